@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "cli/client.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "cli/find.h"
+#include "common/text.h"
+#include "triad/control.h"
+
+#define PIECE_SIZE 4096
+
+enum {
+	STATUS_FAILED = 1,
+	STATUS_NONE = -2, /* the answer goes on */
+};
+
+struct answer {
+	const struct triad_client *client;
+	int fd;
+	bool has_output;
+	bool progress_shown;
+};
+
+/* --- standard output and error ----------------------------------------- */
+
+static int write_all(int fd, const char *data, size_t size)
+{
+	while (size) {
+		ssize_t n = write(fd, data, size);
+
+		if (n < 0 && errno != EINTR)
+			return errno;
+		if (n > 0) {
+			data += n;
+			size -= (size_t)n;
+		}
+	}
+	return 0;
+}
+
+/* Rewrites the last line of the terminal; an empty text clears it. */
+static void show_progress(struct answer *answer, const char *text)
+{
+	struct winsize window = {0};
+	char line[PIECE_SIZE + 16];
+
+	if ((!*text && !answer->progress_shown) || !isatty(STDERR_FILENO))
+		return;
+	ioctl(STDERR_FILENO, TIOCGWINSZ, &window);
+	snprintf(line, sizeof(line), "\r\033[K%.*s",
+		window.ws_col ? window.ws_col - 1 : 79, text);
+	write_all(STDERR_FILENO, line, strlen(line));
+	answer->progress_shown = *text;
+}
+
+static int put_output(struct answer *answer, const char *data, size_t size)
+{
+	const char *before = answer->client->before;
+	int error = 0;
+
+	show_progress(answer, "");
+	if (before && !answer->has_output)
+		error = write_all(STDOUT_FILENO, before, strlen(before));
+	answer->has_output = true;
+	if (!error)
+		error = write_all(STDOUT_FILENO, data, size);
+	if (!error)
+		return STATUS_NONE;
+	if (error == EPIPE)
+		return TRIAD_CLIENT_UNREAD;
+	fprintf(stderr, "triadctl: can't write to standard output: %s\n",
+		strerror(error));
+	return STATUS_FAILED;
+}
+
+/* --- the socket -------------------------------------------------------- */
+
+static int say_unreachable(const struct triad_client *client, int error)
+{
+	if (error == ENOENT || error == ECONNREFUSED)
+		fprintf(stderr,
+			"triadctl: OpenSM with the Triad plugin isn't running here: "
+			"%s: %s; %s\n",
+			client->path, strerror(error), TRIAD_SOCKET_ADVICE);
+	else if (error == EAGAIN)
+		fprintf(stderr,
+			"triadctl: %s: the plugin took no connection for %u s\n",
+			client->path, client->timeout_s);
+	else
+		fprintf(stderr, "triadctl: can't connect to %s: %s\n", client->path,
+			strerror(error));
+	return STATUS_FAILED;
+}
+
+static int say_cut(struct answer *answer, int error)
+{
+	const struct triad_client *client = answer->client;
+
+	show_progress(answer, "");
+	if (error == EAGAIN)
+		fprintf(stderr,
+			"triadctl: %s: the plugin said nothing for %u s; the command "
+			"may still run (see --timeout)\n",
+			client->path, client->timeout_s);
+	else if (error == EPROTONOSUPPORT)
+		fprintf(stderr,
+			"triadctl: %s: the plugin speaks another version of the "
+			"protocol; triadctl and libosmtriad.so must be of one "
+			"release\n",
+			client->path);
+	else if (error == EPROTO || error == EMSGSIZE)
+		fprintf(stderr,
+			"triadctl: %s: this isn't the Triad plugin's protocol\n",
+			client->path);
+	else
+		fprintf(stderr,
+			"triadctl: %s: the connection was cut before the answer was "
+			"complete; OpenSM may have ended\n",
+			client->path);
+	return STATUS_FAILED;
+}
+
+/* Receives exactly 'size' octets; ECONNRESET when they end before. */
+static int receive(int fd, void *data, size_t size)
+{
+	char *at = data;
+
+	while (size) {
+		ssize_t n = recv(fd, at, size, 0);
+
+		if (!n)
+			return ECONNRESET;
+		if (n < 0 && errno != EINTR)
+			return errno;
+		if (n > 0) {
+			at += n;
+			size -= (size_t)n;
+		}
+	}
+	return 0;
+}
+
+static int connect_to(const struct triad_client *client, int *fd)
+{
+	struct timeval timeout = {.tv_sec = client->timeout_s};
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int error = 0;
+
+	if (strlen(client->path) >= sizeof(address.sun_path))
+		return ENAMETOOLONG;
+	strcpy(address.sun_path, client->path);
+	*fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (*fd < 0)
+		return errno;
+	if (setsockopt(*fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout)) ||
+		setsockopt(*fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout)) ||
+		connect(*fd, (struct sockaddr *)&address, sizeof(address)))
+		error = errno;
+	if (error)
+		close(*fd);
+	return error;
+}
+
+static int send_request(int fd, const char *request, size_t size)
+{
+	char frame[TRIAD_FRAME_HEADER_SIZE + TRIAD_CONTROL_REQUEST_SIZE];
+
+	triad_frame_encode((uint8_t *)frame, TRIAD_FRAME_REQUEST, (uint32_t)size);
+	memcpy(frame + TRIAD_FRAME_HEADER_SIZE, request, size);
+	return write_all(fd, frame, TRIAD_FRAME_HEADER_SIZE + size);
+}
+
+/* --- frames ------------------------------------------------------------ */
+
+static int take_piece(
+	struct answer *answer, enum triad_frame_type type, char *piece, size_t size)
+{
+	piece[size] = '\0';
+	switch (type) {
+	case TRIAD_FRAME_OUTPUT:
+		return put_output(answer, piece, size);
+	case TRIAD_FRAME_MESSAGE:
+		show_progress(answer, "");
+		write_all(STDERR_FILENO, piece, size);
+		return STATUS_NONE;
+	case TRIAD_FRAME_PROGRESS:
+		triad_text_clean(piece);
+		show_progress(answer, piece);
+		return STATUS_NONE;
+	case TRIAD_FRAME_EXIT:
+		return (unsigned char)piece[0] <= 2 ? piece[0]
+						    : say_cut(answer, EPROTO);
+	default:
+		return say_cut(answer, EPROTO);
+	}
+}
+
+static int take_frame(struct answer *answer)
+{
+	uint8_t header[TRIAD_FRAME_HEADER_SIZE];
+	char piece[PIECE_SIZE + 1];
+	struct triad_frame frame;
+	int status = STATUS_NONE;
+	int error = receive(answer->fd, header, sizeof(header));
+
+	if (!error)
+		error = triad_frame_decode(header, &frame);
+	while (!error && status == STATUS_NONE && frame.size) {
+		size_t size = frame.size < PIECE_SIZE ? frame.size : PIECE_SIZE;
+
+		error = receive(answer->fd, piece, size);
+		if (!error)
+			status = take_piece(answer, frame.type, piece, size);
+		frame.size -= (uint32_t)size;
+	}
+	return error ? say_cut(answer, error) : status;
+}
+
+int triad_client_ask(
+	const struct triad_client *client, const char *request, size_t request_size)
+{
+	struct answer answer = {.client = client};
+	int status = STATUS_NONE;
+	int error = connect_to(client, &answer.fd);
+
+	if (error)
+		return say_unreachable(client, error);
+	/* A plugin that refuses early closes before it has read the request; what it
+	 * said is still there to be read. */
+	error = send_request(answer.fd, request, request_size);
+	if (error && error != EPIPE)
+		status = say_cut(&answer, error);
+	while (status == STATUS_NONE)
+		status = take_frame(&answer);
+	show_progress(&answer, "");
+	close(answer.fd);
+	return status;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* One request to the plugin, and its answer copied to this process's standard
+ * output and standard error as it comes in.
+ *
+ * Whatever goes wrong is told on standard error.  SIGPIPE must be ignored.
+ *
+ * Thread-safety: one thread.  Memory: a few KiB of stack, however long the answer. */
+#ifndef TRIAD_CLI_CLIENT_H
+#define TRIAD_CLI_CLIENT_H
+
+#include <stddef.h>
+
+struct triad_client {
+	const char *path; /* of the control socket */
+	unsigned timeout_s; /* no frame for so long ends it */
+	const char *before; /* written ahead of the answer's first output; or NULL */
+};
+
+/* The reader of standard output has gone: no more is wanted. */
+#define TRIAD_CLIENT_UNREAD (-1)
+
+/* Sends 'request' (see triad_request_encode()) and copies the answer.
+ * Returns the status that the plugin gave (0 done, 1 failed, 2 usage), 1 when the
+ * plugin can't be reached or the answer was cut, or TRIAD_CLIENT_UNREAD. */
+int triad_client_ask(
+	const struct triad_client *client, const char *request, size_t request_size);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Which OpenSM to ask: the control socket's path.
+ *
+ * Thread-safety: functions without state. */
+#ifndef TRIAD_CLI_FIND_H
+#define TRIAD_CLI_FIND_H
+
+#include <stddef.h>
+
+/* The one socket, FOLDER/NAME.sock, that 'folder' holds.  Returns 0; ENOENT when
+ * there is none or no such folder; EEXIST when there are several; another errno
+ * when the folder can't be read.  On error 'message' says so and what to do. */
+int triad_socket_find(const char *folder, char *path, size_t path_size, char *message,
+	size_t message_size);
+
+/* What to do when nobody answers, put after the reason; ends without newline. */
+#define TRIAD_SOCKET_ADVICE                                                            \
+	"start opensm with event_plugin_name osmtriad, see its log for ERR 1000"
+
+#endif

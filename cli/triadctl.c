@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* triadctl: reads the command, finds the plugin, asks it, shows what it says. */
+#include "config.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/client.h"
+#include "cli/find.h"
+#include "common/text.h"
+#include "triad/command.h"
+#include "triad/control.h"
+
+#define STANDARD_TIMEOUT_S 30
+#define MAX_TIMEOUT_S 3600
+
+enum {
+	EXIT_DONE = 0,
+	EXIT_FAILED = 1,
+	EXIT_USAGE = 2,
+	GO_ON = -1,
+};
+
+struct options {
+	const char *socket; /* NULL: look for it */
+	uint64_t port_guid; /* 0: not given */
+	unsigned timeout_s;
+};
+
+static const char before_command[] =
+	"\n"
+	"Before the command:\n"
+	"  --socket PATH       the control socket to ask (or TRIAD_SOCKET in the\n"
+	"                      environment)\n"
+	"  --port-guid GUID    the OpenSM on this port; needed where several run\n"
+	"  --timeout S         give up when nothing comes for S seconds [30]\n"
+	"  --version           show the version\n"
+	"  --help              show this\n";
+
+/* --- the command line -------------------------------------------------- */
+
+static int complain(const char *message)
+{
+	fprintf(stderr, "triadctl: %s\n", message);
+	return EXIT_USAGE;
+}
+
+/* What was printed may still be in a buffer; tells when it can't be written. */
+static int finish_output(void)
+{
+	if (!fflush(stdout) || errno == EPIPE)
+		return EXIT_DONE;
+	fprintf(stderr, "triadctl: can't write to standard output: %s\n",
+		strerror(errno));
+	return EXIT_FAILED;
+}
+
+static int show_help(const char *topic)
+{
+	char text[TRIAD_COMMAND_HELP_SIZE];
+
+	if (triad_command_help(topic, "triadctl", text, sizeof(text)))
+		return complain("no help on that");
+	fputs(text, stdout);
+	if (!*topic)
+		fputs(before_command, stdout);
+	return finish_output();
+}
+
+static int show_version(void)
+{
+	puts("triadctl " PACKAGE_VERSION);
+	return finish_output();
+}
+
+static int take_option(struct options *options, int letter)
+{
+	switch (letter) {
+	case 's':
+		options->socket = optarg;
+		return GO_ON;
+	case 'g':
+		if (triad_text_guid(optarg, &options->port_guid))
+			return GO_ON;
+		return complain("--port-guid: a GUID is 0x and 1 to 16 hexadecimal "
+				"digits, not all 0");
+	case 't':
+		if (triad_text_number(optarg, &options->timeout_s) &&
+			options->timeout_s && options->timeout_s <= MAX_TIMEOUT_S)
+			return GO_ON;
+		return complain("--timeout: allowed are whole seconds, 1 to 3600");
+	case 'v':
+		return show_version();
+	case 'h':
+		return show_help("");
+	default:
+		return complain("'triadctl --help' lists the options");
+	}
+}
+
+/* Reads what stands before the command; leaves 'optind' at its first word. */
+static int parse_options(struct options *options, int argc, char **argv)
+{
+	static const struct option known[] = {
+		{"socket", required_argument, NULL, 's'},
+		{"port-guid", required_argument, NULL, 'g'},
+		{"timeout", required_argument, NULL, 't'},
+		{"version", no_argument, NULL, 'v'},
+		{"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0},
+	};
+	static char name[] = "triadctl"; /* getopt_long() puts it before messages */
+	int letter, status = GO_ON;
+
+	if (argc)
+		argv[0] = name;
+	while (status == GO_ON &&
+		(letter = getopt_long(argc, argv, "+h", known, NULL)) != -1)
+		status = take_option(options, letter);
+	if (status == GO_ON && options->socket && options->port_guid)
+		return complain("--socket and --port-guid exclude each other");
+	return status;
+}
+
+/* --- the socket -------------------------------------------------------- */
+
+/* What is typed goes before the environment, that before what is found. */
+static int find_socket(const struct options *options, char *path, size_t size)
+{
+	const char *named = options->socket ? options->socket : getenv("TRIAD_SOCKET");
+	char message[2048];
+
+	if (options->port_guid)
+		snprintf(path, size, "%s/0x%016" PRIx64 ".sock", TRIAD_RUNSTATEDIR,
+			options->port_guid);
+	else if (named && *named)
+		snprintf(path, size, "%s", named);
+	else if (triad_socket_find(
+			 TRIAD_RUNSTATEDIR, path, size, message, sizeof(message)))
+		return (complain(message), EXIT_FAILED);
+	return GO_ON;
+}
+
+/* --- asking ------------------------------------------------------------ */
+
+static bool is_terminal(void)
+{
+	const char *term = getenv("TERM");
+
+	return isatty(STDOUT_FILENO) && (!term || strcmp(term, "dumb"));
+}
+
+static bool is_color_wanted(void)
+{
+	const char *no_color = getenv("NO_COLOR");
+
+	return is_terminal() && (!no_color || !*no_color);
+}
+
+/* Packs the words, and '--color' if need be; returns the size, 0: too long. */
+static size_t pack_request(char *request, size_t size, int n_words, char **words)
+{
+	const char *packed[TRIAD_CONTROL_MAX_WORDS + 1];
+	int n = 0;
+
+	if (n_words >= TRIAD_CONTROL_MAX_WORDS)
+		return 0;
+	while (n < n_words) {
+		packed[n] = words[n];
+		n++;
+	}
+	if (is_color_wanted())
+		packed[n++] = "--color";
+	return triad_request_encode(request, size, n, packed);
+}
+
+/* Ctrl-C is how a watch ends.  Nothing is in a buffer. */
+static void end_watch(int signal_number)
+{
+	(void)signal_number;
+	_exit(EXIT_DONE);
+}
+
+static int watch(const struct triad_client *client, unsigned interval_s,
+	const char *request, size_t size)
+{
+	struct timespec next;
+	int status;
+
+	signal(SIGINT, end_watch);
+	signal(SIGTERM, end_watch);
+	clock_gettime(CLOCK_MONOTONIC, &next);
+	while (!(status = triad_client_ask(client, request, size))) {
+		struct timespec now;
+
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		next.tv_sec += interval_s;
+		if (next.tv_sec < now.tv_sec)
+			next = now;
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL);
+	}
+	return status;
+}
+
+static int run(const struct options *options, const struct triad_command *command,
+	int n_words, char **words)
+{
+	char path[4096], request[TRIAD_CONTROL_REQUEST_SIZE];
+	size_t size = pack_request(request, sizeof(request), n_words, words);
+	struct triad_client client = {.path = path, .timeout_s = options->timeout_s};
+	int status;
+
+	if (!size)
+		return complain("the command is too long");
+	status = find_socket(options, path, sizeof(path));
+	if (status != GO_ON)
+		return status;
+	if (command->watch && !command->json && is_terminal())
+		client.before = "\033[H\033[2J";
+	status = command->watch ? watch(&client, command->interval_s, request, size)
+				: triad_client_ask(&client, request, size);
+	return status == TRIAD_CLIENT_UNREAD ? EXIT_DONE : status;
+}
+
+int main(int argc, char **argv)
+{
+	struct options options = {.timeout_s = STANDARD_TIMEOUT_S};
+	struct triad_command command;
+	char message[512];
+	int status;
+
+	signal(SIGPIPE, SIG_IGN);
+	status = parse_options(&options, argc, argv);
+	if (status != GO_ON)
+		return status;
+	argc -= optind;
+	argv += optind;
+	if (triad_command_parse(argc, (const char *const *)argv, &command, message,
+		    sizeof(message)))
+		return complain(message);
+	if (command.verb == TRIAD_COMMAND_HELP)
+		return show_help(command.topic);
+	return run(&options, &command, argc, argv);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "triad/clock.h"
+
+#include <stdio.h>
+#include <time.h>
+
+static uint64_t read_clock(clockid_t id)
+{
+	struct timespec now;
+
+	clock_gettime(id, &now);
+	return (uint64_t)now.tv_sec * TRIAD_US_PER_S + (uint64_t)now.tv_nsec / 1000;
+}
+
+uint64_t triad_clock_now_us(void)
+{
+	return read_clock(CLOCK_MONOTONIC);
+}
+
+uint64_t triad_clock_wall_us(void)
+{
+	return read_clock(CLOCK_REALTIME);
+}
+
+void triad_clock_format(uint64_t wall_us, char text[TRIAD_CLOCK_TEXT_SIZE])
+{
+	time_t seconds = (time_t)(wall_us / TRIAD_US_PER_S);
+	unsigned ms = (unsigned)(wall_us % TRIAD_US_PER_S / TRIAD_US_PER_MS);
+	struct tm tm;
+	size_t length;
+
+	gmtime_r(&seconds, &tm);
+	length = strftime(text, TRIAD_CLOCK_TEXT_SIZE, "%Y-%m-%dT%H:%M:%S", &tm);
+	snprintf(text + length, TRIAD_CLOCK_TEXT_SIZE - length, ".%03uZ", ms);
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "common/command_table.h"
+
+#include <string.h>
+
+/* In the order of enum triad_command_type. */
+static const char *const types[] = {"all", "ca", "switch", "router", NULL};
+
+#define AT(member) .offset = offsetof(struct triad_command, member)
+
+const struct triad_option triad_options[TRIAD_N_OPTIONS] = {
+	[TRIAD_OPTION_NODE] = {"--node", "GUID|NAME", TRIAD_OPTION_KIND_NODE, AT(node),
+		.help = "one node alone: its GUID, as 0x..., or its name"},
+	[TRIAD_OPTION_PORT] = {"--port", "N", TRIAD_OPTION_KIND_NUMBER, AT(port),
+		.max = 254, .help = "ports with this number alone, 0 to 254"},
+	[TRIAD_OPTION_TYPE] = {"--type", "ca|switch|router|all",
+		TRIAD_OPTION_KIND_CHOICE, AT(type), .choices = types,
+		.help = "nodes of this type alone [all]"},
+	[TRIAD_OPTION_BY] = {"--by", "COUNTER", TRIAD_OPTION_KIND_COUNTER, AT(by),
+		.help = "sort by the rate of this counter [PortXmitData]"},
+	[TRIAD_OPTION_LIMIT] = {"-n", "N", TRIAD_OPTION_KIND_NUMBER, AT(limit),
+		.min = 1, .max = 65535,
+		.help = "how many ports to show, 1 to 65535 [20]"},
+	[TRIAD_OPTION_WATCH] = {"--watch", NULL, TRIAD_OPTION_KIND_FLAG, AT(watch),
+		.help = "show them again and again, until Ctrl-C"},
+	[TRIAD_OPTION_INTERVAL] = {"--interval", "S", TRIAD_OPTION_KIND_NUMBER,
+		AT(interval_s), .min = 1, .max = 3600,
+		.help = "with --watch: each S seconds, 1 to 3600 [2]"},
+	[TRIAD_OPTION_JSON] = {"--json", NULL, TRIAD_OPTION_KIND_FLAG, AT(json),
+		.help = "JSON instead of text"},
+	[TRIAD_OPTION_COLOR] = {"--color", NULL, TRIAD_OPTION_KIND_FLAG, AT(color)},
+};
+
+#define BIT(option) TRIAD_OPTION_BIT(TRIAD_OPTION_##option)
+#define OUTPUT (BIT(JSON) | BIT(COLOR))
+
+const struct triad_verb triad_verbs[TRIAD_N_VERBS] = {
+	{.name = "status",
+		.verb = TRIAD_COMMAND_STATUS,
+		.options = OUTPUT,
+		.help = "What the plugin sees and does: the SM's state, the fabric, "
+			"the last sweep."},
+	{.name = "perf show",
+		.verb = TRIAD_COMMAND_PERF_SHOW,
+		.options = BIT(NODE) | BIT(PORT) | BIT(TYPE) | OUTPUT,
+		.help = "The counters of ports, as the last sweep read them."},
+	{.name = "perf top",
+		.verb = TRIAD_COMMAND_PERF_TOP,
+		.options = BIT(BY) | BIT(LIMIT) | BIT(WATCH) | BIT(INTERVAL) | OUTPUT,
+		.help = "The ports where one counter grows fastest."},
+	{.name = "perf sweep",
+		.verb = TRIAD_COMMAND_PERF_SWEEP,
+		.options = OUTPUT,
+		.help = "Reads the counters of all ports now and waits for the end."},
+	{.name = "set",
+		.verb = TRIAD_COMMAND_SET,
+		.options = BIT(COLOR),
+		.help = "Changes a key of triad.conf, written section.key, until the "
+			"next 'reload' or start.",
+		.arguments = "KEY VALUE",
+		.n_arguments_min = 2,
+		.n_arguments_max = 2},
+	{.name = "reload",
+		.verb = TRIAD_COMMAND_RELOAD,
+		.options = BIT(COLOR),
+		.help = "Reads triad.conf again; a file with a mistake changes "
+			"nothing."},
+	{.name = "help",
+		.verb = TRIAD_COMMAND_HELP,
+		.options = BIT(COLOR),
+		.help = "All commands, or one with its options.",
+		.arguments = "[COMMAND]",
+		.n_arguments_max = 2},
+};
+
+bool triad_verb_is_topic(const struct triad_verb *verb, const char *topic)
+{
+	size_t n = strlen(topic);
+
+	return !strncmp(verb->name, topic, n) &&
+		(!verb->name[n] || verb->name[n] == ' ');
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What can be typed: a table of options and a table of commands.  Parsing and help
+ * loop over them, so they can't differ; a new command is one row here and one
+ * member of enum triad_command_verb.
+ *
+ * Thread-safety: constant data. */
+#ifndef TRIAD_COMMON_COMMAND_TABLE_H
+#define TRIAD_COMMON_COMMAND_TABLE_H
+
+#include "triad/command.h"
+
+enum triad_option_kind {
+	TRIAD_OPTION_KIND_FLAG,
+	TRIAD_OPTION_KIND_NUMBER, /* min to max */
+	TRIAD_OPTION_KIND_CHOICE, /* one of 'choices'; the value is its index */
+	TRIAD_OPTION_KIND_NODE,
+	TRIAD_OPTION_KIND_COUNTER,
+};
+
+struct triad_option {
+	const char *name;
+	const char *operand; /* what follows it, for help; NULL: nothing */
+	enum triad_option_kind kind;
+	size_t offset; /* in struct triad_command */
+	unsigned min, max;
+	const char *const *choices;
+	const char *help; /* NULL: triadctl's own, not shown */
+};
+
+/* Rows of triad_options, and bits of a command's 'options'. */
+enum {
+	TRIAD_OPTION_NODE,
+	TRIAD_OPTION_PORT,
+	TRIAD_OPTION_TYPE,
+	TRIAD_OPTION_BY,
+	TRIAD_OPTION_LIMIT,
+	TRIAD_OPTION_WATCH,
+	TRIAD_OPTION_INTERVAL,
+	TRIAD_OPTION_JSON,
+	TRIAD_OPTION_COLOR,
+	TRIAD_N_OPTIONS
+};
+
+#define TRIAD_OPTION_BIT(option) (1u << (option))
+
+extern const struct triad_option triad_options[TRIAD_N_OPTIONS];
+
+struct triad_verb {
+	const char *name; /* one word or two */
+	enum triad_command_verb verb;
+	unsigned options; /* TRIAD_OPTION_BIT()s */
+	const char *help;
+	const char *arguments; /* for help; NULL: none */
+	int n_arguments_min, n_arguments_max;
+};
+
+#define TRIAD_N_VERBS 7
+
+extern const struct triad_verb triad_verbs[TRIAD_N_VERBS];
+
+/* Whether 'topic' is the command's name or the first of its words. */
+bool triad_verb_is_topic(const struct triad_verb *verb, const char *topic);
+
+#endif

@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "triad/fabric.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* An array that grows up to a cap. */
+struct pool {
+	void *items;
+	size_t item_size;
+	size_t n;
+	size_t room;
+	size_t max;
+};
+
+struct far_end {
+	uint64_t guid;
+	uint8_t number;
+};
+
+struct triad_fabric_builder {
+	int error;
+	struct pool nodes, ports, far_ends, pkeys, sl2vl, lft;
+};
+
+/* What a fabric really is; only this file knows that it is counted. */
+struct counted {
+	struct triad_fabric fabric;
+	atomic_uint refs;
+};
+
+static int pool_reserve(struct pool *pool, size_t n)
+{
+	size_t room = pool->room ? pool->room : 64;
+	void *items;
+
+	if (n > pool->max)
+		return EOVERFLOW;
+	if (n <= pool->room)
+		return 0;
+	while (room < n)
+		room *= 2;
+	if (room > pool->max)
+		room = pool->max;
+	items = realloc(pool->items, room * pool->item_size);
+	if (!items)
+		return ENOMEM;
+	pool->items = items;
+	pool->room = room;
+	return 0;
+}
+
+/* Appends 'n' items; on error the builder remembers it. */
+static void pool_append(struct triad_fabric_builder *builder, struct pool *pool,
+	const void *items, size_t n)
+{
+	if (!builder->error)
+		builder->error = pool_reserve(pool, pool->n + n);
+	if (builder->error || !n)
+		return;
+	memcpy((char *)pool->items + pool->n * pool->item_size, items,
+		n * pool->item_size);
+	pool->n += n;
+}
+
+/* --- use --- */
+
+static struct counted *counted_of(struct triad_fabric *fabric)
+{
+	return (struct counted *)fabric;
+}
+
+struct triad_fabric *triad_fabric_ref(struct triad_fabric *fabric)
+{
+	atomic_fetch_add_explicit(&counted_of(fabric)->refs, 1, memory_order_relaxed);
+	return fabric;
+}
+
+void triad_fabric_unref(struct triad_fabric *fabric)
+{
+	if (!fabric || atomic_fetch_sub(&counted_of(fabric)->refs, 1) != 1)
+		return;
+	free(fabric->nodes);
+	free(fabric->ports);
+	free(fabric->pkeys);
+	free(fabric->sl2vl);
+	free(fabric->lft);
+	free(fabric);
+}
+
+uint32_t triad_fabric_find_node(const struct triad_fabric *fabric, uint64_t guid)
+{
+	uint32_t low = 0, high = fabric->n_nodes;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (fabric->nodes[middle].guid < guid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < fabric->n_nodes && fabric->nodes[low].guid == guid)
+		return low;
+	return TRIAD_FABRIC_NONE;
+}
+
+uint32_t triad_fabric_find_port(
+	const struct triad_fabric *fabric, uint32_t node, unsigned number)
+{
+	uint32_t first = fabric->nodes[node].first_port;
+	uint32_t low = first, high = first + fabric->nodes[node].n_ports;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (fabric->ports[middle].number < number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < first + fabric->nodes[node].n_ports &&
+		fabric->ports[low].number == number)
+		return low;
+	return TRIAD_FABRIC_NONE;
+}
+
+static size_t slices_end(size_t so_far, struct triad_fabric_slice slice)
+{
+	return slice.at + slice.n > so_far ? slice.at + slice.n : so_far;
+}
+
+size_t triad_fabric_octets(const struct triad_fabric *fabric)
+{
+	size_t lft = 0, pkeys = 0, sl2vl = 0;
+
+	for (uint32_t i = 0; i < fabric->n_nodes; i++)
+		lft = slices_end(lft, fabric->nodes[i].lft);
+	for (uint32_t i = 0; i < fabric->n_ports; i++) {
+		pkeys = slices_end(pkeys, fabric->ports[i].pkeys);
+		sl2vl = slices_end(sl2vl, fabric->ports[i].sl2vl);
+	}
+	return sizeof(struct counted) + fabric->n_nodes * sizeof(*fabric->nodes) +
+		fabric->n_ports * sizeof(*fabric->ports) +
+		pkeys * sizeof(*fabric->pkeys) + sl2vl * sizeof(*fabric->sl2vl) + lft;
+}
+
+const char *triad_node_type_name(unsigned type)
+{
+	static const char *const names[] = {"unknown", "ca", "switch", "router"};
+
+	return names[type <= TRIAD_NODE_ROUTER ? type : 0];
+}
+
+const char *triad_port_state_name(unsigned state)
+{
+	static const char *const names[] = {"nop", "down", "init", "armed", "active"};
+
+	return state <= TRIAD_PORT_ACTIVE ? names[state] : "unknown";
+}
+
+/* [IBA 10.9.3]: equal but for the membership bit, and not both limited. */
+static bool pkeys_meet(uint16_t a, uint16_t b)
+{
+	return (a & 0x7fff) && !((a ^ b) & 0x7fff) && ((a | b) & 0x8000);
+}
+
+int triad_pkey_match(
+	const uint16_t *ours, size_t n_ours, const uint16_t *theirs, size_t n_theirs)
+{
+	int found = -1;
+
+	for (size_t i = 0; i < n_ours; i++)
+		for (size_t j = 0; j < n_theirs; j++) {
+			if (!pkeys_meet(ours[i], theirs[j]))
+				continue;
+			if ((ours[i] & 0x7fff) == 0x7fff)
+				return (int)i;
+			if (found < 0)
+				found = (int)i;
+		}
+	return found;
+}
+
+/* --- building --- */
+
+static void pool_init(struct pool *pool, size_t item_size, size_t max)
+{
+	*pool = (struct pool){.item_size = item_size, .max = max};
+}
+
+static void pools_reserve_like(
+	struct triad_fabric_builder *builder, const struct triad_fabric *like)
+{
+	/* A failure here is no harm: the pools grow when they are used. */
+	(void)pool_reserve(&builder->nodes, like->n_nodes);
+	(void)pool_reserve(&builder->ports, like->n_ports);
+	(void)pool_reserve(&builder->far_ends, like->n_ports);
+}
+
+struct triad_fabric_builder *triad_fabric_builder_new(const struct triad_fabric *like)
+{
+	const size_t octets = TRIAD_FABRIC_MAX_TABLE_OCTETS;
+	struct triad_fabric_builder *builder = calloc(1, sizeof(*builder));
+
+	if (!builder)
+		return NULL;
+	pool_init(&builder->nodes, sizeof(struct triad_fabric_node),
+		TRIAD_FABRIC_MAX_NODES);
+	pool_init(&builder->ports, sizeof(struct triad_fabric_port),
+		TRIAD_FABRIC_MAX_PORTS);
+	pool_init(&builder->far_ends, sizeof(struct far_end), TRIAD_FABRIC_MAX_PORTS);
+	pool_init(&builder->pkeys, sizeof(uint16_t), octets / sizeof(uint16_t));
+	pool_init(&builder->sl2vl, sizeof(struct triad_sl2vl),
+		octets / sizeof(struct triad_sl2vl));
+	pool_init(&builder->lft, 1, octets);
+	if (like)
+		pools_reserve_like(builder, like);
+	return builder;
+}
+
+void triad_fabric_builder_free(struct triad_fabric_builder *builder)
+{
+	if (!builder)
+		return;
+	free(builder->nodes.items);
+	free(builder->ports.items);
+	free(builder->far_ends.items);
+	free(builder->pkeys.items);
+	free(builder->sl2vl.items);
+	free(builder->lft.items);
+	free(builder);
+}
+
+/* Length of the UTF-8 sequence at 'p', or 0 when there is none. */
+static size_t utf8_sequence(const uint8_t *p)
+{
+	size_t n = p[0] < 0x80 ? 1 : p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
+
+	if (p[0] < 0x20 || p[0] == 0x7f || (p[0] >= 0x80 && p[0] < 0xc2) || p[0] > 0xf4)
+		return 0;
+	for (size_t i = 1; i < n; i++)
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+	/* Overlong forms, surrogates and what lies past U+10FFFF; U+0080-009F are
+	 * control characters. */
+	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
+		(p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f) ||
+		(p[0] == 0xc2 && p[1] < 0xa0))
+		return 0;
+	return n;
+}
+
+/* NodeDescription is whatever its owner wrote [IBA 14.2.5.2]. */
+static void copy_name(char name[TRIAD_NODE_NAME_SIZE], const char *from)
+{
+	uint8_t padded[TRIAD_NODE_NAME_SIZE + 3] = {0};
+	size_t in = 0, out = 0;
+
+	memcpy(padded, from, strnlen(from, TRIAD_NODE_NAME_SIZE - 1));
+	while (padded[in]) {
+		size_t n = utf8_sequence(padded + in);
+
+		if (n)
+			memcpy(name + out, padded + in, n);
+		else
+			name[out] = '?';
+		in += n ? n : 1;
+		out += n ? n : 1;
+	}
+	name[out] = 0;
+}
+
+void triad_fabric_builder_add_node(struct triad_fabric_builder *builder,
+	const struct triad_fabric_node *node, const char *name, const uint8_t *lft,
+	uint32_t lft_size)
+{
+	struct triad_fabric_node added = *node;
+
+	added.first_port = (uint32_t)builder->ports.n;
+	added.n_ports = 0;
+	added.lft = (struct triad_fabric_slice){
+		.n = lft ? lft_size : 0, .at = builder->lft.n};
+	copy_name(added.name, name ? name : "");
+	pool_append(builder, &builder->lft, lft, added.lft.n);
+	pool_append(builder, &builder->nodes, &added, 1);
+}
+
+static struct triad_fabric_port *last_port(struct triad_fabric_builder *builder)
+{
+	struct triad_fabric_port *ports = builder->ports.items;
+
+	return builder->error || !builder->ports.n ? NULL
+						   : &ports[builder->ports.n - 1];
+}
+
+void triad_fabric_builder_add_port(struct triad_fabric_builder *builder,
+	const struct triad_fabric_port *port, uint64_t remote_guid,
+	uint8_t remote_number)
+{
+	struct triad_fabric_node *nodes = builder->nodes.items, *node;
+	struct triad_fabric_port added = *port, *last = last_port(builder);
+	struct far_end far_end = {.guid = remote_guid, .number = remote_number};
+
+	if (builder->error || !builder->nodes.n) {
+		builder->error = builder->error ? builder->error : EINVAL;
+		return;
+	}
+	node = &nodes[builder->nodes.n - 1];
+	if (node->n_ports && last->number >= port->number) {
+		builder->error = EINVAL;
+		return;
+	}
+	added.node = (uint32_t)(builder->nodes.n - 1);
+	added.remote = TRIAD_FABRIC_NONE;
+	added.pkeys = (struct triad_fabric_slice){.at = builder->pkeys.n};
+	added.sl2vl = (struct triad_fabric_slice){.at = builder->sl2vl.n};
+	pool_append(builder, &builder->far_ends, &far_end, 1);
+	pool_append(builder, &builder->ports, &added, 1);
+	if (!builder->error)
+		node->n_ports++;
+}
+
+void triad_fabric_builder_add_pkeys(
+	struct triad_fabric_builder *builder, const uint16_t *pkeys, uint32_t n)
+{
+	struct triad_fabric_port *port = last_port(builder);
+
+	if (!port)
+		return;
+	pool_append(builder, &builder->pkeys, pkeys, n);
+	if (!builder->error)
+		port->pkeys.n += n;
+}
+
+void triad_fabric_builder_add_sl2vl(
+	struct triad_fabric_builder *builder, const struct triad_sl2vl *row)
+{
+	struct triad_fabric_port *port = last_port(builder);
+
+	if (!port)
+		return;
+	pool_append(builder, &builder->sl2vl, row, 1);
+	if (!builder->error)
+		port->sl2vl.n++;
+}
+
+static int compare_nodes(const void *a, const void *b)
+{
+	const struct triad_fabric_node *node_a = a, *node_b = b;
+
+	return (node_a->guid > node_b->guid) - (node_a->guid < node_b->guid);
+}
+
+/* Puts the ports (and their far ends) in the order of their nodes, which were sorted
+ * and still say where their ports were. */
+static int reorder_ports(struct triad_fabric_builder *builder)
+{
+	struct triad_fabric_node *nodes = builder->nodes.items;
+	const struct triad_fabric_port *old_ports = builder->ports.items;
+	const struct far_end *old_ends = builder->far_ends.items;
+	size_t room = builder->ports.n ? builder->ports.n : 1;
+	struct triad_fabric_port *ports = malloc(room * sizeof(*ports));
+	struct far_end *ends = malloc(room * sizeof(*ends));
+	uint32_t at = 0;
+
+	if (!ports || !ends) {
+		free(ports);
+		free(ends);
+		return ENOMEM;
+	}
+	for (uint32_t i = 0; i < builder->nodes.n; i++) {
+		uint32_t from = nodes[i].first_port;
+
+		nodes[i].first_port = at;
+		for (uint32_t j = 0; j < nodes[i].n_ports; j++, at++) {
+			ports[at] = old_ports[from + j];
+			ports[at].node = i;
+			ends[at] = old_ends[from + j];
+		}
+	}
+	free(builder->ports.items);
+	free(builder->far_ends.items);
+	builder->ports.items = ports;
+	builder->far_ends.items = ends;
+	return 0;
+}
+
+static int sort_nodes(struct triad_fabric_builder *builder)
+{
+	const struct triad_fabric_node *nodes = builder->nodes.items;
+
+	if (builder->nodes.n)
+		qsort(builder->nodes.items, builder->nodes.n, sizeof(*nodes),
+			compare_nodes);
+	for (size_t i = 1; i < builder->nodes.n; i++)
+		if (nodes[i - 1].guid == nodes[i].guid)
+			return EINVAL;
+	return reorder_ports(builder);
+}
+
+static void *pool_take(struct pool *pool)
+{
+	void *items = pool->items;
+
+	pool->items = NULL;
+	return items;
+}
+
+/* Both ends must name each other: a link seen from one end only is no link. */
+static void resolve_links(struct triad_fabric *fabric, const struct far_end *far_ends)
+{
+	for (uint32_t i = 0; i < fabric->n_ports; i++) {
+		struct triad_fabric_port *port = &fabric->ports[i];
+		const struct triad_fabric_node *node = &fabric->nodes[port->node];
+		uint32_t remote = TRIAD_FABRIC_NONE, at;
+
+		at = far_ends[i].guid ? triad_fabric_find_node(fabric, far_ends[i].guid)
+				      : TRIAD_FABRIC_NONE;
+		if (at != TRIAD_FABRIC_NONE)
+			remote = triad_fabric_find_port(fabric, at, far_ends[i].number);
+		if (remote != TRIAD_FABRIC_NONE &&
+			far_ends[remote].guid == node->guid &&
+			far_ends[remote].number == port->number)
+			port->remote = remote;
+	}
+}
+
+static uint32_t find_port_guid(const struct triad_fabric *fabric, uint64_t guid)
+{
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		if (fabric->ports[i].guid == guid)
+			return i;
+	return TRIAD_FABRIC_NONE;
+}
+
+int triad_fabric_build(struct triad_fabric_builder *builder, uint64_t sm_port_guid,
+	struct triad_fabric **fabric)
+{
+	struct counted *counted;
+	struct triad_fabric *built;
+
+	if (!builder->error)
+		builder->error = sort_nodes(builder);
+	if (builder->error)
+		return builder->error;
+	counted = calloc(1, sizeof(*counted));
+	if (!counted)
+		return ENOMEM;
+	atomic_init(&counted->refs, 1);
+	built = &counted->fabric;
+	built->n_nodes = (uint32_t)builder->nodes.n;
+	built->n_ports = (uint32_t)builder->ports.n;
+	built->nodes = pool_take(&builder->nodes);
+	built->ports = pool_take(&builder->ports);
+	built->pkeys = pool_take(&builder->pkeys);
+	built->sl2vl = pool_take(&builder->sl2vl);
+	built->lft = pool_take(&builder->lft);
+	built->sm_port_guid = sm_port_guid;
+	built->consistent = true;
+	resolve_links(built, builder->far_ends.items);
+	built->sm_port = find_port_guid(built, sm_port_guid);
+	*fabric = built;
+	return 0;
+}

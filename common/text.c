@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "common/text.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <glib.h>
+
+#define MAX_GUESS_LENGTH 64
+
+/* Tab apart; and U+0080 to U+009F, which some terminals obey. */
+static bool is_control(const char *p)
+{
+	return (g_ascii_iscntrl(*p) && *p != '\t') ||
+		((unsigned char)p[0] == 0xc2 && (unsigned char)p[1] >= 0x80 &&
+			(unsigned char)p[1] < 0xa0);
+}
+
+size_t triad_text_check(const char *text, size_t size)
+{
+	const char *p, *end;
+
+	g_utf8_validate(text, (gssize)size, &end);
+	for (p = text; p < end && !is_control(p); p++)
+		;
+	return (size_t)(p - text);
+}
+
+void triad_text_clean(char *text)
+{
+	const char *end;
+	char *p;
+
+	for (p = text; *p; p++)
+		if (is_control(p))
+			*p = '?';
+	while (!g_utf8_validate(text, -1, &end)) {
+		text += end - text;
+		*text = '?';
+	}
+}
+
+void triad_text_vappend(char *text, size_t size, const char *format, va_list args)
+{
+	size_t used = strnlen(text, size);
+
+	vsnprintf(text + used, size - used, format, args);
+}
+
+void triad_text_append(char *text, size_t size, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	triad_text_vappend(text, size, format, args);
+	va_end(args);
+}
+
+bool triad_text_number(const char *text, unsigned *value)
+{
+	uint64_t sum = 0;
+	const char *p;
+
+	for (p = text; g_ascii_isdigit(*p); p++) {
+		sum = sum * 10 + (uint64_t)g_ascii_digit_value(*p);
+		if (sum > UINT_MAX)
+			return false;
+	}
+	if (p == text || *p)
+		return false;
+	*value = (unsigned)sum;
+	return true;
+}
+
+bool triad_text_guid(const char *text, uint64_t *guid)
+{
+	const char *digits = text + 2;
+	uint64_t value = 0;
+	size_t i;
+
+	if (text[0] != '0' || (text[1] != 'x' && text[1] != 'X'))
+		return false;
+	for (i = 0; g_ascii_isxdigit(digits[i]) && i < 16; i++)
+		value = value << 4 | (uint64_t)g_ascii_xdigit_value(digits[i]);
+	if (digits[i] || !value)
+		return false;
+	*guid = value;
+	return true;
+}
+
+static unsigned min3(unsigned a, unsigned b, unsigned c)
+{
+	return MIN(MIN(a, b), c);
+}
+
+static bool is_same_letter(char a, char b)
+{
+	return g_ascii_tolower(a) == g_ascii_tolower(b);
+}
+
+/* Insertions, omissions, replacements and swaps of neighbours between two words;
+ * three rows of the usual table are enough for the swaps. */
+static unsigned distance(const char *a, size_t n_a, const char *b, size_t n_b)
+{
+	unsigned rows[3][MAX_GUESS_LENGTH + 1];
+	size_t i, j;
+
+	for (j = 0; j <= n_b; j++)
+		rows[0][j] = (unsigned)j;
+	for (i = 1; i <= n_a; i++) {
+		unsigned *row = rows[i % 3];
+		const unsigned *above = rows[(i + 2) % 3];
+		const unsigned *above2 = rows[(i + 1) % 3];
+
+		row[0] = (unsigned)i;
+		for (j = 1; j <= n_b; j++) {
+			bool same = is_same_letter(a[i - 1], b[j - 1]);
+
+			row[j] = min3(
+				row[j - 1] + 1, above[j] + 1, above[j - 1] + !same);
+			if (i > 1 && j > 1 && is_same_letter(a[i - 1], b[j - 2]) &&
+				is_same_letter(a[i - 2], b[j - 1]))
+				row[j] = MIN(row[j], above2[j - 2] + 1);
+		}
+	}
+	return rows[n_a % 3][n_b];
+}
+
+bool triad_text_guess_try(struct triad_text_guess *guess, const char *name)
+{
+	size_t n_word = strlen(guess->word), n_name = strlen(name);
+	unsigned n, near = n_word > 5 ? 2 : 1;
+
+	if (!n_word || n_word > MAX_GUESS_LENGTH || n_name > MAX_GUESS_LENGTH ||
+		n_name > n_word + near || n_word > n_name + near)
+		return false;
+	n = distance(guess->word, n_word, name, n_name);
+	if (n > near || (guess->limit && n >= guess->limit - 1))
+		return false;
+	guess->limit = n + 1;
+	return true;
+}

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+noinst_HEADERS += \
+	include/triad/clock.h \
+	include/triad/command.h \
+	include/triad/conf.h \
+	include/triad/control.h \
+	include/triad/diag.h \
+	include/triad/fabric.h \
+	include/triad/json.h \
+	include/triad/log.h \
+	include/triad/mad.h \
+	include/triad/output.h \
+	include/triad/wire.h

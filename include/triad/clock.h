@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Time.
+ *
+ * Intervals and deadlines are monotonic microseconds, so that a stepped wall clock
+ * changes no rate; the wall clock only labels what is shown.  Pure code takes
+ * either as an argument.  Thread-safety: any thread. */
+#ifndef TRIAD_CLOCK_H
+#define TRIAD_CLOCK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define TRIAD_US_PER_S UINT64_C(1000000)
+#define TRIAD_US_PER_MS UINT64_C(1000)
+
+/* CLOCK_MONOTONIC in microseconds. */
+uint64_t triad_clock_now_us(void);
+
+/* Microseconds since 1970, UTC. */
+uint64_t triad_clock_wall_us(void);
+
+#define TRIAD_CLOCK_TEXT_SIZE 32
+
+/* Writes a wall time as "2026-01-02T03:04:05.678Z". */
+void triad_clock_format(uint64_t wall_us, char text[TRIAD_CLOCK_TEXT_SIZE]);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The commands, as they are typed: after 'triadctl' in a shell, after 'triad' in
+ * OpenSM's console.
+ *
+ *     status                      [--json]
+ *     perf show  [--node GUID|NAME] [--port N] [--type ca|switch|router|all] [--json]
+ *     perf top   [--by COUNTER] [-n N] [--watch] [--interval S] [--json]
+ *     perf sweep                  [--json]
+ *     set KEY VALUE               reload               help [COMMAND]
+ *
+ * --interval goes with --watch alone.  An option's value stands in the next word or
+ * after '=' ("--port=3"; "-n3"); options may stand in any order, the last of two
+ * wins.  Numbers are decimal, words of a choice and counters ignore case.  Each
+ * command also takes '--color', which help doesn't show: triadctl adds it when its
+ * output is a terminal.
+ *
+ * This header turns words into a checked 'struct triad_command', and makes the
+ * help texts from the same table; it runs nothing.  triadctl parses before it
+ * connects, so that mistakes are told without an SM; the plugin parses again,
+ * because a socket's other end can send anything.
+ *
+ * Thread-safety: functions without state.  Memory: no pointers in the result. */
+#ifndef TRIAD_COMMAND_H
+#define TRIAD_COMMAND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum triad_command_verb {
+	TRIAD_COMMAND_HELP,
+	TRIAD_COMMAND_STATUS,
+	TRIAD_COMMAND_PERF_SHOW,
+	TRIAD_COMMAND_PERF_TOP,
+	TRIAD_COMMAND_PERF_SWEEP,
+	TRIAD_COMMAND_SET,
+	TRIAD_COMMAND_RELOAD,
+};
+
+enum triad_command_type {
+	TRIAD_COMMAND_TYPE_ALL,
+	TRIAD_COMMAND_TYPE_CA,
+	TRIAD_COMMAND_TYPE_SWITCH,
+	TRIAD_COMMAND_TYPE_ROUTER,
+};
+
+struct triad_command {
+	enum triad_command_verb verb;
+	bool json;
+	bool color;
+	char node[128]; /* GUID in hex, or a name; empty: every node */
+	int port;       /* -1: every port */
+	enum triad_command_type type;
+	unsigned by;         /* enum triad_counter */
+	unsigned limit;      /* rows of 'perf top' */
+	bool watch;          /* triadctl asks again each 'interval_s' */
+	unsigned interval_s;
+	char key[64];
+	char value[256];
+	char topic[64]; /* of 'help' */
+};
+
+#define TRIAD_COMMAND_HELP_SIZE 8192
+
+/* Parses 'n_words' words, the program's own name left out.  Returns 0; or EINVAL
+ * with a sentence in 'message' that names the word, why it is wrong and what is
+ * allowed.  '--help' or '-h' anywhere gives TRIAD_COMMAND_HELP on that command.
+ * 'key' and 'value' of TRIAD_COMMAND_SET are for triad_conf_set() to check. */
+int triad_command_parse(int n_words, const char *const *words,
+			struct triad_command *command, char *message, size_t size);
+
+/* Help on all commands ('topic' empty) or on one ("perf show"), as text ending in
+ * a newline; 'prefix' is what is typed before ("triadctl", "triad").  Returns 0
+ * or ENOENT. */
+int triad_command_help(const char *topic, const char *prefix, char *text, size_t size);
+
+#endif

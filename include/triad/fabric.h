@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* A subnet at one moment: nodes, ports, links and tables, as plain arrays.
+ *
+ * Model: nodes are sorted by GUID; the ports of a node lie together, sorted by
+ * number, so 'ports' as a whole is sorted by (node GUID, port number).  Ports refer
+ * to each other and to nodes by index.  Values are in host byte order.  A switch's
+ * ports all carry the switch's LID (that of port 0), because that is where its
+ * management agents answer.
+ *
+ * Invariants: 'remote' of a port's 'remote' is the port itself.
+ *
+ * Thread-safety: built by one thread; immutable after triad_fabric_build(), then
+ * shared by reference count from any thread.
+ * Memory: a fabric owns its arrays; they go with the last reference.  Sizes are
+ * capped (TRIAD_FABRIC_MAX_*) and every allocation is checked. */
+#ifndef TRIAD_FABRIC_H
+#define TRIAD_FABRIC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TRIAD_FABRIC_MAX_NODES (1u << 17)
+#define TRIAD_FABRIC_MAX_PORTS (1u << 22)
+#define TRIAD_FABRIC_MAX_TABLE_OCTETS ((size_t)1 << 31) /* of each kind of table */
+#define TRIAD_FABRIC_NONE UINT32_MAX
+#define TRIAD_NODE_NAME_SIZE 65
+
+enum triad_node_type {
+	TRIAD_NODE_CA = 1,
+	TRIAD_NODE_SWITCH = 2,
+	TRIAD_NODE_ROUTER = 3,
+};
+
+enum triad_port_state {
+	TRIAD_PORT_NOP = 0,
+	TRIAD_PORT_DOWN = 1,
+	TRIAD_PORT_INIT = 2,
+	TRIAD_PORT_ARMED = 3,
+	TRIAD_PORT_ACTIVE = 4,
+};
+
+/* A place in one of the fabric's tables. */
+struct triad_fabric_slice {
+	uint32_t n; /* elements */
+	size_t at;  /* of the first one */
+};
+
+struct triad_fabric_node {
+	uint64_t guid;
+	uint32_t first_port; /* index in 'ports' */
+	uint32_t n_ports;    /* entries there */
+	uint32_t vendor_id;
+	uint16_t device_id;
+	uint8_t type; /* enum triad_node_type */
+	char name[TRIAD_NODE_NAME_SIZE]; /* printable UTF-8 */
+	struct triad_fabric_slice lft;   /* out-port for each LID, in 'lft' */
+};
+
+struct triad_fabric_port {
+	uint64_t guid;
+	uint32_t node;   /* index in 'nodes' */
+	uint32_t remote; /* index in 'ports', or TRIAD_FABRIC_NONE */
+	uint16_t lid;
+	uint16_t pkey_index; /* at the SM's port, to reach this one */
+	uint8_t sl;          /* for MADs from the SM's port to this one */
+	uint8_t lmc;
+	uint8_t number;
+	uint8_t state;      /* enum triad_port_state */
+	uint8_t phys_state; /* PortInfo:PortPhysicalState */
+	uint8_t mtu;        /* PortInfo:NeighborMTU, coded */
+	uint8_t width;      /* PortInfo:LinkWidthActive */
+	uint8_t speed;      /* PortInfo:LinkSpeedActive */
+	uint8_t speed_ext;  /* PortInfo:LinkSpeedExtActive */
+	bool has_pma;       /* counters can be asked for */
+	struct triad_fabric_slice pkeys; /* in 'pkeys' */
+	struct triad_fabric_slice sl2vl; /* in 'sl2vl', one row for each in-port */
+};
+
+/* SL 2i is the high nibble of octet i. */
+struct triad_sl2vl {
+	uint8_t vl[8];
+};
+
+struct triad_fabric {
+	uint64_t generation; /* counts snapshots, from 1 */
+	uint64_t taken_us;
+	uint64_t lock_us;     /* the longest that the SM's lock was held for it */
+	uint64_t sm_port_guid;
+	uint32_t sm_port; /* index in 'ports', or TRIAD_FABRIC_NONE */
+	bool consistent;  /* no sweep began while it was taken */
+	uint32_t n_nodes;
+	uint32_t n_ports;
+	struct triad_fabric_node *nodes;
+	struct triad_fabric_port *ports;
+	uint16_t *pkeys;
+	struct triad_sl2vl *sl2vl;
+	uint8_t *lft;
+};
+
+/* --- use --- */
+
+struct triad_fabric *triad_fabric_ref(struct triad_fabric *fabric);
+
+/* Accepts NULL. */
+void triad_fabric_unref(struct triad_fabric *fabric);
+
+/* Index of the node or port, or TRIAD_FABRIC_NONE. */
+uint32_t triad_fabric_find_node(const struct triad_fabric *fabric, uint64_t guid);
+uint32_t triad_fabric_find_port(
+	const struct triad_fabric *fabric, uint32_t node, unsigned number);
+
+/* Octets that the fabric takes. */
+size_t triad_fabric_octets(const struct triad_fabric *fabric);
+
+/* "ca", "switch", "router"; "down", "init", ... */
+const char *triad_node_type_name(unsigned type);
+const char *triad_port_state_name(unsigned state);
+
+/* Index in 'ours' of a P_Key that lets the port with 'ours' talk to one with
+ * 'theirs': same base value, not both limited [IBA 10.9.3]; the default partition
+ * if it will do.  -1 when they share none. */
+int triad_pkey_match(
+	const uint16_t *ours, size_t n_ours, const uint16_t *theirs, size_t n_theirs);
+
+/* --- building ---
+ * Nodes are added in any order, each followed by its ports in ascending order of
+ * number.  After an error the builder only remembers it, and triad_fabric_build()
+ * returns it. */
+
+struct triad_fabric_builder;
+
+/* NULL when memory is short.  'like' (may be NULL) is a fabric of about the same
+ * size, so that memory is taken before the caller takes its locks. */
+struct triad_fabric_builder *triad_fabric_builder_new(const struct triad_fabric *like);
+void triad_fabric_builder_free(struct triad_fabric_builder *builder);
+
+/* 'name' may be any octets up to a 0 or 64 of them; what is not printable UTF-8
+ * becomes '?'.  'lft' (may be NULL) has 'lft_size' entries. */
+void triad_fabric_builder_add_node(struct triad_fabric_builder *builder,
+	const struct triad_fabric_node *node, const char *name, const uint8_t *lft,
+	uint32_t lft_size);
+
+/* 'remote_guid' (0: none) and 'remote_number' name the far end. */
+void triad_fabric_builder_add_port(struct triad_fabric_builder *builder,
+	const struct triad_fabric_port *port, uint64_t remote_guid,
+	uint8_t remote_number);
+
+/* Append to the tables of the port added last. */
+void triad_fabric_builder_add_pkeys(
+	struct triad_fabric_builder *builder, const uint16_t *pkeys, uint32_t n);
+void triad_fabric_builder_add_sl2vl(
+	struct triad_fabric_builder *builder, const struct triad_sl2vl *row);
+
+/* Sorts the nodes, resolves the links and gives the fabric, with one reference, to
+ * '*fabric'.  Returns 0, ENOMEM, EOVERFLOW (a cap) or EINVAL (ports out of order, a
+ * GUID twice).  The builder is used up and must be freed. */
+int triad_fabric_build(struct triad_fabric_builder *builder, uint64_t sm_port_guid,
+	struct triad_fabric **fabric);
+
+#endif

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "perfmgr/collector.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "triad/clock.h"
+
+/* A turn waits no longer for an answer, so that its owner is heard. */
+#define MAX_WAIT_US (20 * TRIAD_US_PER_MS)
+/* Answers taken before the window is filled again. */
+#define MAX_BATCH 64
+
+struct counted_view {
+	atomic_uint refs;
+	struct triad_view view;
+};
+
+struct triad_collector {
+	struct triad_collector_clock clock;
+	struct triad_log *log;
+	struct triad_log_limit send_limit;
+	const struct triad_mad_transport *transport;
+	struct triad_collector_params params;
+	struct triad_engine *engine;
+	struct triad_sweep *sweep;
+	struct triad_fabric *fabric; /* to adopt before the next sweep, or NULL */
+	uint64_t due_us;
+	uint64_t send_errors, receive_errors;
+	bool sweep_asked;
+
+	/* Held for a few instructions, by readers and the owner alike. */
+	pthread_mutex_t published_lock;
+	struct counted_view *view;
+	struct triad_collector_status status;
+};
+
+/* --- what the scheduler reports --- */
+
+static void take_reading(void *context, uint32_t port,
+	enum triad_pma_attribute attribute, const struct triad_pma_reading *reading,
+	uint64_t now_us)
+{
+	struct triad_collector *collector = context;
+
+	triad_engine_update(collector->engine, collector->view->view.rows[port],
+		attribute, reading, now_us);
+}
+
+static void take_done(void *context, uint32_t port, bool answered)
+{
+	struct triad_collector *collector = context;
+
+	triad_engine_mark(collector->engine, collector->view->view.rows[port], answered);
+}
+
+/* --- life --- */
+
+struct triad_collector *triad_collector_new(
+	const struct triad_collector_clock *clock, struct triad_log *log)
+{
+	struct triad_collector *collector = calloc(1, sizeof(*collector));
+	struct triad_sweep_sink sink = {
+		.context = collector, .reading = take_reading, .done = take_done};
+
+	if (!collector)
+		return NULL;
+	collector->clock = *clock;
+	collector->log = log;
+	collector->send_limit =
+		(struct triad_log_limit){.burst = 1, .period_us = 60 * TRIAD_US_PER_S};
+	pthread_mutex_init(&collector->published_lock, NULL);
+	collector->engine = triad_engine_new();
+	collector->sweep = triad_sweep_new(&sink);
+	if (!collector->engine || !collector->sweep) {
+		triad_collector_free(collector);
+		return NULL;
+	}
+	return collector;
+}
+
+static struct counted_view *counted_of(struct triad_view *view)
+{
+	return (struct counted_view *)((char *)view -
+				       offsetof(struct counted_view, view));
+}
+
+void triad_view_unref(struct triad_view *view)
+{
+	if (!view || atomic_fetch_sub(&counted_of(view)->refs, 1) != 1)
+		return;
+	triad_fabric_unref(view->fabric);
+	free(counted_of(view));
+}
+
+void triad_collector_free(struct triad_collector *collector)
+{
+	if (!collector)
+		return;
+	if (collector->view)
+		triad_view_unref(&collector->view->view);
+	triad_sweep_free(collector->sweep);
+	triad_engine_free(collector->engine);
+	triad_fabric_unref(collector->fabric);
+	pthread_mutex_destroy(&collector->published_lock);
+	free(collector);
+}
+
+static uint64_t now(const struct triad_collector *collector)
+{
+	return collector->clock.now_us(collector->clock.context);
+}
+
+/* --- what the owner says --- */
+
+void triad_collector_set_transport(struct triad_collector *collector,
+	const struct triad_mad_transport *transport)
+{
+	collector->transport = transport;
+}
+
+void triad_collector_set_params(struct triad_collector *collector,
+	const struct triad_collector_params *params)
+{
+	uint64_t started_us = collector->status.started_us;
+
+	if (started_us && params->period_us != collector->params.period_us)
+		collector->due_us = started_us + params->period_us;
+	collector->params = *params;
+}
+
+void triad_collector_set_fabric(
+	struct triad_collector *collector, struct triad_fabric *fabric)
+{
+	triad_fabric_unref(collector->fabric);
+	collector->fabric = triad_fabric_ref(fabric);
+}
+
+void triad_collector_sweep_now(struct triad_collector *collector)
+{
+	collector->sweep_asked = true;
+}
+
+/* --- what readers see --- */
+
+static void publish_view(struct triad_collector *collector, struct counted_view *view)
+{
+	struct counted_view *old;
+
+	pthread_mutex_lock(&collector->published_lock);
+	old = collector->view;
+	collector->view = view;
+	pthread_mutex_unlock(&collector->published_lock);
+	if (old)
+		triad_view_unref(&old->view);
+}
+
+struct triad_view *triad_collector_view(struct triad_collector *collector)
+{
+	struct triad_view *view = NULL;
+
+	pthread_mutex_lock(&collector->published_lock);
+	if (collector->view) {
+		atomic_fetch_add(&collector->view->refs, 1);
+		view = &collector->view->view;
+	}
+	pthread_mutex_unlock(&collector->published_lock);
+	return view;
+}
+
+static void publish_status(struct triad_collector *collector)
+{
+	struct triad_collector_status *status = &collector->status;
+
+	pthread_mutex_lock(&collector->published_lock);
+	status->period_us = collector->params.period_us;
+	status->progress = triad_sweep_progress(collector->sweep);
+	status->counts = triad_sweep_counts(collector->sweep);
+	status->send_errors = collector->send_errors;
+	status->receive_errors = collector->receive_errors;
+	pthread_mutex_unlock(&collector->published_lock);
+}
+
+struct triad_collector_status triad_collector_status(struct triad_collector *collector)
+{
+	struct triad_collector_status status;
+
+	pthread_mutex_lock(&collector->published_lock);
+	status = collector->status;
+	pthread_mutex_unlock(&collector->published_lock);
+	return status;
+}
+
+/* --- a sweep --- */
+
+/* Makes the fabric that waits the one that is swept.  On failure the old one goes
+ * on, and the new one is tried again before the next sweep. */
+static int adopt(struct triad_collector *collector)
+{
+	struct triad_fabric *fabric = collector->fabric;
+	struct counted_view *view;
+	int error;
+
+	view = calloc(1, sizeof(*view) + (size_t)fabric->n_ports * sizeof(uint32_t));
+	if (!view)
+		return ENOMEM;
+	error = triad_engine_adopt(
+		collector->engine, fabric, now(collector), view->view.rows);
+	if (!error)
+		error = triad_sweep_adopt(collector->sweep, fabric);
+	if (error) {
+		free(view);
+		return error;
+	}
+	atomic_init(&view->refs, 1);
+	view->view.engine = collector->engine;
+	view->view.fabric = fabric; /* our reference becomes the view's */
+	collector->fabric = NULL;
+	publish_view(collector, view);
+	return 0;
+}
+
+/* The next multiple of the period after the last due time that lies ahead. */
+static uint64_t next_due(const struct triad_collector *collector, uint64_t now_us)
+{
+	uint64_t period_us = collector->params.period_us;
+	uint64_t due_us = collector->due_us ? collector->due_us : now_us;
+
+	if (now_us >= due_us)
+		due_us += ((now_us - due_us) / period_us + 1) * period_us;
+	return due_us;
+}
+
+static int begin_sweep(struct triad_collector *collector, uint64_t now_us)
+{
+	struct triad_collector_status *status = &collector->status;
+	int error = collector->fabric ? adopt(collector) : 0;
+
+	if (error)
+		triad_log_write(collector->log, TRIAD_LOG_ERROR,
+			"perfmgr: the new topology can't be taken over: %s; "
+			"sweeping the old one",
+			strerror(error));
+	if (!collector->view)
+		return ENODATA;
+	error = triad_sweep_start(collector->sweep, &collector->params.sweep);
+	if (error)
+		return error;
+	pthread_mutex_lock(&collector->published_lock);
+	status->sweeping = true;
+	status->started_us = now_us;
+	status->octets = triad_engine_octets(collector->engine);
+	pthread_mutex_unlock(&collector->published_lock);
+	return 0;
+}
+
+static void end_sweep(struct triad_collector *collector, uint64_t now_us)
+{
+	struct triad_collector_status *status = &collector->status;
+	uint64_t took_us = now_us - status->started_us;
+	bool late = took_us > collector->params.period_us;
+
+	collector->due_us = next_due(collector, now_us);
+	publish_status(collector);
+	pthread_mutex_lock(&collector->published_lock);
+	status->sweeping = false;
+	status->finished_us = now_us;
+	status->duration_us = took_us;
+	status->last = status->progress;
+	status->n_sweeps++;
+	status->n_late += late;
+	pthread_mutex_unlock(&collector->published_lock);
+	triad_log_write(collector->log, late ? TRIAD_LOG_INFO : TRIAD_LOG_VERBOSE,
+		"perfmgr: sweep %" PRIu64 " of %" PRIu32 " ports took %" PRIu64
+		" ms%s; %" PRIu32 " unanswered",
+		status->n_sweeps, status->last.n_ports, took_us / TRIAD_US_PER_MS,
+		late ? ", longer than sweep_period" : "", status->last.n_unanswered);
+}
+
+static void send_queries(struct triad_collector *collector)
+{
+	const struct triad_mad_transport *transport = collector->transport;
+	uint64_t timeout_us = collector->params.sweep.timeout_us;
+	struct triad_sweep_query query;
+	unsigned long suppressed;
+	int error = 0;
+
+	while (!error && triad_sweep_next(collector->sweep, now(collector), &query))
+		error = transport->send(transport->context, &query.to, query.mad,
+			(unsigned)(timeout_us / TRIAD_US_PER_MS));
+	if (!error)
+		return;
+	if (error == EAGAIN && triad_sweep_in_flight(collector->sweep) > 1) {
+		/* Room comes with the next answer. */
+		triad_sweep_unsend(collector->sweep, query.tid);
+		return;
+	}
+	/* Left in flight: the query times out, and is sent again then. */
+	collector->send_errors++;
+	if (triad_log_limit_pass(&collector->send_limit, now(collector), &suppressed))
+		triad_log_write(collector->log, TRIAD_LOG_ERROR,
+			"perfmgr: a query to LID %u can't be sent: %s (%lu like it "
+			"before); it will be tried again",
+			query.to.lid, strerror(error), suppressed);
+}
+
+/* Returns false when the transport is broken. */
+static bool take_replies(struct triad_collector *collector)
+{
+	const struct triad_mad_transport *transport = collector->transport;
+	uint64_t now_us = now(collector);
+	uint64_t deadline_us = triad_sweep_deadline(collector->sweep);
+	uint64_t wait_us = deadline_us > now_us ? deadline_us - now_us : 0;
+	struct triad_mad_reply reply;
+
+	if (wait_us > MAX_WAIT_US)
+		wait_us = MAX_WAIT_US;
+	for (unsigned i = 0; i < MAX_BATCH; i++) {
+		int error = transport->receive(transport->context, wait_us, &reply);
+
+		if (error == EAGAIN)
+			return true;
+		if (error) {
+			collector->receive_errors++;
+			return false;
+		}
+		triad_sweep_reply(collector->sweep, &reply, now(collector));
+		wait_us = 0;
+	}
+	return true;
+}
+
+/* Returns how long the owner may sleep. */
+static uint64_t go_on(struct triad_collector *collector)
+{
+	bool works;
+
+	triad_sweep_expire(collector->sweep, now(collector));
+	send_queries(collector);
+	works = take_replies(collector);
+	if (triad_sweep_is_done(collector->sweep))
+		end_sweep(collector, now(collector));
+	else
+		publish_status(collector);
+	return works ? 0 : MAX_WAIT_US;
+}
+
+uint64_t triad_collector_turn(struct triad_collector *collector)
+{
+	uint64_t now_us = now(collector);
+
+	if (!collector->transport)
+		return UINT64_MAX;
+	if (!collector->status.sweeping) {
+		if (!collector->sweep_asked && now_us < collector->due_us)
+			return collector->due_us - now_us;
+		collector->due_us = next_due(collector, now_us);
+		if (begin_sweep(collector, now_us))
+			return collector->due_us - now_us;
+		collector->sweep_asked = false;
+	}
+	return go_on(collector);
+}
+
+bool triad_collector_drain(struct triad_collector *collector, uint64_t wait_us)
+{
+	const struct triad_mad_transport *transport = collector->transport;
+	unsigned in_flight = triad_sweep_in_flight(collector->sweep);
+	uint64_t end_us = now(collector) + wait_us, now_us;
+	struct triad_mad_reply reply;
+
+	triad_sweep_abort(collector->sweep);
+	collector->status.sweeping = false;
+	while (transport && in_flight && (now_us = now(collector)) < end_us) {
+		int error = transport->receive(
+			transport->context, end_us - now_us, &reply);
+
+		if (!error)
+			in_flight--;
+		else if (error != EAGAIN)
+			break;
+	}
+	return !in_flight;
+}

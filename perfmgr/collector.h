@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The PerfManager: sweeps a fabric each period and keeps its counters.
+ *
+ * Model: the collector puts together the scheduler (sweep.h), the engine (engine.h)
+ * and a transport.  It is driven by its owner's thread:
+ *
+ *     for (;;)
+ *         sleep_us = triad_collector_turn(collector);
+ *
+ * A turn begins a sweep when one is due, sends what may be sent, waits a moment for
+ * answers and takes them.  Sweeps begin at multiples of the period after the first,
+ * so that the period does not drift; a sweep that runs into the next one's time is
+ * counted as late and the times it covered are left out.
+ *
+ * What readers see is a view: the fabric that is swept and the row of each of its
+ * ports.  A view is immutable; a new one is published, whole, when a fabric is
+ * adopted.  Rows are read through triad_engine_read().
+ *
+ * Thread-safety: the owner's thread calls everything, but for
+ * triad_collector_view() and triad_collector_status(), which any thread may call
+ * while the collector lives; the lock between them and the owner is held for the copy
+ * of a pointer or of the status.
+ * Memory: the collector owns its engine; views are reference-counted, and a reader
+ * must give its view back before the collector is freed. */
+#ifndef TRIAD_PERFMGR_COLLECTOR_H
+#define TRIAD_PERFMGR_COLLECTOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "perfmgr/engine.h"
+#include "perfmgr/sweep.h"
+#include "triad/fabric.h"
+#include "triad/log.h"
+#include "triad/mad.h"
+
+struct triad_collector;
+
+struct triad_collector_params {
+	struct triad_sweep_params sweep;
+	uint64_t period_us;
+};
+
+struct triad_collector_clock {
+	uint64_t (*now_us)(void *context); /* monotonic */
+	void *context;
+};
+
+struct triad_collector_status {
+	uint64_t n_sweeps;      /* finished */
+	uint64_t n_late;        /* that took longer than the period */
+	uint64_t started_us;    /* the present or last sweep; 0: none yet */
+	uint64_t finished_us;   /* the last one that finished */
+	uint64_t duration_us;   /* of it */
+	uint64_t period_us;
+	bool sweeping;
+	struct triad_sweep_progress progress; /* of the present sweep */
+	struct triad_sweep_progress last;     /* of the last one that finished */
+	struct triad_sweep_counts counts;
+	uint64_t send_errors;
+	uint64_t receive_errors;
+	uint64_t octets; /* memory of the engine */
+};
+
+struct triad_view {
+	const struct triad_engine *engine;
+	struct triad_fabric *fabric;
+	uint32_t rows[]; /* for each port of the fabric */
+};
+
+/* NULL when memory is short.  'log' (may be NULL) outlives the collector; 'clock' is
+ * copied. */
+struct triad_collector *triad_collector_new(
+	const struct triad_collector_clock *clock, struct triad_log *log);
+void triad_collector_free(struct triad_collector *collector);
+
+/* NULL takes the transport away: nothing is sent or received. */
+void triad_collector_set_transport(struct triad_collector *collector,
+	const struct triad_mad_transport *transport);
+
+/* Takes effect with the next sweep; a changed period from the last one's start. */
+void triad_collector_set_params(struct triad_collector *collector,
+	const struct triad_collector_params *params);
+
+/* Sweeps 'fabric' from the next sweep on. */
+void triad_collector_set_fabric(
+	struct triad_collector *collector, struct triad_fabric *fabric);
+
+/* The next sweep begins at once, or as soon as the present one ends. */
+void triad_collector_sweep_now(struct triad_collector *collector);
+
+/* Does what is due.  Returns how long the owner may sleep; 0 during a sweep, when
+ * the turn itself waited. */
+uint64_t triad_collector_turn(struct triad_collector *collector);
+
+/* Stops sweeping, and waits at most 'wait_us' for what is in flight.  Returns true
+ * when nothing is any more. */
+bool triad_collector_drain(struct triad_collector *collector, uint64_t wait_us);
+
+/* The published view, or NULL before there is one. */
+struct triad_view *triad_collector_view(struct triad_collector *collector);
+void triad_view_unref(struct triad_view *view);
+
+struct triad_collector_status triad_collector_status(struct triad_collector *collector);
+
+#endif

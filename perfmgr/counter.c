@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "perfmgr/counter.h"
+
+#include <stddef.h>
+#include <strings.h>
+
+#include "perfmgr/pma.h"
+
+#define EVENTS(name_, heading_, bits_, at_)                                            \
+	{                                                                              \
+		.name = name_, .heading = heading_, .unit = TRIAD_UNIT_EVENTS,         \
+		.is_error = true, .bits = bits_, .bit_offset = at_                     \
+	}
+#define DATA(name_, heading_, unit_, at_, ext_)                                        \
+	{                                                                              \
+		.name = name_, .heading = heading_, .unit = unit_, .bits = 32,         \
+		.bit_offset = at_, .ext_offset = ext_                                  \
+	}
+#define EXTENDED(name_, heading_, ext_)                                                \
+	{                                                                              \
+		.name = name_, .heading = heading_, .unit = TRIAD_UNIT_PACKETS,        \
+		.ext_offset = ext_, .needs = TRIAD_PMA_EXTENDED_WIDTH                  \
+	}
+
+/* Offsets are those of IBA volume 1, tables of 16.1.3.5 and 16.1.4.11. */
+const struct triad_counter_info triad_counters[TRIAD_N_COUNTERS] = {
+	[TRIAD_SYMBOL_ERROR_COUNTER] = EVENTS("SymbolErrorCounter", "SymErr", 16, 32),
+	[TRIAD_LINK_ERROR_RECOVERY_COUNTER] =
+		EVENTS("LinkErrorRecoveryCounter", "LinkRec", 8, 48),
+	[TRIAD_LINK_DOWNED_COUNTER] = EVENTS("LinkDownedCounter", "LinkDown", 8, 56),
+	[TRIAD_PORT_RCV_ERRORS] = EVENTS("PortRcvErrors", "RcvErr", 16, 64),
+	[TRIAD_PORT_RCV_REMOTE_PHYSICAL_ERRORS] =
+		EVENTS("PortRcvRemotePhysicalErrors", "RcvRemPhy", 16, 80),
+	[TRIAD_PORT_RCV_SWITCH_RELAY_ERRORS] =
+		EVENTS("PortRcvSwitchRelayErrors", "RcvSwRel", 16, 96),
+	[TRIAD_PORT_XMIT_DISCARDS] = EVENTS("PortXmitDiscards", "XmtDisc", 16, 112),
+	[TRIAD_PORT_XMIT_CONSTRAINT_ERRORS] =
+		EVENTS("PortXmitConstraintErrors", "XmtConstr", 8, 128),
+	[TRIAD_PORT_RCV_CONSTRAINT_ERRORS] =
+		EVENTS("PortRcvConstraintErrors", "RcvConstr", 8, 136),
+	[TRIAD_LOCAL_LINK_INTEGRITY_ERRORS] =
+		EVENTS("LocalLinkIntegrityErrors", "LinkInteg", 4, 152),
+	[TRIAD_EXCESSIVE_BUFFER_OVERRUN_ERRORS] =
+		EVENTS("ExcessiveBufferOverrunErrors", "BufOver", 4, 156),
+	[TRIAD_QP1_DROPPED] = {.name = "QP1Dropped",
+		.heading = "QP1Drop",
+		.unit = TRIAD_UNIT_EVENTS,
+		.is_error = true,
+		.bits = 16,
+		.bit_offset = 160,
+		.needs = TRIAD_PMA_QP1_DROPPED},
+	[TRIAD_VL15_DROPPED] = EVENTS("VL15Dropped", "VL15Drop", 16, 176),
+	[TRIAD_PORT_XMIT_WAIT] = {.name = "PortXmitWait",
+		.heading = "XmtWait",
+		.unit = TRIAD_UNIT_TICKS,
+		.bits = 32,
+		.bit_offset = 320,
+		.needs = TRIAD_PMA_XMIT_WAIT},
+	[TRIAD_PORT_XMIT_DATA] =
+		DATA("PortXmitData", "XmtData", TRIAD_UNIT_WORDS, 192, 8),
+	[TRIAD_PORT_RCV_DATA] =
+		DATA("PortRcvData", "RcvData", TRIAD_UNIT_WORDS, 224, 16),
+	[TRIAD_PORT_XMIT_PKTS] =
+		DATA("PortXmitPkts", "XmtPkts", TRIAD_UNIT_PACKETS, 256, 24),
+	[TRIAD_PORT_RCV_PKTS] =
+		DATA("PortRcvPkts", "RcvPkts", TRIAD_UNIT_PACKETS, 288, 32),
+	[TRIAD_PORT_UNICAST_XMIT_PKTS] =
+		EXTENDED("PortUnicastXmitPkts", "UcXmtPkts", 40),
+	[TRIAD_PORT_UNICAST_RCV_PKTS] = EXTENDED("PortUnicastRcvPkts", "UcRcvPkts", 48),
+	[TRIAD_PORT_MULTICAST_XMIT_PKTS] =
+		EXTENDED("PortMulticastXmitPkts", "McXmtPkts", 56),
+	[TRIAD_PORT_MULTICAST_RCV_PKTS] =
+		EXTENDED("PortMulticastRcvPkts", "McRcvPkts", 64),
+};
+
+int triad_counter_find(const char *name)
+{
+	for (int i = 0; i < TRIAD_N_COUNTERS; i++)
+		if (strcasecmp(triad_counters[i].name, name) == 0)
+			return i;
+	return -1;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The counter engine: from raw readings to totals that never go back.
+ *
+ * Model: a row for each (node GUID, port number) ever seen, holding for each counter
+ * the raw value last read, a 64-bit total and the change of the last interval.  The
+ * first reading sets the total to the raw value, so that a total begins where the
+ * hardware stands.  After that only changes are added:
+ *
+ *     raw >= last   the change is the difference;
+ *     raw <  last   somebody reset the counter, or it wrapped.  The 64-bit counters
+ *                   wrap only in theory and the others stop at their maximum, so it
+ *                   was a reset; the change is what was counted since: raw.
+ *
+ * A row stays when its port leaves the fabric, so that a port which comes back goes
+ * on with its totals; rows of ports that have been away for TRIAD_ENGINE_KEEP_US, or
+ * when more are away than present, are given up.
+ *
+ * Thread-safety: one thread, the engine's, calls everything but
+ * triad_engine_read(), which any thread may call at any time while the engine lives:
+ * each row has a sequence counter, odd while the row is written, and a reader takes
+ * the row again when it changed under its hands.  Nobody waits for a reader.
+ *
+ * Memory: rows lie in slabs that are freed only with the engine, so that a reader
+ * with an old row number reads a row of somebody else at worst, and sees that by the
+ * GUID and port in it.  At most TRIAD_ENGINE_MAX_ROWS.
+ * Spec: IBA volume 1, 16.1.3.5, 16.1.4.11; [perf-manager-arch 2]. */
+#ifndef TRIAD_PERFMGR_ENGINE_H
+#define TRIAD_PERFMGR_ENGINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "perfmgr/counter.h"
+#include "perfmgr/pma.h"
+#include "triad/fabric.h"
+
+#define TRIAD_ENGINE_MAX_ROWS (1u << 22)
+#define TRIAD_ENGINE_KEEP_US (24 * 3600 * 1000000ULL)
+
+struct triad_engine;
+
+/* One port's counters, as a reader gets them. */
+struct triad_engine_row {
+	uint64_t node_guid;
+	uint64_t read_us;     /* when it last answered, monotonic; 0: never */
+	uint64_t reset_us;    /* when a reset by others was last noticed; 0: never */
+	uint32_t n_resets;
+	uint32_t has;         /* bit i: counter i has been read */
+	uint8_t port;
+	bool answered;        /* the last time it was asked */
+	uint64_t interval_us[TRIAD_PMA_N_ATTRIBUTES]; /* that 'change' took; 0: none */
+	uint64_t total[TRIAD_N_COUNTERS];
+	uint64_t change[TRIAD_N_COUNTERS];
+};
+
+/* NULL when memory is short. */
+struct triad_engine *triad_engine_new(void);
+void triad_engine_free(struct triad_engine *engine);
+
+/* Makes the ports of 'fabric' the present ones.  'rows' (room for fabric->n_ports)
+ * receives each port's row.  Returns 0, ENOMEM or EOVERFLOW; then nothing changed. */
+int triad_engine_adopt(struct triad_engine *engine, const struct triad_fabric *fabric,
+	uint64_t now_us, uint32_t *rows);
+
+/* Adds what 'attribute' said about 'row' at 'now_us'.  Never allocates or blocks. */
+void triad_engine_update(struct triad_engine *engine, uint32_t row,
+	enum triad_pma_attribute attribute, const struct triad_pma_reading *reading,
+	uint64_t now_us);
+
+/* Says whether the port answered in full when it was last asked. */
+void triad_engine_mark(struct triad_engine *engine, uint32_t row, bool answered);
+
+/* Copies a row.  Returns false for a row number that was never given out. */
+bool triad_engine_read(
+	const struct triad_engine *engine, uint32_t row, struct triad_engine_row *copy);
+
+/* The change of a counter per second over its last interval; 0 without one. */
+double triad_engine_rate(const struct triad_engine_row *row, unsigned counter);
+
+/* Octets the engine takes. */
+size_t triad_engine_octets(const struct triad_engine *engine);
+
+#endif

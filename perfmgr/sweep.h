@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The scheduler of a sweep: which agent is asked what, when, and what came of it.
+ *
+ * Model: an agent is a PMA behind one LID, with the ports that it answers for: all
+ * of a switch, one of a CA.  An agent not yet known is asked for its ClassPortInfo
+ * once; then each port for PortCounters and, where there is such a thing,
+ * PortCountersExtended.  At most 'window' queries are outstanding, at most
+ * 'node_window' of them to one agent; agents take turns, so that no switch gets a
+ * burst.  A query that is not answered in time is sent again, 'retries' times; then
+ * its agent is taken for silent, and the rest of its ports are unanswered in this
+ * sweep without being asked.
+ *
+ *     triad_sweep_adopt(sweep, fabric)         between sweeps
+ *     triad_sweep_start(sweep, params)
+ *     until triad_sweep_is_done(sweep):
+ *         triad_sweep_expire(sweep, now)
+ *         while triad_sweep_next(sweep, now, &query):  send it
+ *         triad_sweep_reply(sweep, reply, now)  for each reply
+ *         sleep until triad_sweep_deadline(sweep) at most
+ *
+ * Results leave through the sink, in the call that brought them about.
+ *
+ * Invariants: every port of the fabric with a PMA is reported done exactly once a
+ * sweep.  A query is in exactly one of three lists: free, waiting to be sent, in
+ * flight (in the order of its deadlines).
+ *
+ * Thread-safety: none.  Memory: sized by the fabric and by 'window', which is capped
+ * by TRIAD_SWEEP_MAX_WINDOW; nothing is allocated during a sweep.
+ * Spec: IBA volume 1, 16.1; [perf-manager-arch 2]. */
+#ifndef TRIAD_PERFMGR_SWEEP_H
+#define TRIAD_PERFMGR_SWEEP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "perfmgr/pma.h"
+#include "triad/fabric.h"
+#include "triad/mad.h"
+
+#define TRIAD_SWEEP_MAX_WINDOW 4096
+
+struct triad_sweep;
+
+struct triad_sweep_params {
+	unsigned window; /* 1-TRIAD_SWEEP_MAX_WINDOW */
+	unsigned node_window;
+	unsigned retries;
+	uint64_t timeout_us;
+};
+
+struct triad_sweep_sink {
+	void *context;
+	/* 'port' (index in the fabric) said this. */
+	void (*reading)(void *context, uint32_t port, enum triad_pma_attribute attribute,
+		const struct triad_pma_reading *reading, uint64_t now_us);
+	/* 'port' is through for this sweep. */
+	void (*done)(void *context, uint32_t port, bool answered);
+};
+
+/* Of the present or last sweep. */
+struct triad_sweep_progress {
+	uint32_t n_ports; /* to be read */
+	uint32_t n_answered;
+	uint32_t n_unanswered;
+};
+
+/* Since the scheduler was made. */
+struct triad_sweep_counts {
+	uint64_t sent;
+	uint64_t received;  /* answers that were waited for */
+	uint64_t timeouts;
+	uint64_t retries;
+	uint64_t late;      /* answers to nothing that is waited for */
+	uint64_t malformed; /* answers that are not what was asked for */
+	uint64_t refused;   /* answers with an error status */
+};
+
+/* One MAD to be sent. */
+struct triad_sweep_query {
+	uint32_t tid;
+	struct triad_mad_address to;
+	uint8_t mad[TRIAD_MAD_SIZE];
+};
+
+/* NULL when memory is short.  'sink' is copied. */
+struct triad_sweep *triad_sweep_new(const struct triad_sweep_sink *sink);
+void triad_sweep_free(struct triad_sweep *sweep);
+
+/* Sweeps 'fabric' (referenced until the next one) from now on; not during a sweep.
+ * What is known of agents that keep their LID is kept.  Returns 0 or ENOMEM; then
+ * nothing changed. */
+int triad_sweep_adopt(struct triad_sweep *sweep, struct triad_fabric *fabric);
+
+/* Begins a sweep.  Returns 0 or ENOMEM. */
+int triad_sweep_start(
+	struct triad_sweep *sweep, const struct triad_sweep_params *params);
+
+/* The next query that may go out, or false.  It counts as sent. */
+bool triad_sweep_next(
+	struct triad_sweep *sweep, uint64_t now_us, struct triad_sweep_query *query);
+
+/* The query could not be sent: it will be offered again. */
+void triad_sweep_unsend(struct triad_sweep *sweep, uint32_t tid);
+
+/* Takes what the transport received. */
+void triad_sweep_reply(struct triad_sweep *sweep, const struct triad_mad_reply *reply,
+	uint64_t now_us);
+
+/* Gives up waiting for what is overdue. */
+void triad_sweep_expire(struct triad_sweep *sweep, uint64_t now_us);
+
+/* When the next query will be overdue; UINT64_MAX when none is in flight. */
+uint64_t triad_sweep_deadline(const struct triad_sweep *sweep);
+
+unsigned triad_sweep_in_flight(const struct triad_sweep *sweep);
+bool triad_sweep_is_done(const struct triad_sweep *sweep);
+
+/* Ends the sweep as it is; ports not yet read are not reported. */
+void triad_sweep_abort(struct triad_sweep *sweep);
+
+struct triad_sweep_progress triad_sweep_progress(const struct triad_sweep *sweep);
+struct triad_sweep_counts triad_sweep_counts(const struct triad_sweep *sweep);
+
+#endif

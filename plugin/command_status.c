@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "config.h"
+
+/* 'status': what runs, what it did, what it could not. */
+#include "plugin/commands.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "plugin/control.h"
+#include "plugin/instance.h"
+#include "plugin/worker.h"
+#include "triad/clock.h"
+#include "triad/json.h"
+
+/* One list of facts, shown as a table or as JSON. */
+struct report {
+	struct triad_output *output;
+	struct triad_json json;
+	bool as_json;
+};
+
+static void section(struct report *report, const char *name, const char *title)
+{
+	if (report->as_json)
+		triad_json_object_begin(&report->json, name);
+	else
+		triad_output_printf(report->output, "%s%s%s\n",
+			report->output->color ? "\033[1m" : "", title,
+			report->output->color ? "\033[0m" : "");
+}
+
+static void section_end(struct report *report)
+{
+	if (report->as_json)
+		triad_json_object_end(&report->json);
+}
+
+static void fact(struct report *report, const char *name, const char *label,
+	uint64_t value, const char *unit)
+{
+	if (report->as_json)
+		triad_json_uint(&report->json, name, value);
+	else
+		triad_output_printf(report->output, "  %-22s %" PRIu64 "%s%s\n", label,
+			value, unit[0] ? " " : "", unit);
+}
+
+static void fact_text(
+	struct report *report, const char *name, const char *label, const char *value)
+{
+	if (report->as_json)
+		triad_json_string(&report->json, name, value);
+	else
+		triad_output_printf(
+			report->output, "  %-22s %s\n", label, value ? value : "-");
+}
+
+static void fact_octets(
+	struct report *report, const char *name, const char *label, uint64_t octets)
+{
+	if (report->as_json)
+		triad_json_uint(&report->json, name, octets);
+	else
+		triad_output_printf(report->output, "  %-22s %.1f MB\n", label,
+			(double)octets / 1e6);
+}
+
+static void fact_guid(
+	struct report *report, const char *name, const char *label, uint64_t guid)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "0x%016" PRIx64, guid);
+	fact_text(report, name, label, text);
+}
+
+static void report_sm(struct report *report, struct triad_plugin *plugin)
+{
+	uint64_t up_us = triad_clock_now_us() - plugin->started_us;
+
+	section(report, "sm", "SM");
+	fact_text(report, "state", "state", triad_plugin_sm_state(plugin));
+	fact_guid(report, "port_guid", "port GUID", plugin->port_guid);
+	fact_text(report, "opensm", "OpenSM", TRIAD_OPENSM_VERSION);
+	fact_text(report, "triad", "Triad", PACKAGE_VERSION);
+	fact(report, "up_s", "running for", up_us / TRIAD_US_PER_S, "s");
+	section_end(report);
+}
+
+static void report_values(struct report *report, const struct triad_conf *conf)
+{
+	char value[TRIAD_CONF_VALUE_SIZE], name[128];
+	size_t n;
+	const struct triad_conf_key *keys = triad_conf_keys(&n);
+
+	if (report->as_json)
+		triad_json_object_begin(&report->json, "values");
+	for (size_t i = 0; i < n; i++) {
+		triad_conf_format(conf, &keys[i], value, sizeof(value));
+		snprintf(name, sizeof(name), "%s.%s", keys[i].section, keys[i].name);
+		fact_text(report, name, name, value);
+	}
+	if (report->as_json)
+		triad_json_object_end(&report->json);
+}
+
+static void report_mistakes(struct report *report, const struct triad_diags *diags)
+{
+	char text[TRIAD_DIAG_TEXT_SIZE * 2 + 64];
+
+	if (report->as_json)
+		triad_json_array_begin(&report->json, "mistakes");
+	for (size_t i = 0; i < diags->n; i++) {
+		triad_diags_format(diags, i, text, sizeof(text));
+		fact_text(report, NULL, "mistake", text);
+	}
+	if (report->as_json)
+		triad_json_array_end(&report->json);
+}
+
+static void report_conf(struct report *report, struct triad_plugin *plugin)
+{
+	static const char *const states[] = {
+		[TRIAD_CONF_STANDARD] = "defaults",
+		[TRIAD_CONF_LOADED] = "loaded",
+		[TRIAD_CONF_BROKEN] = "broken",
+	};
+	struct triad_conf conf;
+	struct triad_diags none = {.n = 0}, diags;
+	enum triad_conf_state state;
+
+	pthread_mutex_lock(&plugin->conf_lock);
+	conf = plugin->conf;
+	state = plugin->conf_state;
+	diags = state == TRIAD_CONF_BROKEN ? plugin->conf_diags : none;
+	pthread_mutex_unlock(&plugin->conf_lock);
+	section(report, "configuration", "Configuration");
+	fact_text(report, "file", "file", plugin->conf_path[0] ? plugin->conf_path : NULL);
+	fact_text(report, "state", "state", states[state]);
+	report_values(report, &conf);
+	report_mistakes(report, &diags);
+	section_end(report);
+}
+
+static void report_topology(struct report *report, struct triad_plugin *plugin)
+{
+	struct triad_worker_status status = triad_worker_status(plugin->worker);
+	struct triad_events_counts events = triad_events_counts(plugin->events);
+
+	section(report, "topology", "Topology");
+	fact(report, "nodes", "nodes", status.n_nodes, "");
+	fact(report, "switches", "switches", status.n_switches, "");
+	fact(report, "ports", "ports", status.n_ports, "");
+	fact(report, "links", "links", status.n_links, "");
+	fact(report, "sm_sweeps", "heavy sweeps of the SM",
+		events.reported[TRIAD_EVENT_SWEEP_START], "");
+	fact(report, "snapshots", "snapshots", status.n_snapshots, "");
+	fact(report, "snapshots_discarded", "snapshots discarded", status.n_discarded, "");
+	fact(report, "snapshots_failed", "snapshots failed", status.n_failed, "");
+	fact(report, "sm_lock_us", "SM's lock held", status.lock_us, "us at most");
+	fact(report, "events_dropped", "events dropped", events.dropped, "");
+	section_end(report);
+}
+
+static void report_last_sweep(
+	struct report *report, const struct triad_collector_status *status)
+{
+	char at[TRIAD_CLOCK_TEXT_SIZE];
+	uint64_t ago_us = triad_clock_now_us() - status->finished_us;
+
+	if (status->n_sweeps)
+		triad_clock_format(triad_clock_wall_us() - ago_us, at);
+	fact(report, "sweeps", "sweeps", status->n_sweeps, "");
+	fact(report, "sweeps_late", "sweeps late", status->n_late, "");
+	fact_text(report, "last_sweep", "last sweep", status->n_sweeps ? at : NULL);
+	fact(report, "last_sweep_ms", "last sweep took",
+		status->duration_us / TRIAD_US_PER_MS, "ms");
+	fact(report, "ports", "ports", status->last.n_ports, "");
+	fact(report, "ports_answered", "ports answered", status->last.n_answered, "");
+	fact(report, "ports_unanswered", "ports unanswered", status->last.n_unanswered, "");
+}
+
+static void report_perfmgr(struct report *report, struct triad_plugin *plugin)
+{
+	struct triad_collector_status status = triad_perf_status(plugin->perf);
+	const char *trouble = triad_commands_perf_trouble(plugin);
+
+	section(report, "perfmgr", "PerfManager");
+	fact_text(report, "state", "state",
+		trouble ? "idle" : status.sweeping ? "sweeping" : "waiting");
+	if (trouble || report->as_json)
+		fact_text(report, "trouble", "why", trouble);
+	report_last_sweep(report, &status);
+	fact(report, "mads_sent", "MADs sent", status.counts.sent, "");
+	fact(report, "mads_received", "MADs received", status.counts.received, "");
+	fact(report, "timeouts", "time-outs", status.counts.timeouts, "");
+	fact(report, "retries", "retries", status.counts.retries, "");
+	fact(report, "mads_late", "MADs too late", status.counts.late, "");
+	fact(report, "mads_malformed", "MADs malformed", status.counts.malformed, "");
+	fact(report, "mads_refused", "MADs refused", status.counts.refused, "");
+	fact(report, "send_errors", "send errors", status.send_errors, "");
+	fact(report, "receive_errors", "receive errors", status.receive_errors, "");
+	section_end(report);
+}
+
+static void report_control(struct report *report, struct triad_plugin *plugin)
+{
+	struct triad_control_status status = {0};
+
+	if (plugin->control)
+		status = triad_control_status(plugin->control);
+	section(report, "control", "Control socket");
+	fact(report, "clients", "clients now", status.n_clients, "");
+	fact(report, "requests", "requests", status.n_requests, "");
+	fact(report, "refused", "refused: too many", status.n_busy, "");
+	fact(report, "forbidden", "refused: not allowed", status.n_forbidden, "");
+	fact(report, "bad_requests", "refused: garbage", status.n_bad, "");
+	fact(report, "timeouts", "cut: too slow", status.n_timeouts, "");
+	section_end(report);
+}
+
+static uint64_t resident_octets(void)
+{
+	unsigned long pages = 0;
+	FILE *file = fopen("/proc/self/statm", "r");
+
+	if (file && fscanf(file, "%*u %lu", &pages) != 1)
+		pages = 0;
+	if (file)
+		fclose(file);
+	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static void report_memory(struct report *report, struct triad_plugin *plugin)
+{
+	section(report, "memory", "Memory");
+	fact_octets(report, "counters_octets", "counters",
+		triad_perf_status(plugin->perf).octets);
+	fact_octets(report, "topology_octets", "topology",
+		triad_worker_status(plugin->worker).octets);
+	fact_octets(report, "process_octets", "OpenSM with Triad", resident_octets());
+	section_end(report);
+}
+
+int triad_command_run_status(struct triad_plugin *plugin,
+	const struct triad_command *command, struct triad_output *output)
+{
+	struct report report = {.output = output, .as_json = command->json};
+
+	triad_json_init(&report.json, output);
+	if (report.as_json)
+		triad_json_object_begin(&report.json, NULL);
+	report_sm(&report, plugin);
+	report_perfmgr(&report, plugin);
+	report_topology(&report, plugin);
+	report_control(&report, plugin);
+	report_memory(&report, plugin);
+	report_conf(&report, plugin);
+	if (report.as_json) {
+		triad_json_object_end(&report.json);
+		triad_json_end(&report.json);
+	}
+	return TRIAD_EXIT_DONE;
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "plugin/commands.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "plugin/instance.h"
+
+const char *triad_commands_perf_trouble(struct triad_plugin *plugin)
+{
+	bool broken;
+
+	pthread_mutex_lock(&plugin->conf_lock);
+	broken = plugin->conf_state == TRIAD_CONF_BROKEN;
+	pthread_mutex_unlock(&plugin->conf_lock);
+	if (broken)
+		return "the configuration has mistakes (see 'status'): mend it and type "
+		       "'reload'";
+	switch (triad_perf_state(plugin->perf)) {
+	case TRIAD_PERF_RUNNING:
+		return NULL;
+	case TRIAD_PERF_DISABLED:
+		return "the PerfManager is off: 'set perfmgr.enabled true' starts it";
+	case TRIAD_PERF_NOT_MASTER:
+		return "this SM is not the master: ask on the host of the master";
+	case TRIAD_PERF_NO_FABRIC:
+		return "OpenSM has not brought up the subnet yet: see its log";
+	case TRIAD_PERF_NO_TRANSPORT:
+		return "the local port can't be opened for MADs: see OpenSM's log";
+	}
+	return "unknown";
+}
+
+static void put_diags(const struct triad_diags *diags, struct triad_output *output)
+{
+	char text[TRIAD_DIAG_TEXT_SIZE * 2 + 64];
+
+	for (size_t i = 0; i < diags->n; i++) {
+		triad_diags_format(diags, i, text, sizeof(text));
+		triad_output_message(output, TRIAD_FRAME_MESSAGE, "%s\n", text);
+	}
+}
+
+static int run_set(struct triad_plugin *plugin, const struct triad_command *command,
+	struct triad_output *output)
+{
+	struct triad_diags diags;
+
+	if (triad_plugin_set(plugin, command->key, command->value, &diags)) {
+		put_diags(&diags, output);
+		return TRIAD_EXIT_FAILED;
+	}
+	triad_output_printf(output, "%s = %s, until the next reload or restart\n",
+		command->key, command->value);
+	return TRIAD_EXIT_DONE;
+}
+
+static int run_reload(struct triad_plugin *plugin, const struct triad_command *command,
+	struct triad_output *output)
+{
+	struct triad_diags diags;
+
+	if (triad_plugin_reload(plugin, &diags)) {
+		put_diags(&diags, output);
+		triad_output_message(output, TRIAD_FRAME_MESSAGE,
+			"not loaded; the configuration in force stays\n");
+		return TRIAD_EXIT_FAILED;
+	}
+	triad_output_printf(output, "%s: loaded\n", plugin->conf_path);
+	return TRIAD_EXIT_DONE;
+}
+
+static int run_help(const char *prefix, const struct triad_command *command,
+	struct triad_output *output)
+{
+	char text[TRIAD_COMMAND_HELP_SIZE];
+
+	if (triad_command_help(command->topic, prefix, text, sizeof(text))) {
+		triad_output_message(output, TRIAD_FRAME_MESSAGE,
+			"help: no command '%s'; '%s help' lists them\n", command->topic,
+			prefix);
+		return TRIAD_EXIT_USAGE;
+	}
+	triad_output_put(output, text, strlen(text));
+	return TRIAD_EXIT_DONE;
+}
+
+static int run(struct triad_plugin *plugin, const char *prefix,
+	const struct triad_command *command, struct triad_output *output)
+{
+	switch (command->verb) {
+	case TRIAD_COMMAND_HELP:
+		return run_help(prefix, command, output);
+	case TRIAD_COMMAND_STATUS:
+		return triad_command_run_status(plugin, command, output);
+	case TRIAD_COMMAND_PERF_SHOW:
+		return triad_command_run_perf_show(plugin, command, output);
+	case TRIAD_COMMAND_PERF_TOP:
+		return triad_command_run_perf_top(plugin, command, output);
+	case TRIAD_COMMAND_PERF_SWEEP:
+		return triad_command_run_perf_sweep(plugin, command, output);
+	case TRIAD_COMMAND_SET:
+		return run_set(plugin, command, output);
+	case TRIAD_COMMAND_RELOAD:
+		return run_reload(plugin, command, output);
+	}
+	return TRIAD_EXIT_USAGE;
+}
+
+int triad_commands_run(struct triad_plugin *plugin, const char *prefix, int n_words,
+	const char *const *words, struct triad_output *output)
+{
+	struct triad_command command;
+	char message[512];
+	int status;
+
+	if (triad_command_parse(n_words, words, &command, message, sizeof(message))) {
+		triad_output_message(output, TRIAD_FRAME_MESSAGE, "%s\n", message);
+		return TRIAD_EXIT_USAGE;
+	}
+	output->color = command.color;
+	status = run(plugin, prefix, &command, output);
+	triad_output_flush(output);
+	return status;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Runs commands, whoever typed them, and writes their answers.
+ *
+ * Thread-safety: any thread.  A command reads published state; only 'perf sweep'
+ * waits, and it does so in the caller's thread. */
+#ifndef TRIAD_PLUGIN_COMMANDS_H
+#define TRIAD_PLUGIN_COMMANDS_H
+
+#include "triad/command.h"
+#include "triad/output.h"
+
+struct triad_plugin;
+
+enum { TRIAD_EXIT_DONE = 0, TRIAD_EXIT_FAILED = 1, TRIAD_EXIT_USAGE = 2 };
+
+/* Parses and runs a command; 'prefix' is what is typed before it, for help texts.
+ * Flushes the output.  Returns an exit status. */
+int triad_commands_run(struct triad_plugin *plugin, const char *prefix, int n_words,
+	const char *const *words, struct triad_output *output);
+
+/* One command each; see triad/command.h. */
+int triad_command_run_status(struct triad_plugin *plugin,
+	const struct triad_command *command, struct triad_output *output);
+int triad_command_run_perf_show(struct triad_plugin *plugin,
+	const struct triad_command *command, struct triad_output *output);
+int triad_command_run_perf_top(struct triad_plugin *plugin,
+	const struct triad_command *command, struct triad_output *output);
+int triad_command_run_perf_sweep(struct triad_plugin *plugin,
+	const struct triad_command *command, struct triad_output *output);
+
+/* Why the PerfManager doesn't run, and what to do; NULL when it does. */
+const char *triad_commands_perf_trouble(struct triad_plugin *plugin);
+
+#endif

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "plugin/opensm.h"
+
+#include "plugin/console.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "plugin/console_session.h"
+#include "plugin/instance.h"
+#include "plugin/thread.h"
+
+#define MAX_SESSIONS 8
+
+struct session {
+	struct triad_console *console;
+	pthread_t thread;
+	bool used;
+	atomic_bool ended;
+	struct triad_console_ends ends;
+};
+
+struct triad_console {
+	struct triad_plugin *plugin;
+	bool is_local;
+	int stop_fd;  /* readable from triad_console_stop() on */
+	int outer_fd; /* OpenSM's listening socket; -1: not yet ours */
+	int inner_fd; /* ours, in its place */
+	struct sockaddr_in inner_address;
+	bool failed;
+	bool running; /* 'thread' */
+	pthread_t thread;
+	struct session sessions[MAX_SESSIONS];
+
+	pthread_mutex_t lock; /* of 'stopped', against arm */
+	bool stopped;
+};
+
+static void close_ends(const struct triad_console_ends *ends)
+{
+	if (ends->user_in >= 0)
+		close(ends->user_in);
+	if (ends->opensm_in >= 0)
+		close(ends->opensm_in);
+}
+
+/* --- loopback --- */
+
+static void *run_session(void *argument)
+{
+	struct session *session = argument;
+
+	triad_console_session_run(session->console->plugin, &session->ends);
+	close_ends(&session->ends);
+	atomic_store(&session->ended, true);
+	return NULL;
+}
+
+static struct session *free_session(struct triad_console *console)
+{
+	for (unsigned i = 0; i < MAX_SESSIONS; i++) {
+		struct session *session = &console->sessions[i];
+
+		if (session->used && atomic_load(&session->ended)) {
+			pthread_join(session->thread, NULL);
+			session->used = false;
+		}
+		if (!session->used)
+			return session;
+	}
+	return NULL;
+}
+
+/* Connects to the listener that OpenSM accepts from. */
+static int connect_to_opensm(const struct triad_console *console)
+{
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd >= 0 && connect(fd, (const struct sockaddr *)&console->inner_address,
+			       sizeof(console->inner_address))) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static void refuse(int fd)
+{
+	static const char text[] = "triad: too many console sessions\n";
+
+	(void)!send(fd, text, sizeof(text) - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+	close(fd);
+}
+
+static void accept_session(struct triad_console *console)
+{
+	int user = accept4(console->outer_fd, NULL, NULL, SOCK_CLOEXEC);
+	struct session *session = free_session(console);
+	int opensm;
+
+	if (user < 0)
+		return;
+	opensm = session ? connect_to_opensm(console) : -1;
+	if (opensm < 0) {
+		refuse(user);
+		return;
+	}
+	session->console = console;
+	atomic_store(&session->ended, false);
+	session->ends = (struct triad_console_ends){.user_in = user,
+		.user_out = user,
+		.opensm_in = opensm,
+		.opensm_out = opensm,
+		.stop = console->stop_fd};
+	session->used = !triad_thread_start(
+		&session->thread, "triad-session", run_session, session);
+	if (!session->used)
+		close_ends(&session->ends);
+}
+
+static void *run_loopback(void *argument)
+{
+	struct triad_console *console = argument;
+	struct pollfd fds[] = {
+		{.fd = console->stop_fd, .events = POLLIN},
+		{.fd = console->outer_fd, .events = POLLIN},
+	};
+
+	for (;;) {
+		if (poll(fds, 2, -1) < 0)
+			continue;
+		if (fds[0].revents)
+			return NULL;
+		if (fds[1].revents & POLLIN)
+			accept_session(console);
+	}
+}
+
+/* A listener on the loopback address that only OpenSM's main thread accepts from.  It
+ * does not block: OpenSM may still be woken by the old socket, and accept from this. */
+static int open_inner(struct triad_console *console)
+{
+	socklen_t size = sizeof(console->inner_address);
+
+	console->inner_address = (struct sockaddr_in){
+		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	console->inner_fd =
+		socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (console->inner_fd < 0 ||
+		bind(console->inner_fd,
+			(const struct sockaddr *)&console->inner_address, size) ||
+		listen(console->inner_fd, 8) ||
+		getsockname(console->inner_fd,
+			(struct sockaddr *)&console->inner_address, &size))
+		return errno;
+	return 0;
+}
+
+static bool is_listening(int fd)
+{
+	int listening = 0;
+	socklen_t size = sizeof(listening);
+
+	return fd > 0 &&
+	       !getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &size) &&
+	       listening;
+}
+
+static void give_up(struct triad_console *console, int error)
+{
+	triad_log_write(console->plugin->log, TRIAD_LOG_ERROR,
+		"console: Triad can't stand before OpenSM's: %s; 'triad ...' won't work "
+		"there, triadctl does",
+		strerror(error));
+	console->failed = true;
+}
+
+static void take_loopback(struct triad_console *console, int outer_fd)
+{
+	int error = open_inner(console);
+
+	console->outer_fd = outer_fd;
+	(void)fcntl(outer_fd, F_SETFL, fcntl(outer_fd, F_GETFL) | O_NONBLOCK);
+	if (!error)
+		error = triad_thread_start(
+			&console->thread, "triad-console", run_loopback, console);
+	if (error) {
+		if (console->inner_fd >= 0)
+			close(console->inner_fd);
+		console->inner_fd = -1;
+		console->outer_fd = -1;
+		give_up(console, error);
+		return;
+	}
+	console->running = true;
+	console->plugin->osm->console.socket = console->inner_fd;
+	triad_log_write(console->plugin->log, TRIAD_LOG_INFO,
+		"console: 'triad help' in OpenSM's console lists what can be asked");
+}
+
+void triad_console_arm(struct triad_console *console)
+{
+	int socket_fd = console->plugin->osm->console.socket;
+
+	if (console->is_local || console->failed || console->running)
+		return;
+	pthread_mutex_lock(&console->lock);
+	if (!console->stopped && is_listening(socket_fd))
+		take_loopback(console, socket_fd);
+	pthread_mutex_unlock(&console->lock);
+}
+
+/* --- local --- */
+
+static void *run_local(void *argument)
+{
+	struct session *session = argument;
+
+	triad_console_session_run(session->console->plugin, &session->ends);
+	/* OpenSM sees the end of its input. */
+	close_ends(&session->ends);
+	return NULL;
+}
+
+/* Puts a pipe at descriptor 0 and keeps what was there. */
+static int take_local(struct triad_console *console)
+{
+	struct session *session = &console->sessions[0];
+	int ends[2], standard_input, error;
+
+	standard_input = fcntl(0, F_DUPFD_CLOEXEC, 3);
+	if (standard_input < 0)
+		return errno;
+	if (pipe2(ends, O_CLOEXEC)) {
+		error = errno;
+		close(standard_input);
+		return error;
+	}
+	session->console = console;
+	session->ends = (struct triad_console_ends){.user_in = standard_input,
+		.user_out = 1,
+		.opensm_in = ends[1],
+		.opensm_out = -1,
+		.stop = console->stop_fd};
+	if (dup2(ends[0], 0) < 0) {
+		error = errno;
+		close(ends[0]);
+		close_ends(&session->ends);
+		return error;
+	}
+	close(ends[0]);
+	error = triad_thread_start(&console->thread, "triad-console", run_local, session);
+	if (error) {
+		dup2(standard_input, 0);
+		close_ends(&session->ends);
+	}
+	console->running = !error;
+	return error;
+}
+
+/* --- life --- */
+
+struct triad_console *triad_console_new(struct triad_plugin *plugin)
+{
+	const char *kind = plugin->osm->subn.opt.console;
+	struct triad_console *console;
+
+	if (!kind || (strcmp(kind, "local") && strcmp(kind, "loopback"))) {
+		triad_log_write(plugin->log, TRIAD_LOG_ERROR,
+			"console.enabled is true, but opensm.conf has console %s: Triad "
+			"works in a local or a loopback console",
+			kind ? kind : "off");
+		return NULL;
+	}
+	console = calloc(1, sizeof(*console));
+	if (!console)
+		return NULL;
+	console->plugin = plugin;
+	console->is_local = strcmp(kind, "local") == 0;
+	console->outer_fd = -1;
+	console->inner_fd = -1;
+	pthread_mutex_init(&console->lock, NULL);
+	console->stop_fd = eventfd(0, EFD_CLOEXEC);
+	if (console->stop_fd < 0)
+		give_up(console, errno);
+	else if (console->is_local) {
+		int error = take_local(console);
+
+		if (error)
+			give_up(console, error);
+	}
+	return console;
+}
+
+void triad_console_stop(struct triad_console *console)
+{
+	uint64_t one = 1;
+
+	if (!console)
+		return;
+	pthread_mutex_lock(&console->lock);
+	console->stopped = true;
+	pthread_mutex_unlock(&console->lock);
+	if (console->stop_fd >= 0)
+		(void)!write(console->stop_fd, &one, sizeof(one));
+	if (console->running)
+		pthread_join(console->thread, NULL);
+	for (unsigned i = 0; i < MAX_SESSIONS; i++)
+		if (console->sessions[i].used)
+			pthread_join(console->sessions[i].thread, NULL);
+}
+
+void triad_console_free(struct triad_console *console)
+{
+	if (!console)
+		return;
+	/* OpenSM has closed the inner socket, which it took for its own. */
+	if (console->outer_fd >= 0)
+		close(console->outer_fd);
+	if (console->stop_fd >= 0)
+		close(console->stop_fd);
+	pthread_mutex_destroy(&console->lock);
+	free(console);
+}

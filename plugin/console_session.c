@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "plugin/console_session.h"
+
+#include <errno.h>
+#include <glib.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "plugin/commands.h"
+#include "plugin/instance.h"
+#include "triad/clock.h"
+
+#define LINE_SIZE 1024
+#define PROMPT "OpenSM $ "
+/* For an end that does not read. */
+#define WRITE_MS 10000
+
+struct session {
+	struct triad_plugin *plugin;
+	const struct triad_console_ends *ends;
+	char line[LINE_SIZE];
+	size_t used;
+	bool passing; /* the rest of a line too long for us */
+};
+
+static bool write_all(int fd, const char *data, size_t size)
+{
+	while (size) {
+		struct pollfd poll_fd = {.fd = fd, .events = POLLOUT};
+		ssize_t n;
+
+		if (poll(&poll_fd, 1, WRITE_MS) <= 0)
+			return false;
+		n = write(fd, data, size);
+		if (n < 0 && errno != EAGAIN && errno != EINTR)
+			return false;
+		if (n > 0) {
+			data += n;
+			size -= (size_t)n;
+		}
+	}
+	return true;
+}
+
+static bool write_answer(
+	void *context, enum triad_frame_type type, const char *data, size_t size)
+{
+	const struct session *session = context;
+
+	/* A console has no place for a line that is rewritten. */
+	if (type == TRIAD_FRAME_PROGRESS)
+		return true;
+	return write_all(session->ends->user_out, data, size);
+}
+
+static bool is_ours(const char *line)
+{
+	static const char name[] = "triad";
+
+	line += strspn(line, " \t");
+	return strncmp(line, name, sizeof(name) - 1) == 0 &&
+	       strchr(" \t\r\n", line[sizeof(name) - 1]);
+}
+
+static void run_words(struct session *session, int n, char **words)
+{
+	struct triad_output output;
+
+	triad_output_init(&output, write_answer, session);
+	triad_commands_run(session->plugin, "triad", n - 1,
+		(const char *const *)words + 1, &output);
+}
+
+/* Runs a line that is ours, and prompts as OpenSM does. */
+static bool run_line(struct session *session)
+{
+	GError *error = NULL;
+	char **words;
+	int n;
+
+	if (g_shell_parse_argv(session->line, &n, &words, &error)) {
+		run_words(session, n, words);
+		g_strfreev(words);
+	} else {
+		char text[256];
+
+		snprintf(text, sizeof(text), "triad: %s\n", error->message);
+		write_all(session->ends->user_out, text, strlen(text));
+		g_error_free(error);
+	}
+	return write_all(session->ends->user_out, PROMPT, strlen(PROMPT));
+}
+
+static bool take_line(struct session *session)
+{
+	bool is_end = session->line[session->used - 1] == '\n';
+	bool works;
+
+	session->line[session->used] = 0;
+	if (is_end && !session->passing && is_ours(session->line)) {
+		session->line[strcspn(session->line, "\r\n")] = 0;
+		works = run_line(session);
+	} else {
+		works = write_all(
+			session->ends->opensm_in, session->line, session->used);
+	}
+	session->passing = !is_end;
+	session->used = 0;
+	return works;
+}
+
+/* False when the user is gone, or OpenSM. */
+static bool take_typed(struct session *session)
+{
+	char typed[512];
+	ssize_t n = read(session->ends->user_in, typed, sizeof(typed));
+	bool works = true;
+
+	if (n <= 0)
+		return n < 0 && (errno == EAGAIN || errno == EINTR);
+	for (ssize_t i = 0; i < n && works; i++) {
+		session->line[session->used++] = typed[i];
+		if (typed[i] == '\n' || session->used == LINE_SIZE - 1)
+			works = take_line(session);
+	}
+	return works;
+}
+
+static bool take_answered(const struct session *session)
+{
+	char answered[4096];
+	ssize_t n = read(session->ends->opensm_out, answered, sizeof(answered));
+
+	if (n <= 0)
+		return n < 0 && (errno == EAGAIN || errno == EINTR);
+	return write_all(session->ends->user_out, answered, (size_t)n);
+}
+
+void triad_console_session_run(
+	struct triad_plugin *plugin, const struct triad_console_ends *ends)
+{
+	struct session session = {.plugin = plugin, .ends = ends};
+	struct pollfd fds[] = {
+		{.fd = ends->stop, .events = POLLIN},
+		{.fd = ends->user_in, .events = POLLIN},
+		{.fd = ends->opensm_out, .events = POLLIN},
+	};
+	const short readable = POLLIN | POLLHUP | POLLERR;
+	bool works = true;
+
+	while (works) {
+		if (poll(fds, 3, -1) < 0)
+			continue;
+		if (fds[0].revents)
+			return;
+		if (fds[1].revents & readable)
+			works = take_typed(&session);
+		if (works && fds[2].revents & readable)
+			works = take_answered(&session);
+	}
+	/* A last line without its end is OpenSM's affair. */
+	if (session.used)
+		write_all(ends->opensm_in, session.line, session.used);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What OpenSM loads: the one symbol that the shared object exports. */
+#include "plugin/opensm.h"
+
+#include <stdio.h>
+#include <syslog.h>
+
+#include "plugin/instance.h"
+#include "plugin/worker.h"
+#include "triad/clock.h"
+
+#if OSM_EVENT_PLUGIN_INTERFACE_VER != 2
+#error "Triad needs version 2 of OpenSM's plugin interface"
+#endif
+
+/* True when OpenSM's structures lie where our headers say.  They point at each other,
+ * so a layout that differs shows. */
+static bool layout_fits(const struct osm_opensm *osm)
+{
+	return osm->subn.p_osm == osm && osm->sm.p_subn == &osm->subn &&
+	       osm->sa.p_subn == &osm->subn && osm->sa.p_log == &osm->log &&
+	       osm->sm.p_lock == &osm->lock && osm->sa.p_lock == &osm->lock;
+}
+
+static void *create(struct osm_opensm *osm)
+{
+	if (!layout_fits(osm)) {
+		/* OpenSM's log can't be found either, then. */
+		static const char line[] =
+			"triad: error: this opensm has another layout than the one that "
+			"libosmtriad.so was built for (" OSM_VERSION "): Triad stays "
+			"off; build it with the headers of this opensm";
+
+		fprintf(stderr, "%s\n", line);
+		syslog(LOG_DAEMON | LOG_ERR, "%s", line);
+		return NULL;
+	}
+	return triad_plugin_new(osm);
+}
+
+static void delete (void *context)
+{
+	triad_plugin_free(context);
+}
+
+/* OpenSM calls this with its own locks held for some events: it only notes. */
+static void report(void *context, osm_epi_event_id_t id, void *data)
+{
+	static const enum triad_event_kind kinds[] = {
+		[OSM_EVENT_ID_PORT_ERRORS] = TRIAD_N_EVENTS,
+		[OSM_EVENT_ID_PORT_DATA_COUNTERS] = TRIAD_N_EVENTS,
+		[OSM_EVENT_ID_PORT_SELECT] = TRIAD_N_EVENTS,
+		[OSM_EVENT_ID_TRAP] = TRIAD_EVENT_TRAP,
+		[OSM_EVENT_ID_SUBNET_UP] = TRIAD_EVENT_SUBNET_UP,
+		[OSM_EVENT_ID_HEAVY_SWEEP_START] = TRIAD_EVENT_SWEEP_START,
+		[OSM_EVENT_ID_HEAVY_SWEEP_DONE] = TRIAD_EVENT_SWEEP_DONE,
+		[OSM_EVENT_ID_UCAST_ROUTING_DONE] = TRIAD_EVENT_ROUTING_DONE,
+		[OSM_EVENT_ID_STATE_CHANGE] = TRIAD_EVENT_STATE_CHANGE,
+		[OSM_EVENT_ID_SA_DB_DUMPED] = TRIAD_N_EVENTS,
+		[OSM_EVENT_ID_LFT_CHANGE] = TRIAD_N_EVENTS,
+	};
+	struct triad_plugin *plugin = context;
+	enum triad_event_kind kind = TRIAD_N_EVENTS;
+
+	if ((unsigned)id < sizeof(kinds) / sizeof(kinds[0]))
+		kind = kinds[id];
+	/* The event's data is a number, not a pointer, for this one. */
+	if (id == OSM_EVENT_ID_UCAST_ROUTING_DONE &&
+		(uintptr_t)data == UCAST_ROUTING_REROUTE)
+		kind = TRIAD_EVENT_REROUTED;
+	if (kind == TRIAD_N_EVENTS)
+		return;
+	if (kind == TRIAD_EVENT_SWEEP_START)
+		triad_worker_note_sweep(plugin->worker);
+	triad_events_put(plugin->events, kind, triad_clock_now_us());
+}
+
+__attribute__((visibility("default"))) osm_event_plugin_t osm_event_plugin = {
+	.osm_version = OSM_VERSION,
+	.create = create,
+	.delete = delete,
+	.report = report,
+};

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "plugin/events.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "plugin/thread.h"
+
+#define RING_SIZE 256u
+
+struct triad_events {
+	pthread_mutex_t lock;
+	pthread_cond_t filled;
+	struct triad_event ring[RING_SIZE];
+	unsigned first, n;
+	bool stopped;
+	struct triad_events_counts counts;
+};
+
+struct triad_events *triad_events_new(void)
+{
+	struct triad_events *events = calloc(1, sizeof(*events));
+
+	if (!events)
+		return NULL;
+	pthread_mutex_init(&events->lock, NULL);
+	triad_condition_init(&events->filled);
+	return events;
+}
+
+void triad_events_free(struct triad_events *events)
+{
+	if (!events)
+		return;
+	pthread_cond_destroy(&events->filled);
+	pthread_mutex_destroy(&events->lock);
+	free(events);
+}
+
+void triad_events_put(
+	struct triad_events *events, enum triad_event_kind kind, uint64_t now_us)
+{
+	pthread_mutex_lock(&events->lock);
+	events->counts.reported[kind]++;
+	if (events->n == RING_SIZE) {
+		events->counts.dropped++;
+	} else {
+		events->ring[(events->first + events->n++) % RING_SIZE] =
+			(struct triad_event){.kind = kind, .at_us = now_us};
+		pthread_cond_signal(&events->filled);
+	}
+	pthread_mutex_unlock(&events->lock);
+}
+
+bool triad_events_take(
+	struct triad_events *events, uint64_t until_us, struct triad_event *event)
+{
+	bool taken = false;
+
+	pthread_mutex_lock(&events->lock);
+	while (!events->n && !events->stopped &&
+		triad_condition_wait(&events->filled, &events->lock, until_us) !=
+			ETIMEDOUT)
+		continue;
+	if (events->n && !events->stopped) {
+		*event = events->ring[events->first];
+		events->first = (events->first + 1) % RING_SIZE;
+		events->n--;
+		taken = true;
+	}
+	pthread_mutex_unlock(&events->lock);
+	return taken;
+}
+
+void triad_events_stop(struct triad_events *events)
+{
+	pthread_mutex_lock(&events->lock);
+	events->stopped = true;
+	pthread_cond_broadcast(&events->filled);
+	pthread_mutex_unlock(&events->lock);
+}
+
+bool triad_events_are_stopped(struct triad_events *events)
+{
+	bool stopped;
+
+	pthread_mutex_lock(&events->lock);
+	stopped = events->stopped;
+	pthread_mutex_unlock(&events->lock);
+	return stopped;
+}
+
+struct triad_events_counts triad_events_counts(struct triad_events *events)
+{
+	struct triad_events_counts counts;
+
+	pthread_mutex_lock(&events->lock);
+	counts = events->counts;
+	pthread_mutex_unlock(&events->lock);
+	return counts;
+}

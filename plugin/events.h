@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What OpenSM reports, handed to a thread of ours.
+ *
+ * OpenSM calls report() from its own threads, for some events with its locks held.
+ * So an event becomes a small record in a ring of fixed size, and nothing else
+ * happens there: no allocation, no call into OpenSM, a lock that is held for the
+ * copy of one record.  A full ring drops the new event and counts it; what matters
+ * most, that the topology changed, survives that, since each kind is counted apart.
+ *
+ * Thread-safety: put from any thread, take from one. */
+#ifndef TRIAD_PLUGIN_EVENTS_H
+#define TRIAD_PLUGIN_EVENTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum triad_event_kind {
+	TRIAD_EVENT_SWEEP_START,  /* OpenSM begins a heavy sweep */
+	TRIAD_EVENT_SWEEP_DONE,   /* its discovery is through */
+	TRIAD_EVENT_ROUTING_DONE, /* switches have their forwarding tables */
+	TRIAD_EVENT_REROUTED,     /* the same, outside of a sweep */
+	TRIAD_EVENT_SUBNET_UP,
+	TRIAD_EVENT_STATE_CHANGE, /* of the SM */
+	TRIAD_EVENT_TRAP,
+	TRIAD_N_EVENTS
+};
+
+struct triad_event {
+	enum triad_event_kind kind;
+	uint64_t at_us;
+};
+
+struct triad_events;
+
+struct triad_events_counts {
+	uint64_t reported[TRIAD_N_EVENTS];
+	uint64_t dropped;
+};
+
+/* NULL when memory is short. */
+struct triad_events *triad_events_new(void);
+void triad_events_free(struct triad_events *events);
+
+/* Never blocks or allocates. */
+void triad_events_put(struct triad_events *events, enum triad_event_kind kind,
+	uint64_t now_us);
+
+/* Takes the oldest event, waiting for one until 'until_us' at most.  Returns false
+ * when there was none in that time, or after triad_events_stop(). */
+bool triad_events_take(
+	struct triad_events *events, uint64_t until_us, struct triad_event *event);
+
+/* Wakes the taker, for good. */
+void triad_events_stop(struct triad_events *events);
+bool triad_events_are_stopped(struct triad_events *events);
+
+struct triad_events_counts triad_events_counts(struct triad_events *events);
+
+#endif

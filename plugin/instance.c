@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "config.h"
+
+#include "plugin/opensm.h"
+
+#include "plugin/instance.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "plugin/console.h"
+#include "plugin/control.h"
+#include "plugin/worker.h"
+#include "triad/clock.h"
+
+#define STANDARD_CONF_PATH TRIAD_SYSCONFDIR "/triad.conf"
+
+/* --- configuration --- */
+
+/* Writes where the file is: 'conf=PATH' among event_plugin_options, else the standard
+ * place when there is a file. */
+static void find_conf(struct triad_plugin *plugin)
+{
+	const char *options = plugin->osm->subn.opt.event_plugin_options;
+	const char *at = options ? strstr(options, "conf=") : NULL;
+
+	if (at && (at == options || strchr(" \t,;", at[-1]))) {
+		at += strlen("conf=");
+		snprintf(plugin->conf_path, sizeof(plugin->conf_path), "%.*s",
+			(int)strcspn(at, " \t,;"), at);
+	} else if (access(STANDARD_CONF_PATH, F_OK) == 0) {
+		snprintf(plugin->conf_path, sizeof(plugin->conf_path), "%s",
+			STANDARD_CONF_PATH);
+	}
+}
+
+static void log_diags(struct triad_plugin *plugin, const struct triad_diags *diags)
+{
+	char text[TRIAD_DIAG_TEXT_SIZE * 2 + 64];
+
+	for (size_t i = 0; i < diags->n; i++) {
+		triad_diags_format(diags, i, text, sizeof(text));
+		triad_log_write(plugin->log, TRIAD_LOG_ERROR, "%s", text);
+	}
+}
+
+/* Puts the configuration into force that is in 'plugin'. */
+static void apply_conf(struct triad_plugin *plugin)
+{
+	struct triad_conf conf = plugin->conf;
+
+	if (plugin->conf_state == TRIAD_CONF_BROKEN)
+		conf.perfmgr.enabled = false;
+	atomic_store(&plugin->osmlog.log.level, (int)conf.log.level);
+	atomic_store(&plugin->osmlog.syslog, conf.log.syslog);
+	triad_perf_configure(plugin->perf, &conf);
+	if (plugin->control)
+		triad_control_set_max_clients(plugin->control, conf.control.max_clients);
+}
+
+static void load_first_conf(struct triad_plugin *plugin)
+{
+	find_conf(plugin);
+	triad_conf_init(&plugin->conf, plugin->port_guid);
+	plugin->conf_state = TRIAD_CONF_STANDARD;
+	if (!plugin->conf_path[0])
+		return;
+	plugin->conf_state = TRIAD_CONF_LOADED;
+	triad_diags_init(&plugin->conf_diags, plugin->conf_path);
+	if (!triad_conf_load(plugin->conf_path, plugin->port_guid, &plugin->conf,
+		    &plugin->conf_diags))
+		return;
+	plugin->conf_state = TRIAD_CONF_BROKEN;
+	log_diags(plugin, &plugin->conf_diags);
+	triad_log_write(plugin->log, TRIAD_LOG_ERROR,
+		"%s: %zu mistake(s): Triad stays idle, OpenSM goes on without it; mend "
+		"the file and type 'triadctl reload'",
+		plugin->conf_path, plugin->conf_diags.n_total);
+}
+
+void triad_plugin_get_conf(struct triad_plugin *plugin, struct triad_conf *conf)
+{
+	pthread_mutex_lock(&plugin->conf_lock);
+	*conf = plugin->conf;
+	pthread_mutex_unlock(&plugin->conf_lock);
+}
+
+int triad_plugin_reload(struct triad_plugin *plugin, struct triad_diags *diags)
+{
+	struct triad_conf conf;
+	int error;
+
+	triad_diags_init(diags, plugin->conf_path);
+	if (!plugin->conf_path[0]) {
+		triad_diags_add(diags, 0, 0,
+			"the plugin was started without a configuration file: give it "
+			"one in opensm.conf, event_plugin_options conf=PATH, or as "
+			STANDARD_CONF_PATH " and restart OpenSM");
+		return ENOENT;
+	}
+	error = triad_conf_load(plugin->conf_path, plugin->port_guid, &conf, diags);
+	pthread_mutex_lock(&plugin->conf_lock);
+	if (error) {
+		plugin->conf_diags = *diags;
+	} else {
+		plugin->conf = conf;
+		plugin->conf_state = TRIAD_CONF_LOADED;
+		apply_conf(plugin);
+	}
+	pthread_mutex_unlock(&plugin->conf_lock);
+	if (error)
+		log_diags(plugin, diags);
+	triad_log_write(plugin->log, error ? TRIAD_LOG_ERROR : TRIAD_LOG_INFO, "%s: %s",
+		plugin->conf_path,
+		error ? "not loaded; the configuration in force stays" : "loaded");
+	return error ? EINVAL : 0;
+}
+
+int triad_plugin_set(struct triad_plugin *plugin, const char *key, const char *value,
+	struct triad_diags *diags)
+{
+	int error;
+
+	triad_diags_init(diags, "set");
+	pthread_mutex_lock(&plugin->conf_lock);
+	error = triad_conf_set(&plugin->conf, key, value, plugin->port_guid, diags);
+	if (!error)
+		apply_conf(plugin);
+	pthread_mutex_unlock(&plugin->conf_lock);
+	if (!error)
+		triad_log_write(plugin->log, TRIAD_LOG_INFO, "%s = %s, until the next "
+			"reload or restart", key, value);
+	return error;
+}
+
+/* --- OpenSM --- */
+
+const char *triad_plugin_sm_state(const struct triad_plugin *plugin)
+{
+	switch (plugin->osm->subn.sm_state) {
+	case IB_SMINFO_STATE_NOTACTIVE:
+		return "not-active";
+	case IB_SMINFO_STATE_DISCOVERING:
+		return "discovering";
+	case IB_SMINFO_STATE_STANDBY:
+		return "standby";
+	case IB_SMINFO_STATE_MASTER:
+		return "master";
+	default:
+		return "starting";
+	}
+}
+
+/* --- life --- */
+
+static void start_access(struct triad_plugin *plugin)
+{
+	if (plugin->conf.control.enabled)
+		atomic_store(&plugin->control,
+			triad_control_new(plugin, plugin->conf.control.socket,
+				plugin->conf.control.max_clients));
+	if (plugin->conf_state != TRIAD_CONF_BROKEN && plugin->conf.console.enabled)
+		atomic_store(&plugin->console, triad_console_new(plugin));
+}
+
+struct triad_plugin *triad_plugin_new(struct osm_opensm *osm)
+{
+	struct triad_plugin *plugin = calloc(1, sizeof(*plugin));
+
+	if (!plugin)
+		return NULL;
+	plugin->osm = osm;
+	plugin->port_guid = cl_ntoh64(osm->subn.sm_port_guid);
+	plugin->started_us = triad_clock_now_us();
+	triad_osmlog_init(&plugin->osmlog, &osm->log);
+	plugin->log = &plugin->osmlog.log;
+	pthread_mutex_init(&plugin->conf_lock, NULL);
+	load_first_conf(plugin);
+	plugin->events = triad_events_new();
+	plugin->perf = triad_perf_new(plugin->port_guid, plugin->log);
+	if (plugin->events && plugin->perf)
+		plugin->worker = triad_worker_new(plugin);
+	if (!plugin->worker) {
+		triad_log_write(plugin->log, TRIAD_LOG_ERROR,
+			"not enough memory or threads: Triad stays off");
+		triad_plugin_free(plugin);
+		return NULL;
+	}
+	start_access(plugin);
+	apply_conf(plugin);
+	triad_log_write(plugin->log, TRIAD_LOG_INFO,
+		"Triad " PACKAGE_VERSION " on port 0x%016" PRIx64 ", configuration: %s",
+		plugin->port_guid,
+		plugin->conf_path[0] ? plugin->conf_path : "defaults");
+	return plugin;
+}
+
+void triad_plugin_free(struct triad_plugin *plugin)
+{
+	/* Waiters are let go first, then those end that ask the others. */
+	triad_perf_stop(plugin->perf);
+	triad_control_free(plugin->control);
+	triad_console_stop(plugin->console);
+	triad_worker_free(plugin->worker);
+	triad_console_free(plugin->console);
+	triad_perf_free(plugin->perf);
+	triad_events_free(plugin->events);
+	triad_log_write(plugin->log, TRIAD_LOG_INFO, "ended");
+	pthread_mutex_destroy(&plugin->conf_lock);
+	free(plugin);
+}

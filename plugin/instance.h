@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* One Triad in one OpenSM: what the plugin's parts share.
+ *
+ * Life: entry.c makes it in OpenSM's create() and ends it in delete().  The parts are
+ * made in the order of the members; those that ask others are ended before them.
+ *
+ * Lock order: conf_lock before any part's own lock.  OpenSM's lock is taken by
+ * snapshot.c alone, with none of ours held. */
+#ifndef TRIAD_PLUGIN_INSTANCE_H
+#define TRIAD_PLUGIN_INSTANCE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "plugin/events.h"
+#include "plugin/osmlog.h"
+#include "plugin/perf.h"
+#include "triad/conf.h"
+#include "triad/fabric.h"
+
+struct osm_opensm;
+struct triad_worker;
+struct triad_control;
+struct triad_console;
+
+enum triad_conf_state {
+	TRIAD_CONF_STANDARD, /* no file: every key at its default */
+	TRIAD_CONF_LOADED,
+	TRIAD_CONF_BROKEN, /* the file at start had mistakes: nothing runs */
+};
+
+struct triad_plugin {
+	struct osm_opensm *osm;
+	uint64_t port_guid;
+	uint64_t started_us;
+	struct triad_osmlog osmlog;
+	struct triad_log *log; /* &osmlog.log */
+
+	pthread_mutex_t conf_lock; /* of the four that follow */
+	struct triad_conf conf;
+	enum triad_conf_state conf_state;
+	struct triad_diags conf_diags; /* of the last load that failed */
+	char conf_path[4096];          /* empty: none */
+
+	struct triad_events *events;
+	struct triad_perf *perf;
+	struct triad_worker *worker;
+	/* NULL: off or failed.  Threads that were there before look at them. */
+	_Atomic(struct triad_control *) control;
+	_Atomic(struct triad_console *) console;
+};
+
+/* Returns NULL when OpenSM is not what the plugin was built for, or memory is short;
+ * OpenSM then goes on without the plugin. */
+struct triad_plugin *triad_plugin_new(struct osm_opensm *osm);
+void triad_plugin_free(struct triad_plugin *plugin);
+
+/* A copy of the configuration in force. */
+void triad_plugin_get_conf(struct triad_plugin *plugin, struct triad_conf *conf);
+
+/* Reads the file again.  Returns 0, ENOENT (the plugin was given no file) or EINVAL
+ * with the mistakes in 'diags'; then the configuration in force stays. */
+int triad_plugin_reload(struct triad_plugin *plugin, struct triad_diags *diags);
+
+/* As triad_conf_set(), and puts it in force. */
+int triad_plugin_set(struct triad_plugin *plugin, const char *key, const char *value,
+	struct triad_diags *diags);
+
+/* "master", "standby", ... as this SM is now. */
+const char *triad_plugin_sm_state(const struct triad_plugin *plugin);
+
+#endif

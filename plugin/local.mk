@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+lib_LTLIBRARIES += libosmtriad.la
+
+libosmtriad_la_SOURCES = \
+	plugin/command_perf.c \
+	plugin/command_status.c \
+	plugin/commands.c plugin/commands.h \
+	plugin/console.c plugin/console.h \
+	plugin/console_session.c plugin/console_session.h \
+	plugin/control.c plugin/control.h \
+	plugin/control_file.c plugin/control_file.h \
+	plugin/entry.c \
+	plugin/events.c plugin/events.h \
+	plugin/instance.c plugin/instance.h \
+	plugin/opensm.h \
+	plugin/osmlog.c plugin/osmlog.h \
+	plugin/perf.c plugin/perf.h \
+	plugin/snapshot.c plugin/snapshot.h \
+	plugin/thread.c plugin/thread.h \
+	plugin/umad.c plugin/umad.h \
+	plugin/worker.c plugin/worker.h
+libosmtriad_la_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)
+libosmtriad_la_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS)
+libosmtriad_la_LIBADD = libtriad.la $(GLIB_LIBS) $(UMAD_LIBS)
+# OpenSM opens "libosmtriad.so"; what it gives us is found in the opensm program
+# itself.  The object stays mapped after dlclose(): GLib, once loaded, can't go.
+libosmtriad_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \
+	-Wl,--version-script=$(top_srcdir)/plugin/exports.map -Wl,-z,nodelete
+libosmtriad_la_DEPENDENCIES = libtriad.la plugin/exports.map
+EXTRA_DIST += plugin/exports.map

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "plugin/osmlog.h"
+
+#include <syslog.h>
+
+#include "plugin/opensm.h"
+
+static void write_line(void *context, enum triad_log_level level, const char *line)
+{
+	static const osm_log_level_t levels[] = {
+		[TRIAD_LOG_ERROR] = OSM_LOG_ERROR,
+		[TRIAD_LOG_INFO] = OSM_LOG_INFO,
+		[TRIAD_LOG_VERBOSE] = OSM_LOG_INFO,
+		[TRIAD_LOG_DEBUG] = OSM_LOG_INFO,
+	};
+	struct triad_osmlog *osmlog = context;
+
+	/* [log] level has decided already: OpenSM's log_flags need not say verbose
+	 * for the whole SM to see Triad's verbose lines. */
+	osm_log(osmlog->osm_log, levels[level], "triad: %s%s\n",
+		level == TRIAD_LOG_ERROR ? "error: " : "", line);
+	if (level == TRIAD_LOG_ERROR && atomic_load(&osmlog->syslog))
+		syslog(LOG_DAEMON | LOG_ERR, "triad: %s", line);
+}
+
+void triad_osmlog_init(struct triad_osmlog *osmlog, void *osm_log)
+{
+	osmlog->osm_log = osm_log;
+	osmlog->log.write = write_line;
+	osmlog->log.context = osmlog;
+	atomic_init(&osmlog->log.level, TRIAD_LOG_INFO);
+	atomic_init(&osmlog->syslog, true);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Triad's lines in OpenSM's log, and what is significant in syslog too.
+ *
+ * Every line begins with "triad: ", so that an administrator finds them with one
+ * grep.  TRIAD_LOG_ERROR goes to syslog as well when [log] syslog says so.
+ *
+ * Thread-safety: any thread.  Blocks only as OpenSM's own log does. */
+#ifndef TRIAD_PLUGIN_OSMLOG_H
+#define TRIAD_PLUGIN_OSMLOG_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "triad/log.h"
+
+struct triad_osmlog {
+	struct triad_log log; /* hand out a pointer to this */
+	void *osm_log;
+	_Atomic bool syslog;
+};
+
+/* 'osm_log' is an osm_log_t that outlives 'osmlog'. */
+void triad_osmlog_init(struct triad_osmlog *osmlog, void *osm_log);
+
+#endif

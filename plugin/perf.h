@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The PerfManager's thread: runs a collector (perfmgr/collector.h) on a umad
+ * descriptor of its own.
+ *
+ * It sweeps while it is enabled, this SM is master and there is a fabric.  What others
+ * want of it (a configuration, a fabric, a sweep) is left for it under a lock that is
+ * held for a few instructions; it takes that up between two turns, within 20 ms.
+ *
+ * Thread-safety: any thread, for all but new and free. */
+#ifndef TRIAD_PLUGIN_PERF_H
+#define TRIAD_PLUGIN_PERF_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "perfmgr/collector.h"
+#include "triad/conf.h"
+#include "triad/log.h"
+
+struct triad_perf;
+
+enum triad_perf_state {
+	TRIAD_PERF_RUNNING,
+	TRIAD_PERF_DISABLED,     /* [perfmgr] enabled = false */
+	TRIAD_PERF_NOT_MASTER,   /* this SM is not the master */
+	TRIAD_PERF_NO_FABRIC,    /* the SM has not brought up a subnet yet */
+	TRIAD_PERF_NO_TRANSPORT, /* the local port can't be opened */
+};
+
+/* Starts the thread.  NULL when memory or threads are short. */
+struct triad_perf *triad_perf_new(uint64_t port_guid, struct triad_log *log);
+
+/* Ends the thread, in about half a second at most; what was read stays readable.
+ * Accepts NULL. */
+void triad_perf_stop(struct triad_perf *perf);
+
+/* After triad_perf_stop().  Accepts NULL. */
+void triad_perf_free(struct triad_perf *perf);
+
+void triad_perf_configure(struct triad_perf *perf, const struct triad_conf *conf);
+void triad_perf_set_master(struct triad_perf *perf, bool is_master);
+void triad_perf_set_fabric(struct triad_perf *perf, struct triad_fabric *fabric);
+
+enum triad_perf_state triad_perf_state(struct triad_perf *perf);
+struct triad_collector_status triad_perf_status(struct triad_perf *perf);
+
+/* See triad_collector_view(). */
+struct triad_view *triad_perf_view(struct triad_perf *perf);
+
+/* Asks for a sweep and returns its ticket, for triad_perf_wait_sweep(). */
+uint64_t triad_perf_ask_sweep(struct triad_perf *perf);
+
+/* Waits until a sweep begun after the ticket was given has ended, 'wait_us' at most.
+ * Returns 0, ETIMEDOUT or ECANCELED (the thread ends, or sweeps no more). */
+int triad_perf_wait_sweep(struct triad_perf *perf, uint64_t ticket, uint64_t wait_us);
+
+#endif

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "plugin/opensm.h"
+
+#include "plugin/snapshot.h"
+
+#include <errno.h>
+#include <opensm/osm_partition.h>
+
+#include "triad/clock.h"
+
+/* P_Keys of one port that are looked at; IBA allows 65,536, devices have 128. */
+#define MAX_PKEYS 1024
+
+struct pkey_table {
+	uint16_t keys[MAX_PKEYS];
+	uint32_t n;
+};
+
+struct snapshot {
+	struct osm_opensm *osm;
+	struct triad_fabric_builder *builder;
+	struct pkey_table ours; /* of the SM's port */
+	uint16_t our_lid;
+	uint64_t last_guid; /* the node read last, as OpenSM's map is keyed; 0: none */
+	bool done;
+	uint64_t longest_us;
+};
+
+static void read_pkeys(const osm_physp_t *physp, struct pkey_table *table)
+{
+	const osm_pkey_tbl_t *from = osm_physp_get_pkey_tbl(physp);
+	uint16_t n_blocks = osm_pkey_tbl_get_num_blocks(from);
+
+	table->n = 0;
+	for (uint16_t block = 0; block < n_blocks; block++) {
+		const ib_pkey_table_t *keys = osm_pkey_tbl_block_get(from, block);
+
+		for (unsigned i = 0; i < IB_NUM_PKEY_ELEMENTS_IN_BLOCK; i++) {
+			if (table->n == MAX_PKEYS)
+				return;
+			table->keys[table->n++] =
+				keys ? cl_ntoh16(keys->pkey_entry[i]) : 0;
+		}
+	}
+}
+
+/* Where the tables end: the entries behind the last P_Key are 0. */
+static uint32_t used(const struct pkey_table *table)
+{
+	uint32_t n = table->n;
+
+	while (n && !table->keys[n - 1])
+		n--;
+	return n;
+}
+
+/* The SL of MADs to a port in the partition of 'pkey': the partition's, unless the
+ * routing engine knows better, as for a PathRecord. */
+static uint8_t choose_sl(const struct snapshot *snapshot, uint16_t pkey, uint16_t lid)
+{
+	osm_subn_t *subn = &snapshot->osm->subn;
+	const struct osm_routing_engine *engine = snapshot->osm->routing_engine_used;
+	const osm_prtn_t *partition;
+	uint8_t sl = OSM_DEFAULT_SL;
+
+	partition = (const osm_prtn_t *)cl_qmap_get(
+		&subn->prtn_pkey_tbl, cl_hton16(pkey & 0x7fff));
+	if ((const cl_map_item_t *)partition != cl_qmap_end(&subn->prtn_pkey_tbl))
+		sl = partition->sl;
+	if (engine && engine->path_sl && lid && snapshot->our_lid)
+		sl = engine->path_sl(engine->context, sl, cl_hton16(snapshot->our_lid),
+			cl_hton16(lid));
+	return sl & 0xf;
+}
+
+/* How MADs get from the SM's port to this one. */
+static void choose_way(const struct snapshot *snapshot, const osm_physp_t *end,
+	uint16_t lid, struct triad_fabric_port *port)
+{
+	struct pkey_table theirs;
+	int index;
+
+	read_pkeys(end, &theirs);
+	index = triad_pkey_match(
+		snapshot->ours.keys, snapshot->ours.n, theirs.keys, theirs.n);
+	/* A table that was never read, or no common partition: index 0 is where the
+	 * default P_Key is unless somebody moved it. */
+	port->pkey_index = index < 0 ? 0 : (uint16_t)index;
+	port->sl = choose_sl(
+		snapshot, index < 0 ? 0xffff : snapshot->ours.keys[index], lid);
+}
+
+static void add_sl2vl(const struct snapshot *snapshot, const osm_physp_t *physp)
+{
+	size_t n = cl_ptr_vector_get_size(&physp->slvl_by_port);
+
+	/* OpenSM reads and writes these tables only with QoS. */
+	if (!snapshot->osm->subn.opt.qos)
+		return;
+	for (size_t in = 0; in < n; in++) {
+		const ib_slvl_table_t *table =
+			cl_ptr_vector_get(&physp->slvl_by_port, (uint32_t)in);
+		struct triad_sl2vl row = {{0}};
+
+		for (unsigned i = 0; table && i < sizeof(row.vl); i++)
+			row.vl[i] = table->raw_vl_by_sl[i];
+		triad_fabric_builder_add_sl2vl(snapshot->builder, &row);
+	}
+}
+
+static void add_pkeys(const struct snapshot *snapshot, const osm_physp_t *physp)
+{
+	struct pkey_table table;
+
+	read_pkeys(physp, &table);
+	triad_fabric_builder_add_pkeys(snapshot->builder, table.keys, used(&table));
+}
+
+static bool answers_for_counters(
+	const osm_node_t *node, const osm_physp_t *physp, uint16_t lid)
+{
+	if (!lid)
+		return false;
+	if (osm_node_get_type(node) != IB_NODE_TYPE_SWITCH)
+		return osm_physp_get_port_state(physp) >= IB_LINK_INIT;
+	/* Port 0 has counters only where it is an enhanced one. */
+	return osm_physp_get_port_num(physp) ||
+	       (node->sw && ib_switch_info_is_enhanced_port0(&node->sw->switch_info));
+}
+
+static void add_port(const struct snapshot *snapshot, osm_node_t *node,
+	osm_physp_t *physp, const struct triad_fabric_port *way)
+{
+	const ib_port_info_t *info = &physp->port_info;
+	const osm_physp_t *remote = osm_physp_get_remote(physp);
+	struct triad_fabric_port port = {
+		.guid = cl_ntoh64(osm_physp_get_port_guid(physp)),
+		.lid = way->lid,
+		.pkey_index = way->pkey_index,
+		.sl = way->sl,
+		.lmc = way->lmc,
+		.number = osm_physp_get_port_num(physp),
+		.state = osm_physp_get_port_state(physp),
+		.phys_state = ib_port_info_get_port_phys_state(info),
+		.mtu = ib_port_info_get_neighbor_mtu(info),
+		.width = info->link_width_active,
+		.speed = ib_port_info_get_link_speed_active(info),
+		.speed_ext = ib_port_info_get_link_speed_ext_active(info),
+		.has_pma = answers_for_counters(node, physp, way->lid),
+	};
+	uint64_t remote_guid = 0;
+	uint8_t remote_number = 0;
+
+	if (remote && remote->p_node) {
+		remote_guid = cl_ntoh64(osm_node_get_node_guid(remote->p_node));
+		remote_number = osm_physp_get_port_num(remote);
+	}
+	triad_fabric_builder_add_port(
+		snapshot->builder, &port, remote_guid, remote_number);
+	add_pkeys(snapshot, physp);
+	add_sl2vl(snapshot, physp);
+}
+
+static void add_node(const struct snapshot *snapshot, osm_node_t *node)
+{
+	const osm_switch_t *sw = node->sw;
+	uint32_t lft_size = 0;
+	bool is_switch = osm_node_get_type(node) == IB_NODE_TYPE_SWITCH;
+	struct triad_fabric_node added = {
+		.guid = cl_ntoh64(osm_node_get_node_guid(node)),
+		.vendor_id = cl_ntoh32(ib_node_info_get_vendor_id(&node->node_info)),
+		.device_id = cl_ntoh16(node->node_info.device_id),
+		.type = osm_node_get_type(node),
+	};
+	struct triad_fabric_port way = {0};
+
+	if (sw && sw->lft) {
+		lft_size = (uint32_t)snapshot->osm->subn.max_ucast_lid_ho + 1;
+		if (lft_size > sw->lft_size)
+			lft_size = sw->lft_size;
+	}
+	triad_fabric_builder_add_node(snapshot->builder, &added, node->print_desc,
+		sw ? sw->lft : NULL, lft_size);
+	for (uint32_t i = 0; i < osm_node_get_num_physp(node); i++) {
+		osm_physp_t *physp = osm_node_get_physp_ptr(node, i);
+
+		if (!physp)
+			continue;
+		/* A switch has its LID and its P_Keys at port 0. */
+		if (i == 0 || !is_switch) {
+			way.lid = cl_ntoh16(osm_physp_get_base_lid(physp));
+			way.lmc = osm_physp_get_lmc(physp);
+			choose_way(snapshot, physp, way.lid, &way);
+		}
+		add_port(snapshot, node, physp, &way);
+	}
+}
+
+/* Reads nodes for TRIAD_SNAPSHOT_HOLD_US at most. */
+static void read_some(struct snapshot *snapshot)
+{
+	cl_qmap_t *nodes = &snapshot->osm->subn.node_guid_tbl;
+	uint64_t begun_us, held_us;
+	cl_map_item_t *item;
+
+	cl_plock_acquire(&snapshot->osm->lock);
+	begun_us = triad_clock_now_us();
+	item = snapshot->last_guid ? cl_qmap_get_next(nodes, snapshot->last_guid)
+				   : cl_qmap_head(nodes);
+	do {
+		if (item == cl_qmap_end(nodes)) {
+			snapshot->done = true;
+			break;
+		}
+		add_node(snapshot, (osm_node_t *)item);
+		snapshot->last_guid = cl_qmap_key(item);
+		item = cl_qmap_next(item);
+	} while (triad_clock_now_us() - begun_us < TRIAD_SNAPSHOT_HOLD_US);
+	held_us = triad_clock_now_us() - begun_us;
+	cl_plock_release(&snapshot->osm->lock);
+	if (held_us > snapshot->longest_us)
+		snapshot->longest_us = held_us;
+}
+
+/* The SM's own port: everything is sent from there. */
+static void read_own_port(struct snapshot *snapshot)
+{
+	osm_subn_t *subn = &snapshot->osm->subn;
+	const osm_port_t *port;
+
+	cl_plock_acquire(&snapshot->osm->lock);
+	port = osm_get_port_by_guid(subn, subn->sm_port_guid);
+	if (port && port->p_physp) {
+		read_pkeys(port->p_physp, &snapshot->ours);
+		snapshot->our_lid = cl_ntoh16(osm_physp_get_base_lid(port->p_physp));
+	}
+	cl_plock_release(&snapshot->osm->lock);
+}
+
+int triad_snapshot_take(struct osm_opensm *osm, const struct triad_fabric *like,
+	const atomic_ulong *sweeps_begun, struct triad_fabric **fabric)
+{
+	static atomic_ulong generations;
+	struct snapshot snapshot = {.osm = osm};
+	unsigned long sweeps_before = atomic_load(sweeps_begun);
+	int error;
+
+	snapshot.builder = triad_fabric_builder_new(like);
+	if (!snapshot.builder)
+		return ENOMEM;
+	read_own_port(&snapshot);
+	while (!snapshot.done)
+		read_some(&snapshot);
+	error = snapshot.last_guid ? triad_fabric_build(snapshot.builder,
+					     cl_ntoh64(osm->subn.sm_port_guid), fabric)
+				   : ENODATA;
+	triad_fabric_builder_free(snapshot.builder);
+	if (error)
+		return error;
+	(*fabric)->generation = atomic_fetch_add(&generations, 1) + 1;
+	(*fabric)->taken_us = triad_clock_now_us();
+	(*fabric)->lock_us = snapshot.longest_us;
+	(*fabric)->consistent = atomic_load(sweeps_begun) == sweeps_before;
+	return 0;
+}

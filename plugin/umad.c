@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "plugin/umad.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <infiniband/umad.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "triad/clock.h"
+
+struct triad_umad {
+	struct triad_mad_transport transport;
+	int fd;
+	int agent;
+	void *send_buffer;
+	void *receive_buffer;
+};
+
+static int send_mad(void *context, const struct triad_mad_address *to,
+	const uint8_t *mad, unsigned timeout_ms)
+{
+	struct triad_umad *umad = context;
+
+	memset(umad->send_buffer, 0, umad_size());
+	memcpy(umad_get_mad(umad->send_buffer), mad, TRIAD_MAD_SIZE);
+	umad_set_addr(umad->send_buffer, to->lid, (int)to->qpn, to->sl, (int)to->qkey);
+	umad_set_pkey(umad->send_buffer, to->pkey_index);
+	/* Retries are the caller's: it knows what else waits for that port. */
+	if (umad_send(umad->fd, umad->agent, umad->send_buffer, TRIAD_MAD_SIZE,
+		    (int)timeout_ms, 0) >= 0)
+		return 0;
+	return errno == EWOULDBLOCK || errno == ENOBUFS ? EAGAIN : errno;
+}
+
+/* Returns 0, EAGAIN or another errno. */
+static int read_mad(struct triad_umad *umad, size_t *size)
+{
+	int room = TRIAD_MAD_SIZE;
+	int result;
+
+	errno = 0;
+	result = umad_recv(umad->fd, umad->receive_buffer, &room, 0);
+	if (result >= 0) {
+		*size = room < 0		? 0
+			: room > TRIAD_MAD_SIZE ? TRIAD_MAD_SIZE
+						: (size_t)room;
+		return 0;
+	}
+	if (result == -EWOULDBLOCK || result == -EINTR || errno == EWOULDBLOCK ||
+		errno == EINTR)
+		return EAGAIN;
+	return errno ? errno : EIO;
+}
+
+static int receive_mad(void *context, uint64_t wait_us, struct triad_mad_reply *reply)
+{
+	struct triad_umad *umad = context;
+	/* Rounded up, so that a short wait is a wait. */
+	int wait_ms = (int)((wait_us + TRIAD_US_PER_MS - 1) / TRIAD_US_PER_MS);
+	size_t size = 0;
+	int error;
+
+	if (wait_us > 60 * TRIAD_US_PER_S)
+		wait_ms = 60000;
+	error = umad_poll(umad->fd, wait_ms);
+	if (error)
+		return error == -ETIMEDOUT || errno == EINTR ? EAGAIN
+			: errno				     ? errno
+							     : EIO;
+	error = read_mad(umad, &size);
+	if (error)
+		return error;
+	reply->status = umad_status(umad->receive_buffer);
+	reply->lid = be16toh(umad_get_mad_addr(umad->receive_buffer)->lid);
+	reply->size = size;
+	memcpy(reply->mad, umad_get_mad(umad->receive_buffer), size);
+	return 0;
+}
+
+/* Finds the local port with that GUID. */
+static bool find_port(uint64_t port_guid, char ca_name[UMAD_CA_NAME_LEN], int *number)
+{
+	char names[UMAD_MAX_DEVICES][UMAD_CA_NAME_LEN];
+	int n = umad_get_cas_names(names, UMAD_MAX_DEVICES);
+	bool found = false;
+
+	for (int i = 0; i < n && !found; i++) {
+		umad_ca_t ca;
+
+		if (umad_get_ca(names[i], &ca))
+			continue;
+		for (int port = 0; port <= ca.numports && !found; port++)
+			if (ca.ports[port] &&
+				be64toh(ca.ports[port]->port_guid) == port_guid) {
+				memcpy(ca_name, names[i], UMAD_CA_NAME_LEN);
+				*number = port;
+				found = true;
+			}
+		umad_release_ca(&ca);
+	}
+	return found;
+}
+
+static int open_port(struct triad_umad *umad, uint64_t port_guid)
+{
+	char ca_name[UMAD_CA_NAME_LEN];
+	int number, fd, flags;
+
+	if (umad_init() < 0)
+		return ENODEV;
+	if (!find_port(port_guid, ca_name, &number))
+		return ENODEV;
+	fd = umad_open_port(ca_name, number);
+	if (fd < 0)
+		return errno ? errno : EIO;
+	umad->fd = fd;
+	/* A simulated descriptor has no flags; it does not block either. */
+	flags = fcntl(fd, F_GETFL);
+	if (flags >= 0)
+		(void)fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+	umad->agent = umad_register(fd, TRIAD_MAD_CLASS_PERFORMANCE, 1, 0, NULL);
+	return umad->agent < 0 ? (errno ? errno : EPERM) : 0;
+}
+
+int triad_umad_open(uint64_t port_guid, struct triad_umad **opened)
+{
+	struct triad_umad *umad = calloc(1, sizeof(*umad));
+	int error = ENOMEM;
+
+	if (!umad)
+		return ENOMEM;
+	umad->fd = -1;
+	umad->agent = -1;
+	umad->transport = (struct triad_mad_transport){
+		.context = umad, .send = send_mad, .receive = receive_mad};
+	umad->send_buffer = umad_alloc(1, umad_size() + TRIAD_MAD_SIZE);
+	umad->receive_buffer = umad_alloc(1, umad_size() + TRIAD_MAD_SIZE);
+	if (umad->send_buffer && umad->receive_buffer)
+		error = open_port(umad, port_guid);
+	if (error) {
+		triad_umad_close(umad, false);
+		return error;
+	}
+	*opened = umad;
+	return 0;
+}
+
+void triad_umad_close(struct triad_umad *umad, bool in_flight)
+{
+	if (!umad)
+		return;
+	if (!in_flight && umad->agent >= 0)
+		umad_unregister(umad->fd, umad->agent);
+	if (!in_flight && umad->fd >= 0)
+		umad_close_port(umad->fd);
+	umad_free(umad->send_buffer);
+	umad_free(umad->receive_buffer);
+	free(umad);
+}
+
+const struct triad_mad_transport *triad_umad_transport(struct triad_umad *umad)
+{
+	return &umad->transport;
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "plugin/worker.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plugin/console.h"
+#include "plugin/instance.h"
+#include "plugin/snapshot.h"
+#include "plugin/thread.h"
+#include "triad/clock.h"
+
+/* How often the worker looks around when nothing happens. */
+#define TICK_US (TRIAD_US_PER_S / 4)
+/* After routing without SUBNET_UP: the sweep had errors, or takes long. */
+#define WITHOUT_SUBNET_UP_US (10 * TRIAD_US_PER_S)
+/* Snapshots in a row that a sweep spoilt, before a spoilt one is taken all the same. */
+#define MAX_DISCARDED 3
+
+struct triad_worker {
+	struct triad_plugin *plugin;
+	pthread_t thread;
+	atomic_ulong sweeps_begun;
+	uint64_t snapshot_due_us; /* UINT64_MAX: none */
+	unsigned n_discarded;     /* in a row */
+	int snapshot_error;       /* said last */
+	const char *sm_state;     /* seen last */
+	struct triad_fabric *fabric; /* the last snapshot */
+
+	pthread_mutex_t lock; /* of what follows */
+	struct triad_worker_status status;
+};
+
+static void *run(void *argument);
+
+struct triad_worker *triad_worker_new(struct triad_plugin *plugin)
+{
+	struct triad_worker *worker = calloc(1, sizeof(*worker));
+
+	if (!worker)
+		return NULL;
+	worker->plugin = plugin;
+	worker->snapshot_due_us = UINT64_MAX;
+	worker->sm_state = "";
+	pthread_mutex_init(&worker->lock, NULL);
+	if (!triad_thread_start(&worker->thread, "triad-worker", run, worker))
+		return worker;
+	free(worker);
+	return NULL;
+}
+
+void triad_worker_free(struct triad_worker *worker)
+{
+	if (!worker)
+		return;
+	triad_events_stop(worker->plugin->events);
+	pthread_join(worker->thread, NULL);
+	triad_fabric_unref(worker->fabric);
+	pthread_mutex_destroy(&worker->lock);
+	free(worker);
+}
+
+void triad_worker_note_sweep(struct triad_worker *worker)
+{
+	atomic_fetch_add(&worker->sweeps_begun, 1);
+}
+
+struct triad_worker_status triad_worker_status(struct triad_worker *worker)
+{
+	struct triad_worker_status status;
+
+	pthread_mutex_lock(&worker->lock);
+	status = worker->status;
+	pthread_mutex_unlock(&worker->lock);
+	return status;
+}
+
+/* --- snapshots --- */
+
+static void describe(struct triad_worker_status *status, const struct triad_fabric *fabric)
+{
+	uint32_t ends = 0;
+
+	status->n_snapshots++;
+	status->generation = fabric->generation;
+	status->taken_us = fabric->taken_us;
+	status->lock_us = fabric->lock_us;
+	status->octets = triad_fabric_octets(fabric);
+	status->n_nodes = fabric->n_nodes;
+	status->n_ports = fabric->n_ports;
+	status->n_switches = 0;
+	for (uint32_t i = 0; i < fabric->n_nodes; i++)
+		status->n_switches += fabric->nodes[i].type == TRIAD_NODE_SWITCH;
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		ends += fabric->ports[i].remote != TRIAD_FABRIC_NONE;
+	status->n_links = ends / 2;
+}
+
+static void publish(struct triad_worker *worker, struct triad_fabric *fabric)
+{
+	struct triad_worker_status status = triad_worker_status(worker);
+
+	describe(&status, fabric);
+	pthread_mutex_lock(&worker->lock);
+	worker->status = status;
+	pthread_mutex_unlock(&worker->lock);
+	triad_fabric_unref(worker->fabric);
+	worker->fabric = fabric;
+	triad_perf_set_fabric(worker->plugin->perf, fabric);
+	triad_log_write(worker->plugin->log, TRIAD_LOG_VERBOSE,
+		"topology: %u nodes, %u switches, %u ports, %u links; the SM's lock was "
+		"held for %lu us at most",
+		status.n_nodes, status.n_switches, status.n_ports, status.n_links,
+		(unsigned long)status.lock_us);
+}
+
+static void discard(struct triad_worker *worker, struct triad_fabric *fabric)
+{
+	worker->n_discarded++;
+	pthread_mutex_lock(&worker->lock);
+	worker->status.n_discarded++;
+	pthread_mutex_unlock(&worker->lock);
+	triad_fabric_unref(fabric);
+	worker->snapshot_due_us = triad_clock_now_us() + WITHOUT_SUBNET_UP_US;
+}
+
+static void fail(struct triad_worker *worker, int error)
+{
+	pthread_mutex_lock(&worker->lock);
+	worker->status.n_failed++;
+	pthread_mutex_unlock(&worker->lock);
+	if (error != worker->snapshot_error)
+		triad_log_write(worker->plugin->log, TRIAD_LOG_ERROR,
+			"topology: it can't be copied from the SM: %s; the last copy is "
+			"kept, and it is tried again after the next sweep",
+			strerror(error));
+	worker->snapshot_error = error;
+}
+
+static void take_snapshot(struct triad_worker *worker)
+{
+	struct triad_fabric *fabric = NULL;
+	int error = triad_snapshot_take(worker->plugin->osm, worker->fabric,
+		&worker->sweeps_begun, &fabric);
+
+	worker->snapshot_due_us = UINT64_MAX;
+	if (error) {
+		fail(worker, error);
+	} else if (!fabric->consistent && worker->n_discarded < MAX_DISCARDED) {
+		discard(worker, fabric);
+	} else {
+		worker->n_discarded = 0;
+		worker->snapshot_error = 0;
+		publish(worker, fabric);
+	}
+}
+
+/* --- events --- */
+
+static void look_at_sm_state(struct triad_worker *worker)
+{
+	const char *state = triad_plugin_sm_state(worker->plugin);
+
+	if (state == worker->sm_state)
+		return;
+	triad_log_write(worker->plugin->log, TRIAD_LOG_INFO,
+		"this SM is %s%s", state,
+		strcmp(state, "master") ? ": no counters are read here" : "");
+	worker->sm_state = state;
+	triad_perf_set_master(worker->plugin->perf, strcmp(state, "master") == 0);
+}
+
+static void handle(struct triad_worker *worker, const struct triad_event *event)
+{
+	switch (event->kind) {
+	case TRIAD_EVENT_SUBNET_UP:
+	case TRIAD_EVENT_REROUTED:
+		worker->snapshot_due_us = event->at_us;
+		break;
+	case TRIAD_EVENT_ROUTING_DONE:
+		worker->snapshot_due_us = event->at_us + WITHOUT_SUBNET_UP_US;
+		break;
+	case TRIAD_EVENT_SWEEP_START:
+	case TRIAD_EVENT_SWEEP_DONE:
+	case TRIAD_EVENT_STATE_CHANGE:
+	case TRIAD_EVENT_TRAP:
+	case TRIAD_N_EVENTS:
+		break;
+	}
+}
+
+static void *run(void *argument)
+{
+	struct triad_worker *worker = argument;
+	struct triad_plugin *plugin = worker->plugin;
+	struct triad_console *console;
+	struct triad_event event;
+
+	while (!triad_events_are_stopped(plugin->events)) {
+		uint64_t until_us = triad_clock_now_us() + TICK_US;
+
+		if (worker->snapshot_due_us < until_us)
+			until_us = worker->snapshot_due_us;
+		if (triad_events_take(plugin->events, until_us, &event))
+			handle(worker, &event);
+		look_at_sm_state(worker);
+		if (triad_clock_now_us() >= worker->snapshot_due_us)
+			take_snapshot(worker);
+		console = atomic_load(&plugin->console);
+		if (console)
+			triad_console_arm(console);
+	}
+	return NULL;
+}

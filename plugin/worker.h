@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The worker: the thread that does what OpenSM's events call for.
+ *
+ * It takes a snapshot of the subnet when OpenSM has brought it up or routed it anew,
+ * and hands it to the PerfManager; tells the PerfManager whether this SM is master;
+ * and waits for OpenSM's console to appear, to put itself before it.
+ *
+ * A heavy sweep that ends with errors reports no SUBNET_UP.  So a snapshot is also
+ * taken when a while has passed since switches were routed. */
+#ifndef TRIAD_PLUGIN_WORKER_H
+#define TRIAD_PLUGIN_WORKER_H
+
+#include <stdint.h>
+
+#include "plugin/events.h"
+#include "triad/fabric.h"
+
+struct triad_plugin;
+struct triad_worker;
+
+struct triad_worker_status {
+	uint64_t n_snapshots;
+	uint64_t n_discarded; /* a sweep began while they were taken */
+	uint64_t n_failed;
+	/* of the last snapshot */
+	uint64_t generation, taken_us, lock_us, octets;
+	uint32_t n_nodes, n_switches, n_ports, n_links;
+};
+
+/* Starts the thread.  NULL when memory or threads are short. */
+struct triad_worker *triad_worker_new(struct triad_plugin *plugin);
+void triad_worker_free(struct triad_worker *worker);
+
+/* From report(): never blocks. */
+void triad_worker_note_sweep(struct triad_worker *worker);
+
+struct triad_worker_status triad_worker_status(struct triad_worker *worker);
+
+#endif

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# For working on Triad and trying it; not installed.
+EXTRA_DIST += \
+	scripts/build \
+	scripts/check \
+	scripts/demo \
+	scripts/deps \
+	scripts/gen-fabric \
+	scripts/lab \
+	scripts/triadlab/__init__.py \
+	scripts/triadlab/down.py \
+	scripts/triadlab/environment.py \
+	scripts/triadlab/errors.py \
+	scripts/triadlab/feedback.py \
+	scripts/triadlab/netfile.py \
+	scripts/triadlab/nodes.py \
+	scripts/triadlab/opensm.py \
+	scripts/triadlab/process.py \
+	scripts/triadlab/run.py \
+	scripts/triadlab/simulator.py \
+	scripts/triadlab/state.py \
+	scripts/triadlab/status.py \
+	scripts/triadlab/topology.py \
+	scripts/triadlab/up.py

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""Ends labs, whatever state they are in."""
+
+import shutil
+from pathlib import Path
+
+from . import opensm, process, state
+
+# opensm with MADs on the way may take long to notice that it shall end.
+_GRACE_S = 5
+
+
+def end(lab):
+    """Ends what lives of a lab: the SMs, then ibsim.  Returns their names."""
+    alive = {name: record for name, it in lab.processes().items()
+             if process.is_alive(record := it.record())}
+    sms = [record for name, record in alive.items() if name != "ibsim"]
+    process.end(sms, _GRACE_S)
+    process.end([record for record in alive.values() if record not in sms],
+                _GRACE_S)
+    return list(alive)
+
+
+def down(folder):
+    """Ends the lab in the folder.  Returns it and the names of the processes that
+    were ended; None when there is nothing to do."""
+    if state.load(folder) is None:
+        return None
+    with state.locked(folder):
+        lab = state.load(folder)
+        ended = end(lab)
+        _remove_endpoints(lab)
+        was_down = lab.phase == state.DOWN
+        lab.phase = state.DOWN
+        lab.save()
+    return None if was_down and not ended else (lab, ended)
+
+
+def _remove_endpoints(lab):
+    """Sockets, FIFOs and what commands that were killed left."""
+    paths = [lab.path("sim.in")]
+    for sm in lab.sms:
+        paths += [Path(sm.control_socket), Path(opensm.console_fifo(sm))]
+        shutil.rmtree(Path(sm.folder, "cwd"), ignore_errors=True)
+    for path in paths:
+        if path.is_socket() or path.is_fifo():
+            path.unlink(missing_ok=True)
+    for path in Path(lab.folder).glob("run-*"):
+        shutil.rmtree(path, ignore_errors=True)

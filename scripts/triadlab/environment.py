@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""What programs need to see of the machine and of a lab.
+
+A program finds ibsim instead of an HCA because libumad2sim is loaded before all
+other libraries.  That takes the lab from IBSIM_SOCKNAME and the node to be on
+from SIM_HOST."""
+
+import os
+import platform
+import re
+import shutil
+from pathlib import Path
+
+from .errors import LabError
+
+PLUGIN = "libosmtriad.so"
+
+# Variables that would lead umad2sim, or whoever inherits them, astray.
+_FOREIGN = ("IBSIM_SERVER_NAME", "IBSIM_SERVER_PORT", "SIM_HOST", "SIM_SET_ISSM")
+
+
+def require_programs():
+    for program in ("ibsim", "opensm"):
+        if not shutil.which(program, path=_search_path()):
+            raise LabError(f"{program} is not installed; scripts/deps installs it")
+
+
+def _search_path(builddir=None):
+    """Where commands are looked for: opensm is no user's command."""
+    path = os.environ.get("PATH", os.defpath)
+    return ":".join([*([builddir] if builddir else []), path, "/usr/sbin", "/sbin"])
+
+
+def find_builddir(wanted):
+    """Where the plugin was built; None when nowhere."""
+    wanted = wanted or os.environ.get("TRIAD_BUILDDIR")
+    if wanted:
+        return os.path.abspath(wanted)
+    root = Path(__file__).resolve().parents[2]
+    for folder in (root / "build", root):
+        if (folder / ".libs" / PLUGIN).exists():
+            return str(folder)
+    return None
+
+
+def find_umad2sim():
+    native = f"/usr/lib/{platform.machine()}-linux-gnu"
+    others = sorted(map(str, Path("/usr/lib").glob("*-linux-gnu*")))
+    for folder in [native, *others, "/usr/lib64", "/usr/lib"]:
+        library = Path(folder, "umad2sim", "libumad2sim.so")
+        if library.exists():
+            return str(library)
+    raise LabError("libumad2sim.so is not in /usr/lib/*/umad2sim: install "
+                   "ibsim-utils (scripts/deps does)")
+
+
+def plain(lab):
+    """For programs that do not use the fabric: ibsim itself, or triadctl."""
+    variables = {name: value for name, value in os.environ.items()
+                 if name not in _FOREIGN}
+    variables["IBSIM_SOCKNAME"] = lab.socket_name
+    variables["PATH"] = _search_path(lab.builddir)
+    preload = [name for name in re.split("[ :]+", variables.pop("LD_PRELOAD", ""))
+               if name and not name.endswith("libumad2sim.so")]
+    if preload:
+        variables["LD_PRELOAD"] = ":".join(preload)
+    return variables
+
+
+def attached(lab, node_id, libraries=()):
+    """For programs on a node of the fabric; 'libraries' are loaded before all
+    others."""
+    variables = plain(lab)
+    variables["SIM_HOST"] = node_id
+    variables["LD_PRELOAD"] = ":".join([
+        *libraries, find_umad2sim(),
+        *filter(None, [variables.get("LD_PRELOAD")])])
+    return variables

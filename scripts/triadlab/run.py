@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""Runs commands against a lab."""
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+
+from . import environment, netfile, nodes
+from .errors import LabError, UsageError
+
+# They reach the plugin through sockets and files.  umad2sim, which takes
+# descriptors from 1024 on for its own, would only be in their way.
+NOT_ATTACHED = ("triadctl", "curl", "promtool")
+
+
+def run(lab, command, node=None, sm_index=0):
+    """Runs the command and returns its exit status, as a shell would; does not
+    return for commands that need not be attached to the fabric."""
+    variables = {"TRIAD_LAB": lab.folder,
+                 "TRIAD_SOCKET": _control_socket(lab, sm_index)}
+    if os.path.basename(command[0]) in NOT_ATTACHED:
+        variables = environment.plain(lab) | variables
+        program = _find(command[0], variables)
+        os.execve(program, command, variables)
+    if lab.simulator is None or not lab.simulator.is_alive():
+        raise LabError(f"the lab in {lab.folder} does not run; lab up starts one")
+    node_id = _node_id(lab, node)
+    variables = environment.attached(lab, node_id) | variables
+    return _run_in_scratch_folder(lab, _find(command[0], variables), command,
+                                  variables)
+
+
+def _control_socket(lab, sm_index):
+    if not 0 <= sm_index < len(lab.sms):
+        raise UsageError(f"--sm {sm_index}: the lab in {lab.folder} has SMs 0 to "
+                         f"{len(lab.sms) - 1}")
+    return lab.sms[sm_index].control_socket
+
+
+def _node_id(lab, name):
+    if name is None:
+        return lab.run_node
+    return nodes.find(netfile.read(lab.net), name).node_id
+
+
+def _find(name, variables):
+    path = shutil.which(name, path=variables["PATH"])
+    if path is None:
+        raise CommandNotFound(f"{name}: there is no such command in {variables['PATH']}"
+                              if "/" not in name else f"{name}: cannot be run")
+    return os.path.abspath(path)
+
+
+class CommandNotFound(LabError):
+    """Told like a shell does."""
+
+    exit_status = 127
+
+
+def _run_in_scratch_folder(lab, program, command, variables):
+    """umad2sim writes into the working directory, and cleans up only when the
+    program ends by itself."""
+    with tempfile.TemporaryDirectory(prefix="run-", dir=lab.folder) as scratch:
+        child = subprocess.Popen(command, executable=program, env=variables,
+                                 cwd=scratch)
+        return _wait(child)
+
+
+def _wait(child):
+    """A terminal sends its signals to the child itself; others are passed on."""
+    for number in (signal.SIGINT, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_IGN)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda number, _frame: child.send_signal(number))
+    status = child.wait()
+    return status if status >= 0 else 128 - status

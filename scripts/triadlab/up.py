@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""Starts labs: ibsim, then opensm on one node after the other."""
+
+import contextlib
+import secrets
+import shutil
+import signal
+import time
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from . import environment, netfile, nodes, opensm, process, simulator, state
+from .down import end
+from .errors import LabError
+from .feedback import Progress, tail
+
+# sun_path of a UNIX socket, without the 0 at its end.
+_MAX_SOCKET_PATH = 107
+
+# More than the 4 that opensm starts with: large fabrics are up sooner.
+_WIRE_SMPS = 32
+
+_POLL_S = 0.02
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class Interrupted(Exception):
+    """A signal asks this process to end."""
+
+    def __init__(self, number):
+        super().__init__(signal.strsignal(number))
+        self.exit_status = 128 + number
+
+
+@dataclass
+class Wishes:
+    """What 'lab up' was asked for; the texts are those of the user's files."""
+
+    folder: Path
+    net: str
+    sms: list[str] = field(default_factory=list)
+    opensm_conf: str = ""
+    triad_conf: str = ""
+    plugin: str = "yes"
+    builddir: str | None = None
+    console: str = "off"
+    preload: list[str] = field(default_factory=list)
+    timeout_s: float | None = None
+
+
+def up(wishes):
+    """Returns the lab, running, with what the SMs logged."""
+    environment.require_programs()
+    opensm.check_user_conf(wishes.opensm_conf)
+    fabric = netfile.read(wishes.net)
+    sm_nodes = nodes.choose_for_sms(fabric, wishes.sms)
+    wishes.folder.mkdir(parents=True, exist_ok=True)
+    with state.locked(wishes.folder):
+        _refuse_live_lab(wishes.folder)
+        state.clean(wishes.folder)
+        return _Start(wishes, fabric, sm_nodes).run()
+
+
+def _refuse_live_lab(folder):
+    lab = state.load(folder)
+    if lab and any(it.is_alive() for it in lab.processes().values()):
+        raise LabError(f"{folder} has a lab that runs; end it with "
+                       f"lab down --dir {folder}, or take another folder")
+
+
+@contextlib.contextmanager
+def _signals_raised():
+    """Turns signals that would end this process at once into exceptions."""
+    def interrupt(number, _frame):
+        raise Interrupted(number)
+
+    previous = {number: signal.signal(number, interrupt) for number in _SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)
+
+
+class _Start:
+    """One 'lab up': everything between an empty folder and a fabric that works.
+
+    SMs are started one after the other and have falling priorities, so that the
+    first one is master unless the user's opensm.conf says otherwise."""
+
+    def __init__(self, wishes, fabric, sm_nodes):
+        self._wishes = wishes
+        self._fabric = fabric
+        self._sm_nodes = sm_nodes
+        self._progress = Progress()
+        self._logs = []
+        self._children = {}
+        timeout_s = wishes.timeout_s or 120 + len(fabric.nodes) / 100
+        self._deadline = time.monotonic() + timeout_s
+        self._lab = state.Lab(
+            folder=str(wishes.folder), token=secrets.token_hex(6),
+            net=str(wishes.folder / "fabric.net"), n_nodes=len(fabric.nodes),
+            run_node=nodes.choose_for_commands(fabric, sm_nodes).node_id,
+            builddir=environment.find_builddir(wishes.builddir))
+
+    def run(self):
+        with _signals_raised():
+            try:
+                self._prepare()
+                self._start_simulator()
+                for index in range(len(self._sm_nodes)):
+                    self._start_sm(index)
+                self._wait(self._is_settled, "the SMs agreed on a master")
+                self._finish()
+            except BaseException:
+                self._give_up()
+                raise
+        return self._lab, self._logs
+
+    def _prepare(self):
+        # First of all, so that what is left of a start that was killed is known
+        # to be a lab's.
+        self._lab.save()
+        shutil.copyfile(self._wishes.net, self._lab.net)
+        self._library_path = self._find_plugin()
+        self._may_queue = simulator.raise_queue_limit(self._progress)
+
+    def _give_up(self):
+        for number in _SIGNALS:
+            signal.signal(number, signal.SIG_IGN)
+        end(self._lab)
+        self._lab.phase = state.FAILED
+        self._lab.save()
+
+    def _find_plugin(self):
+        """The folder to load the plugin from, or None for none."""
+        wanted = self._wishes.plugin
+        if wanted == "no":
+            return None
+        if wanted != "yes":
+            folder = self._lab.path("plugin")
+            folder.mkdir()
+            shutil.copyfile(wanted, folder / environment.PLUGIN)
+            return str(folder)
+        folder = Path(self._lab.builddir or "", ".libs")
+        if not self._lab.builddir or not (folder / environment.PLUGIN).exists():
+            where = self._lab.builddir or "build or the source folder"
+            raise LabError(f"{environment.PLUGIN} is not in .libs of {where}: run "
+                           "make, name the build tree with --builddir, or use "
+                           "--plugin no")
+        return str(folder)
+
+    # --- processes ---
+
+    def _launch(self, name, started, variables, begin):
+        """Starts a process by begin(variables), with lab.json right before and
+        after."""
+        self._lab.save()
+        child = begin(variables | {process.MARK: started.mark})
+        self._children[name] = child
+        record = process.record_of(child.pid)
+        if record:
+            started.pid, started.start_time = record.pid, record.start_time
+        self._lab.save()
+
+    def _start_simulator(self):
+        counts = self._fabric.counts()
+        self._progress.say(f"ibsim reads {counts['hosts']} hosts and "
+                           f"{counts['switches']} switches from {self._wishes.net}")
+        started = state.Started(f"{self._lab.token}/ibsim")
+        self._lab.simulator = started
+        self._launch("ibsim", started, environment.plain(self._lab),
+                     partial(simulator.start, self._lab, self._fabric))
+        self._wait(lambda: simulator.is_ready(self._lab), "it was ready")
+
+    def _start_sm(self, index):
+        sm = self._configure_sm(index)
+        log = opensm.Log(sm.log)
+        self._logs.append(log)
+        self._lab.sms.append(sm)
+        self._progress.say(f"opensm sweeps from {sm.node}")
+        variables = environment.attached(self._lab, sm.node, self._wishes.preload)
+        if self._library_path:
+            variables["LD_LIBRARY_PATH"] = ":".join(filter(None, [
+                self._library_path, variables.get("LD_LIBRARY_PATH")]))
+        self._launch(sm.name, sm.process, variables, partial(opensm.start, sm))
+        self._wait(lambda: log.is_settled,
+                   f"the SM on {sm.node} was standby, or master with the subnet up")
+
+    # --- configuration ---
+
+    def _configure_sm(self, index):
+        """Writes its folder with opensm.conf and triad.conf."""
+        folder = self._lab.path(f"sm-{index}")
+        folder.mkdir()
+        log = f"{folder}/opensm.log"
+        conf = opensm.make_conf(self._conf_keys(index, folder, log),
+                                self._wishes.opensm_conf)
+        (folder / "opensm.conf").write_text(conf, encoding="utf-8")
+        keys = opensm.conf_keys(conf)
+        port = keys.get("console_port") if keys["console"] == "loopback" else None
+        return state.Sm(
+            index=index, node=self._sm_nodes[index].node_id, folder=str(folder),
+            log=log, control_socket=self._write_triad_conf(folder),
+            console=keys["console"], console_port=port and int(port),
+            process=state.Started(f"{self._lab.token}/sm-{index}"))
+
+    def _conf_keys(self, index, folder, log):
+        keys = opensm.default_keys(folder, log)
+        keys |= opensm.console_keys(self._wishes.console)
+        keys["sm_priority"] = str(len(self._sm_nodes) - 1 - index)
+        if self._may_queue:
+            keys["max_wire_smps"] = str(_WIRE_SMPS)
+        if self._library_path:
+            keys["event_plugin_name"] = "osmtriad"
+            keys["event_plugin_options"] = f"conf={folder}/triad.conf"
+        return keys
+
+    def _write_triad_conf(self, folder):
+        """Returns the control socket's path."""
+        text = self._wishes.triad_conf
+        path = opensm.user_socket(text)
+        if path is None:
+            path = f"{folder}/triad.sock"
+            if len(path.encode()) > _MAX_SOCKET_PATH:
+                path = f"/tmp/triad-lab-{self._lab.token}-{folder.name}.sock"
+            text = opensm.add_socket(text, path)
+        (folder / "triad.conf").write_text(text, encoding="utf-8")
+        return path
+
+    # --- waiting ---
+
+    def _wait(self, condition, what):
+        """Waits until the condition holds, as long as everything lives."""
+        while True:
+            for log in self._logs:
+                log.update()
+            if condition():
+                return
+            for name, child in self._children.items():
+                if child.poll() is not None:
+                    raise LabError(self._explain_death(name, child.returncode, what))
+            if time.monotonic() > self._deadline:
+                raise LabError(f"time was up before {what}; --timeout S allows more"
+                               + self._tails(name))
+            self._progress.tick()
+            time.sleep(_POLL_S)
+
+    def _explain_death(self, name, status, what):
+        how = f"with status {status}" if status >= 0 else \
+            f"of signal {-status} ({signal.strsignal(-status)})"
+        program = "ibsim" if name == "ibsim" else f"opensm ({name})"
+        return f"{program} ended {how} before {what}" + self._tails(name)
+
+    def _tails(self, name):
+        """The ends of what a process wrote."""
+        files = [self._lab.path("sim.out"), self._lab.path("sim.err")]
+        for sm in self._lab.sms:
+            if sm.name == name:
+                files = [sm.output, sm.log]
+        return "".join(f"\n  the end of {path}:{tail(path)}" for path in files)
+
+    def _is_settled(self):
+        return all(log.is_settled for log in self._logs) \
+            and any(log.is_master for log in self._logs)
+
+    def _finish(self):
+        for sm, log in zip(self._lab.sms, self._logs):
+            sm.port_guid = log.port_guid
+            if opensm.user_socket(self._wishes.triad_conf):
+                sm.control_socket = opensm.resolve_socket(sm.control_socket,
+                                                          log.port_guid)
+            if log.plugin_refusal:
+                self._progress.warn(f"plugin not loaded: {log.plugin_refusal}")
+        self._lab.phase = state.UP
+        self._lab.save()

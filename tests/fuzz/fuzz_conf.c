@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* triad.conf from any octets.  The first 8 are the GUID of the port; the rest is the
+ * file.  Its first line, when it is "section.key value", is also set at run time. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "triad/conf.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void require(bool holds, const char *what)
+{
+	if (holds)
+		return;
+	fprintf(stderr, "fuzz_conf: %s\n", what);
+	abort();
+}
+
+static void check_diags(const struct triad_diags *diags, bool failed)
+{
+	char text[2 * TRIAD_DIAG_TEXT_SIZE + 32];
+
+	require(failed == (diags->n_total > 0), "an error has a diagnostic");
+	require(diags->n <= TRIAD_DIAG_MAX && diags->n <= diags->n_total,
+		"list bounded");
+	for (size_t i = 0; i < diags->n; i++) {
+		triad_diags_format(diags, i, text, sizeof(text));
+		require(!strpbrk(text, "\n\r\033"), "no control character shown");
+	}
+}
+
+/* Every value is one that a file could have given, whether others were wrong. */
+static void check_values(const struct triad_conf *conf, uint64_t guid)
+{
+	static char text[64 * (TRIAD_CONF_VALUE_SIZE + 64)];
+	char value[TRIAD_CONF_VALUE_SIZE];
+	struct triad_diags diags;
+	struct triad_conf again;
+	size_t i, n, at = 0;
+	const struct triad_conf_key *keys = triad_conf_keys(&n);
+
+	at += (size_t)sprintf(text, "[port 0x%" PRIx64 "]\n", guid);
+	for (i = 0; i < n; i++) {
+		triad_conf_format(conf, &keys[i], value, sizeof(value));
+		at += (size_t)sprintf(text + at, "%s.%s = %s\n", keys[i].section,
+			keys[i].name, value);
+	}
+	triad_diags_init(&diags, "formatted");
+	require(!triad_conf_parse(text, at, guid, &again, &diags),
+		"values are in range");
+	require(!memcmp(&again, conf, sizeof(again)), "values stay the same");
+}
+
+static void set_one(const char *text, size_t size, uint64_t guid)
+{
+	char line[512], *value;
+	struct triad_conf conf, before;
+	struct triad_diags diags;
+
+	snprintf(line, sizeof(line), "%.*s", (int)(size < 500 ? size : 500), text);
+	line[strcspn(line, "\n")] = '\0';
+	value = strchr(line, ' ');
+	if (!value)
+		return;
+	*value++ = '\0';
+	triad_conf_init(&conf, guid);
+	memcpy(&before, &conf, sizeof(before));
+	triad_diags_init(&diags, "set");
+	if (triad_conf_set(&conf, line, value, guid, &diags)) {
+		require(!memcmp(&conf, &before, sizeof(conf)), "refused: untouched");
+		check_diags(&diags, true);
+	} else {
+		check_diags(&diags, false);
+		check_values(&conf, guid);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const char *text = (const char *)data + sizeof(uint64_t);
+	struct triad_diags diags;
+	struct triad_conf conf;
+	uint64_t guid;
+	int error;
+
+	if (size < sizeof(guid))
+		return 0;
+	memcpy(&guid, data, sizeof(guid));
+	guid |= !guid;
+	size -= sizeof(guid);
+	triad_diags_init(&diags, "triad.conf");
+	error = triad_conf_parse(text, size, guid, &conf, &diags);
+	check_diags(&diags, error);
+	check_values(&conf, guid);
+	set_one(text, size, guid);
+	return 0;
+}

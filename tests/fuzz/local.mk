@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# One program for each parser and decoder of what comes from outside.  With
+# --enable-fuzzing they are libFuzzer programs, to be run by hand on a copy:
+#     cp -r SOURCE/tests/fuzz/corpus/fuzz_conf /tmp/corpus
+#     tests/fuzz/fuzz_conf -max_total_time=60 /tmp/corpus
+# Without, each is a test that replays the corpus of its name.
+fuzz_targets = \
+	tests/fuzz/fuzz_conf \
+	tests/fuzz/fuzz_control \
+	tests/fuzz/fuzz_pma
+
+tests_fuzz_fuzz_conf_SOURCES = tests/fuzz/fuzz_conf.c $(fuzz_driver)
+tests_fuzz_fuzz_conf_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
+tests_fuzz_fuzz_control_SOURCES = tests/fuzz/fuzz_control.c $(fuzz_driver)
+tests_fuzz_fuzz_control_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
+tests_fuzz_fuzz_pma_SOURCES = tests/fuzz/fuzz_pma.c $(fuzz_driver)
+tests_fuzz_fuzz_pma_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
+
+if FUZZING
+fuzz_driver =
+fuzz_ldflags = -fsanitize=fuzzer
+noinst_PROGRAMS += $(fuzz_targets)
+else
+fuzz_driver = tests/fuzz/replay.c
+fuzz_ldflags =
+check_PROGRAMS += $(fuzz_targets)
+TESTS += $(fuzz_targets)
+endif
+
+EXTRA_DIST += tests/fuzz/corpus

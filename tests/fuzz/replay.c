@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Gives a fuzz target the inputs that are kept, where there is no libFuzzer: those in
+ * the files and folders named as arguments, else in the corpus that is called as
+ * the program.  Prints TAP: one test, which an abort leaves without its line. */
+#include "config.h"
+
+#include <ftw.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_SIZE (1 << 20)
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static unsigned n_replayed;
+static uint8_t *buffer;
+
+static bool replay_file(const char *path)
+{
+	FILE *file = fopen(path, "rb");
+	uint8_t *exact;
+	size_t size;
+
+	if (!file)
+		return false;
+	size = fread(buffer, 1, MAX_SIZE, file);
+	fclose(file);
+	/* A block of just that size: a sanitizer sees the first octet too far. */
+	exact = malloc(size ? size : 1);
+	if (!exact)
+		return false;
+	memcpy(exact, buffer, size);
+	printf("# %s\n", path);
+	fflush(stdout);
+	LLVMFuzzerTestOneInput(exact, size);
+	free(exact);
+	n_replayed++;
+	return true;
+}
+
+static int visit(const char *path, const struct stat *status, int kind, struct FTW *ftw)
+{
+	(void)status;
+	(void)ftw;
+	if (kind == FTW_F && !replay_file(path))
+		kind = FTW_NS;
+	return kind == FTW_NS || kind == FTW_DNR;
+}
+
+static bool replay(const char *path)
+{
+	return nftw(path, visit, 16, FTW_PHYS) == 0;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	path = slash ? slash + 1 : path;
+	return strncmp(path, "lt-", 3) ? path : path + 3;
+}
+
+int main(int argc, char **argv)
+{
+	const char *name = base_name(argv[0]), *source = getenv("TRIAD_SRCDIR");
+	char corpus[4096];
+	bool done = true;
+
+	buffer = malloc(MAX_SIZE);
+	if (!buffer)
+		return EXIT_FAILURE;
+	puts("1..1");
+	snprintf(corpus, sizeof(corpus), "%s/tests/fuzz/corpus/%s",
+		source ? source : ".", name);
+	if (argc < 2)
+		done = replay(corpus);
+	for (int i = 1; i < argc; i++)
+		done = replay(argv[i]) && done;
+	printf("%s 1 - %s: %u inputs\n", done && n_replayed ? "ok" : "not ok", name,
+		n_replayed);
+	free(buffer);
+	return 0;
+}

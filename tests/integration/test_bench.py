@@ -1,0 +1,25 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""The benchmarks run and print what they say they print; times are not judged."""
+
+import json
+import subprocess
+
+import taplib
+from taplib import BUILDDIR
+
+
+def test_engine_small_prints_documented_keys(t):
+    process = subprocess.run(
+        [BUILDDIR / "tests" / "bench" / "engine", "--ports", "2000", "--json"],
+        capture_output=True, text=True, check=False)
+    t.succeeded(process)
+    result = json.loads(process.stdout)
+    t.equal(set(result),
+            {"ports", "seed", "ns_per_port", "octets_per_port", "copy_ratio"}, "keys")
+    t.equal(result["ports"], 2000, "ports")
+    assert all(value > 0 for value in result.values()), result
+
+
+if __name__ == "__main__":
+    taplib.main(globals())

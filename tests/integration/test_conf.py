@@ -1,0 +1,94 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""triad.conf with mistakes, at start and at reload, on a real opensm."""
+
+import taplib
+from taplib import wait_until
+from triadlib import ask, status, triad_lab, triad_lines, wait_for_sweep
+
+BROKEN = """\
+[perfmgr]
+sweep_period = 0
+windw = 8
+[nonsense]
+x = 1
+[log]
+level = loud
+not a line
+"""
+
+
+def test_conf_broken_at_start_opensm_runs_on(t):
+    with triad_lab(BROKEN) as lab:
+        lines = triad_lines(lab.log())
+        for number, word in ((2, "sweep_period"), (3, "windw"), (4, "nonsense"),
+                             (7, "loud"), (8, "not a line")):
+            found = [line for line in lines
+                     if f"triad.conf:{number}" in line and word in line]
+            t.equal(len(found), 1, f"log lines about line {number} ({lines})")
+        report = status(lab)
+        t.equal(report["configuration"]["state"], "broken", "state")
+        t.equal(len(report["configuration"]["mistakes"]), 5, "mistakes in status")
+        t.equal(report["perfmgr"]["mads_sent"], 0, "MADs sent")
+        t.succeeded(lab.run("saquery"))
+        mend(lab, lab.folder / "sm-0" / "triad.conf")
+        wait_for_sweep(lab)
+        t.equal(status(lab)["configuration"]["state"], "loaded", "state when mended")
+
+
+def mend(lab, path):
+    text = path.read_text(encoding="utf-8")
+    control = text[text.index("[control]"):]
+    path.write_text("[perfmgr]\nsweep_period = 1\n" + control, encoding="utf-8")
+    ask(lab, "reload")
+
+
+def test_conf_broken_at_reload_last_good_stays(t):
+    with triad_lab("[perfmgr]\nsweep_period = 7\n") as lab:
+        path = lab.folder / "sm-0" / "triad.conf"
+        good = path.read_text(encoding="utf-8")
+        path.write_text(good + "[perfmgr]\nretries = many\n", encoding="utf-8")
+        process = lab.run("triadctl", "reload")
+        t.failed(process, 1, "many")
+        t.contains(process.stderr, str(path), "message")
+        t.equal(status(lab)["configuration"]["values"]["perfmgr.sweep_period"], "7",
+                "sweep_period")
+        path.write_text(good.replace("= 7", "= 9"), encoding="utf-8")
+        ask(lab, "reload")
+        t.equal(status(lab)["configuration"]["values"]["perfmgr.sweep_period"], "9",
+                "sweep_period")
+        path.unlink()
+        t.failed(lab.run("triadctl", "reload"), 1, str(path))
+        t.equal(status(lab)["configuration"]["values"]["perfmgr.sweep_period"], "9",
+                "sweep_period")
+
+
+def test_conf_is_a_directory_opensm_runs_on(t):
+    folder = t.folder()
+    options = f"event_plugin_options conf={folder}\n"
+    with triad_lab("", opensm_conf=options) as lab:
+        wait_until(lambda: "directory" in lab.log().lower(), 10, "the reason in the log")
+        t.succeeded(lab.run("saquery"))
+
+
+def test_conf_port_section_applies_to_this_port_only(t):
+    conf = ("[perfmgr]\nsweep_period = 11\n"
+            "[port 0x200000]\nperfmgr.window = 5\n"
+            "[port 0xdead]\nperfmgr.window = 6\n")
+    with triad_lab(conf) as lab:
+        values = status(lab)["configuration"]["values"]
+        guid = status(lab)["sm"]["port_guid"]
+        t.equal(values["perfmgr.sweep_period"], "11", "sweep_period")
+        t.equal(values["perfmgr.window"], "5" if int(guid, 16) == 0x200000 else "64",
+                f"window on {guid}")
+
+
+def test_set_wrong_value_refused(t):
+    with triad_lab() as lab:
+        t.failed(lab.run("triadctl", "set", "perfmgr.window", "0"), 1, "1 to 4096")
+        t.failed(lab.run("triadctl", "set", "perfmgr.nothing", "0"), 1, "nothing")
+        t.failed(lab.run("triadctl", "set", "control.socket", "/tmp/x"), 1, "start")
+
+
+if __name__ == "__main__":
+    taplib.main(globals())

@@ -1,0 +1,196 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""The control socket under clients that hang, flood or send garbage, and its file."""
+
+import contextlib
+import os
+import signal
+import socket
+import stat
+import struct
+import subprocess
+import threading
+
+import taplib
+from taplib import SRCDIR, wait_until
+from triadlib import ask, log_has, status, triad_lab, wait_for_sweep
+
+
+def path_of(lab):
+    return str(lab.folder / "sm-0" / "triad.sock")
+
+
+def connect(lab):
+    client = socket.socket(socket.AF_UNIX)
+    client.settimeout(20)
+    client.connect(path_of(lab))
+    return client
+
+
+def request(*words):
+    payload = b"".join(word.encode() + b"\0" for word in words)
+    return struct.pack(">BBHI", ord("R"), 1, 0, len(payload)) + payload
+
+
+def read_to_end(client):
+    data = b""
+    with contextlib.suppress(ConnectionResetError):
+        while chunk := client.recv(65536):
+            data += chunk
+    return data
+
+
+def exit_status(reply):
+    assert len(reply) >= 9 and reply[-9:-8] == b"X", f"no end: {reply[-40:]!r}"
+    return reply[-1]
+
+
+# --- clients -----------------------------------------------------------------
+
+def test_clients_two_at_once_both_answered(t):
+    with triad_lab() as lab:
+        wait_for_sweep(lab)
+        replies = []
+
+        def client():
+            for _ in range(20):
+                with connect(lab) as it:
+                    it.sendall(request("perf", "show", "--json"))
+                    replies.append(exit_status(read_to_end(it)))
+        threads = [threading.Thread(target=client) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        t.equal(replies, [0] * 40, "exit statuses")
+
+
+def test_client_that_hangs_others_answered_and_it_is_cut(t):
+    with triad_lab() as lab:
+        with connect(lab) as silent, connect(lab) as half:
+            half.sendall(request("status")[:5])
+            ask(lab, "status")
+            t.equal(read_to_end(silent), b"", "the answer to nothing")
+            t.equal(read_to_end(half), b"", "the answer to half a request")
+        wait_until(lambda: status(lab)["control"]["timeouts"] == 2, 10, "both cut")
+
+
+def test_client_that_does_not_read_is_cut(t):
+    net = t.folder() / "tree.net"
+    subprocess.run([SRCDIR / "scripts" / "gen-fabric", "fat-tree", "--levels", "2",
+                    "--radix", "16", "-o", net], check=True)
+    with taplib.Lab(net, triad_conf="") as lab:
+        wait_for_sweep(lab)
+        clients = [connect(lab) for _ in range(3)]
+        for client in clients:
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            client.sendall(request("perf", "show", "--json"))
+        ask(lab, "status")
+        wait_until(lambda: status(lab)["control"]["clients"] == 1, 20, "they are cut")
+        for client in clients:
+            client.close()
+
+
+def test_client_garbage_refused(t):
+    with triad_lab() as lab:
+        garbage = (b"\0" * 64, b"GET / HTTP/1.0\r\n\r\n", b"R\1\0\0\xff\xff\xff\xff",
+                   struct.pack(">BBHI", ord("R"), 1, 0, 4) + b"abcd",
+                   struct.pack(">BBHI", ord("R"), 9, 0, 4) + b"a\0b\0",
+                   struct.pack(">BBHI", ord("R"), 1, 0, 2000) + b"a\0" * 1000)
+        for octets in garbage:
+            with connect(lab) as client:
+                client.sendall(octets)
+                t.equal(exit_status(read_to_end(client)), 2, f"status for {octets[:9]!r}")
+        t.equal(status(lab)["control"]["bad_requests"], len(garbage), "counted")
+
+
+def test_clients_too_many_turned_away(t):
+    with triad_lab("[control]\nmax_clients = 2\n") as lab:
+        with connect(lab) as one, connect(lab) as two:
+            process = wait_until(
+                lambda: (p := lab.run("triadctl", "status")).returncode and p, 5, "busy")
+            t.failed(process, 1, "busy")
+            one.close()
+            two.close()
+        wait_until(lambda: lab.run("triadctl", "status").returncode == 0, 10, "room")
+
+
+def test_clients_many_nothing_leaks(t):
+    with triad_lab() as lab:
+        wait_for_sweep(lab)
+        pid = lab.status()["sms"][0]["pid"]
+
+        def descriptors():
+            return len(os.listdir(f"/proc/{pid}/fd"))
+
+        def threads():
+            return len(os.listdir(f"/proc/{pid}/task"))
+        ask(lab, "status")
+        wait_until(lambda: status(lab)["control"]["clients"] == 1, 10, "others gone")
+        before = descriptors(), threads()
+        for _ in range(200):
+            with connect(lab) as client:
+                client.sendall(request("status", "--json"))
+                t.equal(exit_status(read_to_end(client)), 0, "exit status")
+        wait_until(lambda: (descriptors(), threads()) == before, 10,
+                   f"descriptors and threads as before: {before}")
+
+
+# --- the file ----------------------------------------------------------------
+
+def test_socket_mode_is_0600(t):
+    with triad_lab() as lab:
+        mode = os.stat(path_of(lab)).st_mode
+        assert stat.S_ISSOCK(mode) and stat.S_IMODE(mode) == 0o600, oct(mode)
+
+
+def test_socket_of_another_user_refused(t):
+    with triad_lab() as lab:
+        os.chmod(path_of(lab), 0o666)
+        for folder in (lab.folder, lab.folder / "sm-0"):
+            os.chmod(folder, 0o755)
+        code = ("import os,socket,sys\nos.setuid(65534)\ns=socket.socket(1)\n"
+                f"s.connect({path_of(lab)!r})\nprint(s.recv(999))\n")
+        process = subprocess.run(["python3", "-c", code], capture_output=True, text=True,
+                                 check=False)
+        t.contains(process.stdout, "only root", f"answer ({process.stderr})")
+        t.equal(status(lab)["control"]["forbidden"], 1, "counted")
+        log_has(lab, "user 65534 may not use it")
+
+
+def test_socket_stale_after_kill_taken_over(t):
+    path = t.folder() / "triad.sock"
+    conf = f"[control]\nsocket = {path}\n"
+    with triad_lab(conf) as lab:
+        pid = lab.status()["sms"][0]["pid"]
+        os.kill(pid, signal.SIGKILL)
+        wait_until(lambda: not lab.status()["sms"][0]["alive"], 10, "opensm is dead")
+        assert path.exists(), "the socket file should have been left"
+        process = lab.run("triadctl", "--socket", path, "status")
+        t.failed(process, 1, str(path))
+        lab.down()
+        t.succeeded(lab.command("up", *lab._arguments))
+        t.succeeded(lab.run("triadctl", "--socket", path, "status"))
+    assert not path.exists(), "the socket file should be gone after a clean end"
+
+
+def test_socket_path_is_a_directory_opensm_runs_on(t):
+    folder = t.folder() / "here"
+    folder.mkdir()
+    with triad_lab(f"[control]\nsocket = {folder}\n") as lab:
+        log_has(lab, f"control socket {folder}: it is a directory")
+        t.succeeded(lab.run("saquery"))
+        t.failed(lab.run("triadctl", "--socket", folder, "status"), 1, str(folder))
+    assert folder.is_dir(), "the directory must stay"
+
+
+def test_socket_path_is_a_file_left_alone(t):
+    path = t.folder() / "precious"
+    path.write_text("data")
+    with triad_lab(f"[control]\nsocket = {path}\n") as lab:
+        log_has(lab, "not a socket")
+    t.equal(path.read_text(), "data", "the file")
+
+
+if __name__ == "__main__":
+    taplib.main(globals())

@@ -1,0 +1,54 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""scripts/demo: what it prints, and that nothing is left behind."""
+
+import json
+import os
+import subprocess
+
+import taplib
+from taplib import EXAMPLE_NETS, SRCDIR
+
+# The demo builds in the source folder, which a distribution's test must not touch.
+IN_SOURCE = os.access(SRCDIR, os.W_OK) and (SRCDIR / ".git").exists()
+
+
+def demo(*arguments):
+    if not IN_SOURCE:
+        raise taplib.Skip("the source folder is not a checkout")
+    return subprocess.run([SRCDIR / "scripts" / "demo", *arguments], text=True,
+                          capture_output=True, check=False)
+
+
+def demos_left():
+    return [name for name in os.listdir("/tmp") if name.startswith("triad-demo-")]
+
+
+def test_demo_json_is_one_document_with_every_port(t):
+    before = demos_left()
+    process = demo("--fabric", EXAMPLE_NETS / "net.2sw2path4hca", "--seconds", "4",
+                   "--json")
+    t.succeeded(process)
+    document = json.loads(process.stdout)
+    t.equal(set(document), {"ports", "alerts"}, "members")
+    t.equal((len(document["ports"]), document["alerts"]), (20, []), "ports and alerts")
+    assert all(row["answered"] for row in document["ports"]), process.stdout
+    errors = sum(row["counters"]["SymbolErrorCounter"] for row in document["ports"])
+    assert errors > 0, "no errors were put on the fabric"
+    t.equal(demos_left(), before, "folders left")
+
+
+def test_demo_table_shows_ports(t):
+    process = demo("--seconds", "3")
+    t.succeeded(process)
+    for part in ("NODE", "FAR END", "SymbolErrorCounter", "GB"):
+        t.contains(process.stdout, part, "table")
+
+
+def test_demo_wrong_arguments_usage(t):
+    t.equal(demo("--seconds", "0").returncode, 2, "exit status")
+    t.failed(demo("--fabric", "/no/such/file", "--seconds", "1"), 1, "/no/such/file")
+
+
+if __name__ == "__main__":
+    taplib.main(globals())

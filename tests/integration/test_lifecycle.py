@@ -1,0 +1,155 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""OpenSM with the plugin begins and ends: in every phase, twice on a host, with a
+plugin that does not fit."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import taplib
+from taplib import BUILDDIR, wait_until
+from triadlib import ask, log_has, status, triad_lab, triad_lines, wait_for_sweep
+
+SLOW = "[perfmgr]\nsweep_period = 1\nwindow = 1\n"
+
+
+def end(lab, number):
+    """Signals opensm and waits for its end."""
+    pid = wait_until(lambda: lab.status()["sms"][0]["pid"], 10, "opensm's pid")
+    os.kill(pid, number)
+    wait_until(lambda: not os.path.exists(f"/proc/{pid}") or is_zombie(pid), 15,
+               "opensm's end")
+
+
+def is_zombie(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as stat:
+            return stat.read().rsplit(")", 1)[1].split()[0] == "Z"
+    except FileNotFoundError:
+        return True
+
+
+def check_clean_end(t, lab):
+    t.contains(lab.log(), "Exiting SM", "the log")
+    t.equal(triad_lines(lab.log())[-1], "ended", "Triad's last line")
+    socket = lab.folder / "sm-0" / "triad.sock"
+    assert not socket.exists(), "the control socket is left"
+
+
+def test_signals_when_up_clean_end(t):
+    for number in (signal.SIGTERM, signal.SIGINT):
+        with triad_lab() as lab:
+            wait_for_sweep(lab)
+            end(lab, number)
+            check_clean_end(t, lab)
+
+
+def test_signal_in_mid_sweep_clean_end(t):
+    with triad_lab("[perfmgr]\nsweep_period = 1\ntimeout = 30000\n") as lab:
+        wait_for_sweep(lab)
+        lab.sim('Error "Switch2"[0] 100 18')
+        wait_until(lambda: status(lab)["perfmgr"]["state"] == "sweeping", 20,
+                   "a sweep that hangs")
+        end(lab, signal.SIGTERM)
+        check_clean_end(t, lab)
+
+
+def test_signal_with_waiting_client_clean_end(t):
+    with triad_lab("[perfmgr]\nsweep_period = 1\ntimeout = 30000\n") as lab:
+        wait_for_sweep(lab)
+        lab.sim('Error "Switch2"[0] 100 18')
+        client = subprocess.Popen(
+            [sys.executable, str(taplib.LAB), "run", "--dir", str(lab.folder),
+             "--", "triadctl", "perf", "sweep"], stderr=subprocess.PIPE, text=True)
+        wait_until(lambda: status(lab)["control"]["clients"] == 2, 10, "the client")
+        end(lab, signal.SIGTERM)
+        t.equal(client.wait(20), 1, "exit status of the client")
+        client.stderr.close()
+        check_clean_end(t, lab)
+
+
+def test_signal_during_start_ends(t):
+    """From the first line of the log on, in steps of what is logged next."""
+    for line in ("Triad ", "Setting IS_SM", "Entering MASTER", "SUBNET UP"):
+        with triad_lab(SLOW) as lab:
+            lab.down()
+            (lab.folder / "sm-0" / "opensm.log").unlink()
+            check_start_interrupted(t, lab, line)
+
+
+def check_start_interrupted(t, lab, line):
+    """'lab up' in the background, its opensm ended as soon as the line is logged."""
+    log = lab.folder / "sm-0" / "opensm.log"
+    up = subprocess.Popen(
+        [sys.executable, str(taplib.LAB), "up", "--dir", str(lab.folder),
+         *map(str, lab._arguments)], stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE, text=True)
+    wait_until(lambda: log.exists() and line in log.read_text(), 20, f"{line!r}")
+    end(lab, signal.SIGTERM)
+    _, messages = up.communicate(timeout=60)
+    for word in ("SIGSEGV", "SIGABRT", "signal 11", "signal 6"):
+        assert word not in messages, messages
+
+
+def test_kill_and_restart_works(t):
+    with triad_lab() as lab:
+        wait_for_sweep(lab)
+        end(lab, signal.SIGKILL)
+        lab.down()
+        t.succeeded(lab.command("up", *lab._arguments))
+        wait_for_sweep(lab)
+
+
+# --- a plugin that does not fit -------------------------------------------------
+
+def test_plugin_for_another_opensm_opensm_runs_on(t):
+    octets = (BUILDDIR / ".libs" / "libosmtriad.so").read_bytes()
+    other = t.folder() / "libosmtriad.so"
+    assert octets.count(b"OpenSM 3.3.23\0") >= 1, "no version in the plugin"
+    other.write_bytes(octets.replace(b"OpenSM 3.3.23\0", b"OpenSM 3.3.19\0"))
+    with triad_lab(plugin=other) as lab:
+        t.contains(lab.up_messages, "plugin not loaded", "what lab said")
+        t.contains(lab.log(), "version mismatch", "the log")
+        t.succeeded(lab.run("saquery"))
+        t.failed(lab.run("triadctl", "status"), 1, "OpenSM")
+
+
+# --- two on a host --------------------------------------------------------------
+
+def test_two_opensms_with_guid_in_path_both_served(t):
+    folder = t.folder()
+    conf = f"[perfmgr]\nsweep_period = 1\n[control]\nsocket = {folder}/%g.sock\n"
+    with triad_lab(conf, sms=("Hca1", "Hca2")) as lab:
+        sockets = wait_until(lambda: len(s := sorted(folder.glob("*.sock"))) == 2 and s,
+                             10, "two sockets")
+        states = set()
+        for socket in sockets:
+            states.add(json.loads(
+                ask(lab, "--socket", socket, "status", "--json"))["sm"]["state"])
+        t.equal(states, {"master", "standby"}, "states")
+
+
+def test_two_opensms_with_one_path_second_says_so(t):
+    path = t.folder() / "triad.sock"
+    conf = f"[perfmgr]\nsweep_period = 1\n[control]\nsocket = {path}\n"
+    with triad_lab(conf, sms=("Hca1", "Hca2")) as lab:
+        log_has(lab, f"control socket {path}: another process serves it", sm=1)
+        assert "%g" in lab.log(1), "no advice"
+        report = json.loads(ask(lab, "--socket", path, "status", "--json"))
+        t.equal(report["sm"]["state"], "master", "whose socket it is")
+
+
+def test_standby_reads_nothing(t):
+    with triad_lab(sms=("Hca1", "Hca2")) as lab:
+        wait_for_sweep(lab)
+        report = status(lab, sm=1)
+        t.equal(report["sm"]["state"], "standby", "state")
+        t.equal(report["perfmgr"]["mads_sent"], 0, "MADs sent")
+        t.contains(report["perfmgr"]["trouble"], "not the master", "why")
+
+
+if __name__ == "__main__":
+    taplib.main(globals())

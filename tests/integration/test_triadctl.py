@@ -1,0 +1,496 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""triadctl against a plugin that is played here: what it sends, shows, returns."""
+
+import json
+import os
+import pty
+import re
+import signal
+import socket
+import struct
+import subprocess
+import threading
+import time
+
+import taplib
+
+TRIADCTL = taplib.BUILDDIR / "triadctl"
+GUID = "0x0002c90300001234"
+ADVICE = "start opensm with event_plugin_name osmtriad, see its log for ERR 1000"
+CLEAR = b"\033[H\033[2J"
+
+
+# --- the plugin's part -------------------------------------------------------
+
+def frame(kind, payload=b"", version=1):
+    return struct.pack(">cBHI", kind, version, 0, len(payload)) + payload
+
+
+OUTPUT = b"O"
+MESSAGE = b"E"
+PROGRESS = b"P"
+
+
+def exit_frame(status):
+    return frame(b"X", bytes([status]))
+
+
+DONE = exit_frame(0)
+
+
+class Plugin:
+    """Listens on a socket; each connection gets its request read, which is kept in
+    'requests' as a list of words, and then 'answer(connection)'.  An answer that is
+    bytes is sent."""
+
+    def __init__(self, t, answer, read_request=True):
+        self.path = str(t.folder() / "triad.sock")
+        self.requests = []
+        self._answer = answer
+        self._read_request = read_request
+        self._listener = socket.socket(socket.AF_UNIX)
+        self._listener.bind(self.path)
+        self._listener.listen()
+        self._thread = threading.Thread(target=self._serve)
+        self._thread.start()
+        t.cleanup(self.stop)
+
+    def stop(self):
+        """Ends once the connection that is served, if any, is."""
+        if self._thread.is_alive():
+            self._listener.shutdown(socket.SHUT_RDWR)
+            self._thread.join()
+        self._listener.close()
+
+    def _serve(self):
+        while True:
+            try:
+                connection, _ = self._listener.accept()
+            except OSError:
+                return
+            with connection:
+                try:
+                    self._serve_one(connection)
+                except (BrokenPipeError, ConnectionResetError):
+                    pass
+
+    def _serve_one(self, connection):
+        if self._read_request:
+            self.requests.append(read_request(connection))
+        if callable(self._answer):
+            self._answer(connection)
+        else:
+            connection.sendall(self._answer)
+
+
+def read_exactly(connection, size):
+    data = b""
+    while len(data) < size:
+        piece = connection.recv(size - len(data))
+        assert piece, "the client went before its request was complete"
+        data += piece
+    return data
+
+
+def read_request(connection):
+    kind, version, reserved, size = struct.unpack(">cBHI", read_exactly(connection, 8))
+    assert (kind, version, reserved) == (b"R", 1, 0), (kind, version, reserved)
+    payload = read_exactly(connection, size)
+    assert payload.endswith(b"\0"), payload
+    return payload[:-1].decode().split("\0")
+
+
+# --- running triadctl --------------------------------------------------------
+
+def environment(**variables):
+    kept = {name: value for name, value in os.environ.items()
+            if name not in ("TRIAD_SOCKET", "NO_COLOR", "TERM")}
+    return {**kept, "TERM": "xterm", **variables}
+
+
+def run(*arguments, env=None, **options):
+    return subprocess.run([TRIADCTL, *map(str, arguments)], timeout=60, check=False,
+                          stdin=subprocess.DEVNULL, env=env or environment(),
+                          **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE,
+                             "text": True, **options})
+
+
+def ask(plugin, *arguments, **options):
+    return run("--socket", plugin.path, *arguments, **options)
+
+
+def read_terminal(master):
+    """All that was written to a terminal whose other side is closed."""
+    data = b""
+    while True:
+        try:
+            piece = os.read(master, 65536)
+        except OSError:  # EIO: nobody has the other side open
+            return data
+        if not piece:
+            return data
+        data += piece
+
+
+def ask_on_terminal(t, plugin, *arguments, stream="stdout", env=None):
+    """Runs with 'stream' on a terminal; returns the process and what that got."""
+    master, slave = pty.openpty()
+    t.cleanup(os.close, master)
+    options = {stream: slave}
+    try:
+        process = ask(plugin, *arguments, env=env, **options)
+    finally:
+        os.close(slave)
+    return process, read_terminal(master)
+
+
+# --- requests and answers ----------------------------------------------------
+
+def test_request_words_arrive_as_typed(t):
+    plugin = Plugin(t, DONE)
+    words = ["perf", "show", "--node", "node 1 HCA-1", "--port=3", "--json"]
+    t.succeeded(ask(plugin, *words))
+    t.equal(plugin.requests, [words], "request")
+
+
+def test_answer_streams_kept_apart(t):
+    plugin = Plugin(t, frame(OUTPUT, b"one\n") + frame(MESSAGE, b"beware\n") +
+                    frame(OUTPUT) + frame(OUTPUT, b"two\n") + DONE)
+    process = ask(plugin, "status")
+    t.succeeded(process)
+    t.equal(process.stdout, "one\ntwo\n", "standard output")
+    t.equal(process.stderr, "beware\n", "standard error")
+
+
+def test_answer_status_returned(t):
+    for status in (0, 1, 2):
+        process = ask(Plugin(t, exit_frame(status)), "reload")
+        t.equal((process.returncode, process.stdout, process.stderr), (status, "", ""))
+
+
+def test_answer_long_copied_octet_for_octet(t):
+    data = os.urandom(65536)
+    plugin = Plugin(t, (frame(OUTPUT, data) * 20) + frame(OUTPUT, data[:4097]) + DONE)
+    process = ask(plugin, "status", text=False)
+    t.equal(process.returncode, 0, "status")
+    assert process.stdout == data * 20 + data[:4097], len(process.stdout)
+
+
+def test_answer_in_small_pieces_put_together(t):
+    def answer(connection):
+        for octet in frame(OUTPUT, b"slow\n") + DONE:
+            connection.sendall(bytes([octet]))
+
+    process = ask(Plugin(t, answer), "status")
+    t.succeeded(process)
+    t.equal(process.stdout, "slow\n", "standard output")
+
+
+def test_answer_before_request_is_read_shown(t):
+    plugin = Plugin(t, frame(MESSAGE, b"too many clients\n") + exit_frame(1),
+                    read_request=False)
+    process = ask(plugin, "status")
+    t.failed(process, 1)
+    t.equal(process.stderr, "too many clients\n", "standard error")
+
+
+def test_answer_after_exit_ignored(t):
+    process = ask(Plugin(t, DONE + frame(OUTPUT, b"late\n")), "status")
+    t.succeeded(process)
+    t.equal(process.stdout, "", "standard output")
+
+
+# --- mistakes, help ----------------------------------------------------------
+
+def test_usage_wrong_command_told_without_plugin(t):
+    for words, part in (
+            ([], "a command is missing"),
+            (["statsu"], "did you mean 'status'?"),
+            (["perf"], "known are perf show, perf top, perf sweep"),
+            (["perf", "show", "--port", "999"], "0 to 254"),
+            (["perf", "top", "--by", "PortXmitWiat"], "did you mean 'PortXmitWait'?"),
+            (["set", "log.level"], "it needs KEY VALUE"),
+            (["--sockt", "/x", "status"], "'triadctl --help' lists the options"),
+            (["--socket"], "'triadctl --help' lists the options"),
+            (["--timeout", "0", "status"], "1 to 3600"),
+            (["--timeout", "3601", "status"], "1 to 3600"),
+            (["--timeout", "x", "status"], "1 to 3600"),
+            (["--port-guid", "1234", "status"], "a GUID is 0x"),
+            (["--port-guid", GUID, "--socket", "/x", "status"], "exclude each other"),
+            (["status"] + ["--json"] * 40, "too long"),
+            (["perf", "show"] + ["--node", "x" * 127] * 15 +
+             ["--node=" + "x" * 127] * 20, "too long")):
+        process = run(*words, env=environment(TRIAD_SOCKET="/nowhere/x.sock"))
+        t.failed(process, 2, part)
+        t.contains(process.stderr, "triadctl: ", "message")
+        t.equal(process.stdout, "", "standard output")
+
+
+def test_help_answered_without_plugin(t):
+    overview = run("--help")
+    t.succeeded(overview)
+    for part in ("Usage: triadctl COMMAND", "perf sweep", "--port-guid GUID", "--socket",
+                 "--timeout"):
+        t.contains(overview.stdout, part, "help")
+    t.equal(run("help").stdout, overview.stdout, "help")
+    t.equal(run("-h").stdout, overview.stdout, "help")
+    one = run("help", "perf", "top")
+    t.succeeded(one)
+    t.contains(one.stdout, "PortXmitWait", "help")
+    t.equal(run("perf", "top", "--bogus", "--help").stdout, one.stdout, "help")
+
+
+def test_version_answered_without_plugin(t):
+    process = run("--version")
+    t.succeeded(process)
+    t.matches(process.stdout, re.compile(r"^triadctl \d+\.\d+\.\d+\n$"), "version")
+
+
+# --- finding the plugin ------------------------------------------------------
+
+def test_socket_missing_says_what_to_do(t):
+    path = t.folder() / "none.sock"
+    process = run("--socket", path, "status")
+    t.failed(process, 1, "triadctl: OpenSM with the Triad plugin isn't running here: ")
+    t.contains(process.stderr, str(path), "message")
+    t.contains(process.stderr, ADVICE, "message")
+
+
+def test_socket_left_behind_says_what_to_do(t):
+    plugin = Plugin(t, DONE)
+    plugin.stop()
+    t.failed(ask(plugin, "status"), 1, ADVICE)
+
+
+def test_socket_path_too_long_told(t):
+    t.failed(run("--socket", "/" + "x" * 107, "status"), 1, "File name too long")
+
+
+def test_socket_of_environment_taken(t):
+    plugin = Plugin(t, DONE)
+    t.succeeded(run("status", env=environment(TRIAD_SOCKET=plugin.path)))
+    t.equal(plugin.requests, [["status"]], "request")
+
+
+def test_socket_typed_goes_before_environment(t):
+    plugin, other = Plugin(t, DONE), Plugin(t, DONE)
+    env = environment(TRIAD_SOCKET=other.path)
+    t.succeeded(ask(plugin, "status", env=env))
+    t.equal((len(plugin.requests), len(other.requests)), (1, 0), "requests")
+    process = run("--port-guid", "0x2C90300FFFFFF", "status", env=env)
+    t.failed(process, 1, "/run/osmtriad/0x0002c90300ffffff.sock")
+    t.equal(len(other.requests), 0, "requests")
+
+
+# --- when the plugin fails ---------------------------------------------------
+
+def test_answer_cut_told(t):
+    for answer in (b"", frame(OUTPUT, b"half\n"), frame(OUTPUT, b"x" * 100)[:50],
+                   DONE[:5], DONE[:8]):
+        t.failed(ask(Plugin(t, answer), "status"), 1,
+                 "the connection was cut before the answer was complete")
+
+
+def test_answer_none_times_out(t):
+    asked_to_end = threading.Event()
+    plugin = Plugin(t, lambda connection: asked_to_end.wait(30))
+    begin = time.monotonic()
+    process = ask(plugin, "--timeout", "1", "status")
+    took_s = time.monotonic() - begin
+    asked_to_end.set()
+    t.failed(process, 1, "the plugin said nothing for 1 s")
+    assert 1 <= took_s < 10, took_s
+
+
+def test_answer_slow_but_alive_waited_for(t):
+    def answer(connection):
+        for _ in range(6):
+            time.sleep(0.4)
+            connection.sendall(frame(PROGRESS, b"still at it"))
+        connection.sendall(DONE)
+
+    process = ask(Plugin(t, answer), "--timeout", "1", "perf", "sweep")
+    t.succeeded(process)
+    t.equal(process.stderr, "", "standard error")
+
+
+def test_answer_of_other_protocol_told(t):
+    for answer, part in (
+            (frame(OUTPUT, b"x", version=2), "another version of the protocol"),
+            (b"HTTP/1.1 400 Bad Request\r\n\r\n", "another version of the protocol"),
+            (frame(b"?", b"x"), "isn't the Triad plugin's protocol"),
+            (frame(b"R", b"x"), "isn't the Triad plugin's protocol"),
+            (frame(OUTPUT, b"x" * 65537), "isn't the Triad plugin's protocol"),
+            (frame(b"X", b""), "isn't the Triad plugin's protocol"),
+            (exit_frame(3), "isn't the Triad plugin's protocol")):
+        t.failed(ask(Plugin(t, answer), "status"), 1, part)
+
+
+# --- the receivers of what it writes -----------------------------------------
+
+def test_output_reader_gone_ends_quietly(t):
+    plugin = Plugin(t, frame(OUTPUT, b"line\n" * 1000) * 200 + DONE)
+    process = subprocess.Popen([TRIADCTL, "--socket", plugin.path, "status"],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               env=environment())
+    t.equal(process.stdout.read(5), b"line\n", "first line")
+    process.stdout.close()
+    t.equal(process.stderr.read(), b"", "standard error")
+    process.stderr.close()
+    t.equal(process.wait(60), 0, "status")
+
+
+def test_output_not_writable_told(t):
+    plugin = Plugin(t, frame(OUTPUT, b"text\n") + DONE)
+    with open("/dev/full", "wb") as full:
+        for process in (ask(plugin, "status", stdout=full), run("help", stdout=full),
+                        run("--version", stdout=full)):
+            t.failed(process, 1, "can't write to standard output: No space left")
+
+
+def test_color_asked_for_on_terminals_alone(t):
+    plugin = Plugin(t, frame(OUTPUT, b"\033[1mbold\033[0m\n") + DONE)
+    t.succeeded(ask(plugin, "status"))
+    _, shown = ask_on_terminal(t, plugin, "status")
+    t.equal(shown, b"\033[1mbold\033[0m\r\n", "terminal")
+    for variables in ({"NO_COLOR": "1"}, {"NO_COLOR": ""}, {"TERM": "dumb"}):
+        ask_on_terminal(t, plugin, "status", env=environment(**variables))
+    t.equal(plugin.requests, [["status"], ["status", "--color"], ["status"],
+                              ["status", "--color"], ["status"]], "requests")
+
+
+def test_progress_rewritten_then_cleared(t):
+    plugin = Plugin(t, frame(PROGRESS, b"1 of 2") + frame(PROGRESS, b"2 of 2\033[2J") +
+                    frame(MESSAGE, b"done\n") + frame(PROGRESS, b"x" * 500) + DONE)
+    process, shown = ask_on_terminal(t, plugin, "perf", "sweep", stream="stderr")
+    t.succeeded(process)
+    t.equal(shown, b"\r\033[K1 of 2\r\033[K2 of 2?[2J\r\033[Kdone\r\n"
+            b"\r\033[K" + b"x" * 79 + b"\r\033[K", "terminal")
+
+
+def test_progress_not_shown_elsewhere(t):
+    plugin = Plugin(t, frame(PROGRESS, b"1 of 2") + frame(OUTPUT, b"text\n") + DONE)
+    process = ask(plugin, "perf", "sweep")
+    t.equal((process.stdout, process.stderr), ("text\n", ""), "output")
+
+
+# --- perf top --watch --------------------------------------------------------
+
+def start_watch(t, plugin, *arguments, **options):
+    process = subprocess.Popen(
+        [TRIADCTL, "--socket", plugin.path, "perf", "top", "--watch", *arguments],
+        env=environment(), stdin=subprocess.DEVNULL,
+        **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options})
+    t.cleanup(process.wait)
+    t.cleanup(process.kill)
+    return process
+
+
+def test_watch_asks_again_until_interrupted(t):
+    plugin = Plugin(t, frame(OUTPUT, b"[]\n") + DONE)
+    process = start_watch(t, plugin, "--interval", "1", "--json")
+    taplib.wait_until(lambda: len(plugin.requests) >= 3, what="three requests")
+    process.send_signal(signal.SIGINT)
+    stdout, stderr = process.communicate(timeout=60)
+    t.equal(process.returncode, 0, "status")
+    t.equal(stderr, b"", "standard error")
+    documents = [json.loads(line) for line in stdout.splitlines()]
+    assert len(documents) >= 2, documents
+    t.equal(plugin.requests[0],
+            ["perf", "top", "--watch", "--interval", "1", "--json"], "request")
+
+
+def test_watch_interval_runs_from_question_to_question(t):
+    times = []
+
+    def answer(connection):
+        times.append(time.monotonic())
+        time.sleep(0.5)
+        connection.sendall(DONE)
+
+    process = start_watch(t, Plugin(t, answer), "--interval", "1")
+    taplib.wait_until(lambda: len(times) >= 4, what="four requests")
+    process.terminate()
+    t.equal(process.wait(60), 0, "status")
+    took_s = times[3] - times[0]
+    assert 2.5 < took_s < 4, took_s  # 4.5 from answer to question
+
+
+def test_watch_clears_terminal_alone(t):
+    plugin = Plugin(t, frame(OUTPUT, b"a\n") + frame(OUTPUT, b"b\n") + exit_frame(1))
+    _, shown = ask_on_terminal(t, plugin, "perf", "top", "--watch")
+    t.equal(shown, CLEAR + b"a\r\nb\r\n", "terminal")
+    _, shown = ask_on_terminal(t, plugin, "perf", "top", "--watch", "--json")
+    t.equal(shown, b"a\r\nb\r\n", "terminal")
+    _, shown = ask_on_terminal(t, plugin, "perf", "top")
+    t.equal(shown, b"a\r\nb\r\n", "terminal")
+    t.equal(ask(plugin, "perf", "top", "--watch").stdout, "a\nb\n", "standard output")
+
+
+def test_watch_plugin_gone_ends(t):
+    plugin = Plugin(t, frame(OUTPUT, b"[]\n") + DONE)
+    process = start_watch(t, plugin, "--interval", "1", "--json")
+    taplib.wait_until(lambda: plugin.requests, what="a request")
+    plugin.stop()
+    _, stderr = process.communicate(timeout=60)
+    t.equal(process.returncode, 1, "status")
+    t.contains(stderr.decode(), "isn't running here", "message")
+
+
+def test_watch_refusal_ends(t):
+    process = ask(Plugin(t, frame(MESSAGE, b"not now\n") + exit_frame(1)),
+                  "perf", "top", "--watch")
+    t.failed(process, 1, "not now")
+
+
+def test_watch_reader_gone_ends_quietly(t):
+    plugin = Plugin(t, frame(OUTPUT, b"[]\n") + DONE)
+    process = start_watch(t, plugin, "--interval", "1", "--json")
+    t.equal(process.stdout.readline(), b"[]\n", "first answer")
+    process.stdout.close()
+    t.equal(process.wait(60), 0, "status")
+    t.equal(process.stderr.read(), b"", "standard error")
+    process.stderr.close()
+
+
+# --- the manual --------------------------------------------------------------
+
+def manual_examples():
+    """The command lines under EXAMPLES, as a reader types them."""
+    text = (taplib.SRCDIR / "docs" / "triadctl.1").read_text(encoding="utf-8")
+    section = text.split("\n.SH EXAMPLES\n")[1].split("\n.SH ")[0]
+    blocks = re.findall(r"^\.EX\n(.*?)^\.EE$", section, re.MULTILINE | re.DOTALL)
+    return [line.replace("\\-", "-") for block in blocks for line in block.splitlines()]
+
+
+def test_manual_examples_run_as_printed(t):
+    plugin = Plugin(t, frame(OUTPUT, b"[]\n") + DONE)
+    env = environment(TRIAD_SOCKET=plugin.path,
+                      PATH=f"{taplib.BUILDDIR}:{os.environ['PATH']}")
+    examples = manual_examples()
+    assert len(examples) >= 9, examples
+    for example in examples:
+        n_before = len(plugin.requests)
+        # One answer is enough of a watch, and the pipes' other ends aren't ours.
+        command = example.replace(" --watch --interval 5", "").split(" | ")[0]
+        command = re.sub(r"--port-guid \S+", "", command)
+        process = subprocess.run(["sh", "-c", command], env=env, timeout=60,
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                 text=True, check=False)
+        t.succeeded(process)
+        n_asked = len(plugin.requests) - n_before
+        t.equal(n_asked, 0 if " help " in example else command.count("triadctl"), example)
+
+
+def test_manual_watch_and_port_example_parse(t):
+    for example in manual_examples():
+        if "--watch" not in example and "--port-guid" not in example:
+            continue
+        words = example.split()[1:]
+        t.failed(run(*words, env=environment(TRIAD_SOCKET="/nowhere/x.sock")), 1,
+                 "isn't running here")
+
+
+if __name__ == "__main__":
+    taplib.main(globals())

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""What tests of the plugin share: triadctl's answers, perfquery's, the log's."""
+
+import json
+import re
+
+from taplib import EXAMPLE_NETS, Lab, Test, wait_until
+
+NET = EXAMPLE_NETS / "net.2sw2path4hca"
+
+# Counters that ibsim's agents have in PortCounters and that count errors.
+ERRORS = ("SymbolErrorCounter", "LinkErrorRecoveryCounter", "LinkDownedCounter",
+          "PortRcvErrors", "PortRcvRemotePhysicalErrors", "PortRcvSwitchRelayErrors",
+          "PortXmitDiscards", "PortXmitConstraintErrors", "PortRcvConstraintErrors",
+          "LocalLinkIntegrityErrors", "ExcessiveBufferOverrunErrors", "VL15Dropped",
+          "PortXmitWait")
+
+QUICK = "[perfmgr]\nsweep_period = 1\n"
+
+
+def triad_lab(triad_conf=QUICK, **options):
+    return Lab(NET, triad_conf=triad_conf, **options)
+
+
+def ask(lab, *words, **options):
+    """triadctl's standard output; fails the test when it fails."""
+    process = lab.run("triadctl", *words, **options)
+    Test.succeeded(process)
+    return process.stdout
+
+
+def ask_json(lab, *words, **options):
+    return json.loads(ask(lab, *words, "--json", **options))
+
+
+def status(lab, **options):
+    return ask_json(lab, "status", **options)
+
+
+def ports(lab, *words):
+    """Rows of 'perf show' by (GUID, port)."""
+    return {(row["node_guid"], row["port"]): row
+            for row in ask_json(lab, "perf", "show", *words)}
+
+
+def wait_for_sweep(lab, n=1):
+    """Until 'n' sweeps have ended; returns the status."""
+    def swept():
+        report = status(lab)
+        return report if report["perfmgr"]["sweeps"] >= n else None
+    return wait_until(swept, 30, f"{n} sweeps")
+
+
+def perfquery(lab, lid, port, *options):
+    """The counters that perfquery prints, by name."""
+    process = lab.run("perfquery", *options, str(lid), str(port), node="Hca4")
+    Test.succeeded(process)
+    return {name: int(value, 0)
+            for name, value in re.findall(r"^(\w+):\.+(\w+)$", process.stdout,
+                                          re.MULTILINE)
+            if value[:1].isdigit()}
+
+
+def triad_lines(log):
+    """What Triad wrote into OpenSM's log."""
+    return re.findall(r"triad: (.*)", log)
+
+
+def log_has(lab, text, sm=0, timeout_s=10):
+    return wait_until(lambda: text in lab.log(sm), timeout_s, f"{text!r} in the log")

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "tests/sim/agents.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t dice(struct agents *agents)
+{
+	agents->seed ^= agents->seed << 13;
+	agents->seed ^= agents->seed >> 7;
+	agents->seed ^= agents->seed << 17;
+	return agents->seed;
+}
+
+static bool chance(struct agents *agents, unsigned percent)
+{
+	return percent && dice(agents) % 100 < percent;
+}
+
+/* Bit by bit, so that it shares nothing with the decoder under test. */
+static void put_bits(uint8_t *data, unsigned offset, unsigned bits, uint64_t value)
+{
+	for (unsigned i = 0; i < bits; i++) {
+		unsigned at = offset + i;
+		uint8_t mask = (uint8_t)(0x80 >> at % 8);
+
+		if (value >> (bits - 1 - i) & 1)
+			data[at / 8] |= mask;
+		else
+			data[at / 8] &= (uint8_t)~mask;
+	}
+}
+
+static int find_port(const struct triad_fabric *fabric, uint16_t lid, uint8_t number)
+{
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		if (fabric->ports[i].lid == lid && fabric->ports[i].number == number)
+			return (int)i;
+	return -1;
+}
+
+static void fill(struct agents *agents, uint8_t *mad, uint16_t lid)
+{
+	unsigned attribute = mad[16] << 8 | mad[17];
+	uint8_t *data = mad + 64;
+	int port = find_port(agents->fabric, lid, data[1]);
+
+	mad[3] = 0x81;
+	if (attribute == 0x0001) {
+		put_bits(data, 16, 16, agents->capabilities);
+		return;
+	}
+	if (port < 0 || (attribute == 0x001d && agents->refuses_extended)) {
+		mad[5] = 0x1c; /* invalid field */
+		return;
+	}
+	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++) {
+		const struct triad_counter_info *info = &triad_counters[i];
+		uint64_t raw = agents->raw[port][i];
+
+		if (attribute == 0x0012 && info->bits)
+			put_bits(data, info->bit_offset, info->bits,
+				info->bits < 64 && raw >> info->bits ? UINT64_MAX
+								     : raw);
+		if (attribute == 0x001d && info->ext_offset)
+			put_bits(data, info->ext_offset * 8u, 64, raw);
+	}
+}
+
+static void enqueue(struct agents *agents, const uint8_t *mad, uint16_t lid, uint64_t at_us)
+{
+	unsigned at = agents->n_queued;
+
+	if (agents->n_queued == agents->queue_room) {
+		agents->queue_room = agents->queue_room * 2 + 64;
+		agents->queue = realloc(
+			agents->queue, agents->queue_room * sizeof(*agents->queue));
+	}
+	for (; at && agents->queue[at - 1].at_us > at_us; at--)
+		agents->queue[at] = agents->queue[at - 1];
+	agents->queue[at] = (struct agents_reply){
+		.at_us = at_us, .reply = {.lid = lid, .size = TRIAD_MAD_SIZE}};
+	memcpy(agents->queue[at].reply.mad, mad, TRIAD_MAD_SIZE);
+	agents->n_queued++;
+}
+
+static int send_mad(void *context, const struct triad_mad_address *to,
+	const uint8_t *mad, unsigned timeout_ms)
+{
+	struct agents *agents = context;
+	uint64_t at_us = agents->now_us + agents->latency_us;
+	uint8_t answer[TRIAD_MAD_SIZE];
+
+	if (agents->send_room && agents->in_flight >= agents->send_room)
+		return EAGAIN;
+	agents->n_sent++;
+	agents->n_class_port_info += mad[17] == 1 && !mad[16];
+	if (chance(agents, agents->lost_percent) || to->lid == agents->silent_lid)
+		return 0;
+	memcpy(answer, mad, TRIAD_MAD_SIZE);
+	fill(agents, answer, to->lid);
+	if (chance(agents, agents->garbage_percent))
+		for (unsigned i = 0; i < 8; i++)
+			answer[dice(agents) % TRIAD_MAD_SIZE] ^= (uint8_t)dice(agents);
+	enqueue(agents, answer, to->lid, at_us);
+	if (chance(agents, agents->twice_percent))
+		enqueue(agents, answer, to->lid, at_us + dice(agents) % 5000000);
+	if (++agents->in_flight > agents->most_in_flight)
+		agents->most_in_flight = agents->in_flight;
+	if (++agents->lid_in_flight[to->lid] > agents->most_to_one_lid)
+		agents->most_to_one_lid = agents->lid_in_flight[to->lid];
+	return 0;
+}
+
+static int receive_mad(void *context, uint64_t wait_us, struct triad_mad_reply *reply)
+{
+	struct agents *agents = context;
+
+	if (agents->broken)
+		return EIO;
+	if (!agents->n_queued || agents->queue[0].at_us > agents->now_us + wait_us) {
+		agents->now_us += wait_us;
+		return EAGAIN;
+	}
+	if (agents->queue[0].at_us > agents->now_us)
+		agents->now_us = agents->queue[0].at_us;
+	*reply = agents->queue[0].reply;
+	agents->n_queued--;
+	memmove(agents->queue, agents->queue + 1,
+		agents->n_queued * sizeof(*agents->queue));
+	if (agents->in_flight)
+		agents->in_flight--;
+	if (agents->lid_in_flight[reply->lid])
+		agents->lid_in_flight[reply->lid]--;
+	return 0;
+}
+
+static uint64_t now_us(void *context)
+{
+	return ((struct agents *)context)->now_us;
+}
+
+struct agents *agents_new(const struct triad_fabric *fabric, uint64_t seed)
+{
+	struct agents *agents = calloc(1, sizeof(*agents));
+
+	agents->fabric = fabric;
+	agents->seed = seed ? seed : 1;
+	agents->now_us = 1000000;
+	agents->latency_us = 10;
+	agents->capabilities = 0x1300; /* as ibsim's */
+	agents->raw = calloc(fabric->n_ports, sizeof(*agents->raw));
+	agents->transport = (struct triad_mad_transport){
+		.context = agents, .send = send_mad, .receive = receive_mad};
+	agents->clock = (struct triad_collector_clock){.now_us = now_us, .context = agents};
+	return agents;
+}
+
+void agents_free(struct agents *agents)
+{
+	free(agents->raw);
+	free(agents->queue);
+	free(agents);
+}

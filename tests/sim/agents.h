@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Simulated performance management agents: a transport (triad/mad.h) and a clock that
+ * stand in for a fabric's PMAs.
+ *
+ * Time moves only while receive() waits.  Faults are by dice with a seed: a MAD is
+ * lost, answered twice, answered late, or its answer is garbage; an agent may be
+ * silent.  Counters are what the test set; they are encoded by code of its own. */
+#ifndef TRIAD_TESTS_SIM_AGENTS_H
+#define TRIAD_TESTS_SIM_AGENTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "perfmgr/collector.h"
+#include "perfmgr/counter.h"
+#include "triad/fabric.h"
+#include "triad/mad.h"
+
+struct agents_reply {
+	uint64_t at_us;
+	struct triad_mad_reply reply;
+};
+
+struct agents {
+	struct triad_mad_transport transport;
+	struct triad_collector_clock clock;
+	const struct triad_fabric *fabric;
+	uint64_t now_us;
+	uint64_t latency_us;
+	unsigned lost_percent, twice_percent, garbage_percent;
+	uint64_t seed;
+	uint16_t capabilities;       /* of every agent */
+	bool refuses_extended;       /* whatever 'capabilities' says */
+	uint16_t silent_lid;         /* 0: none */
+	unsigned send_room;          /* EAGAIN past so many in flight; 0: any number */
+	bool broken;                 /* receive() fails */
+	uint64_t (*raw)[TRIAD_N_COUNTERS]; /* for each port of the fabric */
+	/* what was seen */
+	unsigned n_sent, n_class_port_info;
+	unsigned in_flight, most_in_flight;
+	unsigned lid_in_flight[65536];
+	unsigned most_to_one_lid;
+	struct agents_reply *queue; /* by time */
+	unsigned n_queued, queue_room;
+};
+
+/* Answers for 'fabric', which must outlive it. */
+struct agents *agents_new(const struct triad_fabric *fabric, uint64_t seed);
+void agents_free(struct agents *agents);
+
+#endif

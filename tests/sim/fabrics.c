@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "tests/sim/fabrics.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static void add_switch(
+	struct triad_fabric_builder *builder, unsigned i, unsigned n, unsigned n_hosts)
+{
+	struct triad_fabric_node node = {.guid = 0x200 + i, .type = TRIAD_NODE_SWITCH};
+	char name[32];
+
+	snprintf(name, sizeof(name), "switch-%u", i);
+	triad_fabric_builder_add_node(builder, &node, name, NULL, 0);
+	for (unsigned p = 0; p <= n_hosts + 2; p++) {
+		struct triad_fabric_port port = {.guid = node.guid,
+			.lid = (uint16_t)(1 + i),
+			.number = (uint8_t)p,
+			.state = TRIAD_PORT_ACTIVE,
+			.has_pma = p > 0};
+		uint64_t far_guid = 0;
+		unsigned far_number = 1;
+
+		if (p >= 1 && p <= n_hosts)
+			far_guid = 0x10000 + i * 256 + p;
+		if (p == n_hosts + 1 && i + 1 < n) {
+			far_guid = node.guid + 1;
+			far_number = n_hosts + 2;
+		}
+		if (p == n_hosts + 2 && i > 0) {
+			far_guid = node.guid - 1;
+			far_number = n_hosts + 1;
+		}
+		if (p && !far_guid)
+			port.state = TRIAD_PORT_DOWN;
+		triad_fabric_builder_add_port(
+			builder, &port, far_guid, (uint8_t)far_number);
+	}
+}
+
+static void add_host(struct triad_fabric_builder *builder, unsigned i, unsigned j)
+{
+	struct triad_fabric_node node = {
+		.guid = 0x10000 + i * 256 + j, .type = TRIAD_NODE_CA};
+	struct triad_fabric_port port = {.guid = node.guid + 1,
+		.lid = (uint16_t)(1000 + i * 256 + j),
+		.number = 1,
+		.state = TRIAD_PORT_ACTIVE,
+		.has_pma = true};
+	char name[32];
+
+	snprintf(name, sizeof(name), "host-%u-%u", i, j);
+	triad_fabric_builder_add_node(builder, &node, name, NULL, 0);
+	triad_fabric_builder_add_port(builder, &port, 0x200 + i, (uint8_t)j);
+}
+
+struct triad_fabric *fabric_row(unsigned n_switches, unsigned n_hosts)
+{
+	struct triad_fabric_builder *builder = triad_fabric_builder_new(NULL);
+	struct triad_fabric *fabric = NULL;
+
+	for (unsigned i = 0; i < n_switches; i++)
+		add_switch(builder, i, n_switches, n_hosts);
+	for (unsigned i = 0; i < n_switches; i++)
+		for (unsigned j = 1; j <= n_hosts; j++)
+			add_host(builder, i, j);
+	if (triad_fabric_build(builder, 0x10000 + 1 + 1, &fabric))
+		abort();
+	triad_fabric_builder_free(builder);
+	return fabric;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Fabrics for tests, made without an SM. */
+#ifndef TRIAD_TESTS_SIM_FABRICS_H
+#define TRIAD_TESTS_SIM_FABRICS_H
+
+#include "triad/fabric.h"
+
+/* 'n_switches' in a row, each with 'n_hosts' one-port hosts on ports 1 to n_hosts, the
+ * neighbours on the two ports behind them.  Switch i has GUID 0x200 + i and LID 1 + i;
+ * host j of it GUID 0x10000 + i * 256 + j and LID 1000 + i * 256 + j. */
+struct triad_fabric *fabric_row(unsigned n_switches, unsigned n_hosts);
+
+#endif

@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# Stands in for what can't be had: a fabric without an SM, agents that misbehave.
+noinst_LTLIBRARIES += tests/sim/libsim.la
+tests_sim_libsim_la_SOURCES = \
+	tests/sim/agents.c tests/sim/agents.h \
+	tests/sim/fabrics.c tests/sim/fabrics.h

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* triad.conf as a file; and the example and the manual page beside the table. */
+#include "triad/conf.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <glib.h>
+
+#include "tests/unit/run.h"
+
+#define GUID UINT64_C(0x0002c90300001234)
+
+static struct triad_conf conf, standard;
+static struct triad_diags diags;
+
+static void begin(void)
+{
+	triad_diags_init(&diags, "triad.conf");
+	triad_conf_init(&standard, GUID);
+}
+
+static int parse(const char *text)
+{
+	return triad_conf_parse(text, strlen(text), GUID, &conf, &diags);
+}
+
+static const char *first_diag(void)
+{
+	static char text[2 * TRIAD_DIAG_TEXT_SIZE];
+
+	ck_assert_uint_eq(diags.n, 1);
+	triad_diags_format(&diags, 0, text, sizeof(text));
+	return text;
+}
+
+/* No padding counts: both began as zeros. */
+static bool is_equal(const struct triad_conf *a, const struct triad_conf *b)
+{
+	return !memcmp(a, b, sizeof(*a));
+}
+
+/* --- files ------------------------------------------------------------- */
+
+static char folder[] = "/tmp/test_conf.XXXXXX";
+
+static char *in_folder(const char *name)
+{
+	static char path[64];
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	return path;
+}
+
+static void make_folder(void)
+{
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+}
+
+static void remove_folder(void)
+{
+	unlink(in_folder("file"));
+	rmdir(folder);
+}
+
+static int load(const char *path)
+{
+	return triad_conf_load(path, GUID, &conf, &diags);
+}
+
+START_TEST(test_load_file_read)
+{
+	ck_assert(g_file_set_contents(
+		in_folder("file"), "[perfmgr]\nwindow = 5\n", -1, NULL));
+	ck_assert_int_eq(load(in_folder("file")), 0);
+	ck_assert_uint_eq(conf.perfmgr.window, 5);
+	ck_assert_uint_eq(diags.n, 0);
+}
+END_TEST
+
+START_TEST(test_load_mistake_named_by_file_and_line)
+{
+	char expected[256];
+
+	ck_assert(g_file_set_contents(in_folder("file"), "\nx\n", -1, NULL));
+	ck_assert_int_eq(load(in_folder("file")), EINVAL);
+	snprintf(expected, sizeof(expected),
+		"%s:2: 'x' is neither [section] nor key = value nor #comment",
+		in_folder("file"));
+	ck_assert_str_eq(first_diag(), expected);
+}
+END_TEST
+
+START_TEST(test_load_no_file_told)
+{
+	ck_assert_int_eq(load("/nowhere/triad.conf"), ENOENT);
+	ck_assert_str_eq(first_diag(),
+		"/nowhere/triad.conf: the file can't be read: No such file or "
+		"directory");
+	ck_assert(is_equal(&conf, &standard));
+}
+END_TEST
+
+START_TEST(test_load_folder_told)
+{
+	ck_assert_int_eq(load(folder), EISDIR);
+	ck_assert_ptr_nonnull(strstr(first_diag(), "Is a directory"));
+}
+END_TEST
+
+START_TEST(test_load_fifo_refused_at_once)
+{
+	ck_assert(!mkfifo(in_folder("file"), 0600));
+	ck_assert_int_eq(load(in_folder("file")), EINVAL);
+	ck_assert_ptr_nonnull(strstr(first_diag(), "Not a regular file"));
+}
+END_TEST
+
+START_TEST(test_load_file_too_large_refused)
+{
+	FILE *file = fopen(in_folder("file"), "w");
+
+	ck_assert_ptr_nonnull(file);
+	fclose(file);
+	ck_assert(!truncate(in_folder("file"), 10 * TRIAD_CONF_FILE_MAX_SIZE));
+	ck_assert_int_eq(load(in_folder("file")), EFBIG);
+	ck_assert_uint_eq(diags.n, 1);
+}
+END_TEST
+
+/* --- the manual -------------------------------------------------------- */
+
+static char *read_source(const char *name)
+{
+	char *path = g_build_filename(source_folder(), name, NULL), *text;
+
+	ck_assert_msg(g_file_get_contents(path, &text, NULL, NULL), "no %s", path);
+	g_free(path);
+	return text;
+}
+
+START_TEST(test_example_has_no_mistake_and_changes_nothing)
+{
+	char *text = read_source("docs/triad.conf.example");
+
+	ck_assert_msg(!parse(text), "%s", diags.entries[0].text);
+	ck_assert(is_equal(&conf, &standard));
+	g_free(text);
+}
+END_TEST
+
+START_TEST(test_example_with_all_keys_uncommented_is_the_defaults)
+{
+	char *text = read_source("docs/triad.conf.example"), line[256];
+	GRegex *pattern = g_regex_new("^#(?=[a-z_]+ =)", G_REGEX_MULTILINE, 0, NULL);
+	char *active = g_regex_replace(pattern, text, -1, 0, "", 0, NULL);
+	size_t i, n;
+	const struct triad_conf_key *keys = triad_conf_keys(&n);
+
+	ck_assert_msg(!parse(active), "%s", diags.entries[0].text);
+	ck_assert(is_equal(&conf, &standard));
+	for (i = 0; i < n; i++) {
+		char *section, *next;
+
+		snprintf(line, sizeof(line), "\n[%s]\n", keys[i].section);
+		section = strstr(active, line);
+		ck_assert_msg(section != NULL, "no [%s]", keys[i].section);
+		next = strstr(section + 1, "\n[");
+		snprintf(line, sizeof(line), "\n%s = %s\n", keys[i].name,
+			keys[i].standard);
+		section = strstr(section, line);
+		ck_assert_msg(section && (!next || section < next), "[%s]%s",
+			keys[i].section, line);
+	}
+	g_regex_unref(pattern);
+	g_free(active);
+	g_free(text);
+}
+END_TEST
+
+START_TEST(test_manual_has_every_key_with_its_default)
+{
+	char *source = read_source("docs/triad.conf.5"), heading[256];
+	char **parts = g_strsplit(source, "\\-", -1), *text = g_strjoinv("-", parts);
+	size_t i, n;
+	const struct triad_conf_key *keys = triad_conf_keys(&n);
+
+	for (i = 0; i < n; i++) {
+		char *entry, *end, *fact;
+
+		snprintf(heading, sizeof(heading), "\n.BR %s.%s \" = ", keys[i].section,
+			keys[i].name);
+		entry = strstr(text, heading);
+		ck_assert_msg(entry != NULL, "no '%s'", heading);
+		end = strstr(entry, "\n.TP");
+		snprintf(heading, sizeof(heading), "[%s]", keys[i].standard);
+		fact = strstr(entry, heading);
+		ck_assert_msg(fact && (!end || fact < end), "%s.%s: no %s",
+			keys[i].section, keys[i].name, heading);
+		if (keys[i].type != TRIAD_CONF_UINT)
+			continue;
+		snprintf(
+			heading, sizeof(heading), "%u to %u", keys[i].min, keys[i].max);
+		fact = strstr(entry, heading);
+		ck_assert_msg(fact && (!end || fact < end), "%s.%s: no %s",
+			keys[i].section, keys[i].name, heading);
+	}
+	g_free(text);
+	g_strfreev(parts);
+	g_free(source);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *cases = tcase_create("conf_files");
+
+	tcase_add_checked_fixture(cases, make_folder, remove_folder);
+	tcase_add_checked_fixture(cases, begin, NULL);
+	tcase_add_test(cases, test_load_file_read);
+	tcase_add_test(cases, test_load_mistake_named_by_file_and_line);
+	tcase_add_test(cases, test_load_no_file_told);
+	tcase_add_test(cases, test_load_folder_told);
+	tcase_add_test(cases, test_load_fifo_refused_at_once);
+	tcase_add_test(cases, test_load_file_too_large_refused);
+	tcase_add_test(cases, test_example_has_no_mistake_and_changes_nothing);
+	tcase_add_test(cases, test_example_with_all_keys_uncommented_is_the_defaults);
+	tcase_add_test(cases, test_manual_has_every_key_with_its_default);
+	return run_cases(cases);
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "triad/fabric.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "tests/sim/fabrics.h"
+#include "tests/unit/run.h"
+
+START_TEST(test_build_row_links_both_ways)
+{
+	struct triad_fabric *fabric = fabric_row(3, 4);
+	unsigned n_links = 0;
+
+	ck_assert_uint_eq(fabric->n_nodes, 3 + 12);
+	ck_assert_uint_eq(fabric->n_ports, 3 * 7 + 12);
+	for (uint32_t i = 0; i < fabric->n_ports; i++) {
+		uint32_t remote = fabric->ports[i].remote;
+
+		if (remote == TRIAD_FABRIC_NONE)
+			continue;
+		n_links++;
+		ck_assert_uint_eq(fabric->ports[remote].remote, i);
+	}
+	ck_assert_uint_eq(n_links, 2 * (12 + 2));
+	triad_fabric_unref(fabric);
+}
+END_TEST
+
+START_TEST(test_build_any_order_sorted_by_guid)
+{
+	struct triad_fabric_builder *builder = triad_fabric_builder_new(NULL);
+	const uint64_t guids[] = {7, 3, 9, 1};
+	struct triad_fabric *fabric;
+
+	for (unsigned i = 0; i < 4; i++) {
+		struct triad_fabric_node node = {
+			.guid = guids[i], .type = TRIAD_NODE_CA};
+		struct triad_fabric_port port = {.number = 1, .guid = guids[i] * 10};
+		uint16_t pkeys[] = {0xffff, (uint16_t)guids[i]};
+
+		triad_fabric_builder_add_node(builder, &node, "", NULL, 0);
+		/* 7-3 and 9-1 */
+		triad_fabric_builder_add_port(builder, &port,
+			guids[i] == 7		? 3
+				: guids[i] == 3 ? 7
+				: guids[i] == 9 ? 1
+						: 9,
+			1);
+		triad_fabric_builder_add_pkeys(builder, pkeys, 2);
+	}
+	ck_assert_int_eq(triad_fabric_build(builder, 90, &fabric), 0);
+	triad_fabric_builder_free(builder);
+	for (uint32_t i = 0; i < 4; i++) {
+		const struct triad_fabric_port *port = &fabric->ports[i];
+
+		ck_assert_uint_eq(port->node, i);
+		ck_assert_uint_eq(port->guid, fabric->nodes[i].guid * 10);
+		ck_assert_uint_eq(
+			fabric->pkeys[port->pkeys.at + 1], fabric->nodes[i].guid);
+		ck_assert_uint_eq(fabric->nodes[i].first_port, i);
+	}
+	ck_assert_uint_eq(fabric->nodes[0].guid, 1);
+	ck_assert_uint_eq(fabric->ports[0].remote, 3);
+	ck_assert_uint_eq(fabric->ports[1].remote, 2);
+	ck_assert_uint_eq(fabric->sm_port, 3);
+	triad_fabric_unref(fabric);
+}
+END_TEST
+
+START_TEST(test_build_one_sided_link_dropped)
+{
+	struct triad_fabric_builder *builder = triad_fabric_builder_new(NULL);
+	struct triad_fabric_node a = {.guid = 1}, b = {.guid = 2};
+	struct triad_fabric_port port = {.number = 1};
+	struct triad_fabric *fabric;
+
+	triad_fabric_builder_add_node(builder, &a, "a", NULL, 0);
+	triad_fabric_builder_add_port(builder, &port, 2, 1);
+	triad_fabric_builder_add_node(builder, &b, "b", NULL, 0);
+	triad_fabric_builder_add_port(builder, &port, 0, 0);
+	ck_assert_int_eq(triad_fabric_build(builder, 0, &fabric), 0);
+	ck_assert_uint_eq(fabric->ports[0].remote, TRIAD_FABRIC_NONE);
+	triad_fabric_builder_free(builder);
+	triad_fabric_unref(fabric);
+}
+END_TEST
+
+START_TEST(test_build_guid_twice_refused)
+{
+	struct triad_fabric_builder *builder = triad_fabric_builder_new(NULL);
+	struct triad_fabric_node node = {.guid = 1};
+	struct triad_fabric *fabric = NULL;
+
+	triad_fabric_builder_add_node(builder, &node, "a", NULL, 0);
+	triad_fabric_builder_add_node(builder, &node, "b", NULL, 0);
+	ck_assert_int_eq(triad_fabric_build(builder, 0, &fabric), EINVAL);
+	triad_fabric_builder_free(builder);
+}
+END_TEST
+
+START_TEST(test_build_ports_out_of_order_refused)
+{
+	struct triad_fabric_builder *builder = triad_fabric_builder_new(NULL);
+	struct triad_fabric_node node = {.guid = 1};
+	struct triad_fabric_port port = {.number = 2};
+	struct triad_fabric *fabric = NULL;
+
+	triad_fabric_builder_add_node(builder, &node, "a", NULL, 0);
+	triad_fabric_builder_add_port(builder, &port, 0, 0);
+	port.number = 1;
+	triad_fabric_builder_add_port(builder, &port, 0, 0);
+	ck_assert_int_eq(triad_fabric_build(builder, 0, &fabric), EINVAL);
+	triad_fabric_builder_free(builder);
+}
+END_TEST
+
+START_TEST(test_build_empty_fabric_works)
+{
+	struct triad_fabric_builder *builder = triad_fabric_builder_new(NULL);
+	struct triad_fabric *fabric;
+
+	ck_assert_int_eq(triad_fabric_build(builder, 5, &fabric), 0);
+	ck_assert_uint_eq(fabric->sm_port, TRIAD_FABRIC_NONE);
+	triad_fabric_builder_free(builder);
+	triad_fabric_unref(fabric);
+}
+END_TEST
+
+START_TEST(test_name_not_printable_replaced)
+{
+	static const struct {
+		const char *given, *kept;
+	} names[] = {
+		{"Mellanox HCA-1", "Mellanox HCA-1"},
+		{"a\tb\x1b[31m\x7f", "a?b?[31m?"},
+		{"caf\xc3\xa9", "caf\xc3\xa9"},
+		{"\xc3(", "?("},
+		{"\xed\xa0\x80x", "???x"},
+		{"\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80"},
+		{"\xc2\x85", "??"},
+		{"cut\xe2\x82", "cut??"},
+	};
+
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct triad_fabric_builder *builder = triad_fabric_builder_new(NULL);
+		struct triad_fabric_node node = {.guid = 1};
+		struct triad_fabric *fabric;
+
+		triad_fabric_builder_add_node(builder, &node, names[i].given, NULL, 0);
+		ck_assert_int_eq(triad_fabric_build(builder, 0, &fabric), 0);
+		ck_assert_str_eq(fabric->nodes[0].name, names[i].kept);
+		triad_fabric_builder_free(builder);
+		triad_fabric_unref(fabric);
+	}
+}
+END_TEST
+
+START_TEST(test_name_too_long_cut)
+{
+	struct triad_fabric_builder *builder = triad_fabric_builder_new(NULL);
+	struct triad_fabric_node node = {.guid = 1};
+	struct triad_fabric *fabric;
+	char name[200];
+
+	memset(name, 'x', sizeof(name) - 1);
+	name[sizeof(name) - 1] = 0;
+	triad_fabric_builder_add_node(builder, &node, name, NULL, 0);
+	ck_assert_int_eq(triad_fabric_build(builder, 0, &fabric), 0);
+	ck_assert_uint_eq(strlen(fabric->nodes[0].name), 64);
+	triad_fabric_builder_free(builder);
+	triad_fabric_unref(fabric);
+}
+END_TEST
+
+START_TEST(test_find_present_found_absent_none)
+{
+	struct triad_fabric *fabric = fabric_row(2, 2);
+	uint32_t node = triad_fabric_find_node(fabric, 0x201);
+
+	ck_assert_uint_ne(node, TRIAD_FABRIC_NONE);
+	ck_assert_str_eq(fabric->nodes[node].name, "switch-1");
+	ck_assert_uint_eq(
+		fabric->ports[triad_fabric_find_port(fabric, node, 4)].number, 4);
+	ck_assert_uint_eq(triad_fabric_find_port(fabric, node, 5), TRIAD_FABRIC_NONE);
+	ck_assert_uint_eq(triad_fabric_find_node(fabric, 0x2ff), TRIAD_FABRIC_NONE);
+	triad_fabric_unref(fabric);
+}
+END_TEST
+
+START_TEST(test_pkey_match_cases)
+{
+	static const struct {
+		uint16_t ours[4], theirs[4];
+		int index;
+	} cases[] = {
+		{{0xffff}, {0xffff}, 0}, {{0x7fff}, {0xffff}, 0},
+		{{0xffff}, {0x7fff}, 0}, {{0x7fff}, {0x7fff}, -1}, /* both limited */
+		{{0x8001, 0xffff}, {0xffff, 0x8001}, 1}, /* the default one first */
+		{{0x8001, 0x8002}, {0x8002}, 1}, {{0x8001}, {0x8002}, -1},
+		{{0, 0x8005}, {0, 5}, 1},
+		{{0x8000}, {0x8000}, -1}, /* 0 is no partition */
+	};
+
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		ck_assert_int_eq(triad_pkey_match(cases[i].ours, 4, cases[i].theirs, 4),
+			cases[i].index);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *cases = tcase_create("fabric");
+
+	tcase_add_test(cases, test_build_row_links_both_ways);
+	tcase_add_test(cases, test_build_any_order_sorted_by_guid);
+	tcase_add_test(cases, test_build_one_sided_link_dropped);
+	tcase_add_test(cases, test_build_guid_twice_refused);
+	tcase_add_test(cases, test_build_ports_out_of_order_refused);
+	tcase_add_test(cases, test_build_empty_fabric_works);
+	tcase_add_test(cases, test_name_not_printable_replaced);
+	tcase_add_test(cases, test_name_too_long_cut);
+	tcase_add_test(cases, test_find_present_found_absent_none);
+	tcase_add_test(cases, test_pkey_match_cases);
+	return run_cases(cases);
+}

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# A unit test is one program; its source is the .c file of its name, its libraries are
+# those of tests/local.mk.
+unit_tests = \
+	tests/unit/cli/test_find \
+	tests/unit/common/test_command \
+	tests/unit/common/test_conf \
+	tests/unit/common/test_conf_files \
+	tests/unit/common/test_control \
+	tests/unit/common/test_diag \
+	tests/unit/common/test_fabric \
+	tests/unit/common/test_json \
+	tests/unit/common/test_log \
+	tests/unit/common/test_text \
+	tests/unit/perfmgr/test_collector \
+	tests/unit/perfmgr/test_engine \
+	tests/unit/perfmgr/test_pma
+
+tests_unit_cli_test_find_SOURCES = tests/unit/cli/test_find.c cli/find.c
+
+if HAVE_CHECK
+check_PROGRAMS += $(unit_tests)
+TESTS += $(unit_tests)
+endif
+
+noinst_HEADERS += tests/unit/run.h

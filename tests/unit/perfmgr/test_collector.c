@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The collector, with its scheduler and engine, against simulated agents. */
+#include "perfmgr/collector.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "tests/sim/agents.h"
+#include "tests/sim/fabrics.h"
+#include "tests/unit/run.h"
+
+#define S UINT64_C(1000000)
+#define MS UINT64_C(1000)
+
+static struct triad_fabric *fabric;
+static struct agents *agents;
+static struct triad_collector *collector;
+static struct triad_collector_params params;
+static unsigned seed;
+
+static void set_up(void)
+{
+	seed = (unsigned)time(NULL);
+	fabric = fabric_row(4, 10);
+	agents = agents_new(fabric, seed);
+	collector = triad_collector_new(&agents->clock, NULL);
+	params = (struct triad_collector_params){
+		.period_us = 10 * S,
+		.sweep = {.window = 16,
+			.node_window = 4,
+			.retries = 2,
+			.timeout_us = 100 * MS},
+	};
+	triad_collector_set_params(collector, &params);
+	triad_collector_set_transport(collector, &agents->transport);
+	triad_collector_set_fabric(collector, fabric);
+}
+
+static void tear_down(void)
+{
+	triad_collector_free(collector);
+	agents_free(agents);
+	triad_fabric_unref(fabric);
+}
+
+/* Turns until 'n' sweeps have ended; time passes where the owner would sleep. */
+static struct triad_collector_status sweep(unsigned n)
+{
+	struct triad_collector_status status = triad_collector_status(collector);
+	uint64_t goal = status.n_sweeps + n;
+
+	for (unsigned turns = 0; status.n_sweeps < goal; turns++) {
+		agents->now_us += triad_collector_turn(collector);
+		status = triad_collector_status(collector);
+		ck_assert_msg(turns < 1000000, "seed %u: the sweep never ends", seed);
+	}
+	return status;
+}
+
+static unsigned n_ports_with_pma(void)
+{
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		n += fabric->ports[i].has_pma;
+	return n;
+}
+
+static uint32_t find_port(uint64_t guid, unsigned number)
+{
+	return triad_fabric_find_port(
+		fabric, triad_fabric_find_node(fabric, guid), number);
+}
+
+static struct triad_engine_row read_port(uint32_t port)
+{
+	struct triad_view *view = triad_collector_view(collector);
+	struct triad_engine_row row;
+
+	ck_assert_ptr_nonnull(view);
+	ck_assert(triad_engine_read(view->engine, view->rows[port], &row));
+	triad_view_unref(view);
+	return row;
+}
+
+static void set_all_counters(uint64_t base)
+{
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		for (unsigned c = 0; c < TRIAD_N_COUNTERS; c++)
+			agents->raw[i][c] = triad_counters[c].bits &&
+							    !triad_counters[c].ext_offset
+						    ? (base + i + c) % 15
+						    : base + i * 1000 + c;
+}
+
+static void check_totals(void)
+{
+	for (uint32_t i = 0; i < fabric->n_ports; i++) {
+		struct triad_engine_row row;
+
+		if (!fabric->ports[i].has_pma)
+			continue;
+		row = read_port(i);
+		ck_assert(row.answered);
+		for (unsigned c = 0; c < TRIAD_N_COUNTERS; c++)
+			if (c != TRIAD_QP1_DROPPED)
+				ck_assert_uint_eq(row.total[c], agents->raw[i][c]);
+		ck_assert(!(row.has & 1u << TRIAD_QP1_DROPPED));
+	}
+}
+
+START_TEST(test_sweep_every_port_read)
+{
+	struct triad_collector_status status;
+
+	set_all_counters(UINT64_C(1) << 40);
+	status = sweep(1);
+	ck_assert_uint_eq(status.last.n_ports, n_ports_with_pma());
+	ck_assert_uint_eq(status.last.n_answered, n_ports_with_pma());
+	ck_assert_uint_eq(status.last.n_unanswered, 0);
+	check_totals();
+	/* One ClassPortInfo for each agent, two attributes for each port. */
+	ck_assert_uint_eq(agents->n_class_port_info, 4 + 40);
+	ck_assert_uint_eq(agents->n_sent, 4 + 40 + 2 * n_ports_with_pma());
+}
+END_TEST
+
+START_TEST(test_second_sweep_capabilities_known)
+{
+	sweep(3);
+	ck_assert_uint_eq(agents->n_class_port_info, 4 + 40);
+}
+END_TEST
+
+START_TEST(test_window_kept)
+{
+	agents->latency_us = 1000;
+	sweep(2);
+	ck_assert_uint_le(agents->most_in_flight, 16);
+	ck_assert_uint_ge(agents->most_in_flight, 15);
+	ck_assert_uint_le(agents->most_to_one_lid, 4);
+}
+END_TEST
+
+START_TEST(test_period_constant_without_drift)
+{
+	uint64_t first_us, last_us;
+
+	agents->latency_us = 3000;
+	first_us = sweep(1).started_us;
+	for (unsigned i = 1; i <= 20; i++) {
+		last_us = sweep(1).started_us;
+		ck_assert_uint_ge(last_us, first_us + i * 10 * S);
+		ck_assert_uint_le(last_us, first_us + i * 10 * S + 50 * MS);
+	}
+	ck_assert_uint_eq(triad_collector_status(collector).n_late, 0);
+}
+END_TEST
+
+START_TEST(test_sweep_longer_than_period_said)
+{
+	struct triad_collector_status status;
+
+	params.period_us = S;
+	params.sweep.window = 1;
+	triad_collector_set_params(collector, &params);
+	agents->latency_us = 20 * MS; /* 2 * 88 queries, one at a time: over 3 s */
+	status = sweep(3);
+	ck_assert_uint_eq(status.n_late, 3);
+	/* The next one begins at the period's next multiple, not at once. */
+	ck_assert_uint_eq(status.started_us % S, 0);
+}
+END_TEST
+
+START_TEST(test_lossy_fabric_all_answered_or_said)
+{
+	struct triad_collector_status status;
+
+	printf("# seed %u\n", seed);
+	agents->lost_percent = 10;
+	agents->twice_percent = 10;
+	set_all_counters(77);
+	params.sweep.retries = 8;
+	triad_collector_set_params(collector, &params);
+	status = sweep(5);
+	ck_assert_uint_eq(status.last.n_answered, n_ports_with_pma());
+	ck_assert_uint_gt(status.counts.retries, 0);
+	ck_assert_uint_gt(status.counts.late, 0);
+	check_totals();
+}
+END_TEST
+
+START_TEST(test_garbage_never_counted)
+{
+	struct triad_collector_status status;
+
+	printf("# seed %u\n", seed);
+	agents->garbage_percent = 30;
+	set_all_counters(5);
+	status = sweep(20);
+	ck_assert_uint_eq(
+		status.last.n_answered + status.last.n_unanswered, n_ports_with_pma());
+	ck_assert_uint_gt(status.counts.malformed + status.counts.refused, 0);
+}
+END_TEST
+
+START_TEST(test_silent_switch_unanswered_others_read)
+{
+	struct triad_collector_status status;
+	uint32_t port = find_port(0x201, 5), other = find_port(0x202, 5);
+
+	set_all_counters(9);
+	sweep(1);
+	agents->silent_lid = 2;
+	status = sweep(1);
+	ck_assert_uint_eq(status.last.n_unanswered, 12);
+	ck_assert(!read_port(port).answered);
+	ck_assert_uint_eq(read_port(port).total[TRIAD_PORT_XMIT_DATA],
+		agents->raw[port][TRIAD_PORT_XMIT_DATA]);
+	ck_assert(read_port(other).answered);
+	/* Its ports are not asked one after the other: the window's worth, retried. */
+	ck_assert_uint_le(status.counts.timeouts, 3 * 4 + 4);
+	agents->silent_lid = 0;
+	status = sweep(1);
+	ck_assert_uint_eq(status.last.n_unanswered, 0);
+	ck_assert(read_port(port).answered);
+}
+END_TEST
+
+START_TEST(test_silent_from_start_never_zero)
+{
+	uint32_t port = find_port(0x201, 5);
+
+	agents->silent_lid = 2;
+	sweep(1);
+	ck_assert(!read_port(port).answered);
+	ck_assert_uint_eq(read_port(port).has, 0);
+	ck_assert_uint_eq(read_port(port).read_us, 0);
+}
+END_TEST
+
+START_TEST(test_extended_refused_falls_back)
+{
+	uint32_t port = find_port(0x201, 5);
+	struct triad_collector_status status;
+
+	set_all_counters(1000);
+	agents->refuses_extended = true;
+	sweep(1);
+	status = sweep(1);
+	ck_assert_uint_eq(status.last.n_unanswered, 0);
+	ck_assert(read_port(port).has & 1u << TRIAD_PORT_XMIT_DATA);
+	ck_assert_uint_eq(read_port(port).total[TRIAD_PORT_XMIT_DATA],
+		agents->raw[port][TRIAD_PORT_XMIT_DATA]);
+}
+END_TEST
+
+START_TEST(test_transport_full_everything_sent_later)
+{
+	struct triad_collector_status status;
+
+	agents->send_room = 3;
+	agents->latency_us = 500;
+	status = sweep(2);
+	ck_assert_uint_eq(status.last.n_answered, n_ports_with_pma());
+	ck_assert_uint_eq(status.counts.timeouts, 0);
+	ck_assert_uint_eq(status.counts.sent, agents->n_sent);
+}
+END_TEST
+
+START_TEST(test_transport_broken_owner_sleeps)
+{
+	uint64_t slept_us = 0;
+
+	agents->broken = true;
+	for (unsigned i = 0; i < 100; i++)
+		slept_us += triad_collector_turn(collector);
+	ck_assert_uint_ge(slept_us, S);
+	ck_assert(triad_collector_status(collector).receive_errors > 0);
+}
+END_TEST
+
+START_TEST(test_new_fabric_taken_up_totals_kept)
+{
+	struct triad_fabric *bigger = fabric_row(5, 10);
+	struct agents *new_agents = agents_new(bigger, seed);
+	uint32_t port = find_port(0x201, 5);
+	struct triad_view *old_view;
+
+	set_all_counters(50);
+	sweep(1);
+	old_view = triad_collector_view(collector);
+	new_agents->now_us = agents->now_us;
+	triad_collector_set_transport(collector, &new_agents->transport);
+	for (uint32_t i = 0; i < bigger->n_ports; i++)
+		new_agents->raw[i][TRIAD_PORT_RCV_ERRORS] = 7;
+	triad_collector_set_fabric(collector, bigger);
+	for (unsigned i = 0; i < 2000; i++) {
+		agents->now_us = new_agents->now_us;
+		new_agents->now_us += triad_collector_turn(collector);
+		agents->now_us = new_agents->now_us;
+	}
+	/* Switch 4 is new, and the old view still reads its old ports. */
+	ck_assert_uint_eq(triad_collector_status(collector).last.n_ports,
+		5 * 12 + 50);
+	ck_assert_uint_ne(old_view->fabric->n_ports, bigger->n_ports);
+	ck_assert_uint_eq(read_port(port).node_guid, 0x201);
+	triad_view_unref(old_view);
+	triad_collector_set_transport(collector, NULL);
+	agents_free(new_agents);
+	triad_fabric_unref(bigger);
+}
+END_TEST
+
+START_TEST(test_sweep_now_begins_at_once_period_stays)
+{
+	uint64_t first_us = sweep(1).started_us, second_us;
+
+	agents->now_us += 3 * S;
+	triad_collector_sweep_now(collector);
+	second_us = sweep(1).started_us;
+	ck_assert_uint_lt(second_us, first_us + 4 * S);
+	ck_assert_uint_ge(sweep(1).started_us, first_us + 10 * S);
+}
+END_TEST
+
+START_TEST(test_window_changed_old_answers_dropped)
+{
+	agents->latency_us = 90 * MS;
+	agents->twice_percent = 50;
+	for (unsigned i = 0; i < 6; i++) {
+		params.sweep.window = 1 + i * 7 % 20;
+		triad_collector_set_params(collector, &params);
+		set_all_counters(i * 10);
+		agents->now_us += 20 * S;
+		sweep(1);
+		ck_assert_uint_eq(
+			triad_collector_status(collector).last.n_unanswered, 0);
+	}
+}
+END_TEST
+
+START_TEST(test_drain_takes_what_is_in_flight)
+{
+	agents->latency_us = 50 * MS;
+	triad_collector_turn(collector);
+	ck_assert(triad_collector_drain(collector, S));
+	agents->silent_lid = 2;
+	triad_collector_turn(collector);
+	ck_assert(!triad_collector_status(collector).sweeping ||
+		  !triad_collector_drain(collector, S));
+}
+END_TEST
+
+START_TEST(test_no_fabric_no_sweep)
+{
+	struct triad_collector *idle = triad_collector_new(&agents->clock, NULL);
+
+	triad_collector_set_params(idle, &params);
+	triad_collector_set_transport(idle, &agents->transport);
+	ck_assert_uint_gt(triad_collector_turn(idle), 0);
+	ck_assert_ptr_null(triad_collector_view(idle));
+	triad_collector_free(idle);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *cases = tcase_create("collector");
+
+	tcase_add_checked_fixture(cases, set_up, tear_down);
+	tcase_set_timeout(cases, 60);
+	tcase_add_test(cases, test_sweep_every_port_read);
+	tcase_add_test(cases, test_second_sweep_capabilities_known);
+	tcase_add_test(cases, test_window_kept);
+	tcase_add_test(cases, test_period_constant_without_drift);
+	tcase_add_test(cases, test_sweep_longer_than_period_said);
+	tcase_add_test(cases, test_lossy_fabric_all_answered_or_said);
+	tcase_add_test(cases, test_garbage_never_counted);
+	tcase_add_test(cases, test_silent_switch_unanswered_others_read);
+	tcase_add_test(cases, test_silent_from_start_never_zero);
+	tcase_add_test(cases, test_extended_refused_falls_back);
+	tcase_add_test(cases, test_transport_full_everything_sent_later);
+	tcase_add_test(cases, test_transport_broken_owner_sleeps);
+	tcase_add_test(cases, test_new_fabric_taken_up_totals_kept);
+	tcase_add_test(cases, test_sweep_now_begins_at_once_period_stays);
+	tcase_add_test(cases, test_window_changed_old_answers_dropped);
+	tcase_add_test(cases, test_drain_takes_what_is_in_flight);
+	tcase_add_test(cases, test_no_fabric_no_sweep);
+	return run_cases(cases);
+}

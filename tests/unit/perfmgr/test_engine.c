@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "perfmgr/engine.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "tests/sim/fabrics.h"
+#include "tests/unit/run.h"
+
+#define S UINT64_C(1000000)
+
+static struct triad_engine *engine;
+static struct triad_fabric *fabric;
+static uint32_t rows[4096];
+
+static void set_up(void)
+{
+	engine = triad_engine_new();
+	fabric = fabric_row(2, 3);
+	ck_assert_int_eq(triad_engine_adopt(engine, fabric, S, rows), 0);
+}
+
+static void tear_down(void)
+{
+	triad_engine_free(engine);
+	triad_fabric_unref(fabric);
+}
+
+static void count_to(uint32_t row, enum triad_counter counter, uint64_t raw, uint64_t now)
+{
+	struct triad_pma_reading reading = {.has = 1u << counter};
+
+	reading.raw[counter] = raw;
+	triad_engine_update(engine, row, TRIAD_PMA_PORT_COUNTERS, &reading, now);
+}
+
+static struct triad_engine_row read_row(uint32_t row)
+{
+	struct triad_engine_row copy;
+
+	ck_assert(triad_engine_read(engine, row, &copy));
+	return copy;
+}
+
+START_TEST(test_first_reading_total_is_raw)
+{
+	struct triad_engine_row row;
+
+	count_to(rows[5], TRIAD_SYMBOL_ERROR_COUNTER, 17, 2 * S);
+	row = read_row(rows[5]);
+	ck_assert_uint_eq(row.total[TRIAD_SYMBOL_ERROR_COUNTER], 17);
+	ck_assert_uint_eq(row.change[TRIAD_SYMBOL_ERROR_COUNTER], 0);
+	ck_assert_uint_eq(row.has, 1u << TRIAD_SYMBOL_ERROR_COUNTER);
+	ck_assert(triad_engine_rate(&row, TRIAD_SYMBOL_ERROR_COUNTER) == 0);
+}
+END_TEST
+
+START_TEST(test_second_reading_change_and_rate)
+{
+	struct triad_engine_row row;
+
+	count_to(rows[5], TRIAD_PORT_XMIT_DATA, 1000, 2 * S);
+	count_to(rows[5], TRIAD_PORT_XMIT_DATA, 6000, 4 * S);
+	row = read_row(rows[5]);
+	ck_assert_uint_eq(row.total[TRIAD_PORT_XMIT_DATA], 6000);
+	ck_assert_uint_eq(row.change[TRIAD_PORT_XMIT_DATA], 5000);
+	ck_assert(triad_engine_rate(&row, TRIAD_PORT_XMIT_DATA) == 2500);
+	ck_assert_uint_eq(row.read_us, 4 * S);
+}
+END_TEST
+
+START_TEST(test_reset_by_others_total_goes_on)
+{
+	struct triad_engine_row row;
+
+	count_to(rows[1], TRIAD_PORT_RCV_ERRORS, 100, 2 * S);
+	count_to(rows[1], TRIAD_PORT_RCV_ERRORS, 7, 4 * S);
+	row = read_row(rows[1]);
+	ck_assert_uint_eq(row.total[TRIAD_PORT_RCV_ERRORS], 107);
+	ck_assert_uint_eq(row.change[TRIAD_PORT_RCV_ERRORS], 7);
+	ck_assert_uint_eq(row.reset_us, 4 * S);
+	ck_assert_uint_eq(row.n_resets, 1);
+}
+END_TEST
+
+START_TEST(test_mark_unanswered_counters_stay)
+{
+	count_to(rows[2], TRIAD_PORT_RCV_ERRORS, 5, 2 * S);
+	triad_engine_mark(engine, rows[2], true);
+	ck_assert(read_row(rows[2]).answered);
+	triad_engine_mark(engine, rows[2], false);
+	ck_assert(!read_row(rows[2]).answered);
+	ck_assert_uint_eq(read_row(rows[2]).total[TRIAD_PORT_RCV_ERRORS], 5);
+}
+END_TEST
+
+START_TEST(test_adopt_port_away_and_back_keeps_row)
+{
+	struct triad_fabric *small = fabric_row(1, 3), *again = fabric_row(2, 3);
+	uint32_t node = triad_fabric_find_node(fabric, 0x201);
+	uint32_t port = triad_fabric_find_port(fabric, node, 2);
+	uint32_t fewer[4096], after[4096];
+
+	count_to(rows[port], TRIAD_PORT_RCV_ERRORS, 5, 2 * S);
+	ck_assert_int_eq(triad_engine_adopt(engine, small, 3 * S, fewer), 0);
+	ck_assert_int_eq(triad_engine_adopt(engine, again, 4 * S, after), 0);
+	ck_assert_uint_eq(after[port], rows[port]);
+	ck_assert_uint_eq(read_row(after[port]).total[TRIAD_PORT_RCV_ERRORS], 5);
+	triad_fabric_unref(small);
+	triad_fabric_unref(again);
+}
+END_TEST
+
+START_TEST(test_adopt_port_away_for_long_starts_anew)
+{
+	struct triad_fabric *small = fabric_row(1, 3), *again = fabric_row(2, 3);
+	uint32_t node = triad_fabric_find_node(fabric, 0x201);
+	uint32_t port = triad_fabric_find_port(fabric, node, 2);
+	uint32_t others[4096];
+
+	count_to(rows[port], TRIAD_PORT_RCV_ERRORS, 5, 2 * S);
+	ck_assert_int_eq(triad_engine_adopt(engine, small, 3 * S, others), 0);
+	ck_assert_int_eq(
+		triad_engine_adopt(engine, small, 4 * S + TRIAD_ENGINE_KEEP_US, others), 0);
+	ck_assert_int_eq(
+		triad_engine_adopt(engine, again, 5 * S + TRIAD_ENGINE_KEEP_US, others), 0);
+	ck_assert_uint_eq(read_row(others[port]).has, 0);
+	ck_assert_uint_eq(read_row(others[port]).node_guid, 0x201);
+	triad_fabric_unref(small);
+	triad_fabric_unref(again);
+}
+END_TEST
+
+/* Ports come and go at random; every row handed out must be its port's alone, and
+ * memory must stay within bounds. */
+START_TEST(test_adopt_random_fabrics_rows_distinct)
+{
+	unsigned seed = (unsigned)time(NULL);
+
+	printf("# seed %u\n", seed);
+	srand(seed);
+	for (unsigned round = 0; round < 300; round++) {
+		struct triad_fabric *other =
+			fabric_row(1 + (unsigned)rand() % 8, (unsigned)rand() % 20);
+		static bool used[8192];
+
+		memset(used, 0, sizeof(used));
+		ck_assert_int_eq(triad_engine_adopt(engine, other, round * S, rows), 0);
+		for (uint32_t i = 0; i < other->n_ports; i++) {
+			struct triad_engine_row row = read_row(rows[i]);
+			const struct triad_fabric_port *port = &other->ports[i];
+
+			ck_assert_uint_lt(rows[i], 8192);
+			ck_assert(!used[rows[i]]);
+			used[rows[i]] = true;
+			ck_assert_uint_eq(
+				row.node_guid, other->nodes[port->node].guid);
+			ck_assert_uint_eq(row.port, port->number);
+		}
+		triad_fabric_unref(other);
+	}
+	ck_assert_uint_lt(triad_engine_octets(engine), 4000000);
+}
+END_TEST
+
+static atomic_bool writing;
+
+/* Readers must never see half of an update: all counters move together. */
+static void *write_rows(void *argument)
+{
+	for (uint64_t n = 1; atomic_load(&writing); n++) {
+		struct triad_pma_reading reading = {.has = (1u << TRIAD_N_COUNTERS) - 1};
+
+		for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++)
+			reading.raw[i] = n;
+		triad_engine_update(
+			engine, rows[0], TRIAD_PMA_PORT_COUNTERS, &reading, n);
+	}
+	return NULL;
+}
+
+START_TEST(test_read_while_written_whole)
+{
+	struct triad_engine_row row;
+	pthread_t writer;
+	unsigned n_changes = 0;
+	uint64_t last = 0;
+
+	atomic_store(&writing, true);
+	pthread_create(&writer, NULL, write_rows, NULL);
+	while (n_changes < 20000) {
+		ck_assert(triad_engine_read(engine, rows[0], &row));
+		for (unsigned i = 1; i < TRIAD_N_COUNTERS; i++)
+			ck_assert_uint_eq(row.total[i], row.total[0]);
+		ck_assert_uint_ge(row.total[0], last);
+		n_changes += row.total[0] != last;
+		last = row.total[0];
+	}
+	atomic_store(&writing, false);
+	pthread_join(writer, NULL);
+}
+END_TEST
+
+START_TEST(test_read_row_never_given_none)
+{
+	struct triad_engine_row row;
+
+	ck_assert(!triad_engine_read(engine, 100000, &row));
+	ck_assert(!triad_engine_read(engine, UINT32_MAX, &row));
+}
+END_TEST
+
+int main(void)
+{
+	TCase *cases = tcase_create("engine");
+
+	tcase_add_checked_fixture(cases, set_up, tear_down);
+	tcase_set_timeout(cases, 60);
+	tcase_add_test(cases, test_first_reading_total_is_raw);
+	tcase_add_test(cases, test_second_reading_change_and_rate);
+	tcase_add_test(cases, test_reset_by_others_total_goes_on);
+	tcase_add_test(cases, test_mark_unanswered_counters_stay);
+	tcase_add_test(cases, test_adopt_port_away_and_back_keeps_row);
+	tcase_add_test(cases, test_adopt_port_away_for_long_starts_anew);
+	tcase_add_test(cases, test_adopt_random_fabrics_rows_distinct);
+	tcase_add_test(cases, test_read_while_written_whole);
+	tcase_add_test(cases, test_read_row_never_given_none);
+	return run_cases(cases);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What every unit test's main ends with. */
+#ifndef TRIAD_TESTS_UNIT_RUN_H
+#define TRIAD_TESTS_UNIT_RUN_H
+
+#include <check.h>
+#include <stdlib.h>
+
+/* Runs the cases and prints TAP, which is what tells whether they passed. */
+static inline int run_cases(TCase *cases)
+{
+	Suite *suite = suite_create("unit");
+	SRunner *runner = srunner_create(suite);
+
+	suite_add_tcase(suite, cases);
+	srunner_set_tap(runner, "-");
+	srunner_run_all(runner, CK_SILENT);
+	srunner_free(runner);
+	return 0;
+}
+
+/* The source tree, for tests that read the manual or an example. */
+static inline const char *source_folder(void)
+{
+	const char *folder = getenv("TRIAD_SRCDIR");
+
+	return folder ? folder : ".";
+}
+
+#endif
