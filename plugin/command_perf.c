@@ -175,7 +175,7 @@ struct widths {
 
 static void put_padded(struct triad_output *output, const char *text, int width)
 {
-	triad_output_printf(output, "%s%*s", text, width - width_of(text) + 2, "");
+	triad_output_printf(output, "%s%*s", text, width - width_of(text), "");
 }
 
 /* The columns that 'perf show' and 'perf top' begin with. */
@@ -186,7 +186,7 @@ static void put_place(
 
 	format_far_end(far_end, sizeof(far_end), shown);
 	put_padded(output, shown->node->name, widths.name);
-	triad_output_printf(output, "0x%016" PRIx64 "  %4u  %-6s  ", shown->node->guid,
+	triad_output_printf(output, "  0x%016" PRIx64 "  %4u  %-6s  ", shown->node->guid,
 		shown->port->number, triad_port_state_name(shown->port->state));
 	put_padded(output, far_end, widths.far_end);
 }
@@ -195,7 +195,7 @@ static void put_heading_place(struct triad_output *output, struct widths widths)
 {
 	triad_output_printf(output, "%s", output->color ? "\033[1m" : "");
 	put_padded(output, "NODE", widths.name);
-	triad_output_printf(output, "%-18s  %4s  %-6s  ", "GUID", "PORT", "STATE");
+	triad_output_printf(output, "  %-18s  %4s  %-6s  ", "GUID", "PORT", "STATE");
 	put_padded(output, "FAR END", widths.far_end);
 }
 
@@ -214,14 +214,30 @@ static void put_heading(struct triad_output *output, struct widths widths)
 	put_heading_place(output, widths);
 	for (unsigned i = 0; i < N_SHOW_COLUMNS; i++)
 		triad_output_printf(
-			output, "%9s  ", triad_counters[show_columns[i]].heading);
-	triad_output_printf(output, "ERRORS%s\n", output->color ? "\033[0m" : "");
+			output, "  %9s", triad_counters[show_columns[i]].heading);
+	triad_output_printf(output, "  ERRORS%s\n", output->color ? "\033[0m" : "");
+}
+
+/* The last column: what is wrong with the port. */
+static void put_remarks(struct triad_output *output, const struct triad_engine_row *row)
+{
+	const char *end = output->color ? "\033[0m" : "";
+	char errors[512];
+
+	format_errors(errors, sizeof(errors), row);
+	if (!row->answered)
+		triad_output_printf(output, "  %sunanswered%s%s%s",
+			output->color ? "\033[31m" : "", end,
+			errors[0] ? "; last: " : "", errors);
+	else if (errors[0])
+		triad_output_printf(output, "  %s%s%s",
+			output->color ? "\033[33m" : "", errors, end);
 }
 
 static void put_line(
 	struct triad_output *output, const struct shown *shown, struct widths widths)
 {
-	char errors[512], value[32];
+	char value[32];
 	const struct triad_engine_row *row = &shown->row;
 
 	put_place(output, shown, widths);
@@ -232,18 +248,9 @@ static void put_line(
 		if (row->has & 1u << counter)
 			format_counter(value, sizeof(value), counter,
 				(double)row->total[counter]);
-		triad_output_printf(output, "%9s  ", value);
+		triad_output_printf(output, "  %9s", value);
 	}
-	format_errors(errors, sizeof(errors), row);
-	if (!row->answered)
-		triad_output_printf(output, "%sunanswered%s%s%s",
-			output->color ? "\033[31m" : "",
-			output->color ? "\033[0m" : "", errors[0] ? "; last: " : "",
-			errors);
-	else
-		triad_output_printf(output, "%s%s%s",
-			output->color && errors[0] ? "\033[33m" : "", errors,
-			output->color && errors[0] ? "\033[0m" : "");
+	put_remarks(output, row);
 	triad_output_put(output, "\n", 1);
 }
 
@@ -427,7 +434,7 @@ static void top_table(const struct triad_view *view, const struct ranked *ranked
 		widen(&widths, &shown);
 	}
 	put_heading_place(output, widths);
-	triad_output_printf(output, "%14s  %9s%s\n", "RATE", "TOTAL",
+	triad_output_printf(output, "  %12s  %9s%s\n", "RATE", "TOTAL",
 		output->color ? "\033[0m" : "");
 	for (uint32_t i = 0; i < n && !output->failed; i++) {
 		look_up(view, ranked[i].port, &shown);
@@ -435,7 +442,7 @@ static void top_table(const struct triad_view *view, const struct ranked *ranked
 		format_counter(value, sizeof(value), by, ranked[i].rate);
 		snprintf(rate, sizeof(rate), "%s/s", value);
 		format_counter(value, sizeof(value), by, (double)ranked[i].total);
-		triad_output_printf(output, "%14s  %9s%s\n", rate, value,
+		triad_output_printf(output, "  %12s  %9s%s\n", rate, value,
 			shown.row.answered ? "" : "  unanswered");
 	}
 	triad_output_printf(output, "by %s, over the last interval between sweeps\n",

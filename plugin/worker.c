@@ -161,14 +161,15 @@ static void take_snapshot(struct triad_worker *worker)
 static void look_at_sm_state(struct triad_worker *worker)
 {
 	const char *state = triad_plugin_sm_state(worker->plugin);
+	bool is_master = strcmp(state, "master") == 0;
 
 	if (state == worker->sm_state)
 		return;
-	triad_log_write(worker->plugin->log, TRIAD_LOG_INFO,
-		"this SM is %s%s", state,
-		strcmp(state, "master") ? ": no counters are read here" : "");
+	if (is_master || strcmp(state, "standby") == 0)
+		triad_log_write(worker->plugin->log, TRIAD_LOG_INFO, "this SM is %s%s",
+			state, is_master ? "" : ": no counters are read here");
 	worker->sm_state = state;
-	triad_perf_set_master(worker->plugin->perf, strcmp(state, "master") == 0);
+	triad_perf_set_master(worker->plugin->perf, is_master);
 }
 
 static void handle(struct triad_worker *worker, const struct triad_event *event)

@@ -15,5 +15,6 @@ integration_tests = \
 TESTS += $(integration_tests)
 EXTRA_DIST += \
 	$(integration_tests) \
+	tests/integration/sanitizer.supp \
 	tests/integration/taplib.py \
 	tests/integration/triadlib.py

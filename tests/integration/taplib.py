@@ -147,6 +147,12 @@ def lab_command(*arguments, timeout_s=300, **options):
                           **{"stdin": subprocess.DEVNULL, **options})
 
 
+def _sanitizer():
+    """The library that a plugin built with the address sanitizer needs first."""
+    library = os.environ.get("TRIAD_LAB_PRELOAD")
+    return [library] if library else []
+
+
 class Lab:
     """A lab in a folder of its own.
 
@@ -161,7 +167,7 @@ class Lab:
                            "--builddir", BUILDDIR]
         for node in sms:
             self._arguments += ["--sm", node]
-        for library in preload:
+        for library in [*_sanitizer(), *preload]:
             self._arguments += ["--preload", library]
         if timeout_s is not None:
             self._arguments += ["--timeout", timeout_s]
@@ -184,7 +190,11 @@ class Lab:
     def __exit__(self, kind, _error, _traceback):
         if kind is not None and not issubclass(kind, Skip):
             self._print_logs()
-        self._remove()
+        try:
+            Test.succeeded(self.down())
+            self._check_sanitizer()
+        finally:
+            self._remove()
 
     def _remove(self):
         try:
@@ -194,7 +204,17 @@ class Lab:
 
     def command(self, name, *arguments, **options):
         """'lab NAME --dir FOLDER ARGUMENTS', as a CompletedProcess."""
-        return lab_command(name, "--dir", self.folder, *arguments, **options)
+        # What opensm itself never frees is not ours to judge.
+        sanitizer = f"detect_leaks=0:log_path={self.folder}/sanitizer"
+        own = f"suppressions={Path(__file__).with_name('sanitizer.supp')}"
+        variables = {**os.environ, "ASAN_OPTIONS": f"{sanitizer}:{own}",
+                     "UBSAN_OPTIONS": f"print_stacktrace=1:{sanitizer}"}
+        return lab_command(name, "--dir", self.folder, *arguments,
+                           **{"env": variables, **options})
+
+    def _check_sanitizer(self):
+        for report in sorted(self.folder.glob("sanitizer*")):
+            raise AssertionError(report.read_text(errors="replace"))
 
     def run(self, *command, node=None, sm=None, **options):
         """Runs a command on a node; returns a CompletedProcess with text."""

@@ -12,6 +12,8 @@ from triadlib import (ERRORS, ask, ask_json, perfquery, ports, status, triad_lab
                       wait_for_sweep)
 
 SWITCH1 = "0x0000000000200000"
+# Sweeps are those that the test asks for.
+RARELY = "[perfmgr]\nsweep_period = 3600\n"
 DATA = ("PortXmitData", "PortRcvData", "PortXmitPkts", "PortRcvPkts")
 
 
@@ -103,7 +105,7 @@ def test_show_table_has_names_and_errors(t):
 
 
 def test_top_ranks_by_rate(t):
-    with triad_lab() as lab:
+    with triad_lab(RARELY) as lab:
         wait_for_sweep(lab)
         for value in (1000, 9_000_000):
             lab.sim(*(f'PerformanceSet "Switch2"[{port}] '
@@ -118,7 +120,7 @@ def test_top_ranks_by_rate(t):
 
 
 def test_sweep_command_reads_now(t):
-    with triad_lab("[perfmgr]\nsweep_period = 3600\n") as lab:
+    with triad_lab(RARELY) as lab:
         wait_for_sweep(lab)
         lab.sim('PerformanceSet "Switch1"[4] PortCounters.PortRcvErrors=77')
         t.equal(ports(lab)[(SWITCH1, 4)]["counters"]["PortRcvErrors"], 0, "before")
@@ -182,7 +184,7 @@ def test_tree_of_72_hosts_every_port_read(t):
 # --- knobs -------------------------------------------------------------------
 
 def test_set_changes_act_while_running(t):
-    with triad_lab("[perfmgr]\nsweep_period = 3600\n") as lab:
+    with triad_lab(RARELY) as lab:
         wait_for_sweep(lab)
         ask(lab, "set", "perfmgr.sweep_period", "1")
         wait_for_sweep(lab, 3)
