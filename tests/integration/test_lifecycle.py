@@ -5,6 +5,7 @@ plugin that does not fit."""
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -128,8 +129,9 @@ def test_kill_and_restart_works(t):
 def test_plugin_for_another_opensm_opensm_runs_on(t):
     octets = (BUILDDIR / ".libs" / "libosmtriad.so").read_bytes()
     other = t.folder() / "libosmtriad.so"
-    assert octets.count(b"OpenSM 3.3.23\0") >= 1, "no version in the plugin"
-    other.write_bytes(octets.replace(b"OpenSM 3.3.23\0", b"OpenSM 3.3.19\0"))
+    octets, n = re.subn(rb"OpenSM \d+\.\d+\.\d", b"OpenSM 0.0.0", octets)
+    assert n, "no version in the plugin"
+    other.write_bytes(octets)
     with triad_lab(plugin=other) as lab:
         t.contains(lab.up_messages, "plugin not loaded", "what lab said")
         t.contains(lab.log(), "version mismatch", "the log")

@@ -112,6 +112,9 @@ START_TEST(test_init_defaults_as_documented)
 	ck_assert_str_eq(standard.control.socket, "/run/osmtriad/" GUID_TEXT ".sock");
 	ck_assert_uint_eq(standard.control.max_clients, 16);
 	ck_assert(!standard.console.enabled);
+	memset(&conf, 0xff, sizeof(conf));
+	triad_conf_init(&conf, GUID);
+	ck_assert_mem_eq(&conf, &standard, sizeof(conf));
 }
 END_TEST
 
@@ -244,6 +247,7 @@ START_TEST(test_parse_syntax_mistakes_located)
 	ASSERT_ONE_DIAG("[perfmgr]\n= 5\n", 2, "'= 5'");
 	ASSERT_ONE_DIAG("[perfmgr\nwindow = x\n", 1, "']'");
 	ASSERT_ONE_DIAG("[perfmgr] x\nwindow = x\n", 1, "']'");
+	ASSERT_ONE_DIAG("[perfmgr]x\n", 1, "']'");
 	ASSERT_ONE_DIAG("window = 5\n[perfmgr]\n", 1, "'window'", "[perfmgr]");
 }
 END_TEST
@@ -256,7 +260,7 @@ START_TEST(test_parse_unknown_names_guessed)
 	ASSERT_ONE_DIAG("[log]\nwindow = 5\n", 2, "in [log]", "'window' in [perfmgr]");
 	ASSERT_ONE_DIAG("[log]\nzzz = 5\n", 2, "'zzz'", "known are level, syslog");
 	ASSERT_ONE_DIAG("[perfmg]\nx = 5\n", 1, "did you mean [perfmgr]?");
-	ASSERT_ONE_DIAG("[]\nx = 5\n", 1, "unknown section []",
+	ASSERT_ONE_DIAG("[]\nx = 5\n", 1, "unknown section []; known are ",
 		"[perfmgr], [log], [control], [console], [port 0x...]");
 	ASSERT_ONE_DIAG("[ports 0x1]\n", 1, "unknown section [ports 0x1]");
 }
@@ -266,7 +270,7 @@ START_TEST(test_parse_repeated_names_refused)
 {
 	ASSERT_ONE_DIAG("[log]\nsyslog = 1\n\nsyslog = 0\n", 4, "log.syslog", "line 2");
 	ck_assert(conf.log.syslog);
-	ASSERT_ONE_DIAG("[log]\n[control]\n[log]\n", 3, "line 1");
+	ASSERT_ONE_DIAG("[log]\n[control]\n[log]\n", 3, "line 1", "together");
 	ASSERT_ONE_DIAG("[port 0x1]\n[port 0x2]\n[port 0x01]\n", 3, "line 1");
 }
 END_TEST
@@ -325,10 +329,14 @@ END_TEST
 
 START_TEST(test_parse_value_too_long_refused)
 {
-	char text[2000] = "[control]\nsocket = /";
+	char text[400];
 
-	memset(text + strlen(text), 'x', 1000);
-	ASSERT_ONE_DIAG(text, 2, "1001 octets", "255");
+	snprintf(text, sizeof(text), "[perfmgr]\nwindow = %0256d\n", 7);
+	ASSERT_ONE_DIAG(text, 2, "perfmgr.window", "256 octets", "255");
+	snprintf(text, sizeof(text), "[perfmgr]\nwindow = %0255d\n", 7);
+	begin();
+	ck_assert_int_eq(parse(text), 0);
+	ck_assert_uint_eq(conf.perfmgr.window, 7);
 }
 END_TEST
 

@@ -185,6 +185,12 @@ START_TEST(test_request_decode_too_much_refused)
 
 	ck_assert_int_eq(
 		triad_request_decode(payload, sizeof(payload), words, &n_words), E2BIG);
+	memset(payload, 'x', TRIAD_CONTROL_REQUEST_SIZE - 1);
+	ck_assert_int_eq(triad_request_decode(
+				 payload, TRIAD_CONTROL_REQUEST_SIZE, words, &n_words),
+		0);
+	ck_assert_int_eq(n_words, 1);
+	memset(payload, 0, sizeof(payload));
 	ck_assert_int_eq(triad_request_decode(
 				 payload, TRIAD_CONTROL_MAX_WORDS + 1, words, &n_words),
 		E2BIG);

@@ -26,9 +26,8 @@ END_TEST
 START_TEST(test_clean_control_characters_replaced)
 {
 	ASSERT_CLEAN("a\nb\r\x1b[31m\x7f", "a?b??[31m?");
-	ASSERT_CLEAN("a\xc2\x9b"
-		     "31m",
-		"a??31m");
+	ASSERT_CLEAN("a\xc2\x9b[31m", "a??[31m");
+	ASSERT_CLEAN("\xc2\x80,\xc2\x9f,\xc2\xa0", "??,??,\xc2\xa0");
 }
 END_TEST
 
@@ -105,7 +104,7 @@ START_TEST(test_guid_anything_else_refused)
 {
 	static const char *const bad[] = {"", "0", "0x", "1234", "0x0",
 		"0x0000000000000000", "0x12345678901234567", "0x12g", "0x 1", "x1",
-		"-0x1", "0x1 "};
+		"1x12", "0y12", "-0x1", "0x1 "};
 	uint64_t guid = 7;
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
@@ -131,6 +130,15 @@ START_TEST(test_guess_nearer_name_wins)
 	ck_assert(triad_text_guess_try(&guess, "sweep_prod"));
 	ck_assert(triad_text_guess_try(&guess, "Sweep_Perod"));
 	ck_assert(!triad_text_guess_try(&guess, "sweep_period"));
+}
+END_TEST
+
+START_TEST(test_guess_equally_near_first_wins)
+{
+	struct triad_text_guess guess = {.word = "windw"};
+
+	ck_assert(triad_text_guess_try(&guess, "window"));
+	ck_assert(!triad_text_guess_try(&guess, "windww"));
 }
 END_TEST
 
@@ -213,6 +221,7 @@ int main(void)
 	tcase_add_test(cases, test_guid_anything_else_refused);
 	tcase_add_test(cases, test_guess_slip_found);
 	tcase_add_test(cases, test_guess_nearer_name_wins);
+	tcase_add_test(cases, test_guess_equally_near_first_wins);
 	tcase_add_test(cases, test_guess_far_word_not_taken);
 	tcase_add_test(cases, test_guess_random_words_as_naive_distance);
 	return run_cases(cases);
