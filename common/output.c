@@ -39,7 +39,8 @@ void triad_output_put(struct triad_output *output, const char *data, size_t size
 	}
 }
 
-static size_t print(char *text, size_t size, const char *format, va_list arguments)
+static size_t __attribute__((format(printf, 3, 0)))
+print(char *text, size_t size, const char *format, va_list arguments)
 {
 	int length = vsnprintf(text, size, format, arguments);
 

@@ -124,10 +124,19 @@ static int open_port(struct triad_umad *umad, uint64_t port_guid)
 	return umad->agent < 0 ? (errno ? errno : EPERM) : 0;
 }
 
+/* After the port was opened: only then is it known which header the kernel wants, and
+ * so what umad_size() is. */
+static int make_buffers(struct triad_umad *umad)
+{
+	umad->send_buffer = umad_alloc(1, umad_size() + TRIAD_MAD_SIZE);
+	umad->receive_buffer = umad_alloc(1, umad_size() + TRIAD_MAD_SIZE);
+	return umad->send_buffer && umad->receive_buffer ? 0 : ENOMEM;
+}
+
 int triad_umad_open(uint64_t port_guid, struct triad_umad **opened)
 {
 	struct triad_umad *umad = calloc(1, sizeof(*umad));
-	int error = ENOMEM;
+	int error;
 
 	if (!umad)
 		return ENOMEM;
@@ -135,10 +144,9 @@ int triad_umad_open(uint64_t port_guid, struct triad_umad **opened)
 	umad->agent = -1;
 	umad->transport = (struct triad_mad_transport){
 		.context = umad, .send = send_mad, .receive = receive_mad};
-	umad->send_buffer = umad_alloc(1, umad_size() + TRIAD_MAD_SIZE);
-	umad->receive_buffer = umad_alloc(1, umad_size() + TRIAD_MAD_SIZE);
-	if (umad->send_buffer && umad->receive_buffer)
-		error = open_port(umad, port_guid);
+	error = open_port(umad, port_guid);
+	if (!error)
+		error = make_buffers(umad);
 	if (error) {
 		triad_umad_close(umad, false);
 		return error;

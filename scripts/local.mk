@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # For working on Triad and trying it; not installed.
 EXTRA_DIST += \
+	scripts/bench-sweep \
 	scripts/build \
 	scripts/check \
 	scripts/demo \

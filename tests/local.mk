@@ -4,6 +4,7 @@
 LDADD = tests/sim/libsim.la libtriad.la $(GLIB_LIBS) $(CHECK_LIBS)
 
 include tests/sim/local.mk
+include tests/lab/local.mk
 include tests/unit/local.mk
 include tests/fuzz/local.mk
 include tests/bench/local.mk

@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import re
+import shutil
 import signal
 import socket
 import struct
@@ -261,6 +262,18 @@ def test_socket_left_behind_says_what_to_do(t):
     plugin = Plugin(t, DONE)
     plugin.stop()
     t.failed(ask(plugin, "status"), 1, ADVICE)
+
+
+def test_socket_of_another_user_told(t):
+    if os.geteuid() != 0:
+        raise taplib.Skip("only root can become another user")
+    plugin, folder = Plugin(t, DONE), t.folder()
+    folder.chmod(0o755)
+    triadctl = shutil.copy(TRIADCTL, folder)
+    process = subprocess.run([triadctl, "--socket", plugin.path, "status"], user=65534,
+                             timeout=60, check=False, text=True, env=environment(),
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    t.failed(process, 1, "Permission denied; only root and the user of opensm may")
 
 
 def test_socket_path_too_long_told(t):
