@@ -96,8 +96,10 @@ static int say_unreachable(const struct triad_client *client, int error)
 			"triadctl: %s: the plugin took no connection for %u s\n",
 			client->path, client->timeout_s);
 	else
-		fprintf(stderr, "triadctl: can't connect to %s: %s\n", client->path,
-			strerror(error));
+		fprintf(stderr, "triadctl: can't connect to %s: %s%s\n", client->path,
+			strerror(error),
+			error == EACCES ? "; only root and the user of opensm may"
+					: "");
 	return STATUS_FAILED;
 }
 

@@ -268,6 +268,7 @@ static void end_sweep(struct triad_collector *collector, uint64_t now_us)
 	publish_status(collector);
 	pthread_mutex_lock(&collector->published_lock);
 	status->sweeping = false;
+	status->last_started_us = status->started_us;
 	status->finished_us = now_us;
 	status->duration_us = took_us;
 	status->last = status->progress;
@@ -374,7 +375,9 @@ bool triad_collector_drain(struct triad_collector *collector, uint64_t wait_us)
 	struct triad_mad_reply reply;
 
 	triad_sweep_abort(collector->sweep);
+	pthread_mutex_lock(&collector->published_lock);
 	collector->status.sweeping = false;
+	pthread_mutex_unlock(&collector->published_lock);
 	while (transport && in_flight && (now_us = now(collector)) < end_us) {
 		int error = transport->receive(
 			transport->context, end_us - now_us, &reply);

@@ -50,8 +50,9 @@ struct triad_collector_status {
 	uint64_t n_sweeps;      /* finished */
 	uint64_t n_late;        /* that took longer than the period */
 	uint64_t started_us;    /* the present or last sweep; 0: none yet */
-	uint64_t finished_us;   /* the last one that finished */
-	uint64_t duration_us;   /* of it */
+	uint64_t last_started_us; /* the last one that finished */
+	uint64_t finished_us;
+	uint64_t duration_us;
 	uint64_t period_us;
 	bool sweeping;
 	struct triad_sweep_progress progress; /* of the present sweep */

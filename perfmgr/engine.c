@@ -13,6 +13,7 @@ struct slot {
 	atomic_uint sequence; /* odd while the row is written */
 	struct triad_engine_row row;
 	uint64_t last[TRIAD_N_COUNTERS];
+	uint8_t attribute[TRIAD_N_COUNTERS]; /* that 'last' was read from */
 	uint64_t attribute_us[TRIAD_PMA_N_ATTRIBUTES];
 };
 
@@ -279,7 +280,8 @@ int triad_engine_adopt(struct triad_engine *engine, const struct triad_fabric *f
 
 /* --- counting --- */
 
-static void count(struct slot *slot, unsigned counter, uint64_t raw, uint64_t now_us)
+static void count(struct slot *slot, unsigned counter,
+	enum triad_pma_attribute attribute, uint64_t raw, uint64_t now_us)
 {
 	struct triad_engine_row *row = &slot->row;
 	uint32_t bit = 1u << counter;
@@ -288,6 +290,8 @@ static void count(struct slot *slot, unsigned counter, uint64_t raw, uint64_t no
 	if (!(row->has & bit)) {
 		row->has |= bit;
 		row->total[counter] = raw;
+		change = 0;
+	} else if (slot->attribute[counter] != attribute) {
 		change = 0;
 	} else if (raw >= slot->last[counter]) {
 		change = raw - slot->last[counter];
@@ -298,6 +302,7 @@ static void count(struct slot *slot, unsigned counter, uint64_t raw, uint64_t no
 	row->total[counter] += change;
 	row->change[counter] = change;
 	slot->last[counter] = raw;
+	slot->attribute[counter] = (uint8_t)attribute;
 }
 
 void triad_engine_update(struct triad_engine *engine, uint32_t row,
@@ -315,7 +320,7 @@ void triad_engine_update(struct triad_engine *engine, uint32_t row,
 	reset_us = written->reset_us;
 	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++)
 		if (reading->has & 1u << i)
-			count(slot, i, reading->raw[i], now_us);
+			count(slot, i, attribute, reading->raw[i], now_us);
 	written->n_resets += written->reset_us != reset_us;
 	written->interval_us[attribute] = last_us ? now_us - last_us : 0;
 	written->read_us = now_us;

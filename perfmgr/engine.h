@@ -11,6 +11,9 @@
  *                   wrap only in theory and the others stop at their maximum, so it
  *                   was a reset; the change is what was counted since: raw.
  *
+ * A counter that an agent now has in the other attribute, which is wider or narrower,
+ * goes on from the value read there: what passed in between is not known.
+ *
  * A row stays when its port leaves the fabric, so that a port which comes back goes
  * on with its totals; rows of ports that have been away for TRIAD_ENGINE_KEEP_US, or
  * when more are away than present, are given up.

@@ -14,6 +14,9 @@ enum {
 	AT_DATA = 64, /* [IBA 16.1.1]: the class header has 40 reserved octets */
 };
 
+/* Bit of the status field [IBA 13.4.7]. */
+#define STATUS_BUSY 0x0001
+
 static const uint16_t attribute_ids[TRIAD_PMA_N_ATTRIBUTES] = {
 	[TRIAD_PMA_CLASS_PORT_INFO] = 0x0001,
 	[TRIAD_PMA_PORT_COUNTERS] = 0x0012,
@@ -72,6 +75,8 @@ int triad_pma_check(const uint8_t *mad, size_t size, enum triad_pma_attribute at
 		method != TRIAD_MAD_METHOD_GET_RESPONSE ||
 		id != attribute_ids[attribute])
 		return EPROTO;
+	if (*status & STATUS_BUSY)
+		return EBUSY;
 	return *status ? EOPNOTSUPP : 0;
 }
 

@@ -50,8 +50,9 @@ void triad_pma_encode_get(uint8_t mad[TRIAD_MAD_SIZE],
 uint32_t triad_pma_tid(const uint8_t *mad, size_t size);
 
 /* Checks that 'mad' answers a Get of 'attribute'.  Returns 0; EPROTO (another class,
- * method or attribute, too short: it is no answer to the question) or EOPNOTSUPP
- * (the agent refused; '*status' is the MAD's status field, for the log). */
+ * method or attribute, too short: it is no answer to the question), EBUSY (the agent
+ * dropped the question: ask again) or EOPNOTSUPP (it refused; '*status' is the MAD's
+ * status field, for the log). */
 int triad_pma_check(const uint8_t *mad, size_t size, enum triad_pma_attribute attribute,
 	uint16_t *status);
 

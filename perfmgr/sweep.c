@@ -499,7 +499,8 @@ void triad_sweep_reply(struct triad_sweep *sweep, const struct triad_mad_reply *
 	uint16_t status;
 
 	if (!sweep->running || !query) {
-		sweep->counts.late++;
+		/* A transport's word that nothing came is no answer. */
+		sweep->counts.late += !reply->status;
 		return;
 	}
 	if (reply->status) {
@@ -512,6 +513,9 @@ void triad_sweep_reply(struct triad_sweep *sweep, const struct triad_mad_reply *
 		break;
 	case EOPNOTSUPP:
 		take_refusal(sweep, query);
+		break;
+	case EBUSY:
+		sweep->counts.refused++; /* as if lost: it will be asked again */
 		break;
 	default:
 		sweep->counts.malformed++;

@@ -20,6 +20,8 @@
 #include "plugin/thread.h"
 
 #define MAX_SESSIONS 8
+/* After a user who could not be accepted. */
+#define ACCEPT_AGAIN_MS 100
 
 struct session {
 	struct triad_console *console;
@@ -80,13 +82,15 @@ static struct session *free_session(struct triad_console *console)
 	return NULL;
 }
 
-/* Connects to the listener that OpenSM accepts from. */
+/* Connects to the listener that OpenSM accepts from, and doesn't wait until it does. */
 static int connect_to_opensm(const struct triad_console *console)
 {
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
-	if (fd >= 0 && connect(fd, (const struct sockaddr *)&console->inner_address,
-			       sizeof(console->inner_address))) {
+	if (fd >= 0 &&
+		connect(fd, (const struct sockaddr *)&console->inner_address,
+			sizeof(console->inner_address)) &&
+		errno != EINPROGRESS) {
 		close(fd);
 		return -1;
 	}
@@ -103,12 +107,16 @@ static void refuse(int fd)
 
 static void accept_session(struct triad_console *console)
 {
-	int user = accept4(console->outer_fd, NULL, NULL, SOCK_CLOEXEC);
+	int user = accept4(console->outer_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	struct pollfd stop = {.fd = console->stop_fd, .events = POLLIN};
 	struct session *session = free_session(console);
 	int opensm;
 
-	if (user < 0)
+	if (user < 0) {
+		/* He stays in the queue, and poll() would tell of him at once again. */
+		(void)poll(&stop, 1, ACCEPT_AGAIN_MS);
 		return;
+	}
 	opensm = session ? connect_to_opensm(console) : -1;
 	if (opensm < 0) {
 		refuse(user);
@@ -221,6 +229,16 @@ void triad_console_arm(struct triad_console *console)
 
 /* --- local --- */
 
+/* An opensm that was started without a standard input has another file at descriptor
+ * 0: its log, or one that no program inherits. */
+static bool has_standard_input(const struct triad_plugin *plugin)
+{
+	int flags = fcntl(0, F_GETFD);
+
+	return flags >= 0 && !(flags & FD_CLOEXEC) &&
+	       fileno(plugin->osm->log.out_port) != 0;
+}
+
 static void *run_local(void *argument)
 {
 	struct session *session = argument;
@@ -237,6 +255,8 @@ static int take_local(struct triad_console *console)
 	struct session *session = &console->sessions[0];
 	int ends[2], standard_input, error;
 
+	if (!has_standard_input(console->plugin))
+		return EBADF;
 	standard_input = fcntl(0, F_DUPFD_CLOEXEC, 3);
 	if (standard_input < 0)
 		return errno;

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "plugin/commands.h"
@@ -16,6 +17,8 @@
 #define PROMPT "OpenSM $ "
 /* For an end that does not read. */
 #define WRITE_MS 10000
+/* What a pipe or a terminal that is ready takes without blocking. */
+#define PIECE_SIZE 512
 
 struct session {
 	struct triad_plugin *plugin;
@@ -23,17 +26,25 @@ struct session {
 	char line[LINE_SIZE];
 	size_t used;
 	bool passing; /* the rest of a line too long for us */
+	bool ended;   /* the user's input */
 };
 
-static bool write_all(int fd, const char *data, size_t size)
+/* False when 'fd' has closed or takes nothing any more, and when the session must
+ * end. */
+static bool write_all(
+	const struct session *session, int fd, const char *data, size_t size)
 {
+	struct pollfd fds[] = {
+		{.fd = session->ends->stop, .events = POLLIN},
+		{.fd = fd, .events = POLLOUT},
+	};
+
 	while (size) {
-		struct pollfd poll_fd = {.fd = fd, .events = POLLOUT};
 		ssize_t n;
 
-		if (poll(&poll_fd, 1, WRITE_MS) <= 0)
+		if (poll(fds, 2, WRITE_MS) <= 0 || fds[0].revents)
 			return false;
-		n = write(fd, data, size);
+		n = write(fd, data, size < PIECE_SIZE ? size : PIECE_SIZE);
 		if (n < 0 && errno != EAGAIN && errno != EINTR)
 			return false;
 		if (n > 0) {
@@ -52,7 +63,7 @@ static bool write_answer(
 	/* A console has no place for a line that is rewritten. */
 	if (type == TRIAD_FRAME_PROGRESS)
 		return true;
-	return write_all(session->ends->user_out, data, size);
+	return write_all(session, session->ends->user_out, data, size);
 }
 
 static bool is_ours(const char *line)
@@ -87,10 +98,16 @@ static bool run_line(struct session *session)
 		char text[256];
 
 		snprintf(text, sizeof(text), "triad: %s\n", error->message);
-		write_all(session->ends->user_out, text, strlen(text));
+		write_all(session, session->ends->user_out, text, strlen(text));
 		g_error_free(error);
 	}
-	return write_all(session->ends->user_out, PROMPT, strlen(PROMPT));
+	return write_all(session, session->ends->user_out, PROMPT, strlen(PROMPT));
+}
+
+static bool pass_on(const struct session *session)
+{
+	return write_all(
+		session, session->ends->opensm_in, session->line, session->used);
 }
 
 static bool take_line(struct session *session)
@@ -103,12 +120,19 @@ static bool take_line(struct session *session)
 		session->line[strcspn(session->line, "\r\n")] = 0;
 		works = run_line(session);
 	} else {
-		works = write_all(
-			session->ends->opensm_in, session->line, session->used);
+		works = pass_on(session);
 	}
 	session->passing = !is_end;
 	session->used = 0;
 	return works;
+}
+
+/* OpenSM sees the end of its input, behind a last line without its end, and closes when
+ * it has answered.  False where that end is a pipe, which its owner closes. */
+static bool end_input(struct session *session)
+{
+	session->ended = true;
+	return pass_on(session) && !shutdown(session->ends->opensm_in, SHUT_WR);
 }
 
 /* False when the user is gone, or OpenSM. */
@@ -118,8 +142,10 @@ static bool take_typed(struct session *session)
 	ssize_t n = read(session->ends->user_in, typed, sizeof(typed));
 	bool works = true;
 
-	if (n <= 0)
-		return n < 0 && (errno == EAGAIN || errno == EINTR);
+	if (n == 0)
+		return end_input(session);
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR;
 	for (ssize_t i = 0; i < n && works; i++) {
 		session->line[session->used++] = typed[i];
 		if (typed[i] == '\n' || session->used == LINE_SIZE - 1)
@@ -135,7 +161,7 @@ static bool take_answered(const struct session *session)
 
 	if (n <= 0)
 		return n < 0 && (errno == EAGAIN || errno == EINTR);
-	return write_all(session->ends->user_out, answered, (size_t)n);
+	return write_all(session, session->ends->user_out, answered, (size_t)n);
 }
 
 void triad_console_session_run(
@@ -157,10 +183,9 @@ void triad_console_session_run(
 			return;
 		if (fds[1].revents & readable)
 			works = take_typed(&session);
+		if (session.ended)
+			fds[1].fd = -1;
 		if (works && fds[2].revents & readable)
 			works = take_answered(&session);
 	}
-	/* A last line without its end is OpenSM's affair. */
-	if (session.used)
-		write_all(ends->opensm_in, session.line, session.used);
 }

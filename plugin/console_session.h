@@ -6,6 +6,8 @@
  * is passed on.  A line longer than a buffer is passed on in pieces: it is no command
  * of ours.
  *
+ * A user who ends his input, as 'nc -N' does, still gets what OpenSM answers.
+ *
  * Thread-safety: one thread runs a session. */
 #ifndef TRIAD_PLUGIN_CONSOLE_SESSION_H
 #define TRIAD_PLUGIN_CONSOLE_SESSION_H
@@ -20,7 +22,8 @@ struct triad_console_ends {
 	int stop;       /* readable when the session must end */
 };
 
-/* Returns when an end has closed or 'stop' is readable. */
+/* Returns when an end has closed, or at once when 'stop' is readable; ends that are
+ * sockets must not block. */
 void triad_console_session_run(
 	struct triad_plugin *plugin, const struct triad_console_ends *ends);
 

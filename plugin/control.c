@@ -17,6 +17,9 @@
 #include "plugin/thread.h"
 #include "triad/control.h"
 
+/* After a client that could not be accepted. */
+#define ACCEPT_AGAIN_MS 100
+
 struct client {
 	struct client *next;
 	struct triad_control *control;
@@ -35,7 +38,7 @@ struct triad_control {
 	int wake_fd;
 	atomic_bool stop;
 	atomic_uint max_clients;
-	struct triad_log_limit forbidden_limit;
+	struct triad_log_limit forbidden_limit, accept_limit;
 
 	pthread_mutex_t lock; /* of what follows */
 	struct client *clients;
@@ -288,14 +291,30 @@ static int start_client(struct triad_control *control, int fd)
 	return error;
 }
 
+/* The client stays in the queue, and poll() would tell of it at once again. */
+static void wait_for_room(struct triad_control *control, int error)
+{
+	struct pollfd wake_fd = {.fd = control->wake_fd, .events = POLLIN};
+	unsigned long suppressed;
+
+	if (triad_log_limit_pass(
+		    &control->accept_limit, triad_clock_now_us(), &suppressed))
+		triad_log_write(control->plugin->log, TRIAD_LOG_ERROR,
+			"control socket: a client can't be accepted: %s; it waits",
+			strerror(error));
+	(void)poll(&wake_fd, 1, ACCEPT_AGAIN_MS);
+}
+
 static void accept_client(struct triad_control *control)
 {
 	int fd = accept4(control->file.fd, NULL, NULL, SOCK_CLOEXEC);
 	bool has_room;
 	uid_t uid;
 
-	if (fd < 0)
+	if (fd < 0) {
+		wait_for_room(control, errno);
 		return;
+	}
 	if (!is_allowed(fd, &uid)) {
 		forbid(control, fd, uid);
 		return;
@@ -340,7 +359,7 @@ struct triad_control *triad_control_new(
 	if (!control)
 		return NULL;
 	control->plugin = plugin;
-	control->forbidden_limit =
+	control->forbidden_limit = control->accept_limit =
 		(struct triad_log_limit){.burst = 1, .period_us = 60 * TRIAD_US_PER_S};
 	atomic_init(&control->max_clients, max_clients);
 	pthread_mutex_init(&control->lock, NULL);

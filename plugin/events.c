@@ -41,9 +41,14 @@ void triad_events_free(struct triad_events *events)
 void triad_events_put(
 	struct triad_events *events, enum triad_event_kind kind, uint64_t now_us)
 {
+	struct triad_event *last;
+
 	pthread_mutex_lock(&events->lock);
 	events->counts.reported[kind]++;
-	if (events->n == RING_SIZE) {
+	last = &events->ring[(events->first + events->n - 1) % RING_SIZE];
+	if (events->n && last->kind == kind) {
+		last->at_us = now_us;
+	} else if (events->n == RING_SIZE) {
 		events->counts.dropped++;
 	} else {
 		events->ring[(events->first + events->n++) % RING_SIZE] =

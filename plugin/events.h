@@ -4,8 +4,9 @@
  * OpenSM calls report() from its own threads, for some events with its locks held.
  * So an event becomes a small record in a ring of fixed size, and nothing else
  * happens there: no allocation, no call into OpenSM, a lock that is held for the
- * copy of one record.  A full ring drops the new event and counts it; what matters
- * most, that the topology changed, survives that, since each kind is counted apart.
+ * copy of one record.  Events of one kind in a row become one, with the time of the
+ * last: a sweep that finds thousands of ports reports as many traps just before its
+ * end.  A full ring drops the new event and counts it.
  *
  * Thread-safety: put from any thread, take from one. */
 #ifndef TRIAD_PLUGIN_EVENTS_H

@@ -157,14 +157,18 @@ const char *triad_plugin_sm_state(const struct triad_plugin *plugin)
 
 /* --- life --- */
 
+/* From the first of these on, commands may change the configuration. */
 static void start_access(struct triad_plugin *plugin)
 {
-	if (plugin->conf.control.enabled)
-		atomic_store(&plugin->control,
-			triad_control_new(plugin, plugin->conf.control.socket,
-				plugin->conf.control.max_clients));
-	if (plugin->conf_state != TRIAD_CONF_BROKEN && plugin->conf.console.enabled)
+	const struct triad_conf conf = plugin->conf;
+	bool has_console = conf.console.enabled && plugin->conf_state != TRIAD_CONF_BROKEN;
+
+	if (has_console)
 		atomic_store(&plugin->console, triad_console_new(plugin));
+	if (conf.control.enabled)
+		atomic_store(&plugin->control,
+			triad_control_new(plugin, conf.control.socket,
+				conf.control.max_clients));
 }
 
 struct triad_plugin *triad_plugin_new(struct osm_opensm *osm)
@@ -190,8 +194,8 @@ struct triad_plugin *triad_plugin_new(struct osm_opensm *osm)
 		triad_plugin_free(plugin);
 		return NULL;
 	}
-	start_access(plugin);
 	apply_conf(plugin);
+	start_access(plugin);
 	triad_log_write(plugin->log, TRIAD_LOG_INFO,
 		"Triad " PACKAGE_VERSION " on port 0x%016" PRIx64 ", configuration: %s",
 		plugin->port_guid,

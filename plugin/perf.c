@@ -31,9 +31,9 @@ struct triad_perf {
 	bool has_fabric;
 	bool sweep_asked;
 	bool params_changed;
+	bool closed; /* the local port can't be opened */
 	struct triad_collector_params params;
 	struct triad_fabric *fabric; /* not yet taken up */
-	enum triad_perf_state state;
 
 	/* Of the thread alone. */
 	struct triad_umad *umad;
@@ -57,7 +57,6 @@ struct triad_perf *triad_perf_new(uint64_t port_guid, struct triad_log *log)
 		return NULL;
 	perf->port_guid = port_guid;
 	perf->log = log;
-	perf->state = TRIAD_PERF_DISABLED;
 	pthread_mutex_init(&perf->lock, NULL);
 	triad_condition_init(&perf->changed);
 	triad_condition_init(&perf->swept);
@@ -125,12 +124,29 @@ void triad_perf_configure(struct triad_perf *perf, const struct triad_conf *conf
 	pthread_mutex_unlock(&perf->lock);
 }
 
+/* Puts 'fabric' (NULL: none) in the place of one not yet taken up, which is returned.
+ * Called with the lock. */
+static struct triad_fabric *exchange_fabric(
+	struct triad_perf *perf, struct triad_fabric *fabric)
+{
+	struct triad_fabric *old = perf->fabric;
+
+	perf->fabric = fabric;
+	perf->has_fabric = fabric;
+	return old;
+}
+
 void triad_perf_set_master(struct triad_perf *perf, bool is_master)
 {
+	struct triad_fabric *old = NULL;
+
 	pthread_mutex_lock(&perf->lock);
 	perf->is_master = is_master;
+	if (!is_master)
+		old = exchange_fabric(perf, NULL);
 	leave(perf);
 	pthread_mutex_unlock(&perf->lock);
+	triad_fabric_unref(old);
 }
 
 void triad_perf_set_fabric(struct triad_perf *perf, struct triad_fabric *fabric)
@@ -138,9 +154,7 @@ void triad_perf_set_fabric(struct triad_perf *perf, struct triad_fabric *fabric)
 	struct triad_fabric *old;
 
 	pthread_mutex_lock(&perf->lock);
-	old = perf->fabric;
-	perf->fabric = triad_fabric_ref(fabric);
-	perf->has_fabric = true;
+	old = exchange_fabric(perf, triad_fabric_ref(fabric));
 	leave(perf);
 	pthread_mutex_unlock(&perf->lock);
 	triad_fabric_unref(old);
@@ -148,12 +162,24 @@ void triad_perf_set_fabric(struct triad_perf *perf, struct triad_fabric *fabric)
 
 /* --- what others ask --- */
 
+/* Called with the lock. */
+static enum triad_perf_state state_of(const struct triad_perf *perf)
+{
+	if (!perf->enabled)
+		return TRIAD_PERF_DISABLED;
+	if (!perf->is_master)
+		return TRIAD_PERF_NOT_MASTER;
+	if (!perf->has_fabric)
+		return TRIAD_PERF_NO_FABRIC;
+	return perf->closed ? TRIAD_PERF_NO_TRANSPORT : TRIAD_PERF_RUNNING;
+}
+
 enum triad_perf_state triad_perf_state(struct triad_perf *perf)
 {
 	enum triad_perf_state state;
 
 	pthread_mutex_lock(&perf->lock);
-	state = perf->state;
+	state = state_of(perf);
 	pthread_mutex_unlock(&perf->lock);
 	return state;
 }
@@ -184,7 +210,8 @@ static bool has_swept_since(struct triad_perf *perf, uint64_t ticket)
 {
 	struct triad_collector_status status = triad_collector_status(perf->collector);
 
-	return !status.sweeping && status.n_sweeps && status.started_us >= ticket;
+	/* The next one may have begun before we were woken. */
+	return status.last_started_us >= ticket;
 }
 
 int triad_perf_wait_sweep(struct triad_perf *perf, uint64_t ticket, uint64_t wait_us)
@@ -194,7 +221,7 @@ int triad_perf_wait_sweep(struct triad_perf *perf, uint64_t ticket, uint64_t wai
 
 	pthread_mutex_lock(&perf->lock);
 	while (!result && !has_swept_since(perf, ticket)) {
-		if (perf->stop || perf->state != TRIAD_PERF_RUNNING)
+		if (perf->stop || state_of(perf) != TRIAD_PERF_RUNNING)
 			result = ECANCELED;
 		else
 			result = triad_condition_wait(
@@ -206,7 +233,60 @@ int triad_perf_wait_sweep(struct triad_perf *perf, uint64_t ticket, uint64_t wai
 
 /* --- the thread --- */
 
-/* Opens the local port when it is not open.  Says each new reason why it can't. */
+/* What was left, taken away from under the lock. */
+struct work {
+	bool wanted; /* sweeping */
+	bool sweep_asked;
+	bool params_changed;
+	struct triad_collector_params params;
+	struct triad_fabric *fabric;
+};
+
+/* Called with the lock. */
+static struct work take_work(struct triad_perf *perf)
+{
+	enum triad_perf_state state = state_of(perf);
+	struct work work = {
+		.wanted = state == TRIAD_PERF_RUNNING || state == TRIAD_PERF_NO_TRANSPORT,
+		.params_changed = perf->params_changed,
+		.params = perf->params,
+		.fabric = perf->fabric,
+	};
+
+	/* A sweep that can't be made yet stays asked for. */
+	work.sweep_asked = work.wanted && perf->sweep_asked;
+	perf->sweep_asked &= !work.wanted;
+	perf->params_changed = false;
+	perf->fabric = NULL;
+	perf->left = false;
+	return work;
+}
+
+static void take_up(struct triad_perf *perf, const struct work *work)
+{
+	if (work->params_changed)
+		triad_collector_set_params(perf->collector, &work->params);
+	if (work->fabric)
+		triad_collector_set_fabric(perf->collector, work->fabric);
+	triad_fabric_unref(work->fabric);
+	if (work->sweep_asked)
+		triad_collector_sweep_now(perf->collector);
+}
+
+static void say_closed(struct triad_perf *perf, int error)
+{
+	pthread_mutex_lock(&perf->lock);
+	perf->closed = error;
+	pthread_mutex_unlock(&perf->lock);
+	if (error && error != perf->open_error)
+		triad_log_write(perf->log, TRIAD_LOG_ERROR,
+			"perfmgr: port 0x%016lx can't be opened for MADs: %s; no "
+			"counters are read until it can (tried each 5 s)",
+			(unsigned long)perf->port_guid, strerror(error));
+	perf->open_error = error;
+}
+
+/* Opens the local port when it is not open and it is time to try. */
 static bool has_transport(struct triad_perf *perf)
 {
 	uint64_t now = triad_clock_now_us();
@@ -217,84 +297,49 @@ static bool has_transport(struct triad_perf *perf)
 	if (now < perf->open_again_us)
 		return false;
 	error = triad_umad_open(perf->port_guid, &perf->umad);
-	if (!error) {
+	if (!error)
 		triad_collector_set_transport(
 			perf->collector, triad_umad_transport(perf->umad));
-		return true;
-	}
-	if (error != perf->open_error)
-		triad_log_write(perf->log, TRIAD_LOG_ERROR,
-			"perfmgr: port 0x%016lx can't be opened for MADs: %s; no "
-			"counters are read until it can (tried each 5 s)",
-			(unsigned long)perf->port_guid, strerror(error));
-	perf->open_error = error;
 	perf->open_again_us = now + OPEN_AGAIN_US;
-	return false;
+	say_closed(perf, error);
+	return !error;
 }
 
-/* Takes up what was left.  Called with the lock. */
-static enum triad_perf_state take_up(struct triad_perf *perf)
-{
-	perf->left = false;
-	if (perf->params_changed)
-		triad_collector_set_params(perf->collector, &perf->params);
-	perf->params_changed = false;
-	if (perf->fabric)
-		triad_collector_set_fabric(perf->collector, perf->fabric);
-	triad_fabric_unref(perf->fabric);
-	perf->fabric = NULL;
-	if (!perf->enabled)
-		return TRIAD_PERF_DISABLED;
-	if (!perf->is_master)
-		return TRIAD_PERF_NOT_MASTER;
-	if (!perf->has_fabric)
-		return TRIAD_PERF_NO_FABRIC;
-	if (!has_transport(perf))
-		return TRIAD_PERF_NO_TRANSPORT;
-	if (perf->sweep_asked)
-		triad_collector_sweep_now(perf->collector);
-	perf->sweep_asked = false;
-	return TRIAD_PERF_RUNNING;
-}
-
-static uint64_t wake_time(const struct triad_perf *perf, uint64_t sleep_us)
-{
-	if (perf->state == TRIAD_PERF_NO_TRANSPORT)
-		return perf->open_again_us;
-	if (perf->state != TRIAD_PERF_RUNNING || sleep_us == UINT64_MAX)
-		return UINT64_MAX;
-	return triad_clock_now_us() + sleep_us;
-}
-
-/* One turn, or the end of sweeping.  Called without the lock; returns how long the
+/* One turn, or the end of sweeping.  Called without the lock; returns until when the
  * thread may sleep. */
-static uint64_t turn(struct triad_perf *perf, bool was_running, bool running)
+static uint64_t turn(struct triad_perf *perf, bool was_wanted, bool wanted)
 {
-	if (running)
-		return triad_collector_turn(perf->collector);
-	if (was_running)
-		triad_collector_drain(perf->collector, DRAIN_US);
-	return UINT64_MAX;
+	uint64_t sleep_us;
+
+	if (!wanted) {
+		if (was_wanted)
+			triad_collector_drain(perf->collector, DRAIN_US);
+		return UINT64_MAX;
+	}
+	if (!has_transport(perf))
+		return perf->open_again_us;
+	sleep_us = triad_collector_turn(perf->collector);
+	return sleep_us == UINT64_MAX ? sleep_us : triad_clock_now_us() + sleep_us;
 }
 
 static void *run(void *argument)
 {
 	struct triad_perf *perf = argument;
-	bool was_running = false, running, drained;
-	uint64_t sleep_us;
+	bool was_wanted = false, drained;
+	struct work work;
+	uint64_t until_us;
 
 	pthread_mutex_lock(&perf->lock);
 	while (!perf->stop) {
-		perf->state = take_up(perf);
-		running = perf->state == TRIAD_PERF_RUNNING;
+		work = take_work(perf);
 		pthread_mutex_unlock(&perf->lock);
-		sleep_us = turn(perf, was_running, running);
-		was_running = running;
+		take_up(perf, &work);
+		until_us = turn(perf, was_wanted, work.wanted);
+		was_wanted = work.wanted;
 		pthread_mutex_lock(&perf->lock);
 		pthread_cond_broadcast(&perf->swept);
-		if (sleep_us && !perf->left && !perf->stop)
-			triad_condition_wait(&perf->changed, &perf->lock,
-				wake_time(perf, sleep_us));
+		if (until_us > triad_clock_now_us() && !perf->left && !perf->stop)
+			triad_condition_wait(&perf->changed, &perf->lock, until_us);
 	}
 	pthread_mutex_unlock(&perf->lock);
 	drained = triad_collector_drain(perf->collector, DRAIN_US);

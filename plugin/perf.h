@@ -2,7 +2,8 @@
 /* The PerfManager's thread: runs a collector (perfmgr/collector.h) on a umad
  * descriptor of its own.
  *
- * It sweeps while it is enabled, this SM is master and there is a fabric.  What others
+ * It sweeps while it is enabled, this SM is master and there is a fabric, taken since it
+ * became master: LIDs may have changed under another one.  What others
  * want of it (a configuration, a fabric, a sweep) is left for it under a lock that is
  * held for a few instructions; it takes that up between two turns, within 20 ms.
  *
@@ -51,7 +52,8 @@ struct triad_view *triad_perf_view(struct triad_perf *perf);
 uint64_t triad_perf_ask_sweep(struct triad_perf *perf);
 
 /* Waits until a sweep begun after the ticket was given has ended, 'wait_us' at most.
- * Returns 0, ETIMEDOUT or ECANCELED (the thread ends, or sweeps no more). */
+ * Returns 0, ETIMEDOUT or ECANCELED (the thread ends, or sweeps no more).  A sweep that
+ * was cut short has not ended. */
 int triad_perf_wait_sweep(struct triad_perf *perf, uint64_t ticket, uint64_t wait_us);
 
 #endif

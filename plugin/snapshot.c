@@ -23,6 +23,7 @@ struct snapshot {
 	uint16_t our_lid;
 	uint64_t last_guid; /* the node read last, as OpenSM's map is keyed; 0: none */
 	bool done;
+	bool canceled;
 	uint64_t longest_us;
 };
 
@@ -208,7 +209,10 @@ static void read_some(struct snapshot *snapshot)
 	item = snapshot->last_guid ? cl_qmap_get_next(nodes, snapshot->last_guid)
 				   : cl_qmap_head(nodes);
 	do {
-		if (item == cl_qmap_end(nodes)) {
+		/* OpenSM frees its routing engines, without a lock, some steps after
+		 * it has raised this flag; add_node() may ask one of them. */
+		snapshot->canceled = osm_exit_flag;
+		if (snapshot->canceled || item == cl_qmap_end(nodes)) {
 			snapshot->done = true;
 			break;
 		}
@@ -251,9 +255,13 @@ int triad_snapshot_take(struct osm_opensm *osm, const struct triad_fabric *like,
 	read_own_port(&snapshot);
 	while (!snapshot.done)
 		read_some(&snapshot);
-	error = snapshot.last_guid ? triad_fabric_build(snapshot.builder,
-					     cl_ntoh64(osm->subn.sm_port_guid), fabric)
-				   : ENODATA;
+	if (snapshot.canceled)
+		error = ECANCELED;
+	else if (!snapshot.last_guid)
+		error = ENODATA;
+	else
+		error = triad_fabric_build(snapshot.builder,
+			cl_ntoh64(osm->subn.sm_port_guid), fabric);
 	triad_fabric_builder_free(snapshot.builder);
 	if (error)
 		return error;

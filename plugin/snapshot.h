@@ -23,8 +23,8 @@ struct osm_opensm;
 
 /* 'like' (may be NULL): the snapshot before this one.  'sweeps_begun' counts OpenSM's
  * heavy sweeps; when it moves during the call the fabric is marked as not consistent.
- * Returns 0 and a fabric with one reference, ENODATA (nothing discovered yet), ENOMEM,
- * EOVERFLOW or EINVAL. */
+ * Returns 0 and a fabric with one reference, ENODATA (nothing discovered yet),
+ * ECANCELED (OpenSM is ending), ENOMEM, EOVERFLOW or EINVAL. */
 int triad_snapshot_take(struct osm_opensm *osm, const struct triad_fabric *like,
 	const atomic_ulong *sweeps_begun, struct triad_fabric **fabric);
 

@@ -13,7 +13,7 @@
 
 /* How often the worker looks around when nothing happens. */
 #define TICK_US (TRIAD_US_PER_S / 4)
-/* After routing without SUBNET_UP: the sweep had errors, or takes long. */
+/* After routing without SUBNET_UP: the sweep takes long. */
 #define WITHOUT_SUBNET_UP_US (10 * TRIAD_US_PER_S)
 /* Snapshots in a row that a sweep spoilt, before a spoilt one is taken all the same. */
 #define MAX_DISCARDED 3
@@ -145,7 +145,9 @@ static void take_snapshot(struct triad_worker *worker)
 		&worker->sweeps_begun, &fabric);
 
 	worker->snapshot_due_us = UINT64_MAX;
-	if (error) {
+	if (error == ECANCELED) {
+		return;
+	} else if (error) {
 		fail(worker, error);
 	} else if (!fabric->consistent && worker->n_discarded < MAX_DISCARDED) {
 		discard(worker, fabric);
@@ -169,6 +171,9 @@ static void look_at_sm_state(struct triad_worker *worker)
 		triad_log_write(worker->plugin->log, TRIAD_LOG_INFO, "this SM is %s%s",
 			state, is_master ? "" : ": no counters are read here");
 	worker->sm_state = state;
+	/* What another SM rules is not ours to copy. */
+	if (!is_master)
+		worker->snapshot_due_us = UINT64_MAX;
 	triad_perf_set_master(worker->plugin->perf, is_master);
 }
 

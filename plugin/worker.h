@@ -5,8 +5,8 @@
  * and hands it to the PerfManager; tells the PerfManager whether this SM is master;
  * and waits for OpenSM's console to appear, to put itself before it.
  *
- * A heavy sweep that ends with errors reports no SUBNET_UP.  So a snapshot is also
- * taken when a while has passed since switches were routed. */
+ * SUBNET_UP comes late where ports don't answer the SM.  So a snapshot is also taken
+ * when a while has passed since switches were routed. */
 #ifndef TRIAD_PLUGIN_WORKER_H
 #define TRIAD_PLUGIN_WORKER_H
 

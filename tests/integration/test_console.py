@@ -3,10 +3,14 @@
 """'triad ...' in OpenSM's own console, beside OpenSM's own commands."""
 
 import json
+import os
+import signal
 import socket
+import subprocess
+import sys
 
 import taplib
-from taplib import wait_until
+from taplib import BUILDDIR, wait_until
 from triadlib import log_has, triad_lab, wait_for_sweep
 
 CONF = "[perfmgr]\nsweep_period = 1\n[console]\nenabled = true\n"
@@ -82,6 +86,22 @@ def test_loopback_off_untouched(t):
         t.contains(session.type("status"), "SM State")
 
 
+def test_loopback_user_ends_input_still_answered(t):
+    """As 'echo status | nc -N' does."""
+    with triad_lab(CONF, console="loopback") as lab:
+        log_has(lab, "'triad help' in OpenSM's console")
+        port = lab.status()["sms"][0]["console_port"]
+        for line, expected in ((b"status\n", b"SM State"),
+                               (b"triad status\n", b"PerfManager")):
+            with socket.create_connection(("127.0.0.1", port), timeout=10) as user:
+                user.sendall(line)
+                user.shutdown(socket.SHUT_WR)
+                answer = b""
+                while chunk := user.recv(65536):
+                    answer += chunk
+            assert expected in answer, f"{line!r} was answered {answer!r}"
+
+
 def test_local_both_answered(t):
     with triad_lab(CONF, console="local") as lab:
         wait_for_sweep(lab)
@@ -96,6 +116,37 @@ def test_local_both_answered(t):
         type_line("status", "SM State")
         type_line("triad status", "PerfManager")
         type_line("loglevel", "Current log level")
+
+
+def start_without_input(t, lab, folder):
+    """A second opensm, whose log gets the descriptor of its standard input."""
+    ours = ("log_file", "event_plugin_options", "console")
+    lines = [line for line in
+             (lab.folder / "sm-0" / "opensm.conf").read_text().splitlines()
+             if not line.startswith(ours)]
+    lines += [f"log_file {folder}/opensm.log", "console local",
+              f"event_plugin_options conf={folder}/triad.conf"]
+    (folder / "opensm.conf").write_text("\n".join(lines) + "\n")
+    (folder / "triad.conf").write_text(
+        f"{CONF}[control]\nsocket = {folder}/triad.sock\n")
+    process = subprocess.Popen(
+        [sys.executable, str(taplib.LAB), "run", "--dir", str(lab.folder), "--node",
+         "Hca2", "--", "sh", "-c", f"echo $$ >{folder}/pid; exec env "
+         f"LD_LIBRARY_PATH={BUILDDIR}/.libs OSM_CACHE_DIR={folder} "
+         f"OSM_TMP_DIR={folder} opensm -F {folder}/opensm.conf <&-"],
+        stdout=subprocess.DEVNULL)
+    t.cleanup(process.wait)
+    t.cleanup(lambda: os.kill(int((folder / "pid").read_text()), signal.SIGKILL))
+
+
+def test_local_without_standard_input_log_goes_on(t):
+    folder = t.folder()
+    log = folder / "opensm.log"
+    with triad_lab(CONF) as lab:
+        start_without_input(t, lab, folder)
+        wait_until(lambda: log.exists() and "this SM is" in log.read_text(), 20,
+                   "the log after its descriptor could have been taken")
+        t.contains(log.read_text(), "Triad can't stand before OpenSM's")
 
 
 def test_console_off_in_opensm_said(t):

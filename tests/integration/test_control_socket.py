@@ -4,12 +4,15 @@
 
 import contextlib
 import os
+import resource
 import signal
 import socket
 import stat
 import struct
 import subprocess
 import threading
+import time
+from pathlib import Path
 
 import taplib
 from taplib import SRCDIR, wait_until
@@ -134,6 +137,35 @@ def test_clients_many_nothing_leaks(t):
                 t.equal(exit_status(read_to_end(client)), 0, "exit status")
         wait_until(lambda: (descriptors(), threads()) == before, 10,
                    f"descriptors and threads as before: {before}")
+
+
+def cpu_ticks(pid):
+    """Of all threads of ours."""
+    ticks = 0
+    for path in Path(f"/proc/{pid}/task").glob("*/stat"):
+        name, fields = path.read_text().rsplit(")", 1)
+        if "(triad-" in name:
+            ticks += sum(map(int, fields.split()[11:13]))
+    return ticks
+
+
+def test_descriptors_used_up_clients_wait(t):
+    with triad_lab() as lab:
+        wait_for_sweep(lab)
+        pid = lab.status()["sms"][0]["pid"]
+        limits = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+        last = max(int(name) for name in os.listdir(f"/proc/{pid}/fd"))
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, (last + 1, limits[1]))
+        clients = [connect(lab) for _ in range(last + 2)]
+        log_has(lab, "a client can't be accepted: Too many open files")
+        before = cpu_ticks(pid)
+        time.sleep(1)  # a second of CPU time is what this is about
+        used = (cpu_ticks(pid) - before) / os.sysconf("SC_CLK_TCK")
+        assert used < 0.3, f"{used} s of CPU time in a second"
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, limits)
+        for client in clients:
+            client.close()
+        wait_until(lambda: lab.run("triadctl", "status").returncode == 0, 10, "room")
 
 
 # --- the file ----------------------------------------------------------------

@@ -7,8 +7,10 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
+import time
 
 import taplib
 from taplib import BUILDDIR, wait_until
@@ -89,6 +91,25 @@ def test_signal_with_waiting_client_clean_end(t):
         end_with_agents_stopped(lab, simulator)
         _, messages = client.communicate(timeout=20)
         t.equal(client.returncode, 1, f"exit status of the client ({messages})")
+        check_clean_end(t, lab)
+
+
+def test_signal_with_console_user_who_does_not_read_clean_end(t):
+    conf = "[console]\nenabled = true\n"
+    with triad_lab(conf, console="loopback") as lab:
+        log_has(lab, "'triad help' in OpenSM's console")
+        port = lab.status()["sms"][0]["console_port"]
+        with socket.create_connection(("127.0.0.1", port)) as user:
+            user.settimeout(1)
+            try:
+                while True:
+                    user.sendall(b"triad status\n" * 1000)
+            except TimeoutError:
+                pass  # the answers fill all there is
+            begin = time.monotonic()
+            end(lab, signal.SIGTERM)
+            took_s = time.monotonic() - begin
+        assert took_s < 4, f"the end took {took_s} s"
         check_clean_end(t, lab)
 
 

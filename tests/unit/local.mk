@@ -14,9 +14,16 @@ unit_tests = \
 	tests/unit/common/test_text \
 	tests/unit/perfmgr/test_collector \
 	tests/unit/perfmgr/test_engine \
-	tests/unit/perfmgr/test_pma
+	tests/unit/perfmgr/test_pma \
+	tests/unit/plugin/test_events \
+	tests/unit/plugin/test_perf
 
 tests_unit_cli_test_find_SOURCES = tests/unit/cli/test_find.c cli/find.c
+
+tests_unit_plugin_test_events_SOURCES = \
+	tests/unit/plugin/test_events.c plugin/events.c plugin/thread.c
+tests_unit_plugin_test_perf_SOURCES = \
+	tests/unit/plugin/test_perf.c plugin/perf.c plugin/thread.c
 
 if HAVE_CHECK
 check_PROGRAMS += $(unit_tests)

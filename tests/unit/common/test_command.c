@@ -13,18 +13,22 @@
 static struct triad_command command;
 static char message[256], help[TRIAD_COMMAND_HELP_SIZE];
 
-/* Parses a line as a shell would split it. */
+/* Parses a line as a shell would split it.  The word after the last is none of
+ * them: it must not be looked at. */
 static int parse(const char *line)
 {
+	const char *given[64];
 	char **words = NULL;
 	int error, n_words = 0;
 
 	if (*line)
 		ck_assert_msg(
 			g_shell_parse_argv(line, &n_words, &words, NULL), "%s", line);
+	for (int i = 0; i < n_words; i++)
+		given[i] = words[i];
+	given[n_words] = "beyond";
 	message[0] = '\0';
-	error = triad_command_parse(n_words, (const char *const *)words, &command,
-		message, sizeof(message));
+	error = triad_command_parse(n_words, given, &command, message, sizeof(message));
 	g_strfreev(words);
 	return error;
 }
@@ -205,6 +209,8 @@ START_TEST(test_parse_unknown_option_guessed)
 		"perf show: no option '--jsno'; did you mean '--json'?");
 	ASSERT_REFUSED("perf show --by PortXmitData",
 		"perf show: no option '--by'; it has --node, --port, --type, --json");
+	ASSERT_REFUSED("perf show --jsonx",
+		"perf show: no option '--jsonx'; did you mean '--json'?");
 	ASSERT_REFUSED("status -x", "status: no option '-x'; it has --json");
 	ASSERT_REFUSED("reload --json", "reload: no option '--json'");
 	ASSERT_REFUSED("perf top -nx", "perf top: no option '-nx'; did you mean '-n'?");
@@ -360,6 +366,29 @@ START_TEST(test_help_one_command_alone)
 }
 END_TEST
 
+START_TEST(test_help_text_laid_out)
+{
+	ck_assert_int_eq(triad_command_help("status", "triad", help, sizeof(help)), 0);
+	ck_assert_str_eq(help,
+		"Usage: triad status [--json]\n"
+		"\n"
+		"What the plugin sees and does: the SM's state, the fabric, the last "
+		"sweep.\n"
+		"\n"
+		"  --json                      JSON instead of text\n");
+	ck_assert_int_eq(triad_command_help("set", "triadctl", help, sizeof(help)), 0);
+	ck_assert_str_eq(help,
+		"Usage: triadctl set KEY VALUE\n"
+		"\n"
+		"Changes a key of triad.conf, written section.key, until the next "
+		"'reload' or start.\n");
+	ck_assert_int_eq(triad_command_help("", "triadctl", help, sizeof(help)), 0);
+	ck_assert_ptr_nonnull(strstr(help,
+		"\n  help [COMMAND]\n      All commands, or one with its options.\n\n"
+		"'triadctl help COMMAND' tells more.\n"));
+}
+END_TEST
+
 START_TEST(test_help_group_has_all_of_it)
 {
 	ck_assert_int_eq(triad_command_help("perf", "triad", help, sizeof(help)), 0);
@@ -444,6 +473,7 @@ int main(void)
 	tcase_add_test(cases, test_parse_help_option_wins_anywhere);
 	tcase_add_test(cases, test_help_overview_has_every_command);
 	tcase_add_test(cases, test_help_one_command_alone);
+	tcase_add_test(cases, test_help_text_laid_out);
 	tcase_add_test(cases, test_help_group_has_all_of_it);
 	tcase_add_test(cases, test_help_unknown_topic_told);
 	tcase_add_test(cases, test_help_top_lists_every_counter);

@@ -2,6 +2,7 @@
 /* The collector, with its scheduler and engine, against simulated agents. */
 #include "perfmgr/collector.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -353,6 +354,79 @@ START_TEST(test_drain_takes_what_is_in_flight)
 }
 END_TEST
 
+START_TEST(test_drained_sweep_not_finished)
+{
+	struct triad_collector_status status = sweep(1);
+
+	agents->latency_us = 50 * MS;
+	agents->now_us += 10 * S;
+	triad_collector_turn(collector);
+	ck_assert(triad_collector_status(collector).sweeping);
+	triad_collector_drain(collector, S);
+	ck_assert_uint_eq(
+		triad_collector_status(collector).last_started_us, status.last_started_us);
+	ck_assert_uint_lt(
+		status.last_started_us, triad_collector_status(collector).started_us);
+}
+END_TEST
+
+/* What the next test's transport does with the answers of agents. */
+static unsigned n_busy;
+
+static int receive_busy(void *context, uint64_t wait_us, struct triad_mad_reply *reply)
+{
+	int error = agents->transport.receive(context, wait_us, reply);
+
+	if (!error && n_busy) {
+		reply->mad[5] |= 1; /* the status field's low octet */
+		n_busy--;
+	}
+	return error;
+}
+
+/* The first question of all is for capabilities: one that is busy has not said that it
+ * has none. */
+START_TEST(test_busy_agents_asked_again)
+{
+	struct triad_mad_transport transport = agents->transport;
+	struct triad_collector_status status;
+
+	transport.receive = receive_busy;
+	n_busy = 10;
+	set_all_counters(UINT64_C(1) << 33);
+	triad_collector_set_transport(collector, &transport);
+	status = sweep(1);
+	ck_assert_uint_eq(status.counts.refused, 10);
+	ck_assert_uint_eq(status.last.n_answered, n_ports_with_pma());
+	check_totals();
+}
+END_TEST
+
+static int receive_late_word(
+	void *context, uint64_t wait_us, struct triad_mad_reply *reply)
+{
+	int error = agents->transport.receive(context, wait_us, reply);
+
+	if (!error)
+		reply->status = ETIMEDOUT;
+	return error;
+}
+
+/* A kernel says that it gave up just after we did. */
+START_TEST(test_word_of_lost_mad_not_an_answer)
+{
+	struct triad_mad_transport transport = agents->transport;
+	struct triad_collector_status status;
+
+	transport.receive = receive_late_word;
+	agents->latency_us = params.sweep.timeout_us + MS;
+	triad_collector_set_transport(collector, &transport);
+	status = sweep(1);
+	ck_assert_uint_eq(status.counts.late, 0);
+	ck_assert_uint_gt(status.counts.timeouts, 0);
+}
+END_TEST
+
 START_TEST(test_no_fabric_no_sweep)
 {
 	struct triad_collector *idle = triad_collector_new(&agents->clock, NULL);
@@ -387,6 +461,9 @@ int main(void)
 	tcase_add_test(cases, test_sweep_now_begins_at_once_period_stays);
 	tcase_add_test(cases, test_window_changed_old_answers_dropped);
 	tcase_add_test(cases, test_drain_takes_what_is_in_flight);
+	tcase_add_test(cases, test_drained_sweep_not_finished);
+	tcase_add_test(cases, test_busy_agents_asked_again);
+	tcase_add_test(cases, test_word_of_lost_mad_not_an_answer);
 	tcase_add_test(cases, test_no_fabric_no_sweep);
 	return run_cases(cases);
 }

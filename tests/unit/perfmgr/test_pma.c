@@ -161,7 +161,8 @@ START_TEST(test_check_wrong_header_refused)
 		{1, 3, EPROTO},      /* class */
 		{3, 1, EPROTO},      /* method: the question itself */
 		{17, 0x1d, EPROTO},  /* attribute */
-		{5, 0x0c, EOPNOTSUPP}, /* status */
+		{5, 0x01, EBUSY},    /* status */
+		{5, 0x0c, EOPNOTSUPP},
 	};
 	uint8_t mad[TRIAD_MAD_SIZE];
 	uint16_t status;
