@@ -18,10 +18,7 @@
 
 #define PIECE_SIZE 4096
 
-enum {
-	STATUS_FAILED = 1,
-	STATUS_NONE = -2, /* the answer goes on */
-};
+#define STATUS_NONE (-2) /* the answer goes on */
 
 struct answer {
 	const struct triad_client *client;
@@ -79,7 +76,7 @@ static int put_output(struct answer *answer, const char *data, size_t size)
 		return TRIAD_CLIENT_UNREAD;
 	fprintf(stderr, "triadctl: can't write to standard output: %s\n",
 		strerror(error));
-	return STATUS_FAILED;
+	return TRIAD_CONTROL_FAILED;
 }
 
 /* --- the socket -------------------------------------------------------- */
@@ -100,7 +97,7 @@ static int say_unreachable(const struct triad_client *client, int error)
 			strerror(error),
 			error == EACCES ? "; only root and the user of opensm may"
 					: "");
-	return STATUS_FAILED;
+	return TRIAD_CONTROL_FAILED;
 }
 
 static int say_cut(struct answer *answer, int error)
@@ -128,7 +125,7 @@ static int say_cut(struct answer *answer, int error)
 			"triadctl: %s: the connection was cut before the answer was "
 			"complete; OpenSM may have ended\n",
 			client->path);
-	return STATUS_FAILED;
+	return TRIAD_CONTROL_FAILED;
 }
 
 /* Receives exactly 'size' octets; ECONNRESET when they end before. */
@@ -199,8 +196,9 @@ static int take_piece(
 		show_progress(answer, piece);
 		return STATUS_NONE;
 	case TRIAD_FRAME_EXIT:
-		return (unsigned char)piece[0] <= 2 ? piece[0]
-						    : say_cut(answer, EPROTO);
+		return (unsigned char)piece[0] <= TRIAD_CONTROL_USAGE
+			? piece[0]
+			: say_cut(answer, EPROTO);
 	default:
 		return say_cut(answer, EPROTO);
 	}

@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 struct triad_client {
-	const char *path; /* of the control socket */
+	const char *path;   /* of the control socket */
 	unsigned timeout_s; /* no frame for so long ends it */
 	const char *before; /* written ahead of the answer's first output; or NULL */
 };
@@ -20,8 +20,8 @@ struct triad_client {
 #define TRIAD_CLIENT_UNREAD (-1)
 
 /* Sends 'request' (see triad_request_encode()) and copies the answer.
- * Returns the status that the plugin gave (0 done, 1 failed, 2 usage), 1 when the
- * plugin can't be reached or the answer was cut, or TRIAD_CLIENT_UNREAD. */
+ * Returns the status that the plugin gave, TRIAD_CONTROL_FAILED when it can't be
+ * reached or the answer was cut, or TRIAD_CLIENT_UNREAD. */
 int triad_client_ask(
 	const struct triad_client *client, const char *request, size_t request_size);
 

@@ -22,12 +22,8 @@
 #define STANDARD_TIMEOUT_S 30
 #define MAX_TIMEOUT_S 3600
 
-enum {
-	EXIT_DONE = 0,
-	EXIT_FAILED = 1,
-	EXIT_USAGE = 2,
-	GO_ON = -1,
-};
+/* What a step returns that doesn't end the program; others are its exit status. */
+#define GO_ON (-1)
 
 struct options {
 	const char *socket; /* NULL: look for it */
@@ -50,17 +46,17 @@ static const char before_command[] =
 static int complain(const char *message)
 {
 	fprintf(stderr, "triadctl: %s\n", message);
-	return EXIT_USAGE;
+	return TRIAD_CONTROL_USAGE;
 }
 
 /* What was printed may still be in a buffer; tells when it can't be written. */
 static int finish_output(void)
 {
 	if (!fflush(stdout) || errno == EPIPE)
-		return EXIT_DONE;
+		return TRIAD_CONTROL_DONE;
 	fprintf(stderr, "triadctl: can't write to standard output: %s\n",
 		strerror(errno));
-	return EXIT_FAILED;
+	return TRIAD_CONTROL_FAILED;
 }
 
 static int show_help(const char *topic)
@@ -145,7 +141,7 @@ static int find_socket(const struct options *options, char *path, size_t size)
 		snprintf(path, size, "%s", named);
 	else if (triad_socket_find(
 			 TRIAD_RUNSTATEDIR, path, size, message, sizeof(message)))
-		return (complain(message), EXIT_FAILED);
+		return (complain(message), TRIAD_CONTROL_FAILED);
 	return GO_ON;
 }
 
@@ -186,7 +182,7 @@ static size_t pack_request(char *request, size_t size, int n_words, char **words
 static void end_watch(int signal_number)
 {
 	(void)signal_number;
-	_exit(EXIT_DONE);
+	_exit(TRIAD_CONTROL_DONE);
 }
 
 static int watch(const struct triad_client *client, unsigned interval_s,
@@ -227,7 +223,7 @@ static int run(const struct options *options, const struct triad_command *comman
 		client.before = "\033[H\033[2J";
 	status = command->watch ? watch(&client, command->interval_s, request, size)
 				: triad_client_ask(&client, request, size);
-	return status == TRIAD_CLIENT_UNREAD ? EXIT_DONE : status;
+	return status == TRIAD_CLIENT_UNREAD ? TRIAD_CONTROL_DONE : status;
 }
 
 int main(int argc, char **argv)

@@ -17,7 +17,7 @@
 #define NAME_SIZE 64
 
 enum section_kind {
-	SECTION_NONE, /* before the first one */
+	SECTION_NONE,    /* before the first one */
 	SECTION_UNKNOWN, /* reported; its keys are passed over */
 	SECTION_PLAIN,
 	SECTION_PORT,
@@ -26,16 +26,16 @@ enum section_kind {
 struct section {
 	enum section_kind kind;
 	const char *name; /* SECTION_PLAIN, else NULL */
-	uint64_t guid; /* SECTION_PORT, else 0 */
+	uint64_t guid;    /* SECTION_PORT, else 0 */
 	unsigned line;
 };
 
 struct parser {
 	uint64_t port_guid;
-	struct triad_conf *conf; /* what plain sections say */
-	struct triad_conf own; /* what this port's section says, */
+	struct triad_conf *conf;           /* what plain sections say */
+	struct triad_conf own;             /* what this port's section says, */
 	bool own_has[TRIAD_CONF_MAX_KEYS]; /* for these keys */
-	struct triad_conf others; /* what is checked and then forgotten */
+	struct triad_conf others;          /* what is checked and then forgotten */
 	struct triad_diags *diags;
 	unsigned line;
 	struct section sections[MAX_SECTIONS]; /* all so far, the present one last */
@@ -173,7 +173,7 @@ static bool store_value(struct parser *parser, const struct triad_conf_key *key,
 	bool is_own =
 		section->kind == SECTION_PORT && section->guid == parser->port_guid;
 	struct triad_conf *conf = section->kind == SECTION_PLAIN ? parser->conf
-		: is_own					 ? &parser->own
+		: is_own                                         ? &parser->own
 								 : &parser->others;
 
 	if (!triad_conf_value_set(conf, key, value, parser->port_guid, reason, size))

@@ -73,6 +73,5 @@ void triad_output_message(struct triad_output *output, enum triad_frame_type typ
 	va_end(arguments);
 	triad_output_flush(output);
 	if (!output->failed)
-		output->failed =
-			!output->write(output->context, type, text, length);
+		output->failed = !output->write(output->context, type, text, length);
 }

@@ -55,7 +55,8 @@ static void take_done(void *context, uint32_t port, bool answered)
 {
 	struct triad_collector *collector = context;
 
-	triad_engine_mark(collector->engine, collector->view->view.rows[port], answered);
+	triad_engine_mark(
+		collector->engine, collector->view->view.rows[port], answered);
 }
 
 /* --- life --- */
@@ -86,7 +87,7 @@ struct triad_collector *triad_collector_new(
 static struct counted_view *counted_of(struct triad_view *view)
 {
 	return (struct counted_view *)((char *)view -
-				       offsetof(struct counted_view, view));
+		offsetof(struct counted_view, view));
 }
 
 void triad_view_unref(struct triad_view *view)
@@ -117,14 +118,14 @@ static uint64_t now(const struct triad_collector *collector)
 
 /* --- what the owner says --- */
 
-void triad_collector_set_transport(struct triad_collector *collector,
-	const struct triad_mad_transport *transport)
+void triad_collector_set_transport(
+	struct triad_collector *collector, const struct triad_mad_transport *transport)
 {
 	collector->transport = transport;
 }
 
-void triad_collector_set_params(struct triad_collector *collector,
-	const struct triad_collector_params *params)
+void triad_collector_set_params(
+	struct triad_collector *collector, const struct triad_collector_params *params)
 {
 	uint64_t started_us = collector->status.started_us;
 
@@ -379,8 +380,8 @@ bool triad_collector_drain(struct triad_collector *collector, uint64_t wait_us)
 	collector->status.sweeping = false;
 	pthread_mutex_unlock(&collector->published_lock);
 	while (transport && in_flight && (now_us = now(collector)) < end_us) {
-		int error = transport->receive(
-			transport->context, end_us - now_us, &reply);
+		int error =
+			transport->receive(transport->context, end_us - now_us, &reply);
 
 		if (!error)
 			in_flight--;

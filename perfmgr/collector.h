@@ -47,9 +47,9 @@ struct triad_collector_clock {
 };
 
 struct triad_collector_status {
-	uint64_t n_sweeps;      /* finished */
-	uint64_t n_late;        /* that took longer than the period */
-	uint64_t started_us;    /* the present or last sweep; 0: none yet */
+	uint64_t n_sweeps;        /* finished */
+	uint64_t n_late;          /* that took longer than the period */
+	uint64_t started_us;      /* the present or last sweep; 0: none yet */
 	uint64_t last_started_us; /* the last one that finished */
 	uint64_t finished_us;
 	uint64_t duration_us;
@@ -76,12 +76,12 @@ struct triad_collector *triad_collector_new(
 void triad_collector_free(struct triad_collector *collector);
 
 /* NULL takes the transport away: nothing is sent or received. */
-void triad_collector_set_transport(struct triad_collector *collector,
-	const struct triad_mad_transport *transport);
+void triad_collector_set_transport(
+	struct triad_collector *collector, const struct triad_mad_transport *transport);
 
 /* Takes effect with the next sweep; a changed period from the last one's start. */
-void triad_collector_set_params(struct triad_collector *collector,
-	const struct triad_collector_params *params);
+void triad_collector_set_params(
+	struct triad_collector *collector, const struct triad_collector_params *params);
 
 /* Sweeps 'fabric' from the next sweep on. */
 void triad_collector_set_fabric(

@@ -51,14 +51,14 @@ enum triad_counter_unit {
 };
 
 struct triad_counter_info {
-	const char *name;     /* IBA name, as in tables, command line and JSON */
-	const char *heading;  /* short, for a table's column */
+	const char *name;    /* IBA name, as in tables, command line and JSON */
+	const char *heading; /* short, for a table's column */
 	enum triad_counter_unit unit;
 	bool is_error;
-	uint8_t bits;         /* width in PortCounters; 0: not there */
-	uint16_t bit_offset;  /* from the attribute's first bit */
-	uint16_t ext_offset;  /* octets into PortCountersExtended; 0: not there */
-	uint16_t needs;       /* a bit of ClassPortInfo:CapabilityMask, or 0 */
+	uint8_t bits;        /* width in PortCounters; 0: not there */
+	uint16_t bit_offset; /* from the attribute's first bit */
+	uint16_t ext_offset; /* octets into PortCountersExtended; 0: not there */
+	uint16_t needs;      /* a bit of ClassPortInfo:CapabilityMask, or 0 */
 };
 
 extern const struct triad_counter_info triad_counters[TRIAD_N_COUNTERS];

@@ -27,7 +27,7 @@ struct entry {
 
 struct triad_engine {
 	_Atomic(struct slot *) slabs[MAX_SLABS];
-	uint32_t n_rows; /* rows ever given out */
+	uint32_t n_rows;         /* rows ever given out */
 	struct entry *directory; /* sorted by (node GUID, port) */
 	uint32_t n_entries;
 	uint32_t *free_rows;
@@ -129,8 +129,8 @@ static void give_row(struct triad_engine *engine, uint32_t row)
 	engine->free_rows[engine->n_free++] = row;
 }
 
-static void clear_row(struct triad_engine *engine, uint32_t row, uint64_t guid,
-	uint8_t port)
+static void clear_row(
+	struct triad_engine *engine, uint32_t row, uint64_t guid, uint8_t port)
 {
 	struct slot *slot = slot_of(engine, row);
 	struct triad_engine_row *written = write_begin(slot);
@@ -356,6 +356,6 @@ size_t triad_engine_octets(const struct triad_engine *engine)
 	size_t slabs = (engine->n_rows + SLAB_ROWS - 1) / SLAB_ROWS;
 
 	return sizeof(*engine) + slabs * SLAB_ROWS * sizeof(struct slot) +
-	       engine->n_entries * sizeof(struct entry) +
-	       engine->free_room * sizeof(uint32_t);
+		engine->n_entries * sizeof(struct entry) +
+		engine->free_room * sizeof(uint32_t);
 }

@@ -46,12 +46,12 @@ struct triad_engine;
 /* One port's counters, as a reader gets them. */
 struct triad_engine_row {
 	uint64_t node_guid;
-	uint64_t read_us;     /* when it last answered, monotonic; 0: never */
-	uint64_t reset_us;    /* when a reset by others was last noticed; 0: never */
+	uint64_t read_us;  /* when it last answered, monotonic; 0: never */
+	uint64_t reset_us; /* when a reset by others was last noticed; 0: never */
 	uint32_t n_resets;
-	uint32_t has;         /* bit i: counter i has been read */
+	uint32_t has; /* bit i: counter i has been read */
 	uint8_t port;
-	bool answered;        /* the last time it was asked */
+	bool answered;                                /* the last time it was asked */
 	uint64_t interval_us[TRIAD_PMA_N_ATTRIBUTES]; /* that 'change' took; 0: none */
 	uint64_t total[TRIAD_N_COUNTERS];
 	uint64_t change[TRIAD_N_COUNTERS];

@@ -95,7 +95,7 @@ static bool is_read_from(const struct triad_counter_info *info,
 		return info->ext_offset;
 	/* Data counters come from the 64-bit attribute where there is one. */
 	return info->bits &&
-	       !(info->ext_offset && triad_pma_has_extended(capabilities));
+		!(info->ext_offset && triad_pma_has_extended(capabilities));
 }
 
 int triad_pma_decode_counters(const uint8_t *mad, enum triad_pma_attribute attribute,
@@ -113,9 +113,9 @@ int triad_pma_decode_counters(const uint8_t *mad, enum triad_pma_attribute attri
 		if (!is_read_from(info, attribute, capabilities))
 			continue;
 		reading->has |= 1u << i;
-		reading->raw[i] =
-			extended ? triad_wire_bits(data, info->ext_offset * 8u, 64)
-				 : triad_wire_bits(data, info->bit_offset, info->bits);
+		reading->raw[i] = extended
+			? triad_wire_bits(data, info->ext_offset * 8u, 64)
+			: triad_wire_bits(data, info->bit_offset, info->bits);
 	}
 	return 0;
 }

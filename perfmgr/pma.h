@@ -69,7 +69,7 @@ int triad_pma_decode_counters(const uint8_t *mad, enum triad_pma_attribute attri
 static inline bool triad_pma_has_extended(uint16_t capabilities)
 {
 	return capabilities &
-	       (TRIAD_PMA_EXTENDED_WIDTH | TRIAD_PMA_EXTENDED_WIDTH_NO_IETF);
+		(TRIAD_PMA_EXTENDED_WIDTH | TRIAD_PMA_EXTENDED_WIDTH_NO_IETF);
 }
 
 #endif

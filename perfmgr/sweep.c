@@ -59,7 +59,7 @@ struct triad_sweep {
 	uint32_t n_ready;
 	struct query *queries; /* params.window of them */
 	unsigned n_queries;
-	uint32_t first_tid;    /* of queries made next: never used before */
+	uint32_t first_tid; /* of queries made next: never used before */
 	struct query_list free, waiting, flying;
 	unsigned n_flying;
 };
@@ -233,7 +233,8 @@ static int make_queries(struct triad_sweep *sweep, unsigned window)
 	return 0;
 }
 
-int triad_sweep_start(struct triad_sweep *sweep, const struct triad_sweep_params *params)
+int triad_sweep_start(
+	struct triad_sweep *sweep, const struct triad_sweep_params *params)
 {
 	int error = make_queries(sweep, params->window);
 
@@ -459,8 +460,8 @@ static void take_refusal(struct triad_sweep *sweep, struct query *query)
 		break;
 	case TRIAD_PMA_PORT_COUNTERS_EXTENDED:
 		/* It promised too much; the 32-bit counters will do next time. */
-		agent->capabilities &= (uint16_t)~(TRIAD_PMA_EXTENDED_WIDTH |
-						   TRIAD_PMA_EXTENDED_WIDTH_NO_IETF);
+		agent->capabilities &= (uint16_t) ~(
+			TRIAD_PMA_EXTENDED_WIDTH | TRIAD_PMA_EXTENDED_WIDTH_NO_IETF);
 		settle(sweep, query->port, true);
 		break;
 	default:
@@ -491,8 +492,8 @@ static void take_answer(struct triad_sweep *sweep, struct query *query,
 	release(sweep, query);
 }
 
-void triad_sweep_reply(struct triad_sweep *sweep, const struct triad_mad_reply *reply,
-	uint64_t now_us)
+void triad_sweep_reply(
+	struct triad_sweep *sweep, const struct triad_mad_reply *reply, uint64_t now_us)
 {
 	struct query *query =
 		find_flying(sweep, triad_pma_tid(reply->mad, reply->size));
@@ -549,8 +550,8 @@ bool triad_sweep_is_done(const struct triad_sweep *sweep)
 	const struct triad_sweep_progress *progress = &sweep->progress;
 
 	return !sweep->running ||
-	       (progress->n_answered + progress->n_unanswered == progress->n_ports &&
-		       !sweep->n_flying && TAILQ_EMPTY(&sweep->waiting));
+		(progress->n_answered + progress->n_unanswered == progress->n_ports &&
+			!sweep->n_flying && TAILQ_EMPTY(&sweep->waiting));
 }
 
 void triad_sweep_abort(struct triad_sweep *sweep)

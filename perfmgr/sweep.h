@@ -51,7 +51,8 @@ struct triad_sweep_params {
 struct triad_sweep_sink {
 	void *context;
 	/* 'port' (index in the fabric) said this. */
-	void (*reading)(void *context, uint32_t port, enum triad_pma_attribute attribute,
+	void (*reading)(void *context, uint32_t port,
+		enum triad_pma_attribute attribute,
 		const struct triad_pma_reading *reading, uint64_t now_us);
 	/* 'port' is through for this sweep. */
 	void (*done)(void *context, uint32_t port, bool answered);
@@ -67,7 +68,7 @@ struct triad_sweep_progress {
 /* Since the scheduler was made. */
 struct triad_sweep_counts {
 	uint64_t sent;
-	uint64_t received;  /* answers that were waited for */
+	uint64_t received; /* answers that were waited for */
 	uint64_t timeouts;
 	uint64_t retries;
 	uint64_t late;      /* answers to nothing that is waited for */

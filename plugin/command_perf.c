@@ -36,14 +36,15 @@ static bool is_node_wanted(
 	};
 	uint64_t guid;
 
-	if (command->type != TRIAD_COMMAND_TYPE_ALL && node->type != types[command->type])
+	if (command->type != TRIAD_COMMAND_TYPE_ALL &&
+		node->type != types[command->type])
 		return false;
 	if (!command->node[0])
 		return true;
 	if (parse_guid(command->node, &guid))
 		return node->guid == guid;
 	return strcmp(command->node, node->name) == 0 ||
-	       fnmatch(command->node, node->name, 0) == 0;
+		fnmatch(command->node, node->name, 0) == 0;
 }
 
 static bool is_port_wanted(const struct triad_command *command,
@@ -52,7 +53,7 @@ static bool is_port_wanted(const struct triad_command *command,
 	const struct triad_fabric_port *port = &fabric->ports[index];
 
 	return port->has_pma && (command->port < 0 || command->port == port->number) &&
-	       is_node_wanted(command, &fabric->nodes[port->node]);
+		is_node_wanted(command, &fabric->nodes[port->node]);
 }
 
 /* --- one port, as text and as JSON --- */
@@ -109,7 +110,7 @@ static void put_port_json(struct triad_json *json, const struct shown *shown)
 	triad_json_bool(json, "answered", shown->row.answered);
 	if (shown->row.read_us)
 		triad_clock_format(triad_clock_wall_us() - triad_clock_now_us() +
-					   shown->row.read_us,
+				shown->row.read_us,
 			at);
 	triad_json_string(json, "last_read", shown->row.read_us ? at : NULL);
 }
@@ -125,8 +126,10 @@ static void format_scaled(char *text, size_t size, double value, const char *uni
 		i++;
 	}
 	snprintf(text, size, "%.*f%s%s%s",
-		i == 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2, value,
-		prefixes[i][0] || unit[0] ? " " : "", prefixes[i], unit);
+		i == 0 || value >= 99.95 ? 0
+			: value >= 9.995 ? 1
+					 : 2,
+		value, prefixes[i][0] || unit[0] ? " " : "", prefixes[i], unit);
 }
 
 static void format_counter(char *text, size_t size, unsigned counter, double value)
@@ -186,8 +189,9 @@ static void put_place(
 
 	format_far_end(far_end, sizeof(far_end), shown);
 	put_padded(output, shown->node->name, widths.name);
-	triad_output_printf(output, "  0x%016" PRIx64 "  %4u  %-6s  ", shown->node->guid,
-		shown->port->number, triad_port_state_name(shown->port->state));
+	triad_output_printf(output, "  0x%016" PRIx64 "  %4u  %-6s  ",
+		shown->node->guid, shown->port->number,
+		triad_port_state_name(shown->port->state));
 	put_padded(output, far_end, widths.far_end);
 }
 
@@ -230,8 +234,8 @@ static void put_remarks(struct triad_output *output, const struct triad_engine_r
 			output->color ? "\033[31m" : "", end,
 			errors[0] ? "; last: " : "", errors);
 	else if (errors[0])
-		triad_output_printf(output, "  %s%s%s",
-			output->color ? "\033[33m" : "", errors, end);
+		triad_output_printf(output, "  %s%s%s", output->color ? "\033[33m" : "",
+			errors, end);
 }
 
 static void put_line(
@@ -275,7 +279,7 @@ static int no_view(struct triad_plugin *plugin, struct triad_output *output)
 
 	triad_output_message(output, TRIAD_FRAME_MESSAGE, "no counters yet: %s\n",
 		trouble ? trouble : "the first sweep has not begun");
-	return TRIAD_EXIT_FAILED;
+	return TRIAD_CONTROL_FAILED;
 }
 
 static int no_port(const struct triad_command *command, struct triad_output *output)
@@ -284,7 +288,7 @@ static int no_port(const struct triad_command *command, struct triad_output *out
 		"no port matches%s%s%s; 'perf show' lists all\n",
 		command->node[0] ? " node '" : "", command->node,
 		command->node[0] ? "'" : "");
-	return TRIAD_EXIT_FAILED;
+	return TRIAD_CONTROL_FAILED;
 }
 
 /* Readers may be older than what they read: say so. */
@@ -359,7 +363,7 @@ int triad_command_run_perf_show(struct triad_plugin *plugin,
 	n = command->json ? show_json(view, command, output)
 			  : show_table(view, command, output);
 	triad_view_unref(view);
-	return n ? TRIAD_EXIT_DONE : no_port(command, output);
+	return n ? TRIAD_CONTROL_DONE : no_port(command, output);
 }
 
 /* --- perf top --- */
@@ -463,7 +467,7 @@ int triad_command_run_perf_top(struct triad_plugin *plugin,
 		triad_view_unref(view);
 		triad_output_message(
 			output, TRIAD_FRAME_MESSAGE, "perf top: out of memory\n");
-		return TRIAD_EXIT_FAILED;
+		return TRIAD_CONTROL_FAILED;
 	}
 	put_trouble(plugin, output);
 	n = rank(view, command, ranked);
@@ -473,7 +477,7 @@ int triad_command_run_perf_top(struct triad_plugin *plugin,
 		top_table(view, ranked, n, command->by, output);
 	free(ranked);
 	triad_view_unref(view);
-	return TRIAD_EXIT_DONE;
+	return TRIAD_CONTROL_DONE;
 }
 
 /* --- perf sweep --- */
@@ -512,13 +516,13 @@ int triad_command_run_perf_sweep(struct triad_plugin *plugin,
 	int error = 0;
 
 	if (trouble) {
-		triad_output_message(output, TRIAD_FRAME_MESSAGE,
-			"perf sweep: %s\n", trouble);
-		return TRIAD_EXIT_FAILED;
+		triad_output_message(
+			output, TRIAD_FRAME_MESSAGE, "perf sweep: %s\n", trouble);
+		return TRIAD_CONTROL_FAILED;
 	}
 	ticket = triad_perf_ask_sweep(plugin->perf);
-	while ((error = triad_perf_wait_sweep(
-			plugin->perf, ticket, TRIAD_US_PER_S)) == ETIMEDOUT &&
+	while ((error = triad_perf_wait_sweep(plugin->perf, ticket, TRIAD_US_PER_S)) ==
+			ETIMEDOUT &&
 		!output->failed) {
 		status = triad_perf_status(plugin->perf);
 		triad_output_message(output, TRIAD_FRAME_PROGRESS,
@@ -529,9 +533,9 @@ int triad_command_run_perf_sweep(struct triad_plugin *plugin,
 	status = triad_perf_status(plugin->perf);
 	if (!error) {
 		put_sweep(&status, command->json, output);
-		return TRIAD_EXIT_DONE;
+		return TRIAD_CONTROL_DONE;
 	}
 	triad_output_message(output, TRIAD_FRAME_MESSAGE,
 		"perf sweep: the PerfManager stopped before the sweep ended\n");
-	return TRIAD_EXIT_FAILED;
+	return TRIAD_CONTROL_FAILED;
 }

@@ -11,6 +11,7 @@
 
 #include "plugin/control.h"
 #include "plugin/instance.h"
+#include "plugin/sm_state.h"
 #include "plugin/worker.h"
 #include "triad/clock.h"
 #include "triad/json.h"
@@ -82,7 +83,7 @@ static void report_sm(struct report *report, struct triad_plugin *plugin)
 	uint64_t up_us = triad_clock_now_us() - plugin->started_us;
 
 	section(report, "sm", "SM");
-	fact_text(report, "state", "state", triad_plugin_sm_state(plugin));
+	fact_text(report, "state", "state", triad_sm_state(plugin->osm));
 	fact_guid(report, "port_guid", "port GUID", plugin->port_guid);
 	fact_text(report, "opensm", "OpenSM", TRIAD_OPENSM_VERSION);
 	fact_text(report, "triad", "Triad", PACKAGE_VERSION);
@@ -138,7 +139,8 @@ static void report_conf(struct report *report, struct triad_plugin *plugin)
 	diags = state == TRIAD_CONF_BROKEN ? plugin->conf_diags : none;
 	pthread_mutex_unlock(&plugin->conf_lock);
 	section(report, "configuration", "Configuration");
-	fact_text(report, "file", "file", plugin->conf_path[0] ? plugin->conf_path : NULL);
+	fact_text(report, "file", "file",
+		plugin->conf_path[0] ? plugin->conf_path : NULL);
 	fact_text(report, "state", "state", states[state]);
 	report_values(report, &conf);
 	report_mistakes(report, &diags);
@@ -158,7 +160,8 @@ static void report_topology(struct report *report, struct triad_plugin *plugin)
 	fact(report, "sm_sweeps", "heavy sweeps of the SM",
 		events.reported[TRIAD_EVENT_SWEEP_START], "");
 	fact(report, "snapshots", "snapshots", status.n_snapshots, "");
-	fact(report, "snapshots_discarded", "snapshots discarded", status.n_discarded, "");
+	fact(report, "snapshots_discarded", "snapshots discarded", status.n_discarded,
+		"");
 	fact(report, "snapshots_failed", "snapshots failed", status.n_failed, "");
 	fact(report, "sm_lock_us", "SM's lock held", status.lock_us, "us at most");
 	fact(report, "events_dropped", "events dropped", events.dropped, "");
@@ -180,7 +183,8 @@ static void report_last_sweep(
 		status->duration_us / TRIAD_US_PER_MS, "ms");
 	fact(report, "ports", "ports", status->last.n_ports, "");
 	fact(report, "ports_answered", "ports answered", status->last.n_answered, "");
-	fact(report, "ports_unanswered", "ports unanswered", status->last.n_unanswered, "");
+	fact(report, "ports_unanswered", "ports unanswered", status->last.n_unanswered,
+		"");
 }
 
 static void report_perfmgr(struct report *report, struct triad_plugin *plugin)
@@ -190,7 +194,9 @@ static void report_perfmgr(struct report *report, struct triad_plugin *plugin)
 
 	section(report, "perfmgr", "PerfManager");
 	fact_text(report, "state", "state",
-		trouble ? "idle" : status.sweeping ? "sweeping" : "waiting");
+		trouble                   ? "idle"
+			: status.sweeping ? "sweeping"
+					  : "waiting");
 	if (trouble || report->as_json)
 		fact_text(report, "trouble", "why", trouble);
 	report_last_sweep(report, &status);
@@ -263,5 +269,5 @@ int triad_command_run_status(struct triad_plugin *plugin,
 		triad_json_object_end(&report.json);
 		triad_json_end(&report.json);
 	}
-	return TRIAD_EXIT_DONE;
+	return TRIAD_CONTROL_DONE;
 }

@@ -15,7 +15,8 @@ const char *triad_commands_perf_trouble(struct triad_plugin *plugin)
 	broken = plugin->conf_state == TRIAD_CONF_BROKEN;
 	pthread_mutex_unlock(&plugin->conf_lock);
 	if (broken)
-		return "the configuration has mistakes (see 'status'): mend it and type "
+		return "the configuration has mistakes (see 'status'): mend it and "
+		       "type "
 		       "'reload'";
 	switch (triad_perf_state(plugin->perf)) {
 	case TRIAD_PERF_RUNNING:
@@ -49,11 +50,11 @@ static int run_set(struct triad_plugin *plugin, const struct triad_command *comm
 
 	if (triad_plugin_set(plugin, command->key, command->value, &diags)) {
 		put_diags(&diags, output);
-		return TRIAD_EXIT_FAILED;
+		return TRIAD_CONTROL_FAILED;
 	}
 	triad_output_printf(output, "%s = %s, until the next reload or restart\n",
 		command->key, command->value);
-	return TRIAD_EXIT_DONE;
+	return TRIAD_CONTROL_DONE;
 }
 
 static int run_reload(struct triad_plugin *plugin, const struct triad_command *command,
@@ -65,10 +66,10 @@ static int run_reload(struct triad_plugin *plugin, const struct triad_command *c
 		put_diags(&diags, output);
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
 			"not loaded; the configuration in force stays\n");
-		return TRIAD_EXIT_FAILED;
+		return TRIAD_CONTROL_FAILED;
 	}
 	triad_output_printf(output, "%s: loaded\n", plugin->conf_path);
-	return TRIAD_EXIT_DONE;
+	return TRIAD_CONTROL_DONE;
 }
 
 static int run_help(const char *prefix, const struct triad_command *command,
@@ -80,10 +81,10 @@ static int run_help(const char *prefix, const struct triad_command *command,
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
 			"help: no command '%s'; '%s help' lists them\n", command->topic,
 			prefix);
-		return TRIAD_EXIT_USAGE;
+		return TRIAD_CONTROL_USAGE;
 	}
 	triad_output_put(output, text, strlen(text));
-	return TRIAD_EXIT_DONE;
+	return TRIAD_CONTROL_DONE;
 }
 
 static int run(struct triad_plugin *plugin, const char *prefix,
@@ -105,7 +106,7 @@ static int run(struct triad_plugin *plugin, const char *prefix,
 	case TRIAD_COMMAND_RELOAD:
 		return run_reload(plugin, command, output);
 	}
-	return TRIAD_EXIT_USAGE;
+	return TRIAD_CONTROL_USAGE;
 }
 
 int triad_commands_run(struct triad_plugin *plugin, const char *prefix, int n_words,
@@ -117,7 +118,7 @@ int triad_commands_run(struct triad_plugin *plugin, const char *prefix, int n_wo
 
 	if (triad_command_parse(n_words, words, &command, message, sizeof(message))) {
 		triad_output_message(output, TRIAD_FRAME_MESSAGE, "%s\n", message);
-		return TRIAD_EXIT_USAGE;
+		return TRIAD_CONTROL_USAGE;
 	}
 	output->color = command.color;
 	status = run(plugin, prefix, &command, output);

@@ -11,10 +11,8 @@
 
 struct triad_plugin;
 
-enum { TRIAD_EXIT_DONE = 0, TRIAD_EXIT_FAILED = 1, TRIAD_EXIT_USAGE = 2 };
-
 /* Parses and runs a command; 'prefix' is what is typed before it, for help texts.
- * Flushes the output.  Returns an exit status. */
+ * Flushes the output.  Returns TRIAD_CONTROL_DONE, _FAILED or _USAGE. */
 int triad_commands_run(struct triad_plugin *plugin, const char *prefix, int n_words,
 	const char *const *words, struct triad_output *output);
 

@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "plugin/console_session.h"
-#include "plugin/instance.h"
 #include "plugin/thread.h"
 
 #define MAX_SESSIONS 8
@@ -32,7 +31,9 @@ struct session {
 };
 
 struct triad_console {
-	struct triad_plugin *plugin;
+	struct osm_opensm *osm;
+	struct triad_runner runner;
+	struct triad_log *log;
 	bool is_local;
 	int stop_fd;  /* readable from triad_console_stop() on */
 	int outer_fd; /* OpenSM's listening socket; -1: not yet ours */
@@ -61,7 +62,7 @@ static void *run_session(void *argument)
 {
 	struct session *session = argument;
 
-	triad_console_session_run(session->console->plugin, &session->ends);
+	triad_console_session_run(&session->console->runner, &session->ends);
 	close_ends(&session->ends);
 	atomic_store(&session->ended, true);
 	return NULL;
@@ -179,14 +180,15 @@ static bool is_listening(int fd)
 	socklen_t size = sizeof(listening);
 
 	return fd > 0 &&
-	       !getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &size) &&
-	       listening;
+		!getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &size) &&
+		listening;
 }
 
 static void give_up(struct triad_console *console, int error)
 {
-	triad_log_write(console->plugin->log, TRIAD_LOG_ERROR,
-		"console: Triad can't stand before OpenSM's: %s; 'triad ...' won't work "
+	triad_log_write(console->log, TRIAD_LOG_ERROR,
+		"console: Triad can't stand before OpenSM's: %s; 'triad ...' won't "
+		"work "
 		"there, triadctl does",
 		strerror(error));
 	console->failed = true;
@@ -210,14 +212,14 @@ static void take_loopback(struct triad_console *console, int outer_fd)
 		return;
 	}
 	console->running = true;
-	console->plugin->osm->console.socket = console->inner_fd;
-	triad_log_write(console->plugin->log, TRIAD_LOG_INFO,
+	console->osm->console.socket = console->inner_fd;
+	triad_log_write(console->log, TRIAD_LOG_INFO,
 		"console: 'triad help' in OpenSM's console lists what can be asked");
 }
 
 void triad_console_arm(struct triad_console *console)
 {
-	int socket_fd = console->plugin->osm->console.socket;
+	int socket_fd = console->osm->console.socket;
 
 	if (console->is_local || console->failed || console->running)
 		return;
@@ -231,19 +233,19 @@ void triad_console_arm(struct triad_console *console)
 
 /* An opensm that was started without a standard input has another file at descriptor
  * 0: its log, or one that no program inherits. */
-static bool has_standard_input(const struct triad_plugin *plugin)
+static bool has_standard_input(const struct triad_console *console)
 {
 	int flags = fcntl(0, F_GETFD);
 
 	return flags >= 0 && !(flags & FD_CLOEXEC) &&
-	       fileno(plugin->osm->log.out_port) != 0;
+		fileno(console->osm->log.out_port) != 0;
 }
 
 static void *run_local(void *argument)
 {
 	struct session *session = argument;
 
-	triad_console_session_run(session->console->plugin, &session->ends);
+	triad_console_session_run(&session->console->runner, &session->ends);
 	/* OpenSM sees the end of its input. */
 	close_ends(&session->ends);
 	return NULL;
@@ -255,7 +257,7 @@ static int take_local(struct triad_console *console)
 	struct session *session = &console->sessions[0];
 	int ends[2], standard_input, error;
 
-	if (!has_standard_input(console->plugin))
+	if (!has_standard_input(console))
 		return EBADF;
 	standard_input = fcntl(0, F_DUPFD_CLOEXEC, 3);
 	if (standard_input < 0)
@@ -278,7 +280,8 @@ static int take_local(struct triad_console *console)
 		return error;
 	}
 	close(ends[0]);
-	error = triad_thread_start(&console->thread, "triad-console", run_local, session);
+	error = triad_thread_start(
+		&console->thread, "triad-console", run_local, session);
 	if (error) {
 		dup2(standard_input, 0);
 		close_ends(&session->ends);
@@ -289,14 +292,16 @@ static int take_local(struct triad_console *console)
 
 /* --- life --- */
 
-struct triad_console *triad_console_new(struct triad_plugin *plugin)
+struct triad_console *triad_console_new(struct osm_opensm *osm,
+	const struct triad_runner *runner, struct triad_log *log)
 {
-	const char *kind = plugin->osm->subn.opt.console;
+	const char *kind = osm->subn.opt.console;
 	struct triad_console *console;
 
 	if (!kind || (strcmp(kind, "local") && strcmp(kind, "loopback"))) {
-		triad_log_write(plugin->log, TRIAD_LOG_ERROR,
-			"console.enabled is true, but opensm.conf has console %s: Triad "
+		triad_log_write(log, TRIAD_LOG_ERROR,
+			"console.enabled is true, but opensm.conf has console %s: "
+			"Triad "
 			"works in a local or a loopback console",
 			kind ? kind : "off");
 		return NULL;
@@ -304,7 +309,9 @@ struct triad_console *triad_console_new(struct triad_plugin *plugin)
 	console = calloc(1, sizeof(*console));
 	if (!console)
 		return NULL;
-	console->plugin = plugin;
+	console->osm = osm;
+	console->runner = *runner;
+	console->log = log;
 	console->is_local = strcmp(kind, "local") == 0;
 	console->outer_fd = -1;
 	console->inner_fd = -1;

@@ -21,12 +21,16 @@
 #ifndef TRIAD_PLUGIN_CONSOLE_H
 #define TRIAD_PLUGIN_CONSOLE_H
 
-struct triad_plugin;
+#include "plugin/runner.h"
+#include "triad/log.h"
+
+struct osm_opensm;
 struct triad_console;
 
 /* For the console that opensm.conf asks for.  NULL when there is none that Triad can
  * stand before, said in the log. */
-struct triad_console *triad_console_new(struct triad_plugin *plugin);
+struct triad_console *triad_console_new(struct osm_opensm *osm,
+	const struct triad_runner *runner, struct triad_log *log);
 
 /* Puts Triad before a loopback console that has appeared.  Does not block. */
 void triad_console_arm(struct triad_console *console);

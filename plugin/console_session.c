@@ -9,8 +9,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "plugin/commands.h"
-#include "plugin/instance.h"
 #include "triad/clock.h"
 
 #define LINE_SIZE 1024
@@ -21,7 +19,7 @@
 #define PIECE_SIZE 512
 
 struct session {
-	struct triad_plugin *plugin;
+	const struct triad_runner *runner;
 	const struct triad_console_ends *ends;
 	char line[LINE_SIZE];
 	size_t used;
@@ -72,7 +70,7 @@ static bool is_ours(const char *line)
 
 	line += strspn(line, " \t");
 	return strncmp(line, name, sizeof(name) - 1) == 0 &&
-	       strchr(" \t\r\n", line[sizeof(name) - 1]);
+		strchr(" \t\r\n", line[sizeof(name) - 1]);
 }
 
 static void run_words(struct session *session, int n, char **words)
@@ -80,7 +78,7 @@ static void run_words(struct session *session, int n, char **words)
 	struct triad_output output;
 
 	triad_output_init(&output, write_answer, session);
-	triad_commands_run(session->plugin, "triad", n - 1,
+	session->runner->run(session->runner->context, "triad", n - 1,
 		(const char *const *)words + 1, &output);
 }
 
@@ -165,9 +163,9 @@ static bool take_answered(const struct session *session)
 }
 
 void triad_console_session_run(
-	struct triad_plugin *plugin, const struct triad_console_ends *ends)
+	const struct triad_runner *runner, const struct triad_console_ends *ends)
 {
-	struct session session = {.plugin = plugin, .ends = ends};
+	struct session session = {.runner = runner, .ends = ends};
 	struct pollfd fds[] = {
 		{.fd = ends->stop, .events = POLLIN},
 		{.fd = ends->user_in, .events = POLLIN},

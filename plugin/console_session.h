@@ -2,9 +2,9 @@
 /* One user at OpenSM's console, with Triad in between.
  *
  * Octets from OpenSM go to the user as they are.  What the user types is put together
- * to lines: one for Triad is run and answered, with OpenSM's prompt behind it; any other
- * is passed on.  A line longer than a buffer is passed on in pieces: it is no command
- * of ours.
+ * to lines: one for Triad is run and answered, with OpenSM's prompt behind it; any
+ * other is passed on.  A line longer than a buffer is passed on in pieces: it is no
+ * command of ours.
  *
  * A user who ends his input, as 'nc -N' does, still gets what OpenSM answers.
  *
@@ -12,7 +12,7 @@
 #ifndef TRIAD_PLUGIN_CONSOLE_SESSION_H
 #define TRIAD_PLUGIN_CONSOLE_SESSION_H
 
-struct triad_plugin;
+#include "plugin/runner.h"
 
 struct triad_console_ends {
 	int user_in;    /* what the user types */
@@ -25,6 +25,6 @@ struct triad_console_ends {
 /* Returns when an end has closed, or at once when 'stop' is readable; ends that are
  * sockets must not block. */
 void triad_console_session_run(
-	struct triad_plugin *plugin, const struct triad_console_ends *ends);
+	const struct triad_runner *runner, const struct triad_console_ends *ends);
 
 #endif

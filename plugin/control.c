@@ -11,9 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "plugin/commands.h"
 #include "plugin/control_file.h"
-#include "plugin/instance.h"
 #include "plugin/thread.h"
 #include "triad/control.h"
 
@@ -32,7 +30,8 @@ struct client {
 };
 
 struct triad_control {
-	struct triad_plugin *plugin;
+	struct triad_runner runner;
+	struct triad_log *log;
 	struct triad_control_file file;
 	pthread_t thread;
 	int wake_fd;
@@ -137,8 +136,9 @@ static int read_request(struct client *client, size_t *size)
 
 	if (!error)
 		error = triad_frame_decode(header, &frame);
-	if (!error && (frame.type != TRIAD_FRAME_REQUEST ||
-			      frame.size > sizeof(client->request)))
+	if (!error &&
+		(frame.type != TRIAD_FRAME_REQUEST ||
+			frame.size > sizeof(client->request)))
 		error = EPROTO;
 	if (error)
 		return error;
@@ -149,7 +149,7 @@ static int read_request(struct client *client, size_t *size)
 static void refuse(struct client *client, int error)
 {
 	struct triad_control *control = client->control;
-	char exit_status = TRIAD_EXIT_USAGE;
+	char exit_status = TRIAD_CONTROL_USAGE;
 
 	if (error == ECONNRESET)
 		return;
@@ -181,8 +181,8 @@ static void serve(struct client *client)
 		return;
 	}
 	count(control, &control->status.n_requests);
-	exit_status = (char)triad_commands_run(control->plugin, "triadctl", n_words,
-		(const char *const *)words, &client->output);
+	exit_status = (char)control->runner.run(control->runner.context, "triadctl",
+		n_words, (const char *const *)words, &client->output);
 	if (!client->output.failed)
 		write_frame(client, TRIAD_FRAME_EXIT, &exit_status, 1);
 }
@@ -249,7 +249,7 @@ static void turn_away(int fd, const char *reason)
 	size += TRIAD_FRAME_HEADER_SIZE;
 	triad_frame_encode(reply + size, TRIAD_FRAME_EXIT, 1);
 	size += TRIAD_FRAME_HEADER_SIZE;
-	reply[size++] = TRIAD_EXIT_FAILED;
+	reply[size++] = TRIAD_CONTROL_FAILED;
 	(void)!send(fd, reply, size, MSG_DONTWAIT | MSG_NOSIGNAL);
 	close(fd);
 }
@@ -261,7 +261,7 @@ static void forbid(struct triad_control *control, int fd, uid_t uid)
 	count(control, &control->status.n_forbidden);
 	if (triad_log_limit_pass(
 		    &control->forbidden_limit, triad_clock_now_us(), &suppressed))
-		triad_log_write(control->plugin->log, TRIAD_LOG_ERROR,
+		triad_log_write(control->log, TRIAD_LOG_ERROR,
 			"control socket: user %u may not use it (%lu more before)",
 			(unsigned)uid, suppressed);
 	turn_away(fd, "only root and the user that OpenSM runs as may ask\n");
@@ -278,8 +278,7 @@ static int start_client(struct triad_control *control, int fd)
 	client->control = control;
 	client->fd = fd;
 	pthread_mutex_lock(&control->lock);
-	error = triad_thread_start(
-		&client->thread, "triad-client", run_client, client);
+	error = triad_thread_start(&client->thread, "triad-client", run_client, client);
 	if (!error) {
 		client->next = control->clients;
 		control->clients = client;
@@ -299,7 +298,7 @@ static void wait_for_room(struct triad_control *control, int error)
 
 	if (triad_log_limit_pass(
 		    &control->accept_limit, triad_clock_now_us(), &suppressed))
-		triad_log_write(control->plugin->log, TRIAD_LOG_ERROR,
+		triad_log_write(control->log, TRIAD_LOG_ERROR,
 			"control socket: a client can't be accepted: %s; it waits",
 			strerror(error));
 	(void)poll(&wake_fd, 1, ACCEPT_AGAIN_MS);
@@ -325,7 +324,8 @@ static void accept_client(struct triad_control *control)
 	if (has_room && !start_client(control, fd))
 		return;
 	count(control, &control->status.n_busy);
-	turn_away(fd, "busy: too many clients at once (control.max_clients); try again\n");
+	turn_away(fd,
+		"busy: too many clients at once (control.max_clients); try again\n");
 }
 
 static void *run(void *argument)
@@ -351,21 +351,22 @@ static void *run(void *argument)
 
 /* --- life --- */
 
-struct triad_control *triad_control_new(
-	struct triad_plugin *plugin, const char *path, unsigned max_clients)
+struct triad_control *triad_control_new(const char *path, unsigned max_clients,
+	const struct triad_runner *runner, struct triad_log *log)
 {
 	struct triad_control *control = calloc(1, sizeof(*control));
 
 	if (!control)
 		return NULL;
-	control->plugin = plugin;
+	control->runner = *runner;
+	control->log = log;
 	control->forbidden_limit = control->accept_limit =
 		(struct triad_log_limit){.burst = 1, .period_us = 60 * TRIAD_US_PER_S};
 	atomic_init(&control->max_clients, max_clients);
 	pthread_mutex_init(&control->lock, NULL);
 	control->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (control->wake_fd >= 0 &&
-		!triad_control_file_open(&control->file, path, plugin->log)) {
+		!triad_control_file_open(&control->file, path, log)) {
 		if (!triad_thread_start(
 			    &control->thread, "triad-control", run, control))
 			return control;

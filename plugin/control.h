@@ -18,16 +18,17 @@
 
 #include <stdint.h>
 
+#include "plugin/runner.h"
 #include "triad/clock.h"
+#include "triad/log.h"
 
 #define TRIAD_CONTROL_REQUEST_US (5 * TRIAD_US_PER_S)
 #define TRIAD_CONTROL_REPLY_US (10 * TRIAD_US_PER_S)
 
-struct triad_plugin;
 struct triad_control;
 
 struct triad_control_status {
-	uint64_t n_clients;   /* now */
+	uint64_t n_clients; /* now */
 	uint64_t n_requests;
 	uint64_t n_busy;      /* turned away: too many clients */
 	uint64_t n_forbidden; /* turned away: another user */
@@ -37,8 +38,8 @@ struct triad_control_status {
 
 /* Listens at 'path'.  NULL, with a line in the log that says why and what to do, when
  * it can't; OpenSM then runs without the socket. */
-struct triad_control *triad_control_new(
-	struct triad_plugin *plugin, const char *path, unsigned max_clients);
+struct triad_control *triad_control_new(const char *path, unsigned max_clients,
+	const struct triad_runner *runner, struct triad_log *log);
 
 /* Cuts all clients off and removes the socket.  Accepts NULL. */
 void triad_control_free(struct triad_control *control);

@@ -12,7 +12,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define ADVICE "; OpenSM runs without a control socket, set control.socket to another path"
+#define ADVICE                                                                         \
+	"; OpenSM runs without a control socket, set control.socket to another path"
 
 static void make_folder(const char *path)
 {
@@ -75,7 +76,8 @@ static const char *why(int error)
 {
 	switch (error) {
 	case EADDRINUSE:
-		return "another process serves it (two OpenSMs on a host need %g in the "
+		return "another process serves it (two OpenSMs on a host need %g in "
+		       "the "
 		       "path)";
 	case EISDIR:
 		return "it is a directory";
@@ -101,8 +103,8 @@ int triad_control_file_open(
 		error = listen_at(file);
 	if (!error)
 		return 0;
-	triad_log_write(log, TRIAD_LOG_ERROR,
-		"control socket %s: %s" ADVICE, path, why(error));
+	triad_log_write(
+		log, TRIAD_LOG_ERROR, "control socket %s: %s" ADVICE, path, why(error));
 	if (file->fd >= 0)
 		close(file->fd);
 	if (file->lock_fd >= 0)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <syslog.h>
 
+#include "plugin/access.h"
 #include "plugin/instance.h"
 #include "plugin/worker.h"
 #include "triad/clock.h"
@@ -18,8 +19,17 @@
 static bool layout_fits(const struct osm_opensm *osm)
 {
 	return osm->subn.p_osm == osm && osm->sm.p_subn == &osm->subn &&
-	       osm->sa.p_subn == &osm->subn && osm->sa.p_log == &osm->log &&
-	       osm->sm.p_lock == &osm->lock && osm->sa.p_lock == &osm->lock;
+		osm->sa.p_subn == &osm->subn && osm->sa.p_log == &osm->log &&
+		osm->sm.p_lock == &osm->lock && osm->sa.p_lock == &osm->lock;
+}
+
+static struct triad_plugin *start(struct osm_opensm *osm)
+{
+	struct triad_plugin *plugin = triad_plugin_new(osm);
+
+	if (plugin)
+		triad_access_start(plugin);
+	return plugin;
 }
 
 static void *create(struct osm_opensm *osm)
@@ -27,7 +37,8 @@ static void *create(struct osm_opensm *osm)
 	if (!layout_fits(osm)) {
 		/* OpenSM's log can't be found either, then. */
 		static const char line[] =
-			"triad: error: this opensm has another layout than the one that "
+			"triad: error: this opensm has another layout than the one "
+			"that "
 			"libosmtriad.so was built for (" OSM_VERSION "): Triad stays "
 			"off; build it with the headers of this opensm";
 
@@ -35,12 +46,17 @@ static void *create(struct osm_opensm *osm)
 		syslog(LOG_DAEMON | LOG_ERR, "%s", line);
 		return NULL;
 	}
-	return triad_plugin_new(osm);
+	return start(osm);
 }
 
 static void delete (void *context)
 {
-	triad_plugin_free(context);
+	struct triad_plugin *plugin = context;
+
+	/* Waiters are let go first, then those end that ask the others. */
+	triad_perf_stop(plugin->perf);
+	triad_access_stop(plugin);
+	triad_plugin_free(plugin);
 }
 
 /* OpenSM calls this with its own locks held for some events: it only notes. */

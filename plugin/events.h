@@ -43,8 +43,8 @@ struct triad_events *triad_events_new(void);
 void triad_events_free(struct triad_events *events);
 
 /* Never blocks or allocates. */
-void triad_events_put(struct triad_events *events, enum triad_event_kind kind,
-	uint64_t now_us);
+void triad_events_put(
+	struct triad_events *events, enum triad_event_kind kind, uint64_t now_us);
 
 /* Takes the oldest event, waiting for one until 'until_us' at most.  Returns false
  * when there was none in that time, or after triad_events_stop(). */

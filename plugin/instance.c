@@ -59,7 +59,8 @@ static void apply_conf(struct triad_plugin *plugin)
 	atomic_store(&plugin->osmlog.syslog, conf.log.syslog);
 	triad_perf_configure(plugin->perf, &conf);
 	if (plugin->control)
-		triad_control_set_max_clients(plugin->control, conf.control.max_clients);
+		triad_control_set_max_clients(
+			plugin->control, conf.control.max_clients);
 }
 
 static void load_first_conf(struct triad_plugin *plugin)
@@ -98,8 +99,8 @@ int triad_plugin_reload(struct triad_plugin *plugin, struct triad_diags *diags)
 	if (!plugin->conf_path[0]) {
 		triad_diags_add(diags, 0, 0,
 			"the plugin was started without a configuration file: give it "
-			"one in opensm.conf, event_plugin_options conf=PATH, or as "
-			STANDARD_CONF_PATH " and restart OpenSM");
+			"one in opensm.conf, event_plugin_options conf=PATH, or "
+			"as " STANDARD_CONF_PATH " and restart OpenSM");
 		return ENOENT;
 	}
 	error = triad_conf_load(plugin->conf_path, plugin->port_guid, &conf, diags);
@@ -132,44 +133,14 @@ int triad_plugin_set(struct triad_plugin *plugin, const char *key, const char *v
 		apply_conf(plugin);
 	pthread_mutex_unlock(&plugin->conf_lock);
 	if (!error)
-		triad_log_write(plugin->log, TRIAD_LOG_INFO, "%s = %s, until the next "
-			"reload or restart", key, value);
+		triad_log_write(plugin->log, TRIAD_LOG_INFO,
+			"%s = %s, until the next "
+			"reload or restart",
+			key, value);
 	return error;
 }
 
-/* --- OpenSM --- */
-
-const char *triad_plugin_sm_state(const struct triad_plugin *plugin)
-{
-	switch (plugin->osm->subn.sm_state) {
-	case IB_SMINFO_STATE_NOTACTIVE:
-		return "not-active";
-	case IB_SMINFO_STATE_DISCOVERING:
-		return "discovering";
-	case IB_SMINFO_STATE_STANDBY:
-		return "standby";
-	case IB_SMINFO_STATE_MASTER:
-		return "master";
-	default:
-		return "starting";
-	}
-}
-
 /* --- life --- */
-
-/* From the first of these on, commands may change the configuration. */
-static void start_access(struct triad_plugin *plugin)
-{
-	const struct triad_conf conf = plugin->conf;
-	bool has_console = conf.console.enabled && plugin->conf_state != TRIAD_CONF_BROKEN;
-
-	if (has_console)
-		atomic_store(&plugin->console, triad_console_new(plugin));
-	if (conf.control.enabled)
-		atomic_store(&plugin->control,
-			triad_control_new(plugin, conf.control.socket,
-				conf.control.max_clients));
-}
 
 struct triad_plugin *triad_plugin_new(struct osm_opensm *osm)
 {
@@ -187,15 +158,16 @@ struct triad_plugin *triad_plugin_new(struct osm_opensm *osm)
 	plugin->events = triad_events_new();
 	plugin->perf = triad_perf_new(plugin->port_guid, plugin->log);
 	if (plugin->events && plugin->perf)
-		plugin->worker = triad_worker_new(plugin);
+		plugin->worker = triad_worker_new(
+			osm, plugin->log, plugin->events, plugin->perf);
 	if (!plugin->worker) {
 		triad_log_write(plugin->log, TRIAD_LOG_ERROR,
 			"not enough memory or threads: Triad stays off");
+		triad_perf_stop(plugin->perf);
 		triad_plugin_free(plugin);
 		return NULL;
 	}
 	apply_conf(plugin);
-	start_access(plugin);
 	triad_log_write(plugin->log, TRIAD_LOG_INFO,
 		"Triad " PACKAGE_VERSION " on port 0x%016" PRIx64 ", configuration: %s",
 		plugin->port_guid,
@@ -205,10 +177,6 @@ struct triad_plugin *triad_plugin_new(struct osm_opensm *osm)
 
 void triad_plugin_free(struct triad_plugin *plugin)
 {
-	/* Waiters are let go first, then those end that ask the others. */
-	triad_perf_stop(plugin->perf);
-	triad_control_free(plugin->control);
-	triad_console_stop(plugin->console);
 	triad_worker_free(plugin->worker);
 	triad_console_free(plugin->console);
 	triad_perf_free(plugin->perf);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* One Triad in one OpenSM: what the plugin's parts share.
  *
- * Life: entry.c makes it in OpenSM's create() and ends it in delete().  The parts are
- * made in the order of the members; those that ask others are ended before them.
+ * Life: entry.c makes it in OpenSM's create(), opens the ways to ask it (access.h), and
+ * ends them and then it in delete().  The parts are made in the order of the members.
  *
  * Lock order: conf_lock before any part's own lock.  OpenSM's lock is taken by
  * snapshot.c alone, with none of ours held. */
@@ -47,7 +47,7 @@ struct triad_plugin {
 	struct triad_events *events;
 	struct triad_perf *perf;
 	struct triad_worker *worker;
-	/* NULL: off or failed.  Threads that were there before look at them. */
+	/* Of access.c; NULL: off or failed.  Threads that were there before look. */
 	_Atomic(struct triad_control *) control;
 	_Atomic(struct triad_console *) console;
 };
@@ -55,6 +55,8 @@ struct triad_plugin {
 /* Returns NULL when OpenSM is not what the plugin was built for, or memory is short;
  * OpenSM then goes on without the plugin. */
 struct triad_plugin *triad_plugin_new(struct osm_opensm *osm);
+
+/* After triad_perf_stop() and triad_access_stop(). */
 void triad_plugin_free(struct triad_plugin *plugin);
 
 /* A copy of the configuration in force. */
@@ -67,8 +69,5 @@ int triad_plugin_reload(struct triad_plugin *plugin, struct triad_diags *diags);
 /* As triad_conf_set(), and puts it in force. */
 int triad_plugin_set(struct triad_plugin *plugin, const char *key, const char *value,
 	struct triad_diags *diags);
-
-/* "master", "standby", ... as this SM is now. */
-const char *triad_plugin_sm_state(const struct triad_plugin *plugin);
 
 #endif

@@ -2,6 +2,7 @@
 lib_LTLIBRARIES += libosmtriad.la
 
 libosmtriad_la_SOURCES = \
+	plugin/access.c plugin/access.h \
 	plugin/command_perf.c \
 	plugin/command_status.c \
 	plugin/commands.c plugin/commands.h \
@@ -15,6 +16,8 @@ libosmtriad_la_SOURCES = \
 	plugin/opensm.h \
 	plugin/osmlog.c plugin/osmlog.h \
 	plugin/perf.c plugin/perf.h \
+	plugin/runner.h \
+	plugin/sm_state.c plugin/sm_state.h \
 	plugin/snapshot.c plugin/snapshot.h \
 	plugin/thread.c plugin/thread.h \
 	plugin/umad.c plugin/umad.h \

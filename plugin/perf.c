@@ -247,7 +247,8 @@ static struct work take_work(struct triad_perf *perf)
 {
 	enum triad_perf_state state = state_of(perf);
 	struct work work = {
-		.wanted = state == TRIAD_PERF_RUNNING || state == TRIAD_PERF_NO_TRANSPORT,
+		.wanted =
+			state == TRIAD_PERF_RUNNING || state == TRIAD_PERF_NO_TRANSPORT,
 		.params_changed = perf->params_changed,
 		.params = perf->params,
 		.fabric = perf->fabric,

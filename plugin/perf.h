@@ -2,10 +2,10 @@
 /* The PerfManager's thread: runs a collector (perfmgr/collector.h) on a umad
  * descriptor of its own.
  *
- * It sweeps while it is enabled, this SM is master and there is a fabric, taken since it
- * became master: LIDs may have changed under another one.  What others
- * want of it (a configuration, a fabric, a sweep) is left for it under a lock that is
- * held for a few instructions; it takes that up between two turns, within 20 ms.
+ * It sweeps while it is enabled, this SM is master and there is a fabric, taken since
+ * it became master: LIDs may have changed under another one.  What others want of it (a
+ * configuration, a fabric, a sweep) is left for it under a lock that is held for a few
+ * instructions; it takes that up between two turns, within 20 ms.
  *
  * Thread-safety: any thread, for all but new and free. */
 #ifndef TRIAD_PLUGIN_PERF_H

@@ -126,7 +126,7 @@ static bool answers_for_counters(
 		return osm_physp_get_port_state(physp) >= IB_LINK_INIT;
 	/* Port 0 has counters only where it is an enhanced one. */
 	return osm_physp_get_port_num(physp) ||
-	       (node->sw && ib_switch_info_is_enhanced_port0(&node->sw->switch_info));
+		(node->sw && ib_switch_info_is_enhanced_port0(&node->sw->switch_info));
 }
 
 static void add_port(const struct snapshot *snapshot, osm_node_t *node,
@@ -260,8 +260,8 @@ int triad_snapshot_take(struct osm_opensm *osm, const struct triad_fabric *like,
 	else if (!snapshot.last_guid)
 		error = ENODATA;
 	else
-		error = triad_fabric_build(snapshot.builder,
-			cl_ntoh64(osm->subn.sm_port_guid), fabric);
+		error = triad_fabric_build(
+			snapshot.builder, cl_ntoh64(osm->subn.sm_port_guid), fabric);
 	triad_fabric_builder_free(snapshot.builder);
 	if (error)
 		return error;

@@ -43,7 +43,7 @@ static int read_mad(struct triad_umad *umad, size_t *size)
 	errno = 0;
 	result = umad_recv(umad->fd, umad->receive_buffer, &room, 0);
 	if (result >= 0) {
-		*size = room < 0		? 0
+		*size = room < 0                ? 0
 			: room > TRIAD_MAD_SIZE ? TRIAD_MAD_SIZE
 						: (size_t)room;
 		return 0;
@@ -67,7 +67,7 @@ static int receive_mad(void *context, uint64_t wait_us, struct triad_mad_reply *
 	error = umad_poll(umad->fd, wait_ms);
 	if (error)
 		return error == -ETIMEDOUT || errno == EINTR ? EAGAIN
-			: errno				     ? errno
+			: errno                              ? errno
 							     : EIO;
 	error = read_mad(umad, &size);
 	if (error)

@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "plugin/console.h"
-#include "plugin/instance.h"
+#include "plugin/perf.h"
+#include "plugin/sm_state.h"
 #include "plugin/snapshot.h"
 #include "plugin/thread.h"
 #include "triad/clock.h"
@@ -19,13 +20,17 @@
 #define MAX_DISCARDED 3
 
 struct triad_worker {
-	struct triad_plugin *plugin;
+	struct osm_opensm *osm;
+	struct triad_log *log;
+	struct triad_events *events;
+	struct triad_perf *perf;
+	_Atomic(struct triad_console *) console; /* NULL: none yet */
 	pthread_t thread;
 	atomic_ulong sweeps_begun;
-	uint64_t snapshot_due_us; /* UINT64_MAX: none */
-	unsigned n_discarded;     /* in a row */
-	int snapshot_error;       /* said last */
-	const char *sm_state;     /* seen last */
+	uint64_t snapshot_due_us;    /* UINT64_MAX: none */
+	unsigned n_discarded;        /* in a row */
+	int snapshot_error;          /* said last */
+	const char *sm_state;        /* seen last */
 	struct triad_fabric *fabric; /* the last snapshot */
 
 	pthread_mutex_t lock; /* of what follows */
@@ -34,13 +39,17 @@ struct triad_worker {
 
 static void *run(void *argument);
 
-struct triad_worker *triad_worker_new(struct triad_plugin *plugin)
+struct triad_worker *triad_worker_new(struct osm_opensm *osm, struct triad_log *log,
+	struct triad_events *events, struct triad_perf *perf)
 {
 	struct triad_worker *worker = calloc(1, sizeof(*worker));
 
 	if (!worker)
 		return NULL;
-	worker->plugin = plugin;
+	worker->osm = osm;
+	worker->log = log;
+	worker->events = events;
+	worker->perf = perf;
 	worker->snapshot_due_us = UINT64_MAX;
 	worker->sm_state = "";
 	pthread_mutex_init(&worker->lock, NULL);
@@ -54,11 +63,17 @@ void triad_worker_free(struct triad_worker *worker)
 {
 	if (!worker)
 		return;
-	triad_events_stop(worker->plugin->events);
+	triad_events_stop(worker->events);
 	pthread_join(worker->thread, NULL);
 	triad_fabric_unref(worker->fabric);
 	pthread_mutex_destroy(&worker->lock);
 	free(worker);
+}
+
+void triad_worker_set_console(
+	struct triad_worker *worker, struct triad_console *console)
+{
+	atomic_store(&worker->console, console);
 }
 
 void triad_worker_note_sweep(struct triad_worker *worker)
@@ -78,7 +93,8 @@ struct triad_worker_status triad_worker_status(struct triad_worker *worker)
 
 /* --- snapshots --- */
 
-static void describe(struct triad_worker_status *status, const struct triad_fabric *fabric)
+static void describe(
+	struct triad_worker_status *status, const struct triad_fabric *fabric)
 {
 	uint32_t ends = 0;
 
@@ -107,9 +123,10 @@ static void publish(struct triad_worker *worker, struct triad_fabric *fabric)
 	pthread_mutex_unlock(&worker->lock);
 	triad_fabric_unref(worker->fabric);
 	worker->fabric = fabric;
-	triad_perf_set_fabric(worker->plugin->perf, fabric);
-	triad_log_write(worker->plugin->log, TRIAD_LOG_VERBOSE,
-		"topology: %u nodes, %u switches, %u ports, %u links; the SM's lock was "
+	triad_perf_set_fabric(worker->perf, fabric);
+	triad_log_write(worker->log, TRIAD_LOG_VERBOSE,
+		"topology: %u nodes, %u switches, %u ports, %u links; the SM's lock "
+		"was "
 		"held for %lu us at most",
 		status.n_nodes, status.n_switches, status.n_ports, status.n_links,
 		(unsigned long)status.lock_us);
@@ -131,8 +148,9 @@ static void fail(struct triad_worker *worker, int error)
 	worker->status.n_failed++;
 	pthread_mutex_unlock(&worker->lock);
 	if (error != worker->snapshot_error)
-		triad_log_write(worker->plugin->log, TRIAD_LOG_ERROR,
-			"topology: it can't be copied from the SM: %s; the last copy is "
+		triad_log_write(worker->log, TRIAD_LOG_ERROR,
+			"topology: it can't be copied from the SM: %s; the last copy "
+			"is "
 			"kept, and it is tried again after the next sweep",
 			strerror(error));
 	worker->snapshot_error = error;
@@ -141,8 +159,8 @@ static void fail(struct triad_worker *worker, int error)
 static void take_snapshot(struct triad_worker *worker)
 {
 	struct triad_fabric *fabric = NULL;
-	int error = triad_snapshot_take(worker->plugin->osm, worker->fabric,
-		&worker->sweeps_begun, &fabric);
+	int error = triad_snapshot_take(
+		worker->osm, worker->fabric, &worker->sweeps_begun, &fabric);
 
 	worker->snapshot_due_us = UINT64_MAX;
 	if (error == ECANCELED) {
@@ -162,19 +180,19 @@ static void take_snapshot(struct triad_worker *worker)
 
 static void look_at_sm_state(struct triad_worker *worker)
 {
-	const char *state = triad_plugin_sm_state(worker->plugin);
+	const char *state = triad_sm_state(worker->osm);
 	bool is_master = strcmp(state, "master") == 0;
 
 	if (state == worker->sm_state)
 		return;
 	if (is_master || strcmp(state, "standby") == 0)
-		triad_log_write(worker->plugin->log, TRIAD_LOG_INFO, "this SM is %s%s",
-			state, is_master ? "" : ": no counters are read here");
+		triad_log_write(worker->log, TRIAD_LOG_INFO, "this SM is %s%s", state,
+			is_master ? "" : ": no counters are read here");
 	worker->sm_state = state;
 	/* What another SM rules is not ours to copy. */
 	if (!is_master)
 		worker->snapshot_due_us = UINT64_MAX;
-	triad_perf_set_master(worker->plugin->perf, is_master);
+	triad_perf_set_master(worker->perf, is_master);
 }
 
 static void handle(struct triad_worker *worker, const struct triad_event *event)
@@ -199,21 +217,20 @@ static void handle(struct triad_worker *worker, const struct triad_event *event)
 static void *run(void *argument)
 {
 	struct triad_worker *worker = argument;
-	struct triad_plugin *plugin = worker->plugin;
 	struct triad_console *console;
 	struct triad_event event;
 
-	while (!triad_events_are_stopped(plugin->events)) {
+	while (!triad_events_are_stopped(worker->events)) {
 		uint64_t until_us = triad_clock_now_us() + TICK_US;
 
 		if (worker->snapshot_due_us < until_us)
 			until_us = worker->snapshot_due_us;
-		if (triad_events_take(plugin->events, until_us, &event))
+		if (triad_events_take(worker->events, until_us, &event))
 			handle(worker, &event);
 		look_at_sm_state(worker);
 		if (triad_clock_now_us() >= worker->snapshot_due_us)
 			take_snapshot(worker);
-		console = atomic_load(&plugin->console);
+		console = atomic_load(&worker->console);
 		if (console)
 			triad_console_arm(console);
 	}

@@ -14,8 +14,11 @@
 
 #include "plugin/events.h"
 #include "triad/fabric.h"
+#include "triad/log.h"
 
-struct triad_plugin;
+struct osm_opensm;
+struct triad_console;
+struct triad_perf;
 struct triad_worker;
 
 struct triad_worker_status {
@@ -27,9 +30,15 @@ struct triad_worker_status {
 	uint32_t n_nodes, n_switches, n_ports, n_links;
 };
 
-/* Starts the thread.  NULL when memory or threads are short. */
-struct triad_worker *triad_worker_new(struct triad_plugin *plugin);
+/* Starts the thread.  What it is given outlives it.  NULL when memory or threads are
+ * short. */
+struct triad_worker *triad_worker_new(struct osm_opensm *osm, struct triad_log *log,
+	struct triad_events *events, struct triad_perf *perf);
 void triad_worker_free(struct triad_worker *worker);
+
+/* The console to arm, until the worker is freed. */
+void triad_worker_set_console(
+	struct triad_worker *worker, struct triad_console *console);
 
 /* From report(): never blocks. */
 void triad_worker_note_sweep(struct triad_worker *worker);

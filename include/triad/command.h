@@ -50,9 +50,9 @@ struct triad_command {
 	char node[128]; /* GUID in hex, or a name; empty: every node */
 	int port;       /* -1: every port */
 	enum triad_command_type type;
-	unsigned by;         /* enum triad_counter */
-	unsigned limit;      /* rows of 'perf top' */
-	bool watch;          /* triadctl asks again each 'interval_s' */
+	unsigned by;    /* enum triad_counter */
+	unsigned limit; /* rows of 'perf top' */
+	bool watch;     /* triadctl asks again each 'interval_s' */
 	unsigned interval_s;
 	char key[64];
 	char value[256];
@@ -66,7 +66,7 @@ struct triad_command {
  * allowed.  '--help' or '-h' anywhere gives TRIAD_COMMAND_HELP on that command.
  * 'key' and 'value' of TRIAD_COMMAND_SET are for triad_conf_set() to check. */
 int triad_command_parse(int n_words, const char *const *words,
-			struct triad_command *command, char *message, size_t size);
+	struct triad_command *command, char *message, size_t size);
 
 /* Help on all commands ('topic' empty) or on one ("perf show"), as text ending in
  * a newline; 'prefix' is what is typed before ("triadctl", "triad").  Returns 0

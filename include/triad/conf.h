@@ -71,13 +71,13 @@ struct triad_conf_key {
 	const char *section;
 	const char *name;
 	enum triad_conf_type type;
-	size_t offset;               /* in struct triad_conf */
-	unsigned min, max;           /* TRIAD_CONF_UINT */
-	const char *const *choices;  /* TRIAD_CONF_CHOICE, NULL-terminated */
-	const char *standard;        /* the default, as it is written in a file */
-	const char *unit;            /* "s", "ms", ... or "" */
-	bool at_run_time;            /* a change acts without restarting OpenSM */
-	const char *help;            /* one sentence */
+	size_t offset;              /* in struct triad_conf */
+	unsigned min, max;          /* TRIAD_CONF_UINT */
+	const char *const *choices; /* TRIAD_CONF_CHOICE, NULL-terminated */
+	const char *standard;       /* the default, as it is written in a file */
+	const char *unit;           /* "s", "ms", ... or "" */
+	bool at_run_time;           /* a change acts without restarting OpenSM */
+	const char *help;           /* one sentence */
 };
 
 /* The table; '*n' is its length. */
@@ -92,7 +92,7 @@ void triad_conf_init(struct triad_conf *conf, uint64_t port_guid);
  * right and defaults for the others, for the caller that must go on with
  * something.  EFBIG: over TRIAD_CONF_FILE_MAX_SIZE, all defaults. */
 int triad_conf_parse(const char *text, size_t size, uint64_t port_guid,
-		     struct triad_conf *conf, struct triad_diags *diags);
+	struct triad_conf *conf, struct triad_diags *diags);
 
 /* Reads a file of at most TRIAD_CONF_FILE_MAX_SIZE and parses it.  Initialises
  * 'diags' with its name.  Returns 0 or an errno; 'diags' says why in any case of
@@ -100,17 +100,17 @@ int triad_conf_parse(const char *text, size_t size, uint64_t port_guid,
  * is as triad_conf_parse() leaves it, all defaults when nothing could be read.
  * Never waits for a FIFO or a device. */
 int triad_conf_load(const char *path, uint64_t port_guid, struct triad_conf *conf,
-		    struct triad_diags *diags);
+	struct triad_diags *diags);
 
 /* Changes one key, named 'section.name'.  Returns 0; ENOENT (no such key), EINVAL
  * (value), EPERM (only at start), with the reason added to 'diags'; then '*conf'
  * is untouched. */
 int triad_conf_set(struct triad_conf *conf, const char *key, const char *value,
-		   uint64_t port_guid, struct triad_diags *diags);
+	uint64_t port_guid, struct triad_diags *diags);
 
 /* The present value of a key as it would be written in a file, cut at 'size'
  * octets (TRIAD_CONF_VALUE_SIZE hold any). */
 void triad_conf_format(const struct triad_conf *conf, const struct triad_conf_key *key,
-		       char *text, size_t size);
+	char *text, size_t size);
 
 #endif

@@ -31,6 +31,13 @@
 #define TRIAD_CONTROL_REPLY_SIZE 65536 /* of one frame, at most */
 #define TRIAD_CONTROL_MAX_WORDS 32
 
+/* What an EXIT frame says, and what triadctl exits with. */
+enum {
+	TRIAD_CONTROL_DONE = 0,
+	TRIAD_CONTROL_FAILED = 1,
+	TRIAD_CONTROL_USAGE = 2,
+};
+
 enum triad_frame_type {
 	TRIAD_FRAME_REQUEST = 'R',
 	TRIAD_FRAME_OUTPUT = 'O',
@@ -56,8 +63,8 @@ int triad_frame_decode(const uint8_t *header, struct triad_frame *frame);
 
 /* Packs words into a request's payload.  Returns its size, or 0 when they do not
  * fit (too many, too long). */
-size_t triad_request_encode(char *payload, size_t size, int n_words,
-			    const char *const *words);
+size_t triad_request_encode(
+	char *payload, size_t size, int n_words, const char *const *words);
 
 /* Splits a request's payload in place.  'words' has room for
  * TRIAD_CONTROL_MAX_WORDS + 1 and is NULL-terminated; the words point into

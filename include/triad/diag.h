@@ -33,10 +33,10 @@ void triad_diags_init(struct triad_diags *diags, const char *source);
 /* Adds one mistake, in words: object, what, what is allowed.  Control characters
  * and what isn't UTF-8 become '?'. */
 void triad_diags_add(struct triad_diags *diags, unsigned line, unsigned column,
-		     const char *format, ...) __attribute__((format(printf, 4, 5)));
+	const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /* Writes entry 'i' as "SOURCE:LINE:COLUMN: TEXT" (without the zero parts). */
-void triad_diags_format(const struct triad_diags *diags, size_t i, char *text,
-			size_t size);
+void triad_diags_format(
+	const struct triad_diags *diags, size_t i, char *text, size_t size);
 
 #endif

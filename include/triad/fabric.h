@@ -52,7 +52,7 @@ struct triad_fabric_node {
 	uint32_t n_ports;    /* entries there */
 	uint32_t vendor_id;
 	uint16_t device_id;
-	uint8_t type; /* enum triad_node_type */
+	uint8_t type;                    /* enum triad_node_type */
 	char name[TRIAD_NODE_NAME_SIZE]; /* printable UTF-8 */
 	struct triad_fabric_slice lft;   /* out-port for each LID, in 'lft' */
 };
@@ -66,13 +66,13 @@ struct triad_fabric_port {
 	uint8_t sl;          /* for MADs from the SM's port to this one */
 	uint8_t lmc;
 	uint8_t number;
-	uint8_t state;      /* enum triad_port_state */
-	uint8_t phys_state; /* PortInfo:PortPhysicalState */
-	uint8_t mtu;        /* PortInfo:NeighborMTU, coded */
-	uint8_t width;      /* PortInfo:LinkWidthActive */
-	uint8_t speed;      /* PortInfo:LinkSpeedActive */
-	uint8_t speed_ext;  /* PortInfo:LinkSpeedExtActive */
-	bool has_pma;       /* counters can be asked for */
+	uint8_t state;                   /* enum triad_port_state */
+	uint8_t phys_state;              /* PortInfo:PortPhysicalState */
+	uint8_t mtu;                     /* PortInfo:NeighborMTU, coded */
+	uint8_t width;                   /* PortInfo:LinkWidthActive */
+	uint8_t speed;                   /* PortInfo:LinkSpeedActive */
+	uint8_t speed_ext;               /* PortInfo:LinkSpeedExtActive */
+	bool has_pma;                    /* counters can be asked for */
 	struct triad_fabric_slice pkeys; /* in 'pkeys' */
 	struct triad_fabric_slice sl2vl; /* in 'sl2vl', one row for each in-port */
 };
@@ -85,7 +85,7 @@ struct triad_sl2vl {
 struct triad_fabric {
 	uint64_t generation; /* counts snapshots, from 1 */
 	uint64_t taken_us;
-	uint64_t lock_us;     /* the longest that the SM's lock was held for it */
+	uint64_t lock_us; /* the longest that the SM's lock was held for it */
 	uint64_t sm_port_guid;
 	uint32_t sm_port; /* index in 'ports', or TRIAD_FABRIC_NONE */
 	bool consistent;  /* no sweep began while it was taken */

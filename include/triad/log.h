@@ -31,7 +31,7 @@ struct triad_log {
  * NULL or 'level' is above the log's.  Control characters and what isn't UTF-8
  * become '?', so that a node's name can't forge a line.  Keeps errno. */
 void triad_log_write(struct triad_log *log, enum triad_log_level level,
-		     const char *format, ...) __attribute__((format(printf, 3, 4)));
+	const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* For whatever a packet, a port or a client can trigger: at most 'burst' lines
  * in each 'period_us' (rounded up to a millisecond; 0: no limit), counted from
@@ -46,7 +46,7 @@ struct triad_log_limit {
 /* True when a line may be written at 'now_us' (monotonic).  '*suppressed' is how
  * many were not, since the last that was, so that the line can say so; 0 when
  * this one may not.  Any thread; never blocks. */
-_Bool triad_log_limit_pass(struct triad_log_limit *limit, uint64_t now_us,
-			   unsigned long *suppressed);
+_Bool triad_log_limit_pass(
+	struct triad_log_limit *limit, uint64_t now_us, unsigned long *suppressed);
 
 #endif

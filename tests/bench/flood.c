@@ -49,8 +49,8 @@ static void read_targets(struct flood *flood)
 	while (scanf("%u %u", &lid, &port) == 2) {
 		if (flood->n_targets == room) {
 			room = room * 2 + 1024;
-			flood->targets = realloc(
-				flood->targets, room * sizeof(*flood->targets));
+			flood->targets =
+				realloc(flood->targets, room * sizeof(*flood->targets));
 			if (!flood->targets)
 				die("out of memory");
 		}
@@ -97,8 +97,8 @@ static uint64_t cpu_us(void)
 
 	getrusage(RUSAGE_SELF, &usage);
 	return (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) *
-		       TRIAD_US_PER_S +
-	       (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+		TRIAD_US_PER_S +
+		(uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 }
 
 static void run(struct flood *flood, bool as_json)
@@ -116,7 +116,8 @@ static void run(struct flood *flood, bool as_json)
 	mads_per_s = (double)n_mads / seconds;
 	cpu_us_per_mad = (double)(cpu_us() - begun_cpu_us) / (double)n_mads;
 	printf(as_json ? "{\"ports\":%zu,\"mads\":%" PRIu64 ",\"lost\":%" PRIu64
-			 ",\"seconds\":%.3f,\"mads_per_s\":%.0f,\"cpu_us_per_mad\":%.2f}\n"
+			 ",\"seconds\":%.3f,\"mads_per_s\":%.0f,\"cpu_us_per_mad\":%."
+			 "2f}\n"
 		       : "%zu ports, %" PRIu64 " MADs, %" PRIu64
 			 " lost, %.3f s, %.0f MADs a second, %.2f us CPU a MAD\n",
 		flood->n_targets, n_mads, flood->lost, seconds, mads_per_s,

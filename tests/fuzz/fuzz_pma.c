@@ -13,8 +13,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static unsigned n_done;
 
-static void take_reading(void *context, uint32_t port, enum triad_pma_attribute attribute,
-	const struct triad_pma_reading *reading, uint64_t now_us)
+static void take_reading(void *context, uint32_t port,
+	enum triad_pma_attribute attribute, const struct triad_pma_reading *reading,
+	uint64_t now_us)
 {
 	if (reading->has >> TRIAD_N_COUNTERS)
 		abort();
@@ -73,7 +74,8 @@ static void run(struct triad_sweep *sweep, const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	const struct triad_sweep_sink sink = {.reading = take_reading, .done = take_done};
+	const struct triad_sweep_sink sink = {
+		.reading = take_reading, .done = take_done};
 	const struct triad_sweep_params params = {
 		.window = 5, .node_window = 2, .retries = 1, .timeout_us = 1000};
 	struct triad_fabric *fabric = fabric_row(2, 2);

@@ -132,6 +132,7 @@ def start_without_input(t, lab, folder):
     process = subprocess.Popen(
         [sys.executable, str(taplib.LAB), "run", "--dir", str(lab.folder), "--node",
          "Hca2", "--", "sh", "-c", f"echo $$ >{folder}/pid; exec env "
+         "LD_PRELOAD=${TRIAD_LAB_PRELOAD:+$TRIAD_LAB_PRELOAD:}$LD_PRELOAD "
          f"LD_LIBRARY_PATH={BUILDDIR}/.libs OSM_CACHE_DIR={folder} "
          f"OSM_TMP_DIR={folder} opensm -F {folder}/opensm.conf <&-"],
         stdout=subprocess.DEVNULL)

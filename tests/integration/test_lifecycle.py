@@ -21,7 +21,10 @@ SLOW = "[perfmgr]\nsweep_period = 1\nwindow = 1\n"
 
 def end(lab, number):
     """Signals opensm and waits for its end."""
-    pid = wait_until(lambda: lab.status()["sms"][0]["pid"], 10, "opensm's pid")
+    # While a lab starts, what its folder says may still be of the one before.
+    sm = wait_until(lambda: (it := lab.status()["sms"][0])["alive"] and it, 10,
+                    "opensm's pid")
+    pid = sm["pid"]
     os.kill(pid, number)
     wait_until(lambda: is_zombie(pid), 15, "opensm's end")
 

@@ -23,8 +23,8 @@ static void open_record(void)
 {
 	const char *path = getenv("TRIAD_RECORD");
 
-	real_send = (int (*)(int, int, void *, int, int, int))dlsym(
-		RTLD_NEXT, "umad_send");
+	real_send =
+		(int (*)(int, int, void *, int, int, int))dlsym(RTLD_NEXT, "umad_send");
 	if (path)
 		record = fopen(path, "a");
 	if (record)

@@ -68,7 +68,8 @@ static void fill(struct agents *agents, uint8_t *mad, uint16_t lid)
 	}
 }
 
-static void enqueue(struct agents *agents, const uint8_t *mad, uint16_t lid, uint64_t at_us)
+static void enqueue(
+	struct agents *agents, const uint8_t *mad, uint16_t lid, uint64_t at_us)
 {
 	unsigned at = agents->n_queued;
 
@@ -153,7 +154,8 @@ struct agents *agents_new(const struct triad_fabric *fabric, uint64_t seed)
 	agents->raw = calloc(fabric->n_ports, sizeof(*agents->raw));
 	agents->transport = (struct triad_mad_transport){
 		.context = agents, .send = send_mad, .receive = receive_mad};
-	agents->clock = (struct triad_collector_clock){.now_us = now_us, .context = agents};
+	agents->clock =
+		(struct triad_collector_clock){.now_us = now_us, .context = agents};
 	return agents;
 }
 

@@ -29,11 +29,11 @@ struct agents {
 	uint64_t latency_us;
 	unsigned lost_percent, twice_percent, garbage_percent;
 	uint64_t seed;
-	uint16_t capabilities;       /* of every agent */
-	bool refuses_extended;       /* whatever 'capabilities' says */
-	uint16_t silent_lid;         /* 0: none */
-	unsigned send_room;          /* EAGAIN past so many in flight; 0: any number */
-	bool broken;                 /* receive() fails */
+	uint16_t capabilities; /* of every agent */
+	bool refuses_extended; /* whatever 'capabilities' says */
+	uint16_t silent_lid;   /* 0: none */
+	unsigned send_room;    /* EAGAIN past so many in flight; 0: any number */
+	bool broken;           /* receive() fails */
 	uint64_t (*raw)[TRIAD_N_COUNTERS]; /* for each port of the fabric */
 	/* what was seen */
 	unsigned n_sent, n_class_port_info;

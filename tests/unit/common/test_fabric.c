@@ -42,7 +42,7 @@ START_TEST(test_build_any_order_sorted_by_guid)
 		triad_fabric_builder_add_node(builder, &node, "", NULL, 0);
 		/* 7-3 and 9-1 */
 		triad_fabric_builder_add_port(builder, &port,
-			guids[i] == 7		? 3
+			guids[i] == 7           ? 3
 				: guids[i] == 3 ? 7
 				: guids[i] == 9 ? 1
 						: 9,

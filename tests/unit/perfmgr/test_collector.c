@@ -89,10 +89,10 @@ static void set_all_counters(uint64_t base)
 {
 	for (uint32_t i = 0; i < fabric->n_ports; i++)
 		for (unsigned c = 0; c < TRIAD_N_COUNTERS; c++)
-			agents->raw[i][c] = triad_counters[c].bits &&
-							    !triad_counters[c].ext_offset
-						    ? (base + i + c) % 15
-						    : base + i * 1000 + c;
+			agents->raw[i][c] =
+				triad_counters[c].bits && !triad_counters[c].ext_offset
+				? (base + i + c) % 15
+				: base + i * 1000 + c;
 }
 
 static void check_totals(void)
@@ -303,8 +303,7 @@ START_TEST(test_new_fabric_taken_up_totals_kept)
 		agents->now_us = new_agents->now_us;
 	}
 	/* Switch 4 is new, and the old view still reads its old ports. */
-	ck_assert_uint_eq(triad_collector_status(collector).last.n_ports,
-		5 * 12 + 50);
+	ck_assert_uint_eq(triad_collector_status(collector).last.n_ports, 5 * 12 + 50);
 	ck_assert_uint_ne(old_view->fabric->n_ports, bigger->n_ports);
 	ck_assert_uint_eq(read_port(port).node_guid, 0x201);
 	triad_view_unref(old_view);
@@ -350,7 +349,7 @@ START_TEST(test_drain_takes_what_is_in_flight)
 	agents->silent_lid = 2;
 	triad_collector_turn(collector);
 	ck_assert(!triad_collector_status(collector).sweeping ||
-		  !triad_collector_drain(collector, S));
+		!triad_collector_drain(collector, S));
 }
 END_TEST
 
@@ -363,8 +362,8 @@ START_TEST(test_drained_sweep_not_finished)
 	triad_collector_turn(collector);
 	ck_assert(triad_collector_status(collector).sweeping);
 	triad_collector_drain(collector, S);
-	ck_assert_uint_eq(
-		triad_collector_status(collector).last_started_us, status.last_started_us);
+	ck_assert_uint_eq(triad_collector_status(collector).last_started_us,
+		status.last_started_us);
 	ck_assert_uint_lt(
 		status.last_started_us, triad_collector_status(collector).started_us);
 }

@@ -38,7 +38,8 @@ static void count_in(enum triad_pma_attribute attribute, uint32_t row,
 	triad_engine_update(engine, row, attribute, &reading, now);
 }
 
-static void count_to(uint32_t row, enum triad_counter counter, uint64_t raw, uint64_t now)
+static void count_to(
+	uint32_t row, enum triad_counter counter, uint64_t raw, uint64_t now)
 {
 	count_in(TRIAD_PMA_PORT_COUNTERS, row, counter, raw, now);
 }
@@ -150,9 +151,11 @@ START_TEST(test_adopt_port_away_for_long_starts_anew)
 	count_to(rows[port], TRIAD_PORT_RCV_ERRORS, 5, 2 * S);
 	ck_assert_int_eq(triad_engine_adopt(engine, small, 3 * S, others), 0);
 	ck_assert_int_eq(
-		triad_engine_adopt(engine, small, 4 * S + TRIAD_ENGINE_KEEP_US, others), 0);
+		triad_engine_adopt(engine, small, 4 * S + TRIAD_ENGINE_KEEP_US, others),
+		0);
 	ck_assert_int_eq(
-		triad_engine_adopt(engine, again, 5 * S + TRIAD_ENGINE_KEEP_US, others), 0);
+		triad_engine_adopt(engine, again, 5 * S + TRIAD_ENGINE_KEEP_US, others),
+		0);
 	ck_assert_uint_eq(read_row(others[port]).has, 0);
 	ck_assert_uint_eq(read_row(others[port]).node_guid, 0x201);
 	triad_fabric_unref(small);
@@ -182,8 +185,7 @@ START_TEST(test_adopt_random_fabrics_rows_distinct)
 			ck_assert_uint_lt(rows[i], 8192);
 			ck_assert(!used[rows[i]]);
 			used[rows[i]] = true;
-			ck_assert_uint_eq(
-				row.node_guid, other->nodes[port->node].guid);
+			ck_assert_uint_eq(row.node_guid, other->nodes[port->node].guid);
 			ck_assert_uint_eq(row.port, port->number);
 		}
 		triad_fabric_unref(other);
@@ -198,7 +200,8 @@ static atomic_bool writing;
 static void *write_rows(void *argument)
 {
 	for (uint64_t n = 1; atomic_load(&writing); n++) {
-		struct triad_pma_reading reading = {.has = (1u << TRIAD_N_COUNTERS) - 1};
+		struct triad_pma_reading reading = {
+			.has = (1u << TRIAD_N_COUNTERS) - 1};
 
 		for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++)
 			reading.raw[i] = n;

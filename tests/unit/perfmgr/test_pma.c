@@ -35,8 +35,8 @@ static void make_port_counters(uint8_t mad[TRIAD_MAD_SIZE])
 START_TEST(test_get_encoded_as_specified)
 {
 	uint8_t mad[TRIAD_MAD_SIZE];
-	static const uint8_t header[24] = {1, 4, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0xde, 0xad,
-		0xbe, 0xef, 0x00, 0x1d, 0, 0, 0, 0, 0, 0};
+	static const uint8_t header[24] = {1, 4, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0xde,
+		0xad, 0xbe, 0xef, 0x00, 0x1d, 0, 0, 0, 0, 0, 0};
 
 	triad_pma_encode_get(mad, TRIAD_PMA_PORT_COUNTERS_EXTENDED, 36, 0xdeadbeef);
 	ck_assert_int_eq(memcmp(mad, header, sizeof(header)), 0);
@@ -79,8 +79,8 @@ START_TEST(test_port_counters_every_field_read)
 	uint16_t status;
 
 	make_port_counters(mad);
-	ck_assert_int_eq(triad_pma_check(mad, sizeof(mad), TRIAD_PMA_PORT_COUNTERS, &status),
-		0);
+	ck_assert_int_eq(
+		triad_pma_check(mad, sizeof(mad), TRIAD_PMA_PORT_COUNTERS, &status), 0);
 	ck_assert_int_eq(triad_pma_decode_counters(mad, TRIAD_PMA_PORT_COUNTERS, 7,
 				 capabilities, &reading),
 		0);
@@ -121,17 +121,21 @@ START_TEST(test_extended_every_field_read)
 	mad[3] = TRIAD_MAD_METHOD_GET_RESPONSE;
 	for (unsigned i = 8; i < 72; i++)
 		mad[64 + i] = (uint8_t)i;
-	ck_assert_int_eq(triad_pma_decode_counters(mad, TRIAD_PMA_PORT_COUNTERS_EXTENDED,
-				 1, ALL_CAPABILITIES, &reading),
+	ck_assert_int_eq(
+		triad_pma_decode_counters(mad, TRIAD_PMA_PORT_COUNTERS_EXTENDED, 1,
+			ALL_CAPABILITIES, &reading),
 		0);
 	ck_assert_uint_eq(reading.raw[TRIAD_PORT_XMIT_DATA], 0x08090a0b0c0d0e0f);
 	ck_assert_uint_eq(reading.raw[TRIAD_PORT_RCV_DATA], 0x1011121314151617);
 	ck_assert_uint_eq(reading.raw[TRIAD_PORT_XMIT_PKTS], 0x18191a1b1c1d1e1f);
 	ck_assert_uint_eq(reading.raw[TRIAD_PORT_RCV_PKTS], 0x2021222324252627);
-	ck_assert_uint_eq(reading.raw[TRIAD_PORT_UNICAST_XMIT_PKTS], 0x28292a2b2c2d2e2f);
+	ck_assert_uint_eq(
+		reading.raw[TRIAD_PORT_UNICAST_XMIT_PKTS], 0x28292a2b2c2d2e2f);
 	ck_assert_uint_eq(reading.raw[TRIAD_PORT_UNICAST_RCV_PKTS], 0x3031323334353637);
-	ck_assert_uint_eq(reading.raw[TRIAD_PORT_MULTICAST_XMIT_PKTS], 0x38393a3b3c3d3e3f);
-	ck_assert_uint_eq(reading.raw[TRIAD_PORT_MULTICAST_RCV_PKTS], 0x4041424344454647);
+	ck_assert_uint_eq(
+		reading.raw[TRIAD_PORT_MULTICAST_XMIT_PKTS], 0x38393a3b3c3d3e3f);
+	ck_assert_uint_eq(
+		reading.raw[TRIAD_PORT_MULTICAST_RCV_PKTS], 0x4041424344454647);
 	/* Agents without the IETF counters have the first four. */
 	triad_pma_decode_counters(mad, TRIAD_PMA_PORT_COUNTERS_EXTENDED, 1,
 		TRIAD_PMA_EXTENDED_WIDTH_NO_IETF, &reading);
@@ -158,10 +162,10 @@ START_TEST(test_check_wrong_header_refused)
 		uint8_t value;
 		int error;
 	} changes[] = {
-		{1, 3, EPROTO},      /* class */
-		{3, 1, EPROTO},      /* method: the question itself */
-		{17, 0x1d, EPROTO},  /* attribute */
-		{5, 0x01, EBUSY},    /* status */
+		{1, 3, EPROTO},     /* class */
+		{3, 1, EPROTO},     /* method: the question itself */
+		{17, 0x1d, EPROTO}, /* attribute */
+		{5, 0x01, EBUSY},   /* status */
 		{5, 0x0c, EOPNOTSUPP},
 	};
 	uint8_t mad[TRIAD_MAD_SIZE];
@@ -175,8 +179,8 @@ START_TEST(test_check_wrong_header_refused)
 			changes[i].error);
 	}
 	ck_assert_uint_eq(status, 0x0c);
-	ck_assert_int_eq(
-		triad_pma_check(mad, TRIAD_MAD_SIZE - 1, TRIAD_PMA_PORT_COUNTERS, &status),
+	ck_assert_int_eq(triad_pma_check(mad, TRIAD_MAD_SIZE - 1,
+				 TRIAD_PMA_PORT_COUNTERS, &status),
 		EPROTO);
 }
 END_TEST

@@ -56,16 +56,15 @@ START_TEST(test_many_of_a_kind_next_kind_kept)
 	check_next(TRIAD_EVENT_SUBNET_UP, 10001);
 	check_empty();
 	ck_assert_uint_eq(triad_events_counts(events).dropped, 0);
-	ck_assert_uint_eq(
-		triad_events_counts(events).reported[TRIAD_EVENT_TRAP], 9999);
+	ck_assert_uint_eq(triad_events_counts(events).reported[TRIAD_EVENT_TRAP], 9999);
 }
 END_TEST
 
 START_TEST(test_ring_full_dropped_and_counted)
 {
 	for (unsigned i = 0; i < 1000; i++)
-		triad_events_put(events, i % 2 ? TRIAD_EVENT_TRAP
-					       : TRIAD_EVENT_STATE_CHANGE, i);
+		triad_events_put(
+			events, i % 2 ? TRIAD_EVENT_TRAP : TRIAD_EVENT_STATE_CHANGE, i);
 	check_next(TRIAD_EVENT_STATE_CHANGE, 0);
 	ck_assert_uint_gt(triad_events_counts(events).dropped, 0);
 }

@@ -151,8 +151,9 @@ START_TEST(test_sweeps_without_pause_waiters_woken)
 	atomic_store(&asking, true);
 	pthread_create(&asker, NULL, ask_on_and_on, NULL);
 	for (unsigned i = 0; i < 50; i++)
-		ck_assert_int_eq(triad_perf_wait_sweep(
-					 perf, triad_perf_ask_sweep(perf), 5 * S), 0);
+		ck_assert_int_eq(
+			triad_perf_wait_sweep(perf, triad_perf_ask_sweep(perf), 5 * S),
+			0);
 	atomic_store(&asking, false);
 	pthread_join(asker, NULL);
 }
