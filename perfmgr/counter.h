@@ -40,7 +40,9 @@ enum triad_counter {
 	TRIAD_PORT_UNICAST_RCV_PKTS,
 	TRIAD_PORT_MULTICAST_XMIT_PKTS,
 	TRIAD_PORT_MULTICAST_RCV_PKTS,
-	TRIAD_N_COUNTERS
+	TRIAD_N_COUNTERS,
+	/* From here on they have a place in PortCountersExtended. */
+	TRIAD_FIRST_WIDE_COUNTER = TRIAD_PORT_XMIT_DATA
 };
 
 enum triad_counter_unit {

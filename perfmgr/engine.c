@@ -3,41 +3,61 @@
 
 #include <errno.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define SLAB_ROWS 1024u
 #define MAX_SLABS (TRIAD_ENGINE_MAX_ROWS / SLAB_ROWS)
 
+#define N_NARROW TRIAD_FIRST_WIDE_COUNTER
+#define N_WIDE (TRIAD_N_COUNTERS - TRIAD_FIRST_WIDE_COUNTER)
+#define NO_ROW UINT32_MAX
+
+/* A row as it is kept: a million of them should fit, so what has 32 bits on the wire
+ * has 32 bits here.  Only the totals are wide for all. */
 struct slot {
 	atomic_uint sequence; /* odd while the row is written */
-	struct triad_engine_row row;
-	uint64_t last[TRIAD_N_COUNTERS];
-	uint8_t attribute[TRIAD_N_COUNTERS]; /* that 'last' was read from */
-	uint64_t attribute_us[TRIAD_PMA_N_ATTRIBUTES];
+	uint32_t has;
+	uint64_t node_guid;
+	uint64_t attribute_us[TRIAD_PMA_N_ATTRIBUTES]; /* when each was last read */
+	uint64_t reset_us;
+	float interval_us[TRIAD_PMA_N_ATTRIBUTES];
+	uint32_t n_resets;
+	uint32_t next_free; /* while nobody has the row */
+	uint8_t port;
+	bool answered;
+	uint8_t from_extended; /* bit i: wide counter i was read from there last */
+	uint64_t total[TRIAD_N_COUNTERS];
+	uint32_t narrow_last[N_NARROW], narrow_change[N_NARROW];
+	uint64_t wide_last[N_WIDE], wide_change[N_WIDE];
 };
 
 /* Where a port's row is. */
 struct entry {
 	uint64_t node_guid;
-	uint64_t away_us; /* since when it is not in the fabric; 0: it is */
-	uint32_t row;
-	uint8_t port;
+	uint32_t away_s; /* since when it is not in the fabric; 0: it is */
+	uint32_t row : 24;
+	uint32_t port : 8;
 };
+
+_Static_assert(TRIAD_ENGINE_MAX_ROWS <= 1u << 24, "a row's number has 24 bits");
 
 struct triad_engine {
 	_Atomic(struct slot *) slabs[MAX_SLABS];
 	uint32_t n_rows;         /* rows ever given out */
 	struct entry *directory; /* sorted by (node GUID, port) */
 	uint32_t n_entries;
-	uint32_t *free_rows;
-	uint32_t n_free;
-	uint32_t free_room;
+	uint32_t first_free; /* rows given back, a list; NO_ROW: none */
 };
 
 struct triad_engine *triad_engine_new(void)
 {
-	return calloc(1, sizeof(struct triad_engine));
+	struct triad_engine *engine = calloc(1, sizeof(*engine));
+
+	if (engine)
+		engine->first_free = NO_ROW;
+	return engine;
 }
 
 void triad_engine_free(struct triad_engine *engine)
@@ -47,7 +67,6 @@ void triad_engine_free(struct triad_engine *engine)
 	for (unsigned i = 0; i < MAX_SLABS; i++)
 		free(atomic_load_explicit(&engine->slabs[i], memory_order_relaxed));
 	free(engine->directory);
-	free(engine->free_rows);
 	free(engine);
 }
 
@@ -63,13 +82,12 @@ static struct slot *slot_of(const struct triad_engine *engine, uint32_t row)
 
 /* --- writing: the sequence is odd in between --- */
 
-static struct triad_engine_row *write_begin(struct slot *slot)
+static void write_begin(struct slot *slot)
 {
 	unsigned sequence = atomic_load_explicit(&slot->sequence, memory_order_relaxed);
 
 	atomic_store_explicit(&slot->sequence, sequence + 1, memory_order_relaxed);
 	atomic_thread_fence(memory_order_release);
-	return &slot->row;
 }
 
 static void write_end(struct slot *slot)
@@ -77,6 +95,30 @@ static void write_end(struct slot *slot)
 	unsigned sequence = atomic_load_explicit(&slot->sequence, memory_order_relaxed);
 
 	atomic_store_explicit(&slot->sequence, sequence + 1, memory_order_release);
+}
+
+/* --- reading --- */
+
+static void unpack(const struct slot *slot, struct triad_engine_row *row)
+{
+	const uint64_t *attribute_us = slot->attribute_us;
+
+	row->node_guid = slot->node_guid;
+	row->port = slot->port;
+	row->has = slot->has;
+	row->answered = slot->answered;
+	row->reset_us = slot->reset_us;
+	row->n_resets = slot->n_resets;
+	row->read_us = 0;
+	for (unsigned i = 0; i < TRIAD_PMA_N_ATTRIBUTES; i++) {
+		row->interval_us[i] = (uint64_t)slot->interval_us[i];
+		if (attribute_us[i] > row->read_us)
+			row->read_us = attribute_us[i];
+	}
+	memcpy(row->total, slot->total, sizeof(row->total));
+	for (unsigned i = 0; i < N_NARROW; i++)
+		row->change[i] = slot->narrow_change[i];
+	memcpy(row->change + N_NARROW, slot->wide_change, sizeof(slot->wide_change));
 }
 
 bool triad_engine_read(
@@ -89,7 +131,7 @@ bool triad_engine_read(
 		return false;
 	do {
 		before = atomic_load_explicit(&slot->sequence, memory_order_acquire);
-		memcpy(copy, &slot->row, sizeof(*copy));
+		unpack(slot, copy);
 		atomic_thread_fence(memory_order_acquire);
 		after = atomic_load_explicit(&slot->sequence, memory_order_relaxed);
 	} while (before != after || before % 2);
@@ -111,8 +153,9 @@ static int add_slab(struct triad_engine *engine, uint32_t row)
 
 static int take_row(struct triad_engine *engine, uint32_t *row)
 {
-	if (engine->n_free) {
-		*row = engine->free_rows[--engine->n_free];
+	if (engine->first_free != NO_ROW) {
+		*row = engine->first_free;
+		engine->first_free = slot_of(engine, *row)->next_free;
 		return 0;
 	}
 	if (engine->n_rows == TRIAD_ENGINE_MAX_ROWS)
@@ -123,22 +166,23 @@ static int take_row(struct triad_engine *engine, uint32_t *row)
 	return 0;
 }
 
-/* There is always room: triad_engine_adopt() has made it. */
 static void give_row(struct triad_engine *engine, uint32_t row)
 {
-	engine->free_rows[engine->n_free++] = row;
+	slot_of(engine, row)->next_free = engine->first_free;
+	engine->first_free = row;
 }
 
 static void clear_row(
 	struct triad_engine *engine, uint32_t row, uint64_t guid, uint8_t port)
 {
 	struct slot *slot = slot_of(engine, row);
-	struct triad_engine_row *written = write_begin(slot);
+	const size_t head = offsetof(struct slot, has);
 
-	*written = (struct triad_engine_row){.node_guid = guid, .port = port};
+	write_begin(slot);
+	memset((char *)slot + head, 0, sizeof(*slot) - head);
+	slot->node_guid = guid;
+	slot->port = port;
 	write_end(slot);
-	memset(slot->last, 0, sizeof(slot->last));
-	memset(slot->attribute_us, 0, sizeof(slot->attribute_us));
 }
 
 static int compare(const struct entry *entry, uint64_t guid, uint8_t port)
@@ -153,7 +197,7 @@ struct merge {
 	struct triad_engine *engine;
 	struct entry *made;
 	uint32_t n_made;
-	uint64_t now_us;
+	uint32_t now_s;
 	uint32_t n_taken; /* rows taken so far, to undo */
 	uint32_t *taken;
 };
@@ -163,30 +207,28 @@ static void keep_away(struct merge *merge, const struct entry *old)
 	struct entry *entry = &merge->made[merge->n_made];
 
 	*entry = *old;
-	if (!entry->away_us)
-		entry->away_us = merge->now_us;
+	if (!entry->away_s)
+		entry->away_s = merge->now_s;
 	merge->n_made++;
 }
 
 static int add_present(struct merge *merge, const struct entry *old, uint64_t guid,
 	uint8_t port, uint32_t *row)
 {
-	struct entry *entry = &merge->made[merge->n_made];
-	int error = 0;
+	struct entry entry = {.node_guid = guid, .port = port};
+	int error;
 
 	if (old) {
-		*entry = *old;
-		entry->away_us = 0;
+		*row = old->row;
 	} else {
-		*entry = (struct entry){.node_guid = guid, .port = port};
-		error = take_row(merge->engine, &entry->row);
+		error = take_row(merge->engine, row);
 		if (error)
 			return error;
-		merge->taken[merge->n_taken++] = entry->row;
-		clear_row(merge->engine, entry->row, guid, port);
+		merge->taken[merge->n_taken++] = *row;
+		clear_row(merge->engine, *row, guid, port);
 	}
-	merge->n_made++;
-	*row = entry->row;
+	entry.row = *row & 0xffffff;
+	merge->made[merge->n_made++] = entry;
 	return 0;
 }
 
@@ -226,9 +268,9 @@ static void forget_away(struct merge *merge, uint32_t n_present)
 	for (uint32_t i = 0; i < merge->n_made; i++) {
 		const struct entry *entry = &merge->made[i];
 
-		if (entry->away_us &&
+		if (entry->away_s &&
 			(too_many ||
-				merge->now_us - entry->away_us > TRIAD_ENGINE_KEEP_US))
+				merge->now_s - entry->away_s > TRIAD_ENGINE_KEEP_S))
 			give_row(merge->engine, entry->row);
 		else
 			merge->made[kept++] = *entry;
@@ -236,33 +278,31 @@ static void forget_away(struct merge *merge, uint32_t n_present)
 	merge->n_made = kept;
 }
 
-static int reserve_free_rows(struct triad_engine *engine, uint32_t room)
+/* The directory that was made becomes the engine's, cut to its length. */
+static void keep_directory(struct triad_engine *engine, const struct merge *merge)
 {
-	uint32_t *rows;
+	size_t size = (merge->n_made + 1) * sizeof(*merge->made);
+	struct entry *cut = realloc(merge->made, size);
 
-	if (room <= engine->free_room)
-		return 0;
-	rows = realloc(engine->free_rows, room * sizeof(*rows));
-	if (!rows)
-		return ENOMEM;
-	engine->free_rows = rows;
-	engine->free_room = room;
-	return 0;
+	free(engine->directory);
+	engine->directory = cut ? cut : merge->made;
+	engine->n_entries = merge->n_made;
 }
 
 int triad_engine_adopt(struct triad_engine *engine, const struct triad_fabric *fabric,
 	uint64_t now_us, uint32_t *rows)
 {
 	size_t most = (size_t)engine->n_entries + fabric->n_ports;
-	struct merge merge = {.engine = engine, .now_us = now_us};
+	/* 0 stands for a port that is there. */
+	struct merge merge = {
+		.engine = engine, .now_s = (uint32_t)(now_us / 1000000) + 1};
 	int error = ENOMEM;
 
 	if (most > TRIAD_ENGINE_MAX_ROWS)
 		return EOVERFLOW;
 	merge.made = calloc(most + 1, sizeof(*merge.made));
 	merge.taken = calloc((size_t)fabric->n_ports + 1, sizeof(*merge.taken));
-	if (merge.made && merge.taken &&
-		!reserve_free_rows(engine, engine->n_rows + fabric->n_ports + 1))
+	if (merge.made && merge.taken)
 		error = merge_fabric(&merge, fabric, rows);
 	if (error) {
 		while (merge.n_taken)
@@ -270,9 +310,7 @@ int triad_engine_adopt(struct triad_engine *engine, const struct triad_fabric *f
 		free(merge.made);
 	} else {
 		forget_away(&merge, fabric->n_ports);
-		free(engine->directory);
-		engine->directory = merge.made;
-		engine->n_entries = merge.n_made;
+		keep_directory(engine, &merge);
 	}
 	free(merge.taken);
 	return error;
@@ -280,29 +318,47 @@ int triad_engine_adopt(struct triad_engine *engine, const struct triad_fabric *f
 
 /* --- counting --- */
 
-static void count(struct slot *slot, unsigned counter,
-	enum triad_pma_attribute attribute, uint64_t raw, uint64_t now_us)
+/* What was counted since 'last'.  A value below it is a reset by somebody else. */
+static uint64_t change_since(
+	struct slot *slot, uint64_t last, uint64_t raw, uint64_t now_us)
 {
-	struct triad_engine_row *row = &slot->row;
-	uint32_t bit = 1u << counter;
-	uint64_t change;
+	if (raw >= last)
+		return raw - last;
+	slot->reset_us = now_us;
+	return raw;
+}
 
-	if (!(row->has & bit)) {
-		row->has |= bit;
-		row->total[counter] = raw;
-		change = 0;
-	} else if (slot->attribute[counter] != attribute) {
-		change = 0;
-	} else if (raw >= slot->last[counter]) {
-		change = raw - slot->last[counter];
-	} else {
-		change = raw;
-		row->reset_us = now_us;
-	}
-	row->total[counter] += change;
-	row->change[counter] = change;
-	slot->last[counter] = raw;
-	slot->attribute[counter] = (uint8_t)attribute;
+static void count_narrow(
+	struct slot *slot, unsigned counter, uint32_t raw, uint64_t now_us)
+{
+	uint32_t bit = 1u << counter;
+	uint64_t change = 0;
+
+	if (slot->has & bit)
+		change = change_since(slot, slot->narrow_last[counter], raw, now_us);
+	slot->total[counter] = slot->has & bit ? slot->total[counter] + change : raw;
+	slot->has |= bit;
+	slot->narrow_change[counter] = (uint32_t)change;
+	slot->narrow_last[counter] = raw;
+}
+
+/* A counter that was in the other attribute goes on from where it stands there. */
+static void count_wide(struct slot *slot, unsigned counter, bool extended, uint64_t raw,
+	uint64_t now_us)
+{
+	uint32_t bit = 1u << counter;
+	unsigned i = counter - N_NARROW;
+	bool known = slot->has & bit;
+	bool same = known && extended == (slot->from_extended >> i & 1);
+	uint64_t change =
+		same ? change_since(slot, slot->wide_last[i], raw, now_us) : 0;
+
+	slot->total[counter] = known ? slot->total[counter] + change : raw;
+	slot->has |= bit;
+	slot->from_extended =
+		(uint8_t)((slot->from_extended & ~(1u << i)) | (unsigned)extended << i);
+	slot->wide_change[i] = change;
+	slot->wide_last[i] = raw;
 }
 
 void triad_engine_update(struct triad_engine *engine, uint32_t row,
@@ -310,31 +366,34 @@ void triad_engine_update(struct triad_engine *engine, uint32_t row,
 	uint64_t now_us)
 {
 	struct slot *slot = slot_of(engine, row);
-	struct triad_engine_row *written;
+	bool extended = attribute == TRIAD_PMA_PORT_COUNTERS_EXTENDED;
 	uint64_t last_us, reset_us;
 
 	if (!slot)
 		return;
+	write_begin(slot);
 	last_us = slot->attribute_us[attribute];
-	written = write_begin(slot);
-	reset_us = written->reset_us;
-	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++)
+	reset_us = slot->reset_us;
+	for (unsigned i = 0; i < N_NARROW; i++)
 		if (reading->has & 1u << i)
-			count(slot, i, attribute, reading->raw[i], now_us);
-	written->n_resets += written->reset_us != reset_us;
-	written->interval_us[attribute] = last_us ? now_us - last_us : 0;
-	written->read_us = now_us;
-	write_end(slot);
+			count_narrow(slot, i, (uint32_t)reading->raw[i], now_us);
+	for (unsigned i = N_NARROW; i < TRIAD_N_COUNTERS; i++)
+		if (reading->has & 1u << i)
+			count_wide(slot, i, extended, reading->raw[i], now_us);
+	slot->n_resets += slot->reset_us != reset_us;
+	slot->interval_us[attribute] = last_us ? (float)(now_us - last_us) : 0;
 	slot->attribute_us[attribute] = now_us;
+	write_end(slot);
 }
 
 void triad_engine_mark(struct triad_engine *engine, uint32_t row, bool answered)
 {
 	struct slot *slot = slot_of(engine, row);
 
-	if (!slot)
+	if (!slot || slot->answered == answered)
 		return;
-	write_begin(slot)->answered = answered;
+	write_begin(slot);
+	slot->answered = answered;
 	write_end(slot);
 }
 
@@ -356,6 +415,5 @@ size_t triad_engine_octets(const struct triad_engine *engine)
 	size_t slabs = (engine->n_rows + SLAB_ROWS - 1) / SLAB_ROWS;
 
 	return sizeof(*engine) + slabs * SLAB_ROWS * sizeof(struct slot) +
-		engine->n_entries * sizeof(struct entry) +
-		engine->free_room * sizeof(uint32_t);
+		engine->n_entries * sizeof(struct entry);
 }

@@ -15,7 +15,7 @@
  * goes on from the value read there: what passed in between is not known.
  *
  * A row stays when its port leaves the fabric, so that a port which comes back goes
- * on with its totals; rows of ports that have been away for TRIAD_ENGINE_KEEP_US, or
+ * on with its totals; rows of ports that have been away for TRIAD_ENGINE_KEEP_S, or
  * when more are away than present, are given up.
  *
  * Thread-safety: one thread, the engine's, calls everything but
@@ -39,7 +39,7 @@
 #include "triad/fabric.h"
 
 #define TRIAD_ENGINE_MAX_ROWS (1u << 22)
-#define TRIAD_ENGINE_KEEP_US (24 * 3600 * 1000000ULL)
+#define TRIAD_ENGINE_KEEP_S (24 * 3600)
 
 struct triad_engine;
 

@@ -9,22 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/text.h"
 #include "plugin/instance.h"
 #include "triad/clock.h"
 #include "triad/json.h"
 
 /* --- which ports --- */
-
-static bool parse_guid(const char *text, uint64_t *guid)
-{
-	char *end;
-
-	if (strncasecmp(text, "0x", 2) != 0)
-		return false;
-	errno = 0;
-	*guid = strtoull(text, &end, 16);
-	return !errno && end != text + 2 && !*end;
-}
 
 static bool is_node_wanted(
 	const struct triad_command *command, const struct triad_fabric_node *node)
@@ -41,7 +31,7 @@ static bool is_node_wanted(
 		return false;
 	if (!command->node[0])
 		return true;
-	if (parse_guid(command->node, &guid))
+	if (triad_text_guid(command->node, &guid))
 		return node->guid == guid;
 	return strcmp(command->node, node->name) == 0 ||
 		fnmatch(command->node, node->name, 0) == 0;

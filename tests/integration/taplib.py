@@ -202,15 +202,23 @@ class Lab:
         finally:
             shutil.rmtree(self.folder, ignore_errors=True)
 
-    def command(self, name, *arguments, **options):
-        """'lab NAME --dir FOLDER ARGUMENTS', as a CompletedProcess."""
+    def _environment(self):
         # What opensm itself never frees is not ours to judge.
         sanitizer = f"detect_leaks=0:log_path={self.folder}/sanitizer"
-        own = f"suppressions={Path(__file__).with_name('sanitizer.supp')}"
-        variables = {**os.environ, "ASAN_OPTIONS": f"{sanitizer}:{own}",
-                     "UBSAN_OPTIONS": f"print_stacktrace=1:{sanitizer}"}
+        known = f"suppressions={Path(__file__).with_name('sanitizer.supp')}"
+        return {**os.environ, "ASAN_OPTIONS": f"{sanitizer}:{known}",
+                "UBSAN_OPTIONS": f"print_stacktrace=1:{sanitizer}"}
+
+    def command(self, name, *arguments, **options):
+        """'lab NAME --dir FOLDER ARGUMENTS', as a CompletedProcess."""
         return lab_command(name, "--dir", self.folder, *arguments,
-                           **{"env": variables, **options})
+                           **{"env": self._environment(), **options})
+
+    def start(self, name, *arguments, **options):
+        """The same in the background, as a Popen."""
+        return subprocess.Popen(
+            [sys.executable, str(LAB), name, "--dir", str(self.folder),
+             *map(str, arguments)], env=self._environment(), text=True, **options)
 
     def _check_sanitizer(self):
         for report in sorted(self.folder.glob("sanitizer*")):

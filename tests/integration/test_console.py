@@ -7,7 +7,6 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 
 import taplib
 from taplib import BUILDDIR, wait_until
@@ -129,12 +128,12 @@ def start_without_input(t, lab, folder):
     (folder / "opensm.conf").write_text("\n".join(lines) + "\n")
     (folder / "triad.conf").write_text(
         f"{CONF}[control]\nsocket = {folder}/triad.sock\n")
-    process = subprocess.Popen(
-        [sys.executable, str(taplib.LAB), "run", "--dir", str(lab.folder), "--node",
-         "Hca2", "--", "sh", "-c", f"echo $$ >{folder}/pid; exec env "
-         "LD_PRELOAD=${TRIAD_LAB_PRELOAD:+$TRIAD_LAB_PRELOAD:}$LD_PRELOAD "
-         f"LD_LIBRARY_PATH={BUILDDIR}/.libs OSM_CACHE_DIR={folder} "
-         f"OSM_TMP_DIR={folder} opensm -F {folder}/opensm.conf <&-"],
+    process = lab.start(
+        "run", "--node", "Hca2", "--", "sh", "-c",
+        f"echo $$ >{folder}/pid; exec env "
+        "LD_PRELOAD=${TRIAD_LAB_PRELOAD:+$TRIAD_LAB_PRELOAD:}$LD_PRELOAD "
+        f"LD_LIBRARY_PATH={BUILDDIR}/.libs OSM_CACHE_DIR={folder} "
+        f"OSM_TMP_DIR={folder} opensm -F {folder}/opensm.conf <&-",
         stdout=subprocess.DEVNULL)
     t.cleanup(process.wait)
     t.cleanup(lambda: os.kill(int((folder / "pid").read_text()), signal.SIGKILL))

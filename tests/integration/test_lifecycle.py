@@ -9,7 +9,6 @@ import re
 import signal
 import socket
 import subprocess
-import sys
 import time
 
 import taplib
@@ -87,9 +86,8 @@ def test_signal_with_waiting_client_clean_end(t):
     with triad_lab(HANGS) as lab:
         wait_for_sweep(lab)
         simulator = stop_agents(t, lab)
-        client = subprocess.Popen(
-            [sys.executable, str(taplib.LAB), "run", "--dir", str(lab.folder), "--",
-             "triadctl", "perf", "sweep"], stderr=subprocess.PIPE, text=True)
+        client = lab.start("run", "--", "triadctl", "perf", "sweep",
+                           stderr=subprocess.PIPE)
         wait_until(lambda: status(lab)["control"]["clients"] == 2, 10, "the client")
         end_with_agents_stopped(lab, simulator)
         _, messages = client.communicate(timeout=20)
@@ -128,10 +126,8 @@ def test_signal_during_start_ends(t):
 def check_start_interrupted(t, lab, line):
     """'lab up' in the background, its opensm ended as soon as the line is logged."""
     log = lab.folder / "sm-0" / "opensm.log"
-    up = subprocess.Popen(
-        [sys.executable, str(taplib.LAB), "up", "--dir", str(lab.folder),
-         *map(str, lab._arguments)], stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE, text=True)
+    up = lab.start("up", *lab._arguments, stdout=subprocess.DEVNULL,
+                   stderr=subprocess.PIPE)
     wait_until(lambda: log.exists() and line in log.read_text(), 20, f"{line!r}")
     end(lab, signal.SIGTERM)
     _, messages = up.communicate(timeout=60)

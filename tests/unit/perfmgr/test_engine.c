@@ -150,11 +150,11 @@ START_TEST(test_adopt_port_away_for_long_starts_anew)
 
 	count_to(rows[port], TRIAD_PORT_RCV_ERRORS, 5, 2 * S);
 	ck_assert_int_eq(triad_engine_adopt(engine, small, 3 * S, others), 0);
-	ck_assert_int_eq(
-		triad_engine_adopt(engine, small, 4 * S + TRIAD_ENGINE_KEEP_US, others),
+	ck_assert_int_eq(triad_engine_adopt(engine, small,
+				 4 * S + TRIAD_ENGINE_KEEP_S * S, others),
 		0);
-	ck_assert_int_eq(
-		triad_engine_adopt(engine, again, 5 * S + TRIAD_ENGINE_KEEP_US, others),
+	ck_assert_int_eq(triad_engine_adopt(engine, again,
+				 5 * S + TRIAD_ENGINE_KEEP_S * S, others),
 		0);
 	ck_assert_uint_eq(read_row(others[port]).has, 0);
 	ck_assert_uint_eq(read_row(others[port]).node_guid, 0x201);
