@@ -111,3 +111,37 @@ int triad_conf_set(struct triad_conf *conf, const char *name, const char *value,
 	}
 	return 0;
 }
+
+static size_t member_size(const struct triad_conf_key *key)
+{
+	switch (key->type) {
+	case TRIAD_CONF_BOOL:
+		return sizeof(bool);
+	case TRIAD_CONF_PATH:
+		return TRIAD_CONF_PATH_SIZE;
+	default:
+		return sizeof(unsigned);
+	}
+}
+
+void triad_conf_keep_start_only(struct triad_conf *conf,
+	const struct triad_conf *in_force, struct triad_diags *notes)
+{
+	char wanted[TRIAD_CONF_VALUE_SIZE], present[TRIAD_CONF_VALUE_SIZE];
+	size_t n;
+	const struct triad_conf_key *keys = triad_conf_keys(&n);
+
+	for (size_t i = 0; i < n; i++) {
+		if (keys[i].at_run_time)
+			continue;
+		triad_conf_format(conf, &keys[i], wanted, sizeof(wanted));
+		triad_conf_format(in_force, &keys[i], present, sizeof(present));
+		if (strcmp(wanted, present) != 0)
+			triad_diags_add(notes, 0, 0,
+				"%s.%s = %s takes effect when OpenSM is restarted; "
+				"until then it is %s",
+				keys[i].section, keys[i].name, wanted, present);
+		memcpy((char *)conf + keys[i].offset,
+			(const char *)in_force + keys[i].offset, member_size(&keys[i]));
+	}
+}

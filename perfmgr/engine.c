@@ -2,6 +2,7 @@
 #include "perfmgr/engine.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -116,8 +117,14 @@ static void unpack(const struct slot *slot, struct triad_engine_row *row)
 			row->read_us = attribute_us[i];
 	}
 	memcpy(row->total, slot->total, sizeof(row->total));
-	for (unsigned i = 0; i < N_NARROW; i++)
+	row->saturated = 0;
+	for (unsigned i = 0; i < N_NARROW; i++) {
+		uint64_t most = (UINT64_C(1) << triad_counters[i].bits) - 1;
+
 		row->change[i] = slot->narrow_change[i];
+		if (slot->has & 1u << i && slot->narrow_last[i] == most)
+			row->saturated |= 1u << i;
+	}
 	memcpy(row->change + N_NARROW, slot->wide_change, sizeof(slot->wide_change));
 }
 
@@ -178,6 +185,8 @@ static void clear_row(
 	struct slot *slot = slot_of(engine, row);
 	const size_t head = offsetof(struct slot, has);
 
+	if (!slot)
+		return; /* never: the row was given out */
 	write_begin(slot);
 	memset((char *)slot + head, 0, sizeof(*slot) - head);
 	slot->node_guid = guid;
@@ -407,7 +416,7 @@ double triad_engine_rate(const struct triad_engine_row *row, unsigned counter)
 		row->interval_us[TRIAD_PMA_PORT_COUNTERS_EXTENDED])
 		interval_us = row->interval_us[TRIAD_PMA_PORT_COUNTERS_EXTENDED];
 	return interval_us ? (double)row->change[counter] * 1e6 / (double)interval_us
-			   : 0;
+			   : NAN;
 }
 
 size_t triad_engine_octets(const struct triad_engine *engine)

@@ -49,7 +49,8 @@ struct triad_engine_row {
 	uint64_t read_us;  /* when it last answered, monotonic; 0: never */
 	uint64_t reset_us; /* when a reset by others was last noticed; 0: never */
 	uint32_t n_resets;
-	uint32_t has; /* bit i: counter i has been read */
+	uint32_t has;       /* bit i: counter i has been read */
+	uint32_t saturated; /* bit i: it stands at its maximum in PortCounters */
 	uint8_t port;
 	bool answered;                                /* the last time it was asked */
 	uint64_t interval_us[TRIAD_PMA_N_ATTRIBUTES]; /* that 'change' took; 0: none */
@@ -78,7 +79,7 @@ void triad_engine_mark(struct triad_engine *engine, uint32_t row, bool answered)
 bool triad_engine_read(
 	const struct triad_engine *engine, uint32_t row, struct triad_engine_row *copy);
 
-/* The change of a counter per second over its last interval; 0 without one. */
+/* The change of a counter per second over its last interval; NAN without one. */
 double triad_engine_rate(const struct triad_engine_row *row, unsigned counter);
 
 /* Octets the engine takes. */

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fnmatch.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,9 +17,35 @@
 
 /* --- which ports --- */
 
-static bool is_node_wanted(
-	const struct triad_command *command, const struct triad_fabric_node *node)
+/* A GUID as we write it, as sysfs does (with colons) or as 16 bare digits. */
+static bool parse_guid(const char *text, uint64_t *guid)
 {
+	char digits[2 + 16 + 1] = "0x";
+	size_t n = 2;
+
+	if (triad_text_guid(text, guid))
+		return true;
+	for (; *text; text++) {
+		if (*text == ':')
+			continue;
+		if (n == sizeof(digits) - 1)
+			return false;
+		digits[n++] = *text;
+	}
+	digits[n] = 0;
+	return n == sizeof(digits) - 1 && triad_text_guid(digits, guid);
+}
+
+static bool has_guid(const struct triad_fabric *fabric,
+	const struct triad_fabric_port *port, uint64_t guid)
+{
+	return fabric->nodes[port->node].guid == guid || port->guid == guid;
+}
+
+static bool is_node_wanted(const struct triad_command *command,
+	const struct triad_fabric *fabric, const struct triad_fabric_port *port)
+{
+	const struct triad_fabric_node *node = &fabric->nodes[port->node];
 	static const uint8_t types[] = {
 		[TRIAD_COMMAND_TYPE_CA] = TRIAD_NODE_CA,
 		[TRIAD_COMMAND_TYPE_SWITCH] = TRIAD_NODE_SWITCH,
@@ -31,8 +58,8 @@ static bool is_node_wanted(
 		return false;
 	if (!command->node[0])
 		return true;
-	if (triad_text_guid(command->node, &guid))
-		return node->guid == guid;
+	if (parse_guid(command->node, &guid))
+		return has_guid(fabric, port, guid);
 	return strcmp(command->node, node->name) == 0 ||
 		fnmatch(command->node, node->name, 0) == 0;
 }
@@ -43,7 +70,7 @@ static bool is_port_wanted(const struct triad_command *command,
 	const struct triad_fabric_port *port = &fabric->ports[index];
 
 	return port->has_pma && (command->port < 0 || command->port == port->number) &&
-		is_node_wanted(command, &fabric->nodes[port->node]);
+		is_node_wanted(command, fabric, port);
 }
 
 /* --- one port, as text and as JSON --- */
@@ -124,13 +151,18 @@ static void format_scaled(char *text, size_t size, double value, const char *uni
 
 static void format_counter(char *text, size_t size, unsigned counter, double value)
 {
-	if (triad_counters[counter].unit == TRIAD_UNIT_WORDS)
+	if (isnan(value))
+		snprintf(text, size, "-");
+	else if (triad_counters[counter].unit == TRIAD_UNIT_EVENTS && value < 1e7)
+		snprintf(text, size, value < 100 ? "%.4g" : "%.0f", value);
+	else if (triad_counters[counter].unit == TRIAD_UNIT_WORDS)
 		format_scaled(text, size, value * 4, "B");
 	else
 		format_scaled(text, size, value, "");
 }
 
-/* The errors that are not 0, by their names. */
+/* The errors that are not 0, by their names; "+" for one that stopped at its maximum.
+ */
 static void format_errors(char *text, size_t size, const struct triad_engine_row *row)
 {
 	size_t at = 0;
@@ -138,8 +170,10 @@ static void format_errors(char *text, size_t size, const struct triad_engine_row
 	text[0] = 0;
 	for (unsigned i = 0; i < TRIAD_N_COUNTERS && at < size; i++)
 		if (triad_counters[i].is_error && row->total[i])
-			at += (size_t)snprintf(text + at, size - at, "%s%s %" PRIu64,
-				at ? ", " : "", triad_counters[i].name, row->total[i]);
+			at += (size_t)snprintf(text + at, size - at,
+				"%s%s %" PRIu64 "%s", at ? ", " : "",
+				triad_counters[i].name, row->total[i],
+				row->saturated & 1u << i ? "+" : "");
 }
 
 static void format_far_end(char *text, size_t size, const struct shown *shown)
@@ -272,12 +306,29 @@ static int no_view(struct triad_plugin *plugin, struct triad_output *output)
 	return TRIAD_CONTROL_FAILED;
 }
 
-static int no_port(const struct triad_command *command, struct triad_output *output)
+static int no_port(const struct triad_view *view, const struct triad_command *command,
+	struct triad_output *output)
 {
-	triad_output_message(output, TRIAD_FRAME_MESSAGE,
-		"no port matches%s%s%s; 'perf show' lists all\n",
-		command->node[0] ? " node '" : "", command->node,
-		command->node[0] ? "'" : "");
+	const struct triad_fabric *fabric = view->fabric;
+	bool is_known = false;
+
+	for (uint32_t i = 0; i < fabric->n_ports && !is_known; i++)
+		is_known = is_node_wanted(command, fabric, &fabric->ports[i]);
+	if (is_known && command->port >= 0)
+		triad_output_message(output, TRIAD_FRAME_MESSAGE,
+			"perf show: no port %d with counters there (port 0 of a switch "
+		        "has "
+			"them only where it is an enhanced one)\n",
+			command->port);
+	else if (command->node[0])
+		triad_output_message(output, TRIAD_FRAME_MESSAGE,
+			"perf show: no such node: '%s'; give its whole name, a pattern "
+		        "as "
+			"'leaf-*', or a GUID; 'perf show' lists all\n",
+			command->node);
+	else
+		triad_output_message(output, TRIAD_FRAME_MESSAGE,
+			"perf show: no port of that kind; 'perf show' lists all\n");
 	return TRIAD_CONTROL_FAILED;
 }
 
@@ -346,14 +397,16 @@ int triad_command_run_perf_show(struct triad_plugin *plugin,
 {
 	struct triad_view *view = triad_perf_view(plugin->perf);
 	unsigned n;
+	int status;
 
 	if (!view)
 		return no_view(plugin, output);
 	put_trouble(plugin, output);
 	n = command->json ? show_json(view, command, output)
 			  : show_table(view, command, output);
+	status = n ? TRIAD_CONTROL_DONE : no_port(view, command, output);
 	triad_view_unref(view);
-	return n ? TRIAD_CONTROL_DONE : no_port(command, output);
+	return status;
 }
 
 /* --- perf top --- */
@@ -364,12 +417,15 @@ struct ranked {
 	uint32_t port;
 };
 
-/* The busiest first; equal ones in the order of the fabric. */
+/* The busiest first, those without a rate last; equal ones in the order of the fabric.
+ */
 static int compare_ranked(const void *a, const void *b)
 {
 	const struct ranked *x = a, *y = b;
 
-	if (x->rate != y->rate)
+	if (isnan(x->rate) != isnan(y->rate))
+		return isnan(y->rate) ? -1 : 1;
+	if (!isnan(x->rate) && x->rate != y->rate)
 		return x->rate > y->rate ? -1 : 1;
 	if (x->total != y->total)
 		return x->total > y->total ? -1 : 1;
@@ -416,6 +472,23 @@ static void top_json(const struct triad_view *view, const struct ranked *ranked,
 	triad_json_end(&json);
 }
 
+static void put_footer(const struct ranked *ranked, uint32_t n, unsigned by,
+	struct triad_output *output)
+{
+	const char *name = triad_counters[by].name;
+
+	if (!n)
+		triad_output_printf(output, "no port has %s\n", name);
+	else if (isnan(ranked[0].rate))
+		triad_output_printf(output,
+			"by %s; no rates yet: they need two sweeps ('perf sweep' makes "
+			"one)\n",
+			name);
+	else
+		triad_output_printf(
+			output, "by %s, over the last interval between sweeps\n", name);
+}
+
 static void top_table(const struct triad_view *view, const struct ranked *ranked,
 	uint32_t n, unsigned by, struct triad_output *output)
 {
@@ -434,13 +507,13 @@ static void top_table(const struct triad_view *view, const struct ranked *ranked
 		look_up(view, ranked[i].port, &shown);
 		put_place(output, &shown, widths);
 		format_counter(value, sizeof(value), by, ranked[i].rate);
-		snprintf(rate, sizeof(rate), "%s/s", value);
+		snprintf(rate, sizeof(rate), "%s%s", value,
+			isnan(ranked[i].rate) ? "" : "/s");
 		format_counter(value, sizeof(value), by, (double)ranked[i].total);
 		triad_output_printf(output, "  %12s  %9s%s\n", rate, value,
 			shown.row.answered ? "" : "  unanswered");
 	}
-	triad_output_printf(output, "by %s, over the last interval between sweeps\n",
-		triad_counters[by].name);
+	put_footer(ranked, n, by, output);
 }
 
 int triad_command_run_perf_top(struct triad_plugin *plugin,

@@ -130,18 +130,21 @@ static void report_conf(struct report *report, struct triad_plugin *plugin)
 		[TRIAD_CONF_BROKEN] = "broken",
 	};
 	struct triad_conf conf;
-	struct triad_diags none = {.n = 0}, diags;
+	struct triad_diags diags;
 	enum triad_conf_state state;
 
 	pthread_mutex_lock(&plugin->conf_lock);
 	conf = plugin->conf;
 	state = plugin->conf_state;
-	diags = state == TRIAD_CONF_BROKEN ? plugin->conf_diags : none;
+	diags = plugin->conf_diags;
 	pthread_mutex_unlock(&plugin->conf_lock);
 	section(report, "configuration", "Configuration");
 	fact_text(report, "file", "file",
 		plugin->conf_path[0] ? plugin->conf_path : NULL);
 	fact_text(report, "state", "state", states[state]);
+	if (diags.n && state != TRIAD_CONF_BROKEN)
+		fact_text(report, "last_reload", "last reload",
+			"failed: the file, as it is now, is not in force");
 	report_values(report, &conf);
 	report_mistakes(report, &diags);
 	section_end(report);

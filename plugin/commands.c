@@ -68,6 +68,7 @@ static int run_reload(struct triad_plugin *plugin, const struct triad_command *c
 			"not loaded; the configuration in force stays\n");
 		return TRIAD_CONTROL_FAILED;
 	}
+	put_diags(&diags, output);
 	triad_output_printf(output, "%s: loaded\n", plugin->conf_path);
 	return TRIAD_CONTROL_DONE;
 }

@@ -95,6 +95,10 @@ int triad_plugin_reload(struct triad_plugin *plugin, struct triad_diags *diags)
 	struct triad_conf conf;
 	int error;
 
+	pthread_mutex_lock(&plugin->conf_lock);
+	if (!plugin->conf_path[0])
+		find_conf(plugin); /* there may be one by now */
+	pthread_mutex_unlock(&plugin->conf_lock);
 	triad_diags_init(diags, plugin->conf_path);
 	if (!plugin->conf_path[0]) {
 		triad_diags_add(diags, 0, 0,
@@ -108,6 +112,8 @@ int triad_plugin_reload(struct triad_plugin *plugin, struct triad_diags *diags)
 	if (error) {
 		plugin->conf_diags = *diags;
 	} else {
+		triad_conf_keep_start_only(&conf, &plugin->conf, diags);
+		plugin->conf_diags.n = 0;
 		plugin->conf = conf;
 		plugin->conf_state = TRIAD_CONF_LOADED;
 		apply_conf(plugin);

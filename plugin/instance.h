@@ -41,7 +41,7 @@ struct triad_plugin {
 	pthread_mutex_t conf_lock; /* of the four that follow */
 	struct triad_conf conf;
 	enum triad_conf_state conf_state;
-	struct triad_diags conf_diags; /* of the last load that failed */
+	struct triad_diags conf_diags; /* of the last load, if it failed */
 	char conf_path[4096];          /* empty: none */
 
 	struct triad_events *events;
@@ -62,8 +62,9 @@ void triad_plugin_free(struct triad_plugin *plugin);
 /* A copy of the configuration in force. */
 void triad_plugin_get_conf(struct triad_plugin *plugin, struct triad_conf *conf);
 
-/* Reads the file again.  Returns 0, ENOENT (the plugin was given no file) or EINVAL
- * with the mistakes in 'diags'; then the configuration in force stays. */
+/* Reads the file again.  Returns 0, with a line in 'diags' for each change that must
+ * wait for a restart of OpenSM; ENOENT (there is no file) or EINVAL with the mistakes
+ * in 'diags'; then the configuration in force stays. */
 int triad_plugin_reload(struct triad_plugin *plugin, struct triad_diags *diags);
 
 /* As triad_conf_set(), and puts it in force. */

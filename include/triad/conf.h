@@ -108,6 +108,11 @@ int triad_conf_load(const char *path, uint64_t port_guid, struct triad_conf *con
 int triad_conf_set(struct triad_conf *conf, const char *key, const char *value,
 	uint64_t port_guid, struct triad_diags *diags);
 
+/* Gives 'conf' the values of 'in_force' for the keys that can't change while OpenSM
+ * runs.  Adds a line to 'notes' for each that differed. */
+void triad_conf_keep_start_only(struct triad_conf *conf,
+	const struct triad_conf *in_force, struct triad_diags *notes);
+
 /* The present value of a key as it would be written in a file, cut at 'size'
  * octets (TRIAD_CONF_VALUE_SIZE hold any). */
 void triad_conf_format(const struct triad_conf *conf, const struct triad_conf_key *key,

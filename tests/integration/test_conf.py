@@ -68,6 +68,8 @@ def test_conf_broken_at_reload_last_good_stays(t):
         process = lab.run("triadctl", "reload")
         t.failed(process, 1, "many")
         t.contains(process.stderr, str(path), "message")
+        t.contains(ask(lab, "status"), "last reload", "status")
+        t.equal(len(status(lab)["configuration"]["mistakes"]), 2, "mistakes in status")
         t.equal(status(lab)["configuration"]["values"]["perfmgr.sweep_period"], "7",
                 "sweep_period")
         path.write_text(good.replace("= 7", "= 9"), encoding="utf-8")
@@ -78,6 +80,20 @@ def test_conf_broken_at_reload_last_good_stays(t):
         t.failed(lab.run("triadctl", "reload"), 1, str(path))
         t.equal(status(lab)["configuration"]["values"]["perfmgr.sweep_period"], "9",
                 "sweep_period")
+
+
+def test_reload_changes_for_a_restart_said_and_not_shown(t):
+    with triad_lab("[perfmgr]\nsweep_period = 7\n") as lab:
+        path = lab.folder / "sm-0" / "triad.conf"
+        path.write_text("[perfmgr]\nsweep_period = 9\n[control]\nsocket = /tmp/no.sock\n"
+                        "max_clients = 3\n", encoding="utf-8")
+        process = lab.run("triadctl", "reload")
+        t.succeeded(process)
+        t.contains(process.stderr, "control.socket = /tmp/no.sock takes effect when")
+        values = status(lab)["configuration"]["values"]
+        t.equal((values["perfmgr.sweep_period"], values["control.max_clients"]),
+                ("9", "3"), "what can change at once")
+        t.equal(values["control.socket"], f"{lab.folder}/sm-0/triad.sock", "socket")
 
 
 def test_conf_is_a_directory_opensm_runs_on(t):

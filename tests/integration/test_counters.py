@@ -81,9 +81,15 @@ def test_show_selection_narrows(t):
         for words, n in ((("--type", "ca"), 4), (("--type", "switch"), 16),
                          (("--type", "all"), 20), (("--node", "Switch2"), 8),
                          (("--node", "Switch*", "--port", "2"), 2),
-                         (("--node", "0x200000"), 8), (("--port", "1"), 6)):
+                         (("--node", "0x200000"), 8), (("--port", "1"), 6),
+                         (("--node", "0000:0000:0020:0000"), 8),
+                         (("--node", "0000000000200001"), 8),
+                         # Hca1's port GUID
+                         (("--node", "0x100001"), 1)):
             t.equal(len(ports(lab, *words)), n, f"ports with {words}")
         t.failed(lab.run("triadctl", "perf", "show", "--node", "nobody"), 1, "nobody")
+        t.failed(lab.run("triadctl", "perf", "show", "--node", "Hca1", "--port", "2"), 1,
+                 "no port 2")
         t.failed(lab.run("triadctl", "perf", "show", "--type", "router"), 1, "no port")
 
 
@@ -117,6 +123,25 @@ def test_top_ranks_by_rate(t):
                 [("Switch2", 8), ("Switch2", 7), ("Switch2", 6)], "ranking")
         assert rows[0]["rate"] > rows[1]["rate"] > rows[2]["rate"] > 0, rows
         t.contains(ask(lab, "perf", "top", "--by", "portrcvdata", "-n", "1"), "/s")
+
+
+def test_top_after_one_sweep_rate_unknown(t):
+    with triad_lab(RARELY) as lab:
+        wait_for_sweep(lab)
+        rows = ask_json(lab, "perf", "top", "-n", "2")
+        t.equal([row["rate"] for row in rows], [None, None], "rates")
+        t.contains(ask(lab, "perf", "top"), "no rates yet")
+        t.contains(ask(lab, "perf", "top", "--by", "QP1Dropped"), "no port has")
+
+
+def test_counter_at_maximum_marked(t):
+    with triad_lab(RARELY) as lab:
+        lab.sim('PerformanceSet "Switch1"[4] PortCounters.LinkDownedCounter=255',
+                'PerformanceSet "Switch1"[4] PortCounters.SymbolErrorCounter=255')
+        ask(lab, "perf", "sweep")
+        line = ask(lab, "perf", "show", "--node", "Switch1", "--port", "4")
+        t.contains(line, "LinkDownedCounter 255+", "line")
+        t.contains(line, "SymbolErrorCounter 255,", "line")
 
 
 def test_sweep_command_reads_now(t):

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "perfmgr/engine.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -61,7 +62,7 @@ START_TEST(test_first_reading_total_is_raw)
 	ck_assert_uint_eq(row.total[TRIAD_SYMBOL_ERROR_COUNTER], 17);
 	ck_assert_uint_eq(row.change[TRIAD_SYMBOL_ERROR_COUNTER], 0);
 	ck_assert_uint_eq(row.has, 1u << TRIAD_SYMBOL_ERROR_COUNTER);
-	ck_assert(triad_engine_rate(&row, TRIAD_SYMBOL_ERROR_COUNTER) == 0);
+	ck_assert(isnan(triad_engine_rate(&row, TRIAD_SYMBOL_ERROR_COUNTER)));
 }
 END_TEST
 
@@ -76,6 +77,15 @@ START_TEST(test_second_reading_change_and_rate)
 	ck_assert_uint_eq(row.change[TRIAD_PORT_XMIT_DATA], 5000);
 	ck_assert(triad_engine_rate(&row, TRIAD_PORT_XMIT_DATA) == 2500);
 	ck_assert_uint_eq(row.read_us, 4 * S);
+}
+END_TEST
+
+START_TEST(test_counter_at_maximum_marked)
+{
+	count_to(rows[3], TRIAD_LINK_DOWNED_COUNTER, 254, 2 * S);
+	ck_assert_uint_eq(read_row(rows[3]).saturated, 0);
+	count_to(rows[3], TRIAD_LINK_DOWNED_COUNTER, 255, 3 * S);
+	ck_assert_uint_eq(read_row(rows[3]).saturated, 1u << TRIAD_LINK_DOWNED_COUNTER);
 }
 END_TEST
 
@@ -250,6 +260,7 @@ int main(void)
 	tcase_set_timeout(cases, 60);
 	tcase_add_test(cases, test_first_reading_total_is_raw);
 	tcase_add_test(cases, test_second_reading_change_and_rate);
+	tcase_add_test(cases, test_counter_at_maximum_marked);
 	tcase_add_test(cases, test_reset_by_others_total_goes_on);
 	tcase_add_test(cases, test_counter_in_other_attribute_no_change);
 	tcase_add_test(cases, test_mark_unanswered_counters_stay);
