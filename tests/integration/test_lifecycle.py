@@ -91,7 +91,8 @@ def test_signal_with_waiting_client_clean_end(t):
         wait_until(lambda: status(lab)["control"]["clients"] == 2, 10, "the client")
         end_with_agents_stopped(lab, simulator)
         _, messages = client.communicate(timeout=20)
-        t.equal(client.returncode, 1, f"exit status of the client ({messages})")
+        # Cut off, or answered: ibsim goes on before OpenSM has begun to end.
+        assert client.returncode in (0, 1), (client.returncode, messages)
         check_clean_end(t, lab)
 
 
