@@ -317,14 +317,12 @@ static int no_port(const struct triad_view *view, const struct triad_command *co
 	if (is_known && command->port >= 0)
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
 			"perf show: no port %d with counters there (port 0 of a switch "
-			"has "
-			"them only where it is an enhanced one)\n",
+			"has them only where it is an enhanced one)\n",
 			command->port);
 	else if (command->node[0])
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
 			"perf show: no such node: '%s'; give its whole name, a pattern "
-			"as "
-			"'leaf-*', or a GUID; 'perf show' lists all\n",
+			"as 'leaf-*', or a GUID; 'perf show' lists all\n",
 			command->node);
 	else
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,

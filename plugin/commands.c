@@ -16,8 +16,7 @@ const char *triad_commands_perf_trouble(struct triad_plugin *plugin)
 	pthread_mutex_unlock(&plugin->conf_lock);
 	if (broken)
 		return "the configuration has mistakes (see 'status'): mend it and "
-		       "type "
-		       "'reload'";
+		       "type 'reload'";
 	switch (triad_perf_state(plugin->perf)) {
 	case TRIAD_PERF_RUNNING:
 		return NULL;

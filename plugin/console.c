@@ -188,8 +188,7 @@ static void give_up(struct triad_console *console, int error)
 {
 	triad_log_write(console->log, TRIAD_LOG_ERROR,
 		"console: Triad can't stand before OpenSM's: %s; 'triad ...' won't "
-		"work "
-		"there, triadctl does",
+		"work there, triadctl does",
 		strerror(error));
 	console->failed = true;
 }
@@ -301,8 +300,7 @@ struct triad_console *triad_console_new(struct osm_opensm *osm,
 	if (!kind || (strcmp(kind, "local") && strcmp(kind, "loopback"))) {
 		triad_log_write(log, TRIAD_LOG_ERROR,
 			"console.enabled is true, but opensm.conf has console %s: "
-			"Triad "
-			"works in a local or a loopback console",
+			"Triad works in a local or a loopback console",
 			kind ? kind : "off");
 		return NULL;
 	}

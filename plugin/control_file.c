@@ -77,8 +77,7 @@ static const char *why(int error)
 	switch (error) {
 	case EADDRINUSE:
 		return "another process serves it (two OpenSMs on a host need %g in "
-		       "the "
-		       "path)";
+		       "the path)";
 	case EISDIR:
 		return "it is a directory";
 	case EEXIST:

@@ -38,8 +38,8 @@ static void *create(struct osm_opensm *osm)
 		/* OpenSM's log can't be found either, then. */
 		static const char line[] =
 			"triad: error: this opensm has another layout than the one "
-			"that "
-			"libosmtriad.so was built for (" OSM_VERSION "): Triad stays "
+			"that libosmtriad.so was built for (" OSM_VERSION
+			"): Triad stays "
 			"off; build it with the headers of this opensm";
 
 		fprintf(stderr, "%s\n", line);

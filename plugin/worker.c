@@ -126,8 +126,7 @@ static void publish(struct triad_worker *worker, struct triad_fabric *fabric)
 	triad_perf_set_fabric(worker->perf, fabric);
 	triad_log_write(worker->log, TRIAD_LOG_VERBOSE,
 		"topology: %u nodes, %u switches, %u ports, %u links; the SM's lock "
-		"was "
-		"held for %lu us at most",
+		"was held for %lu us at most",
 		status.n_nodes, status.n_switches, status.n_ports, status.n_links,
 		(unsigned long)status.lock_us);
 }
@@ -150,8 +149,7 @@ static void fail(struct triad_worker *worker, int error)
 	if (error != worker->snapshot_error)
 		triad_log_write(worker->log, TRIAD_LOG_ERROR,
 			"topology: it can't be copied from the SM: %s; the last copy "
-			"is "
-			"kept, and it is tried again after the next sweep",
+			"is kept, and it is tried again after the next sweep",
 			strerror(error));
 	worker->snapshot_error = error;
 }
