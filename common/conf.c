@@ -112,18 +112,6 @@ int triad_conf_set(struct triad_conf *conf, const char *name, const char *value,
 	return 0;
 }
 
-static size_t member_size(const struct triad_conf_key *key)
-{
-	switch (key->type) {
-	case TRIAD_CONF_BOOL:
-		return sizeof(bool);
-	case TRIAD_CONF_PATH:
-		return TRIAD_CONF_PATH_SIZE;
-	default:
-		return sizeof(unsigned);
-	}
-}
-
 void triad_conf_keep_start_only(struct triad_conf *conf,
 	const struct triad_conf *in_force, struct triad_diags *notes)
 {
@@ -141,7 +129,6 @@ void triad_conf_keep_start_only(struct triad_conf *conf,
 				"%s.%s = %s takes effect when OpenSM is restarted; "
 				"until then it is %s",
 				keys[i].section, keys[i].name, wanted, present);
-		memcpy((char *)conf + keys[i].offset,
-			(const char *)in_force + keys[i].offset, member_size(&keys[i]));
+		triad_conf_value_copy(conf, in_force, &keys[i]);
 	}
 }

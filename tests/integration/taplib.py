@@ -190,15 +190,12 @@ class Lab:
     def __exit__(self, kind, _error, _traceback):
         if kind is not None and not issubclass(kind, Skip):
             self._print_logs()
-        try:
-            Test.succeeded(self.down())
-            self._check_sanitizer()
-        finally:
-            self._remove()
+        self._remove()
 
     def _remove(self):
         try:
             Test.succeeded(self.down())
+            self._check_sanitizer()
         finally:
             shutil.rmtree(self.folder, ignore_errors=True)
 
