@@ -16,6 +16,7 @@ EXTRA_DIST += \
 	scripts/triadlab/netfile.py \
 	scripts/triadlab/nodes.py \
 	scripts/triadlab/opensm.py \
+	scripts/triadlab/plugin.py \
 	scripts/triadlab/process.py \
 	scripts/triadlab/run.py \
 	scripts/triadlab/simulator.py \

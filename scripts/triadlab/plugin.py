@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""Asks the plugin of a lab that runs."""
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from .errors import LabError
+
+_LAB = Path(__file__).resolve().parent.parent / "lab"
+_FIRST_SWEEP_S = 60
+_POLL_S = 0.1
+
+
+def run_in(lab, *command, text=None):
+    """Runs a command in the lab; returns what it printed."""
+    process = subprocess.run(
+        [sys.executable, str(_LAB), "run", "--dir", lab.folder, "--", *command],
+        input=text, capture_output=True, text=True, check=False)
+    if process.returncode:
+        raise LabError(f"{' '.join(command)}: {process.stderr.strip()}")
+    return process.stdout
+
+
+def triadctl(lab, *words):
+    return run_in(lab, "triadctl", *words)
+
+
+def triadctl_json(lab, *words):
+    return json.loads(triadctl(lab, *words, "--json"))
+
+
+def wait_for_first_sweep(lab):
+    """The subnet of a large fabric is up a moment before it has been read."""
+    deadline = time.monotonic() + _FIRST_SWEEP_S
+    while not triadctl_json(lab, "status")["perfmgr"]["sweeps"]:
+        if time.monotonic() > deadline:
+            raise LabError(f"no sweep within {_FIRST_SWEEP_S} s; see {lab.sms[0].log}")
+        time.sleep(_POLL_S)
