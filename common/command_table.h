@@ -32,6 +32,7 @@ enum {
 	TRIAD_OPTION_NODE,
 	TRIAD_OPTION_PORT,
 	TRIAD_OPTION_TYPE,
+	TRIAD_OPTION_HARDWARE,
 	TRIAD_OPTION_BY,
 	TRIAD_OPTION_LIMIT,
 	TRIAD_OPTION_WATCH,
@@ -54,7 +55,7 @@ struct triad_verb {
 	int n_arguments_min, n_arguments_max;
 };
 
-#define TRIAD_N_VERBS 7
+#define TRIAD_N_VERBS 8
 
 extern const struct triad_verb triad_verbs[TRIAD_N_VERBS];
 

@@ -11,6 +11,10 @@
 /* In the order of enum triad_log_level. */
 static const char *const log_levels[] = {"error", "info", "verbose", "debug", NULL};
 
+/* In the order of enum triad_sweep_mode, enum triad_conf_reset. */
+static const char *const sweep_modes[] = {"triad", "full", "errors", NULL};
+static const char *const resets[] = {"near-full", "never", NULL};
+
 #define KEY(s, n) .section = #s, .name = #n, .offset = offsetof(struct triad_conf, s.n)
 #define KEY_AS(s, n, member)                                                           \
 	.section = #s, .name = #n, .offset = offsetof(struct triad_conf, s.member)
@@ -23,6 +27,13 @@ static const struct triad_conf_key table[] = {
 	{KEY_AS(perfmgr, sweep_period, sweep_period_s), UINT(1, 65535, "s"),
 		.standard = "60", .at_run_time = true,
 		.help = "From the start of one sweep over all ports to the next."},
+	{KEY(perfmgr, mode), .type = TRIAD_CONF_CHOICE, .choices = sweep_modes,
+		.unit = "", .standard = "triad", .at_run_time = true,
+		.help = "What a sweep reads of each port."},
+	{KEY(perfmgr, reset), .type = TRIAD_CONF_CHOICE, .choices = resets, .unit = "",
+		.standard = "near-full", .at_run_time = true,
+		.help = "When counters that stop at their maximum are reset in "
+			"hardware."},
 	{KEY(perfmgr, window), UINT(1, 4096, ""), .standard = "64", .at_run_time = true,
 		.help = "Queries that may wait for an answer at one time."},
 	{KEY(perfmgr, node_window), UINT(1, 256, ""), .standard = "8",

@@ -23,12 +23,13 @@ struct counted_view {
 struct triad_collector {
 	struct triad_collector_clock clock;
 	struct triad_log *log;
-	struct triad_log_limit send_limit;
+	struct triad_log_limit send_limit, reset_limit;
 	const struct triad_mad_transport *transport;
 	struct triad_collector_params params;
 	struct triad_engine *engine;
 	struct triad_sweep *sweep;
-	struct triad_fabric *fabric; /* to adopt before the next sweep, or NULL */
+	struct triad_fabric *fabric; /* to adopt, or NULL */
+	bool adopt_failed;           /* try again before the next sweep */
 	uint64_t due_us;
 	uint64_t send_errors, receive_errors;
 	bool sweep_asked;
@@ -41,22 +42,70 @@ struct triad_collector {
 
 /* --- what the scheduler reports --- */
 
+static uint64_t now(const struct triad_collector *collector)
+{
+	return collector->clock.now_us(collector->clock.context);
+}
+
+static uint32_t row_of(const struct triad_collector *collector, uint32_t port)
+{
+	return collector->view->view.rows[port];
+}
+
+static void take_coming(void *context, uint32_t port)
+{
+	struct triad_collector *collector = context;
+
+	triad_engine_prefetch(collector->engine, row_of(collector, port));
+}
+
 static void take_reading(void *context, uint32_t port,
 	enum triad_pma_attribute attribute, const struct triad_pma_reading *reading,
 	uint64_t now_us)
 {
 	struct triad_collector *collector = context;
 
-	triad_engine_update(collector->engine, collector->view->view.rows[port],
-		attribute, reading, now_us);
+	triad_engine_update(
+		collector->engine, row_of(collector, port), attribute, reading, now_us);
+}
+
+static void take_unchanged(void *context, uint32_t port, uint64_t now_us)
+{
+	struct triad_collector *collector = context;
+
+	triad_engine_confirm(collector->engine, row_of(collector, port), now_us);
+}
+
+static void take_resetting(void *context, uint32_t port, uint32_t mask)
+{
+	struct triad_collector *collector = context;
+
+	triad_engine_expect_reset(collector->engine, row_of(collector, port), mask);
+}
+
+static void take_reset(void *context, uint32_t port,
+	const struct triad_pma_reading *reading, uint64_t now_us)
+{
+	struct triad_collector *collector = context;
+	const struct triad_fabric *fabric = collector->view->view.fabric;
+	const struct triad_fabric_port *at = &fabric->ports[port];
+	unsigned long suppressed;
+
+	triad_engine_reset(collector->engine, row_of(collector, port), reading, now_us);
+	if (triad_log_limit_pass(&collector->reset_limit, now_us, &suppressed))
+		triad_log_write(collector->log, TRIAD_LOG_INFO,
+			"perfmgr: counters of 0x%016" PRIx64 " port %u (%s) were reset "
+			"in hardware; totals go on (%lu such resets before were not "
+			"logged)",
+			fabric->nodes[at->node].guid, at->number,
+			fabric->nodes[at->node].name, suppressed);
 }
 
 static void take_done(void *context, uint32_t port, bool answered)
 {
 	struct triad_collector *collector = context;
 
-	triad_engine_mark(
-		collector->engine, collector->view->view.rows[port], answered);
+	triad_engine_mark(collector->engine, row_of(collector, port), answered);
 }
 
 /* --- life --- */
@@ -66,7 +115,14 @@ struct triad_collector *triad_collector_new(
 {
 	struct triad_collector *collector = calloc(1, sizeof(*collector));
 	struct triad_sweep_sink sink = {
-		.context = collector, .reading = take_reading, .done = take_done};
+		.context = collector,
+		.coming = take_coming,
+		.reading = take_reading,
+		.unchanged = take_unchanged,
+		.resetting = take_resetting,
+		.reset = take_reset,
+		.done = take_done,
+	};
 
 	if (!collector)
 		return NULL;
@@ -74,6 +130,8 @@ struct triad_collector *triad_collector_new(
 	collector->log = log;
 	collector->send_limit =
 		(struct triad_log_limit){.burst = 1, .period_us = 60 * TRIAD_US_PER_S};
+	collector->reset_limit =
+		(struct triad_log_limit){.burst = 10, .period_us = 60 * TRIAD_US_PER_S};
 	pthread_mutex_init(&collector->published_lock, NULL);
 	collector->engine = triad_engine_new();
 	collector->sweep = triad_sweep_new(&sink);
@@ -111,11 +169,6 @@ void triad_collector_free(struct triad_collector *collector)
 	free(collector);
 }
 
-static uint64_t now(const struct triad_collector *collector)
-{
-	return collector->clock.now_us(collector->clock.context);
-}
-
 /* --- what the owner says --- */
 
 void triad_collector_set_transport(
@@ -139,6 +192,7 @@ void triad_collector_set_fabric(
 {
 	triad_fabric_unref(collector->fabric);
 	collector->fabric = triad_fabric_ref(fabric);
+	collector->adopt_failed = false;
 }
 
 void triad_collector_sweep_now(struct triad_collector *collector)
@@ -179,6 +233,8 @@ static void publish_status(struct triad_collector *collector)
 
 	pthread_mutex_lock(&collector->published_lock);
 	status->period_us = collector->params.period_us;
+	status->mode = collector->params.sweep.mode;
+	status->window = triad_sweep_window(collector->sweep);
 	status->progress = triad_sweep_progress(collector->sweep);
 	status->counts = triad_sweep_counts(collector->sweep);
 	status->send_errors = collector->send_errors;
@@ -196,17 +252,94 @@ struct triad_collector_status triad_collector_status(struct triad_collector *col
 	return status;
 }
 
+/* --- resets --- */
+
+struct triad_selection *triad_selection_new(struct triad_view *view)
+{
+	struct triad_selection *selection =
+		calloc(1, sizeof(*selection) + view->fabric->n_ports);
+
+	if (!selection)
+		return NULL;
+	atomic_fetch_add(&counted_of(view)->refs, 1);
+	selection->view = view;
+	return selection;
+}
+
+void triad_selection_free(struct triad_selection *selection)
+{
+	if (!selection)
+		return;
+	triad_view_unref(selection->view);
+	free(selection);
+}
+
+/* The hardware of a port of the selection, in the fabric that is swept now. */
+static void want_reset(struct triad_collector *collector,
+	const struct triad_fabric *fabric, const struct triad_fabric_port *port)
+{
+	const struct triad_fabric *present = collector->view->view.fabric;
+	uint32_t node = triad_fabric_find_node(present, fabric->nodes[port->node].guid);
+	uint32_t i = TRIAD_FABRIC_NONE;
+
+	if (node != TRIAD_FABRIC_NONE)
+		i = triad_fabric_find_port(present, node, port->number);
+	if (i != TRIAD_FABRIC_NONE)
+		triad_sweep_want_reset(collector->sweep, i);
+}
+
+/* Rows of ports that left the fabric since the view was taken may be others' now. */
+static void zero(struct triad_collector *collector, const struct triad_view *view,
+	uint32_t port, uint64_t now_us)
+{
+	const struct triad_fabric *fabric = view->fabric;
+	struct triad_engine_row row;
+
+	if (triad_engine_read(collector->engine, view->rows[port], &row) &&
+		row.node_guid == fabric->nodes[fabric->ports[port].node].guid &&
+		row.port == fabric->ports[port].number)
+		triad_engine_zero(collector->engine, view->rows[port], now_us);
+}
+
+void triad_collector_reset(
+	struct triad_collector *collector, const struct triad_selection *selection)
+{
+	const struct triad_view *view = selection->view;
+	uint64_t now_us = now(collector);
+
+	for (uint32_t i = 0; i < view->fabric->n_ports; i++) {
+		if (!selection->chosen[i])
+			continue;
+		zero(collector, view, i, now_us);
+		if (selection->hardware)
+			want_reset(collector, view->fabric, &view->fabric->ports[i]);
+	}
+	collector->sweep_asked |= selection->hardware;
+}
+
 /* --- a sweep --- */
 
-/* Makes the fabric that waits the one that is swept.  On failure the old one goes
- * on, and the new one is tried again before the next sweep. */
+static struct counted_view *new_view(
+	const struct triad_engine *engine, struct triad_fabric *fabric)
+{
+	struct counted_view *view =
+		calloc(1, sizeof(*view) + (size_t)fabric->n_ports * sizeof(uint32_t));
+
+	if (!view)
+		return NULL;
+	atomic_init(&view->refs, 1);
+	view->view.engine = engine;
+	view->view.fabric = triad_fabric_ref(fabric);
+	return view;
+}
+
+/* Makes the fabric that waits the one that is swept. */
 static int adopt(struct triad_collector *collector)
 {
 	struct triad_fabric *fabric = collector->fabric;
-	struct counted_view *view;
+	struct counted_view *view = new_view(collector->engine, fabric);
 	int error;
 
-	view = calloc(1, sizeof(*view) + (size_t)fabric->n_ports * sizeof(uint32_t));
 	if (!view)
 		return ENOMEM;
 	error = triad_engine_adopt(
@@ -214,15 +347,26 @@ static int adopt(struct triad_collector *collector)
 	if (!error)
 		error = triad_sweep_adopt(collector->sweep, fabric);
 	if (error) {
-		free(view);
+		triad_view_unref(&view->view);
 		return error;
 	}
-	atomic_init(&view->refs, 1);
-	view->view.engine = collector->engine;
-	view->view.fabric = fabric; /* our reference becomes the view's */
+	triad_fabric_unref(collector->fabric);
 	collector->fabric = NULL;
 	publish_view(collector, view);
 	return 0;
+}
+
+/* On failure the old fabric goes on. */
+static void adopt_or_say(struct triad_collector *collector)
+{
+	int error = adopt(collector);
+
+	collector->adopt_failed = error;
+	if (error)
+		triad_log_write(collector->log, TRIAD_LOG_ERROR,
+			"perfmgr: the new topology can't be taken over: %s; sweeping "
+			"the old one, and trying again before the next sweep",
+			strerror(error));
 }
 
 /* The next multiple of the period after the last due time that lies ahead. */
@@ -239,16 +383,15 @@ static uint64_t next_due(const struct triad_collector *collector, uint64_t now_u
 static int begin_sweep(struct triad_collector *collector, uint64_t now_us)
 {
 	struct triad_collector_status *status = &collector->status;
-	int error = collector->fabric ? adopt(collector) : 0;
+	struct triad_sweep_params params = collector->params.sweep;
+	int error;
 
-	if (error)
-		triad_log_write(collector->log, TRIAD_LOG_ERROR,
-			"perfmgr: the new topology can't be taken over: %s; "
-			"sweeping the old one",
-			strerror(error));
+	if (collector->fabric && collector->adopt_failed)
+		adopt_or_say(collector);
 	if (!collector->view)
 		return ENODATA;
-	error = triad_sweep_start(collector->sweep, &collector->params.sweep);
+	params.ask_silent = collector->sweep_asked;
+	error = triad_sweep_start(collector->sweep, &params);
 	if (error)
 		return error;
 	pthread_mutex_lock(&collector->published_lock);
@@ -357,6 +500,8 @@ uint64_t triad_collector_turn(struct triad_collector *collector)
 
 	if (!collector->transport)
 		return UINT64_MAX;
+	if (collector->fabric && !collector->adopt_failed)
+		adopt_or_say(collector);
 	if (!collector->status.sweeping) {
 		if (!collector->sweep_asked && now_us < collector->due_us)
 			return collector->due_us - now_us;

@@ -14,7 +14,7 @@
  *
  * What readers see is a view: the fabric that is swept and the row of each of its
  * ports.  A view is immutable; a new one is published, whole, when a fabric is
- * adopted.  Rows are read through triad_engine_read().
+ * adopted, which may be in mid-sweep.  Rows are read through triad_engine_read().
  *
  * Thread-safety: the owner's thread calls everything, but for
  * triad_collector_view() and triad_collector_status(), which any thread may call
@@ -55,6 +55,8 @@ struct triad_collector_status {
 	uint64_t duration_us;
 	uint64_t period_us;
 	bool sweeping;
+	enum triad_sweep_mode mode;
+	unsigned window; /* queries that may be outstanding at present */
 	struct triad_sweep_progress progress; /* of the present sweep */
 	struct triad_sweep_progress last;     /* of the last one that finished */
 	struct triad_sweep_counts counts;
@@ -83,12 +85,29 @@ void triad_collector_set_transport(
 void triad_collector_set_params(
 	struct triad_collector *collector, const struct triad_collector_params *params);
 
-/* Sweeps 'fabric' from the next sweep on. */
+/* Sweeps 'fabric' from the next turn on, in mid-sweep too. */
 void triad_collector_set_fabric(
 	struct triad_collector *collector, struct triad_fabric *fabric);
 
-/* The next sweep begins at once, or as soon as the present one ends. */
+/* The next sweep begins at once, or as soon as the present one ends; it asks those too
+ * that were left out because they had been silent. */
 void triad_collector_sweep_now(struct triad_collector *collector);
+
+/* Ports of a view: what triad_collector_reset() is about. */
+struct triad_selection {
+	struct triad_view *view; /* referenced */
+	bool hardware;           /* their PMAs' counters too, in a sweep made at once */
+	uint8_t chosen[];        /* for each port of the view's fabric: 0 or 1 */
+};
+
+/* No port chosen; 'view' is referenced.  NULL when memory is short. */
+struct triad_selection *triad_selection_new(struct triad_view *view);
+void triad_selection_free(struct triad_selection *selection);
+
+/* Makes the totals of the chosen ports 0, and has their hardware's counters reset in
+ * the next sweep, which begins at once, when that is wanted. */
+void triad_collector_reset(
+	struct triad_collector *collector, const struct triad_selection *selection);
 
 /* Does what is due.  Returns how long the owner may sleep; 0 during a sweep, when
  * the turn itself waited. */

@@ -45,6 +45,9 @@ enum triad_counter {
 	TRIAD_FIRST_WIDE_COUNTER = TRIAD_PORT_XMIT_DATA
 };
 
+/* All that only PortCounters has: errors and PortXmitWait. */
+#define TRIAD_NARROW_COUNTERS ((1u << TRIAD_FIRST_WIDE_COUNTER) - 1)
+
 enum triad_counter_unit {
 	TRIAD_UNIT_EVENTS,
 	TRIAD_UNIT_WORDS, /* 4 octets */
@@ -61,11 +64,28 @@ struct triad_counter_info {
 	uint16_t bit_offset; /* from the attribute's first bit */
 	uint16_t ext_offset; /* octets into PortCountersExtended; 0: not there */
 	uint16_t needs;      /* a bit of ClassPortInfo:CapabilityMask, or 0 */
+	uint32_t select;     /* its bit in PortCounters:CounterSelect; 0: none.
+	                      * CounterSelect2 is from bit 16 on */
 };
 
 extern const struct triad_counter_info triad_counters[TRIAD_N_COUNTERS];
 
 /* The counter of that IBA name (case ignored), or -1. */
 int triad_counter_find(const char *name);
+
+/* The greatest value of a counter of PortCounters; there it stops. */
+static inline uint64_t triad_counter_max(unsigned counter)
+{
+	return (UINT64_C(1) << triad_counters[counter].bits) - 1;
+}
+
+/* True when a counter of PortCounters is past three quarters of its range: so much
+ * is left for the time until it is read again and reset. */
+static inline bool triad_counter_is_near_full(unsigned counter, uint64_t raw)
+{
+	uint64_t most = triad_counter_max(counter);
+
+	return most && raw > most - most / 4 - 1;
+}
 
 #endif

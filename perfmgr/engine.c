@@ -1,55 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "perfmgr/engine.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdatomic.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define SLAB_ROWS 1024u
-#define MAX_SLABS (TRIAD_ENGINE_MAX_ROWS / SLAB_ROWS)
+#include "perfmgr/rows.h"
 
-#define N_NARROW TRIAD_FIRST_WIDE_COUNTER
-#define N_WIDE (TRIAD_N_COUNTERS - TRIAD_FIRST_WIDE_COUNTER)
-#define NO_ROW UINT32_MAX
-
-/* A row as it is kept: a million of them should fit, so what has 32 bits on the wire
- * has 32 bits here.  Only the totals are wide for all. */
-struct slot {
-	atomic_uint sequence; /* odd while the row is written */
-	uint32_t has;
-	uint64_t node_guid;
-	uint64_t attribute_us[TRIAD_PMA_N_ATTRIBUTES]; /* when each was last read */
-	uint64_t reset_us;
-	float interval_us[TRIAD_PMA_N_ATTRIBUTES];
-	uint32_t n_resets;
-	uint32_t next_free; /* while nobody has the row */
-	uint8_t port;
-	bool answered;
-	uint8_t from_extended; /* bit i: wide counter i was read from there last */
-	uint64_t total[TRIAD_N_COUNTERS];
-	uint32_t narrow_last[N_NARROW], narrow_change[N_NARROW];
-	uint64_t wide_last[N_WIDE], wide_change[N_WIDE];
-};
-
-/* Where a port's row is. */
-struct entry {
-	uint64_t node_guid;
-	uint32_t away_s; /* since when it is not in the fabric; 0: it is */
-	uint32_t row : 24;
-	uint32_t port : 8;
-};
-
-_Static_assert(TRIAD_ENGINE_MAX_ROWS <= 1u << 24, "a row's number has 24 bits");
+#define US_PER_S UINT64_C(1000000)
 
 struct triad_engine {
-	_Atomic(struct slot *) slabs[MAX_SLABS];
-	uint32_t n_rows;         /* rows ever given out */
-	struct entry *directory; /* sorted by (node GUID, port) */
-	uint32_t n_entries;
-	uint32_t first_free; /* rows given back, a list; NO_ROW: none */
+	struct triad_rows rows;
 };
 
 struct triad_engine *triad_engine_new(void)
@@ -57,7 +18,7 @@ struct triad_engine *triad_engine_new(void)
 	struct triad_engine *engine = calloc(1, sizeof(*engine));
 
 	if (engine)
-		engine->first_free = NO_ROW;
+		triad_rows_init(&engine->rows);
 	return engine;
 }
 
@@ -65,345 +26,373 @@ void triad_engine_free(struct triad_engine *engine)
 {
 	if (!engine)
 		return;
-	for (unsigned i = 0; i < MAX_SLABS; i++)
-		free(atomic_load_explicit(&engine->slabs[i], memory_order_relaxed));
-	free(engine->directory);
+	triad_rows_clear(&engine->rows);
 	free(engine);
-}
-
-static struct slot *slot_of(const struct triad_engine *engine, uint32_t row)
-{
-	struct slot *slab = NULL;
-
-	if (row < TRIAD_ENGINE_MAX_ROWS)
-		slab = atomic_load_explicit(
-			&engine->slabs[row / SLAB_ROWS], memory_order_acquire);
-	return slab ? &slab[row % SLAB_ROWS] : NULL;
-}
-
-/* --- writing: the sequence is odd in between --- */
-
-static void write_begin(struct slot *slot)
-{
-	unsigned sequence = atomic_load_explicit(&slot->sequence, memory_order_relaxed);
-
-	atomic_store_explicit(&slot->sequence, sequence + 1, memory_order_relaxed);
-	atomic_thread_fence(memory_order_release);
-}
-
-static void write_end(struct slot *slot)
-{
-	unsigned sequence = atomic_load_explicit(&slot->sequence, memory_order_relaxed);
-
-	atomic_store_explicit(&slot->sequence, sequence + 1, memory_order_release);
-}
-
-/* --- reading --- */
-
-static void unpack(const struct slot *slot, struct triad_engine_row *row)
-{
-	const uint64_t *attribute_us = slot->attribute_us;
-
-	row->node_guid = slot->node_guid;
-	row->port = slot->port;
-	row->has = slot->has;
-	row->answered = slot->answered;
-	row->reset_us = slot->reset_us;
-	row->n_resets = slot->n_resets;
-	row->read_us = 0;
-	for (unsigned i = 0; i < TRIAD_PMA_N_ATTRIBUTES; i++) {
-		row->interval_us[i] = (uint64_t)slot->interval_us[i];
-		if (attribute_us[i] > row->read_us)
-			row->read_us = attribute_us[i];
-	}
-	memcpy(row->total, slot->total, sizeof(row->total));
-	row->saturated = 0;
-	for (unsigned i = 0; i < N_NARROW; i++) {
-		uint64_t most = (UINT64_C(1) << triad_counters[i].bits) - 1;
-
-		row->change[i] = slot->narrow_change[i];
-		if (slot->has & 1u << i && slot->narrow_last[i] == most)
-			row->saturated |= 1u << i;
-	}
-	memcpy(row->change + N_NARROW, slot->wide_change, sizeof(slot->wide_change));
-}
-
-bool triad_engine_read(
-	const struct triad_engine *engine, uint32_t row, struct triad_engine_row *copy)
-{
-	struct slot *slot = slot_of(engine, row);
-	unsigned before, after;
-
-	if (!slot)
-		return false;
-	do {
-		before = atomic_load_explicit(&slot->sequence, memory_order_acquire);
-		unpack(slot, copy);
-		atomic_thread_fence(memory_order_acquire);
-		after = atomic_load_explicit(&slot->sequence, memory_order_relaxed);
-	} while (before != after || before % 2);
-	return true;
-}
-
-/* --- rows for ports --- */
-
-static int add_slab(struct triad_engine *engine, uint32_t row)
-{
-	struct slot *slab = calloc(SLAB_ROWS, sizeof(*slab));
-
-	if (!slab)
-		return ENOMEM;
-	atomic_store_explicit(
-		&engine->slabs[row / SLAB_ROWS], slab, memory_order_release);
-	return 0;
-}
-
-static int take_row(struct triad_engine *engine, uint32_t *row)
-{
-	if (engine->first_free != NO_ROW) {
-		*row = engine->first_free;
-		engine->first_free = slot_of(engine, *row)->next_free;
-		return 0;
-	}
-	if (engine->n_rows == TRIAD_ENGINE_MAX_ROWS)
-		return EOVERFLOW;
-	if (!slot_of(engine, engine->n_rows) && add_slab(engine, engine->n_rows))
-		return ENOMEM;
-	*row = engine->n_rows++;
-	return 0;
-}
-
-static void give_row(struct triad_engine *engine, uint32_t row)
-{
-	slot_of(engine, row)->next_free = engine->first_free;
-	engine->first_free = row;
-}
-
-static void clear_row(
-	struct triad_engine *engine, uint32_t row, uint64_t guid, uint8_t port)
-{
-	struct slot *slot = slot_of(engine, row);
-	const size_t head = offsetof(struct slot, has);
-
-	if (!slot)
-		return; /* never: the row was given out */
-	write_begin(slot);
-	memset((char *)slot + head, 0, sizeof(*slot) - head);
-	slot->node_guid = guid;
-	slot->port = port;
-	write_end(slot);
-}
-
-static int compare(const struct entry *entry, uint64_t guid, uint8_t port)
-{
-	if (entry->node_guid != guid)
-		return entry->node_guid < guid ? -1 : 1;
-	return (entry->port > port) - (entry->port < port);
-}
-
-/* The directory that is being made out of the old one and a fabric. */
-struct merge {
-	struct triad_engine *engine;
-	struct entry *made;
-	uint32_t n_made;
-	uint32_t now_s;
-	uint32_t n_taken; /* rows taken so far, to undo */
-	uint32_t *taken;
-};
-
-static void keep_away(struct merge *merge, const struct entry *old)
-{
-	struct entry *entry = &merge->made[merge->n_made];
-
-	*entry = *old;
-	if (!entry->away_s)
-		entry->away_s = merge->now_s;
-	merge->n_made++;
-}
-
-static int add_present(struct merge *merge, const struct entry *old, uint64_t guid,
-	uint8_t port, uint32_t *row)
-{
-	struct entry entry = {.node_guid = guid, .port = port};
-	int error;
-
-	if (old) {
-		*row = old->row;
-	} else {
-		error = take_row(merge->engine, row);
-		if (error)
-			return error;
-		merge->taken[merge->n_taken++] = *row;
-		clear_row(merge->engine, *row, guid, port);
-	}
-	entry.row = *row & 0xffffff;
-	merge->made[merge->n_made++] = entry;
-	return 0;
-}
-
-/* Both the directory and the fabric's ports are sorted: one walk over the two. */
-static int merge_fabric(
-	struct merge *merge, const struct triad_fabric *fabric, uint32_t *rows)
-{
-	const struct entry *old = merge->engine->directory;
-	const struct entry *end = old + merge->engine->n_entries;
-
-	for (uint32_t i = 0; i < fabric->n_ports; i++) {
-		const struct triad_fabric_port *port = &fabric->ports[i];
-		uint64_t guid = fabric->nodes[port->node].guid;
-		bool known;
-		int error;
-
-		while (old < end && compare(old, guid, port->number) < 0)
-			keep_away(merge, old++);
-		known = old < end && compare(old, guid, port->number) == 0;
-		error = add_present(
-			merge, known ? old : NULL, guid, port->number, &rows[i]);
-		if (error)
-			return error;
-		old += known;
-	}
-	while (old < end)
-		keep_away(merge, old++);
-	return 0;
-}
-
-/* Gives up rows that were away for too long, or all when there are too many. */
-static void forget_away(struct merge *merge, uint32_t n_present)
-{
-	bool too_many = merge->n_made - n_present > n_present + SLAB_ROWS;
-	uint32_t kept = 0;
-
-	for (uint32_t i = 0; i < merge->n_made; i++) {
-		const struct entry *entry = &merge->made[i];
-
-		if (entry->away_s &&
-			(too_many ||
-				merge->now_s - entry->away_s > TRIAD_ENGINE_KEEP_S))
-			give_row(merge->engine, entry->row);
-		else
-			merge->made[kept++] = *entry;
-	}
-	merge->n_made = kept;
-}
-
-/* The directory that was made becomes the engine's, cut to its length. */
-static void keep_directory(struct triad_engine *engine, const struct merge *merge)
-{
-	size_t size = (merge->n_made + 1) * sizeof(*merge->made);
-	struct entry *cut = realloc(merge->made, size);
-
-	free(engine->directory);
-	engine->directory = cut ? cut : merge->made;
-	engine->n_entries = merge->n_made;
 }
 
 int triad_engine_adopt(struct triad_engine *engine, const struct triad_fabric *fabric,
 	uint64_t now_us, uint32_t *rows)
 {
-	size_t most = (size_t)engine->n_entries + fabric->n_ports;
-	/* 0 stands for a port that is there. */
-	struct merge merge = {
-		.engine = engine, .now_s = (uint32_t)(now_us / 1000000) + 1};
-	int error = ENOMEM;
+	return triad_rows_adopt(&engine->rows, fabric, now_us, rows);
+}
 
-	if (most > TRIAD_ENGINE_MAX_ROWS)
-		return EOVERFLOW;
-	merge.made = calloc(most + 1, sizeof(*merge.made));
-	merge.taken = calloc((size_t)fabric->n_ports + 1, sizeof(*merge.taken));
-	if (merge.made && merge.taken)
-		error = merge_fabric(&merge, fabric, rows);
-	if (error) {
-		while (merge.n_taken)
-			give_row(engine, merge.taken[--merge.n_taken]);
-		free(merge.made);
+size_t triad_engine_octets(const struct triad_engine *engine)
+{
+	return triad_rows_octets(&engine->rows);
+}
+
+/* A time of the engine's in 32 bits; 0 stands for never. */
+static uint32_t to_seconds(uint64_t now_us)
+{
+	return (uint32_t)(now_us / US_PER_S) + 1;
+}
+
+static uint64_t from_seconds(uint32_t seconds)
+{
+	return seconds ? (seconds - 1) * US_PER_S + 1 : 0;
+}
+
+/* --- the last raw value of a counter, however it is kept --- */
+
+static uint64_t last_of(const struct triad_row_hot *hot, unsigned counter)
+{
+	if (counter < TRIAD_N_SHORT)
+		return hot->short_last[counter];
+	if (counter == TRIAD_PORT_XMIT_WAIT)
+		return hot->wait_last;
+	return hot->wide_last[counter - TRIAD_FIRST_WIDE_COUNTER];
+}
+
+static uint64_t change_of(const struct triad_row_hot *hot, unsigned counter)
+{
+	if (counter < TRIAD_N_SHORT)
+		return hot->short_change[counter];
+	if (counter == TRIAD_PORT_XMIT_WAIT)
+		return hot->wait_change;
+	return hot->wide_change[counter - TRIAD_FIRST_WIDE_COUNTER];
+}
+
+static void set_last(
+	struct triad_row_hot *hot, unsigned counter, uint64_t raw, uint64_t change)
+{
+	if (counter < TRIAD_N_SHORT) {
+		hot->short_last[counter] = (uint16_t)raw;
+		hot->short_change[counter] = (uint16_t)change;
+	} else if (counter == TRIAD_PORT_XMIT_WAIT) {
+		hot->wait_last = (uint32_t)raw;
+		hot->wait_change = (uint32_t)change;
 	} else {
-		forget_away(&merge, fabric->n_ports);
-		keep_directory(engine, &merge);
+		hot->wide_last[counter - TRIAD_FIRST_WIDE_COUNTER] = raw;
+		hot->wide_change[counter - TRIAD_FIRST_WIDE_COUNTER] = change;
 	}
-	free(merge.taken);
-	return error;
+}
+
+/* --- reading --- */
+
+static void unpack_head(const struct triad_row_hot *hot, struct triad_engine_row *row)
+{
+	static const enum triad_pma_attribute attributes[TRIAD_ROW_N_ATTRIBUTES] = {
+		[TRIAD_ROW_NARROW] = TRIAD_PMA_PORT_COUNTERS,
+		[TRIAD_ROW_WIDE] = TRIAD_PMA_PORT_COUNTERS_EXTENDED,
+	};
+
+	*row = (struct triad_engine_row){
+		.node_guid = hot->node_guid,
+		.port = hot->port,
+		.has = hot->has,
+		.answered = hot->answered,
+		.others = {from_seconds(hot->others_reset_s), hot->n_others_resets},
+		.own = {from_seconds(hot->own_reset_s), hot->n_own_resets},
+		.zeroed_us = from_seconds(hot->zeroed_s),
+	};
+	for (unsigned i = 0; i < TRIAD_ROW_N_ATTRIBUTES; i++) {
+		row->interval_us[attributes[i]] = (uint64_t)hot->interval_us[i];
+		if (hot->read_us[i] > row->read_us)
+			row->read_us = hot->read_us[i];
+	}
+}
+
+static void unpack(const struct triad_row_hot *hot, const struct triad_row_cold *cold,
+	struct triad_engine_row *row)
+{
+	unpack_head(hot, row);
+	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++) {
+		row->total[i] = cold->base[i] + last_of(hot, i);
+		row->change[i] = change_of(hot, i);
+		if (i < TRIAD_FIRST_WIDE_COUNTER && hot->has & 1u << i &&
+			last_of(hot, i) == triad_counter_max(i))
+			row->saturated |= 1u << i;
+	}
+}
+
+bool triad_engine_read(
+	const struct triad_engine *engine, uint32_t row, struct triad_engine_row *copy)
+{
+	struct triad_row_hot *hot = triad_rows_hot(&engine->rows, row);
+	const struct triad_row_cold *cold;
+	unsigned before, after;
+
+	if (!hot)
+		return false;
+	cold = triad_rows_cold(&engine->rows, row);
+	do {
+		before = atomic_load_explicit(&hot->sequence, memory_order_acquire);
+		unpack(hot, cold, copy);
+		atomic_thread_fence(memory_order_acquire);
+		after = atomic_load_explicit(&hot->sequence, memory_order_relaxed);
+	} while (before != after || before % 2);
+	return true;
 }
 
 /* --- counting --- */
 
-/* What was counted since 'last'.  A value below it is a reset by somebody else. */
-static uint64_t change_since(
-	struct slot *slot, uint64_t last, uint64_t raw, uint64_t now_us)
+/* Counters of the reading that can be compared with their last value: bit i.  The
+ * wide ones only when they were read from the same attribute. */
+static uint32_t comparable(const struct triad_row_hot *hot, uint32_t has, bool extended)
 {
-	if (raw >= last)
-		return raw - last;
-	slot->reset_us = now_us;
-	return raw;
+	uint32_t from = extended ? hot->from_extended
+				 : (uint32_t) ~(uint32_t)hot->from_extended;
+	uint32_t wide = from << TRIAD_FIRST_WIDE_COUNTER;
+
+	return hot->has & has & (wide | TRIAD_NARROW_COUNTERS);
 }
 
-static void count_narrow(
-	struct slot *slot, unsigned counter, uint32_t raw, uint64_t now_us)
+/* Adds what most readings are: counters that went on.  Returns those that went back,
+ * left as they were. */
+static uint32_t count_on(struct triad_row_hot *hot,
+	const struct triad_pma_reading *reading, uint32_t mask)
 {
-	uint32_t bit = 1u << counter;
-	uint64_t change = 0;
+	uint32_t back = 0;
 
-	if (slot->has & bit)
-		change = change_since(slot, slot->narrow_last[counter], raw, now_us);
-	slot->total[counter] = slot->has & bit ? slot->total[counter] + change : raw;
-	slot->has |= bit;
-	slot->narrow_change[counter] = (uint32_t)change;
-	slot->narrow_last[counter] = raw;
+	for (unsigned i = 0; mask & TRIAD_NARROW_COUNTERS && i < TRIAD_N_SHORT; i++) {
+		uint16_t raw = (uint16_t)reading->raw[i], last = hot->short_last[i];
+
+		if (!(mask & 1u << i))
+			continue;
+		back |= (uint32_t)(raw < last) << i;
+		if (raw >= last) {
+			hot->short_last[i] = raw;
+			hot->short_change[i] = (uint16_t)(raw - last);
+		}
+	}
+	for (unsigned i = TRIAD_N_SHORT; i < TRIAD_N_COUNTERS; i++) {
+		uint64_t last = last_of(hot, i);
+
+		if (!(mask & 1u << i))
+			continue;
+		if (reading->raw[i] >= last)
+			set_last(hot, i, reading->raw[i], reading->raw[i] - last);
+		else
+			back |= 1u << i;
+	}
+	return back;
 }
 
-/* A counter that was in the other attribute goes on from where it stands there. */
-static void count_wide(struct slot *slot, unsigned counter, bool extended, uint64_t raw,
-	uint64_t now_us)
+/* True when the counters in 'back' wrapped at 2^32 instead of being reset: each went
+ * from the last quarter of the range to the first one, and another did not go back. */
+static bool is_wrap(const struct triad_row_hot *hot,
+	const struct triad_pma_reading *reading, uint32_t back, bool extended)
 {
-	uint32_t bit = 1u << counter;
-	unsigned i = counter - N_NARROW;
-	bool known = slot->has & bit;
-	bool same = known && extended == (slot->from_extended >> i & 1);
-	uint64_t change =
-		same ? change_since(slot, slot->wide_last[i], raw, now_us) : 0;
+	const uint64_t quarter = UINT64_C(1) << 30;
+	bool others_go_on = false;
 
-	slot->total[counter] = known ? slot->total[counter] + change : raw;
-	slot->has |= bit;
-	slot->from_extended =
-		(uint8_t)((slot->from_extended & ~(1u << i)) | (unsigned)extended << i);
-	slot->wide_change[i] = change;
-	slot->wide_last[i] = raw;
+	if (extended || hot->asked & back)
+		return false;
+	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++) {
+		if (!(reading->has & 1u << i))
+			continue;
+		if (!(back & 1u << i))
+			others_go_on |= reading->raw[i] > 0;
+		else if (i < TRIAD_N_SHORT || last_of(hot, i) < 3 * quarter ||
+			reading->raw[i] >= quarter)
+			return false;
+	}
+	return others_go_on;
+}
+
+static void note_own_reset(struct triad_row_hot *hot, uint64_t now_us)
+{
+	hot->own_reset_s = to_seconds(now_us);
+	if (hot->n_own_resets < UINT16_MAX)
+		hot->n_own_resets++;
+}
+
+static void note_reset_by_others(struct triad_row_hot *hot, uint64_t now_us)
+{
+	hot->others_reset_s = to_seconds(now_us);
+	if (hot->n_others_resets < UINT16_MAX)
+		hot->n_others_resets++;
+}
+
+static void note_reset(struct triad_row_hot *hot, uint32_t back, uint64_t now_us)
+{
+	bool own = hot->asked & back;
+
+	hot->asked &= ~back;
+	if (own)
+		note_own_reset(hot, now_us);
+	else
+		note_reset_by_others(hot, now_us);
+}
+
+static void count_back(struct triad_row_hot *hot, struct triad_row_cold *cold,
+	const struct triad_pma_reading *reading, uint32_t back, bool wrapped)
+{
+	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++) {
+		uint64_t raw = reading->raw[i], last = last_of(hot, i);
+		uint64_t passed = wrapped ? UINT64_C(1) << 32 : last;
+
+		if (!(back & 1u << i))
+			continue;
+		cold->base[i] += passed;
+		set_last(hot, i, raw, raw + passed - last);
+	}
+}
+
+/* Counters read for the first time, or from the other attribute than before. */
+static void count_first(struct triad_row_hot *hot, struct triad_row_cold *cold,
+	const struct triad_pma_reading *reading, uint32_t first, bool extended)
+{
+	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++) {
+		if (!(first & 1u << i))
+			continue;
+		if (hot->has & 1u << i)
+			cold->base[i] += last_of(hot, i) - reading->raw[i];
+		set_last(hot, i, reading->raw[i], 0);
+		if (i >= TRIAD_FIRST_WIDE_COUNTER) {
+			unsigned bit = 1u << (i - TRIAD_FIRST_WIDE_COUNTER);
+
+			hot->from_extended =
+				(uint8_t)(extended ? hot->from_extended | bit
+						   : hot->from_extended & ~bit);
+		}
+	}
+	hot->has |= first;
+}
+
+static void note_read(struct triad_row_hot *hot, unsigned attribute, uint64_t now_us)
+{
+	uint64_t last_us = hot->read_us[attribute];
+
+	hot->interval_us[attribute] =
+		last_us && now_us > last_us ? (float)(now_us - last_us) : 0;
+	hot->read_us[attribute] = now_us;
 }
 
 void triad_engine_update(struct triad_engine *engine, uint32_t row,
 	enum triad_pma_attribute attribute, const struct triad_pma_reading *reading,
 	uint64_t now_us)
 {
-	struct slot *slot = slot_of(engine, row);
+	struct triad_row_hot *hot = triad_rows_hot(&engine->rows, row);
 	bool extended = attribute == TRIAD_PMA_PORT_COUNTERS_EXTENDED;
-	uint64_t last_us, reset_us;
+	uint32_t known, back;
 
-	if (!slot)
+	if (!hot)
 		return;
-	write_begin(slot);
-	last_us = slot->attribute_us[attribute];
-	reset_us = slot->reset_us;
-	for (unsigned i = 0; i < N_NARROW; i++)
-		if (reading->has & 1u << i)
-			count_narrow(slot, i, (uint32_t)reading->raw[i], now_us);
-	for (unsigned i = N_NARROW; i < TRIAD_N_COUNTERS; i++)
-		if (reading->has & 1u << i)
-			count_wide(slot, i, extended, reading->raw[i], now_us);
-	slot->n_resets += slot->reset_us != reset_us;
-	slot->interval_us[attribute] = last_us ? (float)(now_us - last_us) : 0;
-	slot->attribute_us[attribute] = now_us;
-	write_end(slot);
+	triad_row_write_begin(hot);
+	known = comparable(hot, reading->has, extended);
+	back = count_on(hot, reading, known);
+	if (back) {
+		bool wrapped = is_wrap(hot, reading, back, extended);
+
+		count_back(hot, triad_rows_cold(&engine->rows, row), reading, back,
+			wrapped);
+		if (!wrapped)
+			note_reset(hot, back, now_us);
+	}
+	if (known != reading->has)
+		count_first(hot, triad_rows_cold(&engine->rows, row), reading,
+			reading->has & ~known, extended);
+	note_read(hot, extended ? TRIAD_ROW_WIDE : TRIAD_ROW_NARROW, now_us);
+	triad_row_write_end(hot);
 }
+
+void triad_engine_confirm(struct triad_engine *engine, uint32_t row, uint64_t now_us)
+{
+	struct triad_row_hot *hot = triad_rows_hot(&engine->rows, row);
+
+	if (!hot)
+		return;
+	triad_row_write_begin(hot);
+	memset(hot->short_change, 0, sizeof(hot->short_change));
+	hot->wait_change = 0;
+	note_read(hot, TRIAD_ROW_NARROW, now_us);
+	triad_row_write_end(hot);
+}
+
+/* --- resets --- */
+
+void triad_engine_expect_reset(struct triad_engine *engine, uint32_t row, uint32_t mask)
+{
+	struct triad_row_hot *hot = triad_rows_hot(&engine->rows, row);
+
+	if (hot)
+		hot->asked |= mask; /* of the engine's thread alone */
+}
+
+/* A counter that was not reset, whatever the agent says, reads no less than before,
+ * and is left alone.  The interval and its changes go on, so that the sum of changes
+ * is the total's. */
+void triad_engine_reset(struct triad_engine *engine, uint32_t row,
+	const struct triad_pma_reading *reading, uint64_t now_us)
+{
+	struct triad_row_hot *hot = triad_rows_hot(&engine->rows, row);
+	struct triad_row_cold *cold;
+
+	if (!hot)
+		return;
+	cold = triad_rows_cold(&engine->rows, row);
+	triad_row_write_begin(hot);
+	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++) {
+		uint64_t raw = reading->raw[i], last = last_of(hot, i);
+		uint64_t change = change_of(hot, i) + raw;
+
+		if (!(reading->has & hot->has & 1u << i) || raw >= last)
+			continue;
+		if (i < TRIAD_N_SHORT && change > UINT16_MAX)
+			change = UINT16_MAX;
+		cold->base[i] += last;
+		set_last(hot, i, raw, change);
+		hot->asked &= ~(1u << i);
+	}
+	note_own_reset(hot, now_us);
+	triad_row_write_end(hot);
+}
+
+void triad_engine_zero(struct triad_engine *engine, uint32_t row, uint64_t now_us)
+{
+	struct triad_row_hot *hot = triad_rows_hot(&engine->rows, row);
+	struct triad_row_cold *cold;
+
+	if (!hot)
+		return;
+	cold = triad_rows_cold(&engine->rows, row);
+	triad_row_write_begin(hot);
+	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++)
+		cold->base[i] = 0 - last_of(hot, i);
+	hot->zeroed_s = to_seconds(now_us);
+	triad_row_write_end(hot);
+}
+
+/* --- the rest --- */
 
 void triad_engine_mark(struct triad_engine *engine, uint32_t row, bool answered)
 {
-	struct slot *slot = slot_of(engine, row);
+	struct triad_row_hot *hot = triad_rows_hot(&engine->rows, row);
 
-	if (!slot || slot->answered == answered)
+	if (!hot || hot->answered == answered)
 		return;
-	write_begin(slot);
-	slot->answered = answered;
-	write_end(slot);
+	triad_row_write_begin(hot);
+	hot->answered = answered;
+	triad_row_write_end(hot);
+}
+
+void triad_engine_prefetch(const struct triad_engine *engine, uint32_t row)
+{
+	const struct triad_row_hot *hot = triad_rows_hot(&engine->rows, row);
+
+	for (unsigned i = 0; hot && i < sizeof(*hot); i += 64)
+		__builtin_prefetch((const char *)hot + i, 1);
 }
 
 double triad_engine_rate(const struct triad_engine_row *row, unsigned counter)
@@ -417,12 +406,4 @@ double triad_engine_rate(const struct triad_engine_row *row, unsigned counter)
 		interval_us = row->interval_us[TRIAD_PMA_PORT_COUNTERS_EXTENDED];
 	return interval_us ? (double)row->change[counter] * 1e6 / (double)interval_us
 			   : NAN;
-}
-
-size_t triad_engine_octets(const struct triad_engine *engine)
-{
-	size_t slabs = (engine->n_rows + SLAB_ROWS - 1) / SLAB_ROWS;
-
-	return sizeof(*engine) + slabs * SLAB_ROWS * sizeof(struct slot) +
-		engine->n_entries * sizeof(struct entry);
 }

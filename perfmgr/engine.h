@@ -7,16 +7,29 @@
  * hardware stands.  After that only changes are added:
  *
  *     raw >= last   the change is the difference;
- *     raw <  last   somebody reset the counter, or it wrapped.  The 64-bit counters
- *                   wrap only in theory and the others stop at their maximum, so it
- *                   was a reset; the change is what was counted since: raw.
+ *     raw <  last   the counter was reset, by us or by somebody else, and the change
+ *                   is what was counted since: raw.
+ *
+ * The counters of PortCounters stop at their maximum, and those of
+ * PortCountersExtended have 64 bits, so neither should ever wrap.  There are agents
+ * whose 32-bit counters do: a 32-bit counter that goes from the last quarter of its
+ * range to the first one, while others of the same answer go on, has wrapped.  (A
+ * reset takes all counters of an attribute back, or those that we asked for.)
+ *
+ * A counter at its maximum has lost what came after: its change is the least that it
+ * can have been, and 'saturated' says so.
  *
  * A counter that an agent now has in the other attribute, which is wider or narrower,
  * goes on from the value read there: what passed in between is not known.
  *
+ * Resets are told apart: ours were announced by triad_engine_expect_reset() before
+ * they were sent, because the answer may be lost though the reset was done.
+ *
  * A row stays when its port leaves the fabric, so that a port which comes back goes
  * on with its totals; rows of ports that have been away for TRIAD_ENGINE_KEEP_S, or
  * when more are away than present, are given up.
+ *
+ * Time: a clock that went back gives an interval of 0, so no rate.
  *
  * Thread-safety: one thread, the engine's, calls everything but
  * triad_engine_read(), which any thread may call at any time while the engine lives:
@@ -25,7 +38,7 @@
  *
  * Memory: rows lie in slabs that are freed only with the engine, so that a reader
  * with an old row number reads a row of somebody else at worst, and sees that by the
- * GUID and port in it.  At most TRIAD_ENGINE_MAX_ROWS.
+ * GUID and port in it.  At most TRIAD_ENGINE_MAX_ROWS; 436 octets for each.
  * Spec: IBA volume 1, 16.1.3.5, 16.1.4.11; [perf-manager-arch 2]. */
 #ifndef TRIAD_PERFMGR_ENGINE_H
 #define TRIAD_PERFMGR_ENGINE_H
@@ -43,12 +56,18 @@
 
 struct triad_engine;
 
+/* A kind of reset of a port, as far as it was noticed. */
+struct triad_engine_resets {
+	uint64_t last_us; /* monotonic, to the second; 0: never */
+	uint32_t n;       /* stops at 65535 */
+};
+
 /* One port's counters, as a reader gets them. */
 struct triad_engine_row {
 	uint64_t node_guid;
-	uint64_t read_us;  /* when it last answered, monotonic; 0: never */
-	uint64_t reset_us; /* when a reset by others was last noticed; 0: never */
-	uint32_t n_resets;
+	uint64_t read_us; /* when it last answered, monotonic; 0: never */
+	struct triad_engine_resets others, own; /* of its hardware, by whom */
+	uint64_t zeroed_us; /* when its totals were, to the second; 0: never */
 	uint32_t has;       /* bit i: counter i has been read */
 	uint32_t saturated; /* bit i: it stands at its maximum in PortCounters */
 	uint8_t port;
@@ -71,6 +90,24 @@ int triad_engine_adopt(struct triad_engine *engine, const struct triad_fabric *f
 void triad_engine_update(struct triad_engine *engine, uint32_t row,
 	enum triad_pma_attribute attribute, const struct triad_pma_reading *reading,
 	uint64_t now_us);
+
+/* The port's errors and PortXmitWait are known, from its node's sum, to be what they
+ * were: as an update without a change. */
+void triad_engine_confirm(struct triad_engine *engine, uint32_t row, uint64_t now_us);
+
+/* A reset of the counters in 'mask' (bit i: counter i) is being sent. */
+void triad_engine_expect_reset(
+	struct triad_engine *engine, uint32_t row, uint32_t mask);
+
+/* The port says that it was done; 'reading' has what the counters were after it. */
+void triad_engine_reset(struct triad_engine *engine, uint32_t row,
+	const struct triad_pma_reading *reading, uint64_t now_us);
+
+/* Makes the port's totals 0. */
+void triad_engine_zero(struct triad_engine *engine, uint32_t row, uint64_t now_us);
+
+/* Fetches a row that will be updated soon into the cache. */
+void triad_engine_prefetch(const struct triad_engine *engine, uint32_t row);
 
 /* Says whether the port answered in full when it was last asked. */
 void triad_engine_mark(struct triad_engine *engine, uint32_t row, bool answered);

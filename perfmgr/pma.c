@@ -14,8 +14,22 @@ enum {
 	AT_DATA = 64, /* [IBA 16.1.1]: the class header has 40 reserved octets */
 };
 
-/* Bit of the status field [IBA 13.4.7]. */
+/* Octets into PortCounters and PortCountersExtended. */
+enum { AT_PORT_SELECT = 1, AT_COUNTER_SELECT_2 = 18 };
+
+/* Octets into ClassPortInfo [IBA 13.4.8.1]. */
+enum {
+	AT_REDIRECT_GID = 8,
+	AT_REDIRECT_TC_SL_FL = 24,
+	AT_REDIRECT_LID = 28,
+	AT_REDIRECT_PKEY = 30,
+	AT_REDIRECT_QP = 32,
+	AT_REDIRECT_QKEY = 36,
+};
+
+/* Bits of the status field [IBA 13.4.7]. */
 #define STATUS_BUSY 0x0001
+#define STATUS_REDIRECT 0x0002
 
 static const uint16_t attribute_ids[TRIAD_PMA_N_ATTRIBUTES] = {
 	[TRIAD_PMA_CLASS_PORT_INFO] = 0x0001,
@@ -23,25 +37,52 @@ static const uint16_t attribute_ids[TRIAD_PMA_N_ATTRIBUTES] = {
 	[TRIAD_PMA_PORT_COUNTERS_EXTENDED] = 0x001d,
 };
 
+static void encode_header(struct triad_wire *w, uint8_t *mad, uint8_t method,
+	enum triad_pma_attribute attribute, uint32_t tid)
+{
+	memset(mad, 0, TRIAD_MAD_SIZE);
+	triad_wire_init(w, mad, TRIAD_MAD_SIZE);
+	triad_wire_put(w, 1, 1); /* BaseVersion */
+	triad_wire_put(w, 1, TRIAD_MAD_CLASS_PERFORMANCE);
+	triad_wire_put(w, 1, 1); /* ClassVersion */
+	triad_wire_put(w, 1, method);
+	triad_wire_seek(w, AT_TID_LOW);
+	triad_wire_put(w, 4, tid);
+	triad_wire_put(w, 2, attribute_ids[attribute]);
+}
+
 void triad_pma_encode_get(uint8_t mad[TRIAD_MAD_SIZE],
 	enum triad_pma_attribute attribute, uint8_t port, uint32_t tid)
 {
 	struct triad_wire w;
 
-	memset(mad, 0, TRIAD_MAD_SIZE);
-	triad_wire_init(&w, mad, TRIAD_MAD_SIZE);
-	triad_wire_put(&w, 1, 1); /* BaseVersion */
-	triad_wire_put(&w, 1, TRIAD_MAD_CLASS_PERFORMANCE);
-	triad_wire_put(&w, 1, 1); /* ClassVersion */
-	triad_wire_put(&w, 1, TRIAD_MAD_METHOD_GET);
-	triad_wire_seek(&w, AT_TID_LOW);
-	triad_wire_put(&w, 4, tid);
-	triad_wire_put(&w, 2, attribute_ids[attribute]);
+	encode_header(&w, mad, TRIAD_MAD_METHOD_GET, attribute, tid);
 	if (attribute == TRIAD_PMA_CLASS_PORT_INFO)
 		return;
-	triad_wire_seek(&w, AT_DATA + 1);
-	triad_wire_put(&w, 1, port);   /* PortSelect */
+	triad_wire_seek(&w, AT_DATA + AT_PORT_SELECT);
+	triad_wire_put(&w, 1, port);
 	triad_wire_put(&w, 2, 0xffff); /* CounterSelect: all; a Get ignores it */
+}
+
+void triad_pma_encode_reset(uint8_t mad[TRIAD_MAD_SIZE],
+	enum triad_pma_attribute attribute, uint8_t port, uint32_t mask, uint32_t tid)
+{
+	uint32_t select = 0;
+	struct triad_wire w;
+
+	encode_header(&w, mad, TRIAD_MAD_METHOD_SET, attribute, tid);
+	triad_wire_seek(&w, AT_DATA + AT_PORT_SELECT);
+	triad_wire_put(&w, 1, port);
+	if (attribute == TRIAD_PMA_PORT_COUNTERS_EXTENDED) {
+		triad_wire_put(&w, 2, mask >> TRIAD_FIRST_WIDE_COUNTER);
+		return;
+	}
+	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++)
+		if (mask & 1u << i)
+			select |= triad_counters[i].select;
+	triad_wire_put(&w, 2, select & 0xffff);
+	triad_wire_seek(&w, AT_DATA + AT_COUNTER_SELECT_2);
+	triad_wire_put(&w, 1, select >> 16);
 }
 
 uint32_t triad_pma_tid(const uint8_t *mad, size_t size)
@@ -72,8 +113,11 @@ int triad_pma_check(const uint8_t *mad, size_t size, enum triad_pma_attribute at
 	triad_wire_seek(&w, AT_ATTRIBUTE);
 	id = triad_wire_get16(&w);
 	if (class != TRIAD_MAD_CLASS_PERFORMANCE ||
-		method != TRIAD_MAD_METHOD_GET_RESPONSE ||
-		id != attribute_ids[attribute])
+		method != TRIAD_MAD_METHOD_GET_RESPONSE)
+		return EPROTO;
+	if (*status & STATUS_REDIRECT && id == attribute_ids[TRIAD_PMA_CLASS_PORT_INFO])
+		return EREMOTE;
+	if (id != attribute_ids[attribute])
 		return EPROTO;
 	if (*status & STATUS_BUSY)
 		return EBUSY;
@@ -83,6 +127,22 @@ int triad_pma_check(const uint8_t *mad, size_t size, enum triad_pma_attribute at
 uint16_t triad_pma_decode_capabilities(const uint8_t *mad)
 {
 	return (uint16_t)triad_wire_bits(mad + AT_DATA, 16, 16);
+}
+
+bool triad_pma_decode_redirect(
+	const uint8_t *mad, struct triad_pma_redirect *redirect, bool *behind_router)
+{
+	const uint8_t *data = mad + AT_DATA;
+
+	redirect->lid = (uint16_t)triad_wire_bits(data, AT_REDIRECT_LID * 8, 16);
+	redirect->pkey = (uint16_t)triad_wire_bits(data, AT_REDIRECT_PKEY * 8, 16);
+	redirect->qpn = (uint32_t)triad_wire_bits(data, AT_REDIRECT_QP * 8 + 8, 24);
+	redirect->qkey = (uint32_t)triad_wire_bits(data, AT_REDIRECT_QKEY * 8, 32);
+	redirect->sl = (uint8_t)triad_wire_bits(data, AT_REDIRECT_TC_SL_FL * 8 + 8, 4);
+	*behind_router = !redirect->lid &&
+		(triad_wire_bits(data, AT_REDIRECT_GID * 8, 64) ||
+			triad_wire_bits(data, AT_REDIRECT_GID * 8 + 64, 64));
+	return redirect->lid;
 }
 
 /* True when 'info' is read from 'attribute' of an agent with 'capabilities'. */
@@ -98,6 +158,16 @@ static bool is_read_from(const struct triad_counter_info *info,
 		!(info->ext_offset && triad_pma_has_extended(capabilities));
 }
 
+uint32_t triad_pma_counters(enum triad_pma_attribute attribute, uint16_t capabilities)
+{
+	uint32_t mask = 0;
+
+	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++)
+		if (is_read_from(&triad_counters[i], attribute, capabilities))
+			mask |= 1u << i;
+	return mask;
+}
+
 int triad_pma_decode_counters(const uint8_t *mad, enum triad_pma_attribute attribute,
 	uint8_t port, uint16_t capabilities, struct triad_pma_reading *reading)
 {
@@ -105,7 +175,7 @@ int triad_pma_decode_counters(const uint8_t *mad, enum triad_pma_attribute attri
 	bool extended = attribute == TRIAD_PMA_PORT_COUNTERS_EXTENDED;
 
 	reading->has = 0;
-	if (data[1] != port)
+	if (data[AT_PORT_SELECT] != port)
 		return EPROTO;
 	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++) {
 		const struct triad_counter_info *info = &triad_counters[i];

@@ -6,6 +6,9 @@
 #include <string.h>
 #include <sys/queue.h>
 
+#include "perfmgr/agents.h"
+#include "perfmgr/window.h"
+
 /* A transaction ID is the query's place and how often that place was used, so that
  * an answer which comes too late finds somebody else's number. */
 #define TID_PLACE_BITS 12
@@ -16,32 +19,13 @@ struct query {
 	uint64_t deadline_us;
 	uint32_t tid;
 	uint32_t agent;
-	uint32_t port; /* index in the fabric */
-	enum triad_pma_attribute attribute;
+	uint32_t port; /* index in the fabric; of a question to an agent: its first */
+	enum triad_question question;
 	unsigned tries;
 	bool in_flight;
 };
 
 TAILQ_HEAD(query_list, query);
-
-struct agent {
-	uint32_t first_port; /* index in the fabric */
-	uint32_t n_ports;
-	uint16_t capabilities;
-	bool known; /* 'capabilities' were asked for */
-	/* of the present sweep: */
-	bool asking; /* for 'capabilities' */
-	bool silent;
-	bool queued;
-	uint16_t in_flight;
-	uint32_t next_port; /* offset from 'first_port' */
-	enum triad_pma_attribute next_attribute;
-};
-
-struct port_state {
-	uint8_t pending; /* queries not yet answered */
-	bool failed;
-};
 
 struct triad_sweep {
 	struct triad_sweep_sink sink;
@@ -49,19 +33,14 @@ struct triad_sweep {
 	struct triad_sweep_progress progress;
 	struct triad_sweep_counts counts;
 	bool running;
-	struct triad_fabric *fabric;
-	struct agent *agents;
-	uint32_t n_agents;
-	struct port_state *ports;
-	/* Agents that may be asked something, a ring with room for all. */
-	uint32_t *ready;
-	uint32_t ready_first;
-	uint32_t n_ready;
+	struct triad_agents agents;
+	struct triad_window window;
 	struct query *queries; /* params.window of them */
 	unsigned n_queries;
 	uint32_t first_tid; /* of queries made next: never used before */
 	struct query_list free, waiting, flying;
 	unsigned n_flying;
+	unsigned n_used; /* waiting or flying */
 };
 
 struct triad_sweep *triad_sweep_new(const struct triad_sweep_sink *sink)
@@ -71,6 +50,9 @@ struct triad_sweep *triad_sweep_new(const struct triad_sweep_sink *sink)
 	if (!sweep)
 		return NULL;
 	sweep->sink = *sink;
+	sweep->agents.sink = &sweep->sink;
+	sweep->agents.params = &sweep->params;
+	sweep->agents.progress = &sweep->progress;
 	TAILQ_INIT(&sweep->free);
 	TAILQ_INIT(&sweep->waiting);
 	TAILQ_INIT(&sweep->flying);
@@ -81,133 +63,33 @@ void triad_sweep_free(struct triad_sweep *sweep)
 {
 	if (!sweep)
 		return;
-	triad_fabric_unref(sweep->fabric);
-	free(sweep->agents);
-	free(sweep->ports);
-	free(sweep->ready);
+	triad_agents_clear(&sweep->agents);
 	free(sweep->queries);
 	free(sweep);
 }
 
-/* --- agents --- */
+/* --- the lists of queries --- */
 
-static uint32_t list_agents(const struct triad_fabric *fabric, struct agent *agents)
+static void move(struct triad_sweep *sweep, struct query *query,
+	struct query_list *from, struct query_list *to)
 {
-	const struct triad_fabric_port *ports = fabric->ports;
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < fabric->n_ports; i++) {
-		struct agent *last = n ? &agents[n - 1] : NULL;
-
-		if (!ports[i].has_pma)
-			continue;
-		if (last && ports[last->first_port].node == ports[i].node &&
-			ports[last->first_port].lid == ports[i].lid)
-			last->n_ports = i - last->first_port + 1;
-		else
-			agents[n++] = (struct agent){.first_port = i, .n_ports = 1};
-	}
-	return n;
+	TAILQ_REMOVE(from, query, link);
+	TAILQ_INSERT_TAIL(to, query, link);
+	query->in_flight = to == &sweep->flying;
+	sweep->n_flying += to == &sweep->flying;
+	sweep->n_flying -= from == &sweep->flying;
+	sweep->n_used += from == &sweep->free;
+	sweep->n_used -= to == &sweep->free;
 }
 
-static const struct triad_fabric_port *agent_port(
-	const struct triad_fabric *fabric, const struct agent *agent)
+static void empty_lists(struct triad_sweep *sweep)
 {
-	return &fabric->ports[agent->first_port];
+	TAILQ_INIT(&sweep->free);
+	TAILQ_INIT(&sweep->waiting);
+	TAILQ_INIT(&sweep->flying);
+	sweep->n_flying = 0;
+	sweep->n_used = 0;
 }
-
-/* <0, 0, >0: 'a' comes before, is the same agent as, or comes after 'b'. */
-static int compare_agents(const struct triad_fabric *fabric_a, const struct agent *a,
-	const struct triad_fabric *fabric_b, const struct agent *b)
-{
-	const struct triad_fabric_port *port_a = agent_port(fabric_a, a);
-	const struct triad_fabric_port *port_b = agent_port(fabric_b, b);
-	uint64_t guid_a = fabric_a->nodes[port_a->node].guid;
-	uint64_t guid_b = fabric_b->nodes[port_b->node].guid;
-
-	if (guid_a != guid_b)
-		return guid_a < guid_b ? -1 : 1;
-	return (int)port_a->number - (int)port_b->number;
-}
-
-/* Keeps what is known of agents that are where they were. */
-static void inherit(const struct triad_sweep *sweep, const struct triad_fabric *fabric,
-	struct agent *agents, uint32_t n)
-{
-	uint32_t old = 0;
-
-	for (uint32_t i = 0; i < n && old < sweep->n_agents; i++) {
-		const struct agent *was;
-
-		while (old < sweep->n_agents &&
-			compare_agents(sweep->fabric, &sweep->agents[old], fabric,
-				&agents[i]) < 0)
-			old++;
-		if (old == sweep->n_agents)
-			return;
-		was = &sweep->agents[old];
-		if (compare_agents(sweep->fabric, was, fabric, &agents[i]) == 0 &&
-			agent_port(sweep->fabric, was)->lid ==
-				agent_port(fabric, &agents[i])->lid) {
-			agents[i].capabilities = was->capabilities;
-			agents[i].known = was->known;
-		}
-	}
-}
-
-int triad_sweep_adopt(struct triad_sweep *sweep, struct triad_fabric *fabric)
-{
-	size_t n_ports = fabric->n_ports ? fabric->n_ports : 1;
-	struct agent *agents = calloc(n_ports, sizeof(*agents));
-	struct port_state *ports = calloc(n_ports, sizeof(*ports));
-	uint32_t *ready = calloc(n_ports, sizeof(*ready));
-	uint32_t n;
-
-	if (!agents || !ports || !ready) {
-		free(agents);
-		free(ports);
-		free(ready);
-		return ENOMEM;
-	}
-	n = list_agents(fabric, agents);
-	inherit(sweep, fabric, agents, n);
-	free(sweep->agents);
-	free(sweep->ports);
-	free(sweep->ready);
-	triad_fabric_unref(sweep->fabric);
-	sweep->agents = agents;
-	sweep->n_agents = n;
-	sweep->ports = ports;
-	sweep->ready = ready;
-	sweep->fabric = triad_fabric_ref(fabric);
-	return 0;
-}
-
-static void make_ready(struct triad_sweep *sweep, struct agent *agent)
-{
-	uint32_t at = (sweep->ready_first + sweep->n_ready) % sweep->n_agents;
-
-	if (agent->queued)
-		return;
-	agent->queued = true;
-	sweep->ready[at] = (uint32_t)(agent - sweep->agents);
-	sweep->n_ready++;
-}
-
-static struct agent *take_ready(struct triad_sweep *sweep)
-{
-	struct agent *agent;
-
-	if (!sweep->n_ready)
-		return NULL;
-	agent = &sweep->agents[sweep->ready[sweep->ready_first]];
-	sweep->ready_first = (sweep->ready_first + 1) % sweep->n_agents;
-	sweep->n_ready--;
-	agent->queued = false;
-	return agent;
-}
-
-/* --- the start --- */
 
 static int make_queries(struct triad_sweep *sweep, unsigned window)
 {
@@ -224,14 +106,63 @@ static int make_queries(struct triad_sweep *sweep, unsigned window)
 			queries[i].tid = sweep->first_tid + i;
 		sweep->first_tid += 1u << (TID_PLACE_BITS + 10);
 	}
-	TAILQ_INIT(&sweep->free);
-	TAILQ_INIT(&sweep->waiting);
-	TAILQ_INIT(&sweep->flying);
+	empty_lists(sweep);
 	for (unsigned i = 0; i < window; i++)
 		TAILQ_INSERT_TAIL(&sweep->free, &sweep->queries[i], link);
-	sweep->n_flying = 0;
 	return 0;
 }
+
+/* --- another fabric --- */
+
+/* Queries to who is gone are forgotten: their answers will be late. */
+static void follow(struct triad_sweep *sweep, struct query_list *list,
+	const struct triad_agents *agents, const uint32_t *agent_map,
+	const uint32_t *port_map)
+{
+	struct query *query = TAILQ_FIRST(list), *next;
+
+	for (; query; query = next) {
+		uint32_t agent = agent_map[query->agent];
+		uint32_t port = port_map[query->port];
+
+		next = TAILQ_NEXT(query, link);
+		if (agent != TRIAD_FABRIC_NONE && query->question <= TRIAD_ASK_SUMMARY)
+			port = agents->agents[agent].first_port;
+		if (agent != TRIAD_FABRIC_NONE && port != TRIAD_FABRIC_NONE) {
+			query->agent = agent;
+			query->port = port;
+			continue;
+		}
+		if (agent != TRIAD_FABRIC_NONE)
+			agents->agents[agent].in_flight--;
+		move(sweep, query, list, &sweep->free);
+	}
+}
+
+int triad_sweep_adopt(struct triad_sweep *sweep, struct triad_fabric *fabric)
+{
+	const struct triad_fabric *old = sweep->agents.fabric;
+	size_t n_ports = old ? old->n_ports : 0;
+	uint32_t *maps = calloc(2 * n_ports + 1, sizeof(*maps));
+	struct triad_agents agents;
+
+	if (!maps)
+		return ENOMEM;
+	if (triad_agents_init(&agents, fabric, &sweep->agents)) {
+		free(maps);
+		return ENOMEM;
+	}
+	triad_agents_inherit(
+		&agents, &sweep->agents, sweep->running, maps, maps + n_ports);
+	follow(sweep, &sweep->flying, &agents, maps, maps + n_ports);
+	follow(sweep, &sweep->waiting, &agents, maps, maps + n_ports);
+	triad_agents_clear(&sweep->agents);
+	sweep->agents = agents;
+	free(maps);
+	return 0;
+}
+
+/* --- queries --- */
 
 int triad_sweep_start(
 	struct triad_sweep *sweep, const struct triad_sweep_params *params)
@@ -240,100 +171,82 @@ int triad_sweep_start(
 
 	if (error)
 		return error;
+	triad_window_set_most(&sweep->window, params->window);
 	sweep->params = *params;
-	sweep->progress = (struct triad_sweep_progress){0};
-	sweep->ready_first = 0;
-	sweep->n_ready = 0;
 	sweep->running = true;
-	for (uint32_t i = 0; i < sweep->n_agents; i++) {
-		struct agent *agent = &sweep->agents[i];
-
-		agent->asking = false;
-		agent->silent = false;
-		agent->queued = false;
-		agent->in_flight = 0;
-		agent->next_port = 0;
-		agent->next_attribute = TRIAD_PMA_PORT_COUNTERS;
-		make_ready(sweep, agent);
-	}
-	for (uint32_t i = 0; sweep->fabric && i < sweep->fabric->n_ports; i++) {
-		sweep->ports[i] = (struct port_state){0};
-		sweep->progress.n_ports += sweep->fabric->ports[i].has_pma;
-	}
+	triad_agents_begin(&sweep->agents);
 	return 0;
 }
 
-/* --- queries --- */
-
-static void move(struct triad_sweep *sweep, struct query *query,
-	struct query_list *from, struct query_list *to)
+void triad_sweep_want_reset(struct triad_sweep *sweep, uint32_t port)
 {
-	TAILQ_REMOVE(from, query, link);
-	TAILQ_INSERT_TAIL(to, query, link);
-	query->in_flight = to == &sweep->flying;
-	sweep->n_flying += query->in_flight;
-	sweep->n_flying -= from == &sweep->flying;
+	if (sweep->agents.fabric && port < sweep->agents.fabric->n_ports)
+		sweep->agents.ports[port].reset_wanted = true;
 }
 
-/* The agent's next question, or false when it has none at the moment. */
-static bool ask(struct triad_sweep *sweep, struct agent *agent, struct query *query)
-{
-	const struct triad_fabric_port *ports = sweep->fabric->ports;
-
-	query->agent = (uint32_t)(agent - sweep->agents);
-	query->tries = 0;
-	if (!agent->known) {
-		if (agent->asking)
-			return false;
-		agent->asking = true;
-		query->port = agent->first_port;
-		query->attribute = TRIAD_PMA_CLASS_PORT_INFO;
-		return true;
-	}
-	while (agent->next_port < agent->n_ports &&
-		!ports[agent->first_port + agent->next_port].has_pma)
-		agent->next_port++;
-	if (agent->next_port == agent->n_ports)
-		return false;
-	query->port = agent->first_port + agent->next_port;
-	query->attribute = agent->next_attribute;
-	if (query->attribute == TRIAD_PMA_PORT_COUNTERS) {
-		bool extended = triad_pma_has_extended(agent->capabilities);
-
-		sweep->ports[query->port].pending = extended ? 2 : 1;
-		if (extended) {
-			agent->next_attribute = TRIAD_PMA_PORT_COUNTERS_EXTENDED;
-			return true;
-		}
-	}
-	agent->next_attribute = TRIAD_PMA_PORT_COUNTERS;
-	agent->next_port++;
-	return true;
-}
-
-/* Puts new questions into the waiting list while a place and an agent are free. */
+/* Puts a new question into the waiting list while a place and an agent are free. */
 static struct query *new_query(struct triad_sweep *sweep)
 {
 	struct query *query = TAILQ_FIRST(&sweep->free);
-	struct agent *agent;
+	struct triad_agent *agent;
 
-	while (query && (agent = take_ready(sweep))) {
-		if (agent->silent || agent->in_flight >= sweep->params.node_window ||
-			!ask(sweep, agent, query))
+	if (!query || sweep->n_used >= sweep->window.width)
+		return NULL;
+	while ((agent = triad_agents_take_ready(&sweep->agents))) {
+		query->question = triad_agents_ask(&sweep->agents, agent, &query->port);
+		if (!query->question)
 			continue; /* an answer makes it ready again */
+		query->agent = (uint32_t)(agent - sweep->agents.agents);
+		query->tries = 0;
 		agent->in_flight++;
-		make_ready(sweep, agent);
+		triad_agents_make_ready(&sweep->agents, agent);
 		move(sweep, query, &sweep->free, &sweep->waiting);
 		return query;
 	}
 	return NULL;
 }
 
+static enum triad_pma_attribute attribute_of(enum triad_question question)
+{
+	switch (question) {
+	case TRIAD_ASK_CAPABILITIES:
+		return TRIAD_PMA_CLASS_PORT_INFO;
+	case TRIAD_ASK_EXTENDED:
+	case TRIAD_ASK_RESET_EXTENDED:
+		return TRIAD_PMA_PORT_COUNTERS_EXTENDED;
+	default:
+		return TRIAD_PMA_PORT_COUNTERS;
+	}
+}
+
+static uint8_t port_select(const struct triad_sweep *sweep, const struct query *query)
+{
+	return query->question == TRIAD_ASK_SUMMARY
+		? TRIAD_PMA_ALL_PORTS
+		: sweep->agents.fabric->ports[query->port].number;
+}
+
+static void encode(struct triad_sweep *sweep, const struct query *query,
+	uint8_t mad[TRIAD_MAD_SIZE])
+{
+	enum triad_pma_attribute attribute = attribute_of(query->question);
+	uint8_t port = port_select(sweep, query);
+	uint32_t mask;
+
+	if (!(query->question & TRIAD_ASK_RESETS)) {
+		triad_pma_encode_get(mad, attribute, port, query->tid);
+		return;
+	}
+	mask = triad_agents_reset_mask(&sweep->agents,
+		&sweep->agents.agents[query->agent], query->port, query->question);
+	triad_pma_encode_reset(mad, attribute, port, mask, query->tid);
+	sweep->sink.resetting(sweep->sink.context, query->port, mask);
+}
+
 bool triad_sweep_next(
 	struct triad_sweep *sweep, uint64_t now_us, struct triad_sweep_query *out)
 {
 	struct query *query = TAILQ_FIRST(&sweep->waiting);
-	const struct triad_fabric_port *port;
 
 	if (!sweep->running)
 		return false;
@@ -346,17 +259,9 @@ bool triad_sweep_next(
 	move(sweep, query, &sweep->waiting, &sweep->flying);
 	sweep->counts.sent++;
 	sweep->counts.retries += query->tries > 0;
-
-	port = &sweep->fabric->ports[query->port];
 	out->tid = query->tid;
-	out->to = (struct triad_mad_address){
-		.lid = port->lid,
-		.pkey_index = port->pkey_index,
-		.sl = port->sl,
-		.qpn = 1,
-		.qkey = TRIAD_MAD_GSI_QKEY,
-	};
-	triad_pma_encode_get(out->mad, query->attribute, port->number, query->tid);
+	out->to = sweep->agents.agents[query->agent].to;
+	encode(sweep, query, out->mad);
 	return true;
 }
 
@@ -384,133 +289,175 @@ void triad_sweep_unsend(struct triad_sweep *sweep, uint32_t tid)
 
 /* --- results --- */
 
-static void finish_port(struct triad_sweep *sweep, uint32_t port, bool answered)
+static struct triad_agent *agent_of(
+	struct triad_sweep *sweep, const struct query *query)
 {
-	sweep->progress.n_answered += answered;
-	sweep->progress.n_unanswered += !answered;
-	sweep->sink.done(sweep->sink.context, port, answered);
-}
-
-static void settle(struct triad_sweep *sweep, uint32_t port, bool answered)
-{
-	struct port_state *state = &sweep->ports[port];
-
-	state->failed |= !answered;
-	if (--state->pending == 0)
-		finish_port(sweep, port, !state->failed);
-}
-
-/* Ports not yet asked for are unanswered; a port half asked for (PortCounters sent,
- * the extended attribute not) loses the half that will not be sent. */
-static void silence(struct triad_sweep *sweep, struct agent *agent)
-{
-	const struct triad_fabric_port *ports = sweep->fabric->ports;
-
-	if (agent->silent)
-		return;
-	agent->silent = true;
-	if (agent->next_attribute == TRIAD_PMA_PORT_COUNTERS_EXTENDED) {
-		agent->next_attribute = TRIAD_PMA_PORT_COUNTERS;
-		settle(sweep, agent->first_port + agent->next_port++, false);
-	}
-	for (; agent->next_port < agent->n_ports; agent->next_port++)
-		if (ports[agent->first_port + agent->next_port].has_pma)
-			finish_port(sweep, agent->first_port + agent->next_port, false);
+	return &sweep->agents.agents[query->agent];
 }
 
 static void release(struct triad_sweep *sweep, struct query *query)
 {
-	struct agent *agent = &sweep->agents[query->agent];
+	struct triad_agent *agent = agent_of(sweep, query);
 
 	move(sweep, query, &sweep->flying, &sweep->free);
 	agent->in_flight--;
-	make_ready(sweep, agent);
+	triad_agents_make_ready(&sweep->agents, agent);
 }
 
-static void fail(struct triad_sweep *sweep, struct query *query)
+static void give_up(struct triad_sweep *sweep, struct query *query)
 {
-	struct agent *agent = &sweep->agents[query->agent];
-
+	sweep->counts.resets_failed += query->question & TRIAD_ASK_RESETS ? 1 : 0;
 	release(sweep, query);
-	if (query->attribute != TRIAD_PMA_CLASS_PORT_INFO)
-		settle(sweep, query->port, false);
-	silence(sweep, agent);
+	triad_agents_take_silence(
+		&sweep->agents, agent_of(sweep, query), query->port, query->question);
 }
 
 static void time_out(struct triad_sweep *sweep, struct query *query)
 {
+	const struct triad_agent *agent = agent_of(sweep, query);
+
 	sweep->counts.timeouts++;
-	if (query->tries++ < sweep->params.retries)
+	if (agent->was_alive)
+		triad_window_judge(&sweep->window, true);
+	if (query->tries++ < sweep->params.retries && !agent->silent &&
+		!(query->question & TRIAD_ASK_RESETS))
 		move(sweep, query, &sweep->flying, &sweep->waiting);
 	else
-		fail(sweep, query);
+		give_up(sweep, query);
 }
 
 static void take_refusal(struct triad_sweep *sweep, struct query *query)
 {
-	struct agent *agent = &sweep->agents[query->agent];
-
 	sweep->counts.refused++;
+	sweep->counts.resets_failed += query->question & TRIAD_ASK_RESETS ? 1 : 0;
 	release(sweep, query);
-	switch (query->attribute) {
-	case TRIAD_PMA_CLASS_PORT_INFO:
-		/* An agent without it has the mandatory counters only. */
-		agent->known = true;
-		agent->capabilities = 0;
+	triad_agents_take_refusal(
+		&sweep->agents, agent_of(sweep, query), query->port, query->question);
+}
+
+/* The index of 'pkey' in the P_Key table of the port we send from, or -1. */
+static int local_pkey_index(const struct triad_fabric *fabric, uint16_t pkey)
+{
+	const struct triad_fabric_port *port;
+
+	if (fabric->sm_port == TRIAD_FABRIC_NONE)
+		return -1;
+	port = &fabric->ports[fabric->sm_port];
+	for (uint32_t i = 0; i < port->pkeys.n; i++)
+		if ((fabric->pkeys[port->pkeys.at + i] & 0x7fff) == (pkey & 0x7fff))
+			return (int)i;
+	return -1;
+}
+
+/* Sends the question to where the agent says it is. */
+static void follow_redirect(struct triad_sweep *sweep, struct query *query,
+	const struct triad_pma_redirect *redirect)
+{
+	int pkey_index = local_pkey_index(sweep->agents.fabric, redirect->pkey);
+	const struct triad_mad_address to = {.lid = redirect->lid,
+		.pkey_index = (uint16_t)pkey_index,
+		.sl = redirect->sl,
+		.qpn = redirect->qpn,
+		.qkey = redirect->qkey};
+
+	sweep->counts.redirected++;
+	if (pkey_index >= 0 && redirect->lid && redirect->qpn &&
+		triad_agents_take_redirect(agent_of(sweep, query), &to)) {
+		move(sweep, query, &sweep->flying, &sweep->waiting);
+		return;
+	}
+	sweep->counts.unreachable++;
+	give_up(sweep, query);
+}
+
+/* True when a ClassPortInfo sends us to another place than it came from. */
+static bool sends_on(const struct triad_mad_address *from, const uint8_t *mad,
+	struct triad_pma_redirect *redirect)
+{
+	bool behind_router;
+
+	if (!triad_pma_decode_redirect(mad, redirect, &behind_router))
+		return behind_router;
+	return redirect->lid != from->lid || redirect->qpn != from->qpn;
+}
+
+static void take_capabilities(
+	struct triad_sweep *sweep, struct query *query, const uint8_t *mad)
+{
+	struct triad_agent *agent = agent_of(sweep, query);
+	struct triad_pma_redirect redirect;
+
+	if (sends_on(&agent->to, mad, &redirect)) {
+		follow_redirect(sweep, query, &redirect);
+		return;
+	}
+	release(sweep, query);
+	triad_agents_take_capabilities(
+		&sweep->agents, agent, triad_pma_decode_capabilities(mad));
+}
+
+static void take_counters(struct triad_sweep *sweep, const struct query *query,
+	const struct triad_pma_reading *reading, uint64_t now_us)
+{
+	const struct triad_sweep_sink *sink = &sweep->sink;
+	struct triad_agents *agents = &sweep->agents;
+	struct triad_agent *agent = agent_of(sweep, query);
+
+	switch (query->question) {
+	case TRIAD_ASK_SUMMARY:
+		triad_agents_take_summary(agents, agent, reading, now_us);
 		break;
-	case TRIAD_PMA_PORT_COUNTERS_EXTENDED:
-		/* It promised too much; the 32-bit counters will do next time. */
-		agent->capabilities &= (uint16_t) ~(
-			TRIAD_PMA_EXTENDED_WIDTH | TRIAD_PMA_EXTENDED_WIDTH_NO_IETF);
-		settle(sweep, query->port, true);
+	case TRIAD_ASK_RESET:
+	case TRIAD_ASK_RESET_EXTENDED:
+		sweep->counts.resets++;
+		sink->reset(sink->context, query->port, reading, now_us);
+		triad_agents_take_reset(agents, query->port, query->question);
 		break;
 	default:
-		settle(sweep, query->port, false);
+		sink->reading(sink->context, query->port, attribute_of(query->question),
+			reading, now_us);
+		triad_agents_take_reading(
+			agents, agent, query->port, query->question, reading);
 	}
 }
 
 static void take_answer(struct triad_sweep *sweep, struct query *query,
 	const uint8_t *mad, uint64_t now_us)
 {
-	struct agent *agent = &sweep->agents[query->agent];
 	struct triad_pma_reading reading;
 
-	if (query->attribute == TRIAD_PMA_CLASS_PORT_INFO) {
-		agent->capabilities = triad_pma_decode_capabilities(mad);
-		agent->known = true;
-	} else if (triad_pma_decode_counters(mad, query->attribute,
-			   sweep->fabric->ports[query->port].number,
-			   agent->capabilities, &reading)) {
+	if (query->question != TRIAD_ASK_CAPABILITIES &&
+		triad_pma_decode_counters(mad, attribute_of(query->question),
+			port_select(sweep, query), agent_of(sweep, query)->capabilities,
+			&reading)) {
 		sweep->counts.malformed++;
 		return; /* as if lost: it will be asked again */
-	} else {
-		sweep->sink.reading(sweep->sink.context, query->port, query->attribute,
-			&reading, now_us);
-		settle(sweep, query->port, true);
 	}
 	sweep->counts.received++;
+	triad_window_judge(&sweep->window, false);
+	if (query->question == TRIAD_ASK_CAPABILITIES) {
+		take_capabilities(sweep, query, mad);
+		return;
+	}
 	release(sweep, query);
+	take_counters(sweep, query, &reading, now_us);
 }
 
-void triad_sweep_reply(
-	struct triad_sweep *sweep, const struct triad_mad_reply *reply, uint64_t now_us)
+static void take_checked(struct triad_sweep *sweep, struct query *query,
+	const struct triad_mad_reply *reply, uint64_t now_us)
 {
-	struct query *query =
-		find_flying(sweep, triad_pma_tid(reply->mad, reply->size));
+	struct triad_pma_redirect redirect = {0};
+	bool behind_router;
 	uint16_t status;
 
-	if (!sweep->running || !query) {
-		/* A transport's word that nothing came is no answer. */
-		sweep->counts.late += !reply->status;
-		return;
-	}
-	if (reply->status) {
-		time_out(sweep, query);
-		return;
-	}
-	switch (triad_pma_check(reply->mad, reply->size, query->attribute, &status)) {
+	switch (triad_pma_check(
+		reply->mad, reply->size, attribute_of(query->question), &status)) {
 	case 0:
 		take_answer(sweep, query, reply->mad, now_us);
+		break;
+	case EREMOTE:
+		(void)triad_pma_decode_redirect(reply->mad, &redirect, &behind_router);
+		follow_redirect(sweep, query, &redirect);
 		break;
 	case EOPNOTSUPP:
 		take_refusal(sweep, query);
@@ -521,6 +468,25 @@ void triad_sweep_reply(
 	default:
 		sweep->counts.malformed++;
 	}
+}
+
+void triad_sweep_reply(
+	struct triad_sweep *sweep, const struct triad_mad_reply *reply, uint64_t now_us)
+{
+	struct query *query =
+		find_flying(sweep, triad_pma_tid(reply->mad, reply->size));
+
+	if (!sweep->running || !query) {
+		/* A transport's word that nothing came is no answer. */
+		sweep->counts.late += !reply->status;
+		return;
+	}
+	if (reply->status) {
+		time_out(sweep, query);
+		return;
+	}
+	sweep->sink.coming(sweep->sink.context, query->port);
+	take_checked(sweep, query, reply, now_us);
 }
 
 void triad_sweep_expire(struct triad_sweep *sweep, uint64_t now_us)
@@ -540,6 +506,11 @@ uint64_t triad_sweep_deadline(const struct triad_sweep *sweep)
 	return query ? query->deadline_us : UINT64_MAX;
 }
 
+unsigned triad_sweep_window(const struct triad_sweep *sweep)
+{
+	return sweep->window.width;
+}
+
 unsigned triad_sweep_in_flight(const struct triad_sweep *sweep)
 {
 	return sweep->n_flying;
@@ -551,7 +522,7 @@ bool triad_sweep_is_done(const struct triad_sweep *sweep)
 
 	return !sweep->running ||
 		(progress->n_answered + progress->n_unanswered == progress->n_ports &&
-			!sweep->n_flying && TAILQ_EMPTY(&sweep->waiting));
+			!sweep->n_used);
 }
 
 void triad_sweep_abort(struct triad_sweep *sweep)
@@ -559,10 +530,7 @@ void triad_sweep_abort(struct triad_sweep *sweep)
 	sweep->running = false;
 	for (unsigned i = 0; i < sweep->n_queries; i++)
 		sweep->queries[i].in_flight = false;
-	TAILQ_INIT(&sweep->free);
-	TAILQ_INIT(&sweep->waiting);
-	TAILQ_INIT(&sweep->flying);
-	sweep->n_flying = 0;
+	empty_lists(sweep);
 }
 
 struct triad_sweep_progress triad_sweep_progress(const struct triad_sweep *sweep)

@@ -1,136 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* 'perf show', 'perf top', 'perf sweep': ports and their counters. */
+/* 'perf show', 'perf top': ports and their counters. */
 #include "plugin/commands.h"
 
-#include <errno.h>
-#include <fnmatch.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/text.h"
+#include "plugin/command_ports.h"
 #include "plugin/instance.h"
-#include "triad/clock.h"
 #include "triad/json.h"
-
-/* --- which ports --- */
-
-/* A GUID as we write it, as sysfs does (with colons) or as 16 bare digits. */
-static bool parse_guid(const char *text, uint64_t *guid)
-{
-	char digits[2 + 16 + 1] = "0x";
-	size_t n = 2;
-
-	if (triad_text_guid(text, guid))
-		return true;
-	for (; *text; text++) {
-		if (*text == ':')
-			continue;
-		if (n == sizeof(digits) - 1)
-			return false;
-		digits[n++] = *text;
-	}
-	digits[n] = 0;
-	return n == sizeof(digits) - 1 && triad_text_guid(digits, guid);
-}
-
-static bool has_guid(const struct triad_fabric *fabric,
-	const struct triad_fabric_port *port, uint64_t guid)
-{
-	return fabric->nodes[port->node].guid == guid || port->guid == guid;
-}
-
-static bool is_node_wanted(const struct triad_command *command,
-	const struct triad_fabric *fabric, const struct triad_fabric_port *port)
-{
-	const struct triad_fabric_node *node = &fabric->nodes[port->node];
-	static const uint8_t types[] = {
-		[TRIAD_COMMAND_TYPE_CA] = TRIAD_NODE_CA,
-		[TRIAD_COMMAND_TYPE_SWITCH] = TRIAD_NODE_SWITCH,
-		[TRIAD_COMMAND_TYPE_ROUTER] = TRIAD_NODE_ROUTER,
-	};
-	uint64_t guid;
-
-	if (command->type != TRIAD_COMMAND_TYPE_ALL &&
-		node->type != types[command->type])
-		return false;
-	if (!command->node[0])
-		return true;
-	if (parse_guid(command->node, &guid))
-		return has_guid(fabric, port, guid);
-	return strcmp(command->node, node->name) == 0 ||
-		fnmatch(command->node, node->name, 0) == 0;
-}
-
-static bool is_port_wanted(const struct triad_command *command,
-	const struct triad_fabric *fabric, uint32_t index)
-{
-	const struct triad_fabric_port *port = &fabric->ports[index];
-
-	return port->has_pma && (command->port < 0 || command->port == port->number) &&
-		is_node_wanted(command, fabric, port);
-}
-
-/* --- one port, as text and as JSON --- */
-
-/* What is shown of a port. */
-struct shown {
-	const struct triad_fabric_node *node;
-	const struct triad_fabric_port *port;
-	const struct triad_fabric_node *remote_node; /* NULL: no far end */
-	const struct triad_fabric_port *remote_port;
-	struct triad_engine_row row;
-};
-
-static void look_up(const struct triad_view *view, uint32_t index, struct shown *shown)
-{
-	const struct triad_fabric *fabric = view->fabric;
-	const struct triad_fabric_port *port = &fabric->ports[index];
-
-	*shown = (struct shown){.node = &fabric->nodes[port->node], .port = port};
-	if (port->remote != TRIAD_FABRIC_NONE) {
-		shown->remote_port = &fabric->ports[port->remote];
-		shown->remote_node = &fabric->nodes[shown->remote_port->node];
-	}
-	/* A row that went to another port is none: the view is old. */
-	if (!triad_engine_read(view->engine, view->rows[index], &shown->row) ||
-		shown->row.node_guid != shown->node->guid ||
-		shown->row.port != port->number)
-		shown->row = (struct triad_engine_row){0};
-}
-
-static void put_port_json(struct triad_json *json, const struct shown *shown)
-{
-	const struct triad_fabric_node *remote = shown->remote_node;
-	char at[TRIAD_CLOCK_TEXT_SIZE];
-
-	triad_json_guid(json, "node_guid", shown->node->guid);
-	triad_json_string(json, "node_name", shown->node->name);
-	triad_json_string(json, "node_type", triad_node_type_name(shown->node->type));
-	triad_json_uint(json, "port", shown->port->number);
-	triad_json_uint(json, "lid", shown->port->lid);
-	triad_json_string(json, "state", triad_port_state_name(shown->port->state));
-	triad_json_guid(json, "remote_guid", remote ? remote->guid : 0);
-	triad_json_string(json, "remote_name", remote ? remote->name : NULL);
-	if (remote)
-		triad_json_uint(json, "remote_port", shown->remote_port->number);
-	else
-		triad_json_string(json, "remote_port", NULL);
-	triad_json_object_begin(json, "counters");
-	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++)
-		if (shown->row.has & 1u << i)
-			triad_json_uint(
-				json, triad_counters[i].name, shown->row.total[i]);
-	triad_json_object_end(json);
-	triad_json_bool(json, "answered", shown->row.answered);
-	if (shown->row.read_us)
-		triad_clock_format(triad_clock_wall_us() - triad_clock_now_us() +
-				shown->row.read_us,
-			at);
-	triad_json_string(json, "last_read", shown->row.read_us ? at : NULL);
-}
 
 /* "1.23 GB": three digits that count. */
 static void format_scaled(char *text, size_t size, double value, const char *unit)
@@ -176,7 +56,8 @@ static void format_errors(char *text, size_t size, const struct triad_engine_row
 				row->saturated & 1u << i ? "+" : "");
 }
 
-static void format_far_end(char *text, size_t size, const struct shown *shown)
+static void format_far_end(
+	char *text, size_t size, const struct triad_shown_port *shown)
 {
 	if (shown->remote_node)
 		snprintf(text, size, "%s:%u", shown->remote_node->name,
@@ -206,8 +87,8 @@ static void put_padded(struct triad_output *output, const char *text, int width)
 }
 
 /* The columns that 'perf show' and 'perf top' begin with. */
-static void put_place(
-	struct triad_output *output, const struct shown *shown, struct widths widths)
+static void put_place(struct triad_output *output, const struct triad_shown_port *shown,
+	struct widths widths)
 {
 	char far_end[TRIAD_NODE_NAME_SIZE + 8];
 
@@ -246,6 +127,24 @@ static void put_heading(struct triad_output *output, struct widths widths)
 	triad_output_printf(output, "  ERRORS%s\n", output->color ? "\033[0m" : "");
 }
 
+/* When the counters were reset last, and by whom. */
+static void put_resets(struct triad_output *output, const struct triad_engine_row *row)
+{
+	const struct {
+		const char *what;
+		uint64_t at_us;
+	} resets[] = {
+		{"hardware reset by Triad", row->own.last_us},
+		{"hardware reset by others", row->others.last_us},
+		{"totals zeroed", row->zeroed_us},
+	};
+	char at[TRIAD_CLOCK_TEXT_SIZE];
+
+	for (unsigned i = 0; i < sizeof(resets) / sizeof(resets[0]); i++)
+		if (triad_command_format_time(resets[i].at_us, at))
+			triad_output_printf(output, "  [%s %s]", resets[i].what, at);
+}
+
 /* The last column: what is wrong with the port. */
 static void put_remarks(struct triad_output *output, const struct triad_engine_row *row)
 {
@@ -260,10 +159,11 @@ static void put_remarks(struct triad_output *output, const struct triad_engine_r
 	else if (errors[0])
 		triad_output_printf(output, "  %s%s%s", output->color ? "\033[33m" : "",
 			errors, end);
+	put_resets(output, row);
 }
 
-static void put_line(
-	struct triad_output *output, const struct shown *shown, struct widths widths)
+static void put_line(struct triad_output *output, const struct triad_shown_port *shown,
+	struct widths widths)
 {
 	char value[32];
 	const struct triad_engine_row *row = &shown->row;
@@ -284,7 +184,7 @@ static void put_line(
 
 /* --- perf show --- */
 
-static void widen(struct widths *widths, const struct shown *shown)
+static void widen(struct widths *widths, const struct triad_shown_port *shown)
 {
 	char far_end[TRIAD_NODE_NAME_SIZE + 8];
 	int name = width_of(shown->node->name), far;
@@ -295,39 +195,6 @@ static void widen(struct widths *widths, const struct shown *shown)
 		widths->name = name;
 	if (far > widths->far_end)
 		widths->far_end = far;
-}
-
-static int no_view(struct triad_plugin *plugin, struct triad_output *output)
-{
-	const char *trouble = triad_commands_perf_trouble(plugin);
-
-	triad_output_message(output, TRIAD_FRAME_MESSAGE, "no counters yet: %s\n",
-		trouble ? trouble : "the first sweep has not begun");
-	return TRIAD_CONTROL_FAILED;
-}
-
-static int no_port(const struct triad_view *view, const struct triad_command *command,
-	struct triad_output *output)
-{
-	const struct triad_fabric *fabric = view->fabric;
-	bool is_known = false;
-
-	for (uint32_t i = 0; i < fabric->n_ports && !is_known; i++)
-		is_known = is_node_wanted(command, fabric, &fabric->ports[i]);
-	if (is_known && command->port >= 0)
-		triad_output_message(output, TRIAD_FRAME_MESSAGE,
-			"perf show: no port %d with counters there (port 0 of a switch "
-			"has them only where it is an enhanced one)\n",
-			command->port);
-	else if (command->node[0])
-		triad_output_message(output, TRIAD_FRAME_MESSAGE,
-			"perf show: no such node: '%s'; give its whole name, a pattern "
-			"as 'leaf-*', or a GUID; 'perf show' lists all\n",
-			command->node);
-	else
-		triad_output_message(output, TRIAD_FRAME_MESSAGE,
-			"perf show: no port of that kind; 'perf show' lists all\n");
-	return TRIAD_CONTROL_FAILED;
 }
 
 /* Readers may be older than what they read: say so. */
@@ -345,22 +212,22 @@ static unsigned show_table(const struct triad_view *view,
 {
 	struct widths widths = {.name = 4, .far_end = 7};
 	const struct triad_fabric *fabric = view->fabric;
-	struct shown shown;
+	struct triad_shown_port shown;
 	unsigned n = 0;
 
 	for (uint32_t i = 0; i < fabric->n_ports; i++) {
-		if (!is_port_wanted(command, fabric, i))
+		if (!triad_command_wants_port(command, fabric, i))
 			continue;
-		look_up(view, i, &shown);
+		triad_shown_port_read(&shown, view, i);
 		widen(&widths, &shown);
 		n++;
 	}
 	if (n)
 		put_heading(output, widths);
 	for (uint32_t i = 0; n && i < fabric->n_ports && !output->failed; i++) {
-		if (!is_port_wanted(command, fabric, i))
+		if (!triad_command_wants_port(command, fabric, i))
 			continue;
-		look_up(view, i, &shown);
+		triad_shown_port_read(&shown, view, i);
 		put_line(output, &shown, widths);
 	}
 	return n;
@@ -371,17 +238,17 @@ static unsigned show_json(const struct triad_view *view,
 {
 	const struct triad_fabric *fabric = view->fabric;
 	struct triad_json json;
-	struct shown shown;
+	struct triad_shown_port shown;
 	unsigned n = 0;
 
 	triad_json_init(&json, output);
 	triad_json_array_begin(&json, NULL);
 	for (uint32_t i = 0; i < fabric->n_ports && !output->failed; i++) {
-		if (!is_port_wanted(command, fabric, i))
+		if (!triad_command_wants_port(command, fabric, i))
 			continue;
-		look_up(view, i, &shown);
+		triad_shown_port_read(&shown, view, i);
 		triad_json_object_begin(&json, NULL);
-		put_port_json(&json, &shown);
+		triad_shown_port_json(&shown, &json);
 		triad_json_object_end(&json);
 		n++;
 	}
@@ -398,11 +265,12 @@ int triad_command_run_perf_show(struct triad_plugin *plugin,
 	int status;
 
 	if (!view)
-		return no_view(plugin, output);
+		return triad_command_no_view(plugin, output);
 	put_trouble(plugin, output);
 	n = command->json ? show_json(view, command, output)
 			  : show_table(view, command, output);
-	status = n ? TRIAD_CONTROL_DONE : no_port(view, command, output);
+	status = n ? TRIAD_CONTROL_DONE
+		   : triad_command_no_port("perf show", view, command, output);
 	triad_view_unref(view);
 	return status;
 }
@@ -433,13 +301,13 @@ static int compare_ranked(const void *a, const void *b)
 static uint32_t rank(const struct triad_view *view, const struct triad_command *command,
 	struct ranked *ranked)
 {
-	struct shown shown;
+	struct triad_shown_port shown;
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < view->fabric->n_ports; i++) {
-		if (!is_port_wanted(command, view->fabric, i))
+		if (!triad_command_wants_port(command, view->fabric, i))
 			continue;
-		look_up(view, i, &shown);
+		triad_shown_port_read(&shown, view, i);
 		if (shown.row.has & 1u << command->by)
 			ranked[n++] = (struct ranked){
 				.rate = triad_engine_rate(&shown.row, command->by),
@@ -455,14 +323,14 @@ static void top_json(const struct triad_view *view, const struct ranked *ranked,
 	uint32_t n, struct triad_output *output)
 {
 	struct triad_json json;
-	struct shown shown;
+	struct triad_shown_port shown;
 
 	triad_json_init(&json, output);
 	triad_json_array_begin(&json, NULL);
 	for (uint32_t i = 0; i < n && !output->failed; i++) {
-		look_up(view, ranked[i].port, &shown);
+		triad_shown_port_read(&shown, view, ranked[i].port);
 		triad_json_object_begin(&json, NULL);
-		put_port_json(&json, &shown);
+		triad_shown_port_json(&shown, &json);
 		triad_json_double(&json, "rate", ranked[i].rate);
 		triad_json_object_end(&json);
 	}
@@ -492,17 +360,17 @@ static void top_table(const struct triad_view *view, const struct ranked *ranked
 {
 	struct widths widths = {.name = 4, .far_end = 7};
 	char value[32], rate[40];
-	struct shown shown;
+	struct triad_shown_port shown;
 
 	for (uint32_t i = 0; i < n; i++) {
-		look_up(view, ranked[i].port, &shown);
+		triad_shown_port_read(&shown, view, ranked[i].port);
 		widen(&widths, &shown);
 	}
 	put_heading_place(output, widths);
 	triad_output_printf(output, "  %12s  %9s%s\n", "RATE", "TOTAL",
 		output->color ? "\033[0m" : "");
 	for (uint32_t i = 0; i < n && !output->failed; i++) {
-		look_up(view, ranked[i].port, &shown);
+		triad_shown_port_read(&shown, view, ranked[i].port);
 		put_place(output, &shown, widths);
 		format_counter(value, sizeof(value), by, ranked[i].rate);
 		snprintf(rate, sizeof(rate), "%s%s", value,
@@ -522,7 +390,7 @@ int triad_command_run_perf_top(struct triad_plugin *plugin,
 	uint32_t n;
 
 	if (!view)
-		return no_view(plugin, output);
+		return triad_command_no_view(plugin, output);
 	ranked = malloc(((size_t)view->fabric->n_ports + 1) * sizeof(*ranked));
 	if (!ranked) {
 		triad_view_unref(view);
@@ -539,64 +407,4 @@ int triad_command_run_perf_top(struct triad_plugin *plugin,
 	free(ranked);
 	triad_view_unref(view);
 	return TRIAD_CONTROL_DONE;
-}
-
-/* --- perf sweep --- */
-
-static void put_sweep(const struct triad_collector_status *status, bool as_json,
-	struct triad_output *output)
-{
-	struct triad_json json;
-
-	if (!as_json) {
-		triad_output_printf(output,
-			"sweep %" PRIu64 ": %" PRIu32 " ports in %" PRIu64
-			" ms, %" PRIu32 " unanswered\n",
-			status->n_sweeps, status->last.n_ports,
-			status->duration_us / TRIAD_US_PER_MS,
-			status->last.n_unanswered);
-		return;
-	}
-	triad_json_init(&json, output);
-	triad_json_object_begin(&json, NULL);
-	triad_json_uint(&json, "sweep", status->n_sweeps);
-	triad_json_uint(&json, "ports", status->last.n_ports);
-	triad_json_uint(&json, "answered", status->last.n_answered);
-	triad_json_uint(&json, "unanswered", status->last.n_unanswered);
-	triad_json_uint(&json, "duration_ms", status->duration_us / TRIAD_US_PER_MS);
-	triad_json_object_end(&json);
-	triad_json_end(&json);
-}
-
-int triad_command_run_perf_sweep(struct triad_plugin *plugin,
-	const struct triad_command *command, struct triad_output *output)
-{
-	const char *trouble = triad_commands_perf_trouble(plugin);
-	struct triad_collector_status status;
-	uint64_t ticket;
-	int error = 0;
-
-	if (trouble) {
-		triad_output_message(
-			output, TRIAD_FRAME_MESSAGE, "perf sweep: %s\n", trouble);
-		return TRIAD_CONTROL_FAILED;
-	}
-	ticket = triad_perf_ask_sweep(plugin->perf);
-	while ((error = triad_perf_wait_sweep(plugin->perf, ticket, TRIAD_US_PER_S)) ==
-			ETIMEDOUT &&
-		!output->failed) {
-		status = triad_perf_status(plugin->perf);
-		triad_output_message(output, TRIAD_FRAME_PROGRESS,
-			"sweep: %" PRIu32 " of %" PRIu32 " ports",
-			status.progress.n_answered + status.progress.n_unanswered,
-			status.progress.n_ports);
-	}
-	status = triad_perf_status(plugin->perf);
-	if (!error) {
-		put_sweep(&status, command->json, output);
-		return TRIAD_CONTROL_DONE;
-	}
-	triad_output_message(output, TRIAD_FRAME_MESSAGE,
-		"perf sweep: the PerfManager stopped before the sweep ended\n");
-	return TRIAD_CONTROL_FAILED;
 }

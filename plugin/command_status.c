@@ -188,6 +188,31 @@ static void report_last_sweep(
 	fact(report, "ports_answered", "ports answered", status->last.n_answered, "");
 	fact(report, "ports_unanswered", "ports unanswered", status->last.n_unanswered,
 		"");
+	fact(report, "ports_left_out", "of these, silent for long and not asked",
+		status->last.n_left_out, "");
+}
+
+static void report_mads(
+	struct report *report, const struct triad_collector_status *status)
+{
+	const struct triad_sweep_counts *counts = &status->counts;
+
+	fact(report, "window", "queries outstanding at most", status->window, "");
+	fact(report, "mads_sent", "MADs sent", counts->sent, "");
+	fact(report, "mads_received", "MADs received", counts->received, "");
+	fact(report, "timeouts", "time-outs", counts->timeouts, "");
+	fact(report, "retries", "retries", counts->retries, "");
+	fact(report, "mads_late", "MADs too late", counts->late, "");
+	fact(report, "mads_malformed", "MADs malformed", counts->malformed, "");
+	fact(report, "mads_refused", "MADs refused", counts->refused, "");
+	fact(report, "redirected", "MADs redirected", counts->redirected, "");
+	fact(report, "unreachable", "redirected to where we can't send",
+		counts->unreachable, "");
+	fact(report, "hardware_resets", "hardware resets", counts->resets, "");
+	fact(report, "hardware_resets_failed", "hardware resets failed",
+		counts->resets_failed, "");
+	fact(report, "send_errors", "send errors", status->send_errors, "");
+	fact(report, "receive_errors", "receive errors", status->receive_errors, "");
 }
 
 static void report_perfmgr(struct report *report, struct triad_plugin *plugin)
@@ -203,15 +228,7 @@ static void report_perfmgr(struct report *report, struct triad_plugin *plugin)
 	if (trouble || report->as_json)
 		fact_text(report, "trouble", "why", trouble);
 	report_last_sweep(report, &status);
-	fact(report, "mads_sent", "MADs sent", status.counts.sent, "");
-	fact(report, "mads_received", "MADs received", status.counts.received, "");
-	fact(report, "timeouts", "time-outs", status.counts.timeouts, "");
-	fact(report, "retries", "retries", status.counts.retries, "");
-	fact(report, "mads_late", "MADs too late", status.counts.late, "");
-	fact(report, "mads_malformed", "MADs malformed", status.counts.malformed, "");
-	fact(report, "mads_refused", "MADs refused", status.counts.refused, "");
-	fact(report, "send_errors", "send errors", status.send_errors, "");
-	fact(report, "receive_errors", "receive errors", status.receive_errors, "");
+	report_mads(report, &status);
 	section_end(report);
 }
 

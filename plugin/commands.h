@@ -2,7 +2,7 @@
 /* Runs commands, whoever typed them, and writes their answers.
  *
  * Thread-safety: any thread.  A command reads published state; only 'perf sweep'
- * waits, and it does so in the caller's thread. */
+ * and 'perf reset' wait, and they do so in the caller's thread. */
 #ifndef TRIAD_PLUGIN_COMMANDS_H
 #define TRIAD_PLUGIN_COMMANDS_H
 
@@ -24,6 +24,8 @@ int triad_command_run_perf_show(struct triad_plugin *plugin,
 int triad_command_run_perf_top(struct triad_plugin *plugin,
 	const struct triad_command *command, struct triad_output *output);
 int triad_command_run_perf_sweep(struct triad_plugin *plugin,
+	const struct triad_command *command, struct triad_output *output);
+int triad_command_run_perf_reset(struct triad_plugin *plugin,
 	const struct triad_command *command, struct triad_output *output);
 
 /* Why the PerfManager doesn't run, and what to do; NULL when it does. */

@@ -4,7 +4,9 @@ lib_LTLIBRARIES += libosmtriad.la
 libosmtriad_la_SOURCES = \
 	plugin/access.c plugin/access.h \
 	plugin/command_perf.c \
+	plugin/command_ports.c plugin/command_ports.h \
 	plugin/command_status.c \
+	plugin/command_sweep.c \
 	plugin/commands.c plugin/commands.h \
 	plugin/console.c plugin/console.h \
 	plugin/console_session.c plugin/console_session.h \

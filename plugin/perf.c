@@ -34,6 +34,9 @@ struct triad_perf {
 	bool closed; /* the local port can't be opened */
 	struct triad_collector_params params;
 	struct triad_fabric *fabric; /* not yet taken up */
+	struct triad_selection *reset;
+	uint64_t n_resets; /* taken up */
+	uint64_t last_reset_us;
 
 	/* Of the thread alone. */
 	struct triad_umad *umad;
@@ -86,6 +89,7 @@ void triad_perf_free(struct triad_perf *perf)
 	if (!perf)
 		return;
 	triad_fabric_unref(perf->fabric);
+	triad_selection_free(perf->reset);
 	triad_collector_free(perf->collector);
 	pthread_cond_destroy(&perf->swept);
 	pthread_cond_destroy(&perf->changed);
@@ -108,6 +112,9 @@ void triad_perf_configure(struct triad_perf *perf, const struct triad_conf *conf
 		.period_us = conf->perfmgr.sweep_period_s * TRIAD_US_PER_S,
 		.sweep =
 			{
+				.mode = conf->perfmgr.mode,
+				.reset_near_full =
+					conf->perfmgr.reset == TRIAD_RESET_NEAR_FULL,
 				.window = conf->perfmgr.window,
 				.node_window = conf->perfmgr.node_window,
 				.retries = conf->perfmgr.retries,
@@ -231,6 +238,31 @@ int triad_perf_wait_sweep(struct triad_perf *perf, uint64_t ticket, uint64_t wai
 	return result;
 }
 
+int triad_perf_reset(
+	struct triad_perf *perf, struct triad_selection *selection, uint64_t *ticket)
+{
+	uint64_t number;
+	int error = 0;
+
+	pthread_mutex_lock(&perf->lock);
+	if (perf->reset || perf->stop) {
+		error = perf->stop ? ECANCELED : EBUSY;
+		pthread_mutex_unlock(&perf->lock);
+		triad_selection_free(selection);
+		return error;
+	}
+	number = perf->n_resets + 1;
+	perf->reset = selection;
+	leave(perf);
+	while (perf->n_resets < number && !perf->stop)
+		pthread_cond_wait(&perf->swept, &perf->lock);
+	if (perf->n_resets < number)
+		error = ECANCELED;
+	*ticket = perf->last_reset_us;
+	pthread_mutex_unlock(&perf->lock);
+	return error;
+}
+
 /* --- the thread --- */
 
 /* What was left, taken away from under the lock. */
@@ -240,6 +272,8 @@ struct work {
 	bool params_changed;
 	struct triad_collector_params params;
 	struct triad_fabric *fabric;
+	struct triad_selection *reset;
+	uint64_t reset_us;
 };
 
 /* Called with the lock. */
@@ -252,6 +286,8 @@ static struct work take_work(struct triad_perf *perf)
 		.params_changed = perf->params_changed,
 		.params = perf->params,
 		.fabric = perf->fabric,
+		.reset = perf->reset,
+		.reset_us = triad_clock_now_us(),
 	};
 
 	/* A sweep that can't be made yet stays asked for. */
@@ -270,6 +306,8 @@ static void take_up(struct triad_perf *perf, const struct work *work)
 	if (work->fabric)
 		triad_collector_set_fabric(perf->collector, work->fabric);
 	triad_fabric_unref(work->fabric);
+	if (work->reset)
+		triad_collector_reset(perf->collector, work->reset);
 	if (work->sweep_asked)
 		triad_collector_sweep_now(perf->collector);
 }
@@ -323,6 +361,17 @@ static uint64_t turn(struct triad_perf *perf, bool was_wanted, bool wanted)
 	return sleep_us == UINT64_MAX ? sleep_us : triad_clock_now_us() + sleep_us;
 }
 
+/* Called with the lock. */
+static void end_reset(struct triad_perf *perf, const struct work *work)
+{
+	if (!work->reset)
+		return;
+	triad_selection_free(work->reset);
+	perf->reset = NULL;
+	perf->last_reset_us = work->reset_us;
+	perf->n_resets++;
+}
+
 static void *run(void *argument)
 {
 	struct triad_perf *perf = argument;
@@ -338,6 +387,7 @@ static void *run(void *argument)
 		until_us = turn(perf, was_wanted, work.wanted);
 		was_wanted = work.wanted;
 		pthread_mutex_lock(&perf->lock);
+		end_reset(perf, &work);
 		pthread_cond_broadcast(&perf->swept);
 		if (until_us > triad_clock_now_us() && !perf->left && !perf->stop)
 			triad_condition_wait(&perf->changed, &perf->lock, until_us);

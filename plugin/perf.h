@@ -56,4 +56,11 @@ uint64_t triad_perf_ask_sweep(struct triad_perf *perf);
  * was cut short has not ended. */
 int triad_perf_wait_sweep(struct triad_perf *perf, uint64_t ticket, uint64_t wait_us);
 
+/* Makes the totals of the ports in 'selection' (which is taken over) 0, and begins a
+ * sweep that resets their hardware when that is wanted: '*ticket' is for
+ * triad_perf_wait_sweep().  Waits until the totals are 0, for some 20 ms.  Returns 0,
+ * EBUSY (another one is just being made) or ECANCELED (the thread ends). */
+int triad_perf_reset(
+	struct triad_perf *perf, struct triad_selection *selection, uint64_t *ticket);
+
 #endif

@@ -6,6 +6,7 @@
  *     perf show  [--node GUID|NAME] [--port N] [--type ca|switch|router|all] [--json]
  *     perf top   [--by COUNTER] [-n N] [--watch] [--interval S] [--json]
  *     perf sweep                  [--json]
+ *     perf reset [--hardware] [--node GUID|NAME] [--port N] [--type ...] [--json]
  *     set KEY VALUE               reload               help [COMMAND]
  *
  * --interval goes with --watch alone.  An option's value stands in the next word or
@@ -32,6 +33,7 @@ enum triad_command_verb {
 	TRIAD_COMMAND_PERF_SHOW,
 	TRIAD_COMMAND_PERF_TOP,
 	TRIAD_COMMAND_PERF_SWEEP,
+	TRIAD_COMMAND_PERF_RESET,
 	TRIAD_COMMAND_SET,
 	TRIAD_COMMAND_RELOAD,
 };
@@ -52,6 +54,7 @@ struct triad_command {
 	enum triad_command_type type;
 	unsigned by;    /* enum triad_counter */
 	unsigned limit; /* rows of 'perf top' */
+	bool hardware;  /* reset the PMAs' counters too */
 	bool watch;     /* triadctl asks again each 'interval_s' */
 	unsigned interval_s;
 	char key[64];

@@ -37,10 +37,18 @@
 #define TRIAD_CONF_FILE_MAX_SIZE (1 << 20)
 #define TRIAD_CONF_VALUE_SIZE 256
 
+/* When counters are reset in hardware: [perfmgr] reset. */
+enum triad_conf_reset {
+	TRIAD_RESET_NEAR_FULL,
+	TRIAD_RESET_NEVER,
+};
+
 struct triad_conf {
 	struct {
 		bool enabled;
 		unsigned sweep_period_s; /* 1-65535 [perf-manager-arch 2] */
+		unsigned mode;           /* enum triad_sweep_mode */
+		unsigned reset;          /* enum triad_conf_reset */
 		unsigned window;         /* queries outstanding in all */
 		unsigned node_window;    /* of them, to one node */
 		unsigned timeout_ms;     /* for one answer */

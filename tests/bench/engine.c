@@ -19,6 +19,8 @@
 
 #define ROUNDS 5
 #define PORTS_PER_SWITCH 40
+/* The collector knows a port while its answer is decoded: so long before the update. */
+#define PORTS_AHEAD 4
 
 struct bench {
 	unsigned n_ports;
@@ -96,6 +98,9 @@ static uint64_t sweep(struct bench *bench, uint64_t now_us)
 	}
 	begun_us = triad_clock_now_us();
 	for (unsigned i = 0; i < bench->n_ports; i++) {
+		if (i + PORTS_AHEAD < bench->n_ports)
+			triad_engine_prefetch(
+				bench->engine, bench->order[i + PORTS_AHEAD]);
 		triad_engine_update(bench->engine, bench->order[i],
 			TRIAD_PMA_PORT_COUNTERS, &errors, now_us);
 		triad_engine_update(bench->engine, bench->order[i],

@@ -12,6 +12,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static unsigned n_done;
+static bool adopted;
 
 static void take_reading(void *context, uint32_t port,
 	enum triad_pma_attribute attribute, const struct triad_pma_reading *reading,
@@ -19,6 +20,24 @@ static void take_reading(void *context, uint32_t port,
 {
 	if (reading->has >> TRIAD_N_COUNTERS)
 		abort();
+}
+
+static void take_coming(void *context, uint32_t port)
+{
+}
+
+static void take_unchanged(void *context, uint32_t port, uint64_t now_us)
+{
+}
+
+static void take_resetting(void *context, uint32_t port, uint32_t mask)
+{
+}
+
+static void take_reset(void *context, uint32_t port,
+	const struct triad_pma_reading *reading, uint64_t now_us)
+{
+	take_reading(context, port, TRIAD_PMA_PORT_COUNTERS, reading, now_us);
 }
 
 static void take_done(void *context, uint32_t port, bool answered)
@@ -37,7 +56,9 @@ static size_t spoil(uint8_t *mad, const uint8_t *data, size_t size)
 	return n ? n : 1;
 }
 
-static void run(struct triad_sweep *sweep, const uint8_t *data, size_t size)
+/* 'other' comes in mid-sweep, when the input says so. */
+static void run(struct triad_sweep *sweep, struct triad_fabric *other,
+	const uint8_t *data, size_t size)
 {
 	struct triad_sweep_query query;
 	struct triad_mad_reply reply;
@@ -51,6 +72,8 @@ static void run(struct triad_sweep *sweep, const uint8_t *data, size_t size)
 				.lid = query.to.lid, .size = TRIAD_MAD_SIZE};
 			memcpy(reply.mad, query.mad, TRIAD_MAD_SIZE);
 			reply.mad[3] = 0x81;
+			if (query.mad[17] == 1)
+				reply.mad[66] = 0x13; /* capabilities, as ibsim's */
 			if (size) {
 				size_t used = 1;
 
@@ -66,6 +89,11 @@ static void run(struct triad_sweep *sweep, const uint8_t *data, size_t size)
 				triad_sweep_reply(sweep, &reply, now_us);
 			if (what & 16)
 				triad_sweep_reply(sweep, &reply, now_us);
+			if (!(what & 32))
+				continue;
+			adopted = true;
+			if (triad_sweep_adopt(sweep, other))
+				abort();
 		}
 		now_us = triad_sweep_deadline(sweep);
 		triad_sweep_expire(sweep, now_us);
@@ -75,26 +103,41 @@ static void run(struct triad_sweep *sweep, const uint8_t *data, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct triad_sweep_sink sink = {
-		.reading = take_reading, .done = take_done};
-	const struct triad_sweep_params params = {
-		.window = 5, .node_window = 2, .retries = 1, .timeout_us = 1000};
-	struct triad_fabric *fabric = fabric_row(2, 2);
+		.coming = take_coming,
+		.reading = take_reading,
+		.unchanged = take_unchanged,
+		.resetting = take_resetting,
+		.reset = take_reset,
+		.done = take_done,
+	};
+	struct triad_sweep_params params = {.window = 5,
+		.node_window = 2,
+		.retries = 1,
+		.timeout_us = 1000,
+		.reset_near_full = true};
+	struct triad_fabric *fabric = fabric_row(2, 2), *other = fabric_row(3, 1);
 	struct triad_sweep *sweep = triad_sweep_new(&sink);
 	struct triad_sweep_progress progress;
 
-	if (triad_sweep_adopt(sweep, fabric))
-		abort();
-	for (unsigned i = 0; i < 2; i++) {
+	for (unsigned i = 0; i < 6; i++) {
+		if (triad_sweep_adopt(sweep, fabric))
+			abort();
 		n_done = 0;
+		adopted = false;
+		params.mode = i % 3;
+		if (i == 4)
+			triad_sweep_want_reset(sweep, 1);
 		if (triad_sweep_start(sweep, &params))
 			abort();
-		run(sweep, data, size);
+		run(sweep, other, data, size);
 		progress = triad_sweep_progress(sweep);
-		if (n_done != progress.n_ports ||
-			progress.n_answered + progress.n_unanswered != n_done)
+		if (!adopted && n_done != progress.n_ports)
+			abort();
+		if (progress.n_answered + progress.n_unanswered != progress.n_ports)
 			abort();
 	}
 	triad_sweep_free(sweep);
 	triad_fabric_unref(fabric);
+	triad_fabric_unref(other);
 	return 0;
 }

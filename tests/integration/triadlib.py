@@ -15,7 +15,8 @@ ERRORS = ("SymbolErrorCounter", "LinkErrorRecoveryCounter", "LinkDownedCounter",
           "LocalLinkIntegrityErrors", "ExcessiveBufferOverrunErrors", "VL15Dropped",
           "PortXmitWait")
 
-QUICK = "[perfmgr]\nsweep_period = 1\n"
+# Hardware is left alone, so that perfquery sees what Triad saw.
+QUICK = "[perfmgr]\nsweep_period = 1\nreset = never\n"
 
 
 def triad_lab(triad_conf=QUICK, **options):

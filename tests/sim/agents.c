@@ -40,32 +40,109 @@ static int find_port(const struct triad_fabric *fabric, uint16_t lid, uint8_t nu
 	return -1;
 }
 
-static void fill(struct agents *agents, uint8_t *mad, uint16_t lid)
+static uint64_t most(const struct triad_counter_info *info)
+{
+	return info->bits ? (UINT64_C(1) << info->bits) - 1 : 0;
+}
+
+static uint64_t stopped(const struct triad_counter_info *info, uint64_t raw)
+{
+	return raw > most(info) ? most(info) : raw;
+}
+
+/* The raw value, or with port 0xff the sum over the ports of that LID. */
+static uint64_t value_of(
+	const struct agents *agents, uint16_t lid, uint8_t number, unsigned counter)
+{
+	const struct triad_counter_info *info = &triad_counters[counter];
+	uint64_t sum = 0;
+
+	if (number != 0xff)
+		return agents->raw[find_port(agents->fabric, lid, number)][counter];
+	for (uint32_t i = 0; i < agents->fabric->n_ports; i++)
+		if (agents->fabric->ports[i].lid == lid)
+			sum += stopped(info, agents->raw[i][counter]);
+	return sum;
+}
+
+static void reset(
+	struct agents *agents, const uint8_t *data, uint16_t lid, bool is_extended)
+{
+	unsigned select = data[2] << 8 | data[3];
+	uint64_t *raw = agents->raw[find_port(agents->fabric, lid, data[1])];
+
+	if (!is_extended)
+		select |= (unsigned)(data[18] & 1) << 16;
+	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++) {
+		const struct triad_counter_info *info = &triad_counters[i];
+		unsigned bit = is_extended && info->ext_offset
+			? 1u << (info->ext_offset / 8 - 1)
+			: 0;
+
+		/* One register serves both attributes here; what has an extended
+		 * place is reset by that one alone. */
+		if (!is_extended && !(info->ext_offset && agents->capabilities & 0x600))
+			bit = info->select;
+		if (select & bit)
+			raw[i] = 0;
+	}
+}
+
+static void fill_moved(const struct agents *agents, uint8_t *data)
+{
+	put_bits(data, 16, 16, agents->capabilities);
+	put_bits(data, 28 * 8, 16, agents->moved_to);
+	put_bits(data, 30 * 8, 16, agents->moved_pkey);
+	put_bits(data, 33 * 8, 24, agents->moved_qpn);
+	put_bits(data, 36 * 8, 32, 0x80010000);
+}
+
+static void fill_counters(
+	struct agents *agents, uint8_t *data, uint16_t lid, bool is_extended)
+{
+	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++) {
+		const struct triad_counter_info *info = &triad_counters[i];
+		uint64_t raw = value_of(agents, lid, data[1], i);
+
+		if (!is_extended && info->bits)
+			put_bits(
+				data, info->bit_offset, info->bits, stopped(info, raw));
+		if (is_extended && info->ext_offset)
+			put_bits(data, info->ext_offset * 8u, 64, raw);
+	}
+}
+
+static void fill(
+	struct agents *agents, uint8_t *mad, const struct triad_mad_address *to)
 {
 	unsigned attribute = mad[16] << 8 | mad[17];
+	bool is_moved = to->lid == agents->moved_to && to->qpn == agents->moved_qpn;
+	uint16_t lid = is_moved ? agents->moved_from : to->lid;
 	uint8_t *data = mad + 64;
-	int port = find_port(agents->fabric, lid, data[1]);
+	bool is_set = mad[3] == 0x02;
 
 	mad[3] = 0x81;
+	if (lid == agents->moved_from && !is_moved &&
+		(attribute == 1 || !agents->says_moved_in_info_only)) {
+		mad[5] = agents->says_moved_in_info_only ? 0 : 0x02;
+		mad[16] = 0;
+		mad[17] = 1;
+		fill_moved(agents, data);
+		return;
+	}
 	if (attribute == 0x0001) {
 		put_bits(data, 16, 16, agents->capabilities);
 		return;
 	}
-	if (port < 0 || (attribute == 0x001d && agents->refuses_extended)) {
+	if ((data[1] == 0xff ? !(agents->capabilities & 0x100)
+			     : find_port(agents->fabric, lid, data[1]) < 0) ||
+		(attribute == 0x001d && agents->refuses_extended)) {
 		mad[5] = 0x1c; /* invalid field */
 		return;
 	}
-	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++) {
-		const struct triad_counter_info *info = &triad_counters[i];
-		uint64_t raw = agents->raw[port][i];
-
-		if (attribute == 0x0012 && info->bits)
-			put_bits(data, info->bit_offset, info->bits,
-				info->bits < 64 && raw >> info->bits ? UINT64_MAX
-								     : raw);
-		if (attribute == 0x001d && info->ext_offset)
-			put_bits(data, info->ext_offset * 8u, 64, raw);
-	}
+	if (is_set)
+		reset(agents, data, lid, attribute == 0x001d);
+	fill_counters(agents, data, lid, attribute == 0x001d);
 }
 
 static void enqueue(
@@ -95,12 +172,18 @@ static int send_mad(void *context, const struct triad_mad_address *to,
 
 	if (agents->send_room && agents->in_flight >= agents->send_room)
 		return EAGAIN;
+	at_us += agents->jitter_us ? dice(agents) % agents->jitter_us : 0;
 	agents->n_sent++;
 	agents->n_class_port_info += mad[17] == 1 && !mad[16];
-	if (chance(agents, agents->lost_percent) || to->lid == agents->silent_lid)
+	agents->n_summaries += mad[17] == 0x12 && mad[65] == 0xff;
+	agents->n_sets += mad[3] == 0x02;
+	if (chance(agents, agents->lost_percent) || to->lid == agents->silent_lid ||
+		agents->silent_lids[to->lid])
 		return 0;
 	memcpy(answer, mad, TRIAD_MAD_SIZE);
-	fill(agents, answer, to->lid);
+	fill(agents, answer, to);
+	if (agents->lose_set_answers && mad[3] == 0x02)
+		return 0;
 	if (chance(agents, agents->garbage_percent))
 		for (unsigned i = 0; i < 8; i++)
 			answer[dice(agents) % TRIAD_MAD_SIZE] ^= (uint8_t)dice(agents);
@@ -137,6 +220,26 @@ static int receive_mad(void *context, uint64_t wait_us, struct triad_mad_reply *
 	return 0;
 }
 
+void agents_move_to(struct agents *agents, const struct triad_fabric *fabric)
+{
+	uint64_t(*raw)[TRIAD_N_COUNTERS] = calloc(fabric->n_ports, sizeof(*raw));
+	const struct triad_fabric *was = agents->fabric;
+
+	for (uint32_t i = 0; i < fabric->n_ports; i++) {
+		uint64_t guid = fabric->nodes[fabric->ports[i].node].guid;
+		uint32_t node = triad_fabric_find_node(was, guid);
+		uint32_t port = node == TRIAD_FABRIC_NONE
+			? TRIAD_FABRIC_NONE
+			: triad_fabric_find_port(was, node, fabric->ports[i].number);
+
+		if (port != TRIAD_FABRIC_NONE)
+			memcpy(raw[i], agents->raw[port], sizeof(raw[i]));
+	}
+	free(agents->raw);
+	agents->raw = raw;
+	agents->fabric = fabric;
+}
+
 static uint64_t now_us(void *context)
 {
 	return ((struct agents *)context)->now_us;
@@ -151,6 +254,7 @@ struct agents *agents_new(const struct triad_fabric *fabric, uint64_t seed)
 	agents->now_us = 1000000;
 	agents->latency_us = 10;
 	agents->capabilities = 0x1300; /* as ibsim's */
+	agents->silent_lids = calloc(65536, sizeof(bool));
 	agents->raw = calloc(fabric->n_ports, sizeof(*agents->raw));
 	agents->transport = (struct triad_mad_transport){
 		.context = agents, .send = send_mad, .receive = receive_mad};
@@ -161,6 +265,7 @@ struct agents *agents_new(const struct triad_fabric *fabric, uint64_t seed)
 
 void agents_free(struct agents *agents)
 {
+	free(agents->silent_lids);
 	free(agents->raw);
 	free(agents->queue);
 	free(agents);

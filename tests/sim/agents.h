@@ -26,23 +26,34 @@ struct agents {
 	struct triad_collector_clock clock;
 	const struct triad_fabric *fabric;
 	uint64_t now_us;
-	uint64_t latency_us;
+	uint64_t latency_us, jitter_us;
 	unsigned lost_percent, twice_percent, garbage_percent;
 	uint64_t seed;
 	uint16_t capabilities; /* of every agent */
 	bool refuses_extended; /* whatever 'capabilities' says */
 	uint16_t silent_lid;   /* 0: none */
-	unsigned send_room;    /* EAGAIN past so many in flight; 0: any number */
-	bool broken;           /* receive() fails */
+	bool *silent_lids;     /* these too, by LID */
+	bool lose_set_answers; /* what was asked is done all the same */
+	/* The agent of the first LID is at the second one, and says so in whatever it
+	 * answers, or only in its ClassPortInfo. */
+	uint16_t moved_from, moved_to;
+	uint32_t moved_qpn;
+	uint16_t moved_pkey;
+	bool says_moved_in_info_only;
+	unsigned send_room; /* EAGAIN past so many in flight; 0: any number */
+	bool broken;        /* receive() fails */
 	uint64_t (*raw)[TRIAD_N_COUNTERS]; /* for each port of the fabric */
 	/* what was seen */
-	unsigned n_sent, n_class_port_info;
+	unsigned n_sent, n_class_port_info, n_summaries, n_sets;
 	unsigned in_flight, most_in_flight;
 	unsigned lid_in_flight[65536];
 	unsigned most_to_one_lid;
 	struct agents_reply *queue; /* by time */
 	unsigned n_queued, queue_room;
 };
+
+/* From now on it is 'fabric' that is answered for; ports keep their counters. */
+void agents_move_to(struct agents *agents, const struct triad_fabric *fabric);
 
 /* Answers for 'fabric', which must outlive it. */
 struct agents *agents_new(const struct triad_fabric *fabric, uint64_t seed);

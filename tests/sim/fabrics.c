@@ -38,12 +38,14 @@ static void add_switch(
 	}
 }
 
-static void add_host(struct triad_fabric_builder *builder, unsigned i, unsigned j)
+static void add_host(struct triad_fabric_builder *builder, unsigned i, unsigned j,
+	unsigned lid_shift)
 {
+	static const uint16_t pkeys[] = {0xffff, 0x8001};
 	struct triad_fabric_node node = {
 		.guid = 0x10000 + i * 256 + j, .type = TRIAD_NODE_CA};
 	struct triad_fabric_port port = {.guid = node.guid + 1,
-		.lid = (uint16_t)(1000 + i * 256 + j),
+		.lid = (uint16_t)(1000 + lid_shift + i * 256 + j),
 		.number = 1,
 		.state = TRIAD_PORT_ACTIVE,
 		.has_pma = true};
@@ -52,9 +54,16 @@ static void add_host(struct triad_fabric_builder *builder, unsigned i, unsigned 
 	snprintf(name, sizeof(name), "host-%u-%u", i, j);
 	triad_fabric_builder_add_node(builder, &node, name, NULL, 0);
 	triad_fabric_builder_add_port(builder, &port, 0x200 + i, (uint8_t)j);
+	triad_fabric_builder_add_pkeys(builder, pkeys, 2);
 }
 
 struct triad_fabric *fabric_row(unsigned n_switches, unsigned n_hosts)
+{
+	return fabric_row_moved(n_switches, n_hosts, 0);
+}
+
+struct triad_fabric *fabric_row_moved(
+	unsigned n_switches, unsigned n_hosts, unsigned lid_shift)
 {
 	struct triad_fabric_builder *builder = triad_fabric_builder_new(NULL);
 	struct triad_fabric *fabric = NULL;
@@ -63,7 +72,7 @@ struct triad_fabric *fabric_row(unsigned n_switches, unsigned n_hosts)
 		add_switch(builder, i, n_switches, n_hosts);
 	for (unsigned i = 0; i < n_switches; i++)
 		for (unsigned j = 1; j <= n_hosts; j++)
-			add_host(builder, i, j);
+			add_host(builder, i, j, lid_shift);
 	if (triad_fabric_build(builder, 0x10000 + 1 + 1, &fabric))
 		abort();
 	triad_fabric_builder_free(builder);

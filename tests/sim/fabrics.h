@@ -10,4 +10,8 @@
  * host j of it GUID 0x10000 + i * 256 + j and LID 1000 + i * 256 + j. */
 struct triad_fabric *fabric_row(unsigned n_switches, unsigned n_hosts);
 
+/* The same with other LIDs for its hosts: 'lid_shift' more. */
+struct triad_fabric *fabric_row_moved(
+	unsigned n_switches, unsigned n_hosts, unsigned lid_shift);
+
 #endif

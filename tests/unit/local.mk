@@ -14,7 +14,9 @@ unit_tests = \
 	tests/unit/common/test_text \
 	tests/unit/perfmgr/test_collector \
 	tests/unit/perfmgr/test_engine \
+	tests/unit/perfmgr/test_modes \
 	tests/unit/perfmgr/test_pma \
+	tests/unit/perfmgr/test_resets \
 	tests/unit/plugin/test_events \
 	tests/unit/plugin/test_perf
 
@@ -30,4 +32,4 @@ check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
 endif
 
-noinst_HEADERS += tests/unit/run.h
+noinst_HEADERS += tests/unit/run.h tests/unit/perfmgr/bed.h

@@ -98,8 +98,8 @@ START_TEST(test_reset_by_others_total_goes_on)
 	row = read_row(rows[1]);
 	ck_assert_uint_eq(row.total[TRIAD_PORT_RCV_ERRORS], 107);
 	ck_assert_uint_eq(row.change[TRIAD_PORT_RCV_ERRORS], 7);
-	ck_assert_uint_eq(row.reset_us, 4 * S);
-	ck_assert_uint_eq(row.n_resets, 1);
+	ck_assert_uint_eq(row.others.last_us / S, 4);
+	ck_assert_uint_eq(row.others.n, 1);
 }
 END_TEST
 
@@ -114,12 +114,147 @@ START_TEST(test_counter_in_other_attribute_no_change)
 	row = read_row(rows[1]);
 	ck_assert_uint_eq(row.total[counter], 1ULL << 40);
 	ck_assert_uint_eq(row.change[counter], 0);
-	ck_assert_uint_eq(row.n_resets, 0);
+	ck_assert_uint_eq(row.others.n, 0);
 	count_in(TRIAD_PMA_PORT_COUNTERS_EXTENDED, rows[1], counter, 1ULL << 41, 6 * S);
 	ck_assert_uint_eq(read_row(rows[1]).total[counter], 1ULL << 40);
 	count_in(TRIAD_PMA_PORT_COUNTERS_EXTENDED, rows[1], counter, (1ULL << 41) + 5,
 		8 * S);
 	ck_assert_uint_eq(read_row(rows[1]).total[counter], (1ULL << 40) + 5);
+}
+END_TEST
+
+/* PortXmitData of an agent whose 32-bit counters wrap; the packets go on. */
+START_TEST(test_wrap_at_32_bits_counted)
+{
+	struct triad_pma_reading reading = {
+		.has = 1u << TRIAD_PORT_XMIT_DATA | 1u << TRIAD_PORT_XMIT_PKTS};
+	struct triad_engine_row row;
+
+	reading.raw[TRIAD_PORT_XMIT_DATA] = UINT64_C(0xf0000000);
+	reading.raw[TRIAD_PORT_XMIT_PKTS] = 1000;
+	triad_engine_update(engine, rows[1], TRIAD_PMA_PORT_COUNTERS, &reading, 2 * S);
+	reading.raw[TRIAD_PORT_XMIT_DATA] = 0x100;
+	reading.raw[TRIAD_PORT_XMIT_PKTS] = 2000;
+	triad_engine_update(engine, rows[1], TRIAD_PMA_PORT_COUNTERS, &reading, 4 * S);
+	row = read_row(rows[1]);
+	ck_assert_uint_eq(row.change[TRIAD_PORT_XMIT_DATA], 0x10000100);
+	ck_assert_uint_eq(row.total[TRIAD_PORT_XMIT_DATA], UINT64_C(0x100000100));
+	ck_assert_uint_eq(row.others.n, 0);
+}
+END_TEST
+
+START_TEST(test_reset_of_all_counters_no_wrap)
+{
+	struct triad_pma_reading reading = {
+		.has = 1u << TRIAD_PORT_XMIT_DATA | 1u << TRIAD_PORT_XMIT_PKTS};
+	struct triad_engine_row row;
+
+	reading.raw[TRIAD_PORT_XMIT_DATA] = UINT64_C(0xf0000000);
+	reading.raw[TRIAD_PORT_XMIT_PKTS] = 1000;
+	triad_engine_update(engine, rows[1], TRIAD_PMA_PORT_COUNTERS, &reading, 2 * S);
+	reading.raw[TRIAD_PORT_XMIT_DATA] = 0x100;
+	reading.raw[TRIAD_PORT_XMIT_PKTS] = 3;
+	triad_engine_update(engine, rows[1], TRIAD_PMA_PORT_COUNTERS, &reading, 4 * S);
+	row = read_row(rows[1]);
+	ck_assert_uint_eq(row.change[TRIAD_PORT_XMIT_DATA], 0x100);
+	ck_assert_uint_eq(row.total[TRIAD_PORT_XMIT_PKTS], 1003);
+	ck_assert_uint_eq(row.others.n, 1);
+}
+END_TEST
+
+START_TEST(test_saturated_counter_change_is_what_is_known)
+{
+	struct triad_engine_row row;
+
+	count_to(rows[1], TRIAD_LOCAL_LINK_INTEGRITY_ERRORS, 10, 2 * S);
+	count_to(rows[1], TRIAD_LOCAL_LINK_INTEGRITY_ERRORS, 15, 3 * S);
+	count_to(rows[1], TRIAD_LOCAL_LINK_INTEGRITY_ERRORS, 15, 4 * S);
+	row = read_row(rows[1]);
+	ck_assert_uint_eq(row.change[TRIAD_LOCAL_LINK_INTEGRITY_ERRORS], 0);
+	ck_assert_uint_eq(row.total[TRIAD_LOCAL_LINK_INTEGRITY_ERRORS], 15);
+	ck_assert_uint_eq(row.saturated, 1u << TRIAD_LOCAL_LINK_INTEGRITY_ERRORS);
+}
+END_TEST
+
+START_TEST(test_clock_goes_back_no_rate)
+{
+	struct triad_engine_row row;
+
+	count_to(rows[1], TRIAD_PORT_RCV_ERRORS, 1, 9 * S);
+	count_to(rows[1], TRIAD_PORT_RCV_ERRORS, 5, 3 * S);
+	row = read_row(rows[1]);
+	ck_assert(isnan(triad_engine_rate(&row, TRIAD_PORT_RCV_ERRORS)));
+	ck_assert_uint_eq(row.total[TRIAD_PORT_RCV_ERRORS], 5);
+	count_to(rows[1], TRIAD_PORT_RCV_ERRORS, 7, 5 * S);
+	row = read_row(rows[1]);
+	ck_assert(triad_engine_rate(&row, TRIAD_PORT_RCV_ERRORS) == 1);
+}
+END_TEST
+
+START_TEST(test_confirmed_port_rate_zero)
+{
+	struct triad_engine_row row;
+
+	count_to(rows[1], TRIAD_PORT_RCV_ERRORS, 1, 2 * S);
+	count_to(rows[1], TRIAD_PORT_RCV_ERRORS, 5, 4 * S);
+	triad_engine_confirm(engine, rows[1], 9 * S);
+	row = read_row(rows[1]);
+	ck_assert(triad_engine_rate(&row, TRIAD_PORT_RCV_ERRORS) == 0);
+	ck_assert_uint_eq(row.interval_us[TRIAD_PMA_PORT_COUNTERS], 5 * S);
+	ck_assert_uint_eq(row.total[TRIAD_PORT_RCV_ERRORS], 5);
+	ck_assert_uint_eq(row.read_us, 9 * S);
+}
+END_TEST
+
+START_TEST(test_own_reset_told_apart_total_goes_on)
+{
+	struct triad_pma_reading after = {.has = 1u << TRIAD_PORT_RCV_ERRORS};
+	struct triad_engine_row row;
+
+	count_to(rows[1], TRIAD_PORT_RCV_ERRORS, 60000, 2 * S);
+	triad_engine_expect_reset(engine, rows[1], after.has);
+	after.raw[TRIAD_PORT_RCV_ERRORS] = 2; /* since */
+	triad_engine_reset(engine, rows[1], &after, 3 * S);
+	row = read_row(rows[1]);
+	ck_assert_uint_eq(row.total[TRIAD_PORT_RCV_ERRORS], 60002);
+	ck_assert_uint_eq(row.own.n, 1);
+	ck_assert_uint_eq(row.own.last_us / S, 3);
+	/* Past what it was: only because of the answer is it known to be more. */
+	count_to(rows[1], TRIAD_PORT_RCV_ERRORS, 61000, 9 * S);
+	row = read_row(rows[1]);
+	ck_assert_uint_eq(row.total[TRIAD_PORT_RCV_ERRORS], 121000);
+	ck_assert_uint_eq(row.others.n, 0);
+	count_to(rows[1], TRIAD_PORT_RCV_ERRORS, 10, 10 * S);
+	ck_assert_uint_eq(read_row(rows[1]).others.n, 1);
+}
+END_TEST
+
+START_TEST(test_own_reset_not_done_nothing_counted_twice)
+{
+	struct triad_pma_reading after = {.has = 1u << TRIAD_PORT_RCV_ERRORS};
+
+	count_to(rows[1], TRIAD_PORT_RCV_ERRORS, 60000, 2 * S);
+	triad_engine_expect_reset(engine, rows[1], after.has);
+	after.raw[TRIAD_PORT_RCV_ERRORS] = 60000;
+	triad_engine_reset(engine, rows[1], &after, 3 * S);
+	count_to(rows[1], TRIAD_PORT_RCV_ERRORS, 60001, 4 * S);
+	ck_assert_uint_eq(read_row(rows[1]).total[TRIAD_PORT_RCV_ERRORS], 60001);
+}
+END_TEST
+
+START_TEST(test_zeroed_total_counts_from_there)
+{
+	struct triad_engine_row row;
+
+	count_to(rows[1], TRIAD_PORT_RCV_ERRORS, 100, 2 * S);
+	triad_engine_zero(engine, rows[1], 3 * S);
+	ck_assert_uint_eq(read_row(rows[1]).total[TRIAD_PORT_RCV_ERRORS], 0);
+	count_to(rows[1], TRIAD_PORT_RCV_ERRORS, 130, 4 * S);
+	ck_assert_uint_eq(read_row(rows[1]).total[TRIAD_PORT_RCV_ERRORS], 30);
+	count_to(rows[1], TRIAD_PORT_RCV_ERRORS, 5, 5 * S); /* reset by others */
+	row = read_row(rows[1]);
+	ck_assert_uint_eq(row.total[TRIAD_PORT_RCV_ERRORS], 35);
+	ck_assert_uint_eq(row.zeroed_us / S, 3);
 }
 END_TEST
 
@@ -214,7 +349,7 @@ static void *write_rows(void *argument)
 			.has = (1u << TRIAD_N_COUNTERS) - 1};
 
 		for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++)
-			reading.raw[i] = n;
+			reading.raw[i] = n % 0x8000;
 		triad_engine_update(
 			engine, rows[0], TRIAD_PMA_PORT_COUNTERS, &reading, n);
 	}
@@ -263,6 +398,14 @@ int main(void)
 	tcase_add_test(cases, test_counter_at_maximum_marked);
 	tcase_add_test(cases, test_reset_by_others_total_goes_on);
 	tcase_add_test(cases, test_counter_in_other_attribute_no_change);
+	tcase_add_test(cases, test_wrap_at_32_bits_counted);
+	tcase_add_test(cases, test_reset_of_all_counters_no_wrap);
+	tcase_add_test(cases, test_saturated_counter_change_is_what_is_known);
+	tcase_add_test(cases, test_clock_goes_back_no_rate);
+	tcase_add_test(cases, test_confirmed_port_rate_zero);
+	tcase_add_test(cases, test_own_reset_told_apart_total_goes_on);
+	tcase_add_test(cases, test_own_reset_not_done_nothing_counted_twice);
+	tcase_add_test(cases, test_zeroed_total_counts_from_there);
 	tcase_add_test(cases, test_mark_unanswered_counters_stay);
 	tcase_add_test(cases, test_adopt_port_away_and_back_keeps_row);
 	tcase_add_test(cases, test_adopt_port_away_for_long_starts_anew);

@@ -46,6 +46,59 @@ START_TEST(test_get_encoded_as_specified)
 }
 END_TEST
 
+START_TEST(test_reset_selects_counters_of_mask)
+{
+	uint8_t mad[TRIAD_MAD_SIZE];
+
+	triad_pma_encode_reset(mad, TRIAD_PMA_PORT_COUNTERS, 9,
+		1u << TRIAD_LINK_DOWNED_COUNTER | 1u << TRIAD_VL15_DROPPED |
+			1u << TRIAD_PORT_XMIT_WAIT,
+		77);
+	ck_assert_uint_eq(mad[3], TRIAD_MAD_METHOD_SET);
+	ck_assert_uint_eq(mad[17], 0x12);
+	ck_assert_uint_eq(mad[65], 9);
+	ck_assert_uint_eq(mad[66] << 8 | mad[67], 1 << 2 | 1 << 11);
+	ck_assert_uint_eq(mad[64 + 18], 1); /* CounterSelect2 */
+	triad_pma_encode_reset(mad, TRIAD_PMA_PORT_COUNTERS_EXTENDED, 9,
+		1u << TRIAD_PORT_XMIT_DATA | 1u << TRIAD_PORT_MULTICAST_RCV_PKTS, 77);
+	ck_assert_uint_eq(mad[17], 0x1d);
+	ck_assert_uint_eq(mad[66] << 8 | mad[67], 1 << 0 | 1 << 7);
+}
+END_TEST
+
+START_TEST(test_redirect_read)
+{
+	static const uint8_t where[] = {0x00, 0xa5, 0x00, 0x00, /* SL 10 */
+		0x12, 0x34, 0xff, 0xfe,                         /* LID, P_Key */
+		0x00, 0x00, 0xab, 0xcd,                         /* QP */
+		0x80, 0x01, 0x00, 0x00};                        /* Q_Key */
+	uint8_t mad[TRIAD_MAD_SIZE];
+	struct triad_pma_redirect redirect;
+	bool behind_router;
+	uint16_t status;
+
+	triad_pma_encode_get(mad, TRIAD_PMA_CLASS_PORT_INFO, 0, 1);
+	mad[3] = TRIAD_MAD_METHOD_GET_RESPONSE;
+	ck_assert(!triad_pma_decode_redirect(mad, &redirect, &behind_router));
+	ck_assert(!behind_router);
+	mad[5] = 2;
+	memcpy(mad + 64 + 24, where, sizeof(where));
+	ck_assert_int_eq(
+		triad_pma_check(mad, sizeof(mad), TRIAD_PMA_PORT_COUNTERS, &status),
+		EREMOTE);
+	ck_assert(triad_pma_decode_redirect(mad, &redirect, &behind_router));
+	ck_assert_uint_eq(redirect.sl, 10);
+	ck_assert_uint_eq(redirect.lid, 0x1234);
+	ck_assert_uint_eq(redirect.pkey, 0xfffe);
+	ck_assert_uint_eq(redirect.qpn, 0xabcd);
+	ck_assert_uint_eq(redirect.qkey, 0x80010000);
+	mad[64 + 28] = mad[64 + 29] = 0; /* no LID, but a GID */
+	mad[64 + 23] = 1;
+	ck_assert(!triad_pma_decode_redirect(mad, &redirect, &behind_router));
+	ck_assert(behind_router);
+}
+END_TEST
+
 START_TEST(test_port_counters_every_field_read)
 {
 	static const struct {
@@ -199,6 +252,8 @@ int main(void)
 	TCase *cases = tcase_create("pma");
 
 	tcase_add_test(cases, test_get_encoded_as_specified);
+	tcase_add_test(cases, test_reset_selects_counters_of_mask);
+	tcase_add_test(cases, test_redirect_read);
 	tcase_add_test(cases, test_port_counters_every_field_read);
 	tcase_add_test(cases, test_port_counters_unsupported_absent);
 	tcase_add_test(cases, test_extended_every_field_read);

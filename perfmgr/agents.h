@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What a sweep asks of each agent, and what it has learned of it.
+ *
+ * Model: an agent is a PMA behind one LID, with the ports that it answers for: all of
+ * a switch, one of a CA.  In a sweep, each agent and each port has a set of questions
+ * that are still to be asked ('todo') and one of those that were asked ('pending').
+ * Answers add to the first: an agent's capabilities say what its ports are asked, its
+ * summary whether their errors are read, a port's counters whether they are reset.
+ * A port is through when both sets are empty.
+ *
+ * Summary: an agent that can sum up its ports is asked for the sums first.  While they
+ * are what they were, so are the errors of its ports, which then are not read.  A sum
+ * that stands at its maximum says nothing, nor does one that is less than its ports
+ * were when they were read last (there are agents whose sums stop early): then the
+ * ports are read.  A reset by others which other ports make up for to the last error
+ * within one sweep is noticed with the next error.
+ *
+ * Silence: an agent that does not answer the first question of a sweep, or two in a
+ * row, is not asked any more in this sweep.  Who was silent in several sweeps is left
+ * out of 1, 2, 4, ... TRIAD_BACKOFF_MOST sweeps, and then asked one question first.
+ * Ports that do not answer while their agent does are left out likewise.
+ *
+ * Invariant: every port with a PMA is reported done exactly once a sweep.
+ * Internal to the scheduler (sweep.h), which keeps the queries and the time.
+ * Thread-safety: none.
+ * Spec: IBA volume 1, 16.1.3.5 (AllPortSelect), 13.5.2 (redirection). */
+#ifndef TRIAD_PERFMGR_AGENTS_H
+#define TRIAD_PERFMGR_AGENTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "perfmgr/sweep.h"
+
+#define TRIAD_BACKOFF_MOST 16
+/* An agent that sends us on more often in one sweep sends us in circles. */
+#define TRIAD_MAX_REDIRECTS 4
+
+/* Questions: bits, asked in this order. */
+enum triad_question {
+	TRIAD_ASK_CAPABILITIES = 1 << 0, /* of an agent */
+	TRIAD_ASK_SUMMARY = 1 << 1,      /* of an agent; in a port: it waits for it */
+	TRIAD_ASK_COUNTERS = 1 << 2,
+	TRIAD_ASK_EXTENDED = 1 << 3,
+	TRIAD_ASK_RESET = 1 << 4,
+	TRIAD_ASK_RESET_EXTENDED = 1 << 5,
+};
+#define TRIAD_ASK_RESETS (TRIAD_ASK_RESET | TRIAD_ASK_RESET_EXTENDED)
+
+struct triad_backoff {
+	uint8_t misses; /* sweeps in a row without an answer */
+	uint8_t wait;   /* sweeps to leave out */
+};
+
+struct triad_summary {
+	uint32_t has;                            /* bit i: sum[i] was read */
+	uint32_t sum[TRIAD_FIRST_WIDE_COUNTER];  /* as the agent said last */
+	uint64_t read[TRIAD_FIRST_WIDE_COUNTER]; /* over its ports, as read last */
+};
+
+struct triad_agent {
+	struct triad_mad_address to;
+	uint32_t first_port; /* index in the fabric */
+	uint32_t n_ports;
+	uint32_t summary; /* index, or TRIAD_FABRIC_NONE */
+	uint16_t capabilities;
+	bool known;      /* 'capabilities' were asked for */
+	bool redirected; /* 'to' is what it told us */
+	bool was_alive;  /* it answered in the last sweep it was asked in */
+	struct triad_backoff backoff;
+	/* of the present sweep: */
+	uint8_t todo, pending;
+	bool answered;
+	bool silent;
+	bool queued;
+	uint8_t failures; /* in a row */
+	uint8_t redirects;
+	uint16_t in_flight;
+	uint32_t next_port; /* offset from 'first_port': nothing to ask before it */
+};
+
+struct triad_port_plan {
+	uint32_t near_full; /* counters to be reset */
+	struct triad_backoff backoff;
+	bool reset_wanted; /* by somebody, of all its counters, in the next sweep */
+	/* of the present sweep: */
+	uint8_t todo, pending;
+	bool resets_all;
+	bool failed;
+	bool finished;
+};
+
+struct triad_agents {
+	const struct triad_sweep_sink *sink;
+	const struct triad_sweep_params *params;
+	struct triad_sweep_progress *progress;
+	struct triad_fabric *fabric;
+	struct triad_agent *agents;
+	uint32_t n_agents;
+	struct triad_summary *summaries;
+	uint32_t n_summaries;
+	struct triad_port_plan *ports;
+	/* Agents that may be asked something, a ring with room for all. */
+	uint32_t *ready;
+	uint32_t ready_first;
+	uint32_t n_ready;
+};
+
+/* The agents of 'fabric', which is referenced.  Returns 0 or ENOMEM. */
+int triad_agents_init(struct triad_agents *agents, struct triad_fabric *fabric,
+	const struct triad_agents *like);
+void triad_agents_clear(struct triad_agents *agents);
+
+/* Takes over what 'old' knows of agents that are where they were, the questions of a
+ * sweep that is 'running' included; agents and ports that are new to it are asked in
+ * it.  The maps (room for the old ones' numbers) receive the new index of each agent
+ * and port, or TRIAD_FABRIC_NONE. */
+void triad_agents_inherit(struct triad_agents *agents, const struct triad_agents *old,
+	bool running, uint32_t *agent_map, uint32_t *port_map);
+
+/* Begins a sweep. */
+void triad_agents_begin(struct triad_agents *agents);
+
+/* The next agent that may be asked something, or NULL. */
+struct triad_agent *triad_agents_take_ready(struct triad_agents *agents);
+void triad_agents_make_ready(struct triad_agents *agents, struct triad_agent *agent);
+
+/* Its next question (now pending) and the port that it is about, or 0 when there is
+ * none at the moment. */
+enum triad_question triad_agents_ask(
+	struct triad_agents *agents, struct triad_agent *agent, uint32_t *port);
+
+/* --- answers; 'question' is not pending any more --- */
+
+void triad_agents_take_capabilities(
+	struct triad_agents *agents, struct triad_agent *agent, uint16_t capabilities);
+void triad_agents_take_summary(struct triad_agents *agents, struct triad_agent *agent,
+	const struct triad_pma_reading *sums, uint64_t now_us);
+void triad_agents_take_reading(struct triad_agents *agents, struct triad_agent *agent,
+	uint32_t port, enum triad_question question,
+	const struct triad_pma_reading *reading);
+void triad_agents_take_reset(
+	struct triad_agents *agents, uint32_t port, enum triad_question question);
+
+/* It does not do what was asked. */
+void triad_agents_take_refusal(struct triad_agents *agents, struct triad_agent *agent,
+	uint32_t port, enum triad_question question);
+
+/* It is elsewhere; the question is to be asked again.  Returns false when it sent us
+ * on too often. */
+bool triad_agents_take_redirect(
+	struct triad_agent *agent, const struct triad_mad_address *to);
+
+/* No answer came, in spite of all retries. */
+void triad_agents_take_silence(struct triad_agents *agents, struct triad_agent *agent,
+	uint32_t port, enum triad_question question);
+
+/* The counters that a reset of 'port' by 'question' is to reset. */
+uint32_t triad_agents_reset_mask(const struct triad_agents *agents,
+	const struct triad_agent *agent, uint32_t port, enum triad_question question);
+
+#endif

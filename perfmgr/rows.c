@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "perfmgr/rows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define SLAB_SIZE (TRIAD_SLAB_ROWS * sizeof(struct triad_row_hot))
+
+/* In a directory that is being made: the row's port is not in the fabric. */
+#define AWAY (1u << 31)
+
+_Static_assert(TRIAD_ENGINE_MAX_ROWS < AWAY, "a row's number has 31 bits");
+
+void triad_rows_init(struct triad_rows *rows)
+{
+	rows->first_free = TRIAD_NO_ROW;
+}
+
+static void free_slab(struct triad_slab *slab)
+{
+	if (!slab)
+		return;
+	free(slab->hot);
+	free(slab->cold);
+	free(slab);
+}
+
+void triad_rows_clear(struct triad_rows *rows)
+{
+	for (unsigned i = 0; i < sizeof(rows->slabs) / sizeof(rows->slabs[0]); i++)
+		free_slab(atomic_load_explicit(&rows->slabs[i], memory_order_relaxed));
+	free(rows->directory);
+}
+
+static int add_slab(struct triad_rows *rows, uint32_t row)
+{
+	struct triad_slab *slab = calloc(1, sizeof(*slab));
+
+	if (!slab)
+		return ENOMEM;
+	slab->hot = aligned_alloc(SLAB_SIZE, SLAB_SIZE);
+	slab->cold = calloc(TRIAD_SLAB_ROWS, sizeof(*slab->cold));
+	if (!slab->hot || !slab->cold) {
+		free_slab(slab);
+		return ENOMEM;
+	}
+	/* Ports are read in no order: with small pages each would miss the TLB. */
+	(void)madvise(slab->hot, SLAB_SIZE, MADV_HUGEPAGE);
+	memset(slab->hot, 0, SLAB_SIZE);
+	atomic_store_explicit(
+		&rows->slabs[row / TRIAD_SLAB_ROWS], slab, memory_order_release);
+	return 0;
+}
+
+static int take_row(struct triad_rows *rows, uint32_t *row)
+{
+	if (rows->first_free != TRIAD_NO_ROW) {
+		*row = rows->first_free;
+		rows->first_free = triad_rows_hot(rows, *row)->next_free;
+		return 0;
+	}
+	if (rows->n_rows == TRIAD_ENGINE_MAX_ROWS)
+		return EOVERFLOW;
+	if (!triad_rows_hot(rows, rows->n_rows) && add_slab(rows, rows->n_rows))
+		return ENOMEM;
+	*row = rows->n_rows++;
+	return 0;
+}
+
+static void give_row(struct triad_rows *rows, uint32_t row)
+{
+	triad_rows_hot(rows, row)->next_free = rows->first_free;
+	rows->first_free = row;
+}
+
+static void clear_row(
+	struct triad_rows *rows, uint32_t row, uint64_t guid, uint8_t port)
+{
+	struct triad_row_hot *hot = triad_rows_hot(rows, row);
+	const size_t head = offsetof(struct triad_row_hot, has);
+
+	if (!hot)
+		return; /* never: the row was given out */
+	triad_row_write_begin(hot);
+	memset((char *)hot + head, 0, sizeof(*hot) - head);
+	memset(triad_rows_cold(rows, row), 0, sizeof(struct triad_row_cold));
+	hot->node_guid = guid;
+	hot->port = port;
+	triad_row_write_end(hot);
+}
+
+/* The directory that is being made out of the old one and a fabric. */
+struct merge {
+	struct triad_rows *rows;
+	uint32_t *made; /* row numbers, perhaps with AWAY */
+	uint32_t n_made;
+	uint32_t *taken; /* rows taken so far, to undo */
+	uint32_t n_taken;
+};
+
+static int compare(const struct merge *merge, uint32_t row, uint64_t guid, uint8_t port)
+{
+	const struct triad_row_hot *hot = triad_rows_hot(merge->rows, row);
+
+	if (hot->node_guid != guid)
+		return hot->node_guid < guid ? -1 : 1;
+	return (hot->port > port) - (hot->port < port);
+}
+
+static int add_new(struct merge *merge, uint64_t guid, uint8_t port, uint32_t *row)
+{
+	int error = take_row(merge->rows, row);
+
+	if (error)
+		return error;
+	merge->taken[merge->n_taken++] = *row;
+	clear_row(merge->rows, *row, guid, port);
+	return 0;
+}
+
+/* Both the directory and the fabric's ports are sorted: one walk over the two. */
+static int merge_fabric(
+	struct merge *merge, const struct triad_fabric *fabric, uint32_t *row_of_port)
+{
+	const uint32_t *old = merge->rows->directory;
+	const uint32_t *end = old + merge->rows->n_entries;
+
+	for (uint32_t i = 0; i < fabric->n_ports; i++) {
+		const struct triad_fabric_port *port = &fabric->ports[i];
+		uint64_t guid = fabric->nodes[port->node].guid;
+		int error = 0;
+
+		while (old < end && compare(merge, *old, guid, port->number) < 0)
+			merge->made[merge->n_made++] = *old++ | AWAY;
+		if (old < end && compare(merge, *old, guid, port->number) == 0)
+			row_of_port[i] = *old++;
+		else
+			error = add_new(merge, guid, port->number, &row_of_port[i]);
+		if (error)
+			return error;
+		merge->made[merge->n_made++] = row_of_port[i];
+	}
+	while (old < end)
+		merge->made[merge->n_made++] = *old++ | AWAY;
+	return 0;
+}
+
+/* Notes who is away, and gives up rows that were away for too long, or all of them
+ * when there are too many. */
+static void settle_away(struct merge *merge, uint32_t n_present, uint64_t now_us)
+{
+	bool too_many = merge->n_made - n_present > n_present + TRIAD_SLAB_ROWS;
+	uint32_t now_s = (uint32_t)(now_us / 1000000) + 1; /* 0: it is there */
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < merge->n_made; i++) {
+		uint32_t row = merge->made[i] & ~AWAY;
+		struct triad_row_hot *hot = triad_rows_hot(merge->rows, row);
+
+		if (!(merge->made[i] & AWAY))
+			hot->away_s = 0;
+		else if (!hot->away_s)
+			hot->away_s = now_s;
+		if (hot->away_s &&
+			(too_many || now_s - hot->away_s > TRIAD_ENGINE_KEEP_S))
+			give_row(merge->rows, row);
+		else
+			merge->made[kept++] = row;
+	}
+	merge->n_made = kept;
+}
+
+/* The directory that was made becomes the one in use, cut to its length. */
+static void keep_directory(struct triad_rows *rows, const struct merge *merge)
+{
+	uint32_t *cut = realloc(merge->made, (merge->n_made + 1) * sizeof(*cut));
+
+	free(rows->directory);
+	rows->directory = cut ? cut : merge->made;
+	rows->n_entries = merge->n_made;
+}
+
+int triad_rows_adopt(struct triad_rows *rows, const struct triad_fabric *fabric,
+	uint64_t now_us, uint32_t *row_of_port)
+{
+	size_t most = (size_t)rows->n_entries + fabric->n_ports;
+	struct merge merge = {.rows = rows};
+	int error = ENOMEM;
+
+	if (most > TRIAD_ENGINE_MAX_ROWS)
+		return EOVERFLOW;
+	merge.made = calloc(most + 1, sizeof(*merge.made));
+	merge.taken = calloc((size_t)fabric->n_ports + 1, sizeof(*merge.taken));
+	if (merge.made && merge.taken)
+		error = merge_fabric(&merge, fabric, row_of_port);
+	if (error) {
+		while (merge.n_taken)
+			give_row(rows, merge.taken[--merge.n_taken]);
+		free(merge.made);
+	} else {
+		settle_away(&merge, fabric->n_ports, now_us);
+		keep_directory(rows, &merge);
+	}
+	free(merge.taken);
+	return error;
+}
+
+size_t triad_rows_octets(const struct triad_rows *rows)
+{
+	size_t n_slabs = (rows->n_rows + TRIAD_SLAB_ROWS - 1) / TRIAD_SLAB_ROWS;
+	size_t slab = sizeof(struct triad_slab) + SLAB_SIZE +
+		TRIAD_SLAB_ROWS * sizeof(struct triad_row_cold);
+
+	return sizeof(*rows) + n_slabs * slab + rows->n_entries * sizeof(uint32_t);
+}

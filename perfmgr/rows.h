@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Where the engine keeps its rows: slabs of them, and a directory by port.
+ *
+ * Model: a row has two halves in two slabs.  The hot half, four cache lines, is all
+ * that an update touches: what was read last and how it changed.  The cold half has
+ * for each counter the base that the last reading is added to:
+ *
+ *     total = base + last        (modulo 2^64)
+ *
+ * A base changes only when the hardware was reset or the total is zeroed, so a sweep
+ * over a million ports moves a quarter of a gigabyte and not twice that.
+ *
+ * The directory has the rows' numbers, sorted by (node GUID, port), of ports that are
+ * in the fabric or were not long ago.
+ *
+ * Internal to the engine (engine.h), which says who may call when. */
+#ifndef TRIAD_PERFMGR_ROWS_H
+#define TRIAD_PERFMGR_ROWS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "perfmgr/counter.h"
+#include "perfmgr/engine.h"
+#include "triad/fabric.h"
+
+/* A slab of hot halves is 2 MiB, a huge page. */
+#define TRIAD_SLAB_ROWS 8192u
+
+/* Error counters have 16 bits at most; PortXmitWait behind them has 32. */
+#define TRIAD_N_SHORT TRIAD_PORT_XMIT_WAIT
+#define TRIAD_N_WIDE (TRIAD_N_COUNTERS - TRIAD_FIRST_WIDE_COUNTER)
+
+_Static_assert(TRIAD_N_SHORT + 1 == TRIAD_FIRST_WIDE_COUNTER, "the table's order");
+
+/* The counter attributes, as the engine numbers them. */
+enum { TRIAD_ROW_NARROW, TRIAD_ROW_WIDE, TRIAD_ROW_N_ATTRIBUTES };
+
+struct triad_row_hot {
+	atomic_uint sequence; /* odd while the row is written */
+	uint32_t has;
+	uint64_t node_guid;
+	uint64_t read_us[TRIAD_ROW_N_ATTRIBUTES];
+	float interval_us[TRIAD_ROW_N_ATTRIBUTES];
+	uint32_t others_reset_s, own_reset_s, zeroed_s; /* 0: never */
+	union {
+		uint32_t away_s;    /* since when it is not in the fabric; 0: it is */
+		uint32_t next_free; /* while nobody has the row */
+	};
+	uint16_t n_others_resets, n_own_resets;
+	uint8_t port;
+	bool answered;
+	uint8_t from_extended; /* bit i: wide counter i was read from there last */
+	/* --- the next cache line --- */
+	uint16_t short_last[TRIAD_N_SHORT], short_change[TRIAD_N_SHORT];
+	uint32_t wait_last, wait_change;
+	uint32_t asked; /* bit i: we asked for a reset of counter i */
+	/* --- two more --- */
+	uint64_t wide_last[TRIAD_N_WIDE], wide_change[TRIAD_N_WIDE];
+} __attribute__((aligned(64)));
+
+_Static_assert(sizeof(struct triad_row_hot) == 256, "four cache lines");
+
+struct triad_row_cold {
+	uint64_t base[TRIAD_N_COUNTERS];
+};
+
+struct triad_slab {
+	struct triad_row_hot *hot;
+	struct triad_row_cold *cold;
+};
+
+struct triad_rows {
+	_Atomic(struct triad_slab *) slabs[TRIAD_ENGINE_MAX_ROWS / TRIAD_SLAB_ROWS];
+	uint32_t n_rows;     /* ever given out */
+	uint32_t first_free; /* rows given back, a list; TRIAD_NO_ROW: none */
+	uint32_t *directory;
+	uint32_t n_entries;
+};
+
+#define TRIAD_NO_ROW UINT32_MAX
+
+void triad_rows_init(struct triad_rows *rows);
+void triad_rows_clear(struct triad_rows *rows);
+
+/* NULL for a row number never given out. */
+static inline struct triad_row_hot *triad_rows_hot(
+	const struct triad_rows *rows, uint32_t row)
+{
+	uint32_t slab = row / TRIAD_SLAB_ROWS;
+	struct triad_slab *at = NULL;
+
+	if (slab < sizeof(rows->slabs) / sizeof(rows->slabs[0]))
+		at = atomic_load_explicit(&rows->slabs[slab], memory_order_acquire);
+	return at ? &at->hot[row % TRIAD_SLAB_ROWS] : NULL;
+}
+
+/* For a row number that was given out. */
+static inline struct triad_row_cold *triad_rows_cold(
+	const struct triad_rows *rows, uint32_t row)
+{
+	struct triad_slab *slab = atomic_load_explicit(
+		&rows->slabs[row / TRIAD_SLAB_ROWS], memory_order_relaxed);
+
+	return &slab->cold[row % TRIAD_SLAB_ROWS];
+}
+
+/* Between these two, readers try again. */
+static inline void triad_row_write_begin(struct triad_row_hot *hot)
+{
+	unsigned sequence = atomic_load_explicit(&hot->sequence, memory_order_relaxed);
+
+	atomic_store_explicit(&hot->sequence, sequence + 1, memory_order_relaxed);
+	atomic_thread_fence(memory_order_release);
+}
+
+static inline void triad_row_write_end(struct triad_row_hot *hot)
+{
+	unsigned sequence = atomic_load_explicit(&hot->sequence, memory_order_relaxed);
+
+	atomic_store_explicit(&hot->sequence, sequence + 1, memory_order_release);
+}
+
+/* Gives each port of 'fabric' its row; see triad_engine_adopt(). */
+int triad_rows_adopt(struct triad_rows *rows, const struct triad_fabric *fabric,
+	uint64_t now_us, uint32_t *row_of_port);
+
+size_t triad_rows_octets(const struct triad_rows *rows);
+
+#endif

@@ -1,0 +1,151 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""What sweeps ask of a real opensm's fabric, and what is reset there."""
+
+import taplib
+from triadlib import (ask, ask_json, log_has, perfquery, ports, status, triad_lab,
+                      wait_for_sweep)
+
+SWITCH1 = "0x0000000000200000"
+# Two switches with eight ports each and four hosts; sweeps are those asked for.
+CONF = "[perfmgr]\nsweep_period = 3600\nmode = {}\nreset = {}\n"
+
+
+def lab_in(mode, reset="never"):
+    return triad_lab(CONF.format(mode, reset))
+
+
+def perf_set(lab, port, **counters):
+    lab.sim(*(f'PerformanceSet "Switch1"[{port}] PortCounters.{name}={value}'
+              for name, value in counters.items()))
+
+
+def mads_of_sweep(lab):
+    before = status(lab)["perfmgr"]["mads_sent"]
+    ask(lab, "perf", "sweep")
+    return status(lab)["perfmgr"]["mads_sent"] - before
+
+
+def counter(lab, port, name):
+    return ports(lab, "--node", SWITCH1)[(SWITCH1, port)]["counters"][name]
+
+
+# --- modes -------------------------------------------------------------------
+
+def test_triad_mode_reads_errors_where_the_sum_changed(t):
+    with lab_in("triad") as lab:
+        wait_for_sweep(lab)
+        t.equal(mads_of_sweep(lab), 2 * (1 + 8) + 4 * 2, "MADs of a quiet sweep")
+        perf_set(lab, 3, SymbolErrorCounter=7, PortXmitWait=99)
+        t.equal(mads_of_sweep(lab), 2 * (1 + 8) + 4 * 2 + 8, "MADs with errors")
+        t.equal(counter(lab, 3, "SymbolErrorCounter"), 7, "error")
+        t.equal(counter(lab, 3, "PortXmitWait"), 99, "congestion")
+        t.equal(mads_of_sweep(lab), 2 * (1 + 8) + 4 * 2, "MADs afterwards")
+
+
+def test_triad_mode_sum_at_its_maximum_is_not_believed(t):
+    with lab_in("triad") as lab:
+        wait_for_sweep(lab)
+        # ibsim's sum of this one stops at 255.
+        perf_set(lab, 3, PortXmitDiscards=300)
+        ask(lab, "perf", "sweep")
+        perf_set(lab, 3, PortXmitDiscards=400)
+        ask(lab, "perf", "sweep")
+        t.equal(counter(lab, 3, "PortXmitDiscards"), 400, "discards")
+
+
+def test_errors_mode_one_mad_an_agent(t):
+    with lab_in("errors") as lab:
+        wait_for_sweep(lab)
+        t.equal(mads_of_sweep(lab), 2 + 4, "MADs of a quiet sweep")
+        perf_set(lab, 3, LinkDownedCounter=2)
+        ask(lab, "perf", "sweep")
+        t.equal(counter(lab, 3, "LinkDownedCounter"), 2, "error")
+
+
+def test_mode_changed_while_running(t):
+    with lab_in("errors") as lab:
+        wait_for_sweep(lab)
+        ask(lab, "set", "perfmgr.mode", "full")
+        t.equal(mads_of_sweep(lab), 2 * (2 * 8 + 4), "MADs of a full sweep")
+
+
+# --- resets ------------------------------------------------------------------
+
+def test_counter_near_full_is_reset_and_total_goes_on(t):
+    with lab_in("triad", "near-full") as lab:
+        wait_for_sweep(lab)
+        lid = ports(lab)[(SWITCH1, 3)]["lid"]
+        perf_set(lab, 3, LinkDownedCounter=250, PortRcvErrors=1000)
+        ask(lab, "perf", "sweep")
+        t.equal(perfquery(lab, lid, 3)["LinkDownedCounter"], 0, "hardware")
+        t.equal(perfquery(lab, lid, 3)["PortRcvErrors"], 1000, "another counter")
+        log_has(lab, f"counters of {SWITCH1} port 3 (Switch1) were reset in hardware")
+        perf_set(lab, 3, LinkDownedCounter=4)
+        ask(lab, "perf", "sweep")
+        row = ports(lab)[(SWITCH1, 3)]
+        t.equal(row["counters"]["LinkDownedCounter"], 254, "total")
+        t.equal(row["resets"]["by_triad"]["count"], 1, "our resets")
+        assert row["resets"]["by_triad"]["last"], row
+        t.equal(row["resets"]["by_others"], {"count": 0, "last": None}, "others'")
+        assert "[hardware reset by Triad 20" in ask(lab, "perf", "show")
+
+
+def test_perf_reset_zeroes_totals_and_leaves_hardware(t):
+    with lab_in("full") as lab:
+        wait_for_sweep(lab)
+        lid = ports(lab)[(SWITCH1, 3)]["lid"]
+        perf_set(lab, 3, SymbolErrorCounter=70)
+        perf_set(lab, 4, SymbolErrorCounter=80)
+        ask(lab, "perf", "sweep")
+        answer = ask_json(lab, "perf", "reset", "--node", "Switch1", "--port", "3")
+        t.equal(answer, {"ports": 1, "hardware": False}, "answer")
+        t.equal(counter(lab, 3, "SymbolErrorCounter"), 0, "total")
+        t.equal(counter(lab, 4, "SymbolErrorCounter"), 80, "another port's")
+        t.equal(perfquery(lab, lid, 3)["SymbolErrorCounter"], 70, "hardware")
+        perf_set(lab, 3, SymbolErrorCounter=75)
+        ask(lab, "perf", "sweep")
+        t.equal(counter(lab, 3, "SymbolErrorCounter"), 5, "total afterwards")
+        t.equal(ask(lab, "perf", "reset"), "20 ports: totals are 0 now\n", "all")
+
+
+def test_perf_reset_hardware(t):
+    with lab_in("triad") as lab:
+        wait_for_sweep(lab)
+        lid = ports(lab)[(SWITCH1, 3)]["lid"]
+        perf_set(lab, 3, SymbolErrorCounter=70, PortXmitWait=5)
+        ask(lab, "perf", "sweep")
+        answer = ask_json(lab, "perf", "reset", "--hardware", "--type", "switch")
+        t.equal(answer, {"ports": 16, "hardware": True, "hardware_reset": 16,
+                         "hardware_unanswered": 0}, "answer")
+        queried = perfquery(lab, lid, 3)
+        t.equal((queried["SymbolErrorCounter"], queried["PortXmitWait"]), (0, 0),
+                "hardware")
+        t.equal(counter(lab, 3, "SymbolErrorCounter"), 0, "total")
+
+
+def test_perf_reset_of_no_such_node(t):
+    with lab_in("full") as lab:
+        wait_for_sweep(lab)
+        process = lab.run("triadctl", "perf", "reset", "--node", "nobody")
+        t.equal(process.returncode, 1, "status")
+        assert "perf reset: no such node: 'nobody'" in process.stderr, process.stderr
+
+
+def test_reset_by_others_is_told_apart(t):
+    with lab_in("triad") as lab:
+        wait_for_sweep(lab)
+        perf_set(lab, 3, SymbolErrorCounter=70)
+        ask(lab, "perf", "sweep")
+        lid = ports(lab)[(SWITCH1, 3)]["lid"]
+        perfquery(lab, lid, 3, "-R")
+        perf_set(lab, 3, SymbolErrorCounter=9)
+        ask(lab, "perf", "sweep")
+        row = ports(lab)[(SWITCH1, 3)]
+        t.equal(row["counters"]["SymbolErrorCounter"], 79, "total")
+        t.equal((row["resets"]["by_others"]["count"],
+                 row["resets"]["by_triad"]["count"]), (1, 0), "resets")
+
+
+if __name__ == "__main__":
+    taplib.main(globals())
