@@ -14,6 +14,7 @@ struct triad_umad {
 	struct triad_mad_transport transport;
 	int fd;
 	int agent;
+	bool reads_at_once; /* reading what is not there does not block */
 	void *send_buffer;
 	void *receive_buffer;
 };
@@ -54,22 +55,40 @@ static int read_mad(struct triad_umad *umad, size_t *size)
 	return errno ? errno : EIO;
 }
 
-static int receive_mad(void *context, uint64_t wait_us, struct triad_mad_reply *reply)
+/* Returns 0, EAGAIN or another errno. */
+static int wait_for_mad(struct triad_umad *umad, uint64_t wait_us)
 {
-	struct triad_umad *umad = context;
 	/* Rounded up, so that a short wait is a wait. */
 	int wait_ms = (int)((wait_us + TRIAD_US_PER_MS - 1) / TRIAD_US_PER_MS);
-	size_t size = 0;
 	int error;
 
 	if (wait_us > 60 * TRIAD_US_PER_S)
 		wait_ms = 60000;
 	error = umad_poll(umad->fd, wait_ms);
-	if (error)
-		return error == -ETIMEDOUT || errno == EINTR ? EAGAIN
-			: errno                              ? errno
-							     : EIO;
-	error = read_mad(umad, &size);
+	if (!error)
+		return 0;
+	if (error == -ETIMEDOUT || errno == EINTR)
+		return EAGAIN;
+	return errno ? errno : EIO;
+}
+
+/* Mostly there is one already: that costs one call and not two. */
+static int await_mad(struct triad_umad *umad, uint64_t wait_us, size_t *size)
+{
+	int error = umad->reads_at_once ? read_mad(umad, size) : EAGAIN;
+
+	if (error != EAGAIN || (umad->reads_at_once && !wait_us))
+		return error;
+	error = wait_for_mad(umad, wait_us);
+	return error ? error : read_mad(umad, size);
+}
+
+static int receive_mad(void *context, uint64_t wait_us, struct triad_mad_reply *reply)
+{
+	struct triad_umad *umad = context;
+	size_t size = 0;
+	int error = await_mad(umad, wait_us, &size);
+
 	if (error)
 		return error;
 	reply->status = umad_status(umad->receive_buffer);
@@ -118,8 +137,7 @@ static int open_port(struct triad_umad *umad, uint64_t port_guid)
 	umad->fd = fd;
 	/* A simulated descriptor has no flags; it does not block either. */
 	flags = fcntl(fd, F_GETFL);
-	if (flags >= 0)
-		(void)fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+	umad->reads_at_once = flags >= 0 && fcntl(fd, F_SETFL, flags | O_NONBLOCK) == 0;
 	umad->agent = umad_register(fd, TRIAD_MAD_CLASS_PERFORMANCE, 1, 0, NULL);
 	return umad->agent < 0 ? (errno ? errno : EPERM) : 0;
 }

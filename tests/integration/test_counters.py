@@ -13,7 +13,7 @@ from triadlib import (ERRORS, ask, ask_json, perfquery, ports, status, triad_lab
 
 SWITCH1 = "0x0000000000200000"
 # Sweeps are those that the test asks for.
-RARELY = "[perfmgr]\nsweep_period = 3600\n"
+RARELY = "[perfmgr]\nsweep_period = 3600\nreset = never\n"
 DATA = ("PortXmitData", "PortRcvData", "PortXmitPkts", "PortRcvPkts")
 
 
