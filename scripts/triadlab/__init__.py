@@ -11,5 +11,6 @@ state        a lab's folder, and lab.json, which says what runs there
 simulator    ibsim and its console
 opensm       opensm: its configuration, its start, what its log says
 feedback     progress and excerpts of logs for the user
+faults       rules by which MADs come to harm
 up, run, status, down  the operations
 """

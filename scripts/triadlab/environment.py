@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """What programs need to see of the machine and of a lab.
 
-A program finds ibsim instead of an HCA because libumad2sim is loaded before all
-other libraries.  That takes the lab from IBSIM_SOCKNAME and the node to be on
-from SIM_HOST."""
+A program finds ibsim instead of an HCA because a library is loaded before all others:
+our own (tests/lab/umad_preload.c), which behaves as the kernel does, or Debian's
+libumad2sim.  Both take the lab from IBSIM_SOCKNAME and the node to be on from
+SIM_HOST."""
 
 import os
 import platform
@@ -14,9 +15,12 @@ from pathlib import Path
 from .errors import LabError
 
 PLUGIN = "libosmtriad.so"
+_LABUMAD = "tests/lab/.libs/liblabumad.so"
+_PORT_LIBRARIES = ("libumad2sim.so", "liblabumad.so")
 
-# Variables that would lead umad2sim, or whoever inherits them, astray.
-_FOREIGN = ("IBSIM_SERVER_NAME", "IBSIM_SERVER_PORT", "SIM_HOST", "SIM_SET_ISSM")
+# Variables that would lead those libraries, or whoever inherits them, astray.
+_FOREIGN = ("IBSIM_SERVER_NAME", "IBSIM_SERVER_PORT", "SIM_HOST", "SIM_SET_ISSM",
+            "TRIAD_LAB_FAULTS", "TRIAD_LAB_SYS")
 
 
 def require_programs():
@@ -54,6 +58,12 @@ def find_umad2sim():
                    "ibsim-utils (scripts/deps does)")
 
 
+def find_labumad(builddir):
+    """Our own library in the build tree; None when it is not built."""
+    library = Path(builddir or "", _LABUMAD)
+    return str(library) if builddir and library.exists() else None
+
+
 def plain(lab):
     """For programs that do not use the fabric: ibsim itself, or triadctl."""
     variables = {name: value for name, value in os.environ.items()
@@ -61,18 +71,19 @@ def plain(lab):
     variables["IBSIM_SOCKNAME"] = lab.socket_name
     variables["PATH"] = _search_path(lab.builddir)
     preload = [name for name in re.split("[ :]+", variables.pop("LD_PRELOAD", ""))
-               if name and not name.endswith("libumad2sim.so")]
+               if name and not name.endswith(_PORT_LIBRARIES)]
     if preload:
         variables["LD_PRELOAD"] = ":".join(preload)
     return variables
 
 
-def attached(lab, node_id, libraries=()):
-    """For programs on a node of the fabric; 'libraries' are loaded before all
-    others."""
+def attached(lab, node_id, folder, libraries=()):
+    """For programs on a node of the fabric; 'libraries' are loaded before all others,
+    files that stand for those of sysfs are put into 'folder'."""
     variables = plain(lab)
     variables["SIM_HOST"] = node_id
+    variables["TRIAD_LAB_FAULTS"] = str(lab.path("faults"))
+    variables["TRIAD_LAB_SYS"] = str(folder)
     variables["LD_PRELOAD"] = ":".join([
-        *libraries, find_umad2sim(),
-        *filter(None, [variables.get("LD_PRELOAD")])])
+        *libraries, lab.port_library, *filter(None, [variables.get("LD_PRELOAD")])])
     return variables

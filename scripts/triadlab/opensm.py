@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """opensm in a lab: its opensm.conf and triad.conf, its start, what its log says.
 
-It is the stock program, and runs as on a host with an HCA: only libumad2sim,
-loaded before all other libraries, leads it to ibsim."""
+It is the stock program, and runs as on a host with an HCA: only a library that is
+loaded before all others leads it to ibsim."""
 
 import os
 import re

@@ -10,8 +10,8 @@ import tempfile
 from . import environment, netfile, nodes
 from .errors import LabError, UsageError
 
-# They reach the plugin through sockets and files.  umad2sim, which takes
-# descriptors from 1024 on for its own, would only be in their way.
+# They reach the plugin through sockets and files.  The library that leads to ibsim
+# would only be in their way.
 NOT_ATTACHED = ("triadctl", "curl", "promtool")
 
 
@@ -27,9 +27,13 @@ def run(lab, command, node=None, sm_index=0):
     if lab.simulator is None or not lab.simulator.is_alive():
         raise LabError(f"the lab in {lab.folder} does not run; lab up starts one")
     node_id = _node_id(lab, node)
-    variables = environment.attached(lab, node_id) | variables
-    return _run_in_scratch_folder(lab, _find(command[0], variables), command,
-                                  variables)
+    with tempfile.TemporaryDirectory(prefix="run-", dir=lab.folder) as scratch:
+        variables = environment.attached(lab, node_id, scratch) | variables
+        # umad2sim writes into the working directory, and cleans up only when the
+        # program ends by itself.
+        child = subprocess.Popen(command, executable=_find(command[0], variables),
+                                 env=variables, cwd=scratch)
+        return _wait(child)
 
 
 def _control_socket(lab, sm_index):
@@ -57,15 +61,6 @@ class CommandNotFound(LabError):
     """Told like a shell does."""
 
     exit_status = 127
-
-
-def _run_in_scratch_folder(lab, program, command, variables):
-    """umad2sim writes into the working directory, and cleans up only when the
-    program ends by itself."""
-    with tempfile.TemporaryDirectory(prefix="run-", dir=lab.folder) as scratch:
-        child = subprocess.Popen(command, executable=program, env=variables,
-                                 cwd=scratch)
-        return _wait(child)
 
 
 def _wait(child):

@@ -22,7 +22,8 @@ STARTING, UP, FAILED, DOWN = "starting", "up", "failed", "down"
 
 # Everything a lab puts into its folder, and what therefore may be removed before
 # another one; lab.json last, because without it the rest is nobody's.
-_CONTENT = ("fabric.net", "sim.*", "sm-[0-9]*", "plugin", "run-*", "lab.json*")
+_CONTENT = ("fabric.net", "sim.*", "sm-[0-9]*", "plugin", "run-*", "faults",
+            "lab.json*")
 
 
 @dataclass
@@ -69,7 +70,8 @@ class Sm:
 @dataclass
 class Lab:
     """lab.json.  'token' is unique to this lab; 'run_node' is where commands
-    are attached unless they ask for another node."""
+    are attached unless they ask for another node; 'port_library' is what leads
+    programs to ibsim."""
 
     folder: str
     token: str
@@ -77,6 +79,7 @@ class Lab:
     n_nodes: int
     run_node: str
     builddir: str | None
+    port_library: str
     phase: str = STARTING
     simulator: Started | None = None
     sms: list[Sm] = field(default_factory=list)

@@ -28,6 +28,7 @@ def status(lab):
         "alive": simulator_alive and bool(sms) and all(it["alive"] for it in sms),
         "net": lab.net, "nodes": lab.n_nodes, "run_node": lab.run_node,
         "socket_name": lab.socket_name, "builddir": lab.builddir,
+        "port_library": lab.port_library,
         "simulator": {"pid": lab.simulator and lab.simulator.pid,
                       "alive": simulator_alive, "log": str(lab.path("sim.out"))},
         "sms": sms,

@@ -46,6 +46,7 @@ class Wishes:
     plugin: str = "yes"
     builddir: str | None = None
     console: str = "off"
+    umad2sim: bool = False
     preload: list[str] = field(default_factory=list)
     timeout_s: float | None = None
 
@@ -99,11 +100,12 @@ class _Start:
         self._children = {}
         timeout_s = wishes.timeout_s or 120 + len(fabric.nodes) / 100
         self._deadline = time.monotonic() + timeout_s
+        builddir = environment.find_builddir(wishes.builddir)
         self._lab = state.Lab(
             folder=str(wishes.folder), token=secrets.token_hex(6),
             net=str(wishes.folder / "fabric.net"), n_nodes=len(fabric.nodes),
             run_node=nodes.choose_for_commands(fabric, sm_nodes).node_id,
-            builddir=environment.find_builddir(wishes.builddir))
+            builddir=builddir, port_library=self._find_port_library(builddir))
 
     def run(self):
         with _signals_raised():
@@ -133,6 +135,21 @@ class _Start:
         end(self._lab)
         self._lab.phase = state.FAILED
         self._lab.save()
+
+    def _find_port_library(self, builddir):
+        """What leads programs to ibsim."""
+        library = None if self._wishes.umad2sim else environment.find_labumad(builddir)
+        if library:
+            return library
+        if not self._wishes.umad2sim:
+            missing = f"liblabumad.so is not in {builddir or 'build'}/tests/lab/.libs"
+            if self._wishes.plugin == "yes":
+                raise LabError(f"{missing}: run make or scripts/build, name the build "
+                               "tree with --builddir, or use --umad2sim")
+            self._progress.warn(
+                f"{missing}: umad2sim takes its place, which drops time-outs, retries "
+                "and long answers; scripts/build makes it")
+        return environment.find_umad2sim()
 
     def _find_plugin(self):
         """The folder to load the plugin from, or None for none."""
@@ -181,7 +198,8 @@ class _Start:
         self._logs.append(log)
         self._lab.sms.append(sm)
         self._progress.say(f"opensm sweeps from {sm.node}")
-        variables = environment.attached(self._lab, sm.node, self._wishes.preload)
+        variables = environment.attached(
+            self._lab, sm.node, f"{sm.folder}/cwd", self._wishes.preload)
         if self._library_path:
             variables["LD_LIBRARY_PATH"] = ":".join(filter(None, [
                 self._library_path, variables.get("LD_LIBRARY_PATH")]))

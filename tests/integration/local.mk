@@ -5,14 +5,17 @@ plugin_tests = \
 	tests/integration/test_console.py \
 	tests/integration/test_control_socket.py \
 	tests/integration/test_counters.py \
+	tests/integration/test_faults.py \
 	tests/integration/test_lifecycle.py \
 	tests/integration/test_partitions.py \
 	tests/integration/test_soak.py \
+	tests/integration/test_sweep.py \
 	tests/integration/test_triadctl.py
 script_tests = \
 	tests/integration/test_bench.py \
 	tests/integration/test_demo.py \
 	tests/integration/test_gen_fabric.py \
+	tests/integration/test_kernel_semantics.py \
 	tests/integration/test_lab.py
 
 TESTS += $(plugin_tests)

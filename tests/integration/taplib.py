@@ -160,11 +160,13 @@ class Lab:
     AssertionError when 'lab up' fails; what it printed is in 'up_messages'."""
 
     def __init__(self, net, sms=(), opensm_conf="", triad_conf="", plugin="yes",
-                 console="off", preload=(), timeout_s=None):
+                 console="off", preload=(), timeout_s=None, umad2sim=False):
         self.folder = Path(tempfile.mkdtemp(prefix="triad-test-"))
         self.up_messages = ""
         self._arguments = ["--net", net, "--plugin", plugin, "--console", console,
                            "--builddir", BUILDDIR]
+        if umad2sim:
+            self._arguments.append("--umad2sim")
         for node in sms:
             self._arguments += ["--sm", node]
         for library in [*_sanitizer(), *preload]:

@@ -214,6 +214,65 @@ def test_plugin_that_is_not_built_is_refused(t):
                          "--builddir", folder), 1, "make")
 
 
+# --- what leads programs to ibsim ----------------------------------------------
+
+def test_lab_with_umad2sim_works_and_knows_no_faults(t):
+    with no_plugin_lab(umad2sim=True) as lab:
+        t.contains(lab.status()["port_library"], "libumad2sim.so", "the library")
+        t.contains(lab.run("env").stdout, "libumad2sim.so", "a command's environment")
+        t.contains(lab.run("sminfo").stdout, "SMINFO_MASTER", "sminfo")
+        t.failed(lab.command("faults", "-", input="lose\n", stdin=None), 1, "umad2sim")
+
+
+def test_lab_without_a_build_says_that_umad2sim_takes_its_place(t):
+    folder = t.folder()
+    t.cleanup(lab_command, "down", "--dir", folder / "lab")
+    started = up(folder / "lab", "--builddir", folder)
+    t.succeeded(started)
+    t.contains(started.stderr, "scripts/build", "what up said")
+    status = json.loads(lab_command("status", "--dir", folder / "lab", "--json").stdout)
+    t.contains(status["port_library"], "libumad2sim.so", "the library")
+
+
+def test_programs_leave_no_files(t):
+    with no_plugin_lab() as lab:
+        folder = t.folder()
+        t.succeeded(lab.run("env", f"TRIAD_LAB_SYS={folder}", "ibstat"))
+        t.equal(os.listdir(folder), [], "files that are left")
+        t.equal(list(lab.folder.glob("run-*")), [], "files in the lab")
+        t.equal(len(list(lab.folder.glob("sm-0/cwd/triad-lab-sys-*"))), 1, "opensm's")
+
+
+# --- faults --------------------------------------------------------------------
+
+def test_faults_are_installed_shown_and_cleared(t):
+    rules = t.folder() / "rules"
+    rules.write_text("# silent\nseed 1\nlose class 0x04 lid 5 # PMA\n\n", encoding="ascii")
+    with no_plugin_lab() as lab:
+        t.equal(lab.command("faults").stdout, "lab: no faults\n")
+        shown = "seed 1\nlose class 0x04 lid 5\n"
+        t.equal(lab.command("faults", rules).stdout, shown, "what is installed")
+        t.equal(lab.command("faults").stdout, shown, "what is active")
+        t.equal(lab.command("faults", "--clear").stdout, "lab: no faults\n")
+
+
+def test_faults_with_a_mistake_change_nothing(t):
+    with no_plugin_lab() as lab:
+        t.succeeded(lab.command("faults", "-", input="lose class 3\n", stdin=None))
+        for text, part in (("\nloose\n", "standard input:2: no fault"),
+                           ("lose class 256", ":1: not possible here: '256'"),
+                           ("lose colour 3", ":1: no key has this name: 'colour'"),
+                           ("lose class", ":1: no value follows: 'class'"),
+                           ("lose probability 1.5", "'1.5'"),
+                           ("lose direction up", "'up'"),
+                           ("lose ms 3", "'3'"),
+                           ("delay class 3", "needs 'ms'"),
+                           ("seed", "'seed' needs one number")):
+            t.failed(lab.command("faults", "-", input=text, stdin=None), 1, part)
+        t.equal(lab.command("faults").stdout, "lose class 3\n", "what is active")
+        t.equal(list(lab.folder.glob("run-*")), [], "files in the lab")
+
+
 # --- ibsim's console ---------------------------------------------------------
 
 def test_sim_performance_set_shows_in_perfquery(t):

@@ -5,3 +5,53 @@ tests_lab_librecord_la_SOURCES = tests/lab/record.c
 tests_lab_librecord_la_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS)
 # A library for preloading must be shared, which libtool makes of it for its rpath.
 tests_lab_librecord_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
+
+# The port of programs in a lab, built with all the rest because scripts/lab needs it.
+noinst_LTLIBRARIES += tests/lab/liblabumad.la
+tests_lab_liblabumad_la_SOURCES = \
+	tests/lab/umad_address.c \
+	tests/lab/umad_address.h \
+	tests/lab/umad_agents.c \
+	tests/lab/umad_agents.h \
+	tests/lab/umad_calls.c \
+	tests/lab/umad_calls.h \
+	tests/lab/umad_faults.c \
+	tests/lab/umad_faults.h \
+	tests/lab/umad_files.c \
+	tests/lab/umad_files.h \
+	tests/lab/umad_mad.h \
+	tests/lab/umad_port.c \
+	tests/lab/umad_port.h \
+	tests/lab/umad_preload.c \
+	tests/lab/umad_process.c \
+	tests/lab/umad_process.h \
+	tests/lab/umad_rmpp.h \
+	tests/lab/umad_rmpp_receive.c \
+	tests/lab/umad_rmpp_send.c \
+	tests/lab/umad_rules.c \
+	tests/lab/umad_sends.c \
+	tests/lab/umad_sends.h \
+	tests/lab/umad_sysfs.c \
+	tests/lab/umad_sysfs.h \
+	tests/lab/umad_timers.c \
+	tests/lab/umad_timers.h \
+	tests/lab/umad_wire.c \
+	tests/lab/umad_wire.h
+# Programs without a sanitizer's library load it, too.
+tests_lab_liblabumad_la_CFLAGS = $(AM_CFLAGS) -O2 -fno-sanitize=all
+tests_lab_liblabumad_la_LDFLAGS = -Wc,-fno-sanitize=all $(AX_PTHREAD_FLAGS) -module \
+	-avoid-version -shared -rpath /nowhere
+tests_lab_liblabumad_la_LIBADD = -ldl
+
+# What tests look at a lab's port with.
+check_PROGRAMS += tests/lab/probe
+tests_lab_probe_SOURCES = tests/lab/probe.c
+tests_lab_probe_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS) -fno-sanitize=all
+tests_lab_probe_LDFLAGS = -Wc,-fno-sanitize=all
+tests_lab_probe_LDADD = $(UMAD_LIBS)
+
+# A second plugin, which OpenSM asks for by the name "locker".
+check_LTLIBRARIES += tests/lab/liblocker.la
+tests_lab_liblocker_la_SOURCES = tests/lab/locker.c
+tests_lab_liblocker_la_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)
+tests_lab_liblocker_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere

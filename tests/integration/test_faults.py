@@ -1,0 +1,286 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""What goes wrong on fabrics, done to a real opensm's: in each case the totals are
+right, sweeps are on time or said to be late, OpenSM answers SA queries, and memory
+stays flat.
+
+The lab's wire loses, delays, duplicates, cuts and corrupts MADs by rule.  Nodes that
+come back with another LID are simulated (tests/unit/perfmgr/test_resets.c): OpenSM
+gives a node that comes back its old one."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import taplib
+from taplib import BUILDDIR, SRCDIR, Lab, wait_until
+from triadlib import ask, ask_json, ports, status, triad_lab, wait_for_sweep
+
+SWITCH1 = "0x0000000000200000"
+SWITCH2 = "0x0000000000200001"
+N_PORTS = 2 * 8 + 4
+# A time-out that ends before the next sweep, and retries for a lossy wire.
+CONF = ("[perfmgr]\nsweep_period = 1\nreset = never\nmode = {mode}\ntimeout = 100\n"
+        "retries = {retries}\n")
+MEMORY_SLACK = 2_000_000
+
+
+def fault_lab(mode="triad", retries=5, **options):
+    return triad_lab(CONF.format(mode=mode, retries=retries), **options)
+
+
+def faults(lab, *rules):
+    path = lab.folder / "rules"
+    path.write_text("\n".join(["seed 7", *rules, ""]), encoding="utf-8")
+    taplib.Test.succeeded(lab.command("faults", path))
+
+
+def no_faults(lab):
+    taplib.Test.succeeded(lab.command("faults", "--clear"))
+
+
+def perf_set(lab, node, port, **counters):
+    lab.sim(*(f'PerformanceSet "{node}"[{port}] PortCounters.{name}={value}'
+              for name, value in counters.items()))
+
+
+def sweep(lab):
+    """One sweep from its beginning to its end, the faults included."""
+    return ask_json(lab, "perf", "sweep")
+
+
+def errors_of(lab, port=3, guid=SWITCH1):
+    return ports(lab)[(guid, port)]["counters"].get("SymbolErrorCounter")
+
+
+def sa_answers(lab):
+    """OpenSM, asked from another node, tells of the fabric's nodes."""
+    process = lab.run("saquery", "-N", node="Hca3")
+    return process.returncode == 0 and process.stdout.count("NodeRecord dump") > 0
+
+
+def check_period(t, lab, seconds=2):
+    """Sweeps go on: each second one, or said to be late."""
+    before, begun = status(lab)["perfmgr"], time.monotonic()
+    wait_until(lambda: time.monotonic() - begun > seconds, seconds + 5, "some seconds")
+    after, passed = status(lab)["perfmgr"], time.monotonic() - begun
+    n, late = (after[key] - before[key] for key in ("sweeps", "sweeps_late"))
+    assert n >= passed - 2 or late > 0, f"{n} sweeps in {passed:.1f} s, {late} late"
+
+
+def check_memory(lab, before):
+    if "TRIAD_LAB_PRELOAD" not in os.environ:  # a sanitizer keeps what is freed
+        after = status(lab)["memory"]["process_octets"]
+        assert after <= before + MEMORY_SLACK, f"{before} octets before, {after} after"
+
+
+def lid_of(lab, guid, port=1):
+    return ports(lab)[(guid, port)]["lid"]
+
+
+def check_under(t, *rules, retries=5, mode="triad"):
+    """Counters that change under these faults are read right, while OpenSM answers.
+    Returns the PerfManager's counts."""
+    with fault_lab(mode, retries) as lab:
+        wait_for_sweep(lab, 2)
+        memory = status(lab)["memory"]["process_octets"]
+        faults(lab, *rules)
+        for value in (5, 50, 500):
+            perf_set(lab, "Switch1", 3, SymbolErrorCounter=value)
+            wait_until(lambda value=value: errors_of(lab) == value, 20,
+                       f"{value} symbol errors")
+            assert sa_answers(lab), "no answer of the SA"
+        check_period(t, lab)
+        counts = status(lab)["perfmgr"]
+        no_faults(lab)
+        t.equal(sweep(lab)["unanswered"], 0, "unanswered, without faults")
+        t.equal(errors_of(lab), 500, "symbol errors at the end")
+        check_memory(lab, memory)
+        return counts
+
+
+# --- MADs --------------------------------------------------------------------
+
+def test_one_mad_in_ten_lost(t):
+    counts = check_under(t, "lose class 0x04 probability 0.1")
+    assert counts["timeouts"] and counts["retries"], counts
+    t.equal(counts["ports_unanswered"], 0, "unanswered")
+
+
+def test_answers_twice(t):
+    counts = check_under(t, "duplicate class 0x04 direction in probability 0.5")
+    t.equal(counts["ports_unanswered"], 0, "unanswered")
+
+
+def test_questions_twice(t):
+    check_under(t, "duplicate class 0x04 direction out probability 0.5")
+
+
+def test_answers_too_late(t):
+    counts = check_under(t, "delay class 0x04 direction in ms 150 probability 0.2")
+    assert counts["timeouts"], counts
+
+
+def test_questions_garbled(t):
+    """Their answers are about another port, or refusals, or none."""
+    counts = check_under(t, "corrupt class 0x04 direction out probability 0.3")
+    assert counts["mads_sent"], counts
+
+
+def test_answers_cut_off(t):
+    counts = check_under(t, "truncate class 0x04 direction in probability 0.3")
+    assert counts["mads_malformed"], counts
+
+
+# --- agents ------------------------------------------------------------------
+
+def check_silent(t, silent):
+    """These nodes' agents are never heard; the others are read right."""
+    with fault_lab(retries=1) as lab:
+        wait_for_sweep(lab, 2)
+        rows = ports(lab)
+        lids = {row["lid"] for row in rows.values() if row["node_name"] in silent}
+        faults(lab, *(f"lose class 0x04 lid {lid} direction in" for lid in lids))
+        perf_set(lab, "Switch1", 3, SymbolErrorCounter=70)
+        sweep(lab)
+        rows = ports(lab)
+        for row in rows.values():
+            t.equal(row["answered"], row["node_name"] not in silent,
+                    f"{row['node_name']} answered")
+        t.equal(errors_of(lab), 70, "symbol errors")
+        assert sa_answers(lab), "no answer of the SA"
+        check_period(t, lab)
+        wait_until(lambda: status(lab)["perfmgr"]["ports_left_out"], 10, "back-off")
+        no_faults(lab)
+        t.equal(sweep(lab)["unanswered"], 0, "unanswered when they are back")
+
+
+def test_one_agent_never_answers(t):
+    check_silent(t, {"Hca2"})
+
+
+def test_third_of_agents_never_answer(t):
+    check_silent(t, {"Hca2", "Switch2"})
+
+
+def test_node_vanishes_in_mid_sweep_and_returns(t):
+    # Each answer takes 80 ms, one at a time: the sweep is long.
+    with fault_lab("full", opensm_conf="sweep_interval 1\n") as lab:
+        wait_for_sweep(lab, 2)
+        perf_set(lab, "Switch2", 3, SymbolErrorCounter=11)
+        sweep(lab)
+        ask(lab, "set", "perfmgr.sweep_period", "3600")
+        ask(lab, "set", "perfmgr.window", "1")
+        faults(lab, "delay class 0x04 direction in ms 80")
+        with lab.start("run", "--", "triadctl", "perf", "sweep", "--json",
+                       stdout=subprocess.PIPE) as sweeping:
+            wait_until(lambda: status(lab)["perfmgr"]["state"] == "sweeping", 10,
+                       "a sweep")
+            lab.sim('Unlink "Switch2"[3]', 'Unlink "Switch2"[5]')
+            wait_until(lambda: status(lab)["topology"]["switches"] == 1, 20,
+                       "one switch less")
+            t.equal(status(lab)["perfmgr"]["state"], "sweeping", "state")
+            answer = sweeping.communicate(timeout=60)[0]
+            t.equal(sweeping.returncode, 0, f"status; {answer}")
+        no_faults(lab)
+        t.equal(sweep(lab)["unanswered"], 0, "unanswered without it")
+        lab.sim('ReLink "Switch2"[3]', 'ReLink "Switch2"[5]')
+        wait_until(lambda: status(lab)["topology"]["switches"] == 2, 20, "both")
+        perf_set(lab, "Switch2", 3, SymbolErrorCounter=4)  # it was rebooted
+        sweep(lab)
+        t.equal(errors_of(lab, guid=SWITCH2), 15, "its total goes on")
+        assert sa_answers(lab), "no answer of the SA"
+
+
+def test_counters_reset_from_outside(t):
+    with fault_lab() as lab:
+        wait_for_sweep(lab, 2)
+        lid, total = lid_of(lab, SWITCH1), 0
+        for value in (9, 7, 8):
+            perf_set(lab, "Switch1", 3, SymbolErrorCounter=value)
+            sweep(lab)
+            total += value
+            t.equal(errors_of(lab), total, "total")
+            taplib.Test.succeeded(lab.run("perfquery", "-R", str(lid), "3"))
+            sweep(lab)
+        t.equal(errors_of(lab), total, "total at the end")
+        assert sa_answers(lab), "no answer of the SA"
+
+
+# --- the way -----------------------------------------------------------------
+
+def test_window_larger_than_the_socket_holds(t):
+    with Lab(make_tree(t), triad_conf="[perfmgr]\nsweep_period = 3600\nmode = full\n"
+             "window = 4096\nnode_window = 256\ntimeout = 500\nretries = 5\n") as lab:
+        wait_for_sweep(lab)
+        for _ in range(3):
+            t.equal(sweep(lab)["unanswered"], 0, "unanswered")
+        process = lab.run("saquery", "-S")
+        t.equal(process.returncode, 0, "the SA's answer")
+
+
+def make_tree(t):
+    path = f"{BUILDDIR}/faults-{os.getpid()}.net"
+    t.cleanup(os.unlink, path)
+    subprocess.run([sys.executable, SRCDIR / "scripts" / "gen-fabric", "fat-tree",
+                    "--levels", "2", "--radix", "12", "--hosts", "72", "-o", path],
+                   check=True)
+    return path
+
+
+def test_simulator_stopped_for_ten_seconds(t):
+    with fault_lab(retries=1) as lab:
+        wait_for_sweep(lab, 2)
+        memory = status(lab)["memory"]["process_octets"]
+        pid = lab.status()["simulator"]["pid"]
+        perf_set(lab, "Switch1", 3, SymbolErrorCounter=6)
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            end = time.monotonic() + 10
+            while time.monotonic() < end:
+                # triadctl is heard all the time.
+                begun = time.monotonic()
+                status(lab)
+                assert time.monotonic() - begun < 5, "triadctl waits"
+        finally:
+            os.kill(pid, signal.SIGCONT)
+        t.equal(ask_json(lab, "perf", "sweep")["unanswered"], 0, "unanswered")
+        t.equal(errors_of(lab), 6, "symbol errors")
+        wait_until(lambda: sa_answers(lab), 30, "an answer of the SA")
+        check_period(t, lab)
+        check_memory(lab, memory)
+
+
+def test_lock_of_the_sm_held_for_five_seconds(t):
+    locker = f"{BUILDDIR}/tests/lab/.libs/liblocker.so"
+    trigger = f"{BUILDDIR}/locker-{os.getpid()}"
+    os.environ["TRIAD_LOCKER"] = trigger
+    t.cleanup(os.environ.pop, "TRIAD_LOCKER")
+    with fault_lab(preload=[locker],
+                   opensm_conf="event_plugin_name osmtriad locker\n") as lab:
+        wait_for_sweep(lab, 2)
+        before = status(lab)["perfmgr"]["sweeps"]
+        with open(trigger, "w", encoding="ascii") as stream:
+            stream.write("5000\n")
+        begun = time.monotonic()
+        perf_set(lab, "Switch1", 3, SymbolErrorCounter=8)
+        # A new snapshot waits for the lock, and nobody else does.
+        lab.command("sim", 'Unlink "Hca3"[1]')
+        wait_until(lambda: errors_of(lab) == 8, 4, "symbol errors, under the lock")
+        wait_until(lambda: status(lab)["perfmgr"]["sweeps"] >= before + 3, 5, "sweeps")
+        assert os.path.exists(trigger), "the lock was held for less than that"
+        wait_until(lambda: not os.path.exists(trigger), 10, "the lock's end")
+        held = time.monotonic() - begun
+        assert held > 4.5, f"the lock was held for {held:.1f} s"
+        wait_until(lambda: sa_answers_from(lab, "Hca4"), 10, "an answer of the SA")
+        check_period(t, lab)
+
+
+def sa_answers_from(lab, node):
+    return lab.run("saquery", "-N", node=node).returncode == 0
+
+
+if __name__ == "__main__":
+    taplib.main(globals())

@@ -1,0 +1,345 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""The port that a lab gives to programs behaves as the kernel's does; what programs
+print on it is what they print on Debian's umad2sim."""
+
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+
+import taplib
+from taplib import BUILDDIR, EXAMPLE_NETS, SRCDIR, Lab, wait_until
+from triadlab import environment
+
+NET = EXAMPLE_NETS / "net.2sw2path4hca"
+PROBE = BUILDDIR / "tests" / "lab" / "probe"
+TIMED_OUT = 110
+ENOSPC = 28
+EINVAL = 22
+ANY_LID = 5
+
+
+def lab_of(net=NET, **options):
+    return Lab(net, plugin="no", **options)
+
+
+def probe(t, lab, *arguments, **options):
+    """What the probe found out, on a node of the lab."""
+    process = lab.run(PROBE, *map(str, arguments), timeout_s=60, **options)
+    t.succeeded(process)
+    return json.loads(process.stdout)
+
+
+def lid_of(t, lab, node):
+    """The LID of a node, as its own port says."""
+    shown = lab.run("ibstat", node=node).stdout
+    t.contains(shown, "Base lid", "ibstat")
+    return int(re.search(r"Base lid: (\d+)", shown)[1])
+
+
+def set_faults(t, lab, rules):
+    t.succeeded(lab.command("faults", "-", stdin=None, input=rules))
+
+
+# --- agents ------------------------------------------------------------------
+
+def test_replies_with_two_descriptors_go_to_the_asker(t):
+    with lab_of() as lab:
+        found = probe(t, lab, "owners", lid_of(t, lab, "Hca3"), 100)
+        t.equal(found["own"], [100, 100], "replies to the own requests")
+        t.equal((found["foreign"], found["strays"]), (0, 0), "others")
+
+
+def test_requests_go_to_the_agent_of_their_method(t):
+    with lab_of() as lab:
+        found = probe(t, lab, "requests")
+        # The difference between the agent's id and the expected one, and the TID.
+        t.equal(found["get"], [0, 1], "Get")
+        t.equal(found["set"], [0, 2], "Set")
+        t.equal(found["response"], [0, 2], "the response")
+        t.equal(found["strays"], 0, "other MADs")
+        # The Trap, and what the SM asks the new one that it sees.
+        assert found["counters"]["unclaimed"] >= 1, found
+
+
+def test_agent_that_overlaps_another_is_refused(t):
+    with lab_of() as lab:
+        found = probe(t, lab, "overlap")
+        t.equal((found["refused"], found["errno"]), (1, EINVAL), "the same method")
+        t.equal(found["bad_rmpp"], 1, "RMPP for a class that has none: whether refused")
+        for case in ("other_class", "other_version", "other_method", "after_unregister"):
+            t.equal(found[case], 1, f"{case}: whether registered")
+
+
+def test_close_with_replies_in_flight_drops_them(t):
+    with lab_of() as lab:
+        for must_unregister in (0, 1):
+            found = probe(t, lab, "close", lid_of(t, lab, "Hca3"), 100, must_unregister)
+            t.equal([answer["status"] for answer in found["answers"]], [0], "status")
+            t.equal(found["strays"], 0, "replies to those before")
+            assert found["counters"]["unclaimed"] > 0, "no reply came after a close"
+
+
+def test_fork_leaves_the_parents_port_alone(t):
+    with lab_of() as lab:
+        found = probe(t, lab, "fork", lid_of(t, lab, "Hca3"))
+        t.equal(found["child"], 3, "inherited refused (1), own works (2)")
+        t.equal(found["parent"], 1, "whether the parent's works")
+
+
+# --- time-outs ---------------------------------------------------------------
+
+def test_unanswered_mad_comes_back_after_its_retries(t):
+    with lab_of() as lab:
+        lid = lid_of(t, lab, "Hca3")
+        set_faults(t, lab, f"lose class 4 lid {lid} direction in\n")
+        found = probe(t, lab, "ask", lid, 2, 20, 3)
+        t.equal([(answer["status"], answer["length"], answer["tid"])
+                 for answer in found["answers"]],
+                [(TIMED_OUT, 24, 1), (TIMED_OUT, 24, 2)], "what comes back")
+        counters = found["counters"]
+        t.equal((counters["resent"], counters["timed_out"]), (6, 2), "sent again")
+
+
+def test_mad_to_nobody_times_out(t):
+    """ibsim hands it back at once; on a fabric it is gone."""
+    with lab_of() as lab:
+        found = probe(t, lab, "ask", 0x123, 1, 20, 1)
+        t.equal([answer["status"] for answer in found["answers"]], [TIMED_OUT], "status")
+        t.equal(found["counters"]["resent"], 1, "sent again")
+
+
+def test_response_after_its_time_is_dropped(t):
+    with lab_of() as lab:
+        set_faults(t, lab, "delay ms 200 class 4 direction in\n")
+        found = probe(t, lab, "ask", lid_of(t, lab, "Hca3"), 1, 20, 0, 1)
+        t.equal([answer["status"] for answer in found["answers"]], [TIMED_OUT], "status")
+        t.equal((found["counters"]["late"], found["strays"]), (1, 0), "late, strays")
+
+
+def resume(pid):
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGCONT)
+
+
+def start_flood(t, lab, lid, n):
+    """A probe that waits for a line before it sends; returns it and its pid."""
+    child = lab.start("run", "--", PROBE, "flood", lid, n, stdin=subprocess.PIPE,
+                      stdout=subprocess.PIPE)
+    t.cleanup(child.kill)
+    return child, int(child.stdout.readline())
+
+
+def test_write_to_an_ibsim_that_is_stopped_does_not_wait(t):
+    with lab_of() as lab:
+        ibsim = lab.status()["simulator"]["pid"]
+        lid = lid_of(t, lab, "Hca3")
+        child, _ = start_flood(t, lab, lid, 20000)
+        os.kill(ibsim, signal.SIGSTOP)
+        t.cleanup(resume, ibsim)
+        # It ends although nobody reads what it sends.
+        output, _ = child.communicate("go\n", timeout=60)
+        resume(ibsim)
+        found = json.loads(output)
+        t.equal(found["failed"], 0, "refused writes")
+        assert 0 < found["counters"]["unsent"] < 20000, found
+        t.equal(probe(t, lab, "ask", lid, 1, 5000, 0)["answers"][0]["status"], 0,
+                "status afterwards")
+
+
+def test_standby_takes_over_from_a_master_that_is_stopped(t):
+    with lab_of(sms=("Hca1", "Hca2"), opensm_conf="sminfo_polling_timeout 200\n"
+                "polling_retry_number 2\ntransaction_timeout 100\n") as lab:
+        master = lab.status()["sms"][0]["pid"]
+        os.kill(master, signal.SIGSTOP)
+        t.cleanup(resume, master)
+        wait_until(lambda: lab.status()["sms"][1]["state"] == "master", 60,
+                   "the standby is master")
+        resume(master)
+
+
+# --- RMPP --------------------------------------------------------------------
+
+def tree(t, n_hosts):
+    net = t.folder() / "tree.net"
+    t.succeeded(subprocess.run(
+        [sys.executable, SRCDIR / "scripts" / "gen-fabric", "fat-tree", "--hosts",
+         str(n_hosts), "-o", net], capture_output=True, text=True, check=False))
+    return net
+
+
+def n_nodes_discovered(lab):
+    return len(re.findall(r"^(?:Ca|Switch)\t", lab.run("ibnetdiscover").stdout, re.M))
+
+
+def test_sa_table_has_all_nodes(t):
+    with lab_of(tree(t, 200)) as lab:
+        table = lab.run("saquery", "NR")
+        t.succeeded(table)
+        n_nodes = n_nodes_discovered(lab)
+        assert n_nodes > 200, n_nodes
+        t.equal(table.stdout.count("NodeRecord dump"), n_nodes, "records")
+
+
+def test_sa_table_on_a_wire_that_loses_arrives(t):
+    """Segments are sent again; saquery itself asks once."""
+    with lab_of(tree(t, 100)) as lab:
+        n_nodes = n_nodes_discovered(lab)
+        sm_lid = re.search(r"sm lid (\d+)", lab.run("sminfo").stdout)[1]
+        set_faults(t, lab, "seed 7\nduplicate class 3 probability 0.1\n"
+                   f"lose class 3 lid {sm_lid} direction in probability 0.1\n")
+        table = lab.run("saquery", "-t", "60000", "NR", timeout_s=90)
+        t.succeeded(table)
+        t.equal(table.stdout.count("NodeRecord dump"), n_nodes, "records")
+
+
+def test_large_mad_with_a_small_buffer_is_read_again(t):
+    with lab_of() as lab:
+        found = probe(t, lab, "table", lid_of(t, lab, "Hca1"))
+        t.equal((found["refused"], found["errno"]), (1, ENOSPC), "the first read")
+        t.equal(found["length"], found["needed"], "length")
+        t.equal((found["agent"], found["records"]), (0, 6), "agent, records")
+
+
+# --- faults ------------------------------------------------------------------
+
+def ask(t, lab, rules, n, timeout_ms=5000, late=0):
+    lid = lid_of(t, lab, "Hca3")
+    set_faults(t, lab, rules)
+    return probe(t, lab, "ask", lid, n, timeout_ms, 0, late)
+
+
+def test_fault_duplicate_sends_twice(t):
+    with lab_of() as lab:
+        found = ask(t, lab, "duplicate class 4 direction out\n", 5, late=5)
+        t.equal([answer["status"] for answer in found["answers"]], [0] * 5, "status")
+        t.equal((found["counters"]["late"], found["strays"]), (5, 0), "late, strays")
+
+
+def test_fault_corrupt_changes_one_bit(t):
+    with lab_of() as lab:
+        sound = ask(t, lab, "", 1)["answers"][0]["data"]
+        for answer in ask(t, lab, "corrupt class 4 direction in\n", 10)["answers"]:
+            changed = int(answer["data"], 16) ^ int(sound, 16)
+            t.equal(changed.bit_count(), 1, "bits changed")
+
+
+def test_fault_truncate_shortens(t):
+    with lab_of() as lab:
+        sound = ask(t, lab, "", 1)["answers"][0]["data"]
+        for answer in ask(t, lab, "truncate class 4 direction in\n", 10)["answers"]:
+            assert 24 <= answer["length"] < 256, answer
+            t.equal(answer["data"], sound[:len(answer["data"])], "the rest")
+
+
+def test_fault_with_a_seed_is_the_same_again(t):
+    def status(rules):
+        return [answer["status"] for answer in
+                ask(t, lab, rules, 30, timeout_ms=50)["answers"]]
+
+    with lab_of() as lab:
+        rule = "lose class 4 direction out probability 0.5\n"
+        first = status(f"seed 42\n{rule}")
+        t.equal(set(first), {0, TIMED_OUT}, "status")
+        t.equal(status(f"seed 42\n{rule}"), first, "status the second time")
+        assert status(f"seed 43\n{rule}") != first, "another seed, the same dice"
+
+
+def test_fault_of_another_class_attribute_or_lid_does_nothing(t):
+    with lab_of() as lab:
+        for where in ("class 3", "attribute 0x12", "lid 99"):
+            found = ask(t, lab, f"lose {where}\n", 2)
+            t.equal([answer["status"] for answer in found["answers"]], [0, 0], where)
+            t.equal(found["counters"]["faults"], 0, f"faults with {where}")
+
+
+def test_faults_of_a_running_program_change(t):
+    with lab_of() as lab:
+        log = lab.folder / "sm-0" / "opensm.log"
+        set_faults(t, lab, "lose direction out\n")
+        os.kill(lab.status()["sms"][0]["pid"], signal.SIGHUP)
+        wait_until(lambda: "timed out" in log.read_text(errors="replace").lower()
+                   or "ERR" in log.read_text(errors="replace"), 60, "a time-out")
+        t.succeeded(lab.command("faults", "--clear"))
+        n_up = log.read_text(errors="replace").count("SUBNET UP")
+        os.kill(lab.status()["sms"][0]["pid"], signal.SIGHUP)
+        wait_until(lambda: log.read_text(errors="replace").count("SUBNET UP") > n_up,
+                   60, "the subnet up again")
+
+
+# --- sysfs -------------------------------------------------------------------
+
+def test_sysfs_says_what_ibsim_has(t):
+    with lab_of() as lab:
+        folder = "/sys/class/infiniband/ibsim0/ports/1"
+        info = lab.run("smpquery", "portinfo", str(lid_of(t, lab, "Hca3")), "1").stdout
+        for name, field in (("lid", "Lid"), ("sm_lid", "SMLid")):
+            shown = lab.run("cat", f"{folder}/{name}", node="Hca3").stdout
+            wanted = int(re.search(rf"^{field}:\.+(\d+)$", info, re.M)[1])
+            t.equal(int(shown, 0), wanted, name)
+        t.equal(lab.run("cat", f"{folder}/pkeys/0").stdout, "0xffff\n", "P_Key 0")
+
+
+def test_sysfs_follows_the_port(t):
+    with lab_of() as lab:
+        program = ("import sys\nfor line in sys.stdin:\n"
+                   "    print(open(line.strip()).read(), end='', flush=True)\n")
+        reader = lab.start("run", "--node", "Hca3", "--", sys.executable, "-c", program,
+                           stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        t.cleanup(reader.kill)
+        for command, state in (('Link "Hca3"[1]', "4: ACTIVE\n"),
+                               ('Unlink "Hca3"[1]', "1: DOWN\n")):
+            lab.command("sim", command)
+            reader.stdin.write("/sys/class/infiniband/ibsim0/ports/1/state\n")
+            reader.stdin.flush()
+            t.equal(reader.stdout.readline(), state, f"state after {command}")
+        reader.stdin.close()
+        t.equal(reader.wait(10), 0, "exit status")
+
+
+def test_port_of_a_program_ended_by_a_signal_is_free(t):
+    with lab_of() as lab:
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGPIPE):
+            child, pid = start_flood(t, lab, ANY_LID, 1)
+            t.equal(lab.sim("Attached").count("connected at"), 2, "clients")
+            os.kill(pid, number)
+            t.equal(child.wait(10), 128 + number, "exit status")
+        t.equal(lab.sim("Attached").count("connected at"), 1, "clients: the SM's")
+
+
+# --- against umad2sim ----------------------------------------------------------
+
+# What two runs of the same program never have in common.
+_VOLATILE = re.compile(r"^# (?:Topology file: generated|Initiated from).*"
+                       r"|activity count \d+"
+                       r"|(?<=^Port)(?:Xmit|Rcv)(?:Data|Pkts):\.+\d+$"
+                       r"|^ibwarn: \[\d+\]", re.MULTILINE)
+
+
+def on_umad2sim(lab, *command):
+    """The command on the same fabric, by the other library."""
+    return lab.run("env", f"LD_PRELOAD={environment.find_umad2sim()}", *command)
+
+
+# (Of a PortInfoRecord umad2sim makes two: an answer has 256 octets there.)
+def test_programs_print_the_same_as_on_umad2sim(t):
+    with lab_of() as lab:
+        lid = str(lid_of(t, lab, "Hca3"))
+        for command in (["ibnetdiscover"], ["iblinkinfo"], ["sminfo"],
+                        ["perfquery", lid, "1"], ["perfquery", "-x", lid, "1"],
+                        ["smpquery", "portinfo", lid, "1"],
+                        ["smpquery", "nodeinfo", lid], ["smpquery", "-D", "nodeinfo", "0"],
+                        ["smpquery", "pkeys", lid], ["ibqueryerrors"],
+                        ["saquery", "NR", lid]):
+            ours, theirs = lab.run(*command), on_umad2sim(lab, *command)
+            t.equal(ours.returncode, theirs.returncode, f"{command}: exit status")
+            t.equal(_VOLATILE.sub("", ours.stdout), _VOLATILE.sub("", theirs.stdout),
+                    f"{command}: output")
+
+
+if __name__ == "__main__":
+    taplib.main(globals())

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "tests/lab/umad_faults.h"
+
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "tests/lab/umad_wire.h"
+
+#define LOOK_EVERY_US 50000u
+
+/* --- the file --- */
+
+static void read_file(struct lab_faults *faults)
+{
+	struct lab_rules *rules = NULL;
+	FILE *file = fopen(faults->path, "re");
+
+	if (file && lab_rules_read(file, faults->path, stderr, &rules)) {
+		fclose(file);
+		return;
+	}
+	if (file)
+		fclose(file);
+	free(faults->rules);
+	faults->rules = rules;
+}
+
+bool lab_faults_update(struct lab_faults *faults, uint64_t now_us)
+{
+	struct stat seen = {.st_size = 0};
+
+	if (now_us < faults->look_again_us)
+		return faults->rules != NULL;
+	faults->look_again_us = faults->path ? now_us + LOOK_EVERY_US : UINT64_MAX;
+	if (!faults->path)
+		return false;
+	/* A file that is not there has no inode, and no rules. */
+	(void)stat(faults->path, &seen);
+	if (seen.st_ino != faults->inode || (uint64_t)seen.st_size != faults->size ||
+		seen.st_mtim.tv_sec != faults->changed.tv_sec ||
+		seen.st_mtim.tv_nsec != faults->changed.tv_nsec) {
+		faults->inode = seen.st_ino;
+		faults->size = (uint64_t)seen.st_size;
+		faults->changed = seen.st_mtim;
+		read_file(faults);
+	}
+	return faults->rules && faults->rules->n;
+}
+
+/* --- MADs --- */
+
+/* The next number of a rule's own sequence (splitmix64). */
+static uint64_t roll(struct lab_rule *rule)
+{
+	uint64_t z = rule->dice += 0x9e3779b97f4a7c15u;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+	return z ^ z >> 31;
+}
+
+static bool applies(struct lab_rule *rule, const struct lab_packet *packet,
+	enum lab_direction direction)
+{
+	uint32_t lid = direction == LAB_OUT ? packet->dlid : packet->slid;
+
+	if (!(rule->directions & direction))
+		return false;
+	if (rule->mgmt_class >= 0 && rule->mgmt_class != lab_mad_class(packet->mad))
+		return false;
+	if (rule->attribute >= 0 && rule->attribute != lab_mad_attribute(packet->mad))
+		return false;
+	if (rule->lid >= 0 && rule->lid != ntohs((uint16_t)lid))
+		return false;
+	return (double)(roll(rule) >> 11) * 0x1p-53 < rule->probability;
+}
+
+/* Somewhere in the part after the common header, without which nobody takes it. */
+static size_t some_octet(struct lab_rule *rule)
+{
+	return LAB_MAD_HEADER_SIZE + roll(rule) % (LAB_MAD_SIZE - LAB_MAD_HEADER_SIZE);
+}
+
+static void do_fault(
+	struct lab_rule *rule, struct lab_packet *packet, struct lab_verdict *verdict)
+{
+	verdict->is_harmed = true;
+	switch (rule->fault) {
+	case LAB_LOSE:
+		verdict->n_copies = 0;
+		break;
+	case LAB_DELAY:
+		verdict->delay_us += rule->delay_ms * 1000ull;
+		break;
+	case LAB_DUPLICATE:
+		verdict->n_copies += verdict->n_copies > 0;
+		break;
+	case LAB_CORRUPT:
+		packet->mad[some_octet(rule)] ^= (uint8_t)(1u << roll(rule) % 8);
+		break;
+	case LAB_TRUNCATE:
+		verdict->size = some_octet(rule);
+		memset(packet->mad + verdict->size, 0, LAB_MAD_SIZE - verdict->size);
+		break;
+	}
+}
+
+struct lab_verdict lab_faults_judge(struct lab_faults *faults,
+	struct lab_packet *packet, enum lab_direction direction)
+{
+	struct lab_verdict verdict = {.n_copies = 1, .size = LAB_MAD_SIZE};
+
+	for (size_t i = 0; i < faults->rules->n; i++)
+		if (applies(&faults->rules->rules[i], packet, direction))
+			do_fault(&faults->rules->rules[i], packet, &verdict);
+	return verdict;
+}

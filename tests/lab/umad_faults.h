@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Faults by rule: what a lab's wire does to MADs.
+ *
+ * Model: the file that TRIAD_LAB_FAULTS names has a rule a line; '#' begins a comment:
+ *
+ *     seed 42
+ *     lose      class 0x04 lid 5 direction in  probability 0.1
+ *     delay     ms 50 attribute 0x12
+ *
+ * 'lose', 'delay', 'duplicate', 'corrupt' (flips a bit behind the MAD's common header)
+ * and 'truncate' (drops the end; ibsim gets zeros for it) are done to MADs of that
+ * class, attribute and remote LID that go 'out' of this process or come 'in'; what is
+ * not given is any.  Rules are applied one after the other, each with its own dice,
+ * which the seed and the rule's line decide.
+ *
+ * The file is looked at again 50 ms after the last time, when a MAD passes.  One with a
+ * mistake is told on standard error, and changes nothing.
+ *
+ * Thread-safety: the port's lock is held. */
+#ifndef LAB_UMAD_FAULTS_H
+#define LAB_UMAD_FAULTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <time.h>
+
+struct lab_packet;
+
+enum lab_fault { LAB_LOSE, LAB_DELAY, LAB_DUPLICATE, LAB_CORRUPT, LAB_TRUNCATE };
+enum lab_direction { LAB_OUT = 1, LAB_IN = 2 };
+
+struct lab_rule {
+	enum lab_fault fault;
+	int mgmt_class, attribute, lid; /* -1: any */
+	int directions;
+	double probability;
+	unsigned delay_ms;
+	uint64_t dice;
+};
+
+struct lab_rules {
+	size_t n;
+	struct lab_rule rules[];
+};
+
+struct lab_faults {
+	const char *path; /* NULL: none */
+	struct lab_rules *rules;
+	uint64_t look_again_us;
+	struct timespec changed;
+	uint64_t inode, size;
+};
+
+/* What is to be done with a packet. */
+struct lab_verdict {
+	unsigned n_copies; /* 0: it is lost */
+	uint64_t delay_us;
+	size_t size; /* of the MAD */
+	bool is_harmed;
+};
+
+/* Reads rules.  Returns the number of mistakes, each of which it wrote to 'complaints'
+ * with 'name' for the file's; 'rules' is set when there are none. */
+unsigned lab_rules_read(
+	FILE *file, const char *name, FILE *complaints, struct lab_rules **rules);
+
+/* Looks at the file if it is time.  Whether there are rules. */
+bool lab_faults_update(struct lab_faults *faults, uint64_t now_us);
+
+/* Applies the rules, and corrupts the packet if they say so. */
+struct lab_verdict lab_faults_judge(struct lab_faults *faults,
+	struct lab_packet *packet, enum lab_direction direction);
+
+#endif

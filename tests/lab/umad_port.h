@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The port: what the kernel's MAD layer does between open files and the wire.
+ *
+ * Model: one port, with files, agents on them, requests in flight, RMPP messages,
+ * timers and faults, under one lock; and one thread, which takes packets in batches and
+ * runs the timers.  A program's write() sends from its own thread.
+ *
+ *     program -- write() --> post --> faults --> wire
+ *     program <-- read() --- file <-- dispatch <-- faults <-- wire
+ *
+ * Thread-safety: functions that say so want the lock; the others take it.
+ * Source: the kernel's ib_mad, ib_umad. */
+#ifndef LAB_UMAD_PORT_H
+#define LAB_UMAD_PORT_H
+
+#include <pthread.h>
+
+#include "tests/lab/umad_agents.h"
+#include "tests/lab/umad_faults.h"
+#include "tests/lab/umad_files.h"
+#include "tests/lab/umad_sends.h"
+#include "tests/lab/umad_timers.h"
+#include "tests/lab/umad_wire.h"
+
+/* What happened to MADs so far; lab_port_counters() names them. */
+struct lab_counters {
+	uint64_t sent, received, resent, timed_out;
+	uint64_t bounced;   /* came back from ibsim as undeliverable */
+	uint64_t unclaimed; /* requests nobody is registered for */
+	uint64_t late;      /* responses nobody waits for any more */
+	uint64_t unread;    /* the program does not read */
+	uint64_t faults;
+};
+
+struct lab_port {
+	pthread_mutex_t lock;
+	struct lab_wire *wire;
+	struct lab_timers timers;
+	struct lab_agents agents;
+	struct lab_sends sends;
+	struct lab_faults faults;
+	struct lab_counters counters;
+
+	uint64_t wake_at_us; /* when the thread looks at the timers next */
+	int wake_fd;
+	unsigned n_issm;      /* open files of issm0 */
+	_Atomic bool is_dead; /* in a process that was forked */
+};
+
+/* Connects to ibsim and starts the thread.  Returns 0 or an errno. */
+int lab_port_open(struct lab_port **port);
+
+/* Microseconds, monotonic. */
+uint64_t lab_now_us(void);
+
+/* Sends a packet, or does to it what the faults say.  Wants the lock. */
+void lab_port_transmit(struct lab_port *port, struct lab_packet *packet);
+
+/* Hands the MAD in 'packet', cut to 'size', or the 'message', which it takes, to an
+ * agent's file; a response ends the request.  Wants the lock. */
+void lab_port_hand_over(struct lab_port *port, struct lab_agent *agent,
+	const struct lab_packet *packet, size_t size, struct lab_message *message);
+
+/* Gives a request back as timed out.  Wants the lock. */
+void lab_port_time_out(struct lab_port *port, const struct lab_send *send);
+
+/* Sets a timer, and sees to it that the thread wakes up.  Wants the lock. */
+void lab_port_set_timer(
+	struct lab_port *port, struct lab_timer *timer, uint64_t after_us);
+
+/* Wakes the thread. */
+void lab_port_wake(struct lab_port *port);
+
+/* Writes the counters, a line "name value" each; returns the length. */
+int lab_port_format_counters(struct lab_port *port, char *text, size_t size);
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "tests/lab/umad_timers.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static void put(struct lab_timers *timers, size_t place, struct lab_timer *timer)
+{
+	timers->heap[place] = timer;
+	timer->place = place;
+}
+
+static void sift_up(struct lab_timers *timers, size_t place)
+{
+	struct lab_timer *timer = timers->heap[place];
+
+	for (; place > 1 && timers->heap[place / 2]->at_us > timer->at_us; place /= 2)
+		put(timers, place, timers->heap[place / 2]);
+	put(timers, place, timer);
+}
+
+static void sift_down(struct lab_timers *timers, size_t place)
+{
+	struct lab_timer *timer = timers->heap[place];
+
+	while (place * 2 <= timers->n) {
+		size_t child = place * 2;
+
+		if (child < timers->n &&
+			timers->heap[child + 1]->at_us < timers->heap[child]->at_us)
+			child++;
+		if (timers->heap[child]->at_us >= timer->at_us)
+			break;
+		put(timers, place, timers->heap[child]);
+		place = child;
+	}
+	put(timers, place, timer);
+}
+
+static int make_room(struct lab_timers *timers)
+{
+	size_t room = timers->room * 2 + 256;
+	struct lab_timer **heap;
+
+	if (timers->n + 1 < timers->room)
+		return 0;
+	heap = realloc(timers->heap, room * sizeof(struct lab_timer *));
+	if (!heap)
+		return ENOMEM;
+	timers->heap = heap;
+	timers->room = room;
+	return 0;
+}
+
+int lab_timer_set(struct lab_timers *timers, struct lab_timer *timer, uint64_t at_us)
+{
+	lab_timer_stop(timers, timer);
+	if (make_room(timers))
+		return ENOMEM;
+	timer->at_us = at_us;
+	put(timers, ++timers->n, timer);
+	sift_up(timers, timers->n);
+	return 0;
+}
+
+void lab_timer_stop(struct lab_timers *timers, struct lab_timer *timer)
+{
+	size_t place = timer->place;
+	struct lab_timer *last;
+
+	if (!place)
+		return;
+	timer->place = 0;
+	last = timers->heap[timers->n--];
+	if (last == timer)
+		return;
+	put(timers, place, last);
+	sift_up(timers, place);
+	sift_down(timers, last->place);
+}
+
+uint64_t lab_timers_next_us(const struct lab_timers *timers)
+{
+	return timers->n ? timers->heap[1]->at_us : LAB_NEVER;
+}
+
+bool lab_timers_run_one(struct lab_timers *timers, void *context, uint64_t now_us)
+{
+	struct lab_timer *timer;
+
+	if (lab_timers_next_us(timers) > now_us)
+		return false;
+	timer = timers->heap[1];
+	lab_timer_stop(timers, timer);
+	timer->expired(context, timer);
+	return true;
+}
