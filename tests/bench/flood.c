@@ -78,17 +78,24 @@ static void send_one(struct flood *flood, uint64_t n)
 	flood->in_flight++;
 }
 
-static void receive_one(struct flood *flood)
+/* Waits for an answer and takes all that are there: fewer turns between the one who
+ * asks and the one who answers. */
+static void receive_some(struct flood *flood)
 {
+	const struct triad_mad_transport *transport = flood->transport;
 	struct triad_mad_reply reply;
+	uint64_t wait_us = TIMEOUT_US;
 
-	if (flood->transport->receive(flood->transport->context, TIMEOUT_US, &reply)) {
+	while (flood->in_flight &&
+		!transport->receive(transport->context, wait_us, &reply)) {
+		flood->lost += reply.status != 0;
+		flood->in_flight--;
+		wait_us = 0;
+	}
+	if (wait_us) {
 		flood->lost += flood->in_flight;
 		flood->in_flight = 0;
-		return;
 	}
-	flood->lost += reply.status != 0;
-	flood->in_flight -= flood->in_flight > 0;
 }
 
 static uint64_t cpu_us(void)
@@ -110,7 +117,7 @@ static void run(struct flood *flood, bool as_json)
 	while (flood->sent < n_mads || flood->in_flight) {
 		while (flood->sent < n_mads && flood->in_flight < flood->window)
 			send_one(flood, flood->sent);
-		receive_one(flood);
+		receive_some(flood);
 	}
 	seconds = (double)(triad_clock_now_us() - begun_us) / 1e6;
 	mads_per_s = (double)n_mads / seconds;
