@@ -113,6 +113,20 @@ struct triad_agent *triad_agents_take_ready(struct triad_agents *agents)
 	return agent;
 }
 
+void triad_agents_put_back(
+	struct triad_agents *agents, struct triad_agent *agent, uint32_t port)
+{
+	if (agents->ports[port].todo & (uint8_t)~TRIAD_ASK_SUMMARY && !agent->todo) {
+		agents->ready_first += agents->ready_first ? 0 : agents->n_agents;
+		agents->ready_first--;
+		agents->ready[agents->ready_first] = (uint32_t)(agent - agents->agents);
+		agents->n_ready++;
+		agent->queued = true;
+		return;
+	}
+	triad_agents_make_ready(agents, agent);
+}
+
 /* --- back-off --- */
 
 static void miss(struct triad_backoff *backoff)

@@ -20,6 +20,9 @@
  * out of 1, 2, 4, ... TRIAD_BACKOFF_MOST sweeps, and then asked one question first.
  * Ports that do not answer while their agent does are left out likewise.
  *
+ * Agents take turns, port by port: an agent answers one question after the other, so
+ * asking many at a time is faster than asking one much.
+ *
  * Invariant: every port with a PMA is reported done exactly once a sweep.
  * Internal to the scheduler (sweep.h), which keeps the queries and the time.
  * Thread-safety: none.
@@ -124,6 +127,12 @@ void triad_agents_begin(struct triad_agents *agents);
 /* The next agent that may be asked something, or NULL. */
 struct triad_agent *triad_agents_take_ready(struct triad_agents *agents);
 void triad_agents_make_ready(struct triad_agents *agents, struct triad_agent *agent);
+
+/* The same, for an agent just taken that asked about 'port'.  It is the next one again
+ * when there is more to ask about that port, so that a port's answers come together;
+ * else the last one. */
+void triad_agents_put_back(
+	struct triad_agents *agents, struct triad_agent *agent, uint32_t port);
 
 /* Its next question (now pending) and the port that it is about, or 0 when there is
  * none at the moment. */

@@ -199,7 +199,7 @@ static struct query *new_query(struct triad_sweep *sweep)
 		query->agent = (uint32_t)(agent - sweep->agents.agents);
 		query->tries = 0;
 		agent->in_flight++;
-		triad_agents_make_ready(&sweep->agents, agent);
+		triad_agents_put_back(&sweep->agents, agent, query->port);
 		move(sweep, query, &sweep->free, &sweep->waiting);
 		return query;
 	}

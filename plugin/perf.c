@@ -41,7 +41,9 @@ struct triad_perf {
 	/* Of the thread alone. */
 	struct triad_umad *umad;
 	uint64_t open_again_us;
-	int open_error; /* said last */
+	int open_error;  /* said last */
+	uint64_t n_told; /* sweeps whose end was told to those who wait */
+	enum triad_perf_state state_told;
 };
 
 static uint64_t now_us(void *context)
@@ -372,6 +374,20 @@ static void end_reset(struct triad_perf *perf, const struct work *work)
 	perf->n_resets++;
 }
 
+/* Wakes those who wait, when there is something they wait for: a turn is short, and
+ * there are thousands in a second.  Called with the lock. */
+static void tell(struct triad_perf *perf, bool reset_made)
+{
+	uint64_t n_sweeps = triad_collector_status(perf->collector).n_sweeps;
+	enum triad_perf_state state = state_of(perf);
+
+	if (n_sweeps == perf->n_told && state == perf->state_told && !reset_made)
+		return;
+	perf->n_told = n_sweeps;
+	perf->state_told = state;
+	pthread_cond_broadcast(&perf->swept);
+}
+
 static void *run(void *argument)
 {
 	struct triad_perf *perf = argument;
@@ -388,7 +404,7 @@ static void *run(void *argument)
 		was_wanted = work.wanted;
 		pthread_mutex_lock(&perf->lock);
 		end_reset(perf, &work);
-		pthread_cond_broadcast(&perf->swept);
+		tell(perf, work.reset);
 		if (until_us > triad_clock_now_us() && !perf->left && !perf->stop)
 			triad_condition_wait(&perf->changed, &perf->lock, until_us);
 	}
