@@ -207,54 +207,88 @@ static void put_trouble(struct triad_plugin *plugin, struct triad_output *output
 			"these counters are not read any more: %s\n", trouble);
 }
 
+static bool has_trouble(const struct triad_engine_row *row)
+{
+	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++)
+		if (triad_counters[i].is_error && row->has & 1u << i && row->total[i])
+			return true;
+	return !row->answered;
+}
+
+/* The next port to be shown, from '*next' on. */
+static bool next_shown(const struct triad_view *view,
+	const struct triad_command *command, uint32_t *next,
+	struct triad_shown_port *shown)
+{
+	while (*next < view->fabric->n_ports) {
+		uint32_t port = (*next)++;
+
+		if (!triad_command_wants_port(command, view->fabric, port))
+			continue;
+		triad_shown_port_read(shown, view, port);
+		if (!command->errors || has_trouble(&shown->row))
+			return true;
+	}
+	return false;
+}
+
 static unsigned show_table(const struct triad_view *view,
 	const struct triad_command *command, struct triad_output *output)
 {
 	struct widths widths = {.name = 4, .far_end = 7};
-	const struct triad_fabric *fabric = view->fabric;
 	struct triad_shown_port shown;
 	unsigned n = 0;
 
-	for (uint32_t i = 0; i < fabric->n_ports; i++) {
-		if (!triad_command_wants_port(command, fabric, i))
-			continue;
-		triad_shown_port_read(&shown, view, i);
+	for (uint32_t next = 0; next_shown(view, command, &next, &shown); n++)
 		widen(&widths, &shown);
-		n++;
-	}
-	if (n)
-		put_heading(output, widths);
-	for (uint32_t i = 0; n && i < fabric->n_ports && !output->failed; i++) {
-		if (!triad_command_wants_port(command, fabric, i))
-			continue;
-		triad_shown_port_read(&shown, view, i);
+	if (!n)
+		return 0;
+	put_heading(output, widths);
+	for (uint32_t next = 0;
+		!output->failed && next_shown(view, command, &next, &shown);)
 		put_line(output, &shown, widths);
-	}
 	return n;
 }
 
 static unsigned show_json(const struct triad_view *view,
 	const struct triad_command *command, struct triad_output *output)
 {
-	const struct triad_fabric *fabric = view->fabric;
 	struct triad_json json;
 	struct triad_shown_port shown;
+	uint32_t next = 0;
 	unsigned n = 0;
 
 	triad_json_init(&json, output);
 	triad_json_array_begin(&json, NULL);
-	for (uint32_t i = 0; i < fabric->n_ports && !output->failed; i++) {
-		if (!triad_command_wants_port(command, fabric, i))
-			continue;
-		triad_shown_port_read(&shown, view, i);
+	for (; !output->failed && next_shown(view, command, &next, &shown); n++) {
 		triad_json_object_begin(&json, NULL);
 		triad_shown_port_json(&shown, &json);
 		triad_json_object_end(&json);
-		n++;
 	}
 	triad_json_array_end(&json);
 	triad_json_end(&json);
 	return n;
+}
+
+static bool is_any_wanted(
+	const struct triad_view *view, const struct triad_command *command)
+{
+	for (uint32_t i = 0; i < view->fabric->n_ports; i++)
+		if (triad_command_wants_port(command, view->fabric, i))
+			return true;
+	return false;
+}
+
+/* No port was shown: with --errors that is good news, if there are such ports. */
+static int show_none(const struct triad_view *view, const struct triad_command *command,
+	struct triad_output *output)
+{
+	if (!command->errors || !is_any_wanted(view, command))
+		return triad_command_no_port("perf show", view, command, output);
+	if (!command->json)
+		triad_output_printf(
+			output, "no port has errors, and all have answered\n");
+	return TRIAD_CONTROL_DONE;
 }
 
 int triad_command_run_perf_show(struct triad_plugin *plugin,
@@ -269,8 +303,7 @@ int triad_command_run_perf_show(struct triad_plugin *plugin,
 	put_trouble(plugin, output);
 	n = command->json ? show_json(view, command, output)
 			  : show_table(view, command, output);
-	status = n ? TRIAD_CONTROL_DONE
-		   : triad_command_no_port("perf show", view, command, output);
+	status = n ? TRIAD_CONTROL_DONE : show_none(view, command, output);
 	triad_view_unref(view);
 	return status;
 }

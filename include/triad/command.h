@@ -3,7 +3,8 @@
  * OpenSM's console.
  *
  *     status                      [--json]
- *     perf show  [--node GUID|NAME] [--port N] [--type ca|switch|router|all] [--json]
+ *     perf show  [--errors] [--node GUID|NAME] [--port N]
+ *                [--type ca|switch|router|all] [--json]
  *     perf top   [--by COUNTER] [-n N] [--watch] [--interval S] [--json]
  *     perf sweep                  [--json]
  *     perf reset [--hardware] [--node GUID|NAME] [--port N] [--type ...] [--json]
@@ -54,6 +55,7 @@ struct triad_command {
 	enum triad_command_type type;
 	unsigned by;    /* enum triad_counter */
 	unsigned limit; /* rows of 'perf top' */
+	bool errors;    /* show ports with errors alone */
 	bool hardware;  /* reset the PMAs' counters too */
 	bool watch;     /* triadctl asks again each 'interval_s' */
 	unsigned interval_s;

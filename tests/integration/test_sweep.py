@@ -70,6 +70,19 @@ def test_mode_changed_while_running(t):
         t.equal(mads_of_sweep(lab), 2 * (2 * 8 + 4), "MADs of a full sweep")
 
 
+def test_show_errors_alone(t):
+    with lab_in("full") as lab:
+        wait_for_sweep(lab)
+        t.equal(ask(lab, "perf", "show", "--errors"),
+                "no port has errors, and all have answered\n", "no errors")
+        t.equal(ask_json(lab, "perf", "show", "--errors"), [], "no errors, JSON")
+        perf_set(lab, 3, LinkDownedCounter=2)
+        ask(lab, "perf", "sweep")
+        t.equal(list(ports(lab, "--errors")), [(SWITCH1, 3)], "errors")
+        process = lab.run("triadctl", "perf", "show", "--errors", "--node", "nobody")
+        t.equal(process.returncode, 1, "status for a node that there is not")
+
+
 # --- resets ------------------------------------------------------------------
 
 def test_counter_near_full_is_reset_and_total_goes_on(t):
