@@ -3,7 +3,8 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
+
+#include "perfmgr/plan.h"
 
 /* --- the list --- */
 
@@ -27,7 +28,7 @@ static uint32_t list_agents(const struct triad_fabric *fabric, struct triad_agen
 	return n;
 }
 
-static struct triad_mad_address own_address(const struct triad_fabric_port *port)
+struct triad_mad_address triad_agent_own_address(const struct triad_fabric_port *port)
 {
 	return (struct triad_mad_address){
 		.lid = port->lid,
@@ -43,7 +44,8 @@ static void prepare_agents(struct triad_agents *agents)
 	for (uint32_t i = 0; i < agents->n_agents; i++) {
 		struct triad_agent *agent = &agents->agents[i];
 
-		agent->to = own_address(&agents->fabric->ports[agent->first_port]);
+		agent->to = triad_agent_own_address(
+			&agents->fabric->ports[agent->first_port]);
 		agent->summary =
 			agent->n_ports > 1 ? agents->n_summaries++ : TRIAD_FABRIC_NONE;
 	}
@@ -127,481 +129,6 @@ void triad_agents_put_back(
 	triad_agents_make_ready(agents, agent);
 }
 
-/* --- back-off --- */
-
-static void miss(struct triad_backoff *backoff)
-{
-	unsigned wait = TRIAD_BACKOFF_MOST;
-
-	if (backoff->misses < UINT8_MAX)
-		backoff->misses++;
-	if (backoff->misses < 7)
-		wait = backoff->misses < 2 ? 0 : 1u << (backoff->misses - 2);
-	backoff->wait = (uint8_t)wait;
-}
-
-/* True when it is left out of this sweep. */
-static bool is_left_out(struct triad_backoff *backoff, bool ask_silent)
-{
-	if (ask_silent)
-		backoff->wait = 0;
-	if (!backoff->wait)
-		return false;
-	backoff->wait--;
-	return true;
-}
-
-/* --- a port's questions --- */
-
-static struct triad_port_plan *port_of(
-	struct triad_agents *agents, const struct triad_agent *agent, uint32_t offset)
-{
-	uint32_t port = agent->first_port + offset;
-
-	return agents->fabric->ports[port].has_pma ? &agents->ports[port] : NULL;
-}
-
-static void finish(struct triad_agents *agents, struct triad_port_plan *state)
-{
-	bool answered = !state->failed;
-
-	state->finished = true;
-	agents->progress->n_answered += answered;
-	agents->progress->n_unanswered += !answered;
-	agents->sink->done(
-		agents->sink->context, (uint32_t)(state - agents->ports), answered);
-}
-
-static void finish_if_through(
-	struct triad_agents *agents, struct triad_port_plan *state)
-{
-	if (state->todo || state->pending || state->finished)
-		return;
-	if (!state->failed)
-		state->backoff = (struct triad_backoff){0};
-	finish(agents, state);
-}
-
-static void leave_out(struct triad_agents *agents, struct triad_port_plan *state)
-{
-	state->failed = true;
-	agents->progress->n_left_out++;
-	finish(agents, state);
-}
-
-/* Gives up on a port, except for what is pending. */
-static void give_up(struct triad_agents *agents, struct triad_port_plan *state)
-{
-	state->failed = true;
-	state->todo = 0;
-	finish_if_through(agents, state);
-}
-
-static void add_todo(struct triad_agents *agents, struct triad_agent *agent,
-	uint32_t port, uint8_t todo)
-{
-	uint32_t offset = port - agent->first_port;
-
-	agents->ports[port].todo |= todo;
-	if (offset < agent->next_port)
-		agent->next_port = offset;
-}
-
-/* --- the plan for an agent whose capabilities are known --- */
-
-static uint8_t port_questions(const struct triad_agents *agents,
-	const struct triad_agent *agent, const struct triad_port_plan *state)
-{
-	enum triad_sweep_mode mode = agents->params->mode;
-	bool extended = triad_pma_has_extended(agent->capabilities);
-	bool all = mode == TRIAD_SWEEP_FULL || state->resets_all;
-	uint8_t errors = agent->todo & TRIAD_ASK_SUMMARY && !all ? TRIAD_ASK_SUMMARY
-								 : TRIAD_ASK_COUNTERS;
-
-	if (extended && (all || mode == TRIAD_SWEEP_TRIAD))
-		errors |= TRIAD_ASK_EXTENDED;
-	return errors;
-}
-
-/* Without the extended attribute, each port is read anyway for its data. */
-static bool wants_summary(
-	const struct triad_agents *agents, const struct triad_agent *agent)
-{
-	if (agents->params->mode == TRIAD_SWEEP_FULL ||
-		agent->summary == TRIAD_FABRIC_NONE ||
-		!(agent->capabilities & TRIAD_PMA_ALL_PORT_SELECT))
-		return false;
-	return agents->params->mode == TRIAD_SWEEP_ERRORS ||
-		triad_pma_has_extended(agent->capabilities);
-}
-
-static void plan_port(struct triad_agents *agents, struct triad_agent *agent,
-	struct triad_port_plan *state)
-{
-	bool ask_silent = agents->params->ask_silent || state->resets_all;
-
-	if (is_left_out(&state->backoff, ask_silent))
-		leave_out(agents, state);
-	else
-		state->todo = port_questions(agents, agent, state);
-}
-
-static void plan(struct triad_agents *agents, struct triad_agent *agent)
-{
-	if (wants_summary(agents, agent))
-		agent->todo |= TRIAD_ASK_SUMMARY;
-	agent->next_port = 0;
-	for (uint32_t i = 0; i < agent->n_ports; i++) {
-		struct triad_port_plan *state = port_of(agents, agent, i);
-
-		if (state && !state->finished)
-			plan_port(agents, agent, state);
-	}
-}
-
-static bool wants_reset(struct triad_agents *agents, const struct triad_agent *agent)
-{
-	for (uint32_t i = 0; i < agent->n_ports; i++)
-		if (agents->ports[agent->first_port + i].reset_wanted)
-			return true;
-	return false;
-}
-
-static void begin_agent(struct triad_agents *agents, struct triad_agent *agent)
-{
-	bool ask_silent = agents->params->ask_silent || wants_reset(agents, agent);
-
-	agent->todo = 0;
-	agent->pending = 0;
-	agent->answered = false;
-	agent->queued = false;
-	agent->failures = 0;
-	agent->redirects = 0;
-	agent->in_flight = 0;
-	agent->silent = is_left_out(&agent->backoff, ask_silent);
-	for (uint32_t i = 0; i < agent->n_ports; i++) {
-		struct triad_port_plan *state = port_of(agents, agent, i);
-
-		if (!state)
-			continue;
-		state->todo = 0;
-		state->pending = 0;
-		state->near_full = 0;
-		state->resets_all = state->reset_wanted;
-		state->reset_wanted = false;
-		state->failed = false;
-		state->finished = false;
-		agents->progress->n_ports++;
-		if (agent->silent)
-			leave_out(agents, state);
-	}
-	if (agent->silent)
-		return;
-	if (agent->known)
-		plan(agents, agent);
-	else
-		agent->todo = TRIAD_ASK_CAPABILITIES;
-	triad_agents_make_ready(agents, agent);
-}
-
-void triad_agents_begin(struct triad_agents *agents)
-{
-	agents->ready_first = 0;
-	agents->n_ready = 0;
-	*agents->progress = (struct triad_sweep_progress){0};
-	for (uint32_t i = 0; i < agents->n_agents; i++)
-		begin_agent(agents, &agents->agents[i]);
-}
-
-/* --- asking --- */
-
-static enum triad_question lowest(uint8_t questions)
-{
-	return (enum triad_question)(questions & -questions);
-}
-
-static enum triad_question ask_agent(struct triad_agent *agent)
-{
-	enum triad_question question = lowest(agent->todo);
-
-	agent->todo &= (uint8_t)~question;
-	agent->pending |= (uint8_t)question;
-	return question;
-}
-
-enum triad_question triad_agents_ask(
-	struct triad_agents *agents, struct triad_agent *agent, uint32_t *port)
-{
-	bool is_probe = agent->backoff.misses && !agent->answered;
-
-	if (agent->silent || agent->in_flight >= agents->params->node_window ||
-		(is_probe && agent->in_flight))
-		return 0;
-	*port = agent->first_port;
-	if (agent->todo)
-		return ask_agent(agent);
-	for (; agent->next_port < agent->n_ports; agent->next_port++) {
-		struct triad_port_plan *state =
-			port_of(agents, agent, agent->next_port);
-		uint8_t todo = state ? state->todo & (uint8_t)~TRIAD_ASK_SUMMARY : 0;
-
-		if (!todo)
-			continue;
-		*port = agent->first_port + agent->next_port;
-		todo = lowest(todo);
-		state->todo &= (uint8_t)~todo;
-		state->pending |= todo;
-		return todo;
-	}
-	return 0;
-}
-
-/* --- answers --- */
-
-static void take_sign_of_life(struct triad_agent *agent)
-{
-	agent->answered = true;
-	agent->was_alive = true;
-	agent->failures = 0;
-	agent->backoff = (struct triad_backoff){0};
-}
-
-void triad_agents_take_capabilities(
-	struct triad_agents *agents, struct triad_agent *agent, uint16_t capabilities)
-{
-	take_sign_of_life(agent);
-	agent->pending &= (uint8_t)~TRIAD_ASK_CAPABILITIES;
-	agent->known = true;
-	agent->capabilities = capabilities;
-	if (!agent->silent)
-		plan(agents, agent);
-}
-
-/* True when the sums say that nothing happened; 'summary' takes them. */
-static bool is_unchanged(
-	struct triad_summary *summary, const struct triad_pma_reading *sums)
-{
-	uint32_t has = sums->has & TRIAD_NARROW_COUNTERS;
-	bool unchanged = summary->has == has;
-
-	for (unsigned i = 0; i < TRIAD_FIRST_WIDE_COUNTER; i++) {
-		uint64_t raw = sums->raw[i];
-
-		if (!(has & 1u << i))
-			continue;
-		unchanged &= raw == summary->sum[i] && raw < triad_counter_max(i) &&
-			raw >= summary->read[i];
-		summary->sum[i] = (uint32_t)raw;
-	}
-	summary->has = has;
-	return unchanged;
-}
-
-/* The ports' errors were not summed up: they are read. */
-static void read_waiting_ports(struct triad_agents *agents, struct triad_agent *agent)
-{
-	for (uint32_t i = 0; i < agent->n_ports; i++) {
-		struct triad_port_plan *state = port_of(agents, agent, i);
-
-		if (!state || !(state->todo & TRIAD_ASK_SUMMARY))
-			continue;
-		state->todo &= (uint8_t)~TRIAD_ASK_SUMMARY;
-		add_todo(agents, agent, agent->first_port + i, TRIAD_ASK_COUNTERS);
-	}
-}
-
-static void confirm_waiting_ports(
-	struct triad_agents *agents, struct triad_agent *agent, uint64_t now_us)
-{
-	for (uint32_t i = 0; i < agent->n_ports; i++) {
-		struct triad_port_plan *state = port_of(agents, agent, i);
-
-		if (!state || !(state->todo & TRIAD_ASK_SUMMARY))
-			continue;
-		state->todo &= (uint8_t)~TRIAD_ASK_SUMMARY;
-		agents->sink->unchanged(
-			agents->sink->context, agent->first_port + i, now_us);
-		finish_if_through(agents, state);
-	}
-}
-
-void triad_agents_take_summary(struct triad_agents *agents, struct triad_agent *agent,
-	const struct triad_pma_reading *sums, uint64_t now_us)
-{
-	struct triad_summary *summary = &agents->summaries[agent->summary];
-
-	take_sign_of_life(agent);
-	agent->pending &= (uint8_t)~TRIAD_ASK_SUMMARY;
-	if (is_unchanged(summary, sums)) {
-		confirm_waiting_ports(agents, agent, now_us);
-		return;
-	}
-	memset(summary->read, 0, sizeof(summary->read));
-	read_waiting_ports(agents, agent);
-}
-
-static uint32_t near_full(const struct triad_pma_reading *reading)
-{
-	uint32_t mask = 0;
-
-	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++)
-		if (reading->has & 1u << i && triad_counters[i].select &&
-			triad_counter_is_near_full(i, reading->raw[i]))
-			mask |= 1u << i;
-	return mask;
-}
-
-static void add_to_summary(struct triad_agents *agents, const struct triad_agent *agent,
-	const struct triad_pma_reading *reading)
-{
-	struct triad_summary *summary;
-
-	if (agent->summary == TRIAD_FABRIC_NONE)
-		return;
-	summary = &agents->summaries[agent->summary];
-	for (unsigned i = 0; i < TRIAD_FIRST_WIDE_COUNTER; i++)
-		if (reading->has & 1u << i)
-			summary->read[i] += reading->raw[i];
-}
-
-void triad_agents_take_reading(struct triad_agents *agents, struct triad_agent *agent,
-	uint32_t port, enum triad_question question,
-	const struct triad_pma_reading *reading)
-{
-	struct triad_port_plan *state = &agents->ports[port];
-
-	take_sign_of_life(agent);
-	state->pending &= (uint8_t)~question;
-	if (question == TRIAD_ASK_COUNTERS) {
-		add_to_summary(agents, agent, reading);
-		if (agents->params->reset_near_full)
-			state->near_full = near_full(reading);
-		if (!agent->silent && (state->resets_all || state->near_full))
-			add_todo(agents, agent, port, TRIAD_ASK_RESET);
-	} else if (state->resets_all && !agent->silent) {
-		add_todo(agents, agent, port, TRIAD_ASK_RESET_EXTENDED);
-	}
-	finish_if_through(agents, state);
-}
-
-void triad_agents_take_reset(
-	struct triad_agents *agents, uint32_t port, enum triad_question question)
-{
-	struct triad_port_plan *state = &agents->ports[port];
-
-	state->pending &= (uint8_t)~question;
-	finish_if_through(agents, state);
-}
-
-uint32_t triad_agents_reset_mask(const struct triad_agents *agents,
-	const struct triad_agent *agent, uint32_t port, enum triad_question question)
-{
-	const struct triad_port_plan *state = &agents->ports[port];
-	uint32_t mask = 0;
-
-	if (question == TRIAD_ASK_RESET_EXTENDED)
-		return triad_pma_counters(
-			TRIAD_PMA_PORT_COUNTERS_EXTENDED, agent->capabilities);
-	if (!state->resets_all)
-		return state->near_full;
-	/* The data counters are here too, whoever reads them from where. */
-	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++)
-		if (triad_counters[i].select &&
-			!(triad_counters[i].needs & ~agent->capabilities))
-			mask |= 1u << i;
-	return mask;
-}
-
-void triad_agents_take_refusal(struct triad_agents *agents, struct triad_agent *agent,
-	uint32_t port, enum triad_question question)
-{
-	struct triad_port_plan *state = &agents->ports[port];
-
-	take_sign_of_life(agent);
-	switch (question) {
-	case TRIAD_ASK_CAPABILITIES:
-		/* An agent without it has the mandatory counters only. */
-		triad_agents_take_capabilities(agents, agent, 0);
-		return;
-	case TRIAD_ASK_SUMMARY:
-		agent->pending &= (uint8_t)~TRIAD_ASK_SUMMARY;
-		agent->capabilities &= (uint16_t)~TRIAD_PMA_ALL_PORT_SELECT;
-		read_waiting_ports(agents, agent);
-		return;
-	case TRIAD_ASK_EXTENDED:
-		/* It promised too much; the 32-bit counters will do. */
-		agent->capabilities &= (uint16_t) ~(
-			TRIAD_PMA_EXTENDED_WIDTH | TRIAD_PMA_EXTENDED_WIDTH_NO_IETF);
-		if (!agent->silent)
-			add_todo(agents, agent, port, TRIAD_ASK_COUNTERS);
-		break;
-	case TRIAD_ASK_COUNTERS:
-		state->failed = true;
-		break;
-	default:
-		break; /* a reset: the port was read all the same */
-	}
-	state->pending &= (uint8_t)~question;
-	finish_if_through(agents, state);
-}
-
-bool triad_agents_take_redirect(
-	struct triad_agent *agent, const struct triad_mad_address *to)
-{
-	agent->to = *to;
-	agent->redirected = true;
-	return agent->redirects++ < TRIAD_MAX_REDIRECTS;
-}
-
-/* --- silence --- */
-
-static void silence(struct triad_agents *agents, struct triad_agent *agent)
-{
-	if (agent->silent)
-		return;
-	agent->silent = true;
-	agent->was_alive = false;
-	/* When it comes back it may be another one. */
-	agent->known = false;
-	agent->redirected = false;
-	agent->to = own_address(&agents->fabric->ports[agent->first_port]);
-	miss(&agent->backoff);
-	for (uint32_t i = 0; i < agent->n_ports; i++) {
-		struct triad_port_plan *state = port_of(agents, agent, i);
-
-		if (state && !state->finished)
-			give_up(agents, state);
-	}
-}
-
-static void miss_port(struct triad_agents *agents, struct triad_agent *agent,
-	struct triad_port_plan *state, enum triad_question question)
-{
-	state->pending &= (uint8_t)~question;
-	if (!(question & TRIAD_ASK_RESETS)) {
-		/* Not twice for both attributes. */
-		if (!state->failed && !agent->silent)
-			miss(&state->backoff);
-		state->failed = true;
-		state->todo = 0;
-	}
-	finish_if_through(agents, state);
-}
-
-void triad_agents_take_silence(struct triad_agents *agents, struct triad_agent *agent,
-	uint32_t port, enum triad_question question)
-{
-	agent->pending &= (uint8_t)~question;
-	agent->failures++;
-	if (!agent->answered || agent->failures > 1 ||
-		question == TRIAD_ASK_CAPABILITIES)
-		silence(agents, agent);
-	if (question == TRIAD_ASK_SUMMARY)
-		read_waiting_ports(agents, agent);
-	else if (question != TRIAD_ASK_CAPABILITIES)
-		miss_port(agents, agent, &agents->ports[port], question);
-}
-
 /* --- another fabric --- */
 
 static uint64_t agent_guid(const struct triad_agents *agents, uint32_t agent)
@@ -655,7 +182,7 @@ static void inherit_ports(struct triad_agents *agents, struct triad_agent *agent
 
 	for (uint32_t i = 0; i < agent->n_ports; i++) {
 		uint32_t port = agent->first_port + i, old_port;
-		struct triad_port_plan *state = port_of(agents, agent, i);
+		struct triad_port_plan *state = triad_plan_of(agents, agent, i);
 		uint8_t number = agents->fabric->ports[port].number;
 
 		if (!state)
@@ -672,7 +199,7 @@ static void inherit_ports(struct triad_agents *agents, struct triad_agent *agent
 			state->failed = true;
 			state->finished = true;
 		} else if (running && agent->known) {
-			state->todo = port_questions(agents, agent, state);
+			state->todo = triad_plan_questions(agents, agent, state);
 		}
 	}
 }
@@ -719,7 +246,7 @@ void triad_agents_inherit(struct triad_agents *agents, const struct triad_agents
 			if (running && !agent->silent)
 				triad_agents_make_ready(agents, agent);
 		} else if (running) {
-			begin_agent(agents, agent);
+			triad_plan_begin_agent(agents, agent);
 		}
 	}
 	if (running)

@@ -1,32 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What a sweep asks of each agent, and what it has learned of it.
+/* Who is asked in a sweep: the agents of a fabric, and what is known of them.
  *
  * Model: an agent is a PMA behind one LID, with the ports that it answers for: all of
  * a switch, one of a CA.  In a sweep, each agent and each port has a set of questions
- * that are still to be asked ('todo') and one of those that were asked ('pending').
- * Answers add to the first: an agent's capabilities say what its ports are asked, its
- * summary whether their errors are read, a port's counters whether they are reset.
- * A port is through when both sets are empty.
- *
- * Summary: an agent that can sum up its ports is asked for the sums first.  While they
- * are what they were, so are the errors of its ports, which then are not read.  A sum
- * that stands at its maximum says nothing, nor does one that is less than its ports
- * were when they were read last (there are agents whose sums stop early): then the
- * ports are read.  A reset by others which other ports make up for to the last error
- * within one sweep is noticed with the next error.
- *
- * Silence: an agent that does not answer the first question of a sweep, or two in a
- * row, is not asked any more in this sweep.  Who was silent in several sweeps is left
- * out of 1, 2, 4, ... TRIAD_BACKOFF_MOST sweeps, and then asked one question first.
- * Ports that do not answer while their agent does are left out likewise.
+ * that are still to be asked ('todo') and one of those that were asked ('pending');
+ * plan.h fills the first, answers.h empties the second.
  *
  * Agents take turns, port by port: an agent answers one question after the other, so
  * asking many at a time is faster than asking one much.
  *
- * Invariant: every port with a PMA is reported done exactly once a sweep.
+ * When another fabric comes, agents and ports that are in both, with the same LID, go
+ * on as they are, in mid-sweep too.
+ *
  * Internal to the scheduler (sweep.h), which keeps the queries and the time.
- * Thread-safety: none.
- * Spec: IBA volume 1, 16.1.3.5 (AllPortSelect), 13.5.2 (redirection). */
+ * Thread-safety: none. */
 #ifndef TRIAD_PERFMGR_AGENTS_H
 #define TRIAD_PERFMGR_AGENTS_H
 
@@ -34,10 +21,6 @@
 #include <stdint.h>
 
 #include "perfmgr/sweep.h"
-
-#define TRIAD_BACKOFF_MOST 16
-/* An agent that sends us on more often in one sweep sends us in circles. */
-#define TRIAD_MAX_REDIRECTS 4
 
 /* Questions: bits, asked in this order. */
 enum triad_question {
@@ -121,8 +104,8 @@ void triad_agents_clear(struct triad_agents *agents);
 void triad_agents_inherit(struct triad_agents *agents, const struct triad_agents *old,
 	bool running, uint32_t *agent_map, uint32_t *port_map);
 
-/* Begins a sweep. */
-void triad_agents_begin(struct triad_agents *agents);
+/* Where the agent of 'port' is, as long as it says nothing else. */
+struct triad_mad_address triad_agent_own_address(const struct triad_fabric_port *port);
 
 /* The next agent that may be asked something, or NULL. */
 struct triad_agent *triad_agents_take_ready(struct triad_agents *agents);
@@ -133,39 +116,5 @@ void triad_agents_make_ready(struct triad_agents *agents, struct triad_agent *ag
  * else the last one. */
 void triad_agents_put_back(
 	struct triad_agents *agents, struct triad_agent *agent, uint32_t port);
-
-/* Its next question (now pending) and the port that it is about, or 0 when there is
- * none at the moment. */
-enum triad_question triad_agents_ask(
-	struct triad_agents *agents, struct triad_agent *agent, uint32_t *port);
-
-/* --- answers; 'question' is not pending any more --- */
-
-void triad_agents_take_capabilities(
-	struct triad_agents *agents, struct triad_agent *agent, uint16_t capabilities);
-void triad_agents_take_summary(struct triad_agents *agents, struct triad_agent *agent,
-	const struct triad_pma_reading *sums, uint64_t now_us);
-void triad_agents_take_reading(struct triad_agents *agents, struct triad_agent *agent,
-	uint32_t port, enum triad_question question,
-	const struct triad_pma_reading *reading);
-void triad_agents_take_reset(
-	struct triad_agents *agents, uint32_t port, enum triad_question question);
-
-/* It does not do what was asked. */
-void triad_agents_take_refusal(struct triad_agents *agents, struct triad_agent *agent,
-	uint32_t port, enum triad_question question);
-
-/* It is elsewhere; the question is to be asked again.  Returns false when it sent us
- * on too often. */
-bool triad_agents_take_redirect(
-	struct triad_agent *agent, const struct triad_mad_address *to);
-
-/* No answer came, in spite of all retries. */
-void triad_agents_take_silence(struct triad_agents *agents, struct triad_agent *agent,
-	uint32_t port, enum triad_question question);
-
-/* The counters that a reset of 'port' by 'question' is to reset. */
-uint32_t triad_agents_reset_mask(const struct triad_agents *agents,
-	const struct triad_agent *agent, uint32_t port, enum triad_question question);
 
 #endif

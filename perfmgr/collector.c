@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,11 +13,6 @@
 #define MAX_WAIT_US (20 * TRIAD_US_PER_MS)
 /* Answers taken before the window is filled again. */
 #define MAX_BATCH 64
-
-struct counted_view {
-	atomic_uint refs;
-	struct triad_view view;
-};
 
 struct triad_collector {
 	struct triad_collector_clock clock;
@@ -36,7 +30,7 @@ struct triad_collector {
 
 	/* Held for a few instructions, by readers and the owner alike. */
 	pthread_mutex_t published_lock;
-	struct counted_view *view;
+	struct triad_view *view;
 	struct triad_collector_status status;
 };
 
@@ -49,7 +43,7 @@ static uint64_t now(const struct triad_collector *collector)
 
 static uint32_t row_of(const struct triad_collector *collector, uint32_t port)
 {
-	return collector->view->view.rows[port];
+	return collector->view->rows[port];
 }
 
 static void take_coming(void *context, uint32_t port)
@@ -87,7 +81,7 @@ static void take_reset(void *context, uint32_t port,
 	const struct triad_pma_reading *reading, uint64_t now_us)
 {
 	struct triad_collector *collector = context;
-	const struct triad_fabric *fabric = collector->view->view.fabric;
+	const struct triad_fabric *fabric = collector->view->fabric;
 	const struct triad_fabric_port *at = &fabric->ports[port];
 	unsigned long suppressed;
 
@@ -142,26 +136,11 @@ struct triad_collector *triad_collector_new(
 	return collector;
 }
 
-static struct counted_view *counted_of(struct triad_view *view)
-{
-	return (struct counted_view *)((char *)view -
-		offsetof(struct counted_view, view));
-}
-
-void triad_view_unref(struct triad_view *view)
-{
-	if (!view || atomic_fetch_sub(&counted_of(view)->refs, 1) != 1)
-		return;
-	triad_fabric_unref(view->fabric);
-	free(counted_of(view));
-}
-
 void triad_collector_free(struct triad_collector *collector)
 {
 	if (!collector)
 		return;
-	if (collector->view)
-		triad_view_unref(&collector->view->view);
+	triad_view_unref(collector->view);
 	triad_sweep_free(collector->sweep);
 	triad_engine_free(collector->engine);
 	triad_fabric_unref(collector->fabric);
@@ -202,16 +181,15 @@ void triad_collector_sweep_now(struct triad_collector *collector)
 
 /* --- what readers see --- */
 
-static void publish_view(struct triad_collector *collector, struct counted_view *view)
+static void publish_view(struct triad_collector *collector, struct triad_view *view)
 {
-	struct counted_view *old;
+	struct triad_view *old;
 
 	pthread_mutex_lock(&collector->published_lock);
 	old = collector->view;
 	collector->view = view;
 	pthread_mutex_unlock(&collector->published_lock);
-	if (old)
-		triad_view_unref(&old->view);
+	triad_view_unref(old);
 }
 
 struct triad_view *triad_collector_view(struct triad_collector *collector)
@@ -219,10 +197,8 @@ struct triad_view *triad_collector_view(struct triad_collector *collector)
 	struct triad_view *view = NULL;
 
 	pthread_mutex_lock(&collector->published_lock);
-	if (collector->view) {
-		atomic_fetch_add(&collector->view->refs, 1);
-		view = &collector->view->view;
-	}
+	if (collector->view)
+		view = triad_view_ref(collector->view);
 	pthread_mutex_unlock(&collector->published_lock);
 	return view;
 }
@@ -254,31 +230,11 @@ struct triad_collector_status triad_collector_status(struct triad_collector *col
 
 /* --- resets --- */
 
-struct triad_selection *triad_selection_new(struct triad_view *view)
-{
-	struct triad_selection *selection =
-		calloc(1, sizeof(*selection) + view->fabric->n_ports);
-
-	if (!selection)
-		return NULL;
-	atomic_fetch_add(&counted_of(view)->refs, 1);
-	selection->view = view;
-	return selection;
-}
-
-void triad_selection_free(struct triad_selection *selection)
-{
-	if (!selection)
-		return;
-	triad_view_unref(selection->view);
-	free(selection);
-}
-
 /* The hardware of a port of the selection, in the fabric that is swept now. */
 static void want_reset(struct triad_collector *collector,
 	const struct triad_fabric *fabric, const struct triad_fabric_port *port)
 {
-	const struct triad_fabric *present = collector->view->view.fabric;
+	const struct triad_fabric *present = collector->view->fabric;
 	uint32_t node = triad_fabric_find_node(present, fabric->nodes[port->node].guid);
 	uint32_t i = TRIAD_FABRIC_NONE;
 
@@ -319,35 +275,21 @@ void triad_collector_reset(
 
 /* --- a sweep --- */
 
-static struct counted_view *new_view(
-	const struct triad_engine *engine, struct triad_fabric *fabric)
-{
-	struct counted_view *view =
-		calloc(1, sizeof(*view) + (size_t)fabric->n_ports * sizeof(uint32_t));
-
-	if (!view)
-		return NULL;
-	atomic_init(&view->refs, 1);
-	view->view.engine = engine;
-	view->view.fabric = triad_fabric_ref(fabric);
-	return view;
-}
-
 /* Makes the fabric that waits the one that is swept. */
 static int adopt(struct triad_collector *collector)
 {
 	struct triad_fabric *fabric = collector->fabric;
-	struct counted_view *view = new_view(collector->engine, fabric);
+	struct triad_view *view = triad_view_new(collector->engine, fabric);
 	int error;
 
 	if (!view)
 		return ENOMEM;
 	error = triad_engine_adopt(
-		collector->engine, fabric, now(collector), view->view.rows);
+		collector->engine, fabric, now(collector), view->rows);
 	if (!error)
 		error = triad_sweep_adopt(collector->sweep, fabric);
 	if (error) {
-		triad_view_unref(&view->view);
+		triad_view_unref(view);
 		return error;
 	}
 	triad_fabric_unref(collector->fabric);

@@ -30,6 +30,7 @@
 
 #include "perfmgr/engine.h"
 #include "perfmgr/sweep.h"
+#include "perfmgr/view.h"
 #include "triad/fabric.h"
 #include "triad/log.h"
 #include "triad/mad.h"
@@ -65,12 +66,6 @@ struct triad_collector_status {
 	uint64_t octets; /* memory of the engine */
 };
 
-struct triad_view {
-	const struct triad_engine *engine;
-	struct triad_fabric *fabric;
-	uint32_t rows[]; /* for each port of the fabric */
-};
-
 /* NULL when memory is short.  'log' (may be NULL) outlives the collector; 'clock' is
  * copied. */
 struct triad_collector *triad_collector_new(
@@ -93,17 +88,6 @@ void triad_collector_set_fabric(
  * that were left out because they had been silent. */
 void triad_collector_sweep_now(struct triad_collector *collector);
 
-/* Ports of a view: what triad_collector_reset() is about. */
-struct triad_selection {
-	struct triad_view *view; /* referenced */
-	bool hardware;           /* their PMAs' counters too, in a sweep made at once */
-	uint8_t chosen[];        /* for each port of the view's fabric: 0 or 1 */
-};
-
-/* No port chosen; 'view' is referenced.  NULL when memory is short. */
-struct triad_selection *triad_selection_new(struct triad_view *view);
-void triad_selection_free(struct triad_selection *selection);
-
 /* Makes the totals of the chosen ports 0, and has their hardware's counters reset in
  * the next sweep, which begins at once, when that is wanted. */
 void triad_collector_reset(
@@ -117,9 +101,8 @@ uint64_t triad_collector_turn(struct triad_collector *collector);
  * when nothing is any more. */
 bool triad_collector_drain(struct triad_collector *collector, uint64_t wait_us);
 
-/* The published view, or NULL before there is one. */
+/* The published view, referenced, or NULL before there is one. */
 struct triad_view *triad_collector_view(struct triad_collector *collector);
-void triad_view_unref(struct triad_view *view);
 
 struct triad_collector_status triad_collector_status(struct triad_collector *collector);
 

@@ -7,6 +7,8 @@
 #include <sys/queue.h>
 
 #include "perfmgr/agents.h"
+#include "perfmgr/answers.h"
+#include "perfmgr/plan.h"
 #include "perfmgr/window.h"
 
 /* A transaction ID is the query's place and how often that place was used, so that
@@ -174,7 +176,7 @@ int triad_sweep_start(
 	triad_window_set_most(&sweep->window, params->window);
 	sweep->params = *params;
 	sweep->running = true;
-	triad_agents_begin(&sweep->agents);
+	triad_plan_begin(&sweep->agents);
 	return 0;
 }
 
@@ -193,7 +195,7 @@ static struct query *new_query(struct triad_sweep *sweep)
 	if (!query || sweep->n_used >= sweep->window.width)
 		return NULL;
 	while ((agent = triad_agents_take_ready(&sweep->agents))) {
-		query->question = triad_agents_ask(&sweep->agents, agent, &query->port);
+		query->question = triad_plan_ask(&sweep->agents, agent, &query->port);
 		if (!query->question)
 			continue; /* an answer makes it ready again */
 		query->agent = (uint32_t)(agent - sweep->agents.agents);
@@ -237,7 +239,7 @@ static void encode(struct triad_sweep *sweep, const struct query *query,
 		triad_pma_encode_get(mad, attribute, port, query->tid);
 		return;
 	}
-	mask = triad_agents_reset_mask(&sweep->agents,
+	mask = triad_plan_reset_mask(&sweep->agents,
 		&sweep->agents.agents[query->agent], query->port, query->question);
 	triad_pma_encode_reset(mad, attribute, port, mask, query->tid);
 	sweep->sink.resetting(sweep->sink.context, query->port, mask);
@@ -308,7 +310,7 @@ static void give_up(struct triad_sweep *sweep, struct query *query)
 {
 	sweep->counts.resets_failed += query->question & TRIAD_ASK_RESETS ? 1 : 0;
 	release(sweep, query);
-	triad_agents_take_silence(
+	triad_answer_silence(
 		&sweep->agents, agent_of(sweep, query), query->port, query->question);
 }
 
@@ -331,7 +333,7 @@ static void take_refusal(struct triad_sweep *sweep, struct query *query)
 	sweep->counts.refused++;
 	sweep->counts.resets_failed += query->question & TRIAD_ASK_RESETS ? 1 : 0;
 	release(sweep, query);
-	triad_agents_take_refusal(
+	triad_answer_refusal(
 		&sweep->agents, agent_of(sweep, query), query->port, query->question);
 }
 
@@ -362,7 +364,7 @@ static void follow_redirect(struct triad_sweep *sweep, struct query *query,
 
 	sweep->counts.redirected++;
 	if (pkey_index >= 0 && redirect->lid && redirect->qpn &&
-		triad_agents_take_redirect(agent_of(sweep, query), &to)) {
+		triad_answer_redirect(agent_of(sweep, query), &to)) {
 		move(sweep, query, &sweep->flying, &sweep->waiting);
 		return;
 	}
@@ -392,7 +394,7 @@ static void take_capabilities(
 		return;
 	}
 	release(sweep, query);
-	triad_agents_take_capabilities(
+	triad_answer_capabilities(
 		&sweep->agents, agent, triad_pma_decode_capabilities(mad));
 }
 
@@ -405,18 +407,18 @@ static void take_counters(struct triad_sweep *sweep, const struct query *query,
 
 	switch (query->question) {
 	case TRIAD_ASK_SUMMARY:
-		triad_agents_take_summary(agents, agent, reading, now_us);
+		triad_answer_summary(agents, agent, reading, now_us);
 		break;
 	case TRIAD_ASK_RESET:
 	case TRIAD_ASK_RESET_EXTENDED:
 		sweep->counts.resets++;
 		sink->reset(sink->context, query->port, reading, now_us);
-		triad_agents_take_reset(agents, query->port, query->question);
+		triad_answer_reset(agents, query->port, query->question);
 		break;
 	default:
 		sink->reading(sink->context, query->port, attribute_of(query->question),
 			reading, now_us);
-		triad_agents_take_reading(
+		triad_answer_reading(
 			agents, agent, query->port, query->question, reading);
 	}
 }

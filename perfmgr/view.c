@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "perfmgr/view.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+struct counted_view {
+	atomic_uint refs;
+	struct triad_view view;
+};
+
+static struct counted_view *counted_of(struct triad_view *view)
+{
+	return (struct counted_view *)((char *)view -
+		offsetof(struct counted_view, view));
+}
+
+struct triad_view *triad_view_new(
+	const struct triad_engine *engine, struct triad_fabric *fabric)
+{
+	struct counted_view *view =
+		calloc(1, sizeof(*view) + (size_t)fabric->n_ports * sizeof(uint32_t));
+
+	if (!view)
+		return NULL;
+	atomic_init(&view->refs, 1);
+	view->view.engine = engine;
+	view->view.fabric = triad_fabric_ref(fabric);
+	return &view->view;
+}
+
+struct triad_view *triad_view_ref(struct triad_view *view)
+{
+	atomic_fetch_add(&counted_of(view)->refs, 1);
+	return view;
+}
+
+void triad_view_unref(struct triad_view *view)
+{
+	if (!view || atomic_fetch_sub(&counted_of(view)->refs, 1) != 1)
+		return;
+	triad_fabric_unref(view->fabric);
+	free(counted_of(view));
+}
+
+/* --- a choice of its ports --- */
+
+struct triad_selection *triad_selection_new(struct triad_view *view)
+{
+	struct triad_selection *selection =
+		calloc(1, sizeof(*selection) + view->fabric->n_ports);
+
+	if (!selection)
+		return NULL;
+	selection->view = triad_view_ref(view);
+	return selection;
+}
+
+void triad_selection_free(struct triad_selection *selection)
+{
+	if (!selection)
+		return;
+	triad_view_unref(selection->view);
+	free(selection);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What readers see of the PerfManager: a fabric and the engine's row for each of its
+ * ports; and a choice of ports among them.
+ *
+ * A view is immutable and reference-counted; the engine must outlive it.  Rows are
+ * read through triad_engine_read().
+ *
+ * Thread-safety: any thread may take and give references. */
+#ifndef TRIAD_PERFMGR_VIEW_H
+#define TRIAD_PERFMGR_VIEW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "perfmgr/engine.h"
+#include "triad/fabric.h"
+
+struct triad_view {
+	const struct triad_engine *engine;
+	struct triad_fabric *fabric;
+	uint32_t rows[]; /* for each port of the fabric */
+};
+
+/* Of 'fabric', which is referenced, with all rows 0: the caller fills them in before it
+ * gives the view away.  One reference; NULL when memory is short. */
+struct triad_view *triad_view_new(
+	const struct triad_engine *engine, struct triad_fabric *fabric);
+struct triad_view *triad_view_ref(struct triad_view *view);
+
+/* Accepts NULL. */
+void triad_view_unref(struct triad_view *view);
+
+/* Ports of a view: what a reset is about. */
+struct triad_selection {
+	struct triad_view *view; /* referenced */
+	bool hardware;           /* their PMAs' counters too, in a sweep made at once */
+	uint8_t chosen[];        /* for each port of the view's fabric: 0 or 1 */
+};
+
+/* No port chosen; 'view' is referenced.  NULL when memory is short. */
+struct triad_selection *triad_selection_new(struct triad_view *view);
+void triad_selection_free(struct triad_selection *selection);
+
+#endif
