@@ -196,25 +196,44 @@ static void inherit_ports(struct triad_agents *agents, struct triad_agent *agent
 			*state = old->ports[old_port];
 			port_map[old_port] = port;
 		} else if (running && agent->silent) {
-			state->failed = true;
-			state->finished = true;
+			triad_plan_leave_out(agents, state);
 		} else if (running && agent->known) {
 			state->todo = triad_plan_questions(agents, agent, state);
 		}
 	}
 }
 
+/* The agent has another LID: nothing is known of it any more, but what somebody wants
+ * of its ports still is wanted. */
+static void inherit_wishes(struct triad_agents *agents, const struct triad_agent *agent,
+	const struct triad_agents *old, const struct triad_agent *was, bool running)
+{
+	for (uint32_t i = 0; i < was->n_ports; i++) {
+		uint32_t old_port = was->first_port + i;
+		const struct triad_port_plan *state = &old->ports[old_port];
+		uint8_t number = old->fabric->ports[old_port].number;
+
+		if (!state->reset_wanted &&
+			!(running && state->resets_all && !state->finished))
+			continue;
+		for (uint32_t j = 0; j < agent->n_ports; j++)
+			if (agents->fabric->ports[agent->first_port + j].number ==
+				number)
+				agents->ports[agent->first_port + j].reset_wanted =
+					true;
+	}
+}
+
 static void inherit_progress(struct triad_agents *agents)
 {
-	uint32_t n_left_out = agents->progress->n_left_out;
-
-	*agents->progress = (struct triad_sweep_progress){.n_left_out = n_left_out};
+	*agents->progress = (struct triad_sweep_progress){0};
 	for (uint32_t i = 0; i < agents->fabric->n_ports; i++) {
 		const struct triad_port_plan *state = &agents->ports[i];
 
 		agents->progress->n_ports += agents->fabric->ports[i].has_pma;
 		agents->progress->n_answered += state->finished && !state->failed;
 		agents->progress->n_unanswered += state->finished && state->failed;
+		agents->progress->n_left_out += state->finished && state->left_out;
 	}
 }
 
@@ -245,9 +264,12 @@ void triad_agents_inherit(struct triad_agents *agents, const struct triad_agents
 			inherit_ports(agents, agent, old, was, running, port_map);
 			if (running && !agent->silent)
 				triad_agents_make_ready(agents, agent);
-		} else if (running) {
-			triad_plan_begin_agent(agents, agent);
+			continue;
 		}
+		if (running)
+			triad_plan_begin_agent(agents, agent);
+		if (from < old->n_agents && compare(old, from, agents, i) == 0)
+			inherit_wishes(agents, agent, old, was, running);
 	}
 	if (running)
 		inherit_progress(agents);

@@ -52,14 +52,15 @@ struct triad_agent {
 	uint16_t capabilities;
 	bool known;      /* 'capabilities' were asked for */
 	bool redirected; /* 'to' is what it told us */
-	bool was_alive;  /* it answered in the last sweep it was asked in */
+	bool has_answered_extended;
+	bool was_alive; /* it answered in the last sweep it was asked in */
 	struct triad_backoff backoff;
 	/* of the present sweep: */
 	uint8_t todo, pending;
 	bool answered;
 	bool silent;
 	bool queued;
-	uint8_t failures; /* in a row */
+	uint16_t failures; /* ports that failed, in a row */
 	uint8_t redirects;
 	uint16_t in_flight;
 	uint32_t next_port; /* offset from 'first_port': nothing to ask before it */
@@ -69,10 +70,12 @@ struct triad_port_plan {
 	uint32_t near_full; /* counters to be reset */
 	struct triad_backoff backoff;
 	bool reset_wanted; /* by somebody, of all its counters, in the next sweep */
+	bool errors_known; /* read since its agent's sums changed */
 	/* of the present sweep: */
 	uint8_t todo, pending;
 	bool resets_all;
 	bool failed;
+	bool left_out;
 	bool finished;
 };
 

@@ -46,48 +46,50 @@ static bool is_unchanged(
 	return unchanged;
 }
 
-/* The ports' errors were not summed up: they are read. */
-static void read_waiting_ports(struct triad_agents *agents, struct triad_agent *agent)
-{
-	for (uint32_t i = 0; i < agent->n_ports; i++) {
-		struct triad_port_plan *state = triad_plan_of(agents, agent, i);
-
-		if (!state || !(state->todo & TRIAD_ASK_SUMMARY))
-			continue;
-		state->todo &= (uint8_t)~TRIAD_ASK_SUMMARY;
-		triad_plan_add(
-			agents, agent, agent->first_port + i, TRIAD_ASK_COUNTERS);
-	}
-}
-
-static void confirm_waiting_ports(
+/* What the ports wait for is decided: those whose errors are known and unchanged are
+ * through with them, the others are read. */
+static void settle_waiting_ports(
 	struct triad_agents *agents, struct triad_agent *agent, uint64_t now_us)
 {
 	for (uint32_t i = 0; i < agent->n_ports; i++) {
 		struct triad_port_plan *state = triad_plan_of(agents, agent, i);
+		uint32_t port = agent->first_port + i;
 
 		if (!state || !(state->todo & TRIAD_ASK_SUMMARY))
 			continue;
 		state->todo &= (uint8_t)~TRIAD_ASK_SUMMARY;
-		agents->sink->unchanged(
-			agents->sink->context, agent->first_port + i, now_us);
+		if (!state->errors_known) {
+			triad_plan_add(agents, agent, port, TRIAD_ASK_COUNTERS);
+			continue;
+		}
+		agents->sink->unchanged(agents->sink->context, port, now_us);
 		triad_plan_finish_if_through(agents, state);
 	}
+}
+
+/* Their sums changed, or are not to be had. */
+static void forget_errors(struct triad_agents *agents, struct triad_agent *agent)
+{
+	for (uint32_t i = 0; i < agent->n_ports; i++)
+		agents->ports[agent->first_port + i].errors_known = false;
 }
 
 void triad_answer_summary(struct triad_agents *agents, struct triad_agent *agent,
 	const struct triad_pma_reading *sums, uint64_t now_us)
 {
-	struct triad_summary *summary = &agents->summaries[agent->summary];
+	/* It may have lost its ports but one, and so its place, since it was asked. */
+	struct triad_summary *summary = agent->summary == TRIAD_FABRIC_NONE
+		? NULL
+		: &agents->summaries[agent->summary];
 
 	take_sign_of_life(agent);
 	agent->pending &= (uint8_t)~TRIAD_ASK_SUMMARY;
-	if (is_unchanged(summary, sums)) {
-		confirm_waiting_ports(agents, agent, now_us);
-		return;
+	if (!summary || !is_unchanged(summary, sums)) {
+		forget_errors(agents, agent);
+		if (summary)
+			memset(summary->read, 0, sizeof(summary->read));
 	}
-	memset(summary->read, 0, sizeof(summary->read));
-	read_waiting_ports(agents, agent);
+	settle_waiting_ports(agents, agent, now_us);
 }
 
 static uint32_t near_full(const struct triad_pma_reading *reading)
@@ -114,6 +116,23 @@ static void add_to_summary(struct triad_agents *agents, const struct triad_agent
 			summary->read[i] += reading->raw[i];
 }
 
+/* A port is reset when all that is to be read of it has been: an agent may have one
+ * register for what it shows in both attributes. */
+static void plan_resets(
+	struct triad_agents *agents, struct triad_agent *agent, uint32_t port)
+{
+	const struct triad_port_plan *state = &agents->ports[port];
+	const uint8_t reads = TRIAD_ASK_COUNTERS | TRIAD_ASK_EXTENDED;
+	uint8_t resets = TRIAD_ASK_RESET;
+
+	if ((state->todo | state->pending) & (reads | TRIAD_ASK_RESETS) ||
+		!(state->resets_all || state->near_full))
+		return;
+	if (state->resets_all && triad_pma_has_extended(agent->capabilities))
+		resets |= TRIAD_ASK_RESET_EXTENDED;
+	triad_plan_add(agents, agent, port, resets);
+}
+
 void triad_answer_reading(struct triad_agents *agents, struct triad_agent *agent,
 	uint32_t port, enum triad_question question,
 	const struct triad_pma_reading *reading)
@@ -123,14 +142,15 @@ void triad_answer_reading(struct triad_agents *agents, struct triad_agent *agent
 	take_sign_of_life(agent);
 	state->pending &= (uint8_t)~question;
 	if (question == TRIAD_ASK_COUNTERS) {
+		state->errors_known = true;
 		add_to_summary(agents, agent, reading);
 		if (agents->params->reset_near_full)
 			state->near_full = near_full(reading);
-		if (!agent->silent && (state->resets_all || state->near_full))
-			triad_plan_add(agents, agent, port, TRIAD_ASK_RESET);
-	} else if (state->resets_all && !agent->silent) {
-		triad_plan_add(agents, agent, port, TRIAD_ASK_RESET_EXTENDED);
+	} else {
+		agent->has_answered_extended = true;
 	}
+	if (!agent->silent)
+		plan_resets(agents, agent, port);
 	triad_plan_finish_if_through(agents, state);
 }
 
@@ -139,6 +159,9 @@ void triad_answer_reset(
 {
 	struct triad_port_plan *state = &agents->ports[port];
 
+	/* The sums are others now, or by chance the same. */
+	state->errors_known = false;
+	state->near_full = 0;
 	state->pending &= (uint8_t)~question;
 	triad_plan_finish_if_through(agents, state);
 }
@@ -157,28 +180,45 @@ void triad_answer_refusal(struct triad_agents *agents, struct triad_agent *agent
 	case TRIAD_ASK_SUMMARY:
 		agent->pending &= (uint8_t)~TRIAD_ASK_SUMMARY;
 		agent->capabilities &= (uint16_t)~TRIAD_PMA_ALL_PORT_SELECT;
-		read_waiting_ports(agents, agent);
+		forget_errors(agents, agent);
+		settle_waiting_ports(agents, agent, 0);
 		return;
 	case TRIAD_ASK_EXTENDED:
+		if (agent->has_answered_extended) {
+			state->failed = true; /* of other ports it has them */
+			break;
+		}
 		/* It promised too much; the 32-bit counters will do. */
 		agent->capabilities &= (uint16_t) ~(
 			TRIAD_PMA_EXTENDED_WIDTH | TRIAD_PMA_EXTENDED_WIDTH_NO_IETF);
-		if (!agent->silent)
+		if (!agent->silent && !(state->pending & TRIAD_ASK_COUNTERS))
 			triad_plan_add(agents, agent, port, TRIAD_ASK_COUNTERS);
 		break;
 	case TRIAD_ASK_COUNTERS:
 		state->failed = true;
 		break;
 	default:
-		break; /* a reset: the port was read all the same */
+		state->errors_known = false; /* a reset: who knows */
+		break;
 	}
 	state->pending &= (uint8_t)~question;
 	triad_plan_finish_if_through(agents, state);
 }
 
-bool triad_answer_redirect(
-	struct triad_agent *agent, const struct triad_mad_address *to)
+static bool is_same_place(
+	const struct triad_mad_address *a, const struct triad_mad_address *b)
 {
+	return a->lid == b->lid && a->qpn == b->qpn;
+}
+
+bool triad_answer_redirect(struct triad_agent *agent,
+	const struct triad_mad_address *from, const struct triad_mad_address *to)
+{
+	if (is_same_place(from, to))
+		return false;
+	/* Of the questions that were out, one has told us before. */
+	if (is_same_place(&agent->to, to))
+		return true;
 	agent->to = *to;
 	agent->redirected = true;
 	return agent->redirects++ < TRIAD_MAX_REDIRECTS;
@@ -186,17 +226,21 @@ bool triad_answer_redirect(
 
 /* --- silence --- */
 
+/* Asks it nothing more in this sweep. */
 static void silence(struct triad_agents *agents, struct triad_agent *agent)
 {
 	if (agent->silent)
 		return;
 	agent->silent = true;
-	agent->was_alive = false;
-	/* When it comes back it may be another one. */
-	agent->known = false;
-	agent->redirected = false;
-	agent->to = triad_agent_own_address(&agents->fabric->ports[agent->first_port]);
-	triad_backoff_miss(&agent->backoff);
+	if (!agent->answered) {
+		/* When it comes back it may be another one. */
+		agent->was_alive = false;
+		agent->known = false;
+		agent->redirected = false;
+		agent->to = triad_agent_own_address(
+			&agents->fabric->ports[agent->first_port]);
+		triad_backoff_miss(&agent->backoff);
+	}
 	for (uint32_t i = 0; i < agent->n_ports; i++) {
 		struct triad_port_plan *state = triad_plan_of(agents, agent, i);
 
@@ -209,6 +253,7 @@ static void miss_port(struct triad_agents *agents, struct triad_agent *agent,
 	struct triad_port_plan *state, enum triad_question question)
 {
 	state->pending &= (uint8_t)~question;
+	state->errors_known = false;
 	if (!(question & TRIAD_ASK_RESETS)) {
 		/* Not twice for both attributes. */
 		if (!state->failed && !agent->silent)
@@ -222,13 +267,19 @@ static void miss_port(struct triad_agents *agents, struct triad_agent *agent,
 void triad_answer_silence(struct triad_agents *agents, struct triad_agent *agent,
 	uint32_t port, enum triad_question question)
 {
+	bool is_of_agent = question <= TRIAD_ASK_SUMMARY;
+
 	agent->pending &= (uint8_t)~question;
-	agent->failures++;
-	if (!agent->answered || agent->failures > 1 ||
+	/* A port that does not answer is not an agent that does not. */
+	if (is_of_agent || !agents->ports[port].failed)
+		agent->failures++;
+	if (!agent->answered || agent->failures > agents->params->node_window ||
 		question == TRIAD_ASK_CAPABILITIES)
 		silence(agents, agent);
-	if (question == TRIAD_ASK_SUMMARY)
-		read_waiting_ports(agents, agent);
-	else if (question != TRIAD_ASK_CAPABILITIES)
+	if (!is_of_agent) {
 		miss_port(agents, agent, &agents->ports[port], question);
+	} else if (question == TRIAD_ASK_SUMMARY) {
+		forget_errors(agents, agent);
+		settle_waiting_ports(agents, agent, 0);
+	}
 }

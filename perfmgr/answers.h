@@ -7,8 +7,8 @@
  * whose sums stop early): then the ports are read.  A reset by others which other
  * ports make up for to the last error within one sweep is noticed with the next error.
  *
- * Silence: an agent that does not answer the first question of a sweep, or two in a
- * row, is not asked any more in this sweep.
+ * Silence: an agent that does not answer the first question of a sweep, or more
+ * ports in a row than are asked at a time, is not asked any more in this sweep.
  *
  * In each function 'question' was pending, and is not any more.
  * Internal to the scheduler; thread-safety: none.
@@ -35,10 +35,10 @@ void triad_answer_reset(
 void triad_answer_refusal(struct triad_agents *agents, struct triad_agent *agent,
 	uint32_t port, enum triad_question question);
 
-/* It is elsewhere; the question stays pending and is to be sent there.  Returns false
- * when it sent us on too often. */
-bool triad_answer_redirect(
-	struct triad_agent *agent, const struct triad_mad_address *to);
+/* What was asked at 'from' is to be asked at 'to'; the question stays pending and is to
+ * be sent to agent->to.  Returns false when it sends us in circles. */
+bool triad_answer_redirect(struct triad_agent *agent,
+	const struct triad_mad_address *from, const struct triad_mad_address *to);
 
 /* No answer came, in spite of all retries. */
 void triad_answer_silence(struct triad_agents *agents, struct triad_agent *agent,

@@ -26,6 +26,7 @@ struct triad_collector {
 	bool adopt_failed;           /* try again before the next sweep */
 	uint64_t due_us;
 	uint64_t send_errors, receive_errors;
+	unsigned n_unsent; /* queries in a row */
 	bool sweep_asked;
 
 	/* Held for a few instructions, by readers and the owner alike. */
@@ -183,13 +184,9 @@ void triad_collector_sweep_now(struct triad_collector *collector)
 
 static void publish_view(struct triad_collector *collector, struct triad_view *view)
 {
-	struct triad_view *old;
-
 	pthread_mutex_lock(&collector->published_lock);
-	old = collector->view;
 	collector->view = view;
 	pthread_mutex_unlock(&collector->published_lock);
-	triad_view_unref(old);
 }
 
 struct triad_view *triad_collector_view(struct triad_collector *collector)
@@ -275,26 +272,32 @@ void triad_collector_reset(
 
 /* --- a sweep --- */
 
-/* Makes the fabric that waits the one that is swept. */
+/* Makes the fabric that waits the one that is swept.  The scheduler reports ports of
+ * the new one at once, so the view comes first. */
 static int adopt(struct triad_collector *collector)
 {
 	struct triad_fabric *fabric = collector->fabric;
 	struct triad_view *view = triad_view_new(collector->engine, fabric);
+	struct triad_view *old = collector->view;
 	int error;
 
 	if (!view)
 		return ENOMEM;
 	error = triad_engine_adopt(
 		collector->engine, fabric, now(collector), view->rows);
-	if (!error)
+	if (!error) {
+		publish_view(collector, view);
 		error = triad_sweep_adopt(collector->sweep, fabric);
+		if (error)
+			publish_view(collector, old);
+	}
 	if (error) {
 		triad_view_unref(view);
 		return error;
 	}
+	triad_view_unref(old);
 	triad_fabric_unref(collector->fabric);
 	collector->fabric = NULL;
-	publish_view(collector, view);
 	return 0;
 }
 
@@ -368,31 +371,47 @@ static void end_sweep(struct triad_collector *collector, uint64_t now_us)
 		late ? ", longer than sweep_period" : "", status->last.n_unanswered);
 }
 
+/* Nothing can be sent: the sweep would take a time-out for each query, and then all
+ * agents for silent. */
+static void cut_sweep(struct triad_collector *collector, int error)
+{
+	unsigned long suppressed;
+
+	triad_sweep_cut(collector->sweep);
+	if (triad_log_limit_pass(&collector->send_limit, now(collector), &suppressed))
+		triad_log_write(collector->log, TRIAD_LOG_ERROR,
+			"perfmgr: queries can't be sent: %s; the sweep is cut short, "
+			"and ports that were not read are unanswered (%lu sweeps before "
+			"were not logged)",
+			strerror(error), suppressed);
+}
+
 static void send_queries(struct triad_collector *collector)
 {
 	const struct triad_mad_transport *transport = collector->transport;
 	uint64_t timeout_us = collector->params.sweep.timeout_us;
 	struct triad_sweep_query query;
-	unsigned long suppressed;
-	int error = 0;
 
-	while (!error && triad_sweep_next(collector->sweep, now(collector), &query))
-		error = transport->send(transport->context, &query.to, query.mad,
+	while (triad_sweep_next(collector->sweep, now(collector), &query)) {
+		int error = transport->send(transport->context, &query.to, query.mad,
 			(unsigned)(timeout_us / TRIAD_US_PER_MS));
-	if (!error)
-		return;
-	if (error == EAGAIN && triad_sweep_in_flight(collector->sweep) > 1) {
-		/* Room comes with the next answer. */
-		triad_sweep_unsend(collector->sweep, query.tid);
-		return;
+
+		if (error == EAGAIN && triad_sweep_in_flight(collector->sweep) > 1) {
+			/* Room comes with the next answer. */
+			triad_sweep_unsend(collector->sweep, query.tid);
+			return;
+		}
+		collector->n_unsent = error ? collector->n_unsent + 1 : 0;
+		if (!error)
+			continue;
+		/* Left in flight: it times out, and is sent again then. */
+		collector->send_errors++;
+		if (collector->n_unsent > triad_sweep_window(collector->sweep)) {
+			collector->n_unsent = 0;
+			cut_sweep(collector, error);
+			return;
+		}
 	}
-	/* Left in flight: the query times out, and is sent again then. */
-	collector->send_errors++;
-	if (triad_log_limit_pass(&collector->send_limit, now(collector), &suppressed))
-		triad_log_write(collector->log, TRIAD_LOG_ERROR,
-			"perfmgr: a query to LID %u can't be sent: %s (%lu like it "
-			"before); it will be tried again",
-			query.to.lid, strerror(error), suppressed);
 }
 
 /* Returns false when the transport is broken. */

@@ -292,6 +292,8 @@ void triad_engine_update(struct triad_engine *engine, uint32_t row,
 	triad_row_write_begin(hot);
 	known = comparable(hot, reading->has, extended);
 	back = count_on(hot, reading, known);
+	/* What went on was not reset, whatever was asked for. */
+	hot->asked &= ~(known & ~back);
 	if (back) {
 		bool wrapped = is_wrap(hot, reading, back, extended);
 
@@ -326,8 +328,8 @@ void triad_engine_expect_reset(struct triad_engine *engine, uint32_t row, uint32
 {
 	struct triad_row_hot *hot = triad_rows_hot(&engine->rows, row);
 
-	if (hot)
-		hot->asked |= mask; /* of the engine's thread alone */
+	if (hot) /* its member is the engine's thread's alone */
+		hot->asked = mask ? hot->asked | mask : 0;
 }
 
 /* A counter that was not reset, whatever the agent says, reads no less than before,
@@ -347,6 +349,9 @@ void triad_engine_reset(struct triad_engine *engine, uint32_t row,
 		uint64_t raw = reading->raw[i], last = last_of(hot, i);
 		uint64_t change = change_of(hot, i) + raw;
 
+		/* At 0 it stays as it is, reset or not. */
+		if (reading->has & 1u << i && !last)
+			hot->asked &= ~(1u << i);
 		if (!(reading->has & hot->has & 1u << i) || raw >= last)
 			continue;
 		if (i < TRIAD_N_SHORT && change > UINT16_MAX)

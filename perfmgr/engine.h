@@ -95,7 +95,8 @@ void triad_engine_update(struct triad_engine *engine, uint32_t row,
  * were: as an update without a change. */
 void triad_engine_confirm(struct triad_engine *engine, uint32_t row, uint64_t now_us);
 
-/* A reset of the counters in 'mask' (bit i: counter i) is being sent. */
+/* A reset of the counters in 'mask' (bit i: counter i) is being sent; 0: what was sent
+ * was refused. */
 void triad_engine_expect_reset(
 	struct triad_engine *engine, uint32_t row, uint32_t mask);
 

@@ -56,9 +56,10 @@ void triad_plan_finish_if_through(
 	finish(agents, state);
 }
 
-static void leave_out(struct triad_agents *agents, struct triad_port_plan *state)
+void triad_plan_leave_out(struct triad_agents *agents, struct triad_port_plan *state)
 {
 	state->failed = true;
+	state->left_out = true;
 	agents->progress->n_left_out++;
 	finish(agents, state);
 }
@@ -89,8 +90,8 @@ uint8_t triad_plan_questions(const struct triad_agents *agents,
 	enum triad_sweep_mode mode = agents->params->mode;
 	bool extended = triad_pma_has_extended(agent->capabilities);
 	bool all = mode == TRIAD_SWEEP_FULL || state->resets_all;
-	uint8_t errors = agent->todo & TRIAD_ASK_SUMMARY && !all ? TRIAD_ASK_SUMMARY
-								 : TRIAD_ASK_COUNTERS;
+	bool can_wait = agent->todo & TRIAD_ASK_SUMMARY && !all && state->errors_known;
+	uint8_t errors = can_wait ? TRIAD_ASK_SUMMARY : TRIAD_ASK_COUNTERS;
 
 	if (extended && (all || mode == TRIAD_SWEEP_TRIAD))
 		errors |= TRIAD_ASK_EXTENDED;
@@ -115,7 +116,7 @@ static void plan_port(struct triad_agents *agents, struct triad_agent *agent,
 	bool ask_silent = agents->params->ask_silent || state->resets_all;
 
 	if (is_left_out(&state->backoff, ask_silent))
-		leave_out(agents, state);
+		triad_plan_leave_out(agents, state);
 	else
 		state->todo = triad_plan_questions(agents, agent, state);
 }
@@ -124,6 +125,8 @@ void triad_plan_agent(struct triad_agents *agents, struct triad_agent *agent)
 {
 	if (wants_summary(agents, agent))
 		agent->todo |= TRIAD_ASK_SUMMARY;
+	else if (agent->summary != TRIAD_FABRIC_NONE)
+		agents->summaries[agent->summary].has = 0; /* not those of last time */
 	agent->next_port = 0;
 	for (uint32_t i = 0; i < agent->n_ports; i++) {
 		struct triad_port_plan *state = triad_plan_of(agents, agent, i);
@@ -135,9 +138,12 @@ void triad_plan_agent(struct triad_agents *agents, struct triad_agent *agent)
 
 static bool wants_reset(struct triad_agents *agents, const struct triad_agent *agent)
 {
-	for (uint32_t i = 0; i < agent->n_ports; i++)
-		if (agents->ports[agent->first_port + i].reset_wanted)
+	for (uint32_t i = 0; i < agent->n_ports; i++) {
+		const struct triad_port_plan *state = triad_plan_of(agents, agent, i);
+
+		if (state && state->reset_wanted)
 			return true;
+	}
 	return false;
 }
 
@@ -164,10 +170,11 @@ void triad_plan_begin_agent(struct triad_agents *agents, struct triad_agent *age
 		state->resets_all = state->reset_wanted;
 		state->reset_wanted = false;
 		state->failed = false;
+		state->left_out = false;
 		state->finished = false;
 		agents->progress->n_ports++;
 		if (agent->silent)
-			leave_out(agents, state);
+			triad_plan_leave_out(agents, state);
 	}
 	if (agent->silent)
 		return;
@@ -185,6 +192,19 @@ void triad_plan_begin(struct triad_agents *agents)
 	*agents->progress = (struct triad_sweep_progress){0};
 	for (uint32_t i = 0; i < agents->n_agents; i++)
 		triad_plan_begin_agent(agents, &agents->agents[i]);
+}
+
+void triad_plan_cut(struct triad_agents *agents)
+{
+	for (uint32_t i = 0; i < agents->fabric->n_ports; i++) {
+		struct triad_port_plan *state = &agents->ports[i];
+
+		if (!agents->fabric->ports[i].has_pma || state->finished)
+			continue;
+		state->pending = 0;
+		state->errors_known = false;
+		triad_plan_give_up(agents, state);
+	}
 }
 
 /* --- asking --- */

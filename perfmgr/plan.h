@@ -25,6 +25,9 @@
 void triad_plan_begin(struct triad_agents *agents);
 void triad_plan_begin_agent(struct triad_agents *agents, struct triad_agent *agent);
 
+/* Ends it: ports that are not through are unanswered. */
+void triad_plan_cut(struct triad_agents *agents);
+
 /* The agent's capabilities are known: what its ports are asked. */
 void triad_plan_agent(struct triad_agents *agents, struct triad_agent *agent);
 
@@ -57,6 +60,9 @@ void triad_plan_finish_if_through(
 
 /* Asks nothing more of a port; it is done when what is pending is. */
 void triad_plan_give_up(struct triad_agents *agents, struct triad_port_plan *state);
+
+/* Reports the port done without its having been asked. */
+void triad_plan_leave_out(struct triad_agents *agents, struct triad_port_plan *state);
 
 /* One more sweep without an answer. */
 void triad_backoff_miss(struct triad_backoff *backoff);

@@ -22,7 +22,8 @@ struct query {
 	uint32_t tid;
 	uint32_t agent;
 	uint32_t port; /* index in the fabric; of a question to an agent: its first */
-	enum triad_question question;
+	enum triad_question question; /* 0: of an agent or a port that is gone */
+	struct triad_mad_address to;  /* where it was sent */
 	unsigned tries;
 	bool in_flight;
 };
@@ -39,7 +40,6 @@ struct triad_sweep {
 	struct triad_window window;
 	struct query *queries; /* params.window of them */
 	unsigned n_queries;
-	uint32_t first_tid; /* of queries made next: never used before */
 	struct query_list free, waiting, flying;
 	unsigned n_flying;
 	unsigned n_used; /* waiting or flying */
@@ -93,11 +93,25 @@ static void empty_lists(struct triad_sweep *sweep)
 	sweep->n_used = 0;
 }
 
+/* How often the place that was used most has been used: later uses of any place have
+ * numbers that nobody waits for. */
+static uint32_t most_used(const struct triad_sweep *sweep)
+{
+	uint32_t most = 0;
+
+	for (unsigned i = 0; i < sweep->n_queries; i++)
+		if (sweep->queries[i].tid >> TID_PLACE_BITS > most)
+			most = sweep->queries[i].tid >> TID_PLACE_BITS;
+	return most;
+}
+
 static int make_queries(struct triad_sweep *sweep, unsigned window)
 {
 	struct query *queries;
 
 	if (sweep->n_queries != window) {
+		uint32_t used = most_used(sweep);
+
 		queries = calloc(window, sizeof(*queries));
 		if (!queries)
 			return ENOMEM;
@@ -105,8 +119,7 @@ static int make_queries(struct triad_sweep *sweep, unsigned window)
 		sweep->queries = queries;
 		sweep->n_queries = window;
 		for (unsigned i = 0; i < window; i++)
-			queries[i].tid = sweep->first_tid + i;
-		sweep->first_tid += 1u << (TID_PLACE_BITS + 10);
+			queries[i].tid = used << TID_PLACE_BITS | i;
 	}
 	empty_lists(sweep);
 	for (unsigned i = 0; i < window; i++)
@@ -116,7 +129,18 @@ static int make_queries(struct triad_sweep *sweep, unsigned window)
 
 /* --- another fabric --- */
 
-/* Queries to who is gone are forgotten: their answers will be late. */
+/* What was asked of who is gone is not asked again; what is in flight keeps its place
+ * until it is answered or overdue. */
+static void forget(struct triad_sweep *sweep, struct query *query,
+	struct query_list *list, struct triad_agent *agent)
+{
+	if (agent)
+		agent->in_flight--;
+	query->question = 0;
+	if (list == &sweep->waiting)
+		move(sweep, query, list, &sweep->free);
+}
+
 static void follow(struct triad_sweep *sweep, struct query_list *list,
 	const struct triad_agents *agents, const uint32_t *agent_map,
 	const uint32_t *port_map)
@@ -124,20 +148,21 @@ static void follow(struct triad_sweep *sweep, struct query_list *list,
 	struct query *query = TAILQ_FIRST(list), *next;
 
 	for (; query; query = next) {
-		uint32_t agent = agent_map[query->agent];
-		uint32_t port = port_map[query->port];
+		uint32_t agent, port;
 
 		next = TAILQ_NEXT(query, link);
+		if (!query->question)
+			continue;
+		agent = agent_map[query->agent];
+		port = port_map[query->port];
 		if (agent != TRIAD_FABRIC_NONE && query->question <= TRIAD_ASK_SUMMARY)
 			port = agents->agents[agent].first_port;
-		if (agent != TRIAD_FABRIC_NONE && port != TRIAD_FABRIC_NONE) {
-			query->agent = agent;
-			query->port = port;
-			continue;
-		}
-		if (agent != TRIAD_FABRIC_NONE)
-			agents->agents[agent].in_flight--;
-		move(sweep, query, list, &sweep->free);
+		query->agent = agent;
+		query->port = port;
+		if (agent == TRIAD_FABRIC_NONE)
+			forget(sweep, query, list, NULL);
+		else if (port == TRIAD_FABRIC_NONE)
+			forget(sweep, query, list, &agents->agents[agent]);
 	}
 }
 
@@ -154,8 +179,8 @@ int triad_sweep_adopt(struct triad_sweep *sweep, struct triad_fabric *fabric)
 		free(maps);
 		return ENOMEM;
 	}
-	triad_agents_inherit(
-		&agents, &sweep->agents, sweep->running, maps, maps + n_ports);
+	triad_agents_inherit(&agents, &sweep->agents, !triad_sweep_is_done(sweep), maps,
+		maps + n_ports);
 	follow(sweep, &sweep->flying, &agents, maps, maps + n_ports);
 	follow(sweep, &sweep->waiting, &agents, maps, maps + n_ports);
 	triad_agents_clear(&sweep->agents);
@@ -182,7 +207,9 @@ int triad_sweep_start(
 
 void triad_sweep_want_reset(struct triad_sweep *sweep, uint32_t port)
 {
-	if (sweep->agents.fabric && port < sweep->agents.fabric->n_ports)
+	const struct triad_fabric *fabric = sweep->agents.fabric;
+
+	if (fabric && port < fabric->n_ports && fabric->ports[port].has_pma)
 		sweep->agents.ports[port].reset_wanted = true;
 }
 
@@ -262,7 +289,8 @@ bool triad_sweep_next(
 	sweep->counts.sent++;
 	sweep->counts.retries += query->tries > 0;
 	out->tid = query->tid;
-	out->to = sweep->agents.agents[query->agent].to;
+	query->to = sweep->agents.agents[query->agent].to;
+	out->to = query->to;
 	encode(sweep, query, out->mad);
 	return true;
 }
@@ -316,8 +344,13 @@ static void give_up(struct triad_sweep *sweep, struct query *query)
 
 static void time_out(struct triad_sweep *sweep, struct query *query)
 {
-	const struct triad_agent *agent = agent_of(sweep, query);
+	const struct triad_agent *agent;
 
+	if (!query->question) {
+		move(sweep, query, &sweep->flying, &sweep->free);
+		return;
+	}
+	agent = agent_of(sweep, query);
 	sweep->counts.timeouts++;
 	if (agent->was_alive)
 		triad_window_judge(&sweep->window, true);
@@ -331,7 +364,10 @@ static void time_out(struct triad_sweep *sweep, struct query *query)
 static void take_refusal(struct triad_sweep *sweep, struct query *query)
 {
 	sweep->counts.refused++;
-	sweep->counts.resets_failed += query->question & TRIAD_ASK_RESETS ? 1 : 0;
+	if (query->question & TRIAD_ASK_RESETS) {
+		sweep->counts.resets_failed++;
+		sweep->sink.resetting(sweep->sink.context, query->port, 0);
+	}
 	release(sweep, query);
 	triad_answer_refusal(
 		&sweep->agents, agent_of(sweep, query), query->port, query->question);
@@ -364,7 +400,7 @@ static void follow_redirect(struct triad_sweep *sweep, struct query *query,
 
 	sweep->counts.redirected++;
 	if (pkey_index >= 0 && redirect->lid && redirect->qpn &&
-		triad_answer_redirect(agent_of(sweep, query), &to)) {
+		triad_answer_redirect(agent_of(sweep, query), &query->to, &to)) {
 		move(sweep, query, &sweep->flying, &sweep->waiting);
 		return;
 	}
@@ -380,7 +416,9 @@ static bool sends_on(const struct triad_mad_address *from, const uint8_t *mad,
 
 	if (!triad_pma_decode_redirect(mad, redirect, &behind_router))
 		return behind_router;
-	return redirect->lid != from->lid || redirect->qpn != from->qpn;
+	/* Some name their own place, without a QP. */
+	return redirect->lid != from->lid ||
+		(redirect->qpn && redirect->qpn != from->qpn);
 }
 
 static void take_capabilities(
@@ -389,7 +427,7 @@ static void take_capabilities(
 	struct triad_agent *agent = agent_of(sweep, query);
 	struct triad_pma_redirect redirect;
 
-	if (sends_on(&agent->to, mad, &redirect)) {
+	if (sends_on(&query->to, mad, &redirect)) {
 		follow_redirect(sweep, query, &redirect);
 		return;
 	}
@@ -487,6 +525,11 @@ void triad_sweep_reply(
 		time_out(sweep, query);
 		return;
 	}
+	if (!query->question) {
+		sweep->counts.late++;
+		move(sweep, query, &sweep->flying, &sweep->free);
+		return;
+	}
 	sweep->sink.coming(sweep->sink.context, query->port);
 	take_checked(sweep, query, reply, now_us);
 }
@@ -525,6 +568,13 @@ bool triad_sweep_is_done(const struct triad_sweep *sweep)
 	return !sweep->running ||
 		(progress->n_answered + progress->n_unanswered == progress->n_ports &&
 			!sweep->n_used);
+}
+
+void triad_sweep_cut(struct triad_sweep *sweep)
+{
+	if (sweep->running)
+		triad_plan_cut(&sweep->agents);
+	triad_sweep_abort(sweep);
 }
 
 void triad_sweep_abort(struct triad_sweep *sweep)

@@ -71,7 +71,8 @@ struct triad_sweep_sink {
 	void (*coming)(void *context, uint32_t port);
 	/* The errors and PortXmitWait of 'port' are what they were. */
 	void (*unchanged)(void *context, uint32_t port, uint64_t now_us);
-	/* A reset of the counters in 'mask' (bit i: counter i) is being sent. */
+	/* A reset of the counters in 'mask' (bit i: counter i) is being sent; 0: what
+	 * was sent was refused. */
 	void (*resetting)(void *context, uint32_t port, uint32_t mask);
 	/* It was done; 'reading' came after it. */
 	void (*reset)(void *context, uint32_t port,
@@ -149,6 +150,9 @@ unsigned triad_sweep_window(const struct triad_sweep *sweep);
 
 unsigned triad_sweep_in_flight(const struct triad_sweep *sweep);
 bool triad_sweep_is_done(const struct triad_sweep *sweep);
+
+/* Ends the sweep; ports not yet read are unanswered, but not taken for silent. */
+void triad_sweep_cut(struct triad_sweep *sweep);
 
 /* Ends the sweep as it is; ports not yet read are not reported. */
 void triad_sweep_abort(struct triad_sweep *sweep);

@@ -14,6 +14,7 @@ unit_tests = \
 	tests/unit/common/test_text \
 	tests/unit/perfmgr/test_collector \
 	tests/unit/perfmgr/test_engine \
+	tests/unit/perfmgr/test_hard_cases \
 	tests/unit/perfmgr/test_modes \
 	tests/unit/perfmgr/test_pma \
 	tests/unit/perfmgr/test_resets \
