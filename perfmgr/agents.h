@@ -74,6 +74,7 @@ struct triad_port_plan {
 	/* of the present sweep: */
 	uint8_t todo, pending;
 	bool resets_all;
+	bool reset_tried;
 	bool failed;
 	bool left_out;
 	bool finished;

@@ -121,13 +121,14 @@ static void add_to_summary(struct triad_agents *agents, const struct triad_agent
 static void plan_resets(
 	struct triad_agents *agents, struct triad_agent *agent, uint32_t port)
 {
-	const struct triad_port_plan *state = &agents->ports[port];
+	struct triad_port_plan *state = &agents->ports[port];
 	const uint8_t reads = TRIAD_ASK_COUNTERS | TRIAD_ASK_EXTENDED;
 	uint8_t resets = TRIAD_ASK_RESET;
 
-	if ((state->todo | state->pending) & (reads | TRIAD_ASK_RESETS) ||
+	if ((state->todo | state->pending) & reads || state->reset_tried ||
 		!(state->resets_all || state->near_full))
 		return;
+	state->reset_tried = true;
 	if (state->resets_all && triad_pma_has_extended(agent->capabilities))
 		resets |= TRIAD_ASK_RESET_EXTENDED;
 	triad_plan_add(agents, agent, port, resets);
@@ -249,12 +250,27 @@ static void silence(struct triad_agents *agents, struct triad_agent *agent)
 	}
 }
 
-static void miss_port(struct triad_agents *agents, struct triad_agent *agent,
-	struct triad_port_plan *state, enum triad_question question)
+/* A reset may have been done all the same: read once more, so that what is counted from
+ * now on is not taken for what was counted before. */
+static void miss_reset(struct triad_agents *agents, struct triad_agent *agent,
+	uint32_t port, enum triad_question question)
 {
+	if (!agent->silent)
+		triad_plan_add(agents, agent, port,
+			question == TRIAD_ASK_RESET ? TRIAD_ASK_COUNTERS
+						    : TRIAD_ASK_EXTENDED);
+}
+
+static void miss_port(struct triad_agents *agents, struct triad_agent *agent,
+	uint32_t port, enum triad_question question)
+{
+	struct triad_port_plan *state = &agents->ports[port];
+
 	state->pending &= (uint8_t)~question;
 	state->errors_known = false;
-	if (!(question & TRIAD_ASK_RESETS)) {
+	if (question & TRIAD_ASK_RESETS) {
+		miss_reset(agents, agent, port, question);
+	} else {
 		/* Not twice for both attributes. */
 		if (!state->failed && !agent->silent)
 			triad_backoff_miss(&state->backoff);
@@ -277,7 +293,7 @@ void triad_answer_silence(struct triad_agents *agents, struct triad_agent *agent
 		question == TRIAD_ASK_CAPABILITIES)
 		silence(agents, agent);
 	if (!is_of_agent) {
-		miss_port(agents, agent, &agents->ports[port], question);
+		miss_port(agents, agent, port, question);
 	} else if (question == TRIAD_ASK_SUMMARY) {
 		forget_errors(agents, agent);
 		settle_waiting_ports(agents, agent, 0);

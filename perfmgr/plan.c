@@ -167,6 +167,7 @@ void triad_plan_begin_agent(struct triad_agents *agents, struct triad_agent *age
 		state->todo = 0;
 		state->pending = 0;
 		state->near_full = 0;
+		state->reset_tried = false;
 		state->resets_all = state->reset_wanted;
 		state->reset_wanted = false;
 		state->failed = false;

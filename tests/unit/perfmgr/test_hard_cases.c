@@ -252,6 +252,24 @@ START_TEST(test_reset_lost_port_answered_all_the_same)
 }
 END_TEST
 
+/* Done, but not known to be; and then more is counted than there was before. */
+START_TEST(test_reset_answer_lost_then_counted_past_it)
+{
+	uint32_t port = find_port(0x201, 5);
+
+	agents->raw[port][TRIAD_PORT_RCV_ERRORS] = 1;
+	sweep(1);
+	agents->lose_set_answers = true;
+	reset_port(port);
+	sweep(1);
+	ck_assert_uint_eq(agents->n_sets, 2); /* one for each attribute, once */
+	agents->raw[port][TRIAD_PORT_RCV_ERRORS] = 2;
+	sweep(1);
+	ck_assert_uint_eq(read_port(port).total[TRIAD_PORT_RCV_ERRORS], 2);
+	ck_assert_uint_eq(read_port(port).others.n, 0);
+}
+END_TEST
+
 /* --- silence and redirection --- */
 
 START_TEST(test_one_dead_port_others_read)
@@ -387,6 +405,7 @@ int main(void)
 	tcase_add_test(cases, test_reset_by_others_after_own_of_zero_told_apart);
 	tcase_add_test(cases, test_reset_wanted_survives_another_lid);
 	tcase_add_test(cases, test_reset_lost_port_answered_all_the_same);
+	tcase_add_test(cases, test_reset_answer_lost_then_counted_past_it);
 	tcase_add_test(cases, test_one_dead_port_others_read);
 	tcase_add_test(cases, test_known_agent_moves_with_many_questions_out);
 	tcase_add_test(cases, test_nothing_can_be_sent_sweep_cut_and_nobody_silent);
