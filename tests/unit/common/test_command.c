@@ -208,7 +208,7 @@ START_TEST(test_parse_unknown_option_guessed)
 	ASSERT_REFUSED("perf show --jsno",
 		"perf show: no option '--jsno'; did you mean '--json'?");
 	ASSERT_REFUSED("perf show --by PortXmitData",
-		"perf show: no option '--by'; it has --node, --port, --type, --json");
+		"perf show: no option '--by'; it has --node, --port, --type, --errors, --json");
 	ASSERT_REFUSED("perf show --jsonx",
 		"perf show: no option '--jsonx'; did you mean '--json'?");
 	ASSERT_REFUSED("status -x", "status: no option '-x'; it has --json");
@@ -395,6 +395,7 @@ START_TEST(test_help_group_has_all_of_it)
 	ck_assert_ptr_nonnull(strstr(help,
 		"Usage: triad perf show [--node GUID|NAME] "
 		"[--port N] [--type ca|switch|router|all] "
+		"[--errors] "
 		"[--json]\n"));
 	ck_assert_ptr_nonnull(strstr(help,
 		"Usage: triad perf top [--by COUNTER] [-n N] "
