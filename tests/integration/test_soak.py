@@ -55,7 +55,8 @@ def test_soak_resources_flat(t):
         warm, end = time.monotonic() + WARM_UP, time.monotonic() + SECONDS
         while time.monotonic() < warm:
             disturb(lab, dice)
-        before, n_sweeps = resources(lab), status(lab)["perfmgr"]["sweeps"]
+        before, begun = resources(lab), time.monotonic()
+        n_sweeps = status(lab)["perfmgr"]["sweeps"]
         while time.monotonic() < end:
             disturb(lab, dice)
         after = resources(lab)
@@ -64,8 +65,10 @@ def test_soak_resources_flat(t):
         assert after["threads"] <= before["threads"] + 1, (before, after)
         if "TRIAD_LAB_PRELOAD" not in os.environ:
             assert after["memory"] <= before["memory"] + MEMORY_SLACK, (before, after)
-        sweeps = status(lab)["perfmgr"]["sweeps"] - n_sweeps
-        assert sweeps >= (SECONDS - WARM_UP) * 0.8, f"{sweeps} sweeps"
+        seconds, report = time.monotonic() - begun, status(lab)["perfmgr"]
+        sweeps = report["sweeps"] - n_sweeps
+        # On time, or said to be late.
+        assert sweeps >= seconds * 0.8 - 1 or report["sweeps_late"], (seconds, report)
 
 
 if __name__ == "__main__":
