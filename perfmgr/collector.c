@@ -206,7 +206,6 @@ static void publish_status(struct triad_collector *collector)
 
 	pthread_mutex_lock(&collector->published_lock);
 	status->period_us = collector->params.period_us;
-	status->mode = collector->params.sweep.mode;
 	status->window = triad_sweep_window(collector->sweep);
 	status->progress = triad_sweep_progress(collector->sweep);
 	status->counts = triad_sweep_counts(collector->sweep);
@@ -241,29 +240,18 @@ static void want_reset(struct triad_collector *collector,
 		triad_sweep_want_reset(collector->sweep, i);
 }
 
-/* Rows of ports that left the fabric since the view was taken may be others' now. */
-static void zero(struct triad_collector *collector, const struct triad_view *view,
-	uint32_t port, uint64_t now_us)
-{
-	const struct triad_fabric *fabric = view->fabric;
-	struct triad_engine_row row;
-
-	if (triad_engine_read(collector->engine, view->rows[port], &row) &&
-		row.node_guid == fabric->nodes[fabric->ports[port].node].guid &&
-		row.port == fabric->ports[port].number)
-		triad_engine_zero(collector->engine, view->rows[port], now_us);
-}
-
 void triad_collector_reset(
 	struct triad_collector *collector, const struct triad_selection *selection)
 {
 	const struct triad_view *view = selection->view;
 	uint64_t now_us = now(collector);
+	struct triad_engine_row row;
 
 	for (uint32_t i = 0; i < view->fabric->n_ports; i++) {
 		if (!selection->chosen[i])
 			continue;
-		zero(collector, view, i, now_us);
+		if (triad_view_read(view, i, &row))
+			triad_engine_zero(collector->engine, view->rows[i], now_us);
 		if (selection->hardware)
 			want_reset(collector, view->fabric, &view->fabric->ports[i]);
 	}

@@ -56,7 +56,6 @@ struct triad_collector_status {
 	uint64_t duration_us;
 	uint64_t period_us;
 	bool sweeping;
-	enum triad_sweep_mode mode;
 	unsigned window; /* queries that may be outstanding at present */
 	struct triad_sweep_progress progress; /* of the present sweep */
 	struct triad_sweep_progress last;     /* of the last one that finished */

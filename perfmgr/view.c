@@ -44,6 +44,19 @@ void triad_view_unref(struct triad_view *view)
 	free(counted_of(view));
 }
 
+bool triad_view_read(
+	const struct triad_view *view, uint32_t port, struct triad_engine_row *row)
+{
+	const struct triad_fabric_port *at = &view->fabric->ports[port];
+
+	if (triad_engine_read(view->engine, view->rows[port], row) &&
+		row->node_guid == view->fabric->nodes[at->node].guid &&
+		row->port == at->number)
+		return true;
+	*row = (struct triad_engine_row){0};
+	return false;
+}
+
 /* --- a choice of its ports --- */
 
 struct triad_selection *triad_selection_new(struct triad_view *view)

@@ -27,6 +27,11 @@ struct triad_view *triad_view_new(
 	const struct triad_engine *engine, struct triad_fabric *fabric);
 struct triad_view *triad_view_ref(struct triad_view *view);
 
+/* Copies the row of 'port'.  Returns false, with a row of zeros, when it went to
+ * another port since: the view is old. */
+bool triad_view_read(
+	const struct triad_view *view, uint32_t port, struct triad_engine_row *row);
+
 /* Accepts NULL. */
 void triad_view_unref(struct triad_view *view);
 

@@ -80,11 +80,7 @@ void triad_shown_port_read(
 		shown->remote_port = &fabric->ports[port->remote];
 		shown->remote_node = &fabric->nodes[shown->remote_port->node];
 	}
-	/* A row that went to another port is none: the view is old. */
-	if (!triad_engine_read(view->engine, view->rows[index], &shown->row) ||
-		shown->row.node_guid != shown->node->guid ||
-		shown->row.port != port->number)
-		shown->row = (struct triad_engine_row){0};
+	(void)triad_view_read(view, index, &shown->row);
 }
 
 const char *triad_command_format_time(uint64_t at_us, char text[TRIAD_CLOCK_TEXT_SIZE])

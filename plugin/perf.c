@@ -289,7 +289,6 @@ static struct work take_work(struct triad_perf *perf)
 		.params = perf->params,
 		.fabric = perf->fabric,
 		.reset = perf->reset,
-		.reset_us = triad_clock_now_us(),
 	};
 
 	/* A sweep that can't be made yet stays asked for. */
@@ -301,15 +300,17 @@ static struct work take_work(struct triad_perf *perf)
 	return work;
 }
 
-static void take_up(struct triad_perf *perf, const struct work *work)
+static void take_up(struct triad_perf *perf, struct work *work)
 {
 	if (work->params_changed)
 		triad_collector_set_params(perf->collector, &work->params);
 	if (work->fabric)
 		triad_collector_set_fabric(perf->collector, work->fabric);
 	triad_fabric_unref(work->fabric);
-	if (work->reset)
+	if (work->reset) {
+		work->reset_us = triad_clock_now_us();
 		triad_collector_reset(perf->collector, work->reset);
+	}
 	if (work->sweep_asked)
 		triad_collector_sweep_now(perf->collector);
 }

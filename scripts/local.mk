@@ -10,6 +10,7 @@ EXTRA_DIST += \
 	scripts/gen-fabric \
 	scripts/lab \
 	scripts/triadlab/__init__.py \
+	scripts/triadlab/bench.py \
 	scripts/triadlab/down.py \
 	scripts/triadlab/environment.py \
 	scripts/triadlab/errors.py \

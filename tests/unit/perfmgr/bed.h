@@ -112,4 +112,30 @@ static inline void check_totals(void)
 	}
 }
 
+static inline void set_mode(enum triad_sweep_mode mode)
+{
+	params.sweep.mode = mode;
+	triad_collector_set_params(collector, &params);
+}
+
+static inline void change_fabric(struct triad_fabric *other)
+{
+	triad_fabric_unref(fabric);
+	fabric = other;
+	agents_move_to(agents, fabric);
+	triad_collector_set_fabric(collector, fabric);
+}
+
+static inline void reset_port(uint32_t port, bool hardware)
+{
+	struct triad_view *view = triad_collector_view(collector);
+	struct triad_selection *selection = triad_selection_new(view);
+
+	selection->chosen[port] = 1;
+	selection->hardware = hardware;
+	triad_collector_reset(collector, selection);
+	triad_selection_free(selection);
+	triad_view_unref(view);
+}
+
 #endif

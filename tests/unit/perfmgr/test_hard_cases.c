@@ -9,20 +9,6 @@
 
 #include "tests/unit/perfmgr/bed.h"
 
-static void set_mode(enum triad_sweep_mode mode)
-{
-	params.sweep.mode = mode;
-	triad_collector_set_params(collector, &params);
-}
-
-static void change_fabric(struct triad_fabric *other)
-{
-	triad_fabric_unref(fabric);
-	fabric = other;
-	agents_move_to(agents, fabric);
-	triad_collector_set_fabric(collector, fabric);
-}
-
 /* Switch 0x201 with its first 'n' ports alone. */
 static struct triad_fabric *cut_row(unsigned n)
 {
@@ -34,18 +20,6 @@ static struct triad_fabric *cut_row(unsigned n)
 		if (cut->ports[node->first_port + i].number > n)
 			cut->ports[node->first_port + i].has_pma = false;
 	return cut;
-}
-
-static void reset_port(uint32_t port)
-{
-	struct triad_view *view = triad_collector_view(collector);
-	struct triad_selection *selection = triad_selection_new(view);
-
-	selection->chosen[port] = 1;
-	selection->hardware = true;
-	triad_collector_reset(collector, selection);
-	triad_selection_free(selection);
-	triad_view_unref(view);
 }
 
 /* --- a transport that loses what a test says --- */
@@ -218,7 +192,7 @@ START_TEST(test_reset_by_others_after_own_of_zero_told_apart)
 	uint32_t port = find_port(0x201, 5);
 
 	sweep(1);
-	reset_port(port);
+	reset_port(port, true);
 	sweep(1);
 	agents->raw[port][TRIAD_PORT_RCV_ERRORS] = 50;
 	sweep(2);
@@ -233,7 +207,7 @@ START_TEST(test_reset_wanted_survives_another_lid)
 	uint64_t guid = 0x10000 + 1 * 256 + 2;
 
 	sweep(1);
-	reset_port(find_port(guid, 1));
+	reset_port(find_port(guid, 1), true);
 	change_fabric(fabric_row_moved(4, 10, 1));
 	sweep(1);
 	ck_assert_uint_gt(agents->n_sets, 0);
@@ -246,7 +220,7 @@ START_TEST(test_reset_lost_port_answered_all_the_same)
 
 	sweep(1);
 	lose(is_set);
-	reset_port(port);
+	reset_port(port, true);
 	ck_assert_uint_eq(sweep(1).last.n_unanswered, 0);
 	ck_assert_uint_eq(triad_collector_status(collector).counts.resets_failed, 2);
 }
@@ -260,7 +234,7 @@ START_TEST(test_reset_answer_lost_then_counted_past_it)
 	agents->raw[port][TRIAD_PORT_RCV_ERRORS] = 1;
 	sweep(1);
 	agents->lose_set_answers = true;
-	reset_port(port);
+	reset_port(port, true);
 	sweep(1);
 	ck_assert_uint_eq(agents->n_sets, 2); /* one for each attribute, once */
 	agents->raw[port][TRIAD_PORT_RCV_ERRORS] = 2;

@@ -10,12 +10,6 @@
 #include "perfmgr/window.h"
 #include "tests/unit/perfmgr/bed.h"
 
-static void set_mode(enum triad_sweep_mode mode)
-{
-	params.sweep.mode = mode;
-	triad_collector_set_params(collector, &params);
-}
-
 /* MADs of one more sweep. */
 static unsigned mads_of_sweep(void)
 {

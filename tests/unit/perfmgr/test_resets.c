@@ -133,18 +133,6 @@ END_TEST
 
 /* --- on demand --- */
 
-static void reset_port(uint32_t port, bool hardware)
-{
-	struct triad_view *view = triad_collector_view(collector);
-	struct triad_selection *selection = triad_selection_new(view);
-
-	selection->chosen[port] = 1;
-	selection->hardware = hardware;
-	triad_collector_reset(collector, selection);
-	triad_selection_free(selection);
-	triad_view_unref(view);
-}
-
 START_TEST(test_reset_totals_zero_hardware_untouched)
 {
 	uint32_t port = find_port(0x201, 5), other = find_port(0x201, 6);
@@ -225,14 +213,6 @@ static void sweep_half(void)
 		status = triad_collector_status(collector);
 	} while (!status.sweeping || status.progress.n_answered < 20);
 	ck_assert(status.sweeping);
-}
-
-static void change_fabric(struct triad_fabric *other)
-{
-	triad_fabric_unref(fabric);
-	fabric = other;
-	agents_move_to(agents, fabric);
-	triad_collector_set_fabric(collector, fabric);
 }
 
 START_TEST(test_nodes_vanish_in_mid_sweep_it_goes_on)
