@@ -15,7 +15,9 @@ libtriad_la_SOURCES = \
 	common/diag.c \
 	common/fabric.c \
 	common/json.c \
+	common/lists.c \
 	common/log.c \
 	common/output.c \
-	common/text.c common/text.h
+	common/text.c common/text.h \
+	common/threshold.c
 libtriad_la_LIBADD = $(GLIB_LIBS)

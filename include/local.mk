@@ -7,7 +7,9 @@ noinst_HEADERS += \
 	include/triad/diag.h \
 	include/triad/fabric.h \
 	include/triad/json.h \
+	include/triad/lists.h \
 	include/triad/log.h \
 	include/triad/mad.h \
 	include/triad/output.h \
+	include/triad/threshold.h \
 	include/triad/wire.h

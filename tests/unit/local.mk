@@ -10,8 +10,10 @@ unit_tests = \
 	tests/unit/common/test_diag \
 	tests/unit/common/test_fabric \
 	tests/unit/common/test_json \
+	tests/unit/common/test_lists \
 	tests/unit/common/test_log \
 	tests/unit/common/test_text \
+	tests/unit/common/test_threshold \
 	tests/unit/perfmgr/test_collector \
 	tests/unit/perfmgr/test_engine \
 	tests/unit/perfmgr/test_hard_cases \

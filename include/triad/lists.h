@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What values of triad.conf are made of: lists of things between ';', and the things
+ * in them.  The configuration keeps such a value as text, checked by these functions;
+ * who acts on it reads it by the same ones, which then can't fail.
+ *
+ *     nodes      0x0002c90300001234; spine-*
+ *     ports      1-4; 7; 36
+ *     counters   PortXmitData; PortXmitWait
+ *     addresses  10.0.0.1:6343; [2001:db8::1]:6343
+ *
+ * Blanks around an item don't count, nor do items with nothing in them, as behind a
+ * last ';'.  A parser that refuses a text leaves what it was to fill in undefined, and
+ * says in 'reason' which item is wrong, why, and what is allowed.
+ *
+ * Thread-safety: functions without state.  Memory: no allocation. */
+#ifndef TRIAD_LISTS_H
+#define TRIAD_LISTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Copies the next item of the list at '*at' to 'item', cut to its room, and moves
+ * '*at' behind it.  False at the end of the list.
+ *
+ *     for (at = list; triad_list_next(&at, item, sizeof(item));) */
+bool triad_list_next(const char **at, char *item, size_t size);
+
+/* Each item a node's GUID or a node port's, "0x...", or a shell pattern for the
+ * node's name.  No item: every node. */
+bool triad_nodes_check(const char *text, char *reason, size_t size);
+
+/* Numbers from 0 to 254 and ranges of them; a bit of 'set' for each port number, the
+ * first the lowest of set[0].  No item: every port. */
+bool triad_ports_parse(const char *text, uint8_t set[32], char *reason, size_t size);
+
+static inline bool triad_ports_has(const uint8_t set[32], uint8_t port)
+{
+	return set[port / 8] >> port % 8 & 1;
+}
+
+/* IBA names of counters, case ignored; '*mask' has a bit for each, as 1u << of enum
+ * triad_counter.  No item: none. */
+bool triad_counters_parse(const char *text, uint32_t *mask, char *reason, size_t size);
+
+struct triad_address {
+	int family;         /* AF_INET, AF_INET6 */
+	uint8_t octets[16]; /* as on the wire; of IPv4 the first 4, the others 0 */
+	uint16_t port;
+};
+
+/* A numeric address alone, an IPv6 one without brackets; the port is 0 then. */
+bool triad_ip_parse(
+	const char *text, struct triad_address *address, char *reason, size_t size);
+
+/* ADDRESS:PORT, a numeric address, an IPv6 one in brackets; the port is from 1 to
+ * 65535 and may be left out when 'default_port' isn't 0. */
+bool triad_address_parse(const char *text, unsigned default_port,
+	struct triad_address *address, char *reason, size_t size);
+
+/* At most 'max' of them; '*n' is how many. */
+bool triad_addresses_parse(const char *text, unsigned default_port,
+	struct triad_address *addresses, size_t max, size_t *n, char *reason,
+	size_t size);
+
+#endif
