@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-/* In the order of enum triad_command_type. */
-static const char *const types[] = {"all", "ca", "switch", "router", NULL};
+#include "common/conf_keys.h"
 
 #define AT(member) .offset = offsetof(struct triad_command, member)
 
@@ -14,7 +13,7 @@ const struct triad_option triad_options[TRIAD_N_OPTIONS] = {
 	[TRIAD_OPTION_PORT] = {"--port", "N", TRIAD_OPTION_KIND_NUMBER, AT(port),
 		.max = 254, .help = "ports with this number alone, 0 to 254"},
 	[TRIAD_OPTION_TYPE] = {"--type", "ca|switch|router|all",
-		TRIAD_OPTION_KIND_CHOICE, AT(type), .choices = types,
+		TRIAD_OPTION_KIND_CHOICE, AT(type), .choices = triad_conf_types,
 		.help = "nodes of this type alone [all]"},
 	[TRIAD_OPTION_ERRORS] = {"--errors", NULL, TRIAD_OPTION_KIND_FLAG, AT(errors),
 		.help = "ports with errors alone, and those that did not answer"},

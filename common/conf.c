@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,17 +14,40 @@
 #include "common/conf_keys.h"
 #include "common/conf_value.h"
 
-void triad_conf_init(struct triad_conf *conf, uint64_t port_guid)
+/* --- defaults ---------------------------------------------------------- */
+
+static void set_standards(struct triad_conf *conf, enum triad_conf_per per,
+	unsigned element, uint64_t port_guid)
 {
 	char reason[TRIAD_DIAG_TEXT_SIZE];
 	size_t i, n;
 	const struct triad_conf_key *keys = triad_conf_keys(&n);
 
-	memset(conf, 0, sizeof(*conf));
 	for (i = 0; i < n; i++)
-		triad_conf_value_set(conf, &keys[i], keys[i].standard, port_guid,
-			reason, sizeof(reason));
+		if (keys[i].per == per)
+			triad_conf_value_set(conf,
+				(struct triad_conf_place){&keys[i], element},
+				keys[i].standard, port_guid, reason, sizeof(reason));
 }
+
+void triad_conf_init(struct triad_conf *conf, uint64_t port_guid)
+{
+	memset(conf, 0, sizeof(*conf));
+	set_standards(conf, TRIAD_CONF_ONCE, 0, port_guid);
+	/* The other scopes inherit, which zeros say. */
+	set_standards(conf, TRIAD_CONF_PER_SCOPE, 0, port_guid);
+}
+
+void triad_conf_group_add(struct triad_conf *conf, const char *name)
+{
+	struct triad_conf_group *group = &conf->groups[conf->n_groups];
+
+	snprintf(group->name, sizeof(group->name), "%s", name);
+	set_standards(conf, TRIAD_CONF_PER_GROUP, conf->n_groups, 0);
+	conf->n_groups++;
+}
+
+/* --- files ------------------------------------------------------------- */
 
 /* Reads up to 'size' octets; fewer only at the end of the file. */
 static int read_whole(int fd, char *text, size_t size, size_t *n_read)
@@ -87,29 +111,90 @@ int triad_conf_load(const char *path, uint64_t port_guid, struct triad_conf *con
 	return error;
 }
 
+/* --- single keys ------------------------------------------------------- */
+
+const struct triad_conf_key *triad_conf_missing(
+	const struct triad_conf *conf, const struct triad_conf_key **because)
+{
+	static const struct triad_conf_section prometheus = {.name = "prometheus"};
+	struct triad_conf_place certificate, key;
+	bool has_key = conf->prometheus.tls_key[0];
+
+	if (has_key == !!conf->prometheus.tls_certificate[0])
+		return NULL;
+	triad_conf_place_find(
+		conf, &prometheus, "tls_certificate", &certificate, NULL, 0);
+	triad_conf_place_find(conf, &prometheus, "tls_key", &key, NULL, 0);
+	*because = has_key ? key.key : certificate.key;
+	return has_key ? certificate.key : key.key;
+}
+
+/* Copies 'value' without the blanks around it; EINVAL when it is too long. */
+static int trim(const char *value, char *text, struct triad_diags *diags)
+{
+	size_t n;
+
+	value += strspn(value, " \t");
+	n = strlen(value);
+	while (n && strchr(" \t", value[n - 1]))
+		n--;
+	if (n < TRIAD_CONF_VALUE_SIZE) {
+		snprintf(text, TRIAD_CONF_VALUE_SIZE, "%.*s", (int)n, value);
+		return 0;
+	}
+	triad_diags_add(diags, 0, 0, "the value has %zu octets; allowed are %d", n,
+		TRIAD_CONF_VALUE_SIZE - 1);
+	return EINVAL;
+}
+
+/* Changes 'conf' even if it makes no sense then. */
+static int set_value(struct triad_conf *conf, struct triad_conf_place place,
+	const char *name, const char *value, uint64_t port_guid,
+	struct triad_diags *diags)
+{
+	char text[TRIAD_CONF_VALUE_SIZE], reason[TRIAD_DIAG_TEXT_SIZE];
+	const struct triad_conf_key *missing, *because;
+	int error = trim(value, text, diags);
+
+	if (error)
+		return error;
+	if (!triad_conf_value_set(
+		    conf, place, text, port_guid, reason, sizeof(reason))) {
+		triad_diags_add(diags, 0, 0, "%s: %s", name, reason);
+		return EINVAL;
+	}
+	missing = triad_conf_missing(conf, &because);
+	if (!missing)
+		return 0;
+	triad_diags_add(diags, 0, 0,
+		"%s.%s needs %s.%s: change both in triad.conf, then type 'reload'",
+		because->section, because->name, missing->section, missing->name);
+	return EINVAL;
+}
+
 int triad_conf_set(struct triad_conf *conf, const char *name, const char *value,
 	uint64_t port_guid, struct triad_diags *diags)
 {
-	const struct triad_conf_key *key = triad_conf_key_find(NULL, name);
-	char text[TRIAD_DIAG_TEXT_SIZE];
+	struct triad_conf changed = *conf;
+	struct triad_conf_place place;
+	char reason[TRIAD_DIAG_TEXT_SIZE];
+	int error;
 
-	if (!key) {
-		triad_conf_key_explain(NULL, name, text, sizeof(text));
-		triad_diags_add(diags, 0, 0, "%s", text);
+	if (!triad_conf_place_find(conf, NULL, name, &place, reason, sizeof(reason))) {
+		triad_diags_add(diags, 0, 0, "%s", reason);
 		return ENOENT;
 	}
-	if (!key->at_run_time) {
+	if (!place.key->at_run_time) {
 		triad_diags_add(diags, 0, 0,
 			"%s is read only when OpenSM starts: change it in triad.conf, "
 			"then restart OpenSM",
 			name);
 		return EPERM;
 	}
-	if (!triad_conf_value_set(conf, key, value, port_guid, text, sizeof(text))) {
-		triad_diags_add(diags, 0, 0, "%s: %s", name, text);
-		return EINVAL;
-	}
-	return 0;
+	error = set_value(&changed, place, name, value, port_guid, diags);
+	if (!error)
+		*conf = changed;
+	return error;
 }
 
 void triad_conf_keep_start_only(struct triad_conf *conf,
@@ -120,15 +205,65 @@ void triad_conf_keep_start_only(struct triad_conf *conf,
 	const struct triad_conf_key *keys = triad_conf_keys(&n);
 
 	for (size_t i = 0; i < n; i++) {
+		struct triad_conf_place place = {.key = &keys[i]};
+
 		if (keys[i].at_run_time)
 			continue;
-		triad_conf_format(conf, &keys[i], wanted, sizeof(wanted));
-		triad_conf_format(in_force, &keys[i], present, sizeof(present));
+		triad_conf_value_format(conf, place, wanted, sizeof(wanted));
+		triad_conf_value_format(in_force, place, present, sizeof(present));
 		if (strcmp(wanted, present) != 0)
 			triad_diags_add(notes, 0, 0,
 				"%s.%s = %s takes effect when OpenSM is restarted; "
 				"until then it is %s",
 				keys[i].section, keys[i].name, wanted, present);
-		triad_conf_value_copy(conf, in_force, &keys[i]);
+		triad_conf_value_copy(conf, in_force, place);
 	}
+}
+
+/* --- all keys ---------------------------------------------------------- */
+
+static bool is_block(const struct triad_conf_key *a, const struct triad_conf_key *b)
+{
+	return a->per == b->per && !strcmp(a->section, b->section);
+}
+
+/* The next place, in force or not.  Rows of one kind and section are a block, which is
+ * gone through once for each element. */
+static bool step(const struct triad_conf *conf, struct triad_conf_entry *entry)
+{
+	size_t n;
+	const struct triad_conf_key *keys = triad_conf_keys(&n), *end = keys + n;
+	const struct triad_conf_key *key = entry->key, *next = key ? key + 1 : keys;
+
+	if (key && (next == end || !is_block(key, next))) {
+		entry->element++;
+		if (entry->element < triad_conf_n_elements(conf, key->per)) {
+			while (key > keys && is_block(key - 1, key))
+				key--;
+			next = key;
+		} else {
+			entry->element = 0;
+		}
+	}
+	/* A block without elements. */
+	while (next < end && !triad_conf_n_elements(conf, next->per))
+		next++;
+	entry->key = next;
+	return next < end;
+}
+
+bool triad_conf_next(const struct triad_conf *conf, struct triad_conf_entry *entry)
+{
+	while (step(conf, entry)) {
+		struct triad_conf_place place = {entry->key, entry->element};
+
+		triad_conf_value_format(
+			conf, place, entry->value, sizeof(entry->value));
+		if (place.key->type == TRIAD_CONF_THRESHOLD &&
+			!strcmp(entry->value, "inherit"))
+			continue;
+		triad_conf_place_name(conf, place, entry->name, sizeof(entry->name));
+		return true;
+	}
+	return false;
 }

@@ -4,195 +4,413 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <glib.h>
+
 #include "common/text.h"
 
-#define NAME_SIZE 64
+/* --- elements ---------------------------------------------------------- */
 
-/* In the order of enum triad_log_level. */
-static const char *const log_levels[] = {"error", "info", "verbose", "debug", NULL};
-
-/* In the order of enum triad_sweep_mode, enum triad_conf_reset. */
-static const char *const sweep_modes[] = {"triad", "full", "errors", NULL};
-static const char *const resets[] = {"near-full", "never", NULL};
-
-#define KEY(s, n) .section = #s, .name = #n, .offset = offsetof(struct triad_conf, s.n)
-#define KEY_AS(s, n, member)                                                           \
-	.section = #s, .name = #n, .offset = offsetof(struct triad_conf, s.member)
-#define BOOL .type = TRIAD_CONF_BOOL, .unit = ""
-#define UINT(low, high, of) .type = TRIAD_CONF_UINT, .min = low, .max = high, .unit = of
-
-static const struct triad_conf_key table[] = {
-	{KEY(perfmgr, enabled), BOOL, .standard = "true", .at_run_time = true,
-		.help = "Whether the counters of all ports are read."},
-	{KEY_AS(perfmgr, sweep_period, sweep_period_s), UINT(1, 65535, "s"),
-		.standard = "60", .at_run_time = true,
-		.help = "From the start of one sweep over all ports to the next."},
-	{KEY(perfmgr, mode), .type = TRIAD_CONF_CHOICE, .choices = sweep_modes,
-		.unit = "", .standard = "triad", .at_run_time = true,
-		.help = "What a sweep reads of each port."},
-	{KEY(perfmgr, reset), .type = TRIAD_CONF_CHOICE, .choices = resets, .unit = "",
-		.standard = "near-full", .at_run_time = true,
-		.help = "When counters that stop at their maximum are reset in "
-			"hardware."},
-	{KEY(perfmgr, window), UINT(1, 4096, ""), .standard = "64", .at_run_time = true,
-		.help = "Queries that may wait for an answer at one time."},
-	{KEY(perfmgr, node_window), UINT(1, 256, ""), .standard = "8",
-		.at_run_time = true,
-		.help = "How many of these queries may go to one node."},
-	{KEY_AS(perfmgr, timeout, timeout_ms), UINT(10, 60000, "ms"),
-		.standard = "1000", .at_run_time = true,
-		.help = "How long to wait for the answer to one query."},
-	{KEY(perfmgr, retries), UINT(0, 10, ""), .standard = "2", .at_run_time = true,
-		.help = "How often a query is sent again when no answer came."},
-	{KEY(log, level), .type = TRIAD_CONF_CHOICE, .choices = log_levels, .unit = "",
-		.standard = "info", .at_run_time = true,
-		.help = "How much goes to OpenSM's log."},
-	{KEY(log, syslog), BOOL, .standard = "true", .at_run_time = true,
-		.help = "Whether what is significant also goes to syslog."},
-	{KEY(control, enabled), BOOL, .standard = "true",
-		.help = "Whether triadctl can connect."},
-	{KEY(control, socket), .type = TRIAD_CONF_PATH, .unit = "",
-		.standard = TRIAD_RUNSTATEDIR "/%g.sock",
-		.help = "The UNIX socket that triadctl connects to."},
-	{KEY(control, max_clients), UINT(1, 64, ""), .standard = "16",
-		.at_run_time = true,
-		.help = "How many triadctl may be connected at one time."},
-	{KEY(console, enabled), BOOL, .standard = "false",
-		.help = "Whether 'triad' commands can be typed in OpenSM's console."},
-};
-
-#define N_KEYS (sizeof(table) / sizeof(table[0]))
-_Static_assert(N_KEYS <= TRIAD_CONF_MAX_KEYS, "parsers have room for fewer keys");
-
-const struct triad_conf_key *triad_conf_keys(size_t *n)
+unsigned triad_conf_n_elements(const struct triad_conf *conf, enum triad_conf_per per)
 {
-	*n = N_KEYS;
-	return table;
+	switch (per) {
+	case TRIAD_CONF_ONCE:
+		break;
+	case TRIAD_CONF_PER_GROUP:
+		return conf->n_groups;
+	case TRIAD_CONF_PER_SCOPE:
+		return TRIAD_CONF_N_TYPES + conf->n_groups;
+	}
+	return 1;
 }
 
-size_t triad_conf_key_index(const struct triad_conf_key *key)
+size_t triad_conf_element_offset(enum triad_conf_per per, unsigned element)
 {
-	return (size_t)(key - table);
+	switch (per) {
+	case TRIAD_CONF_ONCE:
+		break;
+	case TRIAD_CONF_PER_GROUP:
+		return offsetof(struct triad_conf, groups) +
+			element * sizeof(struct triad_conf_group);
+	case TRIAD_CONF_PER_SCOPE:
+		return offsetof(struct triad_conf, thresholds) +
+			element * sizeof(struct triad_conf_thresholds);
+	}
+	return 0;
 }
 
-static void full_name(const struct triad_conf_key *key, char *name)
+/* NULL when the element is the only one, or the one that stands for all. */
+static const char *element_name(
+	const struct triad_conf *conf, enum triad_conf_per per, unsigned element)
 {
-	snprintf(name, NAME_SIZE, "%s.%s", key->section, key->name);
+	switch (per) {
+	case TRIAD_CONF_ONCE:
+		break;
+	case TRIAD_CONF_PER_GROUP:
+		return conf->groups[element].name;
+	case TRIAD_CONF_PER_SCOPE:
+		if (element >= TRIAD_CONF_N_TYPES)
+			return conf->groups[element - TRIAD_CONF_N_TYPES].name;
+		return element ? triad_conf_types[element] : NULL;
+	}
+	return NULL;
 }
+
+/* The scope of a type of nodes, from 1; or TRIAD_CONF_N_TYPES. */
+static unsigned find_type(const char *name)
+{
+	unsigned i = 1;
+
+	while (i < TRIAD_CONF_N_TYPES && strcmp(name, triad_conf_types[i]) != 0)
+		i++;
+	return i;
+}
+
+bool triad_conf_group_name_is_valid(const char *name)
+{
+	size_t n = strlen(name);
+
+	if (!n || n >= TRIAD_CONF_GROUP_NAME_SIZE)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (!g_ascii_isalnum(name[i]) && name[i] != '_' && name[i] != '-')
+			return false;
+	for (unsigned i = 1; i < TRIAD_CONF_N_TYPES; i++)
+		if (!g_ascii_strcasecmp(name, triad_conf_types[i]))
+			return false;
+	return true;
+}
+
+unsigned triad_conf_group_find(const struct triad_conf *conf, const char *name)
+{
+	unsigned i = 0;
+
+	while (i < conf->n_groups && strcmp(name, conf->groups[i].name) != 0)
+		i++;
+	return i;
+}
+
+void triad_conf_place_name(const struct triad_conf *conf, struct triad_conf_place place,
+	char *name, size_t size)
+{
+	const char *element = element_name(conf, place.key->per, place.element);
+
+	snprintf(name, size, "%s%s%s.%s", place.key->section, element ? "." : "",
+		element ? element : "", place.key->name);
+}
+
+/* --- sections ---------------------------------------------------------- */
 
 static bool is_in(const struct triad_conf_key *key, const char *section)
 {
 	return !strcmp(key->section, section);
 }
 
-/* Rows of one section stand together. */
-static bool begins_section(size_t i)
+static bool stands_in(
+	const struct triad_conf_key *key, const struct triad_conf_section *section)
 {
-	return !i || !is_in(&table[i], table[i - 1].section);
+	return is_in(key, section->name) &&
+		key->per !=
+		(section->is_named ? TRIAD_CONF_ONCE : TRIAD_CONF_PER_GROUP);
 }
 
-const char *triad_conf_section_find(const char *name)
+static enum triad_conf_per elements_of(const struct triad_conf_section *section)
 {
-	for (size_t i = 0; i < N_KEYS; i++)
-		if (is_in(&table[i], name))
-			return table[i].section;
-	return NULL;
+	size_t i, n;
+	const struct triad_conf_key *keys = triad_conf_keys(&n);
+
+	for (i = 0; i < n; i++)
+		if (is_in(&keys[i], section->name) && keys[i].per != TRIAD_CONF_ONCE)
+			return keys[i].per;
+	return TRIAD_CONF_ONCE;
 }
 
-static bool is_full_name(const char *name, const struct triad_conf_key *key)
+/* "alerts", "alerts switch". */
+static void section_heading(const struct triad_conf *conf,
+	const struct triad_conf_section *section, char *text, size_t size)
 {
-	size_t n = strlen(key->section);
-
-	return !strncmp(name, key->section, n) && name[n] == '.' &&
-		!strcmp(name + n + 1, key->name);
+	snprintf(text, size, "%s%s%s", section->name, section->is_named ? " " : "",
+		section->is_named
+			? element_name(conf, elements_of(section), section->element)
+			: "");
 }
 
-const struct triad_conf_key *triad_conf_key_find(const char *section, const char *name)
+/* Whether a heading with such a name is to be listed at this row. */
+static bool begins_section(const struct triad_conf_key *keys, size_t i)
 {
-	for (size_t i = 0; i < N_KEYS; i++) {
-		const struct triad_conf_key *key = &table[i];
-
-		if (section ? is_in(key, section) && !strcmp(key->name, name)
-			    : is_full_name(name, key))
-			return key;
-	}
-	return NULL;
+	return !i || !is_in(&keys[i], keys[i - 1].section) ||
+		keys[i].per != keys[i - 1].per;
 }
 
-void triad_conf_section_explain(const char *name, char *text, size_t size)
+static void explain_section(const char *name, char *text, size_t size)
 {
-	struct triad_text_guess guess = {.word = name};
-	const char *best = NULL;
-	size_t i;
+	char first_word[TRIAD_CONF_NAME_SIZE];
+	struct triad_text_guess guess = {.word = first_word};
+	const char *best = NULL, *behind = name + strcspn(name, " \t");
+	size_t i, n;
+	const struct triad_conf_key *keys = triad_conf_keys(&n);
 
-	for (i = 0; i < N_KEYS; i++)
-		if (triad_text_guess_try(&guess, table[i].section))
-			best = table[i].section;
+	snprintf(first_word, sizeof(first_word), "%.*s", (int)(behind - name), name);
+	for (i = 0; i < n; i++)
+		if (triad_text_guess_try(&guess, keys[i].section))
+			best = keys[i].section;
 	snprintf(text, size, "unknown section [%s]; ", name);
 	if (best) {
-		triad_text_append(text, size, "did you mean [%s]?", best);
+		triad_text_append(text, size, "did you mean [%s%s]?", best, behind);
 		return;
 	}
 	triad_text_append(text, size, "known are ");
-	for (i = 0; i < N_KEYS; i++)
-		if (begins_section(i))
-			triad_text_append(text, size, "[%s], ", table[i].section);
+	for (i = 0; i < n; i++)
+		if (begins_section(keys, i))
+			triad_text_append(text, size, "[%s%s], ", keys[i].section,
+				keys[i].per == TRIAD_CONF_ONCE ? "" : " NAME");
 	triad_text_append(text, size, "[port 0x...]");
 }
 
-/* The key that was likely meant, first of those in 'section'. */
-static const struct triad_conf_key *guess_key(const char *section, const char *name)
+static bool refuse_element(const struct triad_conf *conf, enum triad_conf_per per,
+	const char *name, char *reason, size_t size)
+{
+	const char *separator = "; known are ";
+
+	if (!size)
+		return false;
+	if (per == TRIAD_CONF_PER_GROUP && !triad_conf_group_name_is_valid(name)) {
+		snprintf(reason, size,
+			"'%.80s' can't be a group's name: that is 1 to %d of A-Z a-z "
+			"0-9 _ -, and not ca, switch or router",
+			name, TRIAD_CONF_GROUP_NAME_SIZE - 1);
+		return false;
+	}
+	snprintf(reason, size, "no [group %.80s]", name);
+	for (unsigned i = 0; i < triad_conf_n_elements(conf, per); i++) {
+		const char *known = element_name(conf, per, i);
+
+		if (known)
+			triad_text_append(reason, size, "%s%s", separator, known);
+		separator = known ? ", " : separator;
+	}
+	triad_text_append(reason, size,
+		"; groups are made by a section of triad.conf and 'reload'");
+	return false;
+}
+
+static bool find_element(const struct triad_conf *conf, enum triad_conf_per per,
+	const char *name, unsigned *element, char *reason, size_t size)
+{
+	unsigned group = triad_conf_group_find(conf, name);
+	unsigned type =
+		per == TRIAD_CONF_PER_SCOPE ? find_type(name) : TRIAD_CONF_N_TYPES;
+
+	if (type < TRIAD_CONF_N_TYPES)
+		*element = type;
+	else if (group < conf->n_groups)
+		*element = per == TRIAD_CONF_PER_SCOPE ? TRIAD_CONF_N_TYPES + group
+						       : group;
+	else
+		return refuse_element(conf, per, name, reason, size);
+	return true;
+}
+
+static const char *find_section_name(const char *name)
+{
+	size_t i, n;
+	const struct triad_conf_key *keys = triad_conf_keys(&n);
+
+	for (i = 0; i < n; i++)
+		if (is_in(&keys[i], name))
+			return keys[i].section;
+	return NULL;
+}
+
+/* False for a name where none may stand, or none where one must. */
+static bool may_stand(const struct triad_conf_section *section)
+{
+	return elements_of(section) !=
+		(section->is_named ? TRIAD_CONF_ONCE : TRIAD_CONF_PER_GROUP);
+}
+
+bool triad_conf_section_find(const struct triad_conf *conf, const char *text,
+	struct triad_conf_section *section, char *reason, size_t size)
+{
+	char first[TRIAD_CONF_NAME_SIZE];
+	size_t n = strcspn(text, " \t");
+	const char *element = text + n + strspn(text + n, " \t");
+
+	snprintf(first, sizeof(first), "%.*s", (int)n, text);
+	*section = (struct triad_conf_section){
+		.name = find_section_name(first), .is_named = *element};
+	if (!section->name) {
+		explain_section(text, reason, size);
+		return false;
+	}
+	if (!may_stand(section)) {
+		snprintf(reason, size,
+			*element ? "[%s] stands without another word"
+				 : "[%s] needs a name: [group NAME]",
+			section->name);
+		return false;
+	}
+	return !*element ||
+		find_element(conf, elements_of(section), element, &section->element,
+			reason, size);
+}
+
+/* --- keys -------------------------------------------------------------- */
+
+/* The key's name where no element is meant. */
+static void general_name(const struct triad_conf_key *key, char *name)
+{
+	snprintf(name, TRIAD_CONF_NAME_SIZE, "%s.%s%s", key->section,
+		key->per == TRIAD_CONF_PER_GROUP ? "NAME." : "", key->name);
+}
+
+/* The key that was likely meant by 'name', which was written with or without its
+ * section, first of those in 'section' (or NULL). */
+static const struct triad_conf_key *guess_key(
+	const struct triad_conf_section *section, const char *name, const char *written)
 {
 	struct triad_text_guess guess = {.word = name};
 	const struct triad_conf_key *best = NULL;
-	char full[NAME_SIZE];
-	size_t i;
+	char general[TRIAD_CONF_NAME_SIZE];
+	size_t i, n;
+	const struct triad_conf_key *keys = triad_conf_keys(&n);
 
-	for (i = 0; section && i < N_KEYS; i++)
-		if (is_in(&table[i], section) &&
-			triad_text_guess_try(&guess, table[i].name))
-			best = &table[i];
-	for (i = 0; i < N_KEYS; i++) {
-		full_name(&table[i], full);
-		if (triad_text_guess_try(&guess, full) ||
-			triad_text_guess_try(&guess, table[i].name))
-			best = &table[i];
+	for (i = 0; section && i < n; i++)
+		if (stands_in(&keys[i], section) &&
+			triad_text_guess_try(&guess, keys[i].name))
+			best = &keys[i];
+	for (i = 0; i < n; i++) {
+		general_name(&keys[i], general);
+		guess.word = written;
+		if (triad_text_guess_try(&guess, general))
+			best = &keys[i];
+		guess.word = name;
+		if (triad_text_guess_try(&guess, keys[i].name))
+			best = &keys[i];
 	}
 	return best;
 }
 
-static void append_known_keys(char *text, size_t size, const char *section)
+static void append_known_keys(
+	char *text, size_t size, const struct triad_conf_section *section)
 {
 	const char *separator = "; known are ";
-	char full[NAME_SIZE];
-	size_t i;
+	char general[TRIAD_CONF_NAME_SIZE];
+	size_t i, n;
+	const struct triad_conf_key *keys = triad_conf_keys(&n);
 
-	for (i = 0; i < N_KEYS; i++) {
-		if (section && !is_in(&table[i], section))
+	for (i = 0; i < n; i++) {
+		if (section && !stands_in(&keys[i], section))
 			continue;
-		full_name(&table[i], full);
-		triad_text_append(
-			text, size, "%s%s", separator, section ? table[i].name : full);
+		general_name(&keys[i], general);
+		triad_text_append(text, size, "%s%s", separator,
+			section ? keys[i].name : general);
 		separator = ", ";
 	}
 }
 
-void triad_conf_key_explain(
-	const char *section, const char *name, char *text, size_t size)
+/* No key 'name' in the section of a file. */
+static void explain_in_section(const struct triad_conf *conf,
+	const struct triad_conf_section *section, const char *name, char *text,
+	size_t size)
 {
-	const struct triad_conf_key *guess = guess_key(section, name);
+	const struct triad_conf_key *guess = guess_key(section, name, name);
+	char heading[TRIAD_CONF_NAME_SIZE];
 
-	snprintf(text, size, "unknown key '%.80s'", name);
-	if (section)
-		triad_text_append(text, size, " in [%s]", section);
+	section_heading(conf, section, heading, sizeof(heading));
+	snprintf(text, size, "unknown key '%.95s' in [%s]", name, heading);
 	if (!guess)
 		append_known_keys(text, size, section);
-	else if (!section)
-		triad_text_append(text, size, "; did you mean '%s.%s'?", guess->section,
-			guess->name);
-	else if (is_in(guess, section))
+	else if (stands_in(guess, section))
 		triad_text_append(text, size, "; did you mean '%s'?", guess->name);
 	else
-		triad_text_append(text, size, "; did you mean '%s' in [%s]?",
-			guess->name, guess->section);
+		triad_text_append(text, size, "; did you mean '%s' in [%s%s]?",
+			guess->name, guess->section,
+			guess->per == TRIAD_CONF_PER_GROUP ? " NAME" : "");
+}
+
+/* No key that is called 'full'; 'name' is what stands behind its section, if that is
+ * known. */
+static void explain_full(const struct triad_conf *conf,
+	const struct triad_conf_section *section, const char *name, const char *full,
+	char *text, size_t size)
+{
+	const struct triad_conf_key *guess = guess_key(section, name, full);
+	char meant[TRIAD_CONF_NAME_SIZE];
+
+	snprintf(text, size, "unknown key '%.95s'", full);
+	if (!guess) {
+		append_known_keys(text, size, NULL);
+		return;
+	}
+	if (section && stands_in(guess, section))
+		triad_conf_place_name(conf,
+			(struct triad_conf_place){guess, section->element}, meant,
+			sizeof(meant));
+	else
+		general_name(guess, meant);
+	triad_text_append(text, size, "; did you mean '%s'?", meant);
+}
+
+static const struct triad_conf_key *find_key(
+	const struct triad_conf_section *section, const char *name)
+{
+	size_t i, n;
+	const struct triad_conf_key *keys = triad_conf_keys(&n);
+
+	for (i = 0; i < n; i++)
+		if (stands_in(&keys[i], section) && !strcmp(keys[i].name, name))
+			return &keys[i];
+	return NULL;
+}
+
+/* Cuts "section.key" or "section.element.key" in pieces; '*element' is NULL when there
+ * is none.  False when there is no '.' at all. */
+static bool split_full(char *text, char **element, char **name)
+{
+	char *first = strchr(text, '.'), *last = strrchr(text, '.');
+
+	if (!first)
+		return false;
+	*first = *last = '\0';
+	*element = first < last ? first + 1 : NULL;
+	*name = last + 1;
+	return true;
+}
+
+static bool find_full(const struct triad_conf *conf, const char *full,
+	struct triad_conf_place *place, char *reason, size_t size)
+{
+	char pieces[TRIAD_CONF_NAME_SIZE], *element, *name = pieces;
+	struct triad_conf_section section = {0};
+
+	*place = (struct triad_conf_place){0};
+	snprintf(pieces, sizeof(pieces), "%s", full);
+	if (strlen(full) < sizeof(pieces) && split_full(pieces, &element, &name))
+		section = (struct triad_conf_section){
+			.name = find_section_name(pieces), .is_named = element};
+	if (section.name && may_stand(&section)) {
+		if (element &&
+			!find_element(conf, elements_of(&section), element,
+				&section.element, reason, size))
+			return false;
+		place->key = find_key(&section, name);
+		place->element = section.element;
+		if (!place->key && size)
+			explain_full(conf, &section, name, full, reason, size);
+	} else if (size) {
+		explain_full(conf, NULL, name, full, reason, size);
+	}
+	return place->key;
+}
+
+bool triad_conf_place_find(const struct triad_conf *conf,
+	const struct triad_conf_section *section, const char *name,
+	struct triad_conf_place *place, char *reason, size_t size)
+{
+	if (!section)
+		return find_full(conf, name, place, reason, size);
+	*place = (struct triad_conf_place){find_key(section, name), section->element};
+	if (!place->key && size)
+		explain_in_section(conf, section, name, reason, size);
+	return place->key;
 }

@@ -1,33 +1,59 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The rows of the configuration's table by name, and what to say when there is
- * none of that name.
+/* Keys by name, and what to say when there is none of that name.
  *
- * Thread-safety: constant data. */
+ * Model: a section is one word of the table, or such a word and the name of an
+ * element: [alerts], [alerts switch], [group gpu].  A place is a key of an element.
+ *
+ * A 'reason' of size 0 is not written, which saves the time to guess.
+ *
+ * Thread-safety: functions without state. */
 #ifndef TRIAD_COMMON_CONF_KEYS_H
 #define TRIAD_COMMON_CONF_KEYS_H
 
 #include "triad/conf.h"
 
-#define TRIAD_CONF_MAX_KEYS 256 /* rows the table may have */
+#define TRIAD_CONF_MAX_KEYS 128 /* rows the table may have */
 
-/* The key 'name' of 'section'; with 'section' NULL, the key that 'name' gives in
- * full, as "section.name".  NULL when there is none. */
-const struct triad_conf_key *triad_conf_key_find(const char *section, const char *name);
+struct triad_conf_section {
+	const char *name; /* as in the table: of the same section the same pointer */
+	bool is_named;    /* an element's name stands behind it */
+	unsigned element;
+};
 
-/* Its row in the table. */
+struct triad_conf_place {
+	const struct triad_conf_key *key;
+	unsigned element;
+};
+
+/* In the order of enum triad_command_type, NULL-terminated. */
+extern const char *const triad_conf_types[TRIAD_CONF_N_TYPES + 1];
+
+/* The key's row in the table. */
 size_t triad_conf_key_index(const struct triad_conf_key *key);
 
-/* The section's name as it stands in the table, or NULL.  Two sections are the
- * same when their pointers are. */
-const char *triad_conf_section_find(const char *name);
+/* How many elements 'conf' has of that kind. */
+unsigned triad_conf_n_elements(const struct triad_conf *conf, enum triad_conf_per per);
 
-/* Says that there is no such section, and which one may have been meant or which
- * there are. */
-void triad_conf_section_explain(const char *name, char *text, size_t size);
+/* Where the element's structure is in struct triad_conf. */
+size_t triad_conf_element_offset(enum triad_conf_per per, unsigned element);
 
-/* Says that there is no such key, and which one may have been meant or which
- * there are; the parameters are those that found none. */
-void triad_conf_key_explain(
-	const char *section, const char *name, char *text, size_t size);
+/* True for a name that a group may have. */
+bool triad_conf_group_name_is_valid(const char *name);
+
+/* The group of that name; n_groups when there is none. */
+unsigned triad_conf_group_find(const struct triad_conf *conf, const char *name);
+
+/* Writes the place's name in full; TRIAD_CONF_NAME_SIZE octets hold any. */
+void triad_conf_place_name(const struct triad_conf *conf, struct triad_conf_place place,
+	char *name, size_t size);
+
+/* Finds a section as it stands between brackets; groups must be in 'conf' already. */
+bool triad_conf_section_find(const struct triad_conf *conf, const char *text,
+	struct triad_conf_section *section, char *reason, size_t size);
+
+/* Finds a key by its name in a section; with 'section' NULL, by its name in full. */
+bool triad_conf_place_find(const struct triad_conf *conf,
+	const struct triad_conf_section *section, const char *name,
+	struct triad_conf_place *place, char *reason, size_t size);
 
 #endif

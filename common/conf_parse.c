@@ -14,7 +14,7 @@
 #include "common/text.h"
 
 #define MAX_SECTIONS 256
-#define NAME_SIZE 64
+#define NAME_SIZE TRIAD_CONF_NAME_SIZE
 
 enum section_kind {
 	SECTION_NONE,    /* before the first one */
@@ -25,23 +25,30 @@ enum section_kind {
 
 struct section {
 	enum section_kind kind;
-	const char *name; /* SECTION_PLAIN, else NULL */
-	uint64_t guid;    /* SECTION_PORT, else 0 */
+	struct triad_conf_section where; /* SECTION_PLAIN, else zeros */
+	uint64_t guid;                   /* SECTION_PORT, else 0 */
 	unsigned line;
 };
 
 struct parser {
 	uint64_t port_guid;
-	struct triad_conf *conf;           /* what plain sections say */
-	struct triad_conf own;             /* what this port's section says, */
-	bool own_has[TRIAD_CONF_MAX_KEYS]; /* for these keys */
-	struct triad_conf others;          /* what is checked and then forgotten */
+	struct triad_conf *conf;               /* what plain sections say */
+	struct triad_conf own;                 /* what this port's section says, */
+	uint32_t own_has[TRIAD_CONF_MAX_KEYS]; /* for these: a bit an element */
+	struct triad_conf others;              /* what is checked and forgotten */
+	unsigned
+		value_lines[TRIAD_CONF_MAX_KEYS]; /* where 'conf' has them from, or 0 */
 	struct triad_diags *diags;
 	unsigned line;
 	struct section sections[MAX_SECTIONS]; /* all so far, the present one last */
 	unsigned n_sections;
-	unsigned key_lines[TRIAD_CONF_MAX_KEYS]; /* in the present section, or 0 */
+	/* In the present section, or 0. */
+	unsigned key_lines[TRIAD_CONF_MAX_KEYS][TRIAD_CONF_MAX_SCOPES];
 };
+
+_Static_assert(TRIAD_CONF_MAX_SCOPES <= 32, "own_has has a bit for each");
+/* Threads of the plugin have 512 KiB, and callers' frames hold more of these. */
+_Static_assert(sizeof(struct parser) <= 64 << 10, "it is on the stack");
 
 /* --- sections ---------------------------------------------------------- */
 
@@ -52,7 +59,10 @@ static struct section *present_section(struct parser *parser)
 
 static bool is_same_section(const struct section *a, const struct section *b)
 {
-	return a->kind == b->kind && a->guid == b->guid && a->name == b->name;
+	return a->kind == b->kind && a->guid == b->guid &&
+		a->where.name == b->where.name &&
+		a->where.is_named == b->where.is_named &&
+		a->where.element == b->where.element;
 }
 
 static void report_repeated_section(struct parser *parser)
@@ -91,11 +101,41 @@ static bool parse_port_section(
 	return true;
 }
 
+/* The name of a group, when 'section' is that of one. */
+static const char *group_of(const char *section)
+{
+	const char *name = section + strlen("group");
+
+	if (strncmp(section, "group", strlen("group")) || !*name ||
+		!strchr(" \t", *name))
+		return NULL;
+	return name + strspn(name, " \t");
+}
+
+static bool parse_plain_section(
+	struct parser *parser, struct section *section, const char *name)
+{
+	const char *group = group_of(name);
+	char message[TRIAD_DIAG_TEXT_SIZE];
+
+	/* Every group that there is room for has been found by now. */
+	if (group && triad_conf_group_name_is_valid(group) &&
+		triad_conf_group_find(parser->conf, group) == parser->conf->n_groups) {
+		triad_diags_add(parser->diags, parser->line, 0, "more than %d groups",
+			TRIAD_CONF_MAX_GROUPS);
+		return false;
+	}
+	if (triad_conf_section_find(
+		    parser->conf, name, &section->where, message, sizeof(message)))
+		return true;
+	triad_diags_add(parser->diags, parser->line, 0, "%s", message);
+	return false;
+}
+
 /* 'name' is NULL when it can't be told. */
 static void begin_section(struct parser *parser, const char *name)
 {
 	struct section *section;
-	char message[TRIAD_DIAG_TEXT_SIZE];
 
 	if (parser->n_sections == MAX_SECTIONS) {
 		triad_diags_add(parser->diags, parser->line, 0, "more than %d sections",
@@ -107,13 +147,8 @@ static void begin_section(struct parser *parser, const char *name)
 	memset(parser->key_lines, 0, sizeof(parser->key_lines));
 	if (!name || parse_port_section(parser, section, name))
 		return;
-	section->name = triad_conf_section_find(name);
-	if (section->name) {
+	if (parse_plain_section(parser, section, name))
 		section->kind = SECTION_PLAIN;
-		return;
-	}
-	triad_conf_section_explain(name, message, sizeof(message));
-	triad_diags_add(parser->diags, parser->line, 0, "%s", message);
 }
 
 /* --- lines ------------------------------------------------------------- */
@@ -148,25 +183,33 @@ static void copy_name(char *name, struct span span)
 		span.text, fits ? "" : "...");
 }
 
-static void parse_section_line(struct parser *parser, struct span line)
+/* Copies what stands between the brackets of '[section]'.  NULL, or what is wrong. */
+static const char *section_name(struct span line, char *name)
 {
 	const char *end = memchr(line.text, ']', line.length);
-	char name[NAME_SIZE];
 
-	if (!end || end + 1 < line.text + line.length) {
-		triad_diags_add(parser->diags, parser->line, 0, "%s",
-			end ? "nothing may follow the ']' of a section"
-			    : "a section has no ']' at its end");
-		begin_section(parser, NULL);
-		return;
-	}
+	if (!end)
+		return "a section has no ']' at its end";
+	if (end + 1 < line.text + line.length)
+		return "nothing may follow the ']' of a section";
 	copy_name(name, trim(line.text + 1, (size_t)(end - line.text - 1)));
-	begin_section(parser, name);
-	report_repeated_section(parser);
+	return NULL;
+}
+
+static void parse_section_line(struct parser *parser, struct span line)
+{
+	char name[NAME_SIZE];
+	const char *wrong = section_name(line, name);
+
+	if (wrong)
+		triad_diags_add(parser->diags, parser->line, 0, "%s", wrong);
+	begin_section(parser, wrong ? NULL : name);
+	if (!wrong)
+		report_repeated_section(parser);
 }
 
 /* Stores a value where the present section wants it. */
-static bool store_value(struct parser *parser, const struct triad_conf_key *key,
+static bool store_value(struct parser *parser, struct triad_conf_place place,
 	const char *value, char *reason, size_t size)
 {
 	const struct section *section = present_section(parser);
@@ -175,57 +218,53 @@ static bool store_value(struct parser *parser, const struct triad_conf_key *key,
 	struct triad_conf *conf = section->kind == SECTION_PLAIN ? parser->conf
 		: is_own                                         ? &parser->own
 								 : &parser->others;
+	size_t index = triad_conf_key_index(place.key);
 
-	if (!triad_conf_value_set(conf, key, value, parser->port_guid, reason, size))
+	if (!triad_conf_value_set(conf, place, value, parser->port_guid, reason, size))
 		return false;
 	if (is_own)
-		parser->own_has[triad_conf_key_index(key)] = true;
+		parser->own_has[index] |= UINT32_C(1) << place.element;
+	if (conf != &parser->others)
+		parser->value_lines[index] = parser->line;
 	return true;
 }
 
 static void take_value(
-	struct parser *parser, const struct triad_conf_key *key, struct span span)
+	struct parser *parser, struct triad_conf_place place, struct span span)
 {
-	unsigned *first_line = &parser->key_lines[triad_conf_key_index(key)];
+	unsigned *first_line =
+		&parser->key_lines[triad_conf_key_index(place.key)][place.element];
 	char value[TRIAD_CONF_VALUE_SIZE], reason[TRIAD_DIAG_TEXT_SIZE];
+	char name[NAME_SIZE];
 
+	triad_conf_place_name(parser->conf, place, name, sizeof(name));
 	if (*first_line) {
 		triad_diags_add(parser->diags, parser->line, 0,
-			"%s.%s has a value on line %u already", key->section, key->name,
-			*first_line);
+			"%s has a value on line %u already", name, *first_line);
 		return;
 	}
 	*first_line = parser->line;
 	if (span.length >= sizeof(value)) {
 		triad_diags_add(parser->diags, parser->line, 0,
-			"%s.%s: the value has %zu octets; allowed are %zu",
-			key->section, key->name, span.length, sizeof(value) - 1);
+			"%s: the value has %zu octets; allowed are %zu", name,
+			span.length, sizeof(value) - 1);
 		return;
 	}
 	snprintf(value, sizeof(value), "%.*s", (int)span.length, span.text);
-	if (!store_value(parser, key, value, reason, sizeof(reason)))
-		triad_diags_add(parser->diags, parser->line, 0, "%s.%s: %s%s",
-			key->section, key->name, reason,
+	if (!store_value(parser, place, value, reason, sizeof(reason)))
+		triad_diags_add(parser->diags, parser->line, 0, "%s: %s%s", name,
+			reason,
 			strchr(value, '#') ? " (a #comment needs a line of its own)"
 					   : "");
-}
-
-static void report_unknown_key(struct parser *parser, const char *name)
-{
-	char message[TRIAD_DIAG_TEXT_SIZE] = "";
-
-	/* Guessing takes its time: not when nobody would see it. */
-	if (parser->diags->n < TRIAD_DIAG_MAX)
-		triad_conf_key_explain(
-			present_section(parser)->name, name, message, sizeof(message));
-	triad_diags_add(parser->diags, parser->line, 0, "%s", message);
 }
 
 static void parse_key_line(struct parser *parser, struct span line, const char *equals)
 {
 	const struct section *section = present_section(parser);
-	const struct triad_conf_key *key;
-	char name[NAME_SIZE];
+	/* Guessing takes its time: not when nobody would see it. */
+	bool is_seen = parser->diags->n < TRIAD_DIAG_MAX;
+	char name[NAME_SIZE], reason[TRIAD_DIAG_TEXT_SIZE] = "";
+	struct triad_conf_place place;
 
 	if (section->kind == SECTION_UNKNOWN)
 		return;
@@ -236,14 +275,14 @@ static void parse_key_line(struct parser *parser, struct span line, const char *
 			name);
 		return;
 	}
-	key = triad_conf_key_find(section->name, name);
-	if (key) {
-		take_value(parser, key,
+	if (triad_conf_place_find(parser->conf,
+		    section->kind == SECTION_PLAIN ? &section->where : NULL, name,
+		    &place, reason, is_seen ? sizeof(reason) : 0))
+		take_value(parser, place,
 			trim(equals + 1,
 				(size_t)(line.text + line.length - equals - 1)));
-		return;
-	}
-	report_unknown_key(parser, name);
+	else
+		triad_diags_add(parser->diags, parser->line, 0, "%s", reason);
 }
 
 static void parse_line(struct parser *parser, const char *text, size_t length)
@@ -275,18 +314,41 @@ static void parse_line(struct parser *parser, const char *text, size_t length)
 			(int)MIN(line.length, 80), line.text);
 }
 
+/* Makes the group that the line begins, since sections before it may name it; what is
+ * wrong with the line is told when it is parsed. */
+static void collect_group(struct parser *parser, const char *text, size_t length)
+{
+	struct triad_conf *conf = parser->conf;
+	struct span line;
+	char name[NAME_SIZE];
+	const char *group;
+
+	if (length && text[length - 1] == '\r')
+		length--;
+	line = trim(text, length);
+	if (!line.length || *line.text != '[' || section_name(line, name))
+		return;
+	group = group_of(name);
+	if (group && triad_conf_group_name_is_valid(group) &&
+		conf->n_groups < TRIAD_CONF_MAX_GROUPS &&
+		triad_conf_group_find(conf, group) == conf->n_groups)
+		triad_conf_group_add(conf, group);
+}
+
 /* --- the whole --------------------------------------------------------- */
 
-static void parse_lines(struct parser *parser, const char *text, size_t size)
+static void for_each_line(struct parser *parser, const char *text, size_t size,
+	void (*take)(struct parser *parser, const char *text, size_t length))
 {
 	const char *end = text + size;
 
+	parser->line = 0;
 	while (text < end) {
 		const char *newline = memchr(text, '\n', (size_t)(end - text));
 		const char *line_end = newline ? newline : end;
 
 		parser->line++;
-		parse_line(parser, text, (size_t)(line_end - text));
+		take(parser, text, (size_t)(line_end - text));
 		text = line_end + 1;
 	}
 }
@@ -298,8 +360,28 @@ static void apply_own(struct parser *parser)
 	const struct triad_conf_key *keys = triad_conf_keys(&n);
 
 	for (i = 0; i < n; i++)
-		if (parser->own_has[i])
-			triad_conf_value_copy(parser->conf, &parser->own, &keys[i]);
+		for (unsigned element = 0; element < TRIAD_CONF_MAX_SCOPES; element++)
+			if (parser->own_has[i] >> element & 1)
+				triad_conf_value_copy(parser->conf, &parser->own,
+					(struct triad_conf_place){&keys[i], element});
+}
+
+/* What needs another key is taken back. */
+static void report_missing(struct parser *parser)
+{
+	struct triad_conf_place place = {0};
+	char reason[TRIAD_DIAG_TEXT_SIZE];
+	const struct triad_conf_key *missing =
+		triad_conf_missing(parser->conf, &place.key);
+
+	if (!missing)
+		return;
+	triad_diags_add(parser->diags,
+		parser->value_lines[triad_conf_key_index(place.key)], 0,
+		"%s.%s needs %s.%s", place.key->section, place.key->name,
+		missing->section, missing->name);
+	triad_conf_value_set(parser->conf, place, place.key->standard,
+		parser->port_guid, reason, sizeof(reason));
 }
 
 int triad_conf_parse(const char *text, size_t size, uint64_t port_guid,
@@ -319,7 +401,9 @@ int triad_conf_parse(const char *text, size_t size, uint64_t port_guid,
 			TRIAD_CONF_FILE_MAX_SIZE);
 		return EFBIG;
 	}
-	parse_lines(&parser, text, size);
+	for_each_line(&parser, text, size, collect_group);
+	for_each_line(&parser, text, size, parse_line);
 	apply_own(&parser);
+	report_missing(&parser);
 	return diags->n_total > n_before ? EINVAL : 0;
 }

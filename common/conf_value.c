@@ -15,11 +15,14 @@ union member {
 	char *octets;
 	bool *boolean;
 	unsigned *number;
+	struct triad_threshold *threshold;
 };
 
-static union member member_of(const struct triad_conf *conf, size_t offset)
+static union member member_of(
+	const struct triad_conf *conf, struct triad_conf_place place)
 {
-	return (union member){.octets = (char *)conf + offset};
+	return (union member){.octets = (char *)conf + place.key->offset +
+			triad_conf_element_offset(place.key->per, place.element)};
 }
 
 static bool refuse(char *reason, size_t size, const char *format, ...)
@@ -109,15 +112,27 @@ static int path_expand(char *path, size_t size, const char *value, uint64_t port
 	return (int)length;
 }
 
-static bool set_path(
-	char *member, const char *value, uint64_t port_guid, char *reason, size_t size)
+/* False for octets that would drive a terminal or break a line. */
+static bool check_octets(const char *value, char *reason, size_t size)
+{
+	if (triad_text_check(value, strlen(value)) == strlen(value))
+		return true;
+	return refuse(
+		reason, size, "'%.80s' has a control character or isn't UTF-8", value);
+}
+
+static bool set_path(char *member, const struct triad_conf_key *key, const char *value,
+	uint64_t port_guid, char *reason, size_t size)
 {
 	char path[TRIAD_CONF_PATH_SIZE] = ""; /* no rest of an older one */
 	int length;
 
-	if (triad_text_check(value, strlen(value)) < strlen(value))
-		return refuse(reason, size,
-			"'%.80s' has a control character or isn't UTF-8", value);
+	if (!check_octets(value, reason, size))
+		return false;
+	if (!*value && key->may_be_empty) {
+		memcpy(member, path, sizeof(path));
+		return true;
+	}
 	if (*value != '/')
 		return refuse(reason, size,
 			"'%.80s' isn't an absolute path; it must begin with '/'",
@@ -132,17 +147,59 @@ static bool set_path(
 			value);
 	if ((size_t)length >= sizeof(path))
 		return refuse(reason, size,
-			"'%.40s...' has %d octets once %%g is replaced; a UNIX "
-			"socket's path has at most %zu",
+			"'%.40s...' has %d octets once %%g is replaced; a path here "
+			"has at most %zu",
 			value, length, sizeof(path) - 1);
 	memcpy(member, path, sizeof(path));
 	return true;
 }
 
-bool triad_conf_value_set(struct triad_conf *conf, const struct triad_conf_key *key,
+static bool set_text(char *member, const struct triad_conf_key *key, const char *value,
+	char *reason, size_t size)
+{
+	char text[TRIAD_CONF_TEXT_SIZE] = ""; /* no rest of an older one */
+
+	if (!check_octets(value, reason, size) || !key->check(value, reason, size))
+		return false;
+	if (strlen(value) >= sizeof(text))
+		return refuse(reason, size, "the value has %zu octets; allowed are %zu",
+			strlen(value), sizeof(text) - 1);
+	strcpy(text, value);
+	memcpy(member, text, sizeof(text));
+	return true;
+}
+
+static unsigned counter_of(const struct triad_conf_key *key)
+{
+	return (unsigned)((key->offset -
+				  offsetof(struct triad_conf_thresholds, counter)) /
+		sizeof(struct triad_threshold));
+}
+
+static bool set_threshold(struct triad_threshold *member, struct triad_conf_place place,
+	const char *value, char *reason, size_t size)
+{
+	struct triad_threshold threshold;
+
+	if (!triad_threshold_parse(
+		    value, counter_of(place.key), &threshold, reason, size))
+		return false;
+	if (!place.element && threshold.unit == TRIAD_THRESHOLD_INHERIT)
+		return refuse(reason, size,
+			"'%.80s' is for [alerts NAME]; [alerts] itself has nothing to "
+			"inherit from",
+			value);
+	/* Not by assignment: octets between members stay 0. */
+	member->value = threshold.value;
+	member->unit = threshold.unit;
+	return true;
+}
+
+bool triad_conf_value_set(struct triad_conf *conf, struct triad_conf_place place,
 	const char *value, uint64_t port_guid, char *reason, size_t size)
 {
-	union member member = member_of(conf, key->offset);
+	const struct triad_conf_key *key = place.key;
+	union member member = member_of(conf, place);
 
 	switch (key->type) {
 	case TRIAD_CONF_BOOL:
@@ -152,7 +209,11 @@ bool triad_conf_value_set(struct triad_conf *conf, const struct triad_conf_key *
 	case TRIAD_CONF_CHOICE:
 		return set_choice(member.number, key, value, reason, size);
 	case TRIAD_CONF_PATH:
-		return set_path(member.octets, value, port_guid, reason, size);
+		return set_path(member.octets, key, value, port_guid, reason, size);
+	case TRIAD_CONF_TEXT:
+		return set_text(member.octets, key, value, reason, size);
+	case TRIAD_CONF_THRESHOLD:
+		return set_threshold(member.threshold, place, value, reason, size);
 	}
 	return refuse(reason, size, "the key has no type");
 }
@@ -164,16 +225,20 @@ static size_t member_size(enum triad_conf_type type)
 		return sizeof(bool);
 	case TRIAD_CONF_PATH:
 		return TRIAD_CONF_PATH_SIZE;
+	case TRIAD_CONF_TEXT:
+		return TRIAD_CONF_TEXT_SIZE;
+	case TRIAD_CONF_THRESHOLD:
+		return sizeof(struct triad_threshold);
 	default:
 		return sizeof(unsigned);
 	}
 }
 
 void triad_conf_value_copy(struct triad_conf *to, const struct triad_conf *from,
-	const struct triad_conf_key *key)
+	struct triad_conf_place place)
 {
-	memcpy(member_of(to, key->offset).octets, member_of(from, key->offset).octets,
-		member_size(key->type));
+	memcpy(member_of(to, place).octets, member_of(from, place).octets,
+		member_size(place.key->type));
 }
 
 static void format_path(char *text, size_t size, const char *path)
@@ -183,12 +248,12 @@ static void format_path(char *text, size_t size, const char *path)
 		triad_text_append(text, size, "%s%c", *path == '%' ? "%" : "", *path);
 }
 
-void triad_conf_format(const struct triad_conf *conf, const struct triad_conf_key *key,
-	char *text, size_t size)
+void triad_conf_value_format(const struct triad_conf *conf,
+	struct triad_conf_place place, char *text, size_t size)
 {
-	union member member = member_of(conf, key->offset);
+	union member member = member_of(conf, place);
 
-	switch (key->type) {
+	switch (place.key->type) {
 	case TRIAD_CONF_BOOL:
 		snprintf(text, size, "%s", *member.boolean ? "true" : "false");
 		break;
@@ -196,10 +261,16 @@ void triad_conf_format(const struct triad_conf *conf, const struct triad_conf_ke
 		snprintf(text, size, "%u", *member.number);
 		break;
 	case TRIAD_CONF_CHOICE:
-		snprintf(text, size, "%s", key->choices[*member.number]);
+		snprintf(text, size, "%s", place.key->choices[*member.number]);
 		break;
 	case TRIAD_CONF_PATH:
 		format_path(text, size, member.octets);
+		break;
+	case TRIAD_CONF_TEXT:
+		snprintf(text, size, "%s", member.octets);
+		break;
+	case TRIAD_CONF_THRESHOLD:
+		triad_threshold_format(member.threshold, text, size);
 		break;
 	}
 }

@@ -6,15 +6,28 @@
 #ifndef TRIAD_COMMON_CONF_VALUE_H
 #define TRIAD_COMMON_CONF_VALUE_H
 
-#include "triad/conf.h"
+#include "common/conf_keys.h"
 
 /* Checks 'value' against the key's row and stores it.  On false '*conf' is
  * untouched and 'reason' says why: what was given, what is allowed. */
-bool triad_conf_value_set(struct triad_conf *conf, const struct triad_conf_key *key,
+bool triad_conf_value_set(struct triad_conf *conf, struct triad_conf_place place,
 	const char *value, uint64_t port_guid, char *reason, size_t size);
 
-/* Copies one key's value from one configuration to another. */
+/* Copies one value from one configuration to another with the same groups. */
 void triad_conf_value_copy(struct triad_conf *to, const struct triad_conf *from,
-	const struct triad_conf_key *key);
+	struct triad_conf_place place);
+
+/* Writes the value as it would be written in a file, cut at 'size' octets
+ * (TRIAD_CONF_VALUE_SIZE hold any). */
+void triad_conf_value_format(const struct triad_conf *conf,
+	struct triad_conf_place place, char *text, size_t size);
+
+/* Adds group 'name', all its keys at their defaults; 'conf' has room for it. */
+void triad_conf_group_add(struct triad_conf *conf, const char *name);
+
+/* The key without which what 'conf' says makes no sense, because of another one that
+ * '*because' is then; or NULL. */
+const struct triad_conf_key *triad_conf_missing(
+	const struct triad_conf *conf, const struct triad_conf_key **because);
 
 #endif

@@ -10,6 +10,7 @@ libtriad_la_SOURCES = \
 	common/conf.c \
 	common/conf_keys.c common/conf_keys.h \
 	common/conf_parse.c \
+	common/conf_table.c \
 	common/conf_value.c common/conf_value.h \
 	common/control.c \
 	common/diag.c \

@@ -93,17 +93,10 @@ static void report_sm(struct report *report, struct triad_plugin *plugin)
 
 static void report_values(struct report *report, const struct triad_conf *conf)
 {
-	char value[TRIAD_CONF_VALUE_SIZE], name[128];
-	size_t n;
-	const struct triad_conf_key *keys = triad_conf_keys(&n);
-
 	if (report->as_json)
 		triad_json_object_begin(&report->json, "values");
-	for (size_t i = 0; i < n; i++) {
-		triad_conf_format(conf, &keys[i], value, sizeof(value));
-		snprintf(name, sizeof(name), "%s.%s", keys[i].section, keys[i].name);
-		fact_text(report, name, name, value);
-	}
+	for (struct triad_conf_entry entry = {0}; triad_conf_next(conf, &entry);)
+		fact_text(report, entry.name, entry.name, entry.value);
 	if (report->as_json)
 		triad_json_object_end(&report->json);
 }

@@ -59,7 +59,7 @@ struct triad_command {
 	bool hardware;  /* reset the PMAs' counters too */
 	bool watch;     /* triadctl asks again each 'interval_s' */
 	unsigned interval_s;
-	char key[64];
+	char key[96];
 	char value[256];
 	char topic[64]; /* of 'help' */
 };

@@ -4,23 +4,35 @@
  * Model: a key is one row of a table (section, name, type, range, default,
  * whether it can change while OpenSM runs, one sentence of help).  Parsing,
  * 'triadctl set', the status display and the tests of the manual loop over that
- * table; so a new key is one row and one member of 'struct triad_conf'.
+ * table; so a new key is one row and one member.  Most keys are there once, in
+ * 'struct triad_conf'.  Some are there for each of several elements, and their row is
+ * about one of these:
+ *
+ *     once    [perfmgr]     perfmgr.window     struct triad_conf
+ *     group   [group gpu]   group.gpu.nodes    struct triad_conf_group
+ *     scope   [alerts]      alerts.VL15Dropped struct triad_conf_thresholds, for
+ *             [alerts gpu]  alerts.gpu.VL15Dropped        all ports; for a group
+ *
+ * A group is made by its section.  Scopes are always there: all ports, those of the
+ * nodes of a type, those of a group; what a scope doesn't say, it inherits.
  *
  * The file is UTF-8 text, a GLib key file without its escapes: lines that are
  * blank, '#comment', '[section]' or 'key = value'; a value is taken as it stands,
  * without the blanks around it.  Every line is read whatever the others are, so
  * all mistakes are found at once.  A section '[port 0x...]' holds keys written
- * 'section.key = value' that override the others in the OpenSM that runs on the
- * port with that GUID; every such section is checked, whichever port it is for.
+ * in full, 'section.key = value', that override the others in the OpenSM that runs on
+ * the port with that GUID; every such section is checked, whichever port it is for.
  *
- *     bool    true or false; also yes, no, on, off, 1, 0; case ignored
- *     uint    decimal digits, no sign
- *     choice  one of the words listed, case ignored
- *     path    absolute; %g stands for the port's GUID, as 0x%016x, and %% for a
- *             percent sign; at most 107 octets then, as UNIX sockets want it
+ *     bool       true or false; also yes, no, on, off, 1, 0; case ignored
+ *     uint       decimal digits, no sign
+ *     choice     one of the words listed, case ignored
+ *     path       absolute; %g stands for the port's GUID, as 0x%016x, and %% for a
+ *                percent sign; at most 107 octets then, as UNIX sockets want it
+ *     text       what the row's check takes; see triad/lists.h
+ *     threshold  see triad/threshold.h
  *
- * Invariants: a 'struct triad_conf' holds only values that are in range.  A file
- * with a mistake changes nothing.
+ * Invariants: a 'struct triad_conf' holds only values that are in range and that can
+ * stand together.  A file with a mistake changes nothing.
  *
  * Thread-safety: none; a configuration is filled by one thread and then shared
  * unchanged.  Memory: plain values, no pointers; copied by assignment. */
@@ -31,11 +43,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "perfmgr/counter.h"
 #include "triad/diag.h"
+#include "triad/threshold.h"
 
 #define TRIAD_CONF_PATH_SIZE 108 /* sun_path of a UNIX socket */
+#define TRIAD_CONF_TEXT_SIZE 256
 #define TRIAD_CONF_FILE_MAX_SIZE (1 << 20)
 #define TRIAD_CONF_VALUE_SIZE 256
+#define TRIAD_CONF_NAME_SIZE 96 /* of a key's name in full */
+
+#define TRIAD_CONF_GROUP_NAME_SIZE 25
+#define TRIAD_CONF_MAX_GROUPS 16
+#define TRIAD_CONF_N_TYPES 4 /* as of enum triad_command_type */
+#define TRIAD_CONF_MAX_SCOPES (TRIAD_CONF_N_TYPES + TRIAD_CONF_MAX_GROUPS)
+
+#define TRIAD_CONF_MAX_HISTOGRAMS 4 /* counters of [perfmgr] histogram_counters */
+#define TRIAD_CONF_MAX_COLLECTORS 8 /* addresses of [sflow] collectors, */
+#define TRIAD_CONF_SFLOW_PORT 6343  /* and their port unless they say another */
 
 /* When counters are reset in hardware: [perfmgr] reset. */
 enum triad_conf_reset {
@@ -43,9 +68,39 @@ enum triad_conf_reset {
 	TRIAD_RESET_NEVER,
 };
 
+/* While which this SM reads counters: [perfmgr] role. */
+enum triad_conf_role {
+	TRIAD_ROLE_MASTER,
+	TRIAD_ROLE_STANDBY,
+	TRIAD_ROLE_ANY,
+};
+
+/* What of each port is written to a file: [profile] counters. */
+enum triad_conf_profile {
+	TRIAD_PROFILE_DATA,
+	TRIAD_PROFILE_ALL,
+};
+
+/* Some ports, to be treated otherwise: [group NAME].  A port is in the group when its
+ * node, its number and its node's type all are. */
+struct triad_conf_group {
+	char name[TRIAD_CONF_GROUP_NAME_SIZE]; /* 1 to 24 of A-Z a-z 0-9 _ - */
+	char nodes[TRIAD_CONF_TEXT_SIZE];      /* triad_nodes_check() */
+	char ports[TRIAD_CONF_TEXT_SIZE];      /* triad_ports_parse() */
+	unsigned type;                         /* enum triad_command_type */
+	bool skip;                             /* counters are not read */
+	unsigned sweep_period_s; /* 0: as of all; else also swept that often */
+};
+
+/* [alerts], [alerts ca], [alerts switch], [alerts router], [alerts GROUP]. */
+struct triad_conf_thresholds {
+	struct triad_threshold counter[TRIAD_N_COUNTERS];
+};
+
 struct triad_conf {
 	struct {
 		bool enabled;
+		unsigned role;           /* enum triad_conf_role */
 		unsigned sweep_period_s; /* 1-65535 [perf-manager-arch 2] */
 		unsigned mode;           /* enum triad_sweep_mode */
 		unsigned reset;          /* enum triad_conf_reset */
@@ -53,6 +108,7 @@ struct triad_conf {
 		unsigned node_window;    /* of them, to one node */
 		unsigned timeout_ms;     /* for one answer */
 		unsigned retries;        /* after the first query */
+		char histogram_counters[TRIAD_CONF_TEXT_SIZE]; /* at most 4 */
 	} perfmgr;
 	struct {
 		unsigned level; /* enum triad_log_level */
@@ -66,26 +122,75 @@ struct triad_conf {
 	struct {
 		bool enabled;
 	} console;
+	struct {
+		bool enabled;
+		unsigned raise_after_s;
+		unsigned clear_after_s;
+		unsigned clear_below_percent;    /* of the threshold */
+		unsigned unanswered_sweeps;      /* 0: off */
+		bool links;                      /* links and nodes that go */
+		char file[TRIAD_CONF_PATH_SIZE]; /* "": off */
+		unsigned burst; /* lines a sweep that are logged one by one */
+	} alerts;
+	struct {
+		char listen[TRIAD_CONF_TEXT_SIZE]; /* triad_address_parse(); "": off */
+		char tls_certificate[TRIAD_CONF_PATH_SIZE]; /* both or none */
+		char tls_key[TRIAD_CONF_PATH_SIZE];
+		char token_file[TRIAD_CONF_PATH_SIZE];
+		unsigned max_clients;
+	} prometheus;
+	struct {
+		char collectors[TRIAD_CONF_TEXT_SIZE]; /* triad_addresses_parse() */
+		unsigned interval_s;
+		char agent[TRIAD_CONF_TEXT_SIZE]; /* triad_ip_parse(); "": own */
+		unsigned mtu;                     /* octets of a datagram */
+	} sflow;
+	struct {
+		char file[TRIAD_CONF_PATH_SIZE]; /* "": off */
+		unsigned counters;               /* enum triad_conf_profile */
+		unsigned max_size_mb;
+		unsigned max_age_h;
+		unsigned keep;
+		unsigned min_change_kb;
+	} profile;
+	/* Those at 0 to 3 are for enum triad_command_type, where nothing of the first
+	 * is inherited; those from TRIAD_CONF_N_TYPES on for the groups. */
+	struct triad_conf_thresholds thresholds[TRIAD_CONF_MAX_SCOPES];
+	unsigned n_groups;
+	struct triad_conf_group groups[TRIAD_CONF_MAX_GROUPS];
 };
 
 enum triad_conf_type {
 	TRIAD_CONF_BOOL,
 	TRIAD_CONF_UINT,
-	TRIAD_CONF_CHOICE, /* one of 'choices'; the value is its index */
-	TRIAD_CONF_PATH,   /* absolute, %g allowed */
+	TRIAD_CONF_CHOICE,    /* one of 'choices'; the value is its index */
+	TRIAD_CONF_PATH,      /* absolute, %g allowed */
+	TRIAD_CONF_TEXT,      /* what 'check' takes; may be empty */
+	TRIAD_CONF_THRESHOLD, /* one of struct triad_conf_thresholds */
+};
+
+/* What a key is there for. */
+enum triad_conf_per {
+	TRIAD_CONF_ONCE,
+	TRIAD_CONF_PER_GROUP,
+	TRIAD_CONF_PER_SCOPE,
 };
 
 struct triad_conf_key {
 	const char *section;
 	const char *name;
 	enum triad_conf_type type;
-	size_t offset;              /* in struct triad_conf */
+	enum triad_conf_per per;
+	size_t offset;              /* in the structure of 'per' */
 	unsigned min, max;          /* TRIAD_CONF_UINT */
 	const char *const *choices; /* TRIAD_CONF_CHOICE, NULL-terminated */
-	const char *standard;       /* the default, as it is written in a file */
-	const char *unit;           /* "s", "ms", ... or "" */
-	bool at_run_time;           /* a change acts without restarting OpenSM */
-	const char *help;           /* one sentence */
+	bool may_be_empty;          /* TRIAD_CONF_PATH */
+	/* TRIAD_CONF_TEXT: false with the reason for a value that can't be. */
+	bool (*check)(const char *value, char *reason, size_t size);
+	const char *standard; /* the default, as it is written in a file */
+	const char *unit;     /* "s", "ms", ... or "" */
+	bool at_run_time;     /* a change acts without restarting OpenSM */
+	const char *help;     /* one sentence */
 };
 
 /* The table; '*n' is its length. */
@@ -110,20 +215,29 @@ int triad_conf_parse(const char *text, size_t size, uint64_t port_guid,
 int triad_conf_load(const char *path, uint64_t port_guid, struct triad_conf *conf,
 	struct triad_diags *diags);
 
-/* Changes one key, named 'section.name'.  Returns 0; ENOENT (no such key), EINVAL
- * (value), EPERM (only at start), with the reason added to 'diags'; then '*conf'
- * is untouched. */
+/* Changes one key, named in full.  Blanks around the value don't count.  Returns 0;
+ * ENOENT (no such key, or no such group), EINVAL (value), EPERM (only at start), with
+ * the reason added to 'diags'; then '*conf' is untouched. */
 int triad_conf_set(struct triad_conf *conf, const char *key, const char *value,
 	uint64_t port_guid, struct triad_diags *diags);
 
 /* Gives 'conf' the values of 'in_force' for the keys that can't change while OpenSM
- * runs.  Adds a line to 'notes' for each that differed. */
+ * runs; these are there once.  Adds a line to 'notes' for each that differed. */
 void triad_conf_keep_start_only(struct triad_conf *conf,
 	const struct triad_conf *in_force, struct triad_diags *notes);
 
-/* The present value of a key as it would be written in a file, cut at 'size'
- * octets (TRIAD_CONF_VALUE_SIZE hold any). */
-void triad_conf_format(const struct triad_conf *conf, const struct triad_conf_key *key,
-	char *text, size_t size);
+/* One key of one element and its value. */
+struct triad_conf_entry {
+	const struct triad_conf_key *key;  /* NULL: before the first one */
+	unsigned element;                  /* group or scope it is of, else 0 */
+	char name[TRIAD_CONF_NAME_SIZE];   /* in full */
+	char value[TRIAD_CONF_VALUE_SIZE]; /* as it would be written in a file */
+};
+
+/* Steps to the next key in force: all that are there once, those of each group, the
+ * thresholds that aren't inherited.  False after the last one.
+ *
+ *     for (struct triad_conf_entry entry = {0}; triad_conf_next(conf, &entry);) */
+bool triad_conf_next(const struct triad_conf *conf, struct triad_conf_entry *entry);
 
 #endif

@@ -34,29 +34,28 @@ static void check_diags(const struct triad_diags *diags, bool failed)
 /* Every value is one that a file could have given, whether others were wrong. */
 static void check_values(const struct triad_conf *conf, uint64_t guid)
 {
-	static char text[64 * (TRIAD_CONF_VALUE_SIZE + 64)];
-	char value[TRIAD_CONF_VALUE_SIZE];
+	static char text[1024 * (TRIAD_CONF_VALUE_SIZE + TRIAD_CONF_NAME_SIZE + 8)];
 	struct triad_diags diags;
 	struct triad_conf again;
-	size_t i, n, at = 0;
-	const struct triad_conf_key *keys = triad_conf_keys(&n);
+	size_t at = 0;
 
-	at += (size_t)sprintf(text, "[port 0x%" PRIx64 "]\n", guid);
-	for (i = 0; i < n; i++) {
-		triad_conf_format(conf, &keys[i], value, sizeof(value));
-		at += (size_t)sprintf(text + at, "%s.%s = %s\n", keys[i].section,
-			keys[i].name, value);
-	}
+	for (unsigned i = 0; i < conf->n_groups; i++)
+		at += (size_t)sprintf(text + at, "[group %s]\n", conf->groups[i].name);
+	at += (size_t)sprintf(text + at, "[port 0x%" PRIx64 "]\n", guid);
+	for (struct triad_conf_entry entry = {0}; triad_conf_next(conf, &entry);)
+		at += (size_t)sprintf(text + at, "%s = %s\n", entry.name, entry.value);
 	triad_diags_init(&diags, "formatted");
 	require(!triad_conf_parse(text, at, guid, &again, &diags),
 		"values are in range");
 	require(!memcmp(&again, conf, sizeof(again)), "values stay the same");
 }
 
-static void set_one(const char *text, size_t size, uint64_t guid)
+/* What the file made can be changed, its groups too. */
+static void set_one(
+	const struct triad_conf *before, const char *text, size_t size, uint64_t guid)
 {
 	char line[512], *value;
-	struct triad_conf conf, before;
+	struct triad_conf conf;
 	struct triad_diags diags;
 
 	snprintf(line, sizeof(line), "%.*s", (int)(size < 500 ? size : 500), text);
@@ -65,11 +64,10 @@ static void set_one(const char *text, size_t size, uint64_t guid)
 	if (!value)
 		return;
 	*value++ = '\0';
-	triad_conf_init(&conf, guid);
-	memcpy(&before, &conf, sizeof(before));
+	memcpy(&conf, before, sizeof(conf));
 	triad_diags_init(&diags, "set");
 	if (triad_conf_set(&conf, line, value, guid, &diags)) {
-		require(!memcmp(&conf, &before, sizeof(conf)), "refused: untouched");
+		require(!memcmp(&conf, before, sizeof(conf)), "refused: untouched");
 		check_diags(&diags, true);
 	} else {
 		check_diags(&diags, false);
@@ -94,6 +92,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	error = triad_conf_parse(text, size, guid, &conf, &diags);
 	check_diags(&diags, error);
 	check_values(&conf, guid);
-	set_one(text, size, guid);
+	set_one(&conf, text, size, guid);
 	return 0;
 }

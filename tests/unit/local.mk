@@ -6,6 +6,7 @@ unit_tests = \
 	tests/unit/common/test_command \
 	tests/unit/common/test_conf \
 	tests/unit/common/test_conf_files \
+	tests/unit/common/test_conf_groups \
 	tests/unit/common/test_control \
 	tests/unit/common/test_diag \
 	tests/unit/common/test_fabric \

@@ -262,10 +262,10 @@ START_TEST(test_parse_set_words_too_long_refused)
 {
 	char line[600];
 
-	snprintf(line, sizeof(line), "set %063d %0255d", 0, 0);
+	snprintf(line, sizeof(line), "set %095d %0255d", 0, 0);
 	ASSERT_PARSED(line, TRIAD_COMMAND_SET);
-	snprintf(line, sizeof(line), "set %064d 1", 0);
-	ASSERT_REFUSED(line, "set: KEY has 64 octets; allowed are 63");
+	snprintf(line, sizeof(line), "set %096d 1", 0);
+	ASSERT_REFUSED(line, "set: KEY has 96 octets; allowed are 95");
 	snprintf(line, sizeof(line), "set a %0256d", 0);
 	ASSERT_REFUSED(line, "set: VALUE has 256 octets; allowed are 255");
 }

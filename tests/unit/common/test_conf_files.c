@@ -155,10 +155,32 @@ START_TEST(test_example_has_no_mistake_and_changes_nothing)
 }
 END_TEST
 
+/* The comment and the line "key = default" of a key in its section of the example. */
+static void check_example_entry(const char *text, const struct triad_conf_key *key)
+{
+	char line[256];
+	const char *section, *entry, *comment;
+
+	snprintf(line, sizeof(line), "\n[%s]\n", key->section);
+	section = strstr(text, line);
+	ck_assert_msg(section != NULL, "no [%s]", key->section);
+	snprintf(line, sizeof(line), "\n%s =%s%s\n", key->name,
+		key->standard[0] ? " " : "", key->standard);
+	entry = strstr(section, line);
+	ck_assert_msg(
+		entry && !memmem(section + 1, (size_t)(entry - section), "\n[", 2),
+		"[%s]%s", key->section, line);
+	comment = g_strrstr_len(text, entry - text, "\n\n");
+	ck_assert_msg(!key->at_run_time ==
+			!!memmem(comment, (size_t)(entry - comment), "(start)", 7),
+		"[%s]%s", key->section, line);
+}
+
 START_TEST(test_example_with_all_keys_uncommented_is_the_defaults)
 {
 	char *text = read_source("docs/triad.conf.example"), line[256];
-	GRegex *pattern = g_regex_new("^#(?=[a-z_]+ =)", G_REGEX_MULTILINE, 0, NULL);
+	GRegex *pattern =
+		g_regex_new("^#(?=[A-Za-z0-9_]+ =)", G_REGEX_MULTILINE, 0, NULL);
 	char *active = g_regex_replace(pattern, text, -1, 0, "", 0, NULL);
 	size_t i, n;
 	const struct triad_conf_key *keys = triad_conf_keys(&n);
@@ -166,24 +188,28 @@ START_TEST(test_example_with_all_keys_uncommented_is_the_defaults)
 	ck_assert_msg(!parse(active), "%s", diags.entries[0].text);
 	ck_assert(is_equal(&conf, &standard));
 	for (i = 0; i < n; i++) {
-		char *section, *entry, *comment;
-
-		snprintf(line, sizeof(line), "\n[%s]\n", keys[i].section);
-		section = strstr(active, line);
-		ck_assert_msg(section != NULL, "no [%s]", keys[i].section);
-		snprintf(line, sizeof(line), "\n%s = %s\n", keys[i].name,
-			keys[i].standard);
-		entry = strstr(section, line);
-		ck_assert_msg(entry &&
-				!memmem(section + 1, (size_t)(entry - section), "\n[",
-					2),
-			"[%s]%s", keys[i].section, line);
-		comment = g_strrstr_len(active, entry - active, "\n\n");
-		ck_assert_msg(!keys[i].at_run_time ==
-				!!memmem(comment, (size_t)(entry - comment), "(start)",
-					7),
-			"[%s]%s", keys[i].section, line);
+		if (keys[i].per != TRIAD_CONF_PER_GROUP) {
+			check_example_entry(active, &keys[i]);
+			continue;
+		}
+		snprintf(line, sizeof(line), "\n#    %s = ", keys[i].name);
+		ck_assert_msg(strstr(active, line) != NULL, "no %s", line);
 	}
+	g_regex_unref(pattern);
+	g_free(active);
+	g_free(text);
+}
+END_TEST
+
+/* The sections that stand as examples in comments, set off by four blanks. */
+START_TEST(test_example_sections_in_comments_have_no_mistake)
+{
+	char *text = read_source("docs/triad.conf.example");
+	GRegex *pattern = g_regex_new("^#    ", G_REGEX_MULTILINE, 0, NULL);
+	char *active = g_regex_replace(pattern, text, -1, 0, "", 0, NULL);
+
+	ck_assert_msg(!parse(active), "%s", diags.entries[0].text);
+	ck_assert_uint_ge(conf.n_groups, 1);
 	g_regex_unref(pattern);
 	g_free(active);
 	g_free(text);
@@ -193,13 +219,14 @@ END_TEST
 /* The manual's entry on a key, up to the next one; the caller frees it. */
 static char *manual_entry(const char *manual, const struct triad_conf_key *key)
 {
-	char *heading = g_strdup_printf("\n.BR %s.%s \" = ", key->section, key->name);
+	char *heading = g_strdup_printf("\n.BR %s.%s%s \" = ", key->section,
+		key->per == TRIAD_CONF_PER_GROUP ? "NAME." : "", key->name);
 	const char *entry = strstr(manual, heading), *end;
 
 	ck_assert_msg(entry != NULL, "no '%s'", heading);
-	end = strstr(entry, "\n.TP");
+	end = strstr(entry, "\n.T");
 	g_free(heading);
-	return end ? g_strndup(entry, (size_t)(end - entry)) : g_strdup(entry);
+	return end ? g_strndup(entry, (size_t)(end - entry) + 1) : g_strdup(entry);
 }
 
 START_TEST(test_manual_has_every_key_as_in_table)
@@ -240,6 +267,7 @@ int main(void)
 	tcase_add_test(cases, test_load_file_too_large_refused);
 	tcase_add_test(cases, test_example_has_no_mistake_and_changes_nothing);
 	tcase_add_test(cases, test_example_with_all_keys_uncommented_is_the_defaults);
+	tcase_add_test(cases, test_example_sections_in_comments_have_no_mistake);
 	tcase_add_test(cases, test_manual_has_every_key_as_in_table);
 	return run_cases(cases);
 }

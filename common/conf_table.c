@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The table of keys.  Rows of one section stand together, those that are there once
+ * before those of its elements. */
+#include "common/conf_keys.h"
+
+#include <stdio.h>
+
+#include "common/text.h"
+#include "triad/lists.h"
+
+/* In the order of enum triad_log_level. */
+static const char *const log_levels[] = {"error", "info", "verbose", "debug", NULL};
+
+/* In the order of the enums of triad/conf.h and enum triad_sweep_mode. */
+static const char *const sweep_modes[] = {"triad", "full", "errors", NULL};
+static const char *const resets[] = {"near-full", "never", NULL};
+static const char *const roles[] = {"master", "standby", "any", NULL};
+static const char *const profiles[] = {"data", "all", NULL};
+
+const char *const triad_conf_types[TRIAD_CONF_N_TYPES + 1] = {
+	"all", "ca", "switch", "router", NULL};
+
+/* --- what texts may be ------------------------------------------------- */
+
+static bool check_ports(const char *value, char *reason, size_t size)
+{
+	uint8_t set[32];
+
+	return triad_ports_parse(value, set, reason, size);
+}
+
+static bool check_histograms(const char *value, char *reason, size_t size)
+{
+	uint32_t mask;
+
+	if (!triad_counters_parse(value, &mask, reason, size))
+		return false;
+	if (__builtin_popcount(mask) <= TRIAD_CONF_MAX_HISTOGRAMS)
+		return true;
+	snprintf(reason, size, "there are %d counters; allowed are %d",
+		__builtin_popcount(mask), TRIAD_CONF_MAX_HISTOGRAMS);
+	return false;
+}
+
+static bool check_listen(const char *value, char *reason, size_t size)
+{
+	struct triad_address address;
+
+	return !*value || triad_address_parse(value, 0, &address, reason, size);
+}
+
+static bool check_collectors(const char *value, char *reason, size_t size)
+{
+	struct triad_address addresses[TRIAD_CONF_MAX_COLLECTORS];
+	size_t n;
+
+	return triad_addresses_parse(value, TRIAD_CONF_SFLOW_PORT, addresses,
+		TRIAD_CONF_MAX_COLLECTORS, &n, reason, size);
+}
+
+static bool check_agent(const char *value, char *reason, size_t size)
+{
+	struct triad_address address;
+
+	return !*value || triad_ip_parse(value, &address, reason, size);
+}
+
+/* --- rows -------------------------------------------------------------- */
+
+#define KEY(s, n) .section = #s, .name = #n, .offset = offsetof(struct triad_conf, s.n)
+#define KEY_AS(s, n, member)                                                           \
+	.section = #s, .name = #n, .offset = offsetof(struct triad_conf, s.member)
+#define GROUP_KEY_AS(n, member)                                                        \
+	.section = "group", .name = #n, .per = TRIAD_CONF_PER_GROUP,                   \
+	.offset = offsetof(struct triad_conf_group, member)
+#define GROUP_KEY(n) GROUP_KEY_AS(n, n)
+#define BOOL .type = TRIAD_CONF_BOOL, .unit = ""
+#define UINT(low, high, of) .type = TRIAD_CONF_UINT, .min = low, .max = high, .unit = of
+#define CHOICE(of) .type = TRIAD_CONF_CHOICE, .choices = of, .unit = ""
+#define TEXT(by) .type = TRIAD_CONF_TEXT, .check = by, .unit = ""
+#define FILE_OR_NONE                                                                   \
+	.type = TRIAD_CONF_PATH, .may_be_empty = true, .unit = "", .standard = ""
+#define THRESHOLD(counter_, name_, standard_)                                          \
+	{                                                                              \
+		.section = "alerts", .name = name_, .type = TRIAD_CONF_THRESHOLD,      \
+		.per = TRIAD_CONF_PER_SCOPE, .unit = "", .standard = standard_,        \
+		.offset = offsetof(                                                    \
+			struct triad_conf_thresholds, counter[TRIAD_##counter_]),      \
+		.at_run_time = true,                                                   \
+		.help = "The change of " name_ " that is an alert."                    \
+	}
+
+static const struct triad_conf_key table[] = {
+	{KEY(perfmgr, enabled), BOOL, .standard = "true", .at_run_time = true,
+		.help = "Whether the counters of all ports are read."},
+	{KEY(perfmgr, role), CHOICE(roles), .standard = "master", .at_run_time = true,
+		.help = "As which SM of the subnet they are read."},
+	{KEY_AS(perfmgr, sweep_period, sweep_period_s), UINT(1, 65535, "s"),
+		.standard = "60", .at_run_time = true,
+		.help = "From the start of one sweep over all ports to the next."},
+	{KEY(perfmgr, mode), CHOICE(sweep_modes), .standard = "triad",
+		.at_run_time = true, .help = "What a sweep reads of each port."},
+	{KEY(perfmgr, reset), CHOICE(resets), .standard = "near-full",
+		.at_run_time = true,
+		.help = "When counters that stop at their maximum are reset in "
+			"hardware."},
+	{KEY(perfmgr, window), UINT(1, 4096, ""), .standard = "64", .at_run_time = true,
+		.help = "Queries that may wait for an answer at one time."},
+	{KEY(perfmgr, node_window), UINT(1, 256, ""), .standard = "8",
+		.at_run_time = true,
+		.help = "How many of these queries may go to one node."},
+	{KEY_AS(perfmgr, timeout, timeout_ms), UINT(10, 60000, "ms"),
+		.standard = "1000", .at_run_time = true,
+		.help = "How long to wait for the answer to one query."},
+	{KEY(perfmgr, retries), UINT(0, 10, ""), .standard = "2", .at_run_time = true,
+		.help = "How often a query is sent again when no answer came."},
+	{KEY(perfmgr, histogram_counters), TEXT(check_histograms),
+		.standard = "PortXmitData; PortRcvData; PortXmitWait",
+		.at_run_time = true,
+		.help = "Counters of which it is kept how often they grew how fast."},
+	{KEY(log, level), CHOICE(log_levels), .standard = "info", .at_run_time = true,
+		.help = "How much goes to OpenSM's log."},
+	{KEY(log, syslog), BOOL, .standard = "true", .at_run_time = true,
+		.help = "Whether what is significant also goes to syslog."},
+	{KEY(control, enabled), BOOL, .standard = "true",
+		.help = "Whether triadctl can connect."},
+	{KEY(control, socket), .type = TRIAD_CONF_PATH, .unit = "",
+		.standard = TRIAD_RUNSTATEDIR "/%g.sock",
+		.help = "The UNIX socket that triadctl connects to."},
+	{KEY(control, max_clients), UINT(1, 64, ""), .standard = "16",
+		.at_run_time = true,
+		.help = "How many triadctl may be connected at one time."},
+	{KEY(console, enabled), BOOL, .standard = "false",
+		.help = "Whether 'triad' commands can be typed in OpenSM's console."},
+	{GROUP_KEY(nodes), TEXT(triad_nodes_check), .standard = "", .at_run_time = true,
+		.help = "GUIDs and patterns of names of the nodes in the group."},
+	{GROUP_KEY(ports), TEXT(check_ports), .standard = "", .at_run_time = true,
+		.help = "Numbers of the ports in the group."},
+	{GROUP_KEY(type), CHOICE(triad_conf_types), .standard = "all",
+		.at_run_time = true, .help = "The type of the nodes in the group."},
+	{GROUP_KEY(skip), BOOL, .standard = "false", .at_run_time = true,
+		.help = "Whether the counters of these ports are left alone."},
+	{GROUP_KEY_AS(sweep_period, sweep_period_s), UINT(0, 65535, "s"),
+		.standard = "0", .at_run_time = true,
+		.help = "How often these ports are swept besides; 0 for not at all."},
+	{KEY(alerts, enabled), BOOL, .standard = "true", .at_run_time = true,
+		.help = "Whether there are alerts."},
+	{KEY_AS(alerts, raise_after, raise_after_s), UINT(0, 86400, "s"),
+		.standard = "0", .at_run_time = true,
+		.help = "How long something must be wrong to be an alert."},
+	{KEY_AS(alerts, clear_after, clear_after_s), UINT(0, 86400, "s"),
+		.standard = "180", .at_run_time = true,
+		.help = "How long it must be right again for the alert to end."},
+	{KEY_AS(alerts, clear_below, clear_below_percent), UINT(1, 100, "%"),
+		.standard = "50", .at_run_time = true,
+		.help = "The part of a threshold below which it is right again."},
+	{KEY_AS(alerts, unanswered, unanswered_sweeps), UINT(0, 1000, "sweeps"),
+		.standard = "2", .at_run_time = true,
+		.help = "How long a port must be silent to be an alert; 0 for none."},
+	{KEY(alerts, links), BOOL, .standard = "true", .at_run_time = true,
+		.help = "Whether links that go down and nodes that leave are alerts."},
+	{KEY(alerts, file), FILE_OR_NONE, .at_run_time = true,
+		.help = "Where each alert is written as a line of JSON."},
+	{KEY(alerts, burst), UINT(0, 10000, ""), .standard = "20", .at_run_time = true,
+		.help = "How many alerts of a sweep are logged one by one."},
+	THRESHOLD(SYMBOL_ERROR_COUNTER, "SymbolErrorCounter", "10/sweep"),
+	THRESHOLD(LINK_ERROR_RECOVERY_COUNTER, "LinkErrorRecoveryCounter", "1/sweep"),
+	THRESHOLD(LINK_DOWNED_COUNTER, "LinkDownedCounter", "1/sweep"),
+	THRESHOLD(PORT_RCV_ERRORS, "PortRcvErrors", "10/sweep"),
+	THRESHOLD(PORT_RCV_REMOTE_PHYSICAL_ERRORS, "PortRcvRemotePhysicalErrors",
+		"100/sweep"),
+	THRESHOLD(PORT_RCV_SWITCH_RELAY_ERRORS, "PortRcvSwitchRelayErrors", "off"),
+	THRESHOLD(PORT_XMIT_DISCARDS, "PortXmitDiscards", "100/sweep"),
+	THRESHOLD(PORT_XMIT_CONSTRAINT_ERRORS, "PortXmitConstraintErrors", "100/sweep"),
+	THRESHOLD(PORT_RCV_CONSTRAINT_ERRORS, "PortRcvConstraintErrors", "100/sweep"),
+	THRESHOLD(LOCAL_LINK_INTEGRITY_ERRORS, "LocalLinkIntegrityErrors", "3/sweep"),
+	THRESHOLD(EXCESSIVE_BUFFER_OVERRUN_ERRORS, "ExcessiveBufferOverrunErrors",
+		"3/sweep"),
+	THRESHOLD(QP1_DROPPED, "QP1Dropped", "100/sweep"),
+	THRESHOLD(VL15_DROPPED, "VL15Dropped", "100/sweep"),
+	THRESHOLD(PORT_XMIT_WAIT, "PortXmitWait", "25%"),
+	THRESHOLD(PORT_XMIT_DATA, "PortXmitData", "off"),
+	THRESHOLD(PORT_RCV_DATA, "PortRcvData", "off"),
+	THRESHOLD(PORT_XMIT_PKTS, "PortXmitPkts", "off"),
+	THRESHOLD(PORT_RCV_PKTS, "PortRcvPkts", "off"),
+	THRESHOLD(PORT_UNICAST_XMIT_PKTS, "PortUnicastXmitPkts", "off"),
+	THRESHOLD(PORT_UNICAST_RCV_PKTS, "PortUnicastRcvPkts", "off"),
+	THRESHOLD(PORT_MULTICAST_XMIT_PKTS, "PortMulticastXmitPkts", "off"),
+	THRESHOLD(PORT_MULTICAST_RCV_PKTS, "PortMulticastRcvPkts", "off"),
+	{KEY(prometheus, listen), TEXT(check_listen), .standard = "",
+		.at_run_time = true,
+		.help = "The address and port where Prometheus asks."},
+	{KEY(prometheus, tls_certificate), FILE_OR_NONE, .at_run_time = true,
+		.help = "The server's certificate; with it only TLS is spoken."},
+	{KEY(prometheus, tls_key), FILE_OR_NONE, .at_run_time = true,
+		.help = "The private key of the certificate."},
+	{KEY(prometheus, token_file), FILE_OR_NONE, .at_run_time = true,
+		.help = "The file with the token that clients must show."},
+	{KEY(prometheus, max_clients), UINT(1, 1000, ""), .standard = "16",
+		.at_run_time = true,
+		.help = "How many clients may be connected at one time."},
+	{KEY(sflow, collectors), TEXT(check_collectors), .standard = "",
+		.at_run_time = true,
+		.help = "Where counters are sent as sFlow datagrams."},
+	{KEY_AS(sflow, interval, interval_s), UINT(1, 3600, "s"), .standard = "30",
+		.at_run_time = true,
+		.help = "From one sending of a port's counters to the next."},
+	{KEY_AS(sflow, agent_address, agent), TEXT(check_agent), .standard = "",
+		.at_run_time = true,
+		.help = "The address by which datagrams name their sender."},
+	{KEY(sflow, mtu), UINT(576, 9000, "octets"), .standard = "1400",
+		.at_run_time = true, .help = "How large a datagram may be."},
+	{KEY(profile, file), FILE_OR_NONE, .at_run_time = true,
+		.help = "Where the counters of each sweep are written."},
+	{KEY(profile, counters), CHOICE(profiles), .standard = "data",
+		.at_run_time = true, .help = "Which counters are written."},
+	{KEY_AS(profile, max_size, max_size_mb), UINT(1, 1048576, "MB"),
+		.standard = "1024", .at_run_time = true,
+		.help = "How large the file gets before the next is begun."},
+	{KEY_AS(profile, max_age, max_age_h), UINT(1, 8760, "h"), .standard = "24",
+		.at_run_time = true,
+		.help = "How old the file gets before the next is begun."},
+	{KEY(profile, keep), UINT(1, 10000, ""), .standard = "10", .at_run_time = true,
+		.help = "How many files are kept."},
+	{KEY_AS(profile, min_change, min_change_kb), UINT(0, 4294967295, "kB"),
+		.standard = "0", .at_run_time = true,
+		.help = "A port is written when its data changed by more than that."},
+};
+
+#define N_KEYS (sizeof(table) / sizeof(table[0]))
+_Static_assert(N_KEYS <= TRIAD_CONF_MAX_KEYS, "parsers have room for fewer keys");
+
+const struct triad_conf_key *triad_conf_keys(size_t *n)
+{
+	*n = N_KEYS;
+	return table;
+}
+
+size_t triad_conf_key_index(const struct triad_conf_key *key)
+{
+	return (size_t)(key - table);
+}
