@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -91,12 +92,35 @@ static void report_sm(struct report *report, struct triad_plugin *plugin)
 	section_end(report);
 }
 
+static void report_value_json(
+	struct triad_json *json, const struct triad_conf_entry *entry)
+{
+	switch (entry->key->type) {
+	case TRIAD_CONF_BOOL:
+		triad_json_bool(json, entry->name, !strcmp(entry->value, "true"));
+		break;
+	case TRIAD_CONF_UINT:
+		triad_json_uint(json, entry->name, strtoul(entry->value, NULL, 10));
+		break;
+	default:
+		triad_json_string(json, entry->name, entry->value);
+		break;
+	}
+}
+
 static void report_values(struct report *report, const struct triad_conf *conf)
 {
 	if (report->as_json)
 		triad_json_object_begin(&report->json, "values");
-	for (struct triad_conf_entry entry = {0}; triad_conf_next(conf, &entry);)
-		fact_text(report, entry.name, entry.name, entry.value);
+	for (struct triad_conf_entry entry = {0}; triad_conf_next(conf, &entry);) {
+		const char *unit = entry.key->unit;
+
+		if (report->as_json)
+			report_value_json(&report->json, &entry);
+		else
+			triad_output_printf(report->output, "  %-22s %s%s%s\n",
+				entry.name, entry.value, unit[0] ? " " : "", unit);
+	}
 	if (report->as_json)
 		triad_json_object_end(&report->json);
 }

@@ -70,15 +70,15 @@ def test_conf_broken_at_reload_last_good_stays(t):
         t.contains(process.stderr, str(path), "message")
         t.contains(ask(lab, "status"), "last reload", "status")
         t.equal(len(status(lab)["configuration"]["mistakes"]), 2, "mistakes in status")
-        t.equal(status(lab)["configuration"]["values"]["perfmgr.sweep_period"], "7",
+        t.equal(status(lab)["configuration"]["values"]["perfmgr.sweep_period"], 7,
                 "sweep_period")
         path.write_text(good.replace("= 7", "= 9"), encoding="utf-8")
         ask(lab, "reload")
-        t.equal(status(lab)["configuration"]["values"]["perfmgr.sweep_period"], "9",
+        t.equal(status(lab)["configuration"]["values"]["perfmgr.sweep_period"], 9,
                 "sweep_period")
         path.unlink()
         t.failed(lab.run("triadctl", "reload"), 1, str(path))
-        t.equal(status(lab)["configuration"]["values"]["perfmgr.sweep_period"], "9",
+        t.equal(status(lab)["configuration"]["values"]["perfmgr.sweep_period"], 9,
                 "sweep_period")
 
 
@@ -92,7 +92,7 @@ def test_reload_changes_for_a_restart_said_and_not_shown(t):
         t.contains(process.stderr, "control.socket = /tmp/no.sock takes effect when")
         values = status(lab)["configuration"]["values"]
         t.equal((values["perfmgr.sweep_period"], values["control.max_clients"]),
-                ("9", "3"), "what can change at once")
+                (9, 3), "what can change at once")
         t.equal(values["control.socket"], f"{lab.folder}/sm-0/triad.sock", "socket")
 
 
@@ -111,8 +111,8 @@ def test_conf_port_section_applies_to_this_port_only(t):
     with triad_lab(conf) as lab:
         values = status(lab)["configuration"]["values"]
         guid = status(lab)["sm"]["port_guid"]
-        t.equal(values["perfmgr.sweep_period"], "11", "sweep_period")
-        t.equal(values["perfmgr.window"], "5" if int(guid, 16) == 0x200000 else "64",
+        t.equal(values["perfmgr.sweep_period"], 11, "sweep_period")
+        t.equal(values["perfmgr.window"], 5 if int(guid, 16) == 0x200000 else 64,
                 f"window on {guid}")
 
 
@@ -121,6 +121,37 @@ def test_set_wrong_value_refused(t):
         t.failed(lab.run("triadctl", "set", "perfmgr.window", "0"), 1, "1 to 4096")
         t.failed(lab.run("triadctl", "set", "perfmgr.nothing", "0"), 1, "nothing")
         t.failed(lab.run("triadctl", "set", "control.socket", "/tmp/x"), 1, "start")
+
+
+def test_status_values_have_types_and_units(t):
+    conf = ("[group hot]\nnodes = spine*\nsweep_period = 5\n"
+            "[alerts hot]\nVL15Dropped = 0.5/s\n")
+    with triad_lab(conf) as lab:
+        values = status(lab)["configuration"]["values"]
+        for name, value in (("perfmgr.enabled", True), ("perfmgr.timeout", 1000),
+                            ("perfmgr.mode", "triad"), ("alerts.file", ""),
+                            ("group.hot.nodes", "spine*"),
+                            ("group.hot.sweep_period", 5), ("group.hot.skip", False),
+                            ("alerts.hot.VL15Dropped", "0.5/s"),
+                            ("alerts.VL15Dropped", "100/sweep")):
+            t.equal(values[name], value, name)
+        t.equal("alerts.hot.QP1Dropped" in values, False, "an inherited threshold")
+        text = ask(lab, "status")
+        t.contains(" ".join(text.split()), "perfmgr.timeout 1000 ms", "the unit")
+
+
+def test_set_in_groups_of_the_file_alone(t):
+    with triad_lab("[group hot]\n") as lab:
+        ask(lab, "set", "group.hot.ports", "1-4; 7")
+        ask(lab, "set", "alerts.hot.VL15Dropped", "off")
+        ask(lab, "set", "alerts.switch.ExcessiveBufferOverrunErrors", "1/sweep")
+        values = status(lab)["configuration"]["values"]
+        t.equal(values["group.hot.ports"], "1-4; 7", "ports")
+        t.equal(values["alerts.hot.VL15Dropped"], "off", "a group's threshold")
+        t.equal(values["alerts.switch.ExcessiveBufferOverrunErrors"], "1/sweep",
+                "a threshold of switches")
+        t.failed(lab.run("triadctl", "set", "group.cold.ports", "1"), 1,
+                 "no [group cold]; known are hot")
 
 
 if __name__ == "__main__":
