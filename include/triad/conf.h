@@ -68,7 +68,7 @@ enum triad_conf_reset {
 	TRIAD_RESET_NEVER,
 };
 
-/* While which this SM reads counters: [perfmgr] role. */
+/* As which SM of the subnet this one reads counters: [perfmgr] role. */
 enum triad_conf_role {
 	TRIAD_ROLE_MASTER,
 	TRIAD_ROLE_STANDBY,
