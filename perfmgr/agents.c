@@ -195,6 +195,8 @@ static void inherit_ports(struct triad_agents *agents, struct triad_agent *agent
 			old->fabric->ports[old_port].number == number) {
 			*state = old->ports[old_port];
 			port_map[old_port] = port;
+		} else if (running && !triad_plan_want(agents, state)) {
+			continue;
 		} else if (running && agent->silent) {
 			triad_plan_leave_out(agents, state);
 		} else if (running && agent->known) {
@@ -230,6 +232,8 @@ static void inherit_progress(struct triad_agents *agents)
 	for (uint32_t i = 0; i < agents->fabric->n_ports; i++) {
 		const struct triad_port_plan *state = &agents->ports[i];
 
+		if (state->passed)
+			continue;
 		agents->progress->n_ports += agents->fabric->ports[i].has_pma;
 		agents->progress->n_answered += state->finished && !state->failed;
 		agents->progress->n_unanswered += state->finished && state->failed;

@@ -77,6 +77,7 @@ struct triad_port_plan {
 	bool reset_tried;
 	bool failed;
 	bool left_out;
+	bool passed; /* not wanted in it */
 	bool finished;
 };
 

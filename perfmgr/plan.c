@@ -147,9 +147,48 @@ static bool wants_reset(struct triad_agents *agents, const struct triad_agent *a
 	return false;
 }
 
+bool triad_plan_want(struct triad_agents *agents, struct triad_port_plan *state)
+{
+	const struct triad_sweep_sink *sink = agents->sink;
+	uint32_t port = (uint32_t)(state - agents->ports);
+
+	state->passed = sink->wants && !sink->wants(sink->context, port);
+	state->finished = state->passed;
+	return !state->passed;
+}
+
+/* Returns whether the port is wanted; what somebody wants of it waits when not. */
+static bool begin_port(struct triad_agents *agents, struct triad_port_plan *state)
+{
+	state->todo = 0;
+	state->pending = 0;
+	state->near_full = 0;
+	state->reset_tried = false;
+	state->resets_all = false;
+	state->failed = false;
+	state->left_out = false;
+	if (!triad_plan_want(agents, state))
+		return false;
+	state->resets_all = state->reset_wanted;
+	state->reset_wanted = false;
+	agents->progress->n_ports++;
+	return true;
+}
+
+static void leave_out_ports(struct triad_agents *agents, struct triad_agent *agent)
+{
+	for (uint32_t i = 0; i < agent->n_ports; i++) {
+		struct triad_port_plan *state = triad_plan_of(agents, agent, i);
+
+		if (state && !state->finished)
+			triad_plan_leave_out(agents, state);
+	}
+}
+
 void triad_plan_begin_agent(struct triad_agents *agents, struct triad_agent *agent)
 {
 	bool ask_silent = agents->params->ask_silent || wants_reset(agents, agent);
+	uint32_t n_wanted = 0;
 
 	agent->todo = 0;
 	agent->pending = 0;
@@ -158,27 +197,19 @@ void triad_plan_begin_agent(struct triad_agents *agents, struct triad_agent *age
 	agent->failures = 0;
 	agent->redirects = 0;
 	agent->in_flight = 0;
-	agent->silent = is_left_out(&agent->backoff, ask_silent);
+	agent->silent = false;
 	for (uint32_t i = 0; i < agent->n_ports; i++) {
 		struct triad_port_plan *state = triad_plan_of(agents, agent, i);
 
-		if (!state)
-			continue;
-		state->todo = 0;
-		state->pending = 0;
-		state->near_full = 0;
-		state->reset_tried = false;
-		state->resets_all = state->reset_wanted;
-		state->reset_wanted = false;
-		state->failed = false;
-		state->left_out = false;
-		state->finished = false;
-		agents->progress->n_ports++;
-		if (agent->silent)
-			triad_plan_leave_out(agents, state);
+		n_wanted += state && begin_port(agents, state);
 	}
-	if (agent->silent)
+	if (!n_wanted)
 		return;
+	agent->silent = is_left_out(&agent->backoff, ask_silent);
+	if (agent->silent) {
+		leave_out_ports(agents, agent);
+		return;
+	}
 	if (agent->known)
 		triad_plan_agent(agents, agent);
 	else

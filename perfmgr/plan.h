@@ -25,6 +25,9 @@
 void triad_plan_begin(struct triad_agents *agents);
 void triad_plan_begin_agent(struct triad_agents *agents, struct triad_agent *agent);
 
+/* Takes a port that is not wanted out of the sweep.  Returns whether it is wanted. */
+bool triad_plan_want(struct triad_agents *agents, struct triad_port_plan *state);
+
 /* Ends it: ports that are not through are unanswered. */
 void triad_plan_cut(struct triad_agents *agents);
 

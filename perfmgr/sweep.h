@@ -24,9 +24,9 @@
  *
  * Results leave through the sink, in the call that brought them about.
  *
- * Invariants: every port of the fabric with a PMA is reported done exactly once a
- * sweep.  A query is in exactly one of three lists: free, waiting to be sent, in
- * flight (in the order of its deadlines).
+ * Invariants: every port of the fabric with a PMA that the sink wants is reported done
+ * exactly once a sweep.  A query is in exactly one of three lists: free, waiting to be
+ * sent, in flight (in the order of its deadlines).
  *
  * Thread-safety: none.  Memory: sized by the fabric and by 'window', which is capped
  * by TRIAD_SWEEP_MAX_WINDOW; nothing is allocated during a sweep.
@@ -63,6 +63,8 @@ struct triad_sweep_params {
 
 struct triad_sweep_sink {
 	void *context;
+	/* Whether 'port' is asked in the sweep that begins or runs.  NULL: all are. */
+	bool (*wants)(void *context, uint32_t port);
 	/* 'port' (index in the fabric) said this. */
 	void (*reading)(void *context, uint32_t port,
 		enum triad_pma_attribute attribute,

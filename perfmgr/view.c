@@ -16,17 +16,21 @@ static struct counted_view *counted_of(struct triad_view *view)
 		offsetof(struct counted_view, view));
 }
 
-struct triad_view *triad_view_new(
-	const struct triad_engine *engine, struct triad_fabric *fabric)
+struct triad_view *triad_view_new(const struct triad_engine *engine,
+	struct triad_fabric *fabric, struct triad_groups *groups)
 {
+	size_t n = fabric->n_ports;
 	struct counted_view *view =
-		calloc(1, sizeof(*view) + (size_t)fabric->n_ports * sizeof(uint32_t));
+		calloc(1, sizeof(*view) + n * (sizeof(uint32_t) + sizeof(uint8_t)));
 
 	if (!view)
 		return NULL;
 	atomic_init(&view->refs, 1);
 	view->view.engine = engine;
 	view->view.fabric = triad_fabric_ref(fabric);
+	view->view.groups = triad_groups_ref(groups);
+	view->view.group = (uint8_t *)(view->view.rows + n);
+	triad_groups_assign(groups, fabric, view->view.group);
 	return &view->view;
 }
 
@@ -41,6 +45,7 @@ void triad_view_unref(struct triad_view *view)
 	if (!view || atomic_fetch_sub(&counted_of(view)->refs, 1) != 1)
 		return;
 	triad_fabric_unref(view->fabric);
+	triad_groups_unref(view->groups);
 	free(counted_of(view));
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What readers see of the PerfManager: a fabric and the engine's row for each of its
- * ports; and a choice of ports among them.
+/* What readers see of the PerfManager: a fabric, the engine's row for each of its
+ * ports, and the group that it is in; and a choice of ports among them.
  *
  * A view is immutable and reference-counted; the engine must outlive it.  Rows are
  * read through triad_engine_read().
@@ -13,18 +13,21 @@
 #include <stdint.h>
 
 #include "perfmgr/engine.h"
+#include "perfmgr/groups.h"
 #include "triad/fabric.h"
 
 struct triad_view {
 	const struct triad_engine *engine;
 	struct triad_fabric *fabric;
+	struct triad_groups *groups;
+	uint8_t *group;  /* of each port of the fabric, or TRIAD_GROUP_NONE */
 	uint32_t rows[]; /* for each port of the fabric */
 };
 
-/* Of 'fabric', which is referenced, with all rows 0: the caller fills them in before it
- * gives the view away.  One reference; NULL when memory is short. */
-struct triad_view *triad_view_new(
-	const struct triad_engine *engine, struct triad_fabric *fabric);
+/* Of 'fabric' and 'groups', which are referenced, with all rows 0: the caller fills
+ * them in before it gives the view away.  One reference; NULL when memory is short. */
+struct triad_view *triad_view_new(const struct triad_engine *engine,
+	struct triad_fabric *fabric, struct triad_groups *groups);
 struct triad_view *triad_view_ref(struct triad_view *view);
 
 /* Copies the row of 'port'.  Returns false, with a row of zeros, when it went to
