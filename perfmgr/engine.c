@@ -144,6 +144,45 @@ bool triad_engine_read(
 	return true;
 }
 
+/* Counters that came with 'attribute' when they were read last: bit i. */
+static uint32_t read_with(const struct triad_row_hot *hot, unsigned attribute)
+{
+	uint32_t extended = (uint32_t)hot->from_extended << TRIAD_FIRST_WIDE_COUNTER;
+
+	return attribute == TRIAD_ROW_WIDE ? hot->has & extended : hot->has & ~extended;
+}
+
+bool triad_engine_changes(const struct triad_engine *engine, uint32_t row,
+	uint64_t since_us, struct triad_engine_changes *changes)
+{
+	const struct triad_row_hot *hot = triad_rows_hot(&engine->rows, row);
+	bool was_read = false;
+
+	changes->fresh = changes->changed = changes->full = 0;
+	for (unsigned a = 0; hot && a < TRIAD_ROW_N_ATTRIBUTES; a++) {
+		uint32_t left = read_with(hot, a);
+
+		if (!hot->read_us[a] || hot->read_us[a] < since_us)
+			continue;
+		was_read = true;
+		if (!(hot->interval_us[a] > 0))
+			continue;
+		changes->fresh |= left;
+		for (; left; left &= left - 1) {
+			unsigned i = (unsigned)__builtin_ctz(left);
+			uint64_t change = change_of(hot, i);
+
+			if (i < TRIAD_FIRST_WIDE_COUNTER &&
+				last_of(hot, i) == triad_counter_max(i))
+				changes->full |= 1u << i;
+			changes->interval_us[i] = hot->interval_us[a];
+			changes->change[i] = change;
+			changes->changed |= (uint32_t)(change != 0) << i;
+		}
+	}
+	return was_read;
+}
+
 /* --- counting --- */
 
 /* Counters of the reading that can be compared with their last value: bit i.  The

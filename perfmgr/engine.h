@@ -77,6 +77,15 @@ struct triad_engine_row {
 	uint64_t change[TRIAD_N_COUNTERS];
 };
 
+/* What became of a port's counters in their last interval. */
+struct triad_engine_changes {
+	uint32_t fresh;   /* bit i: counter i was read, and has an interval */
+	uint32_t changed; /* bit i: of these, it grew, by change[i] */
+	uint32_t full;    /* bit i: it stands at its maximum: it grew by no less */
+	float interval_us[TRIAD_N_COUNTERS]; /* of fresh ones; over 0 */
+	uint64_t change[TRIAD_N_COUNTERS];   /* of changed ones; over 0 */
+};
+
 /* NULL when memory is short. */
 struct triad_engine *triad_engine_new(void);
 void triad_engine_free(struct triad_engine *engine);
@@ -112,6 +121,12 @@ void triad_engine_prefetch(const struct triad_engine *engine, uint32_t row);
 
 /* Says whether the port answered in full when it was last asked. */
 void triad_engine_mark(struct triad_engine *engine, uint32_t row, bool answered);
+
+/* Says what became of the counters of 'row' that were read at 'since_us' or later.
+ * Returns false when none was.  For the engine's thread.  Of a port that was read
+ * twice since then it tells the later interval. */
+bool triad_engine_changes(const struct triad_engine *engine, uint32_t row,
+	uint64_t since_us, struct triad_engine_changes *changes);
 
 /* Copies a row.  Returns false for a row number that was never given out. */
 bool triad_engine_read(
