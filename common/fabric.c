@@ -147,6 +147,57 @@ size_t triad_fabric_octets(const struct triad_fabric *fabric)
 		pkeys * sizeof(*fabric->pkeys) + sl2vl * sizeof(*fabric->sl2vl) + lft;
 }
 
+static unsigned lanes_of(unsigned width)
+{
+	switch (width) {
+	case 1:
+		return 1;
+	case 2:
+		return 4;
+	case 4:
+		return 8;
+	case 8:
+		return 12;
+	case 16:
+		return 2;
+	default:
+		return 0;
+	}
+}
+
+/* Megabits per second of one lane: 8 of 10 bits are data up to QDR, 64 of 66 from FDR
+ * on. */
+static unsigned lane_mbps(const struct triad_fabric_port *port)
+{
+	switch (port->speed_ext) {
+	case 1:
+		return 13636; /* FDR */
+	case 2:
+		return 25000; /* EDR */
+	case 4:
+		return 50000; /* HDR */
+	case 8:
+		return 100000; /* NDR */
+	case 16:
+		return 200000; /* XDR */
+	}
+	switch (port->speed) {
+	case 1:
+		return 2000; /* SDR */
+	case 2:
+		return 4000; /* DDR */
+	case 4:
+		return 8000; /* QDR */
+	default:
+		return 0;
+	}
+}
+
+uint64_t triad_fabric_port_bps(const struct triad_fabric_port *port)
+{
+	return UINT64_C(1000000) * lane_mbps(port) * lanes_of(port->width);
+}
+
 const char *triad_node_type_name(unsigned type)
 {
 	static const char *const names[] = {"unknown", "ca", "switch", "router"};

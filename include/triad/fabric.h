@@ -113,6 +113,10 @@ uint32_t triad_fabric_find_port(
 /* Octets that the fabric takes. */
 size_t triad_fabric_octets(const struct triad_fabric *fabric);
 
+/* The data rate of the port's link in bits per second each way, coding left out; 0 when
+ * width or speed is none that we know [IBA 14.2.5.6]. */
+uint64_t triad_fabric_port_bps(const struct triad_fabric_port *port);
+
 /* "ca", "switch", "router"; "down", "init", ... */
 const char *triad_node_type_name(unsigned type);
 const char *triad_port_state_name(unsigned state);

@@ -78,3 +78,46 @@ struct triad_fabric *fabric_row_moved(
 	triad_fabric_builder_free(builder);
 	return fabric;
 }
+
+static bool is_cut(const struct triad_fabric *fabric, uint32_t port, uint64_t guid,
+	unsigned number)
+{
+	const struct triad_fabric_port *at = &fabric->ports[port];
+
+	return fabric->nodes[at->node].guid == guid && at->number == number;
+}
+
+struct triad_fabric *fabric_without(const struct triad_fabric *fabric,
+	const uint64_t *gone, unsigned n_gone, uint64_t cut_guid, unsigned cut_port)
+{
+	struct triad_fabric_builder *builder = triad_fabric_builder_new(NULL);
+	struct triad_fabric *made = NULL;
+
+	for (uint32_t i = 0; i < fabric->n_nodes; i++) {
+		const struct triad_fabric_node *node = &fabric->nodes[i];
+		bool is_gone = false;
+
+		for (unsigned g = 0; g < n_gone; g++)
+			is_gone |= gone[g] == node->guid;
+		if (is_gone)
+			continue;
+		triad_fabric_builder_add_node(builder, node, node->name, NULL, 0);
+		for (uint32_t p = node->first_port;
+			p < node->first_port + node->n_ports; p++) {
+			struct triad_fabric_port port = fabric->ports[p];
+			uint32_t far = port.remote;
+			bool has_far = far != TRIAD_FABRIC_NONE &&
+				!is_cut(fabric, p, cut_guid, cut_port) &&
+				!is_cut(fabric, far, cut_guid, cut_port);
+
+			triad_fabric_builder_add_port(builder, &port,
+				has_far ? fabric->nodes[fabric->ports[far].node].guid
+					: 0,
+				has_far ? fabric->ports[far].number : 0);
+		}
+	}
+	if (triad_fabric_build(builder, fabric->sm_port_guid, &made))
+		abort();
+	triad_fabric_builder_free(builder);
+	return made;
+}

@@ -14,4 +14,9 @@ struct triad_fabric *fabric_row(unsigned n_switches, unsigned n_hosts);
 struct triad_fabric *fabric_row_moved(
 	unsigned n_switches, unsigned n_hosts, unsigned lid_shift);
 
+/* 'fabric' without the 'n_gone' nodes whose GUIDs are in 'gone', and without the link
+ * at port 'cut_port' of node 'cut_guid' (0: none is cut). */
+struct triad_fabric *fabric_without(const struct triad_fabric *fabric,
+	const uint64_t *gone, unsigned n_gone, uint64_t cut_guid, unsigned cut_port);
+
 #endif

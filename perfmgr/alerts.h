@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Alerts: what somebody should look at, once for each thing that broke.
+ *
+ * Model: an alert is about one place: a link, seen from both ends; a port without a far
+ * end; a node that does not answer; a part of the fabric that is gone.  What is wrong
+ * there are its findings: a counter at an end that reached its threshold, a link that
+ * is down, ports that are unanswered.  So a cable that dies, with symbol errors at both
+ * ends, LinkDownedCounter, and the SM that loses a rack behind it, is one alert with
+ * several findings; the most telling one comes first, and
+ * with it its end.  Six are kept; what goes wrong besides, or at the other links of a
+ * part that is gone, is no news.
+ *
+ *     finding    pending -> raised    at or over its threshold for 'raise_after'
+ *                raised  -> over      under 'clear_below' of it for 'clear_after'
+ *     alert      raised with its first raised finding, cleared with its last
+ *
+ * A pending finding that falls under its threshold is forgotten.  What stays down for
+ * TRIAD_ALERTS_FORGET_US is taken for removed on purpose, and cleared as that.
+ *
+ *     triad_alerts_adopt(alerts, view, now)         a new fabric: what was lost
+ *     triad_alerts_look(alerts, port, changes, now) each port that a sweep read
+ *     triad_alerts_end_sweep(alerts, now)           after them
+ *
+ * Alerts come out of these two, through the sink, when all that one sweep found is
+ * known; and of configure(), when alerts are switched off.
+ *
+ * What the SM reported (a trap, a sweep) near the time that a finding began is noted in
+ * the alert.
+ *
+ * Thread-safety: none; the caller excludes readers from writers.  Memory: at most
+ * TRIAD_ALERTS_MAX alerts of some 500 octets, taken as they are needed; what does not
+ * fit is counted.
+ * Source: [monitoring-rfc M2, M6, M11], [perf-manager-arch 3, 4]. */
+#ifndef TRIAD_PERFMGR_ALERTS_H
+#define TRIAD_PERFMGR_ALERTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "perfmgr/engine.h"
+#include "perfmgr/view.h"
+#include "triad/conf.h"
+
+#define TRIAD_ALERTS_MAX 65536u
+#define TRIAD_ALERTS_MAX_CLEARED 256u /* kept to be shown */
+#define TRIAD_ALERT_MAX_FINDINGS 6u
+#define TRIAD_ALERTS_FORGET_US (UINT64_C(24) * 3600 * 1000000)
+#define TRIAD_ALERT_NO_PORT 255u
+
+/* What can be wrong: a counter (enum triad_counter) or one of these. */
+enum triad_alert_cause {
+	TRIAD_ALERT_UNANSWERED = TRIAD_N_COUNTERS,
+	TRIAD_ALERT_LINK_DOWN,
+	TRIAD_ALERT_NODE_GONE,
+	TRIAD_ALERT_N_CAUSES
+};
+
+enum triad_alert_state {
+	TRIAD_ALERT_PENDING,
+	TRIAD_ALERT_ACTIVE,
+	TRIAD_ALERT_CLEARED,
+};
+
+struct triad_alert_finding {
+	uint8_t cause; /* enum triad_alert_cause */
+	uint8_t end;   /* index in the alert's ends */
+	bool raised;
+	bool at_least;      /* the counter stands at its maximum */
+	float value, worst; /* in the threshold's terms; ports, for unanswered ones */
+	struct triad_threshold threshold; /* of a counter */
+	uint64_t since_us;                /* when it began */
+	uint64_t under_us; /* since when it is under its threshold; 0: it is not */
+};
+
+struct triad_alert_end {
+	uint64_t node_guid;
+	uint16_t lid;
+	uint8_t node_type;
+	uint8_t port; /* TRIAD_ALERT_NO_PORT: the node as a whole */
+	char node_name[TRIAD_NODE_NAME_SIZE];
+};
+
+enum triad_alert_sm_event {
+	TRIAD_ALERT_SM_NOTHING,
+	TRIAD_ALERT_SM_SWEEP, /* a heavy sweep */
+	TRIAD_ALERT_SM_TRAP,
+};
+
+struct triad_alert {
+	uint64_t id;   /* from 1 on, in the order they were raised */
+	uint8_t state; /* enum triad_alert_state */
+	uint8_t n_ends;
+	uint8_t n_findings;
+	bool forgotten;      /* cleared because it lasted for so long */
+	uint32_t n_nodes;    /* gone */
+	uint32_t n_links;    /* down, of a part that is gone */
+	uint64_t raised_us;  /* monotonic, as all times; 0: not yet */
+	uint64_t cleared_us; /* 0: not yet */
+	struct {
+		uint8_t kind; /* enum triad_alert_sm_event */
+		uint16_t trap;
+		uint64_t at_us;
+	} sm;
+	struct triad_alert_end ends[2]; /* the first is the first finding's */
+	struct triad_alert_finding findings[TRIAD_ALERT_MAX_FINDINGS];
+};
+
+enum triad_alert_change {
+	TRIAD_ALERT_RAISED,
+	TRIAD_ALERT_JOINED, /* one more finding */
+	TRIAD_ALERT_ENDED,
+};
+
+/* 'alert' is borrowed for the call. */
+struct triad_alerts_sink {
+	void (*take)(void *context, enum triad_alert_change change,
+		const struct triad_alert *alert);
+	void *context;
+};
+
+struct triad_alerts_params {
+	bool enabled; /* false clears all */
+	bool links;   /* what goes down or leaves is an alert */
+	uint64_t raise_after_us, clear_after_us;
+	double clear_below;         /* share of the threshold, 0 to 1 */
+	unsigned unanswered_sweeps; /* 0: not an alert */
+};
+
+struct triad_alerts_counts {
+	uint32_t n_active;
+	uint64_t n_raised, n_cleared; /* since the beginning */
+	uint64_t n_not_kept;          /* findings beyond TRIAD_ALERTS_MAX alerts */
+};
+
+struct triad_alerts;
+
+/* NULL when memory is short.  'sink' is copied. */
+struct triad_alerts *triad_alerts_new(const struct triad_alerts_sink *sink);
+void triad_alerts_free(struct triad_alerts *alerts);
+
+/* 'conf' gives the thresholds; a finding that has none any more is over, as if the
+ * counter stood still. */
+void triad_alerts_configure(struct triad_alerts *alerts,
+	const struct triad_alerts_params *params, const struct triad_conf *conf,
+	uint64_t now_us);
+
+/* Ports of 'view' (referenced until the next one) are looked at from now on; what the
+ * last one had and this one lacks is an alert.  Returns 0 or ENOMEM; then the last one
+ * goes on. */
+int triad_alerts_adopt(
+	struct triad_alerts *alerts, struct triad_view *view, uint64_t now_us);
+
+/* What a sweep read of 'port' (index in the view's fabric). */
+void triad_alerts_look(struct triad_alerts *alerts, uint32_t port,
+	const struct triad_engine_changes *changes, uint64_t now_us);
+
+/* The port did not answer in the sweep. */
+void triad_alerts_miss(struct triad_alerts *alerts, uint32_t port, uint64_t now_us);
+
+/* Those that the sweep asked have been looked at or missed.  'cut': those missed could
+ * not be asked. */
+void triad_alerts_end_sweep(struct triad_alerts *alerts, bool cut, uint64_t now_us);
+
+/* The SM reported a heavy sweep (trap and lid 0) or a trap about a port. */
+void triad_alerts_note_sm(struct triad_alerts *alerts, uint16_t trap, uint16_t lid,
+	uint8_t port, uint64_t now_us);
+
+/* --- reading --- */
+
+struct triad_alerts_counts triad_alerts_counts(const struct triad_alerts *alerts);
+
+/* Walks over active alerts, then over those cleared last: copies the first one at
+ * '*cursor' (0 to begin with) or behind, and moves the cursor behind it.  Returns
+ * false when there is no more.  One that comes or goes between two calls may be missed.
+ */
+bool triad_alerts_next(
+	const struct triad_alerts *alerts, uint32_t *cursor, struct triad_alert *copy);
+
+/* "LinkDownedCounter", "unanswered", "link down", "node gone" */
+const char *triad_alert_cause_name(unsigned cause);
+
+size_t triad_alerts_octets(const struct triad_alerts *alerts);
+
+#endif

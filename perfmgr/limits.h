@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The thresholds of a port's counters, ready to be compared with what it did.
+ *
+ * Model: for each node type and group one row of thresholds: those of the group; where
+ * it has none those of the type; where that has none those of all.
+ *
+ * A threshold is reached by a change that is as large, in the threshold's own terms:
+ * events in the interval, events per second, or a share of what the link can do.
+ * PortXmitWait counts ticks in which data waited: how long a tick is IBA leaves to the
+ * device; here it is the time that the link takes for 4 octets, as for the data
+ * counters' words.
+ *
+ * Thread-safety: filled by one thread, then constant. */
+#ifndef TRIAD_PERFMGR_LIMITS_H
+#define TRIAD_PERFMGR_LIMITS_H
+
+#include <stdint.h>
+
+#include "perfmgr/engine.h"
+#include "perfmgr/groups.h"
+#include "triad/conf.h"
+
+#define TRIAD_LIMITS_N_TYPES 4 /* 0 and enum triad_node_type */
+
+struct triad_limits {
+	uint32_t watched; /* bit i: counter i has a threshold */
+	struct triad_threshold of[TRIAD_N_COUNTERS];
+};
+
+struct triad_limits_table {
+	struct triad_limits rows[TRIAD_LIMITS_N_TYPES][TRIAD_GROUPS_MAX + 1];
+};
+
+void triad_limits_fill(struct triad_limits_table *table, const struct triad_conf *conf);
+
+/* What the counter did, in the threshold's terms; NAN when that can't be said, because
+ * the link's rate isn't known.  'words_per_us': what the link can do, 0: not known. */
+double triad_limits_measure(const struct triad_threshold *threshold,
+	const struct triad_engine_changes *changes, unsigned counter,
+	double words_per_us);
+
+#endif

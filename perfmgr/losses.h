@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What a fabric lost since the copy of it before: links, and nodes with all that hung
+ * on them.
+ *
+ * Model: a link of the old fabric is lost when both of its ports are in the new one and
+ * neither has a far end there.  Nodes that are not in the new fabric are taken together
+ * as far as links of the old one join them; such a part is one loss, seen at the links
+ * between it and the nodes that stayed.  So a dead cable is one loss, whether it parts
+ * two switches or takes a rack with it, and so is a dead switch with forty links.
+ * (A port that was plugged into another place is no loss.)
+ *
+ * Thread-safety: functions without state. */
+#ifndef TRIAD_PERFMGR_LOSSES_H
+#define TRIAD_PERFMGR_LOSSES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "triad/fabric.h"
+
+struct triad_loss {
+	bool nodes_gone;      /* else a link between nodes that stayed */
+	uint32_t near, far;   /* the first lost link: ports of the old fabric.  'near'
+	                       * stayed; TRIAD_FABRIC_NONE: the part hung on nothing */
+	uint32_t n_nodes;     /* that are gone */
+	uint32_t n_links;     /* lost links to nodes that stayed */
+	const uint32_t *ends; /* their ports on that side, n_links of them */
+};
+
+/* Calls 'take' for each loss.  'new_port' gives for each port of 'old' the port of
+ * 'new' that it is, or TRIAD_FABRIC_NONE.  Returns 0 or ENOMEM; then nothing was
+ * taken. */
+int triad_losses_find(const struct triad_fabric *old, const struct triad_fabric *new,
+	const uint32_t *new_port, void (*take)(void *, const struct triad_loss *),
+	void *context);
+
+/* Fills in 'new_port' (room for old->n_ports). */
+void triad_losses_match_ports(const struct triad_fabric *old,
+	const struct triad_fabric *new, uint32_t *new_port);
+
+#endif
