@@ -22,9 +22,16 @@ struct triad_collector {
 	struct triad_collector_params params;
 	struct triad_engine *engine;
 	struct triad_sweep *sweep;
+	struct triad_watch *watch;
+	bool watch_is_behind;        /* it could not take up the view */
+	struct triad_groups *groups; /* for the next view */
 	struct triad_fabric *fabric; /* to adopt, or NULL */
 	bool adopt_failed;           /* try again before the next sweep */
 	uint64_t due_us;
+	uint64_t group_due_us[TRIAD_GROUPS_MAX]; /* UINT64_MAX: with all others */
+	uint32_t sweeping_groups; /* bit i: the sweep is of group i; 0: of all */
+	bool was_cut;             /* the present sweep */
+	uint64_t begun_us;        /* the present or last sweep, of whatever */
 	uint64_t send_errors, receive_errors;
 	unsigned n_unsent; /* queries in a row */
 	bool sweep_asked;
@@ -45,6 +52,21 @@ static uint64_t now(const struct triad_collector *collector)
 static uint32_t row_of(const struct triad_collector *collector, uint32_t port)
 {
 	return collector->view->rows[port];
+}
+
+/* Ports of a group that is left out are in no sweep, others in those of all ports and
+ * in those of their group. */
+static bool wants_port(void *context, uint32_t port)
+{
+	const struct triad_collector *collector = context;
+	const struct triad_view *view = collector->view;
+	unsigned group = view->group[port];
+
+	if (group == TRIAD_GROUP_NONE)
+		return !collector->sweeping_groups;
+	if (triad_groups_get(view->groups, group)->skip)
+		return false;
+	return !collector->sweeping_groups || collector->sweeping_groups & 1u << group;
 }
 
 static void take_coming(void *context, uint32_t port)
@@ -101,16 +123,42 @@ static void take_done(void *context, uint32_t port, bool answered)
 	struct triad_collector *collector = context;
 
 	triad_engine_mark(collector->engine, row_of(collector, port), answered);
+	if (!answered)
+		triad_watch_miss(collector->watch, port, now(collector));
 }
 
 /* --- life --- */
 
-struct triad_collector *triad_collector_new(
-	const struct triad_collector_clock *clock, struct triad_log *log)
+/* When each group that has a period of its own is due. */
+static void plan_groups(struct triad_collector *collector, uint64_t now_us)
 {
+	for (unsigned i = 0; i < TRIAD_GROUPS_MAX; i++) {
+		const struct triad_conf_group *group =
+			i < triad_groups_count(collector->groups)
+			? triad_groups_get(collector->groups, i)
+			: NULL;
+
+		collector->group_due_us[i] =
+			group && group->sweep_period_s && !group->skip
+			? now_us + group->sweep_period_s * TRIAD_US_PER_S
+			: UINT64_MAX;
+	}
+}
+
+static void drop_alert(
+	void *context, enum triad_alert_change change, const struct triad_alert *alert)
+{
+}
+
+struct triad_collector *triad_collector_new(const struct triad_collector_clock *clock,
+	const struct triad_alerts_sink *alerts_sink, struct triad_log *log)
+{
+	static const struct triad_alerts_sink nowhere = {.take = drop_alert};
+	static const struct triad_conf no_groups;
 	struct triad_collector *collector = calloc(1, sizeof(*collector));
 	struct triad_sweep_sink sink = {
 		.context = collector,
+		.wants = wants_port,
 		.coming = take_coming,
 		.reading = take_reading,
 		.unchanged = take_unchanged,
@@ -130,10 +178,14 @@ struct triad_collector *triad_collector_new(
 	pthread_mutex_init(&collector->published_lock, NULL);
 	collector->engine = triad_engine_new();
 	collector->sweep = triad_sweep_new(&sink);
-	if (!collector->engine || !collector->sweep) {
+	collector->watch = triad_watch_new(alerts_sink ? alerts_sink : &nowhere);
+	collector->groups = triad_groups_new(&no_groups);
+	if (!collector->engine || !collector->sweep || !collector->watch ||
+		!collector->groups) {
 		triad_collector_free(collector);
 		return NULL;
 	}
+	plan_groups(collector, 0);
 	return collector;
 }
 
@@ -141,7 +193,9 @@ void triad_collector_free(struct triad_collector *collector)
 {
 	if (!collector)
 		return;
+	triad_watch_free(collector->watch);
 	triad_view_unref(collector->view);
+	triad_groups_unref(collector->groups);
 	triad_sweep_free(collector->sweep);
 	triad_engine_free(collector->engine);
 	triad_fabric_unref(collector->fabric);
@@ -165,6 +219,27 @@ void triad_collector_set_params(
 	if (started_us && params->period_us != collector->params.period_us)
 		collector->due_us = started_us + params->period_us;
 	collector->params = *params;
+}
+
+int triad_collector_configure(
+	struct triad_collector *collector, const struct triad_conf *conf)
+{
+	struct triad_groups *groups = triad_groups_new(conf);
+
+	triad_watch_configure(collector->watch, conf, now(collector));
+	if (!groups)
+		return ENOMEM;
+	if (triad_groups_are_equal(groups, collector->groups)) {
+		triad_groups_unref(groups);
+		return 0;
+	}
+	triad_groups_unref(collector->groups);
+	collector->groups = groups;
+	plan_groups(collector, now(collector));
+	/* Which port is in which is a part of the view. */
+	if (collector->view && !collector->fabric)
+		triad_collector_set_fabric(collector, collector->view->fabric);
+	return 0;
 }
 
 void triad_collector_set_fabric(
@@ -224,6 +299,11 @@ struct triad_collector_status triad_collector_status(struct triad_collector *col
 	return status;
 }
 
+struct triad_watch *triad_collector_watch(struct triad_collector *collector)
+{
+	return collector->watch;
+}
+
 /* --- resets --- */
 
 /* The hardware of a port of the selection, in the fabric that is swept now. */
@@ -265,7 +345,8 @@ void triad_collector_reset(
 static int adopt(struct triad_collector *collector)
 {
 	struct triad_fabric *fabric = collector->fabric;
-	struct triad_view *view = triad_view_new(collector->engine, fabric);
+	struct triad_view *view =
+		triad_view_new(collector->engine, fabric, collector->groups);
 	struct triad_view *old = collector->view;
 	int error;
 
@@ -286,6 +367,9 @@ static int adopt(struct triad_collector *collector)
 	triad_view_unref(old);
 	triad_fabric_unref(collector->fabric);
 	collector->fabric = NULL;
+	/* Memory that the watch lacks is no reason not to sweep. */
+	collector->watch_is_behind =
+		triad_watch_adopt(collector->watch, view, now(collector));
 	return 0;
 }
 
@@ -313,7 +397,44 @@ static uint64_t next_due(const struct triad_collector *collector, uint64_t now_u
 	return due_us;
 }
 
-static int begin_sweep(struct triad_collector *collector, uint64_t now_us)
+/* Groups that are due before the next sweep of all ports: bit i. */
+static uint32_t due_groups(const struct triad_collector *collector, uint64_t now_us)
+{
+	uint32_t due = 0;
+
+	for (unsigned i = 0; i < TRIAD_GROUPS_MAX; i++)
+		due |= (uint32_t)(collector->group_due_us[i] <= now_us) << i;
+	return due;
+}
+
+static uint64_t next_group_due(const struct triad_collector *collector)
+{
+	uint64_t due_us = UINT64_MAX;
+
+	for (unsigned i = 0; i < TRIAD_GROUPS_MAX; i++)
+		if (collector->group_due_us[i] < due_us)
+			due_us = collector->group_due_us[i];
+	return due_us;
+}
+
+/* A group's next sweep is a period behind the beginning of one that it was in. */
+static void note_groups_begun(struct triad_collector *collector, uint64_t now_us)
+{
+	for (unsigned i = 0; i < triad_groups_count(collector->groups); i++) {
+		const struct triad_conf_group *group =
+			triad_groups_get(collector->groups, i);
+		bool is_in = !collector->sweeping_groups ||
+			collector->sweeping_groups & 1u << i;
+
+		if (collector->group_due_us[i] != UINT64_MAX && is_in)
+			collector->group_due_us[i] =
+				now_us + group->sweep_period_s * TRIAD_US_PER_S;
+	}
+}
+
+/* Begins a sweep of 'groups', or of all ports when it is 0. */
+static int begin_sweep(
+	struct triad_collector *collector, uint32_t groups, uint64_t now_us)
 {
 	struct triad_collector_status *status = &collector->status;
 	struct triad_sweep_params params = collector->params.sweep;
@@ -323,19 +444,36 @@ static int begin_sweep(struct triad_collector *collector, uint64_t now_us)
 		adopt_or_say(collector);
 	if (!collector->view)
 		return ENODATA;
-	params.ask_silent = collector->sweep_asked;
+	if (collector->watch_is_behind)
+		collector->watch_is_behind =
+			triad_watch_adopt(collector->watch, collector->view, now_us);
+	collector->sweeping_groups = groups;
+	collector->was_cut = false;
+	params.ask_silent = collector->sweep_asked && !groups;
 	error = triad_sweep_start(collector->sweep, &params);
 	if (error)
 		return error;
+	collector->begun_us = now_us;
+	note_groups_begun(collector, now_us);
 	pthread_mutex_lock(&collector->published_lock);
 	status->sweeping = true;
-	status->started_us = now_us;
+	if (!groups)
+		status->started_us = now_us;
 	status->octets = triad_engine_octets(collector->engine);
 	pthread_mutex_unlock(&collector->published_lock);
 	return 0;
 }
 
-static void end_sweep(struct triad_collector *collector, uint64_t now_us)
+static void end_group_sweep(struct triad_collector *collector)
+{
+	publish_status(collector);
+	pthread_mutex_lock(&collector->published_lock);
+	collector->status.sweeping = false;
+	collector->status.n_group_sweeps++;
+	pthread_mutex_unlock(&collector->published_lock);
+}
+
+static void end_full_sweep(struct triad_collector *collector, uint64_t now_us)
 {
 	struct triad_collector_status *status = &collector->status;
 	uint64_t took_us = now_us - status->started_us;
@@ -359,12 +497,23 @@ static void end_sweep(struct triad_collector *collector, uint64_t now_us)
 		late ? ", longer than sweep_period" : "", status->last.n_unanswered);
 }
 
+static void end_sweep(struct triad_collector *collector, uint64_t now_us)
+{
+	triad_watch_end_sweep(
+		collector->watch, collector->begun_us, collector->was_cut, now_us);
+	if (collector->sweeping_groups)
+		end_group_sweep(collector);
+	else
+		end_full_sweep(collector, now_us);
+}
+
 /* Nothing can be sent: the sweep would take a time-out for each query, and then all
  * agents for silent. */
 static void cut_sweep(struct triad_collector *collector, int error)
 {
 	unsigned long suppressed;
 
+	collector->was_cut = true;
 	triad_sweep_cut(collector->sweep);
 	if (triad_log_limit_pass(&collector->send_limit, now(collector), &suppressed))
 		triad_log_write(collector->log, TRIAD_LOG_ERROR,
@@ -443,23 +592,54 @@ static uint64_t go_on(struct triad_collector *collector)
 	return works ? 0 : MAX_WAIT_US;
 }
 
+static void note_delay(struct triad_collector *collector, uint64_t delay_us)
+{
+	struct triad_collector_status *status = &collector->status;
+
+	pthread_mutex_lock(&collector->published_lock);
+	status->delay_us = delay_us;
+	if (delay_us > status->delay_max_us)
+		status->delay_max_us = delay_us;
+	pthread_mutex_unlock(&collector->published_lock);
+}
+
+/* Begins the sweep that is due.  Returns how long until there is one; 0 when one has
+ * begun. */
+static uint64_t begin_due_sweep(struct triad_collector *collector, uint64_t now_us)
+{
+	uint64_t due_us = collector->due_us, group_due_us = next_group_due(collector);
+	uint32_t groups = 0;
+
+	if (!collector->sweep_asked && now_us < due_us) {
+		groups = due_groups(collector, now_us);
+		if (!groups)
+			return (due_us < group_due_us ? due_us : group_due_us) - now_us;
+	}
+	if (!groups)
+		collector->due_us = next_due(collector, now_us);
+	if (begin_sweep(collector, groups, now_us)) {
+		plan_groups(collector, now_us);
+		return collector->due_us - now_us;
+	}
+	if (groups)
+		return 0;
+	if (due_us && !collector->sweep_asked)
+		note_delay(collector, now_us - due_us);
+	collector->sweep_asked = false;
+	return 0;
+}
+
 uint64_t triad_collector_turn(struct triad_collector *collector)
 {
-	uint64_t now_us = now(collector);
+	uint64_t wait_us = 0;
 
 	if (!collector->transport)
 		return UINT64_MAX;
 	if (collector->fabric && !collector->adopt_failed)
 		adopt_or_say(collector);
-	if (!collector->status.sweeping) {
-		if (!collector->sweep_asked && now_us < collector->due_us)
-			return collector->due_us - now_us;
-		collector->due_us = next_due(collector, now_us);
-		if (begin_sweep(collector, now_us))
-			return collector->due_us - now_us;
-		collector->sweep_asked = false;
-	}
-	return go_on(collector);
+	if (!collector->status.sweeping)
+		wait_us = begin_due_sweep(collector, now(collector));
+	return wait_us ? wait_us : go_on(collector);
 }
 
 bool triad_collector_drain(struct triad_collector *collector, uint64_t wait_us)

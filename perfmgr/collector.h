@@ -12,12 +12,17 @@
  * so that the period does not drift; a sweep that runs into the next one's time is
  * counted as late and the times it covered are left out.
  *
+ * Port groups may be left out, or be swept more often: then smaller sweeps, of those
+ * groups alone, are made between the others, as far as these leave time for it.
+ *
+ * When a sweep ends, what it found is looked at (watch.h): histograms, alerts.
+ *
  * What readers see is a view: the fabric that is swept and the row of each of its
  * ports.  A view is immutable; a new one is published, whole, when a fabric is
  * adopted, which may be in mid-sweep.  Rows are read through triad_engine_read().
  *
  * Thread-safety: the owner's thread calls everything, but for
- * triad_collector_view() and triad_collector_status(), which any thread may call
+ * triad_collector_view(), _status() and _watch(), which any thread may call
  * while the collector lives; the lock between them and the owner is held for the copy
  * of a pointer or of the status.
  * Memory: the collector owns its engine; views are reference-counted, and a reader
@@ -31,6 +36,8 @@
 #include "perfmgr/engine.h"
 #include "perfmgr/sweep.h"
 #include "perfmgr/view.h"
+#include "perfmgr/watch.h"
+#include "triad/conf.h"
 #include "triad/fabric.h"
 #include "triad/log.h"
 #include "triad/mad.h"
@@ -50,6 +57,9 @@ struct triad_collector_clock {
 struct triad_collector_status {
 	uint64_t n_sweeps;        /* finished */
 	uint64_t n_late;          /* that took longer than the period */
+	uint64_t n_group_sweeps;  /* finished, of groups alone; not in n_sweeps */
+	uint64_t delay_us;        /* from when the last one was due to its beginning */
+	uint64_t delay_max_us;    /* the longest of them */
 	uint64_t started_us;      /* the present or last sweep; 0: none yet */
 	uint64_t last_started_us; /* the last one that finished */
 	uint64_t finished_us;
@@ -65,10 +75,10 @@ struct triad_collector_status {
 	uint64_t octets; /* memory of the engine */
 };
 
-/* NULL when memory is short.  'log' (may be NULL) outlives the collector; 'clock' is
- * copied. */
-struct triad_collector *triad_collector_new(
-	const struct triad_collector_clock *clock, struct triad_log *log);
+/* NULL when memory is short.  'log' (may be NULL) outlives the collector; 'clock' and
+ * 'sink', which alerts go to (NULL: nowhere), are copied. */
+struct triad_collector *triad_collector_new(const struct triad_collector_clock *clock,
+	const struct triad_alerts_sink *sink, struct triad_log *log);
 void triad_collector_free(struct triad_collector *collector);
 
 /* NULL takes the transport away: nothing is sent or received. */
@@ -78,6 +88,11 @@ void triad_collector_set_transport(
 /* Takes effect with the next sweep; a changed period from the last one's start. */
 void triad_collector_set_params(
 	struct triad_collector *collector, const struct triad_collector_params *params);
+
+/* What 'conf' says of port groups, thresholds and histograms.  Returns 0 or ENOMEM;
+ * then groups are as they were. */
+int triad_collector_configure(
+	struct triad_collector *collector, const struct triad_conf *conf);
 
 /* Sweeps 'fabric' from the next turn on, in mid-sweep too. */
 void triad_collector_set_fabric(
@@ -104,5 +119,9 @@ bool triad_collector_drain(struct triad_collector *collector, uint64_t wait_us);
 struct triad_view *triad_collector_view(struct triad_collector *collector);
 
 struct triad_collector_status triad_collector_status(struct triad_collector *collector);
+
+/* What sweeps found; its lower half may be called by any thread while the collector
+ * lives. */
+struct triad_watch *triad_collector_watch(struct triad_collector *collector);
 
 #endif

@@ -65,7 +65,7 @@ struct triad_perf *triad_perf_new(uint64_t port_guid, struct triad_log *log)
 	pthread_mutex_init(&perf->lock, NULL);
 	triad_condition_init(&perf->changed);
 	triad_condition_init(&perf->swept);
-	perf->collector = triad_collector_new(&clock, log);
+	perf->collector = triad_collector_new(&clock, NULL, log);
 	if (perf->collector &&
 		!triad_thread_start(&perf->thread, "triad-perf", run, perf))
 		return perf;

@@ -15,9 +15,13 @@ unit_tests = \
 	tests/unit/common/test_log \
 	tests/unit/common/test_text \
 	tests/unit/common/test_threshold \
+	tests/unit/perfmgr/test_alerts \
 	tests/unit/perfmgr/test_collector \
 	tests/unit/perfmgr/test_engine \
 	tests/unit/perfmgr/test_hard_cases \
+	tests/unit/perfmgr/test_histogram \
+	tests/unit/perfmgr/test_histograms \
+	tests/unit/perfmgr/test_losses \
 	tests/unit/perfmgr/test_modes \
 	tests/unit/perfmgr/test_pma \
 	tests/unit/perfmgr/test_resets \

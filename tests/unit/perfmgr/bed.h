@@ -20,12 +20,15 @@ static struct triad_collector *collector;
 static struct triad_collector_params params;
 static unsigned seed;
 
+/* Where alerts go: a test that wants them says so before set_up(). */
+static const struct triad_alerts_sink *bed_sink;
+
 static inline void set_up(void)
 {
 	seed = (unsigned)time(NULL);
 	fabric = fabric_row(4, 10);
 	agents = agents_new(fabric, seed);
-	collector = triad_collector_new(&agents->clock, NULL);
+	collector = triad_collector_new(&agents->clock, bed_sink, NULL);
 	params = (struct triad_collector_params){
 		.period_us = 10 * S,
 		.sweep = {.mode = TRIAD_SWEEP_FULL,

@@ -325,7 +325,7 @@ END_TEST
 
 START_TEST(test_no_fabric_no_sweep)
 {
-	struct triad_collector *idle = triad_collector_new(&agents->clock, NULL);
+	struct triad_collector *idle = triad_collector_new(&agents->clock, NULL, NULL);
 
 	triad_collector_set_params(idle, &params);
 	triad_collector_set_transport(idle, &agents->transport);

@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Alerts, through a collector on simulated agents. */
+#include "perfmgr/alerts.h"
+
+#include "tests/unit/perfmgr/bed.h"
+
+#define MAX_SEEN 1024
+
+struct seen {
+	enum triad_alert_change change;
+	struct triad_alert alert;
+};
+
+static struct seen seen[MAX_SEEN];
+static unsigned n_seen;
+static struct triad_conf conf;
+
+static void take(
+	void *context, enum triad_alert_change change, const struct triad_alert *alert)
+{
+	if (n_seen < MAX_SEEN)
+		seen[n_seen] = (struct seen){change, *alert};
+	n_seen++;
+}
+
+static void configure(void)
+{
+	ck_assert_int_eq(triad_collector_configure(collector, &conf), 0);
+}
+
+static void set(const char *key, const char *value)
+{
+	struct triad_diags diags;
+
+	triad_diags_init(&diags, "test");
+	ck_assert_msg(
+		!triad_conf_set(&conf, key, value, 1, &diags), "%s = %s", key, value);
+	configure();
+}
+
+static void set_up_alerts(void)
+{
+	static const struct triad_alerts_sink sink = {.take = take};
+
+	bed_sink = &sink;
+	n_seen = 0;
+	set_up();
+	triad_conf_init(&conf, 1);
+	conf.alerts.clear_after_s = 15;
+	configure();
+	sweep(2); /* so that there is an interval */
+	ck_assert_uint_eq(n_seen, 0);
+}
+
+static uint32_t n_active(void)
+{
+	return triad_watch_status(triad_collector_watch(collector)).alerts.n_active;
+}
+
+static void expect(unsigned n, enum triad_alert_change change, unsigned cause)
+{
+	ck_assert_uint_gt(n_seen, n);
+	ck_assert_int_eq(seen[n].change, change);
+	ck_assert_str_eq(triad_alert_cause_name(seen[n].alert.findings[0].cause),
+		triad_alert_cause_name(cause));
+}
+
+START_TEST(test_counter_at_threshold_is_raised_with_both_ends)
+{
+	uint32_t port = find_port(0x201, 3);
+	const struct triad_alert *alert = &seen[0].alert;
+
+	agents->raw[port][TRIAD_SYMBOL_ERROR_COUNTER] += 10;
+	sweep(1);
+	ck_assert_uint_eq(n_seen, 1);
+	expect(0, TRIAD_ALERT_RAISED, TRIAD_SYMBOL_ERROR_COUNTER);
+	ck_assert_uint_eq(alert->id, 1);
+	ck_assert_uint_eq(alert->n_ends, 2);
+	ck_assert_uint_eq(alert->ends[0].node_guid, 0x201);
+	ck_assert_uint_eq(alert->ends[0].port, 3);
+	ck_assert_str_eq(alert->ends[0].node_name, "switch-1");
+	ck_assert_uint_eq(alert->ends[1].node_guid, 0x10000 + 256 + 3);
+	ck_assert_uint_eq(alert->ends[1].port, 1);
+	ck_assert_float_eq(alert->findings[0].value, 10);
+	ck_assert_double_eq(alert->findings[0].threshold.value, 10);
+	ck_assert_uint_eq(alert->raised_us, alert->findings[0].since_us);
+	ck_assert_uint_eq(n_active(), 1);
+}
+END_TEST
+
+START_TEST(test_counter_under_threshold_is_no_alert)
+{
+	agents->raw[find_port(0x201, 3)][TRIAD_SYMBOL_ERROR_COUNTER] += 9;
+	sweep(1);
+	ck_assert_uint_eq(n_seen, 0);
+}
+END_TEST
+
+/* 9 is under the threshold but over half of it: neither raised anew nor cleared. */
+START_TEST(test_alert_clears_under_half_for_clear_after)
+{
+	uint32_t port = find_port(0x201, 3);
+
+	agents->raw[port][TRIAD_SYMBOL_ERROR_COUNTER] += 20;
+	sweep(1);
+	for (unsigned i = 0; i < 5; i++) {
+		agents->raw[port][TRIAD_SYMBOL_ERROR_COUNTER] += 9;
+		sweep(1);
+	}
+	ck_assert_uint_eq(n_seen, 1);
+	agents->raw[port][TRIAD_SYMBOL_ERROR_COUNTER] += 4;
+	sweep(2); /* under since 10 s */
+	ck_assert_uint_eq(n_seen, 1);
+	sweep(1); /* 20 s: more than 15 */
+	ck_assert_uint_eq(n_seen, 2);
+	expect(1, TRIAD_ALERT_ENDED, TRIAD_SYMBOL_ERROR_COUNTER);
+	ck_assert_uint_eq(seen[1].alert.id, 1);
+	ck_assert_float_eq(seen[1].alert.findings[0].worst, 20);
+	ck_assert(!seen[1].alert.forgotten);
+	ck_assert_uint_eq(n_active(), 0);
+}
+END_TEST
+
+START_TEST(test_alert_that_flaps_is_one_alert)
+{
+	uint32_t port = find_port(0x201, 3);
+
+	for (unsigned i = 0; i < 10; i++) {
+		agents->raw[port][TRIAD_SYMBOL_ERROR_COUNTER] += i % 2 ? 0 : 50;
+		sweep(1);
+	}
+	ck_assert_uint_eq(n_seen, 1);
+}
+END_TEST
+
+START_TEST(test_alert_is_raised_when_it_lasted)
+{
+	uint32_t port = find_port(0x201, 3);
+
+	set("alerts.raise_after", "25");
+	agents->raw[port][TRIAD_SYMBOL_ERROR_COUNTER] += 10;
+	sweep(1);
+	agents->raw[port][TRIAD_SYMBOL_ERROR_COUNTER] += 10;
+	sweep(1);
+	sweep(1); /* it stopped before 25 s had passed */
+	ck_assert_uint_eq(n_seen, 0);
+	for (unsigned i = 0; i < 4; i++) {
+		agents->raw[port][TRIAD_SYMBOL_ERROR_COUNTER] += 10;
+		sweep(1);
+		ck_assert_uint_eq(n_seen, i == 3);
+	}
+	ck_assert_uint_ge(
+		seen[0].alert.raised_us - seen[0].alert.findings[0].since_us, 25 * S);
+}
+END_TEST
+
+/* Whatever goes wrong at the two ends of a cable is one alert, headed by what tells
+ * most. */
+START_TEST(test_all_errors_of_a_link_are_one_alert)
+{
+	uint32_t port = find_port(0x201, 3), far = fabric->ports[port].remote;
+
+	agents->raw[port][TRIAD_SYMBOL_ERROR_COUNTER] += 200;
+	agents->raw[port][TRIAD_PORT_RCV_ERRORS] += 100;
+	agents->raw[far][TRIAD_SYMBOL_ERROR_COUNTER] += 300;
+	agents->raw[far][TRIAD_LINK_DOWNED_COUNTER] += 1;
+	sweep(1);
+	ck_assert_uint_eq(n_seen, 1);
+	expect(0, TRIAD_ALERT_RAISED, TRIAD_LINK_DOWNED_COUNTER);
+	ck_assert_uint_eq(seen[0].alert.ends[0].node_guid, 0x10000 + 256 + 3);
+	ck_assert_uint_eq(seen[0].alert.findings[0].end, 0);
+	ck_assert_uint_eq(seen[0].alert.ends[1].node_guid, 0x201);
+	ck_assert_uint_eq(seen[0].alert.n_findings, 4);
+}
+END_TEST
+
+START_TEST(test_later_error_joins)
+{
+	uint32_t port = find_port(0x201, 3), far = fabric->ports[port].remote;
+
+	agents->raw[port][TRIAD_SYMBOL_ERROR_COUNTER] += 200;
+	sweep(1);
+	agents->raw[far][TRIAD_LINK_DOWNED_COUNTER] += 1;
+	sweep(1);
+	ck_assert_uint_eq(n_seen, 2);
+	expect(1, TRIAD_ALERT_JOINED, TRIAD_LINK_DOWNED_COUNTER);
+	ck_assert_uint_eq(seen[1].alert.id, 1);
+	ck_assert_uint_eq(n_active(), 1);
+}
+END_TEST
+
+/* The host's cable dies: errors at the switch, then the SM has no host any more. */
+START_TEST(test_dead_cable_is_one_alert)
+{
+	uint32_t port = find_port(0x201, 3);
+	uint64_t gone = 0x10000 + 256 + 3;
+	struct triad_fabric *whole = triad_fabric_ref(fabric);
+
+	agents->raw[port][TRIAD_LINK_DOWNED_COUNTER] += 1;
+	agents->raw[port][TRIAD_SYMBOL_ERROR_COUNTER] += 100;
+	sweep(1);
+	change_fabric(fabric_without(whole, &gone, 1, 0, 0));
+	sweep(1);
+	ck_assert_uint_eq(n_seen, 2);
+	expect(0, TRIAD_ALERT_RAISED, TRIAD_LINK_DOWNED_COUNTER);
+	expect(1, TRIAD_ALERT_JOINED, TRIAD_ALERT_NODE_GONE);
+	ck_assert_uint_eq(seen[1].alert.ends[0].node_guid, gone);
+	ck_assert_uint_eq(seen[1].alert.n_nodes, 1);
+	change_fabric(whole);
+	sweep(3);
+	ck_assert_uint_eq(n_seen, 3);
+	expect(2, TRIAD_ALERT_ENDED, TRIAD_ALERT_NODE_GONE);
+}
+END_TEST
+
+/* 22 nodes go with one cable; errors at the port that stayed join. */
+START_TEST(test_lost_rack_is_one_alert)
+{
+	uint64_t gone[22];
+	unsigned n = 0;
+
+	for (unsigned i = 2; i < 4; i++) {
+		gone[n++] = 0x200 + i;
+		for (unsigned j = 1; j <= 10; j++)
+			gone[n++] = 0x10000 + i * 256 + j;
+	}
+	change_fabric(fabric_without(fabric, gone, n, 0, 0));
+	agents->raw[find_port(0x201, 11)][TRIAD_LINK_DOWNED_COUNTER] += 1;
+	sweep(1);
+	ck_assert_uint_eq(n_seen, 2);
+	expect(0, TRIAD_ALERT_RAISED, TRIAD_ALERT_NODE_GONE);
+	ck_assert_uint_eq(seen[0].alert.n_nodes, 22);
+	ck_assert_uint_eq(seen[0].alert.n_links, 1);
+	ck_assert_uint_eq(seen[0].alert.ends[0].node_guid, 0x202);
+	ck_assert_uint_eq(seen[0].alert.ends[1].node_guid, 0x201);
+	expect(1, TRIAD_ALERT_JOINED, TRIAD_ALERT_NODE_GONE);
+	ck_assert_uint_eq(n_active(), 1);
+}
+END_TEST
+
+START_TEST(test_link_down_is_raised_and_cleared)
+{
+	struct triad_fabric *whole = triad_fabric_ref(fabric);
+
+	change_fabric(fabric_without(whole, NULL, 0, 0x201, 11));
+	sweep(1);
+	ck_assert_uint_eq(n_seen, 1);
+	expect(0, TRIAD_ALERT_RAISED, TRIAD_ALERT_LINK_DOWN);
+	change_fabric(whole);
+	sweep(3);
+	ck_assert_uint_eq(n_seen, 2);
+	expect(1, TRIAD_ALERT_ENDED, TRIAD_ALERT_LINK_DOWN);
+}
+END_TEST
+
+START_TEST(test_links_false_loss_is_no_alert)
+{
+	set("alerts.links", "false");
+	change_fabric(fabric_without(fabric, NULL, 0, 0x201, 11));
+	sweep(1);
+	ck_assert_uint_eq(n_seen, 0);
+}
+END_TEST
+
+START_TEST(test_node_gone_for_a_day_is_forgotten)
+{
+	uint64_t gone = 0x10000 + 256 + 3;
+
+	change_fabric(fabric_without(fabric, &gone, 1, 0, 0));
+	sweep(1);
+	ck_assert_uint_eq(n_seen, 1);
+	params.period_us = 3600 * S;
+	triad_collector_set_params(collector, &params);
+	sweep(25);
+	ck_assert_uint_eq(n_seen, 2);
+	expect(1, TRIAD_ALERT_ENDED, TRIAD_ALERT_NODE_GONE);
+	ck_assert(seen[1].alert.forgotten);
+}
+END_TEST
+
+START_TEST(test_silent_node_is_one_alert_for_all_its_ports)
+{
+	agents->silent_lid = fabric->ports[find_port(0x202, 1)].lid;
+	sweep(1);
+	ck_assert_uint_eq(n_seen, 0); /* once is chance */
+	sweep(1);
+	ck_assert_uint_eq(n_seen, 1);
+	expect(0, TRIAD_ALERT_RAISED, TRIAD_ALERT_UNANSWERED);
+	ck_assert_uint_eq(seen[0].alert.ends[0].node_guid, 0x202);
+	ck_assert_uint_eq(seen[0].alert.ends[0].port, TRIAD_ALERT_NO_PORT);
+	ck_assert_float_eq(seen[0].alert.findings[0].value, 12);
+	agents->silent_lid = 0;
+	/* It is asked again after a while, then must answer for 15 s. */
+	for (unsigned i = 0; i < 40 && n_seen == 1; i++)
+		sweep(1);
+	ck_assert_uint_eq(n_seen, 2);
+	expect(1, TRIAD_ALERT_ENDED, TRIAD_ALERT_UNANSWERED);
+}
+END_TEST
+
+START_TEST(test_wait_as_share_of_time)
+{
+	uint32_t port = find_port(0x201, 3);
+	uint64_t words = 10 * UINT64_C(8000000000) / 32; /* in 10 s at 4x SDR */
+
+	fabric->ports[port].width = 2;
+	fabric->ports[port].speed = 1;
+	agents->raw[port][TRIAD_PORT_XMIT_WAIT] += words * 24 / 100;
+	sweep(1);
+	ck_assert_uint_eq(n_seen, 0);
+	agents->raw[port][TRIAD_PORT_XMIT_WAIT] += words * 30 / 100;
+	sweep(1);
+	ck_assert_uint_eq(n_seen, 1);
+	expect(0, TRIAD_ALERT_RAISED, TRIAD_PORT_XMIT_WAIT);
+	ck_assert_float_eq_tol(seen[0].alert.findings[0].value, 30, 0.5);
+}
+END_TEST
+
+START_TEST(test_group_and_type_have_thresholds_of_their_own)
+{
+	strcpy(conf.groups[0].name, "quiet");
+	strcpy(conf.groups[0].nodes, "switch-1");
+	conf.n_groups = 1;
+	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++)
+		conf.thresholds[TRIAD_CONF_N_TYPES].counter[i].unit =
+			TRIAD_THRESHOLD_INHERIT;
+	set("alerts.quiet.SymbolErrorCounter", "1000/sweep");
+	set("alerts.ca.SymbolErrorCounter", "0.2/s");
+	sweep(1);
+	agents->raw[find_port(0x201, 3)][TRIAD_SYMBOL_ERROR_COUNTER] += 500;
+	agents->raw[find_port(0x10000 + 256 + 4, 1)][TRIAD_SYMBOL_ERROR_COUNTER] += 2;
+	agents->raw[find_port(0x202, 4)][TRIAD_SYMBOL_ERROR_COUNTER] += 3;
+	sweep(1);
+	ck_assert_uint_eq(n_seen, 1);
+	ck_assert_uint_eq(seen[0].alert.ends[0].node_guid, 0x10000 + 256 + 4);
+	ck_assert_float_eq_tol(seen[0].alert.findings[0].value, 0.2, 0.01);
+}
+END_TEST
+
+START_TEST(test_threshold_switched_off_clears)
+{
+	uint32_t port = find_port(0x201, 3);
+
+	agents->raw[port][TRIAD_SYMBOL_ERROR_COUNTER] += 20;
+	sweep(1);
+	set("alerts.SymbolErrorCounter", "off");
+	for (unsigned i = 0; i < 4; i++) {
+		agents->raw[port][TRIAD_SYMBOL_ERROR_COUNTER] += 20;
+		sweep(1);
+	}
+	ck_assert_uint_eq(n_seen, 2);
+	expect(1, TRIAD_ALERT_ENDED, TRIAD_SYMBOL_ERROR_COUNTER);
+}
+END_TEST
+
+START_TEST(test_alerts_switched_off_clears_at_once)
+{
+	agents->raw[find_port(0x201, 3)][TRIAD_SYMBOL_ERROR_COUNTER] += 20;
+	sweep(1);
+	set("alerts.enabled", "false");
+	ck_assert_uint_eq(n_seen, 2);
+	expect(1, TRIAD_ALERT_ENDED, TRIAD_SYMBOL_ERROR_COUNTER);
+	ck_assert_uint_eq(n_active(), 0);
+}
+END_TEST
+
+START_TEST(test_trap_of_the_port_is_noted)
+{
+	uint32_t port = find_port(0x201, 3);
+	struct triad_watch *watch = triad_collector_watch(collector);
+
+	triad_watch_note_sm(watch, 0, 0, 0, agents->now_us);
+	triad_watch_note_sm(watch, 129, fabric->ports[port].lid, 4, agents->now_us);
+	triad_watch_note_sm(watch, 129, fabric->ports[port].lid, 3, agents->now_us);
+	agents->raw[port][TRIAD_LOCAL_LINK_INTEGRITY_ERRORS] += 5;
+	agents->raw[find_port(0x202, 5)][TRIAD_SYMBOL_ERROR_COUNTER] += 50;
+	sweep(1);
+	ck_assert_uint_eq(n_seen, 2);
+	ck_assert_int_eq(seen[0].alert.sm.kind, TRIAD_ALERT_SM_TRAP);
+	ck_assert_uint_eq(seen[0].alert.sm.trap, 129);
+	ck_assert_int_eq(seen[1].alert.sm.kind, TRIAD_ALERT_SM_SWEEP);
+}
+END_TEST
+
+START_TEST(test_counter_at_its_maximum_says_at_least)
+{
+	agents->raw[find_port(0x201, 3)][TRIAD_LOCAL_LINK_INTEGRITY_ERRORS] = 15;
+	sweep(1);
+	ck_assert_uint_eq(n_seen, 1);
+	ck_assert(seen[0].alert.findings[0].at_least);
+}
+END_TEST
+
+START_TEST(test_active_and_cleared_are_listed)
+{
+	struct triad_watch *watch = triad_collector_watch(collector);
+	uint32_t cursor = 0, n[3] = {0};
+	struct triad_alert alert;
+
+	agents->raw[find_port(0x201, 3)][TRIAD_SYMBOL_ERROR_COUNTER] += 20;
+	sweep(1);
+	for (unsigned i = 0; i < 4; i++) {
+		agents->raw[find_port(0x202, 3)][TRIAD_SYMBOL_ERROR_COUNTER] += 20;
+		sweep(1);
+	}
+	while (triad_watch_next_alert(watch, &cursor, &alert))
+		n[alert.state]++;
+	ck_assert_uint_eq(n[TRIAD_ALERT_PENDING], 0);
+	ck_assert_uint_eq(n[TRIAD_ALERT_ACTIVE], 1);
+	ck_assert_uint_eq(n[TRIAD_ALERT_CLEARED], 1);
+}
+END_TEST
+
+/* 100,000 ports go wrong in one sweep.  Without a collector: it is the number that
+ * counts. */
+START_TEST(test_more_alerts_than_fit_are_counted)
+{
+	static const struct triad_alerts_sink sink = {.take = take};
+	struct triad_alerts_params alert_params = {.enabled = true, .clear_below = 0.5};
+	struct triad_engine_changes changes = {
+		.fresh = 1u << TRIAD_SYMBOL_ERROR_COUNTER,
+		.changed = 1u << TRIAD_SYMBOL_ERROR_COUNTER,
+	};
+	struct triad_fabric *large = fabric_row(400, 250);
+	struct triad_groups *groups = triad_groups_new(&conf);
+	struct triad_engine *engine = triad_engine_new();
+	struct triad_view *view = triad_view_new(engine, large, groups);
+	struct triad_alerts *alerts = triad_alerts_new(&sink);
+
+	changes.interval_us[TRIAD_SYMBOL_ERROR_COUNTER] = 10e6f;
+	changes.change[TRIAD_SYMBOL_ERROR_COUNTER] = 100;
+	triad_alerts_configure(alerts, &alert_params, &conf, S);
+	ck_assert_int_eq(triad_alerts_adopt(alerts, view, S), 0);
+	for (uint32_t i = 0; i < large->n_ports; i++)
+		if (large->nodes[large->ports[i].node].type == TRIAD_NODE_CA)
+			triad_alerts_look(alerts, i, &changes, 2 * S);
+	triad_alerts_end_sweep(alerts, false, 2 * S);
+	ck_assert_uint_eq(triad_alerts_counts(alerts).n_active, TRIAD_ALERTS_MAX);
+	ck_assert_uint_eq(
+		triad_alerts_counts(alerts).n_not_kept, 100000 - TRIAD_ALERTS_MAX);
+	ck_assert_uint_eq(n_seen, TRIAD_ALERTS_MAX);
+	ck_assert_uint_le(triad_alerts_octets(alerts), 64u << 20);
+	changes.changed = 0;
+	for (uint32_t i = 0; i < large->n_ports; i++)
+		triad_alerts_look(alerts, i, &changes, 3 * S);
+	triad_alerts_end_sweep(alerts, false, 4 * S);
+	ck_assert_uint_eq(triad_alerts_counts(alerts).n_active, 0);
+	triad_alerts_free(alerts);
+	triad_view_unref(view);
+	triad_engine_free(engine);
+	triad_groups_unref(groups);
+	triad_fabric_unref(large);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *cases = tcase_create("alerts");
+
+	tcase_add_checked_fixture(cases, set_up_alerts, tear_down);
+	tcase_add_test(cases, test_counter_at_threshold_is_raised_with_both_ends);
+	tcase_add_test(cases, test_counter_under_threshold_is_no_alert);
+	tcase_add_test(cases, test_alert_clears_under_half_for_clear_after);
+	tcase_add_test(cases, test_alert_that_flaps_is_one_alert);
+	tcase_add_test(cases, test_alert_is_raised_when_it_lasted);
+	tcase_add_test(cases, test_all_errors_of_a_link_are_one_alert);
+	tcase_add_test(cases, test_later_error_joins);
+	tcase_add_test(cases, test_dead_cable_is_one_alert);
+	tcase_add_test(cases, test_lost_rack_is_one_alert);
+	tcase_add_test(cases, test_link_down_is_raised_and_cleared);
+	tcase_add_test(cases, test_links_false_loss_is_no_alert);
+	tcase_add_test(cases, test_node_gone_for_a_day_is_forgotten);
+	tcase_add_test(cases, test_silent_node_is_one_alert_for_all_its_ports);
+	tcase_add_test(cases, test_wait_as_share_of_time);
+	tcase_add_test(cases, test_group_and_type_have_thresholds_of_their_own);
+	tcase_add_test(cases, test_threshold_switched_off_clears);
+	tcase_add_test(cases, test_alerts_switched_off_clears_at_once);
+	tcase_add_test(cases, test_trap_of_the_port_is_noted);
+	tcase_add_test(cases, test_counter_at_its_maximum_says_at_least);
+	tcase_add_test(cases, test_active_and_cleared_are_listed);
+	tcase_add_test(cases, test_more_alerts_than_fit_are_counted);
+	return run_cases(cases);
+}
