@@ -34,6 +34,7 @@ struct triad_alerts {
 	struct triad_alert_store *store;
 	struct triad_view *view;
 	bool *flagged;            /* for each port of the view: it has an alert */
+	float *words_per_us;      /* that its link can do */
 	struct node_state *nodes; /* for each node of the view */
 	struct sm_note notes[N_SM_NOTES];
 	unsigned n_notes; /* ever */
@@ -92,6 +93,7 @@ void triad_alerts_free(struct triad_alerts *alerts)
 	triad_alert_store_free(alerts->store);
 	triad_view_unref(alerts->view);
 	free(alerts->flagged);
+	free(alerts->words_per_us);
 	free(alerts->nodes);
 	free(alerts);
 }
@@ -267,13 +269,6 @@ static const struct triad_limits *limits_of(
 	return &alerts->limits.rows[type][view->group[port]];
 }
 
-static double words_per_us(const struct triad_alerts *alerts, uint32_t port)
-{
-	const struct triad_fabric_port *at = &alerts->view->fabric->ports[port];
-
-	return (double)triad_fabric_port_bps(at) / 32e6;
-}
-
 static void look_for_new(struct triad_alerts *alerts, uint32_t port,
 	const struct triad_engine_changes *changes, uint64_t now_us)
 {
@@ -285,7 +280,7 @@ static void look_for_new(struct triad_alerts *alerts, uint32_t port,
 		left &= left - 1) {
 		unsigned i = (unsigned)__builtin_ctz(left);
 		double value = triad_limits_measure(
-			&limits->of[i], changes, i, words_per_us(alerts, port));
+			&limits->of[i], changes, i, (double)alerts->words_per_us[port]);
 		struct triad_alert_finding found = {
 			.value = (float)value,
 			.at_least = changes->full & 1u << i,
@@ -325,7 +320,7 @@ static void look_at_known(struct triad_alerts *alerts, uint32_t port,
 			!(changes->fresh & 1u << cause))
 			continue;
 		value = triad_limits_measure(
-			&limits->of[cause], changes, cause, words_per_us(alerts, port));
+			&limits->of[cause], changes, cause, (double)alerts->words_per_us[port]);
 		under = finding->raised ? alerts->params.clear_below : 1;
 		finding->value = isnan(value) ? 0 : (float)value;
 		if (isnan(value) || value < under * limits->of[cause].value)
@@ -693,6 +688,13 @@ static void look_at_entries(struct triad_alerts *alerts, uint64_t now_us)
 	}
 }
 
+static void take_rates(const struct triad_fabric *fabric, float *words_per_us)
+{
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		words_per_us[i] =
+			(float)triad_fabric_port_bps(&fabric->ports[i]) / 32e6f;
+}
+
 static int find_losses(struct triad_alerts *alerts, struct triad_view *old,
 	uint32_t *new_port, uint64_t now_us)
 {
@@ -713,12 +715,14 @@ int triad_alerts_adopt(
 	struct triad_view *old = alerts->view;
 	struct node_state *nodes = calloc(fabric->n_nodes + 1, sizeof(*nodes));
 	bool *flagged = calloc(fabric->n_ports + 1, sizeof(*flagged));
+	float *words_per_us = calloc(fabric->n_ports + 1, sizeof(*words_per_us));
 	uint32_t n_old = old ? old->fabric->n_ports : 0;
 	uint32_t *new_port = calloc(n_old + 1, sizeof(*new_port));
 
-	if (!nodes || !flagged || !new_port) {
+	if (!nodes || !flagged || !words_per_us || !new_port) {
 		free(nodes);
 		free(flagged);
+		free(words_per_us);
 		free(new_port);
 		return ENOMEM;
 	}
@@ -726,8 +730,11 @@ int triad_alerts_adopt(
 		inherit_nodes(alerts, fabric, nodes);
 	free(alerts->nodes);
 	free(alerts->flagged);
+	free(alerts->words_per_us);
 	alerts->nodes = nodes;
 	alerts->flagged = flagged;
+	alerts->words_per_us = words_per_us;
+	take_rates(fabric, words_per_us);
 	alerts->view = triad_view_ref(view);
 	triad_alert_store_each_place(alerts->store, flag, alerts);
 	look_at_entries(alerts, now_us);
@@ -787,6 +794,7 @@ size_t triad_alerts_octets(const struct triad_alerts *alerts)
 
 	if (alerts->view)
 		octets += alerts->view->fabric->n_nodes * sizeof(struct node_state) +
-			alerts->view->fabric->n_ports * sizeof(bool);
+			alerts->view->fabric->n_ports *
+				(sizeof(bool) + sizeof(float));
 	return octets;
 }

@@ -89,13 +89,13 @@ static void set_last(
 
 /* --- reading --- */
 
+static const enum triad_pma_attribute attributes[TRIAD_ROW_N_ATTRIBUTES] = {
+	[TRIAD_ROW_NARROW] = TRIAD_PMA_PORT_COUNTERS,
+	[TRIAD_ROW_WIDE] = TRIAD_PMA_PORT_COUNTERS_EXTENDED,
+};
+
 static void unpack_head(const struct triad_row_hot *hot, struct triad_engine_row *row)
 {
-	static const enum triad_pma_attribute attributes[TRIAD_ROW_N_ATTRIBUTES] = {
-		[TRIAD_ROW_NARROW] = TRIAD_PMA_PORT_COUNTERS,
-		[TRIAD_ROW_WIDE] = TRIAD_PMA_PORT_COUNTERS_EXTENDED,
-	};
-
 	*row = (struct triad_engine_row){
 		.node_guid = hot->node_guid,
 		.port = hot->port,
@@ -144,42 +144,67 @@ bool triad_engine_read(
 	return true;
 }
 
-/* Counters that came with 'attribute' when they were read last: bit i. */
-static uint32_t read_with(const struct triad_row_hot *hot, unsigned attribute)
+/* Bit i: error counter i changed.  Most ports have none, which is seen at once. */
+static uint32_t changed_shorts(const struct triad_row_hot *hot)
 {
-	uint32_t extended = (uint32_t)hot->from_extended << TRIAD_FIRST_WIDE_COUNTER;
+	uint32_t changed = 0;
+	unsigned any = 0;
 
-	return attribute == TRIAD_ROW_WIDE ? hot->has & extended : hot->has & ~extended;
+	for (unsigned i = 0; i < TRIAD_N_SHORT; i++)
+		any |= hot->short_change[i];
+	for (unsigned i = 0; any && i < TRIAD_N_SHORT; i++)
+		changed |= (uint32_t)(hot->short_change[i] != 0) << i;
+	return changed;
+}
+
+static uint32_t changed_counters(const struct triad_row_hot *hot)
+{
+	uint32_t changed = changed_shorts(hot);
+
+	changed |= (uint32_t)(hot->wait_change != 0) << TRIAD_PORT_XMIT_WAIT;
+	for (unsigned i = 0; i < TRIAD_N_WIDE; i++)
+		changed |= (uint32_t)(hot->wide_change[i] != 0)
+			<< (TRIAD_FIRST_WIDE_COUNTER + i);
+	return changed;
+}
+
+static void take_changes(
+	const struct triad_row_hot *hot, struct triad_engine_changes *changes)
+{
+	for (uint32_t left = changes->changed; left; left &= left - 1) {
+		unsigned i = (unsigned)__builtin_ctz(left);
+
+		changes->change[i] = change_of(hot, i);
+		if (i < TRIAD_FIRST_WIDE_COUNTER &&
+			last_of(hot, i) == triad_counter_max(i))
+			changes->full |= 1u << i;
+	}
 }
 
 bool triad_engine_changes(const struct triad_engine *engine, uint32_t row,
 	uint64_t since_us, struct triad_engine_changes *changes)
 {
 	const struct triad_row_hot *hot = triad_rows_hot(&engine->rows, row);
+	uint32_t of[TRIAD_ROW_N_ATTRIBUTES];
 	bool was_read = false;
 
 	changes->fresh = changes->changed = changes->full = 0;
-	for (unsigned a = 0; hot && a < TRIAD_ROW_N_ATTRIBUTES; a++) {
-		uint32_t left = read_with(hot, a);
+	if (!hot)
+		return false;
+	changes->extended =
+		hot->has & (uint32_t)hot->from_extended << TRIAD_FIRST_WIDE_COUNTER;
+	of[TRIAD_ROW_NARROW] = hot->has & ~changes->extended;
+	of[TRIAD_ROW_WIDE] = changes->extended;
+	for (unsigned a = 0; a < TRIAD_ROW_N_ATTRIBUTES; a++) {
+		bool is_read = hot->read_us[a] && hot->read_us[a] >= since_us;
 
-		if (!hot->read_us[a] || hot->read_us[a] < since_us)
-			continue;
-		was_read = true;
-		if (!(hot->interval_us[a] > 0))
-			continue;
-		changes->fresh |= left;
-		for (; left; left &= left - 1) {
-			unsigned i = (unsigned)__builtin_ctz(left);
-			uint64_t change = change_of(hot, i);
-
-			if (i < TRIAD_FIRST_WIDE_COUNTER &&
-				last_of(hot, i) == triad_counter_max(i))
-				changes->full |= 1u << i;
-			changes->interval_us[i] = hot->interval_us[a];
-			changes->change[i] = change;
-			changes->changed |= (uint32_t)(change != 0) << i;
-		}
+		was_read |= is_read;
+		changes->interval_us[attributes[a]] = hot->interval_us[a];
+		if (is_read && hot->interval_us[a] > 0)
+			changes->fresh |= of[a];
 	}
+	changes->changed = changed_counters(hot) & changes->fresh;
+	take_changes(hot, changes);
 	return was_read;
 }
 

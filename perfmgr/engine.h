@@ -79,12 +79,22 @@ struct triad_engine_row {
 
 /* What became of a port's counters in their last interval. */
 struct triad_engine_changes {
-	uint32_t fresh;   /* bit i: counter i was read, and has an interval */
-	uint32_t changed; /* bit i: of these, it grew, by change[i] */
-	uint32_t full;    /* bit i: it stands at its maximum: it grew by no less */
-	float interval_us[TRIAD_N_COUNTERS]; /* of fresh ones; over 0 */
-	uint64_t change[TRIAD_N_COUNTERS];   /* of changed ones; over 0 */
+	uint32_t fresh;    /* bit i: counter i was read, and has an interval */
+	uint32_t changed;  /* bit i: of these, it grew, by change[i] */
+	uint32_t full;     /* bit i: of these, it stands at its maximum: it grew by no
+	                    * less */
+	uint32_t extended; /* bit i: it came with PortCountersExtended */
+	float interval_us[TRIAD_PMA_N_ATTRIBUTES]; /* of attributes with fresh ones */
+	uint64_t change[TRIAD_N_COUNTERS];
 };
+
+/* The attribute that a fresh counter came with. */
+static inline enum triad_pma_attribute triad_engine_attribute(
+	const struct triad_engine_changes *changes, unsigned counter)
+{
+	return changes->extended & 1u << counter ? TRIAD_PMA_PORT_COUNTERS_EXTENDED
+						 : TRIAD_PMA_PORT_COUNTERS;
+}
 
 /* NULL when memory is short. */
 struct triad_engine *triad_engine_new(void);

@@ -8,7 +8,7 @@
 #define PER_OCTAVE (1u << TRIAD_HISTOGRAM_MAX_SCALE)
 #define FIRST_ROOM 4u
 
-_Static_assert(63 * PER_OCTAVE <= TRIAD_HISTOGRAM_MOST, "room for values to 2^62");
+_Static_assert(63 * PER_OCTAVE == TRIAD_HISTOGRAM_MOST, "room for values to 2^63");
 
 void triad_histogram_init(struct triad_histogram *histogram, unsigned most)
 {
@@ -19,21 +19,6 @@ void triad_histogram_clear(struct triad_histogram *histogram)
 {
 	free(histogram->counts);
 	triad_histogram_init(histogram, histogram->most);
-}
-
-/* The bucket of a value at the greatest scale: 0 to 251. */
-static unsigned bucket_of(uint64_t value)
-{
-	unsigned octave = 63 - (unsigned)__builtin_clzll(value);
-	uint64_t within = value - (UINT64_C(1) << octave);
-
-	if (octave > 62)
-		return 62 * PER_OCTAVE + PER_OCTAVE - 1;
-	if (octave >= TRIAD_HISTOGRAM_MAX_SCALE)
-		within >>= octave - TRIAD_HISTOGRAM_MAX_SCALE;
-	else
-		within <<= TRIAD_HISTOGRAM_MAX_SCALE - octave;
-	return octave * PER_OCTAVE + (unsigned)within;
 }
 
 /* Where bucket 'n', at the greatest scale, begins. */
@@ -129,17 +114,11 @@ static bool reach(struct triad_histogram *histogram, unsigned low, unsigned high
 
 /* --- counting --- */
 
-bool triad_histogram_add(struct triad_histogram *histogram, uint64_t value)
+bool triad_histogram_reach(struct triad_histogram *histogram, unsigned place)
 {
-	unsigned fine = bucket_of(value), bucket = fine >> histogram->joined;
+	unsigned bucket = place >> histogram->joined;
 
-	if (bucket - histogram->first >= histogram->n) {
-		if (!reach(histogram, bucket, bucket))
-			return false;
-		bucket = fine >> histogram->joined;
-	}
-	histogram->counts[bucket - histogram->first]++;
-	return true;
+	return reach(histogram, bucket, bucket);
 }
 
 bool triad_histogram_merge(

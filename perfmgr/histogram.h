@@ -11,8 +11,8 @@
  *
  * Zeros are counted apart; they are most of what there is.
  *
- * A rate is counted in steps of 1/4096 a second (triad_histogram_of_rate()), so that
- * one event in an hour is told from none.
+ * A rate is counted in steps of 1/4096 a second (triad_histogram_factor()), so that one
+ * event in an hour is told from none.
  *
  * Invariants: 'scale' is the greatest that the values and 'most' allow, whatever the
  * order they came in; so merging is exact (no count changes its bucket but by joining),
@@ -27,6 +27,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define TRIAD_HISTOGRAM_MAX_SCALE 2
 #define TRIAD_HISTOGRAM_STEPS_PER_UNIT 4096
@@ -52,9 +53,44 @@ struct triad_histogram_bucket {
 void triad_histogram_init(struct triad_histogram *histogram, unsigned most);
 void triad_histogram_clear(struct triad_histogram *histogram);
 
-/* Adds 'value' (in steps, not 0).  Returns false when memory is short; then it is as
- * it was. */
-bool triad_histogram_add(struct triad_histogram *histogram, uint64_t value);
+/* The bucket of a value in steps, over 0, at the greatest scale: what a floating-point
+ * number has as exponent and as the first bits of its fraction.  Less than a step is
+ * one step. */
+static inline unsigned triad_histogram_place(double steps)
+{
+	uint64_t bits;
+
+	_Static_assert(sizeof(bits) == sizeof(steps), "IEEE 754");
+	if (!(steps >= 1))
+		return 0;
+	if (steps >= 0x1p63)
+		return TRIAD_HISTOGRAM_MOST - 1;
+	memcpy(&bits, &steps, sizeof(bits));
+	return (unsigned)(bits >> (52 - TRIAD_HISTOGRAM_MAX_SCALE)) -
+		(1023u << TRIAD_HISTOGRAM_MAX_SCALE);
+}
+
+/* Keeps the bucket at 'place' too.  Returns false when memory is short. */
+bool triad_histogram_reach(struct triad_histogram *histogram, unsigned place);
+
+/* True when that bucket is kept. */
+static inline bool triad_histogram_has(
+	const struct triad_histogram *histogram, unsigned place)
+{
+	return (place >> histogram->joined) - histogram->first < histogram->n;
+}
+
+/* Adds one value, whose place is triad_histogram_place(): the same in any histogram.
+ * Returns false when memory is short; then it is as it was. */
+static inline bool triad_histogram_add(
+	struct triad_histogram *histogram, unsigned place)
+{
+	if (!triad_histogram_has(histogram, place) &&
+		!triad_histogram_reach(histogram, place))
+		return false;
+	histogram->counts[(place >> histogram->joined) - histogram->first]++;
+	return true;
+}
 
 /* Adds what 'from' counted.  Returns false when memory is short; then nothing was
  * added. */
@@ -78,13 +114,10 @@ static inline int triad_histogram_scale(const struct triad_histogram *histogram)
 	return TRIAD_HISTOGRAM_MAX_SCALE - histogram->joined;
 }
 
-/* A rate per second in steps; what is more than none is one step at least. */
-static inline uint64_t triad_histogram_of_rate(uint64_t change, float interval_us)
+/* What a change must be multiplied by to be a rate in steps. */
+static inline double triad_histogram_factor(double interval_us)
 {
-	double steps = (double)change * (1e6 * TRIAD_HISTOGRAM_STEPS_PER_UNIT) /
-		(double)interval_us;
-
-	return steps < 1 ? 1 : steps < 0x1p62 ? (uint64_t)steps : UINT64_C(1) << 62;
+	return 1e6 * TRIAD_HISTOGRAM_STEPS_PER_UNIT / interval_us;
 }
 
 #endif

@@ -357,18 +357,28 @@ static struct set *group_of(struct triad_histograms *histograms, uint32_t port)
 	return *set;
 }
 
-static void add(
-	struct triad_histograms *histograms, struct triad_histogram *to, uint64_t steps)
+/* Most values fall into a bucket that is there. */
+static __attribute__((noinline)) void add_bucket(
+	struct triad_histograms *histograms, struct triad_histogram *to, unsigned place)
 {
 	unsigned room = to->room;
 
-	if (!triad_histogram_add(to, steps))
+	if (!triad_histogram_add(to, place))
 		histograms->dropped++;
 	histograms->n_counts += to->room - room;
 }
 
+static inline void add(
+	struct triad_histograms *histograms, struct triad_histogram *to, unsigned place)
+{
+	if (triad_histogram_has(to, place))
+		(void)triad_histogram_add(to, place);
+	else
+		add_bucket(histograms, to, place);
+}
+
 static void add_port(struct triad_histograms *histograms, struct port *port,
-	const struct triad_engine_changes *changes, const uint64_t *steps)
+	const struct triad_engine_changes *changes, const uint8_t *places)
 {
 	unsigned k = 0;
 
@@ -379,7 +389,7 @@ static void add_port(struct triad_histograms *histograms, struct port *port,
 			continue;
 		port->n_samples[k]++;
 		if (changes->changed & 1u << i)
-			add(histograms, &port->of[k], steps[i]);
+			add(histograms, &port->of[k], places[i]);
 	}
 }
 
@@ -387,25 +397,31 @@ void triad_histograms_add(struct triad_histograms *histograms, uint32_t port,
 	const struct triad_engine_changes *changes)
 {
 	const struct triad_view *view = histograms->view;
-	struct set *sets[3] = {&histograms->all,
-		&histograms->of_fabric[view->fabric->ports[port].node]->set,
-		group_of(histograms, port)};
-	unsigned n_sets = sets[2] ? 3 : 2;
-	uint64_t steps[TRIAD_N_COUNTERS];
+	struct set *all = &histograms->all, *group = group_of(histograms, port);
+	struct set *node = &histograms->of_fabric[view->fabric->ports[port].node]->set;
+	double factor[TRIAD_PMA_N_ATTRIBUTES];
+	uint8_t places[TRIAD_N_COUNTERS];
 
 	if (!changes->fresh)
 		return;
-	for (unsigned s = 0; s < n_sets; s++)
-		count_sample(&sets[s]->samples, changes->fresh);
+	for (unsigned a = 0; a < TRIAD_PMA_N_ATTRIBUTES; a++)
+		factor[a] = triad_histogram_factor((double)changes->interval_us[a]);
+	count_sample(&all->samples, changes->fresh);
+	count_sample(&node->samples, changes->fresh);
+	if (group)
+		count_sample(&group->samples, changes->fresh);
 	for (uint32_t left = changes->changed; left; left &= left - 1) {
 		unsigned i = (unsigned)__builtin_ctz(left);
+		double steps = (double)(int64_t)changes->change[i] *
+			factor[triad_engine_attribute(changes, i)];
 
-		steps[i] = triad_histogram_of_rate(
-			changes->change[i], changes->interval_us[i]);
-		for (unsigned s = 0; s < n_sets; s++)
-			add(histograms, &sets[s]->of[i], steps[i]);
+		places[i] = (uint8_t)triad_histogram_place(steps);
+		add(histograms, &all->of[i], places[i]);
+		add(histograms, &node->of[i], places[i]);
+		if (group)
+			add(histograms, &group->of[i], places[i]);
 	}
-	add_port(histograms, port_of(histograms, view->rows[port]), changes, steps);
+	add_port(histograms, port_of(histograms, view->rows[port]), changes, places);
 }
 
 /* --- asking --- */

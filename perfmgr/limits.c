@@ -41,7 +41,9 @@ double triad_limits_measure(const struct triad_threshold *threshold,
 	const struct triad_engine_changes *changes, unsigned counter,
 	double words_per_us)
 {
-	double change = 0, interval_us = (double)changes->interval_us[counter];
+	double change = 0;
+	double interval_us = (double)
+		changes->interval_us[triad_engine_attribute(changes, counter)];
 
 	if (changes->changed & 1u << counter)
 		change = (double)changes->change[counter];

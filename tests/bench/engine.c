@@ -7,6 +7,11 @@
  *                 random order (seed printed)
  * octets_per_port what the engine takes
  * copy_ratio      that time over the time of memcpy of ports x octets_per_port
+ * watch           the same for a sweep as it is on a busy fabric, with what comes after
+ *                 it: the data counters, PortXmitWait and packets of every port change,
+ *                 errors of one port in a hundred; then rates, thresholds and
+ * histograms ns_per_port     both; look_ns_per_port: what comes after the sweep alone
+ *   octets_per_port of histograms and alerts
  *
  * Best of five rounds each, in turn.  Nothing here is asserted: machines differ. */
 #include <inttypes.h>
@@ -15,6 +20,7 @@
 #include <string.h>
 
 #include "perfmgr/engine.h"
+#include "perfmgr/watch.h"
 #include "triad/clock.h"
 
 #define ROUNDS 5
@@ -22,8 +28,13 @@
 /* The collector knows a port while its answer is decoded: so long before the update. */
 #define PORTS_AHEAD 4
 
+/* Of one port in so many errors change. */
+#define PORTS_PER_ERROR 100
+
 struct bench {
 	unsigned n_ports;
+	struct triad_view *view;
+	struct triad_watch *watch;
 	uint64_t seed;
 	struct triad_engine *engine;
 	uint32_t *rows;  /* in the order of the fabric */
@@ -57,9 +68,13 @@ static struct triad_fabric *make_fabric(unsigned n_ports)
 	struct triad_fabric *fabric;
 
 	for (unsigned i = 0; i < n_ports; i++) {
-		struct triad_fabric_node node = {.guid = 1 + i / PORTS_PER_SWITCH};
+		struct triad_fabric_node node = {
+			.guid = 1 + i / PORTS_PER_SWITCH, .type = TRIAD_NODE_SWITCH};
 		struct triad_fabric_port port = {
-			.number = (uint8_t)(1 + i % PORTS_PER_SWITCH), .has_pma = true};
+			.number = (uint8_t)(1 + i % PORTS_PER_SWITCH),
+			.width = 2,
+			.speed_ext = 2,
+			.has_pma = true};
 
 		if (i % PORTS_PER_SWITCH == 0)
 			triad_fabric_builder_add_node(builder, &node, "", NULL, 0);
@@ -69,6 +84,28 @@ static struct triad_fabric *make_fabric(unsigned n_ports)
 		die("no fabric");
 	triad_fabric_builder_free(builder);
 	return fabric;
+}
+
+static void drop_alert(
+	void *context, enum triad_alert_change change, const struct triad_alert *alert)
+{
+}
+
+static void make_watch(struct bench *bench, struct triad_fabric *fabric)
+{
+	static const struct triad_alerts_sink sink = {.take = drop_alert};
+	struct triad_groups *groups;
+	struct triad_conf conf;
+
+	triad_conf_init(&conf, 1);
+	groups = need(triad_groups_new(&conf));
+	bench->view = need(triad_view_new(bench->engine, fabric, groups));
+	memcpy(bench->view->rows, bench->rows, bench->n_ports * sizeof(*bench->rows));
+	triad_groups_unref(groups);
+	bench->watch = need(triad_watch_new(&sink));
+	triad_watch_configure(bench->watch, &conf, 1);
+	if (triad_watch_adopt(bench->watch, bench->view, 1))
+		die("out of memory");
 }
 
 static void shuffle(struct bench *bench)
@@ -83,10 +120,11 @@ static void shuffle(struct bench *bench)
 	}
 }
 
-/* Microseconds for one sweep. */
-static uint64_t sweep(struct bench *bench, uint64_t now_us)
+/* Microseconds for one sweep; with 'all_errors' those of every port change. */
+static uint64_t sweep(struct bench *bench, bool all_errors, uint64_t now_us)
 {
-	struct triad_pma_reading errors = {0}, data = {0};
+	struct triad_pma_reading errors = {0}, quiet, data = {0};
+	unsigned n = 0;
 	uint64_t begun_us;
 
 	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++) {
@@ -96,13 +134,18 @@ static uint64_t sweep(struct bench *bench, uint64_t now_us)
 		reading->has |= 1u << i;
 		reading->raw[i] = now_us / TRIAD_US_PER_S;
 	}
+	quiet = errors;
+	for (unsigned i = 0; i < TRIAD_PORT_XMIT_WAIT; i++)
+		quiet.raw[i] = 0;
 	begun_us = triad_clock_now_us();
 	for (unsigned i = 0; i < bench->n_ports; i++) {
 		if (i + PORTS_AHEAD < bench->n_ports)
 			triad_engine_prefetch(
 				bench->engine, bench->order[i + PORTS_AHEAD]);
 		triad_engine_update(bench->engine, bench->order[i],
-			TRIAD_PMA_PORT_COUNTERS, &errors, now_us);
+			TRIAD_PMA_PORT_COUNTERS,
+			all_errors || n++ % PORTS_PER_ERROR == 0 ? &errors : &quiet,
+			now_us);
 		triad_engine_update(bench->engine, bench->order[i],
 			TRIAD_PMA_PORT_COUNTERS_EXTENDED, &data, now_us);
 		triad_engine_mark(bench->engine, bench->order[i], true);
@@ -125,8 +168,39 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+struct watched {
+	double ns_per_port, look_ns_per_port, octets_per_port;
+};
+
+/* Sweeps with a look at what they found. */
+static struct watched measure_watch(struct bench *bench)
+{
+	uint64_t now_us = 3600 * TRIAD_US_PER_S, best_us = UINT64_MAX,
+		 best_look_us = UINT64_MAX;
+	double per_port = 1000.0 / bench->n_ports;
+
+	for (unsigned i = 0; i <= ROUNDS; i++, now_us += 60 * TRIAD_US_PER_S) {
+		uint64_t sweep_us = sweep(bench, false, now_us), begun_us, look_us;
+
+		begun_us = triad_clock_now_us();
+		triad_watch_end_sweep(bench->watch, now_us, false, now_us);
+		look_us = triad_clock_now_us() - begun_us;
+		if (!i)
+			continue; /* resets: what the rounds before counted */
+		best_us = least(best_us, sweep_us + look_us);
+		best_look_us = least(best_look_us, look_us);
+	}
+	return (struct watched){
+		.ns_per_port = (double)best_us * per_port,
+		.look_ns_per_port = (double)best_look_us * per_port,
+		.octets_per_port = (double)triad_watch_status(bench->watch).octets /
+			bench->n_ports,
+	};
+}
+
 static void measure(struct bench *bench, bool as_json)
 {
+	struct watched watched;
 	size_t octets = triad_engine_octets(bench->engine);
 	char *from = need(malloc(octets)), *to = need(malloc(octets));
 	uint64_t sweep_us = UINT64_MAX, copy_us = UINT64_MAX, seed = bench->seed;
@@ -135,16 +209,21 @@ static void measure(struct bench *bench, bool as_json)
 	memset(to, 1, octets);
 	shuffle(bench);
 	for (unsigned i = 1; i <= ROUNDS; i++) {
-		sweep_us = least(sweep_us, sweep(bench, i * 60 * TRIAD_US_PER_S));
+		sweep_us = least(sweep_us, sweep(bench, true, i * 60 * TRIAD_US_PER_S));
 		copy_us = least(copy_us, copy(to, from, octets));
 	}
+	watched = measure_watch(bench);
 	printf(as_json ? "{\"ports\":%u,\"seed\":%" PRIu64 ",\"ns_per_port\":%.1f,"
-			 "\"octets_per_port\":%.1f,\"copy_ratio\":%.2f}\n"
+			 "\"octets_per_port\":%.1f,\"copy_ratio\":%.2f,\"watch\":{"
+			 "\"ns_per_port\":%.1f,\"look_ns_per_port\":%.1f,"
+			 "\"octets_per_port\":%.1f}}\n"
 		       : "%u ports (seed %" PRIu64 "): %.1f ns and %.1f octets a port, "
-			 "%.2f times a copy\n",
+			 "%.2f times a copy\nwatched: %.1f ns, of these %.1f after "
+			 "the sweep; %.1f octets more\n",
 		bench->n_ports, seed, (double)sweep_us * 1000 / bench->n_ports,
 		(double)octets / bench->n_ports,
-		(double)sweep_us / (double)(copy_us ? copy_us : 1));
+		(double)sweep_us / (double)(copy_us ? copy_us : 1), watched.ns_per_port,
+		watched.look_ns_per_port, watched.octets_per_port);
 	free(from);
 	free(to);
 }
@@ -171,7 +250,10 @@ int main(int argc, char **argv)
 	bench.order = need(calloc(bench.n_ports, sizeof(*bench.order)));
 	if (triad_engine_adopt(bench.engine, fabric, 1, bench.rows))
 		die("the engine takes no fabric of that size");
+	make_watch(&bench, fabric);
 	measure(&bench, as_json);
+	triad_watch_free(bench.watch);
+	triad_view_unref(bench.view);
 	free(bench.rows);
 	free(bench.order);
 	triad_engine_free(bench.engine);

@@ -305,6 +305,7 @@ START_TEST(test_wait_as_share_of_time)
 
 	fabric->ports[port].width = 2;
 	fabric->ports[port].speed = 1;
+	triad_collector_set_fabric(collector, fabric);
 	agents->raw[port][TRIAD_PORT_XMIT_WAIT] += words * 24 / 100;
 	sweep(1);
 	ck_assert_uint_eq(n_seen, 0);
@@ -427,7 +428,7 @@ START_TEST(test_more_alerts_than_fit_are_counted)
 	struct triad_view *view = triad_view_new(engine, large, groups);
 	struct triad_alerts *alerts = triad_alerts_new(&sink);
 
-	changes.interval_us[TRIAD_SYMBOL_ERROR_COUNTER] = 10e6f;
+	changes.interval_us[TRIAD_PMA_PORT_COUNTERS] = 10e6f;
 	changes.change[TRIAD_SYMBOL_ERROR_COUNTER] = 100;
 	triad_alerts_configure(alerts, &alert_params, &conf, S);
 	ck_assert_int_eq(triad_alerts_adopt(alerts, view, S), 0);

@@ -26,6 +26,11 @@ static uint64_t random_value(unsigned max_bits)
 	return (value & ((UINT64_C(1) << (bits - 1)) - 1)) | UINT64_C(1) << (bits - 1);
 }
 
+static bool add(struct triad_histogram *histogram, uint64_t value)
+{
+	return triad_histogram_add(histogram, triad_histogram_place((double)value));
+}
+
 static bool are_equal(const struct triad_histogram *a, const struct triad_histogram *b)
 {
 	return a->first == b->first && a->n == b->n && a->joined == b->joined &&
@@ -40,7 +45,7 @@ START_TEST(test_value_is_in_its_bucket)
 		uint64_t value = random_value(62);
 
 		triad_histogram_init(&histogram, 16);
-		ck_assert(triad_histogram_add(&histogram, value));
+		ck_assert(add(&histogram, value));
 		ck_assert_uint_eq(histogram.n, 1);
 		bucket = triad_histogram_bucket(&histogram, 0);
 		ck_assert_uint_eq(bucket.count, 1);
@@ -65,7 +70,7 @@ START_TEST(test_middle_of_bucket_error_is_bounded)
 
 		triad_histogram_init(&histogram, 2 + (unsigned)rand() % 60);
 		for (unsigned i = 0; i < 500; i++)
-			ck_assert(triad_histogram_add(&histogram, random_value(bits)));
+			ck_assert(add(&histogram, random_value(bits)));
 		bound = ldexp(1, -(triad_histogram_scale(&histogram) + 1));
 		for (unsigned i = 0; i < histogram.n; i++) {
 			struct triad_histogram_bucket b =
@@ -93,7 +98,7 @@ START_TEST(test_counts_are_those_of_all_values)
 		triad_histogram_init(&histogram, 2 + (unsigned)rand() % 40);
 		for (unsigned i = 0; i < 400; i++) {
 			values[i] = random_value(bits);
-			ck_assert(triad_histogram_add(&histogram, values[i]));
+			ck_assert(add(&histogram, values[i]));
 			ck_assert_uint_le(histogram.n, histogram.most);
 		}
 		ck_assert_uint_eq(triad_histogram_count(&histogram), 400);
@@ -119,7 +124,7 @@ static void fill(struct triad_histogram *histogram, unsigned most, unsigned n,
 	triad_histogram_init(histogram, most);
 	for (unsigned i = 0; i < n; i++) {
 		values[i] = random_value(bits);
-		ck_assert(triad_histogram_add(histogram, values[i]));
+		ck_assert(add(histogram, values[i]));
 	}
 }
 
@@ -140,7 +145,7 @@ START_TEST(test_merge_is_exact_associative_and_commutative)
 
 			fill(&part[i], most, n, 1 + (unsigned)rand() % 62, values[i]);
 			for (unsigned j = 0; j < n; j++)
-				ck_assert(triad_histogram_add(&plain, values[i][j]));
+				ck_assert(add(&plain, values[i][j]));
 		}
 		ck_assert(triad_histogram_merge(&left, &part[0]));
 		ck_assert(triad_histogram_merge(&left, &part[1]));
@@ -170,9 +175,9 @@ START_TEST(test_coarse_into_fine_becomes_coarse)
 
 	triad_histogram_init(&fine, TRIAD_HISTOGRAM_MOST);
 	triad_histogram_init(&coarse, 4);
-	ck_assert(triad_histogram_add(&fine, 1000));
-	ck_assert(triad_histogram_add(&coarse, 10));
-	ck_assert(triad_histogram_add(&coarse, 1000000));
+	ck_assert(add(&fine, 1000));
+	ck_assert(add(&coarse, 10));
+	ck_assert(add(&coarse, 1000000));
 	ck_assert_int_lt(triad_histogram_scale(&coarse), 0);
 	ck_assert(triad_histogram_merge(&fine, &coarse));
 	ck_assert_int_eq(triad_histogram_scale(&fine), triad_histogram_scale(&coarse));
@@ -188,7 +193,7 @@ START_TEST(test_quantile_is_within_the_error)
 
 	triad_histogram_init(&histogram, TRIAD_HISTOGRAM_MOST);
 	for (uint64_t i = 1; i <= 1000; i++)
-		ck_assert(triad_histogram_add(&histogram, i * 1000));
+		ck_assert(add(&histogram, i * 1000));
 	ck_assert_double_eq_tol(
 		triad_histogram_quantile(&histogram, 0, 0.5), 500000, 62500);
 	ck_assert_double_eq_tol(
@@ -203,10 +208,20 @@ END_TEST
 
 START_TEST(test_rate_of_one_event_in_an_hour_is_not_none)
 {
-	ck_assert_uint_eq(triad_histogram_of_rate(1, 3600e6f), 1);
-	ck_assert_uint_eq(triad_histogram_of_rate(1, 1e6f), 4096);
-	ck_assert_uint_eq(triad_histogram_of_rate(1, 1e12f), 1);
-	ck_assert_uint_eq(triad_histogram_of_rate(UINT64_MAX, 1.0f), UINT64_C(1) << 62);
+	struct triad_histogram histogram;
+	struct triad_histogram_bucket bucket;
+
+	triad_histogram_init(&histogram, 16);
+	ck_assert(triad_histogram_add(
+		&histogram, triad_histogram_place(triad_histogram_factor(3600e6))));
+	bucket = triad_histogram_bucket(&histogram, 0);
+	ck_assert_double_eq_tol(bucket.low, 4096.0 / 3600, 0.15);
+	triad_histogram_clear(&histogram);
+	ck_assert_uint_eq(triad_histogram_place(triad_histogram_factor(1e12)), 0);
+	ck_assert_uint_eq(triad_histogram_place(0x1p63), TRIAD_HISTOGRAM_MOST - 1);
+	ck_assert_uint_eq(triad_histogram_place((double)UINT64_MAX * 4096),
+		TRIAD_HISTOGRAM_MOST - 1);
+	ck_assert_uint_eq(triad_histogram_place(4096), 48);
 }
 END_TEST
 
