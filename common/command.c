@@ -211,7 +211,8 @@ static int set_node(struct parser *parser, const char *value)
 	return 0;
 }
 
-static int set_counter(struct parser *parser, const char *value)
+/* 'what' the user wrote before it: "--by ", or nothing. */
+static int set_counter(struct parser *parser, const char *what, const char *value)
 {
 	struct triad_text_guess guess = {.word = value};
 	int counter = triad_counter_find(value);
@@ -225,10 +226,20 @@ static int set_counter(struct parser *parser, const char *value)
 		if (triad_text_guess_try(&guess, triad_counters[i].name))
 			best = triad_counters[i].name;
 	if (best)
-		return complain(parser,
-			"--by %.80s: no such counter; did you mean '%s'?", value, best);
-	return complain(parser,
-		"--by %.80s: no such counter; 'help perf top' lists them", value);
+		return complain(parser, "%s%.80s: no such counter; did you mean '%s'?",
+			what, value, best);
+	return complain(parser, "%s%.80s: no such counter; 'help %s' lists them", what,
+		value, parser->verb->name);
+}
+
+static int copy_argument(struct parser *parser, const char *what, char *to, size_t size,
+	const char *word)
+{
+	if (strlen(word) >= size)
+		return complain(parser, "%s has %zu octets; allowed are %zu", what,
+			strlen(word), size - 1);
+	strcpy(to, word);
+	return 0;
 }
 
 static int set_option(
@@ -247,7 +258,10 @@ static int set_option(
 	case TRIAD_OPTION_KIND_NODE:
 		return set_node(parser, value);
 	case TRIAD_OPTION_KIND_COUNTER:
-		return set_counter(parser, value);
+		return set_counter(parser, "--by ", value);
+	case TRIAD_OPTION_KIND_GROUP:
+		return copy_argument(parser, "--group", parser->command->group,
+			sizeof(parser->command->group), value);
 	}
 	return EINVAL;
 }
@@ -304,16 +318,6 @@ static int parse_rest(struct parser *parser, const char **arguments, int *n_argu
 	return 0;
 }
 
-static int copy_argument(struct parser *parser, const char *what, char *to, size_t size,
-	const char *word)
-{
-	if (strlen(word) >= size)
-		return complain(parser, "%s has %zu octets; allowed are %zu", what,
-			strlen(word), size - 1);
-	strcpy(to, word);
-	return 0;
-}
-
 static int take_topic(struct parser *parser, int n_words, const char *const *words)
 {
 	struct triad_command *command = parser->command;
@@ -333,6 +337,17 @@ static int take_topic(struct parser *parser, int n_words, const char *const *wor
 	return 0;
 }
 
+static int take_histogram(struct parser *parser, const char *counter)
+{
+	const struct triad_command *command = parser->command;
+
+	if (command->port >= 0 && !command->node[0])
+		return complain(parser, "--port needs --node");
+	if (command->group[0] && command->node[0])
+		return complain(parser, "--group and --node exclude each other");
+	return set_counter(parser, "", counter);
+}
+
 static int take_arguments(
 	struct parser *parser, const char *const *arguments, int n_arguments)
 {
@@ -347,6 +362,8 @@ static int take_arguments(
 		command->interval_s = DEFAULT_INTERVAL_S;
 	if (command->verb == TRIAD_COMMAND_HELP)
 		return take_topic(parser, n_arguments, arguments);
+	if (command->verb == TRIAD_COMMAND_PERF_HISTOGRAM)
+		return take_histogram(parser, arguments[0]);
 	if (command->verb != TRIAD_COMMAND_SET)
 		return 0;
 	error = copy_argument(

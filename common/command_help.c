@@ -56,7 +56,8 @@ static void append_verb(
 	if (verb->options & ~TRIAD_OPTION_BIT(TRIAD_OPTION_COLOR))
 		triad_text_append(text, size, "\n");
 	append_options(verb, text, size);
-	if (verb->options & TRIAD_OPTION_BIT(TRIAD_OPTION_BY))
+	if (verb->options & TRIAD_OPTION_BIT(TRIAD_OPTION_BY) ||
+		verb->verb == TRIAD_COMMAND_PERF_HISTOGRAM)
 		append_counters(text, size);
 }
 

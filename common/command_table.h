@@ -15,6 +15,7 @@ enum triad_option_kind {
 	TRIAD_OPTION_KIND_CHOICE, /* one of 'choices'; the value is its index */
 	TRIAD_OPTION_KIND_NODE,
 	TRIAD_OPTION_KIND_COUNTER,
+	TRIAD_OPTION_KIND_GROUP,
 };
 
 struct triad_option {
@@ -34,6 +35,9 @@ enum {
 	TRIAD_OPTION_TYPE,
 	TRIAD_OPTION_ERRORS,
 	TRIAD_OPTION_HARDWARE,
+	TRIAD_OPTION_GROUP,
+	TRIAD_OPTION_ALL,
+	TRIAD_OPTION_CLEAR,
 	TRIAD_OPTION_BY,
 	TRIAD_OPTION_LIMIT,
 	TRIAD_OPTION_WATCH,
@@ -56,7 +60,7 @@ struct triad_verb {
 	int n_arguments_min, n_arguments_max;
 };
 
-#define TRIAD_N_VERBS 8
+#define TRIAD_N_VERBS 10
 
 extern const struct triad_verb triad_verbs[TRIAD_N_VERBS];
 

@@ -9,7 +9,8 @@
 #include "triad/lists.h"
 
 /* In the order of enum triad_log_level. */
-static const char *const log_levels[] = {"error", "info", "verbose", "debug", NULL};
+static const char *const log_levels[] = {
+	"error", "warning", "info", "verbose", "debug", NULL};
 
 /* In the order of the enums of triad/conf.h and enum triad_sweep_mode. */
 static const char *const sweep_modes[] = {"triad", "full", "errors", NULL};

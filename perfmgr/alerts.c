@@ -40,6 +40,7 @@ struct triad_alerts {
 	unsigned n_notes; /* ever */
 	struct triad_alert cleared[TRIAD_ALERTS_MAX_CLEARED];
 	uint64_t last_id;
+	bool told; /* the sink something, in the present call */
 	struct triad_alerts_counts counts;
 };
 
@@ -319,8 +320,8 @@ static void look_at_known(struct triad_alerts *alerts, uint32_t port,
 		if (finding->end != index || cause >= TRIAD_N_COUNTERS ||
 			!(changes->fresh & 1u << cause))
 			continue;
-		value = triad_limits_measure(
-			&limits->of[cause], changes, cause, (double)alerts->words_per_us[port]);
+		value = triad_limits_measure(&limits->of[cause], changes, cause,
+			(double)alerts->words_per_us[port]);
 		under = finding->raised ? alerts->params.clear_below : 1;
 		finding->value = isnan(value) ? 0 : (float)value;
 		if (isnan(value) || value < under * limits->of[cause].value)
@@ -452,7 +453,15 @@ static void put_in_order(struct triad_alert *alert)
 static void tell(struct triad_alerts *alerts, enum triad_alert_change change,
 	const struct triad_alert *alert)
 {
+	alerts->told = true;
 	alerts->sink.take(alerts->sink.context, change, alert);
+}
+
+static void tell_done(struct triad_alerts *alerts)
+{
+	if (alerts->told && alerts->sink.done)
+		alerts->sink.done(alerts->sink.context);
+	alerts->told = false;
 }
 
 static void raise_alert(
@@ -555,6 +564,7 @@ static void settle_all(struct triad_alerts *alerts, uint64_t now_us)
 		if (entry)
 			settle(alerts, entry, now_us);
 	}
+	tell_done(alerts);
 }
 
 void triad_alerts_end_sweep(struct triad_alerts *alerts, bool cut, uint64_t now_us)
@@ -576,6 +586,7 @@ static void end_all(struct triad_alerts *alerts, uint64_t now_us)
 		if (entry)
 			end_alert(alerts, entry, now_us);
 	}
+	tell_done(alerts);
 }
 
 void triad_alerts_configure(struct triad_alerts *alerts,
@@ -794,7 +805,6 @@ size_t triad_alerts_octets(const struct triad_alerts *alerts)
 
 	if (alerts->view)
 		octets += alerts->view->fabric->n_nodes * sizeof(struct node_state) +
-			alerts->view->fabric->n_ports *
-				(sizeof(bool) + sizeof(float));
+			alerts->view->fabric->n_ports * (sizeof(bool) + sizeof(float));
 	return octets;
 }

@@ -116,6 +116,8 @@ enum triad_alert_change {
 struct triad_alerts_sink {
 	void (*take)(void *context, enum triad_alert_change change,
 		const struct triad_alert *alert);
+	/* That were all for now; called after one take() or more.  May be NULL. */
+	void (*done)(void *context);
 	void *context;
 };
 

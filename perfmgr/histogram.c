@@ -189,3 +189,11 @@ double triad_histogram_quantile(
 	}
 	return 0;
 }
+
+double triad_histogram_error(const struct triad_histogram *histogram)
+{
+	int scale = triad_histogram_scale(histogram);
+
+	/* A bucket is a share of an octave wide, or several octaves. */
+	return scale >= 0 ? ldexp(1, -(scale + 1)) : (exp2(ldexp(1, -scale)) - 1) / 2;
+}

@@ -109,6 +109,9 @@ uint64_t triad_histogram_count(const struct triad_histogram *histogram);
 double triad_histogram_quantile(
 	const struct triad_histogram *histogram, uint64_t n_zeros, double share);
 
+/* By what share of a value the middle of its bucket is off at most. */
+double triad_histogram_error(const struct triad_histogram *histogram);
+
 static inline int triad_histogram_scale(const struct triad_histogram *histogram)
 {
 	return TRIAD_HISTOGRAM_MAX_SCALE - histogram->joined;

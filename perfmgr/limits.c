@@ -42,8 +42,8 @@ double triad_limits_measure(const struct triad_threshold *threshold,
 	double words_per_us)
 {
 	double change = 0;
-	double interval_us = (double)
-		changes->interval_us[triad_engine_attribute(changes, counter)];
+	double interval_us =
+		(double)changes->interval_us[triad_engine_attribute(changes, counter)];
 
 	if (changes->changed & 1u << counter)
 		change = (double)changes->change[counter];

@@ -8,38 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plugin/command_format.h"
 #include "plugin/command_ports.h"
 #include "plugin/instance.h"
 #include "triad/json.h"
-
-/* "1.23 GB": three digits that count. */
-static void format_scaled(char *text, size_t size, double value, const char *unit)
-{
-	static const char *const prefixes[] = {"", "k", "M", "G", "T", "P", "E"};
-	unsigned i = 0;
-
-	while (value >= 999.5 && i < 6) {
-		value /= 1000;
-		i++;
-	}
-	snprintf(text, size, "%.*f%s%s%s",
-		i == 0 || value >= 99.95 ? 0
-			: value >= 9.995 ? 1
-					 : 2,
-		value, prefixes[i][0] || unit[0] ? " " : "", prefixes[i], unit);
-}
-
-static void format_counter(char *text, size_t size, unsigned counter, double value)
-{
-	if (isnan(value))
-		snprintf(text, size, "-");
-	else if (triad_counters[counter].unit == TRIAD_UNIT_EVENTS && value < 1e7)
-		snprintf(text, size, value < 100 ? "%.4g" : "%.0f", value);
-	else if (triad_counters[counter].unit == TRIAD_UNIT_WORDS)
-		format_scaled(text, size, value * 4, "B");
-	else
-		format_scaled(text, size, value, "");
-}
 
 /* The errors that are not 0, by their names; "+" for one that stopped at its maximum.
  */
@@ -66,16 +38,6 @@ static void format_far_end(
 		snprintf(text, size, "-");
 }
 
-/* Columns a terminal needs for UTF-8 text, wide characters apart. */
-static int width_of(const char *text)
-{
-	int width = 0;
-
-	for (; *text; text++)
-		width += (*text & 0xc0) != 0x80;
-	return width;
-}
-
 struct widths {
 	int name;
 	int far_end;
@@ -83,7 +45,8 @@ struct widths {
 
 static void put_padded(struct triad_output *output, const char *text, int width)
 {
-	triad_output_printf(output, "%s%*s", text, width - width_of(text), "");
+	triad_output_printf(
+		output, "%s%*s", text, width - triad_command_width(text), "");
 }
 
 /* The columns that 'perf show' and 'perf top' begin with. */
@@ -174,7 +137,7 @@ static void put_line(struct triad_output *output, const struct triad_shown_port 
 
 		snprintf(value, sizeof(value), "-");
 		if (row->has & 1u << counter)
-			format_counter(value, sizeof(value), counter,
+			triad_command_format_counter(value, sizeof(value), counter,
 				(double)row->total[counter]);
 		triad_output_printf(output, "  %9s", value);
 	}
@@ -187,10 +150,10 @@ static void put_line(struct triad_output *output, const struct triad_shown_port 
 static void widen(struct widths *widths, const struct triad_shown_port *shown)
 {
 	char far_end[TRIAD_NODE_NAME_SIZE + 8];
-	int name = width_of(shown->node->name), far;
+	int name = triad_command_width(shown->node->name), far;
 
 	format_far_end(far_end, sizeof(far_end), shown);
-	far = width_of(far_end);
+	far = triad_command_width(far_end);
 	if (name > widths->name)
 		widths->name = name;
 	if (far > widths->far_end)
@@ -405,10 +368,11 @@ static void top_table(const struct triad_view *view, const struct ranked *ranked
 	for (uint32_t i = 0; i < n && !output->failed; i++) {
 		triad_shown_port_read(&shown, view, ranked[i].port);
 		put_place(output, &shown, widths);
-		format_counter(value, sizeof(value), by, ranked[i].rate);
+		triad_command_format_counter(value, sizeof(value), by, ranked[i].rate);
 		snprintf(rate, sizeof(rate), "%s%s", value,
 			isnan(ranked[i].rate) ? "" : "/s");
-		format_counter(value, sizeof(value), by, (double)ranked[i].total);
+		triad_command_format_counter(
+			value, sizeof(value), by, (double)ranked[i].total);
 		triad_output_printf(output, "  %12s  %9s%s\n", rate, value,
 			shown.row.answered ? "" : "  unanswered");
 	}

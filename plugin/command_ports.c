@@ -35,6 +35,21 @@ static bool has_guid(const struct triad_fabric *fabric,
 	return fabric->nodes[port->node].guid == guid || port->guid == guid;
 }
 
+static bool is_name(const struct triad_command *command, const char *name)
+{
+	return strcmp(command->node, name) == 0 || fnmatch(command->node, name, 0) == 0;
+}
+
+bool triad_command_is_node(
+	const struct triad_command *command, const char *name, uint64_t guid)
+{
+	uint64_t wanted;
+
+	if (parse_guid(command->node, &wanted))
+		return wanted == guid;
+	return is_name(command, name);
+}
+
 static bool is_node_wanted(const struct triad_command *command,
 	const struct triad_fabric *fabric, const struct triad_fabric_port *port)
 {
@@ -53,8 +68,7 @@ static bool is_node_wanted(const struct triad_command *command,
 		return true;
 	if (parse_guid(command->node, &guid))
 		return has_guid(fabric, port, guid);
-	return strcmp(command->node, node->name) == 0 ||
-		fnmatch(command->node, node->name, 0) == 0;
+	return is_name(command, node->name);
 }
 
 bool triad_command_wants_port(const struct triad_command *command,
@@ -64,6 +78,23 @@ bool triad_command_wants_port(const struct triad_command *command,
 
 	return port->has_pma && (command->port < 0 || command->port == port->number) &&
 		is_node_wanted(command, fabric, port);
+}
+
+uint32_t triad_command_find_node(const struct triad_command *command,
+	const struct triad_fabric *fabric, uint32_t *n)
+{
+	uint32_t found = TRIAD_FABRIC_NONE;
+
+	*n = 0;
+	for (uint32_t i = 0; i < fabric->n_ports; i++) {
+		const struct triad_fabric_port *port = &fabric->ports[i];
+
+		if (port->node == found || !is_node_wanted(command, fabric, port))
+			continue;
+		found = port->node;
+		++*n;
+	}
+	return *n == 1 ? found : TRIAD_FABRIC_NONE;
 }
 
 /* --- one port, as text and as JSON --- */

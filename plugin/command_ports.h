@@ -30,6 +30,15 @@ struct triad_shown_port {
 bool triad_command_wants_port(const struct triad_command *command,
 	const struct triad_fabric *fabric, uint32_t port);
 
+/* Whether --node chooses the node. */
+bool triad_command_is_node(
+	const struct triad_command *command, const char *name, uint64_t guid);
+
+/* The one node that --node chooses, by GUID, name or pattern; TRIAD_FABRIC_NONE when
+ * there is none, or when it chooses several: '*n' says how many. */
+uint32_t triad_command_find_node(const struct triad_command *command,
+	const struct triad_fabric *fabric, uint32_t *n);
+
 /* Everything about port 'port' of the view. */
 void triad_shown_port_read(
 	struct triad_shown_port *shown, const struct triad_view *view, uint32_t port);

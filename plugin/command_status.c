@@ -198,6 +198,10 @@ static void report_last_sweep(
 		triad_clock_format(triad_clock_wall_us() - ago_us, at);
 	fact(report, "sweeps", "sweeps", status->n_sweeps, "");
 	fact(report, "sweeps_late", "sweeps late", status->n_late, "");
+	fact(report, "group_sweeps", "sweeps of groups", status->n_group_sweeps, "");
+	fact(report, "period_jitter_us", "last sweep begun late by", status->delay_us,
+		"us");
+	fact(report, "period_jitter_max_us", "at most", status->delay_max_us, "us");
 	fact_text(report, "last_sweep", "last sweep", status->n_sweeps ? at : NULL);
 	fact(report, "last_sweep_ms", "last sweep took",
 		status->duration_us / TRIAD_US_PER_MS, "ms");
@@ -207,6 +211,28 @@ static void report_last_sweep(
 		"");
 	fact(report, "ports_left_out", "of these, silent for long and not asked",
 		status->last.n_left_out, "");
+}
+
+static void report_watch(struct report *report, struct triad_plugin *plugin)
+{
+	struct triad_watch_status status =
+		triad_watch_status(triad_perf_watch(plugin->perf));
+	struct triad_alert_log_status log = triad_alert_log_status(plugin->alert_log);
+
+	section(report, "alerts", "Alerts");
+	fact(report, "active", "active", status.alerts.n_active, "");
+	fact(report, "raised", "raised", status.alerts.n_raised, "");
+	fact(report, "cleared", "cleared", status.alerts.n_cleared, "");
+	fact(report, "not_kept", "too many to be kept", status.alerts.n_not_kept, "");
+	fact(report, "summarised", "logged as a sum", log.n_summarised, "");
+	fact(report, "file_lines", "lines in the file", log.n_file_lines, "");
+	fact(report, "file_dropped", "lines not written", log.n_file_dropped, "");
+	fact_text(report, "file_error", "last try to write",
+		log.file_error ? strerror(log.file_error) : NULL);
+	fact(report, "look_us", "last look at a sweep", status.walk_us, "us");
+	fact(report, "samples_dropped", "samples of histograms lost",
+		status.samples_dropped, "");
+	section_end(report);
 }
 
 static void report_mads(
@@ -282,6 +308,8 @@ static void report_memory(struct report *report, struct triad_plugin *plugin)
 	section(report, "memory", "Memory");
 	fact_octets(report, "counters_octets", "counters",
 		triad_perf_status(plugin->perf).octets);
+	fact_octets(report, "watch_octets", "histograms and alerts",
+		triad_watch_status(triad_perf_watch(plugin->perf)).octets);
 	fact_octets(report, "topology_octets", "topology",
 		triad_worker_status(plugin->worker).octets);
 	fact_octets(report, "process_octets", "OpenSM with Triad", resident_octets());
@@ -298,6 +326,7 @@ int triad_command_run_status(struct triad_plugin *plugin,
 		triad_json_object_begin(&report.json, NULL);
 	report_sm(&report, plugin);
 	report_perfmgr(&report, plugin);
+	report_watch(&report, plugin);
 	report_topology(&report, plugin);
 	report_control(&report, plugin);
 	report_memory(&report, plugin);

@@ -103,6 +103,10 @@ static int run(struct triad_plugin *plugin, const char *prefix,
 		return triad_command_run_perf_sweep(plugin, command, output);
 	case TRIAD_COMMAND_PERF_RESET:
 		return triad_command_run_perf_reset(plugin, command, output);
+	case TRIAD_COMMAND_PERF_HISTOGRAM:
+		return triad_command_run_perf_histogram(plugin, command, output);
+	case TRIAD_COMMAND_ALERTS:
+		return triad_command_run_alerts(plugin, command, output);
 	case TRIAD_COMMAND_SET:
 		return run_set(plugin, command, output);
 	case TRIAD_COMMAND_RELOAD:

@@ -27,6 +27,10 @@ int triad_command_run_perf_sweep(struct triad_plugin *plugin,
 	const struct triad_command *command, struct triad_output *output);
 int triad_command_run_perf_reset(struct triad_plugin *plugin,
 	const struct triad_command *command, struct triad_output *output);
+int triad_command_run_perf_histogram(struct triad_plugin *plugin,
+	const struct triad_command *command, struct triad_output *output);
+int triad_command_run_alerts(struct triad_plugin *plugin,
+	const struct triad_command *command, struct triad_output *output);
 
 /* Why the PerfManager doesn't run, and what to do; NULL when it does. */
 const char *triad_commands_perf_trouble(struct triad_plugin *plugin);

@@ -59,6 +59,31 @@ static void delete (void *context)
 	triad_plugin_free(plugin);
 }
 
+/* Of the trap that 'notice' is: what it was about, as far as we know its kind. */
+static struct triad_trap read_trap(const ib_mad_notice_attr_t *notice)
+{
+	struct triad_trap trap = {.at_us = triad_clock_now_us()};
+
+	if (!notice || !ib_notice_is_generic(notice))
+		return trap;
+	trap.number = cl_ntoh16(notice->g_or_v.generic.trap_num);
+	switch (trap.number) {
+	case 128: /* the state of a link changed */
+		trap.lid = cl_ntoh16(notice->data_details.ntc_128.sw_lid);
+		break;
+	case 129: /* LocalLinkIntegrity */
+	case 130: /* ExcessiveBufferOverrun */
+	case 131: /* FlowControlUpdate */
+		trap.lid = cl_ntoh16(notice->data_details.ntc_129_131.lid);
+		trap.port = notice->data_details.ntc_129_131.port_num;
+		break;
+	case 144: /* capabilities, or local changes */
+		trap.lid = cl_ntoh16(notice->data_details.ntc_144.lid);
+		break;
+	}
+	return trap;
+}
+
 /* OpenSM calls this with its own locks held for some events: it only notes. */
 static void report(void *context, osm_epi_event_id_t id, void *data)
 {
@@ -77,6 +102,7 @@ static void report(void *context, osm_epi_event_id_t id, void *data)
 	};
 	struct triad_plugin *plugin = context;
 	enum triad_event_kind kind = TRIAD_N_EVENTS;
+	struct triad_trap trap;
 
 	if ((unsigned)id < sizeof(kinds) / sizeof(kinds[0]))
 		kind = kinds[id];
@@ -88,6 +114,11 @@ static void report(void *context, osm_epi_event_id_t id, void *data)
 		return;
 	if (kind == TRIAD_EVENT_SWEEP_START)
 		triad_worker_note_sweep(plugin->worker);
+	if (kind == TRIAD_EVENT_TRAP) {
+		trap = read_trap(data);
+		triad_events_put_trap(plugin->events, &trap);
+		return;
+	}
 	triad_events_put(plugin->events, kind, triad_clock_now_us());
 }
 

@@ -8,12 +8,15 @@
 #include "plugin/thread.h"
 
 #define RING_SIZE 256u
+#define TRAPS_SIZE 64u
 
 struct triad_events {
 	pthread_mutex_t lock;
 	pthread_cond_t filled;
 	struct triad_event ring[RING_SIZE];
 	unsigned first, n;
+	struct triad_trap traps[TRAPS_SIZE];
+	unsigned first_trap, n_traps;
 	bool stopped;
 	struct triad_events_counts counts;
 };
@@ -38,12 +41,12 @@ void triad_events_free(struct triad_events *events)
 	free(events);
 }
 
-void triad_events_put(
+/* Called with the lock. */
+static void put(
 	struct triad_events *events, enum triad_event_kind kind, uint64_t now_us)
 {
 	struct triad_event *last;
 
-	pthread_mutex_lock(&events->lock);
 	events->counts.reported[kind]++;
 	last = &events->ring[(events->first + events->n - 1) % RING_SIZE];
 	if (events->n && last->kind == kind) {
@@ -55,7 +58,41 @@ void triad_events_put(
 			(struct triad_event){.kind = kind, .at_us = now_us};
 		pthread_cond_signal(&events->filled);
 	}
+}
+
+void triad_events_put(
+	struct triad_events *events, enum triad_event_kind kind, uint64_t now_us)
+{
+	pthread_mutex_lock(&events->lock);
+	put(events, kind, now_us);
 	pthread_mutex_unlock(&events->lock);
+}
+
+void triad_events_put_trap(struct triad_events *events, const struct triad_trap *trap)
+{
+	pthread_mutex_lock(&events->lock);
+	put(events, TRIAD_EVENT_TRAP, trap->at_us);
+	if (events->n_traps == TRAPS_SIZE) {
+		events->first_trap = (events->first_trap + 1) % TRAPS_SIZE;
+		events->n_traps--;
+	}
+	events->traps[(events->first_trap + events->n_traps++) % TRAPS_SIZE] = *trap;
+	pthread_mutex_unlock(&events->lock);
+}
+
+bool triad_events_take_trap(struct triad_events *events, struct triad_trap *trap)
+{
+	bool some;
+
+	pthread_mutex_lock(&events->lock);
+	some = events->n_traps;
+	if (some) {
+		*trap = events->traps[events->first_trap];
+		events->first_trap = (events->first_trap + 1) % TRAPS_SIZE;
+		events->n_traps--;
+	}
+	pthread_mutex_unlock(&events->lock);
+	return some;
 }
 
 bool triad_events_take(

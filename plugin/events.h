@@ -31,6 +31,14 @@ struct triad_event {
 	uint64_t at_us;
 };
 
+/* What a trap was about, as far as it says: the LID and the port, or 0. */
+struct triad_trap {
+	uint64_t at_us;
+	uint16_t number;
+	uint16_t lid;
+	uint8_t port;
+};
+
 struct triad_events;
 
 struct triad_events_counts {
@@ -45,6 +53,13 @@ void triad_events_free(struct triad_events *events);
 /* Never blocks or allocates. */
 void triad_events_put(
 	struct triad_events *events, enum triad_event_kind kind, uint64_t now_us);
+
+/* The same for a trap: an event, and what it was about, of which the last 64 are kept.
+ */
+void triad_events_put_trap(struct triad_events *events, const struct triad_trap *trap);
+
+/* Takes the oldest trap that is kept; never waits. */
+bool triad_events_take_trap(struct triad_events *events, struct triad_trap *trap);
 
 /* Takes the oldest event, waiting for one until 'until_us' at most.  Returns false
  * when there was none in that time, or after triad_events_stop(). */

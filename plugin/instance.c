@@ -57,7 +57,11 @@ static void apply_conf(struct triad_plugin *plugin)
 		conf.perfmgr.enabled = false;
 	atomic_store(&plugin->osmlog.log.level, (int)conf.log.level);
 	atomic_store(&plugin->osmlog.syslog, conf.log.syslog);
-	triad_perf_configure(plugin->perf, &conf);
+	triad_alert_log_configure(plugin->alert_log, &conf);
+	if (triad_perf_configure(plugin->perf, &conf))
+		triad_log_write(plugin->log, TRIAD_LOG_ERROR,
+			"not enough memory to put the configuration into force; type "
+			"'triadctl reload' to try again");
 	if (plugin->control)
 		triad_control_set_max_clients(
 			plugin->control, conf.control.max_clients);
@@ -148,6 +152,13 @@ int triad_plugin_set(struct triad_plugin *plugin, const char *key, const char *v
 
 /* --- life --- */
 
+static struct triad_perf *make_perf(struct triad_plugin *plugin)
+{
+	struct triad_alerts_sink sink = triad_alert_log_sink(plugin->alert_log);
+
+	return triad_perf_new(plugin->port_guid, &sink, plugin->log);
+}
+
 struct triad_plugin *triad_plugin_new(struct osm_opensm *osm)
 {
 	struct triad_plugin *plugin = calloc(1, sizeof(*plugin));
@@ -162,7 +173,9 @@ struct triad_plugin *triad_plugin_new(struct osm_opensm *osm)
 	pthread_mutex_init(&plugin->conf_lock, NULL);
 	load_first_conf(plugin);
 	plugin->events = triad_events_new();
-	plugin->perf = triad_perf_new(plugin->port_guid, plugin->log);
+	plugin->alert_log = triad_alert_log_new(plugin->log);
+	if (plugin->alert_log)
+		plugin->perf = make_perf(plugin);
 	if (plugin->events && plugin->perf)
 		plugin->worker = triad_worker_new(
 			osm, plugin->log, plugin->events, plugin->perf);
@@ -186,6 +199,7 @@ void triad_plugin_free(struct triad_plugin *plugin)
 	triad_worker_free(plugin->worker);
 	triad_console_free(plugin->console);
 	triad_perf_free(plugin->perf);
+	triad_alert_log_free(plugin->alert_log);
 	triad_events_free(plugin->events);
 	triad_log_write(plugin->log, TRIAD_LOG_INFO, "ended");
 	pthread_mutex_destroy(&plugin->conf_lock);

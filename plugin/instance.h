@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "plugin/alert_log.h"
 #include "plugin/events.h"
 #include "plugin/osmlog.h"
 #include "plugin/perf.h"
@@ -45,6 +46,7 @@ struct triad_plugin {
 	char conf_path[4096];          /* empty: none */
 
 	struct triad_events *events;
+	struct triad_alert_log *alert_log;
 	struct triad_perf *perf;
 	struct triad_worker *worker;
 	/* Of access.c; NULL: off or failed.  Threads that were there before look. */

@@ -3,6 +3,10 @@ lib_LTLIBRARIES += libosmtriad.la
 
 libosmtriad_la_SOURCES = \
 	plugin/access.c plugin/access.h \
+	plugin/alert_log.c plugin/alert_log.h \
+	plugin/command_alerts.c \
+	plugin/command_format.c plugin/command_format.h \
+	plugin/command_histogram.c \
 	plugin/command_perf.c \
 	plugin/command_ports.c plugin/command_ports.h \
 	plugin/command_status.c \

@@ -9,6 +9,7 @@ static void write_line(void *context, enum triad_log_level level, const char *li
 {
 	static const osm_log_level_t levels[] = {
 		[TRIAD_LOG_ERROR] = OSM_LOG_ERROR,
+		[TRIAD_LOG_WARNING] = OSM_LOG_INFO,
 		[TRIAD_LOG_INFO] = OSM_LOG_INFO,
 		[TRIAD_LOG_VERBOSE] = OSM_LOG_INFO,
 		[TRIAD_LOG_DEBUG] = OSM_LOG_INFO,
@@ -19,8 +20,9 @@ static void write_line(void *context, enum triad_log_level level, const char *li
 	 * for the whole SM to see Triad's verbose lines. */
 	osm_log(osmlog->osm_log, levels[level], "triad: %s%s\n",
 		level == TRIAD_LOG_ERROR ? "error: " : "", line);
-	if (level == TRIAD_LOG_ERROR && atomic_load(&osmlog->syslog))
-		syslog(LOG_DAEMON | LOG_ERR, "triad: %s", line);
+	if (level <= TRIAD_LOG_WARNING && atomic_load(&osmlog->syslog))
+		syslog(LOG_DAEMON | (level == TRIAD_LOG_ERROR ? LOG_ERR : LOG_WARNING),
+			"triad: %s", line);
 }
 
 void triad_osmlog_init(struct triad_osmlog *osmlog, void *osm_log)

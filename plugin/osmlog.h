@@ -2,7 +2,8 @@
 /* Triad's lines in OpenSM's log, and what is significant in syslog too.
  *
  * Every line begins with "triad: ", so that an administrator finds them with one
- * grep.  TRIAD_LOG_ERROR goes to syslog as well when [log] syslog says so.
+ * grep.  TRIAD_LOG_ERROR and TRIAD_LOG_WARNING go to syslog as well when [log] syslog
+ * says so.
  *
  * Thread-safety: any thread.  Blocks only as OpenSM's own log does. */
 #ifndef TRIAD_PLUGIN_OSMLOG_H

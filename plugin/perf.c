@@ -30,10 +30,9 @@ struct triad_perf {
 	bool is_master;
 	bool has_fabric;
 	bool sweep_asked;
-	bool params_changed;
-	bool closed; /* the local port can't be opened */
-	struct triad_collector_params params;
-	struct triad_fabric *fabric; /* not yet taken up */
+	bool closed;                 /* the local port can't be opened */
+	struct triad_conf *conf;     /* not yet taken up, or NULL */
+	struct triad_fabric *fabric; /* the same */
 	struct triad_selection *reset;
 	uint64_t n_resets; /* taken up */
 	uint64_t last_reset_us;
@@ -53,7 +52,8 @@ static uint64_t now_us(void *context)
 
 static void *run(void *argument);
 
-struct triad_perf *triad_perf_new(uint64_t port_guid, struct triad_log *log)
+struct triad_perf *triad_perf_new(uint64_t port_guid,
+	const struct triad_alerts_sink *alerts, struct triad_log *log)
 {
 	static const struct triad_collector_clock clock = {.now_us = now_us};
 	struct triad_perf *perf = calloc(1, sizeof(*perf));
@@ -65,7 +65,7 @@ struct triad_perf *triad_perf_new(uint64_t port_guid, struct triad_log *log)
 	pthread_mutex_init(&perf->lock, NULL);
 	triad_condition_init(&perf->changed);
 	triad_condition_init(&perf->swept);
-	perf->collector = triad_collector_new(&clock, NULL, log);
+	perf->collector = triad_collector_new(&clock, alerts, log);
 	if (perf->collector &&
 		!triad_thread_start(&perf->thread, "triad-perf", run, perf))
 		return perf;
@@ -90,6 +90,7 @@ void triad_perf_free(struct triad_perf *perf)
 {
 	if (!perf)
 		return;
+	free(perf->conf);
 	triad_fabric_unref(perf->fabric);
 	triad_selection_free(perf->reset);
 	triad_collector_free(perf->collector);
@@ -108,29 +109,21 @@ static void leave(struct triad_perf *perf)
 	pthread_cond_signal(&perf->changed);
 }
 
-void triad_perf_configure(struct triad_perf *perf, const struct triad_conf *conf)
+int triad_perf_configure(struct triad_perf *perf, const struct triad_conf *conf)
 {
-	struct triad_collector_params params = {
-		.period_us = conf->perfmgr.sweep_period_s * TRIAD_US_PER_S,
-		.sweep =
-			{
-				.mode = conf->perfmgr.mode,
-				.reset_near_full =
-					conf->perfmgr.reset == TRIAD_RESET_NEAR_FULL,
-				.window = conf->perfmgr.window,
-				.node_window = conf->perfmgr.node_window,
-				.retries = conf->perfmgr.retries,
-				.timeout_us =
-					conf->perfmgr.timeout_ms * TRIAD_US_PER_MS,
-			},
-	};
+	struct triad_conf *copy = malloc(sizeof(*copy)), *old;
 
+	if (!copy)
+		return ENOMEM;
+	*copy = *conf;
 	pthread_mutex_lock(&perf->lock);
-	perf->params = params;
-	perf->params_changed = true;
+	old = perf->conf;
+	perf->conf = copy;
 	perf->enabled = conf->perfmgr.enabled;
 	leave(perf);
 	pthread_mutex_unlock(&perf->lock);
+	free(old);
+	return 0;
 }
 
 /* Puts 'fabric' (NULL: none) in the place of one not yet taken up, which is returned.
@@ -196,6 +189,11 @@ enum triad_perf_state triad_perf_state(struct triad_perf *perf)
 struct triad_collector_status triad_perf_status(struct triad_perf *perf)
 {
 	return triad_collector_status(perf->collector);
+}
+
+struct triad_watch *triad_perf_watch(struct triad_perf *perf)
+{
+	return triad_collector_watch(perf->collector);
 }
 
 struct triad_view *triad_perf_view(struct triad_perf *perf)
@@ -271,8 +269,7 @@ int triad_perf_reset(
 struct work {
 	bool wanted; /* sweeping */
 	bool sweep_asked;
-	bool params_changed;
-	struct triad_collector_params params;
+	struct triad_conf *conf;
 	struct triad_fabric *fabric;
 	struct triad_selection *reset;
 	uint64_t reset_us;
@@ -285,8 +282,7 @@ static struct work take_work(struct triad_perf *perf)
 	struct work work = {
 		.wanted =
 			state == TRIAD_PERF_RUNNING || state == TRIAD_PERF_NO_TRANSPORT,
-		.params_changed = perf->params_changed,
-		.params = perf->params,
+		.conf = perf->conf,
 		.fabric = perf->fabric,
 		.reset = perf->reset,
 	};
@@ -294,16 +290,41 @@ static struct work take_work(struct triad_perf *perf)
 	/* A sweep that can't be made yet stays asked for. */
 	work.sweep_asked = work.wanted && perf->sweep_asked;
 	perf->sweep_asked &= !work.wanted;
-	perf->params_changed = false;
+	perf->conf = NULL;
 	perf->fabric = NULL;
 	perf->left = false;
 	return work;
 }
 
+static void take_conf_up(struct triad_perf *perf, const struct triad_conf *conf)
+{
+	struct triad_collector_params params = {
+		.period_us = conf->perfmgr.sweep_period_s * TRIAD_US_PER_S,
+		.sweep =
+			{
+				.mode = conf->perfmgr.mode,
+				.reset_near_full =
+					conf->perfmgr.reset == TRIAD_RESET_NEAR_FULL,
+				.window = conf->perfmgr.window,
+				.node_window = conf->perfmgr.node_window,
+				.retries = conf->perfmgr.retries,
+				.timeout_us =
+					conf->perfmgr.timeout_ms * TRIAD_US_PER_MS,
+			},
+	};
+
+	triad_collector_set_params(perf->collector, &params);
+	if (triad_collector_configure(perf->collector, conf))
+		triad_log_write(perf->log, TRIAD_LOG_ERROR,
+			"perfmgr: not enough memory for the port groups of triad.conf; "
+			"those before stay in force until it is loaded again");
+}
+
 static void take_up(struct triad_perf *perf, struct work *work)
 {
-	if (work->params_changed)
-		triad_collector_set_params(perf->collector, &work->params);
+	if (work->conf)
+		take_conf_up(perf, work->conf);
+	free(work->conf);
 	if (work->fabric)
 		triad_collector_set_fabric(perf->collector, work->fabric);
 	triad_fabric_unref(work->fabric);

@@ -28,8 +28,10 @@ enum triad_perf_state {
 	TRIAD_PERF_NO_TRANSPORT, /* the local port can't be opened */
 };
 
-/* Starts the thread.  NULL when memory or threads are short. */
-struct triad_perf *triad_perf_new(uint64_t port_guid, struct triad_log *log);
+/* Starts the thread, which calls 'alerts' (see watch.h).  NULL when memory or threads
+ * are short. */
+struct triad_perf *triad_perf_new(uint64_t port_guid,
+	const struct triad_alerts_sink *alerts, struct triad_log *log);
 
 /* Ends the thread, in about half a second at most; what was read stays readable.
  * Accepts NULL. */
@@ -38,12 +40,16 @@ void triad_perf_stop(struct triad_perf *perf);
 /* After triad_perf_stop().  Accepts NULL. */
 void triad_perf_free(struct triad_perf *perf);
 
-void triad_perf_configure(struct triad_perf *perf, const struct triad_conf *conf);
+/* Returns 0 or ENOMEM; then what was in force stays. */
+int triad_perf_configure(struct triad_perf *perf, const struct triad_conf *conf);
 void triad_perf_set_master(struct triad_perf *perf, bool is_master);
 void triad_perf_set_fabric(struct triad_perf *perf, struct triad_fabric *fabric);
 
 enum triad_perf_state triad_perf_state(struct triad_perf *perf);
 struct triad_collector_status triad_perf_status(struct triad_perf *perf);
+
+/* What sweeps found; its lower half is for any thread. */
+struct triad_watch *triad_perf_watch(struct triad_perf *perf);
 
 /* See triad_collector_view(). */
 struct triad_view *triad_perf_view(struct triad_perf *perf);

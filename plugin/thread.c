@@ -27,6 +27,17 @@ int triad_thread_start(
 	return error;
 }
 
+int triad_thread_join(pthread_t thread, uint64_t wait_us)
+{
+	uint64_t until_us = triad_clock_now_us() + wait_us;
+	struct timespec until = {
+		.tv_sec = (time_t)(until_us / TRIAD_US_PER_S),
+		.tv_nsec = (long)(until_us % TRIAD_US_PER_S * 1000),
+	};
+
+	return pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &until);
+}
+
 void triad_condition_init(pthread_cond_t *condition)
 {
 	pthread_condattr_t attributes;

@@ -13,6 +13,10 @@
 int triad_thread_start(
 	pthread_t *thread, const char *name, void *(*run)(void *), void *argument);
 
+/* Joins the thread, waiting for 'wait_us' at most.  Returns 0, or ETIMEDOUT: it still
+ * runs, and what it uses must stay. */
+int triad_thread_join(pthread_t thread, uint64_t wait_us);
+
 /* A condition variable on the monotonic clock. */
 void triad_condition_init(pthread_cond_t *condition);
 

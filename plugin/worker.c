@@ -193,6 +193,18 @@ static void look_at_sm_state(struct triad_worker *worker)
 	triad_perf_set_master(worker->perf, is_master);
 }
 
+/* What the SM reports, for alerts to be told with. */
+static void note_traps(struct triad_worker *worker)
+{
+	struct triad_watch *watch = triad_perf_watch(worker->perf);
+	struct triad_trap trap;
+
+	while (triad_events_take_trap(worker->events, &trap))
+		if (trap.lid)
+			triad_watch_note_sm(
+				watch, trap.number, trap.lid, trap.port, trap.at_us);
+}
+
 static void handle(struct triad_worker *worker, const struct triad_event *event)
 {
 	switch (event->kind) {
@@ -204,9 +216,14 @@ static void handle(struct triad_worker *worker, const struct triad_event *event)
 		worker->snapshot_due_us = event->at_us + WITHOUT_SUBNET_UP_US;
 		break;
 	case TRIAD_EVENT_SWEEP_START:
+		triad_watch_note_sm(
+			triad_perf_watch(worker->perf), 0, 0, 0, event->at_us);
+		break;
+	case TRIAD_EVENT_TRAP:
+		note_traps(worker);
+		break;
 	case TRIAD_EVENT_SWEEP_DONE:
 	case TRIAD_EVENT_STATE_CHANGE:
-	case TRIAD_EVENT_TRAP:
 	case TRIAD_N_EVENTS:
 		break;
 	}

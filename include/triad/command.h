@@ -8,6 +8,9 @@
  *     perf top   [--by COUNTER] [-n N] [--watch] [--interval S] [--json]
  *     perf sweep                  [--json]
  *     perf reset [--hardware] [--node GUID|NAME] [--port N] [--type ...] [--json]
+ *     perf histogram COUNTER [--node GUID|NAME [--port N]] [--group NAME] [--clear]
+ *                [--json]
+ *     alerts     [--all] [--node GUID|NAME] [-n N] [--watch] [--interval S] [--json]
  *     set KEY VALUE               reload               help [COMMAND]
  *
  * --interval goes with --watch alone.  An option's value stands in the next word or
@@ -35,6 +38,8 @@ enum triad_command_verb {
 	TRIAD_COMMAND_PERF_TOP,
 	TRIAD_COMMAND_PERF_SWEEP,
 	TRIAD_COMMAND_PERF_RESET,
+	TRIAD_COMMAND_PERF_HISTOGRAM,
+	TRIAD_COMMAND_ALERTS,
 	TRIAD_COMMAND_SET,
 	TRIAD_COMMAND_RELOAD,
 };
@@ -54,7 +59,10 @@ struct triad_command {
 	int port;       /* -1: every port */
 	enum triad_command_type type;
 	unsigned by;    /* enum triad_counter */
-	unsigned limit; /* rows of 'perf top' */
+	unsigned limit; /* rows of 'perf top' and 'alerts' */
+	char group[32]; /* of ports; empty: none */
+	bool all;       /* alerts that were cleared, too */
+	bool clear;     /* begin the histograms anew */
 	bool errors;    /* show ports with errors alone */
 	bool hardware;  /* reset the PMAs' counters too */
 	bool watch;     /* triadctl asks again each 'interval_s' */

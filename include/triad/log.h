@@ -16,6 +16,7 @@
 
 enum triad_log_level {
 	TRIAD_LOG_ERROR,   /* somebody must act */
+	TRIAD_LOG_WARNING, /* somebody should look: an alert */
 	TRIAD_LOG_INFO,    /* what an operator wants to find later */
 	TRIAD_LOG_VERBOSE, /* one line a sweep or request */
 	TRIAD_LOG_DEBUG,   /* one line a port or MAD */

@@ -400,9 +400,9 @@ START_TEST(test_parse_bad_values_say_what_is_allowed)
 		"1 to 65535 s");
 	ASSERT_ONE_DIAG(
 		"[perfmgr]\ntimeout = 9\n", 2, "out of range", "10 to 60000 ms");
-	ASSERT_ONE_DIAG(
-		"[log]\nlevel = loud\n", 2, "'loud'", "error, info, verbose, debug");
-	ASSERT_ONE_DIAG("[log]\nlevel =\n", 2, "''", "error, info");
+	ASSERT_ONE_DIAG("[log]\nlevel = loud\n", 2, "'loud'",
+		"error, warning, info, verbose, debug");
+	ASSERT_ONE_DIAG("[log]\nlevel =\n", 2, "''", "error, warning");
 	ASSERT_ONE_DIAG(
 		"[perfmgr]\nwindow = 5 # five\n", 2, "'5 # five'", "line of its own");
 }

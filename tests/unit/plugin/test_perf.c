@@ -68,7 +68,7 @@ static void set_up(void)
 	atomic_store(&open_error, 0);
 	opening = NULL;
 	triad_conf_init(&conf, 1);
-	perf = triad_perf_new(1, NULL);
+	perf = triad_perf_new(1, NULL, NULL);
 	triad_perf_configure(perf, &conf);
 	triad_perf_set_master(perf, true);
 }
