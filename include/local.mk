@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 noinst_HEADERS += \
+	include/triad/address.h \
 	include/triad/clock.h \
 	include/triad/command.h \
 	include/triad/conf.h \

@@ -16,6 +16,7 @@ libtriad_la_SOURCES += \
 	perfmgr/plan.c perfmgr/plan.h \
 	perfmgr/pma.c perfmgr/pma.h \
 	perfmgr/rows.c perfmgr/rows.h \
+	perfmgr/sflow.c perfmgr/sflow.h \
 	perfmgr/sweep.c perfmgr/sweep.h \
 	perfmgr/view.c perfmgr/view.h \
 	perfmgr/watch.c perfmgr/watch.h \
