@@ -17,6 +17,7 @@ libtriad_la_SOURCES += \
 	perfmgr/pma.c perfmgr/pma.h \
 	perfmgr/rows.c perfmgr/rows.h \
 	perfmgr/sflow.c perfmgr/sflow.h \
+	perfmgr/sflow_schedule.c perfmgr/sflow_schedule.h \
 	perfmgr/sweep.c perfmgr/sweep.h \
 	perfmgr/view.c perfmgr/view.h \
 	perfmgr/watch.c perfmgr/watch.h \

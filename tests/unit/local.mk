@@ -26,6 +26,7 @@ unit_tests = \
 	tests/unit/perfmgr/test_pma \
 	tests/unit/perfmgr/test_resets \
 	tests/unit/perfmgr/test_sflow \
+	tests/unit/perfmgr/test_sflow_schedule \
 	tests/unit/plugin/test_events \
 	tests/unit/plugin/test_perf
 
