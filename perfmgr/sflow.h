@@ -39,8 +39,9 @@
 #define TRIAD_SFLOW_MAX_INDEX ((1u << 30) - 2)
 #define TRIAD_SFLOW_MAX_COMPACT_INDEX ((1u << 24) - 1)
 
-/* Room for the header with an IPv6 address and one expanded counter sample. */
-#define TRIAD_SFLOW_MIN_SIZE (40 + 192)
+/* Octets at most of a datagram's header and of a counter sample. */
+#define TRIAD_SFLOW_HEADER_SIZE 40
+#define TRIAD_SFLOW_COUNTERS_SIZE 192
 
 /* What all datagrams of an agent have. */
 struct triad_sflow_header {
@@ -76,7 +77,7 @@ struct triad_sflow_counter_sample {
 	const struct triad_fabric_port *port;
 };
 
-/* 'size' is at least TRIAD_SFLOW_MIN_SIZE. */
+/* 'size' has room for the header and a sample at least. */
 void triad_sflow_counters_begin(struct triad_sflow_counters *counters, void *buffer,
 	size_t size, const struct triad_sflow_header *header);
 

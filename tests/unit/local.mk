@@ -27,6 +27,7 @@ unit_tests = \
 	tests/unit/perfmgr/test_resets \
 	tests/unit/perfmgr/test_sflow \
 	tests/unit/perfmgr/test_sflow_schedule \
+	tests/unit/perfmgr/test_sflow_sender \
 	tests/unit/plugin/test_events \
 	tests/unit/plugin/test_perf
 

@@ -9,6 +9,7 @@
 #include "tests/unit/run.h"
 
 #define MAX_SIZE 9000
+#define MIN_SIZE (TRIAD_SFLOW_HEADER_SIZE + TRIAD_SFLOW_COUNTERS_SIZE)
 #define UNKNOWN 0xffffffffu
 
 static unsigned seed;
@@ -138,11 +139,11 @@ START_TEST(test_counter_sample_expanded_has_index_of_its_own)
 	header.expanded = true;
 	header.agent = (struct triad_address){.family = AF_INET6,
 		.octets = {0x20, 0x01, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9}};
-	triad_sflow_counters_begin(&counters, buffer, TRIAD_SFLOW_MIN_SIZE, &header);
+	triad_sflow_counters_begin(&counters, buffer, MIN_SIZE, &header);
 	ck_assert(triad_sflow_counters_add(&counters, &sample));
-	ck_assert_uint_eq(triad_sflow_counters_size(&counters), TRIAD_SFLOW_MIN_SIZE);
+	ck_assert_uint_eq(triad_sflow_counters_size(&counters), MIN_SIZE);
 	check_words(expected, sizeof(expected) / sizeof(expected[0]), sizeof(expected));
-	decode(TRIAD_SFLOW_MIN_SIZE);
+	decode(MIN_SIZE);
 	ck_assert(decoded.is_ipv6 && decoded.expanded);
 }
 END_TEST

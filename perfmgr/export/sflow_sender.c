@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "perfmgr/export/sflow_sender.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "perfmgr/sflow.h"
+#include "triad/clock.h"
+
+/* Between two looks at what is due, so that datagrams are full: the shortest, and the
+ * longest, which the schedule still catches up. */
+#define MIN_TICK_US (10 * TRIAD_US_PER_MS)
+#define MAX_TICK_US (50 * TRIAD_US_PER_MS)
+#define MAX_SLEEP_US TRIAD_US_PER_S
+#define OPEN_AGAIN_US (5 * TRIAD_US_PER_S)
+#define ADOPT_AGAIN_US (5 * TRIAD_US_PER_S)
+/* A collector without drops for so long is well again. */
+#define WELL_US (10 * TRIAD_US_PER_S)
+/* Rows are fetched into the cache so many ports before they are read. */
+#define PORTS_AHEAD 8
+
+enum { IPV4_AND_UDP_OCTETS = 28, IPV6_AND_UDP_OCTETS = 48 };
+
+struct collector {
+	struct triad_sflow_collector_status status;
+	bool is_open;
+	int handle;
+	uint64_t open_again_us;
+	uint64_t failed_us;      /* the last time */
+	uint64_t n_drops_before; /* it began to fail */
+	struct triad_log_limit limit;
+};
+
+struct triad_sflow_sender {
+	struct triad_log *log;
+	const struct triad_udp *udp;
+
+	pthread_mutex_t lock; /* of what follows */
+	bool left;            /* params for the thread to take up */
+	struct triad_sflow_params left_params;
+	struct triad_sflow_sender_status published;
+
+	/* Of the thread that runs it alone. */
+	struct triad_sflow_params params;
+	struct collector collectors[TRIAD_SFLOW_MAX_COLLECTORS];
+	struct triad_sflow_schedule *schedule; /* NULL: no collectors, or no memory */
+	uint8_t *buffer;
+	size_t size; /* of a datagram at most */
+	uint64_t started_us;
+	uint64_t adopt_again_us;
+	struct triad_log_limit memory_limit;
+	struct triad_sflow_header header;
+	struct triad_sflow_counters datagram;
+	bool begun; /* the datagram */
+	struct triad_sflow_sender_status status;
+};
+
+struct triad_sflow_sender *triad_sflow_sender_new(
+	struct triad_log *log, const struct triad_udp *udp)
+{
+	struct triad_sflow_sender *sender = calloc(1, sizeof(*sender));
+
+	if (!sender)
+		return NULL;
+	pthread_mutex_init(&sender->lock, NULL);
+	sender->log = log;
+	sender->udp = udp ? udp : &triad_udp_sockets;
+	sender->memory_limit.burst = 1;
+	sender->memory_limit.period_us = 60 * TRIAD_US_PER_S;
+	return sender;
+}
+
+static void close_collector(
+	const struct triad_sflow_sender *sender, struct collector *collector)
+{
+	if (collector->is_open)
+		sender->udp->close(sender->udp->context, collector->handle);
+	collector->is_open = false;
+}
+
+/* Nothing but the parameters is left. */
+static void end_agent(struct triad_sflow_sender *sender)
+{
+	triad_sflow_schedule_free(sender->schedule);
+	free(sender->buffer);
+	sender->schedule = NULL;
+	sender->buffer = NULL;
+	sender->header = (struct triad_sflow_header){0};
+	sender->status = (struct triad_sflow_sender_status){0};
+}
+
+void triad_sflow_sender_free(struct triad_sflow_sender *sender)
+{
+	if (!sender)
+		return;
+	for (unsigned i = 0; i < TRIAD_SFLOW_MAX_COLLECTORS; i++)
+		close_collector(sender, &sender->collectors[i]);
+	end_agent(sender);
+	pthread_mutex_destroy(&sender->lock);
+	free(sender);
+}
+
+/* --- what others leave --- */
+
+static bool is_internet(const struct triad_address *address)
+{
+	return address->family == AF_INET || address->family == AF_INET6;
+}
+
+static bool is_valid(const struct triad_sflow_params *params)
+{
+	if (params->n_collectors > TRIAD_SFLOW_MAX_COLLECTORS)
+		return false;
+	for (unsigned i = 0; i < params->n_collectors; i++)
+		if (!is_internet(&params->collectors[i]) || !params->collectors[i].port)
+			return false;
+	if (!params->n_collectors)
+		return true;
+	return params->interval_us >= TRIAD_SFLOW_MIN_INTERVAL_US &&
+		params->interval_us <= TRIAD_SFLOW_MAX_INTERVAL_US &&
+		params->mtu >= TRIAD_SFLOW_MIN_MTU &&
+		params->mtu <= TRIAD_SFLOW_MAX_MTU &&
+		(!params->has_agent || is_internet(&params->agent));
+}
+
+int triad_sflow_sender_configure(
+	struct triad_sflow_sender *sender, const struct triad_sflow_params *params)
+{
+	if (!is_valid(params))
+		return EINVAL;
+	pthread_mutex_lock(&sender->lock);
+	sender->left_params = *params;
+	sender->left = true;
+	pthread_mutex_unlock(&sender->lock);
+	return 0;
+}
+
+struct triad_sflow_sender_status triad_sflow_sender_status(
+	struct triad_sflow_sender *sender)
+{
+	struct triad_sflow_sender_status status;
+
+	pthread_mutex_lock(&sender->lock);
+	status = sender->published;
+	pthread_mutex_unlock(&sender->lock);
+	return status;
+}
+
+static void publish(struct triad_sflow_sender *sender)
+{
+	sender->status.n_collectors = sender->params.n_collectors;
+	for (unsigned i = 0; i < sender->params.n_collectors; i++)
+		sender->status.collectors[i] = sender->collectors[i].status;
+	sender->status.agent = sender->header.agent;
+	if (sender->schedule)
+		sender->status.schedule = triad_sflow_schedule_status(sender->schedule);
+	pthread_mutex_lock(&sender->lock);
+	sender->published = sender->status;
+	pthread_mutex_unlock(&sender->lock);
+}
+
+/* --- collectors --- */
+
+static void note_failure(struct triad_sflow_sender *sender, struct collector *collector,
+	int error, uint64_t now_us)
+{
+	struct triad_sflow_collector_status *status = &collector->status;
+	char text[TRIAD_ADDRESS_TEXT_SIZE];
+	unsigned long suppressed;
+
+	status->last_error = error;
+	collector->failed_us = now_us;
+	if (status->failing)
+		return;
+	status->failing = true;
+	collector->n_drops_before = status->n_drops;
+	if (!triad_log_limit_pass(&collector->limit, now_us, &suppressed))
+		return;
+	triad_address_format(&status->address, text);
+	triad_log_write(sender->log, TRIAD_LOG_ERROR,
+		"sFlow collector %s gets no datagrams: %s; check that it runs and how "
+		"it is reached",
+		text, strerror(error));
+}
+
+static void note_well(struct triad_sflow_sender *sender, uint64_t now_us)
+{
+	for (unsigned i = 0; i < sender->params.n_collectors; i++) {
+		struct collector *collector = &sender->collectors[i];
+		struct triad_sflow_collector_status *status = &collector->status;
+		char text[TRIAD_ADDRESS_TEXT_SIZE];
+
+		if (!status->failing || !collector->is_open ||
+			now_us < collector->failed_us + WELL_US)
+			continue;
+		status->failing = false;
+		triad_address_format(&status->address, text);
+		triad_log_write(sender->log, TRIAD_LOG_INFO,
+			"sFlow collector %s gets datagrams again; %lu were lost", text,
+			(unsigned long)(status->n_drops - collector->n_drops_before));
+	}
+}
+
+static void open_collectors(struct triad_sflow_sender *sender, uint64_t now_us)
+{
+	for (unsigned i = 0; i < sender->params.n_collectors; i++) {
+		struct collector *collector = &sender->collectors[i];
+		struct triad_address from;
+		int error;
+
+		if (collector->is_open || now_us < collector->open_again_us)
+			continue;
+		error = sender->udp->open(sender->udp->context,
+			&collector->status.address, &from, &collector->handle);
+		if (error) {
+			note_failure(sender, collector, error, now_us);
+			collector->open_again_us = now_us + OPEN_AGAIN_US;
+			continue;
+		}
+		collector->is_open = true;
+		if (!sender->header.agent.family)
+			sender->header.agent = from;
+	}
+}
+
+/* --- taking up parameters --- */
+
+/* Those that stay keep their socket and their numbers. */
+static void change_collectors(
+	struct triad_sflow_sender *sender, const struct triad_sflow_params *params)
+{
+	struct collector old[TRIAD_SFLOW_MAX_COLLECTORS];
+	unsigned n_old = sender->params.n_collectors;
+
+	memcpy(old, sender->collectors, sizeof(old));
+	memset(sender->collectors, 0, sizeof(sender->collectors));
+	for (unsigned i = 0; i < params->n_collectors; i++) {
+		struct collector *collector = &sender->collectors[i];
+
+		collector->status.address = params->collectors[i];
+		collector->limit.burst = 1;
+		collector->limit.period_us = 60 * TRIAD_US_PER_S;
+		for (unsigned j = 0; j < n_old; j++)
+			if (triad_address_equals(
+				    &old[j].status.address, &params->collectors[i])) {
+				*collector = old[j];
+				old[j] = old[--n_old];
+				break;
+			}
+	}
+	for (unsigned j = 0; j < n_old; j++)
+		close_collector(sender, &old[j]);
+}
+
+/* What a datagram may have, for it goes to all of them. */
+static size_t payload_of(const struct triad_sflow_params *params)
+{
+	size_t headers = IPV4_AND_UDP_OCTETS;
+
+	for (unsigned i = 0; i < params->n_collectors; i++)
+		if (params->collectors[i].family == AF_INET6)
+			headers = IPV6_AND_UDP_OCTETS;
+	return params->mtu - headers;
+}
+
+static void change_agent(struct triad_sflow_sender *sender,
+	const struct triad_sflow_params *params, uint64_t now_us)
+{
+	if (!params->n_collectors) {
+		end_agent(sender);
+		return;
+	}
+	if (!sender->params.n_collectors)
+		sender->started_us = now_us;
+	if (params->has_agent)
+		sender->header.agent = params->agent;
+	else if (sender->params.has_agent)
+		sender->header.agent = (struct triad_address){0};
+	free(sender->buffer);
+	sender->buffer = NULL;
+	sender->size = payload_of(params);
+	if (sender->schedule)
+		triad_sflow_schedule_set_interval(
+			sender->schedule, params->interval_us, now_us);
+}
+
+static void take_up(struct triad_sflow_sender *sender, uint64_t now_us)
+{
+	struct triad_sflow_params params;
+	bool left;
+
+	pthread_mutex_lock(&sender->lock);
+	params = sender->left_params;
+	left = sender->left;
+	sender->left = false;
+	pthread_mutex_unlock(&sender->lock);
+	if (!left)
+		return;
+	change_collectors(sender, &params);
+	change_agent(sender, &params, now_us);
+	sender->params = params;
+	/* The address to be found anew may be that of a socket that stayed. */
+	for (unsigned i = 0; !sender->header.agent.family && i < params.n_collectors;
+		i++) {
+		close_collector(sender, &sender->collectors[i]);
+		sender->collectors[i].open_again_us = 0;
+	}
+}
+
+/* --- sending --- */
+
+static void send_to(struct triad_sflow_sender *sender, struct collector *collector,
+	size_t size, uint64_t now_us)
+{
+	int error = 0;
+
+	if (collector->is_open)
+		error = sender->udp->send(
+			sender->udp->context, collector->handle, sender->buffer, size);
+	if (error)
+		note_failure(sender, collector, error, now_us);
+	if (error || !collector->is_open)
+		collector->status.n_drops++;
+	else
+		collector->status.n_datagrams++;
+}
+
+static void flush(struct triad_sflow_sender *sender, uint64_t now_us)
+{
+	size_t size = sender->begun ? triad_sflow_counters_size(&sender->datagram) : 0;
+
+	sender->begun = false;
+	if (!size)
+		return;
+	sender->status.n_datagrams++;
+	for (unsigned i = 0; i < sender->params.n_collectors; i++)
+		send_to(sender, &sender->collectors[i], size, now_us);
+}
+
+static void add_sample(struct triad_sflow_sender *sender,
+	const struct triad_sflow_counter_sample *sample, uint64_t now_us)
+{
+	struct triad_sflow_header *header = &sender->header;
+
+	if (sender->begun && triad_sflow_counters_add(&sender->datagram, sample))
+		return;
+	flush(sender, now_us);
+	header->sequence++;
+	header->uptime_ms = (uint32_t)((now_us - sender->started_us) / TRIAD_US_PER_MS);
+	header->expanded = triad_sflow_schedule_is_expanded(sender->schedule);
+	triad_sflow_counters_begin(
+		&sender->datagram, sender->buffer, sender->size, header);
+	/* One fits into any. */
+	sender->begun = triad_sflow_counters_add(&sender->datagram, sample);
+}
+
+static void send_due(struct triad_sflow_sender *sender, const struct triad_view *view,
+	uint64_t now_us)
+{
+	uint32_t n_ports = view->fabric->n_ports, port;
+
+	while (triad_sflow_schedule_next(sender->schedule, now_us, &port)) {
+		struct triad_engine_row row;
+		struct triad_sflow_counter_sample sample = {
+			.row = &row, .port = &view->fabric->ports[port]};
+
+		if (n_ports - port > PORTS_AHEAD)
+			triad_engine_prefetch(
+				view->engine, view->rows[port + PORTS_AHEAD]);
+		if (!triad_view_read(view, port, &row) || !row.has || !row.answered) {
+			sender->status.n_skipped++;
+			continue;
+		}
+		sample.sequence = triad_sflow_schedule_count(
+			sender->schedule, port, &row, &sample.if_index);
+		sender->status.n_samples++;
+		add_sample(sender, &sample, now_us);
+	}
+	flush(sender, now_us);
+}
+
+/* True when the schedule is the view's. */
+static bool prepare(struct triad_sflow_sender *sender, const struct triad_view *view,
+	uint64_t now_us)
+{
+	unsigned long suppressed;
+	int error = ENOMEM;
+
+	if (now_us < sender->adopt_again_us)
+		return false;
+	if (!sender->buffer)
+		sender->buffer = malloc(sender->size);
+	if (!sender->schedule)
+		sender->schedule = triad_sflow_schedule_new(
+			TRIAD_SFLOW_MAX_INDEX, sender->params.interval_us);
+	if (sender->buffer && sender->schedule)
+		error = triad_sflow_schedule_adopt(
+			sender->schedule, view->fabric, now_us);
+	if (!error)
+		return true;
+	sender->adopt_again_us = now_us + ADOPT_AGAIN_US;
+	if (triad_log_limit_pass(&sender->memory_limit, now_us, &suppressed))
+		triad_log_write(sender->log, TRIAD_LOG_ERROR,
+			"sFlow sends no counters of %u ports: %s; trying again every "
+			"5 seconds",
+			view->fabric->n_ports, strerror(error));
+	return false;
+}
+
+/* Until a datagram is full, within bounds; longer when nothing is due. */
+static uint64_t sleep_of(
+	const struct triad_sflow_sender *sender, uint32_t n_ports, uint64_t now_us)
+{
+	uint64_t due_us = triad_sflow_schedule_next_us(sender->schedule);
+	/* As many as fit, and perhaps one more. */
+	uint64_t n_samples = sender->size / TRIAD_SFLOW_COUNTERS_SIZE + 1;
+	uint64_t tick_us =
+		sender->params.interval_us * n_samples / (n_ports ? n_ports : 1);
+
+	if (tick_us < MIN_TICK_US)
+		tick_us = MIN_TICK_US;
+	if (tick_us > MAX_TICK_US)
+		tick_us = MAX_TICK_US;
+	if (due_us < now_us + tick_us)
+		return tick_us;
+	return due_us < now_us + MAX_SLEEP_US ? due_us - now_us : MAX_SLEEP_US;
+}
+
+uint64_t triad_sflow_sender_run(struct triad_sflow_sender *sender,
+	const struct triad_view *view, uint64_t now_us)
+{
+	uint64_t sleep_us = MAX_SLEEP_US;
+
+	take_up(sender, now_us);
+	if (!sender->params.n_collectors) {
+		publish(sender);
+		return UINT64_MAX;
+	}
+	open_collectors(sender, now_us);
+	note_well(sender, now_us);
+	if (!view || !sender->header.agent.family) {
+		if (sender->schedule)
+			triad_sflow_schedule_pause(sender->schedule);
+	} else if (prepare(sender, view, now_us)) {
+		send_due(sender, view, now_us);
+		sleep_us = sleep_of(sender, view->fabric->n_ports, now_us);
+	}
+	publish(sender);
+	return sleep_us;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The sFlow agent: sends the counters of all ports to up to 8 collectors.
+ *
+ * Model: the owner's thread calls triad_sflow_sender_run() with the PerfManager's view,
+ * and sleeps as long as that says.  Each call encodes the ports that became due
+ * (perfmgr/sflow_schedule.h), and sends every datagram to every collector: they see the
+ * same sequence numbers, and one that a datagram didn't reach sees a gap.  No sample
+ * waits for others longer than the 50 ms after which the next call may be.
+ *
+ * What is sent are the engine's totals, which no reset of hardware takes back.  A port
+ * that did not answer when it was last asked gives no sample ("skipped"): the same
+ * totals again would say that nothing passed.  Without a view nothing is sent.
+ *
+ * Nothing is ever waited for: what the kernel doesn't take is lost, and counted for its
+ * collector.  One that can't be reached is tried again every 5 seconds.
+ *
+ * The agent's address is the configured one, or else that of this host from which the
+ * first collector that can be opened is reached.  An agent lives while it has
+ * collectors: uptime, sequence numbers and interfaces begin anew when it gets some
+ * after it had none.
+ *
+ * Thread-safety: run by one thread; new and free by its maker; the rest by any.
+ * Memory: without collectors a few hundred octets, else 24 octets a port, and the
+ * fabric of the last view is kept. */
+#ifndef TRIAD_PERFMGR_EXPORT_SFLOW_SENDER_H
+#define TRIAD_PERFMGR_EXPORT_SFLOW_SENDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "perfmgr/export/udp.h"
+#include "perfmgr/sflow_schedule.h"
+#include "perfmgr/view.h"
+#include "triad/address.h"
+#include "triad/log.h"
+
+#define TRIAD_SFLOW_MAX_COLLECTORS 8
+#define TRIAD_SFLOW_MIN_MTU 576
+#define TRIAD_SFLOW_MAX_MTU 9000
+#define TRIAD_SFLOW_MIN_INTERVAL_US UINT64_C(100000)
+#define TRIAD_SFLOW_MAX_INTERVAL_US (UINT64_C(86400) * 1000000)
+
+struct triad_sflow_sender;
+
+struct triad_sflow_params {
+	struct triad_address collectors[TRIAD_SFLOW_MAX_COLLECTORS];
+	unsigned n_collectors;
+	uint64_t interval_us; /* between two samples of a port */
+	struct triad_address agent;
+	bool has_agent;
+	unsigned mtu; /* of the way to the collectors: IP and UDP headers included */
+};
+
+struct triad_sflow_collector_status {
+	struct triad_address address;
+	uint64_t n_datagrams; /* that the kernel took */
+	uint64_t n_drops;     /* that it didn't */
+	int last_error;       /* errno of sending or opening it; 0: none yet */
+	bool failing;         /* that was not 10 s ago */
+};
+
+struct triad_sflow_sender_status {
+	struct triad_address agent; /* family 0: not known yet */
+	uint64_t n_datagrams;       /* made, whoever got them */
+	uint64_t n_samples;
+	uint64_t n_skipped; /* ports that were due and had nothing to say */
+	struct triad_sflow_schedule_status schedule;
+	unsigned n_collectors;
+	struct triad_sflow_collector_status collectors[TRIAD_SFLOW_MAX_COLLECTORS];
+};
+
+/* 'udp' is NULL but in tests.  NULL when memory is short. */
+struct triad_sflow_sender *triad_sflow_sender_new(
+	struct triad_log *log, const struct triad_udp *udp);
+
+/* Accepts NULL. */
+void triad_sflow_sender_free(struct triad_sflow_sender *sender);
+
+/* Taken up by the next run: wake its thread.  Returns 0, or EINVAL when a value is out
+ * of its range; then nothing changed. */
+int triad_sflow_sender_configure(
+	struct triad_sflow_sender *sender, const struct triad_sflow_params *params);
+
+/* Sends what is due.  'view' (borrowed) is NULL while the PerfManager doesn't run.
+ * Returns in how many microseconds to call again, at most a second; UINT64_MAX: not
+ * before the next configure. */
+uint64_t triad_sflow_sender_run(struct triad_sflow_sender *sender,
+	const struct triad_view *view, uint64_t now_us);
+
+/* As of the last run's end. */
+struct triad_sflow_sender_status triad_sflow_sender_status(
+	struct triad_sflow_sender *sender);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Datagrams to one receiver, without waiting.
+ *
+ * What sends is handed a 'struct triad_udp', so that a test can stand in for sockets.
+ *
+ * Thread-safety: of triad_udp_sockets: any thread; a handle belongs to one. */
+#ifndef TRIAD_PERFMGR_EXPORT_UDP_H
+#define TRIAD_PERFMGR_EXPORT_UDP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "triad/address.h"
+
+struct triad_udp {
+	/* '*from' becomes the address of this host that datagrams to 'to' come from.
+	 * Returns 0 or an errno. */
+	int (*open)(void *context, const struct triad_address *to,
+		struct triad_address *from, int *handle);
+	/* Returns 0, or an errno: the datagram is lost.  Never waits. */
+	int (*send)(void *context, int handle, const void *octets, size_t size);
+	void (*close)(void *context, int handle);
+	void *context;
+};
+
+extern const struct triad_udp triad_udp_sockets;
+
+#define TRIAD_ADDRESS_TEXT_SIZE 64
+
+/* "192.0.2.1:6343", "[2001:db8::1]:6343"; without a port when it is 0. */
+void triad_address_format(
+	const struct triad_address *address, char text[TRIAD_ADDRESS_TEXT_SIZE]);
+
+bool triad_address_equals(const struct triad_address *a, const struct triad_address *b);
+
+#endif
