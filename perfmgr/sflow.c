@@ -211,6 +211,18 @@ size_t triad_sflow_counters_size(const struct triad_sflow_counters *counters)
 	return size_of(&counters->datagram);
 }
 
+static size_t counter_sample_size(bool expanded)
+{
+	return (expanded ? 16 : 12) + COUNTER_RECORDS_SIZE;
+}
+
+size_t triad_sflow_counters_room(size_t size, const struct triad_sflow_header *header)
+{
+	size_t head = header->agent.family == AF_INET ? 28 : 40;
+
+	return (size - head) / (HEAD + counter_sample_size(header->expanded));
+}
+
 /* Data packets pass through a port that is active, and no other. */
 static uint32_t status_of(const struct triad_fabric_port *port)
 {
@@ -236,7 +248,7 @@ bool triad_sflow_counters_add(struct triad_sflow_counters *counters,
 {
 	struct triad_sflow_datagram *datagram = &counters->datagram;
 	struct triad_wire *w = &datagram->wire;
-	size_t size = (datagram->expanded ? 16 : 12) + COUNTER_RECORDS_SIZE;
+	size_t size = counter_sample_size(datagram->expanded);
 
 	if (!has_room(datagram, HEAD + size))
 		return false;

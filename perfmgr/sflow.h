@@ -77,6 +77,9 @@ struct triad_sflow_counter_sample {
 	const struct triad_fabric_port *port;
 };
 
+/* As many as a datagram of 'size' octets holds. */
+size_t triad_sflow_counters_room(size_t size, const struct triad_sflow_header *header);
+
 /* 'size' has room for the header and a sample at least. */
 void triad_sflow_counters_begin(struct triad_sflow_counters *counters, void *buffer,
 	size_t size, const struct triad_sflow_header *header);

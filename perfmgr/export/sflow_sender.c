@@ -415,8 +415,7 @@ static uint64_t sleep_of(
 	const struct triad_sflow_sender *sender, uint32_t n_ports, uint64_t now_us)
 {
 	uint64_t due_us = triad_sflow_schedule_next_us(sender->schedule);
-	/* As many as fit, and perhaps one more. */
-	uint64_t n_samples = sender->size / TRIAD_SFLOW_COUNTERS_SIZE + 1;
+	uint64_t n_samples = triad_sflow_counters_room(sender->size, &sender->header);
 	uint64_t tick_us =
 		sender->params.interval_us * n_samples / (n_ports ? n_ports : 1);
 

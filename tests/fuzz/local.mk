@@ -7,7 +7,8 @@
 fuzz_targets = \
 	tests/fuzz/fuzz_conf \
 	tests/fuzz/fuzz_control \
-	tests/fuzz/fuzz_pma
+	tests/fuzz/fuzz_pma \
+	tests/fuzz/fuzz_sflow
 
 tests_fuzz_fuzz_conf_SOURCES = tests/fuzz/fuzz_conf.c $(fuzz_driver)
 tests_fuzz_fuzz_conf_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
@@ -15,6 +16,8 @@ tests_fuzz_fuzz_control_SOURCES = tests/fuzz/fuzz_control.c $(fuzz_driver)
 tests_fuzz_fuzz_control_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_pma_SOURCES = tests/fuzz/fuzz_pma.c $(fuzz_driver)
 tests_fuzz_fuzz_pma_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
+tests_fuzz_fuzz_sflow_SOURCES = tests/fuzz/fuzz_sflow.c $(fuzz_driver)
+tests_fuzz_fuzz_sflow_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 
 if FUZZING
 fuzz_driver =

@@ -372,6 +372,7 @@ START_TEST(test_counter_samples_of_any_size_read_back)
 		used = triad_sflow_counters_size(&counters);
 		/* As many as fit, none of them cut, nothing behind them touched. */
 		MUST_EQUAL(n, (size - head) / each);
+		MUST_EQUAL(n, triad_sflow_counters_room(size, &header));
 		MUST_EQUAL(used, head + n * each);
 		MUST_EQUAL(buffer[size], 0xa5);
 		check_header(used);
