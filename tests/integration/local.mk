@@ -16,7 +16,8 @@ script_tests = \
 	tests/integration/test_demo.py \
 	tests/integration/test_gen_fabric.py \
 	tests/integration/test_kernel_semantics.py \
-	tests/integration/test_lab.py
+	tests/integration/test_lab.py \
+	tests/integration/test_sflow_framing.py
 
 TESTS += $(plugin_tests)
 # Scripts have nothing that a sanitizer looks at.
@@ -29,3 +30,6 @@ EXTRA_DIST += \
 	tests/integration/sanitizer.supp \
 	tests/integration/taplib.py \
 	tests/integration/triadlib.py
+
+# What says something to collectors of sFlow.
+check_PROGRAMS += tests/integration/sflow_say
