@@ -21,10 +21,10 @@
 
 #include "perfmgr/engine.h"
 #include "perfmgr/watch.h"
+#include "tests/sim/fabrics.h"
 #include "triad/clock.h"
 
 #define ROUNDS 5
-#define PORTS_PER_SWITCH 40
 /* The collector knows a port while its answer is decoded: so long before the update. */
 #define PORTS_AHEAD 4
 
@@ -60,30 +60,6 @@ static uint64_t dice(struct bench *bench)
 	bench->seed ^= bench->seed >> 7;
 	bench->seed ^= bench->seed << 17;
 	return bench->seed;
-}
-
-static struct triad_fabric *make_fabric(unsigned n_ports)
-{
-	struct triad_fabric_builder *builder = need(triad_fabric_builder_new(NULL));
-	struct triad_fabric *fabric;
-
-	for (unsigned i = 0; i < n_ports; i++) {
-		struct triad_fabric_node node = {
-			.guid = 1 + i / PORTS_PER_SWITCH, .type = TRIAD_NODE_SWITCH};
-		struct triad_fabric_port port = {
-			.number = (uint8_t)(1 + i % PORTS_PER_SWITCH),
-			.width = 2,
-			.speed_ext = 2,
-			.has_pma = true};
-
-		if (i % PORTS_PER_SWITCH == 0)
-			triad_fabric_builder_add_node(builder, &node, "", NULL, 0);
-		triad_fabric_builder_add_port(builder, &port, 0, 0);
-	}
-	if (triad_fabric_build(builder, 0, &fabric))
-		die("no fabric");
-	triad_fabric_builder_free(builder);
-	return fabric;
 }
 
 static void drop_alert(
@@ -244,7 +220,7 @@ int main(int argc, char **argv)
 	}
 	if (!bench.n_ports || bench.n_ports > TRIAD_FABRIC_MAX_PORTS)
 		die("--ports must be from 1 to 4194304");
-	fabric = make_fabric(bench.n_ports);
+	fabric = need(fabric_of_ports(bench.n_ports));
 	bench.engine = need(triad_engine_new());
 	bench.rows = need(calloc(bench.n_ports, sizeof(*bench.rows)));
 	bench.order = need(calloc(bench.n_ports, sizeof(*bench.order)));

@@ -21,5 +21,20 @@ def test_engine_small_prints_documented_keys(t):
     assert all(value > 0 for value in result.values()), result
 
 
+def test_export_small_prints_documented_keys(t):
+    process = subprocess.run(
+        [BUILDDIR / "tests" / "bench" / "export", "--ports", "2000", "--json", "sflow"],
+        capture_output=True, text=True, check=False)
+    t.succeeded(process)
+    result = json.loads(process.stdout)
+    t.equal(set(result), {"ports", "sflow"}, "keys")
+    t.equal(set(result["sflow"]),
+            {"samples_per_s", "octets_per_sample", "copy_ratio",
+             "loopback_samples_per_s", "octets_per_port"}, "keys of sflow")
+    assert all(value > 0 for value in result["sflow"].values()), result
+    # A counter sample has 188 octets, a datagram's header 28.
+    t.equal(int(result["sflow"]["octets_per_sample"]), 188 + 28 // 7, "octets")
+
+
 if __name__ == "__main__":
     taplib.main(globals())

@@ -121,3 +121,29 @@ struct triad_fabric *fabric_without(const struct triad_fabric *fabric,
 	triad_fabric_builder_free(builder);
 	return made;
 }
+
+struct triad_fabric *fabric_of_ports(unsigned n)
+{
+	const unsigned each = 40;
+	struct triad_fabric_builder *builder = triad_fabric_builder_new(NULL);
+	struct triad_fabric *fabric = NULL;
+
+	for (unsigned i = 0; builder && i < n; i++) {
+		struct triad_fabric_node node = {
+			.guid = 1 + i / each, .type = TRIAD_NODE_SWITCH};
+		struct triad_fabric_port port = {.number = (uint8_t)(1 + i % each),
+			.state = TRIAD_PORT_ACTIVE,
+			.phys_state = 5,
+			.width = 2,
+			.speed_ext = 4,
+			.has_pma = true};
+
+		if (i % each == 0)
+			triad_fabric_builder_add_node(builder, &node, "", NULL, 0);
+		triad_fabric_builder_add_port(builder, &port, 0, 0);
+	}
+	if (builder && triad_fabric_build(builder, 0, &fabric))
+		fabric = NULL;
+	triad_fabric_builder_free(builder);
+	return fabric;
+}

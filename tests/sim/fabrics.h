@@ -19,4 +19,8 @@ struct triad_fabric *fabric_row_moved(
 struct triad_fabric *fabric_without(const struct triad_fabric *fabric,
 	const uint64_t *gone, unsigned n_gone, uint64_t cut_guid, unsigned cut_port);
 
+/* 'n' ports (at least 1), 40 on a node; active, 4x HDR, without links.  NULL when there
+ * are too many. */
+struct triad_fabric *fabric_of_ports(unsigned n);
+
 #endif
