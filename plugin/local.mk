@@ -23,6 +23,7 @@ libosmtriad_la_SOURCES = \
 	plugin/osmlog.c plugin/osmlog.h \
 	plugin/perf.c plugin/perf.h \
 	plugin/runner.h \
+	plugin/sflow.c plugin/sflow.h \
 	plugin/sm_state.c plugin/sm_state.h \
 	plugin/snapshot.c plugin/snapshot.h \
 	plugin/thread.c plugin/thread.h \

@@ -29,7 +29,8 @@ unit_tests = \
 	tests/unit/perfmgr/test_sflow_schedule \
 	tests/unit/perfmgr/test_sflow_sender \
 	tests/unit/plugin/test_events \
-	tests/unit/plugin/test_perf
+	tests/unit/plugin/test_perf \
+	tests/unit/plugin/test_sflow
 
 tests_unit_cli_test_find_SOURCES = tests/unit/cli/test_find.c cli/find.c
 
@@ -37,6 +38,8 @@ tests_unit_plugin_test_events_SOURCES = \
 	tests/unit/plugin/test_events.c plugin/events.c plugin/thread.c
 tests_unit_plugin_test_perf_SOURCES = \
 	tests/unit/plugin/test_perf.c plugin/perf.c plugin/thread.c
+tests_unit_plugin_test_sflow_SOURCES = \
+	tests/unit/plugin/test_sflow.c plugin/sflow.c plugin/thread.c
 
 if HAVE_CHECK
 check_PROGRAMS += $(unit_tests)
