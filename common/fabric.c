@@ -212,56 +212,6 @@ const char *triad_port_state_name(unsigned state)
 	return state <= TRIAD_PORT_ACTIVE ? names[state] : "unknown";
 }
 
-/* [IBA 14.2.5.6], LinkWidthActive: each value is one bit. */
-static unsigned lanes_of(uint8_t width)
-{
-	switch (width) {
-	case 1:
-		return 1;
-	case 2:
-		return 4;
-	case 4:
-		return 8;
-	case 8:
-		return 12;
-	case 16:
-		return 2;
-	default:
-		return 0;
-	}
-}
-
-/* A lane's data rate in tenths of Gb/s times 33, which FDR's 64/66 divides.  The
- * extended speed, where there is one, is the link's. */
-static uint64_t lane_rate(const struct triad_fabric_port *port)
-{
-	switch (port->speed_ext ? port->speed_ext << 8 : port->speed) {
-	case 1: /* SDR, 2.5 with 8/10 */
-		return 33 * 20;
-	case 2: /* DDR, 5 with 8/10 */
-		return 33 * 40;
-	case 4: /* QDR, 10 with 8/10 */
-		return 33 * 80;
-	case 1 << 8: /* FDR, 14.0625 with 64/66: 13.6363... */
-		return 4500;
-	case 2 << 8: /* EDR, 25.78125 with 64/66 */
-		return 33 * 250;
-	case 4 << 8: /* HDR, 53.125 with 64/66 and error correction */
-		return 33 * 500;
-	case 8 << 8: /* NDR, 106.25 with the same */
-		return 33 * 1000;
-	default:
-		return 0;
-	}
-}
-
-uint64_t triad_port_data_rate(const struct triad_fabric_port *port)
-{
-	if (port->state <= TRIAD_PORT_DOWN)
-		return 0;
-	return lanes_of(port->width) * lane_rate(port) * UINT64_C(100000000) / 33;
-}
-
 /* [IBA 10.9.3]: equal but for the membership bit, and not both limited. */
 static bool pkeys_meet(uint16_t a, uint16_t b)
 {

@@ -163,7 +163,6 @@ static void assign_node(const struct group *group, const struct triad_fabric *fa
 void triad_groups_assign(const struct triad_groups *groups,
 	const struct triad_fabric *fabric, uint8_t *group_of_port)
 {
-	memset(group_of_port, TRIAD_GROUP_NONE, fabric->n_ports);
 	for (unsigned g = 0; g < groups->n; g++)
 		for (uint32_t i = 0; i < fabric->n_nodes; i++)
 			if (fits_type(&groups->groups[g], &fabric->nodes[i]))

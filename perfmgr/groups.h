@@ -38,7 +38,8 @@ const struct triad_conf_group *triad_groups_get(
 /* The group of that name, or TRIAD_GROUP_NONE. */
 unsigned triad_groups_find(const struct triad_groups *groups, const char *name);
 
-/* Says for each port of 'fabric' which group it is in. */
+/* Says for each port of 'fabric' which group it is in, and leaves those alone that are
+ * in none. */
 void triad_groups_assign(const struct triad_groups *groups,
 	const struct triad_fabric *fabric, uint8_t *group_of_port);
 

@@ -236,7 +236,11 @@ static void put_if_counters(
 	put_head(w, IF_COUNTERS, IF_COUNTERS_SIZE);
 	put32(w, sample->if_index);
 	put32(w, IF_TYPE_INFINIBAND);
-	triad_wire_put(w, 8, triad_port_data_rate(sample->port));
+	/* A link that is down has no speed. */
+	triad_wire_put(w, 8,
+		sample->port->state > TRIAD_PORT_DOWN
+			? triad_fabric_port_bps(sample->port)
+			: 0);
 	put32(w, FULL_DUPLEX);
 	put32(w, status_of(sample->port));
 	put_members(w, if_members, N_OF(if_members), sample->row);

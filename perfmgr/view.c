@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct counted_view {
 	atomic_uint refs;
@@ -28,9 +29,12 @@ struct triad_view *triad_view_new(const struct triad_engine *engine,
 	atomic_init(&view->refs, 1);
 	view->view.engine = engine;
 	view->view.fabric = triad_fabric_ref(fabric);
-	view->view.groups = triad_groups_ref(groups);
 	view->view.group = (uint8_t *)(view->view.rows + n);
-	triad_groups_assign(groups, fabric, view->view.group);
+	memset(view->view.group, TRIAD_GROUP_NONE, n);
+	if (groups) {
+		view->view.groups = triad_groups_ref(groups);
+		triad_groups_assign(groups, fabric, view->view.group);
+	}
 	return &view->view;
 }
 

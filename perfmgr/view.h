@@ -19,13 +19,14 @@
 struct triad_view {
 	const struct triad_engine *engine;
 	struct triad_fabric *fabric;
-	struct triad_groups *groups;
+	struct triad_groups *groups; /* NULL: none */
 	uint8_t *group;  /* of each port of the fabric, or TRIAD_GROUP_NONE */
 	uint32_t rows[]; /* for each port of the fabric */
 };
 
-/* Of 'fabric' and 'groups', which are referenced, with all rows 0: the caller fills
- * them in before it gives the view away.  One reference; NULL when memory is short. */
+/* Of 'fabric' and 'groups' (NULL: there are none), which are referenced, with all rows
+ * 0: the caller fills them in before it gives the view away.  One reference; NULL when
+ * memory is short. */
 struct triad_view *triad_view_new(const struct triad_engine *engine,
 	struct triad_fabric *fabric, struct triad_groups *groups);
 struct triad_view *triad_view_ref(struct triad_view *view);

@@ -275,6 +275,53 @@ static void report_perfmgr(struct report *report, struct triad_plugin *plugin)
 	section_end(report);
 }
 
+static void report_collectors(
+	struct report *report, const struct triad_sflow_sender_status *status)
+{
+	char address[TRIAD_ADDRESS_TEXT_SIZE], text[256];
+
+	if (report->as_json)
+		triad_json_array_begin(&report->json, "collectors");
+	for (unsigned i = 0; i < status->n_collectors; i++) {
+		const struct triad_sflow_collector_status *collector =
+			&status->collectors[i];
+
+		triad_address_format(&collector->address, address);
+		snprintf(text, sizeof(text),
+			"%s: %" PRIu64 " datagrams, %" PRIu64 " lost%s%s", address,
+			collector->n_datagrams, collector->n_drops,
+			collector->last_error ? "; last error: " : "",
+			collector->last_error ? strerror(collector->last_error) : "");
+		if (!report->as_json) {
+			fact_text(report, NULL, "collector", text);
+			continue;
+		}
+		triad_json_object_begin(&report->json, NULL);
+		triad_json_string(&report->json, "address", address);
+		triad_json_uint(&report->json, "datagrams", collector->n_datagrams);
+		triad_json_uint(&report->json, "drops", collector->n_drops);
+		triad_json_string(&report->json, "last_error",
+			collector->last_error ? strerror(collector->last_error) : NULL);
+		triad_json_bool(&report->json, "failing", collector->failing);
+		triad_json_object_end(&report->json);
+	}
+	if (report->as_json)
+		triad_json_array_end(&report->json);
+}
+
+static void report_sflow(struct report *report, struct triad_plugin *plugin)
+{
+	struct triad_sflow_sender_status status =
+		triad_exports_sflow_status(plugin->exports);
+
+	section(report, "sflow", "sFlow");
+	fact(report, "datagrams", "datagrams", status.n_datagrams, "");
+	fact(report, "samples", "samples", status.n_samples, "");
+	fact(report, "skipped", "ports with nothing to say", status.n_skipped, "");
+	report_collectors(report, &status);
+	section_end(report);
+}
+
 static void report_control(struct report *report, struct triad_plugin *plugin)
 {
 	struct triad_control_status status = {0};
@@ -328,6 +375,7 @@ int triad_command_run_status(struct triad_plugin *plugin,
 	report_perfmgr(&report, plugin);
 	report_watch(&report, plugin);
 	report_topology(&report, plugin);
+	report_sflow(&report, plugin);
 	report_control(&report, plugin);
 	report_memory(&report, plugin);
 	report_conf(&report, plugin);

@@ -53,11 +53,17 @@ static void apply_conf(struct triad_plugin *plugin)
 {
 	struct triad_conf conf = plugin->conf;
 
-	if (plugin->conf_state == TRIAD_CONF_BROKEN)
+	if (plugin->conf_state == TRIAD_CONF_BROKEN) {
+		/* Nothing goes out on the word of a file with mistakes. */
+		triad_conf_init(&conf, plugin->port_guid);
+		conf.log = plugin->conf.log;
+		conf.control = plugin->conf.control;
 		conf.perfmgr.enabled = false;
+	}
 	atomic_store(&plugin->osmlog.log.level, (int)conf.log.level);
 	atomic_store(&plugin->osmlog.syslog, conf.log.syslog);
 	triad_alert_log_configure(plugin->alert_log, &conf);
+	triad_exports_configure(plugin->exports, &conf);
 	if (triad_perf_configure(plugin->perf, &conf))
 		triad_log_write(plugin->log, TRIAD_LOG_ERROR,
 			"not enough memory to put the configuration into force; type "
@@ -176,7 +182,9 @@ struct triad_plugin *triad_plugin_new(struct osm_opensm *osm)
 	plugin->alert_log = triad_alert_log_new(plugin->log);
 	if (plugin->alert_log)
 		plugin->perf = make_perf(plugin);
-	if (plugin->events && plugin->perf)
+	if (plugin->perf)
+		plugin->exports = triad_exports_new(plugin->perf, plugin->log);
+	if (plugin->events && plugin->exports)
 		plugin->worker = triad_worker_new(
 			osm, plugin->log, plugin->events, plugin->perf);
 	if (!plugin->worker) {
@@ -198,6 +206,8 @@ void triad_plugin_free(struct triad_plugin *plugin)
 {
 	triad_worker_free(plugin->worker);
 	triad_console_free(plugin->console);
+	triad_exports_stop(plugin->exports);
+	triad_exports_free(plugin->exports);
 	triad_perf_free(plugin->perf);
 	triad_alert_log_free(plugin->alert_log);
 	triad_events_free(plugin->events);

@@ -16,6 +16,7 @@
 
 #include "plugin/alert_log.h"
 #include "plugin/events.h"
+#include "plugin/exports.h"
 #include "plugin/osmlog.h"
 #include "plugin/perf.h"
 #include "triad/conf.h"
@@ -48,6 +49,7 @@ struct triad_plugin {
 	struct triad_events *events;
 	struct triad_alert_log *alert_log;
 	struct triad_perf *perf;
+	struct triad_exports *exports;
 	struct triad_worker *worker;
 	/* Of access.c; NULL: off or failed.  Threads that were there before look. */
 	_Atomic(struct triad_control *) control;

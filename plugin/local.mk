@@ -18,6 +18,7 @@ libosmtriad_la_SOURCES = \
 	plugin/control_file.c plugin/control_file.h \
 	plugin/entry.c \
 	plugin/events.c plugin/events.h \
+	plugin/exports.c plugin/exports.h \
 	plugin/instance.c plugin/instance.h \
 	plugin/opensm.h \
 	plugin/osmlog.c plugin/osmlog.h \

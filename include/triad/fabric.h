@@ -121,12 +121,6 @@ uint64_t triad_fabric_port_bps(const struct triad_fabric_port *port);
 const char *triad_node_type_name(unsigned type);
 const char *triad_port_state_name(unsigned state);
 
-/* Bits of data that the port's link carries in a second: without its line code, and so
- * 8/10 or 64/66 of the signalling rate.  0 when the link is down, for then PortInfo's
- * active width and speed mean nothing, or when they are not known here.  FDR10 counts
- * as QDR: only a vendor's attribute tells it. */
-uint64_t triad_port_data_rate(const struct triad_fabric_port *port);
-
 /* Index in 'ours' of a P_Key that lets the port with 'ours' talk to one with
  * 'theirs': same base value, not both limited [IBA 10.9.3]; the default partition
  * if it will do.  -1 when they share none. */

@@ -20,6 +20,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "triad/address.h"
+
 /* Copies the next item of the list at '*at' to 'item', cut to its room, and moves
  * '*at' behind it.  False at the end of the list.
  *
@@ -42,12 +44,6 @@ static inline bool triad_ports_has(const uint8_t set[32], uint8_t port)
 /* IBA names of counters, case ignored; '*mask' has a bit for each, as 1u << of enum
  * triad_counter.  No item: none. */
 bool triad_counters_parse(const char *text, uint32_t *mask, char *reason, size_t size);
-
-struct triad_address {
-	int family;         /* AF_INET, AF_INET6 */
-	uint8_t octets[16]; /* as on the wire; of IPv4 the first 4, the others 0 */
-	uint16_t port;
-};
 
 /* A numeric address alone, an IPv6 one without brackets; the port is 0 then. */
 bool triad_ip_parse(

@@ -56,7 +56,7 @@ static void set_up(struct bench *bench)
 
 	bench->fabric = need(fabric_of_ports(bench->n_ports));
 	bench->engine = need(triad_engine_new());
-	bench->view = need(triad_view_new(bench->engine, bench->fabric));
+	bench->view = need(triad_view_new(bench->engine, bench->fabric, NULL));
 	if (triad_engine_adopt(bench->engine, bench->fabric, 1, bench->view->rows))
 		die("the engine takes no fabric of that size");
 	for (unsigned i = 0; i < bench->n_ports; i++) {

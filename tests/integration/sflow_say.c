@@ -38,7 +38,7 @@ static void die(const char *what)
 static struct triad_view *make_view(struct triad_engine *engine)
 {
 	struct triad_fabric *fabric = fabric_row(4, 10);
-	struct triad_view *view = triad_view_new(engine, fabric);
+	struct triad_view *view = triad_view_new(engine, fabric, NULL);
 	struct triad_pma_reading reading = {.has = (1u << TRIAD_N_COUNTERS) - 1};
 
 	if (!view || triad_engine_adopt(engine, fabric, 1, view->rows))

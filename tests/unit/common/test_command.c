@@ -237,7 +237,7 @@ START_TEST(test_parse_unknown_command_guessed)
 		"perf shwo", "unknown command 'perf shwo'; did you mean 'perf show'?");
 	ASSERT_REFUSED("perf",
 		"unknown command 'perf'; known are perf show, perf top, "
-		"perf sweep, perf reset");
+		"perf sweep, perf reset, perf histogram");
 	ASSERT_REFUSED("perf zzz --json",
 		"unknown command 'perf zzz'; known are perf "
 		"show, perf top, perf sweep, perf reset");

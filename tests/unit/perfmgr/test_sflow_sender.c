@@ -108,7 +108,7 @@ static void set_up(void)
 {
 	fabric = fabric_row(2, 3); /* 18 ports */
 	engine = triad_engine_new();
-	view = triad_view_new(engine, fabric);
+	view = triad_view_new(engine, fabric, NULL);
 	ck_assert_int_eq(triad_engine_adopt(engine, fabric, BEGIN, view->rows), 0);
 	answer(5);
 	sender = triad_sflow_sender_new(&test_log, &fake);
@@ -389,7 +389,7 @@ START_TEST(test_fabric_changed_goes_on)
 	configure();
 	run(BEGIN, BEGIN + 2 * S);
 	fabric = fabric_row(2, 4);
-	view = triad_view_new(engine, fabric);
+	view = triad_view_new(engine, fabric, NULL);
 	ck_assert_int_eq(triad_engine_adopt(engine, fabric, BEGIN, view->rows), 0);
 	answer(9);
 	triad_view_unref(old_view);

@@ -43,7 +43,7 @@ static void make_view(void)
 	struct triad_pma_reading reading = {.has = 1u << TRIAD_PORT_XMIT_DATA};
 
 	engine = triad_engine_new();
-	view = triad_view_new(engine, fabric);
+	view = triad_view_new(engine, fabric, NULL);
 	ck_assert_int_eq(triad_engine_adopt(engine, fabric, 1, view->rows), 0);
 	for (uint32_t i = 0; i < fabric->n_ports; i++) {
 		triad_engine_update(engine, view->rows[i],

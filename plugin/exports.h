@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Where counters go besides triadctl: sFlow collectors.
+ *
+ * Each way out has a thread of its own, which reads published state: one that is stuck
+ * holds up neither the sweep nor the others.
+ *
+ * Thread-safety: any thread, for all but new, stop and free. */
+#ifndef TRIAD_PLUGIN_EXPORTS_H
+#define TRIAD_PLUGIN_EXPORTS_H
+
+#include "plugin/perf.h"
+#include "plugin/sflow.h"
+#include "triad/conf.h"
+#include "triad/log.h"
+
+struct triad_exports;
+
+/* 'perf' must outlive it.  NULL when memory is short. */
+struct triad_exports *triad_exports_new(struct triad_perf *perf, struct triad_log *log);
+
+/* Ends the threads; before triad_perf_free().  Accepts NULL. */
+void triad_exports_stop(struct triad_exports *exports);
+
+/* After triad_exports_stop().  Accepts NULL. */
+void triad_exports_free(struct triad_exports *exports);
+
+/* What can't be done is logged. */
+void triad_exports_configure(
+	struct triad_exports *exports, const struct triad_conf *conf);
+
+struct triad_sflow_sender_status triad_exports_sflow_status(
+	struct triad_exports *exports);
+
+#endif
