@@ -15,6 +15,8 @@
 #include "triad/json.h"
 
 #define BAR_WIDTH 50
+/* Bars that fit on a screen; JSON has all buckets. */
+#define MAX_BARS 24
 
 struct shown_histogram {
 	const char *scope; /* "all", "group", "node", "port" */
@@ -110,25 +112,37 @@ static void put_bar(
 		output, "  %-26s %12" PRIu64 "  %.*s\n", label, count, length, bar);
 }
 
-static void put_buckets(
-	const struct shown_histogram *shown, struct triad_output *output)
+static void put_buckets(const struct shown_histogram *shown,
+	const struct triad_histogram *drawn, struct triad_output *output)
 {
 	uint64_t most = shown->n_zeros ? shown->n_zeros : 1;
 	char low[32], high[32], label[80];
 
-	for (unsigned i = 0; i < shown->histogram.n; i++)
-		if (shown->histogram.counts[i] > most)
-			most = shown->histogram.counts[i];
+	for (unsigned i = 0; i < drawn->n; i++)
+		if (drawn->counts[i] > most)
+			most = drawn->counts[i];
 	put_bar("0/s", shown->n_zeros, most, output);
-	for (unsigned i = 0; i < shown->histogram.n; i++) {
-		struct triad_histogram_bucket bucket =
-			triad_histogram_bucket(&shown->histogram, i);
+	for (unsigned i = 0; i < drawn->n; i++) {
+		struct triad_histogram_bucket bucket = triad_histogram_bucket(drawn, i);
 
 		format_rate(low, sizeof(low), shown->counter, bucket.low);
 		format_rate(high, sizeof(high), shown->counter, bucket.high);
 		snprintf(label, sizeof(label), "%s to %s", low, high);
 		put_bar(label, bucket.count, most, output);
 	}
+}
+
+/* With buckets joined until they are few enough; all when memory is short. */
+static void put_bars(const struct shown_histogram *shown, struct triad_output *output)
+{
+	const struct triad_histogram *drawn = &shown->histogram;
+	struct triad_histogram few;
+
+	triad_histogram_init(&few, MAX_BARS);
+	if (triad_histogram_merge(&few, drawn))
+		drawn = &few;
+	put_buckets(shown, drawn, output);
+	triad_histogram_clear(&few);
 }
 
 static void put_text(const struct shown_histogram *shown, struct triad_output *output)
@@ -140,7 +154,7 @@ static void put_text(const struct shown_histogram *shown, struct triad_output *o
 		"%s per second, %s: %" PRIu64 " samples, one for each port and sweep\n",
 		triad_counters[shown->counter].name, shown->where,
 		shown->n_values + shown->n_zeros);
-	put_buckets(shown, output);
+	put_bars(shown, output);
 	for (unsigned i = 0; i < N_SHARES; i++) {
 		format_rate(text, sizeof(text), shown->counter,
 			triad_histogram_quantile(

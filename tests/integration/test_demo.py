@@ -24,25 +24,31 @@ def demos_left():
     return [name for name in os.listdir("/tmp") if name.startswith("triad-demo-")]
 
 
-def test_demo_json_is_one_document_with_every_port(t):
+def test_demo_json_is_one_document_with_every_port_and_alerts(t):
     before = demos_left()
-    process = demo("--fabric", EXAMPLE_NETS / "net.2sw2path4hca", "--seconds", "4",
+    process = demo("--fabric", EXAMPLE_NETS / "net.2sw2path4hca", "--seconds", "7",
                    "--json")
     t.succeeded(process)
     document = json.loads(process.stdout)
     t.equal(set(document), {"ports", "alerts"}, "members")
-    t.equal((len(document["ports"]), document["alerts"]), (20, []), "ports and alerts")
+    t.equal(len(document["ports"]), 20, "ports")
+    found = {finding["what"] for alert in document["alerts"]
+             for finding in alert["findings"]}
+    for what in ("SymbolErrorCounter", "PortXmitWait"):
+        assert what in found, f"no alert of {what}: {document['alerts']}"
     assert all(row["answered"] for row in document["ports"]), process.stdout
     errors = sum(row["counters"]["SymbolErrorCounter"] for row in document["ports"])
     assert errors > 0, "no errors were put on the fabric"
     t.equal(demos_left(), before, "folders left")
 
 
-def test_demo_table_shows_ports(t):
-    process = demo("--seconds", "3")
+def test_demo_table_shows_ports_alerts_and_a_histogram(t):
+    process = demo("--seconds", "7")
     t.succeeded(process)
-    for part in ("NODE", "FAR END", "SymbolErrorCounter", "GB"):
+    for part in ("NODE", "FAR END", "SymbolErrorCounter", "GB", "Alerts:", "threshold",
+                 "PortXmitData per second, all ports", "####"):
         t.contains(process.stdout, part, "table")
+    t.contains(process.stderr, "/metrics", "where Prometheus reads")
 
 
 def test_demo_wrong_arguments_usage(t):

@@ -240,7 +240,7 @@ START_TEST(test_parse_unknown_command_guessed)
 		"perf sweep, perf reset, perf histogram");
 	ASSERT_REFUSED("perf zzz --json",
 		"unknown command 'perf zzz'; known are perf "
-		"show, perf top, perf sweep, perf reset");
+		"show, perf top, perf sweep, perf reset, perf histogram");
 	ASSERT_REFUSED("'perf show' --json",
 		"unknown command 'perf show'; did you mean 'perf show'?");
 	ASSERT_REFUSED("zzz",
