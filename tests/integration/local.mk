@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # On stock opensm and ibsim, as root.
 plugin_tests = \
+	tests/integration/test_alerts.py \
 	tests/integration/test_conf.py \
 	tests/integration/test_console.py \
 	tests/integration/test_control_socket.py \
