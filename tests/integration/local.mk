@@ -9,6 +9,7 @@ plugin_tests = \
 	tests/integration/test_faults.py \
 	tests/integration/test_lifecycle.py \
 	tests/integration/test_partitions.py \
+	tests/integration/test_sflow.py \
 	tests/integration/test_soak.py \
 	tests/integration/test_sweep.py \
 	tests/integration/test_triadctl.py

@@ -1,0 +1,167 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""sFlow out of stock opensm, captured by tshark on the loopback interface."""
+
+import contextlib
+import shutil
+import socket
+import subprocess
+
+import taplib
+from taplib import wait_until
+from triadlib import ask, log_has, perfquery, ports, status, triad_lab, wait_for_sweep
+
+SWITCH1 = "0x0000000000200000"
+N_PORTS = 20
+CONF = """\
+[perfmgr]
+sweep_period = 1
+reset = never
+[sflow]
+interval = 1
+collectors = {}
+"""
+
+# PortXmitData is counted in words, ifOutOctets in octets.
+WORD = 4
+COUNTER_SAMPLE = 2
+
+
+def collector():
+    """A UDP socket on the loopback interface, for datagrams to arrive at."""
+    sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
+    sock.bind(("127.0.0.1", 0))
+    return contextlib.closing(sock)
+
+
+def address(sock):
+    return f"127.0.0.1:{sock.getsockname()[1]}"
+
+
+class Capture:
+    """tshark at work on what goes to a UDP port."""
+
+    FIELDS = ("sflow_245.sequence_number", "sflow_245.numsamples",
+              "sflow.counters_sample.sequence_number",
+              "sflow_245.sampletype", "sflow_245.ifindex", "sflow_245.ifoutoct",
+              "_ws.malformed")
+
+    def __init__(self, port):
+        tshark = shutil.which("tshark")
+        if not tshark:
+            raise taplib.Skip("tshark is not installed (scripts/deps)")
+        command = [tshark, "-n", "-l", "-i", "lo", "-f", f"udp dst port {port}",
+                   "-d", f"udp.port=={port},sflow", "-T", "fields", "-E",
+                   "occurrence=a", "-E", "aggregator=,"]
+        for field in self.FIELDS:
+            command += ["-e", field]
+        self._process = subprocess.Popen(command, stdout=subprocess.PIPE,
+                                         stderr=subprocess.PIPE, text=True)
+
+    def __enter__(self):
+        for line in self._process.stderr:
+            if "Capture started" in line:
+                return self
+        raise AssertionError("tshark captures nothing")
+
+    def __exit__(self, *_exception):
+        self._process.kill()
+        self._process.communicate()
+
+    def datagrams(self):
+        """One after the other, as they come: lists by field."""
+        for line in self._process.stdout:
+            yield dict(zip(self.FIELDS, (field.split(",") for field in
+                                         line.rstrip("\n").split("\t"))))
+
+
+def test_each_port_has_samples_and_sequences_have_no_gap(t):
+    with collector() as sock, triad_lab(CONF.format("")) as lab:
+        wait_for_sweep(lab)
+        lab.sim('PerformanceSet "Switch1"[3] PortCountersExtended.PortXmitData=1000000')
+        ask(lab, "perf", "sweep")
+        with Capture(sock.getsockname()[1]) as capture:
+            ask(lab, "set", "sflow.collectors", address(sock))
+            samples, sequences, octets = {}, [], set()
+            for datagram in capture.datagrams():
+                assert datagram["_ws.malformed"] == [""], datagram
+                sequences.append(int(datagram["sflow_245.sequence_number"][0]))
+                numbers = list(map(
+                    int, datagram["sflow.counters_sample.sequence_number"]))
+                t.equal(set(datagram["sflow_245.sampletype"]), {str(COUNTER_SAMPLE)},
+                        "sample types")
+                t.equal(len(numbers), int(datagram["sflow_245.numsamples"][0]), "samples")
+                for index, number in zip(datagram["sflow_245.ifindex"], numbers):
+                    samples.setdefault(int(index), []).append(number)
+                octets.update(map(int, datagram["sflow_245.ifoutoct"]))
+                if len(samples) == N_PORTS and min(map(len, samples.values())) >= 3:
+                    break
+        t.equal(sequences, list(range(1, len(sequences) + 1)), "datagrams")
+        for index, numbers in samples.items():
+            t.equal(numbers, list(range(1, len(numbers) + 1)), f"samples of {index}")
+        assert any(value >= WORD * 1000000 for value in octets), octets
+        t.equal(len(samples), N_PORTS, "ports")
+        report = status(lab)["sflow"]
+        assert report["samples"] >= 3 * N_PORTS, report
+        t.equal(report["collectors"][0]["drops"], 0, "drops")
+
+
+def test_reset_of_hardware_takes_no_exported_counter_back(t):
+    with collector() as sock, triad_lab(CONF.format(address(sock))) as lab:
+        wait_for_sweep(lab)
+        lid = ports(lab)[(SWITCH1, 3)]["lid"]
+        with Capture(sock.getsockname()[1]) as capture:
+            last, n_resets = {}, 0
+            for n, datagram in enumerate(capture.datagrams()):
+                for index, value in zip(datagram["sflow_245.ifindex"],
+                                        map(int, datagram["sflow_245.ifoutoct"])):
+                    assert value >= last.get(index, 0), (index, value, last[index])
+                    last[index] = value
+                if n % 20 == 10 and n_resets < 3:
+                    perfquery(lab, lid, 3, "-R", "-x")
+                    n_resets += 1
+                if n > 100:
+                    break
+        t.equal(n_resets, 3, "resets")
+
+
+def test_collector_that_is_down_stops_neither_the_other_nor_the_sweep(t):
+    with collector() as gone:
+        nobody = address(gone)
+    with collector() as sock, triad_lab(CONF.format(f"{nobody}; {address(sock)}")) as lab:
+        wait_for_sweep(lab)
+        sock.settimeout(20)
+        for _ in range(20):
+            sock.recv(65536)
+        first, second = status(lab)["sflow"]["collectors"]
+        assert first["drops"] > 0 and first["last_error"], first
+        t.equal((second["drops"], second["last_error"]), (0, None), "the other")
+        log_has(lab, nobody)
+        t.equal(status(lab)["perfmgr"]["sweeps_late"], 0, "sweeps late")
+
+
+def test_set_begins_and_ends_it(t):
+    with collector() as sock, triad_lab(CONF.format("")) as lab:
+        wait_for_sweep(lab)
+        t.equal(status(lab)["sflow"]["collectors"], [], "collectors at first")
+        ask(lab, "set", "sflow.collectors", address(sock))
+        sock.settimeout(20)
+        sock.recv(65536)
+        ask(lab, "set", "sflow.collectors", "")
+        wait_until(lambda: not status(lab)["sflow"]["collectors"], 10, "the end")
+        sock.setblocking(False)
+        with contextlib.suppress(BlockingIOError):
+            while sock.recv(65536):
+                pass
+        ask(lab, "perf", "sweep")
+        ask(lab, "perf", "sweep")
+        try:
+            sock.recv(65536)
+            raise AssertionError("a datagram after the end")
+        except BlockingIOError:
+            pass
+
+
+if __name__ == "__main__":
+    taplib.main(globals())
