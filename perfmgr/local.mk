@@ -16,6 +16,7 @@ libtriad_la_SOURCES += \
 	perfmgr/plan.c perfmgr/plan.h \
 	perfmgr/pma.c perfmgr/pma.h \
 	perfmgr/rows.c perfmgr/rows.h \
+	perfmgr/sa_topology.c perfmgr/sa_topology.h \
 	perfmgr/sflow.c perfmgr/sflow.h \
 	perfmgr/sflow_schedule.c perfmgr/sflow_schedule.h \
 	perfmgr/sweep.c perfmgr/sweep.h \

@@ -13,6 +13,7 @@
 #include "plugin/control.h"
 #include "plugin/instance.h"
 #include "plugin/sm_state.h"
+#include "plugin/standby.h"
 #include "plugin/worker.h"
 #include "triad/clock.h"
 #include "triad/json.h"
@@ -322,6 +323,25 @@ static void report_sflow(struct report *report, struct triad_plugin *plugin)
 	section_end(report);
 }
 
+static void report_standby(struct report *report, struct triad_plugin *plugin)
+{
+	struct triad_standby_status status = triad_standby_status(plugin->standby);
+
+	if (!status.active && !report->as_json)
+		return;
+	section(report, "standby", "Topology as standby");
+	fact_text(report, "state", "state",
+		!status.active              ? "not needed"
+			: status.subscribed ? "reports subscribed"
+					    : "without reports");
+	fact(report, "refreshes", "read from the SA", status.n_refreshes, "");
+	fact(report, "failed", "failed", status.n_failed, "");
+	fact(report, "reports", "reports of ports", status.n_reports, "");
+	fact_text(report, "error", "last error",
+		status.error ? strerror(status.error) : NULL);
+	section_end(report);
+}
+
 static void report_control(struct report *report, struct triad_plugin *plugin)
 {
 	struct triad_control_status status = {0};
@@ -375,6 +395,7 @@ int triad_command_run_status(struct triad_plugin *plugin,
 	report_perfmgr(&report, plugin);
 	report_watch(&report, plugin);
 	report_topology(&report, plugin);
+	report_standby(&report, plugin);
 	report_sflow(&report, plugin);
 	report_control(&report, plugin);
 	report_memory(&report, plugin);

@@ -22,8 +22,11 @@ const char *triad_commands_perf_trouble(struct triad_plugin *plugin)
 		return NULL;
 	case TRIAD_PERF_DISABLED:
 		return "the PerfManager is off: 'set perfmgr.enabled true' starts it";
-	case TRIAD_PERF_NOT_MASTER:
-		return "this SM is not the master: ask on the host of the master";
+	case TRIAD_PERF_OTHER_ROLE:
+		return triad_perf_wants(plugin->perf, TRIAD_SM_MASTER)
+			? "this SM is not the master: ask on the host of the master"
+			: "this SM is not a standby, as perfmgr.role wants it: ask on "
+			  "the host of a standby";
 	case TRIAD_PERF_NO_FABRIC:
 		return "OpenSM has not brought up the subnet yet: see its log";
 	case TRIAD_PERF_NO_TRANSPORT:

@@ -14,6 +14,7 @@
 
 #include "plugin/console.h"
 #include "plugin/control.h"
+#include "plugin/standby.h"
 #include "plugin/worker.h"
 #include "triad/clock.h"
 
@@ -184,9 +185,12 @@ struct triad_plugin *triad_plugin_new(struct osm_opensm *osm)
 		plugin->perf = make_perf(plugin);
 	if (plugin->perf)
 		plugin->exports = triad_exports_new(plugin->perf, plugin->log);
-	if (plugin->events && plugin->exports)
-		plugin->worker = triad_worker_new(
-			osm, plugin->log, plugin->events, plugin->perf);
+	if (plugin->perf)
+		plugin->standby =
+			triad_standby_new(plugin->port_guid, plugin->perf, plugin->log);
+	if (plugin->events && plugin->exports && plugin->standby)
+		plugin->worker = triad_worker_new(osm, plugin->log, plugin->events,
+			plugin->perf, plugin->standby);
 	if (!plugin->worker) {
 		triad_log_write(plugin->log, TRIAD_LOG_ERROR,
 			"not enough memory or threads: Triad stays off");
@@ -205,6 +209,7 @@ struct triad_plugin *triad_plugin_new(struct osm_opensm *osm)
 void triad_plugin_free(struct triad_plugin *plugin)
 {
 	triad_worker_free(plugin->worker);
+	triad_standby_free(plugin->standby);
 	triad_console_free(plugin->console);
 	triad_exports_stop(plugin->exports);
 	triad_exports_free(plugin->exports);

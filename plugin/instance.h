@@ -23,6 +23,7 @@
 #include "triad/fabric.h"
 
 struct osm_opensm;
+struct triad_standby;
 struct triad_worker;
 struct triad_control;
 struct triad_console;
@@ -50,6 +51,7 @@ struct triad_plugin {
 	struct triad_alert_log *alert_log;
 	struct triad_perf *perf;
 	struct triad_exports *exports;
+	struct triad_standby *standby;
 	struct triad_worker *worker;
 	/* Of access.c; NULL: off or failed.  Threads that were there before look. */
 	_Atomic(struct triad_control *) control;

@@ -26,7 +26,9 @@ libosmtriad_la_SOURCES = \
 	plugin/runner.h \
 	plugin/sflow.c plugin/sflow.h \
 	plugin/sm_state.c plugin/sm_state.h \
+	plugin/sa.c plugin/sa.h \
 	plugin/snapshot.c plugin/snapshot.h \
+	plugin/standby.c plugin/standby.h \
 	plugin/thread.c plugin/thread.h \
 	plugin/umad.c plugin/umad.h \
 	plugin/worker.c plugin/worker.h

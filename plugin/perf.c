@@ -27,7 +27,8 @@ struct triad_perf {
 	bool stop;
 	bool left; /* something for the thread to take up */
 	bool enabled;
-	bool is_master;
+	unsigned role; /* enum triad_conf_role */
+	enum triad_sm sm;
 	bool has_fabric;
 	bool sweep_asked;
 	bool closed;                 /* the local port can't be opened */
@@ -120,6 +121,7 @@ int triad_perf_configure(struct triad_perf *perf, const struct triad_conf *conf)
 	old = perf->conf;
 	perf->conf = copy;
 	perf->enabled = conf->perfmgr.enabled;
+	perf->role = conf->perfmgr.role;
 	leave(perf);
 	pthread_mutex_unlock(&perf->lock);
 	free(old);
@@ -138,26 +140,29 @@ static struct triad_fabric *exchange_fabric(
 	return old;
 }
 
-void triad_perf_set_master(struct triad_perf *perf, bool is_master)
+void triad_perf_set_sm(struct triad_perf *perf, enum triad_sm sm)
 {
 	struct triad_fabric *old = NULL;
 
 	pthread_mutex_lock(&perf->lock);
-	perf->is_master = is_master;
-	if (!is_master)
+	if (perf->sm != sm)
 		old = exchange_fabric(perf, NULL);
+	perf->sm = sm;
 	leave(perf);
 	pthread_mutex_unlock(&perf->lock);
 	triad_fabric_unref(old);
 }
 
-void triad_perf_set_fabric(struct triad_perf *perf, struct triad_fabric *fabric)
+void triad_perf_set_fabric(
+	struct triad_perf *perf, struct triad_fabric *fabric, enum triad_sm sm)
 {
-	struct triad_fabric *old;
+	struct triad_fabric *old = NULL;
 
 	pthread_mutex_lock(&perf->lock);
-	old = exchange_fabric(perf, triad_fabric_ref(fabric));
-	leave(perf);
+	if (perf->sm == sm) {
+		old = exchange_fabric(perf, triad_fabric_ref(fabric));
+		leave(perf);
+	}
 	pthread_mutex_unlock(&perf->lock);
 	triad_fabric_unref(old);
 }
@@ -165,12 +170,35 @@ void triad_perf_set_fabric(struct triad_perf *perf, struct triad_fabric *fabric)
 /* --- what others ask --- */
 
 /* Called with the lock. */
+static bool wants(const struct triad_perf *perf, enum triad_sm sm)
+{
+	switch (perf->role) {
+	case TRIAD_ROLE_MASTER:
+		return sm == TRIAD_SM_MASTER;
+	case TRIAD_ROLE_STANDBY:
+		return sm == TRIAD_SM_STANDBY;
+	default:
+		return sm != TRIAD_SM_OTHER;
+	}
+}
+
+bool triad_perf_wants(struct triad_perf *perf, enum triad_sm sm)
+{
+	bool wanted;
+
+	pthread_mutex_lock(&perf->lock);
+	wanted = perf->enabled && wants(perf, sm);
+	pthread_mutex_unlock(&perf->lock);
+	return wanted;
+}
+
+/* Called with the lock. */
 static enum triad_perf_state state_of(const struct triad_perf *perf)
 {
 	if (!perf->enabled)
 		return TRIAD_PERF_DISABLED;
-	if (!perf->is_master)
-		return TRIAD_PERF_NOT_MASTER;
+	if (!wants(perf, perf->sm))
+		return TRIAD_PERF_OTHER_ROLE;
 	if (!perf->has_fabric)
 		return TRIAD_PERF_NO_FABRIC;
 	return perf->closed ? TRIAD_PERF_NO_TRANSPORT : TRIAD_PERF_RUNNING;

@@ -2,10 +2,11 @@
 /* The PerfManager's thread: runs a collector (perfmgr/collector.h) on a umad
  * descriptor of its own.
  *
- * It sweeps while it is enabled, this SM is master and there is a fabric, taken since
- * it became master: LIDs may have changed under another one.  What others want of it (a
- * configuration, a fabric, a sweep) is left for it under a lock that is held for a few
- * instructions; it takes that up between two turns, within 20 ms.
+ * It sweeps while it is enabled, this SM is what [perfmgr] role says and there is a
+ * fabric, taken since it became that: LIDs may have changed under another one.  What
+ * others want of it (a configuration, a fabric, a sweep) is left for it under a lock
+ * that is held for a few instructions; it takes that up between two turns, within 20
+ * ms.
  *
  * Thread-safety: any thread, for all but new and free. */
 #ifndef TRIAD_PLUGIN_PERF_H
@@ -20,10 +21,17 @@
 
 struct triad_perf;
 
+/* What this SM is in its subnet. */
+enum triad_sm {
+	TRIAD_SM_OTHER,
+	TRIAD_SM_MASTER,
+	TRIAD_SM_STANDBY,
+};
+
 enum triad_perf_state {
 	TRIAD_PERF_RUNNING,
 	TRIAD_PERF_DISABLED,     /* [perfmgr] enabled = false */
-	TRIAD_PERF_NOT_MASTER,   /* this SM is not the master */
+	TRIAD_PERF_OTHER_ROLE,   /* this SM is not what [perfmgr] role says */
 	TRIAD_PERF_NO_FABRIC,    /* the SM has not brought up a subnet yet */
 	TRIAD_PERF_NO_TRANSPORT, /* the local port can't be opened */
 };
@@ -42,8 +50,15 @@ void triad_perf_free(struct triad_perf *perf);
 
 /* Returns 0 or ENOMEM; then what was in force stays. */
 int triad_perf_configure(struct triad_perf *perf, const struct triad_conf *conf);
-void triad_perf_set_master(struct triad_perf *perf, bool is_master);
-void triad_perf_set_fabric(struct triad_perf *perf, struct triad_fabric *fabric);
+void triad_perf_set_sm(struct triad_perf *perf, enum triad_sm sm);
+
+/* 'fabric' is one seen by this SM as 'sm'; nothing happens when it is something else by
+ * now. */
+void triad_perf_set_fabric(
+	struct triad_perf *perf, struct triad_fabric *fabric, enum triad_sm sm);
+
+/* Whether counters are to be read while this SM is 'sm'. */
+bool triad_perf_wants(struct triad_perf *perf, enum triad_sm sm);
 
 enum triad_perf_state triad_perf_state(struct triad_perf *perf);
 struct triad_collector_status triad_perf_status(struct triad_perf *perf);

@@ -9,6 +9,7 @@
 #include "plugin/perf.h"
 #include "plugin/sm_state.h"
 #include "plugin/snapshot.h"
+#include "plugin/standby.h"
 #include "plugin/thread.h"
 #include "triad/clock.h"
 
@@ -24,13 +25,16 @@ struct triad_worker {
 	struct triad_log *log;
 	struct triad_events *events;
 	struct triad_perf *perf;
+	struct triad_standby *standby;
 	_Atomic(struct triad_console *) console; /* NULL: none yet */
 	pthread_t thread;
 	atomic_ulong sweeps_begun;
-	uint64_t snapshot_due_us;    /* UINT64_MAX: none */
-	unsigned n_discarded;        /* in a row */
-	int snapshot_error;          /* said last */
-	const char *sm_state;        /* seen last */
+	uint64_t snapshot_due_us; /* UINT64_MAX: none */
+	unsigned n_discarded;     /* in a row */
+	int snapshot_error;       /* said last */
+	const char *sm_state;     /* seen last */
+	enum triad_sm sm;         /* the same, as far as it matters */
+	bool reads_as_standby;
 	struct triad_fabric *fabric; /* the last snapshot */
 
 	pthread_mutex_t lock; /* of what follows */
@@ -40,7 +44,8 @@ struct triad_worker {
 static void *run(void *argument);
 
 struct triad_worker *triad_worker_new(struct osm_opensm *osm, struct triad_log *log,
-	struct triad_events *events, struct triad_perf *perf)
+	struct triad_events *events, struct triad_perf *perf,
+	struct triad_standby *standby)
 {
 	struct triad_worker *worker = calloc(1, sizeof(*worker));
 
@@ -50,6 +55,7 @@ struct triad_worker *triad_worker_new(struct osm_opensm *osm, struct triad_log *
 	worker->log = log;
 	worker->events = events;
 	worker->perf = perf;
+	worker->standby = standby;
 	worker->snapshot_due_us = UINT64_MAX;
 	worker->sm_state = "";
 	pthread_mutex_init(&worker->lock, NULL);
@@ -123,7 +129,7 @@ static void publish(struct triad_worker *worker, struct triad_fabric *fabric)
 	pthread_mutex_unlock(&worker->lock);
 	triad_fabric_unref(worker->fabric);
 	worker->fabric = fabric;
-	triad_perf_set_fabric(worker->perf, fabric);
+	triad_perf_set_fabric(worker->perf, fabric, worker->sm);
 	triad_log_write(worker->log, TRIAD_LOG_VERBOSE,
 		"topology: %u nodes, %u switches, %u ports, %u links; the SM's lock "
 		"was held for %lu us at most",
@@ -176,21 +182,47 @@ static void take_snapshot(struct triad_worker *worker)
 
 /* --- events --- */
 
+static enum triad_sm sm_of(const char *state)
+{
+	if (strcmp(state, "master") == 0)
+		return TRIAD_SM_MASTER;
+	return strcmp(state, "standby") == 0 ? TRIAD_SM_STANDBY : TRIAD_SM_OTHER;
+}
+
 static void look_at_sm_state(struct triad_worker *worker)
 {
 	const char *state = triad_sm_state(worker->osm);
-	bool is_master = strcmp(state, "master") == 0;
 
 	if (state == worker->sm_state)
 		return;
-	if (is_master || strcmp(state, "standby") == 0)
-		triad_log_write(worker->log, TRIAD_LOG_INFO, "this SM is %s%s", state,
-			is_master ? "" : ": no counters are read here");
+	if (worker->reads_as_standby)
+		triad_standby_set_wanted(worker->standby, false);
 	worker->sm_state = state;
+	worker->sm = sm_of(state);
+	if (worker->sm != TRIAD_SM_OTHER)
+		triad_log_write(worker->log, TRIAD_LOG_INFO, "this SM is %s%s", state,
+			triad_perf_wants(worker->perf, worker->sm)
+				? ""
+				: ": no counters are read here");
 	/* What another SM rules is not ours to copy. */
-	if (!is_master)
+	if (worker->sm != TRIAD_SM_MASTER)
 		worker->snapshot_due_us = UINT64_MAX;
-	triad_perf_set_master(worker->perf, is_master);
+	worker->reads_as_standby = false;
+	triad_perf_set_sm(worker->perf, worker->sm);
+}
+
+/* As standby: what this SM discovered, and then what the master's SA says. */
+static void look_at_role(struct triad_worker *worker)
+{
+	bool reads = worker->sm == TRIAD_SM_STANDBY &&
+		triad_perf_wants(worker->perf, TRIAD_SM_STANDBY);
+
+	if (reads == worker->reads_as_standby)
+		return;
+	worker->reads_as_standby = reads;
+	if (reads)
+		take_snapshot(worker);
+	triad_standby_set_wanted(worker->standby, reads);
 }
 
 /* What the SM reports, for alerts to be told with. */
@@ -243,6 +275,7 @@ static void *run(void *argument)
 		if (triad_events_take(worker->events, until_us, &event))
 			handle(worker, &event);
 		look_at_sm_state(worker);
+		look_at_role(worker);
 		if (triad_clock_now_us() >= worker->snapshot_due_us)
 			take_snapshot(worker);
 		console = atomic_load(&worker->console);

@@ -3,7 +3,8 @@
  *
  * It takes a snapshot of the subnet when OpenSM has brought it up or routed it anew,
  * and hands it to the PerfManager; tells the PerfManager whether this SM is master;
- * and waits for OpenSM's console to appear, to put itself before it.
+ * sees to it that there is a topology while it is standby (standby.h), when counters
+ * are read then; and waits for OpenSM's console to appear, to put itself before it.
  *
  * SUBNET_UP comes late where ports don't answer the SM.  So a snapshot is also taken
  * when a while has passed since switches were routed. */
@@ -19,6 +20,7 @@
 struct osm_opensm;
 struct triad_console;
 struct triad_perf;
+struct triad_standby;
 struct triad_worker;
 
 struct triad_worker_status {
@@ -33,7 +35,8 @@ struct triad_worker_status {
 /* Starts the thread.  What it is given outlives it.  NULL when memory or threads are
  * short. */
 struct triad_worker *triad_worker_new(struct osm_opensm *osm, struct triad_log *log,
-	struct triad_events *events, struct triad_perf *perf);
+	struct triad_events *events, struct triad_perf *perf,
+	struct triad_standby *standby);
 void triad_worker_free(struct triad_worker *worker);
 
 /* The console to arm, until the worker is freed. */

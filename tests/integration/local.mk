@@ -11,6 +11,7 @@ plugin_tests = \
 	tests/integration/test_partitions.py \
 	tests/integration/test_sflow.py \
 	tests/integration/test_soak.py \
+	tests/integration/test_standby.py \
 	tests/integration/test_sweep.py \
 	tests/integration/test_triadctl.py
 script_tests = \

@@ -70,7 +70,7 @@ static void set_up(void)
 	triad_conf_init(&conf, 1);
 	perf = triad_perf_new(1, NULL, NULL);
 	triad_perf_configure(perf, &conf);
-	triad_perf_set_master(perf, true);
+	triad_perf_set_sm(perf, TRIAD_SM_MASTER);
 }
 
 static void tear_down(void)
@@ -83,7 +83,7 @@ static void tear_down(void)
 
 static void sweep(void)
 {
-	triad_perf_set_fabric(perf, fabric);
+	triad_perf_set_fabric(perf, fabric, TRIAD_SM_MASTER);
 	ck_assert_int_eq(
 		triad_perf_wait_sweep(perf, triad_perf_ask_sweep(perf), 30 * S), 0);
 }
@@ -97,7 +97,7 @@ static void wait_until_sweeping(bool sweeping)
 START_TEST(test_state_follows_at_once)
 {
 	ck_assert_int_eq(triad_perf_state(perf), TRIAD_PERF_NO_FABRIC);
-	triad_perf_set_fabric(perf, fabric);
+	triad_perf_set_fabric(perf, fabric, TRIAD_SM_MASTER);
 	ck_assert_int_eq(triad_perf_state(perf), TRIAD_PERF_RUNNING);
 	conf.perfmgr.enabled = false;
 	triad_perf_configure(perf, &conf);
@@ -124,8 +124,8 @@ END_TEST
 START_TEST(test_master_again_old_fabric_not_swept)
 {
 	sweep();
-	triad_perf_set_master(perf, false);
-	triad_perf_set_master(perf, true);
+	triad_perf_set_sm(perf, TRIAD_SM_OTHER);
+	triad_perf_set_sm(perf, TRIAD_SM_MASTER);
 	ck_assert_int_eq(triad_perf_state(perf), TRIAD_PERF_NO_FABRIC);
 	ck_assert_int_eq(
 		triad_perf_wait_sweep(perf, triad_perf_ask_sweep(perf), S), ECANCELED);
@@ -167,7 +167,7 @@ START_TEST(test_port_slow_to_open_nobody_waits)
 	sem_init(&gate, 0, 0);
 	may_open = &gate;
 	opening = &entered;
-	triad_perf_set_fabric(perf, fabric);
+	triad_perf_set_fabric(perf, fabric, TRIAD_SM_MASTER);
 	sem_wait(&entered);
 	triad_perf_configure(perf, &conf);
 	ck_assert_int_eq(triad_perf_state(perf), TRIAD_PERF_RUNNING);
@@ -179,7 +179,7 @@ END_TEST
 START_TEST(test_port_not_there_said)
 {
 	atomic_store(&open_error, ENODEV);
-	triad_perf_set_fabric(perf, fabric);
+	triad_perf_set_fabric(perf, fabric, TRIAD_SM_MASTER);
 	ck_assert_int_eq(
 		triad_perf_wait_sweep(perf, triad_perf_ask_sweep(perf), 30 * S),
 		ECANCELED);

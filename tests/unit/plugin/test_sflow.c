@@ -126,7 +126,7 @@ START_TEST(test_agent_is_silent_while_nobody_sweeps)
 {
 	ck_assert_int_eq(triad_sflow_configure(sflow, &params), 0);
 	ck_assert(receive(10000));
-	atomic_store(&state, TRIAD_PERF_NOT_MASTER);
+	atomic_store(&state, TRIAD_PERF_OTHER_ROLE);
 	wait_for_silence();
 	atomic_store(&state, TRIAD_PERF_RUNNING);
 	ck_assert(receive(10000));

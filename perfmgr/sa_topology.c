@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "perfmgr/sa_topology.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "triad/wire.h"
+
+/* Octets of what is read of a record. */
+enum { NODE_SIZE = 108, PORT_INFO_SIZE = 4 + 64, LINK_SIZE = 6 };
+
+#define N_LIDS 65536u
+
+struct node {
+	uint64_t guid;
+	const uint8_t *record;
+};
+
+struct port {
+	uint32_t node;
+	uint8_t number;
+	const uint8_t *record;
+};
+
+struct link {
+	uint16_t from_lid, to_lid;
+	uint8_t from_port, to_port;
+};
+
+struct tables {
+	struct node *nodes; /* sorted by GUID, each once */
+	uint32_t n_nodes;
+	uint32_t *node_of_lid; /* N_LIDS, or TRIAD_FABRIC_NONE */
+	uint64_t *guid_of_lid; /* of the port: N_LIDS, or 0 */
+	struct port *ports;    /* sorted by node and number, each once */
+	uint32_t n_ports;
+	struct link *links; /* sorted by where they come from */
+	uint32_t n_links;
+};
+
+static uint64_t get(const uint8_t *record, size_t at, size_t n)
+{
+	uint64_t value = 0;
+
+	for (size_t i = 0; i < n; i++)
+		value = value << 8 | record[at + i];
+	return value;
+}
+
+static size_t count(const struct triad_sa_table *table)
+{
+	return table->stride ? table->size / table->stride : 0;
+}
+
+static bool is_usable(const struct triad_sa_table *table, size_t size)
+{
+	return !table->size || table->stride >= size;
+}
+
+static const uint8_t *record_at(const struct triad_sa_table *table, size_t i)
+{
+	return table->records + i * table->stride;
+}
+
+/* --- sorting --- */
+
+static int compare_nodes(const void *a, const void *b)
+{
+	const struct node *x = a, *y = b;
+
+	return (x->guid > y->guid) - (x->guid < y->guid);
+}
+
+static int compare_ports(const void *a, const void *b)
+{
+	const struct port *x = a, *y = b;
+
+	if (x->node != y->node)
+		return x->node < y->node ? -1 : 1;
+	return (int)x->number - (int)y->number;
+}
+
+static int compare_links(const void *a, const void *b)
+{
+	const struct link *x = a, *y = b;
+
+	if (x->from_lid != y->from_lid)
+		return x->from_lid < y->from_lid ? -1 : 1;
+	return (int)x->from_port - (int)y->from_port;
+}
+
+/* --- reading the records --- */
+
+/* One record for each port of a CA, one for a switch; the first of a node counts. */
+static void read_nodes(struct tables *tables, const struct triad_sa_table *table)
+{
+	uint32_t kept = 0;
+
+	for (size_t i = 0; i < count(table); i++) {
+		const uint8_t *record = record_at(table, i);
+
+		tables->nodes[i] = (struct node){get(record, 16, 8), record};
+	}
+	tables->n_nodes = (uint32_t)count(table);
+	qsort(tables->nodes, tables->n_nodes, sizeof(*tables->nodes), compare_nodes);
+	for (uint32_t i = 0; i < tables->n_nodes; i++) {
+		if (!tables->nodes[i].guid)
+			continue;
+		if (!kept || tables->nodes[kept - 1].guid != tables->nodes[i].guid)
+			tables->nodes[kept++] = tables->nodes[i];
+	}
+	tables->n_nodes = kept;
+}
+
+static uint32_t find_node(const struct tables *tables, uint64_t guid)
+{
+	struct node key = {.guid = guid},
+		    *found = bsearch(&key, tables->nodes, tables->n_nodes, sizeof(key),
+			    compare_nodes);
+
+	return found ? (uint32_t)(found - tables->nodes) : TRIAD_FABRIC_NONE;
+}
+
+static void read_lids(struct tables *tables, const struct triad_sa_table *table)
+{
+	memset(tables->node_of_lid, 0xff, N_LIDS * sizeof(*tables->node_of_lid));
+	for (size_t i = 0; i < count(table); i++) {
+		const uint8_t *record = record_at(table, i);
+		uint16_t lid = (uint16_t)get(record, 0, 2);
+
+		tables->node_of_lid[lid] = find_node(tables, get(record, 16, 8));
+		tables->guid_of_lid[lid] = get(record, 24, 8);
+	}
+}
+
+static void read_ports(struct tables *tables, const struct triad_sa_table *table)
+{
+	uint32_t kept = 0, n = 0;
+
+	for (size_t i = 0; i < count(table); i++) {
+		const uint8_t *record = record_at(table, i);
+		uint32_t node = tables->node_of_lid[get(record, 0, 2)];
+
+		if (node != TRIAD_FABRIC_NONE)
+			tables->ports[n++] = (struct port){node, record[2], record};
+	}
+	qsort(tables->ports, n, sizeof(*tables->ports), compare_ports);
+	for (uint32_t i = 0; i < n; i++)
+		if (!kept ||
+			compare_ports(&tables->ports[kept - 1], &tables->ports[i]) != 0)
+			tables->ports[kept++] = tables->ports[i];
+	tables->n_ports = kept;
+}
+
+static void read_links(struct tables *tables, const struct triad_sa_table *table)
+{
+	for (size_t i = 0; i < count(table); i++) {
+		const uint8_t *record = record_at(table, i);
+
+		tables->links[i] = (struct link){
+			.from_lid = (uint16_t)get(record, 0, 2),
+			.from_port = record[2],
+			.to_port = record[3],
+			.to_lid = (uint16_t)get(record, 4, 2),
+		};
+	}
+	tables->n_links = (uint32_t)count(table);
+	qsort(tables->links, tables->n_links, sizeof(*tables->links), compare_links);
+}
+
+/* --- building --- */
+
+static void add_node(struct triad_fabric_builder *builder, const struct node *node)
+{
+	const uint8_t *record = node->record;
+	struct triad_fabric_node added = {
+		.guid = node->guid,
+		.type = record[6],
+		.device_id = (uint16_t)get(record, 34, 2),
+		.vendor_id = (uint32_t)get(record, 41, 3),
+	};
+
+	triad_fabric_builder_add_node(
+		builder, &added, (const char *)record + 44, NULL, 0);
+}
+
+static void find_far_end(const struct tables *tables, uint16_t lid, uint8_t number,
+	uint64_t *guid, uint8_t *far_number)
+{
+	struct link key = {.from_lid = lid, .from_port = number};
+	const struct link *link = bsearch(
+		&key, tables->links, tables->n_links, sizeof(key), compare_links);
+	uint32_t node = link ? tables->node_of_lid[link->to_lid] : TRIAD_FABRIC_NONE;
+
+	*guid = 0;
+	*far_number = 0;
+	if (node == TRIAD_FABRIC_NONE)
+		return;
+	*guid = tables->nodes[node].guid;
+	*far_number = link->to_port;
+}
+
+static void add_port(struct triad_fabric_builder *builder, const struct tables *tables,
+	const struct port *port, uint16_t pkey_index)
+{
+	const uint8_t *info = port->record + 4;
+	bool is_switch = tables->nodes[port->node].record[6] == TRIAD_NODE_SWITCH;
+	struct triad_fabric_port added = {
+		.lid = (uint16_t)get(port->record, 0, 2),
+		.number = port->number,
+		.pkey_index = pkey_index,
+		.state = info[32] & 0xf,
+		.phys_state = info[33] >> 4,
+		.lmc = info[34] & 7,
+		.mtu = info[36] >> 4,
+		.width = info[31],
+		.speed = info[35] >> 4,
+		.speed_ext = info[62] >> 4,
+	};
+	uint64_t far_guid;
+	uint8_t far_number;
+
+	added.guid = tables->guid_of_lid[added.lid];
+	added.has_pma = added.lid &&
+		(is_switch ? port->number > 0 : added.state >= TRIAD_PORT_INIT);
+	find_far_end(tables, added.lid, port->number, &far_guid, &far_number);
+	triad_fabric_builder_add_port(builder, &added, far_guid, far_number);
+}
+
+static int build(const struct tables *tables, uint64_t sm_port_guid,
+	uint16_t pkey_index, struct triad_fabric **fabric)
+{
+	struct triad_fabric_builder *builder = triad_fabric_builder_new(NULL);
+	uint32_t at = 0;
+	int error;
+
+	if (!builder)
+		return ENOMEM;
+	for (uint32_t i = 0; i < tables->n_nodes; i++) {
+		add_node(builder, &tables->nodes[i]);
+		for (; at < tables->n_ports && tables->ports[at].node == i; at++)
+			add_port(builder, tables, &tables->ports[at], pkey_index);
+	}
+	error = triad_fabric_build(builder, sm_port_guid, fabric);
+	triad_fabric_builder_free(builder);
+	return error;
+}
+
+static void clear(struct tables *tables)
+{
+	free(tables->nodes);
+	free(tables->node_of_lid);
+	free(tables->guid_of_lid);
+	free(tables->ports);
+	free(tables->links);
+}
+
+int triad_sa_topology_build(const struct triad_sa_table *nodes,
+	const struct triad_sa_table *ports, const struct triad_sa_table *links,
+	uint64_t sm_port_guid, uint16_t pkey_index, struct triad_fabric **fabric)
+{
+	struct tables tables = {0};
+	int error = ENOMEM;
+
+	if (!is_usable(nodes, NODE_SIZE) || !is_usable(ports, PORT_INFO_SIZE) ||
+		!is_usable(links, LINK_SIZE))
+		return EPROTO;
+	if (!count(nodes))
+		return ENODATA;
+	if (count(nodes) > TRIAD_FABRIC_MAX_PORTS ||
+		count(ports) > TRIAD_FABRIC_MAX_PORTS ||
+		count(links) > TRIAD_FABRIC_MAX_PORTS)
+		return EOVERFLOW;
+	tables.nodes = calloc(count(nodes), sizeof(*tables.nodes));
+	tables.node_of_lid = calloc(N_LIDS, sizeof(*tables.node_of_lid));
+	tables.guid_of_lid = calloc(N_LIDS, sizeof(*tables.guid_of_lid));
+	tables.ports = calloc(count(ports) + 1, sizeof(*tables.ports));
+	tables.links = calloc(count(links) + 1, sizeof(*tables.links));
+	if (tables.nodes && tables.node_of_lid && tables.guid_of_lid && tables.ports &&
+		tables.links) {
+		read_nodes(&tables, nodes);
+		read_lids(&tables, nodes);
+		read_ports(&tables, ports);
+		read_links(&tables, links);
+		error = tables.n_nodes
+			? build(&tables, sm_port_guid, pkey_index, fabric)
+			: ENODATA;
+	}
+	clear(&tables);
+	return error;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* A fabric out of the tables of subnet administration: NodeRecord, PortInfoRecord and
+ * LinkRecord.
+ *
+ * Model: a record is so many octets as the table's stride; what is longer than we know
+ * is passed over.  Ports find their node by its LID, links find ports by LID and
+ * number. What refers to nothing that is there (the tables were read one after the
+ * other) is left out.
+ *
+ * Of what the SM knows these tables lack: P_Keys of other ports and paths' SLs, so all
+ * ports are asked with 'pkey_index' and SL 0; forwarding and SL2VL tables; whether port
+ * 0 of a switch is an enhanced one, so it is not asked.
+ *
+ * Thread-safety: functions without state.  Memory: some 24 octets a record while it
+ * works.
+ * Spec: IBA volume 1, 15.2.5.2 NodeRecord, 15.2.5.3 PortInfoRecord, 15.2.5.13
+ * LinkRecord; [perf-manager-arch 1]. */
+#ifndef TRIAD_PERFMGR_SA_TOPOLOGY_H
+#define TRIAD_PERFMGR_SA_TOPOLOGY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "triad/fabric.h"
+
+enum {
+	TRIAD_SA_NODE_RECORD = 0x11,
+	TRIAD_SA_PORT_INFO_RECORD = 0x12,
+	TRIAD_SA_LINK_RECORD = 0x20,
+};
+
+struct triad_sa_table {
+	const uint8_t *records;
+	size_t size;   /* octets */
+	size_t stride; /* from one record to the next */
+};
+
+/* Gives the fabric, with one reference, to '*fabric'.  Returns 0, ENODATA (no node),
+ * EPROTO (records shorter than they must be), ENOMEM, EOVERFLOW, or EINVAL. */
+int triad_sa_topology_build(const struct triad_sa_table *nodes,
+	const struct triad_sa_table *ports, const struct triad_sa_table *links,
+	uint64_t sm_port_guid, uint16_t pkey_index, struct triad_fabric **fabric);
+
+#endif

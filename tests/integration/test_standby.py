@@ -1,0 +1,118 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""Two stock opensms: which of them reads counters, as [perfmgr] role says, and what
+happens to totals when the master dies."""
+
+import os
+import signal
+
+import taplib
+from taplib import wait_until
+from triadlib import ask, ask_json, log_has, perfquery, triad_lab
+
+MASTER, STANDBY = 0, 1
+SWITCH1, SWITCH2 = "0x0000000000200000", "0x0000000000200001"
+HCA2 = "0x0000000000100003"
+CONF = "[perfmgr]\nsweep_period = 1\nreset = never\nrole = {}\n"
+# A dead master is noticed in seconds.
+QUICK = ("sweep_interval 1\nsminfo_polling_timeout 1000\n"
+         "polling_retry_number 1\n")
+
+
+def two_sms(role):
+    return triad_lab(CONF.format(role), sms=("Hca1", "Hca4"), opensm_conf=QUICK)
+
+
+def of(lab, sm, *words):
+    return ask_json(lab, *words, sm=sm)
+
+
+def has_read(lab, sm):
+    report = of(lab, sm, "status")["perfmgr"]
+    return report if report["sweeps"] and report["ports_answered"] else None
+
+
+def total(lab, sm, guid, port, name):
+    row, = of(lab, sm, "perf", "show", "--node", guid, "--port", str(port))
+    return row["counters"][name]
+
+
+def wait_until_it_reads(lab, sm):
+    return wait_until(lambda: has_read(lab, sm), 30, f"a sweep of SM {sm}")
+
+
+def test_role_master_the_standby_is_idle(t):
+    with two_sms("master") as lab:
+        wait_until_it_reads(lab, MASTER)
+        report = of(lab, STANDBY, "status")["perfmgr"]
+        t.equal((report["state"], report["sweeps"]), ("idle", 0), "the standby")
+        t.contains(report["trouble"], "not the master", "why")
+        log_has(lab, "this SM is standby: no counters are read here", sm=STANDBY)
+
+
+def test_role_standby_the_standby_reads_and_the_master_is_idle(t):
+    with two_sms("standby") as lab:
+        report = wait_until_it_reads(lab, STANDBY)
+        t.equal((report["ports"], report["ports_unanswered"]), (20, 0), "ports")
+        report = of(lab, MASTER, "status")["perfmgr"]
+        t.equal((report["state"], report["sweeps"]), ("idle", 0), "the master")
+        t.contains(report["trouble"], "not a standby", "why")
+        lab.sim('PerformanceSet "Switch1"[3] PortCounters.SymbolErrorCounter=7')
+        ask(lab, "perf", "sweep", sm=STANDBY)
+        t.equal(total(lab, STANDBY, SWITCH1, 3, "SymbolErrorCounter"), 7, "total")
+        row, = of(lab, STANDBY, "perf", "show", "--node", SWITCH1, "--port", "3")
+        t.equal((row["remote_guid"], row["remote_port"]), (SWITCH2, 3), "far end")
+        t.equal(perfquery(lab, row["lid"], 3)["SymbolErrorCounter"], 7, "perfquery")
+
+
+def test_standby_follows_nodes_that_go_and_come(t):
+    with two_sms("standby") as lab:
+        wait_until_it_reads(lab, STANDBY)
+        wait_until(lambda: of(lab, STANDBY, "status")["standby"]["state"] ==
+                   "reports subscribed", 30, "the subscription")
+        lab.command("sim", 'Unlink "Hca2"[1]')
+        wait_until(lambda: of(lab, STANDBY, "status")["perfmgr"]["ports"] == 19, 30,
+                   "the node's end")
+        report = of(lab, STANDBY, "status")["standby"]
+        assert report["reports"] >= 1, report
+        t.equal([alert["at"]["node_guid"] for alert in
+                 of(lab, STANDBY, "alerts")["alerts"]], [HCA2], "alerts")
+        lab.command("sim", 'ReLink "Hca2"[1]')
+        wait_until(lambda: of(lab, STANDBY, "status")["perfmgr"]["ports"] == 20, 30,
+                   "the node's return")
+
+
+def test_hand_over_takes_no_total_back(t):
+    with two_sms("any") as lab:
+        wait_until_it_reads(lab, MASTER)
+        wait_until_it_reads(lab, STANDBY)
+        lab.sim('PerformanceSet "Switch1"[3] PortCounters.SymbolErrorCounter=40')
+        ask(lab, "perf", "sweep", sm=STANDBY)
+        # Somebody resets the hardware: a total that began anew now would be lower.
+        row, = of(lab, STANDBY, "perf", "show", "--node", SWITCH1, "--port", "3")
+        t.succeeded(lab.run("perfquery", "-R", str(row["lid"]), "3", node="Hca2"))
+        ask(lab, "perf", "sweep", sm=STANDBY)
+        t.equal(total(lab, STANDBY, SWITCH1, 3, "SymbolErrorCounter"), 40, "before")
+        os.kill(lab.status()["sms"][MASTER]["pid"], signal.SIGKILL)
+        wait_until(lambda: of(lab, STANDBY, "status")["sm"]["state"] == "master", 60,
+                   "the hand-over")
+        wait_until(lambda: of(lab, STANDBY, "status")["perfmgr"]["state"] != "idle", 60,
+                   "reading as master")
+        lab.sim('PerformanceSet "Switch1"[3] PortCounters.SymbolErrorCounter=5')
+        ask(lab, "perf", "sweep", sm=STANDBY)
+        t.equal(total(lab, STANDBY, SWITCH1, 3, "SymbolErrorCounter"), 45, "after")
+
+
+def test_role_changes_while_running(t):
+    with two_sms("master") as lab:
+        wait_until_it_reads(lab, MASTER)
+        ask(lab, "set", "perfmgr.role", "standby", sm=STANDBY)
+        wait_until_it_reads(lab, STANDBY)
+        ask(lab, "set", "perfmgr.role", "master", sm=STANDBY)
+        wait_until(lambda: of(lab, STANDBY, "status")["perfmgr"]["state"] == "idle", 10,
+                   "the end of it")
+        t.equal(of(lab, STANDBY, "status")["standby"]["state"], "not needed", "state")
+
+
+if __name__ == "__main__":
+    taplib.main(globals())
