@@ -8,6 +8,7 @@ fuzz_targets = \
 	tests/fuzz/fuzz_conf \
 	tests/fuzz/fuzz_control \
 	tests/fuzz/fuzz_pma \
+	tests/fuzz/fuzz_sa \
 	tests/fuzz/fuzz_sflow
 
 tests_fuzz_fuzz_conf_SOURCES = tests/fuzz/fuzz_conf.c $(fuzz_driver)
@@ -16,6 +17,8 @@ tests_fuzz_fuzz_control_SOURCES = tests/fuzz/fuzz_control.c $(fuzz_driver)
 tests_fuzz_fuzz_control_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_pma_SOURCES = tests/fuzz/fuzz_pma.c $(fuzz_driver)
 tests_fuzz_fuzz_pma_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
+tests_fuzz_fuzz_sa_SOURCES = tests/fuzz/fuzz_sa.c $(fuzz_driver)
+tests_fuzz_fuzz_sa_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_sflow_SOURCES = tests/fuzz/fuzz_sflow.c $(fuzz_driver)
 tests_fuzz_fuzz_sflow_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 

@@ -25,6 +25,7 @@ unit_tests = \
 	tests/unit/perfmgr/test_modes \
 	tests/unit/perfmgr/test_pma \
 	tests/unit/perfmgr/test_resets \
+	tests/unit/perfmgr/test_sa_topology \
 	tests/unit/perfmgr/test_sflow \
 	tests/unit/perfmgr/test_sflow_schedule \
 	tests/unit/perfmgr/test_sflow_sender \
