@@ -451,3 +451,9 @@ struct triad_sflow_schedule_status triad_sflow_schedule_status(
 		(size_t)status.n_away * sizeof(*schedule->away);
 	return status;
 }
+
+uint32_t triad_sflow_schedule_if_index(
+	const struct triad_sflow_schedule *schedule, uint32_t port)
+{
+	return schedule->sources[port].if_index;
+}

@@ -81,6 +81,10 @@ uint64_t triad_sflow_schedule_next_us(const struct triad_sflow_schedule *schedul
 uint32_t triad_sflow_schedule_count(struct triad_sflow_schedule *schedule,
 	uint32_t port, const struct triad_engine_row *row, uint32_t *if_index);
 
+/* The interface that 'port' is. */
+uint32_t triad_sflow_schedule_if_index(
+	const struct triad_sflow_schedule *schedule, uint32_t port);
+
 /* True when an index past TRIAD_SFLOW_MAX_COMPACT_INDEX was ever given. */
 bool triad_sflow_schedule_is_expanded(const struct triad_sflow_schedule *schedule);
 

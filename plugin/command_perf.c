@@ -213,8 +213,21 @@ static unsigned show_table(const struct triad_view *view,
 	return n;
 }
 
+/* By which interface sFlow's collectors know the port; null while none are told. */
+static void put_if_index(struct triad_json *json,
+	const struct triad_sflow_indices *indices, const struct triad_view *view,
+	uint32_t port)
+{
+	/* After a change of the fabric there is a moment until sFlow has it too. */
+	if (indices && indices->fabric == view->fabric)
+		triad_json_uint(json, "sflow_if_index", indices->if_index[port]);
+	else
+		triad_json_string(json, "sflow_if_index", NULL);
+}
+
 static unsigned show_json(const struct triad_view *view,
-	const struct triad_command *command, struct triad_output *output)
+	const struct triad_sflow_indices *indices, const struct triad_command *command,
+	struct triad_output *output)
 {
 	struct triad_json json;
 	struct triad_shown_port shown;
@@ -226,6 +239,7 @@ static unsigned show_json(const struct triad_view *view,
 	for (; !output->failed && next_shown(view, command, &next, &shown); n++) {
 		triad_json_object_begin(&json, NULL);
 		triad_shown_port_json(&shown, &json);
+		put_if_index(&json, indices, view, next - 1);
 		triad_json_object_end(&json);
 	}
 	triad_json_array_end(&json);
@@ -258,14 +272,17 @@ int triad_command_run_perf_show(struct triad_plugin *plugin,
 	const struct triad_command *command, struct triad_output *output)
 {
 	struct triad_view *view = triad_perf_view(plugin->perf);
+	struct triad_sflow_indices *indices;
 	unsigned n;
 	int status;
 
 	if (!view)
 		return triad_command_no_view(plugin, output);
 	put_trouble(plugin, output);
-	n = command->json ? show_json(view, command, output)
+	indices = triad_exports_sflow_indices(plugin->exports);
+	n = command->json ? show_json(view, indices, command, output)
 			  : show_table(view, command, output);
+	triad_sflow_indices_unref(indices);
 	status = n ? TRIAD_CONTROL_DONE : show_none(view, command, output);
 	triad_view_unref(view);
 	return status;

@@ -79,3 +79,8 @@ struct triad_sflow_sender_status triad_exports_sflow_status(
 {
 	return triad_sflow_status(exports->sflow);
 }
+
+struct triad_sflow_indices *triad_exports_sflow_indices(struct triad_exports *exports)
+{
+	return triad_sflow_indices(exports->sflow);
+}

@@ -28,6 +28,9 @@ void triad_exports_free(struct triad_exports *exports);
 void triad_exports_configure(
 	struct triad_exports *exports, const struct triad_conf *conf);
 
+/* See triad_sflow_sender_indices(). */
+struct triad_sflow_indices *triad_exports_sflow_indices(struct triad_exports *exports);
+
 struct triad_sflow_sender_status triad_exports_sflow_status(
 	struct triad_exports *exports);
 

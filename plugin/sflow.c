@@ -119,3 +119,8 @@ struct triad_sflow_sender_status triad_sflow_status(struct triad_sflow *sflow)
 {
 	return triad_sflow_sender_status(sflow->sender);
 }
+
+struct triad_sflow_indices *triad_sflow_indices(struct triad_sflow *sflow)
+{
+	return triad_sflow_sender_indices(sflow->sender);
+}

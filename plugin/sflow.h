@@ -29,6 +29,9 @@ void triad_sflow_free(struct triad_sflow *sflow);
 int triad_sflow_configure(
 	struct triad_sflow *sflow, const struct triad_sflow_params *params);
 
+/* See triad_sflow_sender_indices(). */
+struct triad_sflow_indices *triad_sflow_indices(struct triad_sflow *sflow);
+
 struct triad_sflow_sender_status triad_sflow_status(struct triad_sflow *sflow);
 
 #endif

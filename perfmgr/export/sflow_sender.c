@@ -42,6 +42,7 @@ struct triad_sflow_sender {
 	bool left;            /* params for the thread to take up */
 	struct triad_sflow_params left_params;
 	struct triad_sflow_sender_status published;
+	struct triad_sflow_indices *indices; /* NULL: none */
 
 	/* Of the thread that runs it alone. */
 	struct triad_sflow_params params;
@@ -81,9 +82,64 @@ static void close_collector(
 	collector->is_open = false;
 }
 
+/* --- which interface each port is --- */
+
+void triad_sflow_indices_unref(struct triad_sflow_indices *indices)
+{
+	if (!indices || atomic_fetch_sub(&indices->refs, 1) != 1)
+		return;
+	triad_fabric_unref(indices->fabric);
+	free(indices);
+}
+
+struct triad_sflow_indices *triad_sflow_sender_indices(
+	struct triad_sflow_sender *sender)
+{
+	struct triad_sflow_indices *indices;
+
+	pthread_mutex_lock(&sender->lock);
+	indices = sender->indices;
+	if (indices)
+		atomic_fetch_add(&indices->refs, 1);
+	pthread_mutex_unlock(&sender->lock);
+	return indices;
+}
+
+static void exchange_indices(
+	struct triad_sflow_sender *sender, struct triad_sflow_indices *indices)
+{
+	struct triad_sflow_indices *old;
+
+	pthread_mutex_lock(&sender->lock);
+	old = sender->indices;
+	sender->indices = indices;
+	pthread_mutex_unlock(&sender->lock);
+	triad_sflow_indices_unref(old);
+}
+
+/* When the fabric is another one.  Without memory nobody is told. */
+static void publish_indices(
+	struct triad_sflow_sender *sender, struct triad_fabric *fabric)
+{
+	struct triad_sflow_indices *indices;
+
+	if (sender->indices && sender->indices->fabric == fabric)
+		return;
+	indices = malloc(sizeof(*indices) + fabric->n_ports * sizeof(uint32_t));
+	if (indices) {
+		atomic_init(&indices->refs, 1);
+		indices->fabric = triad_fabric_ref(fabric);
+		for (uint32_t i = 0; i < fabric->n_ports; i++)
+			indices->if_index[i] =
+				triad_sflow_schedule_if_index(sender->schedule, i);
+	}
+	exchange_indices(sender, indices);
+}
+
 /* Nothing but the parameters is left. */
 static void end_agent(struct triad_sflow_sender *sender)
 {
+	exchange_indices(sender, NULL);
 	triad_sflow_schedule_free(sender->schedule);
 	free(sender->buffer);
 	sender->schedule = NULL;
@@ -399,8 +455,10 @@ static bool prepare(struct triad_sflow_sender *sender, const struct triad_view *
 	if (sender->buffer && sender->schedule)
 		error = triad_sflow_schedule_adopt(
 			sender->schedule, view->fabric, now_us);
-	if (!error)
+	if (!error) {
+		publish_indices(sender, view->fabric);
 		return true;
+	}
 	sender->adopt_again_us = now_us + ADOPT_AGAIN_US;
 	if (triad_log_limit_pass(&sender->memory_limit, now_us, &suppressed))
 		triad_log_write(sender->log, TRIAD_LOG_ERROR,

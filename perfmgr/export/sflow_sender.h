@@ -25,6 +25,7 @@
 #ifndef TRIAD_PERFMGR_EXPORT_SFLOW_SENDER_H
 #define TRIAD_PERFMGR_EXPORT_SFLOW_SENDER_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -87,6 +88,20 @@ int triad_sflow_sender_configure(
  * before the next configure. */
 uint64_t triad_sflow_sender_run(struct triad_sflow_sender *sender,
 	const struct triad_view *view, uint64_t now_us);
+
+/* Which interface each port is: immutable, of the fabric that is sent at present. */
+struct triad_sflow_indices {
+	atomic_uint refs;
+	struct triad_fabric *fabric;
+	uint32_t if_index[]; /* of each of its ports */
+};
+
+/* Referenced; NULL while nothing is sent.  Any thread. */
+struct triad_sflow_indices *triad_sflow_sender_indices(
+	struct triad_sflow_sender *sender);
+
+/* Accepts NULL. */
+void triad_sflow_indices_unref(struct triad_sflow_indices *indices);
 
 /* As of the last run's end. */
 struct triad_sflow_sender_status triad_sflow_sender_status(
