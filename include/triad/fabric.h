@@ -117,6 +117,9 @@ size_t triad_fabric_octets(const struct triad_fabric *fabric);
  * width or speed is none that we know [IBA 14.2.5.6]. */
 uint64_t triad_fabric_port_bps(const struct triad_fabric_port *port);
 
+/* The same with the coding: what is on the wire. */
+uint64_t triad_fabric_port_signal_bps(const struct triad_fabric_port *port);
+
 /* "ca", "switch", "router"; "down", "init", ... */
 const char *triad_node_type_name(unsigned type);
 const char *triad_port_state_name(unsigned state);
