@@ -144,6 +144,28 @@ bool triad_engine_read(
 	return true;
 }
 
+bool triad_engine_total(const struct triad_engine *engine, uint32_t row,
+	uint64_t node_guid, uint8_t port, unsigned counter, uint64_t *total)
+{
+	struct triad_row_hot *hot = triad_rows_hot(&engine->rows, row);
+	const struct triad_row_cold *cold;
+	unsigned before, after;
+	bool has;
+
+	if (!hot)
+		return false;
+	cold = triad_rows_cold(&engine->rows, row);
+	do {
+		before = atomic_load_explicit(&hot->sequence, memory_order_acquire);
+		has = hot->node_guid == node_guid && hot->port == port &&
+			hot->has & 1u << counter;
+		*total = cold->base[counter] + last_of(hot, counter);
+		atomic_thread_fence(memory_order_acquire);
+		after = atomic_load_explicit(&hot->sequence, memory_order_relaxed);
+	} while (before != after || before % 2);
+	return has;
+}
+
 /* Bit i: error counter i changed.  Most ports have none, which is seen at once. */
 static uint32_t changed_shorts(const struct triad_row_hot *hot)
 {

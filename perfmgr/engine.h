@@ -32,9 +32,10 @@
  * Time: a clock that went back gives an interval of 0, so no rate.
  *
  * Thread-safety: one thread, the engine's, calls everything but
- * triad_engine_read(), which any thread may call at any time while the engine lives:
- * each row has a sequence counter, odd while the row is written, and a reader takes
- * the row again when it changed under its hands.  Nobody waits for a reader.
+ * triad_engine_read() and _total(), which any thread may call at any time while the
+ * engine lives: each row has a sequence counter, odd while the row is written, and a
+ * reader takes the row again when it changed under its hands.  Nobody waits for a
+ * reader.
  *
  * Memory: rows lie in slabs that are freed only with the engine, so that a reader
  * with an old row number reads a row of somebody else at worst, and sees that by the
@@ -141,6 +142,11 @@ bool triad_engine_changes(const struct triad_engine *engine, uint32_t row,
 /* Copies a row.  Returns false for a row number that was never given out. */
 bool triad_engine_read(
 	const struct triad_engine *engine, uint32_t row, struct triad_engine_row *copy);
+
+/* Reads one total of a row.  Returns false when the row is not that port's, or the
+ * counter has not been read.  Any thread, as triad_engine_read(). */
+bool triad_engine_total(const struct triad_engine *engine, uint32_t row,
+	uint64_t node_guid, uint8_t port, unsigned counter, uint64_t *total);
 
 /* The change of a counter per second over its last interval; NAN without one. */
 double triad_engine_rate(const struct triad_engine_row *row, unsigned counter);

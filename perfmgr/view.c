@@ -66,6 +66,15 @@ bool triad_view_read(
 	return false;
 }
 
+bool triad_view_total(
+	const struct triad_view *view, uint32_t port, unsigned counter, uint64_t *total)
+{
+	const struct triad_fabric_port *at = &view->fabric->ports[port];
+
+	return triad_engine_total(view->engine, view->rows[port],
+		view->fabric->nodes[at->node].guid, at->number, counter, total);
+}
+
 /* --- a choice of its ports --- */
 
 struct triad_selection *triad_selection_new(struct triad_view *view)

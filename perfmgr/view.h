@@ -36,6 +36,11 @@ struct triad_view *triad_view_ref(struct triad_view *view);
 bool triad_view_read(
 	const struct triad_view *view, uint32_t port, struct triad_engine_row *row);
 
+/* Reads one total of 'port' alone, which is quicker.  Returns false when it has none,
+ * or its row went to another port since. */
+bool triad_view_total(const struct triad_view *view, uint32_t port, unsigned counter,
+	uint64_t *total);
+
 /* Accepts NULL. */
 void triad_view_unref(struct triad_view *view);
 

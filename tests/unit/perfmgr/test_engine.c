@@ -378,6 +378,50 @@ START_TEST(test_read_while_written_whole)
 }
 END_TEST
 
+START_TEST(test_total_while_written_never_goes_back)
+{
+	pthread_t writer;
+	unsigned n_changes = 0;
+	uint64_t last = 0, total;
+	struct triad_engine_row row;
+
+	ck_assert(triad_engine_read(engine, rows[0], &row));
+	atomic_store(&writing, true);
+	pthread_create(&writer, NULL, write_rows, NULL);
+	while (n_changes < 200000) {
+		if (!triad_engine_total(engine, rows[0], row.node_guid, row.port,
+			    TRIAD_SYMBOL_ERROR_COUNTER, &total))
+			continue;
+		ck_assert_uint_ge(total, last);
+		n_changes += total != last;
+		last = total;
+	}
+	atomic_store(&writing, false);
+	pthread_join(writer, NULL);
+}
+END_TEST
+
+START_TEST(test_total_of_another_port_or_counter_none)
+{
+	struct triad_pma_reading reading = {.has = 1, .raw = {7}};
+	struct triad_engine_row row;
+	uint64_t total;
+
+	triad_engine_update(engine, rows[0], TRIAD_PMA_PORT_COUNTERS, &reading, 1);
+	ck_assert(triad_engine_read(engine, rows[0], &row));
+	ck_assert(triad_engine_total(
+		engine, rows[0], row.node_guid, row.port, 0, &total));
+	ck_assert_uint_eq(total, 7);
+	ck_assert(!triad_engine_total(
+		engine, rows[0], row.node_guid + 1, row.port, 0, &total));
+	ck_assert(!triad_engine_total(
+		engine, rows[0], row.node_guid, row.port + 1, 0, &total));
+	ck_assert(!triad_engine_total(
+		engine, rows[0], row.node_guid, row.port, 1, &total));
+	ck_assert(!triad_engine_total(engine, UINT32_MAX, 1, 1, 0, &total));
+}
+END_TEST
+
 START_TEST(test_read_row_never_given_none)
 {
 	struct triad_engine_row row;
@@ -411,6 +455,8 @@ int main(void)
 	tcase_add_test(cases, test_adopt_port_away_for_long_starts_anew);
 	tcase_add_test(cases, test_adopt_random_fabrics_rows_distinct);
 	tcase_add_test(cases, test_read_while_written_whole);
+	tcase_add_test(cases, test_total_while_written_never_goes_back);
+	tcase_add_test(cases, test_total_of_another_port_or_counter_none);
 	tcase_add_test(cases, test_read_row_never_given_none);
 	return run_cases(cases);
 }
