@@ -58,6 +58,7 @@ enum triad_counter_unit {
 struct triad_counter_info {
 	const char *name;    /* IBA name, as in tables, command line and JSON */
 	const char *heading; /* short, for a table's column */
+	const char *metric;  /* for Prometheus: infiniband_switch_port_METRIC_total */
 	enum triad_counter_unit unit;
 	bool is_error;
 	uint8_t bits;        /* width in PortCounters; 0: not there */

@@ -8,11 +8,14 @@ libtriad_la_SOURCES += \
 	perfmgr/collector.c perfmgr/collector.h \
 	perfmgr/counter.c perfmgr/counter.h \
 	perfmgr/engine.c perfmgr/engine.h \
+	perfmgr/exposition.c perfmgr/exposition.h \
 	perfmgr/groups.c perfmgr/groups.h \
 	perfmgr/histogram.c perfmgr/histogram.h \
 	perfmgr/histograms.c perfmgr/histograms.h \
+	perfmgr/http_request.c perfmgr/http_request.h \
 	perfmgr/limits.c perfmgr/limits.h \
 	perfmgr/losses.c perfmgr/losses.h \
+	perfmgr/metrics.c perfmgr/metrics.h \
 	perfmgr/plan.c perfmgr/plan.h \
 	perfmgr/pma.c perfmgr/pma.h \
 	perfmgr/rows.c perfmgr/rows.h \

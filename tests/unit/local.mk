@@ -21,7 +21,9 @@ unit_tests = \
 	tests/unit/perfmgr/test_hard_cases \
 	tests/unit/perfmgr/test_histogram \
 	tests/unit/perfmgr/test_histograms \
+	tests/unit/perfmgr/test_http_request \
 	tests/unit/perfmgr/test_losses \
+	tests/unit/perfmgr/test_metrics \
 	tests/unit/perfmgr/test_modes \
 	tests/unit/perfmgr/test_pma \
 	tests/unit/perfmgr/test_resets \

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What an HTTP client may say: the input is lines, the first letter of each says what
+ * the rest is: 'a' Accept, 'e' Accept-Encoding, 't' Authorization, 'q' an argument
+ * "name=value". */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/text.h"
+#include "perfmgr/http_request.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void require(bool holds, const char *what)
+{
+	if (holds)
+		return;
+	fprintf(stderr, "fuzz_http_request: %s\n", what);
+	abort();
+}
+
+static void check_filter(const struct triad_metrics_filter *filter)
+{
+	require(filter->counters >> TRIAD_N_COUNTERS == 0, "counters");
+	require((filter->types & ~14u) == 0, "types");
+	require(filter->n_nodes <= TRIAD_METRICS_MAX_NODES, "nodes");
+	for (unsigned i = 0; i < filter->n_nodes; i++) {
+		const struct triad_metrics_node *node = &filter->nodes[i];
+
+		require(memchr(node->pattern, 0, sizeof(node->pattern)),
+			"pattern ends");
+		require(!node->guid != !node->pattern[0], "GUID or pattern");
+	}
+}
+
+static void check_argument(struct triad_metrics_filter *filter, char *line)
+{
+	struct triad_metrics_filter before = *filter;
+	char reason[64] = "", *value = strchr(line, '=');
+
+	if (value)
+		*value++ = '\0';
+	if (triad_http_argument(filter, line, value, reason, sizeof(reason))) {
+		check_filter(filter);
+		return;
+	}
+	require(*reason, "a refusal has a reason");
+	require(triad_text_check(reason, strlen(reason)) == strlen(reason),
+		"the reason can be shown");
+	require(!memcmp(&before, filter, sizeof(before)),
+		"what is refused does nothing");
+}
+
+static void check_line(struct triad_metrics_filter *filter, char *line)
+{
+	switch (line[0]) {
+	case 'a':
+		require(triad_http_format(line + 1) != TRIAD_EXPOSITION_OPENMETRICS ||
+				strcasestr(line, "openmetrics-text"),
+			"OpenMetrics is named");
+		break;
+	case 'e':
+		require(!triad_http_takes_gzip(line + 1) || strcasestr(line, "gzip") ||
+				strchr(line, '*'),
+			"gzip is named");
+		break;
+	case 't':
+		require(!triad_http_has_token(line + 1, "correct-horse-battery") ||
+				strstr(line, "correct-horse-battery"),
+			"the token is there");
+		break;
+	case 'q':
+		check_argument(filter, line + 1);
+		break;
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct triad_metrics_filter filter = {0};
+
+	while (size) {
+		const uint8_t *end = memchr(data, '\n', size);
+		size_t n = end ? (size_t)(end - data) : size;
+		/* Of its own memory, so that reading past its end is seen. */
+		char *line = malloc(n + 1);
+
+		require(line, "memory");
+		memcpy(line, data, n);
+		line[n] = '\0';
+		check_line(&filter, line);
+		free(line);
+		n += end != NULL;
+		data += n;
+		size -= n;
+	}
+	return 0;
+}
