@@ -1,4 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-libtriad_la_SOURCES += \
+# libtriadexport.la: what sends counters elsewhere, with threads and sockets but without
+# OpenSM, for the plugin and the tests.
+noinst_LTLIBRARIES += libtriadexport.la
+libtriadexport_la_SOURCES = \
+	perfmgr/export/http.c perfmgr/export/http.h \
+	perfmgr/export/http_answer.c \
+	perfmgr/export/http_clients.c perfmgr/export/http_clients.h \
+	perfmgr/export/http_files.c perfmgr/export/http_files.h \
+	perfmgr/export/http_guard.c perfmgr/export/http_guard.h \
+	perfmgr/export/http_server.h \
 	perfmgr/export/sflow_sender.c perfmgr/export/sflow_sender.h \
 	perfmgr/export/udp.c perfmgr/export/udp.h
+libtriadexport_la_CFLAGS = $(AM_CFLAGS) $(MICROHTTPD_CFLAGS) $(ZLIB_CFLAGS)
+libtriadexport_la_LIBADD = libtriad.la $(MICROHTTPD_LIBS) $(ZLIB_LIBS)

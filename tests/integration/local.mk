@@ -7,6 +7,7 @@ plugin_tests = \
 	tests/integration/test_control_socket.py \
 	tests/integration/test_counters.py \
 	tests/integration/test_faults.py \
+	tests/integration/test_http.py \
 	tests/integration/test_lifecycle.py \
 	tests/integration/test_partitions.py \
 	tests/integration/test_sflow.py \

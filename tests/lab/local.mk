@@ -55,3 +55,8 @@ check_LTLIBRARIES += tests/lab/liblocker.la
 tests_lab_liblocker_la_SOURCES = tests/lab/locker.c
 tests_lab_liblocker_la_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)
 tests_lab_liblocker_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
+
+# The HTTP server without a plugin around it.
+check_PROGRAMS += tests/lab/http_server
+tests_lab_http_server_SOURCES = tests/lab/http_server.c plugin/thread.c
+tests_lab_http_server_LDADD = libtriadexport.la $(LDADD)

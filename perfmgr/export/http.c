@@ -1,0 +1,648 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The server's life.  triad_http_configure() makes a server whole (files, socket,
+ * daemon) before it touches the one that runs, starts its thread, and then ends the
+ * other:
+ *
+ *     configure    read files -> socket, or the present one -> daemon -> thread
+ *     thread       poll -> accept() -> MHD_run() -> cut those who took too long
+ *     stop         wake -> thread: MHD_stop_daemon() closes all -> join
+ *
+ * The listening socket is ours and libmicrohttpd only gets connections: so we say who
+ * may come in, and a new server can begin on the same address before the old one ends.
+ * (Whether a daemon that can't start closes the socket it was given, is told neither by
+ * its manual nor by its code.) */
+#include "perfmgr/export/http.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "perfmgr/export/http_guard.h"
+#include "perfmgr/export/http_server.h"
+#include "plugin/thread.h"
+#include "triad/clock.h"
+
+#define CONNECTION_MEMORY (64u * 1024)
+#define BACKLOG 256
+#define ACCEPT_BURST 64
+#define LOOK_MS 500 /* how often is looked for those who took too long */
+#define REQUEST_MS 10000
+#define PIECE_MS 30000
+#define ANSWER_MS 300000
+#define REASON_SIZE 640
+
+struct triad_http {
+	struct triad_http_callbacks callbacks;
+	struct triad_log *log;
+	struct triad_http_counts counts;
+	/* Between configure() and those who want the status. */
+	pthread_mutex_t lock;
+	struct triad_http_server *server; /* NULL: it doesn't listen */
+	struct triad_address asked, bound;
+	int listen_fd; /* -1: none */
+};
+
+/* --- sockets ----------------------------------------------------------- */
+
+union socket_address {
+	struct sockaddr any;
+	struct sockaddr_in ip4;
+	struct sockaddr_in6 ip6;
+};
+
+static socklen_t to_socket_address(
+	const struct triad_address *address, union socket_address *made)
+{
+	memset(made, 0, sizeof(*made));
+	made->any.sa_family = (sa_family_t)address->family;
+	if (address->family == AF_INET) {
+		memcpy(&made->ip4.sin_addr, address->octets, 4);
+		made->ip4.sin_port = htons(address->port);
+		return sizeof(made->ip4);
+	}
+	memcpy(&made->ip6.sin6_addr, address->octets, 16);
+	made->ip6.sin6_port = htons(address->port);
+	return sizeof(made->ip6);
+}
+
+static uint16_t port_of(int fd)
+{
+	union socket_address address = {0};
+	socklen_t size = sizeof(address);
+
+	if (getsockname(fd, &address.any, &size))
+		return 0;
+	return ntohs(address.any.sa_family == AF_INET ? address.ip4.sin_port
+						      : address.ip6.sin6_port);
+}
+
+static int prepare(int fd, const struct triad_address *address)
+{
+	union socket_address to;
+	socklen_t size = to_socket_address(address, &to);
+	int on = 1, off = 0;
+
+	(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	/* "::" is for IPv4, too. */
+	if (address->family == AF_INET6)
+		(void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+	return bind(fd, &to.any, size) || listen(fd, BACKLOG) ? errno : 0;
+}
+
+static void format_address(const struct triad_address *address, char *text, size_t size)
+{
+	char numeric[INET6_ADDRSTRLEN] = "?";
+
+	inet_ntop(address->family, address->octets, numeric, sizeof(numeric));
+	snprintf(text, size, address->family == AF_INET6 ? "[%s]:%u" : "%s:%u", numeric,
+		address->port);
+}
+
+/* Returns 0 or an errno with a reason. */
+static int open_listener(
+	const struct triad_address *address, int *made, char *reason, size_t size)
+{
+	int fd = socket(address->family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int error = fd < 0 ? errno : prepare(fd, address);
+	char text[64];
+
+	*made = fd;
+	if (!error)
+		return 0;
+	if (fd >= 0)
+		close(fd);
+	format_address(address, text, sizeof(text));
+	snprintf(reason, size,
+		"can't listen on %s: %s; choose an address of this host and a port "
+		"that is free for prometheus.listen",
+		text, strerror(error));
+	return error;
+}
+
+/* --- what the daemon calls, in the server's thread --------------------- */
+
+static void take_message(void *context, const char *format, va_list args)
+	__attribute__((format(printf, 2, 0)));
+static void take_message(void *context, const char *format, va_list args)
+{
+	struct triad_http_server *server = context;
+
+	vsnprintf(server->said, sizeof(server->said), format, args);
+	server->said[strcspn(server->said, "\n")] = '\0';
+	triad_log_write(server->log, TRIAD_LOG_DEBUG, "prometheus: %s", server->said);
+}
+
+static void note_connection(void *context, struct MHD_Connection *connection,
+	void **socket_context, enum MHD_ConnectionNotificationCode code)
+{
+	struct triad_http_server *server = context;
+	struct triad_http_client *client = *socket_context;
+	const union MHD_ConnectionInfo *address, *fd;
+
+	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+		address = MHD_get_connection_info(
+			connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+		fd = MHD_get_connection_info(
+			connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+		*socket_context = address && fd
+			? triad_http_clients_add(&server->clients, address->client_addr,
+				  fd->connect_fd, triad_clock_now_us())
+			: NULL;
+	} else if (client) {
+		if (!client->asked_us && !client->cut)
+			atomic_fetch_add(&server->counts->n_incomplete, 1);
+		triad_http_clients_remove(&server->clients, client);
+		*socket_context = NULL;
+	}
+}
+
+static void note_end(void *context, struct MHD_Connection *connection,
+	void **request_context, enum MHD_RequestTerminationCode code)
+{
+	struct triad_http_server *server = context;
+
+	(void)connection;
+	if (*request_context && code != MHD_REQUEST_TERMINATED_COMPLETED_OK)
+		atomic_fetch_add(&server->counts->n_broken_off, 1);
+	*request_context = NULL;
+}
+
+static enum MHD_Result take_request(void *context, struct MHD_Connection *connection,
+	const char *url, const char *method, const char *version,
+	const char *upload_data, size_t *upload_size, void **request_context)
+{
+	struct triad_http_server *server = context;
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+	(void)version;
+	(void)upload_data;
+	/* A body of a request that was answered at its header. */
+	if (*request_context) {
+		*upload_size = 0;
+		return MHD_YES;
+	}
+	*request_context = server;
+	if (!info || !info->socket_context)
+		return MHD_NO;
+	return triad_http_answer(server, connection, info->socket_context, url, method);
+}
+
+/* --- the daemon -------------------------------------------------------- */
+
+/* For triad_http_guard(). */
+static void start_daemon(void *context)
+{
+	struct triad_http_server *server = context;
+	unsigned flags = MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ERROR_LOG |
+		(server->certificate ? MHD_USE_TLS : 0u);
+	struct MHD_OptionItem tls[] = {
+		{MHD_OPTION_HTTPS_MEM_CERT, 0, server->certificate},
+		{MHD_OPTION_HTTPS_MEM_KEY, 0, server->key},
+		{MHD_OPTION_HTTPS_PRIORITIES, 0,
+			(void *)"NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"},
+		{MHD_OPTION_END, 0, NULL},
+	};
+
+	/* Its own limit is not to be reached. */
+	server->daemon = MHD_start_daemon(flags, 0, NULL, NULL, take_request, server,
+		MHD_OPTION_EXTERNAL_LOGGER, take_message, server,
+		MHD_OPTION_CONNECTION_LIMIT, server->clients.max + 16u,
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
+		MHD_OPTION_NOTIFY_CONNECTION, note_connection, server,
+		MHD_OPTION_NOTIFY_COMPLETED, note_end, server, MHD_OPTION_ARRAY,
+		server->certificate ? tls : tls + 3, MHD_OPTION_END);
+}
+
+static void stop_daemon(void *context)
+{
+	struct triad_http_server *server = context;
+
+	MHD_stop_daemon(server->daemon);
+}
+
+/* --- clients that come ------------------------------------------------- */
+
+static void turn_away(struct triad_http_server *server, int fd)
+{
+	unsigned long suppressed;
+
+	close(fd);
+	atomic_fetch_add(&server->counts->n_too_many, 1);
+	if (triad_log_limit_pass(
+		    &server->complaints, triad_clock_now_us(), &suppressed))
+		triad_log_write(server->log, TRIAD_LOG_INFO,
+			"prometheus: a client was turned away: %u are connected, %u may "
+			"be, half of them from one address; prometheus.max_clients "
+			"decides (%lu lines like this one were left out)",
+			atomic_load(&server->clients.n), server->clients.max,
+			suppressed);
+}
+
+/* Takes one in.  False when there is none, or none can be taken now. */
+static bool accept_one(struct triad_http_server *server, uint64_t now_us)
+{
+	union socket_address from = {0};
+	socklen_t size = sizeof(from);
+	int fd = accept4(
+		server->listen_fd, &from.any, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+	if (fd < 0) {
+		/* One that went again, is no reason to stop. */
+		if (errno == ECONNABORTED || errno == EINTR)
+			return true;
+		/* Without descriptors it stays there, and poll() would not wait. */
+		if (errno != EAGAIN)
+			server->accept_after_us = now_us + LOOK_MS * TRIAD_US_PER_MS;
+		return false;
+	}
+	if (!triad_http_clients_admit(&server->clients, &from.any))
+		turn_away(server, fd);
+	else
+		(void)MHD_add_connection(server->daemon, fd, &from.any, size);
+	return true;
+}
+
+static void accept_some(struct triad_http_server *server)
+{
+	uint64_t now_us = triad_clock_now_us();
+
+	if (now_us < server->accept_after_us)
+		return;
+	for (unsigned i = 0; i < ACCEPT_BURST && accept_one(server, now_us); i++)
+		continue;
+}
+
+/* --- the thread -------------------------------------------------------- */
+
+static int wait_ms(struct triad_http_server *server)
+{
+	MHD_UNSIGNED_LONG_LONG timeout;
+
+	if (MHD_get_timeout(server->daemon, &timeout) == MHD_NO || timeout > LOOK_MS)
+		return LOOK_MS;
+	return (int)timeout;
+}
+
+/* For triad_http_guard(). */
+static void turn(void *context)
+{
+	struct triad_http_server *server = context;
+	bool accepts = triad_clock_now_us() >= server->accept_after_us;
+	struct pollfd fds[] = {
+		{.fd = server->epoll_fd, .events = POLLIN},
+		{.fd = server->wake_fd, .events = POLLIN},
+		{.fd = accepts ? server->listen_fd : -1, .events = POLLIN},
+	};
+
+	(void)poll(fds, 3, wait_ms(server));
+	accept_some(server);
+	(void)MHD_run(server->daemon);
+}
+
+static void *run(void *context)
+{
+	struct triad_http_server *server = context;
+	uint64_t looked_us = 0, now_us;
+	char reason[200];
+	unsigned n;
+
+	while (!atomic_load(&server->stop)) {
+		if (!triad_http_guard(turn, server, reason, sizeof(reason))) {
+			atomic_store(&server->failed, true);
+			/* Whoever asks is refused, and does not wait. */
+			shutdown(server->listen_fd, SHUT_RDWR);
+			triad_log_write(server->log, TRIAD_LOG_ERROR,
+				"prometheus: libmicrohttpd gave up: %s; nothing is "
+				"exported until 'triadctl reload'",
+				reason);
+			return NULL;
+		}
+		now_us = triad_clock_now_us();
+		if (now_us < looked_us + LOOK_MS * TRIAD_US_PER_MS)
+			continue;
+		looked_us = now_us;
+		n = triad_http_clients_cut(&server->clients, now_us);
+		atomic_fetch_add(&server->counts->n_timeouts, n);
+	}
+	if (!triad_http_guard(stop_daemon, server, reason, sizeof(reason)))
+		triad_log_write(server->log, TRIAD_LOG_ERROR,
+			"prometheus: libmicrohttpd gave up at its end: %s", reason);
+	return NULL;
+}
+
+/* --- servers ----------------------------------------------------------- */
+
+static bool is_given(const char *path)
+{
+	return path && *path;
+}
+
+static struct triad_http_times times_of(const struct triad_http_params *params)
+{
+	return (struct triad_http_times){
+		.request_us = TRIAD_US_PER_MS *
+			(params->request_ms ? params->request_ms : REQUEST_MS),
+		.piece_us = TRIAD_US_PER_MS *
+			(params->piece_ms ? params->piece_ms : PIECE_MS),
+		.answer_us = TRIAD_US_PER_MS *
+			(params->answer_ms ? params->answer_ms : ANSWER_MS),
+	};
+}
+
+/* After its thread has ended, or before it began. */
+static void server_free(struct triad_http_server *server)
+{
+	if (!server)
+		return;
+	triad_http_forget(server->certificate);
+	triad_http_forget(server->key);
+	triad_http_token_clear(&server->token);
+	triad_http_clients_clear(&server->clients);
+	if (server->wake_fd >= 0)
+		close(server->wake_fd);
+	free(server);
+}
+
+static void server_stop(struct triad_http_server *server)
+{
+	if (!server)
+		return;
+	atomic_store(&server->stop, true);
+	(void)eventfd_write(server->wake_fd, 1);
+	pthread_join(server->thread, NULL);
+	/* A daemon that gave up is not taken apart: it may still refer to what it was
+	 * given. */
+	if (!atomic_load(&server->failed))
+		server_free(server);
+}
+
+static struct triad_http_server *server_new(
+	struct triad_http *http, const struct triad_http_params *params)
+{
+	struct triad_http_server *server = calloc(1, sizeof(*server));
+	struct triad_http_times times = times_of(params);
+
+	if (!server)
+		return NULL;
+	server->callbacks = http->callbacks;
+	server->log = http->log;
+	server->counts = &http->counts;
+	server->complaints =
+		(struct triad_log_limit){.burst = 3, .period_us = 60 * TRIAD_US_PER_S};
+	server->params = *params;
+	server->listen_fd = -1;
+	server->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (server->wake_fd < 0 ||
+		!triad_http_clients_init(
+			&server->clients, params->max_clients, &times)) {
+		server_free(server);
+		return NULL;
+	}
+	return server;
+}
+
+static int read_tls(struct triad_http_server *server, char *reason, size_t size)
+{
+	const struct triad_http_params *params = &server->params;
+	struct stat about;
+	int error;
+
+	if (!is_given(params->tls_certificate_path))
+		return 0;
+	error = triad_http_read_file(params->tls_certificate_path,
+		TRIAD_HTTP_PEM_MAX_SIZE, &server->certificate, &about, reason, size);
+	if (error)
+		return error;
+	error = triad_http_read_file(params->tls_key_path, TRIAD_HTTP_PEM_MAX_SIZE,
+		&server->key, &about, reason, size);
+	if (!error)
+		triad_http_warn_if_open(params->tls_key_path, &about, server->log);
+	return error;
+}
+
+static int read_files(struct triad_http_server *server, char *reason, size_t size)
+{
+	const char *token_path = server->params.token_path;
+	int error = read_tls(server, reason, size);
+
+	if (error || !is_given(token_path))
+		return error;
+	return triad_http_token_load(
+		&server->token, token_path, server->log, reason, size);
+}
+
+/* Makes the daemon and starts the thread, which takes clients from 'listen_fd'. */
+static int server_start(
+	struct triad_http_server *server, int listen_fd, char *reason, size_t size)
+{
+	const union MHD_DaemonInfo *info;
+	int error;
+
+	server->listen_fd = listen_fd;
+	if (!triad_http_guard(start_daemon, server, reason, size) || !server->daemon) {
+		snprintf(reason, size, "the server can't start: %s%s",
+			*server->said ? server->said : "no reason given",
+			server->certificate
+				? "; look at prometheus.tls_certificate and "
+				  "prometheus.tls_key, which must be PEM "
+				  "and fit together"
+				: "");
+		return EINVAL;
+	}
+	info = MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+	server->epoll_fd = info ? info->epoll_fd : -1;
+	error = triad_thread_start(&server->thread, "triad-http", run, server);
+	if (error) {
+		snprintf(reason, size, "no thread for the server: %s", strerror(error));
+		(void)triad_http_guard(stop_daemon, server, reason, size);
+	}
+	return error;
+}
+
+/* --- configuration ----------------------------------------------------- */
+
+static bool is_same_address(
+	const struct triad_address *a, const struct triad_address *b)
+{
+	return a->family == b->family && a->port == b->port &&
+		!memcmp(a->octets, b->octets, sizeof(a->octets));
+}
+
+static bool is_same_text(const char *a, const char *b)
+{
+	return !a || !b ? a == b : !strcmp(a, b);
+}
+
+/* The one that runs listens there. */
+static bool listens_on(
+	const struct triad_http *http, const struct triad_address *address)
+{
+	return http->server && !atomic_load(&http->server->failed) &&
+		(is_same_address(address, &http->asked) ||
+			is_same_address(address, &http->bound));
+}
+
+/* But for the address. */
+static bool is_same(
+	const struct triad_http_server *a, const struct triad_http_server *b)
+{
+	return a->params.max_clients == b->params.max_clients &&
+		!memcmp(&a->clients.times, &b->clients.times,
+			sizeof(a->clients.times)) &&
+		is_same_text(a->certificate, b->certificate) &&
+		is_same_text(a->key, b->key) &&
+		is_same_text(a->token.path, b->token.path);
+}
+
+/* Puts 'server' (may be NULL) and its socket in the place of those that run. */
+static void replace(struct triad_http *http, struct triad_http_server *server,
+	int listen_fd, const struct triad_address *asked)
+{
+	struct triad_http_server *old = http->server;
+	int old_fd = http->listen_fd;
+
+	pthread_mutex_lock(&http->lock);
+	http->server = server;
+	http->listen_fd = listen_fd;
+	http->asked = *asked;
+	http->bound = *asked;
+	if (listen_fd >= 0)
+		http->bound.port = port_of(listen_fd);
+	pthread_mutex_unlock(&http->lock);
+	server_stop(old);
+	if (old_fd >= 0 && old_fd != listen_fd)
+		close(old_fd);
+}
+
+static void say_listening(
+	struct triad_http *http, const struct triad_http_server *server)
+{
+	char text[64];
+
+	format_address(&http->bound, text, sizeof(text));
+	triad_log_write(http->log, TRIAD_LOG_INFO,
+		"prometheus: counters are at %s://%s/metrics%s",
+		server->certificate ? "https" : "http", text,
+		server->token.path ? ", for those who have the token" : "");
+}
+
+/* Starts 'server', which is whole but for its socket. */
+static int take_over(struct triad_http *http, struct triad_http_server *server,
+	char *reason, size_t size)
+{
+	const struct triad_address *asked = &server->params.listen;
+	bool is_old = listens_on(http, asked);
+	int fd = http->listen_fd;
+	int error = is_old ? 0 : open_listener(asked, &fd, reason, size);
+
+	if (error)
+		return error;
+	error = server_start(server, fd, reason, size);
+	if (error) {
+		if (!is_old)
+			close(fd);
+		return error;
+	}
+	/* Paths are the caller's. */
+	server->params.tls_certificate_path = server->params.tls_key_path = NULL;
+	server->params.token_path = NULL;
+	replace(http, server, fd, asked);
+	say_listening(http, server);
+	return 0;
+}
+
+static int refuse(struct triad_http *http, int error, const char *reason)
+{
+	triad_log_write(http->log, TRIAD_LOG_ERROR, "prometheus: %s%s", reason,
+		http->server ? "; it goes on as it was" : "");
+	return error;
+}
+
+int triad_http_configure(
+	struct triad_http *http, const struct triad_http_params *params)
+{
+	static const struct triad_address nowhere;
+	char reason[REASON_SIZE] = "memory is short";
+	struct triad_http_server *server;
+	int error;
+
+	if (!params) {
+		replace(http, NULL, -1, &nowhere);
+		return 0;
+	}
+	server = server_new(http, params);
+	if (!server)
+		return refuse(http, ENOMEM, reason);
+	error = read_files(server, reason, sizeof(reason));
+	if (!error && listens_on(http, &params->listen) &&
+		is_same(http->server, server)) {
+		server_free(server);
+		return 0;
+	}
+	if (!error)
+		error = take_over(http, server, reason, sizeof(reason));
+	if (!error)
+		return 0;
+	server_free(server);
+	return refuse(http, error, reason);
+}
+
+struct triad_http_status triad_http_status(const struct triad_http *http)
+{
+	pthread_mutex_t *lock = (pthread_mutex_t *)&http->lock;
+	const struct triad_http_counts *counts = &http->counts;
+	struct triad_http_status status = {
+		.n_answers = atomic_load(&counts->n_answers),
+		.n_bad_requests = atomic_load(&counts->n_bad_requests),
+		.n_unauthorized = atomic_load(&counts->n_unauthorized),
+		.n_not_found = atomic_load(&counts->n_not_found),
+		.n_bad_methods = atomic_load(&counts->n_bad_methods),
+		.n_no_memory = atomic_load(&counts->n_no_memory),
+		.n_too_many = atomic_load(&counts->n_too_many),
+		.n_timeouts = atomic_load(&counts->n_timeouts),
+		.n_incomplete = atomic_load(&counts->n_incomplete),
+		.n_broken_off = atomic_load(&counts->n_broken_off),
+		.octets = atomic_load(&counts->octets),
+	};
+
+	pthread_mutex_lock(lock);
+	if (http->server) {
+		status.failed = atomic_load(&http->server->failed);
+		status.listening = !status.failed;
+		status.listen = http->bound;
+		status.n_clients = atomic_load(&http->server->clients.n);
+	}
+	pthread_mutex_unlock(lock);
+	return status;
+}
+
+struct triad_http *triad_http_new(
+	const struct triad_http_callbacks *callbacks, struct triad_log *log)
+{
+	struct triad_http *http = calloc(1, sizeof(*http));
+
+	if (!http)
+		return NULL;
+	http->callbacks = *callbacks;
+	http->log = log;
+	http->listen_fd = -1;
+	pthread_mutex_init(&http->lock, NULL);
+	return http;
+}
+
+void triad_http_free(struct triad_http *http)
+{
+	if (!http)
+		return;
+	(void)triad_http_configure(http, NULL);
+	pthread_mutex_destroy(&http->lock);
+	free(http);
+}

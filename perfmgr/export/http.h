@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Counters for Prometheus, by HTTP.
+ *
+ * Model: a thread runs libmicrohttpd and does nothing else, so however many ask, they
+ * take one core at most.  GET /metrics takes the view of that moment and writes it
+ * (metrics.h) in pieces, as fast as the client reads, perhaps packed by gzip and in
+ * TLS. GET / is a page for people.  There is nothing to change by HTTP.
+ *
+ *     a request    one for each connection, which is closed after the answer
+ *     clients      'max_clients' at one time, half of them (rounded up) from one
+ *                  address; others are closed at once, and counted
+ *     a token      shown as "Authorization: Bearer"; read anew when its file changes
+ *     time         10 s for a client to ask, 30 s for each piece, 5 min for all of it
+ *     memory       64 KiB for each connection, where the request's header must fit in,
+ *                  and some 100 KiB more while it is answered
+ *
+ * Nobody waits for a client: while one reads slowly a view is kept for it, and no lock.
+ *
+ * libmicrohttpd calls abort() when it finds itself broken, which would end the SM.
+ * Here that ends the thread instead: what it had is lost, a line is logged, and the
+ * next triad_http_configure() begins anew.  This hook is one for the process, in
+ * http_guard.h.
+ *
+ * Thread-safety: one thread at a time calls new, configure and free; any thread status.
+ * The callbacks are called by the server's thread, several times a second at most for
+ * each client; they must not block, and must not call back but for the status.
+ * Memory: views are given back by the end of triad_http_free() and of a
+ * triad_http_configure() that stops it; so the engine must outlive them.
+ * Source: Prometheus exposition formats; RFC 9110. */
+#ifndef TRIAD_PERFMGR_EXPORT_HTTP_H
+#define TRIAD_PERFMGR_EXPORT_HTTP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "perfmgr/metrics.h"
+#include "perfmgr/view.h"
+#include "triad/lists.h"
+#include "triad/log.h"
+
+#define TRIAD_HTTP_MAX_OWN 64
+#define TRIAD_HTTP_MIN_TOKEN 16
+
+struct triad_http;
+
+struct triad_http_callbacks {
+	/* The view to show, referenced; NULL: none, and only what own() gives. */
+	struct triad_view *(*view)(void *context);
+	/* Fills 'room' with at most 'n' metrics and returns how many.  May be NULL. */
+	size_t (*own)(void *context, struct triad_metric *room, size_t n);
+	void *context;
+};
+
+struct triad_http_params {
+	struct triad_address listen;      /* port 0: one that is free */
+	const char *tls_certificate_path; /* PEM; with the key, or both NULL or "" */
+	const char *tls_key_path;
+	const char *token_path; /* its first line; NULL or "": no token is asked for */
+	unsigned max_clients;
+	unsigned request_ms, piece_ms, answer_ms; /* 0: as above */
+};
+
+struct triad_http_status {
+	bool listening;
+	bool failed;                 /* libmicrohttpd gave up */
+	struct triad_address listen; /* with the port it has */
+	unsigned n_clients;
+	/* since triad_http_new() */
+	uint64_t n_answers;      /* 200 */
+	uint64_t n_bad_requests; /* 400: arguments not understood */
+	uint64_t n_unauthorized; /* 401: without the token */
+	uint64_t n_not_found;    /* 404 */
+	uint64_t n_bad_methods;  /* 405 */
+	uint64_t n_no_memory;    /* 503 */
+	uint64_t n_too_many;     /* connections closed because there were too many */
+	uint64_t n_timeouts;     /* connections cut because they took too long */
+	uint64_t n_incomplete;   /* connections that never were a request */
+	uint64_t n_broken_off;   /* answers that the client did not take in full */
+	uint64_t octets;         /* of answers to GET /metrics, packed if they were */
+};
+
+/* Listens to nothing yet.  'callbacks' is copied, 'log' (may be NULL) outlives it. NULL
+ * when memory is short. */
+struct triad_http *triad_http_new(
+	const struct triad_http_callbacks *callbacks, struct triad_log *log);
+
+/* Listens as 'params' says, or stops (NULL).  Certificate and key are read again; when
+ * nothing is different nothing happens, else connections are cut.  Returns 0 or an
+ * errno, which a line in the log explains; then it goes on as before.  Takes as long as
+ * reading three files. */
+int triad_http_configure(
+	struct triad_http *http, const struct triad_http_params *params);
+
+struct triad_http_status triad_http_status(const struct triad_http *http);
+
+/* Cuts what is open, whatever clients do; within a few milliseconds.  Accepts NULL. */
+void triad_http_free(struct triad_http *http);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "perfmgr/export/http_guard.h"
+
+#include <setjmp.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <microhttpd.h>
+
+struct guard {
+	jmp_buf back;
+	char *reason;
+	size_t size;
+};
+
+/* libmicrohttpd's hook can't be told which call of which thread it is about. */
+static __thread struct guard *guarded;
+
+static void give_up(void *context, const char *file, unsigned line, const char *reason)
+{
+	struct guard *guard = guarded;
+
+	(void)context;
+	while (!guard)
+		pause();
+	snprintf(guard->reason, guard->size, "%.100s (%.60s:%u)",
+		reason ? reason : "no reason given", file ? file : "?", line);
+	longjmp(guard->back, 1);
+}
+
+bool triad_http_guard(
+	void (*function)(void *), void *argument, char *reason, size_t size)
+{
+	struct guard guard = {.reason = reason, .size = size};
+
+	MHD_set_panic_func(give_up, NULL);
+	if (setjmp(guard.back)) {
+		guarded = NULL;
+		return false;
+	}
+	guarded = &guard;
+	function(argument);
+	guarded = NULL;
+	return true;
+}

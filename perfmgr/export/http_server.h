@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* A server, as its files know it: http.c has its thread, http_answer.c what it says.
+ *
+ * A server serves one configuration: another one is another server, which begins to
+ * listen on the same socket before the old one ends.  Counts go on from one to the
+ * next.
+ *
+ * Internal to http.h, which says who may call when. */
+#ifndef TRIAD_PERFMGR_EXPORT_HTTP_SERVER_H
+#define TRIAD_PERFMGR_EXPORT_HTTP_SERVER_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include <microhttpd.h>
+
+#include "perfmgr/export/http.h"
+#include "perfmgr/export/http_clients.h"
+#include "perfmgr/export/http_files.h"
+
+struct triad_http_counts {
+	atomic_ulong n_answers, n_bad_requests, n_unauthorized, n_not_found,
+		n_bad_methods, n_no_memory, n_too_many, n_timeouts, n_incomplete,
+		n_broken_off, octets;
+};
+
+struct triad_http_server {
+	struct triad_http_callbacks callbacks;
+	struct triad_log *log;
+	struct triad_log_limit complaints; /* about clients */
+	struct triad_http_counts *counts;
+	struct triad_http_params params; /* but for its paths */
+	char *certificate, *key;         /* PEM; NULL: no TLS */
+	struct triad_http_token token;
+	struct triad_http_clients clients;
+	struct MHD_Daemon *daemon; /* its thread's, once that runs */
+	uint64_t accept_after_us;  /* nobody comes in before */
+	int listen_fd;             /* the struct triad_http's */
+	int epoll_fd;
+	int wake_fd;
+	pthread_t thread;
+	atomic_bool stop, failed;
+	char said[256]; /* by libmicrohttpd, last */
+};
+
+/* Answers a request, for the server's thread. */
+enum MHD_Result triad_http_answer(struct triad_http_server *server,
+	struct MHD_Connection *connection, struct triad_http_client *client,
+	const char *url, const char *method);
+
+#endif

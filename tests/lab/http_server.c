@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The HTTP server with a made-up fabric, for tests.
+ *
+ *     http_server [SWITCHES [HOSTS]]     hosts of each switch
+ *
+ * Standard input has commands, a line each; each is answered by a line of JSON.  Log
+ * lines go to standard error.
+ *
+ *     configure [listen=ADDRESS:PORT] [certificate=PATH] [key=PATH] [token=PATH]
+ *               [max=N] [request_ms=N] [piece_ms=N] [answer_ms=N]
+ *     off        stops listening
+ *     running B  1: there is a view; 0: there is none, as without a fabric
+ *     status
+ *     free       ends the server, and says how long it took */
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "perfmgr/export/http.h"
+#include "tests/sim/views.h"
+#include "triad/clock.h"
+
+#define MAX_WORDS 16
+
+struct lab {
+	struct triad_view *view; /* one reference */
+	struct triad_http *http;
+	atomic_bool running;
+};
+
+static void die(const char *what)
+{
+	fprintf(stderr, "http_server: %s\n", what);
+	exit(1);
+}
+
+static void write_log(void *context, enum triad_log_level level, const char *line)
+{
+	(void)context;
+	fprintf(stderr, "%d %s\n", level, line);
+}
+
+/* --- what the server asks for --- */
+
+static struct triad_view *give_view(void *context)
+{
+	struct lab *lab = context;
+
+	return atomic_load(&lab->running) ? triad_view_ref(lab->view) : NULL;
+}
+
+static const struct triad_metric constants[] = {
+	{"triad", "Triad itself.", TRIAD_METRIC_INFO, 1,
+		"version=\"0.1.0\",opensm=\"3.3.23\""},
+	{"triad_perfmgr_running", "1 while counters are read.", TRIAD_METRIC_GAUGE, 1,
+		""},
+	{"triad_sweeps", "Sweeps that ended.", TRIAD_METRIC_COUNTER, 12, ""},
+	{"triad_sweeps_late", "Sweeps longer than the period.", TRIAD_METRIC_COUNTER, 1,
+		""},
+	{"triad_sweep_duration_seconds", "Time that the last sweep took.",
+		TRIAD_METRIC_GAUGE, 0.25, ""},
+	{"triad_sweep_period_seconds", "Time between two sweeps.", TRIAD_METRIC_GAUGE,
+		60, ""},
+	{"triad_sweep_finished_timestamp_seconds", "When the last sweep ended.",
+		TRIAD_METRIC_GAUGE, 1767225600.5, ""},
+	{"triad_ports", "Ports that are asked.", TRIAD_METRIC_GAUGE, 70000, ""},
+	{"triad_ports_unanswered", "Of them, ports that did not answer.",
+		TRIAD_METRIC_GAUGE, 3, ""},
+	{"triad_mads_sent", "Questions sent.", TRIAD_METRIC_COUNTER, 123456789, ""},
+	{"triad_mads_timeouts", "Questions without an answer.", TRIAD_METRIC_COUNTER, 7,
+		""},
+	{"triad_events_dropped", "Events of OpenSM's that were lost.",
+		TRIAD_METRIC_COUNTER, 0, ""},
+	{"triad_alerts_active", "Alerts at present.", TRIAD_METRIC_GAUGE, 2, ""},
+	{"triad_alerts_raised", "Alerts so far.", TRIAD_METRIC_COUNTER, 5, ""},
+	{"infiniband_exporter_collector_duration_seconds",
+		"Time that the last sweep took.", TRIAD_METRIC_GAUGE, 0.25,
+		"collector=\"switch\""},
+	{"infiniband_exporter_collector_duration_seconds",
+		"Time that the last sweep took.", TRIAD_METRIC_GAUGE, 0.25,
+		"collector=\"hca\""},
+};
+
+static struct triad_metric *add_count(struct triad_metric *metric, const char *name,
+	const char *label, const char *value, uint64_t n)
+{
+	*metric = (struct triad_metric){.name = name,
+		.help = "What clients got.",
+		.type = TRIAD_METRIC_COUNTER,
+		.value = (double)n};
+	if (label)
+		triad_metric_add_label(metric, label, value);
+	return metric + 1;
+}
+
+static size_t give_own(void *context, struct triad_metric *room, size_t n)
+{
+	struct lab *lab = context;
+	struct triad_http_status status = triad_http_status(lab->http);
+	struct triad_metric *at = room + sizeof(constants) / sizeof(constants[0]);
+
+	(void)n;
+	memcpy(room, constants, sizeof(constants));
+	at = add_count(at, "triad_http_answers", "code", "200", status.n_answers);
+	at = add_count(at, "triad_http_answers", "code", "401", status.n_unauthorized);
+	at = add_count(
+		at, "triad_http_connections_refused", NULL, NULL, status.n_too_many);
+	return (size_t)(at - room);
+}
+
+/* --- commands --- */
+
+static void set_number(
+	unsigned *number, const char *name, const char *word, const char *value)
+{
+	size_t n = strlen(name);
+
+	if (!strncmp(word, name, n) && word[n] == '=')
+		*number = (unsigned)strtoul(value, NULL, 10);
+}
+
+static void take_word(struct triad_http_params *params, const char *word)
+{
+	const char *value = strchr(word, '=');
+	char reason[256];
+
+	if (!value)
+		die("configure NAME=VALUE...");
+	value++;
+	if (!strncmp(word, "listen=", 7) &&
+		!triad_address_parse(
+			value, 9315, &params->listen, reason, sizeof(reason)))
+		die(reason);
+	if (!strncmp(word, "certificate=", 12))
+		params->tls_certificate_path = value;
+	if (!strncmp(word, "key=", 4))
+		params->tls_key_path = value;
+	if (!strncmp(word, "token=", 6))
+		params->token_path = value;
+	set_number(&params->max_clients, "max", word, value);
+	set_number(&params->request_ms, "request_ms", word, value);
+	set_number(&params->piece_ms, "piece_ms", word, value);
+	set_number(&params->answer_ms, "answer_ms", word, value);
+}
+
+static void configure(struct lab *lab, char *words)
+{
+	struct triad_http_params params = {
+		.listen = {.family = 2, .octets = {127, 0, 0, 1}}, .max_clients = 16};
+	char *rest = words;
+	int error;
+
+	for (char *word; (word = strtok_r(rest, " ", &rest));)
+		take_word(&params, word);
+	error = triad_http_configure(lab->http, &params);
+	printf("{\"error\":%d,\"port\":%u}\n", error,
+		triad_http_status(lab->http).listen.port);
+}
+
+static void show_status(struct lab *lab)
+{
+	struct triad_http_status status = triad_http_status(lab->http);
+
+	printf("{\"listening\":%d,\"failed\":%d,\"clients\":%u,\"answers\":%" PRIu64
+	       ",\"bad_requests\":%" PRIu64 ",\"unauthorized\":%" PRIu64
+	       ",\"not_found\":%" PRIu64 ",\"bad_methods\":%" PRIu64
+	       ",\"too_many\":%" PRIu64 ",\"timeouts\":%" PRIu64
+	       ",\"incomplete\":%" PRIu64 ",\"broken_off\":%" PRIu64
+	       ",\"octets\":%" PRIu64 "}\n",
+		status.listening, status.failed, status.n_clients, status.n_answers,
+		status.n_bad_requests, status.n_unauthorized, status.n_not_found,
+		status.n_bad_methods, status.n_too_many, status.n_timeouts,
+		status.n_incomplete, status.n_broken_off, status.octets);
+}
+
+static void end(struct lab *lab)
+{
+	uint64_t begun_us = triad_clock_now_us();
+
+	triad_http_free(lab->http);
+	lab->http = NULL;
+	printf("{\"ms\":%" PRIu64 "}\n",
+		(triad_clock_now_us() - begun_us) / TRIAD_US_PER_MS);
+}
+
+static void obey(struct lab *lab, char *line)
+{
+	line[strcspn(line, "\n")] = '\0';
+	if (!strncmp(line, "configure", 9))
+		configure(lab, line + 9);
+	else if (!strcmp(line, "off"))
+		printf("{\"error\":%d}\n", triad_http_configure(lab->http, NULL));
+	else if (!strncmp(line, "running ", 8))
+		printf("{\"running\":%d}\n", lab->running = line[8] == '1');
+	else if (!strcmp(line, "status"))
+		show_status(lab);
+	else if (!strcmp(line, "free"))
+		end(lab);
+	else
+		die("no such command");
+	fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+	unsigned n_switches = argc > 1 ? (unsigned)atoi(argv[1]) : 4;
+	unsigned n_hosts = argc > 2 ? (unsigned)atoi(argv[2]) : 10;
+	struct triad_fabric *fabric = fabric_mixed(n_switches, n_hosts, 20260101);
+	struct triad_engine *engine = triad_engine_new();
+	struct triad_log log = {.write = write_log, .level = TRIAD_LOG_DEBUG};
+	struct lab lab = {.running = true};
+	struct triad_http_callbacks callbacks = {give_view, give_own, &lab};
+	char line[2048];
+
+	if (!engine)
+		die("out of memory");
+	lab.view = view_mixed(engine, fabric, 20260101);
+	lab.http = triad_http_new(&callbacks, &log);
+	if (!lab.http)
+		die("out of memory");
+	while (fgets(line, sizeof(line), stdin) && lab.http)
+		obey(&lab, line);
+	triad_http_free(lab.http);
+	triad_view_unref(lab.view);
+	triad_engine_free(engine);
+	triad_fabric_unref(fabric);
+	return 0;
+}
