@@ -323,6 +323,27 @@ static void report_sflow(struct report *report, struct triad_plugin *plugin)
 	section_end(report);
 }
 
+static void report_http(struct report *report, struct triad_plugin *plugin)
+{
+	struct triad_http_status status = triad_exports_http_status(plugin->exports);
+	char address[TRIAD_ADDRESS_TEXT_SIZE];
+
+	section(report, "prometheus", "Prometheus");
+	if (status.listening)
+		triad_address_format(&status.listen, address);
+	fact_text(report, "listen", "listens at", status.listening ? address : NULL);
+	fact(report, "clients", "clients now", status.n_clients, "");
+	fact(report, "answers", "answers", status.n_answers, "");
+	fact(report, "octets", "octets sent", status.octets, "");
+	fact(report, "bad_requests", "refused: not understood",
+		status.n_bad_requests + status.n_not_found + status.n_bad_methods, "");
+	fact(report, "unauthorized", "refused: no token", status.n_unauthorized, "");
+	fact(report, "too_many", "refused: too many", status.n_too_many, "");
+	fact(report, "timeouts", "cut: too slow", status.n_timeouts, "");
+	fact(report, "broken_off", "broken off by the client", status.n_broken_off, "");
+	section_end(report);
+}
+
 static void report_standby(struct report *report, struct triad_plugin *plugin)
 {
 	struct triad_standby_status status = triad_standby_status(plugin->standby);
@@ -396,6 +417,7 @@ int triad_command_run_status(struct triad_plugin *plugin,
 	report_watch(&report, plugin);
 	report_topology(&report, plugin);
 	report_standby(&report, plugin);
+	report_http(&report, plugin);
 	report_sflow(&report, plugin);
 	report_control(&report, plugin);
 	report_memory(&report, plugin);

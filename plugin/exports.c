@@ -9,35 +9,94 @@
 
 struct triad_exports {
 	struct triad_log *log;
+	struct triad_perf *perf;
+	size_t (*own)(void *context, struct triad_metric *room, size_t n);
+	void *own_context;
+	struct triad_http *http;
 	struct triad_sflow *sflow;
 };
 
-struct triad_exports *triad_exports_new(struct triad_perf *perf, struct triad_log *log)
+/* --- for the HTTP server --- */
+
+/* What nobody reads any more must not look as if nothing happened. */
+static struct triad_view *give_view(void *context)
+{
+	struct triad_exports *exports = context;
+
+	if (triad_perf_state(exports->perf) != TRIAD_PERF_RUNNING)
+		return NULL;
+	return triad_perf_view(exports->perf);
+}
+
+static size_t give_own(void *context, struct triad_metric *room, size_t n)
+{
+	struct triad_exports *exports = context;
+
+	return exports->own(exports->own_context, room, n);
+}
+
+/* --- life --- */
+
+struct triad_exports *triad_exports_new(struct triad_perf *perf,
+	size_t (*own)(void *context, struct triad_metric *room, size_t n),
+	void *context, struct triad_log *log)
 {
 	struct triad_exports *exports = calloc(1, sizeof(*exports));
+	const struct triad_http_callbacks callbacks = {
+		.view = give_view, .own = give_own, .context = exports};
 
 	if (!exports)
 		return NULL;
 	exports->log = log;
+	exports->perf = perf;
+	exports->own = own;
+	exports->own_context = context;
+	exports->http = triad_http_new(&callbacks, log);
 	exports->sflow = triad_sflow_new(perf, log);
-	if (exports->sflow)
+	if (exports->http && exports->sflow)
 		return exports;
+	triad_exports_stop(exports);
 	triad_exports_free(exports);
 	return NULL;
 }
 
 void triad_exports_stop(struct triad_exports *exports)
 {
-	if (exports)
-		triad_sflow_stop(exports->sflow);
+	if (!exports)
+		return;
+	triad_sflow_stop(exports->sflow);
+	/* Stops it; its status stays. */
+	if (exports->http)
+		(void)triad_http_configure(exports->http, NULL);
 }
 
 void triad_exports_free(struct triad_exports *exports)
 {
 	if (!exports)
 		return;
+	triad_http_free(exports->http);
 	triad_sflow_free(exports->sflow);
 	free(exports);
+}
+
+/* --- configuration --- */
+
+/* An address that can't be had, or a file, is told by the server itself, and what was
+ * there before goes on. */
+static void configure_http(struct triad_exports *exports, const struct triad_conf *conf)
+{
+	struct triad_http_params params = {
+		.tls_certificate_path = conf->prometheus.tls_certificate,
+		.tls_key_path = conf->prometheus.tls_key,
+		.token_path = conf->prometheus.token_file,
+		.max_clients = conf->prometheus.max_clients,
+	};
+	char reason[TRIAD_DIAG_TEXT_SIZE];
+	bool wanted = conf->prometheus.listen[0] &&
+		triad_address_parse(conf->prometheus.listen, 0, &params.listen, reason,
+			sizeof(reason));
+
+	(void)triad_http_configure(exports->http, wanted ? &params : NULL);
 }
 
 /* What triad.conf has was checked, so its lists can be read. */
@@ -71,7 +130,13 @@ static void configure_sflow(
 void triad_exports_configure(
 	struct triad_exports *exports, const struct triad_conf *conf)
 {
+	configure_http(exports, conf);
 	configure_sflow(exports, conf);
+}
+
+struct triad_http_status triad_exports_http_status(struct triad_exports *exports)
+{
+	return triad_http_status(exports->http);
 }
 
 struct triad_sflow_sender_status triad_exports_sflow_status(

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Where counters go besides triadctl: sFlow collectors.
+/* Where counters go besides triadctl: Prometheus, sFlow collectors.
  *
  * Each way out has a thread of its own, which reads published state: one that is stuck
  * holds up neither the sweep nor the others.
@@ -8,6 +8,7 @@
 #ifndef TRIAD_PLUGIN_EXPORTS_H
 #define TRIAD_PLUGIN_EXPORTS_H
 
+#include "perfmgr/export/http.h"
 #include "plugin/perf.h"
 #include "plugin/sflow.h"
 #include "triad/conf.h"
@@ -15,10 +16,14 @@
 
 struct triad_exports;
 
-/* 'perf' must outlive it.  NULL when memory is short. */
-struct triad_exports *triad_exports_new(struct triad_perf *perf, struct triad_log *log);
+/* 'perf' must outlive it; 'own' (see triad_http_callbacks, with 'context') is called
+ * until triad_exports_stop().  NULL when memory is short. */
+struct triad_exports *triad_exports_new(struct triad_perf *perf,
+	size_t (*own)(void *context, struct triad_metric *room, size_t n),
+	void *context, struct triad_log *log);
 
-/* Ends the threads; before triad_perf_free().  Accepts NULL. */
+/* Ends the threads; before triad_perf_free(), and before what own() reads goes.
+ * Accepts NULL. */
 void triad_exports_stop(struct triad_exports *exports);
 
 /* After triad_exports_stop().  Accepts NULL. */
@@ -31,6 +36,7 @@ void triad_exports_configure(
 /* See triad_sflow_sender_indices(). */
 struct triad_sflow_indices *triad_exports_sflow_indices(struct triad_exports *exports);
 
+struct triad_http_status triad_exports_http_status(struct triad_exports *exports);
 struct triad_sflow_sender_status triad_exports_sflow_status(
 	struct triad_exports *exports);
 

@@ -14,6 +14,7 @@
 
 #include "plugin/console.h"
 #include "plugin/control.h"
+#include "plugin/own_metrics.h"
 #include "plugin/standby.h"
 #include "plugin/worker.h"
 #include "triad/clock.h"
@@ -159,6 +160,11 @@ int triad_plugin_set(struct triad_plugin *plugin, const char *key, const char *v
 
 /* --- life --- */
 
+static size_t give_own_metrics(void *context, struct triad_metric *room, size_t n)
+{
+	return triad_own_metrics(context, room, n);
+}
+
 static struct triad_perf *make_perf(struct triad_plugin *plugin)
 {
 	struct triad_alerts_sink sink = triad_alert_log_sink(plugin->alert_log);
@@ -184,7 +190,8 @@ struct triad_plugin *triad_plugin_new(struct osm_opensm *osm)
 	if (plugin->alert_log)
 		plugin->perf = make_perf(plugin);
 	if (plugin->perf)
-		plugin->exports = triad_exports_new(plugin->perf, plugin->log);
+		plugin->exports = triad_exports_new(
+			plugin->perf, give_own_metrics, plugin, plugin->log);
 	if (plugin->perf)
 		plugin->standby =
 			triad_standby_new(plugin->port_guid, plugin->perf, plugin->log);
@@ -208,10 +215,10 @@ struct triad_plugin *triad_plugin_new(struct osm_opensm *osm)
 
 void triad_plugin_free(struct triad_plugin *plugin)
 {
+	triad_exports_stop(plugin->exports);
 	triad_worker_free(plugin->worker);
 	triad_standby_free(plugin->standby);
 	triad_console_free(plugin->console);
-	triad_exports_stop(plugin->exports);
 	triad_exports_free(plugin->exports);
 	triad_perf_free(plugin->perf);
 	triad_alert_log_free(plugin->alert_log);

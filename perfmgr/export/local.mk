@@ -12,4 +12,4 @@ libtriadexport_la_SOURCES = \
 	perfmgr/export/sflow_sender.c perfmgr/export/sflow_sender.h \
 	perfmgr/export/udp.c perfmgr/export/udp.h
 libtriadexport_la_CFLAGS = $(AM_CFLAGS) $(MICROHTTPD_CFLAGS) $(ZLIB_CFLAGS)
-libtriadexport_la_LIBADD = libtriad.la $(MICROHTTPD_LIBS) $(ZLIB_LIBS)
+libtriadexport_la_LIBADD = $(MICROHTTPD_LIBS) $(ZLIB_LIBS)

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "config.h"
+
+#include "plugin/own_metrics.h"
+
+#include "plugin/exports.h"
+#include "plugin/instance.h"
+#include "plugin/worker.h"
+#include "triad/clock.h"
+
+/* Metrics as they are written one after the other. */
+struct list {
+	struct triad_metric *room;
+	size_t n, most;
+};
+
+static struct triad_metric *add(struct list *list, enum triad_metric_type type,
+	const char *name, const char *help, double value)
+{
+	static struct triad_metric nowhere; /* what has no room is lost */
+	struct triad_metric *metric =
+		list->n < list->most ? &list->room[list->n++] : &nowhere;
+
+	*metric = (struct triad_metric){
+		.name = name, .help = help, .type = type, .value = value};
+	return metric;
+}
+
+static void count(struct list *list, const char *name, const char *help, uint64_t value)
+{
+	add(list, TRIAD_METRIC_COUNTER, name, help, (double)value);
+}
+
+static void gauge(struct list *list, const char *name, const char *help, double value)
+{
+	add(list, TRIAD_METRIC_GAUGE, name, help, value);
+}
+
+static double seconds(uint64_t us)
+{
+	return (double)us / (double)TRIAD_US_PER_S;
+}
+
+static void add_sweeps(struct list *list, struct triad_plugin *plugin)
+{
+	struct triad_collector_status status = triad_perf_status(plugin->perf);
+	uint64_t ago_us = triad_clock_now_us() - status.finished_us;
+
+	gauge(list, "triad_perfmgr_running", "1 while counters are read.",
+		triad_perf_state(plugin->perf) == TRIAD_PERF_RUNNING);
+	count(list, "triad_sweeps", "Sweeps of all ports that ended.", status.n_sweeps);
+	count(list, "triad_sweeps_late", "Of these, longer than the period.",
+		status.n_late);
+	count(list, "triad_group_sweeps", "Sweeps of port groups that ended.",
+		status.n_group_sweeps);
+	gauge(list, "triad_sweep_duration_seconds", "Time that the last sweep took.",
+		seconds(status.duration_us));
+	gauge(list, "triad_sweep_period_seconds",
+		"Time from one sweep to the next, as configured.",
+		seconds(status.period_us));
+	gauge(list, "triad_sweep_delay_seconds",
+		"How late the last sweep began after its time.",
+		seconds(status.delay_us));
+	if (status.n_sweeps)
+		gauge(list, "triad_sweep_finished_timestamp_seconds",
+			"When the last sweep ended.",
+			seconds(triad_clock_wall_us() - ago_us));
+	gauge(list, "triad_ports", "Ports that the last sweep asked.",
+		status.last.n_ports);
+	gauge(list, "triad_ports_unanswered", "Of these, ports that did not answer.",
+		status.last.n_unanswered);
+}
+
+static void add_mads(struct list *list, struct triad_plugin *plugin)
+{
+	struct triad_collector_status status = triad_perf_status(plugin->perf);
+	const struct triad_sweep_counts *counts = &status.counts;
+
+	count(list, "triad_mads_sent", "Questions sent to agents.", counts->sent);
+	count(list, "triad_mads_received", "Answers to them.", counts->received);
+	count(list, "triad_mads_timeouts", "Questions not answered in time.",
+		counts->timeouts);
+	count(list, "triad_mads_retries", "Questions asked again.", counts->retries);
+	count(list, "triad_mads_late", "Answers that nobody waited for any more.",
+		counts->late);
+	count(list, "triad_mads_malformed", "Answers that made no sense.",
+		counts->malformed);
+	count(list, "triad_mads_refused", "Answers with an error.", counts->refused);
+	count(list, "triad_hardware_resets", "Ports whose counters were reset.",
+		counts->resets);
+}
+
+static void add_alerts(struct list *list, struct triad_plugin *plugin)
+{
+	struct triad_watch_status status =
+		triad_watch_status(triad_perf_watch(plugin->perf));
+
+	gauge(list, "triad_alerts_active", "Alerts at present.",
+		status.alerts.n_active);
+	count(list, "triad_alerts_raised", "Alerts so far.", status.alerts.n_raised);
+	count(list, "triad_alerts_cleared", "Of these, alerts that are over.",
+		status.alerts.n_cleared);
+}
+
+static void add_topology(struct list *list, struct triad_plugin *plugin)
+{
+	struct triad_worker_status status = triad_worker_status(plugin->worker);
+	struct triad_events_counts events = triad_events_counts(plugin->events);
+
+	gauge(list, "triad_fabric_nodes", "Nodes of the fabric.", status.n_nodes);
+	gauge(list, "triad_fabric_links", "Links of the fabric.", status.n_links);
+	gauge(list, "triad_sm_lock_seconds",
+		"How long the SM's lock was held at a time for the last copy of the "
+		"fabric.",
+		seconds(status.lock_us));
+	count(list, "triad_events_dropped", "Events of OpenSM's that were lost.",
+		events.dropped);
+}
+
+static void add_answer(struct list *list, const char *code, uint64_t n)
+{
+	struct triad_metric *metric = add(list, TRIAD_METRIC_COUNTER,
+		"triad_http_answers", "Answers to those who asked by HTTP.", (double)n);
+
+	triad_metric_add_label(metric, "code", code);
+}
+
+static void add_http(struct list *list, struct triad_plugin *plugin)
+{
+	struct triad_http_status status = triad_exports_http_status(plugin->exports);
+
+	add_answer(list, "200", status.n_answers);
+	add_answer(list, "400", status.n_bad_requests);
+	add_answer(list, "401", status.n_unauthorized);
+	add_answer(list, "404", status.n_not_found);
+	add_answer(list, "405", status.n_bad_methods);
+	add_answer(list, "503", status.n_no_memory);
+	count(list, "triad_http_connections_refused",
+		"Connections closed because there were too many.", status.n_too_many);
+	count(list, "triad_http_timeouts",
+		"Connections cut because they took too long.", status.n_timeouts);
+}
+
+static void add_sflow(struct list *list, struct triad_plugin *plugin)
+{
+	struct triad_sflow_sender_status status =
+		triad_exports_sflow_status(plugin->exports);
+	uint64_t n_drops = 0;
+
+	for (unsigned i = 0; i < status.n_collectors; i++)
+		n_drops += status.collectors[i].n_drops;
+	count(list, "triad_sflow_samples", "Samples sent to sFlow's collectors.",
+		status.n_samples);
+	count(list, "triad_sflow_datagrams_dropped",
+		"Datagrams that did not leave, for any collector.", n_drops);
+}
+
+static void add_info(struct list *list)
+{
+	struct triad_metric *metric =
+		add(list, TRIAD_METRIC_INFO, "triad", "Triad and what it runs in.", 1);
+
+	triad_metric_add_label(metric, "version", PACKAGE_VERSION);
+	triad_metric_add_label(metric, "opensm", TRIAD_OPENSM_VERSION);
+}
+
+/* infiniband_exporter tells how long each of its collectors took: here all are one
+ * sweep. */
+static void add_collectors(struct list *list, struct triad_plugin *plugin)
+{
+	static const char *const names[] = {"switch", "hca"};
+	struct triad_collector_status status = triad_perf_status(plugin->perf);
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct triad_metric *metric = add(list, TRIAD_METRIC_GAUGE,
+			"infiniband_exporter_collector_duration_seconds",
+			"Time that the last sweep took.", seconds(status.duration_us));
+
+		triad_metric_add_label(metric, "collector", names[i]);
+	}
+}
+
+size_t triad_own_metrics(
+	struct triad_plugin *plugin, struct triad_metric *room, size_t n)
+{
+	struct list list = {.room = room, .most = n};
+
+	add_info(&list);
+	add_sweeps(&list, plugin);
+	add_mads(&list, plugin);
+	add_alerts(&list, plugin);
+	add_topology(&list, plugin);
+	add_http(&list, plugin);
+	add_sflow(&list, plugin);
+	add_collectors(&list, plugin);
+	return list.n;
+}
