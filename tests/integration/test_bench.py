@@ -36,5 +36,18 @@ def test_export_small_prints_documented_keys(t):
     t.equal(int(result["sflow"]["octets_per_sample"]), 188 + 28 // 7, "octets")
 
 
+def test_metrics_small_prints_documented_keys(t):
+    process = subprocess.run(
+        [BUILDDIR / "tests" / "bench" / "metrics", "--ports", "2000", "--json"],
+        capture_output=True, text=True, check=False)
+    t.succeeded(process)
+    result = json.loads(process.stdout)
+    t.equal(set(result), {"ports", "seed", "first_us", "text_ms", "octets", "lines",
+                          "ns_per_line", "memory", "copy_ratio"}, "keys")
+    # A fabric of whole switches.
+    assert 2000 <= result["ports"] < 2400, result
+    assert result["lines"] > 22 * 1000, result
+
+
 if __name__ == "__main__":
     taplib.main(globals())

@@ -21,6 +21,7 @@ unit_tests = \
 	tests/unit/perfmgr/test_hard_cases \
 	tests/unit/perfmgr/test_histogram \
 	tests/unit/perfmgr/test_histograms \
+	tests/unit/perfmgr/test_http_guard \
 	tests/unit/perfmgr/test_http_request \
 	tests/unit/perfmgr/test_losses \
 	tests/unit/perfmgr/test_metrics \
@@ -36,6 +37,9 @@ unit_tests = \
 	tests/unit/plugin/test_sflow
 
 tests_unit_cli_test_find_SOURCES = tests/unit/cli/test_find.c cli/find.c
+
+tests_unit_perfmgr_test_http_guard_CFLAGS = $(AM_CFLAGS) $(MICROHTTPD_CFLAGS)
+tests_unit_perfmgr_test_http_guard_LDADD = libtriadexport.la $(MICROHTTPD_LIBS) $(LDADD)
 
 tests_unit_plugin_test_events_SOURCES = \
 	tests/unit/plugin/test_events.c plugin/events.c plugin/thread.c
