@@ -10,6 +10,7 @@ plugin_tests = \
 	tests/integration/test_http.py \
 	tests/integration/test_lifecycle.py \
 	tests/integration/test_partitions.py \
+	tests/integration/test_prometheus.py \
 	tests/integration/test_sflow.py \
 	tests/integration/test_soak.py \
 	tests/integration/test_standby.py \

@@ -16,9 +16,13 @@ def test_engine_small_prints_documented_keys(t):
     t.succeeded(process)
     result = json.loads(process.stdout)
     t.equal(set(result),
-            {"ports", "seed", "ns_per_port", "octets_per_port", "copy_ratio"}, "keys")
+            {"ports", "seed", "ns_per_port", "octets_per_port", "copy_ratio", "watch"},
+            "keys")
     t.equal(result["ports"], 2000, "ports")
-    assert all(value > 0 for value in result.values()), result
+    watch = result.pop("watch")
+    t.equal(set(watch), {"ns_per_port", "look_ns_per_port", "octets_per_port"},
+            "keys of watch")
+    assert all(value > 0 for value in [*result.values(), *watch.values()]), result
 
 
 def test_export_small_prints_documented_keys(t):

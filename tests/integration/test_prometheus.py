@@ -1,0 +1,262 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""Prometheus and stock opensm: what it reads is what perfquery shows, and its rules
+answer.
+
+With INFINIBAND_RULES in the environment, a file of rules written for
+infiniband_exporter, these are loaded too, and each of its recording rules that is about
+switches must answer."""
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+
+import taplib
+from taplib import SRCDIR, wait_until
+from triadlib import (ask, log_has, perfquery, ports, status, triad_lab, triad_lines,
+                      wait_for_sweep)
+
+SWITCH1 = "0x0000000000200000"
+CONF = """\
+[perfmgr]
+sweep_period = 1
+reset = never
+[prometheus]
+listen = {}
+"""
+
+# Counters and what Prometheus calls them.
+NAMES = {
+    "SymbolErrorCounter": "symbol_error",
+    "LinkDownedCounter": "link_downed",
+    "PortRcvErrors": "receive_errors",
+    "PortXmitDiscards": "transmit_discards",
+    "VL15Dropped": "vl15_dropped",
+    "PortXmitWait": "transmit_wait",
+}
+# What is written here and shown again.
+VALUES = {name: 3 + number for number, name in enumerate(NAMES)}
+
+
+def free_address():
+    with contextlib.closing(socket.socket()) as sock:
+        sock.bind(("127.0.0.1", 0))
+        return f"127.0.0.1:{sock.getsockname()[1]}"
+
+
+def fetch(address, path="/metrics", **headers):
+    request = urllib.request.Request(f"http://{address}{path}", headers=headers)
+    with urllib.request.urlopen(request, timeout=20) as answer:
+        return answer.read().decode()
+
+
+def sample(text, name, **labels):
+    """The value of one sample."""
+    wanted = ",".join(f'{key}="{value}"' for key, value in labels.items())
+    found = re.search(rf"^{name}{{{re.escape(wanted)}}} (\S+)$", text, re.MULTILINE)
+    assert found, f"no {name}{{{wanted}}}"
+    return float(found[1])
+
+
+def perf_set(lab, attribute="PortCounters", **counters):
+    lab.sim(*(f'PerformanceSet "Switch1"[3] {attribute}.{name}={value}'
+              for name, value in counters.items()))
+
+
+# --- what is read ------------------------------------------------------------
+
+def test_metrics_are_perfquerys_values_and_promtool_is_content(t):
+    address = free_address()
+    with triad_lab(CONF.format(address)) as lab:
+        wait_for_sweep(lab)
+        perf_set(lab, **VALUES)
+        perf_set(lab, "PortCountersExtended", PortXmitData=1000, PortRcvPkts=77)
+        ask(lab, "perf", "sweep")
+        process = lab.run("curl", "-sS", f"http://{address}/metrics")
+        t.succeeded(process)
+        text = process.stdout
+        lid = ports(lab)[(SWITCH1, 3)]["lid"]
+        shown = perfquery(lab, lid, 3)
+        for counter, name in NAMES.items():
+            value = sample(text, f"infiniband_switch_port_{name}_total", guid=SWITCH1,
+                           port=3)
+            t.equal((value, shown[counter]), (VALUES[counter], VALUES[counter]), counter)
+        octets = sample(text, "infiniband_switch_port_transmit_data_bytes_total",
+                        guid=SWITCH1, port=3)
+        assert octets >= 4000, octets
+        check = subprocess.run(["promtool", "check", "metrics"], input=text, text=True,
+                               capture_output=True, check=False)
+        t.equal((check.returncode, check.stderr), (0, ""), "promtool check metrics")
+
+
+def test_counter_that_a_port_lacks_is_absent(t):
+    address = free_address()
+    with triad_lab(CONF.format(address)) as lab:
+        wait_for_sweep(lab)
+        assert "qp1_dropped" not in fetch(address), "ibsim's agents don't have it"
+
+
+def test_filters_choose_and_what_is_wrong_is_said(t):
+    address = free_address()
+    with triad_lab(CONF.format(address)) as lab:
+        wait_for_sweep(lab)
+        text = fetch(address, "/metrics?switch=Switch1&counter=SymbolErrorCounter")
+        guids = set(re.findall(r'^infiniband_\w+{guid="(0x\w+)"', text, re.MULTILINE))
+        t.equal(guids, {SWITCH1}, "switches")
+        try:
+            fetch(address, "/metrics?counter=Symbols")
+            raise AssertionError("no error")
+        except urllib.error.HTTPError as error:
+            t.equal(error.code, 400, "status")
+            t.contains(error.read().decode(), "Symbols", "reason")
+
+
+def test_set_opens_moves_and_closes_the_port(t):
+    first, second = free_address(), free_address()
+    with triad_lab(CONF.format("")) as lab:
+        wait_for_sweep(lab)
+        t.equal(status(lab)["prometheus"]["listen"], None, "at first")
+        for address in (first, second):
+            ask(lab, "set", "prometheus.listen", address)
+            t.contains(fetch(address), "triad_sweeps_total", "metrics")
+            t.equal(status(lab)["prometheus"]["listen"], address, "status")
+        ask(lab, "set", "prometheus.listen", "")
+        try:
+            fetch(second)
+            raise AssertionError("it still listens")
+        except urllib.error.URLError:
+            pass
+
+
+def test_address_in_use_is_said_and_the_sm_goes_on(t):
+    with contextlib.closing(socket.socket()) as sock:
+        sock.bind(("127.0.0.1", 0))
+        sock.listen()
+        taken = f"127.0.0.1:{sock.getsockname()[1]}"
+        with triad_lab(CONF.format(taken)) as lab:
+            wait_for_sweep(lab)
+            log_has(lab, taken)
+            assert any("in use" in line for line in triad_lines(lab.log())), lab.log()
+
+
+def test_client_that_stalls_holds_up_neither_sweep_nor_end(t):
+    address = free_address()
+    with triad_lab(CONF.format(address)) as lab:
+        wait_for_sweep(lab)
+        host, port = address.split(":")
+        with contextlib.ExitStack() as stack:
+            for _ in range(8):
+                sock = stack.enter_context(contextlib.closing(socket.socket()))
+                sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)
+                sock.connect((host, int(port)))
+                sock.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
+            before = status(lab)["perfmgr"]
+            wait_until(lambda: status(lab)["perfmgr"]["sweeps"] >= before["sweeps"] + 4,
+                       20, "four sweeps")
+            after = status(lab)["perfmgr"]
+            t.equal(after["sweeps_late"], before["sweeps_late"], "late sweeps")
+            t.note(f"jitter at most {after['period_jitter_max_us']} us")
+            begun = time.monotonic()
+            t.succeeded(lab.down())
+            assert time.monotonic() - begun < 10, "the end took long"
+
+
+def test_without_master_there_are_no_ports(t):
+    address = free_address()
+    with triad_lab(CONF.format(address)) as lab:
+        wait_for_sweep(lab)
+        ask(lab, "set", "perfmgr.enabled", "false")
+        text = fetch(address)
+        assert "infiniband_switch_port" not in text, "ports that nobody reads"
+        assert re.search(r"^triad_perfmgr_running 0$", text, re.MULTILINE), text
+
+
+# --- a real Prometheus -------------------------------------------------------
+
+class Prometheus:
+    """A server that reads one address each second."""
+
+    def __init__(self, t, address, rules):
+        program = shutil.which("prometheus")
+        if not program:
+            raise taplib.Skip("prometheus is not installed (scripts/deps)")
+        self.folder, self.address = t.folder(), free_address()
+        conf = self.folder / "prometheus.yml"
+        conf.write_text(json.dumps({
+            "global": {"scrape_interval": "1s", "evaluation_interval": "1s"},
+            "rule_files": [str(path) for path in rules],
+            "scrape_configs": [{"job_name": "infiniband",
+                                "static_configs": [{"targets": [address]}]}]}),
+            encoding="utf-8")
+        self._process = subprocess.Popen(
+            [program, f"--config.file={conf}", f"--web.listen-address={self.address}",
+             f"--storage.tsdb.path={self.folder}/data"],
+            stdout=subprocess.DEVNULL, stderr=(self.folder / "log").open("w"))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_exception):
+        self._process.kill()
+        self._process.wait()
+
+    def ask(self, path, **arguments):
+        query = urllib.parse.urlencode(arguments)
+        return json.loads(fetch(self.address, f"/api/v1/{path}?{query}"))["data"]
+
+    def query(self, expression):
+        with contextlib.suppress(OSError):
+            return self.ask("query", query=expression)["result"]
+        return []
+
+
+def test_prometheus_answers_for_recording_rules(t):
+    address = free_address()
+    rules = sorted((SRCDIR / "contrib" / "prometheus").glob("*.rules.yml"))
+    if "INFINIBAND_RULES" in os.environ:
+        rules.append(os.environ["INFINIBAND_RULES"])
+    with triad_lab(CONF.format(address)) as lab:
+        wait_for_sweep(lab)
+        with Prometheus(t, address, rules) as prometheus:
+            wait_until(lambda: prometheus.query('up{job="infiniband"} == 1'), 60, "up")
+            sent = 0
+            def traffic():
+                nonlocal sent
+                sent += 1000000
+                perf_set(lab, "PortCountersExtended", PortXmitData=sent)
+                return prometheus.query(
+                    "rate(infiniband_switch_port_transmit_data_bytes_total"
+                    f'{{guid="{SWITCH1}",port="3"}}[5m]) > 0')
+            wait_until(traffic, 60, "traffic")
+            groups = wait_until(lambda: prometheus.ask("rules")["groups"], 30, "rules")
+            wait_until(lambda: all(rule["health"] == "ok"
+                                   for group in prometheus.ask("rules")["groups"]
+                                   for rule in group["rules"]), 60, "healthy rules")
+            recorded = {rule["name"] for group in groups for rule in group["rules"]
+                        if rule["type"] == "recording"}
+
+            def silent():
+                return {name for name in recorded if not prometheus.query(name)}
+            # ibsim's agents lack this one.
+            wait_until(lambda: all("qp1" in name for name in silent()), 60,
+                       "an answer of each recording rule")
+            t.note(f"{len(recorded)} recording rules; none of {sorted(silent())}")
+            if "INFINIBAND_RULES" in os.environ:
+                name = "infiniband:switch_port_transmit_data_bytes:rate5m"
+                result = wait_until(lambda: [it for it in prometheus.query(name)
+                                             if it["metric"]["guid"] == SWITCH1
+                                             and it["metric"]["port"] == "3"], 30, name)
+                t.equal(result[0]["metric"]["uplink"], "Switch2", "uplink")
+                assert float(result[0]["value"][1]) > 0, result
+
+
+if __name__ == "__main__":
+    taplib.main(globals())
