@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 libtriad_la_SOURCES += \
 	perfmgr/agents.c perfmgr/agents.h \
+	perfmgr/aggregate.c perfmgr/aggregate.h \
 	perfmgr/alert_store.c perfmgr/alert_store.h \
 	perfmgr/alert_text.c perfmgr/alert_text.h \
 	perfmgr/alerts.c perfmgr/alerts.h \

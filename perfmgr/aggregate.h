@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Which ports changed enough to be told of.
+ *
+ * Model: for each of the engine's rows the totals that were told last.  A port is due
+ *
+ *     when it was never told of, or its row was another port's then;
+ *     when its data, both ways together, changed by more than the threshold since;
+ *     when a total went down: it was set to 0, and whoever adds up must know;
+ *     when what else the caller watches is not what it was.
+ *
+ * What is told are totals, so that a change that was not worth a word is in the next
+ * one: nothing is lost, whatever the threshold.
+ *
+ * Invariants: of a port that is not due, the change since it was told is at most the
+ * threshold.
+ *
+ * Thread-safety: none; one thread.
+ * Memory: 32 octets a row, as far as the highest row goes, at most
+ * TRIAD_ENGINE_MAX_ROWS of them; checked.
+ * Source: [monitoring-rfc: aggregate data and packet counters, provide upstream data
+ * only when change is larger than a given threshold]. */
+#ifndef TRIAD_PERFMGR_AGGREGATE_H
+#define TRIAD_PERFMGR_AGGREGATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct triad_aggregate;
+
+/* What is known of a port. */
+struct triad_aggregate_port {
+	uint64_t node_guid;
+	uint8_t port;
+	uint32_t watched; /* due when it differs: a sum of error counters, or 0 */
+	uint64_t xmit_words, rcv_words; /* totals */
+};
+
+/* NULL when memory is short. */
+struct triad_aggregate *triad_aggregate_new(void);
+void triad_aggregate_free(struct triad_aggregate *aggregate);
+
+/* Says in '*due' whether the port in the engine's row 'row' is due, its data having to
+ * change by more than 'min_change_words'; if so it counts as told.  Returns 0; ENOMEM,
+ * EOVERFLOW (row number over the cap): then it is due, and will be the next time. */
+int triad_aggregate_take(struct triad_aggregate *aggregate, uint32_t row,
+	const struct triad_aggregate_port *port, uint64_t min_change_words, bool *due);
+
+/* What was told got lost, or begins anew: every port is due. */
+void triad_aggregate_forget(struct triad_aggregate *aggregate);
+
+size_t triad_aggregate_octets(const struct triad_aggregate *aggregate);
+
+#endif
