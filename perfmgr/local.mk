@@ -19,6 +19,7 @@ libtriad_la_SOURCES += \
 	perfmgr/metrics.c perfmgr/metrics.h \
 	perfmgr/plan.c perfmgr/plan.h \
 	perfmgr/pma.c perfmgr/pma.h \
+	perfmgr/profile.c perfmgr/profile.h \
 	perfmgr/rows.c perfmgr/rows.h \
 	perfmgr/sa_topology.c perfmgr/sa_topology.h \
 	perfmgr/sflow.c perfmgr/sflow.h \

@@ -28,6 +28,7 @@ unit_tests = \
 	tests/unit/perfmgr/test_metrics \
 	tests/unit/perfmgr/test_modes \
 	tests/unit/perfmgr/test_pma \
+	tests/unit/perfmgr/test_profile \
 	tests/unit/perfmgr/test_resets \
 	tests/unit/perfmgr/test_sa_topology \
 	tests/unit/perfmgr/test_sflow \
