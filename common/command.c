@@ -262,6 +262,8 @@ static int set_option(
 	case TRIAD_OPTION_KIND_GROUP:
 		return copy_argument(parser, "--group", parser->command->group,
 			sizeof(parser->command->group), value);
+	case TRIAD_OPTION_KIND_PATH:
+		break;
 	}
 	return EINVAL;
 }

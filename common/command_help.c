@@ -10,32 +10,44 @@
 
 #define LEFT_SIZE 64
 
-static void append_synopsis(const struct triad_verb *verb, char *text, size_t size)
+static bool is_shown(
+	const struct triad_verb_table *table, const struct triad_verb *verb, size_t option)
+{
+	return verb->options & TRIAD_OPTION_BIT(option) && table->options[option].help;
+}
+
+static void append_synopsis(const struct triad_verb_table *table,
+	const struct triad_verb *verb, char *text, size_t size)
 {
 	triad_text_append(text, size, "%s", verb->name);
 	if (verb->arguments)
 		triad_text_append(text, size, " %s", verb->arguments);
-	for (size_t i = 0; i < TRIAD_N_OPTIONS; i++)
-		if ((verb->options & TRIAD_OPTION_BIT(i)) && triad_options[i].help)
-			triad_text_append(text, size, " [%s%s%s]",
-				triad_options[i].name,
-				triad_options[i].operand ? " " : "",
-				triad_options[i].operand ? triad_options[i].operand
-							 : "");
+	for (size_t i = 0; i < table->n_options; i++) {
+		const struct triad_option *option = &table->options[i];
+
+		if (is_shown(table, verb, i))
+			triad_text_append(text, size, " [%s%s%s]", option->name,
+				option->operand ? " " : "",
+				option->operand ? option->operand : "");
+	}
 }
 
-static void append_options(const struct triad_verb *verb, char *text, size_t size)
+static void append_options(const struct triad_verb_table *table,
+	const struct triad_verb *verb, char *text, size_t size)
 {
+	const char *before = "\n";
 	char left[LEFT_SIZE];
 
-	for (size_t i = 0; i < TRIAD_N_OPTIONS; i++) {
-		const struct triad_option *option = &triad_options[i];
+	for (size_t i = 0; i < table->n_options; i++) {
+		const struct triad_option *option = &table->options[i];
 
-		if (!(verb->options & TRIAD_OPTION_BIT(i)) || !option->help)
+		if (!is_shown(table, verb, i))
 			continue;
 		snprintf(left, sizeof(left), "%s %s", option->name,
 			option->operand ? option->operand : "");
-		triad_text_append(text, size, "  %-28s%s\n", left, option->help);
+		triad_text_append(
+			text, size, "%s  %-28s%s\n", before, left, option->help);
+		before = "";
 	}
 }
 
@@ -46,40 +58,54 @@ static void append_counters(char *text, size_t size)
 		triad_text_append(text, size, "  %s\n", triad_counters[i].name);
 }
 
-static void append_verb(
+static void append_verb(const struct triad_verb_table *table,
 	const struct triad_verb *verb, const char *prefix, char *text, size_t size)
 {
 	triad_text_append(
 		text, size, "%s%s ", text[0] ? "\nUsage: " : "Usage: ", prefix);
-	append_synopsis(verb, text, size);
+	append_synopsis(table, verb, text, size);
 	triad_text_append(text, size, "\n\n%s\n", verb->help);
-	if (verb->options & ~TRIAD_OPTION_BIT(TRIAD_OPTION_COLOR))
-		triad_text_append(text, size, "\n");
-	append_options(verb, text, size);
-	if (verb->options & TRIAD_OPTION_BIT(TRIAD_OPTION_BY) ||
-		verb->verb == TRIAD_COMMAND_PERF_HISTOGRAM)
+	append_options(table, verb, text, size);
+	if (table->options == triad_options &&
+		(verb->options & TRIAD_OPTION_BIT(TRIAD_OPTION_BY) ||
+			verb->verb == TRIAD_COMMAND_PERF_HISTOGRAM))
 		append_counters(text, size);
 }
 
-static void append_overview(const char *prefix, char *text, size_t size)
+static void append_overview(
+	const struct triad_verb_table *table, char *text, size_t size)
 {
-	triad_text_append(text, size, "Usage: %s COMMAND [OPTION...]\n\n", prefix);
-	for (size_t i = 0; i < TRIAD_N_VERBS; i++) {
+	for (size_t i = 0; i < table->n_verbs; i++) {
 		triad_text_append(text, size, "  ");
-		append_synopsis(&triad_verbs[i], text, size);
-		triad_text_append(text, size, "\n      %s\n", triad_verbs[i].help);
+		append_synopsis(table, &table->verbs[i], text, size);
+		triad_text_append(text, size, "\n      %s\n", table->verbs[i].help);
 	}
-	triad_text_append(text, size, "\n'%s help COMMAND' tells more.\n", prefix);
+}
+
+int triad_verb_tables_help(const struct triad_verb_table *tables, size_t n,
+	const char *topic, const char *prefix, char *text, size_t size)
+{
+	text[0] = '\0';
+	if (!*topic)
+		triad_text_append(
+			text, size, "Usage: %s COMMAND [OPTION...]\n\n", prefix);
+	for (size_t t = 0; t < n; t++) {
+		if (!*topic)
+			append_overview(&tables[t], text, size);
+		for (size_t i = 0; *topic && i < tables[t].n_verbs; i++)
+			if (triad_verb_is_topic(&tables[t].verbs[i], topic))
+				append_verb(&tables[t], &tables[t].verbs[i], prefix,
+					text, size);
+	}
+	if (!*topic)
+		triad_text_append(
+			text, size, "\n'%s help COMMAND' tells more.\n", prefix);
+	return text[0] ? 0 : ENOENT;
 }
 
 int triad_command_help(const char *topic, const char *prefix, char *text, size_t size)
 {
-	text[0] = '\0';
-	if (!*topic)
-		append_overview(prefix, text, size);
-	else
-		for (size_t i = 0; i < TRIAD_N_VERBS; i++)
-			if (triad_verb_is_topic(&triad_verbs[i], topic))
-				append_verb(&triad_verbs[i], prefix, text, size);
-	return text[0] ? 0 : ENOENT;
+	const struct triad_verb_table table = triad_command_verbs();
+
+	return triad_verb_tables_help(&table, 1, topic, prefix, text, size);
 }

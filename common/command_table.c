@@ -100,6 +100,16 @@ const struct triad_verb triad_verbs[TRIAD_N_VERBS] = {
 		.n_arguments_max = 2},
 };
 
+struct triad_verb_table triad_command_verbs(void)
+{
+	return (struct triad_verb_table){
+		.verbs = triad_verbs,
+		.n_verbs = TRIAD_N_VERBS,
+		.options = triad_options,
+		.n_options = TRIAD_N_OPTIONS,
+	};
+}
+
 bool triad_verb_is_topic(const struct triad_verb *verb, const char *topic)
 {
 	size_t n = strlen(topic);

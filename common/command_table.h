@@ -16,6 +16,7 @@ enum triad_option_kind {
 	TRIAD_OPTION_KIND_NODE,
 	TRIAD_OPTION_KIND_COUNTER,
 	TRIAD_OPTION_KIND_GROUP,
+	TRIAD_OPTION_KIND_PATH, /* of triadctl's own commands */
 };
 
 struct triad_option {
@@ -63,6 +64,21 @@ struct triad_verb {
 #define TRIAD_N_VERBS 10
 
 extern const struct triad_verb triad_verbs[TRIAD_N_VERBS];
+
+/* A table of commands with its options: the plugin's, or triadctl's own. */
+struct triad_verb_table {
+	const struct triad_verb *verbs;
+	size_t n_verbs;
+	const struct triad_option *options; /* of bit i of a command's */
+	size_t n_options;
+};
+
+/* As triad_command_help(), on the commands of 'n' tables. */
+int triad_verb_tables_help(const struct triad_verb_table *tables, size_t n,
+	const char *topic, const char *prefix, char *text, size_t size);
+
+/* The plugin's. */
+struct triad_verb_table triad_command_verbs(void);
 
 /* Whether 'topic' is the command's name or the first of its words. */
 bool triad_verb_is_topic(const struct triad_verb *verb, const char *topic);

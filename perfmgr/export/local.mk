@@ -13,3 +13,12 @@ libtriadexport_la_SOURCES = \
 	perfmgr/export/udp.c perfmgr/export/udp.h
 libtriadexport_la_CFLAGS = $(AM_CFLAGS) $(MICROHTTPD_CFLAGS) $(ZLIB_CFLAGS)
 libtriadexport_la_LIBADD = $(MICROHTTPD_LIBS) $(ZLIB_LIBS)
+
+# Profile files, which triadctl reads and writes as well.
+AM_CPPFLAGS += $(ZSTD_CFLAGS)
+libtriad_la_LIBADD += $(ZSTD_LIBS)
+libtriad_la_SOURCES += \
+	perfmgr/export/profile_file.c perfmgr/export/profile_file.h \
+	perfmgr/export/profile_old.c perfmgr/export/profile_old.h \
+	perfmgr/export/profile_writer.c perfmgr/export/profile_writer.h \
+	perfmgr/export/zstd_frame.c perfmgr/export/zstd_frame.h

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* 'triadctl profile ...': commands that triadctl carries out itself, on files.  No SM
+ * is asked, so the plugin and OpenSM's console don't know them; help lists them behind
+ * the plugin's, from a table of the same kind.
+ *
+ *     profile merge  FILE... [-o OUT] [--csv]
+ *     profile report FILE... [-n N] [--json] [--svg OUT]
+ *
+ * Thread-safety: none. */
+#ifndef TRIAD_CLI_PROFILE_COMMAND_H
+#define TRIAD_CLI_PROFILE_COMMAND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "common/command_table.h"
+
+#define TRIAD_PROFILE_MAX_FILES 1024
+
+enum triad_profile_verb {
+	TRIAD_PROFILE_HELP, /* on 'topic' */
+	TRIAD_PROFILE_MERGE,
+	TRIAD_PROFILE_REPORT,
+};
+
+struct triad_profile_command {
+	unsigned verb; /* enum triad_profile_verb */
+	bool csv, json;
+	const char *out; /* NULL: standard output */
+	const char *svg; /* NULL: none */
+	unsigned limit;
+	char topic[64];
+	unsigned n_files;
+	const char *files[TRIAD_PROFILE_MAX_FILES];
+};
+
+struct triad_verb_table triad_profile_verbs(void);
+
+/* Whether the words are one of these commands, or ask for help on one. */
+bool triad_profile_is_meant(int n_words, const char *const *words);
+
+/* Parses words that are meant so.  Returns 0; or EINVAL with a sentence in 'message'.
+ * The result points into the words. */
+int triad_profile_command_parse(int n_words, const char *const *words,
+	struct triad_profile_command *command, char *message, size_t size);
+
+/* Both return an exit status of triadctl, having told what went wrong. */
+int triad_profile_merge(const struct triad_profile_command *command);
+int triad_profile_report(const struct triad_profile_command *command);
+
+#endif

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "perfmgr/export/profile_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <zstd.h>
+
+#include "perfmgr/export/profile_old.h"
+#include "perfmgr/export/zstd_frame.h"
+#include "perfmgr/profile.h"
+
+/* What of a file's beginning is looked at: more than a block, so that the first line
+ * can be read whatever the block's size is. */
+#define BEGINNING_SIZE (160u << 10)
+
+/* Another process may put the file aside between our open() and our lock. */
+#define OPEN_TRIES 3
+
+void triad_profile_file_init(struct triad_profile_file *file)
+{
+	*file = (struct triad_profile_file){.fd = -1};
+}
+
+void triad_profile_file_close(struct triad_profile_file *file)
+{
+	if (file->fd >= 0)
+		close(file->fd);
+	file->fd = -1;
+}
+
+bool triad_profile_file_is_there(const struct triad_profile_file *file)
+{
+	struct stat there;
+
+	return file->fd >= 0 && !lstat(file->path, &there) &&
+		there.st_dev == file->device && there.st_ino == file->inode;
+}
+
+/* --- opening --- */
+
+static int complain(struct triad_profile_file *file, int error, const char *why)
+{
+	file->why = why;
+	return error;
+}
+
+/* Before it is opened: to open a device may do something. */
+static int check_kind(struct triad_profile_file *file, const struct stat *status)
+{
+	if (S_ISREG(status->st_mode))
+		return 0;
+	return complain(file, EMEDIUMTYPE,
+		S_ISDIR(status->st_mode)           ? "it is a folder"
+			: S_ISLNK(status->st_mode) ? "it is a symbolic link"
+						   : "it is not a regular file");
+}
+
+static int open_locked(struct triad_profile_file *file)
+{
+	struct stat status;
+	int error;
+
+	if (!lstat(file->path, &status)) {
+		error = check_kind(file, &status);
+		if (error)
+			return error;
+	}
+	file->fd = open(file->path,
+		O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK |
+			O_NOCTTY,
+		0640);
+	if (file->fd < 0)
+		return errno;
+	if (fstat(file->fd, &status))
+		return errno;
+	error = check_kind(file, &status);
+	if (error)
+		return error;
+	if (flock(file->fd, LOCK_EX | LOCK_NB))
+		return errno == EWOULDBLOCK
+			? complain(file, EBUSY, "another OpenSM writes it")
+			: errno;
+	/* Only now: whoever had the lock may have cut something off. */
+	if (fstat(file->fd, &status))
+		return errno;
+	file->device = status.st_dev;
+	file->inode = status.st_ino;
+	file->size = (uint64_t)status.st_size;
+	return 0;
+}
+
+/* Decompresses the file's beginning; returns how much of it could be. */
+static size_t read_beginning(int fd, char *text, size_t size)
+{
+	static const size_t n_wanted = BEGINNING_SIZE;
+	ZSTD_DCtx *zstd = ZSTD_createDCtx();
+	char *octets = malloc(n_wanted);
+	ZSTD_outBuffer out = {.dst = text, .size = size};
+	ssize_t n = octets ? pread(fd, octets, n_wanted, 0) : -1;
+	ZSTD_inBuffer in = {.src = octets, .size = n > 0 ? (size_t)n : 0};
+
+	while (zstd && in.pos < in.size && out.pos < out.size) {
+		size_t left = ZSTD_decompressStream(zstd, &out, &in);
+
+		if (ZSTD_isError(left) || !left)
+			break;
+	}
+	free(octets);
+	ZSTD_freeDCtx(zstd);
+	return out.pos;
+}
+
+/* Whether the file is one that we may write to, and when it was begun. */
+static int look_at_beginning(struct triad_profile_file *file)
+{
+	const size_t n_signature = sizeof(TRIAD_PROFILE_SIGNATURE) - 1;
+	struct triad_profile_parser parser;
+	char text[256];
+	size_t n = read_beginning(file->fd, text, sizeof(text));
+	char *end = memchr(text, '\n', n);
+
+	file->begun_us = 0;
+	if (n >= n_signature && !memcmp(text, TRIAD_PROFILE_SIGNATURE, n_signature)) {
+		triad_profile_parser_init(&parser);
+		if (end &&
+			triad_profile_parse(&parser, text, (size_t)(end - text)) ==
+				TRIAD_PROFILE_INFO)
+			file->begun_us = parser.info.time_us;
+		return 0;
+	}
+	return complain(file, EMEDIUMTYPE,
+		"it is no profile of Triad's, and was left as it is");
+}
+
+/* Octets up to the end of the last whole frame.  Returns 0, ENODATA (more are behind
+ * it), EILSEQ (and what is behind it is no frame) or an errno. */
+static int walk_frames(const struct triad_profile_file *file, uint64_t *whole)
+{
+	struct triad_zstd_frame frame;
+	int error = 0;
+
+	*whole = 0;
+	while (!error && *whole < file->size) {
+		error = triad_zstd_frame_measure(file->fd, *whole, file->size, &frame);
+		if (!error)
+			*whole += frame.size;
+	}
+	return error;
+}
+
+static int cut(struct triad_profile_file *file, uint64_t size)
+{
+	if (ftruncate(file->fd, (off_t)size))
+		return errno;
+	file->cut_octets = file->size - size;
+	file->size = size;
+	return 0;
+}
+
+/* A first frame that was never finished may not even have its first block. */
+static bool may_be_first_frame(const struct triad_profile_file *file)
+{
+	static const char magic[] = {0x28, (char)0xb5, 0x2f, (char)0xfd};
+	char octets[sizeof(magic)];
+	ssize_t n = pread(file->fd, octets, sizeof(octets), 0);
+
+	return file->size < BEGINNING_SIZE && n > 0 &&
+		!memcmp(octets, magic, (size_t)n);
+}
+
+static int mend(struct triad_profile_file *file)
+{
+	uint64_t whole;
+	int error;
+
+	file->cut_octets = 0;
+	file->must_be_aside = false;
+	file->begun_us = 0;
+	if (!file->size)
+		return 0;
+	file->must_be_aside = file->size > TRIAD_PROFILE_WALK_OCTETS;
+	error = file->must_be_aside ? 0 : walk_frames(file, &whole);
+	if (error == ENODATA && !whole && may_be_first_frame(file))
+		return cut(file, 0);
+	if (error && error != ENODATA && error != EILSEQ)
+		return error;
+	file->must_be_aside |= error == EILSEQ;
+	if (error == ENODATA && look_at_beginning(file) == 0)
+		return cut(file, whole);
+	return look_at_beginning(file);
+}
+
+int triad_profile_file_open(struct triad_profile_file *file, const char *path)
+{
+	int error;
+
+	triad_profile_file_close(file);
+	file->why = NULL;
+	snprintf(file->path, sizeof(file->path), "%s", path);
+	for (unsigned i = 0; i < OPEN_TRIES; i++) {
+		error = open_locked(file);
+		if (error || triad_profile_file_is_there(file))
+			break;
+		triad_profile_file_close(file);
+		error = EBUSY;
+	}
+	if (!error)
+		error = mend(file);
+	if (error)
+		triad_profile_file_close(file);
+	return error;
+}
+
+int triad_profile_file_put_aside(struct triad_profile_file *file, uint64_t now_us)
+{
+	char name[2 * TRIAD_CONF_PATH_SIZE];
+	int error = triad_profile_put_aside(file->path, now_us, name, sizeof(name));
+
+	if (!error)
+		triad_profile_file_close(file);
+	return error;
+}
+
+/* --- writing --- */
+
+int triad_profile_file_append(
+	struct triad_profile_file *file, const void *data, size_t size)
+{
+	const char *at = data;
+
+	while (size) {
+		ssize_t n = write(file->fd, at, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? errno : EIO;
+		at += n;
+		size -= (size_t)n;
+	}
+	return 0;
+}
+
+void triad_profile_file_keep(struct triad_profile_file *file)
+{
+	struct stat status;
+
+	if (fstat(file->fd, &status))
+		triad_profile_file_close(file);
+	else
+		file->size = (uint64_t)status.st_size;
+}
+
+void triad_profile_file_drop(struct triad_profile_file *file)
+{
+	if (file->fd >= 0 && ftruncate(file->fd, (off_t)file->size))
+		triad_profile_file_close(file);
+}

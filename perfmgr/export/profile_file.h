@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The profile file that is written: whole frames, one behind the other.
+ *
+ * Model: the file is a regular one, and its own: symbolic links aren't followed, and it
+ * is locked (flock) as long as it is open, so that of two OpenSMs with the same path
+ * one writes and the other says so.  A frame is appended in pieces and then counts; one
+ * that fails is cut off again.
+ *
+ * What is there when it is opened goes on, so that an OpenSM which starts often leaves
+ * no heap of small files:
+ *
+ *     it ends with a whole frame     appended to
+ *     it ends within a frame         that is cut off: its writer was killed
+ *     something within is no frame   put aside as it is, for somebody to look at
+ *     over 4 GiB                     put aside: to look where its last frame ends would
+ *                                    take too long
+ *     it is no profile               left alone, and an error
+ *
+ * Thread-safety: none; one thread.  Calls wait for the disk.
+ * Memory: a path; no more than the file's size is kept. */
+#ifndef TRIAD_PERFMGR_EXPORT_PROFILE_FILE_H
+#define TRIAD_PERFMGR_EXPORT_PROFILE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "triad/conf.h"
+
+#define TRIAD_PROFILE_WALK_OCTETS (UINT64_C(4) << 30)
+
+struct triad_profile_file {
+	int fd; /* -1: not open */
+	char path[TRIAD_CONF_PATH_SIZE];
+	dev_t device;
+	ino_t inode;
+	uint64_t size;       /* octets of whole frames */
+	uint64_t begun_us;   /* wall time of its first frame; 0: it has none */
+	uint64_t cut_octets; /* behind the last whole frame, when it was opened */
+	bool must_be_aside;  /* put it aside before anything is written */
+	const char *why;     /* what is wrong, where that isn't its errno alone */
+};
+
+void triad_profile_file_init(struct triad_profile_file *file);
+
+/* Opens or makes the file.  Returns 0, or an errno with 'why' perhaps: EBUSY (another
+ * process writes it), EMEDIUMTYPE (it is not a regular file, or no profile), or what
+ * the system said. */
+int triad_profile_file_open(struct triad_profile_file *file, const char *path);
+
+/* Nothing happens when it isn't open. */
+void triad_profile_file_close(struct triad_profile_file *file);
+
+/* True when it is open and the path leads to it: nobody moved or removed it. */
+bool triad_profile_file_is_there(const struct triad_profile_file *file);
+
+/* Renames it by its path and the wall time, and closes it.  Returns 0 or an errno; then
+ * it is still open. */
+int triad_profile_file_put_aside(struct triad_profile_file *file, uint64_t now_us);
+
+/* Appends octets of a frame.  Returns 0 or an errno; then the frame is to be dropped.
+ */
+int triad_profile_file_append(
+	struct triad_profile_file *file, const void *data, size_t size);
+
+/* What was appended is a frame. */
+void triad_profile_file_keep(struct triad_profile_file *file);
+
+/* What was appended goes.  When even that can't be done the file is closed, and
+ * mended when it is opened again. */
+void triad_profile_file_drop(struct triad_profile_file *file);
+
+#endif

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "perfmgr/export/profile_old.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "triad/clock.h"
+#include "triad/conf.h"
+
+#define MAX_OLD 65536u
+#define TIME_LENGTH 16 /* 20260102T030405Z */
+
+/* A path, taken apart: FOLDER / STEM [-TIME] SUFFIX. */
+struct name {
+	char folder[TRIAD_CONF_PATH_SIZE];
+	char stem[TRIAD_CONF_PATH_SIZE];
+	const char *suffix; /* in the path that was given */
+};
+
+static int take_apart(const char *path, struct name *name)
+{
+	static const char usual[] = ".csv.zst";
+	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+	size_t n = strlen(base), n_usual = sizeof(usual) - 1;
+	const char *dot = strrchr(base, '.');
+
+	if (!n || strlen(path) >= TRIAD_CONF_PATH_SIZE)
+		return ENAMETOOLONG;
+	if (n > n_usual && !strcmp(base + n - n_usual, usual))
+		dot = base + n - n_usual;
+	name->suffix = dot && dot != base ? dot : base + n;
+	snprintf(name->stem, sizeof(name->stem), "%.*s", (int)(name->suffix - base),
+		base);
+	snprintf(name->folder, sizeof(name->folder), "%.*s",
+		slash ? (int)(slash - path) + 1 : 2, slash ? path : "./");
+	return 0;
+}
+
+/* --- the times in names, as seconds since 1970 --- */
+
+static void format_time(uint64_t time_s, char text[TIME_LENGTH + 1])
+{
+	time_t seconds = (time_t)time_s;
+	struct tm tm;
+
+	gmtime_r(&seconds, &tm);
+	if (!strftime(text, TIME_LENGTH + 1, "%Y%m%dT%H%M%SZ", &tm))
+		text[0] = '\0';
+}
+
+/* 0: it is no time, or not as format_time() writes it. */
+static uint64_t read_time(const char *text)
+{
+	struct tm tm = {0};
+	char again[TIME_LENGTH + 1];
+	uint64_t time_s;
+
+	if (sscanf(text, "%4d%2d%2dT%2d%2d%2dZ", &tm.tm_year, &tm.tm_mon, &tm.tm_mday,
+		    &tm.tm_hour, &tm.tm_min, &tm.tm_sec) != 6)
+		return 0;
+	tm.tm_year -= 1900;
+	tm.tm_mon--;
+	time_s = (uint64_t)timegm(&tm);
+	if (time_s > UINT64_C(253402300799)) /* the last second of the year 9999 */
+		return 0;
+	format_time(time_s, again);
+	return strncmp(text, again, TIME_LENGTH) ? 0 : time_s;
+}
+
+/* The time in the name of a file that was put aside; 0: it is another file. */
+static uint64_t time_of(const struct name *name, const char *entry)
+{
+	size_t n = strlen(name->stem);
+
+	if (strncmp(entry, name->stem, n) || entry[n] != '-' ||
+		strlen(entry) != n + 1 + TIME_LENGTH + strlen(name->suffix) ||
+		strcmp(entry + n + 1 + TIME_LENGTH, name->suffix))
+		return 0;
+	return read_time(entry + n + 1);
+}
+
+static void make_name(const struct name *name, uint64_t time_s, char *to, size_t size)
+{
+	char text[TIME_LENGTH + 1];
+
+	format_time(time_s, text);
+	snprintf(to, size, "%s%s-%s%s", name->folder, name->stem, text, name->suffix);
+}
+
+/* --- what is there --- */
+
+struct old {
+	uint64_t *times_s;
+	size_t n;
+};
+
+static int compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Sorted, the oldest first. */
+static int find_old(const struct name *name, struct old *old)
+{
+	DIR *folder = opendir(name->folder);
+	const struct dirent *entry;
+
+	old->n = 0;
+	old->times_s = folder ? malloc(MAX_OLD * sizeof(*old->times_s)) : NULL;
+	if (!old->times_s) {
+		int error = folder ? ENOMEM : errno;
+
+		if (folder)
+			closedir(folder);
+		return error;
+	}
+	while (old->n < MAX_OLD && (entry = readdir(folder))) {
+		uint64_t time_s = time_of(name, entry->d_name);
+
+		if (time_s)
+			old->times_s[old->n++] = time_s;
+	}
+	closedir(folder);
+	qsort(old->times_s, old->n, sizeof(*old->times_s), compare);
+	return 0;
+}
+
+int triad_profile_put_aside(const char *path, uint64_t now_us, char *to, size_t size)
+{
+	uint64_t time_s = now_us / TRIAD_US_PER_S;
+	struct name name;
+	struct old old;
+	int error = take_apart(path, &name);
+
+	if (!error)
+		error = find_old(&name, &old);
+	if (error)
+		return error;
+	if (old.n && time_s <= old.times_s[old.n - 1])
+		time_s = old.times_s[old.n - 1] + 1;
+	free(old.times_s);
+	make_name(&name, time_s, to, size);
+	return rename(path, to) ? errno : 0;
+}
+
+int triad_profile_remove_old(const char *path, unsigned keep)
+{
+	char at[2 * TRIAD_CONF_PATH_SIZE + TIME_LENGTH];
+	struct name name;
+	struct old old;
+	int error = take_apart(path, &name);
+
+	if (!error)
+		error = find_old(&name, &old);
+	if (error)
+		return error;
+	for (size_t i = 0; i + keep < old.n; i++) {
+		make_name(&name, old.times_s[i], at, sizeof(at));
+		if (unlink(at) && errno != ENOENT && !error)
+			error = errno;
+	}
+	free(old.times_s);
+	return error;
+}

@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "perfmgr/export/profile_writer.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <zstd.h>
+
+#include "perfmgr/aggregate.h"
+#include "perfmgr/export/profile_file.h"
+#include "perfmgr/export/profile_old.h"
+#include "perfmgr/profile.h"
+#include "triad/clock.h"
+
+#define OCTETS_PER_WORD 4
+
+/* Rows of a sweep are alike within a few lines: a small window finds that, and is what
+ * a reader needs memory for. */
+#define LEVEL 1
+#define WINDOW_LOG 17
+
+#define TEXT_SIZE (64u << 10)
+#define OCTETS_SIZE (128u << 10)
+
+/* A frame that is being made. */
+struct frame {
+	const struct triad_view *view;
+	uint64_t wall_us, since_us; /* when its sweep began */
+	uint64_t n_rows, n_looked_at, n_text_octets, n_octets;
+	int error;
+};
+
+struct triad_profile_writer {
+	struct triad_log *log;
+	uint64_t started_us;  /* wall clock */
+	pthread_mutex_t lock; /* of these two */
+	struct triad_profile_params next;
+	struct triad_profile_status status;
+
+	/* Of the owner's thread alone. */
+	struct triad_profile_params params;
+	struct triad_profile_file file;
+	struct triad_aggregate *aggregate;
+	ZSTD_CCtx *zstd;
+	uint64_t begun_us;    /* monotonic, when the file's first frame began */
+	uint64_t last_octets; /* of the frame before */
+	int error_said;
+	uint64_t n_dropped_since; /* it was said */
+	size_t n_text;
+	char text[TEXT_SIZE];
+	char octets[OCTETS_SIZE];
+};
+
+struct triad_profile_params triad_profile_params(const struct triad_conf *conf)
+{
+	struct triad_profile_params params = {
+		.all_counters = conf->profile.counters == TRIAD_PROFILE_ALL,
+		.max_size_octets = conf->profile.max_size_mb * UINT64_C(1000000),
+		.max_age_us = conf->profile.max_age_h * 3600 * TRIAD_US_PER_S,
+		.keep = conf->profile.keep,
+		.min_change_octets = conf->profile.min_change_kb * UINT64_C(1000),
+	};
+
+	memcpy(params.path, conf->profile.file, sizeof(params.path));
+	return params;
+}
+
+struct triad_profile_writer *triad_profile_writer_new(struct triad_log *log)
+{
+	struct triad_profile_writer *writer = calloc(1, sizeof(*writer));
+
+	if (!writer)
+		return NULL;
+	writer->log = log;
+	writer->started_us = triad_clock_wall_us();
+	pthread_mutex_init(&writer->lock, NULL);
+	triad_profile_file_init(&writer->file);
+	writer->aggregate = triad_aggregate_new();
+	writer->zstd = ZSTD_createCCtx();
+	if (writer->aggregate && writer->zstd)
+		return writer;
+	triad_profile_writer_free(writer);
+	return NULL;
+}
+
+void triad_profile_writer_free(struct triad_profile_writer *writer)
+{
+	if (!writer)
+		return;
+	triad_profile_file_close(&writer->file);
+	triad_aggregate_free(writer->aggregate);
+	ZSTD_freeCCtx(writer->zstd);
+	pthread_mutex_destroy(&writer->lock);
+	free(writer);
+}
+
+void triad_profile_writer_configure(
+	struct triad_profile_writer *writer, const struct triad_profile_params *params)
+{
+	pthread_mutex_lock(&writer->lock);
+	writer->next = *params;
+	pthread_mutex_unlock(&writer->lock);
+}
+
+struct triad_profile_status triad_profile_writer_status(
+	struct triad_profile_writer *writer)
+{
+	struct triad_profile_status status;
+
+	pthread_mutex_lock(&writer->lock);
+	status = writer->status;
+	pthread_mutex_unlock(&writer->lock);
+	return status;
+}
+
+/* --- the file --- */
+
+static void note_opened(struct triad_profile_writer *writer)
+{
+	const struct triad_profile_file *file = &writer->file;
+
+	pthread_mutex_lock(&writer->lock);
+	writer->status.n_files++;
+	pthread_mutex_unlock(&writer->lock);
+	if (file->cut_octets)
+		triad_log_write(writer->log, TRIAD_LOG_INFO,
+			"profile: %s ended within a sweep: %" PRIu64
+			" octets were cut off, and it goes on behind the last whole "
+			"one",
+			file->path, file->cut_octets);
+	if (file->must_be_aside)
+		triad_log_write(writer->log, TRIAD_LOG_INFO,
+			"profile: %s is put aside and a new file begun: %s", file->path,
+			file->size > TRIAD_PROFILE_WALK_OCTETS
+				? "it is too large to look for its end"
+				: "it has a damaged place, up to which it can be read");
+}
+
+/* How old the file is at 'frame'; of a wall clock that went back nothing follows. */
+static void set_age(struct triad_profile_writer *writer, const struct frame *frame)
+{
+	uint64_t begun_us = writer->file.begun_us, age_us = 0;
+
+	if (begun_us && begun_us < frame->wall_us)
+		age_us = frame->wall_us - begun_us;
+	writer->begun_us = frame->since_us > age_us ? frame->since_us - age_us : 0;
+}
+
+static int open_file(struct triad_profile_writer *writer, const struct frame *frame)
+{
+	int error = triad_profile_file_open(&writer->file, writer->params.path);
+
+	if (error)
+		return error;
+	set_age(writer, frame);
+	note_opened(writer);
+	triad_aggregate_forget(writer->aggregate);
+	return 0;
+}
+
+static bool must_be_aside(
+	const struct triad_profile_writer *writer, const struct frame *frame)
+{
+	const struct triad_profile_params *params = &writer->params;
+	const struct triad_profile_file *file = &writer->file;
+
+	if (!file->size)
+		return false;
+	return file->must_be_aside ||
+		file->size + writer->last_octets > params->max_size_octets ||
+		frame->since_us - writer->begun_us >= params->max_age_us;
+}
+
+/* What is old goes, so that a new file has room. */
+static int begin_next_file(
+	struct triad_profile_writer *writer, const struct frame *frame)
+{
+	int error = triad_profile_file_put_aside(&writer->file, frame->wall_us);
+
+	if (error)
+		return error;
+	error = triad_profile_remove_old(writer->params.path, writer->params.keep);
+	if (error)
+		triad_log_write(writer->log, TRIAD_LOG_ERROR,
+			"profile: old files beside %s can't be removed: %s",
+			writer->params.path, strerror(error));
+	return open_file(writer, frame);
+}
+
+static int prepare_file(struct triad_profile_writer *writer, const struct frame *frame)
+{
+	struct triad_profile_file *file = &writer->file;
+	int error = 0;
+
+	file->why = NULL;
+	if (strcmp(file->path, writer->params.path) != 0 ||
+		!triad_profile_file_is_there(file))
+		error = open_file(writer, frame);
+	if (!error && must_be_aside(writer, frame))
+		error = begin_next_file(writer, frame);
+	return error;
+}
+
+/* --- a frame --- */
+
+/* Compresses the text so far, or with ZSTD_e_end to the frame's end. */
+static void compress(struct triad_profile_writer *writer, struct frame *frame,
+	ZSTD_EndDirective directive)
+{
+	ZSTD_inBuffer in = {.src = writer->text, .size = writer->n_text};
+	size_t left;
+
+	do {
+		ZSTD_outBuffer out = {.dst = writer->octets, .size = OCTETS_SIZE};
+
+		if (frame->error)
+			break;
+		left = ZSTD_compressStream2(writer->zstd, &out, &in, directive);
+		if (ZSTD_isError(left))
+			frame->error = ENOMEM; /* nothing else can go wrong there */
+		else
+			frame->error = triad_profile_file_append(
+				&writer->file, writer->octets, out.pos);
+		frame->n_octets += out.pos;
+	} while (in.pos < in.size || (directive == ZSTD_e_end && left));
+	frame->n_text_octets += writer->n_text;
+	writer->n_text = 0;
+}
+
+/* Room for a line. */
+static char *line(struct triad_profile_writer *writer, struct frame *frame)
+{
+	if (writer->n_text > TEXT_SIZE - TRIAD_PROFILE_LINE_SIZE)
+		compress(writer, frame, ZSTD_e_continue);
+	return writer->text + writer->n_text;
+}
+
+static uint32_t sum_of_errors(const struct triad_engine_row *row)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++)
+		if (triad_counters[i].is_error)
+			sum += row->total[i];
+	return (uint32_t)sum;
+}
+
+static bool is_due(struct triad_profile_writer *writer, const struct frame *frame,
+	uint32_t port, const struct triad_engine_row *row)
+{
+	const struct triad_profile_params *params = &writer->params;
+	const struct triad_aggregate_port changed = {
+		.node_guid = row->node_guid,
+		.port = row->port,
+		.watched = params->all_counters ? sum_of_errors(row) : 0,
+		.xmit_words = row->total[TRIAD_PORT_XMIT_DATA],
+		.rcv_words = row->total[TRIAD_PORT_RCV_DATA],
+	};
+	bool due;
+
+	/* Short of memory it is due, too. */
+	(void)triad_aggregate_take(writer->aggregate, frame->view->rows[port], &changed,
+		params->min_change_octets / OCTETS_PER_WORD, &due);
+	return due;
+}
+
+static bool is_fresh(const struct triad_engine_row *row, const struct frame *frame)
+{
+	return row->answered && row->read_us && row->read_us >= frame->since_us;
+}
+
+static void put_row(struct triad_profile_writer *writer, struct frame *frame,
+	uint32_t index, const char *time, const struct triad_engine_row *row)
+{
+	const struct triad_fabric *fabric = frame->view->fabric;
+	const struct triad_fabric_port *port = &fabric->ports[index];
+	struct triad_profile_row profile = {
+		.node_guid = row->node_guid,
+		.mbps = (uint32_t)(triad_fabric_port_bps(port) / 1000000),
+		.has = row->has,
+		.port = row->port,
+	};
+
+	if (port->remote != TRIAD_FABRIC_NONE) {
+		const struct triad_fabric_port *far = &fabric->ports[port->remote];
+
+		profile.remote_guid = fabric->nodes[far->node].guid;
+		profile.remote_port = far->number;
+	}
+	memcpy(profile.total, row->total, sizeof(profile.total));
+	writer->n_text += triad_profile_render_row(line(writer, frame), time, &profile,
+		writer->params.all_counters ? TRIAD_PROFILE_ALL_COUNTERS : 0);
+	frame->n_rows++;
+}
+
+/* A sweep is of all when every port group that answers has a port that was read in
+ * it; most often the first port of each says so. */
+static enum triad_profile_sweep sweep_of(const struct frame *frame)
+{
+	const struct triad_view *view = frame->view;
+	uint32_t fresh = 0, stale = 0;
+
+	for (uint32_t i = 0; i < view->fabric->n_ports; i++) {
+		uint32_t group = 1u << view->group[i];
+		struct triad_engine_row row;
+
+		if (fresh & group || !view->fabric->ports[i].has_pma ||
+			!triad_view_read(view, i, &row) || !row.answered)
+			continue;
+		fresh |= is_fresh(&row, frame) ? group : 0;
+		stale |= group;
+	}
+	return stale & ~fresh ? TRIAD_PROFILE_SWEEP_PART : TRIAD_PROFILE_SWEEP_ALL;
+}
+
+static void put_head(struct triad_profile_writer *writer, struct frame *frame)
+{
+	const struct triad_profile_info info = {
+		.time_us = frame->wall_us,
+		.sm_guid = frame->view->fabric->sm_port_guid,
+		.started_us = writer->started_us,
+		.min_change_octets = writer->params.min_change_octets,
+		.sweep = sweep_of(frame),
+	};
+
+	writer->n_text += triad_profile_render_info(line(writer, frame), &info);
+	writer->n_text += triad_profile_render_header(line(writer, frame),
+		writer->params.all_counters ? TRIAD_PROFILE_ALL_COUNTERS : 0);
+}
+
+static void make_frame(struct triad_profile_writer *writer, struct frame *frame)
+{
+	char time[TRIAD_CLOCK_TEXT_SIZE];
+
+	writer->n_text = 0;
+	ZSTD_CCtx_reset(writer->zstd, ZSTD_reset_session_and_parameters);
+	ZSTD_CCtx_setParameter(writer->zstd, ZSTD_c_compressionLevel, LEVEL);
+	ZSTD_CCtx_setParameter(writer->zstd, ZSTD_c_windowLog, WINDOW_LOG);
+	ZSTD_CCtx_setParameter(writer->zstd, ZSTD_c_checksumFlag, 1);
+	triad_clock_format(frame->wall_us, time);
+	put_head(writer, frame);
+	for (uint32_t i = 0; i < frame->view->fabric->n_ports && !frame->error; i++) {
+		struct triad_engine_row row;
+
+		if (!frame->view->fabric->ports[i].has_pma ||
+			!triad_view_read(frame->view, i, &row) ||
+			!is_fresh(&row, frame))
+			continue;
+		frame->n_looked_at++;
+		if (is_due(writer, frame, i, &row))
+			put_row(writer, frame, i, time, &row);
+	}
+	compress(writer, frame, ZSTD_e_end);
+}
+
+static void end_frame(struct triad_profile_writer *writer, struct frame *frame)
+{
+	if (!frame->error) {
+		triad_profile_file_keep(&writer->file);
+		writer->last_octets = frame->n_octets;
+		return;
+	}
+	triad_profile_file_drop(&writer->file);
+	/* What it would have told has to be told again. */
+	triad_aggregate_forget(writer->aggregate);
+}
+
+/* --- what became of it --- */
+
+static void note_status(struct triad_profile_writer *writer, const struct frame *frame,
+	uint64_t took_us)
+{
+	struct triad_profile_status *status = &writer->status;
+	const char *why = writer->file.why;
+
+	pthread_mutex_lock(&writer->lock);
+	status->error = frame->error;
+	status->file_octets = writer->file.fd >= 0 ? writer->file.size : 0;
+	snprintf(status->reason, sizeof(status->reason), "%s",
+		!frame->error ? ""
+			: why ? why
+			      : strerror(frame->error));
+	if (frame->error) {
+		status->n_dropped++;
+	} else {
+		status->n_frames++;
+		status->n_rows += frame->n_rows;
+		status->n_text_octets += frame->n_text_octets;
+		status->n_octets += frame->n_octets;
+	}
+	if (frame->n_looked_at)
+		status->ns_per_row =
+			(double)took_us * 1000 / (double)frame->n_looked_at;
+	pthread_mutex_unlock(&writer->lock);
+}
+
+/* Once for each thing that goes wrong, and when it is over. */
+static void tell(struct triad_profile_writer *writer, const struct frame *frame)
+{
+	if (frame->error) {
+		writer->n_dropped_since++;
+		if (frame->error != writer->error_said)
+			triad_log_write(writer->log, TRIAD_LOG_ERROR,
+				"profile: %s can't be written: %s; each sweep tries "
+				"again, those until then are left out",
+				writer->params.path, writer->status.reason);
+	} else if (writer->error_said) {
+		triad_log_write(writer->log, TRIAD_LOG_INFO,
+			"profile: %s is written again; %" PRIu64 " sweeps were left "
+			"out",
+			writer->params.path, writer->n_dropped_since);
+		writer->n_dropped_since = 0;
+	}
+	writer->error_said = frame->error;
+}
+
+/* False: nothing is to be written. */
+static bool take_params(struct triad_profile_writer *writer)
+{
+	pthread_mutex_lock(&writer->lock);
+	writer->params = writer->next;
+	if (!writer->params.path[0]) {
+		triad_profile_file_close(&writer->file);
+		writer->status.error = 0;
+		writer->status.reason[0] = '\0';
+		writer->status.file_octets = 0;
+	}
+	pthread_mutex_unlock(&writer->lock);
+	return writer->params.path[0];
+}
+
+int triad_profile_writer_write(struct triad_profile_writer *writer,
+	const struct triad_view *view, uint64_t sweep_started_wall_us,
+	uint64_t sweep_started_us)
+{
+	uint64_t begun_us = triad_clock_now_us();
+	struct frame frame = {.view = view,
+		/* As exact as it is written. */
+		.wall_us = sweep_started_wall_us / TRIAD_US_PER_MS * TRIAD_US_PER_MS,
+		.since_us = sweep_started_us};
+
+	if (!take_params(writer))
+		return 0;
+	frame.error = prepare_file(writer, &frame);
+	if (!frame.error) {
+		make_frame(writer, &frame);
+		end_frame(writer, &frame);
+	}
+	note_status(writer, &frame, triad_clock_now_us() - begun_us);
+	tell(writer, &frame);
+	return frame.error;
+}
