@@ -4,5 +4,14 @@ bin_PROGRAMS += triadctl
 triadctl_SOURCES = \
 	cli/client.c cli/client.h \
 	cli/find.c cli/find.h \
+	cli/profile_command.c cli/profile_command.h \
+	cli/profile_inputs.c cli/profile_inputs.h \
+	cli/profile_links.c cli/profile_links.h \
+	cli/profile_merge.c \
+	cli/profile_progress.c cli/profile_progress.h \
+	cli/profile_report.c cli/profile_report.h \
+	cli/profile_report_svg.c \
+	cli/profile_report_text.c \
+	cli/profile_stats.c cli/profile_stats.h \
 	cli/triadctl.c
-triadctl_LDADD = libtriad.la
+triadctl_LDADD = libtriad.la $(ZSTD_LIBS) -lm

@@ -125,9 +125,8 @@ static int parse_verb(struct parser *parser)
 		return complain(parser,
 			"unknown command 'profile %.80s'; did you mean '%s'?",
 			*parser->words, best);
-	return complain(parser,
-		"unknown command 'profile %.80s'; known are %s and %s", *parser->words,
-		verbs[0].name, verbs[1].name);
+	return complain(parser, "unknown command 'profile %.80s'; known are %s and %s",
+		*parser->words, verbs[0].name, verbs[1].name);
 }
 
 /* What stands in 'word' behind the option's name; NULL: it is another option. */
@@ -151,8 +150,8 @@ static int set_option(
 		*(bool *)member = true;
 	} else if (option->kind == TRIAD_OPTION_KIND_PATH) {
 		if (!*value)
-			return complain(parser, "%s: a file's name is empty",
-				option->name);
+			return complain(
+				parser, "%s: a file's name is empty", option->name);
 		*(const char **)member = value;
 	} else {
 		if (!triad_text_number(value, &number) || number < option->min ||
@@ -173,8 +172,8 @@ static int complain_option(struct parser *parser, const char *word)
 	for (size_t i = 0; i < N_OPTIONS; i++) {
 		if (!(parser->verb->options & 1u << i))
 			continue;
-		triad_text_append(known, sizeof(known), "%s%s", separator,
-			options[i].name);
+		triad_text_append(
+			known, sizeof(known), "%s%s", separator, options[i].name);
 		separator = ", ";
 	}
 	return complain(parser, "no option '%.80s'; it has %s", word, known);
@@ -228,8 +227,9 @@ static int parse_rest(struct parser *parser)
 		if (error)
 			return error;
 	}
-	return command->n_files ? 0
-				: complain(parser, "it needs %s", parser->verb->arguments);
+	return command->n_files
+		? 0
+		: complain(parser, "it needs %s", parser->verb->arguments);
 }
 
 static bool wants_help(int n_words, const char *const *words)

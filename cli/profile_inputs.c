@@ -332,10 +332,8 @@ static bool measure_frame(struct triad_profile_inputs *inputs, struct input *inp
 static void find_frame(struct triad_profile_inputs *inputs, struct input *input)
 {
 	struct peek peek = {0};
-	struct reading reading = {.inputs = inputs,
-		.input = input,
-		.take = take_time,
-		.context = &peek};
+	struct reading reading = {
+		.inputs = inputs, .input = input, .take = take_time, .context = &peek};
 
 	if (!open_input(inputs, input) || !measure_frame(inputs, input) ||
 		!read_frame(&reading))
@@ -372,8 +370,8 @@ bool triad_profile_inputs_next(
 }
 
 /* As it was when 'next' gave the frame; what 'next' will look at is put back after. */
-static struct input *turn_back(struct triad_profile_inputs *inputs,
-	const struct triad_profile_frame *frame)
+static struct input *turn_back(
+	struct triad_profile_inputs *inputs, const struct triad_profile_frame *frame)
 {
 	struct input *input = &inputs->inputs[frame->input];
 

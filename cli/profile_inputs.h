@@ -46,9 +46,9 @@ void triad_profile_inputs_free(struct triad_profile_inputs *inputs);
 bool triad_profile_inputs_next(
 	struct triad_profile_inputs *inputs, struct triad_profile_frame *frame);
 
-/* Gives the lines of a frame that 'next' gave last.  False when there is something wrong
- * in it, which was told; then nothing more comes of that file.  'take' NULL: the lines
- * are checked alone. */
+/* Gives the lines of a frame that 'next' gave last.  False when there is something
+ * wrong in it, which was told; then nothing more comes of that file.  'take' NULL: the
+ * lines are checked alone. */
 bool triad_profile_inputs_read(struct triad_profile_inputs *inputs,
 	const struct triad_profile_frame *frame, triad_profile_take_line *take,
 	void *context);

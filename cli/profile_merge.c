@@ -62,8 +62,9 @@ static int open_output(struct merge *merge)
 
 	merge->fd = STDOUT_FILENO;
 	if (!out && isatty(STDOUT_FILENO) && !merge->command->csv) {
-		complain("", "compressed frames don't go to a terminal: name a file "
-			     "with -o, or ask for text with --csv");
+		complain("",
+			"compressed frames don't go to a terminal: name a file "
+			"with -o, or ask for text with --csv");
 		return TRIAD_CONTROL_USAGE;
 	}
 	if (!out)
@@ -73,7 +74,8 @@ static int open_output(struct merge *merge)
 		complain(out, "it is one of the files to be read");
 		return TRIAD_CONTROL_USAGE;
 	}
-	merge->fd = open(out, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0640);
+	merge->fd =
+		open(out, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0640);
 	if (merge->fd >= 0)
 		return TRIAD_CONTROL_DONE;
 	complain(out, strerror(errno));
@@ -122,8 +124,8 @@ static void copy_frame(struct merge *merge, const struct triad_profile_frame *fr
 	size_t n;
 
 	while (!merge->error &&
-		(n = triad_profile_inputs_copy(merge->inputs, frame, at, merge->piece,
-			 PIECE_SIZE)) > 0) {
+		(n = triad_profile_inputs_copy(
+			 merge->inputs, frame, at, merge->piece, PIECE_SIZE)) > 0) {
 		write_out(merge, merge->piece, n);
 		at += n;
 	}

@@ -15,6 +15,7 @@
 
 #include "cli/client.h"
 #include "cli/find.h"
+#include "cli/profile_command.h"
 #include "common/text.h"
 #include "triad/command.h"
 #include "triad/control.h"
@@ -61,9 +62,11 @@ static int finish_output(void)
 
 static int show_help(const char *topic)
 {
+	const struct triad_verb_table tables[] = {
+		triad_command_verbs(), triad_profile_verbs()};
 	char text[TRIAD_COMMAND_HELP_SIZE];
 
-	if (triad_command_help(topic, "triadctl", text, sizeof(text)))
+	if (triad_verb_tables_help(tables, 2, topic, "triadctl", text, sizeof(text)))
 		return complain("no help on that");
 	fputs(text, stdout);
 	if (!*topic)
@@ -226,6 +229,25 @@ static int run(const struct options *options, const struct triad_command *comman
 	return status == TRIAD_CLIENT_UNREAD ? TRIAD_CONTROL_DONE : status;
 }
 
+/* Commands that need no plugin. */
+static int run_profile(int n_words, char **words)
+{
+	struct triad_profile_command command;
+	char message[512];
+
+	if (triad_profile_command_parse(n_words, (const char *const *)words, &command,
+		    message, sizeof(message)))
+		return complain(message);
+	switch (command.verb) {
+	case TRIAD_PROFILE_MERGE:
+		return triad_profile_merge(&command);
+	case TRIAD_PROFILE_REPORT:
+		return triad_profile_report(&command);
+	default:
+		return show_help(command.topic);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	struct options options = {.timeout_s = STANDARD_TIMEOUT_S};
@@ -239,6 +261,8 @@ int main(int argc, char **argv)
 		return status;
 	argc -= optind;
 	argv += optind;
+	if (triad_profile_is_meant(argc, (const char *const *)argv))
+		return run_profile(argc, argv);
 	if (triad_command_parse(argc, (const char *const *)argv, &command, message,
 		    sizeof(message)))
 		return complain(message);

@@ -10,8 +10,8 @@
 
 #define LEFT_SIZE 64
 
-static bool is_shown(
-	const struct triad_verb_table *table, const struct triad_verb *verb, size_t option)
+static bool is_shown(const struct triad_verb_table *table,
+	const struct triad_verb *verb, size_t option)
 {
 	return verb->options & TRIAD_OPTION_BIT(option) && table->options[option].help;
 }

@@ -10,6 +10,7 @@ plugin_tests = \
 	tests/integration/test_http.py \
 	tests/integration/test_lifecycle.py \
 	tests/integration/test_partitions.py \
+	tests/integration/test_profile.py \
 	tests/integration/test_prometheus.py \
 	tests/integration/test_sflow.py \
 	tests/integration/test_soak.py \
@@ -39,3 +40,6 @@ EXTRA_DIST += \
 
 # What says something to collectors of sFlow.
 check_PROGRAMS += tests/integration/sflow_say
+# Plays the PerfManager to the writer of profiles.
+check_PROGRAMS += tests/integration/profile_driver
+tests_integration_profile_driver_SOURCES = tests/integration/profile_driver.c

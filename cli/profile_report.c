@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "cli/profile_report.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/profile_command.h"
+#include "cli/profile_inputs.h"
+#include "cli/profile_progress.h"
+#include "triad/control.h"
+
+#define OCTETS_PER_WORD 4
+#define BITS_PER_WORD 32
+
+double triad_report_bin_bps(const struct triad_report *report, uint64_t i)
+{
+	const struct triad_stats *stats = report->stats;
+	uint64_t begin_us = stats->first_us + i * stats->bin_us;
+	uint64_t length_us = stats->last_us - begin_us < stats->bin_us
+		? stats->last_us - begin_us
+		: stats->bin_us;
+
+	return length_us ? stats->bins[i] * BITS_PER_WORD * 1e6 / (double)length_us : 0;
+}
+
+double triad_report_octets(const struct triad_report *report)
+{
+	double words = 0;
+
+	for (uint64_t i = 0; i < report->stats->n_bins; i++)
+		words += report->stats->bins[i];
+	return words * OCTETS_PER_WORD;
+}
+
+/* --- reading --- */
+
+struct reading {
+	struct triad_profile_progress progress;
+	struct triad_stats *stats;
+	bool has_info; /* the header that comes is of a section that was begun */
+	int error;
+};
+
+static void complain(const char *name, const char *what)
+{
+	fprintf(stderr, "triadctl: profile report: %s%s%s\n", name, *name ? ": " : "",
+		what);
+}
+
+static void tell(void *context, const char *message)
+{
+	struct reading *reading = context;
+
+	triad_profile_progress_end(&reading->progress);
+	complain("", message);
+}
+
+static bool take_line(void *context, enum triad_profile_line kind,
+	const struct triad_profile_parser *parser, const char *line, size_t length)
+{
+	struct reading *reading = context;
+
+	(void)line;
+	(void)length;
+	if (kind == TRIAD_PROFILE_INFO)
+		reading->error = triad_stats_begin(reading->stats, &parser->info);
+	else if (kind == TRIAD_PROFILE_HEADER && !reading->has_info)
+		reading->error = triad_stats_begin(reading->stats, NULL);
+	else if (kind == TRIAD_PROFILE_ROW)
+		reading->error = triad_stats_add(reading->stats, &parser->row);
+	if (kind == TRIAD_PROFILE_INFO || kind == TRIAD_PROFILE_HEADER)
+		reading->has_info = kind == TRIAD_PROFILE_INFO;
+	return !reading->error;
+}
+
+/* Returns an exit status. */
+static int read_files(
+	const struct triad_profile_command *command, struct reading *reading)
+{
+	struct triad_profile_inputs *inputs = triad_profile_inputs_new(
+		command->n_files, command->files, tell, reading);
+	struct triad_profile_frame frame;
+	unsigned n_failed;
+
+	if (!inputs) {
+		reading->error = ENOMEM;
+		return TRIAD_CONTROL_FAILED;
+	}
+	triad_profile_progress_init(&reading->progress, "report");
+	while (!reading->error && triad_profile_inputs_next(inputs, &frame)) {
+		triad_profile_progress_show(&reading->progress, inputs);
+		reading->has_info = false;
+		triad_profile_inputs_read(inputs, &frame, take_line, reading);
+	}
+	triad_profile_progress_end(&reading->progress);
+	n_failed = triad_profile_inputs_failed(inputs);
+	triad_profile_inputs_free(inputs);
+	triad_stats_end(reading->stats);
+	return n_failed || reading->error ? TRIAD_CONTROL_FAILED : TRIAD_CONTROL_DONE;
+}
+
+/* --- writing --- */
+
+struct sink {
+	FILE *file;
+	int error;
+};
+
+static bool write_to(
+	void *context, enum triad_frame_type type, const char *data, size_t size)
+{
+	struct sink *sink = context;
+
+	(void)type;
+	if (fwrite(data, 1, size, sink->file) == size)
+		return true;
+	sink->error = errno;
+	return false;
+}
+
+static int write_report(const struct triad_report *report, struct sink *sink,
+	void (*render)(const struct triad_report *, struct triad_output *))
+{
+	struct triad_output output;
+
+	triad_output_init(&output, write_to, sink);
+	render(report, &output);
+	triad_output_flush(&output);
+	if (fflush(sink->file) && !sink->error)
+		sink->error = errno;
+	return sink->error;
+}
+
+static int draw(const struct triad_report *report, const char *path)
+{
+	struct sink sink = {.file = fopen(path, "we")};
+	int error = sink.file ? write_report(report, &sink, triad_report_svg) : errno;
+
+	if (sink.file && fclose(sink.file) && !error)
+		error = errno;
+	if (error)
+		complain(path, strerror(error));
+	return error ? TRIAD_CONTROL_FAILED : TRIAD_CONTROL_DONE;
+}
+
+static int show(
+	const struct triad_profile_command *command, const struct triad_report *report)
+{
+	struct sink sink = {.file = stdout};
+	int error = write_report(
+		report, &sink, command->json ? triad_report_json : triad_report_text);
+
+	if (!error || error == EPIPE)
+		return TRIAD_CONTROL_DONE;
+	complain("standard output", strerror(error));
+	return TRIAD_CONTROL_FAILED;
+}
+
+static bool is_drawn_over_input(const struct triad_profile_command *command)
+{
+	struct stat out, in;
+
+	if (!command->svg || stat(command->svg, &out))
+		return false;
+	for (unsigned i = 0; i < command->n_files; i++)
+		if (!stat(command->files[i], &in) && in.st_dev == out.st_dev &&
+			in.st_ino == out.st_ino)
+			return true;
+	return false;
+}
+
+static int report_on(
+	const struct triad_profile_command *command, const struct triad_stats *stats)
+{
+	struct triad_links links;
+	struct triad_report report = {.stats = stats,
+		.links = &links,
+		.n_files = command->n_files,
+		.limit = command->limit};
+	int status, drawn = TRIAD_CONTROL_DONE;
+
+	if (triad_links_make(&links, stats)) {
+		complain("", strerror(ENOMEM));
+		return TRIAD_CONTROL_FAILED;
+	}
+	status = show(command, &report);
+	if (command->svg)
+		drawn = draw(&report, command->svg);
+	triad_links_clear(&links);
+	return status ? status : drawn;
+}
+
+int triad_profile_report(const struct triad_profile_command *command)
+{
+	struct reading reading = {.stats = triad_stats_new()};
+	int status, shown = TRIAD_CONTROL_DONE;
+
+	if (is_drawn_over_input(command)) {
+		complain(command->svg, "it is one of the files to be read");
+		triad_stats_free(reading.stats);
+		return TRIAD_CONTROL_USAGE;
+	}
+	if (!reading.stats)
+		reading.error = ENOMEM;
+	status = reading.error ? TRIAD_CONTROL_FAILED : read_files(command, &reading);
+	if (reading.error)
+		complain("",
+			reading.error == ENOMEM
+				? "memory is short"
+				: "there are too many ports or collectors");
+	else
+		shown = report_on(command, reading.stats);
+	triad_stats_free(reading.stats);
+	return status ? status : shown;
+}

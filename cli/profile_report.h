@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* A report on profiles, as text, JSON and a drawing.
+ *
+ * Thread-safety: functions without state. */
+#ifndef TRIAD_CLI_PROFILE_REPORT_H
+#define TRIAD_CLI_PROFILE_REPORT_H
+
+#include "cli/profile_links.h"
+#include "cli/profile_stats.h"
+#include "triad/output.h"
+
+struct triad_report {
+	const struct triad_stats *stats;
+	const struct triad_links *links;
+	unsigned n_files;
+	unsigned limit; /* links to show */
+};
+
+/* The mean of the fabric's traffic in bin 'i', in bits per second; the last bin is as
+ * long as there are frames. */
+double triad_report_bin_bps(const struct triad_report *report, uint64_t i);
+
+/* Octets that all ports sent. */
+double triad_report_octets(const struct triad_report *report);
+
+void triad_report_text(const struct triad_report *report, struct triad_output *output);
+void triad_report_json(const struct triad_report *report, struct triad_output *output);
+
+/* A picture by itself: no script, no font and nothing from elsewhere. */
+void triad_report_svg(const struct triad_report *report, struct triad_output *output);
+
+#endif

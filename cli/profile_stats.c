@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "cli/profile_stats.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "triad/clock.h"
+#include "triad/fabric.h"
+
+#define FIRST_BIN_US TRIAD_US_PER_S
+#define FIRST_SLOTS 1024u
+#define N_INTERVALS 9
+#define OCTETS_PER_WORD 4
+
+/* A link may have carried a little more than it can: times are in milliseconds, and
+ * both ports aren't read at the same instant. */
+#define LINK_SLACK 1.05
+
+/* After so long without a sweep a collector is taken to have ended: three of its
+ * periods, or that while they aren't known. */
+#define PERIODS_TO_END 3
+#define UNKNOWN_END_US (600 * TRIAD_US_PER_S)
+
+struct triad_stats *triad_stats_new(void)
+{
+	struct triad_stats *stats = calloc(1, sizeof(*stats));
+
+	if (stats)
+		stats->bin_us = FIRST_BIN_US;
+	return stats;
+}
+
+void triad_stats_free(struct triad_stats *stats)
+{
+	if (!stats)
+		return;
+	free(stats->ports);
+	free(stats->slots);
+	free(stats);
+}
+
+/* --- traffic over time --- */
+
+static void double_bins(struct triad_stats *stats)
+{
+	for (unsigned i = 0; i < TRIAD_STATS_BINS; i++) {
+		double sum = 2 * i + 1 < TRIAD_STATS_BINS
+			? stats->bins[2 * i] + stats->bins[2 * i + 1]
+			: 0;
+
+		stats->bins[i] = sum;
+	}
+	stats->bin_us *= 2;
+	stats->n_bins = (stats->n_bins + 1) / 2;
+}
+
+/* The bin of a time, with as many doublings as that takes.  What was before the first
+ * frame, as a clock went back, is in the first. */
+static uint64_t bin_of(struct triad_stats *stats, uint64_t time_us)
+{
+	uint64_t at = time_us > stats->first_us ? time_us - stats->first_us : 0;
+
+	while (at / stats->bin_us >= TRIAD_STATS_BINS)
+		double_bins(stats);
+	if (at / stats->bin_us >= stats->n_bins)
+		stats->n_bins = at / stats->bin_us + 1;
+	return at / stats->bin_us;
+}
+
+/* Spreads words evenly from one time to another. */
+static void add_to_bins(
+	struct triad_stats *stats, uint64_t from_us, uint64_t to_us, double words)
+{
+	uint64_t last = bin_of(stats, to_us), first = bin_of(stats, from_us);
+	double span_us = (double)(to_us - from_us);
+
+	if (!words)
+		return;
+	if (first >= last) {
+		stats->bins[last] += words;
+		return;
+	}
+	for (uint64_t i = first; i <= last; i++) {
+		uint64_t begin_us = stats->first_us + i * stats->bin_us;
+		uint64_t end_us = begin_us + stats->bin_us;
+
+		begin_us = begin_us > from_us && i != first ? begin_us : from_us;
+		end_us = end_us < to_us ? end_us : to_us;
+		stats->bins[i] += words * (double)(end_us - begin_us) / span_us;
+	}
+}
+
+/* --- collectors --- */
+
+static int compare_u64(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* 0: not known yet. */
+static uint64_t usual_interval_us(const struct triad_stats_collector *collector)
+{
+	unsigned n = collector->n_intervals < N_INTERVALS ? collector->n_intervals
+							  : N_INTERVALS;
+	uint64_t sorted[N_INTERVALS];
+
+	if (!n)
+		return 0;
+	memcpy(sorted, collector->intervals_us, n * sizeof(sorted[0]));
+	qsort(sorted, n, sizeof(sorted[0]), compare_u64);
+	return sorted[n / 2];
+}
+
+static int find_collector(struct triad_stats *stats, uint64_t sm_guid)
+{
+	struct triad_stats_collector *collector;
+	unsigned i;
+
+	for (i = 0; i < stats->n_collectors; i++)
+		if (stats->collectors[i].sm_guid == sm_guid)
+			break;
+	stats->collector = i;
+	if (i < stats->n_collectors)
+		return 0;
+	if (i == TRIAD_STATS_MAX_COLLECTORS)
+		return EOVERFLOW;
+	stats->n_collectors++;
+	collector = &stats->collectors[i];
+	collector->sm_guid = sm_guid;
+	return 0;
+}
+
+static void note_interval(struct triad_stats *stats,
+	struct triad_stats_collector *collector, uint64_t time_us)
+{
+	uint64_t usual_us = usual_interval_us(collector);
+	uint64_t interval_us = time_us - collector->last_all_us;
+
+	if (usual_us && interval_us > 2 * usual_us) {
+		if (stats->n_gaps < TRIAD_STATS_MAX_GAPS)
+			stats->gaps[stats->n_gaps] = (struct triad_stats_gap){
+				.collector = stats->collector,
+				.from_us = collector->last_all_us,
+				.to_us = time_us,
+				.n_missing =
+					(interval_us + usual_us / 2) / usual_us - 1,
+			};
+		stats->n_gaps++;
+	}
+	collector->intervals_us[collector->n_intervals++ % N_INTERVALS] = interval_us;
+}
+
+/* Whether Triad began anew. */
+static void note_start(struct triad_stats_collector *collector, uint64_t started_us)
+{
+	if (started_us == collector->started_us)
+		return;
+	if (collector->n_frames) {
+		collector->epoch++;
+		collector->n_restarts++;
+	}
+	collector->started_us = started_us;
+}
+
+/* The section's time is known: from its comment, or its first row. */
+static void begin_section(struct triad_stats *stats, uint64_t time_us)
+{
+	struct triad_stats_collector *collector = &stats->collectors[stats->collector];
+	const struct triad_profile_info *info = &stats->info;
+
+	stats->section_us = time_us;
+	if (!stats->n_frames++)
+		stats->first_us = time_us;
+	if (time_us > stats->last_us)
+		stats->last_us = time_us;
+	bin_of(stats, time_us);
+	note_start(collector, info->started_us);
+	if (!collector->n_frames++)
+		collector->first_us = time_us;
+	collector->last_us = time_us;
+	collector->min_change_words = info->min_change_octets == UINT64_MAX
+		? UINT64_MAX
+		: info->min_change_octets / OCTETS_PER_WORD;
+	stats->since_us = collector->last_all_us;
+	if (info->sweep == TRIAD_PROFILE_SWEEP_PART)
+		return;
+	if (collector->last_all_us && time_us > collector->last_all_us)
+		note_interval(stats, collector, time_us);
+	collector->last_all_us = time_us;
+}
+
+int triad_stats_begin(struct triad_stats *stats, const struct triad_profile_info *info)
+{
+	static const struct triad_profile_info nothing = {
+		.min_change_octets = UINT64_MAX};
+	int error;
+
+	stats->info = info ? *info : nothing;
+	stats->section_us = 0;
+	error = find_collector(stats, stats->info.sm_guid);
+	if (!error && stats->info.time_us)
+		begin_section(stats, stats->info.time_us);
+	return error;
+}
+
+/* --- ports --- */
+
+static uint64_t hash(uint64_t guid, uint8_t port)
+{
+	uint64_t mixed = (guid ^ (uint64_t)port << 56) * UINT64_C(0x9e3779b97f4a7c15);
+
+	return mixed ^ mixed >> 29;
+}
+
+static uint32_t *find_slot(const struct triad_stats *stats, uint64_t guid, uint8_t port)
+{
+	size_t at = hash(guid, port) & (stats->n_slots - 1);
+
+	while (stats->slots[at]) {
+		const struct triad_stats_port *there =
+			&stats->ports[stats->slots[at] - 1];
+
+		if (there->node_guid == guid && there->port == port)
+			break;
+		at = (at + 1) & (stats->n_slots - 1);
+	}
+	return &stats->slots[at];
+}
+
+/* Half of the slots are free at least. */
+static int make_room(struct triad_stats *stats)
+{
+	size_t n = stats->n_slots ? 2 * stats->n_slots : FIRST_SLOTS;
+	struct triad_stats_port *ports;
+	uint32_t *slots;
+
+	if (2 * (stats->n_ports + 1) <= stats->n_slots)
+		return 0;
+	if (stats->n_ports >= TRIAD_FABRIC_MAX_PORTS)
+		return EOVERFLOW;
+	ports = realloc(stats->ports, n / 2 * sizeof(*ports));
+	if (!ports)
+		return ENOMEM;
+	stats->ports = ports;
+	slots = calloc(n, sizeof(*slots));
+	if (!slots)
+		return ENOMEM;
+	free(stats->slots);
+	stats->slots = slots;
+	stats->n_slots = n;
+	for (size_t i = 0; i < stats->n_ports; i++)
+		*find_slot(stats, ports[i].node_guid, ports[i].port) = (uint32_t)i + 1;
+	return 0;
+}
+
+static int take_port(struct triad_stats *stats, const struct triad_profile_row *row,
+	struct triad_stats_port **port)
+{
+	int error = make_room(stats);
+	uint32_t *slot;
+
+	if (error)
+		return error;
+	slot = find_slot(stats, row->node_guid, row->port);
+	if (!*slot) {
+		stats->ports[stats->n_ports] = (struct triad_stats_port){
+			.node_guid = row->node_guid,
+			.port = row->port,
+			.first_us = row->time_us,
+			.collector = (uint16_t)stats->collector,
+			.epoch = stats->collectors[stats->collector].epoch,
+		};
+		*slot = (uint32_t)++stats->n_ports;
+	}
+	*port = &stats->ports[*slot - 1];
+	return 0;
+}
+
+/* --- changes --- */
+
+static double words_through(uint32_t mbps, uint64_t time_us)
+{
+	return (double)mbps * (double)time_us / (8 * OCTETS_PER_WORD);
+}
+
+/* When the most of a change began: see the header. */
+static uint64_t begin_of_change(const struct triad_stats *stats,
+	const struct triad_stats_port *port, const uint64_t change[TRIAD_STATS_WAYS],
+	uint64_t time_us)
+{
+	const struct triad_stats_collector *collector =
+		&stats->collectors[stats->collector];
+	double most = words_through(port->mbps, time_us - stats->since_us) * LINK_SLACK;
+
+	if (stats->since_us <= port->last_us || stats->since_us >= time_us ||
+		collector->min_change_words == UINT64_MAX)
+		return port->last_us;
+	for (unsigned way = 0; port->mbps && way < TRIAD_STATS_WAYS; way++)
+		if ((double)change[way] > most + (double)collector->min_change_words)
+			return port->last_us;
+	return stats->since_us;
+}
+
+static void add_way(struct triad_stats *stats, struct triad_stats_port *port,
+	unsigned way, uint64_t change, uint64_t begin_us, uint64_t time_us)
+{
+	uint64_t early = 0, min = stats->collectors[stats->collector].min_change_words;
+	double rate;
+
+	if (begin_us > port->last_us)
+		early = change < min ? change : min;
+	rate = (double)(change - early) * (double)TRIAD_US_PER_S /
+		(double)(time_us - begin_us);
+	port->words[way] += change;
+	if (rate > port->peak[way]) {
+		port->peak[way] = rate;
+		port->peak_us[way] = begin_us;
+	}
+	if (way != TRIAD_STATS_XMIT)
+		return;
+	add_to_bins(stats, port->last_us, begin_us, (double)early);
+	add_to_bins(stats, begin_us, time_us, (double)(change - early));
+}
+
+/* Both rows are of the same count of totals. */
+static void add_change(struct triad_stats *stats, struct triad_stats_port *port,
+	const uint64_t totals[TRIAD_STATS_WAYS], uint64_t time_us)
+{
+	uint64_t change[TRIAD_STATS_WAYS], begin_us;
+
+	for (unsigned way = 0; way < TRIAD_STATS_WAYS; way++) {
+		if (totals[way] < port->last[way]) {
+			stats->n_zeroed++;
+			return;
+		}
+		change[way] = totals[way] - port->last[way];
+	}
+	if (time_us <= port->last_us) {
+		/* The clock went back: how long it took is not known. */
+		for (unsigned way = 0; way < TRIAD_STATS_WAYS; way++)
+			port->words[way] += change[way];
+		add_to_bins(stats, time_us, time_us, (double)change[TRIAD_STATS_XMIT]);
+		return;
+	}
+	begin_us = begin_of_change(stats, port, change, time_us);
+	for (unsigned way = 0; way < TRIAD_STATS_WAYS; way++)
+		add_way(stats, port, way, change[way], begin_us, time_us);
+	port->observed_us += time_us - port->last_us;
+}
+
+/* Whose rows count when two collectors write a port. */
+static bool is_ours(struct triad_stats *stats, struct triad_stats_port *port)
+{
+	const struct triad_stats_collector *owner = &stats->collectors[port->collector];
+	uint64_t usual_us = usual_interval_us(owner);
+
+	if (port->collector == stats->collector)
+		return true;
+	if (stats->section_us <= owner->last_us +
+			(usual_us ? PERIODS_TO_END * usual_us : UNKNOWN_END_US)) {
+		stats->n_repeated++;
+		return false;
+	}
+	port->collector = (uint16_t)stats->collector;
+	port->has_totals = false;
+	return true;
+}
+
+static void add_row(struct triad_stats *stats, struct triad_stats_port *port,
+	const struct triad_profile_row *row)
+{
+	const uint64_t totals[TRIAD_STATS_WAYS] = {
+		row->total[TRIAD_PORT_XMIT_DATA], row->total[TRIAD_PORT_RCV_DATA]};
+	uint32_t epoch = stats->collectors[stats->collector].epoch;
+
+	port->remote_guid = row->remote_guid;
+	port->remote_port = row->remote_port;
+	port->mbps = row->mbps;
+	if ((row->has & TRIAD_PROFILE_DATA_COUNTERS) != TRIAD_PROFILE_DATA_COUNTERS)
+		return;
+	if (port->has_totals && port->epoch == epoch)
+		add_change(stats, port, totals, row->time_us);
+	port->has_totals = true;
+	port->epoch = epoch;
+	port->last_us = row->time_us;
+	memcpy(port->last, totals, sizeof(port->last));
+}
+
+int triad_stats_add(struct triad_stats *stats, const struct triad_profile_row *row)
+{
+	struct triad_stats_port *port;
+	int error;
+
+	if (!stats->section_us)
+		begin_section(stats, row->time_us);
+	stats->n_rows++;
+	error = take_port(stats, row, &port);
+	if (!error && is_ours(stats, port))
+		add_row(stats, port, row);
+	return error;
+}
+
+/* --- the end --- */
+
+static int compare_ports(const void *a, const void *b)
+{
+	const struct triad_stats_port *x = a, *y = b;
+
+	if (x->node_guid != y->node_guid)
+		return x->node_guid < y->node_guid ? -1 : 1;
+	return x->port - y->port;
+}
+
+void triad_stats_end(struct triad_stats *stats)
+{
+	for (size_t i = 0; i < stats->n_ports; i++) {
+		struct triad_stats_port *port = &stats->ports[i];
+		const struct triad_stats_collector *collector =
+			&stats->collectors[port->collector];
+
+		if (port->has_totals && port->epoch == collector->epoch &&
+			collector->last_us > port->last_us)
+			port->observed_us += collector->last_us - port->last_us;
+	}
+	if (stats->n_ports)
+		qsort(stats->ports, stats->n_ports, sizeof(*stats->ports),
+			compare_ports);
+	free(stats->slots);
+	stats->slots = NULL;
+	stats->n_slots = 0;
+}
+
+const struct triad_stats_port *triad_stats_find(
+	const struct triad_stats *stats, uint64_t guid, uint8_t port)
+{
+	const struct triad_stats_port wanted = {.node_guid = guid, .port = port};
+
+	if (!stats->n_ports)
+		return NULL;
+	return bsearch(&wanted, stats->ports, stats->n_ports, sizeof(*stats->ports),
+		compare_ports);
+}
