@@ -344,6 +344,22 @@ static void report_http(struct report *report, struct triad_plugin *plugin)
 	section_end(report);
 }
 
+static void report_profile(struct report *report, struct triad_plugin *plugin)
+{
+	struct triad_profile_status status =
+		triad_exports_profile_status(plugin->exports);
+
+	section(report, "profile", "Profile file");
+	fact(report, "frames", "sweeps written", status.n_frames, "");
+	fact(report, "rows", "rows", status.n_rows, "");
+	fact_octets(report, "file_octets", "the file has", status.file_octets);
+	fact(report, "files", "files begun", status.n_files, "");
+	fact(report, "dropped", "sweeps not written", status.n_dropped, "");
+	fact_text(report, "error", "last try to write",
+		status.error ? status.reason : NULL);
+	section_end(report);
+}
+
 static void report_standby(struct report *report, struct triad_plugin *plugin)
 {
 	struct triad_standby_status status = triad_standby_status(plugin->standby);
@@ -418,6 +434,7 @@ int triad_command_run_status(struct triad_plugin *plugin,
 	report_topology(&report, plugin);
 	report_standby(&report, plugin);
 	report_http(&report, plugin);
+	report_profile(&report, plugin);
 	report_sflow(&report, plugin);
 	report_control(&report, plugin);
 	report_memory(&report, plugin);

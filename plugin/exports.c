@@ -14,6 +14,7 @@ struct triad_exports {
 	void *own_context;
 	struct triad_http *http;
 	struct triad_sflow *sflow;
+	struct triad_profile *profile;
 };
 
 /* --- for the HTTP server --- */
@@ -53,21 +54,23 @@ struct triad_exports *triad_exports_new(struct triad_perf *perf,
 	exports->own_context = context;
 	exports->http = triad_http_new(&callbacks, log);
 	exports->sflow = triad_sflow_new(perf, log);
-	if (exports->http && exports->sflow)
+	exports->profile = triad_profile_new(perf, log);
+	if (exports->http && exports->sflow && exports->profile)
 		return exports;
-	triad_exports_stop(exports);
+	(void)triad_exports_stop(exports);
 	triad_exports_free(exports);
 	return NULL;
 }
 
-void triad_exports_stop(struct triad_exports *exports)
+bool triad_exports_stop(struct triad_exports *exports)
 {
 	if (!exports)
-		return;
+		return true;
 	triad_sflow_stop(exports->sflow);
 	/* Stops it; its status stays. */
 	if (exports->http)
 		(void)triad_http_configure(exports->http, NULL);
+	return triad_profile_stop(exports->profile);
 }
 
 void triad_exports_free(struct triad_exports *exports)
@@ -76,6 +79,7 @@ void triad_exports_free(struct triad_exports *exports)
 		return;
 	triad_http_free(exports->http);
 	triad_sflow_free(exports->sflow);
+	triad_profile_free(exports->profile);
 	free(exports);
 }
 
@@ -127,11 +131,29 @@ static void configure_sflow(
 			strerror(error));
 }
 
+static void configure_profile(
+	struct triad_exports *exports, const struct triad_conf *conf)
+{
+	int error = triad_profile_configure(exports->profile, conf);
+
+	if (error)
+		triad_log_write(exports->log, TRIAD_LOG_ERROR,
+			"profile: no thread for it: %s; nothing is written, type 'triadctl "
+			"reload' to try again",
+			strerror(error));
+}
+
 void triad_exports_configure(
 	struct triad_exports *exports, const struct triad_conf *conf)
 {
 	configure_http(exports, conf);
 	configure_sflow(exports, conf);
+	configure_profile(exports, conf);
+}
+
+struct triad_profile_status triad_exports_profile_status(struct triad_exports *exports)
+{
+	return triad_profile_status(exports->profile);
 }
 
 struct triad_http_status triad_exports_http_status(struct triad_exports *exports)

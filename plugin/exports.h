@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Where counters go besides triadctl: Prometheus, sFlow collectors.
+/* Where counters go besides triadctl: Prometheus, sFlow collectors, a profile file.
  *
  * Each way out has a thread of its own, which reads published state: one that is stuck
  * holds up neither the sweep nor the others.
@@ -10,6 +10,7 @@
 
 #include "perfmgr/export/http.h"
 #include "plugin/perf.h"
+#include "plugin/profile.h"
 #include "plugin/sflow.h"
 #include "triad/conf.h"
 #include "triad/log.h"
@@ -23,10 +24,11 @@ struct triad_exports *triad_exports_new(struct triad_perf *perf,
 	void *context, struct triad_log *log);
 
 /* Ends the threads; before triad_perf_free(), and before what own() reads goes.
- * Accepts NULL. */
-void triad_exports_stop(struct triad_exports *exports);
+ * Returns false when one is stuck in a write: then it and 'perf' must stay.  Accepts
+ * NULL. */
+bool triad_exports_stop(struct triad_exports *exports);
 
-/* After triad_exports_stop().  Accepts NULL. */
+/* After triad_exports_stop() returned true.  Accepts NULL. */
 void triad_exports_free(struct triad_exports *exports);
 
 /* What can't be done is logged. */
@@ -37,6 +39,7 @@ void triad_exports_configure(
 struct triad_sflow_indices *triad_exports_sflow_indices(struct triad_exports *exports);
 
 struct triad_http_status triad_exports_http_status(struct triad_exports *exports);
+struct triad_profile_status triad_exports_profile_status(struct triad_exports *exports);
 struct triad_sflow_sender_status triad_exports_sflow_status(
 	struct triad_exports *exports);
 

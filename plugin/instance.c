@@ -215,12 +215,17 @@ struct triad_plugin *triad_plugin_new(struct osm_opensm *osm)
 
 void triad_plugin_free(struct triad_plugin *plugin)
 {
-	triad_exports_stop(plugin->exports);
+	bool ended = triad_exports_stop(plugin->exports);
+
 	triad_worker_free(plugin->worker);
 	triad_standby_free(plugin->standby);
 	triad_console_free(plugin->console);
-	triad_exports_free(plugin->exports);
-	triad_perf_free(plugin->perf);
+	/* A thread that is stuck in a write keeps what it reads until the process ends,
+	 * which is soon. */
+	if (ended) {
+		triad_exports_free(plugin->exports);
+		triad_perf_free(plugin->perf);
+	}
 	triad_alert_log_free(plugin->alert_log);
 	triad_events_free(plugin->events);
 	triad_log_write(plugin->log, TRIAD_LOG_INFO, "ended");

@@ -24,6 +24,7 @@ libosmtriad_la_SOURCES = \
 	plugin/osmlog.c plugin/osmlog.h \
 	plugin/own_metrics.c plugin/own_metrics.h \
 	plugin/perf.c plugin/perf.h \
+	plugin/profile.c plugin/profile.h \
 	plugin/runner.h \
 	plugin/sflow.c plugin/sflow.h \
 	plugin/sm_state.c plugin/sm_state.h \
