@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,41 +23,49 @@
 /* An alert of six findings has under 4,000 octets. */
 #define LINE_SIZE 8192
 
-/* Alerts of one sweep that there was no line for, in the log or in the file. */
+/* Alerts of one sweep that there was no line for. */
 struct rest {
 	uint32_t n[TRIAD_ALERT_ENDED + 1]; /* by what happened */
 	uint32_t of[TRIAD_ALERT_N_CAUSES]; /* raised ones, by what headed them */
 };
 
-enum { IN_LOG, IN_FILE, N_OUTLETS };
-
 struct item {
 	bool is_rest;
-	bool is_quiet; /* no line in the log */
 	enum triad_alert_change change;
 	union {
 		struct triad_alert alert;
-		struct rest rest[N_OUTLETS];
+		struct rest rest;
 	};
+};
+
+/* The log or the file: a queue and a thread that empties it. */
+struct outlet {
+	struct triad_alert_log *alert_log;
+	void (*write)(struct triad_alert_log *, const struct item *, int64_t);
+	pthread_t thread;
+	bool has_thread;
+	pthread_mutex_t lock; /* of what follows */
+	pthread_cond_t filled;
+	bool stop;
+	unsigned burst; /* lines at once */
+	struct item queue[QUEUE_SIZE];
+	unsigned first, n;
+	unsigned n_at_once; /* so far */
+	struct rest rest;
+	uint64_t n_summarised;
+	struct item item; /* the one that is written; of the thread alone */
 };
 
 struct triad_alert_log {
 	struct triad_log *log;
-	pthread_t thread;
+	struct outlet to_log, to_file;
+
 	pthread_mutex_t lock; /* of what follows */
-	pthread_cond_t filled;
-	bool stop;
 	char path[TRIAD_CONF_PATH_SIZE];
-	unsigned burst;
-	struct item queue[QUEUE_SIZE];
-	unsigned first, n;
-	unsigned n_at_once; /* so far */
-	struct rest rest[N_OUTLETS];
 	struct triad_alert_log_status status;
 
-	/* Of the thread alone. */
-	struct item item; /* the one that is written */
-	int fd;           /* -1: none */
+	/* Of the file's thread alone. */
+	int fd; /* -1: none */
 	char open_path[TRIAD_CONF_PATH_SIZE];
 	char line[LINE_SIZE];
 	size_t line_length;
@@ -64,37 +73,65 @@ struct triad_alert_log {
 };
 
 static void *run(void *argument);
+static void log_item(struct triad_alert_log *, const struct item *, int64_t);
+static void file_item(struct triad_alert_log *, const struct item *, int64_t);
+
+/* --- life --- */
+
+static bool start_outlet(struct outlet *outlet, struct triad_alert_log *alert_log,
+	const char *name,
+	void (*write)(struct triad_alert_log *, const struct item *, int64_t))
+{
+	outlet->alert_log = alert_log;
+	outlet->write = write;
+	outlet->burst = UINT_MAX;
+	pthread_mutex_init(&outlet->lock, NULL);
+	triad_condition_init(&outlet->filled);
+	outlet->has_thread = !triad_thread_start(&outlet->thread, name, run, outlet);
+	return outlet->has_thread;
+}
+
+/* Returns false when its thread is stuck. */
+static bool end_outlet(struct outlet *outlet)
+{
+	pthread_mutex_lock(&outlet->lock);
+	outlet->stop = true;
+	pthread_cond_signal(&outlet->filled);
+	pthread_mutex_unlock(&outlet->lock);
+	return !outlet->has_thread || !triad_thread_join(outlet->thread, JOIN_US);
+}
 
 struct triad_alert_log *triad_alert_log_new(struct triad_log *log)
 {
 	struct triad_alert_log *alert_log = calloc(1, sizeof(*alert_log));
+	bool started;
 
 	if (!alert_log)
 		return NULL;
 	alert_log->log = log;
 	alert_log->fd = -1;
 	pthread_mutex_init(&alert_log->lock, NULL);
-	triad_condition_init(&alert_log->filled);
-	if (!triad_thread_start(&alert_log->thread, "triad-alerts", run, alert_log))
+	started = start_outlet(&alert_log->to_log, alert_log, "triad-alerts", log_item);
+	if (start_outlet(
+		    &alert_log->to_file, alert_log, "triad-alertfile", file_item) &&
+		started)
 		return alert_log;
-	free(alert_log);
+	triad_alert_log_free(alert_log);
 	return NULL;
 }
 
 void triad_alert_log_free(struct triad_alert_log *alert_log)
 {
+	bool log_ended, file_ended;
+
 	if (!alert_log)
 		return;
-	pthread_mutex_lock(&alert_log->lock);
-	alert_log->stop = true;
-	pthread_cond_signal(&alert_log->filled);
-	pthread_mutex_unlock(&alert_log->lock);
-	if (triad_thread_join(alert_log->thread, JOIN_US))
+	log_ended = end_outlet(&alert_log->to_log);
+	file_ended = end_outlet(&alert_log->to_file);
+	if (!log_ended || !file_ended)
 		return;
 	if (alert_log->fd >= 0)
 		close(alert_log->fd);
-	pthread_cond_destroy(&alert_log->filled);
-	pthread_mutex_destroy(&alert_log->lock);
 	free(alert_log);
 }
 
@@ -103,8 +140,10 @@ void triad_alert_log_configure(
 {
 	pthread_mutex_lock(&alert_log->lock);
 	memcpy(alert_log->path, conf->alerts.file, sizeof(alert_log->path));
-	alert_log->burst = conf->alerts.burst;
 	pthread_mutex_unlock(&alert_log->lock);
+	pthread_mutex_lock(&alert_log->to_log.lock);
+	alert_log->to_log.burst = conf->alerts.burst;
+	pthread_mutex_unlock(&alert_log->to_log.lock);
 }
 
 struct triad_alert_log_status triad_alert_log_status(struct triad_alert_log *alert_log)
@@ -114,74 +153,80 @@ struct triad_alert_log_status triad_alert_log_status(struct triad_alert_log *ale
 	pthread_mutex_lock(&alert_log->lock);
 	status = alert_log->status;
 	pthread_mutex_unlock(&alert_log->lock);
+	pthread_mutex_lock(&alert_log->to_log.lock);
+	status.n_summarised = alert_log->to_log.n_summarised;
+	pthread_mutex_unlock(&alert_log->to_log.lock);
 	return status;
 }
 
-/* --- the queue --- */
+/* --- the queues --- */
 
 /* Called with the lock. */
-static struct item *new_item(struct triad_alert_log *alert_log)
+static struct item *new_item(struct outlet *outlet)
 {
-	pthread_cond_signal(&alert_log->filled);
-	return &alert_log->queue[(alert_log->first + alert_log->n++) % QUEUE_SIZE];
+	pthread_cond_signal(&outlet->filled);
+	return &outlet->queue[(outlet->first + outlet->n++) % QUEUE_SIZE];
 }
 
-static void count_rest(struct rest *rest, enum triad_alert_change change,
+static void count_rest(struct outlet *outlet, enum triad_alert_change change,
 	const struct triad_alert *alert)
 {
-	rest->n[change]++;
-	rest->of[alert->findings[0].cause] += change == TRIAD_ALERT_RAISED;
+	outlet->rest.n[change]++;
+	outlet->rest.of[alert->findings[0].cause] += change == TRIAD_ALERT_RAISED;
+	outlet->n_summarised++;
+}
+
+static void offer(struct outlet *outlet, enum triad_alert_change change,
+	const struct triad_alert *alert)
+{
+	pthread_mutex_lock(&outlet->lock);
+	/* One place is kept for the rest. */
+	if (outlet->n_at_once < outlet->burst && outlet->n + 1 < QUEUE_SIZE) {
+		struct item *item = new_item(outlet);
+
+		outlet->n_at_once++;
+		item->is_rest = false;
+		item->change = change;
+		item->alert = *alert;
+	} else {
+		count_rest(outlet, change, alert);
+	}
+	pthread_mutex_unlock(&outlet->lock);
+}
+
+static void offer_rest(struct outlet *outlet)
+{
+	static const struct rest none;
+
+	pthread_mutex_lock(&outlet->lock);
+	outlet->n_at_once = 0;
+	/* A queue that is full of what came before: the next time, then. */
+	if (memcmp(outlet->rest.n, none.n, sizeof(none.n)) != 0 &&
+		outlet->n < QUEUE_SIZE) {
+		struct item *item = new_item(outlet);
+
+		item->is_rest = true;
+		item->rest = outlet->rest;
+		outlet->rest = none;
+	}
+	pthread_mutex_unlock(&outlet->lock);
 }
 
 static void take(
 	void *context, enum triad_alert_change change, const struct triad_alert *alert)
 {
 	struct triad_alert_log *alert_log = context;
-	bool has_room, has_line;
 
-	pthread_mutex_lock(&alert_log->lock);
-	has_room = alert_log->n + 1 < QUEUE_SIZE; /* one is kept for the rest */
-	has_line = has_room && alert_log->n_at_once < alert_log->burst;
-	alert_log->n_at_once++;
-	if (has_room) {
-		struct item *item = new_item(alert_log);
-
-		item->is_rest = false;
-		item->is_quiet = !has_line;
-		item->change = change;
-		item->alert = *alert;
-	} else {
-		count_rest(&alert_log->rest[IN_FILE], change, alert);
-	}
-	if (!has_line) {
-		count_rest(&alert_log->rest[IN_LOG], change, alert);
-		alert_log->status.n_summarised++;
-	}
-	pthread_mutex_unlock(&alert_log->lock);
-}
-
-static bool is_some(const struct rest *rest)
-{
-	static const struct rest none;
-
-	return memcmp(rest->n, none.n, sizeof(none.n)) != 0;
+	offer(&alert_log->to_log, change, alert);
+	offer(&alert_log->to_file, change, alert);
 }
 
 static void take_done(void *context)
 {
 	struct triad_alert_log *alert_log = context;
 
-	pthread_mutex_lock(&alert_log->lock);
-	alert_log->n_at_once = 0;
-	/* A queue that is full of what came before: the next time, then. */
-	if (is_some(&alert_log->rest[IN_LOG]) && alert_log->n < QUEUE_SIZE) {
-		struct item *item = new_item(alert_log);
-
-		item->is_rest = true;
-		memcpy(item->rest, alert_log->rest, sizeof(item->rest));
-		memset(alert_log->rest, 0, sizeof(alert_log->rest));
-	}
-	pthread_mutex_unlock(&alert_log->lock);
+	offer_rest(&alert_log->to_log);
+	offer_rest(&alert_log->to_file);
 }
 
 struct triad_alerts_sink triad_alert_log_sink(struct triad_alert_log *alert_log)
@@ -191,22 +236,34 @@ struct triad_alerts_sink triad_alert_log_sink(struct triad_alert_log *alert_log)
 }
 
 /* Waits for one; false at the end. */
-static bool take_item(struct triad_alert_log *alert_log)
+static bool take_item(struct outlet *outlet)
 {
 	bool some;
 
-	pthread_mutex_lock(&alert_log->lock);
-	while (!alert_log->n && !alert_log->stop)
-		triad_condition_wait(&alert_log->filled, &alert_log->lock, UINT64_MAX);
-	some = alert_log->n;
+	pthread_mutex_lock(&outlet->lock);
+	while (!outlet->n && !outlet->stop)
+		triad_condition_wait(&outlet->filled, &outlet->lock, UINT64_MAX);
+	some = outlet->n;
 	if (some) {
-		alert_log->item = alert_log->queue[alert_log->first];
-		alert_log->first = (alert_log->first + 1) % QUEUE_SIZE;
-		alert_log->n--;
+		outlet->item = outlet->queue[outlet->first];
+		outlet->first = (outlet->first + 1) % QUEUE_SIZE;
+		outlet->n--;
 	}
-	memcpy(alert_log->open_path, alert_log->path, sizeof(alert_log->open_path));
-	pthread_mutex_unlock(&alert_log->lock);
+	pthread_mutex_unlock(&outlet->lock);
 	return some;
+}
+
+static void *run(void *argument)
+{
+	struct outlet *outlet = argument;
+
+	while (take_item(outlet)) {
+		int64_t wall_offset_us =
+			(int64_t)(triad_clock_wall_us() - triad_clock_now_us());
+
+		outlet->write(outlet->alert_log, &outlet->item, wall_offset_us);
+	}
+	return NULL;
 }
 
 /* --- the log --- */
@@ -232,18 +289,18 @@ static void log_rest(struct triad_alert_log *alert_log, const struct rest *rest)
 		"%s; 'triadctl alerts' lists them", text);
 }
 
-static void log_item(struct triad_alert_log *alert_log, int64_t wall_offset_us)
+static void log_item(struct triad_alert_log *alert_log, const struct item *item,
+	int64_t wall_offset_us)
 {
-	const struct item *item = &alert_log->item;
 	char text[TRIAD_ALERT_TEXT_SIZE];
 
 	if (item->is_rest) {
-		log_rest(alert_log, &item->rest[IN_LOG]);
-	} else if (!item->is_quiet) {
-		triad_alert_format(
-			item->change, &item->alert, wall_offset_us, text, sizeof(text));
-		triad_log_write(alert_log->log, TRIAD_LOG_WARNING, "%s", text);
+		log_rest(alert_log, &item->rest);
+		return;
 	}
+	triad_alert_format(
+		item->change, &item->alert, wall_offset_us, text, sizeof(text));
+	triad_log_write(alert_log->log, TRIAD_LOG_WARNING, "%s", text);
 }
 
 /* --- the file --- */
@@ -275,9 +332,9 @@ static void put_rest(struct triad_json *json, const struct rest *rest)
 	triad_json_object_end(json);
 }
 
-static void make_line(struct triad_alert_log *alert_log, int64_t wall_offset_us)
+static void make_line(struct triad_alert_log *alert_log, const struct item *item,
+	int64_t wall_offset_us)
 {
-	const struct item *item = &alert_log->item;
 	struct triad_output output;
 	struct triad_json json;
 
@@ -285,7 +342,7 @@ static void make_line(struct triad_alert_log *alert_log, int64_t wall_offset_us)
 	triad_output_init(&output, append_line, alert_log);
 	triad_json_init(&json, &output);
 	if (item->is_rest)
-		put_rest(&json, &item->rest[IN_FILE]);
+		put_rest(&json, &item->rest);
 	else
 		triad_alert_json(&json, NULL, triad_alert_change_name(item->change),
 			&item->alert, wall_offset_us);
@@ -344,36 +401,24 @@ static void note_written(struct triad_alert_log *alert_log, int error)
 	alert_log->error_said = error;
 }
 
-static void file_item(struct triad_alert_log *alert_log, int64_t wall_offset_us)
+static void file_item(struct triad_alert_log *alert_log, const struct item *item,
+	int64_t wall_offset_us)
 {
 	int error;
 
+	pthread_mutex_lock(&alert_log->lock);
+	memcpy(alert_log->open_path, alert_log->path, sizeof(alert_log->open_path));
+	pthread_mutex_unlock(&alert_log->lock);
 	if (!alert_log->open_path[0]) {
 		if (alert_log->fd >= 0)
 			close(alert_log->fd);
 		alert_log->fd = -1;
 		return;
 	}
-	if (alert_log->item.is_rest && !is_some(&alert_log->item.rest[IN_FILE]))
-		return;
 	error = open_file(alert_log);
 	if (!error) {
-		make_line(alert_log, wall_offset_us);
+		make_line(alert_log, item, wall_offset_us);
 		error = write_line(alert_log);
 	}
 	note_written(alert_log, error);
-}
-
-static void *run(void *argument)
-{
-	struct triad_alert_log *alert_log = argument;
-
-	while (take_item(alert_log)) {
-		int64_t wall_offset_us =
-			(int64_t)(triad_clock_wall_us() - triad_clock_now_us());
-
-		log_item(alert_log, wall_offset_us);
-		file_item(alert_log, wall_offset_us);
-	}
-	return NULL;
 }

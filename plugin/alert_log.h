@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Where alerts go: OpenSM's log, syslog, a file of JSON lines.
  *
- * The PerfManager's thread leaves them in a queue; a thread of its own writes them, so
- * that a disk or a syslog that is stuck stops nothing else.  Of what comes at once, at
+ * The PerfManager's thread leaves them in two queues, for the log and for the file; a
+ * thread for each writes them, so that a disk or a syslog that is stuck stops nothing
+ * else.  Of what comes at once, at
  * the end of a sweep, the first [alerts] burst are lines in the log; the file has some
  * hundred; the rest is one line that says how many of what there were.  'triadctl
  * alerts' has them all.
@@ -29,11 +30,11 @@ struct triad_alert_log_status {
 	int file_error;          /* errno of the last try; 0: none */
 };
 
-/* Starts the thread.  NULL when memory or threads are short. */
+/* Starts the threads.  NULL when memory or threads are short. */
 struct triad_alert_log *triad_alert_log_new(struct triad_log *log);
 
-/* Ends the thread, in a second at most; one that is stuck in a write stays, and its
- * memory with it.  Accepts NULL. */
+/* Ends the threads, in a second each at most; one that is stuck in a write stays, and
+ * its memory with it.  Accepts NULL. */
 void triad_alert_log_free(struct triad_alert_log *alert_log);
 
 /* What alerts are given to. */

@@ -6,6 +6,7 @@ plugin_tests = \
 	tests/integration/test_console.py \
 	tests/integration/test_control_socket.py \
 	tests/integration/test_counters.py \
+	tests/integration/test_exports.py \
 	tests/integration/test_faults.py \
 	tests/integration/test_http.py \
 	tests/integration/test_lifecycle.py \
