@@ -11,7 +11,8 @@
 
 #include "tests/unit/run.h"
 
-static struct MHD_Daemon *daemon_;
+/* Those that gave up are never taken apart; they are kept, so as to be no leak. */
+static struct MHD_Daemon *daemons[3], *daemon_;
 static char reason[200];
 
 static enum MHD_Result suspend(void *context, struct MHD_Connection *connection,
@@ -58,6 +59,7 @@ START_TEST(test_guard_library_gives_up_caller_goes_on)
 		daemon_ = MHD_start_daemon(MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET, 0,
 			NULL, NULL, suspend, NULL, MHD_OPTION_END);
 		ck_assert_ptr_nonnull(daemon_);
+		daemons[i] = daemon_;
 		ck_assert_int_eq(
 			MHD_add_connection(daemon_, ends[0], &address, sizeof(address)),
 			MHD_YES);
