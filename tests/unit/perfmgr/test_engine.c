@@ -378,6 +378,19 @@ START_TEST(test_read_while_written_whole)
 }
 END_TEST
 
+/* Every second update is a reset, so that base and last value change at one time. */
+static void *reset_rows(void *argument)
+{
+	for (uint64_t n = 1; atomic_load(&writing); n++) {
+		struct triad_pma_reading reading = {
+			.has = 1, .raw = {n % 2 ? 30000 : 1}};
+
+		triad_engine_update(
+			engine, rows[0], TRIAD_PMA_PORT_COUNTERS, &reading, n);
+	}
+	return NULL;
+}
+
 START_TEST(test_total_while_written_never_goes_back)
 {
 	pthread_t writer;
@@ -387,7 +400,7 @@ START_TEST(test_total_while_written_never_goes_back)
 
 	ck_assert(triad_engine_read(engine, rows[0], &row));
 	atomic_store(&writing, true);
-	pthread_create(&writer, NULL, write_rows, NULL);
+	pthread_create(&writer, NULL, reset_rows, NULL);
 	while (n_changes < 200000) {
 		if (!triad_engine_total(engine, rows[0], row.node_guid, row.port,
 			    TRIAD_SYMBOL_ERROR_COUNTER, &total))
