@@ -208,6 +208,38 @@ START_TEST(test_pkey_match_cases)
 }
 END_TEST
 
+/* Gigabits of a link that is four lanes wide [IBA 14.2.5.6]. */
+static const struct {
+	uint8_t speed, speed_ext;
+	double data, signal;
+} rates[] = {
+	{1, 0, 8, 10},
+	{2, 0, 16, 20},
+	{4, 0, 32, 40},
+	{4, 1, 54.544, 56.25},
+	{4, 2, 100, 103.125},
+	{4, 4, 200, 212.5},
+	{4, 8, 400, 425},
+	{4, 16, 800, 850},
+	{0, 0, 0, 0},
+	{8, 0, 0, 0},
+	{0, 64, 0, 0},
+};
+
+START_TEST(test_port_rates_of_each_speed)
+{
+	struct triad_fabric_port port = {
+		.width = 2, .speed = rates[_i].speed, .speed_ext = rates[_i].speed_ext};
+
+	ck_assert_double_eq((double)triad_fabric_port_bps(&port), rates[_i].data * 1e9);
+	ck_assert_double_eq(
+		(double)triad_fabric_port_signal_bps(&port), rates[_i].signal * 1e9);
+	port.width = 3;
+	ck_assert_uint_eq(triad_fabric_port_bps(&port), 0);
+	ck_assert_uint_eq(triad_fabric_port_signal_bps(&port), 0);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *cases = tcase_create("fabric");
@@ -222,5 +254,7 @@ int main(void)
 	tcase_add_test(cases, test_name_too_long_cut);
 	tcase_add_test(cases, test_find_present_found_absent_none);
 	tcase_add_test(cases, test_pkey_match_cases);
+	tcase_add_loop_test(cases, test_port_rates_of_each_speed, 0,
+		(int)(sizeof(rates) / sizeof(rates[0])));
 	return run_cases(cases);
 }
