@@ -38,19 +38,19 @@ static unsigned n_bars(const struct triad_report *report)
 	return n < MAX_BARS ? (unsigned)n : MAX_BARS;
 }
 
-/* The least of 1, 2 or 5 times a power of ten that is no less. */
+/* The least round number that is no less. */
 static double round_up(double value)
 {
+	static const double round[] = {1, 1.5, 2, 3, 4, 5, 6, 8, 10};
 	double power;
+	unsigned i = 0;
 
 	if (value <= 0)
 		return 1;
 	power = pow(10, floor(log10(value)));
-	if (value <= power)
-		return power;
-	if (value <= 2 * power)
-		return 2 * power;
-	return value <= 5 * power ? 5 * power : 10 * power;
+	while (round[i] * power < value && round[i] < 10)
+		i++;
+	return round[i] * power;
 }
 
 static double greatest_bin(const struct triad_report *report)
@@ -151,7 +151,7 @@ static void put_bar(struct triad_output *output, const struct triad_link *link,
 	if (link->mbps)
 		triad_output_printf(output,
 			"<text x=\"%.1f\" y=\"%g\" font-size=\"10\">%.1f %%</text>\n",
-			peak + 6, y + BAR_HEIGHT - 2,
+			BAR_LEFT + link->mean_bps[way] * scale + 6, y + BAR_HEIGHT - 2,
 			link->mean_bps[way] / (double)link->mbps / 1e4);
 }
 
@@ -203,7 +203,7 @@ static void put_bars(const struct triad_report *report, struct triad_output *out
 		if (i + 1 == n_bars(report))
 			triad_output_printf(output,
 				"<text x=\"%g\" y=\"%g\" text-anchor=\"middle\" "
-				"fill=\"#666\">%g Gb/s</text>\n",
+				"fill=\"#666\">%.3g Gb/s</text>\n",
 				RIGHT - 60, y + BAR_STEP + 12, most / 1e9);
 	}
 }

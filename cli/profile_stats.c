@@ -304,16 +304,22 @@ static uint64_t begin_of_change(const struct triad_stats *stats,
 	return stats->since_us;
 }
 
+static double per_second(uint64_t words, uint64_t time_us)
+{
+	return (double)words * (double)TRIAD_US_PER_S / (double)time_us;
+}
+
 static void add_way(struct triad_stats *stats, struct triad_stats_port *port,
 	unsigned way, uint64_t change, uint64_t begin_us, uint64_t time_us)
 {
 	uint64_t early = 0, min = stats->collectors[stats->collector].min_change_words;
-	double rate;
+	double rate, mean;
 
 	if (begin_us > port->last_us)
 		early = change < min ? change : min;
-	rate = (double)(change - early) * (double)TRIAD_US_PER_S /
-		(double)(time_us - begin_us);
+	rate = per_second(change - early, time_us - begin_us);
+	mean = per_second(change, time_us - port->last_us);
+	rate = mean > rate ? mean : rate;
 	port->words[way] += change;
 	if (rate > port->peak[way]) {
 		port->peak[way] = rate;

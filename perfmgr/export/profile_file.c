@@ -164,15 +164,18 @@ static int cut(struct triad_profile_file *file, uint64_t size)
 	return 0;
 }
 
-/* A first frame that was never finished may not even have its first block. */
-static bool may_be_first_frame(const struct triad_profile_file *file)
+/* A first frame that was never finished, and is ours as far as it can be read.  One
+ * whose first block isn't whole can't be read at all, by anybody. */
+static bool is_torn_first_frame(const struct triad_profile_file *file)
 {
 	static const char magic[] = {0x28, (char)0xb5, 0x2f, (char)0xfd};
-	char octets[sizeof(magic)];
+	char octets[sizeof(magic)], text[sizeof(TRIAD_PROFILE_SIGNATURE) - 1];
 	ssize_t n = pread(file->fd, octets, sizeof(octets), 0);
 
-	return file->size < BEGINNING_SIZE && n > 0 &&
-		!memcmp(octets, magic, (size_t)n);
+	if (file->size >= BEGINNING_SIZE || n <= 0 || memcmp(octets, magic, (size_t)n))
+		return false;
+	return !memcmp(text, TRIAD_PROFILE_SIGNATURE,
+		read_beginning(file->fd, text, sizeof(text)));
 }
 
 static int mend(struct triad_profile_file *file)
@@ -187,7 +190,7 @@ static int mend(struct triad_profile_file *file)
 		return 0;
 	file->must_be_aside = file->size > TRIAD_PROFILE_WALK_OCTETS;
 	error = file->must_be_aside ? 0 : walk_frames(file, &whole);
-	if (error == ENODATA && !whole && may_be_first_frame(file))
+	if (error == ENODATA && !whole && is_torn_first_frame(file))
 		return cut(file, 0);
 	if (error && error != ENODATA && error != EILSEQ)
 		return error;
