@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "perfmgr/profile.h"
+#include "perfmgr/formats/profile.h"
 
 struct triad_profile_inputs;
 

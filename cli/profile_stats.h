@@ -33,7 +33,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "perfmgr/profile.h"
+#include "perfmgr/formats/profile.h"
 
 #define TRIAD_STATS_BINS 512
 #define TRIAD_STATS_MAX_COLLECTORS 1024

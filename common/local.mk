@@ -20,5 +20,6 @@ libtriad_la_SOURCES = \
 	common/log.c \
 	common/output.c \
 	common/text.c common/text.h \
+	common/thread.c \
 	common/threshold.c
 libtriad_la_LIBADD = $(GLIB_LIBS)

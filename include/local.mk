@@ -12,5 +12,6 @@ noinst_HEADERS += \
 	include/triad/log.h \
 	include/triad/mad.h \
 	include/triad/output.h \
+	include/triad/thread.h \
 	include/triad/threshold.h \
 	include/triad/wire.h

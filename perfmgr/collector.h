@@ -34,9 +34,9 @@
 #include <stdint.h>
 
 #include "perfmgr/engine.h"
-#include "perfmgr/sweep.h"
+#include "perfmgr/sweep/sweep.h"
 #include "perfmgr/view.h"
-#include "perfmgr/watch.h"
+#include "perfmgr/watch/watch.h"
 #include "triad/conf.h"
 #include "triad/fabric.h"
 #include "triad/log.h"

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <strings.h>
 
-#include "perfmgr/pma.h"
+#include "perfmgr/sweep/pma.h"
 
 #define EVENTS(name_, heading_, metric_, bits_, at_, select_)                          \
 	{                                                                              \

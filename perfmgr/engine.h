@@ -49,7 +49,7 @@
 #include <stdint.h>
 
 #include "perfmgr/counter.h"
-#include "perfmgr/pma.h"
+#include "perfmgr/sweep/pma.h"
 #include "triad/fabric.h"
 
 #define TRIAD_ENGINE_MAX_ROWS (1u << 22)

@@ -1,30 +1,30 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 libtriad_la_SOURCES += \
-	perfmgr/agents.c perfmgr/agents.h \
-	perfmgr/aggregate.c perfmgr/aggregate.h \
-	perfmgr/alert_store.c perfmgr/alert_store.h \
-	perfmgr/alert_text.c perfmgr/alert_text.h \
-	perfmgr/alerts.c perfmgr/alerts.h \
-	perfmgr/answers.c perfmgr/answers.h \
 	perfmgr/collector.c perfmgr/collector.h \
 	perfmgr/counter.c perfmgr/counter.h \
 	perfmgr/engine.c perfmgr/engine.h \
-	perfmgr/exposition.c perfmgr/exposition.h \
+	perfmgr/formats/aggregate.c perfmgr/formats/aggregate.h \
+	perfmgr/formats/exposition.c perfmgr/formats/exposition.h \
+	perfmgr/formats/http_request.c perfmgr/formats/http_request.h \
+	perfmgr/formats/metrics.c perfmgr/formats/metrics.h \
+	perfmgr/formats/profile.c perfmgr/formats/profile.h \
+	perfmgr/formats/sflow.c perfmgr/formats/sflow.h \
+	perfmgr/formats/sflow_schedule.c perfmgr/formats/sflow_schedule.h \
 	perfmgr/groups.c perfmgr/groups.h \
-	perfmgr/histogram.c perfmgr/histogram.h \
-	perfmgr/histograms.c perfmgr/histograms.h \
-	perfmgr/http_request.c perfmgr/http_request.h \
-	perfmgr/limits.c perfmgr/limits.h \
-	perfmgr/losses.c perfmgr/losses.h \
-	perfmgr/metrics.c perfmgr/metrics.h \
-	perfmgr/plan.c perfmgr/plan.h \
-	perfmgr/pma.c perfmgr/pma.h \
-	perfmgr/profile.c perfmgr/profile.h \
 	perfmgr/rows.c perfmgr/rows.h \
 	perfmgr/sa_topology.c perfmgr/sa_topology.h \
-	perfmgr/sflow.c perfmgr/sflow.h \
-	perfmgr/sflow_schedule.c perfmgr/sflow_schedule.h \
-	perfmgr/sweep.c perfmgr/sweep.h \
+	perfmgr/sweep/agents.c perfmgr/sweep/agents.h \
+	perfmgr/sweep/answers.c perfmgr/sweep/answers.h \
+	perfmgr/sweep/plan.c perfmgr/sweep/plan.h \
+	perfmgr/sweep/pma.c perfmgr/sweep/pma.h \
+	perfmgr/sweep/sweep.c perfmgr/sweep/sweep.h \
+	perfmgr/sweep/window.h \
 	perfmgr/view.c perfmgr/view.h \
-	perfmgr/watch.c perfmgr/watch.h \
-	perfmgr/window.h
+	perfmgr/watch/alert_store.c perfmgr/watch/alert_store.h \
+	perfmgr/watch/alert_text.c perfmgr/watch/alert_text.h \
+	perfmgr/watch/alerts.c perfmgr/watch/alerts.h \
+	perfmgr/watch/histogram.c perfmgr/watch/histogram.h \
+	perfmgr/watch/histograms.c perfmgr/watch/histograms.h \
+	perfmgr/watch/limits.c perfmgr/watch/limits.h \
+	perfmgr/watch/losses.c perfmgr/watch/losses.h \
+	perfmgr/watch/watch.c perfmgr/watch/watch.h

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "common/text.h"
-#include "perfmgr/alert_text.h"
-#include "plugin/thread.h"
+#include "perfmgr/watch/alert_text.h"
+#include "triad/thread.h"
 #include "triad/clock.h"
 #include "triad/json.h"
 

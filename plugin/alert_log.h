@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "perfmgr/alerts.h"
+#include "perfmgr/watch/alerts.h"
 #include "triad/conf.h"
 #include "triad/log.h"
 

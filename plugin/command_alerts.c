@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "perfmgr/alert_text.h"
-#include "perfmgr/watch.h"
+#include "perfmgr/watch/alert_text.h"
+#include "perfmgr/watch/watch.h"
 #include "plugin/command_ports.h"
 #include "plugin/instance.h"
 #include "triad/clock.h"

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "perfmgr/watch.h"
+#include "perfmgr/watch/watch.h"
 #include "plugin/command_format.h"
 #include "plugin/command_ports.h"
 #include "plugin/instance.h"

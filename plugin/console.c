@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "plugin/console_session.h"
-#include "plugin/thread.h"
+#include "triad/thread.h"
 
 #define MAX_SESSIONS 8
 /* After a user who could not be accepted. */

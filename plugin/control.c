@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "plugin/control_file.h"
-#include "plugin/thread.h"
+#include "triad/thread.h"
 #include "triad/control.h"
 
 /* After a client that could not be accepted. */

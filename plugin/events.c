@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "plugin/thread.h"
+#include "triad/thread.h"
 
 #define RING_SIZE 256u
 #define TRAPS_SIZE 64u

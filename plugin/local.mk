@@ -31,7 +31,6 @@ libosmtriad_la_SOURCES = \
 	plugin/sa.c plugin/sa.h \
 	plugin/snapshot.c plugin/snapshot.h \
 	plugin/standby.c plugin/standby.h \
-	plugin/thread.c plugin/thread.h \
 	plugin/umad.c plugin/umad.h \
 	plugin/worker.c plugin/worker.h
 libosmtriad_la_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)

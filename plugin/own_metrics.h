@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#include "perfmgr/metrics.h"
+#include "perfmgr/formats/metrics.h"
 
 struct triad_plugin;
 

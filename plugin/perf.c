@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plugin/thread.h"
+#include "triad/thread.h"
 #include "plugin/umad.h"
 #include "triad/clock.h"
 

@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "plugin/thread.h"
+#include "triad/thread.h"
 #include "triad/clock.h"
 
 /* How often it looks whether a sweep has ended. */

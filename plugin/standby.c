@@ -9,7 +9,7 @@
 
 #include "perfmgr/sa_topology.h"
 #include "plugin/sa.h"
-#include "plugin/thread.h"
+#include "triad/thread.h"
 #include "triad/clock.h"
 
 /* Without a report the tables are read again so often. */

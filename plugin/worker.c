@@ -10,7 +10,7 @@
 #include "plugin/sm_state.h"
 #include "plugin/snapshot.h"
 #include "plugin/standby.h"
-#include "plugin/thread.h"
+#include "triad/thread.h"
 #include "triad/clock.h"
 
 /* How often the worker looks around when nothing happens. */

@@ -26,7 +26,7 @@
 
 #include "perfmgr/export/http_guard.h"
 #include "perfmgr/export/http_server.h"
-#include "plugin/thread.h"
+#include "triad/thread.h"
 #include "triad/clock.h"
 
 #define CONNECTION_MEMORY (64u * 1024)

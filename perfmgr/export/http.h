@@ -34,7 +34,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "perfmgr/metrics.h"
+#include "perfmgr/formats/metrics.h"
 #include "perfmgr/view.h"
 #include "triad/lists.h"
 #include "triad/log.h"

@@ -6,7 +6,7 @@
 #include <zlib.h>
 
 #include "perfmgr/export/http_server.h"
-#include "perfmgr/http_request.h"
+#include "perfmgr/formats/http_request.h"
 #include "triad/clock.h"
 
 #define PIECE_SIZE (32 * 1024)

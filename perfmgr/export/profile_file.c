@@ -14,7 +14,7 @@
 
 #include "perfmgr/export/profile_old.h"
 #include "perfmgr/export/zstd_frame.h"
-#include "perfmgr/profile.h"
+#include "perfmgr/formats/profile.h"
 
 /* What of a file's beginning is looked at: more than a block, so that the first line
  * can be read whatever the block's size is. */

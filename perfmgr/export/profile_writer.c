@@ -10,10 +10,10 @@
 
 #include <zstd.h>
 
-#include "perfmgr/aggregate.h"
+#include "perfmgr/formats/aggregate.h"
 #include "perfmgr/export/profile_file.h"
 #include "perfmgr/export/profile_old.h"
-#include "perfmgr/profile.h"
+#include "perfmgr/formats/profile.h"
 #include "triad/clock.h"
 
 #define OCTETS_PER_WORD 4

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "perfmgr/sflow.h"
+#include "perfmgr/formats/sflow.h"
 #include "triad/clock.h"
 
 /* Between two looks at what is due, so that datagrams are full: the shortest, and the

@@ -3,9 +3,9 @@
  *
  * Model: the owner's thread calls triad_sflow_sender_run() with the PerfManager's view,
  * and sleeps as long as that says.  Each call encodes the ports that became due
- * (perfmgr/sflow_schedule.h), and sends every datagram to every collector: they see the
- * same sequence numbers, and one that a datagram didn't reach sees a gap.  No sample
- * waits for others longer than the 50 ms after which the next call may be.
+ * (perfmgr/formats/sflow_schedule.h), and sends every datagram to every collector: they
+ * see the same sequence numbers, and one that a datagram didn't reach sees a gap.  No
+ * sample waits for others longer than the 50 ms after which the next call may be.
  *
  * What is sent are the engine's totals, which no reset of hardware takes back.  A port
  * that did not answer when it was last asked gives no sample ("skipped"): the same
@@ -31,7 +31,7 @@
 #include <stdint.h>
 
 #include "perfmgr/export/udp.h"
-#include "perfmgr/sflow_schedule.h"
+#include "perfmgr/formats/sflow_schedule.h"
 #include "perfmgr/view.h"
 #include "triad/address.h"
 #include "triad/log.h"

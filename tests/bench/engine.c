@@ -20,7 +20,7 @@
 #include <string.h>
 
 #include "perfmgr/engine.h"
-#include "perfmgr/watch.h"
+#include "perfmgr/watch/watch.h"
 #include "tests/sim/fabrics.h"
 #include "triad/clock.h"
 

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "perfmgr/pma.h"
+#include "perfmgr/sweep/pma.h"
 #include "plugin/umad.h"
 #include "triad/clock.h"
 

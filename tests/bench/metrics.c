@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "perfmgr/metrics.h"
+#include "perfmgr/formats/metrics.h"
 #include "tests/sim/views.h"
 #include "triad/clock.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "common/text.h"
-#include "perfmgr/http_request.h"
+#include "perfmgr/formats/http_request.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

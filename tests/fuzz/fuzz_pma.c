@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "perfmgr/sweep.h"
+#include "perfmgr/sweep/sweep.h"
 #include "tests/sim/fabrics.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "perfmgr/profile.h"
+#include "perfmgr/formats/profile.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

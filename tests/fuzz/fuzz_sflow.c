@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "perfmgr/sflow.h"
+#include "perfmgr/formats/sflow.h"
 #include "tests/sim/sflow_decode.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

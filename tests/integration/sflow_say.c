@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "perfmgr/export/sflow_sender.h"
-#include "perfmgr/sflow.h"
+#include "perfmgr/formats/sflow.h"
 #include "tests/sim/fabrics.h"
 #include "triad/clock.h"
 

@@ -58,5 +58,5 @@ tests_lab_liblocker_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 
 # The HTTP server without a plugin around it.
 check_PROGRAMS += tests/lab/http_server
-tests_lab_http_server_SOURCES = tests/lab/http_server.c plugin/thread.c
+tests_lab_http_server_SOURCES = tests/lab/http_server.c
 tests_lab_http_server_LDADD = $(LDADD)

@@ -44,11 +44,11 @@ tests_unit_perfmgr_test_http_guard_CFLAGS = $(AM_CFLAGS) $(MICROHTTPD_CFLAGS)
 tests_unit_perfmgr_test_http_guard_LDADD = libtriadexport.la $(MICROHTTPD_LIBS) $(LDADD)
 
 tests_unit_plugin_test_events_SOURCES = \
-	tests/unit/plugin/test_events.c plugin/events.c plugin/thread.c
+	tests/unit/plugin/test_events.c plugin/events.c
 tests_unit_plugin_test_perf_SOURCES = \
-	tests/unit/plugin/test_perf.c plugin/perf.c plugin/thread.c
+	tests/unit/plugin/test_perf.c plugin/perf.c
 tests_unit_plugin_test_sflow_SOURCES = \
-	tests/unit/plugin/test_sflow.c plugin/sflow.c plugin/thread.c
+	tests/unit/plugin/test_sflow.c plugin/sflow.c
 
 if HAVE_CHECK
 check_PROGRAMS += $(unit_tests)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "perfmgr/aggregate.h"
+#include "perfmgr/formats/aggregate.h"
 
 #include <errno.h>
 #include <time.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Alerts, through a collector on simulated agents. */
-#include "perfmgr/alerts.h"
+#include "perfmgr/watch/alerts.h"
 
 #include "tests/unit/perfmgr/bed.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "perfmgr/histogram.h"
+#include "perfmgr/watch/histogram.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Histograms of all scopes, and port groups, through a collector on simulated agents;
  * against rates that the test worked out itself. */
-#include "perfmgr/histograms.h"
+#include "perfmgr/watch/histograms.h"
 
 #include <errno.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "perfmgr/http_request.h"
+#include "perfmgr/formats/http_request.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "perfmgr/losses.h"
+#include "perfmgr/watch/losses.h"
 
 #include "tests/sim/fabrics.h"
 #include "tests/unit/run.h"

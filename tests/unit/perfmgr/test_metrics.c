@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "perfmgr/metrics.h"
+#include "perfmgr/formats/metrics.h"
 #include "tests/sim/fabrics.h"
 #include "tests/sim/views.h"
 #include "tests/unit/run.h"

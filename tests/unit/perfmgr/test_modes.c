@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "perfmgr/window.h"
+#include "perfmgr/sweep/window.h"
 #include "tests/unit/perfmgr/bed.h"
 
 /* MADs of one more sweep. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "perfmgr/pma.h"
+#include "perfmgr/sweep/pma.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "perfmgr/profile.h"
+#include "perfmgr/formats/profile.h"
 
 #include <string.h>
 #include <time.h>

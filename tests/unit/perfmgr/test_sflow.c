@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "perfmgr/sflow.h"
+#include "perfmgr/formats/sflow.h"
 
 #include <string.h>
 #include <sys/socket.h>

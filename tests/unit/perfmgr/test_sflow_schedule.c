@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "perfmgr/sflow_schedule.h"
+#include "perfmgr/formats/sflow_schedule.h"
 
 #include <errno.h>
 #include <string.h>
 #include <time.h>
 
-#include "perfmgr/sflow.h"
+#include "perfmgr/formats/sflow.h"
 #include "tests/unit/run.h"
 
 #define S UINT64_C(1000000)

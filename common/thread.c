@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "triad/thread.h"
+
+#include <signal.h>
+#include <time.h>
+
+#include "triad/clock.h"
+
+#define STACK_SIZE (512 * 1024)
+
+int triad_thread_start(
+	pthread_t *thread, const char *name, void *(*run)(void *), void *argument)
+{
+	sigset_t all, before;
+	pthread_attr_t attributes;
+	int error;
+
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, STACK_SIZE);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	error = pthread_create(thread, &attributes, run, argument);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attributes);
+	if (!error)
+		pthread_setname_np(*thread, name);
+	return error;
+}
+
+int triad_thread_join(pthread_t thread, uint64_t wait_us)
+{
+	uint64_t until_us = triad_clock_now_us() + wait_us;
+	struct timespec until = {
+		.tv_sec = (time_t)(until_us / TRIAD_US_PER_S),
+		.tv_nsec = (long)(until_us % TRIAD_US_PER_S * 1000),
+	};
+
+	return pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &until);
+}
+
+void triad_condition_init(pthread_cond_t *condition)
+{
+	pthread_condattr_t attributes;
+
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(condition, &attributes);
+	pthread_condattr_destroy(&attributes);
+}
+
+int triad_condition_wait(
+	pthread_cond_t *condition, pthread_mutex_t *mutex, uint64_t until_us)
+{
+	struct timespec until = {
+		.tv_sec = (time_t)(until_us / TRIAD_US_PER_S),
+		.tv_nsec = (long)(until_us % TRIAD_US_PER_S * 1000),
+	};
+
+	if (until_us == UINT64_MAX)
+		return pthread_cond_wait(condition, mutex);
+	return pthread_cond_timedwait(condition, mutex, &until);
+}

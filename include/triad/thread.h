@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Threads of ours, in OpenSM's process.
+ *
+ * They block every signal, so that OpenSM's handlers run where OpenSM expects them,
+ * and have a small stack and a name that ps and gdb show. */
+#ifndef TRIAD_THREAD_H
+#define TRIAD_THREAD_H
+
+#include <pthread.h>
+#include <stdint.h>
+
+/* 'name' has at most 15 characters.  Returns 0 or an errno. */
+int triad_thread_start(
+	pthread_t *thread, const char *name, void *(*run)(void *), void *argument);
+
+/* Joins the thread, waiting for 'wait_us' at most.  Returns 0, or ETIMEDOUT: it still
+ * runs, and what it uses must stay. */
+int triad_thread_join(pthread_t thread, uint64_t wait_us);
+
+/* A condition variable on the monotonic clock. */
+void triad_condition_init(pthread_cond_t *condition);
+
+/* Waits until signalled or 'until_us' (monotonic; UINT64_MAX: for ever).  Returns 0
+ * or ETIMEDOUT. */
+int triad_condition_wait(
+	pthread_cond_t *condition, pthread_mutex_t *mutex, uint64_t until_us);
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "perfmgr/formats/aggregate.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "perfmgr/engine.h"
+
+#define FIRST_ROWS 1024u
+
+/* All zeros: nothing was told.  There is no node with GUID 0. */
+struct told {
+	uint64_t node_guid;
+	uint64_t xmit_words, rcv_words;
+	uint32_t watched;
+	uint8_t port;
+};
+
+_Static_assert(sizeof(struct told) == 32, "two to a cache line");
+
+struct triad_aggregate {
+	struct told *told;
+	uint32_t n;
+};
+
+struct triad_aggregate *triad_aggregate_new(void)
+{
+	return calloc(1, sizeof(struct triad_aggregate));
+}
+
+void triad_aggregate_free(struct triad_aggregate *aggregate)
+{
+	if (!aggregate)
+		return;
+	free(aggregate->told);
+	free(aggregate);
+}
+
+/* Twice as many as before, so that a fabric found port by port is copied seldom. */
+static int make_room(struct triad_aggregate *aggregate, uint32_t row)
+{
+	uint32_t n = aggregate->n ? aggregate->n : FIRST_ROWS;
+	struct told *told;
+
+	if (row < aggregate->n)
+		return 0;
+	if (row >= TRIAD_ENGINE_MAX_ROWS)
+		return EOVERFLOW;
+	while (n <= row)
+		n *= 2;
+	told = realloc(aggregate->told, n * sizeof(*told));
+	if (!told)
+		return ENOMEM;
+	memset(told + aggregate->n, 0, (n - aggregate->n) * sizeof(*told));
+	aggregate->told = told;
+	aggregate->n = n;
+	return 0;
+}
+
+static bool is_due(const struct told *told, const struct triad_aggregate_port *port,
+	uint64_t min_change_words)
+{
+	uint64_t xmit, rcv;
+
+	if (told->node_guid != port->node_guid || told->port != port->port ||
+		told->watched != port->watched || port->xmit_words < told->xmit_words ||
+		port->rcv_words < told->rcv_words)
+		return true;
+	xmit = port->xmit_words - told->xmit_words;
+	rcv = port->rcv_words - told->rcv_words;
+	/* Not xmit + rcv, which may be over 64 bits. */
+	return xmit > min_change_words || rcv > min_change_words - xmit;
+}
+
+int triad_aggregate_take(struct triad_aggregate *aggregate, uint32_t row,
+	const struct triad_aggregate_port *port, uint64_t min_change_words, bool *due)
+{
+	int error = make_room(aggregate, row);
+	struct told *told;
+
+	*due = true;
+	if (error)
+		return error;
+	told = &aggregate->told[row];
+	*due = is_due(told, port, min_change_words);
+	if (*due)
+		*told = (struct told){
+			.node_guid = port->node_guid,
+			.xmit_words = port->xmit_words,
+			.rcv_words = port->rcv_words,
+			.watched = port->watched,
+			.port = port->port,
+		};
+	return 0;
+}
+
+void triad_aggregate_forget(struct triad_aggregate *aggregate)
+{
+	if (aggregate->n)
+		memset(aggregate->told, 0, aggregate->n * sizeof(*aggregate->told));
+}
+
+size_t triad_aggregate_octets(const struct triad_aggregate *aggregate)
+{
+	return sizeof(*aggregate) + aggregate->n * sizeof(*aggregate->told);
+}

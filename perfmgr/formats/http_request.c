@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "perfmgr/formats/http_request.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "common/text.h"
+#include "triad/lists.h"
+
+/* --- arguments --------------------------------------------------------- */
+
+static bool refuse(char *reason, size_t size, const char *what, const char *value,
+	const char *allowed)
+{
+	snprintf(reason, size, "%s '%.64s': %s", what, value, allowed);
+	triad_text_clean(reason);
+	return false;
+}
+
+static bool add_node(struct triad_metrics_filter *filter, bool is_switch,
+	const char *value, char *reason, size_t size)
+{
+	struct triad_metrics_node *node = &filter->nodes[filter->n_nodes];
+
+	if (filter->n_nodes == TRIAD_METRICS_MAX_NODES)
+		return refuse(reason, size, "too many nodes with", value,
+			"at most 8 may be named");
+	if (!*value || strlen(value) >= sizeof(node->pattern))
+		return refuse(reason, size, "no node can be", value,
+			"a name's pattern has 1 to 64 characters");
+	/* As in triad.conf: ';' stands between two, and can't be in one. */
+	if (strchr(value, ';'))
+		return refuse(reason, size, "more than one node in", value,
+			"write the argument once for each");
+	if (!triad_nodes_check(value, reason, size)) {
+		triad_text_clean(reason);
+		return false;
+	}
+	*node = (struct triad_metrics_node){.is_switch = is_switch};
+	if (!triad_text_guid(value, &node->guid))
+		strcpy(node->pattern, value);
+	filter->n_nodes++;
+	return true;
+}
+
+static bool add_type(struct triad_metrics_filter *filter, const char *value,
+	char *reason, size_t size)
+{
+	for (unsigned i = TRIAD_NODE_CA; i <= TRIAD_NODE_ROUTER; i++)
+		if (!strcmp(value, triad_node_type_name(i))) {
+			filter->types |= 1u << i;
+			return true;
+		}
+	return refuse(
+		reason, size, "no type", value, "there are ca, switch and router");
+}
+
+static bool add_counter(struct triad_metrics_filter *filter, const char *value,
+	char *reason, size_t size)
+{
+	int counter = triad_counter_find(value);
+
+	if (counter < 0)
+		return refuse(reason, size, "no counter", value,
+			"it must be an IBA name such as PortXmitData");
+	filter->counters |= 1u << counter;
+	return true;
+}
+
+bool triad_http_argument(struct triad_metrics_filter *filter, const char *name,
+	const char *value, char *reason, size_t size)
+{
+	value = value ? value : "";
+	if (!strcmp(name, "node") || !strcmp(name, "switch"))
+		return add_node(filter, *name == 's', value, reason, size);
+	if (!strcmp(name, "type"))
+		return add_type(filter, value, reason, size);
+	if (!strcmp(name, "counter"))
+		return add_counter(filter, value, reason, size);
+	return refuse(reason, size, "no argument", name,
+		"there are node, switch, type and counter");
+}
+
+/* --- lists in headers -------------------------------------------------- */
+
+struct slice {
+	const char *at;
+	size_t length;
+};
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+static struct slice trim(const char *at, size_t length)
+{
+	for (; length && is_blank(*at); at++)
+		length--;
+	while (length && is_blank(at[length - 1]))
+		length--;
+	return (struct slice){at, length};
+}
+
+/* Takes off 'rest' what stands before the next 'separator' outside of quotes.  False
+ * when nothing is left. */
+static bool next_part(struct slice *rest, char separator, struct slice *part)
+{
+	bool quoted = false;
+	size_t n;
+
+	if (!rest->length)
+		return false;
+	for (n = 0; n < rest->length && (quoted || rest->at[n] != separator); n++) {
+		if (quoted && rest->at[n] == '\\' && n + 1 < rest->length)
+			n++;
+		else if (rest->at[n] == '"')
+			quoted = !quoted;
+	}
+	*part = trim(rest->at, n);
+	n += n < rest->length;
+	rest->at += n;
+	rest->length -= n;
+	return true;
+}
+
+static bool equals(struct slice slice, const char *word)
+{
+	return slice.length == strlen(word) &&
+		!strncasecmp(slice.at, word, slice.length);
+}
+
+/* "name=value", the value perhaps in quotes. */
+static void split_parameter(
+	struct slice parameter, struct slice *name, struct slice *value)
+{
+	const char *equal = memchr(parameter.at, '=', parameter.length);
+	size_t n = equal ? (size_t)(equal - parameter.at) : parameter.length;
+
+	*name = trim(parameter.at, n);
+	n += equal != NULL;
+	*value = trim(parameter.at + n, parameter.length - n);
+	if (value->length >= 2 && value->at[0] == '"' &&
+		value->at[value->length - 1] == '"') {
+		value->at++;
+		value->length -= 2;
+	}
+}
+
+/* A weight in thousandths: "0.75" is 750.  What is none counts as 0. */
+static unsigned parse_weight(struct slice text)
+{
+	unsigned weight = 0, digit = 1000;
+
+	for (size_t i = 0; i < text.length; i++) {
+		if (i == 1 ? text.at[i] != '.' : text.at[i] < '0' || text.at[i] > '9')
+			return 0;
+		if (i != 1) {
+			weight += (unsigned)(text.at[i] - '0') * digit;
+			digit /= 10;
+		}
+	}
+	return text.length && weight <= 1000 ? weight : 0;
+}
+
+struct item {
+	struct slice name;
+	struct slice version;
+	unsigned weight;
+};
+
+static bool next_item(struct slice *rest, struct item *item)
+{
+	struct slice all, part, name, value;
+
+	if (!next_part(rest, ',', &all))
+		return false;
+	*item = (struct item){.weight = 1000};
+	(void)next_part(&all, ';', &item->name);
+	while (next_part(&all, ';', &part)) {
+		split_parameter(part, &name, &value);
+		if (equals(name, "q"))
+			item->weight = parse_weight(value);
+		else if (equals(name, "version"))
+			item->version = value;
+	}
+	return true;
+}
+
+static unsigned greater(unsigned a, unsigned b)
+{
+	return a > b ? a : b;
+}
+
+enum triad_exposition_format triad_http_format(const char *accept)
+{
+	struct slice rest = {accept, accept ? strlen(accept) : 0};
+	unsigned open = 0, text = 0;
+	struct item item;
+
+	while (next_item(&rest, &item)) {
+		if (equals(item.name, "application/openmetrics-text") &&
+			(!item.version.length || equals(item.version, "1.0.0")))
+			open = greater(open, item.weight);
+		else if (equals(item.name, "text/plain") ||
+			equals(item.name, "text/*") || equals(item.name, "*/*"))
+			text = greater(text, item.weight);
+	}
+	return open && open >= text ? TRIAD_EXPOSITION_OPENMETRICS
+				    : TRIAD_EXPOSITION_TEXT;
+}
+
+bool triad_http_takes_gzip(const char *accept_encoding)
+{
+	struct slice rest = {
+		accept_encoding, accept_encoding ? strlen(accept_encoding) : 0};
+	bool named = false, takes = false;
+	struct item item;
+
+	while (next_item(&rest, &item)) {
+		if (equals(item.name, "gzip") || equals(item.name, "x-gzip")) {
+			takes = named ? takes || item.weight : item.weight;
+			named = true;
+		} else if (equals(item.name, "*") && !named) {
+			takes = item.weight;
+		}
+	}
+	return takes;
+}
+
+/* --- tokens ------------------------------------------------------------ */
+
+bool triad_http_has_token(const char *authorization, const char *token)
+{
+	size_t n_token = strlen(token), n;
+	unsigned char differs;
+
+	if (!authorization || strncasecmp(authorization, "Bearer ", 7) || !n_token)
+		return false;
+	authorization += 7 + strspn(authorization + 7, " ");
+	n = strlen(authorization);
+	differs = n != n_token;
+	/* As many turns as the client sent octets, whatever the token is. */
+	for (size_t i = 0; i < n; i++)
+		differs |= (unsigned char)(authorization[i] ^ token[i % n_token]);
+	return !differs;
+}

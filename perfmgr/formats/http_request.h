@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What a client asks of the metrics by HTTP: its headers and arguments.
+ *
+ *     /metrics?switch=spine-*&counter=PortXmitData&counter=PortRcvData
+ *
+ *     node=      GUID of a node or of its port, or a shell pattern of its name
+ *     switch=    the same, for switches
+ *     type=      ca, switch, router
+ *     counter=   IBA name of a counter, case ignored: counters alone
+ *
+ * Each may be there several times; nodes, types and counters that fit any are written.
+ *
+ * libmicrohttpd takes HTTP apart; here are only values.  They come from anybody who can
+ * reach the port, so whatever they hold does no harm.
+ *
+ * Thread-safety: functions without state.  Memory: no allocation.
+ * Source: RFC 9110 12.5 (Accept, Accept-Encoding), 11.4; RFC 6750 2.1 (Bearer). */
+#ifndef TRIAD_PERFMGR_HTTP_REQUEST_H
+#define TRIAD_PERFMGR_HTTP_REQUEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "perfmgr/formats/metrics.h"
+
+/* Adds one argument.  Returns false with a sentence in 'reason' (which shows nothing
+ * but printable characters) for one that isn't understood. */
+bool triad_http_argument(struct triad_metrics_filter *filter, const char *name,
+	const char *value, char *reason, size_t size);
+
+/* The format that 'accept' (a header's value, or NULL) likes best: OpenMetrics only if
+ * it is named, in version 1.0.0 or none. */
+enum triad_exposition_format triad_http_format(const char *accept);
+
+/* True when 'accept_encoding' (or NULL) takes gzip. */
+bool triad_http_takes_gzip(const char *accept_encoding);
+
+/* True when 'authorization' (or NULL) is "Bearer TOKEN".  The time it takes tells
+ * nothing of 'token'. */
+bool triad_http_has_token(const char *authorization, const char *token);
+
+#endif

@@ -1,0 +1,593 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "perfmgr/formats/metrics.h"
+
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "perfmgr/groups.h"
+
+/* The most that one step writes: a header and a line with two node names, each octet of
+ * them escaped, or with labels of the caller's. */
+#define STEP_SIZE 2048
+#define NAME_SIZE 96
+
+/* --- what there is ----------------------------------------------------- */
+
+static const struct kind {
+	enum triad_node_type type;
+	const char *name;
+} kinds[] = {
+	{TRIAD_NODE_SWITCH, "switch"},
+	{TRIAD_NODE_CA, "hca"},
+	{TRIAD_NODE_ROUTER, "router"},
+};
+#define N_KINDS (sizeof(kinds) / sizeof(kinds[0]))
+
+/* Of each kind: a family for each counter, then these. */
+enum { RATE = TRIAD_N_COUNTERS, RAW_RATE, INFO, UPLINK_INFO, TIMEOUT, N_FAMILIES };
+
+static const struct family {
+	enum triad_metric_type type;
+	const char *name;    /* behind "infiniband_hca_" */
+	const char *help[2]; /* before and behind the kind */
+} families[N_FAMILIES] = {
+	[RATE] = {TRIAD_METRIC_GAUGE, "rate_bytes_per_second",
+		{"Data that the link of a ", " port carries each way."}},
+	[RAW_RATE] = {TRIAD_METRIC_GAUGE, "raw_rate_bytes_per_second",
+		{"Data and coding that the link of a ", " port carries each way."}},
+	[INFO] = {TRIAD_METRIC_INFO, "", {"Name and LID of a ", "."}},
+	[UPLINK_INFO] = {TRIAD_METRIC_INFO, "uplink",
+		{"What a ", " port is connected to."}},
+	[TIMEOUT] = {TRIAD_METRIC_GAUGE, "collect_timeout",
+		{"1 when a port of the ", " did not answer when it was last asked."}},
+};
+
+/* Where the text is. */
+enum stage { OWN, PORTS, TOTALS, END, DONE };
+
+struct triad_metrics {
+	enum triad_exposition_format format;
+	struct triad_view *view;
+	struct triad_metrics_filter filter;
+	uint8_t *wanted; /* bit for each node of the fabric; NULL: all */
+	struct triad_metric *own;
+	size_t n_own;
+	/* where it stands */
+	enum stage stage;
+	size_t next_own;
+	unsigned kind, family;
+	uint32_t port;
+	bool has_header;      /* of the family */
+	char name[NAME_SIZE]; /* of the family */
+	uint64_t guid;        /* that 'prefix' has, when it has a length */
+	char prefix[2 * NAME_SIZE];
+	size_t prefix_length;
+	uint32_t n_asked[N_KINDS],
+		n_silent[N_KINDS]; /* samples of TIMEOUT, those at 1 */
+	/* what was written and has not been handed over */
+	size_t pending_at, pending_size;
+	char pending[STEP_SIZE];
+};
+
+/* --- lines ------------------------------------------------------------- */
+
+static void put_header(struct triad_metrics *metrics, struct triad_exposition *writer,
+	enum triad_metric_type type, const char *help)
+{
+	if (metrics->has_header)
+		return;
+	metrics->has_header = true;
+	triad_exposition_header(writer, metrics->format, type, metrics->name, help);
+}
+
+static void put_text_label(struct triad_exposition *writer, const char *before,
+	const char *text, size_t length)
+{
+	triad_exposition_puts(writer, before);
+	triad_exposition_value(writer, text, length);
+}
+
+static void put_uint_label(
+	struct triad_exposition *writer, const char *before, uint64_t number)
+{
+	triad_exposition_puts(writer, before);
+	triad_exposition_uint(writer, number);
+}
+
+/* A node's name without the blanks around it. */
+static void put_name_label(struct triad_exposition *writer, const char *before,
+	const struct triad_fabric_node *node)
+{
+	const char *name = node->name + strspn(node->name, " ");
+	size_t length = strlen(name);
+
+	while (length && name[length - 1] == ' ')
+		length--;
+	put_text_label(writer, before, name, length);
+}
+
+static void put_header_of_family(
+	struct triad_metrics *metrics, struct triad_exposition *writer)
+{
+	static const char *const units[] = {
+		[TRIAD_UNIT_EVENTS] = "",
+		[TRIAD_UNIT_WORDS] = ", in octets",
+		[TRIAD_UNIT_PACKETS] = "",
+		[TRIAD_UNIT_TICKS] = ", in ticks of the port",
+	};
+	const char *kind = kinds[metrics->kind].name;
+	const struct triad_counter_info *counter;
+	char help[160];
+
+	if (metrics->has_header)
+		return;
+	if (metrics->family < TRIAD_N_COUNTERS) {
+		counter = &triad_counters[metrics->family];
+		snprintf(help, sizeof(help), "%s of a %s port%s.", counter->name, kind,
+			units[counter->unit]);
+		put_header(metrics, writer, TRIAD_METRIC_COUNTER, help);
+	} else {
+		snprintf(help, sizeof(help), "%s%s%s",
+			families[metrics->family].help[0], kind,
+			families[metrics->family].help[1]);
+		put_header(metrics, writer, families[metrics->family].type, help);
+	}
+}
+
+/* --- families ---------------------------------------------------------- */
+
+static bool is_of_switch(const struct triad_metrics *metrics)
+{
+	return kinds[metrics->kind].type == TRIAD_NODE_SWITCH;
+}
+
+/* The name, and all of a line that does not depend on the port. */
+static void begin_family(struct triad_metrics *metrics)
+{
+	const char *kind = kinds[metrics->kind].name;
+	unsigned family = metrics->family;
+
+	metrics->port = 0;
+	metrics->has_header = false;
+	metrics->prefix_length = 0;
+	if (family < TRIAD_N_COUNTERS)
+		snprintf(metrics->name, NAME_SIZE, "infiniband_%s_port_%s", kind,
+			triad_counters[family].metric);
+	else if (is_of_switch(metrics) && (family == RATE || family == RAW_RATE))
+		snprintf(metrics->name, NAME_SIZE, "infiniband_%s_port_%s", kind,
+			families[family].name);
+	else
+		snprintf(metrics->name, NAME_SIZE, "infiniband_%s%s%s", kind,
+			*families[family].name ? "_" : "", families[family].name);
+}
+
+/* Name, '{guid="0x..."': the same for all ports of a switch. */
+static void put_prefix(struct triad_metrics *metrics, struct triad_exposition *writer,
+	uint64_t guid, const char *suffix)
+{
+	if (!metrics->prefix_length || metrics->guid != guid) {
+		struct triad_exposition prefix = {.at = metrics->prefix,
+			.end = metrics->prefix + sizeof(metrics->prefix)};
+
+		triad_exposition_puts(&prefix, metrics->name);
+		triad_exposition_puts(&prefix, suffix);
+		triad_exposition_puts(&prefix, "{guid=\"");
+		triad_exposition_guid(&prefix, guid);
+		triad_exposition_put(&prefix, "\"", 1);
+		metrics->prefix_length = (size_t)(prefix.at - metrics->prefix);
+		metrics->guid = guid;
+	}
+	triad_exposition_put(writer, metrics->prefix, metrics->prefix_length);
+}
+
+static void put_counter(struct triad_metrics *metrics, struct triad_exposition *writer,
+	const struct triad_fabric_port *port, uint32_t index)
+{
+	unsigned counter = metrics->family;
+	uint64_t total;
+
+	if (!triad_view_total(metrics->view, index, counter, &total))
+		return;
+	put_header_of_family(metrics, writer);
+	put_prefix(metrics, writer, port->guid, "_total");
+	triad_exposition_put(writer, ",port=\"", 7);
+	triad_exposition_uint(writer, port->number);
+	triad_exposition_put(writer, "\"} ", 3);
+	if (triad_counters[counter].unit == TRIAD_UNIT_WORDS)
+		triad_exposition_octets(writer, total);
+	else
+		triad_exposition_uint(writer, total);
+	triad_exposition_put(writer, "\n", 1);
+}
+
+static void put_rate(struct triad_metrics *metrics, struct triad_exposition *writer,
+	const struct triad_fabric_port *port)
+{
+	uint64_t bps = metrics->family == RATE ? triad_fabric_port_bps(port)
+					       : triad_fabric_port_signal_bps(port);
+
+	if (!bps || port->remote == TRIAD_FABRIC_NONE)
+		return;
+	put_header_of_family(metrics, writer);
+	put_prefix(metrics, writer, port->guid, "");
+	if (is_of_switch(metrics)) {
+		put_uint_label(writer, ",port=\"", port->number);
+		triad_exposition_put(writer, "\"", 1);
+	}
+	triad_exposition_puts(writer, "} ");
+	triad_exposition_double(writer, (double)bps / 8);
+	triad_exposition_put(writer, "\n", 1);
+}
+
+static void put_info(struct triad_metrics *metrics, struct triad_exposition *writer,
+	const struct triad_fabric_port *port, const struct triad_fabric_node *node)
+{
+	put_header_of_family(metrics, writer);
+	put_prefix(metrics, writer, port->guid, "_info");
+	put_uint_label(writer, ",lid=\"", port->lid);
+	triad_exposition_puts(writer, "\",");
+	triad_exposition_puts(writer, kinds[metrics->kind].name);
+	put_name_label(writer, "=\"", node);
+	triad_exposition_puts(writer, "\"} 1\n");
+}
+
+/* As ibnetdiscover has it. */
+static const char *short_type(const struct triad_fabric_node *node)
+{
+	static const char *const names[] = {"??", "CA", "SW", "RT"};
+
+	return names[node->type <= TRIAD_NODE_ROUTER ? node->type : 0];
+}
+
+static void put_uplink(struct triad_metrics *metrics, struct triad_exposition *writer,
+	const struct triad_fabric_port *port, const struct triad_fabric_node *node)
+{
+	const struct triad_fabric *fabric = metrics->view->fabric;
+	const struct triad_fabric_port *far;
+
+	if (port->remote == TRIAD_FABRIC_NONE)
+		return;
+	far = &fabric->ports[port->remote];
+	put_header_of_family(metrics, writer);
+	put_prefix(metrics, writer, port->guid, "_info");
+	put_uint_label(writer, ",port=\"", port->number);
+	triad_exposition_puts(writer, "\",");
+	triad_exposition_puts(writer, kinds[metrics->kind].name);
+	put_name_label(writer, "=\"", node);
+	put_name_label(writer, "\",uplink=\"", &fabric->nodes[far->node]);
+	triad_exposition_puts(writer, "\",uplink_guid=\"");
+	triad_exposition_guid(writer, far->guid);
+	put_uint_label(writer, "\",uplink_lid=\"", far->lid);
+	put_uint_label(writer, "\",uplink_port=\"", far->number);
+	triad_exposition_puts(writer, "\",uplink_type=\"");
+	triad_exposition_puts(writer, short_type(&fabric->nodes[far->node]));
+	triad_exposition_puts(writer, "\"} 1\n");
+}
+
+static bool is_asked(const struct triad_view *view, uint32_t port)
+{
+	unsigned group = view->group[port];
+
+	return view->fabric->ports[port].has_pma &&
+		(group == TRIAD_GROUP_NONE ||
+			!triad_groups_get(view->groups, group)->skip);
+}
+
+/* About 'n' ports from 'port' on. */
+static void put_timeout(struct triad_metrics *metrics, struct triad_exposition *writer,
+	uint32_t port, uint32_t n)
+{
+	const struct triad_view *view = metrics->view;
+	bool asked = false, silent = false;
+	struct triad_engine_row row;
+
+	for (uint32_t i = port; i < port + n; i++) {
+		if (!is_asked(view, i))
+			continue;
+		asked = true;
+		silent |= !triad_view_read(view, i, &row) || !row.answered;
+	}
+	if (!asked)
+		return;
+	metrics->n_asked[metrics->kind]++;
+	metrics->n_silent[metrics->kind] += silent;
+	put_header_of_family(metrics, writer);
+	put_prefix(metrics, writer, view->fabric->ports[port].guid, "");
+	triad_exposition_puts(writer, ",collector=\"");
+	triad_exposition_puts(writer, kinds[metrics->kind].name);
+	triad_exposition_puts(writer, silent ? "\"} 1\n" : "\"} 0\n");
+}
+
+/* --- steps ------------------------------------------------------------- */
+
+static void put_port(
+	struct triad_metrics *metrics, struct triad_exposition *writer, uint32_t index)
+{
+	const struct triad_fabric *fabric = metrics->view->fabric;
+	const struct triad_fabric_port *port = &fabric->ports[index];
+	const struct triad_fabric_node *node = &fabric->nodes[port->node];
+	/* A switch is one thing, each port of an HCA another. */
+	bool is_whole = node->type == TRIAD_NODE_SWITCH;
+	bool is_first = !is_whole || index == node->first_port;
+
+	if (metrics->family < TRIAD_N_COUNTERS)
+		put_counter(metrics, writer, port, index);
+	else if (metrics->family == RATE || metrics->family == RAW_RATE)
+		put_rate(metrics, writer, port);
+	else if (metrics->family == UPLINK_INFO)
+		put_uplink(metrics, writer, port, node);
+	else if (metrics->family == INFO && is_first)
+		put_info(metrics, writer, port, node);
+	else if (metrics->family == TIMEOUT && is_first)
+		put_timeout(metrics, writer, index, is_whole ? node->n_ports : 1);
+}
+
+static bool is_wanted(const struct triad_metrics *metrics, uint32_t node)
+{
+	return metrics->view->fabric->nodes[node].type == kinds[metrics->kind].type &&
+		(!metrics->wanted || metrics->wanted[node / 8] >> node % 8 & 1);
+}
+
+/* The first port from 'port' on whose node is wanted, or n_ports. */
+static uint32_t next_wanted(const struct triad_metrics *metrics, uint32_t port)
+{
+	const struct triad_fabric *fabric = metrics->view->fabric;
+
+	while (port < fabric->n_ports &&
+		!is_wanted(metrics, fabric->ports[port].node)) {
+		const struct triad_fabric_node *node =
+			&fabric->nodes[fabric->ports[port].node];
+
+		port = node->first_port + node->n_ports;
+	}
+	return port;
+}
+
+/* The next family, from 'family' on, that the filter wants; the end after the last. */
+static void go_to_family(struct triad_metrics *metrics, unsigned family)
+{
+	uint32_t counters = metrics->filter.counters;
+
+	while (family < N_FAMILIES && counters &&
+		(family >= TRIAD_N_COUNTERS || !(counters >> family & 1)))
+		family++;
+	if (family == N_FAMILIES && metrics->kind + 1 < N_KINDS) {
+		metrics->kind++;
+		go_to_family(metrics, 0);
+		return;
+	}
+	metrics->family = family;
+	if (family < N_FAMILIES)
+		begin_family(metrics);
+	else
+		metrics->stage = TOTALS;
+}
+
+static void step_ports(struct triad_metrics *metrics, struct triad_exposition *writer)
+{
+	uint32_t port = next_wanted(metrics, metrics->port);
+
+	if (port == metrics->view->fabric->n_ports) {
+		go_to_family(metrics, metrics->family + 1);
+		return;
+	}
+	metrics->port = port + 1;
+	put_port(metrics, writer, port);
+}
+
+static void step_totals(struct triad_metrics *metrics, struct triad_exposition *writer)
+{
+	metrics->stage = END;
+	metrics->has_header = false;
+	snprintf(metrics->name, NAME_SIZE, "infiniband_exporter_collect_timeouts");
+	for (unsigned i = 0; i < N_KINDS; i++) {
+		if (!metrics->n_asked[i])
+			continue;
+		put_header(metrics, writer, TRIAD_METRIC_GAUGE,
+			"Switches, ports of HCAs or of routers that did not answer.");
+		triad_exposition_puts(writer, metrics->name);
+		triad_exposition_puts(writer, "{collector=\"");
+		triad_exposition_puts(writer, kinds[i].name);
+		triad_exposition_puts(writer, "\"} ");
+		triad_exposition_uint(writer, metrics->n_silent[i]);
+		triad_exposition_put(writer, "\n", 1);
+	}
+}
+
+static void put_own(const struct triad_metric *metric, struct triad_exposition *writer)
+{
+	triad_exposition_puts(writer, metric->name);
+	triad_exposition_puts(writer, triad_exposition_suffix(metric->type));
+	if (*metric->labels) {
+		triad_exposition_put(writer, "{", 1);
+		triad_exposition_puts(writer, metric->labels);
+		triad_exposition_put(writer, "}", 1);
+	}
+	triad_exposition_put(writer, " ", 1);
+	triad_exposition_double(
+		writer, metric->type == TRIAD_METRIC_INFO ? 1 : metric->value);
+	triad_exposition_put(writer, "\n", 1);
+}
+
+static void begin_ports(struct triad_metrics *metrics)
+{
+	metrics->stage = metrics->view ? PORTS : END;
+	if (metrics->view)
+		go_to_family(metrics, 0);
+}
+
+static void step_own(struct triad_metrics *metrics, struct triad_exposition *writer)
+{
+	const struct triad_metric *metric = &metrics->own[metrics->next_own];
+
+	if (metrics->next_own == metrics->n_own) {
+		begin_ports(metrics);
+		return;
+	}
+	if (!metrics->next_own || strcmp(metric[-1].name, metric->name))
+		triad_exposition_header(writer, metrics->format, metric->type,
+			metric->name, metric->help);
+	put_own(metric, writer);
+	metrics->next_own++;
+}
+
+static void step(struct triad_metrics *metrics, struct triad_exposition *writer)
+{
+	switch (metrics->stage) {
+	case OWN:
+		step_own(metrics, writer);
+		break;
+	case PORTS:
+		step_ports(metrics, writer);
+		break;
+	case TOTALS:
+		step_totals(metrics, writer);
+		break;
+	case END:
+		if (metrics->format == TRIAD_EXPOSITION_OPENMETRICS)
+			triad_exposition_puts(writer, "# EOF\n");
+		metrics->stage = DONE;
+		break;
+	case DONE:
+		break;
+	}
+}
+
+/* Steps until less than a step's room is left in 'to', or nothing is left to write. */
+static size_t write_steps(struct triad_metrics *metrics, char *to, size_t size)
+{
+	struct triad_exposition writer = {.at = to, .end = to + size};
+
+	do
+		step(metrics, &writer);
+	while (metrics->stage != DONE && writer.end - writer.at >= STEP_SIZE);
+	return (size_t)(writer.at - to);
+}
+
+size_t triad_metrics_fill(struct triad_metrics *metrics, char *buffer, size_t size)
+{
+	size_t used = 0, n;
+
+	while (used < size) {
+		n = metrics->pending_size - metrics->pending_at;
+		if (n) {
+			n = n < size - used ? n : size - used;
+			memcpy(buffer + used, metrics->pending + metrics->pending_at,
+				n);
+			metrics->pending_at += n;
+			used += n;
+		} else if (metrics->stage == DONE) {
+			break;
+		} else if (size - used >= STEP_SIZE) {
+			used += write_steps(metrics, buffer + used, size - used);
+		} else {
+			metrics->pending_at = 0;
+			metrics->pending_size =
+				write_steps(metrics, metrics->pending, STEP_SIZE);
+		}
+	}
+	return used;
+}
+
+/* --- life -------------------------------------------------------------- */
+
+static bool has_guid(const struct triad_fabric *fabric,
+	const struct triad_fabric_node *node, uint64_t guid)
+{
+	if (node->guid == guid)
+		return true;
+	for (uint32_t i = 0; i < node->n_ports; i++)
+		if (fabric->ports[node->first_port + i].guid == guid)
+			return true;
+	return false;
+}
+
+static bool fits(const struct triad_metrics_filter *filter,
+	const struct triad_fabric *fabric, const struct triad_fabric_node *node)
+{
+	if (filter->types && !(filter->types >> node->type & 1))
+		return false;
+	for (unsigned i = 0; i < filter->n_nodes; i++) {
+		const struct triad_metrics_node *item = &filter->nodes[i];
+
+		if (item->is_switch && node->type != TRIAD_NODE_SWITCH)
+			continue;
+		if (item->guid ? has_guid(fabric, node, item->guid)
+			       : !fnmatch(item->pattern, node->name, 0))
+			return true;
+	}
+	return !filter->n_nodes;
+}
+
+/* Names are looked at once, not for each family. */
+static bool choose_nodes(struct triad_metrics *metrics)
+{
+	const struct triad_fabric *fabric;
+
+	if (!metrics->view || (!metrics->filter.types && !metrics->filter.n_nodes))
+		return true;
+	fabric = metrics->view->fabric;
+	metrics->wanted = calloc(fabric->n_nodes / 8 + 1, 1);
+	if (!metrics->wanted)
+		return false;
+	for (uint32_t i = 0; i < fabric->n_nodes; i++)
+		if (fits(&metrics->filter, fabric, &fabric->nodes[i]))
+			metrics->wanted[i / 8] |= (uint8_t)(1u << i % 8);
+	return true;
+}
+
+static bool take_own(struct triad_metrics *metrics, const struct triad_metric *own)
+{
+	metrics->own = calloc(metrics->n_own + 1, sizeof(*own));
+	if (!metrics->own)
+		return false;
+	if (metrics->n_own)
+		memcpy(metrics->own, own, metrics->n_own * sizeof(*own));
+	return true;
+}
+
+struct triad_metrics *triad_metrics_new(const struct triad_metrics_params *params)
+{
+	struct triad_metrics *metrics = calloc(1, sizeof(*metrics));
+
+	if (!metrics)
+		return NULL;
+	metrics->format = params->format;
+	metrics->filter = params->filter;
+	metrics->n_own = params->n_own;
+	if (params->view)
+		metrics->view = triad_view_ref(params->view);
+	if (!take_own(metrics, params->own) || !choose_nodes(metrics)) {
+		triad_metrics_free(metrics);
+		return NULL;
+	}
+	return metrics;
+}
+
+void triad_metrics_free(struct triad_metrics *metrics)
+{
+	if (!metrics)
+		return;
+	triad_view_unref(metrics->view);
+	free(metrics->wanted);
+	free(metrics->own);
+	free(metrics);
+}
+
+void triad_metric_add_label(
+	struct triad_metric *metric, const char *name, const char *value)
+{
+	size_t length = strlen(metric->labels);
+	struct triad_exposition writer = {.at = metric->labels + length,
+		.end = metric->labels + sizeof(metric->labels) - 1};
+
+	if (length)
+		triad_exposition_put(&writer, ",", 1);
+	triad_exposition_puts(&writer, name);
+	triad_exposition_puts(&writer, "=\"");
+	triad_exposition_value(&writer, value, strlen(value));
+	triad_exposition_put(&writer, "\"", 1);
+	metric->labels[writer.cut ? length : (size_t)(writer.at - metric->labels)] =
+		'\0';
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* A view's counters as Prometheus reads them.
+ *
+ * Model: a generator writes the text piece by piece into buffers of the caller's: first
+ * metrics that the caller hands over, which are about Triad, then for switches, HCAs
+ * and routers one family after the other over all ports.  It keeps nothing but where it
+ * stands, so a text of 150 MB takes a few KiB.  A row is read when its line is written,
+ * so that lines of one port may be of different sweeps.
+ *
+ * Names, labels and units are those of infiniband_exporter, whose rules and dashboards
+ * then work:
+ *
+ *     infiniband_switch_port_transmit_data_bytes_total{guid="0x...",port="7"}
+ *     infiniband_switch_port_rate_bytes_per_second{guid,port}      data alone
+ *     infiniband_switch_port_raw_rate_bytes_per_second{guid,port}  with its coding
+ *     infiniband_switch_info{guid,lid,switch}
+ *     infiniband_switch_uplink_info{guid,port,switch,uplink,uplink_guid,uplink_lid,
+ *                                   uplink_port,uplink_type}
+ *     infiniband_switch_collect_timeout{collector,guid}  a port of it did not answer
+ *     infiniband_exporter_collect_timeouts{collector}    how many of these there are
+ *
+ * and the same with 'hca' for 'switch', whose rates have no port.  'guid' is the GUID
+ * of the port, which at a switch is that of port 0, as with ibnetdiscover.  Counters
+ * are 64-bit totals; data is in octets.
+ *
+ * Deviation: routers are there too, as 'router'.  Ports without a far end have
+ * counters. Raw rates from HDR on, and rates of FDR, are those of the specification.
+ * There is no duration for each node, because a sweep asks all of them at the same
+ * time.
+ *
+ * Invariants: what was never read, and what a port's agent does not have, is absent. No
+ * family is written twice, nor one without a sample.
+ *
+ * Thread-safety: one thread for each generator.
+ * Memory: a generator takes some 10 KiB, with a filter on nodes up to 16 KiB more, and
+ * holds a reference on its view, whose engine must outlive it.
+ * Source: treydock/infiniband_exporter (names); see exposition.h for the formats. */
+#ifndef TRIAD_PERFMGR_METRICS_H
+#define TRIAD_PERFMGR_METRICS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "perfmgr/formats/exposition.h"
+#include "perfmgr/view.h"
+
+#define TRIAD_METRIC_LABELS_SIZE 256
+#define TRIAD_METRICS_MAX_NODES 8 /* items of a filter */
+
+/* One sample that is not of a port.  Those of one name lie together, and differ in
+ * their labels. */
+struct triad_metric {
+	const char *name; /* without "_total" and "_info"; at most 80 characters */
+	const char *help; /* a line of at most 200, without backslash and quotes */
+	enum triad_metric_type type;
+	double value;
+	char labels[TRIAD_METRIC_LABELS_SIZE]; /* name="value",...; or "" */
+};
+
+/* Adds a label; one that has no room any more is left out. */
+void triad_metric_add_label(
+	struct triad_metric *metric, const char *name, const char *value);
+
+/* What is wanted.  All 0 is everything. */
+struct triad_metrics_filter {
+	uint32_t counters; /* bit i: counter i; these alone then, without rates etc. */
+	unsigned types;    /* bit i: enum triad_node_type */
+	unsigned n_nodes;  /* any of them */
+	struct triad_metrics_node {
+		bool is_switch;                     /* must be one */
+		uint64_t guid;                      /* of it or a port of it; or 0: */
+		char pattern[TRIAD_NODE_NAME_SIZE]; /* a shell pattern of its name */
+	} nodes[TRIAD_METRICS_MAX_NODES];
+};
+
+struct triad_metrics_params {
+	enum triad_exposition_format format;
+	struct triad_view *view; /* referenced; NULL: there is none */
+	const struct triad_metric *own;
+	size_t n_own; /* they are copied, but for names and help */
+	struct triad_metrics_filter filter;
+};
+
+struct triad_metrics;
+
+/* NULL when memory is short. */
+struct triad_metrics *triad_metrics_new(const struct triad_metrics_params *params);
+
+/* Accepts NULL. */
+void triad_metrics_free(struct triad_metrics *metrics);
+
+/* Writes the next 'size' octets of the text, or what is left of it.  Returns how many;
+ * 0 at the end. */
+size_t triad_metrics_fill(struct triad_metrics *metrics, char *buffer, size_t size);
+
+#endif

@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "perfmgr/formats/sflow_schedule.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "perfmgr/formats/sflow.h"
+
+#define US_PER_S UINT64_C(1000000)
+/* So many more may be away than there are. */
+#define MORE_AWAY 8192
+
+/* What is kept of an interface. */
+struct source {
+	uint64_t data;     /* the sum of data and waits, as they were sampled last */
+	uint32_t errors;   /* of errors, modulo 2^32 */
+	uint32_t identity; /* of what must stay for the counters to go on */
+	uint32_t if_index;
+	uint32_t sequence; /* of the last sample; 0: none, or counters begin anew */
+};
+
+_Static_assert(sizeof(struct source) == 24, "octets a port");
+
+struct away {
+	uint64_t guid;
+	struct source source;
+	uint32_t since_s;
+	uint8_t port;
+};
+
+/* Indices are given in ascending order; from the last one on, those that are free. */
+struct indices {
+	uint32_t next;
+	uint32_t greatest;
+	bool wrapped;
+};
+
+struct triad_sflow_schedule {
+	uint32_t last_index;
+	struct indices indices;
+	struct triad_fabric *fabric; /* or NULL */
+	struct source *sources;      /* for each of its ports */
+	struct away *away;           /* sorted by GUID and port */
+	uint32_t n_away;
+
+	/* The pace.  Times are signed, because a round may have begun before the clock.
+	 */
+	int64_t interval_us;
+	int64_t round_us; /* when the first port of this round is due */
+	uint32_t at;      /* the next port; n_ports: the round is through */
+	uint64_t begun_us;
+	bool measured; /* this round */
+	struct triad_sflow_schedule_status status;
+};
+
+struct triad_sflow_schedule *triad_sflow_schedule_new(
+	uint32_t last_index, uint64_t interval_us)
+{
+	struct triad_sflow_schedule *schedule = calloc(1, sizeof(*schedule));
+
+	if (!schedule)
+		return NULL;
+	schedule->last_index = last_index;
+	schedule->indices.next = 1;
+	schedule->interval_us = (int64_t)interval_us;
+	return schedule;
+}
+
+void triad_sflow_schedule_free(struct triad_sflow_schedule *schedule)
+{
+	if (!schedule)
+		return;
+	triad_fabric_unref(schedule->fabric);
+	free(schedule->sources);
+	free(schedule->away);
+	free(schedule);
+}
+
+/* --- pace --- */
+
+static uint32_t n_ports(const struct triad_sflow_schedule *schedule)
+{
+	return schedule->fabric ? schedule->fabric->n_ports : 0;
+}
+
+/* How long after the round's begin a port is due. */
+static int64_t offset_of(const struct triad_sflow_schedule *schedule, uint32_t port)
+{
+	/* Less than 2^22 ports, at most 2^40 us. */
+	return n_ports(schedule) ? schedule->interval_us * port / n_ports(schedule) : 0;
+}
+
+static int64_t due_us(const struct triad_sflow_schedule *schedule)
+{
+	return schedule->round_us + offset_of(schedule, schedule->at);
+}
+
+uint64_t triad_sflow_schedule_next_us(const struct triad_sflow_schedule *schedule)
+{
+	if (!n_ports(schedule))
+		return UINT64_MAX;
+	return due_us(schedule) > 0 ? (uint64_t)due_us(schedule) : 0;
+}
+
+void triad_sflow_schedule_pause(struct triad_sflow_schedule *schedule)
+{
+	schedule->measured = false;
+}
+
+void triad_sflow_schedule_set_interval(
+	struct triad_sflow_schedule *schedule, uint64_t interval_us, uint64_t now_us)
+{
+	int64_t due = due_us(schedule);
+
+	if (schedule->interval_us == (int64_t)interval_us)
+		return;
+	/* The next port waits no longer than it would have. */
+	if (due > (int64_t)now_us + (int64_t)interval_us)
+		due = (int64_t)now_us;
+	schedule->interval_us = (int64_t)interval_us;
+	schedule->round_us = due - offset_of(schedule, schedule->at);
+	schedule->measured = false;
+}
+
+static void end_round(struct triad_sflow_schedule *schedule, uint64_t now_us)
+{
+	struct triad_sflow_schedule_status *status = &schedule->status;
+	int64_t off;
+
+	status->n_rounds++;
+	if (schedule->measured) {
+		status->round_us = now_us - schedule->begun_us;
+		off = llabs((int64_t)status->round_us - schedule->interval_us);
+		if ((uint64_t)off > status->worst_jitter_us)
+			status->worst_jitter_us = (uint64_t)off;
+	}
+	schedule->round_us += schedule->interval_us;
+	schedule->at = 0;
+	schedule->begun_us = now_us;
+	schedule->measured = true;
+}
+
+static void slip(struct triad_sflow_schedule *schedule, int64_t now_us)
+{
+	int64_t late = now_us - due_us(schedule) - (int64_t)TRIAD_SFLOW_CATCH_UP_US;
+
+	if (late <= 0)
+		return;
+	schedule->round_us += late;
+	schedule->status.slipped_us += (uint64_t)late;
+}
+
+bool triad_sflow_schedule_next(
+	struct triad_sflow_schedule *schedule, uint64_t now_us, uint32_t *port)
+{
+	int64_t now = (int64_t)now_us;
+
+	if (!n_ports(schedule) || now < due_us(schedule))
+		return false;
+	slip(schedule, now);
+	if (schedule->at == n_ports(schedule))
+		end_round(schedule, now_us);
+	*port = schedule->at++;
+	return true;
+}
+
+/* --- a new fabric --- */
+
+/* The sources that are known, in the order of GUID and port: those of the fabric and
+ * those away, as one sequence. */
+struct known {
+	const struct triad_sflow_schedule *schedule;
+	uint32_t port, away; /* how far each of the two is read */
+	struct away at;      /* the next; its 'since_s' is 0 when it is in the fabric */
+	bool none;
+};
+
+/* What a new fabric makes of them. */
+struct merge {
+	struct triad_sflow_schedule *schedule;
+	struct known known;
+	struct indices indices;
+	struct source *sources;
+	struct away *away;
+	uint32_t n_away, room;
+	uint32_t *used; /* indices, sorted; made when they are needed */
+	size_t n_used;
+	bool restarted; /* at index 1 */
+	uint32_t now_s;
+};
+
+static int compare(uint64_t guid_a, uint8_t port_a, uint64_t guid_b, uint8_t port_b)
+{
+	if (guid_a != guid_b)
+		return guid_a < guid_b ? -1 : 1;
+	return (port_a > port_b) - (port_a < port_b);
+}
+
+static uint64_t guid_of(const struct triad_fabric *fabric, uint32_t port)
+{
+	return fabric->nodes[fabric->ports[port].node].guid;
+}
+
+/* Reads the next source into 'known->at'. */
+static void advance(struct known *known)
+{
+	const struct triad_sflow_schedule *schedule = known->schedule;
+	bool has_port = known->port < n_ports(schedule);
+	bool has_away = known->away < schedule->n_away;
+	const struct away *away = has_away ? &schedule->away[known->away] : NULL;
+	struct away here = {0};
+
+	known->none = !has_port && !has_away;
+	if (has_port) {
+		here.guid = guid_of(schedule->fabric, known->port);
+		here.port = schedule->fabric->ports[known->port].number;
+		here.source = schedule->sources[known->port];
+	}
+	if (has_away &&
+		(!has_port ||
+			compare(away->guid, away->port, here.guid, here.port) < 0)) {
+		known->at = *away;
+		known->away++;
+	} else if (has_port) {
+		known->at = here;
+		known->port++;
+	}
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+	uint32_t number_a = *(const uint32_t *)a, number_b = *(const uint32_t *)b;
+
+	return (number_a > number_b) - (number_a < number_b);
+}
+
+/* Notes which indices were in use before this merge. */
+static int find_used(struct merge *merge)
+{
+	const struct triad_sflow_schedule *schedule = merge->schedule;
+	size_t n = (size_t)n_ports(schedule) + schedule->n_away;
+
+	merge->used = malloc((n + 1) * sizeof(*merge->used));
+	if (!merge->used)
+		return ENOMEM;
+	for (uint32_t i = 0; i < n_ports(schedule); i++)
+		merge->used[merge->n_used++] = schedule->sources[i].if_index;
+	for (uint32_t i = 0; i < schedule->n_away; i++)
+		merge->used[merge->n_used++] = schedule->away[i].source.if_index;
+	qsort(merge->used, merge->n_used, sizeof(*merge->used), compare_numbers);
+	return 0;
+}
+
+static bool is_used(const struct merge *merge, uint32_t index)
+{
+	return bsearch(
+		&index, merge->used, merge->n_used, sizeof(index), compare_numbers);
+}
+
+/* Gives the next index that nobody has: once through all of them, from where the last
+ * merge ended. */
+static int take_index(struct merge *merge, uint32_t *index)
+{
+	uint32_t first = merge->schedule->indices.next;
+	struct indices *indices = &merge->indices;
+
+	if (indices->wrapped && !merge->used && find_used(merge))
+		return ENOMEM;
+	for (;; indices->next++) {
+		if (indices->next > merge->schedule->last_index) {
+			if (merge->restarted || (!merge->used && find_used(merge)))
+				return merge->restarted ? EOVERFLOW : ENOMEM;
+			merge->restarted = indices->wrapped = true;
+			indices->next = 1;
+		}
+		if (merge->restarted && indices->next >= first)
+			return EOVERFLOW;
+		if (!indices->wrapped || !is_used(merge, indices->next))
+			break;
+	}
+	*index = indices->next++;
+	if (*index > indices->greatest)
+		indices->greatest = *index;
+	return 0;
+}
+
+/* The source that is next is not in the new fabric. */
+static int put_away(struct merge *merge)
+{
+	struct away *grown, *at = &merge->known.at;
+	uint32_t room = merge->room ? 2 * merge->room : 64;
+
+	if (!at->since_s)
+		at->since_s = merge->now_s;
+	if (merge->now_s - at->since_s > TRIAD_ENGINE_KEEP_S)
+		return 0;
+	if (merge->n_away == merge->room) {
+		grown = realloc(merge->away, room * sizeof(*grown));
+		if (!grown)
+			return ENOMEM;
+		merge->away = grown;
+		merge->room = room;
+	}
+	merge->away[merge->n_away++] = *at;
+	return 0;
+}
+
+/* Both what is known and the fabric's ports are sorted: one walk over the two. */
+static int merge_fabric(struct merge *merge, const struct triad_fabric *fabric)
+{
+	struct known *known = &merge->known;
+	int error = 0;
+
+	advance(known);
+	for (uint32_t i = 0; i < fabric->n_ports && !error; i++) {
+		uint64_t guid = guid_of(fabric, i);
+		uint8_t port = fabric->ports[i].number;
+
+		for (; !error && !known->none &&
+			compare(known->at.guid, known->at.port, guid, port) < 0;
+			advance(known))
+			error = put_away(merge);
+		if (!known->none && known->at.guid == guid && known->at.port == port) {
+			merge->sources[i] = known->at.source;
+			advance(known);
+		} else if (!error) {
+			error = take_index(merge, &merge->sources[i].if_index);
+		}
+	}
+	for (; !error && !known->none; advance(known))
+		error = put_away(merge);
+	return error;
+}
+
+/* Index of the first port of 'fabric' that is not before the one due next. */
+static uint32_t find_place(
+	const struct triad_sflow_schedule *schedule, const struct triad_fabric *fabric)
+{
+	const struct triad_fabric *old = schedule->fabric;
+	uint32_t low = 0, high = fabric->n_ports;
+
+	if (!old || !schedule->at)
+		return 0;
+	while (low < high && schedule->at < old->n_ports) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (compare(guid_of(fabric, middle), fabric->ports[middle].number,
+			    guid_of(old, schedule->at),
+			    old->ports[schedule->at].number) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return schedule->at < old->n_ports ? low : fabric->n_ports;
+}
+
+static void take_over(struct merge *merge, struct triad_fabric *fabric, uint64_t now_us)
+{
+	struct triad_sflow_schedule *schedule = merge->schedule;
+	bool goes_on = n_ports(schedule);
+	int64_t due = goes_on ? due_us(schedule) : (int64_t)now_us;
+	uint32_t at = find_place(schedule, fabric);
+
+	if (merge->n_away > fabric->n_ports + MORE_AWAY)
+		merge->n_away = 0;
+	free(schedule->sources);
+	free(schedule->away);
+	triad_fabric_unref(schedule->fabric);
+	schedule->sources = merge->sources;
+	schedule->away = merge->away;
+	schedule->n_away = merge->n_away;
+	schedule->indices = merge->indices;
+	schedule->fabric = triad_fabric_ref(fabric);
+	schedule->at = at;
+	schedule->round_us = due - offset_of(schedule, at);
+	if (!goes_on) {
+		schedule->begun_us = now_us;
+		schedule->measured = true;
+	}
+}
+
+int triad_sflow_schedule_adopt(struct triad_sflow_schedule *schedule,
+	struct triad_fabric *fabric, uint64_t now_us)
+{
+	struct merge merge = {.schedule = schedule,
+		.known = {.schedule = schedule},
+		.indices = schedule->indices,
+		.now_s = (uint32_t)(now_us / US_PER_S) + 1};
+	int error = ENOMEM;
+
+	if (fabric == schedule->fabric)
+		return 0;
+	merge.sources = calloc((size_t)fabric->n_ports + 1, sizeof(*merge.sources));
+	if (merge.sources)
+		error = merge_fabric(&merge, fabric);
+	free(merge.used);
+	if (error) {
+		free(merge.sources);
+		free(merge.away);
+		return error;
+	}
+	take_over(&merge, fabric, now_us);
+	return 0;
+}
+
+/* --- samples --- */
+
+static uint32_t identity_of(const struct triad_engine_row *row)
+{
+	/* Mixed, not stored: a change is missed once in 2^32 times. */
+	uint64_t all = (row->zeroed_us / US_PER_S) << TRIAD_N_COUNTERS | row->has;
+
+	return (uint32_t)(all * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+}
+
+uint32_t triad_sflow_schedule_count(struct triad_sflow_schedule *schedule,
+	uint32_t port, const struct triad_engine_row *row, uint32_t *if_index)
+{
+	struct source *source = &schedule->sources[port];
+	uint32_t identity = identity_of(row), errors = 0;
+	uint64_t data = 0;
+
+	for (unsigned i = 0; i < TRIAD_PORT_XMIT_WAIT; i++)
+		errors += (uint32_t)row->total[i];
+	for (unsigned i = TRIAD_PORT_XMIT_WAIT; i < TRIAD_N_COUNTERS; i++)
+		data += row->total[i];
+	if (identity != source->identity || (int32_t)(errors - source->errors) < 0 ||
+		(int64_t)(data - source->data) < 0)
+		source->sequence = 0;
+	source->identity = identity;
+	source->errors = errors;
+	source->data = data;
+	*if_index = source->if_index;
+	return ++source->sequence;
+}
+
+bool triad_sflow_schedule_is_expanded(const struct triad_sflow_schedule *schedule)
+{
+	return schedule->indices.greatest > TRIAD_SFLOW_MAX_COMPACT_INDEX;
+}
+
+struct triad_sflow_schedule_status triad_sflow_schedule_status(
+	const struct triad_sflow_schedule *schedule)
+{
+	struct triad_sflow_schedule_status status = schedule->status;
+
+	status.n_ports = n_ports(schedule);
+	status.n_away = schedule->n_away;
+	status.octets = sizeof(*schedule) +
+		(size_t)status.n_ports * sizeof(*schedule->sources) +
+		(size_t)status.n_away * sizeof(*schedule->away);
+	return status;
+}
+
+uint32_t triad_sflow_schedule_if_index(
+	const struct triad_sflow_schedule *schedule, uint32_t port)
+{
+	return schedule->sources[port].if_index;
+}

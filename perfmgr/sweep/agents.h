@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Who is asked in a sweep: the agents of a fabric, and what is known of them.
+ *
+ * Model: an agent is a PMA behind one LID, with the ports that it answers for: all of
+ * a switch, one of a CA.  In a sweep, each agent and each port has a set of questions
+ * that are still to be asked ('todo') and one of those that were asked ('pending');
+ * plan.h fills the first, answers.h empties the second.
+ *
+ * Agents take turns, port by port: an agent answers one question after the other, so
+ * asking many at a time is faster than asking one much.
+ *
+ * When another fabric comes, agents and ports that are in both, with the same LID, go
+ * on as they are, in mid-sweep too.
+ *
+ * Internal to the scheduler (sweep.h), which keeps the queries and the time.
+ * Thread-safety: none. */
+#ifndef TRIAD_PERFMGR_AGENTS_H
+#define TRIAD_PERFMGR_AGENTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "perfmgr/sweep/sweep.h"
+
+/* Questions: bits, asked in this order. */
+enum triad_question {
+	TRIAD_ASK_CAPABILITIES = 1 << 0, /* of an agent */
+	TRIAD_ASK_SUMMARY = 1 << 1,      /* of an agent; in a port: it waits for it */
+	TRIAD_ASK_COUNTERS = 1 << 2,
+	TRIAD_ASK_EXTENDED = 1 << 3,
+	TRIAD_ASK_RESET = 1 << 4,
+	TRIAD_ASK_RESET_EXTENDED = 1 << 5,
+};
+#define TRIAD_ASK_RESETS (TRIAD_ASK_RESET | TRIAD_ASK_RESET_EXTENDED)
+
+struct triad_backoff {
+	uint8_t misses; /* sweeps in a row without an answer */
+	uint8_t wait;   /* sweeps to leave out */
+};
+
+struct triad_summary {
+	uint32_t has;                            /* bit i: sum[i] was read */
+	uint32_t sum[TRIAD_FIRST_WIDE_COUNTER];  /* as the agent said last */
+	uint64_t read[TRIAD_FIRST_WIDE_COUNTER]; /* over its ports, as read last */
+};
+
+struct triad_agent {
+	struct triad_mad_address to;
+	uint32_t first_port; /* index in the fabric */
+	uint32_t n_ports;
+	uint32_t summary; /* index, or TRIAD_FABRIC_NONE */
+	uint16_t capabilities;
+	bool known;      /* 'capabilities' were asked for */
+	bool redirected; /* 'to' is what it told us */
+	bool has_answered_extended;
+	bool was_alive; /* it answered in the last sweep it was asked in */
+	struct triad_backoff backoff;
+	/* of the present sweep: */
+	uint8_t todo, pending;
+	bool answered;
+	bool silent;
+	bool queued;
+	uint16_t failures; /* ports that failed, in a row */
+	uint8_t redirects;
+	uint16_t in_flight;
+	uint32_t next_port; /* offset from 'first_port': nothing to ask before it */
+};
+
+struct triad_port_plan {
+	uint32_t near_full; /* counters to be reset */
+	struct triad_backoff backoff;
+	bool reset_wanted; /* by somebody, of all its counters, in the next sweep */
+	bool errors_known; /* read since its agent's sums changed */
+	/* of the present sweep: */
+	uint8_t todo, pending;
+	bool resets_all;
+	bool reset_tried;
+	bool failed;
+	bool left_out;
+	bool passed; /* not wanted in it */
+	bool finished;
+};
+
+struct triad_agents {
+	const struct triad_sweep_sink *sink;
+	const struct triad_sweep_params *params;
+	struct triad_sweep_progress *progress;
+	struct triad_fabric *fabric;
+	struct triad_agent *agents;
+	uint32_t n_agents;
+	struct triad_summary *summaries;
+	uint32_t n_summaries;
+	struct triad_port_plan *ports;
+	/* Agents that may be asked something, a ring with room for all. */
+	uint32_t *ready;
+	uint32_t ready_first;
+	uint32_t n_ready;
+};
+
+/* The agents of 'fabric', which is referenced.  Returns 0 or ENOMEM. */
+int triad_agents_init(struct triad_agents *agents, struct triad_fabric *fabric,
+	const struct triad_agents *like);
+void triad_agents_clear(struct triad_agents *agents);
+
+/* Takes over what 'old' knows of agents that are where they were, the questions of a
+ * sweep that is 'running' included; agents and ports that are new to it are asked in
+ * it.  The maps (room for the old ones' numbers) receive the new index of each agent
+ * and port, or TRIAD_FABRIC_NONE. */
+void triad_agents_inherit(struct triad_agents *agents, const struct triad_agents *old,
+	bool running, uint32_t *agent_map, uint32_t *port_map);
+
+/* Where the agent of 'port' is, as long as it says nothing else. */
+struct triad_mad_address triad_agent_own_address(const struct triad_fabric_port *port);
+
+/* The next agent that may be asked something, or NULL. */
+struct triad_agent *triad_agents_take_ready(struct triad_agents *agents);
+void triad_agents_make_ready(struct triad_agents *agents, struct triad_agent *agent);
+
+/* The same, for an agent just taken that asked about 'port'.  It is the next one again
+ * when there is more to ask about that port, so that a port's answers come together;
+ * else the last one. */
+void triad_agents_put_back(
+	struct triad_agents *agents, struct triad_agent *agent, uint32_t port);
+
+#endif

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "perfmgr/sweep/answers.h"
+
+#include <string.h>
+
+#include "perfmgr/sweep/plan.h"
+
+/* --- answers --- */
+
+static void take_sign_of_life(struct triad_agent *agent)
+{
+	agent->answered = true;
+	agent->was_alive = true;
+	agent->failures = 0;
+	agent->backoff = (struct triad_backoff){0};
+}
+
+void triad_answer_capabilities(
+	struct triad_agents *agents, struct triad_agent *agent, uint16_t capabilities)
+{
+	take_sign_of_life(agent);
+	agent->pending &= (uint8_t)~TRIAD_ASK_CAPABILITIES;
+	agent->known = true;
+	agent->capabilities = capabilities;
+	if (!agent->silent)
+		triad_plan_agent(agents, agent);
+}
+
+/* True when the sums say that nothing happened; 'summary' takes them. */
+static bool is_unchanged(
+	struct triad_summary *summary, const struct triad_pma_reading *sums)
+{
+	uint32_t has = sums->has & TRIAD_NARROW_COUNTERS;
+	bool unchanged = summary->has == has;
+
+	for (unsigned i = 0; i < TRIAD_FIRST_WIDE_COUNTER; i++) {
+		uint64_t raw = sums->raw[i];
+
+		if (!(has & 1u << i))
+			continue;
+		unchanged &= raw == summary->sum[i] && raw < triad_counter_max(i) &&
+			raw >= summary->read[i];
+		summary->sum[i] = (uint32_t)raw;
+	}
+	summary->has = has;
+	return unchanged;
+}
+
+/* What the ports wait for is decided: those whose errors are known and unchanged are
+ * through with them, the others are read. */
+static void settle_waiting_ports(
+	struct triad_agents *agents, struct triad_agent *agent, uint64_t now_us)
+{
+	for (uint32_t i = 0; i < agent->n_ports; i++) {
+		struct triad_port_plan *state = triad_plan_of(agents, agent, i);
+		uint32_t port = agent->first_port + i;
+
+		if (!state || !(state->todo & TRIAD_ASK_SUMMARY))
+			continue;
+		state->todo &= (uint8_t)~TRIAD_ASK_SUMMARY;
+		if (!state->errors_known) {
+			triad_plan_add(agents, agent, port, TRIAD_ASK_COUNTERS);
+			continue;
+		}
+		agents->sink->unchanged(agents->sink->context, port, now_us);
+		triad_plan_finish_if_through(agents, state);
+	}
+}
+
+/* Their sums changed, or are not to be had. */
+static void forget_errors(struct triad_agents *agents, struct triad_agent *agent)
+{
+	for (uint32_t i = 0; i < agent->n_ports; i++)
+		agents->ports[agent->first_port + i].errors_known = false;
+}
+
+void triad_answer_summary(struct triad_agents *agents, struct triad_agent *agent,
+	const struct triad_pma_reading *sums, uint64_t now_us)
+{
+	/* It may have lost its ports but one, and so its place, since it was asked. */
+	struct triad_summary *summary = agent->summary == TRIAD_FABRIC_NONE
+		? NULL
+		: &agents->summaries[agent->summary];
+
+	take_sign_of_life(agent);
+	agent->pending &= (uint8_t)~TRIAD_ASK_SUMMARY;
+	if (!summary || !is_unchanged(summary, sums)) {
+		forget_errors(agents, agent);
+		if (summary)
+			memset(summary->read, 0, sizeof(summary->read));
+	}
+	settle_waiting_ports(agents, agent, now_us);
+}
+
+static uint32_t near_full(const struct triad_pma_reading *reading)
+{
+	uint32_t mask = 0;
+
+	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++)
+		if (reading->has & 1u << i && triad_counters[i].select &&
+			triad_counter_is_near_full(i, reading->raw[i]))
+			mask |= 1u << i;
+	return mask;
+}
+
+static void add_to_summary(struct triad_agents *agents, const struct triad_agent *agent,
+	const struct triad_pma_reading *reading)
+{
+	struct triad_summary *summary;
+
+	if (agent->summary == TRIAD_FABRIC_NONE)
+		return;
+	summary = &agents->summaries[agent->summary];
+	for (unsigned i = 0; i < TRIAD_FIRST_WIDE_COUNTER; i++)
+		if (reading->has & 1u << i)
+			summary->read[i] += reading->raw[i];
+}
+
+/* A port is reset when all that is to be read of it has been: an agent may have one
+ * register for what it shows in both attributes. */
+static void plan_resets(
+	struct triad_agents *agents, struct triad_agent *agent, uint32_t port)
+{
+	struct triad_port_plan *state = &agents->ports[port];
+	const uint8_t reads = TRIAD_ASK_COUNTERS | TRIAD_ASK_EXTENDED;
+	uint8_t resets = TRIAD_ASK_RESET;
+
+	if ((state->todo | state->pending) & reads || state->reset_tried ||
+		!(state->resets_all || state->near_full))
+		return;
+	state->reset_tried = true;
+	if (state->resets_all && triad_pma_has_extended(agent->capabilities))
+		resets |= TRIAD_ASK_RESET_EXTENDED;
+	triad_plan_add(agents, agent, port, resets);
+}
+
+void triad_answer_reading(struct triad_agents *agents, struct triad_agent *agent,
+	uint32_t port, enum triad_question question,
+	const struct triad_pma_reading *reading)
+{
+	struct triad_port_plan *state = &agents->ports[port];
+
+	take_sign_of_life(agent);
+	state->pending &= (uint8_t)~question;
+	if (question == TRIAD_ASK_COUNTERS) {
+		state->errors_known = true;
+		add_to_summary(agents, agent, reading);
+		if (agents->params->reset_near_full)
+			state->near_full = near_full(reading);
+	} else {
+		agent->has_answered_extended = true;
+	}
+	if (!agent->silent)
+		plan_resets(agents, agent, port);
+	triad_plan_finish_if_through(agents, state);
+}
+
+void triad_answer_reset(
+	struct triad_agents *agents, uint32_t port, enum triad_question question)
+{
+	struct triad_port_plan *state = &agents->ports[port];
+
+	/* The sums are others now, or by chance the same. */
+	state->errors_known = false;
+	state->near_full = 0;
+	state->pending &= (uint8_t)~question;
+	triad_plan_finish_if_through(agents, state);
+}
+
+void triad_answer_refusal(struct triad_agents *agents, struct triad_agent *agent,
+	uint32_t port, enum triad_question question)
+{
+	struct triad_port_plan *state = &agents->ports[port];
+
+	take_sign_of_life(agent);
+	switch (question) {
+	case TRIAD_ASK_CAPABILITIES:
+		/* An agent without it has the mandatory counters only. */
+		triad_answer_capabilities(agents, agent, 0);
+		return;
+	case TRIAD_ASK_SUMMARY:
+		agent->pending &= (uint8_t)~TRIAD_ASK_SUMMARY;
+		agent->capabilities &= (uint16_t)~TRIAD_PMA_ALL_PORT_SELECT;
+		forget_errors(agents, agent);
+		settle_waiting_ports(agents, agent, 0);
+		return;
+	case TRIAD_ASK_EXTENDED:
+		if (agent->has_answered_extended) {
+			state->failed = true; /* of other ports it has them */
+			break;
+		}
+		/* It promised too much; the 32-bit counters will do. */
+		agent->capabilities &= (uint16_t) ~(
+			TRIAD_PMA_EXTENDED_WIDTH | TRIAD_PMA_EXTENDED_WIDTH_NO_IETF);
+		if (!agent->silent && !(state->pending & TRIAD_ASK_COUNTERS))
+			triad_plan_add(agents, agent, port, TRIAD_ASK_COUNTERS);
+		break;
+	case TRIAD_ASK_COUNTERS:
+		state->failed = true;
+		break;
+	default:
+		state->errors_known = false; /* a reset: who knows */
+		break;
+	}
+	state->pending &= (uint8_t)~question;
+	triad_plan_finish_if_through(agents, state);
+}
+
+static bool is_same_place(
+	const struct triad_mad_address *a, const struct triad_mad_address *b)
+{
+	return a->lid == b->lid && a->qpn == b->qpn;
+}
+
+bool triad_answer_redirect(struct triad_agent *agent,
+	const struct triad_mad_address *from, const struct triad_mad_address *to)
+{
+	if (is_same_place(from, to))
+		return false;
+	/* Of the questions that were out, one has told us before. */
+	if (is_same_place(&agent->to, to))
+		return true;
+	agent->to = *to;
+	agent->redirected = true;
+	return agent->redirects++ < TRIAD_MAX_REDIRECTS;
+}
+
+/* --- silence --- */
+
+/* Asks it nothing more in this sweep. */
+static void silence(struct triad_agents *agents, struct triad_agent *agent)
+{
+	if (agent->silent)
+		return;
+	agent->silent = true;
+	if (!agent->answered) {
+		/* When it comes back it may be another one. */
+		agent->was_alive = false;
+		agent->known = false;
+		agent->redirected = false;
+		agent->to = triad_agent_own_address(
+			&agents->fabric->ports[agent->first_port]);
+		triad_backoff_miss(&agent->backoff);
+	}
+	for (uint32_t i = 0; i < agent->n_ports; i++) {
+		struct triad_port_plan *state = triad_plan_of(agents, agent, i);
+
+		if (state && !state->finished)
+			triad_plan_give_up(agents, state);
+	}
+}
+
+/* A reset may have been done all the same: read once more, so that what is counted from
+ * now on is not taken for what was counted before. */
+static void miss_reset(struct triad_agents *agents, struct triad_agent *agent,
+	uint32_t port, enum triad_question question)
+{
+	if (!agent->silent)
+		triad_plan_add(agents, agent, port,
+			question == TRIAD_ASK_RESET ? TRIAD_ASK_COUNTERS
+						    : TRIAD_ASK_EXTENDED);
+}
+
+static void miss_port(struct triad_agents *agents, struct triad_agent *agent,
+	uint32_t port, enum triad_question question)
+{
+	struct triad_port_plan *state = &agents->ports[port];
+
+	state->pending &= (uint8_t)~question;
+	state->errors_known = false;
+	if (question & TRIAD_ASK_RESETS) {
+		miss_reset(agents, agent, port, question);
+	} else {
+		/* Not twice for both attributes. */
+		if (!state->failed && !agent->silent)
+			triad_backoff_miss(&state->backoff);
+		state->failed = true;
+		state->todo = 0;
+	}
+	triad_plan_finish_if_through(agents, state);
+}
+
+void triad_answer_silence(struct triad_agents *agents, struct triad_agent *agent,
+	uint32_t port, enum triad_question question)
+{
+	bool is_of_agent = question <= TRIAD_ASK_SUMMARY;
+
+	agent->pending &= (uint8_t)~question;
+	/* A port that does not answer is not an agent that does not. */
+	if (is_of_agent || !agents->ports[port].failed)
+		agent->failures++;
+	if (!agent->answered || agent->failures > agents->params->node_window ||
+		question == TRIAD_ASK_CAPABILITIES)
+		silence(agents, agent);
+	if (!is_of_agent) {
+		miss_port(agents, agent, port, question);
+	} else if (question == TRIAD_ASK_SUMMARY) {
+		forget_errors(agents, agent);
+		settle_waiting_ports(agents, agent, 0);
+	}
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "perfmgr/sweep/plan.h"
+
+/* --- back-off --- */
+
+void triad_backoff_miss(struct triad_backoff *backoff)
+{
+	unsigned wait = TRIAD_BACKOFF_MOST;
+
+	if (backoff->misses < UINT8_MAX)
+		backoff->misses++;
+	if (backoff->misses < 7)
+		wait = backoff->misses < 2 ? 0 : 1u << (backoff->misses - 2);
+	backoff->wait = (uint8_t)wait;
+}
+
+/* True when it is left out of this sweep. */
+static bool is_left_out(struct triad_backoff *backoff, bool ask_silent)
+{
+	if (ask_silent)
+		backoff->wait = 0;
+	if (!backoff->wait)
+		return false;
+	backoff->wait--;
+	return true;
+}
+
+/* --- a port's questions --- */
+
+struct triad_port_plan *triad_plan_of(
+	struct triad_agents *agents, const struct triad_agent *agent, uint32_t offset)
+{
+	uint32_t port = agent->first_port + offset;
+
+	return agents->fabric->ports[port].has_pma ? &agents->ports[port] : NULL;
+}
+
+static void finish(struct triad_agents *agents, struct triad_port_plan *state)
+{
+	bool answered = !state->failed;
+
+	state->finished = true;
+	agents->progress->n_answered += answered;
+	agents->progress->n_unanswered += !answered;
+	agents->sink->done(
+		agents->sink->context, (uint32_t)(state - agents->ports), answered);
+}
+
+void triad_plan_finish_if_through(
+	struct triad_agents *agents, struct triad_port_plan *state)
+{
+	if (state->todo || state->pending || state->finished)
+		return;
+	if (!state->failed)
+		state->backoff = (struct triad_backoff){0};
+	finish(agents, state);
+}
+
+void triad_plan_leave_out(struct triad_agents *agents, struct triad_port_plan *state)
+{
+	state->failed = true;
+	state->left_out = true;
+	agents->progress->n_left_out++;
+	finish(agents, state);
+}
+
+/* Gives up on a port, except for what is pending. */
+void triad_plan_give_up(struct triad_agents *agents, struct triad_port_plan *state)
+{
+	state->failed = true;
+	state->todo = 0;
+	triad_plan_finish_if_through(agents, state);
+}
+
+void triad_plan_add(struct triad_agents *agents, struct triad_agent *agent,
+	uint32_t port, uint8_t todo)
+{
+	uint32_t offset = port - agent->first_port;
+
+	agents->ports[port].todo |= todo;
+	if (offset < agent->next_port)
+		agent->next_port = offset;
+}
+
+/* --- the plan for an agent whose capabilities are known --- */
+
+uint8_t triad_plan_questions(const struct triad_agents *agents,
+	const struct triad_agent *agent, const struct triad_port_plan *state)
+{
+	enum triad_sweep_mode mode = agents->params->mode;
+	bool extended = triad_pma_has_extended(agent->capabilities);
+	bool all = mode == TRIAD_SWEEP_FULL || state->resets_all;
+	bool can_wait = agent->todo & TRIAD_ASK_SUMMARY && !all && state->errors_known;
+	uint8_t errors = can_wait ? TRIAD_ASK_SUMMARY : TRIAD_ASK_COUNTERS;
+
+	if (extended && (all || mode == TRIAD_SWEEP_TRIAD))
+		errors |= TRIAD_ASK_EXTENDED;
+	return errors;
+}
+
+/* Without the extended attribute, each port is read anyway for its data. */
+static bool wants_summary(
+	const struct triad_agents *agents, const struct triad_agent *agent)
+{
+	if (agents->params->mode == TRIAD_SWEEP_FULL ||
+		agent->summary == TRIAD_FABRIC_NONE ||
+		!(agent->capabilities & TRIAD_PMA_ALL_PORT_SELECT))
+		return false;
+	return agents->params->mode == TRIAD_SWEEP_ERRORS ||
+		triad_pma_has_extended(agent->capabilities);
+}
+
+static void plan_port(struct triad_agents *agents, struct triad_agent *agent,
+	struct triad_port_plan *state)
+{
+	bool ask_silent = agents->params->ask_silent || state->resets_all;
+
+	if (is_left_out(&state->backoff, ask_silent))
+		triad_plan_leave_out(agents, state);
+	else
+		state->todo = triad_plan_questions(agents, agent, state);
+}
+
+void triad_plan_agent(struct triad_agents *agents, struct triad_agent *agent)
+{
+	if (wants_summary(agents, agent))
+		agent->todo |= TRIAD_ASK_SUMMARY;
+	else if (agent->summary != TRIAD_FABRIC_NONE)
+		agents->summaries[agent->summary].has = 0; /* not those of last time */
+	agent->next_port = 0;
+	for (uint32_t i = 0; i < agent->n_ports; i++) {
+		struct triad_port_plan *state = triad_plan_of(agents, agent, i);
+
+		if (state && !state->finished)
+			plan_port(agents, agent, state);
+	}
+}
+
+static bool wants_reset(struct triad_agents *agents, const struct triad_agent *agent)
+{
+	for (uint32_t i = 0; i < agent->n_ports; i++) {
+		const struct triad_port_plan *state = triad_plan_of(agents, agent, i);
+
+		if (state && state->reset_wanted)
+			return true;
+	}
+	return false;
+}
+
+bool triad_plan_want(struct triad_agents *agents, struct triad_port_plan *state)
+{
+	const struct triad_sweep_sink *sink = agents->sink;
+	uint32_t port = (uint32_t)(state - agents->ports);
+
+	state->passed = sink->wants && !sink->wants(sink->context, port);
+	state->finished = state->passed;
+	return !state->passed;
+}
+
+/* Returns whether the port is wanted; what somebody wants of it waits when not. */
+static bool begin_port(struct triad_agents *agents, struct triad_port_plan *state)
+{
+	state->todo = 0;
+	state->pending = 0;
+	state->near_full = 0;
+	state->reset_tried = false;
+	state->resets_all = false;
+	state->failed = false;
+	state->left_out = false;
+	if (!triad_plan_want(agents, state))
+		return false;
+	state->resets_all = state->reset_wanted;
+	state->reset_wanted = false;
+	agents->progress->n_ports++;
+	return true;
+}
+
+static void leave_out_ports(struct triad_agents *agents, struct triad_agent *agent)
+{
+	for (uint32_t i = 0; i < agent->n_ports; i++) {
+		struct triad_port_plan *state = triad_plan_of(agents, agent, i);
+
+		if (state && !state->finished)
+			triad_plan_leave_out(agents, state);
+	}
+}
+
+void triad_plan_begin_agent(struct triad_agents *agents, struct triad_agent *agent)
+{
+	bool ask_silent = agents->params->ask_silent || wants_reset(agents, agent);
+	uint32_t n_wanted = 0;
+
+	agent->todo = 0;
+	agent->pending = 0;
+	agent->answered = false;
+	agent->queued = false;
+	agent->failures = 0;
+	agent->redirects = 0;
+	agent->in_flight = 0;
+	agent->silent = false;
+	for (uint32_t i = 0; i < agent->n_ports; i++) {
+		struct triad_port_plan *state = triad_plan_of(agents, agent, i);
+
+		n_wanted += state && begin_port(agents, state);
+	}
+	if (!n_wanted)
+		return;
+	agent->silent = is_left_out(&agent->backoff, ask_silent);
+	if (agent->silent) {
+		leave_out_ports(agents, agent);
+		return;
+	}
+	if (agent->known)
+		triad_plan_agent(agents, agent);
+	else
+		agent->todo = TRIAD_ASK_CAPABILITIES;
+	triad_agents_make_ready(agents, agent);
+}
+
+void triad_plan_begin(struct triad_agents *agents)
+{
+	agents->ready_first = 0;
+	agents->n_ready = 0;
+	*agents->progress = (struct triad_sweep_progress){0};
+	for (uint32_t i = 0; i < agents->n_agents; i++)
+		triad_plan_begin_agent(agents, &agents->agents[i]);
+}
+
+void triad_plan_cut(struct triad_agents *agents)
+{
+	for (uint32_t i = 0; i < agents->fabric->n_ports; i++) {
+		struct triad_port_plan *state = &agents->ports[i];
+
+		if (!agents->fabric->ports[i].has_pma || state->finished)
+			continue;
+		state->pending = 0;
+		state->errors_known = false;
+		triad_plan_give_up(agents, state);
+	}
+}
+
+/* --- asking --- */
+
+static enum triad_question lowest(uint8_t questions)
+{
+	return (enum triad_question)(questions & -questions);
+}
+
+static enum triad_question ask_agent(struct triad_agent *agent)
+{
+	enum triad_question question = lowest(agent->todo);
+
+	agent->todo &= (uint8_t)~question;
+	agent->pending |= (uint8_t)question;
+	return question;
+}
+
+enum triad_question triad_plan_ask(
+	struct triad_agents *agents, struct triad_agent *agent, uint32_t *port)
+{
+	bool is_probe = agent->backoff.misses && !agent->answered;
+
+	if (agent->silent || agent->in_flight >= agents->params->node_window ||
+		(is_probe && agent->in_flight))
+		return 0;
+	*port = agent->first_port;
+	if (agent->todo)
+		return ask_agent(agent);
+	for (; agent->next_port < agent->n_ports; agent->next_port++) {
+		struct triad_port_plan *state =
+			triad_plan_of(agents, agent, agent->next_port);
+		uint8_t todo = state ? state->todo & (uint8_t)~TRIAD_ASK_SUMMARY : 0;
+
+		if (!todo)
+			continue;
+		*port = agent->first_port + agent->next_port;
+		todo = lowest(todo);
+		state->todo &= (uint8_t)~todo;
+		state->pending |= todo;
+		return todo;
+	}
+	return 0;
+}
+
+uint32_t triad_plan_reset_mask(const struct triad_agents *agents,
+	const struct triad_agent *agent, uint32_t port, enum triad_question question)
+{
+	const struct triad_port_plan *state = &agents->ports[port];
+	uint32_t mask = 0;
+
+	if (question == TRIAD_ASK_RESET_EXTENDED)
+		return triad_pma_counters(
+			TRIAD_PMA_PORT_COUNTERS_EXTENDED, agent->capabilities);
+	if (!state->resets_all)
+		return state->near_full;
+	/* The data counters are here too, whoever reads them from where. */
+	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++)
+		if (triad_counters[i].select &&
+			!(triad_counters[i].needs & ~agent->capabilities))
+			mask |= 1u << i;
+	return mask;
+}

@@ -1,0 +1,596 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "perfmgr/sweep/sweep.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+
+#include "perfmgr/sweep/agents.h"
+#include "perfmgr/sweep/answers.h"
+#include "perfmgr/sweep/plan.h"
+#include "perfmgr/sweep/window.h"
+
+/* A transaction ID is the query's place and how often that place was used, so that
+ * an answer which comes too late finds somebody else's number. */
+#define TID_PLACE_BITS 12
+#define TID_PLACE_MASK ((1u << TID_PLACE_BITS) - 1)
+
+struct query {
+	TAILQ_ENTRY(query) link;
+	uint64_t deadline_us;
+	uint32_t tid;
+	uint32_t agent;
+	uint32_t port; /* index in the fabric; of a question to an agent: its first */
+	enum triad_question question; /* 0: of an agent or a port that is gone */
+	struct triad_mad_address to;  /* where it was sent */
+	unsigned tries;
+	bool in_flight;
+};
+
+TAILQ_HEAD(query_list, query);
+
+struct triad_sweep {
+	struct triad_sweep_sink sink;
+	struct triad_sweep_params params;
+	struct triad_sweep_progress progress;
+	struct triad_sweep_counts counts;
+	bool running;
+	struct triad_agents agents;
+	struct triad_window window;
+	struct query *queries; /* params.window of them */
+	unsigned n_queries;
+	struct query_list free, waiting, flying;
+	unsigned n_flying;
+	unsigned n_used; /* waiting or flying */
+};
+
+struct triad_sweep *triad_sweep_new(const struct triad_sweep_sink *sink)
+{
+	struct triad_sweep *sweep = calloc(1, sizeof(*sweep));
+
+	if (!sweep)
+		return NULL;
+	sweep->sink = *sink;
+	sweep->agents.sink = &sweep->sink;
+	sweep->agents.params = &sweep->params;
+	sweep->agents.progress = &sweep->progress;
+	TAILQ_INIT(&sweep->free);
+	TAILQ_INIT(&sweep->waiting);
+	TAILQ_INIT(&sweep->flying);
+	return sweep;
+}
+
+void triad_sweep_free(struct triad_sweep *sweep)
+{
+	if (!sweep)
+		return;
+	triad_agents_clear(&sweep->agents);
+	free(sweep->queries);
+	free(sweep);
+}
+
+/* --- the lists of queries --- */
+
+static void move(struct triad_sweep *sweep, struct query *query,
+	struct query_list *from, struct query_list *to)
+{
+	TAILQ_REMOVE(from, query, link);
+	TAILQ_INSERT_TAIL(to, query, link);
+	query->in_flight = to == &sweep->flying;
+	sweep->n_flying += to == &sweep->flying;
+	sweep->n_flying -= from == &sweep->flying;
+	sweep->n_used += from == &sweep->free;
+	sweep->n_used -= to == &sweep->free;
+}
+
+static void empty_lists(struct triad_sweep *sweep)
+{
+	TAILQ_INIT(&sweep->free);
+	TAILQ_INIT(&sweep->waiting);
+	TAILQ_INIT(&sweep->flying);
+	sweep->n_flying = 0;
+	sweep->n_used = 0;
+}
+
+/* How often the place that was used most has been used: later uses of any place have
+ * numbers that nobody waits for. */
+static uint32_t most_used(const struct triad_sweep *sweep)
+{
+	uint32_t most = 0;
+
+	for (unsigned i = 0; i < sweep->n_queries; i++)
+		if (sweep->queries[i].tid >> TID_PLACE_BITS > most)
+			most = sweep->queries[i].tid >> TID_PLACE_BITS;
+	return most;
+}
+
+static int make_queries(struct triad_sweep *sweep, unsigned window)
+{
+	struct query *queries;
+
+	if (sweep->n_queries != window) {
+		uint32_t used = most_used(sweep);
+
+		queries = calloc(window, sizeof(*queries));
+		if (!queries)
+			return ENOMEM;
+		free(sweep->queries);
+		sweep->queries = queries;
+		sweep->n_queries = window;
+		for (unsigned i = 0; i < window; i++)
+			queries[i].tid = used << TID_PLACE_BITS | i;
+	}
+	empty_lists(sweep);
+	for (unsigned i = 0; i < window; i++)
+		TAILQ_INSERT_TAIL(&sweep->free, &sweep->queries[i], link);
+	return 0;
+}
+
+/* --- another fabric --- */
+
+/* What was asked of who is gone is not asked again; what is in flight keeps its place
+ * until it is answered or overdue. */
+static void forget(struct triad_sweep *sweep, struct query *query,
+	struct query_list *list, struct triad_agent *agent)
+{
+	if (agent)
+		agent->in_flight--;
+	query->question = 0;
+	if (list == &sweep->waiting)
+		move(sweep, query, list, &sweep->free);
+}
+
+static void follow(struct triad_sweep *sweep, struct query_list *list,
+	const struct triad_agents *agents, const uint32_t *agent_map,
+	const uint32_t *port_map)
+{
+	struct query *query = TAILQ_FIRST(list), *next;
+
+	for (; query; query = next) {
+		uint32_t agent, port;
+
+		next = TAILQ_NEXT(query, link);
+		if (!query->question)
+			continue;
+		agent = agent_map[query->agent];
+		port = port_map[query->port];
+		if (agent != TRIAD_FABRIC_NONE && query->question <= TRIAD_ASK_SUMMARY)
+			port = agents->agents[agent].first_port;
+		query->agent = agent;
+		query->port = port;
+		if (agent == TRIAD_FABRIC_NONE)
+			forget(sweep, query, list, NULL);
+		else if (port == TRIAD_FABRIC_NONE)
+			forget(sweep, query, list, &agents->agents[agent]);
+	}
+}
+
+int triad_sweep_adopt(struct triad_sweep *sweep, struct triad_fabric *fabric)
+{
+	const struct triad_fabric *old = sweep->agents.fabric;
+	size_t n_ports = old ? old->n_ports : 0;
+	uint32_t *maps = calloc(2 * n_ports + 1, sizeof(*maps));
+	struct triad_agents agents;
+
+	if (!maps)
+		return ENOMEM;
+	if (triad_agents_init(&agents, fabric, &sweep->agents)) {
+		free(maps);
+		return ENOMEM;
+	}
+	triad_agents_inherit(&agents, &sweep->agents, !triad_sweep_is_done(sweep), maps,
+		maps + n_ports);
+	follow(sweep, &sweep->flying, &agents, maps, maps + n_ports);
+	follow(sweep, &sweep->waiting, &agents, maps, maps + n_ports);
+	triad_agents_clear(&sweep->agents);
+	sweep->agents = agents;
+	free(maps);
+	return 0;
+}
+
+/* --- queries --- */
+
+int triad_sweep_start(
+	struct triad_sweep *sweep, const struct triad_sweep_params *params)
+{
+	int error = make_queries(sweep, params->window);
+
+	if (error)
+		return error;
+	triad_window_set_most(&sweep->window, params->window);
+	sweep->params = *params;
+	sweep->running = true;
+	triad_plan_begin(&sweep->agents);
+	return 0;
+}
+
+void triad_sweep_want_reset(struct triad_sweep *sweep, uint32_t port)
+{
+	const struct triad_fabric *fabric = sweep->agents.fabric;
+
+	if (fabric && port < fabric->n_ports && fabric->ports[port].has_pma)
+		sweep->agents.ports[port].reset_wanted = true;
+}
+
+/* Puts a new question into the waiting list while a place and an agent are free. */
+static struct query *new_query(struct triad_sweep *sweep)
+{
+	struct query *query = TAILQ_FIRST(&sweep->free);
+	struct triad_agent *agent;
+
+	if (!query || sweep->n_used >= sweep->window.width)
+		return NULL;
+	while ((agent = triad_agents_take_ready(&sweep->agents))) {
+		query->question = triad_plan_ask(&sweep->agents, agent, &query->port);
+		if (!query->question)
+			continue; /* an answer makes it ready again */
+		query->agent = (uint32_t)(agent - sweep->agents.agents);
+		query->tries = 0;
+		agent->in_flight++;
+		triad_agents_put_back(&sweep->agents, agent, query->port);
+		move(sweep, query, &sweep->free, &sweep->waiting);
+		return query;
+	}
+	return NULL;
+}
+
+static enum triad_pma_attribute attribute_of(enum triad_question question)
+{
+	switch (question) {
+	case TRIAD_ASK_CAPABILITIES:
+		return TRIAD_PMA_CLASS_PORT_INFO;
+	case TRIAD_ASK_EXTENDED:
+	case TRIAD_ASK_RESET_EXTENDED:
+		return TRIAD_PMA_PORT_COUNTERS_EXTENDED;
+	default:
+		return TRIAD_PMA_PORT_COUNTERS;
+	}
+}
+
+static uint8_t port_select(const struct triad_sweep *sweep, const struct query *query)
+{
+	return query->question == TRIAD_ASK_SUMMARY
+		? TRIAD_PMA_ALL_PORTS
+		: sweep->agents.fabric->ports[query->port].number;
+}
+
+static void encode(struct triad_sweep *sweep, const struct query *query,
+	uint8_t mad[TRIAD_MAD_SIZE])
+{
+	enum triad_pma_attribute attribute = attribute_of(query->question);
+	uint8_t port = port_select(sweep, query);
+	uint32_t mask;
+
+	if (!(query->question & TRIAD_ASK_RESETS)) {
+		triad_pma_encode_get(mad, attribute, port, query->tid);
+		return;
+	}
+	mask = triad_plan_reset_mask(&sweep->agents,
+		&sweep->agents.agents[query->agent], query->port, query->question);
+	triad_pma_encode_reset(mad, attribute, port, mask, query->tid);
+	sweep->sink.resetting(sweep->sink.context, query->port, mask);
+}
+
+bool triad_sweep_next(
+	struct triad_sweep *sweep, uint64_t now_us, struct triad_sweep_query *out)
+{
+	struct query *query = TAILQ_FIRST(&sweep->waiting);
+
+	if (!sweep->running)
+		return false;
+	if (!query)
+		query = new_query(sweep);
+	if (!query)
+		return false;
+	query->tid += 1u << TID_PLACE_BITS;
+	query->deadline_us = now_us + sweep->params.timeout_us;
+	move(sweep, query, &sweep->waiting, &sweep->flying);
+	sweep->counts.sent++;
+	sweep->counts.retries += query->tries > 0;
+	out->tid = query->tid;
+	query->to = sweep->agents.agents[query->agent].to;
+	out->to = query->to;
+	encode(sweep, query, out->mad);
+	return true;
+}
+
+static struct query *find_flying(struct triad_sweep *sweep, uint32_t tid)
+{
+	uint32_t place = tid & TID_PLACE_MASK;
+	struct query *query;
+
+	if (place >= sweep->n_queries)
+		return NULL;
+	query = &sweep->queries[place];
+	return query->in_flight && query->tid == tid ? query : NULL;
+}
+
+void triad_sweep_unsend(struct triad_sweep *sweep, uint32_t tid)
+{
+	struct query *query = find_flying(sweep, tid);
+
+	if (!query)
+		return;
+	move(sweep, query, &sweep->flying, &sweep->waiting);
+	sweep->counts.sent--;
+	sweep->counts.retries -= query->tries > 0;
+}
+
+/* --- results --- */
+
+static struct triad_agent *agent_of(
+	struct triad_sweep *sweep, const struct query *query)
+{
+	return &sweep->agents.agents[query->agent];
+}
+
+static void release(struct triad_sweep *sweep, struct query *query)
+{
+	struct triad_agent *agent = agent_of(sweep, query);
+
+	move(sweep, query, &sweep->flying, &sweep->free);
+	agent->in_flight--;
+	triad_agents_make_ready(&sweep->agents, agent);
+}
+
+static void give_up(struct triad_sweep *sweep, struct query *query)
+{
+	sweep->counts.resets_failed += query->question & TRIAD_ASK_RESETS ? 1 : 0;
+	release(sweep, query);
+	triad_answer_silence(
+		&sweep->agents, agent_of(sweep, query), query->port, query->question);
+}
+
+static void time_out(struct triad_sweep *sweep, struct query *query)
+{
+	const struct triad_agent *agent;
+
+	if (!query->question) {
+		move(sweep, query, &sweep->flying, &sweep->free);
+		return;
+	}
+	agent = agent_of(sweep, query);
+	sweep->counts.timeouts++;
+	if (agent->was_alive)
+		triad_window_judge(&sweep->window, true);
+	if (query->tries++ < sweep->params.retries && !agent->silent &&
+		!(query->question & TRIAD_ASK_RESETS))
+		move(sweep, query, &sweep->flying, &sweep->waiting);
+	else
+		give_up(sweep, query);
+}
+
+static void take_refusal(struct triad_sweep *sweep, struct query *query)
+{
+	sweep->counts.refused++;
+	if (query->question & TRIAD_ASK_RESETS) {
+		sweep->counts.resets_failed++;
+		sweep->sink.resetting(sweep->sink.context, query->port, 0);
+	}
+	release(sweep, query);
+	triad_answer_refusal(
+		&sweep->agents, agent_of(sweep, query), query->port, query->question);
+}
+
+/* The index of 'pkey' in the P_Key table of the port we send from, or -1. */
+static int local_pkey_index(const struct triad_fabric *fabric, uint16_t pkey)
+{
+	const struct triad_fabric_port *port;
+
+	if (fabric->sm_port == TRIAD_FABRIC_NONE)
+		return -1;
+	port = &fabric->ports[fabric->sm_port];
+	for (uint32_t i = 0; i < port->pkeys.n; i++)
+		if ((fabric->pkeys[port->pkeys.at + i] & 0x7fff) == (pkey & 0x7fff))
+			return (int)i;
+	return -1;
+}
+
+/* Sends the question to where the agent says it is. */
+static void follow_redirect(struct triad_sweep *sweep, struct query *query,
+	const struct triad_pma_redirect *redirect)
+{
+	int pkey_index = local_pkey_index(sweep->agents.fabric, redirect->pkey);
+	const struct triad_mad_address to = {.lid = redirect->lid,
+		.pkey_index = (uint16_t)pkey_index,
+		.sl = redirect->sl,
+		.qpn = redirect->qpn,
+		.qkey = redirect->qkey};
+
+	sweep->counts.redirected++;
+	if (pkey_index >= 0 && redirect->lid && redirect->qpn &&
+		triad_answer_redirect(agent_of(sweep, query), &query->to, &to)) {
+		move(sweep, query, &sweep->flying, &sweep->waiting);
+		return;
+	}
+	sweep->counts.unreachable++;
+	give_up(sweep, query);
+}
+
+/* True when a ClassPortInfo sends us to another place than it came from. */
+static bool sends_on(const struct triad_mad_address *from, const uint8_t *mad,
+	struct triad_pma_redirect *redirect)
+{
+	bool behind_router;
+
+	if (!triad_pma_decode_redirect(mad, redirect, &behind_router))
+		return behind_router;
+	/* Some name their own place, without a QP. */
+	return redirect->lid != from->lid ||
+		(redirect->qpn && redirect->qpn != from->qpn);
+}
+
+static void take_capabilities(
+	struct triad_sweep *sweep, struct query *query, const uint8_t *mad)
+{
+	struct triad_agent *agent = agent_of(sweep, query);
+	struct triad_pma_redirect redirect;
+
+	if (sends_on(&query->to, mad, &redirect)) {
+		follow_redirect(sweep, query, &redirect);
+		return;
+	}
+	release(sweep, query);
+	triad_answer_capabilities(
+		&sweep->agents, agent, triad_pma_decode_capabilities(mad));
+}
+
+static void take_counters(struct triad_sweep *sweep, const struct query *query,
+	const struct triad_pma_reading *reading, uint64_t now_us)
+{
+	const struct triad_sweep_sink *sink = &sweep->sink;
+	struct triad_agents *agents = &sweep->agents;
+	struct triad_agent *agent = agent_of(sweep, query);
+
+	switch (query->question) {
+	case TRIAD_ASK_SUMMARY:
+		triad_answer_summary(agents, agent, reading, now_us);
+		break;
+	case TRIAD_ASK_RESET:
+	case TRIAD_ASK_RESET_EXTENDED:
+		sweep->counts.resets++;
+		sink->reset(sink->context, query->port, reading, now_us);
+		triad_answer_reset(agents, query->port, query->question);
+		break;
+	default:
+		sink->reading(sink->context, query->port, attribute_of(query->question),
+			reading, now_us);
+		triad_answer_reading(
+			agents, agent, query->port, query->question, reading);
+	}
+}
+
+static void take_answer(struct triad_sweep *sweep, struct query *query,
+	const uint8_t *mad, uint64_t now_us)
+{
+	struct triad_pma_reading reading;
+
+	if (query->question != TRIAD_ASK_CAPABILITIES &&
+		triad_pma_decode_counters(mad, attribute_of(query->question),
+			port_select(sweep, query), agent_of(sweep, query)->capabilities,
+			&reading)) {
+		sweep->counts.malformed++;
+		return; /* as if lost: it will be asked again */
+	}
+	sweep->counts.received++;
+	triad_window_judge(&sweep->window, false);
+	if (query->question == TRIAD_ASK_CAPABILITIES) {
+		take_capabilities(sweep, query, mad);
+		return;
+	}
+	release(sweep, query);
+	take_counters(sweep, query, &reading, now_us);
+}
+
+static void take_checked(struct triad_sweep *sweep, struct query *query,
+	const struct triad_mad_reply *reply, uint64_t now_us)
+{
+	struct triad_pma_redirect redirect = {0};
+	bool behind_router;
+	uint16_t status;
+
+	switch (triad_pma_check(
+		reply->mad, reply->size, attribute_of(query->question), &status)) {
+	case 0:
+		take_answer(sweep, query, reply->mad, now_us);
+		break;
+	case EREMOTE:
+		(void)triad_pma_decode_redirect(reply->mad, &redirect, &behind_router);
+		follow_redirect(sweep, query, &redirect);
+		break;
+	case EOPNOTSUPP:
+		take_refusal(sweep, query);
+		break;
+	case EBUSY:
+		sweep->counts.refused++; /* as if lost: it will be asked again */
+		break;
+	default:
+		sweep->counts.malformed++;
+	}
+}
+
+void triad_sweep_reply(
+	struct triad_sweep *sweep, const struct triad_mad_reply *reply, uint64_t now_us)
+{
+	struct query *query =
+		find_flying(sweep, triad_pma_tid(reply->mad, reply->size));
+
+	if (!sweep->running || !query) {
+		/* A transport's word that nothing came is no answer. */
+		sweep->counts.late += !reply->status;
+		return;
+	}
+	if (reply->status) {
+		time_out(sweep, query);
+		return;
+	}
+	if (!query->question) {
+		sweep->counts.late++;
+		move(sweep, query, &sweep->flying, &sweep->free);
+		return;
+	}
+	sweep->sink.coming(sweep->sink.context, query->port);
+	take_checked(sweep, query, reply, now_us);
+}
+
+void triad_sweep_expire(struct triad_sweep *sweep, uint64_t now_us)
+{
+	struct query *query;
+
+	while ((query = TAILQ_FIRST(&sweep->flying)) && query->deadline_us <= now_us)
+		time_out(sweep, query);
+}
+
+/* --- state --- */
+
+uint64_t triad_sweep_deadline(const struct triad_sweep *sweep)
+{
+	const struct query *query = TAILQ_FIRST(&sweep->flying);
+
+	return query ? query->deadline_us : UINT64_MAX;
+}
+
+unsigned triad_sweep_window(const struct triad_sweep *sweep)
+{
+	return sweep->window.width;
+}
+
+unsigned triad_sweep_in_flight(const struct triad_sweep *sweep)
+{
+	return sweep->n_flying;
+}
+
+bool triad_sweep_is_done(const struct triad_sweep *sweep)
+{
+	const struct triad_sweep_progress *progress = &sweep->progress;
+
+	return !sweep->running ||
+		(progress->n_answered + progress->n_unanswered == progress->n_ports &&
+			!sweep->n_used);
+}
+
+void triad_sweep_cut(struct triad_sweep *sweep)
+{
+	if (sweep->running)
+		triad_plan_cut(&sweep->agents);
+	triad_sweep_abort(sweep);
+}
+
+void triad_sweep_abort(struct triad_sweep *sweep)
+{
+	sweep->running = false;
+	for (unsigned i = 0; i < sweep->n_queries; i++)
+		sweep->queries[i].in_flight = false;
+	empty_lists(sweep);
+}
+
+struct triad_sweep_progress triad_sweep_progress(const struct triad_sweep *sweep)
+{
+	return sweep->progress;
+}
+
+struct triad_sweep_counts triad_sweep_counts(const struct triad_sweep *sweep)
+{
+	return sweep->counts;
+}

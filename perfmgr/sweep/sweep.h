@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The scheduler of a sweep: which agent is asked what, when, and what came of it.
+ *
+ * Model: agents (agents.h) are asked questions (plan.h, answers.h), which the scheduler
+ * sends as queries.  At most 'window' queries are outstanding, fewer while many get
+ * lost (window.h), at most 'node_window' of them to one agent; agents take turns, so
+ * that no switch gets a burst.  A query that is not answered in time is sent again,
+ * 'retries' times; a reset is not, because it may have been done and counting has
+ * begun again.
+ *
+ * What is asked depends on the mode:
+ *     triad    the data counters of every port; errors and PortXmitWait of the ports
+ *              of nodes whose summary changed or can't be trusted
+ *     full     everything of every port
+ *     errors   as triad, without the data counters where they are not beside the errors
+ *
+ *     triad_sweep_adopt(sweep, fabric)         at any time
+ *     triad_sweep_start(sweep, params)
+ *     until triad_sweep_is_done(sweep):
+ *         triad_sweep_expire(sweep, now)
+ *         while triad_sweep_next(sweep, now, &query):  send it
+ *         triad_sweep_reply(sweep, reply, now)  for each reply
+ *         sleep until triad_sweep_deadline(sweep) at most
+ *
+ * Results leave through the sink, in the call that brought them about.
+ *
+ * Invariants: every port of the fabric with a PMA that the sink wants is reported done
+ * exactly once a sweep.  A query is in exactly one of three lists: free, waiting to be
+ * sent, in flight (in the order of its deadlines).
+ *
+ * Thread-safety: none.  Memory: sized by the fabric and by 'window', which is capped
+ * by TRIAD_SWEEP_MAX_WINDOW; nothing is allocated during a sweep.
+ * Spec: IBA volume 1, 16.1; [perf-manager-arch 2]. */
+#ifndef TRIAD_PERFMGR_SWEEP_H
+#define TRIAD_PERFMGR_SWEEP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "perfmgr/sweep/pma.h"
+#include "triad/fabric.h"
+#include "triad/mad.h"
+
+#define TRIAD_SWEEP_MAX_WINDOW 4096
+
+struct triad_sweep;
+
+enum triad_sweep_mode {
+	TRIAD_SWEEP_TRIAD,
+	TRIAD_SWEEP_FULL,
+	TRIAD_SWEEP_ERRORS,
+};
+
+struct triad_sweep_params {
+	enum triad_sweep_mode mode;
+	unsigned window; /* 1-TRIAD_SWEEP_MAX_WINDOW */
+	unsigned node_window;
+	unsigned retries;
+	uint64_t timeout_us;
+	bool reset_near_full; /* counters that are near their maximum */
+	bool ask_silent;      /* also those that were left out for their silence */
+};
+
+struct triad_sweep_sink {
+	void *context;
+	/* Whether 'port' is asked in the sweep that begins or runs.  NULL: all are. */
+	bool (*wants)(void *context, uint32_t port);
+	/* 'port' (index in the fabric) said this. */
+	void (*reading)(void *context, uint32_t port,
+		enum triad_pma_attribute attribute,
+		const struct triad_pma_reading *reading, uint64_t now_us);
+	/* An answer of 'port' has come and is looked at next. */
+	void (*coming)(void *context, uint32_t port);
+	/* The errors and PortXmitWait of 'port' are what they were. */
+	void (*unchanged)(void *context, uint32_t port, uint64_t now_us);
+	/* A reset of the counters in 'mask' (bit i: counter i) is being sent; 0: what
+	 * was sent was refused. */
+	void (*resetting)(void *context, uint32_t port, uint32_t mask);
+	/* It was done; 'reading' came after it. */
+	void (*reset)(void *context, uint32_t port,
+		const struct triad_pma_reading *reading, uint64_t now_us);
+	/* 'port' is through for this sweep. */
+	void (*done)(void *context, uint32_t port, bool answered);
+};
+
+/* Of the present or last sweep. */
+struct triad_sweep_progress {
+	uint32_t n_ports; /* to be read */
+	uint32_t n_answered;
+	uint32_t n_unanswered;
+	uint32_t n_left_out; /* of these: not asked, because long silent */
+};
+
+/* Since the scheduler was made. */
+struct triad_sweep_counts {
+	uint64_t sent;
+	uint64_t received; /* answers that were waited for */
+	uint64_t timeouts;
+	uint64_t retries;
+	uint64_t late;      /* answers to nothing that is waited for */
+	uint64_t malformed; /* answers that are not what was asked for */
+	uint64_t refused;   /* answers with an error status */
+	uint64_t redirected;
+	uint64_t unreachable; /* redirected to where we can't send */
+	uint64_t resets;      /* of a port's counters, done */
+	uint64_t resets_failed;
+};
+
+/* One MAD to be sent. */
+struct triad_sweep_query {
+	uint32_t tid;
+	struct triad_mad_address to;
+	uint8_t mad[TRIAD_MAD_SIZE];
+};
+
+/* NULL when memory is short.  'sink' is copied. */
+struct triad_sweep *triad_sweep_new(const struct triad_sweep_sink *sink);
+void triad_sweep_free(struct triad_sweep *sweep);
+
+/* Sweeps 'fabric' (referenced until the next one) from now on.  What is known of
+ * agents that keep their LID is kept.  During a sweep it goes on: ports that are new
+ * are asked in it, and answers of ports that are gone are late.  Returns 0 or ENOMEM;
+ * then nothing changed. */
+int triad_sweep_adopt(struct triad_sweep *sweep, struct triad_fabric *fabric);
+
+/* All counters of 'port' are to be reset in the next sweep, after they were read. */
+void triad_sweep_want_reset(struct triad_sweep *sweep, uint32_t port);
+
+/* Begins a sweep.  Returns 0 or ENOMEM. */
+int triad_sweep_start(
+	struct triad_sweep *sweep, const struct triad_sweep_params *params);
+
+/* The next query that may go out, or false.  It counts as sent. */
+bool triad_sweep_next(
+	struct triad_sweep *sweep, uint64_t now_us, struct triad_sweep_query *query);
+
+/* The query could not be sent: it will be offered again. */
+void triad_sweep_unsend(struct triad_sweep *sweep, uint32_t tid);
+
+/* Takes what the transport received. */
+void triad_sweep_reply(struct triad_sweep *sweep, const struct triad_mad_reply *reply,
+	uint64_t now_us);
+
+/* Gives up waiting for what is overdue. */
+void triad_sweep_expire(struct triad_sweep *sweep, uint64_t now_us);
+
+/* When the next query will be overdue; UINT64_MAX when none is in flight. */
+uint64_t triad_sweep_deadline(const struct triad_sweep *sweep);
+
+/* How many queries may be outstanding at present. */
+unsigned triad_sweep_window(const struct triad_sweep *sweep);
+
+unsigned triad_sweep_in_flight(const struct triad_sweep *sweep);
+bool triad_sweep_is_done(const struct triad_sweep *sweep);
+
+/* Ends the sweep; ports not yet read are unanswered, but not taken for silent. */
+void triad_sweep_cut(struct triad_sweep *sweep);
+
+/* Ends the sweep as it is; ports not yet read are not reported. */
+void triad_sweep_abort(struct triad_sweep *sweep);
+
+struct triad_sweep_progress triad_sweep_progress(const struct triad_sweep *sweep);
+struct triad_sweep_counts triad_sweep_counts(const struct triad_sweep *sweep);
+
+#endif

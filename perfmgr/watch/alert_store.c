@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "perfmgr/watch/alert_store.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PER_CHUNK 1024u
+#define N_CHUNKS (TRIAD_ALERTS_MAX / PER_CHUNK)
+#define N_BUCKETS 16384u
+#define MAX_PLACES (4 * TRIAD_ALERTS_MAX)
+
+struct place {
+	uint64_t guid;
+	uint32_t alert;
+	uint32_t next_in_bucket; /* or the next free one */
+	uint32_t next_of_alert;
+	uint8_t port;
+};
+
+struct triad_alert_store {
+	struct triad_alert_entry *chunks[N_CHUNKS];
+	uint32_t first_maybe_free, end; /* numbers; from 'end' on none was used */
+	struct place *places;
+	uint32_t n_places, room; /* ever used; there is room for */
+	uint32_t first_free;
+	uint32_t buckets[N_BUCKETS];
+};
+
+struct triad_alert_store *triad_alert_store_new(void)
+{
+	struct triad_alert_store *store = calloc(1, sizeof(*store));
+
+	if (!store)
+		return NULL;
+	memset(store->buckets, 0xff, sizeof(store->buckets));
+	store->first_free = TRIAD_ALERT_NONE;
+	return store;
+}
+
+void triad_alert_store_free(struct triad_alert_store *store)
+{
+	if (!store)
+		return;
+	for (unsigned i = 0; i < N_CHUNKS; i++)
+		free(store->chunks[i]);
+	free(store->places);
+	free(store);
+}
+
+/* --- entries --- */
+
+static struct triad_alert_entry *entry_at(
+	const struct triad_alert_store *store, uint32_t number)
+{
+	return &store->chunks[number / PER_CHUNK][number % PER_CHUNK];
+}
+
+static uint32_t number_of(
+	const struct triad_alert_store *store, const struct triad_alert_entry *entry)
+{
+	for (uint32_t i = 0; i < N_CHUNKS && store->chunks[i]; i++)
+		if (entry >= store->chunks[i] && entry < store->chunks[i] + PER_CHUNK)
+			return i * PER_CHUNK + (uint32_t)(entry - store->chunks[i]);
+	return TRIAD_ALERT_NONE;
+}
+
+/* The first number that is not in use; 'end' when all before it are. */
+static uint32_t free_number(struct triad_alert_store *store)
+{
+	uint32_t *number = &store->first_maybe_free;
+
+	while (*number < store->end && entry_at(store, *number)->used)
+		++*number;
+	return *number;
+}
+
+struct triad_alert_entry *triad_alert_store_add(struct triad_alert_store *store)
+{
+	uint32_t number = free_number(store);
+	struct triad_alert_entry **chunk, *entry;
+
+	if (number == TRIAD_ALERTS_MAX)
+		return NULL;
+	chunk = &store->chunks[number / PER_CHUNK];
+	if (!*chunk)
+		*chunk = calloc(PER_CHUNK, sizeof(**chunk));
+	if (!*chunk)
+		return NULL;
+	if (number == store->end)
+		store->end++;
+	entry = entry_at(store, number);
+	memset(entry, 0, sizeof(*entry));
+	entry->used = true;
+	entry->first_place = TRIAD_ALERT_NONE;
+	return entry;
+}
+
+uint32_t triad_alert_store_end(const struct triad_alert_store *store)
+{
+	return store->end;
+}
+
+struct triad_alert_entry *triad_alert_store_get(
+	const struct triad_alert_store *store, uint32_t number)
+{
+	struct triad_alert_entry *entry = entry_at(store, number);
+
+	return entry->used ? entry : NULL;
+}
+
+/* --- places --- */
+
+static uint32_t *bucket_of(
+	const struct triad_alert_store *store, uint64_t guid, uint8_t port)
+{
+	uint64_t hash = (guid ^ (uint64_t)port << 56) * UINT64_C(0x9e3779b97f4a7c15);
+
+	return (uint32_t *)&store->buckets[hash >> 32 & (N_BUCKETS - 1)];
+}
+
+static struct place *find_place(
+	const struct triad_alert_store *store, uint64_t guid, uint8_t port)
+{
+	uint32_t at = *bucket_of(store, guid, port);
+
+	while (at != TRIAD_ALERT_NONE &&
+		(store->places[at].guid != guid || store->places[at].port != port))
+		at = store->places[at].next_in_bucket;
+	return at == TRIAD_ALERT_NONE ? NULL : &store->places[at];
+}
+
+static uint32_t take_place(struct triad_alert_store *store)
+{
+	uint32_t at = store->first_free, room = store->room ? 2 * store->room : 256;
+	struct place *places;
+
+	if (at != TRIAD_ALERT_NONE) {
+		store->first_free = store->places[at].next_in_bucket;
+		return at;
+	}
+	if (store->n_places < store->room)
+		return store->n_places++;
+	if (room > MAX_PLACES)
+		return TRIAD_ALERT_NONE;
+	places = realloc(store->places, room * sizeof(*places));
+	if (!places)
+		return TRIAD_ALERT_NONE;
+	store->places = places;
+	store->room = room;
+	return store->n_places++;
+}
+
+bool triad_alert_store_place(struct triad_alert_store *store,
+	struct triad_alert_entry *entry, uint64_t guid, uint8_t port)
+{
+	uint32_t *bucket = bucket_of(store, guid, port), at;
+
+	if (find_place(store, guid, port))
+		return false;
+	at = take_place(store);
+	if (at == TRIAD_ALERT_NONE)
+		return false;
+	store->places[at] = (struct place){
+		.guid = guid,
+		.port = port,
+		.alert = number_of(store, entry),
+		.next_in_bucket = *bucket,
+		.next_of_alert = entry->first_place,
+	};
+	*bucket = entry->first_place = at;
+	return true;
+}
+
+struct triad_alert_entry *triad_alert_store_find(
+	const struct triad_alert_store *store, uint64_t guid, uint8_t port)
+{
+	const struct place *place = find_place(store, guid, port);
+
+	return place ? entry_at(store, place->alert) : NULL;
+}
+
+static void remove_place(struct triad_alert_store *store, uint32_t at)
+{
+	struct place *place = &store->places[at];
+	uint32_t *link = bucket_of(store, place->guid, place->port);
+
+	while (*link != at)
+		link = &store->places[*link].next_in_bucket;
+	*link = place->next_in_bucket;
+	place->next_in_bucket = store->first_free;
+	store->first_free = at;
+}
+
+void triad_alert_store_remove(
+	struct triad_alert_store *store, struct triad_alert_entry *entry)
+{
+	uint32_t at = entry->first_place, number = number_of(store, entry), next;
+
+	for (; at != TRIAD_ALERT_NONE; at = next) {
+		next = store->places[at].next_of_alert;
+		remove_place(store, at);
+	}
+	entry->used = false;
+	if (number < store->first_maybe_free)
+		store->first_maybe_free = number;
+}
+
+void triad_alert_store_each_place(const struct triad_alert_store *store,
+	void (*visit)(void *context, uint64_t guid, uint8_t port), void *context)
+{
+	for (unsigned i = 0; i < N_BUCKETS; i++)
+		for (uint32_t at = store->buckets[i]; at != TRIAD_ALERT_NONE;
+			at = store->places[at].next_in_bucket)
+			visit(context, store->places[at].guid, store->places[at].port);
+}
+
+size_t triad_alert_store_octets(const struct triad_alert_store *store)
+{
+	size_t octets = sizeof(*store) + store->room * sizeof(struct place);
+
+	for (unsigned i = 0; i < N_CHUNKS; i++)
+		if (store->chunks[i])
+			octets += PER_CHUNK * sizeof(struct triad_alert_entry);
+	return octets;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Where alerts are kept: by number, and by the ports that they are about.
+ *
+ * A place is a node GUID and a port number (TRIAD_ALERT_NO_PORT: the node itself); it
+ * has one alert at most, an alert may have many places.
+ *
+ * Internal to alerts.c, which says who may call when. */
+#ifndef TRIAD_PERFMGR_ALERT_STORE_H
+#define TRIAD_PERFMGR_ALERT_STORE_H
+
+#include "perfmgr/watch/alerts.h"
+
+#define TRIAD_ALERT_NONE UINT32_MAX
+
+struct triad_alert_entry {
+	bool used;
+	uint8_t n_joined;       /* findings raised since the sink was told */
+	uint32_t first_place;   /* its places, a list */
+	uint64_t down_since_us; /* 0: nothing of it is down */
+	struct triad_alert alert;
+};
+
+struct triad_alert_store;
+
+struct triad_alert_store *triad_alert_store_new(void);
+void triad_alert_store_free(struct triad_alert_store *store);
+
+/* A new alert, of zeros; NULL when there are too many or memory is short. */
+struct triad_alert_entry *triad_alert_store_add(struct triad_alert_store *store);
+void triad_alert_store_remove(
+	struct triad_alert_store *store, struct triad_alert_entry *entry);
+
+/* Makes the place one of the alert's.  Returns false when it has an alert already, or
+ * memory is short. */
+bool triad_alert_store_place(struct triad_alert_store *store,
+	struct triad_alert_entry *entry, uint64_t guid, uint8_t port);
+
+/* The alert of a place, or NULL. */
+struct triad_alert_entry *triad_alert_store_find(
+	const struct triad_alert_store *store, uint64_t guid, uint8_t port);
+
+/* Numbers go from 0 to under triad_alert_store_end(); NULL for one not in use. */
+uint32_t triad_alert_store_end(const struct triad_alert_store *store);
+struct triad_alert_entry *triad_alert_store_get(
+	const struct triad_alert_store *store, uint32_t number);
+
+/* Calls 'visit' for each place that has an alert. */
+void triad_alert_store_each_place(const struct triad_alert_store *store,
+	void (*visit)(void *context, uint64_t guid, uint8_t port), void *context);
+
+size_t triad_alert_store_octets(const struct triad_alert_store *store);
+
+#endif

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "perfmgr/watch/alert_text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "common/text.h"
+#include "triad/clock.h"
+
+const char *triad_alert_change_name(enum triad_alert_change change)
+{
+	switch (change) {
+	case TRIAD_ALERT_RAISED:
+		return "raised";
+	case TRIAD_ALERT_JOINED:
+		return "joined";
+	case TRIAD_ALERT_ENDED:
+		return "cleared";
+	}
+	return "";
+}
+
+/* NULL for never. */
+static const char *format_time(
+	uint64_t at_us, int64_t wall_offset_us, char text[TRIAD_CLOCK_TEXT_SIZE])
+{
+	if (!at_us)
+		return NULL;
+	triad_clock_format((uint64_t)((int64_t)at_us + wall_offset_us), text);
+	return text;
+}
+
+static const char *unit_of(const struct triad_alert_finding *finding)
+{
+	switch (finding->threshold.unit) {
+	case TRIAD_THRESHOLD_PER_SWEEP:
+		return "/sweep";
+	case TRIAD_THRESHOLD_PER_S:
+		return "/s";
+	case TRIAD_THRESHOLD_PERCENT:
+		return "%";
+	default:
+		return "";
+	}
+}
+
+/* --- words --- */
+
+void triad_alert_end_format(const struct triad_alert_end *end, char *text, size_t size)
+{
+	snprintf(text, size, "%s %s (0x%016" PRIx64 ")",
+		triad_node_type_name(end->node_type), end->node_name, end->node_guid);
+	if (end->port != TRIAD_ALERT_NO_PORT)
+		triad_text_append(text, size, " port %u", end->port);
+}
+
+static void append_counter(
+	const struct triad_alert_finding *finding, char *text, size_t size)
+{
+	char threshold[64];
+
+	triad_threshold_format(&finding->threshold, threshold, sizeof(threshold));
+	triad_text_append(text, size, "%s %s%.6g%s (threshold %s)",
+		triad_alert_cause_name(finding->cause),
+		finding->at_least ? "at least " : "", (double)finding->worst,
+		unit_of(finding), threshold);
+}
+
+void triad_alert_finding_format(const struct triad_alert *alert,
+	const struct triad_alert_finding *finding, char *text, size_t size)
+{
+	text[0] = '\0';
+	switch (finding->cause) {
+	case TRIAD_ALERT_UNANSWERED:
+		triad_text_append(
+			text, size, "%.0f port(s) unanswered", (double)finding->worst);
+		break;
+	case TRIAD_ALERT_LINK_DOWN:
+		triad_text_append(text, size, "link down");
+		break;
+	case TRIAD_ALERT_NODE_GONE:
+		triad_text_append(text, size, "left the fabric");
+		if (alert->n_nodes > 1)
+			triad_text_append(text, size, ", with %" PRIu32 " more nodes",
+				alert->n_nodes - 1);
+		if (alert->n_links > 1)
+			triad_text_append(
+				text, size, ", %" PRIu32 " links", alert->n_links);
+		break;
+	default:
+		append_counter(finding, text, size);
+		break;
+	}
+}
+
+void triad_alert_sm_format(const struct triad_alert *alert, int64_t wall_offset_us,
+	char *text, size_t size)
+{
+	char at[TRIAD_CLOCK_TEXT_SIZE];
+
+	text[0] = '\0';
+	if (alert->sm.kind == TRIAD_ALERT_SM_TRAP)
+		triad_text_append(text, size, "trap %u at %s", alert->sm.trap,
+			format_time(alert->sm.at_us, wall_offset_us, at));
+	else if (alert->sm.kind == TRIAD_ALERT_SM_SWEEP)
+		triad_text_append(text, size, "heavy sweep at %s",
+			format_time(alert->sm.at_us, wall_offset_us, at));
+}
+
+static void append_findings(const struct triad_alert *alert, char *text, size_t size)
+{
+	char finding[256];
+
+	for (unsigned i = 0; i < alert->n_findings; i++) {
+		triad_alert_finding_format(
+			alert, &alert->findings[i], finding, sizeof(finding));
+		triad_text_append(text, size, "%s%s%s", i ? "; " : "",
+			i && alert->findings[i].end ? "far end: " : "", finding);
+	}
+}
+
+void triad_alert_format(enum triad_alert_change change, const struct triad_alert *alert,
+	int64_t wall_offset_us, char *text, size_t size)
+{
+	char end[160], at[TRIAD_CLOCK_TEXT_SIZE];
+
+	snprintf(text, size, "alert %" PRIu64 " %s: ", alert->id,
+		triad_alert_change_name(change));
+	for (unsigned i = 0; i < alert->n_ends; i++) {
+		triad_alert_end_format(&alert->ends[i], end, sizeof(end));
+		triad_text_append(text, size, "%s%s", i ? " - " : "", end);
+	}
+	triad_text_append(text, size, ": ");
+	append_findings(alert, text, size);
+	triad_text_append(text, size, "; since %s",
+		format_time(alert->findings[0].since_us, wall_offset_us, at));
+	triad_alert_sm_format(alert, wall_offset_us, end, sizeof(end));
+	if (end[0])
+		triad_text_append(text, size, "; the SM reported: %s", end);
+	if (change == TRIAD_ALERT_ENDED && alert->forgotten)
+		triad_text_append(text, size, "; taken for removed on purpose");
+}
+
+/* --- JSON --- */
+
+static void put_end(
+	struct triad_json *json, const char *name, const struct triad_alert_end *end)
+{
+	triad_json_object_begin(json, name);
+	triad_json_guid(json, "node_guid", end->node_guid);
+	triad_json_string(json, "node_name", end->node_name);
+	triad_json_string(json, "node_type", triad_node_type_name(end->node_type));
+	if (end->port != TRIAD_ALERT_NO_PORT)
+		triad_json_uint(json, "port", end->port);
+	else
+		triad_json_string(json, "port", NULL);
+	triad_json_object_end(json);
+}
+
+static void put_finding(struct triad_json *json, const struct triad_alert *alert,
+	const struct triad_alert_finding *finding, int64_t wall_offset_us)
+{
+	const struct triad_alert_end *end = &alert->ends[finding->end];
+	char text[64], at[TRIAD_CLOCK_TEXT_SIZE];
+
+	triad_json_object_begin(json, NULL);
+	triad_json_string(json, "what", triad_alert_cause_name(finding->cause));
+	triad_json_guid(json, "node_guid", end->node_guid);
+	if (end->port != TRIAD_ALERT_NO_PORT)
+		triad_json_uint(json, "port", end->port);
+	else
+		triad_json_string(json, "port", NULL);
+	triad_json_double(json, "value", (double)finding->value);
+	triad_json_double(json, "worst", (double)finding->worst);
+	triad_json_bool(json, "at_least", finding->at_least);
+	text[0] = '\0';
+	if (finding->cause < TRIAD_N_COUNTERS)
+		triad_threshold_format(&finding->threshold, text, sizeof(text));
+	triad_json_string(json, "threshold", text[0] ? text : NULL);
+	triad_json_string(
+		json, "since", format_time(finding->since_us, wall_offset_us, at));
+	triad_json_string(json, "under_since",
+		format_time(finding->under_us, wall_offset_us, at));
+	triad_json_object_end(json);
+}
+
+static void put_sm(struct triad_json *json, const struct triad_alert *alert,
+	int64_t wall_offset_us)
+{
+	char at[TRIAD_CLOCK_TEXT_SIZE];
+
+	if (alert->sm.kind == TRIAD_ALERT_SM_NOTHING) {
+		triad_json_string(json, "sm", NULL);
+		return;
+	}
+	triad_json_object_begin(json, "sm");
+	triad_json_string(json, "reported",
+		alert->sm.kind == TRIAD_ALERT_SM_TRAP ? "trap" : "heavy sweep");
+	if (alert->sm.kind == TRIAD_ALERT_SM_TRAP)
+		triad_json_uint(json, "trap", alert->sm.trap);
+	triad_json_string(json, "at", format_time(alert->sm.at_us, wall_offset_us, at));
+	triad_json_object_end(json);
+}
+
+void triad_alert_json(struct triad_json *json, const char *name, const char *event,
+	const struct triad_alert *alert, int64_t wall_offset_us)
+{
+	bool is_active = alert->state == TRIAD_ALERT_ACTIVE;
+	char at[TRIAD_CLOCK_TEXT_SIZE];
+
+	triad_json_object_begin(json, name);
+	if (event)
+		triad_json_string(json, "event", event);
+	triad_json_uint(json, "id", alert->id);
+	triad_json_string(json, "state", is_active ? "active" : "cleared");
+	triad_json_string(
+		json, "what", triad_alert_cause_name(alert->findings[0].cause));
+	triad_json_string(
+		json, "raised", format_time(alert->raised_us, wall_offset_us, at));
+	triad_json_string(
+		json, "cleared", format_time(alert->cleared_us, wall_offset_us, at));
+	triad_json_bool(json, "forgotten", alert->forgotten);
+	put_end(json, "at", &alert->ends[0]);
+	if (alert->n_ends > 1)
+		put_end(json, "far_end", &alert->ends[1]);
+	else
+		triad_json_string(json, "far_end", NULL);
+	triad_json_uint(json, "nodes_gone", alert->n_nodes);
+	triad_json_uint(json, "links_gone", alert->n_links);
+	triad_json_array_begin(json, "findings");
+	for (unsigned i = 0; i < alert->n_findings; i++)
+		put_finding(json, alert, &alert->findings[i], wall_offset_us);
+	triad_json_array_end(json);
+	put_sm(json, alert, wall_offset_us);
+	triad_json_object_end(json);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* An alert in words and as JSON: the same wherever it is shown.
+ *
+ * Times in alerts are monotonic; 'wall_offset_us', the wall clock minus the monotonic
+ * one at the time of writing, makes them wall times, so that a clock which is set does
+ * not tear old and new ones apart.
+ *
+ * Thread-safety: functions without state. */
+#ifndef TRIAD_PERFMGR_ALERT_TEXT_H
+#define TRIAD_PERFMGR_ALERT_TEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "perfmgr/watch/alerts.h"
+#include "triad/json.h"
+
+#define TRIAD_ALERT_TEXT_SIZE 1024
+
+/* "leaf-01 (0x0002c9...) port 3", or the node alone. */
+void triad_alert_end_format(const struct triad_alert_end *end, char *text, size_t size);
+
+/* What a finding says: "LinkDownedCounter 2/sweep (threshold 1/sweep)". */
+void triad_alert_finding_format(const struct triad_alert *alert,
+	const struct triad_alert_finding *finding, char *text, size_t size);
+
+/* What the SM reported about it, "" for nothing. */
+void triad_alert_sm_format(const struct triad_alert *alert, int64_t wall_offset_us,
+	char *text, size_t size);
+
+/* One line: object, what, why, since when. */
+void triad_alert_format(enum triad_alert_change change, const struct triad_alert *alert,
+	int64_t wall_offset_us, char *text, size_t size);
+
+/* One object; 'name' as triad_json_object_begin() has it.  'event' ("raised", ...) may
+ * be NULL. */
+void triad_alert_json(struct triad_json *json, const char *name, const char *event,
+	const struct triad_alert *alert, int64_t wall_offset_us);
+
+/* "raised", "joined", "cleared" */
+const char *triad_alert_change_name(enum triad_alert_change change);
+
+#endif

@@ -1,0 +1,810 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "perfmgr/watch/alerts.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "perfmgr/watch/alert_store.h"
+#include "perfmgr/watch/limits.h"
+#include "perfmgr/watch/losses.h"
+
+/* What the SM reported, the last of it. */
+#define N_SM_NOTES 64
+/* A note so long before a finding began may have to do with it. */
+#define SM_NOTE_NEAR_US (UINT64_C(120) * 1000000)
+
+struct sm_note {
+	uint64_t at_us;
+	uint16_t trap, lid;
+	uint8_t port;
+};
+
+struct node_state {
+	uint16_t silent;   /* sweeps in a row with an unanswered port */
+	uint16_t n_missed; /* ports, in this sweep */
+	bool asked;        /* in this sweep */
+};
+
+struct triad_alerts {
+	struct triad_alerts_sink sink;
+	struct triad_alerts_params params;
+	struct triad_limits_table limits;
+	struct triad_alert_store *store;
+	struct triad_view *view;
+	bool *flagged;            /* for each port of the view: it has an alert */
+	float *words_per_us;      /* that its link can do */
+	struct node_state *nodes; /* for each node of the view */
+	struct sm_note notes[N_SM_NOTES];
+	unsigned n_notes; /* ever */
+	struct triad_alert cleared[TRIAD_ALERTS_MAX_CLEARED];
+	uint64_t last_id;
+	bool told; /* the sink something, in the present call */
+	struct triad_alerts_counts counts;
+};
+
+/* The most telling first. */
+static unsigned rank_of(unsigned cause)
+{
+	static const uint8_t first[] = {TRIAD_ALERT_NODE_GONE, TRIAD_ALERT_LINK_DOWN,
+		TRIAD_ALERT_UNANSWERED, TRIAD_LINK_DOWNED_COUNTER,
+		TRIAD_LINK_ERROR_RECOVERY_COUNTER, TRIAD_LOCAL_LINK_INTEGRITY_ERRORS,
+		TRIAD_SYMBOL_ERROR_COUNTER};
+
+	for (unsigned i = 0; i < sizeof(first); i++)
+		if (first[i] == cause)
+			return i;
+	return sizeof(first) + cause;
+}
+
+const char *triad_alert_cause_name(unsigned cause)
+{
+	static const char *const others[] = {
+		[TRIAD_ALERT_UNANSWERED - TRIAD_N_COUNTERS] = "unanswered",
+		[TRIAD_ALERT_LINK_DOWN - TRIAD_N_COUNTERS] = "link down",
+		[TRIAD_ALERT_NODE_GONE - TRIAD_N_COUNTERS] = "node gone",
+	};
+
+	if (cause < TRIAD_N_COUNTERS)
+		return triad_counters[cause].name;
+	return cause < TRIAD_ALERT_N_CAUSES ? others[cause - TRIAD_N_COUNTERS] : "";
+}
+
+/* --- life --- */
+
+struct triad_alerts *triad_alerts_new(const struct triad_alerts_sink *sink)
+{
+	struct triad_alerts *alerts = calloc(1, sizeof(*alerts));
+
+	if (!alerts)
+		return NULL;
+	alerts->sink = *sink;
+	alerts->store = triad_alert_store_new();
+	if (alerts->store)
+		return alerts;
+	free(alerts);
+	return NULL;
+}
+
+void triad_alerts_free(struct triad_alerts *alerts)
+{
+	if (!alerts)
+		return;
+	triad_alert_store_free(alerts->store);
+	triad_view_unref(alerts->view);
+	free(alerts->flagged);
+	free(alerts->words_per_us);
+	free(alerts->nodes);
+	free(alerts);
+}
+
+/* --- places --- */
+
+static struct triad_alert_end end_of(
+	const struct triad_fabric *fabric, uint32_t port, bool whole_node)
+{
+	const struct triad_fabric_port *at = &fabric->ports[port];
+	const struct triad_fabric_node *node = &fabric->nodes[at->node];
+	struct triad_alert_end end = {
+		.node_guid = node->guid,
+		.lid = at->lid,
+		.node_type = node->type,
+		.port = whole_node ? TRIAD_ALERT_NO_PORT : at->number,
+	};
+
+	memcpy(end.node_name, node->name, sizeof(end.node_name));
+	return end;
+}
+
+/* The view's port that an end is, or TRIAD_FABRIC_NONE. */
+static uint32_t find_port(
+	const struct triad_fabric *fabric, const struct triad_alert_end *end)
+{
+	uint32_t node = triad_fabric_find_node(fabric, end->node_guid);
+
+	if (node == TRIAD_FABRIC_NONE)
+		return node;
+	if (end->port == TRIAD_ALERT_NO_PORT)
+		return fabric->nodes[node].first_port;
+	return triad_fabric_find_port(fabric, node, end->port);
+}
+
+static void flag(void *context, uint64_t guid, uint8_t port)
+{
+	struct triad_alerts *alerts = context;
+	struct triad_alert_end end = {.node_guid = guid, .port = port};
+	uint32_t at = find_port(alerts->view->fabric, &end);
+
+	if (at != TRIAD_FABRIC_NONE && port != TRIAD_ALERT_NO_PORT)
+		alerts->flagged[at] = true;
+}
+
+static void place(struct triad_alerts *alerts, struct triad_alert_entry *entry,
+	const struct triad_alert_end *end)
+{
+	if (triad_alert_store_place(alerts->store, entry, end->node_guid, end->port))
+		flag(alerts, end->node_guid, end->port);
+}
+
+static struct triad_alert_entry *find_at(
+	const struct triad_alerts *alerts, const struct triad_alert_end *end)
+{
+	return triad_alert_store_find(alerts->store, end->node_guid, end->port);
+}
+
+/* A new alert about the ends; NULL when there are too many. */
+static struct triad_alert_entry *add_alert(
+	struct triad_alerts *alerts, const struct triad_alert_end *ends, unsigned n)
+{
+	struct triad_alert_entry *entry = triad_alert_store_add(alerts->store);
+
+	if (!entry) {
+		alerts->counts.n_not_kept++;
+		return NULL;
+	}
+	entry->alert.n_ends = (uint8_t)n;
+	for (unsigned i = 0; i < n; i++) {
+		entry->alert.ends[i] = ends[i];
+		place(alerts, entry, &ends[i]);
+	}
+	return entry;
+}
+
+/* The alert of the link at 'port', made when there is none. */
+static struct triad_alert_entry *need_alert(struct triad_alerts *alerts, uint32_t port)
+{
+	const struct triad_fabric *fabric = alerts->view->fabric;
+	struct triad_alert_end ends[2] = {end_of(fabric, port, false)};
+	uint32_t remote = fabric->ports[port].remote;
+	struct triad_alert_entry *entry = find_at(alerts, &ends[0]);
+
+	if (entry || remote == TRIAD_FABRIC_NONE)
+		return entry ? entry : add_alert(alerts, ends, 1);
+	ends[1] = end_of(fabric, remote, false);
+	entry = find_at(alerts, &ends[1]);
+	/* The far end's is about another link, that was here before. */
+	if (entry && entry->alert.n_ends == 2)
+		return add_alert(alerts, ends, 1);
+	if (!entry)
+		return add_alert(alerts, ends, 2);
+	entry->alert.ends[1] = ends[0];
+	entry->alert.n_ends = 2;
+	place(alerts, entry, &ends[0]);
+	return entry;
+}
+
+/* --- findings --- */
+
+static struct triad_alert_finding *find_finding(
+	struct triad_alert *alert, unsigned cause, unsigned end)
+{
+	for (unsigned i = 0; i < alert->n_findings; i++)
+		if (alert->findings[i].cause == cause && alert->findings[i].end == end)
+			return &alert->findings[i];
+	return NULL;
+}
+
+static void remove_finding(
+	struct triad_alert *alert, struct triad_alert_finding *finding)
+{
+	*finding = alert->findings[--alert->n_findings];
+}
+
+/* The index of an end; 2 for a port that is not one of the two that are named. */
+static unsigned index_of_end(
+	const struct triad_alert *alert, uint64_t guid, uint8_t port)
+{
+	unsigned i = 0;
+
+	while (i < alert->n_ends &&
+		(alert->ends[i].node_guid != guid || alert->ends[i].port != port))
+		i++;
+	return i < alert->n_ends ? i : 2;
+}
+
+/* At or over its threshold. */
+static void note_over(struct triad_alert_entry *entry, unsigned cause, unsigned end,
+	const struct triad_alert_finding *now, uint64_t now_us)
+{
+	struct triad_alert *alert = &entry->alert;
+	struct triad_alert_finding *finding = find_finding(alert, cause, end);
+
+	if (!finding) {
+		if (end > 1 || alert->n_findings == TRIAD_ALERT_MAX_FINDINGS)
+			return;
+		finding = &alert->findings[alert->n_findings++];
+		*finding = *now;
+		finding->cause = (uint8_t)cause;
+		finding->end = (uint8_t)end;
+		finding->since_us = now_us;
+	}
+	finding->under_us = 0;
+	finding->value = now->value;
+	finding->at_least = now->at_least;
+	finding->threshold = now->threshold;
+	if (now->value > finding->worst)
+		finding->worst = now->value;
+}
+
+/* Under what clears it. */
+static void note_under(
+	struct triad_alert *alert, struct triad_alert_finding *finding, uint64_t now_us)
+{
+	if (!finding->raised)
+		remove_finding(alert, finding);
+	else if (!finding->under_us)
+		finding->under_us = now_us;
+}
+
+/* --- what a sweep read --- */
+
+static const struct triad_limits *limits_of(
+	const struct triad_alerts *alerts, uint32_t port)
+{
+	const struct triad_view *view = alerts->view;
+	unsigned type = view->fabric->nodes[view->fabric->ports[port].node].type;
+
+	if (type >= TRIAD_LIMITS_N_TYPES)
+		type = 0;
+	return &alerts->limits.rows[type][view->group[port]];
+}
+
+static void look_for_new(struct triad_alerts *alerts, uint32_t port,
+	const struct triad_engine_changes *changes, uint64_t now_us)
+{
+	const struct triad_fabric *fabric = alerts->view->fabric;
+	const struct triad_limits *limits = limits_of(alerts, port);
+	uint64_t guid = fabric->nodes[fabric->ports[port].node].guid;
+
+	for (uint32_t left = changes->changed & limits->watched; left;
+		left &= left - 1) {
+		unsigned i = (unsigned)__builtin_ctz(left);
+		double value = triad_limits_measure(
+			&limits->of[i], changes, i, (double)alerts->words_per_us[port]);
+		struct triad_alert_finding found = {
+			.value = (float)value,
+			.at_least = changes->full & 1u << i,
+			.threshold = limits->of[i],
+		};
+		struct triad_alert_entry *entry;
+
+		if (isnan(value) || value < limits->of[i].value)
+			continue;
+		entry = need_alert(alerts, port);
+		if (entry)
+			note_over(entry, i,
+				index_of_end(&entry->alert, guid,
+					fabric->ports[port].number),
+				&found, now_us);
+	}
+}
+
+/* Findings of the port that are there already. */
+static void look_at_known(struct triad_alerts *alerts, uint32_t port,
+	const struct triad_engine_changes *changes, uint64_t now_us)
+{
+	const struct triad_fabric *fabric = alerts->view->fabric;
+	const struct triad_limits *limits = limits_of(alerts, port);
+	const struct triad_alert_end end = end_of(fabric, port, false);
+	struct triad_alert_entry *entry = find_at(alerts, &end);
+	struct triad_alert *alert = entry ? &entry->alert : NULL;
+	unsigned index = alert ? index_of_end(alert, end.node_guid, end.port) : 2;
+
+	/* From the last on: note_under() may put the last in the place of one. */
+	for (unsigned i = alert ? alert->n_findings : 0; i-- > 0;) {
+		struct triad_alert_finding *finding = &alert->findings[i];
+		unsigned cause = finding->cause;
+		double value, under;
+
+		if (finding->end != index || cause >= TRIAD_N_COUNTERS ||
+			!(changes->fresh & 1u << cause))
+			continue;
+		value = triad_limits_measure(&limits->of[cause], changes, cause,
+			(double)alerts->words_per_us[port]);
+		under = finding->raised ? alerts->params.clear_below : 1;
+		finding->value = isnan(value) ? 0 : (float)value;
+		if (isnan(value) || value < under * limits->of[cause].value)
+			note_under(alert, finding, now_us);
+		else
+			finding->under_us = 0;
+	}
+}
+
+void triad_alerts_look(struct triad_alerts *alerts, uint32_t port,
+	const struct triad_engine_changes *changes, uint64_t now_us)
+{
+	alerts->nodes[alerts->view->fabric->ports[port].node].asked = true;
+	if (!alerts->params.enabled)
+		return;
+	if (alerts->flagged[port])
+		look_at_known(alerts, port, changes, now_us);
+	if (changes->changed & limits_of(alerts, port)->watched)
+		look_for_new(alerts, port, changes, now_us);
+}
+
+void triad_alerts_miss(struct triad_alerts *alerts, uint32_t port, uint64_t now_us)
+{
+	struct node_state *node =
+		&alerts->nodes[alerts->view->fabric->ports[port].node];
+
+	node->asked = true;
+	if (node->n_missed < UINT16_MAX)
+		node->n_missed++;
+}
+
+static void judge_silence(struct triad_alerts *alerts, uint32_t index, uint64_t now_us)
+{
+	const struct triad_fabric *fabric = alerts->view->fabric;
+	struct node_state *node = &alerts->nodes[index];
+	struct triad_alert_end end =
+		end_of(fabric, fabric->nodes[index].first_port, true);
+	struct triad_alert_entry *entry = find_at(alerts, &end);
+	struct triad_alert_finding found = {.value = node->n_missed};
+
+	if (!node->n_missed || !alerts->params.unanswered_sweeps) {
+		node->silent = 0;
+		if (entry && entry->alert.n_findings)
+			note_under(&entry->alert, &entry->alert.findings[0], now_us);
+		return;
+	}
+	if (node->silent < UINT16_MAX)
+		node->silent++;
+	if (node->silent < alerts->params.unanswered_sweeps)
+		return;
+	if (!entry)
+		entry = add_alert(alerts, &end, 1);
+	if (entry)
+		note_over(entry, TRIAD_ALERT_UNANSWERED, 0, &found, now_us);
+}
+
+static void judge_silences(struct triad_alerts *alerts, bool cut, uint64_t now_us)
+{
+	for (uint32_t i = 0; i < alerts->view->fabric->n_nodes; i++) {
+		struct node_state *node = &alerts->nodes[i];
+
+		/* Most nodes answer, and did so before. */
+		if (node->asked && !cut && (node->n_missed || node->silent))
+			judge_silence(alerts, i, now_us);
+		node->asked = false;
+		node->n_missed = 0;
+	}
+}
+
+/* --- coming out --- */
+
+static const struct sm_note *find_note(
+	const struct triad_alerts *alerts, const struct triad_alert *alert)
+{
+	const struct sm_note *found = NULL;
+	uint64_t since_us = alert->findings[0].since_us;
+	unsigned n = alerts->n_notes < N_SM_NOTES ? alerts->n_notes : N_SM_NOTES;
+
+	for (unsigned i = 1; i <= n; i++) {
+		const struct sm_note *note =
+			&alerts->notes[(alerts->n_notes - i) % N_SM_NOTES];
+
+		if (note->at_us + SM_NOTE_NEAR_US < since_us)
+			break;
+		if (!note->trap && !found)
+			found = note;
+		for (unsigned e = 0; note->trap && e < alert->n_ends; e++)
+			if (note->lid == alert->ends[e].lid &&
+				(!note->port || note->port == alert->ends[e].port))
+				return note;
+	}
+	return found;
+}
+
+static void correlate(const struct triad_alerts *alerts, struct triad_alert *alert)
+{
+	const struct sm_note *note = find_note(alerts, alert);
+
+	if (!note)
+		return;
+	alert->sm.kind = note->trap ? TRIAD_ALERT_SM_TRAP : TRIAD_ALERT_SM_SWEEP;
+	alert->sm.trap = note->trap;
+	alert->sm.at_us = note->at_us;
+}
+
+/* The most telling finding first, and its end. */
+static void put_in_order(struct triad_alert *alert)
+{
+	for (unsigned i = 1; i < alert->n_findings; i++) {
+		struct triad_alert_finding finding = alert->findings[i];
+		unsigned j = i;
+
+		for (; j &&
+			rank_of(alert->findings[j - 1].cause) > rank_of(finding.cause);
+			j--)
+			alert->findings[j] = alert->findings[j - 1];
+		alert->findings[j] = finding;
+	}
+	if (alert->findings[0].end == 1) {
+		struct triad_alert_end end = alert->ends[0];
+
+		alert->ends[0] = alert->ends[1];
+		alert->ends[1] = end;
+		for (unsigned i = 0; i < alert->n_findings; i++)
+			alert->findings[i].end = !alert->findings[i].end;
+	}
+}
+
+static void tell(struct triad_alerts *alerts, enum triad_alert_change change,
+	const struct triad_alert *alert)
+{
+	alerts->told = true;
+	alerts->sink.take(alerts->sink.context, change, alert);
+}
+
+static void tell_done(struct triad_alerts *alerts)
+{
+	if (alerts->told && alerts->sink.done)
+		alerts->sink.done(alerts->sink.context);
+	alerts->told = false;
+}
+
+static void raise_alert(
+	struct triad_alerts *alerts, struct triad_alert *alert, uint64_t now_us)
+{
+	alert->id = ++alerts->last_id;
+	alert->state = TRIAD_ALERT_ACTIVE;
+	alert->raised_us = now_us;
+	correlate(alerts, alert);
+	alerts->counts.n_active++;
+	alerts->counts.n_raised++;
+	tell(alerts, TRIAD_ALERT_RAISED, alert);
+}
+
+static void unflag(struct triad_alerts *alerts, const struct triad_alert *alert)
+{
+	for (unsigned i = 0; i < alert->n_ends; i++) {
+		uint32_t port = find_port(alerts->view->fabric, &alert->ends[i]);
+
+		if (port != TRIAD_FABRIC_NONE &&
+			alert->ends[i].port != TRIAD_ALERT_NO_PORT)
+			alerts->flagged[port] = false;
+	}
+}
+
+static void end_alert(
+	struct triad_alerts *alerts, struct triad_alert_entry *entry, uint64_t now_us)
+{
+	struct triad_alert *alert = &entry->alert;
+
+	if (alert->state == TRIAD_ALERT_ACTIVE) {
+		alert->state = TRIAD_ALERT_CLEARED;
+		alert->cleared_us = now_us;
+		alerts->cleared[alerts->counts.n_cleared % TRIAD_ALERTS_MAX_CLEARED] =
+			*alert;
+		alerts->counts.n_cleared++;
+		alerts->counts.n_active--;
+		tell(alerts, TRIAD_ALERT_ENDED, alert);
+	}
+	if (alerts->view)
+		unflag(alerts, alert);
+	triad_alert_store_remove(alerts->store, entry);
+}
+
+/* True when it is over: for long enough, or it lasted too long. */
+static bool is_over(const struct triad_alerts *alerts, struct triad_alert *alert,
+	const struct triad_alert_finding *finding, uint64_t now_us)
+{
+	if (finding->under_us &&
+		now_us - finding->under_us >= alerts->params.clear_after_us)
+		return true;
+	if (finding->cause < TRIAD_ALERT_LINK_DOWN || !finding->raised ||
+		now_us - finding->since_us < TRIAD_ALERTS_FORGET_US)
+		return false;
+	alert->forgotten = true;
+	return true;
+}
+
+/* Raises what has lasted; drops what is over, but for the last one: an alert that is
+ * cleared still says what it was. */
+static void settle(
+	struct triad_alerts *alerts, struct triad_alert_entry *entry, uint64_t now_us)
+{
+	struct triad_alert *alert = &entry->alert;
+	bool is_new = alert->state == TRIAD_ALERT_PENDING;
+	unsigned n_raised = 0, n_over = 0;
+
+	for (unsigned i = 0; i < alert->n_findings; i++) {
+		struct triad_alert_finding *finding = &alert->findings[i];
+
+		if (!finding->raised &&
+			now_us - finding->since_us >= alerts->params.raise_after_us) {
+			finding->raised = true;
+			n_raised++;
+		}
+		n_over += is_over(alerts, alert, finding, now_us);
+	}
+	if (n_over == alert->n_findings) {
+		end_alert(alerts, entry, now_us);
+		return;
+	}
+	for (unsigned i = alert->n_findings; i-- > 0;)
+		if (is_over(alerts, alert, &alert->findings[i], now_us))
+			remove_finding(alert, &alert->findings[i]);
+	if (!n_raised)
+		return;
+	put_in_order(alert);
+	if (is_new)
+		raise_alert(alerts, alert, now_us);
+	else
+		tell(alerts, TRIAD_ALERT_JOINED, alert);
+}
+
+static void settle_all(struct triad_alerts *alerts, uint64_t now_us)
+{
+	for (uint32_t i = 0; i < triad_alert_store_end(alerts->store); i++) {
+		struct triad_alert_entry *entry =
+			triad_alert_store_get(alerts->store, i);
+
+		if (entry)
+			settle(alerts, entry, now_us);
+	}
+	tell_done(alerts);
+}
+
+void triad_alerts_end_sweep(struct triad_alerts *alerts, bool cut, uint64_t now_us)
+{
+	if (!alerts->view || !alerts->params.enabled)
+		return;
+	judge_silences(alerts, cut, now_us);
+	settle_all(alerts, now_us);
+}
+
+/* --- configuration --- */
+
+static void end_all(struct triad_alerts *alerts, uint64_t now_us)
+{
+	for (uint32_t i = 0; i < triad_alert_store_end(alerts->store); i++) {
+		struct triad_alert_entry *entry =
+			triad_alert_store_get(alerts->store, i);
+
+		if (entry)
+			end_alert(alerts, entry, now_us);
+	}
+	tell_done(alerts);
+}
+
+void triad_alerts_configure(struct triad_alerts *alerts,
+	const struct triad_alerts_params *params, const struct triad_conf *conf,
+	uint64_t now_us)
+{
+	alerts->params = *params;
+	triad_limits_fill(&alerts->limits, conf);
+	if (!params->enabled)
+		end_all(alerts, now_us);
+}
+
+/* --- a new fabric --- */
+
+struct adoption {
+	struct triad_alerts *alerts;
+	const struct triad_fabric *old;
+	uint64_t now_us;
+};
+
+/* A loss is an alert of the ends of its first link, and takes up what goes wrong at
+ * the other ones. */
+static void take_loss(void *context, const struct triad_loss *loss)
+{
+	const struct adoption *adoption = context;
+	struct triad_alerts *alerts = adoption->alerts;
+	struct triad_alert_finding found = {.value = 1};
+	struct triad_alert_end ends[2];
+	struct triad_alert_entry *entry;
+
+	ends[0] = end_of(adoption->old, loss->far, loss->near == TRIAD_FABRIC_NONE);
+	if (loss->near != TRIAD_FABRIC_NONE)
+		ends[1] = end_of(adoption->old, loss->near, false);
+	entry = find_at(alerts, &ends[0]);
+	if (!entry && loss->near != TRIAD_FABRIC_NONE)
+		entry = find_at(alerts, &ends[1]);
+	if (!entry)
+		entry = add_alert(
+			alerts, ends, loss->near == TRIAD_FABRIC_NONE ? 1 : 2);
+	if (!entry)
+		return;
+	entry->alert.n_nodes += loss->nodes_gone ? loss->n_nodes : 0;
+	entry->alert.n_links += loss->n_links;
+	note_over(entry,
+		loss->nodes_gone ? TRIAD_ALERT_NODE_GONE : TRIAD_ALERT_LINK_DOWN,
+		index_of_end(&entry->alert, ends[0].node_guid, ends[0].port), &found,
+		adoption->now_us);
+	for (uint32_t i = 0; i < loss->n_links; i++) {
+		ends[1] = end_of(adoption->old, loss->ends[i], false);
+		place(alerts, entry, &ends[1]);
+	}
+}
+
+/* What is known of nodes that stayed. */
+static void inherit_nodes(const struct triad_alerts *alerts,
+	const struct triad_fabric *fabric, struct node_state *nodes)
+{
+	const struct triad_fabric *old = alerts->view->fabric;
+	uint32_t j = 0;
+
+	for (uint32_t i = 0; i < fabric->n_nodes; i++) {
+		while (j < old->n_nodes && old->nodes[j].guid < fabric->nodes[i].guid)
+			j++;
+		if (j < old->n_nodes && old->nodes[j].guid == fabric->nodes[i].guid)
+			nodes[i] = alerts->nodes[j];
+	}
+}
+
+/* True when what was down is there again. */
+static bool is_back(const struct triad_fabric *fabric, const struct triad_alert *alert,
+	const struct triad_alert_finding *finding)
+{
+	uint32_t port = find_port(fabric, &alert->ends[finding->end]);
+
+	if (finding->cause == TRIAD_ALERT_NODE_GONE)
+		return port != TRIAD_FABRIC_NONE;
+	return port != TRIAD_FABRIC_NONE &&
+		fabric->ports[port].remote != TRIAD_FABRIC_NONE;
+}
+
+/* What the new fabric says about an alert. */
+static void look_at_entry(
+	struct triad_alerts *alerts, struct triad_alert *alert, uint64_t now_us)
+{
+	const struct triad_fabric *fabric = alerts->view->fabric;
+
+	for (unsigned i = alert->n_findings; i-- > 0;) {
+		struct triad_alert_finding *finding = &alert->findings[i];
+		bool is_loss = finding->cause >= TRIAD_ALERT_LINK_DOWN;
+		bool is_there = find_port(fabric, &alert->ends[finding->end]) !=
+			TRIAD_FABRIC_NONE;
+
+		/* A port that left is not counted any more; the loss of it is a
+		 * finding of its own. */
+		if (is_loss ? is_back(fabric, alert, finding) : !is_there)
+			note_under(alert, finding, now_us);
+		else if (is_loss)
+			finding->under_us = 0;
+	}
+}
+
+static void look_at_entries(struct triad_alerts *alerts, uint64_t now_us)
+{
+	for (uint32_t i = 0; i < triad_alert_store_end(alerts->store); i++) {
+		struct triad_alert_entry *entry =
+			triad_alert_store_get(alerts->store, i);
+
+		if (entry)
+			look_at_entry(alerts, &entry->alert, now_us);
+	}
+}
+
+static void take_rates(const struct triad_fabric *fabric, float *words_per_us)
+{
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		words_per_us[i] =
+			(float)triad_fabric_port_bps(&fabric->ports[i]) / 32e6f;
+}
+
+static int find_losses(struct triad_alerts *alerts, struct triad_view *old,
+	uint32_t *new_port, uint64_t now_us)
+{
+	struct adoption adoption = {
+		.alerts = alerts, .old = old->fabric, .now_us = now_us};
+
+	if (!alerts->params.enabled || !alerts->params.links)
+		return 0;
+	triad_losses_match_ports(old->fabric, alerts->view->fabric, new_port);
+	return triad_losses_find(
+		old->fabric, alerts->view->fabric, new_port, take_loss, &adoption);
+}
+
+int triad_alerts_adopt(
+	struct triad_alerts *alerts, struct triad_view *view, uint64_t now_us)
+{
+	const struct triad_fabric *fabric = view->fabric;
+	struct triad_view *old = alerts->view;
+	struct node_state *nodes = calloc(fabric->n_nodes + 1, sizeof(*nodes));
+	bool *flagged = calloc(fabric->n_ports + 1, sizeof(*flagged));
+	float *words_per_us = calloc(fabric->n_ports + 1, sizeof(*words_per_us));
+	uint32_t n_old = old ? old->fabric->n_ports : 0;
+	uint32_t *new_port = calloc(n_old + 1, sizeof(*new_port));
+
+	if (!nodes || !flagged || !words_per_us || !new_port) {
+		free(nodes);
+		free(flagged);
+		free(words_per_us);
+		free(new_port);
+		return ENOMEM;
+	}
+	if (old)
+		inherit_nodes(alerts, fabric, nodes);
+	free(alerts->nodes);
+	free(alerts->flagged);
+	free(alerts->words_per_us);
+	alerts->nodes = nodes;
+	alerts->flagged = flagged;
+	alerts->words_per_us = words_per_us;
+	take_rates(fabric, words_per_us);
+	alerts->view = triad_view_ref(view);
+	triad_alert_store_each_place(alerts->store, flag, alerts);
+	look_at_entries(alerts, now_us);
+	if (old)
+		/* Without memory a loss goes unnoticed; its counters do not. */
+		(void)find_losses(alerts, old, new_port, now_us);
+	settle_all(alerts, now_us);
+	triad_view_unref(old);
+	free(new_port);
+	return 0;
+}
+
+void triad_alerts_note_sm(struct triad_alerts *alerts, uint16_t trap, uint16_t lid,
+	uint8_t port, uint64_t now_us)
+{
+	alerts->notes[alerts->n_notes++ % N_SM_NOTES] = (struct sm_note){
+		.at_us = now_us, .trap = trap, .lid = lid, .port = port};
+}
+
+/* --- reading --- */
+
+struct triad_alerts_counts triad_alerts_counts(const struct triad_alerts *alerts)
+{
+	return alerts->counts;
+}
+
+bool triad_alerts_next(
+	const struct triad_alerts *alerts, uint32_t *cursor, struct triad_alert *copy)
+{
+	uint32_t end = triad_alert_store_end(alerts->store);
+	uint64_t n_cleared = alerts->counts.n_cleared;
+
+	while (*cursor < TRIAD_ALERTS_MAX) {
+		const struct triad_alert_entry *entry = NULL;
+
+		if (*cursor >= end) {
+			*cursor = TRIAD_ALERTS_MAX;
+			break;
+		}
+		entry = triad_alert_store_get(alerts->store, (*cursor)++);
+		if (entry && entry->alert.state == TRIAD_ALERT_ACTIVE) {
+			*copy = entry->alert;
+			return true;
+		}
+	}
+	if (n_cleared > TRIAD_ALERTS_MAX_CLEARED)
+		n_cleared = TRIAD_ALERTS_MAX_CLEARED;
+	if (*cursor - TRIAD_ALERTS_MAX >= n_cleared)
+		return false;
+	*copy = alerts->cleared[(*cursor)++ - TRIAD_ALERTS_MAX];
+	return true;
+}
+
+size_t triad_alerts_octets(const struct triad_alerts *alerts)
+{
+	size_t octets = sizeof(*alerts) + triad_alert_store_octets(alerts->store);
+
+	if (alerts->view)
+		octets += alerts->view->fabric->n_nodes * sizeof(struct node_state) +
+			alerts->view->fabric->n_ports * (sizeof(bool) + sizeof(float));
+	return octets;
+}

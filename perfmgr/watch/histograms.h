@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Histograms of the rate of every counter: over all ports, for each port group, for
+ * each node; and of some counters for each port.
+ *
+ * Model: one sample for each counter, port and sweep: the counter's change per second
+ * in the interval that the sweep ended, 0 or more.  What was not read, or has no
+ * interval yet, is no sample.  They add up until they are cleared.
+ *
+ *     over all, a group   TRIAD_HISTOGRAM_MOST buckets: an error of 12.5 % at most
+ *     a node, a port      16 buckets: 12.5 % where rates stay within 4 octaves, 25 %
+ *                         within 8, 50 % within 16; over that a bucket is two octaves
+ *                         or four, and its scale says so
+ *
+ * A node and a port that leave the fabric keep theirs until more nodes are away than
+ * present.
+ *
+ * Thread-safety: none; the caller excludes readers from writers.
+ * Memory: sized by the fabric.  For each port 96 octets and at most 512 more; for each
+ * node 800 and at most 2,816 more.  What can't be had is a sample not counted, and
+ * counted as that.
+ * Source: [monitoring-rfc M8, M9: histogram of rate of change], [perf-manager-arch 3].
+ */
+#ifndef TRIAD_PERFMGR_HISTOGRAMS_H
+#define TRIAD_PERFMGR_HISTOGRAMS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "perfmgr/engine.h"
+#include "perfmgr/watch/histogram.h"
+#include "perfmgr/view.h"
+
+/* Counters that may have a histogram for each port. */
+#define TRIAD_HISTOGRAMS_PORT_COUNTERS 4
+
+struct triad_histograms;
+
+/* Whose histogram is asked for. */
+struct triad_histograms_scope {
+	enum {
+		TRIAD_HISTOGRAMS_OF_ALL,
+		TRIAD_HISTOGRAMS_OF_GROUP,
+		TRIAD_HISTOGRAMS_OF_NODE,
+		TRIAD_HISTOGRAMS_OF_PORT,
+	} of;
+	unsigned group; /* OF_GROUP: its index */
+	uint64_t node_guid;
+	unsigned port;
+};
+
+/* NULL when memory is short. */
+struct triad_histograms *triad_histograms_new(void);
+void triad_histograms_free(struct triad_histograms *histograms);
+
+/* Ports of 'view' (referenced until the next one) are added from now on.  Returns 0 or
+ * ENOMEM; then the last view goes on. */
+int triad_histograms_adopt(
+	struct triad_histograms *histograms, struct triad_view *view);
+
+/* Counters (bit i) that each port has histograms of: at most
+ * TRIAD_HISTOGRAMS_PORT_COUNTERS.  When they differ from before, ports begin anew. */
+void triad_histograms_set_port_counters(
+	struct triad_histograms *histograms, uint32_t counters);
+
+/* One sample for each fresh counter of 'port' (index in the view's fabric).  In a walk
+ * over ports in their order it is fastest. */
+void triad_histograms_add(struct triad_histograms *histograms, uint32_t port,
+	const struct triad_engine_changes *changes);
+
+/* Forgets all samples. */
+void triad_histograms_clear(struct triad_histograms *histograms);
+
+/* Copies one into 'copy' (to be cleared by the caller), its zeros into '*n_zeros'.
+ * Returns 0; ENOENT: there is no such group, node or port; ENODATA: ports have none
+ * for that counter; ENOMEM. */
+int triad_histograms_get(const struct triad_histograms *histograms,
+	const struct triad_histograms_scope *scope, unsigned counter,
+	struct triad_histogram *copy, uint64_t *n_zeros);
+
+/* Samples that were not counted because memory was short. */
+uint64_t triad_histograms_dropped(const struct triad_histograms *histograms);
+size_t triad_histograms_octets(const struct triad_histograms *histograms);
+
+#endif

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "perfmgr/watch/losses.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Both are sorted by node GUID and port number: one walk over the two. */
+void triad_losses_match_ports(const struct triad_fabric *old,
+	const struct triad_fabric *new, uint32_t *new_port)
+{
+	uint32_t j = 0;
+
+	for (uint32_t i = 0; i < old->n_ports; i++) {
+		uint64_t guid = old->nodes[old->ports[i].node].guid;
+		uint8_t number = old->ports[i].number;
+
+		while (j < new->n_ports &&
+			(new->nodes[new->ports[j].node].guid < guid ||
+				(new->nodes[new->ports[j].node].guid ==
+					guid &&new->ports[j].number < number)))
+			j++;
+		new_port[i] = TRIAD_FABRIC_NONE;
+		if (j < new->n_ports &&new->nodes[new->ports[j].node].guid ==
+			guid &&new->ports[j].number == number)
+			new_port[i] = j;
+	}
+}
+
+struct search {
+	const struct triad_fabric *old, *new;
+	const uint32_t *new_port;
+	bool *gone;      /* for each old node: not there, and not yet in a loss */
+	uint32_t *queue; /* gone nodes of the part that is looked at */
+	uint32_t n_queued;
+	uint32_t *ends; /* ports that stayed at its edge */
+	void (*take)(void *, const struct triad_loss *);
+	void *context;
+};
+
+/* --- links between nodes that stayed --- */
+
+static void look_at_link(struct search *search, uint32_t a)
+{
+	uint32_t b = search->old->ports[a].remote;
+	struct triad_loss loss = {.near = a, .n_links = 1, .ends = &a};
+	uint32_t new_a, new_b;
+
+	if (b == TRIAD_FABRIC_NONE || b < a)
+		return; /* none, or seen from its other end */
+	loss.far = b;
+	new_a = search->new_port[a];
+	new_b = search->new_port[b];
+	if (new_a != TRIAD_FABRIC_NONE && new_b != TRIAD_FABRIC_NONE &&
+		search->new->ports[new_a].remote == TRIAD_FABRIC_NONE &&
+		search->new->ports[new_b].remote == TRIAD_FABRIC_NONE)
+		search->take(search->context, &loss);
+}
+
+/* --- nodes that are gone --- */
+
+static void look_at_port(struct search *search, const struct triad_fabric_port *port,
+	uint32_t index, struct triad_loss *loss)
+{
+	uint32_t remote = port->remote, node, stayed;
+
+	if (remote == TRIAD_FABRIC_NONE)
+		return;
+	node = search->old->ports[remote].node;
+	if (search->gone[node]) {
+		search->gone[node] = false;
+		search->queue[search->n_queued++] = node;
+		return;
+	}
+	stayed = search->new_port[remote];
+	if (stayed == TRIAD_FABRIC_NONE ||
+		search->new->ports[stayed].remote != TRIAD_FABRIC_NONE)
+		return; /* gone too, or plugged in elsewhere */
+	if (!loss->n_links) {
+		loss->near = remote;
+		loss->far = index;
+	}
+	search->ends[loss->n_links++] = remote;
+}
+
+/* All that is gone and hangs together with 'node'. */
+static void take_part(struct search *search, uint32_t node)
+{
+	const struct triad_fabric *old = search->old;
+	struct triad_loss loss = {
+		.nodes_gone = true,
+		.near = TRIAD_FABRIC_NONE,
+		.far = old->nodes[node].first_port,
+		.ends = search->ends,
+	};
+
+	search->n_queued = 0;
+	search->gone[node] = false;
+	search->queue[search->n_queued++] = node;
+	for (uint32_t i = 0; i < search->n_queued; i++) {
+		const struct triad_fabric_node *at = &old->nodes[search->queue[i]];
+
+		for (uint32_t p = at->first_port; p < at->first_port + at->n_ports; p++)
+			look_at_port(search, &old->ports[p], p, &loss);
+	}
+	loss.n_nodes = search->n_queued;
+	search->take(search->context, &loss);
+}
+
+int triad_losses_find(const struct triad_fabric *old, const struct triad_fabric *new,
+	const uint32_t *new_port, void (*take)(void *, const struct triad_loss *),
+	void *context)
+{
+	struct search search = {
+		.old = old,
+		.new = new,
+		.new_port = new_port,
+		.gone = calloc(old->n_nodes + 1, sizeof(bool)),
+		.queue = calloc(old->n_nodes + 1, sizeof(uint32_t)),
+		.ends = calloc(old->n_ports + 1, sizeof(uint32_t)),
+		.take = take,
+		.context = context,
+	};
+	int error = search.gone && search.queue && search.ends ? 0 : ENOMEM;
+
+	for (uint32_t i = 0; !error && i < old->n_nodes; i++)
+		search.gone[i] = triad_fabric_find_node(new, old->nodes[i].guid) ==
+			TRIAD_FABRIC_NONE;
+	for (uint32_t i = 0; !error && i < old->n_ports; i++)
+		look_at_link(&search, i);
+	for (uint32_t i = 0; !error && i < old->n_nodes; i++)
+		if (search.gone[i])
+			take_part(&search, i);
+	free(search.gone);
+	free(search.queue);
+	free(search.ends);
+	return error;
+}

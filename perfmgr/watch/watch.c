@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "perfmgr/watch/watch.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "triad/clock.h"
+#include "triad/lists.h"
+
+struct triad_watch {
+	struct triad_view *view; /* referenced; the owner's alone */
+	pthread_mutex_t lock;    /* of what follows */
+	struct triad_histograms *histograms;
+	struct triad_alerts *alerts;
+	uint64_t walk_us;
+};
+
+struct triad_watch *triad_watch_new(const struct triad_alerts_sink *sink)
+{
+	struct triad_watch *watch = calloc(1, sizeof(*watch));
+
+	if (!watch)
+		return NULL;
+	pthread_mutex_init(&watch->lock, NULL);
+	watch->histograms = triad_histograms_new();
+	watch->alerts = triad_alerts_new(sink);
+	if (watch->histograms && watch->alerts)
+		return watch;
+	triad_watch_free(watch);
+	return NULL;
+}
+
+void triad_watch_free(struct triad_watch *watch)
+{
+	if (!watch)
+		return;
+	triad_alerts_free(watch->alerts);
+	triad_histograms_free(watch->histograms);
+	triad_view_unref(watch->view);
+	pthread_mutex_destroy(&watch->lock);
+	free(watch);
+}
+
+void triad_watch_configure(
+	struct triad_watch *watch, const struct triad_conf *conf, uint64_t now_us)
+{
+	struct triad_alerts_params params = {
+		.enabled = conf->alerts.enabled,
+		.links = conf->alerts.links,
+		.raise_after_us = conf->alerts.raise_after_s * TRIAD_US_PER_S,
+		.clear_after_us = conf->alerts.clear_after_s * TRIAD_US_PER_S,
+		.clear_below = conf->alerts.clear_below_percent / 100.0,
+		.unanswered_sweeps = conf->alerts.unanswered_sweeps,
+	};
+	char reason[TRIAD_DIAG_TEXT_SIZE];
+	uint32_t counters = 0;
+
+	/* What triad.conf has was checked. */
+	(void)triad_counters_parse(
+		conf->perfmgr.histogram_counters, &counters, reason, sizeof(reason));
+	pthread_mutex_lock(&watch->lock);
+	triad_histograms_set_port_counters(watch->histograms, counters);
+	triad_alerts_configure(watch->alerts, &params, conf, now_us);
+	pthread_mutex_unlock(&watch->lock);
+}
+
+int triad_watch_adopt(
+	struct triad_watch *watch, struct triad_view *view, uint64_t now_us)
+{
+	int error;
+
+	pthread_mutex_lock(&watch->lock);
+	error = triad_histograms_adopt(watch->histograms, view);
+	if (!error)
+		error = triad_alerts_adopt(watch->alerts, view, now_us);
+	pthread_mutex_unlock(&watch->lock);
+	if (error)
+		return error;
+	triad_view_unref(watch->view);
+	watch->view = triad_view_ref(view);
+	return 0;
+}
+
+/* --- a sweep --- */
+
+void triad_watch_miss(struct triad_watch *watch, uint32_t port, uint64_t now_us)
+{
+	/* No reader sees what this changes, so it needs no lock. */
+	if (watch->view)
+		triad_alerts_miss(watch->alerts, port, now_us);
+}
+
+static void look_at(
+	struct triad_watch *watch, uint32_t port, uint64_t since_us, uint64_t now_us)
+{
+	const struct triad_view *view = watch->view;
+	struct triad_engine_changes changes;
+
+	if (!triad_engine_changes(view->engine, view->rows[port], since_us, &changes))
+		return;
+	triad_histograms_add(watch->histograms, port, &changes);
+	triad_alerts_look(watch->alerts, port, &changes, now_us);
+}
+
+/* Slices, so that a reader gets its turn. */
+static void walk(struct triad_watch *watch, uint64_t since_us, uint64_t now_us)
+{
+	uint32_t n = watch->view->fabric->n_ports;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (i % TRIAD_WATCH_SLICE == 0)
+			pthread_mutex_lock(&watch->lock);
+		if (watch->view->fabric->ports[i].has_pma)
+			look_at(watch, i, since_us, now_us);
+		if ((i + 1) % TRIAD_WATCH_SLICE == 0 || i + 1 == n)
+			pthread_mutex_unlock(&watch->lock);
+	}
+}
+
+void triad_watch_end_sweep(
+	struct triad_watch *watch, uint64_t since_us, bool cut, uint64_t now_us)
+{
+	uint64_t begun_us = triad_clock_now_us();
+
+	if (!watch->view)
+		return;
+	walk(watch, since_us, now_us);
+	pthread_mutex_lock(&watch->lock);
+	triad_alerts_end_sweep(watch->alerts, cut, now_us);
+	watch->walk_us = triad_clock_now_us() - begun_us;
+	pthread_mutex_unlock(&watch->lock);
+}
+
+/* --- reading --- */
+
+void triad_watch_note_sm(struct triad_watch *watch, uint16_t trap, uint16_t lid,
+	uint8_t port, uint64_t now_us)
+{
+	pthread_mutex_lock(&watch->lock);
+	triad_alerts_note_sm(watch->alerts, trap, lid, port, now_us);
+	pthread_mutex_unlock(&watch->lock);
+}
+
+int triad_watch_histogram(struct triad_watch *watch,
+	const struct triad_histograms_scope *scope, unsigned counter,
+	struct triad_histogram *copy, uint64_t *n_zeros)
+{
+	int error;
+
+	pthread_mutex_lock(&watch->lock);
+	error = triad_histograms_get(watch->histograms, scope, counter, copy, n_zeros);
+	pthread_mutex_unlock(&watch->lock);
+	return error;
+}
+
+void triad_watch_clear_histograms(struct triad_watch *watch)
+{
+	pthread_mutex_lock(&watch->lock);
+	triad_histograms_clear(watch->histograms);
+	pthread_mutex_unlock(&watch->lock);
+}
+
+bool triad_watch_next_alert(
+	struct triad_watch *watch, uint32_t *cursor, struct triad_alert *copy)
+{
+	bool some;
+
+	pthread_mutex_lock(&watch->lock);
+	some = triad_alerts_next(watch->alerts, cursor, copy);
+	pthread_mutex_unlock(&watch->lock);
+	return some;
+}
+
+struct triad_watch_status triad_watch_status(struct triad_watch *watch)
+{
+	struct triad_watch_status status;
+
+	pthread_mutex_lock(&watch->lock);
+	status = (struct triad_watch_status){
+		.alerts = triad_alerts_counts(watch->alerts),
+		.samples_dropped = triad_histograms_dropped(watch->histograms),
+		.walk_us = watch->walk_us,
+		.octets = triad_histograms_octets(watch->histograms) +
+			triad_alerts_octets(watch->alerts),
+	};
+	pthread_mutex_unlock(&watch->lock);
+	return status;
+}

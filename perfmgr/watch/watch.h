@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What sweeps found, looked at: histograms and alerts.
+ *
+ * Model: when a sweep has ended, one walk over the ports it read adds a sample to the
+ * histograms (histograms.h) and compares changes with thresholds (alerts.h).  A walk in
+ * the order of the engine's rows, after the sweep, costs a third of what looking at
+ * each answer as it comes would, and the sweep does not wait for it.
+ *
+ * Thread-safety: the collector's owner calls what is above "reading", any thread what
+ * is below.  The lock between them is held for TRIAD_WATCH_SLICE ports or alerts at a
+ * time.  The alerts' sink is called with it held, by the owner: it must neither block
+ * nor call back.
+ * Memory: that of histograms.h and alerts.h. */
+#ifndef TRIAD_PERFMGR_WATCH_H
+#define TRIAD_PERFMGR_WATCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "perfmgr/watch/alerts.h"
+#include "perfmgr/watch/histograms.h"
+#include "perfmgr/view.h"
+#include "triad/conf.h"
+
+#define TRIAD_WATCH_SLICE 512u
+
+struct triad_watch;
+
+/* NULL when memory is short.  'sink' is copied. */
+struct triad_watch *triad_watch_new(const struct triad_alerts_sink *sink);
+void triad_watch_free(struct triad_watch *watch);
+
+void triad_watch_configure(
+	struct triad_watch *watch, const struct triad_conf *conf, uint64_t now_us);
+
+/* Returns 0 or ENOMEM; then what failed to take 'view' up goes on with the last one,
+ * and this is to be called again. */
+int triad_watch_adopt(
+	struct triad_watch *watch, struct triad_view *view, uint64_t now_us);
+
+/* The port did not answer in the sweep. */
+void triad_watch_miss(struct triad_watch *watch, uint32_t port, uint64_t now_us);
+
+/* Looks at what was read since 'since_us', when the sweep began.  'cut': it was ended
+ * because nothing could be sent, so those missed are not silent. */
+void triad_watch_end_sweep(
+	struct triad_watch *watch, uint64_t since_us, bool cut, uint64_t now_us);
+
+/* --- reading, and what any thread may say --- */
+
+/* See triad_alerts_note_sm(). */
+void triad_watch_note_sm(struct triad_watch *watch, uint16_t trap, uint16_t lid,
+	uint8_t port, uint64_t now_us);
+
+/* See triad_histograms_get(). */
+int triad_watch_histogram(struct triad_watch *watch,
+	const struct triad_histograms_scope *scope, unsigned counter,
+	struct triad_histogram *copy, uint64_t *n_zeros);
+
+/* Forgets all samples of the histograms. */
+void triad_watch_clear_histograms(struct triad_watch *watch);
+
+/* See triad_alerts_next(). */
+bool triad_watch_next_alert(
+	struct triad_watch *watch, uint32_t *cursor, struct triad_alert *copy);
+
+struct triad_watch_status {
+	struct triad_alerts_counts alerts;
+	uint64_t samples_dropped; /* of histograms, for want of memory */
+	uint64_t walk_us;         /* the last look took */
+	size_t octets;
+};
+
+struct triad_watch_status triad_watch_status(struct triad_watch *watch);
+
+#endif
