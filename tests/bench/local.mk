@@ -4,7 +4,8 @@ noinst_PROGRAMS += \
 	tests/bench/engine \
 	tests/bench/export \
 	tests/bench/flood \
-	tests/bench/metrics
+	tests/bench/metrics \
+	tests/bench/profile
 
 tests_bench_flood_SOURCES = tests/bench/flood.c plugin/umad.c plugin/umad.h
 tests_bench_flood_LDADD = libtriad.la $(UMAD_LIBS)

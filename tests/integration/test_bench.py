@@ -53,5 +53,18 @@ def test_metrics_small_prints_documented_keys(t):
     assert result["lines"] > 22 * 1000, result
 
 
+def test_profile_small_prints_documented_keys(t):
+    process = subprocess.run(
+        [BUILDDIR / "tests" / "bench" / "profile", "--ports", "2000", "--json"],
+        capture_output=True, text=True, check=False)
+    t.succeeded(process)
+    result = json.loads(process.stdout)
+    keys = {"rows_per_s", "ns_per_row", "text_per_row", "octets_per_row", "copy_ratio",
+            "quiet_ns"}
+    t.equal(set(result), keys | {"ports", "all"}, "keys")
+    t.equal(set(result["all"]), keys, "keys with all counters")
+    assert all(result[key] > 0 and result["all"][key] > 0 for key in keys), result
+
+
 if __name__ == "__main__":
     taplib.main(globals())
