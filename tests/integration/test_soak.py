@@ -1,24 +1,53 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""OpenSM with Triad for a while: links come and go, counters are reset by others,
-clients ask; memory, descriptors and threads stay flat.  A short form always; an hour
-with TRIAD_SOAK."""
+"""OpenSM with Triad for a while: links come and go, errors are counted and counters
+reset by others, clients ask, and all that can be exported is; memory, descriptors and
+threads stay flat.  A short form always; an hour with TRIAD_SOAK.
 
+A second one is of links alone that flap, each second, for five minutes: alerts come and
+go."""
+
+import contextlib
 import os
 import random
+import socket
 import time
+import urllib.request
 
 import taplib
 from triadlib import QUICK, ask, ask_json, status, triad_lab, wait_for_sweep
 
 SOAK = "TRIAD_SOAK" in os.environ
 SECONDS = 3600 if SOAK else 12
+FLAP_SECONDS = 300 if SOAK else 12
 # A node that is just gone costs a part of the period, until the SM knows it.
-CONF = QUICK + "timeout = 200\nretries = 1\n"
+CONF = QUICK + """\
+timeout = 200
+retries = 1
+[alerts]
+clear_after = 2
+file = {folder}/alerts.json
+[prometheus]
+listen = {address}
+[sflow]
+collectors = 127.0.0.1:9
+interval = 1
+[profile]
+file = {folder}/profile.csv.zst
+[group fast]
+nodes = Switch1
+sweep_period = 1
+"""
 # Memory may still settle in the first part.
 WARM_UP = SECONDS / 3
 # The allocator's own slack; the sanitizers' quarantine is another matter.
 MEMORY_SLACK = 2_000_000
+
+
+def free_address():
+    with contextlib.closing(socket.socket()) as sock:
+        sock.bind(("127.0.0.1", 0))
+        return f"127.0.0.1:{sock.getsockname()[1]}"
 
 
 def resources(lab):
@@ -28,9 +57,9 @@ def resources(lab):
             "memory": status(lab)["memory"]["process_octets"]}
 
 
-def disturb(lab, dice):
+def disturb(lab, dice, address):
     port = dice.choice((1, 2))
-    action = dice.randrange(5)
+    action = dice.randrange(8)
     if action == 0:
         # ibsim refuses when it is unlinked already.
         lab.command("sim", f'Unlink "Switch2"[{port}]')
@@ -41,6 +70,16 @@ def disturb(lab, dice):
     elif action == 3:
         ask_json(lab, "perf", "show")
         ask(lab, "perf", "top")
+    elif action == 4:
+        lab.sim(f'PerformanceSet "Switch1"[3] PortCounters.SymbolErrorCounter='
+                f'{dice.randrange(60000)}')
+        ask_json(lab, "alerts", "--all")
+    elif action == 5:
+        ask(lab, "perf", "histogram", "PortXmitData", "--node", "Switch1")
+        ask(lab, "set", "alerts.SymbolErrorCounter", f"{dice.randrange(1, 99)}/sweep")
+    elif action == 6:
+        with urllib.request.urlopen(f"http://{address}/metrics", timeout=20) as answer:
+            answer.read()
     else:
         ask(lab, "set", "perfmgr.window", str(dice.randrange(1, 200)))
         lab.run("triadctl", "perf", "show", "--node", "nobody")
@@ -50,15 +89,17 @@ def test_soak_resources_flat(t):
     seed = int(time.time())
     t.note(f"seed {seed}, {SECONDS} s")
     dice = random.Random(seed)
-    with triad_lab(CONF, opensm_conf="sweep_interval 1\n") as lab:
+    address = free_address()
+    conf = CONF.format(folder=t.folder(), address=address)
+    with triad_lab(conf, opensm_conf="sweep_interval 1\n") as lab:
         wait_for_sweep(lab)
         warm, end = time.monotonic() + WARM_UP, time.monotonic() + SECONDS
         while time.monotonic() < warm:
-            disturb(lab, dice)
+            disturb(lab, dice, address)
         before, begun = resources(lab), time.monotonic()
         n_sweeps = status(lab)["perfmgr"]["sweeps"]
         while time.monotonic() < end:
-            disturb(lab, dice)
+            disturb(lab, dice, address)
         after = resources(lab)
         t.note(f"before {before}, after {after}")
         assert after["descriptors"] <= before["descriptors"] + 1, (before, after)
@@ -69,6 +110,31 @@ def test_soak_resources_flat(t):
         sweeps = report["sweeps"] - n_sweeps
         # On time, or said to be late.
         assert sweeps >= seconds * 0.8 - 1 or report["sweeps_late"], (seconds, report)
+
+
+def test_flapping_links_resources_flat(t):
+    conf = QUICK + "timeout = 200\nretries = 1\n[alerts]\nclear_after = 0\n" \
+        f"file = {t.folder()}/alerts.json\n"
+    with triad_lab(conf, opensm_conf="sweep_interval 1\n") as lab:
+        wait_for_sweep(lab)
+        begun, before, n = time.monotonic(), None, 0
+        while time.monotonic() < begun + FLAP_SECONDS:
+            n += 1
+            lab.command("sim", 'Unlink "Hca2"[1]', 'Unlink "Switch1"[3]')
+            lab.sim('PerformanceSet "Switch1"[5] PortCounters.LinkDownedCounter='
+                    f'{n % 200}')
+            time.sleep(1)
+            lab.command("sim", 'ReLink "Hca2"[1]', 'ReLink "Switch1"[3]')
+            time.sleep(1)
+            if not before and time.monotonic() > begun + FLAP_SECONDS / 3:
+                before = resources(lab)
+        after, report = resources(lab), status(lab)["alerts"]
+        t.note(f"{n} times; {report['raised']} alerts; before {before}, after {after}")
+        assert report["raised"] > 0 and report["not_kept"] == 0, report
+        assert after["descriptors"] <= before["descriptors"] + 1, (before, after)
+        assert after["threads"] <= before["threads"] + 1, (before, after)
+        if "TRIAD_LAB_PRELOAD" not in os.environ:
+            assert after["memory"] <= before["memory"] + MEMORY_SLACK, (before, after)
 
 
 if __name__ == "__main__":

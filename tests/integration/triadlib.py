@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """What tests of the plugin share: triadctl's answers, perfquery's, the log's."""
 
+import contextlib
+import fcntl
 import json
+import os
 import re
+import socket
+import tempfile
 
-from taplib import EXAMPLE_NETS, Lab, Test, wait_until
+from taplib import EXAMPLE_NETS, Lab, Skip, Test, wait_until
 
 NET = EXAMPLE_NETS / "net.2sw2path4hca"
 
@@ -69,3 +74,27 @@ def triad_lines(log):
 
 def log_has(lab, text, sm=0, timeout_s=10):
     return wait_until(lambda: text in lab.log(sm), timeout_s, f"{text!r} in the log")
+
+
+@contextlib.contextmanager
+def syslog():
+    """What is written to syslog, on a machine without a daemon: a function that waits
+    for a line with a text in it.  There is one /dev/log, so tests take turns."""
+    path = os.path.join(tempfile.gettempdir(), "triad-test-syslog.lock")
+    with open(path, "w", encoding="utf-8") as turn, \
+            socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as daemon:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        if os.path.exists("/dev/log"):
+            raise Skip("this machine has a syslog daemon of its own")
+        daemon.bind("/dev/log")
+        daemon.settimeout(20)
+
+        def line_with(text):
+            # OpenSM writes there, too, and so do labs of other tests.
+            while text not in (line := daemon.recv(4096).decode()):
+                pass
+            return line
+        try:
+            yield line_with
+        finally:
+            os.unlink("/dev/log")
