@@ -3,6 +3,7 @@
 # those of tests/local.mk.
 unit_tests = \
 	tests/unit/cli/test_find \
+	tests/unit/cli/test_profile_stats \
 	tests/unit/common/test_command \
 	tests/unit/common/test_conf \
 	tests/unit/common/test_conf_files \
@@ -34,11 +35,15 @@ unit_tests = \
 	tests/unit/perfmgr/test_sflow \
 	tests/unit/perfmgr/test_sflow_schedule \
 	tests/unit/perfmgr/test_sflow_sender \
+	tests/unit/perfmgr/test_zstd_frame \
 	tests/unit/plugin/test_events \
 	tests/unit/plugin/test_perf \
 	tests/unit/plugin/test_sflow
 
 tests_unit_cli_test_find_SOURCES = tests/unit/cli/test_find.c cli/find.c
+tests_unit_cli_test_profile_stats_SOURCES = tests/unit/cli/test_profile_stats.c \
+	cli/profile_links.c cli/profile_stats.c
+tests_unit_cli_test_profile_stats_LDADD = $(LDADD) -lm
 
 tests_unit_perfmgr_test_http_guard_CFLAGS = $(AM_CFLAGS) $(MICROHTTPD_CFLAGS)
 tests_unit_perfmgr_test_http_guard_LDADD = libtriadexport.la $(MICROHTTPD_LIBS) $(LDADD)
