@@ -70,8 +70,8 @@ static void put_title(const struct triad_report *report, struct triad_output *ou
 	triad_clock_format(stats->first_us, from);
 	triad_clock_format(stats->last_us, to);
 	triad_output_printf(output,
-		"<text x=\"%g\" y=\"30\" font-size=\"18\">Traffic of %zu ports, %" PRIu64
-		" sweeps</text>\n"
+		"<text x=\"%g\" y=\"30\" font-size=\"18\">Traffic of "
+		"%zu ports, %" PRIu64 " sweeps</text>\n"
 		"<text x=\"%g\" y=\"50\" fill=\"#666\">%s to %s</text>\n",
 		LEFT, stats->n_ports, stats->n_frames, LEFT, from, to);
 	triad_output_printf(output,
@@ -175,8 +175,8 @@ static void put_legend(struct triad_output *output)
 		"fill=\"#2a6fa8\"/><text x=\"%g\" y=\"%g\">there</text>\n"
 		"<rect x=\"%g\" y=\"%g\" width=\"11\" height=\"11\" "
 		"fill=\"#e08a2e\"/><text x=\"%g\" y=\"%g\">back</text>\n"
-		"<text x=\"%g\" y=\"%g\" fill=\"#666\">bar: mean, with its share of the "
-		"link; line: peak</text>\n",
+		"<text x=\"%g\" y=\"%g\" fill=\"#666\">bar: mean, with its share of "
+		"the link; line: peak</text>\n",
 		LEFT, BARS_TOP - 20, BAR_LEFT, BARS_TOP - 30, BAR_LEFT + 16,
 		BARS_TOP - 20, BAR_LEFT + 70, BARS_TOP - 30, BAR_LEFT + 86,
 		BARS_TOP - 20, BAR_LEFT + 140, BARS_TOP - 20);

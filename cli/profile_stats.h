@@ -25,7 +25,8 @@
  * (the median of the last nine) apart.
  *
  * Thread-safety: none.
- * Memory: 152 octets a port, at most TRIAD_FABRIC_MAX_PORTS, checked; 32 kB more. */
+ * Memory: 136 octets a port, half of it in reserve, at most TRIAD_FABRIC_MAX_PORTS of
+ * them, checked; 200 kB more. */
 #ifndef TRIAD_CLI_PROFILE_STATS_H
 #define TRIAD_CLI_PROFILE_STATS_H
 

@@ -477,23 +477,36 @@ def manual_examples():
     return [line.replace("\\-", "-") for block in blocks for line in block.splitlines()]
 
 
+def make_profiles(folder):
+    """What the examples with profiles are about."""
+    text = ("time,node_guid,port,remote_guid,remote_port,gbps,PortXmitData,PortRcvData\n"
+            "2026-01-02T03:04:05.678Z,0x0002c90300001234,1,,,,1,2\n")
+    for rack in ("rack1", "rack2"):
+        (folder / rack).mkdir()
+        subprocess.run(["zstd", "-q", "-o", folder / rack / "profile.csv.zst"],
+                       input=text, text=True, check=True)
+
+
 def test_manual_examples_run_as_printed(t):
     plugin = Plugin(t, frame(OUTPUT, b"[]\n") + DONE)
     env = environment(TRIAD_SOCKET=plugin.path,
                       PATH=f"{taplib.BUILDDIR}:{os.environ['PATH']}")
     examples = manual_examples()
-    assert len(examples) >= 9, examples
+    assert len(examples) >= 11, examples
+    folder = t.folder()
+    make_profiles(folder)
     for example in examples:
         n_before = len(plugin.requests)
         # One answer is enough of a watch, and the pipes' other ends aren't ours.
         command = example.replace(" --watch --interval 5", "").split(" | ")[0]
         command = re.sub(r"--port-guid \S+", "", command)
-        process = subprocess.run(["sh", "-c", command], env=env, timeout=60,
+        is_local = " help " in example or " profile " in example
+        process = subprocess.run(["sh", "-c", command], env=env, timeout=60, cwd=folder,
                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                  text=True, check=False)
         t.succeeded(process)
         n_asked = len(plugin.requests) - n_before
-        t.equal(n_asked, 0 if " help " in example else command.count("triadctl"), example)
+        t.equal(n_asked, 0 if is_local else command.count("triadctl"), example)
 
 
 def test_manual_watch_and_port_example_parse(t):

@@ -64,7 +64,9 @@ START_TEST(test_row_of_another_port_is_due)
 	ck_assert(take(7, 1, 0, 0, 100));
 	ck_assert_int_eq(triad_aggregate_take(aggregate, 7, &port, 100, &due), 0);
 	ck_assert(due);
+	ck_assert(take(7, 1, 0, 0, 100));
 	ck_assert(take(7, 2, 0, 0, 100));
+	ck_assert(!take(7, 2, 0, 0, 100));
 }
 END_TEST
 
@@ -74,6 +76,8 @@ START_TEST(test_total_that_went_down_is_due)
 	ck_assert(take(7, 1, 49, 50, 1000));
 	ck_assert(take(7, 1, 49, 49, 1000));
 	ck_assert(!take(7, 1, 50, 50, 1000));
+	ck_assert(take(7, 1, 49, 50, UINT64_MAX));
+	ck_assert(take(7, 1, 49, 49, UINT64_MAX));
 }
 END_TEST
 
