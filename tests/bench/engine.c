@@ -15,16 +15,12 @@
  *
  * Best of five rounds each, in turn.  Nothing here is asserted: machines differ. */
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "perfmgr/engine.h"
 #include "perfmgr/watch/watch.h"
+#include "tests/bench/bench.h"
 #include "tests/sim/fabrics.h"
-#include "triad/clock.h"
 
-#define ROUNDS 5
 /* The collector knows a port while its answer is decoded: so long before the update. */
 #define PORTS_AHEAD 4
 
@@ -40,19 +36,6 @@ struct bench {
 	uint32_t *rows;  /* in the order of the fabric */
 	uint32_t *order; /* rows, shuffled */
 };
-
-static void die(const char *what)
-{
-	fprintf(stderr, "engine: %s\n", what);
-	exit(1);
-}
-
-static void *need(void *memory)
-{
-	if (!memory)
-		die("out of memory");
-	return memory;
-}
 
 static uint64_t dice(struct bench *bench)
 {
@@ -127,21 +110,6 @@ static uint64_t sweep(struct bench *bench, bool all_errors, uint64_t now_us)
 		triad_engine_mark(bench->engine, bench->order[i], true);
 	}
 	return triad_clock_now_us() - begun_us;
-}
-
-static uint64_t copy(void *to, const void *from, size_t size)
-{
-	uint64_t begun_us = triad_clock_now_us();
-
-	memcpy(to, from, size);
-	/* The copy must happen. */
-	__asm__ volatile("" : : "r"(to) : "memory");
-	return triad_clock_now_us() - begun_us;
-}
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
 }
 
 struct watched {

@@ -27,30 +27,25 @@ def test_engine_small_prints_documented_keys(t):
 
 def test_export_small_prints_documented_keys(t):
     process = subprocess.run(
-        [BUILDDIR / "tests" / "bench" / "export", "--ports", "2000", "--json", "sflow"],
+        [BUILDDIR / "tests" / "bench" / "export", "--ports", "2000", "--json"],
         capture_output=True, text=True, check=False)
     t.succeeded(process)
     result = json.loads(process.stdout)
-    t.equal(set(result), {"ports", "sflow"}, "keys")
-    t.equal(set(result["sflow"]),
-            {"samples_per_s", "octets_per_sample", "copy_ratio",
+    t.equal(set(result), {"sflow", "metrics"}, "parts")
+    sflow, metrics = result["sflow"], result["metrics"]
+    t.equal(set(sflow),
+            {"ports", "samples_per_s", "octets_per_sample", "copy_ratio",
              "loopback_samples_per_s", "octets_per_port"}, "keys of sflow")
-    assert all(value > 0 for value in result["sflow"].values()), result
+    assert all(value > 0 for value in sflow.values()), sflow
     # A counter sample has 188 octets, a datagram's header 28.
-    t.equal(int(result["sflow"]["octets_per_sample"]), 188 + 28 // 7, "octets")
-
-
-def test_metrics_small_prints_documented_keys(t):
-    process = subprocess.run(
-        [BUILDDIR / "tests" / "bench" / "metrics", "--ports", "2000", "--json"],
-        capture_output=True, text=True, check=False)
-    t.succeeded(process)
-    result = json.loads(process.stdout)
-    t.equal(set(result), {"ports", "seed", "first_us", "text_ms", "octets", "lines",
-                          "ns_per_line", "memory", "copy_ratio"}, "keys")
+    t.equal(int(sflow["octets_per_sample"]), 188 + 28 // 7, "octets")
+    t.equal(set(metrics),
+            {"ports", "seed", "first_us", "text_ms", "octets", "lines", "ns_per_line",
+             "memory", "copy_ratio", "http_first_ms", "http_whole_ms"},
+            "keys of metrics")
     # A fabric of whole switches.
-    assert 2000 <= result["ports"] < 2400, result
-    assert result["lines"] > 22 * 1000, result
+    assert 2000 <= metrics["ports"] < 2400, metrics
+    assert metrics["lines"] > 22 * 1000, metrics
 
 
 def test_profile_small_prints_documented_keys(t):

@@ -1,49 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The text that Prometheus gets, beside the memory's own speed.
- *
- *     metrics [--ports N] [--json]
- *
- * first_us      from a generator's making to its first 32 KiB
- * text_ms       to the end of the text, in pieces of 32 KiB
- * octets        of the text
- * lines         of the text, samples but for some
- * ns_per_line   of text_ms
- * memory        octets that the generator took
- * copy_ratio    that time over the time of memcpy of as many octets, piece by piece
- *
- * Best of five rounds each, in turn.  Nothing here is asserted: machines differ. */
+/* The part of the benchmark that is Prometheus'; see export.c. */
+#include <arpa/inet.h>
 #include <inttypes.h>
 #include <malloc.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
+#include "perfmgr/export/http.h"
 #include "perfmgr/formats/metrics.h"
+#include "tests/bench/bench.h"
+#include "tests/bench/export.h"
 #include "tests/sim/views.h"
-#include "triad/clock.h"
 
-#define ROUNDS 5
 #define PIECE (32 * 1024)
 #define PORTS_PER_SWITCH 38 /* 36 hosts, two neighbours */
 
 struct bench {
-	unsigned n_ports;
 	uint64_t seed;
 	struct triad_view *view;
 	uint64_t first_us, text_us, copy_us;
 	size_t octets, lines, memory;
 };
-
-static void die(const char *what)
-{
-	fprintf(stderr, "metrics: %s\n", what);
-	exit(1);
-}
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
 
 static size_t count_lines(const char *text, size_t size)
 {
@@ -111,45 +88,91 @@ static void measure(struct bench *bench, bool as_json)
 		copy_text(bench, other, piece);
 	}
 	count_text(bench, piece);
-	printf(as_json ? "{\"ports\":%u,\"seed\":%" PRIu64 ",\"first_us\":%" PRIu64
+	printf(as_json ? "\"metrics\":{\"ports\":%u,\"seed\":%" PRIu64
+			 ",\"first_us\":%" PRIu64
 			 ",\"text_ms\":%.1f,\"octets\":%zu,\"lines\":%zu,"
-			 "\"ns_per_line\":%.1f,\"memory\":%zu,\"copy_ratio\":%.2f}\n"
-		       : "%u ports (seed %" PRIu64 "): first piece after %" PRIu64
+			 "\"ns_per_line\":%.1f,\"memory\":%zu,\"copy_ratio\":%.2f,"
+		       : "Prometheus, %u ports (seed %" PRIu64
+			 "): first piece after %" PRIu64
 			 " us, all after %.1f ms, %zu octets in %zu lines, %.1f ns a "
 			 "line, %zu octets of memory, %.2f times a copy\n",
 		bench->view->fabric->n_ports, bench->seed, bench->first_us,
 		(double)bench->text_us / 1000, bench->octets, bench->lines,
-		(double)bench->text_us * 1000 / (double)(bench->lines + !bench->lines),
-		bench->memory,
-		(double)bench->text_us / (double)(bench->copy_us + !bench->copy_us));
+		ratio(bench->text_us * 1000, bench->lines), bench->memory,
+		ratio(bench->text_us, bench->copy_us));
 }
 
-int main(int argc, char **argv)
-{
-	struct bench bench = {.n_ports = 70000, .seed = 20260101};
-	struct triad_fabric *fabric;
-	struct triad_engine *engine;
-	bool as_json = false;
-	unsigned per_switch = PORTS_PER_SWITCH + 36;
+/* --- by HTTP, through the loopback --- */
 
-	for (int i = 1; i < argc; i++) {
-		if (strcmp(argv[i], "--json") == 0)
-			as_json = true;
-		else if (strcmp(argv[i], "--ports") == 0 && i + 1 < argc)
-			bench.n_ports = (unsigned)strtoul(argv[++i], NULL, 10);
-		else
-			die("usage: metrics [--ports N] [--json]");
-	}
-	if (!bench.n_ports || bench.n_ports > 1000000)
-		die("--ports must be from 1 to 1000000");
-	fabric = fabric_mixed(1 + bench.n_ports / per_switch, 36, bench.seed);
-	engine = triad_engine_new();
-	if (!engine)
-		die("out of memory");
+static struct triad_view *give_view(void *context)
+{
+	return triad_view_ref(context);
+}
+
+static int connect_to(uint16_t port)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET,
+		.sin_port = htons(port),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof(address)))
+		die("no connection to the HTTP server");
+	return fd;
+}
+
+/* Reads one answer: its first octet and its end, in microseconds. */
+static void ask(uint16_t port, uint64_t *first_us, uint64_t *whole_us)
+{
+	static const char request[] = "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n";
+	static char piece[1 << 18];
+	uint64_t begun_us = triad_clock_now_us();
+	int fd = connect_to(port);
+
+	if (write(fd, request, sizeof(request) - 1) != sizeof(request) - 1 ||
+		read(fd, piece, 1) != 1)
+		die("no answer of the HTTP server");
+	*first_us = least(*first_us, triad_clock_now_us() - begun_us);
+	while (read(fd, piece, sizeof(piece)) > 0)
+		continue;
+	*whole_us = least(*whole_us, triad_clock_now_us() - begun_us);
+	close(fd);
+}
+
+static void measure_http(const struct bench *bench, bool as_json)
+{
+	const struct triad_http_callbacks callbacks = {
+		.view = give_view, .context = bench->view};
+	const struct triad_http_params params = {
+		.listen = {.family = AF_INET, .octets = {127, 0, 0, 1}},
+		.max_clients = 4};
+	struct triad_http *http = need(triad_http_new(&callbacks, NULL));
+	uint64_t first_us = UINT64_MAX, whole_us = UINT64_MAX;
+	uint16_t port;
+
+	if (triad_http_configure(http, &params))
+		die("the HTTP server does not listen");
+	port = triad_http_status(http).listen.port;
+	for (unsigned i = 0; i < ROUNDS; i++)
+		ask(port, &first_us, &whole_us);
+	triad_http_free(http);
+	printf(as_json ? "\"http_first_ms\":%.2f,\"http_whole_ms\":%.1f}"
+		       : "  by HTTP: first octet after %.2f ms, all after %.1f ms\n",
+		(double)first_us / 1000, (double)whole_us / 1000);
+}
+
+void bench_metrics(unsigned n_ports, bool as_json)
+{
+	struct bench bench = {.seed = 20260101};
+	unsigned per_switch = PORTS_PER_SWITCH + 36;
+	struct triad_fabric *fabric =
+		fabric_mixed(1 + n_ports / per_switch, 36, bench.seed);
+	struct triad_engine *engine = need(triad_engine_new());
+
 	bench.view = view_mixed(engine, fabric, bench.seed);
 	measure(&bench, as_json);
+	measure_http(&bench, as_json);
 	triad_view_unref(bench.view);
 	triad_engine_free(engine);
 	triad_fabric_unref(fabric);
-	return 0;
 }
