@@ -468,6 +468,8 @@ def test_size_reached_next_file_begun(t):
         (folder / name).unlink()
     old = put_aside(folder)
     t.equal(len(old), 3, "files put aside")
+    # 2.0 s of sweeps; names are at most a second further for each file.
+    t.equal({path.name[:20] for path in old}, {"profile-20260102T030"}, "names")
     times = []
     for path in [*old, folder / "profile.csv.zst"]:
         frames = read(path)

@@ -76,8 +76,8 @@ START_TEST(test_total_that_went_down_is_due)
 	ck_assert(take(7, 1, 49, 50, 1000));
 	ck_assert(take(7, 1, 49, 49, 1000));
 	ck_assert(!take(7, 1, 50, 50, 1000));
-	ck_assert(take(7, 1, 49, 50, UINT64_MAX));
-	ck_assert(take(7, 1, 49, 49, UINT64_MAX));
+	ck_assert(take(7, 1, 48, 49, UINT64_MAX));
+	ck_assert(take(7, 1, 48, 48, UINT64_MAX));
 }
 END_TEST
 
