@@ -13,7 +13,8 @@
  *     sweep N MS   N sweeps, each MS after the one before; answers the writer's last
  *                  errno
  *     part         the next sweep is of every third port alone, a port group's
- *     silent       the next sweep's answers come from every other port alone
+ *     silent       the next sweep's answers come from every other port alone; of the
+ *                  others, half answer one query of two
  *     zero         all totals become 0
  *     status       the writer's, as JSON
  *
@@ -158,7 +159,8 @@ static void make_view(struct driver *driver)
 
 /* --- sweeps --- */
 
-static void read_port(struct driver *driver, uint32_t i)
+/* 'in_part': PortCounters alone was answered. */
+static void read_port(struct driver *driver, uint32_t i, bool in_part)
 {
 	struct triad_pma_reading data = {0}, errors = {0};
 
@@ -172,6 +174,8 @@ static void read_port(struct driver *driver, uint32_t i)
 	data.raw[TRIAD_PORT_RCV_DATA] = driver->words[2 * i + 1];
 	triad_engine_update(driver->engine, driver->view->rows[i],
 		TRIAD_PMA_PORT_COUNTERS, &errors, driver->now_us);
+	if (in_part)
+		return;
 	triad_engine_update(driver->engine, driver->view->rows[i],
 		TRIAD_PMA_PORT_COUNTERS_EXTENDED, &data, driver->now_us);
 }
@@ -205,8 +209,8 @@ static int sweep(struct driver *driver, uint64_t step_ms)
 		bool is_asked = !driver->is_part || i % 3 == 0;
 		bool answers = !driver->is_silent || i % 2 == 0;
 
-		if (is_asked && answers)
-			read_port(driver, i);
+		if (is_asked && (answers || i % 4 == 1))
+			read_port(driver, i, !answers);
 		if (is_asked)
 			triad_engine_mark(
 				driver->engine, driver->view->rows[i], answers);

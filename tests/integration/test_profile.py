@@ -656,6 +656,21 @@ def test_merge_damaged_uses_what_is_before(t):
         t.failed(run("profile", "report", path), 1, f"{path}: ")
 
 
+def test_merge_damaged_late_in_frame_takes_none_of_it(t):
+    folder = t.folder()
+    path, out = folder / "profile.csv.zst", folder / "merged.zst"
+    driver = Driver(t, "--leaves", 60, "--hosts", 200)
+    driver.configure(path)
+    driver.sweep(3)
+    driver.end()
+    sizes, data = frame_sizes(path), bytearray(path.read_bytes())
+    data[sum(sizes[:2]) - 10] ^= 1
+    path.write_bytes(data)
+    t.failed(merge(path, "-o", out), 1, f"offset {sizes[0]}: the frame there is damaged")
+    t.equal(out.read_bytes(), bytes(data[:sizes[0]]), "merged")
+    t.equal(merge(path, "--csv").stdout.count("\n"), 24480 + 1, "lines of text")
+
+
 def test_merge_mistakes_told(t):
     folder = t.folder()
     path = folder / "profile.csv.zst"
