@@ -481,7 +481,10 @@ def refused(t, port, host="127.0.0.1"):
 
 
 def test_any_address_takes_ipv4_too(t):
-    server = Server(t, listen="[::]:19315")
+    with socket.socket(socket.AF_INET6) as probe:
+        probe.bind(("::", 0))
+        port = probe.getsockname()[1]
+    server = Server(t, listen=f"[::]:{port}")
     t.equal(server.ask().status, 200, "status")
     with socket.create_connection(("::1", server.port), 10) as connection:
         connection.sendall(b"GET / HTTP/1.0\r\n\r\n")
