@@ -153,13 +153,13 @@ static void put_reset(const struct triad_command *command, uint32_t n, uint32_t 
 	triad_json_end(&json);
 }
 
-/* The totals, and with --hardware what is behind them. */
+/* The totals of 'n' ports, and with --hardware what is behind them. */
 static int reset(struct triad_plugin *plugin, const struct triad_command *command,
-	struct triad_selection *selection, uint32_t *n_reset,
-	struct triad_output *output)
+	struct triad_selection *selection, uint32_t n, struct triad_output *output)
 {
 	struct triad_collector_status status;
 	struct triad_view *view;
+	uint32_t n_reset = 0;
 	uint64_t ticket;
 	int error = triad_perf_reset(plugin->perf, selection, &ticket);
 
@@ -173,10 +173,11 @@ static int reset(struct triad_plugin *plugin, const struct triad_command *comman
 		return say_stopped("perf reset", output);
 	view = triad_perf_view(plugin->perf);
 	if (command->hardware && view)
-		*n_reset = count_reset(view, command, ticket);
+		n_reset = count_reset(view, command, ticket);
 	triad_view_unref(view);
-	return *n_reset || !command->hardware ? TRIAD_CONTROL_DONE
-					      : TRIAD_CONTROL_FAILED;
+	put_reset(command, n, n_reset, output);
+	return n_reset || !command->hardware ? TRIAD_CONTROL_DONE
+					     : TRIAD_CONTROL_FAILED;
 }
 
 int triad_command_run_perf_reset(struct triad_plugin *plugin,
@@ -184,7 +185,7 @@ int triad_command_run_perf_reset(struct triad_plugin *plugin,
 {
 	struct triad_selection *selection;
 	struct triad_view *view;
-	uint32_t n = 0, n_reset = 0;
+	uint32_t n = 0;
 	int status = TRIAD_CONTROL_FAILED;
 
 	if (command->hardware && is_idle(plugin, "perf reset", output))
@@ -198,12 +199,10 @@ int triad_command_run_perf_reset(struct triad_plugin *plugin,
 			output, TRIAD_FRAME_MESSAGE, "perf reset: out of memory\n");
 	else if (!n)
 		status = triad_command_no_port("perf reset", view, command, output);
-	if (selection && n) {
-		status = reset(plugin, command, selection, &n_reset, output);
-		put_reset(command, n, n_reset, output);
-	} else {
+	if (selection && n)
+		status = reset(plugin, command, selection, n, output);
+	else
 		triad_selection_free(selection);
-	}
 	triad_view_unref(view);
 	return status;
 }
