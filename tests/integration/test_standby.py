@@ -111,7 +111,8 @@ def test_role_changes_while_running(t):
         ask(lab, "set", "perfmgr.role", "master", sm=STANDBY)
         wait_until(lambda: of(lab, STANDBY, "status")["perfmgr"]["state"] == "idle", 10,
                    "the end of it")
-        t.equal(of(lab, STANDBY, "status")["standby"]["state"], "not needed", "state")
+        wait_until(lambda: of(lab, STANDBY, "status")["standby"]["state"] == "not needed",
+                   10, "the end of asking the SA")
 
 
 if __name__ == "__main__":
