@@ -201,6 +201,9 @@ static void inherit_ports(struct triad_agents *agents, struct triad_agent *agent
 			triad_plan_leave_out(agents, state);
 		} else if (running && agent->known) {
 			state->todo = triad_plan_questions(agents, agent, state);
+		} else if (running && !(agent->pending & TRIAD_ASK_CAPABILITIES)) {
+			/* None of its other ports was wanted in this sweep. */
+			agent->todo |= TRIAD_ASK_CAPABILITIES;
 		}
 	}
 }
