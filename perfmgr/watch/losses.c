@@ -26,10 +26,12 @@ void triad_losses_match_ports(const struct triad_fabric *old,
 	}
 }
 
+enum node_state { STAYED, GONE, GONE_AND_TAKEN };
+
 struct search {
 	const struct triad_fabric *old, *new;
 	const uint32_t *new_port;
-	bool *gone;      /* for each old node: not there, and not yet in a loss */
+	uint8_t *nodes;  /* for each old node: enum node_state */
 	uint32_t *queue; /* gone nodes of the part that is looked at */
 	uint32_t n_queued;
 	uint32_t *ends; /* ports that stayed at its edge */
@@ -37,22 +39,29 @@ struct search {
 	void *context;
 };
 
+/* True when the port of the old fabric is in the new one, and plugged in there. */
+static bool is_plugged(const struct search *search, uint32_t old_port)
+{
+	uint32_t port = search->new_port[old_port];
+
+	return port != TRIAD_FABRIC_NONE &&
+		search->new->ports[port].remote != TRIAD_FABRIC_NONE;
+}
+
 /* --- links between nodes that stayed --- */
 
 static void look_at_link(struct search *search, uint32_t a)
 {
-	uint32_t b = search->old->ports[a].remote;
+	const struct triad_fabric_port *ports = search->old->ports;
+	uint32_t b = ports[a].remote;
 	struct triad_loss loss = {.near = a, .n_links = 1, .ends = &a};
-	uint32_t new_a, new_b;
 
 	if (b == TRIAD_FABRIC_NONE || b < a)
 		return; /* none, or seen from its other end */
 	loss.far = b;
-	new_a = search->new_port[a];
-	new_b = search->new_port[b];
-	if (new_a != TRIAD_FABRIC_NONE && new_b != TRIAD_FABRIC_NONE &&
-		search->new->ports[new_a].remote == TRIAD_FABRIC_NONE &&
-		search->new->ports[new_b].remote == TRIAD_FABRIC_NONE)
+	if (search->nodes[ports[a].node] == STAYED &&
+		search->nodes[ports[b].node] == STAYED && !is_plugged(search, a) &&
+		!is_plugged(search, b))
 		search->take(search->context, &loss);
 }
 
@@ -61,20 +70,17 @@ static void look_at_link(struct search *search, uint32_t a)
 static void look_at_port(struct search *search, const struct triad_fabric_port *port,
 	uint32_t index, struct triad_loss *loss)
 {
-	uint32_t remote = port->remote, node, stayed;
+	uint32_t remote = port->remote, node;
 
 	if (remote == TRIAD_FABRIC_NONE)
 		return;
 	node = search->old->ports[remote].node;
-	if (search->gone[node]) {
-		search->gone[node] = false;
+	if (search->nodes[node] == GONE) {
+		search->nodes[node] = GONE_AND_TAKEN;
 		search->queue[search->n_queued++] = node;
-		return;
 	}
-	stayed = search->new_port[remote];
-	if (stayed == TRIAD_FABRIC_NONE ||
-		search->new->ports[stayed].remote != TRIAD_FABRIC_NONE)
-		return; /* gone too, or plugged in elsewhere */
+	if (search->nodes[node] != STAYED || is_plugged(search, remote))
+		return;
 	if (!loss->n_links) {
 		loss->near = remote;
 		loss->far = index;
@@ -94,7 +100,7 @@ static void take_part(struct search *search, uint32_t node)
 	};
 
 	search->n_queued = 0;
-	search->gone[node] = false;
+	search->nodes[node] = GONE_AND_TAKEN;
 	search->queue[search->n_queued++] = node;
 	for (uint32_t i = 0; i < search->n_queued; i++) {
 		const struct triad_fabric_node *at = &old->nodes[search->queue[i]];
@@ -114,23 +120,26 @@ int triad_losses_find(const struct triad_fabric *old, const struct triad_fabric 
 		.old = old,
 		.new = new,
 		.new_port = new_port,
-		.gone = calloc(old->n_nodes + 1, sizeof(bool)),
+		.nodes = calloc(old->n_nodes + 1, sizeof(uint8_t)),
 		.queue = calloc(old->n_nodes + 1, sizeof(uint32_t)),
 		.ends = calloc(old->n_ports + 1, sizeof(uint32_t)),
 		.take = take,
 		.context = context,
 	};
-	int error = search.gone && search.queue && search.ends ? 0 : ENOMEM;
+	int error = search.nodes && search.queue && search.ends ? 0 : ENOMEM;
 
+	/* A node without ports, which the SA's tables may have, is no loss. */
 	for (uint32_t i = 0; !error && i < old->n_nodes; i++)
-		search.gone[i] = triad_fabric_find_node(new, old->nodes[i].guid) ==
-			TRIAD_FABRIC_NONE;
+		if (old->nodes[i].n_ports &&
+			triad_fabric_find_node(new, old->nodes[i].guid) ==
+				TRIAD_FABRIC_NONE)
+			search.nodes[i] = GONE;
 	for (uint32_t i = 0; !error && i < old->n_ports; i++)
 		look_at_link(&search, i);
 	for (uint32_t i = 0; !error && i < old->n_nodes; i++)
-		if (search.gone[i])
+		if (search.nodes[i] == GONE)
 			take_part(&search, i);
-	free(search.gone);
+	free(search.nodes);
 	free(search.queue);
 	free(search.ends);
 	return error;

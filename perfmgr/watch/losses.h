@@ -2,12 +2,13 @@
 /* What a fabric lost since the copy of it before: links, and nodes with all that hung
  * on them.
  *
- * Model: a link of the old fabric is lost when both of its ports are in the new one and
- * neither has a far end there.  Nodes that are not in the new fabric are taken together
- * as far as links of the old one join them; such a part is one loss, seen at the links
- * between it and the nodes that stayed.  So a dead cable is one loss, whether it parts
- * two switches or takes a rack with it, and so is a dead switch with forty links.
- * (A port that was plugged into another place is no loss.)
+ * Model: a link of the old fabric is lost when both of its nodes are in the new one and
+ * neither port has a far end there, or is there at all: the SM may drop the port of a
+ * node that it reaches by another one.  Nodes that are not in the new fabric are taken
+ * together as far as links of the old one join them; such a part is one loss, seen at
+ * the links between it and the nodes that stayed.  So a dead cable is one loss, whether
+ * it parts two switches or takes a rack with it, and so is a dead switch with forty
+ * links. (A port that was plugged into another place is no loss.)
  *
  * Thread-safety: functions without state. */
 #ifndef TRIAD_PERFMGR_LOSSES_H
@@ -20,8 +21,9 @@
 
 struct triad_loss {
 	bool nodes_gone;      /* else a link between nodes that stayed */
-	uint32_t near, far;   /* the first lost link: ports of the old fabric.  'near'
-	                       * stayed; TRIAD_FABRIC_NONE: the part hung on nothing */
+	uint32_t near, far;   /* the first lost link: ports of the old fabric.  The node
+	                       * of 'near' stayed; TRIAD_FABRIC_NONE: the part hung on
+	                       * nothing */
 	uint32_t n_nodes;     /* that are gone */
 	uint32_t n_links;     /* lost links to nodes that stayed */
 	const uint32_t *ends; /* their ports on that side, n_links of them */
