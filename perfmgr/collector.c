@@ -23,7 +23,7 @@ struct triad_collector {
 	struct triad_engine *engine;
 	struct triad_sweep *sweep;
 	struct triad_watch *watch;
-	bool watch_is_behind;        /* it could not take up the view */
+	bool watch_is_behind;        /* it has not taken up the view */
 	struct triad_groups *groups; /* for the next view */
 	struct triad_fabric *fabric; /* to adopt, or NULL */
 	bool adopt_failed;           /* try again before the next sweep */
@@ -123,7 +123,7 @@ static void take_done(void *context, uint32_t port, bool answered)
 	struct triad_collector *collector = context;
 
 	triad_engine_mark(collector->engine, row_of(collector, port), answered);
-	if (!answered)
+	if (!answered && !collector->watch_is_behind)
 		triad_watch_miss(collector->watch, port, now(collector));
 }
 
@@ -348,6 +348,7 @@ static int adopt(struct triad_collector *collector)
 	struct triad_view *view =
 		triad_view_new(collector->engine, fabric, collector->groups);
 	struct triad_view *old = collector->view;
+	bool was_behind = collector->watch_is_behind;
 	int error;
 
 	if (!view)
@@ -356,9 +357,12 @@ static int adopt(struct triad_collector *collector)
 		collector->engine, fabric, now(collector), view->rows);
 	if (!error) {
 		publish_view(collector, view);
+		collector->watch_is_behind = true;
 		error = triad_sweep_adopt(collector->sweep, fabric);
-		if (error)
+		if (error) {
 			publish_view(collector, old);
+			collector->watch_is_behind = was_behind;
+		}
 	}
 	if (error) {
 		triad_view_unref(view);
@@ -449,6 +453,7 @@ static int begin_sweep(
 			triad_watch_adopt(collector->watch, collector->view, now_us);
 	collector->sweeping_groups = groups;
 	collector->was_cut = false;
+	triad_watch_begin_sweep(collector->watch, groups);
 	params.ask_silent = collector->sweep_asked && !groups;
 	error = triad_sweep_start(collector->sweep, &params);
 	if (error)

@@ -14,9 +14,7 @@
 
 struct triad_alert_entry {
 	bool used;
-	uint8_t n_joined;       /* findings raised since the sink was told */
-	uint32_t first_place;   /* its places, a list */
-	uint64_t down_since_us; /* 0: nothing of it is down */
+	uint32_t first_place; /* its places, a list */
 	struct triad_alert alert;
 };
 

@@ -40,7 +40,8 @@ struct triad_alerts {
 	unsigned n_notes; /* ever */
 	struct triad_alert cleared[TRIAD_ALERTS_MAX_CLEARED];
 	uint64_t last_id;
-	bool told; /* the sink something, in the present call */
+	bool told;    /* the sink something, in the present call */
+	bool is_part; /* the present sweep is not of all ports */
 	struct triad_alerts_counts counts;
 };
 
@@ -171,6 +172,20 @@ static struct triad_alert_entry *add_alert(
 	return entry;
 }
 
+/* The same, of a port that has none.  Without a place it could not be found again, and
+ * there would be one more after each sweep. */
+static struct triad_alert_entry *add_placed_alert(
+	struct triad_alerts *alerts, const struct triad_alert_end *ends, unsigned n)
+{
+	struct triad_alert_entry *entry = add_alert(alerts, ends, n);
+
+	if (!entry || find_at(alerts, &ends[0]) == entry)
+		return entry;
+	triad_alert_store_remove(alerts->store, entry);
+	alerts->counts.n_not_kept++;
+	return NULL;
+}
+
 /* The alert of the link at 'port', made when there is none. */
 static struct triad_alert_entry *need_alert(struct triad_alerts *alerts, uint32_t port)
 {
@@ -180,14 +195,14 @@ static struct triad_alert_entry *need_alert(struct triad_alerts *alerts, uint32_
 	struct triad_alert_entry *entry = find_at(alerts, &ends[0]);
 
 	if (entry || remote == TRIAD_FABRIC_NONE)
-		return entry ? entry : add_alert(alerts, ends, 1);
+		return entry ? entry : add_placed_alert(alerts, ends, 1);
 	ends[1] = end_of(fabric, remote, false);
 	entry = find_at(alerts, &ends[1]);
 	/* The far end's is about another link, that was here before. */
 	if (entry && entry->alert.n_ends == 2)
-		return add_alert(alerts, ends, 1);
+		return add_placed_alert(alerts, ends, 1);
 	if (!entry)
-		return add_alert(alerts, ends, 2);
+		return add_placed_alert(alerts, ends, 2);
 	entry->alert.ends[1] = ends[0];
 	entry->alert.n_ends = 2;
 	place(alerts, entry, &ends[0]);
@@ -360,12 +375,14 @@ static void judge_silence(struct triad_alerts *alerts, uint32_t index, uint64_t 
 	struct triad_alert_end end =
 		end_of(fabric, fabric->nodes[index].first_port, true);
 	struct triad_alert_entry *entry = find_at(alerts, &end);
-	struct triad_alert_finding found = {.value = node->n_missed};
+	struct triad_alert_finding found = {.value = node->n_missed}, *known;
 
 	if (!node->n_missed || !alerts->params.unanswered_sweeps) {
 		node->silent = 0;
-		if (entry && entry->alert.n_findings)
-			note_under(&entry->alert, &entry->alert.findings[0], now_us);
+		known = entry ? find_finding(&entry->alert, TRIAD_ALERT_UNANSWERED, 0)
+			      : NULL;
+		if (known)
+			note_under(&entry->alert, known, now_us);
 		return;
 	}
 	if (node->silent < UINT16_MAX)
@@ -383,11 +400,20 @@ static void judge_silences(struct triad_alerts *alerts, bool cut, uint64_t now_u
 	for (uint32_t i = 0; i < alerts->view->fabric->n_nodes; i++) {
 		struct node_state *node = &alerts->nodes[i];
 
-		/* Most nodes answer, and did so before. */
-		if (node->asked && !cut && (node->n_missed || node->silent))
+		/* Most nodes answer, and did so before.  Those that answered in a sweep
+		 * of some ports may still be silent at the others. */
+		if (node->asked && !cut &&
+			(node->n_missed || (node->silent && !alerts->is_part)))
 			judge_silence(alerts, i, now_us);
-		node->asked = false;
-		node->n_missed = 0;
+	}
+}
+
+void triad_alerts_begin_sweep(struct triad_alerts *alerts, bool is_part)
+{
+	alerts->is_part = is_part;
+	for (uint32_t i = 0; alerts->view && i < alerts->view->fabric->n_nodes; i++) {
+		alerts->nodes[i].asked = false;
+		alerts->nodes[i].n_missed = 0;
 	}
 }
 
@@ -427,6 +453,15 @@ static void correlate(const struct triad_alerts *alerts, struct triad_alert *ale
 	alert->sm.at_us = note->at_us;
 }
 
+/* True when 'a' is to be told before 'b': what is pending may come to nothing. */
+static bool comes_before(
+	const struct triad_alert_finding *a, const struct triad_alert_finding *b)
+{
+	if (a->raised != b->raised)
+		return a->raised;
+	return rank_of(a->cause) < rank_of(b->cause);
+}
+
 /* The most telling finding first, and its end. */
 static void put_in_order(struct triad_alert *alert)
 {
@@ -434,9 +469,7 @@ static void put_in_order(struct triad_alert *alert)
 		struct triad_alert_finding finding = alert->findings[i];
 		unsigned j = i;
 
-		for (; j &&
-			rank_of(alert->findings[j - 1].cause) > rank_of(finding.cause);
-			j--)
+		for (; j && comes_before(&finding, &alert->findings[j - 1]); j--)
 			alert->findings[j] = alert->findings[j - 1];
 		alert->findings[j] = finding;
 	}
@@ -476,13 +509,15 @@ static void raise_alert(
 	tell(alerts, TRIAD_ALERT_RAISED, alert);
 }
 
+/* Ends of an alert that is kept no more, unless they are places of another one. */
 static void unflag(struct triad_alerts *alerts, const struct triad_alert *alert)
 {
 	for (unsigned i = 0; i < alert->n_ends; i++) {
 		uint32_t port = find_port(alerts->view->fabric, &alert->ends[i]);
 
 		if (port != TRIAD_FABRIC_NONE &&
-			alert->ends[i].port != TRIAD_ALERT_NO_PORT)
+			alert->ends[i].port != TRIAD_ALERT_NO_PORT &&
+			!find_at(alerts, &alert->ends[i]))
 			alerts->flagged[port] = false;
 	}
 }
@@ -501,57 +536,86 @@ static void end_alert(
 		alerts->counts.n_active--;
 		tell(alerts, TRIAD_ALERT_ENDED, alert);
 	}
+	triad_alert_store_remove(alerts->store, entry);
 	if (alerts->view)
 		unflag(alerts, alert);
-	triad_alert_store_remove(alerts->store, entry);
 }
 
-/* True when it is over: for long enough, or it lasted too long. */
-static bool is_over(const struct triad_alerts *alerts, struct triad_alert *alert,
+/* It lasted too long to be anything but on purpose. */
+static bool is_forgotten(const struct triad_alert_finding *finding, uint64_t now_us)
+{
+	return finding->cause >= TRIAD_ALERT_LINK_DOWN && finding->raised &&
+		!finding->under_us &&
+		now_us - finding->since_us >= TRIAD_ALERTS_FORGET_US;
+}
+
+static bool is_over(const struct triad_alerts *alerts,
 	const struct triad_alert_finding *finding, uint64_t now_us)
 {
-	if (finding->under_us &&
-		now_us - finding->under_us >= alerts->params.clear_after_us)
-		return true;
-	if (finding->cause < TRIAD_ALERT_LINK_DOWN || !finding->raised ||
-		now_us - finding->since_us < TRIAD_ALERTS_FORGET_US)
+	return (finding->under_us &&
+		       now_us - finding->under_us >= alerts->params.clear_after_us) ||
+		is_forgotten(finding, now_us);
+}
+
+/* Returns how many there are of those that lasted. */
+static unsigned raise_findings(
+	const struct triad_alerts *alerts, struct triad_alert *alert, uint64_t now_us)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < alert->n_findings; i++) {
+		struct triad_alert_finding *finding = &alert->findings[i];
+
+		if (finding->raised ||
+			now_us - finding->since_us < alerts->params.raise_after_us)
+			continue;
+		finding->raised = true;
+		n++;
+	}
+	return n;
+}
+
+/* Drops what is over, as long as something that was raised is left: an alert that is
+ * cleared still says what it was.  Returns false when there is nothing left. */
+static bool drop_over(
+	const struct triad_alerts *alerts, struct triad_alert *alert, uint64_t now_us)
+{
+	unsigned n_over = 0, n_raised = 0, n = alert->n_findings;
+
+	for (unsigned i = 0; i < n; i++) {
+		n_over += is_over(alerts, &alert->findings[i], now_us);
+		n_raised += alert->findings[i].raised;
+	}
+	if (n_over == n) {
+		alert->forgotten = n && is_forgotten(&alert->findings[0], now_us);
 		return false;
-	alert->forgotten = true;
+	}
+	if (n_over == n_raised)
+		return true;
+	for (unsigned i = n; i-- > 0;)
+		if (is_over(alerts, &alert->findings[i], now_us))
+			remove_finding(alert, &alert->findings[i]);
 	return true;
 }
 
-/* Raises what has lasted; drops what is over, but for the last one: an alert that is
- * cleared still says what it was. */
+/* Raises what has lasted, and drops what is over. */
 static void settle(
 	struct triad_alerts *alerts, struct triad_alert_entry *entry, uint64_t now_us)
 {
 	struct triad_alert *alert = &entry->alert;
 	bool is_new = alert->state == TRIAD_ALERT_PENDING;
-	unsigned n_raised = 0, n_over = 0;
+	unsigned n = alert->n_findings;
+	unsigned n_raised = raise_findings(alerts, alert, now_us);
 
-	for (unsigned i = 0; i < alert->n_findings; i++) {
-		struct triad_alert_finding *finding = &alert->findings[i];
-
-		if (!finding->raised &&
-			now_us - finding->since_us >= alerts->params.raise_after_us) {
-			finding->raised = true;
-			n_raised++;
-		}
-		n_over += is_over(alerts, alert, finding, now_us);
-	}
-	if (n_over == alert->n_findings) {
+	if (!drop_over(alerts, alert, now_us)) {
 		end_alert(alerts, entry, now_us);
 		return;
 	}
-	for (unsigned i = alert->n_findings; i-- > 0;)
-		if (is_over(alerts, alert, &alert->findings[i], now_us))
-			remove_finding(alert, &alert->findings[i]);
-	if (!n_raised)
-		return;
-	put_in_order(alert);
-	if (is_new)
+	if (n_raised || alert->n_findings != n)
+		put_in_order(alert);
+	if (n_raised && is_new)
 		raise_alert(alerts, alert, now_us);
-	else
+	else if (n_raised)
 		tell(alerts, TRIAD_ALERT_JOINED, alert);
 }
 
@@ -575,30 +639,6 @@ void triad_alerts_end_sweep(struct triad_alerts *alerts, bool cut, uint64_t now_
 	settle_all(alerts, now_us);
 }
 
-/* --- configuration --- */
-
-static void end_all(struct triad_alerts *alerts, uint64_t now_us)
-{
-	for (uint32_t i = 0; i < triad_alert_store_end(alerts->store); i++) {
-		struct triad_alert_entry *entry =
-			triad_alert_store_get(alerts->store, i);
-
-		if (entry)
-			end_alert(alerts, entry, now_us);
-	}
-	tell_done(alerts);
-}
-
-void triad_alerts_configure(struct triad_alerts *alerts,
-	const struct triad_alerts_params *params, const struct triad_conf *conf,
-	uint64_t now_us)
-{
-	alerts->params = *params;
-	triad_limits_fill(&alerts->limits, conf);
-	if (!params->enabled)
-		end_all(alerts, now_us);
-}
-
 /* --- a new fabric --- */
 
 struct adoption {
@@ -607,6 +647,39 @@ struct adoption {
 	uint64_t now_us;
 };
 
+/* The alert that a loss belongs to, made when there is none.  An alert that has the far
+ * end, which is what is lost, for a place only, or the near one with another far end,
+ * is about something that was before. */
+static struct triad_alert_entry *need_alert_of_loss(
+	struct triad_alerts *alerts, const struct triad_alert_end *ends, unsigned n)
+{
+	struct triad_alert_entry *entry = NULL;
+
+	for (unsigned i = 0; i < n; i++) {
+		entry = find_at(alerts, &ends[i]);
+		if (entry &&
+			index_of_end(&entry->alert, ends[0].node_guid, ends[0].port) <
+				2)
+			return entry;
+	}
+	/* The last one is that of the near end. */
+	if (n == 1 || !entry || entry->alert.n_ends == 2)
+		return add_alert(alerts, ends, n);
+	entry->alert.ends[1] = ends[0];
+	entry->alert.n_ends = 2;
+	place(alerts, entry, &ends[0]);
+	return entry;
+}
+
+/* How much is gone; a link that goes down besides is no more of it. */
+static void note_size(struct triad_alert *alert, const struct triad_loss *loss)
+{
+	if (alert->n_nodes && !loss->nodes_gone)
+		return;
+	alert->n_nodes = loss->nodes_gone ? loss->n_nodes : 0;
+	alert->n_links = loss->n_links;
+}
+
 /* A loss is an alert of the ends of its first link, and takes up what goes wrong at
  * the other ones. */
 static void take_loss(void *context, const struct triad_loss *loss)
@@ -614,22 +687,17 @@ static void take_loss(void *context, const struct triad_loss *loss)
 	const struct adoption *adoption = context;
 	struct triad_alerts *alerts = adoption->alerts;
 	struct triad_alert_finding found = {.value = 1};
+	bool is_alone = loss->near == TRIAD_FABRIC_NONE;
 	struct triad_alert_end ends[2];
 	struct triad_alert_entry *entry;
 
-	ends[0] = end_of(adoption->old, loss->far, loss->near == TRIAD_FABRIC_NONE);
-	if (loss->near != TRIAD_FABRIC_NONE)
+	ends[0] = end_of(adoption->old, loss->far, is_alone);
+	if (!is_alone)
 		ends[1] = end_of(adoption->old, loss->near, false);
-	entry = find_at(alerts, &ends[0]);
-	if (!entry && loss->near != TRIAD_FABRIC_NONE)
-		entry = find_at(alerts, &ends[1]);
-	if (!entry)
-		entry = add_alert(
-			alerts, ends, loss->near == TRIAD_FABRIC_NONE ? 1 : 2);
+	entry = need_alert_of_loss(alerts, ends, is_alone ? 1 : 2);
 	if (!entry)
 		return;
-	entry->alert.n_nodes += loss->nodes_gone ? loss->n_nodes : 0;
-	entry->alert.n_links += loss->n_links;
+	note_size(&entry->alert, loss);
 	note_over(entry,
 		loss->nodes_gone ? TRIAD_ALERT_NODE_GONE : TRIAD_ALERT_LINK_DOWN,
 		index_of_end(&entry->alert, ends[0].node_guid, ends[0].port), &found,
@@ -667,21 +735,50 @@ static bool is_back(const struct triad_fabric *fabric, const struct triad_alert 
 		fabric->ports[port].remote != TRIAD_FABRIC_NONE;
 }
 
-/* What the new fabric says about an alert. */
+/* True when sweeps ask for the port's counters. */
+static bool is_read(const struct triad_view *view, uint32_t port)
+{
+	unsigned group = view->group[port];
+
+	return view->fabric->ports[port].has_pma &&
+		(group == TRIAD_GROUP_NONE ||
+			!triad_groups_get(view->groups, group)->skip);
+}
+
+/* The same of what an end is: a port, or any of a node. */
+static bool is_end_read(
+	const struct triad_view *view, const struct triad_alert_end *end)
+{
+	const struct triad_fabric *fabric = view->fabric;
+	uint32_t port = find_port(fabric, end), n = 1;
+
+	if (port == TRIAD_FABRIC_NONE)
+		return false;
+	if (end->port == TRIAD_ALERT_NO_PORT)
+		n = fabric->nodes[triad_fabric_find_node(fabric, end->node_guid)]
+			    .n_ports;
+	for (uint32_t i = 0; i < n; i++)
+		if (is_read(view, port + i))
+			return true;
+	return false;
+}
+
+/* What the fabric and the configuration say about an alert. */
 static void look_at_entry(
 	struct triad_alerts *alerts, struct triad_alert *alert, uint64_t now_us)
 {
-	const struct triad_fabric *fabric = alerts->view->fabric;
+	const struct triad_view *view = alerts->view;
 
 	for (unsigned i = alert->n_findings; i-- > 0;) {
 		struct triad_alert_finding *finding = &alert->findings[i];
+		const struct triad_alert_end *end = &alert->ends[finding->end];
 		bool is_loss = finding->cause >= TRIAD_ALERT_LINK_DOWN;
-		bool is_there = find_port(fabric, &alert->ends[finding->end]) !=
-			TRIAD_FABRIC_NONE;
 
-		/* A port that left is not counted any more; the loss of it is a
-		 * finding of its own. */
-		if (is_loss ? is_back(fabric, alert, finding) : !is_there)
+		/* A port that left is not counted any more, nor one that is skipped;
+		 * the loss of it is a finding of its own. */
+		if (is_loss ? !alerts->params.links ||
+					is_back(view->fabric, alert, finding)
+			    : !is_end_read(view, end))
 			note_under(alert, finding, now_us);
 		else if (is_loss)
 			finding->under_us = 0;
@@ -757,6 +854,34 @@ int triad_alerts_adopt(
 	free(new_port);
 	return 0;
 }
+
+/* --- configuration --- */
+
+static void end_all(struct triad_alerts *alerts, uint64_t now_us)
+{
+	for (uint32_t i = 0; i < triad_alert_store_end(alerts->store); i++) {
+		struct triad_alert_entry *entry =
+			triad_alert_store_get(alerts->store, i);
+
+		if (entry)
+			end_alert(alerts, entry, now_us);
+	}
+	tell_done(alerts);
+}
+
+void triad_alerts_configure(struct triad_alerts *alerts,
+	const struct triad_alerts_params *params, const struct triad_conf *conf,
+	uint64_t now_us)
+{
+	alerts->params = *params;
+	triad_limits_fill(&alerts->limits, conf);
+	if (!params->enabled)
+		end_all(alerts, now_us);
+	else if (alerts->view)
+		look_at_entries(alerts, now_us);
+}
+
+/* --- what the SM reports --- */
 
 void triad_alerts_note_sm(struct triad_alerts *alerts, uint16_t trap, uint16_t lid,
 	uint8_t port, uint64_t now_us)

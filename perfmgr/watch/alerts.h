@@ -18,6 +18,7 @@
  * TRIAD_ALERTS_FORGET_US is taken for removed on purpose, and cleared as that.
  *
  *     triad_alerts_adopt(alerts, view, now)         a new fabric: what was lost
+ *     triad_alerts_begin_sweep(alerts, is_part)
  *     triad_alerts_look(alerts, port, changes, now) each port that a sweep read
  *     triad_alerts_end_sweep(alerts, now)           after them
  *
@@ -142,7 +143,8 @@ struct triad_alerts *triad_alerts_new(const struct triad_alerts_sink *sink);
 void triad_alerts_free(struct triad_alerts *alerts);
 
 /* 'conf' gives the thresholds; a finding that has none any more is over, as if the
- * counter stood still. */
+ * counter stood still; so is one of a port that is skipped, and a loss when 'links' is
+ * false. */
 void triad_alerts_configure(struct triad_alerts *alerts,
 	const struct triad_alerts_params *params, const struct triad_conf *conf,
 	uint64_t now_us);
@@ -156,6 +158,10 @@ int triad_alerts_adopt(
 /* What a sweep read of 'port' (index in the view's fabric). */
 void triad_alerts_look(struct triad_alerts *alerts, uint32_t port,
 	const struct triad_engine_changes *changes, uint64_t now_us);
+
+/* A sweep begins.  'is_part': it is not of all ports, so who answers in it may be
+ * silent at others. */
+void triad_alerts_begin_sweep(struct triad_alerts *alerts, bool is_part);
 
 /* The port did not answer in the sweep. */
 void triad_alerts_miss(struct triad_alerts *alerts, uint32_t port, uint64_t now_us);

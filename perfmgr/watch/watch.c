@@ -9,7 +9,8 @@
 #include "triad/lists.h"
 
 struct triad_watch {
-	struct triad_view *view; /* referenced; the owner's alone */
+	struct triad_view *view; /* referenced; the owner's alone; NULL: none, or it was
+	                          * not taken up by all */
 	pthread_mutex_t lock;    /* of what follows */
 	struct triad_histograms *histograms;
 	struct triad_alerts *alerts;
@@ -75,14 +76,19 @@ int triad_watch_adopt(
 	if (!error)
 		error = triad_alerts_adopt(watch->alerts, view, now_us);
 	pthread_mutex_unlock(&watch->lock);
-	if (error)
-		return error;
+	/* One may have the view and the other not: ports are others then. */
 	triad_view_unref(watch->view);
-	watch->view = triad_view_ref(view);
-	return 0;
+	watch->view = error ? NULL : triad_view_ref(view);
+	return error;
 }
 
 /* --- a sweep --- */
+
+void triad_watch_begin_sweep(struct triad_watch *watch, bool is_part)
+{
+	if (watch->view)
+		triad_alerts_begin_sweep(watch->alerts, is_part);
+}
 
 void triad_watch_miss(struct triad_watch *watch, uint32_t port, uint64_t now_us)
 {

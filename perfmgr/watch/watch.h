@@ -35,12 +35,16 @@ void triad_watch_free(struct triad_watch *watch);
 void triad_watch_configure(
 	struct triad_watch *watch, const struct triad_conf *conf, uint64_t now_us);
 
-/* Returns 0 or ENOMEM; then what failed to take 'view' up goes on with the last one,
- * and this is to be called again. */
+/* Returns 0 or ENOMEM; then nothing is looked at until it has been called again, and
+ * returned 0. */
 int triad_watch_adopt(
 	struct triad_watch *watch, struct triad_view *view, uint64_t now_us);
 
-/* The port did not answer in the sweep. */
+/* See triad_alerts_begin_sweep(). */
+void triad_watch_begin_sweep(struct triad_watch *watch, bool is_part);
+
+/* The port (index in the fabric of the view adopted last) did not answer in the sweep.
+ */
 void triad_watch_miss(struct triad_watch *watch, uint32_t port, uint64_t now_us);
 
 /* Looks at what was read since 'since_us', when the sweep began.  'cut': it was ended

@@ -17,6 +17,7 @@ unit_tests = \
 	tests/unit/common/test_text \
 	tests/unit/common/test_threshold \
 	tests/unit/perfmgr/test_aggregate \
+	tests/unit/perfmgr/test_alert_hard_cases \
 	tests/unit/perfmgr/test_alerts \
 	tests/unit/perfmgr/test_collector \
 	tests/unit/perfmgr/test_engine \
