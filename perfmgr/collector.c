@@ -25,6 +25,7 @@ struct triad_collector {
 	struct triad_watch *watch;
 	bool watch_is_behind;        /* it has not taken up the view */
 	struct triad_groups *groups; /* for the next view */
+	bool groups_looked_at;       /* for those without a port */
 	struct triad_fabric *fabric; /* to adopt, or NULL */
 	bool adopt_failed;           /* try again before the next sweep */
 	uint64_t due_us;
@@ -62,11 +63,11 @@ static bool wants_port(void *context, uint32_t port)
 	const struct triad_view *view = collector->view;
 	unsigned group = view->group[port];
 
-	if (group == TRIAD_GROUP_NONE)
-		return !collector->sweeping_groups;
-	if (triad_groups_get(view->groups, group)->skip)
+	if (triad_view_is_skipped(view, port))
 		return false;
-	return !collector->sweeping_groups || collector->sweeping_groups & 1u << group;
+	if (!collector->sweeping_groups)
+		return true;
+	return group != TRIAD_GROUP_NONE && collector->sweeping_groups & 1u << group;
 }
 
 static void take_coming(void *context, uint32_t port)
@@ -235,6 +236,7 @@ int triad_collector_configure(
 	}
 	triad_groups_unref(collector->groups);
 	collector->groups = groups;
+	collector->groups_looked_at = false;
 	plan_groups(collector, now(collector));
 	/* Which port is in which is a part of the view. */
 	if (collector->view && !collector->fabric)
@@ -340,6 +342,27 @@ void triad_collector_reset(
 
 /* --- a sweep --- */
 
+/* Says which groups have no port: most likely a name is misspelt.  Once for each
+ * configuration. */
+static void say_empty_groups(struct triad_collector *collector)
+{
+	const struct triad_view *view = collector->view;
+	uint32_t some = 0;
+
+	if (collector->groups_looked_at)
+		return;
+	collector->groups_looked_at = true;
+	for (uint32_t i = 0; i < view->fabric->n_ports; i++)
+		if (view->group[i] != TRIAD_GROUP_NONE)
+			some |= 1u << view->group[i];
+	for (unsigned i = 0; i < triad_groups_count(collector->groups); i++)
+		if (!(some & 1u << i))
+			triad_log_write(collector->log, TRIAD_LOG_WARNING,
+				"perfmgr: no port is in [group %s]: none fits it, or "
+				"those that do fit a later group as well",
+				triad_groups_get(collector->groups, i)->name);
+}
+
 /* Makes the fabric that waits the one that is swept.  The scheduler reports ports of
  * the new one at once, so the view comes first. */
 static int adopt(struct triad_collector *collector)
@@ -372,6 +395,7 @@ static int adopt(struct triad_collector *collector)
 	triad_fabric_unref(collector->fabric);
 	collector->fabric = NULL;
 	/* Memory that the watch lacks is no reason not to sweep. */
+	say_empty_groups(collector);
 	collector->watch_is_behind =
 		triad_watch_adopt(collector->watch, view, now(collector));
 	return 0;

@@ -41,6 +41,13 @@ bool triad_view_read(
 bool triad_view_total(const struct triad_view *view, uint32_t port, unsigned counter,
 	uint64_t *total);
 
+/* Whether 'port' is in a group that is left out: what its row has is old. */
+static inline bool triad_view_is_skipped(const struct triad_view *view, uint32_t port)
+{
+	return view->group[port] != TRIAD_GROUP_NONE &&
+		triad_groups_get(view->groups, view->group[port])->skip;
+}
+
 /* Accepts NULL. */
 void triad_view_unref(struct triad_view *view);
 

@@ -89,17 +89,6 @@ static bool fetch(
 
 /* --- text --- */
 
-static void put_place(const struct list *list, const struct triad_alert *alert)
-{
-	char text[160];
-
-	for (unsigned i = 0; i < alert->n_ends; i++) {
-		triad_alert_end_format(&alert->ends[i], text, sizeof(text));
-		triad_output_printf(list->output, "%s%s", i ? " - " : "", text);
-	}
-	triad_output_printf(list->output, "\n");
-}
-
 static const char *format_time(
 	const struct list *list, uint64_t at_us, char text[TRIAD_CLOCK_TEXT_SIZE])
 {
@@ -107,28 +96,46 @@ static const char *format_time(
 	return text;
 }
 
+/* Findings of one end. */
+static void put_findings(
+	const struct list *list, const struct triad_alert *alert, unsigned end)
+{
+	char text[256], at[TRIAD_CLOCK_TEXT_SIZE];
+
+	for (unsigned i = 0; i < alert->n_findings; i++) {
+		const struct triad_alert_finding *finding = &alert->findings[i];
+
+		if (finding->end != end)
+			continue;
+		triad_alert_finding_format(alert, finding, text, sizeof(text));
+		triad_output_printf(list->output, "    %s%s, since %s",
+			end ? "far end: " : "", text,
+			format_time(list, finding->since_us, at));
+		if (finding->under_us)
+			triad_output_printf(list->output, ", not any more since %s",
+				format_time(list, finding->under_us, at));
+		triad_output_put(list->output, "\n", 1);
+	}
+}
+
 static void put_alert(const struct list *list, const struct triad_alert *alert)
 {
 	struct triad_output *output = list->output;
 	bool is_active = alert->state == TRIAD_ALERT_ACTIVE;
-	char text[256], at[TRIAD_CLOCK_TEXT_SIZE];
+	const char *advice = triad_alert_advice(alert);
+	char text[512], at[TRIAD_CLOCK_TEXT_SIZE];
 
-	triad_output_printf(output, "%s%" PRIu64 "%s  ",
+	triad_alert_place_format(alert, text, sizeof(text));
+	triad_output_printf(output, "%s%" PRIu64 "%s  %s\n",
 		output->color ? is_active ? "\033[1;31m" : "\033[1m" : "", alert->id,
-		output->color ? "\033[0m" : "");
-	put_place(list, alert);
-	for (unsigned i = 0; i < alert->n_findings; i++) {
-		const struct triad_alert_finding *finding = &alert->findings[i];
-
-		triad_alert_finding_format(alert, finding, text, sizeof(text));
-		triad_output_printf(output, "    %s%s, since %s%s\n",
-			finding->end ? "far end: " : "", text,
-			format_time(list, finding->since_us, at),
-			finding->under_us ? "; not any more" : "");
-	}
+		output->color ? "\033[0m" : "", text);
+	put_findings(list, alert, 0);
+	put_findings(list, alert, 1);
 	triad_alert_sm_format(alert, list->wall_offset_us, text, sizeof(text));
 	if (text[0])
 		triad_output_printf(output, "    the SM reported: %s\n", text);
+	if (is_active && advice)
+		triad_output_printf(output, "    %s\n", advice);
 	if (!is_active)
 		triad_output_printf(output, "    cleared %s%s\n",
 			format_time(list, alert->cleared_us, at),
@@ -180,6 +187,48 @@ static void put_json(const struct list *list, const struct triad_alerts_counts *
 	triad_json_end(&json);
 }
 
+/* Says so when nobody looks for alerts any more, or none was ever looked for. */
+static void put_trouble(struct triad_plugin *plugin, struct triad_output *output)
+{
+	const char *trouble = triad_commands_perf_trouble(plugin);
+
+	if (trouble)
+		triad_output_message(output, TRIAD_FRAME_MESSAGE,
+			"no alerts are looked for here: %s\n", trouble);
+}
+
+/* Whether --node is about a node that there is, or that an alert is about. */
+static bool is_node_known(struct triad_plugin *plugin, const struct list *list)
+{
+	struct triad_view *view;
+	uint32_t n = 1;
+
+	if (!list->command->node[0] || list->n)
+		return true;
+	view = triad_perf_view(plugin->perf);
+	if (view)
+		(void)triad_command_find_node(list->command, view->fabric, &n);
+	triad_view_unref(view);
+	return n;
+}
+
+static int put_list(struct triad_plugin *plugin, const struct list *list,
+	const struct triad_alerts_counts *counts)
+{
+	if (!is_node_known(plugin, list)) {
+		triad_output_message(list->output, TRIAD_FRAME_MESSAGE,
+			"alerts: no such node: '%s'; give its whole name, a pattern as "
+			"'leaf-*', or a GUID; 'perf show' lists all\n",
+			list->command->node);
+		return TRIAD_CONTROL_FAILED;
+	}
+	if (list->command->json)
+		put_json(list, counts);
+	else
+		put_text(list, counts);
+	return TRIAD_CONTROL_DONE;
+}
+
 int triad_command_run_alerts(struct triad_plugin *plugin,
 	const struct triad_command *command, struct triad_output *output)
 {
@@ -193,13 +242,11 @@ int triad_command_run_alerts(struct triad_plugin *plugin,
 	struct triad_alerts_counts counts = triad_watch_status(list.watch).alerts;
 	int status = TRIAD_CONTROL_DONE;
 
+	put_trouble(plugin, output);
 	if (find(&list)) {
 		if (list.n)
 			qsort(list.found, list.n, sizeof(*list.found), compare_ids);
-		if (command->json)
-			put_json(&list, &counts);
-		else
-			put_text(&list, &counts);
+		status = put_list(plugin, &list, &counts);
 	} else {
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
 			"alerts: not enough memory to list them; try again\n");

@@ -155,6 +155,8 @@ static void put_text(const struct shown_histogram *shown, struct triad_output *o
 		triad_counters[shown->counter].name, shown->where,
 		shown->n_values + shown->n_zeros);
 	put_bars(shown, output);
+	if (!shown->n_values && !shown->n_zeros)
+		return;
 	for (unsigned i = 0; i < N_SHARES; i++) {
 		format_rate(text, sizeof(text), shown->counter,
 			triad_histogram_quantile(
@@ -212,8 +214,8 @@ static int say_why(
 	if (error == ENODATA)
 		return complain("ports have no histogram of",
 			triad_counters[shown->counter].name,
-			"'set perfmgr.histogram_counters' says of which they have; nodes "
-			"have one of each counter",
+			"perfmgr.histogram_counters in triad.conf says of which they "
+			"have; nodes have one of each counter",
 			output);
 	if (error == ENOENT)
 		return complain("there is no port with counters at", shown->where,

@@ -109,13 +109,18 @@ static void put_resets(struct triad_output *output, const struct triad_engine_ro
 }
 
 /* The last column: what is wrong with the port. */
-static void put_remarks(struct triad_output *output, const struct triad_engine_row *row)
+static void put_remarks(
+	struct triad_output *output, const struct triad_shown_port *shown)
 {
+	const struct triad_engine_row *row = &shown->row;
 	const char *end = output->color ? "\033[0m" : "";
 	char errors[512];
 
 	format_errors(errors, sizeof(errors), row);
-	if (!row->answered)
+	if (shown->skipped)
+		triad_output_printf(output, "  left out, as its group says%s%s",
+			errors[0] ? "; last: " : "", errors);
+	else if (!row->answered)
 		triad_output_printf(output, "  %sunanswered%s%s%s",
 			output->color ? "\033[31m" : "", end,
 			errors[0] ? "; last: " : "", errors);
@@ -141,7 +146,7 @@ static void put_line(struct triad_output *output, const struct triad_shown_port 
 				(double)row->total[counter]);
 		triad_output_printf(output, "  %9s", value);
 	}
-	put_remarks(output, row);
+	put_remarks(output, shown);
 	triad_output_put(output, "\n", 1);
 }
 
@@ -170,12 +175,14 @@ static void put_trouble(struct triad_plugin *plugin, struct triad_output *output
 			"these counters are not read any more: %s\n", trouble);
 }
 
-static bool has_trouble(const struct triad_engine_row *row)
+static bool has_trouble(const struct triad_shown_port *shown)
 {
+	const struct triad_engine_row *row = &shown->row;
+
 	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++)
 		if (triad_counters[i].is_error && row->has & 1u << i && row->total[i])
 			return true;
-	return !row->answered;
+	return !row->answered && !shown->skipped;
 }
 
 /* The next port to be shown, from '*next' on. */
@@ -189,7 +196,7 @@ static bool next_shown(const struct triad_view *view,
 		if (!triad_command_wants_port(command, view->fabric, port))
 			continue;
 		triad_shown_port_read(shown, view, port);
-		if (!command->errors || has_trouble(&shown->row))
+		if (!command->errors || has_trouble(shown))
 			return true;
 	}
 	return false;
@@ -391,7 +398,9 @@ static void top_table(const struct triad_view *view, const struct ranked *ranked
 		triad_command_format_counter(
 			value, sizeof(value), by, (double)ranked[i].total);
 		triad_output_printf(output, "  %12s  %9s%s\n", rate, value,
-			shown.row.answered ? "" : "  unanswered");
+			shown.skipped                ? "  left out"
+				: shown.row.answered ? ""
+						     : "  unanswered");
 	}
 	put_footer(ranked, n, by, output);
 }

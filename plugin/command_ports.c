@@ -105,8 +105,9 @@ void triad_shown_port_read(
 	const struct triad_fabric *fabric = view->fabric;
 	const struct triad_fabric_port *port = &fabric->ports[index];
 
-	*shown = (struct triad_shown_port){
-		.node = &fabric->nodes[port->node], .port = port};
+	*shown = (struct triad_shown_port){.node = &fabric->nodes[port->node],
+		.port = port,
+		.skipped = triad_view_is_skipped(view, index)};
 	if (port->remote != TRIAD_FABRIC_NONE) {
 		shown->remote_port = &fabric->ports[port->remote];
 		shown->remote_node = &fabric->nodes[shown->remote_port->node];
@@ -170,6 +171,7 @@ void triad_shown_port_json(
 				json, triad_counters[i].name, shown->row.total[i]);
 	triad_json_object_end(json);
 	triad_json_bool(json, "answered", shown->row.answered);
+	triad_json_bool(json, "skipped", shown->skipped);
 	triad_json_string(
 		json, "last_read", triad_command_format_time(shown->row.read_us, at));
 	put_resets_json(json, &shown->row);

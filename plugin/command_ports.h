@@ -22,6 +22,7 @@ struct triad_shown_port {
 	const struct triad_fabric_port *port;
 	const struct triad_fabric_node *remote_node; /* NULL: no far end */
 	const struct triad_fabric_port *remote_port;
+	bool skipped; /* in a group that is left out */
 	struct triad_engine_row row;
 };
 

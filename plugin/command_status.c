@@ -276,6 +276,29 @@ static void report_perfmgr(struct report *report, struct triad_plugin *plugin)
 	section_end(report);
 }
 
+/* How many ports each port group has: one that fits none is a mistake of somebody's. */
+static void report_groups(struct report *report, struct triad_plugin *plugin)
+{
+	struct triad_view *view = triad_perf_view(plugin->perf);
+	uint32_t n_ports[TRIAD_GROUPS_MAX + 1] = {0};
+	unsigned n = view && view->groups ? triad_groups_count(view->groups) : 0;
+
+	for (uint32_t i = 0; n && i < view->fabric->n_ports; i++)
+		n_ports[view->group[i]] += view->fabric->ports[i].has_pma;
+	if (n || report->as_json)
+		section(report, "groups", "Port groups");
+	for (unsigned i = 0; i < n; i++) {
+		const struct triad_conf_group *group =
+			triad_groups_get(view->groups, i);
+
+		fact(report, group->name, group->name, n_ports[i],
+			group->skip ? "ports, left out" : "ports");
+	}
+	if (n || report->as_json)
+		section_end(report);
+	triad_view_unref(view);
+}
+
 static void report_collectors(
 	struct report *report, const struct triad_sflow_sender_status *status)
 {
@@ -332,6 +355,11 @@ static void report_http(struct report *report, struct triad_plugin *plugin)
 	if (status.listening)
 		triad_address_format(&status.listen, address);
 	fact_text(report, "listen", "listens at", status.listening ? address : NULL);
+	fact_text(report, "error", "not in force",
+		status.reason[0] ? status.reason : NULL);
+	fact_text(report, "protocol", "protocol", status.has_tls ? "https" : "http");
+	fact_text(report, "token", "token",
+		status.has_token ? "needed" : "not asked for");
 	fact(report, "clients", "clients now", status.n_clients, "");
 	fact(report, "answers", "answers", status.n_answers, "");
 	fact(report, "octets", "octets sent", status.octets, "");
@@ -430,6 +458,7 @@ int triad_command_run_status(struct triad_plugin *plugin,
 		triad_json_object_begin(&report.json, NULL);
 	report_sm(&report, plugin);
 	report_perfmgr(&report, plugin);
+	report_groups(&report, plugin);
 	report_watch(&report, plugin);
 	report_topology(&report, plugin);
 	report_standby(&report, plugin);

@@ -45,6 +45,19 @@ static void put_diags(const struct triad_diags *diags, struct triad_output *outp
 	}
 }
 
+/* Returns true, having said it, when what is configured could not be put into force. */
+static bool is_refused(struct triad_plugin *plugin, struct triad_output *output)
+{
+	struct triad_http_status http = triad_exports_http_status(plugin->exports);
+
+	if (http.reason[0])
+		triad_output_message(output, TRIAD_FRAME_MESSAGE,
+			"prometheus: not in force: %s; %s\n", http.reason,
+			http.listening ? "it goes on as it was before"
+				       : "it listens nowhere");
+	return http.reason[0];
+}
+
 static int run_set(struct triad_plugin *plugin, const struct triad_command *command,
 	struct triad_output *output)
 {
@@ -56,6 +69,9 @@ static int run_set(struct triad_plugin *plugin, const struct triad_command *comm
 	}
 	triad_output_printf(output, "%s = %s, until the next reload or restart\n",
 		command->key, command->value);
+	if (!strncmp(command->key, "prometheus.", strlen("prometheus.")) &&
+		is_refused(plugin, output))
+		return TRIAD_CONTROL_FAILED;
 	return TRIAD_CONTROL_DONE;
 }
 
@@ -72,7 +88,7 @@ static int run_reload(struct triad_plugin *plugin, const struct triad_command *c
 	}
 	put_diags(&diags, output);
 	triad_output_printf(output, "%s: loaded\n", plugin->conf_path);
-	return TRIAD_CONTROL_DONE;
+	return is_refused(plugin, output) ? TRIAD_CONTROL_FAILED : TRIAD_CONTROL_DONE;
 }
 
 static int run_help(const char *prefix, const struct triad_command *command,

@@ -45,6 +45,7 @@ struct triad_http {
 	/* Between configure() and those who want the status. */
 	pthread_mutex_t lock;
 	struct triad_http_server *server; /* NULL: it doesn't listen */
+	char reason[256];                 /* see the status */
 	struct triad_address asked, bound;
 	int listen_fd; /* -1: none */
 };
@@ -559,8 +560,16 @@ static int take_over(struct triad_http *http, struct triad_http_server *server,
 	return 0;
 }
 
+static void note_reason(struct triad_http *http, const char *reason)
+{
+	pthread_mutex_lock(&http->lock);
+	snprintf(http->reason, sizeof(http->reason), "%s", reason);
+	pthread_mutex_unlock(&http->lock);
+}
+
 static int refuse(struct triad_http *http, int error, const char *reason)
 {
+	note_reason(http, reason);
 	triad_log_write(http->log, TRIAD_LOG_ERROR, "prometheus: %s%s", reason,
 		http->server ? "; it goes on as it was" : "");
 	return error;
@@ -576,6 +585,7 @@ int triad_http_configure(
 
 	if (!params) {
 		replace(http, NULL, -1, &nowhere);
+		note_reason(http, "");
 		return 0;
 	}
 	server = server_new(http, params);
@@ -585,12 +595,15 @@ int triad_http_configure(
 	if (!error && listens_on(http, &params->listen) &&
 		is_same(http->server, server)) {
 		server_free(server);
+		note_reason(http, "");
 		return 0;
 	}
 	if (!error)
 		error = take_over(http, server, reason, sizeof(reason));
-	if (!error)
+	if (!error) {
+		note_reason(http, "");
 		return 0;
+	}
 	server_free(server);
 	return refuse(http, error, reason);
 }
@@ -619,7 +632,10 @@ struct triad_http_status triad_http_status(const struct triad_http *http)
 		status.listening = !status.failed;
 		status.listen = http->bound;
 		status.n_clients = atomic_load(&http->server->clients.n);
+		status.has_tls = http->server->certificate;
+		status.has_token = http->server->token.path;
 	}
+	memcpy(status.reason, http->reason, sizeof(status.reason));
 	pthread_mutex_unlock(lock);
 	return status;
 }

@@ -309,6 +309,7 @@ static enum triad_profile_sweep sweep_of(const struct frame *frame)
 		struct triad_engine_row row;
 
 		if (fresh & group || !view->fabric->ports[i].has_pma ||
+			triad_view_is_skipped(view, i) ||
 			!triad_view_read(view, i, &row) || !row.answered)
 			continue;
 		fresh |= is_fresh(&row, frame) ? group : 0;

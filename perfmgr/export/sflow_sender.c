@@ -426,7 +426,8 @@ static void send_due(struct triad_sflow_sender *sender, const struct triad_view 
 		if (n_ports - port > PORTS_AHEAD)
 			triad_engine_prefetch(
 				view->engine, view->rows[port + PORTS_AHEAD]);
-		if (!triad_view_read(view, port, &row) || !row.has || !row.answered) {
+		if (!triad_view_read(view, port, &row) || !row.has || !row.answered ||
+			triad_view_is_skipped(view, port)) {
 			sender->status.n_skipped++;
 			continue;
 		}

@@ -187,7 +187,9 @@ static void put_counter(struct triad_metrics *metrics, struct triad_exposition *
 	unsigned counter = metrics->family;
 	uint64_t total;
 
-	if (!triad_view_total(metrics->view, index, counter, &total))
+	/* What is not read any more is not to look as if nothing happened. */
+	if (triad_view_is_skipped(metrics->view, index) ||
+		!triad_view_total(metrics->view, index, counter, &total))
 		return;
 	put_header_of_family(metrics, writer);
 	put_prefix(metrics, writer, port->guid, "_total");
@@ -267,11 +269,7 @@ static void put_uplink(struct triad_metrics *metrics, struct triad_exposition *w
 
 static bool is_asked(const struct triad_view *view, uint32_t port)
 {
-	unsigned group = view->group[port];
-
-	return view->fabric->ports[port].has_pma &&
-		(group == TRIAD_GROUP_NONE ||
-			!triad_groups_get(view->groups, group)->skip);
+	return view->fabric->ports[port].has_pma && !triad_view_is_skipped(view, port);
 }
 
 /* About 'n' ports from 'port' on. */

@@ -60,7 +60,7 @@ static void append_counter(
 	char threshold[64];
 
 	triad_threshold_format(&finding->threshold, threshold, sizeof(threshold));
-	triad_text_append(text, size, "%s %s%.6g%s (threshold %s)",
+	triad_text_append(text, size, "%s %s%.4g%s (threshold %s)",
 		triad_alert_cause_name(finding->cause),
 		finding->at_least ? "at least " : "", (double)finding->worst,
 		unit_of(finding), threshold);
@@ -107,36 +107,93 @@ void triad_alert_sm_format(const struct triad_alert *alert, int64_t wall_offset_
 			format_time(alert->sm.at_us, wall_offset_us, at));
 }
 
-static void append_findings(const struct triad_alert *alert, char *text, size_t size)
+void triad_alert_place_format(const struct triad_alert *alert, char *text, size_t size)
 {
+	bool is_gone = alert->findings[0].cause == TRIAD_ALERT_NODE_GONE;
+	struct triad_alert_end first = alert->ends[0];
+	char end[160];
+
+	if (is_gone)
+		first.port = TRIAD_ALERT_NO_PORT;
+	triad_alert_end_format(&first, text, size);
+	if (alert->n_ends < 2)
+		return;
+	triad_alert_end_format(&alert->ends[1], end, sizeof(end));
+	triad_text_append(text, size, "%s%s", is_gone ? ", behind " : " - ", end);
+}
+
+const char *triad_alert_advice(const struct triad_alert *alert)
+{
+	switch (alert->findings[0].cause) {
+	case TRIAD_ALERT_NODE_GONE:
+		return "check its power and the cable to it";
+	case TRIAD_ALERT_UNANSWERED:
+		return "ask it with perfquery; if nobody gets an answer, restart it or "
+		       "leave it out by a group";
+	case TRIAD_ALERT_LINK_DOWN:
+	case TRIAD_LINK_DOWNED_COUNTER:
+	case TRIAD_LINK_ERROR_RECOVERY_COUNTER:
+	case TRIAD_LOCAL_LINK_INTEGRITY_ERRORS:
+	case TRIAD_SYMBOL_ERROR_COUNTER:
+	case TRIAD_PORT_RCV_ERRORS:
+		return "check the cable and its plugs";
+	case TRIAD_PORT_RCV_REMOTE_PHYSICAL_ERRORS:
+		return "look for errors at links further away";
+	case TRIAD_PORT_XMIT_WAIT:
+	case TRIAD_PORT_XMIT_DISCARDS:
+		return "look for what takes its packets too slowly behind the far end";
+	case TRIAD_PORT_XMIT_CONSTRAINT_ERRORS:
+	case TRIAD_PORT_RCV_CONSTRAINT_ERRORS:
+		return "check partitions and P_Keys of those who send";
+	default:
+		return NULL;
+	}
+}
+
+/* Those of one end. */
+static void append_findings(
+	const struct triad_alert *alert, unsigned end, char *text, size_t size)
+{
+	const char *separator = end ? "; at the far end: " : "";
 	char finding[256];
 
 	for (unsigned i = 0; i < alert->n_findings; i++) {
+		if (alert->findings[i].end != end)
+			continue;
 		triad_alert_finding_format(
 			alert, &alert->findings[i], finding, sizeof(finding));
-		triad_text_append(text, size, "%s%s%s", i ? "; " : "",
-			i && alert->findings[i].end ? "far end: " : "", finding);
+		triad_text_append(text, size, "%s%s", separator, finding);
+		separator = ", ";
 	}
+}
+
+static void append_duration(const struct triad_alert *alert, char *text, size_t size)
+{
+	uint64_t s = (alert->cleared_us - alert->raised_us) / TRIAD_US_PER_S;
+
+	triad_text_append(text, size, ", for %" PRIu64 " s", s);
 }
 
 void triad_alert_format(enum triad_alert_change change, const struct triad_alert *alert,
 	int64_t wall_offset_us, char *text, size_t size)
 {
-	char end[160], at[TRIAD_CLOCK_TEXT_SIZE];
+	char part[512], at[TRIAD_CLOCK_TEXT_SIZE];
 
 	snprintf(text, size, "alert %" PRIu64 " %s: ", alert->id,
 		triad_alert_change_name(change));
-	for (unsigned i = 0; i < alert->n_ends; i++) {
-		triad_alert_end_format(&alert->ends[i], end, sizeof(end));
-		triad_text_append(text, size, "%s%s", i ? " - " : "", end);
-	}
-	triad_text_append(text, size, ": ");
-	append_findings(alert, text, size);
+	triad_alert_place_format(alert, part, sizeof(part));
+	triad_text_append(text, size, "%s: ", part);
+	append_findings(alert, 0, text, size);
+	append_findings(alert, 1, text, size);
 	triad_text_append(text, size, "; since %s",
 		format_time(alert->findings[0].since_us, wall_offset_us, at));
-	triad_alert_sm_format(alert, wall_offset_us, end, sizeof(end));
-	if (end[0])
-		triad_text_append(text, size, "; the SM reported: %s", end);
+	if (change == TRIAD_ALERT_ENDED)
+		append_duration(alert, text, size);
+	triad_alert_sm_format(alert, wall_offset_us, part, sizeof(part));
+	if (part[0])
+		triad_text_append(text, size, "; the SM reported: %s", part);
+	if (change == TRIAD_ALERT_RAISED && triad_alert_advice(alert))
+		triad_text_append(text, size, "; %s", triad_alert_advice(alert));
 	if (change == TRIAD_ALERT_ENDED && alert->forgotten)
 		triad_text_append(text, size, "; taken for removed on purpose");
 }
@@ -232,5 +289,6 @@ void triad_alert_json(struct triad_json *json, const char *name, const char *eve
 		put_finding(json, alert, &alert->findings[i], wall_offset_us);
 	triad_json_array_end(json);
 	put_sm(json, alert, wall_offset_us);
+	triad_json_string(json, "advice", triad_alert_advice(alert));
 	triad_json_object_end(json);
 }

@@ -20,6 +20,12 @@
 /* "leaf-01 (0x0002c9...) port 3", or the node alone. */
 void triad_alert_end_format(const struct triad_alert_end *end, char *text, size_t size);
 
+/* Where it is: the link with its two ends; a node that is gone, and where it was. */
+void triad_alert_place_format(const struct triad_alert *alert, char *text, size_t size);
+
+/* What somebody may do about it: "check the cable and its plugs". */
+const char *triad_alert_advice(const struct triad_alert *alert);
+
 /* What a finding says: "LinkDownedCounter 2/sweep (threshold 1/sweep)". */
 void triad_alert_finding_format(const struct triad_alert *alert,
 	const struct triad_alert_finding *finding, char *text, size_t size);

@@ -65,7 +65,7 @@ def test_row_members_as_documented(t):
         row = ports(lab)[(SWITCH1, 3)]
         t.equal(list(row), ["node_guid", "node_name", "node_type", "port", "lid",
                             "state", "remote_guid", "remote_name", "remote_port",
-                            "counters", "answered", "last_read", "resets",
+                            "counters", "answered", "skipped", "last_read", "resets",
                             "sflow_if_index"],
                 "members")
         t.equal((row["node_name"], row["node_type"], row["state"], row["answered"]),
