@@ -102,19 +102,27 @@ void triad_alerts_free(struct triad_alerts *alerts)
 
 /* --- places --- */
 
-static struct triad_alert_end end_of(
-	const struct triad_fabric *fabric, uint32_t port, bool whole_node)
+static struct triad_alert_end end_of_node(
+	const struct triad_fabric *fabric, uint32_t index)
 {
-	const struct triad_fabric_port *at = &fabric->ports[port];
-	const struct triad_fabric_node *node = &fabric->nodes[at->node];
+	const struct triad_fabric_node *node = &fabric->nodes[index];
 	struct triad_alert_end end = {
 		.node_guid = node->guid,
-		.lid = at->lid,
+		.lid = node->n_ports ? fabric->ports[node->first_port].lid : 0,
 		.node_type = node->type,
-		.port = whole_node ? TRIAD_ALERT_NO_PORT : at->number,
+		.port = TRIAD_ALERT_NO_PORT,
 	};
 
 	memcpy(end.node_name, node->name, sizeof(end.node_name));
+	return end;
+}
+
+static struct triad_alert_end end_of(const struct triad_fabric *fabric, uint32_t port)
+{
+	struct triad_alert_end end = end_of_node(fabric, fabric->ports[port].node);
+
+	end.lid = fabric->ports[port].lid;
+	end.port = fabric->ports[port].number;
 	return end;
 }
 
@@ -190,13 +198,13 @@ static struct triad_alert_entry *add_placed_alert(
 static struct triad_alert_entry *need_alert(struct triad_alerts *alerts, uint32_t port)
 {
 	const struct triad_fabric *fabric = alerts->view->fabric;
-	struct triad_alert_end ends[2] = {end_of(fabric, port, false)};
+	struct triad_alert_end ends[2] = {end_of(fabric, port)};
 	uint32_t remote = fabric->ports[port].remote;
 	struct triad_alert_entry *entry = find_at(alerts, &ends[0]);
 
 	if (entry || remote == TRIAD_FABRIC_NONE)
 		return entry ? entry : add_placed_alert(alerts, ends, 1);
-	ends[1] = end_of(fabric, remote, false);
+	ends[1] = end_of(fabric, remote);
 	entry = find_at(alerts, &ends[1]);
 	/* The far end's is about another link, that was here before. */
 	if (entry && entry->alert.n_ends == 2)
@@ -272,7 +280,35 @@ static void note_under(
 		finding->under_us = now_us;
 }
 
-/* --- what a sweep read --- */
+/* --- what sweeps read --- */
+
+/* True when sweeps ask for the port's counters. */
+static bool is_read(const struct triad_view *view, uint32_t port)
+{
+	unsigned group = view->group[port];
+
+	return view->fabric->ports[port].has_pma &&
+		(group == TRIAD_GROUP_NONE ||
+			!triad_groups_get(view->groups, group)->skip);
+}
+
+/* The same of what an end is: a port, or any of a node. */
+static bool is_end_read(
+	const struct triad_view *view, const struct triad_alert_end *end)
+{
+	const struct triad_fabric *fabric = view->fabric;
+	uint32_t port = find_port(fabric, end), n = 1;
+
+	if (port == TRIAD_FABRIC_NONE)
+		return false;
+	if (end->port == TRIAD_ALERT_NO_PORT)
+		n = fabric->nodes[triad_fabric_find_node(fabric, end->node_guid)]
+			    .n_ports;
+	for (uint32_t i = 0; i < n; i++)
+		if (is_read(view, port + i))
+			return true;
+	return false;
+}
 
 static const struct triad_limits *limits_of(
 	const struct triad_alerts *alerts, uint32_t port)
@@ -321,7 +357,7 @@ static void look_at_known(struct triad_alerts *alerts, uint32_t port,
 {
 	const struct triad_fabric *fabric = alerts->view->fabric;
 	const struct triad_limits *limits = limits_of(alerts, port);
-	const struct triad_alert_end end = end_of(fabric, port, false);
+	const struct triad_alert_end end = end_of(fabric, port);
 	struct triad_alert_entry *entry = find_at(alerts, &end);
 	struct triad_alert *alert = entry ? &entry->alert : NULL;
 	unsigned index = alert ? index_of_end(alert, end.node_guid, end.port) : 2;
@@ -350,7 +386,8 @@ void triad_alerts_look(struct triad_alerts *alerts, uint32_t port,
 	const struct triad_engine_changes *changes, uint64_t now_us)
 {
 	alerts->nodes[alerts->view->fabric->ports[port].node].asked = true;
-	if (!alerts->params.enabled)
+	/* A port that was read, and is skipped since, is not read any more. */
+	if (!alerts->params.enabled || !is_read(alerts->view, port))
 		return;
 	if (alerts->flagged[port])
 		look_at_known(alerts, port, changes, now_us);
@@ -372,12 +409,12 @@ static void judge_silence(struct triad_alerts *alerts, uint32_t index, uint64_t 
 {
 	const struct triad_fabric *fabric = alerts->view->fabric;
 	struct node_state *node = &alerts->nodes[index];
-	struct triad_alert_end end =
-		end_of(fabric, fabric->nodes[index].first_port, true);
+	const struct triad_alert_end end = end_of_node(fabric, index);
 	struct triad_alert_entry *entry = find_at(alerts, &end);
 	struct triad_alert_finding found = {.value = node->n_missed}, *known;
 
-	if (!node->n_missed || !alerts->params.unanswered_sweeps) {
+	if (!node->n_missed || !alerts->params.unanswered_sweeps ||
+		!is_end_read(alerts->view, &end)) {
 		node->silent = 0;
 		known = entry ? find_finding(&entry->alert, TRIAD_ALERT_UNANSWERED, 0)
 			      : NULL;
@@ -691,9 +728,11 @@ static void take_loss(void *context, const struct triad_loss *loss)
 	struct triad_alert_end ends[2];
 	struct triad_alert_entry *entry;
 
-	ends[0] = end_of(adoption->old, loss->far, is_alone);
+	ends[0] = is_alone
+		? end_of_node(adoption->old, adoption->old->ports[loss->far].node)
+		: end_of(adoption->old, loss->far);
 	if (!is_alone)
-		ends[1] = end_of(adoption->old, loss->near, false);
+		ends[1] = end_of(adoption->old, loss->near);
 	entry = need_alert_of_loss(alerts, ends, is_alone ? 1 : 2);
 	if (!entry)
 		return;
@@ -703,7 +742,7 @@ static void take_loss(void *context, const struct triad_loss *loss)
 		index_of_end(&entry->alert, ends[0].node_guid, ends[0].port), &found,
 		adoption->now_us);
 	for (uint32_t i = 0; i < loss->n_links; i++) {
-		ends[1] = end_of(adoption->old, loss->ends[i], false);
+		ends[1] = end_of(adoption->old, loss->ends[i]);
 		place(alerts, entry, &ends[1]);
 	}
 }
@@ -733,34 +772,6 @@ static bool is_back(const struct triad_fabric *fabric, const struct triad_alert 
 		return port != TRIAD_FABRIC_NONE;
 	return port != TRIAD_FABRIC_NONE &&
 		fabric->ports[port].remote != TRIAD_FABRIC_NONE;
-}
-
-/* True when sweeps ask for the port's counters. */
-static bool is_read(const struct triad_view *view, uint32_t port)
-{
-	unsigned group = view->group[port];
-
-	return view->fabric->ports[port].has_pma &&
-		(group == TRIAD_GROUP_NONE ||
-			!triad_groups_get(view->groups, group)->skip);
-}
-
-/* The same of what an end is: a port, or any of a node. */
-static bool is_end_read(
-	const struct triad_view *view, const struct triad_alert_end *end)
-{
-	const struct triad_fabric *fabric = view->fabric;
-	uint32_t port = find_port(fabric, end), n = 1;
-
-	if (port == TRIAD_FABRIC_NONE)
-		return false;
-	if (end->port == TRIAD_ALERT_NO_PORT)
-		n = fabric->nodes[triad_fabric_find_node(fabric, end->node_guid)]
-			    .n_ports;
-	for (uint32_t i = 0; i < n; i++)
-		if (is_read(view, port + i))
-			return true;
-	return false;
 }
 
 /* What the fabric and the configuration say about an alert. */

@@ -478,6 +478,57 @@ START_TEST(test_port_of_silent_agent_comes_in_mid_sweep)
 }
 END_TEST
 
+/* Until a port of the present sweep is unanswered, and others are still asked. */
+static void turn_until_unanswered(void)
+{
+	struct triad_collector_status status;
+
+	agents->latency_us = 20 * MS;
+	params.sweep.window = 4;
+	params.sweep.retries = 0;
+	triad_collector_set_params(collector, &params);
+	turn_until_sweeping();
+	do {
+		agents->now_us += triad_collector_turn(collector);
+		status = triad_collector_status(collector);
+		ck_assert(status.sweeping);
+	} while (!status.progress.n_unanswered);
+}
+
+/* A silent node loses its ports in mid-sweep: they were all that told where it is. */
+START_TEST(test_ports_of_silent_node_go_in_mid_sweep_is_no_alert)
+{
+	struct triad_fabric *whole = triad_fabric_ref(fabric);
+	struct make_over over = {
+		.more = {.guid = 0x1, .type = TRIAD_NODE_SWITCH, .n_ports = 2},
+		.more_lid = 500};
+
+	set("alerts.unanswered", "1");
+	change_fabric(made_over(whole, over));
+	agents->silent_lid = 500;
+	turn_until_unanswered();
+	over.more.n_ports = 0;
+	change_fabric(made_over(whole, over));
+	sweep(2);
+	ck_assert_uint_eq(n_seen, 0);
+	triad_fabric_unref(whole);
+}
+END_TEST
+
+START_TEST(test_group_skipped_in_mid_sweep_is_not_silent)
+{
+	add_group("switch-1", "");
+	configure();
+	agents->silent_lid = 2;
+	sweep(1);
+	turn_until_unanswered();
+	conf.groups[0].skip = true;
+	configure();
+	sweep(4);
+	ck_assert_uint_eq(n_seen, 0);
+}
+END_TEST
+
 START_TEST(test_silence_while_alerts_are_off_is_not_counted)
 {
 	set("alerts.unanswered", "1");
@@ -499,20 +550,9 @@ END_TEST
 /* What the sweep that was broken off found counts for nothing. */
 START_TEST(test_sweep_broken_off_misses_are_not_counted_twice)
 {
-	struct triad_collector_status status;
-
 	set("alerts.unanswered", "1");
 	agents->silent_lid = 2;
-	agents->latency_us = 20 * MS;
-	params.sweep.window = 4;
-	params.sweep.retries = 0;
-	triad_collector_set_params(collector, &params);
-	turn_until_sweeping();
-	do {
-		agents->now_us += triad_collector_turn(collector);
-		status = triad_collector_status(collector);
-		ck_assert(status.sweeping);
-	} while (!status.progress.n_unanswered);
+	turn_until_unanswered();
 	triad_collector_drain(collector, S);
 	sweep(1);
 	ck_assert_uint_eq(n_seen, 1);
@@ -542,6 +582,8 @@ int main(void)
 	tcase_add_test(
 		cases, test_group_sweep_first_port_of_unknown_agent_comes_sweep_ends);
 	tcase_add_test(cases, test_port_of_silent_agent_comes_in_mid_sweep);
+	tcase_add_test(cases, test_ports_of_silent_node_go_in_mid_sweep_is_no_alert);
+	tcase_add_test(cases, test_group_skipped_in_mid_sweep_is_not_silent);
 	tcase_add_test(cases, test_silence_while_alerts_are_off_is_not_counted);
 	tcase_add_test(cases, test_sweep_broken_off_misses_are_not_counted_twice);
 	return run_cases(cases);
