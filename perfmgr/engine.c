@@ -101,6 +101,7 @@ static void unpack_head(const struct triad_row_hot *hot, struct triad_engine_row
 		.port = hot->port,
 		.has = hot->has,
 		.answered = hot->answered,
+		.wide_behind = hot->wide_behind,
 		.others = {from_seconds(hot->others_reset_s), hot->n_others_resets},
 		.own = {from_seconds(hot->own_reset_s), hot->n_own_resets},
 		.zeroed_us = from_seconds(hot->zeroed_s),
@@ -216,6 +217,8 @@ bool triad_engine_changes(const struct triad_engine *engine, uint32_t row,
 	changes->extended =
 		hot->has & (uint32_t)hot->from_extended << TRIAD_FIRST_WIDE_COUNTER;
 	of[TRIAD_ROW_NARROW] = hot->has & ~changes->extended;
+	if (hot->wide_behind)
+		of[TRIAD_ROW_NARROW] &= TRIAD_NARROW_COUNTERS;
 	of[TRIAD_ROW_WIDE] = changes->extended;
 	for (unsigned a = 0; a < TRIAD_ROW_N_ATTRIBUTES; a++) {
 		bool is_read = hot->read_us[a] && hot->read_us[a] >= since_us;
@@ -391,6 +394,8 @@ void triad_engine_update(struct triad_engine *engine, uint32_t row,
 	if (known != reading->has)
 		count_first(hot, triad_rows_cold(&engine->rows, row), reading,
 			reading->has & ~known, extended);
+	if (!extended && hot->wide_behind)
+		hot->wide_behind--;
 	note_read(hot, extended ? TRIAD_ROW_WIDE : TRIAD_ROW_NARROW, now_us);
 	triad_row_write_end(hot);
 }
@@ -404,6 +409,7 @@ void triad_engine_confirm(struct triad_engine *engine, uint32_t row, uint64_t no
 	triad_row_write_begin(hot);
 	memset(hot->short_change, 0, sizeof(hot->short_change));
 	hot->wait_change = 0;
+	hot->wide_behind = 2;
 	note_read(hot, TRIAD_ROW_NARROW, now_us);
 	triad_row_write_end(hot);
 }
@@ -495,6 +501,8 @@ double triad_engine_rate(const struct triad_engine_row *row, unsigned counter)
 	if (triad_counters[counter].ext_offset &&
 		row->interval_us[TRIAD_PMA_PORT_COUNTERS_EXTENDED])
 		interval_us = row->interval_us[TRIAD_PMA_PORT_COUNTERS_EXTENDED];
+	else if (counter >= TRIAD_FIRST_WIDE_COUNTER && row->wide_behind)
+		interval_us = 0;
 	return interval_us ? (double)row->change[counter] * 1e6 / (double)interval_us
 			   : NAN;
 }

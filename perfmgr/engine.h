@@ -72,7 +72,9 @@ struct triad_engine_row {
 	uint32_t has;       /* bit i: counter i has been read */
 	uint32_t saturated; /* bit i: it stands at its maximum in PortCounters */
 	uint8_t port;
-	bool answered;                                /* the last time it was asked */
+	bool answered;    /* the last time it was asked */
+	bool wide_behind; /* data counters of PortCounters are from before the interval
+	                   */
 	uint64_t interval_us[TRIAD_PMA_N_ATTRIBUTES]; /* that 'change' took; 0: none */
 	uint64_t total[TRIAD_N_COUNTERS];
 	uint64_t change[TRIAD_N_COUNTERS];
@@ -112,7 +114,8 @@ void triad_engine_update(struct triad_engine *engine, uint32_t row,
 	uint64_t now_us);
 
 /* The port's errors and PortXmitWait are known, from its node's sum, to be what they
- * were: as an update without a change. */
+ * were: as an update without a change.  Of data counters in the same attribute nothing
+ * is known: they have no interval until they were read twice in a row again. */
 void triad_engine_confirm(struct triad_engine *engine, uint32_t row, uint64_t now_us);
 
 /* A reset of the counters in 'mask' (bit i: counter i) is being sent; 0: what was sent

@@ -53,6 +53,8 @@ struct triad_row_hot {
 	uint8_t port;
 	bool answered;
 	uint8_t from_extended; /* bit i: wide counter i was read from there last */
+	uint8_t wide_behind; /* readings of PortCounters until the interval is also that
+	                      * of the wide counters in it; 0: it is */
 	/* --- the next cache line --- */
 	uint16_t short_last[TRIAD_N_SHORT], short_change[TRIAD_N_SHORT];
 	uint32_t wait_last, wait_change;

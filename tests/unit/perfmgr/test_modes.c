@@ -173,6 +173,47 @@ START_TEST(test_errors_quiet_fabric_one_mad_an_agent)
 }
 END_TEST
 
+/* Data counters that are in PortCounters alone are read when an error was: what they
+ * did is of many intervals then, and of none while the errors are only confirmed. */
+START_TEST(test_errors_data_of_no_interval_has_no_rate)
+{
+	const struct triad_histograms_scope all = {.of = TRIAD_HISTOGRAMS_OF_ALL};
+	struct triad_watch *watch = triad_collector_watch(collector);
+	uint32_t port = find_port(0x201, 5);
+	struct triad_engine_row row;
+	struct triad_histogram histogram;
+	uint64_t n_zeros;
+
+	agents->capabilities = TRIAD_PMA_ALL_PORT_SELECT;
+	set_mode(TRIAD_SWEEP_ERRORS);
+	sweep(2);
+	triad_watch_clear_histograms(watch);
+	for (unsigned i = 0; i < 3; i++) {
+		agents->raw[port][TRIAD_PORT_XMIT_DATA] += 1000;
+		sweep(3);
+		agents->raw[port][TRIAD_LINK_DOWNED_COUNTER] += 1;
+		sweep(1);
+	}
+	sweep(3);
+	row = read_port(port);
+	ck_assert_uint_eq(row.total[TRIAD_PORT_XMIT_DATA], 3000);
+	ck_assert(isnan(triad_engine_rate(&row, TRIAD_PORT_XMIT_DATA)));
+	ck_assert(triad_engine_rate(&row, TRIAD_LINK_DOWNED_COUNTER) == 0);
+	ck_assert_int_eq(triad_watch_histogram(watch, &all, TRIAD_PORT_XMIT_DATA,
+				 &histogram, &n_zeros),
+		0);
+	ck_assert_uint_eq(triad_histogram_count(&histogram), 0);
+	triad_histogram_clear(&histogram);
+	for (unsigned i = 0; i < 2; i++) {
+		agents->raw[port][TRIAD_PORT_XMIT_DATA] += 1000;
+		agents->raw[port][TRIAD_LINK_DOWNED_COUNTER] += 1;
+		sweep(1);
+	}
+	row = read_port(port);
+	ck_assert_double_eq_tol(triad_engine_rate(&row, TRIAD_PORT_XMIT_DATA), 100, 5);
+}
+END_TEST
+
 START_TEST(test_full_everything_read)
 {
 	set_mode(TRIAD_SWEEP_FULL);
@@ -402,6 +443,7 @@ int main(void)
 	tcase_add_test(cases, test_triad_no_summary_ports_read);
 	tcase_add_test(cases, test_triad_no_extended_ports_read_once);
 	tcase_add_test(cases, test_errors_quiet_fabric_one_mad_an_agent);
+	tcase_add_test(cases, test_errors_data_of_no_interval_has_no_rate);
 	tcase_add_test(cases, test_full_everything_read);
 	tcase_add_test(cases, test_modes_random_totals_right);
 	tcase_add_test(cases, test_silent_agent_asked_more_and_more_seldom);
