@@ -12,8 +12,14 @@
 
 /* What the SM reported, the last of it. */
 #define N_SM_NOTES 64
-/* A note so long before a finding began may have to do with it. */
-#define SM_NOTE_NEAR_US (UINT64_C(120) * 1000000)
+/* A trap of a port so long before a finding there was read may have to do with it. */
+#define PORT_NOTE_NEAR_US (UINT64_C(120) * 1000000)
+/* A loss is seen at once; what the SM says of a switch as a whole, and its sweeps, have
+ * to do with that alone. */
+#define LOSS_NOTE_NEAR_US (UINT64_C(15) * 1000000)
+/* Sweeps begin a little early or late; who waits for several is not to wait for one
+ * more because of that. */
+#define MAX_SLACK_US (UINT64_C(500) * 1000)
 
 struct sm_note {
 	uint64_t at_us;
@@ -456,9 +462,20 @@ void triad_alerts_begin_sweep(struct triad_alerts *alerts, bool is_part)
 
 /* --- coming out --- */
 
+static bool is_about(const struct sm_note *note, const struct triad_alert *alert)
+{
+	for (unsigned e = 0; e < alert->n_ends; e++)
+		if (note->lid == alert->ends[e].lid &&
+			(!note->port || note->port == alert->ends[e].port))
+			return true;
+	return false;
+}
+
+/* The last note that may have to do with it; a trap before a sweep. */
 static const struct sm_note *find_note(
 	const struct triad_alerts *alerts, const struct triad_alert *alert)
 {
+	bool is_loss = alert->findings[0].cause >= TRIAD_ALERT_LINK_DOWN;
 	const struct sm_note *found = NULL;
 	uint64_t since_us = alert->findings[0].since_us;
 	unsigned n = alerts->n_notes < N_SM_NOTES ? alerts->n_notes : N_SM_NOTES;
@@ -466,15 +483,14 @@ static const struct sm_note *find_note(
 	for (unsigned i = 1; i <= n; i++) {
 		const struct sm_note *note =
 			&alerts->notes[(alerts->n_notes - i) % N_SM_NOTES];
+		uint64_t near_us = note->port ? PORT_NOTE_NEAR_US : LOSS_NOTE_NEAR_US;
 
-		if (note->at_us + SM_NOTE_NEAR_US < since_us)
-			break;
+		if (note->at_us + near_us < since_us || (!note->port && !is_loss))
+			continue;
+		if (note->trap && is_about(note, alert))
+			return note;
 		if (!note->trap && !found)
 			found = note;
-		for (unsigned e = 0; note->trap && e < alert->n_ends; e++)
-			if (note->lid == alert->ends[e].lid &&
-				(!note->port || note->port == alert->ends[e].port))
-				return note;
 	}
 	return found;
 }
@@ -578,6 +594,15 @@ static void end_alert(
 		unflag(alerts, alert);
 }
 
+static bool has_lasted(uint64_t since_us, uint64_t wanted_us, uint64_t now_us)
+{
+	uint64_t slack_us = wanted_us / 10;
+
+	if (slack_us > MAX_SLACK_US)
+		slack_us = MAX_SLACK_US;
+	return now_us - since_us + slack_us >= wanted_us;
+}
+
 /* It lasted too long to be anything but on purpose. */
 static bool is_forgotten(const struct triad_alert_finding *finding, uint64_t now_us)
 {
@@ -590,7 +615,8 @@ static bool is_over(const struct triad_alerts *alerts,
 	const struct triad_alert_finding *finding, uint64_t now_us)
 {
 	return (finding->under_us &&
-		       now_us - finding->under_us >= alerts->params.clear_after_us) ||
+		       has_lasted(finding->under_us, alerts->params.clear_after_us,
+			       now_us)) ||
 		is_forgotten(finding, now_us);
 }
 
@@ -604,7 +630,8 @@ static unsigned raise_findings(
 		struct triad_alert_finding *finding = &alert->findings[i];
 
 		if (finding->raised ||
-			now_us - finding->since_us < alerts->params.raise_after_us)
+			!has_lasted(finding->since_us, alerts->params.raise_after_us,
+				now_us))
 			continue;
 		finding->raised = true;
 		n++;

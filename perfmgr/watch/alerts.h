@@ -25,8 +25,8 @@
  * Alerts come out of these two, through the sink, when all that one sweep found is
  * known; and of configure(), when alerts are switched off.
  *
- * What the SM reported (a trap, a sweep) near the time that a finding began is noted in
- * the alert.
+ * What the SM reported near the time that a finding began is noted in the alert: a trap
+ * about the port; of a loss, also a trap about the switch, or a heavy sweep.
  *
  * Thread-safety: none; the caller excludes readers from writers.  Memory: at most
  * TRIAD_ALERTS_MAX alerts of some 500 octets, taken as they are needed; what does not

@@ -379,7 +379,7 @@ START_TEST(test_trap_of_the_port_is_noted)
 	ck_assert_uint_eq(n_seen, 2);
 	ck_assert_int_eq(seen[0].alert.sm.kind, TRIAD_ALERT_SM_TRAP);
 	ck_assert_uint_eq(seen[0].alert.sm.trap, 129);
-	ck_assert_int_eq(seen[1].alert.sm.kind, TRIAD_ALERT_SM_SWEEP);
+	ck_assert_int_eq(seen[1].alert.sm.kind, TRIAD_ALERT_SM_NOTHING);
 }
 END_TEST
 
