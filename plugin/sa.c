@@ -28,8 +28,12 @@ enum { DATA = 56 };
 /* For one try; the kernel makes the second one. */
 #define TRY_MS 2000
 #define RETRIES 1
+/* So often it is asked whether an answer still is wanted. */
+#define SLICE_US (TRIAD_US_PER_S / 4)
 
 struct triad_sa {
+	bool (*is_wanted)(void *context);
+	void *context;
 	int fd;
 	int agent;
 	uint16_t sm_lid, pkey_index;
@@ -110,13 +114,16 @@ static int open_port(struct triad_sa *sa, uint64_t port_guid)
 	return sa->buffer ? 0 : ENOMEM;
 }
 
-int triad_sa_open(uint64_t port_guid, struct triad_sa **opened)
+int triad_sa_open(uint64_t port_guid, bool (*is_wanted)(void *context), void *context,
+	struct triad_sa **opened)
 {
 	struct triad_sa *sa = calloc(1, sizeof(*sa));
 	int error;
 
 	if (!sa)
 		return ENOMEM;
+	sa->is_wanted = is_wanted;
+	sa->context = context;
 	sa->fd = sa->agent = -1;
 	sa->tid = (uint32_t)triad_clock_now_us();
 	error = open_port(sa, port_guid);
@@ -254,17 +261,20 @@ static bool take_report(struct triad_sa *sa, uint16_t *trap)
 	return true;
 }
 
-/* Waits for the answer to what was sent last.  Returns 0, ETIMEDOUT, EACCES, EPROTO or
- * another errno. */
+/* Waits for the answer to what was sent last.  Returns 0, ETIMEDOUT, EACCES, EPROTO,
+ * ECANCELED or another errno. */
 static int await_answer(struct triad_sa *sa, uint8_t method, uint64_t wait_us)
 {
 	uint64_t end_us = triad_clock_now_us() + wait_us, now_us;
 	uint16_t trap;
 
 	while ((now_us = triad_clock_now_us()) < end_us) {
-		int error = receive(sa, end_us - now_us);
+		uint64_t left_us = end_us - now_us;
+		int error = receive(sa, left_us < SLICE_US ? left_us : SLICE_US);
 		const uint8_t *mad = mad_of(sa);
 
+		if (!sa->is_wanted(sa->context))
+			return ECANCELED;
 		if (error == EAGAIN)
 			continue;
 		if (error)

@@ -20,8 +20,11 @@ enum {
 
 struct triad_sa;
 
-/* Opens the local port with that GUID.  Returns 0 or an errno. */
-int triad_sa_open(uint64_t port_guid, struct triad_sa **sa);
+/* Opens the local port with that GUID.  Returns 0 or an errno.  'is_wanted' is asked a
+ * few times a second while an answer is waited for; when it says false that ends with
+ * ECANCELED. */
+int triad_sa_open(uint64_t port_guid, bool (*is_wanted)(void *context), void *context,
+	struct triad_sa **sa);
 
 /* Accepts NULL. */
 void triad_sa_close(struct triad_sa *sa);

@@ -80,8 +80,9 @@ struct triad_standby_status triad_standby_status(struct triad_standby *standby)
 	return status;
 }
 
-static bool is_wanted(struct triad_standby *standby)
+static bool is_wanted(void *context)
 {
+	struct triad_standby *standby = context;
 	bool wanted;
 
 	pthread_mutex_lock(&standby->lock);
@@ -220,7 +221,7 @@ static int listen_for_reports(struct triad_standby *standby)
 /* One time as standby: until it is not wanted any more, or the port fails. */
 static void serve(struct triad_standby *standby)
 {
-	int error = triad_sa_open(standby->port_guid, &standby->sa);
+	int error = triad_sa_open(standby->port_guid, is_wanted, standby, &standby->sa);
 
 	if (error) {
 		note_refresh(standby, error);

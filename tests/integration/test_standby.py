@@ -4,7 +4,9 @@
 happens to totals when the master dies."""
 
 import os
+import re
 import signal
+import time
 
 import taplib
 from taplib import wait_until
@@ -111,8 +113,25 @@ def test_role_changes_while_running(t):
         ask(lab, "set", "perfmgr.role", "master", sm=STANDBY)
         wait_until(lambda: of(lab, STANDBY, "status")["perfmgr"]["state"] == "idle", 10,
                    "the end of it")
-        wait_until(lambda: of(lab, STANDBY, "status")["standby"]["state"] == "not needed",
-                   10, "the end of asking the SA")
+        wait_until(lambda: of(lab, STANDBY, "status")["standby"]["state"] ==
+                   "not needed", 10, "the end of asking the SA")
+
+
+def test_standby_ends_while_the_masters_sa_is_silent(t):
+    with two_sms("master") as lab:
+        wait_until_it_reads(lab, MASTER)
+        sm_lid = re.search(r"sm lid (\d+)", lab.run("sminfo").stdout)[1]
+        t.succeeded(lab.command("faults", "-", stdin=None,
+                                input=f"lose class 3 lid {sm_lid} direction in\n"))
+        ask(lab, "set", "perfmgr.role", "standby", sm=STANDBY)
+        wait_until(lambda: of(lab, STANDBY, "status")["standby"]["state"] ==
+                   "without reports", 10, "asking the SA")
+        begun = time.monotonic()
+        os.kill(lab.status()["sms"][STANDBY]["pid"], signal.SIGTERM)
+        wait_until(lambda: "triad: ended" in lab.log(STANDBY), 30, "the end")
+        t.note(f"ended in {time.monotonic() - begun:.1f} s")
+        # The kernel tries for 4 s.
+        assert time.monotonic() - begun < 3
 
 
 if __name__ == "__main__":

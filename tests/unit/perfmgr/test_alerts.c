@@ -242,10 +242,12 @@ START_TEST(test_link_down_is_raised_and_cleared)
 {
 	struct triad_fabric *whole = triad_fabric_ref(fabric);
 
+	triad_watch_note_sm(triad_collector_watch(collector), 0, 0, 0, agents->now_us);
 	change_fabric(fabric_without(whole, NULL, 0, 0x201, 11));
 	sweep(1);
 	ck_assert_uint_eq(n_seen, 1);
 	expect(0, TRIAD_ALERT_RAISED, TRIAD_ALERT_LINK_DOWN);
+	ck_assert_int_eq(seen[0].alert.sm.kind, TRIAD_ALERT_SM_SWEEP);
 	change_fabric(whole);
 	sweep(3);
 	ck_assert_uint_eq(n_seen, 2);
