@@ -116,23 +116,24 @@ struct triad_alert_log *triad_alert_log_new(struct triad_log *log)
 		    &alert_log->to_file, alert_log, "triad-alertfile", file_item) &&
 		started)
 		return alert_log;
-	triad_alert_log_free(alert_log);
+	(void)triad_alert_log_free(alert_log);
 	return NULL;
 }
 
-void triad_alert_log_free(struct triad_alert_log *alert_log)
+bool triad_alert_log_free(struct triad_alert_log *alert_log)
 {
 	bool log_ended, file_ended;
 
 	if (!alert_log)
-		return;
+		return true;
 	log_ended = end_outlet(&alert_log->to_log);
 	file_ended = end_outlet(&alert_log->to_file);
 	if (!log_ended || !file_ended)
-		return;
+		return false;
 	if (alert_log->fd >= 0)
 		close(alert_log->fd);
 	free(alert_log);
+	return true;
 }
 
 void triad_alert_log_configure(

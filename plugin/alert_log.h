@@ -33,9 +33,9 @@ struct triad_alert_log_status {
 /* Starts the threads.  NULL when memory or threads are short. */
 struct triad_alert_log *triad_alert_log_new(struct triad_log *log);
 
-/* Ends the threads, in a second each at most; one that is stuck in a write stays, and
- * its memory with it.  Accepts NULL. */
-void triad_alert_log_free(struct triad_alert_log *alert_log);
+/* Ends the threads, in a second each at most.  Returns false when one is stuck in a
+ * write: it stays, its memory with it, and 'log' must too.  Accepts NULL. */
+bool triad_alert_log_free(struct triad_alert_log *alert_log);
 
 /* What alerts are given to. */
 struct triad_alerts_sink triad_alert_log_sink(struct triad_alert_log *alert_log);

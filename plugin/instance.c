@@ -220,15 +220,19 @@ void triad_plugin_free(struct triad_plugin *plugin)
 	triad_worker_free(plugin->worker);
 	triad_standby_free(plugin->standby);
 	triad_console_free(plugin->console);
-	/* A thread that is stuck in a write keeps what it reads until the process ends,
-	 * which is soon. */
 	if (ended) {
 		triad_exports_free(plugin->exports);
 		triad_perf_free(plugin->perf);
 	}
-	triad_alert_log_free(plugin->alert_log);
+	ended &= triad_alert_log_free(plugin->alert_log);
 	triad_events_free(plugin->events);
 	triad_log_write(plugin->log, TRIAD_LOG_INFO, "ended");
+	/* A thread that is stuck in a write keeps what it reads until the process ends,
+	 * which is soon; what it has to say would go to a log that OpenSM closed. */
+	if (!ended) {
+		atomic_store(&plugin->osmlog.log.level, -1);
+		return;
+	}
 	pthread_mutex_destroy(&plugin->conf_lock);
 	free(plugin);
 }
