@@ -20,6 +20,7 @@ libtriad_la_SOURCES += \
 	perfmgr/sweep/sweep.c perfmgr/sweep/sweep.h \
 	perfmgr/sweep/window.h \
 	perfmgr/view.c perfmgr/view.h \
+	perfmgr/watch/alert_findings.c perfmgr/watch/alert_findings.h \
 	perfmgr/watch/alert_store.c perfmgr/watch/alert_store.h \
 	perfmgr/watch/alert_text.c perfmgr/watch/alert_text.h \
 	perfmgr/watch/alerts.c perfmgr/watch/alerts.h \
@@ -27,4 +28,5 @@ libtriad_la_SOURCES += \
 	perfmgr/watch/histograms.c perfmgr/watch/histograms.h \
 	perfmgr/watch/limits.c perfmgr/watch/limits.h \
 	perfmgr/watch/losses.c perfmgr/watch/losses.h \
+	perfmgr/watch/sm_notes.c perfmgr/watch/sm_notes.h \
 	perfmgr/watch/watch.c perfmgr/watch/watch.h

@@ -6,26 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "perfmgr/watch/alert_findings.h"
 #include "perfmgr/watch/alert_store.h"
 #include "perfmgr/watch/limits.h"
 #include "perfmgr/watch/losses.h"
-
-/* What the SM reported, the last of it. */
-#define N_SM_NOTES 64
-/* A trap of a port so long before a finding there was read may have to do with it. */
-#define PORT_NOTE_NEAR_US (UINT64_C(120) * 1000000)
-/* A loss is seen at once; what the SM says of a switch as a whole, and its sweeps, have
- * to do with that alone. */
-#define LOSS_NOTE_NEAR_US (UINT64_C(15) * 1000000)
-/* Sweeps begin a little early or late; who waits for several is not to wait for one
- * more because of that. */
-#define MAX_SLACK_US (UINT64_C(500) * 1000)
-
-struct sm_note {
-	uint64_t at_us;
-	uint16_t trap, lid;
-	uint8_t port;
-};
+#include "perfmgr/watch/sm_notes.h"
 
 struct node_state {
 	uint16_t silent;   /* sweeps in a row with an unanswered port */
@@ -42,28 +27,13 @@ struct triad_alerts {
 	bool *flagged;            /* for each port of the view: it has an alert */
 	float *words_per_us;      /* that its link can do */
 	struct node_state *nodes; /* for each node of the view */
-	struct sm_note notes[N_SM_NOTES];
-	unsigned n_notes; /* ever */
+	struct triad_sm_notes sm_notes;
 	struct triad_alert cleared[TRIAD_ALERTS_MAX_CLEARED];
 	uint64_t last_id;
 	bool told;    /* the sink something, in the present call */
 	bool is_part; /* the present sweep is not of all ports */
 	struct triad_alerts_counts counts;
 };
-
-/* The most telling first. */
-static unsigned rank_of(unsigned cause)
-{
-	static const uint8_t first[] = {TRIAD_ALERT_NODE_GONE, TRIAD_ALERT_LINK_DOWN,
-		TRIAD_ALERT_UNANSWERED, TRIAD_LINK_DOWNED_COUNTER,
-		TRIAD_LINK_ERROR_RECOVERY_COUNTER, TRIAD_LOCAL_LINK_INTEGRITY_ERRORS,
-		TRIAD_SYMBOL_ERROR_COUNTER};
-
-	for (unsigned i = 0; i < sizeof(first); i++)
-		if (first[i] == cause)
-			return i;
-	return sizeof(first) + cause;
-}
 
 const char *triad_alert_cause_name(unsigned cause)
 {
@@ -223,69 +193,6 @@ static struct triad_alert_entry *need_alert(struct triad_alerts *alerts, uint32_
 	return entry;
 }
 
-/* --- findings --- */
-
-static struct triad_alert_finding *find_finding(
-	struct triad_alert *alert, unsigned cause, unsigned end)
-{
-	for (unsigned i = 0; i < alert->n_findings; i++)
-		if (alert->findings[i].cause == cause && alert->findings[i].end == end)
-			return &alert->findings[i];
-	return NULL;
-}
-
-static void remove_finding(
-	struct triad_alert *alert, struct triad_alert_finding *finding)
-{
-	*finding = alert->findings[--alert->n_findings];
-}
-
-/* The index of an end; 2 for a port that is not one of the two that are named. */
-static unsigned index_of_end(
-	const struct triad_alert *alert, uint64_t guid, uint8_t port)
-{
-	unsigned i = 0;
-
-	while (i < alert->n_ends &&
-		(alert->ends[i].node_guid != guid || alert->ends[i].port != port))
-		i++;
-	return i < alert->n_ends ? i : 2;
-}
-
-/* At or over its threshold. */
-static void note_over(struct triad_alert_entry *entry, unsigned cause, unsigned end,
-	const struct triad_alert_finding *now, uint64_t now_us)
-{
-	struct triad_alert *alert = &entry->alert;
-	struct triad_alert_finding *finding = find_finding(alert, cause, end);
-
-	if (!finding) {
-		if (end > 1 || alert->n_findings == TRIAD_ALERT_MAX_FINDINGS)
-			return;
-		finding = &alert->findings[alert->n_findings++];
-		*finding = *now;
-		finding->cause = (uint8_t)cause;
-		finding->end = (uint8_t)end;
-		finding->since_us = now_us;
-	}
-	finding->under_us = 0;
-	finding->value = now->value;
-	finding->at_least = now->at_least;
-	finding->threshold = now->threshold;
-	if (now->value > finding->worst)
-		finding->worst = now->value;
-}
-
-/* Under what clears it. */
-static void note_under(
-	struct triad_alert *alert, struct triad_alert_finding *finding, uint64_t now_us)
-{
-	if (!finding->raised)
-		remove_finding(alert, finding);
-	else if (!finding->under_us)
-		finding->under_us = now_us;
-}
-
 /* --- what sweeps read --- */
 
 /* True when sweeps ask for the port's counters. */
@@ -350,8 +257,8 @@ static void look_for_new(struct triad_alerts *alerts, uint32_t port,
 			continue;
 		entry = need_alert(alerts, port);
 		if (entry)
-			note_over(entry, i,
-				index_of_end(&entry->alert, guid,
+			triad_alert_note_over(&entry->alert, i,
+				triad_alert_index_of_end(&entry->alert, guid,
 					fabric->ports[port].number),
 				&found, now_us);
 	}
@@ -366,9 +273,11 @@ static void look_at_known(struct triad_alerts *alerts, uint32_t port,
 	const struct triad_alert_end end = end_of(fabric, port);
 	struct triad_alert_entry *entry = find_at(alerts, &end);
 	struct triad_alert *alert = entry ? &entry->alert : NULL;
-	unsigned index = alert ? index_of_end(alert, end.node_guid, end.port) : 2;
+	unsigned index =
+		alert ? triad_alert_index_of_end(alert, end.node_guid, end.port) : 2;
 
-	/* From the last on: note_under() may put the last in the place of one. */
+	/* From the last on: triad_alert_note_under() may put the last in the place of
+	 * one. */
 	for (unsigned i = alert ? alert->n_findings : 0; i-- > 0;) {
 		struct triad_alert_finding *finding = &alert->findings[i];
 		unsigned cause = finding->cause;
@@ -382,7 +291,7 @@ static void look_at_known(struct triad_alerts *alerts, uint32_t port,
 		under = finding->raised ? alerts->params.clear_below : 1;
 		finding->value = isnan(value) ? 0 : (float)value;
 		if (isnan(value) || value < under * limits->of[cause].value)
-			note_under(alert, finding, now_us);
+			triad_alert_note_under(alert, finding, now_us);
 		else
 			finding->under_us = 0;
 	}
@@ -422,10 +331,11 @@ static void judge_silence(struct triad_alerts *alerts, uint32_t index, uint64_t 
 	if (!node->n_missed || !alerts->params.unanswered_sweeps ||
 		!is_end_read(alerts->view, &end)) {
 		node->silent = 0;
-		known = entry ? find_finding(&entry->alert, TRIAD_ALERT_UNANSWERED, 0)
+		known = entry ? triad_alert_find_finding(
+					&entry->alert, TRIAD_ALERT_UNANSWERED, 0)
 			      : NULL;
 		if (known)
-			note_under(&entry->alert, known, now_us);
+			triad_alert_note_under(&entry->alert, known, now_us);
 		return;
 	}
 	if (node->silent < UINT16_MAX)
@@ -435,7 +345,8 @@ static void judge_silence(struct triad_alerts *alerts, uint32_t index, uint64_t 
 	if (!entry)
 		entry = add_alert(alerts, &end, 1);
 	if (entry)
-		note_over(entry, TRIAD_ALERT_UNANSWERED, 0, &found, now_us);
+		triad_alert_note_over(
+			&entry->alert, TRIAD_ALERT_UNANSWERED, 0, &found, now_us);
 }
 
 static void judge_silences(struct triad_alerts *alerts, bool cut, uint64_t now_us)
@@ -462,80 +373,6 @@ void triad_alerts_begin_sweep(struct triad_alerts *alerts, bool is_part)
 
 /* --- coming out --- */
 
-static bool is_about(const struct sm_note *note, const struct triad_alert *alert)
-{
-	for (unsigned e = 0; e < alert->n_ends; e++)
-		if (note->lid == alert->ends[e].lid &&
-			(!note->port || note->port == alert->ends[e].port))
-			return true;
-	return false;
-}
-
-/* The last note that may have to do with it; a trap before a sweep. */
-static const struct sm_note *find_note(
-	const struct triad_alerts *alerts, const struct triad_alert *alert)
-{
-	bool is_loss = alert->findings[0].cause >= TRIAD_ALERT_LINK_DOWN;
-	const struct sm_note *found = NULL;
-	uint64_t since_us = alert->findings[0].since_us;
-	unsigned n = alerts->n_notes < N_SM_NOTES ? alerts->n_notes : N_SM_NOTES;
-
-	for (unsigned i = 1; i <= n; i++) {
-		const struct sm_note *note =
-			&alerts->notes[(alerts->n_notes - i) % N_SM_NOTES];
-		uint64_t near_us = note->port ? PORT_NOTE_NEAR_US : LOSS_NOTE_NEAR_US;
-
-		if (note->at_us + near_us < since_us || (!note->port && !is_loss))
-			continue;
-		if (note->trap && is_about(note, alert))
-			return note;
-		if (!note->trap && !found)
-			found = note;
-	}
-	return found;
-}
-
-static void correlate(const struct triad_alerts *alerts, struct triad_alert *alert)
-{
-	const struct sm_note *note = find_note(alerts, alert);
-
-	if (!note)
-		return;
-	alert->sm.kind = note->trap ? TRIAD_ALERT_SM_TRAP : TRIAD_ALERT_SM_SWEEP;
-	alert->sm.trap = note->trap;
-	alert->sm.at_us = note->at_us;
-}
-
-/* True when 'a' is to be told before 'b': what is pending may come to nothing. */
-static bool comes_before(
-	const struct triad_alert_finding *a, const struct triad_alert_finding *b)
-{
-	if (a->raised != b->raised)
-		return a->raised;
-	return rank_of(a->cause) < rank_of(b->cause);
-}
-
-/* The most telling finding first, and its end. */
-static void put_in_order(struct triad_alert *alert)
-{
-	for (unsigned i = 1; i < alert->n_findings; i++) {
-		struct triad_alert_finding finding = alert->findings[i];
-		unsigned j = i;
-
-		for (; j && comes_before(&finding, &alert->findings[j - 1]); j--)
-			alert->findings[j] = alert->findings[j - 1];
-		alert->findings[j] = finding;
-	}
-	if (alert->findings[0].end == 1) {
-		struct triad_alert_end end = alert->ends[0];
-
-		alert->ends[0] = alert->ends[1];
-		alert->ends[1] = end;
-		for (unsigned i = 0; i < alert->n_findings; i++)
-			alert->findings[i].end = !alert->findings[i].end;
-	}
-}
-
 static void tell(struct triad_alerts *alerts, enum triad_alert_change change,
 	const struct triad_alert *alert)
 {
@@ -556,7 +393,7 @@ static void raise_alert(
 	alert->id = ++alerts->last_id;
 	alert->state = TRIAD_ALERT_ACTIVE;
 	alert->raised_us = now_us;
-	correlate(alerts, alert);
+	triad_sm_notes_correlate(&alerts->sm_notes, alert);
 	alerts->counts.n_active++;
 	alerts->counts.n_raised++;
 	tell(alerts, TRIAD_ALERT_RAISED, alert);
@@ -594,74 +431,6 @@ static void end_alert(
 		unflag(alerts, alert);
 }
 
-static bool has_lasted(uint64_t since_us, uint64_t wanted_us, uint64_t now_us)
-{
-	uint64_t slack_us = wanted_us / 10;
-
-	if (slack_us > MAX_SLACK_US)
-		slack_us = MAX_SLACK_US;
-	return now_us - since_us + slack_us >= wanted_us;
-}
-
-/* It lasted too long to be anything but on purpose. */
-static bool is_forgotten(const struct triad_alert_finding *finding, uint64_t now_us)
-{
-	return finding->cause >= TRIAD_ALERT_LINK_DOWN && finding->raised &&
-		!finding->under_us &&
-		now_us - finding->since_us >= TRIAD_ALERTS_FORGET_US;
-}
-
-static bool is_over(const struct triad_alerts *alerts,
-	const struct triad_alert_finding *finding, uint64_t now_us)
-{
-	return (finding->under_us &&
-		       has_lasted(finding->under_us, alerts->params.clear_after_us,
-			       now_us)) ||
-		is_forgotten(finding, now_us);
-}
-
-/* Returns how many there are of those that lasted. */
-static unsigned raise_findings(
-	const struct triad_alerts *alerts, struct triad_alert *alert, uint64_t now_us)
-{
-	unsigned n = 0;
-
-	for (unsigned i = 0; i < alert->n_findings; i++) {
-		struct triad_alert_finding *finding = &alert->findings[i];
-
-		if (finding->raised ||
-			!has_lasted(finding->since_us, alerts->params.raise_after_us,
-				now_us))
-			continue;
-		finding->raised = true;
-		n++;
-	}
-	return n;
-}
-
-/* Drops what is over, as long as something that was raised is left: an alert that is
- * cleared still says what it was.  Returns false when there is nothing left. */
-static bool drop_over(
-	const struct triad_alerts *alerts, struct triad_alert *alert, uint64_t now_us)
-{
-	unsigned n_over = 0, n_raised = 0, n = alert->n_findings;
-
-	for (unsigned i = 0; i < n; i++) {
-		n_over += is_over(alerts, &alert->findings[i], now_us);
-		n_raised += alert->findings[i].raised;
-	}
-	if (n_over == n) {
-		alert->forgotten = n && is_forgotten(&alert->findings[0], now_us);
-		return false;
-	}
-	if (n_over == n_raised)
-		return true;
-	for (unsigned i = n; i-- > 0;)
-		if (is_over(alerts, &alert->findings[i], now_us))
-			remove_finding(alert, &alert->findings[i]);
-	return true;
-}
-
 /* Raises what has lasted, and drops what is over. */
 static void settle(
 	struct triad_alerts *alerts, struct triad_alert_entry *entry, uint64_t now_us)
@@ -669,14 +438,14 @@ static void settle(
 	struct triad_alert *alert = &entry->alert;
 	bool is_new = alert->state == TRIAD_ALERT_PENDING;
 	unsigned n = alert->n_findings;
-	unsigned n_raised = raise_findings(alerts, alert, now_us);
+	unsigned n_raised = triad_alert_raise_findings(&alerts->params, alert, now_us);
 
-	if (!drop_over(alerts, alert, now_us)) {
+	if (!triad_alert_drop_over(&alerts->params, alert, now_us)) {
 		end_alert(alerts, entry, now_us);
 		return;
 	}
 	if (n_raised || alert->n_findings != n)
-		put_in_order(alert);
+		triad_alert_put_in_order(alert);
 	if (n_raised && is_new)
 		raise_alert(alerts, alert, now_us);
 	else if (n_raised)
@@ -722,8 +491,8 @@ static struct triad_alert_entry *need_alert_of_loss(
 	for (unsigned i = 0; i < n; i++) {
 		entry = find_at(alerts, &ends[i]);
 		if (entry &&
-			index_of_end(&entry->alert, ends[0].node_guid, ends[0].port) <
-				2)
+			triad_alert_index_of_end(
+				&entry->alert, ends[0].node_guid, ends[0].port) < 2)
 			return entry;
 	}
 	/* The last one is that of the near end. */
@@ -764,10 +533,11 @@ static void take_loss(void *context, const struct triad_loss *loss)
 	if (!entry)
 		return;
 	note_size(&entry->alert, loss);
-	note_over(entry,
+	triad_alert_note_over(&entry->alert,
 		loss->nodes_gone ? TRIAD_ALERT_NODE_GONE : TRIAD_ALERT_LINK_DOWN,
-		index_of_end(&entry->alert, ends[0].node_guid, ends[0].port), &found,
-		adoption->now_us);
+		triad_alert_index_of_end(
+			&entry->alert, ends[0].node_guid, ends[0].port),
+		&found, adoption->now_us);
 	for (uint32_t i = 0; i < loss->n_links; i++) {
 		ends[1] = end_of(adoption->old, loss->ends[i]);
 		place(alerts, entry, &ends[1]);
@@ -817,7 +587,7 @@ static void look_at_entry(
 		if (is_loss ? !alerts->params.links ||
 					is_back(view->fabric, alert, finding)
 			    : !is_end_read(view, end))
-			note_under(alert, finding, now_us);
+			triad_alert_note_under(alert, finding, now_us);
 		else if (is_loss)
 			finding->under_us = 0;
 	}
@@ -924,8 +694,10 @@ void triad_alerts_configure(struct triad_alerts *alerts,
 void triad_alerts_note_sm(struct triad_alerts *alerts, uint16_t trap, uint16_t lid,
 	uint8_t port, uint64_t now_us)
 {
-	alerts->notes[alerts->n_notes++ % N_SM_NOTES] = (struct sm_note){
+	const struct triad_sm_note note = {
 		.at_us = now_us, .trap = trap, .lid = lid, .port = port};
+
+	triad_sm_notes_add(&alerts->sm_notes, &note);
 }
 
 /* --- reading --- */

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "perfmgr/watch/alert_findings.h"
+
+/* Sweeps begin a little early or late; who waits for several is not to wait for one
+ * more because of that. */
+#define MAX_SLACK_US (UINT64_C(500) * 1000)
+
+/* The most telling first. */
+static unsigned rank_of(unsigned cause)
+{
+	static const uint8_t first[] = {TRIAD_ALERT_NODE_GONE, TRIAD_ALERT_LINK_DOWN,
+		TRIAD_ALERT_UNANSWERED, TRIAD_LINK_DOWNED_COUNTER,
+		TRIAD_LINK_ERROR_RECOVERY_COUNTER, TRIAD_LOCAL_LINK_INTEGRITY_ERRORS,
+		TRIAD_SYMBOL_ERROR_COUNTER};
+
+	for (unsigned i = 0; i < sizeof(first); i++)
+		if (first[i] == cause)
+			return i;
+	return sizeof(first) + cause;
+}
+
+struct triad_alert_finding *triad_alert_find_finding(
+	struct triad_alert *alert, unsigned cause, unsigned end)
+{
+	for (unsigned i = 0; i < alert->n_findings; i++)
+		if (alert->findings[i].cause == cause && alert->findings[i].end == end)
+			return &alert->findings[i];
+	return NULL;
+}
+
+static void remove_finding(
+	struct triad_alert *alert, struct triad_alert_finding *finding)
+{
+	*finding = alert->findings[--alert->n_findings];
+}
+
+unsigned triad_alert_index_of_end(
+	const struct triad_alert *alert, uint64_t guid, uint8_t port)
+{
+	unsigned i = 0;
+
+	while (i < alert->n_ends &&
+		(alert->ends[i].node_guid != guid || alert->ends[i].port != port))
+		i++;
+	return i < alert->n_ends ? i : 2;
+}
+
+void triad_alert_note_over(struct triad_alert *alert, unsigned cause, unsigned end,
+	const struct triad_alert_finding *now, uint64_t now_us)
+{
+	struct triad_alert_finding *finding =
+		triad_alert_find_finding(alert, cause, end);
+
+	if (!finding) {
+		if (end > 1 || alert->n_findings == TRIAD_ALERT_MAX_FINDINGS)
+			return;
+		finding = &alert->findings[alert->n_findings++];
+		*finding = *now;
+		finding->cause = (uint8_t)cause;
+		finding->end = (uint8_t)end;
+		finding->since_us = now_us;
+	}
+	finding->under_us = 0;
+	finding->value = now->value;
+	finding->at_least = now->at_least;
+	finding->threshold = now->threshold;
+	if (now->value > finding->worst)
+		finding->worst = now->value;
+}
+
+void triad_alert_note_under(
+	struct triad_alert *alert, struct triad_alert_finding *finding, uint64_t now_us)
+{
+	if (!finding->raised)
+		remove_finding(alert, finding);
+	else if (!finding->under_us)
+		finding->under_us = now_us;
+}
+
+/* True when 'a' is to be told before 'b': what is pending may come to nothing. */
+static bool comes_before(
+	const struct triad_alert_finding *a, const struct triad_alert_finding *b)
+{
+	if (a->raised != b->raised)
+		return a->raised;
+	return rank_of(a->cause) < rank_of(b->cause);
+}
+
+void triad_alert_put_in_order(struct triad_alert *alert)
+{
+	for (unsigned i = 1; i < alert->n_findings; i++) {
+		struct triad_alert_finding finding = alert->findings[i];
+		unsigned j = i;
+
+		for (; j && comes_before(&finding, &alert->findings[j - 1]); j--)
+			alert->findings[j] = alert->findings[j - 1];
+		alert->findings[j] = finding;
+	}
+	if (alert->findings[0].end == 1) {
+		struct triad_alert_end end = alert->ends[0];
+
+		alert->ends[0] = alert->ends[1];
+		alert->ends[1] = end;
+		for (unsigned i = 0; i < alert->n_findings; i++)
+			alert->findings[i].end = !alert->findings[i].end;
+	}
+}
+
+static bool has_lasted(uint64_t since_us, uint64_t wanted_us, uint64_t now_us)
+{
+	uint64_t slack_us = wanted_us / 10;
+
+	if (slack_us > MAX_SLACK_US)
+		slack_us = MAX_SLACK_US;
+	return now_us - since_us + slack_us >= wanted_us;
+}
+
+/* It lasted too long to be anything but on purpose. */
+static bool is_forgotten(const struct triad_alert_finding *finding, uint64_t now_us)
+{
+	return finding->cause >= TRIAD_ALERT_LINK_DOWN && finding->raised &&
+		!finding->under_us &&
+		now_us - finding->since_us >= TRIAD_ALERTS_FORGET_US;
+}
+
+static bool is_over(const struct triad_alerts_params *params,
+	const struct triad_alert_finding *finding, uint64_t now_us)
+{
+	return (finding->under_us &&
+		       has_lasted(finding->under_us, params->clear_after_us, now_us)) ||
+		is_forgotten(finding, now_us);
+}
+
+unsigned triad_alert_raise_findings(const struct triad_alerts_params *params,
+	struct triad_alert *alert, uint64_t now_us)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < alert->n_findings; i++) {
+		struct triad_alert_finding *finding = &alert->findings[i];
+
+		if (finding->raised ||
+			!has_lasted(finding->since_us, params->raise_after_us, now_us))
+			continue;
+		finding->raised = true;
+		n++;
+	}
+	return n;
+}
+
+bool triad_alert_drop_over(const struct triad_alerts_params *params,
+	struct triad_alert *alert, uint64_t now_us)
+{
+	unsigned n_over = 0, n_raised = 0, n = alert->n_findings;
+
+	for (unsigned i = 0; i < n; i++) {
+		n_over += is_over(params, &alert->findings[i], now_us);
+		n_raised += alert->findings[i].raised;
+	}
+	if (n_over == n) {
+		alert->forgotten = n && is_forgotten(&alert->findings[0], now_us);
+		return false;
+	}
+	if (n_over == n_raised)
+		return true;
+	for (unsigned i = n; i-- > 0;)
+		if (is_over(params, &alert->findings[i], now_us))
+			remove_finding(alert, &alert->findings[i]);
+	return true;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What is wrong at the place of one alert: findings that begin, last and are over.
+ *
+ * Internal to alerts.c, which says who may call when. */
+#ifndef TRIAD_PERFMGR_ALERT_FINDINGS_H
+#define TRIAD_PERFMGR_ALERT_FINDINGS_H
+
+#include "perfmgr/watch/alerts.h"
+
+/* NULL when there is none; valid until one is taken away. */
+struct triad_alert_finding *triad_alert_find_finding(
+	struct triad_alert *alert, unsigned cause, unsigned end);
+
+/* The index of an end; 2 for a port that is not one of the two that are named. */
+unsigned triad_alert_index_of_end(
+	const struct triad_alert *alert, uint64_t guid, uint8_t port);
+
+/* At or over its threshold: 'now' says how far, and which. */
+void triad_alert_note_over(struct triad_alert *alert, unsigned cause, unsigned end,
+	const struct triad_alert_finding *now, uint64_t now_us);
+
+/* Under what clears it; a pending one is taken away. */
+void triad_alert_note_under(struct triad_alert *alert,
+	struct triad_alert_finding *finding, uint64_t now_us);
+
+/* Raises those that lasted, and returns how many there are of these. */
+unsigned triad_alert_raise_findings(const struct triad_alerts_params *params,
+	struct triad_alert *alert, uint64_t now_us);
+
+/* Drops what is over, as long as something that was raised is left: an alert that is
+ * cleared still says what it was.  Returns false when there is nothing left. */
+bool triad_alert_drop_over(const struct triad_alerts_params *params,
+	struct triad_alert *alert, uint64_t now_us);
+
+/* The most telling finding first, and its end. */
+void triad_alert_put_in_order(struct triad_alert *alert);
+
+#endif
