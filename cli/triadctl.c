@@ -261,6 +261,8 @@ int main(int argc, char **argv)
 		return status;
 	argc -= optind;
 	argv += optind;
+	if (!argc)
+		return complain("a command is missing; 'triadctl --help' lists them");
 	if (triad_profile_is_meant(argc, (const char *const *)argv))
 		return run_profile(argc, argv);
 	if (triad_command_parse(argc, (const char *const *)argv, &command, message,

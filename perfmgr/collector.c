@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,15 +109,19 @@ static void take_reset(void *context, uint32_t port,
 	const struct triad_fabric *fabric = collector->view->fabric;
 	const struct triad_fabric_port *at = &fabric->ports[port];
 	unsigned long suppressed;
+	char others[64] = "";
 
 	triad_engine_reset(collector->engine, row_of(collector, port), reading, now_us);
-	if (triad_log_limit_pass(&collector->reset_limit, now_us, &suppressed))
-		triad_log_write(collector->log, TRIAD_LOG_INFO,
-			"perfmgr: counters of 0x%016" PRIx64 " port %u (%s) were reset "
-			"in hardware; totals go on (%lu such resets before were not "
-			"logged)",
-			fabric->nodes[at->node].guid, at->number,
-			fabric->nodes[at->node].name, suppressed);
+	if (!triad_log_limit_pass(&collector->reset_limit, now_us, &suppressed))
+		return;
+	if (suppressed)
+		snprintf(others, sizeof(others), "; so were %lu ports before",
+			suppressed);
+	triad_log_write(collector->log, TRIAD_LOG_INFO,
+		"perfmgr: counters of 0x%016" PRIx64 " port %u (%s) were reset in "
+		"hardware, totals go on%s",
+		fabric->nodes[at->node].guid, at->number, fabric->nodes[at->node].name,
+		others);
 }
 
 static void take_done(void *context, uint32_t port, bool answered)
