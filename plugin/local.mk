@@ -20,6 +20,7 @@ libosmtriad_la_SOURCES = \
 	plugin/events.c plugin/events.h \
 	plugin/exports.c plugin/exports.h \
 	plugin/instance.c plugin/instance.h \
+	plugin/local_port.c plugin/local_port.h \
 	plugin/opensm.h \
 	plugin/osmlog.c plugin/osmlog.h \
 	plugin/own_metrics.c plugin/own_metrics.h \

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "plugin/sa.h"
 
-#include <endian.h>
 #include <errno.h>
 #include <infiniband/umad.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "plugin/local_port.h"
 #include "triad/clock.h"
 #include "triad/mad.h"
 #include "triad/wire.h"
@@ -70,34 +70,13 @@ static int read_port(struct triad_sa *sa, char *ca_name, int number)
 	return sa->sm_lid ? 0 : ENOTCONN;
 }
 
-static bool find_port(uint64_t port_guid, char ca_name[UMAD_CA_NAME_LEN], int *number)
-{
-	char names[UMAD_MAX_DEVICES][UMAD_CA_NAME_LEN];
-	int n = umad_get_cas_names(names, UMAD_MAX_DEVICES);
-
-	for (int i = 0; i < n; i++) {
-		umad_ca_t ca;
-
-		if (umad_get_ca(names[i], &ca))
-			continue;
-		for (*number = 0; *number <= ca.numports; ++*number)
-			if (ca.ports[*number] &&
-				be64toh(ca.ports[*number]->port_guid) == port_guid)
-				break;
-		memcpy(ca_name, names[i], UMAD_CA_NAME_LEN);
-		n = *number <= ca.numports ? -1 : n;
-		umad_release_ca(&ca);
-	}
-	return n == -1;
-}
-
 static int open_port(struct triad_sa *sa, uint64_t port_guid)
 {
 	long methods[16 / sizeof(long)] = {1L << REPORT};
 	char ca_name[UMAD_CA_NAME_LEN];
 	int number, error;
 
-	if (umad_init() < 0 || !find_port(port_guid, ca_name, &number))
+	if (umad_init() < 0 || !triad_local_port_find(port_guid, ca_name, &number))
 		return ENODEV;
 	error = read_port(sa, ca_name, number);
 	if (error)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "plugin/umad.h"
 
-#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <infiniband/umad.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "plugin/local_port.h"
 #include "triad/clock.h"
 
 struct triad_umad {
@@ -98,30 +98,6 @@ static int receive_mad(void *context, uint64_t wait_us, struct triad_mad_reply *
 	return 0;
 }
 
-/* Finds the local port with that GUID. */
-static bool find_port(uint64_t port_guid, char ca_name[UMAD_CA_NAME_LEN], int *number)
-{
-	char names[UMAD_MAX_DEVICES][UMAD_CA_NAME_LEN];
-	int n = umad_get_cas_names(names, UMAD_MAX_DEVICES);
-	bool found = false;
-
-	for (int i = 0; i < n && !found; i++) {
-		umad_ca_t ca;
-
-		if (umad_get_ca(names[i], &ca))
-			continue;
-		for (int port = 0; port <= ca.numports && !found; port++)
-			if (ca.ports[port] &&
-				be64toh(ca.ports[port]->port_guid) == port_guid) {
-				memcpy(ca_name, names[i], UMAD_CA_NAME_LEN);
-				*number = port;
-				found = true;
-			}
-		umad_release_ca(&ca);
-	}
-	return found;
-}
-
 static int open_port(struct triad_umad *umad, uint64_t port_guid)
 {
 	char ca_name[UMAD_CA_NAME_LEN];
@@ -129,7 +105,7 @@ static int open_port(struct triad_umad *umad, uint64_t port_guid)
 
 	if (umad_init() < 0)
 		return ENODEV;
-	if (!find_port(port_guid, ca_name, &number))
+	if (!triad_local_port_find(port_guid, ca_name, &number))
 		return ENODEV;
 	fd = umad_open_port(ca_name, number);
 	if (fd < 0)
