@@ -60,6 +60,9 @@ void triad_alert_note_over(struct triad_alert *alert, unsigned cause, unsigned e
 		finding->end = (uint8_t)end;
 		finding->since_us = now_us;
 	}
+	/* What is lost was there before, however short. */
+	if (cause >= TRIAD_ALERT_LINK_DOWN)
+		finding->since_us = now_us;
 	finding->under_us = 0;
 	finding->value = now->value;
 	finding->at_least = now->at_least;

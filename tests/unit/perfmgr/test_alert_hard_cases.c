@@ -296,6 +296,29 @@ START_TEST(test_node_that_is_back_after_a_day_is_not_forgotten)
 }
 END_TEST
 
+/* Down for more than a day, but with a break. */
+START_TEST(test_node_that_flaps_for_a_day_is_not_forgotten)
+{
+	struct triad_fabric *whole = triad_fabric_ref(fabric);
+	uint64_t gone = 0x10000 + 256 + 3;
+
+	set("alerts.clear_after", "7000");
+	params.period_us = 3600 * S;
+	triad_collector_set_params(collector, &params);
+	change_fabric(fabric_without(whole, &gone, 1, 0, 0));
+	sweep(13);
+	change_fabric(triad_fabric_ref(whole));
+	sweep(1);
+	change_fabric(fabric_without(whole, &gone, 1, 0, 0));
+	sweep(13);
+	ck_assert_uint_eq(n_seen, 1);
+	sweep(13);
+	ck_assert_uint_eq(n_seen, 2);
+	ck_assert(seen[1].alert.forgotten);
+	triad_fabric_unref(whole);
+}
+END_TEST
+
 START_TEST(test_links_switched_off_clears_losses)
 {
 	change_fabric(fabric_without(fabric, NULL, 0, 0x201, 11));
@@ -571,6 +594,7 @@ int main(void)
 	tcase_add_test(cases, test_link_down_after_switch_came_back_is_raised);
 	tcase_add_test(cases, test_node_gone_twice_is_one_node);
 	tcase_add_test(cases, test_node_that_is_back_after_a_day_is_not_forgotten);
+	tcase_add_test(cases, test_node_that_flaps_for_a_day_is_not_forgotten);
 	tcase_add_test(cases, test_links_switched_off_clears_losses);
 	tcase_add_test(cases, test_heading_over_next_finding_is_told_of_its_end);
 	tcase_add_test(
