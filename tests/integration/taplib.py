@@ -19,6 +19,7 @@ import contextlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -106,6 +107,8 @@ def main(names):
     if unknown:
         print(f"Bail out! there is no test {unknown[0]}")
         sys.exit(1)
+    # Programs under test inherit it; nohup ignores it.
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     print(f"1..{len(wanted)}", flush=True)
     for number, name in enumerate(wanted, 1):
         result, comment = _run(tests[name])
