@@ -20,14 +20,18 @@ const char *triad_alert_change_name(enum triad_alert_change change)
 	return "";
 }
 
-/* NULL for never. */
 static const char *format_time(
 	uint64_t at_us, int64_t wall_offset_us, char text[TRIAD_CLOCK_TEXT_SIZE])
 {
-	if (!at_us)
-		return NULL;
 	triad_clock_format((uint64_t)((int64_t)at_us + wall_offset_us), text);
 	return text;
+}
+
+/* NULL for a time that is not yet. */
+static const char *format_time_if_any(
+	uint64_t at_us, int64_t wall_offset_us, char text[TRIAD_CLOCK_TEXT_SIZE])
+{
+	return at_us ? format_time(at_us, wall_offset_us, text) : NULL;
 }
 
 static const char *unit_of(const struct triad_alert_finding *finding)
@@ -177,6 +181,7 @@ static void append_duration(const struct triad_alert *alert, char *text, size_t 
 void triad_alert_format(enum triad_alert_change change, const struct triad_alert *alert,
 	int64_t wall_offset_us, char *text, size_t size)
 {
+	const char *advice = triad_alert_advice(alert);
 	char part[512], at[TRIAD_CLOCK_TEXT_SIZE];
 
 	snprintf(text, size, "alert %" PRIu64 " %s: ", alert->id,
@@ -192,8 +197,8 @@ void triad_alert_format(enum triad_alert_change change, const struct triad_alert
 	triad_alert_sm_format(alert, wall_offset_us, part, sizeof(part));
 	if (part[0])
 		triad_text_append(text, size, "; the SM reported: %s", part);
-	if (change == TRIAD_ALERT_RAISED && triad_alert_advice(alert))
-		triad_text_append(text, size, "; %s", triad_alert_advice(alert));
+	if (change == TRIAD_ALERT_RAISED && advice)
+		triad_text_append(text, size, "; %s", advice);
 	if (change == TRIAD_ALERT_ENDED && alert->forgotten)
 		triad_text_append(text, size, "; taken for removed on purpose");
 }
@@ -234,10 +239,10 @@ static void put_finding(struct triad_json *json, const struct triad_alert *alert
 	if (finding->cause < TRIAD_N_COUNTERS)
 		triad_threshold_format(&finding->threshold, text, sizeof(text));
 	triad_json_string(json, "threshold", text[0] ? text : NULL);
-	triad_json_string(
-		json, "since", format_time(finding->since_us, wall_offset_us, at));
+	triad_json_string(json, "since",
+		format_time_if_any(finding->since_us, wall_offset_us, at));
 	triad_json_string(json, "under_since",
-		format_time(finding->under_us, wall_offset_us, at));
+		format_time_if_any(finding->under_us, wall_offset_us, at));
 	triad_json_object_end(json);
 }
 
@@ -272,10 +277,10 @@ void triad_alert_json(struct triad_json *json, const char *name, const char *eve
 	triad_json_string(json, "state", is_active ? "active" : "cleared");
 	triad_json_string(
 		json, "what", triad_alert_cause_name(alert->findings[0].cause));
-	triad_json_string(
-		json, "raised", format_time(alert->raised_us, wall_offset_us, at));
-	triad_json_string(
-		json, "cleared", format_time(alert->cleared_us, wall_offset_us, at));
+	triad_json_string(json, "raised",
+		format_time_if_any(alert->raised_us, wall_offset_us, at));
+	triad_json_string(json, "cleared",
+		format_time_if_any(alert->cleared_us, wall_offset_us, at));
 	triad_json_bool(json, "forgotten", alert->forgotten);
 	put_end(json, "at", &alert->ends[0]);
 	if (alert->n_ends > 1)
