@@ -142,6 +142,8 @@ static void make_view(struct driver *driver)
 	struct triad_conf conf;
 
 	triad_conf_init(&conf, 1);
+	conf.n_groups = 1;
+	conf.groups[0] = (struct triad_conf_group){.name = "thirds"};
 	driver->groups = triad_groups_new(&conf);
 	driver->engine = triad_engine_new();
 	driver->words = calloc(2 * (size_t)n, sizeof(*driver->words));
