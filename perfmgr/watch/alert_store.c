@@ -95,17 +95,16 @@ struct triad_alert_entry *triad_alert_store_add(struct triad_alert_store *store)
 	return entry;
 }
 
-uint32_t triad_alert_store_end(const struct triad_alert_store *store)
+struct triad_alert_entry *triad_alert_store_next(
+	const struct triad_alert_store *store, uint32_t *cursor)
 {
-	return store->end;
-}
+	while (*cursor < store->end) {
+		struct triad_alert_entry *entry = entry_at(store, (*cursor)++);
 
-struct triad_alert_entry *triad_alert_store_get(
-	const struct triad_alert_store *store, uint32_t number)
-{
-	struct triad_alert_entry *entry = entry_at(store, number);
-
-	return entry->used ? entry : NULL;
+		if (entry->used)
+			return entry;
+	}
+	return NULL;
 }
 
 /* --- places --- */

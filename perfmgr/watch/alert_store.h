@@ -37,10 +37,10 @@ bool triad_alert_store_place(struct triad_alert_store *store,
 struct triad_alert_entry *triad_alert_store_find(
 	const struct triad_alert_store *store, uint64_t guid, uint8_t port);
 
-/* Numbers go from 0 to under triad_alert_store_end(); NULL for one not in use. */
-uint32_t triad_alert_store_end(const struct triad_alert_store *store);
-struct triad_alert_entry *triad_alert_store_get(
-	const struct triad_alert_store *store, uint32_t number);
+/* Walks over all: the first one at '*cursor' (0 to begin with) or behind, and moves the
+ * cursor behind it; NULL when there is no more.  What was returned may be removed. */
+struct triad_alert_entry *triad_alert_store_next(
+	const struct triad_alert_store *store, uint32_t *cursor);
 
 /* Calls 'visit' for each place that has an alert. */
 void triad_alert_store_each_place(const struct triad_alert_store *store,

@@ -454,13 +454,11 @@ static void settle(
 
 static void settle_all(struct triad_alerts *alerts, uint64_t now_us)
 {
-	for (uint32_t i = 0; i < triad_alert_store_end(alerts->store); i++) {
-		struct triad_alert_entry *entry =
-			triad_alert_store_get(alerts->store, i);
+	struct triad_alert_entry *entry;
+	uint32_t cursor = 0;
 
-		if (entry)
-			settle(alerts, entry, now_us);
-	}
+	while ((entry = triad_alert_store_next(alerts->store, &cursor)))
+		settle(alerts, entry, now_us);
 	tell_done(alerts);
 }
 
@@ -595,13 +593,11 @@ static void look_at_entry(
 
 static void look_at_entries(struct triad_alerts *alerts, uint64_t now_us)
 {
-	for (uint32_t i = 0; i < triad_alert_store_end(alerts->store); i++) {
-		struct triad_alert_entry *entry =
-			triad_alert_store_get(alerts->store, i);
+	struct triad_alert_entry *entry;
+	uint32_t cursor = 0;
 
-		if (entry)
-			look_at_entry(alerts, &entry->alert, now_us);
-	}
+	while ((entry = triad_alert_store_next(alerts->store, &cursor)))
+		look_at_entry(alerts, &entry->alert, now_us);
 }
 
 static void take_rates(const struct triad_fabric *fabric, float *words_per_us)
@@ -667,13 +663,11 @@ int triad_alerts_adopt(
 
 static void end_all(struct triad_alerts *alerts, uint64_t now_us)
 {
-	for (uint32_t i = 0; i < triad_alert_store_end(alerts->store); i++) {
-		struct triad_alert_entry *entry =
-			triad_alert_store_get(alerts->store, i);
+	struct triad_alert_entry *entry;
+	uint32_t cursor = 0;
 
-		if (entry)
-			end_alert(alerts, entry, now_us);
-	}
+	while ((entry = triad_alert_store_next(alerts->store, &cursor)))
+		end_alert(alerts, entry, now_us);
 	tell_done(alerts);
 }
 
@@ -710,18 +704,17 @@ struct triad_alerts_counts triad_alerts_counts(const struct triad_alerts *alerts
 bool triad_alerts_next(
 	const struct triad_alerts *alerts, uint32_t *cursor, struct triad_alert *copy)
 {
-	uint32_t end = triad_alert_store_end(alerts->store);
 	uint64_t n_cleared = alerts->counts.n_cleared;
 
 	while (*cursor < TRIAD_ALERTS_MAX) {
-		const struct triad_alert_entry *entry = NULL;
+		const struct triad_alert_entry *entry =
+			triad_alert_store_next(alerts->store, cursor);
 
-		if (*cursor >= end) {
+		if (!entry) {
 			*cursor = TRIAD_ALERTS_MAX;
 			break;
 		}
-		entry = triad_alert_store_get(alerts->store, (*cursor)++);
-		if (entry && entry->alert.state == TRIAD_ALERT_ACTIVE) {
+		if (entry->alert.state == TRIAD_ALERT_ACTIVE) {
 			*copy = entry->alert;
 			return true;
 		}

@@ -62,6 +62,19 @@ struct triad_fabric *fabric_row(unsigned n_switches, unsigned n_hosts)
 	return fabric_row_moved(n_switches, n_hosts, 0);
 }
 
+unsigned fabric_row_guids(
+	unsigned first, unsigned end, unsigned n_hosts, uint64_t *guids)
+{
+	unsigned n = 0;
+
+	for (unsigned i = first; i < end; i++) {
+		guids[n++] = 0x200 + i;
+		for (unsigned j = 1; j <= n_hosts; j++)
+			guids[n++] = 0x10000 + i * 256 + j;
+	}
+	return n;
+}
+
 struct triad_fabric *fabric_row_moved(
 	unsigned n_switches, unsigned n_hosts, unsigned lid_shift)
 {

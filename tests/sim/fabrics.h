@@ -10,7 +10,12 @@
  * host j of it GUID 0x10000 + i * 256 + j and LID 1000 + i * 256 + j. */
 struct triad_fabric *fabric_row(unsigned n_switches, unsigned n_hosts);
 
-/* The same with other LIDs for its hosts: 'lid_shift' more. */
+/* The GUIDs in such a row of switches 'first' to under 'end' and their hosts; returns
+ * how many there are. */
+unsigned fabric_row_guids(
+	unsigned first, unsigned end, unsigned n_hosts, uint64_t *guids);
+
+/* The same row with other LIDs for its hosts: 'lid_shift' more. */
 struct triad_fabric *fabric_row_moved(
 	unsigned n_switches, unsigned n_hosts, unsigned lid_shift);
 

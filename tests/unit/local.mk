@@ -61,4 +61,7 @@ check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
 endif
 
-noinst_HEADERS += tests/unit/run.h tests/unit/perfmgr/bed.h
+noinst_HEADERS += \
+	tests/unit/run.h \
+	tests/unit/perfmgr/alert_bed.h \
+	tests/unit/perfmgr/bed.h

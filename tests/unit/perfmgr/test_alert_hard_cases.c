@@ -1,72 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Alerts where things happen one on top of the other: fabrics that change in mid-sweep
  * and before the last alert is over, configurations that do. */
-#include "perfmgr/watch/alerts.h"
-
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/unit/perfmgr/bed.h"
+#include "tests/unit/perfmgr/alert_bed.h"
 
-#define MAX_SEEN 64
-
-struct seen {
-	enum triad_alert_change change;
-	struct triad_alert alert;
-};
-
-static struct seen seen[MAX_SEEN];
-static unsigned n_seen;
-static struct triad_conf conf;
-
-static void take(
-	void *context, enum triad_alert_change change, const struct triad_alert *alert)
+/* None of these cases is a storm. */
+static void tear_down_alerts(void)
 {
-	ck_assert_uint_lt(n_seen, MAX_SEEN);
-	seen[n_seen++] = (struct seen){change, *alert};
-}
-
-static void configure(void)
-{
-	ck_assert_int_eq(triad_collector_configure(collector, &conf), 0);
-}
-
-static void set(const char *key, const char *value)
-{
-	struct triad_diags diags;
-
-	triad_diags_init(&diags, "test");
-	ck_assert_msg(
-		!triad_conf_set(&conf, key, value, 1, &diags), "%s = %s", key, value);
-	configure();
-}
-
-static void set_up_alerts(void)
-{
-	static const struct triad_alerts_sink sink = {.take = take};
-
-	bed_sink = &sink;
-	n_seen = 0;
-	set_up();
-	triad_conf_init(&conf, 1);
-	conf.alerts.clear_after_s = 15;
-	configure();
-	sweep(2); /* so that there is an interval */
-	ck_assert_uint_eq(n_seen, 0);
-}
-
-static void expect(unsigned n, enum triad_alert_change change, unsigned cause)
-{
-	ck_assert_uint_gt(n_seen, n);
-	ck_assert_int_eq(seen[n].change, change);
-	ck_assert_uint_ge(seen[n].alert.n_findings, 1);
-	ck_assert_str_eq(triad_alert_cause_name(seen[n].alert.findings[0].cause),
-		triad_alert_cause_name(cause));
-}
-
-static uint32_t n_active(void)
-{
-	return triad_watch_status(triad_collector_watch(collector)).alerts.n_active;
+	ck_assert_uint_le(n_seen, 64);
+	tear_down();
 }
 
 /* The alert that is active, of one. */
@@ -587,7 +531,7 @@ int main(void)
 {
 	TCase *cases = tcase_create("alert_hard_cases");
 
-	tcase_add_checked_fixture(cases, set_up_alerts, tear_down);
+	tcase_add_checked_fixture(cases, set_up_alerts, tear_down_alerts);
 	tcase_add_test(cases, test_link_down_with_its_port_is_raised_and_cleared);
 	tcase_add_test(cases, test_node_without_ports_goes_is_no_alert);
 	tcase_add_test(cases, test_node_gone_behind_port_with_older_alert_is_raised);

@@ -1,69 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Alerts, through a collector on simulated agents. */
-#include "perfmgr/watch/alerts.h"
-
-#include "tests/unit/perfmgr/bed.h"
-
-#define MAX_SEEN 1024
-
-struct seen {
-	enum triad_alert_change change;
-	struct triad_alert alert;
-};
-
-static struct seen seen[MAX_SEEN];
-static unsigned n_seen;
-static struct triad_conf conf;
-
-static void take(
-	void *context, enum triad_alert_change change, const struct triad_alert *alert)
-{
-	if (n_seen < MAX_SEEN)
-		seen[n_seen] = (struct seen){change, *alert};
-	n_seen++;
-}
-
-static void configure(void)
-{
-	ck_assert_int_eq(triad_collector_configure(collector, &conf), 0);
-}
-
-static void set(const char *key, const char *value)
-{
-	struct triad_diags diags;
-
-	triad_diags_init(&diags, "test");
-	ck_assert_msg(
-		!triad_conf_set(&conf, key, value, 1, &diags), "%s = %s", key, value);
-	configure();
-}
-
-static void set_up_alerts(void)
-{
-	static const struct triad_alerts_sink sink = {.take = take};
-
-	bed_sink = &sink;
-	n_seen = 0;
-	set_up();
-	triad_conf_init(&conf, 1);
-	conf.alerts.clear_after_s = 15;
-	configure();
-	sweep(2); /* so that there is an interval */
-	ck_assert_uint_eq(n_seen, 0);
-}
-
-static uint32_t n_active(void)
-{
-	return triad_watch_status(triad_collector_watch(collector)).alerts.n_active;
-}
-
-static void expect(unsigned n, enum triad_alert_change change, unsigned cause)
-{
-	ck_assert_uint_gt(n_seen, n);
-	ck_assert_int_eq(seen[n].change, change);
-	ck_assert_str_eq(triad_alert_cause_name(seen[n].alert.findings[0].cause),
-		triad_alert_cause_name(cause));
-}
+#include "tests/unit/perfmgr/alert_bed.h"
 
 START_TEST(test_counter_at_threshold_is_raised_with_both_ends)
 {
@@ -217,13 +154,8 @@ END_TEST
 START_TEST(test_lost_rack_is_one_alert)
 {
 	uint64_t gone[22];
-	unsigned n = 0;
+	unsigned n = fabric_row_guids(2, 4, 10, gone);
 
-	for (unsigned i = 2; i < 4; i++) {
-		gone[n++] = 0x200 + i;
-		for (unsigned j = 1; j <= 10; j++)
-			gone[n++] = 0x10000 + i * 256 + j;
-	}
 	change_fabric(fabric_without(fabric, gone, n, 0, 0));
 	agents->raw[find_port(0x201, 11)][TRIAD_LINK_DOWNED_COUNTER] += 1;
 	sweep(1);
