@@ -48,6 +48,12 @@ static inline bool triad_view_is_skipped(const struct triad_view *view, uint32_t
 		triad_groups_get(view->groups, view->group[port])->skip;
 }
 
+/* Whether sweeps ask about 'port': it counts, and is not left out. */
+static inline bool triad_view_is_asked(const struct triad_view *view, uint32_t port)
+{
+	return view->fabric->ports[port].has_pma && !triad_view_is_skipped(view, port);
+}
+
 /* Accepts NULL. */
 void triad_view_unref(struct triad_view *view);
 

@@ -308,8 +308,7 @@ static enum triad_profile_sweep sweep_of(const struct frame *frame)
 		uint32_t group = 1u << view->group[i];
 		struct triad_engine_row row;
 
-		if (fresh & group || !view->fabric->ports[i].has_pma ||
-			triad_view_is_skipped(view, i) ||
+		if (fresh & group || !triad_view_is_asked(view, i) ||
 			!triad_view_read(view, i, &row) || !row.answered)
 			continue;
 		fresh |= is_fresh(&row, frame) ? group : 0;

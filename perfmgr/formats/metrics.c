@@ -267,11 +267,6 @@ static void put_uplink(struct triad_metrics *metrics, struct triad_exposition *w
 	triad_exposition_puts(writer, "\"} 1\n");
 }
 
-static bool is_asked(const struct triad_view *view, uint32_t port)
-{
-	return view->fabric->ports[port].has_pma && !triad_view_is_skipped(view, port);
-}
-
 /* About 'n' ports from 'port' on. */
 static void put_timeout(struct triad_metrics *metrics, struct triad_exposition *writer,
 	uint32_t port, uint32_t n)
@@ -281,7 +276,7 @@ static void put_timeout(struct triad_metrics *metrics, struct triad_exposition *
 	struct triad_engine_row row;
 
 	for (uint32_t i = port; i < port + n; i++) {
-		if (!is_asked(view, i))
+		if (!triad_view_is_asked(view, i))
 			continue;
 		asked = true;
 		silent |= !triad_view_read(view, i, &row) || !row.answered;

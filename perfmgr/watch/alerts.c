@@ -195,18 +195,8 @@ static struct triad_alert_entry *need_alert(struct triad_alerts *alerts, uint32_
 
 /* --- what sweeps read --- */
 
-/* True when sweeps ask for the port's counters. */
-static bool is_read(const struct triad_view *view, uint32_t port)
-{
-	unsigned group = view->group[port];
-
-	return view->fabric->ports[port].has_pma &&
-		(group == TRIAD_GROUP_NONE ||
-			!triad_groups_get(view->groups, group)->skip);
-}
-
-/* The same of what an end is: a port, or any of a node. */
-static bool is_end_read(
+/* True when sweeps ask about what an end is: a port, or any of a node. */
+static bool is_end_asked(
 	const struct triad_view *view, const struct triad_alert_end *end)
 {
 	const struct triad_fabric *fabric = view->fabric;
@@ -218,7 +208,7 @@ static bool is_end_read(
 		n = fabric->nodes[triad_fabric_find_node(fabric, end->node_guid)]
 			    .n_ports;
 	for (uint32_t i = 0; i < n; i++)
-		if (is_read(view, port + i))
+		if (triad_view_is_asked(view, port + i))
 			return true;
 	return false;
 }
@@ -302,7 +292,7 @@ void triad_alerts_look(struct triad_alerts *alerts, uint32_t port,
 {
 	alerts->nodes[alerts->view->fabric->ports[port].node].asked = true;
 	/* A port that was read, and is skipped since, is not read any more. */
-	if (!alerts->params.enabled || !is_read(alerts->view, port))
+	if (!alerts->params.enabled || !triad_view_is_asked(alerts->view, port))
 		return;
 	if (alerts->flagged[port])
 		look_at_known(alerts, port, changes, now_us);
@@ -329,7 +319,7 @@ static void judge_silence(struct triad_alerts *alerts, uint32_t index, uint64_t 
 	struct triad_alert_finding found = {.value = node->n_missed}, *known;
 
 	if (!node->n_missed || !alerts->params.unanswered_sweeps ||
-		!is_end_read(alerts->view, &end)) {
+		!is_end_asked(alerts->view, &end)) {
 		node->silent = 0;
 		known = entry ? triad_alert_find_finding(
 					&entry->alert, TRIAD_ALERT_UNANSWERED, 0)
@@ -584,7 +574,7 @@ static void look_at_entry(
 		 * the loss of it is a finding of its own. */
 		if (is_loss ? !alerts->params.links ||
 					is_back(view->fabric, alert, finding)
-			    : !is_end_read(view, end))
+			    : !is_end_asked(view, end))
 			triad_alert_note_under(alert, finding, now_us);
 		else if (is_loss)
 			finding->under_us = 0;
