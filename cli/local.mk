@@ -14,4 +14,4 @@ triadctl_SOURCES = \
 	cli/profile_report_text.c \
 	cli/profile_stats.c cli/profile_stats.h \
 	cli/triadctl.c
-triadctl_LDADD = libtriad.la $(ZSTD_LIBS) -lm
+triadctl_LDADD = libtriadqos.la libtriad.la $(ZSTD_LIBS) -lm

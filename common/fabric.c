@@ -22,7 +22,13 @@ struct far_end {
 
 struct triad_fabric_builder {
 	int error;
-	struct pool nodes, ports, far_ends, pkeys, sl2vl, lft;
+	struct pool nodes, ports, far_ends, pkeys, sl2vl, lft, partitions, aliases;
+};
+
+/* An alias before its port is known by index. */
+struct alias {
+	uint64_t guid;
+	uint64_t base_guid;
 };
 
 /* What a fabric really is; only this file knows that it is counted. */
@@ -87,6 +93,8 @@ void triad_fabric_unref(struct triad_fabric *fabric)
 	free(fabric->pkeys);
 	free(fabric->sl2vl);
 	free(fabric->lft);
+	free(fabric->partitions);
+	free(fabric->aliases);
 	free(fabric);
 }
 
@@ -127,6 +135,30 @@ uint32_t triad_fabric_find_port(
 	return TRIAD_FABRIC_NONE;
 }
 
+bool triad_fabric_is_end_port(const struct triad_fabric *fabric, uint32_t port)
+{
+	const struct triad_fabric_port *at = &fabric->ports[port];
+
+	return at->number == 0 || fabric->nodes[at->node].type != TRIAD_NODE_SWITCH;
+}
+
+uint32_t triad_fabric_find_alias(const struct triad_fabric *fabric, uint64_t guid)
+{
+	uint32_t low = 0, high = fabric->n_aliases;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (fabric->aliases[middle].guid < guid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < fabric->n_aliases && fabric->aliases[low].guid == guid)
+		return fabric->aliases[low].port;
+	return TRIAD_FABRIC_NONE;
+}
+
 static size_t slices_end(size_t so_far, struct triad_fabric_slice slice)
 {
 	return slice.at + slice.n > so_far ? slice.at + slice.n : so_far;
@@ -144,7 +176,9 @@ size_t triad_fabric_octets(const struct triad_fabric *fabric)
 	}
 	return sizeof(struct counted) + fabric->n_nodes * sizeof(*fabric->nodes) +
 		fabric->n_ports * sizeof(*fabric->ports) +
-		pkeys * sizeof(*fabric->pkeys) + sl2vl * sizeof(*fabric->sl2vl) + lft;
+		pkeys * sizeof(*fabric->pkeys) + sl2vl * sizeof(*fabric->sl2vl) + lft +
+		fabric->n_partitions * sizeof(*fabric->partitions) +
+		fabric->n_aliases * sizeof(*fabric->aliases);
 }
 
 static unsigned lanes_of(unsigned width)
@@ -277,6 +311,8 @@ struct triad_fabric_builder *triad_fabric_builder_new(const struct triad_fabric 
 	pool_init(&builder->sl2vl, sizeof(struct triad_sl2vl),
 		octets / sizeof(struct triad_sl2vl));
 	pool_init(&builder->lft, 1, octets);
+	pool_init(&builder->partitions, sizeof(struct triad_fabric_partition), 65536);
+	pool_init(&builder->aliases, sizeof(struct alias), TRIAD_FABRIC_MAX_PORTS);
 	if (like)
 		pools_reserve_like(builder, like);
 	return builder;
@@ -292,6 +328,8 @@ void triad_fabric_builder_free(struct triad_fabric_builder *builder)
 	free(builder->pkeys.items);
 	free(builder->sl2vl.items);
 	free(builder->lft.items);
+	free(builder->partitions.items);
+	free(builder->aliases.items);
 	free(builder);
 }
 
@@ -408,6 +446,25 @@ void triad_fabric_builder_add_sl2vl(
 		port->sl2vl.n++;
 }
 
+void triad_fabric_builder_add_partition(struct triad_fabric_builder *builder,
+	uint16_t pkey, uint8_t sl, const char *name)
+{
+	struct triad_fabric_partition added = {.pkey = pkey & 0x7fff, .sl = sl & 0xf};
+	char cleaned[TRIAD_NODE_NAME_SIZE];
+
+	copy_name(cleaned, name);
+	memcpy(added.name, cleaned, strnlen(cleaned, sizeof(added.name) - 1));
+	pool_append(builder, &builder->partitions, &added, 1);
+}
+
+void triad_fabric_builder_add_alias(
+	struct triad_fabric_builder *builder, uint64_t guid, uint64_t base_guid)
+{
+	const struct alias added = {.guid = guid, .base_guid = base_guid};
+
+	pool_append(builder, &builder->aliases, &added, 1);
+}
+
 static int compare_nodes(const void *a, const void *b)
 {
 	const struct triad_fabric_node *node_a = a, *node_b = b;
@@ -489,6 +546,50 @@ static void resolve_links(struct triad_fabric *fabric, const struct far_end *far
 	}
 }
 
+static int compare_aliases(const void *a, const void *b)
+{
+	const struct triad_fabric_alias *alias_a = a, *alias_b = b;
+
+	return (alias_a->guid > alias_b->guid) - (alias_a->guid < alias_b->guid);
+}
+
+static int compare_partitions(const void *a, const void *b)
+{
+	const struct triad_fabric_partition *one = a, *other = b;
+
+	return (one->pkey > other->pkey) - (one->pkey < other->pkey);
+}
+
+/* The own GUIDs of all end ports, sorted; then the aliases among them. */
+static int resolve_aliases(struct triad_fabric *fabric, const struct pool *pool)
+{
+	const struct alias *from = pool->items;
+	struct triad_fabric_alias *aliases;
+	uint32_t n = 0, n_own;
+
+	aliases = malloc((fabric->n_ports + pool->n + 1) * sizeof(*aliases));
+	if (!aliases)
+		return ENOMEM;
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		if (triad_fabric_is_end_port(fabric, i))
+			aliases[n++] = (struct triad_fabric_alias){
+				.guid = fabric->ports[i].guid, .port = i};
+	qsort(aliases, n, sizeof(*aliases), compare_aliases);
+	fabric->aliases = aliases;
+	fabric->n_aliases = n_own = n;
+	for (size_t i = 0; i < pool->n; i++) {
+		uint32_t port = triad_fabric_find_alias(fabric, from[i].base_guid);
+
+		if (port != TRIAD_FABRIC_NONE && from[i].guid != from[i].base_guid)
+			aliases[n++] = (struct triad_fabric_alias){
+				.guid = from[i].guid, .port = port};
+	}
+	fabric->n_aliases = n;
+	if (n > n_own)
+		qsort(aliases, n, sizeof(*aliases), compare_aliases);
+	return 0;
+}
+
 static uint32_t find_port_guid(const struct triad_fabric *fabric, uint64_t guid)
 {
 	for (uint32_t i = 0; i < fabric->n_ports; i++)
@@ -519,9 +620,19 @@ int triad_fabric_build(struct triad_fabric_builder *builder, uint64_t sm_port_gu
 	built->pkeys = pool_take(&builder->pkeys);
 	built->sl2vl = pool_take(&builder->sl2vl);
 	built->lft = pool_take(&builder->lft);
+	built->n_partitions = (uint32_t)builder->partitions.n;
+	built->partitions = pool_take(&builder->partitions);
+	if (built->n_partitions)
+		qsort(built->partitions, built->n_partitions,
+			sizeof(*built->partitions), compare_partitions);
 	built->sm_port_guid = sm_port_guid;
 	built->consistent = true;
 	resolve_links(built, builder->far_ends.items);
+	builder->error = resolve_aliases(built, &builder->aliases);
+	if (builder->error) {
+		triad_fabric_unref(built);
+		return builder->error;
+	}
 	built->sm_port = find_port_guid(built, sm_port_guid);
 	*fabric = built;
 	return 0;

@@ -40,6 +40,11 @@ enum triad_port_state {
 	TRIAD_PORT_ACTIVE = 4,
 };
 
+/* Which of the later rates the port understands [IBA 14.2.5.6: CapabilityMask]. */
+#define TRIAD_RATE_CAP_EXTENDED 0x1 /* extended speeds */
+#define TRIAD_RATE_CAP_2X 0x2
+#define TRIAD_RATE_CAP_HDR 0x4
+
 /* A place in one of the fabric's tables. */
 struct triad_fabric_slice {
 	uint32_t n; /* elements */
@@ -69,6 +74,9 @@ struct triad_fabric_port {
 	uint8_t state;                   /* enum triad_port_state */
 	uint8_t phys_state;              /* PortInfo:PortPhysicalState */
 	uint8_t mtu;                     /* PortInfo:NeighborMTU, coded */
+	uint8_t mtu_cap;                 /* PortInfo:MTUCap, coded */
+	uint8_t rate;                    /* of the link, coded as in PathRecord */
+	uint8_t rate_caps;               /* TRIAD_RATE_CAP_* */
 	uint8_t width;                   /* PortInfo:LinkWidthActive */
 	uint8_t speed;                   /* PortInfo:LinkSpeedActive */
 	uint8_t speed_ext;               /* PortInfo:LinkSpeedExtActive */
@@ -80,6 +88,32 @@ struct triad_fabric_port {
 /* SL 2i is the high nibble of octet i. */
 struct triad_sl2vl {
 	uint8_t vl[8];
+};
+
+#define TRIAD_PARTITION_NAME_SIZE 32
+
+struct triad_fabric_partition {
+	uint16_t pkey; /* without the membership bit */
+	uint8_t sl;
+	char name[TRIAD_PARTITION_NAME_SIZE]; /* printable UTF-8; "" possible */
+};
+
+/* A GUID by which an end port can be named: its own, or an alias [IBA 14.2.5.5]. */
+struct triad_fabric_alias {
+	uint64_t guid;
+	uint32_t port; /* index in 'ports' */
+};
+
+/* How this SM's SA answers questions for paths. */
+struct triad_fabric_sa {
+	uint64_t subnet_prefix;
+	uint8_t subnet_timeout; /* packet lifetime, coded */
+	uint8_t lmc;
+	bool qos;              /* SL2VL tables are programmed */
+	bool allow_both_pkeys; /* full and limited membership of one partition */
+	bool quirks;           /* 1,024 octets where an end is a Tavor */
+	bool original_rates;   /* none that came after EDR */
+	bool engine_has_sl;    /* the routing engine decides on SLs */
 };
 
 struct triad_fabric {
@@ -96,6 +130,12 @@ struct triad_fabric {
 	uint16_t *pkeys;
 	struct triad_sl2vl *sl2vl;
 	uint8_t *lft;
+	uint32_t n_partitions;
+	struct triad_fabric_partition *partitions; /* sorted by P_Key */
+	uint32_t n_aliases;
+	struct triad_fabric_alias
+		*aliases; /* sorted by GUID; all end ports are there */
+	struct triad_fabric_sa sa;
 };
 
 /* --- use --- */
@@ -109,6 +149,13 @@ void triad_fabric_unref(struct triad_fabric *fabric);
 uint32_t triad_fabric_find_node(const struct triad_fabric *fabric, uint64_t guid);
 uint32_t triad_fabric_find_port(
 	const struct triad_fabric *fabric, uint32_t node, unsigned number);
+
+/* True for a port that has a LID of its own to be asked for paths: every port of a CA
+ * or router, port 0 of a switch. */
+bool triad_fabric_is_end_port(const struct triad_fabric *fabric, uint32_t port);
+
+/* The end port that 'guid' is the GUID or an alias of, or TRIAD_FABRIC_NONE. */
+uint32_t triad_fabric_find_alias(const struct triad_fabric *fabric, uint64_t guid);
 
 /* Octets that the fabric takes. */
 size_t triad_fabric_octets(const struct triad_fabric *fabric);
@@ -158,6 +205,15 @@ void triad_fabric_builder_add_pkeys(
 	struct triad_fabric_builder *builder, const uint16_t *pkeys, uint32_t n);
 void triad_fabric_builder_add_sl2vl(
 	struct triad_fabric_builder *builder, const struct triad_sl2vl *row);
+
+/* 'name' is treated as a node's. */
+void triad_fabric_builder_add_partition(struct triad_fabric_builder *builder,
+	uint16_t pkey, uint8_t sl, const char *name);
+
+/* 'guid' names the end port whose own GUID is 'base_guid'; nothing is added when there
+ * is no such port in the end. */
+void triad_fabric_builder_add_alias(
+	struct triad_fabric_builder *builder, uint64_t guid, uint64_t base_guid);
 
 /* Sorts the nodes, resolves the links and gives the fabric, with one reference, to
  * '*fabric'.  Returns 0, ENOMEM, EOVERFLOW (a cap) or EINVAL (ports out of order, a

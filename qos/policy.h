@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* A QoS policy as its file says it: port groups, tables, levels, rules.
+ *
+ * Model: [qos-rfc 3].  A request for a path is compared with the rules, in their order;
+ * the first whose conditions all hold names the level that restricts the path.  When
+ * none holds, the level of the path's partition is taken if there is one, else the
+ * default level.  Groups are sets of ports that rules and tables refer to.
+ *
+ * Two syntaxes say the same thing: XML as in the RFC (policy_xml.c), and OpenSM's
+ * qos-policy.conf with its qos-ulps (policy_text.c).  Both put what they read into a
+ * policy by the functions of policy_build.h; so names, limits and references are
+ * checked in one place (policy_check.c), and every mistake has its line and column.
+ *
+ * This is the form that is read, shown and kept; the one that is asked is compiled from
+ * it (classifier.h).
+ *
+ * Invariants of a policy that triad_policy_load() or _parse() gave: every index is in
+ * range; ranges are sorted, apart and not touching; there is a default level.
+ *
+ * Thread-safety: filled by one thread, then immutable and shared by reference count.
+ * Memory: a policy owns all it points to; everything has a cap (TRIAD_POLICY_MAX_*) and
+ * every allocation is checked. */
+#ifndef TRIAD_QOS_POLICY_H
+#define TRIAD_QOS_POLICY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "triad/diag.h"
+
+#define TRIAD_POLICY_FILE_MAX_SIZE (16u << 20)
+#define TRIAD_POLICY_MAX_NAME 255 /* characters of a name or description */
+#define TRIAD_POLICY_MAX_GROUPS 65536
+#define TRIAD_POLICY_MAX_LEVELS 4096
+#define TRIAD_POLICY_MAX_RULES 65536
+#define TRIAD_POLICY_MAX_SCOPES 4096      /* of each kind of table */
+#define TRIAD_POLICY_MAX_ITEMS (1u << 20) /* ranges and names in all lists together */
+#define TRIAD_POLICY_NONE UINT32_MAX
+
+/* Both ends included. */
+struct triad_range {
+	uint64_t first, last;
+};
+
+struct triad_ranges {
+	struct triad_range *items;
+	uint32_t n;
+};
+
+/* Indices of groups. */
+struct triad_group_list {
+	uint32_t *items;
+	uint32_t n;
+};
+
+struct triad_place {
+	uint32_t line, column; /* from 1 */
+};
+
+/* "vs1 HCA-1/P1": a node's description, and a port's number. */
+struct triad_port_name {
+	char *node;
+	uint8_t number;
+	/* True for the RFC's form, which has only the first two words of the
+	 * description: it is compared with the words that are there. */
+	bool words;
+};
+
+/* A port is in the group when any of these has it. */
+struct triad_policy_group {
+	char *name;
+	char *use; /* "" when not said */
+	struct triad_place place;
+	struct triad_ranges guids; /* of ports */
+	struct triad_port_name *port_names;
+	uint32_t n_port_names;
+	char **partitions; /* names */
+	uint32_t n_partitions;
+	struct triad_ranges pkeys; /* without the membership bit */
+	uint8_t node_types;        /* a bit 1 << type for each enum triad_node_type */
+	bool self;                 /* the SM's own port */
+};
+
+struct triad_policy_level {
+	char *name; /* its name, else its serial number */
+	char *use;
+	struct triad_place place;
+	bool has_sl, has_mtu_limit, has_rate_limit, has_packet_life, has_tclass;
+	uint8_t sl;
+	uint8_t mtu_limit;   /* coded as in PathRecord: 1 is 256, 5 is 4096 */
+	uint8_t rate_limit;  /* coded as in PathRecord: 2 is 2.5 Gb/s */
+	uint8_t packet_life; /* coded: 4.096 us * 2^n */
+	uint8_t tclass;
+	struct triad_ranges
+		path_bits;         /* lowest bits of the destination LID; n 0: any */
+	struct triad_ranges pkeys; /* without the membership bit; n 0: any */
+};
+
+/* A condition that is not there (n 0) holds always.  A rule from qos-ulps has the
+ * level that was made for its SL. */
+struct triad_policy_rule {
+	char *use;
+	struct triad_place place;
+	struct triad_group_list sources, destinations;
+	struct triad_ranges service_ids;
+	struct triad_ranges tclasses;
+	struct triad_ranges qos_classes; /* 0 to 4095 */
+	struct triad_ranges pkeys;       /* without the membership bit */
+	struct triad_ranges sls;
+	uint32_t level;
+};
+
+/* The level of a partition, where no rule matches [qos-rfc 2.2]. */
+struct triad_policy_partition_level {
+	char *partition;           /* its name, or NULL: the P_Keys */
+	struct triad_ranges pkeys; /* without the membership bit */
+	uint32_t level;
+	struct triad_place place;
+};
+
+#define TRIAD_POLICY_N_VLS 16
+
+/* Which ports' tables a scope is about [qos-rfc 3]. */
+struct triad_policy_scope {
+	struct triad_place place;
+	struct triad_group_list groups;
+	struct triad_group_list across;      /* ports linked to a port of the group: */
+	struct triad_group_list across_from; /* as in-ports, */
+	struct triad_group_list across_to;   /* as out-ports */
+	uint8_t from[32], to[32]; /* a bit for each port number, as triad_ports_has() */
+	bool from_any, to_any;    /* '*', or not said */
+};
+
+struct triad_policy_sl2vl {
+	struct triad_policy_scope scope;
+	uint8_t vl[TRIAD_POLICY_N_VLS]; /* for each SL */
+};
+
+struct triad_vlarb_entry {
+	uint8_t vl, weight;
+};
+
+#define TRIAD_POLICY_MAX_VLARB 64
+
+struct triad_policy_vlarb {
+	struct triad_policy_scope scope;
+	struct triad_vlarb_entry high[TRIAD_POLICY_MAX_VLARB];
+	struct triad_vlarb_entry low[TRIAD_POLICY_MAX_VLARB];
+	uint8_t n_high, n_low;
+	bool has_high, has_low, has_high_limit;
+	uint8_t high_limit;
+};
+
+struct triad_policy {
+	char *source; /* the file's name, as given */
+	struct triad_policy_group *groups;
+	uint32_t n_groups;
+	struct triad_policy_level *levels;
+	uint32_t n_levels;
+	struct triad_policy_rule *rules; /* in the order in which they are tried */
+	uint32_t n_rules;
+	struct triad_policy_partition_level *partition_levels;
+	uint32_t n_partition_levels;
+	struct triad_policy_sl2vl *sl2vl; /* the last that fits a port applies */
+	uint32_t n_sl2vl;
+	struct triad_policy_vlarb *vlarb;
+	uint32_t n_vlarb;
+	uint32_t default_level;
+};
+
+struct triad_policy *triad_policy_ref(struct triad_policy *policy);
+
+/* Accepts NULL. */
+void triad_policy_unref(struct triad_policy *policy);
+
+/* Parses 'text' ('size' octets, need not end in 0): XML when its first octet that is
+ * not blank (nor a byte-order mark) is '<', else OpenSM's syntax.  'source' names the
+ * file in messages.  'default_level' (may be NULL or "") names the default level,
+ * before those that the file itself makes it.  Returns 0 and a policy with one
+ * reference; EINVAL with every mistake in 'diags' (which it initialises), EFBIG (over
+ * TRIAD_POLICY_FILE_MAX_SIZE) or ENOMEM, said there too.  Never aborts, whatever the
+ * text; never opens another file or a connection. */
+int triad_policy_parse(const char *text, size_t size, const char *source,
+	const char *default_level, struct triad_policy **policy,
+	struct triad_diags *diags);
+
+/* Reads a regular file of at most TRIAD_POLICY_FILE_MAX_SIZE and parses it.  A file
+ * that changes while it is read (size or time of change before and after) gives EAGAIN.
+ * Returns an errno otherwise; 'diags' says why in any case of failure.  Never waits for
+ * a FIFO or a device. */
+int triad_policy_load(const char *path, const char *default_level,
+	struct triad_policy **policy, struct triad_diags *diags);
+
+/* True when 'value' is in one of the ranges. */
+bool triad_ranges_has(const struct triad_ranges *ranges, uint64_t value);
+
+/* Index of a group or level by its name, case ignored as in OpenSM; or
+ * TRIAD_POLICY_NONE. */
+uint32_t triad_policy_find_group(const struct triad_policy *policy, const char *name);
+uint32_t triad_policy_find_level(const struct triad_policy *policy, const char *name);
+
+#endif
