@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "plugin/access.h"
 
-#include "plugin/commands.h"
+#include "plugin/command/commands.h"
 #include "plugin/console.h"
 #include "plugin/control.h"
 #include "plugin/instance.h"

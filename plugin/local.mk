@@ -4,14 +4,14 @@ lib_LTLIBRARIES += libosmtriad.la
 libosmtriad_la_SOURCES = \
 	plugin/access.c plugin/access.h \
 	plugin/alert_log.c plugin/alert_log.h \
-	plugin/command_alerts.c \
-	plugin/command_format.c plugin/command_format.h \
-	plugin/command_histogram.c \
-	plugin/command_perf.c \
-	plugin/command_ports.c plugin/command_ports.h \
-	plugin/command_status.c \
-	plugin/command_sweep.c \
-	plugin/commands.c plugin/commands.h \
+	plugin/command/alerts.c \
+	plugin/command/format.c plugin/command/format.h \
+	plugin/command/histogram.c \
+	plugin/command/perf.c \
+	plugin/command/ports.c plugin/command/ports.h \
+	plugin/command/status.c \
+	plugin/command/sweep.c \
+	plugin/command/commands.c plugin/command/commands.h \
 	plugin/console.c plugin/console.h \
 	plugin/console_session.c plugin/console_session.h \
 	plugin/control.c plugin/control.h \

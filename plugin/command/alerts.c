@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* 'alerts': what is wrong at present. */
-#include "plugin/commands.h"
+#include "plugin/command/commands.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #include "perfmgr/watch/alert_text.h"
 #include "perfmgr/watch/watch.h"
-#include "plugin/command_ports.h"
+#include "plugin/command/ports.h"
 #include "plugin/instance.h"
 #include "triad/clock.h"
 #include "triad/json.h"

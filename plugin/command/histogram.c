@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* 'perf histogram': how often a counter grew how fast. */
-#include "plugin/commands.h"
+#include "plugin/command/commands.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "perfmgr/watch/watch.h"
-#include "plugin/command_format.h"
-#include "plugin/command_ports.h"
+#include "plugin/command/format.h"
+#include "plugin/command/ports.h"
 #include "plugin/instance.h"
 #include "triad/json.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "plugin/commands.h"
+#include "plugin/command/commands.h"
 
 #include <errno.h>
 #include <stdio.h>

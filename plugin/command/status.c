@@ -2,7 +2,7 @@
 #include "config.h"
 
 /* 'status': what runs, what it did, what it could not. */
-#include "plugin/commands.h"
+#include "plugin/command/commands.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "plugin/command_ports.h"
+#include "plugin/command/ports.h"
 
 #include <fnmatch.h>
 #include <string.h>
 
 #include "common/text.h"
-#include "plugin/commands.h"
+#include "plugin/command/commands.h"
 #include "triad/control.h"
 
 /* --- which ports --- */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* 'perf sweep', 'perf reset': commands that wait for a sweep. */
-#include "plugin/commands.h"
+#include "plugin/command/commands.h"
 
 #include <errno.h>
 #include <inttypes.h>
 
-#include "plugin/command_ports.h"
+#include "plugin/command/ports.h"
 #include "plugin/instance.h"
 #include "triad/clock.h"
 #include "triad/control.h"

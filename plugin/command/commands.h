@@ -3,8 +3,8 @@
  *
  * Thread-safety: any thread.  A command reads published state; only 'perf sweep'
  * and 'perf reset' wait, and they do so in the caller's thread. */
-#ifndef TRIAD_PLUGIN_COMMANDS_H
-#define TRIAD_PLUGIN_COMMANDS_H
+#ifndef TRIAD_PLUGIN_COMMAND_COMMANDS_H
+#define TRIAD_PLUGIN_COMMAND_COMMANDS_H
 
 #include "triad/command.h"
 #include "triad/output.h"

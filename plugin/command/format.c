@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "plugin/command_format.h"
+#include "plugin/command/format.h"
 
 #include <math.h>
 #include <stdio.h>

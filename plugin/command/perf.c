@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* 'perf show', 'perf top': ports and their counters. */
-#include "plugin/commands.h"
+#include "plugin/command/commands.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plugin/command_format.h"
-#include "plugin/command_ports.h"
+#include "plugin/command/format.h"
+#include "plugin/command/ports.h"
 #include "plugin/instance.h"
 #include "triad/json.h"
 
