@@ -1,6 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "qos/policy.h"
 
+#include <stdlib.h>
+
+#include "qos/arena.h"
+
+struct triad_policy *triad_policy_ref(struct triad_policy *policy)
+{
+	__atomic_add_fetch(&policy->n_references, 1, __ATOMIC_RELAXED);
+	return policy;
+}
+
+void triad_policy_unref(struct triad_policy *policy)
+{
+	if (!policy ||
+		__atomic_sub_fetch(&policy->n_references, 1, __ATOMIC_ACQ_REL) > 0)
+		return;
+	free(policy->groups);
+	free(policy->levels);
+	free(policy->rules);
+	free(policy->partition_levels);
+	free(policy->sl2vl);
+	free(policy->vlarb);
+	triad_arena_free(policy->arena);
+	free(policy);
+}
+
 bool triad_ranges_has(const struct triad_ranges *ranges, uint64_t value)
 {
 	uint32_t low = 0, high = ranges->n;
@@ -14,4 +39,58 @@ bool triad_ranges_has(const struct triad_ranges *ranges, uint64_t value)
 			high = middle;
 	}
 	return low < ranges->n && ranges->items[low].first <= value;
+}
+
+/* --- names ------------------------------------------------------------- */
+
+/* The next octet that counts, in lower case; 0 at the end. */
+static unsigned char next_letter(const char **name)
+{
+	unsigned char letter;
+
+	while (**name == ' ' || **name == '\t')
+		(*name)++;
+	letter = (unsigned char)**name;
+	if (letter)
+		(*name)++;
+	return letter >= 'A' && letter <= 'Z' ? letter + ('a' - 'A') : letter;
+}
+
+int triad_policy_name_compare(const char *a, const char *b)
+{
+	unsigned char left, right;
+
+	do {
+		left = next_letter(&a);
+		right = next_letter(&b);
+	} while (left && left == right);
+	return (left > right) - (left < right);
+}
+
+static uint32_t find(const struct triad_policy_names *names, const char *name)
+{
+	uint32_t low = 0, high = names->n;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		int order = triad_policy_name_compare(names->items[middle].name, name);
+
+		if (!order)
+			return names->items[middle].index;
+		if (order < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return TRIAD_POLICY_NONE;
+}
+
+uint32_t triad_policy_find_group(const struct triad_policy *policy, const char *name)
+{
+	return find(&policy->group_names, name);
+}
+
+uint32_t triad_policy_find_level(const struct triad_policy *policy, const char *name)
+{
+	return find(&policy->level_names, name);
 }

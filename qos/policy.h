@@ -8,8 +8,10 @@
  *
  * Two syntaxes say the same thing: XML as in the RFC (policy_xml.c), and OpenSM's
  * qos-policy.conf with its qos-ulps (policy_text.c).  Both put what they read into a
- * policy by the functions of policy_build.h; so names, limits and references are
- * checked in one place (policy_check.c), and every mistake has its line and column.
+ * policy by the functions of policy_build.h, which know from one table (policy_table.c)
+ * what may stand where; names and references are checked when all is read
+ * (policy_check.c).  So every mistake is told, with its line and column, in the same
+ * words.
  *
  * This is the form that is read, shown and kept; the one that is asked is compiled from
  * it (classifier.h).
@@ -84,6 +86,7 @@ struct triad_policy_group {
 
 struct triad_policy_level {
 	char *name; /* its name, else its serial number */
+	char *sn;   /* the serial number, which names it too; NULL when not said */
 	char *use;
 	struct triad_place place;
 	bool has_sl, has_mtu_limit, has_rate_limit, has_packet_life, has_tclass;
@@ -152,8 +155,23 @@ struct triad_policy_vlarb {
 	uint8_t high_limit;
 };
 
+/* What a group or level is called, and its index. */
+struct triad_policy_name {
+	const char *name;
+	uint32_t index;
+};
+
+struct triad_policy_names {
+	struct triad_policy_name *items; /* sorted by triad_policy_name_compare() */
+	uint32_t n;
+};
+
+struct triad_arena;
+
 struct triad_policy {
-	char *source; /* the file's name, as given */
+	unsigned n_references;     /* by atomic operations */
+	struct triad_arena *arena; /* texts and lists */
+	char *source;              /* the file's name, as given */
 	struct triad_policy_group *groups;
 	uint32_t n_groups;
 	struct triad_policy_level *levels;
@@ -167,6 +185,8 @@ struct triad_policy {
 	struct triad_policy_vlarb *vlarb;
 	uint32_t n_vlarb;
 	uint32_t default_level;
+	/* Without what qos-ulps made, which nothing else can refer to. */
+	struct triad_policy_names group_names, level_names;
 };
 
 struct triad_policy *triad_policy_ref(struct triad_policy *policy);
@@ -195,8 +215,12 @@ int triad_policy_load(const char *path, const char *default_level,
 /* True when 'value' is in one of the ranges. */
 bool triad_ranges_has(const struct triad_ranges *ranges, uint64_t value);
 
-/* Index of a group or level by its name, case ignored as in OpenSM; or
- * TRIAD_POLICY_NONE. */
+/* As strcmp(), case and blanks ignored: OpenSM drops the blanks of names that are not
+ * quoted, so "Virtual Servers" and "VirtualServers" are one to it. */
+int triad_policy_name_compare(const char *a, const char *b);
+
+/* Index of a group or level by its name (a level also by its serial number), compared
+ * so; or TRIAD_POLICY_NONE. */
 uint32_t triad_policy_find_group(const struct triad_policy *policy, const char *name);
 uint32_t triad_policy_find_level(const struct triad_policy *policy, const char *name);
 

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Puts together a policy from what a syntax finds in a file.
+ *
+ * Model: a syntax tells, in the order of the file, which blocks begin and end and which
+ * keys have which values; the builder knows what may stand where, keeps the blocks that
+ * are open, and reports what is wrong.  A block that begins where it can't ends those
+ * that are open up to where it can: so one slip gives one message and the rest of the
+ * file is still looked at.
+ *
+ * Thread-safety: one thread.  Memory: what lists take is counted and has a cap; behind
+ * it 'stopped' is set, and the syntax should end.  When memory is short 'error' is
+ * ENOMEM, and 'stopped' is set too. */
+#ifndef TRIAD_QOS_POLICY_BUILD_H
+#define TRIAD_QOS_POLICY_BUILD_H
+
+#include "qos/policy.h"
+#include "qos/policy_table.h"
+
+enum triad_policy_syntax {
+	TRIAD_POLICY_TEXT,
+	TRIAD_POLICY_XML,
+};
+
+#define TRIAD_POLICY_MAX_DEPTH 8
+#define TRIAD_POLICY_MAX_KEYS 16 /* of one block */
+#define TRIAD_POLICY_N_SLS 16
+
+struct triad_policy_open {
+	enum triad_policy_block_kind kind;
+	struct triad_place place;
+	bool implied; /* not in the file */
+};
+
+/* A name that stands for a group or level; looked up when all is read. */
+struct triad_policy_reference {
+	const char *name;
+	struct triad_place place;
+	enum triad_policy_block_kind block;
+	bool is_level;   /* else a group */
+	uint16_t offset; /* of the list or index in the element */
+	uint32_t index;  /* of the element */
+};
+
+/* Elements of one kind; grows. */
+struct triad_policy_elements {
+	void *items;
+	uint32_t n, room;
+	bool is_full; /* and that was told */
+};
+
+struct triad_policy_builder {
+	struct triad_policy *policy;
+	struct triad_diags *diags;
+	enum triad_policy_syntax syntax;
+	const char *default_level; /* "": none was asked for */
+	char *text;                /* printable UTF-8, blanks and newlines; a 0 */
+	size_t size;
+	size_t at; /* the place of this octet of 'text' is 'place' */
+	struct triad_place place;
+	struct triad_policy_open open[TRIAD_POLICY_MAX_DEPTH];
+	unsigned depth;
+	void *element; /* of the block that is open; NULL: none */
+	struct triad_place seen[TRIAD_POLICY_MAX_KEYS]; /* its keys */
+	struct triad_policy_elements elements[TRIAD_N_BLOCKS];
+	struct triad_policy_elements references;
+	uint32_t n_items;
+	uint32_t ulp_levels[TRIAD_POLICY_N_SLS]; /* their index, or NONE */
+	uint32_t ulp_default, use_default;       /* the same */
+	bool stopped;
+	int error;
+};
+
+/* A key's value: a piece of a file. */
+struct triad_policy_value {
+	const char *text;
+	size_t size;
+	struct triad_place place; /* where it begins */
+	bool is_verbatim;         /* as it stands in the file: parts have places */
+};
+
+/* --- what a syntax tells --- */
+
+void triad_policy_begin(struct triad_policy_builder *builder,
+	enum triad_policy_block_kind kind, struct triad_place place);
+
+/* Of the innermost of that kind. */
+void triad_policy_end(struct triad_policy_builder *builder,
+	enum triad_policy_block_kind kind, struct triad_place place);
+
+/* 'word' is a key of the block that is open, or is reported as none.  Returns the key,
+ * or NULL. */
+const struct triad_policy_key *triad_policy_key(struct triad_policy_builder *builder,
+	const char *word, size_t length, struct triad_place place);
+
+/* 'place' is the key's. */
+void triad_policy_set(struct triad_policy_builder *builder,
+	const struct triad_policy_key *key, struct triad_place place,
+	const struct triad_policy_value *value);
+
+/* The file has come to its end: ends what is open. */
+void triad_policy_end_all(struct triad_policy_builder *builder);
+
+/* The present block; TRIAD_N_BLOCKS when none is open. */
+enum triad_policy_block_kind triad_policy_present(
+	const struct triad_policy_builder *builder);
+
+/* --- help for them --- */
+
+/* The place of octet 'at' of the text.  Quick for one that isn't far from the last. */
+struct triad_place triad_policy_place(struct triad_policy_builder *builder, size_t at);
+
+__attribute__((format(printf, 3, 4))) void triad_policy_report(
+	struct triad_policy_builder *builder, struct triad_place place,
+	const char *format, ...);
+
+void triad_policy_out_of_memory(struct triad_policy_builder *builder);
+
+/* True while a mistake would still be shown, and a better message is worth its time. */
+bool triad_policy_is_shown(const struct triad_policy_builder *builder);
+
+/* ", did you mean 'x'?" or "". */
+struct triad_policy_guess {
+	char text[TRIAD_DIAG_TEXT_SIZE / 2];
+};
+
+/* 'word' as a block or key of what is open. */
+struct triad_policy_guess triad_policy_guess_word(
+	const struct triad_policy_builder *builder, const char *word, size_t length);
+
+/* Appends a cleared element; NULL when there is no room, which is reported. */
+void *triad_policy_add(struct triad_policy_builder *builder,
+	enum triad_policy_block_kind kind, struct triad_place place);
+
+void triad_policy_refer(struct triad_policy_builder *builder, const char *name,
+	bool is_level, uint16_t offset, struct triad_place place);
+
+/* The level that qos-ulps makes for an SL. */
+uint32_t triad_policy_ulp_level(
+	struct triad_policy_builder *builder, unsigned sl, struct triad_place place);
+
+/* --- values (policy_value.c) --- */
+
+/* A part of a value, without blanks around it. */
+struct triad_policy_item {
+	const char *text;
+	size_t size;
+	struct triad_place place;
+};
+
+/* The whole value as one item. */
+struct triad_policy_item triad_policy_value_whole(
+	const struct triad_policy_value *value);
+
+/* Reads a number, decimal, 0x... or (behind a 0) octal, between blanks.  Returns what
+ * is behind it, or NULL. */
+const char *triad_policy_number(const char *text, const char *end, uint64_t *number);
+
+/* Adds what a list of numbers and ranges says, and reports what is wrong; 'what' is
+ * what to call it.  False when something was. */
+bool triad_policy_ranges_read(struct triad_policy_builder *builder,
+	const struct triad_policy_value *value, const char *what, bool are_pkeys,
+	uint64_t min, uint64_t max, struct triad_ranges *ranges);
+
+/* Sorts and joins. */
+void triad_policy_ranges_join(struct triad_ranges *ranges);
+
+/* The same for a value of any kind, into the element that is open. */
+void triad_policy_value_read(struct triad_policy_builder *builder,
+	const struct triad_policy_key *key, const struct triad_policy_value *value);
+
+/* Room for one item more in a list that has 'n' of them; counts it.  NULL when there
+ * is none. */
+void *triad_policy_list_grow(struct triad_policy_builder *builder, void *items,
+	uint32_t n, size_t size, struct triad_place place);
+
+/* --- the steps of triad_policy_parse() --- */
+
+void triad_policy_text_read(struct triad_policy_builder *builder);
+void triad_policy_xml_read(struct triad_policy_builder *builder);
+
+/* One line of qos-ulps. */
+void triad_policy_ulp_read(struct triad_policy_builder *builder, size_t at, size_t end);
+
+/* Looks up names and the default level; moves the elements into the policy. */
+void triad_policy_check(struct triad_policy_builder *builder);
+
+#endif

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* OpenSM's qos-policy.conf.
+ *
+ * A line begins with the keyword of a block, or with that of its end, or with a key and
+ * a ':'.  What is behind '#' is a comment, but for text between quotes on one line.  A
+ * list goes on in the next line when a ',' stands at the end of the one or at the
+ * beginning of the other: to OpenSM's lexer line ends are blanks. */
+#include <string.h>
+
+#include "qos/policy_build.h"
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+static bool is_word(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+		(c >= '0' && c <= '9') || c == '-' || c == '_';
+}
+
+static size_t skip_blanks(const struct triad_policy_builder *builder, size_t at)
+{
+	while (is_blank(builder->text[at]))
+		at++;
+	return at;
+}
+
+static size_t word_length(const struct triad_policy_builder *builder, size_t at)
+{
+	size_t n = 0;
+
+	while (is_word(builder->text[at + n]))
+		n++;
+	return n;
+}
+
+static size_t end_of_line(const struct triad_policy_builder *builder, size_t at)
+{
+	const char *newline = memchr(builder->text + at, '\n', builder->size - at);
+
+	return newline ? (size_t)(newline - builder->text) : builder->size;
+}
+
+/* --- comments ---------------------------------------------------------- */
+
+/* A quote without another in its line is one like any character. */
+static size_t skip_quoted(const char *text, size_t at, size_t end)
+{
+	const char *other = memchr(text + at + 1, '"', end - at - 1);
+
+	return other ? (size_t)(other - text) : at;
+}
+
+/* Blanks take their place, so that all else stays where it is. */
+static void drop_comments(struct triad_policy_builder *builder)
+{
+	size_t at, end;
+
+	for (at = 0; at < builder->size; at = end + 1) {
+		end = end_of_line(builder, at);
+		for (; at < end && builder->text[at] != '#'; at++)
+			if (builder->text[at] == '"')
+				at = skip_quoted(builder->text, at, end);
+		if (at < end)
+			memset(builder->text + at, ' ', end - at);
+	}
+}
+
+/* --- keywords ---------------------------------------------------------- */
+
+struct word {
+	size_t at, length;
+	bool is_end; /* "end-" stands before it, and isn't in it */
+	enum triad_policy_block_kind kind;
+};
+
+static struct word read_word(const struct triad_policy_builder *builder, size_t at)
+{
+	struct word word = {.at = at, .length = word_length(builder, at)};
+
+	word.is_end = word.length > 4 &&
+		(!strncmp(builder->text + at, "end-", 4) ||
+			!strncmp(builder->text + at, "end_", 4));
+	if (word.is_end) {
+		word.at += 4;
+		word.length -= 4;
+	}
+	word.kind = triad_policy_block_find(builder->text + word.at, word.length);
+	if (word.kind == TRIAD_BLOCK_POLICY)
+		word.kind = TRIAD_N_BLOCKS;
+	if (word.kind == TRIAD_N_BLOCKS && word.is_end)
+		word = (struct word){at, word.length + 4, false, TRIAD_N_BLOCKS};
+	return word;
+}
+
+/* A line that can't go on with a list. */
+static bool is_keyword(const struct triad_policy_builder *builder, size_t at)
+{
+	struct word word = read_word(builder, at);
+
+	return word.kind != TRIAD_N_BLOCKS ||
+		(word.length &&
+			builder->text[skip_blanks(builder, word.at + word.length)] ==
+				':');
+}
+
+/* --- lines ------------------------------------------------------------- */
+
+/* The end of what begins at 'at' and goes on to 'end', with the lines behind it that
+ * belong to it. */
+static size_t find_end(
+	const struct triad_policy_builder *builder, size_t at, size_t end)
+{
+	for (;;) {
+		size_t last = end, next = end;
+		char before, after;
+
+		while (last > at && is_blank(builder->text[last - 1]))
+			last--;
+		while (is_blank(builder->text[next]) || builder->text[next] == '\n')
+			next++;
+		if (next >= builder->size)
+			return end;
+		before = last > at ? builder->text[last - 1] : '\0';
+		after = builder->text[next];
+		if (after != ',' && (before != ',' || is_keyword(builder, next)) &&
+			(before != ':' ||
+				!((after >= '0' && after <= '9') || after == '*')))
+			return end;
+		end = end_of_line(builder, next);
+	}
+}
+
+/* 'colon' stands behind the word. */
+static size_t read_key(
+	struct triad_policy_builder *builder, const struct word *word, size_t colon)
+{
+	struct triad_place place = triad_policy_place(builder, word->at);
+	const struct triad_policy_key *key = triad_policy_key(
+		builder, builder->text + word->at, word->length, place);
+	size_t end = end_of_line(builder, colon);
+	struct triad_policy_value value;
+
+	if (!key)
+		return end;
+	if (key->kind != TRIAD_VALUE_USE && key->kind != TRIAD_VALUE_SERIAL)
+		end = find_end(builder, colon, end);
+	value = (struct triad_policy_value){
+		.text = builder->text + colon + 1,
+		.size = end - colon - 1,
+		.place = triad_policy_place(builder, colon + 1),
+		.is_verbatim = true,
+	};
+	triad_policy_set(builder, key, place, &value);
+	return end;
+}
+
+static size_t read_unknown(
+	struct triad_policy_builder *builder, const struct word *word, size_t at)
+{
+	struct triad_place place = triad_policy_place(builder, at);
+	enum triad_policy_block_kind present = triad_policy_present(builder);
+	const char *text = builder->text + word->at;
+
+	if (!word->length)
+		triad_policy_report(builder, place, "a line begins with a keyword");
+	else if (triad_policy_key_find(present, text, word->length))
+		triad_policy_report(builder, place, "a ':' is missing behind '%.*s'",
+			(int)word->length, text);
+	else
+		triad_policy_key(builder, text, word->length, place);
+	return end_of_line(builder, at);
+}
+
+/* Returns where to go on. */
+static size_t read_line(struct triad_policy_builder *builder, size_t at)
+{
+	struct word word = read_word(builder, at);
+	size_t behind = word.at + word.length;
+	size_t mark = skip_blanks(builder, behind), end;
+
+	if (word.kind != TRIAD_N_BLOCKS) {
+		struct triad_place place = triad_policy_place(builder, at);
+
+		if (word.is_end)
+			triad_policy_end(builder, word.kind, place);
+		else
+			triad_policy_begin(builder, word.kind, place);
+		return behind;
+	}
+	if (triad_policy_present(builder) == TRIAD_BLOCK_ULPS) {
+		end = find_end(builder, at, end_of_line(builder, at));
+		triad_policy_ulp_read(builder, at, end);
+		return end;
+	}
+	if (word.length && builder->text[mark] == ':')
+		return read_key(builder, &word, mark);
+	return read_unknown(builder, &word, at);
+}
+
+void triad_policy_text_read(struct triad_policy_builder *builder)
+{
+	size_t at = 0;
+
+	drop_comments(builder);
+	builder->open[builder->depth++] = (struct triad_policy_open){
+		.kind = TRIAD_BLOCK_POLICY, .place = {1, 1}, .implied = true};
+	while (!builder->stopped) {
+		while (is_blank(builder->text[at]) || builder->text[at] == '\n')
+			at++;
+		if (at >= builder->size)
+			break;
+		at = read_line(builder, at);
+	}
+}
