@@ -95,13 +95,18 @@ static struct word read_word(const struct triad_policy_builder *builder, size_t 
 	return word;
 }
 
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
 /* A line that can't go on with a list. */
 static bool is_keyword(const struct triad_policy_builder *builder, size_t at)
 {
 	struct word word = read_word(builder, at);
 
 	return word.kind != TRIAD_N_BLOCKS ||
-		(word.length &&
+		(word.length && !is_digit(builder->text[at]) &&
 			builder->text[skip_blanks(builder, word.at + word.length)] ==
 				':');
 }
@@ -127,7 +132,7 @@ static size_t find_end(
 		after = builder->text[next];
 		if (after != ',' && (before != ',' || is_keyword(builder, next)) &&
 			(before != ':' ||
-				!((after >= '0' && after <= '9') || after == '*')))
+				!(is_digit(after) || after == '*')))
 			return end;
 		end = end_of_line(builder, next);
 	}

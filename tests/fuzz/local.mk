@@ -9,6 +9,7 @@ fuzz_targets = \
 	tests/fuzz/fuzz_control \
 	tests/fuzz/fuzz_http_request \
 	tests/fuzz/fuzz_pma \
+	tests/fuzz/fuzz_policy \
 	tests/fuzz/fuzz_profile \
 	tests/fuzz/fuzz_sa \
 	tests/fuzz/fuzz_sflow
@@ -22,6 +23,8 @@ tests_fuzz_fuzz_http_request_SOURCES = \
 tests_fuzz_fuzz_http_request_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_pma_SOURCES = tests/fuzz/fuzz_pma.c $(fuzz_driver)
 tests_fuzz_fuzz_pma_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
+tests_fuzz_fuzz_policy_SOURCES = tests/fuzz/fuzz_policy.c $(fuzz_driver)
+tests_fuzz_fuzz_policy_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_profile_SOURCES = tests/fuzz/fuzz_profile.c $(fuzz_driver)
 tests_fuzz_fuzz_profile_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_sa_SOURCES = tests/fuzz/fuzz_sa.c $(fuzz_driver)
