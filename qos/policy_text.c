@@ -131,8 +131,7 @@ static size_t find_end(
 		before = last > at ? builder->text[last - 1] : '\0';
 		after = builder->text[next];
 		if (after != ',' && (before != ',' || is_keyword(builder, next)) &&
-			(before != ':' ||
-				!(is_digit(after) || after == '*')))
+			(before != ':' || !(is_digit(after) || after == '*')))
 			return end;
 		end = end_of_line(builder, next);
 	}

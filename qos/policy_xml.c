@@ -327,8 +327,7 @@ static void on_wrong_end(struct reader *reader, const xmlError *error)
 	if (reader->has_mismatch)
 		return;
 	reader->has_mismatch = true;
-	reader->mismatch = (struct triad_place){
-		(uint32_t)error->line, error->int2 > 0 ? (uint32_t)error->int2 : 0};
+	reader->mismatch = tag_place(reader);
 }
 
 #if LIBXML_VERSION >= 21200
@@ -388,6 +387,7 @@ static void read_document(struct reader *reader)
 			"</%s> is missing at the end of the file: <%s> begins on line "
 			"%u",
 			reader->key_name, reader->key_name, reader->key_place.line);
+	triad_policy_end_all(builder);
 	if (!reader->context->wellFormed && !builder->diags->n_total)
 		triad_policy_report(builder, reader->mismatch,
 			"this isn't well-formed XML: an end tag isn't written as its "

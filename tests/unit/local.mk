@@ -39,7 +39,10 @@ unit_tests = \
 	tests/unit/perfmgr/test_zstd_frame \
 	tests/unit/plugin/test_events \
 	tests/unit/plugin/test_perf \
-	tests/unit/plugin/test_sflow
+	tests/unit/plugin/test_sflow \
+	tests/unit/qos/test_policy_file \
+	tests/unit/qos/test_policy_text \
+	tests/unit/qos/test_policy_xml
 
 tests_unit_cli_test_find_SOURCES = tests/unit/cli/test_find.c cli/find.c
 tests_unit_cli_test_profile_stats_SOURCES = tests/unit/cli/test_profile_stats.c \
@@ -64,4 +67,5 @@ endif
 noinst_HEADERS += \
 	tests/unit/run.h \
 	tests/unit/perfmgr/alert_bed.h \
-	tests/unit/perfmgr/bed.h
+	tests/unit/perfmgr/bed.h \
+	tests/unit/qos/policy_bed.h

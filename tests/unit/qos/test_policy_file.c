@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Policies as files. */
+#include "config.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/unit/qos/policy_bed.h"
+
+static char folder[] = "/tmp/test_policy.XXXXXX";
+static char path[64];
+
+static void make_folder(void)
+{
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/policy", folder);
+}
+
+static void remove_folder(void)
+{
+	forget_policy();
+	unlink(path);
+	rmdir(folder);
+}
+
+static int load(void)
+{
+	return triad_policy_load(path, NULL, &policy, &diags);
+}
+
+/* The reason, behind the file's name. */
+static const char *reason(void)
+{
+	const char *all = mistakes();
+
+	ck_assert_uint_eq(diags.n_total, 1);
+	ck_assert(!strncmp(all, path, strlen(path)));
+	return all + strlen(path);
+}
+
+START_TEST(test_load_file_read)
+{
+	const char *text = "qos-ulps\ndefault: 3\nend-qos-ulps\n";
+
+	ck_assert(g_file_set_contents(path, text, -1, NULL));
+	ck_assert_int_eq(load(), 0);
+	ck_assert_str_eq(policy->source, path);
+	ck_assert_uint_eq(policy->levels[policy->default_level].sl, 3);
+}
+END_TEST
+
+START_TEST(test_load_mistake_told_with_file)
+{
+	ck_assert(g_file_set_contents(
+		path, "qos-ulps\ndefault: 33\nend-qos-ulps\n", -1, NULL));
+	ck_assert_int_eq(load(), EINVAL);
+	ck_assert_uint_eq(diags.entries[0].line, 2);
+	ck_assert_uint_eq(diags.entries[0].column, 10);
+	ck_assert_str_eq(diags.source, path);
+}
+END_TEST
+
+START_TEST(test_load_nothing_there_told)
+{
+	ck_assert_int_eq(load(), ENOENT);
+	ck_assert_str_eq(
+		reason(), ": the policy can't be read: No such file or directory");
+}
+END_TEST
+
+START_TEST(test_load_no_regular_file_refused)
+{
+	ck_assert_int_eq(mkfifo(path, 0600), 0);
+	ck_assert_int_eq(load(), EINVAL);
+	ck_assert_str_eq(
+		reason(), ": the policy can't be read: it isn't a regular file");
+	unlink(path);
+	ck_assert_int_eq(mkdir(path, 0700), 0);
+	ck_assert_int_eq(load(), EISDIR);
+	ck_assert_str_eq(reason(), ": the policy can't be read: Is a directory");
+	rmdir(path);
+}
+END_TEST
+
+START_TEST(test_load_too_large_refused)
+{
+	ck_assert(g_file_set_contents(path, "", -1, NULL));
+	ck_assert_int_eq(truncate(path, TRIAD_POLICY_FILE_MAX_SIZE + 1), 0);
+	ck_assert_int_eq(load(), EFBIG);
+	ck_assert_str_eq(
+		reason(), ": the policy can't be read: it is larger than 16 MiB");
+	ck_assert_int_eq(truncate(path, TRIAD_POLICY_FILE_MAX_SIZE), 0);
+	ck_assert_int_eq(load(), EINVAL);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *cases = tcase_create("policy_file");
+
+	tcase_add_checked_fixture(cases, make_folder, remove_folder);
+	tcase_add_test(cases, test_load_file_read);
+	tcase_add_test(cases, test_load_mistake_told_with_file);
+	tcase_add_test(cases, test_load_nothing_there_told);
+	tcase_add_test(cases, test_load_no_regular_file_refused);
+	tcase_add_test(cases, test_load_too_large_refused);
+	return run_cases(cases);
+}
