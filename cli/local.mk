@@ -4,6 +4,7 @@ bin_PROGRAMS += triadctl
 triadctl_SOURCES = \
 	cli/client.c cli/client.h \
 	cli/find.c cli/find.h \
+	cli/local_command.c cli/local_command.h \
 	cli/profile_command.c cli/profile_command.h \
 	cli/profile_inputs.c cli/profile_inputs.h \
 	cli/profile_links.c cli/profile_links.h \
@@ -13,5 +14,7 @@ triadctl_SOURCES = \
 	cli/profile_report_svg.c \
 	cli/profile_report_text.c \
 	cli/profile_stats.c cli/profile_stats.h \
+	cli/qos_check.c \
+	cli/qos_command.c cli/qos_command.h \
 	cli/triadctl.c
 triadctl_LDADD = libtriadqos.la libtriad.la $(ZSTD_LIBS) -lm

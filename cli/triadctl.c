@@ -16,6 +16,7 @@
 #include "cli/client.h"
 #include "cli/find.h"
 #include "cli/profile_command.h"
+#include "cli/qos_command.h"
 #include "common/text.h"
 #include "triad/command.h"
 #include "triad/control.h"
@@ -63,10 +64,10 @@ static int finish_output(void)
 static int show_help(const char *topic)
 {
 	const struct triad_verb_table tables[] = {
-		triad_command_verbs(), triad_profile_verbs()};
+		triad_command_verbs(), triad_profile_verbs(), triad_qos_verbs()};
 	char text[TRIAD_COMMAND_HELP_SIZE];
 
-	if (triad_verb_tables_help(tables, 2, topic, "triadctl", text, sizeof(text)))
+	if (triad_verb_tables_help(tables, 3, topic, "triadctl", text, sizeof(text)))
 		return complain("no help on that");
 	fputs(text, stdout);
 	if (!*topic)
@@ -248,6 +249,19 @@ static int run_profile(int n_words, char **words)
 	}
 }
 
+static int run_qos(int n_words, char **words)
+{
+	struct triad_qos_command command;
+	char message[512];
+
+	if (triad_qos_command_parse(n_words, (const char *const *)words, &command,
+		    message, sizeof(message)))
+		return complain(message);
+	if (command.verb == TRIAD_QOS_CHECK)
+		return triad_qos_check(&command);
+	return show_help(command.topic);
+}
+
 int main(int argc, char **argv)
 {
 	struct options options = {.timeout_s = STANDARD_TIMEOUT_S};
@@ -265,6 +279,8 @@ int main(int argc, char **argv)
 		return complain("a command is missing; 'triadctl --help' lists them");
 	if (triad_profile_is_meant(argc, (const char *const *)argv))
 		return run_profile(argc, argv);
+	if (triad_qos_is_meant(argc, (const char *const *)argv))
+		return run_qos(argc, argv);
 	if (triad_command_parse(argc, (const char *const *)argv, &command, message,
 		    sizeof(message)))
 		return complain(message);

@@ -263,6 +263,7 @@ static int set_option(
 		return copy_argument(parser, "--group", parser->command->group,
 			sizeof(parser->command->group), value);
 	case TRIAD_OPTION_KIND_PATH:
+	case TRIAD_OPTION_KIND_NAME:
 		break;
 	}
 	return EINVAL;

@@ -16,7 +16,8 @@ enum triad_option_kind {
 	TRIAD_OPTION_KIND_NODE,
 	TRIAD_OPTION_KIND_COUNTER,
 	TRIAD_OPTION_KIND_GROUP,
-	TRIAD_OPTION_KIND_PATH, /* of triadctl's own commands */
+	TRIAD_OPTION_KIND_PATH, /* of triadctl's own commands, */
+	TRIAD_OPTION_KIND_NAME, /* as is this */
 };
 
 struct triad_option {

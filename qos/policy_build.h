@@ -151,6 +151,11 @@ struct triad_policy_item {
 struct triad_policy_item triad_policy_value_whole(
 	const struct triad_policy_value *value);
 
+/* A copy without quotes, where blanks and newlines between words are one blank.  NULL
+ * when memory is short, which is reported. */
+char *triad_policy_copy(
+	struct triad_policy_builder *builder, struct triad_policy_item item);
+
 /* Reads a number, decimal, 0x... or (behind a 0) octal, between blanks.  Returns what
  * is behind it, or NULL. */
 const char *triad_policy_number(const char *text, const char *end, uint64_t *number);

@@ -205,24 +205,19 @@ static void add_rule(
 		.place = triad_policy_place(builder, line->start), .level = level};
 	struct triad_policy_rule *rule;
 	struct triad_ranges ranges = {0};
-	size_t length = strlen(ulp->name);
+	size_t length = colon - line->start;
 
 	if (!read_ranges(line, ulp, colon, &ranges))
 		return;
 	triad_policy_ranges_join(&ranges);
 	/* Described by what it says, without its SL. */
-	while (line->start + length < colon)
-		length++;
 	while (length && strchr(" \t\n", builder->text[line->start + length - 1]))
 		length--;
-	if (length > SHOWN)
-		length = SHOWN;
-	made.use = triad_arena_text(
-		builder->policy->arena, builder->text + line->start, length);
-	if (!made.use) {
-		triad_policy_out_of_memory(builder);
+	made.use = triad_policy_copy(builder,
+		(struct triad_policy_item){builder->text + line->start,
+			length < SHOWN ? length : SHOWN, made.place});
+	if (!made.use)
 		return;
-	}
 	if (!set_condition(builder, ulp, &ranges, &made))
 		return;
 	rule = triad_policy_add(builder, TRIAD_BLOCK_ULPS, made.place);

@@ -302,9 +302,7 @@ void triad_policy_ranges_join(struct triad_ranges *ranges)
 
 /* --- texts ------------------------------------------------------------- */
 
-/* Without quotes; blanks and newlines between words are one blank.  NULL when memory
- * is short. */
-static char *copy_text(
+char *triad_policy_copy(
 	struct triad_policy_builder *builder, struct triad_policy_item item)
 {
 	char *copy = triad_arena_take(builder->policy->arena, item.size + 1);
@@ -349,7 +347,7 @@ static char *read_name(struct triad_policy_builder *builder, const char *what,
 			shown_length(item), item->text, TRIAD_POLICY_MAX_NAME);
 		return NULL;
 	}
-	name = copy_text(builder, *item);
+	name = triad_policy_copy(builder, *item);
 	if (name && !triad_policy_name_compare(name, "")) {
 		triad_policy_report(
 			builder, item->place, "%s: the name is empty", what);
@@ -380,7 +378,7 @@ static void set_name(struct triad_policy_builder *builder,
 static void set_use(struct triad_policy_builder *builder,
 	const struct triad_policy_key *key, const struct triad_policy_value *value)
 {
-	char *text = copy_text(builder, triad_policy_value_whole(value));
+	char *text = triad_policy_copy(builder, triad_policy_value_whole(value));
 
 	if (text && strlen(text) > TRIAD_POLICY_MAX_NAME) {
 		size_t n = TRIAD_POLICY_MAX_NAME;
@@ -570,7 +568,7 @@ static bool read_port_name(struct triad_policy_builder *builder,
 		return false;
 	name->words = builder->syntax == TRIAD_POLICY_XML && has_words(&item);
 	name->number = (uint8_t)number;
-	name->node = copy_text(builder, item);
+	name->node = triad_policy_copy(builder, item);
 	if (name->node && name->words)
 		*strchr(name->node, '/') = ' ';
 	return true;

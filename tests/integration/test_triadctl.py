@@ -467,6 +467,71 @@ def test_watch_reader_gone_ends_quietly(t):
     process.stderr.close()
 
 
+# --- QoS policies ------------------------------------------------------------
+
+POLICIES = taplib.SRCDIR / "contrib" / "qos"
+
+
+def test_qos_check_installed_examples_pass(t):
+    for name in ("qos-policy.xml", "qos-policy.conf"):
+        process = run("qos", "check", POLICIES / name)
+        t.succeeded(process)
+        t.contains(process.stdout, "(the default level)", name)
+        policy = json.loads(run("qos", "check", "--json", POLICIES / name).stdout)
+        t.equal(policy["default_level"].lower(), "default", name)
+        shown = {word: int(n) for word, n in
+                 re.findall(r"^(\S.*?) +(\d+)$", process.stdout, re.MULTILINE)}
+        t.equal(shown, {"Groups": len(policy["groups"]),
+                        "Levels": len(policy["levels"]),
+                        "Rules": len(policy["rules"]),
+                        "Partitions' levels": len(policy["partition_levels"]),
+                        "SL2VL tables": len(policy["sl2vl"]),
+                        "VLArb tables": len(policy["vlarb"])}, name)
+
+
+def test_qos_check_default_level_chosen(t):
+    process = run("qos", "check", POLICIES / "qos-policy.xml", "--default-level=3",
+                  "--json")
+    t.succeeded(process)
+    t.equal(json.loads(process.stdout)["default_level"], "3", "default level")
+
+
+def test_qos_check_mistakes_told_with_places(t):
+    path = t.folder() / "policy"
+    path.write_text("qos-ulps\nsdp : 16\nrds : x\nend-qos-ulps\n", encoding="utf-8")
+    process = run("qos", "check", path)
+    t.failed(process, 1, f"{path}:2:7: SL 16: allowed are 0 to 15\n"
+                         f"{path}:3:7: SL x: allowed are 0 to 15\n"
+                         f"{path}: there is no default level")
+    t.equal(process.stdout, "", "standard output")
+
+
+def test_qos_words_wrong_refused(t):
+    path = POLICIES / "qos-policy.xml"
+    cases = [
+        (["qos"], 2, "qos: it needs check"),
+        (["qos", "chek", path], 2, "did you mean 'qos check'?"),
+        (["qos", "check"], 2, "qos check: it needs FILE"),
+        (["qos", "check", path, path], 2, "allowed is 1 file"),
+        (["qos", "check", "--default-level=", path], 2, "the name is empty"),
+        (["qos", "check", "--default-level", "9", path], 1, "no level is called '9'"),
+        (["qos", "check", path / "none"], 1, "Not a directory"),
+        (["qos", "check", path.parent], 1, "Is a directory"),
+    ]
+    for words, status, message in cases:
+        t.failed(run(*words), status, message)
+
+
+def test_qos_help_in_manual(t):
+    manual = (taplib.SRCDIR / "docs" / "triadctl.1").read_text(encoding="utf-8")
+    overview = run("help").stdout
+    t.contains(overview, "qos check FILE", "help")
+    shown = run("qos", "check", "--help").stdout
+    for option in re.findall(r"^  (--\S+)", shown, re.MULTILINE):
+        section = manual[manual.index('"qos check"'):]
+        t.contains(section, option.replace("-", "\\-"), "the manual")
+
+
 # --- the manual --------------------------------------------------------------
 
 def manual_examples():
@@ -495,12 +560,14 @@ def test_manual_examples_run_as_printed(t):
     assert len(examples) >= 11, examples
     folder = t.folder()
     make_profiles(folder)
+    for policy in (taplib.SRCDIR / "contrib" / "qos").iterdir():
+        shutil.copy(policy, folder)
     for example in examples:
         n_before = len(plugin.requests)
         # One answer is enough of a watch, and the pipes' other ends aren't ours.
         command = re.sub(r" --watch( --interval \d+)?", "", example).split(" | ")[0]
         command = re.sub(r"--port-guid \S+", "", command)
-        is_local = " help " in example or " profile " in example
+        is_local = any(word in example for word in (" help ", " profile ", " qos "))
         process = subprocess.run(["sh", "-c", command], env=env, timeout=60, cwd=folder,
                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                  text=True, check=False)

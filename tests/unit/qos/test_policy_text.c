@@ -185,7 +185,7 @@ START_TEST(test_ulps_services_have_their_ids)
 	check_ranges(
 		&ulp("any, service-id 0x6234,\n 7 : 2")->service_ids, "7-7,6234-6234");
 	ck_assert_uint_eq(policy->levels[policy->rules[0].level].sl, 2);
-	ck_assert_str_eq(policy->rules[0].use, "any, service-id 0x6234,\n 7");
+	ck_assert_str_eq(policy->rules[0].use, "any, service-id 0x6234, 7");
 }
 END_TEST
 
