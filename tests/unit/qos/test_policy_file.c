@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "qos/policy_table.h"
 #include "tests/unit/qos/policy_bed.h"
 
 static char folder[] = "/tmp/test_policy.XXXXXX";
@@ -94,6 +95,54 @@ START_TEST(test_load_too_large_refused)
 }
 END_TEST
 
+/* The manual's part on a block: from its title to the next. */
+static char *find_section(const char *manual, const char *block)
+{
+	char *title = g_strdup_printf(": %s\n", block), *section;
+	char **parts = g_strsplit(manual, title, 2), *end;
+
+	ck_assert_msg(parts[1] != NULL, "%s", block);
+	section = g_strdup(parts[1]);
+	end = strstr(section, "\n.S");
+	if (end)
+		*end = '\0';
+	g_strfreev(parts);
+	g_free(title);
+	return section;
+}
+
+START_TEST(test_manual_has_every_key)
+{
+	char *manual = read_source("docs/triad-qos-policy.5");
+
+	for (unsigned i = 0; i < TRIAD_N_BLOCKS; i++) {
+		const struct triad_policy_block *block = &triad_policy_blocks[i];
+		char *section;
+
+		if (!block->n_keys)
+			continue;
+		section = find_section(manual, block->name);
+		for (unsigned j = 0; j < block->n_keys; j++) {
+			const char *name = block->keys[j].name;
+			char *first = g_strdup_printf(".BI %s \"", name);
+			char *second = g_strdup_printf("\\fR, \" %s \"", name);
+			char *other = g_strdup_printf("\\fR, or \" %s \"", name);
+
+			ck_assert_msg(strstr(section, first) ||
+					strstr(section, second) ||
+					strstr(section, other) ||
+					block->keys[j].kind == TRIAD_VALUE_SERIAL,
+				"%s: %s", block->name, name);
+			g_free(first);
+			g_free(second);
+			g_free(other);
+		}
+		g_free(section);
+	}
+	g_free(manual);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *cases = tcase_create("policy_file");
@@ -104,5 +153,6 @@ int main(void)
 	tcase_add_test(cases, test_load_nothing_there_told);
 	tcase_add_test(cases, test_load_no_regular_file_refused);
 	tcase_add_test(cases, test_load_too_large_refused);
+	tcase_add_test(cases, test_manual_has_every_key);
 	return run_cases(cases);
 }
