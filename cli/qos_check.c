@@ -206,8 +206,6 @@ static void show_scope(
 	put_groups("across", policy, &scope->across);
 	put_groups("across from", policy, &scope->across_from);
 	put_groups("across to", policy, &scope->across_to);
-	put_ports("from", scope->from, scope->from_any);
-	put_ports("to", scope->to, scope->to_any);
 }
 
 static void show_sl2vl(
@@ -216,6 +214,8 @@ static void show_sl2vl(
 	char list[LIST_SIZE] = "", text[16];
 
 	show_scope(policy, &table->scope);
+	put_ports("from", table->scope.from, table->scope.from_any);
+	put_ports("to", table->scope.to, table->scope.to_any);
 	for (unsigned sl = 0; sl < TRIAD_POLICY_N_VLS; sl++) {
 		snprintf(text, sizeof(text), "%u", table->vl[sl]);
 		append(list, text);
@@ -229,6 +229,7 @@ static void show_vlarb(
 	char list[LIST_SIZE] = "";
 
 	show_scope(policy, &table->scope);
+	put_ports("to", table->scope.to, table->scope.to_any);
 	append_entries(list, table->high, table->n_high);
 	put_list("high", list);
 	list[0] = '\0';
@@ -383,7 +384,6 @@ static void json_scope(struct triad_json *json, const struct triad_policy *polic
 	json_groups(json, "across", policy, &scope->across);
 	json_groups(json, "across_from", policy, &scope->across_from);
 	json_groups(json, "across_to", policy, &scope->across_to);
-	json_ports(json, "from", scope->from, scope->from_any);
 	json_ports(json, "to", scope->to, scope->to_any);
 }
 
@@ -406,6 +406,8 @@ static void json_tables(struct triad_json *json, const struct triad_policy *poli
 	for (uint32_t i = 0; i < policy->n_sl2vl; i++) {
 		triad_json_object_begin(json, NULL);
 		json_scope(json, policy, &policy->sl2vl[i].scope);
+		json_ports(json, "from", policy->sl2vl[i].scope.from,
+			policy->sl2vl[i].scope.from_any);
 		triad_json_array_begin(json, "vls");
 		for (unsigned sl = 0; sl < TRIAD_POLICY_N_VLS; sl++)
 			triad_json_uint(json, NULL, policy->sl2vl[i].vl[sl]);

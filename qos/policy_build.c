@@ -114,7 +114,9 @@ struct triad_policy_guess triad_policy_guess_word(
 			try_name(&guess, &best,
 				triad_policy_blocks[present].keys[i].name);
 	for (unsigned i = 0; i < TRIAD_N_BLOCKS; i++)
-		try_name(&guess, &best, triad_policy_blocks[i].name);
+		if (builder->syntax == TRIAD_POLICY_TEXT ||
+			!triad_policy_blocks[i].text_alone)
+			try_name(&guess, &best, triad_policy_blocks[i].name);
 	if (builder->syntax == TRIAD_POLICY_XML)
 		return best;
 	for (unsigned i = 0; i < TRIAD_N_BLOCKS; i++) {
@@ -168,9 +170,10 @@ void triad_policy_refer(struct triad_policy_builder *builder, const char *name,
 	bool is_level, uint16_t offset, struct triad_place place)
 {
 	enum triad_policy_block_kind block = triad_policy_present(builder);
-	struct triad_policy_reference *reference =
-		append(builder, &builder->references, sizeof(*reference));
+	struct triad_policy_reference *reference = NULL;
 
+	if (is_level || triad_policy_item_count(builder, place))
+		reference = append(builder, &builder->references, sizeof(*reference));
 	if (reference)
 		*reference = (struct triad_policy_reference){
 			.name = name,
@@ -299,6 +302,18 @@ static void describe(
 		*use = nothing;
 }
 
+/* Ports that aren't said are all. */
+static void complete_scope(
+	struct triad_policy_builder *builder, enum triad_policy_block_kind kind)
+{
+	struct triad_policy_scope *scope = kind == TRIAD_BLOCK_SL2VL_SCOPE
+		? &((struct triad_policy_sl2vl *)builder->element)->scope
+		: &((struct triad_policy_vlarb *)builder->element)->scope;
+
+	scope->from_any = scope->from_any || !is_seen(builder, kind, "from");
+	scope->to_any = scope->to_any || !is_seen(builder, kind, "to");
+}
+
 /* A level is called by its serial number when it has no name. */
 static void name_level(struct triad_policy_builder *builder)
 {
@@ -316,11 +331,16 @@ static void finish_element(
 {
 	if (!builder->element)
 		return;
-	check_needed(builder, open);
+	/* What comes behind isn't read then. */
+	if (!builder->stopped)
+		check_needed(builder, open);
 	join_ranges(builder, open);
 	describe(builder, open->kind);
 	if (open->kind == TRIAD_BLOCK_LEVEL)
 		name_level(builder);
+	if (open->kind == TRIAD_BLOCK_SL2VL_SCOPE ||
+		open->kind == TRIAD_BLOCK_VLARB_SCOPE)
+		complete_scope(builder, open->kind);
 	builder->element = NULL;
 }
 

@@ -31,7 +31,8 @@ struct triad_policy_open {
 	bool implied; /* not in the file */
 };
 
-/* A name that stands for a group or level; looked up when all is read. */
+/* A name that stands for a group or level; looked up when all is read.  One for a group
+ * counts as an item of the list that it will be in. */
 struct triad_policy_reference {
 	const char *name;
 	struct triad_place place;
@@ -173,8 +174,15 @@ void triad_policy_ranges_join(struct triad_ranges *ranges);
 void triad_policy_value_read(struct triad_policy_builder *builder,
 	const struct triad_policy_key *key, const struct triad_policy_value *value);
 
-/* Room for one item more in a list that has 'n' of them; counts it.  NULL when there
- * is none. */
+/* False, and 'stopped' set, when there are as many in all lists as may be. */
+bool triad_policy_item_count(
+	struct triad_policy_builder *builder, struct triad_place place);
+
+/* Room for one item more in a list that has 'n' of them; NULL when memory is short. */
+void *triad_policy_list_room(
+	struct triad_policy_builder *builder, void *items, uint32_t n, size_t size);
+
+/* Both. */
 void *triad_policy_list_grow(struct triad_policy_builder *builder, void *items,
 	uint32_t n, size_t size, struct triad_place place);
 

@@ -141,8 +141,7 @@ static void look_up(struct triad_policy_builder *builder,
 		*(uint32_t *)member = index;
 		return;
 	}
-	grown = triad_policy_list_grow(
-		builder, list->items, list->n, sizeof(index), reference->place);
+	grown = triad_policy_list_room(builder, list->items, list->n, sizeof(index));
 	if (!grown)
 		return;
 	list->items = grown;

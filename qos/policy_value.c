@@ -142,22 +142,28 @@ static void report_number(struct triad_policy_builder *builder, const char *what
 
 /* --- lists ------------------------------------------------------------- */
 
-void *triad_policy_list_grow(struct triad_policy_builder *builder, void *items,
-	uint32_t n, size_t size, struct triad_place place)
+bool triad_policy_item_count(
+	struct triad_policy_builder *builder, struct triad_place place)
+{
+	if (builder->stopped)
+		return false;
+	if (builder->n_items < TRIAD_POLICY_MAX_ITEMS) {
+		builder->n_items++;
+		return true;
+	}
+	builder->stopped = true;
+	triad_policy_report(builder, place,
+		"too much: %u values are allowed in all lists together; what is behind "
+		"this place isn't looked at",
+		TRIAD_POLICY_MAX_ITEMS);
+	return false;
+}
+
+void *triad_policy_list_room(
+	struct triad_policy_builder *builder, void *items, uint32_t n, size_t size)
 {
 	void *grown = items;
 
-	if (builder->stopped)
-		return NULL;
-	if (builder->n_items == TRIAD_POLICY_MAX_ITEMS) {
-		builder->stopped = true;
-		triad_policy_report(builder, place,
-			"too much: %u values are allowed in all lists together; what "
-			"is behind this place isn't looked at",
-			TRIAD_POLICY_MAX_ITEMS);
-		return NULL;
-	}
-	builder->n_items++;
 	/* There is room for a power of two. */
 	if (!n || (n >= FIRST_ROOM && !(n & (n - 1))))
 		grown = triad_arena_grow(builder->policy->arena, items, n * size,
@@ -165,6 +171,14 @@ void *triad_policy_list_grow(struct triad_policy_builder *builder, void *items,
 	if (!grown)
 		triad_policy_out_of_memory(builder);
 	return grown;
+}
+
+void *triad_policy_list_grow(struct triad_policy_builder *builder, void *items,
+	uint32_t n, size_t size, struct triad_place place)
+{
+	return triad_policy_item_count(builder, place)
+		? triad_policy_list_room(builder, items, n, size)
+		: NULL;
 }
 
 /* --- numbers and ranges ------------------------------------------------ */

@@ -50,6 +50,7 @@ START_TEST(test_example_installed_read)
 	ck_assert(policy->sl2vl[0].scope.from_any && policy->sl2vl[0].scope.to_any);
 	ck_assert_uint_eq(policy->sl2vl[0].scope.groups.n, 2);
 	ck_assert_uint_eq(policy->sl2vl[1].scope.across_to.n, 1);
+	ck_assert(policy->sl2vl[1].scope.from_any && policy->sl2vl[1].scope.to_any);
 	ck_assert_uint_eq(policy->vlarb[0].n_high, 2);
 	ck_assert_uint_eq(policy->vlarb[0].high[1].weight, 32);
 }
@@ -443,6 +444,13 @@ START_TEST(test_amounts_have_limits)
 		EINVAL);
 	ck_assert_str_eq(mistakes(),
 		"p:7:4194314: too much: 1048576 values are allowed in all lists "
+		"together; what is behind this place isn't looked at");
+	ck_assert_int_eq(
+		parse_many(DEFAULT "qos-match-rules\nqos-match-rule\nsource: a", ",a",
+			2 * TRIAD_POLICY_MAX_ITEMS, "\n"),
+		EINVAL);
+	ck_assert_str_eq(mistakes(),
+		"p:6:2097161: too much: 1048576 values are allowed in all lists "
 		"together; what is behind this place isn't looked at");
 	ck_assert_int_eq(parse_many(DEFAULT, "0123456789abcdef", 1 << 20, ""), EFBIG);
 	ck_assert_str_eq(
