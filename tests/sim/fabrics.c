@@ -160,3 +160,82 @@ struct triad_fabric *fabric_of_ports(unsigned n)
 	triad_fabric_builder_free(builder);
 	return fabric;
 }
+
+/* --- partitions --- */
+
+static uint64_t next_random(uint64_t *seed)
+{
+	*seed ^= *seed << 13;
+	*seed ^= *seed >> 7;
+	*seed ^= *seed << 17;
+	return *seed >> 8;
+}
+
+static void add_partitioned_port(struct triad_fabric_builder *builder, uint64_t guid,
+	unsigned number, unsigned n_partitions, uint64_t *seed)
+{
+	struct triad_fabric_port port = {
+		.guid = guid, .number = (uint8_t)number, .state = TRIAD_PORT_ACTIVE};
+	uint16_t pkeys[6] = {0xffff, 0};
+	unsigned n = 2, more = (unsigned)(next_random(seed) % 5);
+
+	for (unsigned i = 0; n_partitions && i < more; i++) {
+		uint64_t membership = next_random(seed) & 0x8000;
+
+		pkeys[n++] =
+			(uint16_t)(membership | (1 + next_random(seed) % n_partitions));
+	}
+	triad_fabric_builder_add_port(builder, &port, 0, 0);
+	triad_fabric_builder_add_pkeys(builder, pkeys, n);
+}
+
+static void name_node(char *name, size_t size, unsigned i, uint64_t *seed)
+{
+	switch (next_random(seed) % 4) {
+	case 0:
+		snprintf(name, size, "node-%u", i);
+		break;
+	case 1:
+		snprintf(name, size, "node-%u HCA-1", i);
+		break;
+	case 2:
+		snprintf(name, size, "node-%u HCA-2 mlx5_0", i / 2);
+		break;
+	default:
+		snprintf(name, size, "node-%u  HCA-1 mlx5_0", i / 2);
+	}
+}
+
+struct triad_fabric *fabric_partitioned(
+	unsigned n_hosts, unsigned n_partitions, uint64_t seed)
+{
+	struct triad_fabric_builder *builder = triad_fabric_builder_new(NULL);
+	struct triad_fabric *fabric = NULL;
+	unsigned n_nodes = n_hosts + (n_hosts + 19) / 20;
+	char name[32];
+
+	for (unsigned i = 0; i < n_nodes; i++) {
+		bool is_switch = i % 21 == 0;
+		struct triad_fabric_node node = {.guid = FABRIC_PARTITIONED_GUID(i),
+			.type = is_switch ? TRIAD_NODE_SWITCH
+				: i % 32  ? TRIAD_NODE_CA
+					  : TRIAD_NODE_ROUTER};
+		unsigned last = is_switch ? 40 : i % 16 ? 1 : 2;
+
+		name_node(name, sizeof(name), i, &seed);
+		triad_fabric_builder_add_node(builder, &node, name, NULL, 0);
+		for (unsigned p = is_switch ? 0 : 1; p <= last; p++)
+			add_partitioned_port(builder, node.guid + (is_switch ? 0 : p),
+				p, n_partitions, &seed);
+	}
+	for (unsigned i = 0; i < n_partitions; i++) {
+		snprintf(name, sizeof(name), "part-%u", i);
+		triad_fabric_builder_add_partition(builder, (uint16_t)(1 + i), 0, name);
+	}
+	if (triad_fabric_build(builder,
+		    FABRIC_PARTITIONED_GUID(n_nodes - 1) + ((n_nodes - 1) % 21 != 0),
+		    &fabric))
+		abort();
+	triad_fabric_builder_free(builder);
+	return fabric;
+}

@@ -28,4 +28,16 @@ struct triad_fabric *fabric_without(const struct triad_fabric *fabric,
  * are too many. */
 struct triad_fabric *fabric_of_ports(unsigned n);
 
+/* What policies speak of: 'n_hosts' with one port each, or two of every 16th host;
+ * every 32nd is a router; a switch with 40 ports for every 20.  Node i has GUID
+ * 0x100000 + 16 * i, its port n that and n.  Names have one to three words, and are not
+ * unique.  'n_partitions' (under 32,768): partition i has P_Key 1 + i and the name
+ * "part-i"; every port is in up to 4 of them and in the default one, and has an empty
+ * entry.  The SM is at the last node.  The same seed gives the same. */
+struct triad_fabric *fabric_partitioned(
+	unsigned n_hosts, unsigned n_partitions, uint64_t seed);
+
+/* The GUID of node 'i' there. */
+#define FABRIC_PARTITIONED_GUID(i) (UINT64_C(0x100000) + 16 * (uint64_t)(i))
+
 #endif

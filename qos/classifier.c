@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "qos/classifier.h"
+
+#include <stdlib.h>
+
+#include "qos/classifier_parts.h"
+
+/* --- life --- */
+
+struct triad_classifier *triad_classifier_ref(struct triad_classifier *classifier)
+{
+	atomic_fetch_add_explicit(&classifier->refs, 1, memory_order_relaxed);
+	return classifier;
+}
+
+void triad_classifier_unref(struct triad_classifier *classifier)
+{
+	if (!classifier || atomic_fetch_sub(&classifier->refs, 1) != 1)
+		return;
+	triad_policy_unref(classifier->policy);
+	triad_rule_sets_clear(&classifier->sets);
+	for (unsigned i = 0; i < TRIAD_N_CLASS_FIELDS; i++)
+		free(classifier->tables[i]);
+	free(classifier->service_ids.ends);
+	free(classifier->service_ids.sets);
+	free(classifier->rules);
+	free(classifier->slots);
+	free(classifier->first_rules);
+	free(classifier->wild);
+	free(classifier->wild_summary);
+	free(classifier->partition_levels);
+	free(classifier);
+}
+
+const struct triad_policy *triad_classifier_policy(
+	const struct triad_classifier *classifier)
+{
+	return classifier->policy;
+}
+
+size_t triad_classifier_octets(const struct triad_classifier *classifier)
+{
+	return classifier->octets +
+		classifier->sets.n_allocated * sizeof(*classifier->sets.pool);
+}
+
+/* --- the set of a field --- */
+
+static uint32_t look_up(const struct triad_classifier *classifier,
+	enum triad_class_field field, uint32_t value)
+{
+	return value < classifier->table_sizes[field] ? classifier->tables[field][value]
+						      : TRIAD_RULE_SET_EMPTY;
+}
+
+static uint32_t look_up_service_id(const struct triad_class_tree *tree, uint64_t value)
+{
+	uint32_t i = 1;
+
+	while (i <= tree->n) {
+		/* Where it will be in three steps is in one or two lines. */
+		__builtin_prefetch(&tree->ends[i * UINT64_C(8) <= tree->n ? i * 8 : 0]);
+		i = 2 * i + (tree->ends[i] <= value);
+	}
+	/* Back up to where it last went left: the first end above the value. */
+	return tree->sets[i >> __builtin_ffs((int)~i)];
+}
+
+static uint32_t set_of(const struct triad_classifier *classifier,
+	const struct triad_class_request *request, enum triad_class_field field)
+{
+	switch (field) {
+	case TRIAD_CLASS_SOURCE:
+		return look_up(classifier, field, request->source);
+	case TRIAD_CLASS_DESTINATION:
+		return look_up(classifier, field, request->destination);
+	case TRIAD_CLASS_SERVICE_ID:
+		return request->has_service_id
+			? look_up_service_id(
+				  &classifier->service_ids, request->service_id)
+			: TRIAD_RULE_SET_EMPTY;
+	case TRIAD_CLASS_TCLASS:
+		return request->has_tclass ? look_up(classifier, field, request->tclass)
+					   : TRIAD_RULE_SET_EMPTY;
+	case TRIAD_CLASS_QOS_CLASS:
+		return request->has_qos_class
+			? look_up(classifier, field, request->qos_class)
+			: TRIAD_RULE_SET_EMPTY;
+	case TRIAD_CLASS_PKEY:
+		return request->has_pkey
+			? look_up(classifier, field, request->pkey & 0x7fff)
+			: TRIAD_RULE_SET_EMPTY;
+	case TRIAD_CLASS_SL:
+		return request->has_sl ? look_up(classifier, field, request->sl)
+				       : TRIAD_RULE_SET_EMPTY;
+	case TRIAD_N_CLASS_FIELDS:
+		break;
+	}
+	return TRIAD_RULE_SET_EMPTY;
+}
+
+static bool lacks(
+	const struct triad_class_request *request, enum triad_class_field field)
+{
+	switch (field) {
+	case TRIAD_CLASS_SOURCE:
+		return request->source == TRIAD_FABRIC_NONE;
+	case TRIAD_CLASS_DESTINATION:
+		return request->destination == TRIAD_FABRIC_NONE;
+	case TRIAD_CLASS_SERVICE_ID:
+		return !request->has_service_id;
+	case TRIAD_CLASS_TCLASS:
+		return !request->has_tclass;
+	case TRIAD_CLASS_QOS_CLASS:
+		return !request->has_qos_class;
+	case TRIAD_CLASS_PKEY:
+		return !request->has_pkey;
+	case TRIAD_CLASS_SL:
+		return !request->has_sl;
+	case TRIAD_N_CLASS_FIELDS:
+		break;
+	}
+	return true;
+}
+
+/* --- use --- */
+
+/* The rules of word 'word' that are in the sets of all fields. */
+static uint64_t rules_in_all(
+	const struct triad_classifier *classifier, const uint32_t *sets, uint32_t word)
+{
+	const uint64_t *wild = classifier->wild + (size_t)word * classifier->n_fields;
+	uint64_t rules = UINT64_MAX;
+
+	for (unsigned i = 0; rules && i < classifier->n_fields; i++)
+		rules &= wild[i] |
+			triad_rule_sets_word(&classifier->sets, sets[i], word);
+	return rules;
+}
+
+/* Which of 64 words, from word 64 * 'i' on, have rules in the set of each field. */
+static uint64_t words_in_all(
+	const struct triad_classifier *classifier, const uint32_t *sets, uint32_t i)
+{
+	const uint64_t *wild =
+		classifier->wild_summary + (size_t)i * classifier->n_fields;
+	uint64_t words = UINT64_MAX;
+
+	for (unsigned field = 0; field < classifier->n_fields; field++)
+		words &= wild[field] |
+			triad_rule_sets_summary(&classifier->sets, sets[field], i);
+	return words;
+}
+
+uint32_t triad_classifier_match(const struct triad_classifier *classifier,
+	const struct triad_class_request *request)
+{
+	uint32_t sets[TRIAD_N_CLASS_FIELDS], best = TRIAD_POLICY_NONE;
+
+	if (!classifier->n_fields) /* then none has a condition */
+		return classifier->n_rules ? 0 : TRIAD_POLICY_NONE;
+	for (unsigned i = 0; i < classifier->n_fields; i++) {
+		sets[i] = set_of(classifier, request, classifier->fields[i]);
+		__builtin_prefetch(&classifier->sets.pool[sets[i]]);
+		__builtin_prefetch(&classifier->sets.pool[sets[i] + 8]);
+	}
+	for (uint32_t i = 0; i < classifier->sets.n_summary; i++) {
+		uint64_t left = words_in_all(classifier, sets, i);
+
+		for (; left; left &= left - 1) {
+			uint32_t word = i * 64 + (unsigned)__builtin_ctzll(left), rule;
+			uint64_t rules;
+
+			if (classifier->first_rules[word] >= best)
+				return best;
+			rules = rules_in_all(classifier, sets, word);
+			if (!rules)
+				continue;
+			rule = classifier->rules[word * 64 +
+				(unsigned)__builtin_ctzll(rules)];
+			if (rule < best)
+				best = rule;
+		}
+	}
+	return best;
+}
+
+uint32_t triad_classifier_level(const struct triad_classifier *classifier,
+	const struct triad_class_request *request, uint16_t path_pkey, uint32_t *rule)
+{
+	const struct triad_policy *policy = classifier->policy;
+	uint32_t match = triad_classifier_match(classifier, request);
+
+	if (rule)
+		*rule = match;
+	if (match != TRIAD_POLICY_NONE)
+		return policy->rules[match].level;
+	path_pkey &= 0x7fff;
+	if (path_pkey && classifier->partition_levels &&
+		classifier->partition_levels[path_pkey] != TRIAD_CLASS_NO_LEVEL)
+		return classifier->partition_levels[path_pkey];
+	return policy->default_level;
+}
+
+struct triad_class_mismatch triad_classifier_explain(
+	const struct triad_classifier *classifier,
+	const struct triad_class_request *request, uint32_t rule)
+{
+	struct triad_class_mismatch mismatch = {0};
+	uint32_t word = classifier->slots[rule] / 64;
+	uint64_t bit = UINT64_C(1) << classifier->slots[rule] % 64;
+
+	for (unsigned i = 0; i < classifier->n_fields; i++) {
+		enum triad_class_field field = classifier->fields[i];
+		uint32_t set = set_of(classifier, request, field);
+		uint64_t rules = triad_rule_sets_word(&classifier->sets, set, word) |
+			classifier->wild[(size_t)word * classifier->n_fields + i];
+
+		if (rules & bit)
+			continue;
+		mismatch.failed |= (uint8_t)(1u << field);
+		if (lacks(request, field))
+			mismatch.missing |= (uint8_t)(1u << field);
+	}
+	return mismatch;
+}
+
+const char *triad_class_field_name(enum triad_class_field field)
+{
+	static const char *const names[] = {
+		[TRIAD_CLASS_SOURCE] = "source",
+		[TRIAD_CLASS_DESTINATION] = "destination",
+		[TRIAD_CLASS_SERVICE_ID] = "service-id",
+		[TRIAD_CLASS_TCLASS] = "tclass",
+		[TRIAD_CLASS_QOS_CLASS] = "qos-class",
+		[TRIAD_CLASS_PKEY] = "pkey",
+		[TRIAD_CLASS_SL] = "sl",
+	};
+
+	return field < TRIAD_N_CLASS_FIELDS ? names[field] : "?";
+}

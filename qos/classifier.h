@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Which rule of a policy a request for a path matches [qos-rfc 3, 9 3.2.1].
+ *
+ * Model: the first rule whose conditions all hold wins.  A condition that a rule does
+ * not have holds always; one on a field that the request lacks does not hold.  The
+ * level is the rule's; when no rule matches, that of the path's partition, else the
+ * default.
+ *
+ * Each field of a request gives a set of rules: those whose condition on that field
+ * holds.  The answer is the first rule in all the sets.  For that
+ * - the set of every value that can come is made when the policy is compiled: a table
+ *   for small fields, a search tree over the ends of ranges for service IDs, and for
+ *   each port one set as a source and one as a destination (membership.h, rule_sets.h);
+ * - a field that no rule has a condition on is not looked at;
+ * - rules that have no condition on a field are kept apart from the sets, once for the
+ *   field;
+ * - rules do not lie in their order: those with conditions on the same fields and the
+ *   same groups share words, so that few words are nonzero in all sets.  Within a word
+ *   the rules keep their order, and words are sorted by their first rule; so a search
+ * is through when the best rule so far comes before all that are left.
+ *
+ * So a search costs the summaries' AND and a few words.  A policy can be made for which
+ * it reads all words (rules / 64 for each field), but none for which it costs more.
+ *
+ * Invariants: a classifier answers for one fabric: ports that came later are not known,
+ * and a request's indices are those of that fabric's ports.
+ *
+ * Thread-safety: immutable, shared by reference count from any thread.
+ * Memory: at most TRIAD_CLASSIFIER_MAX_OCTETS; a policy that would take more, or more
+ * than TRIAD_CLASSIFIER_MAX_WORK steps to compile, is refused with EOVERFLOW.  Keeps a
+ * reference to the policy, none to the fabric. */
+#ifndef TRIAD_QOS_CLASSIFIER_H
+#define TRIAD_QOS_CLASSIFIER_H
+
+#include "qos/policy.h"
+#include "triad/fabric.h"
+
+#define TRIAD_CLASSIFIER_MAX_OCTETS ((size_t)512 << 20)
+#define TRIAD_CLASSIFIER_MAX_WORK ((uint64_t)1 << 32)
+
+enum triad_class_field {
+	TRIAD_CLASS_SOURCE,
+	TRIAD_CLASS_DESTINATION,
+	TRIAD_CLASS_SERVICE_ID,
+	TRIAD_CLASS_TCLASS,
+	TRIAD_CLASS_QOS_CLASS,
+	TRIAD_CLASS_PKEY,
+	TRIAD_CLASS_SL,
+	TRIAD_N_CLASS_FIELDS,
+};
+
+struct triad_classifier;
+
+struct triad_class_request {
+	/* Indices of end ports in the fabric's ports, or TRIAD_FABRIC_NONE: not known.
+	 */
+	uint32_t source, destination;
+	/* Which of the others the request has. */
+	bool has_service_id, has_tclass, has_qos_class, has_pkey, has_sl;
+	uint8_t tclass;
+	uint8_t sl;
+	uint16_t qos_class;
+	uint16_t pkey; /* the membership bit is ignored */
+	uint64_t service_id;
+};
+
+/* A bit 1 << field for each condition of a rule that does not hold. */
+struct triad_class_mismatch {
+	uint8_t failed;
+	uint8_t missing; /* those of them whose field the request lacks */
+};
+
+/* Compiles 'policy' for 'fabric' into a classifier with one reference.  Returns 0,
+ * ENOMEM or EOVERFLOW.  Takes time and temporary memory in proportion to rules, ranges
+ * and ports; for a thread that may. */
+int triad_classifier_compile(struct triad_policy *policy,
+	const struct triad_fabric *fabric, struct triad_classifier **classifier);
+
+struct triad_classifier *triad_classifier_ref(struct triad_classifier *classifier);
+
+/* Accepts NULL. */
+void triad_classifier_unref(struct triad_classifier *classifier);
+
+/* Borrowed, for as long as the classifier is there. */
+const struct triad_policy *triad_classifier_policy(
+	const struct triad_classifier *classifier);
+
+/* Octets that it takes, the policy left out. */
+size_t triad_classifier_octets(const struct triad_classifier *classifier);
+
+/* Index of the first rule that matches, or TRIAD_POLICY_NONE.  Never allocates or
+ * blocks. */
+uint32_t triad_classifier_match(const struct triad_classifier *classifier,
+	const struct triad_class_request *request);
+
+/* Index of the level that applies: the matching rule's; else that of the partition of
+ * 'path_pkey' (membership bit ignored; 0: none), by the first of the policy's partition
+ * levels that fits; else the default.  '*rule' (may be NULL) is the rule or
+ * TRIAD_POLICY_NONE.  Never allocates or blocks. */
+uint32_t triad_classifier_level(const struct triad_classifier *classifier,
+	const struct triad_class_request *request, uint16_t path_pkey, uint32_t *rule);
+
+/* Why the rule with index 'rule' does not match; all zero when it does. */
+struct triad_class_mismatch triad_classifier_explain(
+	const struct triad_classifier *classifier,
+	const struct triad_class_request *request, uint32_t rule);
+
+/* "source", "destination", "service-id", ... */
+const char *triad_class_field_name(enum triad_class_field field);
+
+#endif

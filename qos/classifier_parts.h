@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What a classifier consists of: compiled by classifier_compile.c and
+ * classifier_sets.c, read by classifier.c.  See classifier.h for the idea. */
+#ifndef TRIAD_QOS_CLASSIFIER_PARTS_H
+#define TRIAD_QOS_CLASSIFIER_PARTS_H
+
+#include <stdatomic.h>
+
+#include "qos/classifier.h"
+#include "qos/membership.h"
+#include "qos/rule_sets.h"
+
+#define TRIAD_CLASS_NO_LEVEL UINT16_MAX
+
+/* Service IDs between two ends of ranges have the same set.  The ends are a search tree
+ * in an array: below i are 2i and 2i + 1. */
+struct triad_class_tree {
+	uint64_t *ends; /* from 1 */
+	uint32_t *sets; /* of the values just below each end; [0]: from the last on */
+	uint32_t n;
+};
+
+/* A rule's bit is at its slot, 64 to a word. */
+struct triad_classifier {
+	atomic_uint refs;
+	struct triad_policy *policy;
+	size_t octets; /* but for the sets */
+	uint32_t n_rules, n_words;
+	uint32_t *rules;       /* of each slot, or TRIAD_POLICY_NONE */
+	uint32_t *slots;       /* of each rule */
+	uint32_t *first_rules; /* of each word, ascending */
+
+	/* Those that any rule has a condition on. */
+	uint8_t fields[TRIAD_N_CLASS_FIELDS];
+	unsigned n_fields;
+	struct triad_rule_sets sets;
+	/* Rules without a condition on a field: a word for each of 'fields', for each
+	 * word of a set; and which of these are not zero. */
+	uint64_t *wild, *wild_summary;
+
+	/* The set of each value, by index; those beyond have the empty one. */
+	uint32_t *tables[TRIAD_N_CLASS_FIELDS]; /* NULL: no condition on it */
+	uint32_t table_sizes[TRIAD_N_CLASS_FIELDS];
+	struct triad_class_tree service_ids;
+	uint16_t *partition_levels; /* by P_Key, or NULL */
+};
+
+/* --- for those that compile --- */
+
+/* Gives '*memory' room for 'n' elements of 'size', all zero, and counts it.  Returns 0,
+ * ENOMEM or EOVERFLOW. */
+int triad_classifier_take(
+	struct triad_classifier *classifier, void *memory, size_t n, size_t size);
+
+/* The ranges of a rule's condition on a field that is not a port. */
+const struct triad_ranges *triad_class_ranges(
+	const struct triad_policy_rule *rule, enum triad_class_field field);
+
+/* The groups of a rule's condition on a port. */
+const struct triad_group_list *triad_class_groups(
+	const struct triad_policy_rule *rule, enum triad_class_field field);
+
+/* Make the sets of one field, once slots are assigned.  Return 0, ENOMEM or
+ * EOVERFLOW. */
+int triad_classifier_compile_ranges(
+	struct triad_classifier *classifier, enum triad_class_field field);
+int triad_classifier_compile_ports(struct triad_classifier *classifier,
+	enum triad_class_field field, const struct triad_membership *membership);
+
+#endif

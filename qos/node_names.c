@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "qos/node_names.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Longer ones can be no node's. */
+struct key {
+	char text[TRIAD_NODE_NAME_SIZE + 1];
+};
+
+/* What the name is compared by; cut behind what a node's name can have. */
+static struct key key_of(const char *name, bool words)
+{
+	struct key key = {{0}};
+	size_t n = 0;
+
+	if (!words) {
+		while (n + 1 < sizeof(key.text) && name[n])
+			key.text[n] = name[n], n++;
+		return key;
+	}
+	for (unsigned word = 0; word < 2; word++) {
+		name += strspn(name, " \t");
+		if (word && *name && n + 1 < sizeof(key.text))
+			key.text[n++] = ' ';
+		while (*name && !strchr(" \t", *name) && n + 1 < sizeof(key.text))
+			key.text[n++] = *name++;
+	}
+	return key;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct triad_node_name *one = a, *other = b;
+	int order = strcmp(one->name, other->name);
+
+	return order ? order : (one->node > other->node) - (one->node < other->node);
+}
+
+static struct triad_node_name *make(const struct triad_fabric *fabric, bool words)
+{
+	struct triad_node_name *names =
+		malloc(((size_t)fabric->n_nodes + 1) * sizeof(*names));
+
+	for (uint32_t i = 0; names && i < fabric->n_nodes; i++) {
+		struct key key = key_of(fabric->nodes[i].name, words);
+
+		names[i].node = i;
+		memcpy(names[i].name, key.text, sizeof(names[i].name));
+	}
+	if (names)
+		qsort(names, fabric->n_nodes, sizeof(*names), compare);
+	return names;
+}
+
+int triad_node_names_init(struct triad_node_names *names,
+	const struct triad_policy *policy, const struct triad_fabric *fabric)
+{
+	bool wants[2] = {false, false};
+
+	*names = (struct triad_node_names){.n = fabric->n_nodes};
+	for (uint32_t i = 0; i < policy->n_groups; i++)
+		for (uint32_t j = 0; j < policy->groups[i].n_port_names; j++)
+			wants[policy->groups[i].port_names[j].words] = true;
+	if (wants[false])
+		names->whole = make(fabric, false);
+	if (wants[true])
+		names->words = make(fabric, true);
+	return (wants[false] && !names->whole) || (wants[true] && !names->words)
+		? ENOMEM
+		: 0;
+}
+
+void triad_node_names_clear(struct triad_node_names *names)
+{
+	free(names->whole);
+	free(names->words);
+	*names = (struct triad_node_names){0};
+}
+
+/* The first name that is not before 'key', or with 'behind' the first after it. */
+static uint32_t find_bound(const struct triad_node_name *names, uint32_t n,
+	const struct key *key, bool behind)
+{
+	uint32_t low = 0, high = n;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (strcmp(names[middle].name, key->text) < (behind ? 1 : 0))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+const struct triad_node_name *triad_node_names_find(
+	const struct triad_node_names *names, const char *name, bool words, uint32_t *n)
+{
+	const struct triad_node_name *list = words ? names->words : names->whole;
+	struct key key = key_of(name, words);
+	uint32_t first = find_bound(list, names->n, &key, false);
+
+	*n = find_bound(list, names->n, &key, true) - first;
+	return list + first;
+}

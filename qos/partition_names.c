@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "qos/membership.h"
+
+/* Those that differ only in case lie together. */
+static int compare(const void *a, const void *b)
+{
+	const struct triad_partition_name *one = a, *other = b;
+	int order = strcasecmp(one->name, other->name);
+
+	if (!order)
+		order = strcmp(one->name, other->name);
+	if (!order)
+		order = (one->pkey > other->pkey) - (one->pkey < other->pkey);
+	return order;
+}
+
+int triad_partition_names_init(
+	struct triad_partition_names *names, const struct triad_fabric *fabric)
+{
+	*names = (struct triad_partition_names){
+		.items = malloc((fabric->n_partitions + 1) * sizeof(*names->items))};
+	if (!names->items)
+		return ENOMEM;
+	for (uint32_t i = 0; i < fabric->n_partitions; i++)
+		if (fabric->partitions[i].name[0])
+			names->items[names->n++] = (struct triad_partition_name){
+				.name = fabric->partitions[i].name,
+				.pkey = fabric->partitions[i].pkey,
+			};
+	qsort(names->items, names->n, sizeof(*names->items), compare);
+	return 0;
+}
+
+/* The first of those that differ from 'name' at most in case. */
+static uint32_t find_first(const struct triad_partition_names *names, const char *name)
+{
+	uint32_t low = 0, high = names->n;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (strcasecmp(names->items[middle].name, name) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+uint16_t triad_partition_names_find(
+	const struct triad_partition_names *names, const char *name)
+{
+	uint16_t pkey = 0;
+
+	for (uint32_t i = find_first(names, name);
+		i < names->n && !strcasecmp(names->items[i].name, name); i++) {
+		const struct triad_partition_name *at = &names->items[i];
+
+		if (!strcmp(at->name, name))
+			return at->pkey;
+		if (!pkey || at->pkey < pkey)
+			pkey = at->pkey;
+	}
+	return pkey;
+}

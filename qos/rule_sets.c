@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "qos/rule_sets.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MIN_SLOTS 64
+#define MIN_POOL_WORDS 1024
+
+static uint32_t hash_words(const uint64_t *words, size_t n)
+{
+	uint64_t hash = n;
+
+	for (size_t i = 0; i < n; i++) {
+		hash = (hash ^ words[i]) * UINT64_C(0x9e3779b97f4a7c15);
+		hash ^= hash >> 32;
+	}
+	return (uint32_t)hash;
+}
+
+/* Words that the set at 'at' takes. */
+static size_t set_size(const struct triad_rule_sets *sets, uint32_t at)
+{
+	size_t n = sets->header;
+
+	for (uint32_t i = 0; i < sets->n_summary; i++)
+		n += triad_rule_sets_popcount(triad_rule_sets_summary(sets, at, i));
+	return n;
+}
+
+static int reserve(struct triad_rule_sets *sets, size_t n)
+{
+	size_t wanted = sets->n_allocated ? sets->n_allocated : MIN_POOL_WORDS;
+	uint64_t *grown;
+
+	if (sets->n + n <= sets->n_allocated)
+		return 0;
+	if (sets->n + n > sets->max)
+		return EOVERFLOW;
+	while (wanted < sets->n + n)
+		wanted += wanted / 2;
+	if (wanted > sets->max)
+		wanted = sets->max;
+	grown = realloc(sets->pool, wanted * sizeof(*grown));
+	if (!grown)
+		return ENOMEM;
+	sets->pool = grown;
+	sets->n_allocated = wanted;
+	return 0;
+}
+
+static void put_slot(struct triad_rule_set_slot *slots, size_t n_slots,
+	struct triad_rule_set_slot slot)
+{
+	size_t i = slot.hash & (n_slots - 1);
+
+	while (slots[i].at != TRIAD_RULE_SETS_FREE)
+		i = (i + 1) & (n_slots - 1);
+	slots[i] = slot;
+}
+
+/* Leaves half of the slots free at least. */
+static int reserve_slot(struct triad_rule_sets *sets)
+{
+	size_t n_slots = sets->n_slots ? sets->n_slots * 2 : MIN_SLOTS;
+	struct triad_rule_set_slot *slots;
+
+	if (sets->n_sets * 2 < sets->n_slots)
+		return 0;
+	slots = malloc(n_slots * sizeof(*slots));
+	if (!slots)
+		return ENOMEM;
+	for (size_t i = 0; i < n_slots; i++)
+		slots[i].at = TRIAD_RULE_SETS_FREE;
+	for (size_t i = 0; i < sets->n_slots; i++)
+		if (sets->slots[i].at != TRIAD_RULE_SETS_FREE)
+			put_slot(slots, n_slots, sets->slots[i]);
+	free(sets->slots);
+	sets->slots = slots;
+	sets->n_slots = n_slots;
+	return 0;
+}
+
+int triad_rule_sets_init(
+	struct triad_rule_sets *sets, uint32_t n_rules, size_t max_octets)
+{
+	uint32_t n_words = (n_rules + 63) / 64, n_summary = (n_words + 63) / 64;
+	uint64_t *nothing = calloc(n_words, sizeof(*nothing));
+	uint32_t at;
+	int error;
+
+	*sets = (struct triad_rule_sets){.n_words = n_words,
+		.n_summary = n_summary,
+		.header = n_summary + (n_summary + 3) / 4,
+		.max = max_octets / sizeof(uint64_t)};
+	/* Places have 32 bits, and one value means none. */
+	if (sets->max > TRIAD_RULE_SETS_FREE)
+		sets->max = TRIAD_RULE_SETS_FREE;
+	if (!nothing)
+		return ENOMEM;
+	error = triad_rule_sets_add(sets, nothing, &at);
+	free(nothing);
+	return error;
+}
+
+void triad_rule_sets_clear(struct triad_rule_sets *sets)
+{
+	free(sets->pool);
+	free(sets->slots);
+	*sets = (struct triad_rule_sets){0};
+}
+
+/* Writes the set behind the last one; the caller has reserved the room. */
+static size_t write_set(struct triad_rule_sets *sets, const uint64_t *words)
+{
+	uint64_t *set = sets->pool + sets->n;
+	size_t n = 0;
+
+	memset(set, 0, sets->header * sizeof(*set));
+	for (uint32_t i = 0; i < sets->n_words; i++) {
+		if (i % 64 == 0)
+			set[sets->n_summary + i / 256] |= (uint64_t)n
+				<< i / 64 % 4 * 16;
+		if (!words[i])
+			continue;
+		set[i / 64] |= UINT64_C(1) << i % 64;
+		set[sets->header + n++] = words[i];
+	}
+	return sets->header + n;
+}
+
+static bool has_set(const struct triad_rule_sets *sets, uint32_t at, size_t size)
+{
+	return set_size(sets, at) == size &&
+		!memcmp(sets->pool + at, sets->pool + sets->n,
+			size * sizeof(*sets->pool));
+}
+
+int triad_rule_sets_add(
+	struct triad_rule_sets *sets, const uint64_t *words, uint32_t *at)
+{
+	struct triad_rule_set_slot slot;
+	int error = reserve(sets, sets->header + sets->n_words);
+	size_t size;
+
+	if (!error)
+		error = reserve_slot(sets);
+	if (error)
+		return error;
+	size = write_set(sets, words);
+	slot.hash = hash_words(sets->pool + sets->n, size);
+	for (size_t i = slot.hash & (sets->n_slots - 1);
+		sets->slots[i].at != TRIAD_RULE_SETS_FREE;
+		i = (i + 1) & (sets->n_slots - 1)) {
+		*at = sets->slots[i].at;
+		if (sets->slots[i].hash == slot.hash && has_set(sets, *at, size))
+			return 0;
+	}
+	*at = slot.at = (uint32_t)sets->n;
+	put_slot(sets->slots, sets->n_slots, slot);
+	sets->n_sets++;
+	sets->n += size;
+	return 0;
+}
+
+void triad_rule_sets_join(
+	const struct triad_rule_sets *sets, uint32_t at, uint64_t *words)
+{
+	const uint64_t *word = sets->pool + at + sets->header;
+
+	for (uint32_t i = 0; i < sets->n_summary; i++)
+		for (uint64_t left = triad_rule_sets_summary(sets, at, i); left;
+			left &= left - 1)
+			words[i * 64 + (unsigned)__builtin_ctzll(left)] |= *word++;
+}
+
+void triad_rule_sets_seal(struct triad_rule_sets *sets)
+{
+	uint64_t *shrunk = realloc(sets->pool, sets->n * sizeof(*shrunk));
+
+	free(sets->slots);
+	sets->slots = NULL;
+	sets->n_slots = 0;
+	if (!shrunk)
+		return; /* then it stays as large as it is */
+	sets->pool = shrunk;
+	sets->n_allocated = sets->n;
+}
