@@ -5,6 +5,10 @@
 
 #include "qos/classifier_parts.h"
 
+#define LINE_OCTETS 64
+#define PREFETCH_LINES 6
+#define AHEAD_OCTETS (8 * sizeof(uint64_t)) /* three steps down the tree */
+
 /* --- life --- */
 
 struct triad_classifier *triad_classifier_ref(struct triad_classifier *classifier)
@@ -58,8 +62,9 @@ static uint32_t look_up_service_id(const struct triad_class_tree *tree, uint64_t
 	uint32_t i = 1;
 
 	while (i <= tree->n) {
-		/* Where it will be in three steps is in one or two lines. */
-		__builtin_prefetch(&tree->ends[i * UINT64_C(8) <= tree->n ? i * 8 : 0]);
+		/* Where the search is in three steps is there by then; behind the end
+		 * of the tree a prefetch does nothing. */
+		__builtin_prefetch((const char *)tree->ends + i * AHEAD_OCTETS);
 		i = 2 * i + (tree->ends[i] <= value);
 	}
 	/* Back up to where it last went left: the first end above the value. */
@@ -126,11 +131,12 @@ static bool lacks(
 /* --- use --- */
 
 /* The rules of word 'word' that are in the sets of all fields. */
-static uint64_t rules_in_all(
+static triad_rule_word rules_in_all(
 	const struct triad_classifier *classifier, const uint32_t *sets, uint32_t word)
 {
-	const uint64_t *wild = classifier->wild + (size_t)word * classifier->n_fields;
-	uint64_t rules = UINT64_MAX;
+	const triad_rule_word *wild =
+		classifier->wild + (size_t)word * classifier->n_fields;
+	triad_rule_word rules = (triad_rule_word)UINT64_MAX;
 
 	for (unsigned i = 0; rules && i < classifier->n_fields; i++)
 		rules &= wild[i] |
@@ -152,6 +158,16 @@ static uint64_t words_in_all(
 	return words;
 }
 
+/* Sets of ports are many, and nearly always far from the processor; all of one is asked
+ * for at once, because its parts would be waited for one after the other. */
+static void prefetch(const struct triad_rule_sets *sets, uint32_t at)
+{
+	const char *line = (const char *)(sets->pool + at);
+
+	for (unsigned i = 0; i < PREFETCH_LINES; i++)
+		__builtin_prefetch(line + i * LINE_OCTETS);
+}
+
 uint32_t triad_classifier_match(const struct triad_classifier *classifier,
 	const struct triad_class_request *request)
 {
@@ -161,22 +177,22 @@ uint32_t triad_classifier_match(const struct triad_classifier *classifier,
 		return classifier->n_rules ? 0 : TRIAD_POLICY_NONE;
 	for (unsigned i = 0; i < classifier->n_fields; i++) {
 		sets[i] = set_of(classifier, request, classifier->fields[i]);
-		__builtin_prefetch(&classifier->sets.pool[sets[i]]);
-		__builtin_prefetch(&classifier->sets.pool[sets[i] + 8]);
+		if (classifier->fields[i] <= TRIAD_CLASS_SERVICE_ID)
+			prefetch(&classifier->sets, sets[i]);
 	}
 	for (uint32_t i = 0; i < classifier->sets.n_summary; i++) {
 		uint64_t left = words_in_all(classifier, sets, i);
 
 		for (; left; left &= left - 1) {
 			uint32_t word = i * 64 + (unsigned)__builtin_ctzll(left), rule;
-			uint64_t rules;
+			triad_rule_word rules;
 
 			if (classifier->first_rules[word] >= best)
 				return best;
 			rules = rules_in_all(classifier, sets, word);
 			if (!rules)
 				continue;
-			rule = classifier->rules[word * 64 +
+			rule = classifier->rules[word * TRIAD_RULE_WORD_BITS +
 				(unsigned)__builtin_ctzll(rules)];
 			if (rule < best)
 				best = rule;
@@ -207,13 +223,15 @@ struct triad_class_mismatch triad_classifier_explain(
 	const struct triad_class_request *request, uint32_t rule)
 {
 	struct triad_class_mismatch mismatch = {0};
-	uint32_t word = classifier->slots[rule] / 64;
-	uint64_t bit = UINT64_C(1) << classifier->slots[rule] % 64;
+	uint32_t word = classifier->slots[rule] / TRIAD_RULE_WORD_BITS;
+	triad_rule_word bit = (triad_rule_word)(UINT64_C(1)
+		<< classifier->slots[rule] % TRIAD_RULE_WORD_BITS);
 
 	for (unsigned i = 0; i < classifier->n_fields; i++) {
 		enum triad_class_field field = classifier->fields[i];
 		uint32_t set = set_of(classifier, request, field);
-		uint64_t rules = triad_rule_sets_word(&classifier->sets, set, word) |
+		triad_rule_word rules =
+			triad_rule_sets_word(&classifier->sets, set, word) |
 			classifier->wild[(size_t)word * classifier->n_fields + i];
 
 		if (rules & bit)

@@ -110,15 +110,17 @@ static int compare_rules(const void *a, const void *b)
 static void order_words(struct triad_classifier *classifier)
 {
 	for (uint32_t i = 0; i < classifier->n_words; i++)
-		qsort(classifier->rules + (size_t)i * 64, 64,
-			sizeof(*classifier->rules), compare_rules);
-	qsort(classifier->rules, classifier->n_words, 64 * sizeof(*classifier->rules),
-		compare_rules);
-	for (uint32_t i = 0; i < classifier->n_words * 64; i++)
+		qsort(classifier->rules + (size_t)i * TRIAD_RULE_WORD_BITS,
+			TRIAD_RULE_WORD_BITS, sizeof(*classifier->rules),
+			compare_rules);
+	qsort(classifier->rules, classifier->n_words,
+		TRIAD_RULE_WORD_BITS * sizeof(*classifier->rules), compare_rules);
+	for (uint32_t i = 0; i < classifier->n_words * TRIAD_RULE_WORD_BITS; i++)
 		if (classifier->rules[i] != TRIAD_POLICY_NONE)
 			classifier->slots[classifier->rules[i]] = i;
 	for (uint32_t i = 0; i < classifier->n_words; i++)
-		classifier->first_rules[i] = classifier->rules[i * 64];
+		classifier->first_rules[i] =
+			classifier->rules[i * TRIAD_RULE_WORD_BITS];
 }
 
 static int assign_slots(struct triad_classifier *classifier)
@@ -128,7 +130,8 @@ static int assign_slots(struct triad_classifier *classifier)
 	int error;
 
 	error = triad_classifier_take(classifier, &classifier->rules,
-		(size_t)classifier->n_words * 64, sizeof(*classifier->rules));
+		(size_t)classifier->n_words * TRIAD_RULE_WORD_BITS,
+		sizeof(*classifier->rules));
 	if (!error)
 		error = triad_classifier_take(
 			classifier, &classifier->slots, n, sizeof(*classifier->slots));
@@ -143,7 +146,7 @@ static int assign_slots(struct triad_classifier *classifier)
 	for (uint32_t i = 0; i < n; i++)
 		likenesses[i] = likeness_of(classifier->policy, i);
 	qsort(likenesses, n, sizeof(*likenesses), compare_likenesses);
-	for (uint32_t i = 0; i < classifier->n_words * 64; i++)
+	for (uint32_t i = 0; i < classifier->n_words * TRIAD_RULE_WORD_BITS; i++)
 		classifier->rules[i] = i < n ? likenesses[i].rule : TRIAD_POLICY_NONE;
 	free(likenesses);
 	order_words(classifier);
@@ -175,14 +178,16 @@ static int note_wild(struct triad_classifier *classifier)
 			(size_t)classifier->sets.n_summary * n,
 			sizeof(*classifier->wild_summary));
 	for (uint32_t rule = 0; !error && rule < classifier->n_rules; rule++) {
-		uint32_t slot = classifier->slots[rule], word = slot / 64;
+		uint32_t slot = classifier->slots[rule],
+			 word = slot / TRIAD_RULE_WORD_BITS;
 
 		for (unsigned i = 0; i < n; i++) {
 			if (has_condition(&classifier->policy->rules[rule],
 				    classifier->fields[i]))
 				continue;
-			classifier->wild[(size_t)word * n + i] |= UINT64_C(1)
-				<< slot % 64;
+			classifier->wild[(size_t)word * n + i] |=
+				(triad_rule_word)(UINT64_C(1)
+					<< slot % TRIAD_RULE_WORD_BITS);
 			classifier->wild_summary[(size_t)(word / 64) * n + i] |=
 				UINT64_C(1) << word % 64;
 		}
@@ -304,7 +309,8 @@ static int compile(
 	int error;
 
 	classifier->n_rules = classifier->policy->n_rules;
-	classifier->n_words = (classifier->n_rules + 63) / 64;
+	classifier->n_words =
+		(classifier->n_rules + TRIAD_RULE_WORD_BITS - 1) / TRIAD_RULE_WORD_BITS;
 	error = compile_partition_levels(classifier, fabric);
 	if (error || !classifier->n_rules)
 		return error;

@@ -20,7 +20,7 @@ struct triad_class_tree {
 	uint32_t n;
 };
 
-/* A rule's bit is at its slot, 64 to a word. */
+/* A rule's bit is at its slot, TRIAD_RULE_WORD_BITS to a word. */
 struct triad_classifier {
 	atomic_uint refs;
 	struct triad_policy *policy;
@@ -36,7 +36,8 @@ struct triad_classifier {
 	struct triad_rule_sets sets;
 	/* Rules without a condition on a field: a word for each of 'fields', for each
 	 * word of a set; and which of these are not zero. */
-	uint64_t *wild, *wild_summary;
+	triad_rule_word *wild;
+	uint64_t *wild_summary;
 
 	/* The set of each value, by index; those beyond have the empty one. */
 	uint32_t *tables[TRIAD_N_CLASS_FIELDS]; /* NULL: no condition on it */

@@ -13,7 +13,7 @@
 
 /* A rule whose groups overlap begins to hold more than once. */
 struct sweep {
-	uint64_t *words;
+	triad_rule_word *words;
 	uint32_t *counts; /* of each slot */
 };
 
@@ -26,20 +26,27 @@ static void sweep_clear(struct sweep *sweep)
 static int sweep_init(struct sweep *sweep, const struct triad_classifier *classifier)
 {
 	sweep->words = calloc(classifier->n_words, sizeof(*sweep->words));
-	sweep->counts = calloc(classifier->n_words, 64 * sizeof(*sweep->counts));
+	sweep->counts = calloc(
+		classifier->n_words, TRIAD_RULE_WORD_BITS * sizeof(*sweep->counts));
 	return sweep->words && sweep->counts ? 0 : ENOMEM;
+}
+
+static triad_rule_word bit_of(uint32_t slot)
+{
+	return (triad_rule_word)(UINT64_C(1) << slot % TRIAD_RULE_WORD_BITS);
 }
 
 static void sweep_begin(struct sweep *sweep, uint32_t slot)
 {
 	if (!sweep->counts[slot]++)
-		sweep->words[slot / 64] |= UINT64_C(1) << slot % 64;
+		sweep->words[slot / TRIAD_RULE_WORD_BITS] |= bit_of(slot);
 }
 
 static void sweep_end(struct sweep *sweep, uint32_t slot)
 {
 	if (!--sweep->counts[slot])
-		sweep->words[slot / 64] &= ~(UINT64_C(1) << slot % 64);
+		sweep->words[slot / TRIAD_RULE_WORD_BITS] &=
+			(triad_rule_word)~bit_of(slot);
 }
 
 /* --- ranges of values --- */
@@ -258,7 +265,7 @@ struct port_sets {
 	struct group_rules rules;
 	struct triad_rule_sets pkey_sets; /* sets of P_Keys, to be joined */
 	uint32_t *pkeys;                  /* the set of each P_Key, or NULL */
-	uint64_t *words;                  /* of the port at hand */
+	triad_rule_word *words;           /* of the port at hand */
 };
 
 static int list_group_rules(struct port_sets *ports, enum triad_class_field field)
@@ -394,7 +401,7 @@ static int compile_pkeys(struct port_sets *ports)
 static int add_port_set(struct port_sets *ports, const struct sweep *sweep,
 	uint32_t port, uint32_t *set)
 {
-	const uint64_t *words = sweep->words;
+	const triad_rule_word *words = sweep->words;
 	uint32_t n;
 	const uint16_t *pkeys =
 		triad_membership_pkeys(ports->membership->fabric, port, &n);

@@ -2,6 +2,7 @@
 #include "qos/node_names.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,18 +11,23 @@ struct key {
 	char text[TRIAD_NODE_NAME_SIZE + 1];
 };
 
-/* What the name is compared by; cut behind what a node's name can have. */
-static struct key key_of(const char *name, bool words)
+/* Both cut behind what a node's name can have. */
+static struct key whole_key(const char *name)
+{
+	struct key key = {{0}};
+
+	for (size_t n = 0; n + 1 < sizeof(key.text) && name[n]; n++)
+		key.text[n] = name[n];
+	return key;
+}
+
+static struct key words_key(const char *name, unsigned max_words)
 {
 	struct key key = {{0}};
 	size_t n = 0;
 
-	if (!words) {
-		while (n + 1 < sizeof(key.text) && name[n])
-			key.text[n] = name[n], n++;
-		return key;
-	}
-	for (unsigned word = 0; word < 2; word++) {
+	for (unsigned word = 0; *name && n + 1 < sizeof(key.text) && word < max_words;
+		word++) {
 		name += strspn(name, " \t");
 		if (word && *name && n + 1 < sizeof(key.text))
 			key.text[n++] = ' ';
@@ -45,7 +51,8 @@ static struct triad_node_name *make(const struct triad_fabric *fabric, bool word
 		malloc(((size_t)fabric->n_nodes + 1) * sizeof(*names));
 
 	for (uint32_t i = 0; names && i < fabric->n_nodes; i++) {
-		struct key key = key_of(fabric->nodes[i].name, words);
+		const char *name = fabric->nodes[i].name;
+		struct key key = words ? words_key(name, 2) : whole_key(name);
 
 		names[i].node = i;
 		memcpy(names[i].name, key.text, sizeof(names[i].name));
@@ -101,7 +108,8 @@ const struct triad_node_name *triad_node_names_find(
 	const struct triad_node_names *names, const char *name, bool words, uint32_t *n)
 {
 	const struct triad_node_name *list = words ? names->words : names->whole;
-	struct key key = key_of(name, words);
+	/* With a third word it is nobody's. */
+	struct key key = words ? words_key(name, UINT_MAX) : whole_key(name);
 	uint32_t first = find_bound(list, names->n, &key, false);
 
 	*n = find_bound(list, names->n, &key, true) - first;

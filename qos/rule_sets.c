@@ -20,14 +20,21 @@ static uint32_t hash_words(const uint64_t *words, size_t n)
 	return (uint32_t)hash;
 }
 
-/* Words that the set at 'at' takes. */
+/* 64-bit words of a set with 'n' words that are not zero. */
+static size_t with_header(const struct triad_rule_sets *sets, size_t n)
+{
+	return sets->header +
+		(n * sizeof(triad_rule_word) + sizeof(uint64_t) - 1) / sizeof(uint64_t);
+}
+
+/* 64-bit words that the set at 'at' takes. */
 static size_t set_size(const struct triad_rule_sets *sets, uint32_t at)
 {
-	size_t n = sets->header;
+	size_t n = 0;
 
 	for (uint32_t i = 0; i < sets->n_summary; i++)
 		n += triad_rule_sets_popcount(triad_rule_sets_summary(sets, at, i));
-	return n;
+	return with_header(sets, n);
 }
 
 static int reserve(struct triad_rule_sets *sets, size_t n)
@@ -86,8 +93,9 @@ static int reserve_slot(struct triad_rule_sets *sets)
 int triad_rule_sets_init(
 	struct triad_rule_sets *sets, uint32_t n_rules, size_t max_octets)
 {
-	uint32_t n_words = (n_rules + 63) / 64, n_summary = (n_words + 63) / 64;
-	uint64_t *nothing = calloc(n_words, sizeof(*nothing));
+	uint32_t n_words = (n_rules + TRIAD_RULE_WORD_BITS - 1) / TRIAD_RULE_WORD_BITS,
+		 n_summary = (n_words + 63) / 64;
+	triad_rule_word *nothing = calloc(n_words, sizeof(*nothing));
 	uint32_t at;
 	int error;
 
@@ -113,12 +121,13 @@ void triad_rule_sets_clear(struct triad_rule_sets *sets)
 }
 
 /* Writes the set behind the last one; the caller has reserved the room. */
-static size_t write_set(struct triad_rule_sets *sets, const uint64_t *words)
+static size_t write_set(struct triad_rule_sets *sets, const triad_rule_word *words)
 {
 	uint64_t *set = sets->pool + sets->n;
+	triad_rule_word *kept = (triad_rule_word *)(set + sets->header);
 	size_t n = 0;
 
-	memset(set, 0, sets->header * sizeof(*set));
+	memset(set, 0, with_header(sets, sets->n_words) * sizeof(*set));
 	for (uint32_t i = 0; i < sets->n_words; i++) {
 		if (i % 64 == 0)
 			set[sets->n_summary + i / 256] |= (uint64_t)n
@@ -126,9 +135,9 @@ static size_t write_set(struct triad_rule_sets *sets, const uint64_t *words)
 		if (!words[i])
 			continue;
 		set[i / 64] |= UINT64_C(1) << i % 64;
-		set[sets->header + n++] = words[i];
+		kept[n++] = words[i];
 	}
-	return sets->header + n;
+	return with_header(sets, n);
 }
 
 static bool has_set(const struct triad_rule_sets *sets, uint32_t at, size_t size)
@@ -139,10 +148,10 @@ static bool has_set(const struct triad_rule_sets *sets, uint32_t at, size_t size
 }
 
 int triad_rule_sets_add(
-	struct triad_rule_sets *sets, const uint64_t *words, uint32_t *at)
+	struct triad_rule_sets *sets, const triad_rule_word *words, uint32_t *at)
 {
 	struct triad_rule_set_slot slot;
-	int error = reserve(sets, sets->header + sets->n_words);
+	int error = reserve(sets, with_header(sets, sets->n_words));
 	size_t size;
 
 	if (!error)
@@ -166,9 +175,10 @@ int triad_rule_sets_add(
 }
 
 void triad_rule_sets_join(
-	const struct triad_rule_sets *sets, uint32_t at, uint64_t *words)
+	const struct triad_rule_sets *sets, uint32_t at, triad_rule_word *words)
 {
-	const uint64_t *word = sets->pool + at + sets->header;
+	const triad_rule_word *word =
+		(const triad_rule_word *)(sets->pool + at + sets->header);
 
 	for (uint32_t i = 0; i < sets->n_summary; i++)
 		for (uint64_t left = triad_rule_sets_summary(sets, at, i); left;

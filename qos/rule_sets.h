@@ -21,6 +21,10 @@
 
 #define TRIAD_RULE_SET_EMPTY 0
 
+/* Rules in a word. */
+#define TRIAD_RULE_WORD_BITS 32
+typedef uint32_t triad_rule_word;
+
 struct triad_rule_set_slot {
 	uint32_t hash;
 	uint32_t at; /* in 'pool', or TRIAD_RULE_SETS_FREE */
@@ -29,11 +33,11 @@ struct triad_rule_set_slot {
 #define TRIAD_RULE_SETS_FREE UINT32_MAX
 
 struct triad_rule_sets {
-	uint32_t n_words;   /* 64-bit words of a set that lacks none */
-	uint32_t n_summary; /* words of its summary */
-	uint32_t header;    /* words of summary and counts */
+	uint32_t n_words;   /* of a set that lacks none */
+	uint32_t n_summary; /* 64-bit words of its summary */
+	uint32_t header;    /* the same of summary and counts */
 	uint64_t *pool;
-	size_t n, n_allocated, max; /* words */
+	size_t n, n_allocated, max; /* 64-bit words */
 	struct triad_rule_set_slot *slots;
 	size_t n_slots; /* a power of 2 */
 	size_t n_sets;
@@ -49,11 +53,11 @@ void triad_rule_sets_clear(struct triad_rule_sets *sets);
 
 /* The place of the set with these 'n_words' words.  Returns 0, ENOMEM or EOVERFLOW. */
 int triad_rule_sets_add(
-	struct triad_rule_sets *sets, const uint64_t *words, uint32_t *at);
+	struct triad_rule_sets *sets, const triad_rule_word *words, uint32_t *at);
 
 /* Adds the rules of the set at 'at' to 'words'. */
 void triad_rule_sets_join(
-	const struct triad_rule_sets *sets, uint32_t at, uint64_t *words);
+	const struct triad_rule_sets *sets, uint32_t at, triad_rule_word *words);
 
 /* Gives back what only adding needs. */
 void triad_rule_sets_seal(struct triad_rule_sets *sets);
@@ -80,7 +84,7 @@ static inline uint64_t triad_rule_sets_summary(
 }
 
 /* Word 'i' of the set at 'at'. */
-static inline uint64_t triad_rule_sets_word(
+static inline triad_rule_word triad_rule_sets_word(
 	const struct triad_rule_sets *sets, uint32_t at, uint32_t i)
 {
 	const uint64_t *set = sets->pool + at;
@@ -90,8 +94,8 @@ static inline uint64_t triad_rule_sets_word(
 	if (!(summary & bit))
 		return 0;
 	before = set[sets->n_summary + i / 256] >> i / 64 % 4 * 16 & 0xffff;
-	return set[sets->header + before +
-		triad_rule_sets_popcount(summary & (bit - 1))];
+	return ((const triad_rule_word *)(set +
+		sets->header))[before + triad_rule_sets_popcount(summary & (bit - 1))];
 }
 
 #endif

@@ -40,6 +40,7 @@ unit_tests = \
 	tests/unit/plugin/test_events \
 	tests/unit/plugin/test_perf \
 	tests/unit/plugin/test_sflow \
+	tests/unit/qos/test_classifier \
 	tests/unit/qos/test_policy_file \
 	tests/unit/qos/test_policy_text \
 	tests/unit/qos/test_policy_xml
