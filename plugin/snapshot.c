@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <opensm/osm_partition.h>
+#include <string.h>
 
 #include "triad/clock.h"
 
@@ -19,6 +20,7 @@ struct pkey_table {
 struct snapshot {
 	struct osm_opensm *osm;
 	struct triad_fabric_builder *builder;
+	struct triad_fabric_sa sa;
 	struct pkey_table ours; /* of the SM's port */
 	uint16_t our_lid;
 	uint64_t last_guid; /* the node read last, as OpenSM's map is keyed; 0: none */
@@ -129,10 +131,31 @@ static bool answers_for_counters(
 		(node->sw && ib_switch_info_is_enhanced_port0(&node->sw->switch_info));
 }
 
+/* Capabilities are those of the port that answers for the node: a switch's port 0. */
+static uint8_t rate_caps(const osm_node_t *node, const osm_physp_t *physp)
+{
+	const osm_physp_t *speaker = osm_node_get_type(node) == IB_NODE_TYPE_SWITCH
+		? osm_node_get_physp_ptr((osm_node_t *)node, 0)
+		: physp;
+	const ib_port_info_t *info = &(speaker ? speaker : physp)->port_info;
+	uint8_t caps = 0;
+
+	if (info->capability_mask & IB_PORT_CAP_HAS_EXT_SPEEDS)
+		caps |= TRIAD_RATE_CAP_EXTENDED;
+	if (!(info->capability_mask & IB_PORT_CAP_HAS_CAP_MASK2))
+		return caps;
+	if (info->capability_mask2 & IB_PORT_CAP2_IS_LINK_WIDTH_2X_SUPPORTED)
+		caps |= TRIAD_RATE_CAP_2X;
+	if (info->capability_mask2 & IB_PORT_CAP2_IS_LINK_SPEED_HDR_SUPPORTED)
+		caps |= TRIAD_RATE_CAP_HDR;
+	return caps;
+}
+
 static void add_port(const struct snapshot *snapshot, osm_node_t *node,
 	osm_physp_t *physp, const struct triad_fabric_port *way)
 {
 	const ib_port_info_t *info = &physp->port_info;
+	uint8_t caps = rate_caps(node, physp);
 	const osm_physp_t *remote = osm_physp_get_remote(physp);
 	struct triad_fabric_port port = {
 		.guid = cl_ntoh64(osm_physp_get_port_guid(physp)),
@@ -144,6 +167,9 @@ static void add_port(const struct snapshot *snapshot, osm_node_t *node,
 		.state = osm_physp_get_port_state(physp),
 		.phys_state = ib_port_info_get_port_phys_state(info),
 		.mtu = ib_port_info_get_neighbor_mtu(info),
+		.mtu_cap = ib_port_info_get_mtu_cap(info),
+		.rate = ib_port_info_compute_rate(info, caps & TRIAD_RATE_CAP_EXTENDED),
+		.rate_caps = caps,
 		.width = info->link_width_active,
 		.speed = ib_port_info_get_link_speed_active(info),
 		.speed_ext = ib_port_info_get_link_speed_ext_active(info),
@@ -175,13 +201,15 @@ static void add_node(const struct snapshot *snapshot, osm_node_t *node)
 	};
 	struct triad_fabric_port way = {0};
 
-	if (sw && sw->lft) {
-		lft_size = (uint32_t)snapshot->osm->subn.max_ucast_lid_ho + 1;
+	/* What routing decided on, as for OpenSM's own answers: that it was written to
+	 * the switch is known only after a while. */
+	if (sw && sw->new_lft) {
+		lft_size = (uint32_t)sw->max_lid_ho + 1;
 		if (lft_size > sw->lft_size)
 			lft_size = sw->lft_size;
 	}
 	triad_fabric_builder_add_node(snapshot->builder, &added, node->print_desc,
-		sw ? sw->lft : NULL, lft_size);
+		sw ? sw->new_lft : NULL, lft_size);
 	for (uint32_t i = 0; i < osm_node_get_num_physp(node); i++) {
 		osm_physp_t *physp = osm_node_get_physp_ptr(node, i);
 
@@ -226,13 +254,67 @@ static void read_some(struct snapshot *snapshot)
 		snapshot->longest_us = held_us;
 }
 
-/* The SM's own port: everything is sent from there. */
-static void read_own_port(struct snapshot *snapshot)
+static void read_partitions(struct snapshot *snapshot)
+{
+	cl_qmap_t *partitions = &snapshot->osm->subn.prtn_pkey_tbl;
+
+	for (cl_map_item_t *item = cl_qmap_head(partitions);
+		item != cl_qmap_end(partitions); item = cl_qmap_next(item)) {
+		const osm_prtn_t *partition = (const osm_prtn_t *)item;
+		char name[sizeof(partition->name) + 1] = "";
+
+		memcpy(name, partition->name, sizeof(partition->name));
+		triad_fabric_builder_add_partition(snapshot->builder,
+			cl_ntoh16(partition->pkey), partition->sl, name);
+	}
+}
+
+/* Own GUIDs of ports are aliases to OpenSM as well, but known already. */
+static void read_aliases(struct snapshot *snapshot)
+{
+	cl_qmap_t *aliases = &snapshot->osm->subn.alias_port_guid_tbl;
+
+	if (cl_qmap_count(aliases) == cl_qmap_count(&snapshot->osm->subn.port_guid_tbl))
+		return;
+	for (cl_map_item_t *item = cl_qmap_head(aliases); item != cl_qmap_end(aliases);
+		item = cl_qmap_next(item)) {
+		const osm_alias_guid_t *alias = (const osm_alias_guid_t *)item;
+		ib_net64_t base = osm_port_get_guid(alias->p_base_port);
+
+		if (alias->alias_guid != base)
+			triad_fabric_builder_add_alias(snapshot->builder,
+				cl_ntoh64(alias->alias_guid), cl_ntoh64(base));
+	}
+}
+
+static struct triad_fabric_sa read_sa(const struct osm_opensm *osm)
+{
+	const osm_subn_opt_t *opt = &osm->subn.opt;
+	const struct osm_routing_engine *engine = osm->routing_engine_used;
+
+	return (struct triad_fabric_sa){
+		.subnet_prefix = cl_ntoh64(opt->subnet_prefix),
+		.subnet_timeout = opt->subnet_timeout,
+		.lmc = opt->lmc,
+		.qos = opt->qos,
+		.allow_both_pkeys = opt->allow_both_pkeys,
+		.quirks = opt->enable_quirks,
+		.original_rates = opt->use_original_extended_sa_rates_only,
+		.engine_has_sl = !osm_exit_flag && engine && engine->path_sl,
+	};
+}
+
+/* What there is once: the SM's own port, from where everything is sent, partitions,
+ * aliases (a handful each, or hundreds: not worth another piece). */
+static void read_once(struct snapshot *snapshot)
 {
 	osm_subn_t *subn = &snapshot->osm->subn;
 	const osm_port_t *port;
 
 	cl_plock_acquire(&snapshot->osm->lock);
+	snapshot->sa = read_sa(snapshot->osm);
+	read_partitions(snapshot);
+	read_aliases(snapshot);
 	port = osm_get_port_by_guid(subn, subn->sm_port_guid);
 	if (port && port->p_physp) {
 		read_pkeys(port->p_physp, &snapshot->ours);
@@ -252,7 +334,7 @@ int triad_snapshot_take(struct osm_opensm *osm, const struct triad_fabric *like,
 	snapshot.builder = triad_fabric_builder_new(like);
 	if (!snapshot.builder)
 		return ENOMEM;
-	read_own_port(&snapshot);
+	read_once(&snapshot);
 	while (!snapshot.done)
 		read_some(&snapshot);
 	if (snapshot.canceled)
@@ -268,6 +350,7 @@ int triad_snapshot_take(struct osm_opensm *osm, const struct triad_fabric *like,
 	(*fabric)->generation = atomic_fetch_add(&generations, 1) + 1;
 	(*fabric)->taken_us = triad_clock_now_us();
 	(*fabric)->lock_us = snapshot.longest_us;
+	(*fabric)->sa = snapshot.sa;
 	(*fabric)->consistent = atomic_load(sweeps_begun) == sweeps_before;
 	return 0;
 }
