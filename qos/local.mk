@@ -30,3 +30,18 @@ libtriadqos_la_SOURCES += \
 	qos/node_names.c qos/node_names.h \
 	qos/partition_names.c \
 	qos/rule_sets.c qos/rule_sets.h
+
+# Paths through the fabric, and answers to requests for them.
+libtriadqos_la_SOURCES += \
+	qos/answer.c qos/answer.h \
+	qos/answer_multi.c \
+	qos/answer_parts.h \
+	qos/clients.c qos/clients.h \
+	qos/decide.c qos/decide.h \
+	qos/explain.c qos/explain.h \
+	qos/latency.c qos/latency.h \
+	qos/paths.c qos/paths.h \
+	qos/pkey_sets.c qos/pkey_sets.h \
+	qos/rates.c qos/rates.h \
+	qos/request.c qos/request.h \
+	qos/restrict.c qos/restrict.h

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What the answers to PathRecord (answer.c) and MultiPathRecord (answer_multi.c) share:
+ * one request while it is being answered. */
+#ifndef TRIAD_QOS_ANSWER_PARTS_H
+#define TRIAD_QOS_ANSWER_PARTS_H
+
+#include "qos/answer.h"
+
+/* An end as the request names it: a port by one of its GUIDs. */
+struct triad_answer_end {
+	uint32_t port; /* TRIAD_FABRIC_NONE: not named */
+	struct triad_gid gid;
+};
+
+struct triad_answering {
+	const struct triad_answer_basis *basis;
+	const struct triad_path_request *request;
+	struct triad_answer *answer;
+	uint32_t requester;
+	/* The pair at present. */
+	struct triad_answer_end source, destination;
+	struct triad_path_ask ask;
+};
+
+/* LIDs of one end that come into question. */
+struct triad_lid_range {
+	uint32_t first, last;
+};
+
+void triad_answering_pass(struct triad_answering *answering, enum triad_pass why);
+void triad_answering_fail(
+	struct triad_answering *answering, enum triad_sa_status status);
+
+/* Makes this pair the present one, with its level.  False when it must be left to
+ * OpenSM, which is noted. */
+bool triad_answering_set_pair(struct triad_answering *answering,
+	const struct triad_answer_end *source,
+	const struct triad_answer_end *destination);
+
+/* True when requester and ends may see each other. */
+bool triad_answering_may_see(const struct triad_answering *answering);
+
+/* Works out one path of the present pair; false when there is none, or when OpenSM must
+ * be asked (answer->kind tells).  '*path' is complete then. */
+bool triad_answering_work_out(struct triad_answering *answering, uint32_t slid,
+	uint32_t dlid, uint8_t preference, struct triad_path_record *path);
+
+/* Adds up to 'max' paths of the present pair between LIDs of the two ranges, those
+ * first that share no LID.  Returns how many. */
+uint32_t triad_answering_add_paths(struct triad_answering *answering,
+	struct triad_lid_range sources, struct triad_lid_range destinations,
+	uint32_t max);
+
+struct triad_lid_range triad_answering_lids(
+	const struct triad_answering *answering, uint32_t port);
+
+/* Answers a MultiPathRecord. */
+void triad_answering_multi(struct triad_answering *answering);
+
+/* True for a GID of this subnet: its prefix, or the link-local one. */
+bool triad_answering_is_local(
+	const struct triad_answering *answering, const struct triad_gid *gid);
+
+#endif

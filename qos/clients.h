@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Who asks the SA for paths, and how often: a count for each LID.
+ *
+ * Thread-safety: any number of threads count and read.  Memory: fixed, 768 KiB. */
+#ifndef TRIAD_QOS_CLIENTS_H
+#define TRIAD_QOS_CLIENTS_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "qos/paths.h"
+
+struct triad_client_counts {
+	atomic_ulong n_requests;
+	atomic_ulong n_refused; /* answered with no path, or a status */
+};
+
+struct triad_clients {
+	struct triad_client_counts of_lid[TRIAD_PATH_N_LIDS];
+};
+
+/* One of those that ask most. */
+struct triad_client {
+	uint16_t lid;
+	uint64_t n_requests, n_refused;
+};
+
+void triad_clients_count(struct triad_clients *clients, uint16_t lid, int refused);
+
+/* Fills 'top' with the 'n' LIDs that asked most, in that order; returns how many there
+ * are, at most 'n'. */
+size_t triad_clients_top(
+	const struct triad_clients *clients, struct triad_client *top, size_t n);
+
+#endif

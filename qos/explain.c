@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "qos/explain.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/text.h"
+
+/* --- ends --- */
+
+static bool is_usable(const struct triad_paths *paths, uint32_t port)
+{
+	return paths->ends[port].is_end && paths->ends[port].lid;
+}
+
+static uint32_t find_lid(
+	const struct triad_paths *paths, unsigned lid, char *reason, size_t size)
+{
+	uint32_t port =
+		lid < TRIAD_PATH_N_LIDS ? paths->port_of_lid[lid] : TRIAD_FABRIC_NONE;
+
+	if (port == TRIAD_FABRIC_NONE)
+		snprintf(reason, size, "no port has LID %u", lid);
+	return port;
+}
+
+/* The end port of this node with that number (-1: the only one). */
+static uint32_t end_of_node(const struct triad_paths *paths, uint32_t node, int number,
+	char *reason, size_t size)
+{
+	const struct triad_fabric_node *at = &paths->fabric->nodes[node];
+	uint32_t found = TRIAD_FABRIC_NONE;
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < at->n_ports; i++) {
+		uint32_t port = at->first_port + i;
+
+		if (!is_usable(paths, port) ||
+			(number >= 0 && paths->fabric->ports[port].number != number))
+			continue;
+		found = port;
+		n++;
+	}
+	if (n == 1)
+		return found;
+	if (n)
+		snprintf(reason, size,
+			"%s has %u ports with a LID: name one as %s/P1, or by its GUID",
+			at->name, n, at->name);
+	else
+		snprintf(reason, size, "%s has no such port with a LID", at->name);
+	return TRIAD_FABRIC_NONE;
+}
+
+static uint32_t find_guid(
+	const struct triad_paths *paths, uint64_t guid, char *reason, size_t size)
+{
+	uint32_t port = triad_fabric_find_alias(paths->fabric, guid);
+	uint32_t node = triad_fabric_find_node(paths->fabric, guid);
+
+	if (port != TRIAD_FABRIC_NONE)
+		return port;
+	if (node != TRIAD_FABRIC_NONE)
+		return end_of_node(paths, node, -1, reason, size);
+	snprintf(reason, size, "no port or node has the GUID 0x%016" PRIx64, guid);
+	return TRIAD_FABRIC_NONE;
+}
+
+/* Splits "name/P2"; -1 when there is no number behind the name. */
+static int take_number(char *name)
+{
+	char *slash = strrchr(name, '/');
+	unsigned number;
+
+	if (!slash || slash[1] != 'P' || !triad_text_number(slash + 2, &number) ||
+		number > 254)
+		return -1;
+	*slash = '\0';
+	return (int)number;
+}
+
+static uint32_t find_name(
+	const struct triad_paths *paths, const char *text, char *reason, size_t size)
+{
+	const struct triad_fabric *fabric = paths->fabric;
+	char name[128];
+	uint32_t found = TRIAD_FABRIC_NONE;
+	unsigned n = 0;
+	int number;
+
+	snprintf(name, sizeof(name), "%s", text);
+	number = take_number(name);
+	for (uint32_t i = 0; i < fabric->n_nodes; i++)
+		if (!strcmp(fabric->nodes[i].name, name)) {
+			found = i;
+			n++;
+		}
+	if (n == 1)
+		return end_of_node(paths, found, number, reason, size);
+	if (n)
+		snprintf(reason, size, "%u nodes are called '%s': name one by its GUID",
+			n, name);
+	else
+		snprintf(reason, size, "no node is called '%s'", name);
+	return TRIAD_FABRIC_NONE;
+}
+
+uint32_t triad_explain_find_end(
+	const struct triad_paths *paths, const char *text, char *reason, size_t size)
+{
+	uint64_t guid;
+	unsigned lid;
+
+	if (triad_text_number(text, &lid))
+		return find_lid(paths, lid, reason, size);
+	if (triad_text_guid(text, &guid))
+		return find_guid(paths, guid, reason, size);
+	return find_name(paths, text, reason, size);
+}
+
+/* --- rules --- */
+
+static struct triad_class_request class_request(
+	const struct triad_path_request *request, uint32_t source, uint32_t destination)
+{
+	return (struct triad_class_request){
+		.source = source,
+		.destination = destination,
+		.has_service_id = request->has & TRIAD_HAS_SERVICE_ID,
+		.has_tclass = request->has & TRIAD_HAS_TCLASS,
+		.has_qos_class = request->has & TRIAD_HAS_QOS_CLASS,
+		.has_pkey = request->has & TRIAD_HAS_PKEY,
+		.has_sl = request->has & TRIAD_HAS_SL,
+		.service_id = request->service_id,
+		.tclass = request->tclass,
+		.qos_class = request->qos_class,
+		.pkey = request->pkey,
+		.sl = request->sl,
+	};
+}
+
+static void find_near_misses(const struct triad_answer_basis *basis,
+	const struct triad_path_request *request, struct triad_explanation *explanation)
+{
+	const struct triad_class_request asked =
+		class_request(request, explanation->source, explanation->destination);
+	uint32_t end = triad_classifier_policy(basis->classifier)->n_rules;
+
+	if (explanation->rule != TRIAD_POLICY_NONE)
+		end = explanation->rule;
+	for (uint32_t rule = 0; rule < end; rule++) {
+		struct triad_class_mismatch mismatch =
+			triad_classifier_explain(basis->classifier, &asked, rule);
+
+		if (__builtin_popcount(mismatch.failed) != 1)
+			continue;
+		if (explanation->n_near == TRIAD_EXPLAIN_MAX_NEAR)
+			explanation->n_more_near++;
+		else
+			explanation->near[explanation->n_near++] =
+				(struct triad_near_miss){rule, mismatch};
+	}
+}
+
+/* --- the whole --- */
+
+static uint8_t sl_of(const struct triad_answer_basis *basis,
+	const struct triad_path_request *request,
+	const struct triad_policy_level *level,
+	const struct triad_explanation *explained)
+{
+	if (!explained->decision.refusal)
+		return explained->decision.sl;
+	if (level && level->has_sl)
+		return level->sl;
+	if (request->has & TRIAD_HAS_SL)
+		return request->sl;
+	return triad_paths_partition_sl(basis->paths,
+		triad_paths_common_pkey(
+			basis->paths, explained->source, explained->destination));
+}
+
+void triad_explain(const struct triad_answer_basis *basis,
+	const struct triad_path_request *request, uint32_t source, uint32_t destination,
+	struct triad_explanation *explained)
+{
+	const struct triad_paths *paths = basis->paths;
+	const struct triad_fabric_port *ports = paths->fabric->ports;
+	const uint64_t prefix = paths->fabric->sa.subnet_prefix;
+	const struct triad_policy_level *level = NULL;
+	struct triad_path_request asked = *request;
+	struct triad_path_ask ask;
+
+	memset(explained, 0, sizeof(*explained));
+	explained->source = source;
+	explained->destination = destination;
+	explained->level = triad_answer_level(
+		basis, request, source, destination, &explained->rule);
+	if (basis->classifier) {
+		level = &triad_classifier_policy(basis->classifier)
+				 ->levels[explained->level];
+		find_near_misses(basis, request, explained);
+	}
+	asked.has |= TRIAD_HAS_SGID | TRIAD_HAS_DGID;
+	asked.one = true;
+	asked.multi = false;
+	asked.n_sources = asked.n_destinations = 1;
+	asked.gids[0] = (struct triad_gid){prefix, ports[source].guid};
+	asked.gids[1] = (struct triad_gid){prefix, ports[destination].guid};
+	explained->answer.records = &explained->record;
+	explained->answer.room = 1;
+	triad_answer_path(basis, &asked, paths->ends[source].lid, &explained->answer);
+	explained->slid = paths->ends[source].lid;
+	explained->dlid = paths->ends[destination].lid;
+	if (explained->answer.n) {
+		explained->slid = explained->record.slid;
+		explained->dlid = explained->record.dlid;
+	}
+	ask = (struct triad_path_ask){.paths = paths,
+		.request = &asked,
+		.level = level,
+		.engine = basis->engine,
+		.from = source,
+		.to = destination};
+	triad_path_decide(&ask, explained->slid, explained->dlid, &explained->decision);
+	explained->sl = sl_of(basis, request, level, explained);
+	triad_paths_walk(
+		paths, source, destination, explained->dlid, true, &explained->there);
+	triad_paths_walk(
+		paths, destination, source, explained->slid, true, &explained->back);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "qos/latency.h"
+
+/* Below TRIAD_LATENCY_STEPS each number has its bucket; from there on, the three bits
+ * behind the first one choose among those of its doubling. */
+static unsigned bucket_of(uint64_t ns)
+{
+	unsigned shift, bucket;
+
+	if (ns < TRIAD_LATENCY_STEPS)
+		return (unsigned)ns;
+	shift = 63 - (unsigned)__builtin_clzll(ns) - 3;
+	bucket = (shift + 1) * TRIAD_LATENCY_STEPS +
+		(unsigned)(ns >> shift) % TRIAD_LATENCY_STEPS;
+	return bucket < TRIAD_LATENCY_BUCKETS ? bucket : TRIAD_LATENCY_BUCKETS - 1;
+}
+
+static uint64_t end_of(unsigned bucket)
+{
+	unsigned shift = bucket / TRIAD_LATENCY_STEPS;
+
+	if (!shift)
+		return bucket;
+	return ((uint64_t)(bucket % TRIAD_LATENCY_STEPS + TRIAD_LATENCY_STEPS + 1)
+		       << (shift - 1)) -
+		1;
+}
+
+void triad_latency_add(struct triad_latency *latency, uint64_t ns)
+{
+	atomic_fetch_add_explicit(
+		&latency->buckets[bucket_of(ns)], 1, memory_order_relaxed);
+}
+
+static uint64_t quantile(const uint64_t *counts, uint64_t n, double part)
+{
+	uint64_t wanted = (uint64_t)((double)n * part), seen = 0;
+
+	for (unsigned i = 0; i < TRIAD_LATENCY_BUCKETS; i++) {
+		seen += counts[i];
+		if (seen > wanted)
+			return end_of(i);
+	}
+	return 0;
+}
+
+struct triad_latency_summary triad_latency_summarize(
+	const struct triad_latency *latency)
+{
+	struct triad_latency_summary summary = {0};
+	uint64_t counts[TRIAD_LATENCY_BUCKETS];
+
+	for (unsigned i = 0; i < TRIAD_LATENCY_BUCKETS; i++) {
+		counts[i] = atomic_load_explicit(
+			&latency->buckets[i], memory_order_relaxed);
+		summary.n += counts[i];
+		if (counts[i])
+			summary.max_ns = end_of(i);
+	}
+	if (!summary.n)
+		return summary;
+	summary.p50_ns = quantile(counts, summary.n, 0.5);
+	summary.p99_ns = quantile(counts, summary.n, 0.99);
+	return summary;
+}

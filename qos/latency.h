@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* How long something took, as a histogram: eight steps to each doubling.
+ *
+ * Thread-safety: any number of threads add and read; a summary taken meanwhile is of
+ * some moment between.  Memory: fixed. */
+#ifndef TRIAD_QOS_LATENCY_H
+#define TRIAD_QOS_LATENCY_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#define TRIAD_LATENCY_STEPS 8 /* to a doubling */
+#define TRIAD_LATENCY_BUCKETS                                                          \
+	(40 * TRIAD_LATENCY_STEPS) /* up to 2^40 ns: 18 minutes                        \
+	                            */
+
+struct triad_latency {
+	atomic_ulong buckets[TRIAD_LATENCY_BUCKETS];
+};
+
+/* Upper ends of buckets: at most 1/8 too much. */
+struct triad_latency_summary {
+	uint64_t n;
+	uint64_t p50_ns, p99_ns, max_ns;
+};
+
+void triad_latency_add(struct triad_latency *latency, uint64_t ns);
+struct triad_latency_summary triad_latency_summarize(
+	const struct triad_latency *latency);
+
+#endif

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "qos/pkey_sets.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FULL 0x8000
+#define MAX_SET 4096 /* P_Keys of one port that are looked at */
+
+static uint16_t base_of(uint16_t pkey)
+{
+	return pkey & 0x7fff;
+}
+
+/* --- building --- */
+
+/* OpenSM keeps P_Keys in maps whose keys are what is on the wire, read as this host
+ * reads: so the low octet comes first. */
+static int compare(const void *a, const void *b)
+{
+	uint16_t one = *(const uint16_t *)a, other = *(const uint16_t *)b;
+	uint16_t key = __builtin_bswap16(base_of(one));
+	uint16_t other_key = __builtin_bswap16(base_of(other));
+
+	if (key != other_key)
+		return key < other_key ? -1 : 1;
+	return (one < other) - (one > other); /* full members first */
+}
+
+/* The port's P_Keys in order, into 'set'; of two of one partition the full one alone,
+ * unless OpenSM lets both stand. */
+static uint32_t collect(const struct triad_fabric *fabric,
+	const struct triad_fabric_port *port, uint16_t set[MAX_SET])
+{
+	uint32_t n = 0, kept = 0;
+
+	for (uint32_t i = 0; i < port->pkeys.n && n < MAX_SET; i++) {
+		uint16_t pkey = fabric->pkeys[port->pkeys.at + i];
+
+		if (base_of(pkey))
+			set[n++] = pkey;
+	}
+	qsort(set, n, sizeof(*set), compare);
+	for (uint32_t i = 0; i < n; i++) {
+		bool again = kept &&
+			(fabric->sa.allow_both_pkeys
+					? set[kept - 1] == set[i]
+					: base_of(set[kept - 1]) == base_of(set[i]));
+
+		if (!again)
+			set[kept++] = set[i];
+	}
+	return kept;
+}
+
+struct pool {
+	uint32_t *heads; /* by hash; sets are chained by 'next' */
+	uint32_t *next;
+	uint32_t mask;
+	size_t n_pkeys, room;
+};
+
+static uint32_t hash_of(const uint16_t *set, uint32_t n)
+{
+	uint32_t hash = 2166136261u;
+
+	for (uint32_t i = 0; i < n; i++)
+		hash = (hash ^ set[i]) * 16777619u;
+	return hash ^ hash >> 15;
+}
+
+static uint16_t first_full(const uint16_t *set, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (set[i] & FULL)
+			return set[i];
+	return 0;
+}
+
+static uint32_t find(const struct triad_paths *paths, const struct pool *pool,
+	uint32_t slot, const uint16_t *set, uint32_t n)
+{
+	for (uint32_t i = pool->heads[slot]; i != TRIAD_FABRIC_NONE; i = pool->next[i])
+		if (paths->pkey_sets[i].n == n &&
+			!memcmp(paths->pkeys + paths->pkey_sets[i].at, set,
+				n * sizeof(*set)))
+			return i;
+	return TRIAD_FABRIC_NONE;
+}
+
+static int reserve(struct triad_paths *paths, struct pool *pool, uint32_t n)
+{
+	size_t room = pool->room ? pool->room : 256;
+	uint16_t *pkeys;
+
+	if (pool->n_pkeys + n <= pool->room)
+		return 0;
+	while (room < pool->n_pkeys + n)
+		room *= 2;
+	pkeys = realloc(paths->pkeys, room * sizeof(*pkeys));
+	if (!pkeys)
+		return ENOMEM;
+	paths->pkeys = pkeys;
+	pool->room = room;
+	return 0;
+}
+
+static int add(struct triad_paths *paths, struct pool *pool, const uint16_t *set,
+	uint32_t n, uint32_t *index)
+{
+	uint32_t slot = hash_of(set, n) & pool->mask;
+
+	*index = find(paths, pool, slot, set, n);
+	if (*index != TRIAD_FABRIC_NONE)
+		return 0;
+	if (reserve(paths, pool, n))
+		return ENOMEM;
+	memcpy(paths->pkeys + pool->n_pkeys, set, n * sizeof(*set));
+	*index = paths->n_pkey_sets++;
+	paths->pkey_sets[*index] = (struct triad_pkey_set){
+		.at = (uint32_t)pool->n_pkeys, .n = n, .any_full = first_full(set, n)};
+	pool->next[*index] = pool->heads[slot];
+	pool->heads[slot] = *index;
+	pool->n_pkeys += n;
+	return 0;
+}
+
+static int fill(struct triad_paths *paths, struct pool *pool)
+{
+	const struct triad_fabric *fabric = paths->fabric;
+	uint16_t set[MAX_SET];
+
+	for (uint32_t i = 0; i < fabric->n_ports; i++) {
+		uint32_t n;
+
+		if (!paths->ends[i].is_end)
+			continue;
+		n = collect(fabric, &fabric->ports[i], set);
+		if (add(paths, pool, set, n, &paths->ends[i].pkey_set))
+			return ENOMEM;
+	}
+	paths->octets += pool->room * sizeof(*paths->pkeys);
+	return 0;
+}
+
+int triad_pkey_sets_build(struct triad_paths *paths)
+{
+	uint32_t n_ends = paths->fabric->n_aliases + 1, slots = 64;
+	struct pool pool;
+	int error = ENOMEM;
+
+	while (slots < n_ends)
+		slots *= 2;
+	pool = (struct pool){.heads = malloc(slots * sizeof(*pool.heads)),
+		.next = malloc(n_ends * sizeof(*pool.next)),
+		.mask = slots - 1};
+	paths->pkey_sets = calloc(n_ends, sizeof(*paths->pkey_sets));
+	paths->octets += n_ends * sizeof(*paths->pkey_sets);
+	if (pool.heads && pool.next && paths->pkey_sets) {
+		memset(pool.heads, 0xff, slots * sizeof(*pool.heads));
+		error = fill(paths, &pool);
+	}
+	free(pool.heads);
+	free(pool.next);
+	return error;
+}
+
+/* --- questions --- */
+
+static const struct triad_pkey_set *set_of(
+	const struct triad_paths *paths, uint32_t end)
+{
+	return &paths->pkey_sets[paths->ends[end].pkey_set];
+}
+
+/* The first of 'from' that has a partner in 'to', both in order, among those whose
+ * membership is one of 'from_kinds' and 'to_kinds' (bit 0 limited, bit 1 full). */
+static uint16_t first_common(const uint16_t *from, uint32_t n_from, const uint16_t *to,
+	uint32_t n_to, unsigned from_kinds, unsigned to_kinds)
+{
+	uint32_t i = 0, j = 0;
+
+	while (i < n_from && j < n_to) {
+		uint16_t key = __builtin_bswap16(base_of(from[i]));
+		uint16_t other = __builtin_bswap16(base_of(to[j]));
+
+		if (!(from_kinds >> (from[i] >> 15) & 1)) {
+			i++;
+		} else if (!(to_kinds >> (to[j] >> 15) & 1)) {
+			j++;
+		} else if (key == other) {
+			if ((from[i] | to[j]) & FULL)
+				return from[i];
+			i++;
+			j++;
+		} else if (other < key) {
+			j++;
+		} else {
+			i++;
+		}
+	}
+	return 0;
+}
+
+uint16_t triad_paths_common_pkey(
+	const struct triad_paths *paths, uint32_t from, uint32_t to)
+{
+	const struct triad_pkey_set *a = set_of(paths, from), *b = set_of(paths, to);
+	const uint16_t *ours = paths->pkeys + a->at, *theirs = paths->pkeys + b->at;
+	/* Both may be in one table: first the same membership, as OpenSM looks. */
+	static const uint8_t kinds[][2] = {{2, 2}, {2, 1}, {1, 2}};
+	uint16_t pkey = 0;
+
+	if (a == b && a->any_full)
+		return a->any_full;
+	if (!paths->fabric->sa.allow_both_pkeys)
+		return first_common(ours, a->n, theirs, b->n, 3, 3);
+	for (size_t i = 0; !pkey && i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		pkey = first_common(ours, a->n, theirs, b->n, kinds[i][0], kinds[i][1]);
+	return pkey;
+}
+
+/* The membership in the partition of 'base', full before limited; 0: none. */
+static uint16_t membership(const struct triad_paths *paths,
+	const struct triad_pkey_set *set, uint16_t base)
+{
+	uint16_t key = __builtin_bswap16(base);
+	uint32_t low = 0, high = set->n;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (__builtin_bswap16(base_of(paths->pkeys[set->at + middle])) < key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < set->n && base_of(paths->pkeys[set->at + low]) == base)
+		return paths->pkeys[set->at + low];
+	return 0;
+}
+
+bool triad_paths_share_this_pkey(
+	const struct triad_paths *paths, uint32_t a, uint32_t b, uint16_t pkey)
+{
+	uint16_t one = membership(paths, set_of(paths, a), base_of(pkey));
+	uint16_t other = membership(paths, set_of(paths, b), base_of(pkey));
+
+	return one && other && ((one | other) & FULL);
+}
+
+bool triad_paths_share_pkey(const struct triad_paths *paths, uint32_t a, uint32_t b)
+{
+	if (a == b || !set_of(paths, a)->n || !set_of(paths, b)->n)
+		return true;
+	return triad_paths_common_pkey(paths, a, b);
+}
+
+uint8_t triad_paths_partition_sl(const struct triad_paths *paths, uint16_t pkey)
+{
+	const struct triad_fabric_partition *partitions = paths->fabric->partitions;
+	uint32_t low = 0, high = paths->fabric->n_partitions;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (partitions[middle].pkey < base_of(pkey))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < paths->fabric->n_partitions && partitions[low].pkey == base_of(pkey))
+		return partitions[low].sl;
+	return 0;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The P_Key tables of a fabric's end ports, each once: thousands of ports have the
+ * same.
+ *
+ * The questions about them are triad_paths_share_pkey() and its kin in paths.h. */
+#ifndef TRIAD_QOS_PKEY_SETS_H
+#define TRIAD_QOS_PKEY_SETS_H
+
+#include "qos/paths.h"
+
+/* Fills 'pkey_sets', 'pkeys' and the 'pkey_set' of each end of 'paths'.  Returns 0 or
+ * ENOMEM. */
+int triad_pkey_sets_build(struct triad_paths *paths);
+
+#endif

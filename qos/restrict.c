@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "qos/restrict.h"
+
+#include "qos/rates.h"
+
+/* From the flow label on, both attributes are laid out alike, and so are their bits. */
+#define PATH_AT 44
+#define PATH_BIT 6
+#define AT_PKEY 6
+#define AT_QOS_CLASS_SL 8
+#define AT_MTU 10
+#define AT_RATE 11
+#define AT_LIFE 12
+#define BIT_PKEY 7
+#define BIT_SL 9
+#define BIT_MTU 10
+#define BIT_RATE 12
+#define BIT_LIFE 14
+
+struct restricting {
+	const struct triad_path_request *request;
+	uint8_t *at; /* the flow label */
+	uint64_t *mask;
+	unsigned first_bit;
+};
+
+static void set_bit(struct restricting *restricting, unsigned bit)
+{
+	*restricting->mask |= UINT64_C(1) << (restricting->first_bit + bit);
+}
+
+/* Asks for 'selector' with 'value' at an octet whose bits begin at 'bit'. */
+static void ask(struct restricting *restricting, unsigned octet, unsigned bit,
+	enum triad_selector selector, uint8_t value)
+{
+	restricting->at[octet] = (uint8_t)(selector << 6 | value);
+	set_bit(restricting, bit);
+	set_bit(restricting, bit + 1);
+}
+
+static bool has(const struct restricting *restricting, unsigned what)
+{
+	return restricting->request->has & what;
+}
+
+static bool restrict_sl(struct restricting *restricting, uint8_t sl)
+{
+	if (has(restricting, TRIAD_HAS_SL))
+		return restricting->request->sl == sl;
+	restricting->at[AT_QOS_CLASS_SL + 1] =
+		(uint8_t)((restricting->at[AT_QOS_CLASS_SL + 1] & 0xf0) | sl);
+	set_bit(restricting, BIT_SL);
+	return true;
+}
+
+static bool restrict_mtu(struct restricting *restricting, uint8_t limit)
+{
+	const struct triad_path_request *request = restricting->request;
+	uint8_t selector = has(restricting, TRIAD_HAS_MTU) ? request->mtu_selector
+							   : TRIAD_SELECT_BEST;
+
+	if (selector == TRIAD_SELECT_EXACTLY)
+		return request->mtu <= limit;
+	if (selector == TRIAD_SELECT_GREATER) {
+		ask(restricting, AT_MTU, BIT_MTU, TRIAD_SELECT_EXACTLY, limit);
+		return request->mtu < limit;
+	}
+	if (selector == TRIAD_SELECT_LESS && request->mtu <= limit)
+		return true;
+	if (limit < TRIAD_MTU_MAX)
+		ask(restricting, AT_MTU, BIT_MTU, TRIAD_SELECT_LESS, limit + 1);
+	return true;
+}
+
+static bool restrict_rate(struct restricting *restricting, uint8_t limit)
+{
+	const struct triad_path_request *request = restricting->request;
+	uint8_t selector = has(restricting, TRIAD_HAS_RATE) ? request->rate_selector
+							    : TRIAD_SELECT_BEST;
+	uint8_t highest = triad_rate_rank(limit),
+		next = triad_rate_of_rank(highest + 1);
+	uint8_t wanted = triad_rate_rank(request->rate);
+
+	if (selector == TRIAD_SELECT_EXACTLY)
+		return wanted <= highest;
+	if (selector == TRIAD_SELECT_GREATER) {
+		ask(restricting, AT_RATE, BIT_RATE, TRIAD_SELECT_EXACTLY, limit);
+		return wanted < highest;
+	}
+	if (selector == TRIAD_SELECT_LESS && wanted <= highest)
+		return true;
+	if (next)
+		ask(restricting, AT_RATE, BIT_RATE, TRIAD_SELECT_LESS, next);
+	return true;
+}
+
+static bool restrict_life(struct restricting *restricting, uint8_t life)
+{
+	if (has(restricting, TRIAD_HAS_LIFE))
+		return true; /* the client's own condition stands */
+	if (life < 63)
+		ask(restricting, AT_LIFE, BIT_LIFE, TRIAD_SELECT_LESS, life + 1);
+	return true;
+}
+
+static bool restrict_pkey(struct restricting *restricting,
+	const struct triad_ranges *pkeys, uint16_t pkey)
+{
+	if (has(restricting, TRIAD_HAS_PKEY))
+		return triad_ranges_has(pkeys, restricting->request->pkey & 0x7fff);
+	if (!pkey || !triad_ranges_has(pkeys, pkey & 0x7fff))
+		pkey = (uint16_t)pkeys->items[0].first;
+	restricting->at[AT_PKEY] = (uint8_t)(pkey >> 8);
+	restricting->at[AT_PKEY + 1] = (uint8_t)pkey;
+	set_bit(restricting, BIT_PKEY);
+	return true;
+}
+
+bool triad_request_restrict(const struct triad_policy_level *level,
+	const struct triad_path_request *request, uint16_t pkey, uint8_t *record,
+	uint64_t *mask)
+{
+	struct restricting restricting = {
+		.request = request,
+		.at = record + (request->multi ? 0 : PATH_AT),
+		.mask = mask,
+		.first_bit = request->multi ? 0 : PATH_BIT,
+	};
+
+	return (!level->has_sl || restrict_sl(&restricting, level->sl)) &&
+		(!level->has_mtu_limit ||
+			restrict_mtu(&restricting, level->mtu_limit)) &&
+		(!level->has_rate_limit ||
+			restrict_rate(&restricting, level->rate_limit)) &&
+		(!level->has_packet_life ||
+			restrict_life(&restricting, level->packet_life)) &&
+		(!level->pkeys.n || restrict_pkey(&restricting, &level->pkeys, pkey));
+}
