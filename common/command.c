@@ -2,6 +2,7 @@
 #include "triad/command.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -211,6 +212,45 @@ static int set_node(struct parser *parser, const char *value)
 	return 0;
 }
 
+static int set_end(struct parser *parser, const struct triad_option *option,
+	const char *value, char *member)
+{
+	const size_t room = sizeof(parser->command->source);
+
+	if (!*value || strlen(value) >= room)
+		return complain(parser, "%s: allowed are 1 to %zu octets, not %zu",
+			option->name, room - 1, strlen(value));
+	strcpy(member, value);
+	return 0;
+}
+
+static int set_value(struct parser *parser, const struct triad_option *option,
+	const char *value, uint64_t *member)
+{
+	bool is_hex = !g_ascii_strncasecmp(value, "0x", 2);
+	const char *digits = value + (is_hex ? 2 : 0);
+	uint64_t number = 0;
+	bool fits = *digits;
+
+	for (; fits && *digits; digits++) {
+		int digit = is_hex ? g_ascii_xdigit_value(*digits)
+				   : g_ascii_digit_value(*digits);
+		unsigned base = is_hex ? 16 : 10;
+
+		fits = digit >= 0 &&
+			number <= (option->max_value - (unsigned)digit) / base;
+		number = number * base + (unsigned)digit;
+	}
+	if (!fits)
+		return complain(parser,
+			"%s %.80s: allowed are numbers from 0 to %" PRIu64
+			", decimal or as 0x...",
+			option->name, value, option->max_value);
+	*member = number;
+	*(bool *)((char *)parser->command + option->present) = true;
+	return 0;
+}
+
 /* 'what' the user wrote before it: "--by ", or nothing. */
 static int set_counter(struct parser *parser, const char *what, const char *value)
 {
@@ -257,6 +297,10 @@ static int set_option(
 		return set_choice(parser, option, value, member);
 	case TRIAD_OPTION_KIND_NODE:
 		return set_node(parser, value);
+	case TRIAD_OPTION_KIND_END:
+		return set_end(parser, option, value, member);
+	case TRIAD_OPTION_KIND_VALUE:
+		return set_value(parser, option, value, member);
 	case TRIAD_OPTION_KIND_COUNTER:
 		return set_counter(parser, "--by ", value);
 	case TRIAD_OPTION_KIND_GROUP:
@@ -365,6 +409,9 @@ static int take_arguments(
 		command->interval_s = DEFAULT_INTERVAL_S;
 	if (command->verb == TRIAD_COMMAND_HELP)
 		return take_topic(parser, n_arguments, arguments);
+	if (command->verb == TRIAD_COMMAND_QOS_EXPLAIN &&
+		(!command->source[0] || !command->destination[0]))
+		return complain(parser, "it needs --src and --dst");
 	if (command->verb == TRIAD_COMMAND_PERF_HISTOGRAM)
 		return take_histogram(parser, arguments[0]);
 	if (command->verb != TRIAD_COMMAND_SET)

@@ -6,6 +6,9 @@
 #include "common/conf_keys.h"
 
 #define AT(member) .offset = offsetof(struct triad_command, member)
+#define VALUE(member)                                                                  \
+	TRIAD_OPTION_KIND_VALUE, AT(member),                                           \
+		.present = offsetof(struct triad_command, has_##member)
 
 const struct triad_option triad_options[TRIAD_N_OPTIONS] = {
 	[TRIAD_OPTION_NODE] = {"--node", "GUID|NAME", TRIAD_OPTION_KIND_NODE, AT(node),
@@ -30,6 +33,22 @@ const struct triad_option triad_options[TRIAD_N_OPTIONS] = {
 		.help = "sort by the rate of this counter [PortXmitData]"},
 	[TRIAD_OPTION_LIMIT] = {"-n", "N", TRIAD_OPTION_KIND_NUMBER, AT(limit),
 		.min = 1, .max = 65535, .help = "how many to show, 1 to 65535 [20]"},
+	[TRIAD_OPTION_SOURCE] = {"--src", "NODE|GUID|LID", TRIAD_OPTION_KIND_END,
+		AT(source),
+		.help = "the path's source: a node's name (with /P2 for its "
+			"port 2), a GUID as 0x..., or a LID"},
+	[TRIAD_OPTION_DESTINATION] = {"--dst", "NODE|GUID|LID", TRIAD_OPTION_KIND_END,
+		AT(destination), .help = "its destination"},
+	[TRIAD_OPTION_SERVICE_ID] = {"--service-id", "N", VALUE(service_id),
+		.max_value = UINT64_MAX, .help = "ask with this Service-ID"},
+	[TRIAD_OPTION_TCLASS] = {"--tclass", "N", VALUE(tclass), .max_value = 255,
+		.help = "ask with this TClass, 0 to 255"},
+	[TRIAD_OPTION_QOS_CLASS] = {"--qos-class", "N", VALUE(qos_class),
+		.max_value = 4095, .help = "ask with this QoS class, 0 to 4095"},
+	[TRIAD_OPTION_PKEY] = {"--pkey", "N", VALUE(pkey), .max_value = 65535,
+		.help = "ask with this P_Key"},
+	[TRIAD_OPTION_SL] = {"--sl", "N", VALUE(sl), .max_value = 15,
+		.help = "ask with this SL, 0 to 15"},
 	[TRIAD_OPTION_WATCH] = {"--watch", NULL, TRIAD_OPTION_KIND_FLAG, AT(watch),
 		.help = "show them again and again, until Ctrl-C"},
 	[TRIAD_OPTION_INTERVAL] = {"--interval", "S", TRIAD_OPTION_KIND_NUMBER,
@@ -79,6 +98,26 @@ const struct triad_verb triad_verbs[TRIAD_N_VERBS] = {
 		.options = BIT(NODE) | BIT(ALL) | BIT(LIMIT) | BIT(WATCH) |
 			BIT(INTERVAL) | OUTPUT,
 		.help = "What is wrong at present, the last to come first."},
+	{.name = "qos on",
+		.verb = TRIAD_COMMAND_QOS_ON,
+		.options = BIT(COLOR),
+		.help = "Triad answers requests for paths, until the next 'reload' or "
+			"start."},
+	{.name = "qos off",
+		.verb = TRIAD_COMMAND_QOS_OFF,
+		.options = BIT(COLOR),
+		.help = "OpenSM answers them by itself again, until the next 'reload' "
+			"or start."},
+	{.name = "qos clients",
+		.verb = TRIAD_COMMAND_QOS_CLIENTS,
+		.options = BIT(LIMIT) | OUTPUT,
+		.help = "Who asks most for paths."},
+	{.name = "qos explain",
+		.verb = TRIAD_COMMAND_QOS_EXPLAIN,
+		.options = BIT(SOURCE) | BIT(DESTINATION) | BIT(SERVICE_ID) |
+			BIT(TCLASS) | BIT(QOS_CLASS) | BIT(PKEY) | BIT(SL) | OUTPUT,
+		.help = "Why a request for a path gets its answer: rule, level, every "
+			"hop."},
 	{.name = "set",
 		.verb = TRIAD_COMMAND_SET,
 		.options = BIT(COLOR),

@@ -14,6 +14,9 @@ enum triad_option_kind {
 	TRIAD_OPTION_KIND_NUMBER, /* min to max */
 	TRIAD_OPTION_KIND_CHOICE, /* one of 'choices'; the value is its index */
 	TRIAD_OPTION_KIND_NODE,
+	TRIAD_OPTION_KIND_END,   /* of a path: a node, a GUID or a LID */
+	TRIAD_OPTION_KIND_VALUE, /* 0 to 'max_value', decimal or 0x...; sets 'present'
+	                          */
 	TRIAD_OPTION_KIND_COUNTER,
 	TRIAD_OPTION_KIND_GROUP,
 	TRIAD_OPTION_KIND_PATH, /* of triadctl's own commands, */
@@ -26,6 +29,8 @@ struct triad_option {
 	enum triad_option_kind kind;
 	size_t offset; /* in struct triad_command */
 	unsigned min, max;
+	size_t present;     /* offset of a bool: the option was there */
+	uint64_t max_value; /* of a TRIAD_OPTION_KIND_VALUE */
 	const char *const *choices;
 	const char *help; /* NULL: triadctl's own, not shown */
 };
@@ -42,6 +47,13 @@ enum {
 	TRIAD_OPTION_CLEAR,
 	TRIAD_OPTION_BY,
 	TRIAD_OPTION_LIMIT,
+	TRIAD_OPTION_SOURCE,
+	TRIAD_OPTION_DESTINATION,
+	TRIAD_OPTION_SERVICE_ID,
+	TRIAD_OPTION_TCLASS,
+	TRIAD_OPTION_QOS_CLASS,
+	TRIAD_OPTION_PKEY,
+	TRIAD_OPTION_SL,
 	TRIAD_OPTION_WATCH,
 	TRIAD_OPTION_INTERVAL,
 	TRIAD_OPTION_JSON,
@@ -62,7 +74,7 @@ struct triad_verb {
 	int n_arguments_min, n_arguments_max;
 };
 
-#define TRIAD_N_VERBS 10
+#define TRIAD_N_VERBS 14
 
 extern const struct triad_verb triad_verbs[TRIAD_N_VERBS];
 

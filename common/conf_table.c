@@ -17,6 +17,7 @@ static const char *const sweep_modes[] = {"triad", "full", "errors", NULL};
 static const char *const resets[] = {"near-full", "never", NULL};
 static const char *const roles[] = {"master", "standby", "any", NULL};
 static const char *const profiles[] = {"data", "all", NULL};
+static const char *const service_id_masks[] = {"both", "first", NULL};
 
 const char *const triad_conf_types[TRIAD_CONF_N_TYPES + 1] = {
 	"all", "ca", "switch", "router", NULL};
@@ -64,6 +65,15 @@ static bool check_agent(const char *value, char *reason, size_t size)
 	struct triad_address address;
 
 	return !*value || triad_ip_parse(value, &address, reason, size);
+}
+
+/* The policy has it or not; that is told when it is read. */
+static bool check_level(const char *value, char *reason, size_t size)
+{
+	(void)value;
+	(void)reason;
+	(void)size;
+	return true;
 }
 
 /* --- rows -------------------------------------------------------------- */
@@ -211,6 +221,20 @@ static const struct triad_conf_key table[] = {
 		.help = "The address by which datagrams name their sender."},
 	{KEY(sflow, mtu), UINT(576, 9000, "octets"), .standard = "1400",
 		.at_run_time = true, .help = "How large a datagram may be."},
+	{KEY(qos, enabled), BOOL, .standard = "false", .at_run_time = true,
+		.help = "Whether Triad answers requests for paths in OpenSM's place."},
+	{KEY(qos, policy_file), FILE_OR_NONE, .at_run_time = true,
+		.help = "The QoS policy, or nothing: OpenSM's own, if it has one."},
+	{KEY(qos, default_level), TEXT(check_level), .standard = "",
+		.at_run_time = true,
+		.help = "The level of requests that no rule matches, or nothing: the "
+			"one that the policy makes it."},
+	{KEY(qos, service_id_mask), CHOICE(service_id_masks), .standard = "both",
+		.at_run_time = true,
+		.help = "Which bits of the component mask say that a request has a "
+			"Service-ID."},
+	{KEY(qos, threads), UINT(1, 16, ""), .standard = "2",
+		.help = "Threads that answer requests for paths."},
 	{KEY(profile, file), FILE_OR_NONE, .at_run_time = true,
 		.help = "Where the counters of each sweep are written."},
 	{KEY(profile, counters), CHOICE(profiles), .standard = "data",

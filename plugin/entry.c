@@ -7,12 +7,15 @@
 
 #include "plugin/access.h"
 #include "plugin/instance.h"
+#include "plugin/qos/qos.h"
 #include "plugin/worker.h"
 #include "triad/clock.h"
 
 #if OSM_EVENT_PLUGIN_INTERFACE_VER != 2
 #error "Triad needs version 2 of OpenSM's plugin interface"
 #endif
+
+#define TRAP_GID_OUT_OF_SERVICE 65
 
 /* True when OpenSM's structures lie where our headers say.  They point at each other,
  * so a layout that differs shows. */
@@ -84,6 +87,25 @@ static struct triad_trap read_trap(const ib_mad_notice_attr_t *notice)
 	return trap;
 }
 
+/* Forwarding tables that change in mid-sweep, and ports that go: paths over them are
+ * not certain until the next snapshot. */
+static void note_changes(struct triad_plugin *plugin, osm_epi_event_id_t id, void *data)
+{
+	const osm_epi_lft_change_event_t *change = data;
+	const ib_mad_notice_attr_t *notice = data;
+
+	if (id == OSM_EVENT_ID_LFT_CHANGE && change && change->p_sw &&
+		change->flags & LFT_CHANGED_BLOCK)
+		triad_qos_note_route(plugin->qos,
+			cl_ntoh64(osm_node_get_node_guid(change->p_sw->p_node)),
+			change->block_num);
+	if (id == OSM_EVENT_ID_TRAP && notice && ib_notice_is_generic(notice) &&
+		notice->g_or_v.generic.trap_num == cl_hton16(TRAP_GID_OUT_OF_SERVICE))
+		triad_qos_note_port(plugin->qos,
+			cl_ntoh64(notice->data_details.ntc_64_67.gid.unicast
+					  .interface_id));
+}
+
 /* OpenSM calls this with its own locks held for some events: it only notes. */
 static void report(void *context, osm_epi_event_id_t id, void *data)
 {
@@ -110,10 +132,13 @@ static void report(void *context, osm_epi_event_id_t id, void *data)
 	if (id == OSM_EVENT_ID_UCAST_ROUTING_DONE &&
 		(uintptr_t)data == UCAST_ROUTING_REROUTE)
 		kind = TRIAD_EVENT_REROUTED;
+	note_changes(plugin, id, data);
 	if (kind == TRIAD_N_EVENTS)
 		return;
-	if (kind == TRIAD_EVENT_SWEEP_START)
+	if (kind == TRIAD_EVENT_SWEEP_START) {
 		triad_worker_note_sweep(plugin->worker);
+		triad_qos_note_sweep(plugin->qos);
+	}
 	if (kind == TRIAD_EVENT_TRAP) {
 		trap = read_trap(data);
 		triad_events_put_trap(plugin->events, &trap);

@@ -15,6 +15,7 @@
 #include "plugin/console.h"
 #include "plugin/control.h"
 #include "plugin/own_metrics.h"
+#include "plugin/qos/qos.h"
 #include "plugin/standby.h"
 #include "plugin/worker.h"
 #include "triad/clock.h"
@@ -61,11 +62,13 @@ static void apply_conf(struct triad_plugin *plugin)
 		conf.log = plugin->conf.log;
 		conf.control = plugin->conf.control;
 		conf.perfmgr.enabled = false;
+		conf.qos.enabled = false;
 	}
 	atomic_store(&plugin->osmlog.log.level, (int)conf.log.level);
 	atomic_store(&plugin->osmlog.syslog, conf.log.syslog);
 	triad_alert_log_configure(plugin->alert_log, &conf);
 	triad_exports_configure(plugin->exports, &conf);
+	triad_qos_configure(plugin->qos, &conf);
 	if (triad_perf_configure(plugin->perf, &conf))
 		triad_log_write(plugin->log, TRIAD_LOG_ERROR,
 			"not enough memory to put the configuration into force; type "
@@ -195,9 +198,10 @@ struct triad_plugin *triad_plugin_new(struct osm_opensm *osm)
 	if (plugin->perf)
 		plugin->standby =
 			triad_standby_new(plugin->port_guid, plugin->perf, plugin->log);
-	if (plugin->events && plugin->exports && plugin->standby)
+	plugin->qos = triad_qos_new(osm, plugin->conf.qos.threads, plugin->log);
+	if (plugin->events && plugin->exports && plugin->standby && plugin->qos)
 		plugin->worker = triad_worker_new(osm, plugin->log, plugin->events,
-			plugin->perf, plugin->standby);
+			plugin->perf, plugin->standby, plugin->qos);
 	if (!plugin->worker) {
 		triad_log_write(plugin->log, TRIAD_LOG_ERROR,
 			"not enough memory or threads: Triad stays off");
@@ -218,6 +222,7 @@ void triad_plugin_free(struct triad_plugin *plugin)
 	bool ended = triad_exports_stop(plugin->exports);
 
 	triad_worker_free(plugin->worker);
+	triad_qos_free(plugin->qos);
 	triad_standby_free(plugin->standby);
 	triad_console_free(plugin->console);
 	if (ended) {

@@ -23,6 +23,7 @@
 #include "triad/fabric.h"
 
 struct osm_opensm;
+struct triad_qos;
 struct triad_standby;
 struct triad_worker;
 struct triad_control;
@@ -52,6 +53,7 @@ struct triad_plugin {
 	struct triad_perf *perf;
 	struct triad_exports *exports;
 	struct triad_standby *standby;
+	struct triad_qos *qos;
 	struct triad_worker *worker;
 	/* Of access.c; NULL: off or failed.  Threads that were there before look. */
 	_Atomic(struct triad_control *) control;

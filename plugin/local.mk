@@ -9,6 +9,9 @@ libosmtriad_la_SOURCES = \
 	plugin/command/histogram.c \
 	plugin/command/perf.c \
 	plugin/command/ports.c plugin/command/ports.h \
+	plugin/command/qos.c \
+	plugin/command/qos_explain.c \
+	plugin/command/report.c plugin/command/report.h \
 	plugin/command/status.c \
 	plugin/command/sweep.c \
 	plugin/command/commands.c plugin/command/commands.h \
@@ -26,6 +29,12 @@ libosmtriad_la_SOURCES = \
 	plugin/own_metrics.c plugin/own_metrics.h \
 	plugin/perf.c plugin/perf.h \
 	plugin/profile.c plugin/profile.h \
+	plugin/qos/basis.c plugin/qos/basis.h \
+	plugin/qos/class_port_info.c plugin/qos/class_port_info.h \
+	plugin/qos/hook.c plugin/qos/hook.h \
+	plugin/qos/live.c plugin/qos/live.h \
+	plugin/qos/qos.c plugin/qos/qos.h \
+	plugin/qos/server.c plugin/qos/server.h \
 	plugin/runner.h \
 	plugin/sflow.c plugin/sflow.h \
 	plugin/sm_state.c plugin/sm_state.h \

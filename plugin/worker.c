@@ -7,6 +7,7 @@
 
 #include "plugin/console.h"
 #include "plugin/perf.h"
+#include "plugin/qos/qos.h"
 #include "plugin/sm_state.h"
 #include "plugin/snapshot.h"
 #include "plugin/standby.h"
@@ -26,6 +27,7 @@ struct triad_worker {
 	struct triad_events *events;
 	struct triad_perf *perf;
 	struct triad_standby *standby;
+	struct triad_qos *qos;
 	_Atomic(struct triad_console *) console; /* NULL: none yet */
 	pthread_t thread;
 	atomic_ulong sweeps_begun;
@@ -45,7 +47,7 @@ static void *run(void *argument);
 
 struct triad_worker *triad_worker_new(struct osm_opensm *osm, struct triad_log *log,
 	struct triad_events *events, struct triad_perf *perf,
-	struct triad_standby *standby)
+	struct triad_standby *standby, struct triad_qos *qos)
 {
 	struct triad_worker *worker = calloc(1, sizeof(*worker));
 
@@ -56,6 +58,7 @@ struct triad_worker *triad_worker_new(struct osm_opensm *osm, struct triad_log *
 	worker->events = events;
 	worker->perf = perf;
 	worker->standby = standby;
+	worker->qos = qos;
 	worker->snapshot_due_us = UINT64_MAX;
 	worker->sm_state = "";
 	pthread_mutex_init(&worker->lock, NULL);
@@ -160,11 +163,33 @@ static void fail(struct triad_worker *worker, int error)
 	worker->snapshot_error = error;
 }
 
+/* Paths are wanted of every snapshot, also of one that is taken for them alone. */
+static int snapshot(
+	struct triad_worker *worker, bool settled, struct triad_fabric **fabric)
+{
+	struct triad_qos_moment before = triad_qos_now(worker->qos);
+	int error = triad_snapshot_take(
+		worker->osm, worker->fabric, &worker->sweeps_begun, fabric);
+
+	if (!error && (*fabric)->consistent && worker->sm == TRIAD_SM_MASTER)
+		triad_qos_set_fabric(worker->qos, *fabric, &before, settled);
+	return error;
+}
+
+/* When routing is done, paths are as they will be; ports are not ACTIVE yet, and
+ * counters wait for them. */
+static void take_snapshot_of_paths(struct triad_worker *worker)
+{
+	struct triad_fabric *fabric = NULL;
+
+	if (triad_qos_wants_fabric(worker->qos) && !snapshot(worker, false, &fabric))
+		triad_fabric_unref(fabric);
+}
+
 static void take_snapshot(struct triad_worker *worker)
 {
 	struct triad_fabric *fabric = NULL;
-	int error = triad_snapshot_take(
-		worker->osm, worker->fabric, &worker->sweeps_begun, &fabric);
+	int error = snapshot(worker, true, &fabric);
 
 	worker->snapshot_due_us = UINT64_MAX;
 	if (error == ECANCELED) {
@@ -246,6 +271,7 @@ static void handle(struct triad_worker *worker, const struct triad_event *event)
 		break;
 	case TRIAD_EVENT_ROUTING_DONE:
 		worker->snapshot_due_us = event->at_us + WITHOUT_SUBNET_UP_US;
+		take_snapshot_of_paths(worker);
 		break;
 	case TRIAD_EVENT_SWEEP_START:
 		triad_watch_note_sm(

@@ -20,6 +20,7 @@
 struct osm_opensm;
 struct triad_console;
 struct triad_perf;
+struct triad_qos;
 struct triad_standby;
 struct triad_worker;
 
@@ -36,7 +37,7 @@ struct triad_worker_status {
  * short. */
 struct triad_worker *triad_worker_new(struct osm_opensm *osm, struct triad_log *log,
 	struct triad_events *events, struct triad_perf *perf,
-	struct triad_standby *standby);
+	struct triad_standby *standby, struct triad_qos *qos);
 void triad_worker_free(struct triad_worker *worker);
 
 /* The console to arm, until the worker is freed. */

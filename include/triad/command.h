@@ -11,13 +11,17 @@
  *     perf histogram COUNTER [--node GUID|NAME [--port N]] [--group NAME] [--clear]
  *                [--json]
  *     alerts     [--all] [--node GUID|NAME] [-n N] [--watch] [--interval S] [--json]
+ *     qos on                      qos off
+ *     qos clients [-n N] [--json]
+ *     qos explain --src NODE|GUID|LID --dst NODE|GUID|LID [--service-id N]
+ *                [--tclass N] [--qos-class N] [--pkey N] [--sl N] [--json]
  *     set KEY VALUE               reload               help [COMMAND]
  *
  * --interval goes with --watch alone.  An option's value stands in the next word or
  * after '=' ("--port=3"; "-n3"); options may stand in any order, the last of two
- * wins.  Numbers are decimal, words of a choice and counters ignore case.  Each
- * command also takes '--color', which help doesn't show: triadctl adds it when its
- * output is a terminal.
+ * wins.  Numbers are decimal, those of a request for a path also hexadecimal after 0x;
+ * words of a choice and counters ignore case.  Each command also takes '--color', which
+ * help doesn't show: triadctl adds it when its output is a terminal.
  *
  * This header turns words into a checked 'struct triad_command', and makes the
  * help texts from the same table; it runs nothing.  triadctl parses before it
@@ -30,6 +34,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum triad_command_verb {
 	TRIAD_COMMAND_HELP,
@@ -40,6 +45,10 @@ enum triad_command_verb {
 	TRIAD_COMMAND_PERF_RESET,
 	TRIAD_COMMAND_PERF_HISTOGRAM,
 	TRIAD_COMMAND_ALERTS,
+	TRIAD_COMMAND_QOS_ON,
+	TRIAD_COMMAND_QOS_OFF,
+	TRIAD_COMMAND_QOS_CLIENTS,
+	TRIAD_COMMAND_QOS_EXPLAIN,
 	TRIAD_COMMAND_SET,
 	TRIAD_COMMAND_RELOAD,
 };
@@ -59,13 +68,17 @@ struct triad_command {
 	int port;       /* -1: every port */
 	enum triad_command_type type;
 	unsigned by;    /* enum triad_counter */
-	unsigned limit; /* rows of 'perf top' and 'alerts' */
+	unsigned limit; /* rows of 'perf top', 'alerts', 'qos clients' */
 	char group[32]; /* of ports; empty: none */
 	bool all;       /* alerts that were cleared, too */
 	bool clear;     /* begin the histograms anew */
 	bool errors;    /* show ports with errors alone */
 	bool hardware;  /* reset the PMAs' counters too */
-	bool watch;     /* triadctl asks again each 'interval_s' */
+	/* Of 'qos explain': the ends, and what else the request has. */
+	char source[128], destination[128];
+	uint64_t service_id, tclass, qos_class, pkey, sl;
+	bool has_service_id, has_tclass, has_qos_class, has_pkey, has_sl;
+	bool watch; /* triadctl asks again each 'interval_s' */
 	unsigned interval_s;
 	char key[96];
 	char value[256];

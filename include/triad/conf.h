@@ -153,6 +153,13 @@ struct triad_conf {
 		unsigned keep;
 		unsigned min_change_kb;
 	} profile;
+	struct {
+		bool enabled;
+		char policy_file[TRIAD_CONF_PATH_SIZE];   /* "": OpenSM's own, if any */
+		char default_level[TRIAD_CONF_TEXT_SIZE]; /* "": as the policy says */
+		unsigned service_id_mask; /* enum triad_service_id_mask */
+		unsigned threads;
+	} qos;
 	/* Those at 0 to 3 are for enum triad_command_type, where nothing of the first
 	 * is inherited; those from TRIAD_CONF_N_TYPES on for the groups. */
 	struct triad_conf_thresholds thresholds[TRIAD_CONF_MAX_SCOPES];

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "plugin/instance.h"
+#include "plugin/qos/qos.h"
 
 const char *triad_commands_perf_trouble(struct triad_plugin *plugin)
 {
@@ -75,6 +76,23 @@ static int run_set(struct triad_plugin *plugin, const struct triad_command *comm
 	return TRIAD_CONTROL_DONE;
 }
 
+/* A policy with mistakes is told apart: the configuration is in force all the same. */
+static bool policy_is_broken(struct triad_plugin *plugin, struct triad_output *output)
+{
+	struct triad_diags diags;
+	int error = 0;
+
+	if (triad_qos_wants_fabric(plugin->qos))
+		error = triad_qos_load(plugin->qos, &diags);
+	if (!error)
+		return false;
+	put_diags(&diags, output);
+	triad_output_message(output, TRIAD_FRAME_MESSAGE,
+		"%s: not loaded; the last good QoS policy stays, if there was one\n",
+		diags.source);
+	return true;
+}
+
 static int run_reload(struct triad_plugin *plugin, const struct triad_command *command,
 	struct triad_output *output)
 {
@@ -88,7 +106,9 @@ static int run_reload(struct triad_plugin *plugin, const struct triad_command *c
 	}
 	put_diags(&diags, output);
 	triad_output_printf(output, "%s: loaded\n", plugin->conf_path);
-	return is_refused(plugin, output) ? TRIAD_CONTROL_FAILED : TRIAD_CONTROL_DONE;
+	if (is_refused(plugin, output) || policy_is_broken(plugin, output))
+		return TRIAD_CONTROL_FAILED;
+	return TRIAD_CONTROL_DONE;
 }
 
 static int run_help(const char *prefix, const struct triad_command *command,
@@ -126,6 +146,13 @@ static int run(struct triad_plugin *plugin, const char *prefix,
 		return triad_command_run_perf_histogram(plugin, command, output);
 	case TRIAD_COMMAND_ALERTS:
 		return triad_command_run_alerts(plugin, command, output);
+	case TRIAD_COMMAND_QOS_ON:
+	case TRIAD_COMMAND_QOS_OFF:
+		return triad_command_run_qos_switch(plugin, command, output);
+	case TRIAD_COMMAND_QOS_CLIENTS:
+		return triad_command_run_qos_clients(plugin, command, output);
+	case TRIAD_COMMAND_QOS_EXPLAIN:
+		return triad_command_run_qos_explain(plugin, command, output);
 	case TRIAD_COMMAND_SET:
 		return run_set(plugin, command, output);
 	case TRIAD_COMMAND_RELOAD:

@@ -10,6 +10,7 @@
 #include "triad/output.h"
 
 struct triad_plugin;
+struct triad_report;
 
 /* Parses and runs a command; 'prefix' is what is typed before it, for help texts.
  * Flushes the output.  Returns TRIAD_CONTROL_DONE, _FAILED or _USAGE. */
@@ -31,6 +32,16 @@ int triad_command_run_perf_histogram(struct triad_plugin *plugin,
 	const struct triad_command *command, struct triad_output *output);
 int triad_command_run_alerts(struct triad_plugin *plugin,
 	const struct triad_command *command, struct triad_output *output);
+
+int triad_command_run_qos_switch(struct triad_plugin *plugin,
+	const struct triad_command *command, struct triad_output *output);
+int triad_command_run_qos_clients(struct triad_plugin *plugin,
+	const struct triad_command *command, struct triad_output *output);
+int triad_command_run_qos_explain(struct triad_plugin *plugin,
+	const struct triad_command *command, struct triad_output *output);
+
+/* The section of 'status' on QoS. */
+void triad_command_report_qos(struct triad_report *report, struct triad_plugin *plugin);
 
 /* Why the PerfManager doesn't run, and what to do; NULL when it does. */
 const char *triad_commands_perf_trouble(struct triad_plugin *plugin);

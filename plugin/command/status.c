@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "plugin/control.h"
+#include "plugin/command/report.h"
 #include "plugin/instance.h"
 #include "plugin/sm_state.h"
 #include "plugin/standby.h"
@@ -18,79 +19,17 @@
 #include "triad/clock.h"
 #include "triad/json.h"
 
-/* One list of facts, shown as a table or as JSON. */
-struct report {
-	struct triad_output *output;
-	struct triad_json json;
-	bool as_json;
-};
-
-static void section(struct report *report, const char *name, const char *title)
-{
-	if (report->as_json)
-		triad_json_object_begin(&report->json, name);
-	else
-		triad_output_printf(report->output, "%s%s%s\n",
-			report->output->color ? "\033[1m" : "", title,
-			report->output->color ? "\033[0m" : "");
-}
-
-static void section_end(struct report *report)
-{
-	if (report->as_json)
-		triad_json_object_end(&report->json);
-}
-
-static void fact(struct report *report, const char *name, const char *label,
-	uint64_t value, const char *unit)
-{
-	if (report->as_json)
-		triad_json_uint(&report->json, name, value);
-	else
-		triad_output_printf(report->output, "  %-22s %" PRIu64 "%s%s\n", label,
-			value, unit[0] ? " " : "", unit);
-}
-
-static void fact_text(
-	struct report *report, const char *name, const char *label, const char *value)
-{
-	if (report->as_json)
-		triad_json_string(&report->json, name, value);
-	else
-		triad_output_printf(
-			report->output, "  %-22s %s\n", label, value ? value : "-");
-}
-
-static void fact_octets(
-	struct report *report, const char *name, const char *label, uint64_t octets)
-{
-	if (report->as_json)
-		triad_json_uint(&report->json, name, octets);
-	else
-		triad_output_printf(report->output, "  %-22s %.1f MB\n", label,
-			(double)octets / 1e6);
-}
-
-static void fact_guid(
-	struct report *report, const char *name, const char *label, uint64_t guid)
-{
-	char text[32];
-
-	snprintf(text, sizeof(text), "0x%016" PRIx64, guid);
-	fact_text(report, name, label, text);
-}
-
-static void report_sm(struct report *report, struct triad_plugin *plugin)
+static void report_sm(struct triad_report *report, struct triad_plugin *plugin)
 {
 	uint64_t up_us = triad_clock_now_us() - plugin->started_us;
 
-	section(report, "sm", "SM");
-	fact_text(report, "state", "state", triad_sm_state(plugin->osm));
-	fact_guid(report, "port_guid", "port GUID", plugin->port_guid);
-	fact_text(report, "opensm", "OpenSM", TRIAD_OPENSM_VERSION);
-	fact_text(report, "triad", "Triad", PACKAGE_VERSION);
-	fact(report, "up_s", "running for", up_us / TRIAD_US_PER_S, "s");
-	section_end(report);
+	triad_report_section(report, "sm", "SM");
+	triad_report_text(report, "state", "state", triad_sm_state(plugin->osm));
+	triad_report_guid(report, "port_guid", "port GUID", plugin->port_guid);
+	triad_report_text(report, "opensm", "OpenSM", TRIAD_OPENSM_VERSION);
+	triad_report_text(report, "triad", "Triad", PACKAGE_VERSION);
+	triad_report_uint(report, "up_s", "running for", up_us / TRIAD_US_PER_S, "s");
+	triad_report_section_end(report);
 }
 
 static void report_value_json(
@@ -109,7 +48,7 @@ static void report_value_json(
 	}
 }
 
-static void report_values(struct report *report, const struct triad_conf *conf)
+static void report_values(struct triad_report *report, const struct triad_conf *conf)
 {
 	if (report->as_json)
 		triad_json_object_begin(&report->json, "values");
@@ -126,7 +65,8 @@ static void report_values(struct report *report, const struct triad_conf *conf)
 		triad_json_object_end(&report->json);
 }
 
-static void report_mistakes(struct report *report, const struct triad_diags *diags)
+static void report_mistakes(
+	struct triad_report *report, const struct triad_diags *diags)
 {
 	char text[TRIAD_DIAG_TEXT_SIZE * 2 + 64];
 
@@ -134,13 +74,13 @@ static void report_mistakes(struct report *report, const struct triad_diags *dia
 		triad_json_array_begin(&report->json, "mistakes");
 	for (size_t i = 0; i < diags->n; i++) {
 		triad_diags_format(diags, i, text, sizeof(text));
-		fact_text(report, NULL, "mistake", text);
+		triad_report_text(report, NULL, "mistake", text);
 	}
 	if (report->as_json)
 		triad_json_array_end(&report->json);
 }
 
-static void report_conf(struct report *report, struct triad_plugin *plugin)
+static void report_conf(struct triad_report *report, struct triad_plugin *plugin)
 {
 	static const char *const states[] = {
 		[TRIAD_CONF_STANDARD] = "defaults",
@@ -156,128 +96,147 @@ static void report_conf(struct report *report, struct triad_plugin *plugin)
 	state = plugin->conf_state;
 	diags = plugin->conf_diags;
 	pthread_mutex_unlock(&plugin->conf_lock);
-	section(report, "configuration", "Configuration");
-	fact_text(report, "file", "file",
+	triad_report_section(report, "configuration", "Configuration");
+	triad_report_text(report, "file", "file",
 		plugin->conf_path[0] ? plugin->conf_path : NULL);
-	fact_text(report, "state", "state", states[state]);
+	triad_report_text(report, "state", "state", states[state]);
 	if (diags.n && state != TRIAD_CONF_BROKEN)
-		fact_text(report, "last_reload", "last reload",
+		triad_report_text(report, "last_reload", "last reload",
 			"failed: the file, as it is now, is not in force");
 	report_values(report, &conf);
 	report_mistakes(report, &diags);
-	section_end(report);
+	triad_report_section_end(report);
 }
 
-static void report_topology(struct report *report, struct triad_plugin *plugin)
+static void report_topology(struct triad_report *report, struct triad_plugin *plugin)
 {
 	struct triad_worker_status status = triad_worker_status(plugin->worker);
 	struct triad_events_counts events = triad_events_counts(plugin->events);
 
-	section(report, "topology", "Topology");
-	fact(report, "nodes", "nodes", status.n_nodes, "");
-	fact(report, "switches", "switches", status.n_switches, "");
-	fact(report, "ports", "ports", status.n_ports, "");
-	fact(report, "links", "links", status.n_links, "");
-	fact(report, "sm_sweeps", "heavy sweeps of the SM",
+	triad_report_section(report, "topology", "Topology");
+	triad_report_uint(report, "nodes", "nodes", status.n_nodes, "");
+	triad_report_uint(report, "switches", "switches", status.n_switches, "");
+	triad_report_uint(report, "ports", "ports", status.n_ports, "");
+	triad_report_uint(report, "links", "links", status.n_links, "");
+	triad_report_uint(report, "sm_sweeps", "heavy sweeps of the SM",
 		events.reported[TRIAD_EVENT_SWEEP_START], "");
-	fact(report, "snapshots", "snapshots", status.n_snapshots, "");
-	fact(report, "snapshots_discarded", "snapshots discarded", status.n_discarded,
-		"");
-	fact(report, "snapshots_failed", "snapshots failed", status.n_failed, "");
-	fact(report, "sm_lock_us", "SM's lock held", status.lock_us, "us at most");
-	fact(report, "events_dropped", "events dropped", events.dropped, "");
-	section_end(report);
+	triad_report_uint(report, "snapshots", "snapshots", status.n_snapshots, "");
+	triad_report_uint(report, "snapshots_discarded", "snapshots discarded",
+		status.n_discarded, "");
+	triad_report_uint(
+		report, "snapshots_failed", "snapshots failed", status.n_failed, "");
+	triad_report_uint(
+		report, "sm_lock_us", "SM's lock held", status.lock_us, "us at most");
+	triad_report_uint(
+		report, "events_dropped", "events dropped", events.dropped, "");
+	triad_report_section_end(report);
 }
 
 static void report_last_sweep(
-	struct report *report, const struct triad_collector_status *status)
+	struct triad_report *report, const struct triad_collector_status *status)
 {
 	char at[TRIAD_CLOCK_TEXT_SIZE];
 	uint64_t ago_us = triad_clock_now_us() - status->finished_us;
 
 	if (status->n_sweeps)
 		triad_clock_format(triad_clock_wall_us() - ago_us, at);
-	fact(report, "sweeps", "sweeps", status->n_sweeps, "");
-	fact(report, "sweeps_late", "sweeps late", status->n_late, "");
-	fact(report, "group_sweeps", "sweeps of groups", status->n_group_sweeps, "");
-	fact(report, "period_jitter_us", "last sweep begun late by", status->delay_us,
-		"us");
-	fact(report, "period_jitter_max_us", "at most", status->delay_max_us, "us");
-	fact_text(report, "last_sweep", "last sweep", status->n_sweeps ? at : NULL);
-	fact(report, "last_sweep_ms", "last sweep took",
+	triad_report_uint(report, "sweeps", "sweeps", status->n_sweeps, "");
+	triad_report_uint(report, "sweeps_late", "sweeps late", status->n_late, "");
+	triad_report_uint(
+		report, "group_sweeps", "sweeps of groups", status->n_group_sweeps, "");
+	triad_report_uint(report, "period_jitter_us", "last sweep begun late by",
+		status->delay_us, "us");
+	triad_report_uint(
+		report, "period_jitter_max_us", "at most", status->delay_max_us, "us");
+	triad_report_text(
+		report, "last_sweep", "last sweep", status->n_sweeps ? at : NULL);
+	triad_report_uint(report, "last_sweep_ms", "last sweep took",
 		status->duration_us / TRIAD_US_PER_MS, "ms");
-	fact(report, "ports", "ports", status->last.n_ports, "");
-	fact(report, "ports_answered", "ports answered", status->last.n_answered, "");
-	fact(report, "ports_unanswered", "ports unanswered", status->last.n_unanswered,
-		"");
-	fact(report, "ports_left_out", "of these, silent for long and not asked",
-		status->last.n_left_out, "");
+	triad_report_uint(report, "ports", "ports", status->last.n_ports, "");
+	triad_report_uint(report, "ports_answered", "ports answered",
+		status->last.n_answered, "");
+	triad_report_uint(report, "ports_unanswered", "ports unanswered",
+		status->last.n_unanswered, "");
+	triad_report_uint(report, "ports_left_out",
+		"of these, silent for long and not asked", status->last.n_left_out, "");
 }
 
-static void report_watch(struct report *report, struct triad_plugin *plugin)
+static void report_watch(struct triad_report *report, struct triad_plugin *plugin)
 {
 	struct triad_watch_status status =
 		triad_watch_status(triad_perf_watch(plugin->perf));
 	struct triad_alert_log_status log = triad_alert_log_status(plugin->alert_log);
 
-	section(report, "alerts", "Alerts");
-	fact(report, "active", "active", status.alerts.n_active, "");
-	fact(report, "raised", "raised", status.alerts.n_raised, "");
-	fact(report, "cleared", "cleared", status.alerts.n_cleared, "");
-	fact(report, "not_kept", "too many to be kept", status.alerts.n_not_kept, "");
-	fact(report, "summarised", "logged as a sum", log.n_summarised, "");
-	fact(report, "file_lines", "lines in the file", log.n_file_lines, "");
-	fact(report, "file_dropped", "lines not written", log.n_file_dropped, "");
-	fact_text(report, "file_error", "last try to write",
+	triad_report_section(report, "alerts", "Alerts");
+	triad_report_uint(report, "active", "active", status.alerts.n_active, "");
+	triad_report_uint(report, "raised", "raised", status.alerts.n_raised, "");
+	triad_report_uint(report, "cleared", "cleared", status.alerts.n_cleared, "");
+	triad_report_uint(report, "not_kept", "too many to be kept",
+		status.alerts.n_not_kept, "");
+	triad_report_uint(
+		report, "summarised", "logged as a sum", log.n_summarised, "");
+	triad_report_uint(
+		report, "file_lines", "lines in the file", log.n_file_lines, "");
+	triad_report_uint(
+		report, "file_dropped", "lines not written", log.n_file_dropped, "");
+	triad_report_text(report, "file_error", "last try to write",
 		log.file_error ? strerror(log.file_error) : NULL);
-	fact(report, "look_us", "last look at a sweep", status.walk_us, "us");
-	fact(report, "samples_dropped", "samples of histograms lost",
+	triad_report_uint(
+		report, "look_us", "last look at a sweep", status.walk_us, "us");
+	triad_report_uint(report, "samples_dropped", "samples of histograms lost",
 		status.samples_dropped, "");
-	section_end(report);
+	triad_report_section_end(report);
 }
 
 static void report_mads(
-	struct report *report, const struct triad_collector_status *status)
+	struct triad_report *report, const struct triad_collector_status *status)
 {
 	const struct triad_sweep_counts *counts = &status->counts;
 
-	fact(report, "window", "queries outstanding at most", status->window, "");
-	fact(report, "mads_sent", "MADs sent", counts->sent, "");
-	fact(report, "mads_received", "MADs received", counts->received, "");
-	fact(report, "timeouts", "time-outs", counts->timeouts, "");
-	fact(report, "retries", "retries", counts->retries, "");
-	fact(report, "mads_late", "MADs too late", counts->late, "");
-	fact(report, "mads_malformed", "MADs malformed", counts->malformed, "");
-	fact(report, "mads_refused", "MADs refused", counts->refused, "");
-	fact(report, "redirected", "MADs redirected", counts->redirected, "");
-	fact(report, "unreachable", "redirected to where we can't send",
+	triad_report_uint(
+		report, "window", "queries outstanding at most", status->window, "");
+	triad_report_uint(report, "mads_sent", "MADs sent", counts->sent, "");
+	triad_report_uint(
+		report, "mads_received", "MADs received", counts->received, "");
+	triad_report_uint(report, "timeouts", "time-outs", counts->timeouts, "");
+	triad_report_uint(report, "retries", "retries", counts->retries, "");
+	triad_report_uint(report, "mads_late", "MADs too late", counts->late, "");
+	triad_report_uint(
+		report, "mads_malformed", "MADs malformed", counts->malformed, "");
+	triad_report_uint(report, "mads_refused", "MADs refused", counts->refused, "");
+	triad_report_uint(
+		report, "redirected", "MADs redirected", counts->redirected, "");
+	triad_report_uint(report, "unreachable", "redirected to where we can't send",
 		counts->unreachable, "");
-	fact(report, "hardware_resets", "hardware resets", counts->resets, "");
-	fact(report, "hardware_resets_failed", "hardware resets failed",
+	triad_report_uint(
+		report, "hardware_resets", "hardware resets", counts->resets, "");
+	triad_report_uint(report, "hardware_resets_failed", "hardware resets failed",
 		counts->resets_failed, "");
-	fact(report, "send_errors", "send errors", status->send_errors, "");
-	fact(report, "receive_errors", "receive errors", status->receive_errors, "");
+	triad_report_uint(
+		report, "send_errors", "send errors", status->send_errors, "");
+	triad_report_uint(
+		report, "receive_errors", "receive errors", status->receive_errors, "");
 }
 
-static void report_perfmgr(struct report *report, struct triad_plugin *plugin)
+static void report_perfmgr(struct triad_report *report, struct triad_plugin *plugin)
 {
 	struct triad_collector_status status = triad_perf_status(plugin->perf);
 	const char *trouble = triad_commands_perf_trouble(plugin);
 
-	section(report, "perfmgr", "PerfManager");
-	fact_text(report, "state", "state",
+	triad_report_section(report, "perfmgr", "PerfManager");
+	triad_report_text(report, "state", "state",
 		trouble                   ? "idle"
 			: status.sweeping ? "sweeping"
 					  : "waiting");
 	if (trouble || report->as_json)
-		fact_text(report, "trouble", "why", trouble);
+		triad_report_text(report, "trouble", "why", trouble);
 	report_last_sweep(report, &status);
 	report_mads(report, &status);
-	section_end(report);
+	triad_report_section_end(report);
 }
 
 /* How many ports each port group has: one that fits none is a mistake of somebody's. */
-static void report_groups(struct report *report, struct triad_plugin *plugin)
+static void report_groups(struct triad_report *report, struct triad_plugin *plugin)
 {
 	struct triad_view *view = triad_perf_view(plugin->perf);
 	uint32_t n_ports[TRIAD_GROUPS_MAX + 1] = {0};
@@ -286,21 +245,21 @@ static void report_groups(struct report *report, struct triad_plugin *plugin)
 	for (uint32_t i = 0; n && i < view->fabric->n_ports; i++)
 		n_ports[view->group[i]] += view->fabric->ports[i].has_pma;
 	if (n || report->as_json)
-		section(report, "groups", "Port groups");
+		triad_report_section(report, "groups", "Port groups");
 	for (unsigned i = 0; i < n; i++) {
 		const struct triad_conf_group *group =
 			triad_groups_get(view->groups, i);
 
-		fact(report, group->name, group->name, n_ports[i],
+		triad_report_uint(report, group->name, group->name, n_ports[i],
 			group->skip ? "ports, left out" : "ports");
 	}
 	if (n || report->as_json)
-		section_end(report);
+		triad_report_section_end(report);
 	triad_view_unref(view);
 }
 
 static void report_collectors(
-	struct report *report, const struct triad_sflow_sender_status *status)
+	struct triad_report *report, const struct triad_sflow_sender_status *status)
 {
 	char address[TRIAD_ADDRESS_TEXT_SIZE], text[256];
 
@@ -317,7 +276,7 @@ static void report_collectors(
 			collector->last_error ? "; last error: " : "",
 			collector->last_error ? strerror(collector->last_error) : "");
 		if (!report->as_json) {
-			fact_text(report, NULL, "collector", text);
+			triad_report_text(report, NULL, "collector", text);
 			continue;
 		}
 		triad_json_object_begin(&report->json, NULL);
@@ -333,94 +292,103 @@ static void report_collectors(
 		triad_json_array_end(&report->json);
 }
 
-static void report_sflow(struct report *report, struct triad_plugin *plugin)
+static void report_sflow(struct triad_report *report, struct triad_plugin *plugin)
 {
 	struct triad_sflow_sender_status status =
 		triad_exports_sflow_status(plugin->exports);
 
-	section(report, "sflow", "sFlow");
-	fact(report, "datagrams", "datagrams", status.n_datagrams, "");
-	fact(report, "samples", "samples", status.n_samples, "");
-	fact(report, "skipped", "ports with nothing to say", status.n_skipped, "");
+	triad_report_section(report, "sflow", "sFlow");
+	triad_report_uint(report, "datagrams", "datagrams", status.n_datagrams, "");
+	triad_report_uint(report, "samples", "samples", status.n_samples, "");
+	triad_report_uint(
+		report, "skipped", "ports with nothing to say", status.n_skipped, "");
 	report_collectors(report, &status);
-	section_end(report);
+	triad_report_section_end(report);
 }
 
-static void report_http(struct report *report, struct triad_plugin *plugin)
+static void report_http(struct triad_report *report, struct triad_plugin *plugin)
 {
 	struct triad_http_status status = triad_exports_http_status(plugin->exports);
 	char address[TRIAD_ADDRESS_TEXT_SIZE];
 
-	section(report, "prometheus", "Prometheus");
+	triad_report_section(report, "prometheus", "Prometheus");
 	if (status.listening)
 		triad_address_format(&status.listen, address);
-	fact_text(report, "listen", "listens at", status.listening ? address : NULL);
-	fact_text(report, "error", "not in force",
+	triad_report_text(
+		report, "listen", "listens at", status.listening ? address : NULL);
+	triad_report_text(report, "error", "not in force",
 		status.reason[0] ? status.reason : NULL);
-	fact_text(report, "protocol", "protocol", status.has_tls ? "https" : "http");
-	fact_text(report, "token", "token",
+	triad_report_text(
+		report, "protocol", "protocol", status.has_tls ? "https" : "http");
+	triad_report_text(report, "token", "token",
 		status.has_token ? "needed" : "not asked for");
-	fact(report, "clients", "clients now", status.n_clients, "");
-	fact(report, "answers", "answers", status.n_answers, "");
-	fact(report, "octets", "octets sent", status.octets, "");
-	fact(report, "bad_requests", "refused: not understood",
+	triad_report_uint(report, "clients", "clients now", status.n_clients, "");
+	triad_report_uint(report, "answers", "answers", status.n_answers, "");
+	triad_report_uint(report, "octets", "octets sent", status.octets, "");
+	triad_report_uint(report, "bad_requests", "refused: not understood",
 		status.n_bad_requests + status.n_not_found + status.n_bad_methods, "");
-	fact(report, "unauthorized", "refused: no token", status.n_unauthorized, "");
-	fact(report, "too_many", "refused: too many", status.n_too_many, "");
-	fact(report, "timeouts", "cut: too slow", status.n_timeouts, "");
-	fact(report, "broken_off", "broken off by the client", status.n_broken_off, "");
-	section_end(report);
+	triad_report_uint(
+		report, "unauthorized", "refused: no token", status.n_unauthorized, "");
+	triad_report_uint(
+		report, "too_many", "refused: too many", status.n_too_many, "");
+	triad_report_uint(report, "timeouts", "cut: too slow", status.n_timeouts, "");
+	triad_report_uint(report, "broken_off", "broken off by the client",
+		status.n_broken_off, "");
+	triad_report_section_end(report);
 }
 
-static void report_profile(struct report *report, struct triad_plugin *plugin)
+static void report_profile(struct triad_report *report, struct triad_plugin *plugin)
 {
 	struct triad_profile_status status =
 		triad_exports_profile_status(plugin->exports);
 
-	section(report, "profile", "Profile file");
-	fact(report, "frames", "sweeps written", status.n_frames, "");
-	fact(report, "rows", "rows", status.n_rows, "");
-	fact_octets(report, "file_octets", "the file has", status.file_octets);
-	fact(report, "files", "files begun", status.n_files, "");
-	fact(report, "dropped", "sweeps not written", status.n_dropped, "");
-	fact_text(report, "error", "last try to write",
+	triad_report_section(report, "profile", "Profile file");
+	triad_report_uint(report, "frames", "sweeps written", status.n_frames, "");
+	triad_report_uint(report, "rows", "rows", status.n_rows, "");
+	triad_report_octets(report, "file_octets", "the file has", status.file_octets);
+	triad_report_uint(report, "files", "files begun", status.n_files, "");
+	triad_report_uint(
+		report, "dropped", "sweeps not written", status.n_dropped, "");
+	triad_report_text(report, "error", "last try to write",
 		status.error ? status.reason : NULL);
-	section_end(report);
+	triad_report_section_end(report);
 }
 
-static void report_standby(struct report *report, struct triad_plugin *plugin)
+static void report_standby(struct triad_report *report, struct triad_plugin *plugin)
 {
 	struct triad_standby_status status = triad_standby_status(plugin->standby);
 
 	if (!status.active && !report->as_json)
 		return;
-	section(report, "standby", "Topology as standby");
-	fact_text(report, "state", "state",
+	triad_report_section(report, "standby", "Topology as standby");
+	triad_report_text(report, "state", "state",
 		!status.active              ? "not needed"
 			: status.subscribed ? "reports subscribed"
 					    : "without reports");
-	fact(report, "refreshes", "read from the SA", status.n_refreshes, "");
-	fact(report, "failed", "failed", status.n_failed, "");
-	fact(report, "reports", "reports of ports", status.n_reports, "");
-	fact_text(report, "error", "last error",
+	triad_report_uint(
+		report, "refreshes", "read from the SA", status.n_refreshes, "");
+	triad_report_uint(report, "failed", "failed", status.n_failed, "");
+	triad_report_uint(report, "reports", "reports of ports", status.n_reports, "");
+	triad_report_text(report, "error", "last error",
 		status.error ? strerror(status.error) : NULL);
-	section_end(report);
+	triad_report_section_end(report);
 }
 
-static void report_control(struct report *report, struct triad_plugin *plugin)
+static void report_control(struct triad_report *report, struct triad_plugin *plugin)
 {
 	struct triad_control_status status = {0};
 
 	if (plugin->control)
 		status = triad_control_status(plugin->control);
-	section(report, "control", "Control socket");
-	fact(report, "clients", "clients now", status.n_clients, "");
-	fact(report, "requests", "requests", status.n_requests, "");
-	fact(report, "refused", "refused: too many", status.n_busy, "");
-	fact(report, "forbidden", "refused: not allowed", status.n_forbidden, "");
-	fact(report, "bad_requests", "refused: garbage", status.n_bad, "");
-	fact(report, "timeouts", "cut: too slow", status.n_timeouts, "");
-	section_end(report);
+	triad_report_section(report, "control", "Control socket");
+	triad_report_uint(report, "clients", "clients now", status.n_clients, "");
+	triad_report_uint(report, "requests", "requests", status.n_requests, "");
+	triad_report_uint(report, "refused", "refused: too many", status.n_busy, "");
+	triad_report_uint(
+		report, "forbidden", "refused: not allowed", status.n_forbidden, "");
+	triad_report_uint(report, "bad_requests", "refused: garbage", status.n_bad, "");
+	triad_report_uint(report, "timeouts", "cut: too slow", status.n_timeouts, "");
+	triad_report_section_end(report);
 }
 
 static uint64_t resident_octets(void)
@@ -435,23 +403,24 @@ static uint64_t resident_octets(void)
 	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-static void report_memory(struct report *report, struct triad_plugin *plugin)
+static void report_memory(struct triad_report *report, struct triad_plugin *plugin)
 {
-	section(report, "memory", "Memory");
-	fact_octets(report, "counters_octets", "counters",
+	triad_report_section(report, "memory", "Memory");
+	triad_report_octets(report, "counters_octets", "counters",
 		triad_perf_status(plugin->perf).octets);
-	fact_octets(report, "watch_octets", "histograms and alerts",
+	triad_report_octets(report, "watch_octets", "histograms and alerts",
 		triad_watch_status(triad_perf_watch(plugin->perf)).octets);
-	fact_octets(report, "topology_octets", "topology",
+	triad_report_octets(report, "topology_octets", "topology",
 		triad_worker_status(plugin->worker).octets);
-	fact_octets(report, "process_octets", "OpenSM with Triad", resident_octets());
-	section_end(report);
+	triad_report_octets(
+		report, "process_octets", "OpenSM with Triad", resident_octets());
+	triad_report_section_end(report);
 }
 
 int triad_command_run_status(struct triad_plugin *plugin,
 	const struct triad_command *command, struct triad_output *output)
 {
-	struct report report = {.output = output, .as_json = command->json};
+	struct triad_report report = {.output = output, .as_json = command->json};
 
 	triad_json_init(&report.json, output);
 	if (report.as_json)
@@ -465,6 +434,7 @@ int triad_command_run_status(struct triad_plugin *plugin,
 	report_http(&report, plugin);
 	report_profile(&report, plugin);
 	report_sflow(&report, plugin);
+	triad_command_report_qos(&report, plugin);
 	report_control(&report, plugin);
 	report_memory(&report, plugin);
 	report_conf(&report, plugin);

@@ -11,6 +11,7 @@ plugin_tests = \
 	tests/integration/test_http.py \
 	tests/integration/test_lifecycle.py \
 	tests/integration/test_partitions.py \
+	tests/integration/test_path_answers.py \
 	tests/integration/test_profile.py \
 	tests/integration/test_prometheus.py \
 	tests/integration/test_sflow.py \
@@ -36,6 +37,7 @@ EXTRA_DIST += \
 	$(plugin_tests) \
 	$(script_tests) \
 	tests/integration/sanitizer.supp \
+	tests/integration/pathlab.py \
 	tests/integration/taplib.py \
 	tests/integration/triadlib.py
 
@@ -44,3 +46,7 @@ check_PROGRAMS += tests/integration/sflow_say
 # Plays the PerfManager to the writer of profiles.
 check_PROGRAMS += tests/integration/profile_driver
 tests_integration_profile_driver_SOURCES = tests/integration/profile_driver.c
+# Asks the SA for paths at random.
+check_PROGRAMS += tests/integration/path_ask
+tests_integration_path_ask_SOURCES = tests/integration/path_ask.c
+tests_integration_path_ask_LDADD = libtriadqos.la libtriad.la $(UMAD_LIBS)

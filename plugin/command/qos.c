@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* 'qos on', 'qos off', 'qos clients', and what 'status' says of QoS. */
+#include "plugin/command/commands.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "plugin/command/report.h"
+#include "plugin/instance.h"
+#include "plugin/qos/qos.h"
+#include "triad/clock.h"
+
+/* --- status --- */
+
+static void report_policy(
+	struct triad_report *report, const struct triad_qos_status *status)
+{
+	char at[TRIAD_CLOCK_TEXT_SIZE];
+
+	if (status->has_policy)
+		triad_clock_format(status->loaded_wall_us, at);
+	triad_report_text(
+		report, "policy", "policy", status->has_policy ? status->policy : NULL);
+	triad_report_text(
+		report, "policy_loaded", "read at", status->has_policy ? at : NULL);
+	triad_report_uint(report, "rules", "rules", status->n_rules, "");
+	triad_report_uint(report, "levels", "levels", status->n_levels, "");
+	triad_report_uint(report, "groups", "port groups", status->n_groups, "");
+	triad_report_uint(report, "loads", "times read", status->n_loads, "");
+	triad_report_uint(
+		report, "failed_loads", "with mistakes", status->n_failed_loads, "");
+	triad_report_uint(report, "built_us", "made ready in", status->built_us, "us");
+	triad_report_octets(report, "octets", "memory", status->octets);
+}
+
+static void report_answers(
+	struct triad_report *report, const struct triad_qos_server_status *server)
+{
+	char name[64], label[64];
+
+	triad_report_uint(report, "received", "requests taken", server->n_received, "");
+	triad_report_uint(report, "answered", "answered", server->n_answered, "");
+	triad_report_uint(
+		report, "refused", "answered with a status", server->n_refused, "");
+	for (unsigned i = TRIAD_PASS_NOT + 1; i < TRIAD_N_PASSES; i++) {
+		snprintf(name, sizeof(name), "passed_%s", triad_pass_name(i));
+		snprintf(label, sizeof(label), "to OpenSM: %s", triad_pass_name(i));
+		triad_report_uint(report, name, label, server->n_passed[i], "");
+	}
+	triad_report_uint(report, "overflowed", "to OpenSM: too many waiting",
+		server->n_overflowed, "");
+	triad_report_uint(report, "under_lock", "answered under the SM's lock",
+		server->n_slow, "");
+	triad_report_uint(report, "class_port_infos", "asked for capabilities",
+		server->n_class_port_infos, "");
+	triad_report_uint(report, "p50_ns", "an answer takes", server->latency.p50_ns,
+		"ns (half)");
+	triad_report_uint(
+		report, "p99_ns", "", server->latency.p99_ns, "ns (99 of 100)");
+	triad_report_uint(report, "max_ns", "", server->latency.max_ns, "ns (all)");
+}
+
+void triad_command_report_qos(struct triad_report *report, struct triad_plugin *plugin)
+{
+	struct triad_qos_status status = triad_qos_status(plugin->qos);
+
+	triad_report_section(report, "qos", "QoS");
+	triad_report_text(report, "state", "state", triad_qos_state_name(status.state));
+	if (status.state != TRIAD_QOS_OFF || report->as_json) {
+		report_policy(report, &status);
+		report_answers(report, &status.server);
+	}
+	triad_report_section_end(report);
+}
+
+/* --- on and off --- */
+
+int triad_command_run_qos_switch(struct triad_plugin *plugin,
+	const struct triad_command *command, struct triad_output *output)
+{
+	bool on = command->verb == TRIAD_COMMAND_QOS_ON;
+	struct triad_diags diags;
+	char text[TRIAD_DIAG_TEXT_SIZE * 2 + 64];
+
+	if (triad_plugin_set(plugin, "qos.enabled", on ? "true" : "false", &diags)) {
+		for (size_t i = 0; i < diags.n; i++) {
+			triad_diags_format(&diags, i, text, sizeof(text));
+			triad_output_message(output, TRIAD_FRAME_MESSAGE, "%s\n", text);
+		}
+		return TRIAD_CONTROL_FAILED;
+	}
+	triad_output_printf(output,
+		"QoS answers: %s, until the next reload or restart\n",
+		on ? "on" : "off");
+	return TRIAD_CONTROL_DONE;
+}
+
+/* --- clients --- */
+
+static const struct triad_fabric_node *node_of(
+	const struct triad_qos_basis *basis, uint16_t lid)
+{
+	uint32_t port = basis ? basis->paths->port_of_lid[lid] : TRIAD_FABRIC_NONE;
+
+	return port == TRIAD_FABRIC_NONE
+		? NULL
+		: &basis->paths->fabric->nodes[basis->paths->fabric->ports[port].node];
+}
+
+static void put_client(struct triad_report *report, const struct triad_client *client,
+	const struct triad_fabric_node *node)
+{
+	if (!report->as_json) {
+		triad_output_printf(report->output,
+			"%5u  %-32s %12" PRIu64 " %12" PRIu64 "\n", client->lid,
+			node ? node->name : "-", client->n_requests, client->n_refused);
+		return;
+	}
+	triad_json_object_begin(&report->json, NULL);
+	triad_json_uint(&report->json, "lid", client->lid);
+	triad_json_guid(&report->json, "node_guid", node ? node->guid : 0);
+	triad_json_string(&report->json, "node_name", node ? node->name : NULL);
+	triad_json_uint(&report->json, "requests", client->n_requests);
+	triad_json_uint(&report->json, "without_path", client->n_refused);
+	triad_json_object_end(&report->json);
+}
+
+int triad_command_run_qos_clients(struct triad_plugin *plugin,
+	const struct triad_command *command, struct triad_output *output)
+{
+	const struct triad_clients *clients = triad_qos_clients(plugin->qos);
+	struct triad_client *top = calloc(command->limit, sizeof(*top));
+	struct triad_report report = {.output = output, .as_json = command->json};
+	struct triad_qos_basis *basis;
+	size_t n;
+
+	if (!clients || !top) {
+		free(top);
+		triad_output_message(output, TRIAD_FRAME_MESSAGE, "qos clients: %s\n",
+			clients ? "not enough memory"
+				: "Triad has answered nobody yet: 'qos on' begins");
+		return TRIAD_CONTROL_FAILED;
+	}
+	n = triad_clients_top(clients, top, command->limit);
+	basis = triad_qos_basis(plugin->qos);
+	triad_json_init(&report.json, output);
+	if (report.as_json)
+		triad_json_array_begin(&report.json, NULL);
+	else
+		triad_output_printf(output, "%5s  %-32s %12s %12s\n", "LID", "node",
+			"requests", "without path");
+	for (size_t i = 0; i < n; i++)
+		put_client(&report, &top[i], node_of(basis, top[i].lid));
+	if (report.as_json) {
+		triad_json_array_end(&report.json);
+		triad_json_end(&report.json);
+	}
+	triad_qos_basis_unref(basis);
+	free(top);
+	return TRIAD_CONTROL_DONE;
+}

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* 'qos explain': why a request for a path gets its answer. */
+#include "plugin/command/commands.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "plugin/instance.h"
+#include "plugin/qos/qos.h"
+#include "qos/explain.h"
+#include "qos/rates.h"
+#include "triad/json.h"
+
+/* What is told of, and whereto. */
+struct telling {
+	const struct triad_qos_basis *basis;
+	const struct triad_path_request *request;
+	const struct triad_explanation *explained;
+	const struct triad_policy *policy; /* NULL: none */
+	struct triad_output *output;
+	struct triad_json json;
+};
+
+static const struct triad_fabric *fabric_of(const struct telling *telling)
+{
+	return telling->basis->paths->fabric;
+}
+
+static const struct triad_policy_level *level_of(const struct telling *telling)
+{
+	return telling->policy ? &telling->policy->levels[telling->explained->level]
+			       : NULL;
+}
+
+/* --- the answer in words --- */
+
+static void say_answer(const struct telling *telling, char *text, size_t size)
+{
+	const struct triad_answer *answer = &telling->explained->answer;
+
+	if (answer->kind == TRIAD_ANSWER_PASS)
+		snprintf(text, size, "OpenSM answers (%s)",
+			triad_pass_name(answer->pass));
+	else if (answer->kind == TRIAD_ANSWER_STATUS)
+		snprintf(text, size, "status 0x%04x", answer->status);
+	else if (answer->n)
+		snprintf(text, size, "a path");
+	else if (telling->explained->decision.refusal)
+		snprintf(text, size, "no path: %s",
+			triad_refusal_text(telling->explained->decision.refusal));
+	else
+		snprintf(text, size,
+			"no path: the ends and the source share no P_Key, "
+			"or the level's path bits leave no LID");
+}
+
+static const char *place_of(
+	const struct telling *telling, uint32_t rule, char *text, size_t size)
+{
+	const struct triad_policy_rule *at = &telling->policy->rules[rule];
+
+	snprintf(text, size, "rule %u (line %u)%s%s", rule + 1, at->place.line,
+		at->use && at->use[0] ? ": " : "", at->use ? at->use : "");
+	return text;
+}
+
+/* The one condition that does not hold. */
+static enum triad_class_field failed_field(const struct triad_near_miss *near)
+{
+	return (enum triad_class_field)__builtin_ctz(near->mismatch.failed);
+}
+
+/* --- text --- */
+
+static void put_end(
+	const struct telling *telling, const char *what, uint32_t port, uint16_t lid)
+{
+	const struct triad_fabric_port *at = &fabric_of(telling)->ports[port];
+
+	triad_output_printf(telling->output,
+		"%-12s %s port %u, GUID 0x%016" PRIx64 ", LID %u\n", what,
+		fabric_of(telling)->nodes[at->node].name, at->number, at->guid, lid);
+}
+
+static void put_rules(const struct telling *telling)
+{
+	const struct triad_explanation *explained = telling->explained;
+	char text[384];
+
+	if (!telling->policy) {
+		triad_output_printf(telling->output, "%-12s none\n", "Policy");
+		return;
+	}
+	triad_output_printf(telling->output, "%-12s %s\n", "Rule",
+		explained->rule == TRIAD_POLICY_NONE
+			? "none matches"
+			: place_of(telling, explained->rule, text, sizeof(text)));
+	for (unsigned i = 0; i < explained->n_near; i++) {
+		const struct triad_near_miss *near = &explained->near[i];
+
+		triad_output_printf(telling->output, "  %-10s %s; %s %s\n", "nearly",
+			place_of(telling, near->rule, text, sizeof(text)),
+			triad_class_field_name(failed_field(near)),
+			near->mismatch.missing ? "is not in the request"
+					       : "does not fit");
+	}
+	if (explained->n_more_near)
+		triad_output_printf(telling->output, "  %-10s %u more\n", "",
+			explained->n_more_near);
+}
+
+static void put_level(const struct telling *telling)
+{
+	const struct triad_policy_level *level = level_of(telling);
+	bool is_default;
+
+	if (!level)
+		return;
+	is_default = telling->explained->level == telling->policy->default_level;
+	triad_output_printf(telling->output, "%-12s %s%s", "Level", level->name,
+		is_default ? " (default)" : "");
+	if (level->has_sl)
+		triad_output_printf(telling->output, ", SL %u", level->sl);
+	if (level->has_mtu_limit)
+		triad_output_printf(telling->output, ", MTU at most %u",
+			triad_mtu_octets(level->mtu_limit));
+	if (level->has_rate_limit)
+		triad_output_printf(telling->output, ", rate at most %g Gb/s",
+			triad_rate_tenths(level->rate_limit) / 10.0);
+	if (level->has_packet_life)
+		triad_output_printf(
+			telling->output, ", packet lifetime %u", level->packet_life);
+	if (level->has_tclass)
+		triad_output_printf(telling->output, ", TClass %u", level->tclass);
+	if (level->path_bits.n)
+		triad_output_printf(telling->output, ", path bits");
+	if (level->pkeys.n)
+		triad_output_printf(telling->output, ", P_Keys");
+	triad_output_put(telling->output, "\n", 1);
+}
+
+static uint8_t vl_of(const struct telling *telling, const struct triad_walk_hop *hop)
+{
+	return triad_paths_vl(
+		telling->basis->paths, hop->port, hop->in_port, telling->explained->sl);
+}
+
+static void put_way(
+	const struct telling *telling, const char *title, const struct triad_walk *walk)
+{
+	const struct triad_fabric *fabric = fabric_of(telling);
+
+	triad_output_printf(telling->output,
+		"%s, SL %u\n  %-32s %3s %3s %3s %5s %10s\n", title,
+		telling->explained->sl, "node", "in", "out", "VL", "MTU", "rate");
+	for (unsigned i = 0; i < walk->n_hops; i++) {
+		const struct triad_walk_hop *hop = &walk->hops[i];
+		const struct triad_fabric_port *port = &fabric->ports[hop->port];
+		uint8_t vl = vl_of(telling, hop);
+
+		triad_output_printf(telling->output,
+			"  %-32s %3u %3u %3u %5u %5g Gb/s%s\n",
+			fabric->nodes[port->node].name, hop->in_port, port->number, vl,
+			triad_mtu_octets(hop->mtu),
+			triad_rate_tenths(triad_rate_of_rank(hop->rank)) / 10.0,
+			vl == 15 ? "  dropped here" : "");
+	}
+}
+
+static void put_answer(const struct telling *telling)
+{
+	const struct triad_path_record *path = &telling->explained->record;
+	char text[160];
+
+	say_answer(telling, text, sizeof(text));
+	triad_output_printf(telling->output, "%-12s %s\n", "Answer", text);
+	if (!telling->explained->answer.n)
+		return;
+	triad_output_printf(telling->output,
+		"  SLID %u, DLID %u, SL %u, P_Key 0x%04x, MTU %u, rate %g Gb/s,\n"
+		"  packet lifetime %u, TClass %u, %sreversible\n",
+		path->slid, path->dlid, path->sl, path->pkey,
+		triad_mtu_octets(path->mtu), triad_rate_tenths(path->rate) / 10.0,
+		path->life, path->tclass, path->reversible ? "" : "not ");
+}
+
+static void put_text(const struct telling *telling)
+{
+	const struct triad_explanation *explained = telling->explained;
+
+	put_end(telling, "From", explained->source, explained->slid);
+	put_end(telling, "To", explained->destination, explained->dlid);
+	put_rules(telling);
+	put_level(telling);
+	put_way(telling, "There", &explained->there);
+	put_way(telling, "Back", &explained->back);
+	put_answer(telling);
+}
+
+/* --- JSON --- */
+
+static void json_end(
+	struct telling *telling, const char *name, uint32_t port, uint16_t lid)
+{
+	const struct triad_fabric_port *at = &fabric_of(telling)->ports[port];
+
+	triad_json_object_begin(&telling->json, name);
+	triad_json_string(
+		&telling->json, "node_name", fabric_of(telling)->nodes[at->node].name);
+	triad_json_guid(&telling->json, "port_guid", at->guid);
+	triad_json_uint(&telling->json, "port", at->number);
+	triad_json_uint(&telling->json, "lid", lid);
+	triad_json_object_end(&telling->json);
+}
+
+static void json_rule(struct telling *telling, uint32_t rule)
+{
+	const struct triad_policy_rule *at = &telling->policy->rules[rule];
+
+	triad_json_uint(&telling->json, "rule", rule + 1);
+	triad_json_uint(&telling->json, "line", at->place.line);
+	triad_json_string(&telling->json, "use", at->use);
+}
+
+static void json_rules(struct telling *telling)
+{
+	const struct triad_explanation *explained = telling->explained;
+
+	if (explained->rule != TRIAD_POLICY_NONE) {
+		triad_json_object_begin(&telling->json, "matched");
+		json_rule(telling, explained->rule);
+		triad_json_object_end(&telling->json);
+	} else {
+		triad_json_string(&telling->json, "matched", NULL);
+	}
+	triad_json_array_begin(&telling->json, "nearly");
+	for (unsigned i = 0; i < explained->n_near; i++) {
+		const struct triad_near_miss *near = &explained->near[i];
+
+		triad_json_object_begin(&telling->json, NULL);
+		json_rule(telling, near->rule);
+		triad_json_string(&telling->json, "condition",
+			triad_class_field_name(failed_field(near)));
+		triad_json_bool(
+			&telling->json, "not_asked_for", near->mismatch.missing);
+		triad_json_object_end(&telling->json);
+	}
+	triad_json_array_end(&telling->json);
+	triad_json_string(&telling->json, "level",
+		telling->policy ? level_of(telling)->name : NULL);
+}
+
+static void json_way(
+	struct telling *telling, const char *name, const struct triad_walk *walk)
+{
+	const struct triad_fabric *fabric = fabric_of(telling);
+
+	triad_json_array_begin(&telling->json, name);
+	for (unsigned i = 0; i < walk->n_hops; i++) {
+		const struct triad_walk_hop *hop = &walk->hops[i];
+		const struct triad_fabric_port *port = &fabric->ports[hop->port];
+
+		triad_json_object_begin(&telling->json, NULL);
+		triad_json_string(
+			&telling->json, "node_name", fabric->nodes[port->node].name);
+		triad_json_guid(
+			&telling->json, "node_guid", fabric->nodes[port->node].guid);
+		triad_json_uint(&telling->json, "in_port", hop->in_port);
+		triad_json_uint(&telling->json, "out_port", port->number);
+		triad_json_uint(&telling->json, "vl", vl_of(telling, hop));
+		triad_json_uint(&telling->json, "mtu", triad_mtu_octets(hop->mtu));
+		triad_json_double(&telling->json, "rate_gbps",
+			triad_rate_tenths(triad_rate_of_rank(hop->rank)) / 10.0);
+		triad_json_object_end(&telling->json);
+	}
+	triad_json_array_end(&telling->json);
+}
+
+static void json_path(struct telling *telling)
+{
+	const struct triad_path_record *path = &telling->explained->record;
+
+	if (!telling->explained->answer.n) {
+		triad_json_string(&telling->json, "path", NULL);
+		return;
+	}
+	triad_json_object_begin(&telling->json, "path");
+	triad_json_uint(&telling->json, "slid", path->slid);
+	triad_json_uint(&telling->json, "dlid", path->dlid);
+	triad_json_uint(&telling->json, "sl", path->sl);
+	triad_json_uint(&telling->json, "pkey", path->pkey);
+	triad_json_uint(&telling->json, "mtu", triad_mtu_octets(path->mtu));
+	triad_json_double(
+		&telling->json, "rate_gbps", triad_rate_tenths(path->rate) / 10.0);
+	triad_json_uint(&telling->json, "packet_lifetime", path->life);
+	triad_json_uint(&telling->json, "tclass", path->tclass);
+	triad_json_bool(&telling->json, "reversible", path->reversible);
+	triad_json_object_end(&telling->json);
+}
+
+static void put_json(struct telling *telling)
+{
+	const struct triad_explanation *explained = telling->explained;
+	char text[160];
+
+	say_answer(telling, text, sizeof(text));
+	triad_json_init(&telling->json, telling->output);
+	triad_json_object_begin(&telling->json, NULL);
+	json_end(telling, "source", explained->source, explained->slid);
+	json_end(telling, "destination", explained->destination, explained->dlid);
+	json_rules(telling);
+	triad_json_uint(&telling->json, "sl", explained->sl);
+	json_way(telling, "there", &explained->there);
+	json_way(telling, "back", &explained->back);
+	triad_json_string(&telling->json, "answer", text);
+	json_path(telling);
+	triad_json_object_end(&telling->json);
+	triad_json_end(&telling->json);
+}
+
+/* --- the whole --- */
+
+static struct triad_path_request request_of(const struct triad_command *command)
+{
+	return (struct triad_path_request){
+		.has = (command->has_service_id ? TRIAD_HAS_SERVICE_ID : 0) |
+			(command->has_tclass ? TRIAD_HAS_TCLASS : 0) |
+			(command->has_qos_class ? TRIAD_HAS_QOS_CLASS : 0) |
+			(command->has_pkey ? TRIAD_HAS_PKEY : 0) |
+			(command->has_sl ? TRIAD_HAS_SL : 0),
+		.service_id = command->service_id,
+		.tclass = (uint8_t)command->tclass,
+		.qos_class = (uint16_t)command->qos_class,
+		.pkey = (uint16_t)command->pkey,
+		.sl = (uint8_t)command->sl,
+	};
+}
+
+static bool find_end(const struct triad_qos_basis *basis, const char *option,
+	const char *text, struct triad_output *output, uint32_t *port)
+{
+	char reason[256];
+
+	*port = triad_explain_find_end(basis->paths, text, reason, sizeof(reason));
+	if (*port == TRIAD_FABRIC_NONE)
+		triad_output_message(output, TRIAD_FRAME_MESSAGE,
+			"qos explain: %s %s: %s\n", option, text, reason);
+	return *port != TRIAD_FABRIC_NONE;
+}
+
+static int explain(const struct triad_qos_basis *basis,
+	const struct triad_command *command, struct triad_output *output)
+{
+	const struct triad_answer_basis answers = {
+		.paths = basis->paths, .classifier = basis->classifier};
+	struct triad_path_request request = request_of(command);
+	struct triad_explanation *explained = malloc(sizeof(*explained));
+	struct telling telling = {.basis = basis,
+		.request = &request,
+		.explained = explained,
+		.output = output};
+	uint32_t source, destination;
+
+	if (!explained || !find_end(basis, "--src", command->source, output, &source) ||
+		!find_end(basis, "--dst", command->destination, output, &destination)) {
+		free(explained);
+		return TRIAD_CONTROL_FAILED;
+	}
+	if (basis->classifier)
+		telling.policy = triad_classifier_policy(basis->classifier);
+	triad_explain(&answers, &request, source, destination, explained);
+	if (command->json)
+		put_json(&telling);
+	else
+		put_text(&telling);
+	free(explained);
+	return TRIAD_CONTROL_DONE;
+}
+
+int triad_command_run_qos_explain(struct triad_plugin *plugin,
+	const struct triad_command *command, struct triad_output *output)
+{
+	struct triad_qos_basis *basis = triad_qos_basis(plugin->qos);
+	int status;
+
+	if (!basis) {
+		triad_output_message(output, TRIAD_FRAME_MESSAGE,
+			"qos explain: there is nothing to explain from: QoS is %s\n",
+			triad_qos_state_name(triad_qos_status(plugin->qos).state));
+		return TRIAD_CONTROL_FAILED;
+	}
+	status = explain(basis, command, output);
+	triad_qos_basis_unref(basis);
+	return status;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What answers follow from at one moment: the fabric's paths, the compiled policy, the
+ * keys of triad.conf that matter.  Immutable and swapped whole, so that every answer
+ * follows one policy and one fabric, never a mixture.
+ *
+ * Thread-safety: made by one thread, then shared by reference count. */
+#ifndef TRIAD_PLUGIN_QOS_BASIS_H
+#define TRIAD_PLUGIN_QOS_BASIS_H
+
+#include <stdint.h>
+
+#include "qos/answer.h"
+
+struct triad_qos_basis {
+	uint64_t generation;
+	struct triad_paths *paths;
+	struct triad_classifier *classifier; /* NULL: no policy */
+	enum triad_service_id_mask service_id;
+	bool osm_has_it; /* OpenSM follows the same policy, in what it answers itself */
+};
+
+/* Takes over the references to 'paths' and 'classifier', also when it returns NULL
+ * because memory is short. */
+struct triad_qos_basis *triad_qos_basis_new(struct triad_paths *paths,
+	struct triad_classifier *classifier, enum triad_service_id_mask service_id,
+	bool osm_has_it);
+struct triad_qos_basis *triad_qos_basis_ref(struct triad_qos_basis *basis);
+void triad_qos_basis_unref(struct triad_qos_basis *basis); /* accepts NULL */
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "plugin/opensm.h"
+
+#include "plugin/qos/live.h"
+
+bool triad_live_is_same(
+	struct osm_opensm *osm, const struct triad_fabric *fabric, uint32_t port)
+{
+	const struct triad_fabric_port *was;
+	const osm_port_t *is;
+	bool same;
+
+	if (port == TRIAD_FABRIC_NONE)
+		return false;
+	was = &fabric->ports[port];
+	/* OpenSM has no call that tries its lock. */
+	if (pthread_rwlock_tryrdlock(&osm->lock.lock))
+		return true;
+	is = osm_get_port_by_guid(&osm->subn, cl_hton64(was->guid));
+	same = is && is->p_physp &&
+		cl_ntoh16(osm_physp_get_base_lid(is->p_physp)) == was->lid &&
+		osm_physp_get_lmc(is->p_physp) == was->lmc;
+	pthread_rwlock_unlock(&osm->lock.lock);
+	return same;
+}
+
+static uint8_t engine_sl(void *context, uint8_t sl, uint16_t slid, uint16_t dlid)
+{
+	const struct osm_routing_engine *engine = context;
+
+	return engine->path_sl(engine->context, sl, cl_hton16(slid), cl_hton16(dlid));
+}
+
+struct triad_path_engine triad_live_engine(struct osm_opensm *osm)
+{
+	struct osm_routing_engine *engine = osm->routing_engine_used;
+
+	/* OpenSM frees its engines some steps after it has raised this flag. */
+	if (osm_exit_flag || !engine || !engine->path_sl)
+		return (struct triad_path_engine){0};
+	return (struct triad_path_engine){.sl = engine_sl, .context = engine};
+}

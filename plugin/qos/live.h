@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* OpenSM's subnet as it is this moment, where a snapshot is not enough.
+ *
+ * Locks: osm->lock, shared: tried, never waited for, unless said otherwise. */
+#ifndef TRIAD_PLUGIN_QOS_LIVE_H
+#define TRIAD_PLUGIN_QOS_LIVE_H
+
+#include <stdbool.h>
+
+#include "qos/decide.h"
+
+struct osm_opensm;
+
+/* True when the end port is still there with the LIDs that it has in 'fabric', or when
+ * OpenSM's lock is not free: then nobody can see a change either. */
+bool triad_live_is_same(
+	struct osm_opensm *osm, const struct triad_fabric *fabric, uint32_t port);
+
+/* The routing engine's word on SLs.  The caller holds osm->lock as long as it uses it.
+ */
+struct triad_path_engine triad_live_engine(struct osm_opensm *osm);
+
+#endif

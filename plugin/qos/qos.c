@@ -1,0 +1,588 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "plugin/opensm.h"
+
+#include "plugin/qos/qos.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "triad/clock.h"
+#include "triad/log.h"
+#include "triad/thread.h"
+
+/* How often it is tried again to get between OpenSM and its SA. */
+#define RETRY_US (TRIAD_US_PER_S / 4)
+
+/* Which file, and which state of it. */
+struct stamp {
+	dev_t device;
+	ino_t inode;
+	off_t size;
+	struct timespec changed;
+};
+
+struct settings {
+	bool enabled;
+	char policy_file[TRIAD_CONF_PATH_SIZE];
+	char default_level[TRIAD_CONF_TEXT_SIZE];
+	enum triad_service_id_mask service_id;
+};
+
+struct triad_qos {
+	struct osm_opensm *osm;
+	struct triad_log *log;
+	_Atomic(struct triad_qos_server *) server; /* NULL until it is first wanted */
+	unsigned n_threads;
+	char osm_policy_file[TRIAD_CONF_PATH_SIZE]; /* OpenSM's own, "": none */
+	pthread_t thread;
+
+	atomic_ulong sweeps, marks;
+	atomic_bool look_wanted; /* at the policy's file */
+	atomic_bool load_wanted; /* of it, changed or not */
+
+	pthread_mutex_t load_lock;
+
+	pthread_mutex_t lock; /* of what follows */
+	pthread_cond_t changed;
+	bool stopped;
+	bool work_wanted;
+	struct settings settings;
+	struct stamp stamp; /* of the file that was looked at last */
+	struct triad_policy *policy;
+	bool load_failed; /* the last time */
+	struct triad_fabric *fabric;
+	struct triad_qos_moment fabric_before;
+	bool fabric_settled;
+	struct triad_qos_basis *basis;
+	struct triad_qos_status status;
+};
+
+static void *run(void *argument);
+
+static void wake(struct triad_qos *qos)
+{
+	qos->work_wanted = true;
+	pthread_cond_signal(&qos->changed);
+}
+
+const char *triad_qos_state_name(enum triad_qos_state state)
+{
+	static const char *const names[TRIAD_QOS_N_STATES] = {
+		[TRIAD_QOS_OFF] = "off",
+		[TRIAD_QOS_WAITING] = "waiting for the subnet to come up",
+		[TRIAD_QOS_ANSWERING] = "answering",
+		[TRIAD_QOS_BROKEN] = "the policy has mistakes: OpenSM answers",
+		[TRIAD_QOS_TOO_LARGE] =
+			"the policy is too large for this fabric: OpenSM answers",
+		[TRIAD_QOS_NO_MEMORY] = "not enough memory: OpenSM answers",
+		[TRIAD_QOS_REFUSED] = "this OpenSM is laid out otherwise than the one "
+				      "Triad was built for: OpenSM answers",
+	};
+
+	return state < TRIAD_QOS_N_STATES ? names[state] : "unknown";
+}
+
+/* --- the policy's file --- */
+
+static struct stamp stamp_of(const char *path)
+{
+	struct stamp stamp = {0};
+	struct stat info;
+
+	if (!stat(path, &info))
+		stamp = (struct stamp){.device = info.st_dev,
+			.inode = info.st_ino,
+			.size = info.st_size,
+			.changed = info.st_mtim};
+	return stamp;
+}
+
+static bool same_stamp(const struct stamp *a, const struct stamp *b)
+{
+	return a->device == b->device && a->inode == b->inode && a->size == b->size &&
+		a->changed.tv_sec == b->changed.tv_sec &&
+		a->changed.tv_nsec == b->changed.tv_nsec;
+}
+
+/* Writes the path, "" for none: OpenSM's own file serves when ours is not named, as far
+ * as there is one. */
+static void find_policy(const struct triad_qos *qos, const struct settings *settings,
+	char path[TRIAD_CONF_PATH_SIZE])
+{
+	struct stat info;
+
+	strcpy(path, settings->policy_file);
+	if (!*path && !stat(qos->osm_policy_file, &info))
+		strcpy(path, qos->osm_policy_file);
+}
+
+static void keep_policy(struct triad_qos *qos, const char *path,
+	const struct stamp *stamp, struct triad_policy *policy, int error)
+{
+	struct triad_policy *old = NULL;
+
+	pthread_mutex_lock(&qos->lock);
+	qos->stamp = *stamp;
+	qos->load_failed = error;
+	qos->status.n_loads++;
+	if (error) {
+		qos->status.n_failed_loads++;
+	} else {
+		old = qos->policy;
+		qos->policy = policy;
+		qos->status.loaded_wall_us = triad_clock_wall_us();
+		snprintf(qos->status.policy, sizeof(qos->status.policy), "%s", path);
+	}
+	wake(qos);
+	pthread_mutex_unlock(&qos->lock);
+	triad_policy_unref(old);
+}
+
+static struct settings settings_of(struct triad_qos *qos)
+{
+	struct settings settings;
+
+	pthread_mutex_lock(&qos->lock);
+	settings = qos->settings;
+	pthread_mutex_unlock(&qos->lock);
+	return settings;
+}
+
+int triad_qos_load(struct triad_qos *qos, struct triad_diags *diags)
+{
+	struct settings settings = settings_of(qos);
+	struct triad_policy *policy = NULL;
+	char path[TRIAD_CONF_PATH_SIZE];
+	struct stamp stamp;
+	int error = 0;
+
+	pthread_mutex_lock(&qos->load_lock);
+	find_policy(qos, &settings, path);
+	triad_diags_init(diags, path);
+	stamp = stamp_of(path); /* before: a change while it is read shows next time */
+	if (*path)
+		error = triad_policy_load(path, settings.default_level, &policy, diags);
+	keep_policy(qos, path, &stamp, policy, error);
+	pthread_mutex_unlock(&qos->load_lock);
+	return error;
+}
+
+static void load_and_tell(struct triad_qos *qos)
+{
+	struct triad_diags *diags = malloc(sizeof(*diags));
+	char text[TRIAD_DIAG_TEXT_SIZE * 2 + 64];
+	int error;
+
+	if (!diags)
+		return;
+	error = triad_qos_load(qos, diags);
+	for (size_t i = 0; i < diags->n; i++) {
+		triad_diags_format(diags, i, text, sizeof(text));
+		triad_log_write(qos->log, error ? TRIAD_LOG_ERROR : TRIAD_LOG_WARNING,
+			"%s", text);
+	}
+	if (error)
+		triad_log_write(qos->log, TRIAD_LOG_ERROR,
+			"%s: not loaded: %zu mistake(s); the last good QoS policy "
+			"stays, and without one OpenSM answers by itself; mend the "
+			"file and type 'triadctl reload'",
+			diags->source, diags->n_total);
+	free(diags);
+}
+
+/* When a sweep began: has the file changed since it was looked at? */
+static bool has_changed(struct triad_qos *qos)
+{
+	struct settings settings = settings_of(qos);
+	char path[TRIAD_CONF_PATH_SIZE];
+	struct stamp stamp, known;
+
+	find_policy(qos, &settings, path);
+	if (!*path)
+		return false;
+	stamp = stamp_of(path);
+	pthread_mutex_lock(&qos->lock);
+	known = qos->stamp;
+	pthread_mutex_unlock(&qos->lock);
+	return !same_stamp(&stamp, &known);
+}
+
+/* --- building --- */
+
+/* What a basis is made of, with references of its own. */
+struct inputs {
+	struct settings settings;
+	struct triad_policy *policy;
+	bool broken;
+	bool osm_has_it;
+	struct triad_fabric *fabric;
+	struct triad_qos_moment before;
+	bool settled;
+};
+
+static struct inputs take_inputs(struct triad_qos *qos)
+{
+	struct inputs inputs;
+
+	pthread_mutex_lock(&qos->lock);
+	inputs = (struct inputs){
+		.settings = qos->settings,
+		.policy = qos->policy ? triad_policy_ref(qos->policy) : NULL,
+		.broken = qos->load_failed && !qos->policy,
+		.osm_has_it = qos->policy && !qos->settings.policy_file[0],
+		.fabric = qos->fabric ? triad_fabric_ref(qos->fabric) : NULL,
+		.before = qos->fabric_before,
+		.settled = qos->fabric_settled,
+	};
+	pthread_mutex_unlock(&qos->lock);
+	return inputs;
+}
+
+static void drop_inputs(struct inputs *inputs)
+{
+	triad_policy_unref(inputs->policy);
+	triad_fabric_unref(inputs->fabric);
+}
+
+static void set_state(struct triad_qos *qos, enum triad_qos_state state)
+{
+	enum triad_qos_state old;
+
+	pthread_mutex_lock(&qos->lock);
+	old = qos->status.state;
+	qos->status.state = state;
+	pthread_mutex_unlock(&qos->lock);
+	if (state != old)
+		triad_log_write(qos->log,
+			state > TRIAD_QOS_ANSWERING ? TRIAD_LOG_ERROR : TRIAD_LOG_INFO,
+			"QoS answers: %s", triad_qos_state_name(state));
+}
+
+/* The basis in force from now on, with the caller's reference; NULL: none. */
+static void publish(struct triad_qos *qos, struct triad_qos_basis *basis)
+{
+	struct triad_qos_basis *old;
+
+	pthread_mutex_lock(&qos->lock);
+	old = qos->basis;
+	qos->basis = basis;
+	pthread_mutex_unlock(&qos->lock);
+	triad_qos_server_set_basis(qos->server, basis);
+	triad_qos_basis_unref(old);
+}
+
+static void describe(struct triad_qos *qos, const struct triad_qos_basis *basis,
+	const struct inputs *inputs, uint64_t begun_us)
+{
+	struct triad_qos_status *status = &qos->status;
+
+	pthread_mutex_lock(&qos->lock);
+	status->generation = basis->generation;
+	status->built_us = triad_clock_now_us() - begun_us;
+	status->octets = basis->paths->octets +
+		(basis->classifier ? triad_classifier_octets(basis->classifier) : 0);
+	status->has_policy = inputs->policy;
+	status->n_rules = inputs->policy ? inputs->policy->n_rules : 0;
+	status->n_levels = inputs->policy ? inputs->policy->n_levels : 0;
+	status->n_groups = inputs->policy ? inputs->policy->n_groups : 0;
+	pthread_mutex_unlock(&qos->lock);
+}
+
+/* The paths in use, when they are of the fabric that is wanted. */
+static struct triad_paths *known_paths(
+	struct triad_qos *qos, const struct triad_fabric *fabric)
+{
+	struct triad_paths *paths = NULL;
+
+	pthread_mutex_lock(&qos->lock);
+	if (qos->basis && qos->basis->paths->fabric == fabric)
+		paths = triad_paths_ref(qos->basis->paths);
+	pthread_mutex_unlock(&qos->lock);
+	return paths;
+}
+
+static int make_basis(struct triad_qos *qos, const struct inputs *inputs,
+	struct triad_qos_basis **basis)
+{
+	struct triad_paths *paths = known_paths(qos, inputs->fabric);
+	struct triad_classifier *classifier = NULL;
+	int error = 0;
+
+	if (!paths)
+		error = triad_paths_build(inputs->fabric, &paths);
+	if (!error && inputs->policy)
+		error = triad_classifier_compile(
+			inputs->policy, inputs->fabric, &classifier);
+	if (error) {
+		triad_paths_unref(paths);
+		return error;
+	}
+	*basis = triad_qos_basis_new(
+		paths, classifier, inputs->settings.service_id, inputs->osm_has_it);
+	return *basis ? 0 : ENOMEM;
+}
+
+/* Marks that came after the snapshot was begun are of no path in particular. */
+static void put_into_force(struct triad_qos *qos, const struct inputs *inputs,
+	struct triad_qos_basis *basis)
+{
+	publish(qos, basis);
+	if (atomic_load(&qos->marks) != inputs->before.marks)
+		triad_paths_mark_all(basis->paths);
+	else if (inputs->settled && atomic_load(&qos->sweeps) == inputs->before.sweeps)
+		triad_qos_server_set_sweeping(qos->server, false);
+}
+
+/* True when there is one; it stays until the end. */
+static bool make_server(struct triad_qos *qos)
+{
+	if (!qos->server)
+		atomic_store(&qos->server,
+			triad_qos_server_new(qos->osm, qos->n_threads, qos->log));
+	return qos->server;
+}
+
+static enum triad_qos_state build(struct triad_qos *qos, const struct inputs *inputs)
+{
+	uint64_t begun_us = triad_clock_now_us();
+	struct triad_qos_basis *basis = NULL;
+	int error;
+
+	if (!inputs->settings.enabled)
+		return TRIAD_QOS_OFF;
+	if (!make_server(qos))
+		return TRIAD_QOS_NO_MEMORY;
+	if (inputs->broken)
+		return TRIAD_QOS_BROKEN;
+	if (!inputs->fabric)
+		return TRIAD_QOS_WAITING;
+	error = make_basis(qos, inputs, &basis);
+	if (error)
+		return error == EOVERFLOW ? TRIAD_QOS_TOO_LARGE : TRIAD_QOS_NO_MEMORY;
+	describe(qos, basis, inputs, begun_us);
+	put_into_force(qos, inputs, basis);
+	error = triad_qos_server_install(qos->server);
+	if (error)
+		return error == ENOTCONN ? TRIAD_QOS_WAITING : TRIAD_QOS_REFUSED;
+	return TRIAD_QOS_ANSWERING;
+}
+
+static void work(struct triad_qos *qos)
+{
+	struct inputs inputs = take_inputs(qos);
+	enum triad_qos_state state = build(qos, &inputs);
+
+	if (qos->server && state != TRIAD_QOS_ANSWERING && state != TRIAD_QOS_WAITING) {
+		triad_qos_server_remove(qos->server);
+		publish(qos, NULL);
+	}
+	set_state(qos, state);
+	drop_inputs(&inputs);
+}
+
+static bool is_enabled(struct triad_qos *qos)
+{
+	bool enabled;
+
+	pthread_mutex_lock(&qos->lock);
+	enabled = qos->settings.enabled;
+	pthread_mutex_unlock(&qos->lock);
+	return enabled;
+}
+
+/* True when there is something to do; false to end. */
+static bool wait_for_work(struct triad_qos *qos)
+{
+	bool goes_on;
+
+	pthread_mutex_lock(&qos->lock);
+	while (!qos->stopped && !qos->work_wanted && !atomic_load(&qos->look_wanted)) {
+		bool retries = qos->status.state == TRIAD_QOS_WAITING && qos->basis;
+
+		if (triad_condition_wait(&qos->changed, &qos->lock,
+			    triad_clock_now_us() + RETRY_US) == ETIMEDOUT &&
+			retries)
+			break;
+	}
+	qos->work_wanted = false;
+	goes_on = !qos->stopped;
+	pthread_mutex_unlock(&qos->lock);
+	return goes_on;
+}
+
+static void *run(void *argument)
+{
+	struct triad_qos *qos = argument;
+
+	while (wait_for_work(qos)) {
+		bool look = atomic_exchange(&qos->look_wanted, false);
+
+		if (atomic_exchange(&qos->load_wanted, false) ||
+			(look && is_enabled(qos) && has_changed(qos)))
+			load_and_tell(qos);
+		work(qos);
+	}
+	if (qos->server)
+		triad_qos_server_remove(qos->server);
+	return NULL;
+}
+
+/* --- life --- */
+
+static void read_osm_policy_file(struct triad_qos *qos)
+{
+	const osm_subn_opt_t *opt = &qos->osm->subn.opt;
+
+	if (opt->qos && opt->qos_policy_file)
+		snprintf(qos->osm_policy_file, sizeof(qos->osm_policy_file), "%s",
+			opt->qos_policy_file);
+}
+
+struct triad_qos *triad_qos_new(
+	struct osm_opensm *osm, unsigned n_threads, struct triad_log *log)
+{
+	struct triad_qos *qos = calloc(1, sizeof(*qos));
+
+	if (!qos)
+		return NULL;
+	qos->osm = osm;
+	qos->log = log;
+	read_osm_policy_file(qos);
+	pthread_mutex_init(&qos->load_lock, NULL);
+	pthread_mutex_init(&qos->lock, NULL);
+	triad_condition_init(&qos->changed);
+	qos->n_threads = n_threads;
+	if (!triad_thread_start(&qos->thread, "triad-qos", run, qos))
+		return qos;
+	free(qos);
+	return NULL;
+}
+
+void triad_qos_free(struct triad_qos *qos)
+{
+	if (!qos)
+		return;
+	pthread_mutex_lock(&qos->lock);
+	qos->stopped = true;
+	pthread_cond_signal(&qos->changed);
+	pthread_mutex_unlock(&qos->lock);
+	pthread_join(qos->thread, NULL);
+	triad_qos_server_free(qos->server);
+	triad_qos_basis_unref(qos->basis);
+	triad_policy_unref(qos->policy);
+	triad_fabric_unref(qos->fabric);
+	pthread_cond_destroy(&qos->changed);
+	pthread_mutex_destroy(&qos->lock);
+	pthread_mutex_destroy(&qos->load_lock);
+	free(qos);
+}
+
+void triad_qos_configure(struct triad_qos *qos, const struct triad_conf *conf)
+{
+	struct settings settings = {
+		.enabled = conf->qos.enabled,
+		.service_id = conf->qos.service_id_mask,
+	};
+
+	strcpy(settings.policy_file, conf->qos.policy_file);
+	strcpy(settings.default_level, conf->qos.default_level);
+	pthread_mutex_lock(&qos->lock);
+	/* Another file, or another default, is another policy. */
+	if (strcmp(settings.policy_file, qos->settings.policy_file) != 0 ||
+		strcmp(settings.default_level, qos->settings.default_level) != 0 ||
+		(settings.enabled && !qos->settings.enabled))
+		atomic_store(&qos->load_wanted, settings.enabled);
+	qos->settings = settings;
+	wake(qos);
+	pthread_mutex_unlock(&qos->lock);
+}
+
+/* --- fabrics and marks --- */
+
+bool triad_qos_wants_fabric(struct triad_qos *qos)
+{
+	return is_enabled(qos);
+}
+
+struct triad_qos_moment triad_qos_now(struct triad_qos *qos)
+{
+	return (struct triad_qos_moment){
+		.sweeps = atomic_load(&qos->sweeps), .marks = atomic_load(&qos->marks)};
+}
+
+void triad_qos_set_fabric(struct triad_qos *qos, struct triad_fabric *fabric,
+	const struct triad_qos_moment *before, bool settled)
+{
+	struct triad_fabric *old;
+
+	pthread_mutex_lock(&qos->lock);
+	old = qos->fabric;
+	qos->fabric = triad_fabric_ref(fabric);
+	qos->fabric_before = *before;
+	qos->fabric_settled = settled;
+	wake(qos);
+	pthread_mutex_unlock(&qos->lock);
+	triad_fabric_unref(old);
+}
+
+void triad_qos_note_sweep(struct triad_qos *qos)
+{
+	struct triad_qos_server *server = qos->server;
+
+	atomic_fetch_add(&qos->sweeps, 1);
+	if (server)
+		triad_qos_server_set_sweeping(server, true);
+	atomic_store(&qos->look_wanted, true);
+	pthread_cond_signal(&qos->changed);
+}
+
+void triad_qos_note_port(struct triad_qos *qos, uint64_t guid)
+{
+	atomic_fetch_add(&qos->marks, 1);
+	pthread_mutex_lock(&qos->lock);
+	if (qos->basis)
+		triad_paths_mark_port(qos->basis->paths, guid);
+	pthread_mutex_unlock(&qos->lock);
+}
+
+void triad_qos_note_route(struct triad_qos *qos, uint64_t node_guid, unsigned block)
+{
+	atomic_fetch_add(&qos->marks, 1);
+	pthread_mutex_lock(&qos->lock);
+	if (qos->basis)
+		triad_paths_mark_route(qos->basis->paths, node_guid, block);
+	pthread_mutex_unlock(&qos->lock);
+}
+
+/* --- for commands --- */
+
+struct triad_qos_status triad_qos_status(struct triad_qos *qos)
+{
+	struct triad_qos_status status;
+
+	pthread_mutex_lock(&qos->lock);
+	status = qos->status;
+	pthread_mutex_unlock(&qos->lock);
+	if (qos->server)
+		status.server = triad_qos_server_status(qos->server);
+	return status;
+}
+
+struct triad_qos_basis *triad_qos_basis(struct triad_qos *qos)
+{
+	struct triad_qos_basis *basis;
+
+	pthread_mutex_lock(&qos->lock);
+	basis = qos->basis ? triad_qos_basis_ref(qos->basis) : NULL;
+	pthread_mutex_unlock(&qos->lock);
+	return basis;
+}
+
+const struct triad_clients *triad_qos_clients(struct triad_qos *qos)
+{
+	return qos->server ? triad_qos_server_clients(qos->server) : NULL;
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* QoS: from a fabric and a policy to what requests are answered from.
+ *
+ * Model: whoever has a new snapshot leaves it here; a thread of its own, triad-qos,
+ * builds paths from it, reads the policy's file when it changed, compiles the policy
+ * for that fabric and gives both to the server (server.h) as one basis.  Until all that
+ * is there, and when it can't be made, OpenSM answers by itself.
+ *
+ * A policy's file is looked at when the SM begins a heavy sweep, and at 'reload'.  One
+ * with mistakes changes nothing: the last good policy stays; if there was none, OpenSM
+ * answers.
+ *
+ * What OpenSM reports in mid-sweep marks the paths in use (paths.h); marks that come
+ * between a snapshot and its being in use mark all of it, until the next one.
+ *
+ * Lock order: 'load_lock' (one load at a time), then 'lock', held for pointers and
+ * status.  OpenSM's lock: not here. */
+#ifndef TRIAD_PLUGIN_QOS_QOS_H
+#define TRIAD_PLUGIN_QOS_QOS_H
+
+#include <stdbool.h>
+
+#include "plugin/qos/server.h"
+#include "triad/conf.h"
+#include "triad/diag.h"
+
+struct osm_opensm;
+struct triad_log;
+struct triad_qos;
+
+enum triad_qos_state {
+	TRIAD_QOS_OFF,
+	TRIAD_QOS_WAITING, /* for the subnet to come up */
+	TRIAD_QOS_ANSWERING,
+	TRIAD_QOS_BROKEN,    /* the policy has mistakes, and there was none before */
+	TRIAD_QOS_TOO_LARGE, /* the policy can't be compiled for this fabric */
+	TRIAD_QOS_NO_MEMORY,
+	TRIAD_QOS_REFUSED, /* this OpenSM is not laid out as it must be */
+	TRIAD_QOS_N_STATES,
+};
+
+struct triad_qos_status {
+	enum triad_qos_state state;
+	bool has_policy;
+	char policy[TRIAD_CONF_PATH_SIZE]; /* the file; "" when there is none */
+	uint32_t n_rules, n_levels, n_groups;
+	uint64_t loaded_wall_us; /* the policy in force */
+	uint64_t generation;     /* of the basis */
+	uint64_t built_us;       /* what building it took */
+	uint64_t octets;         /* paths and compiled policy */
+	uint64_t n_loads, n_failed_loads;
+	struct triad_qos_server_status server;
+};
+
+/* 'n_threads' answer, once it is enabled.  NULL: no memory or threads. */
+struct triad_qos *triad_qos_new(
+	struct osm_opensm *osm, unsigned n_threads, struct triad_log *log);
+
+/* After OpenSM has unbound its SA. */
+void triad_qos_free(struct triad_qos *qos);
+
+/* Puts [qos] into force; returns at once. */
+void triad_qos_configure(struct triad_qos *qos, const struct triad_conf *conf);
+
+/* Reads the policy's file now; from any thread.  Returns 0 or an errno, with every
+ * mistake in 'diags', which it initialises; then the last good one stays. */
+int triad_qos_load(struct triad_qos *qos, struct triad_diags *diags);
+
+/* True while snapshots are wanted as soon as routing is done. */
+bool triad_qos_wants_fabric(struct triad_qos *qos);
+
+/* How it stands when a snapshot begins, for triad_qos_set_fabric(). */
+struct triad_qos_moment {
+	unsigned long sweeps, marks;
+};
+struct triad_qos_moment triad_qos_now(struct triad_qos *qos);
+
+/* A new snapshot, begun at 'before'; 'settled': the sweep is through. */
+void triad_qos_set_fabric(struct triad_qos *qos, struct triad_fabric *fabric,
+	const struct triad_qos_moment *before, bool settled);
+
+/* --- from OpenSM's report(), with its locks held: some hundred nanoseconds each --- */
+
+void triad_qos_note_sweep(struct triad_qos *qos); /* a heavy sweep begins */
+void triad_qos_note_port(struct triad_qos *qos, uint64_t guid);
+void triad_qos_note_route(struct triad_qos *qos, uint64_t node_guid, unsigned block);
+
+/* --- for commands --- */
+
+struct triad_qos_status triad_qos_status(struct triad_qos *qos);
+
+/* In words: "answering", "waiting for the subnet to come up", ... */
+const char *triad_qos_state_name(enum triad_qos_state state);
+
+/* What answers follow from at present, with a reference; NULL: there is none. */
+struct triad_qos_basis *triad_qos_basis(struct triad_qos *qos);
+
+/* NULL: it was never enabled. */
+const struct triad_clients *triad_qos_clients(struct triad_qos *qos);
+
+#endif

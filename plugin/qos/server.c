@@ -1,0 +1,533 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "plugin/opensm.h"
+
+#include "plugin/qos/server.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "plugin/qos/class_port_info.h"
+#include "plugin/qos/hook.h"
+#include "plugin/qos/live.h"
+#include "qos/restrict.h"
+#include "triad/log.h"
+#include "triad/thread.h"
+
+struct job {
+	osm_madw_t *madw;
+	uint64_t received_ns;
+};
+
+/* A queue and the threads that work on it. */
+struct lane {
+	struct triad_qos_server *server;
+	bool is_slow;
+	unsigned n_threads;
+	pthread_t threads[TRIAD_QOS_MAX_THREADS];
+	pthread_mutex_t lock; /* of what follows */
+	pthread_cond_t filled;
+	bool stopped;
+	unsigned n_waiting;
+	unsigned first, n;
+	struct job jobs[TRIAD_QOS_QUEUE];
+};
+
+struct counts {
+	atomic_ulong received, answered, refused, overflowed, slow, class_port_infos;
+	atomic_ulong passed[TRIAD_N_PASSES];
+};
+
+struct triad_qos_server {
+	struct osm_opensm *osm;
+	struct triad_log *log;
+	struct triad_sa_hook hook;
+	struct lane fast, slow;
+	struct counts counts;
+	struct triad_latency latency;
+	struct triad_clients clients;
+	atomic_bool sweeping;
+	atomic_ulong generation; /* of 'basis'; 0: none */
+	pthread_mutex_t lock;    /* of the pointer alone */
+	struct triad_qos_basis *basis;
+};
+
+/* The callback that OpenSM's vendor calls knows OpenSM alone. */
+static _Atomic(struct triad_qos_server *) installed;
+
+/* One thread of a lane, and its own reference to the basis. */
+struct worker {
+	struct triad_qos_server *server;
+	struct triad_qos_basis *basis;
+	bool is_slow;
+	struct triad_path_request request;
+	struct triad_answer answer;
+	struct triad_path_record records[TRIAD_ANSWER_MAX_RECORDS];
+};
+
+static void count(atomic_ulong *counter)
+{
+	atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* --- lanes --- */
+
+static bool lane_put(struct lane *lane, const struct job *job)
+{
+	bool fits, wake;
+
+	pthread_mutex_lock(&lane->lock);
+	fits = lane->n < TRIAD_QOS_QUEUE && !lane->stopped;
+	if (fits)
+		lane->jobs[(lane->first + lane->n++) % TRIAD_QOS_QUEUE] = *job;
+	wake = fits && lane->n_waiting;
+	pthread_mutex_unlock(&lane->lock);
+	if (wake)
+		pthread_cond_signal(&lane->filled);
+	return fits;
+}
+
+static bool lane_take(struct lane *lane, struct job *job)
+{
+	bool taken;
+
+	pthread_mutex_lock(&lane->lock);
+	while (!lane->n && !lane->stopped) {
+		lane->n_waiting++;
+		(void)triad_condition_wait(&lane->filled, &lane->lock, UINT64_MAX);
+		lane->n_waiting--;
+	}
+	taken = !lane->stopped;
+	if (taken) {
+		*job = lane->jobs[lane->first];
+		lane->first = (lane->first + 1) % TRIAD_QOS_QUEUE;
+		lane->n--;
+	}
+	pthread_mutex_unlock(&lane->lock);
+	return taken;
+}
+
+/* --- handing on --- */
+
+static void give_back(struct triad_qos_server *server, osm_madw_t *madw)
+{
+	osm_mad_pool_put(&server->osm->mad_pool, madw);
+}
+
+static void pass_on(struct triad_qos_server *server, osm_madw_t *madw)
+{
+	server->hook.original(madw, &server->osm->sa.mad_ctrl, NULL);
+}
+
+static uint8_t *record_of(const osm_madw_t *madw)
+{
+	return ib_sa_mad_get_payload_ptr(osm_madw_get_sa_mad_ptr(madw));
+}
+
+/* To what the level allows; false when that leaves nothing to be found.  A multicast
+ * group has its SL, MTU and rate from who made it, and they are no path's to choose. */
+static bool narrow(struct worker *worker, osm_madw_t *madw)
+{
+	const struct triad_qos_basis *basis = worker->basis;
+	const struct triad_answer_basis answers = {
+		.paths = basis->paths, .classifier = basis->classifier};
+	ib_sa_mad_t *mad = osm_madw_get_sa_mad_ptr(madw);
+	uint32_t from = worker->answer.source, to = worker->answer.destination;
+	uint64_t mask = cl_ntoh64(mad->comp_mask);
+	const struct triad_policy *policy;
+	uint32_t level, rule;
+	uint16_t pkey = 0;
+	bool fits;
+
+	if (!basis->classifier || basis->osm_has_it ||
+		worker->answer.pass == TRIAD_PASS_MULTICAST)
+		return true;
+	policy = triad_classifier_policy(basis->classifier);
+	level = triad_answer_level(&answers, &worker->request, from, to, &rule);
+	if (from != TRIAD_FABRIC_NONE && to != TRIAD_FABRIC_NONE)
+		pkey = triad_paths_common_pkey(basis->paths, from, to);
+	fits = triad_request_restrict(
+		&policy->levels[level], &worker->request, pkey, record_of(madw), &mask);
+	mad->comp_mask = cl_hton64(mask);
+	return fits;
+}
+
+/* --- answers --- */
+
+static void respond_status(
+	struct triad_qos_server *server, osm_madw_t *madw, enum triad_sa_status status)
+{
+	osm_sa_send_error(&server->osm->sa, madw, cl_hton16((uint16_t)status));
+}
+
+static bool add_item(cl_qlist_t *list, const struct triad_path_record *record)
+{
+	osm_sa_item_t *item = malloc(SA_ITEM_RESP_SIZE(path_rec));
+
+	if (!item)
+		return false;
+	triad_path_record_write(record, (uint8_t *)&item->resp.path_rec);
+	cl_qlist_insert_tail(list, &item->list_item);
+	return true;
+}
+
+/* OpenSM's own function makes the MAD: its header is the same octet for octet. */
+static void respond_records(struct worker *worker, osm_madw_t *madw)
+{
+	struct triad_qos_server *server = worker->server;
+	ib_sa_mad_t *mad = osm_madw_get_sa_mad_ptr(madw);
+	cl_qlist_t list;
+
+	cl_qlist_init(&list);
+	for (uint32_t i = 0; i < worker->answer.n; i++)
+		if (!add_item(&list, &worker->answer.records[i]))
+			break;
+	/* Answers to a MultiPathRecord are PathRecords [IBA o15-0.2.7]. */
+	if (worker->request.multi)
+		mad->attr_id = IB_MAD_ATTR_PATH_RECORD;
+	osm_sa_respond(&server->osm->sa, madw, sizeof(ib_path_rec_t), &list);
+}
+
+static bool is_no(const struct triad_answer *answer)
+{
+	return answer->kind == TRIAD_ANSWER_STATUS ||
+		(answer->kind == TRIAD_ANSWER_RECORDS && !answer->n);
+}
+
+/* While the SM sweeps: what was decided from the last fabric must still be so. */
+static void doubt(struct worker *worker)
+{
+	struct triad_answer *answer = &worker->answer;
+	const struct triad_fabric *fabric = worker->basis->paths->fabric;
+
+	if (answer->kind == TRIAD_ANSWER_PASS ||
+		!atomic_load(&worker->server->sweeping))
+		return;
+	if (!is_no(answer) &&
+		triad_live_is_same(worker->server->osm, fabric, answer->source) &&
+		triad_live_is_same(worker->server->osm, fabric, answer->destination))
+		return;
+	answer->kind = TRIAD_ANSWER_PASS;
+	answer->pass = TRIAD_PASS_CHANGED;
+}
+
+static enum triad_sa_status read_request(struct worker *worker, const osm_madw_t *madw)
+{
+	const ib_sa_mad_t *mad = osm_madw_get_sa_mad_ptr(madw);
+	uint64_t mask = cl_ntoh64(mad->comp_mask);
+	size_t size = MAD_BLOCK_SIZE;
+
+	if (mad->attr_id == IB_MAD_ATTR_PATH_RECORD)
+		return triad_path_request_read(record_of(madw), mask,
+			mad->method == IB_MAD_METHOD_GET, worker->basis->service_id,
+			&worker->request);
+	if (madw->mad_size < size)
+		size = madw->mad_size;
+	if (size < IB_SA_MAD_HDR_SIZE)
+		return TRIAD_SA_REQUEST_INVALID;
+	return triad_multipath_request_read(record_of(madw), size - IB_SA_MAD_HDR_SIZE,
+		mask, worker->basis->service_id, &worker->request);
+}
+
+static void work_out(struct worker *worker, const osm_madw_t *madw)
+{
+	struct triad_answer_basis basis = {
+		.paths = worker->basis->paths, .classifier = worker->basis->classifier};
+	uint16_t requester = cl_ntoh16(madw->mad_addr.dest_lid);
+
+	if (!worker->is_slow) {
+		triad_answer_path(&basis, &worker->request, requester, &worker->answer);
+		return;
+	}
+	cl_plock_acquire(&worker->server->osm->lock);
+	basis.engine = triad_live_engine(worker->server->osm);
+	triad_answer_path(&basis, &worker->request, requester, &worker->answer);
+	cl_plock_release(&worker->server->osm->lock);
+}
+
+static void finish_pass(struct worker *worker, const struct job *job)
+{
+	struct triad_qos_server *server = worker->server;
+
+	if (worker->answer.pass == TRIAD_PASS_ENGINE && !worker->is_slow &&
+		worker->basis->classifier && lane_put(&server->slow, job))
+		return;
+	count(&server->counts.passed[worker->answer.pass]);
+	if (narrow(worker, job->madw)) {
+		pass_on(server, job->madw);
+		return;
+	}
+	worker->answer.n = 0;
+	respond_records(worker, job->madw);
+	give_back(server, job->madw);
+}
+
+static void finish(struct worker *worker, const struct job *job)
+{
+	struct triad_qos_server *server = worker->server;
+	const struct triad_answer *answer = &worker->answer;
+
+	if (answer->kind == TRIAD_ANSWER_PASS) {
+		finish_pass(worker, job);
+		return;
+	}
+	cl_atomic_inc(&server->osm->stats.sa_mads_rcvd);
+	triad_clients_count(&server->clients, cl_ntoh16(job->madw->mad_addr.dest_lid),
+		is_no(answer));
+	if (answer->kind == TRIAD_ANSWER_STATUS) {
+		respond_status(server, job->madw, answer->status);
+		count(&server->counts.refused);
+	} else {
+		respond_records(worker, job->madw);
+		count(&server->counts.answered);
+	}
+	if (worker->is_slow)
+		count(&server->counts.slow);
+	else
+		triad_latency_add(&server->latency, now_ns() - job->received_ns);
+	give_back(server, job->madw);
+}
+
+static void say_class_port_info(struct triad_qos_server *server, osm_madw_t *madw)
+{
+	cl_atomic_inc(&server->osm->stats.sa_mads_rcvd);
+	triad_class_port_info_answer(server->osm, madw);
+	count(&server->counts.class_port_infos);
+	give_back(server, madw);
+}
+
+static void handle(struct worker *worker, const struct job *job)
+{
+	struct triad_answer *answer = &worker->answer;
+	enum triad_sa_status status;
+
+	if (!worker->basis || osm_exit_flag) {
+		pass_on(worker->server, job->madw);
+		return;
+	}
+	if (osm_madw_get_sa_mad_ptr(job->madw)->attr_id ==
+		IB_MAD_ATTR_CLASS_PORT_INFO) {
+		say_class_port_info(worker->server, job->madw);
+		return;
+	}
+	status = read_request(worker, job->madw);
+	if (status) {
+		answer->kind = TRIAD_ANSWER_STATUS;
+		answer->status = status;
+	} else {
+		work_out(worker, job->madw);
+		doubt(worker);
+	}
+	finish(worker, job);
+}
+
+static void refresh(struct worker *worker)
+{
+	struct triad_qos_server *server = worker->server;
+	uint64_t generation = worker->basis ? worker->basis->generation : 0;
+
+	if (atomic_load_explicit(&server->generation, memory_order_acquire) ==
+		generation)
+		return;
+	triad_qos_basis_unref(worker->basis);
+	pthread_mutex_lock(&server->lock);
+	worker->basis = server->basis ? triad_qos_basis_ref(server->basis) : NULL;
+	pthread_mutex_unlock(&server->lock);
+}
+
+static void *serve(void *argument)
+{
+	struct lane *lane = argument;
+	struct worker *worker = calloc(1, sizeof(*worker));
+	struct job job;
+
+	if (!worker)
+		return NULL;
+	worker->server = lane->server;
+	worker->is_slow = lane->is_slow;
+	worker->answer.records = worker->records;
+	worker->answer.room = TRIAD_ANSWER_MAX_RECORDS;
+	while (lane_take(lane, &job)) {
+		refresh(worker);
+		handle(worker, &job);
+	}
+	triad_qos_basis_unref(worker->basis);
+	free(worker);
+	return NULL;
+}
+
+/* --- receiving --- */
+
+/* What OpenSM checks before it queues a request; what fails there is left to it. */
+static bool would_be_served(const struct osm_opensm *osm, const ib_sa_mad_t *mad)
+{
+	const struct osm_subn *subn = &osm->subn;
+
+	return subn->sm_state == IB_SMINFO_STATE_MASTER &&
+		!subn->first_time_master_sweep && !osm_exit_flag &&
+		(!mad->sm_key || mad->sm_key == subn->opt.sa_key);
+}
+
+static bool is_for_paths(const ib_sa_mad_t *mad)
+{
+	if (mad->attr_id == IB_MAD_ATTR_PATH_RECORD)
+		return mad->method == IB_MAD_METHOD_GET ||
+			mad->method == IB_MAD_METHOD_GETTABLE;
+	return mad->attr_id == IB_MAD_ATTR_MULTIPATH_RECORD &&
+		mad->method == IB_MAD_METHOD_GETMULTI &&
+		mad->rmpp_flags & IB_RMPP_FLAG_ACTIVE;
+}
+
+static bool wants_class_port_info(
+	const struct triad_qos_server *server, const ib_sa_mad_t *mad)
+{
+	return mad->attr_id == IB_MAD_ATTR_CLASS_PORT_INFO &&
+		mad->method == IB_MAD_METHOD_GET && !server->osm->subn.opt.qos;
+}
+
+/* On the vendor's receiving thread, under its lock. */
+static void receive(struct osm_madw *madw, void *context, struct osm_madw *request)
+{
+	struct triad_qos_server *server = atomic_load(&installed);
+	const ib_sa_mad_t *mad = osm_madw_get_sa_mad_ptr(madw);
+	struct job job = {.madw = madw};
+
+	if (request || !atomic_load(&server->generation) ||
+		!(is_for_paths(mad) || wants_class_port_info(server, mad)) ||
+		!would_be_served(server->osm, mad)) {
+		server->hook.original(madw, context, request);
+		return;
+	}
+	count(&server->counts.received);
+	job.received_ns = now_ns();
+	if (lane_put(&server->fast, &job))
+		return;
+	count(&server->counts.overflowed);
+	server->hook.original(madw, context, request);
+}
+
+int triad_qos_server_install(struct triad_qos_server *server)
+{
+	atomic_store(&installed, server);
+	return triad_sa_hook_install(&server->hook, server->osm, receive);
+}
+
+void triad_qos_server_remove(struct triad_qos_server *server)
+{
+	triad_sa_hook_remove(&server->hook, receive);
+}
+
+/* --- life --- */
+
+static bool lane_start(struct lane *lane, struct triad_qos_server *server, bool is_slow,
+	unsigned n_threads)
+{
+	lane->server = server;
+	lane->is_slow = is_slow;
+	pthread_mutex_init(&lane->lock, NULL);
+	triad_condition_init(&lane->filled);
+	for (unsigned i = 0; i < n_threads; i++) {
+		if (triad_thread_start(&lane->threads[i],
+			    is_slow ? "triad-sa-slow" : "triad-sa", serve, lane))
+			break;
+		lane->n_threads++;
+	}
+	return lane->n_threads;
+}
+
+static void lane_stop(struct lane *lane)
+{
+	pthread_mutex_lock(&lane->lock);
+	lane->stopped = true;
+	pthread_cond_broadcast(&lane->filled);
+	pthread_mutex_unlock(&lane->lock);
+	for (unsigned i = 0; i < lane->n_threads; i++)
+		pthread_join(lane->threads[i], NULL);
+	for (; lane->n; lane->n--) {
+		give_back(lane->server, lane->jobs[lane->first].madw);
+		lane->first = (lane->first + 1) % TRIAD_QOS_QUEUE;
+	}
+	pthread_cond_destroy(&lane->filled);
+	pthread_mutex_destroy(&lane->lock);
+}
+
+struct triad_qos_server *triad_qos_server_new(
+	struct osm_opensm *osm, unsigned n_threads, struct triad_log *log)
+{
+	struct triad_qos_server *server = calloc(1, sizeof(*server));
+	bool runs;
+
+	if (!server)
+		return NULL;
+	server->osm = osm;
+	server->log = log;
+	pthread_mutex_init(&server->lock, NULL);
+	runs = lane_start(&server->fast, server, false, n_threads);
+	runs &= lane_start(&server->slow, server, true, 1);
+	if (runs)
+		return server;
+	triad_qos_server_free(server);
+	return NULL;
+}
+
+void triad_qos_server_free(struct triad_qos_server *server)
+{
+	if (!server)
+		return;
+	lane_stop(&server->fast);
+	lane_stop(&server->slow);
+	triad_qos_basis_unref(server->basis);
+	pthread_mutex_destroy(&server->lock);
+	free(server);
+}
+
+void triad_qos_server_set_basis(
+	struct triad_qos_server *server, struct triad_qos_basis *basis)
+{
+	struct triad_qos_basis *old;
+
+	pthread_mutex_lock(&server->lock);
+	old = server->basis;
+	server->basis = basis ? triad_qos_basis_ref(basis) : NULL;
+	atomic_store(&server->generation, basis ? basis->generation : 0);
+	pthread_mutex_unlock(&server->lock);
+	triad_qos_basis_unref(old);
+}
+
+void triad_qos_server_set_sweeping(struct triad_qos_server *server, bool sweeping)
+{
+	atomic_store(&server->sweeping, sweeping);
+}
+
+struct triad_qos_server_status triad_qos_server_status(struct triad_qos_server *server)
+{
+	const struct counts *counts = &server->counts;
+	struct triad_qos_server_status status = {
+		.installed = server->hook.installed,
+		.n_received = atomic_load(&counts->received),
+		.n_answered = atomic_load(&counts->answered),
+		.n_refused = atomic_load(&counts->refused),
+		.n_overflowed = atomic_load(&counts->overflowed),
+		.n_slow = atomic_load(&counts->slow),
+		.n_class_port_infos = atomic_load(&counts->class_port_infos),
+		.latency = triad_latency_summarize(&server->latency),
+	};
+
+	for (unsigned i = 0; i < TRIAD_N_PASSES; i++)
+		status.n_passed[i] = atomic_load(&counts->passed[i]);
+	return status;
+}
+
+const struct triad_clients *triad_qos_server_clients(struct triad_qos_server *server)
+{
+	return &server->clients;
+}

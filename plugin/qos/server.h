@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Answers the SA's requests for paths, in threads of our own.
+ *
+ * Model: the vendor's receiving thread gives each MAD to receive(), which puts requests
+ * for paths into a queue and hands everything else on to OpenSM at once.  Threads of
+ * the fast lane take requests from the queue and answer them from the present basis,
+ * without any lock of OpenSM's.  What they can't answer (answer.h: PASS) they hand on
+ * to OpenSM, as if it had just come, narrowed to what the QoS level allows; what needs
+ * the routing engine's word on SLs goes to the slow lane, one thread that takes the
+ * SM's lock for it, shared, and may have to wait.
+ *
+ *     receive ──> fast lane ──> osm_vendor_send
+ *        │            ├───> slow lane ──> osm_vendor_send
+ *        └────────────┴───> OpenSM's own callback, its dispatcher
+ *
+ * While a sweep runs, an end of a path is compared with what OpenSM has, if its lock is
+ * free that moment; and whatever would be answered with "no" is left to OpenSM, which
+ * may know better.
+ *
+ * A queue has room for TRIAD_QOS_QUEUE requests; what comes then goes to OpenSM, and is
+ * counted.
+ *
+ * Lock order: a lane's lock is held for the copy of one pointer, with nothing taken
+ * under it.  Memory: each thread has 1 MiB for records; the answers' MADs are OpenSM's.
+ */
+#ifndef TRIAD_PLUGIN_QOS_SERVER_H
+#define TRIAD_PLUGIN_QOS_SERVER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "plugin/qos/basis.h"
+#include "qos/clients.h"
+#include "qos/latency.h"
+
+#define TRIAD_QOS_QUEUE 4096
+#define TRIAD_QOS_MAX_THREADS 16
+
+struct osm_opensm;
+struct triad_log;
+struct triad_qos_server;
+
+struct triad_qos_server_status {
+	bool installed;
+	uint64_t n_received;               /* taken before OpenSM */
+	uint64_t n_answered;               /* by us, with records or none */
+	uint64_t n_refused;                /* by us, with a status */
+	uint64_t n_passed[TRIAD_N_PASSES]; /* to OpenSM, by reason */
+	uint64_t n_overflowed;             /* to OpenSM, because the queue was full */
+	uint64_t n_slow;                   /* answered under the SM's lock */
+	uint64_t n_class_port_infos;
+	struct triad_latency_summary latency; /* from receiving to sent, without slow */
+};
+
+/* 'n_threads' of the fast lane, 1 to TRIAD_QOS_MAX_THREADS.  One server a process.
+ * NULL: no memory or threads. */
+struct triad_qos_server *triad_qos_server_new(
+	struct osm_opensm *osm, unsigned n_threads, struct triad_log *log);
+
+/* Ends the threads; what is queued is dropped.  After OpenSM unbound its SA, or after
+ * triad_qos_server_remove(). */
+void triad_qos_server_free(struct triad_qos_server *server);
+
+/* The basis for requests from now on; NULL: everything goes to OpenSM. */
+void triad_qos_server_set_basis(
+	struct triad_qos_server *server, struct triad_qos_basis *basis);
+
+/* Begins to take requests.  As triad_sa_hook_install(). */
+int triad_qos_server_install(struct triad_qos_server *server);
+
+/* Gives OpenSM back what it had. */
+void triad_qos_server_remove(struct triad_qos_server *server);
+
+/* A heavy sweep runs, from its start to the first basis after it. */
+void triad_qos_server_set_sweeping(struct triad_qos_server *server, bool sweeping);
+
+struct triad_qos_server_status triad_qos_server_status(struct triad_qos_server *server);
+
+/* Who asked, since the start. */
+const struct triad_clients *triad_qos_server_clients(struct triad_qos_server *server);
+
+#endif

@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Asks the SA for paths, at random, and prints every answer octet for octet.
+ *
+ *     path_ask --seed N --count N [--kind path|multi|mixed] [--only BITS] [--plain]
+ *              [--seconds S] [--quiet] <WORLD
+ *
+ * WORLD says what there is, a line each: "guid 0x..." (a port's, a switch's, an alias),
+ * "lid N", "pkey 0x...", "service 0x...", "prefix 0x...".  The same seed and world give
+ * the same requests.  Now and then they name what is not there, or make no sense.
+ *
+ * --whole: both ends are always named.
+ * --plain: only requests that name both ends by GUID or LID that are there.
+ * --only: component mask bits that may be set besides those of the ends.
+ * --seconds: asks until then, round and round, instead of so often.
+ *
+ * Prints a line for each request, unless --quiet: its number, its attribute and mask,
+ * and the answer's MAD (length, then octets), "-" for none.  Then, on standard error,
+ * one JSON object with counts and the time that answers took. */
+#include <endian.h>
+#include <getopt.h>
+#include <infiniband/umad.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "qos/latency.h"
+#include "triad/clock.h"
+#include "triad/wire.h"
+
+#define MAD_SIZE 256
+#define ROOM (4u << 20)
+#define DATA 56
+#define MAX_OF_A_KIND 65536
+#define TIMEOUT_MS 2000
+
+enum { GET = 0x01, GET_TABLE = 0x12, GET_MULTI = 0x14 };
+enum { PATH_RECORD = 0x35, MULTIPATH_RECORD = 0x3a };
+
+struct values {
+	uint64_t items[MAX_OF_A_KIND];
+	unsigned n;
+};
+
+static struct {
+	struct values guids, lids, pkeys, services, prefixes;
+} world;
+
+static struct {
+	unsigned long seed, count, seconds;
+	uint64_t only;
+	const char *kind;
+	bool plain, whole, quiet;
+} options = {.seed = 1, .count = 100, .only = UINT64_MAX, .kind = "mixed"};
+
+static struct {
+	int port, agent;
+	uint16_t sm_lid;
+	uint32_t first_tid; /* of this run: a peer remembers those of the last one */
+	uint8_t *buffer;
+	struct triad_latency latency;
+	unsigned long n_sent, n_answered, n_records, n_refused, n_unanswered;
+} run;
+
+static void die(const char *what)
+{
+	fprintf(stderr, "path_ask: %s\n", what);
+	exit(1);
+}
+
+/* --- chance --- */
+
+static uint64_t state;
+
+/* splitmix64. */
+static uint64_t chance(void)
+{
+	uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return z ^ z >> 31;
+}
+
+static bool percent(unsigned of_100)
+{
+	return chance() % 100 < of_100;
+}
+
+static uint64_t one_of(const struct values *values)
+{
+	return values->n ? values->items[chance() % values->n] : 0;
+}
+
+/* --- requests --- */
+
+struct request {
+	uint8_t method;
+	uint16_t attribute;
+	uint64_t mask;
+	uint8_t data[MAD_SIZE - DATA];
+};
+
+static void put(struct request *request, size_t at, size_t n, uint64_t value)
+{
+	struct triad_wire w;
+
+	triad_wire_init(&w, request->data + at, n);
+	triad_wire_put(&w, n, value);
+}
+
+static void put_gid(struct request *request, size_t at)
+{
+	uint64_t prefix = one_of(&world.prefixes), guid = one_of(&world.guids);
+
+	if (!options.plain) {
+		if (percent(5))
+			prefix = UINT64_C(0xfe80000000000000) | chance() % 4;
+		else if (percent(3))
+			prefix = chance();
+		else if (percent(2))
+			prefix = UINT64_C(0xff12401bffff0000);
+		if (percent(4))
+			guid = chance();
+	}
+	put(request, at, 8, prefix);
+	put(request, at + 8, 8, guid);
+}
+
+static uint16_t lid(void)
+{
+	if (!options.plain && percent(5))
+		return (uint16_t)chance();
+	return (uint16_t)one_of(&world.lids);
+}
+
+/* Values that mostly make sense. */
+static void put_common(struct request *request, size_t at)
+{
+	static const uint8_t lives[] = {0, 1, 16, 17, 18, 19, 20, 63};
+	uint16_t pkey = (uint16_t)one_of(&world.pkeys);
+
+	if (percent(20))
+		pkey ^= 0x8000;
+	if (!options.plain && percent(5))
+		pkey = (uint16_t)chance();
+	put(request, at, 4, percent(95) ? chance() & 0x7fffffff : chance());
+	put(request, at + 4, 1, percent(50) ? chance() % 16 : chance());
+	put(request, at + 5, 1, percent(80) ? chance() % 8 + 1 : chance());
+	if (percent(50))
+		request->data[at + 5] |= 0x80;
+	put(request, at + 6, 2, pkey);
+	put(request, at + 8, 2,
+		(percent(50) ? chance() % 8 : chance()) << 4 | chance() % 16);
+	put(request, at + 10, 1, chance() % 4 << 6 | (percent(95) ? chance() % 6 : 63));
+	put(request, at + 11, 1,
+		chance() % 4 << 6 | (percent(95) ? 2 + chance() % 21 : chance() % 64));
+	put(request, at + 12, 1, chance() % 4 << 6 | lives[chance() % sizeof(lives)]);
+}
+
+/* Each bit from 'first' to 'last' with this chance; pairs mostly together. */
+static uint64_t mask_bits(unsigned first, unsigned last, unsigned of_100)
+{
+	uint64_t mask = 0;
+
+	for (unsigned bit = first; bit <= last; bit++)
+		if (percent(of_100))
+			mask |= UINT64_C(1) << bit;
+	return mask;
+}
+
+static uint64_t pair(unsigned first, unsigned second, unsigned of_100)
+{
+	uint64_t both = UINT64_C(1) << first | UINT64_C(1) << second;
+
+	if (!percent(of_100))
+		return 0;
+	return options.plain || percent(95) ? both : UINT64_C(1) << first;
+}
+
+static void make_path(struct request *request)
+{
+	/* Each end by GID, LID or both. */
+	static const uint8_t ends[] = {
+		0xc, 0xc, 0xc, 0x30, 0x30, 0x18, 0x24, 0x3c, 0x2c, 0x1c};
+	uint64_t end_bits = ends[chance() % sizeof(ends)], others;
+
+	request->attribute = PATH_RECORD;
+	request->method = percent(50) ? GET : GET_TABLE;
+	put(request, 0, 8, percent(70) ? one_of(&world.services) : chance());
+	put_gid(request, 8);
+	put_gid(request, 24);
+	put(request, 40, 2, lid());
+	put(request, 42, 2, lid());
+	put_common(request, 44);
+	if (!options.plain && !options.whole && percent(4))
+		end_bits &= chance(); /* perhaps an end is missing */
+	others = mask_bits(7, 14, 15) | mask_bits(15, 15, 10) | pair(16, 17, 20) |
+		pair(18, 19, 20) | pair(20, 21, 20) | pair(0, 1, 30);
+	if (!options.plain && percent(3))
+		others |= 1u << 6; /* raw */
+	request->mask = end_bits | (others & options.only);
+}
+
+static void make_multi(struct request *request)
+{
+	unsigned sources = 1 + (unsigned)(chance() % 3);
+	unsigned destinations = 1 + (unsigned)(chance() % 3);
+	uint64_t others;
+
+	if (percent(25))
+		sources = destinations = 2;
+	request->attribute = MULTIPATH_RECORD;
+	request->method = GET_MULTI;
+	put_common(request, 0);
+	if (percent(25))
+		request->data[5] = (uint8_t)((request->data[5] & 0x80) | 2);
+	put(request, 13, 1, chance());
+	put(request, 14, 1, chance());
+	if (!options.plain && percent(3))
+		sources = (unsigned)(chance() % 14);
+	put(request, 15, 1, sources);
+	put(request, 16, 1, destinations);
+	put(request, 17, 7, one_of(&world.services));
+	for (unsigned i = 0; i < 11; i++)
+		put_gid(request, 24 + 16 * i);
+	others = mask_bits(1, 8, 15) | mask_bits(9, 9, 10) | pair(10, 11, 20) |
+		pair(12, 13, 20) | pair(14, 15, 20) | pair(16, 21, 30);
+	if (!options.plain && percent(3))
+		others |= 1;
+	request->mask = (options.plain || percent(98) ? 3u << 19 : 1u << 19) |
+		(others & options.only);
+}
+
+static void make(struct request *request)
+{
+	bool multi = strcmp(options.kind, "multi") == 0 ||
+		(strcmp(options.kind, "mixed") == 0 && percent(25));
+
+	memset(request, 0, sizeof(*request));
+	if (multi)
+		make_multi(request);
+	else
+		make_path(request);
+}
+
+/* --- asking --- */
+
+static void open_port(void)
+{
+	umad_port_t port;
+
+	if (umad_init() < 0 || umad_get_port(NULL, 0, &port))
+		die("there is no port to ask from");
+	run.sm_lid = (uint16_t)port.sm_lid;
+	umad_release_port(&port);
+	run.port = umad_open_port(NULL, 0);
+	run.agent = run.port < 0 ? -1 : umad_register(run.port, 0x03, 2, 1, NULL);
+	if (run.agent < 0)
+		die("the port can't be opened");
+	run.buffer = umad_alloc(1, umad_size() + ROOM);
+	if (!run.buffer)
+		die("out of memory");
+}
+
+static void send_request(const struct request *request, uint32_t number)
+{
+	uint8_t *mad = umad_get_mad(run.buffer);
+	struct triad_wire w;
+
+	memset(run.buffer, 0, umad_size() + MAD_SIZE);
+	triad_wire_init(&w, mad, MAD_SIZE);
+	triad_wire_put(&w, 4, 0x01030200 | request->method);
+	triad_wire_seek(&w, 8);
+	triad_wire_put(&w, 8, number);
+	triad_wire_put(&w, 2, request->attribute);
+	if (request->method == GET_MULTI) {
+		mad[24] = 1; /* RMPP: version, data, active and last and first */
+		mad[25] = 1;
+		mad[26] = 0x07;
+	}
+	triad_wire_seek(&w, 48);
+	triad_wire_put(&w, 8, request->mask);
+	memcpy(mad + DATA, request->data, sizeof(request->data));
+	umad_set_addr(run.buffer, run.sm_lid, 1, 0, 0x80010000);
+	umad_set_pkey(run.buffer, 0);
+	if (umad_send(run.port, run.agent, run.buffer, MAD_SIZE, TIMEOUT_MS, 0))
+		die("a MAD can't be sent");
+	run.n_sent++;
+}
+
+/* The answer's length, 0 for none. */
+static int receive(uint32_t number)
+{
+	for (;;) {
+		const uint8_t *mad = umad_get_mad(run.buffer);
+		int length = ROOM;
+		uint32_t tid;
+
+		if (umad_recv(run.port, run.buffer, &length, 2 * TIMEOUT_MS) < 0)
+			return 0;
+		memcpy(&tid, mad + 12, sizeof(tid));
+		if (be32toh(tid) != number)
+			continue; /* late */
+		return umad_status(run.buffer) ? 0 : length;
+	}
+}
+
+static void count(int length)
+{
+	const uint8_t *mad = umad_get_mad(run.buffer);
+
+	if (!length) {
+		run.n_unanswered++;
+		return;
+	}
+	run.n_answered++;
+	if (mad[4] || mad[5])
+		run.n_refused++;
+	else if (length > DATA)
+		run.n_records += (unsigned)(length - DATA) / 64;
+}
+
+static void print(unsigned long number, const struct request *request, int length)
+{
+	const uint8_t *mad = umad_get_mad(run.buffer);
+	/* Transactions are numbered otherwise in each run. */
+	size_t hidden_from = 8, hidden_to = 16;
+
+	printf("%lu %02x %02x %" PRIx64 " ", number, request->attribute,
+		request->method, request->mask);
+	for (size_t i = 0; i < sizeof(request->data); i++)
+		printf("%02x", request->data[i]);
+	printf(" %d ", length);
+	for (int i = 0; i < length; i++)
+		printf("%02x",
+			(size_t)i >= hidden_from && (size_t)i < hidden_to ? 0 : mad[i]);
+	printf("%s\n", length ? "" : "-");
+}
+
+static uint64_t now_ns(void)
+{
+	return triad_clock_now_us() * 1000;
+}
+
+static void ask_all(void)
+{
+	uint64_t end_us = triad_clock_now_us() + options.seconds * TRIAD_US_PER_S;
+
+	for (unsigned long i = 1;; i++) {
+		struct request request;
+		uint64_t begun_ns;
+		int length;
+
+		if (options.seconds ? triad_clock_now_us() > end_us : i > options.count)
+			break;
+		make(&request);
+		begun_ns = now_ns();
+		send_request(&request, run.first_tid + (uint32_t)i);
+		length = receive(run.first_tid + (uint32_t)i);
+		triad_latency_add(&run.latency, now_ns() - begun_ns);
+		count(length);
+		if (!options.quiet)
+			print(i, &request, length);
+	}
+}
+
+/* --- what there is, what is wanted --- */
+
+static void read_world(void)
+{
+	static const struct {
+		const char *name;
+		struct values *values;
+	} kinds[] = {
+		{"guid", &world.guids},
+		{"lid", &world.lids},
+		{"pkey", &world.pkeys},
+		{"service", &world.services},
+		{"prefix", &world.prefixes},
+	};
+	char kind[16], value[32];
+
+	while (scanf("%15s %31s", kind, value) == 2)
+		for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+			struct values *values = kinds[i].values;
+
+			if (!strcmp(kind, kinds[i].name) && values->n < MAX_OF_A_KIND)
+				values->items[values->n++] = strtoull(value, NULL, 0);
+		}
+	if (!world.guids.n || !world.lids.n || !world.prefixes.n)
+		die("no GUID, LID or prefix on standard input");
+}
+
+static void read_options(int argc, char **argv)
+{
+	static const struct option known[] = {
+		{"seed", required_argument, NULL, 's'},
+		{"count", required_argument, NULL, 'c'},
+		{"kind", required_argument, NULL, 'k'},
+		{"only", required_argument, NULL, 'o'},
+		{"seconds", required_argument, NULL, 't'},
+		{"plain", no_argument, NULL, 'p'},
+		{"whole", no_argument, NULL, 'w'},
+		{"quiet", no_argument, NULL, 'q'},
+		{0},
+	};
+	int option;
+
+	while ((option = getopt_long(argc, argv, "", known, NULL)) != -1)
+		switch (option) {
+		case 's':
+			options.seed = strtoul(optarg, NULL, 0);
+			break;
+		case 'c':
+			options.count = strtoul(optarg, NULL, 0);
+			break;
+		case 'k':
+			options.kind = optarg;
+			break;
+		case 'o':
+			options.only = strtoull(optarg, NULL, 0);
+			break;
+		case 't':
+			options.seconds = strtoul(optarg, NULL, 0);
+			break;
+		case 'p':
+			options.plain = true;
+			break;
+		case 'w':
+			options.whole = true;
+			break;
+		case 'q':
+			options.quiet = true;
+			break;
+		default:
+			die("unknown option");
+		}
+}
+
+int main(int argc, char **argv)
+{
+	struct triad_latency_summary latency;
+
+	read_options(argc, argv);
+	read_world();
+	state = options.seed;
+	run.first_tid = (uint32_t)triad_clock_now_us();
+	open_port();
+	ask_all();
+	latency = triad_latency_summarize(&run.latency);
+	fprintf(stderr,
+		"{\"sent\": %lu, \"answered\": %lu, \"records\": %lu, \"refused\": %lu, "
+		"\"unanswered\": %lu, \"p50_us\": %.1f, \"p99_us\": %.1f, "
+		"\"max_us\": %.1f}\n",
+		run.n_sent, run.n_answered, run.n_records, run.n_refused,
+		run.n_unanswered, (double)latency.p50_ns / 1000,
+		(double)latency.p99_ns / 1000, (double)latency.max_ns / 1000);
+	umad_free(run.buffer);
+	umad_unregister(run.port, run.agent);
+	umad_close_port(run.port);
+	return 0;
+}

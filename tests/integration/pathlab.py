@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""What tests of PathRecord answers share: what there is to ask about, the program that
+asks, Triad's answers on and off."""
+
+import json
+import re
+
+from taplib import BUILDDIR, Test, wait_until
+from triadlib import ask, status
+
+PATH_ASK = BUILDDIR / "tests/integration/path_ask"
+PREFIX = "0xfe80000000000000"
+
+# saquery prints "LID", "Port GUID" and such in NodeRecords as these.
+_LID = re.compile(r"lid\.+(\S+)")
+_PORT_GUID = re.compile(r"port_guid\.+(\S+)")
+_LMC = re.compile(r"lmc\.+(\S+)")
+
+
+def node_records(lab, **options):
+    """(LID, port GUID) of all end ports, as the SA has them."""
+    process = lab.run("saquery", "NR", **options)
+    Test.succeeded(process)
+    return list(zip((int(lid, 0) for lid in _LID.findall(process.stdout)),
+                    _PORT_GUID.findall(process.stdout)))
+
+
+def world(lab, lmc=0, pkeys=("0xffff",), services=("0x10001",), guids=(), **options):
+    """Standard input for path_ask."""
+    lines = [f"prefix {PREFIX}"]
+    for lid, guid in node_records(lab, **options):
+        lines.append(f"guid {guid}")
+        lines += [f"lid {lid + i}" for i in range(1 << lmc)]
+    lines += [f"pkey {pkey}" for pkey in pkeys]
+    lines += [f"service {service}" for service in services]
+    lines += [f"guid {guid}" for guid in guids]
+    return "\n".join(lines) + "\n"
+
+
+def path_ask(lab, there_is, *arguments, node=None, timeout_s=600):
+    """Its lines, and what it counted."""
+    process = lab.run(PATH_ASK, *map(str, arguments), node=node, input=there_is,
+                      stdin=None, timeout_s=timeout_s)
+    Test.succeeded(process)
+    return process.stdout.splitlines(), json.loads(process.stderr.splitlines()[-1])
+
+
+def qos(lab, **options):
+    return status(lab, **options)["qos"]
+
+
+def is_answering(lab, **options):
+    report = qos(lab, **options)
+    return report if report["state"] == "answering" else None
+
+
+def turn_on(lab):
+    ask(lab, "qos", "on")
+    return wait_until(lambda: is_answering(lab), 60, "Triad's answers")
+
+
+def turn_off(lab):
+    ask(lab, "qos", "off")
+    wait_until(lambda: qos(lab)["state"] == "off", 10, "OpenSM's answers")
+
+
+def differences(theirs, ours):
+    """Lines that are not the same; each has a request and the answer to it."""
+    assert len(theirs) == len(ours), f"{len(theirs)} and {len(ours)} answers"
+    return [pair for pair in zip(theirs, ours) if pair[0] != pair[1]]
+
+
+def compare(t, lab, there_is, *arguments, node=None):
+    """Asks the same with Triad's answers off and on, and expects the same; returns what
+    Triad counted of it."""
+    turn_off(lab)
+    theirs, _ = path_ask(lab, there_is, *arguments, node=node)
+    before = turn_on(lab)
+    ours, counted = path_ask(lab, there_is, *arguments, node=node)
+    after = qos(lab)
+    found = differences(theirs, ours)
+    for one, other in found[:5]:
+        t.note(f"OpenSM: {one}\nTriad:  {other}")
+    t.equal(len(found), 0, f"differences in {len(ours)} answers")
+    t.equal(counted["unanswered"], 0, "requests without an answer")
+    return {name: after[name] - before[name] for name in after
+            if isinstance(after[name], int)}

@@ -1,0 +1,228 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""Triad's answers to PathRecord and MultiPathRecord, octet for octet against OpenSM's."""
+
+import os
+import subprocess
+import sys
+
+import taplib
+from pathlab import compare, node_records, world
+from taplib import SRCDIR, Lab, Test
+from triadlib import NET
+
+COUNT = int(os.environ.get("TRIAD_PATH_COUNT", "20000"))
+SEED = int(os.environ.get("TRIAD_PATH_SEED", "1"))
+
+# Enabled from the start, so that turning it on is not the first time.
+QOS = "[perfmgr]\nenabled = false\n[qos]\nenabled = true\n"
+
+# A full member here, a limited one there, and two partitions with an SL of their own.
+PARTITIONS = """\
+Default=0x7fff, ipoib : ALL=limited, ALL_SWITCHES=full, SELF=full{all_full};
+Compute=0x0001, sl=2 : ALL_CAS=limited{some_full};
+Storage=0x0102, sl=5 : {some};
+"""
+
+# SL 6 and 7 come to VL15 on HCAs, SL 5 at switches.
+TABLES = """\
+qos TRUE
+qos_max_vls 8
+qos_sl2vl 0,1,2,3,4,5,15,15,0,1,2,3,4,5,6,7
+qos_swe_sl2vl 0,1,2,3,4,15,6,7,0,1,2,3,4,5,6,7
+"""
+
+
+def most_by_triad(t, counts, share=0.6):
+    """What was compared must be ours: requests that OpenSM answers prove nothing."""
+    t.note({name: n for name, n in counts.items() if n})
+    t.equal(counts["received"], COUNT, "requests taken")
+    answered = counts["answered"] + counts["refused"]
+    assert answered > share * COUNT, f"Triad answered {answered} of {COUNT}"
+    t.equal(counts["overflowed"], 0, "requests that found the queue full")
+    t.equal(counts["passed_changed"], 0, "requests passed on as if a sweep ran")
+
+
+def fat_tree(t, hosts):
+    path = t.folder() / "fabric.net"
+    subprocess.run([sys.executable, SRCDIR / "scripts/gen-fabric", "fat-tree",
+                    "--hosts", str(hosts), "-o", path], check=True)
+    return path
+
+
+def test_answers_small_fabric_as_opensm(t):
+    with Lab(NET, triad_conf=QOS) as lab:
+        counts = compare(t, lab, world(lab), "--seed", SEED, "--count", COUNT)
+        most_by_triad(t, counts)
+
+
+def test_answers_fat_tree_with_lmc_and_tables_as_opensm(t):
+    with Lab(fat_tree(t, 40), triad_conf=QOS, opensm_conf="lmc 2\n" + TABLES) as lab:
+        counts = compare(t, lab, world(lab, lmc=2, pkeys=("0xffff", "0x7fff")),
+                         "--seed", SEED + 1, "--count", COUNT)
+        most_by_triad(t, counts)
+
+
+def partitions_of(t, net, extra=""):
+    """The file, once LIDs and GUIDs are known."""
+    with Lab(net, plugin="no") as lab:
+        guids = [guid for _, guid in node_records(lab)]
+    hosts = [guid for guid in guids if guid.startswith("0x1") or len(guids) < 10]
+    text = PARTITIONS.format(
+        all_full="".join(f", {guid}=full" for guid in hosts[::3]),
+        some_full="".join(f", {guid}=full" for guid in hosts[::2]),
+        some=", ".join(f"{guid}={'full' if i % 2 else 'limited'}"
+                       for i, guid in enumerate(hosts[::4])))
+    path = t.folder() / "partitions.conf"
+    path.write_text(text, encoding="utf-8")
+    return f"partition_config_file {path}\n{extra}"
+
+
+def test_answers_partitions_as_opensm(t):
+    net = fat_tree(t, 24)
+    pkeys = ("0xffff", "0x7fff", "0x8001", "0x0001", "0x8102", "0x0102")
+    with Lab(net, triad_conf=QOS, opensm_conf=partitions_of(t, net, TABLES)) as lab:
+        counts = compare(t, lab, world(lab, pkeys=pkeys), "--seed", SEED + 2,
+                         "--count", COUNT)
+        most_by_triad(t, counts)
+
+
+def test_answers_both_memberships_as_opensm(t):
+    net = fat_tree(t, 24)
+    pkeys = ("0xffff", "0x7fff", "0x8001", "0x0001", "0x8102", "0x0102")
+    conf = partitions_of(t, net, "allow_both_pkeys TRUE\nlmc 1\n")
+    with Lab(net, triad_conf=QOS, opensm_conf=conf) as lab:
+        counts = compare(t, lab, world(lab, lmc=1, pkeys=pkeys), "--seed", SEED + 3,
+                         "--count", COUNT)
+        most_by_triad(t, counts)
+
+
+# What OpenSM's own QoS can say as well.  It has no TClass and says 0 of it; and it matches
+# the way back with source and destination swapped, and calls a path irreversible when
+# that gives a level which the request does not fit.  So requests have no TClass, nor,
+# where rules are about ends, what a level could be at odds with.
+LEVELS = """\
+qos-levels
+  qos-level
+    name: DEFAULT
+    sl: 1
+  end-qos-level
+  qos-level
+    name: Bulk
+    sl: 2
+    mtu-limit: 2
+    rate-limit: 3
+    packet-life: 17
+  end-qos-level
+  qos-level
+    name: Closed
+    sl: 3
+    pkey: 0x7fff,0x0100-0x01ff
+  end-qos-level
+  qos-level
+    name: Dropped
+    sl: 6
+  end-qos-level
+  qos-level
+    name: Slow
+    sl: 4
+    rate-limit: 7
+  end-qos-level
+end-qos-levels
+"""
+
+BY_REQUEST = LEVELS + """\
+qos-match-rules
+  qos-match-rule
+    service-id: 0x10001,0x20000-0x2ffff
+    qos-level-name: Bulk
+  end-qos-match-rule
+  qos-match-rule
+    qos-class: 1-2,7
+    pkey: 0x7fff
+    qos-level-name: Closed
+  end-qos-match-rule
+  qos-match-rule
+    qos-class: 3
+    qos-level-name: Dropped
+  end-qos-match-rule
+  qos-match-rule
+    pkey: 0x0001-0x7fff
+    service-id: 0x30000
+    qos-level-name: Slow
+  end-qos-match-rule
+end-qos-match-rules
+qos-ulps
+  sdp, port-num 5 : 4
+  any, service-id 0x40000 : 7
+  ipoib : 5
+end-qos-ulps
+"""
+
+BY_ENDS = """\
+port-groups
+  port-group
+    name: Some
+    port-guid: {guids}
+  end-port-group
+  port-group
+    name: Switches
+    node-type: SWITCH
+  end-port-group
+  port-group
+    name: Here
+    node-type: SELF
+    partition: Compute
+  end-port-group
+end-port-groups
+""" + LEVELS + """\
+qos-match-rules
+  qos-match-rule
+    source: Some
+    destination: Here
+    qos-level-name: Bulk
+  end-qos-match-rule
+  qos-match-rule
+    source: Switches,Some
+    qos-level-name: Slow
+  end-qos-match-rule
+  qos-match-rule
+    destination: Here
+    qos-level-name: Bulk
+  end-qos-match-rule
+end-qos-match-rules
+"""
+
+SERVICES = ("0x10001", "0x2abcd", "0x30000", "0x10005", "0x40000", "0x99")
+PKEYS = ("0xffff", "0x7fff", "0x8001", "0x0001", "0x8102", "0x0102")
+# Component mask bits of the two attributes, but for TClass; and those that say no SL, MTU,
+# rate or lifetime either.
+PATH_BITS, MULTI_BITS = ~0x400, ~0x10
+ENDS_PATH_BITS, ENDS_MULTI_BITS = ~0x3f8400, ~0xfe10
+
+
+def policy_compared(t, policy, path_bits, multi_bits):
+    net = fat_tree(t, 24)
+    file = t.folder() / "qos-policy.conf"
+    with Lab(net, plugin="no") as lab:
+        guids = [guid for _, guid in node_records(lab)]
+    file.write_text(policy.replace("{guids}", ", ".join(guids[::5])), encoding="utf-8")
+    conf = partitions_of(t, net, f"{TABLES}qos_policy_file {file}\nlmc 1\n")
+    with Lab(net, triad_conf=QOS, opensm_conf=conf) as lab:
+        there_is = world(lab, lmc=1, pkeys=PKEYS, services=SERVICES)
+        for kind, bits in (("path", path_bits), ("multi", multi_bits)):
+            counts = compare(t, lab, there_is, "--seed", SEED + 4, "--count", COUNT,
+                             "--kind", kind, "--only", bits % (1 << 64), "--whole")
+            most_by_triad(t, counts)
+
+
+def test_answers_policy_by_request_as_opensm(t):
+    policy_compared(t, BY_REQUEST, PATH_BITS, MULTI_BITS)
+
+
+def test_answers_policy_by_ends_as_opensm(t):
+    policy_compared(t, BY_ENDS, ENDS_PATH_BITS, ENDS_MULTI_BITS)
+
+
+if __name__ == "__main__":
+    taplib.main(globals())
