@@ -378,10 +378,10 @@ int main(int argc, char **argv)
 	policy = mixed_policy(&bench);
 	mixed = measure(&bench, policy);
 	linear_ns = measure_linear(&bench, policy);
-	triad_policy_unref(policy);
+	policy_free(policy);
 	policy = hard_policy(&bench);
 	worst = measure(&bench, policy);
-	triad_policy_unref(policy);
+	policy_free(policy);
 	print_all(&bench, seed, &mixed, &worst, linear_ns, as_json);
 	free(bench.ends);
 	free(bench.requests);

@@ -4,11 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct counted {
-	struct triad_policy policy;
-	unsigned refs;
-};
-
 static void *need(void *memory)
 {
 	if (!memory)
@@ -19,10 +14,9 @@ static void *need(void *memory)
 struct triad_policy *policy_sized(uint32_t n_groups, uint32_t n_levels,
 	uint32_t n_rules, uint32_t n_partition_levels)
 {
-	struct counted *counted = need(calloc(1, sizeof(*counted)));
-	struct triad_policy *policy = &counted->policy;
+	struct triad_policy *policy = need(calloc(1, sizeof(*policy)));
 
-	counted->refs = 1;
+	policy->n_references = 1;
 	policy->n_groups = n_groups;
 	policy->groups = need(calloc(n_groups + 1, sizeof(*policy->groups)));
 	policy->n_levels = n_levels;
@@ -36,17 +30,6 @@ struct triad_policy *policy_sized(uint32_t n_groups, uint32_t n_levels,
 		need(calloc(n_partition_levels + 1, sizeof(*policy->partition_levels)));
 	for (uint32_t i = 0; i < n_groups; i++)
 		policy->groups[i].place.line = i + 1;
-	return policy;
-}
-
-unsigned policy_refs(const struct triad_policy *policy)
-{
-	return ((const struct counted *)policy)->refs;
-}
-
-struct triad_policy *triad_policy_ref(struct triad_policy *policy)
-{
-	((struct counted *)policy)->refs++;
 	return policy;
 }
 
@@ -73,10 +56,10 @@ static void free_rule(struct triad_policy_rule *rule)
 	free(rule->sls.items);
 }
 
-void triad_policy_unref(struct triad_policy *policy)
+void policy_free(struct triad_policy *policy)
 {
-	if (!policy || --((struct counted *)policy)->refs)
-		return;
+	if (policy->n_references != 1)
+		abort();
 	for (uint32_t i = 0; i < policy->n_groups; i++)
 		free_group(&policy->groups[i]);
 	for (uint32_t i = 0; i < policy->n_rules; i++)
@@ -85,11 +68,7 @@ void triad_policy_unref(struct triad_policy *policy)
 		free(policy->partition_levels[i].partition);
 		free(policy->partition_levels[i].pkeys.items);
 	}
-	free(policy->groups);
-	free(policy->levels);
-	free(policy->rules);
-	free(policy->partition_levels);
-	free(policy);
+	triad_policy_unref(policy);
 }
 
 static bool touch(const struct triad_range *a, const struct triad_range *b)

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Policies for tests, made without a file.
- *
- * They bring their own triad_policy_ref() and triad_policy_unref(), because those of
- * the library free what a parser made: a program has either these or a parser. */
+/* Policies for tests, made without a file. */
 #ifndef TRIAD_TESTS_SIM_POLICIES_H
 #define TRIAD_TESTS_SIM_POLICIES_H
 
@@ -13,7 +10,8 @@
 struct triad_policy *policy_sized(uint32_t n_groups, uint32_t n_levels,
 	uint32_t n_rules, uint32_t n_partition_levels);
 
-unsigned policy_refs(const struct triad_policy *policy);
+/* With what the functions below added; aborts when somebody else has a reference. */
+void policy_free(struct triad_policy *policy);
 
 /* Add what the list does not have yet; ranges are joined where they touch. */
 void policy_add_range(struct triad_ranges *ranges, uint64_t first, uint64_t last);

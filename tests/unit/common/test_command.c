@@ -228,10 +228,12 @@ START_TEST(test_parse_unknown_command_guessed)
 {
 	ASSERT_REFUSED("",
 		"a command is missing; known are status, perf show, perf "
-		"top, perf sweep, perf reset, perf histogram, alerts, set, reload, help");
+		"top, perf sweep, perf reset, perf histogram, alerts, qos on, qos off, "
+		"qos clients, qos explain, set, reload, help");
 	ASSERT_REFUSED("--json",
 		"a command is missing; known are status, perf show, "
-		"perf top, perf sweep, perf reset, perf histogram, alerts, set, reload, help");
+		"perf top, perf sweep, perf reset, perf histogram, alerts, qos on, "
+		"qos off, qos clients, qos explain, set, reload, help");
 	ASSERT_REFUSED("statsu", "unknown command 'statsu'; did you mean 'status'?");
 	ASSERT_REFUSED(
 		"perf shwo", "unknown command 'perf shwo'; did you mean 'perf show'?");
@@ -245,7 +247,8 @@ START_TEST(test_parse_unknown_command_guessed)
 		"unknown command 'perf show'; did you mean 'perf show'?");
 	ASSERT_REFUSED("zzz",
 		"unknown command 'zzz'; known are status, perf show, perf "
-		"top, perf sweep, perf reset, perf histogram, alerts, set, reload, help");
+		"top, perf sweep, perf reset, perf histogram, alerts, qos on, qos off, "
+		"qos clients, qos explain, set, reload, help");
 }
 END_TEST
 
@@ -307,7 +310,8 @@ START_TEST(test_parse_help_topics_known)
 		"help statsu", "unknown command 'statsu'; did you mean 'status'?");
 	ASSERT_REFUSED("help per",
 		"unknown command 'per'; known are status, perf show, "
-		"perf top, perf sweep, perf reset, perf histogram, alerts, set, reload, help");
+		"perf top, perf sweep, perf reset, perf histogram, alerts, qos on, "
+		"qos off, qos clients, qos explain, set, reload, help");
 }
 END_TEST
 

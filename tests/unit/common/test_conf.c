@@ -376,7 +376,7 @@ START_TEST(test_parse_unknown_names_guessed)
 	ASSERT_ONE_DIAG("[perfmg]\nx = 5\n", 1, "did you mean [perfmgr]?");
 	ASSERT_ONE_DIAG("[]\nx = 5\n", 1, "unknown section []; known are ",
 		"[perfmgr], [log], [control], [console], [group NAME], [alerts], "
-		"[alerts NAME], [prometheus], [sflow], [profile], [port 0x...]");
+		"[alerts NAME], [prometheus], [sflow], [qos], [profile], [port 0x...]");
 	ASSERT_ONE_DIAG("[ports 0x1]\n", 1, "unknown section [ports 0x1]");
 }
 END_TEST
@@ -671,7 +671,7 @@ START_TEST(test_set_only_what_may_change_at_run_time)
 	ck_assert(is_equal(&conf, &standard));
 	for (i = 0; i < n; i++)
 		n_fixed += !keys[i].at_run_time;
-	ck_assert_uint_eq(n_fixed, 3);
+	ck_assert_uint_eq(n_fixed, 4);
 }
 END_TEST
 

@@ -399,13 +399,13 @@ static void check_policy(struct triad_policy *policy, unsigned n_requests)
 	bool *members = naive_members(policy);
 
 	ck_assert_int_eq(triad_classifier_compile(policy, fabric, &classifier), 0);
-	ck_assert_uint_eq(policy_refs(policy), 2);
+	ck_assert_uint_eq(policy->n_references, 2);
 	for (unsigned i = 0; i < n_requests; i++)
 		check_request(classifier, policy, members);
 	triad_classifier_unref(classifier);
-	ck_assert_uint_eq(policy_refs(policy), 1);
+	ck_assert_uint_eq(policy->n_references, 1);
 	free(members);
-	triad_policy_unref(policy);
+	policy_free(policy);
 }
 
 START_TEST(test_match_random_policies_as_naive)
@@ -521,7 +521,7 @@ START_TEST(test_service_id_ends_of_ranges_included)
 			match_service_id(classifier, cases[i].value) == cases[i].rule,
 			"case %u", i);
 	triad_classifier_unref(classifier);
-	triad_policy_unref(policy);
+	policy_free(policy);
 }
 END_TEST
 
@@ -550,7 +550,7 @@ START_TEST(test_pkey_membership_bit_ignored)
 	ck_assert_uint_eq(
 		triad_classifier_level(classifier, &request, 0x4320, NULL), 0);
 	triad_classifier_unref(classifier);
-	triad_policy_unref(policy);
+	policy_free(policy);
 }
 END_TEST
 
@@ -571,7 +571,7 @@ START_TEST(test_port_beyond_the_fabric_in_no_group)
 	ck_assert_uint_eq(mismatch.missing, 0);
 	ck_assert_str_eq(triad_class_field_name(TRIAD_CLASS_SERVICE_ID), "service-id");
 	triad_classifier_unref(classifier);
-	triad_policy_unref(policy);
+	policy_free(policy);
 }
 END_TEST
 
@@ -596,7 +596,7 @@ START_TEST(test_compile_greatest_policy_is_bounded)
 	ck_assert_uint_eq(
 		triad_classifier_match(classifier, &request), (655350 - 100000) / 10);
 	triad_classifier_unref(classifier);
-	triad_policy_unref(policy);
+	policy_free(policy);
 }
 END_TEST
 
@@ -612,8 +612,8 @@ START_TEST(test_compile_too_large_refused)
 	ck_assert_int_eq(
 		triad_classifier_compile(policy, fabric, &classifier), EOVERFLOW);
 	ck_assert_ptr_null(classifier);
-	ck_assert_uint_eq(policy_refs(policy), 1);
-	triad_policy_unref(policy);
+	ck_assert_uint_eq(policy->n_references, 1);
+	policy_free(policy);
 }
 END_TEST
 
@@ -646,7 +646,7 @@ START_TEST(test_groups_of_ports_as_naive)
 		}
 		triad_membership_clear(&membership);
 		free(members);
-		triad_policy_unref(policy);
+		policy_free(policy);
 	}
 }
 END_TEST
@@ -681,7 +681,7 @@ START_TEST(test_groups_port_name_words_compared)
 	ck_assert_uint_eq(groups[1], 1);
 	triad_membership_clear(&membership);
 	triad_fabric_unref(named);
-	triad_policy_unref(policy);
+	policy_free(policy);
 }
 END_TEST
 
@@ -721,7 +721,7 @@ START_TEST(test_report_absent_names_are_told)
 	check_miss(&report, 4, TRIAD_MISS_PKEY, 2, 0);
 	check_miss(&report, 5, TRIAD_MISS_PARTITION_LEVEL, 1, 0);
 	triad_membership_clear(&membership);
-	triad_policy_unref(policy);
+	policy_free(policy);
 }
 END_TEST
 
@@ -740,7 +740,7 @@ START_TEST(test_report_more_than_fit_are_counted)
 	ck_assert_uint_eq(report.n_nodes, fabric->n_nodes);
 	ck_assert_uint_eq(report.nodes[7], 7);
 	triad_membership_clear(&membership);
-	triad_policy_unref(policy);
+	policy_free(policy);
 }
 END_TEST
 
@@ -774,7 +774,7 @@ START_TEST(test_report_nodes_in_no_group_as_naive)
 			report.n_nodes, n);
 		triad_membership_clear(&membership);
 		free(members);
-		triad_policy_unref(policy);
+		policy_free(policy);
 	}
 }
 END_TEST
