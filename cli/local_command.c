@@ -8,14 +8,6 @@
 
 #include "common/text.h"
 
-bool triad_local_is_meant(
-	const struct triad_local_family *family, int n_words, const char *const *words)
-{
-	int first = n_words && !strcmp(words[0], "help");
-
-	return n_words > first && !strcmp(words[first], family->word);
-}
-
 struct parser {
 	const char *const *words; /* those not read yet */
 	int n_words;
@@ -46,6 +38,27 @@ static int complain(struct parser *parser, const char *format, ...)
 static const char *second_word(const struct triad_verb *verb)
 {
 	return strchr(verb->name, ' ') + 1;
+}
+
+static bool is_near(const struct triad_verb_table *table, const char *word)
+{
+	struct triad_text_guess guess = {.word = word};
+
+	for (size_t i = 0; i < table->n_verbs; i++)
+		if (triad_text_guess_try(&guess, second_word(&table->verbs[i])))
+			return true;
+	return false;
+}
+
+bool triad_local_is_meant(
+	const struct triad_local_family *family, int n_words, const char *const *words)
+{
+	int first = n_words && !strcmp(words[0], "help");
+
+	if (n_words <= first || strcmp(words[first], family->word) != 0)
+		return false;
+	return !family->is_shared ||
+		(n_words > first + 1 && is_near(&family->table, words[first + 1]));
 }
 
 /* All second words, between commas. */

@@ -14,6 +14,7 @@
 
 struct triad_local_family {
 	const char *word; /* the first of each command's two */
+	bool is_shared;   /* the plugin has commands that begin so, too */
 	struct triad_verb_table table;
 };
 
@@ -25,7 +26,8 @@ struct triad_local_operands {
 	unsigned n_files;
 };
 
-/* Whether the words are a command of the family, or ask for help on one. */
+/* Whether the words are a command of the family, or ask for help on one; of a shared
+ * family also what looks like a slip for one. */
 bool triad_local_is_meant(
 	const struct triad_local_family *family, int n_words, const char *const *words);
 

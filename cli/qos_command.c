@@ -39,6 +39,7 @@ static const enum triad_qos_verb verb_of_row[N_VERBS] = {TRIAD_QOS_CHECK};
 
 static const struct triad_local_family family = {
 	.word = "qos",
+	.is_shared = true,
 	.table = {.verbs = verbs,
 		.n_verbs = N_VERBS,
 		.options = options,
