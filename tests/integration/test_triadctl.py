@@ -509,7 +509,7 @@ def test_qos_check_mistakes_told_with_places(t):
 def test_qos_words_wrong_refused(t):
     path = POLICIES / "qos-policy.xml"
     cases = [
-        (["qos"], 2, "qos: it needs check"),
+        (["qos"], 2, "known are qos on"),
         (["qos", "chek", path], 2, "did you mean 'qos check'?"),
         (["qos", "check"], 2, "qos check: it needs FILE"),
         (["qos", "check", path, path], 2, "allowed is 1 file"),

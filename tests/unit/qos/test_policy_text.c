@@ -124,6 +124,9 @@ START_TEST(test_lines_as_opensm_reads_them)
 	ck_assert_str_eq(group_with("partition: \"a, b\",c")->partitions[0], "a, b");
 	ck_assert_str_eq(
 		group_with("port-name: \"a/b c/P2\"")->port_names[0].node, "a/b c");
+	/* The RFC's form of a name is one of XML alone. */
+	ck_assert(!group_with("port-name: vs1/HCA-1/P1")->port_names[0].words);
+	ck_assert_str_eq(policy->groups[0].port_names[0].node, "vs1/HCA-1");
 	ck_assert_uint_eq(group_with("node-type: hca, all")->node_types, 0xe);
 }
 END_TEST

@@ -430,6 +430,18 @@ START_TEST(test_elements_wrong_told)
 }
 END_TEST
 
+START_TEST(test_items_wrong_have_their_places)
+{
+	refuse("<qos-policy>" LEVELS "<qos-match-rules><qos-match-rule>\n"
+	       "<tclass>1,\n 2, 256 ,3</tclass><source>a, b</source>\n"
+	       "<match-level>default</match-level>"
+	       "</qos-match-rule></qos-match-rules></qos-policy>",
+		"p:3:5: tclass 256: allowed are 0 to 255, and ranges of them\n"
+		"p:3:28: no group is called 'a'\n"
+		"p:3:31: no group is called 'b'");
+}
+END_TEST
+
 START_TEST(test_ends_missing_told)
 {
 	refuse("<qos-policy>" LEVELS "\n<port-groups>\n<port-group><name>a</name>",
@@ -549,6 +561,7 @@ int main(void)
 	tcase_add_test(cases, test_port_names_in_both_forms);
 	tcase_add_test(cases, test_latin1_read);
 	tcase_add_test(cases, test_elements_wrong_told);
+	tcase_add_test(cases, test_items_wrong_have_their_places);
 	tcase_add_test(cases, test_ends_missing_told);
 	tcase_add_test(cases, test_document_type_refused);
 	tcase_add_test(cases, test_inclusions_refused);
