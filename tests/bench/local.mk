@@ -15,3 +15,13 @@ tests_bench_flood_SOURCES = tests/bench/flood.c \
 	plugin/local_port.c plugin/local_port.h plugin/umad.c plugin/umad.h
 tests_bench_flood_LDADD = libtriad.la $(UMAD_LIBS)
 noinst_HEADERS += tests/bench/bench.h
+
+# A second plugin, which OpenSM asks for by the name "pathbench".
+check_LTLIBRARIES += tests/bench/libpathbench.la
+tests_bench_libpathbench_la_SOURCES = tests/bench/pathbench.c plugin/snapshot.c
+tests_bench_libpathbench_la_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)
+tests_bench_libpathbench_la_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS)
+tests_bench_libpathbench_la_LIBADD = libtriadqos.la libtriad.la $(GLIB_LIBS) -ldl
+tests_bench_libpathbench_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere \
+	-Wl,--version-script=$(top_srcdir)/tests/bench/pathbench.map
+EXTRA_DIST += tests/bench/pathbench.map

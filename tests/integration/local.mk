@@ -12,6 +12,7 @@ plugin_tests = \
 	tests/integration/test_lifecycle.py \
 	tests/integration/test_partitions.py \
 	tests/integration/test_path_answers.py \
+	tests/integration/test_path_service.py \
 	tests/integration/test_profile.py \
 	tests/integration/test_prometheus.py \
 	tests/integration/test_sflow.py \

@@ -1,0 +1,430 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""Triad's answers to requests for paths while things change: policies, fabrics, sweeps,
+the SM's lock, Triad itself switched off and on."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import threading
+import time
+
+import taplib
+from pathlab import PATH_ASK, compare, is_answering, node_records, path_ask, qos, turn_on, \
+    world
+from taplib import BUILDDIR, SRCDIR, Lab, Test, wait_until
+from test_path_answers import SEED, fat_tree, most_by_triad
+from triadlib import NET, ask, ask_json, log_has
+
+QOS = "[perfmgr]\nenabled = false\n[qos]\nenabled = true\n"
+COUNT = 4000
+HCA1, HCA2, HCA3, HCA4 = "0x100001", "0x100004", "0x100007", "0x10000a"
+
+POLICY = """\
+port-groups
+  port-group
+    name: Storage
+    port-guid: 0x10000a
+  end-port-group
+end-port-groups
+qos-levels
+  qos-level
+    name: DEFAULT
+    sl: {default}
+  end-qos-level
+  qos-level
+    name: Fast
+    sl: {sl}
+    mtu-limit: {mtu}
+    tclass: 9
+  end-qos-level
+end-qos-levels
+qos-match-rules
+  qos-match-rule
+    use: storage by its service
+    destination: Storage
+    service-id: 0x20000-0x2ffff
+    qos-level-name: Fast
+  end-qos-match-rule
+  qos-match-rule
+    use: by class of traffic
+    tclass: 7-9,11
+    qos-level-name: Fast
+  end-qos-match-rule
+end-qos-match-rules
+"""
+
+
+def policy_lab(t, default=0, sl=3, mtu=2, more_conf="", **options):
+    """A lab with a policy, and the policy's file."""
+    path = t.folder() / "policy.conf"
+    path.write_text(POLICY.format(default=default, sl=sl, mtu=mtu), encoding="utf-8")
+    conf = f"{QOS}policy_file = {path}\n{more_conf}"
+    return Lab(options.pop("net", NET), triad_conf=conf, **options), path
+
+
+def replace(path, text):
+    new = path.with_suffix(".new")
+    new.write_text(text, encoding="utf-8")
+    new.rename(path)
+
+
+def path_record(lab, *words, node="Hca2"):
+    """What saquery says of a path, by name."""
+    process = lab.run("saquery", "PR", *words, node=node)
+    return dict(re.findall(r"^\t\t(\w+)\.+(\S+)$", process.stdout, re.MULTILINE))
+
+
+def sl_of(lab, *words):
+    return path_record(lab, "--src-to-dst", "1:6", *words).get("sl")
+
+
+def socket_of(lab):
+    return next((lab.folder / "sm-0").glob("*.sock"))
+
+
+def triadctl(lab, *words):
+    """Without the detour by 'lab run'."""
+    return subprocess.run([BUILDDIR / "triadctl", "--socket", socket_of(lab), *words],
+                          capture_output=True, text=True, check=False)
+
+
+# --- a policy ------------------------------------------------------------------
+
+def test_saquery_gets_what_the_policy_says(t):
+    lab, _ = policy_lab(t)
+    with lab:
+        wait_until(lambda: is_answering(lab), 30, "Triad's answers")
+        plain = path_record(lab, "--src-to-dst", "1:6")
+        t.equal((plain["sl"], plain["mtu"], plain["tclass"]), ("0x0", "0x84", "0x0"),
+                "(SL, MTU, TClass) by the default level")
+        by_service = path_record(lab, "--src-to-dst", "1:6", "--service_id", "0x20001")
+        t.equal((by_service["sl"], by_service["mtu"], by_service["tclass"]),
+                ("0x3", "0x82", "0x9"), "(SL, MTU, TClass) by Service-ID")
+        elsewhere = path_record(lab, "--src-to-dst", "1:4", "--service_id", "0x20001")
+        t.equal(elsewhere["sl"], "0x0", "SL to who is not in the group")
+        by_tclass = path_record(lab, "--src-to-dst", "6:1", "--tclass", "8")
+        t.equal((by_tclass["sl"], by_tclass["tclass"]), ("0x3", "0x9"), "by TClass")
+        kept = path_record(lab, "--src-to-dst", "6:1", "--tclass", "10")
+        t.equal((kept["sl"], kept["tclass"]), ("0x0", "0xA"),
+                "TClass asked for, where the level has none")
+
+
+def test_class_port_info_says_qos(t):
+    def capabilities(lab):
+        process = lab.run("saquery", "CPI", node="Hca2")
+        Test.succeeded(process)
+        return re.findall(r"^\s+(\S*)\.{2,}(\S+)$", process.stdout, re.MULTILINE)
+
+    def says_qos(lab):
+        mask2 = dict(capabilities(lab))["Capability"]
+        return int(mask2, 16) >> 1 & 1
+
+    with Lab(NET, triad_conf=QOS) as lab:
+        turn_on(lab)
+        ours = lab.run("saquery", "CPI", node="Hca2").stdout
+        ask(lab, "qos", "off")
+        theirs = lab.run("saquery", "CPI", node="Hca2").stdout
+        changed = [(a, b) for a, b in zip(theirs.splitlines(), ours.splitlines()) if a != b]
+        t.equal(len(changed), 1, f"lines that differ: {changed}")
+        masks = [int(line.rsplit(".", 1)[1], 16) for line in changed[0]]
+        # CapabilityMask2 has 27 bits, in front of the response time's 5.
+        t.equal(masks[0] ^ masks[1], 1 << 1, f"capabilities that differ: {changed}")
+
+
+def test_reload_each_answer_by_one_whole_policy(t):
+    texts = [POLICY.format(default=1, sl=3, mtu=2), POLICY.format(default=2, sl=5, mtu=3),
+             "nonsense\n"]
+    allowed = {("1",), ("2",), ("3", "2"), ("5", "3")}
+    lab, path = policy_lab(t, default=1)
+    with lab:
+        wait_until(lambda: is_answering(lab), 30, "Triad's answers")
+        there_is = (f"prefix 0xfe80000000000000\nlid 1\nguid {HCA1}\nguid {HCA4}\n"
+                    "service 0x20001\nservice 0x1\n")
+        ended = threading.Event()
+        failures = []
+
+        def swap():
+            n = 0
+            while not ended.is_set():
+                text = texts[n % len(texts)]
+                replace(path, text)
+                process = triadctl(lab, "reload")
+                if (process.returncode != 0) != (text == texts[-1]):
+                    failures.append((text, process))
+                n += 1
+            failures.append(n)
+
+        swapping = threading.Thread(target=swap)
+        swapping.start()
+        try:
+            lines, _ = path_ask(lab, there_is, "--seed", SEED, "--count", 20000, "--kind",
+                                "path", "--plain", "--only", "0x3")
+        finally:
+            ended.set()
+            swapping.join()
+        n_swaps = failures.pop()
+        t.equal(failures, [], "reloads that ended otherwise than they should")
+        seen = set()
+        for line in lines:
+            mad = bytes.fromhex(line.split()[-1])
+            answer = b"" if mad[4] or mad[5] else mad[56:]
+            for at in range(0, len(answer) - 63, 64):
+                record = answer[at:at + 64]
+                if not any(record):
+                    continue
+                sl, mtu, tclass = str(record[53] & 15), str(record[54] & 63), record[48]
+                seen.add((sl, mtu) if tclass == 9 else (sl,))
+        t.note(f"{n_swaps} reloads, {sorted(seen)}")
+        assert n_swaps > 20, f"{n_swaps} reloads"
+        t.equal(seen - allowed, set(), "answers by a mixture of policies")
+        t.equal(len(seen), 4, "kinds of answers seen")
+
+
+def test_policy_changed_is_read_when_a_sweep_begins(t):
+    lab, path = policy_lab(t, default=1)
+    with lab:
+        wait_until(lambda: sl_of(lab) == "0x1", 30, "the first policy")
+        replace(path, POLICY.format(default=2, sl=3, mtu=2))
+        os.kill(lab.status()["sms"][0]["pid"], signal.SIGHUP)
+        wait_until(lambda: sl_of(lab) == "0x2", 30, "the second policy")
+        replace(path, "qos-levels\nqos-level\nname: X\nsl: 16\nend-qos-level\n")
+        os.kill(lab.status()["sms"][0]["pid"], signal.SIGHUP)
+        log_has(lab, f"triad: error: {path}:4:5: ", timeout_s=30)
+        log_has(lab, "the last good QoS policy stays")
+        t.equal(sl_of(lab), "0x2", "SL after a policy with mistakes")
+        process = lab.run("triadctl", "reload")
+        t.failed(process, 1, f"{path}:4:5")
+        t.contains(process.stderr, "the last good QoS policy stays", "what reload says")
+        replace(path, POLICY.format(default=4, sl=3, mtu=2))
+        ask(lab, "reload")
+        wait_until(lambda: sl_of(lab) == "0x4", 30, "the third policy")
+
+
+def test_policy_with_mistakes_at_start_leaves_it_to_opensm(t):
+    lab, path = policy_lab(t)
+    path.write_text("qos-levels\n", encoding="utf-8")
+    with lab:
+        log_has(lab, "QoS answers: the policy has mistakes: OpenSM answers")
+        t.equal(sl_of(lab), "0x0", "SL by OpenSM")
+        t.equal(qos(lab)["received"], 0, "requests taken")
+        replace(path, POLICY.format(default=1, sl=3, mtu=2))
+        ask(lab, "reload")
+        wait_until(lambda: sl_of(lab) == "0x1", 30, "the policy, mended")
+
+
+# --- explain, clients ----------------------------------------------------------
+
+VL15 = ("qos TRUE\nqos_max_vls 8\nqos_sl2vl 0,1,2,3,4,5,6,7,0,1,2,3,4,5,6,7\n"
+        "qos_swe_sl2vl 0,1,2,15,4,5,6,7,0,1,2,3,4,5,6,7\n")
+
+
+def test_explain_match_near_miss_and_vl15(t):
+    lab, _ = policy_lab(t, opensm_conf=VL15)
+    with lab:
+        wait_until(lambda: is_answering(lab), 30, "Triad's answers")
+        words = ["qos", "explain", "--src", "Hca1", "--dst", HCA4]
+        matched = ask_json(lab, *words, "--service-id", "0x20001")
+        t.equal(matched["matched"]["rule"], 1, "the rule that matched")
+        t.equal(matched["level"], "Fast", "its level")
+        t.contains(matched["answer"], "the level's SL comes to VL15", "the answer")
+        t.equal([(hop["node_name"], hop["vl"]) for hop in matched["there"]],
+                [("Hca1", 3), ("Switch1", 15), ("Switch2", 15)], "hops and their VLs")
+        near = ask_json(lab, *words, "--service-id", "0x30000")
+        t.equal(near["matched"], None, "the rule that matched")
+        t.equal([(miss["rule"], miss["condition"], miss["not_asked_for"])
+                 for miss in near["nearly"]],
+                [(1, "service-id", False), (2, "tclass", True)], "rules that nearly did")
+        t.equal(near["level"], "DEFAULT", "the level")
+        t.equal(near["path"]["sl"], 0, "the answer's SL")
+        told = path_record(lab, "--src-to-dst", "1:6", "--service_id", "0x30000")
+        t.equal((int(told["slid"]), int(told["dlid"]), int(told["sl"], 16)),
+                tuple(near["path"][name] for name in ("slid", "dlid", "sl")),
+                "the SA's own answer")
+        text = ask(lab, *words, "--service-id", "0x20001")
+        t.contains(text, "dropped here", "the table")
+        for end, why in (("77", "no port has LID 77"), ("Hca9", "no node is called 'Hca9'"),
+                         ("0x77", "no port or node has the GUID")):
+            process = lab.run("triadctl", "qos", "explain", "--src", end, "--dst", "1")
+            t.failed(process, 1, why)
+
+
+def test_clients_who_ask_most_are_first(t):
+    with Lab(NET, triad_conf=QOS) as lab:
+        turn_on(lab)
+        there_is = world(lab)
+        for node, n in (("Hca2", 300), ("Hca4", 500), ("Hca3", 100)):
+            path_ask(lab, there_is, "--count", n, "--kind", "path", "--plain", "--only", 0,
+                     node=node)
+        rows = ask_json(lab, "qos", "clients", "-n", "2")
+        t.equal([(row["node_name"], row["requests"] - row["requests"] % 100) for row in rows],
+                [("Hca4", 500), ("Hca2", 300)], "clients")
+        t.contains(ask(lab, "qos", "clients"), "Hca3", "the table")
+
+
+# --- switching -----------------------------------------------------------------
+
+def test_off_and_on_a_thousand_times_under_load(t):
+    with Lab(NET, triad_conf=QOS) as lab:
+        turn_on(lab)
+        there_is = world(lab)
+        asking = lab.start("run", "--node", "Hca2", "--", PATH_ASK, "--seconds", "3600",
+                           "--quiet", "--plain", "--kind", "path", stdin=subprocess.PIPE,
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        asking.stdin.write(there_is)
+        asking.stdin.close()
+        asking.stdin = None
+        try:
+            before = qos(lab)["received"]
+            for n in range(1000):
+                for word in ("off", "on"):
+                    t.succeeded(triadctl(lab, "qos", word))
+            report = turn_on(lab)
+            wait_until(lambda: qos(lab)["received"] > report["received"] + 1000, 30,
+                       "requests after that")
+            t.note(f"{qos(lab)['received'] - before} requests taken meanwhile")
+        finally:
+            asking.send_signal(signal.SIGTERM)
+            asking.communicate(timeout=30)
+        lines, counted = path_ask(lab, there_is, "--count", 1000, "--kind", "path",
+                                  "--plain")
+        t.equal(counted["unanswered"], 0, "requests without an answer")
+        t.equal(len(lines), 1000, "answers")
+
+
+# --- the SM is busy ------------------------------------------------------------
+
+def test_answers_go_on_while_the_sm_is_locked(t):
+    trigger = f"{BUILDDIR}/path-locker-{os.getpid()}"
+    os.environ["TRIAD_LOCKER"] = trigger
+    t.cleanup(os.environ.pop, "TRIAD_LOCKER")
+    with Lab(NET, triad_conf=QOS, preload=[f"{BUILDDIR}/tests/lab/.libs/liblocker.so"],
+             opensm_conf="event_plugin_name osmtriad locker\nsweep_interval 0\n") as lab:
+        turn_on(lab)
+        there_is = world(lab)
+        words = ("--kind", "path", "--plain", "--quiet")
+        asking = []
+        try:
+            with open(trigger, "w", encoding="ascii") as stream:
+                stream.write("5000\n")
+            begun = time.monotonic()
+            # These wait for the lock, each in a thread of OpenSM's dispatcher.
+            for node in ("Hca3", "Hca4"):
+                asking += [lab.start("run", "--node", node, "--", "saquery", "NR",
+                                     stdout=subprocess.DEVNULL,
+                                     stderr=subprocess.DEVNULL) for _ in range(3)]
+            _, counted = path_ask(lab, there_is, "--seconds", 3, *words, node="Hca2")
+            t.note(counted)
+            assert os.path.exists(trigger), "the lock was held for less than that"
+            assert time.monotonic() - begun < 5, "asking took longer than the lock"
+            t.equal(counted["unanswered"], 0, "requests without an answer")
+            assert counted["answered"] > 300, f"{counted['answered']} answers in 3 s"
+            assert counted["max_us"] < 1e6, f"an answer took {counted['max_us']} us"
+            wait_until(lambda: not os.path.exists(trigger), 10, "the lock's end")
+            # OpenSM itself waits: otherwise the test would show nothing.
+            ask(lab, "qos", "off")
+            with open(trigger, "w", encoding="ascii") as stream:
+                stream.write("1500\n")
+            time.sleep(0.2)  # the locker looks a hundred times a second
+            _, counted = path_ask(lab, there_is, "--count", 1, *words, node="Hca2")
+            assert counted["max_us"] > 5e5, f"OpenSM answered in {counted['max_us']} us"
+        finally:
+            for process in asking:
+                process.wait(timeout=60)
+
+
+def test_fabric_changed_answers_as_opensm(t):
+    with Lab(fat_tree(t, 24), triad_conf=QOS) as lab:
+        turn_on(lab)
+        there_is = world(lab)
+        n_sweeps = ask_json(lab, "status")["topology"]["sm_sweeps"]
+        Test.succeeded(lab.command("sim", 'Unlink "host-0003"[1]', 'Unlink "leaf-01"[20]'))
+        os.kill(lab.status()["sms"][0]["pid"], signal.SIGHUP)
+        wait_until(lambda: ask_json(lab, "status")["topology"]["sm_sweeps"] > n_sweeps, 30,
+                   "a sweep")
+        wait_until(lambda: len(node_records(lab)) < there_is.count("guid"), 30,
+                   "that the host is gone")
+        counts = compare(t, lab, there_is, "--seed", SEED + 7, "--count", COUNT)
+        most_by_triad(t, counts, count=COUNT)
+
+
+def test_sweeps_all_the_time_no_wrong_answer(t):
+    """While links come and go, an answer names LIDs that are a way at that time or were
+    a moment ago; at the end all are as OpenSM's.  The client's own way to the SM stays."""
+    with Lab(fat_tree(t, 24), triad_conf=QOS) as lab:
+        turn_on(lab)
+        there_is = world(lab)
+        ended = threading.Event()
+
+        def shake():
+            pid = lab.status()["sms"][0]["pid"]
+            while not ended.is_set():
+                for word in ("Unlink", "ReLink"):
+                    lab.command("sim", f'{word} "host-0003"[1]', f'{word} "leaf-01"[20]')
+                    os.kill(pid, signal.SIGHUP)
+                    time.sleep(0.1)  # in mid-sweep, or not
+
+        shaking = threading.Thread(target=shake)
+        shaking.start()
+        try:
+            _, counted = path_ask(lab, there_is, "--seconds", 8, "--quiet", "--kind", "path",
+                                  "--plain", node="host-0005")
+        finally:
+            ended.set()
+            shaking.join()
+        t.note(counted)
+        t.equal(counted["unanswered"], 0, "requests without an answer")
+        wait_until(lambda: len(node_records(lab)) == there_is.count("guid"), 60,
+                   "all hosts back")
+        wait_until(lambda: is_settled(lab), 60, "the last sweep's end")
+        counts = compare(t, lab, there_is, "--seed", SEED + 8, "--count", COUNT)
+        most_by_triad(t, counts, count=COUNT)
+
+
+def is_settled(lab):
+    """No request is passed on as if a sweep ran."""
+    before = qos(lab)["passed_changed"]
+    path_ask(lab, world(lab), "--count", 20, "--kind", "path", "--plain", "--quiet")
+    return qos(lab)["passed_changed"] == before
+
+
+# --- a routing engine that decides on SLs --------------------------------------
+
+TORUS = """\
+torus 5 5 1
+xp_link 0x0200000200000010 0x0200000200000060
+yp_link 0x0200000200000010 0x0200000200000020
+"""
+
+
+def torus_lab(t, opensm_conf=""):
+    folder = t.folder()
+    net, torus = folder / "torus.net", folder / "torus.conf"
+    subprocess.run([SRCDIR / "scripts/gen-fabric", "torus", "--dims", "5,5", "-o", net],
+                   check=True)
+    torus.write_text(TORUS, encoding="utf-8")
+    return Lab(net, triad_conf=QOS,
+               opensm_conf=f"routing_engine torus-2QoS\nqos TRUE\ntorus_config {torus}\n"
+                           f"{opensm_conf}")
+
+
+def test_torus_without_policy_as_opensm(t):
+    with torus_lab(t) as lab:
+        counts = compare(t, lab, world(lab), "--seed", SEED + 5, "--count", COUNT)
+        assert counts["passed_engine"], "nothing was left to the routing engine"
+
+
+def test_torus_with_policy_as_opensm(t):
+    policy = t.folder() / "policy.conf"
+    policy.write_text(POLICY.format(default=0, sl=8, mtu=2).replace("tclass: 9", "")
+                      .replace("tclass: 7-9,11", "qos-class: 7"), encoding="utf-8")
+    with torus_lab(t, f"qos_policy_file {policy}\n") as lab:
+        counts = compare(t, lab, world(lab, services=("0x20001", "0x1")), "--seed", SEED + 6,
+                         "--count", COUNT, "--kind", "path", "--only", ~0x400 % (1 << 64))
+        assert counts["under_lock"], "the routing engine was never asked"
+
+
+if __name__ == "__main__":
+    taplib.main(globals())
