@@ -2,6 +2,7 @@
 # For working on Triad and trying it; not installed.
 EXTRA_DIST += \
 	scripts/bench-sm \
+	scripts/bench-pathrecord \
 	scripts/bench-sweep \
 	scripts/build \
 	scripts/check \
@@ -20,6 +21,7 @@ EXTRA_DIST += \
 	scripts/triadlab/nodes.py \
 	scripts/triadlab/opensm.py \
 	scripts/triadlab/plugin.py \
+	scripts/triadlab/qos_demo.py \
 	scripts/triadlab/process.py \
 	scripts/triadlab/run.py \
 	scripts/triadlab/simulator.py \

@@ -51,6 +51,18 @@ def test_demo_table_shows_ports_alerts_and_a_histogram(t):
     t.contains(process.stderr, "/metrics", "where Prometheus reads")
 
 
+def test_demo_qos_answers_follow_the_policy(t):
+    before = demos_left()
+    process = demo("--qos", "--json")
+    t.succeeded(process)
+    t.equal([(row["level"], row["sl"], row["tclass"]) for row in json.loads(process.stdout)],
+            [("default", 0, 0), ("bulk", 2, 0), ("default", 0, 0), ("latency", 5, 7),
+             ("lost", None, None)], "(level, SL, TClass) of each request")
+    t.equal(demos_left(), before, "folders left")
+    for part in ("saquery PR", "Rule         rule 1", "dropped here", "Who asked most"):
+        t.contains(demo("--qos").stdout, part, "text")
+
+
 def test_demo_wrong_arguments_usage(t):
     t.equal(demo("--seconds", "0").returncode, 2, "exit status")
     t.failed(demo("--fabric", "/no/such/file", "--seconds", "1"), 1, "/no/such/file")
