@@ -29,6 +29,7 @@ libosmtriad_la_SOURCES = \
 	plugin/own_metrics.c plugin/own_metrics.h \
 	plugin/perf.c plugin/perf.h \
 	plugin/profile.c plugin/profile.h \
+	plugin/qos/absent.c plugin/qos/absent.h \
 	plugin/qos/basis.c plugin/qos/basis.h \
 	plugin/qos/class_port_info.c plugin/qos/class_port_info.h \
 	plugin/qos/hook.c plugin/qos/hook.h \

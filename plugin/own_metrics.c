@@ -5,6 +5,7 @@
 
 #include "plugin/exports.h"
 #include "plugin/instance.h"
+#include "plugin/qos/qos.h"
 #include "plugin/worker.h"
 #include "triad/clock.h"
 
@@ -155,6 +156,31 @@ static void add_sflow(struct list *list, struct triad_plugin *plugin)
 		"Datagrams that did not leave, for any collector.", n_drops);
 }
 
+/* OpenSM's own answers are not seen. */
+static void add_paths(struct list *list, struct triad_plugin *plugin)
+{
+	struct triad_qos_status status = triad_qos_status(plugin->qos);
+	const struct triad_qos_server_status *server = &status.server;
+	uint64_t n_passed = server->n_overflowed;
+
+	for (unsigned i = 0; i < TRIAD_N_PASSES; i++)
+		n_passed += server->n_passed[i];
+	gauge(list, "triad_qos_answering", "1 while requests for paths are answered.",
+		status.state == TRIAD_QOS_ANSWERING);
+	count(list, "triad_path_requests", "Requests for paths that were taken.",
+		server->n_received);
+	count(list, "triad_path_answers", "Of these, requests answered.",
+		server->n_answered + server->n_refused);
+	count(list, "triad_path_requests_passed_on", "Of these, left to OpenSM.",
+		n_passed);
+	gauge(list, "triad_path_answer_p99_seconds",
+		"Within this time 99 of 100 answers were sent, since the start.",
+		(double)server->latency.p99_ns / 1e9);
+	count(list, "triad_qos_policy_failed_loads",
+		"QoS policies that were not loaded because of mistakes.",
+		status.n_failed_loads);
+}
+
 static void add_info(struct list *list)
 {
 	struct triad_metric *metric =
@@ -192,6 +218,7 @@ size_t triad_own_metrics(
 	add_topology(&list, plugin);
 	add_http(&list, plugin);
 	add_sflow(&list, plugin);
+	add_paths(&list, plugin);
 	add_collectors(&list, plugin);
 	return list.n;
 }

@@ -230,8 +230,10 @@ static void look_at_sm_state(struct triad_worker *worker)
 				? ""
 				: ": no counters are read here");
 	/* What another SM rules is not ours to copy. */
-	if (worker->sm != TRIAD_SM_MASTER)
+	if (worker->sm != TRIAD_SM_MASTER) {
 		worker->snapshot_due_us = UINT64_MAX;
+		triad_qos_forget_fabric(worker->qos);
+	}
 	worker->reads_as_standby = false;
 	triad_perf_set_sm(worker->perf, worker->sm);
 }

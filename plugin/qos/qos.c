@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "plugin/qos/absent.h"
 #include "triad/clock.h"
 #include "triad/log.h"
 #include "triad/thread.h"
@@ -53,7 +54,8 @@ struct triad_qos {
 	struct settings settings;
 	struct stamp stamp; /* of the file that was looked at last */
 	struct triad_policy *policy;
-	bool load_failed; /* the last time */
+	bool load_failed;     /* the last time */
+	uint64_t told_absent; /* triad-qos alone */
 	struct triad_fabric *fabric;
 	struct triad_qos_moment fabric_before;
 	bool fabric_settled;
@@ -365,6 +367,9 @@ static enum triad_qos_state build(struct triad_qos *qos, const struct inputs *in
 		return error == EOVERFLOW ? TRIAD_QOS_TOO_LARGE : TRIAD_QOS_NO_MEMORY;
 	describe(qos, basis, inputs, begun_us);
 	put_into_force(qos, inputs, basis);
+	if (inputs->policy)
+		triad_qos_tell_absent(
+			qos->log, inputs->policy, inputs->fabric, &qos->told_absent);
 	error = triad_qos_server_install(qos->server);
 	if (error)
 		return error == ENOTCONN ? TRIAD_QOS_WAITING : TRIAD_QOS_REFUSED;
@@ -524,6 +529,18 @@ void triad_qos_set_fabric(struct triad_qos *qos, struct triad_fabric *fabric,
 	qos->fabric = triad_fabric_ref(fabric);
 	qos->fabric_before = *before;
 	qos->fabric_settled = settled;
+	wake(qos);
+	pthread_mutex_unlock(&qos->lock);
+	triad_fabric_unref(old);
+}
+
+void triad_qos_forget_fabric(struct triad_qos *qos)
+{
+	struct triad_fabric *old;
+
+	pthread_mutex_lock(&qos->lock);
+	old = qos->fabric;
+	qos->fabric = NULL;
 	wake(qos);
 	pthread_mutex_unlock(&qos->lock);
 	triad_fabric_unref(old);

@@ -79,6 +79,9 @@ struct triad_qos_moment triad_qos_now(struct triad_qos *qos);
 void triad_qos_set_fabric(struct triad_qos *qos, struct triad_fabric *fabric,
 	const struct triad_qos_moment *before, bool settled);
 
+/* This SM is not the master any more: what it knows grows old. */
+void triad_qos_forget_fabric(struct triad_qos *qos);
+
 /* --- from OpenSM's report(), with its locks held: some hundred nanoseconds each --- */
 
 void triad_qos_note_sweep(struct triad_qos *qos); /* a heavy sweep begins */

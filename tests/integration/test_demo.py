@@ -59,8 +59,9 @@ def test_demo_qos_answers_follow_the_policy(t):
             [("default", 0, 0), ("bulk", 2, 0), ("default", 0, 0), ("latency", 5, 7),
              ("lost", None, None)], "(level, SL, TClass) of each request")
     t.equal(demos_left(), before, "folders left")
+    text = demo("--qos").stdout
     for part in ("saquery PR", "Rule         rule 1", "dropped here", "Who asked most"):
-        t.contains(demo("--qos").stdout, part, "text")
+        t.contains(text, part, "text")
 
 
 def test_demo_wrong_arguments_usage(t):

@@ -215,6 +215,22 @@ def test_policy_with_mistakes_at_start_leaves_it_to_opensm(t):
         wait_until(lambda: sl_of(lab) == "0x1", 30, "the policy, mended")
 
 
+def test_group_of_an_absent_port_is_told_and_joined(t):
+    lab, path = policy_lab(t)
+    with lab:
+        wait_until(lambda: sl_of(lab, "--service_id", "0x20001") == "0x3", 30, "the policy")
+        pid = lab.status()["sms"][0]["pid"]
+        Test.succeeded(lab.command("sim", 'Unlink "Hca4"[1]'))
+        os.kill(pid, signal.SIGHUP)
+        log_has(lab, f"{path}:2:3: port group 'Storage': no port has a GUID "
+                     "0x000000000010000a; one that comes will be in the group", timeout_s=30)
+        Test.succeeded(lab.command("sim", 'ReLink "Hca4"[1]'))
+        os.kill(pid, signal.SIGHUP)
+        wait_until(lambda: sl_of(lab, "--service_id", "0x20001") == "0x3", 30,
+                   "the level of the port that came")
+        log_has(lab, f"{path}: 5 node(s) are in no port group: ")
+
+
 # --- explain, clients ----------------------------------------------------------
 
 VL15 = ("qos TRUE\nqos_max_vls 8\nqos_sl2vl 0,1,2,3,4,5,6,7,0,1,2,3,4,5,6,7\n"
