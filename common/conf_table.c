@@ -221,6 +221,10 @@ static const struct triad_conf_key table[] = {
 		.help = "The address by which datagrams name their sender."},
 	{KEY(sflow, mtu), UINT(576, 9000, "octets"), .standard = "1400",
 		.at_run_time = true, .help = "How large a datagram may be."},
+	{KEY(sflow, sampling_rate), UINT(0, 1000000, ""), .standard = "0",
+		.at_run_time = true,
+		.help = "One of so many requests for paths is sent as a flow sample; 0: "
+			"none."},
 	{KEY(qos, enabled), BOOL, .standard = "false", .at_run_time = true,
 		.help = "Whether Triad answers requests for paths in OpenSM's place."},
 	{KEY(qos, policy_file), FILE_OR_NONE, .at_run_time = true,

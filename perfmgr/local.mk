@@ -8,6 +8,7 @@ libtriad_la_SOURCES += \
 	perfmgr/formats/http_request.c perfmgr/formats/http_request.h \
 	perfmgr/formats/metrics.c perfmgr/formats/metrics.h \
 	perfmgr/formats/profile.c perfmgr/formats/profile.h \
+	perfmgr/formats/sampled_request.c perfmgr/formats/sampled_request.h \
 	perfmgr/formats/sflow.c perfmgr/formats/sflow.h \
 	perfmgr/formats/sflow_schedule.c perfmgr/formats/sflow_schedule.h \
 	perfmgr/groups.c perfmgr/groups.h \

@@ -13,6 +13,7 @@ struct triad_exports {
 	size_t (*own)(void *context, struct triad_metric *room, size_t n);
 	void *own_context;
 	struct triad_http *http;
+	struct triad_sampler *sampler;
 	struct triad_sflow *sflow;
 	struct triad_profile *profile;
 };
@@ -53,7 +54,9 @@ struct triad_exports *triad_exports_new(struct triad_perf *perf,
 	exports->own = own;
 	exports->own_context = context;
 	exports->http = triad_http_new(&callbacks, log);
-	exports->sflow = triad_sflow_new(perf, log);
+	exports->sampler = triad_sampler_new(triad_clock_wall_us());
+	if (exports->sampler)
+		exports->sflow = triad_sflow_new(perf, exports->sampler, log);
 	exports->profile = triad_profile_new(perf, log);
 	if (exports->http && exports->sflow && exports->profile)
 		return exports;
@@ -79,6 +82,7 @@ void triad_exports_free(struct triad_exports *exports)
 		return;
 	triad_http_free(exports->http);
 	triad_sflow_free(exports->sflow);
+	triad_sampler_free(exports->sampler);
 	triad_profile_free(exports->profile);
 	free(exports);
 }
@@ -120,6 +124,7 @@ static void configure_sflow(
 		params.collectors, TRIAD_SFLOW_MAX_COLLECTORS, &n, reason,
 		sizeof(reason));
 	params.n_collectors = (unsigned)n;
+	triad_sampler_set_rate(exports->sampler, n ? conf->sflow.sampling_rate : 0);
 	if (params.has_agent)
 		(void)triad_ip_parse(
 			conf->sflow.agent, &params.agent, reason, sizeof(reason));
@@ -165,6 +170,11 @@ struct triad_sflow_sender_status triad_exports_sflow_status(
 	struct triad_exports *exports)
 {
 	return triad_sflow_status(exports->sflow);
+}
+
+struct triad_sampler *triad_exports_sampler(struct triad_exports *exports)
+{
+	return exports->sampler;
 }
 
 struct triad_sflow_indices *triad_exports_sflow_indices(struct triad_exports *exports)

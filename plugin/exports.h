@@ -35,6 +35,9 @@ void triad_exports_free(struct triad_exports *exports);
 void triad_exports_configure(
 	struct triad_exports *exports, const struct triad_conf *conf);
 
+/* Where requests to the SA are picked for sFlow; valid until triad_exports_free(). */
+struct triad_sampler *triad_exports_sampler(struct triad_exports *exports);
+
 /* See triad_sflow_sender_indices(). */
 struct triad_sflow_indices *triad_exports_sflow_indices(struct triad_exports *exports);
 

@@ -198,8 +198,10 @@ struct triad_plugin *triad_plugin_new(struct osm_opensm *osm)
 	if (plugin->perf)
 		plugin->standby =
 			triad_standby_new(plugin->port_guid, plugin->perf, plugin->log);
-	plugin->qos = triad_qos_new(osm, plugin->conf.qos.threads, plugin->log);
-	if (plugin->events && plugin->exports && plugin->standby && plugin->qos)
+	if (plugin->exports)
+		plugin->qos = triad_qos_new(osm, plugin->conf.qos.threads,
+			triad_exports_sampler(plugin->exports), plugin->log);
+	if (plugin->events && plugin->standby && plugin->qos)
 		plugin->worker = triad_worker_new(osm, plugin->log, plugin->events,
 			plugin->perf, plugin->standby, plugin->qos);
 	if (!plugin->worker) {

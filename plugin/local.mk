@@ -35,6 +35,7 @@ libosmtriad_la_SOURCES = \
 	plugin/qos/hook.c plugin/qos/hook.h \
 	plugin/qos/live.c plugin/qos/live.h \
 	plugin/qos/qos.c plugin/qos/qos.h \
+	plugin/qos/sample.c plugin/qos/sample.h \
 	plugin/qos/server.c plugin/qos/server.h \
 	plugin/runner.h \
 	plugin/sflow.c plugin/sflow.h \

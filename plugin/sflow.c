@@ -19,14 +19,15 @@ struct triad_sflow {
 	bool stop;
 };
 
-struct triad_sflow *triad_sflow_new(struct triad_perf *perf, struct triad_log *log)
+struct triad_sflow *triad_sflow_new(
+	struct triad_perf *perf, struct triad_sampler *sampler, struct triad_log *log)
 {
 	struct triad_sflow *sflow = calloc(1, sizeof(*sflow));
 
 	if (!sflow)
 		return NULL;
 	sflow->perf = perf;
-	sflow->sender = triad_sflow_sender_new(log, NULL);
+	sflow->sender = triad_sflow_sender_new(log, NULL, sampler);
 	if (!sflow->sender) {
 		free(sflow);
 		return NULL;

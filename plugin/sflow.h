@@ -15,8 +15,9 @@
 
 struct triad_sflow;
 
-/* 'perf' must outlive it.  NULL when memory is short. */
-struct triad_sflow *triad_sflow_new(struct triad_perf *perf, struct triad_log *log);
+/* 'perf' and 'sampler' must outlive it.  NULL when memory is short. */
+struct triad_sflow *triad_sflow_new(
+	struct triad_perf *perf, struct triad_sampler *sampler, struct triad_log *log);
 
 /* Ends the thread, at once; before triad_perf_free().  Accepts NULL. */
 void triad_sflow_stop(struct triad_sflow *sflow);

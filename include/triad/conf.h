@@ -144,6 +144,7 @@ struct triad_conf {
 		unsigned interval_s;
 		char agent[TRIAD_CONF_TEXT_SIZE]; /* triad_ip_parse(); "": own */
 		unsigned mtu;                     /* octets of a datagram */
+		unsigned sampling_rate; /* one of so many requests to the SA; 0: off */
 	} sflow;
 	struct {
 		char file[TRIAD_CONF_PATH_SIZE]; /* "": off */

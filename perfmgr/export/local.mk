@@ -9,6 +9,7 @@ libtriadexport_la_SOURCES = \
 	perfmgr/export/http_files.c perfmgr/export/http_files.h \
 	perfmgr/export/http_guard.c perfmgr/export/http_guard.h \
 	perfmgr/export/http_server.h \
+	perfmgr/export/sampler.c perfmgr/export/sampler.h \
 	perfmgr/export/sflow_sender.c perfmgr/export/sflow_sender.h \
 	perfmgr/export/udp.c perfmgr/export/udp.h
 libtriadexport_la_CFLAGS = $(AM_CFLAGS) $(MICROHTTPD_CFLAGS) $(ZLIB_CFLAGS)

@@ -37,6 +37,7 @@ struct collector {
 struct triad_sflow_sender {
 	struct triad_log *log;
 	const struct triad_udp *udp;
+	struct triad_sampler *sampler; /* NULL: none */
 
 	pthread_mutex_t lock; /* of what follows */
 	bool left;            /* params for the thread to take up */
@@ -56,11 +57,12 @@ struct triad_sflow_sender {
 	struct triad_sflow_header header;
 	struct triad_sflow_counters datagram;
 	bool begun; /* the datagram */
+	uint32_t flow_sequence;
 	struct triad_sflow_sender_status status;
 };
 
-struct triad_sflow_sender *triad_sflow_sender_new(
-	struct triad_log *log, const struct triad_udp *udp)
+struct triad_sflow_sender *triad_sflow_sender_new(struct triad_log *log,
+	const struct triad_udp *udp, struct triad_sampler *sampler)
 {
 	struct triad_sflow_sender *sender = calloc(1, sizeof(*sender));
 
@@ -69,6 +71,7 @@ struct triad_sflow_sender *triad_sflow_sender_new(
 	pthread_mutex_init(&sender->lock, NULL);
 	sender->log = log;
 	sender->udp = udp ? udp : &triad_udp_sockets;
+	sender->sampler = sampler;
 	sender->memory_limit.burst = 1;
 	sender->memory_limit.period_us = 60 * TRIAD_US_PER_S;
 	return sender;
@@ -145,6 +148,7 @@ static void end_agent(struct triad_sflow_sender *sender)
 	sender->schedule = NULL;
 	sender->buffer = NULL;
 	sender->header = (struct triad_sflow_header){0};
+	sender->flow_sequence = 0;
 	sender->status = (struct triad_sflow_sender_status){0};
 }
 
@@ -384,31 +388,43 @@ static void send_to(struct triad_sflow_sender *sender, struct collector *collect
 		collector->status.n_datagrams++;
 }
 
-static void flush(struct triad_sflow_sender *sender, uint64_t now_us)
+/* What is in the buffer. */
+static void send_buffer(struct triad_sflow_sender *sender, size_t size, uint64_t now_us)
 {
-	size_t size = sender->begun ? triad_sflow_counters_size(&sender->datagram) : 0;
-
-	sender->begun = false;
-	if (!size)
-		return;
 	sender->status.n_datagrams++;
 	for (unsigned i = 0; i < sender->params.n_collectors; i++)
 		send_to(sender, &sender->collectors[i], size, now_us);
 }
 
-static void add_sample(struct triad_sflow_sender *sender,
-	const struct triad_sflow_counter_sample *sample, uint64_t now_us)
+/* The header of the next datagram. */
+static const struct triad_sflow_header *next_header(
+	struct triad_sflow_sender *sender, uint64_t now_us)
 {
 	struct triad_sflow_header *header = &sender->header;
 
-	if (sender->begun && triad_sflow_counters_add(&sender->datagram, sample))
-		return;
-	flush(sender, now_us);
 	header->sequence++;
 	header->uptime_ms = (uint32_t)((now_us - sender->started_us) / TRIAD_US_PER_MS);
 	header->expanded = triad_sflow_schedule_is_expanded(sender->schedule);
-	triad_sflow_counters_begin(
-		&sender->datagram, sender->buffer, sender->size, header);
+	return header;
+}
+
+static void flush(struct triad_sflow_sender *sender, uint64_t now_us)
+{
+	size_t size = sender->begun ? triad_sflow_counters_size(&sender->datagram) : 0;
+
+	sender->begun = false;
+	if (size)
+		send_buffer(sender, size, now_us);
+}
+
+static void add_sample(struct triad_sflow_sender *sender,
+	const struct triad_sflow_counter_sample *sample, uint64_t now_us)
+{
+	if (sender->begun && triad_sflow_counters_add(&sender->datagram, sample))
+		return;
+	flush(sender, now_us);
+	triad_sflow_counters_begin(&sender->datagram, sender->buffer, sender->size,
+		next_header(sender, now_us));
 	/* One fits into any. */
 	sender->begun = triad_sflow_counters_add(&sender->datagram, sample);
 }
@@ -437,6 +453,46 @@ static void send_due(struct triad_sflow_sender *sender, const struct triad_view 
 		add_sample(sender, &sample, now_us);
 	}
 	flush(sender, now_us);
+}
+
+/* One datagram for each: they are few, and a collector that does not know their header
+ * protocol drops what is behind it. */
+static void send_flow(struct triad_sflow_sender *sender,
+	const struct triad_sampled_request *request, uint32_t if_index, uint64_t now_us)
+{
+	struct triad_sampled_frame frame;
+	struct triad_sflow_flows flows;
+	struct triad_sflow_flow_sample sample = {
+		.if_index = if_index,
+		.sequence = ++sender->flow_sequence,
+		.sampling_rate = triad_sampler_rate(sender->sampler),
+		.sample_pool = triad_sampler_pool(sender->sampler),
+		.drops = triad_sampler_drops(sender->sampler),
+		.input = if_index,
+	};
+
+	triad_sampled_request_frame(request, &frame);
+	triad_sampled_frame_describe(&frame, request->has_grh, &sample);
+	triad_sflow_flows_begin(
+		&flows, sender->buffer, sender->size, next_header(sender, now_us));
+	if (!triad_sflow_flows_add(&flows, &sample))
+		return;
+	sender->status.n_flow_samples++;
+	send_buffer(sender, triad_sflow_flows_size(&flows), now_us);
+}
+
+/* Requests come in at the SM's port. */
+static void send_flows(struct triad_sflow_sender *sender, const struct triad_view *view,
+	uint64_t now_us)
+{
+	struct triad_sampled_request request;
+	uint32_t port = view->fabric->sm_port;
+
+	if (!sender->sampler || port == TRIAD_FABRIC_NONE)
+		return;
+	while (triad_sampler_take(sender->sampler, &request))
+		send_flow(sender, &request,
+			triad_sflow_schedule_if_index(sender->schedule, port), now_us);
 }
 
 /* True when the schedule is the view's. */
@@ -504,6 +560,7 @@ uint64_t triad_sflow_sender_run(struct triad_sflow_sender *sender,
 			triad_sflow_schedule_pause(sender->schedule);
 	} else if (prepare(sender, view, now_us)) {
 		send_due(sender, view, now_us);
+		send_flows(sender, view, now_us);
 		sleep_us = sleep_of(sender, view->fabric->n_ports, now_us);
 	}
 	publish(sender);

@@ -11,6 +11,9 @@
  * that did not answer when it was last asked gives no sample ("skipped"): the same
  * totals again would say that nothing passed.  Without a view nothing is sent.
  *
+ * Requests to the SA that a sampler picked (sampler.h) are sent as flow samples of the
+ * SM's port, in datagrams of their own.
+ *
  * Nothing is ever waited for: what the kernel doesn't take is lost, and counted for its
  * collector.  One that can't be reached is tried again every 5 seconds.
  *
@@ -30,6 +33,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "perfmgr/export/sampler.h"
 #include "perfmgr/export/udp.h"
 #include "perfmgr/formats/sflow_schedule.h"
 #include "perfmgr/view.h"
@@ -65,15 +69,17 @@ struct triad_sflow_sender_status {
 	struct triad_address agent; /* family 0: not known yet */
 	uint64_t n_datagrams;       /* made, whoever got them */
 	uint64_t n_samples;
+	uint64_t n_flow_samples;
 	uint64_t n_skipped; /* ports that were due and had nothing to say */
 	struct triad_sflow_schedule_status schedule;
 	unsigned n_collectors;
 	struct triad_sflow_collector_status collectors[TRIAD_SFLOW_MAX_COLLECTORS];
 };
 
-/* 'udp' is NULL but in tests.  NULL when memory is short. */
-struct triad_sflow_sender *triad_sflow_sender_new(
-	struct triad_log *log, const struct triad_udp *udp);
+/* 'udp' is NULL but in tests; 'sampler' (may be NULL) outlives it.  NULL when memory is
+ * short. */
+struct triad_sflow_sender *triad_sflow_sender_new(struct triad_log *log,
+	const struct triad_udp *udp, struct triad_sampler *sampler);
 
 /* Accepts NULL. */
 void triad_sflow_sender_free(struct triad_sflow_sender *sender);

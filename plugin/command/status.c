@@ -301,6 +301,8 @@ static void report_sflow(struct triad_report *report, struct triad_plugin *plugi
 	triad_report_uint(report, "datagrams", "datagrams", status.n_datagrams, "");
 	triad_report_uint(report, "samples", "samples", status.n_samples, "");
 	triad_report_uint(
+		report, "flow_samples", "flow samples", status.n_flow_samples, "");
+	triad_report_uint(
 		report, "skipped", "ports with nothing to say", status.n_skipped, "");
 	report_collectors(report, &status);
 	triad_report_section_end(report);

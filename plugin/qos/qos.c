@@ -38,6 +38,7 @@ struct triad_qos {
 	struct triad_log *log;
 	_Atomic(struct triad_qos_server *) server; /* NULL until it is first wanted */
 	unsigned n_threads;
+	struct triad_sampler *sampler;
 	char osm_policy_file[TRIAD_CONF_PATH_SIZE]; /* OpenSM's own, "": none */
 	pthread_t thread;
 
@@ -344,7 +345,7 @@ static bool make_server(struct triad_qos *qos)
 {
 	if (!qos->server)
 		atomic_store(&qos->server,
-			triad_qos_server_new(qos->osm, qos->n_threads, qos->log));
+			triad_qos_server_new(qos->osm, qos->n_threads, qos->sampler));
 	return qos->server;
 }
 
@@ -447,8 +448,8 @@ static void read_osm_policy_file(struct triad_qos *qos)
 			opt->qos_policy_file);
 }
 
-struct triad_qos *triad_qos_new(
-	struct osm_opensm *osm, unsigned n_threads, struct triad_log *log)
+struct triad_qos *triad_qos_new(struct osm_opensm *osm, unsigned n_threads,
+	struct triad_sampler *sampler, struct triad_log *log)
 {
 	struct triad_qos *qos = calloc(1, sizeof(*qos));
 
@@ -461,6 +462,7 @@ struct triad_qos *triad_qos_new(
 	pthread_mutex_init(&qos->lock, NULL);
 	triad_condition_init(&qos->changed);
 	qos->n_threads = n_threads;
+	qos->sampler = sampler;
 	if (!triad_thread_start(&qos->thread, "triad-qos", run, qos))
 		return qos;
 	free(qos);

@@ -52,9 +52,10 @@ struct triad_qos_status {
 	struct triad_qos_server_status server;
 };
 
-/* 'n_threads' answer, once it is enabled.  NULL: no memory or threads. */
-struct triad_qos *triad_qos_new(
-	struct osm_opensm *osm, unsigned n_threads, struct triad_log *log);
+/* 'n_threads' answer, once it is enabled; 'sampler' is as in server.h.  NULL: no memory
+ * or threads. */
+struct triad_qos *triad_qos_new(struct osm_opensm *osm, unsigned n_threads,
+	struct triad_sampler *sampler, struct triad_log *log);
 
 /* After OpenSM has unbound its SA. */
 void triad_qos_free(struct triad_qos *qos);

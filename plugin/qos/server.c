@@ -11,8 +11,8 @@
 #include "plugin/qos/class_port_info.h"
 #include "plugin/qos/hook.h"
 #include "plugin/qos/live.h"
+#include "plugin/qos/sample.h"
 #include "qos/restrict.h"
-#include "triad/log.h"
 #include "triad/thread.h"
 
 struct job {
@@ -41,7 +41,7 @@ struct counts {
 
 struct triad_qos_server {
 	struct osm_opensm *osm;
-	struct triad_log *log;
+	struct triad_sampler *sampler;
 	struct triad_sa_hook hook;
 	struct lane fast, slow;
 	struct counts counts;
@@ -305,6 +305,15 @@ static void say_class_port_info(struct triad_qos_server *server, osm_madw_t *mad
 	give_back(server, madw);
 }
 
+/* For sFlow. */
+static void sample(struct worker *worker, const osm_madw_t *madw)
+{
+	struct triad_sampled_request request;
+
+	if (triad_sample_describe(madw, worker->basis->paths, &request))
+		triad_sampler_put(worker->server->sampler, &request);
+}
+
 static void handle(struct worker *worker, const struct job *job)
 {
 	struct triad_answer *answer = &worker->answer;
@@ -319,6 +328,8 @@ static void handle(struct worker *worker, const struct job *job)
 		say_class_port_info(worker->server, job->madw);
 		return;
 	}
+	if (triad_sampler_pick(worker->server->sampler))
+		sample(worker, job->madw);
 	status = read_request(worker, job->madw);
 	if (status) {
 		answer->kind = TRIAD_ANSWER_STATUS;
@@ -461,7 +472,7 @@ static void lane_stop(struct lane *lane)
 }
 
 struct triad_qos_server *triad_qos_server_new(
-	struct osm_opensm *osm, unsigned n_threads, struct triad_log *log)
+	struct osm_opensm *osm, unsigned n_threads, struct triad_sampler *sampler)
 {
 	struct triad_qos_server *server = calloc(1, sizeof(*server));
 	bool runs;
@@ -469,7 +480,7 @@ struct triad_qos_server *triad_qos_server_new(
 	if (!server)
 		return NULL;
 	server->osm = osm;
-	server->log = log;
+	server->sampler = sampler;
 	pthread_mutex_init(&server->lock, NULL);
 	runs = lane_start(&server->fast, server, false, n_threads);
 	runs &= lane_start(&server->slow, server, true, 1);

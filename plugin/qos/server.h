@@ -29,6 +29,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "perfmgr/export/sampler.h"
 #include "plugin/qos/basis.h"
 #include "qos/clients.h"
 #include "qos/latency.h"
@@ -37,7 +38,6 @@
 #define TRIAD_QOS_MAX_THREADS 16
 
 struct osm_opensm;
-struct triad_log;
 struct triad_qos_server;
 
 struct triad_qos_server_status {
@@ -52,10 +52,10 @@ struct triad_qos_server_status {
 	struct triad_latency_summary latency; /* from receiving to sent, without slow */
 };
 
-/* 'n_threads' of the fast lane, 1 to TRIAD_QOS_MAX_THREADS.  One server a process.
- * NULL: no memory or threads. */
+/* 'n_threads' of the fast lane, 1 to TRIAD_QOS_MAX_THREADS; 'sampler' picks requests
+ * for sFlow and outlives it.  One server a process.  NULL: no memory or threads. */
 struct triad_qos_server *triad_qos_server_new(
-	struct osm_opensm *osm, unsigned n_threads, struct triad_log *log);
+	struct osm_opensm *osm, unsigned n_threads, struct triad_sampler *sampler);
 
 /* Ends the threads; what is queued is dropped.  After OpenSM unbound its SA, or after
  * triad_qos_server_remove(). */

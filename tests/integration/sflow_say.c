@@ -59,7 +59,7 @@ static struct triad_view *make_view(struct triad_engine *engine)
 
 static void say_counters(struct said *said, const struct triad_view *view)
 {
-	struct triad_sflow_sender *sender = triad_sflow_sender_new(NULL, NULL);
+	struct triad_sflow_sender *sender = triad_sflow_sender_new(NULL, NULL, NULL);
 	struct triad_sflow_sender_status status;
 
 	if (!sender || triad_sflow_sender_configure(sender, &said->params))

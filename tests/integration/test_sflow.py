@@ -5,9 +5,11 @@
 import contextlib
 import shutil
 import socket
+import struct
 import subprocess
 
 import taplib
+from pathlab import is_answering
 from taplib import wait_until
 from triadlib import ask, log_has, perfquery, ports, status, triad_lab, wait_for_sweep
 
@@ -164,6 +166,71 @@ def test_set_begins_and_ends_it(t):
             raise AssertionError("a datagram after the end")
         except BlockingIOError:
             pass
+
+
+# --- requests for paths, sampled -------------------------------------------------
+
+SAMPLED = """\
+[perfmgr]
+sweep_period = 1
+reset = never
+[qos]
+enabled = true
+[sflow]
+sampling_rate = 1
+collectors = {}
+"""
+
+FLOW_SAMPLE, SAMPLED_HEADER, INFINIBAND = 1, 1, 18
+EXTENDED_LRH, EXTENDED_BTH = 1031, 1033
+
+
+def words(octets):
+    return struct.unpack(f">{len(octets) // 4}I", octets[:len(octets) // 4 * 4])
+
+
+def flow_samples(datagram):
+    """Of an sFlow datagram from an IPv4 agent: {record's format: its octets} of each flow
+    sample."""
+    n_samples, at = words(datagram[24:28])[0], 28
+    for _ in range(n_samples):
+        kind, size = words(datagram[at:at + 8])
+        body, at = datagram[at + 8:at + 8 + size], at + 8 + size
+        if kind != FLOW_SAMPLE:
+            continue
+        records, where = {}, 32
+        for _ in range(words(body[28:32])[0]):
+            form, length = words(body[where:where + 8])
+            records[form] = body[where + 8:where + 8 + length]
+            where += 8 + length
+        yield records
+
+
+def test_requests_for_paths_are_flow_samples(t):
+    with collector() as sock, triad_lab(SAMPLED.format(address(sock))) as lab:
+        wait_for_sweep(lab)
+        wait_until(lambda: is_answering(lab), 30, "Triad's answers")
+        t.succeeded(lab.run("saquery", "PR", "--src-to-dst", "6:4", node="Hca4"))
+        sock.settimeout(10)
+        found = []
+        while not found:
+            datagram = sock.recv(65536)
+            found = list(flow_samples(datagram))
+            if found:
+                t.equal(words(datagram[24:28])[0], len(found), "samples of its own kind")
+        records = found[0]
+        protocol, _, stripped, size = words(records[SAMPLED_HEADER][:16])
+        t.equal((protocol, stripped, size), (INFINIBAND, 6, 192), "(protocol, stripped, size)")
+        header = records[SAMPLED_HEADER][16:]
+        # A PathRecord from LID 6 to the SM at LID 1: LRH, then BTH, DETH, MAD.
+        t.equal((header[2:4], header[6:8]), (b"\0\1", b"\0\6"), "DLID and SLID")
+        mad = header[28:]
+        t.equal((mad[1], mad[3], mad[16:18]), (3, 0x12, b"\0\x35"),
+                "class, method, attribute")
+        lrh = words(records[EXTENDED_LRH])
+        t.equal((lrh[2:5], lrh[7:10]), ((1, 6, 2), (1, 6, 2)), "DLID, SLID, LNH")
+        t.equal(words(records[EXTENDED_BTH]), (0xffff, 1, 0x64), "P_Key, QP, opcode")
+        t.equal(status(lab)["sflow"]["flow_samples"] > 0, True, "flow samples told")
 
 
 if __name__ == "__main__":

@@ -33,6 +33,7 @@ unit_tests = \
 	tests/unit/perfmgr/test_profile \
 	tests/unit/perfmgr/test_resets \
 	tests/unit/perfmgr/test_sa_topology \
+	tests/unit/perfmgr/test_sampler \
 	tests/unit/perfmgr/test_sflow \
 	tests/unit/perfmgr/test_sflow_schedule \
 	tests/unit/perfmgr/test_sflow_sender \

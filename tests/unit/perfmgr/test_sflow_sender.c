@@ -38,6 +38,7 @@ static struct triad_fabric *fabric;
 static struct triad_engine *engine;
 static struct triad_view *view;
 static struct triad_sflow_sender *sender;
+static struct triad_sampler *sampler;
 static struct triad_sflow_params params;
 
 static int open_fake(void *context, const struct triad_address *to,
@@ -111,7 +112,8 @@ static void set_up(void)
 	view = triad_view_new(engine, fabric, NULL);
 	ck_assert_int_eq(triad_engine_adopt(engine, fabric, BEGIN, view->rows), 0);
 	answer(5);
-	sender = triad_sflow_sender_new(&test_log, &fake);
+	sampler = triad_sampler_new(1);
+	sender = triad_sflow_sender_new(&test_log, &fake, sampler);
 	params = (struct triad_sflow_params){
 		.collectors = {{.family = AF_INET,
 				       .octets = {192, 0, 2, 1},
@@ -126,6 +128,7 @@ static void set_up(void)
 static void tear_down(void)
 {
 	triad_sflow_sender_free(sender);
+	triad_sampler_free(sampler);
 	for (unsigned i = 0; i < n_sockets; i++)
 		ck_assert(!sockets[i].open);
 	triad_view_unref(view);
@@ -176,6 +179,63 @@ START_TEST(test_every_port_is_sampled_each_interval_at_each_collector)
 	ck_assert(status.schedule.worst_jitter_us < 100 * MS);
 	ck_assert_uint_eq(status.schedule.slipped_us, 0);
 	ck_assert_uint_eq(n_lines, 0);
+}
+END_TEST
+
+/* A request from LID 7, with a global route. */
+static struct triad_sampled_request request_of_lid_7(void)
+{
+	struct triad_sampled_request request = {.slid = 7,
+		.dlid = 1,
+		.pkey = 0xffff,
+		.sl = 3,
+		.vl = 2,
+		.src_qp = 0x123456,
+		.has_grh = true,
+		.traffic_class = 9,
+		.flow_label = 0x54321,
+		.src_gid = {0xfe, 0x80},
+		.dst_gid = {0xfe, 0x81}};
+
+	memset(request.mad, 0xab, sizeof(request.mad));
+	return request;
+}
+
+START_TEST(test_picked_request_is_a_flow_sample_in_a_datagram_of_its_own)
+{
+	struct triad_sampled_request request = request_of_lid_7();
+	const uint32_t end[] = {2, 3, 1, 7, 3};
+	const struct sflow_flow *flow;
+	unsigned n_flows = 0;
+
+	fabric->sm_port = 0;
+	triad_sampler_set_rate(sampler, 1);
+	ck_assert(triad_sampler_pick(sampler));
+	triad_sampler_put(sampler, &request);
+	configure();
+	for (uint64_t now_us = BEGIN; now_us < BEGIN + S; now_us += 50 * MS) {
+		triad_sflow_sender_run(sender, view, now_us);
+		if (!last.has_flows || n_flows)
+			continue;
+		n_flows++;
+		flow = &last.samples[0].flow;
+		ck_assert_uint_eq(last.n_samples, 1);
+		ck_assert_uint_eq(last.samples[0].source, 1);
+		ck_assert_uint_eq(last.samples[0].sequence, 1);
+		ck_assert_uint_eq(flow->sampling_rate, 1);
+		ck_assert_uint_eq(flow->sample_pool, 1);
+		ck_assert_uint_eq(flow->drops, 0);
+		ck_assert(flow->has_lrh && flow->has_grh && flow->has_bth);
+		for (unsigned i = 0; i < 10; i++)
+			ck_assert_uint_eq(flow->lrh[i], end[i % 5]);
+		ck_assert_uint_eq(flow->flow_label, 0x54321);
+		ck_assert_uint_eq(flow->traffic_class, 9);
+		ck_assert_uint_eq(flow->bth[0], 0xffff);
+		ck_assert_uint_eq(flow->bth[1], 1);
+		ck_assert_uint_eq(flow->bth[2], 0x64);
+	}
+	ck_assert_uint_eq(n_flows, 1);
+	ck_assert_uint_eq(get_status().n_flow_samples, 1);
 }
 END_TEST
 
@@ -450,7 +510,7 @@ START_TEST(test_real_sockets_of_both_families_receive)
 	ck_assert_int_ge(ipv4, 0);
 	params.n_collectors = ipv6 < 0 ? 1 : 2; /* a host without IPv6 */
 	triad_sflow_sender_free(sender);
-	sender = triad_sflow_sender_new(&test_log, NULL);
+	sender = triad_sflow_sender_new(&test_log, NULL, NULL);
 	configure();
 	triad_sflow_sender_run(sender, view, BEGIN);
 	receive(ipv4);
@@ -486,6 +546,8 @@ int main(void)
 	tcase_add_test(cases, test_collectors_changed_while_running_keep_what_stays);
 	tcase_add_test(cases, test_configure_out_of_range_is_refused);
 	tcase_add_test(cases, test_fabric_changed_goes_on);
+	tcase_add_test(cases,
+		test_picked_request_is_a_flow_sample_in_a_datagram_of_its_own);
 	tcase_add_test(cases, test_real_sockets_of_both_families_receive);
 	return run_cases(cases);
 }

@@ -72,7 +72,7 @@ static void set_up(void)
 		.mtu = 1500,
 	};
 	atomic_store(&state, TRIAD_PERF_RUNNING);
-	sflow = triad_sflow_new(NULL, NULL);
+	sflow = triad_sflow_new(NULL, NULL, NULL);
 }
 
 static void tear_down(void)
