@@ -202,7 +202,7 @@ static int build_switches(struct triad_paths *paths)
 		*sw = (struct triad_path_switch){.node = i,
 			.first_link = paths->n_links,
 			.lft = node->lft.at,
-			.max_lid = node->lft.n ? (uint16_t)(node->lft.n - 1) : 0};
+			.n_lids = node->lft.n};
 		if (node->n_ports)
 			sw->n_links =
 				fabric->ports[node->first_port + node->n_ports - 1]
@@ -227,7 +227,7 @@ static bool is_tavor(const struct triad_fabric_node *node)
 static void add_lids(struct triad_paths *paths, uint32_t port)
 {
 	const struct triad_fabric_port *at = &paths->fabric->ports[port];
-	uint32_t end = at->lid + (1u << at->lmc);
+	uint32_t end = at->lid + (1u << paths->ends[port].lmc);
 
 	if (!at->lid)
 		return;
@@ -394,7 +394,7 @@ static const struct triad_path_link *route(
 	const struct triad_path_switch *at = &paths->switches[sw];
 	uint8_t number;
 
-	if (dlid > at->max_lid)
+	if (dlid >= at->n_lids)
 		return NULL;
 	number = paths->fabric->lft[at->lft + dlid];
 	return number < at->n_links ? &paths->links[at->first_link + number] : NULL;
@@ -452,7 +452,7 @@ static void walk_switches(const struct triad_paths *paths, uint32_t sw, uint8_t 
 	bool first = walk->links == 0; /* the source is a switch */
 	uint32_t goal = paths->ends[to].node_switch;
 
-	for (unsigned hops = 0; hops <= TRIAD_PATH_MAX_HOPS; hops++) {
+	for (unsigned n = first ? 0 : 1; n <= TRIAD_PATH_MAX_HOPS; n++) {
 		const struct triad_path_link *link =
 			pass(paths, sw, in_port, dlid, first, record, walk);
 

@@ -22,7 +22,7 @@
 
 #include "triad/fabric.h"
 
-#define TRIAD_PATH_MAX_HOPS 64 /* switches on a path, as for OpenSM */
+#define TRIAD_PATH_MAX_HOPS 64 /* switches behind the source, as for OpenSM */
 #define TRIAD_PATH_N_LIDS 49152
 #define TRIAD_PATH_ALL_SLS 0xffff
 
@@ -41,8 +41,8 @@ struct triad_path_switch {
 	uint32_t node;       /* index in the fabric's nodes */
 	uint32_t first_link; /* of port 0, in 'links' */
 	uint32_t n_links;
-	uint16_t max_lid;
-	size_t lft; /* of LID 0, in the fabric's */
+	uint32_t n_lids; /* that its table has, from LID 0 on */
+	size_t lft;      /* of LID 0, in the fabric's */
 };
 
 /* P_Keys of a port: one of each partition, in the order in which OpenSM looks at them.
