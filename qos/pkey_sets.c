@@ -17,7 +17,7 @@ static uint16_t base_of(uint16_t pkey)
 
 /* OpenSM keeps P_Keys in maps whose keys are what is on the wire, read as this host
  * reads: so the low octet comes first. */
-static int compare(const void *a, const void *b)
+static int compare_bases(const void *a, const void *b)
 {
 	uint16_t one = *(const uint16_t *)a, other = *(const uint16_t *)b;
 	uint16_t key = __builtin_bswap16(base_of(one));
@@ -26,6 +26,15 @@ static int compare(const void *a, const void *b)
 	if (key != other_key)
 		return key < other_key ? -1 : 1;
 	return (one < other) - (one > other); /* full members first */
+}
+
+/* Where both memberships may stand, the membership is part of the key. */
+static int compare_whole(const void *a, const void *b)
+{
+	uint16_t key = __builtin_bswap16(*(const uint16_t *)a);
+	uint16_t other_key = __builtin_bswap16(*(const uint16_t *)b);
+
+	return (key > other_key) - (key < other_key);
 }
 
 /* The port's P_Keys in order, into 'set'; of two of one partition the full one alone,
@@ -41,7 +50,8 @@ static uint32_t collect(const struct triad_fabric *fabric,
 		if (base_of(pkey))
 			set[n++] = pkey;
 	}
-	qsort(set, n, sizeof(*set), compare);
+	qsort(set, n, sizeof(*set),
+		fabric->sa.allow_both_pkeys ? compare_whole : compare_bases);
 	for (uint32_t i = 0; i < n; i++) {
 		bool again = kept &&
 			(fabric->sa.allow_both_pkeys
@@ -174,31 +184,34 @@ static const struct triad_pkey_set *set_of(
 	return &paths->pkey_sets[paths->ends[end].pkey_set];
 }
 
-/* The first of 'from' that has a partner in 'to', both in order, among those whose
- * membership is one of 'from_kinds' and 'to_kinds' (bit 0 limited, bit 1 full). */
+/* One way to look through two tables at once, both in order. */
+struct pass {
+	uint8_t from_kinds, to_kinds; /* looked at: bit 0 limited, bit 1 full */
+	uint16_t key_bits;            /* by which the next one to leave is chosen */
+};
+
+/* The first of 'from' that meets a partner in 'to'. */
 static uint16_t first_common(const uint16_t *from, uint32_t n_from, const uint16_t *to,
-	uint32_t n_to, unsigned from_kinds, unsigned to_kinds)
+	uint32_t n_to, const struct pass *pass)
 {
 	uint32_t i = 0, j = 0;
 
 	while (i < n_from && j < n_to) {
-		uint16_t key = __builtin_bswap16(base_of(from[i]));
-		uint16_t other = __builtin_bswap16(base_of(to[j]));
+		uint16_t key = __builtin_bswap16(from[i] & pass->key_bits);
+		uint16_t other = __builtin_bswap16(to[j] & pass->key_bits);
 
-		if (!(from_kinds >> (from[i] >> 15) & 1)) {
+		if (!(pass->from_kinds >> (from[i] >> 15) & 1)) {
 			i++;
-		} else if (!(to_kinds >> (to[j] >> 15) & 1)) {
-			j++;
-		} else if (key == other) {
-			if ((from[i] | to[j]) & FULL)
-				return from[i];
-			i++;
-			j++;
-		} else if (other < key) {
-			j++;
-		} else {
-			i++;
+			continue;
 		}
+		if (!(pass->to_kinds >> (to[j] >> 15) & 1)) {
+			j++;
+			continue;
+		}
+		if (base_of(from[i]) == base_of(to[j]) && (from[i] | to[j]) & FULL)
+			return from[i];
+		i += key <= other;
+		j += other <= key;
 	}
 	return 0;
 }
@@ -208,37 +221,51 @@ uint16_t triad_paths_common_pkey(
 {
 	const struct triad_pkey_set *a = set_of(paths, from), *b = set_of(paths, to);
 	const uint16_t *ours = paths->pkeys + a->at, *theirs = paths->pkeys + b->at;
-	/* Both may be in one table: first the same membership, as OpenSM looks. */
-	static const uint8_t kinds[][2] = {{2, 2}, {2, 1}, {1, 2}};
+	static const struct pass by_base = {3, 3, 0x7fff};
+	/* Both may be in one table.  OpenSM looks for equal ones first, and takes what
+	 * it meets on the way if that will do; then for the others. */
+	static const struct pass passes[] = {
+		{3, 3, 0xffff}, {2, 1, 0x7fff}, {1, 2, 0x7fff}};
 	uint16_t pkey = 0;
 
 	if (a == b && a->any_full)
 		return a->any_full;
 	if (!paths->fabric->sa.allow_both_pkeys)
-		return first_common(ours, a->n, theirs, b->n, 3, 3);
-	for (size_t i = 0; !pkey && i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		pkey = first_common(ours, a->n, theirs, b->n, kinds[i][0], kinds[i][1]);
+		return first_common(ours, a->n, theirs, b->n, &by_base);
+	for (size_t i = 0; !pkey && i < sizeof(passes) / sizeof(passes[0]); i++)
+		pkey = first_common(ours, a->n, theirs, b->n, &passes[i]);
 	return pkey;
+}
+
+/* The P_Key of 'set' that is 'pkey' in 'bits'; 0: none. */
+static uint16_t find_in(const struct triad_paths *paths,
+	const struct triad_pkey_set *set, uint16_t pkey, uint16_t bits)
+{
+	const uint16_t *pkeys = paths->pkeys + set->at;
+	uint16_t key = __builtin_bswap16(pkey & bits);
+	uint32_t low = 0, high = set->n;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (__builtin_bswap16(pkeys[middle] & bits) < key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < set->n && (pkeys[low] & bits) == (pkey & bits) ? pkeys[low] : 0;
 }
 
 /* The membership in the partition of 'base', full before limited; 0: none. */
 static uint16_t membership(const struct triad_paths *paths,
 	const struct triad_pkey_set *set, uint16_t base)
 {
-	uint16_t key = __builtin_bswap16(base);
-	uint32_t low = 0, high = set->n;
+	uint16_t full;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (__builtin_bswap16(base_of(paths->pkeys[set->at + middle])) < key)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low < set->n && base_of(paths->pkeys[set->at + low]) == base)
-		return paths->pkeys[set->at + low];
-	return 0;
+	if (!paths->fabric->sa.allow_both_pkeys)
+		return find_in(paths, set, base, 0x7fff);
+	full = find_in(paths, set, base | FULL, 0xffff);
+	return full ? full : find_in(paths, set, base, 0xffff);
 }
 
 bool triad_paths_share_this_pkey(
