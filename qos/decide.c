@@ -171,21 +171,18 @@ static enum triad_refusal choose_life(const struct triad_path_ask *ask, uint8_t 
 
 /* --- P_Key and SL --- */
 
-/* The lowest of the level's P_Keys that both ports share, without the membership bit;
- * 0: none. */
-static uint16_t shared_pkey_of(const struct triad_path_ask *ask)
+uint16_t triad_path_level_pkey(const struct triad_paths *paths,
+	const struct triad_policy_level *level, uint32_t from, uint32_t to)
 {
-	const struct triad_paths *paths = ask->paths;
 	const struct triad_pkey_set *set =
-		&paths->pkey_sets[paths->ends[ask->from].pkey_set];
+		&paths->pkey_sets[paths->ends[from].pkey_set];
 	uint16_t best = 0;
 
 	for (uint32_t i = 0; i < set->n; i++) {
 		uint16_t base = paths->pkeys[set->at + i] & 0x7fff;
 
-		if ((!best || base < best) &&
-			triad_ranges_has(&ask->level->pkeys, base) &&
-			triad_paths_share_this_pkey(paths, ask->from, ask->to, base))
+		if ((!best || base < best) && triad_ranges_has(&level->pkeys, base) &&
+			triad_paths_share_this_pkey(paths, from, to, base))
 			best = base;
 	}
 	return best;
@@ -204,7 +201,8 @@ static enum triad_refusal choose_pkey(const struct triad_path_ask *ask, uint16_t
 		return TRIAD_REFUSAL_NONE;
 	}
 	if (has_list) {
-		*pkey = shared_pkey_of(ask);
+		*pkey = triad_path_level_pkey(
+			ask->paths, ask->level, ask->from, ask->to);
 		return *pkey ? TRIAD_REFUSAL_NONE : TRIAD_REFUSAL_NO_PKEY_OF_LEVEL;
 	}
 	*pkey = triad_paths_common_pkey(ask->paths, ask->from, ask->to);

@@ -65,6 +65,12 @@ struct triad_path_decision {
 	bool reversible;
 };
 
+/* The P_Key that the level gives to a path between two end ports, without the
+ * membership bit: the lowest of its own that both share.  0: none, or it has none of
+ * its own. */
+uint16_t triad_path_level_pkey(const struct triad_paths *paths,
+	const struct triad_policy_level *level, uint32_t from, uint32_t to);
+
 /* One direction. */
 void triad_path_decide_way(const struct triad_path_ask *ask, uint16_t slid,
 	uint16_t dlid, struct triad_path_decision *decision);

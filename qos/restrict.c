@@ -94,11 +94,25 @@ static bool restrict_rate(struct restricting *restricting, uint8_t limit)
 	return true;
 }
 
+/* The lifetime of a level is no limit: it takes the place of the subnet's. */
 static bool restrict_life(struct restricting *restricting, uint8_t life)
 {
-	if (has(restricting, TRIAD_HAS_LIFE))
-		return true; /* the client's own condition stands */
-	if (life < 63)
+	const struct triad_path_request *request = restricting->request;
+	uint8_t selector = has(restricting, TRIAD_HAS_LIFE) ? request->life_selector
+							    : TRIAD_SELECT_BEST;
+
+	if (selector == TRIAD_SELECT_EXACTLY)
+		return request->life <= life;
+	if (selector == TRIAD_SELECT_LESS && request->life <= life)
+		return true;
+	if (selector == TRIAD_SELECT_GREATER && request->life >= life)
+		return false;
+	/* Nothing is less than 1, for OpenSM. */
+	if (!life)
+		ask(restricting, AT_LIFE, BIT_LIFE, TRIAD_SELECT_EXACTLY, 0);
+	else if (selector == TRIAD_SELECT_GREATER)
+		ask(restricting, AT_LIFE, BIT_LIFE, TRIAD_SELECT_EXACTLY, life);
+	else if (life < 63)
 		ask(restricting, AT_LIFE, BIT_LIFE, TRIAD_SELECT_LESS, life + 1);
 	return true;
 }

@@ -6,8 +6,11 @@
  * that, and what OpenSM finds follows the level.
  *
  * What can't be asked for so: a TClass in the answer, path bits, a packet lifetime
- * above the subnet's; and a request for more than a value that has a limit becomes one
- * for the limit itself, so that a path in between is not found.
+ * above the subnet's, an SL that the routing engine is then free to change, a large MTU
+ * to the face of OpenSM's quirks.  And a request for more than a value that has a limit
+ * becomes one for the limit itself, so that a path in between is not found, nor, for a
+ * rate, one over links that are faster than the limit: a rate is met exactly or not at
+ * all.  What is found is always what the level gives.
  *
  * Thread-safety: functions without state. */
 #ifndef TRIAD_QOS_RESTRICT_H
@@ -19,8 +22,9 @@
 
 /* 'record' is the attribute that 'request' was read from, 'mask' its component mask;
  * both are changed.  'pkey' (0: none) is what the path would get, for a level with
- * several P_Keys.  Returns false when nothing is left that both want: then there are no
- * records, and '*record' and '*mask' may have been changed. */
+ * several P_Keys: triad_path_level_pkey().  Returns false when nothing is left that
+ * both want: then there are no records, and '*record' and '*mask' may have been
+ * changed. */
 bool triad_request_restrict(const struct triad_policy_level *level,
 	const struct triad_path_request *request, uint16_t pkey, uint8_t *record,
 	uint64_t *mask);

@@ -154,7 +154,8 @@ static bool narrow(struct worker *worker, osm_madw_t *madw)
 	policy = triad_classifier_policy(basis->classifier);
 	level = triad_answer_level(&answers, &worker->request, from, to, &rule);
 	if (from != TRIAD_FABRIC_NONE && to != TRIAD_FABRIC_NONE)
-		pkey = triad_paths_common_pkey(basis->paths, from, to);
+		pkey = triad_path_level_pkey(
+			basis->paths, &policy->levels[level], from, to);
 	fits = triad_request_restrict(
 		&policy->levels[level], &worker->request, pkey, record_of(madw), &mask);
 	mad->comp_mask = cl_hton64(mask);
