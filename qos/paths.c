@@ -163,7 +163,8 @@ static int fill_links(struct triad_paths *paths)
 	for (uint32_t i = 0; i < paths->n_links; i++)
 		paths->links[i] = (struct triad_path_link){.remote = TRIAD_FABRIC_NONE,
 			.next = TRIAD_FABRIC_NONE,
-			.sls_at = TRIAD_FABRIC_NONE};
+			.sls_at = TRIAD_FABRIC_NONE,
+			.sls = TRIAD_PATH_ALL_SLS};
 	for (uint32_t i = 0; i < paths->n_switches; i++) {
 		const struct triad_path_switch *sw = &paths->switches[i];
 		const struct triad_fabric_node *node = &paths->fabric->nodes[sw->node];

@@ -4,6 +4,7 @@ noinst_LTLIBRARIES += tests/sim/libsim.la
 tests_sim_libsim_la_SOURCES = \
 	tests/sim/agents.c tests/sim/agents.h \
 	tests/sim/fabrics.c tests/sim/fabrics.h \
+	tests/sim/plans.c tests/sim/plans.h \
 	tests/sim/policies.c tests/sim/policies.h \
 	tests/sim/sflow_decode.c tests/sim/sflow_decode.h \
 	tests/sim/views.c tests/sim/views.h
