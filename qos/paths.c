@@ -388,7 +388,8 @@ static void note_hop(struct triad_walk *walk, uint32_t port, uint8_t in_port,
 			.sls = sls};
 }
 
-/* The link by which switch 'sw' sends on what goes to 'dlid'; NULL: by none. */
+/* The link by which switch 'sw' sends on what goes to 'dlid'; NULL: by none.  It may be
+ * that of a port that is not there: then nothing is linked to it. */
 static const struct triad_path_link *route(
 	const struct triad_paths *paths, uint32_t sw, uint16_t dlid)
 {
@@ -435,11 +436,14 @@ static const struct triad_path_link *pass(const struct triad_paths *paths, uint3
 	/* A switch's own packets are as large as its port 0 takes them. */
 	if (!first)
 		narrow(walk, link->mtu, link->rank);
-	if (record)
-		note_hop(walk,
-			triad_fabric_find_port(paths->fabric, paths->switches[sw].node,
-				number_of(paths, sw, link)),
-			in_port, link->mtu, link->rank, sls);
+	if (record) {
+		uint32_t port = triad_fabric_find_port(paths->fabric,
+			paths->switches[sw].node, number_of(paths, sw, link));
+
+		if (port == TRIAD_FABRIC_NONE)
+			return NULL;
+		note_hop(walk, port, in_port, link->mtu, link->rank, sls);
+	}
 	if (walk->sls)
 		return link;
 	walk->end = TRIAD_WALK_NO_SL;
