@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "qos/latency.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "tests/unit/run.h"
+
+#define LAST_END ((UINT64_C(1) << 42) - 1)
+
+static struct triad_latency latency;
+
+static void set_up(void)
+{
+	memset(&latency, 0, sizeof(latency));
+}
+
+/* The end of the bucket of 'ns'. */
+static uint64_t told(uint64_t ns)
+{
+	struct triad_latency_summary summary;
+
+	set_up();
+	triad_latency_add(&latency, ns);
+	summary = triad_latency_summarize(&latency);
+	ck_assert_uint_eq(summary.n, 1);
+	ck_assert_uint_eq(summary.p50_ns, summary.max_ns);
+	ck_assert_uint_eq(summary.p99_ns, summary.max_ns);
+	return summary.max_ns;
+}
+
+START_TEST(test_summary_of_nothing_is_0)
+{
+	struct triad_latency_summary summary = triad_latency_summarize(&latency);
+
+	ck_assert_uint_eq(summary.n, 0);
+	ck_assert_uint_eq(summary.p50_ns, 0);
+	ck_assert_uint_eq(summary.max_ns, 0);
+}
+END_TEST
+
+START_TEST(test_bucket_small_numbers_exact)
+{
+	for (uint64_t ns = 0; ns < 16; ns++)
+		ck_assert_uint_eq(told(ns), ns);
+	ck_assert_uint_eq(told(16), 17);
+	ck_assert_uint_eq(told(17), 17);
+	ck_assert_uint_eq(told(18), 19);
+	ck_assert_uint_eq(told(1023), 1023);
+	ck_assert_uint_eq(told(1024), 1024 + 127);
+	ck_assert_uint_eq(told(1024 + 127), 1024 + 127);
+	ck_assert_uint_eq(told(1024 + 128), 1024 + 255);
+}
+END_TEST
+
+START_TEST(test_bucket_end_within_an_eighth)
+{
+	for (unsigned shift = 3; shift < 42; shift++)
+		for (unsigned i = 0; i < 40; i++) {
+			uint64_t ns = UINT64_C(1) << shift;
+
+			ns += (ns - 1) * i / 39;
+			ck_assert_uint_ge(told(ns), ns);
+			ck_assert_uint_le(told(ns), ns + ns / 8);
+			/* The end is in the bucket, what is behind it is not. */
+			ck_assert_uint_eq(told(told(ns)), told(ns));
+			if (told(ns) < LAST_END)
+				ck_assert_uint_gt(told(told(ns) + 1), told(ns));
+		}
+}
+END_TEST
+
+START_TEST(test_bucket_beyond_the_last_is_the_last)
+{
+	ck_assert_uint_eq(told(LAST_END), LAST_END);
+	ck_assert_uint_eq(told(LAST_END + 1), LAST_END);
+	ck_assert_uint_eq(told(UINT64_MAX), LAST_END);
+}
+END_TEST
+
+static int compare(const void *a, const void *b)
+{
+	uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
+
+	return (one > other) - (one < other);
+}
+
+static void check_part(unsigned seed, uint64_t value, uint64_t exact)
+{
+	ck_assert_msg(value >= exact && value <= exact + exact / 8,
+		"seed %u: %lu, not %lu", seed, (unsigned long)value,
+		(unsigned long)exact);
+}
+
+START_TEST(test_quantiles_random_times_within_an_eighth)
+{
+	enum { MAX = 3000 };
+	unsigned seed = (unsigned)time(NULL);
+	uint64_t times[MAX];
+
+	srand(seed);
+	for (unsigned round = 0; round < 50; round++) {
+		struct triad_latency_summary summary;
+		unsigned n = 1 + (unsigned)rand() % MAX;
+
+		set_up();
+		for (unsigned i = 0; i < n; i++) {
+			times[i] = (uint64_t)rand() >> rand() % 24;
+			triad_latency_add(&latency, times[i]);
+		}
+		qsort(times, n, sizeof(times[0]), compare);
+		summary = triad_latency_summarize(&latency);
+		ck_assert_uint_eq(summary.n, n);
+		check_part(seed, summary.p50_ns, times[n / 2]);
+		check_part(seed, summary.p99_ns, times[(unsigned)(n * 0.99)]);
+		check_part(seed, summary.max_ns, times[n - 1]);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	TCase *cases = tcase_create("latency");
+
+	tcase_add_checked_fixture(cases, set_up, NULL);
+	tcase_add_test(cases, test_summary_of_nothing_is_0);
+	tcase_add_test(cases, test_bucket_small_numbers_exact);
+	tcase_add_test(cases, test_bucket_end_within_an_eighth);
+	tcase_add_test(cases, test_bucket_beyond_the_last_is_the_last);
+	tcase_add_test(cases, test_quantiles_random_times_within_an_eighth);
+	return run_cases(cases);
+}
