@@ -10,9 +10,8 @@
 #include <stdint.h>
 
 #define TRIAD_LATENCY_STEPS 8 /* to a doubling */
-#define TRIAD_LATENCY_BUCKETS                                                          \
-	(40 * TRIAD_LATENCY_STEPS) /* up to 2^40 ns: 18 minutes                        \
-	                            */
+/* Up to 2^42 ns: 73 minutes. */
+#define TRIAD_LATENCY_BUCKETS (40 * TRIAD_LATENCY_STEPS)
 
 struct triad_latency {
 	atomic_ulong buckets[TRIAD_LATENCY_BUCKETS];
