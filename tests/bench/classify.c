@@ -3,16 +3,20 @@
  *
  *     classify [--rules N] [--ports N] [--json]
  *
- * A policy of N rules in all sorts, 1,000 groups of ports, partitions and names; a
- * fabric of so many end ports; requests between random ports, of which some match
- * early, some late, some none.
+ * A policy of N rules of all sorts and 1,000 groups, a fabric of so many end ports, and
+ * requests between any two of them, of which some match early, some late, most none.
  *
  * match_ns      one request on average, best of five rounds
  * linear_ns     the same without compiling: one rule after the other, with the groups
  * of each port known beforehand; of few requests compile_ms    best of three octets
  * what the compiled policy takes none, rule    of 1,000 requests how many match no
- * rule; the mean index of the rest worst         a policy in which all words have to be
- * read: each field holds for one rule in eight, and all together for none
+ * rule; the mean index of the rest
+ *
+ * The groups are racks, and some partitions and lists of names and of hosts.  Other
+ * policies for which the same is told:
+ * scattered     every group has 200 hosts from anywhere, so no two ports are alike
+ * worst         all words have to be read: each field holds for four rules in five, and
+ *               all together for none
  *
  * Nothing here is asserted: machines differ. */
 #include <inttypes.h>
@@ -29,7 +33,9 @@
 #define N_REQUESTS (1u << 20)
 #define N_LINEAR 2000
 #define COMPILE_ROUNDS 3
-#define PORTS_OF_GROUP 200 /* on average */
+#define PORTS_OF_GROUP 200 /* scattered ones */
+#define RACKS_OF_GROUP 4
+#define NODES_OF_RACK 40
 
 struct bench {
 	uint64_t seed;
@@ -57,37 +63,52 @@ static uint64_t dice(struct bench *bench, uint64_t sides)
 
 /* --- a policy of all sorts --- */
 
-static void fill_group(struct bench *bench, struct triad_policy_group *group)
+static void add_hosts(struct bench *bench, struct triad_policy_group *group)
 {
-	uint64_t n_nodes = bench->fabric->n_nodes;
+	for (unsigned i = 0; i < PORTS_OF_GROUP; i++) {
+		uint64_t guid =
+			FABRIC_PARTITIONED_GUID(dice(bench, bench->fabric->n_nodes));
+
+		policy_add_range(&group->guids, guid, guid + 2);
+	}
+}
+
+static void add_racks(struct bench *bench, struct triad_policy_group *group)
+{
+	for (unsigned i = 0; i < RACKS_OF_GROUP; i++) {
+		uint64_t first = dice(bench, bench->fabric->n_nodes / NODES_OF_RACK) *
+			NODES_OF_RACK;
+
+		policy_add_range(&group->guids, FABRIC_PARTITIONED_GUID(first),
+			FABRIC_PARTITIONED_GUID(first + NODES_OF_RACK) - 1);
+	}
+}
+
+static void add_names(struct bench *bench, struct triad_policy_group *group)
+{
+	for (unsigned i = 0; i < PORTS_OF_GROUP / 10; i++) {
+		uint64_t node = dice(bench, bench->fabric->n_nodes);
+
+		policy_add_port_name(group, bench->fabric->nodes[node].name, 1, false);
+	}
+}
+
+static void fill_group(
+	struct bench *bench, struct triad_policy_group *group, bool is_scattered)
+{
+	uint64_t sort = dice(bench, 20);
 	char name[32];
 
-	switch (dice(bench, 10)) {
-	case 0: /* a partition */
+	if (is_scattered || sort == 0) {
+		add_hosts(bench, group);
+	} else if (sort == 1) {
+		add_names(bench, group);
+	} else if (sort < 4) {
 		snprintf(name, sizeof(name), "part-%u",
 			(unsigned)dice(bench, N_PARTITIONS));
 		policy_add_partition(group, name);
-		break;
-	case 1: /* by name */
-		for (unsigned i = 0; i < PORTS_OF_GROUP; i++)
-			policy_add_port_name(group,
-				bench->fabric->nodes[dice(bench, n_nodes)].name, 1,
-				false);
-		break;
-	case 2: /* racks */
-		for (unsigned i = 0; i < 4; i++) {
-			uint64_t first = dice(bench, n_nodes);
-
-			policy_add_range(&group->guids, FABRIC_PARTITIONED_GUID(first),
-				FABRIC_PARTITIONED_GUID(first + PORTS_OF_GROUP / 4));
-		}
-		break;
-	default: /* hosts anywhere */
-		for (unsigned i = 0; i < PORTS_OF_GROUP; i++) {
-			uint64_t guid = FABRIC_PARTITIONED_GUID(dice(bench, n_nodes));
-
-			policy_add_range(&group->guids, guid, guid + 2);
-		}
+	} else {
+		add_racks(bench, group);
 	}
 }
 
@@ -132,18 +153,18 @@ static void fill_rule(struct bench *bench, struct triad_policy_rule *rule)
 		add_range(bench, &rule->pkeys, N_PARTITIONS, 2);
 }
 
-static struct triad_policy *mixed_policy(struct bench *bench)
+static struct triad_policy *mixed_policy(struct bench *bench, bool is_scattered)
 {
 	struct triad_policy *policy = policy_sized(N_GROUPS, 16, bench->n_rules, 0);
 
 	for (unsigned i = 0; i < N_GROUPS; i++)
-		fill_group(bench, &policy->groups[i]);
+		fill_group(bench, &policy->groups[i], is_scattered);
 	for (unsigned i = 0; i < bench->n_rules; i++)
 		fill_rule(bench, &policy->rules[i]);
 	return policy;
 }
 
-/* A field after the other does not hold for one rule in eight. */
+/* One field or the other does not hold. */
 static struct triad_policy *hard_policy(struct bench *bench)
 {
 	struct triad_policy *policy = policy_sized(2, 16, bench->n_rules, 0);
@@ -330,33 +351,48 @@ static double measure_linear(struct bench *bench, struct triad_policy *policy)
 	return (double)took_us * 1000 / N_LINEAR;
 }
 
-static void print_all(const struct bench *bench, uint64_t seed,
-	const struct figures *mixed, const struct figures *worst, double linear_ns,
-	bool as_json)
+static void print_figures(const struct figures *figures, const char *what, bool as_json)
 {
+	printf(as_json ? ",\"%s\":{\"match_ns\":%.1f,\"compile_ms\":%.1f,"
+			 "\"octets\":%zu}"
+		       : "%s: %.1f ns a request, compiled in %.1f ms, %zu octets\n",
+		what, figures->match_ns, figures->compile_ms, figures->octets);
+}
+
+static void run(struct bench *bench, bool as_json)
+{
+	uint64_t seed = bench->seed;
+	struct triad_policy *policy = mixed_policy(bench, false);
+	struct figures mixed = measure(bench, policy), other;
+
 	printf(as_json ? "{\"rules\":%u,\"ports\":%u,\"seed\":%" PRIu64
 			 ",\"match_ns\":%.1f,\"linear_ns\":%.1f,\"compile_ms\":%.1f,"
-			 "\"octets\":%zu,\"none\":%.1f,\"rule\":%.1f,\"worst\":{"
-			 "\"match_ns\":%.1f,\"compile_ms\":%.1f,\"octets\":%zu}}\n"
+			 "\"octets\":%zu,\"none\":%.1f,\"rule\":%.1f"
 		       : "%u rules, %u end ports (seed %" PRIu64
-			 "): %.1f ns a request, %.1f without compiling; "
-			 "compiled in %.1f ms, %zu octets\n"
+			 "): %.1f ns a request, %.1f without compiling; compiled in "
+			 "%.1f ms, %zu octets\n"
 			 "of 1,000 requests %.1f match none, others rule %.1f on "
-			 "average\n"
-			 "worst: %.1f ns a request, compiled in %.1f ms, %zu octets\n",
-		bench->n_rules, bench->n, seed, mixed->match_ns, linear_ns,
-		mixed->compile_ms, mixed->octets, mixed->none, mixed->rule,
-		worst->match_ns, worst->compile_ms, worst->octets);
+			 "average\n",
+		bench->n_rules, bench->n, seed, mixed.match_ns,
+		measure_linear(bench, policy), mixed.compile_ms, mixed.octets,
+		mixed.none, mixed.rule);
+	policy_free(policy);
+	policy = mixed_policy(bench, true);
+	other = measure(bench, policy);
+	print_figures(&other, "scattered", as_json);
+	policy_free(policy);
+	policy = hard_policy(bench);
+	other = measure(bench, policy);
+	print_figures(&other, "worst", as_json);
+	policy_free(policy);
+	if (as_json)
+		printf("}\n");
 }
 
 int main(int argc, char **argv)
 {
 	struct bench bench = {.n_rules = 10000, .n_ends = 48000, .seed = 20260101};
-	uint64_t seed = bench.seed;
-	struct triad_policy *policy;
-	struct figures mixed, worst;
 	bool as_json = false;
-	double linear_ns;
 
 	for (int i = 1; i < argc; i++) {
 		if (strcmp(argv[i], "--json") == 0)
@@ -370,19 +406,12 @@ int main(int argc, char **argv)
 	}
 	if (!bench.n_rules || bench.n_rules > TRIAD_POLICY_MAX_RULES)
 		die("--rules must be from 1 to 65536");
-	if (!bench.n_ends || bench.n_ends > 100000)
-		die("--ports must be from 1 to 100000");
-	bench.fabric = fabric_partitioned(bench.n_ends, N_PARTITIONS, seed);
+	if (bench.n_ends < NODES_OF_RACK || bench.n_ends > 100000)
+		die("--ports must be from 40 to 100000");
+	bench.fabric = fabric_partitioned(bench.n_ends, N_PARTITIONS, bench.seed);
 	list_ends(&bench);
 	make_requests(&bench);
-	policy = mixed_policy(&bench);
-	mixed = measure(&bench, policy);
-	linear_ns = measure_linear(&bench, policy);
-	policy_free(policy);
-	policy = hard_policy(&bench);
-	worst = measure(&bench, policy);
-	policy_free(policy);
-	print_all(&bench, seed, &mixed, &worst, linear_ns, as_json);
+	run(&bench, as_json);
 	free(bench.ends);
 	free(bench.requests);
 	triad_fabric_unref(bench.fabric);

@@ -9,6 +9,23 @@ import taplib
 from taplib import BUILDDIR
 
 
+def test_classify_small_prints_documented_keys(t):
+    process = subprocess.run(
+        [BUILDDIR / "tests" / "bench" / "classify", "--rules", "300", "--ports", "500",
+         "--json"],
+        capture_output=True, text=True, check=False)
+    t.succeeded(process)
+    result = json.loads(process.stdout)
+    t.equal(result["rules"], 300, "rules")
+    keys = {"match_ns", "compile_ms", "octets"}
+    for other in result.pop("scattered"), result.pop("worst"):
+        t.equal(set(other), keys, "keys of another policy")
+        assert all(value > 0 for value in other.values()), other
+    t.equal(set(result),
+            keys | {"rules", "ports", "seed", "linear_ns", "none", "rule"}, "keys")
+    assert all(value > 0 for value in result.values()), result
+
+
 def test_engine_small_prints_documented_keys(t):
     process = subprocess.run(
         [BUILDDIR / "tests" / "bench" / "engine", "--ports", "2000", "--json"],
