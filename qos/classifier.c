@@ -50,12 +50,32 @@ size_t triad_classifier_octets(const struct triad_classifier *classifier)
 
 /* --- the set of a field --- */
 
-static uint32_t look_up(const struct triad_classifier *classifier,
-	enum triad_class_field field, uint32_t value)
+#define NO_VALUE UINT32_MAX
+
+/* What a request has in each field, or NO_VALUE; of the service ID only whether. */
+struct values {
+	uint32_t of[TRIAD_N_CLASS_FIELDS];
+};
+
+static struct values values_of(const struct triad_class_request *request)
 {
-	return value < classifier->table_sizes[field] ? classifier->tables[field][value]
-						      : TRIAD_RULE_SET_EMPTY;
+	return (struct values){
+		.of = {
+			[TRIAD_CLASS_SOURCE] = request->source,
+			[TRIAD_CLASS_DESTINATION] = request->destination,
+			[TRIAD_CLASS_SERVICE_ID] =
+				request->has_service_id ? 0 : NO_VALUE,
+			[TRIAD_CLASS_TCLASS] =
+				request->has_tclass ? request->tclass : NO_VALUE,
+			[TRIAD_CLASS_QOS_CLASS] =
+				request->has_qos_class ? request->qos_class : NO_VALUE,
+			[TRIAD_CLASS_PKEY] =
+				request->has_pkey ? request->pkey & 0x7fff : NO_VALUE,
+			[TRIAD_CLASS_SL] = request->has_sl ? request->sl : NO_VALUE,
+		}};
 }
+
+_Static_assert(TRIAD_FABRIC_NONE == NO_VALUE, "an end that is not known has no value");
 
 static uint32_t look_up_service_id(const struct triad_class_tree *tree, uint64_t value)
 {
@@ -72,60 +92,16 @@ static uint32_t look_up_service_id(const struct triad_class_tree *tree, uint64_t
 }
 
 static uint32_t set_of(const struct triad_classifier *classifier,
-	const struct triad_class_request *request, enum triad_class_field field)
+	const struct triad_class_request *request, const struct values *values,
+	enum triad_class_field field)
 {
-	switch (field) {
-	case TRIAD_CLASS_SOURCE:
-		return look_up(classifier, field, request->source);
-	case TRIAD_CLASS_DESTINATION:
-		return look_up(classifier, field, request->destination);
-	case TRIAD_CLASS_SERVICE_ID:
-		return request->has_service_id
-			? look_up_service_id(
-				  &classifier->service_ids, request->service_id)
-			: TRIAD_RULE_SET_EMPTY;
-	case TRIAD_CLASS_TCLASS:
-		return request->has_tclass ? look_up(classifier, field, request->tclass)
-					   : TRIAD_RULE_SET_EMPTY;
-	case TRIAD_CLASS_QOS_CLASS:
-		return request->has_qos_class
-			? look_up(classifier, field, request->qos_class)
-			: TRIAD_RULE_SET_EMPTY;
-	case TRIAD_CLASS_PKEY:
-		return request->has_pkey
-			? look_up(classifier, field, request->pkey & 0x7fff)
-			: TRIAD_RULE_SET_EMPTY;
-	case TRIAD_CLASS_SL:
-		return request->has_sl ? look_up(classifier, field, request->sl)
-				       : TRIAD_RULE_SET_EMPTY;
-	case TRIAD_N_CLASS_FIELDS:
-		break;
-	}
-	return TRIAD_RULE_SET_EMPTY;
-}
+	uint32_t value = values->of[field], size = classifier->table_sizes[field];
 
-static bool lacks(
-	const struct triad_class_request *request, enum triad_class_field field)
-{
-	switch (field) {
-	case TRIAD_CLASS_SOURCE:
-		return request->source == TRIAD_FABRIC_NONE;
-	case TRIAD_CLASS_DESTINATION:
-		return request->destination == TRIAD_FABRIC_NONE;
-	case TRIAD_CLASS_SERVICE_ID:
-		return !request->has_service_id;
-	case TRIAD_CLASS_TCLASS:
-		return !request->has_tclass;
-	case TRIAD_CLASS_QOS_CLASS:
-		return !request->has_qos_class;
-	case TRIAD_CLASS_PKEY:
-		return !request->has_pkey;
-	case TRIAD_CLASS_SL:
-		return !request->has_sl;
-	case TRIAD_N_CLASS_FIELDS:
-		break;
-	}
-	return true;
+	if (field == TRIAD_CLASS_SERVICE_ID)
+		return value == NO_VALUE ? TRIAD_RULE_SET_EMPTY
+					 : look_up_service_id(&classifier->service_ids,
+						   request->service_id);
+	return classifier->tables[field][value < size ? value : size];
 }
 
 /* --- use --- */
@@ -172,11 +148,12 @@ uint32_t triad_classifier_match(const struct triad_classifier *classifier,
 	const struct triad_class_request *request)
 {
 	uint32_t sets[TRIAD_N_CLASS_FIELDS], best = TRIAD_POLICY_NONE;
+	struct values values = values_of(request);
 
 	if (!classifier->n_fields) /* then none has a condition */
 		return classifier->n_rules ? 0 : TRIAD_POLICY_NONE;
 	for (unsigned i = 0; i < classifier->n_fields; i++) {
-		sets[i] = set_of(classifier, request, classifier->fields[i]);
+		sets[i] = set_of(classifier, request, &values, classifier->fields[i]);
 		if (classifier->fields[i] <= TRIAD_CLASS_SERVICE_ID)
 			prefetch(&classifier->sets, sets[i]);
 	}
@@ -223,13 +200,14 @@ struct triad_class_mismatch triad_classifier_explain(
 	const struct triad_class_request *request, uint32_t rule)
 {
 	struct triad_class_mismatch mismatch = {0};
+	struct values values = values_of(request);
 	uint32_t word = classifier->slots[rule] / TRIAD_RULE_WORD_BITS;
 	triad_rule_word bit = (triad_rule_word)(UINT64_C(1)
 		<< classifier->slots[rule] % TRIAD_RULE_WORD_BITS);
 
 	for (unsigned i = 0; i < classifier->n_fields; i++) {
 		enum triad_class_field field = classifier->fields[i];
-		uint32_t set = set_of(classifier, request, field);
+		uint32_t set = set_of(classifier, request, &values, field);
 		triad_rule_word rules =
 			triad_rule_sets_word(&classifier->sets, set, word) |
 			classifier->wild[(size_t)word * classifier->n_fields + i];
@@ -237,7 +215,7 @@ struct triad_class_mismatch triad_classifier_explain(
 		if (rules & bit)
 			continue;
 		mismatch.failed |= (uint8_t)(1u << field);
-		if (lacks(request, field))
+		if (values.of[field] == NO_VALUE)
 			mismatch.missing |= (uint8_t)(1u << field);
 	}
 	return mismatch;

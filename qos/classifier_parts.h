@@ -39,7 +39,8 @@ struct triad_classifier {
 	triad_rule_word *wild;
 	uint64_t *wild_summary;
 
-	/* The set of each value, by index; those beyond have the empty one. */
+	/* The set of each value, by index; the one behind the last, which is for all
+	 * values beyond, is empty. */
 	uint32_t *tables[TRIAD_N_CLASS_FIELDS]; /* NULL: no condition on it */
 	uint32_t table_sizes[TRIAD_N_CLASS_FIELDS];
 	struct triad_class_tree service_ids;

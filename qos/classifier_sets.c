@@ -174,8 +174,8 @@ static int fill_table(struct triad_classifier *classifier, enum triad_class_fiel
 	const struct steps *steps)
 {
 	uint32_t n = (uint32_t)greatest_value(field) + 1, step = 0;
-	int error = triad_classifier_take(classifier, &classifier->tables[field], n,
-		sizeof(*classifier->tables[field]));
+	int error = triad_classifier_take(classifier, &classifier->tables[field],
+		(size_t)n + 1, sizeof(*classifier->tables[field]));
 
 	if (error)
 		return error;
@@ -449,8 +449,8 @@ static int compile_ports(struct port_sets *ports, enum triad_class_field field)
 		error = list_group_events(
 			&ports->rules, &ports->membership->by_port, &events);
 	if (!error)
-		error = triad_classifier_take(classifier, &classifier->tables[field], n,
-			sizeof(*classifier->tables[field]));
+		error = triad_classifier_take(classifier, &classifier->tables[field],
+			(size_t)n + 1, sizeof(*classifier->tables[field]));
 	if (!error) {
 		classifier->table_sizes[field] = n;
 		error = sweep_ports(ports, &events, classifier->tables[field]);

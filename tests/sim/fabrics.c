@@ -216,6 +216,7 @@ struct triad_fabric *fabric_partitioned(
 
 	for (unsigned i = 0; i < n_nodes; i++) {
 		bool is_switch = i % 21 == 0;
+		uint64_t rack_seed = (i / 40 + 1) * UINT64_C(0x9e3779b97f4a7c15);
 		struct triad_fabric_node node = {.guid = FABRIC_PARTITIONED_GUID(i),
 			.type = is_switch ? TRIAD_NODE_SWITCH
 				: i % 32  ? TRIAD_NODE_CA
@@ -226,7 +227,8 @@ struct triad_fabric *fabric_partitioned(
 		triad_fabric_builder_add_node(builder, &node, name, NULL, 0);
 		for (unsigned p = is_switch ? 0 : 1; p <= last; p++)
 			add_partitioned_port(builder, node.guid + (is_switch ? 0 : p),
-				p, n_partitions, &seed);
+				p, n_partitions,
+				next_random(&seed) % 16 ? &rack_seed : &seed);
 	}
 	for (unsigned i = 0; i < n_partitions; i++) {
 		snprintf(name, sizeof(name), "part-%u", i);
