@@ -7,6 +7,7 @@
 
 #include "plugin/console.h"
 #include "plugin/perf.h"
+#include "plugin/qos/live.h"
 #include "plugin/qos/qos.h"
 #include "plugin/sm_state.h"
 #include "plugin/snapshot.h"
@@ -38,6 +39,7 @@ struct triad_worker {
 	enum triad_sm sm;         /* the same, as far as it matters */
 	bool reads_as_standby;
 	struct triad_fabric *fabric; /* the last snapshot */
+	uint32_t n_aliases;          /* seen last; 0: never */
 
 	pthread_mutex_t lock; /* of what follows */
 	struct triad_worker_status status;
@@ -178,11 +180,11 @@ static int snapshot(
 
 /* When routing is done, paths are as they will be; ports are not ACTIVE yet, and
  * counters wait for them. */
-static void take_snapshot_of_paths(struct triad_worker *worker)
+static void take_snapshot_of_paths(struct triad_worker *worker, bool settled)
 {
 	struct triad_fabric *fabric = NULL;
 
-	if (triad_qos_wants_fabric(worker->qos) && !snapshot(worker, false, &fabric))
+	if (triad_qos_wants_fabric(worker->qos) && !snapshot(worker, settled, &fabric))
 		triad_fabric_unref(fabric);
 }
 
@@ -252,6 +254,21 @@ static void look_at_role(struct triad_worker *worker)
 	triad_standby_set_wanted(worker->standby, reads);
 }
 
+/* Aliases come and go without an event of OpenSM's. */
+static void look_at_aliases(struct triad_worker *worker)
+{
+	uint32_t n;
+
+	if (worker->sm != TRIAD_SM_MASTER || !worker->fabric ||
+		!triad_qos_wants_fabric(worker->qos))
+		return;
+	n = triad_live_n_aliases(worker->osm);
+	if (n && worker->n_aliases && n != worker->n_aliases)
+		take_snapshot_of_paths(worker, true);
+	if (n)
+		worker->n_aliases = n;
+}
+
 /* What the SM reports, for alerts to be told with. */
 static void note_traps(struct triad_worker *worker)
 {
@@ -273,7 +290,7 @@ static void handle(struct triad_worker *worker, const struct triad_event *event)
 		break;
 	case TRIAD_EVENT_ROUTING_DONE:
 		worker->snapshot_due_us = event->at_us + WITHOUT_SUBNET_UP_US;
-		take_snapshot_of_paths(worker);
+		take_snapshot_of_paths(worker, false);
 		break;
 	case TRIAD_EVENT_SWEEP_START:
 		triad_watch_note_sm(
@@ -304,6 +321,7 @@ static void *run(void *argument)
 			handle(worker, &event);
 		look_at_sm_state(worker);
 		look_at_role(worker);
+		look_at_aliases(worker);
 		if (triad_clock_now_us() >= worker->snapshot_due_us)
 			take_snapshot(worker);
 		console = atomic_load(&worker->console);

@@ -17,6 +17,7 @@ const char *triad_pass_name(enum triad_pass pass)
 		[TRIAD_PASS_NOT] = "none",
 		[TRIAD_PASS_ENDS] = "ends",
 		[TRIAD_PASS_MULTICAST] = "multicast",
+		[TRIAD_PASS_UNKNOWN] = "unknown",
 		[TRIAD_PASS_RAW] = "raw",
 		[TRIAD_PASS_REQUESTER] = "requester",
 		[TRIAD_PASS_CHANGED] = "changed",
@@ -271,16 +272,19 @@ struct named {
 	uint32_t by_gid, by_lid; /* ports; TRIAD_FABRIC_NONE */
 };
 
-/* False when nobody has that GID or LID: then there are no records. */
-static bool look_up(const struct triad_answering *answering, struct named *named)
+/* False when nobody has that LID: then there are no records; or that GUID: then OpenSM
+ * must be asked. */
+static bool look_up(struct triad_answering *answering, struct named *named)
 {
 	const struct triad_paths *paths = paths_of(answering);
 
 	named->by_gid = named->by_lid = TRIAD_FABRIC_NONE;
 	if (named->has_gid) {
 		named->by_gid = triad_fabric_find_alias(paths->fabric, named->gid.guid);
-		if (named->by_gid == TRIAD_FABRIC_NONE)
+		if (named->by_gid == TRIAD_FABRIC_NONE) {
+			triad_answering_pass(answering, TRIAD_PASS_UNKNOWN);
 			return false;
+		}
 	}
 	if (named->has_lid && named->lid < TRIAD_PATH_N_LIDS)
 		named->by_lid = paths->port_of_lid[named->lid];

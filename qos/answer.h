@@ -7,8 +7,9 @@
  * lower what the links give.
  *
  * What is not answered here: multicast and routers, requests that name only one end or
- * none, raw traffic, requesters and ends that are not known or that the running sweep
- * has changed, a routing engine with a word on SLs unless it can be asked.
+ * none, GUIDs that nobody has, raw traffic, requesters and ends that are not known or
+ * that the running sweep has changed, a routing engine with a word on SLs unless it can
+ * be asked.
  *
  * Thread-safety: any number of threads, each with its own room.  Memory: no allocation.
  */
@@ -32,6 +33,7 @@ enum triad_pass {
 	TRIAD_PASS_NOT,
 	TRIAD_PASS_ENDS, /* an end is missing, or behind a router */
 	TRIAD_PASS_MULTICAST,
+	TRIAD_PASS_UNKNOWN, /* a GUID: it may be an alias that came since */
 	TRIAD_PASS_RAW,
 	TRIAD_PASS_REQUESTER, /* not known */
 	TRIAD_PASS_CHANGED,   /* the sweep is changing it */

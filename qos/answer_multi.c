@@ -3,7 +3,8 @@
 
 #define MAX_PATHS 127 /* when the request does not say how many */
 
-/* Both lists, sources first.  A GID that nobody has spoils the whole request. */
+/* Both lists, sources first.  A GID of another subnet spoils the whole request; one
+ * that nobody has may be an alias that came since. */
 static bool look_up(struct triad_answering *answering, struct triad_answer_end *ends)
 {
 	const struct triad_path_request *request = answering->request;

@@ -301,6 +301,8 @@ static int build_aliases(struct triad_paths *paths)
 		if (!end->n_aliases++)
 			end->first_alias = i;
 		paths->aliases[i] = sorted[i].guid;
+		paths->has_aliases |=
+			sorted[i].guid != fabric->ports[sorted[i].port].guid;
 	}
 	free(sorted);
 	return 0;

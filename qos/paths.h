@@ -73,6 +73,7 @@ struct triad_paths {
 	uint16_t *sls;
 	struct triad_path_end *ends; /* by index in the fabric's ports */
 	uint32_t *port_of_lid;       /* TRIAD_PATH_N_LIDS; or TRIAD_FABRIC_NONE */
+	bool has_aliases;            /* GUIDs that are not a port's own */
 	uint64_t *aliases; /* GUIDs of end ports, in the order of OpenSM's map */
 	struct triad_pkey_set *pkey_sets;
 	uint32_t n_pkey_sets;

@@ -24,6 +24,33 @@ bool triad_live_is_same(
 	return same;
 }
 
+bool triad_live_has_alias(struct osm_opensm *osm, const struct triad_fabric *fabric,
+	uint32_t port, uint64_t guid)
+{
+	const osm_alias_guid_t *alias;
+	bool same;
+
+	if (pthread_rwlock_tryrdlock(&osm->lock.lock))
+		return true;
+	alias = osm_get_alias_guid_by_guid(&osm->subn, cl_hton64(guid));
+	same = alias && alias->p_base_port &&
+		cl_ntoh64(osm_port_get_guid(alias->p_base_port)) ==
+			fabric->ports[port].guid;
+	pthread_rwlock_unlock(&osm->lock.lock);
+	return same;
+}
+
+uint32_t triad_live_n_aliases(struct osm_opensm *osm)
+{
+	uint32_t n;
+
+	if (pthread_rwlock_tryrdlock(&osm->lock.lock))
+		return 0;
+	n = (uint32_t)cl_qmap_count(&osm->subn.alias_port_guid_tbl);
+	pthread_rwlock_unlock(&osm->lock.lock);
+	return n;
+}
+
 static uint8_t engine_sl(void *context, uint8_t sl, uint16_t slid, uint16_t dlid)
 {
 	const struct osm_routing_engine *engine = context;

@@ -16,6 +16,14 @@ struct osm_opensm;
 bool triad_live_is_same(
 	struct osm_opensm *osm, const struct triad_fabric *fabric, uint32_t port);
 
+/* True when 'guid' still is an alias of the end port, or when OpenSM's lock is not
+ * free. Aliases come and go without a sweep, as virtual machines do. */
+bool triad_live_has_alias(struct osm_opensm *osm, const struct triad_fabric *fabric,
+	uint32_t port, uint64_t guid);
+
+/* How many GUIDs OpenSM knows ports by; 0 when its lock is not free. */
+uint32_t triad_live_n_aliases(struct osm_opensm *osm);
+
 /* The routing engine's word on SLs.  The caller holds osm->lock as long as it uses it.
  */
 struct triad_path_engine triad_live_engine(struct osm_opensm *osm);

@@ -204,14 +204,41 @@ static bool is_no(const struct triad_answer *answer)
 		(answer->kind == TRIAD_ANSWER_RECORDS && !answer->n);
 }
 
+/* An alias that a request names must still be one. */
+static bool names_are_live(const struct worker *worker)
+{
+	const struct triad_fabric *fabric = worker->basis->paths->fabric;
+	const struct triad_path_request *request = &worker->request;
+	unsigned n = request->multi ? request->n_sources + request->n_destinations : 2;
+
+	for (unsigned i = 0; i < n; i++) {
+		uint64_t guid = request->gids[i].guid;
+		uint32_t port = TRIAD_FABRIC_NONE;
+
+		if (request->multi ||
+			(i ? request->n_destinations : request->n_sources))
+			port = triad_fabric_find_alias(fabric, guid);
+		if (port != TRIAD_FABRIC_NONE && fabric->ports[port].guid != guid &&
+			!triad_live_has_alias(worker->server->osm, fabric, port, guid))
+			return false;
+	}
+	return true;
+}
+
 /* While the SM sweeps: what was decided from the last fabric must still be so. */
 static void doubt(struct worker *worker)
 {
 	struct triad_answer *answer = &worker->answer;
 	const struct triad_fabric *fabric = worker->basis->paths->fabric;
 
-	if (answer->kind == TRIAD_ANSWER_PASS ||
-		!atomic_load(&worker->server->sweeping))
+	if (answer->kind == TRIAD_ANSWER_PASS)
+		return;
+	if (worker->basis->paths->has_aliases && !names_are_live(worker)) {
+		answer->kind = TRIAD_ANSWER_PASS;
+		answer->pass = TRIAD_PASS_UNKNOWN;
+		return;
+	}
+	if (!atomic_load(&worker->server->sweeping))
 		return;
 	if (!is_no(answer) &&
 		triad_live_is_same(worker->server->osm, fabric, answer->source) &&

@@ -4,6 +4,10 @@
  *     path_ask --seed N --count N [--kind path|multi|mixed] [--only BITS] [--plain]
  *              [--seconds S] [--quiet] <WORLD
  *
+ *     path_ask --alias LID:INDEX:GUID
+ *
+ * gives a port an alias GUID, or takes it back when GUID is 0, and prints the status.
+ *
  * WORLD says what there is, a line each: "guid 0x..." (a port's, a switch's, an alias),
  * "lid N", "pkey 0x...", "service 0x...", "prefix 0x...".  The same seed and world give
  * the same requests.  Now and then they name what is not there, or make no sense.
@@ -50,7 +54,7 @@ static struct {
 static struct {
 	unsigned long seed, count, seconds;
 	uint64_t only;
-	const char *kind;
+	const char *kind, *alias;
 	bool plain, whole, quiet;
 } options = {.seed = 1, .count = 100, .only = UINT64_MAX, .kind = "mixed"};
 
@@ -366,6 +370,33 @@ static void ask_all(void)
 	}
 }
 
+/* --- aliases --- */
+
+enum { SET = 0x02, DELETE = 0x15, GUIDINFO_RECORD = 0x30 };
+
+/* SubnAdmSet or SubnAdmDelete of GUIDInfoRecord [IBA 15.2.5.24]. */
+static int set_alias(void)
+{
+	struct request request = {.attribute = GUIDINFO_RECORD};
+	unsigned port_lid, index;
+	uint64_t guid;
+	const uint8_t *mad;
+
+	if (sscanf(options.alias, "%u:%u:%" SCNx64, &port_lid, &index, &guid) != 3)
+		die("--alias wants LID:INDEX:GUID");
+	request.method = guid ? SET : DELETE;
+	request.mask = 3 | UINT64_C(1) << (4 + index % 8);
+	put(&request, 0, 2, port_lid);
+	put(&request, 2, 1, index / 8);
+	put(&request, 8 + 8 * (index % 8), 8, guid);
+	send_request(&request, run.first_tid);
+	if (!receive(run.first_tid))
+		die("no answer");
+	mad = umad_get_mad(run.buffer);
+	printf("0x%02x%02x\n", mad[4], mad[5]);
+	return mad[4] || mad[5];
+}
+
 /* --- what there is, what is wanted --- */
 
 static void read_world(void)
@@ -399,6 +430,7 @@ static void read_options(int argc, char **argv)
 		{"seed", required_argument, NULL, 's'},
 		{"count", required_argument, NULL, 'c'},
 		{"kind", required_argument, NULL, 'k'},
+		{"alias", required_argument, NULL, 'a'},
 		{"only", required_argument, NULL, 'o'},
 		{"seconds", required_argument, NULL, 't'},
 		{"plain", no_argument, NULL, 'p'},
@@ -418,6 +450,9 @@ static void read_options(int argc, char **argv)
 			break;
 		case 'k':
 			options.kind = optarg;
+			break;
+		case 'a':
+			options.alias = optarg;
 			break;
 		case 'o':
 			options.only = strtoull(optarg, NULL, 0);
@@ -444,10 +479,13 @@ int main(int argc, char **argv)
 	struct triad_latency_summary latency;
 
 	read_options(argc, argv);
-	read_world();
+	if (!options.alias)
+		read_world();
 	state = options.seed;
 	run.first_tid = (uint32_t)triad_clock_now_us();
 	open_port();
+	if (options.alias)
+		return set_alias();
 	ask_all();
 	latency = triad_latency_summarize(&run.latency);
 	fprintf(stderr,

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import taplib
-from pathlab import compare, node_records, world
+from pathlab import PATH_ASK, compare, node_records, turn_on, world
 from taplib import SRCDIR, Lab, Test
 from triadlib import NET
 
@@ -95,6 +95,25 @@ def test_answers_both_memberships_as_opensm(t):
         counts = compare(t, lab, world(lab, lmc=1, pkeys=pkeys), "--seed", SEED + 3,
                          "--count", COUNT)
         most_by_triad(t, counts)
+
+
+def test_answers_alias_guids_as_opensm(t):
+    """Aliases come and go without a sweep."""
+    def set_alias(lab, lid, node, index, guid):
+        Test.succeeded(lab.run(PATH_ASK, "--alias", f"{lid}:{index}:{guid:#x}", node=node))
+
+    aliases = {("Hca2", 4, 1): 0xaaaa0001, ("Hca2", 4, 2): 0x01000000aaaa0002,
+               ("Hca3", 5, 1): 0xbbbb000000000003, ("Hca4", 6, 3): 0xaaaa0004}
+    with Lab(NET, triad_conf=QOS) as lab:
+        turn_on(lab)
+        for (node, lid, index), guid in aliases.items():
+            set_alias(lab, lid, node, index, guid)
+        there_is = world(lab, guids=[f"{guid:#x}" for guid in aliases.values()])
+        counts = compare(t, lab, there_is, "--seed", SEED + 5, "--count", COUNT)
+        most_by_triad(t, counts, share=0.5)
+        set_alias(lab, 4, "Hca2", 1, 0)
+        counts = compare(t, lab, there_is, "--seed", SEED + 6, "--count", COUNT // 4)
+        assert counts["passed_unknown"] > 0, "who named the alias that went"
 
 
 # What OpenSM's own QoS can say as well.  It has no TClass and says 0 of it; and it matches
