@@ -12,7 +12,7 @@
 #include "qos/answer.h"
 
 struct triad_qos_basis {
-	uint64_t generation;
+	unsigned long generation;
 	struct triad_paths *paths;
 	struct triad_classifier *classifier; /* NULL: no policy */
 	enum triad_service_id_mask service_id;

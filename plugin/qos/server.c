@@ -96,24 +96,36 @@ static bool lane_put(struct lane *lane, const struct job *job)
 	return fits;
 }
 
-static bool lane_take(struct lane *lane, struct job *job)
+/* Waits for a job, or for another basis than the one of 'generation': then 'job->madw'
+ * is NULL.  False to end. */
+static bool lane_take(struct lane *lane, unsigned long generation, struct job *job)
 {
-	bool taken;
+	const atomic_ulong *present = &lane->server->generation;
+	bool goes_on;
 
+	job->madw = NULL;
 	pthread_mutex_lock(&lane->lock);
-	while (!lane->n && !lane->stopped) {
+	while (!lane->n && !lane->stopped && atomic_load(present) == generation) {
 		lane->n_waiting++;
 		(void)triad_condition_wait(&lane->filled, &lane->lock, UINT64_MAX);
 		lane->n_waiting--;
 	}
-	taken = !lane->stopped;
-	if (taken) {
+	goes_on = !lane->stopped;
+	if (goes_on && lane->n) {
 		*job = lane->jobs[lane->first];
 		lane->first = (lane->first + 1) % TRIAD_QOS_QUEUE;
 		lane->n--;
 	}
 	pthread_mutex_unlock(&lane->lock);
-	return taken;
+	return goes_on;
+}
+
+/* Those that wait let go of the basis that they had: it may be hundreds of MB. */
+static void lane_wake(struct lane *lane)
+{
+	pthread_mutex_lock(&lane->lock);
+	pthread_cond_broadcast(&lane->filled);
+	pthread_mutex_unlock(&lane->lock);
 }
 
 /* --- handing on --- */
@@ -369,13 +381,17 @@ static void handle(struct worker *worker, const struct job *job)
 	finish(worker, job);
 }
 
+static unsigned long generation_of(const struct worker *worker)
+{
+	return worker->basis ? worker->basis->generation : 0;
+}
+
 static void refresh(struct worker *worker)
 {
 	struct triad_qos_server *server = worker->server;
-	uint64_t generation = worker->basis ? worker->basis->generation : 0;
 
 	if (atomic_load_explicit(&server->generation, memory_order_acquire) ==
-		generation)
+		generation_of(worker))
 		return;
 	triad_qos_basis_unref(worker->basis);
 	pthread_mutex_lock(&server->lock);
@@ -395,9 +411,10 @@ static void *serve(void *argument)
 	worker->is_slow = lane->is_slow;
 	worker->answer.records = worker->records;
 	worker->answer.room = TRIAD_ANSWER_MAX_RECORDS;
-	while (lane_take(lane, &job)) {
+	while (lane_take(lane, generation_of(worker), &job)) {
 		refresh(worker);
-		handle(worker, &job);
+		if (job.madw)
+			handle(worker, &job);
 	}
 	triad_qos_basis_unref(worker->basis);
 	free(worker);
@@ -540,6 +557,8 @@ void triad_qos_server_set_basis(
 	atomic_store(&server->generation, basis ? basis->generation : 0);
 	pthread_mutex_unlock(&server->lock);
 	triad_qos_basis_unref(old);
+	lane_wake(&server->fast);
+	lane_wake(&server->slow);
 }
 
 void triad_qos_server_set_sweeping(struct triad_qos_server *server, bool sweeping)
