@@ -33,7 +33,9 @@ libosmtriad_la_SOURCES = \
 	plugin/qos/basis.c plugin/qos/basis.h \
 	plugin/qos/class_port_info.c plugin/qos/class_port_info.h \
 	plugin/qos/hook.c plugin/qos/hook.h \
+	plugin/qos/lane.c plugin/qos/lane.h \
 	plugin/qos/live.c plugin/qos/live.h \
+	plugin/qos/policy_source.c plugin/qos/policy_source.h \
 	plugin/qos/qos.c plugin/qos/qos.h \
 	plugin/qos/sample.c plugin/qos/sample.h \
 	plugin/qos/server.c plugin/qos/server.h \

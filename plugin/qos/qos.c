@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "plugin/qos/absent.h"
+#include "plugin/qos/policy_source.h"
 #include "triad/clock.h"
 #include "triad/log.h"
 #include "triad/thread.h"
@@ -18,18 +18,8 @@
 /* How often it is tried again to get between OpenSM and its SA. */
 #define RETRY_US (TRIAD_US_PER_S / 4)
 
-/* Which file, and which state of it. */
-struct stamp {
-	dev_t device;
-	ino_t inode;
-	off_t size;
-	struct timespec changed;
-};
-
 struct settings {
 	bool enabled;
-	char policy_file[TRIAD_CONF_PATH_SIZE];
-	char default_level[TRIAD_CONF_TEXT_SIZE];
 	enum triad_service_id_mask service_id;
 };
 
@@ -39,23 +29,18 @@ struct triad_qos {
 	_Atomic(struct triad_qos_server *) server; /* NULL until it is first wanted */
 	unsigned n_threads;
 	struct triad_sampler *sampler;
-	char osm_policy_file[TRIAD_CONF_PATH_SIZE]; /* OpenSM's own, "": none */
+	struct triad_policy_source source;
 	pthread_t thread;
 
 	atomic_ulong sweeps, marks;
 	atomic_bool look_wanted; /* at the policy's file */
 	atomic_bool load_wanted; /* of it, changed or not */
 
-	pthread_mutex_t load_lock;
-
 	pthread_mutex_t lock; /* of what follows */
 	pthread_cond_t changed;
 	bool stopped;
 	bool work_wanted;
 	struct settings settings;
-	struct stamp stamp; /* of the file that was looked at last */
-	struct triad_policy *policy;
-	bool load_failed;     /* the last time */
 	uint64_t told_absent; /* triad-qos alone */
 	struct triad_fabric *fabric;
 	struct triad_qos_moment fabric_before;
@@ -89,129 +74,14 @@ const char *triad_qos_state_name(enum triad_qos_state state)
 	return state < TRIAD_QOS_N_STATES ? names[state] : "unknown";
 }
 
-/* --- the policy's file --- */
-
-static struct stamp stamp_of(const char *path)
-{
-	struct stamp stamp = {0};
-	struct stat info;
-
-	if (!stat(path, &info))
-		stamp = (struct stamp){.device = info.st_dev,
-			.inode = info.st_ino,
-			.size = info.st_size,
-			.changed = info.st_mtim};
-	return stamp;
-}
-
-static bool same_stamp(const struct stamp *a, const struct stamp *b)
-{
-	return a->device == b->device && a->inode == b->inode && a->size == b->size &&
-		a->changed.tv_sec == b->changed.tv_sec &&
-		a->changed.tv_nsec == b->changed.tv_nsec;
-}
-
-/* Writes the path, "" for none: OpenSM's own file serves when ours is not named, as far
- * as there is one. */
-static void find_policy(const struct triad_qos *qos, const struct settings *settings,
-	char path[TRIAD_CONF_PATH_SIZE])
-{
-	struct stat info;
-
-	strcpy(path, settings->policy_file);
-	if (!*path && !stat(qos->osm_policy_file, &info))
-		strcpy(path, qos->osm_policy_file);
-}
-
-static void keep_policy(struct triad_qos *qos, const char *path,
-	const struct stamp *stamp, struct triad_policy *policy, int error)
-{
-	struct triad_policy *old = NULL;
-
-	pthread_mutex_lock(&qos->lock);
-	qos->stamp = *stamp;
-	qos->load_failed = error;
-	qos->status.n_loads++;
-	if (error) {
-		qos->status.n_failed_loads++;
-	} else {
-		old = qos->policy;
-		qos->policy = policy;
-		qos->status.loaded_wall_us = triad_clock_wall_us();
-		snprintf(qos->status.policy, sizeof(qos->status.policy), "%s", path);
-	}
-	wake(qos);
-	pthread_mutex_unlock(&qos->lock);
-	triad_policy_unref(old);
-}
-
-static struct settings settings_of(struct triad_qos *qos)
-{
-	struct settings settings;
-
-	pthread_mutex_lock(&qos->lock);
-	settings = qos->settings;
-	pthread_mutex_unlock(&qos->lock);
-	return settings;
-}
-
 int triad_qos_load(struct triad_qos *qos, struct triad_diags *diags)
 {
-	struct settings settings = settings_of(qos);
-	struct triad_policy *policy = NULL;
-	char path[TRIAD_CONF_PATH_SIZE];
-	struct stamp stamp;
-	int error = 0;
+	int error = triad_policy_source_load(&qos->source, diags);
 
-	pthread_mutex_lock(&qos->load_lock);
-	find_policy(qos, &settings, path);
-	triad_diags_init(diags, path);
-	stamp = stamp_of(path); /* before: a change while it is read shows next time */
-	if (*path)
-		error = triad_policy_load(path, settings.default_level, &policy, diags);
-	keep_policy(qos, path, &stamp, policy, error);
-	pthread_mutex_unlock(&qos->load_lock);
-	return error;
-}
-
-static void load_and_tell(struct triad_qos *qos)
-{
-	struct triad_diags *diags = malloc(sizeof(*diags));
-	char text[TRIAD_DIAG_TEXT_SIZE * 2 + 64];
-	int error;
-
-	if (!diags)
-		return;
-	error = triad_qos_load(qos, diags);
-	for (size_t i = 0; i < diags->n; i++) {
-		triad_diags_format(diags, i, text, sizeof(text));
-		triad_log_write(qos->log, error ? TRIAD_LOG_ERROR : TRIAD_LOG_WARNING,
-			"%s", text);
-	}
-	if (error)
-		triad_log_write(qos->log, TRIAD_LOG_ERROR,
-			"%s: not loaded: %zu mistake(s); the last good QoS policy "
-			"stays, and without one OpenSM answers by itself; mend the "
-			"file and type 'triadctl reload'",
-			diags->source, diags->n_total);
-	free(diags);
-}
-
-/* When a sweep began: has the file changed since it was looked at? */
-static bool has_changed(struct triad_qos *qos)
-{
-	struct settings settings = settings_of(qos);
-	char path[TRIAD_CONF_PATH_SIZE];
-	struct stamp stamp, known;
-
-	find_policy(qos, &settings, path);
-	if (!*path)
-		return false;
-	stamp = stamp_of(path);
 	pthread_mutex_lock(&qos->lock);
-	known = qos->stamp;
+	wake(qos);
 	pthread_mutex_unlock(&qos->lock);
-	return !same_stamp(&stamp, &known);
+	return error;
 }
 
 /* --- building --- */
@@ -219,9 +89,7 @@ static bool has_changed(struct triad_qos *qos)
 /* What a basis is made of, with references of its own. */
 struct inputs {
 	struct settings settings;
-	struct triad_policy *policy;
-	bool broken;
-	bool osm_has_it;
+	struct triad_policy_now now;
 	struct triad_fabric *fabric;
 	struct triad_qos_moment before;
 	bool settled;
@@ -229,25 +97,20 @@ struct inputs {
 
 static struct inputs take_inputs(struct triad_qos *qos)
 {
-	struct inputs inputs;
+	struct inputs inputs = {.now = triad_policy_source_now(&qos->source)};
 
 	pthread_mutex_lock(&qos->lock);
-	inputs = (struct inputs){
-		.settings = qos->settings,
-		.policy = qos->policy ? triad_policy_ref(qos->policy) : NULL,
-		.broken = qos->load_failed && !qos->policy,
-		.osm_has_it = qos->policy && !qos->settings.policy_file[0],
-		.fabric = qos->fabric ? triad_fabric_ref(qos->fabric) : NULL,
-		.before = qos->fabric_before,
-		.settled = qos->fabric_settled,
-	};
+	inputs.settings = qos->settings;
+	inputs.fabric = qos->fabric ? triad_fabric_ref(qos->fabric) : NULL;
+	inputs.before = qos->fabric_before;
+	inputs.settled = qos->fabric_settled;
 	pthread_mutex_unlock(&qos->lock);
 	return inputs;
 }
 
 static void drop_inputs(struct inputs *inputs)
 {
-	triad_policy_unref(inputs->policy);
+	triad_policy_unref(inputs->now.policy);
 	triad_fabric_unref(inputs->fabric);
 }
 
@@ -288,10 +151,10 @@ static void describe(struct triad_qos *qos, const struct triad_qos_basis *basis,
 	status->built_us = triad_clock_now_us() - begun_us;
 	status->octets = basis->paths->octets +
 		(basis->classifier ? triad_classifier_octets(basis->classifier) : 0);
-	status->has_policy = inputs->policy;
-	status->n_rules = inputs->policy ? inputs->policy->n_rules : 0;
-	status->n_levels = inputs->policy ? inputs->policy->n_levels : 0;
-	status->n_groups = inputs->policy ? inputs->policy->n_groups : 0;
+	status->has_policy = inputs->now.policy;
+	status->n_rules = inputs->now.policy ? inputs->now.policy->n_rules : 0;
+	status->n_levels = inputs->now.policy ? inputs->now.policy->n_levels : 0;
+	status->n_groups = inputs->now.policy ? inputs->now.policy->n_groups : 0;
 	pthread_mutex_unlock(&qos->lock);
 }
 
@@ -317,15 +180,15 @@ static int make_basis(struct triad_qos *qos, const struct inputs *inputs,
 
 	if (!paths)
 		error = triad_paths_build(inputs->fabric, &paths);
-	if (!error && inputs->policy)
+	if (!error && inputs->now.policy)
 		error = triad_classifier_compile(
-			inputs->policy, inputs->fabric, &classifier);
+			inputs->now.policy, inputs->fabric, &classifier);
 	if (error) {
 		triad_paths_unref(paths);
 		return error;
 	}
 	*basis = triad_qos_basis_new(
-		paths, classifier, inputs->settings.service_id, inputs->osm_has_it);
+		paths, classifier, inputs->settings.service_id, inputs->now.is_osm);
 	return *basis ? 0 : ENOMEM;
 }
 
@@ -359,7 +222,7 @@ static enum triad_qos_state build(struct triad_qos *qos, const struct inputs *in
 		return TRIAD_QOS_OFF;
 	if (!make_server(qos))
 		return TRIAD_QOS_NO_MEMORY;
-	if (inputs->broken)
+	if (inputs->now.is_broken)
 		return TRIAD_QOS_BROKEN;
 	if (!inputs->fabric)
 		return TRIAD_QOS_WAITING;
@@ -368,9 +231,9 @@ static enum triad_qos_state build(struct triad_qos *qos, const struct inputs *in
 		return error == EOVERFLOW ? TRIAD_QOS_TOO_LARGE : TRIAD_QOS_NO_MEMORY;
 	describe(qos, basis, inputs, begun_us);
 	put_into_force(qos, inputs, basis);
-	if (inputs->policy)
-		triad_qos_tell_absent(
-			qos->log, inputs->policy, inputs->fabric, &qos->told_absent);
+	if (inputs->now.policy)
+		triad_qos_tell_absent(qos->log, inputs->now.policy, inputs->fabric,
+			&qos->told_absent);
 	error = triad_qos_server_install(qos->server);
 	if (error)
 		return error == ENOTCONN ? TRIAD_QOS_WAITING : TRIAD_QOS_REFUSED;
@@ -428,8 +291,9 @@ static void *run(void *argument)
 		bool look = atomic_exchange(&qos->look_wanted, false);
 
 		if (atomic_exchange(&qos->load_wanted, false) ||
-			(look && is_enabled(qos) && has_changed(qos)))
-			load_and_tell(qos);
+			(look && is_enabled(qos) &&
+				triad_policy_source_has_changed(&qos->source)))
+			triad_policy_source_load_and_tell(&qos->source);
 		work(qos);
 	}
 	if (qos->server)
@@ -439,26 +303,18 @@ static void *run(void *argument)
 
 /* --- life --- */
 
-static void read_osm_policy_file(struct triad_qos *qos)
-{
-	const osm_subn_opt_t *opt = &qos->osm->subn.opt;
-
-	if (opt->qos && opt->qos_policy_file)
-		snprintf(qos->osm_policy_file, sizeof(qos->osm_policy_file), "%s",
-			opt->qos_policy_file);
-}
-
 struct triad_qos *triad_qos_new(struct osm_opensm *osm, unsigned n_threads,
 	struct triad_sampler *sampler, struct triad_log *log)
 {
+	const osm_subn_opt_t *opt = &osm->subn.opt;
 	struct triad_qos *qos = calloc(1, sizeof(*qos));
 
 	if (!qos)
 		return NULL;
 	qos->osm = osm;
 	qos->log = log;
-	read_osm_policy_file(qos);
-	pthread_mutex_init(&qos->load_lock, NULL);
+	triad_policy_source_init(
+		&qos->source, opt->qos ? opt->qos_policy_file : NULL, log);
 	pthread_mutex_init(&qos->lock, NULL);
 	triad_condition_init(&qos->changed);
 	qos->n_threads = n_threads;
@@ -480,11 +336,10 @@ void triad_qos_free(struct triad_qos *qos)
 	pthread_join(qos->thread, NULL);
 	triad_qos_server_free(qos->server);
 	triad_qos_basis_unref(qos->basis);
-	triad_policy_unref(qos->policy);
+	triad_policy_source_clear(&qos->source);
 	triad_fabric_unref(qos->fabric);
 	pthread_cond_destroy(&qos->changed);
 	pthread_mutex_destroy(&qos->lock);
-	pthread_mutex_destroy(&qos->load_lock);
 	free(qos);
 }
 
@@ -495,13 +350,12 @@ void triad_qos_configure(struct triad_qos *qos, const struct triad_conf *conf)
 		.service_id = conf->qos.service_id_mask,
 	};
 
-	strcpy(settings.policy_file, conf->qos.policy_file);
-	strcpy(settings.default_level, conf->qos.default_level);
-	pthread_mutex_lock(&qos->lock);
 	/* Another file, or another default, is another policy. */
-	if (strcmp(settings.policy_file, qos->settings.policy_file) != 0 ||
-		strcmp(settings.default_level, qos->settings.default_level) != 0 ||
-		(settings.enabled && !qos->settings.enabled))
+	bool is_other = triad_policy_source_configure(
+		&qos->source, conf->qos.policy_file, conf->qos.default_level);
+
+	pthread_mutex_lock(&qos->lock);
+	if (is_other || (settings.enabled && !qos->settings.enabled))
 		atomic_store(&qos->load_wanted, settings.enabled);
 	qos->settings = settings;
 	wake(qos);
@@ -582,10 +436,17 @@ void triad_qos_note_route(struct triad_qos *qos, uint64_t node_guid, unsigned bl
 struct triad_qos_status triad_qos_status(struct triad_qos *qos)
 {
 	struct triad_qos_status status;
+	struct triad_policy_now now;
 
 	pthread_mutex_lock(&qos->lock);
 	status = qos->status;
 	pthread_mutex_unlock(&qos->lock);
+	now = triad_policy_source_now(&qos->source);
+	triad_policy_unref(now.policy);
+	memcpy(status.policy, now.file, sizeof(status.policy));
+	status.loaded_wall_us = now.loaded_wall_us;
+	status.n_loads = now.n_loads;
+	status.n_failed_loads = now.n_failed;
 	if (qos->server)
 		status.server = triad_qos_server_status(qos->server);
 	return status;

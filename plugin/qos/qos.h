@@ -13,8 +13,8 @@
  * What OpenSM reports in mid-sweep marks the paths in use (paths.h); marks that come
  * between a snapshot and its being in use mark all of it, until the next one.
  *
- * Lock order: 'load_lock' (one load at a time), then 'lock', held for pointers and
- * status.  OpenSM's lock: not here. */
+ * Lock order: 'lock', held for pointers and status; those of policy_source.h are taken
+ * with none of the others held.  OpenSM's lock: not here. */
 #ifndef TRIAD_PLUGIN_QOS_QOS_H
 #define TRIAD_PLUGIN_QOS_QOS_H
 

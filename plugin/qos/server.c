@@ -10,29 +10,10 @@
 
 #include "plugin/qos/class_port_info.h"
 #include "plugin/qos/hook.h"
+#include "plugin/qos/lane.h"
 #include "plugin/qos/live.h"
 #include "plugin/qos/sample.h"
 #include "qos/restrict.h"
-#include "triad/thread.h"
-
-struct job {
-	osm_madw_t *madw;
-	uint64_t received_ns;
-};
-
-/* A queue and the threads that work on it. */
-struct lane {
-	struct triad_qos_server *server;
-	bool is_slow;
-	unsigned n_threads;
-	pthread_t threads[TRIAD_QOS_MAX_THREADS];
-	pthread_mutex_t lock; /* of what follows */
-	pthread_cond_t filled;
-	bool stopped;
-	unsigned n_waiting;
-	unsigned first, n;
-	struct job jobs[TRIAD_QOS_QUEUE];
-};
 
 struct counts {
 	atomic_ulong received, answered, refused, overflowed, slow, class_port_infos;
@@ -43,7 +24,7 @@ struct triad_qos_server {
 	struct osm_opensm *osm;
 	struct triad_sampler *sampler;
 	struct triad_sa_hook hook;
-	struct lane fast, slow;
+	struct triad_lane fast, slow;
 	struct counts counts;
 	struct triad_latency latency;
 	struct triad_clients clients;
@@ -77,55 +58,6 @@ static uint64_t now_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
-/* --- lanes --- */
-
-static bool lane_put(struct lane *lane, const struct job *job)
-{
-	bool fits, wake;
-
-	pthread_mutex_lock(&lane->lock);
-	fits = lane->n < TRIAD_QOS_QUEUE && !lane->stopped;
-	if (fits)
-		lane->jobs[(lane->first + lane->n++) % TRIAD_QOS_QUEUE] = *job;
-	wake = fits && lane->n_waiting;
-	pthread_mutex_unlock(&lane->lock);
-	if (wake)
-		pthread_cond_signal(&lane->filled);
-	return fits;
-}
-
-/* Waits for a job, or for another basis than the one of 'generation': then 'job->madw'
- * is NULL.  False to end. */
-static bool lane_take(struct lane *lane, unsigned long generation, struct job *job)
-{
-	const atomic_ulong *present = &lane->server->generation;
-	bool goes_on;
-
-	job->madw = NULL;
-	pthread_mutex_lock(&lane->lock);
-	while (!lane->n && !lane->stopped && atomic_load(present) == generation) {
-		lane->n_waiting++;
-		(void)triad_condition_wait(&lane->filled, &lane->lock, UINT64_MAX);
-		lane->n_waiting--;
-	}
-	goes_on = !lane->stopped;
-	if (goes_on && lane->n) {
-		*job = lane->jobs[lane->first];
-		lane->first = (lane->first + 1) % TRIAD_QOS_QUEUE;
-		lane->n--;
-	}
-	pthread_mutex_unlock(&lane->lock);
-	return goes_on;
-}
-
-/* Those that wait let go of the basis that they had: it may be hundreds of MB. */
-static void lane_wake(struct lane *lane)
-{
-	pthread_mutex_lock(&lane->lock);
-	pthread_cond_broadcast(&lane->filled);
-	pthread_mutex_unlock(&lane->lock);
 }
 
 /* --- handing on --- */
@@ -294,12 +226,12 @@ static void work_out(struct worker *worker, const osm_madw_t *madw)
 	cl_plock_release(&worker->server->osm->lock);
 }
 
-static void finish_pass(struct worker *worker, const struct job *job)
+static void finish_pass(struct worker *worker, const struct triad_lane_job *job)
 {
 	struct triad_qos_server *server = worker->server;
 
 	if (worker->answer.pass == TRIAD_PASS_ENGINE && !worker->is_slow &&
-		worker->basis->classifier && lane_put(&server->slow, job))
+		worker->basis->classifier && triad_lane_put(&server->slow, job))
 		return;
 	count(&server->counts.passed[worker->answer.pass]);
 	if (narrow(worker, job->madw)) {
@@ -311,7 +243,7 @@ static void finish_pass(struct worker *worker, const struct job *job)
 	give_back(server, job->madw);
 }
 
-static void finish(struct worker *worker, const struct job *job)
+static void finish(struct worker *worker, const struct triad_lane_job *job)
 {
 	struct triad_qos_server *server = worker->server;
 	const struct triad_answer *answer = &worker->answer;
@@ -354,7 +286,7 @@ static void sample(struct worker *worker, const osm_madw_t *madw)
 		triad_sampler_put(worker->server->sampler, &request);
 }
 
-static void handle(struct worker *worker, const struct job *job)
+static void handle(struct worker *worker, const struct triad_lane_job *job)
 {
 	struct triad_answer *answer = &worker->answer;
 	enum triad_sa_status status;
@@ -401,17 +333,17 @@ static void refresh(struct worker *worker)
 
 static void *serve(void *argument)
 {
-	struct lane *lane = argument;
+	struct triad_lane *lane = argument;
 	struct worker *worker = calloc(1, sizeof(*worker));
-	struct job job;
+	struct triad_lane_job job;
 
 	if (!worker)
 		return NULL;
-	worker->server = lane->server;
-	worker->is_slow = lane->is_slow;
+	worker->server = lane->context;
+	worker->is_slow = lane == &worker->server->slow;
 	worker->answer.records = worker->records;
 	worker->answer.room = TRIAD_ANSWER_MAX_RECORDS;
-	while (lane_take(lane, generation_of(worker), &job)) {
+	while (triad_lane_take(lane, generation_of(worker), &job)) {
 		refresh(worker);
 		if (job.madw)
 			handle(worker, &job);
@@ -455,7 +387,7 @@ static void receive(struct osm_madw *madw, void *context, struct osm_madw *reque
 {
 	struct triad_qos_server *server = atomic_load(&installed);
 	const ib_sa_mad_t *mad = osm_madw_get_sa_mad_ptr(madw);
-	struct job job = {.madw = madw};
+	struct triad_lane_job job = {.madw = madw};
 
 	if (request || !atomic_load(&server->generation) ||
 		!(is_for_paths(mad) || wants_class_port_info(server, mad)) ||
@@ -465,7 +397,7 @@ static void receive(struct osm_madw *madw, void *context, struct osm_madw *reque
 	}
 	count(&server->counts.received);
 	job.received_ns = now_ns();
-	if (lane_put(&server->fast, &job))
+	if (triad_lane_put(&server->fast, &job))
 		return;
 	count(&server->counts.overflowed);
 	server->hook.original(madw, context, request);
@@ -484,36 +416,14 @@ void triad_qos_server_remove(struct triad_qos_server *server)
 
 /* --- life --- */
 
-static bool lane_start(struct lane *lane, struct triad_qos_server *server, bool is_slow,
-	unsigned n_threads)
+static void end_lane(struct triad_qos_server *server, struct triad_lane *lane)
 {
-	lane->server = server;
-	lane->is_slow = is_slow;
-	pthread_mutex_init(&lane->lock, NULL);
-	triad_condition_init(&lane->filled);
-	for (unsigned i = 0; i < n_threads; i++) {
-		if (triad_thread_start(&lane->threads[i],
-			    is_slow ? "triad-sa-slow" : "triad-sa", serve, lane))
-			break;
-		lane->n_threads++;
-	}
-	return lane->n_threads;
-}
+	struct triad_lane_job job;
 
-static void lane_stop(struct lane *lane)
-{
-	pthread_mutex_lock(&lane->lock);
-	lane->stopped = true;
-	pthread_cond_broadcast(&lane->filled);
-	pthread_mutex_unlock(&lane->lock);
-	for (unsigned i = 0; i < lane->n_threads; i++)
-		pthread_join(lane->threads[i], NULL);
-	for (; lane->n; lane->n--) {
-		give_back(lane->server, lane->jobs[lane->first].madw);
-		lane->first = (lane->first + 1) % TRIAD_QOS_QUEUE;
-	}
-	pthread_cond_destroy(&lane->filled);
-	pthread_mutex_destroy(&lane->lock);
+	triad_lane_stop(lane);
+	while (triad_lane_take_left(lane, &job))
+		give_back(server, job.madw);
+	triad_lane_clear(lane);
 }
 
 struct triad_qos_server *triad_qos_server_new(
@@ -527,8 +437,10 @@ struct triad_qos_server *triad_qos_server_new(
 	server->osm = osm;
 	server->sampler = sampler;
 	pthread_mutex_init(&server->lock, NULL);
-	runs = lane_start(&server->fast, server, false, n_threads);
-	runs &= lane_start(&server->slow, server, true, 1);
+	runs = triad_lane_start(&server->fast, "triad-sa", n_threads, serve, server,
+		&server->generation);
+	runs &= triad_lane_start(
+		&server->slow, "triad-sa-slow", 1, serve, server, &server->generation);
 	if (runs)
 		return server;
 	triad_qos_server_free(server);
@@ -539,8 +451,8 @@ void triad_qos_server_free(struct triad_qos_server *server)
 {
 	if (!server)
 		return;
-	lane_stop(&server->fast);
-	lane_stop(&server->slow);
+	end_lane(server, &server->fast);
+	end_lane(server, &server->slow);
 	triad_qos_basis_unref(server->basis);
 	pthread_mutex_destroy(&server->lock);
 	free(server);
@@ -557,8 +469,8 @@ void triad_qos_server_set_basis(
 	atomic_store(&server->generation, basis ? basis->generation : 0);
 	pthread_mutex_unlock(&server->lock);
 	triad_qos_basis_unref(old);
-	lane_wake(&server->fast);
-	lane_wake(&server->slow);
+	triad_lane_wake(&server->fast);
+	triad_lane_wake(&server->slow);
 }
 
 void triad_qos_server_set_sweeping(struct triad_qos_server *server, bool sweeping)

@@ -17,7 +17,7 @@
  * free that moment; and whatever would be answered with "no" is left to OpenSM, which
  * may know better.
  *
- * A queue has room for TRIAD_QOS_QUEUE requests; what comes then goes to OpenSM, and is
+ * A lane has room for TRIAD_LANE_ROOM requests; what comes then goes to OpenSM, and is
  * counted.
  *
  * Lock order: a lane's lock is held for the copy of one pointer, with nothing taken
@@ -34,9 +34,6 @@
 #include "qos/clients.h"
 #include "qos/latency.h"
 
-#define TRIAD_QOS_QUEUE 4096
-#define TRIAD_QOS_MAX_THREADS 16
-
 struct osm_opensm;
 struct triad_qos_server;
 
@@ -52,7 +49,7 @@ struct triad_qos_server_status {
 	struct triad_latency_summary latency; /* from receiving to sent, without slow */
 };
 
-/* 'n_threads' of the fast lane, 1 to TRIAD_QOS_MAX_THREADS; 'sampler' picks requests
+/* 'n_threads' of the fast lane, 1 to TRIAD_LANE_MAX_THREADS; 'sampler' picks requests
  * for sFlow and outlives it.  One server a process.  NULL: no memory or threads. */
 struct triad_qos_server *triad_qos_server_new(
 	struct osm_opensm *osm, unsigned n_threads, struct triad_sampler *sampler);

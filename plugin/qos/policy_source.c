@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "plugin/qos/policy_source.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "triad/clock.h"
+
+void triad_policy_source_init(
+	struct triad_policy_source *source, const char *osm_file, struct triad_log *log)
+{
+	*source = (struct triad_policy_source){.log = log};
+	if (osm_file)
+		snprintf(source->osm_file, sizeof(source->osm_file), "%s", osm_file);
+	pthread_mutex_init(&source->load_lock, NULL);
+	pthread_mutex_init(&source->lock, NULL);
+}
+
+void triad_policy_source_clear(struct triad_policy_source *source)
+{
+	triad_policy_unref(source->policy);
+	pthread_mutex_destroy(&source->lock);
+	pthread_mutex_destroy(&source->load_lock);
+}
+
+bool triad_policy_source_configure(
+	struct triad_policy_source *source, const char *file, const char *default_level)
+{
+	bool differs;
+
+	pthread_mutex_lock(&source->lock);
+	differs = strcmp(file, source->file) != 0 ||
+		strcmp(default_level, source->default_level) != 0;
+	snprintf(source->file, sizeof(source->file), "%s", file);
+	snprintf(source->default_level, sizeof(source->default_level), "%s",
+		default_level);
+	pthread_mutex_unlock(&source->lock);
+	return differs;
+}
+
+/* --- the file --- */
+
+static struct triad_file_stamp stamp_of(const char *path)
+{
+	struct triad_file_stamp stamp = {0};
+	struct stat info;
+
+	if (!stat(path, &info))
+		stamp = (struct triad_file_stamp){.device = info.st_dev,
+			.inode = info.st_ino,
+			.size = info.st_size,
+			.changed = info.st_mtim};
+	return stamp;
+}
+
+static bool is_same(const struct triad_file_stamp *a, const struct triad_file_stamp *b)
+{
+	return a->device == b->device && a->inode == b->inode && a->size == b->size &&
+		a->changed.tv_sec == b->changed.tv_sec &&
+		a->changed.tv_nsec == b->changed.tv_nsec;
+}
+
+/* What is wanted at present. */
+struct wish {
+	char path[TRIAD_CONF_PATH_SIZE]; /* "": no policy */
+	char default_level[TRIAD_CONF_TEXT_SIZE];
+	struct triad_file_stamp known;
+};
+
+static struct wish wish_of(struct triad_policy_source *source)
+{
+	struct wish wish;
+	struct stat info;
+
+	pthread_mutex_lock(&source->lock);
+	memcpy(wish.path, source->file, sizeof(wish.path));
+	memcpy(wish.default_level, source->default_level, sizeof(wish.default_level));
+	wish.known = source->stamp;
+	pthread_mutex_unlock(&source->lock);
+	if (!wish.path[0] && !stat(source->osm_file, &info))
+		memcpy(wish.path, source->osm_file, sizeof(wish.path));
+	return wish;
+}
+
+bool triad_policy_source_has_changed(struct triad_policy_source *source)
+{
+	struct wish wish = wish_of(source);
+	struct triad_file_stamp stamp = stamp_of(wish.path);
+
+	return wish.path[0] && !is_same(&stamp, &wish.known);
+}
+
+/* --- loading --- */
+
+static void keep(struct triad_policy_source *source, const struct wish *wish,
+	const struct triad_file_stamp *stamp, struct triad_policy *policy, int error)
+{
+	struct triad_policy *old = NULL;
+
+	pthread_mutex_lock(&source->lock);
+	source->stamp = *stamp;
+	source->failed = error;
+	source->n_loads++;
+	if (error) {
+		source->n_failed++;
+	} else {
+		old = source->policy;
+		source->policy = policy;
+		source->loaded_wall_us = triad_clock_wall_us();
+		memcpy(source->policy_file, wish->path, sizeof(source->policy_file));
+	}
+	pthread_mutex_unlock(&source->lock);
+	triad_policy_unref(old);
+}
+
+int triad_policy_source_load(
+	struct triad_policy_source *source, struct triad_diags *diags)
+{
+	struct triad_policy *policy = NULL;
+	struct triad_file_stamp stamp;
+	struct wish wish;
+	int error = 0;
+
+	pthread_mutex_lock(&source->load_lock);
+	wish = wish_of(source);
+	triad_diags_init(diags, wish.path);
+	/* Before: a change while it is read shows next time. */
+	stamp = stamp_of(wish.path);
+	if (wish.path[0])
+		error = triad_policy_load(
+			wish.path, wish.default_level, &policy, diags);
+	keep(source, &wish, &stamp, policy, error);
+	pthread_mutex_unlock(&source->load_lock);
+	return error;
+}
+
+void triad_policy_source_load_and_tell(struct triad_policy_source *source)
+{
+	struct triad_diags *diags = malloc(sizeof(*diags));
+	char text[TRIAD_DIAG_TEXT_SIZE * 2 + 64];
+	int error;
+
+	if (!diags)
+		return;
+	error = triad_policy_source_load(source, diags);
+	for (size_t i = 0; i < diags->n; i++) {
+		triad_diags_format(diags, i, text, sizeof(text));
+		triad_log_write(source->log,
+			error ? TRIAD_LOG_ERROR : TRIAD_LOG_WARNING, "%s", text);
+	}
+	if (error)
+		triad_log_write(source->log, TRIAD_LOG_ERROR,
+			"%s: not loaded: %zu mistake(s); the last good QoS policy "
+			"stays, and without one OpenSM answers by itself; mend the "
+			"file and type 'triadctl reload'",
+			diags->source, diags->n_total);
+	free(diags);
+}
+
+struct triad_policy_now triad_policy_source_now(struct triad_policy_source *source)
+{
+	struct triad_policy_now now;
+
+	pthread_mutex_lock(&source->lock);
+	now = (struct triad_policy_now){
+		.policy = source->policy ? triad_policy_ref(source->policy) : NULL,
+		.is_broken = source->failed && !source->policy,
+		.is_osm = source->policy && !source->file[0],
+		.loaded_wall_us = source->loaded_wall_us,
+		.n_loads = source->n_loads,
+		.n_failed = source->n_failed,
+	};
+	memcpy(now.file, source->policy_file, sizeof(now.file));
+	pthread_mutex_unlock(&source->lock);
+	return now;
+}

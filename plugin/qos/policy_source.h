@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The QoS policy's file: which it is, whether it has changed, what it said last when it
+ * was right.
+ *
+ * A file with mistakes changes nothing: the last good policy stays.  Without a file
+ * named in triad.conf OpenSM's own serves, as far as there is one; without any there is
+ * no policy.
+ *
+ * Thread-safety: any thread; loads are made one after the other.
+ * Locks: 'load_lock', then 'lock', held for a few members.  Memory: one policy, shared
+ * by reference count. */
+#ifndef TRIAD_PLUGIN_QOS_POLICY_SOURCE_H
+#define TRIAD_PLUGIN_QOS_POLICY_SOURCE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <time.h>
+
+#include "qos/policy.h"
+#include "triad/conf.h"
+#include "triad/diag.h"
+#include "triad/log.h"
+
+/* Which file, and which state of it. */
+struct triad_file_stamp {
+	dev_t device;
+	ino_t inode;
+	off_t size;
+	struct timespec changed;
+};
+
+struct triad_policy_source {
+	struct triad_log *log;
+	char osm_file[TRIAD_CONF_PATH_SIZE]; /* OpenSM's own, "": none */
+	pthread_mutex_t load_lock;
+	pthread_mutex_t lock;            /* of what follows */
+	char file[TRIAD_CONF_PATH_SIZE]; /* as configured, "": OpenSM's */
+	char default_level[TRIAD_CONF_TEXT_SIZE];
+	struct triad_file_stamp stamp; /* of the file that was looked at last */
+	struct triad_policy *policy;   /* the last good one; NULL: none */
+	char policy_file[TRIAD_CONF_PATH_SIZE]; /* where it was */
+	bool failed;                            /* the last load */
+	uint64_t loaded_wall_us;
+	uint64_t n_loads, n_failed;
+};
+
+/* What there is at one moment. */
+struct triad_policy_now {
+	struct triad_policy *policy; /* a reference, or NULL */
+	bool is_broken;              /* there is none because of mistakes */
+	bool is_osm;                 /* OpenSM has the same file */
+	char file[TRIAD_CONF_PATH_SIZE];
+	uint64_t loaded_wall_us;
+	uint64_t n_loads, n_failed;
+};
+
+/* 'osm_file' may be NULL. */
+void triad_policy_source_init(struct triad_policy_source *source, const char *osm_file,
+	struct triad_log *log);
+void triad_policy_source_clear(struct triad_policy_source *source);
+
+/* Returns true when that is another policy than before: then it is to be loaded. */
+bool triad_policy_source_configure(struct triad_policy_source *source, const char *file,
+	const char *default_level);
+
+/* Reads the file.  Returns 0 or an errno, with every mistake in 'diags', which it
+ * initialises. */
+int triad_policy_source_load(
+	struct triad_policy_source *source, struct triad_diags *diags);
+
+/* The same, with mistakes told in the log. */
+void triad_policy_source_load_and_tell(struct triad_policy_source *source);
+
+/* True when the file is not what was looked at last. */
+bool triad_policy_source_has_changed(struct triad_policy_source *source);
+
+struct triad_policy_now triad_policy_source_now(struct triad_policy_source *source);
+
+#endif
