@@ -8,6 +8,7 @@ fuzz_targets = \
 	tests/fuzz/fuzz_conf \
 	tests/fuzz/fuzz_control \
 	tests/fuzz/fuzz_http_request \
+	tests/fuzz/fuzz_path_request \
 	tests/fuzz/fuzz_pma \
 	tests/fuzz/fuzz_policy \
 	tests/fuzz/fuzz_profile \
@@ -21,6 +22,9 @@ tests_fuzz_fuzz_control_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_http_request_SOURCES = \
 	tests/fuzz/fuzz_http_request.c $(fuzz_driver)
 tests_fuzz_fuzz_http_request_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
+tests_fuzz_fuzz_path_request_SOURCES = \
+	tests/fuzz/fuzz_path_request.c $(fuzz_driver)
+tests_fuzz_fuzz_path_request_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_pma_SOURCES = tests/fuzz/fuzz_pma.c $(fuzz_driver)
 tests_fuzz_fuzz_pma_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_policy_SOURCES = tests/fuzz/fuzz_policy.c $(fuzz_driver)
