@@ -41,8 +41,10 @@ unit_tests = \
 	tests/unit/plugin/test_events \
 	tests/unit/plugin/test_perf \
 	tests/unit/plugin/test_sflow \
+	tests/unit/qos/test_answer \
 	tests/unit/qos/test_classifier \
 	tests/unit/qos/test_clients \
+	tests/unit/qos/test_decide \
 	tests/unit/qos/test_latency \
 	tests/unit/qos/test_paths \
 	tests/unit/qos/test_policy_file \
