@@ -6,11 +6,12 @@
  * that, and what OpenSM finds follows the level.
  *
  * What can't be asked for so: a TClass in the answer, path bits, a packet lifetime
- * above the subnet's, an SL that the routing engine is then free to change, a large MTU
- * to the face of OpenSM's quirks.  And a request for more than a value that has a limit
- * becomes one for the limit itself, so that a path in between is not found, nor, for a
- * rate, one over links that are faster than the limit: a rate is met exactly or not at
- * all.  What is found is always what the level gives.
+ * above the subnet's, another SL where the routing engine has the last word, the
+ * largest MTU where OpenSM's quirks want 1,024 octets.  And a request for more than a
+ * value that has a limit becomes one for the limit itself, so that a path in between is
+ * not found.  A rate is met exactly or not at all: one over links that are faster than
+ * the limit is not found either when the request is for exactly the limit, or for more
+ * than a value. What is found is always what the level gives, but for the lifetime.
  *
  * Thread-safety: functions without state. */
 #ifndef TRIAD_QOS_RESTRICT_H

@@ -45,13 +45,15 @@ unit_tests = \
 	tests/unit/qos/test_classifier \
 	tests/unit/qos/test_clients \
 	tests/unit/qos/test_decide \
+	tests/unit/qos/test_explain \
 	tests/unit/qos/test_latency \
 	tests/unit/qos/test_paths \
 	tests/unit/qos/test_policy_file \
 	tests/unit/qos/test_policy_text \
 	tests/unit/qos/test_policy_xml \
 	tests/unit/qos/test_rates \
-	tests/unit/qos/test_request
+	tests/unit/qos/test_request \
+	tests/unit/qos/test_restrict
 
 tests_unit_cli_test_find_SOURCES = tests/unit/cli/test_find.c cli/find.c
 tests_unit_cli_test_profile_stats_SOURCES = tests/unit/cli/test_profile_stats.c \
