@@ -88,6 +88,13 @@ static bool is_changed(const struct triad_answering *answering, uint32_t port)
 	return triad_paths_port_is_marked(paths_of(answering), port);
 }
 
+/* A port that the SM has not given a LID yet.  No path leads there; but of a
+ * MultiPathRecord OpenSM does not ask that, so it must answer. */
+static bool has_no_lid_yet(const struct triad_answering *answering, uint32_t port)
+{
+	return answering->request->multi && !paths_of(answering)->ends[port].lid;
+}
+
 bool triad_answering_set_pair(struct triad_answering *answering,
 	const struct triad_answer_end *source,
 	const struct triad_answer_end *destination)
@@ -96,7 +103,9 @@ bool triad_answering_set_pair(struct triad_answering *answering,
 	const struct triad_policy *policy;
 
 	if (is_changed(answering, source->port) ||
-		is_changed(answering, destination->port)) {
+		is_changed(answering, destination->port) ||
+		has_no_lid_yet(answering, source->port) ||
+		has_no_lid_yet(answering, destination->port)) {
 		triad_answering_pass(answering, TRIAD_PASS_CHANGED);
 		return false;
 	}

@@ -251,6 +251,25 @@ START_TEST(test_pass_changed_for_each_port_and_route)
 }
 END_TEST
 
+START_TEST(test_port_without_a_lid_gets_no_path)
+{
+	plan_port(plan, 4, 1)->port.lid = 0;
+	build();
+	by_gids(GUID(2), GUID(4));
+	check_n(0);
+	by_gids(GUID(4), GUID(4));
+	check_n(0);
+	request.multi = true;
+	check_pass(TRIAD_PASS_CHANGED);
+	by_gids(GUID(2), GUID(4));
+	request.multi = true;
+	check_pass(TRIAD_PASS_CHANGED);
+	by_gids(GUID(4), GUID(2));
+	request.multi = true;
+	check_pass(TRIAD_PASS_CHANGED);
+}
+END_TEST
+
 static uint8_t say_9(void *context, uint8_t sl, uint16_t slid, uint16_t dlid)
 {
 	(void)context;
@@ -761,6 +780,7 @@ static void add_tests(TCase *cases)
 	tcase_add_test(cases, test_aliases_by_lid_in_the_order_of_opensms_map);
 	tcase_add_test(cases, test_pass_each_reason);
 	tcase_add_test(cases, test_pass_changed_for_each_port_and_route);
+	tcase_add_test(cases, test_port_without_a_lid_gets_no_path);
 	tcase_add_test(cases, test_pass_engine_unless_it_can_be_asked);
 	tcase_add_test(cases, test_pass_names_all_there);
 	tcase_add_test(cases, test_requester_that_shares_no_pkey_gets_none);
