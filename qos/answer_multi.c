@@ -13,12 +13,13 @@ static bool look_up(struct triad_answering *answering, struct triad_answer_end *
 
 	for (unsigned i = 0; i < n; i++) {
 		ends[i].gid = request->gids[i];
-		ends[i].port = TRIAD_FABRIC_NONE;
-		if (triad_answering_is_local(answering, &request->gids[i]))
-			ends[i].port =
-				triad_fabric_find_alias(fabric, request->gids[i].guid);
-		if (ends[i].port == TRIAD_FABRIC_NONE) {
+		if (!triad_answering_is_local(answering, &request->gids[i])) {
 			triad_answering_fail(answering, TRIAD_SA_INVALID_GID);
+			return false;
+		}
+		ends[i].port = triad_fabric_find_alias(fabric, request->gids[i].guid);
+		if (ends[i].port == TRIAD_FABRIC_NONE) {
+			triad_answering_pass(answering, TRIAD_PASS_UNKNOWN);
 			return false;
 		}
 		ends[i].gid.prefix = fabric->sa.subnet_prefix;

@@ -140,27 +140,43 @@ static struct triad_class_request class_request(
 	};
 }
 
+static unsigned n_conditions(const struct triad_policy_rule *rule)
+{
+	return !!rule->sources.n + !!rule->destinations.n + !!rule->service_ids.n +
+		!!rule->tclasses.n + !!rule->qos_classes.n + !!rule->pkeys.n +
+		!!rule->sls.n;
+}
+
+static void add_near_miss(struct triad_explanation *explanation, uint32_t rule,
+	struct triad_class_mismatch mismatch)
+{
+	if (explanation->n_near == TRIAD_EXPLAIN_MAX_NEAR)
+		explanation->n_more_near++;
+	else
+		explanation->near[explanation->n_near++] =
+			(struct triad_near_miss){rule, mismatch};
+}
+
+/* First rules of which something holds, then those of one condition, which does not: of
+ * these a large policy has thousands. */
 static void find_near_misses(const struct triad_answer_basis *basis,
 	const struct triad_path_request *request, struct triad_explanation *explanation)
 {
+	const struct triad_policy *policy = triad_classifier_policy(basis->classifier);
 	const struct triad_class_request asked =
 		class_request(request, explanation->source, explanation->destination);
-	uint32_t end = triad_classifier_policy(basis->classifier)->n_rules;
+	uint32_t end = explanation->rule == TRIAD_POLICY_NONE ? policy->n_rules
+							      : explanation->rule;
 
-	if (explanation->rule != TRIAD_POLICY_NONE)
-		end = explanation->rule;
-	for (uint32_t rule = 0; rule < end; rule++) {
-		struct triad_class_mismatch mismatch =
-			triad_classifier_explain(basis->classifier, &asked, rule);
+	for (unsigned alone = 0; alone < 2; alone++)
+		for (uint32_t rule = 0; rule < end; rule++) {
+			struct triad_class_mismatch mismatch = triad_classifier_explain(
+				basis->classifier, &asked, rule);
 
-		if (__builtin_popcount(mismatch.failed) != 1)
-			continue;
-		if (explanation->n_near == TRIAD_EXPLAIN_MAX_NEAR)
-			explanation->n_more_near++;
-		else
-			explanation->near[explanation->n_near++] =
-				(struct triad_near_miss){rule, mismatch};
-	}
+			if (__builtin_popcount(mismatch.failed) == 1 &&
+				(n_conditions(&policy->rules[rule]) == 1) == alone)
+				add_near_miss(explanation, rule, mismatch);
+		}
 }
 
 /* --- the whole --- */

@@ -10,7 +10,8 @@
 
 #define TRIAD_EXPLAIN_MAX_NEAR 8
 
-/* A rule before the one that matched, of which a single condition does not hold. */
+/* A rule before the one that matched, of which a single condition does not hold.  Those
+ * that have others, which hold, come first. */
 struct triad_near_miss {
 	uint32_t rule;
 	struct triad_class_mismatch mismatch;

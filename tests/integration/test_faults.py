@@ -246,6 +246,8 @@ def test_simulator_stopped_for_ten_seconds(t):
                 assert time.monotonic() - begun < 5, "triadctl waits"
         finally:
             os.kill(pid, signal.SIGCONT)
+        # With all its MADs lost OpenSM may have thought its own port down meanwhile.
+        wait_until(lambda: status(lab)["sm"]["state"] == "master", 30, "the master")
         t.equal(ask_json(lab, "perf", "sweep")["unanswered"], 0, "unanswered")
         t.equal(errors_of(lab), 6, "symbol errors")
         wait_until(lambda: sa_answers(lab), 30, "an answer of the SA")

@@ -119,10 +119,11 @@ END_TEST
 
 START_TEST(test_ends_unknown_no_records)
 {
+	/* They may be aliases that came since. */
 	by_gids(0x9999, GUID(4));
-	check_n(0);
+	check_pass(TRIAD_PASS_UNKNOWN);
 	by_gids(GUID(2), 0x9999);
-	check_n(0);
+	check_pass(TRIAD_PASS_UNKNOWN);
 	by_lids(3, 40);
 	check_n(0);
 	by_lids(0xffff, 5);
@@ -684,7 +685,7 @@ START_TEST(test_multi_lists_that_are_wrong_refused)
 	static const uint64_t guids[] = {GUID(2), GUID(4), 0x9999};
 
 	by_lists(1, 2, guids);
-	check_status(TRIAD_SA_INVALID_GID);
+	check_pass(TRIAD_PASS_UNKNOWN);
 	by_lists(1, 1, guids);
 	request.gids[1].prefix = UINT64_C(0x1234567800000001);
 	check_status(TRIAD_SA_INVALID_GID);
