@@ -104,7 +104,7 @@ static int reserve(struct triad_paths *paths, struct pool *pool, uint32_t n)
 	size_t room = pool->room ? pool->room : 256;
 	uint16_t *pkeys;
 
-	if (pool->n_pkeys + n <= pool->room)
+	if (paths->pkeys && pool->n_pkeys + n <= pool->room)
 		return 0;
 	while (room < pool->n_pkeys + n)
 		room *= 2;
