@@ -33,7 +33,8 @@ static size_t set_size(const struct triad_rule_sets *sets, uint32_t at)
 	size_t n = 0;
 
 	for (uint32_t i = 0; i < sets->n_summary; i++)
-		n += triad_rule_sets_popcount(triad_rule_sets_summary(sets, at, i));
+		n += (unsigned)__builtin_popcountll(
+			triad_rule_sets_summary(sets, at, i));
 	return with_header(sets, n);
 }
 

@@ -62,20 +62,6 @@ void triad_rule_sets_join(
 /* Gives back what only adding needs. */
 void triad_rule_sets_seal(struct triad_rule_sets *sets);
 
-static inline unsigned triad_rule_sets_popcount(uint64_t bits)
-{
-#ifdef __POPCNT__
-	return (unsigned)__builtin_popcountll(bits);
-#else
-	/* The compiler's own is a call where the processor may lack the instruction. */
-	bits -= bits >> 1 & UINT64_C(0x5555555555555555);
-	bits = (bits & UINT64_C(0x3333333333333333)) +
-		(bits >> 2 & UINT64_C(0x3333333333333333));
-	bits = (bits + (bits >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
-	return (unsigned)(bits * UINT64_C(0x0101010101010101) >> 56);
-#endif
-}
-
 /* Word 'i' of the summary of the set at 'at'. */
 static inline uint64_t triad_rule_sets_summary(
 	const struct triad_rule_sets *sets, uint32_t at, uint32_t i)
@@ -94,8 +80,8 @@ static inline triad_rule_word triad_rule_sets_word(
 	if (!(summary & bit))
 		return 0;
 	before = set[sets->n_summary + i / 256] >> i / 64 % 4 * 16 & 0xffff;
-	return ((const triad_rule_word *)(set +
-		sets->header))[before + triad_rule_sets_popcount(summary & (bit - 1))];
+	return ((const triad_rule_word *)(set + sets->header))[before +
+		(unsigned)__builtin_popcountll(summary & (bit - 1))];
 }
 
 #endif
