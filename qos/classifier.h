@@ -16,18 +16,19 @@
  *   field;
  * - rules do not lie in their order: those with conditions on the same fields and the
  *   same groups share words, so that few words are nonzero in all sets.  Within a word
- *   the rules keep their order, and words are sorted by their first rule; so a search
- * is through when the best rule so far comes before all that are left.
+ *   rules keep their order, and words are sorted by their first rule; so a search ends
+ *   when the best rule so far comes before all that are left.
  *
  * So a search costs the summaries' AND and a few words.  A policy can be made for which
- * it reads all words (rules / 64 for each field), but none for which it costs more.
+ * it reads all words (rules / 32 for each field), but none for which it costs more.
  *
  * Invariants: a classifier answers for one fabric: ports that came later are not known,
  * and a request's indices are those of that fabric's ports.
  *
  * Thread-safety: immutable, shared by reference count from any thread.
- * Memory: at most TRIAD_CLASSIFIER_MAX_OCTETS; a policy that would take more, or more
- * than TRIAD_CLASSIFIER_MAX_WORK steps to compile, is refused with EOVERFLOW.  Keeps a
+ * Memory: at most TRIAD_CLASSIFIER_MAX_OCTETS for sets, and as much for all else, which
+ * needs far less; a policy that would take more, or for which following the groups
+ * takes more than TRIAD_CLASSIFIER_MAX_WORK steps, is refused with EOVERFLOW.  Keeps a
  * reference to the policy, none to the fabric. */
 #ifndef TRIAD_QOS_CLASSIFIER_H
 #define TRIAD_QOS_CLASSIFIER_H
@@ -100,7 +101,8 @@ uint32_t triad_classifier_match(const struct triad_classifier *classifier,
 uint32_t triad_classifier_level(const struct triad_classifier *classifier,
 	const struct triad_class_request *request, uint16_t path_pkey, uint32_t *rule);
 
-/* Why the rule with index 'rule' does not match; all zero when it does. */
+/* Why the rule with index 'rule' (one of the policy's) does not match; all zero when it
+ * does. */
 struct triad_class_mismatch triad_classifier_explain(
 	const struct triad_classifier *classifier,
 	const struct triad_class_request *request, uint32_t rule);

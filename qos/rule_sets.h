@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Sets of rules, each kept once.
  *
- * Model: a set has one bit for each rule, 64 to a word.  Most words of most sets are
+ * Model: a set has one bit for each rule, 32 to a word.  Most words of most sets are
  * zero and are not kept: a set is a summary, with one bit for each word that is not
  * zero, then the number of such words before each word of the summary, then those
  * words.  So a small set is one or two cache lines, and the summaries of several sets
@@ -43,7 +43,7 @@ struct triad_rule_sets {
 	size_t n_sets;
 };
 
-/* For sets of 'n_rules' (not 0, at most 2^22), in at most 'max_octets'.  Returns 0,
+/* For sets of 'n_rules' (not 0, at most 2^20), in at most 'max_octets'.  Returns 0,
  * ENOMEM or EOVERFLOW. */
 int triad_rule_sets_init(
 	struct triad_rule_sets *sets, uint32_t n_rules, size_t max_octets);

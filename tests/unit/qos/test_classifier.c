@@ -725,6 +725,29 @@ START_TEST(test_report_absent_names_are_told)
 }
 END_TEST
 
+START_TEST(test_report_partition_without_ports_is_told)
+{
+	struct triad_fabric_builder *builder = triad_fabric_builder_new(NULL);
+	struct triad_policy *policy = policy_sized(1, 1, 0, 1);
+	struct triad_membership membership;
+	struct triad_group_report report;
+	struct triad_fabric *empty;
+
+	triad_fabric_builder_add_partition(builder, 9, 0, "Storage");
+	ck_assert_int_eq(triad_fabric_build(builder, 0, &empty), 0);
+	triad_fabric_builder_free(builder);
+	policy_add_partition(&policy->groups[0], "Storage");
+	policy->partition_levels[0].partition = strdup("Storage");
+	ck_assert_int_eq(
+		triad_membership_resolve(&membership, policy, empty, &report), 0);
+	ck_assert_uint_eq(report.n_misses, 1);
+	check_miss(&report, 0, TRIAD_MISS_PARTITION, 0, 0);
+	triad_membership_clear(&membership);
+	triad_fabric_unref(empty);
+	triad_policy_unref(policy);
+}
+END_TEST
+
 START_TEST(test_report_more_than_fit_are_counted)
 {
 	struct triad_policy *policy = policy_sized(100, 1, 0, 0);
@@ -821,6 +844,7 @@ int main(void)
 	tcase_add_test(cases, test_groups_of_ports_as_naive);
 	tcase_add_test(cases, test_groups_port_name_words_compared);
 	tcase_add_test(cases, test_report_absent_names_are_told);
+	tcase_add_test(cases, test_report_partition_without_ports_is_told);
 	tcase_add_test(cases, test_report_more_than_fit_are_counted);
 	tcase_add_test(cases, test_report_nodes_in_no_group_as_naive);
 	tcase_add_test(cases, test_partition_names_case_only_when_there_is_no_other);
