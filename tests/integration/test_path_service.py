@@ -112,6 +112,60 @@ def test_saquery_gets_what_the_policy_says(t):
                 "TClass asked for, where the level has none")
 
 
+PARTITIONS = """\
+Default=0x7fff, ipoib : ALL=full;
+Compute=0x0001 : 0x100001=full, 0x10000a=full;
+"""
+
+PARTITION_LEVELS = """\
+partition-levels
+  partition-level
+    partition: Compute
+    qos-level-name: Fast
+  end-partition-level
+end-partition-levels
+"""
+
+
+def test_level_of_a_partition_where_no_rule_matches(t):
+    partitions = t.folder() / "partitions.conf"
+    partitions.write_text(PARTITIONS, encoding="utf-8")
+    lab, path = policy_lab(t, default=1, sl=3,
+                           opensm_conf=f"partition_config_file {partitions}\n")
+    replace(path, path.read_text(encoding="utf-8") + PARTITION_LEVELS)
+    with lab:
+        wait_until(lambda: is_answering(lab), 30, "Triad's answers")
+        t.equal(sl_of(lab, "--pkey", "0x8001"), "0x3", "SL in the partition")
+        t.equal(sl_of(lab, "--pkey", "0xffff"), "0x1", "SL in the default one")
+        explained = ask_json(lab, "qos", "explain", "--src", "1", "--dst", "6", "--pkey",
+                             "0x8001")
+        t.equal((explained["matched"], explained["level"]), (None, "Fast"), "why")
+
+
+def test_service_id_by_the_first_bit_where_that_is_wanted(t):
+    """Bit 0 of the component mask alone: half a Service-ID, or all of it."""
+    def answers(lab):
+        there_is = (f"prefix 0xfe80000000000000\nlid 1\nguid {HCA1}\nguid {HCA4}\n"
+                    "service 0x20001\n")
+        lines, _ = path_ask(lab, there_is, "--count", 300, "--kind", "path", "--plain",
+                            "--only", "0x1")
+        half = [bytes.fromhex(line.split()[-1]) for line in lines
+                if int(line.split()[3], 16) & 3 == 1]
+        assert len(half) > 50, f"{len(half)} requests with bit 0 alone"
+        return half
+
+    lab, _ = policy_lab(t)
+    with lab:
+        wait_until(lambda: is_answering(lab), 30, "Triad's answers")
+        t.equal({mad[4:6].hex() for mad in answers(lab)}, {"0600"},
+                "status: insufficient components")
+        ask(lab, "set", "qos.service_id_mask", "first")
+        wait_until(lambda: answers(lab)[0][4:6] != b"\x06\0", 10, "the other reading")
+        sls = {mad[56 + 53] & 15 for mad in answers(lab)
+               if mad[4:6] == b"\0\0" and len(mad) >= 56 + 64}
+        t.equal(sls, {0, 3}, "SLs by Service-ID and where the level is another")
+
+
 def test_class_port_info_says_qos(t):
     def capabilities(lab):
         process = lab.run("saquery", "CPI", node="Hca2")
