@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "common/text.h"
-#include "qos/policy.h"
+#include "qos/policy/policy.h"
 #include "triad/control.h"
 #include "triad/fabric.h"
 #include "triad/json.h"

@@ -16,7 +16,7 @@
 #ifndef TRIAD_QOS_ANSWER_H
 #define TRIAD_QOS_ANSWER_H
 
-#include "qos/classifier.h"
+#include "qos/rules/classifier.h"
 #include "qos/decide.h"
 
 /* Two ports with 128 LIDs each have so many paths. */

@@ -15,7 +15,7 @@
 #define TRIAD_QOS_DECIDE_H
 
 #include "qos/paths.h"
-#include "qos/policy.h"
+#include "qos/policy/policy.h"
 #include "qos/request.h"
 
 /* Why there is no path. */

@@ -8,28 +8,29 @@ libtriadqos_la_SOURCES =
 
 # The policy as its file says it.
 libtriadqos_la_SOURCES += \
-	qos/arena.c qos/arena.h \
-	qos/policy.c qos/policy.h \
-	qos/policy_build.c qos/policy_build.h \
-	qos/policy_check.c \
-	qos/policy_file.c \
-	qos/policy_parse.c \
-	qos/policy_table.c qos/policy_table.h \
-	qos/policy_text.c \
-	qos/policy_ulps.c \
-	qos/policy_value.c \
-	qos/policy_xml.c
+	qos/policy/arena.c qos/policy/arena.h \
+	qos/policy/policy.c qos/policy/policy.h \
+	qos/policy/policy_build.c qos/policy/policy_build.h \
+	qos/policy/policy_check.c \
+	qos/policy/policy_file.c \
+	qos/policy/policy_items.c qos/policy/policy_items.h \
+	qos/policy/policy_parse.c \
+	qos/policy/policy_table.c qos/policy/policy_table.h \
+	qos/policy/policy_text.c \
+	qos/policy/policy_ulps.c \
+	qos/policy/policy_value.c \
+	qos/policy/policy_xml.c
 
 # Which rule of it a request matches.
 libtriadqos_la_SOURCES += \
-	qos/classifier.c qos/classifier.h \
-	qos/classifier_compile.c \
-	qos/classifier_parts.h \
-	qos/classifier_sets.c \
-	qos/membership.c qos/membership.h \
-	qos/node_names.c qos/node_names.h \
-	qos/partition_names.c \
-	qos/rule_sets.c qos/rule_sets.h
+	qos/rules/classifier.c qos/rules/classifier.h \
+	qos/rules/classifier_compile.c \
+	qos/rules/classifier_parts.h \
+	qos/rules/classifier_sets.c \
+	qos/rules/membership.c qos/rules/membership.h \
+	qos/rules/node_names.c qos/rules/node_names.h \
+	qos/rules/partition_names.c \
+	qos/rules/rule_sets.c qos/rules/rule_sets.h
 
 # Paths through the fabric, and answers to requests for them.
 libtriadqos_la_SOURCES += \

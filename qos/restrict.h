@@ -18,7 +18,7 @@
 #define TRIAD_QOS_RESTRICT_H
 
 #include "qos/paths.h"
-#include "qos/policy.h"
+#include "qos/policy/policy.h"
 #include "qos/request.h"
 
 /* 'record' is the attribute that 'request' was read from, 'mask' its component mask;

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "common/text.h"
-#include "qos/membership.h"
+#include "qos/rules/membership.h"
 
 #define TEXT_SIZE 512
 

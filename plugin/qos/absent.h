@@ -6,7 +6,7 @@
 #ifndef TRIAD_PLUGIN_QOS_ABSENT_H
 #define TRIAD_PLUGIN_QOS_ABSENT_H
 
-#include "qos/policy.h"
+#include "qos/policy/policy.h"
 #include "triad/fabric.h"
 #include "triad/log.h"
 

@@ -18,7 +18,7 @@
 #include <sys/types.h>
 #include <time.h>
 
-#include "qos/policy.h"
+#include "qos/policy/policy.h"
 #include "triad/conf.h"
 #include "triad/diag.h"
 #include "triad/log.h"

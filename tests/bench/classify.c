@@ -21,8 +21,8 @@
  * Nothing here is asserted: machines differ. */
 #include <inttypes.h>
 
-#include "qos/classifier.h"
-#include "qos/membership.h"
+#include "qos/rules/classifier.h"
+#include "qos/rules/membership.h"
 #include "tests/bench/bench.h"
 #include "tests/sim/fabrics.h"
 #include "tests/sim/policies.h"

@@ -70,7 +70,8 @@ static struct triad_sflow_sender *make_sender(
 		.n_collectors = 1,
 		.interval_us = TRIAD_SFLOW_MIN_INTERVAL_US,
 		.mtu = 1500};
-	struct triad_sflow_sender *sender = need(triad_sflow_sender_new(NULL, udp, NULL));
+	struct triad_sflow_sender *sender =
+		need(triad_sflow_sender_new(NULL, udp, NULL));
 
 	if (triad_sflow_sender_configure(sender, &params))
 		die("the sFlow agent takes no such parameters");

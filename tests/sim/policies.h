@@ -3,7 +3,7 @@
 #ifndef TRIAD_TESTS_SIM_POLICIES_H
 #define TRIAD_TESTS_SIM_POLICIES_H
 
-#include "qos/policy.h"
+#include "qos/policy/policy.h"
 
 /* Empty groups, levels and rules without conditions, partition levels without P_Keys;
  * one reference.  Level i is of rule i modulo 'n_levels'; 0 is the default. */

@@ -546,8 +546,8 @@ int main(void)
 	tcase_add_test(cases, test_collectors_changed_while_running_keep_what_stays);
 	tcase_add_test(cases, test_configure_out_of_range_is_refused);
 	tcase_add_test(cases, test_fabric_changed_goes_on);
-	tcase_add_test(cases,
-		test_picked_request_is_a_flow_sample_in_a_datagram_of_its_own);
+	tcase_add_test(
+		cases, test_picked_request_is_a_flow_sample_in_a_datagram_of_its_own);
 	tcase_add_test(cases, test_real_sockets_of_both_families_receive);
 	return run_cases(cases);
 }

@@ -11,7 +11,7 @@
 
 #include <glib.h>
 
-#include "qos/policy.h"
+#include "qos/policy/policy.h"
 #include "tests/unit/run.h"
 
 static struct triad_diags diags;

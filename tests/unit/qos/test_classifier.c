@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The compiled classifier beside one that tries rule after rule, and the membership of
  * ports beside a look at every group. */
-#include "qos/classifier.h"
+#include "qos/rules/classifier.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-#include "qos/membership.h"
+#include "qos/rules/membership.h"
 #include "tests/sim/fabrics.h"
 #include "tests/sim/policies.h"
 #include "tests/unit/run.h"

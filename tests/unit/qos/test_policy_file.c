@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "qos/policy_table.h"
+#include "qos/policy/policy_table.h"
 #include "tests/unit/qos/policy_bed.h"
 
 static char folder[] = "/tmp/test_policy.XXXXXX";

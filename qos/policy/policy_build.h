@@ -13,8 +13,8 @@
 #ifndef TRIAD_QOS_POLICY_BUILD_H
 #define TRIAD_QOS_POLICY_BUILD_H
 
-#include "qos/policy.h"
-#include "qos/policy_table.h"
+#include "qos/policy/policy.h"
+#include "qos/policy/policy_table.h"
 
 enum triad_policy_syntax {
 	TRIAD_POLICY_TEXT,
@@ -141,50 +141,9 @@ uint32_t triad_policy_ulp_level(
 
 /* --- values (policy_value.c) --- */
 
-/* A part of a value, without blanks around it. */
-struct triad_policy_item {
-	const char *text;
-	size_t size;
-	struct triad_place place;
-};
-
-/* The whole value as one item. */
-struct triad_policy_item triad_policy_value_whole(
-	const struct triad_policy_value *value);
-
-/* A copy without quotes, where blanks and newlines between words are one blank.  NULL
- * when memory is short, which is reported. */
-char *triad_policy_copy(
-	struct triad_policy_builder *builder, struct triad_policy_item item);
-
-/* Reads a number, decimal, 0x... or (behind a 0) octal, between blanks.  Returns what
- * is behind it, or NULL. */
-const char *triad_policy_number(const char *text, const char *end, uint64_t *number);
-
-/* Adds what a list of numbers and ranges says, and reports what is wrong; 'what' is
- * what to call it.  False when something was. */
-bool triad_policy_ranges_read(struct triad_policy_builder *builder,
-	const struct triad_policy_value *value, const char *what, bool are_pkeys,
-	uint64_t min, uint64_t max, struct triad_ranges *ranges);
-
-/* Sorts and joins. */
-void triad_policy_ranges_join(struct triad_ranges *ranges);
-
-/* The same for a value of any kind, into the element that is open. */
+/* Reads a value of any kind into the element that is open; reports what is wrong. */
 void triad_policy_value_read(struct triad_policy_builder *builder,
 	const struct triad_policy_key *key, const struct triad_policy_value *value);
-
-/* False, and 'stopped' set, when there are as many in all lists as may be. */
-bool triad_policy_item_count(
-	struct triad_policy_builder *builder, struct triad_place place);
-
-/* Room for one item more in a list that has 'n' of them; NULL when memory is short. */
-void *triad_policy_list_room(
-	struct triad_policy_builder *builder, void *items, uint32_t n, size_t size);
-
-/* Both. */
-void *triad_policy_list_grow(struct triad_policy_builder *builder, void *items,
-	uint32_t n, size_t size, struct triad_place place);
 
 /* --- the steps of triad_policy_parse() --- */
 

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "qos/arena.h"
-#include "qos/policy_build.h"
+#include "qos/policy/arena.h"
+#include "qos/policy/policy_items.h"
 
 #define MAX_SL 15
 #define SHOWN 60

@@ -23,7 +23,7 @@
 #ifndef TRIAD_QOS_MEMBERSHIP_H
 #define TRIAD_QOS_MEMBERSHIP_H
 
-#include "qos/policy.h"
+#include "qos/policy/policy.h"
 #include "triad/fabric.h"
 
 #define TRIAD_MEMBERSHIP_MAX_SPANS (1u << 22) /* of each kind */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "qos/rule_sets.h"
+#include "qos/rules/rule_sets.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "common/text.h"
-#include "qos/policy_build.h"
+#include "qos/policy/policy_build.h"
 
 #define NAME_SIZE 80
 #define SHOWN 40

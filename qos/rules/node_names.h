@@ -9,7 +9,7 @@
 #ifndef TRIAD_QOS_NODE_NAMES_H
 #define TRIAD_QOS_NODE_NAMES_H
 
-#include "qos/policy.h"
+#include "qos/policy/policy.h"
 #include "triad/fabric.h"
 
 struct triad_node_name {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "qos/policy.h"
+#include "qos/policy/policy.h"
 
 #include <stdlib.h>
 
-#include "qos/arena.h"
+#include "qos/policy/arena.h"
 
 struct triad_policy *triad_policy_ref(struct triad_policy *policy)
 {

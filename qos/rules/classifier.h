@@ -33,7 +33,7 @@
 #ifndef TRIAD_QOS_CLASSIFIER_H
 #define TRIAD_QOS_CLASSIFIER_H
 
-#include "qos/policy.h"
+#include "qos/policy/policy.h"
 #include "triad/fabric.h"
 
 #define TRIAD_CLASSIFIER_MAX_OCTETS ((size_t)512 << 20)

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "common/text.h"
-#include "qos/arena.h"
-#include "qos/policy_build.h"
+#include "qos/policy/arena.h"
+#include "qos/policy/policy_items.h"
 
 #define MAX_GUESSED 4096 /* names looked at for a message */
 

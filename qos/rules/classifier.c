@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "qos/classifier.h"
+#include "qos/rules/classifier.h"
 
 #include <stdlib.h>
 
-#include "qos/classifier_parts.h"
+#include "qos/rules/classifier_parts.h"
 
 #define LINE_OCTETS 64
 #define PREFETCH_LINES 6

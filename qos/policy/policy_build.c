@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "qos/policy_build.h"
+#include "qos/policy/policy_build.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -8,7 +8,8 @@
 #include <string.h>
 
 #include "common/text.h"
-#include "qos/arena.h"
+#include "qos/policy/arena.h"
+#include "qos/policy/policy_items.h"
 
 #define NAME_SIZE 64 /* of a block in a message */
 #define FIRST_ROOM 16

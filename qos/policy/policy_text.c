@@ -7,7 +7,7 @@
  * beginning of the other: to OpenSM's lexer line ends are blanks. */
 #include <string.h>
 
-#include "qos/policy_build.h"
+#include "qos/policy/policy_build.h"
 
 static bool is_blank(char c)
 {

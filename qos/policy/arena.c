@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "qos/arena.h"
+#include "qos/policy/arena.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

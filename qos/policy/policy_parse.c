@@ -9,8 +9,8 @@
 #include <strings.h>
 
 #include "common/text.h"
-#include "qos/arena.h"
-#include "qos/policy_build.h"
+#include "qos/policy/arena.h"
+#include "qos/policy/policy_build.h"
 
 #define MAX_DECLARATION 256
 

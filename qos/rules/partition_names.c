@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "qos/membership.h"
+#include "qos/rules/membership.h"
 
 /* Those that differ only in case lie together. */
 static int compare(const void *a, const void *b)

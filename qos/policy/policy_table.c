@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "qos/policy_table.h"
+#include "qos/policy/policy_table.h"
 
 #include <string.h>
 
-#include "qos/policy.h"
+#include "qos/policy/policy.h"
 
 #define N(array) (sizeof(array) / sizeof((array)[0]))
 #define AT(type, member) .offset = offsetof(struct triad_policy_##type, member)

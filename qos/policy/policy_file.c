@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "qos/policy.h"
+#include "qos/policy/policy.h"
 
 /* Reads up to 'size' octets; fewer only at the end of the file. */
 static int read_whole(int fd, char *text, size_t size, size_t *n_read)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "qos/node_names.h"
+#include "qos/rules/node_names.h"
 
 #include <errno.h>
 #include <limits.h>

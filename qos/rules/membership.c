@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "qos/membership.h"
+#include "qos/rules/membership.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "qos/node_names.h"
+#include "qos/rules/node_names.h"
 
 #define N_TYPES TRIAD_MEMBERSHIP_N_TYPES
 

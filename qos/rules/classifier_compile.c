@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "qos/classifier_parts.h"
+#include "qos/rules/classifier_parts.h"
 
 int triad_classifier_take(
 	struct triad_classifier *classifier, void *memory, size_t n, size_t size)

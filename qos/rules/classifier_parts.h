@@ -6,9 +6,9 @@
 
 #include <stdatomic.h>
 
-#include "qos/classifier.h"
-#include "qos/membership.h"
-#include "qos/rule_sets.h"
+#include "qos/rules/classifier.h"
+#include "qos/rules/membership.h"
+#include "qos/rules/rule_sets.h"
 
 #define TRIAD_CLASS_NO_LEVEL UINT16_MAX
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "qos/classifier_parts.h"
+#include "qos/rules/classifier_parts.h"
 
 /* --- a set that changes on the way --- */
 

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The parts of a value: words, lists, numbers, ranges; and what to say when one of them
+ * is wrong.  Of the thread that parses. */
+#ifndef TRIAD_QOS_POLICY_ITEMS_H
+#define TRIAD_QOS_POLICY_ITEMS_H
+
+#include "qos/policy/policy_build.h"
+
+/* A part of a value, without blanks around it. */
+struct triad_policy_item {
+	const char *text;
+	size_t size;
+	struct triad_place place;
+};
+
+bool triad_policy_is_blank(char c);
+
+/* Without the blanks around it. */
+struct triad_policy_item triad_policy_trim(struct triad_policy_item item);
+
+/* Without the quotes, when all of it is one quoted text. */
+struct triad_policy_item triad_policy_unquote(
+	const struct triad_policy_builder *builder, struct triad_policy_item item);
+
+/* The whole value as one item. */
+struct triad_policy_item triad_policy_value_whole(
+	const struct triad_policy_value *value);
+
+/* A value that is being split at its commas. */
+struct triad_policy_items {
+	struct triad_policy_builder *builder;
+	const struct triad_policy_value *value;
+	struct triad_policy_item rest;
+	bool ended;
+};
+
+struct triad_policy_items triad_policy_items_of(
+	struct triad_policy_builder *builder, const struct triad_policy_value *value);
+
+/* False at the end. */
+bool triad_policy_next_item(
+	struct triad_policy_items *items, struct triad_policy_item *item);
+
+/* A copy without quotes, where blanks and newlines between words are one blank.  NULL
+ * when memory is short, which is reported. */
+char *triad_policy_copy(
+	struct triad_policy_builder *builder, struct triad_policy_item item);
+
+/* Reads a number, decimal, 0x... or (behind a 0) octal, between blanks.  Returns what
+ * is behind it, or NULL. */
+const char *triad_policy_number(const char *text, const char *end, uint64_t *number);
+
+/* Reads "A" or "A-B"; B may be less than A, as in OpenSM.  False when it is none, or
+ * not within the limits. */
+bool triad_policy_range(const struct triad_policy_item *item, uint64_t min,
+	uint64_t max, struct triad_range *range);
+
+/* Adds what a list of numbers and ranges says, and reports what is wrong; 'what' is
+ * what to call it.  False when something was. */
+bool triad_policy_ranges_read(struct triad_policy_builder *builder,
+	const struct triad_policy_value *value, const char *what, bool are_pkeys,
+	uint64_t min, uint64_t max, struct triad_ranges *ranges);
+
+/* Sorts and joins. */
+void triad_policy_ranges_join(struct triad_ranges *ranges);
+
+/* --- lists --- */
+
+/* False, and 'stopped' set, when there are as many in all lists as may be. */
+bool triad_policy_item_count(
+	struct triad_policy_builder *builder, struct triad_place place);
+
+/* Room for one item more in a list that has 'n' of them; NULL when memory is short. */
+void *triad_policy_list_room(
+	struct triad_policy_builder *builder, void *items, uint32_t n, size_t size);
+
+/* Both. */
+void *triad_policy_list_grow(struct triad_policy_builder *builder, void *items,
+	uint32_t n, size_t size, struct triad_place place);
+
+/* --- messages --- */
+
+/* How many octets of an item a message shows. */
+int triad_policy_shown_length(const struct triad_policy_item *item);
+
+/* That 'what' can't be 'item', and what is allowed. */
+void triad_policy_report_item(struct triad_policy_builder *builder, const char *what,
+	const struct triad_policy_item *item, const char *allowed);
+
+/* The same, where numbers from 'min' to 'max' are. */
+void triad_policy_report_number(struct triad_policy_builder *builder, const char *what,
+	const struct triad_policy_item *item, bool is_list, uint64_t min, uint64_t max);
+
+#endif
