@@ -6,7 +6,7 @@ import json
 import subprocess
 
 import taplib
-from taplib import BUILDDIR
+from taplib import BUILDDIR, SRCDIR
 
 
 def test_classify_small_prints_documented_keys(t):
@@ -63,6 +63,26 @@ def test_export_small_prints_documented_keys(t):
     # A fabric of whole switches.
     assert 2000 <= metrics["ports"] < 2400, metrics
     assert metrics["lines"] > 22 * 1000, metrics
+
+
+def test_pathrecord_small_prints_documented_keys(t):
+    process = subprocess.run(
+        [SRCDIR / "scripts" / "bench-pathrecord", "--builddir", BUILDDIR, "--hosts", "36",
+         "--rules", "0,50", "--pairs", "100", "--seconds", "1", "--json"],
+        capture_output=True, text=True, check=False)
+    t.succeeded(process)
+    rows = json.loads(process.stdout)
+    t.equal([(row.pop("hosts"), row.pop("rules"), row.pop("what")) for row in rows],
+            [(36, rules, what) for rules in (0, 50) for what in ("stock", "triad")], "rows")
+    keys = {"ns_classify", "ns_decide", "ns_answer", "p99_us_rest", "p99_us_sweep"}
+    more = {"compile_ms", "mb", "sm_lock_us"}
+    t.equal([set(row) for row in rows], [keys, keys | more] * 2, "keys")
+    # Without rules there is nothing to classify.
+    t.equal([row.pop("ns_classify") is None for row in rows], [True, True, False, False],
+            "what isn't there")
+    for row in rows:
+        assert all(value > 0 for key, value in row.items()
+                   if key not in ("compile_ms", "mb")), row
 
 
 def test_profile_small_prints_documented_keys(t):
