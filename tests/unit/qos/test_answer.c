@@ -353,6 +353,26 @@ START_TEST(test_requester_must_share_a_pkey_with_each_end)
 }
 END_TEST
 
+/* That is certain, though the way is not. */
+START_TEST(test_ends_that_share_no_pkey_get_none_whatever_the_way)
+{
+	static const uint16_t both[] = {0x8001, 0x8002};
+
+	set_pkey(2, 0x8001);
+	set_pkey(4, 0x8002);
+	plan_set_pkeys(plan_port(plan, 3, 1), both, 2);
+	plan->nodes[0].lft[5] = PLAN_NO_ROUTE;
+	build();
+	requester = 4;
+	by_gids(GUID(2), GUID(4));
+	check_n(0);
+	request.multi = true;
+	check_n(0);
+	by_gids(GUID(3), GUID(4));
+	check_pass(TRIAD_PASS_CHANGED);
+}
+END_TEST
+
 /* --- LIDs --- */
 
 /* What the i-th record must be, by offsets from the first LIDs. */
@@ -755,19 +775,42 @@ START_TEST(test_migration_one_pair_without_a_path)
 }
 END_TEST
 
-START_TEST(test_migration_lids_differ_with_lmc)
+/* Of LIDs 8 and 24 as OpenSM reads them, without 3 bits: 256 and 768; 256 * 16 | 768 is
+ * 4864, of which 23 are left when 103 is taken away as often as it goes. */
+START_TEST(test_migration_lids_follow_from_the_first_ends)
 {
 	static const uint64_t guids[] = {GUID(2), GUID(3), GUID(4), GUID(5)};
 
-	plan_two_switches(2);
+	plan_two_switches(3);
 	build();
 	requester = (uint16_t)lid_of(2);
+	ck_assert_uint_eq(lid_of(2), 8);
+	ck_assert_uint_eq(lid_of(4), 24);
 	by_lists(2, 2, guids);
 	request.n_paths = 2;
 	check_n(2);
-	ck_assert_uint_eq(records[0].slid - lid_of(2), records[0].dlid - lid_of(4));
-	ck_assert_uint_eq(
-		(records[0].slid - lid_of(2) + 1) % 4, records[1].slid - lid_of(3));
+	check_lids(0, 23 % 8, 23 % 8, 0);
+	ck_assert_uint_eq(records[1].slid, lid_of(3) + 24 % 8);
+	ck_assert_uint_eq(records[1].dlid, lid_of(5) + 24 % 8);
+	/* Where the level forbids those, the next ones. */
+	use_policy("qos-levels\nqos-level\nname: DEFAULT\nsl: 0\npath-bits: 1\n"
+		   "end-qos-level\nend-qos-levels\n");
+	check_n(2);
+	check_lids(0, 1, 1, 0);
+	ck_assert_uint_eq(records[1].dlid, lid_of(5) + 1);
+}
+END_TEST
+
+START_TEST(test_multi_prefix_of_this_subnet_told)
+{
+	static const uint64_t guids[] = {GUID(2), GUID(4)};
+
+	plan->sa.subnet_prefix = UINT64_C(0x1234567800000000);
+	build();
+	by_lists(1, 1, guids);
+	check_n(1);
+	ck_assert_uint_eq(records[0].sgid.prefix, UINT64_C(0x1234567800000000));
+	ck_assert_uint_eq(records[0].dgid.prefix, UINT64_C(0x1234567800000000));
 }
 END_TEST
 
@@ -803,7 +846,9 @@ static void add_tests(TCase *cases)
 	tcase_add_test(cases, test_migration_two_paths_that_share_no_end);
 	tcase_add_test(cases, test_migration_the_shorter_diagonal);
 	tcase_add_test(cases, test_migration_one_pair_without_a_path);
-	tcase_add_test(cases, test_migration_lids_differ_with_lmc);
+	tcase_add_test(cases, test_migration_lids_follow_from_the_first_ends);
+	tcase_add_test(cases, test_multi_prefix_of_this_subnet_told);
+	tcase_add_test(cases, test_ends_that_share_no_pkey_get_none_whatever_the_way);
 }
 
 int main(void)

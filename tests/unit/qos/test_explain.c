@@ -292,6 +292,25 @@ START_TEST(test_sl_shown_without_a_path)
 }
 END_TEST
 
+START_TEST(test_sl_of_the_path_shown_when_there_is_one)
+{
+	static const uint16_t pkeys[] = {0xffff, 0x8105};
+
+	plan_set_pkeys(plan_port(plan, 2, 1), pkeys, 2);
+	plan_set_pkeys(plan_port(plan, 4, 1), pkeys, 2);
+	plan_add_partition(plan, 0x7fff, 6, "Default");
+	plan_add_partition(plan, 0x0105, 4, "other");
+	build();
+	request.has = TRIAD_HAS_PKEY;
+	request.pkey = 0xffff;
+	explain(2, 4);
+	ck_assert_uint_eq(explained.sl, 6);
+	request.pkey = 0x8105;
+	explain(2, 4);
+	ck_assert_uint_eq(explained.sl, 4);
+}
+END_TEST
+
 START_TEST(test_way_that_leads_nowhere_shown_as_far_as_it_goes)
 {
 	plan->nodes[1].lft[8] = 40;
@@ -327,6 +346,7 @@ int main(void)
 	tcase_add_test(cases, test_lids_of_the_request_and_path_bits_shown);
 	tcase_add_test(cases, test_vl15_shown_where_it_is);
 	tcase_add_test(cases, test_sl_shown_without_a_path);
+	tcase_add_test(cases, test_sl_of_the_path_shown_when_there_is_one);
 	tcase_add_test(cases, test_way_that_leads_nowhere_shown_as_far_as_it_goes);
 	return run_cases(cases);
 }

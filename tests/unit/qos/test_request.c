@@ -295,6 +295,7 @@ START_TEST(test_multi_gids_beyond_the_record_refused)
 	ck_assert_int_eq(read_multi(24, BOTH_COUNTS), TRIAD_SA_REQUEST_INVALID);
 	ck_assert_int_eq(read_multi(23, BOTH_COUNTS), TRIAD_SA_REQUEST_INVALID);
 	ck_assert_int_eq(read_multi(0, BOTH_COUNTS), TRIAD_SA_REQUEST_INVALID);
+	ck_assert_int_eq(read_multi(23, 0), TRIAD_SA_REQUEST_INVALID);
 }
 END_TEST
 

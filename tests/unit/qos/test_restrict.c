@@ -370,6 +370,8 @@ START_TEST(test_nothing_left_that_both_want_told)
 	ck_assert(!is_left(ask_40_gbps));
 	level.rate_limit = 12;
 	ck_assert(is_left(ask_40_gbps));
+	level.rate_limit = 7;
+	ck_assert(is_left(ask_40_gbps));
 	pkeys[0] = (struct triad_range){1, 7};
 	level = (struct triad_policy_level){.pkeys = {pkeys, 1}};
 	ck_assert(is_left(ask_pkey_7));
