@@ -459,7 +459,7 @@ START_TEST(test_mark_route_is_that_block_of_that_switch_alone)
 	build();
 	triad_paths_mark_route(paths, 0xdead, 0);
 	triad_paths_mark_route(paths, plan->nodes[2].node.guid, 0);
-	triad_paths_mark_route(paths, plan->nodes[1].node.guid, 768);
+	triad_paths_mark_route(paths, plan->nodes[0].node.guid, 768);
 	ck_assert_int_eq(
 		walk_to(port_of(2, 1), port_of(4, 1), 63).end, TRIAD_WALK_ARRIVED);
 	triad_paths_mark_route(paths, plan->nodes[1].node.guid, 0);
