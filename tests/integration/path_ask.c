@@ -2,7 +2,7 @@
 /* Asks the SA for paths, at random, and prints every answer octet for octet.
  *
  *     path_ask --seed N --count N [--kind path|multi|mixed] [--only BITS] [--plain]
- *              [--seconds S] [--quiet] <WORLD
+ *              [--whole] [--by-gid] [--seconds S] [--quiet] <WORLD
  *
  *     path_ask --alias LID:INDEX:GUID
  *
@@ -14,6 +14,7 @@
  *
  * --whole: both ends are always named.
  * --plain: only requests that name both ends by GUID or LID that are there.
+ * --by-gid: both ends are named, by GID alone, as most programs do.
  * --only: component mask bits that may be set besides those of the ends.
  * --seconds: asks until then, round and round, instead of so often.
  *
@@ -55,7 +56,7 @@ static struct {
 	unsigned long seed, count, seconds;
 	uint64_t only;
 	const char *kind, *alias;
-	bool plain, whole, quiet;
+	bool plain, whole, by_gid, quiet;
 } options = {.seed = 1, .count = 100, .only = UINT64_MAX, .kind = "mixed"};
 
 static struct {
@@ -189,7 +190,6 @@ static void make_path(struct request *request)
 	static const uint8_t ends[] = {
 		0xc, 0xc, 0xc, 0x30, 0x30, 0x18, 0x24, 0x3c, 0x2c, 0x1c};
 	uint64_t end_bits = ends[chance() % sizeof(ends)], others;
-
 	request->attribute = PATH_RECORD;
 	request->method = percent(50) ? GET : GET_TABLE;
 	put(request, 0, 8, percent(70) ? one_of(&world.services) : chance());
@@ -200,6 +200,8 @@ static void make_path(struct request *request)
 	put_common(request, 44);
 	if (!options.plain && !options.whole && percent(4))
 		end_bits &= chance(); /* perhaps an end is missing */
+	if (options.by_gid)
+		end_bits = 0xc;
 	others = mask_bits(7, 14, 15) | mask_bits(15, 15, 10) | pair(16, 17, 20) |
 		pair(18, 19, 20) | pair(20, 21, 20) | pair(0, 1, 30);
 	if (!options.plain && percent(3))
@@ -435,6 +437,7 @@ static void read_options(int argc, char **argv)
 		{"seconds", required_argument, NULL, 't'},
 		{"plain", no_argument, NULL, 'p'},
 		{"whole", no_argument, NULL, 'w'},
+		{"by-gid", no_argument, NULL, 'g'},
 		{"quiet", no_argument, NULL, 'q'},
 		{0},
 	};
@@ -465,6 +468,9 @@ static void read_options(int argc, char **argv)
 			break;
 		case 'w':
 			options.whole = true;
+			break;
+		case 'g':
+			options.by_gid = true;
 			break;
 		case 'q':
 			options.quiet = true;

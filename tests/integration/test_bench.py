@@ -74,7 +74,8 @@ def test_pathrecord_small_prints_documented_keys(t):
     rows = json.loads(process.stdout)
     t.equal([(row.pop("hosts"), row.pop("rules"), row.pop("what")) for row in rows],
             [(36, rules, what) for rules in (0, 50) for what in ("stock", "triad")], "rows")
-    keys = {"ns_classify", "ns_decide", "ns_answer", "p99_us_rest", "p99_us_sweep"}
+    keys = {"ns_classify", "ns_decide", "ns_answer", "p99_us_rest", "p99_us_sweep",
+            "p99_us_rest_inside", "p99_us_sweep_inside"}
     more = {"compile_ms", "mb", "sm_lock_us"}
     t.equal([set(row) for row in rows], [keys, keys | more] * 2, "keys")
     # Without rules there is nothing to classify.
