@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What a pool has room for ahead: more than is added between two preparations. */
+#define PREPARED_OCTETS ((size_t)8 << 20)
+
 /* An array that grows up to a cap. */
 struct pool {
 	void *items;
@@ -318,6 +321,24 @@ struct triad_fabric_builder *triad_fabric_builder_new(const struct triad_fabric 
 	return builder;
 }
 
+/* A pool that has no room for that later says so itself. */
+static void pool_prepare(struct pool *pool)
+{
+	size_t wanted = 2 * pool->n + PREPARED_OCTETS / pool->item_size;
+
+	(void)pool_reserve(pool, wanted < pool->max ? wanted : pool->max);
+}
+
+void triad_fabric_builder_prepare(struct triad_fabric_builder *builder)
+{
+	pool_prepare(&builder->nodes);
+	pool_prepare(&builder->ports);
+	pool_prepare(&builder->far_ends);
+	pool_prepare(&builder->pkeys);
+	pool_prepare(&builder->sl2vl);
+	pool_prepare(&builder->lft);
+}
+
 void triad_fabric_builder_free(struct triad_fabric_builder *builder)
 {
 	if (!builder)
@@ -519,12 +540,14 @@ static int sort_nodes(struct triad_fabric_builder *builder)
 	return reorder_ports(builder);
 }
 
+/* What is in the pool, without the room ahead. */
 static void *pool_take(struct pool *pool)
 {
 	void *items = pool->items;
+	void *fitted = pool->n ? realloc(items, pool->n * pool->item_size) : NULL;
 
 	pool->items = NULL;
-	return items;
+	return fitted ? fitted : items;
 }
 
 /* Both ends must name each other: a link seen from one end only is no link. */

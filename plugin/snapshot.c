@@ -335,8 +335,10 @@ int triad_snapshot_take(struct osm_opensm *osm, const struct triad_fabric *like,
 	if (!snapshot.builder)
 		return ENOMEM;
 	read_once(&snapshot);
-	while (!snapshot.done)
+	while (!snapshot.done) {
+		triad_fabric_builder_prepare(snapshot.builder);
 		read_some(&snapshot);
+	}
 	if (snapshot.canceled)
 		error = ECANCELED;
 	else if (!snapshot.last_guid)

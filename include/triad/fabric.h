@@ -189,6 +189,10 @@ struct triad_fabric_builder;
 struct triad_fabric_builder *triad_fabric_builder_new(const struct triad_fabric *like);
 void triad_fabric_builder_free(struct triad_fabric_builder *builder);
 
+/* Makes room ahead, so that nothing has to be moved to other memory while the caller
+ * holds its lock: as much again as there is, and 8 MiB at least, of each kind. */
+void triad_fabric_builder_prepare(struct triad_fabric_builder *builder);
+
 /* 'name' may be any octets up to a 0 or 64 of them; what is not printable UTF-8
  * becomes '?'.  'lft' (may be NULL) has 'lft_size' entries. */
 void triad_fabric_builder_add_node(struct triad_fabric_builder *builder,
