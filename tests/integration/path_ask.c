@@ -2,7 +2,7 @@
 /* Asks the SA for paths, at random, and prints every answer octet for octet.
  *
  *     path_ask --seed N --count N [--kind path|multi|mixed] [--only BITS] [--plain]
- *              [--whole] [--by-gid] [--seconds S] [--quiet] <WORLD
+ *              [--whole] [--by-gid] [--seconds S] [--every-us N] [--quiet] <WORLD
  *
  *     path_ask --alias LID:INDEX:GUID
  *
@@ -17,6 +17,9 @@
  * --by-gid: both ends are named, by GID alone, as most programs do.
  * --only: component mask bits that may be set besides those of the ends.
  * --seconds: asks until then, round and round, instead of so often.
+ * --every-us: a request is due that often, and what it takes is counted from when it
+ * was due: those that a slow answer holds up are slow too, as they are for other
+ * clients.
  *
  * Prints a line for each request, unless --quiet: its number, its attribute and mask,
  * and the answer's MAD (length, then octets), "-" for none.  Then, on standard error,
@@ -29,6 +32,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "qos/latency.h"
 #include "triad/clock.h"
@@ -53,7 +57,7 @@ static struct {
 } world;
 
 static struct {
-	unsigned long seed, count, seconds;
+	unsigned long seed, count, seconds, every_us;
 	uint64_t only;
 	const char *kind, *alias;
 	bool plain, whole, by_gid, quiet;
@@ -345,27 +349,34 @@ static void print(unsigned long number, const struct request *request, int lengt
 	printf("%s\n", length ? "" : "-");
 }
 
-static uint64_t now_ns(void)
+/* Waits until request 'i' is due; returns when that was. */
+static uint64_t wait_for_turn(uint64_t begun_us, unsigned long i)
 {
-	return triad_clock_now_us() * 1000;
+	uint64_t now_us = triad_clock_now_us(), due_us = now_us;
+
+	if (options.every_us)
+		due_us = begun_us + (i - 1) * options.every_us;
+	if (due_us > now_us)
+		usleep((useconds_t)(due_us - now_us));
+	return due_us;
 }
 
 static void ask_all(void)
 {
-	uint64_t end_us = triad_clock_now_us() + options.seconds * TRIAD_US_PER_S;
+	uint64_t begun_us = triad_clock_now_us();
+	uint64_t end_us = begun_us + options.seconds * TRIAD_US_PER_S;
 
 	for (unsigned long i = 1;; i++) {
+		uint64_t due_us = wait_for_turn(begun_us, i);
 		struct request request;
-		uint64_t begun_ns;
 		int length;
 
-		if (options.seconds ? triad_clock_now_us() > end_us : i > options.count)
+		if (options.seconds ? due_us > end_us : i > options.count)
 			break;
 		make(&request);
-		begun_ns = now_ns();
 		send_request(&request, run.first_tid + (uint32_t)i);
 		length = receive(run.first_tid + (uint32_t)i);
-		triad_latency_add(&run.latency, now_ns() - begun_ns);
+		triad_latency_add(&run.latency, (triad_clock_now_us() - due_us) * 1000);
 		count(length);
 		if (!options.quiet)
 			print(i, &request, length);
@@ -435,6 +446,7 @@ static void read_options(int argc, char **argv)
 		{"alias", required_argument, NULL, 'a'},
 		{"only", required_argument, NULL, 'o'},
 		{"seconds", required_argument, NULL, 't'},
+		{"every-us", required_argument, NULL, 'e'},
 		{"plain", no_argument, NULL, 'p'},
 		{"whole", no_argument, NULL, 'w'},
 		{"by-gid", no_argument, NULL, 'g'},
@@ -462,6 +474,9 @@ static void read_options(int argc, char **argv)
 			break;
 		case 't':
 			options.seconds = strtoul(optarg, NULL, 0);
+			break;
+		case 'e':
+			options.every_us = strtoul(optarg, NULL, 0);
 			break;
 		case 'p':
 			options.plain = true;
