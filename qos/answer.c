@@ -53,11 +53,10 @@ static const struct triad_paths *paths_of(const struct triad_answering *answerin
 
 /* --- one pair --- */
 
-uint32_t triad_answer_level(const struct triad_answer_basis *basis,
-	const struct triad_path_request *request, uint32_t source, uint32_t destination,
-	uint32_t *rule)
+struct triad_class_request triad_answer_class_request(
+	const struct triad_path_request *request, uint32_t source, uint32_t destination)
 {
-	const struct triad_class_request asked = {
+	return (struct triad_class_request){
 		.source = source,
 		.destination = destination,
 		.has_service_id = request->has & TRIAD_HAS_SERVICE_ID,
@@ -71,6 +70,14 @@ uint32_t triad_answer_level(const struct triad_answer_basis *basis,
 		.pkey = request->pkey,
 		.sl = request->sl,
 	};
+}
+
+uint32_t triad_answer_level(const struct triad_answer_basis *basis,
+	const struct triad_path_request *request, uint32_t source, uint32_t destination,
+	uint32_t *rule)
+{
+	const struct triad_class_request asked =
+		triad_answer_class_request(request, source, destination);
 	uint16_t pkey = 0;
 
 	*rule = TRIAD_POLICY_NONE;

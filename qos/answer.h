@@ -67,6 +67,11 @@ void triad_answer_path(const struct triad_answer_basis *basis,
 	const struct triad_path_request *request, uint16_t requester,
 	struct triad_answer *answer);
 
+/* What rules look at. */
+struct triad_class_request triad_answer_class_request(
+	const struct triad_path_request *request, uint32_t source,
+	uint32_t destination);
+
 /* The level of a request whose ends are known as far as the arguments say
  * (TRIAD_FABRIC_NONE: not), and the rule, if one matched; TRIAD_POLICY_NONE without a
  * policy. */

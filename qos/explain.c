@@ -121,25 +121,6 @@ uint32_t triad_explain_find_end(
 
 /* --- rules --- */
 
-static struct triad_class_request class_request(
-	const struct triad_path_request *request, uint32_t source, uint32_t destination)
-{
-	return (struct triad_class_request){
-		.source = source,
-		.destination = destination,
-		.has_service_id = request->has & TRIAD_HAS_SERVICE_ID,
-		.has_tclass = request->has & TRIAD_HAS_TCLASS,
-		.has_qos_class = request->has & TRIAD_HAS_QOS_CLASS,
-		.has_pkey = request->has & TRIAD_HAS_PKEY,
-		.has_sl = request->has & TRIAD_HAS_SL,
-		.service_id = request->service_id,
-		.tclass = request->tclass,
-		.qos_class = request->qos_class,
-		.pkey = request->pkey,
-		.sl = request->sl,
-	};
-}
-
 static unsigned n_conditions(const struct triad_policy_rule *rule)
 {
 	return !!rule->sources.n + !!rule->destinations.n + !!rule->service_ids.n +
@@ -163,8 +144,8 @@ static void find_near_misses(const struct triad_answer_basis *basis,
 	const struct triad_path_request *request, struct triad_explanation *explanation)
 {
 	const struct triad_policy *policy = triad_classifier_policy(basis->classifier);
-	const struct triad_class_request asked =
-		class_request(request, explanation->source, explanation->destination);
+	const struct triad_class_request asked = triad_answer_class_request(
+		request, explanation->source, explanation->destination);
 	uint32_t end = explanation->rule == TRIAD_POLICY_NONE ? policy->n_rules
 							      : explanation->rule;
 
