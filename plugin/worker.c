@@ -264,7 +264,7 @@ static void look_at_aliases(struct triad_worker *worker)
 		return;
 	n = triad_live_n_aliases(worker->osm);
 	if (n && worker->n_aliases && n != worker->n_aliases)
-		take_snapshot_of_paths(worker, true);
+		take_snapshot_of_paths(worker, false);
 	if (n)
 		worker->n_aliases = n;
 }

@@ -109,6 +109,8 @@ bool triad_answering_set_pair(struct triad_answering *answering,
 	struct triad_answer *answer = answering->answer;
 	const struct triad_policy *policy;
 
+	answer->source = source->port;
+	answer->destination = destination->port;
 	if (is_changed(answering, source->port) ||
 		is_changed(answering, destination->port) ||
 		has_no_lid_yet(answering, source->port) ||
@@ -125,8 +127,6 @@ bool triad_answering_set_pair(struct triad_answering *answering,
 		.from = source->port,
 		.to = destination->port,
 	};
-	answer->source = source->port;
-	answer->destination = destination->port;
 	answer->level = triad_answer_level(answering->basis, answering->request,
 		source->port, destination->port, &answer->rule);
 	if (answer->level != TRIAD_POLICY_NONE) {
@@ -335,6 +335,22 @@ static struct triad_answer_end name_end(const struct triad_answering *answering,
 	return end;
 }
 
+/* The port that an end of a request names, as far as that is known, for the level of a
+ * request that is passed on. */
+static uint32_t named_port(const struct triad_answering *answering, unsigned has_gid,
+	const struct triad_gid *gid, unsigned has_lid, uint16_t lid)
+{
+	const struct triad_paths *paths = paths_of(answering);
+	unsigned has = answering->request->has;
+
+	if (has & has_gid)
+		return triad_answering_is_local(answering, gid)
+			? triad_fabric_find_alias(paths->fabric, gid->guid)
+			: TRIAD_FABRIC_NONE;
+	return has & has_lid && lid < TRIAD_PATH_N_LIDS ? paths->port_of_lid[lid]
+							: TRIAD_FABRIC_NONE;
+}
+
 static void answer_names(struct triad_answering *answering, const struct named *from,
 	const struct named *to)
 {
@@ -406,6 +422,12 @@ void triad_answer_path(const struct triad_answer_basis *basis,
 	answer->n = 0;
 	answer->source = answer->destination = TRIAD_FABRIC_NONE;
 	answer->level = answer->rule = TRIAD_POLICY_NONE;
+	if (!request->multi) {
+		answer->source = named_port(&answering, TRIAD_HAS_SGID,
+			&request->gids[0], TRIAD_HAS_SLID, request->slid);
+		answer->destination = named_port(&answering, TRIAD_HAS_DGID,
+			&request->gids[1], TRIAD_HAS_DLID, request->dlid);
+	}
 	if (answering.requester == TRIAD_FABRIC_NONE)
 		triad_answering_pass(&answering, TRIAD_PASS_REQUESTER);
 	else if (is_changed(&answering, answering.requester))

@@ -46,7 +46,9 @@ uint32_t triad_live_n_aliases(struct osm_opensm *osm)
 
 	if (pthread_rwlock_tryrdlock(&osm->lock.lock))
 		return 0;
-	n = (uint32_t)cl_qmap_count(&osm->subn.alias_port_guid_tbl);
+	/* A port's own GUID is in the table, too; ports come and go with sweeps. */
+	n = (uint32_t)(cl_qmap_count(&osm->subn.alias_port_guid_tbl) -
+		cl_qmap_count(&osm->subn.port_guid_tbl)) + 1;
 	pthread_rwlock_unlock(&osm->lock.lock);
 	return n;
 }
@@ -55,6 +57,9 @@ static uint8_t engine_sl(void *context, uint8_t sl, uint16_t slid, uint16_t dlid
 {
 	const struct osm_routing_engine *engine = context;
 
+	/* Engines are freed without a lock; one request may have thousands of paths. */
+	if (osm_exit_flag)
+		return sl;
 	return engine->path_sl(engine->context, sl, cl_hton16(slid), cl_hton16(dlid));
 }
 

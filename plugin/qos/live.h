@@ -21,7 +21,8 @@ bool triad_live_is_same(
 bool triad_live_has_alias(struct osm_opensm *osm, const struct triad_fabric *fabric,
 	uint32_t port, uint64_t guid);
 
-/* How many GUIDs OpenSM knows ports by; 0 when its lock is not free. */
+/* How many GUIDs besides their own OpenSM knows ports by, and one; 0 when its lock is
+ * not free. */
 uint32_t triad_live_n_aliases(struct osm_opensm *osm);
 
 /* The routing engine's word on SLs.  The caller holds osm->lock as long as it uses it.

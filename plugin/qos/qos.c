@@ -192,15 +192,24 @@ static int make_basis(struct triad_qos *qos, const struct inputs *inputs,
 	return *basis ? 0 : ENOMEM;
 }
 
-/* Marks that came after the snapshot was begun are of no path in particular. */
+/* Marks that came after the snapshot was begun are of no path in particular; paths that
+ * are in force already have got theirs. */
 static void put_into_force(struct triad_qos *qos, const struct inputs *inputs,
 	struct triad_qos_basis *basis)
 {
+	bool is_new = !qos->basis || qos->basis->paths != basis->paths;
+
 	publish(qos, basis);
-	if (atomic_load(&qos->marks) != inputs->before.marks)
+	if (is_new && atomic_load(&qos->marks) != inputs->before.marks) {
 		triad_paths_mark_all(basis->paths);
-	else if (inputs->settled && atomic_load(&qos->sweeps) == inputs->before.sweeps)
-		triad_qos_server_set_sweeping(qos->server, false);
+		return;
+	}
+	if (!inputs->settled || atomic_load(&qos->sweeps) != inputs->before.sweeps)
+		return;
+	triad_qos_server_set_sweeping(qos->server, false);
+	/* One that began meanwhile must not be lost. */
+	if (atomic_load(&qos->sweeps) != inputs->before.sweeps)
+		triad_qos_server_set_sweeping(qos->server, true);
 }
 
 /* True when there is one; it stays until the end. */
@@ -224,8 +233,10 @@ static enum triad_qos_state build(struct triad_qos *qos, const struct inputs *in
 		return TRIAD_QOS_NO_MEMORY;
 	if (inputs->now.is_broken)
 		return TRIAD_QOS_BROKEN;
-	if (!inputs->fabric)
+	if (!inputs->fabric) {
+		publish(qos, NULL); /* when this SM is the master again it is old */
 		return TRIAD_QOS_WAITING;
+	}
 	error = make_basis(qos, inputs, &basis);
 	if (error)
 		return error == EOVERFLOW ? TRIAD_QOS_TOO_LARGE : TRIAD_QOS_NO_MEMORY;
@@ -383,8 +394,11 @@ void triad_qos_set_fabric(struct triad_qos *qos, struct triad_fabric *fabric,
 	pthread_mutex_lock(&qos->lock);
 	old = qos->fabric;
 	qos->fabric = triad_fabric_ref(fabric);
+	/* What comes after the sweep's last one, before another begins, is settled. */
+	qos->fabric_settled = settled ||
+		(old && qos->fabric_settled &&
+			qos->fabric_before.sweeps == before->sweeps);
 	qos->fabric_before = *before;
-	qos->fabric_settled = settled;
 	wake(qos);
 	pthread_mutex_unlock(&qos->lock);
 	triad_fabric_unref(old);

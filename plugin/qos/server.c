@@ -169,11 +169,28 @@ static bool names_are_live(const struct worker *worker)
 	return true;
 }
 
+/* The ends must be where they were: of a MultiPathRecord, all of them. */
+static bool ends_are_live(const struct worker *worker)
+{
+	struct osm_opensm *osm = worker->server->osm;
+	const struct triad_fabric *fabric = worker->basis->paths->fabric;
+	const struct triad_path_request *request = &worker->request;
+	const struct triad_answer *answer = &worker->answer;
+
+	if (!request->multi)
+		return triad_live_is_same(osm, fabric, answer->source) &&
+			triad_live_is_same(osm, fabric, answer->destination);
+	for (unsigned i = 0; i < request->n_sources + request->n_destinations; i++)
+		if (!triad_live_is_same(osm, fabric,
+			    triad_fabric_find_alias(fabric, request->gids[i].guid)))
+			return false;
+	return true;
+}
+
 /* While the SM sweeps: what was decided from the last fabric must still be so. */
 static void doubt(struct worker *worker)
 {
 	struct triad_answer *answer = &worker->answer;
-	const struct triad_fabric *fabric = worker->basis->paths->fabric;
 
 	if (answer->kind == TRIAD_ANSWER_PASS)
 		return;
@@ -184,9 +201,7 @@ static void doubt(struct worker *worker)
 	}
 	if (!atomic_load(&worker->server->sweeping))
 		return;
-	if (!is_no(answer) &&
-		triad_live_is_same(worker->server->osm, fabric, answer->source) &&
-		triad_live_is_same(worker->server->osm, fabric, answer->destination))
+	if (!is_no(answer) && ends_are_live(worker))
 		return;
 	answer->kind = TRIAD_ANSWER_PASS;
 	answer->pass = TRIAD_PASS_CHANGED;

@@ -74,6 +74,18 @@ static void check_status(enum triad_sa_status status)
 	ck_assert_int_eq(answer.status, status);
 }
 
+#define LEVELS(lines)                                                                  \
+	"qos-levels\nqos-level\nname: DEFAULT\nsl: 0\nend-qos-level\n"                 \
+	"qos-level\nname: L\n" lines "end-qos-level\nend-qos-levels\n"
+
+#define GROUPS                                                                         \
+	"port-groups\nport-group\nname: two\nport-guid: 0x3001\nend-port-group\n"      \
+	"port-group\nname: four\nport-guid: 0x5001\nend-port-group\nend-port-groups\n"
+
+#define RULE(lines)                                                                    \
+	"qos-match-rules\nqos-match-rule\n" lines                                      \
+	"qos-level-name: L\nend-qos-match-rule\nend-qos-match-rules\n"
+
 /* --- ends --- */
 
 START_TEST(test_path_by_gids_complete)
@@ -249,6 +261,26 @@ START_TEST(test_pass_changed_for_each_port_and_route)
 	request.multi = true;
 	triad_paths_mark_port(paths, GUID(4));
 	check_pass(TRIAD_PASS_CHANGED);
+}
+END_TEST
+
+START_TEST(test_level_of_what_is_passed_on_is_its_ends)
+{
+	use_policy(GROUPS LEVELS("sl: 5\n") RULE("source: two\ndestination: four\n"));
+	by_gids(GUID(2), GUID(4));
+	triad_paths_mark_all(paths);
+	check_pass(TRIAD_PASS_CHANGED);
+	ck_assert_uint_eq(answer.source, port_of(2, 1));
+	ck_assert_uint_eq(answer.destination, port_of(4, 1));
+	by_lids(3, 5);
+	check_pass(TRIAD_PASS_CHANGED);
+	ck_assert_uint_eq(answer.source, port_of(2, 1));
+	ck_assert_uint_eq(answer.destination, port_of(4, 1));
+	request.has = TRIAD_HAS_SLID;
+	requester = 40;
+	check_pass(TRIAD_PASS_REQUESTER);
+	ck_assert_uint_eq(answer.source, port_of(2, 1));
+	ck_assert_uint_eq(answer.destination, TRIAD_FABRIC_NONE);
 }
 END_TEST
 
@@ -472,18 +504,6 @@ START_TEST(test_room_too_small_left_to_opensm)
 END_TEST
 
 /* --- a policy --- */
-
-#define LEVELS(lines)                                                                  \
-	"qos-levels\nqos-level\nname: DEFAULT\nsl: 0\nend-qos-level\n"                 \
-	"qos-level\nname: L\n" lines "end-qos-level\nend-qos-levels\n"
-
-#define GROUPS                                                                         \
-	"port-groups\nport-group\nname: two\nport-guid: 0x3001\nend-port-group\n"      \
-	"port-group\nname: four\nport-guid: 0x5001\nend-port-group\nend-port-groups\n"
-
-#define RULE(lines)                                                                    \
-	"qos-match-rules\nqos-match-rule\n" lines                                      \
-	"qos-level-name: L\nend-qos-match-rule\nend-qos-match-rules\n"
 
 START_TEST(test_rule_of_one_direction_holds_for_the_way_back)
 {
@@ -824,6 +844,7 @@ static void add_tests(TCase *cases)
 	tcase_add_test(cases, test_aliases_by_lid_in_the_order_of_opensms_map);
 	tcase_add_test(cases, test_pass_each_reason);
 	tcase_add_test(cases, test_pass_changed_for_each_port_and_route);
+	tcase_add_test(cases, test_level_of_what_is_passed_on_is_its_ends);
 	tcase_add_test(cases, test_port_without_a_lid_gets_no_path);
 	tcase_add_test(cases, test_pass_engine_unless_it_can_be_asked);
 	tcase_add_test(cases, test_pass_names_all_there);
