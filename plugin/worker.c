@@ -263,7 +263,8 @@ static void look_at_aliases(struct triad_worker *worker)
 		!triad_qos_wants_fabric(worker->qos))
 		return;
 	n = triad_live_n_aliases(worker->osm);
-	if (n && worker->n_aliases && n != worker->n_aliases)
+	if (triad_qos_take_outdated(worker->qos) ||
+		(n && worker->n_aliases && n != worker->n_aliases))
 		take_snapshot_of_paths(worker, false);
 	if (n)
 		worker->n_aliases = n;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* 'qos explain': why a request for a path gets its answer. */
+#include "plugin/opensm.h"
+
 #include "plugin/command/commands.h"
 
 #include <inttypes.h>
@@ -7,6 +9,7 @@
 #include <stdlib.h>
 
 #include "plugin/instance.h"
+#include "plugin/qos/live.h"
 #include "plugin/qos/qos.h"
 #include "qos/explain.h"
 #include "qos/rates.h"
@@ -349,7 +352,21 @@ static bool find_end(const struct triad_qos_basis *basis, const char *option,
 	return *port != TRIAD_FABRIC_NONE;
 }
 
-static int explain(const struct triad_qos_basis *basis,
+/* As the slow lane: a routing engine that decides on SLs is asked under the SM's lock. */
+static void explain_with_engine(struct osm_opensm *osm,
+	const struct triad_answer_basis *answers,
+	const struct triad_path_request *request, uint32_t source, uint32_t destination,
+	struct triad_explanation *explained)
+{
+	struct triad_answer_basis asking = *answers;
+
+	cl_plock_acquire(&osm->lock);
+	asking.engine = triad_live_engine(osm);
+	triad_explain(&asking, request, source, destination, explained);
+	cl_plock_release(&osm->lock);
+}
+
+static int explain(struct osm_opensm *osm, const struct triad_qos_basis *basis,
 	const struct triad_command *command, struct triad_output *output)
 {
 	const struct triad_answer_basis answers = {
@@ -369,7 +386,11 @@ static int explain(const struct triad_qos_basis *basis,
 	}
 	if (basis->classifier)
 		telling.policy = triad_classifier_policy(basis->classifier);
-	triad_explain(&answers, &request, source, destination, explained);
+	if (basis->classifier && basis->paths->fabric->sa.engine_has_sl)
+		explain_with_engine(
+			osm, &answers, &request, source, destination, explained);
+	else
+		triad_explain(&answers, &request, source, destination, explained);
 	if (command->json)
 		put_json(&telling);
 	else
@@ -390,7 +411,7 @@ int triad_command_run_qos_explain(struct triad_plugin *plugin,
 			triad_qos_state_name(triad_qos_status(plugin->qos).state));
 		return TRIAD_CONTROL_FAILED;
 	}
-	status = explain(basis, command, output);
+	status = explain(plugin->osm, basis, command, output);
 	triad_qos_basis_unref(basis);
 	return status;
 }

@@ -40,6 +40,21 @@ bool triad_live_has_alias(struct osm_opensm *osm, const struct triad_fabric *fab
 	return same;
 }
 
+uint32_t triad_live_find_alias(
+	struct osm_opensm *osm, const struct triad_fabric *fabric, uint64_t guid)
+{
+	const osm_alias_guid_t *alias;
+	uint64_t base = 0;
+
+	if (pthread_rwlock_tryrdlock(&osm->lock.lock))
+		return TRIAD_FABRIC_NONE;
+	alias = osm_get_alias_guid_by_guid(&osm->subn, cl_hton64(guid));
+	if (alias && alias->p_base_port)
+		base = cl_ntoh64(osm_port_get_guid(alias->p_base_port));
+	pthread_rwlock_unlock(&osm->lock.lock);
+	return base ? triad_fabric_find_alias(fabric, base) : TRIAD_FABRIC_NONE;
+}
+
 uint32_t triad_live_n_aliases(struct osm_opensm *osm)
 {
 	uint32_t n;

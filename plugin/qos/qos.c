@@ -380,6 +380,13 @@ bool triad_qos_wants_fabric(struct triad_qos *qos)
 	return is_enabled(qos);
 }
 
+bool triad_qos_take_outdated(struct triad_qos *qos)
+{
+	struct triad_qos_server *server = qos->server;
+
+	return server && triad_qos_server_take_outdated(server);
+}
+
 struct triad_qos_moment triad_qos_now(struct triad_qos *qos)
 {
 	return (struct triad_qos_moment){

@@ -70,6 +70,9 @@ int triad_qos_load(struct triad_qos *qos, struct triad_diags *diags);
 /* True while snapshots are wanted as soon as routing is done. */
 bool triad_qos_wants_fabric(struct triad_qos *qos);
 
+/* True, once, when a snapshot is wanted because aliases have moved. */
+bool triad_qos_take_outdated(struct triad_qos *qos);
+
 /* How it stands when a snapshot begins, for triad_qos_set_fabric(). */
 struct triad_qos_moment {
 	unsigned long sweeps, marks;

@@ -29,6 +29,7 @@ struct triad_qos_server {
 	struct triad_latency latency;
 	struct triad_clients clients;
 	atomic_bool sweeping;
+	atomic_bool outdated;    /* OpenSM knows aliases otherwise than the basis */
 	atomic_ulong generation; /* of 'basis'; 0: none */
 	pthread_mutex_t lock;    /* of the pointer alone */
 	struct triad_qos_basis *basis;
@@ -169,6 +170,31 @@ static bool names_are_live(const struct worker *worker)
 	return true;
 }
 
+/* True when an alias that a PathRecord names came or moved, though their number may be
+ * the same; then the ends, for the level, are those that OpenSM has. */
+static bool is_outdated(struct worker *worker)
+{
+	struct osm_opensm *osm = worker->server->osm;
+	const struct triad_fabric *fabric = worker->basis->paths->fabric;
+	const struct triad_path_request *request = &worker->request;
+	uint32_t *ends[2] = {&worker->answer.source, &worker->answer.destination};
+	bool outdated = false;
+
+	for (unsigned i = 0; i < 2 && !request->multi; i++) {
+		uint64_t guid = request->gids[i].guid;
+		uint32_t live = TRIAD_FABRIC_NONE;
+
+		if (i ? request->n_destinations : request->n_sources)
+			live = triad_live_find_alias(osm, fabric, guid);
+		if (live == TRIAD_FABRIC_NONE ||
+			live == triad_fabric_find_alias(fabric, guid))
+			continue;
+		*ends[i] = live;
+		outdated = true;
+	}
+	return outdated;
+}
+
 /* The ends must be where they were: of a MultiPathRecord, all of them. */
 static bool ends_are_live(const struct worker *worker)
 {
@@ -192,11 +218,14 @@ static void doubt(struct worker *worker)
 {
 	struct triad_answer *answer = &worker->answer;
 
-	if (answer->kind == TRIAD_ANSWER_PASS)
-		return;
-	if (worker->basis->paths->has_aliases && !names_are_live(worker)) {
+	if (answer->kind != TRIAD_ANSWER_PASS && worker->basis->paths->has_aliases &&
+		!names_are_live(worker)) {
 		answer->kind = TRIAD_ANSWER_PASS;
 		answer->pass = TRIAD_PASS_UNKNOWN;
+	}
+	if (answer->kind == TRIAD_ANSWER_PASS) {
+		if (answer->pass == TRIAD_PASS_UNKNOWN && is_outdated(worker))
+			atomic_store(&worker->server->outdated, true);
 		return;
 	}
 	if (!atomic_load(&worker->server->sweeping))
@@ -491,6 +520,11 @@ void triad_qos_server_set_basis(
 void triad_qos_server_set_sweeping(struct triad_qos_server *server, bool sweeping)
 {
 	atomic_store(&server->sweeping, sweeping);
+}
+
+bool triad_qos_server_take_outdated(struct triad_qos_server *server)
+{
+	return atomic_exchange(&server->outdated, false);
 }
 
 struct triad_qos_server_status triad_qos_server_status(struct triad_qos_server *server)
