@@ -57,7 +57,7 @@ struct triad_answer {
 	enum triad_pass pass;
 	enum triad_sa_status status;
 	uint32_t source, destination; /* of the pair looked at last; of none: the ends
-				       * as far as they are named and known, or NONE */
+	                               * as far as they are named and known, or NONE */
 	uint32_t level, rule;         /* of that pair; TRIAD_POLICY_NONE */
 	uint32_t n, room;
 	struct triad_path_record *records; /* the caller's, for 'room' of them */

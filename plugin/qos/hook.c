@@ -27,7 +27,8 @@ int triad_sa_hook_install(struct triad_sa_hook *hook, struct osm_opensm *osm,
 
 	if (hook->installed)
 		return 0;
-	if (!bind)
+	/* OpenSM gives the structure up at its end. */
+	if (!bind || osm_exit_flag)
 		return ENOTCONN;
 	if (!is_known(bind, osm))
 		return ENOTSUP;

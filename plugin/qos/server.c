@@ -29,6 +29,7 @@ struct triad_qos_server {
 	struct triad_latency latency;
 	struct triad_clients clients;
 	atomic_bool sweeping;
+	atomic_bool has_policy;  /* that OpenSM has not */
 	atomic_bool outdated;    /* OpenSM knows aliases otherwise than the basis */
 	atomic_ulong generation; /* of 'basis'; 0: none */
 	pthread_mutex_t lock;    /* of the pointer alone */
@@ -103,7 +104,8 @@ static bool narrow(struct worker *worker, osm_madw_t *madw)
 			basis->paths, &policy->levels[level], from, to);
 	fits = triad_request_restrict(
 		&policy->levels[level], &worker->request, pkey, record_of(madw), &mask);
-	mad->comp_mask = cl_hton64(mask);
+	if (fits)
+		mad->comp_mask = cl_hton64(mask);
 	return fits;
 }
 
@@ -375,14 +377,27 @@ static void refresh(struct worker *worker)
 	pthread_mutex_unlock(&server->lock);
 }
 
+/* Without memory of its own a thread hands on what it takes. */
+static void leave_to_opensm(struct triad_lane *lane)
+{
+	struct triad_qos_server *server = lane->context;
+	struct triad_lane_job job;
+
+	while (triad_lane_take(lane, atomic_load(&server->generation), &job))
+		if (job.madw)
+			pass_on(server, job.madw);
+}
+
 static void *serve(void *argument)
 {
 	struct triad_lane *lane = argument;
 	struct worker *worker = calloc(1, sizeof(*worker));
 	struct triad_lane_job job;
 
-	if (!worker)
+	if (!worker) {
+		leave_to_opensm(lane);
 		return NULL;
+	}
 	worker->server = lane->context;
 	worker->is_slow = lane == &worker->server->slow;
 	worker->answer.records = worker->records;
@@ -444,7 +459,11 @@ static void receive(struct osm_madw *madw, void *context, struct osm_madw *reque
 	if (triad_lane_put(&server->fast, &job))
 		return;
 	count(&server->counts.overflowed);
-	server->hook.original(madw, context, request);
+	/* OpenSM would answer it by no policy.  Who asked asks again. */
+	if (atomic_load(&server->has_policy))
+		give_back(server, madw);
+	else
+		server->hook.original(madw, context, request);
 }
 
 int triad_qos_server_install(struct triad_qos_server *server)
@@ -511,6 +530,8 @@ void triad_qos_server_set_basis(
 	old = server->basis;
 	server->basis = basis ? triad_qos_basis_ref(basis) : NULL;
 	atomic_store(&server->generation, basis ? basis->generation : 0);
+	atomic_store(
+		&server->has_policy, basis && basis->classifier && !basis->osm_has_it);
 	pthread_mutex_unlock(&server->lock);
 	triad_qos_basis_unref(old);
 	triad_lane_wake(&server->fast);
