@@ -169,7 +169,8 @@ static void find_default(struct triad_policy_builder *builder)
 	if (policy->default_level == TRIAD_POLICY_NONE)
 		triad_policy_report(builder, (struct triad_place){0, 0},
 			"there is no default level, for what no rule matches: call a "
-			"level 'default'%s, or say which one it is to be",
+			"level 'default'%s, or name one by qos.default_level (of 'triadctl "
+			"qos check': --default-level)",
 			builder->syntax == TRIAD_POLICY_XML
 				? " in its <name> or <use>"
 				: ", write 'default : SL' in qos-ulps");

@@ -130,16 +130,16 @@ void triad_policy_report_item(struct triad_policy_builder *builder, const char *
 }
 
 void triad_policy_report_number(struct triad_policy_builder *builder, const char *what,
-	const struct triad_policy_item *item, bool is_list, uint64_t min, uint64_t max)
+	const struct triad_policy_item *item, const char *more, uint64_t min,
+	uint64_t max)
 {
-	char allowed[96];
+	char allowed[128];
 
 	if (max == UINT64_MAX)
-		snprintf(allowed, sizeof(allowed), "numbers of up to 64 bits%s",
-			is_list ? ", and ranges of them" : "");
+		snprintf(allowed, sizeof(allowed), "numbers of up to 64 bits%s", more);
 	else
 		snprintf(allowed, sizeof(allowed), "%" PRIu64 " to %" PRIu64 "%s", min,
-			max, is_list ? ", and ranges of them" : "");
+			max, more);
 	triad_policy_report_item(builder, what, item, allowed);
 }
 
@@ -276,8 +276,8 @@ bool triad_policy_ranges_read(struct triad_policy_builder *builder,
 		struct triad_range range;
 
 		if (!triad_policy_range(&item, min, max, &range)) {
-			triad_policy_report_number(
-				builder, what, &item, true, are_pkeys ? 1 : min, max);
+			triad_policy_report_number(builder, what, &item,
+				", and ranges of them", are_pkeys ? 1 : min, max);
 			done = false;
 		} else if (are_pkeys && !mask_pkeys(&range)) {
 			triad_policy_report_item(builder, what, &item,

@@ -87,8 +87,9 @@ int triad_policy_shown_length(const struct triad_policy_item *item);
 void triad_policy_report_item(struct triad_policy_builder *builder, const char *what,
 	const struct triad_policy_item *item, const char *allowed);
 
-/* The same, where numbers from 'min' to 'max' are. */
+/* The same, where numbers from 'min' to 'max' are, and 'more', as ", ..." or "". */
 void triad_policy_report_number(struct triad_policy_builder *builder, const char *what,
-	const struct triad_policy_item *item, bool is_list, uint64_t min, uint64_t max);
+	const struct triad_policy_item *item, const char *more, uint64_t min,
+	uint64_t max);
 
 #endif

@@ -57,6 +57,7 @@ struct triad_policy_key {
 	bool once;
 	uint16_t offset, count, has; /* in the block's structure */
 	uint64_t min, max;
+	const char *hint; /* of what a number means; NULL: nothing to say */
 };
 
 struct triad_policy_block {

@@ -145,8 +145,8 @@ static void set_number(struct triad_policy_builder *builder,
 	if (read_number(&item, &number) && number >= key->min && number <= key->max)
 		put_number(builder, key, number);
 	else
-		triad_policy_report_number(
-			builder, key->name, &item, false, key->min, key->max);
+		triad_policy_report_number(builder, key->name, &item,
+			key->hint ? key->hint : "", key->min, key->max);
 }
 
 #define MIN_RATE 2
@@ -366,7 +366,7 @@ static void set_sl2vl(struct triad_policy_builder *builder,
 
 		if (!read_number(&item, &vl) || vl > key->max)
 			triad_policy_report_number(
-				builder, key->name, &item, false, 0, key->max);
+				builder, key->name, &item, "", 0, key->max);
 		else if (n < TRIAD_POLICY_N_VLS)
 			table->vl[n] = (uint8_t)vl;
 	}

@@ -71,7 +71,7 @@ START_TEST(test_file_empty_needs_default_level)
 	const char *expected =
 		"p: there is no default level, for what no rule matches: "
 		"call a level 'default', write 'default : SL' in "
-		"qos-ulps, or say which one it is to be";
+		"qos-ulps, or name one by qos.default_level (of 'triadctl qos check': --default-level)";
 
 	refuse("", expected);
 	refuse("# nothing\n\n", expected);
@@ -275,8 +275,10 @@ START_TEST(test_values_out_of_range_told)
 	refuse_level("sl: -1", "5: sl -1: allowed are 0 to 15");
 	refuse_level("sl: 1 2", "5: sl 1 2: allowed are 0 to 15");
 	refuse_level("sl:", "4: sl: a value is missing; allowed are 0 to 15");
-	refuse_level("mtu-limit: 0", "12: mtu-limit 0: allowed are 1 to 5");
-	refuse_level("mtu-limit: 6", "12: mtu-limit 6: allowed are 1 to 5");
+	refuse_level("mtu-limit: 0",
+		"12: mtu-limit 0: allowed are 1 to 5, PathRecord's codes of 256 to 4,096 octets");
+	refuse_level("mtu-limit: 6",
+		"12: mtu-limit 6: allowed are 1 to 5, PathRecord's codes of 256 to 4,096 octets");
 	refuse_level("rate-limit: 1",
 		"13: rate-limit 1: allowed are PathRecord's codes of rates, 2 to 22");
 	refuse_level("rate-limit: 23",

@@ -31,7 +31,7 @@ static const struct slip {
 	{"<name>default</name>", "<name>default</name>", NULL},
 	{"<name>no default</name>", "<name>default</name>",
 		"p: there is no default level, for what no rule matches: call a level "
-		"'default' in its <name> or <use>, or say which one it is to be"},
+		"'default' in its <name> or <use>, or name one by qos.default_level (of 'triadctl qos check': --default-level)"},
 };
 
 #define N_SLIPS (sizeof(slips) / sizeof(slips[0]))
