@@ -30,6 +30,11 @@ static void report_policy(
 	triad_report_uint(report, "loads", "times read", status->n_loads, "");
 	triad_report_uint(
 		report, "failed_loads", "with mistakes", status->n_failed_loads, "");
+	triad_report_text(report, "problem", "problem",
+		status->has_failed ? "the file read last has mistakes and is not in "
+				     "force; OpenSM's log has them, and 'triadctl "
+				     "qos check FILE' shows them"
+				   : NULL);
 	triad_report_uint(report, "built_us", "made ready in", status->built_us, "us");
 	triad_report_octets(report, "octets", "memory", status->octets);
 }
@@ -48,7 +53,7 @@ static void report_answers(
 		snprintf(label, sizeof(label), "to OpenSM: %s", triad_pass_name(i));
 		triad_report_uint(report, name, label, server->n_passed[i], "");
 	}
-	triad_report_uint(report, "overflowed", "to OpenSM: too many waiting",
+	triad_report_uint(report, "overflowed", "not taken: too many waiting",
 		server->n_overflowed, "");
 	triad_report_uint(report, "under_lock", "answered under the SM's lock",
 		server->n_slow, "");

@@ -63,7 +63,8 @@ uint32_t triad_live_n_aliases(struct osm_opensm *osm)
 		return 0;
 	/* A port's own GUID is in the table, too; ports come and go with sweeps. */
 	n = (uint32_t)(cl_qmap_count(&osm->subn.alias_port_guid_tbl) -
-		cl_qmap_count(&osm->subn.port_guid_tbl)) + 1;
+		    cl_qmap_count(&osm->subn.port_guid_tbl)) +
+		1;
 	pthread_rwlock_unlock(&osm->lock.lock);
 	return n;
 }

@@ -21,8 +21,8 @@ bool triad_live_is_same(
 bool triad_live_has_alias(struct osm_opensm *osm, const struct triad_fabric *fabric,
 	uint32_t port, uint64_t guid);
 
-/* The end port that OpenSM knows by 'guid', as far as 'fabric' has it; TRIAD_FABRIC_NONE,
- * too, when its lock is not free. */
+/* The end port that OpenSM knows by 'guid', as far as 'fabric' has it;
+ * TRIAD_FABRIC_NONE, too, when its lock is not free. */
 uint32_t triad_live_find_alias(
 	struct osm_opensm *osm, const struct triad_fabric *fabric, uint64_t guid);
 

@@ -65,6 +65,7 @@ static bool is_same(const struct triad_file_stamp *a, const struct triad_file_st
 struct wish {
 	char path[TRIAD_CONF_PATH_SIZE]; /* "": no policy */
 	char default_level[TRIAD_CONF_TEXT_SIZE];
+	bool is_osm; /* OpenSM's own */
 	struct triad_file_stamp known;
 };
 
@@ -78,6 +79,7 @@ static struct wish wish_of(struct triad_policy_source *source)
 	memcpy(wish.default_level, source->default_level, sizeof(wish.default_level));
 	wish.known = source->stamp;
 	pthread_mutex_unlock(&source->lock);
+	wish.is_osm = !wish.path[0];
 	if (!wish.path[0] && !stat(source->osm_file, &info))
 		memcpy(wish.path, source->osm_file, sizeof(wish.path));
 	return wish;
@@ -107,11 +109,52 @@ static void keep(struct triad_policy_source *source, const struct wish *wish,
 	} else {
 		old = source->policy;
 		source->policy = policy;
+		source->is_osm = wish->is_osm;
 		source->loaded_wall_us = triad_clock_wall_us();
 		memcpy(source->policy_file, wish->path, sizeof(source->policy_file));
 	}
 	pthread_mutex_unlock(&source->lock);
 	triad_policy_unref(old);
+}
+
+/* What a policy that was taken does not do, though one may think so. */
+static void tell_limits(struct triad_policy_source *source, const struct wish *wish,
+	const struct triad_policy *policy)
+{
+	struct stat info;
+
+	if (policy->n_sl2vl || policy->n_vlarb)
+		triad_log_write(source->log, TRIAD_LOG_WARNING,
+			"%s: qos-setup is checked, but not programmed by this version; "
+			"SL2VL and VLArb stay as OpenSM's qos_ options say",
+			wish->path);
+	if (!wish->is_osm && strcmp(wish->path, source->osm_file) != 0 &&
+		!stat(source->osm_file, &info))
+		triad_log_write(source->log, TRIAD_LOG_WARNING,
+			"OpenSM has a QoS policy of its own, %s, beside Triad's %s: "
+			"requests that Triad hands on to it get a path only where both "
+			"allow one; use one file for both, or take OpenSM's away",
+			source->osm_file, wish->path);
+}
+
+static void tell(struct triad_policy_source *source, const struct wish *wish,
+	const struct triad_policy *policy, const struct triad_diags *diags, int error)
+{
+	char text[TRIAD_DIAG_TEXT_SIZE * 2 + 64];
+
+	for (size_t i = 0; i < diags->n; i++) {
+		triad_diags_format(diags, i, text, sizeof(text));
+		triad_log_write(source->log,
+			error ? TRIAD_LOG_ERROR : TRIAD_LOG_WARNING, "%s", text);
+	}
+	if (error)
+		triad_log_write(source->log, TRIAD_LOG_ERROR,
+			"%s: not loaded: %zu mistake(s); the last good QoS policy "
+			"stays, and without one OpenSM answers by itself; mend the "
+			"file and type 'triadctl reload'",
+			diags->source, diags->n_total);
+	else if (policy)
+		tell_limits(source, wish, policy);
 }
 
 int triad_policy_source_load(
@@ -130,32 +173,10 @@ int triad_policy_source_load(
 	if (wish.path[0])
 		error = triad_policy_load(
 			wish.path, wish.default_level, &policy, diags);
+	tell(source, &wish, policy, diags, error);
 	keep(source, &wish, &stamp, policy, error);
 	pthread_mutex_unlock(&source->load_lock);
 	return error;
-}
-
-void triad_policy_source_load_and_tell(struct triad_policy_source *source)
-{
-	struct triad_diags *diags = malloc(sizeof(*diags));
-	char text[TRIAD_DIAG_TEXT_SIZE * 2 + 64];
-	int error;
-
-	if (!diags)
-		return;
-	error = triad_policy_source_load(source, diags);
-	for (size_t i = 0; i < diags->n; i++) {
-		triad_diags_format(diags, i, text, sizeof(text));
-		triad_log_write(source->log,
-			error ? TRIAD_LOG_ERROR : TRIAD_LOG_WARNING, "%s", text);
-	}
-	if (error)
-		triad_log_write(source->log, TRIAD_LOG_ERROR,
-			"%s: not loaded: %zu mistake(s); the last good QoS policy "
-			"stays, and without one OpenSM answers by itself; mend the "
-			"file and type 'triadctl reload'",
-			diags->source, diags->n_total);
-	free(diags);
 }
 
 struct triad_policy_now triad_policy_source_now(struct triad_policy_source *source)
@@ -166,7 +187,8 @@ struct triad_policy_now triad_policy_source_now(struct triad_policy_source *sour
 	now = (struct triad_policy_now){
 		.policy = source->policy ? triad_policy_ref(source->policy) : NULL,
 		.is_broken = source->failed && !source->policy,
-		.is_osm = source->policy && !source->file[0],
+		.is_osm = source->policy && source->is_osm,
+		.has_failed = source->failed,
 		.loaded_wall_us = source->loaded_wall_us,
 		.n_loads = source->n_loads,
 		.n_failed = source->n_failed,

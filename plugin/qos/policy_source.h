@@ -41,6 +41,7 @@ struct triad_policy_source {
 	struct triad_file_stamp stamp; /* of the file that was looked at last */
 	struct triad_policy *policy;   /* the last good one; NULL: none */
 	char policy_file[TRIAD_CONF_PATH_SIZE]; /* where it was */
+	bool is_osm;                            /* that is OpenSM's */
 	bool failed;                            /* the last load */
 	uint64_t loaded_wall_us;
 	uint64_t n_loads, n_failed;
@@ -51,6 +52,7 @@ struct triad_policy_now {
 	struct triad_policy *policy; /* a reference, or NULL */
 	bool is_broken;              /* there is none because of mistakes */
 	bool is_osm;                 /* OpenSM has the same file */
+	bool has_failed;             /* the last load; 'policy' is one before it */
 	char file[TRIAD_CONF_PATH_SIZE];
 	uint64_t loaded_wall_us;
 	uint64_t n_loads, n_failed;
@@ -66,12 +68,9 @@ bool triad_policy_source_configure(struct triad_policy_source *source, const cha
 	const char *default_level);
 
 /* Reads the file.  Returns 0 or an errno, with every mistake in 'diags', which it
- * initialises. */
+ * initialises; tells them in the log, too. */
 int triad_policy_source_load(
 	struct triad_policy_source *source, struct triad_diags *diags);
-
-/* The same, with mistakes told in the log. */
-void triad_policy_source_load_and_tell(struct triad_policy_source *source);
 
 /* True when the file is not what was looked at last. */
 bool triad_policy_source_has_changed(struct triad_policy_source *source);

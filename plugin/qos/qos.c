@@ -294,6 +294,16 @@ static bool wait_for_work(struct triad_qos *qos)
 	return goes_on;
 }
 
+/* A list of mistakes is too large for a thread's stack. */
+static void load(struct triad_qos *qos)
+{
+	struct triad_diags *diags = malloc(sizeof(*diags));
+
+	if (diags)
+		(void)triad_policy_source_load(&qos->source, diags);
+	free(diags);
+}
+
 static void *run(void *argument)
 {
 	struct triad_qos *qos = argument;
@@ -304,7 +314,7 @@ static void *run(void *argument)
 		if (atomic_exchange(&qos->load_wanted, false) ||
 			(look && is_enabled(qos) &&
 				triad_policy_source_has_changed(&qos->source)))
-			triad_policy_source_load_and_tell(&qos->source);
+			load(qos);
 		work(qos);
 	}
 	if (qos->server)
@@ -468,6 +478,7 @@ struct triad_qos_status triad_qos_status(struct triad_qos *qos)
 	status.loaded_wall_us = now.loaded_wall_us;
 	status.n_loads = now.n_loads;
 	status.n_failed_loads = now.n_failed;
+	status.has_failed = now.has_failed;
 	if (qos->server)
 		status.server = triad_qos_server_status(qos->server);
 	return status;

@@ -49,6 +49,7 @@ struct triad_qos_status {
 	uint64_t built_us;       /* what building it took */
 	uint64_t octets;         /* paths and compiled policy */
 	uint64_t n_loads, n_failed_loads;
+	bool has_failed; /* the last load: the policy is the one before */
 	struct triad_qos_server_status server;
 };
 

@@ -71,7 +71,8 @@ void triad_qos_server_remove(struct triad_qos_server *server);
 /* A heavy sweep runs, from its start to the first basis after it. */
 void triad_qos_server_set_sweeping(struct triad_qos_server *server, bool sweeping);
 
-/* True, once, when a request showed that aliases are not those of the basis any more. */
+/* True, once, when a request showed that aliases are not those of the basis any more.
+ */
 bool triad_qos_server_take_outdated(struct triad_qos_server *server);
 
 struct triad_qos_server_status triad_qos_server_status(struct triad_qos_server *server);

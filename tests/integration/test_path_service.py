@@ -249,12 +249,14 @@ def test_policy_changed_is_read_when_a_sweep_begins(t):
         log_has(lab, f"triad: error: {path}:4:5: ", timeout_s=30)
         log_has(lab, "the last good QoS policy stays")
         t.equal(sl_of(lab), "0x2", "SL after a policy with mistakes")
+        t.contains(qos(lab)["problem"], "has mistakes", "what status says")
         process = lab.run("triadctl", "reload")
         t.failed(process, 1, f"{path}:4:5")
         t.contains(process.stderr, "the last good QoS policy stays", "what reload says")
         replace(path, POLICY.format(default=4, sl=3, mtu=2))
         ask(lab, "reload")
         wait_until(lambda: sl_of(lab) == "0x4", 30, "the third policy")
+        t.equal(qos(lab)["problem"], None, "what status says")
 
 
 def test_policy_with_mistakes_at_start_leaves_it_to_opensm(t):
