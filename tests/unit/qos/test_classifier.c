@@ -744,7 +744,7 @@ START_TEST(test_report_partition_without_ports_is_told)
 	check_miss(&report, 0, TRIAD_MISS_PARTITION, 0, 0);
 	triad_membership_clear(&membership);
 	triad_fabric_unref(empty);
-	triad_policy_unref(policy);
+	policy_free(policy);
 }
 END_TEST
 
