@@ -294,7 +294,8 @@ static void explain(const struct triad_answer_basis *basis,
 	static struct triad_explanation explained;
 	char reason[128], text[32];
 
-	if (answer->source == TRIAD_FABRIC_NONE)
+	if (answer->source == TRIAD_FABRIC_NONE ||
+		answer->destination == TRIAD_FABRIC_NONE)
 		return;
 	triad_explain(basis, request, answer->source, answer->destination, &explained);
 	require(explained.n_near <= TRIAD_EXPLAIN_MAX_NEAR, "near misses bounded");
