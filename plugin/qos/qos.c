@@ -274,20 +274,23 @@ static bool is_enabled(struct triad_qos *qos)
 	return enabled;
 }
 
-/* True when there is something to do; false to end. */
-static bool wait_for_work(struct triad_qos *qos)
+/* False to end.  'is_due' says whether a basis is wanted, and not only a look at the
+ * policy's file. */
+static bool wait_for_work(struct triad_qos *qos, bool *is_due)
 {
-	bool goes_on;
+	bool goes_on, retries_now = false;
 
 	pthread_mutex_lock(&qos->lock);
 	while (!qos->stopped && !qos->work_wanted && !atomic_load(&qos->look_wanted)) {
 		bool retries = qos->status.state == TRIAD_QOS_WAITING && qos->basis;
 
-		if (triad_condition_wait(&qos->changed, &qos->lock,
-			    triad_clock_now_us() + RETRY_US) == ETIMEDOUT &&
-			retries)
+		retries_now = triad_condition_wait(&qos->changed, &qos->lock,
+				      triad_clock_now_us() + RETRY_US) == ETIMEDOUT &&
+			retries;
+		if (retries_now)
 			break;
 	}
+	*is_due = qos->work_wanted || retries_now;
 	qos->work_wanted = false;
 	goes_on = !qos->stopped;
 	pthread_mutex_unlock(&qos->lock);
@@ -308,14 +311,18 @@ static void *run(void *argument)
 {
 	struct triad_qos *qos = argument;
 
-	while (wait_for_work(qos)) {
-		bool look = atomic_exchange(&qos->look_wanted, false);
+	bool is_due;
 
-		if (atomic_exchange(&qos->load_wanted, false) ||
+	while (wait_for_work(qos, &is_due)) {
+		bool look = atomic_exchange(&qos->look_wanted, false);
+		bool loads = atomic_exchange(&qos->load_wanted, false) ||
 			(look && is_enabled(qos) &&
-				triad_policy_source_has_changed(&qos->source)))
+				triad_policy_source_has_changed(&qos->source));
+
+		if (loads)
 			load(qos);
-		work(qos);
+		if (is_due || loads)
+			work(qos);
 	}
 	if (qos->server)
 		triad_qos_server_remove(qos->server);
