@@ -49,12 +49,9 @@ static int complain(struct parser *parser, const char *format, ...)
 {
 	va_list args;
 
-	snprintf(parser->message, parser->size, "%s%s",
-		parser->verb ? parser->verb->name : "", parser->verb ? ": " : "");
 	va_start(args, format);
-	triad_text_vappend(parser->message, parser->size, format, args);
+	triad_verb_complain(parser->verb, parser->message, parser->size, format, args);
 	va_end(args);
-	triad_text_clean(parser->message);
 	return EINVAL;
 }
 

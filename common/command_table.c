@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "common/command_table.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "common/conf_keys.h"
+#include "common/text.h"
 
 #define AT(member) .offset = offsetof(struct triad_command, member)
 #define VALUE(member)                                                                  \
@@ -155,4 +157,12 @@ bool triad_verb_is_topic(const struct triad_verb *verb, const char *topic)
 
 	return !strncmp(verb->name, topic, n) &&
 		(!verb->name[n] || verb->name[n] == ' ');
+}
+
+void triad_verb_complain(const struct triad_verb *verb, char *message, size_t size,
+	const char *format, va_list args)
+{
+	snprintf(message, size, "%s%s", verb ? verb->name : "", verb ? ": " : "");
+	triad_text_vappend(message, size, format, args);
+	triad_text_clean(message);
 }

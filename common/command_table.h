@@ -7,6 +7,8 @@
 #ifndef TRIAD_COMMON_COMMAND_TABLE_H
 #define TRIAD_COMMON_COMMAND_TABLE_H
 
+#include <stdarg.h>
+
 #include "triad/command.h"
 
 enum triad_option_kind {
@@ -77,6 +79,12 @@ struct triad_verb {
 #define TRIAD_N_VERBS 14
 
 extern const struct triad_verb triad_verbs[TRIAD_N_VERBS];
+
+/* What is wrong with a command line, behind the command's name as far as it is known
+ * ('verb' may be NULL), into 'message' of 'size' octets. */
+__attribute__((format(printf, 4, 0))) void triad_verb_complain(
+	const struct triad_verb *verb, char *message, size_t size, const char *format,
+	va_list args);
 
 /* A table of commands with its options: the plugin's, or triadctl's own. */
 struct triad_verb_table {
