@@ -25,7 +25,8 @@ struct far_end {
 
 struct triad_fabric_builder {
 	int error;
-	struct pool nodes, ports, far_ends, pkeys, sl2vl, lft, partitions, aliases;
+	struct pool nodes, ports, far_ends, pkeys, sl2vl, vlarb, lft, partitions,
+		aliases;
 };
 
 /* An alias before its port is known by index. */
@@ -95,6 +96,7 @@ void triad_fabric_unref(struct triad_fabric *fabric)
 	free(fabric->ports);
 	free(fabric->pkeys);
 	free(fabric->sl2vl);
+	free(fabric->vlarb);
 	free(fabric->lft);
 	free(fabric->partitions);
 	free(fabric->aliases);
@@ -169,19 +171,58 @@ static size_t slices_end(size_t so_far, struct triad_fabric_slice slice)
 
 size_t triad_fabric_octets(const struct triad_fabric *fabric)
 {
-	size_t lft = 0, pkeys = 0, sl2vl = 0;
+	size_t lft = 0, pkeys = 0, sl2vl = 0, vlarb = 0;
 
 	for (uint32_t i = 0; i < fabric->n_nodes; i++)
 		lft = slices_end(lft, fabric->nodes[i].lft);
 	for (uint32_t i = 0; i < fabric->n_ports; i++) {
 		pkeys = slices_end(pkeys, fabric->ports[i].pkeys);
 		sl2vl = slices_end(sl2vl, fabric->ports[i].sl2vl);
+		vlarb = slices_end(vlarb, fabric->ports[i].vlarb);
 	}
 	return sizeof(struct counted) + fabric->n_nodes * sizeof(*fabric->nodes) +
 		fabric->n_ports * sizeof(*fabric->ports) +
 		pkeys * sizeof(*fabric->pkeys) + sl2vl * sizeof(*fabric->sl2vl) + lft +
+		vlarb * sizeof(*fabric->vlarb) +
 		fabric->n_partitions * sizeof(*fabric->partitions) +
 		fabric->n_aliases * sizeof(*fabric->aliases);
+}
+
+unsigned triad_vls_n(uint8_t code)
+{
+	static const uint8_t n[] = {1, 1, 2, 4, 8, 15};
+
+	return code < sizeof(n) ? n[code] : 1;
+}
+
+uint8_t triad_fabric_op_vls(const struct triad_fabric *fabric, uint32_t port)
+{
+	const struct triad_fabric_port *at = &fabric->ports[port];
+	uint8_t code = at->op_vls, limit = fabric->qos.max_op_vls;
+
+	if (at->remote != TRIAD_FABRIC_NONE) {
+		code = fabric->ports[at->remote].vl_cap;
+		if (at->vl_cap < code)
+			code = at->vl_cap;
+	}
+	if (!code)
+		code = 1;
+	return limit && limit < code ? limit : code;
+}
+
+enum triad_qos_port_kind triad_fabric_qos_kind(
+	const struct triad_fabric *fabric, uint32_t port)
+{
+	const struct triad_fabric_port *at = &fabric->ports[port];
+
+	switch (fabric->nodes[at->node].type) {
+	case TRIAD_NODE_SWITCH:
+		return at->number ? TRIAD_QOS_PORT_SWITCH : TRIAD_QOS_PORT_SWITCH0;
+	case TRIAD_NODE_ROUTER:
+		return TRIAD_QOS_PORT_ROUTER;
+	default:
+		return TRIAD_QOS_PORT_CA;
+	}
 }
 
 static unsigned lanes_of(unsigned width)
@@ -313,6 +354,8 @@ struct triad_fabric_builder *triad_fabric_builder_new(const struct triad_fabric 
 	pool_init(&builder->pkeys, sizeof(uint16_t), octets / sizeof(uint16_t));
 	pool_init(&builder->sl2vl, sizeof(struct triad_sl2vl),
 		octets / sizeof(struct triad_sl2vl));
+	pool_init(&builder->vlarb, sizeof(struct triad_vlarb_entry),
+		octets / sizeof(struct triad_vlarb_entry));
 	pool_init(&builder->lft, 1, octets);
 	pool_init(&builder->partitions, sizeof(struct triad_fabric_partition), 65536);
 	pool_init(&builder->aliases, sizeof(struct alias), TRIAD_FABRIC_MAX_PORTS);
@@ -336,6 +379,7 @@ void triad_fabric_builder_prepare(struct triad_fabric_builder *builder)
 	pool_prepare(&builder->far_ends);
 	pool_prepare(&builder->pkeys);
 	pool_prepare(&builder->sl2vl);
+	pool_prepare(&builder->vlarb);
 	pool_prepare(&builder->lft);
 }
 
@@ -348,6 +392,7 @@ void triad_fabric_builder_free(struct triad_fabric_builder *builder)
 	free(builder->far_ends.items);
 	free(builder->pkeys.items);
 	free(builder->sl2vl.items);
+	free(builder->vlarb.items);
 	free(builder->lft.items);
 	free(builder->partitions.items);
 	free(builder->aliases.items);
@@ -437,6 +482,7 @@ void triad_fabric_builder_add_port(struct triad_fabric_builder *builder,
 	added.remote = TRIAD_FABRIC_NONE;
 	added.pkeys = (struct triad_fabric_slice){.at = builder->pkeys.n};
 	added.sl2vl = (struct triad_fabric_slice){.at = builder->sl2vl.n};
+	added.vlarb = (struct triad_fabric_slice){.at = builder->vlarb.n};
 	pool_append(builder, &builder->far_ends, &far_end, 1);
 	pool_append(builder, &builder->ports, &added, 1);
 	if (!builder->error)
@@ -465,6 +511,18 @@ void triad_fabric_builder_add_sl2vl(
 	pool_append(builder, &builder->sl2vl, row, 1);
 	if (!builder->error)
 		port->sl2vl.n++;
+}
+
+void triad_fabric_builder_add_vlarb(struct triad_fabric_builder *builder,
+	const struct triad_vlarb_entry *entries, uint32_t n)
+{
+	struct triad_fabric_port *port = last_port(builder);
+
+	if (!port)
+		return;
+	pool_append(builder, &builder->vlarb, entries, n);
+	if (!builder->error)
+		port->vlarb.n += n;
 }
 
 void triad_fabric_builder_add_partition(struct triad_fabric_builder *builder,
@@ -642,6 +700,7 @@ int triad_fabric_build(struct triad_fabric_builder *builder, uint64_t sm_port_gu
 	built->ports = pool_take(&builder->ports);
 	built->pkeys = pool_take(&builder->pkeys);
 	built->sl2vl = pool_take(&builder->sl2vl);
+	built->vlarb = pool_take(&builder->vlarb);
 	built->lft = pool_take(&builder->lft);
 	built->n_partitions = (uint32_t)builder->partitions.n;
 	built->partitions = pool_take(&builder->partitions);

@@ -57,7 +57,9 @@ struct triad_fabric_node {
 	uint32_t n_ports;    /* entries there */
 	uint32_t vendor_id;
 	uint16_t device_id;
-	uint8_t type;                    /* enum triad_node_type */
+	uint8_t type;         /* enum triad_node_type */
+	bool enhanced_port0;  /* a switch whose port 0 has tables, too */
+	bool optimized_sl2vl; /* a switch that takes one SL2VL table for many ports */
 	char name[TRIAD_NODE_NAME_SIZE]; /* printable UTF-8 */
 	struct triad_fabric_slice lft;   /* out-port for each LID, in 'lft' */
 };
@@ -71,24 +73,39 @@ struct triad_fabric_port {
 	uint8_t sl;          /* for MADs from the SM's port to this one */
 	uint8_t lmc;
 	uint8_t number;
-	uint8_t state;                   /* enum triad_port_state */
-	uint8_t phys_state;              /* PortInfo:PortPhysicalState */
-	uint8_t mtu;                     /* PortInfo:NeighborMTU, coded */
-	uint8_t mtu_cap;                 /* PortInfo:MTUCap, coded */
-	uint8_t rate;                    /* of the link, coded as in PathRecord */
-	uint8_t rate_caps;               /* TRIAD_RATE_CAP_* */
-	uint8_t width;                   /* PortInfo:LinkWidthActive */
-	uint8_t speed;                   /* PortInfo:LinkSpeedActive */
-	uint8_t speed_ext;               /* PortInfo:LinkSpeedExtActive */
-	bool has_pma;                    /* counters can be asked for */
-	struct triad_fabric_slice pkeys; /* in 'pkeys' */
+	uint8_t state;      /* enum triad_port_state */
+	uint8_t phys_state; /* PortInfo:PortPhysicalState */
+	uint8_t mtu;        /* PortInfo:NeighborMTU, coded */
+	uint8_t mtu_cap;    /* PortInfo:MTUCap, coded */
+	uint8_t rate;       /* of the link, coded as in PathRecord */
+	uint8_t rate_caps;  /* TRIAD_RATE_CAP_* */
+	uint8_t width;      /* PortInfo:LinkWidthActive */
+	uint8_t speed;      /* PortInfo:LinkSpeedActive */
+	uint8_t speed_ext;  /* PortInfo:LinkSpeedExtActive */
+	bool has_pma;       /* counters can be asked for */
+	bool has_sl2vl;     /* SL2VL tables; a switch's ports as its port 0 says */
+	uint8_t vl_cap;     /* PortInfo:VLCap, coded as triad_vls_n() has it */
+	uint8_t op_vls;     /* PortInfo:OperationalVLs, coded so */
+	uint8_t vlarb_high_cap, vlarb_low_cap; /* entries that the port has */
+	uint8_t high_limit;                    /* PortInfo:VLHighLimit */
+	struct triad_fabric_slice pkeys;       /* in 'pkeys' */
 	struct triad_fabric_slice sl2vl; /* in 'sl2vl', one row for each in-port */
+	/* In 'vlarb': the low table's entries, 'vlarb_low_cap' of them, then the high
+	 * one's; or none. */
+	struct triad_fabric_slice vlarb;
 };
 
 /* SL 2i is the high nibble of octet i. */
 struct triad_sl2vl {
 	uint8_t vl[8];
 };
+
+/* A VL and how much may be sent there at a time, in units of 64 octets. */
+struct triad_vlarb_entry {
+	uint8_t vl, weight;
+};
+
+#define TRIAD_VLARB_MAX 64 /* entries of one table [IBA 14.2.5.9] */
 
 #define TRIAD_PARTITION_NAME_SIZE 32
 
@@ -116,6 +133,30 @@ struct triad_fabric_sa {
 	bool engine_has_sl;    /* the routing engine decides on SLs */
 };
 
+/* Kinds of ports that OpenSM has default tables for. */
+enum triad_qos_port_kind {
+	TRIAD_QOS_PORT_CA,
+	TRIAD_QOS_PORT_SWITCH0, /* enhanced port 0 */
+	TRIAD_QOS_PORT_SWITCH,
+	TRIAD_QOS_PORT_ROUTER,
+	TRIAD_QOS_N_PORT_KINDS
+};
+
+/* What OpenSM programs where nobody says otherwise. */
+struct triad_qos_defaults {
+	struct triad_sl2vl sl2vl;
+	struct triad_vlarb_entry high[TRIAD_VLARB_MAX], low[TRIAD_VLARB_MAX];
+	uint8_t high_limit;
+};
+
+/* How this SM programs QoS tables, when it does (triad_fabric_sa.qos). */
+struct triad_fabric_qos {
+	struct triad_qos_defaults defaults[TRIAD_QOS_N_PORT_KINDS];
+	uint8_t max_op_vls;     /* coded as PortInfo:OperationalVLs */
+	bool optimized;         /* one SMP for many SL2VL tables, where a switch can */
+	bool engine_has_tables; /* the routing engine has the last word on them */
+};
+
 struct triad_fabric {
 	uint64_t generation; /* counts snapshots, from 1 */
 	uint64_t taken_us;
@@ -129,6 +170,7 @@ struct triad_fabric {
 	struct triad_fabric_port *ports;
 	uint16_t *pkeys;
 	struct triad_sl2vl *sl2vl;
+	struct triad_vlarb_entry *vlarb;
 	uint8_t *lft;
 	uint32_t n_partitions;
 	struct triad_fabric_partition *partitions; /* sorted by P_Key */
@@ -136,6 +178,7 @@ struct triad_fabric {
 	struct triad_fabric_alias
 		*aliases; /* sorted by GUID; all end ports are there */
 	struct triad_fabric_sa sa;
+	struct triad_fabric_qos qos;
 };
 
 /* --- use --- */
@@ -149,6 +192,17 @@ void triad_fabric_unref(struct triad_fabric *fabric);
 uint32_t triad_fabric_find_node(const struct triad_fabric *fabric, uint64_t guid);
 uint32_t triad_fabric_find_port(
 	const struct triad_fabric *fabric, uint32_t node, unsigned number);
+
+/* Data VLs for a code of PortInfo:VLCap or OperationalVLs: 1, 2, 4, 8 or 15, of which
+ * the first is VL0; 1 for a code that is none [IBA 14.2.5.6]. */
+unsigned triad_vls_n(uint8_t code);
+
+/* The code of the data VLs that OpenSM lets the port use: what both ends of the link
+ * have, within the SM's own limit. */
+uint8_t triad_fabric_op_vls(const struct triad_fabric *fabric, uint32_t port);
+
+enum triad_qos_port_kind triad_fabric_qos_kind(
+	const struct triad_fabric *fabric, uint32_t port);
 
 /* True for a port that has a LID of its own to be asked for paths: every port of a CA
  * or router, port 0 of a switch. */
@@ -209,6 +263,8 @@ void triad_fabric_builder_add_pkeys(
 	struct triad_fabric_builder *builder, const uint16_t *pkeys, uint32_t n);
 void triad_fabric_builder_add_sl2vl(
 	struct triad_fabric_builder *builder, const struct triad_sl2vl *row);
+void triad_fabric_builder_add_vlarb(struct triad_fabric_builder *builder,
+	const struct triad_vlarb_entry *entries, uint32_t n);
 
 /* 'name' is treated as a node's. */
 void triad_fabric_builder_add_partition(struct triad_fabric_builder *builder,

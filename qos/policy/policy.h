@@ -30,6 +30,7 @@
 #include <stdint.h>
 
 #include "triad/diag.h"
+#include "triad/fabric.h"
 
 #define TRIAD_POLICY_FILE_MAX_SIZE (16u << 20)
 #define TRIAD_POLICY_MAX_NAME 255 /* characters of a name or description */
@@ -140,11 +141,7 @@ struct triad_policy_sl2vl {
 	uint8_t vl[TRIAD_POLICY_N_VLS]; /* for each SL */
 };
 
-struct triad_vlarb_entry {
-	uint8_t vl, weight;
-};
-
-#define TRIAD_POLICY_MAX_VLARB 64
+#define TRIAD_POLICY_MAX_VLARB TRIAD_VLARB_MAX
 
 struct triad_policy_vlarb {
 	struct triad_policy_scope scope;
