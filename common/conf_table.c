@@ -237,6 +237,12 @@ static const struct triad_conf_key table[] = {
 		.at_run_time = true,
 		.help = "Which bits of the component mask say that a request has a "
 			"Service-ID."},
+	{KEY(qos, tables_enabled), BOOL, .standard = "false", .at_run_time = true,
+		.help = "Whether the policy's SL2VL and VL arbitration tables are "
+			"programmed."},
+	{KEY(qos, tables_guard), BOOL, .standard = "true", .at_run_time = true,
+		.help = "Whether tables that would cut the SM off from hosts are "
+			"refused."},
 	{KEY(qos, threads), UINT(1, 16, ""), .standard = "2",
 		.help = "Threads that answer requests for paths."},
 	{KEY(profile, file), FILE_OR_NONE, .at_run_time = true,

@@ -419,7 +419,7 @@ static size_t utf8_sequence(const uint8_t *p)
 }
 
 /* NodeDescription is whatever its owner wrote [IBA 14.2.5.2]. */
-static void copy_name(char name[TRIAD_NODE_NAME_SIZE], const char *from)
+void triad_fabric_clean_name(char name[TRIAD_NODE_NAME_SIZE], const char *from)
 {
 	uint8_t padded[TRIAD_NODE_NAME_SIZE + 3] = {0};
 	size_t in = 0, out = 0;
@@ -448,7 +448,7 @@ void triad_fabric_builder_add_node(struct triad_fabric_builder *builder,
 	added.n_ports = 0;
 	added.lft = (struct triad_fabric_slice){
 		.n = lft ? lft_size : 0, .at = builder->lft.n};
-	copy_name(added.name, name ? name : "");
+	triad_fabric_clean_name(added.name, name ? name : "");
 	pool_append(builder, &builder->lft, lft, added.lft.n);
 	pool_append(builder, &builder->nodes, &added, 1);
 }
@@ -531,7 +531,7 @@ void triad_fabric_builder_add_partition(struct triad_fabric_builder *builder,
 	struct triad_fabric_partition added = {.pkey = pkey & 0x7fff, .sl = sl & 0xf};
 	char cleaned[TRIAD_NODE_NAME_SIZE];
 
-	copy_name(cleaned, name);
+	triad_fabric_clean_name(cleaned, name);
 	memcpy(added.name, cleaned, strnlen(cleaned, sizeof(added.name) - 1));
 	pool_append(builder, &builder->partitions, &added, 1);
 }

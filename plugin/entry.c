@@ -139,6 +139,8 @@ static void report(void *context, osm_epi_event_id_t id, void *data)
 		triad_worker_note_sweep(plugin->worker);
 		triad_qos_note_sweep(plugin->qos);
 	}
+	if (kind == TRIAD_EVENT_ROUTING_DONE || kind == TRIAD_EVENT_REROUTED)
+		triad_qos_note_routed(plugin->qos);
 	if (kind == TRIAD_EVENT_TRAP) {
 		trap = read_trap(data);
 		triad_events_put_trap(plugin->events, &trap);

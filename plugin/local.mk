@@ -39,6 +39,14 @@ libosmtriad_la_SOURCES = \
 	plugin/qos/qos.c plugin/qos/qos.h \
 	plugin/qos/sample.c plugin/qos/sample.h \
 	plugin/qos/server.c plugin/qos/server.h \
+	plugin/qos/tables/hooks.c plugin/qos/tables/hooks.h \
+	plugin/qos/tables/osm_defaults.c plugin/qos/tables/osm_defaults.h \
+	plugin/qos/tables/pass.c plugin/qos/tables/pass.h \
+	plugin/qos/tables/pass_parts.h \
+	plugin/qos/tables/pass_ports.c \
+	plugin/qos/tables/pass_switch.c \
+	plugin/qos/tables/tables.c plugin/qos/tables/tables.h \
+	plugin/qos/tables/tell.c plugin/qos/tables/tell.h \
 	plugin/runner.h \
 	plugin/sflow.c plugin/sflow.h \
 	plugin/sm_state.c plugin/sm_state.h \

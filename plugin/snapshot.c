@@ -7,6 +7,8 @@
 #include <opensm/osm_partition.h>
 #include <string.h>
 
+#include "plugin/qos/tables/hooks.h"
+#include "plugin/qos/tables/osm_defaults.h"
 #include "triad/clock.h"
 
 /* P_Keys of one port that are looked at; IBA allows 65,536, devices have 128. */
@@ -21,6 +23,7 @@ struct snapshot {
 	struct osm_opensm *osm;
 	struct triad_fabric_builder *builder;
 	struct triad_fabric_sa sa;
+	struct triad_fabric_qos qos;
 	struct pkey_table ours; /* of the SM's port */
 	uint16_t our_lid;
 	uint64_t last_guid; /* the node read last, as OpenSM's map is keyed; 0: none */
@@ -111,6 +114,30 @@ static void add_sl2vl(const struct snapshot *snapshot, const osm_physp_t *physp)
 	}
 }
 
+static void add_vlarb(const struct snapshot *snapshot, const osm_physp_t *physp)
+{
+	const ib_port_info_t *info = &physp->port_info;
+	const uint8_t caps[] = {info->vl_arb_low_cap, info->vl_arb_high_cap};
+	struct triad_vlarb_entry entries[TRIAD_VLARB_MAX];
+
+	if (!snapshot->osm->subn.opt.qos)
+		return;
+	for (unsigned table = 0; table < 2; table++) {
+		unsigned n =
+			caps[table] < TRIAD_VLARB_MAX ? caps[table] : TRIAD_VLARB_MAX;
+
+		for (unsigned i = 0; i < n; i++) {
+			const ib_vl_arb_table_t *block = &physp->vl_arb[2 * table +
+				i / IB_NUM_VL_ARB_ELEMENTS_IN_BLOCK];
+			unsigned at = i % IB_NUM_VL_ARB_ELEMENTS_IN_BLOCK;
+
+			entries[i].vl = block->vl_entry[at].vl;
+			entries[i].weight = block->vl_entry[at].weight;
+		}
+		triad_fabric_builder_add_vlarb(snapshot->builder, entries, n);
+	}
+}
+
 static void add_pkeys(const struct snapshot *snapshot, const osm_physp_t *physp)
 {
 	struct pkey_table table;
@@ -131,13 +158,19 @@ static bool answers_for_counters(
 		(node->sw && ib_switch_info_is_enhanced_port0(&node->sw->switch_info));
 }
 
-/* Capabilities are those of the port that answers for the node: a switch's port 0. */
+/* The port whose capabilities hold for 'physp': a switch's port 0. */
+static const osm_physp_t *speaker_of(const osm_node_t *node, const osm_physp_t *physp)
+{
+	const osm_physp_t *port0 = osm_node_get_type(node) == IB_NODE_TYPE_SWITCH
+		? osm_node_get_physp_ptr((osm_node_t *)node, 0)
+		: NULL;
+
+	return port0 ? port0 : physp;
+}
+
 static uint8_t rate_caps(const osm_node_t *node, const osm_physp_t *physp)
 {
-	const osm_physp_t *speaker = osm_node_get_type(node) == IB_NODE_TYPE_SWITCH
-		? osm_node_get_physp_ptr((osm_node_t *)node, 0)
-		: physp;
-	const ib_port_info_t *info = &(speaker ? speaker : physp)->port_info;
+	const ib_port_info_t *info = &speaker_of(node, physp)->port_info;
 	uint8_t caps = 0;
 
 	if (info->capability_mask & IB_PORT_CAP_HAS_EXT_SPEEDS)
@@ -149,6 +182,11 @@ static uint8_t rate_caps(const osm_node_t *node, const osm_physp_t *physp)
 	if (info->capability_mask2 & IB_PORT_CAP2_IS_LINK_SPEED_HDR_SUPPORTED)
 		caps |= TRIAD_RATE_CAP_HDR;
 	return caps;
+}
+
+static uint8_t at_most(uint8_t value, uint8_t limit)
+{
+	return value < limit ? value : limit;
 }
 
 static void add_port(const struct snapshot *snapshot, osm_node_t *node,
@@ -174,6 +212,13 @@ static void add_port(const struct snapshot *snapshot, osm_node_t *node,
 		.speed = ib_port_info_get_link_speed_active(info),
 		.speed_ext = ib_port_info_get_link_speed_ext_active(info),
 		.has_pma = answers_for_counters(node, physp, way->lid),
+		.has_sl2vl = speaker_of(node, physp)->port_info.capability_mask &
+			IB_PORT_CAP_HAS_SL_MAP,
+		.vl_cap = ib_port_info_get_vl_cap(info),
+		.op_vls = ib_port_info_get_op_vls(info),
+		.vlarb_low_cap = at_most(info->vl_arb_low_cap, TRIAD_VLARB_MAX),
+		.vlarb_high_cap = at_most(info->vl_arb_high_cap, TRIAD_VLARB_MAX),
+		.high_limit = info->vl_high_limit,
 	};
 	uint64_t remote_guid = 0;
 	uint8_t remote_number = 0;
@@ -186,6 +231,7 @@ static void add_port(const struct snapshot *snapshot, osm_node_t *node,
 		snapshot->builder, &port, remote_guid, remote_number);
 	add_pkeys(snapshot, physp);
 	add_sl2vl(snapshot, physp);
+	add_vlarb(snapshot, physp);
 }
 
 static void add_node(const struct snapshot *snapshot, osm_node_t *node)
@@ -198,6 +244,10 @@ static void add_node(const struct snapshot *snapshot, osm_node_t *node)
 		.vendor_id = cl_ntoh32(ib_node_info_get_vendor_id(&node->node_info)),
 		.device_id = cl_ntoh16(node->node_info.device_id),
 		.type = osm_node_get_type(node),
+		.enhanced_port0 =
+			sw && ib_switch_info_is_enhanced_port0(&sw->switch_info),
+		.optimized_sl2vl =
+			sw && ib_switch_info_get_opt_sl2vlmapping(&sw->switch_info),
 	};
 	struct triad_fabric_port way = {0};
 
@@ -313,6 +363,8 @@ static void read_once(struct snapshot *snapshot)
 
 	cl_plock_acquire(&snapshot->osm->lock);
 	snapshot->sa = read_sa(snapshot->osm);
+	triad_osm_defaults_read(snapshot->osm, &snapshot->qos);
+	snapshot->qos.engine_has_tables = triad_hooks_has_other(snapshot->osm);
 	read_partitions(snapshot);
 	read_aliases(snapshot);
 	port = osm_get_port_by_guid(subn, subn->sm_port_guid);
@@ -353,6 +405,7 @@ int triad_snapshot_take(struct osm_opensm *osm, const struct triad_fabric *like,
 	(*fabric)->taken_us = triad_clock_now_us();
 	(*fabric)->lock_us = snapshot.longest_us;
 	(*fabric)->sa = snapshot.sa;
+	(*fabric)->qos = snapshot.qos;
 	(*fabric)->consistent = atomic_load(sweeps_begun) == sweeps_before;
 	return 0;
 }

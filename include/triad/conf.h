@@ -159,6 +159,8 @@ struct triad_conf {
 		char policy_file[TRIAD_CONF_PATH_SIZE];   /* "": OpenSM's own, if any */
 		char default_level[TRIAD_CONF_TEXT_SIZE]; /* "": as the policy says */
 		unsigned service_id_mask; /* enum triad_service_id_mask */
+		bool tables_enabled;
+		bool tables_guard;
 		unsigned threads;
 	} qos;
 	/* Those at 0 to 3 are for enum triad_command_type, where nothing of the first

@@ -231,6 +231,10 @@ const char *triad_port_state_name(unsigned state);
 int triad_pkey_match(
 	const uint16_t *ours, size_t n_ours, const uint16_t *theirs, size_t n_theirs);
 
+/* Writes a node's name as a fabric has it: 'from' is any octets up to a 0 or 64 of
+ * them; what is not printable UTF-8 becomes '?'. */
+void triad_fabric_clean_name(char name[TRIAD_NODE_NAME_SIZE], const char *from);
+
 /* --- building ---
  * Nodes are added in any order, each followed by its ports in ascending order of
  * number.  After an error the builder only remembers it, and triad_fabric_build()
@@ -247,8 +251,7 @@ void triad_fabric_builder_free(struct triad_fabric_builder *builder);
  * holds its lock: as much again as there is, and 8 MiB at least, of each kind. */
 void triad_fabric_builder_prepare(struct triad_fabric_builder *builder);
 
-/* 'name' may be any octets up to a 0 or 64 of them; what is not printable UTF-8
- * becomes '?'.  'lft' (may be NULL) has 'lft_size' entries. */
+/* 'name' is cleaned.  'lft' (may be NULL) has 'lft_size' entries. */
 void triad_fabric_builder_add_node(struct triad_fabric_builder *builder,
 	const struct triad_fabric_node *node, const char *name, const uint8_t *lft,
 	uint32_t lft_size);

@@ -123,11 +123,6 @@ static void tell_limits(struct triad_policy_source *source, const struct wish *w
 {
 	struct stat info;
 
-	if (policy->n_sl2vl || policy->n_vlarb)
-		triad_log_write(source->log, TRIAD_LOG_WARNING,
-			"%s: qos-setup is checked, but not programmed by this version; "
-			"SL2VL and VLArb stay as OpenSM's qos_ options say",
-			wish->path);
 	if (!wish->is_osm && strcmp(wish->path, source->osm_file) != 0 &&
 		!stat(source->osm_file, &info))
 		triad_log_write(source->log, TRIAD_LOG_WARNING,

@@ -11,6 +11,7 @@
 
 #include "plugin/qos/absent.h"
 #include "plugin/qos/policy_source.h"
+#include "plugin/qos/tables/tables.h"
 #include "triad/clock.h"
 #include "triad/log.h"
 #include "triad/thread.h"
@@ -21,6 +22,7 @@
 struct settings {
 	bool enabled;
 	enum triad_service_id_mask service_id;
+	bool tables, tables_guard;
 };
 
 struct triad_qos {
@@ -30,6 +32,11 @@ struct triad_qos {
 	unsigned n_threads;
 	struct triad_sampler *sampler;
 	struct triad_policy_source source;
+	struct triad_tables *tables;
+	/* What was offered there last; triad-qos alone. */
+	struct triad_policy *tables_policy;
+	bool tables_wanted, tables_offered;
+	uint64_t tables_fabric; /* generation of the one reviewed last */
 	pthread_t thread;
 
 	atomic_ulong sweeps, marks;
@@ -251,6 +258,61 @@ static enum triad_qos_state build(struct triad_qos *qos, const struct inputs *in
 	return TRIAD_QOS_ANSWERING;
 }
 
+/* --- tables --- */
+
+/* Another policy, or another wish, since the last offer. */
+static bool is_other_offer(const struct triad_qos *qos, const struct inputs *inputs)
+{
+	return !qos->tables_offered || qos->tables_policy != inputs->now.policy ||
+		qos->tables_wanted != inputs->settings.tables;
+}
+
+static void offer_tables(struct triad_qos *qos, const struct inputs *inputs)
+{
+	struct triad_policy *policy = inputs->now.policy;
+	bool wanted = inputs->settings.tables;
+	struct triad_setup *setup = NULL;
+	bool has_setup = policy && triad_setup_is_wanted(policy);
+	int error = 0;
+
+	if (has_setup && wanted)
+		error = triad_setup_compile(policy, &setup);
+	else if (has_setup)
+		triad_log_write(qos->log, TRIAD_LOG_INFO,
+			"%s: its qos-setup is not programmed: qos.tables_enabled is "
+			"off",
+			policy->source);
+	if (error)
+		triad_log_write(qos->log, TRIAD_LOG_ERROR,
+			"%s: its qos-setup can't be put into force: %s; the tables "
+			"stay as they are",
+			policy->source, strerror(error));
+	else
+		(void)triad_tables_offer(qos->tables, setup, wanted,
+			inputs->settled ? inputs->fabric : NULL,
+			inputs->settings.tables_guard);
+	triad_setup_unref(setup);
+	triad_policy_unref(qos->tables_policy);
+	qos->tables_policy = policy ? triad_policy_ref(policy) : NULL;
+	qos->tables_wanted = wanted;
+	qos->tables_offered = true;
+}
+
+static void see_to_tables(struct triad_qos *qos, const struct inputs *inputs)
+{
+	bool is_other = is_other_offer(qos, inputs);
+
+	if (is_other)
+		offer_tables(qos, inputs);
+	/* In mid-sweep there is nothing to be said yet. */
+	if (!inputs->fabric || !inputs->settled ||
+		atomic_load(&qos->sweeps) != inputs->before.sweeps ||
+		(!is_other && inputs->fabric->generation == qos->tables_fabric))
+		return;
+	qos->tables_fabric = inputs->fabric->generation;
+	triad_tables_review(qos->tables, inputs->fabric, inputs->settings.tables_guard);
+}
+
 static void work(struct triad_qos *qos)
 {
 	struct inputs inputs = take_inputs(qos);
@@ -261,15 +323,17 @@ static void work(struct triad_qos *qos)
 		publish(qos, NULL);
 	}
 	set_state(qos, state);
+	see_to_tables(qos, &inputs);
 	drop_inputs(&inputs);
 }
 
+/* Answers or tables. */
 static bool is_enabled(struct triad_qos *qos)
 {
 	bool enabled;
 
 	pthread_mutex_lock(&qos->lock);
-	enabled = qos->settings.enabled;
+	enabled = qos->settings.enabled || qos->settings.tables;
 	pthread_mutex_unlock(&qos->lock);
 	return enabled;
 }
@@ -339,6 +403,11 @@ struct triad_qos *triad_qos_new(struct osm_opensm *osm, unsigned n_threads,
 
 	if (!qos)
 		return NULL;
+	qos->tables = triad_tables_new(osm, log);
+	if (!qos->tables) {
+		free(qos);
+		return NULL;
+	}
 	qos->osm = osm;
 	qos->log = log;
 	triad_policy_source_init(
@@ -349,6 +418,7 @@ struct triad_qos *triad_qos_new(struct osm_opensm *osm, unsigned n_threads,
 	qos->sampler = sampler;
 	if (!triad_thread_start(&qos->thread, "triad-qos", run, qos))
 		return qos;
+	triad_tables_free(qos->tables);
 	free(qos);
 	return NULL;
 }
@@ -364,6 +434,8 @@ void triad_qos_free(struct triad_qos *qos)
 	pthread_join(qos->thread, NULL);
 	triad_qos_server_free(qos->server);
 	triad_qos_basis_unref(qos->basis);
+	triad_tables_free(qos->tables);
+	triad_policy_unref(qos->tables_policy);
 	triad_policy_source_clear(&qos->source);
 	triad_fabric_unref(qos->fabric);
 	pthread_cond_destroy(&qos->changed);
@@ -376,15 +448,18 @@ void triad_qos_configure(struct triad_qos *qos, const struct triad_conf *conf)
 	struct settings settings = {
 		.enabled = conf->qos.enabled,
 		.service_id = conf->qos.service_id_mask,
+		.tables = conf->qos.tables_enabled,
+		.tables_guard = conf->qos.tables_guard,
 	};
+	bool wanted = settings.enabled || settings.tables;
 
 	/* Another file, or another default, is another policy. */
 	bool is_other = triad_policy_source_configure(
 		&qos->source, conf->qos.policy_file, conf->qos.default_level);
 
 	pthread_mutex_lock(&qos->lock);
-	if (is_other || (settings.enabled && !qos->settings.enabled))
-		atomic_store(&qos->load_wanted, settings.enabled);
+	if (is_other || (wanted && !(qos->settings.enabled || qos->settings.tables)))
+		atomic_store(&qos->load_wanted, wanted);
 	qos->settings = settings;
 	wake(qos);
 	pthread_mutex_unlock(&qos->lock);
@@ -447,8 +522,14 @@ void triad_qos_note_sweep(struct triad_qos *qos)
 	atomic_fetch_add(&qos->sweeps, 1);
 	if (server)
 		triad_qos_server_set_sweeping(server, true);
+	triad_tables_note_sweep(qos->tables);
 	atomic_store(&qos->look_wanted, true);
 	pthread_cond_signal(&qos->changed);
+}
+
+void triad_qos_note_routed(struct triad_qos *qos)
+{
+	triad_tables_note_routed(qos->tables);
 }
 
 void triad_qos_note_port(struct triad_qos *qos, uint64_t guid)
@@ -499,6 +580,11 @@ struct triad_qos_basis *triad_qos_basis(struct triad_qos *qos)
 	basis = qos->basis ? triad_qos_basis_ref(qos->basis) : NULL;
 	pthread_mutex_unlock(&qos->lock);
 	return basis;
+}
+
+struct triad_tables *triad_qos_tables(struct triad_qos *qos)
+{
+	return qos->tables;
 }
 
 const struct triad_clients *triad_qos_clients(struct triad_qos *qos)

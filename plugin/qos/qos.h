@@ -27,6 +27,7 @@
 struct osm_opensm;
 struct triad_log;
 struct triad_qos;
+struct triad_tables;
 
 enum triad_qos_state {
 	TRIAD_QOS_OFF,
@@ -89,7 +90,8 @@ void triad_qos_forget_fabric(struct triad_qos *qos);
 
 /* --- from OpenSM's report(), with its locks held: some hundred nanoseconds each --- */
 
-void triad_qos_note_sweep(struct triad_qos *qos); /* a heavy sweep begins */
+void triad_qos_note_sweep(struct triad_qos *qos);  /* a heavy sweep begins */
+void triad_qos_note_routed(struct triad_qos *qos); /* one has routed, or a reroute */
 void triad_qos_note_port(struct triad_qos *qos, uint64_t guid);
 void triad_qos_note_route(struct triad_qos *qos, uint64_t node_guid, unsigned block);
 
@@ -102,6 +104,8 @@ const char *triad_qos_state_name(enum triad_qos_state state);
 
 /* What answers follow from at present, with a reference; NULL: there is none. */
 struct triad_qos_basis *triad_qos_basis(struct triad_qos *qos);
+
+struct triad_tables *triad_qos_tables(struct triad_qos *qos);
 
 /* NULL: it was never enabled. */
 const struct triad_clients *triad_qos_clients(struct triad_qos *qos);

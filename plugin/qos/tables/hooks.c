@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "plugin/qos/tables/hooks.h"
+
+#include <pthread.h>
+
+#define MAX_ENGINES 16 /* OpenSM knows a dozen */
+
+struct engine {
+	struct osm_routing_engine *engine;
+	struct triad_engine_hooks own;
+};
+
+static struct {
+	pthread_mutex_t lock; /* of 'engines' and the hooks in them */
+	struct engine engines[MAX_ENGINES];
+	unsigned n;
+	/* Of the SM's thread. */
+	triad_sl2vl_hook sl2vl;
+	triad_vlarb_hook vlarb;
+	void *owner;
+} hooks = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void update_sl2vl(void *context, osm_physp_t *port, uint8_t in, uint8_t out,
+	ib_slvl_table_t *table)
+{
+	(void)context;
+	hooks.sl2vl(hooks.owner, port, in, out, table);
+}
+
+static void update_vlarb(void *context, osm_physp_t *port, uint8_t number,
+	ib_vl_arb_table_t *block, unsigned length, unsigned index)
+{
+	(void)context;
+	hooks.vlarb(hooks.owner, port, number, block, length, index);
+}
+
+/* An engine without a place keeps its own hooks: it is as if we were not there. */
+static struct engine *place_of(struct osm_routing_engine *engine)
+{
+	for (unsigned i = 0; i < hooks.n; i++)
+		if (hooks.engines[i].engine == engine)
+			return &hooks.engines[i];
+	if (hooks.n == MAX_ENGINES)
+		return NULL;
+	hooks.engines[hooks.n].engine = engine;
+	return &hooks.engines[hooks.n++];
+}
+
+static void install(struct osm_routing_engine *engine)
+{
+	struct engine *place = engine ? place_of(engine) : NULL;
+
+	if (!place)
+		return;
+	place->own.context = engine->context;
+	if (engine->update_sl2vl != update_sl2vl)
+		place->own.sl2vl = engine->update_sl2vl;
+	if (engine->update_vlarb != update_vlarb)
+		place->own.vlarb = engine->update_vlarb;
+	engine->update_sl2vl = update_sl2vl;
+	engine->update_vlarb = update_vlarb;
+}
+
+void triad_hooks_install(struct osm_opensm *osm, triad_sl2vl_hook sl2vl,
+	triad_vlarb_hook vlarb, void *owner)
+{
+	pthread_mutex_lock(&hooks.lock);
+	hooks.sl2vl = sl2vl;
+	hooks.vlarb = vlarb;
+	hooks.owner = owner;
+	for (struct osm_routing_engine *engine = osm->routing_engine_list; engine;
+		engine = engine->next)
+		install(engine);
+	install(osm->default_routing_engine);
+	pthread_mutex_unlock(&hooks.lock);
+}
+
+static void give_back(struct engine *place)
+{
+	if (place->engine->update_sl2vl == update_sl2vl)
+		place->engine->update_sl2vl = place->own.sl2vl;
+	if (place->engine->update_vlarb == update_vlarb)
+		place->engine->update_vlarb = place->own.vlarb;
+}
+
+void triad_hooks_remove(struct osm_opensm *osm)
+{
+	(void)osm;
+	pthread_mutex_lock(&hooks.lock);
+	for (unsigned i = 0; i < hooks.n; i++)
+		give_back(&hooks.engines[i]);
+	hooks.n = 0;
+	pthread_mutex_unlock(&hooks.lock);
+}
+
+struct triad_engine_hooks triad_hooks_of_engine(const struct osm_opensm *osm)
+{
+	struct osm_routing_engine *used = osm->routing_engine_used;
+	struct triad_engine_hooks own = {0};
+
+	if (!used)
+		return own;
+	pthread_mutex_lock(&hooks.lock);
+	own = (struct triad_engine_hooks){
+		used->context, used->update_sl2vl, used->update_vlarb};
+	for (unsigned i = 0; i < hooks.n; i++)
+		if (hooks.engines[i].engine == used)
+			own = hooks.engines[i].own;
+	pthread_mutex_unlock(&hooks.lock);
+	return own;
+}
+
+bool triad_hooks_has_other(const struct osm_opensm *osm)
+{
+	struct triad_engine_hooks own = {0};
+
+	/* OpenSM frees its engines at its end. */
+	if (!osm_exit_flag)
+		own = triad_hooks_of_engine(osm);
+	return own.sl2vl || own.vlarb;
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "plugin/qos/tables/pass.h"
+
+#include <errno.h>
+#include <opensm/osm_partition.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plugin/qos/tables/osm_defaults.h"
+#include "plugin/qos/tables/pass_parts.h"
+
+/* --- life --- */
+
+struct triad_tables_pass *triad_tables_pass_new(struct osm_opensm *osm)
+{
+	struct triad_tables_pass *pass = calloc(1, sizeof(*pass));
+
+	if (pass)
+		pass->osm = osm;
+	return pass;
+}
+
+static void drop_setup(struct triad_tables_pass *pass)
+{
+	triad_scopes_free(pass->scopes);
+	triad_setup_unref(pass->setup);
+	pass->scopes = NULL;
+	pass->setup = NULL;
+}
+
+void triad_tables_pass_free(struct triad_tables_pass *pass)
+{
+	if (!pass)
+		return;
+	drop_setup(pass);
+	free(pass);
+}
+
+/* --- begin and end --- */
+
+static int read_partitions(struct triad_tables_pass *pass)
+{
+	cl_qmap_t *from = &pass->osm->subn.prtn_pkey_tbl;
+	struct triad_fabric_partition *partitions =
+		calloc(cl_qmap_count(from) + 1, sizeof(*partitions));
+	uint32_t n = 0;
+	int error;
+
+	if (!partitions)
+		return ENOMEM;
+	for (const cl_map_item_t *item = cl_qmap_head(from); item != cl_qmap_end(from);
+		item = cl_qmap_next(item)) {
+		const osm_prtn_t *partition = (const osm_prtn_t *)item;
+		char name[TRIAD_NODE_NAME_SIZE];
+
+		partitions[n].pkey = cl_ntoh16(partition->pkey) & 0x7fff;
+		triad_fabric_clean_name(name, partition->name);
+		memcpy(partitions[n++].name, name, TRIAD_PARTITION_NAME_SIZE - 1);
+	}
+	error = triad_scopes_set_partitions(pass->scopes, partitions, n);
+	free(partitions);
+	return error;
+}
+
+static int take_setup(struct triad_tables_pass *pass, struct triad_setup *setup)
+{
+	if (setup != pass->setup) {
+		drop_setup(pass);
+		pass->scopes = setup ? triad_scopes_new(setup) : NULL;
+		if (pass->scopes)
+			pass->setup = triad_setup_ref(setup);
+	}
+	if (setup && !pass->scopes)
+		return ENOMEM;
+	return setup ? read_partitions(pass) : 0;
+}
+
+int triad_tables_pass_begin(struct triad_tables_pass *pass, struct triad_setup *setup)
+{
+	int error;
+
+	pass->number++;
+	pass->view.node = NULL;
+	pass->vlarb_port = NULL;
+	pass->counts = (struct triad_tables_pass_counts){0};
+	triad_osm_defaults_read(pass->osm, &pass->qos);
+	pass->engine = triad_hooks_of_engine(pass->osm);
+	error = take_setup(pass, setup);
+	if (error)
+		drop_setup(pass);
+	pass->counts.error = error;
+	return error;
+}
+
+struct triad_tables_pass_counts triad_tables_pass_end(struct triad_tables_pass *pass)
+{
+	if (pass->hidden) {
+		cl_plock_excl_acquire(&pass->osm->lock);
+		triad_tables_pass_put_back(pass);
+		cl_plock_release(&pass->osm->lock);
+	}
+	if (pass->scopes && !pass->counts.error)
+		pass->counts.error = triad_scopes_error(pass->scopes);
+	return pass->counts;
+}
+
+/* --- hooks --- */
+
+static void note_overridden(struct triad_tables_pass *pass, const osm_physp_t *port)
+{
+	if (pass->counts.n_overridden++)
+		return;
+	pass->counts.overridden_guid = cl_ntoh64(osm_node_get_node_guid(port->p_node));
+	pass->counts.overridden_port = osm_physp_get_port_num(port);
+}
+
+static uint16_t sl2vl_scope(
+	struct triad_tables_pass *pass, osm_physp_t *port, uint8_t in)
+{
+	struct triad_scopes_end end;
+
+	if (!port->p_node->sw) {
+		end = triad_tables_pass_end_of(pass, port);
+		return triad_scopes_endport_sl2vl(pass->scopes, &end);
+	}
+	triad_tables_pass_look_at(pass, port->p_node);
+	triad_tables_pass_look_at_out(pass, port);
+	return in < pass->view.n ? pass->view.row[pass->view.kinds.kind[in]]
+				 : TRIAD_SCOPE_NONE;
+}
+
+void triad_tables_pass_sl2vl(void *context, osm_physp_t *port, uint8_t in, uint8_t out,
+	ib_slvl_table_t *table)
+{
+	struct triad_tables_pass *pass = context;
+	uint16_t scope = TRIAD_SCOPE_NONE;
+	struct triad_sl2vl wanted, cut;
+
+	triad_tables_pass_put_back(pass);
+	if (pass->scopes)
+		scope = sl2vl_scope(pass, port, in);
+	if (scope != TRIAD_SCOPE_NONE)
+		memcpy(table->raw_vl_by_sl,
+			triad_setup_sl2vl(pass->setup, scope,
+				triad_tables_pass_op_vls(pass, port)),
+			sizeof(table->raw_vl_by_sl));
+	memcpy(wanted.vl, table->raw_vl_by_sl, sizeof(wanted.vl));
+	if (pass->engine.sl2vl)
+		pass->engine.sl2vl(pass->engine.context, port, in, out, table);
+	if (scope != TRIAD_SCOPE_NONE &&
+		memcmp(wanted.vl, table->raw_vl_by_sl, sizeof(wanted.vl)))
+		note_overridden(pass, port);
+	memcpy(wanted.vl, table->raw_vl_by_sl, sizeof(wanted.vl));
+	cut = triad_tables_pass_cut(port, &wanted);
+	pass->counts.n_tables++;
+	if (memcmp(osm_physp_get_slvl_tbl(port, in)->raw_vl_by_sl, cut.vl,
+		    sizeof(cut.vl)))
+		pass->counts.n_differing++;
+}
+
+static uint16_t vlarb_scope(struct triad_tables_pass *pass, osm_physp_t *port)
+{
+	struct triad_scopes_end end;
+
+	if (pass->vlarb_port == port)
+		return pass->vlarb_scope;
+	if (port->p_node->sw) {
+		triad_tables_pass_look_at(pass, port->p_node);
+		end = pass->view.ends[osm_physp_get_port_num(port)];
+	} else {
+		end = triad_tables_pass_end_of(pass, port);
+	}
+	pass->vlarb_port = port;
+	pass->vlarb_scope = triad_scopes_vlarb(pass->scopes, &end);
+	return pass->vlarb_scope;
+}
+
+/* Puts what the scope says into the block. */
+static void apply_vlarb(struct triad_tables_pass *pass, uint16_t scope,
+	osm_physp_t *port, ib_vl_arb_table_t *block, unsigned length, unsigned index)
+{
+	bool high = index >= 2;
+	unsigned cap =
+		high ? port->port_info.vl_arb_high_cap : port->port_info.vl_arb_low_cap;
+	unsigned first = index % 2 * IB_NUM_VL_ARB_ELEMENTS_IN_BLOCK;
+	struct triad_vlarb_entry entries[TRIAD_VLARB_MAX] = {{0}};
+
+	(void)triad_setup_high_limit(pass->setup, scope, &port->vl_high_limit);
+	if (cap > TRIAD_VLARB_MAX)
+		cap = TRIAD_VLARB_MAX;
+	if (!triad_setup_vlarb(pass->setup, scope, high,
+		    triad_tables_pass_op_vls(pass, port), (uint8_t)cap, entries))
+		return;
+	for (unsigned i = 0; i < length && first + i < TRIAD_VLARB_MAX; i++) {
+		block->vl_entry[i].vl = entries[first + i].vl;
+		block->vl_entry[i].weight = entries[first + i].weight;
+	}
+}
+
+/* True when OpenSM will send the block. */
+static bool block_differs(const osm_physp_t *port, const ib_vl_arb_table_t *block,
+	unsigned length, unsigned index)
+{
+	uint8_t code = ib_port_info_get_op_vls(&port->port_info);
+	uint8_t mask = code ? (uint8_t)((1u << (code - 1)) - 1) : 0xf;
+	const ib_vl_arb_table_t *known = &port->vl_arb[index];
+
+	for (unsigned i = 0; i < length; i++)
+		if ((block->vl_entry[i].vl & mask) != known->vl_entry[i].vl ||
+			block->vl_entry[i].weight != known->vl_entry[i].weight)
+			return true;
+	return false;
+}
+
+static void answer_vlarb(struct triad_tables_pass *pass, osm_physp_t *port,
+	uint8_t number, ib_vl_arb_table_t *block, unsigned length, unsigned index)
+{
+	uint16_t scope = pass->scopes ? vlarb_scope(pass, port) : TRIAD_SCOPE_NONE;
+	ib_vl_arb_table_t wanted;
+
+	if (scope != TRIAD_SCOPE_NONE)
+		apply_vlarb(pass, scope, port, block, length, index);
+	wanted = *block;
+	if (pass->engine.vlarb)
+		pass->engine.vlarb(
+			pass->engine.context, port, number, block, length, index);
+	if (scope != TRIAD_SCOPE_NONE &&
+		memcmp(&wanted, block, length * sizeof(wanted.vl_entry[0])))
+		note_overridden(pass, port);
+	pass->counts.n_tables++;
+	if (block_differs(port, block, length, index))
+		pass->counts.n_differing++;
+}
+
+void triad_tables_pass_vlarb(void *context, osm_physp_t *port, uint8_t number,
+	ib_vl_arb_table_t *block, unsigned length, unsigned index)
+{
+	struct triad_tables_pass *pass = context;
+	osm_node_t *node = port->p_node;
+	bool is_last;
+
+	if (node->sw)
+		triad_tables_pass_look_at(pass, node);
+	is_last = node->sw && number && number == pass->view.last_up;
+	if (pass->hidden && !(is_last && pass->hidden == node))
+		triad_tables_pass_put_back(pass);
+	answer_vlarb(pass, port, number, block, length, index);
+	if (is_last)
+		triad_tables_pass_take_turn(pass, node);
+}

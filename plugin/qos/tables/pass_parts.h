@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What the parts of a pass share (pass.h). */
+#ifndef TRIAD_PLUGIN_QOS_TABLES_PASS_PARTS_H
+#define TRIAD_PLUGIN_QOS_TABLES_PASS_PARTS_H
+
+#include "plugin/qos/tables/hooks.h"
+#include "plugin/qos/tables/pass.h"
+
+#define TRIAD_TABLES_PASS_MEMO_SIZE 65536 /* a power of two */
+
+/* The class of a port that was looked up already in pass number 'pass'. */
+struct triad_tables_pass_memo {
+	const osm_physp_t *port;
+	uint32_t class;
+	uint32_t pass;
+};
+
+/* A node at work: its ports, and which scopes apply. */
+struct triad_tables_pass_view {
+	const osm_node_t *node;
+	unsigned n;       /* ports, port 0 included */
+	unsigned last_up; /* the highest number of a port that is not down; 0: none */
+	struct triad_scopes_end ends[TRIAD_SCOPES_MAX_PORTS]; /* by number */
+	struct triad_scopes_switch kinds;
+	bool had_turn;
+	const osm_physp_t *out; /* whose scopes are in 'row' */
+	uint16_t row[TRIAD_SCOPES_MAX_PORTS];
+};
+
+struct triad_tables_pass {
+	struct osm_opensm *osm;
+	struct triad_setup *setup;   /* NULL: OpenSM's tables */
+	struct triad_scopes *scopes; /* of 'setup'; kept from pass to pass */
+	struct triad_fabric_qos qos;
+	struct triad_engine_hooks engine;
+	uint32_t number; /* of the pass */
+	struct triad_tables_pass_view view;
+	const osm_physp_t *vlarb_port; /* whose scope is */
+	uint16_t vlarb_scope;
+	osm_node_t *hidden; /* the switch that OpenSM is to pass over */
+	struct triad_tables_pass_counts counts;
+	struct triad_tables_pass_memo memo[TRIAD_TABLES_PASS_MEMO_SIZE];
+};
+
+/* --- pass_ports.c: ports as scopes see them --- */
+
+/* Makes 'node' the node at work. */
+void triad_tables_pass_look_at(struct triad_tables_pass *pass, osm_node_t *node);
+
+/* Makes 'out', a port of the switch at work, the one whose scopes are in 'row'. */
+void triad_tables_pass_look_at_out(
+	struct triad_tables_pass *pass, const osm_physp_t *out);
+
+struct triad_scopes_end triad_tables_pass_end_of(
+	struct triad_tables_pass *pass, const osm_physp_t *port);
+
+/* The data VLs that the port will be told to use (coded). */
+uint8_t triad_tables_pass_op_vls(
+	const struct triad_tables_pass *pass, const osm_physp_t *port);
+
+/* --- pass_switch.c: a switch's SL2VL tables as a whole --- */
+
+/* OpenSM is through with the arbitration of all ports of the switch at work. */
+void triad_tables_pass_take_turn(struct triad_tables_pass *pass, osm_node_t *node);
+
+/* Lets OpenSM see the tables of the switch that it passed over. */
+void triad_tables_pass_put_back(struct triad_tables_pass *pass);
+
+/* As OpenSM writes it: VLs but 15 are cut to those that the port uses now. */
+struct triad_sl2vl triad_tables_pass_cut(
+	const osm_physp_t *port, const struct triad_sl2vl *table);
+
+#endif

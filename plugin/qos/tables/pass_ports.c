@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "plugin/qos/tables/pass_parts.h"
+
+#define MAX_PKEYS 1024 /* that are looked at, of one port */
+
+struct pkeys {
+	uint16_t keys[MAX_PKEYS];
+	uint32_t n;
+};
+
+static void read_pkeys(const osm_physp_t *port, struct pkeys *to)
+{
+	const osm_pkey_tbl_t *from = osm_physp_get_pkey_tbl(port);
+	uint16_t n_blocks = osm_pkey_tbl_get_num_blocks(from);
+
+	to->n = 0;
+	for (uint16_t number = 0; number < n_blocks; number++) {
+		const ib_pkey_table_t *block = osm_pkey_tbl_block_get(from, number);
+
+		for (unsigned i = 0; block && i < IB_NUM_PKEY_ELEMENTS_IN_BLOCK; i++)
+			if (block->pkey_entry[i] && to->n < MAX_PKEYS)
+				to->keys[to->n++] = cl_ntoh16(block->pkey_entry[i]);
+	}
+}
+
+static uint32_t find_class(struct triad_tables_pass *pass, const osm_physp_t *port)
+{
+	osm_node_t *node = port->p_node;
+	bool is_switch = osm_node_get_type(node) == IB_NODE_TYPE_SWITCH;
+	const osm_physp_t *port0 = is_switch ? osm_node_get_physp_ptr(node, 0) : NULL;
+	const osm_physp_t *speaker = port0 ? port0 : port;
+	char name[TRIAD_NODE_NAME_SIZE];
+	struct pkeys pkeys;
+	struct triad_scopes_port facts = {
+		.guid = cl_ntoh64(osm_physp_get_port_guid(speaker)),
+		.node_name = name,
+		.pkeys = pkeys.keys,
+		.node_type = osm_node_get_type(node),
+		.number = osm_physp_get_port_num(port),
+		.is_self = osm_physp_get_port_guid(speaker) ==
+			pass->osm->subn.sm_port_guid,
+	};
+
+	triad_fabric_clean_name(name, node->print_desc ? node->print_desc : "");
+	read_pkeys(speaker, &pkeys);
+	facts.n_pkeys = pkeys.n;
+	return triad_scopes_class(pass->scopes, &facts);
+}
+
+static struct triad_tables_pass_memo *memo_of(
+	struct triad_tables_pass *pass, const osm_physp_t *port)
+{
+	uint64_t hash = (uint64_t)(uintptr_t)port * UINT64_C(0x9e3779b97f4a7c15);
+
+	return &pass->memo[hash >> 32 & (TRIAD_TABLES_PASS_MEMO_SIZE - 1)];
+}
+
+/* 'port' may be NULL: no port, in no group. */
+static uint32_t class_of(struct triad_tables_pass *pass, const osm_physp_t *port)
+{
+	struct triad_tables_pass_memo *memo;
+
+	if (!port || !port->p_node)
+		return TRIAD_SCOPES_NO_CLASS;
+	memo = memo_of(pass, port);
+	if (memo->port != port || memo->pass != pass->number)
+		*memo = (struct triad_tables_pass_memo){
+			port, find_class(pass, port), pass->number};
+	return memo->class;
+}
+
+struct triad_scopes_end triad_tables_pass_end_of(
+	struct triad_tables_pass *pass, const osm_physp_t *port)
+{
+	return (struct triad_scopes_end){
+		.own = class_of(pass, port),
+		.remote = class_of(pass, osm_physp_get_remote(port)),
+		.number = osm_physp_get_port_num(port),
+	};
+}
+
+void triad_tables_pass_look_at(struct triad_tables_pass *pass, osm_node_t *node)
+{
+	struct triad_tables_pass_view *view = &pass->view;
+	unsigned n = osm_node_get_num_physp(node);
+
+	if (view->node == node)
+		return;
+	view->node = node;
+	view->out = NULL;
+	view->had_turn = false;
+	view->n = n < TRIAD_SCOPES_MAX_PORTS ? n : TRIAD_SCOPES_MAX_PORTS;
+	view->last_up = 0;
+	for (unsigned i = 0; i < view->n; i++) {
+		const osm_physp_t *port = osm_node_get_physp_ptr(node, i);
+
+		view->ends[i] = (struct triad_scopes_end){.number = (uint8_t)i};
+		if (port && pass->scopes)
+			view->ends[i] = triad_tables_pass_end_of(pass, port);
+		if (port && osm_physp_get_port_state(port) != IB_LINK_DOWN)
+			view->last_up = i;
+	}
+	if (pass->scopes)
+		triad_scopes_sort_ports(
+			pass->scopes, view->ends, view->n, &view->kinds);
+}
+
+void triad_tables_pass_look_at_out(
+	struct triad_tables_pass *pass, const osm_physp_t *out)
+{
+	struct triad_tables_pass_view *view = &pass->view;
+
+	if (view->out == out)
+		return;
+	view->out = out;
+	triad_scopes_sl2vl_row(pass->scopes, view->ends, &view->kinds,
+		&view->ends[osm_physp_get_port_num(out)], view->row);
+}
+
+static uint8_t vl_cap(const osm_physp_t *port)
+{
+	return ib_port_info_get_vl_cap(&port->port_info);
+}
+
+uint8_t triad_tables_pass_op_vls(
+	const struct triad_tables_pass *pass, const osm_physp_t *port)
+{
+	const osm_physp_t *remote = osm_physp_get_remote(port);
+	uint8_t code = ib_port_info_get_op_vls(&port->port_info);
+
+	if (remote)
+		code = vl_cap(port) < vl_cap(remote) ? vl_cap(port) : vl_cap(remote);
+	if (!code)
+		code = 1;
+	if (pass->qos.max_op_vls && pass->qos.max_op_vls < code)
+		code = pass->qos.max_op_vls;
+	return code;
+}

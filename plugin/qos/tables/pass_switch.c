@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include <string.h>
+
+#include "plugin/qos/tables/pass_parts.h"
+
+/* Of SL2VL SMPs to switches that can [IBA 14.2.5.8]. */
+#define ALL_OUT 0x10000u
+#define ALL_IN 0x20000u
+
+#define LOOKED_AHEAD 8 /* ports of the subnet */
+
+/* --- passing over --- */
+
+static bool has_arbitration(const osm_physp_t *port)
+{
+	const ib_port_info_t *info = &port->port_info;
+
+	return ib_port_info_get_vl_cap(info) > 1 &&
+		(info->vl_arb_low_cap || info->vl_arb_high_cap);
+}
+
+static bool is_up(const osm_physp_t *port)
+{
+	return port && osm_physp_get_port_state(port) != IB_LINK_DOWN;
+}
+
+/* True when OpenSM will ask about the arbitration of the port 0 itself. */
+static bool asks_about_port0(osm_node_t *node)
+{
+	return ib_switch_info_is_enhanced_port0(&node->sw->switch_info) &&
+		has_arbitration(osm_node_get_physp_ptr(node, 0));
+}
+
+static bool asks_about(const osm_port_t *port)
+{
+	osm_node_t *node = port->p_node;
+
+	if (!node->sw)
+		return has_arbitration(port->p_physp);
+	for (unsigned i = 1; i < osm_node_get_num_physp(node); i++) {
+		const osm_physp_t *physp = osm_node_get_physp_ptr(node, i);
+
+		if (is_up(physp) && has_arbitration(physp))
+			return true;
+	}
+	return asks_about_port0(node);
+}
+
+/* True when it is certain that OpenSM will call a hook once more in this pass, after
+ * the SL2VL tables of the switch's outer ports; it goes by port GUIDs. */
+static bool asks_again(const struct triad_tables_pass *pass, osm_node_t *node)
+{
+	cl_qmap_t *ports = &pass->osm->subn.port_guid_tbl;
+	const osm_physp_t *port0 = osm_node_get_physp_ptr(node, 0);
+	const cl_map_item_t *item = cl_qmap_get(ports, osm_physp_get_port_guid(port0));
+
+	if (asks_about_port0(node))
+		return true;
+	for (unsigned i = 0; i < LOOKED_AHEAD && item != cl_qmap_end(ports); i++) {
+		item = cl_qmap_next(item);
+		if (item != cl_qmap_end(ports) && asks_about((const osm_port_t *)item))
+			return true;
+	}
+	return false;
+}
+
+static void pass_over(struct triad_tables_pass *pass, osm_node_t *node)
+{
+	osm_physp_t *port0 = osm_node_get_physp_ptr(node, 0);
+
+	port0->port_info.capability_mask &= ~IB_PORT_CAP_HAS_SL_MAP;
+	pass->hidden = node;
+}
+
+void triad_tables_pass_put_back(struct triad_tables_pass *pass)
+{
+	osm_physp_t *port0;
+
+	if (!pass->hidden)
+		return;
+	port0 = osm_node_get_physp_ptr(pass->hidden, 0);
+	port0->port_info.capability_mask |= IB_PORT_CAP_HAS_SL_MAP;
+	pass->hidden = NULL;
+}
+
+/* --- tables --- */
+
+struct triad_sl2vl triad_tables_pass_cut(
+	const osm_physp_t *port, const struct triad_sl2vl *table)
+{
+	uint8_t code = ib_port_info_get_op_vls(&port->port_info);
+	uint8_t mask = code ? (uint8_t)((1u << (code - 1)) - 1) : 0xf;
+	struct triad_sl2vl cut;
+
+	for (unsigned i = 0; i < sizeof(cut.vl); i++) {
+		uint8_t high = table->vl[i] >> 4, low = table->vl[i] & 0xf;
+
+		high = high == 15 ? 15 : high & mask;
+		low = low == 15 ? 15 : low & mask;
+		cut.vl[i] = (uint8_t)(high << 4 | low);
+	}
+	return cut;
+}
+
+/* What the tables of one out-port should be, one for each kind of in-port; in-port 0 to
+ * an enhanced port 0 has its own. */
+struct wanted {
+	unsigned n;
+	struct triad_sl2vl tables[TRIAD_SCOPES_MAX_PORTS];
+	struct triad_sl2vl own;
+};
+
+static const struct triad_sl2vl *wish(const struct triad_tables_pass *pass,
+	unsigned kind, uint8_t op_vls, enum triad_qos_port_kind port_kind)
+{
+	uint16_t scope = pass->scopes ? pass->view.row[kind] : TRIAD_SCOPE_NONE;
+
+	return scope == TRIAD_SCOPE_NONE
+		? &pass->qos.defaults[port_kind].sl2vl
+		: triad_setup_sl2vl(pass->setup, scope, op_vls);
+}
+
+static void find_wanted(
+	struct triad_tables_pass *pass, const osm_physp_t *out, struct wanted *wanted)
+{
+	const struct triad_tables_pass_view *view = &pass->view;
+	uint8_t op_vls = triad_tables_pass_op_vls(pass, out);
+
+	if (pass->scopes)
+		triad_tables_pass_look_at_out(pass, out);
+	wanted->n = pass->scopes ? view->kinds.n_kinds : 1;
+	for (unsigned kind = 0; kind < wanted->n; kind++)
+		wanted->tables[kind] = triad_tables_pass_cut(
+			out, wish(pass, kind, op_vls, TRIAD_QOS_PORT_SWITCH));
+	if (!osm_physp_get_port_num(out))
+		wanted->own = triad_tables_pass_cut(out,
+			wish(pass, pass->scopes ? view->kinds.kind[0] : 0, op_vls,
+				TRIAD_QOS_PORT_SWITCH0));
+}
+
+static const struct triad_sl2vl *wanted_of(const struct triad_tables_pass *pass,
+	const struct wanted *wanted, const osm_physp_t *out, unsigned in)
+{
+	if (!in && !osm_physp_get_port_num(out))
+		return &wanted->own;
+	return &wanted->tables[pass->scopes ? pass->view.kinds.kind[in] : 0];
+}
+
+static ib_slvl_table_t *known(const osm_physp_t *out, unsigned in)
+{
+	return osm_physp_get_slvl_tbl(out, (uint8_t)in);
+}
+
+static bool is_right(const struct triad_tables_pass *pass, const struct wanted *wanted,
+	const osm_physp_t *out)
+{
+	/* OpenSM sees to in-port 0 of port 0 by itself. */
+	for (unsigned in = osm_physp_get_port_num(out) ? 0 : 1; in < pass->view.n; in++)
+		if (memcmp(known(out, in)->raw_vl_by_sl,
+			    wanted_of(pass, wanted, out, in)->vl,
+			    sizeof(wanted->own.vl)))
+			return false;
+	return true;
+}
+
+static unsigned first_out(const osm_node_t *node)
+{
+	return ib_switch_info_is_enhanced_port0(&node->sw->switch_info) ? 0 : 1;
+}
+
+static bool is_forced(const struct triad_tables_pass *pass, osm_node_t *node)
+{
+	if (pass->osm->subn.need_update || node->sw->need_update)
+		return true;
+	for (unsigned i = 0; i < pass->view.n; i++) {
+		const osm_physp_t *port = osm_node_get_physp_ptr(node, i);
+
+		if (is_up(port) && port->need_update)
+			return true;
+	}
+	return false;
+}
+
+static bool switch_is_right(struct triad_tables_pass *pass, osm_node_t *node)
+{
+	struct wanted wanted;
+
+	for (unsigned i = first_out(node); i < pass->view.n; i++) {
+		const osm_physp_t *out = osm_node_get_physp_ptr(node, i);
+
+		if (!is_up(out))
+			continue;
+		find_wanted(pass, out, &wanted);
+		if (!is_right(pass, &wanted, out))
+			return false;
+	}
+	return true;
+}
+
+/* --- few SMPs --- */
+
+static void send_smp(struct triad_tables_pass *pass, osm_node_t *node,
+	const osm_physp_t *out, uint32_t modifier, const struct triad_sl2vl *table)
+{
+	osm_physp_t *port0 = osm_node_get_physp_ptr(node, 0);
+	osm_madw_context_t context = {0};
+
+	context.slvl_context.node_guid = osm_node_get_node_guid(node);
+	context.slvl_context.port_guid = osm_physp_get_port_guid(port0);
+	context.slvl_context.set_method = TRUE;
+	if (osm_req_set(&pass->osm->sm, osm_physp_get_dr_path_ptr(out), table->vl,
+		    sizeof(table->vl), IB_MAD_ATTR_SLVL_TABLE, cl_hton32(modifier),
+		    FALSE, ib_port_info_get_m_key(&port0->port_info),
+		    pass->osm->subn.opt.long_transaction_timeout, CL_DISP_MSGID_NONE,
+		    &context) == IB_SUCCESS)
+		pass->counts.n_smps++;
+}
+
+/* What was sent is unknown until the answer is there: then it is sent again in the next
+ * sweep if there is none. */
+static void forget(const osm_physp_t *out, unsigned in)
+{
+	memset(known(out, in), 0, sizeof(ib_slvl_table_t));
+}
+
+/* The table that all in-ports of 'out' are to have, or NULL. */
+static const struct triad_sl2vl *common_of(
+	const struct wanted *wanted, const osm_physp_t *out)
+{
+	for (unsigned kind = 1; kind < wanted->n; kind++)
+		if (memcmp(&wanted->tables[kind], &wanted->tables[0],
+			    sizeof(wanted->tables[0])))
+			return NULL;
+	if (!osm_physp_get_port_num(out) &&
+		memcmp(&wanted->own, &wanted->tables[0], sizeof(wanted->own)))
+		return NULL;
+	return &wanted->tables[0];
+}
+
+/* The table that all of the switch is to have; false: there are several. */
+static bool find_common(
+	struct triad_tables_pass *pass, osm_node_t *node, struct triad_sl2vl *common)
+{
+	bool found = false;
+	struct wanted wanted;
+
+	for (unsigned i = first_out(node); i < pass->view.n; i++) {
+		const osm_physp_t *out = osm_node_get_physp_ptr(node, i);
+		const struct triad_sl2vl *table;
+
+		if (!is_up(out))
+			continue;
+		find_wanted(pass, out, &wanted);
+		table = common_of(&wanted, out);
+		if (!table || (found && memcmp(table, common, sizeof(*common))))
+			return false;
+		*common = *table;
+		found = true;
+	}
+	return found;
+}
+
+static void forget_all(struct triad_tables_pass *pass, osm_node_t *node)
+{
+	for (unsigned i = first_out(node); i < pass->view.n; i++) {
+		const osm_physp_t *out = osm_node_get_physp_ptr(node, i);
+
+		for (unsigned in = 0; is_up(out) && in < pass->view.n; in++)
+			forget(out, in);
+	}
+}
+
+static void send_out(struct triad_tables_pass *pass, osm_node_t *node,
+	const osm_physp_t *out, const struct wanted *wanted, bool forced)
+{
+	const struct triad_sl2vl *common = common_of(wanted, out);
+	uint32_t number = osm_physp_get_port_num(out);
+
+	if (common)
+		send_smp(pass, node, out, ALL_IN | number, common);
+	for (unsigned in = 0; in < pass->view.n; in++) {
+		const struct triad_sl2vl *table = wanted_of(pass, wanted, out, in);
+
+		if (!common && !forced &&
+			!memcmp(known(out, in)->raw_vl_by_sl, table->vl,
+				sizeof(table->vl)))
+			continue;
+		if (!common)
+			send_smp(pass, node, out, in << 8 | number, table);
+		forget(out, in);
+	}
+}
+
+static void send_few(struct triad_tables_pass *pass, osm_node_t *node, bool forced)
+{
+	struct triad_sl2vl common;
+	struct wanted wanted;
+
+	if (find_common(pass, node, &common)) {
+		send_smp(pass, node, osm_node_get_physp_ptr(node, pass->view.last_up),
+			ALL_OUT | ALL_IN, &common);
+		forget_all(pass, node);
+		return;
+	}
+	for (unsigned i = first_out(node); i < pass->view.n; i++) {
+		const osm_physp_t *out = osm_node_get_physp_ptr(node, i);
+
+		if (!is_up(out))
+			continue;
+		find_wanted(pass, out, &wanted);
+		if (forced || !is_right(pass, &wanted, out))
+			send_out(pass, node, out, &wanted, forced);
+	}
+}
+
+/* --- the turn --- */
+
+static bool takes_few(const struct triad_tables_pass *pass, const osm_node_t *node)
+{
+	return pass->qos.optimized &&
+		ib_switch_info_get_opt_sl2vlmapping(&node->sw->switch_info);
+}
+
+void triad_tables_pass_take_turn(struct triad_tables_pass *pass, osm_node_t *node)
+{
+	const osm_physp_t *port0 = osm_node_get_physp_ptr(node, 0);
+	bool forced, right;
+
+	if (pass->view.had_turn)
+		return;
+	pass->view.had_turn = true;
+	if (!port0 || pass->engine.sl2vl || pass->engine.vlarb ||
+		!(port0->port_info.capability_mask & IB_PORT_CAP_HAS_SL_MAP) ||
+		!asks_again(pass, node))
+		return;
+	forced = is_forced(pass, node);
+	right = !forced && switch_is_right(pass, node);
+	if (!right && !takes_few(pass, node))
+		return; /* OpenSM sends what is to be sent */
+	if (right)
+		pass->counts.n_right++;
+	else
+		send_few(pass, node, forced);
+	pass_over(pass, node);
+}

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "plugin/qos/tables/tables.h"
+
+#include <inttypes.h>
+#include <opensm/osm_sm.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "plugin/qos/tables/hooks.h"
+#include "plugin/qos/tables/tell.h"
+#include "triad/clock.h"
+
+struct triad_tables {
+	struct osm_opensm *osm;
+	struct triad_log *log;
+	struct triad_tell *tell; /* triad-qos alone */
+
+	/* The SM's thread alone. */
+	struct triad_tables_pass *pass;
+	bool in_pass;
+	bool hooked;
+
+	pthread_mutex_t lock; /* of what follows */
+	struct triad_setup *setup;
+	bool wanted;
+	bool refused;
+	bool dirty; /* there may be tables in the fabric that are not OpenSM's */
+	uint64_t asked_hash;
+	struct triad_tables_status status;
+};
+
+const char *triad_tables_state_name(enum triad_tables_state state)
+{
+	static const char *const names[TRIAD_TABLES_N_STATES] = {
+		[TRIAD_TABLES_OFF] = "off",
+		[TRIAD_TABLES_NO_SETUP] = "OpenSM's: the policy has no qos-setup",
+		[TRIAD_TABLES_NO_QOS] = "none: OpenSM runs without QoS ('qos TRUE' in "
+					"opensm.conf begins it)",
+		[TRIAD_TABLES_WAITING] = "waiting for a sweep",
+		[TRIAD_TABLES_IN_FORCE] = "in force",
+		[TRIAD_TABLES_DIFFERENT] = "some ports have others than they should",
+		[TRIAD_TABLES_ENGINE] =
+			"in force, as far as the routing engine lets them",
+		[TRIAD_TABLES_REFUSED] =
+			"refused: they would cut the SM off from hosts",
+		[TRIAD_TABLES_NO_MEMORY] = "not enough memory: OpenSM's",
+	};
+
+	return state < TRIAD_TABLES_N_STATES ? names[state] : "unknown";
+}
+
+struct triad_tables *triad_tables_new(struct osm_opensm *osm, struct triad_log *log)
+{
+	struct triad_tables *tables = calloc(1, sizeof(*tables));
+
+	if (!tables)
+		return NULL;
+	tables->osm = osm;
+	tables->log = log;
+	pthread_mutex_init(&tables->lock, NULL);
+	tables->pass = triad_tables_pass_new(osm);
+	tables->tell = triad_tell_new(log);
+	if (tables->pass && tables->tell)
+		return tables;
+	triad_tables_free(tables);
+	return NULL;
+}
+
+void triad_tables_free(struct triad_tables *tables)
+{
+	if (!tables)
+		return;
+	triad_tables_pass_free(tables->pass);
+	triad_tell_free(tables->tell);
+	triad_setup_unref(tables->setup);
+	pthread_mutex_destroy(&tables->lock);
+	free(tables);
+}
+
+/* --- offers --- */
+
+/* The caller holds the lock. */
+static void set_state(struct triad_tables *tables, enum triad_tables_state state)
+{
+	if (tables->status.state == state)
+		return;
+	tables->status.state = state;
+	triad_log_write(tables->log,
+		state == TRIAD_TABLES_NO_MEMORY || state == TRIAD_TABLES_REFUSED ||
+				state == TRIAD_TABLES_DIFFERENT
+			? TRIAD_LOG_ERROR
+			: TRIAD_LOG_INFO,
+		"QoS tables: %s", triad_tables_state_name(state));
+}
+
+static enum triad_tables_state state_without_review(const struct triad_tables *tables)
+{
+	if (tables->refused && !tables->setup)
+		return TRIAD_TABLES_REFUSED;
+	if (tables->setup || tables->dirty)
+		return TRIAD_TABLES_WAITING;
+	return tables->wanted ? TRIAD_TABLES_NO_SETUP : TRIAD_TABLES_OFF;
+}
+
+/* Takes over the reference to 'setup'. */
+static void put_into_force(struct triad_tables *tables, struct triad_setup *setup,
+	bool wanted, bool refused)
+{
+	struct triad_setup *old;
+
+	pthread_mutex_lock(&tables->lock);
+	old = tables->setup;
+	tables->setup = setup;
+	tables->wanted = wanted;
+	tables->refused = refused;
+	tables->dirty |= setup || old;
+	tables->asked_hash = 0;
+	set_state(tables, state_without_review(tables));
+	pthread_mutex_unlock(&tables->lock);
+	triad_setup_unref(old);
+	triad_tell_forget(tables->tell);
+}
+
+/* True when hosts would be out of the SM's reach; says so. */
+static bool cuts_off(struct triad_tables *tables, struct triad_setup *setup,
+	const struct triad_fabric *fabric)
+{
+	struct triad_setup_plan *plan;
+	bool cuts;
+
+	if (!setup || !fabric || triad_setup_plan_make(setup, fabric, &plan))
+		return false;
+	cuts = plan->n_cut_off;
+	if (cuts)
+		triad_tell_cut_off(
+			tables->tell, plan, triad_setup_policy(setup), fabric);
+	triad_setup_plan_free(plan);
+	return cuts;
+}
+
+bool triad_tables_offer(struct triad_tables *tables, struct triad_setup *setup,
+	bool wanted, const struct triad_fabric *fabric, bool guarded)
+{
+	if (guarded && cuts_off(tables, setup, fabric)) {
+		pthread_mutex_lock(&tables->lock);
+		tables->status.n_refused++;
+		tables->refused = true;
+		tables->wanted = wanted;
+		set_state(tables, state_without_review(tables));
+		pthread_mutex_unlock(&tables->lock);
+		return false;
+	}
+	put_into_force(tables, setup ? triad_setup_ref(setup) : NULL, wanted, false);
+	return true;
+}
+
+struct triad_setup *triad_tables_setup(struct triad_tables *tables)
+{
+	struct triad_setup *setup;
+
+	pthread_mutex_lock(&tables->lock);
+	setup = tables->setup ? triad_setup_ref(tables->setup) : NULL;
+	pthread_mutex_unlock(&tables->lock);
+	return setup;
+}
+
+/* --- reviews --- */
+
+static enum triad_tables_state state_by_review(const struct triad_tables *tables,
+	const struct triad_fabric *fabric, const struct triad_setup_plan *plan)
+{
+	if (!tables->setup)
+		return state_without_review(tables);
+	if (fabric->qos.engine_has_tables)
+		return TRIAD_TABLES_ENGINE;
+	return plan->n_changes_total ? TRIAD_TABLES_DIFFERENT : TRIAD_TABLES_IN_FORCE;
+}
+
+static uint64_t n_different(const struct triad_setup_plan *plan)
+{
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < TRIAD_SETUP_N_TABLES; i++)
+		n += plan->n_changed[i];
+	return n;
+}
+
+/* Returns true when another sweep may mend what differs. */
+static bool note_review(struct triad_tables *tables, const struct triad_fabric *fabric,
+	const struct triad_setup_plan *plan, uint64_t took_us)
+{
+	struct triad_tables_status *status = &tables->status;
+	bool asks;
+
+	pthread_mutex_lock(&tables->lock);
+	status->review_us = took_us;
+	status->n_different = fabric->qos.engine_has_tables ? 0 : n_different(plan);
+	status->n_different_ports =
+		fabric->qos.engine_has_tables ? 0 : plan->n_changed_ports;
+	status->n_findings = plan->n_findings_total;
+	status->n_errors = plan->n_errors;
+	status->n_dead_places = plan->n_dead_places;
+	asks = status->n_different && plan->hash != tables->asked_hash;
+	tables->dirty = tables->setup || status->n_different;
+	tables->asked_hash = status->n_different ? plan->hash : 0;
+	status->n_sweeps_asked += asks;
+	set_state(tables,
+		asks ? TRIAD_TABLES_WAITING : state_by_review(tables, fabric, plan));
+	pthread_mutex_unlock(&tables->lock);
+	return asks;
+}
+
+static void ask_for_sweep(struct triad_tables *tables)
+{
+	struct osm_opensm *osm = tables->osm;
+
+	if (osm_exit_flag || osm->subn.sm_state != IB_SMINFO_STATE_MASTER)
+		return;
+	osm->subn.force_heavy_sweep = TRUE;
+	osm_opensm_sweep(osm);
+}
+
+static void review(struct triad_tables *tables, struct triad_setup *setup,
+	const struct triad_fabric *fabric)
+{
+	uint64_t begun_us = triad_clock_now_us();
+	struct triad_setup_plan *plan;
+
+	if (triad_setup_plan_make(setup, fabric, &plan)) {
+		pthread_mutex_lock(&tables->lock);
+		set_state(tables, TRIAD_TABLES_NO_MEMORY);
+		pthread_mutex_unlock(&tables->lock);
+		return;
+	}
+	if (setup)
+		triad_tell_findings(
+			tables->tell, plan, triad_setup_policy(setup), fabric);
+	if (note_review(tables, fabric, plan, triad_clock_now_us() - begun_us))
+		ask_for_sweep(tables);
+	else if (plan->n_changes && !fabric->qos.engine_has_tables)
+		triad_tell_different(tables->tell, plan, fabric);
+	triad_setup_plan_free(plan);
+}
+
+static bool is_anything(struct triad_tables *tables, bool qos)
+{
+	bool anything;
+
+	pthread_mutex_lock(&tables->lock);
+	anything = tables->setup || tables->dirty;
+	if (anything && !qos)
+		set_state(tables, TRIAD_TABLES_NO_QOS);
+	pthread_mutex_unlock(&tables->lock);
+	return anything && qos;
+}
+
+void triad_tables_review(
+	struct triad_tables *tables, const struct triad_fabric *fabric, bool guarded)
+{
+	struct triad_setup *setup;
+
+	if (!is_anything(tables, fabric->sa.qos))
+		return;
+	setup = triad_tables_setup(tables);
+	if (guarded && cuts_off(tables, setup, fabric)) {
+		triad_setup_unref(setup);
+		setup = NULL;
+		put_into_force(tables, NULL, true, true);
+		pthread_mutex_lock(&tables->lock);
+		tables->status.n_refused++;
+		pthread_mutex_unlock(&tables->lock);
+	}
+	review(tables, setup, fabric);
+	triad_setup_unref(setup);
+}
+
+struct triad_tables_status triad_tables_status(struct triad_tables *tables)
+{
+	struct triad_tables_status status;
+
+	pthread_mutex_lock(&tables->lock);
+	status = tables->status;
+	pthread_mutex_unlock(&tables->lock);
+	return status;
+}
+
+/* --- passes --- */
+
+static void begin_pass(struct triad_tables *tables)
+{
+	struct triad_setup *setup = triad_tables_setup(tables);
+
+	/* Without memory this pass leaves OpenSM its own tables; the review tells. */
+	(void)triad_tables_pass_begin(tables->pass, setup);
+	tables->in_pass = true;
+	triad_setup_unref(setup);
+}
+
+static void sl2vl(void *context, osm_physp_t *port, uint8_t in, uint8_t out,
+	ib_slvl_table_t *table)
+{
+	struct triad_tables *tables = context;
+
+	if (!tables->in_pass)
+		begin_pass(tables);
+	triad_tables_pass_sl2vl(tables->pass, port, in, out, table);
+}
+
+static void vlarb(void *context, osm_physp_t *port, uint8_t number,
+	ib_vl_arb_table_t *block, unsigned length, unsigned index)
+{
+	struct triad_tables *tables = context;
+
+	if (!tables->in_pass)
+		begin_pass(tables);
+	triad_tables_pass_vlarb(tables->pass, port, number, block, length, index);
+}
+
+static void note_pass(
+	struct triad_tables *tables, const struct triad_tables_pass_counts *counts)
+{
+	pthread_mutex_lock(&tables->lock);
+	tables->status.n_passes++;
+	tables->status.last = *counts;
+	if (counts->error)
+		set_state(tables, TRIAD_TABLES_NO_MEMORY);
+	pthread_mutex_unlock(&tables->lock);
+	if (counts->n_differing + counts->n_smps)
+		triad_log_write(tables->log, TRIAD_LOG_INFO,
+			"QoS tables: %" PRIu64 " are being sent",
+			counts->n_differing + counts->n_smps);
+}
+
+static void end_pass(struct triad_tables *tables)
+{
+	struct triad_tables_pass_counts counts;
+
+	if (!tables->in_pass)
+		return;
+	tables->in_pass = false;
+	counts = triad_tables_pass_end(tables->pass);
+	note_pass(tables, &counts);
+}
+
+void triad_tables_note_sweep(struct triad_tables *tables)
+{
+	bool needed;
+
+	end_pass(tables);
+	pthread_mutex_lock(&tables->lock);
+	needed = tables->setup || tables->dirty;
+	pthread_mutex_unlock(&tables->lock);
+	if (needed)
+		triad_hooks_install(tables->osm, sl2vl, vlarb, tables);
+	else if (tables->hooked)
+		triad_hooks_remove(tables->osm);
+	tables->hooked = needed;
+}
+
+void triad_tables_note_routed(struct triad_tables *tables)
+{
+	end_pass(tables);
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "plugin/qos/tables/tell.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define N_SLOTS (2 * TRIAD_TELL_MAX)
+#define TEXT_SIZE 768
+
+struct triad_tell {
+	struct triad_log *log;
+	unsigned n;
+	uint64_t told[N_SLOTS]; /* hashes of lines; 0: free */
+};
+
+struct triad_tell *triad_tell_new(struct triad_log *log)
+{
+	struct triad_tell *tell = calloc(1, sizeof(*tell));
+
+	if (tell)
+		tell->log = log;
+	return tell;
+}
+
+void triad_tell_free(struct triad_tell *tell)
+{
+	free(tell);
+}
+
+void triad_tell_forget(struct triad_tell *tell)
+{
+	memset(tell->told, 0, sizeof(tell->told));
+	tell->n = 0;
+}
+
+static uint64_t hash_of(const char *text)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	for (; *text; text++)
+		hash = (hash ^ (uint8_t)*text) * UINT64_C(0x100000001b3);
+	return hash ? hash : 1;
+}
+
+/* True when it was not told before; from now on it was. */
+static bool is_news(struct triad_tell *tell, const char *text)
+{
+	uint64_t hash = hash_of(text);
+	unsigned at = hash % N_SLOTS;
+
+	while (tell->told[at] && tell->told[at] != hash)
+		at = (at + 1) % N_SLOTS;
+	if (tell->told[at] || tell->n == TRIAD_TELL_MAX)
+		return false;
+	tell->told[at] = hash;
+	tell->n++;
+	return true;
+}
+
+/* Tells a line unless it is known or there are too many; returns how many were left
+ * out. */
+static unsigned tell_line(struct triad_tell *tell, bool is_error, const char *text,
+	const struct triad_policy *policy, unsigned *n)
+{
+	if (!is_news(tell, text))
+		return 0;
+	if (*n >= TRIAD_TELL_LINES)
+		return 1;
+	++*n;
+	triad_log_write(tell->log, is_error ? TRIAD_LOG_ERROR : TRIAD_LOG_WARNING,
+		"%s: %s", policy->source, text);
+	return 0;
+}
+
+static void end_name(
+	const struct triad_fabric *fabric, uint32_t port, char *text, size_t size)
+{
+	const struct triad_fabric_port *at = &fabric->ports[port];
+
+	snprintf(text, size, "%s/P%u", fabric->nodes[at->node].name, at->number);
+}
+
+static void format_path(const struct triad_setup_path *path,
+	const struct triad_fabric *fabric, char *text, size_t size)
+{
+	char from[96], to[96], at[96];
+
+	end_name(fabric, path->from, from, sizeof(from));
+	end_name(fabric, path->to, to, sizeof(to));
+	end_name(fabric, path->port, at, sizeof(at));
+	snprintf(text, size,
+		"SL %u is in use, but has no VL on the path from '%s' to '%s': '%s' "
+		"drops it",
+		path->sl, from, to, at);
+}
+
+void triad_tell_findings(struct triad_tell *tell, const struct triad_setup_plan *plan,
+	const struct triad_policy *policy, const struct triad_fabric *fabric)
+{
+	unsigned n = 0, left_out = 0;
+	char text[TEXT_SIZE];
+
+	for (uint32_t i = 0; i < plan->n_findings; i++) {
+		triad_setup_finding_format(
+			&plan->findings[i], policy, fabric, text, sizeof(text));
+		left_out += tell_line(tell,
+			triad_setup_finding_is_error(&plan->findings[i]), text, policy,
+			&n);
+	}
+	for (uint32_t i = 0; i < plan->n_paths; i++) {
+		format_path(&plan->paths[i], fabric, text, sizeof(text));
+		left_out += tell_line(tell, true, text, policy, &n);
+	}
+	if (left_out)
+		triad_log_write(tell->log, TRIAD_LOG_WARNING,
+			"%s: %u more findings on QoS tables; 'triadctl qos plan' shows "
+			"them",
+			policy->source, left_out);
+}
+
+void triad_tell_different(struct triad_tell *tell, const struct triad_setup_plan *plan,
+	const struct triad_fabric *fabric)
+{
+	const struct triad_fabric_port *port;
+	char text[TEXT_SIZE];
+
+	if (!plan->n_changes)
+		return;
+	port = &fabric->ports[plan->changes[0].port];
+	snprintf(text, sizeof(text),
+		"QoS tables: %u port(s) do not have what they were sent, the first is "
+		"port %u of '%s' (0x%016" PRIx64 "): they refuse it or don't answer; "
+		"it is sent again in each heavy sweep; 'triadctl qos plan' shows all",
+		plan->n_changed_ports, port->number, fabric->nodes[port->node].name,
+		fabric->nodes[port->node].guid);
+	if (is_news(tell, text))
+		triad_log_write(tell->log, TRIAD_LOG_ERROR, "%s", text);
+}
+
+void triad_tell_cut_off(struct triad_tell *tell, const struct triad_setup_plan *plan,
+	const struct triad_policy *policy, const struct triad_fabric *fabric)
+{
+	char first[96];
+
+	end_name(fabric, plan->first_cut_off, first, sizeof(first));
+	triad_log_write(tell->log, TRIAD_LOG_ERROR,
+		"%s: its qos-setup is refused: the SM could not answer %u port(s), the "
+		"first is '%s', because the SL of its answers would have no VL on the "
+		"way; mend the tables, or 'set qos.tables_guard false'",
+		policy->source, plan->n_cut_off, first);
+}
