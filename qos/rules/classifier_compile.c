@@ -259,7 +259,8 @@ static int compile_partition_levels(
 	error = triad_classifier_take(classifier, &classifier->partition_levels,
 		TRIAD_N_PKEYS, sizeof(*classifier->partition_levels));
 	if (!error)
-		error = triad_partition_names_init(&names, fabric);
+		error = triad_partition_names_init(
+			&names, fabric->partitions, fabric->n_partitions);
 	if (error)
 		return error;
 	next = malloc((TRIAD_N_PKEYS + 1) * sizeof(*next));

@@ -386,8 +386,8 @@ static int resolve(struct resolver *resolver)
 	int error = sort_ports(resolver->to, resolver->fabric);
 
 	if (!error)
-		error = triad_partition_names_init(
-			&resolver->partitions, resolver->fabric);
+		error = triad_partition_names_init(&resolver->partitions,
+			resolver->fabric->partitions, resolver->fabric->n_partitions);
 	if (!error)
 		error = triad_node_names_init(
 			&resolver->nodes, resolver->policy, resolver->fabric);

@@ -104,19 +104,20 @@ static inline const uint16_t *triad_membership_pkeys(
 /* --- names --- */
 
 struct triad_partition_name {
-	const char *name; /* the fabric's */
+	const char *name; /* the partition's own */
 	uint16_t pkey;
 };
 
-/* The partitions of a fabric by name. */
+/* Partitions by name. */
 struct triad_partition_names {
 	struct triad_partition_name *items;
 	uint32_t n;
 };
 
-/* Returns 0 or ENOMEM; on error there is nothing to free ('items' is NULL). */
-int triad_partition_names_init(
-	struct triad_partition_names *names, const struct triad_fabric *fabric);
+/* Borrows the names of the 'n' partitions.  Returns 0 or ENOMEM; on error there is
+ * nothing to free ('items' is NULL). */
+int triad_partition_names_init(struct triad_partition_names *names,
+	const struct triad_fabric_partition *partitions, uint32_t n);
 
 /* Without the membership bit; 0 when there is none of that name. */
 uint16_t triad_partition_names_find(

@@ -6,35 +6,45 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Longer ones can be no node's. */
-struct key {
-	char text[TRIAD_NODE_NAME_SIZE + 1];
-};
-
-/* Both cut behind what a node's name can have. */
-static struct key whole_key(const char *name)
+static struct triad_node_key whole_key(const char *name)
 {
-	struct key key = {{0}};
+	struct triad_node_key key = {{0}};
 
 	for (size_t n = 0; n + 1 < sizeof(key.text) && name[n]; n++)
 		key.text[n] = name[n];
 	return key;
 }
 
-static struct key words_key(const char *name, unsigned max_words)
+static bool is_blank(char letter)
 {
-	struct key key = {{0}};
+	return letter == ' ' || letter == '\t';
+}
+
+static struct triad_node_key words_key(const char *name, unsigned max_words)
+{
+	struct triad_node_key key = {{0}};
 	size_t n = 0;
 
 	for (unsigned word = 0; *name && n + 1 < sizeof(key.text) && word < max_words;
 		word++) {
-		name += strspn(name, " \t");
+		while (is_blank(*name))
+			name++;
 		if (word && *name && n + 1 < sizeof(key.text))
 			key.text[n++] = ' ';
-		while (*name && !strchr(" \t", *name) && n + 1 < sizeof(key.text))
+		while (*name && !is_blank(*name) && n + 1 < sizeof(key.text))
 			key.text[n++] = *name++;
 	}
 	return key;
+}
+
+struct triad_node_key triad_node_key_of(const char *name, bool words)
+{
+	return words ? words_key(name, 2) : whole_key(name);
+}
+
+struct triad_node_key triad_node_key_wanted(const char *name, bool words)
+{
+	return words ? words_key(name, UINT_MAX) : whole_key(name);
 }
 
 static int compare(const void *a, const void *b)
@@ -52,7 +62,7 @@ static struct triad_node_name *make(const struct triad_fabric *fabric, bool word
 
 	for (uint32_t i = 0; names && i < fabric->n_nodes; i++) {
 		const char *name = fabric->nodes[i].name;
-		struct key key = words ? words_key(name, 2) : whole_key(name);
+		struct triad_node_key key = triad_node_key_of(name, words);
 
 		names[i].node = i;
 		memcpy(names[i].name, key.text, sizeof(names[i].name));
@@ -89,7 +99,7 @@ void triad_node_names_clear(struct triad_node_names *names)
 
 /* The first name that is not before 'key', or with 'behind' the first after it. */
 static uint32_t find_bound(const struct triad_node_name *names, uint32_t n,
-	const struct key *key, bool behind)
+	const struct triad_node_key *key, bool behind)
 {
 	uint32_t low = 0, high = n;
 
@@ -108,8 +118,7 @@ const struct triad_node_name *triad_node_names_find(
 	const struct triad_node_names *names, const char *name, bool words, uint32_t *n)
 {
 	const struct triad_node_name *list = words ? names->words : names->whole;
-	/* With a third word it is nobody's. */
-	struct key key = words ? words_key(name, UINT_MAX) : whole_key(name);
+	struct triad_node_key key = triad_node_key_wanted(name, words);
 	uint32_t first = find_bound(list, names->n, &key, false);
 
 	*n = find_bound(list, names->n, &key, true) - first;

@@ -12,6 +12,16 @@
 #include "qos/policy/policy.h"
 #include "triad/fabric.h"
 
+/* What is compared: cut behind what a node's name can have. */
+struct triad_node_key {
+	char text[TRIAD_NODE_NAME_SIZE + 1];
+};
+
+/* The key of a node with that name: the name, or with 'words' the first two of it; and
+ * the key of what a policy asks for, which with a third word is nobody's. */
+struct triad_node_key triad_node_key_of(const char *name, bool words);
+struct triad_node_key triad_node_key_wanted(const char *name, bool words);
+
 struct triad_node_name {
 	uint32_t node;
 	char name[TRIAD_NODE_NAME_SIZE];

@@ -18,18 +18,18 @@ static int compare(const void *a, const void *b)
 	return order;
 }
 
-int triad_partition_names_init(
-	struct triad_partition_names *names, const struct triad_fabric *fabric)
+int triad_partition_names_init(struct triad_partition_names *names,
+	const struct triad_fabric_partition *partitions, uint32_t n)
 {
 	*names = (struct triad_partition_names){
-		.items = malloc((fabric->n_partitions + 1) * sizeof(*names->items))};
+		.items = malloc(((size_t)n + 1) * sizeof(*names->items))};
 	if (!names->items)
 		return ENOMEM;
-	for (uint32_t i = 0; i < fabric->n_partitions; i++)
-		if (fabric->partitions[i].name[0])
+	for (uint32_t i = 0; i < n; i++)
+		if (partitions[i].name[0])
 			names->items[names->n++] = (struct triad_partition_name){
-				.name = fabric->partitions[i].name,
-				.pkey = fabric->partitions[i].pkey,
+				.name = partitions[i].name,
+				.pkey = partitions[i].pkey,
 			};
 	qsort(names->items, names->n, sizeof(*names->items), compare);
 	return 0;

@@ -815,7 +815,9 @@ START_TEST(test_partition_names_case_only_when_there_is_no_other)
 	triad_fabric_builder_add_partition(builder, 3, 0, "");
 	ck_assert_int_eq(triad_fabric_build(builder, 0, &named), 0);
 	triad_fabric_builder_free(builder);
-	ck_assert_int_eq(triad_partition_names_init(&names, named), 0);
+	ck_assert_int_eq(triad_partition_names_init(
+				 &names, named->partitions, named->n_partitions),
+		0);
 	ck_assert_uint_eq(triad_partition_names_find(&names, "STORAGE"), 7);
 	ck_assert_uint_eq(triad_partition_names_find(&names, "Storage"), 9);
 	ck_assert_uint_eq(triad_partition_names_find(&names, "sTORAGE"), 5);
