@@ -32,6 +32,16 @@ libtriadqos_la_SOURCES += \
 	qos/rules/partition_names.c \
 	qos/rules/rule_sets.c qos/rules/rule_sets.h
 
+# The tables that its scopes make.
+libtriadqos_la_SOURCES += \
+	qos/setup/scopes.c \
+	qos/setup/scopes_classes.c \
+	qos/setup/scopes_pkeys.c \
+	qos/setup/segments.c qos/setup/segments.h \
+	qos/setup/setup.c qos/setup/setup.h \
+	qos/setup/setup_groups.c \
+	qos/setup/setup_parts.h
+
 # Paths through the fabric, and answers to requests for them.
 libtriadqos_la_SOURCES += \
 	qos/answer.c qos/answer.h \

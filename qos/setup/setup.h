@@ -76,7 +76,8 @@ void triad_scopes_free(struct triad_scopes *scopes); /* accepts NULL */
 const struct triad_setup *triad_scopes_setup(const struct triad_scopes *scopes);
 
 /* The partitions from now on, for groups that name them; forgets the classes when they
- * differ from those before.  Returns 0, ENOMEM or EOVERFLOW. */
+ * differ from those before, or when there has been an error.  Returns 0, ENOMEM or
+ * EOVERFLOW, and all is as before then. */
 int triad_scopes_set_partitions(struct triad_scopes *scopes,
 	const struct triad_fabric_partition *partitions, uint32_t n);
 
