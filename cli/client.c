@@ -196,7 +196,7 @@ static int take_piece(
 		show_progress(answer, piece);
 		return STATUS_NONE;
 	case TRIAD_FRAME_EXIT:
-		return (unsigned char)piece[0] <= TRIAD_CONTROL_USAGE
+		return (unsigned char)piece[0] <= TRIAD_CONTROL_TO_DO
 			? piece[0]
 			: say_cut(answer, EPROTO);
 	default:

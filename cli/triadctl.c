@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -165,16 +166,28 @@ static bool is_color_wanted(void)
 	return is_terminal() && (!no_color || !*no_color);
 }
 
+/* The plugin has another working directory than we: a file's name is made a whole path.
+ * One that isn't there stays, for the plugin to tell. */
+static const char *whole_path(
+	const struct triad_command *command, const char *word, char path[PATH_MAX])
+{
+	if (!command->file[0] || strcmp(word, command->file) != 0)
+		return word;
+	return realpath(word, path) ? path : word;
+}
+
 /* Packs the words, and '--color' if need be; returns the size, 0: too long. */
-static size_t pack_request(char *request, size_t size, int n_words, char **words)
+static size_t pack_request(char *request, size_t size,
+	const struct triad_command *command, int n_words, char **words)
 {
 	const char *packed[TRIAD_CONTROL_MAX_WORDS + 1];
+	char path[PATH_MAX];
 	int n = 0;
 
 	if (n_words >= TRIAD_CONTROL_MAX_WORDS)
 		return 0;
 	while (n < n_words) {
-		packed[n] = words[n];
+		packed[n] = whole_path(command, words[n], path);
 		n++;
 	}
 	if (is_color_wanted())
@@ -214,7 +227,7 @@ static int run(const struct options *options, const struct triad_command *comman
 	int n_words, char **words)
 {
 	char path[4096], request[TRIAD_CONTROL_REQUEST_SIZE];
-	size_t size = pack_request(request, sizeof(request), n_words, words);
+	size_t size = pack_request(request, sizeof(request), command, n_words, words);
 	struct triad_client client = {.path = path, .timeout_s = options->timeout_s};
 	int status;
 

@@ -120,6 +120,28 @@ const struct triad_verb triad_verbs[TRIAD_N_VERBS] = {
 			BIT(TCLASS) | BIT(QOS_CLASS) | BIT(PKEY) | BIT(SL) | OUTPUT,
 		.help = "Why a request for a path gets its answer: rule, level, every "
 			"hop."},
+	{.name = "qos plan",
+		.verb = TRIAD_COMMAND_QOS_PLAN,
+		.options = BIT(NODE) | BIT(PORT) | BIT(LIMIT) | OUTPUT,
+		.help = "Which QoS tables would change, by the policy in FILE or the "
+			"one that is loaded, and what is wrong with it on this fabric. "
+			" Exits with 3 when something would.",
+		.arguments = "[FILE]",
+		.n_arguments_max = 1},
+	{.name = "qos apply",
+		.verb = TRIAD_COMMAND_QOS_APPLY,
+		.options = BIT(COLOR),
+		.help = "Reads the policy again if it changed, and has OpenSM sweep "
+			"now: then tables are programmed."},
+	{.name = "qos tables",
+		.verb = TRIAD_COMMAND_QOS_TABLES,
+		.options = BIT(NODE) | BIT(PORT) | OUTPUT,
+		.help = "The QoS tables of ports: as the policy says, as the SM knows "
+			"them, as the ports answer."},
+	{.name = "qos nodes",
+		.verb = TRIAD_COMMAND_QOS_NODES,
+		.options = OUTPUT,
+		.help = "Nodes that are in none of the policy's port groups."},
 	{.name = "set",
 		.verb = TRIAD_COMMAND_SET,
 		.options = BIT(COLOR),

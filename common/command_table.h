@@ -76,7 +76,7 @@ struct triad_verb {
 	int n_arguments_min, n_arguments_max;
 };
 
-#define TRIAD_N_VERBS 14
+#define TRIAD_N_VERBS 18
 
 extern const struct triad_verb triad_verbs[TRIAD_N_VERBS];
 

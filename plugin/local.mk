@@ -11,6 +11,10 @@ libosmtriad_la_SOURCES = \
 	plugin/command/ports.c plugin/command/ports.h \
 	plugin/command/qos.c \
 	plugin/command/qos_explain.c \
+	plugin/command/qos_nodes.c \
+	plugin/command/qos_plan.c \
+	plugin/command/qos_setup.c plugin/command/qos_setup.h \
+	plugin/command/qos_tables.c \
 	plugin/command/report.c plugin/command/report.h \
 	plugin/command/status.c \
 	plugin/command/sweep.c \

@@ -15,6 +15,9 @@
  *     qos clients [-n N] [--json]
  *     qos explain --src NODE|GUID|LID --dst NODE|GUID|LID [--service-id N]
  *                [--tclass N] [--qos-class N] [--pkey N] [--sl N] [--json]
+ *     qos plan [FILE] [--node GUID|NAME] [--port N] [-n N] [--json]
+ *     qos apply                   qos nodes [--json]
+ *     qos tables [--node GUID|NAME] [--port N] [--json]
  *     set KEY VALUE               reload               help [COMMAND]
  *
  * --interval goes with --watch alone.  An option's value stands in the next word or
@@ -49,6 +52,10 @@ enum triad_command_verb {
 	TRIAD_COMMAND_QOS_OFF,
 	TRIAD_COMMAND_QOS_CLIENTS,
 	TRIAD_COMMAND_QOS_EXPLAIN,
+	TRIAD_COMMAND_QOS_PLAN,
+	TRIAD_COMMAND_QOS_APPLY,
+	TRIAD_COMMAND_QOS_TABLES,
+	TRIAD_COMMAND_QOS_NODES,
 	TRIAD_COMMAND_SET,
 	TRIAD_COMMAND_RELOAD,
 };
@@ -68,7 +75,7 @@ struct triad_command {
 	int port;       /* -1: every port */
 	enum triad_command_type type;
 	unsigned by;    /* enum triad_counter */
-	unsigned limit; /* rows of 'perf top', 'alerts', 'qos clients' */
+	unsigned limit; /* rows of 'perf top', 'alerts', 'qos clients', 'qos plan' */
 	char group[32]; /* of ports; empty: none */
 	bool all;       /* alerts that were cleared, too */
 	bool clear;     /* begin the histograms anew */
@@ -80,12 +87,13 @@ struct triad_command {
 	bool has_service_id, has_tclass, has_qos_class, has_pkey, has_sl;
 	bool watch; /* triadctl asks again each 'interval_s' */
 	unsigned interval_s;
+	char file[1024]; /* of 'qos plan', as typed; empty: none */
 	char key[96];
 	char value[256];
 	char topic[64]; /* of 'help' */
 };
 
-#define TRIAD_COMMAND_HELP_SIZE 8192
+#define TRIAD_COMMAND_HELP_SIZE 12288
 
 /* Parses 'n_words' words, the program's own name left out.  Returns 0; or EINVAL
  * with a sentence in 'message' that names the word, why it is wrong and what is

@@ -153,6 +153,14 @@ static int run(struct triad_plugin *plugin, const char *prefix,
 		return triad_command_run_qos_clients(plugin, command, output);
 	case TRIAD_COMMAND_QOS_EXPLAIN:
 		return triad_command_run_qos_explain(plugin, command, output);
+	case TRIAD_COMMAND_QOS_PLAN:
+		return triad_command_run_qos_plan(plugin, command, output);
+	case TRIAD_COMMAND_QOS_APPLY:
+		return triad_command_run_qos_apply(plugin, command, output);
+	case TRIAD_COMMAND_QOS_TABLES:
+		return triad_command_run_qos_tables(plugin, command, output);
+	case TRIAD_COMMAND_QOS_NODES:
+		return triad_command_run_qos_nodes(plugin, command, output);
 	case TRIAD_COMMAND_SET:
 		return run_set(plugin, command, output);
 	case TRIAD_COMMAND_RELOAD:

@@ -39,6 +39,14 @@ int triad_command_run_qos_clients(struct triad_plugin *plugin,
 	const struct triad_command *command, struct triad_output *output);
 int triad_command_run_qos_explain(struct triad_plugin *plugin,
 	const struct triad_command *command, struct triad_output *output);
+int triad_command_run_qos_plan(struct triad_plugin *plugin,
+	const struct triad_command *command, struct triad_output *output);
+int triad_command_run_qos_apply(struct triad_plugin *plugin,
+	const struct triad_command *command, struct triad_output *output);
+int triad_command_run_qos_tables(struct triad_plugin *plugin,
+	const struct triad_command *command, struct triad_output *output);
+int triad_command_run_qos_nodes(struct triad_plugin *plugin,
+	const struct triad_command *command, struct triad_output *output);
 
 /* The section of 'status' on QoS. */
 void triad_command_report_qos(struct triad_report *report, struct triad_plugin *plugin);

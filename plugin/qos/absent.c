@@ -101,8 +101,10 @@ static void tell_nodes(struct triad_log *log, const struct triad_policy *policy,
 		triad_text_append(text, sizeof(text), "%s%s", i ? ", " : "",
 			fabric->nodes[report->nodes[i]].name);
 	triad_log_write(log, TRIAD_LOG_WARNING,
-		"%s: %u node(s) are in no port group: %s%s", policy->source,
-		report->n_nodes, text, n < report->n_nodes ? ", ..." : "");
+		"%s: %u node(s) are in no port group: %s%s; 'triadctl qos nodes' lists "
+		"them",
+		policy->source, report->n_nodes, text,
+		n < report->n_nodes ? ", ..." : "");
 }
 
 void triad_qos_tell_absent(struct triad_log *log, const struct triad_policy *policy,

@@ -582,6 +582,22 @@ struct triad_qos_basis *triad_qos_basis(struct triad_qos *qos)
 	return basis;
 }
 
+struct triad_fabric *triad_qos_fabric(struct triad_qos *qos, bool *settled)
+{
+	struct triad_fabric *fabric;
+
+	pthread_mutex_lock(&qos->lock);
+	fabric = qos->fabric ? triad_fabric_ref(qos->fabric) : NULL;
+	*settled = qos->fabric_settled;
+	pthread_mutex_unlock(&qos->lock);
+	return fabric;
+}
+
+struct triad_policy *triad_qos_policy(struct triad_qos *qos)
+{
+	return triad_policy_source_now(&qos->source).policy;
+}
+
 struct triad_tables *triad_qos_tables(struct triad_qos *qos)
 {
 	return qos->tables;

@@ -105,6 +105,13 @@ const char *triad_qos_state_name(enum triad_qos_state state);
 /* What answers follow from at present, with a reference; NULL: there is none. */
 struct triad_qos_basis *triad_qos_basis(struct triad_qos *qos);
 
+/* What the SM has found, with a reference; NULL: nothing yet.  '*settled' when its last
+ * sweep is through. */
+struct triad_fabric *triad_qos_fabric(struct triad_qos *qos, bool *settled);
+
+/* The policy that is loaded, with a reference; NULL: none. */
+struct triad_policy *triad_qos_policy(struct triad_qos *qos);
+
 struct triad_tables *triad_qos_tables(struct triad_qos *qos);
 
 /* NULL: it was never enabled. */

@@ -347,35 +347,43 @@ static bool has_pkey_of(
 	return false;
 }
 
-static void report_nodes(struct triad_group_report *report,
-	const struct triad_fabric *fabric, const bool *has_group)
+int triad_membership_find_lonely(
+	const struct triad_membership *membership, bool *is_lonely)
 {
-	for (uint32_t i = 0; i < fabric->n_nodes; i++) {
-		if (has_group[i])
+	const struct triad_fabric *fabric = membership->fabric;
+	int32_t *by_port = count_spans(&membership->by_port, membership->n_ports);
+	int32_t *by_pkey = count_spans(&membership->by_pkey, TRIAD_N_PKEYS);
+	int error = by_port && by_pkey ? 0 : ENOMEM;
+
+	for (uint32_t i = 0; i < fabric->n_nodes; i++)
+		is_lonely[i] = true;
+	for (uint32_t i = 0; !error && i < membership->n_ports; i++) {
+		uint32_t port = membership->ports[i];
+
+		if (by_port[i] || has_pkey_of(fabric, port, by_pkey))
+			is_lonely[fabric->ports[port].node] = false;
+	}
+	free(by_port);
+	free(by_pkey);
+	return error;
+}
+
+static int report_lonely(struct resolver *resolver)
+{
+	struct triad_group_report *report = resolver->report;
+	uint32_t n_nodes = resolver->fabric->n_nodes;
+	bool *is_lonely = calloc((size_t)n_nodes + 1, sizeof(*is_lonely));
+	int error = is_lonely ? triad_membership_find_lonely(resolver->to, is_lonely)
+			      : ENOMEM;
+
+	for (uint32_t i = 0; !error && i < n_nodes; i++) {
+		if (!is_lonely[i])
 			continue;
 		if (report->n_nodes < TRIAD_GROUP_REPORT_MAX_NODES)
 			report->nodes[report->n_nodes] = i;
 		report->n_nodes++;
 	}
-}
-
-static int report_lonely(struct resolver *resolver)
-{
-	const struct triad_membership *to = resolver->to;
-	const struct triad_fabric *fabric = resolver->fabric;
-	int32_t *by_port = count_spans(&to->by_port, to->n_ports);
-	int32_t *by_pkey = count_spans(&to->by_pkey, TRIAD_N_PKEYS);
-	bool *has_group = calloc((size_t)fabric->n_nodes + 1, sizeof(*has_group));
-	int error = by_port && by_pkey && has_group ? 0 : ENOMEM;
-
-	for (uint32_t i = 0; !error && i < to->n_ports; i++)
-		if (by_port[i] || has_pkey_of(fabric, to->ports[i], by_pkey))
-			has_group[fabric->ports[to->ports[i]].node] = true;
-	if (!error)
-		report_nodes(resolver->report, fabric, has_group);
-	free(by_port);
-	free(by_pkey);
-	free(has_group);
+	free(is_lonely);
 	return error;
 }
 

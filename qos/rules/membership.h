@@ -69,7 +69,7 @@ struct triad_group_miss {
 };
 
 #define TRIAD_GROUP_REPORT_MAX_MISSES 32
-#define TRIAD_GROUP_REPORT_MAX_NODES 8
+#define TRIAD_GROUP_REPORT_MAX_NODES 10
 
 /* The first ones, and how many there are in all. */
 struct triad_group_report {
@@ -92,6 +92,11 @@ void triad_membership_clear(struct triad_membership *membership);
  * all spans: good for display. */
 uint32_t triad_membership_groups(const struct triad_membership *membership,
 	uint32_t port, uint32_t *groups, uint32_t max);
+
+/* Which nodes have no port in any group: 'is_lonely' has room for all of the fabric's.
+ * Returns 0 or ENOMEM. */
+int triad_membership_find_lonely(
+	const struct triad_membership *membership, bool *is_lonely);
 
 /* The P_Keys of the end port 'port'; '*n' of them. */
 static inline const uint16_t *triad_membership_pkeys(

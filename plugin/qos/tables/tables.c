@@ -210,14 +210,15 @@ static bool note_review(struct triad_tables *tables, const struct triad_fabric *
 	return asks;
 }
 
-static void ask_for_sweep(struct triad_tables *tables)
+bool triad_tables_ask_for_sweep(struct triad_tables *tables)
 {
 	struct osm_opensm *osm = tables->osm;
 
 	if (osm_exit_flag || osm->subn.sm_state != IB_SMINFO_STATE_MASTER)
-		return;
+		return false;
 	osm->subn.force_heavy_sweep = TRUE;
 	osm_opensm_sweep(osm);
+	return true;
 }
 
 static void review(struct triad_tables *tables, struct triad_setup *setup,
@@ -236,7 +237,7 @@ static void review(struct triad_tables *tables, struct triad_setup *setup,
 		triad_tell_findings(
 			tables->tell, plan, triad_setup_policy(setup), fabric);
 	if (note_review(tables, fabric, plan, triad_clock_now_us() - begun_us))
-		ask_for_sweep(tables);
+		(void)triad_tables_ask_for_sweep(tables);
 	else if (plan->n_changes && !fabric->qos.engine_has_tables)
 		triad_tell_different(tables->tell, plan, fabric);
 	triad_setup_plan_free(plan);

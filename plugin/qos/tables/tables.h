@@ -71,6 +71,9 @@ bool triad_tables_offer(struct triad_tables *tables, struct triad_setup *setup,
 void triad_tables_review(
 	struct triad_tables *tables, const struct triad_fabric *fabric, bool guarded);
 
+/* Has OpenSM make a heavy sweep; false: it is not the master. */
+bool triad_tables_ask_for_sweep(struct triad_tables *tables);
+
 /* The setup in force, with a reference, or NULL. */
 struct triad_setup *triad_tables_setup(struct triad_tables *tables);
 

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "plugin/command/qos_setup.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/text.h"
+#include "plugin/instance.h"
+#include "plugin/qos/qos.h"
+
+/* --- text --- */
+
+const char *triad_format_sl2vl(
+	const struct triad_sl2vl *table, char text[TRIAD_TABLE_TEXT_SIZE])
+{
+	text[0] = 0;
+	for (unsigned i = 0; i < sizeof(table->vl); i++)
+		triad_text_append(text, TRIAD_TABLE_TEXT_SIZE, "%s%u,%u", i ? "," : "",
+			table->vl[i] >> 4, table->vl[i] & 0xf);
+	return text;
+}
+
+const char *triad_format_vlarb(const struct triad_vlarb_entry *entries, unsigned n,
+	char text[TRIAD_TABLE_TEXT_SIZE])
+{
+	text[0] = 0;
+	while (n && !entries[n - 1].weight)
+		n--;
+	for (unsigned i = 0; i < n; i++)
+		triad_text_append(text, TRIAD_TABLE_TEXT_SIZE, "%s%u:%u", i ? "," : "",
+			entries[i].vl, entries[i].weight);
+	return n ? text : "-";
+}
+
+const char *triad_setup_table_name(enum triad_setup_table table)
+{
+	static const char *const names[TRIAD_SETUP_N_TABLES] = {
+		[TRIAD_SETUP_SL2VL] = "SL2VL",
+		[TRIAD_SETUP_VLARB_LOW] = "VLArb low",
+		[TRIAD_SETUP_VLARB_HIGH] = "VLArb high",
+		[TRIAD_SETUP_HIGH_LIMIT] = "high limit",
+	};
+
+	return names[table];
+}
+
+/* --- scenes --- */
+
+static bool say(struct triad_output *output, const char *verb, const char *what)
+{
+	triad_output_message(output, TRIAD_FRAME_MESSAGE, "%s: %s\n", verb, what);
+	return false;
+}
+
+static bool load(struct triad_setup_scene *scene, struct triad_plugin *plugin,
+	const char *file, struct triad_output *output)
+{
+	struct triad_diags *diags = malloc(sizeof(*diags));
+	char level[TRIAD_CONF_TEXT_SIZE], text[TRIAD_DIAG_TEXT_SIZE * 2 + 64];
+	bool good;
+
+	if (!diags)
+		return false;
+	pthread_mutex_lock(&plugin->conf_lock);
+	memcpy(level, plugin->conf.qos.default_level, sizeof(level));
+	pthread_mutex_unlock(&plugin->conf_lock);
+	good = !triad_policy_load(file, level, &scene->policy, diags);
+	for (size_t i = 0; i < diags->n; i++) {
+		triad_diags_format(diags, i, text, sizeof(text));
+		triad_output_message(output, TRIAD_FRAME_MESSAGE, "%s\n", text);
+	}
+	free(diags);
+	return good;
+}
+
+static bool find_policy(struct triad_setup_scene *scene, struct triad_plugin *plugin,
+	const char *verb, const char *file, struct triad_output *output)
+{
+	if (file[0] && file[0] != '/')
+		return say(output, verb, "give the file's whole path");
+	if (file[0])
+		return load(scene, plugin, file, output);
+	scene->policy = triad_qos_policy(plugin->qos);
+	if (!scene->policy && !triad_qos_wants_fabric(plugin->qos))
+		return say(output, verb,
+			"no policy is loaded: name a file, or 'set qos.tables_enabled "
+			"true' (and qos.policy_file) first");
+	return true;
+}
+
+static bool compile(
+	struct triad_setup_scene *scene, const char *verb, struct triad_output *output)
+{
+	int error = 0;
+
+	if (scene->policy && triad_setup_is_wanted(scene->policy))
+		error = triad_setup_compile(scene->policy, &scene->setup);
+	return error ? say(output, verb, strerror(error)) : true;
+}
+
+bool triad_setup_scene_make(struct triad_setup_scene *scene,
+	struct triad_plugin *plugin, const char *verb, const char *file,
+	struct triad_output *output)
+{
+	bool good, settled;
+
+	*scene = (struct triad_setup_scene){
+		.fabric = triad_qos_fabric(plugin->qos, &settled)};
+	if (!scene->fabric)
+		return say(output, verb,
+			"this SM is not the master, or has not brought up the subnet "
+			"yet: see 'status'");
+	if (!scene->fabric->sa.qos)
+		good = say(output, verb,
+			"OpenSM runs without QoS and programs no tables: 'qos TRUE' in "
+			"opensm.conf begins it");
+	else
+		good = find_policy(scene, plugin, verb, file, output) &&
+			compile(scene, verb, output);
+	if (!good)
+		triad_setup_scene_drop(scene);
+	return good;
+}
+
+void triad_setup_scene_drop(struct triad_setup_scene *scene)
+{
+	triad_setup_unref(scene->setup);
+	triad_policy_unref(scene->policy);
+	triad_fabric_unref(scene->fabric);
+}

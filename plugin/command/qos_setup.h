@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What commands about QoS tables share: what they are about, and tables as text.
+ *
+ * Thread-safety: functions without state. */
+#ifndef TRIAD_PLUGIN_COMMAND_QOS_SETUP_H
+#define TRIAD_PLUGIN_COMMAND_QOS_SETUP_H
+
+#include <stdbool.h>
+
+#include "qos/setup/setup_plan.h"
+#include "triad/output.h"
+
+struct triad_plugin;
+
+#define TRIAD_TABLE_TEXT_SIZE 768
+
+/* A policy on a fabric, with references. */
+struct triad_setup_scene {
+	struct triad_fabric *fabric;
+	struct triad_policy *policy; /* NULL: none is loaded */
+	struct triad_setup *setup;   /* NULL: no policy, or one without a setup */
+};
+
+/* Takes the policy in 'file', or with "" the one that is loaded.  Returns false, having
+ * said why, when there is no fabric or the policy can't be used; then there is nothing
+ * to drop.  'verb' goes before what it says. */
+bool triad_setup_scene_make(struct triad_setup_scene *scene,
+	struct triad_plugin *plugin, const char *verb, const char *file,
+	struct triad_output *output);
+void triad_setup_scene_drop(struct triad_setup_scene *scene);
+
+/* "0,1,2,...": the VL of each SL. */
+const char *triad_format_sl2vl(
+	const struct triad_sl2vl *table, char text[TRIAD_TABLE_TEXT_SIZE]);
+
+/* "0:64,1:32": without the entries of weight 0 at its end; "-": there is none. */
+const char *triad_format_vlarb(const struct triad_vlarb_entry *entries, unsigned n,
+	char text[TRIAD_TABLE_TEXT_SIZE]);
+
+/* "SL2VL", "VLArb low", ... */
+const char *triad_setup_table_name(enum triad_setup_table table);
+
+#endif
