@@ -42,6 +42,17 @@ libtriadqos_la_SOURCES += \
 	qos/setup/setup_groups.c \
 	qos/setup/setup_parts.h
 
+# What they would change in a fabric.
+libtriadqos_la_SOURCES += \
+	qos/setup/setup_findings.c \
+	qos/setup/setup_fits.c \
+	qos/setup/setup_paths.c \
+	qos/setup/setup_plan.c qos/setup/setup_plan.h \
+	qos/setup/setup_plan_parts.h \
+	qos/setup/setup_text.c \
+	qos/setup/wanted.c qos/setup/wanted.h \
+	qos/setup/ways.c qos/setup/ways.h
+
 # Paths through the fabric, and answers to requests for them.
 libtriadqos_la_SOURCES += \
 	qos/answer.c qos/answer.h \

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What is wrong with scopes in this fabric [qos-rfc 9 3.1].
+ *
+ * Scopes are looked at 64 at a time, in sets of a bit for each: which of them a node's
+ * ports fit as out-ports and as in-ports, numbers aside and with them, and which apply
+ * at last.  What they say is compared with what the port has where they apply. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "qos/setup/setup_plan_parts.h"
+#include "triad/lists.h"
+
+/* Of a scope's tables: SL2VL has one, VLArb a low and a high one. */
+enum what { WHAT_VL, WHAT_VL_HIGH, WHAT_LONG, WHAT_LONG_HIGH, N_WHATS };
+
+/* What is known of one scope. */
+struct examined {
+	/* The highest port that 'to' and 'from' name; 0 for any. */
+	uint8_t top_to, top_from;
+	uint8_t top_vl[2];                         /* low or SL2VL; high */
+	struct triad_setup_finding found[N_WHATS]; /* at this node; n_ports 0: none */
+	uint32_t last_port[N_WHATS];               /* that was counted */
+};
+
+/* One kind of scopes. */
+struct search {
+	const struct triad_wanted *wanted;
+	struct triad_setup_plan *plan;
+	const struct triad_policy *policy;
+	const struct triad_setup_kind *kind;
+	bool is_vlarb;
+	struct examined *scopes;
+	struct triad_scope_set fitting, applied; /* anywhere */
+	struct triad_scope_set numbered;         /* scopes that name ports */
+	struct triad_scope_set touched;          /* something was found at this node */
+};
+
+bool triad_setup_finding_is_error(const struct triad_setup_finding *finding)
+{
+	return finding->kind >= TRIAD_FINDING_PORT_BEYOND;
+}
+
+/* --- the list --- */
+
+/* OVERRIDDEN is about all scopes and comes first. */
+static int compare_findings(const void *a, const void *b)
+{
+	const struct triad_setup_finding *one = a, *other = b;
+	bool is_first = one->kind == TRIAD_FINDING_OVERRIDDEN;
+	bool is_other_first = other->kind == TRIAD_FINDING_OVERRIDDEN;
+
+	if (is_first != is_other_first)
+		return is_first ? -1 : 1;
+	if (one->is_vlarb != other->is_vlarb)
+		return one->is_vlarb ? 1 : -1;
+	if (one->scope != other->scope)
+		return one->scope < other->scope ? -1 : 1;
+	if (one->node != other->node)
+		return one->node < other->node ? -1 : 1;
+	if (one->kind != other->kind)
+		return one->kind < other->kind ? -1 : 1;
+	return (int)one->is_high - (int)other->is_high;
+}
+
+static void sort_findings(struct triad_setup_plan *plan)
+{
+	qsort(plan->findings, plan->n_findings, sizeof(*plan->findings),
+		compare_findings);
+	if (plan->n_findings > TRIAD_SETUP_MAX_FINDINGS)
+		plan->n_findings = TRIAD_SETUP_MAX_FINDINGS;
+}
+
+/* They come by node and are listed by scope: there is room for twice as many, and the
+ * last half goes whenever it is full. */
+static void add_finding(
+	struct triad_setup_plan *plan, const struct triad_setup_finding *finding)
+{
+	plan->n_findings_total++;
+	plan->n_errors += triad_setup_finding_is_error(finding);
+	plan->findings[plan->n_findings++] = *finding;
+	if (plan->n_findings == 2 * TRIAD_SETUP_MAX_FINDINGS)
+		sort_findings(plan);
+}
+
+/* --- numbers --- */
+
+static const struct triad_policy_scope *scope_of(
+	const struct search *search, uint32_t scope)
+{
+	return search->is_vlarb ? &search->policy->vlarb[scope].scope
+				: &search->policy->sl2vl[scope].scope;
+}
+
+static uint8_t top_of(const uint8_t ports[32])
+{
+	unsigned number = 255;
+
+	while (number && !triad_ports_has(ports, (uint8_t)number))
+		number--;
+	return (uint8_t)number;
+}
+
+static void look_beyond(
+	struct search *search, uint32_t node, uint32_t scope, bool has_ins)
+{
+	const struct triad_policy_scope *says = scope_of(search, scope);
+	const struct examined *examined = &search->scopes[scope];
+	unsigned highest = search->wanted->nodes[node].n_numbers - 1u;
+	struct triad_setup_finding finding = {.kind = TRIAD_FINDING_PORT_BEYOND,
+		.is_vlarb = search->is_vlarb,
+		.scope = (uint16_t)scope,
+		.node = node,
+		.has = (uint8_t)highest};
+	unsigned top = examined->top_to;
+
+	if (has_ins && examined->top_from > top)
+		top = examined->top_from;
+	for (unsigned number = highest + 1; number <= top; number++) {
+		if (!(!says->to_any && triad_ports_has(says->to, (uint8_t)number)) &&
+			!(has_ins && !says->from_any &&
+				triad_ports_has(says->from, (uint8_t)number)))
+			continue;
+		if (!finding.n_ports++)
+			finding.port = (uint8_t)number;
+	}
+	if (finding.n_ports)
+		add_finding(search->plan, &finding);
+}
+
+static void look_at_numbers(
+	struct search *search, uint32_t node, const struct triad_setup_fits *fits)
+{
+	const struct triad_setup_kind *kind = search->kind;
+	bool has_ins = !search->is_vlarb &&
+		search->wanted->fabric->nodes[node].type == TRIAD_NODE_SWITCH;
+	struct triad_scope_set targets;
+	uint32_t scope = 0;
+
+	for (uint32_t i = 0; i < kind->n_words; i++)
+		targets.words[i] = fits->out_aside.words[i] & fits->in_aside.words[i] &
+			search->numbered.words[i];
+	for (; triad_scope_set_next(&targets, kind->n_words, &scope); scope++)
+		look_beyond(search, node, scope, has_ins);
+}
+
+/* --- what the scopes that apply say --- */
+
+/* Once for each port; the first one's facts stay. */
+static void find_at(struct search *search, uint32_t port, enum what what,
+	const struct triad_setup_finding *like)
+{
+	struct examined *examined = &search->scopes[like->scope];
+	struct triad_setup_finding *found = &examined->found[what];
+
+	if (!found->n_ports) {
+		*found = *like;
+		found->is_vlarb = search->is_vlarb;
+		found->is_high = what == WHAT_VL_HIGH || what == WHAT_LONG_HIGH;
+		found->node = search->wanted->fabric->ports[port].node;
+		found->port = search->wanted->fabric->ports[port].number;
+		triad_scope_set_add(&search->touched, like->scope);
+	} else if (examined->last_port[what] == port) {
+		return;
+	}
+	found->n_ports++;
+	examined->last_port[what] = port;
+}
+
+static void examine_sl2vl(struct search *search, uint32_t port, uint16_t scope)
+{
+	unsigned n_vls = triad_vls_n(search->wanted->ports[port].op_vls);
+	const uint8_t *vl = search->policy->sl2vl[scope].vl;
+	unsigned sl = 0;
+
+	triad_scope_set_add(&search->applied, scope);
+	if (search->scopes[scope].top_vl[0] < n_vls)
+		return;
+	while (vl[sl] == TRIAD_WANTED_NO_VL || vl[sl] < n_vls)
+		sl++;
+	find_at(search, port, WHAT_VL,
+		&(struct triad_setup_finding){.kind = TRIAD_FINDING_SL2VL_VL,
+			.scope = scope,
+			.sl = (uint8_t)sl,
+			.vl = vl[sl],
+			.has = (uint8_t)n_vls});
+}
+
+static void examine_vlarb_table(
+	struct search *search, uint32_t port, uint16_t scope, bool high)
+{
+	const struct triad_policy_vlarb *says = &search->policy->vlarb[scope];
+	const struct triad_vlarb_entry *entries = high ? says->high : says->low;
+	unsigned n = high ? says->n_high : says->n_low;
+	unsigned n_there = triad_wanted_n_vlarb(search->wanted, port, high);
+	unsigned n_vls = triad_vls_n(search->wanted->ports[port].op_vls);
+
+	if (n > n_there)
+		find_at(search, port, high ? WHAT_LONG_HIGH : WHAT_LONG,
+			&(struct triad_setup_finding){.kind = TRIAD_FINDING_VLARB_LONG,
+				.scope = scope,
+				.asked = (uint8_t)n,
+				.has = (uint8_t)n_there});
+	if (search->scopes[scope].top_vl[high] < n_vls)
+		return;
+	while (entries->vl < n_vls)
+		entries++;
+	find_at(search, port, high ? WHAT_VL_HIGH : WHAT_VL,
+		&(struct triad_setup_finding){.kind = TRIAD_FINDING_VLARB_VL,
+			.scope = scope,
+			.vl = entries->vl,
+			.has = (uint8_t)n_vls});
+}
+
+static void examine_vlarb(struct search *search, uint32_t port, uint16_t scope)
+{
+	const struct triad_policy_vlarb *says = &search->policy->vlarb[scope];
+
+	triad_scope_set_add(&search->applied, scope);
+	if (says->has_low)
+		examine_vlarb_table(search, port, scope, false);
+	if (says->has_high)
+		examine_vlarb_table(search, port, scope, true);
+}
+
+static void examine_port(struct search *search, uint32_t port)
+{
+	const struct triad_wanted_port *is = &search->wanted->ports[port];
+	uint16_t scope;
+
+	if (!triad_setup_has_tables(search->wanted, port, search->is_vlarb))
+		return;
+	if (search->is_vlarb) {
+		if (is->vlarb != TRIAD_SCOPE_NONE)
+			examine_vlarb(search, port, is->vlarb);
+		return;
+	}
+	for (unsigned i = 0; i < triad_wanted_n_rows(search->wanted, port); i++) {
+		scope = search->wanted->rows[is->first_row + i].scope;
+		if (scope != TRIAD_SCOPE_NONE)
+			examine_sl2vl(search, port, scope);
+	}
+}
+
+/* Hands on what was found at this node. */
+static void flush(struct search *search)
+{
+	uint32_t n_words = search->kind->n_words;
+
+	for (uint32_t scope = 0;
+		triad_scope_set_next(&search->touched, n_words, &scope); scope++)
+		for (unsigned what = 0; what < N_WHATS; what++) {
+			struct triad_setup_finding *found =
+				&search->scopes[scope].found[what];
+
+			if (found->n_ports)
+				add_finding(search->plan, found);
+			found->n_ports = 0;
+		}
+	triad_scope_set_clear(&search->touched, n_words);
+}
+
+/* --- the search --- */
+
+static void search_node(struct search *search, uint32_t node)
+{
+	const struct triad_fabric_node *at = &search->wanted->fabric->nodes[node];
+	struct triad_setup_fits fits;
+
+	triad_setup_fit_node(search->wanted, node, search->is_vlarb, &fits);
+	for (uint32_t i = 0; i < search->kind->n_words; i++)
+		search->fitting.words[i] |= fits.out.words[i] & fits.in.words[i];
+	look_at_numbers(search, node, &fits);
+	for (uint32_t i = at->first_port; i < at->first_port + at->n_ports; i++)
+		examine_port(search, i);
+	flush(search);
+}
+
+static void look_for_targets(struct search *search)
+{
+	for (uint32_t scope = 0; scope < search->kind->n; scope++) {
+		struct triad_setup_finding finding = {
+			.kind = triad_scope_set_has(&search->fitting, scope)
+				? TRIAD_FINDING_HIDDEN
+				: TRIAD_FINDING_NO_TARGET,
+			.is_vlarb = search->is_vlarb,
+			.scope = (uint16_t)scope,
+			.node = TRIAD_FABRIC_NONE};
+
+		if (!triad_scope_set_has(&search->applied, scope))
+			add_finding(search->plan, &finding);
+	}
+}
+
+static uint8_t top_of_vlarb(const struct triad_vlarb_entry *entries, unsigned n)
+{
+	uint8_t top = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		if (entries[i].vl > top)
+			top = entries[i].vl;
+	return top;
+}
+
+static void examine_scope(struct search *search, uint32_t at)
+{
+	const struct triad_policy_scope *scope = scope_of(search, at);
+	struct examined *examined = &search->scopes[at];
+
+	examined->top_to = scope->to_any ? 0 : top_of(scope->to);
+	if (!search->is_vlarb)
+		examined->top_from = scope->from_any ? 0 : top_of(scope->from);
+	if (examined->top_to || examined->top_from)
+		triad_scope_set_add(&search->numbered, at);
+	if (search->is_vlarb) {
+		const struct triad_policy_vlarb *says = &search->policy->vlarb[at];
+
+		examined->top_vl[0] = top_of_vlarb(says->low, says->n_low);
+		examined->top_vl[1] = top_of_vlarb(says->high, says->n_high);
+		return;
+	}
+	for (unsigned sl = 0; sl < TRIAD_POLICY_N_VLS; sl++) {
+		uint8_t vl = search->policy->sl2vl[at].vl[sl];
+
+		if (vl != TRIAD_WANTED_NO_VL && vl > examined->top_vl[0])
+			examined->top_vl[0] = vl;
+	}
+}
+
+static int search_kind(
+	const struct triad_wanted *wanted, struct triad_setup_plan *plan, bool is_vlarb)
+{
+	const struct triad_setup *setup = wanted->setup;
+	struct search search = {.wanted = wanted,
+		.plan = plan,
+		.policy = triad_setup_policy(setup),
+		.kind = is_vlarb ? &setup->vlarb : &setup->sl2vl,
+		.is_vlarb = is_vlarb};
+
+	if (!search.kind->n)
+		return 0;
+	search.scopes = calloc(search.kind->n, sizeof(*search.scopes));
+	if (!search.scopes)
+		return ENOMEM;
+	for (uint32_t i = 0; i < search.kind->n; i++)
+		examine_scope(&search, i);
+	for (uint32_t i = 0; i < wanted->fabric->n_nodes; i++)
+		search_node(&search, i);
+	look_for_targets(&search);
+	free(search.scopes);
+	return 0;
+}
+
+int triad_setup_find(const struct triad_wanted *wanted, struct triad_setup_plan *plan)
+{
+	struct triad_setup_finding overridden = {.kind = TRIAD_FINDING_OVERRIDDEN,
+		.scope = TRIAD_SCOPE_NONE,
+		.node = TRIAD_FABRIC_NONE};
+	int error;
+
+	if (!wanted->setup)
+		return 0;
+	plan->findings = malloc(2 * TRIAD_SETUP_MAX_FINDINGS * sizeof(*plan->findings));
+	if (!plan->findings)
+		return ENOMEM;
+	if (wanted->fabric->qos.engine_has_tables)
+		add_finding(plan, &overridden);
+	error = search_kind(wanted, plan, false);
+	if (!error)
+		error = search_kind(wanted, plan, true);
+	sort_findings(plan);
+	return error;
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include <string.h>
+
+#include "qos/setup/setup_plan_parts.h"
+
+bool triad_setup_has_tables(
+	const struct triad_wanted *wanted, uint32_t port, bool is_vlarb)
+{
+	const struct triad_wanted_port *is = &wanted->ports[port];
+
+	return is->is_looked_at &&
+		(is_vlarb ? is->has_vlarb : is->first_row != TRIAD_FABRIC_NONE);
+}
+
+static const struct triad_setup_kind *kind_of(
+	const struct triad_wanted *wanted, bool is_vlarb)
+{
+	return is_vlarb ? &wanted->setup->vlarb : &wanted->setup->sl2vl;
+}
+
+static const uint64_t *record_of_remote(
+	const struct triad_wanted *wanted, uint32_t port)
+{
+	uint32_t remote = wanted->fabric->ports[port].remote;
+
+	return triad_scopes_record(wanted->scopes,
+		remote == TRIAD_FABRIC_NONE ? TRIAD_SCOPES_NO_CLASS
+					    : wanted->classes[remote]);
+}
+
+static void fit_out(const struct triad_wanted *wanted, uint32_t port,
+	const struct triad_setup_kind *kind, struct triad_setup_fits *fits)
+{
+	const uint64_t *own =
+		triad_scopes_record(wanted->scopes, wanted->classes[port]);
+	const uint64_t *far = record_of_remote(wanted, port);
+	const uint64_t *to =
+		kind->to + (size_t)wanted->fabric->ports[port].number * kind->n_words;
+
+	for (uint32_t i = 0; i < kind->n_words; i++) {
+		uint64_t aside =
+			kind->any_out[i] | own[kind->own + i] | far[kind->linked + i];
+
+		fits->out_aside.words[i] |= aside;
+		fits->out.words[i] |= aside & to[i];
+	}
+}
+
+static void fit_in(unsigned number, const uint64_t *far,
+	const struct triad_setup_kind *kind, struct triad_setup_fits *fits)
+{
+	const uint64_t *from = kind->from + (size_t)number * kind->n_words;
+
+	for (uint32_t i = 0; i < kind->n_words; i++) {
+		uint64_t aside = kind->any_in[i] | far[kind->linked_from + i];
+
+		fits->in_aside.words[i] |= aside;
+		fits->in.words[i] |= aside & from[i];
+	}
+}
+
+/* In-ports that the fabric lacks are linked to nothing. */
+static void fit_ins(const struct triad_wanted *wanted, uint32_t node,
+	const struct triad_setup_kind *kind, struct triad_setup_fits *fits)
+{
+	const struct triad_fabric_node *at = &wanted->fabric->nodes[node];
+	const uint64_t *none =
+		triad_scopes_record(wanted->scopes, TRIAD_SCOPES_NO_CLASS);
+
+	for (unsigned i = 0; i < wanted->nodes[node].n_numbers; i++)
+		fit_in(i, none, kind, fits);
+	for (uint32_t i = at->first_port; i < at->first_port + at->n_ports; i++)
+		fit_in(wanted->fabric->ports[i].number, record_of_remote(wanted, i),
+			kind, fits);
+}
+
+void triad_setup_fit_node(const struct triad_wanted *wanted, uint32_t node,
+	bool is_vlarb, struct triad_setup_fits *fits)
+{
+	const struct triad_fabric_node *at = &wanted->fabric->nodes[node];
+	const struct triad_setup_kind *kind = kind_of(wanted, is_vlarb);
+	size_t size = kind->n_words * sizeof(uint64_t);
+
+	triad_scope_set_clear(&fits->out_aside, kind->n_words);
+	triad_scope_set_clear(&fits->out, kind->n_words);
+	triad_scope_set_clear(&fits->in_aside, kind->n_words);
+	triad_scope_set_clear(&fits->in, kind->n_words);
+	for (uint32_t i = at->first_port; i < at->first_port + at->n_ports; i++)
+		if (triad_setup_has_tables(wanted, i, is_vlarb))
+			fit_out(wanted, i, kind, fits);
+	if (is_vlarb || at->type != TRIAD_NODE_SWITCH) {
+		/* No in-port: only 'across-from' can't hold. */
+		memcpy(fits->in.words, kind->any_in, size);
+		memcpy(fits->in_aside.words, kind->any_in, size);
+	} else {
+		fit_ins(wanted, node, kind, fits);
+	}
+}
+
+bool triad_scope_set_next(
+	const struct triad_scope_set *set, uint32_t n_words, uint32_t *scope)
+{
+	uint32_t at = *scope / 64;
+	uint64_t word;
+
+	if (at >= n_words)
+		return false;
+	word = set->words[at] & ~UINT64_C(0) << *scope % 64;
+	while (!word && ++at < n_words)
+		word = set->words[at];
+	if (!word)
+		return false;
+	*scope = at * 64 + (uint32_t)__builtin_ctzll(word);
+	return true;
+}

@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What a plan would do to paths: the SM's own to the end ports, and places where the
+ * packets of an SL in use would be dropped.
+ *
+ * Nearly always no table drops an SL that is in use, and then nothing is done here.
+ * Else the dead places, (in-port, out-port) of a switch or the out-port of a source,
+ * are looked at one switch after the other: for each LID that goes out of such a port,
+ * whether it comes in by the in-port, too, which the neighbour's forwarding table
+ * tells; and then, where from.  Places that no LID passes would cost a look at all
+ * LIDs, so each switch has a number of tries: dead places can be more than are found.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "qos/setup/setup_plan_parts.h"
+#include "qos/setup/ways.h"
+
+#define N_LIDS 0xc000 /* unicast ones, and 0 */
+#define TRIES (1u << 20)
+#define MIN_TRIES_OF_NODE 1024
+#define MAX_GOALS_OF_HOST 16
+#define MAX_STEPS_BACK 8
+
+/* In-ports of a switch, a bit for each. */
+struct numbers {
+	uint64_t words[TRIAD_SCOPES_MAX_PORTS / 64];
+};
+
+struct search {
+	const struct triad_wanted *wanted;
+	const struct triad_fabric *fabric;
+	struct triad_setup_plan *plan;
+	uint16_t sls; /* in use */
+	uint32_t *port_of_lid;
+	uint32_t last_goal; /* of a host's path */
+	/* Examples: how many a node and an SL may still have; of the node. */
+	unsigned of_node, of_sl[16], max_of_node;
+	uint16_t shown[TRIAD_SCOPES_MAX_PORTS]; /* SLs, by out-port's number */
+	unsigned tries, max_tries;
+	struct numbers dead[TRIAD_SCOPES_MAX_PORTS]; /* not found, by out-port */
+};
+
+/* --- SLs in use --- */
+
+static uint16_t sl_of_level(const struct triad_policy *policy, uint32_t level)
+{
+	return policy->levels[level].has_sl
+		? (uint16_t)(1u << (policy->levels[level].sl & 0xf))
+		: 0;
+}
+
+static uint16_t sls_in_use(const struct triad_wanted *wanted)
+{
+	const struct triad_fabric *fabric = wanted->fabric;
+	const struct triad_policy *policy =
+		wanted->setup ? triad_setup_policy(wanted->setup) : NULL;
+	uint16_t sls = 0;
+
+	for (uint32_t i = 0; i < fabric->n_partitions; i++)
+		sls |= (uint16_t)(1u << (fabric->partitions[i].sl & 0xf));
+	if (!policy)
+		return sls;
+	for (uint32_t i = 0; i < policy->n_rules; i++)
+		sls |= sl_of_level(policy, policy->rules[i].level);
+	for (uint32_t i = 0; i < policy->n_partition_levels; i++)
+		sls |= sl_of_level(policy, policy->partition_levels[i].level);
+	return sls | sl_of_level(policy, policy->default_level);
+}
+
+/* --- examples --- */
+
+static void show(
+	struct search *search, uint16_t sls, const struct triad_setup_path *like)
+{
+	struct triad_setup_plan *plan = search->plan;
+	uint16_t *shown = &search->shown[search->fabric->ports[like->port].number];
+
+	for (unsigned sl = 0; sl < 16; sl++) {
+		if (!(sls & ~*shown & 1u << sl) || !search->of_sl[sl] ||
+			!search->of_node || plan->n_paths == TRIAD_SETUP_MAX_PATHS)
+			continue;
+		plan->paths[plan->n_paths] = *like;
+		plan->paths[plan->n_paths++].sl = (uint8_t)sl;
+		*shown |= (uint16_t)(1u << sl);
+		search->of_sl[sl]--;
+		search->of_node--;
+	}
+}
+
+static void add_place(
+	struct search *search, uint16_t sls, const struct triad_setup_path *path)
+{
+	search->plan->n_dead_places += (unsigned)__builtin_popcount(sls);
+	show(search, sls, path);
+}
+
+/* --- hosts --- */
+
+static bool is_end(const struct search *search, uint32_t port)
+{
+	return search->fabric->ports[port].lid &&
+		triad_fabric_is_end_port(search->fabric, port);
+}
+
+static bool arrives(const struct search *search, uint32_t from, uint32_t to)
+{
+	return to != from && is_end(search, to) &&
+		triad_ways_go(search->wanted, from, to, search->fabric->ports[to].lid)
+			.arrives;
+}
+
+/* An end port that 'from' gets to: that of the last one will nearly always do. */
+static uint32_t find_goal(struct search *search, uint32_t from)
+{
+	unsigned n_tried = 0;
+
+	if (search->last_goal != TRIAD_FABRIC_NONE &&
+		arrives(search, from, search->last_goal))
+		return search->last_goal;
+	for (uint32_t i = 1; i < N_LIDS && n_tried < MAX_GOALS_OF_HOST; i++) {
+		uint32_t to = search->port_of_lid[i];
+
+		if (to == TRIAD_FABRIC_NONE)
+			continue;
+		n_tried++;
+		if (arrives(search, from, to)) {
+			search->last_goal = to;
+			return to;
+		}
+	}
+	return TRIAD_FABRIC_NONE;
+}
+
+static void look_at_host(struct search *search, uint32_t node)
+{
+	const struct triad_fabric_node *at = &search->fabric->nodes[node];
+
+	for (uint32_t i = at->first_port; i < at->first_port + at->n_ports; i++) {
+		uint16_t sls = triad_wanted_dead(search->wanted, i, 0) & search->sls;
+		uint32_t to = TRIAD_FABRIC_NONE;
+
+		if (sls && is_end(search, i))
+			to = find_goal(search, i);
+		if (to != TRIAD_FABRIC_NONE)
+			add_place(search, sls,
+				&(struct triad_setup_path){
+					.from = i, .to = to, .port = i});
+	}
+}
+
+/* --- switches --- */
+
+/* A host at that switch, which isn't 'to'; or TRIAD_FABRIC_NONE. */
+static uint32_t find_host(struct search *search, uint32_t node, uint32_t to)
+{
+	const struct triad_fabric_node *at = &search->fabric->nodes[node];
+
+	for (uint32_t i = at->first_port; i < at->first_port + at->n_ports; i++) {
+		uint32_t far = search->fabric->ports[i].remote;
+
+		search->tries -= search->tries > 0;
+		if (far != TRIAD_FABRIC_NONE && far != to && is_end(search, far))
+			return far;
+	}
+	return TRIAD_FABRIC_NONE;
+}
+
+/* A switch from which packets to 'lid' come to this one; or TRIAD_FABRIC_NONE. */
+static uint32_t step_back(struct search *search, uint32_t node, uint16_t lid)
+{
+	const struct triad_fabric_node *at = &search->fabric->nodes[node];
+
+	for (uint32_t i = at->first_port; i < at->first_port + at->n_ports; i++) {
+		uint32_t far = search->fabric->ports[i].remote;
+
+		search->tries -= search->tries > 0;
+		if (far != TRIAD_FABRIC_NONE &&
+			triad_ways_route(search->fabric,
+				search->fabric->ports[far].node, lid) == far)
+			return search->fabric->ports[far].node;
+	}
+	return TRIAD_FABRIC_NONE;
+}
+
+/* Where packets to 'lid' that pass through switch 'node' begin: at a host if there is
+ * one not too far back, else at the switch itself, whose port 0 is an end port. */
+static uint32_t find_source(
+	struct search *search, uint32_t node, uint16_t lid, uint32_t to)
+{
+	uint32_t port0 = triad_ways_port(search->fabric, node, 0);
+
+	for (unsigned n = 0; n < MAX_STEPS_BACK && node != TRIAD_FABRIC_NONE; n++) {
+		uint32_t host = find_host(search, node, to);
+
+		if (host != TRIAD_FABRIC_NONE)
+			return host;
+		node = step_back(search, node, lid);
+	}
+	return port0 != TRIAD_FABRIC_NONE && port0 != to && is_end(search, port0)
+		? port0
+		: TRIAD_FABRIC_NONE;
+}
+
+/* The source of a path to 'lid' that comes into the switch by 'in_port', or
+ * TRIAD_FABRIC_NONE. */
+static uint32_t comes_in(struct search *search, uint32_t node, unsigned in_port,
+	uint16_t lid, uint32_t to)
+{
+	const struct triad_fabric *fabric = search->fabric;
+	uint32_t in = triad_ways_port(fabric, node, in_port), far;
+
+	if (in == TRIAD_FABRIC_NONE)
+		return TRIAD_FABRIC_NONE;
+	if (!in_port)
+		return in != to && is_end(search, in) ? in : TRIAD_FABRIC_NONE;
+	far = fabric->ports[in].remote;
+	if (far == TRIAD_FABRIC_NONE)
+		return TRIAD_FABRIC_NONE;
+	if (fabric->nodes[fabric->ports[far].node].type != TRIAD_NODE_SWITCH)
+		return far != to && is_end(search, far) ? far : TRIAD_FABRIC_NONE;
+	if (triad_ways_route(fabric, fabric->ports[far].node, lid) != far)
+		return TRIAD_FABRIC_NONE;
+	return find_source(search, fabric->ports[far].node, lid, to);
+}
+
+/* Packets to 'lid' leave by 'out': which in-ports where they are dropped do they come
+ * from? */
+static void look_at_lid(
+	struct search *search, uint32_t out, uint16_t lid, struct numbers *dead)
+{
+	uint32_t node = search->fabric->ports[out].node, to = search->port_of_lid[lid];
+
+	for (unsigned i = 0; i < TRIAD_SCOPES_MAX_PORTS / 64; i++)
+		for (uint64_t left = dead->words[i]; left && search->tries;
+			left &= left - 1) {
+			unsigned in = i * 64 + (unsigned)__builtin_ctzll(left);
+			uint32_t from = comes_in(search, node, in, lid, to);
+			uint16_t sls;
+
+			search->tries -= search->tries > 0;
+			if (from == TRIAD_FABRIC_NONE)
+				continue;
+			if (!triad_ways_go_on(search->wanted, out, in, to, lid).arrives)
+				return;
+			dead->words[i] &= ~(left & -left);
+			sls = triad_wanted_dead(search->wanted, out, in) & search->sls;
+			add_place(search, sls,
+				&(struct triad_setup_path){.from = from,
+					.to = to,
+					.port = out,
+					.in_port = (uint8_t)in});
+		}
+}
+
+static bool is_none(const struct numbers *numbers)
+{
+	uint64_t any = 0;
+
+	for (unsigned i = 0; i < TRIAD_SCOPES_MAX_PORTS / 64; i++)
+		any |= numbers->words[i];
+	return !any;
+}
+
+static void note_dead(struct search *search, uint32_t port)
+{
+	unsigned n = search->wanted->nodes[search->fabric->ports[port].node].n_numbers;
+	struct numbers *dead = &search->dead[search->fabric->ports[port].number];
+
+	for (unsigned in = 0; in < n; in++)
+		if (triad_wanted_dead(search->wanted, port, in) & search->sls)
+			dead->words[in / 64] |= UINT64_C(1) << in % 64;
+}
+
+static void look_at_switch(struct search *search, uint32_t node)
+{
+	const struct triad_fabric_node *at = &search->fabric->nodes[node];
+
+	memset(search->dead, 0, sizeof(search->dead));
+	for (uint32_t i = at->first_port; i < at->first_port + at->n_ports; i++)
+		note_dead(search, i);
+	search->tries = search->max_tries;
+	for (uint32_t lid = 1; lid < at->lft.n && lid < N_LIDS && search->tries;
+		lid++) {
+		unsigned number = search->fabric->lft[at->lft.at + lid];
+		uint32_t out;
+
+		if (search->port_of_lid[lid] == TRIAD_FABRIC_NONE ||
+			is_none(&search->dead[number]))
+			continue;
+		out = triad_ways_port(search->fabric, node, number);
+		if (out != TRIAD_FABRIC_NONE)
+			look_at_lid(search, out, (uint16_t)lid, &search->dead[number]);
+	}
+}
+
+/* --- dead places --- */
+
+static bool has_dead(const struct search *search, uint32_t node)
+{
+	const struct triad_fabric_node *at = &search->fabric->nodes[node];
+	const struct triad_wanted *wanted = search->wanted;
+
+	for (uint32_t i = at->first_port; i < at->first_port + at->n_ports; i++) {
+		uint32_t first = wanted->ports[i].first_row;
+		unsigned n = triad_wanted_n_rows(wanted, i);
+
+		for (unsigned r = 0; first != TRIAD_FABRIC_NONE && r < n; r++)
+			if (wanted->rows[first + r].dead & search->sls)
+				return true;
+	}
+	return false;
+}
+
+static int know_lids(struct search *search)
+{
+	const struct triad_fabric *fabric = search->fabric;
+
+	search->port_of_lid = malloc(N_LIDS * sizeof(*search->port_of_lid));
+	if (!search->port_of_lid)
+		return ENOMEM;
+	memset(search->port_of_lid, 0xff, N_LIDS * sizeof(*search->port_of_lid));
+	for (uint32_t i = 0; i < fabric->n_ports; i++) {
+		const struct triad_fabric_port *port = &fabric->ports[i];
+		uint32_t end = port->lid + (1u << (port->lmc & 7));
+
+		if (!is_end(search, i))
+			continue;
+		for (uint32_t lid = port->lid; lid < end && lid < N_LIDS; lid++)
+			search->port_of_lid[lid] = i;
+	}
+	return 0;
+}
+
+/* Examples are to be from many nodes and of many SLs. */
+static void share_out(struct search *search, uint32_t n_nodes)
+{
+	uint16_t sls = search->wanted->dead & search->sls;
+	unsigned n_sls = (unsigned)__builtin_popcount(sls);
+
+	for (unsigned sl = 0; sl < 16; sl++)
+		search->of_sl[sl] = (TRIAD_SETUP_MAX_PATHS + n_sls - 1) / n_sls;
+	search->max_of_node = (TRIAD_SETUP_MAX_PATHS + n_nodes - 1) / n_nodes;
+	search->max_tries = TRIES / n_nodes > MIN_TRIES_OF_NODE ? TRIES / n_nodes
+								: MIN_TRIES_OF_NODE;
+}
+
+static void look_at_nodes(struct search *search)
+{
+	const struct triad_fabric *fabric = search->fabric;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < fabric->n_nodes; i++)
+		n += has_dead(search, i);
+	if (!n)
+		return;
+	share_out(search, n);
+	for (uint32_t i = 0; i < fabric->n_nodes; i++) {
+		if (!has_dead(search, i))
+			continue;
+		search->of_node = search->max_of_node;
+		memset(search->shown, 0, sizeof(search->shown));
+		if (fabric->nodes[i].type == TRIAD_NODE_SWITCH)
+			look_at_switch(search, i);
+		else
+			look_at_host(search, i);
+	}
+}
+
+static int find_dead_places(
+	const struct triad_wanted *wanted, struct triad_setup_plan *plan)
+{
+	struct search *search;
+	uint16_t sls = sls_in_use(wanted);
+	int error;
+
+	if (!(wanted->dead & sls))
+		return 0;
+	search = calloc(1, sizeof(*search));
+	plan->paths = calloc(TRIAD_SETUP_MAX_PATHS, sizeof(*plan->paths));
+	if (!search || !plan->paths) {
+		free(search);
+		return ENOMEM;
+	}
+	*search = (struct search){.wanted = wanted,
+		.fabric = wanted->fabric,
+		.plan = plan,
+		.sls = sls,
+		.last_goal = TRIAD_FABRIC_NONE};
+	error = know_lids(search);
+	if (!error)
+		look_at_nodes(search);
+	free(search->port_of_lid);
+	free(search);
+	return error;
+}
+
+/* --- the SM's own paths --- */
+
+/* Only what works now can be cut off. */
+static bool is_cut_off(const struct triad_wanted *wanted, uint32_t port)
+{
+	const struct triad_fabric_port *at = &wanted->fabric->ports[port];
+	uint32_t sm_port = wanted->fabric->sm_port;
+	uint16_t sl = (uint16_t)(1u << (at->sl & 0xf));
+	struct triad_way there, back;
+
+	there = triad_ways_go(wanted, sm_port, port, at->lid);
+	if (!there.arrives || there.dead_now & sl)
+		return false;
+	back = triad_ways_go(wanted, port, sm_port, wanted->fabric->ports[sm_port].lid);
+	if (!back.arrives || back.dead_now & sl)
+		return false;
+	return (there.dead | back.dead) & sl;
+}
+
+static void guard(const struct triad_wanted *wanted, struct triad_setup_plan *plan)
+{
+	const struct triad_fabric *fabric = wanted->fabric;
+
+	plan->first_cut_off = TRIAD_FABRIC_NONE;
+	if (!wanted->dead || fabric->sm_port == TRIAD_FABRIC_NONE)
+		return;
+	for (uint32_t i = 0; i < fabric->n_ports; i++) {
+		const struct triad_fabric_port *at = &fabric->ports[i];
+
+		if (!(wanted->dead >> (at->sl & 0xf) & 1) || i == fabric->sm_port ||
+			!at->lid || !triad_fabric_is_end_port(fabric, i) ||
+			!is_cut_off(wanted, i))
+			continue;
+		if (!plan->n_cut_off++)
+			plan->first_cut_off = i;
+	}
+}
+
+int triad_setup_follow_paths(
+	const struct triad_wanted *wanted, struct triad_setup_plan *plan)
+{
+	guard(wanted, plan);
+	return find_dead_places(wanted, plan);
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What each QoS table of a fabric should be: which scope applies to it, and what its
+ * contents then are.
+ *
+ * Model: for a port that is looked at (not down, and no port 0 of a switch without
+ * tables) the scope of its arbitration tables, and one row for each kind of in-port
+ * (setup.h) with the scope of its SL2VL tables and the SLs that they drop.  An enhanced
+ * port 0 has a row more, for what comes from itself: there OpenSM's default is another
+ * one.  Contents are not kept: they follow from scope, kind of port and number of VLs.
+ *
+ * In-ports are numbered from 0 to the switch's highest port, those among them that the
+ * fabric lacks as well: OpenSM sends tables for them, too.
+ *
+ * OpenSM's defaults are what osm_qos.c writes: VLs are cut to the port's by a mask, but
+ * for VL 15 in an SL2VL table.
+ *
+ * Thread-safety: filled by one thread, then read only; the scopes belong to it.
+ * Memory: owned until triad_wanted_clear(); sized by the fabric, whose sizes are
+ * capped, and TRIAD_WANTED_MAX_ROWS. */
+#ifndef TRIAD_QOS_WANTED_H
+#define TRIAD_QOS_WANTED_H
+
+#include "qos/setup/setup.h"
+
+#define TRIAD_WANTED_MAX_ROWS (1u << 26)
+#define TRIAD_WANTED_N_CODES 6 /* of numbers of VLs; beyond, as the last */
+#define TRIAD_WANTED_NO_VL 15  /* what comes to VL 15 is dropped [IBA 7.6.6] */
+
+/* SL2VL tables of in-ports of one kind. */
+struct triad_wanted_row {
+	uint16_t scope;
+	uint16_t dead; /* a bit for each SL that gets no VL */
+};
+
+struct triad_wanted_port {
+	uint32_t first_row; /* in 'rows', or TRIAD_FABRIC_NONE: no SL2VL tables */
+	uint16_t vlarb;     /* scope */
+	uint8_t op_vls;     /* coded; what OpenSM lets the port use */
+	uint8_t kind;       /* enum triad_qos_port_kind */
+	bool is_looked_at;
+	bool has_vlarb; /* arbitration tables and a high limit */
+};
+
+struct triad_wanted_node {
+	size_t first_kind;  /* of in-port 0, in 'kinds' */
+	uint16_t n_kinds;   /* of in-ports; 1 for CAs and routers */
+	uint16_t n_numbers; /* the highest port's, and one */
+	bool has_sl2vl;
+};
+
+struct triad_wanted {
+	struct triad_setup *setup;   /* borrowed; may be NULL */
+	struct triad_scopes *scopes; /* NULL when 'setup' is */
+	const struct triad_fabric *fabric;
+	uint32_t *classes; /* by port */
+	struct triad_wanted_port *ports;
+	struct triad_wanted_node *nodes;
+	uint8_t *kinds;
+	struct triad_wanted_row *rows;
+	uint32_t n_rows, n_rows_allocated;
+	uint16_t dead; /* SLs that any table drops */
+	struct triad_qos_defaults defaults[TRIAD_QOS_N_PORT_KINDS]
+					  [TRIAD_WANTED_N_CODES];
+};
+
+/* 'setup' may be NULL.  Returns 0, ENOMEM or EOVERFLOW; on error there is nothing to
+ * clear. */
+int triad_wanted_resolve(struct triad_wanted *wanted, struct triad_setup *setup,
+	const struct triad_fabric *fabric);
+void triad_wanted_clear(struct triad_wanted *wanted);
+
+/* How many rows the port 'port' has from its first one on. */
+static inline unsigned triad_wanted_n_rows(
+	const struct triad_wanted *wanted, uint32_t port)
+{
+	const struct triad_wanted_node *node =
+		&wanted->nodes[wanted->fabric->ports[port].node];
+
+	return node->n_kinds +
+		(wanted->ports[port].kind == TRIAD_QOS_PORT_SWITCH0 ? 1u : 0u);
+}
+
+/* Which of them is that of the tables from 'in_port' (a number). */
+static inline unsigned triad_wanted_row_at(
+	const struct triad_wanted *wanted, uint32_t port, unsigned in_port)
+{
+	const struct triad_wanted_node *node =
+		&wanted->nodes[wanted->fabric->ports[port].node];
+
+	if (!in_port && wanted->ports[port].kind == TRIAD_QOS_PORT_SWITCH0)
+		return node->n_kinds;
+	return wanted->kinds[node->first_kind + in_port];
+}
+
+/* A bit for each SL that gets no VL. */
+uint16_t triad_wanted_dead_of(const struct triad_sl2vl *table);
+
+/* SLs that get no VL from 'in_port' out of 'port'; 0 where there are no tables. */
+static inline uint16_t triad_wanted_dead(
+	const struct triad_wanted *wanted, uint32_t port, unsigned in_port)
+{
+	uint32_t first = wanted->ports[port].first_row;
+
+	if (first == TRIAD_FABRIC_NONE)
+		return 0;
+	return wanted->rows[first + triad_wanted_row_at(wanted, port, in_port)].dead;
+}
+
+/* The contents of row 'at' of 'port', counted from its first one. */
+const struct triad_sl2vl *triad_wanted_sl2vl(
+	const struct triad_wanted *wanted, uint32_t port, unsigned at);
+
+/* The low or high table of a port that has them: 'n' entries.  Returns the scope that
+ * says so. */
+uint16_t triad_wanted_vlarb(const struct triad_wanted *wanted, uint32_t port, bool high,
+	struct triad_vlarb_entry *entries, unsigned n);
+
+/* Likewise. */
+uint16_t triad_wanted_high_limit(
+	const struct triad_wanted *wanted, uint32_t port, uint8_t *limit);
+
+/* Entries that the port has of that table; 0: it has none. */
+static inline unsigned triad_wanted_n_vlarb(
+	const struct triad_wanted *wanted, uint32_t port, bool high)
+{
+	const struct triad_fabric_port *at = &wanted->fabric->ports[port];
+	unsigned n = high ? at->vlarb_high_cap : at->vlarb_low_cap;
+
+	if (!wanted->ports[port].has_vlarb)
+		return 0;
+	return n < TRIAD_VLARB_MAX ? n : TRIAD_VLARB_MAX;
+}
+
+#endif

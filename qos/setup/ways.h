@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The ways that packets take by the forwarding tables, as the tables are in the fabric
+ * and as they should be.
+ *
+ * Model: a way goes from an end port out of ports until it arrives [IBA 14.3.2.2]; at
+ * each of them the SL2VL table of the port it came in by drops some SLs.  Ports without
+ * such tables drop none.
+ *
+ * Thread-safety: functions without state. */
+#ifndef TRIAD_QOS_WAYS_H
+#define TRIAD_QOS_WAYS_H
+
+#include "qos/setup/wanted.h"
+
+#define TRIAD_WAY_MAX_HOPS 64 /* switches behind the source, as for OpenSM */
+
+struct triad_way {
+	bool arrives;
+	uint16_t dead;     /* SLs that are dropped somewhere, as it should be */
+	uint16_t dead_now; /* as it is */
+};
+
+/* The port by which that node sends on what goes to 'lid', or TRIAD_FABRIC_NONE: not a
+ * switch, nowhere, or a port that isn't there. */
+uint32_t triad_ways_route(
+	const struct triad_fabric *fabric, uint32_t node, uint16_t lid);
+
+/* That port of a node, or TRIAD_FABRIC_NONE. */
+uint32_t triad_ways_port(
+	const struct triad_fabric *fabric, uint32_t node, unsigned number);
+
+/* From out-port 'out', come in by 'in_port', to 'to' by its LID 'lid'. */
+struct triad_way triad_ways_go_on(const struct triad_wanted *wanted, uint32_t out,
+	unsigned in_port, uint32_t to, uint16_t lid);
+
+/* From the end port 'from'. */
+struct triad_way triad_ways_go(
+	const struct triad_wanted *wanted, uint32_t from, uint32_t to, uint16_t lid);
+
+#endif
