@@ -387,7 +387,8 @@ static bool has_transport(struct triad_perf *perf)
 		return true;
 	if (now < perf->open_again_us)
 		return false;
-	error = triad_umad_open(perf->port_guid, &perf->umad);
+	error = triad_umad_open(
+		perf->port_guid, TRIAD_MAD_CLASS_PERFORMANCE, &perf->umad);
 	if (!error)
 		triad_collector_set_transport(
 			perf->collector, triad_umad_transport(perf->umad));

@@ -98,7 +98,7 @@ static int receive_mad(void *context, uint64_t wait_us, struct triad_mad_reply *
 	return 0;
 }
 
-static int open_port(struct triad_umad *umad, uint64_t port_guid)
+static int open_port(struct triad_umad *umad, uint64_t port_guid, int mgmt_class)
 {
 	char ca_name[UMAD_CA_NAME_LEN];
 	int number, fd, flags;
@@ -114,7 +114,7 @@ static int open_port(struct triad_umad *umad, uint64_t port_guid)
 	/* A simulated descriptor has no flags; it does not block either. */
 	flags = fcntl(fd, F_GETFL);
 	umad->reads_at_once = flags >= 0 && fcntl(fd, F_SETFL, flags | O_NONBLOCK) == 0;
-	umad->agent = umad_register(fd, TRIAD_MAD_CLASS_PERFORMANCE, 1, 0, NULL);
+	umad->agent = umad_register(fd, mgmt_class, 1, 0, NULL);
 	return umad->agent < 0 ? (errno ? errno : EPERM) : 0;
 }
 
@@ -127,7 +127,7 @@ static int make_buffers(struct triad_umad *umad)
 	return umad->send_buffer && umad->receive_buffer ? 0 : ENOMEM;
 }
 
-int triad_umad_open(uint64_t port_guid, struct triad_umad **opened)
+int triad_umad_open(uint64_t port_guid, int mgmt_class, struct triad_umad **opened)
 {
 	struct triad_umad *umad = calloc(1, sizeof(*umad));
 	int error;
@@ -138,7 +138,7 @@ int triad_umad_open(uint64_t port_guid, struct triad_umad **opened)
 	umad->agent = -1;
 	umad->transport = (struct triad_mad_transport){
 		.context = umad, .send = send_mad, .receive = receive_mad};
-	error = open_port(umad, port_guid);
+	error = open_port(umad, port_guid, mgmt_class);
 	if (!error)
 		error = make_buffers(umad);
 	if (error) {

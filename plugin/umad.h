@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* MADs of the performance class over libibumad, as a transport (triad/mad.h).
+/* MADs of one management class over libibumad, as a transport (triad/mad.h).
  *
  * The descriptor is our own, apart from OpenSM's.  It must be opened after OpenSM has
  * bound to its port: where ibsim stands in for the kernel, the last to register for a
@@ -16,9 +16,9 @@
 
 struct triad_umad;
 
-/* Opens the local port with that GUID.  Returns 0, ENODEV (no such port here),
- * ENOMEM or another errno. */
-int triad_umad_open(uint64_t port_guid, struct triad_umad **umad);
+/* Opens the local port with that GUID for 'mgmt_class' (TRIAD_MAD_CLASS_*).  Returns 0,
+ * ENODEV (no such port here), ENOMEM or another errno. */
+int triad_umad_open(uint64_t port_guid, int mgmt_class, struct triad_umad **umad);
 
 /* 'in_flight': answers may still come.  Then the descriptor is left to the end of the
  * process, because a simulated one may not be closed under them.  Accepts NULL. */

@@ -56,8 +56,8 @@ static void put_text(const struct triad_fabric *fabric, const bool *is_lonely,
 		if (!is_lonely[i])
 			continue;
 		if (!n++)
-			triad_output_printf(
-				output, "%-18s  %-8s  %s\n", "node GUID", "type", "node");
+			triad_output_printf(output, "%-18s  %-8s  %s\n", "node GUID",
+				"type", "node");
 		triad_output_printf(output, "0x%016" PRIx64 "  %-8s  %s\n",
 			fabric->nodes[i].guid,
 			triad_node_type_name(fabric->nodes[i].type),

@@ -324,8 +324,8 @@ int triad_command_run_qos_plan(struct triad_plugin *plugin,
 		return TRIAD_CONTROL_FAILED;
 	error = triad_setup_plan_make(scene.setup, scene.fabric, &plan);
 	if (error) {
-		triad_output_message(output, TRIAD_FRAME_MESSAGE, "qos plan: %s\n",
-			strerror(error));
+		triad_output_message(
+			output, TRIAD_FRAME_MESSAGE, "qos plan: %s\n", strerror(error));
 		triad_setup_scene_drop(&scene);
 		return TRIAD_CONTROL_FAILED;
 	}
@@ -358,7 +358,7 @@ int triad_command_run_qos_apply(struct triad_plugin *plugin,
 			"qos apply: this SM is not the master\n");
 		return TRIAD_CONTROL_FAILED;
 	}
-	triad_output_printf(output,
-		"OpenSM sweeps; 'qos plan' says what is left to do then\n");
+	triad_output_printf(
+		output, "OpenSM sweeps; 'qos plan' says what is left to do then\n");
 	return TRIAD_CONTROL_DONE;
 }

@@ -154,7 +154,7 @@ int main(int argc, char **argv)
 	if (!flood.window || !flood.rounds)
 		die("--window and --rounds must be at least 1");
 	read_targets(&flood);
-	if (triad_umad_open(port_guid, &umad))
+	if (triad_umad_open(port_guid, TRIAD_MAD_CLASS_PERFORMANCE, &umad))
 		die("the port with that GUID can't be opened");
 	flood.transport = triad_umad_transport(umad);
 	run(&flood, as_json);

@@ -275,6 +275,19 @@ void triad_tables_review(
 	triad_setup_unref(setup);
 }
 
+void triad_tables_note_read_back(struct triad_tables *tables, uint64_t n_unlike)
+{
+	pthread_mutex_lock(&tables->lock);
+	tables->status.n_unlike = n_unlike;
+	pthread_mutex_unlock(&tables->lock);
+	if (n_unlike)
+		triad_log_write(tables->log, TRIAD_LOG_ERROR,
+			"QoS tables: of those that were read back, %" PRIu64
+			" are not what they should be; 'triadctl qos tables' shows "
+			"which",
+			n_unlike);
+}
+
 struct triad_tables_status triad_tables_status(struct triad_tables *tables)
 {
 	struct triad_tables_status status;

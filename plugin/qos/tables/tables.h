@@ -51,7 +51,8 @@ struct triad_tables_status {
 	uint32_t n_different_ports;
 	uint32_t n_findings, n_errors;
 	uint64_t n_dead_places; /* setup_plan.h */
-	uint64_t review_us;     /* that it took */
+	uint64_t n_unlike;  /* tables that ports answered otherwise, when last asked */
+	uint64_t review_us; /* that it took */
 };
 
 /* NULL: no memory. */
@@ -73,6 +74,9 @@ void triad_tables_review(
 
 /* Has OpenSM make a heavy sweep; false: it is not the master. */
 bool triad_tables_ask_for_sweep(struct triad_tables *tables);
+
+/* Ports were asked for their tables, and so many are not what they should be. */
+void triad_tables_note_read_back(struct triad_tables *tables, uint64_t n_unlike);
 
 /* The setup in force, with a reference, or NULL. */
 struct triad_setup *triad_tables_setup(struct triad_tables *tables);

@@ -37,7 +37,7 @@ static int receive(void *context, uint64_t wait_us, struct triad_mad_reply *repl
 
 static struct triad_mad_transport transport;
 
-int triad_umad_open(uint64_t port_guid, struct triad_umad **umad)
+int triad_umad_open(uint64_t port_guid, int mgmt_class, struct triad_umad **umad)
 {
 	if (opening) {
 		sem_post(opening);

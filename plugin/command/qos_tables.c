@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* 'qos tables': tables as the policy wants them, as the SM knows them, as the ports
+ * answer. */
+#include "plugin/opensm.h"
+
+#include "plugin/command/commands.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plugin/command/ports.h"
+#include "plugin/command/qos_setup.h"
+#include "plugin/instance.h"
+#include "plugin/qos/qos.h"
+#include "plugin/qos/tables/read_back.h"
+#include "plugin/qos/tables/tables.h"
+#include "qos/setup/wanted.h"
+
+#define MAX_READ 20000 /* SMPs of one command */
+
+/* One table, or SL2VL tables of in-ports in a row that are alike, in all three forms.
+ */
+struct row {
+	uint32_t port;
+	enum triad_setup_table table;
+	uint8_t in_first, in_last;
+	unsigned n; /* entries of an arbitration table */
+	union triad_setup_value policy, sm, answer;
+	int error; /* why there is no answer; 0: there is; -1: it was not asked for */
+};
+
+struct telling {
+	const struct triad_command *command;
+	struct triad_fabric *fabric;
+	struct triad_wanted wanted;
+	struct triad_read_back *items; /* NULL: nothing is read */
+	size_t n_items, next_item;
+	struct row row; /* not shown yet */
+	bool has_row;
+	uint64_t n_shown, n_different;
+	struct triad_output *output;
+	struct triad_json json;
+};
+
+/* --- which --- */
+
+static bool is_chosen(const struct telling *telling, uint32_t port)
+{
+	const struct triad_command *command = telling->command;
+	const struct triad_fabric_port *at = &telling->fabric->ports[port];
+	const struct triad_fabric_node *node = &telling->fabric->nodes[at->node];
+
+	if (!telling->wanted.ports[port].is_looked_at)
+		return false;
+	if (command->port >= 0 && at->number != (unsigned)command->port)
+		return false;
+	return !command->node[0] ||
+		triad_command_is_node(command, node->name, node->guid);
+}
+
+/* In-ports of the SL2VL tables of 'port'; 0: it has none. */
+static unsigned n_in_ports(const struct telling *telling, uint32_t port)
+{
+	const struct triad_fabric_port *at = &telling->fabric->ports[port];
+
+	if (telling->wanted.ports[port].first_row == TRIAD_FABRIC_NONE)
+		return 0;
+	return telling->fabric->nodes[at->node].type == TRIAD_NODE_SWITCH
+		? telling->wanted.nodes[at->node].n_numbers
+		: 1;
+}
+
+/* --- reading --- */
+
+static void ask(struct telling *telling, uint32_t port, enum triad_smp_kind kind,
+	unsigned block)
+{
+	if (telling->items)
+		telling->items[telling->n_items] =
+			(struct triad_read_back){port, kind, (uint8_t)block, 0, 0, {0}};
+	telling->n_items++;
+}
+
+/* In the order in which rows are made. */
+static void ask_for_port(struct telling *telling, uint32_t port)
+{
+	for (unsigned in = 0; in < n_in_ports(telling, port); in++)
+		ask(telling, port, TRIAD_SMP_SL2VL, in);
+	for (unsigned high = 0; high < 2; high++) {
+		unsigned n = triad_wanted_n_vlarb(&telling->wanted, port, high);
+
+		for (unsigned first = 0; first < n; first += 32)
+			ask(telling, port, TRIAD_SMP_VLARB, 1 + 2 * high + first / 32);
+	}
+	if (telling->wanted.ports[port].has_vlarb)
+		ask(telling, port, TRIAD_SMP_PORT_INFO, 0);
+}
+
+static void ask_for_all(struct telling *telling)
+{
+	telling->n_items = 0;
+	for (uint32_t i = 0; i < telling->fabric->n_ports; i++)
+		if (is_chosen(telling, i))
+			ask_for_port(telling, i);
+}
+
+static void read_back(struct telling *telling, struct triad_plugin *plugin)
+{
+	int error;
+
+	ask_for_all(telling);
+	if (!telling->n_items)
+		return;
+	if (telling->n_items > MAX_READ) {
+		triad_output_message(telling->output, TRIAD_FRAME_MESSAGE,
+			"qos tables: the ports are not asked: that would take %zu SMPs, "
+			"over %u; choose by --node and --port\n",
+			telling->n_items, MAX_READ);
+		return;
+	}
+	telling->items = calloc(telling->n_items, sizeof(*telling->items));
+	if (!telling->items)
+		return;
+	ask_for_all(telling);
+	error = triad_read_back(telling->fabric, cl_ntoh64(plugin->osm->subn.opt.m_key),
+		telling->items, telling->n_items);
+	if (!error)
+		return;
+	triad_output_message(telling->output, TRIAD_FRAME_MESSAGE,
+		"qos tables: the ports can't be asked: %s\n", strerror(error));
+	free(telling->items);
+	telling->items = NULL;
+}
+
+/* The next answer, in the order in which it was asked for; NULL: nothing was. */
+static const struct triad_read_back *next_item(struct telling *telling)
+{
+	return telling->items ? &telling->items[telling->next_item++] : NULL;
+}
+
+/* --- rows --- */
+
+static const char *format_value(const struct row *row,
+	const union triad_setup_value *value, char text[TRIAD_TABLE_TEXT_SIZE])
+{
+	switch (row->table) {
+	case TRIAD_SETUP_SL2VL:
+		return triad_format_sl2vl(&value->sl2vl, text);
+	case TRIAD_SETUP_HIGH_LIMIT:
+		snprintf(text, TRIAD_TABLE_TEXT_SIZE, "%u", value->high_limit);
+		return text;
+	default:
+		return triad_format_vlarb(value->vlarb, row->n, text);
+	}
+}
+
+/* What the port said, or why it did not: NULL when it was not asked. */
+static const char *format_answer(
+	const struct row *row, char text[TRIAD_TABLE_TEXT_SIZE])
+{
+	if (row->error < 0)
+		return NULL;
+	if (!row->error)
+		return format_value(row, &row->answer, text);
+	snprintf(text, TRIAD_TABLE_TEXT_SIZE, "no answer: %s", strerror(row->error));
+	return text;
+}
+
+static bool is_same(const struct row *row, const union triad_setup_value *a,
+	const union triad_setup_value *b)
+{
+	switch (row->table) {
+	case TRIAD_SETUP_SL2VL:
+		return !memcmp(&a->sl2vl, &b->sl2vl, sizeof(a->sl2vl));
+	case TRIAD_SETUP_HIGH_LIMIT:
+		return a->high_limit == b->high_limit;
+	default:
+		return !memcmp(a->vlarb, b->vlarb, row->n * sizeof(a->vlarb[0]));
+	}
+}
+
+static bool agrees(const struct row *row)
+{
+	return is_same(row, &row->policy, &row->sm) &&
+		(row->error < 0 ||
+			(!row->error && is_same(row, &row->policy, &row->answer)));
+}
+
+static void put_text(struct telling *telling, const struct row *row)
+{
+	const struct triad_fabric_port *port = &telling->fabric->ports[row->port];
+	char policy[TRIAD_TABLE_TEXT_SIZE], sm[TRIAD_TABLE_TEXT_SIZE],
+		answer[TRIAD_TABLE_TEXT_SIZE], in_ports[16] = "";
+	const char *answered = format_answer(row, answer);
+
+	if (!telling->n_shown)
+		triad_output_printf(telling->output, "%-32s %4s  %-7s  %-10s  %s\n",
+			"node", "port", "in", "table", "contents");
+	if (row->in_first != row->in_last)
+		snprintf(in_ports, sizeof(in_ports), "%u-%u", row->in_first,
+			row->in_last);
+	else if (row->table == TRIAD_SETUP_SL2VL)
+		snprintf(in_ports, sizeof(in_ports), "%u", row->in_first);
+	triad_output_printf(telling->output, "%-32s %4u  %-7s  %-10s  %s\n",
+		telling->fabric->nodes[port->node].name, port->number, in_ports,
+		triad_setup_table_name(row->table),
+		format_value(row, &row->policy, policy));
+	if (agrees(row))
+		return;
+	triad_output_printf(telling->output,
+		"    differs: policy %s\n             SM     %s\n             port   %s\n",
+		policy, format_value(row, &row->sm, sm),
+		answered ? answered : "(not asked)");
+}
+
+static void put_json(struct telling *telling, const struct row *row)
+{
+	const struct triad_fabric_port *port = &telling->fabric->ports[row->port];
+	const struct triad_fabric_node *node = &telling->fabric->nodes[port->node];
+	char text[TRIAD_TABLE_TEXT_SIZE];
+	struct triad_json *json = &telling->json;
+
+	triad_json_object_begin(json, NULL);
+	triad_json_guid(json, "node_guid", node->guid);
+	triad_json_string(json, "node_name", node->name);
+	triad_json_uint(json, "port", port->number);
+	triad_json_string(json, "table", triad_setup_table_name(row->table));
+	if (row->table == TRIAD_SETUP_SL2VL) {
+		triad_json_uint(json, "in_first", row->in_first);
+		triad_json_uint(json, "in_last", row->in_last);
+	}
+	triad_json_string(json, "policy", format_value(row, &row->policy, text));
+	triad_json_string(json, "sm", format_value(row, &row->sm, text));
+	triad_json_string(json, "port_answers", format_answer(row, text));
+	triad_json_bool(json, "agrees", agrees(row));
+	triad_json_object_end(json);
+}
+
+static void flush(struct telling *telling)
+{
+	if (!telling->has_row)
+		return;
+	telling->has_row = false;
+	if (telling->command->json)
+		put_json(telling, &telling->row);
+	else
+		put_text(telling, &telling->row);
+	telling->n_shown++;
+	telling->n_different += !agrees(&telling->row);
+}
+
+/* A row that goes on where the last one ended becomes part of it. */
+static void add(struct telling *telling, const struct row *row)
+{
+	struct row *last = &telling->row;
+	bool joins = telling->has_row && row->table == TRIAD_SETUP_SL2VL &&
+		last->table == row->table && last->port == row->port &&
+		last->error == row->error &&
+		is_same(row, &last->policy, &row->policy) &&
+		is_same(row, &last->sm, &row->sm) &&
+		(row->error || is_same(row, &last->answer, &row->answer));
+
+	if (joins) {
+		last->in_last = row->in_last;
+		return;
+	}
+	flush(telling);
+	*last = *row;
+	telling->has_row = true;
+}
+
+/* --- tables of one port --- */
+
+static void add_sl2vl(struct telling *telling, uint32_t port)
+{
+	const struct triad_fabric_port *at = &telling->fabric->ports[port];
+
+	for (unsigned in = 0; in < n_in_ports(telling, port); in++) {
+		const struct triad_read_back *item = next_item(telling);
+		struct row row = {.port = port,
+			.table = TRIAD_SETUP_SL2VL,
+			.in_first = (uint8_t)in,
+			.in_last = (uint8_t)in,
+			.error = item ? item->error : -1};
+
+		row.policy.sl2vl = *triad_wanted_sl2vl(&telling->wanted, port,
+			triad_wanted_row_at(&telling->wanted, port, in));
+		if (in < at->sl2vl.n)
+			row.sm.sl2vl = telling->fabric->sl2vl[at->sl2vl.at + in];
+		if (item)
+			memcpy(row.answer.sl2vl.vl, item->data,
+				sizeof(row.answer.sl2vl.vl));
+		add(telling, &row);
+	}
+}
+
+/* VL and weight of 32 entries, two octets each [IBA 14.2.5.9]. */
+static void take_block(struct row *row, const struct triad_read_back *item, unsigned at)
+{
+	if (item->error)
+		row->error = item->error;
+	for (unsigned i = 0; i < 32 && at + i < row->n; i++)
+		row->answer.vlarb[at + i] = (struct triad_vlarb_entry){
+			item->data[2 * i] & 0xf, item->data[2 * i + 1]};
+}
+
+static void add_vlarb(struct telling *telling, uint32_t port, bool high)
+{
+	const struct triad_fabric_port *at = &telling->fabric->ports[port];
+	size_t known = at->vlarb.at + (high ? at->vlarb_low_cap : 0);
+	struct row row = {.port = port,
+		.table = high ? TRIAD_SETUP_VLARB_HIGH : TRIAD_SETUP_VLARB_LOW,
+		.n = triad_wanted_n_vlarb(&telling->wanted, port, high),
+		.error = telling->items ? 0 : -1};
+
+	if (!row.n)
+		return;
+	(void)triad_wanted_vlarb(&telling->wanted, port, high, row.policy.vlarb, row.n);
+	if (at->vlarb.n)
+		memcpy(row.sm.vlarb, &telling->fabric->vlarb[known],
+			row.n * sizeof(row.sm.vlarb[0]));
+	for (unsigned first = 0; first < row.n; first += 32) {
+		const struct triad_read_back *item = next_item(telling);
+
+		if (item)
+			take_block(&row, item, first);
+	}
+	add(telling, &row);
+}
+
+static void add_high_limit(struct telling *telling, uint32_t port)
+{
+	const struct triad_read_back *item;
+	struct row row = {.port = port, .table = TRIAD_SETUP_HIGH_LIMIT, .error = -1};
+
+	if (!telling->wanted.ports[port].has_vlarb)
+		return;
+	item = next_item(telling);
+	(void)triad_wanted_high_limit(&telling->wanted, port, &row.policy.high_limit);
+	row.sm.high_limit = telling->fabric->ports[port].high_limit;
+	if (item) {
+		row.error = item->error;
+		row.answer.high_limit = item->data[38]; /* [IBA 14.2.5.6] */
+	}
+	add(telling, &row);
+}
+
+static void put_all(struct telling *telling)
+{
+	for (uint32_t i = 0; i < telling->fabric->n_ports; i++) {
+		if (!is_chosen(telling, i))
+			continue;
+		add_sl2vl(telling, i);
+		add_vlarb(telling, i, false);
+		add_vlarb(telling, i, true);
+		add_high_limit(telling, i);
+	}
+	flush(telling);
+}
+
+/* --- the command --- */
+
+static int show(struct telling *telling, struct triad_plugin *plugin)
+{
+	read_back(telling, plugin);
+	if (telling->command->json) {
+		triad_json_init(&telling->json, telling->output);
+		triad_json_array_begin(&telling->json, NULL);
+	}
+	put_all(telling);
+	free(telling->items);
+	if (telling->command->json) {
+		triad_json_array_end(&telling->json);
+		triad_json_end(&telling->json);
+	}
+	if (!telling->n_shown) {
+		triad_output_message(telling->output, TRIAD_FRAME_MESSAGE,
+			"qos tables: no port that is up and has tables is meant\n");
+		return TRIAD_CONTROL_FAILED;
+	}
+	triad_tables_note_read_back(
+		triad_qos_tables(plugin->qos), telling->n_different);
+	if (telling->n_different && !telling->command->json)
+		triad_output_printf(
+			telling->output, "%" PRIu64 " differ\n", telling->n_different);
+	return TRIAD_CONTROL_DONE;
+}
+
+int triad_command_run_qos_tables(struct triad_plugin *plugin,
+	const struct triad_command *command, struct triad_output *output)
+{
+	struct triad_setup *setup = triad_tables_setup(triad_qos_tables(plugin->qos));
+	struct telling telling = {.command = command, .output = output};
+	bool settled;
+	int status = TRIAD_CONTROL_FAILED;
+
+	telling.fabric = triad_qos_fabric(plugin->qos, &settled);
+	if (!telling.fabric)
+		triad_output_message(output, TRIAD_FRAME_MESSAGE,
+			"qos tables: this SM is not the master, or has not brought up "
+			"the subnet yet: see 'status'\n");
+	else if (!telling.fabric->sa.qos)
+		triad_output_message(output, TRIAD_FRAME_MESSAGE,
+			"qos tables: OpenSM runs without QoS and programs none: 'qos "
+			"TRUE' in opensm.conf begins it\n");
+	else if (triad_wanted_resolve(&telling.wanted, setup, telling.fabric))
+		triad_output_message(
+			output, TRIAD_FRAME_MESSAGE, "qos tables: not enough memory\n");
+	else {
+		status = show(&telling, plugin);
+		triad_wanted_clear(&telling.wanted);
+	}
+	triad_fabric_unref(telling.fabric);
+	triad_setup_unref(setup);
+	return status;
+}

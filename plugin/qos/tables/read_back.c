@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "plugin/qos/tables/read_back.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plugin/umad.h"
+#include "triad/clock.h"
+
+#define MAX_IN_FLIGHT 16
+#define TIMEOUT_MS 500
+#define N_TRIES 3
+#define WAIT_US 50000
+/* A transport that loses a request without a word is waited for so long. */
+#define LOST_US (2 * TIMEOUT_MS * UINT64_C(1000))
+
+/* In a MAD [IBA 14.2.1.1]. */
+enum { AT_STATUS = 4, AT_TID = 8, AT_ATTRIBUTE = 16, AT_MODIFIER = 20, AT_M_KEY = 24 };
+enum { AT_DATA = 64 };
+enum { ATTRIBUTE_PORT_INFO = 0x15, ATTRIBUTE_SL2VL = 0x17, ATTRIBUTE_VLARB = 0x18 };
+
+struct slot {
+	size_t item;
+	unsigned tries;
+	uint32_t tid; /* 0: free */
+	uint64_t sent_us;
+};
+
+struct reader {
+	const struct triad_mad_transport *transport;
+	const struct triad_fabric *fabric;
+	uint64_t m_key;
+	struct triad_read_back *items;
+	size_t n, next;
+	unsigned n_in_flight;
+	uint32_t last_tid;
+	struct slot slots[MAX_IN_FLIGHT];
+};
+
+static void put(uint8_t *at, uint64_t value, unsigned n)
+{
+	while (n--) {
+		at[n] = (uint8_t)value;
+		value >>= 8;
+	}
+}
+
+static uint64_t get(const uint8_t *at, unsigned n)
+{
+	uint64_t value = 0;
+
+	while (n--)
+		value = value << 8 | *at++;
+	return value;
+}
+
+static void encode(const struct reader *reader, const struct triad_read_back *item,
+	uint32_t tid, uint8_t mad[TRIAD_MAD_SIZE])
+{
+	static const uint16_t attributes[] = {
+		[TRIAD_SMP_SL2VL] = ATTRIBUTE_SL2VL,
+		[TRIAD_SMP_VLARB] = ATTRIBUTE_VLARB,
+		[TRIAD_SMP_PORT_INFO] = ATTRIBUTE_PORT_INFO,
+	};
+	const struct triad_fabric_port *port = &reader->fabric->ports[item->port];
+	bool is_switch = reader->fabric->nodes[port->node].type == TRIAD_NODE_SWITCH;
+	uint32_t number = is_switch ? port->number : 0;
+	uint32_t modifier = number;
+
+	if (item->kind == TRIAD_SMP_SL2VL)
+		modifier |= is_switch ? (uint32_t)item->block << 8 : 0;
+	else if (item->kind == TRIAD_SMP_VLARB)
+		modifier |= (uint32_t)item->block << 16;
+	memset(mad, 0, TRIAD_MAD_SIZE);
+	mad[0] = 1; /* BaseVersion */
+	mad[1] = TRIAD_MAD_CLASS_SUBNET_LID;
+	mad[2] = 1; /* ClassVersion */
+	mad[3] = TRIAD_MAD_METHOD_GET;
+	put(mad + AT_TID + 4, tid, 4);
+	put(mad + AT_ATTRIBUTE, attributes[item->kind], 2);
+	put(mad + AT_MODIFIER, modifier, 4);
+	put(mad + AT_M_KEY, reader->m_key, 8);
+}
+
+static void end(struct reader *reader, struct slot *slot, int error)
+{
+	reader->items[slot->item].error = error;
+	slot->tid = 0;
+	reader->n_in_flight--;
+}
+
+/* False when the transport is full. */
+static bool send_slot(struct reader *reader, struct slot *slot)
+{
+	const struct triad_read_back *item = &reader->items[slot->item];
+	struct triad_mad_address to = {.lid = reader->fabric->ports[item->port].lid};
+	uint8_t mad[TRIAD_MAD_SIZE];
+	int error;
+
+	slot->tid = ++reader->last_tid;
+	slot->sent_us = triad_clock_now_us();
+	encode(reader, item, slot->tid, mad);
+	error = reader->transport->send(
+		reader->transport->context, &to, mad, TIMEOUT_MS);
+	if (error && error != EAGAIN)
+		end(reader, slot, error);
+	else if (!error)
+		slot->tries++;
+	return error != EAGAIN;
+}
+
+static void send_more(struct reader *reader)
+{
+	for (unsigned i = 0; i < MAX_IN_FLIGHT && reader->next < reader->n; i++) {
+		struct slot *slot = &reader->slots[i];
+
+		if (slot->tid)
+			continue;
+		*slot = (struct slot){.item = reader->next};
+		reader->n_in_flight++;
+		if (!send_slot(reader, slot)) {
+			slot->tid = 0;
+			reader->n_in_flight--;
+			return;
+		}
+		reader->next++;
+	}
+}
+
+static void give_up_or_try(struct reader *reader, struct slot *slot, int error)
+{
+	if (slot->tries >= N_TRIES || !send_slot(reader, slot))
+		end(reader, slot, error);
+}
+
+static struct slot *slot_of(struct reader *reader, uint32_t tid)
+{
+	for (unsigned i = 0; i < MAX_IN_FLIGHT; i++)
+		if (tid && reader->slots[i].tid == tid)
+			return &reader->slots[i];
+	return NULL;
+}
+
+static void take(struct reader *reader, const struct triad_mad_reply *reply)
+{
+	struct slot *slot = reply->size < TRIAD_MAD_SIZE
+		? NULL
+		: slot_of(reader, (uint32_t)get(reply->mad + AT_TID + 4, 4));
+	struct triad_read_back *item;
+
+	if (!slot)
+		return;
+	item = &reader->items[slot->item];
+	if (reply->status) {
+		give_up_or_try(reader, slot, reply->status);
+		return;
+	}
+	item->status = (uint16_t)get(reply->mad + AT_STATUS, 2);
+	memcpy(item->data, reply->mad + AT_DATA, sizeof(item->data));
+	end(reader, slot, item->status ? EIO : 0);
+}
+
+static void look_for_lost(struct reader *reader)
+{
+	uint64_t now_us = triad_clock_now_us();
+
+	for (unsigned i = 0; i < MAX_IN_FLIGHT; i++) {
+		struct slot *slot = &reader->slots[i];
+
+		if (slot->tid && now_us - slot->sent_us > LOST_US)
+			give_up_or_try(reader, slot, ETIMEDOUT);
+	}
+}
+
+static int run(struct reader *reader)
+{
+	struct triad_mad_reply reply;
+
+	while (reader->next < reader->n || reader->n_in_flight) {
+		int error;
+
+		send_more(reader);
+		error = reader->transport->receive(
+			reader->transport->context, WAIT_US, &reply);
+		if (error && error != EAGAIN)
+			return error;
+		if (!error)
+			take(reader, &reply);
+		look_for_lost(reader);
+	}
+	return 0;
+}
+
+int triad_read_back(const struct triad_fabric *fabric, uint64_t m_key,
+	struct triad_read_back *items, size_t n)
+{
+	struct reader reader = {
+		.fabric = fabric, .m_key = m_key, .items = items, .n = n};
+	struct triad_umad *umad;
+	int error = triad_umad_open(
+		fabric->sm_port_guid, TRIAD_MAD_CLASS_SUBNET_LID, &umad);
+
+	if (error)
+		return error;
+	for (size_t i = 0; i < n; i++)
+		items[i].error = ETIMEDOUT;
+	reader.transport = triad_umad_transport(umad);
+	error = run(&reader);
+	triad_umad_close(umad, reader.n_in_flight);
+	return error;
+}

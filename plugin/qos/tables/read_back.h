@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* QoS tables as the ports themselves have them: SubnGet(SLtoVLMappingTable),
+ * SubnGet(VLArbitrationTable), SubnGet(PortInfo), by LID, from a descriptor of our own.
+ *
+ * OpenSM's own knowledge stays as it is.  A few requests are in flight at a time, so
+ * that sweeps are not in want.
+ *
+ * Thread-safety: blocks; a thread that may.  Memory: the caller's.
+ * Spec: IBA volume 1, 14.2.5.6, 14.2.5.8, 14.2.5.9. */
+#ifndef TRIAD_PLUGIN_QOS_TABLES_READ_BACK_H
+#define TRIAD_PLUGIN_QOS_TABLES_READ_BACK_H
+
+#include "triad/fabric.h"
+#include "triad/mad.h"
+
+#define TRIAD_SMP_DATA_SIZE 64
+
+enum triad_smp_kind {
+	TRIAD_SMP_SL2VL, /* 'block' is the in-port's number */
+	TRIAD_SMP_VLARB, /* 'block' is 1 to 4: low, low's second half, high, ... */
+	TRIAD_SMP_PORT_INFO,
+};
+
+struct triad_read_back {
+	uint32_t port; /* index in the fabric's ports */
+	enum triad_smp_kind kind;
+	uint8_t block;
+	/* Filled in: */
+	int error; /* 0, ETIMEDOUT, EIO (the port says no: 'status') or another errno */
+	uint16_t status; /* of the MAD */
+	uint8_t data[TRIAD_SMP_DATA_SIZE];
+};
+
+/* Asks for all of 'items'; 'm_key' goes with it.  Returns 0 when each has been answered
+ * or given up, or an errno when nothing can be sent at all. */
+int triad_read_back(const struct triad_fabric *fabric, uint64_t m_key,
+	struct triad_read_back *items, size_t n);
+
+#endif
