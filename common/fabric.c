@@ -210,6 +210,25 @@ uint8_t triad_fabric_op_vls(const struct triad_fabric *fabric, uint32_t port)
 	return limit && limit < code ? limit : code;
 }
 
+struct triad_vl_weight triad_fabric_vl_weight(
+	const struct triad_fabric *fabric, uint32_t port, bool high, uint8_t vl)
+{
+	const struct triad_fabric_port *at = &fabric->ports[port];
+	uint32_t first = high ? at->vlarb_low_cap : 0;
+	uint32_t end = high ? at->vlarb.n : at->vlarb_low_cap;
+	struct triad_vl_weight found = {0};
+
+	for (uint32_t i = first; i < end && i < at->vlarb.n; i++) {
+		const struct triad_vlarb_entry *entry =
+			&fabric->vlarb[at->vlarb.at + i];
+
+		found.total += entry->weight;
+		if (entry->vl == vl)
+			found.weight += entry->weight;
+	}
+	return found;
+}
+
 enum triad_qos_port_kind triad_fabric_qos_kind(
 	const struct triad_fabric *fabric, uint32_t port)
 {

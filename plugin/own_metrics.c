@@ -6,6 +6,7 @@
 #include "plugin/exports.h"
 #include "plugin/instance.h"
 #include "plugin/qos/qos.h"
+#include "plugin/qos/tables/tables.h"
 #include "plugin/worker.h"
 #include "triad/clock.h"
 
@@ -181,6 +182,28 @@ static void add_paths(struct list *list, struct triad_plugin *plugin)
 		status.n_failed_loads);
 }
 
+static void add_tables(struct list *list, struct triad_plugin *plugin)
+{
+	struct triad_tables_status status =
+		triad_tables_status(triad_qos_tables(plugin->qos));
+
+	gauge(list, "triad_qos_tables_programmed",
+		"1 while a policy's QoS tables are to be in force.",
+		status.state != TRIAD_TABLES_OFF &&
+			status.state != TRIAD_TABLES_NO_SETUP);
+	gauge(list, "triad_qos_tables_different",
+		"QoS tables of ports that are not what they should be.",
+		(double)status.n_different);
+	gauge(list, "triad_qos_tables_unlike",
+		"QoS tables that ports answered otherwise, when asked last.",
+		(double)status.n_unlike);
+	gauge(list, "triad_qos_setup_errors",
+		"Errors of the policy's qos-setup on this fabric.",
+		(double)status.n_errors);
+	count(list, "triad_qos_setups_refused",
+		"Setups refused because they would cut the SM off.", status.n_refused);
+}
+
 static void add_info(struct list *list)
 {
 	struct triad_metric *metric =
@@ -219,6 +242,7 @@ size_t triad_own_metrics(
 	add_http(&list, plugin);
 	add_sflow(&list, plugin);
 	add_paths(&list, plugin);
+	add_tables(&list, plugin);
 	add_collectors(&list, plugin);
 	return list.n;
 }

@@ -201,6 +201,13 @@ unsigned triad_vls_n(uint8_t code);
  * have, within the SM's own limit. */
 uint8_t triad_fabric_op_vls(const struct triad_fabric *fabric, uint32_t port);
 
+/* A VL's part of an arbitration table, in units of 64 octets. */
+struct triad_vl_weight {
+	unsigned weight, total; /* total 0: the port has no such table */
+};
+struct triad_vl_weight triad_fabric_vl_weight(
+	const struct triad_fabric *fabric, uint32_t port, bool high, uint8_t vl);
+
 enum triad_qos_port_kind triad_fabric_qos_kind(
 	const struct triad_fabric *fabric, uint32_t port);
 

@@ -9,6 +9,7 @@
 #include "plugin/command/report.h"
 #include "plugin/instance.h"
 #include "plugin/qos/qos.h"
+#include "plugin/qos/tables/tables.h"
 #include "triad/clock.h"
 
 /* --- status --- */
@@ -66,9 +67,45 @@ static void report_answers(
 	triad_report_uint(report, "max_ns", "", server->latency.max_ns, "ns (all)");
 }
 
+static void report_tables(
+	struct triad_report *report, const struct triad_tables_status *status)
+{
+	triad_report_section(report, "qos_tables", "QoS tables");
+	triad_report_text(
+		report, "state", "state", triad_tables_state_name(status->state));
+	if (status->state != TRIAD_TABLES_OFF || report->as_json) {
+		triad_report_uint(report, "different", "not what they should be",
+			status->n_different, "");
+		triad_report_uint(report, "different_ports", "of ports",
+			status->n_different_ports, "");
+		triad_report_uint(report, "unlike", "otherwise when read back",
+			status->n_unlike, "");
+		triad_report_uint(report, "errors", "errors of the policy here",
+			status->n_errors, "");
+		triad_report_uint(report, "findings", "findings, errors included",
+			status->n_findings, "");
+		triad_report_uint(report, "dead_places", "SLs without a VL on a way",
+			status->n_dead_places, "");
+		triad_report_uint(
+			report, "refused", "policies refused", status->n_refused, "");
+		triad_report_uint(report, "passes", "QoS passes", status->n_passes, "");
+		triad_report_uint(report, "sent", "sent in the last one",
+			status->last.n_differing + status->last.n_smps, "");
+		triad_report_uint(report, "overridden", "decided by the routing engine",
+			status->last.n_overridden, "");
+		triad_report_uint(report, "sweeps_asked", "sweeps asked for",
+			status->n_sweeps_asked, "");
+		triad_report_uint(report, "review_us", "a look at all takes",
+			status->review_us, "us");
+	}
+	triad_report_section_end(report);
+}
+
 void triad_command_report_qos(struct triad_report *report, struct triad_plugin *plugin)
 {
 	struct triad_qos_status status = triad_qos_status(plugin->qos);
+	struct triad_tables_status tables =
+		triad_tables_status(triad_qos_tables(plugin->qos));
 
 	triad_report_section(report, "qos", "QoS");
 	triad_report_text(report, "state", "state", triad_qos_state_name(status.state));
@@ -77,6 +114,7 @@ void triad_command_report_qos(struct triad_report *report, struct triad_plugin *
 		report_answers(report, &status.server);
 	}
 	triad_report_section_end(report);
+	report_tables(report, &tables);
 }
 
 /* --- on and off --- */

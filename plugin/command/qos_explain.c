@@ -149,22 +149,37 @@ static uint8_t vl_of(const struct telling *telling, const struct triad_walk_hop 
 		telling->basis->paths, hop->port, hop->in_port, telling->explained->sl);
 }
 
+/* "64/96", or "-": the port does not arbitrate. */
+static const char *format_weight(const struct telling *telling,
+	const struct triad_walk_hop *hop, bool high, char text[32])
+{
+	struct triad_vl_weight weight = triad_fabric_vl_weight(
+		fabric_of(telling), hop->port, high, vl_of(telling, hop));
+
+	snprintf(text, 32, "%u/%u", weight.weight, weight.total);
+	return weight.total ? text : "-";
+}
+
 static void put_way(
 	const struct telling *telling, const char *title, const struct triad_walk *walk)
 {
 	const struct triad_fabric *fabric = fabric_of(telling);
 
 	triad_output_printf(telling->output,
-		"%s, SL %u\n  %-32s %3s %3s %3s %5s %10s\n", title,
-		telling->explained->sl, "node", "in", "out", "VL", "MTU", "rate");
+		"%s, SL %u\n  %-32s %3s %3s %3s %9s %9s %5s %10s\n", title,
+		telling->explained->sl, "node", "in", "out", "VL", "high", "low", "MTU",
+		"rate");
 	for (unsigned i = 0; i < walk->n_hops; i++) {
 		const struct triad_walk_hop *hop = &walk->hops[i];
 		const struct triad_fabric_port *port = &fabric->ports[hop->port];
 		uint8_t vl = vl_of(telling, hop);
+		char high[32], low[32];
 
 		triad_output_printf(telling->output,
-			"  %-32s %3u %3u %3u %5u %5g Gb/s%s\n",
+			"  %-32s %3u %3u %3u %9s %9s %5u %5g Gb/s%s\n",
 			fabric->nodes[port->node].name, hop->in_port, port->number, vl,
+			format_weight(telling, hop, true, high),
+			format_weight(telling, hop, false, low),
 			triad_mtu_octets(hop->mtu),
 			triad_rate_tenths(triad_rate_of_rank(hop->rank)) / 10.0,
 			vl == 15 ? "  dropped here" : "");
@@ -254,6 +269,20 @@ static void json_rules(struct telling *telling)
 		telling->policy ? level_of(telling)->name : NULL);
 }
 
+static void json_weights(struct telling *telling, const struct triad_walk_hop *hop)
+{
+	uint8_t vl = vl_of(telling, hop);
+	struct triad_vl_weight high =
+		triad_fabric_vl_weight(fabric_of(telling), hop->port, true, vl);
+	struct triad_vl_weight low =
+		triad_fabric_vl_weight(fabric_of(telling), hop->port, false, vl);
+
+	triad_json_uint(&telling->json, "weight_high", high.weight);
+	triad_json_uint(&telling->json, "total_high", high.total);
+	triad_json_uint(&telling->json, "weight_low", low.weight);
+	triad_json_uint(&telling->json, "total_low", low.total);
+}
+
 static void json_way(
 	struct telling *telling, const char *name, const struct triad_walk *walk)
 {
@@ -272,6 +301,7 @@ static void json_way(
 		triad_json_uint(&telling->json, "in_port", hop->in_port);
 		triad_json_uint(&telling->json, "out_port", port->number);
 		triad_json_uint(&telling->json, "vl", vl_of(telling, hop));
+		json_weights(telling, hop);
 		triad_json_uint(&telling->json, "mtu", triad_mtu_octets(hop->mtu));
 		triad_json_double(&telling->json, "rate_gbps",
 			triad_rate_tenths(triad_rate_of_rank(hop->rank)) / 10.0);
