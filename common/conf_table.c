@@ -243,6 +243,9 @@ static const struct triad_conf_key table[] = {
 	{KEY(qos, tables_guard), BOOL, .standard = "true", .at_run_time = true,
 		.help = "Whether tables that would cut the SM off from hosts are "
 			"refused."},
+	{KEY(qos, partition_groups), BOOL, .standard = "false", .at_run_time = true,
+		.help = "Whether broadcast groups of partitions carry what the policy "
+			"has for these."},
 	{KEY(qos, threads), UINT(1, 16, ""), .standard = "2",
 		.help = "Threads that answer requests for paths."},
 	{KEY(profile, file), FILE_OR_NONE, .at_run_time = true,

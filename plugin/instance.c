@@ -64,6 +64,7 @@ static void apply_conf(struct triad_plugin *plugin)
 		conf.perfmgr.enabled = false;
 		conf.qos.enabled = false;
 		conf.qos.tables_enabled = false;
+		conf.qos.partition_groups = false;
 	}
 	atomic_store(&plugin->osmlog.log.level, (int)conf.log.level);
 	atomic_store(&plugin->osmlog.syslog, conf.log.syslog);

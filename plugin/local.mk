@@ -36,6 +36,7 @@ libosmtriad_la_SOURCES = \
 	plugin/qos/absent.c plugin/qos/absent.h \
 	plugin/qos/basis.c plugin/qos/basis.h \
 	plugin/qos/class_port_info.c plugin/qos/class_port_info.h \
+	plugin/qos/broadcast.c plugin/qos/broadcast.h \
 	plugin/qos/hook.c plugin/qos/hook.h \
 	plugin/qos/lane.c plugin/qos/lane.h \
 	plugin/qos/live.c plugin/qos/live.h \

@@ -161,6 +161,7 @@ struct triad_conf {
 		unsigned service_id_mask; /* enum triad_service_id_mask */
 		bool tables_enabled;
 		bool tables_guard;
+		bool partition_groups;
 		unsigned threads;
 	} qos;
 	/* Those at 0 to 3 are for enum triad_command_type, where nothing of the first

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "plugin/qos/absent.h"
+#include "plugin/qos/broadcast.h"
 #include "plugin/qos/policy_source.h"
 #include "plugin/qos/tables/tables.h"
 #include "triad/clock.h"
@@ -23,6 +24,7 @@ struct settings {
 	bool enabled;
 	enum triad_service_id_mask service_id;
 	bool tables, tables_guard;
+	bool groups;
 };
 
 struct triad_qos {
@@ -33,6 +35,7 @@ struct triad_qos {
 	struct triad_sampler *sampler;
 	struct triad_policy_source source;
 	struct triad_tables *tables;
+	struct triad_broadcast *broadcast;
 	/* What was offered there last; triad-qos alone. */
 	struct triad_policy *tables_policy;
 	bool tables_wanted, tables_offered;
@@ -324,16 +327,23 @@ static void work(struct triad_qos *qos)
 	}
 	set_state(qos, state);
 	see_to_tables(qos, &inputs);
+	triad_broadcast_set_policy(
+		qos->broadcast, inputs.settings.groups ? inputs.now.policy : NULL);
 	drop_inputs(&inputs);
 }
 
-/* Answers or tables. */
+/* Anything that needs the policy. */
+static bool wants_policy(const struct settings *settings)
+{
+	return settings->enabled || settings->tables || settings->groups;
+}
+
 static bool is_enabled(struct triad_qos *qos)
 {
 	bool enabled;
 
 	pthread_mutex_lock(&qos->lock);
-	enabled = qos->settings.enabled || qos->settings.tables;
+	enabled = wants_policy(&qos->settings);
 	pthread_mutex_unlock(&qos->lock);
 	return enabled;
 }
@@ -404,7 +414,10 @@ struct triad_qos *triad_qos_new(struct osm_opensm *osm, unsigned n_threads,
 	if (!qos)
 		return NULL;
 	qos->tables = triad_tables_new(osm, log);
-	if (!qos->tables) {
+	qos->broadcast = triad_broadcast_new(osm, log);
+	if (!qos->tables || !qos->broadcast) {
+		triad_tables_free(qos->tables);
+		triad_broadcast_free(qos->broadcast);
 		free(qos);
 		return NULL;
 	}
@@ -419,6 +432,7 @@ struct triad_qos *triad_qos_new(struct osm_opensm *osm, unsigned n_threads,
 	if (!triad_thread_start(&qos->thread, "triad-qos", run, qos))
 		return qos;
 	triad_tables_free(qos->tables);
+	triad_broadcast_free(qos->broadcast);
 	free(qos);
 	return NULL;
 }
@@ -435,6 +449,7 @@ void triad_qos_free(struct triad_qos *qos)
 	triad_qos_server_free(qos->server);
 	triad_qos_basis_unref(qos->basis);
 	triad_tables_free(qos->tables);
+	triad_broadcast_free(qos->broadcast);
 	triad_policy_unref(qos->tables_policy);
 	triad_policy_source_clear(&qos->source);
 	triad_fabric_unref(qos->fabric);
@@ -450,15 +465,16 @@ void triad_qos_configure(struct triad_qos *qos, const struct triad_conf *conf)
 		.service_id = conf->qos.service_id_mask,
 		.tables = conf->qos.tables_enabled,
 		.tables_guard = conf->qos.tables_guard,
+		.groups = conf->qos.partition_groups,
 	};
-	bool wanted = settings.enabled || settings.tables;
+	bool wanted = wants_policy(&settings);
 
 	/* Another file, or another default, is another policy. */
 	bool is_other = triad_policy_source_configure(
 		&qos->source, conf->qos.policy_file, conf->qos.default_level);
 
 	pthread_mutex_lock(&qos->lock);
-	if (is_other || (wanted && !(qos->settings.enabled || qos->settings.tables)))
+	if (is_other || (wanted && !wants_policy(&qos->settings)))
 		atomic_store(&qos->load_wanted, wanted);
 	qos->settings = settings;
 	wake(qos);
@@ -530,6 +546,7 @@ void triad_qos_note_sweep(struct triad_qos *qos)
 void triad_qos_note_routed(struct triad_qos *qos)
 {
 	triad_tables_note_routed(qos->tables);
+	triad_broadcast_apply(qos->broadcast);
 }
 
 void triad_qos_note_port(struct triad_qos *qos, uint64_t guid)
