@@ -3,6 +3,7 @@
 EXTRA_DIST += \
 	scripts/bench-sm \
 	scripts/bench-pathrecord \
+	scripts/bench-qos-tables \
 	scripts/bench-sweep \
 	scripts/build \
 	scripts/check \

@@ -2,12 +2,17 @@
 """What benchmarks share: the fabric that they measure on, and a lab that ends."""
 
 import contextlib
+import json
+import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 from . import down, up
+from .errors import LabError
 
+_POLL_S = 0.05
 _GEN_FABRIC = Path(__file__).resolve().parent.parent / "gen-fabric"
 
 
@@ -28,3 +33,44 @@ def lab(folder, net, builddir, **wishes):
         yield running
     finally:
         down.down(folder)
+
+
+# --- the plugin that measures --------------------------------------------------
+
+class PathBench:
+    """The plugin 'pathbench' of a lab's opensm, told by a file; to be made before the
+    lab is."""
+
+    def __init__(self, folder):
+        self._trigger = folder / "pathbench"
+        self._out = folder / "pathbench.out"
+        os.environ["TRIAD_PATHBENCH"] = str(self._trigger)
+
+    def do(self, *words, timeout_s=600):
+        self._out.unlink(missing_ok=True)
+        partial = self._trigger.with_suffix(".new")
+        partial.write_text(" ".join(map(str, [*words, self._out])) + "\n",
+                           encoding="utf-8")
+        partial.rename(self._trigger)
+        deadline = time.monotonic() + timeout_s
+        while self._trigger.exists():
+            if time.monotonic() > deadline:
+                raise LabError(f"pathbench: '{words[0]}' takes over {timeout_s} s")
+            time.sleep(_POLL_S)
+        report = json.loads(self._out.read_text(encoding="utf-8"))
+        if "error" in report:
+            raise LabError(f"pathbench: {report['error']}")
+        return report
+
+
+def make_pathbench(builddir, *more):
+    """'make' alone does not make it, nor 'more' programs, or leaves old ones."""
+    environment = {name: value for name, value in os.environ.items()
+                   if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
+    made = subprocess.run(["make", "-s", "-C", builddir, "tests/bench/libpathbench.la",
+                           *more],
+                          env=environment, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, check=False)
+    if made.returncode:
+        raise LabError(f"what it needs can't be made in {builddir}:\n{made.stdout.strip()}"
+                       "\nrun scripts/build first, or name the build tree: --builddir")

@@ -7,6 +7,7 @@
  *
  *     decide COUNT SEED POLICY OUT
  *     timer OUT
+ *     pass COUNT OUT
  *
  * "decide" works out COUNT random pairs of end ports, both directions each, by OpenSM's
  * functions under its shared lock, and by Triad's on a snapshot of the same subnet with
@@ -15,7 +16,7 @@
  * until its return from umad_send() with the answer, whoever answered between.  For
  * that it is preloaded, so that those calls come here first.
  *
- * Both leave out finding the ports of the GIDs. */
+ * Both leave out finding the ports of the GIDs.  "pass" is in passbench.h. */
 #include "plugin/opensm.h"
 
 #include <dlfcn.h>
@@ -33,6 +34,7 @@
 #include "plugin/snapshot.h"
 #include "qos/answer.h"
 #include "qos/latency.h"
+#include "tests/bench/passbench.h"
 
 #define VISIBLE __attribute__((visibility("default")))
 #define LOOK_US 10000
@@ -447,6 +449,10 @@ static void obey(osm_opensm_t *osm, const char *line)
 		out = fopen(path, "w");
 		if (out)
 			write_timer(out);
+	} else if (sscanf(line, "pass %lu %511s", &n, path) == 2) {
+		out = fopen(path, "w");
+		if (out)
+			triad_passbench(osm, n, out);
 	} else {
 		return;
 	}
