@@ -13,9 +13,9 @@ struct spans {
 };
 
 static const struct triad_policy_group *group_of(
-	const struct triad_scopes *scopes, uint32_t i)
+	const struct triad_setup *setup, uint32_t i)
 {
-	return &scopes->setup->policy->groups[scopes->setup->groups[i]];
+	return &setup->policy->groups[setup->groups[i]];
 }
 
 static void add_span(struct spans *spans, uint64_t first, uint64_t last, uint32_t group)
@@ -30,11 +30,11 @@ static void add_span(struct spans *spans, uint64_t first, uint64_t last, uint32_
 			(struct triad_segment_span){first, last, group};
 }
 
-static void add_spans(const struct triad_scopes *scopes, const uint16_t *partitions,
+static void add_spans(const struct triad_setup *setup, const uint16_t *partitions,
 	struct spans *spans)
 {
-	for (uint32_t i = 0; i < scopes->setup->n_groups; i++) {
-		const struct triad_policy_group *group = group_of(scopes, i);
+	for (uint32_t i = 0; i < setup->n_groups; i++) {
+		const struct triad_policy_group *group = group_of(setup, i);
 
 		for (uint32_t j = 0; j < group->n_partitions; j++, partitions++)
 			add_span(spans, *partitions, *partitions, i);
@@ -44,37 +44,35 @@ static void add_spans(const struct triad_scopes *scopes, const uint16_t *partiti
 	}
 }
 
-/* 'partitions' are the P_Keys of what the groups name, 0 where there is none. */
-static int make_segments(const struct triad_scopes *scopes, const uint16_t *partitions,
+int triad_setup_make_pkeys(const struct triad_setup *setup, const uint16_t *partitions,
 	struct triad_segments *segments)
 {
-	size_t n = scopes->setup->n_partitions;
+	size_t n = setup->n_partitions;
 	struct spans spans = {0};
 	int error;
 
-	for (uint32_t i = 0; i < scopes->setup->n_groups; i++)
-		n += group_of(scopes, i)->pkeys.n;
+	for (uint32_t i = 0; i < setup->n_groups; i++)
+		n += group_of(setup, i)->pkeys.n;
 	if (n > TRIAD_SEGMENTS_MAX_SPANS)
 		return EOVERFLOW;
 	spans.items = malloc((n + 1) * sizeof(*spans.items));
 	if (!spans.items)
 		return ENOMEM;
-	add_spans(scopes, partitions, &spans);
-	error = triad_segments_make(
-		segments, spans.items, spans.n, scopes->setup->n_groups);
+	add_spans(setup, partitions, &spans);
+	error = triad_segments_make(segments, spans.items, spans.n, setup->n_groups);
 	free(spans.items);
 	return error;
 }
 
-static int look_up(const struct triad_scopes *scopes,
+static int look_up(const struct triad_setup *setup,
 	const struct triad_fabric_partition *partitions, uint32_t n, uint16_t *pkeys)
 {
 	struct triad_partition_names names;
 
 	if (triad_partition_names_init(&names, partitions, n))
 		return ENOMEM;
-	for (uint32_t i = 0; i < scopes->setup->n_groups; i++) {
-		const struct triad_policy_group *group = group_of(scopes, i);
+	for (uint32_t i = 0; i < setup->n_groups; i++) {
+		const struct triad_policy_group *group = group_of(setup, i);
 
 		for (uint32_t j = 0; j < group->n_partitions; j++)
 			*pkeys++ = 0x7fff &
@@ -89,7 +87,7 @@ static int look_up(const struct triad_scopes *scopes,
 static int replace(struct triad_scopes *scopes, uint16_t *pkeys)
 {
 	struct triad_segments segments;
-	int error = make_segments(scopes, pkeys, &segments);
+	int error = triad_setup_make_pkeys(scopes->setup, pkeys, &segments);
 
 	if (error)
 		return error;
@@ -116,7 +114,7 @@ int triad_scopes_use_partitions(struct triad_scopes *scopes,
 	if (!pkeys)
 		return ENOMEM;
 	if (n_named)
-		error = look_up(scopes, partitions, n, pkeys);
+		error = look_up(scopes->setup, partitions, n, pkeys);
 	*has_changed = !error &&
 		(!scopes->partitions ||
 			memcmp(scopes->partitions, pkeys, n_named * sizeof(*pkeys)));

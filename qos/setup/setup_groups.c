@@ -178,6 +178,19 @@ static int add_guids(struct triad_setup *setup)
 	return error;
 }
 
+/* Tells those that are too many now, because triad_scopes_new() has no way to. */
+static int check_pkeys(const struct triad_setup *setup)
+{
+	uint16_t *none = calloc(setup->n_partitions + 1, sizeof(*none));
+	struct triad_segments segments;
+	int error = none ? triad_setup_make_pkeys(setup, none, &segments) : ENOMEM;
+
+	if (!error)
+		triad_segments_clear(&segments);
+	free(none);
+	return error;
+}
+
 /* --- names --- */
 
 static int compare_names(const void *a, const void *b)
@@ -263,6 +276,8 @@ int triad_setup_compile_groups(struct triad_setup *setup)
 		error = add_types(setup);
 	if (!error)
 		error = add_guids(setup);
+	if (!error)
+		error = check_pkeys(setup);
 	if (!error)
 		error = add_names(setup);
 	return error;

@@ -53,8 +53,8 @@ struct triad_setup {
 	struct triad_sl2vl (*tables)[TRIAD_SETUP_N_VL_CODES]; /* of SL2VL scopes */
 
 	uint32_t n_groups;
-	uint32_t *groups;      /* each one's index in the policy */
-	uint32_t n_partitions; /* names of partitions in all groups */
+	uint32_t *groups;    /* each one's index in the policy */
+	size_t n_partitions; /* names of partitions in all groups */
 	/* A record's words; those of a set of groups, and where in it that is. */
 	uint32_t record_words, group_words, groups_word;
 	/* Group i sets the bits of a record from uses[uses_at[i]] to before
@@ -91,6 +91,11 @@ const struct triad_setup_name *triad_setup_names_find(
 /* Make what groups are, once the scopes' kinds are there.  Returns 0, ENOMEM or
  * EOVERFLOW. */
 int triad_setup_compile_groups(struct triad_setup *setup);
+
+/* Which groups have which P_Keys.  'partitions' are the P_Keys of what the groups name,
+ * in the groups' order, 0 where there is none.  Returns 0, ENOMEM or EOVERFLOW. */
+int triad_setup_make_pkeys(const struct triad_setup *setup, const uint16_t *partitions,
+	struct triad_segments *segments);
 
 /* --- classes --- */
 

@@ -6,5 +6,6 @@ tests_sim_libsim_la_SOURCES = \
 	tests/sim/fabrics.c tests/sim/fabrics.h \
 	tests/sim/plans.c tests/sim/plans.h \
 	tests/sim/policies.c tests/sim/policies.h \
+	tests/sim/setups.c tests/sim/setups.h \
 	tests/sim/sflow_decode.c tests/sim/sflow_decode.h \
 	tests/sim/views.c tests/sim/views.h

@@ -53,7 +53,15 @@ unit_tests = \
 	tests/unit/qos/test_policy_xml \
 	tests/unit/qos/test_rates \
 	tests/unit/qos/test_request \
-	tests/unit/qos/test_restrict
+	tests/unit/qos/test_restrict \
+	tests/unit/qos/test_scopes \
+	tests/unit/qos/test_scopes_memory \
+	tests/unit/qos/test_scopes_random \
+	tests/unit/qos/test_setup
+
+# Any allocation can be made to fail there.
+tests_unit_qos_test_scopes_memory_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
 
 tests_unit_cli_test_find_SOURCES = tests/unit/cli/test_find.c cli/find.c
 tests_unit_cli_test_profile_stats_SOURCES = tests/unit/cli/test_profile_stats.c \
@@ -80,4 +88,5 @@ noinst_HEADERS += \
 	tests/unit/perfmgr/alert_bed.h \
 	tests/unit/perfmgr/bed.h \
 	tests/unit/qos/path_bed.h \
-	tests/unit/qos/policy_bed.h
+	tests/unit/qos/policy_bed.h \
+	tests/unit/qos/setup_bed.h
