@@ -191,6 +191,13 @@ static void find_name(struct triad_scopes *scopes, const char *name)
 	}
 }
 
+/* The names that the setup has for nodes of that name are the last ones from now on. */
+static void look_up_name(struct triad_scopes *scopes, const char *name)
+{
+	if (strcmp(scopes->last_name.key.text, name) != 0)
+		find_name(scopes, name);
+}
+
 static void join_names(
 	struct triad_scopes *scopes, const struct triad_scopes_port *port)
 {
@@ -198,8 +205,7 @@ static void join_names(
 
 	if (!scopes->setup->names[false].n && !scopes->setup->names[true].n)
 		return;
-	if (strcmp(scopes->last_name.key.text, port->node_name) != 0)
-		find_name(scopes, port->node_name);
+	look_up_name(scopes, port->node_name);
 	for (unsigned words = 0; words < 2; words++)
 		for (uint32_t i = 0; i < scopes->last_name.n[words]; i++) {
 			const struct triad_setup_name *name =
@@ -227,6 +233,36 @@ uint32_t triad_scopes_class(
 	join_names(scopes, port);
 	slot = find_slot(scopes, scopes->groups);
 	return scopes->slots[slot] != NO_SLOT ? scopes->slots[slot] : add_class(scopes);
+}
+
+static bool has_links(const struct triad_policy_scope *scope)
+{
+	return scope->across.n || scope->across_from.n || scope->across_to.n;
+}
+
+struct triad_scopes_needs triad_scopes_needs(const struct triad_scopes *scopes)
+{
+	const struct triad_policy *policy = scopes->setup->policy;
+	struct triad_scopes_needs needs = {
+		.names = scopes->setup->names[false].n || scopes->setup->names[true].n,
+		.pkeys = scopes->pkeys.n > 1,
+	};
+
+	for (uint32_t i = 0; i < policy->n_sl2vl && !needs.links; i++)
+		needs.links = has_links(&policy->sl2vl[i].scope);
+	for (uint32_t i = 0; i < policy->n_vlarb && !needs.links; i++)
+		needs.links = has_links(&policy->vlarb[i].scope);
+	return needs;
+}
+
+bool triad_scopes_tells_ports_apart(struct triad_scopes *scopes, const char *node_name)
+{
+	look_up_name(scopes, node_name);
+	for (unsigned words = 0; words < 2; words++)
+		for (uint32_t i = 0; i < scopes->last_name.n[words]; i++)
+			if (scopes->last_name.names[words][i].number)
+				return true;
+	return false;
 }
 
 /* --- life --- */

@@ -97,6 +97,17 @@ struct triad_scopes_port {
 uint32_t triad_scopes_class(
 	struct triad_scopes *scopes, const struct triad_scopes_port *port);
 
+/* What of a port is asked for at all; the rest of struct triad_scopes_port may be left
+ * out: "" for a name, no P_Keys. */
+struct triad_scopes_needs {
+	bool names, pkeys;
+	bool links; /* what ports are linked to */
+};
+struct triad_scopes_needs triad_scopes_needs(const struct triad_scopes *scopes);
+
+/* False when all ports of a switch of that name are of one class. */
+bool triad_scopes_tells_ports_apart(struct triad_scopes *scopes, const char *node_name);
+
 /* The first error since the last triad_scopes_set_partitions(): 0, ENOMEM, EOVERFLOW.
  */
 int triad_scopes_error(const struct triad_scopes *scopes);

@@ -79,7 +79,7 @@ int triad_tables_pass_begin(struct triad_tables_pass *pass, struct triad_setup *
 {
 	int error;
 
-	pass->number++;
+	pass->number = (pass->number + 1) & INT32_MAX;
 	pass->view.node = NULL;
 	pass->vlarb_port = NULL;
 	pass->counts = (struct triad_tables_pass_counts){0};
@@ -88,6 +88,8 @@ int triad_tables_pass_begin(struct triad_tables_pass *pass, struct triad_setup *
 	error = take_setup(pass, setup);
 	if (error)
 		drop_setup(pass);
+	if (pass->scopes)
+		pass->needs = triad_scopes_needs(pass->scopes);
 	pass->counts.error = error;
 	return error;
 }

@@ -8,11 +8,13 @@
 
 #define TRIAD_TABLES_PASS_MEMO_SIZE 65536 /* a power of two */
 
-/* The class of a port that was looked up already in pass number 'pass'. */
+/* The class of a port, or of a switch's ports, that was looked up already in pass
+ * number 'pass'. */
 struct triad_tables_pass_memo {
-	const osm_physp_t *port;
+	const void *key; /* a port or a node */
 	uint32_t class;
-	uint32_t pass;
+	uint32_t pass : 31;
+	uint32_t is_apart : 1; /* a node whose ports are not of one class */
 };
 
 /* A node at work: its ports, and which scopes apply. */
@@ -31,9 +33,10 @@ struct triad_tables_pass {
 	struct osm_opensm *osm;
 	struct triad_setup *setup;   /* NULL: OpenSM's tables */
 	struct triad_scopes *scopes; /* of 'setup'; kept from pass to pass */
+	struct triad_scopes_needs needs;
 	struct triad_fabric_qos qos;
 	struct triad_engine_hooks engine;
-	uint32_t number; /* of the pass */
+	uint32_t number; /* of the pass; 31 bits of it */
 	struct triad_tables_pass_view view;
 	const osm_physp_t *vlarb_port; /* whose scope is */
 	uint16_t vlarb_scope;

@@ -23,50 +23,88 @@ static void read_pkeys(const osm_physp_t *port, struct pkeys *to)
 	}
 }
 
-static uint32_t find_class(struct triad_tables_pass *pass, const osm_physp_t *port)
+/* Facts of ports, and where they are kept. */
+struct facts {
+	struct triad_scopes_port port;
+	struct pkeys pkeys;
+	char name[TRIAD_NODE_NAME_SIZE];
+};
+
+static void read_facts(const struct triad_tables_pass *pass, const osm_physp_t *port,
+	struct facts *facts)
 {
 	osm_node_t *node = port->p_node;
 	bool is_switch = osm_node_get_type(node) == IB_NODE_TYPE_SWITCH;
 	const osm_physp_t *port0 = is_switch ? osm_node_get_physp_ptr(node, 0) : NULL;
 	const osm_physp_t *speaker = port0 ? port0 : port;
-	char name[TRIAD_NODE_NAME_SIZE];
-	struct pkeys pkeys;
-	struct triad_scopes_port facts = {
+
+	facts->name[0] = 0;
+	facts->pkeys.n = 0;
+	if (pass->needs.names && node->print_desc)
+		triad_fabric_clean_name(facts->name, node->print_desc);
+	if (pass->needs.pkeys)
+		read_pkeys(speaker, &facts->pkeys);
+	facts->port = (struct triad_scopes_port){
 		.guid = cl_ntoh64(osm_physp_get_port_guid(speaker)),
-		.node_name = name,
-		.pkeys = pkeys.keys,
+		.node_name = facts->name,
+		.pkeys = facts->pkeys.keys,
+		.n_pkeys = facts->pkeys.n,
 		.node_type = osm_node_get_type(node),
 		.number = osm_physp_get_port_num(port),
 		.is_self = osm_physp_get_port_guid(speaker) ==
 			pass->osm->subn.sm_port_guid,
 	};
-
-	triad_fabric_clean_name(name, node->print_desc ? node->print_desc : "");
-	read_pkeys(speaker, &pkeys);
-	facts.n_pkeys = pkeys.n;
-	return triad_scopes_class(pass->scopes, &facts);
 }
 
-static struct triad_tables_pass_memo *memo_of(
-	struct triad_tables_pass *pass, const osm_physp_t *port)
+/* The one for 'key'; true: it is filled in. */
+static bool find_memo(struct triad_tables_pass *pass, const void *key,
+	struct triad_tables_pass_memo **memo)
 {
-	uint64_t hash = (uint64_t)(uintptr_t)port * UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t hash = (uint64_t)(uintptr_t)key * UINT64_C(0x9e3779b97f4a7c15);
 
-	return &pass->memo[hash >> 32 & (TRIAD_TABLES_PASS_MEMO_SIZE - 1)];
+	*memo = &pass->memo[hash >> 32 & (TRIAD_TABLES_PASS_MEMO_SIZE - 1)];
+	if ((*memo)->key == key && (*memo)->pass == pass->number)
+		return true;
+	**memo = (struct triad_tables_pass_memo){.key = key, .pass = pass->number};
+	return false;
+}
+
+static uint32_t class_of_port(struct triad_tables_pass *pass, const osm_physp_t *port)
+{
+	struct triad_tables_pass_memo *memo;
+	struct facts facts;
+
+	if (find_memo(pass, port, &memo))
+		return memo->class;
+	read_facts(pass, port, &facts);
+	memo->class = triad_scopes_class(pass->scopes, &facts.port);
+	return memo->class;
+}
+
+/* Mostly the class of all ports of the switch. */
+static uint32_t class_of_switch(struct triad_tables_pass *pass, const osm_physp_t *port)
+{
+	struct triad_tables_pass_memo *memo;
+	struct facts facts;
+
+	if (!find_memo(pass, port->p_node, &memo)) {
+		read_facts(pass, port, &facts);
+		memo->is_apart =
+			triad_scopes_tells_ports_apart(pass->scopes, facts.name);
+		if (!memo->is_apart)
+			memo->class = triad_scopes_class(pass->scopes, &facts.port);
+	}
+	return memo->is_apart ? class_of_port(pass, port) : memo->class;
 }
 
 /* 'port' may be NULL: no port, in no group. */
 static uint32_t class_of(struct triad_tables_pass *pass, const osm_physp_t *port)
 {
-	struct triad_tables_pass_memo *memo;
-
 	if (!port || !port->p_node)
 		return TRIAD_SCOPES_NO_CLASS;
-	memo = memo_of(pass, port);
-	if (memo->port != port || memo->pass != pass->number)
-		*memo = (struct triad_tables_pass_memo){
-			port, find_class(pass, port), pass->number};
-	return memo->class;
+	return osm_node_get_type(port->p_node) == IB_NODE_TYPE_SWITCH
+		? class_of_switch(pass, port)
+		: class_of_port(pass, port);
 }
 
 struct triad_scopes_end triad_tables_pass_end_of(
@@ -74,7 +112,8 @@ struct triad_scopes_end triad_tables_pass_end_of(
 {
 	return (struct triad_scopes_end){
 		.own = class_of(pass, port),
-		.remote = class_of(pass, osm_physp_get_remote(port)),
+		.remote = pass->needs.links ? class_of(pass, osm_physp_get_remote(port))
+					    : TRIAD_SCOPES_NO_CLASS,
 		.number = osm_physp_get_port_num(port),
 	};
 }
