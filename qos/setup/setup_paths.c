@@ -74,8 +74,11 @@ static void show(
 {
 	struct triad_setup_plan *plan = search->plan;
 	uint16_t *shown = &search->shown[search->fabric->ports[like->port].number];
+	unsigned first = plan->n_paths;
 
-	for (unsigned sl = 0; sl < 16; sl++) {
+	for (unsigned i = 0; i < 16; i++) {
+		unsigned sl = (first + i) % 16;
+
 		if (!(sls & ~*shown & 1u << sl) || !search->of_sl[sl] ||
 			!search->of_node || plan->n_paths == TRIAD_SETUP_MAX_PATHS)
 			continue;
@@ -112,8 +115,13 @@ static bool arrives(const struct search *search, uint32_t from, uint32_t to)
 /* An end port that 'from' gets to: that of the last one will nearly always do. */
 static uint32_t find_goal(struct search *search, uint32_t from)
 {
+	uint32_t linked = search->fabric->ports[from].remote;
 	unsigned n_tried = 0;
 
+	if (linked == TRIAD_FABRIC_NONE)
+		return TRIAD_FABRIC_NONE;
+	if (is_end(search, linked))
+		return linked;
 	if (search->last_goal != TRIAD_FABRIC_NONE &&
 		arrives(search, from, search->last_goal))
 		return search->last_goal;

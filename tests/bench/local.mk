@@ -5,7 +5,8 @@ noinst_PROGRAMS += \
 	tests/bench/engine \
 	tests/bench/export \
 	tests/bench/flood \
-	tests/bench/profile
+	tests/bench/profile \
+	tests/bench/qosplan
 
 tests_bench_export_SOURCES = \
 	tests/bench/export.c tests/bench/export.h \

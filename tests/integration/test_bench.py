@@ -99,5 +99,23 @@ def test_profile_small_prints_documented_keys(t):
     assert all(result[key] > 0 and result["all"][key] > 0 for key in keys), result
 
 
+def test_qosplan_small_prints_documented_keys(t):
+    process = subprocess.run(
+        [BUILDDIR / "tests" / "bench" / "qosplan", "--radix", "4", "--json"],
+        capture_output=True, text=True, check=False)
+    t.succeeded(process)
+    result = json.loads(process.stdout)
+    parts = {name: result.pop(name) for name in ("nothing", "little", "all", "dropped")}
+    t.equal(result, {"ports": 116, "tables": 748, "scopes": 8}, "what is looked at")
+    keys = {"plan_ms", "changes", "smps", "dead_places", "cut_off", "findings"}
+    for name, part in parts.items():
+        t.equal(set(part), keys, f"keys of {name}")
+    t.equal(parts["nothing"]["changes"], 0, "changes where nothing is to be changed")
+    assert parts["all"]["changes"] > 748, parts["all"]
+    # All ends but the SM's own: 16 hosts, 20 switches.
+    t.equal(parts["dropped"]["cut_off"], 35, "ends cut off")
+    assert parts["dropped"]["dead_places"] > 0, parts["dropped"]
+
+
 if __name__ == "__main__":
     taplib.main(globals())

@@ -4,7 +4,10 @@ noinst_LTLIBRARIES += tests/sim/libsim.la
 tests_sim_libsim_la_SOURCES = \
 	tests/sim/agents.c tests/sim/agents.h \
 	tests/sim/fabrics.c tests/sim/fabrics.h \
+	tests/sim/fat_tree.c tests/sim/fat_tree.h \
+	tests/sim/naive_setup.c tests/sim/naive_setup.h \
 	tests/sim/plans.c tests/sim/plans.h \
+	tests/sim/plans_qos.c \
 	tests/sim/policies.c tests/sim/policies.h \
 	tests/sim/setups.c tests/sim/setups.h \
 	tests/sim/sflow_decode.c tests/sim/sflow_decode.h \

@@ -238,6 +238,7 @@ static void add_port(struct triad_fabric_builder *builder, const struct plan *pl
 	triad_fabric_builder_add_pkeys(builder, port->pkeys, port->n_pkeys);
 	for (unsigned i = 0; i < port->n_sl2vl; i++)
 		triad_fabric_builder_add_sl2vl(builder, &port->sl2vl[i]);
+	triad_fabric_builder_add_vlarb(builder, port->vlarb, port->n_vlarb);
 }
 
 struct triad_fabric *plan_build(const struct plan *plan)
@@ -260,9 +261,10 @@ struct triad_fabric *plan_build(const struct plan *plan)
 	for (unsigned i = 0; i < plan->n_partitions; i++)
 		triad_fabric_builder_add_partition(builder, plan->partitions[i].pkey,
 			plan->partitions[i].sl, plan->partitions[i].name);
-	require(!triad_fabric_build(builder, 0, &fabric));
+	require(!triad_fabric_build(builder, plan->sm_port_guid, &fabric));
 	triad_fabric_builder_free(builder);
 	fabric->sa = plan->sa;
+	fabric->qos = plan->qos;
 	return fabric;
 }
 

@@ -33,6 +33,8 @@ struct plan_port {
 	uint16_t pkeys[PLAN_MAX_PKEYS];
 	unsigned n_sl2vl; /* rows, by in-port */
 	struct triad_sl2vl sl2vl[PLAN_MAX_PORTS];
+	unsigned n_vlarb; /* entries: low ones, then high ones */
+	struct triad_vlarb_entry vlarb[2 * TRIAD_VLARB_MAX];
 };
 
 struct plan_node {
@@ -58,7 +60,9 @@ struct plan {
 		uint8_t sl;
 		const char *name;
 	} partitions[16];
+	uint64_t sm_port_guid;
 	struct triad_fabric_sa sa;
+	struct triad_fabric_qos qos;
 };
 
 struct plan *plan_new(void);
@@ -87,6 +91,14 @@ void plan_route(struct plan *plan);
 
 /* Sends SLs to VL 15: those that 'sls' lacks, at 'port', from 'in_port'. */
 void plan_set_sls(struct plan_port *port, unsigned in_port, uint16_t sls);
+
+/* OpenSM's own defaults for all kinds of ports; 'n_vls' (coded) data VLs, SL2VL tables
+ * and 'n_entries' of each arbitration table for all ports that are there.  Port 0 of
+ * each switch is enhanced.  The tables hold what OpenSM writes by default. */
+void plan_use_qos(struct plan *plan, unsigned vl_cap, unsigned n_entries);
+
+/* The tables of all ports as OpenSM writes them by default, once more. */
+void plan_program_defaults(struct plan *plan);
 
 /* The index of that port in the fabric. */
 uint32_t plan_index(const struct triad_fabric *fabric, const struct plan *plan,

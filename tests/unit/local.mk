@@ -57,7 +57,10 @@ unit_tests = \
 	tests/unit/qos/test_scopes \
 	tests/unit/qos/test_scopes_memory \
 	tests/unit/qos/test_scopes_random \
-	tests/unit/qos/test_setup
+	tests/unit/qos/test_setup \
+	tests/unit/qos/test_setup_findings \
+	tests/unit/qos/test_setup_paths \
+	tests/unit/qos/test_setup_plan
 
 # Any allocation can be made to fail there.
 tests_unit_qos_test_scopes_memory_LDFLAGS = $(AM_LDFLAGS) \
@@ -89,4 +92,5 @@ noinst_HEADERS += \
 	tests/unit/perfmgr/bed.h \
 	tests/unit/qos/path_bed.h \
 	tests/unit/qos/policy_bed.h \
-	tests/unit/qos/setup_bed.h
+	tests/unit/qos/setup_bed.h \
+	tests/unit/qos/setup_plan_bed.h

@@ -229,11 +229,13 @@ START_TEST(test_parse_unknown_command_guessed)
 	ASSERT_REFUSED("",
 		"a command is missing; known are status, perf show, perf "
 		"top, perf sweep, perf reset, perf histogram, alerts, qos on, qos off, "
-		"qos clients, qos explain, set, reload, help");
+		"qos clients, qos explain, qos plan, qos apply, qos tables, qos nodes, "
+		"set, reload, help");
 	ASSERT_REFUSED("--json",
 		"a command is missing; known are status, perf show, "
 		"perf top, perf sweep, perf reset, perf histogram, alerts, qos on, "
-		"qos off, qos clients, qos explain, set, reload, help");
+		"qos off, qos clients, qos explain, qos plan, qos apply, qos tables, "
+		"qos nodes, set, reload, help");
 	ASSERT_REFUSED("statsu", "unknown command 'statsu'; did you mean 'status'?");
 	ASSERT_REFUSED(
 		"perf shwo", "unknown command 'perf shwo'; did you mean 'perf show'?");
@@ -248,7 +250,8 @@ START_TEST(test_parse_unknown_command_guessed)
 	ASSERT_REFUSED("zzz",
 		"unknown command 'zzz'; known are status, perf show, perf "
 		"top, perf sweep, perf reset, perf histogram, alerts, qos on, qos off, "
-		"qos clients, qos explain, set, reload, help");
+		"qos clients, qos explain, qos plan, qos apply, qos tables, qos nodes, "
+		"set, reload, help");
 }
 END_TEST
 
@@ -311,7 +314,8 @@ START_TEST(test_parse_help_topics_known)
 	ASSERT_REFUSED("help per",
 		"unknown command 'per'; known are status, perf show, "
 		"perf top, perf sweep, perf reset, perf histogram, alerts, qos on, "
-		"qos off, qos clients, qos explain, set, reload, help");
+		"qos off, qos clients, qos explain, qos plan, qos apply, qos tables, "
+		"qos nodes, set, reload, help");
 }
 END_TEST
 

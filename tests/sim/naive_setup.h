@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What a policy's scopes make of a fabric's QoS tables, straight from what setup.h and
+ * setup_plan.h say: one scope after the other, one table after the other.  For tests;
+ * nothing of it is shared with what they test. */
+#ifndef TRIAD_TESTS_SIM_NAIVE_SETUP_H
+#define TRIAD_TESTS_SIM_NAIVE_SETUP_H
+
+#include "qos/policy/policy.h"
+#include "triad/fabric.h"
+
+#define NAIVE_NO_SCOPE UINT16_MAX
+
+struct naive {
+	const struct triad_policy *policy; /* NULL: no scopes */
+	const struct triad_fabric *fabric;
+};
+
+/* A port of a switch by number, which need not be there; an end port has in-port 0. */
+bool naive_out_fits(const struct naive *naive, const struct triad_policy_scope *scope,
+	uint32_t out, bool aside);
+bool naive_in_fits(const struct naive *naive, const struct triad_policy_scope *scope,
+	uint32_t out, unsigned in, bool aside);
+
+bool naive_is_looked_at(const struct naive *naive, uint32_t port);
+
+/* How many SL2VL tables the out-port has; 0 when it isn't looked at. */
+unsigned naive_n_sl2vl(const struct naive *naive, uint32_t port);
+
+/* Entries of an arbitration table; -1: the port has neither those nor a high limit. */
+int naive_n_vlarb(const struct naive *naive, uint32_t port, bool high);
+
+/* The scope that applies. */
+uint16_t naive_sl2vl_scope(const struct naive *naive, uint32_t out, unsigned in);
+uint16_t naive_vlarb_scope(const struct naive *naive, uint32_t out);
+
+/* What is wanted; the scope that asks for it. */
+uint16_t naive_sl2vl(const struct naive *naive, uint32_t out, unsigned in,
+	struct triad_sl2vl *table);
+uint16_t naive_vlarb(const struct naive *naive, uint32_t out, bool high,
+	struct triad_vlarb_entry *entries);
+uint16_t naive_high_limit(const struct naive *naive, uint32_t out, uint8_t *limit);
+
+/* What is there. */
+struct triad_sl2vl naive_sl2vl_now(
+	const struct naive *naive, uint32_t out, unsigned in);
+void naive_vlarb_now(const struct naive *naive, uint32_t out, bool high,
+	struct triad_vlarb_entry *entries);
+
+uint8_t naive_vl(const struct triad_sl2vl *table, unsigned sl);
+
+#endif
