@@ -404,7 +404,7 @@ static int find_dead_places(
 
 /* --- the SM's own paths --- */
 
-/* Only what works now can be cut off. */
+/* It is the policy that cuts off: what OpenSM's own tables drop, it doesn't. */
 static bool is_cut_off(const struct triad_wanted *wanted, uint32_t port)
 {
 	const struct triad_fabric_port *at = &wanted->fabric->ports[port];
@@ -413,12 +413,9 @@ static bool is_cut_off(const struct triad_wanted *wanted, uint32_t port)
 	struct triad_way there, back;
 
 	there = triad_ways_go(wanted, sm_port, port, at->lid);
-	if (!there.arrives || there.dead_now & sl)
-		return false;
 	back = triad_ways_go(wanted, port, sm_port, wanted->fabric->ports[sm_port].lid);
-	if (!back.arrives || back.dead_now & sl)
-		return false;
-	return (there.dead | back.dead) & sl;
+	return there.arrives && back.arrives &&
+		(there.dead_by_scope | back.dead_by_scope) & sl;
 }
 
 static void guard(const struct triad_wanted *wanted, struct triad_setup_plan *plan)

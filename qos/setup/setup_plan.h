@@ -108,8 +108,8 @@ struct triad_setup_plan {
 	uint32_t n_paths;
 	uint64_t n_dead_places; /* (in-port, out-port, SL) on the way of some path */
 	/* End ports that the SM's own requests and answers (GMPs, in the SL of
-	 * triad_fabric_port.sl) could not reach, or that could not reach it; and the
-	 * first of them. */
+	 * triad_fabric_port.sl) could not reach, or that could not reach it, because a
+	 * scope gives that SL no VL on the way; and the first of them. */
 	uint32_t n_cut_off, first_cut_off;
 };
 

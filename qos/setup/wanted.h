@@ -106,6 +106,19 @@ static inline uint16_t triad_wanted_dead(
 	return wanted->rows[first + triad_wanted_row_at(wanted, port, in_port)].dead;
 }
 
+/* Those of them that get none because a scope says so. */
+static inline uint16_t triad_wanted_dead_by_scope(
+	const struct triad_wanted *wanted, uint32_t port, unsigned in_port)
+{
+	uint32_t first = wanted->ports[port].first_row;
+	const struct triad_wanted_row *row;
+
+	if (first == TRIAD_FABRIC_NONE)
+		return 0;
+	row = &wanted->rows[first + triad_wanted_row_at(wanted, port, in_port)];
+	return row->scope == TRIAD_SCOPE_NONE ? 0 : row->dead;
+}
+
 /* The contents of row 'at' of 'port', counted from its first one. */
 const struct triad_sl2vl *triad_wanted_sl2vl(
 	const struct triad_wanted *wanted, uint32_t port, unsigned at);

@@ -28,17 +28,6 @@ uint32_t triad_ways_route(
 	return triad_ways_port(fabric, node, fabric->lft[lft->at + lid]);
 }
 
-static uint16_t dead_now(
-	const struct triad_wanted *wanted, uint32_t port, unsigned in_port)
-{
-	const struct triad_fabric_port *at = &wanted->fabric->ports[port];
-
-	if (wanted->ports[port].first_row == TRIAD_FABRIC_NONE ||
-		in_port >= at->sl2vl.n)
-		return 0;
-	return triad_wanted_dead_of(&wanted->fabric->sl2vl[at->sl2vl.at + in_port]);
-}
-
 struct triad_way triad_ways_go_on(const struct triad_wanted *wanted, uint32_t out,
 	unsigned in_port, uint32_t to, uint16_t lid)
 {
@@ -50,7 +39,7 @@ struct triad_way triad_ways_go_on(const struct triad_wanted *wanted, uint32_t ou
 		uint32_t node;
 
 		way.dead |= triad_wanted_dead(wanted, out, in_port);
-		way.dead_now |= dead_now(wanted, out, in_port);
+		way.dead_by_scope |= triad_wanted_dead_by_scope(wanted, out, in_port);
 		/* Port 0 is the switch itself. */
 		way.arrives = is_switch(fabric, port->node) && !port->number
 			? out == to

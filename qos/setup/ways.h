@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The ways that packets take by the forwarding tables, as the tables are in the fabric
- * and as they should be.
+/* The ways that packets take by the forwarding tables, with QoS tables as they should
+ * be.
  *
  * Model: a way goes from an end port out of ports until it arrives [IBA 14.3.2.2]; at
  * each of them the SL2VL table of the port it came in by drops some SLs.  Ports without
@@ -16,8 +16,8 @@
 
 struct triad_way {
 	bool arrives;
-	uint16_t dead;     /* SLs that are dropped somewhere, as it should be */
-	uint16_t dead_now; /* as it is */
+	uint16_t dead;          /* SLs that are dropped somewhere */
+	uint16_t dead_by_scope; /* of those, where a scope says so */
 };
 
 /* The port by which that node sends on what goes to 'lid', or TRIAD_FABRIC_NONE: not a

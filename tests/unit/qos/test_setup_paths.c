@@ -59,23 +59,24 @@ static uint16_t dead_of(const struct triad_sl2vl *table)
 	return dead;
 }
 
-static uint16_t dead_at(uint32_t out, unsigned in, bool now)
+/* 'by_scope': where a scope says so. */
+static uint16_t dead_at(uint32_t out, unsigned in, bool by_scope)
 {
-	struct triad_sl2vl table = naive_sl2vl_now(&naive, out, in);
+	struct triad_sl2vl table;
+	uint16_t scope;
 
 	if (!naive_n_sl2vl(&naive, out))
 		return 0;
-	if (!now)
-		naive_sl2vl(&naive, out, in, &table);
-	return dead_of(&table);
+	scope = naive_sl2vl(&naive, out, in, &table);
+	return by_scope && scope == TRIAD_SCOPE_NONE ? 0 : dead_of(&table);
 }
 
-static uint16_t dead_on(const struct places *places, bool now)
+static uint16_t dead_by_scope_on(const struct places *places)
 {
 	uint16_t dead = 0;
 
 	for (unsigned i = 0; i < places->n; i++)
-		dead |= dead_at(places->at[i].out, places->at[i].in, now);
+		dead |= dead_at(places->at[i].out, places->at[i].in, true);
 	return dead;
 }
 
@@ -171,10 +172,9 @@ static bool loses(uint32_t port)
 
 	if (!is_end(port) || port == sm_port ||
 		!walk(sm_port, port, fabric->ports[port].lid, &there) ||
-		!walk(port, sm_port, fabric->ports[sm_port].lid, &back) ||
-		(dead_on(&there, true) | dead_on(&back, true)) & sl)
+		!walk(port, sm_port, fabric->ports[sm_port].lid, &back))
 		return false;
-	return (dead_on(&there, false) | dead_on(&back, false)) & sl;
+	return (dead_by_scope_on(&there) | dead_by_scope_on(&back)) & sl;
 }
 
 static void check_guard(void)
@@ -336,12 +336,25 @@ START_TEST(test_end_without_vl_for_mads_is_cut_off)
 }
 END_TEST
 
-START_TEST(test_end_cut_off_already_is_not_counted)
+/* The policy is to blame whether it is in force already or not. */
+START_TEST(test_end_cut_off_already_is_counted)
 {
 	sketch_two_switches();
 	plan_port(sketch, 4, 1)->port.sl = 3;
 	plan_set_sls(plan_port(sketch, 2, 1), 0, 0xfff7);
 	make(SL2VL("sl2vl-scope\ngroup: switches\n" DEAD_3));
+	ck_assert_uint_eq(plan->n_cut_off, 1);
+	drop_all();
+}
+END_TEST
+
+START_TEST(test_end_cut_off_by_defaults_is_not_counted)
+{
+	sketch_two_switches();
+	plan_port(sketch, 4, 1)->port.sl = 3;
+	for (unsigned i = 0; i < TRIAD_QOS_N_PORT_KINDS; i++)
+		sketch->qos.defaults[i].sl2vl.vl[1] |= 0xf;
+	make(SL2VL("sl2vl-scope\ngroup: hosts\nto: 9\n" DEAD_3));
 	ck_assert_uint_eq(plan->n_cut_off, 0);
 	drop_all();
 }
@@ -396,7 +409,8 @@ int main(void)
 	tcase_add_test(cases, test_place_without_path_is_not_dead);
 	tcase_add_test(cases, test_examples_are_of_many_sls_and_ports);
 	tcase_add_test(cases, test_end_without_vl_for_mads_is_cut_off);
-	tcase_add_test(cases, test_end_cut_off_already_is_not_counted);
+	tcase_add_test(cases, test_end_cut_off_already_is_counted);
+	tcase_add_test(cases, test_end_cut_off_by_defaults_is_not_counted);
 	tcase_add_test(cases, test_end_without_route_is_not_counted);
 	tcase_add_test(cases, test_guard_without_sm_port_counts_nothing);
 	tcase_add_test(cases, test_paths_of_routing_loop_end);
