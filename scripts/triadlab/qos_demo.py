@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""What 'demo --qos' shows: a policy, saquery's answers by it, and why they are so."""
+"""What 'demo --qos' shows: a policy, saquery's answers by it, and why they are so; then
+its tables, planned, programmed, read back."""
 
 import json
 import re
 import sys
+import time
 
 from . import netfile
 from .errors import LabError
@@ -33,6 +35,18 @@ POLICY = """\
    <port-name>{storage}</port-name>
   </port-group>
  </port-groups>
+ <qos-setup>
+  <sl2vl-tables>
+   <sl2vl-scope> <across>Storage</across>
+    <sl2vl-table>0,0,2,0,0,5,15,0,0,0,0,0,0,0,0,0</sl2vl-table>
+   </sl2vl-scope>
+  </sl2vl-tables>
+  <vlarb-tables>
+   <vlarb-scope> <across>Storage</across>
+    <vlarb-high>5:64,2:32</vlarb-high> <vlarb-low>0:16,2:64</vlarb-low>
+   </vlarb-scope>
+  </vlarb-tables>
+ </qos-setup>
  <qos-levels>
   <qos-level> <name>default</name> <use>everything else</use> <sl>0</sl> </qos-level>
   <qos-level> <name>bulk</name> <use>at most 40 Gb/s and packets of 2048 octets</use>
@@ -60,6 +74,7 @@ POLICY = """\
 </qos-policy>
 """
 
+_POLL_S = 0.05
 _FIELD = re.compile(r"^\t\t(\w+)\.+(\S+)$", re.MULTILINE)
 
 
@@ -116,11 +131,55 @@ def show(lab, net, as_json):
         if not as_json:
             _print(what, command, fields)
             print(triadctl(lab, *words))
+    tables = _show_tables(lab, net, as_json)
     if as_json:
-        print(json.dumps(found))
+        print(json.dumps({"answers": found, "tables": tables}))
     else:
         print("Who asked most:\n" + triadctl(lab, "qos", "clients"))
     sys.stdout.flush()
+
+
+# --- tables ------------------------------------------------------------------
+
+def _wait_for_tables(lab):
+    deadline = time.monotonic() + 60
+    while triadctl_json(lab, "status")["qos_tables"]["state"] != "in force":
+        if time.monotonic() > deadline:
+            raise LabError("the policy's tables are not in force; see "
+                           f"{lab.sms[0].log}")
+        time.sleep(_POLL_S)
+
+
+def _at_storage(net):
+    """The switch and port that the storage target is linked to."""
+    fabric = netfile.read(net)
+    storage = ends(net)[1]
+    for node in fabric.of_kind(netfile.HCA):
+        for end in node.links.values():
+            if node.description == storage:
+                return fabric.nodes[end[0]].description, end[1]
+    raise LabError(f"{net}: {storage} has no link")
+
+
+def _show_tables(lab, net, as_json):
+    switch, port = _at_storage(net)
+    before = triadctl_json(lab, "qos", "plan", allowed=(0, 3))
+    say = (lambda *_: None) if as_json else print
+    say("--- the policy's tables: what would change\n$ triadctl qos plan")
+    say(triadctl(lab, "qos", "plan", allowed=(0, 3)))
+    say("$ triadctl set qos.tables_enabled true")
+    triadctl(lab, "set", "qos.tables_enabled", "true")
+    _wait_for_tables(lab)
+    after = triadctl_json(lab, "qos", "plan", allowed=(0, 3))
+    words = ("qos", "tables", "--node", switch, "--port", str(port))
+    rows = triadctl_json(lab, *words)
+    say(f"and now\n$ triadctl qos plan\n{triadctl(lab, 'qos', 'plan', allowed=(0, 3))}"
+        f"\n--- read back from the port\n$ triadctl {' '.join(words)}\n"
+        + triadctl(lab, *words))
+    for table in ("sl2vl", "vlarb"):
+        command = ("smpquery", "-G", table, rows[0]["node_guid"], str(port))
+        say(f"$ {' '.join(command)}\n{run_in(lab, *command)}")
+    return {"before": before["changed"], "after": after["changed"], "rows": rows}
 
 
 def _print(what, command, fields):

@@ -55,12 +55,17 @@ def test_demo_qos_answers_follow_the_policy(t):
     before = demos_left()
     process = demo("--qos", "--json")
     t.succeeded(process)
-    t.equal([(row["level"], row["sl"], row["tclass"]) for row in json.loads(process.stdout)],
+    shown = json.loads(process.stdout)
+    t.equal([(row["level"], row["sl"], row["tclass"]) for row in shown["answers"]],
             [("default", 0, 0), ("bulk", 2, 0), ("default", 0, 0), ("latency", 5, 7),
              ("lost", None, None)], "(level, SL, TClass) of each request")
+    assert shown["tables"]["before"] > 0, "nothing was to be changed"
+    t.equal(shown["tables"]["after"], 0, "tables to be changed in the end")
+    assert all(row["agrees"] for row in shown["tables"]["rows"]), shown["tables"]["rows"]
     t.equal(demos_left(), before, "folders left")
     text = demo("--qos").stdout
-    for part in ("saquery PR", "Rule         rule 1", "dropped here", "Who asked most"):
+    for part in ("saquery PR", "Rule         rule 1", "dropped here", "Who asked most",
+                 "smpquery -G sl2vl", "line "):
         t.contains(text, part, "text")
 
 
