@@ -196,9 +196,8 @@ static int check_pkeys(const struct triad_setup *setup)
 static int compare_names(const void *a, const void *b)
 {
 	const struct triad_setup_name *one = a, *other = b;
-	int order = strcmp(one->key.text, other->key.text);
 
-	return order ? order : (int)one->number - (int)other->number;
+	return strcmp(one->key.text, other->key.text);
 }
 
 static int take_names(struct triad_setup *setup)

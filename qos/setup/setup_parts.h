@@ -40,7 +40,7 @@ struct triad_setup_name {
 	uint32_t group;
 };
 
-/* Sorted by key and number. */
+/* Sorted by key. */
 struct triad_setup_names {
 	struct triad_setup_name *items;
 	uint32_t n;
