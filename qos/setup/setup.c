@@ -121,9 +121,11 @@ bool triad_setup_vlarb(const struct triad_setup *setup, uint16_t scope, bool hig
 	if (!(high ? says->has_high : says->has_low) || n > cap)
 		return false;
 	for (unsigned i = 0; i < cap; i++) {
-		entries[i] = i < n ? from[i] : (struct triad_vlarb_entry){0, 0};
-		if (entries[i].vl >= n_vls)
-			entries[i].weight = 0;
+		/* OpenSM would cut a VL that the port lacks to another one. */
+		if (i < n && from[i].vl < n_vls)
+			entries[i] = from[i];
+		else
+			entries[i] = (struct triad_vlarb_entry){0, 0};
 	}
 	return true;
 }

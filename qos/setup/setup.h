@@ -19,8 +19,8 @@
  * another that port alone.
  *
  * What a port can't do: a VL that it lacks becomes VL15 in an SL2VL table, so that such
- * packets are dropped; in an arbitration table its entry gets weight 0, which is
- * skipped.  An arbitration table longer than the port's is not used.
+ * packets are dropped; in an arbitration table its entry becomes VL 0 with weight 0,
+ * which is skipped.  An arbitration table longer than the port's is not used.
  *
  * Two parts: 'struct triad_setup' is the policy's, immutable and shared; 'struct
  * triad_scopes' works with it, keeps what it has found out, and belongs to one thread.

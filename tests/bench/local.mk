@@ -6,7 +6,8 @@ noinst_PROGRAMS += \
 	tests/bench/export \
 	tests/bench/flood \
 	tests/bench/profile \
-	tests/bench/qosplan
+	tests/bench/qosplan \
+	tests/bench/scopes
 
 tests_bench_export_SOURCES = \
 	tests/bench/export.c tests/bench/export.h \

@@ -26,6 +26,22 @@ def test_classify_small_prints_documented_keys(t):
     assert all(value > 0 for value in result.values()), result
 
 
+def test_scopes_small_prints_documented_keys(t):
+    process = subprocess.run(
+        [BUILDDIR / "tests" / "bench" / "scopes", "--hosts", "1000", "--json"],
+        capture_output=True, text=True, check=False)
+    t.succeeded(process)
+    result = json.loads(process.stdout)
+    t.equal((result.pop("hosts"), result.pop("switches")), (1000, 140), "fabric")
+    t.equal(set(result), {"few", "many"}, "policies")
+    for figures in result.values():
+        t.equal(set(figures),
+                {"compile_ms", "host_ns", "port_ns", "sort_ns", "row_ns", "pass_ms",
+                 "kinds", "classes"}, "keys")
+        assert all(value > 0 for value in figures.values()), figures
+    assert result["few"]["classes"] < result["many"]["classes"] <= 302, result
+
+
 def test_engine_small_prints_documented_keys(t):
     process = subprocess.run(
         [BUILDDIR / "tests" / "bench" / "engine", "--ports", "2000", "--json"],
