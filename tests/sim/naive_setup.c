@@ -248,7 +248,7 @@ uint16_t naive_vlarb(const struct naive *naive, uint32_t out, bool high,
 			(high ? says->n_high : says->n_low) * sizeof(*entries));
 		for (unsigned i = 0; i < n; i++)
 			if (entries[i].vl >= n_vls)
-				entries[i].weight = 0;
+				entries[i] = (struct triad_vlarb_entry){0, 0};
 		return scope;
 	}
 	for (unsigned i = 0; i < n; i++) {
