@@ -158,8 +158,8 @@ static void look_at_host(struct search *search, uint32_t node)
 
 /* --- switches --- */
 
-/* A host at that switch, which isn't 'to'; or TRIAD_FABRIC_NONE. */
-static uint32_t find_host(struct search *search, uint32_t node, uint32_t to)
+/* A host at that switch, or TRIAD_FABRIC_NONE. */
+static uint32_t find_host(struct search *search, uint32_t node)
 {
 	const struct triad_fabric_node *at = &search->fabric->nodes[node];
 
@@ -167,7 +167,7 @@ static uint32_t find_host(struct search *search, uint32_t node, uint32_t to)
 		uint32_t far = search->fabric->ports[i].remote;
 
 		search->tries -= search->tries > 0;
-		if (far != TRIAD_FABRIC_NONE && far != to && is_end(search, far))
+		if (far != TRIAD_FABRIC_NONE && is_end(search, far))
 			return far;
 	}
 	return TRIAD_FABRIC_NONE;
@@ -191,22 +191,21 @@ static uint32_t step_back(struct search *search, uint32_t node, uint16_t lid)
 }
 
 /* Where packets to 'lid' that pass through switch 'node' begin: at a host if there is
- * one not too far back, else at the switch itself, whose port 0 is an end port. */
-static uint32_t find_source(
-	struct search *search, uint32_t node, uint16_t lid, uint32_t to)
+ * one not too far back, else at the switch itself, whose port 0 is an end port.  It is
+ * not the one of 'lid', or they would not come from there and arrive later. */
+static uint32_t find_source(struct search *search, uint32_t node, uint16_t lid)
 {
 	uint32_t port0 = triad_ways_port(search->fabric, node, 0);
 
 	for (unsigned n = 0; n < MAX_STEPS_BACK && node != TRIAD_FABRIC_NONE; n++) {
-		uint32_t host = find_host(search, node, to);
+		uint32_t host = find_host(search, node);
 
 		if (host != TRIAD_FABRIC_NONE)
 			return host;
 		node = step_back(search, node, lid);
 	}
-	return port0 != TRIAD_FABRIC_NONE && port0 != to && is_end(search, port0)
-		? port0
-		: TRIAD_FABRIC_NONE;
+	return port0 != TRIAD_FABRIC_NONE && is_end(search, port0) ? port0
+								   : TRIAD_FABRIC_NONE;
 }
 
 /* The source of a path to 'lid' that comes into the switch by 'in_port', or
@@ -228,7 +227,7 @@ static uint32_t comes_in(struct search *search, uint32_t node, unsigned in_port,
 		return far != to && is_end(search, far) ? far : TRIAD_FABRIC_NONE;
 	if (triad_ways_route(fabric, fabric->ports[far].node, lid) != far)
 		return TRIAD_FABRIC_NONE;
-	return find_source(search, fabric->ports[far].node, lid, to);
+	return find_source(search, fabric->ports[far].node, lid);
 }
 
 /* Packets to 'lid' leave by 'out': which in-ports where they are dropped do they come

@@ -93,4 +93,4 @@ noinst_HEADERS += \
 	tests/unit/qos/path_bed.h \
 	tests/unit/qos/policy_bed.h \
 	tests/unit/qos/setup_bed.h \
-	tests/unit/qos/setup_plan_bed.h
+	tests/unit/qos/plan_bed.h

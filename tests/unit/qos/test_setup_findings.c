@@ -2,7 +2,7 @@
 /* What is wrong with scopes: beside the same done slowly, and in words. */
 #include "triad/lists.h"
 
-#include "tests/unit/qos/setup_plan_bed.h"
+#include "tests/unit/qos/plan_bed.h"
 
 /* --- findings, slowly --- */
 
@@ -271,6 +271,35 @@ START_TEST(test_scope_without_fault_has_no_finding)
 }
 END_TEST
 
+/* OpenSM sends tables for in-ports that it knows nothing of. */
+START_TEST(test_scope_from_port_that_is_not_there_fits)
+{
+	sketch_two_switches();
+	plan_port(sketch, 0, 3)->is_there = false;
+	make(SL2VL("sl2vl-scope\ngroup: one\nfrom: 3\n" AS_IT_IS));
+	ck_assert_str_eq(texts(), "");
+	ck_assert_uint_eq(plan->n_tables, 2 * 5 * 7 + 4 + 2 * (10 + 4));
+	make(SL2VL("sl2vl-scope\ngroup: one\nfrom: 3\n" AS_IT_IS
+		   "sl2vl-scope\ngroup: one\n" AS_IT_IS));
+	ck_assert_str_eq(texts(),
+		"warning: sl2vl-scope on line " LINE_1
+		": wherever it fits, a later scope applies: it has no effect");
+	drop_all();
+}
+END_TEST
+
+START_TEST(test_numbers_beside_any_are_no_error)
+{
+	sketch_two_switches();
+	make(SL2VL("sl2vl-scope\ngroup: one\nto: *\nto: 1-9\n" AS_IT_IS));
+	ck_assert_str_eq(texts(), "");
+	make(SL2VL("sl2vl-scope\ngroup: one\nto: *\nto: 1-9\nfrom: 1,9\n" AS_IT_IS));
+	ck_assert_uint_eq(plan->n_findings, 1);
+	ck_assert_uint_eq(plan->findings[0].port, 9);
+	drop_all();
+}
+END_TEST
+
 START_TEST(test_scope_without_ports_warned_of)
 {
 	sketch_two_switches();
@@ -485,6 +514,8 @@ int main(void)
 	tcase_add_checked_fixture(cases, set_up, NULL);
 	tcase_add_test(cases, test_findings_random_are_as_slow_ones);
 	tcase_add_test(cases, test_scope_without_fault_has_no_finding);
+	tcase_add_test(cases, test_scope_from_port_that_is_not_there_fits);
+	tcase_add_test(cases, test_numbers_beside_any_are_no_error);
 	tcase_add_test(cases, test_scope_without_ports_warned_of);
 	tcase_add_test(cases, test_scope_hidden_by_later_ones_warned_of);
 	tcase_add_test(cases, test_engine_with_tables_warned_of_once);

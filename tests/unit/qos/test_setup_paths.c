@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Dead places and ends cut off: beside the same done slowly, and case by case. */
-#include "tests/unit/qos/setup_plan_bed.h"
+#include "tests/unit/qos/plan_bed.h"
 
 /* --- walks, slowly --- */
 
@@ -314,6 +314,19 @@ START_TEST(test_examples_are_of_many_sls_and_ports)
 }
 END_TEST
 
+START_TEST(test_example_is_one_for_each_port_and_sl)
+{
+	sketch_two_switches();
+	plan_add_partition(sketch, 5, 3, "p");
+	make(SL2VL("sl2vl-scope\ngroup: one\nto: 1\n" DEAD_3));
+	/* From port 0, the other host, and by each of both links, which LIDs take in
+	 * turn. */
+	ck_assert_uint_gt(plan->n_dead_places, 2);
+	ck_assert_uint_eq(plan->n_paths, 1);
+	drop_all();
+}
+END_TEST
+
 /* --- the SM's own paths --- */
 
 START_TEST(test_end_without_vl_for_mads_is_cut_off)
@@ -367,6 +380,23 @@ START_TEST(test_end_without_route_is_not_counted)
 	sketch->nodes[1].lft[plan_port(sketch, 4, 1)->port.lid] = PLAN_NO_ROUTE;
 	make(SL2VL("sl2vl-scope\ngroup: switches\n" DEAD_3));
 	ck_assert_uint_eq(plan->n_cut_off, 0);
+	/* Nor when the other switch takes it for its own. */
+	sketch->nodes[1].lft[plan_port(sketch, 4, 1)->port.lid] = 0;
+	make(SL2VL("sl2vl-scope\ngroup: switches\n" DEAD_3));
+	ck_assert_uint_eq(plan->n_cut_off, 0);
+	drop_all();
+}
+END_TEST
+
+/* Nobody knows its table, and its neighbour's has nothing to do with it. */
+START_TEST(test_end_asked_from_port_without_rows_is_counted)
+{
+	sketch_two_switches();
+	plan_port(sketch, 4, 1)->port.sl = 3;
+	plan_port(sketch, 2, 1)->n_sl2vl = 0;
+	plan_set_sls(plan_port(sketch, 3, 1), 0, 0xfff7);
+	make(SL2VL("sl2vl-scope\ngroup: switches\n" DEAD_3));
+	ck_assert_uint_eq(plan->n_cut_off, 1);
 	drop_all();
 }
 END_TEST
@@ -408,10 +438,12 @@ int main(void)
 	tcase_add_test(cases, test_host_without_vl_is_dead_place);
 	tcase_add_test(cases, test_place_without_path_is_not_dead);
 	tcase_add_test(cases, test_examples_are_of_many_sls_and_ports);
+	tcase_add_test(cases, test_example_is_one_for_each_port_and_sl);
 	tcase_add_test(cases, test_end_without_vl_for_mads_is_cut_off);
 	tcase_add_test(cases, test_end_cut_off_already_is_counted);
 	tcase_add_test(cases, test_end_cut_off_by_defaults_is_not_counted);
 	tcase_add_test(cases, test_end_without_route_is_not_counted);
+	tcase_add_test(cases, test_end_asked_from_port_without_rows_is_counted);
 	tcase_add_test(cases, test_guard_without_sm_port_counts_nothing);
 	tcase_add_test(cases, test_paths_of_routing_loop_end);
 	return run_cases(cases);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Changes, counts and SMPs of a plan beside the same done slowly. */
-#include "tests/unit/qos/setup_plan_bed.h"
+#include "tests/unit/qos/plan_bed.h"
 
 /* --- changes, slowly --- */
 
@@ -344,9 +344,13 @@ START_TEST(test_smps_of_optimized_switch_are_few)
 	ck_assert_uint_eq(plan->n_smps, 2 + 14);
 	make(SL2VL("sl2vl-scope\ngroup: switches\nto: 1\nfrom: 1,2\n" ALL_TO_0));
 	ck_assert_uint_eq(plan->n_smps, 2 + 2);
+	/* One table is there already: the others go by out-port. */
+	memset(&plan_port(sketch, 0, 2)->sl2vl[3], 0, 8);
+	make(SL2VL("sl2vl-scope\ngroup: switches\n" ALL_TO_0));
+	ck_assert_uint_eq(plan->n_smps, 5 + 35);
 	sketch->qos.engine_has_tables = true;
 	make(SL2VL("sl2vl-scope\ngroup: switches\n" ALL_TO_0));
-	ck_assert_uint_eq(plan->n_smps, 70);
+	ck_assert_uint_eq(plan->n_smps, 69);
 	drop_all();
 }
 END_TEST
@@ -409,6 +413,28 @@ START_TEST(test_hash_equal_plans_have_equal_ones)
 }
 END_TEST
 
+START_TEST(test_hash_differs_by_what_is_there)
+{
+	uint64_t hash;
+
+	sketch_two_switches();
+	plan_port(sketch, 3, 1)->port.high_limit = 1;
+	hash = hash_with(NULL);
+	plan_port(sketch, 3, 1)->port.high_limit = 2;
+	ck_assert_uint_ne(hash_with(NULL), hash);
+	plan_port(sketch, 3, 1)->port.high_limit = 0;
+	plan_port(sketch, 3, 1)->vlarb[7].weight = 1;
+	hash = hash_with(NULL);
+	plan_port(sketch, 3, 1)->vlarb[7].weight = 2;
+	ck_assert_uint_ne(hash_with(NULL), hash);
+	hash = hash_with(SL2VL("sl2vl-scope\ngroup: one\nfrom: 1-5\n" ALL_TO_0));
+	ck_assert_uint_ne(
+		hash_with(SL2VL("sl2vl-scope\ngroup: one\nfrom: 1-6\n" ALL_TO_0)),
+		hash);
+	drop_all();
+}
+END_TEST
+
 /* Differences in the highest bit of two words must not cancel each other. */
 START_TEST(test_hash_two_changes_differ_from_other_two)
 {
@@ -439,6 +465,7 @@ int main(void)
 	tcase_add_test(cases, test_smps_of_optimized_switch_are_few);
 	tcase_add_test(cases, test_smps_of_vlarb_are_for_blocks_that_differ);
 	tcase_add_test(cases, test_hash_equal_plans_have_equal_ones);
+	tcase_add_test(cases, test_hash_differs_by_what_is_there);
 	tcase_add_test(cases, test_hash_two_changes_differ_from_other_two);
 	return run_cases(cases);
 }
