@@ -169,7 +169,7 @@ static void put_paths(const struct telling *telling)
 			"\nSLs in use that have no VL on the way (%" PRIu64
 			" place(s)), for example\n",
 			plan->n_dead_places);
-	for (uint32_t i = 0; i < plan->n_paths; i++) {
+	for (uint32_t i = 0; i < plan->n_paths && i < telling->command->limit; i++) {
 		const struct triad_setup_path *path = &plan->paths[i];
 
 		triad_output_printf(telling->output,

@@ -165,17 +165,18 @@ def _show_tables(lab, net, as_json):
     switch, port = _at_storage(net)
     before = triadctl_json(lab, "qos", "plan", allowed=(0, 3))
     say = (lambda *_: None) if as_json else print
-    say("--- the policy's tables: what would change\n$ triadctl qos plan")
-    say(triadctl(lab, "qos", "plan", allowed=(0, 3)))
+    say("--- the policy's tables: what would change\n$ triadctl qos plan -n 4")
+    say(triadctl(lab, "qos", "plan", "-n", "4", allowed=(0, 3)))
     say("$ triadctl set qos.tables_enabled true")
     triadctl(lab, "set", "qos.tables_enabled", "true")
     _wait_for_tables(lab)
     after = triadctl_json(lab, "qos", "plan", allowed=(0, 3))
     words = ("qos", "tables", "--node", switch, "--port", str(port))
     rows = triadctl_json(lab, *words)
-    say(f"and now\n$ triadctl qos plan\n{triadctl(lab, 'qos', 'plan', allowed=(0, 3))}"
-        f"\n--- read back from the port\n$ triadctl {' '.join(words)}\n"
-        + triadctl(lab, *words))
+    say("and now\n$ triadctl qos plan -n 4")
+    say(triadctl(lab, "qos", "plan", "-n", "4", allowed=(0, 3)))
+    say(f"--- read back from the port\n$ triadctl {' '.join(words)}")
+    say(triadctl(lab, *words))
     for table in ("sl2vl", "vlarb"):
         command = ("smpquery", "-G", table, rows[0]["node_guid"], str(port))
         say(f"$ {' '.join(command)}\n{run_in(lab, *command)}")
