@@ -33,7 +33,8 @@ const char *triad_tables_state_name(enum triad_tables_state state)
 {
 	static const char *const names[TRIAD_TABLES_N_STATES] = {
 		[TRIAD_TABLES_OFF] = "off",
-		[TRIAD_TABLES_NO_SETUP] = "OpenSM's: the policy has no qos-setup",
+		[TRIAD_TABLES_NO_SETUP] =
+			"OpenSM's: there is no policy with a qos-setup",
 		[TRIAD_TABLES_NO_QOS] = "none: OpenSM runs without QoS ('qos TRUE' in "
 					"opensm.conf begins it)",
 		[TRIAD_TABLES_WAITING] = "waiting for a sweep",
