@@ -36,10 +36,6 @@ struct triad_qos {
 	struct triad_policy_source source;
 	struct triad_tables *tables;
 	struct triad_broadcast *broadcast;
-	/* What was offered there last; triad-qos alone. */
-	struct triad_policy *tables_policy;
-	bool tables_wanted, tables_offered;
-	uint64_t tables_fabric; /* generation of the one reviewed last */
 	pthread_t thread;
 
 	atomic_ulong sweeps, marks;
@@ -263,57 +259,19 @@ static enum triad_qos_state build(struct triad_qos *qos, const struct inputs *in
 
 /* --- tables --- */
 
-/* Another policy, or another wish, since the last offer. */
-static bool is_other_offer(const struct triad_qos *qos, const struct inputs *inputs)
-{
-	return !qos->tables_offered || qos->tables_policy != inputs->now.policy ||
-		qos->tables_wanted != inputs->settings.tables;
-}
-
-static void offer_tables(struct triad_qos *qos, const struct inputs *inputs)
-{
-	struct triad_policy *policy = inputs->now.policy;
-	bool wanted = inputs->settings.tables;
-	struct triad_setup *setup = NULL;
-	bool has_setup = policy && triad_setup_is_wanted(policy);
-	int error = 0;
-
-	if (has_setup && wanted)
-		error = triad_setup_compile(policy, &setup);
-	else if (has_setup)
-		triad_log_write(qos->log, TRIAD_LOG_INFO,
-			"%s: its qos-setup is not programmed: qos.tables_enabled is "
-			"off",
-			policy->source);
-	if (error)
-		triad_log_write(qos->log, TRIAD_LOG_ERROR,
-			"%s: its qos-setup can't be put into force: %s; the tables "
-			"stay as they are",
-			policy->source, strerror(error));
-	else
-		(void)triad_tables_offer(qos->tables, setup, wanted,
-			inputs->settled ? inputs->fabric : NULL,
-			inputs->settings.tables_guard);
-	triad_setup_unref(setup);
-	triad_policy_unref(qos->tables_policy);
-	qos->tables_policy = policy ? triad_policy_ref(policy) : NULL;
-	qos->tables_wanted = wanted;
-	qos->tables_offered = true;
-}
-
+/* In mid-sweep there is nothing to be said of tables yet. */
 static void see_to_tables(struct triad_qos *qos, const struct inputs *inputs)
 {
-	bool is_other = is_other_offer(qos, inputs);
+	bool is_settled =
+		inputs->settled && atomic_load(&qos->sweeps) == inputs->before.sweeps;
+	struct triad_tables_wish wish = {
+		.policy = inputs->now.policy,
+		.wanted = inputs->settings.tables,
+		.guarded = inputs->settings.tables_guard,
+		.settled = is_settled ? inputs->fabric : NULL,
+	};
 
-	if (is_other)
-		offer_tables(qos, inputs);
-	/* In mid-sweep there is nothing to be said yet. */
-	if (!inputs->fabric || !inputs->settled ||
-		atomic_load(&qos->sweeps) != inputs->before.sweeps ||
-		(!is_other && inputs->fabric->generation == qos->tables_fabric))
-		return;
-	qos->tables_fabric = inputs->fabric->generation;
-	triad_tables_review(qos->tables, inputs->fabric, inputs->settings.tables_guard);
+	triad_tables_see_to(qos->tables, &wish);
 }
 
 static void work(struct triad_qos *qos)
@@ -450,7 +408,6 @@ void triad_qos_free(struct triad_qos *qos)
 	triad_qos_basis_unref(qos->basis);
 	triad_tables_free(qos->tables);
 	triad_broadcast_free(qos->broadcast);
-	triad_policy_unref(qos->tables_policy);
 	triad_policy_source_clear(&qos->source);
 	triad_fabric_unref(qos->fabric);
 	pthread_cond_destroy(&qos->changed);

@@ -5,6 +5,7 @@
 #include <opensm/osm_sm.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "plugin/qos/tables/hooks.h"
 #include "plugin/qos/tables/tell.h"
@@ -13,7 +14,12 @@
 struct triad_tables {
 	struct osm_opensm *osm;
 	struct triad_log *log;
-	struct triad_tell *tell; /* triad-qos alone */
+
+	/* triad-qos alone. */
+	struct triad_tell *tell;
+	struct triad_policy *policy; /* whose setup was offered last */
+	bool offered, offered_wanted, offered_guarded;
+	uint64_t reviewed; /* generation of the last fabric */
 
 	/* The SM's thread alone. */
 	struct triad_tables_pass *pass;
@@ -73,6 +79,7 @@ void triad_tables_free(struct triad_tables *tables)
 		return;
 	triad_tables_pass_free(tables->pass);
 	triad_tell_free(tables->tell);
+	triad_policy_unref(tables->policy);
 	triad_setup_unref(tables->setup);
 	pthread_mutex_destroy(&tables->lock);
 	free(tables);
@@ -139,20 +146,52 @@ static bool cuts_off(struct triad_tables *tables, struct triad_setup *setup,
 	return cuts;
 }
 
-bool triad_tables_offer(struct triad_tables *tables, struct triad_setup *setup,
-	bool wanted, const struct triad_fabric *fabric, bool guarded)
+static void refuse(struct triad_tables *tables, bool wanted)
 {
-	if (guarded && cuts_off(tables, setup, fabric)) {
-		pthread_mutex_lock(&tables->lock);
-		tables->status.n_refused++;
-		tables->refused = true;
-		tables->wanted = wanted;
-		set_state(tables, state_without_review(tables));
-		pthread_mutex_unlock(&tables->lock);
-		return false;
+	pthread_mutex_lock(&tables->lock);
+	tables->status.n_refused++;
+	tables->refused = true;
+	tables->wanted = wanted;
+	set_state(tables, state_without_review(tables));
+	pthread_mutex_unlock(&tables->lock);
+}
+
+/* 0 and the setup that is wished for, which may be none; or an errno. */
+static int compile(struct triad_tables *tables, const struct triad_tables_wish *wish,
+	struct triad_setup **setup)
+{
+	*setup = NULL;
+	if (!wish->policy || !triad_setup_is_wanted(wish->policy))
+		return 0;
+	if (wish->wanted)
+		return triad_setup_compile(wish->policy, setup);
+	triad_log_write(tables->log, TRIAD_LOG_INFO,
+		"%s: its qos-setup is not programmed: qos.tables_enabled is off",
+		wish->policy->source);
+	return 0;
+}
+
+static void offer(struct triad_tables *tables, const struct triad_tables_wish *wish)
+{
+	struct triad_setup *setup;
+	int error = compile(tables, wish, &setup);
+
+	if (error) {
+		triad_log_write(tables->log, TRIAD_LOG_ERROR,
+			"%s: its qos-setup can't be put into force: %s; the tables "
+			"stay as they are",
+			wish->policy->source, strerror(error));
+	} else if (wish->guarded && cuts_off(tables, setup, wish->settled)) {
+		refuse(tables, wish->wanted);
+		triad_setup_unref(setup);
+	} else {
+		put_into_force(tables, setup, wish->wanted, false);
 	}
-	put_into_force(tables, setup ? triad_setup_ref(setup) : NULL, wanted, false);
-	return true;
+	triad_policy_unref(tables->policy);
+	tables->policy = wish->policy ? triad_policy_ref(wish->policy) : NULL;
+	tables->offered_wanted = wish->wanted;
+	tables->offered_guarded = wish->guarded;
+	tables->offered = true;
 }
 
 struct triad_setup *triad_tables_setup(struct triad_tables *tables)
@@ -256,24 +295,39 @@ static bool is_anything(struct triad_tables *tables, bool qos)
 	return anything && qos;
 }
 
-void triad_tables_review(
-	struct triad_tables *tables, const struct triad_fabric *fabric, bool guarded)
+static void review_in_force(
+	struct triad_tables *tables, const struct triad_tables_wish *wish)
 {
 	struct triad_setup *setup;
 
-	if (!is_anything(tables, fabric->sa.qos))
+	if (!is_anything(tables, wish->settled->sa.qos))
 		return;
 	setup = triad_tables_setup(tables);
-	if (guarded && cuts_off(tables, setup, fabric)) {
+	/* At the SM's start there was nothing to try it on. */
+	if (wish->guarded && cuts_off(tables, setup, wish->settled)) {
 		triad_setup_unref(setup);
 		setup = NULL;
-		put_into_force(tables, NULL, true, true);
-		pthread_mutex_lock(&tables->lock);
-		tables->status.n_refused++;
-		pthread_mutex_unlock(&tables->lock);
+		put_into_force(tables, NULL, wish->wanted, true);
+		refuse(tables, wish->wanted);
 	}
-	review(tables, setup, fabric);
+	review(tables, setup, wish->settled);
 	triad_setup_unref(setup);
+}
+
+void triad_tables_see_to(
+	struct triad_tables *tables, const struct triad_tables_wish *wish)
+{
+	bool is_other = !tables->offered || tables->policy != wish->policy ||
+		tables->offered_wanted != wish->wanted ||
+		tables->offered_guarded != wish->guarded;
+
+	if (is_other)
+		offer(tables, wish);
+	if (!wish->settled ||
+		(!is_other && wish->settled->generation == tables->reviewed))
+		return;
+	tables->reviewed = wish->settled->generation;
+	review_in_force(tables, wish);
 }
 
 void triad_tables_note_read_back(struct triad_tables *tables, uint64_t n_unlike)

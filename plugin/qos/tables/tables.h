@@ -62,15 +62,19 @@ void triad_tables_free(struct triad_tables *tables); /* accepts NULL */
 /* In words: "in force", ... */
 const char *triad_tables_state_name(enum triad_tables_state state);
 
-/* What is wanted from now on; 'setup' NULL: nothing.  'wanted' says whether tables are
- * wanted at all; 'fabric' (may be NULL) is what it is tried on first; 'guarded' whether
- * it may be refused. Returns false when it is. */
-bool triad_tables_offer(struct triad_tables *tables, struct triad_setup *setup,
-	bool wanted, const struct triad_fabric *fabric, bool guarded);
+/* What there is, and what is wanted. */
+struct triad_tables_wish {
+	struct triad_policy *policy; /* the last good one; NULL: none */
+	bool wanted;                 /* its tables */
+	bool guarded;                /* tables that cut the SM off are refused */
+	struct triad_fabric
+		*settled; /* what the SM's last sweep found; NULL: it is on */
+};
 
-/* A sweep has ended, and this is what the SM knows. */
-void triad_tables_review(
-	struct triad_tables *tables, const struct triad_fabric *fabric, bool guarded);
+/* Puts another policy's setup into force, or looks whether the one in force is
+ * everywhere.  Blocks as long as a plan takes. */
+void triad_tables_see_to(
+	struct triad_tables *tables, const struct triad_tables_wish *wish);
 
 /* Has OpenSM make a heavy sweep; false: it is not the master. */
 bool triad_tables_ask_for_sweep(struct triad_tables *tables);
