@@ -42,6 +42,7 @@ libosmtriad_la_SOURCES = \
 	plugin/qos/live.c plugin/qos/live.h \
 	plugin/qos/policy_source.c plugin/qos/policy_source.h \
 	plugin/qos/qos.c plugin/qos/qos.h \
+	plugin/qos/qos_build.c plugin/qos/qos_parts.h \
 	plugin/qos/sample.c plugin/qos/sample.h \
 	plugin/qos/server.c plugin/qos/server.h \
 	plugin/qos/tables/hooks.c plugin/qos/tables/hooks.h \

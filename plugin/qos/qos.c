@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "plugin/opensm.h"
 
-#include "plugin/qos/qos.h"
+#include "plugin/qos/qos_parts.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -9,51 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plugin/qos/absent.h"
-#include "plugin/qos/broadcast.h"
-#include "plugin/qos/policy_source.h"
-#include "plugin/qos/tables/tables.h"
 #include "triad/clock.h"
 #include "triad/log.h"
 #include "triad/thread.h"
 
 /* How often it is tried again to get between OpenSM and its SA. */
 #define RETRY_US (TRIAD_US_PER_S / 4)
-
-struct settings {
-	bool enabled;
-	enum triad_service_id_mask service_id;
-	bool tables, tables_guard;
-	bool groups;
-};
-
-struct triad_qos {
-	struct osm_opensm *osm;
-	struct triad_log *log;
-	_Atomic(struct triad_qos_server *) server; /* NULL until it is first wanted */
-	unsigned n_threads;
-	struct triad_sampler *sampler;
-	struct triad_policy_source source;
-	struct triad_tables *tables;
-	struct triad_broadcast *broadcast;
-	pthread_t thread;
-
-	atomic_ulong sweeps, marks;
-	atomic_bool look_wanted; /* at the policy's file */
-	atomic_bool load_wanted; /* of it, changed or not */
-
-	pthread_mutex_t lock; /* of what follows */
-	pthread_cond_t changed;
-	bool stopped;
-	bool work_wanted;
-	struct settings settings;
-	uint64_t told_absent; /* triad-qos alone */
-	struct triad_fabric *fabric;
-	struct triad_qos_moment fabric_before;
-	bool fabric_settled;
-	struct triad_qos_basis *basis;
-	struct triad_qos_status status;
-};
 
 static void *run(void *argument);
 
@@ -90,208 +51,8 @@ int triad_qos_load(struct triad_qos *qos, struct triad_diags *diags)
 	return error;
 }
 
-/* --- building --- */
-
-/* What a basis is made of, with references of its own. */
-struct inputs {
-	struct settings settings;
-	struct triad_policy_now now;
-	struct triad_fabric *fabric;
-	struct triad_qos_moment before;
-	bool settled;
-};
-
-static struct inputs take_inputs(struct triad_qos *qos)
-{
-	struct inputs inputs = {.now = triad_policy_source_now(&qos->source)};
-
-	pthread_mutex_lock(&qos->lock);
-	inputs.settings = qos->settings;
-	inputs.fabric = qos->fabric ? triad_fabric_ref(qos->fabric) : NULL;
-	inputs.before = qos->fabric_before;
-	inputs.settled = qos->fabric_settled;
-	pthread_mutex_unlock(&qos->lock);
-	return inputs;
-}
-
-static void drop_inputs(struct inputs *inputs)
-{
-	triad_policy_unref(inputs->now.policy);
-	triad_fabric_unref(inputs->fabric);
-}
-
-static void set_state(struct triad_qos *qos, enum triad_qos_state state)
-{
-	enum triad_qos_state old;
-
-	pthread_mutex_lock(&qos->lock);
-	old = qos->status.state;
-	qos->status.state = state;
-	pthread_mutex_unlock(&qos->lock);
-	if (state != old)
-		triad_log_write(qos->log,
-			state > TRIAD_QOS_ANSWERING ? TRIAD_LOG_ERROR : TRIAD_LOG_INFO,
-			"QoS answers: %s", triad_qos_state_name(state));
-}
-
-/* The basis in force from now on, with the caller's reference; NULL: none. */
-static void publish(struct triad_qos *qos, struct triad_qos_basis *basis)
-{
-	struct triad_qos_basis *old;
-
-	pthread_mutex_lock(&qos->lock);
-	old = qos->basis;
-	qos->basis = basis;
-	pthread_mutex_unlock(&qos->lock);
-	triad_qos_server_set_basis(qos->server, basis);
-	triad_qos_basis_unref(old);
-}
-
-static void describe(struct triad_qos *qos, const struct triad_qos_basis *basis,
-	const struct inputs *inputs, uint64_t begun_us)
-{
-	struct triad_qos_status *status = &qos->status;
-
-	pthread_mutex_lock(&qos->lock);
-	status->generation = basis->generation;
-	status->built_us = triad_clock_now_us() - begun_us;
-	status->octets = basis->paths->octets +
-		(basis->classifier ? triad_classifier_octets(basis->classifier) : 0);
-	status->has_policy = inputs->now.policy;
-	status->n_rules = inputs->now.policy ? inputs->now.policy->n_rules : 0;
-	status->n_levels = inputs->now.policy ? inputs->now.policy->n_levels : 0;
-	status->n_groups = inputs->now.policy ? inputs->now.policy->n_groups : 0;
-	pthread_mutex_unlock(&qos->lock);
-}
-
-/* The paths in use, when they are of the fabric that is wanted. */
-static struct triad_paths *known_paths(
-	struct triad_qos *qos, const struct triad_fabric *fabric)
-{
-	struct triad_paths *paths = NULL;
-
-	pthread_mutex_lock(&qos->lock);
-	if (qos->basis && qos->basis->paths->fabric == fabric)
-		paths = triad_paths_ref(qos->basis->paths);
-	pthread_mutex_unlock(&qos->lock);
-	return paths;
-}
-
-static int make_basis(struct triad_qos *qos, const struct inputs *inputs,
-	struct triad_qos_basis **basis)
-{
-	struct triad_paths *paths = known_paths(qos, inputs->fabric);
-	struct triad_classifier *classifier = NULL;
-	int error = 0;
-
-	if (!paths)
-		error = triad_paths_build(inputs->fabric, &paths);
-	if (!error && inputs->now.policy)
-		error = triad_classifier_compile(
-			inputs->now.policy, inputs->fabric, &classifier);
-	if (error) {
-		triad_paths_unref(paths);
-		return error;
-	}
-	*basis = triad_qos_basis_new(
-		paths, classifier, inputs->settings.service_id, inputs->now.is_osm);
-	return *basis ? 0 : ENOMEM;
-}
-
-/* Marks that came after the snapshot was begun are of no path in particular; paths that
- * are in force already have got theirs. */
-static void put_into_force(struct triad_qos *qos, const struct inputs *inputs,
-	struct triad_qos_basis *basis)
-{
-	bool is_new = !qos->basis || qos->basis->paths != basis->paths;
-
-	publish(qos, basis);
-	if (is_new && atomic_load(&qos->marks) != inputs->before.marks) {
-		triad_paths_mark_all(basis->paths);
-		return;
-	}
-	if (!inputs->settled || atomic_load(&qos->sweeps) != inputs->before.sweeps)
-		return;
-	triad_qos_server_set_sweeping(qos->server, false);
-	/* One that began meanwhile must not be lost. */
-	if (atomic_load(&qos->sweeps) != inputs->before.sweeps)
-		triad_qos_server_set_sweeping(qos->server, true);
-}
-
-/* True when there is one; it stays until the end. */
-static bool make_server(struct triad_qos *qos)
-{
-	if (!qos->server)
-		atomic_store(&qos->server,
-			triad_qos_server_new(qos->osm, qos->n_threads, qos->sampler));
-	return qos->server;
-}
-
-static enum triad_qos_state build(struct triad_qos *qos, const struct inputs *inputs)
-{
-	uint64_t begun_us = triad_clock_now_us();
-	struct triad_qos_basis *basis = NULL;
-	int error;
-
-	if (!inputs->settings.enabled)
-		return TRIAD_QOS_OFF;
-	if (!make_server(qos))
-		return TRIAD_QOS_NO_MEMORY;
-	if (inputs->now.is_broken)
-		return TRIAD_QOS_BROKEN;
-	if (!inputs->fabric) {
-		publish(qos, NULL); /* when this SM is the master again it is old */
-		return TRIAD_QOS_WAITING;
-	}
-	error = make_basis(qos, inputs, &basis);
-	if (error)
-		return error == EOVERFLOW ? TRIAD_QOS_TOO_LARGE : TRIAD_QOS_NO_MEMORY;
-	describe(qos, basis, inputs, begun_us);
-	put_into_force(qos, inputs, basis);
-	if (inputs->now.policy)
-		triad_qos_tell_absent(qos->log, inputs->now.policy, inputs->fabric,
-			&qos->told_absent);
-	error = triad_qos_server_install(qos->server);
-	if (error)
-		return error == ENOTCONN ? TRIAD_QOS_WAITING : TRIAD_QOS_REFUSED;
-	return TRIAD_QOS_ANSWERING;
-}
-
-/* --- tables --- */
-
-/* In mid-sweep there is nothing to be said of tables yet. */
-static void see_to_tables(struct triad_qos *qos, const struct inputs *inputs)
-{
-	bool is_settled =
-		inputs->settled && atomic_load(&qos->sweeps) == inputs->before.sweeps;
-	struct triad_tables_wish wish = {
-		.policy = inputs->now.policy,
-		.wanted = inputs->settings.tables,
-		.guarded = inputs->settings.tables_guard,
-		.settled = is_settled ? inputs->fabric : NULL,
-	};
-
-	triad_tables_see_to(qos->tables, &wish);
-}
-
-static void work(struct triad_qos *qos)
-{
-	struct inputs inputs = take_inputs(qos);
-	enum triad_qos_state state = build(qos, &inputs);
-
-	if (qos->server && state != TRIAD_QOS_ANSWERING && state != TRIAD_QOS_WAITING) {
-		triad_qos_server_remove(qos->server);
-		publish(qos, NULL);
-	}
-	set_state(qos, state);
-	see_to_tables(qos, &inputs);
-	triad_broadcast_set_policy(
-		qos->broadcast, inputs.settings.groups ? inputs.now.policy : NULL);
-	drop_inputs(&inputs);
-}
-
 /* Anything that needs the policy. */
-static bool wants_policy(const struct settings *settings)
+static bool wants_policy(const struct triad_qos_settings *settings)
 {
 	return settings->enabled || settings->tables || settings->groups;
 }
@@ -354,7 +115,7 @@ static void *run(void *argument)
 		if (loads)
 			load(qos);
 		if (is_due || loads)
-			work(qos);
+			triad_qos_work(qos);
 	}
 	if (qos->server)
 		triad_qos_server_remove(qos->server);
@@ -417,7 +178,7 @@ void triad_qos_free(struct triad_qos *qos)
 
 void triad_qos_configure(struct triad_qos *qos, const struct triad_conf *conf)
 {
-	struct settings settings = {
+	struct triad_qos_settings settings = {
 		.enabled = conf->qos.enabled,
 		.service_id = conf->qos.service_id_mask,
 		.tables = conf->qos.tables_enabled,

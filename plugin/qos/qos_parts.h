@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What the parts of 'struct triad_qos' share: qos.c, its thread and those who call it,
+ * and qos_build.c, what that thread does. */
+#ifndef TRIAD_PLUGIN_QOS_QOS_PARTS_H
+#define TRIAD_PLUGIN_QOS_QOS_PARTS_H
+
+#include "plugin/qos/broadcast.h"
+#include "plugin/qos/policy_source.h"
+#include "plugin/qos/qos.h"
+#include "plugin/qos/tables/tables.h"
+
+struct triad_qos_settings {
+	bool enabled;
+	enum triad_service_id_mask service_id;
+	bool tables, tables_guard;
+	bool groups;
+};
+
+struct triad_qos {
+	struct osm_opensm *osm;
+	struct triad_log *log;
+	_Atomic(struct triad_qos_server *) server; /* NULL until it is first wanted */
+	unsigned n_threads;
+	struct triad_sampler *sampler;
+	struct triad_policy_source source;
+	struct triad_tables *tables;
+	struct triad_broadcast *broadcast;
+	pthread_t thread;
+
+	atomic_ulong sweeps, marks;
+	atomic_bool look_wanted; /* at the policy's file */
+	atomic_bool load_wanted; /* of it, changed or not */
+
+	pthread_mutex_t lock; /* of what follows */
+	pthread_cond_t changed;
+	bool stopped;
+	bool work_wanted;
+	struct triad_qos_settings settings;
+	uint64_t told_absent; /* triad-qos alone */
+	struct triad_fabric *fabric;
+	struct triad_qos_moment fabric_before;
+	bool fabric_settled;
+	struct triad_qos_basis *basis;
+	struct triad_qos_status status;
+};
+
+/* Whatever follows from settings, policy and fabric: in triad-qos. */
+void triad_qos_work(struct triad_qos *qos);
+
+#endif
