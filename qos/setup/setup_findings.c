@@ -14,10 +14,16 @@
 /* Of a scope's tables: SL2VL has one, VLArb a low and a high one. */
 enum what { WHAT_VL, WHAT_VL_HIGH, WHAT_LONG, WHAT_LONG_HIGH, N_WHATS };
 
+#define N_NUMBER_WORDS (TRIAD_SCOPES_MAX_PORTS / 64)
+
+/* Numbers of ports, a bit for each. */
+struct numbers {
+	uint64_t words[N_NUMBER_WORDS];
+};
+
 /* What is known of one scope. */
 struct examined {
-	/* The highest port that 'to' and 'from' name; 0 for any. */
-	uint8_t top_to, top_from;
+	struct numbers named[2];                   /* by 'to'; by 'from' as well */
 	uint8_t top_vl[2];                         /* low or SL2VL; high */
 	struct triad_setup_finding found[N_WHATS]; /* at this node; n_ports 0: none */
 	uint32_t last_port[N_WHATS];               /* that was counted */
@@ -72,12 +78,16 @@ static void sort_findings(struct triad_setup_plan *plan)
 }
 
 /* They come by node and are listed by scope: there is room for twice as many, and the
- * last half goes whenever it is full. */
+ * last half goes whenever it is full.  From then on the first half is sorted, and what
+ * would come behind it needs no place. */
 static void add_finding(
 	struct triad_setup_plan *plan, const struct triad_setup_finding *finding)
 {
-	plan->n_findings_total++;
 	plan->n_errors += triad_setup_finding_is_error(finding);
+	if (++plan->n_findings_total > 2 * TRIAD_SETUP_MAX_FINDINGS &&
+		compare_findings(
+			finding, &plan->findings[TRIAD_SETUP_MAX_FINDINGS - 1]) > 0)
+		return;
 	plan->findings[plan->n_findings++] = *finding;
 	if (plan->n_findings == 2 * TRIAD_SETUP_MAX_FINDINGS)
 		sort_findings(plan);
@@ -92,37 +102,33 @@ static const struct triad_policy_scope *scope_of(
 				: &search->policy->sl2vl[scope].scope;
 }
 
-static uint8_t top_of(const uint8_t ports[32])
+static void read_ports(const uint8_t ports[32], bool any, struct numbers *numbers)
 {
-	unsigned number = 255;
-
-	while (number && !triad_ports_has(ports, (uint8_t)number))
-		number--;
-	return (uint8_t)number;
+	for (unsigned i = 0; !any && i < 256; i++)
+		if (triad_ports_has(ports, (uint8_t)i))
+			numbers->words[i / 64] |= UINT64_C(1) << i % 64;
 }
 
 static void look_beyond(
 	struct search *search, uint32_t node, uint32_t scope, bool has_ins)
 {
-	const struct triad_policy_scope *says = scope_of(search, scope);
-	const struct examined *examined = &search->scopes[scope];
-	unsigned highest = search->wanted->nodes[node].n_numbers - 1u;
+	const struct numbers *named = &search->scopes[scope].named[has_ins];
+	unsigned first = search->wanted->nodes[node].n_numbers;
 	struct triad_setup_finding finding = {.kind = TRIAD_FINDING_PORT_BEYOND,
 		.is_vlarb = search->is_vlarb,
 		.scope = (uint16_t)scope,
 		.node = node,
-		.has = (uint8_t)highest};
-	unsigned top = examined->top_to;
+		.has = (uint8_t)(first - 1)};
 
-	if (has_ins && examined->top_from > top)
-		top = examined->top_from;
-	for (unsigned number = highest + 1; number <= top; number++) {
-		if (!(!says->to_any && triad_ports_has(says->to, (uint8_t)number)) &&
-			!(has_ins && !says->from_any &&
-				triad_ports_has(says->from, (uint8_t)number)))
-			continue;
-		if (!finding.n_ports++)
-			finding.port = (uint8_t)number;
+	for (unsigned i = first / 64; i < N_NUMBER_WORDS; i++) {
+		uint64_t word = named->words[i];
+
+		if (i == first / 64)
+			word &= ~UINT64_C(0) << first % 64;
+		if (word && !finding.n_ports)
+			finding.port =
+				(uint8_t)(i * 64 + (unsigned)__builtin_ctzll(word));
+		finding.n_ports += (unsigned)__builtin_popcountll(word);
 	}
 	if (finding.n_ports)
 		add_finding(search->plan, &finding);
@@ -307,11 +313,12 @@ static void examine_scope(struct search *search, uint32_t at)
 	const struct triad_policy_scope *scope = scope_of(search, at);
 	struct examined *examined = &search->scopes[at];
 
-	examined->top_to = scope->to_any ? 0 : top_of(scope->to);
-	if (!search->is_vlarb)
-		examined->top_from = scope->from_any ? 0 : top_of(scope->from);
-	if (examined->top_to || examined->top_from)
+	if (!scope->to_any || !scope->from_any)
 		triad_scope_set_add(&search->numbered, at);
+	read_ports(scope->to, scope->to_any, &examined->named[false]);
+	examined->named[true] = examined->named[false];
+	read_ports(scope->from, search->is_vlarb || scope->from_any,
+		&examined->named[true]);
 	if (search->is_vlarb) {
 		const struct triad_policy_vlarb *says = &search->policy->vlarb[at];
 

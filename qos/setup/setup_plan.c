@@ -308,21 +308,20 @@ static bool compare_high_limit(struct comparison *comparison, uint32_t port)
 /* How the SL2VL tables of a node can be sent. */
 struct tally {
 	bool is_optimized;
-	bool is_begun, is_whole; /* all are to be 'value', and all are to be changed */
+	bool is_begun, is_whole; /* all are to be 'value' */
 	uint64_t value;
 	uint64_t n_smps; /* otherwise */
 };
 
 static void count_smps(struct tally *tally, const struct outcome *outcome)
 {
-	bool is_whole = outcome->is_alike && outcome->n_changed == outcome->n;
-
 	if (!tally->is_begun) {
 		tally->is_begun = true;
-		tally->is_whole = is_whole;
+		tally->is_whole = true;
 		tally->value = outcome->value;
 	}
-	tally->is_whole = tally->is_whole && is_whole && tally->value == outcome->value;
+	tally->is_whole =
+		tally->is_whole && outcome->is_alike && tally->value == outcome->value;
 	tally->n_smps += tally->is_optimized && outcome->is_alike && outcome->n_changed
 		? 1
 		: outcome->n_changed;
@@ -361,7 +360,7 @@ static void compare_node(struct comparison *comparison, uint32_t node)
 		if (comparison->wanted->ports[i].is_looked_at)
 			compare_port(comparison, i, &tally);
 	comparison->plan->n_smps +=
-		tally.is_optimized && tally.is_whole ? 1 : tally.n_smps;
+		tally.is_optimized && tally.is_whole && tally.n_smps ? 1 : tally.n_smps;
 }
 
 static int compare(const struct triad_wanted *wanted, struct triad_setup_plan *plan)

@@ -16,8 +16,8 @@
  *
  * SMPs: one for each SL2VL table; but where a switch has optimized_sl2vl, the SM uses
  * that (fabric->qos.optimized) and the routing engine has no tables of its own: one for
- * the whole switch when all its tables are alike and to be changed, else one for each
- * out-port whose tables are alike and of which one is to be changed, else one each.
+ * the whole switch when all its tables are alike and one is to be changed, else one for
+ * each such out-port, else one each.
  * One for each block of 32 entries of an arbitration table that differs; one PortInfo
  * for a high limit.
  *

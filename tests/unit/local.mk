@@ -59,11 +59,14 @@ unit_tests = \
 	tests/unit/qos/test_scopes_random \
 	tests/unit/qos/test_setup \
 	tests/unit/qos/test_setup_findings \
+	tests/unit/qos/test_setup_memory \
 	tests/unit/qos/test_setup_paths \
 	tests/unit/qos/test_setup_plan
 
 # Any allocation can be made to fail there.
 tests_unit_qos_test_scopes_memory_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
+tests_unit_qos_test_setup_memory_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
 
 tests_unit_cli_test_find_SOURCES = tests/unit/cli/test_find.c cli/find.c

@@ -365,6 +365,10 @@ START_TEST(test_number_beyond_ports_is_error)
 		"error: sl2vl-scope on line " LINE_1
 		": switch 'switch-0' (0x0000000000001000) has no port 9, which 'from' "
 		"and 'to' name: its highest is port 6; what it lacks is left out");
+	make(SL2VL("sl2vl-scope\ngroup: one\nto: 1,9,70,254\n" AS_IT_IS));
+	ck_assert_uint_eq(plan->n_findings, 1);
+	ck_assert_uint_eq(plan->findings[0].port, 9);
+	ck_assert_uint_eq(plan->findings[0].n_ports, 3);
 	drop_all();
 }
 END_TEST
