@@ -141,6 +141,10 @@ static void report(void *context, osm_epi_event_id_t id, void *data)
 	}
 	if (kind == TRIAD_EVENT_ROUTING_DONE || kind == TRIAD_EVENT_REROUTED)
 		triad_qos_note_routed(plugin->qos);
+	if (kind == TRIAD_EVENT_SWEEP_DONE)
+		triad_qos_note_discovered(plugin->qos);
+	if (kind == TRIAD_EVENT_SUBNET_UP)
+		triad_qos_note_up(plugin->qos);
 	if (kind == TRIAD_EVENT_TRAP) {
 		trap = read_trap(data);
 		triad_events_put_trap(plugin->events, &trap);

@@ -33,6 +33,7 @@ struct triad_worker {
 	pthread_t thread;
 	atomic_ulong sweeps_begun;
 	uint64_t snapshot_due_us; /* UINT64_MAX: none */
+	bool is_up;               /* the sweep that it is due for is through */
 	unsigned n_discarded;     /* in a row */
 	int snapshot_error;       /* said last */
 	const char *sm_state;     /* seen last */
@@ -166,32 +167,34 @@ static void fail(struct triad_worker *worker, int error)
 }
 
 /* Paths are wanted of every snapshot, also of one that is taken for them alone. */
-static int snapshot(
-	struct triad_worker *worker, bool settled, struct triad_fabric **fabric)
+static int snapshot(struct triad_worker *worker, enum triad_qos_phase phase,
+	struct triad_fabric **fabric)
 {
 	struct triad_qos_moment before = triad_qos_now(worker->qos);
 	int error = triad_snapshot_take(
 		worker->osm, worker->fabric, &worker->sweeps_begun, fabric);
 
 	if (!error && (*fabric)->consistent && worker->sm == TRIAD_SM_MASTER)
-		triad_qos_set_fabric(worker->qos, *fabric, &before, settled);
+		triad_qos_set_fabric(worker->qos, *fabric, &before, phase);
 	return error;
 }
 
 /* When routing is done, paths are as they will be; ports are not ACTIVE yet, and
  * counters wait for them. */
-static void take_snapshot_of_paths(struct triad_worker *worker, bool settled)
+static void take_snapshot_of_paths(struct triad_worker *worker)
 {
 	struct triad_fabric *fabric = NULL;
 
-	if (triad_qos_wants_fabric(worker->qos) && !snapshot(worker, settled, &fabric))
+	if (triad_qos_wants_fabric(worker->qos) &&
+		!snapshot(worker, TRIAD_QOS_ROUTED, &fabric))
 		triad_fabric_unref(fabric);
 }
 
 static void take_snapshot(struct triad_worker *worker)
 {
 	struct triad_fabric *fabric = NULL;
-	int error = snapshot(worker, true, &fabric);
+	int error = snapshot(
+		worker, worker->is_up ? TRIAD_QOS_UP : TRIAD_QOS_LATE, &fabric);
 
 	worker->snapshot_due_us = UINT64_MAX;
 	if (error == ECANCELED) {
@@ -265,7 +268,7 @@ static void look_at_aliases(struct triad_worker *worker)
 	n = triad_live_n_aliases(worker->osm);
 	if (triad_qos_take_outdated(worker->qos) ||
 		(n && worker->n_aliases && n != worker->n_aliases))
-		take_snapshot_of_paths(worker, false);
+		take_snapshot_of_paths(worker);
 	if (n)
 		worker->n_aliases = n;
 }
@@ -288,10 +291,12 @@ static void handle(struct triad_worker *worker, const struct triad_event *event)
 	case TRIAD_EVENT_SUBNET_UP:
 	case TRIAD_EVENT_REROUTED:
 		worker->snapshot_due_us = event->at_us;
+		worker->is_up = true;
 		break;
 	case TRIAD_EVENT_ROUTING_DONE:
 		worker->snapshot_due_us = event->at_us + WITHOUT_SUBNET_UP_US;
-		take_snapshot_of_paths(worker, false);
+		worker->is_up = false;
+		take_snapshot_of_paths(worker);
 		break;
 	case TRIAD_EVENT_SWEEP_START:
 		triad_watch_note_sm(

@@ -92,8 +92,7 @@ int triad_command_run_qos_nodes(struct triad_plugin *plugin,
 	const struct triad_command *command, struct triad_output *output)
 {
 	struct triad_policy *policy = triad_qos_policy(plugin->qos);
-	bool settled;
-	struct triad_fabric *fabric = triad_qos_fabric(plugin->qos, &settled);
+	struct triad_fabric *fabric = triad_qos_fabric(plugin->qos);
 	int status = TRIAD_CONTROL_FAILED;
 
 	if (!policy)

@@ -102,10 +102,9 @@ bool triad_setup_scene_make(struct triad_setup_scene *scene,
 	struct triad_plugin *plugin, const char *verb, const char *file,
 	struct triad_output *output)
 {
-	bool good, settled;
+	bool good;
 
-	*scene = (struct triad_setup_scene){
-		.fabric = triad_qos_fabric(plugin->qos, &settled)};
+	*scene = (struct triad_setup_scene){.fabric = triad_qos_fabric(plugin->qos)};
 	if (!scene->fabric)
 		return say(output, verb,
 			"this SM is not the master, or has not brought up the subnet "

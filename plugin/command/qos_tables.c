@@ -393,10 +393,9 @@ int triad_command_run_qos_tables(struct triad_plugin *plugin,
 {
 	struct triad_setup *setup = triad_tables_setup(triad_qos_tables(plugin->qos));
 	struct telling telling = {.command = command, .output = output};
-	bool settled;
 	int status = TRIAD_CONTROL_FAILED;
 
-	telling.fabric = triad_qos_fabric(plugin->qos, &settled);
+	telling.fabric = triad_qos_fabric(plugin->qos);
 	if (!telling.fabric)
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
 			"qos tables: this SM is not the master, or has not brought up "

@@ -220,17 +220,22 @@ struct triad_qos_moment triad_qos_now(struct triad_qos *qos)
 }
 
 void triad_qos_set_fabric(struct triad_qos *qos, struct triad_fabric *fabric,
-	const struct triad_qos_moment *before, bool settled)
+	const struct triad_qos_moment *before, enum triad_qos_phase phase)
 {
+	/* Another may have begun since the one was through. */
+	bool is_up =
+		phase == TRIAD_QOS_UP && atomic_load(&qos->sweeps_up) == before->sweeps;
 	struct triad_fabric *old;
+	bool goes_on;
 
 	pthread_mutex_lock(&qos->lock);
 	old = qos->fabric;
 	qos->fabric = triad_fabric_ref(fabric);
 	/* What comes after the sweep's last one, before another begins, is settled. */
-	qos->fabric_settled = settled ||
-		(old && qos->fabric_settled &&
-			qos->fabric_before.sweeps == before->sweeps);
+	goes_on = old && qos->fabric_before.sweeps == before->sweeps;
+	qos->fabric_up = is_up || (goes_on && qos->fabric_up);
+	qos->fabric_settled =
+		is_up || phase == TRIAD_QOS_LATE || (goes_on && qos->fabric_settled);
 	qos->fabric_before = *before;
 	wake(qos);
 	pthread_mutex_unlock(&qos->lock);
@@ -259,6 +264,16 @@ void triad_qos_note_sweep(struct triad_qos *qos)
 	triad_tables_note_sweep(qos->tables);
 	atomic_store(&qos->look_wanted, true);
 	pthread_cond_signal(&qos->changed);
+}
+
+void triad_qos_note_discovered(struct triad_qos *qos)
+{
+	triad_tables_note_sweep(qos->tables);
+}
+
+void triad_qos_note_up(struct triad_qos *qos)
+{
+	atomic_store(&qos->sweeps_up, atomic_load(&qos->sweeps));
 }
 
 void triad_qos_note_routed(struct triad_qos *qos)
@@ -317,13 +332,12 @@ struct triad_qos_basis *triad_qos_basis(struct triad_qos *qos)
 	return basis;
 }
 
-struct triad_fabric *triad_qos_fabric(struct triad_qos *qos, bool *settled)
+struct triad_fabric *triad_qos_fabric(struct triad_qos *qos)
 {
 	struct triad_fabric *fabric;
 
 	pthread_mutex_lock(&qos->lock);
 	fabric = qos->fabric ? triad_fabric_ref(qos->fabric) : NULL;
-	*settled = qos->fabric_settled;
 	pthread_mutex_unlock(&qos->lock);
 	return fabric;
 }

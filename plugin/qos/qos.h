@@ -81,17 +81,26 @@ struct triad_qos_moment {
 };
 struct triad_qos_moment triad_qos_now(struct triad_qos *qos);
 
-/* A new snapshot, begun at 'before'; 'settled': the sweep is through. */
+/* How far the sweep is that a snapshot was taken for. */
+enum triad_qos_phase {
+	TRIAD_QOS_ROUTED, /* switches have their forwarding tables */
+	TRIAD_QOS_LATE,   /* that was long ago, and it has not ended */
+	TRIAD_QOS_UP,     /* it is through */
+};
+
+/* A new snapshot, begun at 'before'. */
 void triad_qos_set_fabric(struct triad_qos *qos, struct triad_fabric *fabric,
-	const struct triad_qos_moment *before, bool settled);
+	const struct triad_qos_moment *before, enum triad_qos_phase phase);
 
 /* This SM is not the master any more: what it knows grows old. */
 void triad_qos_forget_fabric(struct triad_qos *qos);
 
 /* --- from OpenSM's report(), with its locks held: some hundred nanoseconds each --- */
 
-void triad_qos_note_sweep(struct triad_qos *qos);  /* a heavy sweep begins */
+void triad_qos_note_sweep(struct triad_qos *qos);      /* a heavy sweep begins */
+void triad_qos_note_discovered(struct triad_qos *qos); /* it has found its nodes */
 void triad_qos_note_routed(struct triad_qos *qos); /* one has routed, or a reroute */
+void triad_qos_note_up(struct triad_qos *qos);     /* it is through */
 void triad_qos_note_port(struct triad_qos *qos, uint64_t guid);
 void triad_qos_note_route(struct triad_qos *qos, uint64_t node_guid, unsigned block);
 
@@ -105,9 +114,8 @@ const char *triad_qos_state_name(enum triad_qos_state state);
 /* What answers follow from at present, with a reference; NULL: there is none. */
 struct triad_qos_basis *triad_qos_basis(struct triad_qos *qos);
 
-/* What the SM has found, with a reference; NULL: nothing yet.  '*settled' when its last
- * sweep is through. */
-struct triad_fabric *triad_qos_fabric(struct triad_qos *qos, bool *settled);
+/* What the SM has found, with a reference; NULL: nothing yet. */
+struct triad_fabric *triad_qos_fabric(struct triad_qos *qos);
 
 /* The policy that is loaded, with a reference; NULL: none. */
 struct triad_policy *triad_qos_policy(struct triad_qos *qos);

@@ -17,7 +17,7 @@ struct inputs {
 	struct triad_policy_now now;
 	struct triad_fabric *fabric;
 	struct triad_qos_moment before;
-	bool settled;
+	bool settled, up;
 };
 
 static struct inputs take_inputs(struct triad_qos *qos)
@@ -29,6 +29,7 @@ static struct inputs take_inputs(struct triad_qos *qos)
 	inputs.fabric = qos->fabric ? triad_fabric_ref(qos->fabric) : NULL;
 	inputs.before = qos->fabric_before;
 	inputs.settled = qos->fabric_settled;
+	inputs.up = qos->fabric_up;
 	pthread_mutex_unlock(&qos->lock);
 	return inputs;
 }
@@ -182,7 +183,7 @@ static enum triad_qos_state build(struct triad_qos *qos, const struct inputs *in
 static void see_to_tables(struct triad_qos *qos, const struct inputs *inputs)
 {
 	bool is_settled =
-		inputs->settled && atomic_load(&qos->sweeps) == inputs->before.sweeps;
+		inputs->up && atomic_load(&qos->sweeps) == inputs->before.sweeps;
 	struct triad_tables_wish wish = {
 		.policy = inputs->now.policy,
 		.wanted = inputs->settings.tables,

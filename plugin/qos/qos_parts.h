@@ -28,6 +28,7 @@ struct triad_qos {
 	pthread_t thread;
 
 	atomic_ulong sweeps, marks;
+	atomic_ulong sweeps_up;  /* 'sweeps' when the last one was through */
 	atomic_bool look_wanted; /* at the policy's file */
 	atomic_bool load_wanted; /* of it, changed or not */
 
@@ -39,7 +40,7 @@ struct triad_qos {
 	uint64_t told_absent; /* triad-qos alone */
 	struct triad_fabric *fabric;
 	struct triad_qos_moment fabric_before;
-	bool fabric_settled;
+	bool fabric_settled, fabric_up;
 	struct triad_qos_basis *basis;
 	struct triad_qos_status status;
 };

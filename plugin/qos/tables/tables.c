@@ -11,6 +11,9 @@
 #include "plugin/qos/tables/tell.h"
 #include "triad/clock.h"
 
+/* Sweeps that are asked for in a row. */
+#define MAX_ASKED 4
+
 struct triad_tables {
 	struct osm_opensm *osm;
 	struct triad_log *log;
@@ -30,8 +33,13 @@ struct triad_tables {
 	struct triad_setup *setup;
 	bool wanted;
 	bool refused;
-	bool dirty; /* there may be tables in the fabric that are not OpenSM's */
-	uint64_t asked_hash;
+	bool dirty;     /* there may be tables in the fabric that are not OpenSM's */
+	uint64_t offer; /* counts what was put into force */
+	uint64_t begun_offer, passed_offer; /* of the pass that runs; of the last one */
+	/* When a sweep was asked for last: of what, which differences, how many passes
+	 * there had been. */
+	uint64_t asked_offer, asked_hash, n_passes_asked;
+	unsigned n_asked; /* in a row */
 	struct triad_tables_status status;
 };
 
@@ -122,7 +130,8 @@ static void put_into_force(struct triad_tables *tables, struct triad_setup *setu
 	tables->wanted = wanted;
 	tables->refused = refused;
 	tables->dirty |= setup || old;
-	tables->asked_hash = 0;
+	tables->offer++;
+	tables->n_asked = 0;
 	set_state(tables, state_without_review(tables));
 	pthread_mutex_unlock(&tables->lock);
 	triad_setup_unref(old);
@@ -225,29 +234,64 @@ static uint64_t n_different(const struct triad_setup_plan *plan)
 	return n;
 }
 
-/* Returns true when another sweep may mend what differs. */
-static bool note_review(struct triad_tables *tables, const struct triad_fabric *fabric,
-	const struct triad_setup_plan *plan, uint64_t took_us)
+/* What is to be done about tables that differ.  A pass with what is in force now must
+ * have been made before it can be said that it did not help; the same differences are
+ * worth one more, and others, in a row, a few. */
+enum verdict { FINE, ASK, WAIT, LOST };
+
+static enum verdict judge(const struct triad_tables *tables,
+	const struct triad_fabric *fabric, const struct triad_setup_plan *plan)
 {
+	bool is_passed = tables->passed_offer == tables->offer;
+
+	/* What the engine makes of them is not known here. */
+	if (fabric->qos.engine_has_tables ? is_passed : !tables->status.n_different)
+		return FINE;
+	if (!is_passed)
+		return tables->asked_offer == tables->offer ? WAIT : ASK;
+	if (tables->n_passes_asked == tables->status.n_passes)
+		return WAIT;
+	return plan->hash == tables->asked_hash || tables->n_asked == MAX_ASKED ? LOST
+										: ASK;
+}
+
+static void note_asked(struct triad_tables *tables, const struct triad_setup_plan *plan)
+{
+	/* The differences of tables that were never sent are no differences yet. */
+	tables->asked_hash = tables->passed_offer == tables->offer ? plan->hash : 0;
+	tables->asked_offer = tables->offer;
+	tables->n_passes_asked = tables->status.n_passes;
+	tables->n_asked++;
+	tables->status.n_sweeps_asked++;
+}
+
+static enum verdict note_review(struct triad_tables *tables,
+	const struct triad_fabric *fabric, const struct triad_setup_plan *plan,
+	uint64_t took_us)
+{
+	bool knows = !fabric->qos.engine_has_tables;
 	struct triad_tables_status *status = &tables->status;
-	bool asks;
+	enum verdict verdict;
 
 	pthread_mutex_lock(&tables->lock);
 	status->review_us = took_us;
-	status->n_different = fabric->qos.engine_has_tables ? 0 : n_different(plan);
-	status->n_different_ports =
-		fabric->qos.engine_has_tables ? 0 : plan->n_changed_ports;
+	status->n_different = knows ? n_different(plan) : 0;
+	status->n_different_ports = knows ? plan->n_changed_ports : 0;
 	status->n_findings = plan->n_findings_total;
 	status->n_errors = plan->n_errors;
 	status->n_dead_places = plan->n_dead_places;
-	asks = status->n_different && plan->hash != tables->asked_hash;
+	verdict = judge(tables, fabric, plan);
+	if (verdict == ASK)
+		note_asked(tables, plan);
+	else if (verdict == FINE)
+		tables->n_asked = 0;
 	tables->dirty = tables->setup || status->n_different;
-	tables->asked_hash = status->n_different ? plan->hash : 0;
-	status->n_sweeps_asked += asks;
 	set_state(tables,
-		asks ? TRIAD_TABLES_WAITING : state_by_review(tables, fabric, plan));
+		verdict == ASK || verdict == WAIT
+			? TRIAD_TABLES_WAITING
+			: state_by_review(tables, fabric, plan));
 	pthread_mutex_unlock(&tables->lock);
-	return asks;
+	return verdict;
 }
 
 bool triad_tables_ask_for_sweep(struct triad_tables *tables)
@@ -266,6 +310,7 @@ static void review(struct triad_tables *tables, struct triad_setup *setup,
 {
 	uint64_t begun_us = triad_clock_now_us();
 	struct triad_setup_plan *plan;
+	enum verdict verdict;
 
 	if (triad_setup_plan_make(setup, fabric, &plan)) {
 		pthread_mutex_lock(&tables->lock);
@@ -276,9 +321,10 @@ static void review(struct triad_tables *tables, struct triad_setup *setup,
 	if (setup)
 		triad_tell_findings(
 			tables->tell, plan, triad_setup_policy(setup), fabric);
-	if (note_review(tables, fabric, plan, triad_clock_now_us() - begun_us))
+	verdict = note_review(tables, fabric, plan, triad_clock_now_us() - begun_us);
+	if (verdict == ASK)
 		(void)triad_tables_ask_for_sweep(tables);
-	else if (plan->n_changes && !fabric->qos.engine_has_tables)
+	else if (verdict == LOST)
 		triad_tell_different(tables->tell, plan, fabric);
 	triad_setup_plan_free(plan);
 }
@@ -357,8 +403,12 @@ struct triad_tables_status triad_tables_status(struct triad_tables *tables)
 
 static void begin_pass(struct triad_tables *tables)
 {
-	struct triad_setup *setup = triad_tables_setup(tables);
+	struct triad_setup *setup;
 
+	pthread_mutex_lock(&tables->lock);
+	setup = tables->setup ? triad_setup_ref(tables->setup) : NULL;
+	tables->begun_offer = tables->offer;
+	pthread_mutex_unlock(&tables->lock);
 	/* Without memory this pass leaves OpenSM its own tables; the review tells. */
 	(void)triad_tables_pass_begin(tables->pass, setup);
 	tables->in_pass = true;
@@ -390,6 +440,7 @@ static void note_pass(
 {
 	pthread_mutex_lock(&tables->lock);
 	tables->status.n_passes++;
+	tables->passed_offer = tables->begun_offer;
 	tables->status.last = *counts;
 	if (counts->error)
 		set_state(tables, TRIAD_TABLES_NO_MEMORY);

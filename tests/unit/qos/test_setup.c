@@ -121,9 +121,9 @@ START_TEST(test_vlarb_vl_that_port_lacks_is_skipped)
 	ck_assert_str_eq(vlarb(0, true, 5, 2), "0:10,14:20");
 	ck_assert_str_eq(vlarb(0, true, 4, 2), "0:10,0:0");
 	ck_assert_str_eq(vlarb(0, false, 3, 4), "1:1,3:2,0:0,0:0");
-	ck_assert_str_eq(vlarb(0, false, 2, 4), "1:1,3:0,4:0,0:0");
-	ck_assert_str_eq(vlarb(0, false, 1, 4), "1:0,3:0,4:0,0:0");
-	ck_assert_str_eq(vlarb(0, false, 0, 4), "1:0,3:0,4:0,0:0");
+	ck_assert_str_eq(vlarb(0, false, 2, 4), "1:1,0:0,0:0,0:0");
+	ck_assert_str_eq(vlarb(0, false, 1, 4), "0:0,0:0,0:0,0:0");
+	ck_assert_str_eq(vlarb(0, false, 0, 4), "0:0,0:0,0:0,0:0");
 }
 END_TEST
 
