@@ -246,6 +246,7 @@ struct triad_scopes_needs triad_scopes_needs(const struct triad_scopes *scopes)
 	struct triad_scopes_needs needs = {
 		.names = scopes->setup->names[false].n || scopes->setup->names[true].n,
 		.pkeys = scopes->pkeys.n > 1,
+		.vlarb = policy->n_vlarb,
 	};
 
 	for (uint32_t i = 0; i < policy->n_sl2vl && !needs.links; i++)

@@ -102,6 +102,7 @@ uint32_t triad_scopes_class(
 struct triad_scopes_needs {
 	bool names, pkeys;
 	bool links; /* what ports are linked to */
+	bool vlarb; /* there are VLArb scopes at all */
 };
 struct triad_scopes_needs triad_scopes_needs(const struct triad_scopes *scopes);
 

@@ -199,14 +199,18 @@ static void apply_vlarb(struct triad_tables_pass *pass, uint16_t scope,
 	}
 }
 
-/* True when OpenSM will send the block. */
+/* True when OpenSM will send the block, VLs cut to those of the port. */
 static bool block_differs(const osm_physp_t *port, const ib_vl_arb_table_t *block,
 	unsigned length, unsigned index)
 {
-	uint8_t code = ib_port_info_get_op_vls(&port->port_info);
-	uint8_t mask = code ? (uint8_t)((1u << (code - 1)) - 1) : 0xf;
 	const ib_vl_arb_table_t *known = &port->vl_arb[index];
+	uint8_t code, mask;
 
+	/* Mostly there is nothing to be cut. */
+	if (!memcmp(block, known, length * sizeof(block->vl_entry[0])))
+		return false;
+	code = ib_port_info_get_op_vls(&port->port_info);
+	mask = code ? (uint8_t)((1u << (code - 1)) - 1) : 0xf;
 	for (unsigned i = 0; i < length; i++)
 		if ((block->vl_entry[i].vl & mask) != known->vl_entry[i].vl ||
 			block->vl_entry[i].weight != known->vl_entry[i].weight)
@@ -214,21 +218,30 @@ static bool block_differs(const osm_physp_t *port, const ib_vl_arb_table_t *bloc
 	return false;
 }
 
-static void answer_vlarb(struct triad_tables_pass *pass, osm_physp_t *port,
-	uint8_t number, ib_vl_arb_table_t *block, unsigned length, unsigned index)
+/* The routing engine's turn, if it has one. */
+static void ask_engine(struct triad_tables_pass *pass, uint16_t scope,
+	osm_physp_t *port, uint8_t number, ib_vl_arb_table_t *block, unsigned length,
+	unsigned index)
 {
-	uint16_t scope = pass->scopes ? vlarb_scope(pass, port) : TRIAD_SCOPE_NONE;
-	ib_vl_arb_table_t wanted;
+	ib_vl_arb_table_t wanted = *block;
 
-	if (scope != TRIAD_SCOPE_NONE)
-		apply_vlarb(pass, scope, port, block, length, index);
-	wanted = *block;
-	if (pass->engine.vlarb)
-		pass->engine.vlarb(
-			pass->engine.context, port, number, block, length, index);
+	pass->engine.vlarb(pass->engine.context, port, number, block, length, index);
 	if (scope != TRIAD_SCOPE_NONE &&
 		memcmp(&wanted, block, length * sizeof(wanted.vl_entry[0])))
 		note_overridden(pass, port);
+}
+
+static void answer_vlarb(struct triad_tables_pass *pass, osm_physp_t *port,
+	uint8_t number, ib_vl_arb_table_t *block, unsigned length, unsigned index)
+{
+	uint16_t scope = TRIAD_SCOPE_NONE;
+
+	if (pass->scopes && pass->needs.vlarb)
+		scope = vlarb_scope(pass, port);
+	if (scope != TRIAD_SCOPE_NONE)
+		apply_vlarb(pass, scope, port, block, length, index);
+	if (pass->engine.vlarb)
+		ask_engine(pass, scope, port, number, block, length, index);
 	pass->counts.n_tables++;
 	if (block_differs(port, block, length, index))
 		pass->counts.n_differing++;
