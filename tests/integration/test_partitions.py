@@ -21,7 +21,8 @@ def queries(path):
     """(SL, P_Key index) of the performance queries sent, by LID."""
     seen = {}
     for line in path.read_text().splitlines():
-        mad_class, _, _, lid, sl, pkey_index = (int(word, 16) for word in line.split())
+        mad_class, _, _, lid, sl, pkey_index = (
+            int(word, 16) for word in line.split()[:6])
         if mad_class == 4:
             seen.setdefault(lid, set()).add((sl, pkey_index))
     return seen

@@ -2,22 +2,43 @@
 /* Records what goes out: preloaded into opensm, it writes a line for each MAD that is
  * given to umad_send(), into the file that TRIAD_RECORD names:
  *
- *     CLASS METHOD ATTRIBUTE LID SL P_KEY_INDEX        (all in hexadecimal)
+ *     CLASS METHOD ATTRIBUTE LID SL P_KEY_INDEX MODIFIER M_KEY PATH DATA
  *
- * The simulator does not look at SL and P_Key; this does. */
+ * all in hexadecimal.  M_KEY and DATA (64 octets) are where an SMP has them; PATH is a
+ * directed route, "-" when there is none, else port numbers with a ',' behind each.
+ * The simulator does not look at SL, P_Key and M_Key; this does.
+ *
+ * With TRIAD_RECORD_OPTIMIZED in the environment, switches say in SwitchInfo that they
+ * take optimised SL2VL mapping: the simulator's take such SMPs (and store one table of
+ * many), but don't say so. */
 #include <dlfcn.h>
 #include <endian.h>
 #include <infiniband/umad.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-__attribute__((visibility("default"))) int umad_send(
+#define EXPORT __attribute__((visibility("default")))
+
+/* In a MAD [IBA 13.4.3, 14.2.1]. */
+enum { AT_HOPS = 7, AT_MODIFIER = 20, AT_M_KEY = 24, AT_DATA = 64, AT_PATH = 128 };
+enum { DATA_SIZE = 64, PATH_SIZE = 64, MAD_SIZE = 256 };
+enum { CLASS_SMP_LID = 0x01, CLASS_SMP_DIRECTED = 0x81 };
+enum { GET_RESP = 0x81, ATTRIBUTE_SWITCH_INFO = 0x12 };
+/* In SwitchInfo [IBA 14.2.5.4]. */
+enum { AT_LIFE_TIME = 11, TAKES_OPTIMIZED = 1 };
+
+EXPORT int umad_send(
 	int fd, int agent, void *umad, int length, int timeout_ms, int retries);
+EXPORT int umad_recv(int fd, void *umad, int *length, int timeout_ms);
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int (*real_send)(int, int, void *, int, int, int);
+static int (*real_recv)(int, void *, int *, int);
 static FILE *record;
+static int optimized;
 
 static void open_record(void)
 {
@@ -25,21 +46,69 @@ static void open_record(void)
 
 	real_send =
 		(int (*)(int, int, void *, int, int, int))dlsym(RTLD_NEXT, "umad_send");
+	real_recv = (int (*)(int, void *, int *, int))dlsym(RTLD_NEXT, "umad_recv");
+	optimized = getenv("TRIAD_RECORD_OPTIMIZED") != NULL;
 	if (path)
 		record = fopen(path, "a");
 	if (record)
 		setvbuf(record, NULL, _IOLBF, 0);
 }
 
+static uint64_t get(const unsigned char *at, unsigned n)
+{
+	uint64_t value = 0;
+
+	while (n--)
+		value = value << 8 | *at++;
+	return value;
+}
+
+static void format_path(const unsigned char *mad, char *text, size_t size)
+{
+	size_t n = 0;
+
+	strcpy(text, "-");
+	for (unsigned hop = 1; hop <= mad[AT_HOPS] && hop < PATH_SIZE; hop++)
+		n += (size_t)snprintf(text + n, size - n, "%x,", mad[AT_PATH + hop]);
+}
+
+static void write_line(
+	const ib_mad_addr_t *to, const unsigned char mad[MAD_SIZE], int length)
+{
+	char path[4 * PATH_SIZE] = "-", data[2 * DATA_SIZE + 1] = "-";
+
+	if (length >= MAD_SIZE && mad[1] == CLASS_SMP_DIRECTED)
+		format_path(mad, path, sizeof(path));
+	for (unsigned i = 0; length >= MAD_SIZE && i < DATA_SIZE; i++)
+		snprintf(data + 2 * i, 3, "%02x", mad[AT_DATA + i]);
+	fprintf(record, "%x %x %x %x %x %x %x %" PRIx64 " %s %s\n", mad[1], mad[3],
+		mad[16] << 8 | mad[17], be16toh(to->lid), to->sl, to->pkey_index,
+		(unsigned)get(mad + AT_MODIFIER, 4), get(mad + AT_M_KEY, 8), path,
+		data);
+}
+
 int umad_send(int fd, int agent, void *umad, int length, int timeout_ms, int retries)
 {
-	const ib_mad_addr_t *to = umad_get_mad_addr(umad);
-	const unsigned char *mad = umad_get_mad(umad);
-
 	pthread_once(&once, open_record);
 	if (record)
-		fprintf(record, "%x %x %x %x %x %x\n", mad[1], mad[3],
-			mad[16] << 8 | mad[17], be16toh(to->lid), to->sl,
-			to->pkey_index);
+		write_line(umad_get_mad_addr(umad), umad_get_mad(umad), length);
 	return real_send(fd, agent, umad, length, timeout_ms, retries);
+}
+
+static void change(unsigned char *mad)
+{
+	if ((mad[1] == CLASS_SMP_LID || mad[1] == CLASS_SMP_DIRECTED) &&
+		mad[3] == GET_RESP && get(mad + 16, 2) == ATTRIBUTE_SWITCH_INFO)
+		mad[AT_DATA + AT_LIFE_TIME] |= TAKES_OPTIMIZED;
+}
+
+int umad_recv(int fd, void *umad, int *length, int timeout_ms)
+{
+	int agent;
+
+	pthread_once(&once, open_record);
+	agent = real_recv(fd, umad, length, timeout_ms);
+	if (agent >= 0 && optimized && *length >= MAD_SIZE)
+		change(umad_get_mad(umad));
+	return agent;
 }
