@@ -20,6 +20,10 @@ QOS = "qos TRUE\nsweep_interval 0\n"
 LEVELS = ("qos-levels\n qos-level\n  name: DEFAULT\n  sl: 0\n end-qos-level\n"
           "end-qos-levels\n")
 NO_VL = 15
+NO_SETUP = "OpenSM's: there is no policy with a qos-setup"
+DIFFERENT = "some ports have others than they should"
+REFUSED = "refused: they would cut the SM off from hosts"
+ENGINE = "in force, as far as the routing engine lets them"
 N_VLS = 8  # of ibsim's ports
 CAP = 8    # entries of each of their arbitration tables
 
@@ -292,9 +296,11 @@ def table_lab(t, net, text, conf=QOS, enabled="true", more="", **options):
 
 
 def stock_tables(net, conf=QOS):
+    """Those of opensm alone, after a second sweep: in the first it doesn't know yet how
+    many VLs ports are to have."""
     with Lab(net, plugin="no", opensm_conf=conf) as lab:
-        world = World(lab, net)
-        return read_tables(lab, world)
+        sweep_without_triad(lab)
+        return read_tables(lab, World(lab, net))
 
 
 def tables(lab):
@@ -316,11 +322,22 @@ def n_sweeps(lab):
     return lab.log().count("SUBNET UP")
 
 
+def hang_up(lab):
+    """Has opensm begin a heavy sweep."""
+    os.kill(lab.status()["sms"][0]["pid"], signal.SIGHUP)
+
+
+def sweep_without_triad(lab):
+    before = n_sweeps(lab)
+    hang_up(lab)
+    wait_until(lambda: n_sweeps(lab) > before, 30, "a sweep")
+
+
 def sweep(lab, n=1):
     """Heavy sweeps, to the end of what Triad says of them."""
     for _ in range(n):
         generation = status(lab)["topology"]["sm_sweeps"]
-        os.kill(lab.status()["sms"][0]["pid"], signal.SIGHUP)
+        hang_up(lab)
         wait_until(lambda: status(lab)["topology"]["sm_sweeps"] > generation, 30, "a sweep")
 
 

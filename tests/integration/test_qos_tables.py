@@ -9,9 +9,9 @@ import subprocess
 import sys
 
 import taplib
-from tablelib import NO_VL, PORT_INFO, QOS, RECORD, SL2VL, VLARB, Meaning, Record, World, \
+from tablelib import DIFFERENT, NO_SETUP, PORT_INFO, QOS, RECORD, SL2VL, VLARB, Meaning, Record, World, \
     check_tables, load, plan, policy, random_policy, read_tables, rows, stock_tables, \
-    sweep, table_lab, tables, wait_for
+    sweep, sweep_without_triad, table_lab, tables, wait_for
 from taplib import SRCDIR, Lab, wait_until
 from triadlib import NET, ask, log_has, status
 
@@ -98,7 +98,7 @@ def test_random_policies_as_the_manual_has_them(t):
     stock = stock_tables(net, CONF)
     lab, path = table_lab(t, net, policy({}), CONF)
     with lab:
-        wait_for(lab, "OpenSM's: the policy has no qos-setup")
+        wait_for(lab, NO_SETUP)
         world = World(lab, net)
         for seed in range(SEED, SEED + 4):
             groups, sl2vl, vlarb = random_policy(seed, world)
@@ -137,12 +137,13 @@ def test_policy_without_setup_sends_what_opensm_sends(t):
         record = Record(t)
         with Lab(NET, opensm_conf=CONF, preload=(RECORD,), **options) as lab:
             if "plugin" not in options:
-                wait_for(lab, "OpenSM's: the policy has no qos-setup")
-            before = lab.log().count("SUBNET UP")
-            os.kill(lab.status()["sms"][0]["pid"], 1)
-            wait_until(lambda: lab.log().count("SUBNET UP") > before, 30, "a sweep")
-            return sorted(record.sets(0, (SL2VL, VLARB, PORT_INFO)),
-                          key=lambda smp: (smp.path, smp.attribute, smp.modifier, smp.data))
+                wait_for(lab, NO_SETUP)
+            sweep_without_triad(lab)
+            world = World(lab, NET)
+            # Ways differ from one start to the next.
+            return sorted((world.at(smp.path).name, smp.attribute, smp.modifier, smp.m_key,
+                           smp.data.hex())
+                          for smp in record.sets(0, (SL2VL, VLARB, PORT_INFO)))
 
     path = t.folder() / "policy.conf"
     path.write_text(policy({"All": ["node-type: ALL"]}), encoding="utf-8")
@@ -173,7 +174,7 @@ def test_tables_off_again_are_opensms(t):
         ask(lab, "set", "qos.tables_enabled", "true")
         wait_for(lab)
         check_tables(t, lab, world, expected, "switched on again")
-        load(lab, path, policy(GROUPS), "OpenSM's: the policy has no qos-setup")
+        load(lab, path, policy(GROUPS), NO_SETUP)
         check_tables(t, lab, world, stock, "the setup is gone")
         load(lab, path, text)
         check_tables(t, lab, world, expected, "the setup is back")
@@ -182,7 +183,9 @@ def test_tables_off_again_are_opensms(t):
 def test_tables_after_a_start_without_triad_are_opensms(t):
     """The fabric remembers; OpenSM writes its own at its start."""
     stock = stock_tables(NET, CONF)
-    lab, _ = table_lab(t, NET, policy(GROUPS, SCOPES, VLARBS), CONF, sms=("Hca1", "Hca3"))
+    lab, _ = table_lab(t, NET, policy(GROUPS, SCOPES, VLARBS), 
+                       CONF + "sminfo_polling_timeout 500\npolling_retry_number 1\n",
+                       sms=("Hca1", "Hca3"))
     with lab:
         wait_for(lab)
         world = World(lab, NET)
@@ -239,7 +242,7 @@ def high_limits(record, world, mark=0):
 
 
 def test_high_limit_and_m_key_on_the_wire(t):
-    record = Record(t)
+    record = Record(t, TRIAD_RECORD_M_KEY=f"{M_KEY:#x}")
     limits = [{"group": ["Switches"], "vl-high-limit": 9},
               {"across": ["Storage"], "vl-high-limit": 200},
               {"group": ["Clients"], "vlarb-low": [(1, 1)]}]
@@ -247,7 +250,7 @@ def test_high_limit_and_m_key_on_the_wire(t):
     lab, path = table_lab(t, NET, policy(GROUPS, SCOPES, limits), conf, preload=(RECORD,))
     with lab:
         # The simulator forgets high limits.
-        wait_for(lab, "some ports have others than they should")
+        wait_for(lab, DIFFERENT)
         world = World(lab, NET)
         found = high_limits(record, world)
         should = {(node.name, number): 9 if node.is_switch else 5
@@ -255,8 +258,7 @@ def test_high_limit_and_m_key_on_the_wire(t):
         should["Switch2", 2] = 200
         t.equal({key: found.get(key) for key in should}, should, "high limits sent")
         mark = record.mark()
-        load(lab, path, policy(GROUPS, SCOPES[:1], limits),
-             "some ports have others than they should")
+        load(lab, path, policy(GROUPS, SCOPES[:1], limits), DIFFERENT)
         sent = record.sets(mark)
         assert len(sent) > 20, f"{len(sent)} SMPs"
         t.equal({smp.m_key for smp in sent}, {M_KEY}, "the M_Keys of Set()")
@@ -276,7 +278,7 @@ def packed(vls):
 
 
 def test_optimized_mapping_takes_few_smps(t):
-    record = Record(t, TRIAD_RECORD_OPTIMIZED="1")
+    record = Record(t, TRIAD_RECORD_OPTIMIZED="1", TRIAD_RECORD_M_KEY=f"{M_KEY:#x}")
     conf = (CONF + f"use_optimized_slvl TRUE\nm_key {M_KEY:#x}\n"
             "m_key_protection_level 1\n")
     same = table(1, 2, 3)

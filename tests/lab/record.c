@@ -10,12 +10,14 @@
  *
  * With TRIAD_RECORD_OPTIMIZED in the environment, switches say in SwitchInfo that they
  * take optimised SL2VL mapping: the simulator's take such SMPs (and store one table of
- * many), but don't say so. */
+ * many), but don't say so.  With TRIAD_RECORD_M_KEY, a number, ports say in PortInfo
+ * that they have that M_Key: the simulator's forget theirs. */
 #include <dlfcn.h>
 #include <endian.h>
 #include <infiniband/umad.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,10 +25,17 @@
 #define EXPORT __attribute__((visibility("default")))
 
 /* In a MAD [IBA 13.4.3, 14.2.1]. */
-enum { AT_HOPS = 7, AT_MODIFIER = 20, AT_M_KEY = 24, AT_DATA = 64, AT_PATH = 128 };
+enum {
+	AT_HOPS = 7,
+	AT_ATTRIBUTE = 16,
+	AT_MODIFIER = 20,
+	AT_M_KEY = 24,
+	AT_DATA = 64,
+	AT_PATH = 128
+};
 enum { DATA_SIZE = 64, PATH_SIZE = 64, MAD_SIZE = 256 };
 enum { CLASS_SMP_LID = 0x01, CLASS_SMP_DIRECTED = 0x81 };
-enum { GET_RESP = 0x81, ATTRIBUTE_SWITCH_INFO = 0x12 };
+enum { GET_RESP = 0x81, ATTRIBUTE_SWITCH_INFO = 0x12, ATTRIBUTE_PORT_INFO = 0x15 };
 /* In SwitchInfo [IBA 14.2.5.4]. */
 enum { AT_LIFE_TIME = 11, TAKES_OPTIMIZED = 1 };
 
@@ -38,7 +47,8 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int (*real_send)(int, int, void *, int, int, int);
 static int (*real_recv)(int, void *, int *, int);
 static FILE *record;
-static int optimized;
+static bool optimized;
+static const char *m_key;
 
 static void open_record(void)
 {
@@ -48,6 +58,7 @@ static void open_record(void)
 		(int (*)(int, int, void *, int, int, int))dlsym(RTLD_NEXT, "umad_send");
 	real_recv = (int (*)(int, void *, int *, int))dlsym(RTLD_NEXT, "umad_recv");
 	optimized = getenv("TRIAD_RECORD_OPTIMIZED") != NULL;
+	m_key = getenv("TRIAD_RECORD_M_KEY");
 	if (path)
 		record = fopen(path, "a");
 	if (record)
@@ -82,9 +93,9 @@ static void write_line(
 	for (unsigned i = 0; length >= MAD_SIZE && i < DATA_SIZE; i++)
 		snprintf(data + 2 * i, 3, "%02x", mad[AT_DATA + i]);
 	fprintf(record, "%x %x %x %x %x %x %x %" PRIx64 " %s %s\n", mad[1], mad[3],
-		mad[16] << 8 | mad[17], be16toh(to->lid), to->sl, to->pkey_index,
-		(unsigned)get(mad + AT_MODIFIER, 4), get(mad + AT_M_KEY, 8), path,
-		data);
+		(unsigned)get(mad + AT_ATTRIBUTE, 2), be16toh(to->lid), to->sl,
+		to->pkey_index, (unsigned)get(mad + AT_MODIFIER, 4),
+		get(mad + AT_M_KEY, 8), path, data);
 }
 
 int umad_send(int fd, int agent, void *umad, int length, int timeout_ms, int retries)
@@ -95,11 +106,23 @@ int umad_send(int fd, int agent, void *umad, int length, int timeout_ms, int ret
 	return real_send(fd, agent, umad, length, timeout_ms, retries);
 }
 
+/* What an SMP answers, if it does. */
+static unsigned answered(const unsigned char *mad)
+{
+	if ((mad[1] != CLASS_SMP_LID && mad[1] != CLASS_SMP_DIRECTED) ||
+		mad[3] != GET_RESP)
+		return 0;
+	return (unsigned)get(mad + AT_ATTRIBUTE, 2);
+}
+
 static void change(unsigned char *mad)
 {
-	if ((mad[1] == CLASS_SMP_LID || mad[1] == CLASS_SMP_DIRECTED) &&
-		mad[3] == GET_RESP && get(mad + 16, 2) == ATTRIBUTE_SWITCH_INFO)
+	uint64_t key = m_key ? htobe64(strtoull(m_key, NULL, 0)) : 0;
+
+	if (optimized && answered(mad) == ATTRIBUTE_SWITCH_INFO)
 		mad[AT_DATA + AT_LIFE_TIME] |= TAKES_OPTIMIZED;
+	if (m_key && answered(mad) == ATTRIBUTE_PORT_INFO)
+		memcpy(mad + AT_DATA, &key, sizeof(key));
 }
 
 int umad_recv(int fd, void *umad, int *length, int timeout_ms)
@@ -108,7 +131,7 @@ int umad_recv(int fd, void *umad, int *length, int timeout_ms)
 
 	pthread_once(&once, open_record);
 	agent = real_recv(fd, umad, length, timeout_ms);
-	if (agent >= 0 && optimized && *length >= MAD_SIZE)
+	if (agent >= 0 && *length >= MAD_SIZE)
 		change(umad_get_mad(umad));
 	return agent;
 }
