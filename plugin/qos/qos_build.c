@@ -168,9 +168,6 @@ static enum triad_qos_state build(struct triad_qos *qos, const struct inputs *in
 		return error == EOVERFLOW ? TRIAD_QOS_TOO_LARGE : TRIAD_QOS_NO_MEMORY;
 	describe(qos, basis, inputs, begun_us);
 	put_into_force(qos, inputs, basis);
-	if (inputs->now.policy)
-		triad_qos_tell_absent(qos->log, inputs->now.policy, inputs->fabric,
-			&qos->told_absent);
 	error = triad_qos_server_install(qos->server);
 	if (error)
 		return error == ENOTCONN ? TRIAD_QOS_WAITING : TRIAD_QOS_REFUSED;
@@ -178,6 +175,17 @@ static enum triad_qos_state build(struct triad_qos *qos, const struct inputs *in
 }
 
 /* --- tables --- */
+
+/* Tables and groups go by the policy's names as answers do. */
+static void tell_absent(struct triad_qos *qos, const struct inputs *inputs)
+{
+	const struct triad_qos_settings *settings = &inputs->settings;
+
+	if (inputs->now.policy && inputs->fabric &&
+		(settings->enabled || settings->tables || settings->groups))
+		triad_qos_tell_absent(qos->log, inputs->now.policy, inputs->fabric,
+			&qos->told_absent);
+}
 
 /* In mid-sweep there is nothing to be said of tables yet. */
 static void see_to_tables(struct triad_qos *qos, const struct inputs *inputs)
@@ -204,6 +212,7 @@ void triad_qos_work(struct triad_qos *qos)
 		publish(qos, NULL);
 	}
 	set_state(qos, state);
+	tell_absent(qos, &inputs);
 	see_to_tables(qos, &inputs);
 	triad_broadcast_set_policy(
 		qos->broadcast, inputs.settings.groups ? inputs.now.policy : NULL);

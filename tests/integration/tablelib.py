@@ -253,9 +253,10 @@ _SL2VL = re.compile(r"^ports: in +(\d+), out +\d+: \|(.*)\|$", re.MULTILINE)
 _VLS = re.compile(r"^VL +: \|(.*)\|$\n^WEIGHT: \|(.*)\|$", re.MULTILINE)
 
 
-def read_tables(lab, world):
-    """What smpquery shows, by node's name and port."""
-    ports = world.ports()
+def read_tables(lab, world, ports=None):
+    """What smpquery shows, by node's name and port; of all ports that are up, or of some
+    (node, number)."""
+    ports = ports or world.ports()
     script = "\n".join(
         f"echo '===='; smpquery sl2vl {node.lid} {number * node.is_switch}; "
         f"smpquery vlarb {node.lid} {number * node.is_switch}"
