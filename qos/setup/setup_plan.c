@@ -308,6 +308,7 @@ static bool compare_high_limit(struct comparison *comparison, uint32_t port)
 /* How the SL2VL tables of a node can be sent. */
 struct tally {
 	bool is_optimized;
+	unsigned n_all;          /* SMPs for all in-ports */
 	bool is_begun, is_whole; /* all are to be 'value' */
 	uint64_t value;
 	uint64_t n_smps; /* otherwise */
@@ -323,7 +324,7 @@ static void count_smps(struct tally *tally, const struct outcome *outcome)
 	tally->is_whole =
 		tally->is_whole && outcome->is_alike && tally->value == outcome->value;
 	tally->n_smps += tally->is_optimized && outcome->is_alike && outcome->n_changed
-		? 1
+		? tally->n_all
 		: outcome->n_changed;
 }
 
@@ -354,13 +355,15 @@ static void compare_node(struct comparison *comparison, uint32_t node)
 	const struct triad_fabric_qos *qos = &comparison->fabric->qos;
 	struct tally tally = {.is_optimized = at->type == TRIAD_NODE_SWITCH &&
 			at->optimized_sl2vl && qos->optimized &&
-			!qos->engine_has_tables};
+			!qos->engine_has_tables,
+		.n_all = at->enhanced_port0 ? 1 : 2};
 
 	for (uint32_t i = at->first_port; i < at->first_port + at->n_ports; i++)
 		if (comparison->wanted->ports[i].is_looked_at)
 			compare_port(comparison, i, &tally);
-	comparison->plan->n_smps +=
-		tally.is_optimized && tally.is_whole && tally.n_smps ? 1 : tally.n_smps;
+	if (tally.is_optimized && tally.is_whole && tally.n_smps)
+		tally.n_smps = tally.n_all;
+	comparison->plan->n_smps += tally.n_smps;
 }
 
 static int compare(const struct triad_wanted *wanted, struct triad_setup_plan *plan)

@@ -17,7 +17,8 @@
  * SMPs: one for each SL2VL table; but where a switch has optimized_sl2vl, the SM uses
  * that (fabric->qos.optimized) and the routing engine has no tables of its own: one for
  * the whole switch when all its tables are alike and one is to be changed, else one for
- * each such out-port, else one each.
+ * each such out-port, else one each; and one more for in-port 0 where that is not an
+ * enhanced port 0, because "all" in-ports are without it then.
  * One for each block of 32 entries of an arbitration table that differs; one PortInfo
  * for a high limit.
  *

@@ -216,6 +216,13 @@ static void send_smp(struct triad_tables_pass *pass, osm_node_t *node,
 		pass->counts.n_smps++;
 }
 
+/* A base port 0 is not among "all" [IBA 14.2.5.8; osm_slvl_rcv_process()]: its tables,
+ * for what the switch itself sends, are sent apart. */
+static bool all_has_port0(const osm_node_t *node)
+{
+	return ib_switch_info_is_enhanced_port0(&node->sw->switch_info);
+}
+
 /* What was sent is unknown until the answer is there: then it is sent again in the next
  * sweep if there is none. */
 static void forget(const osm_physp_t *out, unsigned in)
@@ -276,8 +283,11 @@ static void send_out(struct triad_tables_pass *pass, osm_node_t *node,
 	const struct triad_sl2vl *common = common_of(wanted, out);
 	uint32_t number = osm_physp_get_port_num(out);
 
-	if (common)
+	if (common) {
 		send_smp(pass, node, out, ALL_IN | number, common);
+		if (!all_has_port0(node))
+			send_smp(pass, node, out, number, common);
+	}
 	for (unsigned in = 0; in < pass->view.n; in++) {
 		const struct triad_sl2vl *table = wanted_of(pass, wanted, out, in);
 
@@ -297,8 +307,12 @@ static void send_few(struct triad_tables_pass *pass, osm_node_t *node, bool forc
 	struct wanted wanted;
 
 	if (find_common(pass, node, &common)) {
-		send_smp(pass, node, osm_node_get_physp_ptr(node, pass->view.last_up),
-			ALL_OUT | ALL_IN, &common);
+		const osm_physp_t *out =
+			osm_node_get_physp_ptr(node, pass->view.last_up);
+
+		send_smp(pass, node, out, ALL_OUT | ALL_IN, &common);
+		if (!all_has_port0(node))
+			send_smp(pass, node, out, ALL_OUT, &common);
 		forget_all(pass, node);
 		return;
 	}

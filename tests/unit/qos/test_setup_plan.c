@@ -180,14 +180,15 @@ static uint64_t count_smps(const struct triad_fabric_node *node)
 {
 	bool is_optimized = node->optimized_sl2vl && node->type == TRIAD_NODE_SWITCH &&
 		fabric->qos.optimized && !fabric->qos.engine_has_tables;
+	unsigned n_all = node->enhanced_port0 ? 1 : 2;
 	uint64_t n = 0;
 
 	for (uint32_t i = node->first_port; i < node->first_port + node->n_ports; i++) {
 		unsigned n_changed = n_changed_at(i);
 
-		n += is_optimized && n_changed && is_alike(i) ? 1 : n_changed;
+		n += is_optimized && n_changed && is_alike(i) ? n_all : n_changed;
 	}
-	return n && is_optimized && is_whole(node) ? 1 : n;
+	return n && is_optimized && is_whole(node) ? n_all : n;
 }
 
 static void check_plan(void)
@@ -345,6 +346,14 @@ START_TEST(test_smps_of_optimized_switch_are_few)
 	memset(&plan_port(sketch, 0, 2)->sl2vl[3], 0, 8);
 	make(SL2VL("sl2vl-scope\ngroup: switches\n" ALL_TO_0));
 	ck_assert_uint_eq(plan->n_smps, 1 + 35);
+	/* A base port 0 has no tables, and its in-port wants an SMP of its own. */
+	sketch->nodes[0].node.enhanced_port0 = false;
+	make(SL2VL("sl2vl-scope\ngroup: switches\n" ALL_TO_0));
+	ck_assert_uint_eq(plan->n_smps, 2 + 35);
+	/* The one that is there already goes back to OpenSM's. */
+	make(SL2VL("sl2vl-scope\ngroup: switches\nto: 1\n" ALL_TO_0));
+	ck_assert_uint_eq(plan->n_smps, 2 + 2 + 7);
+	sketch->nodes[0].node.enhanced_port0 = true;
 	sketch->qos.engine_has_tables = true;
 	make(SL2VL("sl2vl-scope\ngroup: switches\n" ALL_TO_0));
 	ck_assert_uint_eq(plan->n_smps, 69);
