@@ -168,12 +168,24 @@ static bool is_color_wanted(void)
 
 /* The plugin has another working directory than we: a file's name is made a whole path.
  * One that isn't there stays, for the plugin to tell. */
-static const char *whole_path(
-	const struct triad_command *command, const char *word, char path[PATH_MAX])
+static const char *whole_path(const char *file, char path[PATH_MAX])
 {
-	if (!command->file[0] || strcmp(word, command->file) != 0)
-		return word;
-	return realpath(word, path) ? path : word;
+	return realpath(file, path) ? path : file;
+}
+
+/* Which word is the command's file: behind 'qos plan', and not an option's value; -1:
+ * none is. */
+static int find_file(const struct triad_command *command, int n_words, char **words)
+{
+	for (int i = 2; command->file[0] && i < n_words; i++) {
+		const char *before = words[i - 1];
+		bool is_value = before[0] == '-' && !strchr(before, '=') &&
+			strcmp(before, "--json") != 0;
+
+		if (!is_value && !strcmp(words[i], command->file))
+			return i;
+	}
+	return -1;
 }
 
 /* Packs the words, and '--color' if need be; returns the size, 0: too long. */
@@ -181,13 +193,14 @@ static size_t pack_request(char *request, size_t size,
 	const struct triad_command *command, int n_words, char **words)
 {
 	const char *packed[TRIAD_CONTROL_MAX_WORDS + 1];
+	int file = find_file(command, n_words, words);
 	char path[PATH_MAX];
 	int n = 0;
 
 	if (n_words >= TRIAD_CONTROL_MAX_WORDS)
 		return 0;
 	while (n < n_words) {
-		packed[n] = whole_path(command, words[n], path);
+		packed[n] = n == file ? whole_path(words[n], path) : words[n];
 		n++;
 	}
 	if (is_color_wanted())

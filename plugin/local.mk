@@ -52,7 +52,9 @@ libosmtriad_la_SOURCES = \
 	plugin/qos/tables/pass_ports.c \
 	plugin/qos/tables/pass_switch.c \
 	plugin/qos/tables/read_back.c plugin/qos/tables/read_back.h \
+	plugin/qos/tables/review.c \
 	plugin/qos/tables/tables.c plugin/qos/tables/tables.h \
+	plugin/qos/tables/tables_parts.h \
 	plugin/qos/tables/tell.c plugin/qos/tables/tell.h \
 	plugin/runner.h \
 	plugin/sflow.c plugin/sflow.h \

@@ -88,6 +88,10 @@ static void report_tables(
 			status->n_dead_places, "");
 		triad_report_uint(
 			report, "refused", "policies refused", status->n_refused, "");
+		triad_report_text(report, "problem", "problem",
+			status->refused ? "the policy read last is refused: it would "
+					  "cut the SM off; see OpenSM's log"
+					: NULL);
 		triad_report_uint(report, "passes", "QoS passes", status->n_passes, "");
 		triad_report_uint(report, "sent", "sent in the last one",
 			status->last.n_differing + status->last.n_smps, "");

@@ -134,8 +134,8 @@ static void put_changes(const struct telling *telling)
 	if (left_out)
 		triad_output_printf(telling->output,
 			"... and %" PRIu64
-			" more: -n shows more of them, --node and --port choose, "
-			"--json has all\n",
+			" more: -n shows more of them, --node and --port choose
+			",
 			left_out);
 }
 
@@ -166,8 +166,8 @@ static void put_paths(const struct telling *telling)
 
 	if (plan->n_paths)
 		triad_output_printf(telling->output,
-			"\nSLs in use that have no VL on the way (%" PRIu64
-			" place(s)), for example\n",
+			"\nSLs in use that have no VL on the way, or one that is never "
+			"sent (%" PRIu64 " place(s)), for example\n",
 			plan->n_dead_places);
 	for (uint32_t i = 0; i < plan->n_paths && i < telling->command->limit; i++) {
 		const struct triad_setup_path *path = &plan->paths[i];
@@ -298,6 +298,7 @@ static void put_json(struct telling *telling)
 	triad_json_uint(json, "smps", plan->n_smps);
 	triad_json_uint(json, "cut_off", plan->n_cut_off);
 	triad_json_uint(json, "dead_places", plan->n_dead_places);
+	triad_json_uint(json, "changes_total", plan->n_changes_total);
 	triad_json_array_begin(json, "changes");
 	for (uint32_t i = 0; i < plan->n_changes; i++)
 		if (is_wanted(telling, &plan->changes[i]))

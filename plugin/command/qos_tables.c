@@ -17,8 +17,10 @@
 #include "plugin/qos/tables/read_back.h"
 #include "plugin/qos/tables/tables.h"
 #include "qos/setup/wanted.h"
+#include "triad/clock.h"
 
 #define MAX_READ 20000 /* SMPs of one command */
+#define PROGRESS_US TRIAD_US_PER_S
 
 /* One table, or SL2VL tables of in-ports in a row that are alike, in all three forms.
  */
@@ -40,6 +42,8 @@ struct telling {
 	struct row row; /* not shown yet */
 	bool has_row;
 	uint64_t n_shown, n_different;
+	uint64_t n_unlike, n_answered; /* of those that ports answered */
+	uint64_t told_us;
 	struct triad_output *output;
 	struct triad_json json;
 };
@@ -106,8 +110,23 @@ static void ask_for_all(struct telling *telling)
 			ask_for_port(telling, i);
 }
 
+/* OpenSM's end does not wait for this, nor for somebody who has gone. */
+static bool goes_on(void *context, size_t n_done)
+{
+	struct telling *telling = context;
+	uint64_t now_us = triad_clock_now_us();
+
+	if (now_us - telling->told_us > PROGRESS_US) {
+		telling->told_us = now_us;
+		triad_output_message(telling->output, TRIAD_FRAME_PROGRESS,
+			"%zu of %zu tables read", n_done, telling->n_items);
+	}
+	return !osm_exit_flag && !telling->output->failed;
+}
+
 static void read_back(struct telling *telling, struct triad_plugin *plugin)
 {
+	const struct triad_read_back_owner owner = {goes_on, telling};
 	int error;
 
 	ask_for_all(telling);
@@ -125,7 +144,7 @@ static void read_back(struct telling *telling, struct triad_plugin *plugin)
 		return;
 	ask_for_all(telling);
 	error = triad_read_back(telling->fabric, cl_ntoh64(plugin->osm->subn.opt.m_key),
-		telling->items, telling->n_items);
+		telling->items, telling->n_items, &owner);
 	if (!error)
 		return;
 	triad_output_message(telling->output, TRIAD_FRAME_MESSAGE,
@@ -249,6 +268,10 @@ static void flush(struct telling *telling)
 		put_text(telling, &telling->row);
 	telling->n_shown++;
 	telling->n_different += !agrees(&telling->row);
+	if (telling->row.error)
+		return;
+	telling->n_answered++;
+	telling->n_unlike += !agrees(&telling->row);
 }
 
 /* A row that goes on where the last one ended becomes part of it. */
@@ -380,8 +403,9 @@ static int show(struct telling *telling, struct triad_plugin *plugin)
 			"qos tables: no port that is up and has tables is meant\n");
 		return TRIAD_CONTROL_FAILED;
 	}
-	triad_tables_note_read_back(
-		triad_qos_tables(plugin->qos), telling->n_different);
+	if (telling->n_answered)
+		triad_tables_note_read_back(
+			triad_qos_tables(plugin->qos), telling->n_unlike);
 	if (telling->n_different && !telling->command->json)
 		triad_output_printf(
 			telling->output, "%" PRIu64 " differ\n", telling->n_different);

@@ -196,7 +196,10 @@ static void see_to_tables(struct triad_qos *qos, const struct inputs *inputs)
 		.policy = inputs->now.policy,
 		.wanted = inputs->settings.tables,
 		.guarded = inputs->settings.tables_guard,
-		.settled = is_settled ? inputs->fabric : NULL,
+		.fabric = inputs->fabric,
+		.is_settled = is_settled,
+		.sweeps = &qos->sweeps,
+		.n_sweeps = inputs->before.sweeps,
 	};
 
 	triad_tables_see_to(qos->tables, &wish);

@@ -86,6 +86,7 @@ int triad_tables_pass_begin(struct triad_tables_pass *pass, struct triad_setup *
 	triad_osm_defaults_read(pass->osm, &pass->qos);
 	pass->engine = triad_hooks_of_engine(pass->osm);
 	error = take_setup(pass, setup);
+	pass->keeps = error;
 	if (error)
 		drop_setup(pass);
 	if (pass->scopes)
@@ -116,6 +117,40 @@ static void note_overridden(struct triad_tables_pass *pass, const osm_physp_t *p
 	pass->counts.overridden_port = osm_physp_get_port_num(port);
 }
 
+/* A table that would be OpenSM's for want of memory would come and go. */
+static bool keeps(struct triad_tables_pass *pass)
+{
+	if (!pass->keeps && pass->scopes)
+		pass->keeps = triad_scopes_error(pass->scopes);
+	return pass->keeps;
+}
+
+static bool is_known(const void *table, size_t size)
+{
+	static const uint8_t nothing[sizeof(ib_vl_arb_table_t)];
+
+	return memcmp(table, nothing, size) != 0;
+}
+
+/* What is not known is OpenSM's, so that a port has something. */
+static void keep_sl2vl(const osm_physp_t *port, uint8_t in, ib_slvl_table_t *table)
+{
+	const ib_slvl_table_t *known = osm_physp_get_slvl_tbl(port, in);
+
+	if (is_known(known, sizeof(*known)))
+		*table = *known;
+}
+
+static void keep_vlarb(
+	osm_physp_t *port, ib_vl_arb_table_t *block, unsigned length, unsigned index)
+{
+	size_t size = length * sizeof(block->vl_entry[0]);
+
+	port->vl_high_limit = port->port_info.vl_high_limit;
+	if (is_known(&port->vl_arb[index], size))
+		memcpy(block, &port->vl_arb[index], size);
+}
+
 static uint16_t sl2vl_scope(
 	struct triad_tables_pass *pass, osm_physp_t *port, uint8_t in)
 {
@@ -141,6 +176,10 @@ void triad_tables_pass_sl2vl(void *context, osm_physp_t *port, uint8_t in, uint8
 	triad_tables_pass_put_back(pass);
 	if (pass->scopes)
 		scope = sl2vl_scope(pass, port, in);
+	if (keeps(pass)) {
+		keep_sl2vl(port, in, table);
+		return;
+	}
 	if (scope != TRIAD_SCOPE_NONE)
 		memcpy(table->raw_vl_by_sl,
 			triad_setup_sl2vl(pass->setup, scope,
@@ -238,6 +277,10 @@ static void answer_vlarb(struct triad_tables_pass *pass, osm_physp_t *port,
 
 	if (pass->scopes && pass->needs.vlarb)
 		scope = vlarb_scope(pass, port);
+	if (keeps(pass)) {
+		keep_vlarb(port, block, length, index);
+		return;
+	}
 	if (scope != TRIAD_SCOPE_NONE)
 		apply_vlarb(pass, scope, port, block, length, index);
 	if (pass->engine.vlarb)

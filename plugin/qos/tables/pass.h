@@ -47,7 +47,8 @@ struct triad_tables_pass_counts {
 		n_overridden; /* tables on which the routing engine had the last word */
 	uint64_t overridden_guid; /* the first of them: node, */
 	uint8_t overridden_port;  /* port */
-	int error;                /* ports could not be told apart: ENOMEM, EOVERFLOW */
+	int error; /* ports could not be told apart, and keep what they have: ENOMEM,
+	            * EOVERFLOW */
 };
 
 /* NULL: no memory. */
@@ -55,7 +56,7 @@ struct triad_tables_pass *triad_tables_pass_new(struct osm_opensm *osm);
 void triad_tables_pass_free(struct triad_tables_pass *pass); /* accepts NULL */
 
 /* A pass begins, with 'setup' (may be NULL), of which it takes a reference.  Under
- * OpenSM's lock.  Returns 0, or ENOMEM: then all is OpenSM's. */
+ * OpenSM's lock.  Returns 0, ENOMEM or EOVERFLOW: then nothing is changed in it. */
 int triad_tables_pass_begin(struct triad_tables_pass *pass, struct triad_setup *setup);
 
 /* It is over.  Without OpenSM's lock, which is taken exclusively if something must be

@@ -41,6 +41,7 @@ struct triad_tables_pass {
 	const osm_physp_t *vlarb_port; /* whose scope is */
 	uint16_t vlarb_scope;
 	osm_node_t *hidden; /* the switch that OpenSM is to pass over */
+	bool keeps;         /* memory is short: every port keeps what it has */
 	struct triad_tables_pass_counts counts;
 	struct triad_tables_pass_memo memo[TRIAD_TABLES_PASS_MEMO_SIZE];
 };

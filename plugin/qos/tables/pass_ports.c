@@ -165,7 +165,7 @@ uint8_t triad_tables_pass_op_vls(
 	const struct triad_tables_pass *pass, const osm_physp_t *port)
 {
 	const osm_physp_t *remote = osm_physp_get_remote(port);
-	uint8_t code = ib_port_info_get_op_vls(&port->port_info);
+	uint8_t now = ib_port_info_get_op_vls(&port->port_info), code = now;
 
 	if (remote)
 		code = vl_cap(port) < vl_cap(remote) ? vl_cap(port) : vl_cap(remote);
@@ -173,5 +173,8 @@ uint8_t triad_tables_pass_op_vls(
 		code = 1;
 	if (pass->qos.max_op_vls && pass->qos.max_op_vls < code)
 		code = pass->qos.max_op_vls;
+	/* Some devices keep fewer than they were told to use. */
+	if (osm_physp_get_port_state(port) == IB_LINK_ACTIVE && now && now < code)
+		code = now;
 	return code;
 }

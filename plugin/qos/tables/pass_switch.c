@@ -154,8 +154,7 @@ static ib_slvl_table_t *known(const osm_physp_t *out, unsigned in)
 static bool is_right(const struct triad_tables_pass *pass, const struct wanted *wanted,
 	const osm_physp_t *out)
 {
-	/* OpenSM sees to in-port 0 of port 0 by itself. */
-	for (unsigned in = osm_physp_get_port_num(out) ? 0 : 1; in < pass->view.n; in++)
+	for (unsigned in = 0; in < pass->view.n; in++)
 		if (memcmp(known(out, in)->raw_vl_by_sl,
 			    wanted_of(pass, wanted, out, in)->vl,
 			    sizeof(wanted->own.vl)))
@@ -168,17 +167,10 @@ static unsigned first_out(const osm_node_t *node)
 	return ib_switch_info_is_enhanced_port0(&node->sw->switch_info) ? 0 : 1;
 }
 
-static bool is_forced(const struct triad_tables_pass *pass, osm_node_t *node)
+/* OpenSM writes all tables of such a port anew. */
+static bool is_forced(const struct triad_tables_pass *pass, const osm_physp_t *port)
 {
-	if (pass->osm->subn.need_update || node->sw->need_update)
-		return true;
-	for (unsigned i = 0; i < pass->view.n; i++) {
-		const osm_physp_t *port = osm_node_get_physp_ptr(node, i);
-
-		if (is_up(port) && port->need_update)
-			return true;
-	}
-	return false;
+	return pass->osm->subn.need_update || port->need_update;
 }
 
 static bool switch_is_right(struct triad_tables_pass *pass, osm_node_t *node)
@@ -190,6 +182,8 @@ static bool switch_is_right(struct triad_tables_pass *pass, osm_node_t *node)
 
 		if (!is_up(out))
 			continue;
+		if (is_forced(pass, out))
+			return false;
 		find_wanted(pass, out, &wanted);
 		if (!is_right(pass, &wanted, out))
 			return false;
@@ -301,7 +295,7 @@ static void send_out(struct triad_tables_pass *pass, osm_node_t *node,
 	}
 }
 
-static void send_few(struct triad_tables_pass *pass, osm_node_t *node, bool forced)
+static void send_few(struct triad_tables_pass *pass, osm_node_t *node)
 {
 	struct triad_sl2vl common;
 	struct wanted wanted;
@@ -322,8 +316,8 @@ static void send_few(struct triad_tables_pass *pass, osm_node_t *node, bool forc
 		if (!is_up(out))
 			continue;
 		find_wanted(pass, out, &wanted);
-		if (forced || !is_right(pass, &wanted, out))
-			send_out(pass, node, out, &wanted, forced);
+		if (is_forced(pass, out) || !is_right(pass, &wanted, out))
+			send_out(pass, node, out, &wanted, is_forced(pass, out));
 	}
 }
 
@@ -338,22 +332,21 @@ static bool takes_few(const struct triad_tables_pass *pass, const osm_node_t *no
 void triad_tables_pass_take_turn(struct triad_tables_pass *pass, osm_node_t *node)
 {
 	const osm_physp_t *port0 = osm_node_get_physp_ptr(node, 0);
-	bool forced, right;
+	bool right;
 
 	if (pass->view.had_turn)
 		return;
 	pass->view.had_turn = true;
-	if (!port0 || pass->engine.sl2vl || pass->engine.vlarb ||
+	if (!port0 || pass->keeps || pass->engine.sl2vl || pass->engine.vlarb ||
 		!(port0->port_info.capability_mask & IB_PORT_CAP_HAS_SL_MAP) ||
 		!asks_again(pass, node))
 		return;
-	forced = is_forced(pass, node);
-	right = !forced && switch_is_right(pass, node);
+	right = switch_is_right(pass, node);
 	if (!right && !takes_few(pass, node))
 		return; /* OpenSM sends what is to be sent */
 	if (right)
 		pass->counts.n_right++;
 	else
-		send_few(pass, node, forced);
+		send_few(pass, node);
 	pass_over(pass, node);
 }

@@ -35,6 +35,7 @@ struct reader {
 	size_t n, next;
 	unsigned n_in_flight;
 	uint32_t last_tid;
+	uint64_t silent[65536 / 64]; /* LIDs */
 	struct slot slots[MAX_IN_FLIGHT];
 };
 
@@ -110,11 +111,36 @@ static bool send_slot(struct reader *reader, struct slot *slot)
 	return error != EAGAIN;
 }
 
+static uint16_t lid_of(const struct reader *reader, size_t item)
+{
+	return reader->fabric->ports[reader->items[item].port].lid;
+}
+
+static void note_silent(struct reader *reader, uint16_t lid)
+{
+	reader->silent[lid / 64] |= UINT64_C(1) << lid % 64;
+}
+
+static bool is_silent(const struct reader *reader, uint16_t lid)
+{
+	return reader->silent[lid / 64] >> lid % 64 & 1;
+}
+
+static void skip_silent(struct reader *reader)
+{
+	while (reader->next < reader->n &&
+		is_silent(reader, lid_of(reader, reader->next)))
+		reader->next++;
+}
+
 static void send_more(struct reader *reader)
 {
-	for (unsigned i = 0; i < MAX_IN_FLIGHT && reader->next < reader->n; i++) {
+	for (unsigned i = 0; i < MAX_IN_FLIGHT; i++) {
 		struct slot *slot = &reader->slots[i];
 
+		skip_silent(reader);
+		if (reader->next == reader->n)
+			return;
 		if (slot->tid)
 			continue;
 		*slot = (struct slot){.item = reader->next};
@@ -130,8 +156,13 @@ static void send_more(struct reader *reader)
 
 static void give_up_or_try(struct reader *reader, struct slot *slot, int error)
 {
-	if (slot->tries >= N_TRIES || !send_slot(reader, slot))
-		end(reader, slot, error);
+	uint16_t lid = lid_of(reader, slot->item);
+
+	if (!is_silent(reader, lid) && slot->tries < N_TRIES && send_slot(reader, slot))
+		return;
+	if (slot->tries >= N_TRIES)
+		note_silent(reader, lid);
+	end(reader, slot, error);
 }
 
 static struct slot *slot_of(struct reader *reader, uint32_t tid)
@@ -173,13 +204,15 @@ static void look_for_lost(struct reader *reader)
 	}
 }
 
-static int run(struct reader *reader)
+static int run(struct reader *reader, const struct triad_read_back_owner *owner)
 {
 	struct triad_mad_reply reply;
 
 	while (reader->next < reader->n || reader->n_in_flight) {
 		int error;
 
+		if (!owner->goes_on(owner->context, reader->next))
+			return ECANCELED;
 		send_more(reader);
 		error = reader->transport->receive(
 			reader->transport->context, WAIT_US, &reply);
@@ -193,20 +226,30 @@ static int run(struct reader *reader)
 }
 
 int triad_read_back(const struct triad_fabric *fabric, uint64_t m_key,
-	struct triad_read_back *items, size_t n)
+	struct triad_read_back *items, size_t n,
+	const struct triad_read_back_owner *owner)
 {
-	struct reader reader = {
-		.fabric = fabric, .m_key = m_key, .items = items, .n = n};
+	struct reader *reader = calloc(1, sizeof(*reader));
 	struct triad_umad *umad;
-	int error = triad_umad_open(
-		fabric->sm_port_guid, TRIAD_MAD_CLASS_SUBNET_LID, &umad);
+	int error;
 
-	if (error)
+	if (!reader)
+		return ENOMEM;
+	error = triad_umad_open(
+		fabric->sm_port_guid, TRIAD_MAD_CLASS_SUBNET_LID, &umad);
+	if (error) {
+		free(reader);
 		return error;
+	}
+	reader->fabric = fabric;
+	reader->m_key = m_key;
+	reader->items = items;
+	reader->n = n;
 	for (size_t i = 0; i < n; i++)
 		items[i].error = ETIMEDOUT;
-	reader.transport = triad_umad_transport(umad);
-	error = run(&reader);
-	triad_umad_close(umad, reader.n_in_flight);
+	reader->transport = triad_umad_transport(umad);
+	error = run(reader, owner);
+	triad_umad_close(umad, reader->n_in_flight);
+	free(reader);
 	return error;
 }

@@ -10,6 +10,8 @@
 #ifndef TRIAD_PLUGIN_QOS_TABLES_READ_BACK_H
 #define TRIAD_PLUGIN_QOS_TABLES_READ_BACK_H
 
+#include <stdbool.h>
+
 #include "triad/fabric.h"
 #include "triad/mad.h"
 
@@ -31,9 +33,17 @@ struct triad_read_back {
 	uint8_t data[TRIAD_SMP_DATA_SIZE];
 };
 
-/* Asks for all of 'items'; 'm_key' goes with it.  Returns 0 when each has been answered
- * or given up, or an errno when nothing can be sent at all. */
+/* How it goes on; called now and then, with how many are through. */
+struct triad_read_back_owner {
+	bool (*goes_on)(void *context, size_t n_done); /* false: it is given up */
+	void *context;
+};
+
+/* Asks for all of 'items'; 'm_key' goes with it.  A LID that is silent once is not
+ * asked again.  Returns 0 when each has been answered or given up, ECANCELED, or an
+ * errno when nothing can be sent at all. */
 int triad_read_back(const struct triad_fabric *fabric, uint64_t m_key,
-	struct triad_read_back *items, size_t n);
+	struct triad_read_back *items, size_t n,
+	const struct triad_read_back_owner *owner);
 
 #endif

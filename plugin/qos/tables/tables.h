@@ -18,6 +18,7 @@
 #ifndef TRIAD_PLUGIN_QOS_TABLES_TABLES_H
 #define TRIAD_PLUGIN_QOS_TABLES_TABLES_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -46,6 +47,7 @@ struct triad_tables_status {
 	struct triad_tables_pass_counts last; /* pass */
 	uint64_t n_sweeps_asked;              /* that OpenSM was asked for */
 	uint64_t n_refused;                   /* setups */
+	bool refused; /* the last one: what is in force is older */
 	/* Of the last review: */
 	uint64_t n_different; /* tables that are not what they should be */
 	uint32_t n_different_ports;
@@ -67,8 +69,11 @@ struct triad_tables_wish {
 	struct triad_policy *policy; /* the last good one; NULL: none */
 	bool wanted;                 /* its tables */
 	bool guarded;                /* tables that cut the SM off are refused */
-	struct triad_fabric
-		*settled; /* what the SM's last sweep found; NULL: it is on */
+	struct triad_fabric *fabric; /* the last one; NULL: none yet */
+	bool is_settled;             /* that is what a sweep found that is through */
+	/* How many sweeps have begun, and had when the fabric was taken. */
+	const atomic_ulong *sweeps;
+	unsigned long n_sweeps;
 };
 
 /* Puts another policy's setup into force, or looks whether the one in force is

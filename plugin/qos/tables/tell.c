@@ -91,8 +91,8 @@ static void format_path(const struct triad_setup_path *path,
 	end_name(fabric, path->to, to, sizeof(to));
 	end_name(fabric, path->port, at, sizeof(at));
 	snprintf(text, size,
-		"SL %u is in use, but has no VL on the path from '%s' to '%s': '%s' "
-		"drops it",
+		"SL %u is in use, but on the path from '%s' to '%s' '%s' drops it: it "
+		"has no VL there, or one that is never sent",
 		path->sl, from, to, at);
 }
 
@@ -142,12 +142,15 @@ void triad_tell_different(struct triad_tell *tell, const struct triad_setup_plan
 void triad_tell_cut_off(struct triad_tell *tell, const struct triad_setup_plan *plan,
 	const struct triad_policy *policy, const struct triad_fabric *fabric)
 {
-	char first[96];
+	char first[96], text[TEXT_SIZE];
 
 	end_name(fabric, plan->first_cut_off, first, sizeof(first));
-	triad_log_write(tell->log, TRIAD_LOG_ERROR,
+	snprintf(text, sizeof(text),
 		"%s: its qos-setup is refused: the SM could not answer %u port(s), the "
 		"first is '%s', because the SL of its answers would have no VL on the "
-		"way; mend the tables, or 'set qos.tables_guard false'",
+		"way, or one that is never sent; mend the tables, or 'set "
+		"qos.tables_guard false'; it is tried again after each sweep",
 		policy->source, plan->n_cut_off, first);
+	if (is_news(tell, text))
+		triad_log_write(tell->log, TRIAD_LOG_ERROR, "%s", text);
 }

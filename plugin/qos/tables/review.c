@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Setups that are offered, put into force, and looked at. */
+#include "plugin/opensm.h"
+
+#include <opensm/osm_sm.h>
+#include <string.h>
+
+#include "plugin/qos/tables/tables_parts.h"
+#include "triad/clock.h"
+
+/* Sweeps that are asked for in a row. */
+#define MAX_ASKED 4
+
+/* --- offers --- */
+
+/* The caller holds the lock. */
+static enum triad_tables_state state_without_review(const struct triad_tables *tables)
+{
+	if (tables->status.refused && !tables->setup)
+		return TRIAD_TABLES_REFUSED;
+	if (tables->setup || tables->dirty)
+		return TRIAD_TABLES_WAITING;
+	return tables->wanted ? TRIAD_TABLES_NO_SETUP : TRIAD_TABLES_OFF;
+}
+
+/* Takes over the reference to 'setup'. */
+static void put_into_force(struct triad_tables *tables, struct triad_setup *setup,
+	bool wanted, bool refused)
+{
+	struct triad_setup *old;
+
+	pthread_mutex_lock(&tables->lock);
+	old = tables->setup;
+	tables->setup = setup;
+	tables->wanted = wanted;
+	tables->status.refused = refused;
+	tables->dirty |= setup || old;
+	tables->offer++;
+	tables->n_asked = 0;
+	tables->status.state = state_without_review(tables);
+	pthread_mutex_unlock(&tables->lock);
+	triad_tables_tell_state(tables);
+	triad_setup_unref(old);
+}
+
+/* The one in force stays. */
+static void refuse(struct triad_tables *tables, bool wanted)
+{
+	pthread_mutex_lock(&tables->lock);
+	tables->status.n_refused += !tables->status.refused;
+	tables->status.refused = true;
+	tables->wanted = wanted;
+	if (!tables->setup)
+		tables->status.state = state_without_review(tables);
+	pthread_mutex_unlock(&tables->lock);
+	triad_tables_tell_state(tables);
+}
+
+/* True when hosts would be out of the SM's reach; says so. */
+static bool cuts_off(struct triad_tables *tables, struct triad_setup *setup,
+	const struct triad_fabric *fabric)
+{
+	struct triad_setup_plan *plan;
+	bool cuts;
+
+	if (!setup || !fabric || !fabric->sa.qos ||
+		triad_setup_plan_make(setup, fabric, &plan))
+		return false;
+	cuts = plan->n_cut_off;
+	if (cuts)
+		triad_tell_cut_off(
+			tables->tell, plan, triad_setup_policy(setup), fabric);
+	triad_setup_plan_free(plan);
+	return cuts;
+}
+
+/* 0 and the setup that is wished for, which may be none; or an errno. */
+static int compile(struct triad_tables *tables, const struct triad_tables_wish *wish,
+	struct triad_setup **setup)
+{
+	*setup = NULL;
+	if (!wish->policy || !triad_setup_is_wanted(wish->policy))
+		return 0;
+	if (wish->wanted)
+		return triad_setup_compile(wish->policy, setup);
+	triad_log_write(tables->log, TRIAD_LOG_INFO,
+		"%s: its qos-setup is not programmed: qos.tables_enabled is off",
+		wish->policy->source);
+	return 0;
+}
+
+static void offer(struct triad_tables *tables, const struct triad_tables_wish *wish)
+{
+	struct triad_setup *setup;
+	int error = compile(tables, wish, &setup);
+
+	if (error) {
+		triad_log_write(tables->log, TRIAD_LOG_ERROR,
+			"%s: its qos-setup can't be put into force: %s; the tables "
+			"stay as they are",
+			wish->policy->source, strerror(error));
+	} else if (wish->guarded && cuts_off(tables, setup, wish->fabric)) {
+		triad_setup_unref(setup);
+		refuse(tables, wish->wanted);
+	} else {
+		tables->tested = wish->fabric || !wish->guarded;
+		put_into_force(tables, setup, wish->wanted, false);
+	}
+}
+
+static void note_offered(
+	struct triad_tables *tables, const struct triad_tables_wish *wish)
+{
+	if (tables->policy != wish->policy)
+		triad_tell_forget(tables->tell);
+	triad_policy_unref(tables->policy);
+	tables->policy = wish->policy ? triad_policy_ref(wish->policy) : NULL;
+	tables->offered_wanted = wish->wanted;
+	tables->offered_guarded = wish->guarded;
+	tables->offered = true;
+}
+
+/* --- reviews --- */
+
+static enum triad_tables_state state_by_review(const struct triad_tables *tables,
+	const struct triad_fabric *fabric, const struct triad_setup_plan *plan)
+{
+	if (!tables->setup)
+		return state_without_review(tables);
+	if (fabric->qos.engine_has_tables)
+		return TRIAD_TABLES_ENGINE;
+	return plan->n_changes_total ? TRIAD_TABLES_DIFFERENT : TRIAD_TABLES_IN_FORCE;
+}
+
+static uint64_t n_different(const struct triad_setup_plan *plan)
+{
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < TRIAD_SETUP_N_TABLES; i++)
+		n += plan->n_changed[i];
+	return n;
+}
+
+/* What is to be done about tables that differ.  A pass with what is in force now must
+ * have been made before it can be said that it did not help; the same differences are
+ * worth one more, and others, in a row, a few.  While OpenSM has trouble it sweeps by
+ * itself. */
+enum verdict { FINE, ASK, WAIT, LOST };
+
+static enum verdict judge(const struct triad_tables *tables,
+	const struct triad_fabric *fabric, const struct triad_setup_plan *plan)
+{
+	const osm_subn_t *subn = &tables->osm->subn;
+	bool is_passed = tables->passed_offer == tables->offer;
+	bool may_ask = !subn->subnet_initialization_error && !subn->need_update;
+
+	/* What the engine makes of them is not known here. */
+	if (fabric->qos.engine_has_tables ? is_passed : !tables->status.n_different)
+		return FINE;
+	if (!is_passed)
+		return may_ask && tables->asked_offer != tables->offer ? ASK : WAIT;
+	if (tables->n_passes_asked == tables->status.n_passes)
+		return WAIT;
+	if (plan->hash == tables->asked_hash || tables->n_asked == MAX_ASKED)
+		return LOST;
+	return may_ask ? ASK : LOST;
+}
+
+static void note_asked(struct triad_tables *tables, const struct triad_setup_plan *plan)
+{
+	/* The differences of tables that were never sent are no differences yet. */
+	tables->asked_hash = tables->passed_offer == tables->offer ? plan->hash : 0;
+	tables->asked_offer = tables->offer;
+	tables->n_passes_asked = tables->status.n_passes;
+	tables->n_asked++;
+	tables->status.n_sweeps_asked++;
+}
+
+static enum verdict note_review(struct triad_tables *tables,
+	const struct triad_fabric *fabric, const struct triad_setup_plan *plan,
+	uint64_t took_us)
+{
+	bool knows = !fabric->qos.engine_has_tables;
+	struct triad_tables_status *status = &tables->status;
+	enum verdict verdict;
+
+	pthread_mutex_lock(&tables->lock);
+	status->review_us = took_us;
+	status->n_different = knows ? n_different(plan) : 0;
+	status->n_different_ports = knows ? plan->n_changed_ports : 0;
+	status->n_findings = plan->n_findings_total;
+	status->n_errors = plan->n_errors;
+	status->n_dead_places = plan->n_dead_places;
+	verdict = judge(tables, fabric, plan);
+	if (verdict == ASK)
+		note_asked(tables, plan);
+	else if (verdict == FINE)
+		tables->n_asked = 0;
+	tables->dirty = tables->setup || verdict != FINE;
+	status->state = verdict == ASK || verdict == WAIT
+		? TRIAD_TABLES_WAITING
+		: state_by_review(tables, fabric, plan);
+	pthread_mutex_unlock(&tables->lock);
+	triad_tables_tell_state(tables);
+	return verdict;
+}
+
+bool triad_tables_ask_for_sweep(struct triad_tables *tables)
+{
+	struct osm_opensm *osm = tables->osm;
+
+	if (osm_exit_flag || osm->subn.sm_state != IB_SMINFO_STATE_MASTER)
+		return false;
+	osm->subn.force_heavy_sweep = TRUE;
+	osm_opensm_sweep(osm);
+	return true;
+}
+
+static void note_no_memory(struct triad_tables *tables)
+{
+	pthread_mutex_lock(&tables->lock);
+	tables->status.state = TRIAD_TABLES_NO_MEMORY;
+	pthread_mutex_unlock(&tables->lock);
+	triad_tables_tell_state(tables);
+}
+
+/* The setup in force, or OpenSM's tables again. */
+static void review(struct triad_tables *tables, const struct triad_tables_wish *wish)
+{
+	struct triad_setup *setup = triad_tables_setup(tables);
+	uint64_t begun_us = triad_clock_now_us();
+	struct triad_setup_plan *plan;
+	enum verdict verdict;
+
+	if (triad_setup_plan_make(setup, wish->fabric, &plan)) {
+		note_no_memory(tables);
+		triad_setup_unref(setup);
+		return;
+	}
+	if (setup)
+		triad_tell_findings(
+			tables->tell, plan, triad_setup_policy(setup), wish->fabric);
+	verdict = note_review(
+		tables, wish->fabric, plan, triad_clock_now_us() - begun_us);
+	/* One that has begun meanwhile has a pass anyway. */
+	if (verdict == ASK && atomic_load(wish->sweeps) == wish->n_sweeps)
+		(void)triad_tables_ask_for_sweep(tables);
+	else if (verdict == LOST)
+		triad_tell_different(tables->tell, plan, wish->fabric);
+	triad_setup_plan_free(plan);
+	triad_setup_unref(setup);
+}
+
+static bool is_anything(struct triad_tables *tables, bool qos)
+{
+	bool anything;
+
+	pthread_mutex_lock(&tables->lock);
+	anything = tables->setup || tables->dirty;
+	if (anything && !qos)
+		tables->status.state = TRIAD_TABLES_NO_QOS;
+	pthread_mutex_unlock(&tables->lock);
+	triad_tables_tell_state(tables);
+	return anything && qos;
+}
+
+/* At the SM's start there was nothing to try a setup on.  One that has passed once is
+ * never taken back: a single port that comes later must not change all the others. */
+static void test_first(
+	struct triad_tables *tables, const struct triad_tables_wish *wish)
+{
+	struct triad_setup *setup = triad_tables_setup(tables);
+
+	if (setup && wish->guarded && !tables->tested &&
+		cuts_off(tables, setup, wish->fabric)) {
+		put_into_force(tables, NULL, wish->wanted, false);
+		refuse(tables, wish->wanted);
+	}
+	tables->tested = true;
+	triad_setup_unref(setup);
+}
+
+void triad_tables_see_to(
+	struct triad_tables *tables, const struct triad_tables_wish *wish)
+{
+	bool is_new = wish->fabric && wish->is_settled &&
+		wish->fabric->generation != tables->reviewed;
+	bool is_other = !tables->offered || tables->policy != wish->policy ||
+		tables->offered_wanted != wish->wanted ||
+		tables->offered_guarded != wish->guarded;
+
+	/* What was refused may be right in another fabric. */
+	if (is_other || (is_new && triad_tables_status(tables).refused)) {
+		note_offered(tables, wish);
+		offer(tables, wish);
+	}
+	if (!wish->fabric || !wish->is_settled || (!is_other && !is_new))
+		return;
+	tables->reviewed = wish->fabric->generation;
+	test_first(tables, wish);
+	if (is_anything(tables, wish->fabric->sa.qos))
+		review(tables, wish);
+}
