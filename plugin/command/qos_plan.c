@@ -134,8 +134,7 @@ static void put_changes(const struct telling *telling)
 	if (left_out)
 		triad_output_printf(telling->output,
 			"... and %" PRIu64
-			" more: -n shows more of them, --node and --port choose
-			",
+			" more: -n shows more of them, --node and --port choose\n",
 			left_out);
 }
 

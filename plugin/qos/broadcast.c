@@ -21,11 +21,12 @@ struct traits {
 
 struct group {
 	ib_gid_t mgid;
-	uint16_t pkey;         /* without the membership bit */
-	struct traits made;    /* as OpenSM made it */
-	struct traits given;   /* what we put there */
-	uint32_t level;        /* of the policy; or TRIAD_POLICY_NONE */
-	bool is_there, is_new; /* is_new: not told yet */
+	uint16_t pkey;       /* without the membership bit */
+	struct traits made;  /* as OpenSM made it */
+	struct traits given; /* what we put there */
+	uint32_t level;      /* of the policy; or TRIAD_POLICY_NONE */
+	bool is_held;        /* it has members, and waits for them to leave */
+	bool is_new;         /* not told yet */
 };
 
 struct triad_broadcast {
@@ -127,32 +128,114 @@ static int read_partitions(
 	return 0;
 }
 
-/* The first that names the partition, by its name or its P_Key; as for paths. */
-static uint32_t level_of(const struct triad_policy *policy,
-	const struct triad_partition_names *names, uint16_t pkey)
+/* Partitions' levels, with the P_Keys of those that are named; 0: there is no such
+ * partition. */
+struct levels {
+	const struct triad_policy *policy; /* NULL: none */
+	uint16_t *pkeys;
+};
+
+static int find_levels(const struct osm_opensm *osm, const struct triad_policy *policy,
+	struct levels *levels)
 {
+	uint32_t n = 0, n_levels = policy ? policy->n_partition_levels : 0;
+	struct triad_fabric_partition *partitions;
+	struct triad_partition_names names = {0};
+	int error = read_partitions(osm, &partitions, &n);
+
+	*levels = (struct levels){.policy = policy};
+	if (error)
+		return error;
+	levels->pkeys = calloc(n_levels + 1, sizeof(*levels->pkeys));
+	error = triad_partition_names_init(&names, partitions, n);
+	if (!levels->pkeys)
+		error = ENOMEM;
+	for (uint32_t i = 0; !error && i < n_levels; i++)
+		if (policy->partition_levels[i].partition)
+			levels->pkeys[i] = triad_partition_names_find(
+				&names, policy->partition_levels[i].partition);
+	free(names.items);
+	free(partitions);
+	return error;
+}
+
+/* The first that names the partition, by its name or its P_Key; as for paths. */
+static uint32_t level_of(const struct levels *levels, uint16_t pkey)
+{
+	const struct triad_policy *policy = levels->policy;
+
 	for (uint32_t i = 0; policy && i < policy->n_partition_levels; i++) {
 		const struct triad_policy_partition_level *at =
 			&policy->partition_levels[i];
-		bool is_it = at->partition
-			? triad_partition_names_find(names, at->partition) == pkey
-			: triad_ranges_has(&at->pkeys, pkey);
 
-		if (is_it)
+		if (at->partition ? levels->pkeys[i] == pkey
+				  : triad_ranges_has(&at->pkeys, pkey))
 			return at->level;
 	}
 	return TRIAD_POLICY_NONE;
 }
 
-static struct traits wish(
-	const struct triad_broadcast *groups, const struct group *group)
+/* --- what members can do --- */
+
+/* What all CAs' and routers' ports of a set can; by GUID, because OpenSM's pointers
+ * there may be older than its ports. */
+static void look_at_members(
+	const struct osm_opensm *osm, const cl_map_t *members, struct traits *can)
+{
+	for (cl_map_iterator_t i = cl_map_head(members); i != cl_map_end(members);
+		i = cl_map_next(i)) {
+		const osm_port_t *port =
+			osm_get_port_by_guid(&osm->subn, cl_map_key(i));
+		const ib_port_info_t *info;
+		uint8_t rate;
+
+		if (!port || port->p_node->sw)
+			continue;
+		info = &port->p_physp->port_info;
+		rate = ib_port_info_compute_rate(
+			info, info->capability_mask & IB_PORT_CAP_HAS_EXT_SPEEDS);
+		if (ib_port_info_get_mtu_cap(info) < can->mtu)
+			can->mtu = ib_port_info_get_mtu_cap(info);
+		if (triad_rate_rank(rate) < triad_rate_rank(can->rate))
+			can->rate = rate;
+	}
+}
+
+/* OpenSM lets no port join a group of which it can do less: no more is wished for than
+ * all members can, or than OpenSM itself has made. */
+static void fit_to_members(
+	const struct osm_opensm *osm, const struct group *group, struct traits *wanted)
+{
+	struct traits can = *wanted;
+	const cl_qmap_t *partitions = &osm->subn.prtn_pkey_tbl;
+	const osm_prtn_t *partition =
+		(const osm_prtn_t *)cl_qmap_get(partitions, cl_hton16(group->pkey));
+	const struct traits *made = &group->made;
+
+	if (wanted->mtu <= made->mtu &&
+		triad_rate_rank(wanted->rate) <= triad_rate_rank(made->rate))
+		return;
+	if ((const cl_map_item_t *)partition != cl_qmap_end(partitions)) {
+		look_at_members(osm, &partition->full_guid_tbl, &can);
+		look_at_members(osm, &partition->part_guid_tbl, &can);
+	}
+	if (wanted->mtu > made->mtu)
+		wanted->mtu = can.mtu > made->mtu ? can.mtu : made->mtu;
+	if (triad_rate_rank(wanted->rate) > triad_rate_rank(made->rate))
+		wanted->rate = triad_rate_rank(can.rate) > triad_rate_rank(made->rate)
+			? can.rate
+			: made->rate;
+}
+
+static struct traits wish(const struct triad_broadcast *groups,
+	const struct levels *levels, const struct group *group)
 {
 	struct traits traits = group->made;
 	const struct triad_policy_level *level;
 
 	if (group->level == TRIAD_POLICY_NONE)
 		return traits;
-	level = &groups->policy->levels[group->level];
+	level = &levels->policy->levels[group->level];
 	if (level->has_sl)
 		traits.sl = level->sl;
 	if (level->has_mtu_limit)
@@ -161,86 +244,86 @@ static struct traits wish(
 		traits.rate = level->rate_limit;
 	if (level->has_tclass)
 		traits.tclass = level->tclass;
+	fit_to_members(groups->osm, group, &traits);
 	return traits;
 }
 
 /* --- all groups --- */
 
-static struct group *place_of(struct triad_broadcast *groups, const osm_mgrp_t *mgrp)
+/* Old and new groups are in OpenSM's order, by MGID: '*at' walks through the old ones.
+ */
+static struct group start_from(
+	const struct triad_broadcast *groups, const osm_mgrp_t *mgrp, uint32_t *at)
 {
-	struct traits traits = read_traits(mgrp);
-	struct group *grown;
+	const ib_gid_t *mgid = &mgrp->mcmember_rec.mgid;
+	struct traits now = read_traits(mgrp);
+	struct group group = {.mgid = *mgid, .made = now, .given = now};
 
-	for (uint32_t i = 0; i < groups->n; i++)
-		if (!memcmp(&groups->groups[i].mgid, &mgrp->mcmember_rec.mgid,
-			    sizeof(ib_gid_t)))
-			return &groups->groups[i];
-	if (groups->n == TRIAD_BROADCAST_MAX)
-		return NULL;
-	grown = realloc(groups->groups, (groups->n + 1) * sizeof(*grown));
-	if (!grown)
-		return NULL;
-	groups->groups = grown;
-	grown[groups->n] = (struct group){.mgid = mgrp->mcmember_rec.mgid,
-		.made = traits,
-		.given = traits,
-		.level = TRIAD_POLICY_NONE};
-	return &grown[groups->n++];
-}
-
-static void apply_to(struct triad_broadcast *groups,
-	const struct triad_partition_names *names, osm_mgrp_t *mgrp)
-{
-	struct group *group = place_of(groups, mgrp);
-	struct traits now = read_traits(mgrp), wanted;
-
-	if (!group)
-		return;
-	group->is_there = true;
+	while (*at < groups->n &&
+		memcmp(&groups->groups[*at].mgid, mgid, sizeof(*mgid)) < 0)
+		++*at;
+	if (*at < groups->n && !memcmp(&groups->groups[*at].mgid, mgid, sizeof(*mgid)))
+		group = groups->groups[*at];
 	/* OpenSM made it anew. */
-	if (!are_same(&now, &group->given))
-		group->made = now;
-	group->pkey = cl_ntoh16(mgrp->mcmember_rec.pkey) & 0x7fff;
-	group->level = level_of(groups->policy, names, group->pkey);
-	wanted = wish(groups, group);
-	group->given = wanted;
-	if (are_same(&now, &wanted))
-		return;
-	write_traits(mgrp, &wanted);
-	group->is_new = true;
+	if (!are_same(&now, &group.given))
+		group.made = group.given = now;
+	return group;
 }
 
-static void drop_gone(struct triad_broadcast *groups)
+/* Members have what they were told: it does not change under them. */
+static void apply_to(struct triad_broadcast *groups, const struct levels *levels,
+	osm_mgrp_t *mgrp, struct group *group)
 {
+	struct traits wanted;
+	bool was_held = group->is_held;
+
+	group->pkey = cl_ntoh16(mgrp->mcmember_rec.pkey) & 0x7fff;
+	group->level = level_of(levels, group->pkey);
+	wanted = wish(groups, levels, group);
+	group->is_held = !are_same(&group->given, &wanted) && mgrp->full_members;
+	group->is_new = group->is_held ? !was_held : !are_same(&group->given, &wanted);
+	if (group->is_held)
+		return;
+	group->given = wanted;
+	write_traits(mgrp, &wanted);
+}
+
+static uint32_t count_groups(const struct osm_opensm *osm)
+{
+	const cl_fmap_t *from = &osm->subn.mgrp_mgid_tbl;
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < groups->n; i++)
-		if (groups->groups[i].is_there)
-			groups->groups[n++] = groups->groups[i];
-	groups->n = n;
+	for (const cl_fmap_item_t *item = cl_fmap_head(from); item != cl_fmap_end(from);
+		item = cl_fmap_next(item))
+		n += is_broadcast((const osm_mgrp_t *)item);
+	return n < TRIAD_BROADCAST_MAX ? n : TRIAD_BROADCAST_MAX;
 }
 
-/* The caller holds both locks. */
+/* The caller holds both locks.  Without memory all stays as it is. */
 static void apply_to_all(struct triad_broadcast *groups)
 {
 	cl_fmap_t *from = &groups->osm->subn.mgrp_mgid_tbl;
-	struct triad_fabric_partition *partitions;
-	struct triad_partition_names names;
-	uint32_t n;
+	uint32_t n = 0, at = 0, room = count_groups(groups->osm);
+	struct group *found = calloc(room + 1, sizeof(*found));
+	struct levels levels;
 
-	if (read_partitions(groups->osm, &partitions, &n))
+	if (!found || find_levels(groups->osm, groups->policy, &levels)) {
+		free(found);
 		return;
-	if (!triad_partition_names_init(&names, partitions, n)) {
-		for (uint32_t i = 0; i < groups->n; i++)
-			groups->groups[i].is_there = false;
-		for (cl_fmap_item_t *item = cl_fmap_head(from);
-			item != cl_fmap_end(from); item = cl_fmap_next(item))
-			if (is_broadcast((osm_mgrp_t *)item))
-				apply_to(groups, &names, (osm_mgrp_t *)item);
-		drop_gone(groups);
-		free(names.items);
 	}
-	free(partitions);
+	for (cl_fmap_item_t *item = cl_fmap_head(from);
+		item != cl_fmap_end(from) && n < room; item = cl_fmap_next(item)) {
+		osm_mgrp_t *mgrp = (osm_mgrp_t *)item;
+
+		if (!is_broadcast(mgrp))
+			continue;
+		found[n] = start_from(groups, mgrp, &at);
+		apply_to(groups, &levels, mgrp, &found[n++]);
+	}
+	free(levels.pkeys);
+	free(groups->groups);
+	groups->groups = found;
+	groups->n = n;
 }
 
 /* --- the log --- */
@@ -249,7 +332,14 @@ static void tell(struct triad_broadcast *groups, const struct group *group)
 {
 	const struct traits *given = &group->given, *made = &group->made;
 
-	if (group->level == TRIAD_POLICY_NONE)
+	if (group->is_held)
+		triad_log_write(groups->log, TRIAD_LOG_WARNING,
+			"partition 0x%04x: its broadcast group stays as it is as long as "
+			"it has members, who would not learn of another SL, MTU, rate or "
+			"TClass: it changes when all have left, or with the next start "
+			"of OpenSM",
+			group->pkey);
+	else if (group->level == TRIAD_POLICY_NONE)
 		triad_log_write(groups->log, TRIAD_LOG_INFO,
 			"partition 0x%04x: its broadcast group is as OpenSM made it "
 			"again: SL %u, MTU %u, %g Gb/s, TClass %u",
@@ -259,13 +349,21 @@ static void tell(struct triad_broadcast *groups, const struct group *group)
 		triad_log_write(groups->log, TRIAD_LOG_WARNING,
 			"partition 0x%04x: its broadcast group gets SL %u, MTU %u, %g "
 			"Gb/s, TClass %u by the level '%s' of %s, which wins over "
-			"OpenSM's SL %u, MTU %u, %g Gb/s, TClass %u (partitions.conf); "
-			"members learn of it when they join again",
+			"OpenSM's SL %u, MTU %u, %g Gb/s, TClass %u (partitions.conf)",
 			group->pkey, given->sl, triad_mtu_octets(given->mtu),
 			triad_rate_tenths(given->rate) / 10.0, given->tclass,
 			groups->policy->levels[group->level].name,
 			groups->policy->source, made->sl, triad_mtu_octets(made->mtu),
 			triad_rate_tenths(made->rate) / 10.0, made->tclass);
+}
+
+/* True when no group is any more as the policy, or one before it, has it. */
+static bool is_all_made(const struct triad_broadcast *groups)
+{
+	for (uint32_t i = 0; i < groups->n; i++)
+		if (!are_same(&groups->groups[i].made, &groups->groups[i].given))
+			return false;
+	return true;
 }
 
 static void apply(struct triad_broadcast *groups)
@@ -282,14 +380,23 @@ static void apply(struct triad_broadcast *groups)
 			tell(groups, &groups->groups[i]);
 		groups->groups[i].is_new = false;
 	}
-	if (!groups->policy)
+	if (!groups->policy && is_all_made(groups))
 		groups->n = 0;
 }
 
 void triad_broadcast_apply(struct triad_broadcast *groups)
 {
-	pthread_mutex_lock(&groups->lock);
+	/* Whoever has it is about to do the same. */
+	if (pthread_mutex_trylock(&groups->lock))
+		return;
 	apply(groups);
+	pthread_mutex_unlock(&groups->lock);
+}
+
+void triad_broadcast_forget(struct triad_broadcast *groups)
+{
+	pthread_mutex_lock(&groups->lock);
+	groups->n = 0;
 	pthread_mutex_unlock(&groups->lock);
 }
 
@@ -300,7 +407,7 @@ void triad_broadcast_set_policy(
 	if (policy != groups->policy) {
 		triad_policy_unref(groups->policy);
 		groups->policy = policy ? triad_policy_ref(policy) : NULL;
-		apply(groups);
 	}
+	apply(groups);
 	pthread_mutex_unlock(&groups->lock);
 }

@@ -31,7 +31,10 @@ void triad_broadcast_free(struct triad_broadcast *groups); /* accepts NULL */
 void triad_broadcast_set_policy(
 	struct triad_broadcast *groups, struct triad_policy *policy);
 
-/* OpenSM may have made groups. */
+/* OpenSM may have made groups.  Waits for OpenSM's lock alone. */
 void triad_broadcast_apply(struct triad_broadcast *groups);
+
+/* This SM is not the master any more: its groups go. */
+void triad_broadcast_forget(struct triad_broadcast *groups);
 
 #endif

@@ -246,6 +246,7 @@ void triad_qos_forget_fabric(struct triad_qos *qos)
 {
 	struct triad_fabric *old;
 
+	triad_broadcast_forget(qos->broadcast);
 	pthread_mutex_lock(&qos->lock);
 	old = qos->fabric;
 	qos->fabric = NULL;
