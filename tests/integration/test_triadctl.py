@@ -336,7 +336,7 @@ def test_answer_of_other_protocol_told(t):
             (frame(b"R", b"x"), "isn't the Triad plugin's protocol"),
             (frame(OUTPUT, b"x" * 65537), "isn't the Triad plugin's protocol"),
             (frame(b"X", b""), "isn't the Triad plugin's protocol"),
-            (exit_frame(3), "isn't the Triad plugin's protocol")):
+            (exit_frame(4), "isn't the Triad plugin's protocol")):
         t.failed(ask(Plugin(t, answer), "status"), 1, part)
 
 
