@@ -71,6 +71,7 @@ struct triad_fabric_port {
 	uint16_t lid;
 	uint16_t pkey_index; /* at the SM's port, to reach this one */
 	uint8_t sl;          /* for MADs from the SM's port to this one */
+	uint8_t sm_sl;       /* PortInfo:MasterSMSL: of what it asks the SM */
 	uint8_t lmc;
 	uint8_t number;
 	uint8_t state;      /* enum triad_port_state */

@@ -49,22 +49,36 @@ static uint16_t sl_of_level(const struct triad_policy *policy, uint32_t level)
 		: 0;
 }
 
-static uint16_t sls_in_use(const struct triad_wanted *wanted)
+static uint16_t sls_of_policy(const struct triad_policy *policy)
 {
-	const struct triad_fabric *fabric = wanted->fabric;
-	const struct triad_policy *policy =
-		wanted->setup ? triad_setup_policy(wanted->setup) : NULL;
-	uint16_t sls = 0;
+	uint16_t sls = sl_of_level(policy, policy->default_level);
 
-	for (uint32_t i = 0; i < fabric->n_partitions; i++)
-		sls |= (uint16_t)(1u << (fabric->partitions[i].sl & 0xf));
-	if (!policy)
-		return sls;
 	for (uint32_t i = 0; i < policy->n_rules; i++)
 		sls |= sl_of_level(policy, policy->rules[i].level);
 	for (uint32_t i = 0; i < policy->n_partition_levels; i++)
 		sls |= sl_of_level(policy, policy->partition_levels[i].level);
-	return sls | sl_of_level(policy, policy->default_level);
+	return sls;
+}
+
+/* What asks the SM, and is asked by it: a port with a LID of its own. */
+static bool is_end(const struct triad_fabric *fabric, uint32_t port)
+{
+	return fabric->ports[port].lid && triad_fabric_is_end_port(fabric, port);
+}
+
+static uint16_t sls_in_use(const struct triad_wanted *wanted)
+{
+	const struct triad_fabric *fabric = wanted->fabric;
+	uint16_t sls = 0;
+
+	for (uint32_t i = 0; i < fabric->n_partitions; i++)
+		sls |= (uint16_t)(1u << (fabric->partitions[i].sl & 0xf));
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		if (is_end(fabric, i))
+			sls |= (uint16_t)(1u << (fabric->ports[i].sm_sl & 0xf));
+	if (wanted->setup)
+		sls |= sls_of_policy(triad_setup_policy(wanted->setup));
+	return sls;
 }
 
 /* --- examples --- */
@@ -99,15 +113,9 @@ static void add_place(
 
 /* --- hosts --- */
 
-static bool is_end(const struct search *search, uint32_t port)
-{
-	return search->fabric->ports[port].lid &&
-		triad_fabric_is_end_port(search->fabric, port);
-}
-
 static bool arrives(const struct search *search, uint32_t from, uint32_t to)
 {
-	return to != from && is_end(search, to) &&
+	return to != from && is_end(search->fabric, to) &&
 		triad_ways_go(search->wanted, from, to, search->fabric->ports[to].lid)
 			.arrives;
 }
@@ -120,7 +128,7 @@ static uint32_t find_goal(struct search *search, uint32_t from)
 
 	if (linked == TRIAD_FABRIC_NONE)
 		return TRIAD_FABRIC_NONE;
-	if (is_end(search, linked))
+	if (is_end(search->fabric, linked))
 		return linked;
 	if (search->last_goal != TRIAD_FABRIC_NONE &&
 		arrives(search, from, search->last_goal))
@@ -147,7 +155,7 @@ static void look_at_host(struct search *search, uint32_t node)
 		uint16_t sls = triad_wanted_dead(search->wanted, i, 0) & search->sls;
 		uint32_t to = TRIAD_FABRIC_NONE;
 
-		if (sls && is_end(search, i))
+		if (sls && is_end(search->fabric, i))
 			to = find_goal(search, i);
 		if (to != TRIAD_FABRIC_NONE)
 			add_place(search, sls,
@@ -167,7 +175,7 @@ static uint32_t find_host(struct search *search, uint32_t node)
 		uint32_t far = search->fabric->ports[i].remote;
 
 		search->tries -= search->tries > 0;
-		if (far != TRIAD_FABRIC_NONE && is_end(search, far))
+		if (far != TRIAD_FABRIC_NONE && is_end(search->fabric, far))
 			return far;
 	}
 	return TRIAD_FABRIC_NONE;
@@ -204,8 +212,9 @@ static uint32_t find_source(struct search *search, uint32_t node, uint16_t lid)
 			return host;
 		node = step_back(search, node, lid);
 	}
-	return port0 != TRIAD_FABRIC_NONE && is_end(search, port0) ? port0
-								   : TRIAD_FABRIC_NONE;
+	return port0 != TRIAD_FABRIC_NONE && is_end(search->fabric, port0)
+		? port0
+		: TRIAD_FABRIC_NONE;
 }
 
 /* The source of a path to 'lid' that comes into the switch by 'in_port', or
@@ -219,12 +228,12 @@ static uint32_t comes_in(struct search *search, uint32_t node, unsigned in_port,
 	if (in == TRIAD_FABRIC_NONE)
 		return TRIAD_FABRIC_NONE;
 	if (!in_port)
-		return in != to && is_end(search, in) ? in : TRIAD_FABRIC_NONE;
+		return in != to && is_end(fabric, in) ? in : TRIAD_FABRIC_NONE;
 	far = fabric->ports[in].remote;
 	if (far == TRIAD_FABRIC_NONE)
 		return TRIAD_FABRIC_NONE;
 	if (fabric->nodes[fabric->ports[far].node].type != TRIAD_NODE_SWITCH)
-		return far != to && is_end(search, far) ? far : TRIAD_FABRIC_NONE;
+		return far != to && is_end(fabric, far) ? far : TRIAD_FABRIC_NONE;
 	if (triad_ways_route(fabric, fabric->ports[far].node, lid) != far)
 		return TRIAD_FABRIC_NONE;
 	return find_source(search, fabric->ports[far].node, lid);
@@ -330,7 +339,7 @@ static int know_lids(struct search *search)
 		const struct triad_fabric_port *port = &fabric->ports[i];
 		uint32_t end = port->lid + (1u << (port->lmc & 7));
 
-		if (!is_end(search, i))
+		if (!is_end(fabric, i))
 			continue;
 		for (uint32_t lid = port->lid; lid < end && lid < N_LIDS; lid++)
 			search->port_of_lid[lid] = i;
@@ -403,18 +412,24 @@ static int find_dead_places(
 
 /* --- the SM's own paths --- */
 
+/* What the SM asks the port goes in one SL, what the port asks the SM in another one,
+ * each with its answers. */
+static uint16_t sls_of_mads(const struct triad_fabric_port *port)
+{
+	return (uint16_t)(1u << (port->sl & 0xf) | 1u << (port->sm_sl & 0xf));
+}
+
 /* It is the policy that cuts off: what OpenSM's own tables drop, it doesn't. */
 static bool is_cut_off(const struct triad_wanted *wanted, uint32_t port)
 {
 	const struct triad_fabric_port *at = &wanted->fabric->ports[port];
 	uint32_t sm_port = wanted->fabric->sm_port;
-	uint16_t sl = (uint16_t)(1u << (at->sl & 0xf));
 	struct triad_way there, back;
 
 	there = triad_ways_go(wanted, sm_port, port, at->lid);
 	back = triad_ways_go(wanted, port, sm_port, wanted->fabric->ports[sm_port].lid);
 	return there.arrives && back.arrives &&
-		(there.dead_by_scope | back.dead_by_scope) & sl;
+		(there.dead_by_scope | back.dead_by_scope) & sls_of_mads(at);
 }
 
 static void guard(const struct triad_wanted *wanted, struct triad_setup_plan *plan)
@@ -425,10 +440,8 @@ static void guard(const struct triad_wanted *wanted, struct triad_setup_plan *pl
 	if (!wanted->dead || fabric->sm_port == TRIAD_FABRIC_NONE)
 		return;
 	for (uint32_t i = 0; i < fabric->n_ports; i++) {
-		const struct triad_fabric_port *at = &fabric->ports[i];
-
-		if (!(wanted->dead >> (at->sl & 0xf) & 1) || i == fabric->sm_port ||
-			!at->lid || !triad_fabric_is_end_port(fabric, i) ||
+		if (!(wanted->dead & sls_of_mads(&fabric->ports[i])) ||
+			i == fabric->sm_port || !is_end(fabric, i) ||
 			!is_cut_off(wanted, i))
 			continue;
 		if (!plan->n_cut_off++)

@@ -108,9 +108,10 @@ struct triad_setup_plan {
 	struct triad_setup_path *paths;
 	uint32_t n_paths;
 	uint64_t n_dead_places; /* (in-port, out-port, SL) on the way of some path */
-	/* End ports that the SM's own requests and answers (GMPs, in the SL of
-	 * triad_fabric_port.sl) could not reach, or that could not reach it, because a
-	 * scope gives that SL no VL on the way; and the first of them. */
+	/* End ports that the SM's own requests and answers could not reach, or that
+	 * could not reach it, because a scope gives their SL no VL on the way; and the
+	 * first of them.  GMPs go in two SLs: triad_fabric_port.sl, where the SM asks,
+	 * and sm_sl, where it is asked and answers. */
 	uint32_t n_cut_off, first_cut_off;
 };
 

@@ -328,12 +328,17 @@ static void vary_port(
 
 static void vary(struct plan *plan, uint64_t *seed)
 {
+	uint8_t sm_sl = (uint8_t)next_below(seed, 16);
+
 	for (unsigned i = 0; i < plan->n_nodes; i++) {
 		struct plan_node *node = &plan->nodes[i];
 
-		for (unsigned p = 0; p < node->n_numbers; p++)
-			if (node->ports[p].is_there)
-				vary_port(node, &node->ports[p], seed);
+		for (unsigned p = 0; p < node->n_numbers; p++) {
+			if (!node->ports[p].is_there)
+				continue;
+			vary_port(node, &node->ports[p], seed);
+			node->ports[p].port.sm_sl = next_below(seed, 2) ? sm_sl : 0;
+		}
 	}
 	plan->sa.qos = next_below(seed, 4);
 	plan->sa.allow_both_pkeys = next_below(seed, 2);

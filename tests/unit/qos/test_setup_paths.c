@@ -93,6 +93,9 @@ static uint16_t sls_in_use(void)
 
 	for (uint32_t i = 0; i < fabric->n_partitions; i++)
 		sls |= (uint16_t)(1 << fabric->partitions[i].sl);
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		if (is_end(i))
+			sls |= (uint16_t)(1 << fabric->ports[i].sm_sl);
 	for (uint32_t i = 0; policy && i < policy->n_levels; i++)
 		if (strcmp(policy->levels[i].name, "unused") != 0)
 			sls |= (uint16_t)(1 << policy->levels[i].sl);
@@ -167,14 +170,15 @@ static void check_example(const struct triad_setup_path *path)
 static bool loses(uint32_t port)
 {
 	uint32_t sm_port = fabric->sm_port;
-	uint16_t sl = (uint16_t)(1 << fabric->ports[port].sl);
+	uint16_t sls = (uint16_t)(1 << fabric->ports[port].sl |
+		1 << fabric->ports[port].sm_sl);
 	struct places there, back;
 
 	if (!is_end(port) || port == sm_port ||
 		!walk(sm_port, port, fabric->ports[port].lid, &there) ||
 		!walk(port, sm_port, fabric->ports[sm_port].lid, &back))
 		return false;
-	return (dead_by_scope_on(&there) | dead_by_scope_on(&back)) & sl;
+	return (dead_by_scope_on(&there) | dead_by_scope_on(&back)) & sls;
 }
 
 static void check_guard(void)
@@ -258,6 +262,24 @@ START_TEST(test_sl_of_partition_without_vl_is_dead_place)
 	ck_assert_uint_eq(plan->paths[0].to, port_of(2, 1));
 	ck_assert_uint_eq(plan->paths[0].port, port_of(0, 1));
 	ck_assert_uint_eq(plan->paths[0].in_port, 2);
+	drop_all();
+}
+END_TEST
+
+START_TEST(test_sl_of_requests_to_sm_without_vl_is_dead_place)
+{
+	sketch_two_switches();
+	plan_port(sketch, 0, 1)->port.sm_sl = 3;
+	make(SL2VL("sl2vl-scope\nacross-to: host2\nfrom: 2\n" DEAD_3));
+	/* No end port: nobody asks from there. */
+	ck_assert_uint_eq(plan->n_dead_places, 0);
+	plan_port(sketch, 4, 1)->port.sm_sl = 3;
+	make(SL2VL("sl2vl-scope\nacross-to: host2\nfrom: 2\n" DEAD_3));
+	ck_assert_uint_eq(plan->n_dead_places, 1);
+	ck_assert_uint_eq(plan->paths[0].sl, 3);
+	plan_port(sketch, 4, 1)->port.lid = 0;
+	make(SL2VL("sl2vl-scope\nacross-to: host2\nfrom: 2\n" DEAD_3));
+	ck_assert_uint_eq(plan->n_dead_places, 0);
 	drop_all();
 }
 END_TEST
@@ -349,6 +371,28 @@ START_TEST(test_end_without_vl_for_mads_is_cut_off)
 }
 END_TEST
 
+/* Its own requests go in another SL than those to it, and so do their answers. */
+START_TEST(test_end_without_vl_for_its_requests_is_cut_off)
+{
+	sketch_two_switches();
+	plan_port(sketch, 4, 1)->port.sm_sl = 3;
+	make(SL2VL("sl2vl-scope\ngroup: switches\nto: 1\nfrom: 5,6\n" DEAD_3));
+	ck_assert_uint_eq(plan->n_cut_off, 1);
+	ck_assert_uint_eq(plan->first_cut_off, port_of(4, 1));
+	/* The answers only. */
+	make(SL2VL("sl2vl-scope\ngroup: host2\n" DEAD_3));
+	ck_assert_uint_eq(plan->n_cut_off, 1);
+	make(SL2VL("sl2vl-scope\ngroup: switches\nto: 2\n" DEAD_3));
+	ck_assert_uint_eq(plan->n_cut_off, 0);
+	/* The SL of requests to it still counts. */
+	plan_port(sketch, 4, 1)->port.sl = 3;
+	plan_port(sketch, 4, 1)->port.sm_sl = 0;
+	make(SL2VL("sl2vl-scope\ngroup: host2\n" DEAD_3));
+	ck_assert_uint_eq(plan->n_cut_off, 1);
+	drop_all();
+}
+END_TEST
+
 /* The policy is to blame whether it is in force already or not. */
 START_TEST(test_end_cut_off_already_is_counted)
 {
@@ -435,11 +479,13 @@ int main(void)
 	tcase_add_test(
 		cases, test_sl_of_rule_without_vl_between_switches_is_dead_place);
 	tcase_add_test(cases, test_sl_of_partition_without_vl_is_dead_place);
+	tcase_add_test(cases, test_sl_of_requests_to_sm_without_vl_is_dead_place);
 	tcase_add_test(cases, test_host_without_vl_is_dead_place);
 	tcase_add_test(cases, test_place_without_path_is_not_dead);
 	tcase_add_test(cases, test_examples_are_of_many_sls_and_ports);
 	tcase_add_test(cases, test_example_is_one_for_each_port_and_sl);
 	tcase_add_test(cases, test_end_without_vl_for_mads_is_cut_off);
+	tcase_add_test(cases, test_end_without_vl_for_its_requests_is_cut_off);
 	tcase_add_test(cases, test_end_cut_off_already_is_counted);
 	tcase_add_test(cases, test_end_cut_off_by_defaults_is_not_counted);
 	tcase_add_test(cases, test_end_without_route_is_not_counted);
