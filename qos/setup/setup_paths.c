@@ -2,7 +2,7 @@
 /* What a plan would do to paths: the SM's own to the end ports, and places where the
  * packets of an SL in use would be dropped.
  *
- * Nearly always no table drops an SL that is in use, and then nothing is done here.
+ * Nearly always no SL that is in use is dead anywhere, and then nothing is done here.
  * Else the dead places, (in-port, out-port) of a switch or the out-port of a source,
  * are looked at one switch after the other: for each LID that goes out of such a port,
  * whether it comes in by the in-port, too, which the neighbour's forwarding table

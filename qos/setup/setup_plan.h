@@ -84,7 +84,8 @@ struct triad_setup_finding {
 	                     * of the highest port in 'has' */
 };
 
-/* An SL that is in use and has no VL at a place on the way of some path. */
+/* An SL that is in use and has no VL, or one that is never sent (wanted.h), at a place
+ * on the way of some path. */
 struct triad_setup_path {
 	uint8_t sl;
 	uint32_t from, to; /* end ports: a path that goes this way */
@@ -109,9 +110,10 @@ struct triad_setup_plan {
 	uint32_t n_paths;
 	uint64_t n_dead_places; /* (in-port, out-port, SL) on the way of some path */
 	/* End ports that the SM's own requests and answers could not reach, or that
-	 * could not reach it, because a scope gives their SL no VL on the way; and the
-	 * first of them.  GMPs go in two SLs: triad_fabric_port.sl, where the SM asks,
-	 * and sm_sl, where it is asked and answers. */
+	 * could not reach it, because of a scope: on the way their SL has no VL there,
+	 * or one that is never sent; and the first of them.  GMPs go in two SLs:
+	 * triad_fabric_port.sl, where the SM asks, and sm_sl, where it is asked and
+	 * answers. */
 	uint32_t n_cut_off, first_cut_off;
 };
 

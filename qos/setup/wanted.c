@@ -5,30 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Octets of an SL2VL table at once: its nibbles are VLs. */
-static uint64_t nibbles_of(const struct triad_sl2vl *table)
+/* SLs whose VL isn't among those that are sent. */
+static uint16_t dead_of(const struct triad_sl2vl *table, uint16_t sent)
 {
-	uint64_t nibbles;
+	unsigned alive = sent & ~(1u << TRIAD_WANTED_NO_VL), dead = 0;
 
-	memcpy(&nibbles, table->vl, sizeof(nibbles));
-	return nibbles;
-}
-
-/* Nearly all tables have none. */
-uint16_t triad_wanted_dead_of(const struct triad_sl2vl *table)
-{
-	uint64_t all = nibbles_of(table);
-	uint16_t dead = 0;
-
-	if (!(all & all >> 1 & all >> 2 & all >> 3 & UINT64_C(0x1111111111111111)))
-		return 0;
-	for (unsigned sl = 0; sl < 16; sl++) {
-		unsigned vl = sl % 2 ? table->vl[sl / 2] & 0xf : table->vl[sl / 2] >> 4;
-
-		if (vl == TRIAD_WANTED_NO_VL)
-			dead |= (uint16_t)(1u << sl);
+	for (unsigned i = 0; i < sizeof(table->vl); i++) {
+		dead |= (~alive >> (table->vl[i] >> 4) & 1) << 2 * i;
+		dead |= (~alive >> (table->vl[i] & 0xf) & 1) << (2 * i + 1);
 	}
-	return dead;
+	return (uint16_t)dead;
 }
 
 /* --- OpenSM's defaults --- */
@@ -219,7 +205,8 @@ static int fill_rows(struct triad_wanted *wanted, uint32_t port, unsigned kind_o
 			&wanted->rows[wanted->ports[port].first_row + i];
 
 		row->scope = scopes[i < n_kinds ? i : kind_of_0];
-		row->dead = triad_wanted_dead_of(triad_wanted_sl2vl(wanted, port, i));
+		row->dead = dead_of(
+			triad_wanted_sl2vl(wanted, port, i), wanted->ports[port].sent);
 		wanted->dead |= row->dead;
 	}
 	return error;
@@ -237,6 +224,45 @@ static int fill_endport(struct triad_wanted *wanted, uint32_t port)
 		scope = triad_scopes_endport_sl2vl(wanted->scopes, &end);
 	}
 	return fill_rows(wanted, port, 0, &scope);
+}
+
+/* --- arbitration --- */
+
+static uint16_t weighed_in(
+	const struct triad_wanted *wanted, uint32_t port, bool high, unsigned n)
+{
+	struct triad_vlarb_entry entries[TRIAD_VLARB_MAX];
+	uint16_t vls = 0;
+
+	(void)triad_wanted_vlarb(wanted, port, high, entries, n);
+	for (unsigned i = 0; i < n; i++)
+		if (entries[i].weight)
+			vls |= (uint16_t)(1u << (entries[i].vl & 0xf));
+	return vls;
+}
+
+static uint16_t sent_by(struct triad_wanted *wanted, uint32_t port)
+{
+	const struct triad_wanted_port *is = &wanted->ports[port];
+	struct triad_wanted_last_sent *last = &wanted->last_sent;
+	unsigned n_low = triad_wanted_n_vlarb(wanted, port, false);
+	unsigned n_high = triad_wanted_n_vlarb(wanted, port, true);
+
+	if (!n_low && !n_high)
+		return UINT16_MAX;
+	if (last->is_known && last->scope == is->vlarb && last->op_vls == is->op_vls &&
+		last->kind == is->kind && last->n_low == n_low &&
+		last->n_high == n_high)
+		return last->sent;
+	*last = (struct triad_wanted_last_sent){.is_known = true,
+		.scope = is->vlarb,
+		.op_vls = is->op_vls,
+		.kind = is->kind,
+		.n_low = n_low,
+		.n_high = n_high};
+	last->sent = weighed_in(wanted, port, false, n_low) |
+		weighed_in(wanted, port, true, n_high);
+	return last->sent;
 }
 
 /* --- ports --- */
@@ -261,6 +287,7 @@ static void look_at(struct triad_wanted *wanted, uint32_t port)
 
 		is->vlarb = triad_scopes_vlarb(wanted->scopes, &end);
 	}
+	is->sent = sent_by(wanted, port);
 }
 
 /* --- switches --- */

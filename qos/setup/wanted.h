@@ -4,9 +4,14 @@
  *
  * Model: for a port that is looked at (not down, and no port 0 of a switch without
  * tables) the scope of its arbitration tables, and one row for each kind of in-port
- * (setup.h) with the scope of its SL2VL tables and the SLs that they drop.  An enhanced
- * port 0 has a row more, for what comes from itself: there OpenSM's default is another
- * one.  Contents are not kept: they follow from scope, kind of port and number of VLs.
+ * (setup.h) with the scope of its SL2VL tables and the SLs that are dead there.  An
+ * enhanced port 0 has a row more, for what comes from itself: there OpenSM's default is
+ * another one.  Contents are not kept: they follow from scope, kind of port and number
+ * of VLs.
+ *
+ * An SL is dead at a place where it has no VL, or one that is never sent: one without a
+ * weight in either of the out-port's arbitration tables [IBA 7.6.9].  A port that has
+ * none sends all.
  *
  * In-ports are numbered from 0 to the switch's highest port, those among them that the
  * fabric lacks as well: OpenSM sends tables for them, too.
@@ -29,12 +34,13 @@
 /* SL2VL tables of in-ports of one kind. */
 struct triad_wanted_row {
 	uint16_t scope;
-	uint16_t dead; /* a bit for each SL that gets no VL */
+	uint16_t dead; /* a bit for each SL that has no VL, or one that is never sent */
 };
 
 struct triad_wanted_port {
 	uint32_t first_row; /* in 'rows', or TRIAD_FABRIC_NONE: no SL2VL tables */
 	uint16_t vlarb;     /* scope */
+	uint16_t sent;      /* a bit for each VL that is ever sent */
 	uint8_t op_vls;     /* coded; what OpenSM lets the port use */
 	uint8_t kind;       /* enum triad_qos_port_kind */
 	bool is_looked_at;
@@ -48,6 +54,14 @@ struct triad_wanted_node {
 	bool has_sl2vl;
 };
 
+/* The VLs that were worked out last: neighbours have the same. */
+struct triad_wanted_last_sent {
+	bool is_known;
+	uint16_t scope, sent;
+	uint8_t op_vls, kind;
+	unsigned n_low, n_high;
+};
+
 struct triad_wanted {
 	struct triad_setup *setup;   /* borrowed; may be NULL */
 	struct triad_scopes *scopes; /* NULL when 'setup' is */
@@ -58,7 +72,8 @@ struct triad_wanted {
 	uint8_t *kinds;
 	struct triad_wanted_row *rows;
 	uint32_t n_rows, n_rows_allocated;
-	uint16_t dead; /* SLs that any table drops */
+	uint16_t dead; /* SLs that are anywhere */
+	struct triad_wanted_last_sent last_sent;
 	struct triad_qos_defaults defaults[TRIAD_QOS_N_PORT_KINDS]
 					  [TRIAD_WANTED_N_CODES];
 };
@@ -92,10 +107,7 @@ static inline unsigned triad_wanted_row_at(
 	return wanted->kinds[node->first_kind + in_port];
 }
 
-/* A bit for each SL that gets no VL. */
-uint16_t triad_wanted_dead_of(const struct triad_sl2vl *table);
-
-/* SLs that get no VL from 'in_port' out of 'port'; 0 where there are no tables. */
+/* SLs that are dead from 'in_port' out of 'port'; 0 where there are no SL2VL tables. */
 static inline uint16_t triad_wanted_dead(
 	const struct triad_wanted *wanted, uint32_t port, unsigned in_port)
 {
@@ -106,7 +118,7 @@ static inline uint16_t triad_wanted_dead(
 	return wanted->rows[first + triad_wanted_row_at(wanted, port, in_port)].dead;
 }
 
-/* Those of them that get none because a scope says so. */
+/* Those of them where a scope says so: either kind can be to blame. */
 static inline uint16_t triad_wanted_dead_by_scope(
 	const struct triad_wanted *wanted, uint32_t port, unsigned in_port)
 {
@@ -116,7 +128,10 @@ static inline uint16_t triad_wanted_dead_by_scope(
 	if (first == TRIAD_FABRIC_NONE)
 		return 0;
 	row = &wanted->rows[first + triad_wanted_row_at(wanted, port, in_port)];
-	return row->scope == TRIAD_SCOPE_NONE ? 0 : row->dead;
+	return row->scope == TRIAD_SCOPE_NONE &&
+			wanted->ports[port].vlarb == TRIAD_SCOPE_NONE
+		? 0
+		: row->dead;
 }
 
 /* The contents of row 'at' of 'port', counted from its first one. */

@@ -3,8 +3,9 @@
  * be.
  *
  * Model: a way goes from an end port out of ports until it arrives [IBA 14.3.2.2]; at
- * each of them the SL2VL table of the port it came in by drops some SLs.  Ports without
- * such tables drop none.
+ * each of them some SLs are dead (wanted.h), because the SL2VL table of the port it
+ * came in by gives them no VL, or one that is never sent.  None is at ports without
+ * such tables.
  *
  * Thread-safety: functions without state. */
 #ifndef TRIAD_QOS_WAYS_H
@@ -16,7 +17,7 @@
 
 struct triad_way {
 	bool arrives;
-	uint16_t dead;          /* SLs that are dropped somewhere */
+	uint16_t dead;          /* SLs that are dead somewhere */
 	uint16_t dead_by_scope; /* of those, where a scope says so */
 };
 

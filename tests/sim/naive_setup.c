@@ -270,3 +270,47 @@ uint16_t naive_high_limit(const struct naive *naive, uint32_t out, uint8_t *limi
 	*limit = defaults_of(naive, out, 0)->high_limit;
 	return NAIVE_NO_SCOPE;
 }
+
+/* --- what is dropped --- */
+
+static bool has_weight(const struct naive *naive, uint32_t out, uint8_t vl)
+{
+	struct triad_vlarb_entry entries[TRIAD_VLARB_MAX];
+
+	for (unsigned high = 0; high < 2; high++) {
+		(void)naive_vlarb(naive, out, high, entries);
+		for (int i = 0; i < naive_n_vlarb(naive, out, high); i++)
+			if (entries[i].vl == vl && entries[i].weight > 0)
+				return true;
+	}
+	return false;
+}
+
+static bool has_arbitration(const struct naive *naive, uint32_t out)
+{
+	return naive_n_vlarb(naive, out, false) > 0 ||
+		naive_n_vlarb(naive, out, true) > 0;
+}
+
+uint16_t naive_dead(const struct naive *naive, uint32_t out, unsigned in, bool by_scope)
+{
+	struct triad_sl2vl table;
+	uint16_t scope, dead = 0;
+
+	if (!naive_n_sl2vl(naive, out))
+		return 0;
+	scope = naive_sl2vl(naive, out, in, &table);
+	if (naive_n_vlarb(naive, out, false) >= 0 &&
+		naive_vlarb_scope(naive, out) != NAIVE_NO_SCOPE)
+		by_scope = false;
+	if (by_scope && scope == NAIVE_NO_SCOPE)
+		return 0;
+	for (unsigned sl = 0; sl < 16; sl++) {
+		uint8_t vl = naive_vl(&table, sl);
+
+		if (vl == 15 ||
+			(has_arbitration(naive, out) && !has_weight(naive, out, vl)))
+			dead |= (uint16_t)(1 << sl);
+	}
+	return dead;
+}

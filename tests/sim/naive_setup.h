@@ -40,6 +40,11 @@ uint16_t naive_vlarb(const struct naive *naive, uint32_t out, bool high,
 	struct triad_vlarb_entry *entries);
 uint16_t naive_high_limit(const struct naive *naive, uint32_t out, uint8_t *limit);
 
+/* SLs, a bit for each, that have no VL out of 'out', or one without a weight in either
+ * of its arbitration tables.  'by_scope': none where no scope applies to its tables. */
+uint16_t naive_dead(
+	const struct naive *naive, uint32_t out, unsigned in, bool by_scope);
+
 /* What is there. */
 struct triad_sl2vl naive_sl2vl_now(
 	const struct naive *naive, uint32_t out, unsigned in);

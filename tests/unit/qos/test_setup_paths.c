@@ -49,34 +49,12 @@ static bool walk(uint32_t from, uint32_t to, unsigned lid, struct places *places
 	return false;
 }
 
-static uint16_t dead_of(const struct triad_sl2vl *table)
-{
-	uint16_t dead = 0;
-
-	for (unsigned sl = 0; sl < 16; sl++)
-		if (naive_vl(table, sl) == 15)
-			dead |= (uint16_t)(1 << sl);
-	return dead;
-}
-
-/* 'by_scope': where a scope says so. */
-static uint16_t dead_at(uint32_t out, unsigned in, bool by_scope)
-{
-	struct triad_sl2vl table;
-	uint16_t scope;
-
-	if (!naive_n_sl2vl(&naive, out))
-		return 0;
-	scope = naive_sl2vl(&naive, out, in, &table);
-	return by_scope && scope == TRIAD_SCOPE_NONE ? 0 : dead_of(&table);
-}
-
 static uint16_t dead_by_scope_on(const struct places *places)
 {
 	uint16_t dead = 0;
 
 	for (unsigned i = 0; i < places->n; i++)
-		dead |= dead_at(places->at[i].out, places->at[i].in, true);
+		dead |= naive_dead(&naive, places->at[i].out, places->at[i].in, true);
 	return dead;
 }
 
@@ -117,7 +95,7 @@ static void note_places(struct seen *seen, const struct places *places)
 			continue;
 		seen->at[out][in] = true;
 		seen->n_dead += (unsigned)__builtin_popcount(
-			dead_at(out, in, false) & sls_in_use());
+			naive_dead(&naive, out, in, false) & sls_in_use());
 	}
 }
 
@@ -153,7 +131,9 @@ static void check_example(const struct triad_setup_path *path)
 	struct places places;
 
 	ck_assert(is_end(path->from) && is_end(path->to) && path->from != path->to);
-	ck_assert_uint_ne(dead_at(path->port, path->in_port, false) >> path->sl & 1, 0);
+	ck_assert_uint_ne(
+		naive_dead(&naive, path->port, path->in_port, false) >> path->sl & 1,
+		0);
 	ck_assert_uint_ne(sls_in_use() >> path->sl & 1, 0);
 	for (unsigned lid = first; lid < first + (1u << fabric->ports[path->to].lmc);
 		lid++) {
@@ -193,6 +173,16 @@ static void check_guard(void)
 	ck_assert_uint_eq(plan->first_cut_off, first);
 }
 
+/* With arbitration tables by chance, some port nearly always never sends some VL. */
+static void take_arbitration_away(void)
+{
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		fabric->ports[i].vlarb_low_cap = fabric->ports[i].vlarb_high_cap = 0;
+	triad_setup_plan_free(plan);
+	plan = NULL;
+	ck_assert_int_eq(triad_setup_plan_make(setup, fabric, &plan), 0);
+}
+
 START_TEST(test_paths_random_are_as_slow_ones)
 {
 	unsigned n_dead = 0, n_alive = 0, n_cut = 0;
@@ -200,6 +190,8 @@ START_TEST(test_paths_random_are_as_slow_ones)
 	printf("# seed %u\n", seed);
 	for (unsigned i = 0; i < 60; i++) {
 		make_by_chance(seed + i);
+		if (i % 2)
+			take_arbitration_away();
 		check_dead_places();
 		check_guard();
 		for (uint32_t p = 0; p < plan->n_paths; p++)
@@ -349,6 +341,72 @@ START_TEST(test_example_is_one_for_each_port_and_sl)
 }
 END_TEST
 
+#define HALF_SENT                                                                      \
+	"vlarb-scope\ngroup: one\nto: 1\n"                                             \
+	"vlarb-high: 0:4,1:4,2:4,3:0\nvlarb-low: 4:4,5:4,6:4,7:4\nend-vlarb-scope\n"
+
+START_TEST(test_vl_without_weight_is_dead_place)
+{
+	sketch_two_switches();
+	plan_add_partition(sketch, 5, 11, "p");
+	make(VLARB(HALF_SENT));
+	ck_assert_uint_gt(plan->n_dead_places, 0);
+	ck_assert_uint_eq(plan->n_paths, 1);
+	/* SL 11 has VL 3 there. */
+	ck_assert_uint_eq(plan->paths[0].sl, 11);
+	ck_assert_uint_eq(plan->paths[0].port, port_of(0, 1));
+	/* A weight in one of the tables will do, be it OpenSM's. */
+	make(VLARB("vlarb-scope\ngroup: one\nvlarb-high: 0:4,3:0\nend-vlarb-scope\n"));
+	ck_assert_uint_eq(plan->n_dead_places, 0);
+	make(VLARB("vlarb-scope\ngroup: one\nvlarb-high: 0:4,3:1\nvlarb-low: 0:4\n"
+		   "end-vlarb-scope\n"));
+	ck_assert_uint_eq(plan->n_dead_places, 0);
+	drop_all();
+}
+END_TEST
+
+START_TEST(test_port_without_arbitration_sends_all_vls)
+{
+	sketch_two_switches();
+	plan_add_partition(sketch, 5, 11, "p");
+	plan_port(sketch, 0, 1)->port.vlarb_low_cap = 0;
+	plan_port(sketch, 0, 1)->port.vlarb_high_cap = 0;
+	make(VLARB(HALF_SENT));
+	ck_assert_uint_eq(plan->n_dead_places, 0);
+	/* One table is enough to leave others out. */
+	plan_port(sketch, 0, 1)->port.vlarb_high_cap = 8;
+	make(VLARB(HALF_SENT));
+	ck_assert_uint_gt(plan->n_dead_places, 0);
+	drop_all();
+}
+END_TEST
+
+#define ALL_SENT                                                                       \
+	"vlarb-scope\ngroup: switches\nto: 1,2\n"                                      \
+	"vlarb-high: 0:4,1:4,2:4,3:4\nvlarb-low: 4:4,5:4,6:4,7:4\nend-vlarb-scope\n"
+
+/* The scope's table doesn't fit there, and OpenSM's has weights for others. */
+START_TEST(test_vl_without_weight_at_port_with_shorter_table_is_dead_place)
+{
+	sketch_two_switches();
+	plan_add_partition(sketch, 5, 11, "p");
+	make(VLARB(ALL_SENT));
+	ck_assert_uint_eq(plan->n_dead_places, 0);
+	plan_port(sketch, 0, 2)->port.vlarb_high_cap = 3;
+	make(VLARB(ALL_SENT));
+	ck_assert_uint_eq(plan->n_paths, 1);
+	ck_assert_uint_eq(plan->paths[0].port, port_of(0, 2));
+	plan_port(sketch, 0, 2)->port.vlarb_high_cap = 8;
+	plan_port(sketch, 0, 2)->port.vlarb_low_cap = 1;
+	plan_add_partition(sketch, 6, 4, "q");
+	make(VLARB(ALL_SENT));
+	ck_assert_uint_eq(plan->n_paths, 1);
+	ck_assert_uint_eq(plan->paths[0].sl, 4);
+	ck_assert_uint_eq(plan->paths[0].port, port_of(0, 2));
+	drop_all();
+}
+END_TEST
+
 /* --- the SM's own paths --- */
 
 START_TEST(test_end_without_vl_for_mads_is_cut_off)
@@ -400,6 +458,26 @@ START_TEST(test_end_cut_off_already_is_counted)
 	plan_port(sketch, 4, 1)->port.sl = 3;
 	plan_set_sls(plan_port(sketch, 2, 1), 0, 0xfff7);
 	make(SL2VL("sl2vl-scope\ngroup: switches\n" DEAD_3));
+	ck_assert_uint_eq(plan->n_cut_off, 1);
+	drop_all();
+}
+END_TEST
+
+START_TEST(test_end_by_vl_without_weight_is_cut_off)
+{
+	sketch_two_switches();
+	plan_port(sketch, 4, 1)->port.sl = 11;
+	make(VLARB("vlarb-scope\ngroup: switches\nto: 5,6\nvlarb-high: 0:4,3:0\n"
+		   "vlarb-low: 0:4\nend-vlarb-scope\n"));
+	ck_assert_uint_eq(plan->n_cut_off, 1);
+	ck_assert_uint_eq(plan->first_cut_off, port_of(4, 1));
+	/* OpenSM's own weights are not the policy's fault, unless an SL2VL scope sends
+	 * the SL there. */
+	for (unsigned i = 0; i < TRIAD_QOS_N_PORT_KINDS; i++)
+		sketch->qos.defaults[i].low[3].weight = 0;
+	make(NULL);
+	ck_assert_uint_eq(plan->n_cut_off, 0);
+	make(SL2VL("sl2vl-scope\ngroup: switches\nto: 5,6\n" ALIVE));
 	ck_assert_uint_eq(plan->n_cut_off, 1);
 	drop_all();
 }
@@ -484,9 +562,14 @@ int main(void)
 	tcase_add_test(cases, test_place_without_path_is_not_dead);
 	tcase_add_test(cases, test_examples_are_of_many_sls_and_ports);
 	tcase_add_test(cases, test_example_is_one_for_each_port_and_sl);
+	tcase_add_test(cases, test_vl_without_weight_is_dead_place);
+	tcase_add_test(cases, test_port_without_arbitration_sends_all_vls);
+	tcase_add_test(
+		cases, test_vl_without_weight_at_port_with_shorter_table_is_dead_place);
 	tcase_add_test(cases, test_end_without_vl_for_mads_is_cut_off);
 	tcase_add_test(cases, test_end_without_vl_for_its_requests_is_cut_off);
 	tcase_add_test(cases, test_end_cut_off_already_is_counted);
+	tcase_add_test(cases, test_end_by_vl_without_weight_is_cut_off);
 	tcase_add_test(cases, test_end_cut_off_by_defaults_is_not_counted);
 	tcase_add_test(cases, test_end_without_route_is_not_counted);
 	tcase_add_test(cases, test_end_asked_from_port_without_rows_is_counted);
