@@ -39,6 +39,7 @@ struct search {
 	struct examined *scopes;
 	struct triad_scope_set fitting, applied; /* anywhere */
 	struct triad_scope_set numbered;         /* scopes that name ports */
+	struct triad_scope_set only_limit;       /* scopes that say no table */
 	struct triad_scope_set touched;          /* something was found at this node */
 };
 
@@ -222,6 +223,9 @@ static void examine_vlarb(struct search *search, uint32_t port, uint16_t scope)
 {
 	const struct triad_policy_vlarb *says = &search->policy->vlarb[scope];
 
+	if (triad_scope_set_has(&search->only_limit, scope) &&
+		!triad_wanted_has_high_limit(search->wanted, port))
+		return;
 	triad_scope_set_add(&search->applied, scope);
 	if (says->has_low)
 		examine_vlarb_table(search, port, scope, false);
@@ -273,7 +277,8 @@ static void search_node(struct search *search, uint32_t node)
 	const struct triad_fabric_node *at = &search->wanted->fabric->nodes[node];
 	struct triad_setup_fits fits;
 
-	triad_setup_fit_node(search->wanted, node, search->is_vlarb, &fits);
+	triad_setup_fit_node(
+		search->wanted, node, search->is_vlarb, &search->only_limit, &fits);
 	for (uint32_t i = 0; i < search->kind->n_words; i++)
 		search->fitting.words[i] |= fits.out.words[i] & fits.in.words[i];
 	look_at_numbers(search, node, &fits);
@@ -322,6 +327,8 @@ static void examine_scope(struct search *search, uint32_t at)
 	if (search->is_vlarb) {
 		const struct triad_policy_vlarb *says = &search->policy->vlarb[at];
 
+		if (!says->has_low && !says->has_high)
+			triad_scope_set_add(&search->only_limit, at);
 		examined->top_vl[0] = top_of_vlarb(says->low, says->n_low);
 		examined->top_vl[1] = top_of_vlarb(says->high, says->n_high);
 		return;

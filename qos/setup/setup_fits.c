@@ -28,8 +28,10 @@ static const uint64_t *record_of_remote(
 					    : wanted->classes[remote]);
 }
 
+/* 'but' (may be NULL): scopes that have nothing to say to the port. */
 static void fit_out(const struct triad_wanted *wanted, uint32_t port,
-	const struct triad_setup_kind *kind, struct triad_setup_fits *fits)
+	const struct triad_setup_kind *kind, const struct triad_scope_set *but,
+	struct triad_setup_fits *fits)
 {
 	const uint64_t *own =
 		triad_scopes_record(wanted->scopes, wanted->classes[port]);
@@ -41,6 +43,8 @@ static void fit_out(const struct triad_wanted *wanted, uint32_t port,
 		uint64_t aside =
 			kind->any_out[i] | own[kind->own + i] | far[kind->linked + i];
 
+		if (but)
+			aside &= ~but->words[i];
 		fits->out_aside.words[i] |= aside;
 		fits->out.words[i] |= aside & to[i];
 	}
@@ -74,8 +78,23 @@ static void fit_ins(const struct triad_wanted *wanted, uint32_t node,
 			kind, fits);
 }
 
+static void fit_outs(const struct triad_wanted *wanted, uint32_t node, bool is_vlarb,
+	const struct triad_scope_set *only_limit, struct triad_setup_fits *fits)
+{
+	const struct triad_fabric_node *at = &wanted->fabric->nodes[node];
+	const struct triad_setup_kind *kind = kind_of(wanted, is_vlarb);
+
+	for (uint32_t i = at->first_port; i < at->first_port + at->n_ports; i++) {
+		bool has_limit = !is_vlarb || triad_wanted_has_high_limit(wanted, i);
+
+		if (triad_setup_has_tables(wanted, i, is_vlarb))
+			fit_out(wanted, i, kind, has_limit ? NULL : only_limit, fits);
+	}
+}
+
 void triad_setup_fit_node(const struct triad_wanted *wanted, uint32_t node,
-	bool is_vlarb, struct triad_setup_fits *fits)
+	bool is_vlarb, const struct triad_scope_set *only_limit,
+	struct triad_setup_fits *fits)
 {
 	const struct triad_fabric_node *at = &wanted->fabric->nodes[node];
 	const struct triad_setup_kind *kind = kind_of(wanted, is_vlarb);
@@ -85,9 +104,7 @@ void triad_setup_fit_node(const struct triad_wanted *wanted, uint32_t node,
 	triad_scope_set_clear(&fits->out, kind->n_words);
 	triad_scope_set_clear(&fits->in_aside, kind->n_words);
 	triad_scope_set_clear(&fits->in, kind->n_words);
-	for (uint32_t i = at->first_port; i < at->first_port + at->n_ports; i++)
-		if (triad_setup_has_tables(wanted, i, is_vlarb))
-			fit_out(wanted, i, kind, fits);
+	fit_outs(wanted, node, is_vlarb, only_limit, fits);
 	if (is_vlarb || at->type != TRIAD_NODE_SWITCH) {
 		/* No in-port: only 'across-from' can't hold. */
 		memcpy(fits->in.words, kind->any_in, size);

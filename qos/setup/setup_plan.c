@@ -284,7 +284,7 @@ static bool compare_high_limit(struct comparison *comparison, uint32_t port)
 	struct triad_setup_change *change;
 	uint16_t scope;
 
-	if (!comparison->wanted->ports[port].has_vlarb)
+	if (!triad_wanted_has_high_limit(comparison->wanted, port))
 		return false;
 	scope = triad_wanted_high_limit(comparison->wanted, port, &to);
 	if (from == to)

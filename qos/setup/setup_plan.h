@@ -11,7 +11,9 @@
  * has_sl2vl, an enhanced port 0 among them as out-port 0 - where in-port 0 to out-port
  * 0 has the defaults of TRIAD_QOS_PORT_SWITCH0 and the others those of
  * TRIAD_QOS_PORT_SWITCH; nothing for a port 0 that is not enhanced.  Ports with
- * vl_cap above 1 have the arbitration tables that their caps say, and a high limit.
+ * vl_cap above 1 have the arbitration tables that their caps say; those of them that
+ * have any a high limit, if the other end is known or it is port 0, because OpenSM
+ * sends it to no other.
  * A port without the rows in the fabric (sl2vl.n, vlarb.n) is taken to have zeros.
  *
  * SMPs: one for each SL2VL table; but where a switch has optimized_sl2vl, the SM uses

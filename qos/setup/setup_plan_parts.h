@@ -38,8 +38,9 @@ bool triad_scope_set_next(
 
 /* --- where scopes fit --- */
 
-/* The scopes that a node's ports fit: as out-ports, if they have tables of the kind,
- * and as in-ports; numbers aside, and with them. */
+/* The scopes that a node's ports fit: as out-ports, if they have tables of the kind (or
+ * for a scope that says no more, a high limit), and as in-ports; numbers aside, and
+ * with them. */
 struct triad_setup_fits {
 	struct triad_scope_set out_aside, out, in_aside, in;
 };
@@ -47,8 +48,10 @@ struct triad_setup_fits {
 bool triad_setup_has_tables(
 	const struct triad_wanted *wanted, uint32_t port, bool is_vlarb);
 
+/* 'only_limit': VLArb scopes that say a high limit alone. */
 void triad_setup_fit_node(const struct triad_wanted *wanted, uint32_t node,
-	bool is_vlarb, struct triad_setup_fits *fits);
+	bool is_vlarb, const struct triad_scope_set *only_limit,
+	struct triad_setup_fits *fits);
 
 /* --- parts of a plan --- */
 

@@ -44,7 +44,7 @@ struct triad_wanted_port {
 	uint8_t op_vls;     /* coded; what OpenSM lets the port use */
 	uint8_t kind;       /* enum triad_qos_port_kind */
 	bool is_looked_at;
-	bool has_vlarb; /* arbitration tables and a high limit */
+	bool has_vlarb; /* arbitration tables, if its caps say so */
 };
 
 struct triad_wanted_node {
@@ -157,6 +157,19 @@ static inline unsigned triad_wanted_n_vlarb(
 	if (!wanted->ports[port].has_vlarb)
 		return 0;
 	return n < TRIAD_VLARB_MAX ? n : TRIAD_VLARB_MAX;
+}
+
+/* Whether a scope's high limit gets to the port: OpenSM sends it with the link's
+ * settings, so not where it doesn't know the other end, but for port 0; and what scopes
+ * say is asked for with the arbitration tables, so not where there are none. */
+static inline bool triad_wanted_has_high_limit(
+	const struct triad_wanted *wanted, uint32_t port)
+{
+	const struct triad_fabric_port *at = &wanted->fabric->ports[port];
+
+	return wanted->ports[port].has_vlarb &&
+		(at->vlarb_low_cap || at->vlarb_high_cap) &&
+		(at->remote != TRIAD_FABRIC_NONE || !at->number);
 }
 
 #endif

@@ -165,6 +165,16 @@ int naive_n_vlarb(const struct naive *naive, uint32_t port, bool high)
 	return high ? at->vlarb_high_cap : at->vlarb_low_cap;
 }
 
+bool naive_has_limit(const struct naive *naive, uint32_t port)
+{
+	const struct triad_fabric_port *at = &naive->fabric->ports[port];
+
+	if (naive_n_vlarb(naive, port, false) <= 0 &&
+		naive_n_vlarb(naive, port, true) <= 0)
+		return false;
+	return at->number == 0 || at->remote != TRIAD_FABRIC_NONE;
+}
+
 struct triad_sl2vl naive_sl2vl_now(const struct naive *naive, uint32_t out, unsigned in)
 {
 	const struct triad_fabric_slice *rows = &naive->fabric->ports[out].sl2vl;

@@ -26,8 +26,9 @@ bool naive_is_looked_at(const struct naive *naive, uint32_t port);
 /* How many SL2VL tables the out-port has; 0 when it isn't looked at. */
 unsigned naive_n_sl2vl(const struct naive *naive, uint32_t port);
 
-/* Entries of an arbitration table; -1: the port has neither those nor a high limit. */
+/* Entries of an arbitration table; -1: the port has no arbitration. */
 int naive_n_vlarb(const struct naive *naive, uint32_t port, bool high);
+bool naive_has_limit(const struct naive *naive, uint32_t port);
 
 /* The scope that applies. */
 uint16_t naive_sl2vl_scope(const struct naive *naive, uint32_t out, unsigned in);

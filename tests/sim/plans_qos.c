@@ -87,7 +87,10 @@ static void program_port(struct plan *plan, struct plan_node *node, unsigned num
 			i < low ? defaults[kind].low[i] : defaults[kind].high[i - low];
 		port->vlarb[i].vl &= (uint8_t)mask;
 	}
-	port->port.high_limit = port->port.vl_cap > 1 ? defaults[kind].high_limit : 0;
+	port->port.high_limit =
+		port->port.vl_cap > 1 && port->n_vlarb && (port->far_number || !number)
+		? defaults[kind].high_limit
+		: 0;
 }
 
 void plan_program_defaults(struct plan *plan)

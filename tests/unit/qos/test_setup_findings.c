@@ -31,10 +31,14 @@ static const struct triad_policy_scope *scope_of(bool is_vlarb, uint32_t scope)
 	return is_vlarb ? &policy->vlarb[scope].scope : &policy->sl2vl[scope].scope;
 }
 
-static bool has_tables(uint32_t port, bool is_vlarb)
+/* What the scope says something of. */
+static bool has_tables(uint32_t port, bool is_vlarb, uint32_t scope)
 {
-	return is_vlarb ? naive_n_vlarb(&naive, port, false) >= 0
-			: naive_n_sl2vl(&naive, port) > 0;
+	if (!is_vlarb)
+		return naive_n_sl2vl(&naive, port) > 0;
+	if (policy->vlarb[scope].has_low || policy->vlarb[scope].has_high)
+		return naive_n_vlarb(&naive, port, false) >= 0;
+	return naive_has_limit(&naive, port);
 }
 
 static unsigned n_ins(uint32_t port, bool is_vlarb)
@@ -52,7 +56,7 @@ static bool holds_at(uint32_t port, bool is_vlarb, uint32_t index, enum degree d
 {
 	const struct triad_policy_scope *scope = scope_of(is_vlarb, index);
 
-	if (!has_tables(port, is_vlarb))
+	if (!has_tables(port, is_vlarb, index))
 		return false;
 	if (is_vlarb)
 		return degree == APPLIES
@@ -316,6 +320,32 @@ START_TEST(test_scope_without_ports_warned_of)
 }
 END_TEST
 
+START_TEST(test_scope_of_limit_that_no_port_gets_warned_of)
+{
+	const char *limit = VLARB(
+		"vlarb-scope\ngroup: host2\nvl-high-limit: 1\nend-vlarb-scope\n"
+		"vlarb-scope\ngroup: switches\nto: 3\nvl-high-limit: 1\nend-vlarb-scope\n");
+
+	sketch_two_switches();
+	plan_port(sketch, 0, 3)->port.state = TRIAD_PORT_INIT;
+	plan_port(sketch, 2, 1)->port.vlarb_high_cap = 0;
+	make(limit);
+	ck_assert_uint_eq(plan->n_findings, 1);
+	ck_assert_int_eq(plan->findings[0].kind, TRIAD_FINDING_NO_TARGET);
+	ck_assert_uint_eq(plan->findings[0].scope, 1);
+	plan_port(sketch, 2, 1)->port.vlarb_low_cap = 0;
+	make(limit);
+	ck_assert_uint_eq(plan->n_findings, 2);
+	ck_assert_uint_eq(plan->findings[0].scope, 0);
+	/* Tables are told of, be the port without any. */
+	make(VLARB("vlarb-scope\ngroup: host2\nvlarb-low: 0:1\nvl-high-limit: 1\n"
+		   "end-vlarb-scope\n"));
+	ck_assert_uint_eq(plan->n_findings, 1);
+	ck_assert_int_eq(plan->findings[0].kind, TRIAD_FINDING_VLARB_LONG);
+	drop_all();
+}
+END_TEST
+
 START_TEST(test_scope_hidden_by_later_ones_warned_of)
 {
 	sketch_two_switches();
@@ -521,6 +551,7 @@ int main(void)
 	tcase_add_test(cases, test_scope_from_port_that_is_not_there_fits);
 	tcase_add_test(cases, test_numbers_beside_any_are_no_error);
 	tcase_add_test(cases, test_scope_without_ports_warned_of);
+	tcase_add_test(cases, test_scope_of_limit_that_no_port_gets_warned_of);
 	tcase_add_test(cases, test_scope_hidden_by_later_ones_warned_of);
 	tcase_add_test(cases, test_engine_with_tables_warned_of_once);
 	tcase_add_test(cases, test_number_beyond_ports_is_error);

@@ -115,7 +115,7 @@ static unsigned check_limit(struct naive_plan *slow, uint32_t port)
 	const struct triad_setup_change *change;
 	uint16_t scope;
 
-	if (naive_n_vlarb(&naive, port, true) < 0)
+	if (!naive_has_limit(&naive, port))
 		return 0;
 	scope = naive_high_limit(&naive, port, &to);
 	if (from == to)
@@ -282,6 +282,40 @@ START_TEST(test_plan_vls_of_default_cut_by_mask)
 	ck_assert_uint_eq(plan->n_changed_ports, 2);
 	ck_assert_uint_eq(naive_vl(&plan->changes[0].to.sl2vl, 14), 2);
 	ck_assert_uint_eq(naive_vl(&plan->changes[0].from.sl2vl, 14), 6);
+	drop_all();
+}
+END_TEST
+
+#define LIMIT_7(group)                                                                 \
+	VLARB("vlarb-scope\ngroup: " group "\nvl-high-limit: 7\nend-vlarb-scope\n")
+
+START_TEST(test_limit_of_port_without_known_remote_is_no_change)
+{
+	sketch_two_switches();
+	plan_port(sketch, 0, 3)->port.state = TRIAD_PORT_INIT;
+	make(LIMIT_7("switches"));
+	/* 4 ports that are linked, and port 0, of each. */
+	ck_assert_uint_eq(plan->n_changed[TRIAD_SETUP_HIGH_LIMIT], 10);
+	ck_assert_uint_eq(plan->n_smps, 10);
+	for (uint32_t i = 0; i < plan->n_changes; i++)
+		ck_assert_uint_ne(plan->changes[i].port, port_of(0, 3));
+	drop_all();
+}
+END_TEST
+
+START_TEST(test_limit_of_port_without_arbitration_tables_is_no_change)
+{
+	sketch_two_switches();
+	plan_port(sketch, 2, 1)->port.vlarb_low_cap = 0;
+	make(LIMIT_7("host2"));
+	ck_assert_uint_eq(plan->n_changed[TRIAD_SETUP_HIGH_LIMIT], 1);
+	plan_port(sketch, 2, 1)->port.vlarb_low_cap = 8;
+	plan_port(sketch, 2, 1)->port.vlarb_high_cap = 0;
+	make(LIMIT_7("host2"));
+	ck_assert_uint_eq(plan->n_changed[TRIAD_SETUP_HIGH_LIMIT], 1);
+	plan_port(sketch, 2, 1)->port.vlarb_low_cap = 0;
+	make(LIMIT_7("host2"));
+	ck_assert_uint_eq(plan->n_changes, 0);
 	drop_all();
 }
 END_TEST
@@ -466,6 +500,9 @@ int main(void)
 	tcase_add_test(cases, test_plan_without_setup_where_defaults_are_nothing);
 	tcase_add_test(cases, test_plan_without_rows_takes_zeros);
 	tcase_add_test(cases, test_plan_vls_of_default_cut_by_mask);
+	tcase_add_test(cases, test_limit_of_port_without_known_remote_is_no_change);
+	tcase_add_test(
+		cases, test_limit_of_port_without_arbitration_tables_is_no_change);
 	tcase_add_test(cases, test_port0_from_itself_has_its_own_default);
 	tcase_add_test(cases, test_tables_alike_of_inports_in_a_row_are_one_change);
 	tcase_add_test(cases, test_smps_of_optimized_switch_are_few);
