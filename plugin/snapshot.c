@@ -123,8 +123,7 @@ static void add_vlarb(const struct snapshot *snapshot, const osm_physp_t *physp)
 	if (!snapshot->osm->subn.opt.qos)
 		return;
 	for (unsigned table = 0; table < 2; table++) {
-		unsigned n =
-			caps[table] < TRIAD_VLARB_MAX ? caps[table] : TRIAD_VLARB_MAX;
+		unsigned n = triad_vlarb_cap(caps[table]);
 
 		for (unsigned i = 0; i < n; i++) {
 			const ib_vl_arb_table_t *block = &physp->vl_arb[2 * table +
@@ -184,11 +183,6 @@ static uint8_t rate_caps(const osm_node_t *node, const osm_physp_t *physp)
 	return caps;
 }
 
-static uint8_t at_most(uint8_t value, uint8_t limit)
-{
-	return value < limit ? value : limit;
-}
-
 static void add_port(const struct snapshot *snapshot, osm_node_t *node,
 	osm_physp_t *physp, const struct triad_fabric_port *way)
 {
@@ -217,8 +211,8 @@ static void add_port(const struct snapshot *snapshot, osm_node_t *node,
 			IB_PORT_CAP_HAS_SL_MAP,
 		.vl_cap = ib_port_info_get_vl_cap(info),
 		.op_vls = ib_port_info_get_op_vls(info),
-		.vlarb_low_cap = at_most(info->vl_arb_low_cap, TRIAD_VLARB_MAX),
-		.vlarb_high_cap = at_most(info->vl_arb_high_cap, TRIAD_VLARB_MAX),
+		.vlarb_low_cap = triad_vlarb_cap(info->vl_arb_low_cap),
+		.vlarb_high_cap = triad_vlarb_cap(info->vl_arb_high_cap),
 		.high_limit = info->vl_high_limit,
 	};
 	uint64_t remote_guid = 0;

@@ -87,9 +87,10 @@ struct triad_fabric_port {
 	bool has_sl2vl;     /* SL2VL tables; a switch's ports as its port 0 says */
 	uint8_t vl_cap;     /* PortInfo:VLCap, coded as triad_vls_n() has it */
 	uint8_t op_vls;     /* PortInfo:OperationalVLs, coded so */
-	uint8_t vlarb_high_cap, vlarb_low_cap; /* entries that the port has */
-	uint8_t high_limit;                    /* PortInfo:VLHighLimit */
-	struct triad_fabric_slice pkeys;       /* in 'pkeys' */
+	uint8_t vlarb_high_cap,
+		vlarb_low_cap;           /* entries, as triad_vlarb_cap() has it */
+	uint8_t high_limit;              /* PortInfo:VLHighLimit */
+	struct triad_fabric_slice pkeys; /* in 'pkeys' */
 	struct triad_fabric_slice sl2vl; /* in 'sl2vl', one row for each in-port */
 	/* In 'vlarb': the low table's entries, 'vlarb_low_cap' of them, then the high
 	 * one's; or none. */
@@ -107,6 +108,14 @@ struct triad_vlarb_entry {
 };
 
 #define TRIAD_VLARB_MAX 64 /* entries of one table [IBA 14.2.5.9] */
+
+/* How many entries OpenSM programs of a table for which the port says 'cap'.  It sends
+ * blocks of 32, the second one with the remainder of cap / 32 entries: for 64 (there
+ * can't be more) that is 0, and nothing is sent but the first. */
+static inline uint8_t triad_vlarb_cap(uint8_t cap)
+{
+	return cap < TRIAD_VLARB_MAX ? cap : TRIAD_VLARB_MAX / 2;
+}
 
 #define TRIAD_PARTITION_NAME_SIZE 32
 

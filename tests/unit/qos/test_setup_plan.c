@@ -414,6 +414,19 @@ START_TEST(test_smps_of_vlarb_are_for_blocks_that_differ)
 }
 END_TEST
 
+START_TEST(test_vlarb_cap_of_two_whole_blocks_is_one)
+{
+	ck_assert_uint_eq(triad_vlarb_cap(0), 0);
+	ck_assert_uint_eq(triad_vlarb_cap(8), 8);
+	ck_assert_uint_eq(triad_vlarb_cap(32), 32);
+	ck_assert_uint_eq(triad_vlarb_cap(33), 33);
+	ck_assert_uint_eq(triad_vlarb_cap(63), 63);
+	ck_assert_uint_eq(triad_vlarb_cap(64), 32);
+	ck_assert_uint_eq(triad_vlarb_cap(65), 32);
+	ck_assert_uint_eq(triad_vlarb_cap(255), 32);
+}
+END_TEST
+
 /* --- hash --- */
 
 static uint64_t hash_with(const char *text)
@@ -507,6 +520,7 @@ int main(void)
 	tcase_add_test(cases, test_tables_alike_of_inports_in_a_row_are_one_change);
 	tcase_add_test(cases, test_smps_of_optimized_switch_are_few);
 	tcase_add_test(cases, test_smps_of_vlarb_are_for_blocks_that_differ);
+	tcase_add_test(cases, test_vlarb_cap_of_two_whole_blocks_is_one);
 	tcase_add_test(cases, test_hash_equal_plans_have_equal_ones);
 	tcase_add_test(cases, test_hash_differs_by_what_is_there);
 	tcase_add_test(cases, test_hash_two_changes_differ_from_other_two);
