@@ -98,7 +98,7 @@ static void ask_for_port(struct telling *telling, uint32_t port)
 		for (unsigned first = 0; first < n; first += 32)
 			ask(telling, port, TRIAD_SMP_VLARB, 1 + 2 * high + first / 32);
 	}
-	if (telling->wanted.ports[port].has_vlarb)
+	if (triad_wanted_has_high_limit(&telling->wanted, port))
 		ask(telling, port, TRIAD_SMP_PORT_INFO, 0);
 }
 
@@ -358,7 +358,7 @@ static void add_high_limit(struct telling *telling, uint32_t port)
 	const struct triad_read_back *item;
 	struct row row = {.port = port, .table = TRIAD_SETUP_HIGH_LIMIT, .error = -1};
 
-	if (!telling->wanted.ports[port].has_vlarb)
+	if (!triad_wanted_has_high_limit(&telling->wanted, port))
 		return;
 	item = next_item(telling);
 	(void)triad_wanted_high_limit(&telling->wanted, port, &row.policy.high_limit);

@@ -221,16 +221,15 @@ static void apply_vlarb(struct triad_tables_pass *pass, uint16_t scope,
 	osm_physp_t *port, ib_vl_arb_table_t *block, unsigned length, unsigned index)
 {
 	bool high = index >= 2;
-	unsigned cap =
-		high ? port->port_info.vl_arb_high_cap : port->port_info.vl_arb_low_cap;
+	const ib_port_info_t *info = &port->port_info;
+	uint8_t cap =
+		triad_vlarb_cap(high ? info->vl_arb_high_cap : info->vl_arb_low_cap);
 	unsigned first = index % 2 * IB_NUM_VL_ARB_ELEMENTS_IN_BLOCK;
 	struct triad_vlarb_entry entries[TRIAD_VLARB_MAX] = {{0}};
 
 	(void)triad_setup_high_limit(pass->setup, scope, &port->vl_high_limit);
-	if (cap > TRIAD_VLARB_MAX)
-		cap = TRIAD_VLARB_MAX;
 	if (!triad_setup_vlarb(pass->setup, scope, high,
-		    triad_tables_pass_op_vls(pass, port), (uint8_t)cap, entries))
+		    triad_tables_pass_op_vls(pass, port), cap, entries))
 		return;
 	for (unsigned i = 0; i < length && first + i < TRIAD_VLARB_MAX; i++) {
 		block->vl_entry[i].vl = entries[first + i].vl;
