@@ -207,7 +207,11 @@ uint8_t triad_fabric_op_vls(const struct triad_fabric *fabric, uint32_t port)
 	}
 	if (!code)
 		code = 1;
-	return limit && limit < code ? limit : code;
+	if (limit && limit < code)
+		code = limit;
+	if (at->state == TRIAD_PORT_ACTIVE && at->op_vls && at->op_vls < code)
+		code = at->op_vls;
+	return code;
 }
 
 struct triad_vl_weight triad_fabric_vl_weight(

@@ -87,10 +87,9 @@ struct triad_fabric_port {
 	bool has_sl2vl;     /* SL2VL tables; a switch's ports as its port 0 says */
 	uint8_t vl_cap;     /* PortInfo:VLCap, coded as triad_vls_n() has it */
 	uint8_t op_vls;     /* PortInfo:OperationalVLs, coded so */
-	uint8_t vlarb_high_cap,
-		vlarb_low_cap;           /* entries, as triad_vlarb_cap() has it */
-	uint8_t high_limit;              /* PortInfo:VLHighLimit */
-	struct triad_fabric_slice pkeys; /* in 'pkeys' */
+	uint8_t vlarb_high_cap, vlarb_low_cap; /* by triad_vlarb_cap() */
+	uint8_t high_limit;                    /* PortInfo:VLHighLimit */
+	struct triad_fabric_slice pkeys;       /* in 'pkeys' */
 	struct triad_fabric_slice sl2vl; /* in 'sl2vl', one row for each in-port */
 	/* In 'vlarb': the low table's entries, 'vlarb_low_cap' of them, then the high
 	 * one's; or none. */
@@ -111,7 +110,7 @@ struct triad_vlarb_entry {
 
 /* How many entries OpenSM programs of a table for which the port says 'cap'.  It sends
  * blocks of 32, the second one with the remainder of cap / 32 entries: for 64 (there
- * can't be more) that is 0, and nothing is sent but the first. */
+ * can't be more) that is 0, and the second one has nothing of the table. */
 static inline uint8_t triad_vlarb_cap(uint8_t cap)
 {
 	return cap < TRIAD_VLARB_MAX ? cap : TRIAD_VLARB_MAX / 2;
@@ -207,8 +206,9 @@ uint32_t triad_fabric_find_port(
  * the first is VL0; 1 for a code that is none [IBA 14.2.5.6]. */
 unsigned triad_vls_n(uint8_t code);
 
-/* The code of the data VLs that OpenSM lets the port use: what both ends of the link
- * have, within the SM's own limit. */
+/* The code of the data VLs that the port uses: what both ends of the link have, within
+ * the SM's own limit, as OpenSM asks for it; fewer where the link is active and the
+ * device has kept to fewer nevertheless. */
 uint8_t triad_fabric_op_vls(const struct triad_fabric *fabric, uint32_t port);
 
 /* A VL's part of an arbitration table, in units of 64 octets. */

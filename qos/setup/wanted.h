@@ -41,7 +41,7 @@ struct triad_wanted_port {
 	uint32_t first_row; /* in 'rows', or TRIAD_FABRIC_NONE: no SL2VL tables */
 	uint16_t vlarb;     /* scope */
 	uint16_t sent;      /* a bit for each VL that is ever sent */
-	uint8_t op_vls;     /* coded; what OpenSM lets the port use */
+	uint8_t op_vls;     /* coded; triad_fabric_op_vls() */
 	uint8_t kind;       /* enum triad_qos_port_kind */
 	bool is_looked_at;
 	bool has_vlarb; /* arbitration tables, if its caps say so */

@@ -203,9 +203,33 @@ uint8_t naive_vl(const struct triad_sl2vl *table, unsigned sl)
 	return sl % 2 ? table->vl[sl / 2] & 15 : table->vl[sl / 2] >> 4;
 }
 
+static bool can_use(const struct naive *naive, uint32_t out, unsigned code)
+{
+	const struct triad_fabric_port *at = &naive->fabric->ports[out];
+	unsigned limit = naive->fabric->qos.max_op_vls;
+
+	if (at->remote == TRIAD_FABRIC_NONE && at->op_vls < code)
+		return false;
+	if (at->remote != TRIAD_FABRIC_NONE &&
+		(at->vl_cap < code || naive->fabric->ports[at->remote].vl_cap < code))
+		return false;
+	if (at->state == TRIAD_PORT_ACTIVE && at->op_vls && at->op_vls < code)
+		return false;
+	return !limit || limit >= code;
+}
+
+uint8_t naive_op_vls(const struct naive *naive, uint32_t out)
+{
+	uint8_t code = 5;
+
+	while (code > 1 && !can_use(naive, out, code))
+		code--;
+	return code;
+}
+
 static unsigned default_mask(const struct naive *naive, uint32_t out)
 {
-	return (1u << (triad_fabric_op_vls(naive->fabric, out) - 1)) - 1;
+	return (1u << (naive_op_vls(naive, out) - 1)) - 1;
 }
 
 static const struct triad_qos_defaults *defaults_of(
@@ -221,7 +245,7 @@ static const struct triad_qos_defaults *defaults_of(
 static uint8_t wanted_vl(const struct naive *naive, uint32_t out, unsigned in,
 	uint16_t scope, unsigned sl)
 {
-	unsigned n_vls = triad_vls_n(triad_fabric_op_vls(naive->fabric, out)), vl;
+	unsigned n_vls = triad_vls_n(naive_op_vls(naive, out)), vl;
 
 	if (scope != NAIVE_NO_SCOPE) {
 		vl = naive->policy->sl2vl[scope].vl[sl];
@@ -246,7 +270,7 @@ uint16_t naive_vlarb(const struct naive *naive, uint32_t out, bool high,
 	struct triad_vlarb_entry *entries)
 {
 	unsigned n = (unsigned)naive_n_vlarb(naive, out, high);
-	unsigned n_vls = triad_vls_n(triad_fabric_op_vls(naive->fabric, out));
+	unsigned n_vls = triad_vls_n(naive_op_vls(naive, out));
 	uint16_t scope = naive_vlarb_scope(naive, out);
 	const struct triad_policy_vlarb *says =
 		scope == NAIVE_NO_SCOPE ? NULL : &naive->policy->vlarb[scope];

@@ -46,6 +46,9 @@ uint16_t naive_high_limit(const struct naive *naive, uint32_t out, uint8_t *limi
 uint16_t naive_dead(
 	const struct naive *naive, uint32_t out, unsigned in, bool by_scope);
 
+/* Coded: the data VLs that the port uses. */
+uint8_t naive_op_vls(const struct naive *naive, uint32_t out);
+
 /* What is there. */
 struct triad_sl2vl naive_sl2vl_now(
 	const struct naive *naive, uint32_t out, unsigned in);

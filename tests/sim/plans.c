@@ -338,6 +338,9 @@ static void vary(struct plan *plan, uint64_t *seed)
 				continue;
 			vary_port(node, &node->ports[p], seed);
 			node->ports[p].port.sm_sl = next_below(seed, 2) ? sm_sl : 0;
+			if (!next_below(seed, 6))
+				node->ports[p].keeps_vls =
+					(uint8_t)(1 + next_below(seed, 3));
 		}
 	}
 	plan->sa.qos = next_below(seed, 4);

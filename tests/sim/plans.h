@@ -33,7 +33,9 @@ struct plan_port {
 	uint16_t pkeys[PLAN_MAX_PKEYS];
 	unsigned n_sl2vl; /* rows, by in-port */
 	struct triad_sl2vl sl2vl[PLAN_MAX_PORTS];
-	unsigned n_vlarb; /* entries: low ones, then high ones */
+	uint8_t keeps_vls; /* the device has no more operational (coded); 0: what it's
+	                    * asked for */
+	unsigned n_vlarb;  /* entries: low ones, then high ones */
 	struct triad_vlarb_entry vlarb[2 * TRIAD_VLARB_MAX];
 };
 
@@ -97,7 +99,8 @@ void plan_set_sls(struct plan_port *port, unsigned in_port, uint16_t sls);
  * each switch is enhanced.  The tables hold what OpenSM writes by default. */
 void plan_use_qos(struct plan *plan, unsigned vl_cap, unsigned n_entries);
 
-/* The tables of all ports as OpenSM writes them by default, once more. */
+/* The tables of all ports as OpenSM writes them by default, once more; and
+ * PortInfo:OperationalVLs as devices keep them. */
 void plan_program_defaults(struct plan *plan);
 
 /* The index of that port in the fabric. */

@@ -49,6 +49,8 @@ static unsigned vl_mask(const struct plan *plan, const struct plan_port *port)
 	}
 	if (plan->qos.max_op_vls && plan->qos.max_op_vls < code)
 		code = plan->qos.max_op_vls;
+	if (port->port.state == TRIAD_PORT_ACTIVE && port->port.op_vls < code)
+		code = port->port.op_vls;
 	return masks[code <= 5 ? code : 5];
 }
 
@@ -69,13 +71,16 @@ static void program_port(struct plan *plan, struct plan_node *node, unsigned num
 {
 	struct plan_port *port = &node->ports[number];
 	const struct triad_qos_defaults *defaults = plan->qos.defaults;
-	unsigned mask = vl_mask(plan, port), low = port->port.vlarb_low_cap;
+	unsigned mask, low = port->port.vlarb_low_cap;
 	bool is_switch = node->node.type == TRIAD_NODE_SWITCH;
 	enum triad_qos_port_kind kind = is_switch
 		? number ? TRIAD_QOS_PORT_SWITCH : TRIAD_QOS_PORT_SWITCH0
 		: node->node.type == TRIAD_NODE_ROUTER ? TRIAD_QOS_PORT_ROUTER
 						       : TRIAD_QOS_PORT_CA;
 
+	if (port->keeps_vls && port->keeps_vls < port->port.op_vls)
+		port->port.op_vls = port->keeps_vls;
+	mask = vl_mask(plan, port);
 	port->n_sl2vl = is_switch ? node->n_numbers : 1;
 	for (unsigned in = 0; in < port->n_sl2vl; in++)
 		port->sl2vl[in] = mask_sl2vl(

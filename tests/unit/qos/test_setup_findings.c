@@ -123,7 +123,7 @@ static void expect_beyond(uint32_t *at, uint32_t node, bool is_vlarb, uint32_t i
  * are given.  Only where the scope applies. */
 static bool is_wrong_at(uint32_t port, struct triad_setup_finding *finding)
 {
-	unsigned n_vls = triad_vls_n(triad_fabric_op_vls(fabric, port));
+	unsigned n_vls = triad_vls_n(naive_op_vls(&naive, port));
 	const struct triad_policy_vlarb *vlarb;
 	unsigned n;
 

@@ -286,6 +286,39 @@ START_TEST(test_plan_vls_of_default_cut_by_mask)
 }
 END_TEST
 
+START_TEST(test_vls_of_active_port_are_those_that_its_device_keeps)
+{
+	struct plan_port *port;
+	uint32_t i;
+
+	sketch_two_switches();
+	port = plan_port(sketch, 2, 1);
+	port->port.op_vls = 3;
+	make(NULL);
+	i = port_of(2, 1);
+	/* The other end is asked for all, and keeps them. */
+	ck_assert_uint_eq(triad_fabric_op_vls(fabric, i), 3);
+	ck_assert_uint_eq(triad_fabric_op_vls(fabric, port_of(0, 1)), 4);
+	ck_assert_uint_eq(plan->n_changed_ports, 1);
+	ck_assert_uint_eq(plan->changes[0].port, i);
+	ck_assert_uint_eq(naive_vl(&plan->changes[0].to.sl2vl, 14), 2);
+	/* What it has before it is asked says nothing. */
+	fabric->ports[i].state = TRIAD_PORT_ARMED;
+	ck_assert_uint_eq(triad_fabric_op_vls(fabric, i), 4);
+	fabric->ports[i].state = TRIAD_PORT_ACTIVE;
+	fabric->ports[i].op_vls = 0;
+	ck_assert_uint_eq(triad_fabric_op_vls(fabric, i), 4);
+	fabric->ports[i].op_vls = 5;
+	ck_assert_uint_eq(triad_fabric_op_vls(fabric, i), 4);
+	fabric->ports[i].op_vls = 3;
+	fabric->qos.max_op_vls = 2;
+	ck_assert_uint_eq(triad_fabric_op_vls(fabric, i), 2);
+	fabric->ports[i].op_vls = 1;
+	ck_assert_uint_eq(triad_fabric_op_vls(fabric, i), 1);
+	drop_all();
+}
+END_TEST
+
 #define LIMIT_7(group)                                                                 \
 	VLARB("vlarb-scope\ngroup: " group "\nvl-high-limit: 7\nend-vlarb-scope\n")
 
@@ -513,6 +546,7 @@ int main(void)
 	tcase_add_test(cases, test_plan_without_setup_where_defaults_are_nothing);
 	tcase_add_test(cases, test_plan_without_rows_takes_zeros);
 	tcase_add_test(cases, test_plan_vls_of_default_cut_by_mask);
+	tcase_add_test(cases, test_vls_of_active_port_are_those_that_its_device_keeps);
 	tcase_add_test(cases, test_limit_of_port_without_known_remote_is_no_change);
 	tcase_add_test(
 		cases, test_limit_of_port_without_arbitration_tables_is_no_change);
