@@ -50,12 +50,12 @@ bool triad_setup_finding_is_error(const struct triad_setup_finding *finding)
 
 /* --- the list --- */
 
-/* OVERRIDDEN is about all scopes and comes first. */
+/* What is about all scopes comes first. */
 static int compare_findings(const void *a, const void *b)
 {
 	const struct triad_setup_finding *one = a, *other = b;
-	bool is_first = one->kind == TRIAD_FINDING_OVERRIDDEN;
-	bool is_other_first = other->kind == TRIAD_FINDING_OVERRIDDEN;
+	bool is_first = one->scope == TRIAD_SCOPE_NONE;
+	bool is_other_first = other->scope == TRIAD_SCOPE_NONE;
 
 	if (is_first != is_other_first)
 		return is_first ? -1 : 1;
@@ -365,11 +365,26 @@ static int search_kind(
 	return 0;
 }
 
+/* An engine with tables of its own keeps its SLs apart itself.  One without trusts in
+ * OpenSM's, which give each SL a VL of its own as far as there are VLs. */
+static void look_at_engine(
+	const struct triad_wanted *wanted, struct triad_setup_plan *plan)
+{
+	const struct triad_fabric *fabric = wanted->fabric;
+	struct triad_setup_finding finding = {
+		.scope = TRIAD_SCOPE_NONE, .node = TRIAD_FABRIC_NONE};
+
+	if (fabric->qos.engine_has_tables)
+		finding.kind = TRIAD_FINDING_OVERRIDDEN;
+	else if (fabric->sa.engine_has_sl && wanted->setup->sl2vl.n)
+		finding.kind = TRIAD_FINDING_DEADLOCK;
+	else
+		return;
+	add_finding(plan, &finding);
+}
+
 int triad_setup_find(const struct triad_wanted *wanted, struct triad_setup_plan *plan)
 {
-	struct triad_setup_finding overridden = {.kind = TRIAD_FINDING_OVERRIDDEN,
-		.scope = TRIAD_SCOPE_NONE,
-		.node = TRIAD_FABRIC_NONE};
 	int error;
 
 	if (!wanted->setup)
@@ -377,8 +392,7 @@ int triad_setup_find(const struct triad_wanted *wanted, struct triad_setup_plan 
 	plan->findings = malloc(2 * TRIAD_SETUP_MAX_FINDINGS * sizeof(*plan->findings));
 	if (!plan->findings)
 		return ENOMEM;
-	if (wanted->fabric->qos.engine_has_tables)
-		add_finding(plan, &overridden);
+	look_at_engine(wanted, plan);
 	error = search_kind(wanted, plan, false);
 	if (!error)
 		error = search_kind(wanted, plan, true);

@@ -64,6 +64,7 @@ enum triad_setup_finding_kind {
 	TRIAD_FINDING_HIDDEN,     /* a later scope applies wherever it fits */
 	TRIAD_FINDING_VLARB_VL,   /* a VL the port lacks: the entry is skipped */
 	TRIAD_FINDING_OVERRIDDEN, /* the routing engine has the last word on tables */
+	TRIAD_FINDING_DEADLOCK,   /* it chose SLs for VLs other than those of scopes */
 	/* Errors. */
 	TRIAD_FINDING_PORT_BEYOND, /* a number in 'from' or 'to' that the node lacks */
 	TRIAD_FINDING_SL2VL_VL,    /* a VL the port lacks: it becomes VL15 */
@@ -76,7 +77,7 @@ struct triad_setup_finding {
 	enum triad_setup_finding_kind kind;
 	bool is_vlarb;    /* which kind of scope */
 	bool is_high;     /* VLARB_VL, VLARB_LONG: which table */
-	uint16_t scope;   /* index; OVERRIDDEN: TRIAD_SCOPE_NONE */
+	uint16_t scope;   /* index; OVERRIDDEN, DEADLOCK: TRIAD_SCOPE_NONE */
 	uint32_t node;    /* index in the fabric; or TRIAD_FABRIC_NONE */
 	uint8_t port;     /* the first port there; PORT_BEYOND: the number asked for */
 	uint32_t n_ports; /* ports there of which the same is true */

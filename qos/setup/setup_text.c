@@ -188,7 +188,7 @@ void triad_setup_finding_format(const struct triad_setup_finding *finding,
 	if (!size)
 		return;
 	text[0] = '\0';
-	if (finding->kind != TRIAD_FINDING_OVERRIDDEN)
+	if (finding->scope != TRIAD_SCOPE_NONE)
 		add_scope(&words, finding, policy);
 	switch (finding->kind) {
 	case TRIAD_FINDING_NO_TARGET:
@@ -205,6 +205,12 @@ void triad_setup_finding_format(const struct triad_setup_finding *finding,
 		add(&words,
 			"scopes: the routing engine has the last word on SL2VL and VL "
 			"arbitration tables, and may replace what they say");
+		break;
+	case TRIAD_FINDING_DEADLOCK:
+		add(&words,
+			"scopes: the routing engine avoids deadlocks by SLs, each on a "
+			"VL of its own: SL2VL scopes may undo that; see that SLs of "
+			"different layers keep different VLs");
 		break;
 	case TRIAD_FINDING_PORT_BEYOND:
 		say_beyond(&words, finding, policy, fabric);

@@ -201,15 +201,26 @@ static void expect_of_scope(uint32_t *at, bool is_vlarb, uint32_t scope)
 		expect(at, &finding);
 }
 
+static void expect_of_engine(uint32_t *at)
+{
+	struct triad_setup_finding finding = {.kind = TRIAD_FINDING_OVERRIDDEN,
+		.scope = TRIAD_SCOPE_NONE,
+		.node = TRIAD_FABRIC_NONE};
+
+	if (fabric->qos.engine_has_tables) {
+		expect(at, &finding);
+	} else if (fabric->sa.engine_has_sl && policy->n_sl2vl) {
+		finding.kind = TRIAD_FINDING_DEADLOCK;
+		expect(at, &finding);
+	}
+}
+
 static void check_findings(void)
 {
 	uint32_t at = 0, n_errors = 0;
 
-	if (policy && fabric->qos.engine_has_tables)
-		expect(&at,
-			&(struct triad_setup_finding){.kind = TRIAD_FINDING_OVERRIDDEN,
-				.scope = TRIAD_SCOPE_NONE,
-				.node = TRIAD_FABRIC_NONE});
+	if (policy)
+		expect_of_engine(&at);
 	for (uint32_t i = 0; policy && i < policy->n_sl2vl; i++)
 		expect_of_scope(&at, false, i);
 	for (uint32_t i = 0; policy && i < policy->n_vlarb; i++)
@@ -223,6 +234,14 @@ static void check_findings(void)
 	ck_assert_uint_eq(plan->n_errors, n_errors);
 }
 
+static void let_engine_choose_sls(void)
+{
+	fabric->sa.engine_has_sl = true;
+	triad_setup_plan_free(plan);
+	plan = NULL;
+	ck_assert_int_eq(triad_setup_plan_make(setup, fabric, &plan), 0);
+}
+
 START_TEST(test_findings_random_are_as_slow_ones)
 {
 	unsigned n[TRIAD_N_FINDINGS] = {0};
@@ -230,6 +249,8 @@ START_TEST(test_findings_random_are_as_slow_ones)
 	printf("# seed %u\n", seed);
 	for (unsigned i = 0; i < 100; i++) {
 		make_by_chance(seed + i);
+		if (i % 2)
+			let_engine_choose_sls();
 		check_findings();
 		for (uint32_t f = 0; f < plan->n_findings; f++)
 			n[plan->findings[f].kind]++;
@@ -368,6 +389,35 @@ START_TEST(test_engine_with_tables_warned_of_once)
 		"arbitration tables, and may replace what they say");
 	make(NULL);
 	ck_assert_uint_eq(plan->n_findings, 0);
+	drop_all();
+}
+END_TEST
+
+START_TEST(test_engine_that_chooses_sls_warned_of_once)
+{
+	sketch_two_switches();
+	sketch->sa.engine_has_sl = true;
+	make(SL2VL("sl2vl-scope\ngroup: one\n" AS_IT_IS
+		   "sl2vl-scope\ngroup: hosts\n" AS_IT_IS
+		   "sl2vl-scope\ngroup: nobody\n" AS_IT_IS));
+	ck_assert_uint_eq(plan->n_findings, 2);
+	ck_assert_uint_eq(plan->n_errors, 0);
+	ck_assert_int_eq(plan->findings[1].kind, TRIAD_FINDING_NO_TARGET);
+	plan->n_findings = 1;
+	ck_assert_str_eq(texts(),
+		"warning: scopes: the routing engine avoids deadlocks by SLs, each on a "
+		"VL of its own: SL2VL scopes may undo that; see that SLs of different "
+		"layers keep different VLs");
+	/* Weights don't matter to it. */
+	make(VLARB("vlarb-scope\ngroup: one\nvl-high-limit: 1\nend-vlarb-scope\n"));
+	ck_assert_uint_eq(plan->n_findings, 0);
+	make(NULL);
+	ck_assert_uint_eq(plan->n_findings, 0);
+	/* That it has the last word says enough. */
+	sketch->qos.engine_has_tables = true;
+	make(SL2VL("sl2vl-scope\ngroup: one\n" AS_IT_IS));
+	ck_assert_uint_eq(plan->n_findings, 1);
+	ck_assert_int_eq(plan->findings[0].kind, TRIAD_FINDING_OVERRIDDEN);
 	drop_all();
 }
 END_TEST
@@ -554,6 +604,7 @@ int main(void)
 	tcase_add_test(cases, test_scope_of_limit_that_no_port_gets_warned_of);
 	tcase_add_test(cases, test_scope_hidden_by_later_ones_warned_of);
 	tcase_add_test(cases, test_engine_with_tables_warned_of_once);
+	tcase_add_test(cases, test_engine_that_chooses_sls_warned_of_once);
 	tcase_add_test(cases, test_number_beyond_ports_is_error);
 	tcase_add_test(cases, test_vl_beyond_those_of_port_is_error);
 	tcase_add_test(cases, test_vlarb_longer_than_ports_is_error);
