@@ -15,6 +15,9 @@ plugin_tests = \
 	tests/integration/test_path_service.py \
 	tests/integration/test_profile.py \
 	tests/integration/test_prometheus.py \
+	tests/integration/test_qos_broadcast.py \
+	tests/integration/test_qos_tables.py \
+	tests/integration/test_qos_tables_faults.py \
 	tests/integration/test_sflow.py \
 	tests/integration/test_soak.py \
 	tests/integration/test_standby.py \
@@ -39,6 +42,7 @@ EXTRA_DIST += \
 	$(script_tests) \
 	tests/integration/sanitizer.supp \
 	tests/integration/pathlab.py \
+	tests/integration/tablelib.py \
 	tests/integration/taplib.py \
 	tests/integration/triadlib.py
 

@@ -133,5 +133,27 @@ def test_qosplan_small_prints_documented_keys(t):
     assert parts["dropped"]["dead_places"] > 0, parts["dropped"]
 
 
+def test_qos_tables_small_prints_documented_keys(t):
+    process = subprocess.run(
+        [SRCDIR / "scripts" / "bench-qos-tables", "--builddir", BUILDDIR, "--hosts", "36",
+         "--passes", "2", "--json"],
+        capture_output=True, text=True, check=False)
+    t.succeeded(process)
+    rows = json.loads(process.stdout)
+    t.equal([(row.pop("hosts"), row["what"]) for row in rows],
+            [(36, what) for what in ("pass", "program", "change", "plan", "back")], "rows")
+    found = {row.pop("what"): row for row in rows}
+    measured = found.pop("pass")
+    t.equal(set(measured), {"stock_ms", "triad_ms", "ratio", "n"}, "keys of pass")
+    t.equal(measured["n"], 2, "pairs")
+    assert all(value > 0 for value in measured.values()), measured
+    planned = found.pop("plan")
+    t.equal((planned["tables"], planned["ports"]), (4320, 144), "what a plan looks at")
+    for name, row in found.items():
+        t.equal(set(row), {"smps", "minimum", "ms"}, f"keys of {name}")
+        t.equal(row["smps"], row["minimum"], f"SMPs of {name}, and tables that differ")
+    assert 0 < found["change"]["smps"] < 200 < found["program"]["smps"], found
+
+
 if __name__ == "__main__":
     taplib.main(globals())
