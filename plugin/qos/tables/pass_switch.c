@@ -323,9 +323,10 @@ static void send_few(struct triad_tables_pass *pass, osm_node_t *node)
 
 /* --- the turn --- */
 
+/* With 255 outer ports OpenSM's walk through "all", in octets, would not end. */
 static bool takes_few(const struct triad_tables_pass *pass, const osm_node_t *node)
 {
-	return pass->qos.optimized &&
+	return pass->qos.optimized && pass->view.n < TRIAD_SCOPES_MAX_PORTS &&
 		ib_switch_info_get_opt_sl2vlmapping(&node->sw->switch_info);
 }
 
