@@ -40,6 +40,7 @@ libosmtriad_la_SOURCES = \
 	plugin/qos/hook.c plugin/qos/hook.h \
 	plugin/qos/lane.c plugin/qos/lane.h \
 	plugin/qos/live.c plugin/qos/live.h \
+	plugin/qos/partitions.c plugin/qos/partitions.h \
 	plugin/qos/policy_source.c plugin/qos/policy_source.h \
 	plugin/qos/qos.c plugin/qos/qos.h \
 	plugin/qos/qos_build.c plugin/qos/qos_parts.h \

@@ -45,15 +45,7 @@ static uint64_t n_changed(const struct triad_setup_plan *plan)
 static const char *format_value(const struct triad_setup_change *change,
 	const union triad_setup_value *value, char text[TRIAD_TABLE_TEXT_SIZE])
 {
-	switch (change->table) {
-	case TRIAD_SETUP_SL2VL:
-		return triad_format_sl2vl(&value->sl2vl, text);
-	case TRIAD_SETUP_HIGH_LIMIT:
-		snprintf(text, TRIAD_TABLE_TEXT_SIZE, "%u", value->high_limit);
-		return text;
-	default:
-		return triad_format_vlarb(value->vlarb, change->n, text);
-	}
+	return triad_format_setup_value(change->table, change->n, value, text);
 }
 
 /* The line of the scope, or 0: OpenSM's default. */

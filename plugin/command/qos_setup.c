@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "plugin/command/qos_setup.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +11,7 @@
 
 /* --- text --- */
 
-const char *triad_format_sl2vl(
+static const char *format_sl2vl(
 	const struct triad_sl2vl *table, char text[TRIAD_TABLE_TEXT_SIZE])
 {
 	text[0] = 0;
@@ -20,7 +21,7 @@ const char *triad_format_sl2vl(
 	return text;
 }
 
-const char *triad_format_vlarb(const struct triad_vlarb_entry *entries, unsigned n,
+static const char *format_vlarb(const struct triad_vlarb_entry *entries, unsigned n,
 	char text[TRIAD_TABLE_TEXT_SIZE])
 {
 	text[0] = 0;
@@ -42,6 +43,20 @@ const char *triad_setup_table_name(enum triad_setup_table table)
 	};
 
 	return names[table];
+}
+
+const char *triad_format_setup_value(enum triad_setup_table table, unsigned n,
+	const union triad_setup_value *value, char text[TRIAD_TABLE_TEXT_SIZE])
+{
+	switch (table) {
+	case TRIAD_SETUP_SL2VL:
+		return format_sl2vl(&value->sl2vl, text);
+	case TRIAD_SETUP_HIGH_LIMIT:
+		snprintf(text, TRIAD_TABLE_TEXT_SIZE, "%u", value->high_limit);
+		return text;
+	default:
+		return format_vlarb(value->vlarb, n, text);
+	}
 }
 
 /* --- scenes --- */

@@ -29,13 +29,10 @@ bool triad_setup_scene_make(struct triad_setup_scene *scene,
 	struct triad_output *output);
 void triad_setup_scene_drop(struct triad_setup_scene *scene);
 
-/* "0,1,2,...": the VL of each SL. */
-const char *triad_format_sl2vl(
-	const struct triad_sl2vl *table, char text[TRIAD_TABLE_TEXT_SIZE]);
-
-/* "0:64,1:32": without the entries of weight 0 at its end; "-": there is none. */
-const char *triad_format_vlarb(const struct triad_vlarb_entry *entries, unsigned n,
-	char text[TRIAD_TABLE_TEXT_SIZE]);
+/* An SL2VL table as "0,1,2,...": the VL of each SL; an arbitration table of 'n' entries
+ * as "0:64,1:32", without the entries of weight 0 at its end, "-": there is none. */
+const char *triad_format_setup_value(enum triad_setup_table table, unsigned n,
+	const union triad_setup_value *value, char text[TRIAD_TABLE_TEXT_SIZE]);
 
 /* "SL2VL", "VLArb low", ... */
 const char *triad_setup_table_name(enum triad_setup_table table);

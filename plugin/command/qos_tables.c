@@ -164,15 +164,7 @@ static const struct triad_read_back *next_item(struct telling *telling)
 static const char *format_value(const struct row *row,
 	const union triad_setup_value *value, char text[TRIAD_TABLE_TEXT_SIZE])
 {
-	switch (row->table) {
-	case TRIAD_SETUP_SL2VL:
-		return triad_format_sl2vl(&value->sl2vl, text);
-	case TRIAD_SETUP_HIGH_LIMIT:
-		snprintf(text, TRIAD_TABLE_TEXT_SIZE, "%u", value->high_limit);
-		return text;
-	default:
-		return triad_format_vlarb(value->vlarb, row->n, text);
-	}
+	return triad_format_setup_value(row->table, row->n, value, text);
 }
 
 /* What the port said, or why it did not: NULL when it was not asked. */

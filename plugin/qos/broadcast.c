@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plugin/qos/partitions.h"
 #include "qos/rates.h"
 #include "qos/rules/membership.h"
 
@@ -108,26 +109,6 @@ static bool is_broadcast(const osm_mgrp_t *mgrp)
 
 /* --- levels --- */
 
-static int read_partitions(
-	const struct osm_opensm *osm, struct triad_fabric_partition **list, uint32_t *n)
-{
-	const cl_qmap_t *from = &osm->subn.prtn_pkey_tbl;
-
-	*n = 0;
-	*list = calloc(cl_qmap_count(from) + 1, sizeof(**list));
-	if (!*list)
-		return ENOMEM;
-	for (const cl_map_item_t *item = cl_qmap_head(from); item != cl_qmap_end(from);
-		item = cl_qmap_next(item)) {
-		const osm_prtn_t *partition = (const osm_prtn_t *)item;
-		struct triad_fabric_partition *to = &(*list)[(*n)++];
-
-		to->pkey = cl_ntoh16(partition->pkey) & 0x7fff;
-		memcpy(to->name, partition->name, sizeof(to->name) - 1);
-	}
-	return 0;
-}
-
 /* Partitions' levels, with the P_Keys of those that are named; 0: there is no such
  * partition. */
 struct levels {
@@ -141,7 +122,7 @@ static int find_levels(const struct osm_opensm *osm, const struct triad_policy *
 	uint32_t n = 0, n_levels = policy ? policy->n_partition_levels : 0;
 	struct triad_fabric_partition *partitions;
 	struct triad_partition_names names = {0};
-	int error = read_partitions(osm, &partitions, &n);
+	int error = triad_partitions_read(osm, &partitions, &n);
 
 	*levels = (struct levels){.policy = policy};
 	if (error)

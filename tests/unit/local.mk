@@ -91,6 +91,7 @@ endif
 
 noinst_HEADERS += \
 	tests/unit/run.h \
+	tests/unit/scarce_memory.h \
 	tests/unit/perfmgr/alert_bed.h \
 	tests/unit/perfmgr/bed.h \
 	tests/unit/qos/path_bed.h \

@@ -2,10 +2,10 @@
 #include "plugin/qos/tables/pass.h"
 
 #include <errno.h>
-#include <opensm/osm_partition.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "plugin/qos/partitions.h"
 #include "plugin/qos/tables/osm_defaults.h"
 #include "plugin/qos/tables/pass_parts.h"
 
@@ -38,25 +38,14 @@ void triad_tables_pass_free(struct triad_tables_pass *pass)
 
 /* --- begin and end --- */
 
-static int read_partitions(struct triad_tables_pass *pass)
+static int use_partitions(struct triad_tables_pass *pass)
 {
-	cl_qmap_t *from = &pass->osm->subn.prtn_pkey_tbl;
-	struct triad_fabric_partition *partitions =
-		calloc(cl_qmap_count(from) + 1, sizeof(*partitions));
-	uint32_t n = 0;
-	int error;
+	struct triad_fabric_partition *partitions;
+	uint32_t n;
+	int error = triad_partitions_read(pass->osm, &partitions, &n);
 
-	if (!partitions)
-		return ENOMEM;
-	for (const cl_map_item_t *item = cl_qmap_head(from); item != cl_qmap_end(from);
-		item = cl_qmap_next(item)) {
-		const osm_prtn_t *partition = (const osm_prtn_t *)item;
-		char name[TRIAD_NODE_NAME_SIZE];
-
-		partitions[n].pkey = cl_ntoh16(partition->pkey) & 0x7fff;
-		triad_fabric_clean_name(name, partition->name);
-		memcpy(partitions[n++].name, name, TRIAD_PARTITION_NAME_SIZE - 1);
-	}
+	if (error)
+		return error;
 	error = triad_scopes_set_partitions(pass->scopes, partitions, n);
 	free(partitions);
 	return error;
@@ -72,7 +61,7 @@ static int take_setup(struct triad_tables_pass *pass, struct triad_setup *setup)
 	}
 	if (setup && !pass->scopes)
 		return ENOMEM;
-	return setup ? read_partitions(pass) : 0;
+	return setup ? use_partitions(pass) : 0;
 }
 
 int triad_tables_pass_begin(struct triad_tables_pass *pass, struct triad_setup *setup)
