@@ -32,6 +32,7 @@ libosmtriad_la_SOURCES = \
 	plugin/osmlog.c plugin/osmlog.h \
 	plugin/own_metrics.c plugin/own_metrics.h \
 	plugin/perf.c plugin/perf.h \
+	plugin/physp.c plugin/physp.h \
 	plugin/profile.c plugin/profile.h \
 	plugin/qos/absent.c plugin/qos/absent.h \
 	plugin/qos/basis.c plugin/qos/basis.h \

@@ -7,58 +7,23 @@
 #include <opensm/osm_partition.h>
 #include <string.h>
 
+#include "plugin/physp.h"
 #include "plugin/qos/tables/hooks.h"
 #include "plugin/qos/tables/osm_defaults.h"
 #include "triad/clock.h"
-
-/* P_Keys of one port that are looked at; IBA allows 65,536, devices have 128. */
-#define MAX_PKEYS 1024
-
-struct pkey_table {
-	uint16_t keys[MAX_PKEYS];
-	uint32_t n;
-};
 
 struct snapshot {
 	struct osm_opensm *osm;
 	struct triad_fabric_builder *builder;
 	struct triad_fabric_sa sa;
 	struct triad_fabric_qos qos;
-	struct pkey_table ours; /* of the SM's port */
+	struct triad_physp_pkeys ours; /* of the SM's port */
 	uint16_t our_lid;
 	uint64_t last_guid; /* the node read last, as OpenSM's map is keyed; 0: none */
 	bool done;
 	bool canceled;
 	uint64_t longest_us;
 };
-
-static void read_pkeys(const osm_physp_t *physp, struct pkey_table *table)
-{
-	const osm_pkey_tbl_t *from = osm_physp_get_pkey_tbl(physp);
-	uint16_t n_blocks = osm_pkey_tbl_get_num_blocks(from);
-
-	table->n = 0;
-	for (uint16_t block = 0; block < n_blocks; block++) {
-		const ib_pkey_table_t *keys = osm_pkey_tbl_block_get(from, block);
-
-		for (unsigned i = 0; i < IB_NUM_PKEY_ELEMENTS_IN_BLOCK; i++) {
-			if (table->n == MAX_PKEYS)
-				return;
-			table->keys[table->n++] =
-				keys ? cl_ntoh16(keys->pkey_entry[i]) : 0;
-		}
-	}
-}
-
-/* Where the tables end: the entries behind the last P_Key are 0. */
-static uint32_t used(const struct pkey_table *table)
-{
-	uint32_t n = table->n;
-
-	while (n && !table->keys[n - 1])
-		n--;
-	return n;
-}
 
 /* The SL of MADs to a port in the partition of 'pkey': the partition's, unless the
  * routing engine knows better, as for a PathRecord. */
@@ -83,10 +48,10 @@ static uint8_t choose_sl(const struct snapshot *snapshot, uint16_t pkey, uint16_
 static void choose_way(const struct snapshot *snapshot, const osm_physp_t *end,
 	uint16_t lid, struct triad_fabric_port *port)
 {
-	struct pkey_table theirs;
+	struct triad_physp_pkeys theirs;
 	int index;
 
-	read_pkeys(end, &theirs);
+	triad_physp_read_pkeys(end, &theirs);
 	index = triad_pkey_match(
 		snapshot->ours.keys, snapshot->ours.n, theirs.keys, theirs.n);
 	/* A table that was never read, or no common partition: index 0 is where the
@@ -139,10 +104,11 @@ static void add_vlarb(const struct snapshot *snapshot, const osm_physp_t *physp)
 
 static void add_pkeys(const struct snapshot *snapshot, const osm_physp_t *physp)
 {
-	struct pkey_table table;
+	struct triad_physp_pkeys table;
 
-	read_pkeys(physp, &table);
-	triad_fabric_builder_add_pkeys(snapshot->builder, table.keys, used(&table));
+	triad_physp_read_pkeys(physp, &table);
+	triad_fabric_builder_add_pkeys(
+		snapshot->builder, table.keys, triad_physp_n_used(&table));
 }
 
 static bool answers_for_counters(
@@ -157,19 +123,9 @@ static bool answers_for_counters(
 		(node->sw && ib_switch_info_is_enhanced_port0(&node->sw->switch_info));
 }
 
-/* The port whose capabilities hold for 'physp': a switch's port 0. */
-static const osm_physp_t *speaker_of(const osm_node_t *node, const osm_physp_t *physp)
+static uint8_t rate_caps(const osm_physp_t *physp)
 {
-	const osm_physp_t *port0 = osm_node_get_type(node) == IB_NODE_TYPE_SWITCH
-		? osm_node_get_physp_ptr((osm_node_t *)node, 0)
-		: NULL;
-
-	return port0 ? port0 : physp;
-}
-
-static uint8_t rate_caps(const osm_node_t *node, const osm_physp_t *physp)
-{
-	const ib_port_info_t *info = &speaker_of(node, physp)->port_info;
+	const ib_port_info_t *info = &triad_physp_speaker(physp)->port_info;
 	uint8_t caps = 0;
 
 	if (info->capability_mask & IB_PORT_CAP_HAS_EXT_SPEEDS)
@@ -187,7 +143,7 @@ static void add_port(const struct snapshot *snapshot, osm_node_t *node,
 	osm_physp_t *physp, const struct triad_fabric_port *way)
 {
 	const ib_port_info_t *info = &physp->port_info;
-	uint8_t caps = rate_caps(node, physp);
+	uint8_t caps = rate_caps(physp);
 	const osm_physp_t *remote = osm_physp_get_remote(physp);
 	struct triad_fabric_port port = {
 		.guid = cl_ntoh64(osm_physp_get_port_guid(physp)),
@@ -207,7 +163,7 @@ static void add_port(const struct snapshot *snapshot, osm_node_t *node,
 		.speed = ib_port_info_get_link_speed_active(info),
 		.speed_ext = ib_port_info_get_link_speed_ext_active(info),
 		.has_pma = answers_for_counters(node, physp, way->lid),
-		.has_sl2vl = speaker_of(node, physp)->port_info.capability_mask &
+		.has_sl2vl = triad_physp_speaker(physp)->port_info.capability_mask &
 			IB_PORT_CAP_HAS_SL_MAP,
 		.vl_cap = ib_port_info_get_vl_cap(info),
 		.op_vls = ib_port_info_get_op_vls(info),
@@ -364,7 +320,7 @@ static void read_once(struct snapshot *snapshot)
 	read_aliases(snapshot);
 	port = osm_get_port_by_guid(subn, subn->sm_port_guid);
 	if (port && port->p_physp) {
-		read_pkeys(port->p_physp, &snapshot->ours);
+		triad_physp_read_pkeys(port->p_physp, &snapshot->ours);
 		snapshot->our_lid = cl_ntoh16(osm_physp_get_base_lid(port->p_physp));
 	}
 	cl_plock_release(&snapshot->osm->lock);

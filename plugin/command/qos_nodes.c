@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plugin/command/qos_setup.h"
 #include "plugin/instance.h"
 #include "plugin/qos/qos.h"
 #include "qos/rules/membership.h"
@@ -92,17 +93,15 @@ int triad_command_run_qos_nodes(struct triad_plugin *plugin,
 	const struct triad_command *command, struct triad_output *output)
 {
 	struct triad_policy *policy = triad_qos_policy(plugin->qos);
-	struct triad_fabric *fabric = triad_qos_fabric(plugin->qos);
+	struct triad_fabric *fabric = NULL;
 	int status = TRIAD_CONTROL_FAILED;
 
 	if (!policy)
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
 			"qos nodes: no policy is loaded: see 'status'\n");
-	else if (!fabric)
-		triad_output_message(output, TRIAD_FRAME_MESSAGE,
-			"qos nodes: this SM is not the master, or has not brought up "
-			"the subnet yet: see 'status'\n");
 	else
+		fabric = triad_setup_find_fabric(plugin, "qos nodes", output);
+	if (fabric)
 		status = show(policy, fabric, command, output);
 	triad_policy_unref(policy);
 	triad_fabric_unref(fabric);

@@ -113,27 +113,41 @@ static bool compile(
 	return error ? say(output, verb, strerror(error)) : true;
 }
 
+struct triad_fabric *triad_setup_find_fabric(
+	struct triad_plugin *plugin, const char *verb, struct triad_output *output)
+{
+	struct triad_fabric *fabric = triad_qos_fabric(plugin->qos);
+
+	if (!fabric)
+		say(output, verb,
+			"this SM is not the master, or has not brought up the subnet "
+			"yet: see 'status'");
+	return fabric;
+}
+
+bool triad_setup_sm_has_qos(const struct triad_fabric *fabric, const char *verb,
+	struct triad_output *output)
+{
+	return fabric->sa.qos ||
+		say(output, verb,
+			"OpenSM runs without QoS and programs no tables: 'qos TRUE' in "
+			"opensm.conf begins it");
+}
+
 bool triad_setup_scene_make(struct triad_setup_scene *scene,
 	struct triad_plugin *plugin, const char *verb, const char *file,
 	struct triad_output *output)
 {
-	bool good;
-
-	*scene = (struct triad_setup_scene){.fabric = triad_qos_fabric(plugin->qos)};
+	*scene = (struct triad_setup_scene){
+		.fabric = triad_setup_find_fabric(plugin, verb, output)};
 	if (!scene->fabric)
-		return say(output, verb,
-			"this SM is not the master, or has not brought up the subnet "
-			"yet: see 'status'");
-	if (!scene->fabric->sa.qos)
-		good = say(output, verb,
-			"OpenSM runs without QoS and programs no tables: 'qos TRUE' in "
-			"opensm.conf begins it");
-	else
-		good = find_policy(scene, plugin, verb, file, output) &&
-			compile(scene, verb, output);
-	if (!good)
-		triad_setup_scene_drop(scene);
-	return good;
+		return false;
+	if (triad_setup_sm_has_qos(scene->fabric, verb, output) &&
+		find_policy(scene, plugin, verb, file, output) &&
+		compile(scene, verb, output))
+		return true;
+	triad_setup_scene_drop(scene);
+	return false;
 }
 
 void triad_setup_scene_drop(struct triad_setup_scene *scene)

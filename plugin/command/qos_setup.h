@@ -21,9 +21,18 @@ struct triad_setup_scene {
 	struct triad_setup *setup;   /* NULL: no policy, or one without a setup */
 };
 
+/* What the SM has found, with a reference; NULL, having said why, when there is
+ * nothing. 'verb' goes before what it says. */
+struct triad_fabric *triad_setup_find_fabric(
+	struct triad_plugin *plugin, const char *verb, struct triad_output *output);
+
+/* False, having said so, when OpenSM programs no tables at all. */
+bool triad_setup_sm_has_qos(const struct triad_fabric *fabric, const char *verb,
+	struct triad_output *output);
+
 /* Takes the policy in 'file', or with "" the one that is loaded.  Returns false, having
  * said why, when there is no fabric or the policy can't be used; then there is nothing
- * to drop.  'verb' goes before what it says. */
+ * to drop. */
 bool triad_setup_scene_make(struct triad_setup_scene *scene,
 	struct triad_plugin *plugin, const char *verb, const char *file,
 	struct triad_output *output);

@@ -404,6 +404,21 @@ static int show(struct telling *telling, struct triad_plugin *plugin)
 	return TRIAD_CONTROL_DONE;
 }
 
+static int resolve_and_show(
+	struct telling *telling, struct triad_plugin *plugin, struct triad_setup *setup)
+{
+	int status;
+
+	if (triad_wanted_resolve(&telling->wanted, setup, telling->fabric)) {
+		triad_output_message(telling->output, TRIAD_FRAME_MESSAGE,
+			"qos tables: not enough memory\n");
+		return TRIAD_CONTROL_FAILED;
+	}
+	status = show(telling, plugin);
+	triad_wanted_clear(&telling->wanted);
+	return status;
+}
+
 int triad_command_run_qos_tables(struct triad_plugin *plugin,
 	const struct triad_command *command, struct triad_output *output)
 {
@@ -411,22 +426,10 @@ int triad_command_run_qos_tables(struct triad_plugin *plugin,
 	struct telling telling = {.command = command, .output = output};
 	int status = TRIAD_CONTROL_FAILED;
 
-	telling.fabric = triad_qos_fabric(plugin->qos);
-	if (!telling.fabric)
-		triad_output_message(output, TRIAD_FRAME_MESSAGE,
-			"qos tables: this SM is not the master, or has not brought up "
-			"the subnet yet: see 'status'\n");
-	else if (!telling.fabric->sa.qos)
-		triad_output_message(output, TRIAD_FRAME_MESSAGE,
-			"qos tables: OpenSM runs without QoS and programs none: 'qos "
-			"TRUE' in opensm.conf begins it\n");
-	else if (triad_wanted_resolve(&telling.wanted, setup, telling.fabric))
-		triad_output_message(
-			output, TRIAD_FRAME_MESSAGE, "qos tables: not enough memory\n");
-	else {
-		status = show(&telling, plugin);
-		triad_wanted_clear(&telling.wanted);
-	}
+	telling.fabric = triad_setup_find_fabric(plugin, "qos tables", output);
+	if (telling.fabric &&
+		triad_setup_sm_has_qos(telling.fabric, "qos tables", output))
+		status = resolve_and_show(&telling, plugin, setup);
 	triad_fabric_unref(telling.fabric);
 	triad_setup_unref(setup);
 	return status;

@@ -51,18 +51,12 @@ int triad_qos_load(struct triad_qos *qos, struct triad_diags *diags)
 	return error;
 }
 
-/* Anything that needs the policy. */
-static bool wants_policy(const struct triad_qos_settings *settings)
-{
-	return settings->enabled || settings->tables || settings->groups;
-}
-
 static bool is_enabled(struct triad_qos *qos)
 {
 	bool enabled;
 
 	pthread_mutex_lock(&qos->lock);
-	enabled = wants_policy(&qos->settings);
+	enabled = triad_qos_wants_policy(&qos->settings);
 	pthread_mutex_unlock(&qos->lock);
 	return enabled;
 }
@@ -185,14 +179,14 @@ void triad_qos_configure(struct triad_qos *qos, const struct triad_conf *conf)
 		.tables_guard = conf->qos.tables_guard,
 		.groups = conf->qos.partition_groups,
 	};
-	bool wanted = wants_policy(&settings);
+	bool wanted = triad_qos_wants_policy(&settings);
 
 	/* Another file, or another default, is another policy. */
 	bool is_other = triad_policy_source_configure(
 		&qos->source, conf->qos.policy_file, conf->qos.default_level);
 
 	pthread_mutex_lock(&qos->lock);
-	if (is_other || (wanted && !wants_policy(&qos->settings)))
+	if (is_other || (wanted && !triad_qos_wants_policy(&qos->settings)))
 		atomic_store(&qos->load_wanted, wanted);
 	qos->settings = settings;
 	wake(qos);

@@ -179,10 +179,8 @@ static enum triad_qos_state build(struct triad_qos *qos, const struct inputs *in
 /* Tables and groups go by the policy's names as answers do. */
 static void tell_absent(struct triad_qos *qos, const struct inputs *inputs)
 {
-	const struct triad_qos_settings *settings = &inputs->settings;
-
 	if (inputs->now.policy && inputs->fabric &&
-		(settings->enabled || settings->tables || settings->groups))
+		triad_qos_wants_policy(&inputs->settings))
 		triad_qos_tell_absent(qos->log, inputs->now.policy, inputs->fabric,
 			&qos->told_absent);
 }

@@ -45,6 +45,12 @@ struct triad_qos {
 	struct triad_qos_status status;
 };
 
+/* Anything that needs the policy. */
+static inline bool triad_qos_wants_policy(const struct triad_qos_settings *settings)
+{
+	return settings->enabled || settings->tables || settings->groups;
+}
+
 /* Whatever follows from settings, policy and fabric: in triad-qos. */
 void triad_qos_work(struct triad_qos *qos);
 

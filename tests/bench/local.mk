@@ -22,7 +22,7 @@ noinst_HEADERS += tests/bench/bench.h
 check_LTLIBRARIES += tests/bench/libpathbench.la
 tests_bench_libpathbench_la_SOURCES = tests/bench/pathbench.c plugin/snapshot.c \
 	tests/bench/passbench.c tests/bench/passbench.h \
-	plugin/qos/tables/hooks.c plugin/qos/tables/osm_defaults.c
+	plugin/physp.c plugin/qos/tables/hooks.c plugin/qos/tables/osm_defaults.c
 tests_bench_libpathbench_la_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)
 tests_bench_libpathbench_la_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS)
 tests_bench_libpathbench_la_LIBADD = libtriadqos.la libtriad.la $(GLIB_LIBS) -ldl

@@ -83,9 +83,8 @@ static void give_back(struct engine *place)
 		place->engine->update_vlarb = place->own.vlarb;
 }
 
-void triad_hooks_remove(struct osm_opensm *osm)
+void triad_hooks_remove(void)
 {
-	(void)osm;
 	pthread_mutex_lock(&hooks.lock);
 	for (unsigned i = 0; i < hooks.n; i++)
 		give_back(&hooks.engines[i]);

@@ -38,7 +38,7 @@ void triad_hooks_install(struct osm_opensm *osm, triad_sl2vl_hook sl2vl,
 	triad_vlarb_hook vlarb, void *owner);
 
 /* Gives every engine back what it had. */
-void triad_hooks_remove(struct osm_opensm *osm);
+void triad_hooks_remove(void);
 
 /* Of the engine that OpenSM uses now. */
 struct triad_engine_hooks triad_hooks_of_engine(const struct osm_opensm *osm);

@@ -98,14 +98,6 @@ struct triad_tables_pass_counts triad_tables_pass_end(struct triad_tables_pass *
 
 /* --- hooks --- */
 
-static void note_overridden(struct triad_tables_pass *pass, const osm_physp_t *port)
-{
-	if (pass->counts.n_overridden++)
-		return;
-	pass->counts.overridden_guid = cl_ntoh64(osm_node_get_node_guid(port->p_node));
-	pass->counts.overridden_port = osm_physp_get_port_num(port);
-}
-
 /* A table that would be OpenSM's for want of memory would come and go. */
 static bool keeps(struct triad_tables_pass *pass)
 {
@@ -179,7 +171,7 @@ void triad_tables_pass_sl2vl(void *context, osm_physp_t *port, uint8_t in, uint8
 		pass->engine.sl2vl(pass->engine.context, port, in, out, table);
 	if (scope != TRIAD_SCOPE_NONE &&
 		memcmp(wanted.vl, table->raw_vl_by_sl, sizeof(wanted.vl)))
-		note_overridden(pass, port);
+		pass->counts.n_overridden++;
 	memcpy(wanted.vl, table->raw_vl_by_sl, sizeof(wanted.vl));
 	cut = triad_tables_pass_cut(port, &wanted);
 	pass->counts.n_tables++;
@@ -231,13 +223,12 @@ static bool block_differs(const osm_physp_t *port, const ib_vl_arb_table_t *bloc
 	unsigned length, unsigned index)
 {
 	const ib_vl_arb_table_t *known = &port->vl_arb[index];
-	uint8_t code, mask;
+	uint8_t mask;
 
 	/* Mostly there is nothing to be cut. */
 	if (!memcmp(block, known, length * sizeof(block->vl_entry[0])))
 		return false;
-	code = ib_port_info_get_op_vls(&port->port_info);
-	mask = code ? (uint8_t)((1u << (code - 1)) - 1) : 0xf;
+	mask = triad_tables_pass_vl_mask(port);
 	for (unsigned i = 0; i < length; i++)
 		if ((block->vl_entry[i].vl & mask) != known->vl_entry[i].vl ||
 			block->vl_entry[i].weight != known->vl_entry[i].weight)
@@ -255,7 +246,7 @@ static void ask_engine(struct triad_tables_pass *pass, uint16_t scope,
 	pass->engine.vlarb(pass->engine.context, port, number, block, length, index);
 	if (scope != TRIAD_SCOPE_NONE &&
 		memcmp(&wanted, block, length * sizeof(wanted.vl_entry[0])))
-		note_overridden(pass, port);
+		pass->counts.n_overridden++;
 }
 
 static void answer_vlarb(struct triad_tables_pass *pass, osm_physp_t *port,

@@ -41,12 +41,9 @@ struct triad_tables_pass;
 struct triad_tables_pass_counts {
 	uint64_t n_tables;    /* that OpenSM asked about */
 	uint64_t n_differing; /* of those: to be sent */
-	uint64_t n_right;     /* switches all of whose SL2VL tables were right */
 	uint64_t n_smps;      /* that we sent ourselves */
 	uint64_t
 		n_overridden; /* tables on which the routing engine had the last word */
-	uint64_t overridden_guid; /* the first of them: node, */
-	uint8_t overridden_port;  /* port */
 	int error; /* ports could not be told apart, and keep what they have: ENOMEM,
 	            * EOVERFLOW */
 };

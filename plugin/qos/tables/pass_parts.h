@@ -58,6 +58,14 @@ void triad_tables_pass_look_at_out(
 struct triad_scopes_end triad_tables_pass_end_of(
 	struct triad_tables_pass *pass, const osm_physp_t *port);
 
+/* OpenSM cuts VLs by this mask, to those that the port uses now. */
+static inline uint8_t triad_tables_pass_vl_mask(const osm_physp_t *port)
+{
+	uint8_t code = ib_port_info_get_op_vls(&port->port_info);
+
+	return code ? (uint8_t)((1u << (code - 1)) - 1) : 0xf;
+}
+
 /* The data VLs that the port will be told to use (coded). */
 uint8_t triad_tables_pass_op_vls(
 	const struct triad_tables_pass *pass, const osm_physp_t *port);

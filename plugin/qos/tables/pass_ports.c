@@ -1,32 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "plugin/physp.h"
 #include "plugin/qos/tables/pass_parts.h"
-
-#define MAX_PKEYS 1024 /* that are looked at, of one port */
-
-struct pkeys {
-	uint16_t keys[MAX_PKEYS];
-	uint32_t n;
-};
-
-static void read_pkeys(const osm_physp_t *port, struct pkeys *to)
-{
-	const osm_pkey_tbl_t *from = osm_physp_get_pkey_tbl(port);
-	uint16_t n_blocks = osm_pkey_tbl_get_num_blocks(from);
-
-	to->n = 0;
-	for (uint16_t number = 0; number < n_blocks; number++) {
-		const ib_pkey_table_t *block = osm_pkey_tbl_block_get(from, number);
-
-		for (unsigned i = 0; block && i < IB_NUM_PKEY_ELEMENTS_IN_BLOCK; i++)
-			if (block->pkey_entry[i] && to->n < MAX_PKEYS)
-				to->keys[to->n++] = cl_ntoh16(block->pkey_entry[i]);
-	}
-}
 
 /* Facts of ports, and where they are kept. */
 struct facts {
 	struct triad_scopes_port port;
-	struct pkeys pkeys;
+	struct triad_physp_pkeys pkeys;
 	char name[TRIAD_NODE_NAME_SIZE];
 };
 
@@ -34,21 +13,19 @@ static void read_facts(const struct triad_tables_pass *pass, const osm_physp_t *
 	struct facts *facts)
 {
 	osm_node_t *node = port->p_node;
-	bool is_switch = osm_node_get_type(node) == IB_NODE_TYPE_SWITCH;
-	const osm_physp_t *port0 = is_switch ? osm_node_get_physp_ptr(node, 0) : NULL;
-	const osm_physp_t *speaker = port0 ? port0 : port;
+	const osm_physp_t *speaker = triad_physp_speaker(port);
 
 	facts->name[0] = 0;
 	facts->pkeys.n = 0;
 	if (pass->needs.names && node->print_desc)
 		triad_fabric_clean_name(facts->name, node->print_desc);
 	if (pass->needs.pkeys)
-		read_pkeys(speaker, &facts->pkeys);
+		triad_physp_read_pkeys(speaker, &facts->pkeys);
 	facts->port = (struct triad_scopes_port){
 		.guid = cl_ntoh64(osm_physp_get_port_guid(speaker)),
 		.node_name = facts->name,
 		.pkeys = facts->pkeys.keys,
-		.n_pkeys = facts->pkeys.n,
+		.n_pkeys = triad_physp_n_used(&facts->pkeys),
 		.node_type = osm_node_get_type(node),
 		.number = osm_physp_get_port_num(port),
 		.is_self = osm_physp_get_port_guid(speaker) ==

@@ -24,11 +24,16 @@ static bool is_up(const osm_physp_t *port)
 	return port && osm_physp_get_port_state(port) != IB_LINK_DOWN;
 }
 
+/* A base port 0 has no tables of its own. */
+static bool has_port0(const osm_node_t *node)
+{
+	return ib_switch_info_is_enhanced_port0(&node->sw->switch_info);
+}
+
 /* True when OpenSM will ask about the arbitration of the port 0 itself. */
 static bool asks_about_port0(osm_node_t *node)
 {
-	return ib_switch_info_is_enhanced_port0(&node->sw->switch_info) &&
-		has_arbitration(osm_node_get_physp_ptr(node, 0));
+	return has_port0(node) && has_arbitration(osm_node_get_physp_ptr(node, 0));
 }
 
 static bool asks_about(const osm_port_t *port)
@@ -88,8 +93,7 @@ void triad_tables_pass_put_back(struct triad_tables_pass *pass)
 struct triad_sl2vl triad_tables_pass_cut(
 	const osm_physp_t *port, const struct triad_sl2vl *table)
 {
-	uint8_t code = ib_port_info_get_op_vls(&port->port_info);
-	uint8_t mask = code ? (uint8_t)((1u << (code - 1)) - 1) : 0xf;
+	uint8_t mask = triad_tables_pass_vl_mask(port);
 	struct triad_sl2vl cut;
 
 	for (unsigned i = 0; i < sizeof(cut.vl); i++) {
@@ -164,7 +168,7 @@ static bool is_right(const struct triad_tables_pass *pass, const struct wanted *
 
 static unsigned first_out(const osm_node_t *node)
 {
-	return ib_switch_info_is_enhanced_port0(&node->sw->switch_info) ? 0 : 1;
+	return has_port0(node) ? 0 : 1;
 }
 
 /* OpenSM writes all tables of such a port anew. */
@@ -210,11 +214,15 @@ static void send_smp(struct triad_tables_pass *pass, osm_node_t *node,
 		pass->counts.n_smps++;
 }
 
-/* A base port 0 is not among "all" [IBA 14.2.5.8; osm_slvl_rcv_process()]: its tables,
- * for what the switch itself sends, are sent apart. */
-static bool all_has_port0(const osm_node_t *node)
+/* Sends a table for all in-ports, and what else 'modifier' has.  A base port 0 is not
+ * among "all" [IBA 14.2.5.8; osm_slvl_rcv_process()]: its tables, for what the switch
+ * itself sends, are sent apart. */
+static void send_for_all_in(struct triad_tables_pass *pass, osm_node_t *node,
+	const osm_physp_t *out, uint32_t modifier, const struct triad_sl2vl *table)
 {
-	return ib_switch_info_is_enhanced_port0(&node->sw->switch_info);
+	send_smp(pass, node, out, ALL_IN | modifier, table);
+	if (!has_port0(node))
+		send_smp(pass, node, out, modifier, table);
 }
 
 /* What was sent is unknown until the answer is there: then it is sent again in the next
@@ -277,11 +285,8 @@ static void send_out(struct triad_tables_pass *pass, osm_node_t *node,
 	const struct triad_sl2vl *common = common_of(wanted, out);
 	uint32_t number = osm_physp_get_port_num(out);
 
-	if (common) {
-		send_smp(pass, node, out, ALL_IN | number, common);
-		if (!all_has_port0(node))
-			send_smp(pass, node, out, number, common);
-	}
+	if (common)
+		send_for_all_in(pass, node, out, number, common);
 	for (unsigned in = 0; in < pass->view.n; in++) {
 		const struct triad_sl2vl *table = wanted_of(pass, wanted, out, in);
 
@@ -301,12 +306,9 @@ static void send_few(struct triad_tables_pass *pass, osm_node_t *node)
 	struct wanted wanted;
 
 	if (find_common(pass, node, &common)) {
-		const osm_physp_t *out =
-			osm_node_get_physp_ptr(node, pass->view.last_up);
-
-		send_smp(pass, node, out, ALL_OUT | ALL_IN, &common);
-		if (!all_has_port0(node))
-			send_smp(pass, node, out, ALL_OUT, &common);
+		send_for_all_in(pass, node,
+			osm_node_get_physp_ptr(node, pass->view.last_up), ALL_OUT,
+			&common);
 		forget_all(pass, node);
 		return;
 	}
@@ -333,8 +335,6 @@ static bool takes_few(const struct triad_tables_pass *pass, const osm_node_t *no
 void triad_tables_pass_take_turn(struct triad_tables_pass *pass, osm_node_t *node)
 {
 	const osm_physp_t *port0 = osm_node_get_physp_ptr(node, 0);
-	bool right;
-
 	if (pass->view.had_turn)
 		return;
 	pass->view.had_turn = true;
@@ -342,12 +342,10 @@ void triad_tables_pass_take_turn(struct triad_tables_pass *pass, osm_node_t *nod
 		!(port0->port_info.capability_mask & IB_PORT_CAP_HAS_SL_MAP) ||
 		!asks_again(pass, node))
 		return;
-	right = switch_is_right(pass, node);
-	if (!right && !takes_few(pass, node))
-		return; /* OpenSM sends what is to be sent */
-	if (right)
-		pass->counts.n_right++;
-	else
+	if (!switch_is_right(pass, node)) {
+		if (!takes_few(pass, node))
+			return; /* OpenSM sends what is to be sent */
 		send_few(pass, node);
+	}
 	pass_over(pass, node);
 }

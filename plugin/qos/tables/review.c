@@ -24,8 +24,8 @@ static enum triad_tables_state state_without_review(const struct triad_tables *t
 }
 
 /* Takes over the reference to 'setup'. */
-static void put_into_force(struct triad_tables *tables, struct triad_setup *setup,
-	bool wanted, bool refused)
+static void put_into_force(
+	struct triad_tables *tables, struct triad_setup *setup, bool wanted)
 {
 	struct triad_setup *old;
 
@@ -33,7 +33,7 @@ static void put_into_force(struct triad_tables *tables, struct triad_setup *setu
 	old = tables->setup;
 	tables->setup = setup;
 	tables->wanted = wanted;
-	tables->status.refused = refused;
+	tables->status.refused = false;
 	tables->dirty |= setup || old;
 	tables->offer++;
 	tables->n_asked = 0;
@@ -104,7 +104,7 @@ static void offer(struct triad_tables *tables, const struct triad_tables_wish *w
 		refuse(tables, wish->wanted);
 	} else {
 		tables->tested = wish->fabric || !wish->guarded;
-		put_into_force(tables, setup, wish->wanted, false);
+		put_into_force(tables, setup, wish->wanted);
 	}
 }
 
@@ -273,7 +273,7 @@ static void test_first(
 
 	if (setup && wish->guarded && !tables->tested &&
 		cuts_off(tables, setup, wish->fabric)) {
-		put_into_force(tables, NULL, wish->wanted, false);
+		put_into_force(tables, NULL, wish->wanted);
 		refuse(tables, wish->wanted);
 	}
 	tables->tested = true;

@@ -187,7 +187,7 @@ void triad_tables_note_sweep(struct triad_tables *tables)
 	if (needed)
 		triad_hooks_install(tables->osm, sl2vl, vlarb, tables);
 	else if (tables->hooked)
-		triad_hooks_remove(tables->osm);
+		triad_hooks_remove();
 	tables->hooked = needed;
 }
 

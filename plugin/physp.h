@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What several parts read of OpenSM's ports.  The caller holds osm->lock. */
+#ifndef TRIAD_PLUGIN_PHYSP_H
+#define TRIAD_PLUGIN_PHYSP_H
+
+#include "plugin/opensm.h"
+
+/* P_Keys of one port that are looked at; IBA allows 65,536, devices have 128. */
+#define TRIAD_PHYSP_MAX_PKEYS 1024
+
+struct triad_physp_pkeys {
+	uint16_t keys[TRIAD_PHYSP_MAX_PKEYS]; /* 0: an empty entry */
+	uint32_t n;
+};
+
+void triad_physp_read_pkeys(const osm_physp_t *physp, struct triad_physp_pkeys *pkeys);
+
+/* Where the table ends: the entries behind the last P_Key are 0. */
+uint32_t triad_physp_n_used(const struct triad_physp_pkeys *pkeys);
+
+/* The port that speaks for 'physp', whose capabilities, P_Keys and GUID hold for it: a
+ * switch's port 0. */
+const osm_physp_t *triad_physp_speaker(const osm_physp_t *physp);
+
+#endif
