@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* How the election reaches the other SMs' hosts: one interface, three transports.
+ *
+ * Model: a transport has members, each known by its id (the GUID of its SM's port), and
+ * carries small payloads from one to all.  It says who is there (a view) and hands over
+ * what was sent, its own payloads too, in their place in the order.  It knows nothing of
+ * what is in a payload.
+ *
+ *     corosync   a process group of Corosync's: the same order for everybody,
+ *                membership and quorum from the cluster
+ *     peers      datagrams between addresses that the configuration lists, each
+ *                authenticated; a member is who was heard lately
+ *     none       this SM alone
+ *
+ * Rules that the election builds on:
+ * - A payload is delivered to its own sender only after it went out: from Corosync when
+ *   it came back in the order, from peers when the kernel took it.
+ * - What one sender sent is delivered in the order in which it was sent, each at most
+ *   once, and never after something that the same sender sent later.
+ * - Views and payloads come from one thread, one after the other.
+ * - A view comes once when the transport starts, and whenever something in it changes;
+ *   its number grows.
+ *
+ * Thread-safety: send and status from any thread; they never block.  The transport has
+ * a thread of its own; whatever hangs (a stopped Corosync) hangs that one alone.
+ * Memory: a payload is borrowed for the call. */
+#ifndef TRIAD_PORTMGR_CLUSTER_H
+#define TRIAD_PORTMGR_CLUSTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "triad/log.h"
+
+#define TRIAD_CLUSTER_MAX_MEMBERS 32u
+#define TRIAD_CLUSTER_PAYLOAD_SIZE 1024u /* octets, at most */
+
+/* Who is there. */
+struct triad_cluster_view {
+	uint64_t number; /* grows with each view of this transport */
+	/* False: the transport does not work (no Corosync, no socket); then the view has
+	 * this member alone and no quorum. */
+	bool is_connected;
+	/* More than half of the whole cluster is on this side. */
+	bool is_quorate;
+	/* This member's own place is among them.  0 is a member that has not said yet who
+	 * it is; it counts all the same. */
+	uint32_t n_members;
+	uint64_t members[TRIAD_CLUSTER_MAX_MEMBERS];
+	/* Votes, of one a member, that make a majority: of all the peers that are
+	 * configured, or of the members of this view where the cluster has a quorum of its
+	 * own (Corosync). */
+	uint32_t n_votes_needed;
+};
+
+/* What a transport tells, from its thread. */
+struct triad_cluster_sink {
+	void *context;
+	void (*view)(void *context, const struct triad_cluster_view *view);
+	void (*message)(
+		void *context, uint64_t sender, const void *payload, size_t size);
+};
+
+/* One more or less of a kind of trouble, for 'status' and metrics. */
+struct triad_cluster_status {
+	uint64_t n_sent, n_received;
+	uint64_t n_send_failed; /* not taken: queue full, or no connection */
+	uint64_t n_forged;      /* authentication failed */
+	uint64_t n_replayed;    /* authentic, but old: a sequence or session that was */
+	uint64_t n_malformed;   /* truncated, oversize, another magic */
+	uint64_t n_versions;    /* of a version that is not known here */
+	uint64_t n_strangers;   /* from nobody that is configured */
+	uint64_t n_reconnects;
+	char trouble[160]; /* what is wrong now, and what to do; empty: nothing */
+};
+
+struct triad_cluster;
+
+struct triad_cluster_ops {
+	const char *name; /* "corosync", "peers", "none" */
+	/* Queues a payload for all.  Returns 0, EMSGSIZE, ENOTCONN or ENOBUFS. */
+	int (*send)(struct triad_cluster *cluster, const void *payload, size_t size);
+	void (*status)(
+		struct triad_cluster *cluster, struct triad_cluster_status *status);
+	/* Ends the thread and frees all.  When the thread hangs in a call for more than
+	 * half a second it is left, with its memory: returns false then. */
+	bool (*free)(struct triad_cluster *cluster);
+};
+
+/* Every transport's structure begins with this. */
+struct triad_cluster {
+	const struct triad_cluster_ops *ops;
+};
+
+/* Each returns NULL when memory or threads are short; what else is wrong is told by
+ * 'status' and mended without a restart. */
+
+/* Joins Corosync's process group 'group' (at most 100 characters). */
+struct triad_cluster *triad_cluster_corosync_new(uint64_t id, const char *group,
+	const struct triad_cluster_sink *sink, struct triad_log *log);
+
+/* Datagrams.  'peers' has the addresses of all, this one's too, "HOST:PORT; ..."
+ * (numeric, as triad_addresses_parse() takes them), 'listen' is this one's own; 'key_file'
+ * has the key.  A peer is a member for 'silence_ms' after it was heard. */
+struct triad_cluster_peers_conf {
+	uint64_t id;
+	const char *listen;
+	const char *peers;
+	const char *key_file;
+	uint32_t keepalive_ms; /* something is sent at least that often */
+	uint32_t silence_ms;
+};
+struct triad_cluster *triad_cluster_peers_new(const struct triad_cluster_peers_conf *conf,
+	const struct triad_cluster_sink *sink, struct triad_log *log);
+
+/* A cluster of one, which always has a majority. */
+struct triad_cluster *triad_cluster_alone_new(
+	uint64_t id, const struct triad_cluster_sink *sink);
+
+#endif
