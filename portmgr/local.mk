@@ -1,7 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # libtriadelection.la: who is master, who may enforce; pure.
 noinst_LTLIBRARIES += libtriadelection.la
-libtriadelection_la_SOURCES =
+libtriadelection_la_SOURCES = \
+	portmgr/election/blacklist.c portmgr/election/blacklist.h \
+	portmgr/election/election.c portmgr/election/election.h \
+	portmgr/election/election_lease.c \
+	portmgr/election/election_members.c \
+	portmgr/election/election_parts.h \
+	portmgr/election/election_states.c \
+	portmgr/election/message.c portmgr/election/message.h \
+	portmgr/election/permission.c portmgr/election/permission.h \
+	portmgr/election/priority.c portmgr/election/priority.h
 
 # libtriadcluster.la: how those that elect reach each other, with threads and sockets but
 # without OpenSM.

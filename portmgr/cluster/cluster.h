@@ -3,8 +3,8 @@
  *
  * Model: a transport has members, each known by its id (the GUID of its SM's port), and
  * carries small payloads from one to all.  It says who is there (a view) and hands over
- * what was sent, its own payloads too, in their place in the order.  It knows nothing of
- * what is in a payload.
+ * what was sent, its own payloads too, in their place in the order.  It knows nothing
+ * of what is in a payload.
  *
  *     corosync   a process group of Corosync's: the same order for everybody,
  *                membership and quorum from the cluster
@@ -39,19 +39,24 @@
 /* Who is there. */
 struct triad_cluster_view {
 	uint64_t number; /* grows with each view of this transport */
-	/* False: the transport does not work (no Corosync, no socket); then the view has
-	 * this member alone and no quorum. */
+	/* False: the transport does not work (no Corosync, no socket); then the view
+	 * has this member alone and no quorum. */
 	bool is_connected;
 	/* More than half of the whole cluster is on this side. */
 	bool is_quorate;
-	/* This member's own place is among them.  0 is a member that has not said yet who
-	 * it is; it counts all the same. */
+	/* This member's own place is among them.  0 is a member that has not said yet
+	 * who it is; it counts all the same. */
 	uint32_t n_members;
 	uint64_t members[TRIAD_CLUSTER_MAX_MEMBERS];
 	/* Votes, of one a member, that make a majority: of all the peers that are
-	 * configured, or of the members of this view where the cluster has a quorum of its
-	 * own (Corosync). */
+	 * configured, or of the members of this view where the cluster has a quorum of
+	 * its own (Corosync). */
 	uint32_t n_votes_needed;
+	/* That majority is one of all that are configured, the same in every view. */
+	bool has_fixed_voters;
+	/* Higher in each view that has a quorum than in all that had one before, whoever
+	 * was in them (Corosync's ring sequence); 0 where there is no such number. */
+	uint64_t epoch;
 };
 
 /* What a transport tells, from its thread. */
@@ -101,8 +106,8 @@ struct triad_cluster *triad_cluster_corosync_new(uint64_t id, const char *group,
 	const struct triad_cluster_sink *sink, struct triad_log *log);
 
 /* Datagrams.  'peers' has the addresses of all, this one's too, "HOST:PORT; ..."
- * (numeric, as triad_addresses_parse() takes them), 'listen' is this one's own; 'key_file'
- * has the key.  A peer is a member for 'silence_ms' after it was heard. */
+ * (numeric, as triad_addresses_parse() takes them), 'listen' is this one's own;
+ * 'key_file' has the key.  A peer is a member for 'silence_ms' after it was heard. */
 struct triad_cluster_peers_conf {
 	uint64_t id;
 	const char *listen;
@@ -111,7 +116,8 @@ struct triad_cluster_peers_conf {
 	uint32_t keepalive_ms; /* something is sent at least that often */
 	uint32_t silence_ms;
 };
-struct triad_cluster *triad_cluster_peers_new(const struct triad_cluster_peers_conf *conf,
+struct triad_cluster *triad_cluster_peers_new(
+	const struct triad_cluster_peers_conf *conf,
 	const struct triad_cluster_sink *sink, struct triad_log *log);
 
 /* A cluster of one, which always has a majority. */

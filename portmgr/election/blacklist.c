@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "portmgr/election/blacklist.h"
+
+#include <errno.h>
+
+static struct triad_blacklist_entry *find(struct triad_blacklist *list, uint64_t id)
+{
+	for (uint32_t i = 0; i < list->n; i++)
+		if (list->entries[i].id == id)
+			return &list->entries[i];
+	return NULL;
+}
+
+/* A place for an id that has none: at the end, or that of one that is no longer
+ * listed. */
+static struct triad_blacklist_entry *make_room(struct triad_blacklist *list)
+{
+	if (list->n < TRIAD_BLACKLIST_MAX)
+		return &list->entries[list->n++];
+	for (uint32_t i = 0; i < list->n; i++)
+		if (!list->entries[i].is_listed)
+			return &list->entries[i];
+	return NULL;
+}
+
+bool triad_blacklist_has(const struct triad_blacklist *list, uint64_t id)
+{
+	for (uint32_t i = 0; i < list->n; i++)
+		if (list->entries[i].id == id)
+			return list->entries[i].is_listed;
+	return false;
+}
+
+int triad_blacklist_set(struct triad_blacklist *list, uint64_t id, bool is_listed)
+{
+	struct triad_blacklist_entry *entry = find(list, id);
+
+	if (triad_blacklist_has(list, id) == is_listed)
+		return EALREADY;
+	if (entry) {
+		entry->version++;
+		entry->is_listed = is_listed;
+		return 0;
+	}
+	entry = make_room(list);
+	if (!entry)
+		return ENOSPC;
+	*entry = (struct triad_blacklist_entry){
+		.id = id, .version = 1, .is_listed = is_listed};
+	return 0;
+}
+
+static bool is_newer(
+	const struct triad_blacklist_entry *a, const struct triad_blacklist_entry *b)
+{
+	if (a->version != b->version)
+		return a->version > b->version;
+	return a->is_listed && !b->is_listed;
+}
+
+static bool merge_entry(
+	struct triad_blacklist *list, const struct triad_blacklist_entry *theirs)
+{
+	struct triad_blacklist_entry *ours = find(list, theirs->id);
+
+	if (ours && !is_newer(theirs, ours))
+		return false;
+	if (!ours && list->n == TRIAD_BLACKLIST_MAX && !theirs->is_listed)
+		return false;
+	if (!ours)
+		ours = make_room(list);
+	if (!ours)
+		return false;
+	*ours = *theirs;
+	return true;
+}
+
+bool triad_blacklist_merge(
+	struct triad_blacklist *list, const struct triad_blacklist *other)
+{
+	bool changed = false;
+
+	for (uint32_t i = 0; i < other->n && i < TRIAD_BLACKLIST_MAX; i++)
+		changed |= merge_entry(list, &other->entries[i]);
+	return changed;
+}

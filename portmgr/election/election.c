@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "portmgr/election/election.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "portmgr/election/election_parts.h"
+
+#define STANDARD_PREFERENCE 8
+
+/* --- life --- */
+
+struct triad_election *triad_election_new(const struct triad_election_conf *conf,
+	const struct triad_election_stored *stored, uint64_t now_us)
+{
+	struct triad_election *e = calloc(1, sizeof(*e));
+
+	if (!e)
+		return NULL;
+	e->conf = *conf;
+	e->stored = *stored;
+	e->started_us = e->now_us = now_us;
+	e->preference = STANDARD_PREFERENCE;
+	e->state = TRIAD_ELECTION_ELECTING;
+	e->sm_priority = UINT8_MAX; /* none was set */
+	return e;
+}
+
+void triad_election_free(struct triad_election *election)
+{
+	free(election);
+}
+
+/* --- out --- */
+
+struct triad_election_action *election_act(
+	struct triad_election *e, enum triad_election_action_kind kind)
+{
+	struct triad_election_action *action;
+
+	if (e->n_actions == MAX_ACTIONS)
+		return NULL;
+	action = &e->actions[e->n_actions++];
+	action->kind = kind;
+	return action;
+}
+
+void election_store(struct triad_election *e)
+{
+	struct triad_election_action *action = election_act(e, TRIAD_ELECTION_STORE);
+
+	if (action)
+		action->stored = e->stored;
+}
+
+static uint8_t own_flags(const struct triad_election *e)
+{
+	struct triad_permission_facts facts;
+	uint8_t flags = 0;
+
+	triad_election_facts(e, &facts);
+	if (triad_permission_is_able(&facts))
+		flags |= TRIAD_ELECTION_IS_ABLE;
+	if (e->conf.is_witness)
+		flags |= TRIAD_ELECTION_IS_WITNESS;
+	return flags;
+}
+
+void election_say(struct triad_election *e, enum triad_election_kind kind,
+	const struct triad_election_message *to, uint64_t grant)
+{
+	struct triad_election_action *action;
+
+	if (!to) {
+		lease_ask(e);
+		e->status_due_us = e->now_us + election_us(e->conf.status_ms);
+	}
+	action = election_act(e, TRIAD_ELECTION_SEND);
+	if (!action)
+		return;
+	action->message = (struct triad_election_message){
+		.kind = kind,
+		.state = e->state,
+		.flags = own_flags(e),
+		.from = e->conf.id,
+		.to = to ? to->from : 0,
+		.priority = e->priority,
+		.round = e->claim ? e->round.number : 0,
+		.answers = to ? to->round : 0,
+		.term = e->stored.term,
+		.claim = e->claim,
+		.grant = grant,
+		.generation = e->generation,
+		.hash = e->hash,
+		.newest = e->stored.generation,
+		.blacklist = e->stored.blacklist,
+	};
+}
+
+bool triad_election_take_action(
+	struct triad_election *election, struct triad_election_action *action)
+{
+	if (!election->n_actions)
+		return false;
+	*action = election->actions[0];
+	election->n_actions--;
+	for (uint32_t i = 0; i < election->n_actions; i++)
+		election->actions[i] = election->actions[i + 1];
+	return true;
+}
+
+/* --- what happens --- */
+
+static void at(struct triad_election *e, uint64_t now_us)
+{
+	if (now_us > e->now_us)
+		e->now_us = now_us;
+	/* Before anything is said or answered on the word of a lease that is over. */
+	if (e->is_holder && e->now_us >= e->lease_until_us)
+		lease_give_up(e);
+}
+
+/* What anything that happened may call for. */
+static void settle(struct triad_election *e)
+{
+	lease_run(e);
+	states_update_priority(e);
+	states_run(e);
+}
+
+void triad_election_view(struct triad_election *election,
+	const struct triad_cluster_view *view, uint64_t now_us)
+{
+	at(election, now_us);
+	election->view = *view;
+	election->is_confirmed_down = false;
+	members_keep_view(election);
+	lease_view(election);
+	states_view(election);
+	settle(election);
+}
+
+/* What every member is to know in the end. */
+static void learn(struct triad_election *e, const struct triad_election_message *m)
+{
+	bool changed = triad_blacklist_merge(&e->stored.blacklist, &m->blacklist);
+
+	if (m->newest > e->stored.generation) {
+		e->stored.generation = m->newest;
+		changed = true;
+	}
+	if (m->term > e->stored.term && m->term - e->stored.term < MAX_TERM_JUMP) {
+		e->stored.term = m->term;
+		changed = true;
+	}
+	if (changed)
+		election_store(e);
+}
+
+static void handle(struct triad_election *e, const struct triad_election_message *m)
+{
+	if (m->from == e->conf.id) {
+		if (m->kind == TRIAD_ELECTION_STATUS)
+			lease_back(e, m);
+		return;
+	}
+	learn(e, m);
+	members_note(e, m);
+	if (m->to && m->to != e->conf.id)
+		return;
+	lease_granted(e, m);
+	if (m->kind == TRIAD_ELECTION_STATUS)
+		states_status(e, m);
+	else if (m->kind == TRIAD_ELECTION_TAKEOVER)
+		states_takeover(e, m);
+	else
+		states_cede(e, m);
+}
+
+void triad_election_payload(struct triad_election *election, uint64_t sender,
+	const void *payload, size_t size, uint64_t now_us)
+{
+	struct triad_election_message message;
+	int error = triad_election_message_decode(&message, payload, size);
+
+	at(election, now_us);
+	if (error == EPROTONOSUPPORT) {
+		election->counts.n_versions++;
+		return;
+	}
+	if (error || message.from != sender) {
+		election->counts.n_malformed++;
+		return;
+	}
+	if (!election->view.number)
+		return;
+	handle(election, &message);
+	settle(election);
+}
+
+void triad_election_ports(struct triad_election *election, uint32_t n_ports,
+	uint32_t n_good, uint64_t now_us)
+{
+	at(election, now_us);
+	election->n_ports = n_ports;
+	election->n_good = n_good;
+	settle(election);
+}
+
+void triad_election_sm(
+	struct triad_election *election, bool is_master, bool is_up, uint64_t now_us)
+{
+	at(election, now_us);
+	election->is_sm_master = is_master;
+	election->is_subnet_up = is_master && is_up;
+	settle(election);
+}
+
+void triad_election_check(
+	struct triad_election *election, enum triad_check check, uint64_t now_us)
+{
+	at(election, now_us);
+	election->check = check;
+	settle(election);
+}
+
+void triad_election_config(struct triad_election *election, uint64_t generation,
+	uint64_t hash, uint64_t now_us)
+{
+	at(election, now_us);
+	election->generation = generation;
+	election->hash = hash;
+	if (generation > election->stored.generation) {
+		election->stored.generation = generation;
+		election_store(election);
+	}
+	settle(election);
+}
+
+void triad_election_prefer(
+	struct triad_election *election, uint8_t preference, uint64_t now_us)
+{
+	at(election, now_us);
+	election->preference = preference;
+	settle(election);
+}
+
+int triad_election_blacklist(
+	struct triad_election *election, uint64_t id, bool is_listed, uint64_t now_us)
+{
+	int error = triad_blacklist_set(&election->stored.blacklist, id, is_listed);
+
+	at(election, now_us);
+	if (error)
+		return error;
+	election_store(election);
+	settle(election);
+	if (election->view.number)
+		election_say(election, TRIAD_ELECTION_STATUS, NULL, 0);
+	return 0;
+}
+
+int triad_election_confirm(struct triad_election *election, uint64_t now_us)
+{
+	at(election, now_us);
+	if (!election->view.is_connected || election->view.is_quorate)
+		return EINVAL;
+	election->is_confirmed_down = true;
+	/* Whoever is missing may hold a lease until then. */
+	election->not_before_us =
+		election->now_us + election_us(election->conf.lease_ms);
+	settle(election);
+	return 0;
+}
+
+void triad_election_resign(struct triad_election *election, uint64_t now_us)
+{
+	at(election, now_us);
+	lease_give_up(election);
+	if (election->state != TRIAD_ELECTION_STANDBY)
+		states_become_standby(election, 0);
+	election->conf.is_witness = true;
+	if (election->view.number)
+		election_say(election, TRIAD_ELECTION_STATUS, NULL, 0);
+}
+
+void triad_election_run(struct triad_election *election, uint64_t now_us)
+{
+	at(election, now_us);
+	settle(election);
+}
+
+uint64_t triad_election_next_us(const struct triad_election *election)
+{
+	uint64_t states_us = states_next_us(election);
+	uint64_t lease_us = lease_next_us(election);
+
+	return states_us < lease_us ? states_us : lease_us;
+}
+
+/* --- what is asked --- */
+
+void triad_election_facts(
+	const struct triad_election *election, struct triad_permission_facts *facts)
+{
+	const struct triad_election *e = election;
+
+	*facts = (struct triad_permission_facts){
+		.is_on = true,
+		.is_witness = e->conf.is_witness,
+		.is_connected = e->view.is_connected,
+		.is_quorate = lease_is_quorate(e),
+		.is_blacklisted = triad_blacklist_has(&e->stored.blacklist, e->conf.id),
+		.check = e->check,
+		.has_old_config = e->generation<e->stored.generation,
+			.has_other_config = members_has_other_config(e),
+			.has_good_port = e->n_good> 0,
+		.is_holder = e->is_holder,
+		.is_confirmed = e->is_holder && e->lease_view == e->view.number,
+		.deadline_us = e->lease_until_us,
+		.is_sm_master = e->is_sm_master,
+		.is_subnet_up = e->is_subnet_up,
+		.term = e->is_holder ? e->held_term : 0,
+	};
+}
+
+static void describe_self(
+	const struct triad_election *e, struct triad_election_member *member)
+{
+	*member = (struct triad_election_member){
+		.id = e->conf.id,
+		.state = e->state,
+		.priority = e->priority,
+		.term = e->stored.term,
+		.claim = e->claim,
+		.generation = e->generation,
+		.hash = e->hash,
+		.heard_us = e->now_us,
+		.is_able = own_flags(e) & TRIAD_ELECTION_IS_ABLE,
+		.is_witness = e->conf.is_witness,
+		.is_blacklisted = triad_blacklist_has(&e->stored.blacklist, e->conf.id),
+		.is_self = true,
+	};
+}
+
+static void describe(const struct triad_election *e, const struct heard *heard,
+	struct triad_election_member *member)
+{
+	const struct triad_election_message *m = &heard->message;
+
+	*member = (struct triad_election_member){
+		.id = m->from,
+		.state = m->state,
+		.priority = m->priority,
+		.term = m->term,
+		.claim = m->claim,
+		.generation = m->generation,
+		.hash = m->hash,
+		.heard_us = heard->at_us,
+		.is_able = m->flags & TRIAD_ELECTION_IS_ABLE,
+		.is_witness = m->flags & TRIAD_ELECTION_IS_WITNESS,
+		.is_blacklisted = triad_blacklist_has(&e->stored.blacklist, m->from),
+	};
+	for (uint32_t i = 0; i < e->round.n_grants; i++)
+		member->has_granted |= e->round.grants[i] == m->from;
+}
+
+void triad_election_status(const struct triad_election *election, uint64_t now_us,
+	struct triad_election_status *status)
+{
+	const struct triad_election *e = election;
+	bool has_promised = now_us < e->promise.until_us;
+
+	*status = e->counts;
+	status->state = e->state;
+	status->master = e->master;
+	status->holder = e->is_holder ? e->conf.id
+		: has_promised        ? e->promise.holder
+				      : 0;
+	status->term = e->is_holder ? e->held_term
+		: has_promised      ? e->promise.term
+				    : e->stored.term;
+	status->priority = e->priority;
+	status->sm_priority = e->sm_priority;
+	status->view = e->view;
+	status->blacklist = e->stored.blacklist;
+	describe_self(e, &status->members[status->n_members++]);
+	for (uint32_t i = 0; i < e->n_heard; i++)
+		if (status->n_members < TRIAD_CLUSTER_MAX_MEMBERS)
+			describe(
+				e, &e->heard[i], &status->members[status->n_members++]);
+}

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The lease of the configuration manager: who asks for it, who promises it.
+ *
+ * Why two never hold it at once.  Holding ends, by the holder's clock, before
+ * asked + lease; a grant is a promise that lasts, by the voter's clock, until
+ * heard + lease, and heard is not before asked.  A second holder needs a majority, and
+ * with it a voter of the first one's, whose promise has to have ended.  Majorities
+ * meet: of fixed voters always; of the members of a view because only one view at a
+ * time has a quorum, and because whoever comes to ask in a new view waits for a lease
+ * first, in which all that was promised in views before runs out.
+ *
+ * A question is asked again under the same number, and counts from the first time,
+ * until it has come back to its sender.  So what lay in a stopped cluster service's
+ * queue gives nobody a lease when the service goes on. */
+#include "portmgr/election/election_parts.h"
+
+/* So many terms can begin in one ring. */
+#define EPOCH_SHIFT 24
+
+/* A claim that is not granted in so many leases is dropped for a while. */
+#define CLAIM_LEASES 3u
+
+static uint64_t lease_us(const struct triad_election *e)
+{
+	return election_us(e->conf.lease_ms);
+}
+
+static uint32_t votes_needed(const struct triad_election *e)
+{
+	uint32_t here = e->view.n_members / 2 + 1;
+
+	if (e->is_confirmed_down && here < e->view.n_votes_needed)
+		return here;
+	return e->view.n_votes_needed;
+}
+
+bool lease_is_quorate(const struct triad_election *e)
+{
+	return e->view.is_connected && (e->view.is_quorate || e->is_confirmed_down);
+}
+
+/* --- losing it --- */
+
+static void forget_round(struct triad_election *e)
+{
+	e->round.is_back = true; /* the next question has a number of its own */
+	e->round.is_complete = true;
+}
+
+void lease_give_up(struct triad_election *e)
+{
+	bool had = e->is_holder;
+
+	e->is_holder = false;
+	e->lease_until_us = 0;
+	e->claim = 0;
+	forget_round(e);
+	if (e->promise.holder == e->conf.id)
+		e->promise.until_us = e->now_us;
+	if (!had)
+		return;
+	e->counts.n_leases_lost++;
+	states_update_priority(e);
+}
+
+/* --- asking --- */
+
+static bool may_vote(const struct triad_election *e)
+{
+	return e->now_us >= e->started_us + lease_us(e) || !e->conf.has_cluster;
+}
+
+static bool has_promised_other(const struct triad_election *e, uint64_t to)
+{
+	return e->now_us < e->promise.until_us && e->promise.holder != to;
+}
+
+static bool wants_lease(struct triad_election *e)
+{
+	return lease_is_quorate(e) && e->state != TRIAD_ELECTION_ELECTING &&
+		!e->conf.is_witness && may_vote(e) && e->now_us >= e->claim_again_us &&
+		!has_promised_other(e, e->conf.id) &&
+		members_candidate(e) == e->conf.id;
+}
+
+static void make_claim(struct triad_election *e)
+{
+	uint64_t first = e->view.epoch << EPOCH_SHIFT;
+
+	if (e->stored.term < first)
+		e->stored.term = first;
+	e->claim = ++e->stored.term;
+	e->claimed_us = e->now_us;
+	e->was_refused = false;
+	e->status_due_us = e->now_us;
+	forget_round(e);
+	election_store(e);
+}
+
+/* Somebody knows a higher term than that of our claim, and may grant that only.  A holder
+ * asks for a higher one, too, and has the lease of the old one meanwhile. */
+static void renew_claim(struct triad_election *e)
+{
+	bool is_low = e->claim < e->stored.term && (!e->is_holder || e->was_refused);
+
+	if (!e->claim)
+		e->first_claimed_us = e->now_us;
+	if (!e->claim ||
+		(is_low && e->now_us - e->claimed_us >= election_us(e->conf.status_ms)))
+		make_claim(e);
+}
+
+/* Two that ask at once keep each other from a majority, as each has its own promise.
+ * Both let go after a while, and ask again after times that differ. */
+static bool is_in_vain(const struct triad_election *e)
+{
+	return e->claim && !e->is_holder &&
+		e->now_us - e->first_claimed_us >= CLAIM_LEASES * lease_us(e);
+}
+
+static void let_go(struct triad_election *e)
+{
+	uint64_t mixed = (e->conf.id ^ e->claim) * UINT64_C(0x9e3779b97f4a7c15);
+
+	e->claim_again_us = e->now_us + lease_us(e) / 4 * (1 + (mixed >> 60));
+	lease_give_up(e);
+	election_say(e, TRIAD_ELECTION_STATUS, NULL, 0);
+}
+
+void lease_ask(struct triad_election *e)
+{
+	struct round *round = &e->round;
+
+	if (!e->claim || !round->is_back ||
+		(!round->is_complete &&
+			e->now_us - round->asked_us < lease_us(e) / 4))
+		return;
+	*round = (struct round){
+		.number = round->number + 1,
+		.asked_us = e->now_us,
+		.view = e->view.number,
+	};
+}
+
+/* --- getting it --- */
+
+static void complete(struct triad_election *e)
+{
+	struct round *round = &e->round;
+	uint64_t until_us = round->asked_us + lease_us(e) - lease_us(e) / DRIFT_PARTS;
+	bool is_new = !e->is_holder;
+
+	if (!round->is_back || round->is_complete || round->view != e->view.number ||
+		round->n_grants < votes_needed(e))
+		return;
+	round->is_complete = true;
+	if (e->now_us >= until_us || e->now_us < e->not_before_us)
+		return;
+	e->is_holder = true;
+	e->held_term = e->claim;
+	e->lease_until_us = until_us;
+	e->lease_view = round->view;
+	if (!is_new)
+		return;
+	e->counts.n_leases++;
+	/* "Promotes itself to master status because of increased priority." */
+	if (e->state != TRIAD_ELECTION_MASTER)
+		states_become_master(e);
+	else
+		states_update_priority(e);
+}
+
+static void add_grant(struct triad_election *e, uint64_t from)
+{
+	struct round *round = &e->round;
+
+	for (uint32_t i = 0; i < round->n_grants; i++)
+		if (round->grants[i] == from)
+			return;
+	if (round->n_grants < TRIAD_CLUSTER_MAX_MEMBERS)
+		round->grants[round->n_grants++] = from;
+	complete(e);
+}
+
+void lease_granted(struct triad_election *e, const struct triad_election_message *m)
+{
+	if (!e->claim || m->to != e->conf.id || m->answers != e->round.number ||
+		!members_in_view(e, m->from))
+		return;
+	if (m->grant != e->claim) {
+		e->was_refused |= m->term > e->claim;
+		return;
+	}
+	add_grant(e, m->from);
+}
+
+/* --- promising --- */
+
+static void promise(struct triad_election *e, uint64_t to, uint64_t term)
+{
+	struct triad_election_stored *stored = &e->stored;
+	bool is_new = stored->voted_term != term || stored->voted_for != to;
+
+	e->promise = (struct promise){
+		.holder = to, .term = term, .until_us = e->now_us + lease_us(e)};
+	if (!is_new)
+		return;
+	stored->voted_term = term;
+	stored->voted_for = to;
+	election_store(e);
+}
+
+static bool is_term_new(const struct triad_election *e, uint64_t to, uint64_t term)
+{
+	return term > e->stored.voted_term ||
+		(term == e->stored.voted_term && to == e->stored.voted_for);
+}
+
+void lease_back(struct triad_election *e, const struct triad_election_message *m)
+{
+	if (!e->claim || m->claim != e->claim || m->round != e->round.number)
+		return;
+	e->round.is_back = true;
+	if (!may_vote(e) || has_promised_other(e, e->conf.id) ||
+		!is_term_new(e, e->conf.id, e->claim))
+		return;
+	promise(e, e->conf.id, e->claim);
+	add_grant(e, e->conf.id);
+}
+
+uint64_t lease_vote(struct triad_election *e, const struct triad_election_message *m)
+{
+	/* Who says that he holds nothing needs no promise any more. */
+	if (!m->claim && m->from == e->promise.holder)
+		e->promise.until_us = e->now_us;
+	if (!m->claim || !may_vote(e) || !members_in_view(e, m->from) ||
+		has_promised_other(e, m->from) || !members_is_able(e, m) ||
+		(e->generation && m->generation == e->generation && m->hash != e->hash))
+		return 0;
+	if (!is_term_new(e, m->from, m->claim) || m->claim > e->stored.term) {
+		/* So that the answer tells it to take a higher one. */
+		if (e->stored.term == m->claim)
+			e->stored.term++;
+		e->counts.n_stale++;
+		return 0;
+	}
+	promise(e, m->from, m->claim);
+	return m->claim;
+}
+
+/* --- views and time --- */
+
+void lease_view(struct triad_election *e)
+{
+	forget_round(e);
+	e->status_due_us = e->now_us;
+	if (!e->is_holder && !e->view.has_fixed_voters)
+		e->not_before_us = e->now_us + lease_us(e);
+	if (!lease_is_quorate(e))
+		lease_give_up(e);
+}
+
+void lease_run(struct triad_election *e)
+{
+	if (e->is_holder && e->now_us >= e->lease_until_us)
+		lease_give_up(e);
+	if (!e->view.number)
+		return;
+	if (is_in_vain(e))
+		let_go(e);
+	else if (wants_lease(e))
+		renew_claim(e);
+	else if (e->claim)
+		lease_give_up(e);
+}
+
+uint64_t lease_next_us(const struct triad_election *e)
+{
+	uint64_t next_us = e->is_holder ? e->lease_until_us : UINT64_MAX;
+	uint64_t votes_us = e->started_us + lease_us(e);
+
+	if (e->now_us < votes_us && votes_us < next_us)
+		next_us = votes_us;
+	if (e->now_us < e->promise.until_us && e->promise.until_us < next_us)
+		next_us = e->promise.until_us;
+	if (e->now_us < e->claim_again_us && e->claim_again_us < next_us)
+		next_us = e->claim_again_us;
+	return next_us;
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "portmgr/election/election_parts.h"
+
+/* A candidate has so many leases' time to get the lease. */
+#define CANDIDATE_LEASES 5u
+/* And is passed over for so many. */
+#define PASSED_LEASES 50u
+
+const struct heard *members_find(const struct triad_election *e, uint64_t id)
+{
+	for (uint32_t i = 0; i < e->n_heard; i++)
+		if (e->heard[i].message.from == id)
+			return &e->heard[i];
+	return NULL;
+}
+
+bool members_in_view(const struct triad_election *e, uint64_t id)
+{
+	for (uint32_t i = 0; i < e->view.n_members; i++)
+		if (e->view.members[i] == id)
+			return true;
+	return false;
+}
+
+void members_note(
+	struct triad_election *e, const struct triad_election_message *message)
+{
+	struct heard *heard = NULL;
+
+	for (uint32_t i = 0; i < e->n_heard; i++)
+		if (e->heard[i].message.from == message->from)
+			heard = &e->heard[i];
+	if (!heard && e->n_heard < TRIAD_CLUSTER_MAX_MEMBERS) {
+		heard = &e->heard[e->n_heard++];
+		*heard = (struct heard){.n_answers = 0};
+	}
+	if (!heard)
+		return;
+	heard->message = *message;
+	heard->at_us = e->now_us;
+}
+
+bool members_may_answer(struct triad_election *e, uint64_t id)
+{
+	for (uint32_t i = 0; i < e->n_heard; i++) {
+		struct heard *heard = &e->heard[i];
+
+		if (heard->message.from != id)
+			continue;
+		if (e->now_us - heard->window_us >= election_us(e->conf.status_ms)) {
+			heard->window_us = e->now_us;
+			heard->n_answers = 0;
+		}
+		return heard->n_answers++ < MAX_ANSWERS;
+	}
+	return false;
+}
+
+void members_keep_view(struct triad_election *e)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < e->n_heard; i++)
+		if (members_in_view(e, e->heard[i].message.from))
+			e->heard[n++] = e->heard[i];
+	e->n_heard = n;
+}
+
+bool members_is_fresh(const struct triad_election *e, const struct heard *heard)
+{
+	return heard && e->now_us - heard->at_us <= election_us(e->conf.keepalive_ms);
+}
+
+/* --- comparing --- */
+
+uint32_t members_priority(
+	const struct triad_election *e, const struct triad_election_message *message)
+{
+	bool is_holder =
+		message->from == e->promise.holder && e->now_us < e->promise.until_us;
+
+	if (is_holder)
+		return message->priority;
+	return message->priority & ~TRIAD_PRIORITY_IS_CONF_MANAGER;
+}
+
+bool members_is_better(
+	const struct triad_election *e, const struct triad_election_message *message)
+{
+	if (message->flags & TRIAD_ELECTION_IS_WITNESS)
+		return false;
+	if (e->conf.is_witness)
+		return true;
+	return triad_priority_is_better(
+		members_priority(e, message), message->from, e->priority, e->conf.id);
+}
+
+uint64_t members_better_master(const struct triad_election *e)
+{
+	for (uint32_t i = 0; i < e->n_heard; i++) {
+		const struct heard *heard = &e->heard[i];
+
+		if (heard->message.state == TRIAD_ELECTION_MASTER &&
+			members_is_fresh(e, heard) &&
+			members_is_better(e, &heard->message))
+			return heard->message.from;
+	}
+	return 0;
+}
+
+bool members_all_worse(const struct triad_election *e, uint64_t since_us)
+{
+	for (uint32_t i = 0; i < e->view.n_members; i++) {
+		uint64_t id = e->view.members[i];
+		const struct heard *heard = members_find(e, id);
+
+		if (id == e->conf.id)
+			continue;
+		if (!heard || heard->at_us < since_us ||
+			members_is_better(e, &heard->message))
+			return false;
+	}
+	return true;
+}
+
+/* --- candidates --- */
+
+bool members_is_able(
+	const struct triad_election *e, const struct triad_election_message *message)
+{
+	return (message->flags & TRIAD_ELECTION_IS_ABLE) &&
+		!(message->flags & TRIAD_ELECTION_IS_WITNESS) &&
+		message->generation >= e->stored.generation &&
+		!triad_blacklist_has(&e->stored.blacklist, message->from);
+}
+
+bool members_has_other_config(const struct triad_election *e)
+{
+	for (uint32_t i = 0; i < e->n_heard; i++) {
+		const struct triad_election_message *theirs = &e->heard[i].message;
+
+		if (!(theirs->flags & TRIAD_ELECTION_IS_WITNESS) && e->generation &&
+			theirs->generation == e->generation && theirs->hash != e->hash)
+			return true;
+	}
+	return false;
+}
+
+/* Starts or goes on waiting for 'candidate'; passes it over when that took too long.
+ * Without this, a member that claims to be able and never asks for the lease would keep
+ * everybody else from it. */
+static bool is_hopeless(struct triad_election *e, uint64_t candidate)
+{
+	uint64_t lease_us = election_us(e->conf.lease_ms);
+	struct passed_over *passed = &e->passed;
+
+	if (passed->candidate != candidate) {
+		passed->candidate = candidate;
+		passed->since_us = e->now_us;
+	}
+	/* It can't have ours while somebody else has it. */
+	if (candidate == e->conf.id || !lease_is_quorate(e) ||
+		e->now_us < e->promise.until_us)
+		passed->since_us = e->now_us;
+	if (e->now_us - passed->since_us < CANDIDATE_LEASES * lease_us)
+		return false;
+	passed->excluded = candidate;
+	passed->until_us = e->now_us + PASSED_LEASES * lease_us;
+	return true;
+}
+
+static bool is_candidate(const struct triad_election *e, const struct heard *heard)
+{
+	uint64_t id = heard->message.from;
+
+	return id != e->conf.id && members_in_view(e, id) &&
+		members_is_fresh(e, heard) && members_is_able(e, &heard->message) &&
+		!(id == e->passed.excluded && e->now_us < e->passed.until_us);
+}
+
+static uint64_t best_candidate(const struct triad_election *e)
+{
+	struct triad_permission_facts facts;
+	uint64_t best = 0;
+	uint32_t priority = 0;
+
+	triad_election_facts(e, &facts);
+	if (triad_permission_is_able(&facts)) {
+		best = e->conf.id;
+		priority = e->priority;
+	}
+	for (uint32_t i = 0; i < e->n_heard; i++) {
+		const struct triad_election_message *theirs = &e->heard[i].message;
+		uint32_t theirs_priority = members_priority(e, theirs);
+
+		if (!is_candidate(e, &e->heard[i]))
+			continue;
+		if (!best ||
+			triad_priority_is_better(
+				theirs_priority, theirs->from, priority, best)) {
+			best = theirs->from;
+			priority = theirs_priority;
+		}
+	}
+	return best;
+}
+
+uint64_t members_candidate(struct triad_election *e)
+{
+	uint64_t best = best_candidate(e);
+
+	if (best && is_hopeless(e, best))
+		best = best_candidate(e);
+	return best;
+}
+
+/* --- what the operator prefers --- */
+
+static uint64_t more_preferred(const struct triad_election *e)
+{
+	uint64_t best = 0;
+	uint8_t preference = e->preference;
+
+	for (uint32_t i = 0; i < e->n_heard; i++) {
+		const struct triad_election_message *theirs = &e->heard[i].message;
+
+		if (!is_candidate(e, &e->heard[i]) ||
+			theirs->state != TRIAD_ELECTION_STANDBY ||
+			triad_priority_ports_ok(theirs->priority) <
+				triad_priority_ports_ok(e->priority) ||
+			triad_priority_preference(theirs->priority) <= preference)
+			continue;
+		best = theirs->from;
+		preference = triad_priority_preference(theirs->priority);
+	}
+	return best;
+}
+
+uint64_t members_preferred(struct triad_election *e)
+{
+	uint64_t best = more_preferred(e);
+
+	if (best != e->hand_over_to) {
+		e->hand_over_to = best;
+		e->hand_over_since_us = e->now_us;
+	}
+	if (e->now_us - e->hand_over_since_us < election_us(e->conf.keepalive_ms))
+		return 0;
+	return best;
+}

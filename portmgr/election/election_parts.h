@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What the parts of the election share; nobody else includes this.
+ *
+ *     election.c          life, what comes in, what goes out
+ *     election_states.c   ELECTING, STANDBY, MASTER: who is master
+ *     election_lease.c    claims, promises, rounds: who is configuration manager
+ *     election_members.c  who was heard, and who is the best of them
+ *
+ * Every function takes the time as election->now_us, which the inputs set. */
+#ifndef TRIAD_PORTMGR_ELECTION_PARTS_H
+#define TRIAD_PORTMGR_ELECTION_PARTS_H
+
+#include "portmgr/election/election.h"
+#include "portmgr/election/priority.h"
+#include "triad/clock.h"
+
+#define MAX_ACTIONS 16u
+
+/* A member gets so many answers in 'status_ms': one that has gone wild gets no more. */
+#define MAX_ANSWERS 8u
+
+/* A lease lasts so much shorter for its holder, in parts of it, than for those who
+ * promised it: clocks differ in rate. */
+#define DRIFT_PARTS 10u
+
+/* A term that is so much above the highest known comes from somebody who has lost his
+ * wits, and would soon leave no terms. */
+#define MAX_TERM_JUMP (UINT64_C(1) << 32)
+
+/* Of a member, what it said last. */
+struct heard {
+	struct triad_election_message message;
+	uint64_t at_us;
+	/* Answers to it in the present window of 'status_ms'. */
+	uint64_t window_us;
+	uint32_t n_answers;
+};
+
+/* A question to the members: may I hold the lease?  Asked again and again until it is
+ * answered, and counted from the first time. */
+struct round {
+	uint64_t number;
+	uint64_t asked_us;
+	uint64_t view; /* in which it was asked */
+	bool is_back;  /* it came back to us */
+	bool is_complete;
+	uint32_t n_grants;
+	uint64_t grants[TRIAD_CLUSTER_MAX_MEMBERS]; /* ids */
+};
+
+/* What this member promised. */
+struct promise {
+	uint64_t holder; /* 0: none was ever made */
+	uint64_t term;
+	uint64_t until_us;
+};
+
+/* A candidate that nothing comes of is passed over for a while. */
+struct passed_over {
+	uint64_t candidate;
+	uint64_t since_us;
+	uint64_t excluded;
+	uint64_t until_us;
+};
+
+struct triad_election {
+	struct triad_election_conf conf;
+	uint64_t started_us, now_us;
+	struct triad_election_stored stored;
+
+	/* --- what was told --- */
+	struct triad_cluster_view view; /* number 0: none yet */
+	bool is_confirmed_down;         /* the operator's word, for this view */
+	uint32_t n_ports, n_good;
+	uint8_t preference;
+	bool is_sm_master, is_subnet_up;
+	enum triad_check check;
+	uint64_t generation, hash;
+
+	/* --- members --- */
+	uint32_t n_heard;
+	struct heard heard[TRIAD_CLUSTER_MAX_MEMBERS];
+	struct passed_over passed;
+
+	/* --- states --- */
+	enum triad_election_state state;
+	uint64_t master;
+	uint64_t deadline_us; /* of ELECTING or STANDBY */
+	uint64_t elected_since_us;
+	uint32_t n_shorter, n_longer;
+	uint64_t status_due_us;
+	uint32_t priority; /* as last said */
+	uint8_t sm_priority;
+	uint64_t hand_over_to, hand_over_since_us;
+	uint32_t n_ceded_in_vain;
+
+	/* --- lease --- */
+	uint64_t claim; /* the term asked for or held; 0: none */
+	uint64_t first_claimed_us, claimed_us, claim_again_us;
+	uint64_t not_before_us;
+	bool was_refused; /* by somebody who knows a higher term */
+	struct round round;
+	bool is_holder;
+	uint64_t held_term;
+	uint64_t lease_until_us, lease_view;
+	struct promise promise;
+
+	/* --- out --- */
+	uint32_t n_actions;
+	struct triad_election_action actions[MAX_ACTIONS];
+	struct triad_election_status counts; /* the counters alone */
+};
+
+static inline uint64_t election_us(uint32_t ms)
+{
+	return ms * TRIAD_US_PER_MS;
+}
+
+/* --- election.c --- */
+struct triad_election_action *election_act(
+	struct triad_election *e, enum triad_election_action_kind kind);
+void election_store(struct triad_election *e);
+/* Says STATUS to all, or answers 'to'. */
+void election_say(struct triad_election *e, enum triad_election_kind kind,
+	const struct triad_election_message *to, uint64_t grant);
+
+/* --- election_members.c --- */
+void members_note(
+	struct triad_election *e, const struct triad_election_message *message);
+void members_keep_view(struct triad_election *e);
+/* Whether a STATUS of this member's is to be answered; counts the answer. */
+bool members_may_answer(struct triad_election *e, uint64_t id);
+const struct heard *members_find(const struct triad_election *e, uint64_t id);
+bool members_in_view(const struct triad_election *e, uint64_t id);
+bool members_is_fresh(const struct triad_election *e, const struct heard *heard);
+/* A priority as it counts here: IS_CONF_MANAGER only of whom we promised the lease. */
+uint32_t members_priority(
+	const struct triad_election *e, const struct triad_election_message *message);
+bool members_is_better(
+	const struct triad_election *e, const struct triad_election_message *message);
+/* A fresh master that is better than this one; 0: none. */
+uint64_t members_better_master(const struct triad_election *e);
+/* All others in the view were heard since 'since_us', and none is better. */
+bool members_all_worse(const struct triad_election *e, uint64_t since_us);
+/* Who should be the configuration manager; 0: nobody is able. */
+uint64_t members_candidate(struct triad_election *e);
+bool members_is_able(
+	const struct triad_election *e, const struct triad_election_message *message);
+bool members_has_other_config(const struct triad_election *e);
+/* Whom the operator prefers to this master, for long enough; 0: nobody. */
+uint64_t members_preferred(struct triad_election *e);
+
+/* --- election_states.c --- */
+void states_elect(struct triad_election *e);
+void states_become_master(struct triad_election *e);
+void states_become_standby(struct triad_election *e, uint64_t master);
+void states_status(struct triad_election *e, const struct triad_election_message *m);
+void states_takeover(struct triad_election *e, const struct triad_election_message *m);
+void states_cede(struct triad_election *e, const struct triad_election_message *m);
+void states_view(struct triad_election *e);
+void states_run(struct triad_election *e);
+uint64_t states_next_us(const struct triad_election *e);
+/* Computes the priority; says so when it changed. */
+void states_update_priority(struct triad_election *e);
+
+/* --- election_lease.c --- */
+bool lease_is_quorate(const struct triad_election *e);
+void lease_view(struct triad_election *e);
+void lease_run(struct triad_election *e);
+uint64_t lease_next_us(const struct triad_election *e);
+/* Makes the claim's round what the next STATUS is to ask. */
+void lease_ask(struct triad_election *e);
+/* Our own STATUS came back. */
+void lease_back(struct triad_election *e, const struct triad_election_message *m);
+/* Returns the claim that is granted to the sender of a STATUS, or 0. */
+uint64_t lease_vote(struct triad_election *e, const struct triad_election_message *m);
+void lease_granted(struct triad_election *e, const struct triad_election_message *m);
+void lease_give_up(struct triad_election *e);
+
+#endif

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "portmgr/election/election_parts.h"
+
+/* So many times a master of lower priority may overhear that it shall yield. */
+#define MAX_CEDED_IN_VAIN 5u
+
+/* --- priority --- */
+
+/* [election-patent, "computes subnet manager priority"] */
+static uint32_t make_priority(const struct triad_election *e)
+{
+	const struct triad_priority_parts parts = {
+		.is_conf_manager = e->is_holder,
+		/* A running master is preferred, also in its first election. */
+		.is_master = e->state == TRIAD_ELECTION_MASTER ||
+			(e->state == TRIAD_ELECTION_ELECTING && e->is_sm_master),
+		.n_ports = e->n_ports,
+		.n_good = e->n_good,
+		.preference = e->preference,
+	};
+
+	return e->conf.is_witness ? 0 : triad_priority_make(&parts);
+}
+
+static void update_sm_priority(struct triad_election *e)
+{
+	const struct triad_priority_sm sm = {
+		.is_conf_manager = e->is_holder,
+		.is_master = e->state == TRIAD_ELECTION_MASTER,
+		.is_quorate = lease_is_quorate(e),
+		.ports_ok = triad_priority_ports_ok(e->priority),
+		.is_connected = e->view.is_connected,
+	};
+	uint8_t priority = triad_priority_of_sm(&sm);
+	struct triad_election_action *action;
+
+	if (e->conf.is_witness || priority == e->sm_priority)
+		return;
+	e->sm_priority = priority;
+	action = election_act(e, TRIAD_ELECTION_SET_PRIORITY);
+	if (action)
+		action->sm_priority = priority;
+}
+
+/* A priority that changed calls for a status update [election-patent, "status update
+ * required"]. */
+void states_update_priority(struct triad_election *e)
+{
+	uint32_t priority = make_priority(e);
+	bool changed = priority != e->priority;
+
+	e->priority = priority;
+	if (!e->view.number)
+		return;
+	update_sm_priority(e);
+	if (changed)
+		election_say(e, TRIAD_ELECTION_STATUS, NULL, 0);
+}
+
+/* --- transitions --- */
+
+static void enter(struct triad_election *e, enum triad_election_state state)
+{
+	bool was_master = e->state == TRIAD_ELECTION_MASTER;
+
+	e->state = state;
+	e->hand_over_to = 0;
+	e->n_ceded_in_vain = 0;
+	if (was_master && state != TRIAD_ELECTION_MASTER)
+		election_act(e, TRIAD_ELECTION_STEP_DOWN);
+	states_update_priority(e);
+}
+
+/* A witness is a standby that waits for nobody. */
+void states_elect(struct triad_election *e)
+{
+	if (e->conf.is_witness) {
+		e->state = TRIAD_ELECTION_STANDBY;
+		return;
+	}
+	e->master = 0;
+	e->elected_since_us = e->now_us;
+	e->deadline_us = e->now_us + election_us(e->conf.timeout_ms);
+	e->n_shorter = e->n_longer = 0;
+	e->status_due_us = e->now_us;
+	e->counts.n_elections++;
+	enter(e, TRIAD_ELECTION_ELECTING);
+}
+
+void states_become_master(struct triad_election *e)
+{
+	e->master = e->conf.id;
+	e->status_due_us = e->now_us;
+	e->counts.n_won++;
+	enter(e, TRIAD_ELECTION_MASTER);
+	election_act(e, TRIAD_ELECTION_TAKE_OVER);
+}
+
+void states_become_standby(struct triad_election *e, uint64_t master)
+{
+	e->master = master;
+	e->deadline_us = e->now_us + election_us(e->conf.keepalive_ms);
+	enter(e, TRIAD_ELECTION_STANDBY);
+}
+
+/* --- messages --- */
+
+/* "A better candidate shortens its election timeout, a worse one lengthens it, a
+ * bounded number of times" [election-patent, "decreases election timeout"]. */
+static void move_deadline(struct triad_election *e, bool other_is_better)
+{
+	uint64_t step_us = election_us(e->conf.step_ms);
+
+	if (other_is_better && e->n_longer < e->conf.n_steps) {
+		e->n_longer++;
+		e->deadline_us += step_us;
+	}
+	if (!other_is_better && e->n_shorter < e->conf.n_steps) {
+		e->n_shorter++;
+		e->deadline_us -= step_us < e->deadline_us ? step_us : e->deadline_us;
+	}
+}
+
+/* Ends the election when there is nothing to wait for. */
+static void decide_early(struct triad_election *e)
+{
+	uint64_t master = members_better_master(e);
+
+	if (master)
+		states_become_standby(e, master);
+	else if (e->view.is_connected && members_all_worse(e, e->elected_since_us))
+		states_become_master(e);
+}
+
+/* What a standby hears of its master, or of another one. */
+static void follow(struct triad_election *e, const struct triad_election_message *m)
+{
+	const struct heard *present = members_find(e, e->master);
+
+	if (m->from == e->master && m->state != TRIAD_ELECTION_MASTER) {
+		states_elect(e); /* it stepped down */
+		return;
+	}
+	if (m->state != TRIAD_ELECTION_MASTER)
+		return;
+	if (m->from != e->master && present && members_is_fresh(e, present) &&
+		!triad_priority_is_better(members_priority(e, m), m->from,
+			members_priority(e, &present->message), e->master))
+		return;
+	e->master = m->from;
+	e->deadline_us = e->now_us + election_us(e->conf.keepalive_ms);
+}
+
+/* A master of lower priority that does not yield, whatever it is told, is not waited
+ * for. */
+static void note_ceded(struct triad_election *e, const struct triad_election_message *m)
+{
+	if (e->state != TRIAD_ELECTION_STANDBY || m->from != e->master)
+		return;
+	if (++e->n_ceded_in_vain > MAX_CEDED_IN_VAIN && !members_better_master(e))
+		states_elect(e);
+}
+
+void states_status(struct triad_election *e, const struct triad_election_message *m)
+{
+	uint64_t grant;
+
+	if (e->state == TRIAD_ELECTION_ELECTING) {
+		move_deadline(e, members_is_better(e, m));
+		decide_early(e);
+		return;
+	}
+	if (!members_may_answer(e, m->from))
+		return;
+	grant = lease_vote(e, m);
+	if (e->state == TRIAD_ELECTION_STANDBY && !e->conf.is_witness)
+		follow(e, m);
+	if (members_is_better(e, m)) {
+		election_say(e, TRIAD_ELECTION_TAKEOVER, m, grant);
+		return;
+	}
+	election_say(e, TRIAD_ELECTION_CEDE, m, grant);
+	if (m->state == TRIAD_ELECTION_MASTER)
+		note_ceded(e, m);
+}
+
+/* "Become master": from the master, which hands over, or when nobody knows better. */
+void states_takeover(struct triad_election *e, const struct triad_election_message *m)
+{
+	if (e->state == TRIAD_ELECTION_MASTER || e->conf.is_witness)
+		return;
+	if (e->state == TRIAD_ELECTION_ELECTING) {
+		move_deadline(e, false);
+		decide_early(e);
+		return;
+	}
+	if (m->from != e->master)
+		follow(e, m);
+	if (m->from == e->master ||
+		(!members_better_master(e) && !members_is_better(e, m)))
+		states_become_master(e);
+}
+
+/* "Yield mastership". */
+void states_cede(struct triad_election *e, const struct triad_election_message *m)
+{
+	bool is_better = members_is_better(e, m);
+
+	if (e->state == TRIAD_ELECTION_STANDBY && !e->conf.is_witness)
+		follow(e, m);
+	if (e->state == TRIAD_ELECTION_ELECTING) {
+		move_deadline(e, is_better);
+		decide_early(e);
+	}
+	if (e->state != TRIAD_ELECTION_MASTER)
+		return;
+	if (!is_better) {
+		e->counts.n_ceded_ignored++;
+		return;
+	}
+	e->counts.n_ceded++;
+	if (m->state == TRIAD_ELECTION_MASTER)
+		states_become_standby(e, m->from);
+	else
+		states_elect(e);
+}
+
+void states_view(struct triad_election *e)
+{
+	bool is_first = e->view.number && !e->elected_since_us;
+
+	if (e->conf.is_witness || is_first ||
+		(e->state == TRIAD_ELECTION_STANDBY && !members_in_view(e, e->master)))
+		states_elect(e);
+	else
+		states_update_priority(e);
+	if (e->state == TRIAD_ELECTION_ELECTING)
+		decide_early(e);
+}
+
+/* --- time --- */
+
+/* Planned: the lease goes first, then mastership, then the word to the other. */
+static void hand_over(struct triad_election *e, uint64_t to)
+{
+	struct triad_election_message message = members_find(e, to)->message;
+
+	lease_give_up(e);
+	election_say(e, TRIAD_ELECTION_TAKEOVER, &message, 0);
+	states_become_standby(e, to);
+}
+
+static bool is_status_wanted(const struct triad_election *e)
+{
+	return !e->conf.is_witness &&
+		(e->state != TRIAD_ELECTION_STANDBY || e->claim != 0);
+}
+
+void states_run(struct triad_election *e)
+{
+	uint64_t preferred;
+
+	if (!e->view.number || e->conf.is_witness)
+		return;
+	if (e->state == TRIAD_ELECTION_ELECTING && e->now_us >= e->deadline_us)
+		states_become_master(e);
+	else if (e->state == TRIAD_ELECTION_STANDBY && e->now_us >= e->deadline_us)
+		states_elect(e);
+	preferred = e->state == TRIAD_ELECTION_MASTER ? members_preferred(e) : 0;
+	if (preferred)
+		hand_over(e, preferred);
+	if (is_status_wanted(e) && e->now_us >= e->status_due_us)
+		election_say(e, TRIAD_ELECTION_STATUS, NULL, 0);
+}
+
+uint64_t states_next_us(const struct triad_election *e)
+{
+	uint64_t next_us = UINT64_MAX;
+
+	if (!e->view.number || e->conf.is_witness)
+		return next_us;
+	if (e->state != TRIAD_ELECTION_MASTER)
+		next_us = e->deadline_us;
+	if (is_status_wanted(e) && e->status_due_us < next_us)
+		next_us = e->status_due_us;
+	return next_us;
+}

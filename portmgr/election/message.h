@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What SMs say to each other in an election, and its octets.
+ *
+ * Model: three kinds, as in the document [election-patent, "election messages"]: STATUS
+ * says how the sender is, TAKEOVER tells the receiver to become master, CEDE to yield.
+ * Each kind carries all that the sender has to say of itself, so that whoever hears any
+ * of them knows it; TAKEOVER and CEDE answer a STATUS, and have their receiver's id.
+ *
+ * A claim asks for the lease of the configuration manager; an answer grants it or not.
+ *
+ * Octets, big-endian; a message of another version is refused as a whole:
+ *
+ *     at    size
+ *     0     4     magic "TrEl"
+ *     4     1     version, 1
+ *     5     1     kind
+ *     6     1     state
+ *     7     1     flags
+ *     8     8     from, a port GUID
+ *     16    8     to; 0: all
+ *     24    4     priority (priority.h)
+ *     28    4     entries of the blacklist, n
+ *     32    8     round
+ *     40    8     answers the receiver's round
+ *     48    8     term, the highest that the sender knows
+ *     56    8     claim
+ *     64    8     grant
+ *     72    8     generation of the expected configuration
+ *     80    8     its hash
+ *     88    8     the newest generation that the sender knows of
+ *     96    n x 13  id (8), version (4), listed (1)
+ *
+ * Thread-safety: functions without state. */
+#ifndef TRIAD_PORTMGR_MESSAGE_H
+#define TRIAD_PORTMGR_MESSAGE_H
+
+#include "portmgr/election/blacklist.h"
+
+#define TRIAD_ELECTION_VERSION 1u
+#define TRIAD_ELECTION_MESSAGE_SIZE (96u + TRIAD_BLACKLIST_MAX * 13u)
+
+enum triad_election_kind {
+	TRIAD_ELECTION_STATUS = 1,
+	TRIAD_ELECTION_TAKEOVER,
+	TRIAD_ELECTION_CEDE,
+};
+
+enum triad_election_state {
+	TRIAD_ELECTION_ELECTING = 1,
+	TRIAD_ELECTION_STANDBY,
+	TRIAD_ELECTION_MASTER,
+};
+
+/* The sender is able to be the configuration manager, in its own eyes. */
+#define TRIAD_ELECTION_IS_ABLE 0x01u
+/* The sender only votes. */
+#define TRIAD_ELECTION_IS_WITNESS 0x02u
+
+struct triad_election_message {
+	enum triad_election_kind kind;
+	enum triad_election_state state;
+	uint8_t flags;
+	uint64_t from, to;
+	uint32_t priority;
+	uint64_t round;   /* of the sender's claim */
+	uint64_t answers; /* a TAKEOVER or CEDE: the round that it answers */
+	uint64_t term;
+	uint64_t claim; /* the term that the sender holds or asks for; 0: none */
+	uint64_t grant; /* the receiver's claim, granted; 0: not */
+	uint64_t generation, hash, newest;
+	struct triad_blacklist blacklist;
+};
+
+/* Returns the octets written. */
+size_t triad_election_message_encode(const struct triad_election_message *message,
+	uint8_t octets[TRIAD_ELECTION_MESSAGE_SIZE]);
+
+/* Returns 0, EINVAL (not one), or EPROTONOSUPPORT (of another version); 'message' is
+ * undefined then. */
+int triad_election_message_decode(
+	struct triad_election_message *message, const void *octets, size_t size);
+
+const char *triad_election_state_name(enum triad_election_state state);
+
+#endif

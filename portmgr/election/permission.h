@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* May this SM, at this moment, change the state of ports?
+ *
+ * Model: facts in, yes or no out, with every reason for a no.  The facts are a copy;
+ * who is about to act takes the clock and asks again, right before each act: time alone
+ * takes the permission away, with nobody having to notice anything.
+ *
+ * A permission carries the term of its lease.  An act that was planned in another term
+ * is dropped, even if there is permission again.
+ *
+ * Document: [election-patent, "performs a configuration check"].
+ * Thread-safety: functions without state. */
+#ifndef TRIAD_PORTMGR_PERMISSION_H
+#define TRIAD_PORTMGR_PERMISSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What the operator's own check says. */
+enum triad_check {
+	TRIAD_CHECK_OFF, /* none is wanted */
+	TRIAD_CHECK_YES,
+	TRIAD_CHECK_NO,
+	TRIAD_CHECK_MISSING, /* wanted, but no answer, or an old one */
+};
+
+/* Bits of reasons against. */
+enum triad_permission_reason {
+	TRIAD_PERMISSION_OFF = 1 << 0,       /* elections are off */
+	TRIAD_PERMISSION_WITNESS = 1 << 1,   /* votes only */
+	TRIAD_PERMISSION_CUT_OFF = 1 << 2,   /* the transport does not work */
+	TRIAD_PERMISSION_NO_QUORUM = 1 << 3, /* less than half of the cluster here */
+	TRIAD_PERMISSION_BLACKLISTED = 1 << 4,
+	TRIAD_PERMISSION_CHECK_NO = 1 << 5,
+	TRIAD_PERMISSION_CHECK_MISSING = 1 << 6,
+	TRIAD_PERMISSION_OLD_CONFIG = 1 << 7,   /* a newer generation is known */
+	TRIAD_PERMISSION_OTHER_CONFIG = 1 << 8, /* same generation, other contents */
+	TRIAD_PERMISSION_PORTS_DOWN = 1 << 9,   /* no local port in good state */
+	TRIAD_PERMISSION_NOT_ELECTED = 1 << 10, /* another one is, or nobody yet */
+	TRIAD_PERMISSION_UNCONFIRMED = 1
+		<< 11, /* membership changed since the last round */
+	TRIAD_PERMISSION_EXPIRED = 1 << 12,    /* the deadline has passed */
+	TRIAD_PERMISSION_NOT_MASTER = 1 << 13, /* OpenSM here is not the master */
+	TRIAD_PERMISSION_NOT_UP = 1 << 14,     /* it is, but the subnet is not up yet */
+};
+#define TRIAD_PERMISSION_N_REASONS 15
+
+struct triad_permission_facts {
+	bool is_on, is_witness, is_connected, is_quorate, is_blacklisted;
+	enum triad_check check;
+	bool has_old_config, has_other_config;
+	bool has_good_port;
+	bool is_holder;    /* of the lease */
+	bool is_confirmed; /* by a round that began after the last change of members */
+	uint64_t deadline_us; /* monotonic; of the lease */
+	bool is_sm_master, is_subnet_up;
+	uint64_t term;
+};
+
+struct triad_permission {
+	bool is_given;
+	uint32_t reasons; /* bits of triad_permission_reason; 0 when it is given */
+	uint64_t term;    /* of the lease; 0 when it is not given */
+	uint64_t deadline_us;
+};
+
+struct triad_permission triad_permission_judge(
+	const struct triad_permission_facts *facts, uint64_t now_us);
+
+/* The same, for an act planned in 'term': not given in another. */
+struct triad_permission triad_permission_judge_term(
+	const struct triad_permission_facts *facts, uint64_t term, uint64_t now_us);
+
+/* Whether this one could hold the lease: the reasons that are its own. */
+bool triad_permission_is_able(const struct triad_permission_facts *facts);
+
+/* Of one bit: a word for programs ("no_quorum"); what it means and what to do. */
+const char *triad_permission_word(unsigned reason_bit);
+const char *triad_permission_text(unsigned reason_bit);
+
+#endif
