@@ -41,9 +41,10 @@ bool lease_is_quorate(const struct triad_election *e)
 
 /* --- losing it --- */
 
+/* What is answered to it from now on counts for nothing.  While it is out, nothing new is
+ * asked all the same: see above. */
 static void forget_round(struct triad_election *e)
 {
-	e->round.is_back = true; /* the next question has a number of its own */
 	e->round.is_complete = true;
 }
 
@@ -218,9 +219,11 @@ static bool is_term_new(const struct triad_election *e, uint64_t to, uint64_t te
 
 void lease_back(struct triad_election *e, const struct triad_election_message *m)
 {
-	if (!e->claim || m->claim != e->claim || m->round != e->round.number)
+	if (m->round != e->round.number)
 		return;
 	e->round.is_back = true;
+	if (!e->claim || m->claim != e->claim || e->round.is_complete)
+		return;
 	if (!may_vote(e) || has_promised_other(e, e->conf.id) ||
 		!is_term_new(e, e->conf.id, e->claim))
 		return;
@@ -230,9 +233,6 @@ void lease_back(struct triad_election *e, const struct triad_election_message *m
 
 uint64_t lease_vote(struct triad_election *e, const struct triad_election_message *m)
 {
-	/* Who says that he holds nothing needs no promise any more. */
-	if (!m->claim && m->from == e->promise.holder)
-		e->promise.until_us = e->now_us;
 	if (!m->claim || !may_vote(e) || !members_in_view(e, m->from) ||
 		has_promised_other(e, m->from) || !members_is_able(e, m) ||
 		(e->generation && m->generation == e->generation && m->hash != e->hash))
@@ -253,7 +253,10 @@ uint64_t lease_vote(struct triad_election *e, const struct triad_election_messag
 void lease_view(struct triad_election *e)
 {
 	forget_round(e);
+	e->round.is_back = true; /* what was sent in another view may be lost */
 	e->status_due_us = e->now_us;
+	if (!e->is_holder)
+		e->claim = 0; /* the next one is of this view's epoch */
 	if (!e->is_holder && !e->view.has_fixed_voters)
 		e->not_before_us = e->now_us + lease_us(e);
 	if (!lease_is_quorate(e))

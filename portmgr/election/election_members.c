@@ -4,7 +4,7 @@
 /* A candidate has so many leases' time to get the lease. */
 #define CANDIDATE_LEASES 5u
 /* And is passed over for so many. */
-#define PASSED_LEASES 50u
+#define PASSED_LEASES 10u
 
 const struct heard *members_find(const struct triad_election *e, uint64_t id)
 {

@@ -17,7 +17,7 @@
 #define STORMS_PER_RUN 10
 /* After the last fault everything has settled: a candidate that never asks is passed
  * over after five leases, a member that started waits for one. */
-#define QUIET_US (8 * S)
+#define QUIET_US (10 * S)
 
 struct totals {
 	uint64_t simulated_us, n_runs, n_storms, n_events;

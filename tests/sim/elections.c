@@ -344,7 +344,7 @@ static void note_change(struct elections *s)
 		if (!s->nodes[i].election)
 			continue;
 		if (s->kind == ELECTIONS_PEERS) {
-			review_peers(s, i);
+			review_at(s, i, s->now_us);
 			review_at(s, i, s->now_us + elections_random(s, 100 * MS));
 			review_at(s, i, s->now_us + SILENCE_US + 1);
 			review_at(s, i,
