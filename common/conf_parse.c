@@ -81,13 +81,14 @@ static void report_repeated_section(struct parser *parser)
 	}
 }
 
-/* Recognises "[port 0x...]"; false when 'name' begins otherwise. */
+/* Recognises "[port 0x...]"; false when 'name' begins otherwise, or is "port" alone, the
+ * section of the port manager. */
 static bool parse_port_section(
 	struct parser *parser, struct section *section, const char *name)
 {
 	const char *guid = name + strlen("port");
 
-	if (strncmp(name, "port", strlen("port")) || (*guid && !strchr(" \t", *guid)))
+	if (strncmp(name, "port", strlen("port")) || !*guid || !strchr(" \t", *guid))
 		return false;
 	guid += strspn(guid, " \t");
 	if (triad_text_guid(guid, &section->guid))

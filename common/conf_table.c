@@ -4,6 +4,7 @@
 #include "common/conf_keys.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "common/text.h"
 #include "triad/lists.h"
@@ -17,6 +18,7 @@ static const char *const sweep_modes[] = {"triad", "full", "errors", NULL};
 static const char *const resets[] = {"near-full", "never", NULL};
 static const char *const roles[] = {"master", "standby", "any", NULL};
 static const char *const profiles[] = {"data", "all", NULL};
+static const char *const clusters[] = {"corosync", "peers", "none", NULL};
 static const char *const service_id_masks[] = {"both", "first", NULL};
 
 const char *const triad_conf_types[TRIAD_CONF_N_TYPES + 1] = {
@@ -65,6 +67,38 @@ static bool check_agent(const char *value, char *reason, size_t size)
 	struct triad_address address;
 
 	return !*value || triad_ip_parse(value, &address, reason, size);
+}
+
+/* An address of the machine's own, with the port that the others send to. */
+static bool check_own(const char *value, char *reason, size_t size)
+{
+	return check_listen(value, reason, size);
+}
+
+static bool check_peers(const char *value, char *reason, size_t size)
+{
+	struct triad_address addresses[TRIAD_CONF_MAX_PEERS];
+	size_t n;
+
+	return triad_addresses_parse(
+		value, 0, addresses, TRIAD_CONF_MAX_PEERS, &n, reason, size);
+}
+
+static bool check_guids(const char *value, char *reason, size_t size)
+{
+	uint64_t guids[TRIAD_CONF_MAX_GUIDS];
+	size_t n;
+
+	return triad_guids_parse(value, guids, TRIAD_CONF_MAX_GUIDS, &n, reason, size);
+}
+
+static bool check_group(const char *value, char *reason, size_t size)
+{
+	if (*value && strlen(value) <= TRIAD_CONF_MAX_GROUP_LENGTH)
+		return true;
+	snprintf(reason, size, "a name of 1 to %d characters is wanted",
+		TRIAD_CONF_MAX_GROUP_LENGTH);
+	return false;
 }
 
 /* The policy has it or not; that is told when it is read. */
@@ -248,6 +282,53 @@ static const struct triad_conf_key table[] = {
 			"has for these."},
 	{KEY(qos, threads), UINT(1, 16, ""), .standard = "2",
 		.help = "Threads that answer requests for paths."},
+	{KEY(election, enabled), BOOL, .standard = "false", .at_run_time = true,
+		.help = "Whether SMs elect who is master and who may enforce."},
+	{KEY(election, cluster), CHOICE(clusters), .standard = "corosync",
+		.at_run_time = true, .help = "How they reach each other."},
+	{KEY(election, group), TEXT(check_group), .standard = "triad",
+		.at_run_time = true,
+		.help = "With corosync: the process group, one for each subnet."},
+	{KEY(election, listen), TEXT(check_own), .standard = "", .at_run_time = true,
+		.help = "With peers: this host's address and port."},
+	{KEY(election, peers), TEXT(check_peers), .standard = "", .at_run_time = true,
+		.help = "With peers: the addresses and ports of all, this one too."},
+	{KEY(election, key_file), FILE_OR_NONE, .at_run_time = true,
+		.help = "With peers: the file with the key that all share."},
+	{KEY(election, state_dir), .type = TRIAD_CONF_PATH, .unit = "",
+		.standard = "/var/lib/osmtriad", .at_run_time = true,
+		.help = "The folder where terms and the blacklist outlive a restart."},
+	{KEY(election, trace_file), FILE_OR_NONE, .at_run_time = true,
+		.help = "Where each change of the permission to enforce is written."},
+	{KEY(election, ports), TEXT(check_guids), .standard = "", .at_run_time = true,
+		.help = "GUIDs of the local ports whose health counts, or nothing: the "
+			"SM's own."},
+	{KEY(election, priority), UINT(0, 15, ""), .standard = "8", .at_run_time = true,
+		.help = "Whom to prefer among SMs that are equally well: the highest."},
+	{KEY_AS(election, status_interval, status_ms), UINT(20, 10000, "ms"),
+		.standard = "100", .at_run_time = true,
+		.help = "How often the master says that it is there."},
+	{KEY_AS(election, keepalive, keepalive_ms), UINT(60, 60000, "ms"),
+		.standard = "500", .at_run_time = true,
+		.help = "How long a master may be silent before the others elect."},
+	{KEY_AS(election, timeout, timeout_ms), UINT(20, 60000, "ms"),
+		.standard = "200", .at_run_time = true,
+		.help = "How long an election takes when not all can be heard."},
+	{KEY_AS(election, lease, lease_ms), UINT(60, 60000, "ms"), .standard = "400",
+		.at_run_time = true,
+		.help = "How long permission to enforce lasts without being confirmed."},
+	{KEY(election, check_required), BOOL, .standard = "false", .at_run_time = true,
+		.help = "Whether the external check must say yes."},
+	{KEY_AS(election, check_max_age, check_max_age_s), UINT(1, 3600, "s"),
+		.standard = "30", .at_run_time = true,
+		.help = "How long an answer of the external check counts."},
+	{KEY(election, blacklist), TEXT(check_guids), .standard = "",
+		.at_run_time = true,
+		.help = "Port GUIDs of SMs that must not be configuration manager."},
+	{KEY(election, witness), BOOL, .standard = "false", .at_run_time = true,
+		.help = "Whether this one only votes, and is never elected."},
+	{KEY_AS(port, expected_file, expected_file), FILE_OR_NONE, .at_run_time = true,
+		.help = "The expected configuration of switch ports."},
 	{KEY(profile, file), FILE_OR_NONE, .at_run_time = true,
 		.help = "Where the counters of each sweep are written."},
 	{KEY(profile, counters), CHOICE(profiles), .standard = "data",

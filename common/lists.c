@@ -58,6 +58,27 @@ bool triad_nodes_check(const char *text, char *reason, size_t size)
 	return true;
 }
 
+bool triad_guids_parse(const char *text, uint64_t *guids, size_t max, size_t *n,
+	char *reason, size_t size)
+{
+	char item[ITEM_SIZE];
+
+	for (*n = 0; triad_list_next(&text, item, sizeof(item)); (*n)++) {
+		if (*n == max) {
+			snprintf(reason, size, "more than %zu GUIDs", max);
+			return false;
+		}
+		if (triad_text_guid(item, &guids[*n]))
+			continue;
+		snprintf(reason, size,
+			"'%.80s' isn't a GUID, which is 0x and 1 to 16 hexadecimal "
+			"digits, not all 0",
+			item);
+		return false;
+	}
+	return true;
+}
+
 static bool parse_port_number(char *text, unsigned *number)
 {
 	chop(text);

@@ -62,6 +62,10 @@
 #define TRIAD_CONF_MAX_COLLECTORS 8 /* addresses of [sflow] collectors, */
 #define TRIAD_CONF_SFLOW_PORT 6343  /* and their port unless they say another */
 
+#define TRIAD_CONF_MAX_PEERS 9 /* addresses of [election] peers */
+#define TRIAD_CONF_MAX_GUIDS 12 /* of [election] ports, blacklist */
+#define TRIAD_CONF_MAX_GROUP_LENGTH 100
+
 /* When counters are reset in hardware: [perfmgr] reset. */
 enum triad_conf_reset {
 	TRIAD_RESET_NEAR_FULL,
@@ -79,6 +83,13 @@ enum triad_conf_role {
 enum triad_conf_profile {
 	TRIAD_PROFILE_DATA,
 	TRIAD_PROFILE_ALL,
+};
+
+/* How SMs that elect reach each other: [election] cluster. */
+enum triad_conf_cluster {
+	TRIAD_CLUSTER_COROSYNC,
+	TRIAD_CLUSTER_PEERS,
+	TRIAD_CLUSTER_NONE,
 };
 
 /* Some ports, to be treated otherwise: [group NAME].  A port is in the group when its
@@ -164,6 +175,26 @@ struct triad_conf {
 		bool partition_groups;
 		unsigned threads;
 	} qos;
+	struct {
+		bool enabled;
+		unsigned cluster; /* enum triad_conf_cluster */
+		char group[TRIAD_CONF_TEXT_SIZE];
+		char listen[TRIAD_CONF_TEXT_SIZE]; /* triad_address_parse() */
+		char peers[TRIAD_CONF_TEXT_SIZE];  /* triad_addresses_parse() */
+		char key_file[TRIAD_CONF_PATH_SIZE];
+		char state_dir[TRIAD_CONF_PATH_SIZE];
+		char trace_file[TRIAD_CONF_PATH_SIZE]; /* "": off */
+		char ports[TRIAD_CONF_TEXT_SIZE];      /* triad_guids_parse(); "": own */
+		unsigned priority;                     /* 0 to 15 */
+		unsigned status_ms, keepalive_ms, timeout_ms, lease_ms;
+		bool check_required;
+		unsigned check_max_age_s;
+		char blacklist[TRIAD_CONF_TEXT_SIZE]; /* triad_guids_parse() */
+		bool witness;
+	} election;
+	struct {
+		char expected_file[TRIAD_CONF_PATH_SIZE]; /* "": none */
+	} port;
 	/* Those at 0 to 3 are for enum triad_command_type, where nothing of the first
 	 * is inherited; those from TRIAD_CONF_N_TYPES on for the groups. */
 	struct triad_conf_thresholds thresholds[TRIAD_CONF_MAX_SCOPES];

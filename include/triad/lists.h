@@ -32,6 +32,10 @@ bool triad_list_next(const char **at, char *item, size_t size);
  * node's name.  No item: every node. */
 bool triad_nodes_check(const char *text, char *reason, size_t size);
 
+/* GUIDs, "0x...", none of them 0; at most 'max', '*n' is how many. */
+bool triad_guids_parse(const char *text, uint64_t *guids, size_t max, size_t *n,
+	char *reason, size_t size);
+
 /* Numbers from 0 to 254 and ranges of them; a bit of 'set' for each port number, the
  * first the lowest of set[0].  No item: every port. */
 bool triad_ports_parse(const char *text, uint8_t set[32], char *reason, size_t size);

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "plugin/election/local_health.h"
+
+#include "plugin/local_port.h"
+
+#define PHYS_LINK_UP 5
+#define STATE_DOWN 1
+
+static bool is_good(uint64_t guid)
+{
+	char ca_name[UMAD_CA_NAME_LEN];
+	umad_port_t port;
+	bool good;
+	int number;
+
+	if (!triad_local_port_find(guid, ca_name, &number) ||
+		umad_get_port(ca_name, number, &port))
+		return false;
+	good = port.phys_state == PHYS_LINK_UP && port.state > STATE_DOWN;
+	umad_release_port(&port);
+	return good;
+}
+
+struct triad_local_health triad_local_health_read(const uint64_t *guids, size_t n)
+{
+	struct triad_local_health health = {.n_ports = (uint32_t)n};
+
+	for (size_t i = 0; i < n; i++)
+		health.n_good += is_good(guids[i]);
+	return health;
+}

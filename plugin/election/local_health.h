@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* How this machine's InfiniBand ports are: those that an SM here sees the fabric by.
+ *
+ * A port is good when its link is up, physically (LinkUp) and logically (INIT, ARMED or
+ * ACTIVE: on a cold boot it is the SM that makes it ACTIVE).
+ *
+ * Thread-safety: any thread; reads files of sysfs. */
+#ifndef TRIAD_PLUGIN_ELECTION_LOCAL_HEALTH_H
+#define TRIAD_PLUGIN_ELECTION_LOCAL_HEALTH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct triad_local_health {
+	uint32_t n_ports, n_good;
+};
+
+/* Of the ports with these GUIDs; one that isn't there is not good. */
+struct triad_local_health triad_local_health_read(const uint64_t *guids, size_t n);
+
+#endif

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "plugin/election/state_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A line for each id of the blacklist and some more, with room to spare. */
+#define MAX_SIZE 8192
+#define FIRST_LINE "# Triad's election; written by itself\n"
+
+int triad_state_file_name(const char *dir, uint64_t id, char *path, size_t size)
+{
+	int length = snprintf(path, size, "%s/election-0x%016" PRIx64 ".state", dir, id);
+
+	return length > 0 && (size_t)length < size ? 0 : ENAMETOOLONG;
+}
+
+/* --- reading --- */
+
+static int read_line(const char *line, struct triad_election_stored *stored)
+{
+	struct triad_blacklist_entry entry;
+	struct triad_blacklist *list = &stored->blacklist;
+	unsigned is_listed;
+
+	if (sscanf(line, "term %" SCNu64, &stored->term) == 1 ||
+		sscanf(line, "generation %" SCNu64, &stored->generation) == 1 ||
+		sscanf(line, "voted %" SCNu64 " 0x%" SCNx64, &stored->voted_term,
+			&stored->voted_for) == 2 ||
+		line[0] == '#')
+		return 0;
+	if (sscanf(line, "blacklist 0x%" SCNx64 " %" SCNu32 " %u", &entry.id,
+		    &entry.version, &is_listed) != 3 ||
+		list->n == TRIAD_BLACKLIST_MAX || !entry.id || !entry.version)
+		return EINVAL;
+	entry.is_listed = is_listed;
+	list->entries[list->n++] = entry;
+	return 0;
+}
+
+static int parse(char *text, struct triad_election_stored *stored)
+{
+	char *save = NULL;
+	int error = strncmp(text, FIRST_LINE, strlen(FIRST_LINE)) ? EINVAL : 0;
+
+	for (char *line = strtok_r(text, "\n", &save); line && !error;
+		line = strtok_r(NULL, "\n", &save))
+		error = read_line(line, stored);
+	return error;
+}
+
+static int read_all(const char *path, char text[MAX_SIZE])
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+	ssize_t size;
+	int error;
+
+	if (fd < 0)
+		return errno;
+	size = read(fd, text, MAX_SIZE - 1);
+	error = size < 0 ? errno : 0;
+	close(fd);
+	text[size < 0 ? 0 : size] = '\0';
+	return error;
+}
+
+int triad_state_file_read(const char *path, struct triad_election_stored *stored)
+{
+	char text[MAX_SIZE];
+	int error = read_all(path, text);
+
+	memset(stored, 0, sizeof(*stored));
+	if (!error)
+		error = parse(text, stored);
+	if (error)
+		memset(stored, 0, sizeof(*stored));
+	return error;
+}
+
+/* --- writing --- */
+
+static size_t print(const struct triad_election_stored *stored, char text[MAX_SIZE])
+{
+	const struct triad_blacklist *list = &stored->blacklist;
+	int size = snprintf(text, MAX_SIZE,
+		FIRST_LINE "term %" PRIu64 "\nvoted %" PRIu64 " 0x%016" PRIx64
+			   "\ngeneration %" PRIu64 "\n",
+		stored->term, stored->voted_term, stored->voted_for,
+		stored->generation);
+
+	for (uint32_t i = 0; i < list->n; i++)
+		size += snprintf(text + size, MAX_SIZE - (size_t)size,
+			"blacklist 0x%016" PRIx64 " %" PRIu32 " %u\n",
+			list->entries[i].id, list->entries[i].version,
+			list->entries[i].is_listed);
+	return (size_t)size;
+}
+
+static int write_new(const char *path, const char *text, size_t size)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	int error = 0;
+
+	if (fd < 0)
+		return errno;
+	if (write(fd, text, size) != (ssize_t)size || fsync(fd))
+		error = errno ? errno : EIO;
+	close(fd);
+	return error;
+}
+
+static void make_folder(const char *path)
+{
+	char dir[512];
+	const char *end = strrchr(path, '/');
+
+	if (!end || (size_t)(end - path) >= sizeof(dir))
+		return;
+	snprintf(dir, sizeof(dir), "%.*s", (int)(end - path), path);
+	(void)mkdir(dir, 0755);
+}
+
+int triad_state_file_write(const char *path, const struct triad_election_stored *stored)
+{
+	char text[MAX_SIZE], new_path[512];
+	size_t size = print(stored, text);
+	int error;
+
+	snprintf(new_path, sizeof(new_path), "%s.new", path);
+	errno = 0;
+	error = write_new(new_path, text, size);
+	if (error == ENOENT) {
+		make_folder(path);
+		error = write_new(new_path, text, size);
+	}
+	if (!error && rename(new_path, path))
+		error = errno;
+	return error;
+}
