@@ -16,11 +16,12 @@ from .errors import LabError
 
 PLUGIN = "libosmtriad.so"
 _LABUMAD = "tests/lab/.libs/liblabumad.so"
+_LABSIM = "tests/lab/.libs/liblabsim.so"
 _PORT_LIBRARIES = ("libumad2sim.so", "liblabumad.so")
 
 # Variables that would lead those libraries, or whoever inherits them, astray.
 _FOREIGN = ("IBSIM_SERVER_NAME", "IBSIM_SERVER_PORT", "SIM_HOST", "SIM_SET_ISSM",
-            "TRIAD_LAB_FAULTS", "TRIAD_LAB_SYS")
+            "TRIAD_LAB_FAULTS", "TRIAD_LAB_NETNS", "TRIAD_LAB_SYS")
 
 
 def require_programs():
@@ -65,7 +66,7 @@ def find_labumad(builddir):
 
 
 def plain(lab):
-    """For programs that do not use the fabric: ibsim itself, or triadctl."""
+    """For programs that do not use the fabric: triadctl."""
     variables = {name: value for name, value in os.environ.items()
                  if name not in _FOREIGN}
     variables["IBSIM_SOCKNAME"] = lab.socket_name
@@ -74,6 +75,16 @@ def plain(lab):
                if name and not name.endswith(_PORT_LIBRARIES)]
     if preload:
         variables["LD_PRELOAD"] = ":".join(preload)
+    return variables
+
+
+def simulator(lab):
+    """For ibsim.  A library keeps it from spinning while a client doesn't read."""
+    variables = plain(lab)
+    library = Path(lab.builddir or "", _LABSIM)
+    if lab.builddir and library.exists():
+        variables["LD_PRELOAD"] = ":".join([
+            *filter(None, [variables.get("LD_PRELOAD")]), str(library)])
     return variables
 
 

@@ -188,7 +188,7 @@ class _Start:
                            f"{counts['switches']} switches from {self._wishes.net}")
         started = state.Started(f"{self._lab.token}/ibsim")
         self._lab.simulator = started
-        self._launch("ibsim", started, environment.plain(self._lab),
+        self._launch("ibsim", started, environment.simulator(self._lab),
                      partial(simulator.start, self._lab, self._fabric))
         self._wait(lambda: simulator.is_ready(self._lab), "it was ready")
 

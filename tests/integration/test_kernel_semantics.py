@@ -10,6 +10,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 
 import taplib
 from taplib import BUILDDIR, EXAMPLE_NETS, SRCDIR, Lab, wait_until
@@ -126,10 +127,10 @@ def resume(pid):
         os.kill(pid, signal.SIGCONT)
 
 
-def start_flood(t, lab, lid, n):
+def start_flood(t, lab, lid, n, *more):
     """A probe that waits for a line before it sends; returns it and its pid."""
-    child = lab.start("run", "--", PROBE, "flood", lid, n, stdin=subprocess.PIPE,
-                      stdout=subprocess.PIPE)
+    child = lab.start("run", "--", PROBE, "flood", lid, n, *more,
+                      stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     t.cleanup(child.kill)
     return child, int(child.stdout.readline())
 
@@ -160,6 +161,44 @@ def test_standby_takes_over_from_a_master_that_is_stopped(t):
         wait_until(lambda: lab.status()["sms"][1]["state"] == "master", 60,
                    "the standby is master")
         resume(master)
+
+
+def check_sminfo_times_out(t, lab, lid):
+    """libibmad asks again itself, each time for as long."""
+    timeout_s = 0.2
+    begin = time.monotonic()
+    answer = lab.run("sminfo", "-t", str(int(timeout_s * 1000)), str(lid))
+    took_s = time.monotonic() - begin
+    t.failed(answer, 255, "timed out")
+    assert took_s > timeout_s, f"the answer came after {took_s} s"
+
+
+def test_question_to_an_sm_that_is_stopped_or_dead_times_out(t):
+    with lab_of() as lab:
+        sm, lid = lab.status()["sms"][0]["pid"], lid_of(t, lab, "Hca1")
+        os.kill(sm, signal.SIGSTOP)
+        t.cleanup(resume, sm)
+        check_sminfo_times_out(t, lab, lid)
+        resume(sm)
+        t.contains(lab.run("sminfo", str(lid)).stdout, "SMINFO_MASTER", "sminfo")
+        os.kill(sm, signal.SIGKILL)
+        check_sminfo_times_out(t, lab, lid)
+
+
+def test_program_that_is_stopped_does_not_stop_the_fabric(t):
+    """ibsim alone would wait for it for ever."""
+    with lab_of() as lab:
+        sm, lid = lab.status()["sms"][0]["pid"], lid_of(t, lab, "Hca1")
+        os.kill(sm, signal.SIGSTOP)
+        t.cleanup(resume, sm)
+        # More than the kernel lets wait for it.
+        child, _ = start_flood(t, lab, lid, 20000, 3)
+        child.communicate("go\n", timeout=60)
+        t.equal(probe(t, lab, "ask", lid, 1, 20000, 0)["answers"][0]["status"], 0,
+                "status of another one's question")
+        resume(sm)
+        wait_until(lambda: lab.run("saquery", "-t", "500", "NR", lid).returncode == 0, 60,
+                   "the SM's answer afterwards")
 
 
 # --- RMPP --------------------------------------------------------------------
@@ -311,6 +350,55 @@ def test_port_of_a_program_ended_by_a_signal_is_free(t):
             os.kill(pid, number)
             t.equal(child.wait(10), 128 + number, "exit status")
         t.equal(lab.sim("Attached").count("connected at"), 1, "clients: the SM's")
+
+
+def n_attached(lab):
+    return lab.sim("Attached").count("connected at")
+
+
+def wait_for_sm_alone(lab):
+    wait_until(lambda: n_attached(lab) == 1, what="the SM is the only client")
+
+
+def test_port_of_programs_that_are_killed_is_free(t):
+    """More of them than ibsim has places."""
+    with lab_of() as lab:
+        for _ in range(12):
+            child, pid = start_flood(t, lab, ANY_LID, 1)
+            os.kill(pid, signal.SIGKILL)
+            t.equal(child.wait(10), 128 + signal.SIGKILL, "exit status")
+            wait_for_sm_alone(lab)
+
+
+def test_port_of_a_program_that_is_killed_is_free_before_its_child_ends(t):
+    program = ("import os, signal, time\n"
+               "open('/sys/class/infiniband/ibsim0/ports/1/lid').read()\n"
+               "child = os.fork()\n"
+               "if child:\n"
+               "    print(child, flush=True)\n"
+               "    os.kill(os.getpid(), signal.SIGKILL)\n"
+               "time.sleep(60)\n")
+    with lab_of() as lab:
+        parent = lab.start("run", "--", sys.executable, "-c", program,
+                           stdout=subprocess.PIPE)
+        child = int(parent.stdout.readline())
+        t.cleanup(os.kill, child, signal.SIGKILL)
+        t.equal(parent.wait(10), 128 + signal.SIGKILL, "exit status")
+        wait_for_sm_alone(lab)
+
+
+def has_issm(t, lab, lid):
+    info = lab.run("smpquery", "portinfo", str(lid))
+    t.succeeded(info)
+    return "\tIsSM\n" in info.stdout
+
+
+def test_issm_of_an_sm_that_is_killed_is_cleared(t):
+    with lab_of(sms=("Hca1", "Hca2")) as lab:
+        lid = lid_of(t, lab, "Hca2")
+        t.equal(has_issm(t, lab, lid), True, "IsSM while it lives")
+        os.kill(lab.status()["sms"][1]["pid"], signal.SIGKILL)
+        wait_until(lambda: not has_issm(t, lab, lid), what="IsSM cleared")
 
 
 # --- against umad2sim ----------------------------------------------------------

@@ -19,6 +19,8 @@ tests_lab_liblabumad_la_SOURCES = \
 	tests/lab/umad_faults.h \
 	tests/lab/umad_files.c \
 	tests/lab/umad_files.h \
+	tests/lab/umad_guardian.c \
+	tests/lab/umad_guardian.h \
 	tests/lab/umad_mad.h \
 	tests/lab/umad_port.c \
 	tests/lab/umad_port.h \
@@ -42,6 +44,13 @@ tests_lab_liblabumad_la_CFLAGS = $(AM_CFLAGS) -O2 -fno-sanitize=all
 tests_lab_liblabumad_la_LDFLAGS = -Wc,-fno-sanitize=all $(AX_PTHREAD_FLAGS) -module \
 	-avoid-version -shared -rpath /nowhere
 tests_lab_liblabumad_la_LIBADD = -ldl
+
+# What a lab preloads into ibsim.
+noinst_LTLIBRARIES += tests/lab/liblabsim.la
+tests_lab_liblabsim_la_SOURCES = tests/lab/sim_preload.c
+tests_lab_liblabsim_la_CFLAGS = $(AM_CFLAGS) -fno-sanitize=all
+tests_lab_liblabsim_la_LDFLAGS = -Wc,-fno-sanitize=all -module -avoid-version -shared \
+	-rpath /nowhere
 
 # What tests look at a lab's port with.
 check_PROGRAMS += tests/lab/probe

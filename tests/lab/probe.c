@@ -10,7 +10,8 @@
  *     probe close LID N UNREGISTER
  *         closes N descriptors with replies in flight, unregistered before or not
  *     probe table SM_LID     reads a table with a buffer that is too small first
- *     probe flood LID N      prints its pid, reads a line, sends N requests
+ *     probe flood LID N [CLASS]
+ *         prints its pid, reads a line, sends N requests, to the PMA unless told
  *     probe fork LID         forks a child that uses what it inherited, and its own
  *
  * Each prints one JSON object, with the library's counters at the end. */
@@ -371,9 +372,10 @@ static void table(uint16_t sm_lid)
 	print_end();
 }
 
-static void flood(uint16_t lid, uint32_t n)
+static void flood(uint16_t lid, uint32_t n, uint8_t mgmt_class)
 {
-	int fd = open_port(), agent = add_agent(fd, PERFORMANCE, 1, 0, 0);
+	int version = mgmt_class == SUBNET_ADM ? 2 : 1;
+	int fd = open_port(), agent = add_agent(fd, mgmt_class, version, 0, 0);
 	unsigned failed = 0;
 
 	printf("%d\n", getpid());
@@ -384,6 +386,8 @@ static void flood(uint16_t lid, uint32_t n)
 		struct question question = pma_question(lid, k);
 
 		question.timeout_ms = 0;
+		question.mgmt_class = mgmt_class;
+		question.version = (uint8_t)version;
 		failed += send_mad(fd, agent, &question) != 0;
 	}
 	printf("{\"failed\": %u", failed);
@@ -445,7 +449,8 @@ int main(int argc, char **argv)
 	else if (strcmp(what, "table") == 0)
 		table((uint16_t)values[0]);
 	else if (strcmp(what, "flood") == 0)
-		flood((uint16_t)values[0], values[1]);
+		flood((uint16_t)values[0], values[1],
+			values[2] ? (uint8_t)values[2] : PERFORMANCE);
 	else if (strcmp(what, "fork") == 0)
 		fork_child((uint16_t)values[0]);
 	else

@@ -3,11 +3,15 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netdb.h>
+#include <sched.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #define SERVER_PORT "7070"
 
@@ -49,4 +53,55 @@ int lab_address_remote(union lab_address *address, unsigned port_offset)
 		(uint16_t)(atoi(lab_variable_or("IBSIM_SERVER_PORT", SERVER_PORT)) +
 			(int)port_offset));
 	return 0;
+}
+
+/* --- sockets --- */
+
+static int open_socket(int family)
+{
+	return socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+}
+
+/* Past open() and close() as the program sees them. */
+static int open_namespace(const char *path)
+{
+	return (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+}
+
+static void close_namespace(int fd)
+{
+	if (fd >= 0)
+		syscall(SYS_close, fd);
+}
+
+/* A socket belongs for good to the namespace of the thread that makes it, and so does
+ * what its names mean.  Returns -1 with errno. */
+static int open_socket_in(const char *space, int family)
+{
+	int home = open_namespace("/proc/thread-self/ns/net");
+	int there = home < 0 ? -1 : open_namespace(space);
+	int fd = -1, error;
+
+	if (there >= 0 && setns(there, CLONE_NEWNET) == 0) {
+		fd = open_socket(family);
+		error = errno;
+		/* Whoever goes on in the wrong namespace does harm there. */
+		if (setns(home, CLONE_NEWNET))
+			abort();
+	} else {
+		error = errno;
+		fprintf(stderr, "lab: TRIAD_LAB_NETNS: %s: %s\n", space,
+			strerror(error));
+	}
+	close_namespace(home);
+	close_namespace(there);
+	errno = error;
+	return fd;
+}
+
+int lab_address_socket(int family)
+{
+	const char *space = lab_variable_or("TRIAD_LAB_NETNS", "");
+
+	return *space ? open_socket_in(space, family) : open_socket(family);
 }

@@ -28,4 +28,9 @@ socklen_t lab_address_local(
  * EHOSTUNREACH. */
 int lab_address_remote(union lab_address *address, unsigned port_offset);
 
+/* Opens a datagram socket, in the network namespace that the file TRIAD_LAB_NETNS
+ * stands for if that is set.  Returns -1 with errno, having said on standard error what
+ * is wrong with the namespace. */
+int lab_address_socket(int family);
+
 #endif

@@ -6,7 +6,8 @@
  * (umad_wire.h).
  *
  * Environment: IBSIM_SOCKNAME, SIM_HOST, IBSIM_SERVER_NAME and _PORT as for ibsim's own
- * library; TRIAD_LAB_FAULTS (umad_faults.h); TRIAD_LAB_SYS (umad_sysfs.h).
+ * library; TRIAD_LAB_NETNS (umad_wire.h); TRIAD_LAB_FAULTS (umad_faults.h);
+ * TRIAD_LAB_SYS (umad_sysfs.h).
  *
  * All other files pass untouched. */
 #include <dirent.h>

@@ -148,8 +148,15 @@ static int open_umad(int flags)
 static int set_issm(bool is_sm)
 {
 	uint32_t data[LAB_WIRE_ANSWER_SIZE / 4] = {is_sm};
+	int error;
 
-	return lab_wire_ask(port->wire, LAB_ASK_SET_ISSM, data);
+	/* Killed between the two, a process leaves nothing if this is the first. */
+	if (is_sm)
+		lab_wire_tell_issm(port->wire, true);
+	error = lab_wire_ask(port->wire, LAB_ASK_SET_ISSM, data);
+	if (error || !is_sm)
+		lab_wire_tell_issm(port->wire, false);
+	return error;
 }
 
 /* Deviation: a second one gets EAGAIN at once, also if it would have to wait. */

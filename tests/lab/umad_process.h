@@ -3,7 +3,8 @@
  *
  * Model: a process becomes a client of ibsim when it first looks at one of the paths,
  * and says goodbye when it exits, or is ended by a signal that it left alone: ibsim
- * keeps the place of a client that does not, and has ten.  A forked child starts anew;
+ * keeps the place of a client that does not, and has ten.  For a process that is killed
+ * another one does it (umad_guardian.h).  A forked child starts anew;
  * what it inherited from its parent answers ENODEV.
  *
  * Invariants: the process has one port, so there is state of the process's here.

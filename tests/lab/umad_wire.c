@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "tests/lab/umad_address.h"
+#include "tests/lab/umad_guardian.h"
 
 #define MAGIC 0xdeadbeefu
 #define MAX_BATCH 64
@@ -20,6 +21,9 @@
 
 /* ibsim answers at once, unless it is stopped. */
 #define ANSWER_TIMEOUT_S 5
+
+/* How long a place is waited for that nobody wants any more: ibsim may be stopped. */
+#define LAST_WORDS_TIMEOUT_S 300
 
 struct control {
 	uint32_t magic;
@@ -40,6 +44,7 @@ struct lab_wire {
 	int control_fd, data_fd;
 	uint32_t client;
 	bool is_remote;
+	int guardian_fd;
 	pthread_mutex_t control_lock;
 
 	pthread_mutex_t queue_lock;
@@ -67,7 +72,9 @@ static ssize_t send_control(
 		control.size = sizeof(control.data);
 		memcpy(control.data, data, sizeof(control.data));
 	}
-	return send(wire->control_fd, &control, sizeof(control), MSG_NOSIGNAL | flags);
+	/* Past send() as a sanitizer knows it, for the guardian. */
+	return syscall(SYS_sendto, wire->control_fd, &control, sizeof(control),
+		MSG_NOSIGNAL | flags, NULL, 0);
 }
 
 /* Reads an answer; 0 or an errno. */
@@ -76,7 +83,8 @@ static int read_answer(struct lab_wire *wire, struct control *answer)
 	ssize_t size;
 
 	do {
-		size = recv(wire->control_fd, answer, sizeof(*answer), 0);
+		size = syscall(SYS_recvfrom, wire->control_fd, answer, sizeof(*answer),
+			0, NULL, NULL);
 	} while (size < 0 && errno == EINTR);
 	return size == (ssize_t)sizeof(*answer) ? 0 : ETIMEDOUT;
 }
@@ -131,9 +139,9 @@ static int make_sockets(struct lab_wire *wire)
 	const struct timeval timeout = {.tv_sec = ANSWER_TIMEOUT_S};
 	int family = wire->is_remote ? AF_INET : AF_UNIX;
 
-	wire->control_fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	wire->data_fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	if (wire->control_fd < 0 || wire->data_fd < 0)
+	wire->control_fd = lab_address_socket(family);
+	wire->data_fd = wire->control_fd < 0 ? -1 : lab_address_socket(family);
+	if (wire->data_fd < 0)
 		return errno;
 	setsockopt(
 		wire->control_fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
@@ -194,6 +202,65 @@ static int attach(struct lab_wire *wire, uint32_t id)
 	return error;
 }
 
+/* Tells ibsim without waiting for an answer. */
+static void say_goodbye(struct lab_wire *wire, bool is_issm, int flags)
+{
+	const uint8_t no[LAB_WIRE_ANSWER_SIZE] = {0};
+
+	/* ibsim does not clear IsSM for a client that goes, as the kernel does. */
+	if (is_issm)
+		(void)send_control(wire, LAB_ASK_SET_ISSM, no, flags);
+	(void)send_control(wire, LAB_ASK_DISCONNECT, NULL, flags);
+}
+
+/* Whether a place was given to a process that did not live to hear of it. */
+static bool find_client(struct lab_wire *wire)
+{
+	struct control answer;
+
+	int error = ETIMEDOUT;
+
+	for (int i = 0; error && i < LAST_WORDS_TIMEOUT_S / ANSWER_TIMEOUT_S; i++)
+		error = read_answer(wire, &answer);
+	if (error || answer.type != LAB_ASK_CONNECT)
+		return false;
+	memcpy(&wire->client, answer.data, sizeof(wire->client));
+	return true;
+}
+
+static void say_last_words(void *context, const struct lab_news *news)
+{
+	struct lab_wire *wire = context;
+
+	wire->client = news->client;
+	if (news->state != LAB_GUARDED_CONNECTING || find_client(wire))
+		say_goodbye(wire, news->state == LAB_GUARDED_SM, 0);
+}
+
+/* Before ibsim hears of the client: it ends when it cannot reach a new one. */
+static void start_guardian(struct lab_wire *wire)
+{
+	const int fds[LAB_GUARDIAN_FDS] = {wire->control_fd, wire->data_fd};
+
+	wire->guardian_fd = lab_guardian_start(fds, say_last_words, wire);
+	if (wire->guardian_fd < 0)
+		complain("no guardian; ibsim will not notice if this process is killed",
+			errno);
+}
+
+static int attach_guarded(struct lab_wire *wire, uint32_t id)
+{
+	int error;
+
+	start_guardian(wire);
+	error = attach(wire, id);
+	/* Without an answer there may still come one. */
+	if (error != ETIMEDOUT)
+		lab_guardian_tell(wire->guardian_fd,
+			error ? LAB_GUARDED_GONE : LAB_GUARDED_CLIENT, wire->client);
+	return error;
+}
+
 static int establish(struct lab_wire *wire)
 {
 	uint32_t id;
@@ -208,7 +275,7 @@ static int establish(struct lab_wire *wire)
 		return complain("ibsim cannot be reached", error);
 	error = bind_socket(wire, wire->data_fd, "in", &id);
 	if (!error)
-		error = attach(wire, id);
+		error = attach_guarded(wire, id);
 	if (error == EACCES)
 		return complain("ibsim lets nobody attach here: it has ten clients, or "
 				"SIM_HOST is no node",
@@ -225,7 +292,7 @@ int lab_wire_open(struct lab_wire **opened)
 
 	if (!wire)
 		return ENOMEM;
-	wire->control_fd = wire->data_fd = -1;
+	wire->control_fd = wire->data_fd = wire->guardian_fd = -1;
 	wire->is_remote = *lab_variable_or("IBSIM_SERVER_NAME", "") != '\0';
 	pthread_mutex_init(&wire->control_lock, NULL);
 	pthread_mutex_init(&wire->queue_lock, NULL);
@@ -239,23 +306,27 @@ int lab_wire_open(struct lab_wire **opened)
 	return 0;
 }
 
+void lab_wire_tell_issm(struct lab_wire *wire, bool is_issm)
+{
+	lab_guardian_tell(wire->guardian_fd,
+		is_issm ? LAB_GUARDED_SM : LAB_GUARDED_CLIENT, wire->client);
+}
+
 void lab_wire_say_goodbye(struct lab_wire *wire, bool is_issm)
 {
-	const uint8_t no[LAB_WIRE_ANSWER_SIZE] = {0};
-
-	/* ibsim does not clear IsSM for a client that goes, as the kernel does. */
-	if (is_issm)
-		(void)send_control(wire, LAB_ASK_SET_ISSM, no, MSG_DONTWAIT);
-	(void)send_control(wire, LAB_ASK_DISCONNECT, NULL, MSG_DONTWAIT);
+	/* First of all: afterwards the client's place may be somebody else's. */
+	lab_guardian_tell(wire->guardian_fd, LAB_GUARDED_GONE, wire->client);
+	say_goodbye(wire, is_issm, MSG_DONTWAIT);
 }
 
 void lab_wire_abandon(struct lab_wire *wire)
 {
+	const int fds[] = {wire->control_fd, wire->data_fd, wire->guardian_fd};
+
 	/* Past close() as the program sees it. */
-	if (wire->control_fd >= 0)
-		syscall(SYS_close, wire->control_fd);
-	if (wire->data_fd >= 0)
-		syscall(SYS_close, wire->data_fd);
+	for (size_t i = 0; i < sizeof(fds) / sizeof(*fds); i++)
+		if (fds[i] >= 0)
+			syscall(SYS_close, fds[i]);
 }
 
 /* --- packets --- */

@@ -3,7 +3,8 @@
  *
  * Model: two datagram sockets, one for questions about the port (control), one for
  * MADs. ibsim is found as its own library finds it: at the abstract UNIX sockets that
- * begin with IBSIM_SOCKNAME, or by UDP at IBSIM_SERVER_NAME and IBSIM_SERVER_PORT.
+ * begin with IBSIM_SOCKNAME, in the network namespace that the file TRIAD_LAB_NETNS
+ * stands for if that is set, or by UDP at IBSIM_SERVER_NAME and IBSIM_SERVER_PORT.
  * SIM_HOST names the node to be on; ibsim knows no way to name another port of it than
  * the first.
  *
@@ -52,6 +53,10 @@ struct lab_wire;
 /* Connects.  Returns 0 or an errno, after having said on standard error what is
  * wrong. */
 int lab_wire_open(struct lab_wire **wire);
+
+/* Says whether the port has an SM now, for the case that the process is killed: then a
+ * guardian says goodbye for it (umad_guardian.h). */
+void lab_wire_tell_issm(struct lab_wire *wire, bool is_issm);
 
 /* Tells ibsim that this client is gone, and that its port has no SM if 'is_issm'. Waits
  * for no answer: a signal handler may call it. */
