@@ -12,5 +12,7 @@ simulator    ibsim and its console
 opensm       opensm: its configuration, its start, what its log says
 feedback     progress and excerpts of logs for the user
 faults       rules by which MADs come to harm
+cluster      a host for each SM: network namespaces, Corosync
+hosts        harm to hosts, and care of them
 up, run, status, down  the operations
 """

@@ -4,20 +4,20 @@
 import shutil
 from pathlib import Path
 
-from . import opensm, process, state
+from . import cluster, opensm, process, state
 
 # opensm with MADs on the way may take long to notice that it shall end.
 _GRACE_S = 5
 
 
 def end(lab):
-    """Ends what lives of a lab: the SMs, then ibsim.  Returns their names."""
+    """Ends what lives of a lab: the SMs, then Corosync, then the rest.  Returns their
+    names."""
     alive = {name: record for name, it in lab.processes().items()
              if process.is_alive(record := it.record())}
-    sms = [record for name, record in alive.items() if name != "ibsim"]
-    process.end(sms, _GRACE_S)
-    process.end([record for record in alive.values() if record not in sms],
-                _GRACE_S)
+    for names in ("sm-", "corosync-", ""):
+        process.end([record for name, record in alive.items()
+                     if name.startswith(names)], _GRACE_S)
     return list(alive)
 
 
@@ -29,6 +29,7 @@ def down(folder):
     with state.locked(folder):
         lab = state.load(folder)
         ended = end(lab)
+        cluster.remove_network(lab)
         _remove_endpoints(lab)
         was_down = lab.phase == state.DOWN
         lab.phase = state.DOWN

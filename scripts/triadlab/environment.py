@@ -24,8 +24,8 @@ _FOREIGN = ("IBSIM_SERVER_NAME", "IBSIM_SERVER_PORT", "SIM_HOST", "SIM_SET_ISSM"
             "TRIAD_LAB_FAULTS", "TRIAD_LAB_NETNS", "TRIAD_LAB_SYS")
 
 
-def require_programs():
-    for program in ("ibsim", "opensm"):
+def require_programs(*more):
+    for program in ("ibsim", "opensm", *more):
         if not shutil.which(program, path=_search_path()):
             raise LabError(f"{program} is not installed; scripts/deps installs it")
 
@@ -88,11 +88,22 @@ def simulator(lab):
     return variables
 
 
-def attached(lab, node_id, folder, libraries=()):
+def opensm(lab, sm, host):
+    variables = attached(lab, sm.node, f"{sm.folder}/cwd", lab.preload, host)
+    if lab.library_path:
+        variables["LD_LIBRARY_PATH"] = ":".join(filter(None, [
+            lab.library_path, variables.get("LD_LIBRARY_PATH")]))
+    return variables
+
+
+def attached(lab, node_id, folder, libraries=(), host=None):
     """For programs on a node of the fabric; 'libraries' are loaded before all others,
-    files that stand for those of sysfs are put into 'folder'."""
+    files that stand for those of sysfs are put into 'folder'.  On a host of its own, a
+    program would not find ibsim in its own network namespace."""
     variables = plain(lab)
     variables["SIM_HOST"] = node_id
+    if host:
+        variables["TRIAD_LAB_NETNS"] = f"/proc/{lab.simulator.pid}/ns/net"
     variables["TRIAD_LAB_FAULTS"] = str(lab.path("faults"))
     variables["TRIAD_LAB_SYS"] = str(folder)
     variables["LD_PRELOAD"] = ":".join([

@@ -86,6 +86,7 @@ def console_keys(console):
 # --- triad.conf --------------------------------------------------------------
 
 _SECTION = re.compile(r"\s*\[\s*(.*?)\s*\]\s*$")
+_KEY = re.compile(r"\s*([^\s#=]+)\s*=")
 _SOCKET = re.compile(r"\s*socket\s*=\s*(.*?)\s*$")
 
 
@@ -101,22 +102,38 @@ def user_socket(text):
 
 
 def add_socket(text, path):
-    """Adds 'socket = path' to section [control]: at its end when there is such a
-    section, else in a new one at the end of the file, so that the numbers of the
-    lines before stay what they were."""
+    """Adds 'socket = path' to section [control]."""
+    # In its value, '%' has a meaning.
+    return _add_settings(text, "control", [f"socket = {path.replace('%', '%%')}"])
+
+
+def add_missing_keys(text, wanted, values):
+    """Adds those keys of the dictionary that the section has not got."""
+    present, section = set(), None
+    for line in text.splitlines():
+        if header := _SECTION.match(line):
+            section = header[1]
+        elif section == wanted and (key := _KEY.match(line)):
+            present.add(key[1])
+    return _add_settings(text, wanted, [f"{key} = {value}" for key, value
+                                        in values.items() if key not in present])
+
+
+def _add_settings(text, section, settings):
+    """Adds lines to a section: at its end when there is such a section, else in a new
+    one at the end of the file, so that the numbers of the lines before stay what they
+    were."""
     lines = text.splitlines()
-    # In a value, '%' has a meaning.
-    setting = f"socket = {path.replace('%', '%%')}"
     headers = [(number, match[1]) for number, line in enumerate(lines)
                if (match := _SECTION.match(line))]
-    begin = next((number for number, name in headers if name == "control"), None)
+    begin = next((number for number, name in headers if name == section), None)
     if begin is None:
-        return "\n".join([*lines, "[control]", setting]) + "\n"
+        return "\n".join([*lines, f"[{section}]", *settings]) + "\n"
     end = min([number for number, _ in headers if number > begin],
               default=len(lines))
     while not lines[end - 1].strip():
         end -= 1
-    return "\n".join([*lines[:end], setting, *lines[end:]]) + "\n"
+    return "\n".join([*lines[:end], *settings, *lines[end:]]) + "\n"
 
 
 def resolve_socket(value, port_guid):
@@ -126,17 +143,18 @@ def resolve_socket(value, port_guid):
 
 # --- the process -------------------------------------------------------------
 
-def start(sm, variables):
-    """Starts opensm for 'sm', whose folder has its configuration."""
+def start(sm, variables, entrance=()):
+    """Starts opensm for 'sm', whose folder has its configuration; 'entrance' is the
+    command that leads into its host, if it has one."""
     variables = dict(variables, OSM_CACHE_DIR=f"{sm.folder}/cache",
                      OSM_TMP_DIR=f"{sm.folder}/tmp")
     # umad2sim writes a folder sys-PID where it runs.
     for name in ("cache", "tmp", "cwd"):
-        os.mkdir(f"{sm.folder}/{name}")
+        os.makedirs(f"{sm.folder}/{name}", exist_ok=True)
     with open(_console_input(sm), "rb+" if sm.console == "local" else "rb",
-              buffering=0) as commands, open(sm.output, "wb") as output:
+              buffering=0) as commands, open(sm.output, "ab") as output:
         return subprocess.Popen(
-            ["opensm", "-F", f"{sm.folder}/opensm.conf"], env=variables,
+            [*entrance, "opensm", "-F", f"{sm.folder}/opensm.conf"], env=variables,
             cwd=f"{sm.folder}/cwd", stdin=commands, stdout=output,
             stderr=subprocess.STDOUT, start_new_session=True)
 
@@ -150,7 +168,8 @@ def _console_input(sm):
     if sm.console != "local":
         return os.devnull
     fifo = console_fifo(sm)
-    os.mkfifo(fifo)
+    if not os.path.exists(fifo):
+        os.mkfifo(fifo)
     return fifo
 
 

@@ -30,19 +30,31 @@ class Record:
     start_time: int
 
 
-def record_of(pid):
-    """The process that has this pid now; None when there is none, or when it
-    has ended and only waits for its parent to notice."""
+def _stat_of(pid):
+    """The fields in proc_pid_stat(5) from the 3rd on, which is the state; None when
+    there is no such process."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
     except OSError:
         return None
     # The name, in parentheses, may contain anything; the rest is numbers.
-    # Fields as in proc_pid_stat(5): state is the 3rd, starttime the 22nd.
-    fields = stat[stat.rindex(")") + 2:].split()
-    if fields[0] in "ZX":
+    return stat[stat.rindex(")") + 2:].split()
+
+
+def record_of(pid):
+    """The process that has this pid now; None when there is none, or when it
+    has ended and only waits for its parent to notice."""
+    fields = _stat_of(pid)
+    if fields is None or fields[0] in "ZX":
         return None
+    # The 22nd is the start time.
     return Record(pid, int(fields[19]))
+
+
+def is_stopped(record):
+    """Whether it lives and was stopped by a signal."""
+    fields = _stat_of(record.pid)
+    return is_alive(record) and fields is not None and fields[0] == "T"
 
 
 def is_alive(record):
@@ -84,13 +96,16 @@ def end(records, grace_s):
     Returns when all are gone."""
     for record in records:
         signal_record(record, signal.SIGTERM)
-    if not _wait_for_end(records, grace_s):
+        # One that is stopped would not notice.
+        signal_record(record, signal.SIGCONT)
+    if not wait_for_end(records, grace_s):
         for record in records:
             signal_record(record, signal.SIGKILL)
-        _wait_for_end(records, grace_s)
+        wait_for_end(records, grace_s)
 
 
-def _wait_for_end(records, seconds):
+def wait_for_end(records, seconds):
+    """Whether all are gone within that time."""
     deadline = time.monotonic() + seconds
     while any(map(is_alive, records)):
         if time.monotonic() > deadline:

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import tempfile
 
-from . import environment, netfile, nodes
+from . import cluster, environment, netfile, nodes
 from .errors import LabError, UsageError
 
 # They reach the plugin through sockets and files.  The library that leads to ibsim
@@ -15,25 +15,47 @@ from .errors import LabError, UsageError
 NOT_ATTACHED = ("triadctl", "curl", "promtool")
 
 
-def run(lab, command, node=None, sm_index=0):
+def run(lab, command, node=None, sm_index=None, host_index=None):
     """Runs the command and returns its exit status, as a shell would; does not
-    return for commands that need not be attached to the fabric."""
+    return for commands that need not be attached to the fabric.  On a host, node and
+    SM are the host's unless others are named."""
+    host = _host(lab, host_index)
+    if host:
+        node = node or lab.sms[host_index].node
+    if sm_index is None:
+        sm_index = host_index or 0
     variables = {"TRIAD_LAB": lab.folder,
                  "TRIAD_SOCKET": _control_socket(lab, sm_index)}
     if os.path.basename(command[0]) in NOT_ATTACHED:
         variables = environment.plain(lab) | variables
         program = _find(command[0], variables)
+        if host:
+            command = [*cluster.entrance(host, os.getcwd()), program, *command[1:]]
+            program = _find(command[0], variables)
         os.execve(program, command, variables)
     if lab.simulator is None or not lab.simulator.is_alive():
         raise LabError(f"the lab in {lab.folder} does not run; lab up starts one")
     node_id = _node_id(lab, node)
     with tempfile.TemporaryDirectory(prefix="run-", dir=lab.folder) as scratch:
-        variables = environment.attached(lab, node_id, scratch) | variables
+        variables = environment.attached(lab, node_id, scratch, host=host) | variables
         # umad2sim writes into the working directory, and cleans up only when the
         # program ends by itself.
-        child = subprocess.Popen(command, executable=_find(command[0], variables),
-                                 env=variables, cwd=scratch)
+        program = _find(command[0], variables)
+        if host:
+            command = [*cluster.entrance(host, scratch), program, *command[1:]]
+            program = None
+        child = subprocess.Popen(command, executable=program, env=variables,
+                                 cwd=scratch)
         return _wait(child)
+
+
+def _host(lab, index):
+    if index is None:
+        return None
+    if not 0 <= index < len(lab.hosts):
+        raise UsageError(f"--host {index}: the lab in {lab.folder} has {len(lab.hosts)} "
+                         "hosts, numbered from 0; lab up --cluster makes them")
+    return lab.hosts[index]
 
 
 def _control_socket(lab, sm_index):

@@ -23,7 +23,7 @@ STARTING, UP, FAILED, DOWN = "starting", "up", "failed", "down"
 # Everything a lab puts into its folder, and what therefore may be removed before
 # another one; lab.json last, because without it the rest is nobody's.
 _CONTENT = ("fabric.net", "sim.*", "sm-[0-9]*", "plugin", "run-*", "faults",
-            "lab.json*")
+            "peers.key", "lab.json*")
 
 
 @dataclass
@@ -45,6 +45,19 @@ class Started:
 
 
 @dataclass
+class Host:
+    """Where the SM with the same index runs, in a lab with a cluster: a network
+    namespace and, with Corosync, more of them, which 'holder' keeps."""
+
+    index: int
+    namespace: str
+    address: str
+    folder: str
+    holder: Started | None = None
+    corosync: Started | None = None
+
+
+@dataclass
 class Sm:
     """One opensm."""
 
@@ -57,6 +70,7 @@ class Sm:
     console_port: int | None = None
     port_guid: str | None = None
     process: Started | None = None
+    is_unlinked: bool = False
 
     @property
     def name(self):
@@ -71,7 +85,8 @@ class Sm:
 class Lab:
     """lab.json.  'token' is unique to this lab; 'run_node' is where commands
     are attached unless they ask for another node; 'port_library' is what leads
-    programs to ibsim."""
+    programs to ibsim, 'preload' what opensm loads before it, 'library_path' where
+    its plugin is.  'cluster' is "none", "corosync" or "peers"."""
 
     folder: str
     token: str
@@ -83,6 +98,10 @@ class Lab:
     phase: str = STARTING
     simulator: Started | None = None
     sms: list[Sm] = field(default_factory=list)
+    preload: list[str] = field(default_factory=list)
+    library_path: str | None = None
+    cluster: str = "none"
+    hosts: list[Host] = field(default_factory=list)
 
     @property
     def socket_name(self):
@@ -93,8 +112,10 @@ class Lab:
         return Path(self.folder, name)
 
     def processes(self):
-        """Those started so far, by name; ibsim is the last one."""
+        """Those started so far, by name, in the order in which they are ended."""
         started = {sm.name: sm.process for sm in self.sms}
+        started |= {f"corosync-{host.index}": host.corosync for host in self.hosts}
+        started |= {f"host-{host.index}": host.holder for host in self.hosts}
         started["ibsim"] = self.simulator
         return {name: it for name, it in started.items() if it is not None}
 
@@ -114,6 +135,9 @@ def load(folder):
         fields["simulator"] = _load_started(fields["simulator"])
         fields["sms"] = [Sm(**{**sm, "process": _load_started(sm["process"])})
                          for sm in fields["sms"]]
+        fields["hosts"] = [Host(**{**host, "holder": _load_started(host["holder"]),
+                                   "corosync": _load_started(host["corosync"])})
+                           for host in fields.get("hosts", ())]
         return Lab(**fields)
     except (FileNotFoundError, NotADirectoryError):
         return None
@@ -147,13 +171,14 @@ def check_folder(text):
 
 
 @contextlib.contextmanager
-def locked(folder):
-    """Keeps other 'up' and 'down' out.  The lock ends with the process."""
+def locked(folder, must_wait=False):
+    """Keeps other 'up', 'down' and 'host' out, or waits for them.  The lock ends with
+    the process."""
     with open(Path(folder, "lab.lock"), "w", encoding="utf-8") as stream:
         try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(stream, fcntl.LOCK_EX | (0 if must_wait else fcntl.LOCK_NB))
         except BlockingIOError as error:
-            raise LabError(f"{folder}: another lab up or lab down is at work "
+            raise LabError(f"{folder}: another lab up, down or host is at work "
                            "here; wait for it or end it") from error
         yield
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""Starts labs: ibsim, then opensm on one node after the other."""
+"""Starts labs: ibsim, the hosts of a cluster, then opensm on one node after the
+other."""
 
 import contextlib
 import secrets
@@ -10,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from . import environment, netfile, nodes, opensm, process, simulator, state
+from . import cluster, environment, netfile, nodes, opensm, process, simulator, state
 from .down import end
 from .errors import LabError
 from .feedback import Progress, tail
@@ -48,12 +49,14 @@ class Wishes:
     console: str = "off"
     umad2sim: bool = False
     preload: list[str] = field(default_factory=list)
+    cluster: str = cluster.NONE
     timeout_s: float | None = None
 
 
 def up(wishes):
     """Returns the lab, running, with what the SMs logged."""
     environment.require_programs()
+    cluster.check(wishes.folder, wishes.cluster, wishes.umad2sim)
     opensm.check_user_conf(wishes.opensm_conf)
     fabric = netfile.read(wishes.net)
     sm_nodes = nodes.choose_for_sms(fabric, wishes.sms)
@@ -105,13 +108,15 @@ class _Start:
             folder=str(wishes.folder), token=secrets.token_hex(6),
             net=str(wishes.folder / "fabric.net"), n_nodes=len(fabric.nodes),
             run_node=nodes.choose_for_commands(fabric, sm_nodes).node_id,
-            builddir=builddir, port_library=self._find_port_library(builddir))
+            builddir=builddir, port_library=self._find_port_library(builddir),
+            preload=wishes.preload, cluster=wishes.cluster)
 
     def run(self):
         with _signals_raised():
             try:
                 self._prepare()
                 self._start_simulator()
+                self._start_hosts()
                 for index in range(len(self._sm_nodes)):
                     self._start_sm(index)
                 self._wait(self._is_settled, "the SMs agreed on a master")
@@ -126,13 +131,14 @@ class _Start:
         # to be a lab's.
         self._lab.save()
         shutil.copyfile(self._wishes.net, self._lab.net)
-        self._library_path = self._find_plugin()
+        self._lab.library_path = self._find_plugin()
         self._may_queue = simulator.raise_queue_limit(self._progress)
 
     def _give_up(self):
         for number in _SIGNALS:
             signal.signal(number, signal.SIG_IGN)
         end(self._lab)
+        cluster.remove_network(self._lab)
         self._lab.phase = state.FAILED
         self._lab.save()
 
@@ -192,18 +198,46 @@ class _Start:
                      partial(simulator.start, self._lab, self._fabric))
         self._wait(lambda: simulator.is_ready(self._lab), "it was ready")
 
+    def _start_hosts(self):
+        """In a lab with a cluster: the network, and Corosync on all hosts."""
+        if self._lab.cluster == cluster.NONE:
+            return
+        self._lab.hosts = cluster.make_hosts(self._lab, len(self._sm_nodes))
+        self._lab.save()
+        cluster.make_network(self._lab)
+        for host in self._lab.hosts:
+            Path(host.folder).mkdir()
+        if self._lab.cluster == cluster.COROSYNC:
+            self._start_corosyncs()
+        else:
+            cluster.make_key(self._lab)
+
+    def _start_corosyncs(self):
+        lab = self._lab
+        self._progress.say(f"Corosync starts on {len(lab.hosts)} hosts")
+        for host in lab.hosts:
+            host.holder = state.Started(f"{lab.token}/host-{host.index}")
+            self._launch(f"host-{host.index}", host.holder, environment.plain(lab),
+                         partial(cluster.start_holder, host))
+        for host in lab.hosts:
+            self._wait(lambda host=host: cluster.is_holder_ready(host),
+                       f"host {host.index} was there")
+            cluster.write_corosync_conf(lab, host)
+            host.corosync = state.Started(f"{lab.token}/corosync-{host.index}")
+            self._launch(f"corosync-{host.index}", host.corosync,
+                         environment.plain(lab), partial(cluster.start_corosync, host))
+        self._wait(lambda: cluster.is_whole(lab), "all hosts were one cluster")
+
     def _start_sm(self, index):
         sm = self._configure_sm(index)
         log = opensm.Log(sm.log)
         self._logs.append(log)
         self._lab.sms.append(sm)
         self._progress.say(f"opensm sweeps from {sm.node}")
-        variables = environment.attached(
-            self._lab, sm.node, f"{sm.folder}/cwd", self._wishes.preload)
-        if self._library_path:
-            variables["LD_LIBRARY_PATH"] = ":".join(filter(None, [
-                self._library_path, variables.get("LD_LIBRARY_PATH")]))
-        self._launch(sm.name, sm.process, variables, partial(opensm.start, sm))
+        host = cluster.host_of(self._lab, index)
+        entrance = cluster.entrance(host, f"{sm.folder}/cwd")
+        self._launch(sm.name, sm.process, environment.opensm(self._lab, sm, host),
+                     partial(opensm.start, sm, entrance=entrance))
         self._wait(lambda: log.is_settled,
                    f"the SM on {sm.node} was standby, or master with the subnet up")
 
@@ -212,7 +246,7 @@ class _Start:
     def _configure_sm(self, index):
         """Writes its folder with opensm.conf and triad.conf."""
         folder = self._lab.path(f"sm-{index}")
-        folder.mkdir()
+        folder.mkdir(exist_ok=True)
         log = f"{folder}/opensm.log"
         conf = opensm.make_conf(self._conf_keys(index, folder, log),
                                 self._wishes.opensm_conf)
@@ -221,7 +255,7 @@ class _Start:
         port = keys.get("console_port") if keys["console"] == "loopback" else None
         return state.Sm(
             index=index, node=self._sm_nodes[index].node_id, folder=str(folder),
-            log=log, control_socket=self._write_triad_conf(folder),
+            log=log, control_socket=self._write_triad_conf(index, folder),
             console=keys["console"], console_port=port and int(port),
             process=state.Started(f"{self._lab.token}/sm-{index}"))
 
@@ -231,12 +265,12 @@ class _Start:
         keys["sm_priority"] = str(len(self._sm_nodes) - 1 - index)
         if self._may_queue:
             keys["max_wire_smps"] = str(_WIRE_SMPS)
-        if self._library_path:
+        if self._lab.library_path:
             keys["event_plugin_name"] = "osmtriad"
             keys["event_plugin_options"] = f"conf={folder}/triad.conf"
         return keys
 
-    def _write_triad_conf(self, folder):
+    def _write_triad_conf(self, index, folder):
         """Returns the control socket's path."""
         text = self._wishes.triad_conf
         path = opensm.user_socket(text)
@@ -245,6 +279,7 @@ class _Start:
             if len(path.encode()) > _MAX_SOCKET_PATH:
                 path = f"/tmp/triad-lab-{self._lab.token}-{folder.name}.sock"
             text = opensm.add_socket(text, path)
+        text = cluster.add_election(self._lab, cluster.host_of(self._lab, index), text)
         (folder / "triad.conf").write_text(text, encoding="utf-8")
         return path
 
@@ -269,7 +304,7 @@ class _Start:
     def _explain_death(self, name, status, what):
         how = f"with status {status}" if status >= 0 else \
             f"of signal {-status} ({signal.strsignal(-status)})"
-        program = "ibsim" if name == "ibsim" else f"opensm ({name})"
+        program = f"opensm ({name})" if name.startswith("sm-") else name
         return f"{program} ended {how} before {what}" + self._tails(name)
 
     def _tails(self, name):
@@ -278,6 +313,11 @@ class _Start:
         for sm in self._lab.sms:
             if sm.name == name:
                 files = [sm.output, sm.log]
+        for host in self._lab.hosts:
+            if name == f"host-{host.index}":
+                files = [f"{host.folder}/host.err"]
+            elif name == f"corosync-{host.index}":
+                files = [f"{host.folder}/corosync.out", f"{host.folder}/corosync.log"]
         return "".join(f"\n  the end of {path}:{tail(path)}" for path in files)
 
     def _is_settled(self):
