@@ -51,6 +51,15 @@ def record_of(pid):
     return Record(pid, int(fields[19]))
 
 
+def children_of(record):
+    """The processes that it made and that live."""
+    found = []
+    for path in Path(f"/proc/{record.pid}/task").glob("*/children"):
+        with contextlib.suppress(OSError):
+            found += map(record_of, map(int, path.read_text(encoding="ascii").split()))
+    return [child for child in found if child]
+
+
 def is_stopped(record):
     """Whether it lives and was stopped by a signal."""
     fields = _stat_of(record.pid)
