@@ -88,8 +88,17 @@ def simulator(lab):
     return variables
 
 
+def to_keep():
+    """What an opensm that is started again is to find as it was the first time."""
+    return {name: value for name, value in os.environ.items()
+            if name.endswith("SAN_OPTIONS")
+            or (name.startswith("TRIAD_") and not name.startswith("TRIAD_LAB"))}
+
+
 def opensm(lab, sm, host):
+    """For the opensm of an SM, the first time and when it is started again."""
     variables = attached(lab, sm.node, f"{sm.folder}/cwd", lab.preload, host)
+    variables |= lab.variables
     if lab.library_path:
         variables["LD_LIBRARY_PATH"] = ":".join(filter(None, [
             lab.library_path, variables.get("LD_LIBRARY_PATH")]))

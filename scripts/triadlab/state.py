@@ -86,7 +86,8 @@ class Lab:
     """lab.json.  'token' is unique to this lab; 'run_node' is where commands
     are attached unless they ask for another node; 'port_library' is what leads
     programs to ibsim, 'preload' what opensm loads before it, 'library_path' where
-    its plugin is.  'cluster' is "none", "corosync" or "peers"."""
+    its plugin is, and 'variables' what it found in its environment that concerns us.
+    'cluster' is "none", "corosync" or "peers"."""
 
     folder: str
     token: str
@@ -100,6 +101,7 @@ class Lab:
     sms: list[Sm] = field(default_factory=list)
     preload: list[str] = field(default_factory=list)
     library_path: str | None = None
+    variables: dict[str, str] = field(default_factory=dict)
     cluster: str = "none"
     hosts: list[Host] = field(default_factory=list)
 

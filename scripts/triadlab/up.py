@@ -109,7 +109,8 @@ class _Start:
             net=str(wishes.folder / "fabric.net"), n_nodes=len(fabric.nodes),
             run_node=nodes.choose_for_commands(fabric, sm_nodes).node_id,
             builddir=builddir, port_library=self._find_port_library(builddir),
-            preload=wishes.preload, cluster=wishes.cluster)
+            preload=wishes.preload, variables=environment.to_keep(),
+            cluster=wishes.cluster)
 
     def run(self):
         with _signals_raised():

@@ -29,6 +29,7 @@ script_tests = \
 	tests/integration/test_gen_fabric.py \
 	tests/integration/test_kernel_semantics.py \
 	tests/integration/test_lab.py \
+	tests/integration/test_lab_hosts.py \
 	tests/integration/test_rules.py \
 	tests/integration/test_sflow_framing.py
 

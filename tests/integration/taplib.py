@@ -18,6 +18,7 @@ ends of its logs in the report if the test failed.
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -163,11 +164,12 @@ class Lab:
     AssertionError when 'lab up' fails; what it printed is in 'up_messages'."""
 
     def __init__(self, net, sms=(), opensm_conf="", triad_conf="", plugin="yes",
-                 console="off", preload=(), timeout_s=None, umad2sim=False):
+                 console="off", preload=(), timeout_s=None, umad2sim=False,
+                 cluster="none"):
         self.folder = Path(tempfile.mkdtemp(prefix="triad-test-"))
         self.up_messages = ""
         self._arguments = ["--net", net, "--plugin", plugin, "--console", console,
-                           "--builddir", BUILDDIR]
+                           "--cluster", cluster, "--builddir", BUILDDIR]
         if umad2sim:
             self._arguments.append("--umad2sim")
         for node in sms:
@@ -226,10 +228,12 @@ class Lab:
         for report in sorted(self.folder.glob("sanitizer*")):
             raise AssertionError(report.read_text(errors="replace"))
 
-    def run(self, *command, node=None, sm=None, **options):
-        """Runs a command on a node; returns a CompletedProcess with text."""
+    def run(self, *command, node=None, sm=None, host=None, **options):
+        """Runs a command on a node, or in a host's namespaces; returns a
+        CompletedProcess with text."""
         where = [*(["--node", node] if node else []),
-                 *(["--sm", sm] if sm is not None else [])]
+                 *(["--sm", sm] if sm is not None else []),
+                 *(["--host", host] if host is not None else [])]
         return self.command("run", *where, "--", *command, **options)
 
     def sim(self, *commands):
@@ -237,6 +241,25 @@ class Lab:
         process = self.command("sim", *commands)
         Test.succeeded(process)
         return process.stdout
+
+    def host(self, action, *words):
+        """Does something to a host: host("kill", 0, "opensm")."""
+        Test.succeeded(self.command("host", action, *words))
+
+    def quorum(self, host):
+        """Whether a host's partition is quorate and how many members it has, as
+        Corosync says there; None when it says nothing."""
+        shown = self.run("timeout", "2", "corosync-quorumtool", "-s", host=host).stdout
+        quorate = re.search(r"^Quorate: +(\w+)", shown, re.MULTILINE)
+        members = re.search(r"^Nodes: +(\d+)", shown, re.MULTILINE)
+        return (quorate[1] == "Yes", int(members[1])) if quorate and members else None
+
+    def wait_for_quorum(self, expected, timeout_s=30):
+        """Waits until hosts say what the dictionary has for them, for quorum()."""
+        def is_so():
+            return all(self.quorum(host) == it for host, it in expected.items())
+
+        wait_until(is_so, timeout_s, f"quorum as in {expected}")
 
     def status(self):
         return json.loads(self.command("status", "--json").stdout)
