@@ -81,8 +81,8 @@ static void report_repeated_section(struct parser *parser)
 	}
 }
 
-/* Recognises "[port 0x...]"; false when 'name' begins otherwise, or is "port" alone, the
- * section of the port manager. */
+/* Recognises "[port 0x...]"; false when 'name' begins otherwise, or is "port" alone,
+ * the section of the port manager. */
 static bool parse_port_section(
 	struct parser *parser, struct section *section, const char *name)
 {

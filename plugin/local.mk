@@ -23,6 +23,16 @@ libosmtriad_la_SOURCES = \
 	plugin/console_session.c plugin/console_session.h \
 	plugin/control.c plugin/control.h \
 	plugin/control_file.c plugin/control_file.h \
+	plugin/election/elector.c plugin/election/elector.h \
+	plugin/election/elector_act.c \
+	plugin/election/elector_ask.c \
+	plugin/election/elector_conf.c \
+	plugin/election/elector_parts.h \
+	plugin/election/elector_sink.c \
+	plugin/election/expected.c plugin/election/expected.h \
+	plugin/election/local_health.c plugin/election/local_health.h \
+	plugin/election/sm_control.c plugin/election/sm_control.h \
+	plugin/election/state_file.c plugin/election/state_file.h \
 	plugin/entry.c \
 	plugin/events.c plugin/events.h \
 	plugin/exports.c plugin/exports.h \

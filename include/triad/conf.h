@@ -62,7 +62,7 @@
 #define TRIAD_CONF_MAX_COLLECTORS 8 /* addresses of [sflow] collectors, */
 #define TRIAD_CONF_SFLOW_PORT 6343  /* and their port unless they say another */
 
-#define TRIAD_CONF_MAX_PEERS 9 /* addresses of [election] peers */
+#define TRIAD_CONF_MAX_PEERS 9  /* addresses of [election] peers */
 #define TRIAD_CONF_MAX_GUIDS 12 /* of [election] ports, blacklist */
 #define TRIAD_CONF_MAX_GROUP_LENGTH 100
 
@@ -184,8 +184,8 @@ struct triad_conf {
 		char key_file[TRIAD_CONF_PATH_SIZE];
 		char state_dir[TRIAD_CONF_PATH_SIZE];
 		char trace_file[TRIAD_CONF_PATH_SIZE]; /* "": off */
-		char ports[TRIAD_CONF_TEXT_SIZE];      /* triad_guids_parse(); "": own */
-		unsigned priority;                     /* 0 to 15 */
+		char ports[TRIAD_CONF_TEXT_SIZE]; /* triad_guids_parse(); "": own */
+		unsigned priority;                /* 0 to 15 */
 		unsigned status_ms, keepalive_ms, timeout_ms, lease_ms;
 		bool check_required;
 		unsigned check_max_age_s;

@@ -41,7 +41,8 @@ static void look_at_lines(FILE *file, GChecksum *sum, uint64_t *generation)
 
 	while (fgets(line, sizeof(line), file)) {
 		g_checksum_update(sum, (const guchar *)line, (gssize)strlen(line));
-		if (!*generation && sscanf(line, " generation%*[ =,]%" SCNu64, &found) == 1)
+		if (!*generation &&
+			sscanf(line, " generation%*[ =,]%" SCNu64, &found) == 1)
 			*generation = found;
 	}
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Which expected configuration there is here: its generation, and a hash of what it says,
- * by which members of a cluster find out whether they have the same.
+/* Which expected configuration there is here: its generation, and a hash of what it
+ * says, by which members of a cluster find out whether they have the same.
  *
  * The generation stands in a line "generation N" of the file, N at least 1.
  * Thread-safety: functions without state; they read a file. */

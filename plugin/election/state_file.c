@@ -16,7 +16,8 @@
 
 int triad_state_file_name(const char *dir, uint64_t id, char *path, size_t size)
 {
-	int length = snprintf(path, size, "%s/election-0x%016" PRIx64 ".state", dir, id);
+	int length =
+		snprintf(path, size, "%s/election-0x%016" PRIx64 ".state", dir, id);
 
 	return length > 0 && (size_t)length < size ? 0 : ENAMETOOLONG;
 }
@@ -104,7 +105,8 @@ static size_t print(const struct triad_election_stored *stored, char text[MAX_SI
 
 static int write_new(const char *path, const char *text, size_t size)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	int fd =
+		open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
 	int error = 0;
 
 	if (fd < 0)

@@ -18,6 +18,7 @@ int triad_state_file_name(const char *dir, uint64_t id, char *path, size_t size)
 int triad_state_file_read(const char *path, struct triad_election_stored *stored);
 
 /* Makes the folder, if it is missing.  Returns 0 or an errno. */
-int triad_state_file_write(const char *path, const struct triad_election_stored *stored);
+int triad_state_file_write(
+	const char *path, const struct triad_election_stored *stored);
 
 #endif

@@ -54,8 +54,9 @@ struct triad_cluster_view {
 	uint32_t n_votes_needed;
 	/* That majority is one of all that are configured, the same in every view. */
 	bool has_fixed_voters;
-	/* Higher in each view that has a quorum than in all that had one before, whoever
-	 * was in them (Corosync's ring sequence); 0 where there is no such number. */
+	/* Higher in each view that has a quorum than in all that had one before,
+	 * whoever was in them (Corosync's ring sequence); 0 where there is no such
+	 * number. */
 	uint64_t epoch;
 };
 

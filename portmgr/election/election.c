@@ -324,6 +324,15 @@ void triad_election_facts(
 	};
 }
 
+bool triad_election_hears(
+	const struct triad_election *election, uint64_t id, uint64_t now_us)
+{
+	const struct heard *heard = members_find(election, id);
+
+	return heard &&
+		now_us < heard->at_us + election_us(election->conf.keepalive_ms);
+}
+
 static void describe_self(
 	const struct triad_election *e, struct triad_election_member *member)
 {

@@ -61,9 +61,9 @@ struct triad_election_conf {
 /* What has to survive a restart.  Losing it is safe for the length of a lease, but the
  * terms that journals refer to may then be given again. */
 struct triad_election_stored {
-	uint64_t term; /* the highest that was ever heard of */
+	uint64_t term;                  /* the highest that was ever heard of */
 	uint64_t voted_term, voted_for; /* the last vote; 0: none */
-	uint64_t generation; /* the newest that was ever heard of */
+	uint64_t generation;            /* the newest that was ever heard of */
 	struct triad_blacklist blacklist;
 };
 
@@ -169,6 +169,10 @@ bool triad_election_take_action(
 
 void triad_election_status(const struct triad_election *election, uint64_t now_us,
 	struct triad_election_status *status);
+
+/* Whether this member was heard within the keep-alive time. */
+bool triad_election_hears(
+	const struct triad_election *election, uint64_t id, uint64_t now_us);
 
 /* What permission to enforce hangs on, for triad_permission_judge(). */
 void triad_election_facts(

@@ -41,8 +41,8 @@ bool lease_is_quorate(const struct triad_election *e)
 
 /* --- losing it --- */
 
-/* What is answered to it from now on counts for nothing.  While it is out, nothing new is
- * asked all the same: see above. */
+/* What is answered to it from now on counts for nothing.  While it is out, nothing new
+ * is asked all the same: see above. */
 static void forget_round(struct triad_election *e)
 {
 	e->round.is_complete = true;
@@ -98,8 +98,8 @@ static void make_claim(struct triad_election *e)
 	election_store(e);
 }
 
-/* Somebody knows a higher term than that of our claim, and may grant that only.  A holder
- * asks for a higher one, too, and has the lease of the old one meanwhile. */
+/* Somebody knows a higher term than that of our claim, and may grant that only.  A
+ * holder asks for a higher one, too, and has the lease of the old one meanwhile. */
 static void renew_claim(struct triad_election *e)
 {
 	bool is_low = e->claim < e->stored.term && (!e->is_holder || e->was_refused);
@@ -133,8 +133,7 @@ void lease_ask(struct triad_election *e)
 	struct round *round = &e->round;
 
 	if (!e->claim || !round->is_back ||
-		(!round->is_complete &&
-			e->now_us - round->asked_us < lease_us(e) / 4))
+		(!round->is_complete && e->now_us - round->asked_us < lease_us(e) / 4))
 		return;
 	*round = (struct round){
 		.number = round->number + 1,

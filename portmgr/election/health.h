@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The health of local ports, damped: a port that flaps is bad until it has been good for
- * long enough, so that it does not move mastership back and forth.
+/* The health of local ports, damped: a port that flaps is bad until it has been good
+ * for long enough, so that it does not move mastership back and forth.
  *
  * Model: worse counts when it has lasted for TRIAD_HEALTH_WORSE_US, better when it has
  * lasted for TRIAD_HEALTH_BETTER_US, doubled with each time that it got worse again, up
@@ -24,7 +24,7 @@ struct triad_health {
 	uint32_t n_ports, n_good; /* as they count */
 	uint32_t seen_good;       /* as they were seen last */
 	uint64_t seen_since_us;
-	uint64_t wait_us; /* for better, at present */
+	uint64_t wait_us;  /* for better, at present */
 	uint64_t worse_us; /* when it got worse last */
 };
 

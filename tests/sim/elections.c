@@ -200,8 +200,8 @@ static bool hears_all(const struct elections *s, unsigned node, uint32_t mask)
 	return true;
 }
 
-/* The ring that a node's cluster service is in, or will be when it has formed: everybody
- * in it hears everybody, and nobody is in two. */
+/* The ring that a node's cluster service is in, or will be when it has formed:
+ * everybody in it hears everybody, and nobody is in two. */
 static uint32_t component(const struct elections *s, unsigned node)
 {
 	uint32_t rings[ELECTIONS_MAX_NODES];
@@ -914,13 +914,14 @@ static void describe(struct elections *s)
 
 		if (!s->nodes[i].election)
 			continue;
-		triad_election_status(s->nodes[i].election, elections_clock(s, i), &status);
+		triad_election_status(
+			s->nodes[i].election, elections_clock(s, i), &status);
 		triad_election_facts(s->nodes[i].election, &facts);
 		permission = triad_permission_judge(&facts, elections_clock(s, i));
 		fprintf(stderr,
 			"  %c: %s, priority %#" PRIx32 ", master %#" PRIx64
-			", holder %#" PRIx64 ", term %" PRIu64
-			", against %#" PRIx32 ", view of %u%s\n",
+			", holder %#" PRIx64 ", term %" PRIu64 ", against %#" PRIx32
+			", view of %u%s\n",
 			'A' + (int)i, triad_election_state_name(status.state),
 			status.priority, status.master, status.holder, status.term,
 			permission.reasons, status.view.n_members,

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "plugin/opensm.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "plugin/election/elector_parts.h"
+#include "plugin/election/local_health.h"
+#include "triad/clock.h"
+#include "triad/thread.h"
+
+/* How often the SM's state is looked at: it changes without an event. */
+#define TICK_US (20 * TRIAD_US_PER_MS)
+#define HEALTH_US (200 * TRIAD_US_PER_MS)
+
+/* --- what others leave --- */
+
+void elector_poke(struct triad_elector *elector)
+{
+	pthread_mutex_lock(&elector->inbox_lock);
+	elector->is_poked = true;
+	pthread_cond_signal(&elector->wake);
+	pthread_mutex_unlock(&elector->inbox_lock);
+}
+
+void elector_clear_inbox(struct triad_elector *elector)
+{
+	pthread_mutex_lock(&elector->inbox_lock);
+	elector->n_inbox = elector->first = 0;
+	elector->has_view = false;
+	pthread_mutex_unlock(&elector->inbox_lock);
+}
+
+/* OpenSM's threads must not wait for us; the thread looks each TICK_US. */
+void triad_elector_note_up(struct triad_elector *elector)
+{
+	atomic_store(&elector->is_up, true);
+	atomic_store(&elector->has_changed, true);
+}
+
+void triad_elector_note_change(struct triad_elector *elector)
+{
+	atomic_store(&elector->has_changed, true);
+}
+
+/* --- a turn --- */
+
+static bool take_item(struct triad_elector *elector, struct elector_item *item,
+	struct triad_cluster_view *view)
+{
+	bool has_one;
+
+	pthread_mutex_lock(&elector->inbox_lock);
+	has_one = elector->n_inbox > 0;
+	if (has_one) {
+		*item = elector->inbox[elector->first];
+		elector->first = (elector->first + 1) % ELECTOR_MAX_INBOX;
+		elector->n_inbox--;
+	}
+	if (has_one && item->is_view)
+		*view = elector->view;
+	pthread_mutex_unlock(&elector->inbox_lock);
+	return has_one;
+}
+
+/* A view found a full queue is told when there is room again. */
+static bool take_late_view(
+	struct triad_elector *elector, struct triad_cluster_view *view)
+{
+	bool has_one;
+
+	pthread_mutex_lock(&elector->inbox_lock);
+	has_one = elector->has_view && !elector->n_inbox;
+	if (has_one)
+		*view = elector->view;
+	elector->has_view &= !has_one;
+	pthread_mutex_unlock(&elector->inbox_lock);
+	return has_one;
+}
+
+static void take_inbox(struct triad_elector *elector)
+{
+	struct triad_cluster_view view;
+	struct elector_item item;
+
+	while (elector->election && take_item(elector, &item, &view)) {
+		uint64_t now_us = triad_clock_now_us();
+
+		if (item.is_view)
+			triad_election_view(elector->election, &view, now_us);
+		else
+			triad_election_payload(elector->election, item.sender,
+				item.payload, item.size, now_us);
+		elector_act(elector);
+	}
+	if (elector->election && take_late_view(elector, &view)) {
+		triad_election_view(elector->election, &view, triad_clock_now_us());
+		elector_act(elector);
+	}
+}
+
+static void look_at_sm(struct triad_elector *elector)
+{
+	bool is_master = elector->osm->subn.sm_state == IB_SMINFO_STATE_MASTER;
+
+	/* Up as a standby, or before, is not up as this master. */
+	if (!is_master)
+		atomic_store(&elector->is_up, false);
+	triad_election_sm(elector->election, is_master, atomic_load(&elector->is_up),
+		triad_clock_now_us());
+}
+
+static void look_at_ports(struct triad_elector *elector, uint64_t now_us)
+{
+	struct triad_local_health seen;
+
+	if (now_us < elector->next_health_us)
+		return;
+	elector->next_health_us = now_us + HEALTH_US;
+	seen = triad_local_health_read(elector->ports, elector->n_ports);
+	if (triad_health_look(&elector->health, seen.n_ports, seen.n_good, now_us))
+		triad_election_ports(elector->election, elector->health.n_ports,
+			elector->health.n_good, now_us);
+}
+
+static void look_at_check(struct triad_elector *elector, uint64_t now_us)
+{
+	enum triad_check check = elector_find_check(elector, now_us);
+
+	if (check != elector->check)
+		triad_election_check(elector->election, check, now_us);
+	elector->check = check;
+}
+
+/* Returns when to look again. */
+static uint64_t take_turn(struct triad_elector *elector)
+{
+	uint64_t now_us = triad_clock_now_us();
+	uint64_t next_us = now_us + TICK_US;
+
+	if (!elector->election)
+		return now_us + TRIAD_US_PER_S;
+	take_inbox(elector);
+	if (!elector->election)
+		return now_us;
+	look_at_sm(elector);
+	look_at_ports(elector, now_us);
+	look_at_check(elector, now_us);
+	triad_election_run(elector->election, triad_clock_now_us());
+	elector_act(elector);
+	if (elector->election && triad_election_next_us(elector->election) < next_us)
+		next_us = triad_election_next_us(elector->election);
+	return next_us;
+}
+
+/* --- the thread --- */
+
+/* Returns false when it is to end. */
+static bool wait_for_something(struct triad_elector *elector, uint64_t until_us)
+{
+	bool goes_on;
+
+	pthread_mutex_lock(&elector->inbox_lock);
+	while (!elector->must_end && !elector->is_poked && !elector->n_inbox)
+		if (triad_condition_wait(
+			    &elector->wake, &elector->inbox_lock, until_us))
+			break;
+	elector->is_poked = false;
+	goes_on = !elector->must_end;
+	pthread_mutex_unlock(&elector->inbox_lock);
+	return goes_on;
+}
+
+/* OpenSM ends: the others need not wait for the keep-alive time to pass. */
+static void resign(struct triad_elector *elector)
+{
+	if (!elector->election)
+		return;
+	triad_election_resign(elector->election, triad_clock_now_us());
+	elector_act(elector);
+}
+
+static void *run(void *argument)
+{
+	struct triad_elector *elector = argument;
+	bool has_resigned = false;
+	uint64_t next_us;
+
+	do {
+		pthread_mutex_lock(&elector->lock);
+		if (osm_exit_flag && !has_resigned) {
+			has_resigned = true;
+			resign(elector);
+		}
+		next_us = take_turn(elector);
+		pthread_mutex_unlock(&elector->lock);
+	} while (wait_for_something(elector, next_us));
+	return NULL;
+}
+
+/* --- life --- */
+
+struct triad_elector *triad_elector_new(
+	struct osm_opensm *osm, uint64_t port_guid, struct triad_log *log)
+{
+	struct triad_elector *elector = calloc(1, sizeof(*elector));
+
+	if (!elector)
+		return NULL;
+	elector->osm = osm;
+	elector->id = port_guid;
+	elector->log = log;
+	elector->trace_fd = -1;
+	pthread_mutex_init(&elector->inbox_lock, NULL);
+	pthread_mutex_init(&elector->lock, NULL);
+	pthread_mutex_init(&elector->facts_lock, NULL);
+	pthread_mutex_init(&elector->conf_lock, NULL);
+	triad_condition_init(&elector->wake);
+	elector->sm = triad_sm_control_new(osm, log);
+	if (elector->sm &&
+		!triad_thread_start(&elector->thread, "triad-election", run, elector))
+		return elector;
+	triad_sm_control_free(elector->sm);
+	pthread_cond_destroy(&elector->wake);
+	pthread_mutex_destroy(&elector->conf_lock);
+	pthread_mutex_destroy(&elector->facts_lock);
+	pthread_mutex_destroy(&elector->lock);
+	pthread_mutex_destroy(&elector->inbox_lock);
+	free(elector);
+	return NULL;
+}
+
+static void end_thread(struct triad_elector *elector)
+{
+	pthread_mutex_lock(&elector->inbox_lock);
+	elector->must_end = true;
+	pthread_cond_signal(&elector->wake);
+	pthread_mutex_unlock(&elector->inbox_lock);
+	pthread_join(elector->thread, NULL);
+}
+
+void triad_elector_free(struct triad_elector *elector)
+{
+	if (!elector)
+		return;
+	elector_stop(elector);
+	end_thread(elector);
+	triad_sm_control_free(elector->sm);
+	if (elector->trace_fd >= 0)
+		close(elector->trace_fd);
+	pthread_cond_destroy(&elector->wake);
+	pthread_mutex_destroy(&elector->conf_lock);
+	pthread_mutex_destroy(&elector->facts_lock);
+	pthread_mutex_destroy(&elector->lock);
+	pthread_mutex_destroy(&elector->inbox_lock);
+	free(elector);
+}

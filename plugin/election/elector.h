@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The election in the plugin: what runs portmgr/election, and makes OpenSM obey it.
+ *
+ * Threads: triad-election runs the machine: it takes what others left (views and
+ * payloads of the transport's thread, events of OpenSM's, operators' wishes), looks at
+ * the SM's state and the local ports, carries out what the machine asks for, and sleeps
+ * until the machine's next deadline.  The transport has its own thread, and so has what
+ * calls OpenSM (sm_control.h).  So neither a stopped Corosync nor a long sweep keeps
+ * the election from noticing that time has passed.
+ *
+ * Permission to enforce is judged in the caller's thread, on a copy of the facts and
+ * the present time: it ends in time though this thread sleeps, or hangs in a write to
+ * disk.
+ *
+ * Locks: 'lock' of the elector is held for a turn of the machine, in which its state
+ * may be written to disk; who asks for the status waits that long.  'facts_lock' and
+ * 'inbox_lock' are held for a copy.  No lock is held while OpenSM is called. */
+#ifndef TRIAD_PLUGIN_ELECTION_ELECTOR_H
+#define TRIAD_PLUGIN_ELECTION_ELECTOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "plugin/election/sm_control.h"
+#include "portmgr/election/election.h"
+#include "triad/conf.h"
+#include "triad/log.h"
+
+struct osm_opensm;
+struct triad_elector;
+
+struct triad_elector_status {
+	bool is_on;
+	const char *cluster; /* "corosync", "peers", "none" */
+	char trouble[512]; /* of configuration, state file or transport; empty: none */
+	uint64_t id;
+	uint64_t now_us;
+	struct triad_election_status election;
+	struct triad_permission_facts facts;
+	struct triad_permission permission;
+	struct triad_cluster_status transport;
+	struct triad_sm_control_status sm;
+	enum triad_check check;
+	uint64_t check_age_us; /* of the last answer; UINT64_MAX: none */
+	uint64_t generation, hash;
+	uint32_t n_ports, n_good;
+	uint8_t preference;
+	uint64_t n_dropped; /* payloads that found the queue full */
+	uint64_t n_store_failed;
+};
+
+/* NULL when memory or threads are short.  What it is given outlives it. */
+struct triad_elector *triad_elector_new(
+	struct osm_opensm *osm, uint64_t port_guid, struct triad_log *log);
+void triad_elector_free(struct triad_elector *elector);
+
+/* Puts the keys of [election] and [port] into force.  Any thread, one at a time. */
+void triad_elector_configure(
+	struct triad_elector *elector, const struct triad_conf *conf);
+
+/* From report(): never blocks. */
+void triad_elector_note_up(struct triad_elector *elector);
+void triad_elector_note_change(struct triad_elector *elector);
+
+/* Whether this SM may enforce now; any thread. */
+struct triad_permission triad_elector_permission(struct triad_elector *elector);
+struct triad_permission triad_elector_permission_in_term(
+	struct triad_elector *elector, uint64_t term);
+
+void triad_elector_status(
+	struct triad_elector *elector, struct triad_elector_status *status);
+
+/* What operators ask for; ENOTCONN when elections are off. */
+int triad_elector_prefer(struct triad_elector *elector, uint8_t preference);
+int triad_elector_blacklist(struct triad_elector *elector, uint64_t id, bool is_listed);
+int triad_elector_confirm(struct triad_elector *elector);
+int triad_elector_verdict(struct triad_elector *elector, bool is_yes);
+
+#endif

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "plugin/opensm.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "plugin/election/elector_parts.h"
+#include "plugin/election/state_file.h"
+#include "portmgr/election/priority.h"
+#include "triad/clock.h"
+
+/* --- what the machine asks for --- */
+
+static void store(
+	struct triad_elector *elector, const struct triad_election_stored *stored)
+{
+	const char *dir = elector->conf.election.state_dir;
+	char path[256];
+	int error = triad_state_file_name(dir, elector->id, path, sizeof(path));
+
+	if (!error)
+		error = triad_state_file_write(path, stored);
+	elector->n_store_failed += error != 0;
+	if (error && !elector->has_store_trouble)
+		triad_log_write(elector->log, TRIAD_LOG_ERROR,
+			"election: %s: can't be written: %s; terms and the blacklist "
+			"do not outlive a restart until it can (election.state_dir)",
+			path, strerror(error));
+	elector->has_store_trouble = error != 0;
+}
+
+static void send_message(
+	struct triad_elector *elector, const struct triad_election_message *message)
+{
+	uint8_t octets[TRIAD_ELECTION_MESSAGE_SIZE];
+	size_t size = triad_election_message_encode(message, octets);
+
+	/* What is not sent is said again; the transport counts it. */
+	(void)elector->cluster->ops->send(elector->cluster, octets, size);
+}
+
+static void carry_out(
+	struct triad_elector *elector, const struct triad_election_action *action)
+{
+	switch (action->kind) {
+	case TRIAD_ELECTION_STORE:
+		store(elector, &action->stored);
+		break;
+	case TRIAD_ELECTION_SEND:
+		send_message(elector, &action->message);
+		break;
+	case TRIAD_ELECTION_SET_PRIORITY:
+		elector->wish.is_set = true;
+		elector->wish.priority = action->sm_priority;
+		break;
+	case TRIAD_ELECTION_TAKE_OVER:
+		elector->wish.is_master = true;
+		break;
+	case TRIAD_ELECTION_STEP_DOWN:
+		elector->wish.is_master = false;
+		break;
+	}
+}
+
+/* --- what came of it --- */
+
+static void wish(struct triad_elector *elector, const struct triad_sm_wish *before)
+{
+	uint64_t master = triad_sm_control_master(elector->osm);
+
+	elector->wish.master_is_alive =
+		triad_election_hears(elector->election, master, triad_clock_now_us());
+	if (memcmp(before, &elector->wish, sizeof(*before)))
+		triad_sm_control_wish(elector->sm, &elector->wish);
+}
+
+static void publish(struct triad_elector *elector)
+{
+	struct triad_permission_facts facts;
+
+	triad_election_facts(elector->election, &facts);
+	pthread_mutex_lock(&elector->facts_lock);
+	elector->facts = facts;
+	pthread_mutex_unlock(&elector->facts_lock);
+}
+
+static void name_reasons(uint32_t reasons, char *text, size_t size)
+{
+	size_t n = 0;
+
+	*text = '\0';
+	for (unsigned i = 0; i < TRIAD_PERMISSION_N_REASONS && n < size; i++)
+		if (reasons >> i & 1)
+			n += (size_t)snprintf(text + n, size - n, "%s%s", n ? " " : "",
+				triad_permission_word(i));
+}
+
+/* A line for each change, and for each time that the deadline moved:
+ *     MONOTONIC_US given TERM DEADLINE_US
+ *     MONOTONIC_US refused REASON ... */
+static void trace(
+	struct triad_elector *elector, const struct triad_permission *permission)
+{
+	const struct triad_permission *last = &elector->traced;
+	char line[512], reasons[400];
+	int size;
+
+	if (elector->trace_fd < 0 ||
+		(permission->reasons == last->reasons &&
+			permission->term == last->term &&
+			permission->deadline_us == last->deadline_us))
+		return;
+	name_reasons(permission->reasons, reasons, sizeof(reasons));
+	if (permission->is_given)
+		size = snprintf(line, sizeof(line),
+			"%" PRIu64 " given %" PRIu64 " %" PRIu64 "\n",
+			triad_clock_now_us(), permission->term,
+			permission->deadline_us);
+	else
+		size = snprintf(line, sizeof(line), "%" PRIu64 " refused %s\n",
+			triad_clock_now_us(), reasons);
+	if (write(elector->trace_fd, line, (size_t)size) == size)
+		elector->traced = *permission;
+}
+
+static void tell_permission(
+	struct triad_elector *elector, const struct triad_permission *permission)
+{
+	const struct triad_permission *told = &elector->told;
+	char reasons[400];
+
+	if (permission->is_given == told->is_given && permission->term == told->term)
+		return;
+	name_reasons(permission->reasons, reasons, sizeof(reasons));
+	if (permission->is_given)
+		triad_log_write(elector->log, TRIAD_LOG_INFO,
+			"election: this SM may enforce, in term %" PRIu64,
+			permission->term);
+	else
+		triad_log_write(elector->log, TRIAD_LOG_INFO,
+			"election: this SM may not enforce any more: %s", reasons);
+	elector->told = *permission;
+}
+
+static void tell_state(
+	struct triad_elector *elector, const struct triad_election_status *status)
+{
+	if (status->state == elector->told_state &&
+		status->master == elector->told_master)
+		return;
+	elector->told_state = status->state;
+	elector->told_master = status->master;
+	if (status->state == TRIAD_ELECTION_STANDBY)
+		triad_log_write(elector->log, TRIAD_LOG_INFO,
+			"election: STANDBY; master is 0x%016" PRIx64, status->master);
+	else
+		triad_log_write(elector->log, TRIAD_LOG_INFO, "election: %s",
+			triad_election_state_name(status->state));
+}
+
+void elector_act(struct triad_elector *elector)
+{
+	struct triad_sm_wish before = elector->wish;
+	struct triad_election_action action;
+	struct triad_election_status status;
+	struct triad_permission permission;
+	bool has_acted = false;
+
+	while (triad_election_take_action(elector->election, &action)) {
+		carry_out(elector, &action);
+		has_acted = true;
+	}
+	publish(elector);
+	permission = triad_permission_judge(&elector->facts, triad_clock_now_us());
+	wish(elector, &before);
+	trace(elector, &permission);
+	tell_permission(elector, &permission);
+	if (!has_acted)
+		return;
+	triad_election_status(elector->election, triad_clock_now_us(), &status);
+	tell_state(elector, &status);
+}
+
+void elector_open_trace(struct triad_elector *elector, const char *path)
+{
+	if (elector->trace_fd >= 0)
+		close(elector->trace_fd);
+	elector->trace_fd = -1;
+	if (!*path)
+		return;
+	elector->trace_fd = open(path,
+		O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
+		0644);
+	if (elector->trace_fd < 0)
+		triad_log_write(elector->log, TRIAD_LOG_ERROR,
+			"election: %s: no trace is written: %s (election.trace_file)",
+			path, strerror(errno));
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "plugin/opensm.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "plugin/election/elector_parts.h"
+#include "triad/clock.h"
+
+/* --- permission --- */
+
+static struct triad_permission_facts facts_of(struct triad_elector *elector)
+{
+	struct triad_permission_facts facts;
+
+	pthread_mutex_lock(&elector->facts_lock);
+	facts = elector->facts;
+	pthread_mutex_unlock(&elector->facts_lock);
+	return facts;
+}
+
+struct triad_permission triad_elector_permission(struct triad_elector *elector)
+{
+	struct triad_permission_facts facts = facts_of(elector);
+
+	return triad_permission_judge(&facts, triad_clock_now_us());
+}
+
+struct triad_permission triad_elector_permission_in_term(
+	struct triad_elector *elector, uint64_t term)
+{
+	struct triad_permission_facts facts = facts_of(elector);
+
+	return triad_permission_judge_term(&facts, term, triad_clock_now_us());
+}
+
+/* --- operators --- */
+
+int triad_elector_prefer(struct triad_elector *elector, uint8_t preference)
+{
+	int error = ENOTCONN;
+
+	pthread_mutex_lock(&elector->lock);
+	if (elector->election) {
+		elector->preference = preference;
+		triad_election_prefer(
+			elector->election, preference, triad_clock_now_us());
+		elector_act(elector);
+		error = 0;
+	}
+	pthread_mutex_unlock(&elector->lock);
+	elector_poke(elector);
+	return error;
+}
+
+int triad_elector_blacklist(struct triad_elector *elector, uint64_t id, bool is_listed)
+{
+	int error = ENOTCONN;
+
+	pthread_mutex_lock(&elector->lock);
+	if (elector->election) {
+		error = triad_election_blacklist(
+			elector->election, id, is_listed, triad_clock_now_us());
+		elector_act(elector);
+	}
+	pthread_mutex_unlock(&elector->lock);
+	elector_poke(elector);
+	return error;
+}
+
+int triad_elector_confirm(struct triad_elector *elector)
+{
+	int error = ENOTCONN;
+
+	pthread_mutex_lock(&elector->lock);
+	if (elector->election) {
+		error = triad_election_confirm(elector->election, triad_clock_now_us());
+		elector_act(elector);
+	}
+	pthread_mutex_unlock(&elector->lock);
+	elector_poke(elector);
+	return error;
+}
+
+int triad_elector_verdict(struct triad_elector *elector, bool is_yes)
+{
+	int error = ENOTCONN;
+
+	pthread_mutex_lock(&elector->lock);
+	if (elector->election) {
+		elector->verdict = is_yes;
+		elector->verdict_us = triad_clock_now_us();
+		error = 0;
+	}
+	pthread_mutex_unlock(&elector->lock);
+	elector_poke(elector);
+	return error;
+}
+
+/* --- status --- */
+
+static const char *cluster_name(const struct triad_conf *conf)
+{
+	static const char *const names[] = {
+		[TRIAD_CLUSTER_COROSYNC] = "corosync",
+		[TRIAD_CLUSTER_PEERS] = "peers",
+		[TRIAD_CLUSTER_NONE] = "none",
+	};
+
+	return names[conf->election.cluster];
+}
+
+static void describe_trouble(
+	const struct triad_elector *elector, struct triad_elector_status *status)
+{
+	snprintf(status->trouble, sizeof(status->trouble), "%s%s%s%s%s",
+		elector->trouble,
+		*elector->trouble && *status->transport.trouble ? "; " : "",
+		status->transport.trouble,
+		elector->has_store_trouble &&
+				(*elector->trouble || *status->transport.trouble)
+			? "; "
+			: "",
+		elector->has_store_trouble
+			? "election.state_dir can't be written: see the log"
+			: "");
+}
+
+void triad_elector_status(
+	struct triad_elector *elector, struct triad_elector_status *status)
+{
+	memset(status, 0, sizeof(*status));
+	pthread_mutex_lock(&elector->lock);
+	status->now_us = triad_clock_now_us();
+	status->is_on = elector->is_on;
+	status->id = elector->id;
+	status->cluster = cluster_name(&elector->conf);
+	status->facts = facts_of(elector);
+	status->permission = triad_permission_judge(&status->facts, status->now_us);
+	status->generation = elector->generation;
+	status->hash = elector->hash;
+	status->n_ports = elector->health.n_ports;
+	status->n_good = elector->health.n_good;
+	status->preference = elector->preference;
+	status->n_store_failed = elector->n_store_failed;
+	status->n_dropped = elector->n_dropped;
+	status->check = elector_find_check(elector, status->now_us);
+	status->check_age_us =
+		elector->verdict_us ? status->now_us - elector->verdict_us : UINT64_MAX;
+	if (elector->election) {
+		triad_election_status(
+			elector->election, status->now_us, &status->election);
+		elector->cluster->ops->status(elector->cluster, &status->transport);
+	}
+	describe_trouble(elector, status);
+	pthread_mutex_unlock(&elector->lock);
+	status->sm = triad_sm_control_status(elector->sm);
+}

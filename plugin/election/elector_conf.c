@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "plugin/opensm.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "plugin/election/elector_parts.h"
+#include "plugin/election/expected.h"
+#include "plugin/election/state_file.h"
+#include "triad/clock.h"
+#include "triad/lists.h"
+
+#define N_STEPS 3
+
+/* --- beginning and ending --- */
+
+static struct triad_cluster *join(struct triad_elector *elector)
+{
+	const struct triad_conf *conf = &elector->conf;
+	struct triad_cluster_sink sink = elector_sink(elector);
+	const struct triad_cluster_peers_conf peers = {
+		.id = elector->id,
+		.listen = conf->election.listen,
+		.peers = conf->election.peers,
+		.key_file = conf->election.key_file,
+		.keepalive_ms = conf->election.status_ms,
+		.silence_ms = conf->election.keepalive_ms,
+	};
+
+	switch ((enum triad_conf_cluster)conf->election.cluster) {
+	case TRIAD_CLUSTER_COROSYNC:
+		return triad_cluster_corosync_new(
+			elector->id, conf->election.group, &sink, elector->log);
+	case TRIAD_CLUSTER_PEERS:
+		return triad_cluster_peers_new(&peers, &sink, elector->log);
+	case TRIAD_CLUSTER_NONE:
+		break;
+	}
+	return triad_cluster_alone_new(elector->id, &sink);
+}
+
+static struct triad_election *make_election(struct triad_elector *elector)
+{
+	const struct triad_conf *conf = &elector->conf;
+	const struct triad_election_conf election = {
+		.id = elector->id,
+		.status_ms = conf->election.status_ms,
+		.keepalive_ms = conf->election.keepalive_ms,
+		.timeout_ms = conf->election.timeout_ms,
+		.step_ms = conf->election.timeout_ms / (N_STEPS + 1),
+		.n_steps = N_STEPS,
+		.lease_ms = conf->election.lease_ms,
+		.is_witness = conf->election.witness,
+		.has_cluster = conf->election.cluster != TRIAD_CLUSTER_NONE,
+	};
+	struct triad_election_stored stored;
+	char path[256];
+	int error = triad_state_file_name(
+		conf->election.state_dir, elector->id, path, sizeof(path));
+
+	if (!error)
+		error = triad_state_file_read(path, &stored);
+	if (error && error != ENOENT)
+		triad_log_write(elector->log, TRIAD_LOG_ERROR,
+			"election: %s: can't be read: %s; it is begun anew, without a "
+			"blacklist",
+			path, strerror(error));
+	return triad_election_new(&election, &stored, triad_clock_now_us());
+}
+
+static void start(struct triad_elector *elector)
+{
+	struct triad_cluster *cluster;
+
+	memset(&elector->health, 0, sizeof(elector->health));
+	elector->next_health_us = 0;
+	elector->check = TRIAD_CHECK_OFF;
+	elector->told_state = (enum triad_election_state)0;
+	elector->election = make_election(elector);
+	cluster = elector->election ? join(elector) : NULL;
+	elector->cluster = cluster;
+	if (cluster) {
+		elector->is_on = true;
+		return;
+	}
+	triad_election_free(elector->election);
+	elector->election = NULL;
+	triad_log_write(elector->log, TRIAD_LOG_ERROR,
+		"election: not enough memory or threads: it stays off; type "
+		"'triadctl reload' to try again");
+}
+
+/* Permission ends before anything else does. */
+static void withdraw(struct triad_elector *elector)
+{
+	pthread_mutex_lock(&elector->facts_lock);
+	memset(&elector->facts, 0, sizeof(elector->facts));
+	pthread_mutex_unlock(&elector->facts_lock);
+}
+
+static void leave_opensm_alone(struct triad_elector *elector)
+{
+	memset(&elector->wish, 0, sizeof(elector->wish));
+	triad_sm_control_wish(elector->sm, &elector->wish);
+}
+
+void elector_stop(struct triad_elector *elector)
+{
+	struct triad_cluster *cluster;
+
+	pthread_mutex_lock(&elector->lock);
+	withdraw(elector);
+	if (elector->election) {
+		triad_election_resign(elector->election, triad_clock_now_us());
+		elector_act(elector);
+		withdraw(elector);
+		leave_opensm_alone(elector);
+	}
+	triad_election_free(elector->election);
+	elector->election = NULL;
+	cluster = elector->cluster;
+	elector->cluster = NULL;
+	elector->is_on = false;
+	pthread_mutex_unlock(&elector->lock);
+	/* Its thread may be handing something over just now. */
+	if (cluster)
+		cluster->ops->free(cluster);
+	elector_clear_inbox(elector);
+}
+
+/* --- keys --- */
+
+enum triad_check elector_find_check(
+	const struct triad_elector *elector, uint64_t now_us)
+{
+	uint64_t max_us = elector->conf.election.check_max_age_s * TRIAD_US_PER_S;
+
+	if (!elector->conf.election.check_required)
+		return TRIAD_CHECK_OFF;
+	if (!elector->verdict_us || now_us - elector->verdict_us > max_us)
+		return TRIAD_CHECK_MISSING;
+	return elector->verdict ? TRIAD_CHECK_YES : TRIAD_CHECK_NO;
+}
+
+/* What can't be changed in a running election. */
+static bool must_begin_anew(const struct triad_conf *a, const struct triad_conf *b)
+{
+	return a->election.cluster != b->election.cluster ||
+		strcmp(a->election.group, b->election.group) ||
+		strcmp(a->election.listen, b->election.listen) ||
+		strcmp(a->election.peers, b->election.peers) ||
+		strcmp(a->election.key_file, b->election.key_file) ||
+		strcmp(a->election.state_dir, b->election.state_dir) ||
+		a->election.status_ms != b->election.status_ms ||
+		a->election.keepalive_ms != b->election.keepalive_ms ||
+		a->election.timeout_ms != b->election.timeout_ms ||
+		a->election.lease_ms != b->election.lease_ms ||
+		a->election.witness != b->election.witness;
+}
+
+static void find_ports(struct triad_elector *elector)
+{
+	char reason[160];
+
+	triad_guids_parse(elector->conf.election.ports, elector->ports,
+		TRIAD_CONF_MAX_GUIDS, &elector->n_ports, reason, sizeof(reason));
+	if (elector->n_ports)
+		return;
+	elector->ports[0] = elector->id;
+	elector->n_ports = 1;
+}
+
+/* The file is read without the lock: it may be on a slow disk. */
+static void read_expected(struct triad_elector *elector, const char *path)
+{
+	uint64_t generation = 0, hash = 0;
+	char reason[sizeof(elector->trouble)] = "";
+
+	if (*path &&
+		triad_expected_identify(
+			path, &generation, &hash, reason, sizeof(reason)))
+		triad_log_write(elector->log, TRIAD_LOG_ERROR,
+			"port.expected_file: %s; the last good one stays", reason);
+	pthread_mutex_lock(&elector->lock);
+	snprintf(elector->trouble, sizeof(elector->trouble), "%s", reason);
+	if (!*reason) {
+		elector->generation = generation;
+		elector->hash = hash;
+	}
+	pthread_mutex_unlock(&elector->lock);
+}
+
+static void tell_election(struct triad_elector *elector)
+{
+	uint64_t blacklist[TRIAD_CONF_MAX_GUIDS], now_us = triad_clock_now_us();
+	char reason[160];
+	size_t n;
+
+	elector->preference = (uint8_t)elector->conf.election.priority;
+	triad_election_prefer(elector->election, elector->preference, now_us);
+	triad_election_config(
+		elector->election, elector->generation, elector->hash, now_us);
+	if (!triad_guids_parse(elector->conf.election.blacklist, blacklist,
+		    TRIAD_CONF_MAX_GUIDS, &n, reason, sizeof(reason)))
+		n = 0;
+	for (size_t i = 0; i < n; i++)
+		triad_election_blacklist(elector->election, blacklist[i], true, now_us);
+	elector_act(elector);
+}
+
+static void put_into_force(struct triad_elector *elector, const struct triad_conf *conf)
+{
+	bool is_new_trace =
+		strcmp(conf->election.trace_file, elector->conf.election.trace_file);
+
+	elector->conf = *conf;
+	find_ports(elector);
+	elector->next_health_us = 0;
+	if (is_new_trace)
+		elector_open_trace(elector, conf->election.trace_file);
+	if (conf->election.enabled && !elector->is_on)
+		start(elector);
+	if (elector->election)
+		tell_election(elector);
+}
+
+void triad_elector_configure(
+	struct triad_elector *elector, const struct triad_conf *conf)
+{
+	pthread_mutex_lock(&elector->conf_lock);
+	if (elector->is_on &&
+		(!conf->election.enabled || must_begin_anew(&elector->conf, conf)))
+		elector_stop(elector);
+	read_expected(elector, conf->port.expected_file);
+	pthread_mutex_lock(&elector->lock);
+	put_into_force(elector, conf);
+	pthread_mutex_unlock(&elector->lock);
+	elector_poke(elector);
+	pthread_mutex_unlock(&elector->conf_lock);
+}

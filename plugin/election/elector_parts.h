@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What the elector's files share; nobody else includes this.
+ *
+ *     elector.c          life, thread, what comes in
+ *     elector_act.c      what the machine asks for: files, messages, OpenSM, the log
+ *     elector_conf.c     the configuration put into force
+ *     elector_ask.c      operators and permission
+ *     elector_sink.c     what the transport hands over */
+#ifndef TRIAD_PLUGIN_ELECTION_ELECTOR_PARTS_H
+#define TRIAD_PLUGIN_ELECTION_ELECTOR_PARTS_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "plugin/election/elector.h"
+#include "portmgr/election/health.h"
+
+/* Payloads that wait for the thread. */
+#define ELECTOR_MAX_INBOX 128u
+
+struct elector_item {
+	bool is_view;
+	uint64_t sender;
+	size_t size;
+	uint8_t payload[TRIAD_CLUSTER_PAYLOAD_SIZE];
+};
+
+struct triad_elector {
+	struct osm_opensm *osm;
+	uint64_t id;
+	struct triad_log *log;
+	struct triad_sm_control *sm;
+	pthread_t thread;
+
+	atomic_bool is_up, has_changed; /* left by OpenSM's threads */
+
+	/* What the transport's thread leaves. */
+	pthread_mutex_t inbox_lock;
+	pthread_cond_t wake;
+	bool must_end, is_poked;
+	bool has_view;
+	struct triad_cluster_view view; /* the last */
+	uint32_t n_inbox, first;
+	struct elector_item inbox[ELECTOR_MAX_INBOX];
+	uint64_t n_dropped;
+
+	pthread_mutex_t lock; /* of what follows, but for what is said otherwise */
+	bool is_on;
+	struct triad_conf conf; /* in force */
+	struct triad_election *election;
+	struct triad_cluster *cluster;
+	struct triad_health health;
+	uint64_t next_health_us;
+	enum triad_check check;
+	uint64_t verdict_us; /* 0: none yet */
+	bool verdict;
+	uint8_t preference;
+	uint64_t generation, hash;
+	uint64_t ports[TRIAD_CONF_MAX_GUIDS];
+	size_t n_ports;
+	struct triad_sm_wish wish;
+	char trouble[256]; /* of the configuration */
+	bool has_store_trouble;
+	uint64_t n_store_failed;
+	int trace_fd;
+	struct triad_permission traced, told; /* last */
+	enum triad_election_state told_state;
+	uint64_t told_master;
+
+	pthread_mutex_t facts_lock; /* of the one that follows */
+	struct triad_permission_facts facts;
+
+	pthread_mutex_t conf_lock; /* one configuration at a time; before 'lock' */
+};
+
+/* --- elector.c --- */
+void elector_poke(struct triad_elector *elector);
+void elector_clear_inbox(struct triad_elector *elector);
+
+/* --- elector_act.c: with 'lock' held --- */
+/* Does what the machine asks for, and publishes what came of it. */
+void elector_act(struct triad_elector *elector);
+/* Opens the trace; an empty path closes it. */
+void elector_open_trace(struct triad_elector *elector, const char *path);
+
+/* --- elector_conf.c --- */
+enum triad_check elector_find_check(
+	const struct triad_elector *elector, uint64_t now_us);
+/* Resigns and leaves the cluster. */
+void elector_stop(struct triad_elector *elector);
+
+/* --- elector_sink.c: from the transport's thread --- */
+struct triad_cluster_sink elector_sink(struct triad_elector *elector);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "plugin/opensm.h"
+
+#include <string.h>
+
+#include "plugin/election/elector_parts.h"
+
+/* Called with 'inbox_lock' held; NULL when the queue is full. */
+static struct elector_item *add_item(struct triad_elector *elector)
+{
+	uint32_t at = (elector->first + elector->n_inbox) % ELECTOR_MAX_INBOX;
+
+	if (elector->n_inbox == ELECTOR_MAX_INBOX)
+		return NULL;
+	elector->n_inbox++;
+	return &elector->inbox[at];
+}
+
+static void take_view(void *context, const struct triad_cluster_view *view)
+{
+	struct triad_elector *elector = context;
+	struct elector_item *item;
+
+	pthread_mutex_lock(&elector->inbox_lock);
+	elector->view = *view;
+	item = add_item(elector);
+	if (item)
+		item->is_view = true;
+	else
+		elector->has_view = true; /* told when there is room again */
+	pthread_cond_signal(&elector->wake);
+	pthread_mutex_unlock(&elector->inbox_lock);
+}
+
+static void take_message(
+	void *context, uint64_t sender, const void *payload, size_t size)
+{
+	struct triad_elector *elector = context;
+	struct elector_item *item = NULL;
+
+	pthread_mutex_lock(&elector->inbox_lock);
+	if (size <= sizeof(item->payload))
+		item = add_item(elector);
+	if (item) {
+		item->is_view = false;
+		item->sender = sender;
+		item->size = size;
+		memcpy(item->payload, payload, size);
+	} else {
+		elector->n_dropped++;
+	}
+	pthread_cond_signal(&elector->wake);
+	pthread_mutex_unlock(&elector->inbox_lock);
+}
+
+struct triad_cluster_sink elector_sink(struct triad_elector *elector)
+{
+	return (struct triad_cluster_sink){
+		.context = elector, .view = take_view, .message = take_message};
+}

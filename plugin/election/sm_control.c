@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "plugin/opensm.h"
+
+#include "plugin/election/sm_control.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "triad/clock.h"
+#include "triad/thread.h"
+
+/* How often it is looked whether OpenSM is as it should be. */
+#define TICK_US (200 * TRIAD_US_PER_MS)
+
+/* A live master gets so long to hand over before it is asked again; a take-over that a
+ * live master stopped is tried again after the first of these, and then less and less
+ * often. */
+#define RETRY_US TRIAD_US_PER_S
+#define MAX_RETRY_US (30 * TRIAD_US_PER_S)
+
+struct triad_sm_control {
+	struct osm_opensm *osm;
+	struct triad_log *log;
+	pthread_t thread;
+	pthread_mutex_t lock; /* of what follows */
+	pthread_cond_t wake;
+	bool must_end, is_new;
+	struct triad_sm_wish wish;
+	struct triad_sm_control_status status;
+
+	/* Of the thread alone. */
+	bool has_priority; /* ours is in force */
+	bool was_master_wished;
+	uint64_t again_us, retry_us;
+};
+
+uint64_t triad_sm_control_master(const struct osm_opensm *osm)
+{
+	return cl_ntoh64(osm->sm.master_sm_guid);
+}
+
+static bool may_touch(void)
+{
+	return !osm_exit_flag;
+}
+
+/* --- priority --- */
+
+/* Raised, it makes a standby send a trap: OpenSM looks up ports for that. */
+static void put_priority(struct triad_sm_control *control, uint8_t priority)
+{
+	if (!may_touch())
+		return;
+	cl_plock_acquire(&control->osm->lock);
+	osm_set_sm_priority(&control->osm->sm, priority);
+	cl_plock_release(&control->osm->lock);
+}
+
+static void give_back_priority(struct triad_sm_control *control)
+{
+	uint8_t own = control->status.own_priority;
+
+	if (!control->has_priority)
+		return;
+	control->has_priority = false;
+	put_priority(control, own);
+	triad_log_write(control->log, TRIAD_LOG_INFO,
+		"election: OpenSM has its own SM priority again, %u", own);
+}
+
+static void set_priority(struct triad_sm_control *control, uint8_t priority)
+{
+	if (control->osm->subn.opt.sm_priority == priority && control->has_priority)
+		return;
+	if (!control->has_priority)
+		control->status.own_priority = control->osm->subn.opt.sm_priority;
+	control->has_priority = true;
+	put_priority(control, priority);
+	pthread_mutex_lock(&control->lock);
+	control->status.n_priorities++;
+	pthread_mutex_unlock(&control->lock);
+	triad_log_write(control->log, TRIAD_LOG_INFO,
+		"election: the SM's priority is now %u", priority);
+}
+
+/* --- mastership --- */
+
+static void count(struct triad_sm_control *control, uint64_t *counter)
+{
+	pthread_mutex_lock(&control->lock);
+	(*counter)++;
+	pthread_mutex_unlock(&control->lock);
+}
+
+static void wait_longer(struct triad_sm_control *control, uint64_t now_us)
+{
+	control->again_us = now_us + control->retry_us;
+	control->retry_us *= 2;
+	if (control->retry_us > MAX_RETRY_US)
+		control->retry_us = MAX_RETRY_US;
+}
+
+static void take_over(struct triad_sm_control *control, uint64_t master)
+{
+	triad_log_write(control->log, TRIAD_LOG_INFO,
+		"election: this SM takes over at once: the master 0x%016" PRIx64
+		" is silent",
+		master);
+	count(control, &control->status.n_take_overs);
+	osm_sm_state_mgr_process(&control->osm->sm, OSM_SM_SIGNAL_POLLING_TIMEOUT);
+}
+
+static void ask_for_hand_over(struct triad_sm_control *control)
+{
+	cl_plock_acquire(&control->osm->lock);
+	osm_send_trap144(&control->osm->sm, TRAP_144_MASK_SM_PRIORITY_CHANGE);
+	cl_plock_release(&control->osm->lock);
+}
+
+/* The sweep sees who has a higher priority, and hands over. */
+static void sweep(struct triad_sm_control *control)
+{
+	count(control, &control->status.n_sweeps);
+	control->osm->subn.force_heavy_sweep = TRUE;
+	osm_opensm_sweep(control->osm);
+}
+
+static void see_to_mastership(
+	struct triad_sm_control *control, const struct triad_sm_wish *wish)
+{
+	uint64_t now_us = triad_clock_now_us();
+	uint8_t state = control->osm->subn.sm_state;
+	bool is_master = state == IB_SMINFO_STATE_MASTER;
+
+	if (wish->is_master != control->was_master_wished) {
+		control->was_master_wished = wish->is_master;
+		control->retry_us = RETRY_US;
+		/* A master of lower priority hears of the other one by its trap. */
+		control->again_us = wish->is_master ? now_us : now_us + RETRY_US;
+	}
+	if (is_master == wish->is_master || now_us < control->again_us)
+		return;
+	if (is_master)
+		sweep(control);
+	else if (state == IB_SMINFO_STATE_STANDBY && wish->master_is_alive)
+		ask_for_hand_over(control);
+	else if (state == IB_SMINFO_STATE_STANDBY)
+		take_over(control, triad_sm_control_master(control->osm));
+	else
+		return;
+	wait_longer(control, now_us);
+}
+
+/* --- the thread --- */
+
+static void carry_out(
+	struct triad_sm_control *control, const struct triad_sm_wish *wish)
+{
+	if (!wish->is_set) {
+		give_back_priority(control);
+		control->was_master_wished = false;
+		return;
+	}
+	if (!may_touch())
+		return;
+	set_priority(control, wish->priority);
+	see_to_mastership(control, wish);
+}
+
+static void *run(void *argument)
+{
+	struct triad_sm_control *control = argument;
+
+	pthread_mutex_lock(&control->lock);
+	while (!control->must_end) {
+		struct triad_sm_wish wish = control->wish;
+
+		control->is_new = false;
+		pthread_mutex_unlock(&control->lock);
+		carry_out(control, &wish);
+		pthread_mutex_lock(&control->lock);
+		if (!control->must_end && !control->is_new)
+			triad_condition_wait(&control->wake, &control->lock,
+				triad_clock_now_us() + TICK_US);
+	}
+	pthread_mutex_unlock(&control->lock);
+	return NULL;
+}
+
+void triad_sm_control_wish(
+	struct triad_sm_control *control, const struct triad_sm_wish *wish)
+{
+	pthread_mutex_lock(&control->lock);
+	control->wish = *wish;
+	control->is_new = true;
+	pthread_cond_signal(&control->wake);
+	pthread_mutex_unlock(&control->lock);
+}
+
+struct triad_sm_control_status triad_sm_control_status(struct triad_sm_control *control)
+{
+	struct triad_sm_control_status status;
+
+	pthread_mutex_lock(&control->lock);
+	status = control->status;
+	pthread_mutex_unlock(&control->lock);
+	return status;
+}
+
+struct triad_sm_control *triad_sm_control_new(
+	struct osm_opensm *osm, struct triad_log *log)
+{
+	struct triad_sm_control *control = calloc(1, sizeof(*control));
+
+	if (!control)
+		return NULL;
+	control->osm = osm;
+	control->log = log;
+	control->status.own_priority = osm->subn.opt.sm_priority;
+	pthread_mutex_init(&control->lock, NULL);
+	triad_condition_init(&control->wake);
+	if (!triad_thread_start(&control->thread, "triad-sm", run, control))
+		return control;
+	pthread_cond_destroy(&control->wake);
+	pthread_mutex_destroy(&control->lock);
+	free(control);
+	return NULL;
+}
+
+void triad_sm_control_free(struct triad_sm_control *control)
+{
+	if (!control)
+		return;
+	pthread_mutex_lock(&control->lock);
+	control->must_end = true;
+	pthread_cond_signal(&control->wake);
+	pthread_mutex_unlock(&control->lock);
+	pthread_join(control->thread, NULL);
+	give_back_priority(control);
+	pthread_cond_destroy(&control->wake);
+	pthread_mutex_destroy(&control->lock);
+	free(control);
+}
