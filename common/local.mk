@@ -3,6 +3,7 @@
 noinst_LTLIBRARIES += libtriad.la
 
 libtriad_la_SOURCES = \
+	common/address.c \
 	common/clock.c \
 	common/command.c \
 	common/command_help.c \

@@ -19,4 +19,6 @@ noinst_LTLIBRARIES += libtriadcluster.la
 libtriadcluster_la_CFLAGS = $(AM_CFLAGS) $(NETTLE_CFLAGS) $(COROSYNC_CFLAGS)
 libtriadcluster_la_LIBADD = $(NETTLE_LIBS) $(COROSYNC_LIBS)
 libtriadcluster_la_SOURCES = \
-	portmgr/cluster/cluster.h
+	portmgr/cluster/alone.c \
+	portmgr/cluster/cluster.h \
+	portmgr/cluster/transport.c portmgr/cluster/transport.h

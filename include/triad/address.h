@@ -5,6 +5,7 @@
 #ifndef TRIAD_ADDRESS_H
 #define TRIAD_ADDRESS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct triad_address {
@@ -12,5 +13,13 @@ struct triad_address {
 	uint8_t octets[16]; /* in network order; an IPv4 address has the first four */
 	uint16_t port;
 };
+
+#define TRIAD_ADDRESS_TEXT_SIZE 64
+
+/* "192.0.2.1:6343", "[2001:db8::1]:6343"; without a port when it is 0. */
+void triad_address_format(
+	const struct triad_address *address, char text[TRIAD_ADDRESS_TEXT_SIZE]);
+
+bool triad_address_equals(const struct triad_address *a, const struct triad_address *b);
 
 #endif

@@ -26,12 +26,4 @@ struct triad_udp {
 
 extern const struct triad_udp triad_udp_sockets;
 
-#define TRIAD_ADDRESS_TEXT_SIZE 64
-
-/* "192.0.2.1:6343", "[2001:db8::1]:6343"; without a port when it is 0. */
-void triad_address_format(
-	const struct triad_address *address, char text[TRIAD_ADDRESS_TEXT_SIZE]);
-
-bool triad_address_equals(const struct triad_address *a, const struct triad_address *b);
-
 #endif

@@ -41,6 +41,7 @@ unit_tests = \
 	tests/unit/plugin/test_events \
 	tests/unit/plugin/test_perf \
 	tests/unit/plugin/test_sflow \
+	tests/unit/portmgr/test_alone \
 	tests/unit/qos/test_answer \
 	tests/unit/qos/test_classifier \
 	tests/unit/qos/test_clients \
@@ -94,6 +95,7 @@ noinst_HEADERS += \
 	tests/unit/scarce_memory.h \
 	tests/unit/perfmgr/alert_bed.h \
 	tests/unit/perfmgr/bed.h \
+	tests/unit/portmgr/cluster_bed.h \
 	tests/unit/qos/path_bed.h \
 	tests/unit/qos/policy_bed.h \
 	tests/unit/qos/setup_bed.h \

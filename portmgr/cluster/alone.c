@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include <poll.h>
+
+#include "portmgr/cluster/transport.h"
+
+static void *run(void *argument)
+{
+	struct triad_transport *alone = argument;
+	struct triad_cluster_view view = {.is_connected = true,
+		.is_quorate = true,
+		.n_members = 1,
+		.n_votes_needed = 1};
+	struct pollfd polled = {.fd = alone->event, .events = POLLIN};
+	struct triad_payload payload;
+
+	view.members[0] = alone->id;
+	triad_transport_tell(alone, &view);
+	while (triad_transport_drain(alone)) {
+		while (triad_transport_peek(alone, &payload)) {
+			triad_transport_drop(alone);
+			triad_transport_count(alone, &alone->status.n_sent);
+			triad_transport_deliver(
+				alone, alone->id, payload.octets, payload.size);
+		}
+		(void)poll(&polled, 1, -1);
+	}
+	return NULL;
+}
+
+static bool end(struct triad_cluster *cluster)
+{
+	struct triad_transport *alone = (struct triad_transport *)cluster;
+
+	if (!triad_transport_stop(alone))
+		return false;
+	triad_transport_free(alone);
+	return true;
+}
+
+static const struct triad_cluster_ops ops = {.name = "none",
+	.send = triad_transport_send,
+	.status = triad_transport_status,
+	.free = end};
+
+struct triad_cluster *triad_cluster_alone_new(
+	uint64_t id, const struct triad_cluster_sink *sink)
+{
+	struct triad_transport *alone =
+		triad_transport_new(sizeof(*alone), &ops, id, sink, NULL);
+
+	if (alone && triad_transport_start(alone, "triad-alone", run)) {
+		triad_transport_free(alone);
+		return NULL;
+	}
+	return alone ? &alone->cluster : NULL;
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "portmgr/cluster/transport.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "triad/clock.h"
+#include "triad/thread.h"
+
+#define PATIENCE_US (TRIAD_US_PER_S / 2) /* with a thread that is to end */
+
+/* --- from outside --- */
+
+void *triad_transport_new(size_t size, const struct triad_cluster_ops *ops, uint64_t id,
+	const struct triad_cluster_sink *sink, struct triad_log *log)
+{
+	struct triad_transport *transport = calloc(1, size);
+
+	if (!transport)
+		return NULL;
+	transport->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (transport->event < 0) {
+		free(transport);
+		return NULL;
+	}
+	pthread_mutex_init(&transport->lock, NULL);
+	transport->cluster.ops = ops;
+	transport->id = id;
+	transport->sink = *sink;
+	transport->log = log;
+	return transport;
+}
+
+int triad_transport_start(
+	struct triad_transport *transport, const char *name, void *(*run)(void *))
+{
+	return triad_thread_start(&transport->thread, name, run, transport);
+}
+
+/* A counter that is full is readable, too. */
+static void wake(struct triad_transport *transport)
+{
+	const uint64_t one = 1;
+
+	if (write(transport->event, &one, sizeof(one)) < 0)
+		return;
+}
+
+bool triad_transport_stop(struct triad_transport *transport)
+{
+	pthread_mutex_lock(&transport->lock);
+	transport->stop = true;
+	pthread_mutex_unlock(&transport->lock);
+	wake(transport);
+	if (!triad_thread_join(transport->thread, PATIENCE_US))
+		return true;
+	pthread_detach(transport->thread);
+	return false;
+}
+
+void triad_transport_free(struct triad_transport *transport)
+{
+	if (!transport)
+		return;
+	pthread_mutex_destroy(&transport->lock);
+	close(transport->event);
+	free(transport);
+}
+
+/* Under the lock. */
+static int put(struct triad_transport *transport, const void *octets, size_t size)
+{
+	struct triad_payload *payload;
+
+	if (size > TRIAD_CLUSTER_PAYLOAD_SIZE)
+		return EMSGSIZE;
+	if (!transport->is_connected || transport->stop)
+		return ENOTCONN;
+	if (transport->n == TRIAD_TRANSPORT_QUEUE)
+		return ENOBUFS;
+	payload = &transport->queue[(transport->first + transport->n++) %
+		TRIAD_TRANSPORT_QUEUE];
+	payload->size = size;
+	if (size)
+		memcpy(payload->octets, octets, size);
+	return 0;
+}
+
+int triad_transport_send(
+	struct triad_cluster *cluster, const void *payload, size_t size)
+{
+	struct triad_transport *transport = (struct triad_transport *)cluster;
+	int error;
+
+	pthread_mutex_lock(&transport->lock);
+	error = put(transport, payload, size);
+	if (error)
+		transport->status.n_send_failed++;
+	pthread_mutex_unlock(&transport->lock);
+	if (!error)
+		wake(transport);
+	return error;
+}
+
+void triad_transport_status(
+	struct triad_cluster *cluster, struct triad_cluster_status *status)
+{
+	struct triad_transport *transport = (struct triad_transport *)cluster;
+
+	pthread_mutex_lock(&transport->lock);
+	*status = transport->status;
+	pthread_mutex_unlock(&transport->lock);
+}
+
+/* --- the queue --- */
+
+bool triad_transport_is_stopping(struct triad_transport *transport)
+{
+	bool stop;
+
+	pthread_mutex_lock(&transport->lock);
+	stop = transport->stop;
+	pthread_mutex_unlock(&transport->lock);
+	return stop;
+}
+
+bool triad_transport_peek(
+	struct triad_transport *transport, struct triad_payload *payload)
+{
+	const struct triad_payload *oldest;
+	bool has;
+
+	pthread_mutex_lock(&transport->lock);
+	has = transport->n && !transport->stop;
+	oldest = &transport->queue[transport->first];
+	if (has) {
+		payload->size = oldest->size;
+		memcpy(payload->octets, oldest->octets, oldest->size);
+	}
+	pthread_mutex_unlock(&transport->lock);
+	return has;
+}
+
+void triad_transport_drop(struct triad_transport *transport)
+{
+	pthread_mutex_lock(&transport->lock);
+	transport->first = (transport->first + 1) % TRIAD_TRANSPORT_QUEUE;
+	transport->n--;
+	pthread_mutex_unlock(&transport->lock);
+}
+
+void triad_transport_drop_all(struct triad_transport *transport)
+{
+	pthread_mutex_lock(&transport->lock);
+	transport->status.n_send_failed += transport->n;
+	transport->n = 0;
+	pthread_mutex_unlock(&transport->lock);
+}
+
+/* In this order: who sets 'stop' wakes after that. */
+bool triad_transport_drain(struct triad_transport *transport)
+{
+	uint64_t n;
+
+	if (read(transport->event, &n, sizeof(n)) < 0 && errno != EAGAIN)
+		return false;
+	return !triad_transport_is_stopping(transport);
+}
+
+/* --- what is told --- */
+
+static bool is_as_told(
+	const struct triad_cluster_view *told, const struct triad_cluster_view *view)
+{
+	return told->number && told->is_connected == view->is_connected &&
+		told->is_quorate == view->is_quorate &&
+		told->n_votes_needed == view->n_votes_needed &&
+		told->n_members == view->n_members &&
+		memcmp(told->members, view->members,
+			view->n_members * sizeof(view->members[0])) == 0;
+}
+
+void triad_transport_tell(
+	struct triad_transport *transport, const struct triad_cluster_view *view)
+{
+	struct triad_cluster_view *told = &transport->view;
+	uint64_t number = told->number + 1;
+	bool stop;
+
+	if (is_as_told(told, view))
+		return;
+	pthread_mutex_lock(&transport->lock);
+	stop = transport->stop;
+	transport->is_connected = view->is_connected;
+	pthread_mutex_unlock(&transport->lock);
+	if (stop)
+		return;
+	*told = *view;
+	told->number = number;
+	if (transport->sink.view)
+		transport->sink.view(transport->sink.context, told);
+}
+
+/* What is in the queue was meant for those that were there. */
+void triad_transport_tell_apart(struct triad_transport *transport)
+{
+	struct triad_cluster_view view = {.n_members = 1, .n_votes_needed = 1};
+
+	view.members[0] = transport->id;
+	triad_transport_tell(transport, &view);
+	triad_transport_drop_all(transport);
+}
+
+void triad_transport_deliver(struct triad_transport *transport, uint64_t sender,
+	const void *payload, size_t size)
+{
+	bool stop;
+
+	pthread_mutex_lock(&transport->lock);
+	stop = transport->stop;
+	if (!stop)
+		transport->status.n_received++;
+	pthread_mutex_unlock(&transport->lock);
+	if (!stop && transport->sink.message)
+		transport->sink.message(transport->sink.context, sender, payload, size);
+}
+
+void triad_transport_count(struct triad_transport *transport, uint64_t *counter)
+{
+	pthread_mutex_lock(&transport->lock);
+	++*counter;
+	pthread_mutex_unlock(&transport->lock);
+}
+
+void triad_transport_trouble(struct triad_transport *transport, const char *trouble)
+{
+	char *now = transport->status.trouble;
+	bool is_new;
+
+	pthread_mutex_lock(&transport->lock);
+	is_new = !transport->stop &&
+		strncmp(now, trouble, sizeof(transport->status.trouble) - 1) != 0;
+	snprintf(now, sizeof(transport->status.trouble), "%s", trouble);
+	pthread_mutex_unlock(&transport->lock);
+	if (is_new && *trouble)
+		triad_log_write(transport->log, TRIAD_LOG_ERROR, "election by %s: %s",
+			transport->cluster.ops->name, trouble);
+	else if (is_new)
+		triad_log_write(transport->log, TRIAD_LOG_INFO,
+			"election by %s: nothing is wrong any more",
+			transport->cluster.ops->name);
+}
