@@ -21,4 +21,5 @@ libtriadcluster_la_LIBADD = $(NETTLE_LIBS) $(COROSYNC_LIBS)
 libtriadcluster_la_SOURCES = \
 	portmgr/cluster/alone.c \
 	portmgr/cluster/cluster.h \
+	portmgr/cluster/seal.c portmgr/cluster/seal.h \
 	portmgr/cluster/transport.c portmgr/cluster/transport.h

@@ -13,6 +13,7 @@ fuzz_targets = \
 	tests/fuzz/fuzz_policy \
 	tests/fuzz/fuzz_profile \
 	tests/fuzz/fuzz_sa \
+	tests/fuzz/fuzz_seal \
 	tests/fuzz/fuzz_sflow
 
 tests_fuzz_fuzz_conf_SOURCES = tests/fuzz/fuzz_conf.c $(fuzz_driver)
@@ -33,6 +34,9 @@ tests_fuzz_fuzz_profile_SOURCES = tests/fuzz/fuzz_profile.c $(fuzz_driver)
 tests_fuzz_fuzz_profile_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_sa_SOURCES = tests/fuzz/fuzz_sa.c $(fuzz_driver)
 tests_fuzz_fuzz_sa_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
+tests_fuzz_fuzz_seal_SOURCES = tests/fuzz/fuzz_seal.c $(fuzz_driver)
+tests_fuzz_fuzz_seal_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
+tests_fuzz_fuzz_seal_LDADD = $(LDADD) $(NETTLE_LIBS)
 tests_fuzz_fuzz_sflow_SOURCES = tests/fuzz/fuzz_sflow.c $(fuzz_driver)
 tests_fuzz_fuzz_sflow_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 

@@ -42,6 +42,8 @@ unit_tests = \
 	tests/unit/plugin/test_perf \
 	tests/unit/plugin/test_sflow \
 	tests/unit/portmgr/test_alone \
+	tests/unit/portmgr/test_seal \
+	tests/unit/portmgr/test_seal_random \
 	tests/unit/qos/test_answer \
 	tests/unit/qos/test_classifier \
 	tests/unit/qos/test_clients \
@@ -84,6 +86,9 @@ tests_unit_plugin_test_perf_SOURCES = \
 	tests/unit/plugin/test_perf.c plugin/perf.c
 tests_unit_plugin_test_sflow_SOURCES = \
 	tests/unit/plugin/test_sflow.c plugin/sflow.c
+
+# It makes MACs of its own.
+tests_unit_portmgr_test_seal_LDADD = $(LDADD) $(NETTLE_LIBS)
 
 if HAVE_CHECK
 check_PROGRAMS += $(unit_tests)
