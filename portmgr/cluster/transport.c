@@ -32,6 +32,8 @@ void *triad_transport_new(size_t size, const struct triad_cluster_ops *ops, uint
 	transport->id = id;
 	transport->sink = *sink;
 	transport->log = log;
+	transport->limit.burst = 10;
+	transport->limit.period_us = 60 * TRIAD_US_PER_S;
 	return transport;
 }
 
@@ -206,9 +208,11 @@ void triad_transport_tell(
 }
 
 /* What is in the queue was meant for those that were there. */
-void triad_transport_tell_apart(struct triad_transport *transport)
+void triad_transport_tell_apart(
+	struct triad_transport *transport, uint32_t n_votes_needed)
 {
-	struct triad_cluster_view view = {.n_members = 1, .n_votes_needed = 1};
+	struct triad_cluster_view view = {
+		.n_members = 1, .n_votes_needed = n_votes_needed};
 
 	view.members[0] = transport->id;
 	triad_transport_tell(transport, &view);
@@ -239,6 +243,7 @@ void triad_transport_count(struct triad_transport *transport, uint64_t *counter)
 void triad_transport_trouble(struct triad_transport *transport, const char *trouble)
 {
 	char *now = transport->status.trouble;
+	unsigned long suppressed;
 	bool is_new;
 
 	pthread_mutex_lock(&transport->lock);
@@ -246,6 +251,9 @@ void triad_transport_trouble(struct triad_transport *transport, const char *trou
 		strncmp(now, trouble, sizeof(transport->status.trouble) - 1) != 0;
 	snprintf(now, sizeof(transport->status.trouble), "%s", trouble);
 	pthread_mutex_unlock(&transport->lock);
+	if (is_new)
+		is_new = triad_log_limit_pass(
+			&transport->limit, triad_clock_now_us(), &suppressed);
 	if (is_new && *trouble)
 		triad_log_write(transport->log, TRIAD_LOG_ERROR, "election by %s: %s",
 			transport->cluster.ops->name, trouble);

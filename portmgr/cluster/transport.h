@@ -33,6 +33,7 @@ struct triad_transport {
 	uint64_t id;
 	struct triad_cluster_sink sink;
 	struct triad_log *log;
+	struct triad_log_limit limit;   /* trouble may come and go with each datagram */
 	struct triad_cluster_view view; /* told last; number 0: none yet */
 	pthread_t thread;
 	int event;
@@ -89,7 +90,8 @@ void triad_transport_tell(
 	struct triad_transport *transport, const struct triad_cluster_view *view);
 
 /* This member alone: not connected, not quorate. */
-void triad_transport_tell_apart(struct triad_transport *transport);
+void triad_transport_tell_apart(
+	struct triad_transport *transport, uint32_t n_votes_needed);
 
 /* Hands a payload over, and counts it. */
 void triad_transport_deliver(struct triad_transport *transport, uint64_t sender,

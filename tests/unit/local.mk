@@ -42,6 +42,7 @@ unit_tests = \
 	tests/unit/plugin/test_perf \
 	tests/unit/plugin/test_sflow \
 	tests/unit/portmgr/test_alone \
+	tests/unit/portmgr/test_peers \
 	tests/unit/portmgr/test_seal \
 	tests/unit/portmgr/test_seal_random \
 	tests/unit/qos/test_answer \
@@ -87,7 +88,8 @@ tests_unit_plugin_test_perf_SOURCES = \
 tests_unit_plugin_test_sflow_SOURCES = \
 	tests/unit/plugin/test_sflow.c plugin/sflow.c
 
-# It makes MACs of its own.
+# They make MACs of their own.
+tests_unit_portmgr_test_peers_LDADD = $(LDADD) $(NETTLE_LIBS)
 tests_unit_portmgr_test_seal_LDADD = $(LDADD) $(NETTLE_LIBS)
 
 if HAVE_CHECK

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "portmgr/cluster/key_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool is_fit(int fd, const char *path, char *reason, size_t size)
+{
+	struct stat status;
+
+	if (fstat(fd, &status)) {
+		snprintf(reason, size, "key %.80s: %s", path, strerror(errno));
+		return false;
+	}
+	if (!S_ISREG(status.st_mode)) {
+		snprintf(reason, size, "key %.80s isn't a regular file", path);
+		return false;
+	}
+	if (status.st_uid && status.st_uid != geteuid()) {
+		snprintf(reason, size, "key %.80s belongs to user %u: chown root %.80s",
+			path, (unsigned)status.st_uid, path);
+		return false;
+	}
+	if (status.st_mode & (S_IRWXG | S_IRWXO)) {
+		snprintf(reason, size,
+			"key %.60s: others may use it (mode %04o): chmod 600 %.60s",
+			path, (unsigned)status.st_mode & 07777, path);
+		return false;
+	}
+	return true;
+}
+
+/* Returns how many octets there are, TRIAD_KEY_MAX_SIZE + 1: more than that; or -1. */
+static ssize_t read_all(int fd, uint8_t octets[TRIAD_KEY_MAX_SIZE + 1])
+{
+	size_t n = 0;
+
+	while (n <= TRIAD_KEY_MAX_SIZE) {
+		ssize_t more = read(fd, octets + n, TRIAD_KEY_MAX_SIZE + 1 - n);
+
+		if (more < 0 && errno == EINTR)
+			continue;
+		if (more < 0)
+			return -1;
+		if (!more)
+			break;
+		n += (size_t)more;
+	}
+	return (ssize_t)n;
+}
+
+static bool read_key(int fd, const char *path, uint8_t key[TRIAD_KEY_MAX_SIZE],
+	size_t *key_size, char *reason, size_t size)
+{
+	uint8_t octets[TRIAD_KEY_MAX_SIZE + 1];
+	ssize_t n = read_all(fd, octets);
+
+	if (n < 0) {
+		snprintf(reason, size, "key %.80s: %s", path, strerror(errno));
+		return false;
+	}
+	if (n < (ssize_t)TRIAD_KEY_MIN_SIZE || n > (ssize_t)TRIAD_KEY_MAX_SIZE) {
+		snprintf(reason, size,
+			"key %.60s has %s octets than allowed (%u to %u): "
+			"head -c 32 /dev/urandom > FILE, and copy it to all",
+			path, n > (ssize_t)TRIAD_KEY_MAX_SIZE ? "more" : "fewer",
+			TRIAD_KEY_MIN_SIZE, TRIAD_KEY_MAX_SIZE);
+		return false;
+	}
+	memcpy(key, octets, (size_t)n);
+	explicit_bzero(octets, sizeof(octets));
+	*key_size = (size_t)n;
+	return true;
+}
+
+bool triad_key_file_read(const char *path, uint8_t key[TRIAD_KEY_MAX_SIZE],
+	size_t *key_size, char *reason, size_t size)
+{
+	/* A FIFO would hang. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	bool ok;
+
+	if (fd < 0) {
+		snprintf(reason, size, "key %.80s: %s: put the peers' common key there",
+			path, strerror(errno));
+		return false;
+	}
+	ok = is_fit(fd, path, reason, size) &&
+		read_key(fd, path, key, key_size, reason, size);
+	close(fd);
+	return ok;
+}

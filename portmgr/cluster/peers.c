@@ -1,0 +1,509 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Peers by datagrams.
+ *
+ * One thread, triad-peers, owns the socket and all there is but what transport.h
+ * guards. A turn of it: what silence made of the view; at most BATCH datagrams that
+ * came; the payloads that are in the queue; keepalives that are due.  A flood takes as
+ * long as a batch, then all else has its turn.  Nothing blocks but poll() and reading
+ * the key, which is read until it is good, once a second.
+ *
+ * Silence comes first: who was paused has not heard anybody, whatever waits in the
+ * socket, and says so before it takes that. */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "portmgr/cluster/key_file.h"
+#include "portmgr/cluster/seal.h"
+#include "portmgr/cluster/transport.h"
+#include "triad/clock.h"
+#include "triad/lists.h"
+#include "triad/socket_address.h"
+
+#define BATCH 64
+#define AGAIN_US TRIAD_US_PER_S          /* until what failed is tried again */
+#define TROUBLE_US (10 * TRIAD_US_PER_S) /* that a peer causes: told so long */
+#define TROUBLE_SIZE sizeof(((struct triad_cluster_status *)0)->trouble)
+
+struct peer {
+	struct triad_seal_peer seal;
+	bool is_self, is_member;
+	uint64_t heard_us;
+	uint64_t send_us; /* when the next keepalive is due */
+};
+
+struct peers {
+	struct triad_transport base;
+	char *key_file;
+	uint64_t keepalive_us, silence_us;
+	struct triad_address listen;
+	struct triad_address addresses[TRIAD_CLUSTER_MAX_MEMBERS];
+	size_t n;
+	char wrong[TROUBLE_SIZE]; /* in the configuration: stays */
+
+	bool has_key;
+	int fd;
+	uint64_t again_us;
+	char broken[TROUBLE_SIZE];    /* key or socket */
+	char complaint[TROUBLE_SIZE]; /* about a peer */
+	uint64_t complaint_until_us;
+	struct triad_seal seal;
+	struct peer peers[TRIAD_CLUSTER_MAX_MEMBERS]; /* as addresses */
+};
+
+/* --- configuration --- */
+
+static bool check_addresses(struct peers *peers)
+{
+	char text[TRIAD_ADDRESS_TEXT_SIZE];
+	size_t n_own = 0;
+
+	for (size_t i = 0; i < peers->n; i++) {
+		triad_address_format(&peers->addresses[i], text);
+		for (size_t j = 0; j < i; j++)
+			if (triad_address_equals(
+				    &peers->addresses[i], &peers->addresses[j])) {
+				snprintf(peers->wrong, sizeof(peers->wrong),
+					"%s is among the peers twice: list it once",
+					text);
+				return false;
+			}
+		n_own += triad_address_equals(&peers->addresses[i], &peers->listen);
+	}
+	if (n_own)
+		return true;
+	triad_address_format(&peers->listen, text);
+	snprintf(peers->wrong, sizeof(peers->wrong),
+		"the peers lack this host's own address %s: the list has all of them, "
+		"the same everywhere",
+		text);
+	return false;
+}
+
+static bool take_up(struct peers *peers, const struct triad_cluster_peers_conf *conf)
+{
+	char reason[256];
+
+	peers->keepalive_us = conf->keepalive_ms * TRIAD_US_PER_MS;
+	peers->silence_us = conf->silence_ms * TRIAD_US_PER_MS;
+	if (!triad_address_parse(
+		    conf->listen, 0, &peers->listen, reason, sizeof(reason)) ||
+		!triad_addresses_parse(conf->peers, 0, peers->addresses,
+			TRIAD_CLUSTER_MAX_MEMBERS, &peers->n, reason, sizeof(reason))) {
+		snprintf(peers->wrong, sizeof(peers->wrong), "%.150s", reason);
+		return false;
+	}
+	return check_addresses(peers);
+}
+
+/* --- trouble --- */
+
+/* Until the next, or for a while. */
+static void complain(struct peers *peers, const struct peer *about, const char *what)
+{
+	char text[TRIAD_ADDRESS_TEXT_SIZE];
+
+	triad_address_format(&about->seal.address, text);
+	snprintf(peers->complaint, sizeof(peers->complaint), "peer %s %.90s", text,
+		what);
+	peers->complaint_until_us = triad_clock_now_us() + TROUBLE_US;
+}
+
+static void tell_trouble(struct peers *peers, uint64_t now_us)
+{
+	const char *trouble = peers->wrong;
+
+	if (!*trouble)
+		trouble = peers->broken;
+	if (!*trouble && now_us < peers->complaint_until_us)
+		trouble = peers->complaint;
+	triad_transport_trouble(&peers->base, trouble);
+}
+
+/* --- key and socket --- */
+
+static uint64_t draw(void *context)
+{
+	uint64_t value;
+
+	while (getrandom(&value, sizeof(value), 0) != sizeof(value))
+		;
+	return value;
+}
+
+static bool get_key(struct peers *peers)
+{
+	uint8_t key[TRIAD_KEY_MAX_SIZE];
+	size_t size;
+
+	if (!triad_key_file_read(
+		    peers->key_file, key, &size, peers->broken, sizeof(peers->broken)))
+		return false;
+	triad_seal_init(
+		&peers->seal, peers->base.id, &peers->listen, key, size, draw, NULL);
+	explicit_bzero(key, sizeof(key));
+	for (size_t i = 0; i < peers->n; i++) {
+		struct peer *peer = &peers->peers[i];
+
+		triad_seal_peer_init(&peers->seal, &peer->seal, &peers->addresses[i]);
+		peer->is_self =
+			triad_address_equals(&peers->addresses[i], &peers->listen);
+	}
+	return true;
+}
+
+static int open_socket(const struct triad_address *listen)
+{
+	union triad_socket_address address;
+	socklen_t size = triad_address_to_socket(listen, &address);
+	int fd = socket(listen->family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	int error;
+
+	if (fd < 0 || !bind(fd, &address.any, size))
+		return fd;
+	error = errno;
+	close(fd);
+	errno = error;
+	return -1;
+}
+
+static bool get_socket(struct peers *peers)
+{
+	char text[TRIAD_ADDRESS_TEXT_SIZE];
+
+	peers->fd = open_socket(&peers->listen);
+	if (peers->fd >= 0)
+		return true;
+	triad_address_format(&peers->listen, text);
+	snprintf(peers->broken, sizeof(peers->broken),
+		"own address %s: %s: it must be one of this host's, its port free",
+		text, strerror(errno));
+	triad_transport_count(&peers->base, &peers->base.status.n_reconnects);
+	return false;
+}
+
+static bool is_working(const struct peers *peers)
+{
+	return peers->has_key && peers->fd >= 0;
+}
+
+static void prepare(struct peers *peers, uint64_t now_us)
+{
+	if (*peers->wrong || is_working(peers) || now_us < peers->again_us)
+		return;
+	peers->again_us = now_us + AGAIN_US;
+	if (!peers->has_key)
+		peers->has_key = get_key(peers);
+	if (peers->has_key && get_socket(peers))
+		*peers->broken = '\0';
+}
+
+/* --- the view --- */
+
+static void add_members(struct peers *peers, struct triad_cluster_view *view)
+{
+	for (size_t i = 0; i < peers->n; i++) {
+		const struct peer *peer = &peers->peers[i];
+
+		if (peer->is_self)
+			view->members[view->n_members++] = peers->base.id;
+		else if (peer->is_member)
+			view->members[view->n_members++] = peer->seal.their_id;
+	}
+}
+
+static void tell_view(struct peers *peers)
+{
+	struct triad_cluster_view view = {
+		.is_connected = true, .n_votes_needed = (uint32_t)peers->n / 2 + 1};
+
+	if (!is_working(peers)) {
+		triad_transport_tell_apart(&peers->base, view.n_votes_needed);
+		return;
+	}
+	add_members(peers, &view);
+	view.is_quorate = view.n_members >= view.n_votes_needed;
+	triad_transport_tell(&peers->base, &view);
+}
+
+static void end_silent(struct peers *peers, uint64_t now_us)
+{
+	for (size_t i = 0; i < peers->n; i++) {
+		struct peer *peer = &peers->peers[i];
+
+		if (now_us - peer->heard_us >= peers->silence_us)
+			peer->is_member = false;
+	}
+	tell_view(peers);
+}
+
+/* Two with one id would count as two, and vote as one. */
+static bool is_taken(const struct peers *peers, const struct peer *by, uint64_t id)
+{
+	if (id == peers->base.id)
+		return true;
+	for (size_t i = 0; i < peers->n; i++) {
+		const struct peer *other = &peers->peers[i];
+
+		if (other != by && other->is_member && other->seal.their_id == id)
+			return true;
+	}
+	return false;
+}
+
+/* --- sending --- */
+
+static bool send_to(struct peers *peers, struct peer *peer, enum triad_seal_kind kind,
+	const struct triad_payload *payload, uint64_t now_us)
+{
+	uint8_t datagram[TRIAD_SEAL_MAX_SIZE];
+	union triad_socket_address address;
+	socklen_t length = triad_address_to_socket(&peer->seal.address, &address);
+	size_t size = triad_seal_make(&peers->seal, &peer->seal, kind,
+		payload ? payload->octets : NULL, payload ? payload->size : 0,
+		datagram);
+
+	peer->send_us = now_us + peers->keepalive_us;
+	if (sendto(peers->fd, datagram, size, MSG_DONTWAIT | MSG_NOSIGNAL, &address.any,
+		    length) >= 0)
+		return true;
+	triad_transport_count(&peers->base, &peers->base.status.n_send_failed);
+	return false;
+}
+
+/* Its own comes back when it went to somebody; nobody else in the list: at once. */
+static void send_payload(
+	struct peers *peers, const struct triad_payload *payload, uint64_t now_us)
+{
+	bool is_sent = peers->n == 1;
+
+	for (size_t i = 0; i < peers->n; i++)
+		if (!peers->peers[i].is_self &&
+			send_to(peers, &peers->peers[i], TRIAD_SEAL_PAYLOAD, payload,
+				now_us))
+			is_sent = true;
+	if (!is_sent)
+		return;
+	triad_transport_count(&peers->base, &peers->base.status.n_sent);
+	triad_transport_deliver(
+		&peers->base, peers->base.id, payload->octets, payload->size);
+}
+
+/* What its receivers send meanwhile has the next turn. */
+static void send_queued(struct peers *peers, uint64_t now_us)
+{
+	struct triad_payload payload;
+
+	for (unsigned i = 0; i < TRIAD_TRANSPORT_QUEUE; i++) {
+		if (!triad_transport_peek(&peers->base, &payload))
+			return;
+		triad_transport_drop(&peers->base);
+		send_payload(peers, &payload, now_us);
+	}
+}
+
+static void send_keepalives(struct peers *peers, uint64_t now_us)
+{
+	for (size_t i = 0; i < peers->n; i++) {
+		struct peer *peer = &peers->peers[i];
+
+		if (!peer->is_self && now_us >= peer->send_us)
+			send_to(peers, peer, TRIAD_SEAL_KEEPALIVE, NULL, now_us);
+	}
+}
+
+/* --- receiving --- */
+
+static struct peer *find_peer(struct peers *peers, const struct triad_address *from)
+{
+	for (size_t i = 0; i < peers->n; i++)
+		if (!peers->peers[i].is_self &&
+			triad_address_equals(&peers->peers[i].seal.address, from))
+			return &peers->peers[i];
+	return NULL;
+}
+
+static void take_accepted(struct peers *peers, struct peer *peer,
+	const struct triad_seal_opened *opened, uint64_t now_us)
+{
+	if (is_taken(peers, peer, opened->id)) {
+		peer->is_member = false;
+		tell_view(peers);
+		triad_transport_count(&peers->base, &peers->base.status.n_strangers);
+		complain(peers, peer,
+			"has another member's port GUID: two SMs are run on one port");
+		return;
+	}
+	peer->is_member = true;
+	peer->heard_us = now_us;
+	tell_view(peers);
+	if (opened->kind == TRIAD_SEAL_PAYLOAD)
+		triad_transport_deliver(
+			&peers->base, opened->id, opened->payload, opened->size);
+}
+
+static void count_verdict(
+	struct peers *peers, const struct peer *peer, enum triad_seal_verdict verdict)
+{
+	struct triad_cluster_status *status = &peers->base.status;
+	uint64_t *counters[] = {
+		[TRIAD_SEAL_OLD] = &status->n_replayed,
+		[TRIAD_SEAL_FORGED] = &status->n_forged,
+		[TRIAD_SEAL_MALFORMED] = &status->n_malformed,
+		[TRIAD_SEAL_OTHER_VERSION] = &status->n_versions,
+	};
+
+	if (counters[verdict])
+		triad_transport_count(&peers->base, counters[verdict]);
+	if (verdict == TRIAD_SEAL_OTHER_VERSION)
+		complain(peers, peer, "speaks another version: install the same Triad");
+	/* Else somebody forges, which a counter tells. */
+	if (verdict == TRIAD_SEAL_FORGED && !peer->is_member)
+		complain(peers, peer,
+			"isn't authentic: it has another key, or list of peers");
+}
+
+static void take_datagram(struct peers *peers, const struct triad_address *from,
+	const uint8_t *datagram, size_t size, uint64_t now_us)
+{
+	struct peer *peer = find_peer(peers, from);
+	struct triad_seal_opened opened;
+	enum triad_seal_verdict verdict;
+
+	if (!peer) {
+		triad_transport_count(&peers->base, &peers->base.status.n_strangers);
+		return;
+	}
+	verdict = triad_seal_open(
+		&peers->seal, &peer->seal, datagram, size, now_us, &opened);
+	count_verdict(peers, peer, verdict);
+	if (verdict == TRIAD_SEAL_ACCEPTED)
+		take_accepted(peers, peer, &opened, now_us);
+	if (opened.answer)
+		send_to(peers, peer, TRIAD_SEAL_KEEPALIVE, NULL, now_us);
+}
+
+/* An error is one of a datagram that was sent, and gone when it was read. */
+static void receive(struct peers *peers, uint64_t now_us)
+{
+	uint8_t datagram[TRIAD_SEAL_MAX_SIZE + 1]; /* so that too large shows */
+
+	for (unsigned i = 0; i < BATCH; i++) {
+		union triad_socket_address address;
+		socklen_t length = sizeof(address);
+		struct triad_address from;
+		ssize_t size = recvfrom(peers->fd, datagram, sizeof(datagram),
+			MSG_DONTWAIT, &address.any, &length);
+
+		if (size < 0 && errno == EAGAIN)
+			return;
+		if (size < 0)
+			continue;
+		triad_address_from_socket(&address, &from);
+		take_datagram(peers, &from, datagram, (size_t)size, now_us);
+	}
+}
+
+/* --- the thread --- */
+
+static int sleep_ms(const struct peers *peers, uint64_t now_us)
+{
+	uint64_t until_us = now_us + TRIAD_US_PER_S;
+
+	if (!is_working(peers))
+		return (int)(AGAIN_US / TRIAD_US_PER_MS);
+	for (size_t i = 0; i < peers->n; i++) {
+		const struct peer *peer = &peers->peers[i];
+
+		if (peer->is_self)
+			continue;
+		if (peer->send_us < until_us)
+			until_us = peer->send_us;
+		if (peer->is_member && peer->heard_us + peers->silence_us < until_us)
+			until_us = peer->heard_us + peers->silence_us;
+	}
+	if (until_us <= now_us)
+		return 0;
+	return (int)((until_us - now_us + TRIAD_US_PER_MS - 1) / TRIAD_US_PER_MS);
+}
+
+static void turn(struct peers *peers)
+{
+	const uint64_t now_us = triad_clock_now_us();
+
+	prepare(peers, now_us);
+	end_silent(peers, now_us);
+	if (is_working(peers)) {
+		receive(peers, now_us);
+		send_queued(peers, now_us);
+		send_keepalives(peers, now_us);
+	}
+	tell_trouble(peers, now_us);
+}
+
+static void *run(void *argument)
+{
+	struct peers *peers = argument;
+
+	while (triad_transport_drain(&peers->base)) {
+		struct pollfd polled[] = {
+			{.fd = peers->base.event, .events = POLLIN},
+			{.fd = -1, .events = POLLIN},
+		};
+
+		turn(peers);
+		polled[1].fd = peers->fd;
+		(void)poll(polled, 2, sleep_ms(peers, triad_clock_now_us()));
+	}
+	return NULL;
+}
+
+/* --- from outside --- */
+
+static void free_peers(struct peers *peers)
+{
+	if (peers->fd >= 0)
+		close(peers->fd);
+	explicit_bzero(&peers->seal, sizeof(peers->seal));
+	free(peers->key_file);
+	triad_transport_free(&peers->base);
+}
+
+static bool end(struct triad_cluster *cluster)
+{
+	struct peers *peers = (struct peers *)cluster;
+
+	if (!triad_transport_stop(&peers->base))
+		return false;
+	free_peers(peers);
+	return true;
+}
+
+static const struct triad_cluster_ops ops = {.name = "peers",
+	.send = triad_transport_send,
+	.status = triad_transport_status,
+	.free = end};
+
+struct triad_cluster *triad_cluster_peers_new(
+	const struct triad_cluster_peers_conf *conf,
+	const struct triad_cluster_sink *sink, struct triad_log *log)
+{
+	struct peers *peers =
+		triad_transport_new(sizeof(*peers), &ops, conf->id, sink, log);
+
+	if (!peers)
+		return NULL;
+	peers->fd = -1;
+	peers->key_file = strdup(conf->key_file);
+	(void)take_up(peers, conf);
+	if (!peers->key_file ||
+		triad_transport_start(&peers->base, "triad-peers", run)) {
+		free_peers(peers);
+		return NULL;
+	}
+	return &peers->base.cluster;
+}

@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Real sockets on loopback, several transports in one process.  Each process of these
+ * tests has addresses of its own: 127.A.B.C of its number. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "portmgr/cluster/seal.h"
+#include "tests/unit/portmgr/cluster_bed.h"
+#include "triad/lists.h"
+#include "triad/socket_address.h"
+
+#define N 3
+#define PORT 17923
+#define SILENCE_MS 600
+#define ID(i) (UINT64_C(0x0002c90300000000) + (i) + 1)
+
+static struct bed beds[N];
+static char key_file[64];
+static const char key[] = "sixteen octets or more";
+
+static void write_key(const char *text, mode_t mode)
+{
+	int fd = open(key_file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+	ck_assert_int_eq(fchmod(fd, mode), 0);
+	close(fd);
+}
+
+static void set_up(void)
+{
+	snprintf(key_file, sizeof(key_file), "/tmp/triad-test-key-%d", (int)getpid());
+	write_key(key, 0600);
+}
+
+static void tear_down(void)
+{
+	unlink(key_file);
+}
+
+static void format_own(unsigned i, char text[64])
+{
+	unsigned pid = (unsigned)getpid();
+
+	snprintf(text, 64, "127.%u.%u.%u:%u", 1 + (pid >> 16) % 200, pid >> 8 & 0xff,
+		(pid & 0x3f) * 4 + i + 1, PORT + (pid >> 6 & 3));
+}
+
+static void start_as(unsigned i, uint64_t id, const char *peers)
+{
+	const struct triad_cluster_sink sink = bed_sink(&beds[i]);
+	char listen[64];
+	const struct triad_cluster_peers_conf conf = {.id = id,
+		.listen = listen,
+		.peers = peers,
+		.key_file = key_file,
+		.keepalive_ms = 50,
+		.silence_ms = SILENCE_MS};
+
+	format_own(i, listen);
+	beds[i].cluster = triad_cluster_peers_new(&conf, &sink, NULL);
+	ck_assert_ptr_nonnull(beds[i].cluster);
+}
+
+static const char *list_of(unsigned n)
+{
+	static char text[256];
+	char own[64];
+
+	*text = '\0';
+	for (unsigned i = 0; i < n; i++) {
+		format_own(i, own);
+		strcat(strcat(text, own), "; ");
+	}
+	return text;
+}
+
+static void start(unsigned i)
+{
+	start_as(i, ID(i), list_of(N));
+}
+
+static void start_all(void)
+{
+	for (unsigned i = 0; i < N; i++)
+		start(i);
+	for (unsigned i = 0; i < N; i++)
+		bed_wait(bed_view(&beds[i]).n_members == N);
+}
+
+static void end_all(void)
+{
+	for (unsigned i = 0; i < N; i++)
+		bed_end(&beds[i]);
+}
+
+/* A socket of a peer's address, or of none's. */
+static int open_as(unsigned i)
+{
+	struct triad_address address;
+	union triad_socket_address socket_address;
+	char own[64], reason[128];
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	socklen_t size;
+
+	format_own(i, own);
+	ck_assert(triad_address_parse(own, 0, &address, reason, sizeof(reason)));
+	size = triad_address_to_socket(&address, &socket_address);
+	ck_assert_int_eq(bind(fd, &socket_address.any, size), 0);
+	return fd;
+}
+
+static void send_raw(int fd, unsigned to, const void *octets, size_t n)
+{
+	struct triad_address address;
+	union triad_socket_address socket_address;
+	char own[64], reason[128];
+	socklen_t size;
+
+	format_own(to, own);
+	ck_assert(triad_address_parse(own, 0, &address, reason, sizeof(reason)));
+	size = triad_address_to_socket(&address, &socket_address);
+	ck_assert_int_eq(
+		sendto(fd, octets, n, 0, &socket_address.any, size), (ssize_t)n);
+}
+
+static bool has_trouble(struct bed *bed, const char *part)
+{
+	return strstr(bed_status(bed).trouble, part) != NULL;
+}
+
+/* --- --- */
+
+START_TEST(test_three_peers_see_each_other_and_get_all_in_order)
+{
+	const unsigned n = 200;
+	char text[32];
+
+	start_all();
+	for (unsigned i = 0; i < N; i++) {
+		struct triad_cluster_view view = bed_view(&beds[i]);
+
+		ck_assert(view.is_connected && view.is_quorate);
+		ck_assert_uint_eq(view.n_votes_needed, 2);
+		for (unsigned j = 0; j < N; j++)
+			ck_assert_uint_eq(view.members[j], ID(j));
+		ck_assert_str_eq(bed_status(&beds[i]).trouble, "");
+	}
+	for (unsigned i = 0; i < n; i++) {
+		snprintf(text, sizeof(text), "%u", i);
+		ck_assert_int_eq(bed_send(&beds[1], text), 0);
+		bed_wait(bed_n_messages(&beds[1]) > i);
+	}
+	for (unsigned i = 0; i < N; i++) {
+		bed_wait(bed_n_messages(&beds[i]) == n);
+		for (unsigned j = 0; j < n; j++) {
+			snprintf(text, sizeof(text), "%u", j);
+			ck_assert_str_eq(beds[i].messages[j].text, text);
+			ck_assert_uint_eq(beds[i].messages[j].sender, ID(1));
+		}
+	}
+	end_all();
+}
+END_TEST
+
+START_TEST(test_peer_that_ends_leaves_the_view_and_comes_back)
+{
+	start_all();
+	bed_end(&beds[2]);
+	bed_wait(bed_view(&beds[0]).n_members == 2);
+	ck_assert(bed_view(&beds[0]).is_quorate);
+	bed_wait(bed_view(&beds[1]).n_members == 2);
+	bed_end(&beds[1]);
+	bed_wait(bed_view(&beds[0]).n_members == 1);
+	ck_assert(!bed_view(&beds[0]).is_quorate);
+	ck_assert(bed_view(&beds[0]).is_connected);
+	start(1);
+	start(2);
+	for (unsigned i = 0; i < N; i++)
+		bed_wait(bed_view(&beds[i]).n_members == N);
+	ck_assert_int_eq(bed_send(&beds[2], "again"), 0);
+	for (unsigned i = 0; i < N; i++)
+		bed_wait(bed_n_messages(&beds[i]) == 1);
+	end_all();
+}
+END_TEST
+
+/* What a peer would send, made right or wrong. */
+static uint64_t draw(void *context)
+{
+	uint64_t value;
+
+	ck_assert_int_eq(getrandom(&value, sizeof(value), 0), sizeof(value));
+	return value;
+}
+
+static size_t make_hello(
+	uint8_t octets[TRIAD_SEAL_MAX_SIZE], unsigned from, unsigned to)
+{
+	struct triad_address address;
+	struct triad_seal seal;
+	struct triad_seal_peer peer;
+	char own[64], reason[128];
+
+	format_own(from, own);
+	triad_address_parse(own, 0, &address, reason, sizeof(reason));
+	triad_seal_init(&seal, ID(from), &address, key, strlen(key), draw, NULL);
+	format_own(to, own);
+	triad_address_parse(own, 0, &address, reason, sizeof(reason));
+	triad_seal_peer_init(&seal, &peer, &address);
+	return triad_seal_make(&seal, &peer, TRIAD_SEAL_KEEPALIVE, NULL, 0, octets);
+}
+
+START_TEST(test_datagrams_that_are_wrong_are_counted_and_harm_nobody)
+{
+	uint8_t octets[TRIAD_SEAL_MAX_SIZE], large[2000] = "TrCl";
+	size_t size;
+	int fd;
+
+	start(0);
+	start(1);
+	bed_wait(bed_view(&beds[0]).n_members == 2);
+	fd = open_as(2);
+	size = make_hello(octets, 2, 0);
+	send_raw(fd, 0, octets, size - 1);
+	send_raw(fd, 0, octets, 40);
+	send_raw(fd, 0, octets, 0);
+	send_raw(fd, 0, large, sizeof(large));
+	bed_wait(bed_status(&beds[0]).n_malformed == 4);
+	octets[50] ^= 1;
+	send_raw(fd, 0, octets, size);
+	bed_wait(bed_status(&beds[0]).n_forged == 1);
+	ck_assert(has_trouble(&beds[0], "isn't authentic"));
+	close(fd);
+	fd = open_as(3);
+	octets[50] ^= 1;
+	send_raw(fd, 0, octets, size);
+	bed_wait(bed_status(&beds[0]).n_strangers == 1);
+	close(fd);
+	ck_assert_uint_eq(bed_view(&beds[0]).n_members, 2);
+	bed_end(&beds[0]);
+	bed_end(&beds[1]);
+}
+END_TEST
+
+START_TEST(test_future_version_is_counted_and_told)
+{
+	uint8_t octets[TRIAD_SEAL_MAX_SIZE];
+	struct hmac_sha256_ctx mac;
+	int fd;
+
+	start(0);
+	bed_wait(bed_view(&beds[0]).is_connected);
+	fd = open_as(2);
+	make_hello(octets, 2, 0);
+	octets[4] = 2;
+	hmac_sha256_set_key(&mac, strlen(key), (const uint8_t *)key);
+	hmac_sha256_update(&mac, 48, octets);
+	for (unsigned i = 0; i < 2; i++) {
+		struct triad_address address;
+		char own[64], reason[128];
+		uint8_t ends[19] = {4};
+
+		format_own(i ? 0 : 2, own);
+		triad_address_parse(own, 0, &address, reason, sizeof(reason));
+		memcpy(ends + 1, address.octets, 4);
+		ends[17] = (uint8_t)(address.port >> 8);
+		ends[18] = (uint8_t)address.port;
+		hmac_sha256_update(&mac, sizeof(ends), ends);
+	}
+	hmac_sha256_digest(&mac, 32, octets + 48);
+	send_raw(fd, 0, octets, 80);
+	bed_wait(bed_status(&beds[0]).n_versions == 1);
+	bed_wait(has_trouble(&beds[0], "another version"));
+	close(fd);
+	bed_end(&beds[0]);
+}
+END_TEST
+
+START_TEST(test_flood_does_not_keep_peers_from_each_other)
+{
+	uint8_t octets[TRIAD_SEAL_MAX_SIZE] = "TrCl";
+	int fd = open_as(2);
+
+	start(0);
+	start(1);
+	while (bed_n_messages(&beds[0]) < 100) {
+		for (unsigned i = 0; i < 500; i++)
+			send_raw(fd, 0, octets, 200);
+		(void)bed_send(&beds[0], "own");
+	}
+	bed_wait(bed_n_messages(&beds[0]) >= 100);
+	ck_assert_uint_gt(bed_status(&beds[0]).n_forged, 100);
+	bed_wait(bed_view(&beds[0]).n_members == 2);
+	close(fd);
+	bed_end(&beds[0]);
+	bed_end(&beds[1]);
+}
+END_TEST
+
+/* --- what is told to mend --- */
+
+START_TEST(test_key_that_others_can_read_is_refused_until_mended)
+{
+	static const mode_t modes[] = {0640, 0620, 0604, 0602};
+
+	for (unsigned i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+		write_key(key, modes[i]);
+		start(0);
+		bed_wait(has_trouble(&beds[0], "chmod 600"));
+		ck_assert(has_trouble(&beds[0], key_file));
+		ck_assert(!bed_view(&beds[0]).is_connected);
+		ck_assert(!bed_view(&beds[0]).is_quorate);
+		ck_assert_uint_eq(bed_view(&beds[0]).n_members, 1);
+		ck_assert_int_eq(bed_send(&beds[0], "x"), ENOTCONN);
+		write_key(key, 0600);
+		bed_wait(bed_view(&beds[0]).is_connected);
+		bed_wait(!*bed_status(&beds[0]).trouble);
+		bed_end(&beds[0]);
+	}
+}
+END_TEST
+
+START_TEST(test_key_missing_short_long_or_no_file_is_refused)
+{
+	static char text[4098];
+
+	start(0);
+	bed_wait(bed_view(&beds[0]).is_connected);
+	bed_end(&beds[0]);
+	unlink(key_file);
+	start(0);
+	bed_wait(has_trouble(&beds[0], "No such file"));
+	write_key("fifteen octets.", 0600);
+	bed_wait(has_trouble(&beds[0], "fewer octets"));
+	memset(text, 'x', 4097);
+	write_key(text, 0600);
+	bed_wait(has_trouble(&beds[0], "more octets"));
+	unlink(key_file);
+	ck_assert_int_eq(mkfifo(key_file, 0600), 0);
+	bed_wait(has_trouble(&beds[0], "isn't a regular file"));
+	unlink(key_file);
+	text[4096] = '\0';
+	write_key(text, 0600);
+	bed_wait(bed_view(&beds[0]).is_connected);
+	bed_end(&beds[0]);
+}
+END_TEST
+
+START_TEST(test_key_of_another_user_is_refused)
+{
+	if (geteuid())
+		return;
+	ck_assert_int_eq(chown(key_file, 65534, 0), 0);
+	start(0);
+	bed_wait(has_trouble(&beds[0], "belongs to user 65534: chown root"));
+	bed_end(&beds[0]);
+}
+END_TEST
+
+START_TEST(test_peers_list_that_is_wrong_is_told)
+{
+	char list[512];
+
+	start_as(2, ID(2), list_of(2));
+	bed_wait(has_trouble(&beds[2], "lack this host's own address"));
+	ck_assert(!bed_view(&beds[2]).is_connected);
+	bed_end(&beds[2]);
+	snprintf(list, sizeof(list), "%s; 127.0.0.1:7; 127.0.0.1:7", list_of(2));
+	start_as(0, ID(0), list);
+	bed_wait(has_trouble(&beds[0], "twice"));
+	bed_end(&beds[0]);
+	start_as(0, ID(0), "somebody:7");
+	bed_wait(has_trouble(&beds[0], "somebody:7"));
+	bed_end(&beds[0]);
+}
+END_TEST
+
+START_TEST(test_port_in_use_is_tried_again)
+{
+	int fd = open_as(0);
+
+	start(0);
+	bed_wait(has_trouble(&beds[0], "Address already in use"));
+	ck_assert(!bed_view(&beds[0]).is_connected);
+	close(fd);
+	bed_wait(bed_view(&beds[0]).is_connected);
+	bed_wait(!*bed_status(&beds[0]).trouble);
+	ck_assert_uint_ge(bed_status(&beds[0]).n_reconnects, 1);
+	bed_end(&beds[0]);
+}
+END_TEST
+
+START_TEST(test_peer_with_this_ones_id_is_no_member)
+{
+	start(0);
+	start_as(1, ID(0), list_of(N));
+	bed_wait(has_trouble(&beds[0], "port GUID"));
+	bed_wait(has_trouble(&beds[1], "port GUID"));
+	ck_assert_uint_gt(bed_status(&beds[0]).n_strangers, 0);
+	start(2);
+	/* It takes one of them: the one that it heard first. */
+	bed_wait(bed_view(&beds[2]).n_members == 2);
+	bed_wait(bed_status(&beds[2]).n_strangers > 0);
+	ck_assert_uint_eq(bed_view(&beds[0]).members[0], ID(0));
+	end_all();
+}
+END_TEST
+
+START_TEST(test_list_of_one_is_a_majority_of_its_own)
+{
+	start_as(0, ID(0), list_of(1));
+	bed_wait(bed_view(&beds[0]).is_quorate);
+	ck_assert_uint_eq(bed_view(&beds[0]).n_votes_needed, 1);
+	ck_assert_int_eq(bed_send(&beds[0], "x"), 0);
+	bed_wait(bed_n_messages(&beds[0]) == 1);
+	bed_end(&beds[0]);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *cases = tcase_create("peers");
+
+	tcase_add_checked_fixture(cases, set_up, tear_down);
+	tcase_add_test(cases, test_three_peers_see_each_other_and_get_all_in_order);
+	tcase_add_test(cases, test_peer_that_ends_leaves_the_view_and_comes_back);
+	tcase_add_test(
+		cases, test_datagrams_that_are_wrong_are_counted_and_harm_nobody);
+	tcase_add_test(cases, test_future_version_is_counted_and_told);
+	tcase_add_test(cases, test_flood_does_not_keep_peers_from_each_other);
+	tcase_add_test(cases, test_key_that_others_can_read_is_refused_until_mended);
+	tcase_add_test(cases, test_key_missing_short_long_or_no_file_is_refused);
+	tcase_add_test(cases, test_key_of_another_user_is_refused);
+	tcase_add_test(cases, test_peers_list_that_is_wrong_is_told);
+	tcase_add_test(cases, test_port_in_use_is_tried_again);
+	tcase_add_test(cases, test_peer_with_this_ones_id_is_no_member);
+	tcase_add_test(cases, test_list_of_one_is_a_majority_of_its_own);
+	return run_cases(cases);
+}
