@@ -21,6 +21,7 @@ libtriadcluster_la_LIBADD = $(NETTLE_LIBS) $(COROSYNC_LIBS)
 libtriadcluster_la_SOURCES = \
 	portmgr/cluster/alone.c \
 	portmgr/cluster/cluster.h \
+	portmgr/cluster/corosync.c \
 	portmgr/cluster/key_file.c portmgr/cluster/key_file.h \
 	portmgr/cluster/peers.c \
 	portmgr/cluster/seal.c portmgr/cluster/seal.h \

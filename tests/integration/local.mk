@@ -2,6 +2,7 @@
 # On stock opensm and ibsim, as root.
 plugin_tests = \
 	tests/integration/test_alerts.py \
+	tests/integration/test_cluster.py \
 	tests/integration/test_conf.py \
 	tests/integration/test_console.py \
 	tests/integration/test_control_socket.py \
@@ -49,6 +50,9 @@ EXTRA_DIST += \
 
 # What says something to collectors of sFlow.
 check_PROGRAMS += tests/integration/sflow_say
+# A member of a group of Corosync's.
+check_PROGRAMS += tests/integration/cluster_say
+tests_integration_cluster_say_SOURCES = tests/integration/cluster_say.c
 # Plays the PerfManager to the writer of profiles.
 check_PROGRAMS += tests/integration/profile_driver
 tests_integration_profile_driver_SOURCES = tests/integration/profile_driver.c

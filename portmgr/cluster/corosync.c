@@ -1,0 +1,677 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* A process group of Corosync's.
+ *
+ * One thread, triad-corosync, has three connections: libcpg's (members, messages),
+ * libquorum's (whether the cluster is quorate, and in which ring that was found) and
+ * libvotequorum's (votes).  A member of the group is a (node, process); which SM it is
+ * says the header of whatever it sends, so each announces itself, with a header alone,
+ * whenever the members change.  libcpg refuses to let one process in twice.
+ *
+ * A message, big-endian: magic "TrCg" (4 octets), version 1, kind (1 announcement,
+ * 2 payload), 2 octets of 0, the sender's id (8), the payload.
+ *
+ * The view's quorum has to be that of the view's members.  The two come by different
+ * connections, so both are told with the ring in which they were found, and as long as
+ * the rings differ, the view has no quorum.  That is waited for, SETTLE_US at most,
+ * before a view is told, but a message that comes meanwhile has the view told at once,
+ * for its order among views counts.  More than half of the expected votes is asked for
+ * besides Corosync's own opinion, which two_node and auto_tie_breaker give to exactly
+ * half.
+ *
+ * When Corosync is gone all three are closed, the view is this member alone, and a new
+ * connection is tried each RETRY_US.  What was in the queue is not sent any more.
+ *
+ * When Corosync hangs (SIGSTOP) the thread may, too: connecting, joining, leaving
+ * (cpg_finalize), cpg_local_get, quorum_trackstart and votequorum_getinfo wait for its
+ * answer without an end.  cpg_mcast_joined does not (its message fits into one piece,
+ * which needs no answer: CS_ERR_TRY_AGAIN when the buffer is full), nor do the
+ * dispatches, which read what has come.  So a hung Corosync is mostly seen by one's
+ * payloads not coming back, and by a full queue. */
+#include "config.h"
+
+#include "portmgr/cluster/transport.h"
+
+#ifdef HAVE_COROSYNC
+
+#include <corosync/cpg.h>
+#include <corosync/quorum.h>
+#include <corosync/votequorum.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "triad/clock.h"
+#include "triad/wire.h"
+
+#define MAX_GROUP 100u
+#define MAGIC 0x54724367u
+#define MESSAGE_VERSION 1
+#define HEADER_SIZE 16u
+#define RETRY_US (250 * TRIAD_US_PER_MS)
+#define RESEND_MS 5
+#define SETTLE_US (50 * TRIAD_US_PER_MS)
+#define TROUBLE_SIZE sizeof(((struct triad_cluster_status *)0)->trouble)
+
+enum kind {
+	ANNOUNCEMENT = 1,
+	PAYLOAD = 2,
+};
+
+struct member {
+	uint32_t node, pid;
+	uint64_t id; /* 0: not said yet */
+};
+
+struct ring {
+	uint32_t node;
+	uint64_t seq; /* 0: not known */
+};
+
+struct corosync {
+	struct triad_transport base;
+	struct cpg_name group;
+	char wrong[TROUBLE_SIZE]; /* in the configuration: stays */
+
+	/* Of the connection. */
+	bool is_open, is_broken;
+	bool has_cpg, has_quorum, has_votes;
+	cpg_handle_t cpg;
+	quorum_handle_t quorum;
+	votequorum_handle_t votes;
+	int fds[3];
+	uint32_t node, pid;
+	uint64_t again_us;
+
+	/* Of the group. */
+	struct member members[TRIAD_CLUSTER_MAX_MEMBERS];
+	size_t n_members; /* may be more than there is room for */
+	struct ring ring, quorum_ring;
+	bool is_in, is_quorate, has_majority;
+	bool announce, must_resend;
+	bool is_view_due;
+	uint64_t settle_until_us;
+	char complaint[TROUBLE_SIZE]; /* about a member */
+};
+
+/* --- the view --- */
+
+static void note_change(struct corosync *corosync)
+{
+	if (!corosync->is_view_due)
+		corosync->settle_until_us = triad_clock_now_us() + SETTLE_US;
+	corosync->is_view_due = true;
+}
+
+static bool is_settled(const struct corosync *corosync)
+{
+	return corosync->ring.seq && corosync->ring.seq == corosync->quorum_ring.seq &&
+		corosync->ring.node == corosync->quorum_ring.node;
+}
+
+static void check(struct corosync *corosync, cs_error_t error)
+{
+	if (error != CS_OK && error != CS_ERR_TRY_AGAIN)
+		corosync->is_broken = true;
+}
+
+/* Waits for Corosync's answer. */
+static void ask_votes(struct corosync *corosync)
+{
+	struct votequorum_info info;
+	cs_error_t error = votequorum_getinfo(corosync->votes, corosync->node, &info);
+
+	corosync->has_majority = false;
+	check(corosync, error);
+	if (error == CS_OK)
+		corosync->has_majority = info.flags & VOTEQUORUM_INFO_QUORATE &&
+			2 * (uint64_t)info.total_votes > info.highest_expected &&
+			2 * (uint64_t)info.total_votes > info.node_expected_votes;
+}
+
+static void read_quorum(struct corosync *corosync)
+{
+	check(corosync, quorum_dispatch(corosync->quorum, CS_DISPATCH_ALL));
+	check(corosync, votequorum_dispatch(corosync->votes, CS_DISPATCH_ALL));
+}
+
+static void tell_view(struct corosync *corosync)
+{
+	struct triad_cluster_view view = {.is_connected = true};
+	const size_t n = corosync->n_members;
+
+	corosync->is_view_due = false;
+	ask_votes(corosync);
+	if (!corosync->is_in || corosync->is_broken)
+		return;
+	view.n_votes_needed = (uint32_t)n / 2 + 1;
+	for (size_t i = 0; i < n && i < TRIAD_CLUSTER_MAX_MEMBERS; i++)
+		view.members[view.n_members++] = corosync->members[i].id;
+	view.is_quorate = n == view.n_members && corosync->is_quorate &&
+		corosync->has_majority && is_settled(corosync);
+	triad_transport_tell(&corosync->base, &view);
+}
+
+/* --- members --- */
+
+static struct member *find_member(
+	struct corosync *corosync, uint32_t node, uint32_t pid)
+{
+	for (size_t i = 0; i < corosync->n_members && i < TRIAD_CLUSTER_MAX_MEMBERS;
+		i++)
+		if (corosync->members[i].node == node &&
+			corosync->members[i].pid == pid)
+			return &corosync->members[i];
+	return NULL;
+}
+
+static bool is_own(const struct corosync *corosync, const struct member *member)
+{
+	return member->node == corosync->node && member->pid == corosync->pid;
+}
+
+static bool is_taken(
+	const struct corosync *corosync, const struct member *by, uint64_t id)
+{
+	for (size_t i = 0; i < corosync->n_members && i < TRIAD_CLUSTER_MAX_MEMBERS;
+		i++)
+		if (&corosync->members[i] != by && corosync->members[i].id == id)
+			return true;
+	return false;
+}
+
+/* Ids of those that stay are kept. */
+static void take_members(
+	struct corosync *corosync, const struct cpg_address *list, size_t n)
+{
+	struct member members[TRIAD_CLUSTER_MAX_MEMBERS];
+	const size_t room = TRIAD_CLUSTER_MAX_MEMBERS;
+
+	corosync->is_in = false;
+	for (size_t i = 0; i < n && i < room; i++) {
+		const struct member *known =
+			find_member(corosync, list[i].nodeid, list[i].pid);
+
+		members[i] = (struct member){
+			list[i].nodeid, list[i].pid, known ? known->id : 0};
+		if (!is_own(corosync, &members[i]))
+			continue;
+		members[i].id = corosync->base.id;
+		corosync->is_in = true;
+	}
+	memcpy(corosync->members, members, (n < room ? n : room) * sizeof(members[0]));
+	corosync->n_members = n;
+	*corosync->complaint = '\0';
+	if (n > room)
+		snprintf(corosync->complaint, sizeof(corosync->complaint),
+			"group %.60s has %zu members, more than %zu",
+			corosync->group.value, n, room);
+}
+
+static bool is_of_nodes(const struct cpg_address *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (list[i].reason == CPG_REASON_NODEDOWN ||
+			list[i].reason == CPG_REASON_NODEUP)
+			return true;
+	return false;
+}
+
+/* --- what Corosync calls, from the dispatches --- */
+
+static struct corosync *of_cpg(cpg_handle_t handle)
+{
+	void *context = NULL;
+
+	cpg_context_get(handle, &context);
+	return context;
+}
+
+/* When nodes went or came, the ring is told next. */
+static void take_group(cpg_handle_t handle, const struct cpg_name *group,
+	const struct cpg_address *members, size_t n, const struct cpg_address *left,
+	size_t n_left, const struct cpg_address *joined, size_t n_joined)
+{
+	struct corosync *corosync = of_cpg(handle);
+
+	take_members(corosync, members, n);
+	if (is_of_nodes(left, n_left) || is_of_nodes(joined, n_joined))
+		corosync->ring = (struct ring){0};
+	corosync->announce = true;
+	note_change(corosync);
+}
+
+static void take_ring(
+	cpg_handle_t handle, struct cpg_ring_id ring, uint32_t n, const uint32_t *nodes)
+{
+	struct corosync *corosync = of_cpg(handle);
+
+	corosync->ring = (struct ring){ring.nodeid, ring.seq};
+	note_change(corosync);
+}
+
+static void complain(struct corosync *corosync, const struct member *about,
+	const char *what, uint64_t *counter)
+{
+	triad_transport_count(&corosync->base, counter);
+	snprintf(corosync->complaint, sizeof(corosync->complaint),
+		"process %u on node %u %.90s", about->pid, about->node, what);
+}
+
+/* False: its message doesn't count. */
+static bool take_id(struct corosync *corosync, struct member *member, uint64_t id)
+{
+	if (is_taken(corosync, member, id)) {
+		complain(corosync, member,
+			"has another member's port GUID: two SMs are run on one port",
+			&corosync->base.status.n_strangers);
+		return false;
+	}
+	if (member->id != id)
+		note_change(corosync);
+	member->id = id;
+	return true;
+}
+
+static void take_message(cpg_handle_t handle, const struct cpg_name *group,
+	uint32_t node, uint32_t pid, void *message, size_t size)
+{
+	struct corosync *corosync = of_cpg(handle);
+	struct triad_cluster_status *status = &corosync->base.status;
+	struct member *member = find_member(corosync, node, pid);
+	struct triad_wire w;
+	uint32_t magic;
+	uint8_t version, kind;
+	uint64_t id;
+
+	triad_wire_init(&w, message, size);
+	magic = triad_wire_get32(&w);
+	version = triad_wire_get8(&w);
+	kind = triad_wire_get8(&w);
+	(void)triad_wire_get16(&w);
+	id = triad_wire_get64(&w);
+	if (w.failed || magic != MAGIC || !id ||
+		size > HEADER_SIZE + TRIAD_CLUSTER_PAYLOAD_SIZE) {
+		triad_transport_count(&corosync->base, &status->n_malformed);
+		return;
+	}
+	if (!member) {
+		triad_transport_count(&corosync->base, &status->n_strangers);
+		return;
+	}
+	if (version != MESSAGE_VERSION) {
+		complain(corosync, member, "speaks another version: install the same",
+			&status->n_versions);
+		return;
+	}
+	if (!take_id(corosync, member, id) || kind != PAYLOAD)
+		return;
+	if (corosync->is_view_due) {
+		read_quorum(corosync);
+		tell_view(corosync);
+	}
+	triad_transport_deliver(&corosync->base, id, (uint8_t *)message + HEADER_SIZE,
+		size - HEADER_SIZE);
+}
+
+static void take_quorum(quorum_handle_t handle, uint32_t is_quorate,
+	struct quorum_ring_id ring, uint32_t n, const uint32_t *nodes)
+{
+	const void *context = NULL;
+	struct corosync *corosync;
+
+	quorum_context_get(handle, &context);
+	corosync = (struct corosync *)context;
+	corosync->is_quorate = is_quorate;
+	corosync->quorum_ring = (struct ring){ring.nodeid, ring.seq};
+	note_change(corosync);
+}
+
+static void take_votes(votequorum_handle_t handle)
+{
+	void *context = NULL;
+
+	votequorum_context_get(handle, &context);
+	note_change(context);
+}
+
+static void take_vote_quorum(votequorum_handle_t handle, uint64_t context,
+	uint32_t is_quorate, uint32_t n, votequorum_node_t nodes[])
+{
+	take_votes(handle);
+}
+
+static void take_expected(
+	votequorum_handle_t handle, uint64_t context, uint32_t n_expected)
+{
+	take_votes(handle);
+}
+
+/* --- the connection --- */
+
+static cs_error_t open_cpg(struct corosync *corosync)
+{
+	cpg_model_v1_data_t model = {.model = CPG_MODEL_V1,
+		.cpg_deliver_fn = take_message,
+		.cpg_confchg_fn = take_group,
+		.cpg_totem_confchg_fn = take_ring,
+		.flags = CPG_MODEL_V1_DELIVER_INITIAL_TOTEM_CONF};
+	cs_error_t error = cpg_model_initialize(
+		&corosync->cpg, CPG_MODEL_V1, (cpg_model_data_t *)&model, corosync);
+
+	corosync->has_cpg = error == CS_OK;
+	if (error == CS_OK)
+		error = cpg_local_get(corosync->cpg, &corosync->node);
+	if (error == CS_OK)
+		error = cpg_fd_get(corosync->cpg, &corosync->fds[0]);
+	return error;
+}
+
+static cs_error_t open_quorum(struct corosync *corosync)
+{
+	quorum_model_v1_data_t model = {
+		.model = QUORUM_MODEL_V1, .quorum_notify_fn = take_quorum};
+	uint32_t type = QUORUM_FREE;
+	cs_error_t error = quorum_model_initialize(&corosync->quorum, QUORUM_MODEL_V1,
+		(quorum_model_data_t *)&model, &type, corosync);
+
+	corosync->has_quorum = error == CS_OK;
+	if (error == CS_OK && type != QUORUM_SET)
+		return CS_ERR_NOT_SUPPORTED;
+	if (error == CS_OK)
+		error = quorum_fd_get(corosync->quorum, &corosync->fds[1]);
+	if (error == CS_OK)
+		error = quorum_trackstart(
+			corosync->quorum, CS_TRACK_CURRENT | CS_TRACK_CHANGES);
+	return error;
+}
+
+static cs_error_t open_votes(struct corosync *corosync)
+{
+	votequorum_callbacks_t callbacks = {
+		.votequorum_quorum_notify_fn = take_vote_quorum,
+		.votequorum_expectedvotes_notify_fn = take_expected};
+	cs_error_t error = votequorum_initialize(&corosync->votes, &callbacks);
+
+	corosync->has_votes = error == CS_OK;
+	if (error == CS_OK)
+		error = votequorum_context_set(corosync->votes, corosync);
+	if (error == CS_OK)
+		error = votequorum_fd_get(corosync->votes, &corosync->fds[2]);
+	if (error == CS_OK)
+		error = votequorum_trackstart(corosync->votes, 0, CS_TRACK_CHANGES);
+	return error;
+}
+
+static void close_all(struct corosync *corosync)
+{
+	if (corosync->has_votes)
+		votequorum_finalize(corosync->votes);
+	if (corosync->has_quorum)
+		quorum_finalize(corosync->quorum);
+	if (corosync->has_cpg)
+		cpg_finalize(corosync->cpg);
+	corosync->has_votes = corosync->has_quorum = corosync->has_cpg = false;
+	corosync->is_open = corosync->is_broken = false;
+	corosync->is_in = corosync->is_quorate = corosync->has_majority = false;
+	corosync->announce = corosync->is_view_due = corosync->must_resend = false;
+	corosync->n_members = 0;
+	corosync->ring = corosync->quorum_ring = (struct ring){0};
+	*corosync->complaint = '\0';
+}
+
+static void tell_why(struct corosync *corosync, cs_error_t error)
+{
+	char text[TROUBLE_SIZE];
+
+	if (error == CS_ERR_ACCESS || error == CS_ERR_SECURITY)
+		snprintf(text, sizeof(text),
+			"Corosync refuses user %u: a file in /etc/corosync/uidgid.d "
+			"with 'uidgid { uid: %u }' allows it",
+			(unsigned)geteuid(), (unsigned)geteuid());
+	else if (error == CS_ERR_NOT_SUPPORTED)
+		snprintf(text, sizeof(text),
+			"Corosync has no quorum: corosync.conf needs 'quorum { "
+			"provider: corosync_votequorum }'");
+	else if (error == CS_ERR_EXIST)
+		snprintf(text, sizeof(text),
+			"this process is in group %.60s already: only one of it can be",
+			corosync->group.value);
+	else
+		snprintf(text, sizeof(text),
+			"Corosync doesn't answer (error %d): start it, or set "
+			"election.cluster to what there is",
+			(int)error);
+	triad_transport_trouble(&corosync->base, text);
+}
+
+static void connect_all(struct corosync *corosync, uint64_t now_us)
+{
+	cs_error_t error;
+
+	if (corosync->again_us)
+		triad_transport_count(
+			&corosync->base, &corosync->base.status.n_reconnects);
+	corosync->again_us = now_us + RETRY_US;
+	corosync->pid = (uint32_t)getpid();
+	error = open_cpg(corosync);
+	if (error == CS_OK)
+		error = open_quorum(corosync);
+	if (error == CS_OK)
+		error = open_votes(corosync);
+	if (error == CS_OK)
+		error = cpg_join(corosync->cpg, &corosync->group);
+	corosync->is_open = error == CS_OK;
+	if (corosync->is_open)
+		return;
+	close_all(corosync);
+	tell_why(corosync, error);
+}
+
+/* --- sending --- */
+
+/* False: later. */
+static bool multicast(
+	struct corosync *corosync, enum kind kind, const struct triad_payload *payload)
+{
+	uint8_t header[HEADER_SIZE];
+	struct iovec parts[2] = {{.iov_base = header, .iov_len = sizeof(header)}};
+	struct triad_wire w;
+	cs_error_t error;
+
+	triad_wire_init(&w, header, sizeof(header));
+	triad_wire_put(&w, 4, MAGIC);
+	triad_wire_put(&w, 1, MESSAGE_VERSION);
+	triad_wire_put(&w, 1, kind);
+	triad_wire_put(&w, 2, 0);
+	triad_wire_put(&w, 8, corosync->base.id);
+	if (payload) {
+		parts[1].iov_base = (void *)payload->octets;
+		parts[1].iov_len = payload->size;
+	}
+	error = cpg_mcast_joined(
+		corosync->cpg, CPG_TYPE_AGREED, parts, payload ? 2 : 1);
+	check(corosync, error);
+	corosync->must_resend = error == CS_ERR_TRY_AGAIN;
+	return error == CS_OK;
+}
+
+static void send_queued(struct corosync *corosync)
+{
+	struct triad_payload payload;
+
+	corosync->must_resend = false;
+	if (!corosync->is_in)
+		return;
+	if (corosync->announce && !multicast(corosync, ANNOUNCEMENT, NULL))
+		return;
+	corosync->announce = false;
+	for (unsigned i = 0; i < TRIAD_TRANSPORT_QUEUE; i++) {
+		if (!triad_transport_peek(&corosync->base, &payload) ||
+			!multicast(corosync, PAYLOAD, &payload))
+			return;
+		triad_transport_drop(&corosync->base);
+		triad_transport_count(&corosync->base, &corosync->base.status.n_sent);
+	}
+}
+
+/* --- the thread --- */
+
+static void serve(struct corosync *corosync)
+{
+	read_quorum(corosync);
+	if (!corosync->is_broken)
+		check(corosync, cpg_dispatch(corosync->cpg, CS_DISPATCH_ALL));
+	if (!corosync->is_broken && corosync->is_view_due && corosync->is_in &&
+		(is_settled(corosync) ||
+			triad_clock_now_us() >= corosync->settle_until_us))
+		tell_view(corosync);
+	if (!corosync->is_broken)
+		send_queued(corosync);
+	if (corosync->is_broken)
+		return;
+	if (corosync->base.view.is_connected)
+		triad_transport_trouble(&corosync->base, corosync->complaint);
+}
+
+static void turn(struct corosync *corosync)
+{
+	const uint64_t now_us = triad_clock_now_us();
+
+	if (*corosync->wrong)
+		return;
+	if (!corosync->is_open && now_us >= corosync->again_us)
+		connect_all(corosync, now_us);
+	if (corosync->is_open)
+		serve(corosync);
+	if (!corosync->is_broken)
+		return;
+	close_all(corosync);
+	triad_transport_tell_apart(&corosync->base, 1);
+	tell_why(corosync, CS_ERR_LIBRARY);
+}
+
+static int sleep_ms(const struct corosync *corosync)
+{
+	if (*corosync->wrong)
+		return -1;
+	if (!corosync->is_open)
+		return (int)(RETRY_US / TRIAD_US_PER_MS);
+	return corosync->must_resend || corosync->is_view_due ? RESEND_MS : 1000;
+}
+
+static void wait_for_more(struct corosync *corosync)
+{
+	struct pollfd polled[4] = {{.fd = corosync->base.event, .events = POLLIN}};
+
+	for (unsigned i = 0; i < 3; i++) {
+		polled[i + 1].fd = corosync->is_open ? corosync->fds[i] : -1;
+		polled[i + 1].events = POLLIN;
+	}
+	if (poll(polled, 4, sleep_ms(corosync)) <= 0)
+		return;
+	for (unsigned i = 1; i < 4; i++)
+		if (polled[i].revents & (POLLHUP | POLLERR | POLLNVAL))
+			corosync->is_broken = true;
+}
+
+static void *run(void *argument)
+{
+	struct corosync *corosync = argument;
+
+	triad_transport_tell_apart(&corosync->base, 1);
+	if (*corosync->wrong)
+		triad_transport_trouble(&corosync->base, corosync->wrong);
+	while (triad_transport_drain(&corosync->base)) {
+		turn(corosync);
+		wait_for_more(corosync);
+	}
+	close_all(corosync);
+	return NULL;
+}
+
+/* --- from outside --- */
+
+static bool end(struct triad_cluster *cluster)
+{
+	struct triad_transport *transport = (struct triad_transport *)cluster;
+
+	if (!triad_transport_stop(transport))
+		return false;
+	triad_transport_free(transport);
+	return true;
+}
+
+static const struct triad_cluster_ops ops = {.name = "corosync",
+	.send = triad_transport_send,
+	.status = triad_transport_status,
+	.free = end};
+
+struct triad_cluster *triad_cluster_corosync_new(uint64_t id, const char *group,
+	const struct triad_cluster_sink *sink, struct triad_log *log)
+{
+	struct corosync *corosync =
+		triad_transport_new(sizeof(*corosync), &ops, id, sink, log);
+	const size_t length = strlen(group);
+
+	if (!corosync)
+		return NULL;
+	if (!length || length > MAX_GROUP) {
+		snprintf(corosync->wrong, sizeof(corosync->wrong),
+			"the group's name has %zu characters: it may have 1 to %u",
+			length, MAX_GROUP);
+	} else {
+		memcpy(corosync->group.value, group, length);
+		corosync->group.length = (uint32_t)length;
+	}
+	if (triad_transport_start(&corosync->base, "triad-corosync", run)) {
+		triad_transport_free(&corosync->base);
+		return NULL;
+	}
+	return &corosync->base.cluster;
+}
+
+#else
+
+/* There is a thread, as with the others, for it is what tells. */
+static void *run(void *argument)
+{
+	struct triad_transport *transport = argument;
+
+	triad_transport_tell_apart(transport, 1);
+	triad_transport_trouble(transport,
+		"built without Corosync: install libcpg-dev, libquorum-dev and "
+		"libvotequorum-dev and build again, or set election.cluster");
+	return NULL;
+}
+
+static bool end(struct triad_cluster *cluster)
+{
+	struct triad_transport *transport = (struct triad_transport *)cluster;
+
+	if (!triad_transport_stop(transport))
+		return false;
+	triad_transport_free(transport);
+	return true;
+}
+
+static const struct triad_cluster_ops ops = {.name = "corosync",
+	.send = triad_transport_send,
+	.status = triad_transport_status,
+	.free = end};
+
+struct triad_cluster *triad_cluster_corosync_new(uint64_t id, const char *group,
+	const struct triad_cluster_sink *sink, struct triad_log *log)
+{
+	struct triad_transport *transport =
+		triad_transport_new(sizeof(*transport), &ops, id, sink, log);
+
+	if (transport && triad_transport_start(transport, "triad-corosync", run)) {
+		triad_transport_free(transport);
+		return NULL;
+	}
+	return transport ? &transport->cluster : NULL;
+}
+
+#endif

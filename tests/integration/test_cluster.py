@@ -1,0 +1,287 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""Members of a group of Corosync's, one Corosync for all of them, which is killed,
+stopped and started again.  It lives in namespaces of its own, on one node."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import threading
+
+import taplib
+from taplib import BUILDDIR, Skip, wait_until
+
+SAY = BUILDDIR / "tests" / "integration" / "cluster_say"
+CONF = """totem {{
+    version: 2
+    cluster_name: {name}
+    transport: knet
+    token: 300
+    token_coefficient: 0
+    consensus: 360
+    crypto_cipher: none
+    crypto_hash: none
+}}
+nodelist {{
+    node {{
+        ring0_addr: 127.0.0.1
+        name: one
+        nodeid: 1
+    }}
+}}
+quorum {{
+    provider: corosync_votequorum
+    expected_votes: {votes}
+}}
+logging {{
+    to_stderr: yes
+    to_syslog: no
+}}
+system {{
+    sched_rr: no
+    move_to_root_cgroup: no
+}}
+"""
+SPACE = ("set -e; for d in /run /dev/shm /var/lib/corosync; do mkdir -p $d; "
+         "mount -t tmpfs triad-test $d; done; ip link set lo up; echo ready; "
+         "exec sleep infinity")
+A, B = 0x0002c90300000001, 0x0002c90300000002
+
+
+class Cluster:
+    """Namespaces, and Corosync in them when it is started."""
+
+    def __init__(self, t, votes=1):
+        if not shutil.which("corosync"):
+            raise Skip("there is no corosync here")
+        self.t = t
+        self.corosync = None
+        folder = t.folder()
+        self.conf = folder / "corosync.conf"
+        self.conf.write_text(CONF.format(name=f"triad-{os.getpid()}", votes=votes))
+        self.log = (folder / "log").open("w+")
+        t.cleanup(self.log.close)
+        self.space = subprocess.Popen(
+            ["unshare", "--mount", "--net", "--uts", "sh", "-c", SPACE],
+            stdout=subprocess.PIPE, text=True)
+        t.cleanup(end, self.space)
+        t.equal(self.space.stdout.readline(), "ready\n", "the namespaces")
+        t.cleanup(lambda: self.corosync and end(self.corosync))
+
+    def inside(self, *words):
+        return ["nsenter", "-t", str(self.space.pid), "-m", "-n", "-u", *words]
+
+    def start(self):
+        self.corosync = subprocess.Popen(
+            self.inside("corosync", "-f", "-c", str(self.conf)),
+            stdout=self.log, stderr=self.log)
+
+    def kill(self):
+        end(self.corosync)
+
+    def member(self, ident, group="triad"):
+        return Member(self, ident, group)
+
+
+class Member:
+    """A driver, and all it has said."""
+
+    def __init__(self, cluster, ident, group):
+        self.lines = []
+        self.process = subprocess.Popen(
+            cluster.inside(str(SAY), group, str(ident)), stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, text=True)
+        cluster.t.cleanup(end, self.process)
+        self.reader = threading.Thread(target=self._read, daemon=True)
+        self.reader.start()
+
+    def _read(self):
+        for line in self.process.stdout:
+            self.lines.append(json.loads(line))
+
+    def say(self, *texts):
+        self.process.stdin.write("".join(f"{text}\n" for text in texts))
+        self.process.stdin.flush()
+
+    def of(self, key):
+        return [line for line in self.lines if key in line]
+
+    def view(self):
+        views = self.of("view")
+        return views[-1] if views else {}
+
+    def status(self):
+        n = len(self.of("trouble"))
+        self.say("?")
+        wait_until(lambda: len(self.of("trouble")) > n, 10, "the status")
+        return self.of("trouble")[-1]
+
+    def texts(self):
+        return [(line["sender"], line["text"]) for line in self.of("sender")]
+
+    def wait_for_view(self, members, quorate=True, timeout_s=30):
+        return wait_until(
+            lambda: sorted(self.view().get("members", [])) == sorted(members)
+            and self.view()["quorate"] == quorate and self.view(),
+            timeout_s, f"a view of {members}")
+
+    def end(self):
+        """Whether its thread ended, too."""
+        self.process.stdin.close()
+        self.process.wait(30)
+        self.reader.join(10)
+        return self.lines[-1]["ended"]
+
+
+def end(process):
+    if process.poll() is None:
+        process.kill()
+    process.wait()
+
+
+def two(t):
+    cluster = Cluster(t)
+    cluster.start()
+    first, second = cluster.member(A), cluster.member(B)
+    for member in first, second:
+        member.wait_for_view([A, B])
+    return cluster, first, second
+
+
+def test_members_see_each_other_and_one_order(t):
+    _, first, second = two(t)
+    for member in first, second:
+        view = member.view()
+        t.equal((view["connected"], view["needed"]), (True, 2), "the view")
+        t.equal(member.of("view")[0]["connected"], False, "the first view")
+    for i in range(100):
+        first.say(f"a{i}")
+        second.say(f"b{i}")
+    for member in first, second:
+        wait_until(lambda m=member: len(m.texts()) + sum(
+            1 for s in first.of("said") + second.of("said") if s["error"]) == 200,
+            30, "all payloads")
+    t.equal(first.texts(), second.texts(), "the order")
+    said = [s["text"] for s in
+            ({"text": s["said"]} for s in first.of("said") if not s["error"])]
+    t.equal([text for sender, text in first.texts() if sender == A], said,
+            "what one said")
+    numbers = [view["view"] for view in first.of("view")]
+    t.equal(numbers, sorted(set(numbers)), "the views' numbers")
+    t.equal(first.status()["trouble"], "", "trouble")
+    t.equal((first.end(), second.end()), (True, True), "the ends")
+
+
+def test_member_killed_leaves_the_view_and_another_comes(t):
+    cluster, first, second = two(t)
+    second.process.kill()
+    view = first.wait_for_view([A])
+    t.equal(view["needed"], 1, "votes")
+    third = cluster.member(B)
+    for member in first, third:
+        member.wait_for_view([A, B])
+    third.say("again")
+    wait_until(lambda: first.texts() == [(B, "again")], 10, "its payload")
+
+
+def test_corosync_killed_is_told_and_started_again_is_joined(t):
+    cluster, first, second = two(t)
+    cluster.kill()
+    for member in first, second:
+        wait_until(lambda m=member: not m.view()["connected"], 10, "the end")
+        t.equal(member.view()["quorate"], False, "quorum")
+    t.equal((first.view()["members"], second.view()["members"]), ([A], [B]), "alone")
+    first.say("lost")
+    wait_until(lambda: first.of("said"), 10, "the answer")
+    assert first.of("said")[0]["error"], first.of("said")
+    t.contains(first.status()["trouble"], "start it", "trouble")
+    wait_until(lambda: first.status()["reconnects"] > 2, 10, "more tries")
+    cluster.start()
+    for member in first, second:
+        member.wait_for_view([A, B])
+    second.say("back")
+    wait_until(lambda: first.texts() == [(B, "back")], 10, "its payload")
+    t.equal(first.status()["trouble"], "", "trouble afterwards")
+
+
+def test_corosync_stopped_lets_members_send_until_full_and_end(t):
+    cluster, first, second = two(t)
+    os.kill(cluster.corosync.pid, signal.SIGSTOP)
+    t.cleanup(os.kill, cluster.corosync.pid, signal.SIGCONT)
+    n = 0
+    while not any(line["error"] for line in first.of("said")):
+        first.say(*[f"{n + i}" for i in range(500)])
+        n += 500
+        wait_until(lambda: len(first.of("said")) == n, 30, "answers")
+        assert n < 100000, "everything is taken"
+    t.note(f"{n} were said until the queue was full")
+    t.equal({line["error"] for line in first.of("said")}, {0, 105}, "errors")
+    t.equal(first.texts(), [], "payloads that came back")
+    # It can't leave the group.
+    t.equal(second.end(), False, "the end of the other's thread")
+    os.kill(cluster.corosync.pid, signal.SIGCONT)
+    said = [line["said"] for line in first.of("said") if not line["error"]]
+    wait_until(lambda: len(first.texts()) == len(said), 30, "payloads")
+    t.equal([text for _, text in first.texts()], said, "their order")
+    first.wait_for_view([A])
+    t.equal(first.end(), True, "the end of a thread")
+
+
+def test_half_of_the_votes_is_no_majority(t):
+    cluster = Cluster(t, votes=2)
+    cluster.conf.write_text(cluster.conf.read_text().replace(
+        "expected_votes: 2", "expected_votes: 2\n    two_node: 1\n"
+        "    wait_for_all: 0"))
+    cluster.start()
+    first = cluster.member(A)
+    view = first.wait_for_view([A], quorate=False)
+    wait_until(lambda: first.view()["connected"], 30, "the connection")
+    first.say("x")
+    wait_until(lambda: first.texts() == [(A, "x")], 10, "a payload")
+    quorum = subprocess.run(cluster.inside("corosync-quorumtool", "-s"),
+                            capture_output=True, text=True, check=False).stdout
+    t.contains(quorum, "Quorate:          Yes", "what Corosync says")
+    t.equal(first.view()["quorate"], False, "quorum")
+    t.equal(view["needed"], 1, "votes")
+
+
+def test_two_of_one_id_are_told(t):
+    cluster, first, _ = two(t)
+    third = cluster.member(B)
+    wait_until(lambda: "port GUID" in first.status()["trouble"], 10, "trouble")
+    third.say("who")
+    wait_until(lambda: first.status()["strangers"] >= 2, 10, "the count")
+    t.equal(first.texts(), [], "payloads")
+
+
+def test_group_name_too_long_is_told(t):
+    cluster = Cluster(t)
+    member = cluster.member(A, group="x" * 101)
+    wait_until(lambda: "101 characters" in member.status()["trouble"], 10, "trouble")
+    t.equal(member.view()["connected"], False, "the view")
+    t.equal(member.end(), True, "the end")
+
+
+def test_corosync_refuses_a_user_is_told(t):
+    cluster = Cluster(t)
+    cluster.start()
+    cluster.member(A).wait_for_view([A])
+    other = subprocess.Popen(
+        cluster.inside("setpriv", "--reuid", "65534", "--regid", "65534",
+                       "--clear-groups", str(SAY), "triad", str(B)),
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    t.cleanup(end, other)
+
+    def trouble():
+        other.stdin.write("?\n")
+        other.stdin.flush()
+        while "trouble" not in (line := json.loads(other.stdout.readline())):
+            pass
+        return line["trouble"]
+    wait_until(lambda: "uidgid.d" in trouble(), 10, "trouble")
+
+
+if __name__ == "__main__":
+    taplib.main(globals())
