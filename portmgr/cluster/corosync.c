@@ -23,10 +23,11 @@
  *
  * When Corosync hangs (SIGSTOP) the thread may, too: connecting, joining, leaving
  * (cpg_finalize), cpg_local_get, quorum_trackstart and votequorum_getinfo wait for its
- * answer without an end.  cpg_mcast_joined does not (its message fits into one piece,
- * which needs no answer: CS_ERR_TRY_AGAIN when the buffer is full), nor do the
- * dispatches, which read what has come.  So a hung Corosync is mostly seen by one's
- * payloads not coming back, and by a full queue. */
+ * answer without an end.  cpg_mcast_joined waits for no answer, and says
+ * CS_ERR_TRY_AGAIN when its buffer is full, but libqb spins when Corosync leaves some
+ * 280 messages untaken; so no more than WINDOW are sent before one has come back.  The
+ * dispatches read what has come, and don't wait.  A hung Corosync is seen, therefore,
+ * by one's payloads not coming back, and by a full queue. */
 #include "config.h"
 
 #include "portmgr/cluster/transport.h"
@@ -51,6 +52,7 @@
 #define HEADER_SIZE 16u
 #define RETRY_US (250 * TRIAD_US_PER_MS)
 #define RESEND_MS 5
+#define WINDOW 32u /* messages of ours on their way */
 #define SETTLE_US (50 * TRIAD_US_PER_MS)
 #define TROUBLE_SIZE sizeof(((struct triad_cluster_status *)0)->trouble)
 
@@ -90,6 +92,7 @@ struct corosync {
 	struct ring ring, quorum_ring;
 	bool is_in, is_quorate, has_majority;
 	bool announce, must_resend;
+	unsigned n_under_way; /* sent, not come back yet */
 	bool is_view_due;
 	uint64_t settle_until_us;
 	char complaint[TROUBLE_SIZE]; /* about a member */
@@ -285,6 +288,8 @@ static void take_message(cpg_handle_t handle, const struct cpg_name *group,
 	uint8_t version, kind;
 	uint64_t id;
 
+	if (node == corosync->node && pid == corosync->pid && corosync->n_under_way)
+		corosync->n_under_way--;
 	triad_wire_init(&w, message, size);
 	magic = triad_wire_get32(&w);
 	version = triad_wire_get8(&w);
@@ -417,6 +422,7 @@ static void close_all(struct corosync *corosync)
 	corosync->is_in = corosync->is_quorate = corosync->has_majority = false;
 	corosync->announce = corosync->is_view_due = corosync->must_resend = false;
 	corosync->n_members = 0;
+	corosync->n_under_way = 0;
 	corosync->ring = corosync->quorum_ring = (struct ring){0};
 	*corosync->complaint = '\0';
 }
@@ -490,9 +496,12 @@ static bool multicast(
 		parts[1].iov_base = (void *)payload->octets;
 		parts[1].iov_len = payload->size;
 	}
+	if (corosync->n_under_way == WINDOW)
+		return false;
 	error = cpg_mcast_joined(
 		corosync->cpg, CPG_TYPE_AGREED, parts, payload ? 2 : 1);
 	check(corosync, error);
+	corosync->n_under_way += error == CS_OK;
 	corosync->must_resend = error == CS_ERR_TRY_AGAIN;
 	return error == CS_OK;
 }

@@ -9,6 +9,8 @@ import shutil
 import signal
 import subprocess
 import threading
+import time
+from pathlib import Path
 
 import taplib
 from taplib import BUILDDIR, Skip, wait_until
@@ -141,6 +143,12 @@ def end(process):
     process.wait()
 
 
+def cpu_ticks(member):
+    """Hundredths of a second that its process has computed for."""
+    stat = Path(f"/proc/{member.process.pid}/stat").read_text()
+    return sum(map(int, stat.rpartition(")")[2].split()[11:13]))
+
+
 def two(t):
     cluster = Cluster(t)
     cluster.start()
@@ -212,13 +220,20 @@ def test_corosync_stopped_lets_members_send_until_full_and_end(t):
     t.cleanup(os.kill, cluster.corosync.pid, signal.SIGCONT)
     n = 0
     while not any(line["error"] for line in first.of("said")):
-        first.say(*[f"{n + i}" for i in range(500)])
-        n += 500
+        # Fewer than the queue has room for.
+        first.say(*[f"{n + i}" for i in range(50)])
+        n += 50
         wait_until(lambda: len(first.of("said")) == n, 30, "answers")
         assert n < 100000, "everything is taken"
     t.note(f"{n} were said until the queue was full")
     t.equal({line["error"] for line in first.of("said")}, {0, 105}, "errors")
     t.equal(first.texts(), [], "payloads that came back")
+    t.equal(sum(not line["error"] for line in first.of("said")), 32 + 64,
+            "on their way and in the queue")
+    # It waits, and does not spin.
+    ticks = cpu_ticks(first)
+    time.sleep(0.5)
+    assert cpu_ticks(first) - ticks < 10, "its thread spins"
     # It can't leave the group.
     t.equal(second.end(), False, "the end of the other's thread")
     os.kill(cluster.corosync.pid, signal.SIGCONT)
