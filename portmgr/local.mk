@@ -21,8 +21,15 @@ libtriadcluster_la_LIBADD = $(NETTLE_LIBS) $(COROSYNC_LIBS)
 libtriadcluster_la_SOURCES = \
 	portmgr/cluster/alone.c \
 	portmgr/cluster/cluster.h \
-	portmgr/cluster/corosync.c \
+	portmgr/cluster/group.c portmgr/cluster/group.h \
 	portmgr/cluster/key_file.c portmgr/cluster/key_file.h \
 	portmgr/cluster/peers.c \
 	portmgr/cluster/seal.c portmgr/cluster/seal.h \
 	portmgr/cluster/transport.c portmgr/cluster/transport.h
+
+# Without Corosync it says so.
+if HAVE_COROSYNC
+libtriadcluster_la_SOURCES += portmgr/cluster/corosync.c
+else
+libtriadcluster_la_SOURCES += portmgr/cluster/corosync_stub.c
+endif

@@ -28,12 +28,6 @@
  * 280 messages untaken; so no more than WINDOW are sent before one has come back.  The
  * dispatches read what has come, and don't wait.  A hung Corosync is seen, therefore,
  * by one's payloads not coming back, and by a full queue. */
-#include "config.h"
-
-#include "portmgr/cluster/transport.h"
-
-#ifdef HAVE_COROSYNC
-
 #include <corosync/cpg.h>
 #include <corosync/quorum.h>
 #include <corosync/votequorum.h>
@@ -43,6 +37,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "portmgr/cluster/group.h"
+#include "portmgr/cluster/transport.h"
 #include "triad/clock.h"
 #include "triad/wire.h"
 
@@ -59,11 +55,6 @@
 enum kind {
 	ANNOUNCEMENT = 1,
 	PAYLOAD = 2,
-};
-
-struct member {
-	uint32_t node, pid;
-	uint64_t id; /* 0: not said yet */
 };
 
 struct ring {
@@ -87,8 +78,7 @@ struct corosync {
 	uint64_t again_us;
 
 	/* Of the group. */
-	struct member members[TRIAD_CLUSTER_MAX_MEMBERS];
-	size_t n_members; /* may be more than there is room for */
+	struct triad_group members;
 	struct ring ring, quorum_ring;
 	bool is_in, is_quorate, has_majority;
 	bool announce, must_resend;
@@ -142,75 +132,20 @@ static void read_quorum(struct corosync *corosync)
 static void tell_view(struct corosync *corosync)
 {
 	struct triad_cluster_view view = {.is_connected = true};
-	const size_t n = corosync->n_members;
+	const size_t n = corosync->members.n;
 
 	corosync->is_view_due = false;
 	ask_votes(corosync);
 	if (!corosync->is_in || corosync->is_broken)
 		return;
 	view.n_votes_needed = (uint32_t)n / 2 + 1;
-	for (size_t i = 0; i < n && i < TRIAD_CLUSTER_MAX_MEMBERS; i++)
-		view.members[view.n_members++] = corosync->members[i].id;
+	view.n_members = (uint32_t)triad_group_ids(&corosync->members, view.members);
 	view.is_quorate = n == view.n_members && corosync->is_quorate &&
 		corosync->has_majority && is_settled(corosync);
 	triad_transport_tell(&corosync->base, &view);
 }
 
-/* --- members --- */
-
-static struct member *find_member(
-	struct corosync *corosync, uint32_t node, uint32_t pid)
-{
-	for (size_t i = 0; i < corosync->n_members && i < TRIAD_CLUSTER_MAX_MEMBERS;
-		i++)
-		if (corosync->members[i].node == node &&
-			corosync->members[i].pid == pid)
-			return &corosync->members[i];
-	return NULL;
-}
-
-static bool is_own(const struct corosync *corosync, const struct member *member)
-{
-	return member->node == corosync->node && member->pid == corosync->pid;
-}
-
-static bool is_taken(
-	const struct corosync *corosync, const struct member *by, uint64_t id)
-{
-	for (size_t i = 0; i < corosync->n_members && i < TRIAD_CLUSTER_MAX_MEMBERS;
-		i++)
-		if (&corosync->members[i] != by && corosync->members[i].id == id)
-			return true;
-	return false;
-}
-
-/* Ids of those that stay are kept. */
-static void take_members(
-	struct corosync *corosync, const struct cpg_address *list, size_t n)
-{
-	struct member members[TRIAD_CLUSTER_MAX_MEMBERS];
-	const size_t room = TRIAD_CLUSTER_MAX_MEMBERS;
-
-	corosync->is_in = false;
-	for (size_t i = 0; i < n && i < room; i++) {
-		const struct member *known =
-			find_member(corosync, list[i].nodeid, list[i].pid);
-
-		members[i] = (struct member){
-			list[i].nodeid, list[i].pid, known ? known->id : 0};
-		if (!is_own(corosync, &members[i]))
-			continue;
-		members[i].id = corosync->base.id;
-		corosync->is_in = true;
-	}
-	memcpy(corosync->members, members, (n < room ? n : room) * sizeof(members[0]));
-	corosync->n_members = n;
-	*corosync->complaint = '\0';
-	if (n > room)
-		snprintf(corosync->complaint, sizeof(corosync->complaint),
-			"group %.60s has %zu members, more than %zu",
-			corosync->group.value, n, room);
-}
+/* --- what Corosync calls, from the dispatches --- */
 
 static bool is_of_nodes(const struct cpg_address *list, size_t n)
 {
@@ -221,14 +156,30 @@ static bool is_of_nodes(const struct cpg_address *list, size_t n)
 	return false;
 }
 
-/* --- what Corosync calls, from the dispatches --- */
-
 static struct corosync *of_cpg(cpg_handle_t handle)
 {
 	void *context = NULL;
 
 	cpg_context_get(handle, &context);
 	return context;
+}
+
+static void take_members(
+	struct corosync *corosync, const struct cpg_address *list, size_t n)
+{
+	struct triad_group before = corosync->members;
+
+	triad_group_begin(&corosync->members);
+	for (size_t i = 0; i < n; i++)
+		triad_group_add(
+			&corosync->members, &before, list[i].nodeid, list[i].pid);
+	corosync->is_in = triad_group_name(
+		&corosync->members, corosync->node, corosync->pid, corosync->base.id);
+	*corosync->complaint = '\0';
+	if (n > TRIAD_CLUSTER_MAX_MEMBERS)
+		snprintf(corosync->complaint, sizeof(corosync->complaint),
+			"group %.60s has %zu members, more than %u",
+			corosync->group.value, n, TRIAD_CLUSTER_MAX_MEMBERS);
 }
 
 /* When nodes went or came, the ring is told next. */
@@ -254,7 +205,7 @@ static void take_ring(
 	note_change(corosync);
 }
 
-static void complain(struct corosync *corosync, const struct member *about,
+static void complain(struct corosync *corosync, const struct triad_group_member *about,
 	const char *what, uint64_t *counter)
 {
 	triad_transport_count(&corosync->base, counter);
@@ -263,9 +214,10 @@ static void complain(struct corosync *corosync, const struct member *about,
 }
 
 /* False: its message doesn't count. */
-static bool take_id(struct corosync *corosync, struct member *member, uint64_t id)
+static bool take_id(
+	struct corosync *corosync, struct triad_group_member *member, uint64_t id)
 {
-	if (is_taken(corosync, member, id)) {
+	if (triad_group_has_other(&corosync->members, member, id)) {
 		complain(corosync, member,
 			"has another member's port GUID: two SMs are run on one port",
 			&corosync->base.status.n_strangers);
@@ -282,7 +234,8 @@ static void take_message(cpg_handle_t handle, const struct cpg_name *group,
 {
 	struct corosync *corosync = of_cpg(handle);
 	struct triad_cluster_status *status = &corosync->base.status;
-	struct member *member = find_member(corosync, node, pid);
+	struct triad_group_member *member =
+		triad_group_find(&corosync->members, node, pid);
 	struct triad_wire w;
 	uint32_t magic;
 	uint8_t version, kind;
@@ -421,7 +374,7 @@ static void close_all(struct corosync *corosync)
 	corosync->is_open = corosync->is_broken = false;
 	corosync->is_in = corosync->is_quorate = corosync->has_majority = false;
 	corosync->announce = corosync->is_view_due = corosync->must_resend = false;
-	corosync->n_members = 0;
+	corosync->members.n = 0;
 	corosync->n_under_way = 0;
 	corosync->ring = corosync->quorum_ring = (struct ring){0};
 	*corosync->complaint = '\0';
@@ -640,47 +593,3 @@ struct triad_cluster *triad_cluster_corosync_new(uint64_t id, const char *group,
 	}
 	return &corosync->base.cluster;
 }
-
-#else
-
-/* There is a thread, as with the others, for it is what tells. */
-static void *run(void *argument)
-{
-	struct triad_transport *transport = argument;
-
-	triad_transport_tell_apart(transport, 1);
-	triad_transport_trouble(transport,
-		"built without Corosync: install libcpg-dev, libquorum-dev and "
-		"libvotequorum-dev and build again, or set election.cluster");
-	return NULL;
-}
-
-static bool end(struct triad_cluster *cluster)
-{
-	struct triad_transport *transport = (struct triad_transport *)cluster;
-
-	if (!triad_transport_stop(transport))
-		return false;
-	triad_transport_free(transport);
-	return true;
-}
-
-static const struct triad_cluster_ops ops = {.name = "corosync",
-	.send = triad_transport_send,
-	.status = triad_transport_status,
-	.free = end};
-
-struct triad_cluster *triad_cluster_corosync_new(uint64_t id, const char *group,
-	const struct triad_cluster_sink *sink, struct triad_log *log)
-{
-	struct triad_transport *transport =
-		triad_transport_new(sizeof(*transport), &ops, id, sink, log);
-
-	if (transport && triad_transport_start(transport, "triad-corosync", run)) {
-		triad_transport_free(transport);
-		return NULL;
-	}
-	return transport ? &transport->cluster : NULL;
-}
-
-#endif

@@ -228,8 +228,9 @@ def test_corosync_stopped_lets_members_send_until_full_and_end(t):
     t.note(f"{n} were said until the queue was full")
     t.equal({line["error"] for line in first.of("said")}, {0, 105}, "errors")
     t.equal(first.texts(), [], "payloads that came back")
-    t.equal(sum(not line["error"] for line in first.of("said")), 32 + 64,
-            "on their way and in the queue")
+    # On their way, maybe an announcement among them, and in the queue.
+    taken = sum(not line["error"] for line in first.of("said"))
+    assert 32 + 64 - 2 <= taken <= 32 + 64, f"{taken} are taken"
     # It waits, and does not spin.
     ticks = cpu_ticks(first)
     time.sleep(0.5)

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "portmgr/cluster/transport.h"
+
+/* There is a thread, as with the others, for it is what tells. */
+static void *run(void *argument)
+{
+	struct triad_transport *transport = argument;
+
+	triad_transport_tell_apart(transport, 1);
+	triad_transport_trouble(transport,
+		"built without Corosync: install libcpg-dev, libquorum-dev and "
+		"libvotequorum-dev and build again, or set election.cluster");
+	return NULL;
+}
+
+static bool end(struct triad_cluster *cluster)
+{
+	struct triad_transport *transport = (struct triad_transport *)cluster;
+
+	if (!triad_transport_stop(transport))
+		return false;
+	triad_transport_free(transport);
+	return true;
+}
+
+static const struct triad_cluster_ops ops = {.name = "corosync",
+	.send = triad_transport_send,
+	.status = triad_transport_status,
+	.free = end};
+
+struct triad_cluster *triad_cluster_corosync_new(uint64_t id, const char *group,
+	const struct triad_cluster_sink *sink, struct triad_log *log)
+{
+	struct triad_transport *transport =
+		triad_transport_new(sizeof(*transport), &ops, id, sink, log);
+
+	if (transport && triad_transport_start(transport, "triad-corosync", run)) {
+		triad_transport_free(transport);
+		return NULL;
+	}
+	return transport ? &transport->cluster : NULL;
+}
