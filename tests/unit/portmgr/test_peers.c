@@ -283,16 +283,33 @@ START_TEST(test_future_version_is_counted_and_told)
 }
 END_TEST
 
+static void connect_to(int fd, unsigned to)
+{
+	struct triad_address address;
+	union triad_socket_address socket_address;
+	char own[64], reason[128];
+	socklen_t size;
+
+	format_own(to, own);
+	ck_assert(triad_address_parse(own, 0, &address, reason, sizeof(reason)));
+	size = triad_address_to_socket(&address, &socket_address);
+	ck_assert_int_eq(connect(fd, &socket_address.any, size), 0);
+}
+
 static atomic_bool flood_ends;
 
-/* More than the thread can take. */
+/* More than the thread can take: connected, and many by one call. */
 static void *flood(void *argument)
 {
 	uint8_t octets[TRIAD_SEAL_MAX_SIZE] = "TrCl";
-	int fd = *(int *)argument;
+	struct iovec part = {.iov_base = octets, .iov_len = sizeof(octets)};
+	struct mmsghdr messages[64];
 
+	for (unsigned i = 0; i < 64; i++)
+		messages[i] = (struct mmsghdr){
+			.msg_hdr = {.msg_iov = &part, .msg_iovlen = 1}};
 	while (!flood_ends)
-		send_raw(fd, 0, octets, sizeof(octets));
+		(void)sendmmsg(*(int *)argument, messages, 64, 0);
 	return NULL;
 }
 
@@ -301,6 +318,7 @@ START_TEST(test_flood_does_not_keep_peers_from_each_other)
 	pthread_t threads[2];
 	int fd = open_as(2);
 
+	connect_to(fd, 0);
 	for (unsigned i = 0; i < 2; i++)
 		pthread_create(&threads[i], NULL, flood, &fd);
 	start(0);
