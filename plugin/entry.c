@@ -6,6 +6,7 @@
 #include <syslog.h>
 
 #include "plugin/access.h"
+#include "plugin/election/elector.h"
 #include "plugin/instance.h"
 #include "plugin/qos/qos.h"
 #include "plugin/worker.h"
@@ -143,8 +144,10 @@ static void report(void *context, osm_epi_event_id_t id, void *data)
 		triad_qos_note_routed(plugin->qos);
 	if (kind == TRIAD_EVENT_SWEEP_DONE)
 		triad_qos_note_discovered(plugin->qos);
-	if (kind == TRIAD_EVENT_SUBNET_UP)
+	if (kind == TRIAD_EVENT_SUBNET_UP) {
 		triad_qos_note_up(plugin->qos);
+		triad_elector_note_up(plugin->elector);
+	}
 	if (kind == TRIAD_EVENT_TRAP) {
 		trap = read_trap(data);
 		triad_events_put_trap(plugin->events, &trap);

@@ -14,6 +14,7 @@
 
 #include "plugin/console.h"
 #include "plugin/control.h"
+#include "plugin/election/elector.h"
 #include "plugin/own_metrics.h"
 #include "plugin/qos/qos.h"
 #include "plugin/standby.h"
@@ -65,12 +66,14 @@ static void apply_conf(struct triad_plugin *plugin)
 		conf.qos.enabled = false;
 		conf.qos.tables_enabled = false;
 		conf.qos.partition_groups = false;
+		conf.election.enabled = false;
 	}
 	atomic_store(&plugin->osmlog.log.level, (int)conf.log.level);
 	atomic_store(&plugin->osmlog.syslog, conf.log.syslog);
 	triad_alert_log_configure(plugin->alert_log, &conf);
 	triad_exports_configure(plugin->exports, &conf);
 	triad_qos_configure(plugin->qos, &conf);
+	triad_elector_configure(plugin->elector, &conf);
 	if (triad_perf_configure(plugin->perf, &conf))
 		triad_log_write(plugin->log, TRIAD_LOG_ERROR,
 			"not enough memory to put the configuration into force; type "
@@ -203,7 +206,10 @@ struct triad_plugin *triad_plugin_new(struct osm_opensm *osm)
 	if (plugin->exports)
 		plugin->qos = triad_qos_new(osm, plugin->conf.qos.threads,
 			triad_exports_sampler(plugin->exports), plugin->log);
-	if (plugin->events && plugin->standby && plugin->qos)
+	if (plugin->qos)
+		plugin->elector =
+			triad_elector_new(osm, plugin->port_guid, plugin->log);
+	if (plugin->events && plugin->standby && plugin->elector)
 		plugin->worker = triad_worker_new(osm, plugin->log, plugin->events,
 			plugin->perf, plugin->standby, plugin->qos);
 	if (!plugin->worker) {
@@ -225,6 +231,7 @@ void triad_plugin_free(struct triad_plugin *plugin)
 {
 	bool ended = triad_exports_stop(plugin->exports);
 
+	triad_elector_free(plugin->elector);
 	triad_worker_free(plugin->worker);
 	triad_qos_free(plugin->qos);
 	triad_standby_free(plugin->standby);

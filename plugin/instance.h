@@ -23,6 +23,7 @@
 #include "triad/fabric.h"
 
 struct osm_opensm;
+struct triad_elector;
 struct triad_qos;
 struct triad_standby;
 struct triad_worker;
@@ -54,6 +55,7 @@ struct triad_plugin {
 	struct triad_exports *exports;
 	struct triad_standby *standby;
 	struct triad_qos *qos;
+	struct triad_elector *elector;
 	struct triad_worker *worker;
 	/* Of access.c; NULL: off or failed.  Threads that were there before look. */
 	_Atomic(struct triad_control *) control;

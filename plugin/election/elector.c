@@ -37,12 +37,6 @@ void elector_clear_inbox(struct triad_elector *elector)
 void triad_elector_note_up(struct triad_elector *elector)
 {
 	atomic_store(&elector->is_up, true);
-	atomic_store(&elector->has_changed, true);
-}
-
-void triad_elector_note_change(struct triad_elector *elector)
-{
-	atomic_store(&elector->has_changed, true);
 }
 
 /* --- a turn --- */

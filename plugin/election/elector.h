@@ -60,7 +60,6 @@ void triad_elector_configure(
 
 /* From report(): never blocks. */
 void triad_elector_note_up(struct triad_elector *elector);
-void triad_elector_note_change(struct triad_elector *elector);
 
 /* Whether this SM may enforce now; any thread. */
 struct triad_permission triad_elector_permission(struct triad_elector *elector);

@@ -32,7 +32,7 @@ struct triad_elector {
 	struct triad_sm_control *sm;
 	pthread_t thread;
 
-	atomic_bool is_up, has_changed; /* left by OpenSM's threads */
+	atomic_bool is_up; /* left by OpenSM's thread */
 
 	/* What the transport's thread leaves. */
 	pthread_mutex_t inbox_lock;

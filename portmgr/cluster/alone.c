@@ -9,7 +9,8 @@ static void *run(void *argument)
 	struct triad_cluster_view view = {.is_connected = true,
 		.is_quorate = true,
 		.n_members = 1,
-		.n_votes_needed = 1};
+		.n_votes_needed = 1,
+		.has_fixed_voters = true};
 	struct pollfd polled = {.fd = alone->event, .events = POLLIN};
 	struct triad_payload payload;
 

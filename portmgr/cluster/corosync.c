@@ -139,6 +139,7 @@ static void tell_view(struct corosync *corosync)
 	if (!corosync->is_in || corosync->is_broken)
 		return;
 	view.n_votes_needed = (uint32_t)n / 2 + 1;
+	view.epoch = corosync->ring.seq;
 	view.n_members = (uint32_t)triad_group_ids(&corosync->members, view.members);
 	view.is_quorate = n == view.n_members && corosync->is_quorate &&
 		corosync->has_majority && is_settled(corosync);

@@ -218,8 +218,9 @@ static void add_members(struct peers *peers, struct triad_cluster_view *view)
 
 static void tell_view(struct peers *peers)
 {
-	struct triad_cluster_view view = {
-		.is_connected = true, .n_votes_needed = (uint32_t)peers->n / 2 + 1};
+	struct triad_cluster_view view = {.is_connected = true,
+		.n_votes_needed = (uint32_t)peers->n / 2 + 1,
+		.has_fixed_voters = true};
 
 	if (!is_working(peers)) {
 		triad_transport_tell_apart(&peers->base, view.n_votes_needed);

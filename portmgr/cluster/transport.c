@@ -181,7 +181,7 @@ static bool is_as_told(
 	return told->number && told->is_connected == view->is_connected &&
 		told->is_quorate == view->is_quorate &&
 		told->n_votes_needed == view->n_votes_needed &&
-		told->n_members == view->n_members &&
+		told->epoch == view->epoch && told->n_members == view->n_members &&
 		memcmp(told->members, view->members,
 			view->n_members * sizeof(view->members[0])) == 0;
 }
