@@ -11,12 +11,18 @@
 int triad_thread_start(
 	pthread_t *thread, const char *name, void *(*run)(void *), void *argument)
 {
+	return triad_thread_start_with(thread, name, STACK_SIZE, run, argument);
+}
+
+int triad_thread_start_with(pthread_t *thread, const char *name, size_t stack_size,
+	void *(*run)(void *), void *argument)
+{
 	sigset_t all, before;
 	pthread_attr_t attributes;
 	int error;
 
 	pthread_attr_init(&attributes);
-	pthread_attr_setstacksize(&attributes, STACK_SIZE);
+	pthread_attr_setstacksize(&attributes, stack_size);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	error = pthread_create(thread, &attributes, run, argument);

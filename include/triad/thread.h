@@ -7,11 +7,16 @@
 #define TRIAD_THREAD_H
 
 #include <pthread.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* 'name' has at most 15 characters.  Returns 0 or an errno. */
 int triad_thread_start(
 	pthread_t *thread, const char *name, void *(*run)(void *), void *argument);
+
+/* The same, for a library that puts more on the stack than the 512 KiB that ours get. */
+int triad_thread_start_with(pthread_t *thread, const char *name, size_t stack_size,
+	void *(*run)(void *), void *argument);
 
 /* Joins the thread, waiting for 'wait_us' at most.  Returns 0, or ETIMEDOUT: it still
  * runs, and what it uses must stay. */

@@ -37,10 +37,14 @@ void *triad_transport_new(size_t size, const struct triad_cluster_ops *ops, uint
 	return transport;
 }
 
+/* libquorum and libcpg have a buffer of 1 MiB on the stack while they dispatch. */
+#define STACK_SIZE (4u << 20)
+
 int triad_transport_start(
 	struct triad_transport *transport, const char *name, void *(*run)(void *))
 {
-	return triad_thread_start(&transport->thread, name, run, transport);
+	return triad_thread_start_with(
+		&transport->thread, name, STACK_SIZE, run, transport);
 }
 
 /* A counter that is full is readable, too. */

@@ -15,7 +15,7 @@
 #include "portmgr/election/election_parts.h"
 
 /* So many terms can begin in one ring. */
-#define EPOCH_SHIFT 24
+#define EPOCH_SHIFT 16
 
 /* A claim that is not granted in so many leases is dropped for a while. */
 #define CLAIM_LEASES 3u
