@@ -12,6 +12,10 @@
 /* How often it is looked whether OpenSM is as it should be. */
 #define TICK_US (200 * TRIAD_US_PER_MS)
 
+/* The kernel of a host whose opensm has died takes back that its port has an SM; until
+ * it has, a sweep would wait for an answer of that SM for nearly a second. */
+#define SETTLE_US (30 * TRIAD_US_PER_MS)
+
 /* A live master gets so long to hand over before it is asked again; a take-over that a
  * live master stopped is tried again after the first of these, and then less and less
  * often. */
@@ -30,7 +34,7 @@ struct triad_sm_control {
 
 	/* Of the thread alone. */
 	bool has_priority; /* ours is in force */
-	bool was_master_wished;
+	bool was_master_wished, was_alive;
 	uint64_t again_us, retry_us;
 };
 
@@ -46,13 +50,17 @@ static bool may_touch(void)
 
 /* --- priority --- */
 
-/* Raised, it makes a standby send a trap: OpenSM looks up ports for that. */
-static void put_priority(struct triad_sm_control *control, uint8_t priority)
+/* Raised, it makes a standby send a trap, for which OpenSM looks up ports; and the
+ * master then sweeps, so only who is to be master tells it. */
+static void put_priority(struct triad_sm_control *control, uint8_t priority, bool tell)
 {
 	if (!may_touch())
 		return;
 	cl_plock_acquire(&control->osm->lock);
-	osm_set_sm_priority(&control->osm->sm, priority);
+	if (tell)
+		osm_set_sm_priority(&control->osm->sm, priority);
+	else
+		control->osm->subn.opt.sm_priority = priority;
 	cl_plock_release(&control->osm->lock);
 }
 
@@ -63,19 +71,19 @@ static void give_back_priority(struct triad_sm_control *control)
 	if (!control->has_priority)
 		return;
 	control->has_priority = false;
-	put_priority(control, own);
+	put_priority(control, own, false);
 	triad_log_write(control->log, TRIAD_LOG_INFO,
 		"election: OpenSM has its own SM priority again, %u", own);
 }
 
-static void set_priority(struct triad_sm_control *control, uint8_t priority)
+static void set_priority(struct triad_sm_control *control, uint8_t priority, bool tell)
 {
 	if (control->osm->subn.opt.sm_priority == priority && control->has_priority)
 		return;
 	if (!control->has_priority)
 		control->status.own_priority = control->osm->subn.opt.sm_priority;
 	control->has_priority = true;
-	put_priority(control, priority);
+	put_priority(control, priority, tell);
 	pthread_mutex_lock(&control->lock);
 	control->status.n_priorities++;
 	pthread_mutex_unlock(&control->lock);
@@ -136,8 +144,11 @@ static void see_to_mastership(
 		control->was_master_wished = wish->is_master;
 		control->retry_us = RETRY_US;
 		/* A master of lower priority hears of the other one by its trap. */
-		control->again_us = wish->is_master ? now_us : now_us + RETRY_US;
+		control->again_us = now_us + (wish->is_master ? SETTLE_US : RETRY_US);
 	}
+	if (control->was_alive && !wish->master_is_alive)
+		control->again_us = now_us; /* it won't hand over any more */
+	control->was_alive = wish->master_is_alive;
 	if (is_master == wish->is_master || now_us < control->again_us)
 		return;
 	if (is_master)
@@ -163,8 +174,17 @@ static void carry_out(
 	}
 	if (!may_touch())
 		return;
-	set_priority(control, wish->priority);
+	set_priority(control, wish->priority, wish->is_master && wish->master_is_alive);
 	see_to_mastership(control, wish);
+}
+
+static uint64_t next_look(const struct triad_sm_control *control)
+{
+	uint64_t now_us = triad_clock_now_us(), next_us = now_us + TICK_US;
+
+	if (control->again_us > now_us && control->again_us < next_us)
+		next_us = control->again_us;
+	return next_us;
 }
 
 static void *run(void *argument)
@@ -180,8 +200,8 @@ static void *run(void *argument)
 		carry_out(control, &wish);
 		pthread_mutex_lock(&control->lock);
 		if (!control->must_end && !control->is_new)
-			triad_condition_wait(&control->wake, &control->lock,
-				triad_clock_now_us() + TICK_US);
+			triad_condition_wait(
+				&control->wake, &control->lock, next_look(control));
 	}
 	pthread_mutex_unlock(&control->lock);
 	return NULL;

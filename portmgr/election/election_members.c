@@ -158,11 +158,12 @@ static bool is_hopeless(struct triad_election *e, uint64_t candidate)
 		passed->candidate = candidate;
 		passed->since_us = e->now_us;
 	}
-	/* It can't have ours while somebody else has it. */
-	if (candidate == e->conf.id || !lease_is_quorate(e) ||
-		e->now_us < e->promise.until_us)
+	if (candidate == e->conf.id || !lease_is_quorate(e))
 		passed->since_us = e->now_us;
-	if (e->now_us - passed->since_us < CANDIDATE_LEASES * lease_us)
+	/* It can't have our vote while somebody else has it. */
+	if (passed->since_us < e->promise.until_us)
+		passed->since_us = e->promise.until_us;
+	if (e->now_us < passed->since_us + CANDIDATE_LEASES * lease_us)
 		return false;
 	passed->excluded = candidate;
 	passed->until_us = e->now_us + PASSED_LEASES * lease_us;
