@@ -238,7 +238,8 @@ static void tell_view(struct elections *s, unsigned node, uint32_t mask)
 {
 	struct node *n = &s->nodes[node];
 	unsigned n_here = (unsigned)__builtin_popcount(mask);
-	uint32_t elects = mask & alive_mask(s);
+	/* Peers miss somebody who died only when he has been silent for a while. */
+	uint32_t elects = s->kind == ELECTIONS_PEERS ? mask : mask & alive_mask(s);
 	struct triad_cluster_view view = {
 		.number = ++n->view_number,
 		.is_connected = true,
