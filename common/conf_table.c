@@ -314,7 +314,7 @@ static const struct triad_conf_key table[] = {
 	{KEY_AS(election, timeout, timeout_ms), UINT(20, 60000, "ms"),
 		.standard = "200", .at_run_time = true,
 		.help = "How long an election takes when not all can be heard."},
-	{KEY_AS(election, lease, lease_ms), UINT(60, 60000, "ms"), .standard = "400",
+	{KEY_AS(election, lease, lease_ms), UINT(60, 60000, "ms"), .standard = "300",
 		.at_run_time = true,
 		.help = "How long permission to enforce lasts without being confirmed."},
 	{KEY(election, check_required), BOOL, .standard = "false", .at_run_time = true,

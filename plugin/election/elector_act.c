@@ -70,10 +70,8 @@ static void carry_out(
 
 static void wish(struct triad_elector *elector, const struct triad_sm_wish *before)
 {
-	uint64_t master = triad_sm_control_master(elector->osm);
-
-	elector->wish.master_is_alive =
-		triad_election_hears(elector->election, master, triad_clock_now_us());
+	elector->wish.master =
+		triad_election_sm_master(elector->election, triad_clock_now_us());
 	if (memcmp(before, &elector->wish, sizeof(*before)))
 		triad_sm_control_wish(elector->sm, &elector->wish);
 }

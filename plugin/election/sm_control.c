@@ -3,7 +3,6 @@
 
 #include "plugin/election/sm_control.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "triad/clock.h"
@@ -34,14 +33,9 @@ struct triad_sm_control {
 
 	/* Of the thread alone. */
 	bool has_priority; /* ours is in force */
-	bool was_master_wished, was_alive;
+	bool was_master_wished, had_master, has_taken_over;
 	uint64_t again_us, retry_us;
 };
-
-uint64_t triad_sm_control_master(const struct osm_opensm *osm)
-{
-	return cl_ntoh64(osm->sm.master_sm_guid);
-}
 
 static bool may_touch(void)
 {
@@ -50,17 +44,15 @@ static bool may_touch(void)
 
 /* --- priority --- */
 
-/* Raised, it makes a standby send a trap, for which OpenSM looks up ports; and the
- * master then sweeps, so only who is to be master tells it. */
-static void put_priority(struct triad_sm_control *control, uint8_t priority, bool tell)
+/* Not by osm_set_sm_priority(): that makes a standby whose priority rises send a trap
+ * at once, also to a master that is dead, and its next sweep then waits for the answer
+ * for nearly a second. */
+static void put_priority(struct triad_sm_control *control, uint8_t priority)
 {
 	if (!may_touch())
 		return;
-	cl_plock_acquire(&control->osm->lock);
-	if (tell)
-		osm_set_sm_priority(&control->osm->sm, priority);
-	else
-		control->osm->subn.opt.sm_priority = priority;
+	cl_plock_excl_acquire(&control->osm->lock);
+	control->osm->subn.opt.sm_priority = priority;
 	cl_plock_release(&control->osm->lock);
 }
 
@@ -71,19 +63,19 @@ static void give_back_priority(struct triad_sm_control *control)
 	if (!control->has_priority)
 		return;
 	control->has_priority = false;
-	put_priority(control, own, false);
+	put_priority(control, own);
 	triad_log_write(control->log, TRIAD_LOG_INFO,
 		"election: OpenSM has its own SM priority again, %u", own);
 }
 
-static void set_priority(struct triad_sm_control *control, uint8_t priority, bool tell)
+static void set_priority(struct triad_sm_control *control, uint8_t priority)
 {
 	if (control->osm->subn.opt.sm_priority == priority && control->has_priority)
 		return;
 	if (!control->has_priority)
 		control->status.own_priority = control->osm->subn.opt.sm_priority;
 	control->has_priority = true;
-	put_priority(control, priority, tell);
+	put_priority(control, priority);
 	pthread_mutex_lock(&control->lock);
 	control->status.n_priorities++;
 	pthread_mutex_unlock(&control->lock);
@@ -108,20 +100,25 @@ static void wait_longer(struct triad_sm_control *control, uint64_t now_us)
 		control->retry_us = MAX_RETRY_US;
 }
 
-static void take_over(struct triad_sm_control *control, uint64_t master)
+static void take_over(struct triad_sm_control *control)
 {
 	triad_log_write(control->log, TRIAD_LOG_INFO,
-		"election: this SM takes over at once: the master 0x%016" PRIx64
-		" is silent",
-		master);
+		"election: no SM says that it is master: this one takes over at once");
 	count(control, &control->status.n_take_overs);
 	osm_sm_state_mgr_process(&control->osm->sm, OSM_SM_SIGNAL_POLLING_TIMEOUT);
 }
 
-static void ask_for_hand_over(struct triad_sm_control *control)
+/* OpenSM polls, and would tell, the last SM with a higher priority that it has seen,
+ * which may be a standby; 'master', if not 0, is who really is master. */
+static void ask_for_hand_over(struct triad_sm_control *control, uint64_t master)
 {
-	cl_plock_acquire(&control->osm->lock);
-	osm_send_trap144(&control->osm->sm, TRAP_144_MASK_SM_PRIORITY_CHANGE);
+	osm_sm_t *sm = &control->osm->sm;
+
+	count(control, &control->status.n_asked);
+	cl_plock_excl_acquire(&control->osm->lock);
+	if (master && osm_get_port_by_guid(sm->p_subn, cl_hton64(master)))
+		sm->master_sm_guid = cl_hton64(master);
+	osm_send_trap144(sm, TRAP_144_MASK_SM_PRIORITY_CHANGE);
 	cl_plock_release(&control->osm->lock);
 }
 
@@ -133,32 +130,55 @@ static void sweep(struct triad_sm_control *control)
 	osm_opensm_sweep(control->osm);
 }
 
+static void begin_wish(struct triad_sm_control *control,
+	const struct triad_sm_wish *wish, uint64_t now_us)
+{
+	control->was_master_wished = wish->is_master;
+	control->has_taken_over = false;
+	control->retry_us = RETRY_US;
+	control->again_us = now_us;
+	if (!wish->is_master)
+		control->again_us += RETRY_US; /* the other one asks by a trap */
+	else if (!wish->master)
+		control->again_us += SETTLE_US;
+}
+
+static void become_master(struct triad_sm_control *control,
+	const struct triad_sm_wish *wish, uint64_t now_us)
+{
+	/* Discovery has found a live master, or will be done soon. */
+	bool asks = wish->master || control->has_taken_over;
+
+	if (control->osm->subn.sm_state != IB_SMINFO_STATE_STANDBY)
+		return;
+	control->has_taken_over = !asks;
+	if (asks) {
+		ask_for_hand_over(control, wish->master);
+		wait_longer(control, now_us);
+		return;
+	}
+	take_over(control);
+	control->again_us = now_us;
+}
+
 static void see_to_mastership(
 	struct triad_sm_control *control, const struct triad_sm_wish *wish)
 {
 	uint64_t now_us = triad_clock_now_us();
-	uint8_t state = control->osm->subn.sm_state;
-	bool is_master = state == IB_SMINFO_STATE_MASTER;
+	bool is_master = control->osm->subn.sm_state == IB_SMINFO_STATE_MASTER;
 
-	if (wish->is_master != control->was_master_wished) {
-		control->was_master_wished = wish->is_master;
-		control->retry_us = RETRY_US;
-		/* A master of lower priority hears of the other one by its trap. */
-		control->again_us = now_us + (wish->is_master ? SETTLE_US : RETRY_US);
-	}
-	if (control->was_alive && !wish->master_is_alive)
+	if (wish->is_master != control->was_master_wished)
+		begin_wish(control, wish, now_us);
+	if (control->had_master && !wish->master)
 		control->again_us = now_us; /* it won't hand over any more */
-	control->was_alive = wish->master_is_alive;
+	control->had_master = wish->master != 0;
 	if (is_master == wish->is_master || now_us < control->again_us)
 		return;
-	if (is_master)
-		sweep(control);
-	else if (state == IB_SMINFO_STATE_STANDBY && wish->master_is_alive)
-		ask_for_hand_over(control);
-	else if (state == IB_SMINFO_STATE_STANDBY)
-		take_over(control, triad_sm_control_master(control->osm));
-	else
+	if (wish->is_master) {
+		become_master(control, wish, now_us);
 		return;
+	}
+	sweep(control);
 	wait_longer(control, now_us);
 }
 
@@ -174,7 +194,7 @@ static void carry_out(
 	}
 	if (!may_touch())
 		return;
-	set_priority(control, wish->priority, wish->is_master && wish->master_is_alive);
+	set_priority(control, wish->priority);
 	see_to_mastership(control, wish);
 }
 

@@ -5,13 +5,15 @@
  * thread of its own, triad-sm, that brings OpenSM there and keeps it there: what it
  * calls takes OpenSM's locks, and must not keep the election waiting.
  *
- * - The priority is set as OpenSM's own console does.  Raising that of a standby sends
- *   trap 144 to the master, which then sweeps and hands over: a planned hand-over, in
- *   which the old master finishes its sweep.
- * - A standby that is to be master, with a master that the election has not heard of
- * for its keep-alive time, is made to do at once what it would do when its polling of
- * the master had timed out: discover, and become master if no live master of a higher
- *   priority answers.  So an SM without Triad is never pushed aside.
+ * - The priority is set in OpenSM's options, which a changed opensm.conf overrides for
+ * a moment.
+ * - A standby that is to be master, and hears in the election that another SM is it,
+ * asks that one by trap 144: it sweeps and hands over.  A planned hand-over, in which
+ * the old master finishes its sweep.
+ * - When no SM says that it is master, the standby does at once what it would do when
+ * its polling of the master had timed out: it discovers, and becomes master if no live
+ *   master answers; so an SM without Triad is never pushed aside.  If one does answer,
+ * it is asked as above: it may be cut off from the others, but not from the fabric.
  * - A master that is not to be one sweeps, which makes it see the other one and hand
  * over.
  *
@@ -34,13 +36,14 @@ struct triad_sm_wish {
 	bool is_set;      /* false: OpenSM is left alone, with the priority it had */
 	uint8_t priority; /* 0 to 15 */
 	bool is_master;
-	/* The master that OpenSM polls is alive, by what the election hears. */
-	bool master_is_alive;
+	/* The port GUID of another SM that says in the election that it is the fabric's
+	 * master; 0: none does. */
+	uint64_t master;
 };
 
 struct triad_sm_control_status {
 	uint8_t own_priority; /* that OpenSM had before */
-	uint64_t n_priorities, n_take_overs, n_sweeps;
+	uint64_t n_priorities, n_take_overs, n_asked, n_sweeps;
 };
 
 struct triad_sm_control *triad_sm_control_new(
@@ -52,8 +55,5 @@ void triad_sm_control_wish(
 	struct triad_sm_control *control, const struct triad_sm_wish *wish);
 struct triad_sm_control_status triad_sm_control_status(
 	struct triad_sm_control *control);
-
-/* The port GUID of the master that OpenSM knows of; 0: none.  Takes no lock. */
-uint64_t triad_sm_control_master(const struct osm_opensm *osm);
 
 #endif

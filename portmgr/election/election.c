@@ -63,6 +63,8 @@ static uint8_t own_flags(const struct triad_election *e)
 		flags |= TRIAD_ELECTION_IS_ABLE;
 	if (e->conf.is_witness)
 		flags |= TRIAD_ELECTION_IS_WITNESS;
+	if (e->is_sm_master)
+		flags |= TRIAD_ELECTION_SM_IS_MASTER;
 	return flags;
 }
 
@@ -324,13 +326,18 @@ void triad_election_facts(
 	};
 }
 
-bool triad_election_hears(
-	const struct triad_election *election, uint64_t id, uint64_t now_us)
+uint64_t triad_election_sm_master(
+	const struct triad_election *election, uint64_t now_us)
 {
-	const struct heard *heard = members_find(election, id);
+	for (uint32_t i = 0; i < election->n_heard; i++) {
+		const struct heard *heard = &election->heard[i];
 
-	return heard &&
-		now_us < heard->at_us + election_us(election->conf.keepalive_ms);
+		if ((heard->message.flags & TRIAD_ELECTION_SM_IS_MASTER) &&
+			now_us <
+				heard->at_us + election_us(election->conf.keepalive_ms))
+			return heard->message.from;
+	}
+	return 0;
 }
 
 static void describe_self(

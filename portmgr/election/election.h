@@ -170,9 +170,10 @@ bool triad_election_take_action(
 void triad_election_status(const struct triad_election *election, uint64_t now_us,
 	struct triad_election_status *status);
 
-/* Whether this member was heard within the keep-alive time. */
-bool triad_election_hears(
-	const struct triad_election *election, uint64_t id, uint64_t now_us);
+/* Another member that said within the keep-alive time that its SM is the fabric's
+ * master; 0: none did. */
+uint64_t triad_election_sm_master(
+	const struct triad_election *election, uint64_t now_us);
 
 /* What permission to enforce hangs on, for triad_permission_judge(). */
 void triad_election_facts(

@@ -132,7 +132,7 @@ void lease_ask(struct triad_election *e)
 {
 	struct round *round = &e->round;
 
-	if (!e->claim || !round->is_back ||
+	if (!e->claim || !lease_is_quorate(e) || !round->is_back ||
 		(!round->is_complete && e->now_us - round->asked_us < lease_us(e) / 4))
 		return;
 	*round = (struct round){
@@ -150,8 +150,8 @@ static void complete(struct triad_election *e)
 	uint64_t until_us = round->asked_us + lease_us(e) - lease_us(e) / DRIFT_PARTS;
 	bool is_new = !e->is_holder;
 
-	if (!round->is_back || round->is_complete || round->view != e->view.number ||
-		round->n_grants < votes_needed(e))
+	if (!round->is_back || round->is_complete || !lease_is_quorate(e) ||
+		round->view != e->view.number || round->n_grants < votes_needed(e))
 		return;
 	round->is_complete = true;
 	if (e->now_us >= until_us || e->now_us < e->not_before_us)
@@ -258,8 +258,13 @@ void lease_view(struct triad_election *e)
 		e->claim = 0; /* the next one is of this view's epoch */
 	if (!e->is_holder && !e->view.has_fixed_voters)
 		e->not_before_us = e->now_us + lease_us(e);
-	if (!lease_is_quorate(e))
-		lease_give_up(e);
+}
+
+/* Without a quorum there is no permission.  The lease may run out by itself: a quorum
+ * that is back before finds everything as it was. */
+static bool may_keep(const struct triad_election *e)
+{
+	return e->is_holder && !lease_is_quorate(e);
 }
 
 void lease_run(struct triad_election *e)
@@ -272,7 +277,7 @@ void lease_run(struct triad_election *e)
 		let_go(e);
 	else if (wants_lease(e))
 		renew_claim(e);
-	else if (e->claim)
+	else if (e->claim && !may_keep(e))
 		lease_give_up(e);
 }
 

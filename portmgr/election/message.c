@@ -6,7 +6,9 @@
 #include "triad/wire.h"
 
 #define MAGIC 0x5472456cu
-#define KNOWN_FLAGS (TRIAD_ELECTION_IS_ABLE | TRIAD_ELECTION_IS_WITNESS)
+#define KNOWN_FLAGS                                                                    \
+	(TRIAD_ELECTION_IS_ABLE | TRIAD_ELECTION_IS_WITNESS |                          \
+		TRIAD_ELECTION_SM_IS_MASTER)
 
 size_t triad_election_message_encode(const struct triad_election_message *message,
 	uint8_t octets[TRIAD_ELECTION_MESSAGE_SIZE])

@@ -55,6 +55,8 @@ enum triad_election_state {
 #define TRIAD_ELECTION_IS_ABLE 0x01u
 /* The sender only votes. */
 #define TRIAD_ELECTION_IS_WITNESS 0x02u
+/* The sender's SM is the fabric's master, whatever the election says. */
+#define TRIAD_ELECTION_SM_IS_MASTER 0x04u
 
 struct triad_election_message {
 	enum triad_election_kind kind;

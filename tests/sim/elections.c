@@ -37,6 +37,7 @@ struct node {
 	uint64_t life;
 	struct triad_election_stored stored;
 	bool is_paused, is_stopped, is_runaway;
+	bool is_unsettled; /* its view's quorum is not told yet */
 	unsigned group;
 	int drift_ppm;
 	uint64_t offset_us;
@@ -234,7 +235,8 @@ static uint32_t alive_mask(const struct elections *s)
 
 /* --- views --- */
 
-static void tell_view(struct elections *s, unsigned node, uint32_t mask)
+static void tell_view(
+	struct elections *s, unsigned node, uint32_t mask, bool has_settled)
 {
 	struct node *n = &s->nodes[node];
 	unsigned n_here = (unsigned)__builtin_popcount(mask);
@@ -243,7 +245,7 @@ static void tell_view(struct elections *s, unsigned node, uint32_t mask)
 	struct triad_cluster_view view = {
 		.number = ++n->view_number,
 		.is_connected = true,
-		.is_quorate = n_here * 2 > n_all(s),
+		.is_quorate = has_settled && n_here * 2 > n_all(s),
 		.has_fixed_voters = s->kind == ELECTIONS_PEERS,
 		.epoch = s->kind == ELECTIONS_RING ? n->ring : 0,
 	};
@@ -275,6 +277,7 @@ static uint64_t ring_of(struct elections *s, uint32_t mask)
 }
 
 static void send_in_ring(struct elections *s, unsigned from, struct payload *payload);
+static void review_at(struct elections *s, unsigned node, uint64_t at_us);
 
 static void review_ring(struct elections *s, unsigned node)
 {
@@ -287,13 +290,21 @@ static void review_ring(struct elections *s, unsigned node)
 
 	if (n->is_stopped)
 		return;
-	if (n->ring == ring && n->view_mask == view && n->view_number)
+	if (n->ring == ring && n->view_mask == view && n->view_number) {
+		if (n->is_unsettled)
+			tell_view(s, node, mask, true);
+		n->is_unsettled = false;
 		return;
+	}
 	n->ring = ring;
 	n->view_mask = view;
 	memcpy(queue, n->queue, sizeof(queue));
 	n->n_queue = 0;
-	tell_view(s, node, mask);
+	/* Whether there is a quorum may be told a moment later. */
+	n->is_unsettled = elections_random(s, 2);
+	tell_view(s, node, mask, !n->is_unsettled);
+	if (n->is_unsettled)
+		review_at(s, node, s->now_us + elections_random(s, 50 * MS));
 	for (unsigned i = 0; i < n_queue; i++)
 		send_in_ring(s, node, queue[i]);
 }
@@ -319,7 +330,7 @@ static void review_peers(struct elections *s, unsigned node)
 	if (n->view_number && mask == n->view_mask)
 		return;
 	n->view_mask = mask;
-	tell_view(s, node, mask);
+	tell_view(s, node, mask, true);
 }
 
 static void review_at(struct elections *s, unsigned node, uint64_t at_us)
