@@ -64,6 +64,8 @@ static int put_output(struct answer *answer, const char *data, size_t size)
 	const char *before = answer->client->before;
 	int error = 0;
 
+	if (answer->client->drops_output)
+		return STATUS_NONE;
 	show_progress(answer, "");
 	if (before && !answer->has_output)
 		error = write_all(STDOUT_FILENO, before, strlen(before));
@@ -83,6 +85,8 @@ static int put_output(struct answer *answer, const char *data, size_t size)
 
 static int say_unreachable(const struct triad_client *client, int error)
 {
+	if (client->is_silent)
+		return TRIAD_CONTROL_FAILED;
 	if (error == ENOENT || error == ECONNREFUSED)
 		fprintf(stderr,
 			"triadctl: OpenSM with the Triad plugin isn't running here: "
@@ -104,6 +108,8 @@ static int say_cut(struct answer *answer, int error)
 {
 	const struct triad_client *client = answer->client;
 
+	if (client->is_silent)
+		return TRIAD_CONTROL_FAILED;
 	show_progress(answer, "");
 	if (error == EAGAIN)
 		fprintf(stderr,
@@ -188,6 +194,8 @@ static int take_piece(
 	case TRIAD_FRAME_OUTPUT:
 		return put_output(answer, piece, size);
 	case TRIAD_FRAME_MESSAGE:
+		if (answer->client->is_silent)
+			return STATUS_NONE;
 		show_progress(answer, "");
 		write_all(STDERR_FILENO, piece, size);
 		return STATUS_NONE;

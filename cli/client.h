@@ -8,12 +8,15 @@
 #ifndef TRIAD_CLI_CLIENT_H
 #define TRIAD_CLI_CLIENT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct triad_client {
 	const char *path;   /* of the control socket */
 	unsigned timeout_s; /* no frame for so long ends it */
 	const char *before; /* written ahead of the answer's first output; or NULL */
+	bool drops_output;  /* what the answer says is not shown, */
+	bool is_silent;     /* nor is what went wrong */
 };
 
 /* The reader of standard output has gone: no more is wanted. */

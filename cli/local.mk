@@ -3,6 +3,8 @@ bin_PROGRAMS += triadctl
 
 triadctl_SOURCES = \
 	cli/client.c cli/client.h \
+	cli/election_check.c \
+	cli/election_command.c cli/election_command.h \
 	cli/find.c cli/find.h \
 	cli/local_command.c cli/local_command.h \
 	cli/profile_command.c cli/profile_command.h \

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "cli/client.h"
+#include "cli/election_command.h"
 #include "cli/find.h"
 #include "cli/profile_command.h"
 #include "cli/qos_command.h"
@@ -24,6 +25,12 @@
 
 #define STANDARD_TIMEOUT_S 30
 #define MAX_TIMEOUT_S 3600
+
+/* A plugin that is stuck must not keep the external check from going on. */
+#define VERDICT_TIMEOUT_S 2
+
+/* Of commands, in help. */
+#define N_TABLES 4
 
 /* What a step returns that doesn't end the program; others are its exit status. */
 #define GO_ON (-1)
@@ -64,11 +71,12 @@ static int finish_output(void)
 
 static int show_help(const char *topic)
 {
-	const struct triad_verb_table tables[] = {
-		triad_command_verbs(), triad_profile_verbs(), triad_qos_verbs()};
+	const struct triad_verb_table tables[N_TABLES] = {triad_command_verbs(),
+		triad_election_verbs(), triad_profile_verbs(), triad_qos_verbs()};
 	char text[TRIAD_COMMAND_HELP_SIZE];
 
-	if (triad_verb_tables_help(tables, 3, topic, "triadctl", text, sizeof(text)))
+	if (triad_verb_tables_help(
+		    tables, N_TABLES, topic, "triadctl", text, sizeof(text)))
 		return complain("no help on that");
 	fputs(text, stdout);
 	if (!*topic)
@@ -134,10 +142,10 @@ static int parse_options(struct options *options, int argc, char **argv)
 /* --- the socket -------------------------------------------------------- */
 
 /* What is typed goes before the environment, that before what is found. */
-static int find_socket(const struct options *options, char *path, size_t size)
+static int find_socket_or_tell(const struct options *options, char *path, size_t size,
+	char *message, size_t message_size)
 {
 	const char *named = options->socket ? options->socket : getenv("TRIAD_SOCKET");
-	char message[2048];
 
 	if (options->port_guid)
 		snprintf(path, size, "%s/0x%016" PRIx64 ".sock", TRIAD_RUNSTATEDIR,
@@ -145,9 +153,19 @@ static int find_socket(const struct options *options, char *path, size_t size)
 	else if (named && *named)
 		snprintf(path, size, "%s", named);
 	else if (triad_socket_find(
-			 TRIAD_RUNSTATEDIR, path, size, message, sizeof(message)))
-		return (complain(message), TRIAD_CONTROL_FAILED);
+			 TRIAD_RUNSTATEDIR, path, size, message, message_size))
+		return TRIAD_CONTROL_FAILED;
 	return GO_ON;
+}
+
+static int find_socket(const struct options *options, char *path, size_t size)
+{
+	char message[2048];
+	int status = find_socket_or_tell(options, path, size, message, sizeof(message));
+
+	if (status != GO_ON)
+		complain(message);
+	return status;
 }
 
 /* --- asking ------------------------------------------------------------ */
@@ -288,6 +306,42 @@ static int run_qos(int n_words, char **words)
 	return show_help(command.topic);
 }
 
+/* OpenSM may come and go: the socket is looked for each time. */
+static bool report_verdict(void *context, bool is_yes, bool is_loud)
+{
+	const char *const words[] = {"port", "verdict", is_yes ? "yes" : "no"};
+	const struct options *options = context;
+	char path[4096], message[2048], request[TRIAD_CONTROL_REQUEST_SIZE];
+	size_t size = triad_request_encode(request, sizeof(request), 3, words);
+	const struct triad_client client = {.path = path,
+		.timeout_s = VERDICT_TIMEOUT_S,
+		.drops_output = true,
+		.is_silent = !is_loud};
+	int status = find_socket_or_tell(
+		options, path, sizeof(path), message, sizeof(message));
+
+	if (status == GO_ON)
+		return !triad_client_ask(&client, request, size);
+	if (is_loud)
+		complain(message);
+	return false;
+}
+
+static int run_election(struct options *options, int n_words, char **words)
+{
+	const struct triad_election_reporter reporter = {
+		.report = report_verdict, .context = options};
+	struct triad_election_command command;
+	char message[512];
+
+	if (triad_election_command_parse(n_words, (const char *const *)words, &command,
+		    message, sizeof(message)))
+		return complain(message);
+	if (command.verb == TRIAD_ELECTION_CHECK)
+		return triad_election_check(&command, &reporter);
+	return show_help(command.topic);
+}
+
 int main(int argc, char **argv)
 {
 	struct options options = {.timeout_s = STANDARD_TIMEOUT_S};
@@ -305,6 +359,8 @@ int main(int argc, char **argv)
 		return complain("a command is missing; 'triadctl --help' lists them");
 	if (triad_profile_is_meant(argc, (const char *const *)argv))
 		return run_profile(argc, argv);
+	if (triad_election_is_meant(argc, (const char *const *)argv))
+		return run_election(&options, argc, argv);
 	if (triad_qos_is_meant(argc, (const char *const *)argv))
 		return run_qos(argc, argv);
 	if (triad_command_parse(argc, (const char *const *)argv, &command, message,

@@ -66,7 +66,7 @@ static void join_words(int n_words, const char *const *words, char *text, size_t
 static int complain_unknown(struct parser *parser, const char *words)
 {
 	struct triad_text_guess guess = {.word = words};
-	char group[NAME_SIZE], known[256] = "";
+	char group[NAME_SIZE], known[512] = "";
 	const char *best = NULL;
 	size_t i;
 
@@ -415,7 +415,8 @@ static int take_arguments(
 		return copy_argument(parser, "FILE", command->file,
 			sizeof(command->file), arguments[0]);
 	if (command->verb != TRIAD_COMMAND_SET)
-		return 0;
+		return triad_command_take_port(parser->verb, arguments, n_arguments,
+			command, parser->message, parser->size);
 	error = copy_argument(
 		parser, "KEY", command->key, sizeof(command->key), arguments[0]);
 	if (!error)

@@ -19,8 +19,11 @@ static bool is_shown(const struct triad_verb_table *table,
 static void append_synopsis(const struct triad_verb_table *table,
 	const struct triad_verb *verb, char *text, size_t size)
 {
+	/* Behind "--" there are no options any more. */
+	bool is_last = verb->arguments && verb->arguments[0] == '-';
+
 	triad_text_append(text, size, "%s", verb->name);
-	if (verb->arguments)
+	if (verb->arguments && !is_last)
 		triad_text_append(text, size, " %s", verb->arguments);
 	for (size_t i = 0; i < table->n_options; i++) {
 		const struct triad_option *option = &table->options[i];
@@ -30,6 +33,8 @@ static void append_synopsis(const struct triad_verb_table *table,
 				option->operand ? " " : "",
 				option->operand ? option->operand : "");
 	}
+	if (is_last)
+		triad_text_append(text, size, " %s", verb->arguments);
 }
 
 static void append_options(const struct triad_verb_table *table,

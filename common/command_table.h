@@ -76,9 +76,14 @@ struct triad_verb {
 	int n_arguments_min, n_arguments_max;
 };
 
-#define TRIAD_N_VERBS 18
+#define TRIAD_N_VERBS 23
 
 extern const struct triad_verb triad_verbs[TRIAD_N_VERBS];
+
+/* Puts the arguments of 'port ...' into 'command'.  Returns 0; or EINVAL with a
+ * sentence in 'message'. */
+int triad_command_take_port(const struct triad_verb *verb, const char *const *arguments,
+	int n_arguments, struct triad_command *command, char *message, size_t size);
 
 /* What is wrong with a command line, behind the command's name as far as it is known
  * ('verb' may be NULL), into 'message' of 'size' octets. */

@@ -7,6 +7,7 @@ libtriad_la_SOURCES = \
 	common/clock.c \
 	common/command.c \
 	common/command_help.c \
+	common/command_port.c \
 	common/command_table.c common/command_table.h \
 	common/conf.c \
 	common/conf_keys.c common/conf_keys.h \

@@ -5,9 +5,11 @@ libosmtriad_la_SOURCES = \
 	plugin/access.c plugin/access.h \
 	plugin/alert_log.c plugin/alert_log.h \
 	plugin/command/alerts.c \
+	plugin/command/election.c \
 	plugin/command/format.c plugin/command/format.h \
 	plugin/command/histogram.c \
 	plugin/command/perf.c \
+	plugin/command/port.c \
 	plugin/command/ports.c plugin/command/ports.h \
 	plugin/command/qos.c \
 	plugin/command/qos_explain.c \

@@ -3,6 +3,7 @@
 
 #include "plugin/own_metrics.h"
 
+#include "plugin/election/elector.h"
 #include "plugin/exports.h"
 #include "plugin/instance.h"
 #include "plugin/qos/qos.h"
@@ -204,6 +205,69 @@ static void add_tables(struct list *list, struct triad_plugin *plugin)
 		"Setups refused because they would cut the SM off.", status.n_refused);
 }
 
+static void add_election_counts(
+	struct list *list, const struct triad_elector_status *status)
+{
+	const struct triad_election_status *election = &status->election;
+	const struct triad_cluster_status *transport = &status->transport;
+
+	count(list, "triad_election_elections", "Elections begun.",
+		election->n_elections);
+	count(list, "triad_election_leases", "Times that this SM got the lease.",
+		election->n_leases);
+	count(list, "triad_election_leases_lost", "Times that it lost it.",
+		election->n_leases_lost);
+	count(list, "triad_election_cedes_ignored",
+		"CEDE messages that were not heeded: their senders are not better.",
+		election->n_ceded_ignored);
+	count(list, "triad_election_malformed",
+		"Messages and datagrams that made no sense.",
+		election->n_malformed + transport->n_malformed);
+	count(list, "triad_election_versions",
+		"Messages and datagrams of a version that is not known here.",
+		election->n_versions + transport->n_versions);
+	count(list, "triad_election_forged",
+		"Datagrams whose authentication failed: another key, or an attack.",
+		transport->n_forged);
+	count(list, "triad_election_replayed", "Datagrams that had come before.",
+		transport->n_replayed);
+	count(list, "triad_election_strangers",
+		"Datagrams from addresses that are no peer's.", transport->n_strangers);
+	count(list, "triad_election_send_failed",
+		"Messages that the cluster did not take.", transport->n_send_failed);
+	count(list, "triad_election_dropped",
+		"Messages dropped because too many were waiting.", status->n_dropped);
+	count(list, "triad_election_store_failed",
+		"Times that the state could not be written to disk.",
+		status->n_store_failed);
+}
+
+static void add_election(struct list *list, struct triad_plugin *plugin)
+{
+	struct triad_elector_status status;
+
+	triad_elector_status(plugin->elector, &status);
+	gauge(list, "triad_election_enabled", "1 while SMs elect.", status.is_on);
+	gauge(list, "triad_election_state",
+		"0: elections are off, 1: ELECTING, 2: STANDBY, 3: MASTER.",
+		status.is_on ? status.election.state : 0);
+	gauge(list, "triad_election_is_master",
+		"1 while this SM is the master, by the election.",
+		status.is_on && status.election.state == TRIAD_ELECTION_MASTER);
+	gauge(list, "triad_election_may_enforce",
+		"1 while this SM may change the state of ports.",
+		status.permission.is_given);
+	gauge(list, "triad_election_term",
+		"The term of the lease, or the highest known.",
+		(double)status.election.term);
+	gauge(list, "triad_election_quorate",
+		"1 while more than half of the cluster is on this side.",
+		status.is_on && status.election.view.is_quorate);
+	gauge(list, "triad_election_members", "Members on this side, with this one.",
+		status.election.view.n_members);
+	add_election_counts(list, &status);
+}
+
 static void add_info(struct list *list)
 {
 	struct triad_metric *metric =
@@ -243,6 +307,7 @@ size_t triad_own_metrics(
 	add_sflow(&list, plugin);
 	add_paths(&list, plugin);
 	add_tables(&list, plugin);
+	add_election(&list, plugin);
 	add_collectors(&list, plugin);
 	return list.n;
 }

@@ -18,6 +18,10 @@
  *     qos plan [FILE] [--node GUID|NAME] [--port N] [-n N] [--json]
  *     qos apply                   qos nodes [--json]
  *     qos tables [--node GUID|NAME] [--port N] [--json]
+ *     election                    [--json]
+ *     port priority N             port confirm
+ *     port blacklist [add|remove GUID]
+ *     port verdict yes|no
  *     set KEY VALUE               reload               help [COMMAND]
  *
  * --interval goes with --watch alone.  An option's value stands in the next word or
@@ -56,6 +60,11 @@ enum triad_command_verb {
 	TRIAD_COMMAND_QOS_APPLY,
 	TRIAD_COMMAND_QOS_TABLES,
 	TRIAD_COMMAND_QOS_NODES,
+	TRIAD_COMMAND_ELECTION,
+	TRIAD_COMMAND_PORT_PRIORITY,
+	TRIAD_COMMAND_PORT_CONFIRM,
+	TRIAD_COMMAND_PORT_BLACKLIST,
+	TRIAD_COMMAND_PORT_VERDICT,
 	TRIAD_COMMAND_SET,
 	TRIAD_COMMAND_RELOAD,
 };
@@ -65,6 +74,13 @@ enum triad_command_type {
 	TRIAD_COMMAND_TYPE_CA,
 	TRIAD_COMMAND_TYPE_SWITCH,
 	TRIAD_COMMAND_TYPE_ROUTER,
+};
+
+/* What is done with a list. */
+enum triad_command_change {
+	TRIAD_COMMAND_SHOW_LIST,
+	TRIAD_COMMAND_ADD,
+	TRIAD_COMMAND_REMOVE,
 };
 
 struct triad_command {
@@ -87,13 +103,17 @@ struct triad_command {
 	bool has_service_id, has_tclass, has_qos_class, has_pkey, has_sl;
 	bool watch; /* triadctl asks again each 'interval_s' */
 	unsigned interval_s;
-	char file[1024]; /* of 'qos plan', as typed; empty: none */
+	char file[1024];                  /* of 'qos plan', as typed; empty: none */
+	unsigned priority;                /* of 'port priority', 0 to 15 */
+	enum triad_command_change change; /* of 'port blacklist' */
+	uint64_t guid;                    /* whom to add or remove */
+	bool is_yes;                      /* of 'port verdict' */
 	char key[96];
 	char value[256];
 	char topic[64]; /* of 'help' */
 };
 
-#define TRIAD_COMMAND_HELP_SIZE 12288
+#define TRIAD_COMMAND_HELP_SIZE 16384
 
 /* Parses 'n_words' words, the program's own name left out.  Returns 0; or EINVAL
  * with a sentence in 'message' that names the word, why it is wrong and what is

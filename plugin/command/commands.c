@@ -161,6 +161,13 @@ static int run(struct triad_plugin *plugin, const char *prefix,
 		return triad_command_run_qos_tables(plugin, command, output);
 	case TRIAD_COMMAND_QOS_NODES:
 		return triad_command_run_qos_nodes(plugin, command, output);
+	case TRIAD_COMMAND_ELECTION:
+		return triad_command_run_election(plugin, command, output);
+	case TRIAD_COMMAND_PORT_PRIORITY:
+	case TRIAD_COMMAND_PORT_CONFIRM:
+	case TRIAD_COMMAND_PORT_BLACKLIST:
+	case TRIAD_COMMAND_PORT_VERDICT:
+		return triad_command_run_port(plugin, command, output);
 	case TRIAD_COMMAND_SET:
 		return run_set(plugin, command, output);
 	case TRIAD_COMMAND_RELOAD:

@@ -48,6 +48,16 @@ int triad_command_run_qos_tables(struct triad_plugin *plugin,
 int triad_command_run_qos_nodes(struct triad_plugin *plugin,
 	const struct triad_command *command, struct triad_output *output);
 
+int triad_command_run_election(struct triad_plugin *plugin,
+	const struct triad_command *command, struct triad_output *output);
+/* 'port ...' */
+int triad_command_run_port(struct triad_plugin *plugin,
+	const struct triad_command *command, struct triad_output *output);
+
+/* The section of 'status' on elections. */
+void triad_command_report_election(
+	struct triad_report *report, struct triad_plugin *plugin);
+
 /* The section of 'status' on QoS. */
 void triad_command_report_qos(struct triad_report *report, struct triad_plugin *plugin);
 

@@ -437,6 +437,7 @@ int triad_command_run_status(struct triad_plugin *plugin,
 	report_profile(&report, plugin);
 	report_sflow(&report, plugin);
 	triad_command_report_qos(&report, plugin);
+	triad_command_report_election(&report, plugin);
 	report_control(&report, plugin);
 	report_memory(&report, plugin);
 	report_conf(&report, plugin);

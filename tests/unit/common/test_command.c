@@ -11,7 +11,7 @@
 #include "tests/unit/run.h"
 
 static struct triad_command command;
-static char message[256], help[TRIAD_COMMAND_HELP_SIZE];
+static char message[512], help[TRIAD_COMMAND_HELP_SIZE];
 
 /* Parses a line as a shell would split it.  The word after the last is none of
  * them: it must not be looked at. */
@@ -52,6 +52,8 @@ START_TEST(test_parse_each_command_known)
 	ASSERT_PARSED("perf show", TRIAD_COMMAND_PERF_SHOW);
 	ASSERT_PARSED("perf top", TRIAD_COMMAND_PERF_TOP);
 	ASSERT_PARSED("perf sweep", TRIAD_COMMAND_PERF_SWEEP);
+	ASSERT_PARSED("election --json", TRIAD_COMMAND_ELECTION);
+	ASSERT_PARSED("port confirm", TRIAD_COMMAND_PORT_CONFIRM);
 	ASSERT_PARSED("set log.level debug", TRIAD_COMMAND_SET);
 	ASSERT_PARSED("reload", TRIAD_COMMAND_RELOAD);
 	ASSERT_PARSED("help", TRIAD_COMMAND_HELP);
@@ -132,6 +134,44 @@ START_TEST(test_parse_set_words_kept)
 	ck_assert_str_eq(command.value, "10");
 	ASSERT_PARSED("set log.level ''", TRIAD_COMMAND_SET);
 	ck_assert_str_eq(command.value, "");
+}
+END_TEST
+
+START_TEST(test_parse_port_words_stored)
+{
+	ASSERT_PARSED("port priority 15", TRIAD_COMMAND_PORT_PRIORITY);
+	ck_assert_uint_eq(command.priority, 15);
+	ASSERT_PARSED("port blacklist", TRIAD_COMMAND_PORT_BLACKLIST);
+	ck_assert_int_eq(command.change, TRIAD_COMMAND_SHOW_LIST);
+	ASSERT_PARSED("port blacklist add 0x2c9", TRIAD_COMMAND_PORT_BLACKLIST);
+	ck_assert_int_eq(command.change, TRIAD_COMMAND_ADD);
+	ck_assert_uint_eq(command.guid, 0x2c9);
+	ASSERT_PARSED("port blacklist Remove 0x2ca", TRIAD_COMMAND_PORT_BLACKLIST);
+	ck_assert_int_eq(command.change, TRIAD_COMMAND_REMOVE);
+	ck_assert_uint_eq(command.guid, 0x2ca);
+	ASSERT_PARSED("port verdict yes", TRIAD_COMMAND_PORT_VERDICT);
+	ck_assert(command.is_yes);
+	ASSERT_PARSED("port verdict NO", TRIAD_COMMAND_PORT_VERDICT);
+	ck_assert(!command.is_yes);
+}
+END_TEST
+
+START_TEST(test_parse_port_bad_words_refused)
+{
+	ASSERT_REFUSED("port priority 16",
+		"port priority: 16: allowed are whole numbers, 0 to 15");
+	ASSERT_REFUSED("port priority", "port priority: it needs N");
+	ASSERT_REFUSED("port blacklist drop 0x1",
+		"port blacklist: drop: allowed are add and remove");
+	ASSERT_REFUSED("port blacklist add",
+		"port blacklist: add needs the GUID of an SM's port");
+	ASSERT_REFUSED("port blacklist add 0x0",
+		"port blacklist: 0x0: a GUID is 0x and 1 to 16 hexadecimal digits, not "
+		"all 0");
+	ASSERT_REFUSED(
+		"port verdict maybe", "port verdict: maybe: allowed are yes and no");
+	ASSERT_REFUSED("port verdict", "port verdict: it needs yes|no");
+	ASSERT_REFUSED("election check", "election: 'check' is one word too many");
 }
 END_TEST
 
@@ -230,12 +270,14 @@ START_TEST(test_parse_unknown_command_guessed)
 		"a command is missing; known are status, perf show, perf "
 		"top, perf sweep, perf reset, perf histogram, alerts, qos on, qos off, "
 		"qos clients, qos explain, qos plan, qos apply, qos tables, qos nodes, "
+		"election, port priority, port confirm, port blacklist, port verdict, "
 		"set, reload, help");
 	ASSERT_REFUSED("--json",
 		"a command is missing; known are status, perf show, "
 		"perf top, perf sweep, perf reset, perf histogram, alerts, qos on, "
 		"qos off, qos clients, qos explain, qos plan, qos apply, qos tables, "
-		"qos nodes, set, reload, help");
+		"qos nodes, election, port priority, port confirm, port blacklist, "
+		"port verdict, set, reload, help");
 	ASSERT_REFUSED("statsu", "unknown command 'statsu'; did you mean 'status'?");
 	ASSERT_REFUSED(
 		"perf shwo", "unknown command 'perf shwo'; did you mean 'perf show'?");
@@ -251,6 +293,7 @@ START_TEST(test_parse_unknown_command_guessed)
 		"unknown command 'zzz'; known are status, perf show, perf "
 		"top, perf sweep, perf reset, perf histogram, alerts, qos on, qos off, "
 		"qos clients, qos explain, qos plan, qos apply, qos tables, qos nodes, "
+		"election, port priority, port confirm, port blacklist, port verdict, "
 		"set, reload, help");
 }
 END_TEST
@@ -315,7 +358,8 @@ START_TEST(test_parse_help_topics_known)
 		"unknown command 'per'; known are status, perf show, "
 		"perf top, perf sweep, perf reset, perf histogram, alerts, qos on, "
 		"qos off, qos clients, qos explain, qos plan, qos apply, qos tables, "
-		"qos nodes, set, reload, help");
+		"qos nodes, election, port priority, port confirm, port blacklist, "
+		"port verdict, set, reload, help");
 }
 END_TEST
 
@@ -466,6 +510,8 @@ int main(void)
 	tcase_add_test(cases, test_parse_types_in_order_of_enum);
 	tcase_add_test(cases, test_parse_every_counter_known);
 	tcase_add_test(cases, test_parse_set_words_kept);
+	tcase_add_test(cases, test_parse_port_words_stored);
+	tcase_add_test(cases, test_parse_port_bad_words_refused);
 	tcase_add_test(cases, test_parse_number_limits_taken);
 	tcase_add_test(cases, test_parse_numbers_out_of_range_refused);
 	tcase_add_test(cases, test_parse_bad_choices_refused);

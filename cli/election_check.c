@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "config.h"
+
+#include "cli/election_command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "triad/clock.h"
+#include "triad/control.h"
+
+/* A command that is told to end gets so long. */
+#define GRACE_US TRIAD_US_PER_S
+
+#define CANT_RUN 127
+
+struct check {
+	const struct triad_election_command *command;
+	const struct triad_election_reporter *reporter;
+	sigset_t signals; /* that we wait for: all of them blocked */
+	bool must_end;
+	bool is_deaf;  /* the plugin could not be told the last time */
+	bool has_said; /* what follows was said */
+	bool was_yes;
+	char reason[64]; /* of the present answer */
+};
+
+/* --- waiting ----------------------------------------------------------- */
+
+/* Until a signal comes or 'until_us'.  False: the time has come. */
+static bool wait_for_signal(struct check *check, uint64_t until_us)
+{
+	uint64_t now_us = triad_clock_now_us();
+	uint64_t left_us = until_us > now_us ? until_us - now_us : 0;
+	const struct timespec left = {
+		.tv_sec = (time_t)(left_us / TRIAD_US_PER_S),
+		.tv_nsec = (long)(left_us % TRIAD_US_PER_S * 1000),
+	};
+	int number = sigtimedwait(&check->signals, NULL, &left);
+
+	if (number == SIGINT || number == SIGTERM)
+		check->must_end = true;
+	return number >= 0 || errno == EINTR;
+}
+
+/* Whether the command has ended; it stays to be waited for, so that its process group
+ * is nobody else's yet. */
+static bool has_ended(pid_t child)
+{
+	siginfo_t info = {0};
+
+	return waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) ||
+		info.si_pid == child;
+}
+
+static bool wait_for_end(struct check *check, pid_t child, uint64_t until_us)
+{
+	while (!has_ended(child))
+		if (!wait_for_signal(check, until_us))
+			return has_ended(child);
+	return true;
+}
+
+/* --- the command ------------------------------------------------------- */
+
+static void be_the_command(const struct check *check, pid_t parent)
+{
+	char *const *words = (char *const *)check->command->words;
+	int nothing = open("/dev/null", O_RDONLY);
+	sigset_t none;
+
+	setpgid(0, 0);
+	/* Should we be killed, it does not go on alone. */
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != parent)
+		_exit(CANT_RUN);
+	if (nothing >= 0)
+		dup2(nothing, STDIN_FILENO);
+	signal(SIGPIPE, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	execvp(words[0], words);
+	fprintf(stderr, "triadctl: election check: can't run %s: %s\n", words[0],
+		strerror(errno));
+	_exit(CANT_RUN);
+}
+
+static pid_t start(const struct check *check)
+{
+	pid_t parent = getpid();
+	pid_t child = fork();
+
+	if (!child)
+		be_the_command(check, parent);
+	/* Both do it: whoever comes first. */
+	if (child > 0)
+		setpgid(child, child);
+	return child;
+}
+
+/* It and all that it has started in its process group. */
+static void end(struct check *check, pid_t child)
+{
+	kill(-child, SIGTERM);
+	wait_for_end(check, child, triad_clock_now_us() + GRACE_US);
+	kill(-child, SIGKILL);
+}
+
+static bool judge(struct check *check, int status)
+{
+	if (WIFSIGNALED(status))
+		snprintf(check->reason, sizeof(check->reason), "signal %d",
+			WTERMSIG(status));
+	else
+		snprintf(check->reason, sizeof(check->reason), "exit status %d",
+			WEXITSTATUS(status));
+	return WIFEXITED(status) && !WEXITSTATUS(status);
+}
+
+static bool wait_until(struct check *check, pid_t child, uint64_t until_us)
+{
+	while (!check->must_end && !has_ended(child))
+		if (!wait_for_signal(check, until_us))
+			break;
+	return has_ended(child);
+}
+
+/* What the command says. */
+static bool ask(struct check *check)
+{
+	uint64_t until_us =
+		triad_clock_now_us() + check->command->timeout_s * TRIAD_US_PER_S;
+	pid_t child = start(check);
+	bool is_in_time, is_yes;
+	int status = 0;
+
+	if (child < 0) {
+		snprintf(check->reason, sizeof(check->reason), "%s", strerror(errno));
+		return false;
+	}
+	is_in_time = wait_until(check, child, until_us);
+	if (!is_in_time)
+		end(check, child);
+	waitpid(child, &status, 0);
+	is_yes = judge(check, status);
+	if (!is_in_time)
+		snprintf(check->reason, sizeof(check->reason), "no end within %u s",
+			check->command->timeout_s);
+	return is_in_time && is_yes;
+}
+
+/* --- the answer -------------------------------------------------------- */
+
+static void say(struct check *check, bool is_yes)
+{
+	if (check->has_said && check->was_yes == is_yes)
+		return;
+	check->has_said = true;
+	check->was_yes = is_yes;
+	fprintf(stderr, "triadctl: election check: %s (%s)\n", is_yes ? "yes" : "no",
+		check->reason);
+}
+
+static void report(struct check *check, bool is_yes)
+{
+	const struct triad_election_reporter *reporter = check->reporter;
+	bool is_heard = reporter->report(reporter->context, is_yes, !check->is_deaf);
+
+	if (is_heard && check->is_deaf)
+		fprintf(stderr,
+			"triadctl: election check: the plugin hears it again\n");
+	check->is_deaf = !is_heard;
+}
+
+int triad_election_check(const struct triad_election_command *command,
+	const struct triad_election_reporter *reporter)
+{
+	struct check check = {.command = command, .reporter = reporter};
+	uint64_t next_us = triad_clock_now_us();
+
+	sigemptyset(&check.signals);
+	sigaddset(&check.signals, SIGINT);
+	sigaddset(&check.signals, SIGTERM);
+	sigaddset(&check.signals, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &check.signals, NULL);
+	while (!check.must_end) {
+		bool is_yes = ask(&check);
+
+		if (check.must_end)
+			break;
+		say(&check, is_yes);
+		report(&check, is_yes);
+		next_us += command->every_s * TRIAD_US_PER_S;
+		if (next_us < triad_clock_now_us())
+			next_us = triad_clock_now_us();
+		while (!check.must_end && wait_for_signal(&check, next_us))
+			;
+	}
+	return TRIAD_CONTROL_DONE;
+}

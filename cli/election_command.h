@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* 'triadctl election check': runs a command again and again, and tells the plugin
+ * whether it says yes.
+ *
+ *     election check [--every S] [--timeout S] -- COMMAND [ARG...]
+ *
+ * It is a process of its own so that OpenSM never forks, and that a check that hangs,
+ * crashes or eats memory does so without OpenSM.  Exit status 0 is yes; any other, a
+ * signal, a command that can't be run and a time-out are no.  What is not repeated
+ * grows old in the plugin (election.check_max_age), so nothing is said when this one
+ * ends.
+ *
+ * Thread-safety: none; signals of the process are blocked. */
+#ifndef TRIAD_CLI_ELECTION_COMMAND_H
+#define TRIAD_CLI_ELECTION_COMMAND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "common/command_table.h"
+
+#define TRIAD_ELECTION_MAX_WORDS 256
+
+enum triad_election_verb {
+	TRIAD_ELECTION_HELP, /* on 'topic' */
+	TRIAD_ELECTION_CHECK,
+};
+
+struct triad_election_command {
+	unsigned verb; /* enum triad_election_verb */
+	unsigned every_s, timeout_s;
+	char topic[64];
+	const char *words[TRIAD_ELECTION_MAX_WORDS + 1]; /* the command; then NULL */
+};
+
+struct triad_verb_table triad_election_verbs(void);
+
+/* Whether the words are one of these commands, or ask for help on one. */
+bool triad_election_is_meant(int n_words, const char *const *words);
+
+/* Parses words that are meant so.  Returns 0; or EINVAL with a sentence in 'message'.
+ * The result points into the words. */
+int triad_election_command_parse(int n_words, const char *const *words,
+	struct triad_election_command *command, char *message, size_t size);
+
+/* Tells the plugin; false when it could not be told.  What is wrong is said only when
+ * 'is_loud'. */
+struct triad_election_reporter {
+	bool (*report)(void *context, bool is_yes, bool is_loud);
+	void *context;
+};
+
+/* Until SIGINT or SIGTERM.  Returns an exit status of triadctl. */
+int triad_election_check(const struct triad_election_command *command,
+	const struct triad_election_reporter *reporter);
+
+#endif
