@@ -7,6 +7,8 @@ plugin_tests = \
 	tests/integration/test_console.py \
 	tests/integration/test_control_socket.py \
 	tests/integration/test_counters.py \
+	tests/integration/test_election_check.py \
+	tests/integration/test_election_commands.py \
 	tests/integration/test_exports.py \
 	tests/integration/test_faults.py \
 	tests/integration/test_http.py \
