@@ -5,8 +5,8 @@
 static const struct {
 	const char *word, *text;
 } reasons[TRIAD_PERMISSION_N_REASONS] = {
-	{"off", "elections are off: set election.enabled to yes"},
-	{"witness", "this member is a witness, which only votes"},
+	{"off", "elections are off: set election.enabled to true"},
+	{"witness", "this SM is a witness, which only votes (election.witness)"},
 	{"cut_off", "the cluster can't be reached from here: see 'trouble'"},
 	{"no_quorum",
 		"less than half of the cluster is on this side: bring the missing members "
@@ -15,10 +15,11 @@ static const struct {
 		"this SM is on the blacklist: 'triadctl port blacklist remove GUID' takes it "
 		"off"},
 	{"check_no",
-		"the external check says no: see what 'triadctl election check' runs"},
+		"the external check says no: see what the command says that 'triadctl "
+		"election check' runs"},
 	{"check_missing",
 		"the external check has not answered lately: start 'triadctl election "
-		"check', or set election.check to off"},
+		"check', or set election.check_required to false"},
 	{"old_config",
 		"a newer generation of the expected configuration is known in the cluster: "
 		"load it here"},
@@ -27,7 +28,7 @@ static const struct {
 		"other contents: load the same file everywhere, with a higher generation"},
 	{"ports_down", "no local port of this SM is in good state: look at its links"},
 	{"not_elected",
-		"this SM does not hold the lease: another one does, or nobody yet"},
+		"this SM does not have the lease: another one has it, or nobody yet"},
 	{"unconfirmed",
 		"somebody came or went, and a majority has not confirmed since"},
 	{"expired", "no majority has answered in time: the lease has run out"},
