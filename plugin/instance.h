@@ -4,8 +4,8 @@
  * Life: entry.c makes it in OpenSM's create(), opens the ways to ask it (access.h), and
  * ends them and then it in delete().  The parts are made in the order of the members.
  *
- * Lock order: conf_lock before any part's own lock.  OpenSM's lock is taken by
- * snapshot.c alone, with none of ours held. */
+ * Lock order: conf_lock before any part's own lock.  OpenSM's lock is taken
+ * with none of ours held; ARCHITECTURE.md says where. */
 #ifndef TRIAD_PLUGIN_INSTANCE_H
 #define TRIAD_PLUGIN_INSTANCE_H
 
