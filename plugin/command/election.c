@@ -46,6 +46,14 @@ static uint64_t heard_ms(const struct triad_elector_status *status,
 	return (status->now_us - member->heard_us) / TRIAD_US_PER_MS;
 }
 
+/* The holder's own grant is not among those that were sent to it. */
+static bool has_voted(const struct triad_elector_status *status,
+	const struct triad_election_member *member)
+{
+	return member->has_granted ||
+		(member->is_self && status->election.holder == status->id);
+}
+
 /* Members of the view that have not said yet who they are. */
 static unsigned n_unknown(const struct triad_cluster_view *view)
 {
@@ -79,12 +87,12 @@ static unsigned list_counters(const struct triad_elector_status *status,
 		{"leases_lost", "leases lost", e->n_leases_lost, true},
 		{"priorities", "SM priorities set", sm->n_priorities, false},
 		{"take_overs", "take-overs of OpenSM", sm->n_take_overs, false},
-		{"sweeps", "sweeps asked for, to hand over", sm->n_sweeps, false},
+		{"sweeps", "sweeps to hand over", sm->n_sweeps, false},
 		{"ceded_ignored", "CEDE not heeded", e->n_ceded_ignored, true},
 		{"stale", "old messages", e->n_stale, true},
 		{"malformed", "malformed messages", e->n_malformed, true},
-		{"versions", "messages of another version", e->n_versions, true},
-		{"dropped", "messages dropped: too many", status->n_dropped, true},
+		{"versions", "of another version", e->n_versions, true},
+		{"dropped", "dropped: too many", status->n_dropped, true},
 		{"store_failed", "state not written", status->n_store_failed, true},
 	};
 	unsigned n = sizeof(all) / sizeof(all[0]);
@@ -105,7 +113,7 @@ static unsigned list_transport(const struct triad_elector_status *status,
 		{"forged", "datagrams forged", t->n_forged, true},
 		{"replayed", "datagrams replayed", t->n_replayed, true},
 		{"malformed", "datagrams malformed", t->n_malformed, true},
-		{"versions", "datagrams of another version", t->n_versions, true},
+		{"versions", "of another version", t->n_versions, true},
 		{"strangers", "datagrams of strangers", t->n_strangers, true},
 		{"reconnects", "connections made anew", t->n_reconnects, true},
 	};
@@ -151,7 +159,7 @@ static void put_member_json(struct triad_json *json,
 	triad_json_bool(json, "able", member->is_able);
 	triad_json_bool(json, "blacklisted", member->is_blacklisted);
 	triad_json_bool(json, "witness", member->is_witness);
-	triad_json_bool(json, "vote", member->has_granted);
+	triad_json_bool(json, "vote", has_voted(status, member));
 	triad_json_uint(json, "term", member->term);
 	triad_json_uint(json, "claim", member->claim);
 	put_generation_json(json, member->generation, member->hash);
@@ -371,7 +379,7 @@ static void put_members(
 			triad_election_state_name(member->state),
 			mark(member->is_able, "yes"), mark(member->is_witness, "yes"),
 			mark(member->is_blacklisted, "yes"),
-			mark(member->has_granted, "yes"), member->generation,
+			mark(has_voted(status, member), "yes"), member->generation,
 			heard_ms(status, member), text);
 	}
 }

@@ -70,6 +70,7 @@ def test_election_alone_becomes_master_and_may_enforce(t):
         member, = answer["members"]
         t.equal((member["id"], member["self"], member["able"], member["witness"]),
                 (answer["id"], True, True, False), "member")
+        t.equal(member["vote"], True, "its own vote")
         t.contains(member["priority_text"], "IS_CONF_MANAGER PORTS_OK IS_MASTER")
         t.equal((answer["sm_priority"], answer["own_sm_priority"]),
                 (15, OWN_PRIORITY), "SM priorities")

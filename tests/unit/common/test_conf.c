@@ -376,7 +376,8 @@ START_TEST(test_parse_unknown_names_guessed)
 	ASSERT_ONE_DIAG("[perfmg]\nx = 5\n", 1, "did you mean [perfmgr]?");
 	ASSERT_ONE_DIAG("[]\nx = 5\n", 1, "unknown section []; known are ",
 		"[perfmgr], [log], [control], [console], [group NAME], [alerts], "
-		"[alerts NAME], [prometheus], [sflow], [qos], [profile], [port 0x...]");
+		"[alerts NAME], [prometheus], [sflow], [qos], [election], [port], [profile], "
+		"[port 0x...]");
 	ASSERT_ONE_DIAG("[ports 0x1]\n", 1, "unknown section [ports 0x1]");
 }
 END_TEST
@@ -613,7 +614,8 @@ END_TEST
 
 START_TEST(test_port_section_bad_guid_refused)
 {
-	ASSERT_ONE_DIAG("[port]\nx = 1\n", 1, "''", "port GUID");
+	/* The port manager's section: somebody may have forgotten the GUID. */
+	ASSERT_ONE_DIAG("[port]\nperfmgr.window = 1\n", 2, "in [port]");
 	ASSERT_ONE_DIAG("[port 0]\nx = 1\n", 1, "'0'");
 	ASSERT_ONE_DIAG("[port 0x0]\nx = 1\n", 1, "'0x0'");
 	ASSERT_ONE_DIAG("[port 0x12345678901234567]\n", 1, "'0x12345678901234567'");
