@@ -32,6 +32,7 @@ static int read_line(const char *line, struct triad_election_stored *stored)
 
 	if (sscanf(line, "term %" SCNu64, &stored->term) == 1 ||
 		sscanf(line, "generation %" SCNu64, &stored->generation) == 1 ||
+		sscanf(line, "lease_ms %" SCNu32, &stored->lease_ms) == 1 ||
 		sscanf(line, "voted %" SCNu64 " 0x%" SCNx64, &stored->voted_term,
 			&stored->voted_for) == 2 ||
 		line[0] == '#')
@@ -91,9 +92,9 @@ static size_t print(const struct triad_election_stored *stored, char text[MAX_SI
 	const struct triad_blacklist *list = &stored->blacklist;
 	int size = snprintf(text, MAX_SIZE,
 		FIRST_LINE "term %" PRIu64 "\nvoted %" PRIu64 " 0x%016" PRIx64
-			   "\ngeneration %" PRIu64 "\n",
-		stored->term, stored->voted_term, stored->voted_for,
-		stored->generation);
+			   "\ngeneration %" PRIu64 "\nlease_ms %" PRIu32 "\n",
+		stored->term, stored->voted_term, stored->voted_for, stored->generation,
+		stored->lease_ms);
 
 	for (uint32_t i = 0; i < list->n; i++)
 		size += snprintf(text + size, MAX_SIZE - (size_t)size,

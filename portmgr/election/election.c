@@ -19,7 +19,10 @@ struct triad_election *triad_election_new(const struct triad_election_conf *conf
 		return NULL;
 	e->conf = *conf;
 	e->stored = *stored;
-	e->started_us = e->now_us = now_us;
+	e->now_us = now_us;
+	e->longest_until_us = now_us + election_us(stored->lease_ms);
+	lease_learn(e, conf->lease_ms);
+	e->votes_from_us = now_us + election_us(e->stored.lease_ms);
 	e->preference = STANDARD_PREFERENCE;
 	e->state = TRIAD_ELECTION_ELECTING;
 	e->sm_priority = UINT8_MAX; /* none was set */
@@ -47,8 +50,14 @@ struct triad_election_action *election_act(
 
 void election_store(struct triad_election *e)
 {
-	struct triad_election_action *action = election_act(e, TRIAD_ELECTION_STORE);
+	struct triad_election_action *action = NULL;
 
+	/* One is enough, and the earlier the better. */
+	for (uint32_t i = 0; i < e->n_actions && !action; i++)
+		if (e->actions[i].kind == TRIAD_ELECTION_STORE)
+			action = &e->actions[i];
+	if (!action)
+		action = election_act(e, TRIAD_ELECTION_STORE);
 	if (action)
 		action->stored = e->stored;
 }
@@ -95,6 +104,7 @@ void election_say(struct triad_election *e, enum triad_election_kind kind,
 		.generation = e->generation,
 		.hash = e->hash,
 		.newest = e->stored.generation,
+		.lease_ms = e->conf.lease_ms,
 		.blacklist = e->stored.blacklist,
 	};
 }
@@ -155,6 +165,7 @@ static void learn(struct triad_election *e, const struct triad_election_message 
 		e->stored.term = m->term;
 		changed = true;
 	}
+	changed |= lease_learn(e, m->lease_ms);
 	if (changed)
 		election_store(e);
 }
@@ -270,7 +281,7 @@ int triad_election_confirm(struct triad_election *election, uint64_t now_us)
 	election->is_confirmed_down = true;
 	/* Whoever is missing may hold a lease until then. */
 	election->not_before_us =
-		election->now_us + election_us(election->conf.lease_ms);
+		election->now_us + election_us(election->stored.lease_ms);
 	settle(election);
 	return 0;
 }

@@ -63,7 +63,8 @@ struct triad_election_conf {
 struct triad_election_stored {
 	uint64_t term;                  /* the highest that was ever heard of */
 	uint64_t voted_term, voted_for; /* the last vote; 0: none */
-	uint64_t generation;            /* the newest that was ever heard of */
+	uint32_t lease_ms;   /* the longest that may be promised to somebody */
+	uint64_t generation; /* the newest that was ever heard of */
 	struct triad_blacklist blacklist;
 };
 

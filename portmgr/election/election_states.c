@@ -196,7 +196,7 @@ void states_takeover(struct triad_election *e, const struct triad_election_messa
 	}
 	if (m->from != e->master)
 		follow(e, m);
-	if (m->from == e->master ||
+	if ((m->from == e->master && m->state == TRIAD_ELECTION_MASTER) ||
 		(!members_better_master(e) && !members_is_better(e, m)))
 		states_become_master(e);
 }

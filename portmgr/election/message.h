@@ -28,7 +28,8 @@
  *     72    8     generation of the expected configuration
  *     80    8     its hash
  *     88    8     the newest generation that the sender knows of
- *     96    n x 13  id (8), version (4), listed (1)
+ *     96    4     lease that is asked for, ms
+ *     100   n x 13  id (8), version (4), listed (1)
  *
  * Thread-safety: functions without state. */
 #ifndef TRIAD_PORTMGR_MESSAGE_H
@@ -37,7 +38,8 @@
 #include "portmgr/election/blacklist.h"
 
 #define TRIAD_ELECTION_VERSION 1u
-#define TRIAD_ELECTION_MESSAGE_SIZE (96u + TRIAD_BLACKLIST_MAX * 13u)
+#define TRIAD_ELECTION_MAX_LEASE_MS 60000u
+#define TRIAD_ELECTION_MESSAGE_SIZE (100u + TRIAD_BLACKLIST_MAX * 13u)
 
 enum triad_election_kind {
 	TRIAD_ELECTION_STATUS = 1,
@@ -70,6 +72,7 @@ struct triad_election_message {
 	uint64_t claim; /* the term that the sender holds or asks for; 0: none */
 	uint64_t grant; /* the receiver's claim, granted; 0: not */
 	uint64_t generation, hash, newest;
+	uint32_t lease_ms; /* of the sender; a grant promises that long */
 	struct triad_blacklist blacklist;
 };
 

@@ -759,7 +759,7 @@ void elections_start(struct elections *s, unsigned node)
 		.timeout_ms = 200,
 		.step_ms = 50,
 		.n_steps = 3,
-		.lease_ms = 400,
+		.lease_ms = 250 + 50 * (uint32_t)elections_random(s, 8),
 		.has_cluster = true,
 	};
 	struct node *n = &s->nodes[node];
