@@ -33,7 +33,7 @@ struct triad_sm_control {
 
 	/* Of the thread alone. */
 	bool has_priority; /* ours is in force */
-	bool was_master_wished, had_master, has_taken_over;
+	bool was_master_wished, had_master, has_taken_over, has_asked;
 	uint64_t again_us, retry_us;
 };
 
@@ -103,7 +103,8 @@ static void wait_longer(struct triad_sm_control *control, uint64_t now_us)
 static void take_over(struct triad_sm_control *control)
 {
 	triad_log_write(control->log, TRIAD_LOG_INFO,
-		"election: no SM says that it is master: this one takes over at once");
+		"election: no live SM is master as far as is known: this one takes over at "
+		"once");
 	count(control, &control->status.n_take_overs);
 	osm_sm_state_mgr_process(&control->osm->sm, OSM_SM_SIGNAL_POLLING_TIMEOUT);
 }
@@ -134,7 +135,7 @@ static void begin_wish(struct triad_sm_control *control,
 	const struct triad_sm_wish *wish, uint64_t now_us)
 {
 	control->was_master_wished = wish->is_master;
-	control->has_taken_over = false;
+	control->has_taken_over = control->has_asked = false;
 	control->retry_us = RETRY_US;
 	control->again_us = now_us;
 	if (!wish->is_master)
@@ -143,14 +144,16 @@ static void begin_wish(struct triad_sm_control *control,
 		control->again_us += SETTLE_US;
 }
 
+/* In turns: whoever says that it is master is asked first, but may be mistaken;
+ * discovery shows whether there is one, which then is asked. */
 static void become_master(struct triad_sm_control *control,
 	const struct triad_sm_wish *wish, uint64_t now_us)
 {
-	/* Discovery has found a live master, or will be done soon. */
-	bool asks = wish->master || control->has_taken_over;
+	bool asks = control->has_taken_over || (wish->master && !control->has_asked);
 
 	if (control->osm->subn.sm_state != IB_SMINFO_STATE_STANDBY)
 		return;
+	control->has_asked = asks;
 	control->has_taken_over = !asks;
 	if (asks) {
 		ask_for_hand_over(control, wish->master);

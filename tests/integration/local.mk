@@ -9,6 +9,7 @@ plugin_tests = \
 	tests/integration/test_counters.py \
 	tests/integration/test_election_check.py \
 	tests/integration/test_election_commands.py \
+	tests/integration/test_election_faults.py \
 	tests/integration/test_exports.py \
 	tests/integration/test_faults.py \
 	tests/integration/test_http.py \
@@ -45,6 +46,7 @@ EXTRA_DIST += \
 	$(plugin_tests) \
 	$(script_tests) \
 	tests/integration/sanitizer.supp \
+	tests/integration/electionlib.py \
 	tests/integration/pathlab.py \
 	tests/integration/tablelib.py \
 	tests/integration/taplib.py \
@@ -55,6 +57,9 @@ check_PROGRAMS += tests/integration/sflow_say
 # A member of a group of Corosync's.
 check_PROGRAMS += tests/integration/cluster_say
 tests_integration_cluster_say_SOURCES = tests/integration/cluster_say.c
+# A member of an election that has gone wild.
+check_PROGRAMS += tests/integration/election_runaway
+tests_integration_election_runaway_SOURCES = tests/integration/election_runaway.c
 # Plays the PerfManager to the writer of profiles.
 check_PROGRAMS += tests/integration/profile_driver
 tests_integration_profile_driver_SOURCES = tests/integration/profile_driver.c

@@ -5,7 +5,10 @@ with them: who may enforce when, never two at once, never one without a majority
 
 import os
 import signal
+import subprocess
+import tempfile
 import time
+from pathlib import Path
 
 import taplib
 from electionlib import LEASE_S, SMS, cluster
@@ -211,6 +214,111 @@ def test_corosync_failovers_in_a_row(t):
 
 def test_peers_failovers_in_a_row(t):
     failovers(t, "peers")
+
+
+# --- a member that has gone wild ---------------------------------------------------
+
+RUNAWAY = str(taplib.BUILDDIR / "tests/integration/election_runaway")
+
+
+def let_loose(running, host, *words):
+    return running.lab.start("run", "--host", host, "--", RUNAWAY, *words,
+                             stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+
+def wait_for_rounds(running, sm):
+    """Until the lease was confirmed many times."""
+    n = len(running.lines(sm))
+    wait_until(lambda: len(running.lines(sm)) > n + 20, 30, "rounds beside a runaway")
+
+
+def end_wild(t, process):
+    said, _ = process.communicate(timeout=20)
+    t.note(f"it said {said.strip()} things")
+    assert int(said) > 100, said
+
+
+def test_corosync_runaway_gets_nothing_and_stops_nobody(t):
+    with cluster("corosync") as running:
+        old = running.wait_for_holder()
+        process = let_loose(running, 2, "corosync", "triad", "0x0000000000100fff")
+        try:
+            wait_for_rounds(running, old)
+            t.equal(running.holder(), old, "who may enforce beside it")
+            kill_opensm(running, old)
+            new = running.wait_for_holder(among=others(old))
+            running.wait_for_master(new)
+            wait_for_rounds(running, new)
+        finally:
+            end_wild(t, process)
+        running.check(t)
+
+
+def test_peers_runaway_gets_nothing(t):
+    with cluster("peers") as running:
+        old = running.wait_for_holder()
+        guid = running.lab.status()["sms"][2]["port_guid"]
+        kill_opensm(running, 2)
+        process = let_loose(running, 2, "peers", guid, "10.77.0.3:7070",
+                            "10.77.0.1:7070; 10.77.0.2:7070; 10.77.0.3:7070",
+                            str(Path(running.lab.folder) / "peers.key"))
+        try:
+            wait_for_rounds(running, old)
+            t.equal(running.holder(), old, "who may enforce beside it")
+            # With the runaway there are two of three, but it grants nothing.
+            at = kill_opensm(running, old)
+            wait_until(lambda: 1 in running.masters(), 20, "the last one is master")
+            stays_without(running, 1, at, time.monotonic())
+        finally:
+            end_wild(t, process)
+        running.check(t)
+
+
+# --- configurations and clocks -------------------------------------------------------
+
+def test_older_generation_is_never_enforced(t):
+    with tempfile.TemporaryDirectory(prefix="triad-test-expected-") as folder, \
+            cluster("corosync") as running:
+        running.wait_for_holder()
+        for generation, sms in ((5, (0, 1)), (4, (2,))):
+            path = Path(folder, f"{generation}.csv")
+            path.write_text(f"generation {generation}\n", encoding="ascii")
+            for sm in sms:
+                ask(running.lab, "set", "port.expected_file", str(path), sm=sm)
+        first = running.wait_for_holder(among=(0, 1))
+        kill_opensm(running, first)
+        second = running.wait_for_holder(among=others(first))
+        assert second != 2, "an old generation is in force"
+        kill_opensm(running, second)
+        wait_until(lambda: running.masters() == [2], 20, "the last one is master")
+        wait_until(lambda: "old_config" in running.lines(2)[-1] and
+                   "not_master" not in running.lines(2)[-1], 20, "why it may not")
+        t.equal(running.held(2), [], "what it ever held")
+        ask(running.lab, "set", "port.expected_file", str(Path(folder, "5.csv")), sm=2)
+        t.equal(running.wait_for_holder(), 2, "with the newest")
+        running.check(t)
+
+
+def test_clock_steps_change_nothing(t):
+    with tempfile.TemporaryDirectory(prefix="triad-test-clock-") as folder:
+        step = Path(folder, "step")
+        step.write_bytes(b"0".ljust(32, b"\0"))
+        os.environ["TRIAD_CLOCK_STEP"] = str(step)
+        library = str(taplib.BUILDDIR / "tests/lab/.libs/libclockstep.so")
+        try:
+            with cluster("corosync", preload=[library]) as running:
+                holder = running.wait_for_holder()
+                for seconds in (3600, -86400, 10 ** 8, 0):
+                    n = len(running.lines(holder))
+                    with open(step, "r+b") as stream:
+                        stream.write(str(seconds).encode().ljust(32, b"\0"))
+                    wait_until(lambda n=n: len(running.lines(holder)) > n + 5, 20,
+                               "rounds after a step")
+                t.equal(running.holder(), holder, "who may enforce")
+                t.equal(len({one.term for one in running.all_held()}), 1, "terms")
+                running.check(t)
+        finally:
+            del os.environ["TRIAD_CLOCK_STEP"]
 
 
 def test_blacklisted_master_is_replaced_and_may_come_back(t):

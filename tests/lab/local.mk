@@ -69,3 +69,10 @@ tests_lab_liblocker_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 check_PROGRAMS += tests/lab/http_server
 tests_lab_http_server_SOURCES = tests/lab/http_server.c
 tests_lab_http_server_LDADD = $(LDADD)
+
+# A wall clock that is set, for programs that it is preloaded into.
+check_LTLIBRARIES += tests/lab/libclockstep.la
+tests_lab_libclockstep_la_SOURCES = tests/lab/clock_step.c
+tests_lab_libclockstep_la_CFLAGS = $(AM_CFLAGS) -fno-sanitize=all
+tests_lab_libclockstep_la_LDFLAGS = -Wc,-fno-sanitize=all -module -avoid-version -shared \
+	-rpath /nowhere

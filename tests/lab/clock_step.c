@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* A wall clock that is set: preloaded into a program, it adds the seconds that stand,
+ * as text, in the file that TRIAD_CLOCK_STEP names.  The monotonic clock stays what it
+ * is.
+ *
+ * Deviation: programs that ask the kernel by themselves see no step. */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+#define FILE_SIZE 32
+
+static long offset_s(void)
+{
+	static const char *text;
+	const char *path = getenv("TRIAD_CLOCK_STEP");
+	void *memory;
+	int fd;
+
+	if (text)
+		return atol(text);
+	fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	if (fd < 0)
+		return 0;
+	memory = mmap(NULL, FILE_SIZE, PROT_READ, MAP_SHARED, fd, 0);
+	close(fd);
+	if (memory != MAP_FAILED)
+		text = memory;
+	return text ? atol(text) : 0;
+}
+
+__attribute__((visibility("default"))) int clock_gettime(
+	clockid_t id, struct timespec *time)
+{
+	int status = (int)syscall(SYS_clock_gettime, id, time);
+
+	if (!status && id == CLOCK_REALTIME)
+		time->tv_sec += offset_s();
+	return status;
+}
+
+__attribute__((visibility("default"))) int gettimeofday(
+	struct timeval *restrict value, void *restrict zone)
+{
+	struct timespec now;
+
+	(void)zone;
+	clock_gettime(CLOCK_REALTIME, &now);
+	value->tv_sec = now.tv_sec;
+	value->tv_usec = now.tv_nsec / 1000;
+	return 0;
+}
+
+__attribute__((visibility("default"))) time_t time(time_t *value)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	if (value)
+		*value = now.tv_sec;
+	return now.tv_sec;
+}
