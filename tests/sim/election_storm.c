@@ -21,6 +21,12 @@
 
 struct totals {
 	uint64_t simulated_us, n_runs, n_storms, n_events;
+	unsigned n_wrong;
+};
+
+struct wish {
+	uint64_t seconds, seed;
+	bool is_json, is_one;
 };
 
 struct storm {
@@ -209,7 +215,7 @@ static void usage(void)
 	puts("Usage: election_storm [--seconds N] [--seed N] [--run N] [--json]\n"
 	     "\n"
 	     "Storms over simulated clusters of one to six SMs, until N seconds have been\n"
-	     "simulated (default 20000).\n"
+	     "simulated (default 20000). Prints TAP: one test.\n"
 	     "\n"
 	     "  --seconds N  so many simulated seconds\n"
 	     "  --seed N     the number of the first run (default 0)\n"
@@ -219,43 +225,68 @@ static void usage(void)
 	     "Exit status: 0 no violations, 1 some, with the run's number, 2 usage.");
 }
 
-int main(int argc, char **argv)
+static void report(const struct totals *totals, uint64_t seed, bool is_json)
+{
+	if (!is_json)
+		printf("1..1\n%s 1 - storms from seed ",
+			totals->n_wrong ? "not ok" : "ok");
+	printf(is_json ? "{\"seed\": %" PRIu64 ", \"runs\": %" PRIu64
+			 ", \"storms\": %" PRIu64 ", \"simulated_s\": %" PRIu64
+			 ", \"events\": %" PRIu64 ", \"violations\": %u}\n"
+		       : "%" PRIu64 ": %" PRIu64 " runs, %" PRIu64 " storms, %" PRIu64
+			 " simulated seconds, %" PRIu64 " events, %u violations\n",
+		seed, totals->n_runs, totals->n_storms, totals->simulated_us / S,
+		totals->n_events, totals->n_wrong);
+}
+
+static bool read_number(const char *text, uint64_t *number)
+{
+	char *end;
+
+	*number = strtoull(text, &end, 0);
+	return *text && !*end;
+}
+
+/* Returns whether to go on; '*status' is the exit status if not. */
+static bool read_options(int argc, char **argv, struct wish *wish, int *status)
 {
 	static const struct option options[] = {
 		{"seconds", required_argument, NULL, 'n'},
 		{"seed", required_argument, NULL, 's'},
 		{"run", required_argument, NULL, 'r'}, {"json", no_argument, NULL, 'j'},
 		{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
-	uint64_t seconds = 20000, seed = 0;
-	unsigned n_wrong = 0;
-	bool is_json = false, is_one = false;
-	struct totals totals = {.n_runs = 0};
+	bool is_good = true;
 	int option;
 
 	while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		if (option == 'n')
-			seconds = strtoull(optarg, NULL, 0);
-		else if (option == 's' || option == 'r')
-			seed = strtoull(optarg, NULL, 0);
-		else if (option == 'h')
-			usage();
-		else if (option != 'j')
-			return 2;
-		is_json |= option == 'j';
-		is_one |= option == 'r';
+		*status = option == 'h' ? 0 : 2;
 		if (option == 'h')
-			return 0;
+			usage();
+		if (option == 'h' || option == '?')
+			return false;
+		if (option == 'n')
+			is_good &= read_number(optarg, &wish->seconds);
+		else if (option != 'j')
+			is_good &= read_number(optarg, &wish->seed);
+		wish->is_json |= option == 'j';
+		wish->is_one |= option == 'r';
 	}
+	*status = 2;
+	return is_good && optind == argc;
+}
+
+int main(int argc, char **argv)
+{
+	struct wish wish = {.seconds = 20000};
+	struct totals totals = {.n_runs = 0};
+	int status;
+
+	if (!read_options(argc, argv, &wish, &status))
+		return status;
 	do {
-		n_wrong += !one_run(seed + totals.n_runs, &totals);
-	} while (!is_one && n_wrong < 5 && totals.simulated_us < seconds * S);
-	printf(is_json ? "{\"seed\": %" PRIu64 ", \"runs\": %" PRIu64
-			 ", \"storms\": %" PRIu64 ", \"simulated_s\": %" PRIu64
-			 ", \"events\": %" PRIu64 ", \"violations\": %u}\n"
-		       : "seed %" PRIu64 ": %" PRIu64 " runs, %" PRIu64
-			 " storms, %" PRIu64 " simulated seconds, %" PRIu64
-			 " events, %u violations\n",
-		seed, totals.n_runs, totals.n_storms, totals.simulated_us / S,
-		totals.n_events, n_wrong);
-	return n_wrong ? 1 : 0;
+		totals.n_wrong += !one_run(wish.seed + totals.n_runs, &totals);
+	} while (!wish.is_one && totals.n_wrong < 5 &&
+		totals.simulated_us < wish.seconds * S);
+	report(&totals, wish.seed, wish.is_json);
+	return totals.n_wrong ? 1 : 0;
 }

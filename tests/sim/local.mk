@@ -3,6 +3,7 @@
 noinst_LTLIBRARIES += tests/sim/libsim.la
 tests_sim_libsim_la_SOURCES = \
 	tests/sim/agents.c tests/sim/agents.h \
+	tests/sim/elections.c tests/sim/elections.h \
 	tests/sim/fabrics.c tests/sim/fabrics.h \
 	tests/sim/fat_tree.c tests/sim/fat_tree.h \
 	tests/sim/naive_setup.c tests/sim/naive_setup.h \
@@ -12,3 +13,7 @@ tests_sim_libsim_la_SOURCES = \
 	tests/sim/setups.c tests/sim/setups.h \
 	tests/sim/sflow_decode.c tests/sim/sflow_decode.h \
 	tests/sim/views.c tests/sim/views.h
+
+# Random storms over simulated clusters: a short one here, a long one in scripts/check.
+check_PROGRAMS += tests/sim/election_storm
+TESTS += tests/sim/election_storm
