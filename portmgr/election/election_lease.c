@@ -115,10 +115,14 @@ static bool has_promised_other(const struct triad_election *e, uint64_t to)
 
 static bool wants_lease(struct triad_election *e)
 {
-	return lease_is_quorate(e) && e->state != TRIAD_ELECTION_ELECTING &&
-		!e->conf.is_witness && may_vote(e) && e->now_us >= e->claim_again_us &&
-		!has_promised_other(e, e->conf.id) &&
-		members_candidate(e) == e->conf.id;
+	/* Asked for in any case: it counts how long a candidate has had its chance, which
+	 * it has not while it holds the lease. */
+	uint64_t candidate = members_candidate(e);
+
+	return candidate == e->conf.id && lease_is_quorate(e) &&
+		e->state != TRIAD_ELECTION_ELECTING && !e->conf.is_witness &&
+		may_vote(e) && e->now_us >= e->claim_again_us &&
+		!has_promised_other(e, e->conf.id);
 }
 
 static void make_claim(struct triad_election *e)
