@@ -854,6 +854,13 @@ void elections_poke(struct elections *s, unsigned node)
 	act(s, node);
 }
 
+bool elections_is_together(const struct elections *s, unsigned a, unsigned b)
+{
+	if (s->kind == ELECTIONS_PEERS)
+		return hear_each_other(s, a, b);
+	return component(s, a) >> b & 1;
+}
+
 bool elections_is_alive(const struct elections *s, unsigned node)
 {
 	return s->nodes[node].election;

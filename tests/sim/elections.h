@@ -64,6 +64,8 @@ struct triad_election *elections_of(struct elections *elections, unsigned node);
 uint64_t elections_clock(const struct elections *elections, unsigned node);
 void elections_poke(struct elections *elections, unsigned node);
 
+/* Whether two nodes are on one side: in one ring, or hear each other. */
+bool elections_is_together(const struct elections *elections, unsigned a, unsigned b);
 bool elections_is_alive(const struct elections *elections, unsigned node);
 bool elections_is_running(const struct elections *elections, unsigned node);
 uint64_t elections_id(unsigned node);

@@ -3,6 +3,9 @@
 noinst_LTLIBRARIES += tests/sim/libsim.la
 tests_sim_libsim_la_SOURCES = \
 	tests/sim/agents.c tests/sim/agents.h \
+	tests/sim/election_script.c tests/sim/election_script.h \
+	tests/sim/election_script_commands.c \
+	tests/sim/election_script_parts.h \
 	tests/sim/elections.c tests/sim/elections.h \
 	tests/sim/fabrics.c tests/sim/fabrics.h \
 	tests/sim/fat_tree.c tests/sim/fat_tree.h \
@@ -17,3 +20,7 @@ tests_sim_libsim_la_SOURCES = \
 # Random storms over simulated clusters: a short one here, a long one in scripts/check.
 check_PROGRAMS += tests/sim/election_storm
 TESTS += tests/sim/election_storm
+
+# Prints what happens after a script; a unit test runs those in tests/sim/elections.
+check_PROGRAMS += tests/sim/election_run
+EXTRA_DIST += tests/sim/elections

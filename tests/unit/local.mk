@@ -42,6 +42,7 @@ unit_tests = \
 	tests/unit/plugin/test_perf \
 	tests/unit/plugin/test_sflow \
 	tests/unit/portmgr/test_alone \
+	tests/unit/portmgr/test_election_scripts \
 	tests/unit/portmgr/test_peers \
 	tests/unit/portmgr/test_seal \
 	tests/unit/portmgr/test_seal_random \

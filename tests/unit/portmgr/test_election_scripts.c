@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Simulated clusters after the scripts in tests/sim/elections; and what is said of
+ * scripts that are wrong. */
+#include <glob.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/sim/election_script.h"
+#include "tests/unit/run.h"
+
+static glob_t scripts;
+
+START_TEST(test_cluster_after_script_does_as_expected)
+{
+	char error[600];
+
+	printf("# %s\n", scripts.gl_pathv[_i]);
+	fflush(stdout);
+	ck_assert_msg(
+		election_script_run(scripts.gl_pathv[_i], NULL, error, sizeof(error)),
+		"%s", error);
+}
+END_TEST
+
+static const struct {
+	const char *text, *error;
+} mistakes[] = {
+	{"", ":1: nothing happens"},
+	{"run 1s\n", ":1: 'run' has a wrong number of words, or comes before 'nodes'"},
+	{"check\n", ":1: 'check' comes before 'nodes'"},
+	{"nodes 3 ring\n# x\n\nrun 5\n", ":4: '5' is not a time such as 500ms or 5s"},
+	{"nodes 3 star\n", ":1: 'star' is neither ring nor peers"},
+	{"nodes 17 ring\n", ":1: from 1 to 16 nodes"},
+	{"nodes 3 ring bare\n", ":1: 'bare' and a number are expected"},
+	{"nodes 1 ring\nnodes 1 ring\n", ":2: there are nodes already"},
+	{"nodes 1 ring\nkill B\n", ":2: 'B' is no node"},
+	{"nodes 1 ring\nkill A\nkill A\n", ":3: A does not run"},
+	{"nodes 1 ring\nstart A\n", ":2: A is bare, or lives"},
+	{"nodes 1 ring\nfly A\n", ":2: 'fly' is not understood"},
+	{"nodes 1 ring\nkill\n", ":2: 'kill' takes 1 word(s)"},
+	{"nodes 1 ring\nexpect luck\n", ":2: 'luck' is not understood"},
+	{"nodes 1 ring\nwithin 1s expect luck\n", ":2: 'luck' is not understood"},
+	{"nodes 1 ring\nloss 20\n", ":2: '20' is not a rate such as 20%"},
+	{"nodes 1 ring\ndelay 20 1\n", ":2: the lower delay comes first"},
+	{"nodes 1 ring\nports A 1\n", ":2: '1' is not as 1/2"},
+	{"nodes 1 ring\ncheck-answer A so\n", ":2: 'so' is no answer of a check"},
+	{"nodes 1 ring\nconfig A x 1\n", ":2: 'x' is not a number"},
+	{"nodes 1 ring\nconfirm A\n", ":2: refused: Invalid argument"},
+	{"nodes 1 ring\nexpect refused blacklist A add A\n", ":2: it is not refused"},
+	{"nodes 1 ring\nrun 2s\nexpect state A STANDBY\n", ":3: A is MASTER"},
+	{"nodes 1 ring\nwithin 1s expect state A STANDBY\n", ":2: A is MASTER"},
+	{"nodes 1 ring\nuntil 1s expect state A STANDBY\n", ":2: A is ELECTING"},
+	{"nodes 1 ring\nexpect permitted A\n", ":2: A is not permitted"},
+	{"nodes 1 ring\nrun 2s\nexpect permitted none\n", ":3: A is permitted"},
+	{"nodes 2 ring\nrun 2s\nexpect follows B B\n", ":3: B follows A"},
+	{"nodes 2 ring\nrun 2s\nexpect master B\n", ":3: B is STANDBY"},
+	{"nodes 2 ring\nrun 2s\nexpect sm-priority B 7\n", ":3: B has 6"},
+	{"nodes 2 ring\nrun 2s\nexpect against B off\n",
+		":3: against B: not_elected not_master"},
+	{"nodes 2 ring\ncalm 5s\n", " changes while calm"},
+	{"nodes 2 ring", ":1: the line is too long, or has no end"},
+};
+
+START_TEST(test_script_with_mistake_error_has_line_and_text)
+{
+	char path[] = "/tmp/election-script-XXXXXX", error[600] = "";
+	int fd = mkstemp(path);
+	FILE *file = fdopen(fd, "w");
+	bool is_good;
+
+	ck_assert_ptr_nonnull(file);
+	fputs(mistakes[_i].text, file);
+	fclose(file);
+	is_good = election_script_run(path, NULL, error, sizeof(error));
+	unlink(path);
+	ck_assert(!is_good);
+	ck_assert_msg(strstr(error, mistakes[_i].error), "%s", error);
+}
+END_TEST
+
+START_TEST(test_script_missing_error_says_so)
+{
+	char error[600];
+
+	ck_assert(!election_script_run("/nowhere/x.sim", NULL, error, sizeof(error)));
+	ck_assert_str_eq(error, "/nowhere/x.sim: No such file or directory");
+}
+END_TEST
+
+int main(void)
+{
+	TCase *cases = tcase_create("election_scripts");
+	char pattern[4096];
+
+	snprintf(pattern, sizeof(pattern), "%s/tests/sim/elections/*.sim",
+		source_folder());
+	if (glob(pattern, 0, NULL, &scripts))
+		return 1;
+	tcase_add_loop_test(cases, test_cluster_after_script_does_as_expected, 0,
+		(int)scripts.gl_pathc);
+	tcase_add_loop_test(cases, test_script_with_mistake_error_has_line_and_text, 0,
+		sizeof(mistakes) / sizeof(*mistakes));
+	tcase_add_test(cases, test_script_missing_error_says_so);
+	return run_cases(cases);
+}
