@@ -11,16 +11,39 @@ static struct triad_blacklist_entry *find(struct triad_blacklist *list, uint64_t
 	return NULL;
 }
 
-/* A place for an id that has none: at the end, or that of one that is no longer
- * listed. */
+static bool is_newer(
+	const struct triad_blacklist_entry *a, const struct triad_blacklist_entry *b)
+{
+	if (a->version != b->version)
+		return a->version > b->version;
+	return a->is_listed && !b->is_listed;
+}
+
+static uint32_t highest_version(const struct triad_blacklist *list)
+{
+	uint32_t highest = 0;
+
+	for (uint32_t i = 0; i < list->n; i++)
+		if (list->entries[i].version > highest)
+			highest = list->entries[i].version;
+	return highest;
+}
+
+/* A place for an id that has none: at the end, or that of the one that is no longer
+ * listed for longest. */
 static struct triad_blacklist_entry *make_room(struct triad_blacklist *list)
 {
+	struct triad_blacklist_entry *oldest = NULL;
+
 	if (list->n < TRIAD_BLACKLIST_MAX)
 		return &list->entries[list->n++];
-	for (uint32_t i = 0; i < list->n; i++)
-		if (!list->entries[i].is_listed)
-			return &list->entries[i];
-	return NULL;
+	for (uint32_t i = 0; i < list->n; i++) {
+		struct triad_blacklist_entry *entry = &list->entries[i];
+
+		if (!entry->is_listed && (!oldest || entry->version < oldest->version))
+			oldest = entry;
+	}
+	return oldest;
 }
 
 bool triad_blacklist_has(const struct triad_blacklist *list, uint64_t id)
@@ -34,28 +57,19 @@ bool triad_blacklist_has(const struct triad_blacklist *list, uint64_t id)
 int triad_blacklist_set(struct triad_blacklist *list, uint64_t id, bool is_listed)
 {
 	struct triad_blacklist_entry *entry = find(list, id);
+	uint32_t highest = entry ? entry->version : highest_version(list);
 
 	if (triad_blacklist_has(list, id) == is_listed)
 		return EALREADY;
-	if (entry) {
-		entry->version++;
-		entry->is_listed = is_listed;
-		return 0;
-	}
-	entry = make_room(list);
+	if (highest == UINT32_MAX)
+		return ENOSPC;
+	if (!entry)
+		entry = make_room(list);
 	if (!entry)
 		return ENOSPC;
 	*entry = (struct triad_blacklist_entry){
-		.id = id, .version = 1, .is_listed = is_listed};
+		.id = id, .version = highest + 1, .is_listed = is_listed};
 	return 0;
-}
-
-static bool is_newer(
-	const struct triad_blacklist_entry *a, const struct triad_blacklist_entry *b)
-{
-	if (a->version != b->version)
-		return a->version > b->version;
-	return a->is_listed && !b->is_listed;
 }
 
 static bool merge_entry(

@@ -7,6 +7,10 @@
  * with the same, in whatever order messages come, and nothing that was said on either
  * side of a partition is lost but for contradictions about one id.
  *
+ * A full list forgets the id that is off for longest.  An id that is new here begins
+ * above all versions here, so that what others remember of it does not undo what is
+ * said of it now.
+ *
  * Thread-safety: none.  Memory: none of its own; at most TRIAD_BLACKLIST_MAX ids. */
 #ifndef TRIAD_PORTMGR_BLACKLIST_H
 #define TRIAD_PORTMGR_BLACKLIST_H
@@ -31,7 +35,7 @@ struct triad_blacklist {
 bool triad_blacklist_has(const struct triad_blacklist *list, uint64_t id);
 
 /* Says of 'id' whether it is listed.  Returns 0, EALREADY when it is so already, or
- * ENOSPC. */
+ * ENOSPC (all are listed, or there is no higher version). */
 int triad_blacklist_set(struct triad_blacklist *list, uint64_t id, bool is_listed);
 
 /* Takes what is newer in 'other'; true when anything changed. */

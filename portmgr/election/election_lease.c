@@ -115,8 +115,8 @@ static bool has_promised_other(const struct triad_election *e, uint64_t to)
 
 static bool wants_lease(struct triad_election *e)
 {
-	/* Asked for in any case: it counts how long a candidate has had its chance, which
-	 * it has not while it holds the lease. */
+	/* Asked for in any case: it counts how long a candidate has had its chance,
+	 * which it has not while it holds the lease. */
 	uint64_t candidate = members_candidate(e);
 
 	return candidate == e->conf.id && lease_is_quorate(e) &&
