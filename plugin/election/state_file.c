@@ -22,6 +22,23 @@ int triad_state_file_name(const char *dir, uint64_t id, char *path, size_t size)
 	return length > 0 && (size_t)length < size ? 0 : ENAMETOOLONG;
 }
 
+static size_t print(const struct triad_election_stored *stored, char text[MAX_SIZE])
+{
+	const struct triad_blacklist *list = &stored->blacklist;
+	int size = snprintf(text, MAX_SIZE,
+		FIRST_LINE "term %" PRIu64 "\nvoted %" PRIu64 " 0x%016" PRIx64
+			   "\ngeneration %" PRIu64 "\nlease_ms %" PRIu32 "\n",
+		stored->term, stored->voted_term, stored->voted_for,
+		stored->generation, stored->lease_ms);
+
+	for (uint32_t i = 0; i < list->n; i++)
+		size += snprintf(text + size, MAX_SIZE - (size_t)size,
+			"blacklist 0x%016" PRIx64 " %" PRIu32 " %u\n",
+			list->entries[i].id, list->entries[i].version,
+			list->entries[i].is_listed);
+	return (size_t)size;
+}
+
 /* --- reading --- */
 
 static int read_line(const char *line, struct triad_election_stored *stored)
@@ -46,17 +63,6 @@ static int read_line(const char *line, struct triad_election_stored *stored)
 	return 0;
 }
 
-static int parse(char *text, struct triad_election_stored *stored)
-{
-	char *save = NULL;
-	int error = strncmp(text, FIRST_LINE, strlen(FIRST_LINE)) ? EINVAL : 0;
-
-	for (char *line = strtok_r(text, "\n", &save); line && !error;
-		line = strtok_r(NULL, "\n", &save))
-		error = read_line(line, stored);
-	return error;
-}
-
 static int read_all(const char *path, char text[MAX_SIZE])
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
@@ -70,6 +76,22 @@ static int read_all(const char *path, char text[MAX_SIZE])
 	close(fd);
 	text[size < 0 ? 0 : size] = '\0';
 	return error;
+}
+
+/* A file that was cut off or changed is not what would be written now. */
+static int parse(char *text, struct triad_election_stored *stored)
+{
+	char again[MAX_SIZE], whole[MAX_SIZE], *save = NULL;
+	int error = 0;
+
+	snprintf(whole, sizeof(whole), "%s", text);
+	for (char *line = strtok_r(text, "\n", &save); line && !error;
+		line = strtok_r(NULL, "\n", &save))
+		error = read_line(line, stored);
+	if (error || stored->voted_term > stored->term)
+		return EINVAL;
+	print(stored, again);
+	return strcmp(whole, again) ? EINVAL : 0;
 }
 
 int triad_state_file_read(const char *path, struct triad_election_stored *stored)
@@ -86,23 +108,6 @@ int triad_state_file_read(const char *path, struct triad_election_stored *stored
 }
 
 /* --- writing --- */
-
-static size_t print(const struct triad_election_stored *stored, char text[MAX_SIZE])
-{
-	const struct triad_blacklist *list = &stored->blacklist;
-	int size = snprintf(text, MAX_SIZE,
-		FIRST_LINE "term %" PRIu64 "\nvoted %" PRIu64 " 0x%016" PRIx64
-			   "\ngeneration %" PRIu64 "\nlease_ms %" PRIu32 "\n",
-		stored->term, stored->voted_term, stored->voted_for, stored->generation,
-		stored->lease_ms);
-
-	for (uint32_t i = 0; i < list->n; i++)
-		size += snprintf(text + size, MAX_SIZE - (size_t)size,
-			"blacklist 0x%016" PRIx64 " %" PRIu32 " %u\n",
-			list->entries[i].id, list->entries[i].version,
-			list->entries[i].is_listed);
-	return (size_t)size;
-}
 
 static int write_new(const char *path, const char *text, size_t size)
 {
