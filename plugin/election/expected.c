@@ -34,17 +34,48 @@ static FILE *open_file(const char *path)
 	return file;
 }
 
-static void look_at_lines(FILE *file, GChecksum *sum, uint64_t *generation)
+static void add_octets(FILE *file, GChecksum *sum)
 {
-	char line[MAX_LINE];
-	uint64_t found;
+	guchar octets[MAX_LINE];
+	size_t size;
 
-	while (fgets(line, sizeof(line), file)) {
-		g_checksum_update(sum, (const guchar *)line, (gssize)strlen(line));
-		if (!*generation &&
-			sscanf(line, " generation%*[ =,]%" SCNu64, &found) == 1)
-			*generation = found;
+	while ((size = fread(octets, 1, sizeof(octets), file)) > 0)
+		g_checksum_update(sum, octets, (gssize)size);
+	if (!ferror(file))
+		rewind(file);
+}
+
+/* "generation N", with nothing behind it but space or a comment; else 0. */
+static uint64_t generation_of(const char *line)
+{
+	const char *word = line + strspn(line, " \t"), *digits;
+	uint64_t generation;
+	char *end;
+
+	if (strncmp(word, "generation", strlen("generation")) != 0)
+		return 0;
+	word += strlen("generation");
+	digits = word + strspn(word, " \t=,");
+	if (digits == word || *digits < '0' || *digits > '9')
+		return 0;
+	errno = 0;
+	generation = strtoull(digits, &end, 10);
+	return errno || !strchr(" \t\r\n#", *end) ? 0 : generation;
+}
+
+/* A line may be longer than what is read of it at a time. */
+static uint64_t find_generation(FILE *file)
+{
+	bool is_start = true;
+	uint64_t generation = 0;
+	char line[MAX_LINE];
+
+	while (!generation && fgets(line, sizeof(line), file)) {
+		if (is_start)
+			generation = generation_of(line);
+		is_start = strchr(line, '\n');
 	}
+	return generation;
 }
 
 static uint64_t first_octets(GChecksum *sum)
@@ -73,7 +104,9 @@ int triad_expected_identify(const char *path, uint64_t *generation, uint64_t *ha
 		return error;
 	}
 	sum = g_checksum_new(G_CHECKSUM_SHA256);
-	look_at_lines(file, sum, generation);
+	add_octets(file, sum);
+	if (!ferror(file))
+		*generation = find_generation(file);
 	*hash = first_octets(sum);
 	g_checksum_free(sum);
 	error = ferror(file) ? EIO : *generation ? 0 : EINVAL;
