@@ -7,6 +7,7 @@
 fuzz_targets = \
 	tests/fuzz/fuzz_conf \
 	tests/fuzz/fuzz_control \
+	tests/fuzz/fuzz_election_message \
 	tests/fuzz/fuzz_http_request \
 	tests/fuzz/fuzz_path_request \
 	tests/fuzz/fuzz_pma \
@@ -20,6 +21,9 @@ tests_fuzz_fuzz_conf_SOURCES = tests/fuzz/fuzz_conf.c $(fuzz_driver)
 tests_fuzz_fuzz_conf_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_control_SOURCES = tests/fuzz/fuzz_control.c $(fuzz_driver)
 tests_fuzz_fuzz_control_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
+tests_fuzz_fuzz_election_message_SOURCES = \
+	tests/fuzz/fuzz_election_message.c $(fuzz_driver)
+tests_fuzz_fuzz_election_message_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_http_request_SOURCES = \
 	tests/fuzz/fuzz_http_request.c $(fuzz_driver)
 tests_fuzz_fuzz_http_request_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)

@@ -39,11 +39,19 @@ unit_tests = \
 	tests/unit/perfmgr/test_sflow_sender \
 	tests/unit/perfmgr/test_zstd_frame \
 	tests/unit/plugin/test_events \
+	tests/unit/plugin/test_expected \
 	tests/unit/plugin/test_perf \
 	tests/unit/plugin/test_sflow \
+	tests/unit/plugin/test_state_file \
 	tests/unit/portmgr/test_alone \
+	tests/unit/portmgr/test_blacklist \
+	tests/unit/portmgr/test_election \
+	tests/unit/portmgr/test_election_message \
 	tests/unit/portmgr/test_election_scripts \
+	tests/unit/portmgr/test_health \
 	tests/unit/portmgr/test_peers \
+	tests/unit/portmgr/test_permission \
+	tests/unit/portmgr/test_priority \
 	tests/unit/portmgr/test_seal \
 	tests/unit/portmgr/test_seal_random \
 	tests/unit/qos/test_answer \
@@ -84,10 +92,14 @@ tests_unit_perfmgr_test_http_guard_LDADD = libtriadexport.la $(MICROHTTPD_LIBS) 
 
 tests_unit_plugin_test_events_SOURCES = \
 	tests/unit/plugin/test_events.c plugin/events.c
+tests_unit_plugin_test_expected_SOURCES = \
+	tests/unit/plugin/test_expected.c plugin/election/expected.c
 tests_unit_plugin_test_perf_SOURCES = \
 	tests/unit/plugin/test_perf.c plugin/perf.c
 tests_unit_plugin_test_sflow_SOURCES = \
 	tests/unit/plugin/test_sflow.c plugin/sflow.c
+tests_unit_plugin_test_state_file_SOURCES = \
+	tests/unit/plugin/test_state_file.c plugin/election/state_file.c
 
 # They make MACs of their own.
 tests_unit_portmgr_test_peers_LDADD = $(LDADD) $(NETTLE_LIBS)
