@@ -214,6 +214,21 @@ START_TEST(test_electing_that_hears_worse_master_does_not_follow)
 }
 END_TEST
 
+/* What was heard before this election may have changed since. */
+START_TEST(test_electing_that_heard_all_in_another_election_waits)
+{
+	become_standby_of_better();
+	hear(TRIAD_ELECTION_STATUS, WORSE, TRIAD_ELECTION_STANDBY, GOOD);
+	run_to(now_us + 1);
+	for (unsigned i = 0; i < 2; i++) {
+		hear(TRIAD_ELECTION_STATUS, BETTER, TRIAD_ELECTION_ELECTING, 0);
+		ck_assert_int_eq(state(), TRIAD_ELECTION_ELECTING);
+	}
+	hear(TRIAD_ELECTION_STATUS, WORSE, TRIAD_ELECTION_STANDBY, GOOD);
+	ck_assert_int_eq(state(), TRIAD_ELECTION_MASTER);
+}
+END_TEST
+
 /* --- STANDBY --- */
 
 START_TEST(test_standby_answers_status_by_its_own_priority)
@@ -407,6 +422,19 @@ START_TEST(test_master_told_to_cede_by_manager_without_promise_stays)
 		UINT32_MAX >> 7 & ~(UINT32_C(1) << 23));
 	ck_assert_int_eq(state(), TRIAD_ELECTION_MASTER);
 	ck_assert_uint_eq(status().n_ceded_ignored, 1);
+}
+END_TEST
+
+START_TEST(test_master_overhears_another_told_to_cede_stays)
+{
+	struct triad_election_message message = message_of(
+		TRIAD_ELECTION_CEDE, BETTER, TRIAD_ELECTION_MASTER, GOOD_MASTER);
+
+	become_master();
+	message.to = WORSE;
+	hear_message(&message);
+	ck_assert_int_eq(state(), TRIAD_ELECTION_MASTER);
+	ck_assert_uint_eq(status().n_ceded, 0);
 }
 END_TEST
 
@@ -630,6 +658,81 @@ START_TEST(test_lease_asked_again_unanswered_counts_from_the_first_time)
 }
 END_TEST
 
+static void hold(void)
+{
+	struct triad_election_message answer;
+
+	ask();
+	answer = grant_of(WORSE);
+	come_back();
+	hear_message(&answer);
+	ck_assert(is_holder());
+}
+
+START_TEST(test_lease_in_a_new_view_is_unconfirmed)
+{
+	struct triad_permission_facts facts;
+
+	hold();
+	triad_election_facts(election, &facts);
+	ck_assert(facts.is_confirmed);
+	now_us++;
+	see(3);
+	triad_election_facts(election, &facts);
+	ck_assert(facts.is_holder && !facts.is_confirmed);
+}
+END_TEST
+
+START_TEST(test_lease_given_up_promise_to_oneself_ends_with_it)
+{
+	hold();
+	triad_election_check(election, TRIAD_CHECK_NO, now_us);
+	collect();
+	ck_assert(!is_holder());
+	ck_assert_uint_eq(grant_to(BETTER, 2, 2), 2);
+}
+END_TEST
+
+/* A member that says it is able and never asks keeps nobody from the lease for ever. */
+START_TEST(test_lease_not_asked_for_by_the_best_is_asked_for_by_the_next)
+{
+	for (uint64_t ms = 1000; ms < 3000; ms += 100) {
+		run_to(ms * MS);
+		hear(TRIAD_ELECTION_STATUS, BETTER, TRIAD_ELECTION_MASTER, GOOD_MASTER);
+		ck_assert_uint_eq(last_sent[TRIAD_ELECTION_STATUS].claim, 0);
+	}
+	forget();
+	run_to(3000 * MS);
+	ck_assert_uint_ge(n_sent[TRIAD_ELECTION_STATUS], 1);
+	ck_assert_uint_ne(last_sent[TRIAD_ELECTION_STATUS].claim, 0);
+}
+END_TEST
+
+/* --- what is told here --- */
+
+START_TEST(test_subnet_is_up_by_a_master_only)
+{
+	struct triad_permission_facts facts;
+
+	triad_election_sm(election, false, true, now_us);
+	triad_election_facts(election, &facts);
+	ck_assert(!facts.is_sm_master && !facts.is_subnet_up);
+	triad_election_sm(election, true, true, now_us);
+	triad_election_facts(election, &facts);
+	ck_assert(facts.is_sm_master && facts.is_subnet_up);
+}
+END_TEST
+
+/* "A running master is preferred", although the election has only just begun. */
+START_TEST(test_electing_whose_sm_is_master_says_so)
+{
+	triad_election_sm(election, true, true, now_us);
+	collect();
+	ck_assert_int_eq(state(), TRIAD_ELECTION_ELECTING);
+	ck_assert_uint_eq(last_sent[TRIAD_ELECTION_STATUS].priority, GOOD_MASTER);
+}
+END_TEST
+
 /* --- what is malformed --- */
 
 START_TEST(test_payload_in_the_name_of_another_is_not_heard)
@@ -686,6 +789,7 @@ static void add_states(TCase *cases)
 	tcase_add_test(cases, test_master_told_to_cede_by_worse_stays_and_counts);
 	tcase_add_test(
 		cases, test_master_told_to_cede_by_manager_without_promise_stays);
+	tcase_add_test(cases, test_master_overhears_another_told_to_cede_stays);
 	tcase_add_test(cases, test_master_told_to_take_over_stays);
 	tcase_add_test(cases, test_master_whose_ports_change_says_so_at_once);
 }
@@ -706,6 +810,7 @@ int main(void)
 		cases, test_electing_that_hears_all_and_none_better_is_master_at_once);
 	tcase_add_test(cases, test_electing_that_hears_better_master_follows_it);
 	tcase_add_test(cases, test_electing_that_hears_worse_master_does_not_follow);
+	tcase_add_test(cases, test_electing_that_heard_all_in_another_election_waits);
 	add_states(cases);
 	tcase_add_test(cases, test_promise_is_made_after_a_lease_since_the_start);
 	tcase_add_test(
@@ -717,6 +822,12 @@ int main(void)
 		cases, test_lease_is_not_held_by_answers_that_do_not_count, 0, 6);
 	tcase_add_test(
 		cases, test_lease_asked_again_unanswered_counts_from_the_first_time);
+	tcase_add_test(cases, test_lease_in_a_new_view_is_unconfirmed);
+	tcase_add_test(cases, test_lease_given_up_promise_to_oneself_ends_with_it);
+	tcase_add_test(
+		cases, test_lease_not_asked_for_by_the_best_is_asked_for_by_the_next);
+	tcase_add_test(cases, test_subnet_is_up_by_a_master_only);
+	tcase_add_test(cases, test_electing_whose_sm_is_master_says_so);
 	tcase_add_test(cases, test_payload_in_the_name_of_another_is_not_heard);
 	tcase_add_test(cases, test_term_far_above_all_is_not_learnt);
 	return run_cases(cases);
