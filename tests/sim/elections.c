@@ -50,7 +50,7 @@ struct node {
 	unsigned n_queue;
 	struct event *inbox; /* while paused */
 	unsigned n_inbox, max_inbox;
-	uint64_t permitted_until_us; /* true time */
+	uint64_t permitted_until_us, held_until_us; /* true time */
 	uint64_t wake_us;
 	uint8_t sm_priority;
 };
@@ -490,6 +490,23 @@ static bool is_older(const struct elections *s, unsigned node, uint64_t term)
 		(term == s->highest_term && node != s->highest_term_node);
 }
 
+/* The lease alone: a permission waits for OpenSM, too, which would hide it when two
+ * hold the lease for a moment. */
+static void watch_lease(
+	struct elections *s, unsigned node, const struct triad_permission_facts *facts)
+{
+	struct node *n = &s->nodes[node];
+
+	n->held_until_us = 0;
+	if (!facts->is_holder)
+		return;
+	n->held_until_us = true_time(s, node, facts->deadline_us);
+	for (unsigned i = 0; i < s->n_nodes; i++)
+		if (i != node && n->held_until_us > s->now_us &&
+			s->nodes[i].held_until_us > s->now_us)
+			note_violation(s, "two hold the lease", node, i);
+}
+
 /* Permission begins at an event of its own node, so it is looked at then. */
 static void watch(struct elections *s, unsigned node)
 {
@@ -498,6 +515,7 @@ static void watch(struct elections *s, unsigned node)
 	struct triad_permission permission;
 
 	triad_election_facts(n->election, &facts);
+	watch_lease(s, node, &facts);
 	permission = triad_permission_judge(&facts, elections_clock(s, node));
 	n->permitted_until_us = 0;
 	if (!permission.is_given)
@@ -739,7 +757,7 @@ void elections_kill(struct elections *s, unsigned node)
 
 	triad_election_free(n->election);
 	n->election = NULL;
-	n->permitted_until_us = 0;
+	n->permitted_until_us = n->held_until_us = 0;
 	n->is_paused = n->is_runaway = false;
 	n->life++;
 	for (unsigned i = 0; i < n->n_inbox; i++)

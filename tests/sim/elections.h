@@ -16,8 +16,9 @@
  *
  * A node's SM becomes master a moment after its election says so.
  *
- * Watched at every event: no two nodes have permission to enforce at once, not even one
- * that is paused; a permission's term is higher than all that another node had before.
+ * Watched at every event: no two nodes have permission to enforce at once, or only hold
+ * the lease, not even one that is paused; a permission's term is higher than all that
+ * another node had before.
  *
  * Tests have a process of their own: memory that is short aborts. */
 #ifndef TRIAD_TESTS_SIM_ELECTIONS_H
