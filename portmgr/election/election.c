@@ -20,9 +20,12 @@ struct triad_election *triad_election_new(const struct triad_election_conf *conf
 	e->conf = *conf;
 	e->stored = *stored;
 	e->now_us = now_us;
-	e->longest_until_us = now_us + election_us(stored->lease_ms);
-	lease_learn(e, conf->lease_ms);
-	e->votes_from_us = now_us + election_us(e->stored.lease_ms);
+	/* What was promised before the start may have been for longer. */
+	if (e->stored.lease_ms > conf->lease_ms)
+		e->votes_from_us = now_us + election_us(e->stored.lease_ms);
+	else
+		e->votes_from_us = now_us + election_us(conf->lease_ms);
+	e->stored.lease_ms = conf->lease_ms;
 	e->preference = STANDARD_PREFERENCE;
 	e->state = TRIAD_ELECTION_ELECTING;
 	e->sm_priority = UINT8_MAX; /* none was set */
@@ -165,7 +168,6 @@ static void learn(struct triad_election *e, const struct triad_election_message 
 		e->stored.term = m->term;
 		changed = true;
 	}
-	changed |= lease_learn(e, m->lease_ms);
 	if (changed)
 		election_store(e);
 }
@@ -281,7 +283,7 @@ int triad_election_confirm(struct triad_election *election, uint64_t now_us)
 	election->is_confirmed_down = true;
 	/* Whoever is missing may hold a lease until then. */
 	election->not_before_us =
-		election->now_us + election_us(election->stored.lease_ms);
+		election->now_us + election_us(election->conf.lease_ms);
 	settle(election);
 	return 0;
 }

@@ -25,43 +25,6 @@ static uint64_t lease_us(const struct triad_election *e)
 	return election_us(e->conf.lease_ms);
 }
 
-/* After that nothing holds any more that anybody had promised: members may be
- * configured for leases of different lengths, this one for another than before its
- * restart. */
-static uint64_t longest_us(const struct triad_election *e)
-{
-	return election_us(e->stored.lease_ms);
-}
-
-bool lease_learn(struct triad_election *e, uint32_t lease_ms)
-{
-	bool is_longer = lease_ms > e->stored.lease_ms;
-
-	if (lease_ms >= e->stored.lease_ms)
-		e->longest_until_us = e->now_us + election_us(lease_ms);
-	if (is_longer)
-		e->stored.lease_ms = lease_ms;
-	return is_longer;
-}
-
-/* The longest has not been asked for in its own time: it is over wherever it was
- * promised. */
-static void forget_longest(struct triad_election *e)
-{
-	uint32_t lease_ms = e->conf.lease_ms;
-
-	if (e->now_us < e->longest_until_us)
-		return;
-	for (uint32_t i = 0; i < e->n_heard; i++)
-		if (e->heard[i].message.lease_ms > lease_ms)
-			lease_ms = e->heard[i].message.lease_ms;
-	e->longest_until_us = e->now_us + election_us(lease_ms);
-	if (lease_ms == e->stored.lease_ms)
-		return;
-	e->stored.lease_ms = lease_ms;
-	election_store(e);
-}
-
 static uint32_t votes_needed(const struct triad_election *e)
 {
 	uint32_t here = e->view.n_members / 2 + 1;
@@ -237,15 +200,13 @@ void lease_granted(struct triad_election *e, const struct triad_election_message
 
 /* --- promising --- */
 
-static void promise(
-	struct triad_election *e, uint64_t to, uint64_t term, uint32_t lease_ms)
+static void promise(struct triad_election *e, uint64_t to, uint64_t term)
 {
 	struct triad_election_stored *stored = &e->stored;
 	bool is_new = stored->voted_term != term || stored->voted_for != to;
 
-	e->promise = (struct promise){.holder = to,
-		.term = term,
-		.until_us = e->now_us + election_us(lease_ms)};
+	e->promise = (struct promise){
+		.holder = to, .term = term, .until_us = e->now_us + lease_us(e)};
 	if (!is_new)
 		return;
 	stored->voted_term = term;
@@ -269,14 +230,16 @@ void lease_back(struct triad_election *e, const struct triad_election_message *m
 	if (!may_vote(e) || has_promised_other(e, e->conf.id) ||
 		!is_term_new(e, e->conf.id, e->claim))
 		return;
-	promise(e, e->conf.id, e->claim, m->lease_ms);
+	promise(e, e->conf.id, e->claim);
 	add_grant(e, e->conf.id);
 }
 
+/* A promise lasts as long as our own lease, so who asks for another gets none. */
 uint64_t lease_vote(struct triad_election *e, const struct triad_election_message *m)
 {
 	if (!m->claim || !may_vote(e) || !members_in_view(e, m->from) ||
 		has_promised_other(e, m->from) || !members_is_able(e, m) ||
+		m->lease_ms != e->conf.lease_ms ||
 		(e->generation && m->generation == e->generation && m->hash != e->hash))
 		return 0;
 	if (!is_term_new(e, m->from, m->claim) || m->claim > e->stored.term) {
@@ -286,7 +249,7 @@ uint64_t lease_vote(struct triad_election *e, const struct triad_election_messag
 		e->counts.n_stale++;
 		return 0;
 	}
-	promise(e, m->from, m->claim, m->lease_ms);
+	promise(e, m->from, m->claim);
 	return m->claim;
 }
 
@@ -300,7 +263,7 @@ void lease_view(struct triad_election *e)
 	if (!e->is_holder)
 		e->claim = 0; /* the next one is of this view's epoch */
 	if (!e->is_holder && !e->view.has_fixed_voters)
-		e->not_before_us = e->now_us + longest_us(e);
+		e->not_before_us = e->now_us + lease_us(e);
 }
 
 /* Without a quorum there is no permission.  The lease may run out by itself: a quorum
@@ -314,7 +277,6 @@ void lease_run(struct triad_election *e)
 {
 	if (e->is_holder && e->now_us >= e->lease_until_us)
 		lease_give_up(e);
-	forget_longest(e);
 	if (!e->view.number)
 		return;
 	if (is_in_vain(e))

@@ -99,8 +99,7 @@ struct triad_election {
 	uint64_t claim; /* the term asked for or held; 0: none */
 	uint64_t first_claimed_us, claimed_us, claim_again_us;
 	uint64_t not_before_us;
-	uint64_t longest_until_us; /* when stored.lease_ms is past, if it isn't heard */
-	bool was_refused;          /* by somebody who knows a higher term */
+	bool was_refused; /* by somebody who knows a higher term */
 	struct round round;
 	bool is_holder;
 	uint64_t held_term;
@@ -178,7 +177,5 @@ void lease_back(struct triad_election *e, const struct triad_election_message *m
 uint64_t lease_vote(struct triad_election *e, const struct triad_election_message *m);
 void lease_granted(struct triad_election *e, const struct triad_election_message *m);
 void lease_give_up(struct triad_election *e);
-/* Takes note of how long a lease somebody asks for; true when it has to be stored. */
-bool lease_learn(struct triad_election *e, uint32_t lease_ms);
 
 #endif

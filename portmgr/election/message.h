@@ -28,7 +28,7 @@
  *     72    8     generation of the expected configuration
  *     80    8     its hash
  *     88    8     the newest generation that the sender knows of
- *     96    4     lease that is asked for, ms
+ *     96    4     the sender's lease, ms
  *     100   n x 13  id (8), version (4), listed (1)
  *
  * Thread-safety: functions without state. */
@@ -72,7 +72,7 @@ struct triad_election_message {
 	uint64_t claim; /* the term that the sender holds or asks for; 0: none */
 	uint64_t grant; /* the receiver's claim, granted; 0: not */
 	uint64_t generation, hash, newest;
-	uint32_t lease_ms; /* of the sender; a grant promises that long */
+	uint32_t lease_ms; /* of the sender; all must have the same */
 	struct triad_blacklist blacklist;
 };
 

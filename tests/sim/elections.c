@@ -13,6 +13,7 @@
 
 #define STATUS_MS 100u
 #define KEEPALIVE_MS 500u
+#define LEASE_MS 400u
 #define SILENCE_US (400 * MS)
 #define SM_UP_US (80 * MS)
 
@@ -576,6 +577,7 @@ static void shout(struct elections *s, unsigned node, const struct payload *hear
 		.flags = TRIAD_ELECTION_IS_ABLE,
 		.from = elections_id(node),
 		.priority = UINT32_MAX >> 7,
+		.lease_ms = LEASE_MS,
 	};
 
 	if (triad_election_message_decode(&theirs, heard->octets, heard->size) ||
@@ -777,7 +779,7 @@ void elections_start(struct elections *s, unsigned node)
 		.timeout_ms = 200,
 		.step_ms = 50,
 		.n_steps = 3,
-		.lease_ms = 250 + 50 * (uint32_t)elections_random(s, 8),
+		.lease_ms = LEASE_MS,
 		.has_cluster = true,
 	};
 	struct node *n = &s->nodes[node];

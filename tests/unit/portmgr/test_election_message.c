@@ -7,7 +7,7 @@
 
 #include "tests/unit/run.h"
 
-#define HEAD 96u
+#define HEAD 100u
 
 static struct triad_election_message a_message(uint32_t n_blacklisted)
 {
@@ -26,6 +26,7 @@ static struct triad_election_message a_message(uint32_t n_blacklisted)
 		.generation = UINT64_C(0x7182838485868788),
 		.hash = UINT64_C(0x9192939495969798),
 		.newest = UINT64_C(0x81a2a3a4a5a6a7a8),
+		.lease_ms = 400,
 		.blacklist = {.n = n_blacklisted},
 	};
 
@@ -74,6 +75,7 @@ START_TEST(test_message_round_trip_is_the_same)
 	ck_assert_uint_eq(theirs.generation, ours.generation);
 	ck_assert_uint_eq(theirs.hash, ours.hash);
 	ck_assert_uint_eq(theirs.newest, ours.newest);
+	ck_assert_uint_eq(theirs.lease_ms, ours.lease_ms);
 	ck_assert_uint_eq(theirs.blacklist.n, ours.blacklist.n);
 	for (int i = 0; i < _i; i++) {
 		ck_assert_uint_eq(theirs.blacklist.entries[i].id, (unsigned)i + 1);
@@ -93,7 +95,8 @@ START_TEST(test_message_octets_are_where_they_are_documented)
 		uint8_t octet;
 	} places[] = {{4, 1}, {5, 3}, {6, 2}, {7, 1}, {8, 0x01}, {16, 0x11}, {24, 0x21},
 		{31, 1}, {32, 0x31}, {40, 0x41}, {48, 0x71}, {56, 0x61}, {64, 0x51},
-		{72, 0x71}, {80, 0x91}, {88, 0x81}, {103, 1}, {107, 7}, {108, 0}};
+		{72, 0x71}, {80, 0x91}, {88, 0x81}, {98, 1}, {107, 1}, {111, 7},
+		{112, 0}};
 
 	triad_election_message_encode(&message, octets);
 	ck_assert_mem_eq(octets, "TrEl", 4);
@@ -138,7 +141,7 @@ static const struct {
 } hostile[] = {
 	{5, 1, 0}, {5, 1, 4}, {5, 1, 255},        /* kind */
 	{6, 1, 0}, {6, 1, 4},                     /* state */
-	{7, 1, 0x04}, {7, 1, 0x80},               /* flags */
+	{7, 1, 0x08}, {7, 1, 0x80},               /* flags */
 	{8, 8, 0},                                /* from nobody */
 	{28, 4, 0}, {31, 1, 1}, {31, 1, 3},       /* more or fewer in the blacklist */
 	{31, 1, 33}, {28, 4, 255},                /* more than there may be */
@@ -146,8 +149,9 @@ static const struct {
 	{48, 8, 0x51},                            /* and the grant */
 	{56, 1, 0x72}, {64, 1, 0x72},             /* the same */
 	{88, 8, 0x70},                            /* a generation above the newest */
-	{96, 8, 0}, {104, 4, 0}, {108, 1, 2},     /* the blacklist's first */
-	{109, 8, 0}, {117, 4, 0}, {121, 1, 0xff}, /* and last */
+	{96, 1, 1},                               /* a lease of hours */
+	{100, 8, 0}, {108, 4, 0}, {112, 1, 2},    /* the blacklist's first */
+	{113, 8, 0}, {121, 4, 0}, {125, 1, 0xff}, /* and last */
 };
 
 START_TEST(test_message_with_hostile_field_is_refused)
