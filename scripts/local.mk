@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # For working on Triad and trying it; not installed.
 EXTRA_DIST += \
+	scripts/bench-failover \
 	scripts/bench-sm \
 	scripts/bench-pathrecord \
 	scripts/bench-qos-tables \
@@ -16,6 +17,7 @@ EXTRA_DIST += \
 	scripts/triadlab/down.py \
 	scripts/triadlab/environment.py \
 	scripts/triadlab/errors.py \
+	scripts/triadlab/failover.py \
 	scripts/triadlab/faults.py \
 	scripts/triadlab/feedback.py \
 	scripts/triadlab/netfile.py \

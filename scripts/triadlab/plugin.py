@@ -14,10 +14,11 @@ _FIRST_SWEEP_S = 60
 _POLL_S = 0.1
 
 
-def run_in(lab, *command, text=None, allowed=(0,)):
-    """Runs a command in the lab; returns what it printed."""
+def run_in(lab, *command, text=None, allowed=(0,), sm=0):
+    """Runs a command in the lab; triadctl asks that SM.  Returns what it printed."""
     process = subprocess.run(
-        [sys.executable, str(_LAB), "run", "--dir", lab.folder, "--", *command],
+        [sys.executable, str(_LAB), "run", "--dir", lab.folder, "--sm", str(sm), "--",
+         *command],
         input=text, capture_output=True, text=True, check=False)
     if process.returncode not in allowed:
         raise LabError(f"{' '.join(command)}: {process.stderr.strip()}")

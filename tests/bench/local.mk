@@ -5,6 +5,7 @@ noinst_PROGRAMS += \
 	tests/bench/engine \
 	tests/bench/export \
 	tests/bench/flood \
+	tests/bench/path_stream \
 	tests/bench/profile \
 	tests/bench/qosplan \
 	tests/bench/scopes
@@ -29,3 +30,10 @@ tests_bench_libpathbench_la_LIBADD = libtriadqos.la libtriad.la $(GLIB_LIBS) -ld
 tests_bench_libpathbench_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere \
 	-Wl,--version-script=$(top_srcdir)/tests/bench/pathbench.map
 EXTRA_DIST += tests/bench/pathbench.map
+
+# Asks the SA for a path all the time, whoever is master.  The lab's port library is loaded
+# before it, and a sanitizer wants to be first.
+tests_bench_path_stream_SOURCES = tests/bench/path_stream.c common/clock.c
+tests_bench_path_stream_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS) -fno-sanitize=all
+tests_bench_path_stream_LDFLAGS = -Wc,-fno-sanitize=all
+tests_bench_path_stream_LDADD = $(UMAD_LIBS)

@@ -155,5 +155,23 @@ def test_qos_tables_small_prints_documented_keys(t):
     assert 0 < found["change"]["smps"] < 200 < found["program"]["smps"], found
 
 
+def test_failover_small_prints_documented_keys(t):
+    process = subprocess.run(
+        [SRCDIR / "scripts" / "bench-failover", "--builddir", BUILDDIR, "--hosts", "4",
+         "--runs", "1", "--what", "stock_fast,triad", "--json"],
+        capture_output=True, text=True, check=False)
+    t.succeeded(process)
+    rows = json.loads(process.stdout)
+    t.equal([(row.pop("what"), row.pop("cluster", None), row.pop("measure"))
+             for row in rows],
+            [("stock_fast", None, "pathrecord"),
+             ("triad", "corosync", "pathrecord"), ("triad", "corosync", "permission"),
+             ("triad", "peers", "pathrecord"), ("triad", "peers", "permission")], "rows")
+    for row in rows:
+        t.equal(set(row), {"hosts", "median_ms", "worst_ms", "n"}, "keys")
+        t.equal((row["hosts"], row["n"]), (4, 1), "hosts, runs")
+        assert 0 < row["median_ms"] <= row["worst_ms"], row
+
+
 if __name__ == "__main__":
     taplib.main(globals())

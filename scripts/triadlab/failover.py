@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""Kills the master of a lab and tells when there is another: when a client has its first
+answer, and when one of the others may enforce.
+
+All moments are microseconds of CLOCK_MONOTONIC, which is the same for this process, the
+clients and the SMs, on hosts of their own as well."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import hosts, netfile, opensm, process
+from .errors import LabError
+from .plugin import triadctl_json
+
+N_SMS = 3
+
+_LAB = Path(__file__).resolve().parent.parent / "lab"
+_STREAM = "tests/bench/path_stream"
+_POLL_S = 0.01
+# Longer than a lease: for so long a member that has just started promises nothing.
+_REST_S = 1.0
+
+
+def now_us():
+    return time.monotonic_ns() // 1000
+
+
+def wait_until(condition, timeout_s, what):
+    """Returns what the condition returned, when it is not None or False."""
+    deadline = time.monotonic() + timeout_s
+    while True:
+        found = condition()
+        if found is not None and found is not False:
+            return found
+        if time.monotonic() > deadline:
+            raise LabError(f"not within {timeout_s} s: {what}")
+        time.sleep(_POLL_S)
+
+
+def places(net):
+    """Hosts for the SMs, in different places, one for the client, and the port GUID that
+    it asks the way to."""
+    nodes = netfile.read(net).of_kind(netfile.HCA)
+    if len(nodes) < N_SMS + 1:
+        raise LabError(f"{net}: {N_SMS} SMs and a client want {N_SMS + 1} hosts, there are "
+                       f"{len(nodes)}")
+    step = (len(nodes) - 1) // N_SMS
+    names = [node.description for node in nodes]
+    # ibsim's port GUIDs are one above the node's.
+    return names[:N_SMS * step:step], names[-1], (nodes[-2].guid or 0) + 1
+
+
+# --- the client --------------------------------------------------------------
+
+@dataclass(frozen=True)
+class Answer:
+    """The first one from an SM's LID, after those from another."""
+
+    lid: int
+    sent_us: int
+    answered_us: int
+
+
+class Stream:
+    """A client on a host without an SM that asks for a path every other millisecond."""
+
+    def __init__(self, lab, node, guid):
+        program = Path(lab.builddir or "", _STREAM)
+        if not program.exists():
+            raise LabError(f"{program} is not there: run make or scripts/build")
+        self._answers = []
+        self._child = subprocess.Popen(
+            [sys.executable, str(_LAB), "run", "--dir", lab.folder, "--node", node, "--",
+             str(program), "--to", f"{guid:#x}"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self._thread = threading.Thread(target=self._read, daemon=True)
+
+    def __enter__(self):
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_exception):
+        # The end of its input is its end.
+        self._child.stdin.close()
+        try:
+            self._child.wait(10)
+        except subprocess.TimeoutExpired:
+            self._child.terminate()
+            self._child.wait(10)
+        self._thread.join(10)
+        self._child.stdout.close()
+
+    def _read(self):
+        for line in self._child.stdout:
+            self._answers.append(Answer(*map(int, line.split())))
+
+    def last(self):
+        """From the SM that answers now, or None."""
+        if self._child.poll() is not None:
+            raise LabError(f"{_STREAM} ended with status {self._child.returncode}")
+        return self._answers[-1] if self._answers else None
+
+    def first_after(self, moment_us, dead_lid):
+        """To a question that was asked after that moment, by another than the dead SM;
+        or None."""
+        self.last()
+        return next((it for it in self._answers
+                     if it.sent_us > moment_us and it.lid != dead_lid), None)
+
+
+# --- permission --------------------------------------------------------------
+
+class Traces:
+    """What SMs write into election.trace_file: who may enforce, and until when."""
+
+    def __init__(self, folder, lab):
+        self._files = [Path(folder, f"{sm.port_guid}.trace") for sm in lab.sms]
+
+    @staticmethod
+    def conf(folder):
+        return f"[election]\ntrace_file = {folder}/%g.trace\n"
+
+    def _lines(self, sm):
+        with contextlib.suppress(FileNotFoundError):
+            text = self._files[sm].read_text(encoding="ascii")
+            return [line.split() for line in text[:text.rfind("\n") + 1].splitlines()]
+        return []
+
+    def holder(self):
+        """Who may enforce now, or None."""
+        for sm in range(len(self._files)):
+            last = (self._lines(sm) or [["0", "refused"]])[-1]
+            if last[1] == "given" and now_us() < int(last[3]):
+                return sm
+        return None
+
+    def first_given(self, moment_us, dead):
+        """When one of the others may enforce, after that moment; or None."""
+        given = [int(words[0]) for sm in range(len(self._files)) if sm != dead
+                 for words in self._lines(sm)
+                 if words[1] == "given" and int(words[0]) > moment_us]
+        return min(given, default=None)
+
+
+# --- SMs ---------------------------------------------------------------------
+
+class Sms:
+    """What the logs of the SMs say; 'traces' is None where there is no plugin."""
+
+    def __init__(self, lab, traces=None):
+        self.lab = lab
+        self.traces = traces
+        self._logs = [opensm.Log(sm.log) for sm in lab.sms]
+
+    def masters(self):
+        return [index for index, log in enumerate(self._logs)
+                if self.lab.sms[index].process.is_alive() and log.update().is_master]
+
+    def state(self, index):
+        return self._logs[index].update().state
+
+    def _seen(self):
+        """The master, if all is as it should be: the others are standby, and with the
+        plugin it may enforce and all are in the cluster; else None."""
+        states = [self.state(index) for index in range(len(self._logs))]
+        masters = self.masters()
+        if len(masters) != 1 or states.count("standby") != len(states) - 1:
+            return None
+        if self.traces and self.traces.holder() != masters[0]:
+            return None
+        return masters[0]
+
+    def rest(self, timeout_s=180):
+        """Waits until all is as it should be and stays so; returns the master."""
+        since = {"master": None, "at": 0.0}
+
+        def is_at_rest():
+            master = self._seen()
+            if master is None or master != since["master"]:
+                since.update(master=master, at=time.monotonic())
+            elif time.monotonic() - since["at"] > _REST_S and self._is_whole(master):
+                return master
+            return None
+        return wait_until(is_at_rest, timeout_s, "the SMs were at rest")
+
+    def _is_whole(self, master):
+        return not self.traces or triadctl_json(
+            self.lab, "election", sm=master)["members_here"] == len(self._logs)
+
+
+@contextlib.contextmanager
+def killed(lab, index):
+    """Gives the moment right before SIGKILL; in the end opensm runs again."""
+    record = lab.sms[index].process.record()
+    if not process.is_alive(record):
+        raise LabError(f"opensm of host {index} is dead")
+    # One of them says to ibsim what the killed one can't any more.
+    helpers = process.children_of(record)
+    at_us = now_us()
+    os.kill(record.pid, signal.SIGKILL)
+    yield at_us
+    if not process.wait_for_end([record, *helpers], 30):
+        raise LabError(f"opensm of host {index} lives after SIGKILL")
+    hosts.start_opensm(lab, index)
