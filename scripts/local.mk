@@ -14,12 +14,15 @@ EXTRA_DIST += \
 	scripts/lab \
 	scripts/triadlab/__init__.py \
 	scripts/triadlab/bench.py \
+	scripts/triadlab/cluster.py \
 	scripts/triadlab/down.py \
+	scripts/triadlab/election_demo.py \
 	scripts/triadlab/environment.py \
 	scripts/triadlab/errors.py \
 	scripts/triadlab/failover.py \
 	scripts/triadlab/faults.py \
 	scripts/triadlab/feedback.py \
+	scripts/triadlab/hosts.py \
 	scripts/triadlab/netfile.py \
 	scripts/triadlab/nodes.py \
 	scripts/triadlab/opensm.py \

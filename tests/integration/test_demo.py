@@ -69,7 +69,36 @@ def test_demo_qos_answers_follow_the_policy(t):
         t.contains(text, part, "text")
 
 
+def test_demo_election_survives_the_master_and_hands_over(t):
+    before = demos_left()
+    process = demo("--election", "--json")
+    t.succeeded(process)
+    shown = json.loads(process.stdout)
+    death, hand_over = shown["death"], shown["hand_over"]
+    assert death["master"] != death["killed"], death
+    for name in ("mastership_ms", "pathrecord_ms", "permission_ms"):
+        assert 0 < death[name] < 60000, death
+    t.equal(shown["back"], "standby", "the one that was killed")
+    t.equal((hand_over["from"], {hand_over["to"], hand_over["from"], death["killed"]}),
+            (death["master"], {0, 1, 2}), "who handed over to whom")
+    parts = [shown[name] for name in ("before", "after", "handed_over")]
+    t.equal([(part["may_enforce"], part["state"]) for part in parts],
+            [(True, "MASTER")] * 3, "who was asked each time")
+    t.equal([part["members_here"] for part in parts], [3, 2, 3], "members")
+    t.equal(len({part["id"] for part in parts}), 3, "SMs")
+    assert parts[0]["term"] < parts[1]["term"] < parts[2]["term"], parts
+    t.equal(demos_left(), before, "folders left")
+
+
+def test_demo_election_text_says_who_and_when(t):
+    text = demo("--election").stdout
+    for part in ("# triadctl election", "kill -9", "is master after", "it may enforce after",
+                 "again: it is standby", "triadctl port priority 12", "nobody died"):
+        t.contains(text, part, "text")
+
+
 def test_demo_wrong_arguments_usage(t):
+    t.equal(demo("--election", "--qos").returncode, 2, "exit status")
     t.equal(demo("--seconds", "0").returncode, 2, "exit status")
     t.failed(demo("--fabric", "/no/such/file", "--seconds", "1"), 1, "/no/such/file")
 

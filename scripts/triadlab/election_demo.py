@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""What 'demo --election' shows: three SMs that elect, the master's death, and a planned
+hand-over."""
+
+import json
+
+from . import failover
+from .plugin import triadctl, triadctl_json
+
+_TAKEOVER_S = 60
+_PREFERENCE = "12"
+
+
+class _Shown:
+    """Texts for people, or one document at the end."""
+
+    def __init__(self, lab, as_json):
+        self._lab = lab
+        self._as_json = as_json
+        self.document = {}
+
+    def say(self, text):
+        if not self._as_json:
+            print(text, flush=True)
+
+    def election(self, sm, key):
+        if self._as_json:
+            self.document[key] = triadctl_json(self._lab, "election", sm=sm)
+        else:
+            self.say(f"sm-{sm}# triadctl election\n"
+                     + triadctl(self._lab, "election", sm=sm))
+
+    def end(self):
+        if self._as_json:
+            print(json.dumps(self.document), flush=True)
+
+
+def show(lab, net, traces_folder, as_json):
+    _, client, target = failover.places(net)
+    sms = failover.Sms(lab, failover.Traces(traces_folder, lab))
+    shown = _Shown(lab, as_json)
+    old = sms.rest()
+    shown.say("--- three SMs on hosts of their own, with Corosync")
+    shown.election(old, "before")
+    with failover.Stream(lab, client, target) as stream:
+        new = _show_death(sms, stream, old, shown)
+    shown.say(f"--- opensm runs on sm-{old} again: it is {sms.state(old)}, and sm-{new} "
+              "stays master")
+    _show_hand_over(sms, new, next(sm for sm in range(failover.N_SMS)
+                                   if sm not in (old, new)), shown)
+    shown.end()
+
+
+def _wait(condition, what):
+    return failover.wait_until(condition, _TAKEOVER_S, what)
+
+
+def _show_death(sms, stream, old, shown):
+    """Returns the new master, when all is at rest."""
+    others = [sm for sm in range(failover.N_SMS) if sm != old]
+    dead_lid = _wait(stream.last, "the SM answered").lid
+    with failover.killed(sms.lab, old) as at_us:
+        shown.say(f"--- kill -9 of the opensm on sm-{old}, the master")
+        new = _wait(lambda: next(((sm,) for sm in others if sms.state(sm) == "master"),
+                                 None), "another SM was master")[0]
+        took = {"mastership_ms": failover.now_us() - at_us}
+        answer = _wait(lambda: stream.first_after(at_us, dead_lid),
+                       "another SM answered")
+        took["pathrecord_ms"] = answer.answered_us - at_us
+        took["permission_ms"] = _wait(lambda: sms.traces.first_given(at_us, old),
+                                      "another SM may enforce") - at_us
+        took = {name: us // 1000 for name, us in took.items()}
+        shown.say(f"sm-{new} is master after {took['mastership_ms']} ms; a host that asks "
+                  f"for a path has an answer after {took['pathrecord_ms']} ms;\nit may "
+                  f"enforce after {took['permission_ms']} ms: not before the dead one's "
+                  "lease is over")
+        _wait(lambda: sms.traces.holder() == new, "the new master may enforce")
+        shown.election(new, "after")
+    shown.document["death"] = {"killed": old, "master": sms.rest()} | took
+    shown.document["back"] = sms.state(old)
+    return shown.document["death"]["master"]
+
+
+def _show_hand_over(sms, old, new, shown):
+    shown.say(f"--- a planned hand-over from sm-{old}\n"
+              f"sm-{new}# triadctl port priority {_PREFERENCE}")
+    begun_us = failover.now_us()
+    shown.say(triadctl(sms.lab, "port", "priority", _PREFERENCE, sm=new))
+    _wait(lambda: sms.masters() == [new] and sms.traces.holder() == new,
+          f"sm-{new} is master and may enforce")
+    took_ms = (failover.now_us() - begun_us) // 1000
+    shown.say(f"sm-{new} is master and may enforce after {took_ms} ms; nobody died")
+    shown.election(new, "handed_over")
+    shown.document["hand_over"] = {"from": old, "to": new, "ms": took_ms}
