@@ -198,7 +198,7 @@ static void ask_all(void)
 	} while (!listen_until(due_us));
 }
 
-int main(int argc, char **argv)
+static void read_options(int argc, char **argv)
 {
 	static const struct option known[] = {
 		{"to", required_argument, NULL, 't'},
@@ -220,6 +220,11 @@ int main(int argc, char **argv)
 		}
 	if (!options.to || !options.every_us || options.every_us >= TRIAD_US_PER_S)
 		die("usage: path_stream --to GUID [--every-us N]");
+}
+
+int main(int argc, char **argv)
+{
+	read_options(argc, argv);
 	open_port();
 	ask_all();
 	umad_free(run.buffer);
