@@ -17,6 +17,11 @@ uint64_t triad_clock_now_us(void)
 	return read_clock(CLOCK_MONOTONIC);
 }
 
+uint64_t triad_clock_boot_us(void)
+{
+	return read_clock(CLOCK_BOOTTIME);
+}
+
 uint64_t triad_clock_wall_us(void)
 {
 	return read_clock(CLOCK_REALTIME);

@@ -80,7 +80,7 @@ static void take_inbox(struct triad_elector *elector)
 	struct elector_item item;
 
 	while (elector->election && take_item(elector, &item, &view)) {
-		uint64_t now_us = triad_clock_now_us();
+		uint64_t now_us = triad_clock_boot_us();
 
 		if (item.is_view)
 			triad_election_view(elector->election, &view, now_us);
@@ -90,7 +90,7 @@ static void take_inbox(struct triad_elector *elector)
 		elector_act(elector);
 	}
 	if (elector->election && take_late_view(elector, &view)) {
-		triad_election_view(elector->election, &view, triad_clock_now_us());
+		triad_election_view(elector->election, &view, triad_clock_boot_us());
 		elector_act(elector);
 	}
 }
@@ -103,7 +103,7 @@ static void look_at_sm(struct triad_elector *elector)
 	if (!is_master)
 		atomic_store(&elector->is_up, false);
 	triad_election_sm(elector->election, is_master, atomic_load(&elector->is_up),
-		triad_clock_now_us());
+		triad_clock_boot_us());
 }
 
 static void look_at_ports(struct triad_elector *elector, uint64_t now_us)
@@ -131,7 +131,7 @@ static void look_at_check(struct triad_elector *elector, uint64_t now_us)
 /* Returns when to look again. */
 static uint64_t take_turn(struct triad_elector *elector)
 {
-	uint64_t now_us = triad_clock_now_us();
+	uint64_t now_us = triad_clock_boot_us();
 	uint64_t next_us = now_us + TICK_US;
 
 	if (!elector->election)
@@ -142,7 +142,7 @@ static uint64_t take_turn(struct triad_elector *elector)
 	look_at_sm(elector);
 	look_at_ports(elector, now_us);
 	look_at_check(elector, now_us);
-	triad_election_run(elector->election, triad_clock_now_us());
+	triad_election_run(elector->election, triad_clock_boot_us());
 	elector_act(elector);
 	if (elector->election && triad_election_next_us(elector->election) < next_us)
 		next_us = triad_election_next_us(elector->election);
@@ -150,6 +150,14 @@ static uint64_t take_turn(struct triad_elector *elector)
 }
 
 /* --- the thread --- */
+
+/* Conditions wait on the monotonic clock. */
+static uint64_t monotonic(uint64_t boot_us)
+{
+	uint64_t now_us = triad_clock_boot_us();
+
+	return triad_clock_now_us() + (boot_us > now_us ? boot_us - now_us : 0);
+}
 
 /* Returns false when it is to end. */
 static bool wait_for_something(struct triad_elector *elector, uint64_t until_us)
@@ -159,7 +167,7 @@ static bool wait_for_something(struct triad_elector *elector, uint64_t until_us)
 	pthread_mutex_lock(&elector->inbox_lock);
 	while (!elector->must_end && !elector->is_poked && !elector->n_inbox)
 		if (triad_condition_wait(
-			    &elector->wake, &elector->inbox_lock, until_us))
+			    &elector->wake, &elector->inbox_lock, monotonic(until_us)))
 			break;
 	elector->is_poked = false;
 	goes_on = !elector->must_end;
@@ -172,7 +180,7 @@ static void resign(struct triad_elector *elector)
 {
 	if (!elector->election)
 		return;
-	triad_election_resign(elector->election, triad_clock_now_us());
+	triad_election_resign(elector->election, triad_clock_boot_us());
 	elector_act(elector);
 }
 

@@ -71,7 +71,7 @@ static void carry_out(
 static void wish(struct triad_elector *elector, const struct triad_sm_wish *before)
 {
 	elector->wish.master =
-		triad_election_sm_master(elector->election, triad_clock_now_us());
+		triad_election_sm_master(elector->election, triad_clock_boot_us());
 	if (memcmp(before, &elector->wish, sizeof(*before)))
 		triad_sm_control_wish(elector->sm, &elector->wish);
 }
@@ -98,8 +98,8 @@ static void name_reasons(uint32_t reasons, char *text, size_t size)
 }
 
 /* A line for each change, and for each time that the deadline moved:
- *     MONOTONIC_US given TERM DEADLINE_US
- *     MONOTONIC_US refused REASON ... */
+ *     BOOTTIME_US given TERM DEADLINE_US
+ *     BOOTTIME_US refused REASON ... */
 static void trace(
 	struct triad_elector *elector, const struct triad_permission *permission)
 {
@@ -116,11 +116,11 @@ static void trace(
 	if (permission->is_given)
 		size = snprintf(line, sizeof(line),
 			"%" PRIu64 " given %" PRIu64 " %" PRIu64 "\n",
-			triad_clock_now_us(), permission->term,
+			triad_clock_boot_us(), permission->term,
 			permission->deadline_us);
 	else
 		size = snprintf(line, sizeof(line), "%" PRIu64 " refused %s\n",
-			triad_clock_now_us(), reasons);
+			triad_clock_boot_us(), reasons);
 	if (write(elector->trace_fd, line, (size_t)size) == size)
 		elector->traced = *permission;
 }
@@ -173,13 +173,13 @@ void elector_act(struct triad_elector *elector)
 		has_acted = true;
 	}
 	publish(elector);
-	permission = triad_permission_judge(&elector->facts, triad_clock_now_us());
+	permission = triad_permission_judge(&elector->facts, triad_clock_boot_us());
 	wish(elector, &before);
 	trace(elector, &permission);
 	tell_permission(elector, &permission);
 	if (!has_acted)
 		return;
-	triad_election_status(elector->election, triad_clock_now_us(), &status);
+	triad_election_status(elector->election, triad_clock_boot_us(), &status);
 	tell_state(elector, &status);
 }
 

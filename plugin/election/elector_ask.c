@@ -24,7 +24,7 @@ struct triad_permission triad_elector_permission(struct triad_elector *elector)
 {
 	struct triad_permission_facts facts = facts_of(elector);
 
-	return triad_permission_judge(&facts, triad_clock_now_us());
+	return triad_permission_judge(&facts, triad_clock_boot_us());
 }
 
 struct triad_permission triad_elector_permission_in_term(
@@ -32,7 +32,7 @@ struct triad_permission triad_elector_permission_in_term(
 {
 	struct triad_permission_facts facts = facts_of(elector);
 
-	return triad_permission_judge_term(&facts, term, triad_clock_now_us());
+	return triad_permission_judge_term(&facts, term, triad_clock_boot_us());
 }
 
 /* --- operators --- */
@@ -45,7 +45,7 @@ int triad_elector_prefer(struct triad_elector *elector, uint8_t preference)
 	if (elector->election) {
 		elector->preference = preference;
 		triad_election_prefer(
-			elector->election, preference, triad_clock_now_us());
+			elector->election, preference, triad_clock_boot_us());
 		elector_act(elector);
 		error = 0;
 	}
@@ -61,7 +61,7 @@ int triad_elector_blacklist(struct triad_elector *elector, uint64_t id, bool is_
 	pthread_mutex_lock(&elector->lock);
 	if (elector->election) {
 		error = triad_election_blacklist(
-			elector->election, id, is_listed, triad_clock_now_us());
+			elector->election, id, is_listed, triad_clock_boot_us());
 		elector_act(elector);
 	}
 	pthread_mutex_unlock(&elector->lock);
@@ -75,7 +75,8 @@ int triad_elector_confirm(struct triad_elector *elector)
 
 	pthread_mutex_lock(&elector->lock);
 	if (elector->election) {
-		error = triad_election_confirm(elector->election, triad_clock_now_us());
+		error = triad_election_confirm(
+			elector->election, triad_clock_boot_us());
 		elector_act(elector);
 	}
 	pthread_mutex_unlock(&elector->lock);
@@ -90,7 +91,7 @@ int triad_elector_verdict(struct triad_elector *elector, bool is_yes)
 	pthread_mutex_lock(&elector->lock);
 	if (elector->election) {
 		elector->verdict = is_yes;
-		elector->verdict_us = triad_clock_now_us();
+		elector->verdict_us = triad_clock_boot_us();
 		error = 0;
 	}
 	pthread_mutex_unlock(&elector->lock);
@@ -132,7 +133,7 @@ void triad_elector_status(
 {
 	memset(status, 0, sizeof(*status));
 	pthread_mutex_lock(&elector->lock);
-	status->now_us = triad_clock_now_us();
+	status->now_us = triad_clock_boot_us();
 	status->is_on = elector->is_on;
 	status->id = elector->id;
 	status->cluster = cluster_name(&elector->conf);

@@ -66,7 +66,7 @@ static struct triad_election *make_election(struct triad_elector *elector)
 			"election: %s: can't be read: %s; it is begun anew, without a "
 			"blacklist",
 			path, strerror(error));
-	return triad_election_new(&election, &stored, triad_clock_now_us());
+	return triad_election_new(&election, &stored, triad_clock_boot_us());
 }
 
 static void start(struct triad_elector *elector)
@@ -112,7 +112,7 @@ void elector_stop(struct triad_elector *elector)
 	pthread_mutex_lock(&elector->lock);
 	withdraw(elector);
 	if (elector->election) {
-		triad_election_resign(elector->election, triad_clock_now_us());
+		triad_election_resign(elector->election, triad_clock_boot_us());
 		elector_act(elector);
 		withdraw(elector);
 		leave_opensm_alone(elector);
@@ -193,7 +193,7 @@ static void read_expected(struct triad_elector *elector, const char *path)
 
 static void tell_election(struct triad_elector *elector)
 {
-	uint64_t blacklist[TRIAD_CONF_MAX_GUIDS], now_us = triad_clock_now_us();
+	uint64_t blacklist[TRIAD_CONF_MAX_GUIDS], now_us = triad_clock_boot_us();
 	char reason[160];
 	size_t n;
 

@@ -28,8 +28,8 @@ static size_t print(const struct triad_election_stored *stored, char text[MAX_SI
 	int size = snprintf(text, MAX_SIZE,
 		FIRST_LINE "term %" PRIu64 "\nvoted %" PRIu64 " 0x%016" PRIx64
 			   "\ngeneration %" PRIu64 "\nlease_ms %" PRIu32 "\n",
-		stored->term, stored->voted_term, stored->voted_for,
-		stored->generation, stored->lease_ms);
+		stored->term, stored->voted_term, stored->voted_for, stored->generation,
+		stored->lease_ms);
 
 	for (uint32_t i = 0; i < list->n; i++)
 		size += snprintf(text + size, MAX_SIZE - (size_t)size,

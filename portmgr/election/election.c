@@ -166,6 +166,7 @@ static void learn(struct triad_election *e, const struct triad_election_message 
 	}
 	if (m->term > e->stored.term && m->term - e->stored.term < MAX_TERM_JUMP) {
 		e->stored.term = m->term;
+		e->was_holder_last = false;
 		changed = true;
 	}
 	if (changed)

@@ -103,6 +103,7 @@ struct triad_election {
 	struct round round;
 	bool is_holder;
 	uint64_t held_term;
+	bool was_holder_last; /* nobody is heard who knows a later term */
 	uint64_t lease_until_us, lease_view;
 	struct promise promise;
 

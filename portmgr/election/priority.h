@@ -7,6 +7,8 @@
  *     bit  18     IS_MASTER        it is the master
  *     bits 17-14                   what the operator prefers, 0 to 15
  *     bits 13-8                    good ports (at most 63)
+ *     bit  7                       it held the lease last: of two masters that meet
+ * when a partition heals, the one with the majority goes on
  *
  * The first three names are the document's, strongest first [election-patent, "computes
  * subnet manager priority"].  Among SMs whose ports are not all good, the one with more
@@ -31,6 +33,7 @@
 
 struct triad_priority_parts {
 	bool is_conf_manager, is_master;
+	bool was_holder_last;     /* of the lease, of all whose terms are known */
 	uint32_t n_ports, n_good; /* local ports */
 	uint8_t preference;       /* 0 to 15 */
 };

@@ -2,7 +2,7 @@
 """Kills the master of a lab and tells when there is another: when a client has its first
 answer, and when one of the others may enforce.
 
-All moments are microseconds of CLOCK_MONOTONIC, which is the same for this process, the
+All moments are microseconds of CLOCK_BOOTTIME, which is the same for this process, the
 clients and the SMs, on hosts of their own as well."""
 
 import contextlib
@@ -29,7 +29,7 @@ _REST_S = 1.0
 
 
 def now_us():
-    return time.monotonic_ns() // 1000
+    return time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1000
 
 
 def wait_until(condition, timeout_s, what):

@@ -14,7 +14,7 @@
  *
  *     LID SENT_US ANSWERED_US
  *
- * with both moments in CLOCK_MONOTONIC.  Ends at the end of standard input. */
+ * with both moments in CLOCK_BOOTTIME.  Ends at the end of standard input. */
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -81,7 +81,7 @@ static void open_port(void)
 	run.buffer = umad_alloc(1, umad_size() + ROOM);
 	if (!run.buffer)
 		die("out of memory");
-	run.first_tid = (uint32_t)triad_clock_now_us();
+	run.first_tid = (uint32_t)triad_clock_boot_us();
 }
 
 /* PortInfo's MasterSMLID as it is now; 0 for none. */
@@ -127,7 +127,7 @@ static void send_request(void)
 	put_request(run.first_tid + run.n_sent);
 	umad_set_addr(run.buffer, lid, 1, 0, 0x80010000);
 	umad_set_pkey(run.buffer, 0);
-	run.sent_us[run.n_sent % REMEMBERED] = triad_clock_now_us();
+	run.sent_us[run.n_sent % REMEMBERED] = triad_clock_boot_us();
 	/* While the fabric has no SM, a MAD may be refused: the next one may be not. */
 	if (umad_send(run.port, run.agent, run.buffer, MAD_SIZE, TIMEOUT_MS, 0) == 0)
 		run.n_sent++;
@@ -146,7 +146,7 @@ static void take_answer(void)
 		return;
 	run.last_lid = lid;
 	printf("%u %" PRIu64 " %" PRIu64 "\n", lid, run.sent_us[number % REMEMBERED],
-		triad_clock_now_us());
+		triad_clock_boot_us());
 	fflush(stdout);
 }
 
@@ -171,7 +171,7 @@ static bool listen_until(uint64_t due_us)
 	};
 	uint64_t now_us;
 
-	while ((now_us = triad_clock_now_us()) < due_us) {
+	while ((now_us = triad_clock_boot_us()) < due_us) {
 		struct timespec left = {.tv_nsec = (long)(due_us - now_us) * 1000};
 
 		if (ppoll(fds, 2, &left, NULL) < 0 && errno != EINTR)
@@ -186,15 +186,15 @@ static bool listen_until(uint64_t due_us)
 
 static void ask_all(void)
 {
-	uint64_t due_us = triad_clock_now_us();
+	uint64_t due_us = triad_clock_boot_us();
 
 	do {
 		send_request();
 		take_answers();
 		due_us += options.every_us;
 		/* Whoever was held up doesn't ask all at once what it missed. */
-		if (due_us < triad_clock_now_us())
-			due_us = triad_clock_now_us();
+		if (due_us < triad_clock_boot_us())
+			due_us = triad_clock_boot_us();
 	} while (!listen_until(due_us));
 }
 

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import taplib
-from electionlib import LEASE_S, SMS, cluster
+from electionlib import LEASE_S, SMS, cluster, now_s
 from taplib import wait_until
 from triadlab import hosts, state
 from triadlib import ask
@@ -30,14 +30,14 @@ def others(one):
 
 def harm(running, *words):
     """Returns the moments right before and after: done is what is between."""
-    before = time.monotonic()
+    before = now_s()
     running.lab.host(*map(str, words))
-    return before, time.monotonic()
+    return before, now_s()
 
 
 def kill_opensm(running, sm):
     """Returns the moment."""
-    at = time.monotonic()
+    at = now_s()
     hosts.kill(state.load_required(running.lab.folder), sm, "opensm")
     return at
 
@@ -64,7 +64,7 @@ def killed(t, kind, what):
         new, took = moves_on(running, old, at)
         t.note(f"{kind}: {what} of SM {old} killed, SM {new} may enforce "
                f"{took * 1000:.0f} ms later")
-        stays_without(running, old, done, time.monotonic())
+        stays_without(running, old, done, now_s())
         harm(running, "start", old, what)
         wait_until(lambda: running.lab.status()["sms"][old]["state"] == "standby", 30,
                    "the old one as standby")
@@ -95,7 +95,7 @@ def test_corosync_corosync_of_the_master_killed(t):
         new, took = moves_on(running, old, at)
         t.note(f"Corosync of SM {old} killed, SM {new} may enforce {took * 1000:.0f} ms "
                "later")
-        stays_without(running, old, done, time.monotonic())
+        stays_without(running, old, done, now_s())
         wait_until(lambda: running.masters() == [new], 20, "the old one as standby")
         harm(running, "start", old, "corosync")
         running.lab.wait_for_quorum(WHOLE)
@@ -111,13 +111,13 @@ def paused(t, kind, what):
         t.note(f"{kind}: {what} of SM {old} stopped, SM {new} may enforce "
                f"{took * 1000:.0f} ms later")
         # It is the length of the stop that is tested, not something to wait for.
-        time.sleep(max(0, done + PAUSE_S - time.monotonic()))
+        time.sleep(max(0, done + PAUSE_S - now_s()))
         harm(running, "resume", old, what)
         wait_until(lambda: running.lab.status()["sms"][old]["state"] == "standby", 30,
                    "the old one as standby")
         t.equal(running.wait_for_holder(), new, "who may enforce in the end")
         wait_until(lambda: running.masters() == [new], 20, "one master")
-        stays_without(running, old, done, time.monotonic())
+        stays_without(running, old, done, now_s())
         running.check(t)
 
 
@@ -145,7 +145,7 @@ def cut_off(t, kind):
         t.note(f"{kind}: SM {old} cut off, SM {new} may enforce {took * 1000:.0f} ms "
                "later")
         harm(running, "link", old, "up")
-        end = time.monotonic()
+        end = now_s()
         stays_without(running, old, done, end)
         if kind == "corosync":
             running.lab.wait_for_quorum(WHOLE)
@@ -167,14 +167,14 @@ def parted(t, kind):
         standby, rest = others(old)
         at, done = harm(running, "partition", f"{standby},{rest} {old}")
         new, _ = moves_on(running, old, at)
-        stays_without(running, old, done, time.monotonic())
+        stays_without(running, old, done, now_s())
         harm(running, "heal")
         t.equal(running.wait_for_holder(), new, "after the first")
         # Now nobody has a majority.
         _, done = harm(running, "partition", " ".join(map(str, range(len(SMS)))))
         wait_until(lambda: running.holder() is None, 20, "nobody may enforce")
         for sm in range(len(SMS)):
-            stays_without(running, sm, done, time.monotonic())
+            stays_without(running, sm, done, now_s())
         t.equal(len(running.masters()), 1, "the fabric's masters")
         harm(running, "heal")
         running.wait_for_holder()
@@ -268,7 +268,7 @@ def test_peers_runaway_gets_nothing(t):
             # With the runaway there are two of three, but it grants nothing.
             at = kill_opensm(running, old)
             wait_until(lambda: 1 in running.masters(), 20, "the last one is master")
-            stays_without(running, 1, at, time.monotonic())
+            stays_without(running, 1, at, now_s())
         finally:
             end_wild(t, process)
         running.check(t)
@@ -326,7 +326,7 @@ def test_blacklisted_master_is_replaced_and_may_come_back(t):
         old = running.wait_for_holder()
         guid = running.lab.status()["sms"][old]["port_guid"]
         ask(running.lab, "port", "blacklist", "add", guid, sm=others(old)[0])
-        new, _ = moves_on(running, old, time.monotonic() - 1)
+        new, _ = moves_on(running, old, now_s() - 1)
         os.kill(running.lab.status()["sms"][new]["pid"], signal.SIGKILL)
         last, = set(others(old)) - {new}
         t.equal(running.wait_for_holder(among=[sm for sm in (0, 1, 2) if sm != new]),
