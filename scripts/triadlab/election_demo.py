@@ -9,6 +9,8 @@ from .plugin import triadctl, triadctl_json
 
 _TAKEOVER_S = 60
 _PREFERENCE = "12"
+# Mastership is shown in milliseconds.
+_POLL_S = 0.001
 
 
 class _Shown:
@@ -36,13 +38,13 @@ class _Shown:
 
 
 def show(lab, net, traces_folder, as_json):
-    _, client, target = failover.places(net)
+    _, client = failover.places(net)
     sms = failover.Sms(lab, failover.Traces(traces_folder, lab))
     shown = _Shown(lab, as_json)
     old = sms.rest()
     shown.say("--- three SMs on hosts of their own, with Corosync")
     shown.election(old, "before")
-    with failover.Stream(lab, client, target) as stream:
+    with failover.Stream(lab, client) as stream:
         new = _show_death(sms, stream, old, shown)
     shown.say(f"--- opensm runs on sm-{old} again: it is {sms.state(old)}, and sm-{new} "
               "stays master")
@@ -52,7 +54,7 @@ def show(lab, net, traces_folder, as_json):
 
 
 def _wait(condition, what):
-    return failover.wait_until(condition, _TAKEOVER_S, what)
+    return failover.wait_until(condition, _TAKEOVER_S, what, _POLL_S)
 
 
 def _show_death(sms, stream, old, shown):

@@ -32,7 +32,7 @@ def now_us():
     return time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1000
 
 
-def wait_until(condition, timeout_s, what):
+def wait_until(condition, timeout_s, what, poll_s=_POLL_S):
     """Returns what the condition returned, when it is not None or False."""
     deadline = time.monotonic() + timeout_s
     while True:
@@ -41,20 +41,18 @@ def wait_until(condition, timeout_s, what):
             return found
         if time.monotonic() > deadline:
             raise LabError(f"not within {timeout_s} s: {what}")
-        time.sleep(_POLL_S)
+        time.sleep(poll_s)
 
 
 def places(net):
-    """Hosts for the SMs, in different places, one for the client, and the port GUID that
-    it asks the way to."""
+    """Hosts for the SMs, in different places, and one for the client."""
     nodes = netfile.read(net).of_kind(netfile.HCA)
     if len(nodes) < N_SMS + 1:
         raise LabError(f"{net}: {N_SMS} SMs and a client want {N_SMS + 1} hosts, there are "
                        f"{len(nodes)}")
     step = (len(nodes) - 1) // N_SMS
     names = [node.description for node in nodes]
-    # ibsim's port GUIDs are one above the node's.
-    return names[:N_SMS * step:step], names[-1], (nodes[-2].guid or 0) + 1
+    return names[:N_SMS * step:step], names[-1]
 
 
 # --- the client --------------------------------------------------------------
@@ -69,16 +67,17 @@ class Answer:
 
 
 class Stream:
-    """A client on a host without an SM that asks for a path every other millisecond."""
+    """A client on a host without an SM that asks every other millisecond for the path to
+    the host of an SM, which stays there when the SM is dead."""
 
-    def __init__(self, lab, node, guid):
+    def __init__(self, lab, node):
         program = Path(lab.builddir or "", _STREAM)
         if not program.exists():
             raise LabError(f"{program} is not there: run make or scripts/build")
         self._answers = []
         self._child = subprocess.Popen(
             [sys.executable, str(_LAB), "run", "--dir", lab.folder, "--node", node, "--",
-             str(program), "--to", f"{guid:#x}"],
+             str(program), "--to", lab.sms[-1].port_guid],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self._thread = threading.Thread(target=self._read, daemon=True)
 

@@ -71,7 +71,7 @@ def test_demo_qos_answers_follow_the_policy(t):
 
 def test_demo_election_survives_the_master_and_hands_over(t):
     before = demos_left()
-    process = demo("--election", "--json")
+    process = demo("--election", "--fabric", EXAMPLE_NETS / "net.2sw2path4hca", "--json")
     t.succeeded(process)
     shown = json.loads(process.stdout)
     death, hand_over = shown["death"], shown["hand_over"]
