@@ -259,6 +259,7 @@ uint64_t lease_vote(struct triad_election *e, const struct triad_election_messag
 void lease_view(struct triad_election *e)
 {
 	forget_round(e);
+	e->view_us = e->now_us;
 	e->round.is_back = true; /* what was sent in another view may be lost */
 	e->status_due_us = e->now_us;
 	if (!e->is_holder)
@@ -295,6 +296,8 @@ uint64_t lease_next_us(const struct triad_election *e)
 
 	if (e->now_us < votes_us && votes_us < next_us)
 		next_us = votes_us;
+	if (e->now_us < e->view_us + lease_us(e) && e->view_us + lease_us(e) < next_us)
+		next_us = e->view_us + lease_us(e);
 	if (e->now_us < e->promise.until_us && e->promise.until_us < next_us)
 		next_us = e->promise.until_us;
 	if (e->now_us < e->claim_again_us && e->claim_again_us < next_us)
