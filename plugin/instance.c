@@ -231,7 +231,7 @@ void triad_plugin_free(struct triad_plugin *plugin)
 {
 	bool ended = triad_exports_stop(plugin->exports);
 
-	triad_elector_free(plugin->elector);
+	ended &= triad_elector_free(plugin->elector);
 	triad_worker_free(plugin->worker);
 	triad_qos_free(plugin->qos);
 	triad_standby_free(plugin->standby);

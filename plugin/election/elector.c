@@ -14,6 +14,7 @@
 /* How often the SM's state is looked at: it changes without an event. */
 #define TICK_US (20 * TRIAD_US_PER_MS)
 #define HEALTH_US (200 * TRIAD_US_PER_MS)
+#define PATIENCE_US (TRIAD_US_PER_S / 2)
 
 /* --- what others leave --- */
 
@@ -134,8 +135,10 @@ static uint64_t take_turn(struct triad_elector *elector)
 	uint64_t now_us = triad_clock_boot_us();
 	uint64_t next_us = now_us + TICK_US;
 
-	if (!elector->election)
+	if (!elector->election) {
+		elector_clear_inbox(elector); /* of a transport that is ending */
 		return now_us + TRIAD_US_PER_S;
+	}
 	take_inbox(elector);
 	if (!elector->election)
 		return now_us;
@@ -234,21 +237,27 @@ struct triad_elector *triad_elector_new(
 	return NULL;
 }
 
-static void end_thread(struct triad_elector *elector)
+static bool end_thread(struct triad_elector *elector)
 {
 	pthread_mutex_lock(&elector->inbox_lock);
 	elector->must_end = true;
 	pthread_cond_signal(&elector->wake);
 	pthread_mutex_unlock(&elector->inbox_lock);
-	pthread_join(elector->thread, NULL);
+	return !triad_thread_join(elector->thread, PATIENCE_US);
 }
 
-void triad_elector_free(struct triad_elector *elector)
+bool triad_elector_free(struct triad_elector *elector)
 {
+	bool has_ended;
+
 	if (!elector)
-		return;
-	elector_stop(elector);
-	end_thread(elector);
+		return true;
+	has_ended = elector_stop(elector);
+	has_ended &= end_thread(elector) && !elector->has_left;
+	/* What was left may still have a wish; triad-sm does nothing while OpenSM
+	 * exits. */
+	if (!has_ended)
+		return false;
 	triad_sm_control_free(elector->sm);
 	if (elector->trace_fd >= 0)
 		close(elector->trace_fd);
@@ -258,4 +267,5 @@ void triad_elector_free(struct triad_elector *elector)
 	pthread_mutex_destroy(&elector->lock);
 	pthread_mutex_destroy(&elector->inbox_lock);
 	free(elector);
+	return true;
 }

@@ -54,7 +54,9 @@ struct triad_elector_status {
 /* NULL when memory or threads are short.  What it is given outlives it. */
 struct triad_elector *triad_elector_new(
 	struct osm_opensm *osm, uint64_t port_guid, struct triad_log *log);
-void triad_elector_free(struct triad_elector *elector);
+/* Returns false when a thread hangs, in a write or in Corosync's libraries: then it is
+ * left, with the memory that it can reach. */
+bool triad_elector_free(struct triad_elector *elector);
 
 /* Puts the keys of [election] and [port] into force.  Any thread, one at a time. */
 void triad_elector_configure(

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "plugin/election/elector_parts.h"
 #include "plugin/election/expected.h"
@@ -12,6 +13,9 @@
 #include "triad/lists.h"
 
 #define N_STEPS 3
+
+/* A turn takes less, unless a disk hangs. */
+#define PATIENCE_US (TRIAD_US_PER_S / 2)
 
 /* --- beginning and ending --- */
 
@@ -54,7 +58,7 @@ static struct triad_election *make_election(struct triad_elector *elector)
 		.is_witness = conf->election.witness,
 		.has_cluster = conf->election.cluster != TRIAD_CLUSTER_NONE,
 	};
-	struct triad_election_stored stored;
+	struct triad_election_stored stored = {.term = 0};
 	char path[256];
 	int error = triad_state_file_name(
 		conf->election.state_dir, elector->id, path, sizeof(path));
@@ -66,6 +70,14 @@ static struct triad_election *make_election(struct triad_elector *elector)
 			"election: %s: can't be read: %s; it is begun anew, without a "
 			"blacklist",
 			path, strerror(error));
+	/* Whatever was promised by this process, or before it by who knows whom, is
+	 * over before anything else is. */
+	if (error && error != ENOENT)
+		stored.lease_ms = TRIAD_ELECTION_MAX_LEASE_MS;
+	if (stored.lease_ms < elector->longest_lease_ms)
+		stored.lease_ms = elector->longest_lease_ms;
+	if (elector->longest_lease_ms < conf->election.lease_ms)
+		elector->longest_lease_ms = conf->election.lease_ms;
 	return triad_election_new(&election, &stored, triad_clock_boot_us());
 }
 
@@ -105,12 +117,25 @@ static void leave_opensm_alone(struct triad_elector *elector)
 	triad_sm_control_wish(elector->sm, &elector->wish);
 }
 
-void elector_stop(struct triad_elector *elector)
+/* The lock, unless a turn hangs, in a write to a disk that does not answer. */
+static bool lock_in_time(struct triad_elector *elector)
+{
+	uint64_t until_us = triad_clock_now_us() + PATIENCE_US;
+	struct timespec until = {
+		.tv_sec = (time_t)(until_us / TRIAD_US_PER_S),
+		.tv_nsec = (long)(until_us % TRIAD_US_PER_S * 1000),
+	};
+
+	return !pthread_mutex_clocklock(&elector->lock, CLOCK_MONOTONIC, &until);
+}
+
+bool elector_stop(struct triad_elector *elector)
 {
 	struct triad_cluster *cluster;
 
-	pthread_mutex_lock(&elector->lock);
 	withdraw(elector);
+	if (!lock_in_time(elector))
+		return false;
 	if (elector->election) {
 		triad_election_resign(elector->election, triad_clock_boot_us());
 		elector_act(elector);
@@ -123,10 +148,12 @@ void elector_stop(struct triad_elector *elector)
 	elector->cluster = NULL;
 	elector->is_on = false;
 	pthread_mutex_unlock(&elector->lock);
-	/* Its thread may be handing something over just now. */
-	if (cluster)
-		cluster->ops->free(cluster);
+	/* Its thread may be handing something over just now; one that hangs is left,
+	 * with all that it can reach. */
+	if (cluster && !cluster->ops->free(cluster))
+		elector->has_left = true;
 	elector_clear_inbox(elector);
+	return true;
 }
 
 /* --- keys --- */
@@ -204,8 +231,10 @@ static void tell_election(struct triad_elector *elector)
 	if (!triad_guids_parse(elector->conf.election.blacklist, blacklist,
 		    TRIAD_CONF_MAX_GUIDS, &n, reason, sizeof(reason)))
 		n = 0;
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		triad_election_blacklist(elector->election, blacklist[i], true, now_us);
+		elector_act(elector);
+	}
 	elector_act(elector);
 }
 
@@ -230,8 +259,15 @@ void triad_elector_configure(
 {
 	pthread_mutex_lock(&elector->conf_lock);
 	if (elector->is_on &&
-		(!conf->election.enabled || must_begin_anew(&elector->conf, conf)))
-		elector_stop(elector);
+		(!conf->election.enabled || must_begin_anew(&elector->conf, conf)) &&
+		!elector_stop(elector)) {
+		triad_log_write(elector->log, TRIAD_LOG_ERROR,
+			"election: it hangs, in election.state_dir or "
+			"election.trace_file; the configuration in force stays: mend "
+			"that and type 'triadctl reload'");
+		pthread_mutex_unlock(&elector->conf_lock);
+		return;
+	}
 	read_expected(elector, conf->port.expected_file);
 	pthread_mutex_lock(&elector->lock);
 	put_into_force(elector, conf);

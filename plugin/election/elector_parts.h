@@ -58,6 +58,8 @@ struct triad_elector {
 	uint64_t generation, hash;
 	uint64_t ports[TRIAD_CONF_MAX_GUIDS];
 	size_t n_ports;
+	bool has_left; /* a transport's thread that hangs and can reach this */
+	uint32_t longest_lease_ms; /* that this process promised */
 	struct triad_sm_wish wish;
 	char trouble[256]; /* of the configuration */
 	bool has_store_trouble;
@@ -86,8 +88,9 @@ void elector_open_trace(struct triad_elector *elector, const char *path);
 /* --- elector_conf.c --- */
 enum triad_check elector_find_check(
 	const struct triad_elector *elector, uint64_t now_us);
-/* Resigns and leaves the cluster. */
-void elector_stop(struct triad_elector *elector);
+/* Resigns and leaves the cluster.  False when the thread hangs, and nothing was done
+ * but to withdraw permission. */
+bool elector_stop(struct triad_elector *elector);
 
 /* --- elector_sink.c: from the transport's thread --- */
 struct triad_cluster_sink elector_sink(struct triad_elector *elector);

@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "portmgr/election/message.h"
+
 #define MAX_LINE 4096
 
 static FILE *open_file(const char *path)
@@ -109,6 +111,8 @@ int triad_expected_identify(const char *path, uint64_t *generation, uint64_t *ha
 		*generation = find_generation(file);
 	*hash = first_octets(sum);
 	g_checksum_free(sum);
+	if (*generation > TRIAD_ELECTION_MAX_GENERATION)
+		*generation = 0;
 	error = ferror(file) ? EIO : *generation ? 0 : EINVAL;
 	fclose(file);
 	if (error)
@@ -116,6 +120,7 @@ int triad_expected_identify(const char *path, uint64_t *generation, uint64_t *ha
 	if (error)
 		snprintf(reason, size, "%s: %s", path,
 			error == EIO ? "can't be read"
-				     : "no line 'generation N', with N from 1");
+				     : "no line 'generation N', with N from 1 to "
+				       "9223372036854775808");
 	return error;
 }

@@ -33,6 +33,7 @@ struct triad_sm_control {
 
 	/* Of the thread alone. */
 	bool has_priority; /* ours is in force */
+	uint8_t ours;
 	bool was_master_wished, had_master, has_taken_over, has_asked;
 	uint64_t again_us, retry_us;
 };
@@ -52,7 +53,9 @@ static void put_priority(struct triad_sm_control *control, uint8_t priority)
 	if (!may_touch())
 		return;
 	cl_plock_excl_acquire(&control->osm->lock);
-	control->osm->subn.opt.sm_priority = priority;
+	/* It may have taken a whole sweep to get the lock. */
+	if (may_touch())
+		control->osm->subn.opt.sm_priority = priority;
 	cl_plock_release(&control->osm->lock);
 }
 
@@ -68,17 +71,22 @@ static void give_back_priority(struct triad_sm_control *control)
 		"election: OpenSM has its own SM priority again, %u", own);
 }
 
+/* What somebody else sets meanwhile, in opensm.conf or the console, is OpenSM's own
+ * from then on. */
 static void set_priority(struct triad_sm_control *control, uint8_t priority)
 {
-	if (control->osm->subn.opt.sm_priority == priority && control->has_priority)
+	uint8_t present = control->osm->subn.opt.sm_priority;
+
+	if (control->has_priority && present == priority && control->ours == priority)
 		return;
-	if (!control->has_priority)
-		control->status.own_priority = control->osm->subn.opt.sm_priority;
-	control->has_priority = true;
-	put_priority(control, priority);
 	pthread_mutex_lock(&control->lock);
+	if (!control->has_priority || present != control->ours)
+		control->status.own_priority = present;
 	control->status.n_priorities++;
 	pthread_mutex_unlock(&control->lock);
+	control->has_priority = true;
+	control->ours = priority;
+	put_priority(control, priority);
 	triad_log_write(control->log, TRIAD_LOG_INFO,
 		"election: the SM's priority is now %u", priority);
 }
@@ -119,7 +127,8 @@ static void ask_for_hand_over(struct triad_sm_control *control, uint64_t master)
 	cl_plock_excl_acquire(&control->osm->lock);
 	if (master && osm_get_port_by_guid(sm->p_subn, cl_hton64(master)))
 		sm->master_sm_guid = cl_hton64(master);
-	osm_send_trap144(sm, TRAP_144_MASK_SM_PRIORITY_CHANGE);
+	if (may_touch())
+		osm_send_trap144(sm, TRAP_144_MASK_SM_PRIORITY_CHANGE);
 	cl_plock_release(&control->osm->lock);
 }
 
@@ -144,6 +153,27 @@ static void begin_wish(struct triad_sm_control *control,
 		control->again_us += SETTLE_US;
 }
 
+/* Whether discovery has found a master of a higher priority: an SM without Triad.  It
+ * won't hand over, and would sweep for nothing each time that it is asked; OpenSM polls
+ * it, and takes over when it dies. */
+static bool is_outranked(struct triad_sm_control *control)
+{
+	osm_sm_t *sm = &control->osm->sm;
+	const osm_remote_sm_t *other;
+	cl_qmap_t *all = &sm->p_subn->sm_guid_tbl;
+	bool is_so;
+
+	cl_plock_acquire(&control->osm->lock);
+	other = (const osm_remote_sm_t *)cl_qmap_get(all, sm->master_sm_guid);
+	is_so = other != (const osm_remote_sm_t *)cl_qmap_end(all) &&
+		ib_sminfo_get_state(&other->smi) == IB_SMINFO_STATE_MASTER &&
+		osm_sm_is_greater_than(ib_sminfo_get_priority(&other->smi),
+			other->smi.guid, sm->p_subn->opt.sm_priority,
+			sm->p_subn->sm_port_guid);
+	cl_plock_release(&control->osm->lock);
+	return is_so;
+}
+
 /* In turns: whoever says that it is master is asked first, but may be mistaken;
  * discovery shows whether there is one, which then is asked. */
 static void become_master(struct triad_sm_control *control,
@@ -153,6 +183,10 @@ static void become_master(struct triad_sm_control *control,
 
 	if (control->osm->subn.sm_state != IB_SMINFO_STATE_STANDBY)
 		return;
+	if (control->has_taken_over && !wish->master && is_outranked(control)) {
+		control->again_us = now_us + MAX_RETRY_US;
+		return;
+	}
 	control->has_asked = asks;
 	control->has_taken_over = !asks;
 	if (asks) {

@@ -24,7 +24,8 @@ static uint32_t highest_version(const struct triad_blacklist *list)
 	uint32_t highest = 0;
 
 	for (uint32_t i = 0; i < list->n; i++)
-		if (list->entries[i].version > highest)
+		if (list->entries[i].version > highest &&
+			list->entries[i].version < UINT32_MAX)
 			highest = list->entries[i].version;
 	return highest;
 }
@@ -61,7 +62,8 @@ int triad_blacklist_set(struct triad_blacklist *list, uint64_t id, bool is_liste
 
 	if (triad_blacklist_has(list, id) == is_listed)
 		return EALREADY;
-	if (highest == UINT32_MAX)
+	/* The last version of all is kept for taking an id off. */
+	if (highest >= UINT32_MAX - is_listed)
 		return ENOSPC;
 	if (!entry)
 		entry = make_room(list);

@@ -147,6 +147,8 @@ void triad_election_view(struct triad_election *election,
 	const struct triad_cluster_view *view, uint64_t now_us)
 {
 	at(election, now_us);
+	if (view->number == election->view.number)
+		return;
 	election->view = *view;
 	election->is_confirmed_down = false;
 	members_keep_view(election);
@@ -164,9 +166,11 @@ static void learn(struct triad_election *e, const struct triad_election_message 
 		e->stored.generation = m->newest;
 		changed = true;
 	}
+	/* Who holds or wants it knows of a later one. */
+	if (m->claim > e->stored.term)
+		e->was_holder_last = false;
 	if (m->term > e->stored.term && m->term - e->stored.term < MAX_TERM_JUMP) {
 		e->stored.term = m->term;
-		e->was_holder_last = false;
 		changed = true;
 	}
 	if (changed)

@@ -51,13 +51,15 @@ static void forget_round(struct triad_election *e)
 void lease_give_up(struct triad_election *e)
 {
 	bool had = e->is_holder;
+	uint64_t until_us = had ? e->lease_until_us : 0;
 
 	e->is_holder = false;
 	e->lease_until_us = 0;
 	e->claim = 0;
 	forget_round(e);
+	/* What was judged a moment ago may still be on its way to a port. */
 	if (e->promise.holder == e->conf.id)
-		e->promise.until_us = e->now_us;
+		e->promise.until_us = until_us > e->now_us ? until_us : e->now_us;
 	if (!had)
 		return;
 	e->counts.n_leases_lost++;
@@ -260,6 +262,9 @@ void lease_view(struct triad_election *e)
 {
 	forget_round(e);
 	e->view_us = e->now_us;
+	/* Nobody in this ring has a lower term in mind; see MAX_TERM_JUMP. */
+	if (e->stored.term < e->view.epoch << EPOCH_SHIFT)
+		e->stored.term = e->view.epoch << EPOCH_SHIFT;
 	e->round.is_back = true; /* what was sent in another view may be lost */
 	e->status_due_us = e->now_us;
 	if (!e->is_holder)

@@ -158,25 +158,23 @@ bool members_has_other_config(const struct triad_election *e)
 	return false;
 }
 
-/* Starts or goes on waiting for 'candidate'; passes it over when that took too long.
- * Without this, a member that claims to be able and never asks for the lease would keep
- * everybody else from it. */
+/* Passes over a candidate when nobody has had the lease for too long.  Without this, a
+ * member that claims to be able and never asks for the lease would keep everybody else
+ * from it. */
 static bool is_hopeless(struct triad_election *e, uint64_t candidate)
 {
 	uint64_t lease_us = election_us(e->conf.lease_ms);
 	struct passed_over *passed = &e->passed;
 
-	if (passed->candidate != candidate) {
-		passed->candidate = candidate;
-		passed->since_us = e->now_us;
-	}
-	if (candidate == e->conf.id || !lease_is_quorate(e))
+	if (!lease_is_quorate(e) || !passed->since_us)
 		passed->since_us = e->now_us;
 	/* It can't have our vote while somebody else has it. */
 	if (passed->since_us < e->promise.until_us)
 		passed->since_us = e->promise.until_us;
-	if (e->now_us < passed->since_us + CANDIDATE_LEASES * lease_us)
+	if (candidate == e->conf.id ||
+		e->now_us < passed->since_us + CANDIDATE_LEASES * lease_us)
 		return false;
+	passed->since_us = e->now_us;
 	passed->excluded = candidate;
 	passed->until_us = e->now_us + PASSED_LEASES * lease_us;
 	return true;

@@ -57,8 +57,7 @@ struct promise {
 
 /* A candidate that nothing comes of is passed over for a while. */
 struct passed_over {
-	uint64_t candidate;
-	uint64_t since_us;
+	uint64_t since_us; /* nobody has had the lease */
 	uint64_t excluded;
 	uint64_t until_us;
 };

@@ -55,7 +55,8 @@ static int read_blacklist(struct triad_wire *wire, struct triad_blacklist *list)
 		entry->version = (uint32_t)triad_wire_get(wire, 4);
 		is_listed = triad_wire_get(wire, 1);
 		entry->is_listed = is_listed;
-		if (!entry->id || !entry->version || is_listed > 1)
+		if (!entry->id || !entry->version || is_listed > 1 ||
+			(is_listed && entry->version == UINT32_MAX))
 			return EINVAL;
 	}
 	return 0;
@@ -70,6 +71,8 @@ static bool is_sound(const struct triad_election_message *message)
 		!(message->flags & ~KNOWN_FLAGS) && message->from &&
 		message->claim <= message->term && message->grant <= message->term &&
 		message->generation <= message->newest &&
+		message->newest <= TRIAD_ELECTION_MAX_GENERATION &&
+		message->term <= TRIAD_ELECTION_MAX_GENERATION &&
 		message->lease_ms <= TRIAD_ELECTION_MAX_LEASE_MS;
 }
 

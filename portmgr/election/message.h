@@ -38,6 +38,9 @@
 #include "portmgr/election/blacklist.h"
 
 #define TRIAD_ELECTION_VERSION 1u
+/* Of generations and terms: so that there is always a higher one for who has to get
+ * over nonsense. */
+#define TRIAD_ELECTION_MAX_GENERATION (UINT64_C(1) << 63)
 #define TRIAD_ELECTION_MAX_LEASE_MS 60000u
 #define TRIAD_ELECTION_MESSAGE_SIZE (100u + TRIAD_BLACKLIST_MAX * 13u)
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* A member of an election that has gone wild: whatever it hears, it says STATUS, as a
- * master of the highest priority that claims the lease, and CEDE.
+ * master of the highest priority, and CEDE.
  *
  *     election_runaway corosync GROUP ID
  *     election_runaway peers ID LISTEN PEERS KEY_FILE
@@ -47,7 +47,6 @@ static void take_message(
 		return;
 	message.kind = TRIAD_ELECTION_STATUS;
 	message.term = theirs.term;
-	message.claim = theirs.claim;
 	message.round = atomic_load(&n_said);
 	say(&message);
 	message.kind = TRIAD_ELECTION_CEDE;

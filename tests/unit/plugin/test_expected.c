@@ -47,7 +47,7 @@ static const struct {
 	{"generation 7\n", 7},
 	{"# x\n\n  generation = 8\nport 1\n", 8},
 	{"generation=9", 9},
-	{"generation 18446744073709551615\n", UINT64_MAX},
+	{"generation 9223372036854775808\n", UINT64_C(1) << 63},
 	{"generation 0\ngeneration 3\n", 3},
 	{"generation 3\ngeneration 4\n", 3},
 };

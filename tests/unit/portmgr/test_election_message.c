@@ -25,7 +25,7 @@ static struct triad_election_message a_message(uint32_t n_blacklisted)
 		.grant = UINT64_C(0x5172737475767778),
 		.generation = UINT64_C(0x7182838485868788),
 		.hash = UINT64_C(0x9192939495969798),
-		.newest = UINT64_C(0x81a2a3a4a5a6a7a8),
+		.newest = UINT64_C(0x78a2a3a4a5a6a7a8),
 		.lease_ms = 400,
 		.blacklist = {.n = n_blacklisted},
 	};
@@ -95,7 +95,7 @@ START_TEST(test_message_octets_are_where_they_are_documented)
 		uint8_t octet;
 	} places[] = {{4, 1}, {5, 3}, {6, 2}, {7, 1}, {8, 0x01}, {16, 0x11}, {24, 0x21},
 		{31, 1}, {32, 0x31}, {40, 0x41}, {48, 0x71}, {56, 0x61}, {64, 0x51},
-		{72, 0x71}, {80, 0x91}, {88, 0x81}, {98, 1}, {107, 1}, {111, 7},
+		{72, 0x71}, {80, 0x91}, {88, 0x78}, {98, 1}, {107, 1}, {111, 7},
 		{112, 0}};
 
 	triad_election_message_encode(&message, octets);
