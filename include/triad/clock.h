@@ -16,8 +16,8 @@
 /* CLOCK_MONOTONIC in microseconds. */
 uint64_t triad_clock_now_us(void);
 
-/* CLOCK_BOOTTIME in microseconds: it goes on while the machine, or its host, sleeps.  For
- * what others take for over after a time. */
+/* CLOCK_BOOTTIME in microseconds: it goes on while the machine sleeps.  For what others
+ * take for over after a time. */
 uint64_t triad_clock_boot_us(void);
 
 /* Microseconds since 1970, UTC. */

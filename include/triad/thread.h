@@ -14,7 +14,8 @@
 int triad_thread_start(
 	pthread_t *thread, const char *name, void *(*run)(void *), void *argument);
 
-/* The same, for a library that puts more on the stack than the 512 KiB that ours get. */
+/* The same, for a library that puts more on the stack than the 512 KiB that ours
+ * get. */
 int triad_thread_start_with(pthread_t *thread, const char *name, size_t stack_size,
 	void *(*run)(void *), void *argument);
 

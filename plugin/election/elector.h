@@ -12,7 +12,8 @@
  * the present time: it ends in time though this thread sleeps, or hangs in a write to
  * disk.
  *
- * Time is CLOCK_BOOTTIME: a lease runs out while a virtual machine sleeps, too.
+ * Time is CLOCK_BOOTTIME: a lease runs out while the machine sleeps, too.  It does not
+ * while a hypervisor has stopped the machine: nothing in it can tell.
  *
  * Locks: 'lock' of the elector is held for a turn of the machine, in which its state
  * may be written to disk; who asks for the status waits that long.  'facts_lock' and
