@@ -176,15 +176,16 @@ class Sms:
             return None
         return masters[0]
 
-    def rest(self, timeout_s=180):
-        """Waits until all is as it should be and stays so; returns the master."""
+    def rest(self, more_s=0.0, timeout_s=180):
+        """Waits until all is as it should be and stays so, so much longer than it must;
+        returns the master."""
         since = {"master": None, "at": 0.0}
 
         def is_at_rest():
             master = self._seen()
             if master is None or master != since["master"]:
                 since.update(master=master, at=time.monotonic())
-            elif time.monotonic() - since["at"] > _REST_S and self._is_whole(master):
+            elif time.monotonic() - since["at"] > _REST_S + more_s and self._is_whole(master):
                 return master
             return None
         return wait_until(is_at_rest, timeout_s, "the SMs were at rest")
