@@ -75,7 +75,7 @@ class Cluster:
                 return one.sm
         return None
 
-    def wait_for_holder(self, among=None, timeout_s=20):
+    def wait_for_holder(self, among=None, timeout_s=60):
         """Until somebody has permission, one of 'among' if given; returns who."""
         def found():
             holder = self.holder()
@@ -106,7 +106,7 @@ class Cluster:
         return [index for index, sm in enumerate(self.lab.status()["sms"])
                 if sm["alive"] and sm["state"] == "master"]
 
-    def wait_for_master(self, sm, timeout_s=20):
+    def wait_for_master(self, sm, timeout_s=60):
         wait_until(lambda: sm in self.masters(), timeout_s, f"SM {sm} is master")
 
 
