@@ -86,6 +86,11 @@ static void set_priority(struct triad_sm_control *control, uint8_t priority)
 	pthread_mutex_unlock(&control->lock);
 	control->has_priority = true;
 	control->ours = priority;
+	/* A master that kept mastership before a lower one is asked anew at once. */
+	if (control->was_master_wished) {
+		control->retry_us = RETRY_US;
+		control->again_us = triad_clock_now_us();
+	}
 	put_priority(control, priority);
 	triad_log_write(control->log, TRIAD_LOG_INFO,
 		"election: the SM's priority is now %u", priority);
