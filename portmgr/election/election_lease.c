@@ -261,7 +261,6 @@ uint64_t lease_vote(struct triad_election *e, const struct triad_election_messag
 void lease_view(struct triad_election *e)
 {
 	forget_round(e);
-	e->view_us = e->now_us;
 	/* Nobody in this ring has a lower term in mind; see MAX_TERM_JUMP. */
 	if (e->stored.term < e->view.epoch << EPOCH_SHIFT)
 		e->stored.term = e->view.epoch << EPOCH_SHIFT;
@@ -301,8 +300,6 @@ uint64_t lease_next_us(const struct triad_election *e)
 
 	if (e->now_us < votes_us && votes_us < next_us)
 		next_us = votes_us;
-	if (e->now_us < e->view_us + lease_us(e) && e->view_us + lease_us(e) < next_us)
-		next_us = e->view_us + lease_us(e);
 	if (e->now_us < e->promise.until_us && e->promise.until_us < next_us)
 		next_us = e->promise.until_us;
 	if (e->now_us < e->claim_again_us && e->claim_again_us < next_us)

@@ -108,18 +108,6 @@ uint64_t members_better_master(const struct triad_election *e)
 	return 0;
 }
 
-bool members_all_heard(const struct triad_election *e, uint64_t since_us)
-{
-	for (uint32_t i = 0; i < e->view.n_members; i++) {
-		uint64_t id = e->view.members[i];
-		const struct heard *heard = members_find(e, id);
-
-		if (id != e->conf.id && (!heard || heard->at_us < since_us))
-			return false;
-	}
-	return true;
-}
-
 bool members_all_worse(const struct triad_election *e, uint64_t since_us)
 {
 	for (uint32_t i = 0; i < e->view.n_members; i++) {

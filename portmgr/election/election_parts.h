@@ -70,7 +70,6 @@ struct triad_election {
 
 	/* --- what was told --- */
 	struct triad_cluster_view view; /* number 0: none yet */
-	uint64_t view_us;               /* when it was told */
 	bool is_confirmed_down;         /* the operator's word, for this view */
 	uint32_t n_ports, n_good;
 	uint8_t preference;
@@ -142,8 +141,6 @@ bool members_is_better(
 	const struct triad_election *e, const struct triad_election_message *message);
 /* A fresh master that is better than this one; 0: none. */
 uint64_t members_better_master(const struct triad_election *e);
-/* All others in the view were heard since 'since_us'. */
-bool members_all_heard(const struct triad_election *e, uint64_t since_us);
 /* All others in the view were heard since 'since_us', and none is better. */
 bool members_all_worse(const struct triad_election *e, uint64_t since_us);
 /* Who should be the configuration manager; 0: nobody is able. */
