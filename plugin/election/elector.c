@@ -14,7 +14,6 @@
 /* How often the SM's state is looked at: it changes without an event. */
 #define TICK_US (20 * TRIAD_US_PER_MS)
 #define HEALTH_US (200 * TRIAD_US_PER_MS)
-#define PATIENCE_US (TRIAD_US_PER_S / 2)
 
 /* --- what others leave --- */
 
@@ -207,6 +206,20 @@ static void *run(void *argument)
 
 /* --- life --- */
 
+/* Without a thread that could reach it. */
+static void destroy(struct triad_elector *elector)
+{
+	triad_sm_control_free(elector->sm);
+	if (elector->trace_fd >= 0)
+		close(elector->trace_fd);
+	pthread_cond_destroy(&elector->wake);
+	pthread_mutex_destroy(&elector->conf_lock);
+	pthread_mutex_destroy(&elector->facts_lock);
+	pthread_mutex_destroy(&elector->lock);
+	pthread_mutex_destroy(&elector->inbox_lock);
+	free(elector);
+}
+
 struct triad_elector *triad_elector_new(
 	struct osm_opensm *osm, uint64_t port_guid, struct triad_log *log)
 {
@@ -227,13 +240,7 @@ struct triad_elector *triad_elector_new(
 	if (elector->sm &&
 		!triad_thread_start(&elector->thread, "triad-election", run, elector))
 		return elector;
-	triad_sm_control_free(elector->sm);
-	pthread_cond_destroy(&elector->wake);
-	pthread_mutex_destroy(&elector->conf_lock);
-	pthread_mutex_destroy(&elector->facts_lock);
-	pthread_mutex_destroy(&elector->lock);
-	pthread_mutex_destroy(&elector->inbox_lock);
-	free(elector);
+	destroy(elector);
 	return NULL;
 }
 
@@ -243,7 +250,7 @@ static bool end_thread(struct triad_elector *elector)
 	elector->must_end = true;
 	pthread_cond_signal(&elector->wake);
 	pthread_mutex_unlock(&elector->inbox_lock);
-	return !triad_thread_join(elector->thread, PATIENCE_US);
+	return !triad_thread_join(elector->thread, ELECTOR_PATIENCE_US);
 }
 
 bool triad_elector_free(struct triad_elector *elector)
@@ -258,14 +265,6 @@ bool triad_elector_free(struct triad_elector *elector)
 	 * exits. */
 	if (!has_ended)
 		return false;
-	triad_sm_control_free(elector->sm);
-	if (elector->trace_fd >= 0)
-		close(elector->trace_fd);
-	pthread_cond_destroy(&elector->wake);
-	pthread_mutex_destroy(&elector->conf_lock);
-	pthread_mutex_destroy(&elector->facts_lock);
-	pthread_mutex_destroy(&elector->lock);
-	pthread_mutex_destroy(&elector->inbox_lock);
-	free(elector);
+	destroy(elector);
 	return true;
 }

@@ -14,9 +14,6 @@
 
 #define N_STEPS 3
 
-/* A turn takes less, unless a disk hangs. */
-#define PATIENCE_US (TRIAD_US_PER_S / 2)
-
 /* --- beginning and ending --- */
 
 static struct triad_cluster *join(struct triad_elector *elector)
@@ -120,7 +117,7 @@ static void leave_opensm_alone(struct triad_elector *elector)
 /* The lock, unless a turn hangs, in a write to a disk that does not answer. */
 static bool lock_in_time(struct triad_elector *elector)
 {
-	uint64_t until_us = triad_clock_now_us() + PATIENCE_US;
+	uint64_t until_us = triad_clock_now_us() + ELECTOR_PATIENCE_US;
 	struct timespec until = {
 		.tv_sec = (time_t)(until_us / TRIAD_US_PER_S),
 		.tv_nsec = (long)(until_us % TRIAD_US_PER_S * 1000),

@@ -14,9 +14,13 @@
 
 #include "plugin/election/elector.h"
 #include "portmgr/election/health.h"
+#include "triad/clock.h"
 
 /* Payloads that wait for the thread. */
 #define ELECTOR_MAX_INBOX 128u
+
+/* A turn takes less, unless a disk hangs. */
+#define ELECTOR_PATIENCE_US (TRIAD_US_PER_S / 2)
 
 struct elector_item {
 	bool is_view;

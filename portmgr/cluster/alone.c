@@ -28,20 +28,10 @@ static void *run(void *argument)
 	return NULL;
 }
 
-static bool end(struct triad_cluster *cluster)
-{
-	struct triad_transport *alone = (struct triad_transport *)cluster;
-
-	if (!triad_transport_stop(alone))
-		return false;
-	triad_transport_free(alone);
-	return true;
-}
-
 static const struct triad_cluster_ops ops = {.name = "none",
 	.send = triad_transport_send,
 	.status = triad_transport_status,
-	.free = end};
+	.free = triad_transport_end};
 
 struct triad_cluster *triad_cluster_alone_new(
 	uint64_t id, const struct triad_cluster_sink *sink)

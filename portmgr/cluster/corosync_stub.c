@@ -13,20 +13,10 @@ static void *run(void *argument)
 	return NULL;
 }
 
-static bool end(struct triad_cluster *cluster)
-{
-	struct triad_transport *transport = (struct triad_transport *)cluster;
-
-	if (!triad_transport_stop(transport))
-		return false;
-	triad_transport_free(transport);
-	return true;
-}
-
 static const struct triad_cluster_ops ops = {.name = "corosync",
 	.send = triad_transport_send,
 	.status = triad_transport_status,
-	.free = end};
+	.free = triad_transport_end};
 
 struct triad_cluster *triad_cluster_corosync_new(uint64_t id, const char *group,
 	const struct triad_cluster_sink *sink, struct triad_log *log)

@@ -77,6 +77,16 @@ void triad_transport_free(struct triad_transport *transport)
 	free(transport);
 }
 
+bool triad_transport_end(struct triad_cluster *cluster)
+{
+	struct triad_transport *transport = (struct triad_transport *)cluster;
+
+	if (!triad_transport_stop(transport))
+		return false;
+	triad_transport_free(transport);
+	return true;
+}
+
 /* Under the lock. */
 static int put(struct triad_transport *transport, const void *octets, size_t size)
 {

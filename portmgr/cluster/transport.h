@@ -61,7 +61,8 @@ bool triad_transport_stop(struct triad_transport *transport);
 /* Without a thread, or after a stop that was true.  Accepts NULL. */
 void triad_transport_free(struct triad_transport *transport);
 
-/* The operations of cluster.h. */
+/* The operations of cluster.h; 'end' for who has nothing else to free. */
+bool triad_transport_end(struct triad_cluster *cluster);
 int triad_transport_send(
 	struct triad_cluster *cluster, const void *payload, size_t size);
 void triad_transport_status(
