@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The journal: records in a file, so that what was done to ports is known after a
+ * restart.
+ *
+ * A line for each record (record.h), appended and synced before the call returns.  At
+ * opening, lines that were torn or altered are left out and counted; a file that has
+ * grown beyond TRIAD_JOURNAL_MAX_OCTETS is written anew (beside, then renamed) with the
+ * history and each port's last record.  A write that fails leaves the file as it was
+ * before, or with a torn line at its end, behind which the next line is found.
+ *
+ * Thread-safety: one thread; calls may wait for the disk. */
+#ifndef TRIAD_PORTMGR_JOURNAL_H
+#define TRIAD_PORTMGR_JOURNAL_H
+
+#include "portmgr/memory/memory.h"
+
+#define TRIAD_JOURNAL_MAX_OCTETS ((size_t)16 << 20)
+
+struct triad_journal;
+
+/* Reads 'path', which is made (0600, with O_NOFOLLOW) if it is not there, into
+ * 'memory'. Returns 0; or an errno with the reason, and what to do, in 'reason'. */
+int triad_journal_open(const char *path, struct triad_memory *memory,
+	struct triad_journal **journal, char *reason, size_t size);
+/* Accepts NULL. */
+void triad_journal_close(struct triad_journal *journal);
+
+/* Appends and syncs.  Returns 0 or an errno (ENOSPC, EIO, ...): then the record is not
+ * in the journal. */
+int triad_journal_append(
+	struct triad_journal *journal, const struct triad_record *record);
+
+/* Writes it anew when it has grown too large; what fails is tried again later. */
+void triad_journal_trim(
+	struct triad_journal *journal, const struct triad_memory *memory);
+
+/* Lines that could not be read at opening. */
+uint64_t triad_journal_n_bad(const struct triad_journal *journal);
+
+#endif

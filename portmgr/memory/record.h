@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* One thing that was done to a port, or was about to be, and why; and its line in a
+ * journal and on the wire.
+ *
+ * An intent is written before anything is sent, and what came of it after.  Only who
+ * holds the lease writes records, numbered within its term; so (term, number) orders
+ * them all, whoever wrote them.
+ *
+ * The line, its fields separated by a space, ends in a checksum, so that a line that
+ * was torn or altered is noticed:
+ *
+ *     TERM NUMBER TIME WRITER NODE PORT DEED OUTCOME REASON REMOTE "TEXT" CHECKSUM
+ *     7340033 12 2026-01-02T03:04:05.678901Z 0x... 0x... 3 disable done miswired 0x...
+ *         "leaf-01 port 3 leads to ..." 1f2e3d4c
+ *
+ * Thread-safety: no state. */
+#ifndef TRIAD_PORTMGR_RECORD_H
+#define TRIAD_PORTMGR_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TRIAD_RECORD_TEXT_SIZE 200
+#define TRIAD_RECORD_LINE_SIZE 512 /* with its 0, without a line's end */
+
+enum triad_deed {
+	TRIAD_DEED_DISABLE = 1,
+	TRIAD_DEED_ENABLE,
+	TRIAD_DEED_BOUNCE,  /* an active link is taken down to be tested */
+	TRIAD_DEED_TEST,    /* a test begins; the port is held back */
+	TRIAD_DEED_ADMIT,   /* a port that passed its test may become active */
+	TRIAD_DEED_FAIL,    /* a test failed */
+	TRIAD_DEED_RELEASE, /* by hand: what is remembered of the port is void */
+	TRIAD_N_DEEDS
+};
+
+enum triad_outcome {
+	TRIAD_OUTCOME_INTENDED = 1, /* what came of it is not known (yet) */
+	TRIAD_OUTCOME_DONE,
+	TRIAD_OUTCOME_REFUSED,    /* the switch answered with a status */
+	TRIAD_OUTCOME_UNANSWERED, /* the switch did not answer */
+	TRIAD_OUTCOME_DROPPED,    /* nothing was sent: permission had ended */
+	TRIAD_N_OUTCOMES
+};
+
+enum triad_port_reason {
+	TRIAD_REASON_EXPECTED = 1, /* the configuration says so */
+	TRIAD_REASON_MISWIRED,
+	TRIAD_REASON_PRESENCE, /* of the test: no link, or not as wide or fast */
+	TRIAD_REASON_QUALITY,
+	TRIAD_REASON_APPLICATION,
+	TRIAD_REASON_TIMER,
+	TRIAD_REASON_BY_HAND,
+	TRIAD_N_REASONS
+};
+
+struct triad_record {
+	uint64_t term, number;
+	uint64_t at_us;  /* since 1970, by the writer's clock: for people alone */
+	uint64_t writer; /* the port GUID of its SM */
+	uint64_t node_guid;
+	uint64_t remote_guid; /* of the port at the far end; 0: not known */
+	uint8_t port;
+	uint8_t deed, outcome, reason;
+	char text[TRIAD_RECORD_TEXT_SIZE]; /* printable UTF-8, for people */
+};
+
+/* Negative, 0 or positive: 'a' is older, the same one, newer. */
+int triad_record_compare(const struct triad_record *a, const struct triad_record *b);
+
+/* Writes the line, without an end; returns its length. */
+size_t triad_record_format(
+	const struct triad_record *record, char line[TRIAD_RECORD_LINE_SIZE]);
+
+/* 'line' is 'length' octets, without an end.  Returns 0 or EINVAL. */
+int triad_record_parse(const char *line, size_t length, struct triad_record *record);
+
+/* "disable", "intended", "miswired"; "?" for none. */
+const char *triad_deed_name(unsigned deed);
+const char *triad_outcome_name(unsigned outcome);
+const char *triad_port_reason_name(unsigned reason);
+
+#endif

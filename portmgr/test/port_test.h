@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The test of a port before it may become active: a machine for one port.
+ *
+ * Steps, one after the other; each can be left out:
+ *     presence       the link is up, as wide and as fast as expected
+ *     miswire        what is at the far end is what is expected
+ *     quality        SMPs through the link for a time: none lost (but 'max_lost'), its
+ *                    state as it was, and no more errors counted by the near end
+ *     application    the far end's NodeDescription fits its pattern
+ *     admission      after the port was let become active: an answer to a ping, and
+ *                    no more errors counted by the far end, whose counters can't be
+ *                    asked for before
+ *
+ * Model: facts in (what a sweep saw, answers, counters), and one wish out at a time,
+ * which the caller carries out and answers.  It may ask again for the wish at any time,
+ * and look again after any sweep: the test goes on where it was (re-entrant).  The
+ * timer ends it as failed, with the step that it was in.
+ *
+ * Document: [election-patent, "port component test"].
+ * Thread-safety: one thread.  Memory: none but the structure; it may be copied. */
+#ifndef TRIAD_PORTMGR_PORT_TEST_H
+#define TRIAD_PORTMGR_PORT_TEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum triad_test_step {
+	TRIAD_TEST_PRESENCE,
+	TRIAD_TEST_MISWIRE,
+	TRIAD_TEST_QUALITY,
+	TRIAD_TEST_APPLICATION,
+	TRIAD_TEST_ADMISSION,
+	TRIAD_TEST_N_STEPS
+};
+
+enum triad_test_state {
+	TRIAD_TEST_RUNNING,
+	TRIAD_TEST_PASSED,
+	TRIAD_TEST_FAILED,
+};
+
+enum triad_test_wish {
+	TRIAD_TEST_WAIT,      /* for a sweep, an answer, or time */
+	TRIAD_TEST_SEND_SMP,  /* Get(NodeDescription) to the far end */
+	TRIAD_TEST_READ_NEAR, /* error counters of the switch port */
+	TRIAD_TEST_READ_FAR,  /* of the port at the far end */
+	TRIAD_TEST_ADMIT,     /* the port may become active */
+	TRIAD_TEST_SEND_PING,
+};
+
+struct triad_test_conf {
+	uint32_t steps;           /* bits, 1 << triad_test_step */
+	uint64_t timeout_us;      /* of the whole test */
+	uint64_t quality_us;      /* how long the quality step lasts */
+	uint64_t smp_interval_us; /* between two SMPs of it */
+	uint32_t max_lost;        /* SMPs without an answer */
+	uint64_t max_errors;      /* by each end, while the test lasts */
+};
+
+/* What is asked of this port; widths and speeds by their codes, 0: any. */
+struct triad_test_wanted {
+	uint8_t width, speed; /* LinkWidthActive, enum triad_link_speed */
+	bool ping;
+	char name[65]; /* a pattern for the NodeDescription; "": any */
+};
+
+/* What a sweep found. */
+struct triad_test_seen {
+	bool is_linked; /* PortPhysicalState LinkUp, and a far end that answers */
+	bool is_active; /* PortState ACTIVE */
+	uint8_t width, speed;
+	bool is_miswired;
+	bool may_be_name;     /* miswired by nothing but its name, which may come yet */
+	uint64_t remote_guid; /* port GUID at the far end: another one begins anew */
+	const char *why;      /* a sentence on the miswire */
+};
+
+struct triad_port_test {
+	struct triad_test_conf conf;
+	struct triad_test_wanted wanted;
+	enum triad_test_state state;
+	enum triad_test_step step;
+	uint64_t begun_us;
+	uint64_t step_us; /* when the step began */
+	uint64_t next_us; /* when there is a wish again, or time is up */
+	uint64_t remote_guid;
+	uint32_t n_sent, n_answered, n_lost;
+	uint64_t near_before, far_before; /* errors counted; UINT64_MAX: not read */
+	bool has_near, has_admission_read, is_linked, is_active, has_pong;
+	bool is_awaited; /* what the last wish asked for has not been answered */
+	char name[65];   /* NodeDescription heard last */
+	char text[200];  /* of the verdict, or what it waits for: for people */
+};
+
+void triad_port_test_begin(struct triad_port_test *test,
+	const struct triad_test_conf *conf, const struct triad_test_wanted *wanted,
+	uint64_t now_us);
+
+/* --- facts --- */
+void triad_port_test_look(struct triad_port_test *test,
+	const struct triad_test_seen *seen, uint64_t now_us);
+/* An SMP was answered, with the NodeDescription; NULL: it was not. */
+void triad_port_test_smp(
+	struct triad_port_test *test, const char *name, uint64_t now_us);
+/* The sum of the error counters; UINT64_MAX: no answer. */
+void triad_port_test_near(
+	struct triad_port_test *test, uint64_t n_errors, uint64_t now_us);
+void triad_port_test_far(
+	struct triad_port_test *test, uint64_t n_errors, uint64_t now_us);
+void triad_port_test_pong(
+	struct triad_port_test *test, bool is_answered, uint64_t now_us);
+
+/* --- what to do ---
+ * The timer is looked at here.  With WAIT, '*until_us' says when to ask again at the
+ * latest.  A wish other than WAIT and ADMIT is made once, until it is answered. ADMIT
+ * lasts until a sweep sees the port active. */
+enum triad_test_wish triad_port_test_wish(
+	struct triad_port_test *test, uint64_t now_us, uint64_t *until_us);
+
+const char *triad_test_step_name(unsigned step);
+
+#endif
