@@ -3,12 +3,15 @@
 #include "common/command_table.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <string.h>
 
 #include <glib.h>
 
 #include "common/text.h"
 
 #define MAX_PRIORITY 15
+#define MAX_PORT 254
 
 struct place {
 	const struct triad_verb *verb;
@@ -66,6 +69,23 @@ static int take_verdict(const struct place *place, const char *word)
 	return 0;
 }
 
+static int take_place(const struct place *place, const char *node, const char *port)
+{
+	unsigned number;
+
+	if (!port)
+		return complain(place, "%.80s needs the number of a port", node);
+	if (!*node || strlen(node) >= sizeof(place->command->node))
+		return complain(
+			place, "%.80s: a node is a GUID as 0x..., or a name", node);
+	if (!triad_text_number(port, &number) || !number || number > MAX_PORT)
+		return complain(place, "%.80s: a switch has ports from 1 to %u", port,
+			MAX_PORT);
+	snprintf(place->command->node, sizeof(place->command->node), "%s", node);
+	place->command->port = (int)number;
+	return 0;
+}
+
 int triad_command_take_port(const struct triad_verb *verb, const char *const *arguments,
 	int n_arguments, struct triad_command *command, char *message, size_t size)
 {
@@ -77,6 +97,11 @@ int triad_command_take_port(const struct triad_verb *verb, const char *const *ar
 		return take_priority(&place, arguments[0]);
 	case TRIAD_COMMAND_PORT_BLACKLIST:
 		return n_arguments ? take_change(&place, arguments[0],
+					     n_arguments > 1 ? arguments[1] : NULL)
+				   : 0;
+	case TRIAD_COMMAND_PORT_RELEASE:
+	case TRIAD_COMMAND_PORT_APPROVE:
+		return n_arguments ? take_place(&place, arguments[0],
 					     n_arguments > 1 ? arguments[1] : NULL)
 				   : 0;
 	case TRIAD_COMMAND_PORT_VERDICT:

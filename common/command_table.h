@@ -47,6 +47,7 @@ enum {
 	TRIAD_OPTION_GROUP,
 	TRIAD_OPTION_ALL,
 	TRIAD_OPTION_CLEAR,
+	TRIAD_OPTION_FAILED,
 	TRIAD_OPTION_BY,
 	TRIAD_OPTION_LIMIT,
 	TRIAD_OPTION_SOURCE,
@@ -76,7 +77,7 @@ struct triad_verb {
 	int n_arguments_min, n_arguments_max;
 };
 
-#define TRIAD_N_VERBS 23
+#define TRIAD_N_VERBS 29
 
 extern const struct triad_verb triad_verbs[TRIAD_N_VERBS];
 

@@ -8,6 +8,7 @@
 #include "plugin/access.h"
 #include "plugin/election/elector.h"
 #include "plugin/instance.h"
+#include "plugin/ports/ports.h"
 #include "plugin/qos/qos.h"
 #include "plugin/worker.h"
 #include "triad/clock.h"
@@ -142,6 +143,8 @@ static void report(void *context, osm_epi_event_id_t id, void *data)
 	}
 	if (kind == TRIAD_EVENT_ROUTING_DONE || kind == TRIAD_EVENT_REROUTED)
 		triad_qos_note_routed(plugin->qos);
+	if (kind == TRIAD_EVENT_ROUTING_DONE)
+		triad_ports_mark(plugin->ports);
 	if (kind == TRIAD_EVENT_SWEEP_DONE)
 		triad_qos_note_discovered(plugin->qos);
 	if (kind == TRIAD_EVENT_SUBNET_UP) {

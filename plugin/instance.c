@@ -16,6 +16,7 @@
 #include "plugin/control.h"
 #include "plugin/election/elector.h"
 #include "plugin/own_metrics.h"
+#include "plugin/ports/ports.h"
 #include "plugin/qos/qos.h"
 #include "plugin/standby.h"
 #include "plugin/worker.h"
@@ -67,6 +68,7 @@ static void apply_conf(struct triad_plugin *plugin)
 		conf.qos.tables_enabled = false;
 		conf.qos.partition_groups = false;
 		conf.election.enabled = false;
+		conf.port.enabled = false;
 	}
 	atomic_store(&plugin->osmlog.log.level, (int)conf.log.level);
 	atomic_store(&plugin->osmlog.syslog, conf.log.syslog);
@@ -74,6 +76,7 @@ static void apply_conf(struct triad_plugin *plugin)
 	triad_exports_configure(plugin->exports, &conf);
 	triad_qos_configure(plugin->qos, &conf);
 	triad_elector_configure(plugin->elector, &conf);
+	triad_ports_configure(plugin->ports, &conf);
 	if (triad_perf_configure(plugin->perf, &conf))
 		triad_log_write(plugin->log, TRIAD_LOG_ERROR,
 			"not enough memory to put the configuration into force; type "
@@ -209,9 +212,12 @@ struct triad_plugin *triad_plugin_new(struct osm_opensm *osm)
 	if (plugin->qos)
 		plugin->elector =
 			triad_elector_new(osm, plugin->port_guid, plugin->log);
-	if (plugin->events && plugin->standby && plugin->elector)
+	if (plugin->elector)
+		plugin->ports = triad_ports_new(
+			osm, plugin->port_guid, plugin->elector, plugin->log);
+	if (plugin->events && plugin->standby && plugin->ports)
 		plugin->worker = triad_worker_new(osm, plugin->log, plugin->events,
-			plugin->perf, plugin->standby, plugin->qos);
+			plugin->perf, plugin->standby, plugin->qos, plugin->ports);
 	if (!plugin->worker) {
 		triad_log_write(plugin->log, TRIAD_LOG_ERROR,
 			"not enough memory or threads: Triad stays off");
@@ -231,8 +237,12 @@ void triad_plugin_free(struct triad_plugin *plugin)
 {
 	bool ended = triad_exports_stop(plugin->exports);
 
-	ended &= triad_elector_free(plugin->elector);
 	triad_worker_free(plugin->worker);
+	/* It says what it did by the election's transport. */
+	if (triad_ports_free(plugin->ports))
+		ended &= triad_elector_free(plugin->elector);
+	else
+		ended = false;
 	triad_qos_free(plugin->qos);
 	triad_standby_free(plugin->standby);
 	triad_console_free(plugin->console);

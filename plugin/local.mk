@@ -10,6 +10,9 @@ libosmtriad_la_SOURCES = \
 	plugin/command/histogram.c \
 	plugin/command/perf.c \
 	plugin/command/port.c \
+	plugin/command/port_memory.c \
+	plugin/command/port_node.h \
+	plugin/command/port_plan.c \
 	plugin/command/ports.c plugin/command/ports.h \
 	plugin/command/qos.c \
 	plugin/command/qos_explain.c \
@@ -31,7 +34,6 @@ libosmtriad_la_SOURCES = \
 	plugin/election/elector_conf.c \
 	plugin/election/elector_parts.h \
 	plugin/election/elector_sink.c \
-	plugin/election/expected.c plugin/election/expected.h \
 	plugin/election/local_health.c plugin/election/local_health.h \
 	plugin/election/sm_control.c plugin/election/sm_control.h \
 	plugin/election/state_file.c plugin/election/state_file.h \
@@ -45,6 +47,16 @@ libosmtriad_la_SOURCES = \
 	plugin/own_metrics.c plugin/own_metrics.h \
 	plugin/perf.c plugin/perf.h \
 	plugin/physp.c plugin/physp.h \
+	plugin/ports/hold.c plugin/ports/hold.h \
+	plugin/ports/ports.c plugin/ports/ports.h \
+	plugin/ports/ports_act.c \
+	plugin/ports/ports_ask.c \
+	plugin/ports/ports_commit.c \
+	plugin/ports/ports_look.c \
+	plugin/ports/ports_parts.h \
+	plugin/ports/ports_test.c \
+	plugin/ports/smp.c plugin/ports/smp.h \
+	plugin/ports/source.c plugin/ports/source.h \
 	plugin/profile.c plugin/profile.h \
 	plugin/qos/absent.c plugin/qos/absent.h \
 	plugin/qos/basis.c plugin/qos/basis.h \

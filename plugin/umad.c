@@ -98,7 +98,18 @@ static int receive_mad(void *context, uint64_t wait_us, struct triad_mad_reply *
 	return 0;
 }
 
-static int open_port(struct triad_umad *umad, uint64_t port_guid, int mgmt_class)
+static int register_agent(int fd, int mgmt_class, const uint8_t *oui)
+{
+	uint8_t copy[3];
+
+	if (!oui)
+		return umad_register(fd, mgmt_class, 1, 0, NULL);
+	memcpy(copy, oui, sizeof(copy));
+	return umad_register_oui(fd, mgmt_class, 0, copy, NULL);
+}
+
+static int open_port(
+	struct triad_umad *umad, uint64_t port_guid, int mgmt_class, const uint8_t *oui)
 {
 	char ca_name[UMAD_CA_NAME_LEN];
 	int number, fd, flags;
@@ -114,7 +125,7 @@ static int open_port(struct triad_umad *umad, uint64_t port_guid, int mgmt_class
 	/* A simulated descriptor has no flags; it does not block either. */
 	flags = fcntl(fd, F_GETFL);
 	umad->reads_at_once = flags >= 0 && fcntl(fd, F_SETFL, flags | O_NONBLOCK) == 0;
-	umad->agent = umad_register(fd, mgmt_class, 1, 0, NULL);
+	umad->agent = register_agent(fd, mgmt_class, oui);
 	return umad->agent < 0 ? (errno ? errno : EPERM) : 0;
 }
 
@@ -127,7 +138,8 @@ static int make_buffers(struct triad_umad *umad)
 	return umad->send_buffer && umad->receive_buffer ? 0 : ENOMEM;
 }
 
-int triad_umad_open(uint64_t port_guid, int mgmt_class, struct triad_umad **opened)
+static int open_umad(uint64_t port_guid, int mgmt_class, const uint8_t *oui,
+	struct triad_umad **opened)
 {
 	struct triad_umad *umad = calloc(1, sizeof(*umad));
 	int error;
@@ -138,7 +150,7 @@ int triad_umad_open(uint64_t port_guid, int mgmt_class, struct triad_umad **open
 	umad->agent = -1;
 	umad->transport = (struct triad_mad_transport){
 		.context = umad, .send = send_mad, .receive = receive_mad};
-	error = open_port(umad, port_guid, mgmt_class);
+	error = open_port(umad, port_guid, mgmt_class, oui);
 	if (!error)
 		error = make_buffers(umad);
 	if (error) {
@@ -147,6 +159,17 @@ int triad_umad_open(uint64_t port_guid, int mgmt_class, struct triad_umad **open
 	}
 	*opened = umad;
 	return 0;
+}
+
+int triad_umad_open(uint64_t port_guid, int mgmt_class, struct triad_umad **umad)
+{
+	return open_umad(port_guid, mgmt_class, NULL, umad);
+}
+
+int triad_umad_open_vendor(uint64_t port_guid, int mgmt_class, const uint8_t oui[3],
+	struct triad_umad **umad)
+{
+	return open_umad(port_guid, mgmt_class, oui, umad);
 }
 
 void triad_umad_close(struct triad_umad *umad, bool in_flight)

@@ -20,6 +20,10 @@ struct triad_umad;
  * ENODEV (no such port here), ENOMEM or another errno. */
 int triad_umad_open(uint64_t port_guid, int mgmt_class, struct triad_umad **umad);
 
+/* The same for a vendor's class with an OUI (0x30 to 0x4f). */
+int triad_umad_open_vendor(uint64_t port_guid, int mgmt_class, const uint8_t oui[3],
+	struct triad_umad **umad);
+
 /* 'in_flight': answers may still come.  Then the descriptor is left to the end of the
  * process, because a simulated one may not be closed under them.  Accepts NULL. */
 void triad_umad_close(struct triad_umad *umad, bool in_flight);

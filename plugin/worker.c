@@ -7,6 +7,7 @@
 
 #include "plugin/console.h"
 #include "plugin/perf.h"
+#include "plugin/ports/ports.h"
 #include "plugin/qos/live.h"
 #include "plugin/qos/qos.h"
 #include "plugin/sm_state.h"
@@ -29,6 +30,7 @@ struct triad_worker {
 	struct triad_perf *perf;
 	struct triad_standby *standby;
 	struct triad_qos *qos;
+	struct triad_ports *ports;
 	_Atomic(struct triad_console *) console; /* NULL: none yet */
 	pthread_t thread;
 	atomic_ulong sweeps_begun;
@@ -50,7 +52,7 @@ static void *run(void *argument);
 
 struct triad_worker *triad_worker_new(struct osm_opensm *osm, struct triad_log *log,
 	struct triad_events *events, struct triad_perf *perf,
-	struct triad_standby *standby, struct triad_qos *qos)
+	struct triad_standby *standby, struct triad_qos *qos, struct triad_ports *ports)
 {
 	struct triad_worker *worker = calloc(1, sizeof(*worker));
 
@@ -62,6 +64,7 @@ struct triad_worker *triad_worker_new(struct osm_opensm *osm, struct triad_log *
 	worker->perf = perf;
 	worker->standby = standby;
 	worker->qos = qos;
+	worker->ports = ports;
 	worker->snapshot_due_us = UINT64_MAX;
 	worker->sm_state = "";
 	pthread_mutex_init(&worker->lock, NULL);
@@ -136,6 +139,8 @@ static void publish(struct triad_worker *worker, struct triad_fabric *fabric)
 	triad_fabric_unref(worker->fabric);
 	worker->fabric = fabric;
 	triad_perf_set_fabric(worker->perf, fabric, worker->sm);
+	if (worker->sm == TRIAD_SM_MASTER)
+		triad_ports_set_fabric(worker->ports, fabric);
 	triad_log_write(worker->log, TRIAD_LOG_VERBOSE,
 		"topology: %u nodes, %u switches, %u ports, %u links; the SM's lock "
 		"was held for %lu us at most",
@@ -238,6 +243,7 @@ static void look_at_sm_state(struct triad_worker *worker)
 	if (worker->sm != TRIAD_SM_MASTER) {
 		worker->snapshot_due_us = UINT64_MAX;
 		triad_qos_forget_fabric(worker->qos);
+		triad_ports_set_fabric(worker->ports, NULL);
 	}
 	worker->reads_as_standby = false;
 	triad_perf_set_sm(worker->perf, worker->sm);

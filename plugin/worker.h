@@ -2,9 +2,10 @@
 /* The worker: the thread that does what OpenSM's events call for.
  *
  * It takes a snapshot of the subnet when OpenSM has brought it up or routed it anew,
- * and hands it to the PerfManager; tells the PerfManager whether this SM is master;
- * sees to it that there is a topology while it is standby (standby.h), when counters
- * are read then; and waits for OpenSM's console to appear, to put itself before it.
+ * and hands it to the PerfManager and the port manager; tells the PerfManager whether
+ * this SM is master; sees to it that there is a topology while it is standby
+ * (standby.h), when counters are read then; and waits for OpenSM's console to appear,
+ * to put itself before it.
  *
  * SUBNET_UP comes late where ports don't answer the SM.  So a snapshot is also taken
  * when a while has passed since switches were routed. */
@@ -21,6 +22,7 @@ struct osm_opensm;
 struct triad_console;
 struct triad_perf;
 struct triad_qos;
+struct triad_ports;
 struct triad_standby;
 struct triad_worker;
 
@@ -37,7 +39,8 @@ struct triad_worker_status {
  * short. */
 struct triad_worker *triad_worker_new(struct osm_opensm *osm, struct triad_log *log,
 	struct triad_events *events, struct triad_perf *perf,
-	struct triad_standby *standby, struct triad_qos *qos);
+	struct triad_standby *standby, struct triad_qos *qos,
+	struct triad_ports *ports);
 void triad_worker_free(struct triad_worker *worker);
 
 /* The console to arm, until the worker is freed. */

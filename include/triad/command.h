@@ -22,6 +22,11 @@
  *     port priority N             port confirm
  *     port blacklist [add|remove GUID]
  *     port verdict yes|no
+ *     port plan  [--node GUID|NAME] [--port N] [-n N] [--json]
+ *     port list  [--failed] [--node GUID|NAME] [--port N] [-n N] [--json]
+ *     port history [--node GUID|NAME] [--port N] [-n N] [--json]
+ *     port release NODE PORT      port approve [NODE PORT]
+ *     port snapshot
  *     set KEY VALUE               reload               help [COMMAND]
  *
  * --interval goes with --watch alone.  An option's value stands in the next word or
@@ -65,6 +70,12 @@ enum triad_command_verb {
 	TRIAD_COMMAND_PORT_CONFIRM,
 	TRIAD_COMMAND_PORT_BLACKLIST,
 	TRIAD_COMMAND_PORT_VERDICT,
+	TRIAD_COMMAND_PORT_PLAN,
+	TRIAD_COMMAND_PORT_LIST,
+	TRIAD_COMMAND_PORT_HISTORY,
+	TRIAD_COMMAND_PORT_RELEASE,
+	TRIAD_COMMAND_PORT_APPROVE,
+	TRIAD_COMMAND_PORT_SNAPSHOT,
 	TRIAD_COMMAND_SET,
 	TRIAD_COMMAND_RELOAD,
 };
@@ -95,6 +106,7 @@ struct triad_command {
 	char group[32]; /* of ports; empty: none */
 	bool all;       /* alerts that were cleared, too */
 	bool clear;     /* begin the histograms anew */
+	bool failed;    /* of 'port list': those that were disabled as failed alone */
 	bool errors;    /* show ports with errors alone */
 	bool hardware;  /* reset the PMAs' counters too */
 	/* Of 'qos explain': the ends, and what else the request has. */

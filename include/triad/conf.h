@@ -79,6 +79,12 @@ enum triad_conf_role {
 	TRIAD_ROLE_ANY,
 };
 
+/* What the port manager does: [port] mode. */
+enum triad_conf_port_mode {
+	TRIAD_PORT_OBSERVE, /* it says what it would do */
+	TRIAD_PORT_ENFORCE,
+};
+
 /* What of each port is written to a file: [profile] counters. */
 enum triad_conf_profile {
 	TRIAD_PROFILE_DATA,
@@ -193,7 +199,17 @@ struct triad_conf {
 		bool witness;
 	} election;
 	struct {
+		bool enabled;
+		unsigned mode; /* enum triad_conf_port_mode */
 		char expected_file[TRIAD_CONF_PATH_SIZE]; /* "": none */
+		unsigned max_actions;
+		unsigned grace_s, drain_s, quiet_kb, name_grace_s;
+		bool test_presence, test_miswire, test_quality, test_application;
+		bool test_admission;
+		unsigned max_tests;
+		unsigned test_timeout_s, test_time_s;
+		unsigned test_rate; /* SMPs a second, of all tests together */
+		unsigned test_max_lost, test_max_errors;
 	} port;
 	/* Those at 0 to 3 are for enum triad_command_type, where nothing of the first
 	 * is inherited; those from TRIAD_CONF_N_TYPES on for the groups. */

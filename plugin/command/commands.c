@@ -168,6 +168,15 @@ static int run(struct triad_plugin *plugin, const char *prefix,
 	case TRIAD_COMMAND_PORT_BLACKLIST:
 	case TRIAD_COMMAND_PORT_VERDICT:
 		return triad_command_run_port(plugin, command, output);
+	case TRIAD_COMMAND_PORT_PLAN:
+		return triad_command_run_port_plan(plugin, command, output);
+	case TRIAD_COMMAND_PORT_LIST:
+		return triad_command_run_port_list(plugin, command, output);
+	case TRIAD_COMMAND_PORT_HISTORY:
+	case TRIAD_COMMAND_PORT_RELEASE:
+	case TRIAD_COMMAND_PORT_APPROVE:
+	case TRIAD_COMMAND_PORT_SNAPSHOT:
+		return triad_command_run_port_memory(plugin, command, output);
 	case TRIAD_COMMAND_SET:
 		return run_set(plugin, command, output);
 	case TRIAD_COMMAND_RELOAD:

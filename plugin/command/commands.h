@@ -50,9 +50,20 @@ int triad_command_run_qos_nodes(struct triad_plugin *plugin,
 
 int triad_command_run_election(struct triad_plugin *plugin,
 	const struct triad_command *command, struct triad_output *output);
-/* 'port ...' */
+int triad_command_run_port_plan(struct triad_plugin *plugin,
+	const struct triad_command *command, struct triad_output *output);
+int triad_command_run_port_list(struct triad_plugin *plugin,
+	const struct triad_command *command, struct triad_output *output);
+/* 'port history', 'release', 'approve' and 'snapshot' */
+int triad_command_run_port_memory(struct triad_plugin *plugin,
+	const struct triad_command *command, struct triad_output *output);
+/* The other 'port ...' */
 int triad_command_run_port(struct triad_plugin *plugin,
 	const struct triad_command *command, struct triad_output *output);
+
+/* The section of 'status' on the port manager. */
+void triad_command_report_ports(
+	struct triad_report *report, struct triad_plugin *plugin);
 
 /* The section of 'status' on elections. */
 void triad_command_report_election(

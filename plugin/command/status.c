@@ -438,6 +438,7 @@ int triad_command_run_status(struct triad_plugin *plugin,
 	report_sflow(&report, plugin);
 	triad_command_report_qos(&report, plugin);
 	triad_command_report_election(&report, plugin);
+	triad_command_report_ports(&report, plugin);
 	report_control(&report, plugin);
 	report_memory(&report, plugin);
 	report_conf(&report, plugin);

@@ -214,6 +214,7 @@ static void destroy(struct triad_elector *elector)
 		close(elector->trace_fd);
 	pthread_cond_destroy(&elector->wake);
 	pthread_mutex_destroy(&elector->conf_lock);
+	pthread_mutex_destroy(&elector->listener_lock);
 	pthread_mutex_destroy(&elector->facts_lock);
 	pthread_mutex_destroy(&elector->lock);
 	pthread_mutex_destroy(&elector->inbox_lock);
@@ -235,6 +236,7 @@ struct triad_elector *triad_elector_new(
 	pthread_mutex_init(&elector->lock, NULL);
 	pthread_mutex_init(&elector->facts_lock, NULL);
 	pthread_mutex_init(&elector->conf_lock, NULL);
+	pthread_mutex_init(&elector->listener_lock, NULL);
 	triad_condition_init(&elector->wake);
 	elector->sm = triad_sm_control_new(osm, log);
 	if (elector->sm &&

@@ -35,7 +35,7 @@ struct triad_elector;
 struct triad_elector_status {
 	bool is_on;
 	const char *cluster; /* "corosync", "peers", "none" */
-	char trouble[512]; /* of configuration, state file or transport; empty: none */
+	char trouble[512];   /* of state file or transport; empty: none */
 	uint64_t id;
 	uint64_t now_us;
 	struct triad_election_status election;
@@ -73,6 +73,20 @@ struct triad_permission triad_elector_permission_in_term(
 
 void triad_elector_status(
 	struct triad_elector *elector, struct triad_elector_status *status);
+
+/* Which expected configuration is in force here; 0: none.  Any thread. */
+void triad_elector_set_config(
+	struct triad_elector *elector, uint64_t generation, uint64_t hash);
+
+/* Who else talks to the members, over the same transport: views, and those payloads
+ * that begin with TRIAD_ELECTOR_OTHER_MAGIC, are handed to 'sink' from the transport's
+ * thread; it is copied.  NULL: nobody, and when this returns nobody is being called. */
+#define TRIAD_ELECTOR_OTHER_MAGIC "TrPm"
+void triad_elector_set_listener(
+	struct triad_elector *elector, const struct triad_cluster_sink *sink);
+
+/* Says something to all; as the transport's send, ENOTCONN when elections are off. */
+int triad_elector_say(struct triad_elector *elector, const void *payload, size_t size);
 
 /* What operators ask for; ENOTCONN when elections are off. */
 int triad_elector_prefer(struct triad_elector *elector, uint8_t preference);

@@ -35,6 +35,34 @@ struct triad_permission triad_elector_permission_in_term(
 	return triad_permission_judge_term(&facts, term, triad_clock_boot_us());
 }
 
+/* --- the port manager --- */
+
+void triad_elector_set_config(
+	struct triad_elector *elector, uint64_t generation, uint64_t hash)
+{
+	pthread_mutex_lock(&elector->lock);
+	elector->generation = generation;
+	elector->hash = hash;
+	if (elector->election) {
+		triad_election_config(
+			elector->election, generation, hash, triad_clock_boot_us());
+		elector_act(elector);
+	}
+	pthread_mutex_unlock(&elector->lock);
+	elector_poke(elector);
+}
+
+int triad_elector_say(struct triad_elector *elector, const void *payload, size_t size)
+{
+	int error = ENOTCONN;
+
+	pthread_mutex_lock(&elector->lock);
+	if (elector->cluster)
+		error = elector->cluster->ops->send(elector->cluster, payload, size);
+	pthread_mutex_unlock(&elector->lock);
+	return error;
+}
+
 /* --- operators --- */
 
 int triad_elector_prefer(struct triad_elector *elector, uint8_t preference)
@@ -115,14 +143,10 @@ static const char *cluster_name(const struct triad_conf *conf)
 static void describe_trouble(
 	const struct triad_elector *elector, struct triad_elector_status *status)
 {
-	snprintf(status->trouble, sizeof(status->trouble), "%s%s%s%s%s",
-		elector->trouble,
-		*elector->trouble && *status->transport.trouble ? "; " : "",
-		status->transport.trouble,
-		elector->has_store_trouble &&
-				(*elector->trouble || *status->transport.trouble)
-			? "; "
-			: "",
+	const char *transport = status->transport.trouble;
+
+	snprintf(status->trouble, sizeof(status->trouble), "%s%s%s", transport,
+		*transport && elector->has_store_trouble ? "; " : "",
 		elector->has_store_trouble
 			? "election.state_dir can't be written: see the log"
 			: "");

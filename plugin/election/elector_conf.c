@@ -7,7 +7,6 @@
 #include <time.h>
 
 #include "plugin/election/elector_parts.h"
-#include "plugin/election/expected.h"
 #include "plugin/election/state_file.h"
 #include "triad/clock.h"
 #include "triad/lists.h"
@@ -195,26 +194,6 @@ static void find_ports(struct triad_elector *elector)
 	elector->n_ports = 1;
 }
 
-/* The file is read without the lock: it may be on a slow disk. */
-static void read_expected(struct triad_elector *elector, const char *path)
-{
-	uint64_t generation = 0, hash = 0;
-	char reason[sizeof(elector->trouble)] = "";
-
-	if (*path &&
-		triad_expected_identify(
-			path, &generation, &hash, reason, sizeof(reason)))
-		triad_log_write(elector->log, TRIAD_LOG_ERROR,
-			"port.expected_file: %s; the last good one stays", reason);
-	pthread_mutex_lock(&elector->lock);
-	snprintf(elector->trouble, sizeof(elector->trouble), "%s", reason);
-	if (!*reason) {
-		elector->generation = generation;
-		elector->hash = hash;
-	}
-	pthread_mutex_unlock(&elector->lock);
-}
-
 static void tell_election(struct triad_elector *elector)
 {
 	uint64_t blacklist[TRIAD_CONF_MAX_GUIDS], now_us = triad_clock_boot_us();
@@ -265,7 +244,6 @@ void triad_elector_configure(
 		pthread_mutex_unlock(&elector->conf_lock);
 		return;
 	}
-	read_expected(elector, conf->port.expected_file);
 	pthread_mutex_lock(&elector->lock);
 	put_into_force(elector, conf);
 	pthread_mutex_unlock(&elector->lock);

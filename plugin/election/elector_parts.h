@@ -48,6 +48,9 @@ struct triad_elector {
 	struct elector_item inbox[ELECTOR_MAX_INBOX];
 	uint64_t n_dropped;
 
+	pthread_mutex_t listener_lock;      /* of the one that follows */
+	struct triad_cluster_sink listener; /* 'view' NULL: nobody */
+
 	pthread_mutex_t lock; /* of what follows, but for what is said otherwise */
 	bool is_on;
 	struct triad_conf conf; /* in force */
@@ -65,7 +68,6 @@ struct triad_elector {
 	bool has_left; /* a transport's thread that hangs and can reach this */
 	uint32_t longest_lease_ms; /* that this process promised */
 	struct triad_sm_wish wish;
-	char trouble[256]; /* of the configuration */
 	bool has_store_trouble;
 	uint64_t n_store_failed;
 	int trace_fd;

@@ -16,11 +16,49 @@ static struct elector_item *add_item(struct triad_elector *elector)
 	return &elector->inbox[at];
 }
 
+/* --- who else talks to the members --- */
+
+void triad_elector_set_listener(
+	struct triad_elector *elector, const struct triad_cluster_sink *sink)
+{
+	pthread_mutex_lock(&elector->listener_lock);
+	elector->listener = sink ? *sink : (struct triad_cluster_sink){0};
+	pthread_mutex_unlock(&elector->listener_lock);
+}
+
+static void hand_view(
+	struct triad_elector *elector, const struct triad_cluster_view *view)
+{
+	pthread_mutex_lock(&elector->listener_lock);
+	if (elector->listener.view)
+		elector->listener.view(elector->listener.context, view);
+	pthread_mutex_unlock(&elector->listener_lock);
+}
+
+/* False: it is the election's. */
+static bool hand_payload(struct triad_elector *elector, uint64_t sender,
+	const void *payload, size_t size)
+{
+	static const char magic[] = TRIAD_ELECTOR_OTHER_MAGIC;
+
+	if (size < sizeof(magic) - 1 || memcmp(payload, magic, sizeof(magic) - 1) != 0)
+		return false;
+	pthread_mutex_lock(&elector->listener_lock);
+	if (elector->listener.message)
+		elector->listener.message(
+			elector->listener.context, sender, payload, size);
+	pthread_mutex_unlock(&elector->listener_lock);
+	return true;
+}
+
+/* --- the election --- */
+
 static void take_view(void *context, const struct triad_cluster_view *view)
 {
 	struct triad_elector *elector = context;
 	struct elector_item *item;
 
+	hand_view(elector, view);
 	pthread_mutex_lock(&elector->inbox_lock);
 	elector->view = *view;
 	item = add_item(elector);
@@ -38,6 +76,8 @@ static void take_message(
 	struct triad_elector *elector = context;
 	struct elector_item *item = NULL;
 
+	if (hand_payload(elector, sender, payload, size))
+		return;
 	pthread_mutex_lock(&elector->inbox_lock);
 	if (size <= sizeof(item->payload))
 		item = add_item(elector);

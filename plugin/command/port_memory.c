@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* 'port history', 'port release', 'port approve', 'port snapshot', and the port
+ * manager's section of 'status'. */
+#include "plugin/command/commands.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "plugin/command/port_node.h"
+#include "plugin/command/report.h"
+#include "plugin/instance.h"
+#include "plugin/ports/ports.h"
+#include "portmgr/expected/write.h"
+#include "triad/clock.h"
+#include "triad/json.h"
+
+static int say(struct triad_output *output, const char *what, const char *why)
+{
+	triad_output_message(output, TRIAD_FRAME_MESSAGE, "port %s: %s\n", what, why);
+	return TRIAD_CONTROL_FAILED;
+}
+
+int triad_command_find_switch(struct triad_plugin *plugin, const char *what,
+	const char *node, uint64_t *guid, struct triad_output *output)
+{
+	*guid = 0;
+	if (!*node)
+		return 0;
+	switch (triad_ports_find_node(plugin->ports, node, guid)) {
+	case 0:
+		return 0;
+	case EAGAIN:
+		return say(output, what,
+			"there is no fabric to look for that name in: give the GUID, "
+			"or ask on the host of the master");
+	case EEXIST:
+		return say(output, what,
+			"several switches have that name: give the GUID, as 0x...");
+	default:
+		return say(output, what,
+			"no switch has that name; 'port list' has those of the "
+			"expected configuration");
+	}
+}
+
+/* --- history --- */
+
+static void format_time(uint64_t at_us, char *text, size_t size)
+{
+	time_t seconds = (time_t)(at_us / TRIAD_US_PER_S);
+	struct tm tm;
+
+	gmtime_r(&seconds, &tm);
+	strftime(text, size, "%Y-%m-%dT%H:%M:%SZ", &tm);
+}
+
+static void put_record(struct triad_output *output, const struct triad_record *record)
+{
+	char when[32];
+
+	format_time(record->at_us, when, sizeof(when));
+	triad_output_printf(output,
+		"%s  0x%016" PRIx64 " %4u  %-8s  %-10s  %-11s  term %" PRIu64
+		"  by 0x%016" PRIx64 "\n",
+		when, record->node_guid, record->port, triad_deed_name(record->deed),
+		triad_outcome_name(record->outcome),
+		triad_port_reason_name(record->reason), record->term, record->writer);
+	if (record->text[0])
+		triad_output_printf(output, "    %s\n", record->text);
+}
+
+static void put_record_json(struct triad_json *json, const struct triad_record *record)
+{
+	char when[32];
+
+	format_time(record->at_us, when, sizeof(when));
+	triad_json_object_begin(json, NULL);
+	triad_json_string(json, "time", when);
+	triad_json_uint(json, "term", record->term);
+	triad_json_uint(json, "number", record->number);
+	triad_json_guid(json, "by", record->writer);
+	triad_json_guid(json, "node_guid", record->node_guid);
+	triad_json_uint(json, "port", record->port);
+	triad_json_string(json, "deed", triad_deed_name(record->deed));
+	triad_json_string(json, "outcome", triad_outcome_name(record->outcome));
+	triad_json_string(json, "reason", triad_port_reason_name(record->reason));
+	triad_json_guid(json, "remote_guid", record->remote_guid);
+	triad_json_string(json, "text", record->text);
+	triad_json_object_end(json);
+}
+
+static void put_history(const struct triad_record *records, uint32_t n, bool as_json,
+	struct triad_output *output)
+{
+	struct triad_json json;
+
+	if (!as_json) {
+		for (uint32_t i = 0; i < n; i++)
+			put_record(output, &records[i]);
+		if (!n)
+			triad_output_printf(output, "nothing was done to any port\n");
+		return;
+	}
+	triad_json_init(&json, output);
+	triad_json_array_begin(&json, NULL);
+	for (uint32_t i = 0; i < n; i++)
+		put_record_json(&json, &records[i]);
+	triad_json_array_end(&json);
+	triad_json_end(&json);
+}
+
+static int run_history(struct triad_plugin *plugin, const struct triad_command *command,
+	struct triad_output *output)
+{
+	struct triad_record *records;
+	uint64_t guid;
+	uint32_t n;
+
+	if (triad_command_find_switch(plugin, "history", command->node, &guid, output))
+		return TRIAD_CONTROL_FAILED;
+	if (triad_ports_history(
+		    plugin->ports, guid, command->port, command->limit, &records, &n))
+		return say(output, "history", "not enough memory");
+	put_history(records, n, command->json, output);
+	free(records);
+	return TRIAD_CONTROL_DONE;
+}
+
+/* --- by hand --- */
+
+static int refuse(struct triad_plugin *plugin, const char *what,
+	enum triad_ports_answer answer, struct triad_output *output)
+{
+	struct triad_ports_status status;
+	char text[400];
+
+	triad_ports_status(plugin->ports, &status);
+	switch (answer) {
+	case TRIAD_PORTS_OFF:
+		return say(output, what,
+			"the port manager is off: 'set port.enabled true' switches it "
+			"on");
+	case TRIAD_PORTS_OBSERVES:
+		return say(
+			output, what, "port.mode is observe: nothing is done to ports");
+	case TRIAD_PORTS_NOT_PERMITTED:
+		if (!status.trouble[0])
+			return say(output, what,
+				"this SM may not enforce now: 'election' says why, and "
+				"who may; ask there");
+		snprintf(text, sizeof(text), "not now: %s", status.trouble);
+		return say(output, what, text);
+	case TRIAD_PORTS_NOT_WRITTEN:
+		return say(output, what,
+			"not done: it could not be written to the journal, or to a "
+			"majority of the SMs; see 'status'");
+	default:
+		return TRIAD_CONTROL_FAILED;
+	}
+}
+
+static int run_release(struct triad_plugin *plugin, const struct triad_command *command,
+	struct triad_output *output)
+{
+	enum triad_ports_answer answer;
+	uint64_t guid;
+
+	if (triad_command_find_switch(plugin, "release", command->node, &guid, output))
+		return TRIAD_CONTROL_FAILED;
+	answer = triad_ports_release(plugin->ports, guid, (uint8_t)command->port);
+	if (answer == TRIAD_PORTS_NOTHING)
+		return say(output, "release",
+			"this port was not disabled as failed; 'port list --failed' "
+			"has those that were");
+	if (answer != TRIAD_PORTS_OK)
+		return refuse(plugin, "release", answer, output);
+	triad_output_printf(output,
+		"%s port %d: released; it is enabled when the plan comes to it\n",
+		command->node, command->port);
+	return TRIAD_CONTROL_DONE;
+}
+
+static int approve_all(struct triad_plugin *plugin, struct triad_output *output)
+{
+	uint32_t n;
+	enum triad_ports_answer answer = triad_ports_approve_all(plugin->ports, &n);
+
+	if (answer != TRIAD_PORTS_OK)
+		return refuse(plugin, "approve", answer, output);
+	triad_output_printf(output,
+		"%u item(s) of the plan approved; what a guard stops is approved one "
+		"by one\n",
+		n);
+	return TRIAD_CONTROL_DONE;
+}
+
+static int run_approve(struct triad_plugin *plugin, const struct triad_command *command,
+	struct triad_output *output)
+{
+	enum triad_ports_answer answer;
+	uint64_t guid;
+
+	if (!command->node[0])
+		return approve_all(plugin, output);
+	if (triad_command_find_switch(plugin, "approve", command->node, &guid, output))
+		return TRIAD_CONTROL_FAILED;
+	answer = triad_ports_approve(plugin->ports, guid, (uint8_t)command->port);
+	if (answer == TRIAD_PORTS_NOTHING)
+		return say(output, "approve",
+			"the plan has nothing to do at this port; 'port plan' shows "
+			"it");
+	if (answer != TRIAD_PORTS_OK)
+		return refuse(plugin, "approve", answer, output);
+	triad_output_printf(
+		output, "%s port %d: approved\n", command->node, command->port);
+	return TRIAD_CONTROL_DONE;
+}
+
+/* --- snapshot --- */
+
+static void put_line(void *context, const char *line)
+{
+	triad_output_put(context, line, strlen(line));
+}
+
+static int run_snapshot(struct triad_plugin *plugin, struct triad_output *output)
+{
+	struct triad_fabric *fabric = triad_ports_fabric(plugin->ports);
+	struct triad_ports_status status;
+
+	if (!fabric)
+		return say(output, "snapshot",
+			"there is no fabric: OpenSM has not brought up the subnet yet, "
+			"or this SM is not the master; ask on the host of the master");
+	triad_ports_status(plugin->ports, &status);
+	triad_expected_write(fabric, status.generation + 1, put_line, output);
+	triad_fabric_unref(fabric);
+	return TRIAD_CONTROL_DONE;
+}
+
+int triad_command_run_port_memory(struct triad_plugin *plugin,
+	const struct triad_command *command, struct triad_output *output)
+{
+	switch (command->verb) {
+	case TRIAD_COMMAND_PORT_HISTORY:
+		return run_history(plugin, command, output);
+	case TRIAD_COMMAND_PORT_RELEASE:
+		return run_release(plugin, command, output);
+	case TRIAD_COMMAND_PORT_APPROVE:
+		return run_approve(plugin, command, output);
+	default:
+		return run_snapshot(plugin, output);
+	}
+}
+
+/* --- status --- */
+
+static const char *state_of(const struct triad_ports_status *status)
+{
+	if (!status->is_enabled)
+		return "off";
+	if (!status->is_enforcing)
+		return "observing";
+	if (status->agenda.is_stopped && status->may_act)
+		return "stopped";
+	return status->may_act ? "enforcing" : "waiting for permission";
+}
+
+static void report_more(
+	struct triad_report *report, const struct triad_ports_status *status)
+{
+	triad_report_uint(report, "generation", "generation", status->generation, "");
+	triad_report_uint(report, "rows", "ports expected", status->n_rows, "");
+	triad_report_uint(report, "mistakes", "mistakes", status->n_mistakes, "");
+	triad_report_text(report, "mistake", "the first",
+		status->mistake[0] ? status->mistake : NULL);
+	triad_report_uint(report, "disable", "to disable",
+		status->n_of_kind[TRIAD_PLAN_DISABLE], "");
+	triad_report_uint(report, "enable", "to enable",
+		status->n_of_kind[TRIAD_PLAN_ENABLE], "");
+	triad_report_uint(
+		report, "test", "to test", status->n_of_kind[TRIAD_PLAN_TEST], "");
+	triad_report_uint(
+		report, "guarded", "stopped by a guard", status->n_guarded, "");
+	triad_report_uint(report, "failed", "failed", status->n_failed, "");
+	triad_report_uint(report, "testing", "under test", status->n_tests, "");
+	triad_report_uint(report, "held", "held back", status->n_held, "");
+	triad_report_uint(report, "sets", "Sets sent", status->n_sets, "");
+	triad_report_uint(report, "sets_failed", "refused or unanswered",
+		status->n_set_failed, "");
+	triad_report_uint(report, "unpermitted", "dropped without permission",
+		status->n_dropped, "");
+	triad_report_uint(report, "plan_us", "last plan took", status->plan_us, " us");
+	triad_report_uint(report, "hold_us", "longest hold of the SM's lock",
+		status->hold_us, " us");
+	triad_report_text(report, "trouble", "trouble",
+		status->trouble[0] ? status->trouble : NULL);
+}
+
+void triad_command_report_ports(
+	struct triad_report *report, struct triad_plugin *plugin)
+{
+	struct triad_ports_status status;
+
+	triad_ports_status(plugin->ports, &status);
+	triad_report_section(report, "ports", "Port manager");
+	triad_report_text(report, "state", "state", state_of(&status));
+	if (status.is_enabled || report->as_json || status.generation ||
+		status.n_mistakes)
+		report_more(report, &status);
+	triad_report_section_end(report);
+}

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* 'port plan' and 'port list': switch ports as they are, as they should be, and what is
+ * to be done about it. */
+#include "plugin/command/commands.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "plugin/command/port_node.h"
+#include "plugin/instance.h"
+#include "plugin/ports/ports.h"
+#include "portmgr/expected/expected.h"
+#include "triad/json.h"
+
+/* What is shown, and whereto. */
+struct view {
+	const struct triad_command *command;
+	struct triad_ports_status status;
+	struct triad_ports_row *rows;
+	uint32_t n, n_all;
+	struct triad_output *output;
+	struct triad_json json;
+};
+
+static const char *phys_state_name(unsigned state)
+{
+	static const char *const names[] = {"-", "sleep", "polling", "disabled",
+		"training", "link up", "recovery", "phy test"};
+
+	return state < sizeof(names) / sizeof(names[0]) ? names[state] : "?";
+}
+
+/* In one word, for people and programs. */
+static const char *found_word(const struct triad_ports_row *row)
+{
+	if (!row->phys_state)
+		return "absent";
+	if (row->is_tested)
+		return "testing";
+	if (row->is_held)
+		return "held";
+	if (row->is_failed)
+		return "failed";
+	if (row->phys_state == 3)
+		return "disabled";
+	return row->state == TRIAD_PORT_DOWN ? "down"
+					     : triad_port_state_name(row->state);
+}
+
+static bool is_stopped(const struct triad_ports_row *row)
+{
+	return row->guard && !row->is_overridden;
+}
+
+static const char *item_word(const struct triad_ports_row *row)
+{
+	return row->has_item ? triad_plan_kind_name(row->kind) : "";
+}
+
+/* --- text --- */
+
+static void put_row(struct view *view, const struct triad_ports_row *row)
+{
+	triad_output_printf(view->output, "%-24s %4u  %-8s  %-8s  %-8s\n", row->node,
+		row->number, triad_expected_state_name(row->expected), found_word(row),
+		item_word(row));
+	if (row->text[0])
+		triad_output_printf(view->output, "    %s\n", row->text);
+	if (row->has_item && row->kind != TRIAD_PLAN_NOTE && !is_stopped(row) &&
+		row->agenda)
+		triad_output_printf(view->output, "    %s\n",
+			row->agenda == TRIAD_AGENDA_AGAIN
+				? "it was tried in vain, and will be again"
+				: row->agenda == TRIAD_AGENDA_DONE
+				? "done; the next sweep will show it"
+				: "it waits for its time");
+}
+
+static void put_rows(struct view *view)
+{
+	if (view->n)
+		triad_output_printf(view->output, "\n%-24s %4s  %-8s  %-8s  %-8s\n",
+			"node", "port", "expected", "found", "plan");
+	for (uint32_t i = 0; i < view->n; i++)
+		put_row(view, &view->rows[i]);
+	if (view->n_all > view->n)
+		triad_output_printf(view->output,
+			"... and %u more: -n shows more of them, --node and --port "
+			"choose\n",
+			view->n_all - view->n);
+}
+
+static void put_why_not(struct view *view)
+{
+	const struct triad_ports_status *status = &view->status;
+
+	if (!status->is_enforcing)
+		triad_output_printf(
+			view->output, "nothing is done: port.mode is observe\n");
+	else if (status->trouble[0])
+		triad_output_printf(
+			view->output, "nothing is done: %s\n", status->trouble);
+	else if (!status->permission.is_given)
+		triad_output_printf(view->output,
+			"nothing is done: this SM may not enforce, see 'election'\n");
+	else if (status->agenda.is_stopped)
+		triad_output_printf(view->output,
+			"STOPPED: %u ports would be changed at once, more than "
+			"port.max_actions: nothing is done until 'port approve'\n",
+			status->agenda.n_open);
+}
+
+static void put_plan_head(struct view *view)
+{
+	const struct triad_ports_status *status = &view->status;
+
+	triad_output_printf(view->output,
+		"generation %" PRIu64 ", %u port(s)\n"
+		"to disable %u, to enable %u, to test %u; stopped by a guard %u; "
+		"notes %u\n",
+		status->generation, status->n_rows,
+		status->n_of_kind[TRIAD_PLAN_DISABLE],
+		status->n_of_kind[TRIAD_PLAN_ENABLE],
+		status->n_of_kind[TRIAD_PLAN_TEST], status->n_guarded,
+		status->n_of_kind[TRIAD_PLAN_NOTE]);
+	put_why_not(view);
+}
+
+/* --- JSON --- */
+
+static void put_item_json(struct view *view, const struct triad_ports_row *row)
+{
+	struct triad_json *json = &view->json;
+
+	triad_json_string(json, "action", triad_plan_kind_name(row->kind));
+	triad_json_string(json, "reason",
+		row->reason ? triad_port_reason_name(row->reason) : NULL);
+	triad_json_string(json, "note",
+		row->kind == TRIAD_PLAN_NOTE ? triad_plan_note_name(row->note) : NULL);
+	triad_json_string(json, "guard",
+		row->guard ? triad_guard_word((enum triad_guard_verdict)row->guard)
+			   : NULL);
+	triad_json_bool(json, "overridden", row->is_overridden);
+	triad_json_bool(json, "approved", row->is_approved);
+	triad_json_string(json, "agenda", triad_agenda_state_name(row->agenda));
+}
+
+static void put_row_json(struct view *view, const struct triad_ports_row *row)
+{
+	struct triad_json *json = &view->json;
+
+	triad_json_object_begin(json, NULL);
+	triad_json_guid(json, "node_guid", row->node_guid);
+	triad_json_string(json, "node_name", row->node);
+	triad_json_uint(json, "port", row->number);
+	triad_json_string(json, "expected", triad_expected_state_name(row->expected));
+	triad_json_string(json, "expected_remote", row->remote[0] ? row->remote : NULL);
+	triad_json_string(json, "found", found_word(row));
+	triad_json_string(json, "state", triad_port_state_name(row->state));
+	triad_json_string(json, "phys_state", phys_state_name(row->phys_state));
+	triad_json_bool(json, "held", row->is_held);
+	triad_json_bool(json, "failed", row->is_failed);
+	triad_json_bool(json, "admitted", row->is_admitted);
+	triad_json_string(
+		json, "test", row->is_tested ? triad_test_step_name(row->step) : NULL);
+	if (row->has_item)
+		put_item_json(view, row);
+	triad_json_string(json, "text", row->text[0] ? row->text : NULL);
+	triad_json_object_end(json);
+}
+
+static void put_json(struct view *view)
+{
+	const struct triad_ports_status *status = &view->status;
+	struct triad_json *json = &view->json;
+
+	triad_json_init(json, view->output);
+	triad_json_object_begin(json, NULL);
+	triad_json_uint(json, "generation", status->generation);
+	triad_json_string(json, "mode", status->is_enforcing ? "enforce" : "observe");
+	triad_json_bool(json, "may_act", status->may_act);
+	triad_json_bool(json, "stopped", status->agenda.is_stopped);
+	triad_json_string(json, "trouble", status->trouble[0] ? status->trouble : NULL);
+	triad_json_uint(json, "disable", status->n_of_kind[TRIAD_PLAN_DISABLE]);
+	triad_json_uint(json, "enable", status->n_of_kind[TRIAD_PLAN_ENABLE]);
+	triad_json_uint(json, "test", status->n_of_kind[TRIAD_PLAN_TEST]);
+	triad_json_uint(json, "guarded", status->n_guarded);
+	triad_json_uint(json, "rows", view->n_all);
+	triad_json_array_begin(json, "ports");
+	for (uint32_t i = 0; i < view->n; i++)
+		put_row_json(view, &view->rows[i]);
+	triad_json_array_end(json);
+	triad_json_object_end(json);
+	triad_json_end(json);
+}
+
+/* --- the commands --- */
+
+static int fail(struct view *view, const char *what, int error)
+{
+	const char *why = "not enough memory";
+
+	if (!view->status.is_enabled)
+		why = "the port manager is off: 'set port.enabled true' switches it on";
+	else if (error == ENOENT)
+		why = "there is no expected configuration: see port.expected_file, and "
+		      "'status' for what is wrong with it";
+	else if (error == EAGAIN)
+		why = "there is no fabric: OpenSM has not brought up the subnet yet, "
+		      "or this SM is not the master; ask on the host of the master";
+	triad_output_message(
+		view->output, TRIAD_FRAME_MESSAGE, "port %s: %s\n", what, why);
+	return TRIAD_CONTROL_FAILED;
+}
+
+static int find_rows(struct triad_plugin *plugin, struct view *view,
+	enum triad_ports_which which, const char *what)
+{
+	uint64_t guid = 0;
+	int error = triad_command_find_switch(
+		plugin, what, view->command->node, &guid, view->output);
+
+	if (error)
+		return error;
+	triad_ports_status(plugin->ports, &view->status);
+	error = view->status.is_enabled
+		? triad_ports_rows(plugin->ports, which, guid, view->command->port,
+			  view->command->limit, &view->rows, &view->n, &view->n_all)
+		: EAGAIN;
+	return error ? fail(view, what, error) : 0;
+}
+
+static bool has_something_to_do(const struct triad_ports_status *status)
+{
+	return status->n_of_kind[TRIAD_PLAN_DISABLE] +
+		status->n_of_kind[TRIAD_PLAN_ENABLE] +
+		status->n_of_kind[TRIAD_PLAN_TEST] >
+		0;
+}
+
+int triad_command_run_port_plan(struct triad_plugin *plugin,
+	const struct triad_command *command, struct triad_output *output)
+{
+	struct view view = {.command = command, .output = output};
+	int error = find_rows(plugin, &view, TRIAD_PORTS_PLAN, "plan");
+
+	if (error)
+		return error;
+	if (command->json) {
+		put_json(&view);
+	} else {
+		put_plan_head(&view);
+		put_rows(&view);
+	}
+	free(view.rows);
+	return has_something_to_do(&view.status) ? TRIAD_CONTROL_TO_DO
+						 : TRIAD_CONTROL_DONE;
+}
+
+int triad_command_run_port_list(struct triad_plugin *plugin,
+	const struct triad_command *command, struct triad_output *output)
+{
+	struct view view = {.command = command, .output = output};
+	int error = find_rows(plugin, &view,
+		command->failed ? TRIAD_PORTS_FAILED : TRIAD_PORTS_ALL, "list");
+
+	if (error)
+		return error;
+	if (command->json)
+		put_json(&view);
+	else if (view.n)
+		put_rows(&view);
+	else
+		triad_output_printf(output, "no port%s\n",
+			command->failed ? " was disabled as failed" : "");
+	free(view.rows);
+	return TRIAD_CONTROL_DONE;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Ports that are not to become active yet: those that are under test.
+ *
+ * When routing is done, and before OpenSM brings links up, OpenSM's copy of the state
+ * of both ends is set to DOWN: OpenSM's link manager then passes them by, and the port
+ * stays in INIT.  That lasts for one heavy sweep; each one is marked anew.  A port that
+ * is no more marked becomes active in the next heavy sweep.
+ *
+ * Which ports may be held is published by the port manager's thread, for each port that
+ * is expected to be tested; which of them are held is decided at the mark: a link that
+ * is in INIT and whose component was not admitted since it was last active.
+ *
+ * Held back is only who may be: with permission to enforce, when it was held already,
+ * or when it is remembered that its test has begun, so that a hand-over lets nobody in.
+ *
+ * Thread-safety: publishing and asking from any thread; the mark in OpenSM's thread.
+ * Locks: 'lock', held for the walk over the ports; OpenSM's, exclusively, around it. */
+#ifndef TRIAD_PLUGIN_PORTS_HOLD_H
+#define TRIAD_PLUGIN_PORTS_HOLD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct osm_opensm;
+struct triad_hold;
+
+struct triad_hold_port {
+	uint64_t node_guid;
+	uint64_t admitted; /* the port GUID of who may become active; 0: nobody */
+	uint8_t number;
+	bool is_remembered; /* a test of it has begun, and was not passed */
+	bool is_held;       /* by the last mark */
+};
+
+/* Who is held, for requests for paths: the far end's GUID and LIDs. */
+struct triad_hold_end {
+	uint64_t guid;
+	uint16_t lid;
+	uint8_t lmc;
+};
+
+/* NULL: no memory. */
+struct triad_hold *triad_hold_new(void);
+/* Accepts NULL. */
+void triad_hold_free(struct triad_hold *hold);
+
+/* The ports, sorted by (node GUID, number); copied.  Returns 0 or ENOMEM. */
+int triad_hold_publish(
+	struct triad_hold *hold, const struct triad_hold_port *ports, uint32_t n);
+
+/* From report() of UCAST_ROUTING_DONE in a heavy sweep, with none of OpenSM's locks
+ * held. 'may_begin': ports that were not held before may be. */
+void triad_hold_mark(struct triad_hold *hold, struct osm_opensm *osm, bool may_begin);
+
+/* Whether the last mark held the port back. */
+bool triad_hold_is_held(struct triad_hold *hold, uint64_t node_guid, uint8_t number);
+
+/* Whether anything is held; a single load. */
+bool triad_hold_has_any(const struct triad_hold *hold);
+
+/* Whether an end port is held, by its LID (0: not asked for) or GUID (0). */
+bool triad_hold_has_end(struct triad_hold *hold, uint16_t lid, uint64_t guid);
+
+uint32_t triad_hold_n_held(struct triad_hold *hold);
+/* The longest that a mark held OpenSM's lock, us. */
+uint64_t triad_hold_longest_us(struct triad_hold *hold);
+
+#endif

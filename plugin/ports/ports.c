@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "plugin/opensm.h"
+
+#include "plugin/ports/ports.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plugin/election/elector.h"
+#include "plugin/ports/ports_parts.h"
+#include "triad/thread.h"
+
+/* How often permission is looked at while nothing comes in. */
+#define TICK_US (100 * TRIAD_US_PER_MS)
+#define IDLE_US TRIAD_US_PER_S
+#define SHARE_US (500 * TRIAD_US_PER_MS)
+#define PATIENCE_US (3 * TRIAD_US_PER_S)
+
+/* --- what others leave --- */
+
+static void leave_view(void *context, const struct triad_cluster_view *view)
+{
+	struct triad_ports *ports = context;
+
+	pthread_mutex_lock(&ports->inbox_lock);
+	ports->new_view = *view;
+	ports->has_view = true;
+	pthread_cond_broadcast(&ports->wake);
+	pthread_mutex_unlock(&ports->inbox_lock);
+}
+
+static void leave_payload(
+	void *context, uint64_t sender, const void *payload, size_t size)
+{
+	struct triad_ports *ports = context;
+	struct ports_item *item;
+
+	if (size > TRIAD_CLUSTER_PAYLOAD_SIZE)
+		return;
+	pthread_mutex_lock(&ports->inbox_lock);
+	if (ports->n_inbox < PORTS_MAX_INBOX) {
+		item = &ports->inbox[(ports->first + ports->n_inbox++) %
+			PORTS_MAX_INBOX];
+		item->sender = sender;
+		item->size = size;
+		memcpy(item->payload, payload, size);
+		pthread_cond_broadcast(&ports->wake);
+	} else {
+		ports->n_dropped++;
+	}
+	pthread_mutex_unlock(&ports->inbox_lock);
+}
+
+static bool take_item(struct triad_ports *ports, struct ports_item *item)
+{
+	bool has_one;
+
+	pthread_mutex_lock(&ports->inbox_lock);
+	has_one = ports->n_inbox > 0;
+	if (has_one) {
+		*item = ports->inbox[ports->first];
+		ports->first = (ports->first + 1) % PORTS_MAX_INBOX;
+		ports->n_inbox--;
+	}
+	pthread_mutex_unlock(&ports->inbox_lock);
+	return has_one;
+}
+
+static void take_view(struct triad_ports *ports)
+{
+	bool has_one;
+
+	pthread_mutex_lock(&ports->inbox_lock);
+	has_one = ports->has_view;
+	ports->has_view = false;
+	if (has_one)
+		ports->view = ports->new_view;
+	pthread_mutex_unlock(&ports->inbox_lock);
+	if (has_one)
+		triad_share_view(ports->share, &ports->view, triad_clock_boot_us());
+}
+
+void triad_ports_set_fabric(struct triad_ports *ports, struct triad_fabric *fabric)
+{
+	struct triad_fabric *old;
+
+	pthread_mutex_lock(&ports->inbox_lock);
+	old = ports->has_fabric ? ports->new_fabric : NULL;
+	ports->new_fabric = fabric ? triad_fabric_ref(fabric) : NULL;
+	ports->has_fabric = true;
+	pthread_cond_broadcast(&ports->wake);
+	pthread_mutex_unlock(&ports->inbox_lock);
+	triad_fabric_unref(old);
+}
+
+void triad_ports_configure(struct triad_ports *ports, const struct triad_conf *conf)
+{
+	pthread_mutex_lock(&ports->inbox_lock);
+	ports->new_conf = *conf;
+	ports->has_conf = true;
+	pthread_cond_broadcast(&ports->wake);
+	pthread_mutex_unlock(&ports->inbox_lock);
+}
+
+void triad_ports_mark(struct triad_ports *ports)
+{
+	if (!atomic_load(&ports->may_hold))
+		return;
+	triad_hold_mark(ports->hold, ports->osm,
+		triad_elector_permission(ports->elector).is_given);
+}
+
+struct triad_hold *triad_ports_hold(struct triad_ports *ports)
+{
+	return ports->hold;
+}
+
+/* --- the members --- */
+
+static void journal_news(struct triad_ports *ports)
+{
+	struct triad_record record;
+
+	while (triad_share_take_record(ports->share, &record)) {
+		if (ports->journal)
+			(void)triad_journal_append(ports->journal, &record);
+		ports->must_plan = true;
+	}
+}
+
+static void offer(struct triad_ports *ports)
+{
+	const struct triad_expected *expected = ports->source.expected;
+	struct triad_share_config config = {0};
+
+	if (expected)
+		config = (struct triad_share_config){.generation = expected->generation,
+			.hash = expected->hash,
+			.size = ports->source.size};
+	(void)triad_share_offer(
+		ports->share, &config, ports->source.octets, triad_clock_boot_us());
+}
+
+static void announce_expected(struct triad_ports *ports)
+{
+	const struct triad_expected *expected = ports->source.expected;
+
+	triad_elector_set_config(ports->elector, expected ? expected->generation : 0,
+		expected ? expected->hash : 0);
+	offer(ports);
+	ports_take_expected(ports);
+}
+
+static void take_sent_config(struct triad_ports *ports)
+{
+	struct triad_share_config config;
+	uint8_t *octets;
+
+	while (triad_share_take_config(ports->share, &config, &octets))
+		if (triad_source_take(&ports->source, (char *)octets, config.size))
+			announce_expected(ports);
+}
+
+static void send_payloads(struct triad_ports *ports)
+{
+	uint8_t payload[TRIAD_CLUSTER_PAYLOAD_SIZE];
+	size_t size;
+
+	/* What the transport does not take is said again. */
+	while ((size = triad_share_take_payload(ports->share, payload)) > 0)
+		(void)triad_elector_say(ports->elector, payload, size);
+}
+
+void ports_pump(struct triad_ports *ports)
+{
+	struct ports_item item;
+
+	take_view(ports);
+	while (take_item(ports, &item))
+		if (ports->conf.port.enabled)
+			triad_share_payload(ports->share, item.sender, item.payload,
+				item.size, triad_clock_boot_us());
+	if (!ports->conf.port.enabled)
+		return;
+	triad_share_run(ports->share, triad_clock_boot_us());
+	journal_news(ports);
+	send_payloads(ports);
+}
+
+/* --- a turn --- */
+
+static void take_conf(struct triad_ports *ports)
+{
+	char copy[TRIAD_SOURCE_PATH_SIZE] = "";
+	struct triad_agenda_conf agenda;
+	const struct triad_conf *conf = &ports->conf;
+	bool has_one;
+
+	pthread_mutex_lock(&ports->inbox_lock);
+	has_one = ports->has_conf;
+	ports->has_conf = false;
+	if (has_one)
+		ports->conf = ports->new_conf;
+	pthread_mutex_unlock(&ports->inbox_lock);
+	if (!has_one)
+		return;
+	agenda = (struct triad_agenda_conf){
+		.max_actions = conf->port.max_actions,
+		.grace_us = conf->port.grace_s * TRIAD_US_PER_S,
+		.drain_us = conf->port.drain_s * TRIAD_US_PER_S,
+		.quiet_bps = (uint64_t)conf->port.quiet_kb * 1024,
+		.name_grace_us = conf->port.name_grace_s * TRIAD_US_PER_S,
+	};
+	triad_agenda_configure(ports->agenda, &agenda);
+	atomic_store(&ports->may_hold,
+		conf->port.enabled && conf->port.mode == TRIAD_PORT_ENFORCE);
+	if (conf->port.enabled) {
+		ports_open_journal(ports);
+		snprintf(copy, sizeof(copy), "%s/expected-0x%016" PRIx64 ".csv",
+			conf->election.state_dir, ports->id);
+	}
+	if (triad_source_configure(&ports->source, conf->port.expected_file, copy))
+		announce_expected(ports);
+	if (!atomic_load(&ports->may_hold))
+		ports_end_tests(ports);
+	ports_publish_hold(ports);
+	ports->must_plan = true;
+}
+
+static void take_fabric(struct triad_ports *ports)
+{
+	struct triad_fabric *fabric;
+	bool has_one;
+
+	pthread_mutex_lock(&ports->inbox_lock);
+	has_one = ports->has_fabric;
+	fabric = ports->new_fabric;
+	ports->has_fabric = false;
+	ports->new_fabric = NULL;
+	pthread_mutex_unlock(&ports->inbox_lock);
+	if (has_one)
+		ports_take_fabric(ports, fabric);
+}
+
+/* The term in which this SM may act: a new one begins with the memory of a majority. */
+static void look_at_permission(struct triad_ports *ports)
+{
+	struct triad_permission permission = triad_elector_permission(ports->elector);
+	uint64_t newest_term, newest;
+
+	if (!permission.is_given || permission.term != ports->term) {
+		ports->is_synced = false;
+		ports->term = 0;
+		ports_end_tests(ports);
+	}
+	if (!permission.is_given)
+		return;
+	if (!ports->term) {
+		ports->term = permission.term;
+		ports->term_since_us = triad_clock_boot_us();
+	}
+	if (ports->is_synced || !ports_is_agreed(ports, ports->term_since_us))
+		return;
+	triad_memory_newest(ports->memory, &newest_term, &newest);
+	ports->number = newest_term == ports->term ? newest : 0;
+	ports->is_synced = true;
+	ports->must_plan = true;
+}
+
+static bool is_enforcing(const struct triad_ports *ports)
+{
+	return ports->conf.port.enabled &&
+		ports->conf.port.mode == TRIAD_PORT_ENFORCE && ports->is_synced &&
+		ports->plan && ports->journal;
+}
+
+/* Returns when to look again. */
+static uint64_t take_turn(struct triad_ports *ports)
+{
+	uint64_t now_us = triad_clock_boot_us(), next_us, tests_us;
+
+	take_conf(ports);
+	take_fabric(ports);
+	if (triad_source_look(&ports->source, now_us))
+		announce_expected(ports);
+	ports_pump(ports);
+	take_sent_config(ports);
+	if (!ports->conf.port.enabled)
+		return now_us + IDLE_US;
+	look_at_permission(ports);
+	if (ports->must_plan)
+		ports_plan(ports, now_us);
+	next_us = now_us + TICK_US;
+	if (!is_enforcing(ports))
+		return next_us;
+	tests_us = ports_run_tests(ports, now_us);
+	if (!ports->must_plan)
+		(void)ports_act(ports, triad_clock_boot_us());
+	triad_journal_trim(ports->journal, ports->memory);
+	return tests_us < next_us ? tests_us : next_us;
+}
+
+/* --- the thread --- */
+
+/* Conditions wait on the monotonic clock. */
+static uint64_t monotonic(uint64_t boot_us)
+{
+	uint64_t now_us = triad_clock_boot_us();
+
+	return triad_clock_now_us() + (boot_us > now_us ? boot_us - now_us : 0);
+}
+
+bool ports_wait(struct triad_ports *ports, uint64_t until_us, bool for_members)
+{
+	bool goes_on;
+
+	pthread_mutex_lock(&ports->inbox_lock);
+	while (!ports->must_end && !ports->n_inbox && !ports->has_view &&
+		(for_members || (!ports->has_fabric && !ports->has_conf)))
+		if (triad_condition_wait(
+			    &ports->wake, &ports->inbox_lock, monotonic(until_us)))
+			break;
+	goes_on = !ports->must_end;
+	pthread_mutex_unlock(&ports->inbox_lock);
+	return goes_on;
+}
+
+bool ports_is_ending(struct triad_ports *ports)
+{
+	bool is_ending;
+
+	pthread_mutex_lock(&ports->inbox_lock);
+	is_ending = ports->must_end;
+	pthread_mutex_unlock(&ports->inbox_lock);
+	return is_ending || osm_exit_flag;
+}
+
+static void *run(void *argument)
+{
+	struct triad_ports *ports = argument;
+	uint64_t next_us;
+
+	do {
+		pthread_mutex_lock(&ports->lock);
+		next_us = osm_exit_flag ? triad_clock_boot_us() + IDLE_US
+					: take_turn(ports);
+		pthread_mutex_unlock(&ports->lock);
+	} while (ports_wait(ports, next_us, false));
+	return NULL;
+}
+
+/* --- life --- */
+
+/* Without a thread that could reach it. */
+static void destroy(struct triad_ports *ports)
+{
+	triad_fabric_unref(ports->new_fabric);
+	triad_fabric_unref(ports->fabric);
+	triad_placed_free(ports->placed);
+	triad_plan_free(ports->plan);
+	triad_agenda_free(ports->agenda);
+	triad_journal_close(ports->journal);
+	triad_share_free(ports->share);
+	triad_memory_free(ports->memory);
+	triad_source_clear(&ports->source);
+	triad_smp_free(ports->smp);
+	triad_hold_free(ports->hold);
+	pthread_cond_destroy(&ports->wake);
+	pthread_mutex_destroy(&ports->inbox_lock);
+	pthread_mutex_destroy(&ports->lock);
+	free(ports);
+}
+
+static bool make_parts(struct triad_ports *ports)
+{
+	const struct triad_share_conf share = {
+		.id = ports->id,
+		.interval_us = SHARE_US,
+		.max_config_size = TRIAD_EXPECTED_MAX_OCTETS,
+	};
+
+	triad_source_init(&ports->source, ports->log);
+	ports->memory = triad_memory_new();
+	ports->agenda = triad_agenda_new();
+	ports->smp = triad_smp_new(ports->id);
+	ports->hold = triad_hold_new();
+	if (ports->memory)
+		ports->share = triad_share_new(&share, ports->memory);
+	return ports->share && ports->agenda && ports->smp && ports->hold;
+}
+
+struct triad_ports *triad_ports_new(struct osm_opensm *osm, uint64_t port_guid,
+	struct triad_elector *elector, struct triad_log *log)
+{
+	struct triad_ports *ports = calloc(1, sizeof(*ports));
+	struct triad_cluster_sink sink = {
+		.context = ports, .view = leave_view, .message = leave_payload};
+
+	if (!ports)
+		return NULL;
+	ports->osm = osm;
+	ports->id = port_guid;
+	ports->elector = elector;
+	ports->log = log;
+	pthread_mutex_init(&ports->inbox_lock, NULL);
+	pthread_mutex_init(&ports->lock, NULL);
+	triad_condition_init(&ports->wake);
+	if (!make_parts(ports) ||
+		triad_thread_start(&ports->thread, "triad-ports", run, ports)) {
+		destroy(ports);
+		return NULL;
+	}
+	triad_elector_set_listener(elector, &sink);
+	return ports;
+}
+
+bool triad_ports_free(struct triad_ports *ports)
+{
+	if (!ports)
+		return true;
+	triad_elector_set_listener(ports->elector, NULL);
+	pthread_mutex_lock(&ports->inbox_lock);
+	ports->must_end = true;
+	pthread_cond_broadcast(&ports->wake);
+	pthread_mutex_unlock(&ports->inbox_lock);
+	if (triad_thread_join(ports->thread, PATIENCE_US))
+		return false;
+	destroy(ports);
+	return true;
+}

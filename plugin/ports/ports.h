@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The port manager in the plugin: every switch port as the expected configuration has
+ * it.
+ *
+ * Model: after each sweep a plan is made of the fabric, the configuration and what is
+ * remembered (portmgr/plan); the agenda says when each item is due.  What is due is
+ * done if this SM has permission, in the term in which the plan was made:
+ *
+ *     intent into the journal -> to all members -> a majority has it -> permission? ->
+ * Set
+ *     -> what came of it into the journal -> to all members
+ *
+ * Permission is asked for right before each MAD that changes something, and each is
+ * sent once.  A new holder of the lease does nothing before a majority of the members
+ * has the memory that it has itself.
+ *
+ * Threads: triad-ports does all this; it waits for answers of switches (at most 0.6 s
+ * each) and for the majority (at most 1 s).  Whoever asks or tells waits for 'lock',
+ * and so that long.  The cluster's transport leaves payloads in an inbox.
+ * triad_ports_mark() runs in OpenSM's thread (hold.h).
+ *
+ * Document: [election-patent, "enforces configuration"]. */
+#ifndef TRIAD_PLUGIN_PORTS_PORTS_H
+#define TRIAD_PLUGIN_PORTS_PORTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "plugin/ports/hold.h"
+#include "portmgr/election/permission.h"
+#include "portmgr/memory/memory.h"
+#include "portmgr/plan/agenda.h"
+#include "portmgr/plan/plan.h"
+#include "portmgr/share/share.h"
+#include "portmgr/test/port_test.h"
+#include "triad/conf.h"
+#include "triad/fabric.h"
+#include "triad/log.h"
+
+struct osm_opensm;
+struct triad_elector;
+struct triad_ports;
+
+struct triad_ports_status {
+	bool is_enabled, is_enforcing; /* mode = enforce */
+	bool may_act;                  /* and has permission */
+	struct triad_permission permission;
+	uint64_t generation, hash; /* of the configuration in force; 0: none */
+	uint32_t n_rows;
+	size_t n_mistakes; /* of the last file that was tried */
+	char mistake[512]; /* the first of them */
+	char trouble[256]; /* what keeps it from acting, beside permission */
+	bool has_plan;
+	uint32_t n_of_kind[TRIAD_PLAN_N_KINDS];
+	uint32_t n_guarded;
+	uint64_t plan_us; /* that the last plan took */
+	struct triad_agenda_status agenda;
+	uint32_t n_tests, n_held, n_failed;
+	uint64_t hold_us;      /* the longest that OpenSM's lock was held for it */
+	uint64_t n_sets;       /* sent */
+	uint64_t n_set_failed; /* refused or not answered */
+	uint64_t n_dropped;    /* acts that permission ended before */
+	uint64_t n_inbox_dropped;
+	uint64_t journal_bad;
+	struct triad_share_status share;
+};
+
+/* What is known of one port, for tables. */
+struct triad_ports_row {
+	uint64_t node_guid;
+	char node[TRIAD_NODE_NAME_SIZE];
+	uint8_t number;
+	uint8_t expected;   /* enum triad_expected_state */
+	uint8_t state;      /* enum triad_port_state; 0: not in the fabric */
+	uint8_t phys_state; /* PortInfo:PortPhysicalState */
+	bool is_held, is_tested, is_failed, is_admitted;
+	bool has_item; /* of the plan; the following are about it */
+	uint8_t kind, reason, note, guard, agenda;
+	bool is_overridden, is_approved;
+	uint8_t step;     /* enum triad_test_step, of a test */
+	char remote[192]; /* what is expected there */
+	char text[512];   /* why, or what it waits for */
+};
+
+/* Which rows. */
+enum triad_ports_which {
+	TRIAD_PORTS_ALL,
+	TRIAD_PORTS_PLAN, /* with an item */
+	TRIAD_PORTS_FAILED,
+};
+
+/* NULL: no memory or threads.  What it is given outlives it. */
+struct triad_ports *triad_ports_new(struct osm_opensm *osm, uint64_t port_guid,
+	struct triad_elector *elector, struct triad_log *log);
+/* Returns false when its thread hangs in a write; then it is left, with its memory. */
+bool triad_ports_free(struct triad_ports *ports);
+
+/* Puts [port] into force.  Any thread, one at a time. */
+void triad_ports_configure(struct triad_ports *ports, const struct triad_conf *conf);
+
+/* A new snapshot, after a sweep; NULL: this SM is not the master any more. */
+void triad_ports_set_fabric(struct triad_ports *ports, struct triad_fabric *fabric);
+
+/* From report() of UCAST_ROUTING_DONE in a heavy sweep, without OpenSM's locks. */
+void triad_ports_mark(struct triad_ports *ports);
+
+/* For requests for paths; see hold.h. */
+struct triad_hold *triad_ports_hold(struct triad_ports *ports);
+
+/* --- for commands --- */
+
+/* The last snapshot, with a reference; NULL: there is none. */
+struct triad_fabric *triad_ports_fabric(struct triad_ports *ports);
+
+void triad_ports_status(struct triad_ports *ports, struct triad_ports_status *status);
+
+/* Rows of the node (0: all) and port (-1: all), at most 'max'; '*n_all' is how many
+ * there are.  Returns 0, ENOENT (there is no configuration), EAGAIN (no fabric yet) or
+ * ENOMEM; the rows are the caller's. */
+int triad_ports_rows(struct triad_ports *ports, enum triad_ports_which which,
+	uint64_t node_guid, int number, uint32_t max, struct triad_ports_row **rows,
+	uint32_t *n, uint32_t *n_all);
+
+/* Records, newest first; as above.  Returns 0 or ENOMEM. */
+int triad_ports_history(struct triad_ports *ports, uint64_t node_guid, int number,
+	uint32_t max, struct triad_record **records, uint32_t *n);
+
+/* The switch of that GUID (in hexadecimal) or name, in the present fabric.  Returns 0,
+ * EAGAIN (no fabric), ENOENT or EEXIST (several have that name). */
+int triad_ports_find_node(
+	struct triad_ports *ports, const char *node, uint64_t *node_guid);
+
+enum triad_ports_answer {
+	TRIAD_PORTS_OK,
+	TRIAD_PORTS_OFF,           /* port.enabled is false */
+	TRIAD_PORTS_OBSERVES,      /* port.mode is observe */
+	TRIAD_PORTS_NOT_PERMITTED, /* 'status' has why */
+	TRIAD_PORTS_NOTHING,       /* there is nothing of that kind */
+	TRIAD_PORTS_NOT_WRITTEN,   /* the journal, or a majority */
+};
+
+/* What is remembered of a failure is void, and the port is enabled again. */
+enum triad_ports_answer triad_ports_release(
+	struct triad_ports *ports, uint64_t node_guid, uint8_t number);
+/* The port's item is done though a guard speaks against it, or there are too many. */
+enum triad_ports_answer triad_ports_approve(
+	struct triad_ports *ports, uint64_t node_guid, uint8_t number);
+/* All items that are in the plan now, but for those that guards stop. */
+enum triad_ports_answer triad_ports_approve_all(
+	struct triad_ports *ports, uint32_t *n_approved);
+
+#endif

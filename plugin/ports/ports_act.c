@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "plugin/opensm.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "plugin/ports/ports_parts.h"
+
+#define SMP_TIMEOUT_MS 200u
+#define N_TRIES 3u
+/* PortInfo:PortPhysicalState [IBA 14.2.5.6] */
+#define PHYS_POLLING 2
+#define PHYS_DISABLED 3
+
+_Static_assert(sizeof(ib_port_info_t) == TRIAD_SMP_DATA_SIZE, "PortInfo fills an SMP");
+
+/* One port, on its way to another state. */
+struct deed {
+	struct triad_ports *ports;
+	struct triad_smp_route route;
+	struct triad_record record;
+	ib_port_info_t info; /* as the switch has it */
+	uint16_t status;     /* of the last answer */
+};
+
+void ports_ask_for_sweep(struct triad_ports *ports)
+{
+	struct osm_opensm *osm = ports->osm;
+
+	ports->wants_sweep = false;
+	if (osm_exit_flag || osm->subn.sm_state != IB_SMINFO_STATE_MASTER)
+		return;
+	osm->subn.force_heavy_sweep = TRUE;
+	osm_opensm_sweep(osm);
+}
+
+/* --- what is sent --- */
+
+/* A question may be asked as often as it takes. */
+static int get(struct deed *deed, enum triad_smp_attribute attribute, uint32_t modifier,
+	uint8_t data[TRIAD_SMP_DATA_SIZE])
+{
+	const struct triad_smp_request request = {.attribute = attribute,
+		.modifier = modifier,
+		.timeout_ms = SMP_TIMEOUT_MS};
+	int error = ETIMEDOUT;
+
+	for (unsigned i = 0; i < N_TRIES && error == ETIMEDOUT; i++) {
+		memset(data, 0, TRIAD_SMP_DATA_SIZE);
+		error = triad_smp_ask(
+			deed->ports->smp, &deed->route, &request, data, &deed->status);
+	}
+	return error;
+}
+
+/* The route is as old as the last sweep: is this the switch that is meant? */
+static int check_switch(struct deed *deed)
+{
+	uint8_t data[TRIAD_SMP_DATA_SIZE];
+	const ib_node_info_t *info = (const void *)data;
+	int error = get(deed, TRIAD_SMP_NODE_INFO, 0, data);
+
+	if (error)
+		return error;
+	return cl_ntoh64(info->node_guid) == deed->record.node_guid ? 0 : ESTALE;
+}
+
+static unsigned phys_state(const struct deed *deed)
+{
+	return ib_port_info_get_port_phys_state(&deed->info);
+}
+
+/* Each time that it is sent, permission is asked for anew: it is sent once. */
+static int send_set(struct deed *deed, unsigned wanted)
+{
+	struct triad_ports *ports = deed->ports;
+	const struct triad_smp_request request = {.is_set = true,
+		.attribute = TRIAD_SMP_PORT_INFO,
+		.modifier = deed->record.port,
+		.timeout_ms = SMP_TIMEOUT_MS};
+	ib_port_info_t info;
+	int error = ETIMEDOUT;
+
+	for (unsigned i = 0; i < N_TRIES && error == ETIMEDOUT; i++) {
+		info = deed->info;
+		ib_port_info_set_port_state(&info, IB_LINK_NO_CHANGE);
+		ib_port_info_set_port_phys_state((uint8_t)wanted, &info);
+		if (!ports_may_act(ports))
+			return i ? ETIMEDOUT : EPERM;
+		ports->n_sets++;
+		error = triad_smp_ask(ports->smp, &deed->route, &request,
+			(uint8_t *)&info, &deed->status);
+	}
+	if (!error)
+		deed->info = info;
+	return error;
+}
+
+/* A switch that says yes and does nothing is told by asking it. */
+static int set_phys_state(struct deed *deed, unsigned wanted)
+{
+	bool must_be_disabled = wanted == PHYS_DISABLED;
+	int error = send_set(deed, wanted);
+
+	if (error)
+		return error;
+	error = get(
+		deed, TRIAD_SMP_PORT_INFO, deed->record.port, (uint8_t *)&deed->info);
+	if (error)
+		return error;
+	return (phys_state(deed) == PHYS_DISABLED) == must_be_disabled ? 0 : ENOTSUP;
+}
+
+static int change(struct deed *deed)
+{
+	bool is_disabled;
+	int error = check_switch(deed);
+
+	if (!error)
+		error = get(deed, TRIAD_SMP_PORT_INFO, deed->record.port,
+			(uint8_t *)&deed->info);
+	if (error)
+		return error;
+	is_disabled = phys_state(deed) == PHYS_DISABLED;
+	switch (deed->record.deed) {
+	case TRIAD_DEED_DISABLE:
+		return is_disabled ? 0 : set_phys_state(deed, PHYS_DISABLED);
+	case TRIAD_DEED_ENABLE:
+		return is_disabled ? set_phys_state(deed, PHYS_POLLING) : 0;
+	default:
+		error = is_disabled ? 0 : set_phys_state(deed, PHYS_DISABLED);
+		return error ? error : set_phys_state(deed, PHYS_POLLING);
+	}
+}
+
+/* --- what came of it --- */
+
+static enum triad_outcome outcome_of(int error)
+{
+	switch (error) {
+	case 0:
+		return TRIAD_OUTCOME_DONE;
+	case EPROTO:
+	case ENOTSUP:
+		return TRIAD_OUTCOME_REFUSED;
+	case ETIMEDOUT:
+		return TRIAD_OUTCOME_UNANSWERED;
+	default:
+		return TRIAD_OUTCOME_DROPPED;
+	}
+}
+
+static void explain(const struct deed *deed, int error, char *text, size_t size)
+{
+	switch (error) {
+	case EPROTO:
+		snprintf(text, size, "the switch refused it, with status 0x%04x",
+			deed->status);
+		break;
+	case ENOTSUP:
+		snprintf(text, size, "the switch took it and did nothing");
+		break;
+	case ETIMEDOUT:
+		snprintf(text, size, "the switch did not answer");
+		break;
+	case EPERM:
+		snprintf(text, size, "permission ended: nothing was sent");
+		break;
+	case ESTALE:
+		snprintf(text, size,
+			"another switch is where this one was: nothing was sent, a "
+			"sweep is asked for");
+		break;
+	case ENOENT:
+		snprintf(text, size, "OpenSM has no way to the switch");
+		break;
+	default:
+		snprintf(text, size, "it could not be sent: %s", strerror(error));
+	}
+}
+
+static void tell(struct deed *deed, int error)
+{
+	const struct triad_record *record = &deed->record;
+	char text[TRIAD_RECORD_TEXT_SIZE] = "";
+
+	if (error)
+		explain(deed, error, text, sizeof(text));
+	triad_log_write(deed->ports->log, error ? TRIAD_LOG_ERROR : TRIAD_LOG_INFO,
+		"ports: %s (0x%016" PRIx64 ") port %u: %s: %s%s%s",
+		ports_node_name(deed->ports, record->node_guid), record->node_guid,
+		record->port, triad_deed_name(record->deed), record->text,
+		error ? " -- " : "", text);
+}
+
+static void conclude(struct deed *deed, int error)
+{
+	struct triad_ports *ports = deed->ports;
+	struct triad_record outcome = deed->record;
+
+	outcome.outcome = outcome_of(error);
+	if (error)
+		explain(deed, error, outcome.text, sizeof(outcome.text));
+	ports->n_set_failed += outcome.outcome == TRIAD_OUTCOME_REFUSED ||
+		outcome.outcome == TRIAD_OUTCOME_UNANSWERED;
+	ports->n_unpermitted += error == EPERM;
+	tell(deed, error);
+	/* Without permission the next one finds the intent, and looks for itself. */
+	(void)ports_record(ports, &outcome);
+	if (outcome.outcome != TRIAD_OUTCOME_DROPPED || error == ESTALE)
+		ports->wants_sweep = true;
+}
+
+/* Intent, majority, deed, outcome. */
+static int do_deed(struct triad_ports *ports, const struct triad_record *intent)
+{
+	struct deed deed = {.ports = ports, .record = *intent};
+	int error;
+
+	deed.record.outcome = TRIAD_OUTCOME_INTENDED;
+	error = ports_commit(ports, &deed.record);
+	if (error) {
+		triad_log_write(ports->log, TRIAD_LOG_ERROR,
+			"ports: %s port %u: %s: not done: %s",
+			ports_node_name(ports, intent->node_guid), intent->port,
+			triad_deed_name(intent->deed),
+			error == ETIMEDOUT
+				? "no majority of the SMs has it in its memory"
+				: error == EPERM ? "permission ended"
+						 : strerror(error));
+		return error;
+	}
+	error = triad_smp_find_route(ports->osm, intent->node_guid, &deed.route);
+	if (!error)
+		error = change(&deed);
+	conclude(&deed, error);
+	return error;
+}
+
+int ports_bounce(struct triad_ports *ports, uint64_t node_guid, uint8_t number,
+	uint64_t remote_guid)
+{
+	struct triad_record intent = {
+		.node_guid = node_guid,
+		.port = number,
+		.remote_guid = remote_guid,
+		.deed = TRIAD_DEED_BOUNCE,
+		.reason = TRIAD_REASON_EXPECTED,
+	};
+
+	snprintf(intent.text, sizeof(intent.text),
+		"its link was active before its test");
+	return do_deed(ports, &intent);
+}
+
+/* --- the agenda --- */
+
+static void warn(
+	struct triad_ports *ports, const struct triad_plan_item *item, uint64_t now_us)
+{
+	triad_log_write(ports->log, TRIAD_LOG_INFO,
+		"ports: %s (0x%016" PRIx64
+		") port %u: going to be disabled in %u s: expected disabled, and its "
+		"link is active",
+		ports_node_name(ports, item->node_guid), item->node_guid, item->number,
+		ports->conf.port.grace_s);
+	triad_agenda_warned(ports->agenda, item->node_guid, item->number, now_us);
+}
+
+/* Octets in a second, both ways; UINT64_MAX: not known. */
+static uint64_t measure_traffic(
+	struct triad_ports *ports, const struct triad_plan_item *item)
+{
+	struct triad_smp_counts before, after;
+	struct triad_smp_route route;
+	uint64_t begun_us, took_us;
+
+	if (triad_smp_find_route(ports->osm, item->node_guid, &route) ||
+		triad_smp_read_counters(ports->smp, route.lid, route.sl, item->number,
+			SMP_TIMEOUT_MS, &before))
+		return UINT64_MAX;
+	begun_us = triad_clock_boot_us();
+	while (triad_clock_boot_us() < begun_us + TRIAD_US_PER_S / 2) {
+		if (!ports_wait(ports, begun_us + TRIAD_US_PER_S / 2, true))
+			return UINT64_MAX;
+		ports_pump(ports);
+	}
+	if (triad_smp_read_counters(ports->smp, route.lid, route.sl, item->number,
+		    SMP_TIMEOUT_MS, &after))
+		return UINT64_MAX;
+	took_us = triad_clock_boot_us() - begun_us;
+	if (after.octets == UINT64_MAX || before.octets == UINT64_MAX ||
+		after.octets < before.octets)
+		return UINT64_MAX;
+	return (after.octets - before.octets) * TRIAD_US_PER_S / took_us;
+}
+
+static void look_at_traffic(
+	struct triad_ports *ports, const struct triad_plan_item *item)
+{
+	uint64_t rate = measure_traffic(ports, item);
+
+	if (rate != UINT64_MAX)
+		triad_log_write(ports->log, TRIAD_LOG_INFO,
+			"ports: %s port %u: %" PRIu64 " octets/s before it is disabled",
+			ports_node_name(ports, item->node_guid), item->number, rate);
+	triad_agenda_traffic(ports->agenda, item->node_guid, item->number, rate,
+		triad_clock_boot_us());
+}
+
+static int carry_out(struct triad_ports *ports, const struct triad_plan_item *item)
+{
+	struct triad_plan_basis basis = ports_basis(ports);
+	struct triad_record intent = {
+		.node_guid = item->node_guid,
+		.port = item->number,
+		.remote_guid = item->remote_guid,
+		.deed = item->kind == TRIAD_PLAN_DISABLE ? TRIAD_DEED_DISABLE
+							 : TRIAD_DEED_ENABLE,
+		.reason = item->reason,
+	};
+
+	if (item->kind == TRIAD_PLAN_TEST)
+		return ports_begin_test(ports, item) ? 0 : EAGAIN;
+	triad_plan_describe(&basis, item, intent.text, sizeof(intent.text));
+	return do_deed(ports, &intent);
+}
+
+/* One override is for one action. */
+static void drop_override(struct triad_ports *ports, const struct triad_plan_item *item)
+{
+	for (uint32_t i = 0; i < ports->n_overrides; i++)
+		if (ports->overrides[i].node_guid == item->node_guid &&
+			ports->overrides[i].port == item->number)
+			ports->overrides[i--] = ports->overrides[--ports->n_overrides];
+}
+
+static void act_on(struct triad_ports *ports, const struct triad_agenda_entry *entry,
+	enum triad_agenda_kind kind, uint64_t now_us)
+{
+	const struct triad_plan_item *item =
+		triad_plan_find(ports->plan, entry->node_guid, entry->number);
+	int error;
+
+	if (!item)
+		return;
+	if (kind == TRIAD_AGENDA_WARN) {
+		warn(ports, item, now_us);
+	} else if (kind == TRIAD_AGENDA_TRAFFIC) {
+		look_at_traffic(ports, item);
+	} else {
+		error = carry_out(ports, item);
+		drop_override(ports, item);
+		triad_agenda_done(ports->agenda, item->node_guid, item->number, !error,
+			triad_clock_boot_us());
+	}
+}
+
+static void tell_stop(struct triad_ports *ports)
+{
+	struct triad_agenda_status status;
+
+	triad_agenda_status(ports->agenda, &status);
+	if (status.is_stopped && !ports->was_stopped)
+		triad_log_write(ports->log, TRIAD_LOG_ERROR,
+			"ports: STOPPED: %u ports would be changed at once, "
+			"port.max_actions is %u: none is, until 'triadctl port "
+			"approve'; 'triadctl port plan' shows them",
+			status.n_open, ports->conf.port.max_actions);
+	ports->was_stopped = status.is_stopped;
+}
+
+uint64_t ports_act(struct triad_ports *ports, uint64_t now_us)
+{
+	const struct triad_agenda_entry *entry;
+	uint64_t until_us = UINT64_MAX;
+	enum triad_agenda_kind kind;
+
+	tell_stop(ports);
+	while (!ports_is_ending(ports) && !ports->must_plan && ports_may_act(ports)) {
+		kind = triad_agenda_next(ports->agenda, now_us, &entry, &until_us);
+		if (kind == TRIAD_AGENDA_WAIT)
+			break;
+		act_on(ports, entry, kind, now_us);
+		now_us = triad_clock_boot_us();
+	}
+	if (ports->wants_sweep)
+		ports_ask_for_sweep(ports);
+	return until_us;
+}

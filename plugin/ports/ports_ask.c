@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "plugin/opensm.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plugin/election/elector.h"
+#include "plugin/ports/ports_parts.h"
+
+#define PHYS_DISABLED 3 /* PortInfo:PortPhysicalState [IBA 14.2.5.6] */
+
+/* --- status --- */
+
+static bool is_failed(const struct triad_ports *ports, uint32_t at)
+{
+	const struct triad_fabric_port *port = &ports->fabric->ports[at];
+
+	return port->phys_state == PHYS_DISABLED &&
+		triad_plan_has_failed(triad_memory_find(ports->memory,
+			ports->fabric->nodes[port->node].guid, port->number));
+}
+
+static void describe_plan(
+	const struct triad_ports *ports, struct triad_ports_status *status)
+{
+	const struct triad_plan *plan = ports->plan;
+
+	status->has_plan = true;
+	memcpy(status->n_of_kind, plan->n_of_kind, sizeof(status->n_of_kind));
+	status->n_guarded = plan->n_guarded;
+	status->plan_us = ports->plan_us;
+	for (uint32_t i = 0; i < plan->n_items; i++)
+		status->n_failed += plan->items[i].kind == TRIAD_PLAN_NOTE &&
+			plan->items[i].note == TRIAD_NOTE_FAILED;
+}
+
+static void describe_expected(
+	const struct triad_ports *ports, struct triad_ports_status *status)
+{
+	const struct triad_expected *expected = ports->source.expected;
+	const struct triad_diags *mistakes = &ports->source.mistakes;
+
+	if (expected) {
+		status->generation = expected->generation;
+		status->hash = expected->hash;
+		status->n_rows = expected->n_ports;
+	}
+	status->n_mistakes = mistakes->n_total;
+	if (mistakes->n)
+		triad_diags_format(
+			mistakes, 0, status->mistake, sizeof(status->mistake));
+}
+
+void triad_ports_status(struct triad_ports *ports, struct triad_ports_status *status)
+{
+	memset(status, 0, sizeof(*status));
+	pthread_mutex_lock(&ports->lock);
+	status->is_enabled = ports->conf.port.enabled;
+	status->is_enforcing =
+		status->is_enabled && ports->conf.port.mode == TRIAD_PORT_ENFORCE;
+	status->permission = triad_elector_permission(ports->elector);
+	status->may_act = status->is_enforcing && ports->is_synced &&
+		status->permission.is_given && ports->journal;
+	describe_expected(ports, status);
+	snprintf(status->trouble, sizeof(status->trouble), "%s", ports->trouble);
+	if (!*status->trouble && status->is_enforcing && status->permission.is_given &&
+		!ports->is_synced)
+		snprintf(status->trouble, sizeof(status->trouble),
+			"a majority of the SMs has not said yet that it knows the same "
+			"of ports: is port.enabled true on all of them?");
+	if (ports->plan)
+		describe_plan(ports, status);
+	triad_agenda_status(ports->agenda, &status->agenda);
+	status->n_tests = ports->n_tests;
+	status->n_held = triad_hold_n_held(ports->hold);
+	status->hold_us = triad_hold_longest_us(ports->hold);
+	status->n_sets = ports->n_sets;
+	status->n_set_failed = ports->n_set_failed;
+	status->n_dropped = ports->n_unpermitted;
+	status->journal_bad = ports->journal ? triad_journal_n_bad(ports->journal) : 0;
+	triad_share_status(ports->share, &status->share);
+	pthread_mutex_unlock(&ports->lock);
+	pthread_mutex_lock(&ports->inbox_lock);
+	status->n_inbox_dropped = ports->n_dropped;
+	pthread_mutex_unlock(&ports->inbox_lock);
+}
+
+struct triad_fabric *triad_ports_fabric(struct triad_ports *ports)
+{
+	struct triad_fabric *fabric;
+
+	pthread_mutex_lock(&ports->lock);
+	fabric = ports->fabric ? triad_fabric_ref(ports->fabric) : NULL;
+	pthread_mutex_unlock(&ports->lock);
+	return fabric;
+}
+
+/* --- rows --- */
+
+static void fill_item(struct triad_ports *ports, const struct triad_plan_item *item,
+	struct triad_ports_row *row)
+{
+	const struct triad_plan_basis basis = ports_basis(ports);
+	const struct triad_agenda_entry *entry =
+		triad_agenda_find(ports->agenda, item->node_guid, item->number);
+
+	row->has_item = true;
+	row->kind = item->kind;
+	row->reason = item->reason;
+	row->note = item->note;
+	row->guard = item->guard;
+	row->is_overridden = item->is_overridden;
+	row->agenda = entry ? entry->state : 0;
+	row->is_approved = entry && entry->is_approved;
+	triad_plan_describe(&basis, item, row->text, sizeof(row->text));
+}
+
+static void fill_place(
+	struct triad_ports *ports, uint32_t at, struct triad_ports_row *row)
+{
+	const struct triad_fabric_port *port = &ports->fabric->ports[at];
+	const struct triad_fabric_node *node = &ports->fabric->nodes[port->node];
+	const struct triad_record *record =
+		triad_memory_find(ports->memory, node->guid, port->number);
+	const struct ports_test *test =
+		ports_find_test(ports, node->guid, port->number);
+	uint64_t remote = port->remote == TRIAD_FABRIC_NONE
+		? 0
+		: ports->fabric->ports[port->remote].guid;
+
+	row->node_guid = node->guid;
+	snprintf(row->node, sizeof(row->node), "%s", node->name);
+	row->state = port->state;
+	row->phys_state = port->phys_state;
+	row->is_held = triad_hold_is_held(ports->hold, node->guid, port->number);
+	row->is_failed = is_failed(ports, at);
+	row->is_admitted = triad_plan_is_admitted(record, remote);
+	if (!test)
+		return;
+	row->is_tested = true;
+	row->step = test->test.step;
+	snprintf(row->text, sizeof(row->text), "under test, %s: %s",
+		triad_test_step_name(test->test.step), test->test.text);
+}
+
+static void fill_row(struct triad_ports *ports, uint32_t i, struct triad_ports_row *row)
+{
+	const struct triad_expected *expected = ports->source.expected;
+	const struct triad_expected_port *wanted = &expected->ports[i];
+	uint32_t at = ports->placed->port_of[i];
+	const struct triad_plan_item *item = NULL;
+
+	memset(row, 0, sizeof(*row));
+	row->node_guid = wanted->node_guid;
+	row->number = wanted->port;
+	row->expected = wanted->state;
+	snprintf(row->node, sizeof(row->node), "%s",
+		triad_expected_text(expected, wanted->node_name));
+	triad_remote_describe(
+		expected, &wanted->remote, row->remote, sizeof(row->remote));
+	if (at != TRIAD_PLACED_NONE)
+		fill_place(ports, at, row);
+	if (at != TRIAD_PLACED_NONE)
+		item = triad_plan_find(ports->plan, row->node_guid, row->number);
+	if (item && !row->is_tested)
+		fill_item(ports, item, row);
+	else if (at == TRIAD_PLACED_NONE)
+		snprintf(row->text, sizeof(row->text),
+			"line %u: there is no such port in the fabric", wanted->line);
+}
+
+static bool is_meant(struct triad_ports *ports, enum triad_ports_which which,
+	uint64_t node_guid, int number, uint32_t i)
+{
+	const struct triad_expected_port *wanted = &ports->source.expected->ports[i];
+	uint32_t at = ports->placed->port_of[i];
+	uint64_t guid = at == TRIAD_PLACED_NONE
+		? wanted->node_guid
+		: ports->fabric->nodes[ports->fabric->ports[at].node].guid;
+
+	if ((node_guid && guid != node_guid) || (number >= 0 && wanted->port != number))
+		return false;
+	if (which == TRIAD_PORTS_FAILED)
+		return at != TRIAD_PLACED_NONE && is_failed(ports, at);
+	return which == TRIAD_PORTS_ALL || at == TRIAD_PLACED_NONE ||
+		triad_plan_find(ports->plan, guid, wanted->port) ||
+		ports_find_test(ports, guid, wanted->port);
+}
+
+static int fill_rows(struct triad_ports *ports, enum triad_ports_which which,
+	uint64_t node_guid, int number, uint32_t max, struct triad_ports_row *rows,
+	uint32_t *n, uint32_t *n_all)
+{
+	*n = *n_all = 0;
+	for (uint32_t i = 0; i < ports->source.expected->n_ports; i++) {
+		if (!is_meant(ports, which, node_guid, number, i))
+			continue;
+		if (*n < max)
+			fill_row(ports, i, &rows[(*n)++]);
+		(*n_all)++;
+	}
+	return 0;
+}
+
+int triad_ports_rows(struct triad_ports *ports, enum triad_ports_which which,
+	uint64_t node_guid, int number, uint32_t max, struct triad_ports_row **rows,
+	uint32_t *n, uint32_t *n_all)
+{
+	int error = 0;
+
+	pthread_mutex_lock(&ports->lock);
+	if (!ports->source.expected)
+		error = ENOENT;
+	else if (!ports->plan || !ports->fabric || !ports->placed)
+		error = EAGAIN;
+	if (!error && max > ports->source.expected->n_ports)
+		max = ports->source.expected->n_ports;
+	*rows = error ? NULL : calloc((size_t)max + 1, sizeof(**rows));
+	if (!error && !*rows)
+		error = ENOMEM;
+	if (!error)
+		error = fill_rows(
+			ports, which, node_guid, number, max, *rows, n, n_all);
+	pthread_mutex_unlock(&ports->lock);
+	return error;
+}
+
+int triad_ports_history(struct triad_ports *ports, uint64_t node_guid, int number,
+	uint32_t max, struct triad_record **records, uint32_t *n)
+{
+	const struct triad_record *record;
+
+	*n = 0;
+	if (max > TRIAD_MEMORY_HISTORY)
+		max = TRIAD_MEMORY_HISTORY;
+	*records = calloc((size_t)max + 1, sizeof(**records));
+	if (!*records)
+		return ENOMEM;
+	pthread_mutex_lock(&ports->lock);
+	for (uint32_t i = 0;
+		*n < max && (record = triad_memory_history(ports->memory, i)) != NULL;
+		i++)
+		if ((!node_guid || record->node_guid == node_guid) &&
+			(number < 0 || record->port == number))
+			(*records)[(*n)++] = *record;
+	pthread_mutex_unlock(&ports->lock);
+	return 0;
+}
+
+static int find_by_name(
+	const struct triad_fabric *fabric, const char *name, uint64_t *node_guid)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < fabric->n_nodes; i++)
+		if (fabric->nodes[i].type == TRIAD_NODE_SWITCH &&
+			strcmp(fabric->nodes[i].name, name) == 0) {
+			*node_guid = fabric->nodes[i].guid;
+			n++;
+		}
+	return n == 1 ? 0 : n ? EEXIST : ENOENT;
+}
+
+int triad_ports_find_node(
+	struct triad_ports *ports, const char *node, uint64_t *node_guid)
+{
+	char *end;
+	int error = EAGAIN;
+
+	*node_guid = strtoull(node, &end, 16);
+	if (strncmp(node, "0x", 2) == 0 && !*end)
+		return 0;
+	pthread_mutex_lock(&ports->lock);
+	if (ports->fabric)
+		error = find_by_name(ports->fabric, node, node_guid);
+	pthread_mutex_unlock(&ports->lock);
+	return error;
+}
+
+/* --- by hand --- */
+
+static enum triad_ports_answer may_be_told(struct triad_ports *ports)
+{
+	if (!ports->conf.port.enabled)
+		return TRIAD_PORTS_OFF;
+	if (ports->conf.port.mode != TRIAD_PORT_ENFORCE)
+		return TRIAD_PORTS_OBSERVES;
+	if (!ports->is_synced || !ports_may_act(ports))
+		return TRIAD_PORTS_NOT_PERMITTED;
+	return TRIAD_PORTS_OK;
+}
+
+static enum triad_ports_answer release(
+	struct triad_ports *ports, uint64_t node_guid, uint8_t number)
+{
+	struct triad_record record = {
+		.node_guid = node_guid,
+		.port = number,
+		.deed = TRIAD_DEED_RELEASE,
+		.outcome = TRIAD_OUTCOME_DONE,
+		.reason = TRIAD_REASON_BY_HAND,
+		.text = "released by hand",
+	};
+
+	if (!triad_plan_has_failed(triad_memory_find(ports->memory, node_guid, number)))
+		return TRIAD_PORTS_NOTHING;
+	if (ports_commit(ports, &record))
+		return TRIAD_PORTS_NOT_WRITTEN;
+	ports->must_plan = true;
+	return TRIAD_PORTS_OK;
+}
+
+enum triad_ports_answer triad_ports_release(
+	struct triad_ports *ports, uint64_t node_guid, uint8_t number)
+{
+	enum triad_ports_answer answer;
+
+	pthread_mutex_lock(&ports->lock);
+	answer = may_be_told(ports);
+	if (answer == TRIAD_PORTS_OK)
+		answer = release(ports, node_guid, number);
+	pthread_mutex_unlock(&ports->lock);
+	return answer;
+}
+
+static void override(struct triad_ports *ports, uint64_t node_guid, uint8_t number)
+{
+	/* The oldest one is forgotten. */
+	if (ports->n_overrides == PORTS_MAX_OVERRIDES)
+		memmove(ports->overrides, ports->overrides + 1,
+			(--ports->n_overrides) * sizeof(*ports->overrides));
+	ports->overrides[ports->n_overrides++] =
+		(struct triad_plan_override){.node_guid = node_guid, .port = number};
+}
+
+/* What a guard stops is in no agenda; with the override it will be. */
+static enum triad_ports_answer approve(
+	struct triad_ports *ports, uint64_t node_guid, uint8_t number)
+{
+	const struct triad_plan_item *item =
+		ports->plan ? triad_plan_find(ports->plan, node_guid, number) : NULL;
+
+	if (!item || item->kind == TRIAD_PLAN_NOTE)
+		return TRIAD_PORTS_NOTHING;
+	if (item->guard && !item->is_overridden) {
+		override(ports, node_guid, number);
+		ports_plan(ports, triad_clock_boot_us());
+	}
+	return triad_agenda_approve(ports->agenda, node_guid, number)
+		? TRIAD_PORTS_OK
+		: TRIAD_PORTS_NOTHING;
+}
+
+enum triad_ports_answer triad_ports_approve(
+	struct triad_ports *ports, uint64_t node_guid, uint8_t number)
+{
+	enum triad_ports_answer answer;
+
+	pthread_mutex_lock(&ports->lock);
+	answer = may_be_told(ports);
+	if (answer == TRIAD_PORTS_OK)
+		answer = approve(ports, node_guid, number);
+	pthread_mutex_unlock(&ports->lock);
+	return answer;
+}
+
+enum triad_ports_answer triad_ports_approve_all(
+	struct triad_ports *ports, uint32_t *n_approved)
+{
+	enum triad_ports_answer answer;
+
+	*n_approved = 0;
+	pthread_mutex_lock(&ports->lock);
+	answer = may_be_told(ports);
+	if (answer == TRIAD_PORTS_OK)
+		*n_approved = triad_agenda_approve_all(ports->agenda);
+	pthread_mutex_unlock(&ports->lock);
+	return answer;
+}

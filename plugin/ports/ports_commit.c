@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "plugin/opensm.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "plugin/election/elector.h"
+#include "plugin/ports/ports_parts.h"
+
+/* How long a majority is waited for. */
+#define AGREE_US TRIAD_US_PER_S
+#define AGREE_STEP_US (5 * TRIAD_US_PER_MS)
+
+void ports_open_journal(struct triad_ports *ports)
+{
+	char path[TRIAD_SOURCE_PATH_SIZE], reason[sizeof(ports->trouble)];
+
+	snprintf(path, sizeof(path), "%s/ports-0x%016" PRIx64 ".journal",
+		ports->conf.election.state_dir, ports->id);
+	if (ports->journal && strcmp(path, ports->journal_path) == 0)
+		return;
+	triad_journal_close(ports->journal);
+	ports->journal = NULL;
+	snprintf(ports->journal_path, sizeof(ports->journal_path), "%s", path);
+	if (triad_journal_open(
+		    path, ports->memory, &ports->journal, reason, sizeof(reason))) {
+		if (strcmp(reason, ports->trouble) != 0)
+			triad_log_write(ports->log, TRIAD_LOG_ERROR,
+				"ports: %s; no port is touched without a journal",
+				reason);
+		snprintf(ports->trouble, sizeof(ports->trouble), "%s", reason);
+		return;
+	}
+	if (triad_journal_n_bad(ports->journal))
+		triad_log_write(ports->log, TRIAD_LOG_ERROR,
+			"ports: %s: %" PRIu64 " lines can't be read and are left out",
+			path, triad_journal_n_bad(ports->journal));
+	ports->trouble[0] = '\0';
+}
+
+bool ports_is_agreed(const struct triad_ports *ports, uint64_t since_us)
+{
+	return ports->view.n_votes_needed &&
+		triad_share_n_same(ports->share, since_us) >=
+		ports->view.n_votes_needed;
+}
+
+bool ports_may_act(struct triad_ports *ports)
+{
+	return ports->term &&
+		triad_elector_permission_in_term(ports->elector, ports->term).is_given;
+}
+
+static uint64_t wall_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * TRIAD_US_PER_S + (uint64_t)now.tv_nsec / 1000;
+}
+
+static void note_journal(struct triad_ports *ports, int error)
+{
+	char text[sizeof(ports->trouble)] = "";
+
+	if (error)
+		snprintf(text, sizeof(text),
+			"%.150s: can't be written: %s; no port is touched until it can",
+			ports->journal_path, strerror(error));
+	if (error && strcmp(text, ports->trouble) != 0)
+		triad_log_write(ports->log, TRIAD_LOG_ERROR, "ports: %s", text);
+	snprintf(ports->trouble, sizeof(ports->trouble), "%s", text);
+}
+
+int ports_record(struct triad_ports *ports, struct triad_record *record)
+{
+	int error;
+
+	if (!ports->term)
+		return EPERM;
+	record->term = ports->term;
+	record->number = ports->number + 1;
+	record->at_us = wall_us();
+	record->writer = ports->id;
+	if (!ports->journal)
+		ports_open_journal(ports);
+	if (!ports->journal)
+		return EIO;
+	error = triad_journal_append(ports->journal, record);
+	note_journal(ports, error);
+	if (error)
+		return error;
+	ports->number++;
+	error = triad_memory_merge(ports->memory, record);
+	if (error)
+		return error;
+	triad_share_say(ports->share, record, triad_clock_boot_us());
+	ports_pump(ports);
+	return 0;
+}
+
+int ports_commit(struct triad_ports *ports, struct triad_record *record)
+{
+	uint64_t since_us = triad_clock_boot_us();
+	int error = ports_may_act(ports) ? ports_record(ports, record) : EPERM;
+
+	while (!error && !ports_is_agreed(ports, since_us)) {
+		uint64_t now_us = triad_clock_boot_us();
+
+		if (now_us > since_us + AGREE_US)
+			return ETIMEDOUT;
+		if (!ports_may_act(ports))
+			return EPERM;
+		if (!ports_wait(ports, now_us + AGREE_STEP_US, true))
+			return ECANCELED;
+		ports_pump(ports);
+	}
+	return error;
+}

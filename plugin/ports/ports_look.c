@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "plugin/opensm.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "plugin/ports/ports_parts.h"
+
+const char *ports_node_name(const struct triad_ports *ports, uint64_t node_guid)
+{
+	uint32_t node = ports->fabric ? triad_fabric_find_node(ports->fabric, node_guid)
+				      : TRIAD_FABRIC_NONE;
+
+	return node == TRIAD_FABRIC_NONE ? "?" : ports->fabric->nodes[node].name;
+}
+
+/* --- who may be held --- */
+
+static bool is_begun(const struct triad_record *record)
+{
+	return record &&
+		(record->deed == TRIAD_DEED_TEST || record->deed == TRIAD_DEED_BOUNCE ||
+			record->deed == TRIAD_DEED_FAIL);
+}
+
+static struct triad_hold_port hold_port(
+	const struct triad_ports *ports, uint64_t node_guid, uint8_t number)
+{
+	const struct ports_test *test = ports_find_test(ports, node_guid, number);
+	struct triad_hold_port port = {
+		.node_guid = node_guid,
+		.number = number,
+		.is_remembered =
+			is_begun(triad_memory_find(ports->memory, node_guid, number)),
+	};
+
+	if (test && test->is_admitted)
+		port.admitted = test->test.remote_guid;
+	return port;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct triad_hold_port *first = a, *second = b;
+
+	if (first->node_guid != second->node_guid)
+		return first->node_guid < second->node_guid ? -1 : 1;
+	return (int)first->number - second->number;
+}
+
+/* Rows by GUID are known before the first sweep, others as soon as there is a fabric.
+ */
+static uint32_t list_rows(const struct triad_ports *ports, struct triad_hold_port *list)
+{
+	const struct triad_expected *expected = ports->source.expected;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < expected->n_ports; i++) {
+		const struct triad_expected_port *row = &expected->ports[i];
+		uint32_t at =
+			ports->placed ? ports->placed->port_of[i] : TRIAD_PLACED_NONE;
+		uint64_t guid = row->node_guid;
+
+		if (at != TRIAD_PLACED_NONE)
+			guid = ports->fabric->nodes[ports->fabric->ports[at].node].guid;
+		if (row->state == TRIAD_EXPECTED_TEST && guid)
+			list[n++] = hold_port(ports, guid, row->port);
+	}
+	return n;
+}
+
+/* Of those by name, as long as there is no fabric, what is remembered. */
+static uint32_t list_remembered(const struct triad_ports *ports,
+	struct triad_hold_port *list, uint32_t n_rows, uint32_t room)
+{
+	uint32_t n = n_rows;
+
+	for (unsigned bucket = 0; bucket < TRIAD_MEMORY_N_BUCKETS; bucket++) {
+		const struct triad_record *record;
+
+		for (uint32_t i = 0; n < room &&
+			(record = triad_memory_at(ports->memory, bucket, i));
+			i++) {
+			struct triad_hold_port port =
+				hold_port(ports, record->node_guid, record->port);
+
+			if (is_begun(record) &&
+				!bsearch(&port, list, n_rows, sizeof(port), compare))
+				list[n++] = port;
+		}
+	}
+	return n;
+}
+
+void ports_publish_hold(struct triad_ports *ports)
+{
+	const struct triad_expected *expected = ports->source.expected;
+	struct triad_hold_port *list;
+	uint32_t n, room;
+
+	if (!expected || !atomic_load(&ports->may_hold)) {
+		(void)triad_hold_publish(ports->hold, NULL, 0);
+		return;
+	}
+	room = expected->n_ports + (ports->placed ? 0 : triad_memory_n(ports->memory));
+	list = calloc((size_t)room + 1, sizeof(*list));
+	if (!list)
+		return; /* what was published stays */
+	n = list_rows(ports, list);
+	qsort(list, n, sizeof(*list), compare);
+	n = list_remembered(ports, list, n, room);
+	qsort(list, n, sizeof(*list), compare);
+	(void)triad_hold_publish(ports->hold, list, n);
+	free(list);
+}
+
+/* --- the plan --- */
+
+struct triad_plan_basis ports_basis(const struct triad_ports *ports)
+{
+	return (struct triad_plan_basis){
+		.fabric = ports->fabric,
+		.expected = ports->source.expected,
+		.placed = ports->placed,
+		.memory = ports->memory,
+		.sm_guids = ports->sms,
+		.n_sm_guids = ports->n_sms,
+		.overrides = ports->overrides,
+		.n_overrides = ports->n_overrides,
+	};
+}
+
+static void find_sms(struct triad_ports *ports)
+{
+	struct osm_opensm *osm = ports->osm;
+	cl_map_item_t *item;
+
+	ports->n_sms = 0;
+	cl_plock_acquire(&osm->lock);
+	for (item = cl_qmap_head(&osm->subn.sm_guid_tbl);
+		item != cl_qmap_end(&osm->subn.sm_guid_tbl) &&
+		ports->n_sms < PORTS_MAX_SMS;
+		item = cl_qmap_next(item))
+		ports->sms[ports->n_sms++] =
+			cl_ntoh64(((osm_remote_sm_t *)item)->smi.guid);
+	cl_plock_release(&osm->lock);
+	/* Members of the cluster run an SM, too, though it may not answer just now. */
+	for (uint32_t i = 0; i < ports->view.n_members && ports->n_sms < PORTS_MAX_SMS;
+		i++)
+		if (ports->view.members[i] && ports->view.members[i] != ports->id)
+			ports->sms[ports->n_sms++] = ports->view.members[i];
+}
+
+static void forget_plan(struct triad_ports *ports)
+{
+	triad_plan_free(ports->plan);
+	triad_placed_free(ports->placed);
+	ports->plan = NULL;
+	ports->placed = NULL;
+}
+
+static void tell_misplaced(struct triad_ports *ports, const struct triad_diags *diags)
+{
+	char text[TRIAD_DIAG_TEXT_SIZE * 2 + 64];
+
+	if (ports->told_generation == ports->source.expected->generation &&
+		ports->n_misplaced == diags->n_total)
+		return;
+	ports->told_generation = ports->source.expected->generation;
+	ports->n_misplaced = diags->n_total;
+	for (size_t i = 0; i < diags->n; i++) {
+		triad_diags_format(diags, i, text, sizeof(text));
+		triad_log_write(ports->log, TRIAD_LOG_ERROR, "ports: %s", text);
+	}
+}
+
+/* Rows that can't be right in this fabric are told once, and left out of plans. */
+static void place(struct triad_ports *ports)
+{
+	struct triad_diags *mistakes = malloc(sizeof(*mistakes));
+
+	if (mistakes)
+		triad_diags_init(mistakes, "expected configuration");
+	if (triad_placed_build(ports->source.expected, ports->fabric, mistakes, NULL,
+		    &ports->placed))
+		ports->placed = NULL;
+	else if (mistakes)
+		tell_misplaced(ports, mistakes);
+	free(mistakes);
+}
+
+void ports_plan(struct triad_ports *ports, uint64_t now_us)
+{
+	uint64_t begun_us = triad_clock_now_us();
+	struct triad_plan_basis basis;
+	struct triad_plan *plan = NULL;
+
+	ports->must_plan = false;
+	if (!ports->fabric || !ports->source.expected || !ports->conf.port.enabled)
+		return;
+	if (!ports->placed)
+		place(ports);
+	if (!ports->placed)
+		return;
+	find_sms(ports);
+	basis = ports_basis(ports);
+	if (triad_plan_build(&basis, &plan))
+		return;
+	triad_plan_free(ports->plan);
+	ports->plan = plan;
+	ports->plan_us = triad_clock_now_us() - begun_us;
+	(void)triad_agenda_look(ports->agenda, plan, now_us);
+	ports_look_at_tests(ports, now_us);
+	ports_publish_hold(ports);
+}
+
+/* --- what is new --- */
+
+void ports_take_fabric(struct triad_ports *ports, struct triad_fabric *fabric)
+{
+	forget_plan(ports);
+	triad_fabric_unref(ports->fabric);
+	ports->fabric = fabric;
+	if (!fabric)
+		ports_end_tests(ports);
+	ports->must_plan = true;
+}
+
+void ports_take_expected(struct triad_ports *ports)
+{
+	forget_plan(ports);
+	ports_end_tests(ports);
+	ports->must_plan = true;
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What the port manager's files share; nobody else includes this.
+ *
+ *     ports.c          life, thread, what comes in
+ *     ports_look.c     fabric and configuration: the plan, who may be held
+ *     ports_commit.c   records: journal, members, majority
+ *     ports_act.c      what is due: Sets
+ *     ports_test.c     tests of ports
+ *     ports_ask.c      commands */
+#ifndef TRIAD_PLUGIN_PORTS_PARTS_H
+#define TRIAD_PLUGIN_PORTS_PARTS_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "plugin/ports/ports.h"
+#include "plugin/ports/smp.h"
+#include "plugin/ports/source.h"
+#include "portmgr/cluster/cluster.h"
+#include "portmgr/memory/journal.h"
+#include "triad/clock.h"
+
+#define PORTS_MAX_INBOX 256u
+#define PORTS_MAX_TESTS 64u
+#define PORTS_MAX_OVERRIDES 64u
+#define PORTS_MAX_SMS 64u
+
+struct ports_item {
+	uint64_t sender;
+	size_t size;
+	uint8_t payload[TRIAD_CLUSTER_PAYLOAD_SIZE];
+};
+
+/* A port under test. */
+struct ports_test {
+	uint64_t node_guid;
+	uint8_t number;
+	bool is_admitted; /* recorded */
+	struct triad_port_test test;
+};
+
+struct triad_ports {
+	struct osm_opensm *osm;
+	uint64_t id;
+	struct triad_elector *elector;
+	struct triad_log *log;
+	pthread_t thread;
+	atomic_bool may_hold; /* enabled, and enforcing */
+
+	/* What others leave. */
+	pthread_mutex_t inbox_lock;
+	pthread_cond_t wake;
+	bool must_end;
+	bool has_view, has_fabric, has_conf;
+	struct triad_cluster_view new_view;
+	struct triad_fabric *new_fabric; /* NULL, with 'has_fabric': none any more */
+	struct triad_conf new_conf;
+	uint32_t n_inbox, first;
+	struct ports_item inbox[PORTS_MAX_INBOX];
+	uint64_t n_dropped;
+
+	pthread_mutex_t lock; /* of what follows */
+	struct triad_conf conf;
+	struct triad_source source;
+	struct triad_cluster_view view;
+	struct triad_fabric *fabric; /* NULL: none, or not master */
+	struct triad_placed *placed;
+	struct triad_plan *plan;
+	struct triad_agenda *agenda;
+	struct triad_memory *memory;
+	struct triad_journal *journal; /* NULL: it could not be opened */
+	char journal_path[TRIAD_SOURCE_PATH_SIZE];
+	struct triad_share *share;
+	struct triad_smp *smp;
+	struct triad_hold *hold;
+	uint64_t told_generation; /* of which misplaced rows were told */
+	size_t n_misplaced;
+	bool must_plan;
+	bool wants_sweep; /* something was done that a sweep will show */
+	uint64_t term;    /* of the permission in which the agenda is worked off */
+	uint64_t term_since_us; /* when that term was first seen */
+	bool is_synced;         /* a majority has our memory since then */
+	uint64_t number;        /* of the last record in 'term' */
+	uint32_t n_tests;
+	struct ports_test tests[PORTS_MAX_TESTS];
+	uint32_t n_overrides;
+	struct triad_plan_override overrides[PORTS_MAX_OVERRIDES];
+	uint32_t n_sms;
+	uint64_t sms[PORTS_MAX_SMS];
+	char trouble[256];
+	bool was_stopped;
+	uint64_t plan_us, n_sets, n_set_failed, n_unpermitted;
+};
+
+/* --- ports.c --- */
+/* Hands what came in to the share, journals what was news, sends what it has to say. */
+void ports_pump(struct triad_ports *ports);
+/* Waits for something to come in, in mid-turn from members alone; false when the thread
+ * is to end. */
+bool ports_wait(struct triad_ports *ports, uint64_t until_us, bool for_members);
+bool ports_is_ending(struct triad_ports *ports);
+
+/* --- ports_look.c --- */
+void ports_take_fabric(struct triad_ports *ports, struct triad_fabric *fabric);
+/* Another configuration is in force. */
+void ports_take_expected(struct triad_ports *ports);
+/* Makes the plan anew, and says who may be held. */
+void ports_plan(struct triad_ports *ports, uint64_t now_us);
+void ports_publish_hold(struct triad_ports *ports);
+struct triad_plan_basis ports_basis(const struct triad_ports *ports);
+const char *ports_node_name(const struct triad_ports *ports, uint64_t node_guid);
+
+/* --- ports_commit.c --- */
+void ports_open_journal(struct triad_ports *ports);
+/* Gives the record its place in the term and its time, writes it to the journal and
+ * says it.  Returns 0, EPERM (no permission any more) or an errno of the journal. */
+int ports_record(struct triad_ports *ports, struct triad_record *record);
+/* The same, and waits until a majority has it: ETIMEDOUT when it has not. */
+int ports_commit(struct triad_ports *ports, struct triad_record *record);
+/* Whether a majority has our memory, and said so after 'since_us'. */
+bool ports_is_agreed(const struct triad_ports *ports, uint64_t since_us);
+/* Whether this SM may act now, in the term that is being worked off. */
+bool ports_may_act(struct triad_ports *ports);
+
+/* --- ports_act.c --- */
+/* Works off the agenda; returns when to come back. */
+uint64_t ports_act(struct triad_ports *ports, uint64_t now_us);
+/* Records the test's end, and what follows. */
+void ports_ask_for_sweep(struct triad_ports *ports);
+/* A link that is active is taken down, so that it can be tested. */
+int ports_bounce(struct triad_ports *ports, uint64_t node_guid, uint8_t number,
+	uint64_t remote_guid);
+
+/* --- ports_test.c --- */
+/* False: as many as there may be are running. */
+bool ports_begin_test(struct triad_ports *ports, const struct triad_plan_item *item);
+/* What a sweep saw, for all tests; those whose port is no longer to be tested end. */
+void ports_look_at_tests(struct triad_ports *ports, uint64_t now_us);
+/* Carries out what tests wish; returns when to come back. */
+uint64_t ports_run_tests(struct triad_ports *ports, uint64_t now_us);
+void ports_end_tests(struct triad_ports *ports);
+const struct ports_test *ports_find_test(
+	const struct triad_ports *ports, uint64_t node_guid, uint8_t number);
+
+#endif

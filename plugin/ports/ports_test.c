@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "plugin/opensm.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "plugin/ports/ports_parts.h"
+
+/* Short: the link under test must not keep the others waiting. */
+#define SMP_TIMEOUT_MS 100u
+#define PHYS_LINK_UP 5 /* PortInfo:PortPhysicalState [IBA 14.2.5.6] */
+
+const struct ports_test *ports_find_test(
+	const struct triad_ports *ports, uint64_t node_guid, uint8_t number)
+{
+	for (uint32_t i = 0; i < ports->n_tests; i++)
+		if (ports->tests[i].node_guid == node_guid &&
+			ports->tests[i].number == number)
+			return &ports->tests[i];
+	return NULL;
+}
+
+static void remove_test(struct triad_ports *ports, uint32_t i)
+{
+	ports->tests[i] = ports->tests[--ports->n_tests];
+}
+
+void ports_end_tests(struct triad_ports *ports)
+{
+	ports->n_tests = 0;
+}
+
+/* The port in the fabric, or TRIAD_FABRIC_NONE. */
+static uint32_t find_port(
+	const struct triad_ports *ports, const struct ports_test *test)
+{
+	uint32_t node;
+
+	if (!ports->fabric)
+		return TRIAD_FABRIC_NONE;
+	node = triad_fabric_find_node(ports->fabric, test->node_guid);
+	return node == TRIAD_FABRIC_NONE
+		? TRIAD_FABRIC_NONE
+		: triad_fabric_find_port(ports->fabric, node, test->number);
+}
+
+/* --- beginning --- */
+
+static struct triad_test_conf test_conf(const struct triad_ports *ports)
+{
+	const struct triad_conf *conf = &ports->conf;
+	struct triad_test_conf test = {
+		.timeout_us = conf->port.test_timeout_s * TRIAD_US_PER_S,
+		.quality_us = conf->port.test_time_s * TRIAD_US_PER_S,
+		/* Each test has its share. */
+		.smp_interval_us =
+			TRIAD_US_PER_S * conf->port.max_tests / conf->port.test_rate,
+		.max_lost = conf->port.test_max_lost,
+		.max_errors = conf->port.test_max_errors,
+	};
+
+	test.steps = (conf->port.test_presence ? 1u << TRIAD_TEST_PRESENCE : 0) |
+		(conf->port.test_miswire ? 1u << TRIAD_TEST_MISWIRE : 0) |
+		(conf->port.test_quality ? 1u << TRIAD_TEST_QUALITY : 0) |
+		(conf->port.test_application ? 1u << TRIAD_TEST_APPLICATION : 0) |
+		(conf->port.test_admission ? 1u << TRIAD_TEST_ADMISSION : 0);
+	return test;
+}
+
+static struct triad_test_wanted wanted_of(
+	const struct triad_ports *ports, const struct triad_plan_item *item)
+{
+	const struct triad_expected *expected = ports->source.expected;
+	const struct triad_expected_port *row = &expected->ports[item->row];
+	struct triad_test_wanted wanted = {
+		.width = row->width, .speed = row->speed, .ping = row->check_ping};
+
+	snprintf(wanted.name, sizeof(wanted.name), "%s",
+		triad_expected_text(expected, row->check_name));
+	return wanted;
+}
+
+static int record_test(struct triad_ports *ports, uint64_t node_guid, uint8_t number,
+	struct triad_record *record)
+{
+	record->node_guid = node_guid;
+	record->port = number;
+	triad_log_write(ports->log,
+		record->deed == TRIAD_DEED_FAIL ? TRIAD_LOG_ERROR : TRIAD_LOG_INFO,
+		"ports: %s (0x%016" PRIx64 ") port %u: %s%s%s",
+		ports_node_name(ports, node_guid), node_guid, number,
+		triad_deed_name(record->deed), *record->text ? ": " : "", record->text);
+	return ports_commit(ports, record);
+}
+
+bool ports_begin_test(struct triad_ports *ports, const struct triad_plan_item *item)
+{
+	struct triad_record record = {.deed = TRIAD_DEED_TEST,
+		.outcome = TRIAD_OUTCOME_INTENDED,
+		.reason = TRIAD_REASON_EXPECTED,
+		.remote_guid = item->remote_guid};
+	struct triad_test_wanted wanted;
+	struct triad_test_conf conf;
+	struct ports_test *test;
+
+	if (ports_find_test(ports, item->node_guid, item->number))
+		return true;
+	if (ports->n_tests >= ports->conf.port.max_tests ||
+		ports->n_tests >= PORTS_MAX_TESTS)
+		return false;
+	if (item->is_active &&
+		ports_bounce(ports, item->node_guid, item->number, item->remote_guid))
+		return false;
+	if (record_test(ports, item->node_guid, item->number, &record))
+		return false;
+	test = &ports->tests[ports->n_tests++];
+	*test = (struct ports_test){
+		.node_guid = item->node_guid, .number = item->number};
+	conf = test_conf(ports);
+	wanted = wanted_of(ports, item);
+	triad_port_test_begin(&test->test, &conf, &wanted, triad_clock_boot_us());
+	ports_publish_hold(ports);
+	return true;
+}
+
+/* --- what sweeps see --- */
+
+static void look(struct triad_ports *ports, struct ports_test *test, uint32_t at,
+	const struct triad_expected_port *row, uint64_t now_us)
+{
+	const struct triad_fabric *fabric = ports->fabric;
+	const struct triad_fabric_port *port = &fabric->ports[at];
+	char why[256] = "";
+	struct triad_test_seen seen = {
+		.is_linked = port->remote != TRIAD_FABRIC_NONE &&
+			port->phys_state == PHYS_LINK_UP,
+		.is_active = port->state == TRIAD_PORT_ACTIVE,
+		.width = port->width,
+		.speed = (uint8_t)triad_link_speed(port->speed, port->speed_ext),
+		.why = why,
+	};
+	enum triad_remote_match match = triad_remote_compare(
+		fabric, at, ports->source.expected, &row->remote, why, sizeof(why));
+
+	seen.is_miswired =
+		match == TRIAD_REMOTE_DIFFERS || match == TRIAD_REMOTE_NAME_DIFFERS;
+	seen.may_be_name = match == TRIAD_REMOTE_NAME_DIFFERS;
+	if (port->remote != TRIAD_FABRIC_NONE)
+		seen.remote_guid = fabric->ports[port->remote].guid;
+	triad_port_test_look(&test->test, &seen, now_us);
+}
+
+static const struct triad_expected_port *find_row(
+	const struct triad_ports *ports, uint32_t at)
+{
+	uint32_t row = at == TRIAD_FABRIC_NONE || !ports->placed
+		? TRIAD_PLACED_NONE
+		: ports->placed->row_of[at];
+
+	return row == TRIAD_PLACED_NONE ? NULL : &ports->source.expected->ports[row];
+}
+
+void ports_look_at_tests(struct triad_ports *ports, uint64_t now_us)
+{
+	uint32_t i = 0;
+
+	while (i < ports->n_tests) {
+		struct ports_test *test = &ports->tests[i];
+		uint32_t at = find_port(ports, test);
+		const struct triad_expected_port *row = find_row(ports, at);
+
+		if (!row || row->state != TRIAD_EXPECTED_TEST) {
+			remove_test(ports, i);
+			continue;
+		}
+		look(ports, test, at, row, now_us);
+		i++;
+	}
+}
+
+/* --- what tests wish --- */
+
+static void send_smp(struct triad_ports *ports, struct ports_test *test)
+{
+	const struct triad_smp_request request = {
+		.attribute = TRIAD_SMP_NODE_DESCRIPTION, .timeout_ms = SMP_TIMEOUT_MS};
+	uint8_t data[TRIAD_SMP_DATA_SIZE] = {0};
+	char name[TRIAD_NODE_NAME_SIZE];
+	struct triad_smp_route route;
+	uint16_t status;
+	int error = triad_smp_find_route(ports->osm, test->node_guid, &route);
+
+	if (!error)
+		error = triad_smp_add_hop(&route, test->number);
+	if (!error)
+		error = triad_smp_ask(ports->smp, &route, &request, data, &status);
+	triad_fabric_clean_name(name, (const char *)data);
+	triad_port_test_smp(&test->test, error ? NULL : name, triad_clock_boot_us());
+}
+
+static uint64_t read_errors(
+	struct triad_ports *ports, uint16_t lid, uint8_t sl, uint8_t number)
+{
+	struct triad_smp_counts counts;
+
+	for (unsigned i = 0; i < 3; i++)
+		if (!triad_smp_read_counters(
+			    ports->smp, lid, sl, number, SMP_TIMEOUT_MS, &counts))
+			return counts.n_errors;
+	return UINT64_MAX;
+}
+
+static void read_near(struct triad_ports *ports, struct ports_test *test)
+{
+	struct triad_smp_route route;
+	uint64_t n_errors = UINT64_MAX;
+
+	if (!triad_smp_find_route(ports->osm, test->node_guid, &route))
+		n_errors = read_errors(ports, route.lid, route.sl, test->number);
+	triad_port_test_near(&test->test, n_errors, triad_clock_boot_us());
+}
+
+static const struct triad_fabric_port *far_end(
+	const struct triad_ports *ports, const struct ports_test *test)
+{
+	uint32_t at = find_port(ports, test);
+
+	if (at == TRIAD_FABRIC_NONE ||
+		ports->fabric->ports[at].remote == TRIAD_FABRIC_NONE)
+		return NULL;
+	return &ports->fabric->ports[ports->fabric->ports[at].remote];
+}
+
+static void read_far(struct triad_ports *ports, struct ports_test *test)
+{
+	const struct triad_fabric_port *far = far_end(ports, test);
+	uint64_t n_errors = UINT64_MAX;
+
+	if (far)
+		n_errors = read_errors(ports, far->lid, far->sl, far->number);
+	triad_port_test_far(&test->test, n_errors, triad_clock_boot_us());
+}
+
+static void ping(struct triad_ports *ports, struct ports_test *test)
+{
+	const struct triad_fabric_port *far = far_end(ports, test);
+	bool is_answered =
+		far && !triad_smp_ping(ports->smp, far->lid, far->sl, SMP_TIMEOUT_MS);
+
+	triad_port_test_pong(&test->test, is_answered, triad_clock_boot_us());
+}
+
+static bool admit(struct triad_ports *ports, struct ports_test *test)
+{
+	struct triad_record record = {.deed = TRIAD_DEED_ADMIT,
+		.outcome = TRIAD_OUTCOME_INTENDED,
+		.reason = TRIAD_REASON_EXPECTED,
+		.remote_guid = test->test.remote_guid};
+
+	if (test->is_admitted)
+		return true;
+	snprintf(record.text, sizeof(record.text), "%s", "it passed its test");
+	if (record_test(ports, test->node_guid, test->number, &record))
+		return false;
+	test->is_admitted = true;
+	ports_publish_hold(ports);
+	ports_ask_for_sweep(ports);
+	return true;
+}
+
+/* --- the end --- */
+
+static enum triad_port_reason reason_of(const struct triad_port_test *test)
+{
+	static const uint8_t reasons[TRIAD_TEST_N_STEPS] = {
+		[TRIAD_TEST_PRESENCE] = TRIAD_REASON_PRESENCE,
+		[TRIAD_TEST_MISWIRE] = TRIAD_REASON_MISWIRED,
+		[TRIAD_TEST_QUALITY] = TRIAD_REASON_QUALITY,
+		[TRIAD_TEST_APPLICATION] = TRIAD_REASON_APPLICATION,
+		[TRIAD_TEST_ADMISSION] = TRIAD_REASON_APPLICATION,
+	};
+
+	return reasons[test->step];
+}
+
+static bool has_ended(struct triad_ports *ports, const struct ports_test *test)
+{
+	bool has_passed = test->test.state == TRIAD_TEST_PASSED;
+	struct triad_record record = {
+		.deed = has_passed ? TRIAD_DEED_ADMIT : TRIAD_DEED_FAIL,
+		.outcome = TRIAD_OUTCOME_DONE,
+		.reason = has_passed ? TRIAD_REASON_EXPECTED : reason_of(&test->test),
+		.remote_guid = test->test.remote_guid};
+
+	if (test->test.state == TRIAD_TEST_RUNNING)
+		return false;
+	snprintf(record.text, sizeof(record.text), "%s", test->test.text);
+	if (record_test(ports, test->node_guid, test->number, &record))
+		return false; /* it is said again */
+	ports->must_plan = true;
+	return true;
+}
+
+/* One wish; false when there is none now. */
+static bool carry_out(
+	struct triad_ports *ports, struct ports_test *test, uint64_t *until_us)
+{
+	uint64_t next_us = UINT64_MAX;
+	bool goes_on = true;
+
+	switch (triad_port_test_wish(&test->test, triad_clock_boot_us(), &next_us)) {
+	case TRIAD_TEST_SEND_SMP:
+		send_smp(ports, test);
+		break;
+	case TRIAD_TEST_READ_NEAR:
+		read_near(ports, test);
+		break;
+	case TRIAD_TEST_READ_FAR:
+		read_far(ports, test);
+		break;
+	case TRIAD_TEST_SEND_PING:
+		ping(ports, test);
+		break;
+	case TRIAD_TEST_ADMIT:
+		(void)admit(ports, test);
+		next_us = triad_clock_boot_us() + TRIAD_US_PER_S;
+		goes_on = false;
+		break;
+	case TRIAD_TEST_WAIT:
+		goes_on = false;
+	}
+	if (next_us < *until_us)
+		*until_us = next_us;
+	return goes_on && test->test.state == TRIAD_TEST_RUNNING;
+}
+
+uint64_t ports_run_tests(struct triad_ports *ports, uint64_t now_us)
+{
+	uint64_t until_us = now_us + TRIAD_US_PER_S;
+	uint32_t i = 0;
+
+	if (!ports_may_act(ports))
+		ports_end_tests(ports);
+	while (i < ports->n_tests && !ports_is_ending(ports)) {
+		struct ports_test *test = &ports->tests[i];
+
+		if (carry_out(ports, test, &until_us))
+			until_us = now_us; /* there may be another one */
+		ports_pump(ports);
+		if (has_ended(ports, test))
+			remove_test(ports, i);
+		else
+			i++;
+	}
+	return until_us;
+}

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "plugin/ports/source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "triad/clock.h"
+
+#define LOOK_US TRIAD_US_PER_S
+
+void triad_source_init(struct triad_source *source, struct triad_log *log)
+{
+	memset(source, 0, sizeof(*source));
+	source->log = log;
+}
+
+void triad_source_clear(struct triad_source *source)
+{
+	triad_expected_free(source->expected);
+	free(source->octets);
+	triad_source_init(source, source->log);
+}
+
+/* --- files --- */
+
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+	return a->st_ino == b->st_ino && a->st_dev == b->st_dev &&
+		a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
+		a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+/* A FIFO must not keep us waiting. */
+static int open_file(const char *path, struct stat *status)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, status)) {
+		close(fd);
+		return -EIO;
+	}
+	if (S_ISREG(status->st_mode))
+		return fd;
+	close(fd);
+	return -EINVAL;
+}
+
+static int read_all(int fd, char *octets, size_t size)
+{
+	size_t at = 0;
+
+	while (at < size) {
+		ssize_t n = read(fd, octets + at, size - at);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return errno;
+		if (n == 0)
+			return EAGAIN; /* it became shorter */
+		at += (size_t)n;
+	}
+	return 0;
+}
+
+/* Returns 0, EAGAIN (it is being written), EFBIG or another errno; the octets are the
+ * caller's. */
+static int read_file(const char *path, struct stat *status, char **octets, size_t *size)
+{
+	struct stat after;
+	int fd = open_file(path, status), error;
+
+	if (fd < 0)
+		return -fd;
+	*size = (size_t)status->st_size;
+	*octets = *size > TRIAD_EXPECTED_MAX_OCTETS ? NULL : malloc(*size + 1);
+	if (!*octets) {
+		close(fd);
+		return *size > TRIAD_EXPECTED_MAX_OCTETS ? EFBIG : ENOMEM;
+	}
+	error = read_all(fd, *octets, *size);
+	if (!error && (fstat(fd, &after) || !is_same(status, &after)))
+		error = EAGAIN;
+	close(fd);
+	if (error)
+		free(*octets);
+	return error;
+}
+
+static int write_all(int fd, const char *octets, size_t size)
+{
+	for (size_t at = 0; at < size;) {
+		ssize_t n = write(fd, octets + at, size - at);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n ? errno : EIO;
+		at += (size_t)n;
+	}
+	return fsync(fd) ? errno : 0;
+}
+
+/* Beside, then renamed: whoever reads it finds the old one or the new one. */
+static int write_copy(const struct triad_source *source)
+{
+	char beside[TRIAD_SOURCE_PATH_SIZE + 8];
+	int fd, error;
+
+	snprintf(beside, sizeof(beside), "%s.new", source->copy);
+	(void)unlink(beside);
+	fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return errno;
+	error = write_all(fd, source->octets, source->size);
+	if (close(fd) && !error)
+		error = errno;
+	if (!error && rename(beside, source->copy))
+		error = errno;
+	if (error)
+		(void)unlink(beside);
+	return error;
+}
+
+static void keep_copy(struct triad_source *source)
+{
+	int error = *source->copy ? write_copy(source) : 0;
+
+	if (error && !source->has_copy_trouble)
+		triad_log_write(source->log, TRIAD_LOG_ERROR,
+			"ports: %s: the expected configuration can't be kept there: "
+			"%s; it does not outlive a restart until it can "
+			"(election.state_dir)",
+			source->copy, strerror(error));
+	source->has_copy_trouble = error != 0;
+}
+
+/* --- which one is in force --- */
+
+/* False, with the reason among the mistakes, for one that is not newer. */
+static bool is_newer(struct triad_source *source, const struct triad_expected *expected)
+{
+	const struct triad_expected *now = source->expected;
+
+	if (!now || expected->generation > now->generation)
+		return true;
+	if (expected->generation < now->generation)
+		triad_diags_add(&source->mistakes, 0, 0,
+			"generation %" PRIu64 " is older than %" PRIu64
+			", which is in force: it is refused; give it a higher "
+			"generation",
+			expected->generation, now->generation);
+	else if (expected->hash != now->hash)
+		triad_diags_add(&source->mistakes, 0, 0,
+			"generation %" PRIu64
+			" is in force with other contents: this is refused; give it a "
+			"higher generation",
+			expected->generation);
+	return false;
+}
+
+static void tell_mistakes(const struct triad_source *source)
+{
+	char text[TRIAD_DIAG_TEXT_SIZE * 2 + 64];
+
+	for (size_t i = 0; i < source->mistakes.n; i++) {
+		triad_diags_format(&source->mistakes, i, text, sizeof(text));
+		triad_log_write(source->log, TRIAD_LOG_ERROR, "ports: %s", text);
+	}
+	if (source->mistakes.n)
+		triad_log_write(source->log, TRIAD_LOG_ERROR,
+			"ports: %s: not taken; %s", source->mistakes.source,
+			source->expected ? "the last good one stays in force"
+					 : "there is none in force");
+}
+
+/* 'octets' are taken over. */
+static bool attempt(
+	struct triad_source *source, const char *name, char *octets, size_t size)
+{
+	struct triad_expected *expected = NULL;
+	bool is_taken = false;
+	int error;
+
+	triad_diags_init(&source->mistakes, name);
+	error = triad_expected_parse(octets, size, &source->mistakes, &expected);
+	if (error && !source->mistakes.n)
+		triad_diags_add(&source->mistakes, 0, 0, "%s", strerror(error));
+	if (!error)
+		is_taken = is_newer(source, expected);
+	if (!is_taken) {
+		triad_expected_free(expected);
+		free(octets);
+		tell_mistakes(source);
+		return false;
+	}
+	triad_expected_free(source->expected);
+	free(source->octets);
+	source->expected = expected;
+	source->octets = octets;
+	source->size = size;
+	triad_log_write(source->log, TRIAD_LOG_INFO,
+		"ports: %s: generation %" PRIu64 ", %u ports: in force", name,
+		expected->generation, expected->n_ports);
+	return true;
+}
+
+bool triad_source_take(struct triad_source *source, char *octets, size_t size)
+{
+	if (!attempt(source, "from another SM", octets, size))
+		return false;
+	keep_copy(source);
+	return true;
+}
+
+static void say_unreadable(struct triad_source *source, int error)
+{
+	triad_diags_init(&source->mistakes, source->path);
+	if (error == EFBIG)
+		triad_diags_add(&source->mistakes, 0, 0,
+			"it is larger than %zu MiB, the most that is read",
+			TRIAD_EXPECTED_MAX_OCTETS >> 20);
+	else
+		triad_diags_add(&source->mistakes, 0, 0, "can't be read: %s",
+			error == EINVAL ? "it is no file" : strerror(error));
+	tell_mistakes(source);
+}
+
+static bool read_operators(struct triad_source *source)
+{
+	struct stat status;
+	char *octets;
+	size_t size;
+	int error = read_file(source->path, &status, &octets, &size);
+
+	source->has_seen = error != EAGAIN;
+	source->seen = status;
+	if (error == EAGAIN)
+		return false; /* in a second */
+	if (error) {
+		memset(&source->seen, 0, sizeof(source->seen));
+		say_unreadable(source, error);
+		return false;
+	}
+	if (!attempt(source, source->path, octets, size))
+		return false;
+	keep_copy(source);
+	return true;
+}
+
+bool triad_source_look(struct triad_source *source, uint64_t now_us)
+{
+	struct stat now = {0};
+
+	if (!*source->path || now_us < source->next_look_us)
+		return false;
+	source->next_look_us = now_us + LOOK_US;
+	if (stat(source->path, &now))
+		memset(&now, 0, sizeof(now));
+	if (source->has_seen && is_same(&now, &source->seen))
+		return false;
+	return read_operators(source);
+}
+
+static bool read_copy(struct triad_source *source)
+{
+	struct stat status;
+	char *octets;
+	size_t size;
+
+	if (!*source->copy || read_file(source->copy, &status, &octets, &size))
+		return false;
+	return attempt(source, source->copy, octets, size);
+}
+
+bool triad_source_configure(
+	struct triad_source *source, const char *path, const char *copy)
+{
+	bool is_other = false;
+
+	if (strcmp(copy, source->copy) != 0) {
+		snprintf(source->copy, sizeof(source->copy), "%s", copy);
+		is_other = read_copy(source);
+	}
+	snprintf(source->path, sizeof(source->path), "%s", path);
+	triad_diags_init(&source->mistakes, path);
+	if (!*path) {
+		source->has_seen = false;
+		return is_other;
+	}
+	return read_operators(source) || is_other;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Where the expected configuration comes from, and which one is in force.
+ *
+ * There are three: the operator's file (port.expected_file), what another member has
+ * sent, and the copy of the last one that was in force, kept in election.state_dir so
+ * that it outlives a restart and a file that has gone bad.  Whichever is newest is in
+ * force.  One with mistakes, or with a generation that is not higher, changes nothing,
+ * and the reason is kept until the next attempt.
+ *
+ * The operator's file is looked at once a second, and read when it changed; one that
+ * changes while it is read is read again.
+ *
+ * Thread-safety: one thread.  Memory: files are capped (portmgr/expected/expected.h).
+ */
+#ifndef TRIAD_PLUGIN_PORTS_SOURCE_H
+#define TRIAD_PLUGIN_PORTS_SOURCE_H
+
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include "portmgr/expected/expected.h"
+#include "triad/log.h"
+
+#define TRIAD_SOURCE_PATH_SIZE 1024
+
+struct triad_source {
+	struct triad_log *log;
+	char path[TRIAD_SOURCE_PATH_SIZE]; /* the operator's file; "": none */
+	char copy[TRIAD_SOURCE_PATH_SIZE]; /* "": none is kept */
+	struct triad_expected *expected;   /* in force; NULL: none */
+	char *octets;                      /* the same, as it was written */
+	size_t size;
+	struct stat seen; /* of the file when it was read last */
+	bool has_seen;
+	uint64_t next_look_us;
+	struct triad_diags mistakes; /* of the last attempt; none: it is in force */
+	bool has_copy_trouble;
+};
+
+void triad_source_init(struct triad_source *source, struct triad_log *log);
+void triad_source_clear(struct triad_source *source);
+
+/* Where the file and the copy are; reads the copy when it is another place, and the
+ * file.  Returns true when another configuration is in force than before. */
+bool triad_source_configure(
+	struct triad_source *source, const char *path, const char *copy);
+
+/* Looks at the file when it is time to; as above. */
+bool triad_source_look(struct triad_source *source, uint64_t now_us);
+
+/* What another member has sent; 'octets' are taken over.  As above. */
+bool triad_source_take(struct triad_source *source, char *octets, size_t size);
+
+#endif

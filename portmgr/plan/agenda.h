@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* When each item of the plan is done.
+ *
+ * A plan says what is to be done; it is made anew after each sweep.  The agenda keeps
+ * what has to outlast plans: since when an item has been due, what was tried, what was
+ * approved by hand.
+ *
+ * - A link that carries traffic and should be disabled because the configuration says
+ * so is phased out: a warning, a grace time, then its traffic is looked at, and it is
+ *   disabled when that is small, or when it has been waited for long enough.
+ * - A component that only has another name than expected gets time to say its own.
+ * - At most 'max_actions' are done between two sweeps.  Where a plan has more, nothing
+ *   is done until somebody approves: so many at once are rather a mistake in the
+ *   configuration.
+ * - What a switch refused or did not answer is tried again, later each time.
+ *
+ * Thread-safety: one thread.  Memory: an entry for each item; checked.  Time: any clock
+ * that does not go back, in us. */
+#ifndef TRIAD_PORTMGR_AGENDA_H
+#define TRIAD_PORTMGR_AGENDA_H
+
+#include "portmgr/plan/plan.h"
+
+struct triad_agenda_conf {
+	uint32_t max_actions;
+	uint64_t grace_us;      /* between the warning and the end */
+	uint64_t drain_us;      /* how long small traffic is waited for after that */
+	uint64_t quiet_bps;     /* octets a second, both ways: small */
+	uint64_t name_grace_us; /* for a name that is not the expected one */
+};
+
+enum triad_agenda_kind {
+	TRIAD_AGENDA_WAIT,
+	TRIAD_AGENDA_WARN,    /* say that the port is going to be disabled */
+	TRIAD_AGENDA_TRAFFIC, /* look at its traffic, and tell */
+	TRIAD_AGENDA_ACT,     /* do it */
+};
+
+enum triad_agenda_state {
+	TRIAD_AGENDA_DUE,
+	TRIAD_AGENDA_NAME,     /* waits for the name */
+	TRIAD_AGENDA_GRACE,    /* the warning was given */
+	TRIAD_AGENDA_DRAINING, /* traffic was not small */
+	TRIAD_AGENDA_AGAIN,    /* it was tried in vain */
+	TRIAD_AGENDA_DONE,     /* until the next sweep shows it */
+};
+
+struct triad_agenda_entry {
+	uint64_t node_guid;
+	uint8_t number;
+	uint8_t kind;   /* enum triad_plan_kind */
+	uint8_t reason; /* enum triad_port_reason */
+	uint8_t state;  /* enum triad_agenda_state */
+	bool is_approved, is_warned;
+	bool takes_set; /* counts as an action: a Set is sent for it */
+	uint32_t n_tried;
+	uint64_t since_us, next_us;
+	uint64_t traffic_bps; /* seen last */
+};
+
+struct triad_agenda;
+
+struct triad_agenda_status {
+	uint32_t n;       /* items */
+	uint32_t n_open;  /* that take a Set and were not approved */
+	bool is_stopped;  /* there are more than max_actions of them */
+	uint32_t n_done;  /* Sets since the last sweep */
+	uint64_t n_stops; /* how often it was stopped */
+};
+
+struct triad_agenda *triad_agenda_new(void);
+/* Accepts NULL. */
+void triad_agenda_free(struct triad_agenda *agenda);
+void triad_agenda_configure(
+	struct triad_agenda *agenda, const struct triad_agenda_conf *conf);
+
+/* A plan after a sweep: entries of items that are gone go, too.  Returns 0 or ENOMEM
+ * (then the agenda is as it was). */
+int triad_agenda_look(
+	struct triad_agenda *agenda, const struct triad_plan *plan, uint64_t now_us);
+
+/* The next thing to do; '*entry' is it, valid until the next look.  With WAIT,
+ * '*until_us' says when to ask again at the latest. */
+enum triad_agenda_kind triad_agenda_next(struct triad_agenda *agenda, uint64_t now_us,
+	const struct triad_agenda_entry **entry, uint64_t *until_us);
+
+/* What came of it. */
+void triad_agenda_warned(struct triad_agenda *agenda, uint64_t node_guid,
+	uint8_t number, uint64_t now_us);
+/* 'octets_per_s' UINT64_MAX: not known; counts as small. */
+void triad_agenda_traffic(struct triad_agenda *agenda, uint64_t node_guid,
+	uint8_t number, uint64_t octets_per_s, uint64_t now_us);
+void triad_agenda_done(struct triad_agenda *agenda, uint64_t node_guid, uint8_t number,
+	bool worked, uint64_t now_us);
+
+/* By hand: all items that there are now, or one.  Returns how many were approved. */
+uint32_t triad_agenda_approve_all(struct triad_agenda *agenda);
+bool triad_agenda_approve(
+	struct triad_agenda *agenda, uint64_t node_guid, uint8_t number);
+
+const struct triad_agenda_entry *triad_agenda_find(
+	const struct triad_agenda *agenda, uint64_t node_guid, uint8_t number);
+void triad_agenda_status(
+	const struct triad_agenda *agenda, struct triad_agenda_status *status);
+
+/* "due", "name", "grace", ... */
+const char *triad_agenda_state_name(unsigned state);
+
+#endif

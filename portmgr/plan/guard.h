@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Would taking a link down cut off something that must not be cut off?
+ *
+ * Three things are guarded: the SM's own way to the fabric, another SM's, and nodes
+ * that are expected to be up and could no longer be reached from here.  The host or
+ * router at the link's far end is not counted among those: to cut that off is what the
+ * action is for.
+ *
+ * Model: the switches and the links between them, as a graph; CAs pass nothing on.
+ * Links that a plan has decided to take down are taken out of it, so that actions that
+ * are harmless one by one are judged together.
+ *
+ * Thread-safety: one thread.  Memory: some octets for each node and link; checked. The
+ * fabric is borrowed for the guard's life. */
+#ifndef TRIAD_PORTMGR_GUARD_H
+#define TRIAD_PORTMGR_GUARD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "triad/fabric.h"
+
+enum triad_guard_verdict {
+	TRIAD_GUARD_FREE,    /* nothing speaks against it */
+	TRIAD_GUARD_OWN_WAY, /* this SM's link */
+	TRIAD_GUARD_SM_WAY,  /* another SM's */
+	TRIAD_GUARD_SPLIT,   /* nodes that should be up would be lost */
+	TRIAD_GUARD_UNKNOWN, /* where this SM is on the fabric is not known */
+	TRIAD_GUARD_N_VERDICTS
+};
+
+struct triad_guard;
+
+/* 'sm_guids': the port GUIDs of the other SMs.  'is_expected': for each node of the
+ * fabric, whether it is expected to be up; borrowed.  Returns 0 or ENOMEM. */
+int triad_guard_new(const struct triad_fabric *fabric, const uint64_t *sm_guids,
+	uint32_t n_sm_guids, const bool *is_expected, struct triad_guard **guard);
+/* Accepts NULL. */
+void triad_guard_free(struct triad_guard *guard);
+
+/* 'port': index in the fabric's ports, of a switch.  '*lost' gets a node that would be
+ * lost, or TRIAD_FABRIC_NONE.  Takes a walk over all switches when the link is between
+ * two, otherwise nothing worth mentioning. */
+enum triad_guard_verdict triad_guard_judge(
+	struct triad_guard *guard, uint32_t port, uint32_t *lost);
+
+/* The port's link is going to be taken down. */
+void triad_guard_remove(struct triad_guard *guard, uint32_t port);
+
+/* Switches between this SM and the node of the port; UINT32_MAX: not reached. */
+uint32_t triad_guard_distance(const struct triad_guard *guard, uint32_t node);
+
+/* A word for programs ("own_way"). */
+const char *triad_guard_word(enum triad_guard_verdict verdict);
+
+#endif

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "portmgr/plan/plan.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PHYS_DISABLED 3 /* PortInfo:PortPhysicalState [IBA 14.2.5.6] */
+
+struct build {
+	const struct triad_plan_basis *basis;
+	struct triad_plan *plan;
+	struct triad_guard *guard;
+	bool *is_expected; /* for each node of the fabric */
+	uint32_t n_walks;
+};
+
+/* --- what the memory says --- */
+
+bool triad_plan_is_admitted(const struct triad_record *record, uint64_t remote_guid)
+{
+	return record && record->deed == TRIAD_DEED_ADMIT && remote_guid &&
+		record->remote_guid == remote_guid;
+}
+
+bool triad_plan_has_failed(const struct triad_record *record)
+{
+	if (!record)
+		return false;
+	return record->deed == TRIAD_DEED_FAIL ||
+		(record->deed == TRIAD_DEED_DISABLE &&
+			record->reason != TRIAD_REASON_EXPECTED &&
+			record->outcome != TRIAD_OUTCOME_DROPPED);
+}
+
+/* --- one row --- */
+
+static void keep(struct build *build, struct triad_plan_item *item, unsigned kind,
+	unsigned reason, unsigned note)
+{
+	struct triad_plan *plan = build->plan;
+
+	item->kind = (uint8_t)kind;
+	item->reason = (uint8_t)reason;
+	item->note = (uint8_t)note;
+	plan->items[plan->n_items++] = *item;
+}
+
+static void look_at_test(struct build *build, struct triad_plan_item *item,
+	const struct triad_record *record)
+{
+	if (triad_plan_has_failed(record))
+		keep(build, item, TRIAD_PLAN_DISABLE, record->reason, TRIAD_NOTE_NONE);
+	else if (item->remote_guid)
+		keep(build, item, TRIAD_PLAN_TEST, TRIAD_REASON_EXPECTED,
+			TRIAD_NOTE_NONE);
+}
+
+static void look_at_link(struct build *build, struct triad_plan_item *item,
+	const struct triad_expected_port *row)
+{
+	const struct triad_plan_basis *basis = build->basis;
+	const struct triad_fabric_port *port = &basis->fabric->ports[item->port];
+	enum triad_remote_match match = triad_remote_compare(
+		basis->fabric, item->port, basis->expected, &row->remote, NULL, 0);
+
+	item->may_be_name = match == TRIAD_REMOTE_NAME_DIFFERS;
+	if (match == TRIAD_REMOTE_DIFFERS || match == TRIAD_REMOTE_NAME_DIFFERS)
+		keep(build, item, TRIAD_PLAN_DISABLE, TRIAD_REASON_MISWIRED,
+			TRIAD_NOTE_NONE);
+	else if (row->width && item->remote_guid && port->width != row->width)
+		keep(build, item, TRIAD_PLAN_NOTE, 0, TRIAD_NOTE_WIDTH);
+	else if (row->speed && item->remote_guid &&
+		triad_link_speed(port->speed, port->speed_ext) != row->speed)
+		keep(build, item, TRIAD_PLAN_NOTE, 0, TRIAD_NOTE_SPEED);
+}
+
+static void look_at_port(struct build *build, struct triad_plan_item *item,
+	const struct triad_expected_port *row)
+{
+	const struct triad_fabric_port *port = &build->basis->fabric->ports[item->port];
+	const struct triad_record *record =
+		triad_memory_find(build->basis->memory, item->node_guid, item->number);
+	bool is_disabled = port->phys_state == PHYS_DISABLED;
+
+	item->is_active = port->state >= TRIAD_PORT_ARMED;
+	if (row->state == TRIAD_EXPECTED_DISABLED) {
+		if (!is_disabled)
+			keep(build, item, TRIAD_PLAN_DISABLE, TRIAD_REASON_EXPECTED,
+				TRIAD_NOTE_NONE);
+	} else if (is_disabled && triad_plan_has_failed(record)) {
+		keep(build, item, TRIAD_PLAN_NOTE, record->reason, TRIAD_NOTE_FAILED);
+	} else if (is_disabled) {
+		item->was_ours = record && record->deed == TRIAD_DEED_DISABLE;
+		keep(build, item, TRIAD_PLAN_ENABLE, TRIAD_REASON_EXPECTED,
+			TRIAD_NOTE_NONE);
+	} else if (row->state == TRIAD_EXPECTED_TEST &&
+		!(item->is_active &&
+			triad_plan_is_admitted(record, item->remote_guid))) {
+		look_at_test(build, item, record);
+	} else {
+		look_at_link(build, item, row);
+	}
+}
+
+/* Rows in the order of the fabric's ports. */
+static void look_at_rows(struct build *build)
+{
+	const struct triad_plan_basis *basis = build->basis;
+	const struct triad_fabric *fabric = basis->fabric;
+
+	for (uint32_t i = 0; i < fabric->n_ports; i++) {
+		const struct triad_fabric_port *port = &fabric->ports[i];
+		struct triad_plan_item item = {
+			.row = basis->placed->row_of[i],
+			.port = i,
+			.lost = TRIAD_FABRIC_NONE,
+			.node_guid = fabric->nodes[port->node].guid,
+			.number = port->number,
+		};
+
+		if (item.row == TRIAD_PLACED_NONE)
+			continue;
+		if (port->remote != TRIAD_FABRIC_NONE)
+			item.remote_guid = fabric->ports[port->remote].guid;
+		look_at_port(build, &item, &basis->expected->ports[item.row]);
+	}
+}
+
+static void note_unknown_switches(struct build *build)
+{
+	const struct triad_plan_basis *basis = build->basis;
+
+	for (uint32_t i = 0; i < basis->expected->n_ports; i++) {
+		const struct triad_expected_port *row = &basis->expected->ports[i];
+		struct triad_plan_item item = {
+			.row = i,
+			.port = TRIAD_FABRIC_NONE,
+			.lost = TRIAD_FABRIC_NONE,
+			.node_guid = row->node_guid,
+			.number = row->port,
+		};
+
+		if (basis->placed->port_of[i] == TRIAD_PLACED_NONE)
+			keep(build, &item, TRIAD_PLAN_NOTE, 0, TRIAD_NOTE_NO_SWITCH);
+	}
+}
+
+/* --- guards --- */
+
+/* Expected to be up: a switch with a port that should be, a host that is where it
+ * should be, every SM. */
+static void find_expected(struct build *build)
+{
+	const struct triad_plan_basis *basis = build->basis;
+	const struct triad_fabric *fabric = basis->fabric;
+
+	for (uint32_t i = 0; i < fabric->n_ports; i++) {
+		const struct triad_fabric_port *port = &fabric->ports[i];
+		uint32_t row = basis->placed->row_of[i];
+		bool is_wanted = row != TRIAD_PLACED_NONE &&
+			basis->expected->ports[row].state != TRIAD_EXPECTED_DISABLED;
+
+		if (is_wanted)
+			build->is_expected[port->node] = true;
+		if (is_wanted && port->remote != TRIAD_FABRIC_NONE &&
+			triad_remote_compare(fabric, i, basis->expected,
+				&basis->expected->ports[row].remote, NULL,
+				0) == TRIAD_REMOTE_FITS)
+			build->is_expected[fabric->ports[port->remote].node] = true;
+	}
+	for (uint32_t i = 0; i < basis->n_sm_guids; i++) {
+		uint32_t port = triad_fabric_find_alias(fabric, basis->sm_guids[i]);
+
+		if (port != TRIAD_FABRIC_NONE)
+			build->is_expected[fabric->ports[port].node] = true;
+	}
+}
+
+static bool takes_link_down(const struct triad_plan_item *item)
+{
+	return item->remote_guid &&
+		(item->kind == TRIAD_PLAN_DISABLE ||
+			(item->kind == TRIAD_PLAN_TEST && item->is_active));
+}
+
+static bool is_overridden(
+	const struct triad_plan_basis *basis, const struct triad_plan_item *item)
+{
+	for (uint32_t i = 0; i < basis->n_overrides; i++)
+		if (basis->overrides[i].node_guid == item->node_guid &&
+			basis->overrides[i].port == item->number)
+			return true;
+	return false;
+}
+
+static bool is_between_switches(
+	const struct triad_fabric *fabric, const struct triad_plan_item *item)
+{
+	uint32_t far = fabric->ports[item->port].remote;
+
+	return far != TRIAD_FABRIC_NONE &&
+		fabric->nodes[fabric->ports[far].node].type == TRIAD_NODE_SWITCH;
+}
+
+static void judge(struct build *build, struct triad_plan_item *item)
+{
+	if (is_between_switches(build->basis->fabric, item) &&
+		build->n_walks++ >= TRIAD_PLAN_MAX_WALKS) {
+		item->kind = TRIAD_PLAN_NOTE;
+		item->note = TRIAD_NOTE_LATER;
+		return;
+	}
+	item->guard = (uint8_t)triad_guard_judge(build->guard, item->port, &item->lost);
+	item->is_overridden = item->guard && is_overridden(build->basis, item);
+	/* A bounced link comes back. */
+	if ((!item->guard || item->is_overridden) && item->kind == TRIAD_PLAN_DISABLE)
+		triad_guard_remove(build->guard, item->port);
+}
+
+static struct triad_plan_item *find(
+	struct triad_plan *plan, uint64_t node_guid, uint8_t number)
+{
+	size_t first = 0, n = plan->n_items;
+
+	while (n) {
+		size_t half = n / 2;
+		struct triad_plan_item *item = &plan->items[first + half];
+
+		if (item->port != TRIAD_FABRIC_NONE && item->node_guid == node_guid &&
+			item->number == number)
+			return item;
+		if (item->port != TRIAD_FABRIC_NONE &&
+			(item->node_guid < node_guid ||
+				(item->node_guid == node_guid &&
+					item->number < number))) {
+			first += half + 1;
+			n -= half + 1;
+		} else {
+			n = half;
+		}
+	}
+	return NULL;
+}
+
+/* Of a link both of whose ends should go, the end farther from the SM is left alone. */
+static bool is_left_to_other_end(struct build *build, struct triad_plan_item *item)
+{
+	const struct triad_fabric *fabric = build->basis->fabric;
+	uint32_t far = fabric->ports[item->port].remote, here, there;
+	struct triad_plan_item *other;
+
+	if (item->kind != TRIAD_PLAN_DISABLE || !is_between_switches(fabric, item))
+		return false;
+	other = find(build->plan, fabric->nodes[fabric->ports[far].node].guid,
+		fabric->ports[far].number);
+	if (!other || other == item || other->kind != TRIAD_PLAN_DISABLE)
+		return false;
+	here = triad_guard_distance(build->guard, fabric->ports[item->port].node);
+	there = triad_guard_distance(build->guard, fabric->ports[far].node);
+	return here > there || (here == there && item->port > far);
+}
+
+static void judge_items(struct build *build)
+{
+	struct triad_plan *plan = build->plan;
+
+	for (uint32_t i = 0; i < plan->n_items; i++) {
+		struct triad_plan_item *item = &plan->items[i];
+
+		if (!takes_link_down(item))
+			continue;
+		if (is_left_to_other_end(build, item)) {
+			item->kind = TRIAD_PLAN_NOTE;
+			item->note = TRIAD_NOTE_OTHER_END;
+		}
+	}
+	for (uint32_t i = 0; i < plan->n_items; i++)
+		if (takes_link_down(&plan->items[i]))
+			judge(build, &plan->items[i]);
+}
+
+static void count(struct triad_plan *plan)
+{
+	for (uint32_t i = 0; i < plan->n_items; i++) {
+		const struct triad_plan_item *item = &plan->items[i];
+
+		plan->n_of_kind[item->kind]++;
+		plan->n_guarded += item->guard && !item->is_overridden;
+	}
+}
+
+/* --- the plan --- */
+
+static bool needs_guard(const struct triad_plan *plan)
+{
+	for (uint32_t i = 0; i < plan->n_items; i++)
+		if (takes_link_down(&plan->items[i]))
+			return true;
+	return false;
+}
+
+static int guard_items(struct build *build)
+{
+	const struct triad_plan_basis *basis = build->basis;
+	int error;
+
+	if (!needs_guard(build->plan))
+		return 0;
+	build->is_expected =
+		calloc(basis->fabric->n_nodes + 1, sizeof(*build->is_expected));
+	if (!build->is_expected)
+		return ENOMEM;
+	find_expected(build);
+	error = triad_guard_new(basis->fabric, basis->sm_guids, basis->n_sm_guids,
+		build->is_expected, &build->guard);
+	if (!error)
+		judge_items(build);
+	triad_guard_free(build->guard);
+	free(build->is_expected);
+	return error;
+}
+
+int triad_plan_build(const struct triad_plan_basis *basis, struct triad_plan **made)
+{
+	struct triad_plan *plan = calloc(1, sizeof(*plan));
+	struct build build = {.basis = basis, .plan = plan};
+	int error;
+
+	if (!plan)
+		return ENOMEM;
+	plan->generation = basis->expected->generation;
+	plan->fabric = basis->fabric->generation;
+	plan->n_rows = basis->expected->n_ports;
+	plan->items = calloc(plan->n_rows + 1, sizeof(*plan->items));
+	if (!plan->items) {
+		triad_plan_free(plan);
+		return ENOMEM;
+	}
+	look_at_rows(&build);
+	note_unknown_switches(&build);
+	error = guard_items(&build);
+	if (error) {
+		triad_plan_free(plan);
+		return error;
+	}
+	count(plan);
+	*made = plan;
+	return 0;
+}
+
+void triad_plan_free(struct triad_plan *plan)
+{
+	if (!plan)
+		return;
+	free(plan->items);
+	free(plan);
+}
+
+const struct triad_plan_item *triad_plan_find(
+	const struct triad_plan *plan, uint64_t node_guid, uint8_t port)
+{
+	return find((struct triad_plan *)plan, node_guid, port);
+}
+
+uint32_t triad_plan_n_open(const struct triad_plan *plan)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < plan->n_items; i++)
+		n += plan->items[i].kind != TRIAD_PLAN_NOTE &&
+			(!plan->items[i].guard || plan->items[i].is_overridden);
+	return n;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What is to be done so that every switch port is as expected, and what is not done,
+ * and why.
+ *
+ * For each port that the configuration has a line for [election-patent, "enforces
+ * configuration"]:
+ *
+ *     expected     found                                  item
+ *     disabled     not disabled                           DISABLE
+ *     enabled      disabled, by whomever                  ENABLE
+ *       or test    disabled by us as failed               NOTE: to be released by hand
+ *     enabled      another far end than expected          DISABLE, miswired
+ *     test         a link that was not admitted, or was   TEST
+ *                  down since
+ *                  a test that failed                     DISABLE, with its reason
+ *     any          no such switch, another width or speed NOTE
+ *
+ * Each item that would take a link down is judged by the guards (guard.h), those before
+ * it taken into account; one that a guard speaks against stays in the plan, with that.
+ * A link both of whose ends should be disabled is disabled at the end nearer to the SM,
+ * because the other one may not answer any more.
+ *
+ * Thread-safety: built by one thread, then immutable.  Memory: bounded by the number of
+ * rows; the fabric, configuration and memory are borrowed for the build alone. */
+#ifndef TRIAD_PORTMGR_PLAN_H
+#define TRIAD_PORTMGR_PLAN_H
+
+#include "portmgr/expected/placed.h"
+#include "portmgr/expected/remote.h"
+#include "portmgr/memory/memory.h"
+#include "portmgr/plan/guard.h"
+
+/* Links between switches that are judged in one plan; each takes a walk over the
+ * fabric.  What is beyond is not done before the next plan. */
+#define TRIAD_PLAN_MAX_WALKS 64u
+
+enum triad_plan_kind {
+	TRIAD_PLAN_DISABLE,
+	TRIAD_PLAN_ENABLE,
+	TRIAD_PLAN_TEST,
+	TRIAD_PLAN_NOTE,
+	TRIAD_PLAN_N_KINDS
+};
+
+/* What a NOTE is about. */
+enum triad_plan_note {
+	TRIAD_NOTE_NONE,
+	TRIAD_NOTE_NO_SWITCH, /* the row's switch is not in the fabric */
+	TRIAD_NOTE_FAILED,    /* disabled by us; a release is waited for */
+	TRIAD_NOTE_OTHER_END, /* the link's other end is disabled instead */
+	TRIAD_NOTE_WIDTH,     /* not as wide as expected */
+	TRIAD_NOTE_SPEED,
+	TRIAD_NOTE_LATER, /* too many links to be judged: the next plan's */
+	TRIAD_PLAN_N_NOTES
+};
+
+struct triad_plan_item {
+	uint32_t row;  /* of the configuration */
+	uint32_t port; /* of the fabric, or TRIAD_FABRIC_NONE */
+	uint32_t lost; /* a node of the fabric that would be lost; or NONE */
+	uint64_t node_guid;
+	uint64_t remote_guid; /* of the port at the far end; 0: none */
+	uint8_t number;       /* of the port */
+	uint8_t kind;         /* enum triad_plan_kind */
+	uint8_t reason;       /* enum triad_port_reason */
+	uint8_t note;         /* enum triad_plan_note */
+	uint8_t guard;        /* enum triad_guard_verdict */
+	bool is_overridden;   /* the guard's word was, by hand */
+	bool is_active;   /* the link carries traffic: disabled gently, or bounced */
+	bool may_be_name; /* miswired by its name alone */
+	bool was_ours;    /* ENABLE: we had disabled it */
+};
+
+struct triad_plan {
+	uint64_t generation; /* of the configuration */
+	uint64_t fabric;     /* its snapshot's number */
+	uint32_t n_rows;
+	uint32_t n_items;
+	struct triad_plan_item
+		*items; /* sorted by (node GUID, port); unknown ones last */
+	uint32_t n_of_kind[TRIAD_PLAN_N_KINDS];
+	uint32_t n_guarded; /* items that a guard stops */
+};
+
+/* Ports whose guard was overridden by hand: (node GUID, port). */
+struct triad_plan_override {
+	uint64_t node_guid;
+	uint8_t port;
+};
+
+struct triad_plan_basis {
+	const struct triad_fabric *fabric;
+	const struct triad_expected *expected;
+	const struct triad_placed *placed;
+	const struct triad_memory *memory;
+	const uint64_t *sm_guids; /* port GUIDs of other SMs */
+	uint32_t n_sm_guids;
+	const struct triad_plan_override *overrides;
+	uint32_t n_overrides;
+};
+
+/* Returns 0 or ENOMEM. */
+int triad_plan_build(const struct triad_plan_basis *basis, struct triad_plan **plan);
+/* Accepts NULL. */
+void triad_plan_free(struct triad_plan *plan);
+
+/* The item about a port, or NULL. */
+const struct triad_plan_item *triad_plan_find(
+	const struct triad_plan *plan, uint64_t node_guid, uint8_t port);
+
+/* Items that something is to be done about now: neither notes nor guarded. */
+uint32_t triad_plan_n_open(const struct triad_plan *plan);
+
+/* Why, in a sentence; the basis as it was for the build. */
+void triad_plan_describe(const struct triad_plan_basis *basis,
+	const struct triad_plan_item *item, char *text, size_t size);
+
+/* Whether the port's last record says that the component that is there now, with that
+ * port GUID, has passed its test. */
+bool triad_plan_is_admitted(const struct triad_record *record, uint64_t remote_guid);
+/* Whether it says that the port failed, and was not released. */
+bool triad_plan_has_failed(const struct triad_record *record);
+
+/* "disable", "enable", "test", "note"; "failed", ... */
+const char *triad_plan_kind_name(unsigned kind);
+const char *triad_plan_note_name(unsigned note);
+
+#endif

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* A plan's items in words. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "portmgr/plan/plan.h"
+
+struct text {
+	char *at;
+	size_t size, used;
+};
+
+static void add(struct text *text, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void add(struct text *text, const char *format, ...)
+{
+	va_list args;
+	int n;
+
+	va_start(args, format);
+	n = vsnprintf(text->at + text->used, text->size - text->used, format, args);
+	va_end(args);
+	if (n > 0)
+		text->used += (size_t)n;
+	if (text->used >= text->size)
+		text->used = text->size - 1;
+}
+
+static void add_record(struct text *text, const struct triad_record *record)
+{
+	if (record && *record->text)
+		add(text, ": %s", record->text);
+}
+
+static void add_miswire(struct text *text, const struct triad_plan_basis *basis,
+	const struct triad_plan_item *item)
+{
+	char why[256] = "";
+
+	triad_remote_compare(basis->fabric, item->port, basis->expected,
+		&basis->expected->ports[item->row].remote, why, sizeof(why));
+	add(text, "miswired: %s", why);
+	if (item->may_be_name)
+		add(text, " (its name alone; it may still be starting)");
+}
+
+static void add_disable(struct text *text, const struct triad_plan_basis *basis,
+	const struct triad_plan_item *item, const struct triad_record *record)
+{
+	switch (item->reason) {
+	case TRIAD_REASON_EXPECTED:
+		add(text, "expected disabled");
+		if (item->is_active)
+			add(text, "; its link is active, and is phased out");
+		break;
+	case TRIAD_REASON_MISWIRED:
+		if (!record || record->deed != TRIAD_DEED_FAIL) {
+			add_miswire(text, basis, item);
+			break;
+		}
+		/* fall through */
+	default:
+		add(text, "its test failed");
+		add_record(text, record);
+	}
+}
+
+static void add_note(struct text *text, const struct triad_plan_basis *basis,
+	const struct triad_plan_item *item, const struct triad_record *record)
+{
+	const struct triad_expected_port *row = &basis->expected->ports[item->row];
+	const struct triad_fabric_port *port = item->port == TRIAD_FABRIC_NONE
+		? NULL
+		: &basis->fabric->ports[item->port];
+
+	switch (item->note) {
+	case TRIAD_NOTE_NO_SWITCH:
+		add(text, "line %u: there is no such switch in the fabric", row->line);
+		break;
+	case TRIAD_NOTE_FAILED:
+		add(text, "disabled by the port manager, %s",
+			triad_port_reason_name(item->reason));
+		add_record(text, record);
+		add(text, "; 'port release' when it is mended");
+		break;
+	case TRIAD_NOTE_OTHER_END:
+		add(text, "the other end of the link is disabled instead");
+		break;
+	case TRIAD_NOTE_WIDTH:
+		add(text, "the link is %s wide, expected is %s",
+			triad_link_width_name(port->width),
+			triad_link_width_name(row->width));
+		break;
+	case TRIAD_NOTE_SPEED:
+		add(text, "the link is %s, expected is %s",
+			triad_link_speed_name(
+				triad_link_speed(port->speed, port->speed_ext)),
+			triad_link_speed_name(row->speed));
+		break;
+	case TRIAD_NOTE_LATER:
+		add(text,
+			"more than %u links between switches are to be taken down: "
+			"the next plan looks at this one",
+			TRIAD_PLAN_MAX_WALKS);
+		break;
+	}
+}
+
+static void add_guard(struct text *text, const struct triad_plan_basis *basis,
+	const struct triad_plan_item *item)
+{
+	const char *end = item->is_overridden ? " (overridden by hand)"
+					      : "; 'port approve' overrides this";
+
+	switch (item->guard) {
+	case TRIAD_GUARD_OWN_WAY:
+		add(text, " -- not done: it is this SM's own link%s", end);
+		break;
+	case TRIAD_GUARD_SM_WAY:
+		add(text, " -- not done: it is the link of another SM%s", end);
+		break;
+	case TRIAD_GUARD_SPLIT:
+		add(text,
+			" -- not done: %s (0x%016" PRIx64
+			") and what is behind it could no longer be reached%s",
+			basis->fabric->nodes[item->lost].name,
+			basis->fabric->nodes[item->lost].guid, end);
+		break;
+	case TRIAD_GUARD_UNKNOWN:
+		add(text, " -- not done: this SM's own port is not in its fabric%s",
+			end);
+		break;
+	}
+}
+
+void triad_plan_describe(const struct triad_plan_basis *basis,
+	const struct triad_plan_item *item, char *text, size_t size)
+{
+	const struct triad_record *record =
+		triad_memory_find(basis->memory, item->node_guid, item->number);
+	struct text out = {.at = text, .size = size};
+
+	*text = '\0';
+	switch (item->kind) {
+	case TRIAD_PLAN_DISABLE:
+		add_disable(&out, basis, item, record);
+		break;
+	case TRIAD_PLAN_ENABLE:
+		add(&out, "expected %s; disabled by %s",
+			triad_expected_state_name(
+				basis->expected->ports[item->row].state),
+			item->was_ours ? "the port manager" : "somebody else");
+		break;
+	case TRIAD_PLAN_TEST:
+		add(&out, "expected to be tested%s",
+			item->is_active
+				? "; its link is active, and is taken down first"
+				: "");
+		break;
+	default:
+		add_note(&out, basis, item, record);
+	}
+	add_guard(&out, basis, item);
+}
+
+const char *triad_plan_kind_name(unsigned kind)
+{
+	static const char *const names[] = {"disable", "enable", "test", "note"};
+
+	return kind < TRIAD_PLAN_N_KINDS ? names[kind] : "?";
+}
+
+const char *triad_plan_note_name(unsigned note)
+{
+	static const char *const names[] = {
+		"", "no_switch", "failed", "other_end", "width", "speed", "later"};
+
+	return note < TRIAD_PLAN_N_NOTES ? names[note] : "?";
+}
