@@ -13,6 +13,22 @@ libtriadelection_la_SOURCES = \
 	portmgr/election/permission.c portmgr/election/permission.h \
 	portmgr/election/priority.c portmgr/election/priority.h
 
+# libtriadexpected.la: how the fabric should be, and what differs; pure.
+noinst_LTLIBRARIES += libtriadexpected.la
+libtriadexpected_la_SOURCES = \
+	portmgr/expected/expected.c portmgr/expected/expected.h \
+	portmgr/expected/expected_index.c \
+	portmgr/expected/expected_line.c \
+	portmgr/expected/expected_names.c \
+	portmgr/expected/expected_pairs.c \
+	portmgr/expected/expected_parts.h \
+	portmgr/expected/expected_row.c \
+	portmgr/expected/netdiscover.c portmgr/expected/netdiscover.h \
+	portmgr/expected/netdiscover_line.c portmgr/expected/netdiscover_line.h \
+	portmgr/expected/placed.c portmgr/expected/placed.h \
+	portmgr/expected/remote.c portmgr/expected/remote.h \
+	portmgr/expected/write.c portmgr/expected/write.h
+
 # libtriadcluster.la: how those that elect reach each other, with threads and sockets but
 # without OpenSM.
 noinst_LTLIBRARIES += libtriadcluster.la

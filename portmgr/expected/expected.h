@@ -10,7 +10,8 @@
  * CSV [RFC 4180], but without line breaks in a field; '#' begins a comment line; fields
  * left away at the end are empty; spaces around a field don't count.  The line with the
  * names of the columns may be left away.  'generation N', N from 1 to 2^63, comes
- * before the first port; a comma or '=' may stand in it for the space.
+ * before the first port; a comma or '=' may stand in it for the space.  A node called
+ * 'generation' stands in quotes.
  *
  *     node      a node GUID, 0x and hexadecimal digits, or the node's name as a whole
  *     port      1 to 254
@@ -26,6 +27,9 @@
  *
  * A switch port that has no line is left alone.
  *
+ * Rows about the two ends of a link must agree: what a row's remote names by GUID or
+ * whole name, and port, can't be disabled when the row isn't, nor lead elsewhere.
+ *
  * Thread-safety: a configuration is built by one thread, then immutable.
  * Memory: it owns its rows and texts; both are capped. */
 #ifndef TRIAD_PORTMGR_EXPECTED_H
@@ -38,6 +42,7 @@
 #include "triad/diag.h"
 
 #define TRIAD_EXPECTED_MAX_PORTS 1000000u
+#define TRIAD_EXPECTED_MAX_LINES 2000000u            /* with comments */
 #define TRIAD_EXPECTED_MAX_OCTETS ((size_t)64 << 20) /* of a file */
 #define TRIAD_EXPECTED_MAX_LINE 4096u                /* octets */
 #define TRIAD_EXPECTED_MAX_GENERATION (UINT64_C(1) << 63)
@@ -93,7 +98,8 @@ struct triad_expected {
 };
 
 /* Reads 'size' octets.  Returns 0 and a configuration; EINVAL with all mistakes, and
- * their lines, in 'diags'; ENOMEM; E2BIG (a cap, told in 'diags', too). */
+ * their lines, in 'diags'; ENOMEM; E2BIG (a cap, told in 'diags' with the mistakes up
+ * to there).  'diags' was initialised by the caller. */
 int triad_expected_parse(const char *octets, size_t size, struct triad_diags *diags,
 	struct triad_expected **expected);
 

@@ -8,7 +8,9 @@ fuzz_targets = \
 	tests/fuzz/fuzz_conf \
 	tests/fuzz/fuzz_control \
 	tests/fuzz/fuzz_election_message \
+	tests/fuzz/fuzz_expected \
 	tests/fuzz/fuzz_http_request \
+	tests/fuzz/fuzz_netdiscover \
 	tests/fuzz/fuzz_path_request \
 	tests/fuzz/fuzz_pma \
 	tests/fuzz/fuzz_policy \
@@ -24,9 +26,13 @@ tests_fuzz_fuzz_control_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_election_message_SOURCES = \
 	tests/fuzz/fuzz_election_message.c $(fuzz_driver)
 tests_fuzz_fuzz_election_message_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
+tests_fuzz_fuzz_expected_SOURCES = tests/fuzz/fuzz_expected.c $(fuzz_driver)
+tests_fuzz_fuzz_expected_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_http_request_SOURCES = \
 	tests/fuzz/fuzz_http_request.c $(fuzz_driver)
 tests_fuzz_fuzz_http_request_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
+tests_fuzz_fuzz_netdiscover_SOURCES = tests/fuzz/fuzz_netdiscover.c $(fuzz_driver)
+tests_fuzz_fuzz_netdiscover_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_path_request_SOURCES = \
 	tests/fuzz/fuzz_path_request.c $(fuzz_driver)
 tests_fuzz_fuzz_path_request_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)

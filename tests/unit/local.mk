@@ -48,7 +48,11 @@ unit_tests = \
 	tests/unit/portmgr/test_election \
 	tests/unit/portmgr/test_election_message \
 	tests/unit/portmgr/test_election_scripts \
+	tests/unit/portmgr/test_expected \
+	tests/unit/portmgr/test_expected_placed \
+	tests/unit/portmgr/test_expected_remote \
 	tests/unit/portmgr/test_health \
+	tests/unit/portmgr/test_netdiscover \
 	tests/unit/portmgr/test_peers \
 	tests/unit/portmgr/test_permission \
 	tests/unit/portmgr/test_priority \

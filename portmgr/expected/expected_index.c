@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "portmgr/expected/expected_parts.h"
+
+#define MIN_SLOTS 256
+
+static uint64_t hash_of(uint64_t node_guid, const char *node_name, uint8_t port)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ node_guid;
+
+	for (const char *p = node_guid ? "" : node_name; *p; p++)
+		hash = (hash ^ (unsigned char)*p) * UINT64_C(0x100000001b3);
+	hash = (hash ^ port) * UINT64_C(0x9e3779b97f4a7c15);
+	hash = (hash ^ hash >> 32) * UINT64_C(0xbf58476d1ce4e5b9);
+	return hash ^ hash >> 29;
+}
+
+static bool is_row(const struct triad_expected *expected, uint32_t at,
+	uint64_t node_guid, const char *node_name, uint8_t port)
+{
+	const struct triad_expected_port *row = &expected->ports[at];
+
+	return row->port == port && row->node_guid == node_guid &&
+		(node_guid ||
+			!strcmp(triad_expected_text(expected, row->node_name),
+				node_name));
+}
+
+/* The slot that has it, or a free one; there is one always. */
+static uint32_t *slot_of(const struct triad_expected_reader *reader, uint64_t node_guid,
+	const char *node_name, uint8_t port)
+{
+	size_t at = hash_of(node_guid, node_name, port) & (reader->n_slots - 1);
+
+	while (reader->slots[at] &&
+		!is_row(reader->expected, reader->slots[at] - 1, node_guid, node_name,
+			port))
+		at = (at + 1) & (reader->n_slots - 1);
+	return &reader->slots[at];
+}
+
+uint32_t triad_expected_index_find(const struct triad_expected_reader *reader,
+	uint64_t node_guid, const char *node_name, uint8_t port)
+{
+	if (!reader->n_slots)
+		return UINT32_MAX;
+	/* A free one has 0, which makes it that. */
+	return *slot_of(reader, node_guid, node_name, port) - 1;
+}
+
+static void put(struct triad_expected_reader *reader, uint32_t at)
+{
+	const struct triad_expected_port *row = &reader->expected->ports[at];
+
+	*slot_of(reader, row->node_guid,
+		triad_expected_text(reader->expected, row->node_name), row->port) =
+		at + 1;
+}
+
+int triad_expected_index_add(struct triad_expected_reader *reader, uint32_t at)
+{
+	size_t n = reader->n_slots ? 2 * reader->n_slots : MIN_SLOTS;
+	uint32_t *slots;
+
+	if (2 * ((size_t)at + 1) <= reader->n_slots) {
+		put(reader, at);
+		return 0;
+	}
+	slots = calloc(n, sizeof(*slots));
+	if (!slots)
+		return ENOMEM;
+	free(reader->slots);
+	reader->slots = slots;
+	reader->n_slots = n;
+	for (uint32_t i = 0; i <= at; i++)
+		put(reader, i);
+	return 0;
+}

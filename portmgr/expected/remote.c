@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "portmgr/expected/remote.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "common/text.h"
+
+#define WHAT_SIZE 192
+
+/* A '*' that was passed may take one octet more when what is behind it doesn't fit;
+ * only the last one has to be tried. */
+bool triad_name_fits(const char *pattern, const char *name)
+{
+	const char *star = NULL, *from = NULL;
+
+	while (*name) {
+		if (*pattern == '*') {
+			star = ++pattern;
+			from = name;
+		} else if (*pattern == '?' || *pattern == *name) {
+			pattern++;
+			name++;
+		} else if (star) {
+			pattern = star;
+			name = ++from;
+		} else {
+			return false;
+		}
+	}
+	while (*pattern == '*')
+		pattern++;
+	return !*pattern;
+}
+
+void triad_remote_describe(const struct triad_expected *expected,
+	const struct triad_expected_remote *wanted, char *text, size_t size)
+{
+	text[0] = '\0';
+	if (wanted->port_guid)
+		triad_text_append(
+			text, size, ";port_guid=0x%016" PRIx64, wanted->port_guid);
+	if (wanted->node_guid)
+		triad_text_append(
+			text, size, ";node_guid=0x%016" PRIx64, wanted->node_guid);
+	if (wanted->name)
+		triad_text_append(text, size, ";name=%s",
+			triad_expected_text(expected, wanted->name));
+	if (wanted->vendor_id)
+		triad_text_append(
+			text, size, ";vendor=0x%06" PRIx32, wanted->vendor_id);
+	if (wanted->port)
+		triad_text_append(text, size, ";port=%u", wanted->port);
+	for (char *p = text; *p; p++)
+		*p = p[1];
+}
+
+static bool differs(uint64_t wanted, uint64_t there)
+{
+	return wanted && wanted != there;
+}
+
+static bool is_asked_for(const struct triad_expected_remote *wanted)
+{
+	return wanted->port_guid || wanted->node_guid || wanted->vendor_id ||
+		wanted->name || wanted->port;
+}
+
+static enum triad_remote_match judge(const struct triad_fabric *fabric, uint32_t port,
+	const struct triad_expected *expected,
+	const struct triad_expected_remote *wanted)
+{
+	const struct triad_fabric_port *far;
+	const struct triad_fabric_node *node;
+
+	if (!is_asked_for(wanted))
+		return TRIAD_REMOTE_FITS;
+	if (fabric->ports[port].remote == TRIAD_FABRIC_NONE)
+		return TRIAD_REMOTE_NONE;
+	far = &fabric->ports[fabric->ports[port].remote];
+	node = &fabric->nodes[far->node];
+	if (differs(wanted->port_guid, far->guid) ||
+		differs(wanted->node_guid, node->guid) ||
+		differs(wanted->vendor_id, node->vendor_id) ||
+		differs(wanted->port, far->number))
+		return TRIAD_REMOTE_DIFFERS;
+	if (wanted->name &&
+		!triad_name_fits(
+			triad_expected_text(expected, wanted->name), node->name))
+		return TRIAD_REMOTE_NAME_DIFFERS;
+	return TRIAD_REMOTE_FITS;
+}
+
+/* "host-0007 (0x..., port 1)", with what else was asked for. */
+static void describe_far_end(const struct triad_fabric *fabric, uint32_t port,
+	const struct triad_expected_remote *wanted, char *text, size_t size)
+{
+	const struct triad_fabric_port *far;
+	const struct triad_fabric_node *node;
+
+	if (fabric->ports[port].remote == TRIAD_FABRIC_NONE) {
+		snprintf(text, size, "nothing that is known");
+		return;
+	}
+	far = &fabric->ports[fabric->ports[port].remote];
+	node = &fabric->nodes[far->node];
+	snprintf(text, size, "%s (0x%016" PRIx64 ", port %u",
+		node->name[0] ? node->name : "a node without a name", node->guid,
+		far->number);
+	if (wanted->port_guid)
+		triad_text_append(text, size, ", port GUID 0x%016" PRIx64, far->guid);
+	if (wanted->vendor_id)
+		triad_text_append(text, size, ", vendor 0x%06" PRIx32, node->vendor_id);
+	triad_text_append(text, size, ")");
+}
+
+/* All of a sentence: what doesn't fit is best seen beside the rest. */
+static void explain(const struct triad_fabric *fabric, uint32_t port,
+	const struct triad_expected *expected,
+	const struct triad_expected_remote *wanted, char *why, size_t size)
+{
+	const struct triad_fabric_port *at = &fabric->ports[port];
+	const struct triad_fabric_node *node = &fabric->nodes[at->node];
+	char there[WHAT_SIZE], should[WHAT_SIZE], guid[24];
+
+	describe_far_end(fabric, port, wanted, there, sizeof(there));
+	triad_remote_describe(expected, wanted, should, sizeof(should));
+	snprintf(guid, sizeof(guid), "0x%016" PRIx64, node->guid);
+	snprintf(why, size, "%s port %u leads to %s, expected is %s",
+		node->name[0] ? node->name : guid, at->number, there, should);
+}
+
+enum triad_remote_match triad_remote_compare(const struct triad_fabric *fabric,
+	uint32_t port, const struct triad_expected *expected,
+	const struct triad_expected_remote *wanted, char *why, size_t size)
+{
+	enum triad_remote_match match = judge(fabric, port, expected, wanted);
+
+	if (!why || !size)
+		return match;
+	why[0] = '\0';
+	if (match != TRIAD_REMOTE_FITS)
+		explain(fabric, port, expected, wanted, why, size);
+	return match;
+}

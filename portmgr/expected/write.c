@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "portmgr/expected/write.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "common/text.h"
+#include "portmgr/expected/expected.h"
+
+#define DISABLED 3 /* PortInfo:PortPhysicalState [IBA 14.2.5.6] */
+#define MAX_PORT 254
+#define LINE_SIZE 512
+
+/* The far end of a link that is up, or NULL. */
+static const struct triad_fabric_port *far_end(
+	const struct triad_fabric *fabric, const struct triad_fabric_port *port)
+{
+	const struct triad_fabric_port *far;
+
+	if (port->state < TRIAD_PORT_INIT || port->remote == TRIAD_FABRIC_NONE)
+		return NULL;
+	far = &fabric->ports[port->remote];
+	/* One that was disabled since: the SM has not swept yet. */
+	return far->phys_state == DISABLED || !far->number || far->number > MAX_PORT
+		? NULL
+		: far;
+}
+
+static void append_quoted(char *line, size_t size, const char *text)
+{
+	for (; *text; text++)
+		triad_text_append(line, size, *text == '"' ? "\"%c" : "%c", *text);
+}
+
+/* Whose the port is, and where it leads. */
+static void append_comment(const struct triad_fabric *fabric,
+	const struct triad_fabric_port *port, const struct triad_fabric_port *far,
+	char *line, size_t size)
+{
+	triad_text_append(line, size, "\"");
+	append_quoted(line, size, fabric->nodes[port->node].name);
+	if (far) {
+		triad_text_append(line, size, " to ");
+		append_quoted(line, size, fabric->nodes[far->node].name);
+	}
+	triad_text_append(line, size, "\"");
+}
+
+static void write_port(const struct triad_fabric *fabric,
+	const struct triad_fabric_port *port,
+	void (*put)(void *context, const char *line), void *context)
+{
+	bool is_disabled = port->phys_state == DISABLED;
+	const struct triad_fabric_port *far =
+		is_disabled ? NULL : far_end(fabric, port);
+	char line[LINE_SIZE];
+
+	snprintf(line, sizeof(line), "0x%016" PRIx64 ",%u,%s,",
+		fabric->nodes[port->node].guid, port->number,
+		triad_expected_state_name(is_disabled ? TRIAD_EXPECTED_DISABLED
+						      : TRIAD_EXPECTED_ENABLED));
+	if (far)
+		triad_text_append(line, sizeof(line),
+			"node_guid=0x%016" PRIx64 ";port=%u,%s,%s,,",
+			fabric->nodes[far->node].guid, far->number,
+			triad_link_width_name(port->width),
+			triad_link_speed_name(
+				triad_link_speed(port->speed, port->speed_ext)));
+	else
+		triad_text_append(line, sizeof(line), ",,,,");
+	append_comment(fabric, port, far, line, sizeof(line));
+	triad_text_append(line, sizeof(line), "\n");
+	put(context, line);
+}
+
+void triad_expected_write(const struct triad_fabric *fabric, uint64_t generation,
+	void (*put)(void *context, const char *line), void *context)
+{
+	char line[LINE_SIZE];
+
+	snprintf(line, sizeof(line), "generation %" PRIu64 "\n", generation);
+	put(context, line);
+	put(context, "node,port,state,remote,width,speed,check,comment\n");
+	for (uint32_t i = 0; i < fabric->n_ports; i++) {
+		const struct triad_fabric_port *port = &fabric->ports[i];
+		const struct triad_fabric_node *node = &fabric->nodes[port->node];
+
+		if (node->type == TRIAD_NODE_SWITCH && node->guid && port->number &&
+			port->number <= MAX_PORT)
+			write_port(fabric, port, put, context);
+	}
+}
