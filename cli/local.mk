@@ -7,6 +7,10 @@ triadctl_SOURCES = \
 	cli/election_command.c cli/election_command.h \
 	cli/find.c cli/find.h \
 	cli/local_command.c cli/local_command.h \
+	cli/port_check.c \
+	cli/port_command.c cli/port_command.h \
+	cli/port_files.c \
+	cli/port_snapshot.c \
 	cli/profile_command.c cli/profile_command.h \
 	cli/profile_inputs.c cli/profile_inputs.h \
 	cli/profile_links.c cli/profile_links.h \
@@ -19,4 +23,4 @@ triadctl_SOURCES = \
 	cli/qos_check.c \
 	cli/qos_command.c cli/qos_command.h \
 	cli/triadctl.c
-triadctl_LDADD = libtriadqos.la libtriad.la $(ZSTD_LIBS) -lm
+triadctl_LDADD = libtriadexpected.la libtriadqos.la libtriad.la $(GLIB_LIBS) $(ZSTD_LIBS) -lm

@@ -191,13 +191,15 @@ static int parse_rest(struct parser *parser)
 			error = parse_option(parser, word);
 		else if (operands->n_files < max)
 			operands->files[operands->n_files++] = word;
+		else if (!max)
+			error = complain(parser, "'%.80s' is one word too many", word);
 		else
 			error = complain(parser, "allowed %s %u file%s at one time",
 				max == 1 ? "is" : "are", max, max == 1 ? "" : "s");
 		if (error)
 			return error;
 	}
-	return operands->n_files
+	return operands->n_files || !parser->verb->n_arguments_min
 		? 0
 		: complain(parser, "it needs %s", parser->verb->arguments);
 }

@@ -17,6 +17,7 @@
 #include "cli/client.h"
 #include "cli/election_command.h"
 #include "cli/find.h"
+#include "cli/port_command.h"
 #include "cli/profile_command.h"
 #include "cli/qos_command.h"
 #include "common/text.h"
@@ -30,7 +31,7 @@
 #define VERDICT_TIMEOUT_S 2
 
 /* Of commands, in help. */
-#define N_TABLES 4
+#define N_TABLES 5
 
 /* What a step returns that doesn't end the program; others are its exit status. */
 #define GO_ON (-1)
@@ -72,7 +73,8 @@ static int finish_output(void)
 static int show_help(const char *topic)
 {
 	const struct triad_verb_table tables[N_TABLES] = {triad_command_verbs(),
-		triad_election_verbs(), triad_profile_verbs(), triad_qos_verbs()};
+		triad_election_verbs(), triad_port_verbs(), triad_profile_verbs(),
+		triad_qos_verbs()};
 	char text[TRIAD_COMMAND_HELP_SIZE];
 
 	if (triad_verb_tables_help(
@@ -306,6 +308,24 @@ static int run_qos(int n_words, char **words)
 	return show_help(command.topic);
 }
 
+static int run_port(int n_words, char **words)
+{
+	struct triad_port_command command;
+	char message[512];
+
+	if (triad_port_command_parse(n_words, (const char *const *)words, &command,
+		    message, sizeof(message)))
+		return complain(message);
+	switch (command.verb) {
+	case TRIAD_PORT_CHECK:
+		return triad_port_check(&command);
+	case TRIAD_PORT_SNAPSHOT:
+		return triad_port_snapshot(&command);
+	default:
+		return show_help(command.topic);
+	}
+}
+
 /* OpenSM may come and go: the socket is looked for each time. */
 static bool report_verdict(void *context, bool is_yes, bool is_loud)
 {
@@ -361,6 +381,8 @@ int main(int argc, char **argv)
 		return run_profile(argc, argv);
 	if (triad_election_is_meant(argc, (const char *const *)argv))
 		return run_election(&options, argc, argv);
+	if (triad_port_is_meant(argc, (const char *const *)argv))
+		return run_port(argc, argv);
 	if (triad_qos_is_meant(argc, (const char *const *)argv))
 		return run_qos(argc, argv);
 	if (triad_command_parse(argc, (const char *const *)argv, &command, message,

@@ -25,10 +25,10 @@ static int reserve(void **items, size_t item_size, size_t n, size_t max, size_t 
 	size_t wanted = *room ? *room : FIRST_ROOM;
 	void *grown;
 
-	if (n <= *room)
-		return 0;
 	if (n > max)
 		return E2BIG;
+	if (n <= *room)
+		return 0;
 	while (wanted < n)
 		wanted *= 2;
 	grown = realloc(*items, wanted * item_size);

@@ -67,15 +67,10 @@ static bool take_hex(struct scan *scan, uint64_t *number)
 
 static bool take_ext(struct scan *scan)
 {
-	const char *end;
-
 	if (!take(scan, "[ext "))
 		return false;
-	end = strchr(scan->at, ']');
-	if (!end)
-		return fail(scan, "']' is missing");
-	scan->at = end + 1;
-	return true;
+	scan->at += strcspn(scan->at, "]\"");
+	return take(scan, "]") || fail(scan, "']' is missing");
 }
 
 static bool take_guid(struct scan *scan, uint64_t *guid)
@@ -101,15 +96,17 @@ static bool take_port(struct scan *scan, unsigned *number, uint64_t *guid)
 /* "S-0002c90000000001" in quotes; a switch, a channel adapter or a router. */
 static bool take_node(struct scan *scan, uint64_t *guid)
 {
-	bool is_node;
+	const char *start = scan->at;
 
-	if (!take(scan, "\"") || !*scan->at || !strchr("SHR", *scan->at))
-		return fail(scan, "a node, as \"S-0002c90000000001\", is missing");
-	scan->at++;
-	is_node = take(scan, "-") && take_hex(scan, guid) && take(scan, "\"");
-	if (!is_node || !*guid)
-		return fail(scan, "this isn't a node, as \"S-0002c90000000001\"");
-	return true;
+	if (take(scan, "\"") && *scan->at && strchr("SHR", *scan->at)) {
+		scan->at++;
+		if (take(scan, "-") && take_hex(scan, guid) && *guid &&
+			take(scan, "\""))
+			return true;
+	}
+	scan->at = start;
+	*guid = 0;
+	return fail(scan, "a node, as \"S-0002c90000000001\", is missing");
 }
 
 /* --- behind '#' -------------------------------------------------------- */

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/port_command.h"
+#include "portmgr/expected/placed.h"
+#include "triad/control.h"
+#include "triad/json.h"
+#include "triad/output.h"
+
+struct summary {
+	const char *file;
+	uint64_t generation, hash;
+	uint32_t n_ports;
+	uint32_t n_of_state[TRIAD_EXPECTED_TEST + 1];
+	bool has_fabric;
+	uint32_t n_unknown; /* whose switch isn't in the fabric */
+};
+
+/* --- showing ----------------------------------------------------------- */
+
+static void show_text(const struct summary *summary)
+{
+	printf("%" PRIu32 " ports: %" PRIu32 " enabled, %" PRIu32 " disabled, %" PRIu32
+	       " under test; generation %" PRIu64 "\n",
+		summary->n_ports, summary->n_of_state[TRIAD_EXPECTED_ENABLED],
+		summary->n_of_state[TRIAD_EXPECTED_DISABLED],
+		summary->n_of_state[TRIAD_EXPECTED_TEST], summary->generation);
+	if (summary->has_fabric)
+		printf("%" PRIu32 " of them are of switches that aren't in the "
+		       "fabric\n",
+			summary->n_unknown);
+}
+
+static bool write_out(
+	void *context, enum triad_frame_type type, const char *data, size_t size)
+{
+	(void)context;
+	(void)type;
+	return fwrite(data, 1, size, stdout) == size;
+}
+
+static void show_json(const struct summary *summary)
+{
+	struct triad_output output;
+	struct triad_json json;
+	char hash[24];
+
+	snprintf(hash, sizeof(hash), "0x%016" PRIx64, summary->hash);
+	triad_output_init(&output, write_out, NULL);
+	triad_json_init(&json, &output);
+	triad_json_object_begin(&json, NULL);
+	triad_json_string(&json, "file", summary->file);
+	triad_json_uint(&json, "generation", summary->generation);
+	triad_json_string(&json, "hash", hash);
+	triad_json_uint(&json, "ports", summary->n_ports);
+	for (unsigned i = 0; i <= TRIAD_EXPECTED_TEST; i++)
+		triad_json_uint(
+			&json, triad_expected_state_name(i), summary->n_of_state[i]);
+	if (summary->has_fabric)
+		triad_json_uint(&json, "unknown", summary->n_unknown);
+	triad_json_object_end(&json);
+	triad_json_end(&json);
+	triad_output_flush(&output);
+}
+
+/* --- checking ---------------------------------------------------------- */
+
+static int complain(const char *path, int error)
+{
+	fprintf(stderr, "triadctl: %s: can't be checked: %s\n", path, strerror(error));
+	return error;
+}
+
+static int load(const char *path, struct triad_expected **expected)
+{
+	static struct triad_diags diags;
+	char *octets;
+	size_t size;
+	int error;
+
+	error = triad_port_read_file(path, TRIAD_EXPECTED_MAX_OCTETS, &octets, &size);
+	if (error)
+		return error;
+	triad_diags_init(&diags, path);
+	error = triad_expected_parse(octets, size, &diags, expected);
+	free(octets);
+	triad_port_tell(&diags, "");
+	if (error && !diags.n)
+		complain(path, error);
+	return error;
+}
+
+/* Over the fabric; what may come right later is no mistake. */
+static int place(const struct triad_port_command *command,
+	const struct triad_expected *expected, struct summary *summary)
+{
+	static struct triad_diags mistakes, warnings;
+	struct triad_fabric *fabric;
+	struct triad_placed *placed;
+	int error = triad_port_read_fabric(command->fabric, &fabric);
+
+	if (error)
+		return error;
+	triad_diags_init(&mistakes, command->file);
+	triad_diags_init(&warnings, command->file);
+	error = triad_placed_build(expected, fabric, &mistakes, &warnings, &placed);
+	triad_fabric_unref(fabric);
+	if (error)
+		return complain(command->file, error);
+	summary->has_fabric = true;
+	summary->n_unknown = placed->n_unknown;
+	triad_placed_free(placed);
+	triad_port_tell(&mistakes, "");
+	triad_port_tell(&warnings, "warning: ");
+	return mistakes.n_total ? EINVAL : 0;
+}
+
+static struct summary summarize(const char *file, const struct triad_expected *expected)
+{
+	struct summary summary = {
+		.file = file,
+		.generation = expected->generation,
+		.hash = expected->hash,
+		.n_ports = expected->n_ports,
+	};
+
+	for (uint32_t i = 0; i < expected->n_ports; i++)
+		summary.n_of_state[expected->ports[i].state]++;
+	return summary;
+}
+
+int triad_port_check(const struct triad_port_command *command)
+{
+	struct triad_expected *expected;
+	struct summary summary;
+	int error = 0;
+
+	if (load(command->file, &expected))
+		return TRIAD_CONTROL_FAILED;
+	summary = summarize(command->file, expected);
+	if (command->fabric)
+		error = place(command, expected, &summary);
+	triad_expected_free(expected);
+	if (error)
+		return TRIAD_CONTROL_FAILED;
+	if (command->json)
+		show_json(&summary);
+	else
+		show_text(&summary);
+	return triad_port_finish_output();
+}
