@@ -29,7 +29,7 @@ static void show_text(const struct summary *summary)
 		summary->n_ports, summary->n_of_state[TRIAD_EXPECTED_ENABLED],
 		summary->n_of_state[TRIAD_EXPECTED_DISABLED],
 		summary->n_of_state[TRIAD_EXPECTED_TEST], summary->generation);
-	if (summary->has_fabric)
+	if (summary->n_unknown)
 		printf("%" PRIu32 " of them are of switches that aren't in the "
 		       "fabric\n",
 			summary->n_unknown);

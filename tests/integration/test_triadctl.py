@@ -562,12 +562,15 @@ def test_manual_examples_run_as_printed(t):
     make_profiles(folder)
     for policy in (taplib.SRCDIR / "contrib" / "qos").iterdir():
         shutil.copy(policy, folder)
+    shutil.copy(taplib.SRCDIR / "tests" / "fuzz" / "corpus" / "fuzz_netdiscover" / "pair",
+                folder / "fabric.txt")
     for example in examples:
         n_before = len(plugin.requests)
         # One answer is enough of a watch, and the pipes' other ends aren't ours.
         command = re.sub(r" --watch( --interval \d+)?", "", example).split(" | ")[0]
         command = re.sub(r"--port-guid \S+", "", command)
-        is_local = any(word in example for word in (" help ", " profile ", " qos "))
+        is_local = any(word in example for word in (
+            " help ", " port check ", " port snapshot ", " profile ", " qos "))
         process = subprocess.run(["sh", "-c", command], env=env, timeout=60, cwd=folder,
                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                  text=True, check=False)
