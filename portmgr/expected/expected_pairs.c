@@ -53,10 +53,6 @@ bool triad_expected_ends_contradict(const struct triad_expected *expected,
 
 	triad_expected_row_describe(expected, near->row, at, sizeof(at));
 	triad_expected_row_describe(expected, row, other, sizeof(other));
-	if (near->row == row) {
-		snprintf(why, size, "%s: a port can't be at its own far end", at);
-		return true;
-	}
 	if (near->row->state != TRIAD_EXPECTED_DISABLED &&
 		row->state == TRIAD_EXPECTED_DISABLED) {
 		snprintf(why, size,

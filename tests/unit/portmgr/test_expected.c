@@ -355,12 +355,13 @@ START_TEST(test_link_that_leads_elsewhere_refused)
 {
 	ASSERT_REFUSED("a,1,enabled,name=b;port=2\nb,2,enabled,name=c;port=1\n"
 		       "d,1,enabled,name=e;port=2\ne,2,enabled,port=3\n"
-		       "f,1,enabled,name=f;port=1\n",
+		       "f,1,enabled,name=f;port=2\nf,2,enabled,name=f;port=3\n",
 		"2: a port 1: b port 2 is to be at its far end, and line 3 has "
 		"name=c;port=1 at the other end of that\n"
 		"4: d port 1: e port 2 is to be at its far end, and line 5 has port=3 "
 		"at the other end of that\n"
-		"6: f port 1: a port can't be at its own far end\n");
+		"6: f port 1: f port 2 is to be at its far end, and line 7 has "
+		"name=f;port=3 at the other end of that\n");
 }
 END_TEST
 
@@ -373,6 +374,13 @@ START_TEST(test_link_named_in_two_ways_accepted)
 		      "0x2,3,enabled,node_guid=0x7;port=2\n"
 		      "b,1,enabled,name=c*;port=9\n"
 		      "c*,9,disabled\n");
+	triad_expected_free(expected);
+}
+END_TEST
+
+START_TEST(test_plug_that_leads_back_accepted)
+{
+	ASSERT_PARSED("generation 1\nf,1,test,name=f;port=1\n");
 	triad_expected_free(expected);
 }
 END_TEST
@@ -454,6 +462,7 @@ int main(void)
 	tcase_add_test(cases, test_link_disabled_at_one_end_refused);
 	tcase_add_test(cases, test_link_that_leads_elsewhere_refused);
 	tcase_add_test(cases, test_link_named_in_two_ways_accepted);
+	tcase_add_test(cases, test_plug_that_leads_back_accepted);
 	tcase_add_test(cases, test_ten_million_lines_refused_with_mistakes_before);
 	tcase_add_test(cases, test_too_many_ports_refused_with_mistakes_before);
 	tcase_add_test(cases, test_too_many_octets_refused_with_mistakes_before);

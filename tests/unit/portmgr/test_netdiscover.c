@@ -277,6 +277,15 @@ START_TEST(test_written_read_and_placed_fits)
 }
 END_TEST
 
+/* A plug that leads a port's lanes back. */
+START_TEST(test_written_with_port_linked_to_itself_fits)
+{
+	ck_assert_int_eq(parse("Switch\t1 \"S-1\"\n[1]\t\"S-1\"[1]\n"), 0);
+	check_round_trip();
+	triad_fabric_unref(fabric);
+}
+END_TEST
+
 /* One end of a link disabled, and the SM hasn't seen it at the other. */
 START_TEST(test_written_with_disabled_port_fits)
 {
@@ -311,6 +320,7 @@ int main(void)
 	tcase_add_test(cases, test_output_cut_refused);
 	tcase_add_test(cases, test_write_as_printed);
 	tcase_add_test(cases, test_written_read_and_placed_fits);
+	tcase_add_test(cases, test_written_with_port_linked_to_itself_fits);
 	tcase_add_test(cases, test_written_with_disabled_port_fits);
 	return run_cases(cases);
 }
