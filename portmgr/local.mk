@@ -49,3 +49,9 @@ libtriadcluster_la_SOURCES += portmgr/cluster/corosync.c
 else
 libtriadcluster_la_SOURCES += portmgr/cluster/corosync_stub.c
 endif
+
+# libtriadportmgr.la: what is done to ports, and why; what the members know of it in
+# common.
+noinst_LTLIBRARIES += libtriadportmgr.la
+libtriadportmgr_la_SOURCES = \
+	portmgr/test/port_test.c portmgr/test/port_test.h

@@ -12,9 +12,14 @@
  *                    asked for before
  *
  * Model: facts in (what a sweep saw, answers, counters), and one wish out at a time,
- * which the caller carries out and answers.  It may ask again for the wish at any time,
- * and look again after any sweep: the test goes on where it was (re-entrant).  The
- * timer ends it as failed, with the step that it was in.
+ * which the caller carries out and answers, an answer that did not come, too.  It may
+ * ask again for the wish at any time, and look again after any sweep: the test goes on
+ * where it was (re-entrant).  The timer ends it as failed, with the step that it was
+ * in.
+ *
+ * A link that goes down, or has another far end or name than before, begins anew while
+ * the timer goes on; what was asked of the link before is waited for, and does not
+ * count.  Nothing is asked of a link that is down, whichever steps there are.
  *
  * Document: [election-patent, "port component test"].
  * Thread-safety: one thread.  Memory: none but the structure; it may be copied. */
@@ -82,22 +87,26 @@ struct triad_port_test {
 	enum triad_test_state state;
 	enum triad_test_step step;
 	uint64_t begun_us;
-	uint64_t step_us; /* when the step began */
-	uint64_t next_us; /* when there is a wish again, or time is up */
+	uint64_t step_us; /* when the step began, or its first reading came */
+	uint64_t next_us; /* the next SMP, ping or reading is asked for then */
 	uint64_t remote_guid;
-	uint32_t n_sent, n_answered, n_lost;
-	uint64_t near_before, far_before; /* errors counted; UINT64_MAX: not read */
-	bool has_near, has_admission_read, is_linked, is_active, has_pong;
-	bool is_awaited; /* what the last wish asked for has not been answered */
-	char name[65];   /* NodeDescription heard last */
-	char text[200];  /* of the verdict, or what it waits for: for people */
+	uint8_t width, speed;                /* as seen last */
+	uint32_t n_anew;                     /* how often it began anew */
+	uint32_t n_sent, n_answered, n_lost; /* SMPs of the quality step */
+	uint64_t near_before, far_before;    /* errors counted; UINT64_MAX: not read */
+	bool is_linked, is_active, has_pong;
+	bool is_stale;     /* what is awaited was asked before it began anew */
+	bool is_timed_out; /* why it failed */
+	enum triad_test_wish awaited; /* asked for and not answered; WAIT: nothing */
+	char name[65];  /* NodeDescription heard last, cleaned; "": none */
+	char text[200]; /* of the verdict, or what it waits for: for people */
 };
 
 void triad_port_test_begin(struct triad_port_test *test,
 	const struct triad_test_conf *conf, const struct triad_test_wanted *wanted,
 	uint64_t now_us);
 
-/* --- facts --- */
+/* --- facts: after the verdict they change nothing --- */
 void triad_port_test_look(struct triad_port_test *test,
 	const struct triad_test_seen *seen, uint64_t now_us);
 /* An SMP was answered, with the NodeDescription; NULL: it was not. */
@@ -113,8 +122,9 @@ void triad_port_test_pong(
 
 /* --- what to do ---
  * The timer is looked at here.  With WAIT, '*until_us' says when to ask again at the
- * latest.  A wish other than WAIT and ADMIT is made once, until it is answered. ADMIT
- * lasts until a sweep sees the port active. */
+ * latest.  A wish other than WAIT and ADMIT is made once, until it is answered.  ADMIT
+ * lasts until a sweep sees the port active, also when the step of that name is left
+ * out: then the test has passed. */
 enum triad_test_wish triad_port_test_wish(
 	struct triad_port_test *test, uint64_t now_us, uint64_t *until_us);
 

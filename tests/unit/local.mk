@@ -55,6 +55,7 @@ unit_tests = \
 	tests/unit/portmgr/test_netdiscover \
 	tests/unit/portmgr/test_peers \
 	tests/unit/portmgr/test_permission \
+	tests/unit/portmgr/test_port_test \
 	tests/unit/portmgr/test_priority \
 	tests/unit/portmgr/test_seal \
 	tests/unit/portmgr/test_seal_random \

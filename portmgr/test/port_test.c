@@ -1,0 +1,511 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "portmgr/test/port_test.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/text.h"
+#include "triad/clock.h"
+
+/* Between two questions to who is not ready yet, and between the far end's counters
+ * before and after. */
+#define AGAIN_US TRIAD_US_PER_S
+#define NOT_READ UINT64_MAX
+
+const char *triad_test_step_name(unsigned step)
+{
+	static const char *const names[] = {
+		[TRIAD_TEST_PRESENCE] = "presence",
+		[TRIAD_TEST_MISWIRE] = "miswire",
+		[TRIAD_TEST_QUALITY] = "quality",
+		[TRIAD_TEST_APPLICATION] = "application",
+		[TRIAD_TEST_ADMISSION] = "admission",
+	};
+
+	return step < TRIAD_TEST_N_STEPS ? names[step] : "?";
+}
+
+static const char *width_name(unsigned width)
+{
+	static const char *const names[] = {
+		[1] = "1x", [2] = "4x", [4] = "8x", [8] = "12x", [16] = "2x"};
+	bool has_name = width < sizeof(names) / sizeof(*names) && names[width];
+
+	return has_name ? names[width] : "?";
+}
+
+static const char *speed_name(unsigned speed)
+{
+	static const char *const names[] = {
+		"?", "SDR", "DDR", "QDR", "FDR", "EDR", "HDR", "NDR"};
+
+	return names[speed < sizeof(names) / sizeof(*names) ? speed : 0];
+}
+
+/* '*' stands for any octets, '?' for one. */
+static bool fits(const char *pattern, const char *name)
+{
+	const char *star = NULL, *behind = NULL;
+
+	while (*name) {
+		if (*pattern == '*') {
+			star = pattern++;
+			behind = name;
+		} else if (*pattern == '?' || *pattern == *name) {
+			pattern++;
+			name++;
+		} else if (star) {
+			pattern = star + 1;
+			name = ++behind;
+		} else {
+			return false;
+		}
+	}
+	pattern += strspn(pattern, "*");
+	return !*pattern;
+}
+
+__attribute__((format(printf, 2, 3))) static void tell(
+	struct triad_port_test *test, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(test->text, sizeof(test->text), format, args);
+	va_end(args);
+	triad_text_clean(test->text);
+}
+
+static bool has_step(const struct triad_port_test *test, enum triad_test_step step)
+{
+	return test->conf.steps >> step & 1;
+}
+
+static uint64_t later(uint64_t time_us, uint64_t by_us)
+{
+	return time_us + by_us < time_us ? UINT64_MAX : time_us + by_us;
+}
+
+static uint64_t deadline(const struct triad_port_test *test)
+{
+	return later(test->begun_us, test->conf.timeout_us);
+}
+
+/* Whether there is a verdict; the timer's is made here. */
+static bool is_over(struct triad_port_test *test, uint64_t now_us)
+{
+	char waited_for[sizeof(test->text)];
+	uint64_t tenths = test->conf.timeout_us / (TRIAD_US_PER_S / 10);
+
+	if (test->state != TRIAD_TEST_RUNNING)
+		return true;
+	if (now_us < deadline(test))
+		return false;
+	test->state = TRIAD_TEST_FAILED;
+	test->is_timed_out = true;
+	memcpy(waited_for, test->text, sizeof(waited_for));
+	tell(test, "%s: no result within %" PRIu64 ".%u s: %.120s",
+		triad_test_step_name(test->step), tenths / 10, (unsigned)(tenths % 10),
+		waited_for);
+	if (test->n_anew)
+		triad_text_append(test->text, sizeof(test->text),
+			"; began anew %" PRIu32 " times", test->n_anew);
+	return true;
+}
+
+static void enter(
+	struct triad_port_test *test, enum triad_test_step step, uint64_t now_us)
+{
+	test->step = step;
+	test->step_us = now_us;
+	test->next_us = 0;
+}
+
+static bool has_fit_name(const struct triad_port_test *test)
+{
+	return !*test->wanted.name ||
+		(*test->name && fits(test->wanted.name, test->name));
+}
+
+/* The first step from 'step' on that is asked for, and not done already.  Every test
+ * ends with the port's being let become active, asked for or not. */
+static enum triad_test_step step_from(const struct triad_port_test *test, unsigned step)
+{
+	while (step < TRIAD_TEST_ADMISSION &&
+		(!has_step(test, step) ||
+			(step == TRIAD_TEST_APPLICATION && has_fit_name(test))))
+		step++;
+	return step;
+}
+
+static void forget(struct triad_port_test *test, uint64_t now_us)
+{
+	test->n_sent = test->n_answered = test->n_lost = 0;
+	test->near_before = test->far_before = NOT_READ;
+	test->has_pong = false;
+	test->is_stale = test->awaited != TRIAD_TEST_WAIT;
+	test->name[0] = '\0';
+	enter(test, step_from(test, TRIAD_TEST_PRESENCE), now_us);
+}
+
+void triad_port_test_begin(struct triad_port_test *test,
+	const struct triad_test_conf *conf, const struct triad_test_wanted *wanted,
+	uint64_t now_us)
+{
+	*test = (struct triad_port_test){
+		.conf = *conf, .wanted = *wanted, .begun_us = now_us};
+	forget(test, now_us);
+	tell(test, "no sweep has seen the port yet");
+}
+
+/* --- the steps' ends --- */
+
+static void pass(struct triad_port_test *test)
+{
+	test->state = TRIAD_TEST_PASSED;
+	tell(test, "passed: %s %s, SMPs lost %" PRIu32 " of %" PRIu32 "%s%s",
+		width_name(test->width), speed_name(test->speed), test->n_lost,
+		test->n_sent, *test->name ? ", far end " : "", test->name);
+}
+
+static void introduce(struct triad_port_test *test)
+{
+	if (test->step == TRIAD_TEST_QUALITY)
+		tell(test, "waits for the near end's error counters");
+	if (test->step == TRIAD_TEST_APPLICATION)
+		tell(test, "waits for a NodeDescription like %s", test->wanted.name);
+	if (test->step == TRIAD_TEST_ADMISSION)
+		tell(test, "waits for the port to become active");
+}
+
+static void leave(struct triad_port_test *test, uint64_t now_us)
+{
+	enter(test, step_from(test, test->step + 1), now_us);
+	introduce(test);
+}
+
+/* --- what a sweep saw --- */
+
+static bool is_as_wanted(const struct triad_port_test *test)
+{
+	return (!test->wanted.width || test->width == test->wanted.width) &&
+		(!test->wanted.speed || test->speed == test->wanted.speed);
+}
+
+static void begin_anew(struct triad_port_test *test, uint64_t now_us)
+{
+	test->n_anew++;
+	forget(test, now_us);
+}
+
+/* Whether nothing changed that must not while SMPs are sent. */
+static bool is_steady(struct triad_port_test *test, const struct triad_test_seen *seen)
+{
+	if (seen->width == test->width && seen->speed == test->speed &&
+		seen->is_active == test->is_active)
+		return true;
+	test->state = TRIAD_TEST_FAILED;
+	tell(test,
+		"quality: the link changed under test: it was %s %s and %s, and is now "
+		"%s %s and %s",
+		width_name(test->width), speed_name(test->speed),
+		test->is_active ? "active" : "not active", width_name(seen->width),
+		speed_name(seen->speed), seen->is_active ? "active" : "not active");
+	return false;
+}
+
+static void tell_presence(struct triad_port_test *test)
+{
+	const struct triad_test_wanted *wanted = &test->wanted;
+
+	if (!test->is_linked)
+		tell(test, "the link is down");
+	else
+		tell(test, "the link is %s %s, expected is %s %s",
+			width_name(test->width), speed_name(test->speed),
+			wanted->width ? width_name(wanted->width) : "any width",
+			wanted->speed ? speed_name(wanted->speed) : "any speed");
+}
+
+/* Whether the link is there as it should be; its going begins anew. */
+static bool look_at_presence(
+	struct triad_port_test *test, bool was_linked, uint64_t now_us)
+{
+	bool is_present = test->is_linked &&
+		(!has_step(test, TRIAD_TEST_PRESENCE) || is_as_wanted(test));
+
+	if (!is_present) {
+		if (was_linked && test->step > TRIAD_TEST_PRESENCE)
+			begin_anew(test, now_us);
+		tell_presence(test);
+	} else if (test->step == TRIAD_TEST_PRESENCE) {
+		leave(test, now_us);
+	} else if (!was_linked) {
+		introduce(test);
+	}
+	return is_present;
+}
+
+/* A name that is wrong may come right yet, as the far end's system comes up. */
+static void look_at_wiring(struct triad_port_test *test,
+	const struct triad_test_seen *seen, uint64_t now_us)
+{
+	const char *why = seen->why ? seen->why : "something else is at the far end";
+
+	if (!has_step(test, TRIAD_TEST_MISWIRE))
+		return;
+	if (!seen->is_miswired) {
+		if (test->step == TRIAD_TEST_MISWIRE)
+			leave(test, now_us);
+		return;
+	}
+	if (!seen->may_be_name) {
+		enter(test, TRIAD_TEST_MISWIRE, now_us);
+		test->state = TRIAD_TEST_FAILED;
+		tell(test, "miswire: %s", why);
+		return;
+	}
+	if (test->step > TRIAD_TEST_MISWIRE) {
+		begin_anew(test, now_us);
+		test->step = TRIAD_TEST_MISWIRE;
+	}
+	tell(test, "%s", why);
+}
+
+/* It may change between two sweeps, without a look at the link down. */
+static void look_at_far_end(struct triad_port_test *test,
+	const struct triad_test_seen *seen, uint64_t now_us)
+{
+	uint64_t before = test->remote_guid;
+
+	test->remote_guid = seen->remote_guid;
+	if (seen->remote_guid && before && seen->remote_guid != before)
+		begin_anew(test, now_us);
+	if (seen->is_linked && !seen->remote_guid)
+		test->remote_guid = before;
+}
+
+void triad_port_test_look(struct triad_port_test *test,
+	const struct triad_test_seen *seen, uint64_t now_us)
+{
+	bool was_linked = test->is_linked;
+
+	if (is_over(test, now_us))
+		return;
+	look_at_far_end(test, seen, now_us);
+	if (test->near_before != NOT_READ && test->step == TRIAD_TEST_QUALITY &&
+		seen->is_linked && !is_steady(test, seen))
+		return;
+	test->is_linked = seen->is_linked;
+	test->is_active = seen->is_linked && seen->is_active;
+	test->width = seen->width;
+	test->speed = seen->speed;
+	if (!look_at_presence(test, was_linked, now_us))
+		return;
+	look_at_wiring(test, seen, now_us);
+	if (test->state == TRIAD_TEST_RUNNING && test->step == TRIAD_TEST_ADMISSION &&
+		test->is_active && !has_step(test, TRIAD_TEST_ADMISSION))
+		pass(test);
+}
+
+/* --- answers --- */
+
+/* Whether an answer to 'wish' is one that the test waits for now. */
+static bool take_answer(
+	struct triad_port_test *test, enum triad_test_wish wish, uint64_t now_us)
+{
+	bool is_stale = test->is_stale;
+
+	if (is_over(test, now_us) || test->awaited != wish)
+		return false;
+	test->awaited = TRIAD_TEST_WAIT;
+	test->is_stale = false;
+	return !is_stale;
+}
+
+static void count_smp(struct triad_port_test *test, bool is_answered)
+{
+	test->n_answered += is_answered;
+	test->n_lost += !is_answered;
+	if (test->n_lost <= test->conf.max_lost)
+		return;
+	test->state = TRIAD_TEST_FAILED;
+	tell(test,
+		"quality: %" PRIu32 " of %" PRIu32 " SMPs through the link were lost, "
+		"at most %" PRIu32 " may be",
+		test->n_lost, test->n_sent, test->conf.max_lost);
+}
+
+void triad_port_test_smp(
+	struct triad_port_test *test, const char *name, uint64_t now_us)
+{
+	if (!take_answer(test, TRIAD_TEST_SEND_SMP, now_us))
+		return;
+	if (name) {
+		snprintf(test->name, sizeof(test->name), "%s", name);
+		triad_text_clean(test->name);
+	}
+	if (test->step == TRIAD_TEST_QUALITY) {
+		count_smp(test, name);
+	} else if (has_fit_name(test)) {
+		leave(test, now_us);
+	} else if (name) {
+		tell(test, "the far end calls itself \"%s\", expected is %s",
+			test->name, test->wanted.name);
+	} else {
+		tell(test, "no answer to an SMP for a NodeDescription, expected is %s",
+			test->wanted.name);
+	}
+}
+
+/* Errors of one end since 'before'; a smaller number is somebody's reset. */
+static bool is_within(struct triad_port_test *test, const char *end, uint64_t before,
+	uint64_t n_errors)
+{
+	uint64_t n = n_errors >= before ? n_errors - before : n_errors;
+
+	if (n <= test->conf.max_errors)
+		return true;
+	test->state = TRIAD_TEST_FAILED;
+	tell(test,
+		"%s: the %s end counted %" PRIu64 " errors, at most %" PRIu64 " may be",
+		triad_test_step_name(test->step), end, n, test->conf.max_errors);
+	return false;
+}
+
+static bool is_read(struct triad_port_test *test, const char *end, uint64_t n_errors)
+{
+	if (n_errors != NOT_READ)
+		return true;
+	test->state = TRIAD_TEST_FAILED;
+	tell(test,
+		"%s: the error counters of the %s end could not be read, so nobody "
+		"knows whether they grew; an answer is expected",
+		triad_test_step_name(test->step), end);
+	return false;
+}
+
+void triad_port_test_near(
+	struct triad_port_test *test, uint64_t n_errors, uint64_t now_us)
+{
+	if (!take_answer(test, TRIAD_TEST_READ_NEAR, now_us) ||
+		!is_read(test, "near", n_errors))
+		return;
+	if (test->near_before == NOT_READ) {
+		test->near_before = n_errors;
+		test->step_us = now_us;
+		test->next_us = 0;
+		tell(test, "sends SMPs through the link");
+	} else if (is_within(test, "near", test->near_before, n_errors)) {
+		leave(test, now_us);
+	}
+}
+
+void triad_port_test_far(
+	struct triad_port_test *test, uint64_t n_errors, uint64_t now_us)
+{
+	if (!take_answer(test, TRIAD_TEST_READ_FAR, now_us) ||
+		!is_read(test, "far", n_errors))
+		return;
+	if (test->far_before == NOT_READ) {
+		test->far_before = n_errors;
+		test->step_us = now_us;
+		test->next_us = 0;
+		tell(test, "watches the far end's error counters");
+	} else if (is_within(test, "far", test->far_before, n_errors)) {
+		pass(test);
+	}
+}
+
+void triad_port_test_pong(
+	struct triad_port_test *test, bool is_answered, uint64_t now_us)
+{
+	if (!take_answer(test, TRIAD_TEST_SEND_PING, now_us))
+		return;
+	test->has_pong = is_answered;
+	if (is_answered)
+		tell(test, "the far end answered a ping; watches its error counters");
+	else
+		tell(test, "no answer to a ping; is ibping -S running there?");
+}
+
+/* --- wishes --- */
+
+static enum triad_test_wish ask(struct triad_port_test *test, enum triad_test_wish wish,
+	uint64_t now_us, uint64_t again_us)
+{
+	test->awaited = wish;
+	test->next_us = later(now_us, again_us);
+	return wish;
+}
+
+static enum triad_test_wish wait_until(uint64_t at_us, uint64_t *until_us)
+{
+	if (at_us < *until_us)
+		*until_us = at_us;
+	return TRIAD_TEST_WAIT;
+}
+
+static enum triad_test_wish wish_quality(
+	struct triad_port_test *test, uint64_t now_us, uint64_t *until_us)
+{
+	uint64_t end_us = later(test->step_us, test->conf.quality_us);
+
+	if (test->near_before == NOT_READ || (test->n_sent && now_us >= end_us))
+		return ask(test, TRIAD_TEST_READ_NEAR, now_us, 0);
+	if (now_us < test->next_us)
+		return wait_until(
+			test->next_us < end_us ? test->next_us : end_us, until_us);
+	test->n_sent++;
+	return ask(test, TRIAD_TEST_SEND_SMP, now_us, test->conf.smp_interval_us);
+}
+
+static enum triad_test_wish wish_name(
+	struct triad_port_test *test, uint64_t now_us, uint64_t *until_us)
+{
+	if (now_us < test->next_us)
+		return wait_until(test->next_us, until_us);
+	return ask(test, TRIAD_TEST_SEND_SMP, now_us, AGAIN_US);
+}
+
+static enum triad_test_wish wish_admission(
+	struct triad_port_test *test, uint64_t now_us, uint64_t *until_us)
+{
+	uint64_t end_us = later(test->step_us, AGAIN_US);
+
+	if (!test->is_active)
+		return TRIAD_TEST_ADMIT;
+	if (test->far_before == NOT_READ)
+		return ask(test, TRIAD_TEST_READ_FAR, now_us, 0);
+	if (!test->wanted.ping || test->has_pong) {
+		if (now_us < end_us)
+			return wait_until(end_us, until_us);
+		return ask(test, TRIAD_TEST_READ_FAR, now_us, 0);
+	}
+	if (now_us < test->next_us)
+		return wait_until(test->next_us, until_us);
+	return ask(test, TRIAD_TEST_SEND_PING, now_us, AGAIN_US);
+}
+
+enum triad_test_wish triad_port_test_wish(
+	struct triad_port_test *test, uint64_t now_us, uint64_t *until_us)
+{
+	*until_us = UINT64_MAX;
+	if (is_over(test, now_us))
+		return TRIAD_TEST_WAIT;
+	*until_us = deadline(test);
+	if (test->awaited != TRIAD_TEST_WAIT || !test->is_linked)
+		return TRIAD_TEST_WAIT;
+	switch (test->step) {
+	case TRIAD_TEST_QUALITY:
+		return wish_quality(test, now_us, until_us);
+	case TRIAD_TEST_APPLICATION:
+		return wish_name(test, now_us, until_us);
+	case TRIAD_TEST_ADMISSION:
+		return wish_admission(test, now_us, until_us);
+	default:
+		return TRIAD_TEST_WAIT;
+	}
+}
