@@ -5,7 +5,8 @@
  * Records may come in any order, more than once, from the journal and from other
  * members: the newer one of a port stays.  So two that have heard the same records have
  * the same memory.  Whether they have is told by a digest: a number for each of
- * TRIAD_MEMORY_N_BUCKETS buckets of ports.
+ * TRIAD_MEMORY_N_BUCKETS buckets of ports, made of the lines of the ports' last records
+ * (record.h), so that it is the same on all machines.
  *
  * What a port's last record means:
  *     disabled by us      DISABLE: intended, done or unanswered
@@ -55,8 +56,11 @@ void triad_memory_newest(
 void triad_memory_digest(
 	const struct triad_memory *memory, struct triad_memory_digest *digest);
 
-/* The history, newest first: record 'i' from 0, or NULL. */
+/* The history, what was taken last first: record 'i' from 0, or NULL. */
 const struct triad_record *triad_memory_history(
 	const struct triad_memory *memory, uint32_t i);
+/* Whether the port's last record is still in the history. */
+bool triad_memory_is_in_history(
+	const struct triad_memory *memory, uint64_t node_guid, uint8_t port);
 
 #endif

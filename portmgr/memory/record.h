@@ -13,6 +13,11 @@
  *     7340033 12 2026-01-02T03:04:05.678901Z 0x... 0x... 3 disable done miswired 0x...
  *         "leaf-01 port 3 leads to ..." 1f2e3d4c
  *
+ * In the text, a backslash stands before a quote and a backslash; control characters
+ * and what is not UTF-8 became '?'.  The checksum is the CRC-32 of what is before its
+ * space, in hexadecimal.  There is one line for a record: what is written otherwise is
+ * refused.
+ *
  * Thread-safety: no state. */
 #ifndef TRIAD_PORTMGR_RECORD_H
 #define TRIAD_PORTMGR_RECORD_H
@@ -22,7 +27,8 @@
 #include <stdint.h>
 
 #define TRIAD_RECORD_TEXT_SIZE 200
-#define TRIAD_RECORD_LINE_SIZE 512 /* with its 0, without a line's end */
+#define TRIAD_RECORD_LINE_SIZE 640                /* with its 0, without a line's end */
+#define TRIAD_RECORD_MAX_TERM (UINT64_C(1) << 63) /* and number */
 
 enum triad_deed {
 	TRIAD_DEED_DISABLE = 1,
@@ -66,14 +72,20 @@ struct triad_record {
 	char text[TRIAD_RECORD_TEXT_SIZE]; /* printable UTF-8, for people */
 };
 
-/* Negative, 0 or positive: 'a' is older, the same one, newer. */
+/* Makes of it what would be read back from its line. */
+void triad_record_clean(struct triad_record *record);
+
+/* Negative, 0 or positive: 'a' is older, the same one, newer.  Two that should not be,
+ * different ones of the same term and number, have an order, too, the same everywhere.
+ */
 int triad_record_compare(const struct triad_record *a, const struct triad_record *b);
 
 /* Writes the line, without an end; returns its length. */
 size_t triad_record_format(
 	const struct triad_record *record, char line[TRIAD_RECORD_LINE_SIZE]);
 
-/* 'line' is 'length' octets, without an end.  Returns 0 or EINVAL. */
+/* 'line' is 'length' octets, without an end.  Returns 0; or EINVAL for what is no
+ * record's line: 'record' is undefined then. */
 int triad_record_parse(const char *line, size_t length, struct triad_record *record);
 
 /* "disable", "intended", "miswired"; "?" for none. */

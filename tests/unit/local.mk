@@ -53,10 +53,12 @@ unit_tests = \
 	tests/unit/portmgr/test_expected_remote \
 	tests/unit/portmgr/test_health \
 	tests/unit/portmgr/test_netdiscover \
+	tests/unit/portmgr/test_memory \
 	tests/unit/portmgr/test_peers \
 	tests/unit/portmgr/test_permission \
 	tests/unit/portmgr/test_port_test \
 	tests/unit/portmgr/test_priority \
+	tests/unit/portmgr/test_record \
 	tests/unit/portmgr/test_seal \
 	tests/unit/portmgr/test_seal_random \
 	tests/unit/qos/test_answer \

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "portmgr/memory/memory.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define FIRST_ROOM 16u
+
+struct entry {
+	struct triad_record record;
+	uint64_t hash;  /* of its line */
+	uint64_t taken; /* how many had been taken, of any port, with this one */
+};
+
+/* Ports; with an index of twice their room, of places from 1, 0: free. */
+struct bucket {
+	struct entry *entries;
+	uint32_t *index;
+	uint32_t n, room;
+};
+
+struct triad_memory {
+	struct bucket buckets[TRIAD_MEMORY_N_BUCKETS];
+	struct triad_memory_digest digest;
+	uint32_t n;
+	uint64_t term, number; /* the newest */
+	uint64_t n_taken;
+	struct triad_record history[TRIAD_MEMORY_HISTORY]; /* a ring */
+};
+
+struct triad_memory *triad_memory_new(void)
+{
+	return calloc(1, sizeof(struct triad_memory));
+}
+
+void triad_memory_free(struct triad_memory *memory)
+{
+	if (!memory)
+		return;
+	for (unsigned i = 0; i < TRIAD_MEMORY_N_BUCKETS; i++) {
+		free(memory->buckets[i].entries);
+		free(memory->buckets[i].index);
+	}
+	free(memory);
+}
+
+/* --- numbers that are the same on all machines --- */
+
+static uint64_t mix(uint64_t z)
+{
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return z ^ z >> 31;
+}
+
+static uint64_t hash_port(uint64_t node_guid, uint8_t port)
+{
+	return mix(node_guid + port * UINT64_C(0x9e3779b97f4a7c15));
+}
+
+/* Of the line, which has every field and the same octets everywhere: FNV-1a, then
+ * mixed, because digests are exclusive-ored. */
+static uint64_t hash_record(const struct triad_record *record)
+{
+	char line[TRIAD_RECORD_LINE_SIZE];
+	size_t length = triad_record_format(record, line);
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	for (size_t i = 0; i < length; i++)
+		hash = (hash ^ (uint8_t)line[i]) * UINT64_C(0x100000001b3);
+	return mix(hash);
+}
+
+static unsigned bucket_of(uint64_t hash)
+{
+	return hash % TRIAD_MEMORY_N_BUCKETS;
+}
+
+/* --- a bucket --- */
+
+/* The place in the index where the port is, or would be. */
+static uint32_t slot_of(const struct bucket *bucket, uint64_t node_guid, uint8_t port)
+{
+	uint32_t mask = bucket->room * 2 - 1;
+	uint32_t slot = (uint32_t)(hash_port(node_guid, port) >> 32) & mask;
+
+	for (;; slot = (slot + 1) & mask) {
+		const struct triad_record *record;
+
+		if (!bucket->index[slot])
+			return slot;
+		record = &bucket->entries[bucket->index[slot] - 1].record;
+		if (record->node_guid == node_guid && record->port == port)
+			return slot;
+	}
+}
+
+static struct entry *find(
+	const struct triad_memory *memory, uint64_t node_guid, uint8_t port)
+{
+	const struct bucket *bucket =
+		&memory->buckets[bucket_of(hash_port(node_guid, port))];
+	uint32_t place;
+
+	if (!bucket->room)
+		return NULL;
+	place = bucket->index[slot_of(bucket, node_guid, port)];
+	return place ? &bucket->entries[place - 1] : NULL;
+}
+
+static void put_in_index(struct bucket *bucket, uint32_t i)
+{
+	const struct triad_record *record = &bucket->entries[i].record;
+
+	bucket->index[slot_of(bucket, record->node_guid, record->port)] = i + 1;
+}
+
+static int grow(struct bucket *bucket)
+{
+	uint32_t room = bucket->room ? bucket->room * 2 : FIRST_ROOM;
+	struct entry *entries;
+	uint32_t *index = calloc(room * 2, sizeof(*index));
+
+	if (!index)
+		return ENOMEM;
+	entries = realloc(bucket->entries, room * sizeof(*entries));
+	if (!entries) {
+		free(index);
+		return ENOMEM;
+	}
+	free(bucket->index);
+	bucket->entries = entries;
+	bucket->index = index;
+	bucket->room = room;
+	for (uint32_t i = 0; i < bucket->n; i++)
+		put_in_index(bucket, i);
+	return 0;
+}
+
+static int add(struct triad_memory *memory, const struct triad_record *record,
+	struct entry **entry)
+{
+	struct bucket *bucket =
+		&memory->buckets[bucket_of(hash_port(record->node_guid, record->port))];
+
+	if (memory->n == TRIAD_MEMORY_MAX_PORTS)
+		return ENOSPC;
+	if (bucket->n == bucket->room && grow(bucket))
+		return ENOMEM;
+	*entry = &bucket->entries[bucket->n];
+	**entry = (struct entry){.record = *record};
+	put_in_index(bucket, bucket->n++);
+	memory->n++;
+	return 0;
+}
+
+/* --- the memory --- */
+
+static void take(struct triad_memory *memory, struct entry *entry,
+	const struct triad_record *record)
+{
+	uint64_t port_hash = hash_port(record->node_guid, record->port);
+	uint64_t before = entry->hash;
+
+	entry->record = *record;
+	entry->hash = hash_record(record);
+	memory->digest.buckets[bucket_of(port_hash)] ^= before ^ entry->hash;
+	memory->history[memory->n_taken++ % TRIAD_MEMORY_HISTORY] = *record;
+	entry->taken = memory->n_taken;
+	if (record->term > memory->term ||
+		(record->term == memory->term && record->number > memory->number)) {
+		memory->term = record->term;
+		memory->number = record->number;
+	}
+}
+
+int triad_memory_merge(struct triad_memory *memory, const struct triad_record *record)
+{
+	struct triad_record clean = *record;
+	struct entry *entry = find(memory, record->node_guid, record->port);
+	int error = 0;
+
+	triad_record_clean(&clean);
+	if (entry && triad_record_compare(&clean, &entry->record) <= 0)
+		return EALREADY;
+	if (!entry)
+		error = add(memory, &clean, &entry);
+	if (!error)
+		take(memory, entry, &clean);
+	return error;
+}
+
+const struct triad_record *triad_memory_find(
+	const struct triad_memory *memory, uint64_t node_guid, uint8_t port)
+{
+	const struct entry *entry = find(memory, node_guid, port);
+
+	return entry ? &entry->record : NULL;
+}
+
+const struct triad_record *triad_memory_at(
+	const struct triad_memory *memory, unsigned bucket, uint32_t i)
+{
+	if (bucket >= TRIAD_MEMORY_N_BUCKETS || i >= memory->buckets[bucket].n)
+		return NULL;
+	return &memory->buckets[bucket].entries[i].record;
+}
+
+uint32_t triad_memory_n(const struct triad_memory *memory)
+{
+	return memory->n;
+}
+
+void triad_memory_newest(
+	const struct triad_memory *memory, uint64_t *term, uint64_t *number)
+{
+	*term = memory->term;
+	*number = memory->number;
+}
+
+void triad_memory_digest(
+	const struct triad_memory *memory, struct triad_memory_digest *digest)
+{
+	*digest = memory->digest;
+}
+
+const struct triad_record *triad_memory_history(
+	const struct triad_memory *memory, uint32_t i)
+{
+	if (i >= TRIAD_MEMORY_HISTORY || i >= memory->n_taken)
+		return NULL;
+	return &memory->history[(memory->n_taken - 1 - i) % TRIAD_MEMORY_HISTORY];
+}
+
+bool triad_memory_is_in_history(
+	const struct triad_memory *memory, uint64_t node_guid, uint8_t port)
+{
+	const struct entry *entry = find(memory, node_guid, port);
+
+	return entry && memory->n_taken - entry->taken < TRIAD_MEMORY_HISTORY;
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "portmgr/memory/record.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/text.h"
+#include "triad/clock.h"
+
+#define TIME_SIZE 28                                   /* with its 0 */
+#define MAX_TIME_US (UINT64_C(253402300800000000) - 1) /* the end of the year 9999 */
+#define CHECKSUM_LENGTH 8u
+
+static const char *const deeds[TRIAD_N_DEEDS] = {
+	[TRIAD_DEED_DISABLE] = "disable",
+	[TRIAD_DEED_ENABLE] = "enable",
+	[TRIAD_DEED_BOUNCE] = "bounce",
+	[TRIAD_DEED_TEST] = "test",
+	[TRIAD_DEED_ADMIT] = "admit",
+	[TRIAD_DEED_FAIL] = "fail",
+	[TRIAD_DEED_RELEASE] = "release",
+};
+
+static const char *const outcomes[TRIAD_N_OUTCOMES] = {
+	[TRIAD_OUTCOME_INTENDED] = "intended",
+	[TRIAD_OUTCOME_DONE] = "done",
+	[TRIAD_OUTCOME_REFUSED] = "refused",
+	[TRIAD_OUTCOME_UNANSWERED] = "unanswered",
+	[TRIAD_OUTCOME_DROPPED] = "dropped",
+};
+
+static const char *const reasons[TRIAD_N_REASONS] = {
+	[TRIAD_REASON_EXPECTED] = "expected",
+	[TRIAD_REASON_MISWIRED] = "miswired",
+	[TRIAD_REASON_PRESENCE] = "presence",
+	[TRIAD_REASON_QUALITY] = "quality",
+	[TRIAD_REASON_APPLICATION] = "application",
+	[TRIAD_REASON_TIMER] = "timer",
+	[TRIAD_REASON_BY_HAND] = "by-hand",
+};
+
+static const char *name_of(const char *const *names, unsigned n, unsigned value)
+{
+	return value && value < n ? names[value] : "?";
+}
+
+/* 0: none has that name. */
+static uint8_t value_of(const char *const *names, unsigned n, const char *name)
+{
+	for (unsigned value = 1; value < n; value++)
+		if (!strcmp(names[value], name))
+			return (uint8_t)value;
+	return 0;
+}
+
+const char *triad_deed_name(unsigned deed)
+{
+	return name_of(deeds, TRIAD_N_DEEDS, deed);
+}
+
+const char *triad_outcome_name(unsigned outcome)
+{
+	return name_of(outcomes, TRIAD_N_OUTCOMES, outcome);
+}
+
+const char *triad_port_reason_name(unsigned reason)
+{
+	return name_of(reasons, TRIAD_N_REASONS, reason);
+}
+
+static int order(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+int triad_record_compare(const struct triad_record *a, const struct triad_record *b)
+{
+	const int orders[] = {order(a->term, b->term), order(a->number, b->number),
+		order(a->at_us, b->at_us), order(a->writer, b->writer),
+		order(a->node_guid, b->node_guid), order(a->port, b->port),
+		order(a->deed, b->deed), order(a->outcome, b->outcome),
+		order(a->reason, b->reason), order(a->remote_guid, b->remote_guid)};
+
+	for (size_t i = 0; i < sizeof(orders) / sizeof(*orders); i++)
+		if (orders[i])
+			return orders[i];
+	return strncmp(a->text, b->text, sizeof(a->text));
+}
+
+void triad_record_clean(struct triad_record *record)
+{
+	if (record->at_us > MAX_TIME_US)
+		record->at_us = MAX_TIME_US;
+	record->text[sizeof(record->text) - 1] = '\0';
+	triad_text_clean(record->text);
+	for (char *p = record->text; *p; p++)
+		if (*p == '\t')
+			*p = '?';
+}
+
+/* --- the line --- */
+
+/* CRC-32, as Ethernet and zip have it. */
+static uint32_t checksum(const char *octets, size_t size)
+{
+	uint32_t sum = UINT32_MAX;
+
+	for (size_t i = 0; i < size; i++) {
+		sum ^= (uint8_t)octets[i];
+		for (int bit = 0; bit < 8; bit++)
+			sum = sum >> 1 ^ (sum & 1 ? 0xedb88320u : 0);
+	}
+	return ~sum;
+}
+
+static void format_time(uint64_t at_us, char text[TIME_SIZE])
+{
+	time_t seconds = (time_t)(at_us / TRIAD_US_PER_S);
+	struct tm tm;
+	size_t length;
+
+	gmtime_r(&seconds, &tm);
+	length = strftime(text, TIME_SIZE, "%Y-%m-%dT%H:%M:%S", &tm);
+	snprintf(text + length, TIME_SIZE - length, ".%06uZ",
+		(unsigned)(at_us % TRIAD_US_PER_S));
+}
+
+static size_t put_quoted(char *line, const char *text)
+{
+	size_t at = 0;
+
+	line[at++] = '"';
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			line[at++] = '\\';
+		line[at++] = *text;
+	}
+	line[at++] = '"';
+	return at;
+}
+
+size_t triad_record_format(
+	const struct triad_record *record, char line[TRIAD_RECORD_LINE_SIZE])
+{
+	struct triad_record clean = *record;
+	char moment[TIME_SIZE];
+	size_t at;
+
+	triad_record_clean(&clean);
+	format_time(clean.at_us, moment);
+	at = (size_t)snprintf(line, TRIAD_RECORD_LINE_SIZE,
+		"%" PRIu64 " %" PRIu64 " %s 0x%016" PRIx64 " 0x%016" PRIx64
+		" %u %s %s %s 0x%016" PRIx64 " ",
+		clean.term, clean.number, moment, clean.writer, clean.node_guid,
+		clean.port, triad_deed_name(clean.deed),
+		triad_outcome_name(clean.outcome), triad_port_reason_name(clean.reason),
+		clean.remote_guid);
+	at += put_quoted(line + at, clean.text);
+	return at +
+		(size_t)snprintf(line + at, TRIAD_RECORD_LINE_SIZE - at, " %08" PRIx32,
+			checksum(line, at));
+}
+
+static bool parse_time(const char *text, uint64_t *at_us)
+{
+	struct tm tm = {.tm_isdst = 0};
+	const char *end = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
+	time_t seconds = end ? timegm(&tm) : -1;
+	unsigned us;
+
+	if (seconds < 0 || sscanf(end, ".%6uZ", &us) != 1)
+		return false;
+	*at_us = (uint64_t)seconds * TRIAD_US_PER_S + us;
+	return true;
+}
+
+/* 'quoted' begins behind the first quote. */
+static bool parse_text(const char *quoted, char text[TRIAD_RECORD_TEXT_SIZE])
+{
+	size_t length = 0;
+
+	for (; *quoted && *quoted != '"'; quoted++) {
+		if (*quoted == '\\' && !*++quoted)
+			return false;
+		if (length + 1 == TRIAD_RECORD_TEXT_SIZE)
+			return false;
+		text[length++] = *quoted;
+	}
+	text[length] = '\0';
+	return *quoted == '"';
+}
+
+static bool parse_fields(const char *line, struct triad_record *record)
+{
+	char moment[TIME_SIZE], deed[16], outcome[16], reason[16];
+	int behind = 0;
+
+	if (sscanf(line,
+		    "%20" SCNu64 " %20" SCNu64 " %27s 0x%16" SCNx64 " 0x%16" SCNx64
+		    " %3" SCNu8 " %15s %15s %15s 0x%16" SCNx64 " \"%n",
+		    &record->term, &record->number, moment, &record->writer,
+		    &record->node_guid, &record->port, deed, outcome, reason,
+		    &record->remote_guid, &behind) != 10 ||
+		!behind)
+		return false;
+	record->deed = value_of(deeds, TRIAD_N_DEEDS, deed);
+	record->outcome = value_of(outcomes, TRIAD_N_OUTCOMES, outcome);
+	record->reason = value_of(reasons, TRIAD_N_REASONS, reason);
+	return parse_time(moment, &record->at_us) &&
+		parse_text(line + behind, record->text);
+}
+
+static bool is_sound(const struct triad_record *record)
+{
+	return record->term <= TRIAD_RECORD_MAX_TERM && record->number &&
+		record->number <= TRIAD_RECORD_MAX_TERM && record->writer &&
+		record->node_guid && record->port && record->port < UINT8_MAX &&
+		record->deed && record->outcome && record->reason;
+}
+
+/* The checksum first, which spares the rest; then, what was read must make the very
+ * line that it was read from. */
+int triad_record_parse(const char *line, size_t length, struct triad_record *record)
+{
+	char copy[TRIAD_RECORD_LINE_SIZE], again[TRIAD_RECORD_LINE_SIZE];
+	char sum[CHECKSUM_LENGTH + 2];
+	size_t size;
+
+	if (length >= sizeof(copy) || length < CHECKSUM_LENGTH + 1 ||
+		memchr(line, '\0', length))
+		return EINVAL;
+	memcpy(copy, line, length);
+	copy[length] = '\0';
+	size = length - CHECKSUM_LENGTH - 1;
+	snprintf(sum, sizeof(sum), " %08" PRIx32, checksum(copy, size));
+	if (strcmp(copy + size, sum) != 0)
+		return EINVAL;
+	memset(record, 0, sizeof(*record));
+	if (!parse_fields(copy, record) || !is_sound(record))
+		return EINVAL;
+	return triad_record_format(record, again) == length && !strcmp(copy, again)
+		? 0
+		: EINVAL;
+}

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "portmgr/memory/memory.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "tests/unit/run.h"
+
+#define N_RECORDS 600
+#define N_MEMBERS 4
+
+static uint64_t state;
+
+static uint64_t pick(uint64_t n)
+{
+	uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return (z ^ z >> 31) % n;
+}
+
+static void seed(void)
+{
+	const char *text = getenv("TRIAD_SEED");
+
+	state = text ? strtoull(text, NULL, 0) : (uint64_t)time(NULL);
+	printf("# TRIAD_SEED=%llu\n", (unsigned long long)state);
+	fflush(stdout);
+}
+
+static struct triad_record a_record(
+	uint64_t term, uint64_t number, uint64_t node_guid, uint8_t port)
+{
+	return (struct triad_record){.term = term,
+		.number = number,
+		.writer = 1,
+		.node_guid = node_guid,
+		.port = port,
+		.deed = TRIAD_DEED_DISABLE,
+		.outcome = TRIAD_OUTCOME_DONE,
+		.reason = TRIAD_REASON_EXPECTED};
+}
+
+static bool is_same_digest(const struct triad_memory *a, const struct triad_memory *b)
+{
+	struct triad_memory_digest ours, theirs;
+
+	triad_memory_digest(a, &ours);
+	triad_memory_digest(b, &theirs);
+	return !memcmp(&ours, &theirs, sizeof(ours));
+}
+
+START_TEST(test_memory_newer_record_of_port_stays)
+{
+	struct triad_memory *memory = triad_memory_new();
+	struct triad_record old = a_record(3, 9, 5, 1), record = a_record(4, 1, 5, 1);
+	uint64_t term, number;
+
+	triad_memory_newest(memory, &term, &number);
+	ck_assert_uint_eq(term + number, 0);
+	ck_assert_ptr_null(triad_memory_find(memory, 5, 1));
+	ck_assert_int_eq(triad_memory_merge(memory, &record), 0);
+	ck_assert_int_eq(triad_memory_merge(memory, &record), EALREADY);
+	ck_assert_int_eq(triad_memory_merge(memory, &old), EALREADY);
+	ck_assert_uint_eq(triad_memory_find(memory, 5, 1)->term, 4);
+	ck_assert_ptr_null(triad_memory_find(memory, 5, 2));
+	ck_assert_ptr_null(triad_memory_find(memory, 6, 1));
+	record.number = 2;
+	record.outcome = TRIAD_OUTCOME_REFUSED;
+	ck_assert_int_eq(triad_memory_merge(memory, &record), 0);
+	ck_assert_uint_eq(triad_memory_n(memory), 1);
+	/* An old one of another port is news, but not the newest. */
+	old.port = 2;
+	ck_assert_int_eq(triad_memory_merge(memory, &old), 0);
+	triad_memory_newest(memory, &term, &number);
+	ck_assert_uint_eq(term, 4);
+	ck_assert_uint_eq(number, 2);
+	ck_assert_uint_eq(triad_memory_history(memory, 0)->port, 2);
+	ck_assert_uint_eq(triad_memory_history(memory, 2)->number, 1);
+	ck_assert_ptr_null(triad_memory_history(memory, 3));
+	triad_memory_free(memory);
+}
+END_TEST
+
+/* Another build of the program must come to the same: a figure that was computed once,
+ * by other code. */
+START_TEST(test_memory_digest_is_a_known_number)
+{
+	struct triad_memory *memory = triad_memory_new();
+	struct triad_record record = a_record(7, 3, UINT64_C(0x0002c90300001234), 3);
+	struct triad_memory_digest digest;
+
+	triad_memory_digest(memory, &digest);
+	for (unsigned i = 0; i < TRIAD_MEMORY_N_BUCKETS; i++)
+		ck_assert_uint_eq(digest.buckets[i], 0);
+	ck_assert_int_eq(triad_memory_merge(memory, &record), 0);
+	triad_memory_digest(memory, &digest);
+	for (unsigned i = 0; i < TRIAD_MEMORY_N_BUCKETS; i++)
+		ck_assert_uint_eq(
+			digest.buckets[i], i == 16 ? UINT64_C(0x5fe7df17532bdee0) : 0);
+	triad_memory_free(memory);
+}
+END_TEST
+
+START_TEST(test_memory_digest_tells_every_field)
+{
+	struct triad_memory *ours = triad_memory_new();
+	struct triad_record record = a_record(7, 3, 5, 1);
+	struct triad_record others[11];
+
+	for (unsigned i = 0; i < 11; i++)
+		others[i] = record;
+	others[0].term++;
+	others[1].number++;
+	others[2].at_us++;
+	others[3].writer++;
+	others[4].node_guid++;
+	others[5].port++;
+	others[6].deed++;
+	others[7].outcome++;
+	others[8].reason++;
+	others[9].remote_guid++;
+	others[10].text[0] = 'x';
+	triad_memory_merge(ours, &record);
+	for (unsigned i = 0; i < 11; i++) {
+		struct triad_memory *theirs = triad_memory_new();
+
+		triad_memory_merge(theirs, &others[i]);
+		ck_assert_msg(!is_same_digest(ours, theirs), "field %u", i);
+		triad_memory_merge(theirs, &record);
+		triad_memory_merge(ours, &others[i]);
+		ck_assert(i == 4 || i == 5 || is_same_digest(ours, theirs));
+		triad_memory_free(theirs);
+		triad_memory_free(ours);
+		ours = triad_memory_new();
+		triad_memory_merge(ours, &record);
+	}
+	triad_memory_free(ours);
+}
+END_TEST
+
+/* As it comes back from a journal or the network. */
+START_TEST(test_memory_text_not_clean_has_digest_of_clean_one)
+{
+	struct triad_memory *ours = triad_memory_new(), *theirs = triad_memory_new();
+	struct triad_record record = a_record(7, 3, 5, 1), read;
+	char line[TRIAD_RECORD_LINE_SIZE];
+
+	strcpy(record.text, "a\tb\xff");
+	ck_assert_int_eq(triad_memory_merge(ours, &record), 0);
+	ck_assert_int_eq(
+		triad_record_parse(line, triad_record_format(&record, line), &read), 0);
+	ck_assert_int_eq(triad_memory_merge(theirs, &read), 0);
+	ck_assert(is_same_digest(ours, theirs));
+	ck_assert_int_eq(triad_memory_merge(ours, &read), EALREADY);
+	triad_memory_free(ours);
+	triad_memory_free(theirs);
+}
+END_TEST
+
+/* The last records, by the simplest means. */
+static void check_against_list(const struct triad_memory *memory,
+	const struct triad_record *records, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		const struct triad_record *found = triad_memory_find(
+			memory, records[i].node_guid, records[i].port);
+		bool is_one_of_them = false;
+
+		ck_assert_ptr_nonnull(found);
+		ck_assert_int_ge(triad_record_compare(found, &records[i]), 0);
+		for (unsigned j = 0; j < n; j++)
+			is_one_of_them |= !triad_record_compare(found, &records[j]);
+		ck_assert(is_one_of_them);
+	}
+}
+
+static unsigned count_all(const struct triad_memory *memory)
+{
+	unsigned n = 0;
+
+	for (unsigned bucket = 0; bucket <= TRIAD_MEMORY_N_BUCKETS; bucket++)
+		for (uint32_t i = 0; triad_memory_at(memory, bucket, i); i++)
+			n++;
+	return n;
+}
+
+static void merge_all_at(struct triad_memory *to, const struct triad_memory *from)
+{
+	const struct triad_record *record;
+
+	for (unsigned bucket = 0; bucket < TRIAD_MEMORY_N_BUCKETS; bucket++)
+		for (uint32_t i = 0; (record = triad_memory_at(from, bucket, i)); i++)
+			triad_memory_merge(to, record);
+}
+
+/* Some of the same number and term, too, which should not be. */
+START_TEST(test_memories_of_same_records_in_any_order_are_same)
+{
+	static struct triad_record records[N_RECORDS];
+	struct triad_memory *members[N_MEMBERS];
+
+	seed();
+	for (unsigned i = 0; i < N_RECORDS; i++)
+		records[i] = a_record(
+			pick(20), 1 + pick(20), 1 + pick(30), (uint8_t)(1 + pick(5)));
+	for (unsigned i = 0; i < N_MEMBERS; i++) {
+		members[i] = triad_memory_new();
+		for (unsigned n = 0; n < N_RECORDS / 2; n++)
+			triad_memory_merge(members[i], &records[pick(N_RECORDS)]);
+	}
+	/* What nobody picked. */
+	for (unsigned i = 0; i < N_RECORDS; i++)
+		triad_memory_merge(members[pick(N_MEMBERS)], &records[i]);
+	for (unsigned round = 0; round < 2; round++)
+		for (unsigned i = 0; i < N_MEMBERS; i++)
+			merge_all_at(members[(i + 1) % N_MEMBERS], members[i]);
+	for (unsigned i = 0; i < N_MEMBERS; i++) {
+		ck_assert(is_same_digest(members[0], members[i]));
+		check_against_list(members[i], records, N_RECORDS);
+		ck_assert_uint_eq(count_all(members[i]), triad_memory_n(members[i]));
+	}
+	for (unsigned i = 0; i < N_MEMBERS; i++)
+		triad_memory_free(members[i]);
+}
+END_TEST
+
+START_TEST(test_memory_history_keeps_latest)
+{
+	struct triad_memory *memory = triad_memory_new();
+
+	for (uint32_t i = 1; i <= TRIAD_MEMORY_HISTORY + 10; i++) {
+		struct triad_record record =
+			a_record(1, i, 1 + i / 200, (uint8_t)(1 + i % 200));
+
+		ck_assert_int_eq(triad_memory_merge(memory, &record), 0);
+	}
+	ck_assert_uint_eq(
+		triad_memory_history(memory, 0)->number, TRIAD_MEMORY_HISTORY + 10);
+	ck_assert_uint_eq(
+		triad_memory_history(memory, TRIAD_MEMORY_HISTORY - 1)->number, 11);
+	ck_assert_ptr_null(triad_memory_history(memory, TRIAD_MEMORY_HISTORY));
+	ck_assert(!triad_memory_is_in_history(memory, 1, 11));
+	ck_assert(triad_memory_is_in_history(memory, 1, 12));
+	ck_assert(!triad_memory_is_in_history(memory, 99, 1));
+	triad_memory_free(memory);
+}
+END_TEST
+
+START_TEST(test_memory_full_takes_no_more_ports)
+{
+	struct triad_memory *memory = triad_memory_new();
+	struct triad_record record;
+
+	for (uint32_t i = 0; i < TRIAD_MEMORY_MAX_PORTS; i++) {
+		record = a_record(1, i + 1, 1 + i / 254, (uint8_t)(1 + i % 254));
+		if (triad_memory_merge(memory, &record))
+			ck_abort_msg("port %u", i);
+	}
+	ck_assert_uint_eq(triad_memory_n(memory), TRIAD_MEMORY_MAX_PORTS);
+	record = a_record(1, 1, 99999, 1);
+	ck_assert_int_eq(triad_memory_merge(memory, &record), ENOSPC);
+	ck_assert_ptr_null(triad_memory_find(memory, 99999, 1));
+	record = a_record(2, 1, 1, 1);
+	ck_assert_int_eq(triad_memory_merge(memory, &record), 0);
+	triad_memory_free(memory);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *cases = tcase_create("memory");
+
+	tcase_add_test(cases, test_memory_newer_record_of_port_stays);
+	tcase_add_test(cases, test_memory_digest_is_a_known_number);
+	tcase_add_test(cases, test_memory_digest_tells_every_field);
+	tcase_add_test(cases, test_memory_text_not_clean_has_digest_of_clean_one);
+	tcase_add_test(cases, test_memories_of_same_records_in_any_order_are_same);
+	tcase_add_test(cases, test_memory_history_keeps_latest);
+	tcase_add_test(cases, test_memory_full_takes_no_more_ports);
+	return run_cases(cases);
+}
