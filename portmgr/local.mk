@@ -54,6 +54,7 @@ endif
 # common.
 noinst_LTLIBRARIES += libtriadportmgr.la
 libtriadportmgr_la_SOURCES = \
+	portmgr/memory/journal.c portmgr/memory/journal.h \
 	portmgr/memory/memory.c portmgr/memory/memory.h \
 	portmgr/memory/record.c portmgr/memory/record.h \
 	portmgr/test/port_test.c portmgr/test/port_test.h

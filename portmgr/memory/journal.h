@@ -3,10 +3,11 @@
  * restart.
  *
  * A line for each record (record.h), appended and synced before the call returns.  At
- * opening, lines that were torn or altered are left out and counted; a file that has
- * grown beyond TRIAD_JOURNAL_MAX_OCTETS is written anew (beside, then renamed) with the
- * history and each port's last record.  A write that fails leaves the file as it was
- * before, or with a torn line at its end, behind which the next line is found.
+ * opening, lines that were torn or altered are left out and counted.  A file that has
+ * grown beyond TRIAD_JOURNAL_MAX_OCTETS, or to twice of what it has to hold, when that
+ * is more, is written anew (beside, then renamed) with the history and each port's last
+ * record.  A write that fails leaves the file as it was before, or with a torn line at
+ * its end, behind which the next line is found.
  *
  * Thread-safety: one thread; calls may wait for the disk. */
 #ifndef TRIAD_PORTMGR_JOURNAL_H
@@ -18,8 +19,9 @@
 
 struct triad_journal;
 
-/* Reads 'path', which is made (0600, with O_NOFOLLOW) if it is not there, into
- * 'memory'. Returns 0; or an errno with the reason, and what to do, in 'reason'. */
+/* Reads 'path', which is made (0600, with O_NOFOLLOW; its folder, too) if it is not
+ * there, into 'memory'.  Returns 0; or an errno with the reason, and what to do, in
+ * 'reason': then nothing, or a part, was read. */
 int triad_journal_open(const char *path, struct triad_memory *memory,
 	struct triad_journal **journal, char *reason, size_t size);
 /* Accepts NULL. */

@@ -53,6 +53,7 @@ unit_tests = \
 	tests/unit/portmgr/test_expected_remote \
 	tests/unit/portmgr/test_health \
 	tests/unit/portmgr/test_netdiscover \
+	tests/unit/portmgr/test_journal \
 	tests/unit/portmgr/test_memory \
 	tests/unit/portmgr/test_peers \
 	tests/unit/portmgr/test_permission \
@@ -107,6 +108,10 @@ tests_unit_plugin_test_sflow_SOURCES = \
 	tests/unit/plugin/test_sflow.c plugin/sflow.c
 tests_unit_plugin_test_state_file_SOURCES = \
 	tests/unit/plugin/test_state_file.c plugin/election/state_file.c
+
+# Disks fail there.
+tests_unit_portmgr_test_journal_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=fdatasync -Wl,--wrap=ftruncate
 
 # They make MACs of their own.
 tests_unit_portmgr_test_peers_LDADD = $(LDADD) $(NETTLE_LIBS)

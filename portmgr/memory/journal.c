@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "portmgr/memory/journal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MAX_PATH_SIZE 512
+/* More than that was never written here. */
+#define MAX_FILE_OCTETS ((uint64_t)16 * TRIAD_JOURNAL_MAX_OCTETS)
+/* How much more has to come before what failed is tried again. */
+#define AGAIN_OCTETS ((uint64_t)1 << 20)
+#define FLAGS (O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
+
+struct triad_journal {
+	char path[MAX_PATH_SIZE];
+	int fd;
+	uint64_t size;      /* octets; what is behind was not meant to be */
+	uint64_t trim_size; /* it is written anew when it is larger */
+	bool is_torn;       /* the last line has no end */
+	uint64_t n_bad;
+};
+
+uint64_t triad_journal_n_bad(const struct triad_journal *journal)
+{
+	return journal->n_bad;
+}
+
+void triad_journal_close(struct triad_journal *journal)
+{
+	if (!journal)
+		return;
+	if (journal->fd >= 0)
+		close(journal->fd);
+	free(journal);
+}
+
+/* --- reading --- */
+
+/* A line, as it is put together from pieces of the file. */
+struct line {
+	char octets[TRIAD_RECORD_LINE_SIZE];
+	size_t length; /* more than there is room for: too long to be a record */
+};
+
+static int take_line(struct triad_journal *journal, const struct line *line,
+	struct triad_memory *memory)
+{
+	struct triad_record record;
+	int error = EINVAL;
+
+	if (!line->length)
+		return 0;
+	if (line->length < sizeof(line->octets))
+		error = triad_record_parse(line->octets, line->length, &record);
+	if (!error)
+		error = triad_memory_merge(memory, &record);
+	if (error == EINVAL || error == ENOSPC)
+		journal->n_bad++;
+	return error == ENOMEM ? ENOMEM : 0;
+}
+
+static int take_piece(struct triad_journal *journal, struct line *line,
+	const char *piece, size_t size, struct triad_memory *memory)
+{
+	int error = 0;
+
+	for (size_t i = 0; i < size && !error; i++) {
+		if (piece[i] == '\n') {
+			error = take_line(journal, line, memory);
+			line->length = 0;
+		} else {
+			if (line->length < sizeof(line->octets))
+				line->octets[line->length] = piece[i];
+			line->length++;
+		}
+	}
+	return error;
+}
+
+static int read_all(struct triad_journal *journal, struct triad_memory *memory)
+{
+	struct line line = {.length = 0};
+	char piece[8192];
+	ssize_t n;
+	int error = 0;
+
+	while (!error && (n = read(journal->fd, piece, sizeof(piece)))) {
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return errno;
+		journal->size += (uint64_t)n;
+		error = take_piece(journal, &line, piece, (size_t)n, memory);
+	}
+	journal->is_torn = line.length;
+	return error ? error : take_line(journal, &line, memory);
+}
+
+/* --- opening --- */
+
+/* What is made or renamed in a folder is there for good when the folder was synced. */
+static void sync_folder(const char *path)
+{
+	char folder[MAX_PATH_SIZE];
+	const char *end = strrchr(path, '/');
+	int fd;
+
+	snprintf(folder, sizeof(folder), "%.*s", end ? (int)(end - path) : 1,
+		end ? path : ".");
+	fd = open(*folder ? folder : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	(void)fsync(fd);
+	close(fd);
+}
+
+static void make_folder(const char *path)
+{
+	char folder[MAX_PATH_SIZE];
+	const char *end = strrchr(path, '/');
+
+	if (!end)
+		return;
+	snprintf(folder, sizeof(folder), "%.*s", (int)(end - path), path);
+	(void)mkdir(folder, 0755);
+}
+
+static int open_file(struct triad_journal *journal)
+{
+	journal->fd = open(journal->path, O_RDWR | FLAGS, 0600);
+	if (journal->fd < 0 && errno == ENOENT) {
+		make_folder(journal->path);
+		journal->fd = open(journal->path, O_RDWR | FLAGS, 0600);
+	}
+	return journal->fd < 0 ? errno : 0;
+}
+
+static int check_file(struct triad_journal *journal, char *reason, size_t size)
+{
+	struct stat status;
+	int error = 0;
+
+	if (fstat(journal->fd, &status))
+		error = errno;
+	else if (!S_ISREG(status.st_mode))
+		error = EINVAL;
+	else if ((uint64_t)status.st_size > MAX_FILE_OCTETS)
+		error = EFBIG;
+	if (error == EINVAL)
+		snprintf(reason, size,
+			"journal %s isn't a regular file: move it away, or name "
+			"another",
+			journal->path);
+	else if (error == EFBIG)
+		snprintf(reason, size,
+			"journal %s has more than %" PRIu64
+			" octets, which is no journal of ports: move it away",
+			journal->path, MAX_FILE_OCTETS);
+	else if (error)
+		snprintf(reason, size, "journal %s: %s: look after its disk",
+			journal->path, strerror(error));
+	return error;
+}
+
+/* What to do about an open() that failed. */
+static const char *advice(int error)
+{
+	switch (error) {
+	case ELOOP:
+		return "it is a symbolic link, which is not followed: put the file "
+		       "itself there";
+	case ENOENT:
+	case ENOTDIR:
+		return "make its folder";
+	case EACCES:
+	case EPERM:
+	case EROFS:
+		return "let this user write there";
+	default:
+		return "make it a file that can be read and written";
+	}
+}
+
+static int open_and_read(struct triad_journal *journal, struct triad_memory *memory,
+	char *reason, size_t size)
+{
+	int error = open_file(journal);
+
+	if (error) {
+		snprintf(reason, size, "journal %s: %s: %s", journal->path,
+			strerror(error), advice(error));
+		return error;
+	}
+	error = check_file(journal, reason, size);
+	if (error)
+		return error;
+	sync_folder(journal->path);
+	error = read_all(journal, memory);
+	if (error)
+		snprintf(reason, size, "journal %s can't be read: %s: %s",
+			journal->path, strerror(error),
+			error == ENOMEM ? "free memory" : "look after its disk");
+	return error;
+}
+
+int triad_journal_open(const char *path, struct triad_memory *memory,
+	struct triad_journal **journal, char *reason, size_t size)
+{
+	struct triad_journal *opened = calloc(1, sizeof(*opened));
+	int error;
+
+	*journal = NULL;
+	if (!opened) {
+		snprintf(reason, size, "journal %s: no memory: free some", path);
+		return ENOMEM;
+	}
+	opened->fd = -1;
+	opened->trim_size = TRIAD_JOURNAL_MAX_OCTETS;
+	/* A name for the file beside it must fit, too. */
+	if (strlen(path) + sizeof(".new") > sizeof(opened->path)) {
+		snprintf(reason, size,
+			"journal %.80s...: the name is too long: use a "
+			"shorter one",
+			path);
+		error = ENAMETOOLONG;
+	} else {
+		strcpy(opened->path, path);
+		error = open_and_read(opened, memory, reason, size);
+	}
+	if (error)
+		triad_journal_close(opened);
+	else
+		*journal = opened;
+	return error;
+}
+
+/* --- writing --- */
+
+/* Returns 0 or an errno; '*written' grows by what was written in either case. */
+static int write_all(int fd, const char *octets, size_t size, uint64_t *written)
+{
+	while (size) {
+		ssize_t n = write(fd, octets, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? errno : EIO;
+		octets += n;
+		size -= (size_t)n;
+		*written += (uint64_t)n;
+	}
+	return 0;
+}
+
+int triad_journal_append(
+	struct triad_journal *journal, const struct triad_record *record)
+{
+	char line[1 + TRIAD_RECORD_LINE_SIZE];
+	size_t size = 0;
+	uint64_t written = 0;
+	int error;
+
+	if (journal->is_torn)
+		line[size++] = '\n';
+	size += triad_record_format(record, line + size);
+	line[size++] = '\n'; /* in the place of its 0 */
+	error = write_all(journal->fd, line, size, &written);
+	if (!error && fdatasync(journal->fd))
+		error = errno;
+	if (!error) {
+		journal->size += size;
+		journal->is_torn = false;
+	} else if (ftruncate(journal->fd, (off_t)journal->size)) {
+		/* A part of the line is there, or all of it, and stays. */
+		journal->size += written;
+		journal->is_torn = true;
+	}
+	return error;
+}
+
+/* --- writing anew --- */
+
+struct copy {
+	int fd, error;
+	uint64_t size;
+	size_t used;
+	char octets[16384];
+};
+
+static void flush(struct copy *copy)
+{
+	if (!copy->error)
+		copy->error =
+			write_all(copy->fd, copy->octets, copy->used, &copy->size);
+	copy->used = 0;
+}
+
+static void put(struct copy *copy, const struct triad_record *record)
+{
+	if (copy->used + TRIAD_RECORD_LINE_SIZE > sizeof(copy->octets))
+		flush(copy);
+	copy->used += triad_record_format(record, copy->octets + copy->used);
+	copy->octets[copy->used++] = '\n';
+}
+
+/* In the order in which they are taken when they are read: those that the history has
+ * no more first. */
+static void put_all(struct copy *copy, const struct triad_memory *memory)
+{
+	const struct triad_record *record;
+	uint32_t n = 0;
+
+	for (unsigned bucket = 0; bucket < TRIAD_MEMORY_N_BUCKETS; bucket++)
+		for (uint32_t i = 0; (record = triad_memory_at(memory, bucket, i)); i++)
+			if (!triad_memory_is_in_history(
+				    memory, record->node_guid, record->port))
+				put(copy, record);
+	while (triad_memory_history(memory, n))
+		n++;
+	while (n--)
+		put(copy, triad_memory_history(memory, n));
+	flush(copy);
+}
+
+static int write_anew(struct triad_journal *journal, const struct triad_memory *memory)
+{
+	char beside[MAX_PATH_SIZE + 8];
+	struct copy copy = {.size = 0};
+
+	snprintf(beside, sizeof(beside), "%s.new", journal->path);
+	copy.fd = open(beside, O_WRONLY | O_TRUNC | FLAGS, 0600);
+	if (copy.fd < 0)
+		return errno;
+	put_all(&copy, memory);
+	if (!copy.error && fdatasync(copy.fd))
+		copy.error = errno;
+	if (!copy.error && rename(beside, journal->path))
+		copy.error = errno;
+	if (copy.error) {
+		close(copy.fd);
+		(void)unlink(beside);
+		return copy.error;
+	}
+	sync_folder(journal->path);
+	close(journal->fd);
+	journal->fd = copy.fd;
+	journal->size = copy.size;
+	journal->is_torn = false;
+	return 0;
+}
+
+void triad_journal_trim(
+	struct triad_journal *journal, const struct triad_memory *memory)
+{
+	if (journal->size <= journal->trim_size)
+		return;
+	if (write_anew(journal, memory))
+		journal->trim_size = journal->size + AGAIN_OCTETS;
+	else if (journal->size * 2 > TRIAD_JOURNAL_MAX_OCTETS)
+		journal->trim_size = journal->size * 2;
+	else
+		journal->trim_size = TRIAD_JOURNAL_MAX_OCTETS;
+}
