@@ -57,4 +57,8 @@ libtriadportmgr_la_SOURCES = \
 	portmgr/memory/journal.c portmgr/memory/journal.h \
 	portmgr/memory/memory.c portmgr/memory/memory.h \
 	portmgr/memory/record.c portmgr/memory/record.h \
+	portmgr/plan/agenda.c portmgr/plan/agenda.h \
+	portmgr/plan/guard.c portmgr/plan/guard.h \
+	portmgr/plan/plan.c portmgr/plan/plan.h \
+	portmgr/plan/plan_text.c \
 	portmgr/test/port_test.c portmgr/test/port_test.h

@@ -39,7 +39,6 @@ unit_tests = \
 	tests/unit/perfmgr/test_sflow_sender \
 	tests/unit/perfmgr/test_zstd_frame \
 	tests/unit/plugin/test_events \
-	tests/unit/plugin/test_expected \
 	tests/unit/plugin/test_perf \
 	tests/unit/plugin/test_sflow \
 	tests/unit/plugin/test_state_file \
@@ -100,8 +99,6 @@ tests_unit_perfmgr_test_http_guard_LDADD = libtriadexport.la $(MICROHTTPD_LIBS) 
 
 tests_unit_plugin_test_events_SOURCES = \
 	tests/unit/plugin/test_events.c plugin/events.c
-tests_unit_plugin_test_expected_SOURCES = \
-	tests/unit/plugin/test_expected.c plugin/election/expected.c
 tests_unit_plugin_test_perf_SOURCES = \
 	tests/unit/plugin/test_perf.c plugin/perf.c
 tests_unit_plugin_test_sflow_SOURCES = \
