@@ -206,15 +206,17 @@ struct triad_plugin *triad_plugin_new(struct osm_opensm *osm)
 	if (plugin->perf)
 		plugin->standby =
 			triad_standby_new(plugin->port_guid, plugin->perf, plugin->log);
-	if (plugin->exports)
+	plugin->hold = triad_hold_new();
+	if (plugin->exports && plugin->hold)
 		plugin->qos = triad_qos_new(osm, plugin->conf.qos.threads,
-			triad_exports_sampler(plugin->exports), plugin->log);
+			triad_exports_sampler(plugin->exports), plugin->hold,
+			plugin->log);
 	if (plugin->qos)
 		plugin->elector =
 			triad_elector_new(osm, plugin->port_guid, plugin->log);
 	if (plugin->elector)
-		plugin->ports = triad_ports_new(
-			osm, plugin->port_guid, plugin->elector, plugin->log);
+		plugin->ports = triad_ports_new(osm, plugin->port_guid, plugin->elector,
+			plugin->hold, plugin->log);
 	if (plugin->events && plugin->standby && plugin->ports)
 		plugin->worker = triad_worker_new(osm, plugin->log, plugin->events,
 			plugin->perf, plugin->standby, plugin->qos, plugin->ports);
@@ -244,6 +246,8 @@ void triad_plugin_free(struct triad_plugin *plugin)
 	else
 		ended = false;
 	triad_qos_free(plugin->qos);
+	if (ended)
+		triad_hold_free(plugin->hold);
 	triad_standby_free(plugin->standby);
 	triad_console_free(plugin->console);
 	if (ended) {

@@ -24,6 +24,7 @@
 
 struct osm_opensm;
 struct triad_elector;
+struct triad_hold;
 struct triad_ports;
 struct triad_qos;
 struct triad_standby;
@@ -57,6 +58,7 @@ struct triad_plugin {
 	struct triad_standby *standby;
 	struct triad_qos *qos;
 	struct triad_elector *elector;
+	struct triad_hold *hold;
 	struct triad_ports *ports;
 	struct triad_worker *worker;
 	/* Of access.c; NULL: off or failed.  Threads that were there before look. */

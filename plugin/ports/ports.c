@@ -113,11 +113,6 @@ void triad_ports_mark(struct triad_ports *ports)
 		triad_elector_permission(ports->elector).is_given);
 }
 
-struct triad_hold *triad_ports_hold(struct triad_ports *ports)
-{
-	return ports->hold;
-}
-
 /* --- the members --- */
 
 static void journal_news(struct triad_ports *ports)
@@ -367,7 +362,6 @@ static void destroy(struct triad_ports *ports)
 	triad_memory_free(ports->memory);
 	triad_source_clear(&ports->source);
 	triad_smp_free(ports->smp);
-	triad_hold_free(ports->hold);
 	pthread_cond_destroy(&ports->wake);
 	pthread_mutex_destroy(&ports->inbox_lock);
 	pthread_mutex_destroy(&ports->lock);
@@ -386,14 +380,13 @@ static bool make_parts(struct triad_ports *ports)
 	ports->memory = triad_memory_new();
 	ports->agenda = triad_agenda_new();
 	ports->smp = triad_smp_new(ports->id);
-	ports->hold = triad_hold_new();
 	if (ports->memory)
 		ports->share = triad_share_new(&share, ports->memory);
-	return ports->share && ports->agenda && ports->smp && ports->hold;
+	return ports->share && ports->agenda && ports->smp;
 }
 
 struct triad_ports *triad_ports_new(struct osm_opensm *osm, uint64_t port_guid,
-	struct triad_elector *elector, struct triad_log *log)
+	struct triad_elector *elector, struct triad_hold *hold, struct triad_log *log)
 {
 	struct triad_ports *ports = calloc(1, sizeof(*ports));
 	struct triad_cluster_sink sink = {
@@ -404,6 +397,7 @@ struct triad_ports *triad_ports_new(struct osm_opensm *osm, uint64_t port_guid,
 	ports->osm = osm;
 	ports->id = port_guid;
 	ports->elector = elector;
+	ports->hold = hold;
 	ports->log = log;
 	pthread_mutex_init(&ports->inbox_lock, NULL);
 	pthread_mutex_init(&ports->lock, NULL);

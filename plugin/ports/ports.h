@@ -91,7 +91,7 @@ enum triad_ports_which {
 
 /* NULL: no memory or threads.  What it is given outlives it. */
 struct triad_ports *triad_ports_new(struct osm_opensm *osm, uint64_t port_guid,
-	struct triad_elector *elector, struct triad_log *log);
+	struct triad_elector *elector, struct triad_hold *hold, struct triad_log *log);
 /* Returns false when its thread hangs in a write; then it is left, with its memory. */
 bool triad_ports_free(struct triad_ports *ports);
 
@@ -103,9 +103,6 @@ void triad_ports_set_fabric(struct triad_ports *ports, struct triad_fabric *fabr
 
 /* From report() of UCAST_ROUTING_DONE in a heavy sweep, without OpenSM's locks. */
 void triad_ports_mark(struct triad_ports *ports);
-
-/* For requests for paths; see hold.h. */
-struct triad_hold *triad_ports_hold(struct triad_ports *ports);
 
 /* --- for commands --- */
 

@@ -119,7 +119,7 @@ static void *run(void *argument)
 /* --- life --- */
 
 struct triad_qos *triad_qos_new(struct osm_opensm *osm, unsigned n_threads,
-	struct triad_sampler *sampler, struct triad_log *log)
+	struct triad_sampler *sampler, struct triad_hold *hold, struct triad_log *log)
 {
 	const osm_subn_opt_t *opt = &osm->subn.opt;
 	struct triad_qos *qos = calloc(1, sizeof(*qos));
@@ -142,6 +142,7 @@ struct triad_qos *triad_qos_new(struct osm_opensm *osm, unsigned n_threads,
 	triad_condition_init(&qos->changed);
 	qos->n_threads = n_threads;
 	qos->sampler = sampler;
+	qos->hold = hold;
 	if (!triad_thread_start(&qos->thread, "triad-qos", run, qos))
 		return qos;
 	triad_tables_free(qos->tables);
@@ -178,6 +179,7 @@ void triad_qos_configure(struct triad_qos *qos, const struct triad_conf *conf)
 		.tables = conf->qos.tables_enabled,
 		.tables_guard = conf->qos.tables_guard,
 		.groups = conf->qos.partition_groups,
+		.holds = conf->port.enabled && conf->port.mode == TRIAD_PORT_ENFORCE,
 	};
 	bool wanted = triad_qos_wants_policy(&settings);
 

@@ -25,6 +25,7 @@
 #include "triad/diag.h"
 
 struct osm_opensm;
+struct triad_hold;
 struct triad_log;
 struct triad_qos;
 struct triad_tables;
@@ -54,10 +55,10 @@ struct triad_qos_status {
 	struct triad_qos_server_status server;
 };
 
-/* 'n_threads' answer, once it is enabled; 'sampler' is as in server.h.  NULL: no memory
- * or threads. */
+/* 'n_threads' answer, once it is enabled; 'sampler' and 'hold' are as in server.h.
+ * NULL: no memory or threads. */
 struct triad_qos *triad_qos_new(struct osm_opensm *osm, unsigned n_threads,
-	struct triad_sampler *sampler, struct triad_log *log);
+	struct triad_sampler *sampler, struct triad_hold *hold, struct triad_log *log);
 
 /* After OpenSM has unbound its SA. */
 void triad_qos_free(struct triad_qos *qos);

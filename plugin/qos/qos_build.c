@@ -143,7 +143,8 @@ static bool make_server(struct triad_qos *qos)
 {
 	if (!qos->server)
 		atomic_store(&qos->server,
-			triad_qos_server_new(qos->osm, qos->n_threads, qos->sampler));
+			triad_qos_server_new(
+				qos->osm, qos->n_threads, qos->sampler, qos->hold));
 	return qos->server;
 }
 
@@ -153,8 +154,12 @@ static enum triad_qos_state build(struct triad_qos *qos, const struct inputs *in
 	struct triad_qos_basis *basis = NULL;
 	int error;
 
-	if (!inputs->settings.enabled)
+	if (!inputs->settings.enabled) {
+		/* To refuse paths to ports that are held back, and nothing else. */
+		if (inputs->settings.holds && make_server(qos))
+			(void)triad_qos_server_install(qos->server);
 		return TRIAD_QOS_OFF;
+	}
 	if (!make_server(qos))
 		return TRIAD_QOS_NO_MEMORY;
 	if (inputs->now.is_broken)
@@ -209,7 +214,8 @@ void triad_qos_work(struct triad_qos *qos)
 	enum triad_qos_state state = build(qos, &inputs);
 
 	if (qos->server && state != TRIAD_QOS_ANSWERING && state != TRIAD_QOS_WAITING) {
-		triad_qos_server_remove(qos->server);
+		if (!inputs.settings.holds)
+			triad_qos_server_remove(qos->server);
 		publish(qos, NULL);
 	}
 	set_state(qos, state);

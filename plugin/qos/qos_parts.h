@@ -14,6 +14,7 @@ struct triad_qos_settings {
 	enum triad_service_id_mask service_id;
 	bool tables, tables_guard;
 	bool groups;
+	bool holds; /* ports may be held back, whose paths are refused */
 };
 
 struct triad_qos {
@@ -22,6 +23,7 @@ struct triad_qos {
 	_Atomic(struct triad_qos_server *) server; /* NULL until it is first wanted */
 	unsigned n_threads;
 	struct triad_sampler *sampler;
+	struct triad_hold *hold;
 	struct triad_policy_source source;
 	struct triad_tables *tables;
 	struct triad_broadcast *broadcast;

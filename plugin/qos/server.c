@@ -11,18 +11,21 @@
 #include "plugin/qos/class_port_info.h"
 #include "plugin/qos/hook.h"
 #include "plugin/qos/lane.h"
+#include "plugin/ports/hold.h"
 #include "plugin/qos/live.h"
 #include "plugin/qos/sample.h"
 #include "qos/restrict.h"
 
 struct counts {
 	atomic_ulong received, answered, refused, overflowed, slow, class_port_infos;
+	atomic_ulong held;
 	atomic_ulong passed[TRIAD_N_PASSES];
 };
 
 struct triad_qos_server {
 	struct osm_opensm *osm;
 	struct triad_sampler *sampler;
+	struct triad_hold *hold;
 	struct triad_sa_hook hook;
 	struct triad_lane fast, slow;
 	struct counts counts;
@@ -242,18 +245,37 @@ static enum triad_sa_status read_request(struct worker *worker, const osm_madw_t
 {
 	const ib_sa_mad_t *mad = osm_madw_get_sa_mad_ptr(madw);
 	uint64_t mask = cl_ntoh64(mad->comp_mask);
+	enum triad_service_id_mask service_id =
+		worker->basis ? worker->basis->service_id : TRIAD_SERVICE_ID_BOTH;
 	size_t size = MAD_BLOCK_SIZE;
 
 	if (mad->attr_id == IB_MAD_ATTR_PATH_RECORD)
 		return triad_path_request_read(record_of(madw), mask,
-			mad->method == IB_MAD_METHOD_GET, worker->basis->service_id,
-			&worker->request);
+			mad->method == IB_MAD_METHOD_GET, service_id, &worker->request);
 	if (madw->mad_size < size)
 		size = madw->mad_size;
 	if (size < IB_SA_MAD_HDR_SIZE)
 		return TRIAD_SA_REQUEST_INVALID;
 	return triad_multipath_request_read(record_of(madw), size - IB_SA_MAD_HDR_SIZE,
-		mask, worker->basis->service_id, &worker->request);
+		mask, service_id, &worker->request);
+}
+
+/* An end that the request names is held back. */
+static bool names_held(struct worker *worker, const osm_madw_t *madw)
+{
+	const struct triad_path_request *request = &worker->request;
+	struct triad_hold *hold = worker->server->hold;
+	bool is_held = false;
+
+	if (!triad_hold_has_any(hold) || read_request(worker, madw))
+		return false;
+	if (request->has & TRIAD_HAS_DLID)
+		is_held |= triad_hold_has_end(hold, request->dlid, 0);
+	if (request->has & TRIAD_HAS_SLID)
+		is_held |= triad_hold_has_end(hold, request->slid, 0);
+	for (unsigned i = 0; i < request->n_sources + request->n_destinations; i++)
+		is_held |= triad_hold_has_end(hold, 0, request->gids[i].guid);
+	return is_held;
 }
 
 static void work_out(struct worker *worker, const osm_madw_t *madw)
@@ -332,11 +354,29 @@ static void sample(struct worker *worker, const osm_madw_t *madw)
 		triad_sampler_put(worker->server->sampler, &request);
 }
 
+static bool is_path_attribute(const osm_madw_t *madw)
+{
+	return osm_madw_get_sa_mad_ptr(madw)->attr_id != IB_MAD_ATTR_CLASS_PORT_INFO;
+}
+
+static void refuse_held(struct worker *worker, osm_madw_t *madw)
+{
+	count(&worker->server->counts.held);
+	worker->answer.n = 0;
+	respond_records(worker, madw);
+	give_back(worker->server, madw);
+}
+
 static void handle(struct worker *worker, const struct triad_lane_job *job)
 {
 	struct triad_answer *answer = &worker->answer;
 	enum triad_sa_status status;
 
+	if (!osm_exit_flag && is_path_attribute(job->madw) &&
+		names_held(worker, job->madw)) {
+		refuse_held(worker, job->madw);
+		return;
+	}
 	if (!worker->basis || osm_exit_flag) {
 		pass_on(worker->server, job->madw);
 		return;
@@ -441,6 +481,13 @@ static bool wants_class_port_info(
 		mad->method == IB_MAD_METHOD_GET && !server->osm->subn.opt.qos;
 }
 
+static bool is_wanted(const struct triad_qos_server *server, const ib_sa_mad_t *mad)
+{
+	if (atomic_load(&server->generation))
+		return is_for_paths(mad) || wants_class_port_info(server, mad);
+	return triad_hold_has_any(server->hold) && is_for_paths(mad);
+}
+
 /* On the vendor's receiving thread, under its lock. */
 static void receive(struct osm_madw *madw, void *context, struct osm_madw *request)
 {
@@ -448,9 +495,7 @@ static void receive(struct osm_madw *madw, void *context, struct osm_madw *reque
 	const ib_sa_mad_t *mad = osm_madw_get_sa_mad_ptr(madw);
 	struct triad_lane_job job = {.madw = madw};
 
-	if (request || !atomic_load(&server->generation) ||
-		!(is_for_paths(mad) || wants_class_port_info(server, mad)) ||
-		!would_be_served(server->osm, mad)) {
+	if (request || !is_wanted(server, mad) || !would_be_served(server->osm, mad)) {
 		server->hook.original(madw, context, request);
 		return;
 	}
@@ -489,8 +534,8 @@ static void end_lane(struct triad_qos_server *server, struct triad_lane *lane)
 	triad_lane_clear(lane);
 }
 
-struct triad_qos_server *triad_qos_server_new(
-	struct osm_opensm *osm, unsigned n_threads, struct triad_sampler *sampler)
+struct triad_qos_server *triad_qos_server_new(struct osm_opensm *osm,
+	unsigned n_threads, struct triad_sampler *sampler, struct triad_hold *hold)
 {
 	struct triad_qos_server *server = calloc(1, sizeof(*server));
 	bool runs;
@@ -499,6 +544,7 @@ struct triad_qos_server *triad_qos_server_new(
 		return NULL;
 	server->osm = osm;
 	server->sampler = sampler;
+	server->hold = hold;
 	pthread_mutex_init(&server->lock, NULL);
 	runs = triad_lane_start(&server->fast, "triad-sa", n_threads, serve, server,
 		&server->generation);
@@ -559,6 +605,7 @@ struct triad_qos_server_status triad_qos_server_status(struct triad_qos_server *
 		.n_overflowed = atomic_load(&counts->overflowed),
 		.n_slow = atomic_load(&counts->slow),
 		.n_class_port_infos = atomic_load(&counts->class_port_infos),
+		.n_held = atomic_load(&counts->held),
 		.latency = triad_latency_summarize(&server->latency),
 	};
 

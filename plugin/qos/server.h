@@ -17,6 +17,9 @@
  * free that moment; and whatever would be answered with "no" is left to OpenSM, which
  * may know better.
  *
+ * Requests that name an end which is held back (plugin/ports/hold.h) find no records,
+ * also while there is no basis and all others go to OpenSM.
+ *
  * A lane has room for TRIAD_LANE_ROOM requests; what comes then goes to OpenSM, and is
  * counted.
  *
@@ -35,6 +38,7 @@
 #include "qos/latency.h"
 
 struct osm_opensm;
+struct triad_hold;
 struct triad_qos_server;
 
 struct triad_qos_server_status {
@@ -46,13 +50,15 @@ struct triad_qos_server_status {
 	uint64_t n_overflowed;             /* to OpenSM, because the queue was full */
 	uint64_t n_slow;                   /* answered under the SM's lock */
 	uint64_t n_class_port_infos;
+	uint64_t n_held; /* found no records because an end is held back */
 	struct triad_latency_summary latency; /* from receiving to sent, without slow */
 };
 
 /* 'n_threads' of the fast lane, 1 to TRIAD_LANE_MAX_THREADS; 'sampler' picks requests
- * for sFlow and outlives it.  One server a process.  NULL: no memory or threads. */
-struct triad_qos_server *triad_qos_server_new(
-	struct osm_opensm *osm, unsigned n_threads, struct triad_sampler *sampler);
+ * for sFlow; 'hold' has ports that nobody may have a path to; both outlive it.  One
+ * server a process.  NULL: no memory or threads. */
+struct triad_qos_server *triad_qos_server_new(struct osm_opensm *osm,
+	unsigned n_threads, struct triad_sampler *sampler, struct triad_hold *hold);
 
 /* Ends the threads; what is queued is dropped.  After OpenSM unbound its SA, or after
  * triad_qos_server_remove(). */
