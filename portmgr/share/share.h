@@ -7,15 +7,17 @@
  * Any of them may be lost, doubled or late.
  *
  * Memory: each member says its digest (memory.h) now and then, and at once when it
- * changed.  Where another one's differs, a member says the records of the buckets that
- * do, a few payloads at a time.  So all come to have the same.  Who is about to act
+ * changed.  Where another one's differs, a member says its own, and the records of the
+ * buckets that do, a few payloads at a time; the members wait for each other, so that
+ * mostly one alone says them.  So all come to have the same.  Who is about to act
  * records that first, and acts when a majority has said the very digest that it has
  * itself, since it asked: then a majority knows what it intends, and it knows all that
  * any majority before knew.
  *
  * Configuration: each says generation, hash and size of its own.  Who has an older one
  * asks for the newest, piece by piece, and takes it when the hash is right.  One that
- * is not newer is never asked for.
+ * is not newer is never asked for.  Pieces are said to all; who has not got one in time
+ * asks the next member that has it.
  *
  * Wire: every payload begins with the magic "TrPm" and a version; share_message.h has
  * the layout.  What is of another version or malformed is dropped and counted.
@@ -42,8 +44,9 @@ struct triad_share_config {
 
 struct triad_share_status {
 	uint64_t n_malformed, n_versions;
-	uint64_t n_records_heard; /* that were news */
-	uint64_t n_configs_bad;   /* whole, but with another hash than was said */
+	uint64_t n_records_heard;  /* that were news */
+	uint64_t n_configs_bad;    /* whole, but with another hash than was said */
+	uint64_t n_offers_refused; /* said to be larger than is taken here */
 	struct triad_share_config wanted; /* being fetched; generation 0: none */
 	size_t n_octets_here;             /* of it */
 };
@@ -73,9 +76,11 @@ void triad_share_run(struct triad_share *share, uint64_t now_us);
 /* When run is to be called again, at the latest. */
 uint64_t triad_share_next_us(const struct triad_share *share);
 /* The next record that was news: for the journal.  To be emptied before payloads are
- * taken, so that what is said to be known here is on this disk. */
+ * taken, so that what is said to be known here is on this disk.  What does not get
+ * there must not be said: then no payload may be sent. */
 bool triad_share_take_record(struct triad_share *share, struct triad_record *record);
-/* The next payload to be sent to all; returns its size, 0: none. */
+/* The next payload to be sent to all, after triad_share_run(); returns its size, 0:
+ * none now, or there are records to be taken first. */
 size_t triad_share_take_payload(
 	struct triad_share *share, uint8_t payload[TRIAD_CLUSTER_PAYLOAD_SIZE]);
 /* A newer configuration that came whole, once; its octets are the caller's, from

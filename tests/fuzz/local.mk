@@ -17,6 +17,7 @@ fuzz_targets = \
 	tests/fuzz/fuzz_profile \
 	tests/fuzz/fuzz_sa \
 	tests/fuzz/fuzz_seal \
+	tests/fuzz/fuzz_share \
 	tests/fuzz/fuzz_sflow
 
 tests_fuzz_fuzz_conf_SOURCES = tests/fuzz/fuzz_conf.c $(fuzz_driver)
@@ -47,6 +48,8 @@ tests_fuzz_fuzz_sa_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_seal_SOURCES = tests/fuzz/fuzz_seal.c $(fuzz_driver)
 tests_fuzz_fuzz_seal_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_seal_LDADD = $(LDADD) $(NETTLE_LIBS)
+tests_fuzz_fuzz_share_SOURCES = tests/fuzz/fuzz_share.c $(fuzz_driver)
+tests_fuzz_fuzz_share_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_sflow_SOURCES = tests/fuzz/fuzz_sflow.c $(fuzz_driver)
 tests_fuzz_fuzz_sflow_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 

@@ -61,6 +61,7 @@ unit_tests = \
 	tests/unit/portmgr/test_record \
 	tests/unit/portmgr/test_seal \
 	tests/unit/portmgr/test_seal_random \
+	tests/unit/portmgr/test_share \
 	tests/unit/qos/test_answer \
 	tests/unit/qos/test_classifier \
 	tests/unit/qos/test_clients \

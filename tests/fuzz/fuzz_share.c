@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What members share, as it comes and with its head made right, to one that has some
+ * records and a configuration.  Whatever is accepted is written as it was read, what is
+ * said in answer is sound, and records that were taken have lines.
+ *
+ * Input: payloads, each behind its length (2 octets, big-endian; its highest bits say
+ * how much time passes before). */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "portmgr/share/share_message.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define HERE 5u
+#define MAX_CONFIG_SIZE 100000u
+
+static void require(bool holds, const char *what)
+{
+	if (holds)
+		return;
+	fprintf(stderr, "fuzz_share: %s\n", what);
+	abort();
+}
+
+static void check_round_trip(const uint8_t *octets, size_t size)
+{
+	struct triad_share_message message;
+	uint8_t again[TRIAD_CLUSTER_PAYLOAD_SIZE];
+
+	if (triad_share_message_decode(&message, octets, size))
+		return;
+	require(triad_share_message_encode(&message, again) == size, "its size");
+	require(!memcmp(octets, again, size), "the same octets");
+}
+
+static void check_records(struct triad_share *share)
+{
+	struct triad_record record, again;
+	char line[TRIAD_RECORD_LINE_SIZE];
+
+	while (triad_share_take_record(share, &record)) {
+		require(!triad_record_parse(
+				line, triad_record_format(&record, line), &again),
+			"a record has a line");
+		require(!triad_record_compare(&record, &again), "the same record");
+	}
+}
+
+static void check_out(struct triad_share *share, uint64_t now_us)
+{
+	struct triad_share_config config;
+	struct triad_share_message message;
+	uint8_t payload[TRIAD_CLUSTER_PAYLOAD_SIZE], *octets;
+	unsigned n = 0;
+	size_t size;
+
+	check_records(share);
+	if (triad_share_take_config(share, &config, &octets)) {
+		require(config.generation > 1 && config.size <= MAX_CONFIG_SIZE,
+			"newer, and not too large");
+		free(octets);
+	}
+	triad_share_run(share, now_us);
+	while ((size = triad_share_take_payload(share, payload))) {
+		require(!triad_share_message_decode(&message, payload, size),
+			"what is said is sound");
+		require(++n < 100, "not too much at a time");
+	}
+	require(triad_share_next_us(share) > now_us, "a time to come");
+}
+
+static void hear(
+	struct triad_share *share, const uint8_t *octets, size_t size, uint64_t now_us)
+{
+	uint64_t sender = size % 2 ? 3 : 9;
+
+	triad_share_payload(share, sender, octets, size, now_us);
+	check_out(share, now_us);
+}
+
+/* Magic and version as they should be, so that what is behind them is reached. */
+static void hear_mended(
+	struct triad_share *share, const uint8_t *octets, size_t size, uint64_t now_us)
+{
+	uint8_t mended[2048];
+
+	if (size < 8 || size > sizeof(mended))
+		return;
+	memcpy(mended, octets, size);
+	memcpy(mended, "TrPm\1", 5);
+	memset(mended + 6, 0, 2);
+	hear(share, mended, size, now_us);
+}
+
+static struct triad_share *make_share(struct triad_memory *memory)
+{
+	const struct triad_share_conf conf = {
+		.id = HERE, .interval_us = 100000, .max_config_size = MAX_CONFIG_SIZE};
+	const struct triad_cluster_view view = {
+		.number = 1, .n_members = 3, .members = {3, HERE, 9}};
+	const struct triad_share_config config = {
+		.generation = 1, .hash = 7, .size = 2000};
+	static const uint8_t octets[2000];
+	struct triad_record record = {.term = 1,
+		.number = 1,
+		.writer = HERE,
+		.node_guid = 7,
+		.port = 1,
+		.deed = TRIAD_DEED_DISABLE,
+		.outcome = TRIAD_OUTCOME_DONE,
+		.reason = TRIAD_REASON_EXPECTED};
+	struct triad_share *share = triad_share_new(&conf, memory);
+
+	if (!share)
+		return NULL;
+	for (; record.port < 20; record.port++)
+		triad_memory_merge(memory, &record);
+	triad_share_view(share, &view, 1000000);
+	triad_share_offer(share, &config, octets, 1000000);
+	check_out(share, 1000000);
+	return share;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct triad_memory *memory = triad_memory_new();
+	struct triad_share *share = memory ? make_share(memory) : NULL;
+	struct triad_share_status status;
+	uint64_t now_us = 1000000;
+
+	while (share && size >= 2) {
+		size_t length = ((size_t)data[0] << 8 | data[1]) & 0x7ff;
+
+		now_us += (uint64_t)(data[0] >> 3) * 20000;
+		data += 2;
+		size -= 2;
+		if (length > size)
+			length = size;
+		check_round_trip(data, length);
+		hear(share, data, length, now_us);
+		hear_mended(share, data, length, now_us);
+		triad_share_status(share, &status);
+		require(status.n_octets_here <= MAX_CONFIG_SIZE, "no more than that");
+		data += length;
+		size -= length;
+	}
+	triad_share_free(share);
+	triad_memory_free(memory);
+	return 0;
+}

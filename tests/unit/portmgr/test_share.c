@@ -1,0 +1,845 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Members on a network that loses, repeats and holds back, that falls apart and heals;
+ * they are killed, and come back with what was on their disks.  However that went, all
+ * have the same in the end. */
+#include "portmgr/share/share_message.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include <glib.h>
+
+#include "tests/unit/run.h"
+#include "triad/clock.h"
+
+#define MAX_MEMBERS 32u
+#define MAX_PACKETS 100000u
+#define INTERVAL_US (200 * TRIAD_US_PER_MS)
+#define TICK_US TRIAD_US_PER_MS
+#define MAX_CONFIG_SIZE ((size_t)8 << 20)
+
+struct packet {
+	uint64_t due_us;
+	unsigned from, to;
+	size_t size;
+	uint8_t *payload;
+};
+
+struct member {
+	bool is_up;
+	unsigned side; /* of a partition */
+	struct triad_share *share;
+	struct triad_memory *memory, *disk;
+	struct triad_share_config config; /* on its disk */
+};
+
+static struct {
+	uint64_t state, now_us;
+	unsigned n;
+	unsigned lost, doubled, late; /* percent; ms at most */
+	struct member members[MAX_MEMBERS];
+	struct packet packets[MAX_PACKETS];
+	unsigned n_packets;
+	unsigned writer;
+	uint64_t term, number, newest;
+	/* What the writer waits for a majority of. */
+	bool is_asking;
+	struct triad_record asked;
+	uint64_t asked_us;
+	unsigned n_majorities, n_taken, n_sent[5];
+} net;
+
+static uint64_t pick(uint64_t n)
+{
+	uint64_t z = net.state += UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return (z ^ z >> 31) % n;
+}
+
+static uint64_t id_of(unsigned i)
+{
+	return 100 + 7 * i;
+}
+
+/* --- configurations: their octets follow from the generation --- */
+
+static size_t fill_config(
+	struct triad_share_config *config, uint64_t generation, uint8_t **octets)
+{
+	size_t size = config->size;
+	guint8 digest[32];
+	gsize digest_size = sizeof(digest);
+	GChecksum *sum = g_checksum_new(G_CHECKSUM_SHA256);
+	uint64_t z = generation;
+
+	*octets = malloc(size);
+	for (size_t i = 0; i < size; i++) {
+		z = z * UINT64_C(6364136223846793005) + 1442695040888963407;
+		(*octets)[i] = (uint8_t)(z >> 56);
+	}
+	g_checksum_update(sum, *octets, (gssize)size);
+	g_checksum_get_digest(sum, digest, &digest_size);
+	g_checksum_free(sum);
+	config->generation = generation;
+	config->hash = 0;
+	for (unsigned i = 0; i < 8; i++)
+		config->hash = config->hash << 8 | digest[i];
+	return size;
+}
+
+static void offer(unsigned i, uint64_t generation, size_t size)
+{
+	struct member *member = &net.members[i];
+	uint8_t *octets;
+
+	member->config.size = size;
+	fill_config(&member->config, generation, &octets);
+	if (member->is_up)
+		ck_assert_int_eq(triad_share_offer(member->share, &member->config,
+					 octets, net.now_us),
+			0);
+	free(octets);
+}
+
+/* --- the network --- */
+
+static bool is_together(unsigned a, unsigned b)
+{
+	return net.members[a].is_up && net.members[b].is_up &&
+		net.members[a].side == net.members[b].side;
+}
+
+static void post(unsigned from, unsigned to, const uint8_t *payload, size_t size)
+{
+	struct packet *packet = &net.packets[net.n_packets];
+
+	ck_assert_uint_lt(net.n_packets, MAX_PACKETS);
+	*packet = (struct packet){net.now_us + 1 + pick(net.late * TICK_US), from, to,
+		size, malloc(size)};
+	memcpy(packet->payload, payload, size);
+	net.n_packets++;
+}
+
+static void send_all(unsigned from, const uint8_t *payload, size_t size)
+{
+	net.n_sent[payload[5]]++;
+	for (unsigned to = 0; to < net.n; to++) {
+		if (from != to && pick(100) < net.lost)
+			continue;
+		post(from, to, payload, size);
+		if (pick(100) < net.doubled)
+			post(from, to, payload, size);
+	}
+}
+
+static void deliver(void)
+{
+	for (unsigned i = 0; i < net.n_packets;) {
+		struct packet packet = net.packets[i];
+
+		if (packet.due_us > net.now_us) {
+			i++;
+			continue;
+		}
+		/* In the order in which they were sent: the first that is due first. */
+		net.packets[i].size = 0;
+		if (packet.size && is_together(packet.from, packet.to))
+			triad_share_payload(net.members[packet.to].share,
+				id_of(packet.from), packet.payload, packet.size,
+				net.now_us);
+		free(packet.payload);
+		net.packets[i].payload = NULL;
+		i++;
+	}
+	for (unsigned i = 0, to = 0, n = net.n_packets; i < n; i++) {
+		net.n_packets = to + (net.packets[i].size != 0);
+		if (net.packets[i].size)
+			net.packets[to++] = net.packets[i];
+	}
+}
+
+static void take_config(unsigned i)
+{
+	struct member *member = &net.members[i];
+	struct triad_share_config config, right = {.generation = 0};
+	uint8_t *octets, *should;
+
+	if (!triad_share_take_config(member->share, &config, &octets))
+		return;
+	right.size = config.size;
+	fill_config(&right, config.generation, &should);
+	ck_assert_uint_gt(config.generation, member->config.generation);
+	ck_assert_uint_eq(config.hash, right.hash);
+	ck_assert_mem_eq(octets, should, config.size);
+	free(octets);
+	free(should);
+	net.n_taken++;
+	offer(i, config.generation, config.size);
+}
+
+static void run_member(unsigned i)
+{
+	struct member *member = &net.members[i];
+	struct triad_record record;
+	uint8_t payload[TRIAD_CLUSTER_PAYLOAD_SIZE];
+	size_t size;
+
+	triad_share_run(member->share, net.now_us);
+	while (triad_share_take_record(member->share, &record))
+		ck_assert_int_eq(triad_memory_merge(member->disk, &record), 0);
+	take_config(i);
+	while ((size = triad_share_take_payload(member->share, payload)))
+		send_all(i, payload, size);
+	ck_assert_uint_gt(triad_share_next_us(member->share), net.now_us);
+}
+
+static bool has_on_disk(unsigned i, const struct triad_record *record)
+{
+	const struct triad_record *there =
+		triad_memory_find(net.members[i].disk, record->node_guid, record->port);
+
+	return there && triad_record_compare(there, record) >= 0;
+}
+
+/* Who is counted has it. */
+static void check_n_same(void)
+{
+	unsigned n = 0, n_same;
+
+	if (!net.is_asking)
+		return;
+	n_same = triad_share_n_same(net.members[net.writer].share, net.asked_us);
+	for (unsigned i = 0; i < net.n; i++)
+		n += has_on_disk(i, &net.asked);
+	ck_assert_uint_le(n_same, n);
+	if (n_same * 2 > net.n) {
+		net.n_majorities++;
+		net.is_asking = false;
+	}
+}
+
+static void tick(void)
+{
+	net.now_us += TICK_US;
+	deliver();
+	for (unsigned i = 0; i < net.n; i++)
+		if (net.members[i].is_up)
+			run_member(i);
+	check_n_same();
+}
+
+static void tell_views(void)
+{
+	for (unsigned i = 0; i < net.n; i++) {
+		struct triad_cluster_view view = {.number = 1, .is_connected = true};
+
+		for (unsigned j = 0; j < net.n; j++)
+			if (is_together(i, j))
+				view.members[view.n_members++] = id_of(j);
+		if (net.members[i].is_up)
+			triad_share_view(net.members[i].share, &view, net.now_us);
+	}
+}
+
+/* --- members --- */
+
+static void merge_all(struct triad_memory *to, const struct triad_memory *from)
+{
+	const struct triad_record *record;
+
+	for (unsigned bucket = 0; bucket < TRIAD_MEMORY_N_BUCKETS; bucket++)
+		for (uint32_t i = 0; (record = triad_memory_at(from, bucket, i)); i++)
+			triad_memory_merge(to, record);
+}
+
+static void start(unsigned i)
+{
+	struct member *member = &net.members[i];
+	struct triad_share_conf conf = {.id = id_of(i),
+		.interval_us = INTERVAL_US,
+		.max_config_size = MAX_CONFIG_SIZE};
+
+	member->is_up = true;
+	member->memory = triad_memory_new();
+	if (!member->disk)
+		member->disk = triad_memory_new();
+	merge_all(member->memory, member->disk);
+	member->share = triad_share_new(&conf, member->memory);
+	if (member->config.generation)
+		offer(i, member->config.generation, member->config.size);
+}
+
+static void stop(unsigned i)
+{
+	struct member *member = &net.members[i];
+
+	member->is_up = false;
+	triad_share_free(member->share);
+	triad_memory_free(member->memory);
+	if (i == net.writer)
+		net.is_asking = false;
+}
+
+static void build(unsigned n, uint64_t seed)
+{
+	memset(&net, 0, sizeof(net));
+	net.state = seed;
+	net.now_us = 1000000;
+	net.n = n;
+	net.late = 2;
+	net.term = 1;
+	for (unsigned i = 0; i < n; i++)
+		start(i);
+	tell_views();
+}
+
+static void tear_down(void)
+{
+	for (unsigned i = 0; i < net.n_packets; i++)
+		free(net.packets[i].payload);
+	for (unsigned i = 0; i < net.n; i++) {
+		if (net.members[i].is_up)
+			stop(i);
+		triad_memory_free(net.members[i].disk);
+	}
+}
+
+static struct triad_record a_record(uint64_t node_guid)
+{
+	struct triad_record record = {.term = net.term,
+		.number = ++net.number,
+		.writer = id_of(net.writer),
+		.node_guid = node_guid,
+		.port = (uint8_t)(1 + pick(4)),
+		.deed = TRIAD_DEED_DISABLE,
+		.outcome = TRIAD_OUTCOME_INTENDED,
+		.reason = TRIAD_REASON_EXPECTED};
+
+	snprintf(record.text, sizeof(record.text), "\xff %u", (unsigned)net.number);
+	triad_record_clean(&record);
+	return record;
+}
+
+/* Into the journal, into the memory, to all. */
+static void write_record(void)
+{
+	struct member *member = &net.members[net.writer];
+	struct triad_record record = a_record(1 + pick(40));
+
+	triad_memory_merge(member->disk, &record);
+	triad_memory_merge(member->memory, &record);
+	triad_share_say(member->share, &record, net.now_us);
+	net.is_asking = true;
+	net.asked = record;
+	net.asked_us = net.now_us;
+}
+
+static bool is_all_same(void)
+{
+	struct triad_memory_digest first, other;
+
+	triad_memory_digest(net.members[0].memory, &first);
+	for (unsigned i = 1; i < net.n; i++) {
+		triad_memory_digest(net.members[i].memory, &other);
+		if (memcmp(&first, &other, sizeof(first)) ||
+			net.members[i].config.generation !=
+				net.members[0].config.generation)
+			return false;
+	}
+	return true;
+}
+
+static unsigned ticks_until_same(unsigned most)
+{
+	unsigned n = 0;
+
+	while (!is_all_same() && n++ < most)
+		tick();
+	return n;
+}
+
+/* --- storms --- */
+
+static void change_writer(void)
+{
+	unsigned i = (unsigned)pick(net.n);
+
+	if (!net.members[i].is_up)
+		return;
+	net.writer = i;
+	net.term++;
+	net.number = 0;
+	net.is_asking = false;
+}
+
+static void change_member(void)
+{
+	unsigned i = (unsigned)pick(net.n);
+
+	if (net.members[i].is_up)
+		stop(i);
+	else
+		start(i);
+	tell_views();
+}
+
+static void change_sides(void)
+{
+	bool is_whole = pick(2);
+
+	for (unsigned i = 0; i < net.n; i++)
+		net.members[i].side = is_whole ? 0 : (unsigned)pick(2);
+	tell_views();
+}
+
+static void change_config(void)
+{
+	unsigned i = (unsigned)pick(net.n);
+
+	if (net.members[i].is_up)
+		offer(i, ++net.newest, 1 + pick(pick(4) ? 5000 : 200000));
+}
+
+static void step(void)
+{
+	unsigned what = (unsigned)pick(1000);
+
+	if (what < 40 && net.members[net.writer].is_up)
+		write_record();
+	else if (what < 45)
+		change_writer();
+	else if (what < 48)
+		change_member();
+	else if (what < 50)
+		change_sides();
+	else if (what < 52)
+		change_config();
+	tick();
+}
+
+static void heal(void)
+{
+	net.lost = net.doubled = 0;
+	for (unsigned i = 0; i < net.n; i++) {
+		net.members[i].side = 0;
+		if (!net.members[i].is_up)
+			start(i);
+	}
+	tell_views();
+}
+
+static void check_ends(void)
+{
+	ck_assert_uint_lt(ticks_until_same(10000), 10000);
+	ck_assert_uint_eq(net.members[0].config.generation, net.newest);
+	for (unsigned i = 0; i < 2000; i++)
+		tick();
+	for (unsigned i = 0; i < net.n; i++) {
+		struct triad_share_status status;
+
+		ck_assert_uint_eq(triad_share_n_same(net.members[i].share,
+					  net.now_us - 3 * INTERVAL_US),
+			net.n);
+		triad_share_status(net.members[i].share, &status);
+		ck_assert_uint_eq(status.n_malformed + status.n_versions +
+				status.n_configs_bad + status.n_offers_refused,
+			0);
+		ck_assert_uint_eq(status.wanted.generation, 0);
+	}
+}
+
+static void check_storm(unsigned n, uint64_t seed)
+{
+	build(n, seed);
+	net.lost = (unsigned)pick(40);
+	net.doubled = (unsigned)pick(20);
+	net.late = 1 + (unsigned)pick(30);
+	for (unsigned i = 0; i < 4000; i++)
+		step();
+	heal();
+	check_ends();
+	ck_assert_uint_gt(net.n_majorities, 0);
+	ck_assert_uint_gt(net.n_taken, 0);
+	tear_down();
+}
+
+static void check_storms(unsigned n, unsigned n_storms)
+{
+	const char *text = getenv("TRIAD_SEED");
+	uint64_t seed = text ? strtoull(text, NULL, 0) : (uint64_t)time(NULL) * 1000;
+
+	for (unsigned i = 0; i < (text ? 1 : n_storms); i++, seed++) {
+		printf("# TRIAD_SEED=%llu\n", (unsigned long long)seed);
+		fflush(stdout);
+		check_storm(n, seed);
+	}
+}
+
+START_TEST(test_storm_of_three_members_all_same_in_the_end)
+{
+	check_storms(3, 20);
+}
+END_TEST
+
+START_TEST(test_storm_of_nine_members_all_same_in_the_end)
+{
+	check_storms(9, 6);
+}
+END_TEST
+
+/* --- quiet --- */
+
+START_TEST(test_record_reaches_all_at_once)
+{
+	build(9, 1);
+	for (unsigned i = 0; i < 500; i++)
+		tick();
+	write_record();
+	for (unsigned i = 0; i < 20; i++)
+		tick();
+	ck_assert_uint_eq(triad_share_n_same(net.members[0].share, net.asked_us), 9);
+	ck_assert_uint_eq(triad_share_n_same(net.members[0].share, net.now_us), 1);
+	tear_down();
+}
+END_TEST
+
+START_TEST(test_members_at_rest_say_digests_alone)
+{
+	build(9, 1);
+	write_record();
+	for (unsigned i = 0; i < 1000; i++)
+		tick();
+	memset(net.n_sent, 0, sizeof(net.n_sent));
+	for (unsigned i = 0; i < 1000; i++)
+		tick();
+	ck_assert_uint_le(net.n_sent[TRIAD_SHARE_DIGEST], 9 * 6);
+	ck_assert_uint_eq(net.n_sent[TRIAD_SHARE_RECORDS], 0);
+	ck_assert_uint_eq(net.n_sent[TRIAD_SHARE_WANT], 0);
+	tear_down();
+}
+END_TEST
+
+/* One that has forgotten all comes to many that know all: not each of them says it. */
+START_TEST(test_newcomer_hears_records_about_once)
+{
+	unsigned n_least;
+
+	build(MAX_MEMBERS, 1);
+	for (unsigned k = 0; k < 1000; k++) {
+		struct triad_record record = a_record(1 + k);
+
+		for (unsigned i = 1; i < net.n; i++) {
+			triad_memory_merge(net.members[i].memory, &record);
+			triad_memory_merge(net.members[i].disk, &record);
+		}
+	}
+	n_least = 1000 / 7;
+	ck_assert_uint_lt(ticks_until_same(5000), 5000);
+	for (unsigned i = 0; i < 2000; i++)
+		tick();
+	ck_assert_uint_ge(net.n_sent[TRIAD_SHARE_RECORDS], 1000 / 9);
+	ck_assert_uint_le(net.n_sent[TRIAD_SHARE_RECORDS], 3 * n_least);
+	tear_down();
+}
+END_TEST
+
+START_TEST(test_config_of_megabytes_reaches_all_in_seconds)
+{
+	build(5, 1);
+	offer(2, net.newest = 3, 5 << 20);
+	ck_assert_uint_lt(ticks_until_same(8000), 8000);
+	ck_assert_uint_eq(net.members[4].config.generation, 3);
+	/* Each piece was said to all once. */
+	ck_assert_uint_le(
+		net.n_sent[TRIAD_SHARE_PART], triad_share_n_pieces(5 << 20) * 5 / 4);
+	tear_down();
+}
+END_TEST
+
+START_TEST(test_config_source_gone_another_is_asked)
+{
+	build(3, 1);
+	offer(0, 3, 500000);
+	offer(1, 3, 500000);
+	net.newest = 3;
+	for (unsigned i = 0; i < 30; i++)
+		tick();
+	stop(0);
+	tell_views();
+	for (unsigned i = 0; i < 3000; i++)
+		tick();
+	ck_assert_uint_eq(net.members[2].config.generation, 3);
+	start(0);
+	tell_views();
+	check_ends();
+	tear_down();
+}
+END_TEST
+
+START_TEST(test_config_not_newer_is_left_alone)
+{
+	build(3, 1);
+	offer(0, 5, 3000);
+	offer(1, 4, 3000);
+	offer(2, 5, 2000);
+	for (unsigned i = 0; i < 3000; i++)
+		tick();
+	ck_assert_uint_eq(net.members[0].config.size, 3000);
+	ck_assert_uint_eq(net.members[1].config.generation, 5);
+	ck_assert_uint_eq(net.members[2].config.size, 2000);
+	tear_down();
+}
+END_TEST
+
+/* --- what others may say --- */
+
+static void hear(unsigned to, uint64_t from, const struct triad_share_message *message)
+{
+	uint8_t payload[TRIAD_CLUSTER_PAYLOAD_SIZE];
+	size_t size = triad_share_message_encode(message, payload);
+
+	ck_assert_uint_gt(size, 0);
+	triad_share_payload(net.members[to].share, from, payload, size, net.now_us);
+}
+
+START_TEST(test_offer_too_large_is_refused)
+{
+	struct triad_share_status status;
+	struct triad_share_message message = {.kind = TRIAD_SHARE_DIGEST,
+		.config = {.generation = TRIAD_SHARE_MAX_GENERATION,
+			.hash = 1,
+			.size = MAX_CONFIG_SIZE + 1}};
+
+	build(3, 1);
+	hear(0, id_of(1), &message);
+	triad_share_status(net.members[0].share, &status);
+	ck_assert_uint_eq(status.n_offers_refused, 1);
+	ck_assert_uint_eq(status.wanted.generation, 0);
+	message.config.size--;
+	hear(0, id_of(1), &message);
+	triad_share_status(net.members[0].share, &status);
+	ck_assert_uint_eq(status.wanted.generation, TRIAD_SHARE_MAX_GENERATION);
+	tear_down();
+}
+END_TEST
+
+START_TEST(test_offer_that_nobody_gives_is_given_up)
+{
+	struct triad_share_message message = {.kind = TRIAD_SHARE_DIGEST,
+		.config = {.generation = 9, .hash = 1, .size = 5000}};
+
+	build(3, 1);
+	offer(2, net.newest = 3, 3000);
+	hear(0, id_of(1), &message);
+	for (unsigned i = 0; i < 5000; i++) {
+		if (i % 50 == 0)
+			hear(0, id_of(1), &message);
+		tick();
+	}
+	ck_assert_uint_eq(net.members[0].config.generation, 3);
+	tear_down();
+}
+END_TEST
+
+START_TEST(test_config_with_other_octets_is_not_taken)
+{
+	struct triad_share_message message = {.kind = TRIAD_SHARE_DIGEST,
+		.config = {.generation = 9, .hash = 1, .size = 10}};
+	struct triad_share_config config;
+	struct triad_share_status status;
+	uint8_t *octets;
+
+	build(2, 1);
+	hear(0, id_of(1), &message);
+	message.kind = TRIAD_SHARE_PART;
+	message.octets = (const uint8_t *)"0123456789";
+	message.n_octets = 10;
+	hear(0, id_of(1), &message);
+	ck_assert(!triad_share_take_config(net.members[0].share, &config, &octets));
+	triad_share_status(net.members[0].share, &status);
+	ck_assert_uint_eq(status.n_configs_bad, 1);
+	ck_assert_uint_eq(status.wanted.generation, 0);
+	tear_down();
+}
+END_TEST
+
+START_TEST(test_own_payload_come_back_is_ignored)
+{
+	struct triad_share_message message = {.kind = TRIAD_SHARE_DIGEST,
+		.config = {.generation = 9, .hash = 1, .size = 10}};
+	struct triad_share_status status;
+
+	build(2, 1);
+	hear(0, id_of(0), &message);
+	triad_share_payload(net.members[0].share, id_of(0), "x", 1, net.now_us);
+	triad_share_status(net.members[0].share, &status);
+	ck_assert_uint_eq(status.wanted.generation + status.n_malformed, 0);
+	tear_down();
+}
+END_TEST
+
+START_TEST(test_payload_not_understood_is_counted)
+{
+	struct triad_share_status status;
+	struct triad_share_message message = {.kind = TRIAD_SHARE_RECORDS,
+		.octets = (const uint8_t *)"no record\n",
+		.n_octets = 10};
+
+	build(2, 1);
+	triad_share_payload(net.members[0].share, id_of(1), "TrPm\2", 5, net.now_us);
+	triad_share_payload(net.members[0].share, id_of(1), "TrPm\1", 5, net.now_us);
+	hear(0, id_of(1), &message);
+	triad_share_status(net.members[0].share, &status);
+	ck_assert_uint_eq(status.n_versions, 1);
+	ck_assert_uint_eq(status.n_malformed, 2);
+	tear_down();
+}
+END_TEST
+
+/* What is news is on the disk before anything is said. */
+START_TEST(test_payloads_wait_for_records_to_be_taken)
+{
+	struct triad_share_message message = {.kind = TRIAD_SHARE_RECORDS};
+	char line[TRIAD_RECORD_LINE_SIZE + 1];
+	struct triad_record record;
+	uint8_t payload[TRIAD_CLUSTER_PAYLOAD_SIZE];
+
+	build(2, 1);
+	record = a_record(1);
+	message.n_octets = triad_record_format(&record, line);
+	line[message.n_octets++] = '\n';
+	message.octets = (const uint8_t *)line;
+	hear(0, id_of(1), &message);
+	triad_share_run(net.members[0].share, net.now_us);
+	ck_assert_uint_eq(triad_share_take_payload(net.members[0].share, payload), 0);
+	ck_assert(triad_share_take_record(net.members[0].share, &record));
+	ck_assert(!triad_share_take_record(net.members[0].share, &record));
+	ck_assert_uint_gt(triad_share_take_payload(net.members[0].share, payload), 0);
+	tear_down();
+}
+END_TEST
+
+/* --- octets --- */
+
+static const struct triad_share_message messages[] = {
+	{.kind = TRIAD_SHARE_DIGEST, .digest = {{[1] = 7, [63] = 9}}},
+	{.kind = TRIAD_SHARE_DIGEST,
+		.config = {.generation = 0x11, .hash = 0x12, .size = 0x13}},
+	{.kind = TRIAD_SHARE_RECORDS, .octets = (const uint8_t *)"ab\n", .n_octets = 3},
+	{.kind = TRIAD_SHARE_WANT,
+		.to = 5,
+		.config = {.generation = 0x11, .hash = 0x12},
+		.piece = 3,
+		.n_pieces = TRIAD_SHARE_WINDOW},
+	{.kind = TRIAD_SHARE_PART,
+		.config = {.generation = 0x11,
+			.hash = 0x12,
+			.size = TRIAD_SHARE_PIECE_SIZE * 3 + 2},
+		.piece = 3,
+		.octets = (const uint8_t *)"ab",
+		.n_octets = 2},
+};
+
+START_TEST(test_message_round_trip_is_the_same_shorter_is_refused)
+{
+	struct triad_share_message message;
+	uint8_t payload[TRIAD_CLUSTER_PAYLOAD_SIZE + 1] = {0};
+	uint8_t again[TRIAD_CLUSTER_PAYLOAD_SIZE];
+	size_t size = triad_share_message_encode(&messages[_i], payload);
+
+	ck_assert_int_eq(triad_share_message_decode(&message, payload, size), 0);
+	ck_assert_uint_eq(triad_share_message_encode(&message, again), size);
+	ck_assert_mem_eq(payload, again, size);
+	ck_assert_int_eq(
+		triad_share_message_decode(&message, payload, size + 1), EINVAL);
+	for (size_t shorter = 0; shorter < size; shorter++) {
+		uint8_t *exact = malloc(shorter ? shorter : 1);
+
+		memcpy(exact, payload, shorter);
+		ck_assert_int_ne(
+			triad_share_message_decode(&message, exact, shorter), 0);
+		free(exact);
+	}
+	payload[7] = 1;
+	ck_assert_int_eq(triad_share_message_decode(&message, payload, size), EINVAL);
+}
+END_TEST
+
+/* One octet of a good message, of that index, changed. */
+static const struct {
+	unsigned message;
+	size_t at, size;
+	uint8_t value;
+} hostile[] = {
+	{0, 0, 1, 't'}, {0, 5, 1, 0}, {0, 5, 1, 5},     /* magic, kind */
+	{0, 535, 1, 1}, {0, 543, 1, 1},                 /* no generation, but more */
+	{1, 520, 1, 0x81}, {1, 536, 8, 0},              /* generation, size */
+	{1, 536, 1, 0x81}, {2, 10, 1, 'x'},             /* size, no end of line */
+	{3, 8, 8, 0}, {3, 16, 8, 0}, {3, 16, 1, 255},   /* to nobody, generation */
+	{3, 40, 4, 0}, {3, 43, 1, 65}, {3, 32, 8, 255}, /* pieces */
+	{4, 8, 8, 0}, {4, 39, 1, 2}, {4, 39, 1, 4}, {4, 32, 8, 255}, /* which */
+	{4, 31, 1, 0x43}, {4, 24, 8, 0}, {4, 24, 8, 255},            /* size */
+};
+
+START_TEST(test_message_with_hostile_field_is_refused)
+{
+	struct triad_share_message message;
+	uint8_t payload[TRIAD_CLUSTER_PAYLOAD_SIZE];
+	size_t size =
+		triad_share_message_encode(&messages[hostile[_i].message], payload);
+
+	memset(payload + hostile[_i].at, hostile[_i].value, hostile[_i].size);
+	ck_assert_int_eq(triad_share_message_decode(&message, payload, size), EINVAL);
+}
+END_TEST
+
+START_TEST(test_message_too_large_is_not_encoded)
+{
+	uint8_t octets[TRIAD_CLUSTER_PAYLOAD_SIZE] = {0};
+	uint8_t payload[TRIAD_CLUSTER_PAYLOAD_SIZE];
+	struct triad_share_message message = {.kind = TRIAD_SHARE_RECORDS,
+		.octets = octets,
+		.n_octets = sizeof(octets) - 7};
+
+	ck_assert_uint_eq(triad_share_message_encode(&message, payload), 0);
+	message.n_octets--;
+	ck_assert_uint_eq(
+		triad_share_message_encode(&message, payload), sizeof(payload));
+}
+END_TEST
+
+static void add_messages(TCase *cases)
+{
+	tcase_add_test(cases, test_offer_too_large_is_refused);
+	tcase_add_test(cases, test_offer_that_nobody_gives_is_given_up);
+	tcase_add_test(cases, test_config_with_other_octets_is_not_taken);
+	tcase_add_test(cases, test_own_payload_come_back_is_ignored);
+	tcase_add_test(cases, test_payload_not_understood_is_counted);
+	tcase_add_test(cases, test_payloads_wait_for_records_to_be_taken);
+	tcase_add_loop_test(cases,
+		test_message_round_trip_is_the_same_shorter_is_refused, 0,
+		sizeof(messages) / sizeof(*messages));
+	tcase_add_loop_test(cases, test_message_with_hostile_field_is_refused, 0,
+		sizeof(hostile) / sizeof(*hostile));
+	tcase_add_test(cases, test_message_too_large_is_not_encoded);
+}
+
+int main(void)
+{
+	TCase *cases = tcase_create("share");
+
+	tcase_add_test(cases, test_storm_of_three_members_all_same_in_the_end);
+	tcase_add_test(cases, test_storm_of_nine_members_all_same_in_the_end);
+	tcase_add_test(cases, test_record_reaches_all_at_once);
+	tcase_add_test(cases, test_members_at_rest_say_digests_alone);
+	tcase_add_test(cases, test_newcomer_hears_records_about_once);
+	tcase_add_test(cases, test_config_of_megabytes_reaches_all_in_seconds);
+	tcase_add_test(cases, test_config_source_gone_another_is_asked);
+	tcase_add_test(cases, test_config_not_newer_is_left_alone);
+	add_messages(cases);
+	return run_cases(cases);
+}
