@@ -461,6 +461,8 @@ static void check_storm(unsigned n, uint64_t seed)
 	for (unsigned i = 0; i < 4000; i++)
 		step();
 	heal();
+	offer(net.writer, ++net.newest, 3000);
+	write_record();
 	check_ends();
 	ck_assert_uint_gt(net.n_majorities, 0);
 	ck_assert_uint_gt(net.n_taken, 0);
