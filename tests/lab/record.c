@@ -2,10 +2,11 @@
 /* Records what goes out: preloaded into opensm, it writes a line for each MAD that is
  * given to umad_send(), into the file that TRIAD_RECORD names:
  *
- *     CLASS METHOD ATTRIBUTE LID SL P_KEY_INDEX MODIFIER M_KEY PATH DATA
+ *     CLASS METHOD ATTRIBUTE LID SL P_KEY_INDEX MODIFIER M_KEY PATH DATA TIME NODE
  *
- * all in hexadecimal.  M_KEY and DATA (64 octets) are where an SMP has them; PATH is a
- * directed route, "-" when there is none, else port numbers with a ',' behind each.
+ * all in hexadecimal but the last two.  M_KEY and DATA (64 octets) are where an SMP has
+ * them; PATH is a directed route, "-" when there is none, else port numbers with a ','
+ * behind each; TIME is CLOCK_BOOTTIME in us, NODE the node that the program is on.
  * The simulator does not look at SL, P_Key and M_Key; this does.
  *
  * With TRIAD_RECORD_OPTIMIZED in the environment, switches say in SwitchInfo that they
@@ -21,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -48,7 +50,7 @@ static int (*real_send)(int, int, void *, int, int, int);
 static int (*real_recv)(int, void *, int *, int);
 static FILE *record;
 static bool optimized;
-static const char *m_key;
+static const char *m_key, *node;
 
 static void open_record(void)
 {
@@ -59,6 +61,7 @@ static void open_record(void)
 	real_recv = (int (*)(int, void *, int *, int))dlsym(RTLD_NEXT, "umad_recv");
 	optimized = getenv("TRIAD_RECORD_OPTIMIZED") != NULL;
 	m_key = getenv("TRIAD_RECORD_M_KEY");
+	node = getenv("SIM_HOST");
 	if (path)
 		record = fopen(path, "a");
 	if (record)
@@ -83,6 +86,14 @@ static void format_path(const unsigned char *mad, char *text, size_t size)
 		n += (size_t)snprintf(text + n, size - n, "%x,", mad[AT_PATH + hop]);
 }
 
+static uint64_t now_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
 static void write_line(
 	const ib_mad_addr_t *to, const unsigned char mad[MAD_SIZE], int length)
 {
@@ -92,10 +103,10 @@ static void write_line(
 		format_path(mad, path, sizeof(path));
 	for (unsigned i = 0; length >= MAD_SIZE && i < DATA_SIZE; i++)
 		snprintf(data + 2 * i, 3, "%02x", mad[AT_DATA + i]);
-	fprintf(record, "%x %x %x %x %x %x %x %" PRIx64 " %s %s\n", mad[1], mad[3],
-		(unsigned)get(mad + AT_ATTRIBUTE, 2), be16toh(to->lid), to->sl,
-		to->pkey_index, (unsigned)get(mad + AT_MODIFIER, 4),
-		get(mad + AT_M_KEY, 8), path, data);
+	fprintf(record, "%x %x %x %x %x %x %x %" PRIx64 " %s %s %" PRIu64 " %s\n",
+		mad[1], mad[3], (unsigned)get(mad + AT_ATTRIBUTE, 2), be16toh(to->lid),
+		to->sl, to->pkey_index, (unsigned)get(mad + AT_MODIFIER, 4),
+		get(mad + AT_M_KEY, 8), path, data, now_us(), node ? node : "-");
 }
 
 int umad_send(int fd, int agent, void *umad, int length, int timeout_ms, int retries)

@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""What tests of the port manager share: a fabric, what is expected of it, and a look at
+everything that was sent.
+
+Each opensm records what it sends (tests/lab/record.c), traces when it had permission
+(election.trace_file) and keeps a journal.  Every Set of a port's physical state must have
+been sent while its SM had permission, in the term of an intent that was in the journal
+before."""
+
+import contextlib
+import csv
+import os
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from electionlib import Cluster, now_s
+from taplib import BUILDDIR, SRCDIR, Lab, wait_until
+from triadlib import ask, ask_json
+
+RECORD = BUILDDIR / "tests/lab/.libs/librecord.so"
+SET, PORT_INFO = 2, 0x15
+AT_PHYS_STATE = 33  # in PortInfo, the high half of the octet [IBA 14.2.5.6]
+POLLING, DISABLED = 2, 3
+# A wall clock and one that doesn't stop are read one after the other.
+CLOCKS_S = 0.05
+
+LEAF, SPINE = "leaf-0{}".format, "spine-0{}".format
+
+# 12 hosts on three leaves of four, two spines, two links from each leaf to each spine.
+FABRIC = ("fat-tree", "--hosts", "12", "--radix", "8")
+SMS = ("host-0001", "host-0005", "host-0009")
+
+
+def switch_guid(number):
+    """Of leaf-01 to leaf-03, then spine-01 and spine-02, numbered from 1."""
+    return 0x0200000200000000 + 0x10 * number
+
+
+@dataclass(frozen=True)
+class PortSet:
+    """A Set of a port's physical state, as it went out."""
+
+    node: str
+    at: float
+    port: int
+    phys_state: int
+    path: str
+
+
+@dataclass(frozen=True)
+class JournalRecord:
+    term: int
+    number: int
+    at: float
+    node_guid: int
+    port: int
+    deed: str
+    outcome: str
+    reason: str
+
+
+class Expected:
+    """The rows of an expected configuration, and its file."""
+
+    def __init__(self, path):
+        self.path = path
+        self.generation = 0
+        self.rows = {}
+
+    def take(self, text):
+        lines = text.splitlines()
+        self.generation = int(lines[0].split()[1])
+        for row in csv.reader(lines[2:]):
+            self.rows[(int(row[0], 16), int(row[1]))] = row
+
+    def change(self, node_guid, port, state=None, remote=None, check=None, width=None):
+        row = self.rows[(node_guid, port)]
+        for at, value in ((2, state), (3, remote), (4, width), (6, check)):
+            if value is not None:
+                row[at] = value
+        if row[2] == "disabled":
+            row[3:7] = [""] * 4
+
+    def write(self, path=None):
+        """The next generation, put in the file's place whole."""
+        self.generation += 1
+        path = path or self.path
+        new = path.with_suffix(".new")
+        with new.open("w", encoding="utf-8", newline="") as file:
+            file.write(f"generation {self.generation}\n")
+            csv.writer(file, lineterminator="\n").writerows(self.rows.values())
+        new.rename(path)
+        return self.generation
+
+
+class Ports:
+    """A lab whose SMs manage ports."""
+
+    def __init__(self, lab, folder):
+        self.lab = lab
+        self.folder = folder
+        self.guids = [sm["port_guid"] for sm in lab.status()["sms"]]
+        self.cluster = Cluster(lab, folder, self.guids)
+        self.expected = Expected(folder / "expected-0.csv")
+
+    def file_of(self, sm):
+        return self.folder / f"expected-{sm}.csv"
+
+    # --- what SMs say ---
+
+    def ask(self, *words, sm=0):
+        return ask(self.lab, *words, sm=sm)
+
+    def status(self, sm=0):
+        return ask_json(self.lab, "status", sm=sm)["ports"]
+
+    def wait_for_state(self, state, sm=0, timeout_s=30):
+        wait_until(lambda: self.status(sm)["state"] == state, timeout_s,
+                   f"SM {sm}'s port manager {state}")
+
+    def wait_for_generation(self, generation, sm=0, timeout_s=30):
+        wait_until(lambda: self.status(sm)["generation"] == generation, timeout_s,
+                   f"generation {generation} on SM {sm}")
+
+    def row(self, node, port, sm=0):
+        process = self.lab.run("triadctl", "port", "list", "--node", str(node), "--port",
+                               str(port), "--json", sm=sm)
+        if process.returncode:
+            return None
+        import json
+        rows = json.loads(process.stdout)["ports"]
+        return rows[0] if rows else None
+
+    def wait_for(self, node, port, found, sm=0, timeout_s=40):
+        """Until the port is found so; returns its row."""
+        def is_so():
+            row = self.row(node, port, sm)
+            return row if row and row["found"] == found else None
+        return wait_until(is_so, timeout_s, f"{node} port {port} {found}")
+
+    def history(self, *words, sm=0):
+        return ask_json(self.lab, "port", "history", "-n", "1000", *words, sm=sm)
+
+    # --- what is expected ---
+
+    def snapshot(self, sm=0):
+        """What is expected is what there is."""
+        self.expected.take(self.ask("port", "snapshot", sm=sm))
+
+    def load(self, sm=0):
+        """Writes the next generation on one SM, and waits until it is in force there."""
+        generation = self.expected.write(self.file_of(sm))
+        self.wait_for_generation(generation, sm)
+        return generation
+
+    # --- what was done ---
+
+    def sets(self):
+        found = []
+        path = self.folder / "record"
+        text = path.read_text(encoding="ascii") if path.exists() else ""
+        for line in text[:text.rfind("\n") + 1].splitlines():
+            words = line.split()
+            if int(words[1], 16) != SET or int(words[2], 16) != PORT_INFO or \
+                    int(words[0], 16) not in (1, 0x81):
+                continue
+            state = bytes.fromhex(words[9])[AT_PHYS_STATE] >> 4
+            if state:
+                found.append(PortSet(words[11], int(words[10]) / 1e6,
+                                     int(words[6], 16), state, words[8]))
+        return found
+
+    def journal(self, sm):
+        path = self.folder / f"state-{self.guids[sm]}" / f"ports-{self.guids[sm]}.journal"
+        records = []
+        text = path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
+        for line in text.splitlines():
+            words = line.split(" ")
+            if len(words) > 9 and words[0].isdigit():
+                at = time.strptime(words[2].split(".")[0], "%Y-%m-%dT%H:%M:%S")
+                micro = int(words[2].split(".")[1].rstrip("Z")) / 1e6
+                import calendar
+                records.append(JournalRecord(
+                    int(words[0]), int(words[1]), calendar.timegm(at) + micro,
+                    int(words[4], 16), int(words[5]), words[6], words[7], words[8]))
+        return records
+
+    def check(self, t, expected_sets=None):
+        """Every Set was permitted, in its term, and in a journal before."""
+        offset = time.time() - now_s()
+        nodes = [sm["node"] for sm in self.lab.status()["sms"]]
+        sets = self.sets()
+        for one in sets:
+            sm = nodes.index(one.node)
+            held = [held for held in self.cluster.held(sm)
+                    if held.begin <= one.at < held.end]
+            assert held, f"sent without permission: {one}; {self.cluster.held(sm)}"
+            intents = [record for record in self.journal(sm)
+                       if record.port == one.port and record.outcome == "intended" and
+                       record.term == held[0].term and
+                       record.at - offset <= one.at + CLOCKS_S]
+            assert intents, f"in no journal, in term {held[0].term}: {one}"
+        if expected_sets is not None:
+            t.equal(len(sets), expected_sets, "Sets of a port's physical state")
+        self.cluster.check(t)
+        t.note(f"{len(sets)} Sets, each permitted, within its term, and in a journal")
+        return sets
+
+
+PORT_CONF = """
+[port]
+enabled = true
+mode = {mode}
+expected_file = {folder}/expected-{sm}.csv
+grace = 1
+drain = 5
+name_grace = 2
+test_time = 1
+test_timeout = 30
+{more}"""
+
+
+def _conf(folder, cluster, mode, more):
+    election = ("[election]\nenabled = true\ncluster = none\n" if cluster == "none"
+                else "[election]\n")
+    return (f"[perfmgr]\nenabled = false\n{election}state_dir = {folder}/state-%g\n"
+            f"trace_file = {folder}/%g.trace\n")
+
+
+@contextlib.contextmanager
+def managed(cluster="none", mode="enforce", port="", sms=None, fabric=FABRIC,
+            opensm_conf="sweep_interval 1\n", **options):
+    """A lab whose SMs manage ports; SM 0's file of what is expected is
+    'expected-0.csv', and so on.  Ends with a look at everything that was sent."""
+    raise NotImplementedError
