@@ -16,7 +16,7 @@
 /* How often all that have it are asked in vain, and for how long what could not be had
  * is left alone. */
 #define MAX_ROUNDS 3u
-#define SHUN_US (10 * TRIAD_US_PER_S)
+#define SHUN_US (5 * TRIAD_US_PER_S)
 
 static bool is_same_config(
 	const struct triad_share_config *a, const struct triad_share_config *b)
@@ -145,11 +145,16 @@ void share_config_run(struct triad_share *share)
 	fetch->n_tries += fetch->is_asked;
 	if (!fetch->source || fetch->is_asked)
 		fetch->source = next_source(share);
-	if (!fetch->source || fetch->n_tries > MAX_ROUNDS * (share->n_members + 1)) {
+	if (!fetch->source) {
+		/* Who had it is gone; it may come back with it. */
+		end_fetch(share);
+		choose(share);
+	} else if (fetch->n_tries > MAX_ROUNDS * (share->n_members + 1)) {
 		shun(share);
 		choose(share);
-		fetch->source = next_source(share);
 	}
+	if (fetch->config.generation && !fetch->source)
+		fetch->source = next_source(share);
 	if (fetch->config.generation && share->now_us >= fetch->ask_us)
 		ask(share);
 }
