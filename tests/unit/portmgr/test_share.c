@@ -669,6 +669,56 @@ START_TEST(test_config_with_other_octets_is_not_taken)
 }
 END_TEST
 
+/* A piece that is further on than there is room for. */
+START_TEST(test_piece_of_another_size_is_ignored)
+{
+	struct triad_share_message message = {.kind = TRIAD_SHARE_DIGEST,
+		.config = {.generation = 9, .hash = 1, .size = 10}};
+	struct triad_share_status status;
+
+	build(2, 1);
+	hear(0, id_of(1), &message);
+	message.kind = TRIAD_SHARE_PART;
+	message.config.size = TRIAD_SHARE_PIECE_SIZE + 10;
+	message.piece = 1;
+	message.octets = (const uint8_t *)"0123456789";
+	message.n_octets = 10;
+	hear(0, id_of(1), &message);
+	triad_share_status(net.members[0].share, &status);
+	ck_assert_uint_eq(status.wanted.generation, 9);
+	ck_assert_uint_eq(status.n_octets_here, 0);
+	tear_down();
+}
+END_TEST
+
+/* Whoever took it may have refused it. */
+START_TEST(test_config_taken_is_not_fetched_again)
+{
+	struct triad_share_message message = {
+		.kind = TRIAD_SHARE_DIGEST, .config = {.size = 10}};
+	struct triad_share_config config;
+	struct triad_share_status status;
+	uint8_t *octets, *taken;
+
+	build(2, 1);
+	message.n_octets = fill_config(&message.config, 9, &octets);
+	message.octets = octets;
+	hear(0, id_of(1), &message);
+	message.kind = TRIAD_SHARE_PART;
+	hear(0, id_of(1), &message);
+	ck_assert(triad_share_take_config(net.members[0].share, &config, &taken));
+	ck_assert_mem_eq(taken, octets, 10);
+	ck_assert(!triad_share_take_config(net.members[0].share, &config, &taken));
+	message.kind = TRIAD_SHARE_DIGEST;
+	hear(0, id_of(1), &message);
+	triad_share_status(net.members[0].share, &status);
+	ck_assert_uint_eq(status.wanted.generation, 0);
+	free(octets);
+	free(taken);
+	tear_down();
+}
+END_TEST
+
 START_TEST(test_own_payload_come_back_is_ignored)
 {
 	struct triad_share_message message = {.kind = TRIAD_SHARE_DIGEST,
@@ -819,6 +869,8 @@ static void add_messages(TCase *cases)
 	tcase_add_test(cases, test_offer_too_large_is_refused);
 	tcase_add_test(cases, test_offer_that_nobody_gives_is_given_up);
 	tcase_add_test(cases, test_config_with_other_octets_is_not_taken);
+	tcase_add_test(cases, test_piece_of_another_size_is_ignored);
+	tcase_add_test(cases, test_config_taken_is_not_fetched_again);
 	tcase_add_test(cases, test_own_payload_come_back_is_ignored);
 	tcase_add_test(cases, test_payload_not_understood_is_counted);
 	tcase_add_test(cases, test_payloads_wait_for_records_to_be_taken);
