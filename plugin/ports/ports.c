@@ -115,15 +115,19 @@ void triad_ports_mark(struct triad_ports *ports)
 
 /* --- the members --- */
 
-static void journal_news(struct triad_ports *ports)
+/* False while something that was heard is not in the journal: then nothing may be said,
+ * because to say a digest is to say that what it stands for is on this disk. */
+static bool journal_news(struct triad_ports *ports)
 {
-	struct triad_record record;
-
-	while (triad_share_take_record(ports->share, &record)) {
-		if (ports->journal)
-			(void)triad_journal_append(ports->journal, &record);
+	while (ports->has_unwritten ||
+		triad_share_take_record(ports->share, &ports->unwritten)) {
+		ports->has_unwritten = true;
 		ports->must_plan = true;
+		if (ports_journal(ports, &ports->unwritten))
+			return false;
+		ports->has_unwritten = false;
 	}
+	return true;
 }
 
 static void offer(struct triad_ports *ports)
@@ -181,8 +185,8 @@ void ports_pump(struct triad_ports *ports)
 	if (!ports->conf.port.enabled)
 		return;
 	triad_share_run(ports->share, triad_clock_boot_us());
-	journal_news(ports);
-	send_payloads(ports);
+	if (journal_news(ports))
+		send_payloads(ports);
 }
 
 /* --- a turn --- */

@@ -75,6 +75,19 @@ static void note_journal(struct triad_ports *ports, int error)
 	snprintf(ports->trouble, sizeof(ports->trouble), "%s", text);
 }
 
+int ports_journal(struct triad_ports *ports, const struct triad_record *record)
+{
+	int error;
+
+	if (!ports->journal)
+		ports_open_journal(ports);
+	if (!ports->journal)
+		return EIO;
+	error = triad_journal_append(ports->journal, record);
+	note_journal(ports, error);
+	return error;
+}
+
 int ports_record(struct triad_ports *ports, struct triad_record *record)
 {
 	int error;
@@ -85,12 +98,7 @@ int ports_record(struct triad_ports *ports, struct triad_record *record)
 	record->number = ports->number + 1;
 	record->at_us = wall_us();
 	record->writer = ports->id;
-	if (!ports->journal)
-		ports_open_journal(ports);
-	if (!ports->journal)
-		return EIO;
-	error = triad_journal_append(ports->journal, record);
-	note_journal(ports, error);
+	error = ports_journal(ports, record);
 	if (error)
 		return error;
 	ports->number++;

@@ -70,6 +70,8 @@ struct triad_ports {
 	struct triad_memory *memory;
 	struct triad_journal *journal; /* NULL: it could not be opened */
 	char journal_path[TRIAD_SOURCE_PATH_SIZE];
+	struct triad_record unwritten; /* heard, and not yet in the journal */
+	bool has_unwritten;
 	struct triad_share *share;
 	struct triad_smp *smp;
 	struct triad_hold *hold;
@@ -112,6 +114,9 @@ const char *ports_node_name(const struct triad_ports *ports, uint64_t node_guid)
 
 /* --- ports_commit.c --- */
 void ports_open_journal(struct triad_ports *ports);
+/* Writes it to the journal; what is wrong with that is told once.  Returns 0 or an
+ * errno. */
+int ports_journal(struct triad_ports *ports, const struct triad_record *record);
 /* Gives the record its place in the term and its time, writes it to the journal and
  * says it.  Returns 0, EPERM (no permission any more) or an errno of the journal. */
 int ports_record(struct triad_ports *ports, struct triad_record *record);

@@ -282,7 +282,8 @@ static enum triad_port_reason reason_of(const struct triad_port_test *test)
 		[TRIAD_TEST_ADMISSION] = TRIAD_REASON_APPLICATION,
 	};
 
-	return reasons[test->step];
+	return test->is_timed_out ? TRIAD_REASON_TIMER
+				  : (enum triad_port_reason)reasons[test->step];
 }
 
 static bool has_ended(struct triad_ports *ports, const struct ports_test *test)
