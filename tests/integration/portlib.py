@@ -7,9 +7,12 @@ Each opensm records what it sends (tests/lab/record.c), traces when it had permi
 been sent while its SM had permission, in the term of an intent that was in the journal
 before."""
 
+import calendar
 import contextlib
 import csv
+import json
 import os
+import subprocess
 import tempfile
 import time
 from dataclasses import dataclass
@@ -103,10 +106,24 @@ class Ports:
         self.folder = folder
         self.guids = [sm["port_guid"] for sm in lab.status()["sms"]]
         self.cluster = Cluster(lab, folder, self.guids)
-        self.expected = Expected(folder / "expected-0.csv")
+        self.expected = Expected(self.file_of(0))
 
     def file_of(self, sm):
-        return self.folder / f"expected-{sm}.csv"
+        return self.folder / f"expected-{self.guids[sm]}.csv"
+
+    def begin(self):
+        """What there is is what is expected, on all of them."""
+        self.master = self.cluster.wait_for_holder()
+        wait_until(lambda: self.ask_ok("port", "snapshot", sm=self.master), 30,
+                   "a fabric to be described")
+        self.snapshot(self.master)
+        generation = self.load(self.master)
+        for sm in range(len(self.guids)):
+            self.wait_for_generation(generation, sm)
+        self.wait_for_state("enforcing", self.master)
+
+    def ask_ok(self, *words, sm=0):
+        return self.lab.run("triadctl", *words, sm=sm).returncode == 0
 
     # --- what SMs say ---
 
@@ -129,7 +146,6 @@ class Ports:
                                str(port), "--json", sm=sm)
         if process.returncode:
             return None
-        import json
         rows = json.loads(process.stdout)["ports"]
         return rows[0] if rows else None
 
@@ -181,7 +197,6 @@ class Ports:
             if len(words) > 9 and words[0].isdigit():
                 at = time.strptime(words[2].split(".")[0], "%Y-%m-%dT%H:%M:%S")
                 micro = int(words[2].split(".")[1].rstrip("Z")) / 1e6
-                import calendar
                 records.append(JournalRecord(
                     int(words[0]), int(words[1]), calendar.timegm(at) + micro,
                     int(words[4], 16), int(words[5]), words[6], words[7], words[8]))
@@ -209,29 +224,40 @@ class Ports:
         return sets
 
 
-PORT_CONF = """
-[port]
-enabled = true
-mode = {mode}
-expected_file = {folder}/expected-{sm}.csv
-grace = 1
-drain = 5
-name_grace = 2
-test_time = 1
-test_timeout = 30
-{more}"""
+_PORT = {"enabled": "true", "mode": "enforce", "grace": 1, "drain": 5, "name_grace": 2,
+         "test_time": 1, "test_timeout": 30}
 
 
-def _conf(folder, cluster, mode, more):
-    election = ("[election]\nenabled = true\ncluster = none\n" if cluster == "none"
-                else "[election]\n")
-    return (f"[perfmgr]\nenabled = false\n{election}state_dir = {folder}/state-%g\n"
-            f"trace_file = {folder}/%g.trace\n")
+def _conf(folder, cluster, port):
+    keys = {**_PORT, "expected_file": f"{folder}/expected-%g.csv", **(port or {})}
+    alone = "enabled = true\ncluster = none\n" if cluster == "none" else ""
+    return (f"[perfmgr]\nenabled = false\n[election]\n{alone}"
+            f"state_dir = {folder}/state-%g\ntrace_file = {folder}/%g.trace\n"
+            "[port]\n" + "".join(f"{key} = {value}\n" for key, value in keys.items()))
+
+
+def make_net(folder, fabric=FABRIC):
+    path = Path(folder, "fabric.net")
+    subprocess.run([str(SRCDIR / "scripts/gen-fabric"), *fabric, "-o", str(path)],
+                   check=True, capture_output=True)
+    return path
 
 
 @contextlib.contextmanager
-def managed(cluster="none", mode="enforce", port="", sms=None, fabric=FABRIC,
-            opensm_conf="sweep_interval 1\n", **options):
-    """A lab whose SMs manage ports; SM 0's file of what is expected is
-    'expected-0.csv', and so on.  Ends with a look at everything that was sent."""
-    raise NotImplementedError
+def managed(cluster="none", port=None, sms=None, fabric=FABRIC, expected=True,
+            opensm_conf="sweep_interval 1\n", preload=()):
+    """A lab whose SMs manage ports, with what there is as what is expected, in force on
+    all of them, unless 'expected' is false; 'port' has keys of [port]."""
+    with tempfile.TemporaryDirectory(prefix="triad-test-ports-") as name, \
+            contextlib.ExitStack() as stack:
+        folder = Path(name)
+        os.environ["TRIAD_RECORD"] = str(folder / "record")
+        stack.callback(os.environ.pop, "TRIAD_RECORD", None)
+        lab = stack.enter_context(Lab(
+            make_net(folder, fabric), sms=sms or (SMS[:1] if cluster == "none" else SMS),
+            cluster=cluster, triad_conf=_conf(folder, cluster, port),
+            opensm_conf=opensm_conf, preload=[RECORD, *preload]))
+        ports = Ports(lab, folder)
+        if expected:
+            ports.begin()
+        yield ports
