@@ -145,8 +145,10 @@ static void report(void *context, osm_epi_event_id_t id, void *data)
 		triad_qos_note_routed(plugin->qos);
 	if (kind == TRIAD_EVENT_ROUTING_DONE)
 		triad_ports_mark(plugin->ports);
-	if (kind == TRIAD_EVENT_SWEEP_DONE)
+	if (kind == TRIAD_EVENT_SWEEP_DONE) {
 		triad_qos_note_discovered(plugin->qos);
+		triad_ports_avoid(plugin->ports);
+	}
 	if (kind == TRIAD_EVENT_SUBNET_UP) {
 		triad_qos_note_up(plugin->qos);
 		triad_elector_note_up(plugin->elector);

@@ -59,35 +59,48 @@ static struct triad_hold_port *find(
 		       : NULL;
 }
 
-/* What is held goes on being so, until the next mark. */
-static void carry_over(
+/* What is held goes on being so until the next mark.  Links that routing passes by and
+ * that are not published any more stay, behind the others, until they are given back;
+ * returns how many there are. */
+static uint32_t carry_over(
 	const struct triad_hold *hold, struct triad_hold_port *ports, uint32_t n)
 {
+	uint32_t n_gone = 0;
+
 	for (uint32_t i = 0; i < n; i++) {
 		const struct triad_hold_port *old =
 			find(hold, ports[i].node_guid, ports[i].number);
 
 		ports[i].is_held = old && old->is_held;
+		ports[i].is_avoided = old && old->is_avoided;
+		ports[i].is_gone = false;
 	}
+	for (uint32_t i = 0; i < hold->n; i++) {
+		const struct triad_hold_port *old = &hold->ports[i];
+
+		if (!old->is_avoided ||
+			(n && bsearch(old, ports, n, sizeof(*ports), compare)))
+			continue;
+		ports[n + n_gone] = *old;
+		ports[n + n_gone++].is_gone = true;
+	}
+	return n_gone;
 }
 
-int triad_hold_publish(
-	struct triad_hold *hold, const struct triad_hold_port *ports, uint32_t n)
+static uint32_t count_avoided(const struct triad_hold *hold)
 {
-	struct triad_hold_port *copy = calloc((size_t)n + 1, sizeof(*copy));
-	struct triad_hold_end *ends = calloc((size_t)n + 1, sizeof(*ends));
-	uint32_t n_ends;
+	uint32_t n = 0;
 
-	if (!copy || !ends) {
-		free(copy);
-		free(ends);
-		return ENOMEM;
-	}
-	if (n)
-		memcpy(copy, ports, n * sizeof(*copy));
-	pthread_mutex_lock(&hold->lock);
-	carry_over(hold, copy, n);
-	n_ends = atomic_load(&hold->n_held);
+	for (uint32_t i = 0; i < hold->n; i++)
+		n += hold->ports[i].is_avoided;
+	return n;
+}
+
+static void replace(struct triad_hold *hold, struct triad_hold_port *ports,
+	struct triad_hold_end *ends, uint32_t n)
+{
+	uint32_t n_ends = atomic_load(&hold->n_held);
+
 	if (n_ends > n)
 		n_ends = n;
 	if (n_ends)
@@ -95,11 +108,34 @@ int triad_hold_publish(
 	atomic_store(&hold->n_held, n_ends);
 	free(hold->ports);
 	free(hold->ends);
-	hold->ports = copy;
+	hold->ports = ports;
 	hold->ends = ends;
 	hold->n = n;
+}
+
+int triad_hold_publish(
+	struct triad_hold *hold, const struct triad_hold_port *ports, uint32_t n)
+{
+	struct triad_hold_port *copy;
+	struct triad_hold_end *ends;
+	uint32_t room;
+
+	pthread_mutex_lock(&hold->lock);
+	room = n + count_avoided(hold);
+	copy = calloc((size_t)room + 1, sizeof(*copy));
+	ends = calloc((size_t)room + 1, sizeof(*ends));
+	if (copy && ends) {
+		if (n)
+			memcpy(copy, ports, n * sizeof(*copy));
+		n += carry_over(hold, copy, n);
+		qsort(copy, n, sizeof(*copy), compare);
+		replace(hold, copy, ends, n);
+	} else {
+		free(copy);
+		free(ends);
+	}
 	pthread_mutex_unlock(&hold->lock);
-	return 0;
+	return copy && ends ? 0 : ENOMEM;
 }
 
 /* --- marking --- */
@@ -121,46 +157,90 @@ static void add_end(struct triad_hold *hold, const osm_physp_t *far)
 	atomic_store(&hold->n_held, n + 1);
 }
 
-static void mark_port(struct triad_hold *hold, struct triad_hold_port *port,
-	osm_node_t *node, bool may_begin)
+/* The port and its far end as OpenSM has them; false when there is no link. */
+static bool find_link(struct osm_opensm *osm, const struct triad_hold_port *port,
+	osm_node_t **node, osm_physp_t **physp, osm_physp_t **far)
 {
-	osm_physp_t *physp = osm_node_get_physp_ptr(node, port->number);
-	osm_physp_t *far = physp ? osm_physp_get_remote(physp) : NULL;
-	bool was_held = port->is_held;
+	uint64_t guid = cl_hton64(port->node_guid);
 
-	port->is_held = false;
-	if (!far || osm_physp_get_port_state(physp) != IB_LINK_INIT)
+	/* Ports of a node follow each other. */
+	if (!*node || osm_node_get_node_guid(*node) != guid)
+		*node = osm_get_node_by_guid(&osm->subn, guid);
+	if (!*node || !(*node)->sw || port->number >= osm_node_get_num_physp(*node))
+		return false;
+	*physp = osm_node_get_physp_ptr(*node, port->number);
+	*far = *physp ? osm_physp_get_remote(*physp) : NULL;
+	return *far;
+}
+
+static bool must_hold(
+	const struct triad_hold_port *port, const osm_physp_t *far, bool may_begin)
+{
+	if (port->is_gone || port->admitted == cl_ntoh64(osm_physp_get_port_guid(far)))
+		return false;
+	return port->is_held || port->is_remembered || may_begin;
+}
+
+static void avoid_port(struct triad_hold_port *port, osm_physp_t *physp,
+	osm_physp_t *far, bool may_begin)
+{
+	bool must_avoid = far->p_node->sw &&
+		osm_physp_get_port_state(physp) == IB_LINK_INIT &&
+		must_hold(port, far, may_begin);
+
+	/* One that OpenSM itself has found unhealthy is not ours. */
+	if (must_avoid && !port->is_avoided && !osm_physp_is_healthy(physp))
 		return;
-	if (port->admitted == cl_ntoh64(osm_physp_get_port_guid(far)))
-		return;
-	if (!was_held && !port->is_remembered && !may_begin)
+	if (must_avoid != port->is_avoided)
+		osm_physp_set_health(physp, !must_avoid);
+	port->is_avoided = must_avoid;
+}
+
+static void mark_port(struct triad_hold *hold, struct triad_hold_port *port,
+	osm_physp_t *physp, osm_physp_t *far, bool may_begin)
+{
+	bool is_held = osm_physp_get_port_state(physp) == IB_LINK_INIT &&
+		must_hold(port, far, may_begin);
+
+	port->is_held = is_held;
+	if (!is_held)
 		return;
 	set_down(physp);
 	set_down(far);
-	port->is_held = true;
 	/* Of a switch at the far end only the link waits; the switch has other ones. */
 	if (!far->p_node->sw)
 		add_end(hold, far);
 }
 
+void triad_hold_avoid(struct triad_hold *hold, struct osm_opensm *osm, bool may_begin)
+{
+	osm_physp_t *physp, *far;
+	osm_node_t *node = NULL;
+
+	pthread_mutex_lock(&hold->lock);
+	if (hold->n)
+		cl_plock_excl_acquire(&osm->lock);
+	for (uint32_t i = 0; i < hold->n; i++)
+		if (find_link(osm, &hold->ports[i], &node, &physp, &far))
+			avoid_port(&hold->ports[i], physp, far, may_begin);
+		else
+			hold->ports[i].is_avoided = false;
+	if (hold->n)
+		cl_plock_release(&osm->lock);
+	pthread_mutex_unlock(&hold->lock);
+}
+
 static void mark_all(struct triad_hold *hold, struct osm_opensm *osm, bool may_begin)
 {
+	osm_physp_t *physp, *far;
 	osm_node_t *node = NULL;
-	uint64_t guid = 0;
 
 	atomic_store(&hold->n_held, 0);
-	for (uint32_t i = 0; i < hold->n; i++) {
-		struct triad_hold_port *port = &hold->ports[i];
-
-		if (!node || guid != port->node_guid) {
-			guid = port->node_guid;
-			node = osm_get_node_by_guid(&osm->subn, cl_hton64(guid));
-		}
-		if (node && node->sw && port->number < osm_node_get_num_physp(node))
-			mark_port(hold, port, node, may_begin);
+	for (uint32_t i = 0; i < hold->n; i++)
+		if (find_link(osm, &hold->ports[i], &node, &physp, &far))
+			mark_port(hold, &hold->ports[i], physp, far, may_begin);
 		else
-			port->is_held = false;
-	}
+			hold->ports[i].is_held = false;
 }
 
 void triad_hold_mark(struct triad_hold *hold, struct osm_opensm *osm, bool may_begin)

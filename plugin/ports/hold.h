@@ -6,6 +6,10 @@
  * stays in INIT.  That lasts for one heavy sweep; each one is marked anew.  A port that
  * is no more marked becomes active in the next heavy sweep.
  *
+ * A link between switches must not be routed over meanwhile.  So, before routing, it is
+ * marked as not healthy, which is OpenSM's own word for links that its routing engines
+ * pass by; and as healthy again when it is no longer held.
+ *
  * Which ports may be held is published by the port manager's thread, for each port that
  * is expected to be tested; which of them are held is decided at the mark: a link that
  * is in INIT and whose component was not admitted since it was last active.
@@ -24,12 +28,16 @@
 struct osm_opensm;
 struct triad_hold;
 
+/* What a port is published with is above the line, what the marks know of it below. */
 struct triad_hold_port {
 	uint64_t node_guid;
 	uint64_t admitted; /* the port GUID of who may become active; 0: nobody */
 	uint8_t number;
 	bool is_remembered; /* a test of it has begun, and was not passed */
-	bool is_held;       /* by the last mark */
+	/* --- */
+	bool is_held;    /* by the last mark */
+	bool is_avoided; /* OpenSM's routing passes the link by, because of us */
+	bool is_gone;    /* no longer published, but still avoided */
 };
 
 /* Who is held, for requests for paths: the far end's GUID and LIDs. */
@@ -47,6 +55,9 @@ void triad_hold_free(struct triad_hold *hold);
 /* The ports, sorted by (node GUID, number); copied.  Returns 0 or ENOMEM. */
 int triad_hold_publish(
 	struct triad_hold *hold, const struct triad_hold_port *ports, uint32_t n);
+
+/* From report() of HEAVY_SWEEP_DONE, before routing; as the next one. */
+void triad_hold_avoid(struct triad_hold *hold, struct osm_opensm *osm, bool may_begin);
 
 /* From report() of UCAST_ROUTING_DONE in a heavy sweep, with none of OpenSM's locks
  * held. 'may_begin': ports that were not held before may be. */

@@ -105,12 +105,21 @@ void triad_ports_configure(struct triad_ports *ports, const struct triad_conf *c
 	pthread_mutex_unlock(&ports->inbox_lock);
 }
 
+static bool may_begin(struct triad_ports *ports)
+{
+	return atomic_load(&ports->may_hold) &&
+		triad_elector_permission(ports->elector).is_given;
+}
+
+/* With nothing published both give back what was held. */
+void triad_ports_avoid(struct triad_ports *ports)
+{
+	triad_hold_avoid(ports->hold, ports->osm, may_begin(ports));
+}
+
 void triad_ports_mark(struct triad_ports *ports)
 {
-	if (!atomic_load(&ports->may_hold))
-		return;
-	triad_hold_mark(ports->hold, ports->osm,
-		triad_elector_permission(ports->elector).is_given);
+	triad_hold_mark(ports->hold, ports->osm, may_begin(ports));
 }
 
 /* --- the members --- */

@@ -101,7 +101,9 @@ void triad_ports_configure(struct triad_ports *ports, const struct triad_conf *c
 /* A new snapshot, after a sweep; NULL: this SM is not the master any more. */
 void triad_ports_set_fabric(struct triad_ports *ports, struct triad_fabric *fabric);
 
-/* From report() of UCAST_ROUTING_DONE in a heavy sweep, without OpenSM's locks. */
+/* From report() of HEAVY_SWEEP_DONE, and of UCAST_ROUTING_DONE in a heavy sweep,
+ * without OpenSM's locks: see hold.h. */
+void triad_ports_avoid(struct triad_ports *ports);
 void triad_ports_mark(struct triad_ports *ports);
 
 /* --- for commands --- */

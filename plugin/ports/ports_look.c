@@ -48,6 +48,17 @@ static int compare(const void *a, const void *b)
 	return (int)first->number - second->number;
 }
 
+/* What can't be tested without cutting something off is not held back either. */
+static bool is_guarded(
+	const struct triad_ports *ports, uint64_t node_guid, uint8_t number)
+{
+	const struct triad_plan_item *item =
+		ports->plan ? triad_plan_find(ports->plan, node_guid, number) : NULL;
+
+	return item && item->kind == TRIAD_PLAN_TEST && item->guard &&
+		!item->is_overridden;
+}
+
 /* Rows by GUID are known before the first sweep, others as soon as there is a fabric.
  */
 static uint32_t list_rows(const struct triad_ports *ports, struct triad_hold_port *list)
@@ -63,7 +74,8 @@ static uint32_t list_rows(const struct triad_ports *ports, struct triad_hold_por
 
 		if (at != TRIAD_PLACED_NONE)
 			guid = ports->fabric->nodes[ports->fabric->ports[at].node].guid;
-		if (row->state == TRIAD_EXPECTED_TEST && guid)
+		if (row->state == TRIAD_EXPECTED_TEST && guid &&
+			!is_guarded(ports, guid, row->port))
 			list[n++] = hold_port(ports, guid, row->port);
 	}
 	return n;

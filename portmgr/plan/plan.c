@@ -177,11 +177,25 @@ static void find_expected(struct build *build)
 	}
 }
 
-static bool takes_link_down(const struct triad_plan_item *item)
+static bool is_between_switches(
+	const struct triad_fabric *fabric, const struct triad_plan_item *item)
+{
+	uint32_t far = fabric->ports[item->port].remote;
+
+	return far != TRIAD_FABRIC_NONE &&
+		fabric->nodes[fabric->ports[far].node].type == TRIAD_NODE_SWITCH;
+}
+
+/* A link between switches that is to be tested is not routed over meanwhile, active or
+ * not. */
+static bool takes_link_down(
+	const struct triad_fabric *fabric, const struct triad_plan_item *item)
 {
 	return item->remote_guid &&
 		(item->kind == TRIAD_PLAN_DISABLE ||
-			(item->kind == TRIAD_PLAN_TEST && item->is_active));
+			(item->kind == TRIAD_PLAN_TEST &&
+				(item->is_active ||
+					is_between_switches(fabric, item))));
 }
 
 static bool is_overridden(
@@ -192,15 +206,6 @@ static bool is_overridden(
 			basis->overrides[i].port == item->number)
 			return true;
 	return false;
-}
-
-static bool is_between_switches(
-	const struct triad_fabric *fabric, const struct triad_plan_item *item)
-{
-	uint32_t far = fabric->ports[item->port].remote;
-
-	return far != TRIAD_FABRIC_NONE &&
-		fabric->nodes[fabric->ports[far].node].type == TRIAD_NODE_SWITCH;
 }
 
 static void judge(struct build *build, struct triad_plan_item *item)
@@ -268,7 +273,7 @@ static void judge_items(struct build *build)
 	for (uint32_t i = 0; i < plan->n_items; i++) {
 		struct triad_plan_item *item = &plan->items[i];
 
-		if (!takes_link_down(item))
+		if (!takes_link_down(build->basis->fabric, item))
 			continue;
 		if (is_left_to_other_end(build, item)) {
 			item->kind = TRIAD_PLAN_NOTE;
@@ -276,7 +281,7 @@ static void judge_items(struct build *build)
 		}
 	}
 	for (uint32_t i = 0; i < plan->n_items; i++)
-		if (takes_link_down(&plan->items[i]))
+		if (takes_link_down(build->basis->fabric, &plan->items[i]))
 			judge(build, &plan->items[i]);
 }
 
@@ -292,10 +297,11 @@ static void count(struct triad_plan *plan)
 
 /* --- the plan --- */
 
-static bool needs_guard(const struct triad_plan *plan)
+static bool needs_guard(
+	const struct triad_fabric *fabric, const struct triad_plan *plan)
 {
 	for (uint32_t i = 0; i < plan->n_items; i++)
-		if (takes_link_down(&plan->items[i]))
+		if (takes_link_down(fabric, &plan->items[i]))
 			return true;
 	return false;
 }
@@ -305,7 +311,7 @@ static int guard_items(struct build *build)
 	const struct triad_plan_basis *basis = build->basis;
 	int error;
 
-	if (!needs_guard(build->plan))
+	if (!needs_guard(basis->fabric, build->plan))
 		return 0;
 	build->is_expected =
 		calloc(basis->fabric->n_nodes + 1, sizeof(*build->is_expected));
