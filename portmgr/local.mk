@@ -61,6 +61,7 @@ libtriadportmgr_la_SOURCES = \
 	portmgr/plan/guard.c portmgr/plan/guard.h \
 	portmgr/plan/plan.c portmgr/plan/plan.h \
 	portmgr/plan/plan_text.c \
+	portmgr/plan/route.c portmgr/plan/route.h \
 	portmgr/share/share.c portmgr/share/share.h \
 	portmgr/share/share_config.c \
 	portmgr/share/share_message.c portmgr/share/share_message.h \

@@ -73,6 +73,8 @@ static uint32_t carry_over(
 
 		ports[i].is_held = old && old->is_held;
 		ports[i].is_avoided = old && old->is_avoided;
+		ports[i].far_guid = old ? old->far_guid : 0;
+		ports[i].far_number = old ? old->far_number : 0;
 		ports[i].is_gone = false;
 	}
 	for (uint32_t i = 0; i < hold->n; i++) {
@@ -181,19 +183,49 @@ static bool must_hold(
 	return port->is_held || port->is_remembered || may_begin;
 }
 
+static void note_time(struct triad_hold *hold, uint64_t begun_us)
+{
+	uint64_t took_us = triad_clock_now_us() - begun_us;
+
+	if (took_us > hold->longest_us)
+		hold->longest_us = took_us;
+}
+
+static osm_physp_t *find_physp(
+	struct osm_opensm *osm, uint64_t node_guid, uint8_t number)
+{
+	osm_node_t *node = osm_get_node_by_guid(&osm->subn, cl_hton64(node_guid));
+
+	return node && number < osm_node_get_num_physp(node)
+		? osm_node_get_physp_ptr(node, number)
+		: NULL;
+}
+
+/* Both ends, the far one also when the link is no more. */
+static void give_back(struct osm_opensm *osm, struct triad_hold_port *port)
+{
+	osm_physp_t *near = find_physp(osm, port->node_guid, port->number);
+	osm_physp_t *far = find_physp(osm, port->far_guid, port->far_number);
+
+	if (near)
+		osm_physp_set_health(near, TRUE);
+	if (far)
+		osm_physp_set_health(far, TRUE);
+	port->is_avoided = false;
+}
+
+/* One that OpenSM itself has found unhealthy is not ours. */
 static void avoid_port(struct triad_hold_port *port, osm_physp_t *physp,
 	osm_physp_t *far, bool may_begin)
 {
-	bool must_avoid = far->p_node->sw &&
-		osm_physp_get_port_state(physp) == IB_LINK_INIT &&
-		must_hold(port, far, may_begin);
-
-	/* One that OpenSM itself has found unhealthy is not ours. */
-	if (must_avoid && !port->is_avoided && !osm_physp_is_healthy(physp))
+	if (!far->p_node->sw || osm_physp_get_port_state(physp) != IB_LINK_INIT ||
+		!must_hold(port, far, may_begin) || !osm_link_is_healthy(physp))
 		return;
-	if (must_avoid != port->is_avoided)
-		osm_physp_set_health(physp, !must_avoid);
-	port->is_avoided = must_avoid;
+	osm_physp_set_health(physp, FALSE);
+	osm_physp_set_health(far, FALSE);
+	port->is_avoided = true;
+	port->far_guid = cl_ntoh64(osm_node_get_node_guid(far->p_node));
+	port->far_number = osm_physp_get_port_num(far);
 }
 
 static void mark_port(struct triad_hold *hold, struct triad_hold_port *port,
@@ -212,21 +244,31 @@ static void mark_port(struct triad_hold *hold, struct triad_hold_port *port,
 		add_end(hold, far);
 }
 
-void triad_hold_avoid(struct triad_hold *hold, struct osm_opensm *osm, bool may_begin)
+static void avoid_all(struct triad_hold *hold, struct osm_opensm *osm, bool may_begin)
 {
 	osm_physp_t *physp, *far;
 	osm_node_t *node = NULL;
 
-	pthread_mutex_lock(&hold->lock);
-	if (hold->n)
-		cl_plock_excl_acquire(&osm->lock);
+	for (uint32_t i = 0; i < hold->n; i++)
+		if (hold->ports[i].is_avoided)
+			give_back(osm, &hold->ports[i]);
 	for (uint32_t i = 0; i < hold->n; i++)
 		if (find_link(osm, &hold->ports[i], &node, &physp, &far))
 			avoid_port(&hold->ports[i], physp, far, may_begin);
-		else
-			hold->ports[i].is_avoided = false;
-	if (hold->n)
+}
+
+void triad_hold_avoid(struct triad_hold *hold, struct osm_opensm *osm, bool may_begin)
+{
+	uint64_t begun_us;
+
+	pthread_mutex_lock(&hold->lock);
+	if (hold->n) {
+		cl_plock_excl_acquire(&osm->lock);
+		begun_us = triad_clock_now_us();
+		avoid_all(hold, osm, may_begin);
+		note_time(hold, begun_us);
 		cl_plock_release(&osm->lock);
+	}
 	pthread_mutex_unlock(&hold->lock);
 }
 
@@ -245,17 +287,15 @@ static void mark_all(struct triad_hold *hold, struct osm_opensm *osm, bool may_b
 
 void triad_hold_mark(struct triad_hold *hold, struct osm_opensm *osm, bool may_begin)
 {
-	uint64_t begun_us, took_us;
+	uint64_t begun_us;
 
 	pthread_mutex_lock(&hold->lock);
 	if (hold->n) {
 		cl_plock_excl_acquire(&osm->lock);
 		begun_us = triad_clock_now_us();
 		mark_all(hold, osm, may_begin);
-		took_us = triad_clock_now_us() - begun_us;
+		note_time(hold, begun_us);
 		cl_plock_release(&osm->lock);
-		if (took_us > hold->longest_us)
-			hold->longest_us = took_us;
 	}
 	pthread_mutex_unlock(&hold->lock);
 }

@@ -35,9 +35,11 @@ struct triad_hold_port {
 	uint8_t number;
 	bool is_remembered; /* a test of it has begun, and was not passed */
 	/* --- */
-	bool is_held;    /* by the last mark */
-	bool is_avoided; /* OpenSM's routing passes the link by, because of us */
-	bool is_gone;    /* no longer published, but still avoided */
+	bool is_held;      /* by the last mark */
+	bool is_avoided;   /* OpenSM's routing passes the link by, because of us */
+	uint64_t far_guid; /* of the node at its far end */
+	uint8_t far_number;
+	bool is_gone; /* no longer published, but still avoided */
 };
 
 /* Who is held, for requests for paths: the far end's GUID and LIDs. */

@@ -174,7 +174,10 @@ static void explain(const struct deed *deed, int error, char *text, size_t size)
 			"sweep is asked for");
 		break;
 	case ENOENT:
-		snprintf(text, size, "OpenSM has no way to the switch");
+	case EHOSTUNREACH:
+		snprintf(text, size,
+			"there is no way to the switch but over this link: nothing "
+			"was sent");
 		break;
 	default:
 		snprintf(text, size, "it could not be sent: %s", strerror(error));
@@ -232,7 +235,8 @@ static int do_deed(struct triad_ports *ports, const struct triad_record *intent)
 						 : strerror(error));
 		return error;
 	}
-	error = triad_smp_find_route(ports->osm, intent->node_guid, &deed.route);
+	error = triad_smp_find_route(ports->osm, ports->fabric, intent->node_guid,
+		intent->port, &deed.route);
 	if (!error)
 		error = change(&deed);
 	conclude(&deed, error);
@@ -277,7 +281,8 @@ static uint64_t measure_traffic(
 	struct triad_smp_route route;
 	uint64_t begun_us, took_us;
 
-	if (triad_smp_find_route(ports->osm, item->node_guid, &route) ||
+	if (triad_smp_find_route(
+		    ports->osm, ports->fabric, item->node_guid, 0, &route) ||
 		triad_smp_read_counters(ports->smp, route.lid, route.sl, item->number,
 			SMP_TIMEOUT_MS, &before))
 		return UINT64_MAX;

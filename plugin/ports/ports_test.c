@@ -190,7 +190,8 @@ static void send_smp(struct triad_ports *ports, struct ports_test *test)
 	char name[TRIAD_NODE_NAME_SIZE];
 	struct triad_smp_route route;
 	uint16_t status;
-	int error = triad_smp_find_route(ports->osm, test->node_guid, &route);
+	int error = triad_smp_find_route(
+		ports->osm, ports->fabric, test->node_guid, test->number, &route);
 
 	if (!error)
 		error = triad_smp_add_hop(&route, test->number);
@@ -217,7 +218,8 @@ static void read_near(struct triad_ports *ports, struct ports_test *test)
 	struct triad_smp_route route;
 	uint64_t n_errors = UINT64_MAX;
 
-	if (!triad_smp_find_route(ports->osm, test->node_guid, &route))
+	if (!triad_smp_find_route(
+		    ports->osm, ports->fabric, test->node_guid, 0, &route))
 		n_errors = read_errors(ports, route.lid, route.sl, test->number);
 	triad_port_test_near(&test->test, n_errors, triad_clock_boot_us());
 }

@@ -60,44 +60,51 @@ void triad_smp_free(struct triad_smp *smp)
 
 /* --- routes --- */
 
-static int read_route(osm_node_t *node, struct triad_smp_route *route)
-{
-	osm_physp_t *physp = osm_node_get_physp_ptr(node, 0);
-	const osm_dr_path_t *path;
-
-	if (!physp)
-		return ENOENT;
-	path = osm_physp_get_dr_path_ptr(physp);
-	if (path->hop_count > TRIAD_SMP_MAX_HOPS)
-		return ENOENT;
-	route->n_hops = path->hop_count;
-	memcpy(route->ports, path->path, (size_t)path->hop_count + 1);
-	route->m_key = cl_ntoh64(ib_port_info_get_m_key(&physp->port_info));
-	route->lid = cl_ntoh16(osm_physp_get_base_lid(physp));
-	route->sl = 0;
-	return 0;
-}
-
-int triad_smp_find_route(
-	struct osm_opensm *osm, uint64_t node_guid, struct triad_smp_route *route)
+/* As OpenSM's link manager does: what a switch has at its port 0. */
+static int read_m_key(struct osm_opensm *osm, uint64_t node_guid, uint64_t *m_key)
 {
 	osm_node_t *node;
-	int error = ENOENT;
+	osm_physp_t *physp = NULL;
 
-	memset(route, 0, sizeof(*route));
 	cl_plock_acquire(&osm->lock);
 	node = osm_get_node_by_guid(&osm->subn, cl_hton64(node_guid));
 	if (node && node->sw)
-		error = read_route(node, route);
+		physp = osm_node_get_physp_ptr(node, 0);
+	if (physp)
+		*m_key = cl_ntoh64(ib_port_info_get_m_key(&physp->port_info));
 	cl_plock_release(&osm->lock);
-	return error;
+	return physp ? 0 : ENOENT;
+}
+
+int triad_smp_find_route(struct osm_opensm *osm, const struct triad_fabric *fabric,
+	uint64_t node_guid, uint8_t number, struct triad_smp_route *route)
+{
+	uint32_t node =
+		fabric ? triad_fabric_find_node(fabric, node_guid) : TRIAD_FABRIC_NONE;
+	uint32_t port;
+	int error;
+
+	memset(route, 0, sizeof(*route));
+	if (node == TRIAD_FABRIC_NONE)
+		return ENOENT;
+	error = read_m_key(osm, node_guid, &route->m_key);
+	if (error)
+		return error;
+	port = triad_fabric_find_port(fabric, node, 0);
+	if (port != TRIAD_FABRIC_NONE) {
+		route->lid = fabric->ports[port].lid;
+		route->sl = fabric->ports[port].sl;
+	}
+	port = number ? triad_fabric_find_port(fabric, node, number)
+		      : TRIAD_FABRIC_NONE;
+	return triad_route_find(fabric, node, port, &route->way);
 }
 
 int triad_smp_add_hop(struct triad_smp_route *route, uint8_t port)
 {
-	if (route->n_hops >= TRIAD_SMP_MAX_HOPS)
+	if (route->way.n_hops >= TRIAD_ROUTE_MAX_HOPS)
 		return EHOSTUNREACH;
-	route->ports[++route->n_hops] = port;
+	route->way.ports[++route->way.n_hops] = port;
 	return 0;
 }
 
@@ -178,7 +185,7 @@ static void encode(uint8_t mad[TRIAD_MAD_SIZE], const struct triad_smp_route *ro
 		&w, 1, request->is_set ? TRIAD_MAD_METHOD_SET : TRIAD_MAD_METHOD_GET);
 	triad_wire_put(&w, 2, 0);
 	triad_wire_put(&w, 1, 0);
-	triad_wire_put(&w, 1, route->n_hops);
+	triad_wire_put(&w, 1, route->way.n_hops);
 	triad_wire_put(&w, 8, tid);
 	triad_wire_put(&w, 2, (uint16_t)request->attribute);
 	triad_wire_put(&w, 2, 0);
@@ -187,7 +194,7 @@ static void encode(uint8_t mad[TRIAD_MAD_SIZE], const struct triad_smp_route *ro
 	triad_wire_put(&w, 2, PERMISSIVE_LID);
 	triad_wire_put(&w, 2, PERMISSIVE_LID);
 	memcpy(mad + AT_DATA, data, TRIAD_SMP_DATA_SIZE);
-	memcpy(mad + AT_PATH, route->ports, (size_t)route->n_hops + 1);
+	memcpy(mad + AT_PATH, route->way.ports, (size_t)route->way.n_hops + 1);
 }
 
 int triad_smp_ask(struct triad_smp *smp, const struct triad_smp_route *route,

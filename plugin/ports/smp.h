@@ -6,7 +6,7 @@
  * and the kernel would send it again for whoever has lost permission, or has been
  * stopped, meanwhile.  Here each is sent once; who wants it sent again asks for
  * permission again. Nor do they count as OpenSM's, whose sweeps wait until none of its
- * own is outstanding. Routes and M_Keys are OpenSM's [IBA 14.2.4].
+ * own is outstanding. M_Keys are OpenSM's [IBA 14.2.4].
  *
  * Thread-safety: one thread; a call waits for the answer, at most for 'timeout_ms'.
  * OpenSM's lock is taken, shared, by triad_smp_find_route() alone. */
@@ -16,17 +16,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "portmgr/plan/route.h"
 #include "triad/mad.h"
 
 #define TRIAD_SMP_DATA_SIZE 64
-#define TRIAD_SMP_MAX_HOPS 63
 
 struct osm_opensm;
 struct triad_smp;
 
 struct triad_smp_route {
-	uint8_t n_hops;
-	uint8_t ports[TRIAD_SMP_MAX_HOPS + 1]; /* from 1 on */
+	struct triad_route way;
 	uint64_t m_key;
 	uint16_t lid; /* of the node there */
 	uint8_t sl;
@@ -50,10 +49,11 @@ struct triad_smp *triad_smp_new(uint64_t port_guid);
 /* Accepts NULL. */
 void triad_smp_free(struct triad_smp *smp);
 
-/* OpenSM's route to the switch.  Returns 0, ENOENT (OpenSM knows no such switch, or no
- * way to it). */
-int triad_smp_find_route(
-	struct osm_opensm *osm, uint64_t node_guid, struct triad_smp_route *route);
+/* A way to the switch that does not lead over the link of its port 'number' (0: any
+ * way), and OpenSM's M_Key for it.  Returns 0, ENOENT (OpenSM or the fabric knows no
+ * such switch), EHOSTUNREACH or ENOMEM. */
+int triad_smp_find_route(struct osm_opensm *osm, const struct triad_fabric *fabric,
+	uint64_t node_guid, uint8_t number, struct triad_smp_route *route);
 
 /* One hop more, out of 'port'.  Returns 0 or EHOSTUNREACH (64 hops). */
 int triad_smp_add_hop(struct triad_smp_route *route, uint8_t port);
