@@ -27,6 +27,7 @@ EXTRA_DIST += \
 	scripts/triadlab/nodes.py \
 	scripts/triadlab/opensm.py \
 	scripts/triadlab/plugin.py \
+	scripts/triadlab/ports_demo.py \
 	scripts/triadlab/qos_demo.py \
 	scripts/triadlab/process.py \
 	scripts/triadlab/run.py \
