@@ -175,10 +175,17 @@ static bool find_link(struct osm_opensm *osm, const struct triad_hold_port *port
 	return *far;
 }
 
+/* An SM that could not use its own port would be of no use, and could not take over. */
+static bool has_sm(const osm_physp_t *physp)
+{
+	return physp->port_info.capability_mask & IB_PORT_CAP_IS_SM;
+}
+
 static bool must_hold(
 	const struct triad_hold_port *port, const osm_physp_t *far, bool may_begin)
 {
-	if (port->is_gone || port->admitted == cl_ntoh64(osm_physp_get_port_guid(far)))
+	if (port->is_gone || has_sm(far) ||
+		port->admitted == cl_ntoh64(osm_physp_get_port_guid(far)))
 		return false;
 	return port->is_held || port->is_remembered || may_begin;
 }

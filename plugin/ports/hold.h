@@ -17,6 +17,8 @@
  * Held back is only who may be: with permission to enforce, when it was held already,
  * or when it is remembered that its test has begun, so that a hand-over lets nobody in.
  *
+ * A port to which an SM is attached is never held, this one's own least of all.
+ *
  * Thread-safety: publishing and asking from any thread; the mark in OpenSM's thread.
  * Locks: 'lock', held for the walk over the ports; OpenSM's, exclusively, around it. */
 #ifndef TRIAD_PLUGIN_PORTS_HOLD_H

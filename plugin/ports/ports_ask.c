@@ -54,6 +54,26 @@ static void describe_expected(
 			mistakes, 0, status->mistake, sizeof(status->mistake));
 }
 
+static void describe_trouble(
+	const struct triad_ports *ports, struct triad_ports_status *status)
+{
+	bool wants_to = status->is_enforcing && status->permission.is_given;
+
+	if (*ports->trouble)
+		snprintf(
+			status->trouble, sizeof(status->trouble), "%s", ports->trouble);
+	else if (wants_to && ports->is_not_alone)
+		snprintf(status->trouble, sizeof(status->trouble),
+			"election.cluster is none, but there is another SM, on port "
+			"0x%016" PRIx64
+			": without a cluster a single SM alone may enforce",
+			ports->sms[0]);
+	else if (wants_to && !ports->is_synced)
+		snprintf(status->trouble, sizeof(status->trouble),
+			"a majority of the SMs has not said yet that it knows the same "
+			"of ports: is port.enabled true on all of them?");
+}
+
 void triad_ports_status(struct triad_ports *ports, struct triad_ports_status *status)
 {
 	memset(status, 0, sizeof(*status));
@@ -63,14 +83,9 @@ void triad_ports_status(struct triad_ports *ports, struct triad_ports_status *st
 		status->is_enabled && ports->conf.port.mode == TRIAD_PORT_ENFORCE;
 	status->permission = triad_elector_permission(ports->elector);
 	status->may_act = status->is_enforcing && ports->is_synced &&
-		status->permission.is_given && ports->journal;
+		status->permission.is_given && ports->journal && !ports->is_not_alone;
 	describe_expected(ports, status);
-	snprintf(status->trouble, sizeof(status->trouble), "%s", ports->trouble);
-	if (!*status->trouble && status->is_enforcing && status->permission.is_given &&
-		!ports->is_synced)
-		snprintf(status->trouble, sizeof(status->trouble),
-			"a majority of the SMs has not said yet that it knows the same "
-			"of ports: is port.enabled true on all of them?");
+	describe_trouble(ports, status);
 	if (ports->plan)
 		describe_plan(ports, status);
 	triad_agenda_status(ports->agenda, &status->agenda);

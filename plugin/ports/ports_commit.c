@@ -50,7 +50,7 @@ bool ports_is_agreed(const struct triad_ports *ports, uint64_t since_us)
 
 bool ports_may_act(struct triad_ports *ports)
 {
-	return ports->term &&
+	return ports->term && !ports->is_not_alone &&
 		triad_elector_permission_in_term(ports->elector, ports->term).is_given;
 }
 

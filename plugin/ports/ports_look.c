@@ -142,6 +142,12 @@ struct triad_plan_basis ports_basis(const struct triad_ports *ports)
 	};
 }
 
+static void add_sm(struct triad_ports *ports, uint64_t guid)
+{
+	if (guid && guid != ports->id && ports->n_sms < PORTS_MAX_SMS)
+		ports->sms[ports->n_sms++] = guid;
+}
+
 static void find_sms(struct triad_ports *ports)
 {
 	struct osm_opensm *osm = ports->osm;
@@ -150,17 +156,15 @@ static void find_sms(struct triad_ports *ports)
 	ports->n_sms = 0;
 	cl_plock_acquire(&osm->lock);
 	for (item = cl_qmap_head(&osm->subn.sm_guid_tbl);
-		item != cl_qmap_end(&osm->subn.sm_guid_tbl) &&
-		ports->n_sms < PORTS_MAX_SMS;
-		item = cl_qmap_next(item))
-		ports->sms[ports->n_sms++] =
-			cl_ntoh64(((osm_remote_sm_t *)item)->smi.guid);
+		item != cl_qmap_end(&osm->subn.sm_guid_tbl); item = cl_qmap_next(item))
+		add_sm(ports, cl_ntoh64(((osm_remote_sm_t *)item)->smi.guid));
 	cl_plock_release(&osm->lock);
+	/* Without a cluster nobody would keep the other one from acting, too. */
+	ports->is_not_alone =
+		ports->n_sms && ports->conf.election.cluster == TRIAD_CLUSTER_NONE;
 	/* Members of the cluster run an SM, too, though it may not answer just now. */
-	for (uint32_t i = 0; i < ports->view.n_members && ports->n_sms < PORTS_MAX_SMS;
-		i++)
-		if (ports->view.members[i] && ports->view.members[i] != ports->id)
-			ports->sms[ports->n_sms++] = ports->view.members[i];
+	for (uint32_t i = 0; i < ports->view.n_members; i++)
+		add_sm(ports, ports->view.members[i]);
 }
 
 static void forget_plan(struct triad_ports *ports)

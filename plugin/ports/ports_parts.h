@@ -89,6 +89,7 @@ struct triad_ports {
 	struct triad_plan_override overrides[PORTS_MAX_OVERRIDES];
 	uint32_t n_sms;
 	uint64_t sms[PORTS_MAX_SMS];
+	bool is_not_alone; /* though it is configured so, there are other SMs */
 	char trouble[256];
 	bool was_stopped;
 	uint64_t plan_us, n_sets, n_set_failed, n_unpermitted;

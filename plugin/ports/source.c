@@ -266,6 +266,10 @@ bool triad_source_look(struct triad_source *source, uint64_t now_us)
 		memset(&now, 0, sizeof(now));
 	if (source->has_seen && is_same(&now, &source->seen))
 		return false;
+	if (!is_same(&now, &source->changed)) {
+		source->changed = now; /* somebody may still be writing */
+		return false;
+	}
 	return read_operators(source);
 }
 

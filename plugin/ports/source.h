@@ -7,8 +7,8 @@
  * force.  One with mistakes, or with a generation that is not higher, changes nothing,
  * and the reason is kept until the next attempt.
  *
- * The operator's file is looked at once a second, and read when it changed; one that
- * changes while it is read is read again.
+ * The operator's file is looked at once a second, and read when it changed and has been
+ * left alone since the look before; one that changes while it is read is read again.
  *
  * Thread-safety: one thread.  Memory: files are capped (portmgr/expected/expected.h).
  */
@@ -30,7 +30,8 @@ struct triad_source {
 	struct triad_expected *expected;   /* in force; NULL: none */
 	char *octets;                      /* the same, as it was written */
 	size_t size;
-	struct stat seen; /* of the file when it was read last */
+	struct stat seen;    /* of the file when it was read last */
+	struct stat changed; /* when it was looked at last, if it had changed */
 	bool has_seen;
 	uint64_t next_look_us;
 	struct triad_diags mistakes; /* of the last attempt; none: it is in force */
