@@ -59,6 +59,8 @@ libtriadportmgr_la_SOURCES = \
 	portmgr/memory/record.c portmgr/memory/record.h \
 	portmgr/plan/agenda.c portmgr/plan/agenda.h \
 	portmgr/plan/guard.c portmgr/plan/guard.h \
+	portmgr/plan/guard_parts.h \
+	portmgr/plan/guard_walk.c \
 	portmgr/plan/plan.c portmgr/plan/plan.h \
 	portmgr/plan/plan_text.c \
 	portmgr/plan/route.c portmgr/plan/route.h \

@@ -1,103 +1,50 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "portmgr/plan/guard.h"
+#include "portmgr/plan/guard_parts.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
-
-struct triad_guard {
-	const struct triad_fabric *fabric;
-	const bool *is_expected;
-	uint64_t *sm_guids; /* sorted */
-	uint32_t n_sm_guids;
-	uint32_t root;      /* a node, or TRIAD_FABRIC_NONE */
-	bool *is_removed;   /* for each port: its link is taken down */
-	uint32_t *distance; /* for each node, with what is removed; UINT32_MAX: lost */
-	uint32_t *trial;    /* the same, for a link that is being judged */
-	uint32_t *queue;
-};
-
-static bool is_switch(const struct triad_fabric *fabric, uint32_t node)
-{
-	return fabric->nodes[node].type == TRIAD_NODE_SWITCH;
-}
-
-static int compare_guids(const void *a, const void *b)
-{
-	uint64_t first = *(const uint64_t *)a, second = *(const uint64_t *)b;
-
-	return first < second ? -1 : first > second;
-}
-
-static bool is_sm(const struct triad_guard *guard, uint64_t guid)
-{
-	return guard->n_sm_guids &&
-		bsearch(&guid, guard->sm_guids, guard->n_sm_guids, sizeof(guid),
-			compare_guids);
-}
-
-/* --- the walk --- */
-
-static void visit(struct triad_guard *guard, uint32_t *distance, uint32_t node,
-	uint32_t hops, uint32_t *n_queued)
-{
-	if (distance[node] != UINT32_MAX)
-		return;
-	distance[node] = hops;
-	guard->queue[(*n_queued)++] = node;
-}
-
-/* From the SM over all links but those removed and that of 'without'. */
-static void walk(struct triad_guard *guard, uint32_t *distance, uint32_t without)
-{
-	const struct triad_fabric *fabric = guard->fabric;
-	uint32_t n_queued = 0;
-
-	memset(distance, 0xff, fabric->n_nodes * sizeof(*distance));
-	if (guard->root == TRIAD_FABRIC_NONE)
-		return;
-	visit(guard, distance, guard->root, 0, &n_queued);
-	for (uint32_t i = 0; i < n_queued; i++) {
-		uint32_t at = guard->queue[i];
-		const struct triad_fabric_node *node = &fabric->nodes[at];
-
-		/* The SM's own port alone; other CAs pass nothing on. */
-		if (!is_switch(fabric, at) && at != guard->root)
-			continue;
-		for (uint32_t p = node->first_port;
-			p < node->first_port + node->n_ports; p++) {
-			uint32_t far = fabric->ports[p].remote;
-
-			if (far == TRIAD_FABRIC_NONE || guard->is_removed[p] ||
-				p == without || far == without ||
-				(!is_switch(fabric, at) && p != fabric->sm_port))
-				continue;
-			visit(guard, distance, fabric->ports[far].node,
-				distance[at] + 1, &n_queued);
-		}
-	}
-}
 
 /* --- life --- */
 
-static int allocate(struct triad_guard *guard, const uint64_t *sm_guids)
+static uint32_t *new_numbers(size_t n)
+{
+	return calloc(n + 1, sizeof(uint32_t));
+}
+
+static int allocate_view(struct guard_view *view, size_t n, unsigned need)
+{
+	view->need = need;
+	view->is_stale = true;
+	view->enter = new_numbers(n);
+	view->leave = new_numbers(n);
+	view->low = new_numbers(n);
+	view->parent = new_numbers(n);
+	view->order = new_numbers(n);
+	return view->enter && view->leave && view->low && view->parent && view->order
+		? 0
+		: ENOMEM;
+}
+
+static int allocate(struct triad_guard *guard, uint32_t n_sm_guids)
 {
 	size_t n_nodes = guard->fabric->n_nodes, n_ports = guard->fabric->n_ports;
 
-	guard->sm_guids = calloc(guard->n_sm_guids + 1, sizeof(*guard->sm_guids));
-	guard->is_removed = calloc(n_ports + 1, sizeof(*guard->is_removed));
-	guard->distance = calloc(n_nodes + 1, sizeof(*guard->distance));
-	guard->trial = calloc(n_nodes + 1, sizeof(*guard->trial));
-	guard->queue = calloc(n_nodes + 1, sizeof(*guard->queue));
-	if (!guard->sm_guids || !guard->is_removed || !guard->distance ||
-		!guard->trial || !guard->queue)
+	guard->sms = new_numbers(n_sm_guids);
+	guard->switch_of = new_numbers(n_nodes);
+	guard->node_of = new_numbers(n_nodes);
+	guard->first_link = new_numbers(n_nodes + 1);
+	guard->links = calloc(n_ports + 1, sizeof(*guard->links));
+	guard->link_of = calloc(n_ports + 1, sizeof(*guard->link_of));
+	guard->distance = new_numbers(n_nodes);
+	guard->stack = new_numbers(n_nodes);
+	guard->next = new_numbers(n_nodes);
+	if (!guard->sms || !guard->switch_of || !guard->node_of || !guard->first_link ||
+		!guard->links || !guard->link_of || !guard->distance || !guard->stack ||
+		!guard->next)
 		return ENOMEM;
-	if (guard->n_sm_guids)
-		memcpy(guard->sm_guids, sm_guids,
-			guard->n_sm_guids * sizeof(*guard->sm_guids));
-	qsort(guard->sm_guids, guard->n_sm_guids, sizeof(*guard->sm_guids),
-		compare_guids);
-	return 0;
+	if (allocate_view(&guard->views[0], n_nodes, GUARD_UP))
+		return ENOMEM;
+	return allocate_view(&guard->views[1], n_nodes, GUARD_TRAFFIC);
 }
 
 int triad_guard_new(const struct triad_fabric *fabric, const uint64_t *sm_guids,
@@ -109,91 +56,218 @@ int triad_guard_new(const struct triad_fabric *fabric, const uint64_t *sm_guids,
 		return ENOMEM;
 	guard->fabric = fabric;
 	guard->is_expected = is_expected;
-	guard->n_sm_guids = n_sm_guids;
-	guard->root = fabric->sm_port == TRIAD_FABRIC_NONE
-		? TRIAD_FABRIC_NONE
-		: fabric->ports[fabric->sm_port].node;
-	if (allocate(guard, sm_guids)) {
+	guard->own =
+		fabric->sm_port == NONE ? NONE : fabric->ports[fabric->sm_port].node;
+	if (allocate(guard, n_sm_guids)) {
 		triad_guard_free(guard);
 		return ENOMEM;
 	}
-	walk(guard, guard->distance, TRIAD_FABRIC_NONE);
+	for (uint32_t i = 0; i < n_sm_guids; i++) {
+		uint32_t port = triad_fabric_find_alias(fabric, sm_guids[i]);
+
+		if (port != NONE)
+			guard->sms[guard->n_sms++] = port;
+	}
+	guard_make_graph(guard);
 	*made = guard;
 	return 0;
+}
+
+static void free_view(struct guard_view *view)
+{
+	free(view->enter);
+	free(view->leave);
+	free(view->low);
+	free(view->parent);
+	free(view->order);
 }
 
 void triad_guard_free(struct triad_guard *guard)
 {
 	if (!guard)
 		return;
-	free(guard->sm_guids);
-	free(guard->is_removed);
+	free(guard->sms);
+	free(guard->switch_of);
+	free(guard->node_of);
+	free(guard->first_link);
+	free(guard->links);
+	free(guard->link_of);
 	free(guard->distance);
-	free(guard->trial);
-	free(guard->queue);
+	free(guard->stack);
+	free(guard->next);
+	free_view(&guard->views[0]);
+	free_view(&guard->views[1]);
 	free(guard);
+}
+
+/* --- what would be lost --- */
+
+/* The switch that the link is the only way to, or NONE. */
+static uint32_t find_cut(
+	const struct triad_guard *guard, const struct guard_view *view, uint32_t port)
+{
+	uint32_t far = guard_far_of(guard, port);
+	uint32_t here = guard_switch_at(guard, port),
+		 there = guard_switch_at(guard, far);
+
+	/* What isn't reached has the last number. */
+	if (!(guard->link_of[port] & view->need))
+		return NONE;
+	if (view->parent[there] == far && view->low[there] > view->enter[here])
+		return there;
+	if (view->parent[here] == port && view->low[here] > view->enter[there])
+		return here;
+	return NONE;
+}
+
+static bool is_within(const struct guard_view *view, uint32_t at, uint32_t top)
+{
+	return at != NONE && view->enter[at] != NONE &&
+		view->enter[at] >= view->enter[top] &&
+		view->enter[at] < view->leave[top];
+}
+
+/* The switch by which a port of whatever is reached, or NONE. */
+static uint32_t find_way(
+	const struct triad_guard *guard, const struct guard_view *view, uint32_t port)
+{
+	uint32_t at = guard_switch_at(guard, port);
+
+	if (at == NONE && (guard->link_of[port] & view->need))
+		at = guard_switch_at(guard, guard_far_of(guard, port));
+	return at != NONE && view->enter[at] != NONE ? at : NONE;
+}
+
+static uint32_t find_lost_sm(
+	const struct triad_guard *guard, const struct guard_view *view, uint32_t top)
+{
+	for (uint32_t i = 0; i < guard->n_sms; i++)
+		if (is_within(view, find_way(guard, view, guard->sms[i]), top))
+			return guard->fabric->ports[guard->sms[i]].node;
+	return NONE;
+}
+
+/* A node that is no switch and has a link into the subtree. */
+static bool has_other_way(const struct triad_guard *guard,
+	const struct guard_view *view, uint32_t at, uint32_t top)
+{
+	const struct triad_fabric_node *node = &guard->fabric->nodes[at];
+
+	for (uint32_t p = node->first_port; p < node->first_port + node->n_ports; p++) {
+		uint32_t way = find_way(guard, view, p);
+
+		if (way != NONE && !is_within(view, way, top))
+			return true;
+	}
+	return false;
+}
+
+static uint32_t find_lost_host(const struct triad_guard *guard,
+	const struct guard_view *view, uint32_t at, uint32_t top)
+{
+	const struct triad_fabric_node *node =
+		&guard->fabric->nodes[guard->node_of[at]];
+
+	for (uint32_t p = node->first_port; p < node->first_port + node->n_ports; p++) {
+		uint32_t host;
+
+		if (!(guard->link_of[p] & view->need))
+			continue;
+		host = guard->fabric->ports[guard_far_of(guard, p)].node;
+		if (guard->switch_of[host] == NONE && host != guard->own &&
+			guard->is_expected[host] &&
+			!has_other_way(guard, view, host, top))
+			return host;
+	}
+	return NONE;
+}
+
+static uint32_t find_lost(
+	const struct triad_guard *guard, const struct guard_view *view, uint32_t top)
+{
+	uint32_t lost = NONE;
+
+	for (uint32_t i = view->enter[top]; i < view->leave[top] && lost == NONE; i++) {
+		uint32_t at = view->order[i];
+
+		lost = guard->is_expected[guard->node_of[at]]
+			? guard->node_of[at]
+			: find_lost_host(guard, view, at, top);
+	}
+	return lost;
 }
 
 /* --- judging --- */
 
-/* A node that is reached now, should be, and would not be. */
-static uint32_t find_lost(const struct triad_guard *guard)
+static enum triad_guard_verdict judge_end(
+	const struct triad_guard *guard, uint32_t port, uint32_t *lost)
 {
-	for (uint32_t i = 0; i < guard->fabric->n_nodes; i++)
-		if (guard->distance[i] != UINT32_MAX && guard->trial[i] == UINT32_MAX &&
-			guard->is_expected[i])
-			return i;
-	return TRIAD_FABRIC_NONE;
+	uint32_t far = guard_far_of(guard, port);
+
+	if (far == guard->fabric->sm_port)
+		return TRIAD_GUARD_OWN_WAY;
+	for (uint32_t i = 0; i < guard->n_sms; i++)
+		if (guard->sms[i] == far) {
+			*lost = guard->fabric->ports[far].node;
+			return TRIAD_GUARD_SM_WAY;
+		}
+	return TRIAD_GUARD_FREE;
 }
 
-static enum triad_guard_verdict judge_way(
-	const struct triad_guard *guard, uint32_t port, uint32_t far)
+static enum triad_guard_verdict judge_view(struct triad_guard *guard,
+	struct guard_view *view, uint32_t port, uint32_t *lost)
 {
-	const struct triad_fabric_port *ports = guard->fabric->ports;
+	uint32_t top;
 
-	if (port == guard->fabric->sm_port || far == guard->fabric->sm_port)
-		return TRIAD_GUARD_OWN_WAY;
-	if (is_sm(guard, ports[far].guid) && !is_switch(guard->fabric, ports[far].node))
+	if (view->is_stale)
+		guard_walk(guard, view);
+	top = find_cut(guard, view, port);
+	if (top == NONE)
+		return TRIAD_GUARD_FREE;
+	*lost = find_lost_sm(guard, view, top);
+	if (*lost != NONE)
 		return TRIAD_GUARD_SM_WAY;
-	return TRIAD_GUARD_FREE;
+	*lost = find_lost(guard, view, top);
+	return *lost == NONE ? TRIAD_GUARD_FREE : TRIAD_GUARD_SPLIT;
 }
 
 enum triad_guard_verdict triad_guard_judge(
 	struct triad_guard *guard, uint32_t port, uint32_t *lost)
 {
-	const struct triad_fabric *fabric = guard->fabric;
-	uint32_t far = fabric->ports[port].remote;
 	enum triad_guard_verdict verdict;
+	uint32_t far = guard_far_of(guard, port);
 
-	*lost = TRIAD_FABRIC_NONE;
-	if (guard->root == TRIAD_FABRIC_NONE)
+	*lost = NONE;
+	if (guard->own == NONE)
 		return TRIAD_GUARD_UNKNOWN;
-	if (far == TRIAD_FABRIC_NONE)
+	if (far == NONE)
 		return TRIAD_GUARD_FREE;
-	verdict = judge_way(guard, port, far);
-	if (verdict != TRIAD_GUARD_FREE || !is_switch(fabric, fabric->ports[far].node))
+	if (guard_switch_at(guard, far) == NONE)
+		return judge_end(guard, port, lost);
+	verdict = judge_view(guard, &guard->views[0], port, lost);
+	if (verdict != TRIAD_GUARD_FREE)
 		return verdict;
-	walk(guard, guard->trial, port);
-	*lost = find_lost(guard);
-	return *lost == TRIAD_FABRIC_NONE ? TRIAD_GUARD_FREE : TRIAD_GUARD_SPLIT;
+	return judge_view(guard, &guard->views[1], port, lost);
 }
 
 void triad_guard_remove(struct triad_guard *guard, uint32_t port)
 {
-	const struct triad_fabric *fabric = guard->fabric;
-	uint32_t far = fabric->ports[port].remote;
+	uint32_t far = guard_far_of(guard, port);
 
-	guard->is_removed[port] = true;
-	if (far == TRIAD_FABRIC_NONE)
+	guard->link_of[port] = 0;
+	if (far == NONE)
 		return;
-	guard->is_removed[far] = true;
-	if (is_switch(fabric, fabric->ports[far].node))
-		walk(guard, guard->distance, TRIAD_FABRIC_NONE);
+	guard->link_of[far] = 0;
+	/* Where a host hangs is asked for when it matters. */
+	if (guard_switch_at(guard, far) != NONE || far == guard->fabric->sm_port)
+		guard->views[0].is_stale = guard->views[1].is_stale = true;
 }
 
 uint32_t triad_guard_distance(const struct triad_guard *guard, uint32_t node)
 {
-	return guard->distance[node];
+	uint32_t at = guard->switch_of[node];
+
+	return at == NONE ? UINT32_MAX : guard->distance[at];
 }
 
 const char *triad_guard_word(enum triad_guard_verdict verdict)

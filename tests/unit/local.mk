@@ -50,6 +50,7 @@ unit_tests = \
 	tests/unit/portmgr/test_expected \
 	tests/unit/portmgr/test_expected_placed \
 	tests/unit/portmgr/test_expected_remote \
+	tests/unit/portmgr/test_guard \
 	tests/unit/portmgr/test_health \
 	tests/unit/portmgr/test_netdiscover \
 	tests/unit/portmgr/test_journal \
@@ -126,6 +127,7 @@ noinst_HEADERS += \
 	tests/unit/perfmgr/alert_bed.h \
 	tests/unit/perfmgr/bed.h \
 	tests/unit/portmgr/cluster_bed.h \
+	tests/unit/portmgr/plan_bed.h \
 	tests/unit/qos/path_bed.h \
 	tests/unit/qos/policy_bed.h \
 	tests/unit/qos/setup_bed.h \

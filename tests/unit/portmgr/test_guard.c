@@ -1,0 +1,627 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "portmgr/plan/guard.h"
+
+#include <time.h>
+
+#include "tests/unit/portmgr/plan_bed.h"
+
+#define NONE TRIAD_FABRIC_NONE
+#define OWN 0x100 /* the host with this SM */
+
+static bool is_expected[BED_MAX_NODES];
+static struct triad_guard *guard;
+static uint64_t sms[4];
+static unsigned n_sms;
+
+static void begin(void)
+{
+	bed_begin();
+	memset(is_expected, 0, sizeof(is_expected));
+	guard = NULL;
+	n_sms = 0;
+	bed_add(OWN, TRIAD_NODE_CA, "host-own", 2);
+}
+
+static void end(void)
+{
+	triad_guard_free(guard);
+	triad_fabric_unref(fabric);
+}
+
+static void add_switches(uint64_t first, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		bed_add(first + i, TRIAD_NODE_SWITCH, "switch", 8);
+}
+
+static void add_host(uint64_t guid)
+{
+	bed_add(guid, TRIAD_NODE_CA, "host", 2);
+}
+
+static void expect(uint64_t guid)
+{
+	is_expected[node_at(guid)] = true;
+}
+
+static void expect_all(void)
+{
+	memset(is_expected, true, sizeof(is_expected));
+}
+
+static void guard_it(void)
+{
+	ck_assert_int_eq(triad_guard_new(fabric, sms, n_sms, is_expected, &guard), 0);
+}
+
+/* "split 0x202", "own_way"; "" for what is free. */
+static const char *judge(uint64_t guid, unsigned number)
+{
+	static char text[64];
+	uint32_t lost;
+	enum triad_guard_verdict verdict =
+		triad_guard_judge(guard, port_at(guid, number), &lost);
+
+	snprintf(text, sizeof(text), "%s", triad_guard_word(verdict));
+	if (lost != NONE)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text),
+			" 0x%" PRIx64, fabric->nodes[lost].guid);
+	return text;
+}
+
+static void remove_link(uint64_t guid, unsigned number)
+{
+	triad_guard_remove(guard, port_at(guid, number));
+}
+
+START_TEST(test_guard_own_link_stopped)
+{
+	add_switches(0x201, 2);
+	add_host(0x110);
+	bed_link(OWN, 1, 0x201, 1);
+	bed_link(OWN, 2, 0x202, 1);
+	bed_link(0x201, 2, 0x202, 2);
+	bed_link(0x201, 3, 0x110, 1);
+	bed_build(OWN + 1);
+	expect_all();
+	guard_it();
+	ck_assert_str_eq(judge(0x201, 1), "own_way");
+	/* Its other port is nobody's way. */
+	ck_assert_str_eq(judge(0x202, 1), "");
+	ck_assert_str_eq(judge(0x201, 3), "");
+	ck_assert_str_eq(judge(0x201, 4), "");
+}
+END_TEST
+
+START_TEST(test_guard_own_host_passes_nothing_on)
+{
+	add_switches(0x201, 2);
+	bed_link(OWN, 1, 0x201, 1);
+	bed_link(OWN, 2, 0x202, 1);
+	bed_link(0x201, 2, 0x202, 2);
+	bed_build(OWN + 1);
+	expect_all();
+	guard_it();
+	ck_assert_str_eq(judge(0x201, 2), "split 0x202");
+	ck_assert_str_eq(judge(0x202, 2), "split 0x202");
+}
+END_TEST
+
+START_TEST(test_guard_port_of_sm_unknown_stopped)
+{
+	add_switches(0x201, 1);
+	bed_link(OWN, 1, 0x201, 1);
+	bed_build(0x999);
+	guard_it();
+	ck_assert_str_eq(judge(0x201, 1), "unknown");
+	ck_assert_str_eq(judge(0x201, 2), "unknown");
+	ck_assert_uint_eq(triad_guard_distance(guard, node_at(0x201)), UINT32_MAX);
+}
+END_TEST
+
+START_TEST(test_guard_own_port_on_switch_split_alone_stopped)
+{
+	add_switches(0x201, 3);
+	add_host(0x110);
+	bed_link(0x201, 1, 0x202, 1);
+	bed_link(0x201, 2, 0x203, 1);
+	bed_link(0x201, 3, 0x110, 1);
+	bed_build(0x201);
+	expect(0x202);
+	guard_it();
+	ck_assert_str_eq(judge(0x201, 1), "split 0x202");
+	ck_assert_str_eq(judge(0x201, 2), "");
+	ck_assert_str_eq(judge(0x201, 3), "");
+	ck_assert_uint_eq(triad_guard_distance(guard, node_at(0x201)), 0);
+	ck_assert_uint_eq(triad_guard_distance(guard, node_at(0x202)), 1);
+}
+END_TEST
+
+START_TEST(test_guard_link_of_other_sm_stopped)
+{
+	add_switches(0x201, 2);
+	add_host(0x110);
+	bed_link(OWN, 1, 0x201, 1);
+	bed_link(0x201, 2, 0x110, 1);
+	bed_link(0x202, 2, 0x110, 2);
+	bed_link(0x201, 3, 0x202, 3);
+	sms[n_sms++] = 0x111;
+	sms[n_sms++] = 0x777;
+	bed_build(OWN + 1);
+	guard_it();
+	ck_assert_str_eq(judge(0x201, 2), "sm_way 0x110");
+	ck_assert_str_eq(judge(0x202, 2), "");
+}
+END_TEST
+
+START_TEST(test_guard_only_way_to_other_sm_stopped)
+{
+	add_switches(0x201, 3);
+	add_host(0x110);
+	bed_link(OWN, 1, 0x201, 1);
+	bed_link(0x201, 2, 0x202, 2);
+	bed_link(0x201, 3, 0x203, 3);
+	bed_link(0x202, 1, 0x110, 1);
+	bed_link(0x203, 1, 0x110, 2); /* not the SM's port */
+	sms[n_sms++] = 0x111;
+	bed_build(OWN + 1);
+	guard_it();
+	ck_assert_str_eq(judge(0x201, 2), "sm_way 0x110");
+	ck_assert_str_eq(judge(0x201, 3), "");
+}
+END_TEST
+
+START_TEST(test_guard_other_sm_on_switch_stopped)
+{
+	add_switches(0x201, 3);
+	bed_link(OWN, 1, 0x201, 1);
+	bed_link(0x201, 2, 0x202, 2);
+	bed_link(0x202, 3, 0x203, 3);
+	sms[n_sms++] = 0x203;
+	bed_build(OWN + 1);
+	guard_it();
+	ck_assert_str_eq(judge(0x201, 2), "sm_way 0x203");
+	ck_assert_str_eq(judge(0x202, 3), "sm_way 0x203");
+	ck_assert_str_eq(judge(0x203, 3), "sm_way 0x203");
+}
+END_TEST
+
+START_TEST(test_guard_split_by_one_or_by_two_stopped)
+{
+	add_switches(0x201, 2);
+	bed_link(OWN, 1, 0x201, 1);
+	bed_link(0x201, 2, 0x202, 2);
+	bed_link(0x201, 3, 0x202, 3);
+	bed_build(OWN + 1);
+	expect(0x202);
+	guard_it();
+	ck_assert_str_eq(judge(0x201, 2), "");
+	ck_assert_str_eq(judge(0x202, 3), "");
+	remove_link(0x201, 2);
+	ck_assert_str_eq(judge(0x201, 3), "split 0x202");
+	ck_assert_str_eq(judge(0x202, 3), "split 0x202");
+	/* What is gone is not lost again. */
+	ck_assert_str_eq(judge(0x201, 2), "");
+}
+END_TEST
+
+START_TEST(test_guard_alien_switch_free)
+{
+	add_switches(0x201, 3);
+	add_host(0x110);
+	bed_link(OWN, 1, 0x201, 1);
+	bed_link(0x201, 2, 0x202, 2);
+	bed_link(0x202, 3, 0x203, 3);
+	bed_link(0x203, 1, 0x110, 1);
+	bed_build(OWN + 1);
+	expect(0x201);
+	guard_it();
+	ck_assert_str_eq(judge(0x201, 2), "");
+	triad_guard_free(guard);
+	expect(0x110);
+	guard_it();
+	ck_assert_str_eq(judge(0x201, 2), "split 0x110");
+	ck_assert_str_eq(judge(0x202, 3), "split 0x110");
+	ck_assert_str_eq(judge(0x203, 1), "");
+}
+END_TEST
+
+START_TEST(test_guard_host_with_two_links_lost_with_the_last)
+{
+	add_switches(0x201, 3);
+	add_host(0x110);
+	bed_link(OWN, 1, 0x201, 1);
+	bed_link(0x201, 2, 0x202, 2);
+	bed_link(0x201, 3, 0x203, 3);
+	bed_link(0x202, 1, 0x110, 1);
+	bed_link(0x203, 1, 0x110, 2);
+	bed_build(OWN + 1);
+	expect(0x110);
+	guard_it();
+	ck_assert_str_eq(judge(0x201, 2), "");
+	ck_assert_str_eq(judge(0x201, 3), "");
+	remove_link(0x203, 1);
+	ck_assert_str_eq(judge(0x201, 2), "split 0x110");
+	ck_assert_str_eq(judge(0x201, 3), "");
+	/* Cut off on purpose: it is no reason to leave other links alone. */
+	remove_link(0x202, 1);
+	ck_assert_str_eq(judge(0x201, 2), "");
+}
+END_TEST
+
+START_TEST(test_guard_link_of_host_without_traffic_is_no_other_way)
+{
+	add_switches(0x201, 3);
+	add_host(0x110);
+	bed_link(OWN, 1, 0x201, 1);
+	bed_link(0x201, 2, 0x202, 2);
+	bed_link(0x201, 3, 0x203, 3);
+	bed_link(0x202, 1, 0x110, 1);
+	bed_link(0x203, 1, 0x110, 2);
+	bed_build(OWN + 1);
+	set_state(0x203, 1, TRIAD_PORT_INIT);
+	expect(0x110);
+	guard_it();
+	ck_assert_str_eq(judge(0x201, 2), "split 0x110");
+	ck_assert_str_eq(judge(0x201, 3), "");
+}
+END_TEST
+
+START_TEST(test_guard_link_without_traffic_is_no_other_way)
+{
+	add_switches(0x201, 3);
+	bed_link(OWN, 1, 0x201, 1);
+	bed_link(0x201, 2, 0x202, 2);
+	bed_link(0x201, 3, 0x202, 3);
+	bed_link(0x201, 4, 0x203, 4);
+	bed_build(OWN + 1);
+	set_state(0x201, 3, TRIAD_PORT_INIT); /* held back for its test */
+	set_state(0x201, 4, TRIAD_PORT_INIT);
+	expect_all();
+	guard_it();
+	ck_assert_str_eq(judge(0x201, 2), "split 0x202");
+	ck_assert_str_eq(judge(0x201, 3), "");
+	/* And yet it is a way to what has no other. */
+	ck_assert_str_eq(judge(0x201, 4), "split 0x203");
+}
+END_TEST
+
+START_TEST(test_guard_link_down_or_disabled_is_no_way)
+{
+	add_switches(0x201, 3);
+	bed_link(OWN, 1, 0x201, 1);
+	bed_link(0x201, 2, 0x202, 2);
+	bed_link(0x201, 3, 0x202, 3);
+	bed_link(0x201, 4, 0x202, 4);
+	bed_link(0x201, 5, 0x203, 5);
+	bed_build(OWN + 1);
+	set_state(0x201, 3, TRIAD_PORT_DOWN);
+	set_state(0x201, 5, TRIAD_PORT_DOWN);
+	fabric->ports[port_at(0x202, 4)].phys_state = PHYS_DISABLED;
+	expect_all();
+	guard_it();
+	ck_assert_str_eq(judge(0x201, 2), "split 0x202");
+	ck_assert_str_eq(judge(0x201, 3), "");
+	ck_assert_str_eq(judge(0x201, 4), "");
+	ck_assert_str_eq(judge(0x201, 5), "");
+}
+END_TEST
+
+START_TEST(test_guard_loops_free)
+{
+	add_switches(0x201, 1);
+	bed_link(OWN, 1, 0x201, 1);
+	bed_link(0x201, 2, 0x201, 3);
+	bed_link(0x201, 4, 0x201, 4);
+	bed_build(OWN + 1);
+	ck_assert_uint_eq(fabric->ports[port_at(0x201, 4)].remote, port_at(0x201, 4));
+	expect_all();
+	guard_it();
+	ck_assert_str_eq(judge(0x201, 2), "");
+	ck_assert_str_eq(judge(0x201, 3), "");
+	ck_assert_str_eq(judge(0x201, 4), "");
+	remove_link(0x201, 4);
+	ck_assert_str_eq(judge(0x201, 4), "");
+}
+END_TEST
+
+START_TEST(test_guard_what_is_not_reached_not_lost)
+{
+	add_switches(0x201, 3);
+	bed_link(OWN, 1, 0x201, 1);
+	bed_link(0x202, 2, 0x203, 2);
+	bed_build(OWN + 1);
+	expect_all();
+	guard_it();
+	ck_assert_str_eq(judge(0x202, 2), "");
+	ck_assert_uint_eq(triad_guard_distance(guard, node_at(0x201)), 1);
+	ck_assert_uint_eq(triad_guard_distance(guard, node_at(0x202)), UINT32_MAX);
+	ck_assert_uint_eq(triad_guard_distance(guard, node_at(OWN)), UINT32_MAX);
+}
+END_TEST
+
+START_TEST(test_guard_own_link_removed_nothing_to_lose)
+{
+	add_switches(0x201, 2);
+	bed_link(OWN, 1, 0x201, 1);
+	bed_link(0x201, 2, 0x202, 2);
+	bed_build(OWN + 1);
+	expect_all();
+	guard_it();
+	ck_assert_str_eq(judge(0x201, 2), "split 0x202");
+	remove_link(0x201, 1);
+	ck_assert_str_eq(judge(0x201, 2), "");
+}
+END_TEST
+
+START_TEST(test_guard_own_port_not_active_is_a_way)
+{
+	add_switches(0x201, 3);
+	bed_link(OWN, 1, 0x201, 1);
+	bed_link(OWN, 2, 0x203, 1);
+	bed_link(0x201, 2, 0x202, 2);
+	bed_link(0x201, 3, 0x202, 3);
+	bed_link(0x201, 4, 0x203, 4);
+	bed_build(OWN + 1);
+	set_state(0x201, 1, TRIAD_PORT_INIT);
+	set_state(0x201, 3, TRIAD_PORT_INIT);
+	expect(0x202);
+	expect(OWN);
+	guard_it();
+	ck_assert_str_eq(judge(0x201, 2), "split 0x202");
+	ck_assert_str_eq(judge(0x201, 4), "");
+}
+END_TEST
+
+/* --- against a walk that knows nothing of trees --- */
+
+#define N_SWITCHES 9
+#define N_HOSTS 8
+#define N_PORTS 8
+
+static uint64_t state;
+
+static unsigned pick(unsigned n)
+{
+	uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return (unsigned)((z ^ z >> 31) % n);
+}
+
+struct model {
+	bool is_removed[BED_MAX_NODES * N_PORTS];
+	uint8_t least; /* the state of a link that counts */
+};
+
+static bool is_switch(uint32_t node)
+{
+	return fabric->nodes[node].type == TRIAD_NODE_SWITCH;
+}
+
+static bool is_way(const struct model *model, uint32_t port, uint32_t without)
+{
+	uint32_t far = fabric->ports[port].remote;
+
+	return far != NONE && port != without && far != without &&
+		!model->is_removed[port] && !model->is_removed[far] &&
+		(fabric->ports[port].state >= model->least || port == fabric->sm_port ||
+			far == fabric->sm_port);
+}
+
+/* Of a switch all ports are reached, of a host that with the link. */
+static void mark_port(bool *is_reached, uint32_t port)
+{
+	const struct triad_fabric_node *node = &fabric->nodes[fabric->ports[port].node];
+
+	is_reached[port] = true;
+	if (node->type == TRIAD_NODE_SWITCH)
+		memset(is_reached + node->first_port, true, node->n_ports);
+}
+
+static void mark(const struct model *model, uint32_t without, bool *is_reached)
+{
+	bool is_new = true;
+
+	memset(is_reached, 0, fabric->n_ports);
+	mark_port(is_reached, fabric->sm_port);
+	while (is_new) {
+		is_new = false;
+		for (uint32_t i = 0; i < fabric->n_ports; i++) {
+			uint32_t far = fabric->ports[i].remote;
+			bool may_pass = is_switch(fabric->ports[i].node) ||
+				i == fabric->sm_port;
+
+			if (!is_reached[i] || !may_pass || !is_way(model, i, without) ||
+				is_reached[far])
+				continue;
+			is_new = true;
+			mark_port(is_reached, far);
+		}
+	}
+}
+
+static bool has_reached(const bool *is_reached, uint32_t at)
+{
+	const struct triad_fabric_node *node = &fabric->nodes[at];
+
+	for (uint32_t p = 0; p < node->n_ports; p++)
+		if (is_reached[node->first_port + p])
+			return true;
+	return false;
+}
+
+static enum triad_guard_verdict find_loss(const struct model *model, uint32_t port)
+{
+	bool before[BED_MAX_NODES * N_PORTS], after[BED_MAX_NODES * N_PORTS];
+
+	mark(model, NONE, before);
+	mark(model, port, after);
+	for (unsigned i = 0; i < n_sms; i++) {
+		uint32_t at = triad_fabric_find_alias(fabric, sms[i]);
+
+		if (before[at] && !after[at])
+			return TRIAD_GUARD_SM_WAY;
+	}
+	for (uint32_t i = 0; i < fabric->n_nodes; i++)
+		if (is_expected[i] && has_reached(before, i) && !has_reached(after, i))
+			return TRIAD_GUARD_SPLIT;
+	return TRIAD_GUARD_FREE;
+}
+
+static enum triad_guard_verdict judge_model(struct model *model, uint32_t port)
+{
+	uint32_t far = fabric->ports[port].remote;
+	enum triad_guard_verdict verdict;
+
+	if (far == NONE)
+		return TRIAD_GUARD_FREE;
+	if (far == fabric->sm_port)
+		return TRIAD_GUARD_OWN_WAY;
+	if (!is_switch(fabric->ports[far].node)) {
+		for (unsigned i = 0; i < n_sms; i++)
+			if (fabric->ports[far].guid == sms[i])
+				return TRIAD_GUARD_SM_WAY;
+		return TRIAD_GUARD_FREE;
+	}
+	model->least = TRIAD_PORT_INIT;
+	verdict = find_loss(model, port);
+	model->least = TRIAD_PORT_ARMED;
+	return verdict != TRIAD_GUARD_FREE ? verdict : find_loss(model, port);
+}
+
+static uint32_t random_free_port(bool *is_used)
+{
+	uint32_t at = pick((N_SWITCHES + N_HOSTS) * N_PORTS);
+
+	if (is_used[at])
+		return NONE;
+	is_used[at] = true;
+	return at;
+}
+
+static uint64_t guid_of(uint32_t at)
+{
+	uint32_t node = at / N_PORTS;
+
+	return node < N_SWITCHES ? 0x201 + node : 0x1000 + 0x10 * (node - N_SWITCHES);
+}
+
+static void make_random(void)
+{
+	bool is_used[(N_SWITCHES + N_HOSTS) * N_PORTS] = {false};
+	unsigned n_links = 8 + pick(24);
+
+	add_switches(0x201, N_SWITCHES);
+	for (unsigned i = 0; i < N_HOSTS; i++)
+		bed_add(0x1000 + 0x10 * i, TRIAD_NODE_CA, "host", N_PORTS);
+	bed_link(OWN, 1, 0x201, N_PORTS);
+	is_used[N_PORTS - 1] = true;
+	for (unsigned i = 0; i < n_links; i++) {
+		uint32_t a = random_free_port(is_used), b = random_free_port(is_used);
+
+		/* More of them between switches. */
+		if (a == NONE || b == NONE ||
+			(a / N_PORTS >= N_SWITCHES && b / N_PORTS >= N_SWITCHES))
+			continue;
+		bed_link(guid_of(a), (uint8_t)(a % N_PORTS + 1), guid_of(b),
+			(uint8_t)(b % N_PORTS + 1));
+	}
+	if (pick(3))
+		sms[n_sms++] = 0x1000 + 1 + pick(N_PORTS);
+	if (pick(3))
+		sms[n_sms++] = 0x201 + pick(N_SWITCHES);
+	bed_build(pick(4) ? OWN + 1 : 0x201);
+	for (uint32_t i = 0; i < fabric->n_nodes; i++)
+		is_expected[i] = pick(3) == 0;
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		if (fabric->ports[i].remote != NONE && !pick(6)) {
+			fabric->ports[i].state = TRIAD_PORT_INIT;
+			fabric->ports[fabric->ports[i].remote].state = TRIAD_PORT_INIT;
+		}
+}
+
+static void check_all(struct model *model)
+{
+	for (uint32_t i = 0; i < fabric->n_ports; i++) {
+		enum triad_guard_verdict verdict;
+		uint32_t lost;
+
+		if (!is_switch(fabric->ports[i].node) || !fabric->ports[i].number)
+			continue;
+		verdict = judge_model(model, i);
+		ck_assert_str_eq(triad_guard_word(triad_guard_judge(guard, i, &lost)),
+			triad_guard_word(verdict));
+		ck_assert_int_eq(lost != NONE,
+			verdict == TRIAD_GUARD_SPLIT || verdict == TRIAD_GUARD_SM_WAY);
+		if (verdict == TRIAD_GUARD_SPLIT)
+			ck_assert(is_expected[lost]);
+	}
+}
+
+START_TEST(test_guard_random_fabrics_as_a_naive_walk)
+{
+	const char *text = getenv("TRIAD_SEED");
+
+	state = text ? strtoull(text, NULL, 0) : (uint64_t)time(NULL);
+	printf("# TRIAD_SEED=%llu\n", (unsigned long long)state);
+	fflush(stdout);
+	for (unsigned round = 0; round < 200; round++) {
+		struct model model = {0};
+
+		begin();
+		make_random();
+		guard_it();
+		check_all(&model);
+		for (unsigned i = 0; i < 5; i++) {
+			uint32_t port = pick(fabric->n_ports);
+
+			if (!is_switch(fabric->ports[port].node))
+				continue;
+			model.is_removed[port] = true;
+			triad_guard_remove(guard, port);
+			check_all(&model);
+		}
+		end();
+	}
+	begin();
+	bed_build(OWN + 1);
+}
+END_TEST
+
+START_TEST(test_guard_words_all_known)
+{
+	bed_build(OWN + 1);
+	ck_assert_str_eq(triad_guard_word(TRIAD_GUARD_FREE), "");
+	ck_assert_str_eq(triad_guard_word(TRIAD_GUARD_UNKNOWN), "unknown");
+	ck_assert_str_eq(triad_guard_word(TRIAD_GUARD_N_VERDICTS), "?");
+}
+END_TEST
+
+int main(void)
+{
+	TCase *cases = tcase_create("guard");
+
+	tcase_add_checked_fixture(cases, begin, end);
+	tcase_add_test(cases, test_guard_own_link_stopped);
+	tcase_add_test(cases, test_guard_own_host_passes_nothing_on);
+	tcase_add_test(cases, test_guard_port_of_sm_unknown_stopped);
+	tcase_add_test(cases, test_guard_own_port_on_switch_split_alone_stopped);
+	tcase_add_test(cases, test_guard_link_of_other_sm_stopped);
+	tcase_add_test(cases, test_guard_only_way_to_other_sm_stopped);
+	tcase_add_test(cases, test_guard_other_sm_on_switch_stopped);
+	tcase_add_test(cases, test_guard_split_by_one_or_by_two_stopped);
+	tcase_add_test(cases, test_guard_alien_switch_free);
+	tcase_add_test(cases, test_guard_host_with_two_links_lost_with_the_last);
+	tcase_add_test(cases, test_guard_link_of_host_without_traffic_is_no_other_way);
+	tcase_add_test(cases, test_guard_link_without_traffic_is_no_other_way);
+	tcase_add_test(cases, test_guard_link_down_or_disabled_is_no_way);
+	tcase_add_test(cases, test_guard_loops_free);
+	tcase_add_test(cases, test_guard_what_is_not_reached_not_lost);
+	tcase_add_test(cases, test_guard_own_link_removed_nothing_to_lose);
+	tcase_add_test(cases, test_guard_own_port_not_active_is_a_way);
+	tcase_add_test(cases, test_guard_random_fabrics_as_a_naive_walk);
+	tcase_add_test(cases, test_guard_words_all_known);
+	return run_cases(cases);
+}
