@@ -144,7 +144,11 @@ static void put_item_json(struct view *view, const struct triad_ports_row *row)
 			   : NULL);
 	triad_json_bool(json, "overridden", row->is_overridden);
 	triad_json_bool(json, "approved", row->is_approved);
-	triad_json_string(json, "agenda", triad_agenda_state_name(row->agenda));
+	/* What isn't done has no place there. */
+	triad_json_string(json, "agenda",
+		row->kind == TRIAD_PLAN_NOTE || is_stopped(row)
+			? NULL
+			: triad_agenda_state_name(row->agenda));
 }
 
 static void put_row_json(struct view *view, const struct triad_ports_row *row)
