@@ -91,7 +91,9 @@ static void look_at_port(struct build *build, struct triad_plan_item *item,
 	} else if (is_disabled && triad_plan_has_failed(record)) {
 		keep(build, item, TRIAD_PLAN_NOTE, record->reason, TRIAD_NOTE_FAILED);
 	} else if (is_disabled) {
-		item->was_ours = record && record->deed == TRIAD_DEED_DISABLE;
+		item->was_ours = record &&
+			(record->deed == TRIAD_DEED_DISABLE ||
+				record->deed == TRIAD_DEED_RELEASE);
 		keep(build, item, TRIAD_PLAN_ENABLE, TRIAD_REASON_EXPECTED,
 			TRIAD_NOTE_NONE);
 	} else if (row->state == TRIAD_EXPECTED_TEST &&
