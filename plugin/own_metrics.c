@@ -6,6 +6,7 @@
 #include "plugin/election/elector.h"
 #include "plugin/exports.h"
 #include "plugin/instance.h"
+#include "plugin/ports/ports.h"
 #include "plugin/qos/qos.h"
 #include "plugin/qos/tables/tables.h"
 #include "plugin/worker.h"
@@ -268,6 +269,84 @@ static void add_election(struct list *list, struct triad_plugin *plugin)
 	add_election_counts(list, &status);
 }
 
+static void add_plan(struct list *list, const struct triad_ports_status *status)
+{
+	for (unsigned i = 0; i < TRIAD_PLAN_N_KINDS; i++) {
+		struct triad_metric *metric = add(list, TRIAD_METRIC_GAUGE,
+			"triad_ports_items",
+			"Items of the plan for switch ports, by what is to be done.",
+			status->n_of_kind[i]);
+
+		triad_metric_add_label(metric, "kind", triad_plan_kind_name(i));
+	}
+	gauge(list, "triad_ports_guarded",
+		"Items that are not done because of what they would cut off.",
+		status->n_guarded);
+	gauge(list, "triad_ports_stopped",
+		"1 while nothing is changed because the plan has too many changes.",
+		status->may_act && status->agenda.is_stopped);
+	gauge(list, "triad_ports_failed",
+		"Switch ports that were disabled as failed and not released.",
+		status->n_failed);
+	gauge(list, "triad_ports_held",
+		"Switch ports that are held back until they are tested.",
+		status->n_held);
+	gauge(list, "triad_ports_under_test", "Switch ports whose tests run.",
+		status->n_tests);
+	gauge(list, "triad_ports_plan_seconds", "Time that the last plan took.",
+		seconds(status->plan_us));
+	gauge(list, "triad_ports_sm_lock_seconds",
+		"The longest that the SM's lock was held to hold ports back.",
+		seconds(status->hold_us));
+}
+
+static void add_port_counts(struct list *list, const struct triad_ports_status *status)
+{
+	count(list, "triad_ports_sets", "Changes of switch ports that were sent.",
+		status->n_sets);
+	count(list, "triad_ports_sets_failed",
+		"Changes that a switch refused or did not answer.",
+		status->n_set_failed);
+	count(list, "triad_ports_acts_dropped",
+		"Changes that were not sent because permission had ended.",
+		status->n_dropped);
+	count(list, "triad_ports_messages_dropped",
+		"Messages about ports dropped because too many were waiting.",
+		status->n_inbox_dropped);
+	count(list, "triad_ports_messages_malformed",
+		"Messages about ports that made no sense, or of another version.",
+		status->share.n_malformed + status->share.n_versions);
+	gauge(list, "triad_ports_journal_bad_lines",
+		"Lines of the journal that could not be read at the start.",
+		(double)status->journal_bad);
+}
+
+static void add_port_manager(struct list *list, struct triad_plugin *plugin)
+{
+	struct triad_ports_status status;
+
+	triad_ports_status(plugin->ports, &status);
+	gauge(list, "triad_ports_enabled",
+		"1 while switch ports are compared with what is expected of them.",
+		status.is_enabled);
+	gauge(list, "triad_ports_enforcing", "1 while they are to be made so.",
+		status.is_enforcing);
+	gauge(list, "triad_ports_may_act", "1 while this SM may do that.",
+		status.may_act);
+	gauge(list, "triad_ports_trouble",
+		"1 while something but permission keeps it from acting.",
+		status.trouble[0] != '\0');
+	gauge(list, "triad_ports_generation",
+		"Generation of the expected configuration in force; 0: none.",
+		(double)status.generation);
+	gauge(list, "triad_ports_expected", "Switch ports that it has.", status.n_rows);
+	gauge(list, "triad_ports_mistakes",
+		"Mistakes of the expected configuration that was tried last.",
+		(double)status.n_mistakes);
+	add_plan(list, &status);
+	add_port_counts(list, &status);
+}
+
 static void add_info(struct list *list)
 {
 	struct triad_metric *metric =
@@ -308,6 +387,7 @@ size_t triad_own_metrics(
 	add_paths(&list, plugin);
 	add_tables(&list, plugin);
 	add_election(&list, plugin);
+	add_port_manager(&list, plugin);
 	add_collectors(&list, plugin);
 	return list.n;
 }

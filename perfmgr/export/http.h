@@ -39,7 +39,7 @@
 #include "triad/lists.h"
 #include "triad/log.h"
 
-#define TRIAD_HTTP_MAX_OWN 96
+#define TRIAD_HTTP_MAX_OWN 128
 #define TRIAD_HTTP_MIN_TOKEN 16
 
 struct triad_http;
