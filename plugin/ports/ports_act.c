@@ -385,6 +385,7 @@ uint64_t ports_act(struct triad_ports *ports, uint64_t now_us)
 
 	tell_stop(ports);
 	while (!ports_is_ending(ports) && !ports->must_plan && ports_may_act(ports)) {
+		triad_agenda_hold_tests(ports->agenda, !ports_has_room_for_test(ports));
 		kind = triad_agenda_next(ports->agenda, now_us, &entry, &until_us);
 		if (kind == TRIAD_AGENDA_WAIT)
 			break;

@@ -138,7 +138,8 @@ int ports_bounce(struct triad_ports *ports, uint64_t node_guid, uint8_t number,
 	uint64_t remote_guid);
 
 /* --- ports_test.c --- */
-/* False: as many as there may be are running. */
+bool ports_has_room_for_test(const struct triad_ports *ports);
+/* False: as many as there may be are running, or it was not bounced or recorded. */
 bool ports_begin_test(struct triad_ports *ports, const struct triad_plan_item *item);
 /* What a sweep saw, for all tests; those whose port is no longer to be tested end. */
 void ports_look_at_tests(struct triad_ports *ports, uint64_t now_us);

@@ -95,6 +95,12 @@ static int record_test(struct triad_ports *ports, uint64_t node_guid, uint8_t nu
 	return ports_commit(ports, record);
 }
 
+bool ports_has_room_for_test(const struct triad_ports *ports)
+{
+	return ports->n_tests < ports->conf.port.max_tests &&
+		ports->n_tests < PORTS_MAX_TESTS;
+}
+
 bool ports_begin_test(struct triad_ports *ports, const struct triad_plan_item *item)
 {
 	struct triad_record record = {.deed = TRIAD_DEED_TEST,
@@ -107,8 +113,7 @@ bool ports_begin_test(struct triad_ports *ports, const struct triad_plan_item *i
 
 	if (ports_find_test(ports, item->node_guid, item->number))
 		return true;
-	if (ports->n_tests >= ports->conf.port.max_tests ||
-		ports->n_tests >= PORTS_MAX_TESTS)
+	if (!ports_has_room_for_test(ports))
 		return false;
 	if (item->is_active &&
 		ports_bounce(ports, item->node_guid, item->number, item->remote_guid))

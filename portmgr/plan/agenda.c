@@ -15,7 +15,7 @@ struct triad_agenda {
 	struct triad_agenda_entry *entries; /* sorted by (node GUID, number) */
 	uint32_t n;
 	uint32_t n_done; /* Sets since the last look */
-	bool was_stopped;
+	bool was_stopped, holds_tests;
 	uint64_t n_stops;
 };
 
@@ -167,9 +167,16 @@ int triad_agenda_look(
 
 /* --- what is next --- */
 
+void triad_agenda_hold_tests(struct triad_agenda *agenda, bool is_full)
+{
+	agenda->holds_tests = is_full;
+}
+
 static bool may_act(const struct triad_agenda *agenda,
 	const struct triad_agenda_entry *entry, bool stopped)
 {
+	if (agenda->holds_tests && entry->kind == TRIAD_PLAN_TEST)
+		return false;
 	if (!entry->takes_set)
 		return true;
 	return agenda->n_done < agenda->conf.max_actions &&
