@@ -12,17 +12,23 @@
  * With TRIAD_RECORD_OPTIMIZED in the environment, switches say in SwitchInfo that they
  * take optimised SL2VL mapping: the simulator's take such SMPs (and store one table of
  * many), but don't say so.  With TRIAD_RECORD_M_KEY, a number, ports say in PortInfo
- * that they have that M_Key: the simulator's forget theirs. */
+ * that they have that M_Key: the simulator's forget theirs.
+ *
+ * TRIAD_RECORD_SIGNAL, "NUMBER FILE": the first program that sends a Set of PortInfo
+ * with PortPhysicalState disabled removes the file and then has that signal, right
+ * after the MAD went out. */
 #include <dlfcn.h>
 #include <endian.h>
 #include <infiniband/umad.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -37,9 +43,16 @@ enum {
 };
 enum { DATA_SIZE = 64, PATH_SIZE = 64, MAD_SIZE = 256 };
 enum { CLASS_SMP_LID = 0x01, CLASS_SMP_DIRECTED = 0x81 };
-enum { GET_RESP = 0x81, ATTRIBUTE_SWITCH_INFO = 0x12, ATTRIBUTE_PORT_INFO = 0x15 };
+enum {
+	SET = 0x02,
+	GET_RESP = 0x81,
+	ATTRIBUTE_SWITCH_INFO = 0x12,
+	ATTRIBUTE_PORT_INFO = 0x15
+};
 /* In SwitchInfo [IBA 14.2.5.4]. */
 enum { AT_LIFE_TIME = 11, TAKES_OPTIMIZED = 1 };
+/* In PortInfo [IBA 14.2.5.6]. */
+enum { AT_PHYS_STATE = 33, PHYS_DISABLED = 3 };
 
 EXPORT int umad_send(
 	int fd, int agent, void *umad, int length, int timeout_ms, int retries);
@@ -50,7 +63,7 @@ static int (*real_send)(int, int, void *, int, int, int);
 static int (*real_recv)(int, void *, int *, int);
 static FILE *record;
 static bool optimized;
-static const char *m_key, *node;
+static const char *m_key, *node, *signal_wish;
 
 static void open_record(void)
 {
@@ -62,6 +75,7 @@ static void open_record(void)
 	optimized = getenv("TRIAD_RECORD_OPTIMIZED") != NULL;
 	m_key = getenv("TRIAD_RECORD_M_KEY");
 	node = getenv("SIM_HOST");
+	signal_wish = getenv("TRIAD_RECORD_SIGNAL");
 	if (path)
 		record = fopen(path, "a");
 	if (record)
@@ -109,12 +123,35 @@ static void write_line(
 		get(mad + AT_M_KEY, 8), path, data, now_us(), node ? node : "-");
 }
 
+static bool disables_port(const unsigned char *mad, int length)
+{
+	return length >= MAD_SIZE && mad[1] == CLASS_SMP_DIRECTED && mad[3] == SET &&
+		get(mad + AT_ATTRIBUTE, 2) == ATTRIBUTE_PORT_INFO &&
+		mad[AT_DATA + AT_PHYS_STATE] >> 4 == PHYS_DISABLED;
+}
+
+static void signal_once(void)
+{
+	char *file;
+	int number = (int)strtol(signal_wish, &file, 10);
+
+	while (*file == ' ')
+		file++;
+	if (!unlink(file))
+		kill(getpid(), number);
+}
+
 int umad_send(int fd, int agent, void *umad, int length, int timeout_ms, int retries)
 {
+	int result;
+
 	pthread_once(&once, open_record);
 	if (record)
 		write_line(umad_get_mad_addr(umad), umad_get_mad(umad), length);
-	return real_send(fd, agent, umad, length, timeout_ms, retries);
+	result = real_send(fd, agent, umad, length, timeout_ms, retries);
+	if (signal_wish && disables_port(umad_get_mad(umad), length))
+		signal_once();
+	return result;
 }
 
 /* What an SMP answers, if it does. */

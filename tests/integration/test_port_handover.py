@@ -1,0 +1,173 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""The port manager on three stock opensms that elect: the master dies or stops between
+what it plans, does and writes down.  In each case everything that was sent was permitted,
+within its term, and in a journal; and the next one knows what was done."""
+
+import os
+import signal
+import time
+
+import taplib
+from portlib import DISABLED, managed, switch_guid
+from taplib import wait_until
+from triadlab import hosts, state
+
+LEAF1, LEAF2, LEAF3 = (switch_guid(number) for number in (1, 2, 3))
+
+# How long a stopped program stays so.
+PAUSE_S = 10
+
+
+def others(sm):
+    return [other for other in range(3) if other != sm]
+
+
+def kill(ports, sm):
+    hosts.kill(state.load_required(ports.lab.folder), sm, "opensm")
+
+
+def next_one(ports, old):
+    """Who may enforce after 'old', and does."""
+    new = ports.cluster.wait_for_holder(among=others(old))
+    ports.wait_for_state("enforcing", new)
+    return new
+
+
+def miswire(ports):
+    """A host is where another one should be."""
+    ports.lab.sim('Unlink "leaf-03"[2]', 'Unlink "leaf-03"[3]',
+                  'Link "leaf-03"[2] "host-0011"[1]')
+
+
+def signal_at_first_set(t, ports_folder, number):
+    """Whoever sends the first Set that disables a port has that signal then."""
+    marker = ports_folder / "signal"
+    os.environ["TRIAD_RECORD_SIGNAL"] = f"{int(number)} {marker}"
+    t.cleanup(os.environ.pop, "TRIAD_RECORD_SIGNAL", None)
+    return marker
+
+
+def deeds(ports, sm, node_guid, port):
+    return [(one["deed"], one["outcome"]) for one in reversed(ports.history(sm=sm))
+            if int(one["node_guid"], 16) == node_guid and one["port"] == port]
+
+
+def test_new_generation_reaches_all_and_older_one_is_refused(t):
+    with managed("peers") as ports:
+        old = ports.master
+        ports.expected.change(LEAF2, 3, state="disabled")
+        generation = ports.load(old)
+        for sm in range(3):
+            ports.wait_for_generation(generation, sm)
+        ports.wait_for("leaf-02", 3, "disabled", sm=old)
+        stale = others(old)[0]
+        ports.expected.generation = 0
+        ports.expected.write(ports.file_of(stale))
+        wait_until(lambda: ports.status(stale)["mistakes"], 10, "the old one refused")
+        report = ports.status(stale)
+        t.contains(report["mistake"], f"older than {generation}", "the reason")
+        t.equal(report["generation"], generation, "generation in force")
+        ports.check(t, expected_sets=1)
+
+
+def test_master_killed_between_warning_and_act_next_one_warns_anew(t):
+    with managed("peers", port={"grace": 4}) as ports:
+        old = ports.master
+        ports.expected.change(LEAF3, 4, state="disabled")
+        ports.load(old)
+        wait_until(lambda: "going to be disabled" in ports.lab.log(old), 20, "a warning")
+        kill(ports, old)
+        t.equal(ports.sets(), [], "what was sent by the old one")
+        new = next_one(ports, old)
+        ports.wait_for("leaf-03", 4, "disabled", sm=new)
+        t.contains(ports.lab.log(new), "going to be disabled", "the new one's log")
+        t.equal(deeds(ports, new, LEAF3, 4), [("disable", "intended"), ("disable", "done")],
+                "what was done")
+        ports.check(t, expected_sets=1)
+
+
+def test_master_killed_between_act_and_journal_next_one_knows_the_port_is_ours(t):
+    folder = t.folder()
+    marker = signal_at_first_set(t, folder, signal.SIGKILL)
+    with managed("peers") as ports:
+        old = ports.master
+        marker.touch()
+        miswire(ports)
+        new = next_one(ports, old)
+        t.equal([(one.port, one.phys_state) for one in ports.sets()], [(2, DISABLED)],
+                "what the old one sent")
+        row = ports.wait_for("leaf-03", 2, "failed", sm=new)
+        t.contains(row["text"], "leads to host-0011")
+        t.equal(deeds(ports, new, LEAF3, 2), [("disable", "intended")], "what is known")
+        ports.check(t, expected_sets=1)
+
+
+def test_paused_master_sends_nothing_when_it_goes_on(t):
+    folder = t.folder()
+    marker = signal_at_first_set(t, folder, signal.SIGSTOP)
+    with managed("peers", port={"max_actions": 20, "grace": 0, "drain": 0}) as ports:
+        old = ports.master
+        hosts_of_leaf = [(LEAF2, 2), (LEAF2, 3), (LEAF2, 4), (LEAF3, 2), (LEAF3, 3),
+                         (LEAF3, 4)]
+        for guid, port in hosts_of_leaf:
+            ports.expected.change(guid, port, state="disabled")
+        marker.touch()
+        ports.load(old)
+        stopped = time.monotonic()
+        wait_until(lambda: ports.lab.status()["sms"][old]["stopped"], 20, "a stop")
+        new = next_one(ports, old)
+        for node, port in (("leaf-02", 2), ("leaf-03", 4)):
+            ports.wait_for(node, port, "disabled", sm=new)
+        # It is the length of the stop that is tested, not something to wait for.
+        time.sleep(max(0, stopped + PAUSE_S - time.monotonic()))
+        n_sent = len(ports.sets())
+        ports.lab.host("resume", str(old), "opensm")
+        wait_until(lambda: not ports.status(old)["state"] == "enforcing", 30,
+                   "the old one without permission")
+        ports.wait_for_state("enforcing", new)
+        sent = ports.sets()
+        t.equal(sent[n_sent:], [], "what was sent when it went on")
+        t.equal(len(sent), len(hosts_of_leaf), "Sets of the two together")
+        ports.check(t)
+
+
+def test_master_killed_in_mid_test_port_stays_held_and_is_tested_by_the_next(t):
+    with managed("peers", port={"test_time": 6, "test_timeout": 60}) as ports:
+        old = ports.master
+        ports.lab.sim('Unlink "leaf-02"[3]')
+        ports.wait_for("leaf-02", 3, "down", sm=old)
+        ports.expected.change(LEAF2, 3, state="test")
+        generation = ports.load(old)
+        for sm in range(3):
+            ports.wait_for_generation(generation, sm)
+        ports.lab.sim('ReLink "leaf-02"[3]')
+        wait_until(lambda: ports.row("leaf-02", 3, old)["test"] == "quality", 20, "a test")
+        kill(ports, old)
+        states = set()
+
+        def admitted(sm=None):
+            states.add(port_state(ports))
+            sm = ports.cluster.holder()
+            row = None if sm is None else ports.row("leaf-02", 3, sm)
+            return row and row["admitted"]
+        wait_until(admitted, 60, "the port admitted")
+        t.equal(states, {"Initialize"}, "the port's states before it was admitted")
+        new = ports.cluster.wait_for_holder()
+        ports.wait_for("leaf-02", 3, "active", sm=new)
+        t.equal([deed for deed, _ in deeds(ports, new, LEAF2, 3)],
+                ["test", "test", "admit", "admit"], "what was done")
+        ports.check(t, expected_sets=0)
+
+
+def port_state(ports):
+    """Of leaf-02's port 3, as its own neighbour on port 2 sees it."""
+    process = ports.lab.run("smpquery", "-D", "portinfo", "0,1", "3", node="host-0006")
+    for line in process.stdout.splitlines():
+        if line.startswith("LinkState:"):
+            return line.split(".")[-1]
+    return process.stderr
+
+
+if __name__ == "__main__":
+    taplib.main(globals())
