@@ -212,7 +212,12 @@ void ports_plan(struct triad_ports *ports, uint64_t now_us)
 	struct triad_plan *plan = NULL;
 
 	ports->must_plan = false;
-	if (!ports->fabric || !ports->source.expected || !ports->conf.port.enabled)
+	if (!ports->conf.port.enabled)
+		return;
+	/* A standby may be the master before it has a fabric: what it has learned since
+	 * must be held from its first sweep on. */
+	ports_publish_hold(ports);
+	if (!ports->fabric || !ports->source.expected)
 		return;
 	if (!ports->placed)
 		place(ports);
