@@ -46,6 +46,33 @@ static uint32_t find_port(
 		: triad_fabric_find_port(ports->fabric, node, test->number);
 }
 
+/* --- what sweeps see --- */
+
+static void look(struct triad_ports *ports, struct ports_test *test, uint32_t at,
+	const struct triad_expected_port *row, uint64_t now_us)
+{
+	const struct triad_fabric *fabric = ports->fabric;
+	const struct triad_fabric_port *port = &fabric->ports[at];
+	char why[256] = "";
+	struct triad_test_seen seen = {
+		.is_linked = port->remote != TRIAD_FABRIC_NONE &&
+			port->phys_state == PHYS_LINK_UP,
+		.is_active = port->state == TRIAD_PORT_ACTIVE,
+		.width = port->width,
+		.speed = (uint8_t)triad_link_speed(port->speed, port->speed_ext),
+		.why = why,
+	};
+	enum triad_remote_match match = triad_remote_compare(
+		fabric, at, ports->source.expected, &row->remote, why, sizeof(why));
+
+	seen.is_miswired =
+		match == TRIAD_REMOTE_DIFFERS || match == TRIAD_REMOTE_NAME_DIFFERS;
+	seen.may_be_name = match == TRIAD_REMOTE_NAME_DIFFERS;
+	if (port->remote != TRIAD_FABRIC_NONE)
+		seen.remote_guid = fabric->ports[port->remote].guid;
+	triad_port_test_look(&test->test, &seen, now_us);
+}
+
 /* --- beginning --- */
 
 static struct triad_test_conf test_conf(const struct triad_ports *ports)
@@ -126,36 +153,16 @@ bool ports_begin_test(struct triad_ports *ports, const struct triad_plan_item *i
 	conf = test_conf(ports);
 	wanted = wanted_of(ports, item);
 	triad_port_test_begin(&test->test, &conf, &wanted, triad_clock_boot_us());
+	/* Of a link that was bounced the next sweep tells; otherwise there may be none.
+	 */
+	if (!item->is_active)
+		look(ports, test, item->port, &ports->source.expected->ports[item->row],
+			triad_clock_boot_us());
 	ports_publish_hold(ports);
 	return true;
 }
 
-/* --- what sweeps see --- */
-
-static void look(struct triad_ports *ports, struct ports_test *test, uint32_t at,
-	const struct triad_expected_port *row, uint64_t now_us)
-{
-	const struct triad_fabric *fabric = ports->fabric;
-	const struct triad_fabric_port *port = &fabric->ports[at];
-	char why[256] = "";
-	struct triad_test_seen seen = {
-		.is_linked = port->remote != TRIAD_FABRIC_NONE &&
-			port->phys_state == PHYS_LINK_UP,
-		.is_active = port->state == TRIAD_PORT_ACTIVE,
-		.width = port->width,
-		.speed = (uint8_t)triad_link_speed(port->speed, port->speed_ext),
-		.why = why,
-	};
-	enum triad_remote_match match = triad_remote_compare(
-		fabric, at, ports->source.expected, &row->remote, why, sizeof(why));
-
-	seen.is_miswired =
-		match == TRIAD_REMOTE_DIFFERS || match == TRIAD_REMOTE_NAME_DIFFERS;
-	seen.may_be_name = match == TRIAD_REMOTE_NAME_DIFFERS;
-	if (port->remote != TRIAD_FABRIC_NONE)
-		seen.remote_guid = fabric->ports[port->remote].guid;
-	triad_port_test_look(&test->test, &seen, now_us);
-}
+/* --- after each sweep --- */
 
 static const struct triad_expected_port *find_row(
 	const struct triad_ports *ports, uint32_t at)
