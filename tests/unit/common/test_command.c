@@ -271,13 +271,15 @@ START_TEST(test_parse_unknown_command_guessed)
 		"top, perf sweep, perf reset, perf histogram, alerts, qos on, qos off, "
 		"qos clients, qos explain, qos plan, qos apply, qos tables, qos nodes, "
 		"election, port priority, port confirm, port blacklist, port verdict, "
-		"set, reload, help");
+		"port plan, port list, port history, port release, port approve, "
+		"port snapshot, set, reload, help");
 	ASSERT_REFUSED("--json",
 		"a command is missing; known are status, perf show, "
 		"perf top, perf sweep, perf reset, perf histogram, alerts, qos on, "
 		"qos off, qos clients, qos explain, qos plan, qos apply, qos tables, "
 		"qos nodes, election, port priority, port confirm, port blacklist, "
-		"port verdict, set, reload, help");
+		"port verdict, port plan, port list, port history, port release, "
+		"port approve, port snapshot, set, reload, help");
 	ASSERT_REFUSED("statsu", "unknown command 'statsu'; did you mean 'status'?");
 	ASSERT_REFUSED(
 		"perf shwo", "unknown command 'perf shwo'; did you mean 'perf show'?");
@@ -294,7 +296,8 @@ START_TEST(test_parse_unknown_command_guessed)
 		"top, perf sweep, perf reset, perf histogram, alerts, qos on, qos off, "
 		"qos clients, qos explain, qos plan, qos apply, qos tables, qos nodes, "
 		"election, port priority, port confirm, port blacklist, port verdict, "
-		"set, reload, help");
+		"port plan, port list, port history, port release, port approve, "
+		"port snapshot, set, reload, help");
 }
 END_TEST
 
@@ -359,7 +362,8 @@ START_TEST(test_parse_help_topics_known)
 		"perf top, perf sweep, perf reset, perf histogram, alerts, qos on, "
 		"qos off, qos clients, qos explain, qos plan, qos apply, qos tables, "
 		"qos nodes, election, port priority, port confirm, port blacklist, "
-		"port verdict, set, reload, help");
+		"port verdict, port plan, port list, port history, port release, "
+		"port approve, port snapshot, set, reload, help");
 }
 END_TEST
 
