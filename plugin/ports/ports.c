@@ -152,14 +152,27 @@ static void offer(struct triad_ports *ports)
 		ports->share, &config, ports->source.octets, triad_clock_boot_us());
 }
 
-static void announce_expected(struct triad_ports *ports)
+static void take_expected(struct triad_ports *ports)
 {
-	const struct triad_expected *expected = ports->source.expected;
-
-	triad_elector_set_config(ports->elector, expected ? expected->generation : 0,
-		expected ? expected->hash : 0);
+	ports->is_announced = false;
 	offer(ports);
 	ports_take_expected(ports);
+}
+
+/* The election hears of a configuration when a majority has it, and nothing is done
+ * before: if it heard of one that this SM alone has, and this SM died, nobody could
+ * enforce any more. */
+static void announce(struct triad_ports *ports)
+{
+	const struct triad_expected *expected = ports->source.expected;
+	bool has_majority = ports->view.n_votes_needed &&
+		triad_share_n_same_config(ports->share) >= ports->view.n_votes_needed;
+
+	if (ports->is_announced || (ports->conf.port.enabled && !has_majority))
+		return;
+	ports->is_announced = true;
+	triad_elector_set_config(ports->elector, expected ? expected->generation : 0,
+		expected ? expected->hash : 0);
 }
 
 static void take_sent_config(struct triad_ports *ports)
@@ -169,7 +182,7 @@ static void take_sent_config(struct triad_ports *ports)
 
 	while (triad_share_take_config(ports->share, &config, &octets))
 		if (triad_source_take(&ports->source, (char *)octets, config.size))
-			announce_expected(ports);
+			take_expected(ports);
 }
 
 static void send_payloads(struct triad_ports *ports)
@@ -231,7 +244,7 @@ static void take_conf(struct triad_ports *ports)
 			conf->election.state_dir, ports->id);
 	}
 	if (triad_source_configure(&ports->source, conf->port.expected_file, copy))
-		announce_expected(ports);
+		take_expected(ports);
 	if (!atomic_load(&ports->may_hold))
 		ports_end_tests(ports);
 	ports_publish_hold(ports);
@@ -282,20 +295,22 @@ static bool is_enforcing(const struct triad_ports *ports)
 {
 	return ports->conf.port.enabled &&
 		ports->conf.port.mode == TRIAD_PORT_ENFORCE && ports->is_synced &&
-		ports->plan && ports->journal;
+		ports->is_announced && ports->plan && ports->journal;
 }
 
 /* Returns when to look again. */
 static uint64_t take_turn(struct triad_ports *ports)
 {
-	uint64_t now_us = triad_clock_boot_us(), next_us, tests_us;
+	uint64_t now_us = triad_clock_boot_us(), next_us, tests_us,
+		 acts_us = UINT64_MAX;
 
 	take_conf(ports);
 	take_fabric(ports);
 	if (triad_source_look(&ports->source, now_us))
-		announce_expected(ports);
+		take_expected(ports);
 	ports_pump(ports);
 	take_sent_config(ports);
+	announce(ports);
 	if (!ports->conf.port.enabled)
 		return now_us + IDLE_US;
 	look_at_permission(ports);
@@ -306,8 +321,10 @@ static uint64_t take_turn(struct triad_ports *ports)
 		return next_us;
 	tests_us = ports_run_tests(ports, now_us);
 	if (!ports->must_plan)
-		(void)ports_act(ports, triad_clock_boot_us());
+		acts_us = ports_act(ports, triad_clock_boot_us());
 	triad_journal_trim(ports->journal, ports->memory);
+	if (acts_us < next_us)
+		next_us = acts_us;
 	return tests_us < next_us ? tests_us : next_us;
 }
 
@@ -355,6 +372,7 @@ static void *run(void *argument)
 		pthread_mutex_lock(&ports->lock);
 		next_us = osm_exit_flag ? triad_clock_boot_us() + IDLE_US
 					: take_turn(ports);
+		ports_publish_status(ports);
 		pthread_mutex_unlock(&ports->lock);
 	} while (ports_wait(ports, next_us, false));
 	return NULL;
@@ -378,6 +396,7 @@ static void destroy(struct triad_ports *ports)
 	pthread_cond_destroy(&ports->wake);
 	pthread_mutex_destroy(&ports->inbox_lock);
 	pthread_mutex_destroy(&ports->lock);
+	pthread_mutex_destroy(&ports->status_lock);
 	free(ports);
 }
 
@@ -414,6 +433,7 @@ struct triad_ports *triad_ports_new(struct osm_opensm *osm, uint64_t port_guid,
 	ports->log = log;
 	pthread_mutex_init(&ports->inbox_lock, NULL);
 	pthread_mutex_init(&ports->lock, NULL);
+	pthread_mutex_init(&ports->status_lock, NULL);
 	triad_condition_init(&ports->wake);
 	if (!make_parts(ports) ||
 		triad_thread_start(&ports->thread, "triad-ports", run, ports)) {

@@ -43,6 +43,7 @@ struct triad_ports;
 
 struct triad_ports_status {
 	bool is_enabled, is_enforcing; /* mode = enforce */
+	bool is_ready;                 /* nothing but permission may be missing */
 	bool may_act;                  /* and has permission */
 	struct triad_permission permission;
 	uint64_t generation, hash; /* of the configuration in force; 0: none */

@@ -380,17 +380,15 @@ static void tell_stop(struct triad_ports *ports)
 uint64_t ports_act(struct triad_ports *ports, uint64_t now_us)
 {
 	const struct triad_agenda_entry *entry;
+	enum triad_agenda_kind kind = TRIAD_AGENDA_WAIT;
 	uint64_t until_us = UINT64_MAX;
-	enum triad_agenda_kind kind;
 
 	tell_stop(ports);
-	while (!ports_is_ending(ports) && !ports->must_plan && ports_may_act(ports)) {
-		triad_agenda_hold_tests(ports->agenda, !ports_has_room_for_test(ports));
+	if (!ports_is_ending(ports) && ports_may_act(ports))
 		kind = triad_agenda_next(ports->agenda, now_us, &entry, &until_us);
-		if (kind == TRIAD_AGENDA_WAIT)
-			break;
+	if (kind != TRIAD_AGENDA_WAIT) {
 		act_on(ports, entry, kind, now_us);
-		now_us = triad_clock_boot_us();
+		return now_us;
 	}
 	if (ports->wants_sweep)
 		ports_ask_for_sweep(ports);

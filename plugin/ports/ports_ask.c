@@ -68,36 +68,59 @@ static void describe_trouble(
 			"0x%016" PRIx64
 			": without a cluster a single SM alone may enforce",
 			ports->sms[0]);
+	else if (wants_to && !ports->is_announced)
+		snprintf(status->trouble, sizeof(status->trouble),
+			"a majority of the SMs has not this generation yet: is "
+			"port.enabled true on all of them?");
 	else if (wants_to && !ports->is_synced)
 		snprintf(status->trouble, sizeof(status->trouble),
 			"a majority of the SMs has not said yet that it knows the same "
 			"of ports: is port.enabled true on all of them?");
 }
 
-void triad_ports_status(struct triad_ports *ports, struct triad_ports_status *status)
+static void describe(struct triad_ports *ports, struct triad_ports_status *status)
 {
 	memset(status, 0, sizeof(*status));
-	pthread_mutex_lock(&ports->lock);
 	status->is_enabled = ports->conf.port.enabled;
 	status->is_enforcing =
 		status->is_enabled && ports->conf.port.mode == TRIAD_PORT_ENFORCE;
 	status->permission = triad_elector_permission(ports->elector);
-	status->may_act = status->is_enforcing && ports->is_synced &&
-		status->permission.is_given && ports->journal && !ports->is_not_alone;
+	status->is_ready = status->is_enforcing && ports->is_synced &&
+		ports->is_announced && ports->journal && !ports->is_not_alone;
 	describe_expected(ports, status);
 	describe_trouble(ports, status);
 	if (ports->plan)
 		describe_plan(ports, status);
 	triad_agenda_status(ports->agenda, &status->agenda);
 	status->n_tests = ports->n_tests;
-	status->n_held = triad_hold_n_held(ports->hold);
-	status->hold_us = triad_hold_longest_us(ports->hold);
 	status->n_sets = ports->n_sets;
 	status->n_set_failed = ports->n_set_failed;
 	status->n_dropped = ports->n_unpermitted;
 	status->journal_bad = ports->journal ? triad_journal_n_bad(ports->journal) : 0;
 	triad_share_status(ports->share, &status->share);
-	pthread_mutex_unlock(&ports->lock);
+}
+
+void ports_publish_status(struct triad_ports *ports)
+{
+	struct triad_ports_status status;
+
+	describe(ports, &status);
+	pthread_mutex_lock(&ports->status_lock);
+	ports->status = status;
+	pthread_mutex_unlock(&ports->status_lock);
+}
+
+/* What is true this moment, beside what was at the end of the last turn: a turn may
+ * wait for switches, and for the disk. */
+void triad_ports_status(struct triad_ports *ports, struct triad_ports_status *status)
+{
+	pthread_mutex_lock(&ports->status_lock);
+	*status = ports->status;
+	pthread_mutex_unlock(&ports->status_lock);
+	status->permission = triad_elector_permission(ports->elector);
+	status->may_act = status->is_ready && status->permission.is_given;
+	status->n_held = triad_hold_n_held(ports->hold);
+	status->hold_us = triad_hold_longest_us(ports->hold);
 	pthread_mutex_lock(&ports->inbox_lock);
 	status->n_inbox_dropped = ports->n_dropped;
 	pthread_mutex_unlock(&ports->inbox_lock);

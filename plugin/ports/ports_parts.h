@@ -59,6 +59,9 @@ struct triad_ports {
 	struct ports_item inbox[PORTS_MAX_INBOX];
 	uint64_t n_dropped;
 
+	pthread_mutex_t status_lock;      /* of the one that follows */
+	struct triad_ports_status status; /* as of the last turn */
+
 	pthread_mutex_t lock; /* of what follows */
 	struct triad_conf conf;
 	struct triad_source source;
@@ -77,6 +80,7 @@ struct triad_ports {
 	struct triad_hold *hold;
 	uint64_t told_generation; /* of which misplaced rows were told */
 	size_t n_misplaced;
+	bool is_announced; /* the configuration in force: a majority has it */
 	bool must_plan;
 	bool wants_sweep; /* something was done that a sweep will show */
 	uint64_t term;    /* of the permission in which the agenda is worked off */
@@ -128,8 +132,12 @@ bool ports_is_agreed(const struct triad_ports *ports, uint64_t since_us);
 /* Whether this SM may act now, in the term that is being worked off. */
 bool ports_may_act(struct triad_ports *ports);
 
+/* --- ports_ask.c --- */
+/* At the end of a turn, for those who ask in the next one. */
+void ports_publish_status(struct triad_ports *ports);
+
 /* --- ports_act.c --- */
-/* Works off the agenda; returns when to come back. */
+/* Does the next thing on the agenda; returns when to come back. */
 uint64_t ports_act(struct triad_ports *ports, uint64_t now_us);
 /* Records the test's end, and what follows. */
 void ports_ask_for_sweep(struct triad_ports *ports);

@@ -96,6 +96,20 @@ uint32_t triad_share_n_same(const struct triad_share *share, uint64_t since_us)
 	return n;
 }
 
+uint32_t triad_share_n_same_config(const struct triad_share *share)
+{
+	uint32_t n = share->has_view;
+
+	for (uint32_t i = 0; i < share->n_members; i++) {
+		const struct share_member *member = &share->members[i];
+
+		n += member->has_digest &&
+			member->config.generation == share->own.generation &&
+			member->config.hash == share->own.hash;
+	}
+	return n;
+}
+
 /* --- digests --- */
 
 /* Buckets in which they differ, a bit for each. */

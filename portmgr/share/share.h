@@ -91,6 +91,9 @@ bool triad_share_take_config(
 /* Members of the present view, this one among them, whose digest is this one's now, and
  * who said so after 'since_us'. */
 uint32_t triad_share_n_same(const struct triad_share *share, uint64_t since_us);
+/* Members of the present view, this one among them, that have the configuration which
+ * is offered here. */
+uint32_t triad_share_n_same_config(const struct triad_share *share);
 void triad_share_status(
 	const struct triad_share *share, struct triad_share_status *status);
 
