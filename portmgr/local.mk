@@ -62,8 +62,10 @@ libtriadportmgr_la_SOURCES = \
 	portmgr/plan/guard_parts.h \
 	portmgr/plan/guard_walk.c \
 	portmgr/plan/plan.c portmgr/plan/plan.h \
+	portmgr/plan/plan_parts.h \
 	portmgr/plan/plan_text.c \
 	portmgr/plan/route.c portmgr/plan/route.h \
+	portmgr/plan/plan_wanted.c \
 	portmgr/share/share.c portmgr/share/share.h \
 	portmgr/share/share_config.c \
 	portmgr/share/share_message.c portmgr/share/share_message.h \

@@ -61,6 +61,7 @@ void triad_placed_free(struct triad_placed *placed)
 		return;
 	free(placed->row_of);
 	free(placed->port_of);
+	free(placed->unknown);
 	free(placed);
 }
 
@@ -74,7 +75,8 @@ static struct triad_placed *new_placed(uint32_t n_ports, uint32_t n_rows)
 	placed->n_rows = n_rows;
 	placed->row_of = new_places(n_ports);
 	placed->port_of = new_places(n_rows);
-	if (placed->row_of && placed->port_of)
+	placed->unknown = new_places(n_rows);
+	if (placed->row_of && placed->port_of && placed->unknown)
 		return placed;
 	triad_placed_free(placed);
 	return NULL;
@@ -256,7 +258,7 @@ static void place(struct placer *placer, uint32_t row)
 	uint32_t node = placer->abouts[placer->abouts[row].leader].node, port;
 
 	if (node == NOBODY)
-		placed->n_unknown++;
+		placed->unknown[placed->n_unknown++] = row;
 	if (node == NOBODY || node == UNFIT)
 		return;
 	port = triad_fabric_find_port(placer->fabric, node, row_at(placer, row)->port);

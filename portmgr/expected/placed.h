@@ -20,7 +20,8 @@ struct triad_placed {
 	uint32_t *row_of; /* for each port of the fabric, a row, or NONE */
 	uint32_t n_rows;
 	uint32_t *port_of;  /* for each row, a port of the fabric, or NONE */
-	uint32_t n_unknown; /* rows whose switch is not in the fabric */
+	uint32_t n_unknown; /* rows whose switch is not in the fabric, */
+	uint32_t *unknown;  /* ascending */
 };
 
 /* Returns 0 or ENOMEM.  'mistakes' (may be NULL) gets, with lines: a node that is no

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "portmgr/plan/plan.h"
+#include "portmgr/plan/plan_parts.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -31,6 +31,16 @@ bool triad_plan_has_failed(const struct triad_record *record)
 		(record->deed == TRIAD_DEED_DISABLE &&
 			record->reason != TRIAD_REASON_EXPECTED &&
 			record->outcome != TRIAD_OUTCOME_DROPPED);
+}
+
+/* A bounce that was begun may have left the port disabled. */
+static bool was_ours(const struct triad_record *record)
+{
+	if (!record || record->outcome == TRIAD_OUTCOME_DROPPED)
+		return false;
+	return record->deed == TRIAD_DEED_BOUNCE ||
+		(record->deed == TRIAD_DEED_DISABLE &&
+			record->outcome != TRIAD_OUTCOME_REFUSED);
 }
 
 /* --- one row --- */
@@ -89,11 +99,10 @@ static void look_at_port(struct build *build, struct triad_plan_item *item,
 			keep(build, item, TRIAD_PLAN_DISABLE, TRIAD_REASON_EXPECTED,
 				TRIAD_NOTE_NONE);
 	} else if (is_disabled && triad_plan_has_failed(record)) {
+		item->was_ours = was_ours(record);
 		keep(build, item, TRIAD_PLAN_NOTE, record->reason, TRIAD_NOTE_FAILED);
 	} else if (is_disabled) {
-		item->was_ours = record &&
-			(record->deed == TRIAD_DEED_DISABLE ||
-				record->deed == TRIAD_DEED_RELEASE);
+		item->was_ours = was_ours(record);
 		keep(build, item, TRIAD_PLAN_ENABLE, TRIAD_REASON_EXPECTED,
 			TRIAD_NOTE_NONE);
 	} else if (row->state == TRIAD_EXPECTED_TEST &&
@@ -131,73 +140,30 @@ static void look_at_rows(struct build *build)
 
 static void note_unknown_switches(struct build *build)
 {
-	const struct triad_plan_basis *basis = build->basis;
+	const struct triad_placed *placed = build->basis->placed;
 
-	for (uint32_t i = 0; i < basis->expected->n_ports; i++) {
-		const struct triad_expected_port *row = &basis->expected->ports[i];
+	for (uint32_t i = 0; i < placed->n_unknown; i++) {
+		const struct triad_expected_port *row =
+			&build->basis->expected->ports[placed->unknown[i]];
 		struct triad_plan_item item = {
-			.row = i,
+			.row = placed->unknown[i],
 			.port = TRIAD_FABRIC_NONE,
 			.lost = TRIAD_FABRIC_NONE,
 			.node_guid = row->node_guid,
 			.number = row->port,
 		};
 
-		if (basis->placed->port_of[i] == TRIAD_PLACED_NONE)
-			keep(build, &item, TRIAD_PLAN_NOTE, 0, TRIAD_NOTE_NO_SWITCH);
+		keep(build, &item, TRIAD_PLAN_NOTE, 0, TRIAD_NOTE_NO_SWITCH);
 	}
 }
 
 /* --- guards --- */
 
-/* Expected to be up: a switch with a port that should be, a host that is where it
- * should be, every SM. */
-static void find_expected(struct build *build)
-{
-	const struct triad_plan_basis *basis = build->basis;
-	const struct triad_fabric *fabric = basis->fabric;
-
-	for (uint32_t i = 0; i < fabric->n_ports; i++) {
-		const struct triad_fabric_port *port = &fabric->ports[i];
-		uint32_t row = basis->placed->row_of[i];
-		bool is_wanted = row != TRIAD_PLACED_NONE &&
-			basis->expected->ports[row].state != TRIAD_EXPECTED_DISABLED;
-
-		if (is_wanted)
-			build->is_expected[port->node] = true;
-		if (is_wanted && port->remote != TRIAD_FABRIC_NONE &&
-			triad_remote_compare(fabric, i, basis->expected,
-				&basis->expected->ports[row].remote, NULL,
-				0) == TRIAD_REMOTE_FITS)
-			build->is_expected[fabric->ports[port->remote].node] = true;
-	}
-	for (uint32_t i = 0; i < basis->n_sm_guids; i++) {
-		uint32_t port = triad_fabric_find_alias(fabric, basis->sm_guids[i]);
-
-		if (port != TRIAD_FABRIC_NONE)
-			build->is_expected[fabric->ports[port].node] = true;
-	}
-}
-
-static bool is_between_switches(
-	const struct triad_fabric *fabric, const struct triad_plan_item *item)
-{
-	uint32_t far = fabric->ports[item->port].remote;
-
-	return far != TRIAD_FABRIC_NONE &&
-		fabric->nodes[fabric->ports[far].node].type == TRIAD_NODE_SWITCH;
-}
-
-/* A link between switches that is to be tested is not routed over meanwhile, active or
- * not. */
-static bool takes_link_down(
-	const struct triad_fabric *fabric, const struct triad_plan_item *item)
+static bool takes_link_down(const struct triad_plan_item *item)
 {
 	return item->remote_guid &&
 		(item->kind == TRIAD_PLAN_DISABLE ||
-			(item->kind == TRIAD_PLAN_TEST &&
-				(item->is_active ||
-					is_between_switches(fabric, item))));
+			(item->kind == TRIAD_PLAN_TEST && item->is_active));
 }
 
 static bool is_overridden(
@@ -210,19 +176,32 @@ static bool is_overridden(
 	return false;
 }
 
+static bool is_between_switches(
+	const struct triad_fabric *fabric, const struct triad_plan_item *item)
+{
+	uint32_t far = fabric->ports[item->port].remote;
+
+	return far != TRIAD_FABRIC_NONE &&
+		fabric->nodes[fabric->ports[far].node].type == TRIAD_NODE_SWITCH;
+}
+
 static void judge(struct build *build, struct triad_plan_item *item)
 {
+	item->guard = (uint8_t)triad_guard_judge(build->guard, item->port, &item->lost);
+	item->is_overridden = item->guard && is_overridden(build->basis, item);
+	if (item->guard && !item->is_overridden)
+		return;
 	if (is_between_switches(build->basis->fabric, item) &&
 		build->n_walks++ >= TRIAD_PLAN_MAX_WALKS) {
 		item->kind = TRIAD_PLAN_NOTE;
 		item->note = TRIAD_NOTE_LATER;
+		item->guard = TRIAD_GUARD_FREE;
+		item->is_overridden = false;
+		item->lost = TRIAD_FABRIC_NONE;
 		return;
 	}
-	item->guard = (uint8_t)triad_guard_judge(build->guard, item->port, &item->lost);
-	item->is_overridden = item->guard && is_overridden(build->basis, item);
-	/* A bounced link comes back. */
-	if ((!item->guard || item->is_overridden) && item->kind == TRIAD_PLAN_DISABLE)
-		triad_guard_remove(build->guard, item->port);
+	/* A link that is taken down for a test may stay down. */
+	triad_guard_remove(build->guard, item->port);
 }
 
 static struct triad_plan_item *find(
@@ -261,7 +240,7 @@ static bool is_left_to_other_end(struct build *build, struct triad_plan_item *it
 		return false;
 	other = find(build->plan, fabric->nodes[fabric->ports[far].node].guid,
 		fabric->ports[far].number);
-	if (!other || other == item || other->kind != TRIAD_PLAN_DISABLE)
+	if (!other || other->kind != TRIAD_PLAN_DISABLE)
 		return false;
 	here = triad_guard_distance(build->guard, fabric->ports[item->port].node);
 	there = triad_guard_distance(build->guard, fabric->ports[far].node);
@@ -275,7 +254,7 @@ static void judge_items(struct build *build)
 	for (uint32_t i = 0; i < plan->n_items; i++) {
 		struct triad_plan_item *item = &plan->items[i];
 
-		if (!takes_link_down(build->basis->fabric, item))
+		if (!takes_link_down(item))
 			continue;
 		if (is_left_to_other_end(build, item)) {
 			item->kind = TRIAD_PLAN_NOTE;
@@ -283,7 +262,7 @@ static void judge_items(struct build *build)
 		}
 	}
 	for (uint32_t i = 0; i < plan->n_items; i++)
-		if (takes_link_down(build->basis->fabric, &plan->items[i]))
+		if (takes_link_down(&plan->items[i]))
 			judge(build, &plan->items[i]);
 }
 
@@ -299,11 +278,10 @@ static void count(struct triad_plan *plan)
 
 /* --- the plan --- */
 
-static bool needs_guard(
-	const struct triad_fabric *fabric, const struct triad_plan *plan)
+static bool needs_guard(const struct triad_plan *plan)
 {
 	for (uint32_t i = 0; i < plan->n_items; i++)
-		if (takes_link_down(fabric, &plan->items[i]))
+		if (takes_link_down(&plan->items[i]))
 			return true;
 	return false;
 }
@@ -313,15 +291,16 @@ static int guard_items(struct build *build)
 	const struct triad_plan_basis *basis = build->basis;
 	int error;
 
-	if (!needs_guard(basis->fabric, build->plan))
+	if (!needs_guard(build->plan))
 		return 0;
 	build->is_expected =
 		calloc(basis->fabric->n_nodes + 1, sizeof(*build->is_expected));
 	if (!build->is_expected)
 		return ENOMEM;
-	find_expected(build);
-	error = triad_guard_new(basis->fabric, basis->sm_guids, basis->n_sm_guids,
-		build->is_expected, &build->guard);
+	error = triad_plan_find_wanted(basis, build->is_expected);
+	if (!error)
+		error = triad_guard_new(basis->fabric, basis->sm_guids,
+			basis->n_sm_guids, build->is_expected, &build->guard);
 	if (!error)
 		judge_items(build);
 	triad_guard_free(build->guard);

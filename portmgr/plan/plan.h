@@ -15,8 +15,17 @@
  *                  a test that failed                     DISABLE, with its reason
  *     any          no such switch, another width or speed NOTE
  *
- * Each item that would take a link down is judged by the guards (guard.h), those before
- * it taken into account; one that a guard speaks against stays in the plan, with that.
+ * A row with a mistake (placed.h) has no item.
+ *
+ * Each item that would take a link down, be it for a test alone, is judged by the
+ * guards (guard.h), those before it taken into account; one that a guard speaks against
+ * stays in the plan, with that.  So of the last two ways to a switch, one is tested
+ * after the other.
+ *
+ * Expected to be up is a switch with a port that should be; what is at the far end of a
+ * port that should be up, and should be there; and what the row of such a port names by
+ * GUID or whole name, wherever it is: cables that were swapped are no reason to cut off
+ * what they lead to.
  * A link both of whose ends should be disabled is disabled at the end nearer to the SM,
  * because the other one may not answer any more.
  *
@@ -30,8 +39,8 @@
 #include "portmgr/memory/memory.h"
 #include "portmgr/plan/guard.h"
 
-/* Links between switches that are judged in one plan; each takes a walk over the
- * fabric.  What is beyond is not done before the next plan. */
+/* Links between switches that are taken down in one plan; each takes a walk over the
+ * fabric for those after it.  What is beyond is not done before the next plan. */
 #define TRIAD_PLAN_MAX_WALKS 64u
 
 enum triad_plan_kind {
@@ -50,7 +59,7 @@ enum triad_plan_note {
 	TRIAD_NOTE_OTHER_END, /* the link's other end is disabled instead */
 	TRIAD_NOTE_WIDTH,     /* not as wide as expected */
 	TRIAD_NOTE_SPEED,
-	TRIAD_NOTE_LATER, /* too many links to be judged: the next plan's */
+	TRIAD_NOTE_LATER, /* enough links are taken down: the next plan's */
 	TRIAD_PLAN_N_NOTES
 };
 
@@ -68,7 +77,7 @@ struct triad_plan_item {
 	bool is_overridden;   /* the guard's word was, by hand */
 	bool is_active;   /* the link carries traffic: disabled gently, or bounced */
 	bool may_be_name; /* miswired by its name alone */
-	bool was_ours;    /* ENABLE: we had disabled it */
+	bool was_ours;    /* ENABLE, FAILED: we had disabled it */
 };
 
 struct triad_plan {

@@ -34,6 +34,16 @@ static void add_record(struct text *text, const struct triad_record *record)
 		add(text, ": %s", record->text);
 }
 
+/* Now; not only when it was recorded. */
+static bool is_miswired(
+	const struct triad_plan_basis *basis, const struct triad_plan_item *item)
+{
+	enum triad_remote_match match = triad_remote_compare(basis->fabric, item->port,
+		basis->expected, &basis->expected->ports[item->row].remote, NULL, 0);
+
+	return match == TRIAD_REMOTE_DIFFERS || match == TRIAD_REMOTE_NAME_DIFFERS;
+}
+
 static void add_miswire(struct text *text, const struct triad_plan_basis *basis,
 	const struct triad_plan_item *item)
 {
@@ -56,13 +66,13 @@ static void add_disable(struct text *text, const struct triad_plan_basis *basis,
 			add(text, "; its link is active, and is phased out");
 		break;
 	case TRIAD_REASON_MISWIRED:
-		if (!record || record->deed != TRIAD_DEED_FAIL) {
+		if (is_miswired(basis, item)) {
 			add_miswire(text, basis, item);
 			break;
 		}
 		/* fall through */
 	default:
-		add(text, "its test failed");
+		add(text, "it failed, %s", triad_port_reason_name(item->reason));
 		add_record(text, record);
 	}
 }
@@ -80,7 +90,8 @@ static void add_note(struct text *text, const struct triad_plan_basis *basis,
 		add(text, "line %u: there is no such switch in the fabric", row->line);
 		break;
 	case TRIAD_NOTE_FAILED:
-		add(text, "disabled by the port manager, %s",
+		add(text, "disabled%s, and it had failed, %s",
+			item->was_ours ? " by the port manager" : "",
 			triad_port_reason_name(item->reason));
 		add_record(text, record);
 		add(text, "; 'port release' when it is mended");
@@ -101,35 +112,45 @@ static void add_note(struct text *text, const struct triad_plan_basis *basis,
 		break;
 	case TRIAD_NOTE_LATER:
 		add(text,
-			"more than %u links between switches are to be taken down: "
-			"the next plan looks at this one",
+			"%u links between switches are taken down at once: the next "
+			"plan has this one",
 			TRIAD_PLAN_MAX_WALKS);
 		break;
 	}
 }
 
+static void add_node(
+	struct text *text, const struct triad_plan_basis *basis, uint32_t at)
+{
+	const struct triad_fabric_node *node = &basis->fabric->nodes[at];
+
+	add(text, "%s (0x%016" PRIx64 ")",
+		node->name[0] ? node->name : "a node without a name", node->guid);
+}
+
 static void add_guard(struct text *text, const struct triad_plan_basis *basis,
 	const struct triad_plan_item *item)
 {
-	const char *end = item->is_overridden ? " (overridden by hand)"
-					      : "; 'port approve' overrides this";
+	const char *done = item->is_overridden ? "approved by hand" : "not done";
+	const char *end = item->is_overridden ? "" : "; 'port approve' overrides this";
 
 	switch (item->guard) {
 	case TRIAD_GUARD_OWN_WAY:
-		add(text, " -- not done: it is this SM's own link%s", end);
+		add(text, " -- %s: it is this SM's own link%s", done, end);
 		break;
 	case TRIAD_GUARD_SM_WAY:
-		add(text, " -- not done: it is the link of another SM%s", end);
+		add(text, " -- %s: ", done);
+		add_node(text, basis, item->lost);
+		add(text, " runs another SM, and could no longer be reached%s", end);
 		break;
 	case TRIAD_GUARD_SPLIT:
-		add(text,
-			" -- not done: %s (0x%016" PRIx64
-			") and what is behind it could no longer be reached%s",
-			basis->fabric->nodes[item->lost].name,
-			basis->fabric->nodes[item->lost].guid, end);
+		add(text, " -- %s: ", done);
+		add_node(text, basis, item->lost);
+		add(text, " is expected to be up, and could no longer be reached%s",
+			end);
 		break;
 	case TRIAD_GUARD_UNKNOWN:
-		add(text, " -- not done: this SM's own port is not in its fabric%s",
+		add(text, " -- %s: this SM's own port is not in its fabric%s", done,
 			end);
 		break;
 	}

@@ -57,6 +57,7 @@ unit_tests = \
 	tests/unit/portmgr/test_memory \
 	tests/unit/portmgr/test_peers \
 	tests/unit/portmgr/test_permission \
+	tests/unit/portmgr/test_plan \
 	tests/unit/portmgr/test_port_test \
 	tests/unit/portmgr/test_priority \
 	tests/unit/portmgr/test_record \

@@ -120,6 +120,9 @@ START_TEST(test_node_not_there_warned_once)
 		"2: leaf-09 isn't in the fabric (2 lines about it)\n"
 		"5: 0x0000000000000999 isn't in the fabric\n");
 	ck_assert_uint_eq(placed->n_unknown, 3);
+	ck_assert_uint_eq(placed->unknown[0], 0);
+	ck_assert_uint_eq(placed->unknown[1], 2);
+	ck_assert_uint_eq(placed->unknown[2], 3);
 	ck_assert_uint_eq(placed->port_of[1], port_at(0x201, 1));
 	check_inverse();
 }

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What a plan is made of:
+ *
+ *     plan.c         the items
+ *     plan_wanted.c  which nodes are expected to be up
+ *     plan_text.c    an item in words
+ *
+ * Thread-safety: as the plan. */
+#ifndef TRIAD_PORTMGR_PLAN_PARTS_H
+#define TRIAD_PORTMGR_PLAN_PARTS_H
+
+#include "portmgr/plan/plan.h"
+
+/* 'is_wanted' has an entry for each node of the fabric, all false.  Returns 0 or
+ * ENOMEM. */
+int triad_plan_find_wanted(const struct triad_plan_basis *basis, bool *is_wanted);
+
+#endif

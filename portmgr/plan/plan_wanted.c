@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Which nodes are expected to be up. */
+#include "portmgr/plan/plan_parts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct named {
+	const char *name;
+	uint32_t node;
+};
+
+struct finder {
+	const struct triad_plan_basis *basis;
+	bool *is_wanted;
+	struct named *names; /* of all nodes, sorted; NULL: not asked for yet */
+};
+
+static int compare_names(const void *a, const void *b)
+{
+	const struct named *one = a, *other = b;
+
+	return strcmp(one->name, other->name);
+}
+
+static int sort_names(struct finder *finder)
+{
+	const struct triad_fabric *fabric = finder->basis->fabric;
+
+	finder->names = calloc(fabric->n_nodes + 1, sizeof(*finder->names));
+	if (!finder->names)
+		return ENOMEM;
+	for (uint32_t i = 0; i < fabric->n_nodes; i++)
+		finder->names[i] = (struct named){fabric->nodes[i].name, i};
+	qsort(finder->names, fabric->n_nodes, sizeof(*finder->names), compare_names);
+	return 0;
+}
+
+/* All that have the name. */
+static int want_name(struct finder *finder, const char *name)
+{
+	uint32_t low = 0, high = finder->basis->fabric->n_nodes, n = high;
+
+	if (!finder->names && sort_names(finder))
+		return ENOMEM;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (strcmp(finder->names[middle].name, name) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < n && !strcmp(finder->names[low].name, name); low++)
+		finder->is_wanted[finder->names[low].node] = true;
+	return 0;
+}
+
+/* What a row names, wherever it is; a pattern is nobody's name. */
+static int want_named(struct finder *finder, const struct triad_expected_remote *remote)
+{
+	const struct triad_plan_basis *basis = finder->basis;
+	const char *name = triad_expected_text(basis->expected, remote->name);
+	uint32_t node = TRIAD_FABRIC_NONE, port;
+
+	if (remote->port_guid) {
+		port = triad_fabric_find_alias(basis->fabric, remote->port_guid);
+		if (port != TRIAD_FABRIC_NONE)
+			node = basis->fabric->ports[port].node;
+	} else if (remote->node_guid) {
+		node = triad_fabric_find_node(basis->fabric, remote->node_guid);
+	} else if (remote->name) {
+		return want_name(finder, name);
+	}
+	if (node != TRIAD_FABRIC_NONE)
+		finder->is_wanted[node] = true;
+	return 0;
+}
+
+/* Of a port that should be up. */
+static int want_ends(
+	struct finder *finder, uint32_t at, const struct triad_expected_remote *remote)
+{
+	const struct triad_fabric *fabric = finder->basis->fabric;
+	const struct triad_fabric_port *port = &fabric->ports[at];
+
+	finder->is_wanted[port->node] = true;
+	if (triad_remote_compare(fabric, at, finder->basis->expected, remote, NULL,
+		    0) != TRIAD_REMOTE_FITS)
+		return want_named(finder, remote);
+	if (port->remote != TRIAD_FABRIC_NONE)
+		finder->is_wanted[fabric->ports[port->remote].node] = true;
+	return 0;
+}
+
+int triad_plan_find_wanted(const struct triad_plan_basis *basis, bool *is_wanted)
+{
+	struct finder finder = {.basis = basis, .is_wanted = is_wanted};
+	int error = 0;
+
+	for (uint32_t i = 0; i < basis->fabric->n_ports && !error; i++) {
+		uint32_t row = basis->placed->row_of[i];
+
+		if (row != TRIAD_PLACED_NONE &&
+			basis->expected->ports[row].state != TRIAD_EXPECTED_DISABLED)
+			error = want_ends(
+				&finder, i, &basis->expected->ports[row].remote);
+	}
+	free(finder.names);
+	return error;
+}
