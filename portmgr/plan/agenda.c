@@ -14,6 +14,10 @@ struct triad_agenda {
 	struct triad_agenda_conf conf;
 	struct triad_agenda_entry *entries; /* sorted by (node GUID, number) */
 	uint32_t n;
+	uint32_t n_open; /* entries that take a Set and were not approved */
+	/* Before 'first', nothing is to be done until 'soon_us'. */
+	uint32_t first;
+	uint64_t soon_us;
 	uint32_t n_done; /* Sets since the last look */
 	bool was_stopped, holds_tests;
 	uint64_t n_stops;
@@ -32,10 +36,18 @@ void triad_agenda_free(struct triad_agenda *agenda)
 	free(agenda);
 }
 
+/* Any entry may be the next. */
+static void begin_anew(struct triad_agenda *agenda)
+{
+	agenda->first = 0;
+	agenda->soon_us = UINT64_MAX;
+}
+
 void triad_agenda_configure(
 	struct triad_agenda *agenda, const struct triad_agenda_conf *conf)
 {
 	agenda->conf = *conf;
+	begin_anew(agenda);
 }
 
 /* --- entries --- */
@@ -76,8 +88,7 @@ static bool is_open(const struct triad_plan_item *item)
 static bool is_gentle(const struct triad_plan_item *item)
 {
 	return item->kind == TRIAD_PLAN_DISABLE &&
-		item->reason == TRIAD_REASON_EXPECTED && item->is_active &&
-		item->remote_guid;
+		item->reason == TRIAD_REASON_EXPECTED && item->is_active;
 }
 
 /* Where an item begins that was not there before. */
@@ -103,6 +114,46 @@ static struct triad_agenda_entry begin(const struct triad_agenda *agenda,
 	return entry;
 }
 
+static bool is_another(
+	const struct triad_agenda_entry *old, const struct triad_plan_item *item)
+{
+	return old->kind != item->kind || old->reason != item->reason ||
+		(item->may_be_name &&
+			(!old->may_be_name || old->remote_guid != item->remote_guid));
+}
+
+static void set_due(struct triad_agenda_entry *entry, uint64_t now_us)
+{
+	entry->state = TRIAD_AGENDA_DUE;
+	entry->next_us = now_us;
+}
+
+/* What an item is about may have changed while it waited. */
+static void go_on(struct triad_agenda_entry *entry, const struct triad_plan_item *item,
+	uint64_t now_us)
+{
+	switch (entry->state) {
+	case TRIAD_AGENDA_NAME:
+		if (!item->may_be_name) /* it was more than that, after all */
+			set_due(entry, now_us);
+		break;
+	case TRIAD_AGENDA_GRACE:
+	case TRIAD_AGENDA_DRAINING:
+		if (!is_gentle(item))
+			set_due(entry, now_us);
+		break;
+	default:
+		/* Done, and yet the sweep does not show it. */
+		if (entry->state == TRIAD_AGENDA_DONE)
+			entry->state = TRIAD_AGENDA_AGAIN;
+		if (!is_gentle(item) || entry->is_warned)
+			break;
+		entry->state = TRIAD_AGENDA_GRACE;
+		if (!entry->n_tried)
+			entry->next_us = now_us;
+	}
+}
+
 static struct triad_agenda_entry carry_on(const struct triad_agenda *agenda,
 	const struct triad_plan_item *item, uint64_t now_us)
 {
@@ -110,38 +161,29 @@ static struct triad_agenda_entry carry_on(const struct triad_agenda *agenda,
 		find(agenda, item->node_guid, item->number);
 	struct triad_agenda_entry entry;
 
-	if (!old || old->kind != item->kind || old->reason != item->reason) {
+	if (!old || is_another(old, item)) {
 		entry = begin(agenda, item, now_us);
 		entry.is_approved = old && old->is_approved && old->kind == item->kind;
 	} else {
 		entry = *old;
-		/* It was more than the name, after all. */
-		if (entry.state == TRIAD_AGENDA_NAME && !item->may_be_name) {
-			entry.state = TRIAD_AGENDA_DUE;
-			entry.next_us = now_us;
-		}
-		/* Done, and yet the sweep does not show it. */
-		if (entry.state == TRIAD_AGENDA_DONE)
-			entry.state = TRIAD_AGENDA_AGAIN;
+		go_on(&entry, item, now_us);
 	}
 	entry.takes_set = item->kind != TRIAD_PLAN_TEST || item->is_active;
+	entry.may_be_name = item->may_be_name;
+	entry.remote_guid = item->remote_guid;
 	return entry;
 }
 
 /* --- plans --- */
 
-static uint32_t count_open(const struct triad_agenda *agenda)
+static bool counts_as_open(const struct triad_agenda_entry *entry)
 {
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < agenda->n; i++)
-		n += agenda->entries[i].takes_set && !agenda->entries[i].is_approved;
-	return n;
+	return entry->takes_set && !entry->is_approved;
 }
 
 static bool is_stopped(const struct triad_agenda *agenda)
 {
-	return count_open(agenda) > agenda->conf.max_actions;
+	return agenda->n_open > agenda->conf.max_actions;
 }
 
 int triad_agenda_look(
@@ -149,17 +191,22 @@ int triad_agenda_look(
 {
 	struct triad_agenda_entry *entries =
 		calloc(triad_plan_n_open(plan) + 1, sizeof(*entries));
-	uint32_t n = 0;
+	uint32_t n = 0, n_open = 0;
 
 	if (!entries)
 		return ENOMEM;
-	for (uint32_t i = 0; i < plan->n_items; i++)
-		if (is_open(&plan->items[i]))
-			entries[n++] = carry_on(agenda, &plan->items[i], now_us);
+	for (uint32_t i = 0; i < plan->n_items; i++) {
+		if (!is_open(&plan->items[i]))
+			continue;
+		entries[n] = carry_on(agenda, &plan->items[i], now_us);
+		n_open += counts_as_open(&entries[n++]);
+	}
 	free(agenda->entries);
 	agenda->entries = entries;
 	agenda->n = n;
+	agenda->n_open = n_open;
 	agenda->n_done = 0;
+	begin_anew(agenda);
 	agenda->n_stops += is_stopped(agenda) && !agenda->was_stopped;
 	agenda->was_stopped = is_stopped(agenda);
 	return 0;
@@ -197,40 +244,63 @@ static enum triad_agenda_kind kind_of(const struct triad_agenda_entry *entry)
 	}
 }
 
-enum triad_agenda_kind triad_agenda_next(struct triad_agenda *agenda, uint64_t now_us,
-	const struct triad_agenda_entry **found, uint64_t *until_us)
+/* Past the entries that have nothing to do; NULL: none has. */
+static const struct triad_agenda_entry *find_next(
+	struct triad_agenda *agenda, uint64_t now_us)
 {
 	bool stopped = is_stopped(agenda);
 
-	*until_us = UINT64_MAX;
-	for (uint32_t i = 0; i < agenda->n; i++) {
-		const struct triad_agenda_entry *entry = &agenda->entries[i];
-		enum triad_agenda_kind kind = kind_of(entry);
+	for (; agenda->first < agenda->n; agenda->first++) {
+		const struct triad_agenda_entry *entry =
+			&agenda->entries[agenda->first];
 
-		if (kind == TRIAD_AGENDA_WAIT || !may_act(agenda, entry, stopped))
+		if (kind_of(entry) == TRIAD_AGENDA_WAIT ||
+			!may_act(agenda, entry, stopped))
 			continue;
-		if (entry->next_us <= now_us) {
-			*found = entry;
-			return kind;
-		}
-		if (entry->next_us < *until_us)
-			*until_us = entry->next_us;
+		if (entry->next_us <= now_us)
+			return entry;
+		if (entry->next_us < agenda->soon_us)
+			agenda->soon_us = entry->next_us;
 	}
-	return TRIAD_AGENDA_WAIT;
+	return NULL;
+}
+
+enum triad_agenda_kind triad_agenda_next(struct triad_agenda *agenda, uint64_t now_us,
+	const struct triad_agenda_entry **found, uint64_t *until_us)
+{
+	const struct triad_agenda_entry *entry;
+
+	if (agenda->soon_us <= now_us)
+		begin_anew(agenda);
+	entry = find_next(agenda, now_us);
+	*until_us = entry ? now_us : agenda->soon_us;
+	if (!entry)
+		return TRIAD_AGENDA_WAIT;
+	*found = entry;
+	return kind_of(entry);
 }
 
 /* --- what came of it --- */
+
+/* The entry was passed, maybe, while it had nothing to do. */
+static void wait_until(
+	struct triad_agenda *agenda, struct triad_agenda_entry *entry, uint64_t next_us)
+{
+	entry->next_us = next_us;
+	if (next_us < agenda->soon_us)
+		agenda->soon_us = next_us;
+}
 
 void triad_agenda_warned(struct triad_agenda *agenda, uint64_t node_guid,
 	uint8_t number, uint64_t now_us)
 {
 	struct triad_agenda_entry *entry = find(agenda, node_guid, number);
 
-	if (!entry)
+	if (!entry || kind_of(entry) != TRIAD_AGENDA_WARN)
 		return;
 	entry->is_warned = true;
 	entry->since_us = now_us;
-	entry->next_us = now_us + agenda->conf.grace_us;
+	wait_until(agenda, entry, now_us + agenda->conf.grace_us);
 }
 
 void triad_agenda_traffic(struct triad_agenda *agenda, uint64_t node_guid,
@@ -238,17 +308,20 @@ void triad_agenda_traffic(struct triad_agenda *agenda, uint64_t node_guid,
 {
 	struct triad_agenda_entry *entry = find(agenda, node_guid, number);
 	const struct triad_agenda_conf *conf = &agenda->conf;
+	uint64_t end_us;
 
-	if (!entry)
+	if (!entry || kind_of(entry) != TRIAD_AGENDA_TRAFFIC)
 		return;
 	entry->traffic_bps = octets_per_s;
+	end_us = entry->since_us + conf->grace_us + conf->drain_us;
 	if (octets_per_s == UINT64_MAX || octets_per_s <= conf->quiet_bps ||
-		now_us - entry->since_us >= conf->grace_us + conf->drain_us) {
+		now_us >= end_us) {
 		entry->state = TRIAD_AGENDA_DUE;
-		entry->next_us = now_us;
+		wait_until(agenda, entry, now_us);
 	} else {
 		entry->state = TRIAD_AGENDA_DRAINING;
-		entry->next_us = now_us + TRAFFIC_US;
+		wait_until(agenda, entry,
+			end_us < now_us + TRAFFIC_US ? end_us : now_us + TRAFFIC_US);
 	}
 }
 
@@ -270,8 +343,10 @@ void triad_agenda_done(struct triad_agenda *agenda, uint64_t node_guid, uint8_t 
 		return;
 	agenda->n_done += entry->takes_set;
 	entry->n_tried++;
-	entry->next_us = now_us + retry_us(entry->n_tried);
 	entry->state = worked ? TRIAD_AGENDA_DONE : TRIAD_AGENDA_AGAIN;
+	entry->next_us = now_us + retry_us(entry->n_tried);
+	if (!worked)
+		wait_until(agenda, entry, entry->next_us);
 }
 
 /* --- by hand --- */
@@ -284,6 +359,8 @@ uint32_t triad_agenda_approve_all(struct triad_agenda *agenda)
 		n += !agenda->entries[i].is_approved;
 		agenda->entries[i].is_approved = true;
 	}
+	agenda->n_open = 0;
+	begin_anew(agenda);
 	return n;
 }
 
@@ -292,9 +369,12 @@ bool triad_agenda_approve(
 {
 	struct triad_agenda_entry *entry = find(agenda, node_guid, number);
 
-	if (entry)
-		entry->is_approved = true;
-	return entry != NULL;
+	if (!entry)
+		return false;
+	agenda->n_open -= counts_as_open(entry);
+	entry->is_approved = true;
+	begin_anew(agenda);
+	return true;
 }
 
 void triad_agenda_status(
@@ -302,7 +382,7 @@ void triad_agenda_status(
 {
 	*status = (struct triad_agenda_status){
 		.n = agenda->n,
-		.n_open = count_open(agenda),
+		.n_open = agenda->n_open,
 		.is_stopped = is_stopped(agenda),
 		.n_done = agenda->n_done,
 		.n_stops = agenda->n_stops,

@@ -6,9 +6,12 @@
  * approved by hand.
  *
  * - A link that carries traffic and should be disabled because the configuration says
- * so is phased out: a warning, a grace time, then its traffic is looked at, and it is
- *   disabled when that is small, or when it has been waited for long enough.
- * - A component that only has another name than expected gets time to say its own.
+ *   so is phased out: a warning, a grace time, then its traffic is looked at, and it is
+ *   disabled when that is small, or when it has been waited for long enough.  One that
+ *   came to carry traffic later is phased out from then on; one that goes down by
+ *   itself is disabled at once.
+ * - A component that only has another name than expected gets time to say its own, each
+ *   one anew.
  * - At most 'max_actions' are done between two sweeps.  Where a plan has more, nothing
  *   is done until somebody approves: so many at once are rather a mistake in the
  *   configuration.
@@ -52,8 +55,10 @@ struct triad_agenda_entry {
 	uint8_t reason; /* enum triad_port_reason */
 	uint8_t state;  /* enum triad_agenda_state */
 	bool is_approved, is_warned;
-	bool takes_set; /* counts as an action: a Set is sent for it */
+	bool takes_set;   /* counts as an action: a Set is sent for it */
+	bool may_be_name; /* as the last plan has it */
 	uint32_t n_tried;
+	uint64_t remote_guid; /* of the port at the far end; 0: none */
 	uint64_t since_us, next_us;
 	uint64_t traffic_bps; /* seen last */
 };
@@ -80,7 +85,9 @@ int triad_agenda_look(
 	struct triad_agenda *agenda, const struct triad_plan *plan, uint64_t now_us);
 
 /* The next thing to do; '*entry' is it, valid until the next look.  With WAIT,
- * '*until_us' says when to ask again at the latest. */
+ * '*until_us' says when to ask again at the latest; UINT64_MAX: after the next look.
+ * It goes over all entries once after a look and when a time that was waited for has
+ * come, not for each thing to do. */
 enum triad_agenda_kind triad_agenda_next(struct triad_agenda *agenda, uint64_t now_us,
 	const struct triad_agenda_entry **entry, uint64_t *until_us);
 
@@ -88,7 +95,8 @@ enum triad_agenda_kind triad_agenda_next(struct triad_agenda *agenda, uint64_t n
  */
 void triad_agenda_hold_tests(struct triad_agenda *agenda, bool is_full);
 
-/* What came of it. */
+/* What came of it.  What is not about what the entry waits for is not heard: an answer
+ * that comes after a look may be about an item that is gone. */
 void triad_agenda_warned(struct triad_agenda *agenda, uint64_t node_guid,
 	uint8_t number, uint64_t now_us);
 /* 'octets_per_s' UINT64_MAX: not known; counts as small. */

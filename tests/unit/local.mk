@@ -42,6 +42,7 @@ unit_tests = \
 	tests/unit/plugin/test_perf \
 	tests/unit/plugin/test_sflow \
 	tests/unit/plugin/test_state_file \
+	tests/unit/portmgr/test_agenda \
 	tests/unit/portmgr/test_alone \
 	tests/unit/portmgr/test_blacklist \
 	tests/unit/portmgr/test_election \
