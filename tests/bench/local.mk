@@ -6,6 +6,7 @@ noinst_PROGRAMS += \
 	tests/bench/export \
 	tests/bench/flood \
 	tests/bench/path_stream \
+	tests/bench/portplan \
 	tests/bench/profile \
 	tests/bench/qosplan \
 	tests/bench/scopes

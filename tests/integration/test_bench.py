@@ -102,6 +102,21 @@ def test_pathrecord_small_prints_documented_keys(t):
                    if key not in ("compile_ms", "mb")), row
 
 
+def test_portplan_small_prints_documented_keys(t):
+    process = subprocess.run(
+        [BUILDDIR / "tests" / "bench" / "portplan", "--radix", "4", "--json"],
+        capture_output=True, text=True, check=False)
+    t.succeeded(process)
+    result = json.loads(process.stdout)
+    t.equal(set(result), {"by_guid", "by_name"}, "ways to write rows")
+    # 20 switches; 32 links between them, of which each has an end that is disabled.
+    counts = {"rows": 80, "miswired": 4, "disable": 32, "enable": 8}
+    for name, part in result.items():
+        t.equal({key: part.pop(key) for key in counts}, counts, f"items, {name}")
+        t.equal(set(part), {"placed_us", "nothing_us", "miswired_us", "disable_us",
+                            "enable_us", "agenda_us"}, f"times, {name}")
+
+
 def test_profile_small_prints_documented_keys(t):
     process = subprocess.run(
         [BUILDDIR / "tests" / "bench" / "profile", "--ports", "2000", "--json"],
