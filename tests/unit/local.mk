@@ -88,6 +88,10 @@ unit_tests = \
 	tests/unit/qos/test_setup_plan
 
 # Any allocation can be made to fail there.
+tests_unit_portmgr_test_agenda_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
+tests_unit_portmgr_test_plan_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
 tests_unit_qos_test_scopes_memory_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
 tests_unit_qos_test_setup_memory_LDFLAGS = $(AM_LDFLAGS) \

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "portmgr/plan/agenda.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "tests/unit/run.h"
+#include "tests/unit/scarce_memory.h"
 #include "triad/clock.h"
 
 #define MAX_ITEMS 64
@@ -525,6 +527,19 @@ START_TEST(test_agenda_earlier_entry_due_later_not_missed)
 }
 END_TEST
 
+START_TEST(test_agenda_memory_short_as_it_was)
+{
+	add_enables(2);
+	look(0);
+	plan.n_items = 1;
+	refuse(1);
+	ck_assert_int_eq(triad_agenda_look(agenda, &plan, S), ENOMEM);
+	ck_assert(refused());
+	ck_assert_uint_eq(status().n, 2);
+	wants(1, TRIAD_AGENDA_ACT, 1);
+}
+END_TEST
+
 START_TEST(test_agenda_state_names_all_known)
 {
 	ck_assert_str_eq(triad_agenda_state_name(TRIAD_AGENDA_DUE), "due");
@@ -559,6 +574,7 @@ int main(void)
 	tcase_add_test(cases, test_agenda_item_that_comes_back_begins_anew);
 	tcase_add_test(cases, test_agenda_entries_found_among_many);
 	tcase_add_test(cases, test_agenda_earlier_entry_due_later_not_missed);
+	tcase_add_test(cases, test_agenda_memory_short_as_it_was);
 	tcase_add_test(cases, test_agenda_state_names_all_known);
 	return run_cases(cases);
 }

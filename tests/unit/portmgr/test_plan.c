@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "portmgr/plan/plan.h"
 
+#include <errno.h>
+
 #include "tests/unit/portmgr/plan_bed.h"
+#include "tests/unit/scarce_memory.h"
 
 #define OWN 0x100
 
@@ -583,6 +586,30 @@ START_TEST(test_plan_host_cut_off_guards_nothing_else)
 }
 END_TEST
 
+START_TEST(test_plan_memory_short_no_plan)
+{
+	struct triad_plan *made;
+	unsigned n = 0;
+	int error;
+
+	bed_build(OWN + 1);
+	/* With a name that isn't where it should be, and an SM. */
+	expect("leaf-01,2,disabled\nleaf-01,3,enabled,name=host-0004;port=2\n");
+	basis.n_sm_guids = 1;
+	sms[0] = 0x141;
+	make();
+	do {
+		made = NULL;
+		refuse(++n);
+		error = triad_plan_build(&basis, &made);
+		ck_assert_int_eq(error, refused() ? ENOMEM : 0);
+		ck_assert_int_eq(made == NULL, error != 0);
+		triad_plan_free(made);
+	} while (error);
+	ck_assert_uint_gt(n, 10);
+}
+END_TEST
+
 START_TEST(test_plan_names_all_known)
 {
 	bed_build(OWN + 1);
@@ -627,6 +654,7 @@ int main(void)
 	tcase_add_test(cases, test_plan_swapped_cables_of_switches_guarded);
 	tcase_add_test(cases, test_plan_more_links_than_walks_later);
 	tcase_add_test(cases, test_plan_host_cut_off_guards_nothing_else);
+	tcase_add_test(cases, test_plan_memory_short_no_plan);
 	tcase_add_test(cases, test_plan_names_all_known);
 	return run_cases(cases);
 }
