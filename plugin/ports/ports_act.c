@@ -198,6 +198,19 @@ static void tell(struct deed *deed, int error)
 		error ? " -- " : "", text);
 }
 
+/* Why it was to be done stays, as much of it as there is room for. */
+static void append_explanation(
+	const struct deed *deed, int error, struct triad_record *outcome)
+{
+	char text[TRIAD_RECORD_TEXT_SIZE];
+	int room;
+
+	explain(deed, error, text, sizeof(text));
+	room = (int)(sizeof(outcome->text) - strlen(text) - sizeof(" -- "));
+	snprintf(outcome->text, sizeof(outcome->text), "%.*s -- %s",
+		room > 0 ? room : 0, deed->record.text, text);
+}
+
 static void conclude(struct deed *deed, int error)
 {
 	struct triad_ports *ports = deed->ports;
@@ -205,7 +218,7 @@ static void conclude(struct deed *deed, int error)
 
 	outcome.outcome = outcome_of(error);
 	if (error)
-		explain(deed, error, outcome.text, sizeof(outcome.text));
+		append_explanation(deed, error, &outcome);
 	ports->n_set_failed += outcome.outcome == TRIAD_OUTCOME_REFUSED ||
 		outcome.outcome == TRIAD_OUTCOME_UNANSWERED;
 	ports->n_unpermitted += error == EPERM;

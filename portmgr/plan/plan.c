@@ -33,12 +33,14 @@ bool triad_plan_has_failed(const struct triad_record *record)
 			record->outcome != TRIAD_OUTCOME_DROPPED);
 }
 
-/* A bounce that was begun may have left the port disabled. */
+/* A bounce that was begun may have left the port disabled; what is released was ours.
+ */
 static bool was_ours(const struct triad_record *record)
 {
 	if (!record || record->outcome == TRIAD_OUTCOME_DROPPED)
 		return false;
 	return record->deed == TRIAD_DEED_BOUNCE ||
+		record->deed == TRIAD_DEED_RELEASE ||
 		(record->deed == TRIAD_DEED_DISABLE &&
 			record->outcome != TRIAD_OUTCOME_REFUSED);
 }
@@ -159,16 +161,19 @@ static void note_unknown_switches(struct build *build)
 
 /* --- guards --- */
 
+/* A link that is tested carries nothing meanwhile, active or not before. */
 static bool takes_link_down(const struct triad_plan_item *item)
 {
 	return item->remote_guid &&
-		(item->kind == TRIAD_PLAN_DISABLE ||
-			(item->kind == TRIAD_PLAN_TEST && item->is_active));
+		(item->kind == TRIAD_PLAN_DISABLE || item->kind == TRIAD_PLAN_TEST);
 }
 
+/* Not for a test of the SM's own link: it could not be brought up again. */
 static bool is_overridden(
 	const struct triad_plan_basis *basis, const struct triad_plan_item *item)
 {
+	if (item->guard == TRIAD_GUARD_OWN_WAY && item->kind == TRIAD_PLAN_TEST)
+		return false;
 	for (uint32_t i = 0; i < basis->n_overrides; i++)
 		if (basis->overrides[i].node_guid == item->node_guid &&
 			basis->overrides[i].port == item->number)

@@ -28,10 +28,14 @@ static void add(struct text *text, const char *format, ...)
 		text->used = text->size - 1;
 }
 
-static void add_record(struct text *text, const struct triad_record *record)
+/* The record's own words begin with the reason. */
+static void add_why(
+	struct text *text, const struct triad_record *record, unsigned reason)
 {
 	if (record && *record->text)
 		add(text, ": %s", record->text);
+	else
+		add(text, ": %s", triad_port_reason_name(reason));
 }
 
 /* Now; not only when it was recorded. */
@@ -72,8 +76,8 @@ static void add_disable(struct text *text, const struct triad_plan_basis *basis,
 		}
 		/* fall through */
 	default:
-		add(text, "it failed, %s", triad_port_reason_name(item->reason));
-		add_record(text, record);
+		add(text, "it failed");
+		add_why(text, record, item->reason);
 	}
 }
 
@@ -90,10 +94,9 @@ static void add_note(struct text *text, const struct triad_plan_basis *basis,
 		add(text, "line %u: there is no such switch in the fabric", row->line);
 		break;
 	case TRIAD_NOTE_FAILED:
-		add(text, "disabled%s, and it had failed, %s",
-			item->was_ours ? " by the port manager" : "",
-			triad_port_reason_name(item->reason));
-		add_record(text, record);
+		add(text, "disabled%s as failed",
+			item->was_ours ? " by the port manager" : "");
+		add_why(text, record, item->reason);
 		add(text, "; 'port release' when it is mended");
 		break;
 	case TRIAD_NOTE_OTHER_END:

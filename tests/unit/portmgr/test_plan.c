@@ -233,15 +233,15 @@ START_TEST(test_plan_disabled_as_failed_noted)
 		"201/2 note miswired failed ours\n201/3 note quality failed\n"
 		"201/4 note timer failed ours\n201/5 note by-hand failed ours\n");
 	ck_assert_str_eq(describe(0x201, 2),
-		"disabled by the port manager, and it had failed, miswired: as it was "
+		"disabled by the port manager as failed: as it was "
 		"recorded; 'port release' when it is mended");
 	ck_assert_str_eq(describe(0x201, 3),
-		"disabled, and it had failed, quality: as it was recorded; 'port "
+		"disabled as failed: as it was recorded; 'port "
 		"release' when it is mended");
 	ck_assert_uint_eq(triad_plan_n_open(plan), 0);
 	remember(0x201, 3, 0, TRIAD_DEED_RELEASE, TRIAD_OUTCOME_DONE,
 		TRIAD_REASON_BY_HAND);
-	ck_assert_ptr_nonnull(strstr(planned(), "201/3 enable\n"));
+	ck_assert_ptr_nonnull(strstr(planned(), "201/3 enable ours\n"));
 }
 END_TEST
 
@@ -330,9 +330,9 @@ START_TEST(test_plan_failed_test_disabled_with_its_reason)
 	ck_assert_str_eq(planned(),
 		"201/2 disable quality\n201/3 disable miswired\n201/4 test active\n"
 		"201/6 disable presence\n");
-	ck_assert_str_eq(describe(0x201, 2), "it failed, quality: as it was recorded");
+	ck_assert_str_eq(describe(0x201, 2), "it failed: as it was recorded");
 	/* It fits now; what was found then is told. */
-	ck_assert_str_eq(describe(0x201, 3), "it failed, miswired: as it was recorded");
+	ck_assert_str_eq(describe(0x201, 3), "it failed: as it was recorded");
 }
 END_TEST
 
