@@ -202,7 +202,7 @@ static void tell(struct deed *deed, int error)
 static void append_explanation(
 	const struct deed *deed, int error, struct triad_record *outcome)
 {
-	char text[TRIAD_RECORD_TEXT_SIZE];
+	char text[96];
 	int room;
 
 	explain(deed, error, text, sizeof(text));
