@@ -13,6 +13,7 @@
 /* PortInfo:PortPhysicalState [IBA 14.2.5.6] */
 #define PHYS_POLLING 2
 #define PHYS_DISABLED 3
+#define PHYS_LINK_UP 5
 
 _Static_assert(sizeof(ib_port_info_t) == TRIAD_SMP_DATA_SIZE, "PortInfo fills an SMP");
 
@@ -39,7 +40,8 @@ void ports_ask_for_sweep(struct triad_ports *ports)
 /* --- what is sent --- */
 
 /* A question may be asked as often as it takes. */
-static int get(struct deed *deed, enum triad_smp_attribute attribute, uint32_t modifier,
+static int get(struct deed *deed, const struct triad_smp_route *route,
+	enum triad_smp_attribute attribute, uint32_t modifier,
 	uint8_t data[TRIAD_SMP_DATA_SIZE])
 {
 	const struct triad_smp_request request = {.attribute = attribute,
@@ -50,7 +52,7 @@ static int get(struct deed *deed, enum triad_smp_attribute attribute, uint32_t m
 	for (unsigned i = 0; i < N_TRIES && error == ETIMEDOUT; i++) {
 		memset(data, 0, TRIAD_SMP_DATA_SIZE);
 		error = triad_smp_ask(
-			deed->ports->smp, &deed->route, &request, data, &deed->status);
+			deed->ports->smp, route, &request, data, &deed->status);
 	}
 	return error;
 }
@@ -60,7 +62,7 @@ static int check_switch(struct deed *deed)
 {
 	uint8_t data[TRIAD_SMP_DATA_SIZE];
 	const ib_node_info_t *info = (const void *)data;
-	int error = get(deed, TRIAD_SMP_NODE_INFO, 0, data);
+	int error = get(deed, &deed->route, TRIAD_SMP_NODE_INFO, 0, data);
 
 	if (error)
 		return error;
@@ -70,6 +72,29 @@ static int check_switch(struct deed *deed)
 static unsigned phys_state(const struct deed *deed)
 {
 	return ib_port_info_get_port_phys_state(&deed->info);
+}
+
+static int get_port(struct deed *deed)
+{
+	return get(deed, &deed->route, TRIAD_SMP_PORT_INFO, deed->record.port,
+		(uint8_t *)&deed->info);
+}
+
+/* The guards have judged the link as the last sweep saw it, and the plan who is at its
+ * far end: if that is somebody else now, or there was nobody, it must be planned anew.
+ * Who does not answer may be what is wrong with the port. */
+static int check_far_end(struct deed *deed)
+{
+	uint8_t data[TRIAD_SMP_DATA_SIZE];
+	const ib_node_info_t *info = (const void *)data;
+	struct triad_smp_route route = deed->route;
+
+	if (phys_state(deed) != PHYS_LINK_UP)
+		return 0;
+	if (triad_smp_add_hop(&route, deed->record.port) ||
+		get(deed, &route, TRIAD_SMP_NODE_INFO, 0, data))
+		return deed->record.remote_guid ? 0 : ESTALE;
+	return cl_ntoh64(info->port_guid) == deed->record.remote_guid ? 0 : ESTALE;
 }
 
 /* Each time that it is sent, permission is asked for anew: it is sent once. */
@@ -106,8 +131,7 @@ static int set_phys_state(struct deed *deed, unsigned wanted)
 
 	if (error)
 		return error;
-	error = get(
-		deed, TRIAD_SMP_PORT_INFO, deed->record.port, (uint8_t *)&deed->info);
+	error = get_port(deed);
 	if (error)
 		return error;
 	return (phys_state(deed) == PHYS_DISABLED) == must_be_disabled ? 0 : ENOTSUP;
@@ -119,8 +143,9 @@ static int change(struct deed *deed)
 	int error = check_switch(deed);
 
 	if (!error)
-		error = get(deed, TRIAD_SMP_PORT_INFO, deed->record.port,
-			(uint8_t *)&deed->info);
+		error = get_port(deed);
+	if (!error && deed->record.deed != TRIAD_DEED_ENABLE)
+		error = check_far_end(deed);
 	if (error)
 		return error;
 	is_disabled = phys_state(deed) == PHYS_DISABLED;
@@ -170,8 +195,8 @@ static void explain(const struct deed *deed, int error, char *text, size_t size)
 		break;
 	case ESTALE:
 		snprintf(text, size,
-			"another switch is where this one was: nothing was sent, a "
-			"sweep is asked for");
+			"the fabric is not as it was when this was planned: nothing "
+			"was sent");
 		break;
 	case ENOENT:
 	case EHOSTUNREACH:
