@@ -97,7 +97,34 @@ def test_demo_election_text_says_who_and_when(t):
         t.contains(text, part, "text")
 
 
+def test_demo_ports_miswire_disabled_and_released_test_held_and_admitted(t):
+    before = demos_left()
+    process = demo("--ports", "--json")
+    t.succeeded(process)
+    shown = json.loads(process.stdout)
+    t.equal([row["reason"] for row in shown["plan"]["ports"]], ["miswired"] * 2, "plan")
+    t.equal(shown["plan"]["mode"], "observe", "mode while it is only planned")
+    t.equal([row["found"] for row in shown["failed"]["ports"]], ["failed"] * 2, "failed")
+    t.equal({row["found"] for row in shown["released"]["ports"]}, {"active"}, "released")
+    held, admitted = shown["held"]["ports"][0], shown["admitted"]["ports"][0]
+    t.equal((held["held"], held["state"], held["test"]), (True, "down", "quality"), "held")
+    t.equal((admitted["held"], admitted["state"], admitted["admitted"]),
+            (False, "active", True), "admitted")
+    done = [(one["deed"], one["outcome"]) for one in reversed(shown["history"])]
+    for deed in ("disable", "release", "bounce", "admit"):
+        assert (deed, "done") in done, f"no {deed} in {done}"
+    t.equal(demos_left(), before, "folders left")
+
+
+def test_demo_ports_text_says_what_is_done(t):
+    text = demo("--ports").stdout
+    for part in ("# triadctl port plan", "miswired:", "# triadctl port release",
+                 "under test", "# triadctl port history", "passed:"):
+        t.contains(text, part, "text")
+
+
 def test_demo_wrong_arguments_usage(t):
+    t.equal(demo("--ports", "--qos").returncode, 2, "exit status")
     t.equal(demo("--election", "--qos").returncode, 2, "exit status")
     t.equal(demo("--seconds", "0").returncode, 2, "exit status")
     t.failed(demo("--fabric", "/no/such/file", "--seconds", "1"), 1, "/no/such/file")
