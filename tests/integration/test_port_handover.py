@@ -160,6 +160,37 @@ def test_master_killed_in_mid_test_port_stays_held_and_is_tested_by_the_next(t):
         ports.check(t, expected_sets=0)
 
 
+def test_disabled_by_us_and_by_others_are_told_apart_after_restart_and_hand_over(t):
+    with managed("corosync") as ports:
+        old = ports.master
+        miswire(ports)
+        ports.wait_for("leaf-03", 2, "failed", sm=old)
+        kill(ports, old)
+        new = next_one(ports, old)
+        ports.wait_for("leaf-03", 2, "failed", sm=new)
+        ports.lab.host("start", str(old), "opensm")
+        wait_until(lambda: ports.lab.status()["sms"][old]["state"] == "standby", 30,
+                   "the old one as standby")
+        ports.ask("port", "priority", "15", sm=old)
+        t.equal(ports.cluster.wait_for_holder(among=(old,)), old, "who may enforce")
+        ports.wait_for_state("enforcing", old)
+        row = ports.wait_for("leaf-03", 2, "failed", sm=old)
+        t.contains(row["text"], "disabled by the port manager", "the port of ours")
+        t.succeeded(ports.lab.run("ibportstate", "-G", hex(LEAF2), "3", "disable",
+                                  node="host-0006"))
+        # ibsim tells nobody; a heavy sweep sees it.
+        os.kill(ports.lab.status()["sms"][old]["pid"], signal.SIGHUP)
+
+        def enabled():
+            return [one for one in ports.history(sm=old)
+                    if one["deed"] == "enable" and one["outcome"] == "done"]
+        done = wait_until(enabled, 30, "the other port enabled")
+        t.equal([(int(one["node_guid"], 16), one["port"]) for one in done], [(LEAF2, 3)],
+                "what was enabled")
+        t.contains(done[0]["text"], "disabled by somebody else")
+        ports.check(t, expected_sets=2)
+
+
 def port_state(ports):
     """Of leaf-02's port 3, as its own neighbour on port 2 sees it."""
     process = ports.lab.run("smpquery", "-D", "portinfo", "0,1", "3", node="host-0006")
