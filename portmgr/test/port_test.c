@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/text.h"
+#include "portmgr/expected/remote.h"
 #include "triad/clock.h"
 
 /* Between two questions to who is not ready yet, and between the far end's counters
@@ -27,44 +28,19 @@ const char *triad_test_step_name(unsigned step)
 	return step < TRIAD_TEST_N_STEPS ? names[step] : "?";
 }
 
+/* What a device says may be none that we know. */
 static const char *width_name(unsigned width)
 {
-	static const char *const names[] = {
-		[1] = "1x", [2] = "4x", [4] = "8x", [8] = "12x", [16] = "2x"};
-	bool has_name = width < sizeof(names) / sizeof(*names) && names[width];
+	const char *name = triad_link_width_name(width);
 
-	return has_name ? names[width] : "?";
+	return *name ? name : "?";
 }
 
 static const char *speed_name(unsigned speed)
 {
-	static const char *const names[] = {
-		"?", "SDR", "DDR", "QDR", "FDR", "EDR", "HDR", "NDR"};
+	const char *name = triad_link_speed_name((enum triad_link_speed)speed);
 
-	return names[speed < sizeof(names) / sizeof(*names) ? speed : 0];
-}
-
-/* '*' stands for any octets, '?' for one. */
-static bool fits(const char *pattern, const char *name)
-{
-	const char *star = NULL, *behind = NULL;
-
-	while (*name) {
-		if (*pattern == '*') {
-			star = pattern++;
-			behind = name;
-		} else if (*pattern == '?' || *pattern == *name) {
-			pattern++;
-			name++;
-		} else if (star) {
-			pattern = star + 1;
-			name = ++behind;
-		} else {
-			return false;
-		}
-	}
-	pattern += strspn(pattern, "*");
-	return !*pattern;
+	return *name ? name : "?";
 }
 
 __attribute__((format(printf, 2, 3))) static void tell(
@@ -126,7 +102,7 @@ static void enter(
 static bool has_fit_name(const struct triad_port_test *test)
 {
 	return !*test->wanted.name ||
-		(*test->name && fits(test->wanted.name, test->name));
+		(*test->name && triad_name_fits(test->wanted.name, test->name));
 }
 
 /* The first step from 'step' on that is asked for, and not done already.  Every test
