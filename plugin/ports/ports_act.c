@@ -422,6 +422,7 @@ uint64_t ports_act(struct triad_ports *ports, uint64_t now_us)
 	uint64_t until_us = UINT64_MAX;
 
 	tell_stop(ports);
+	triad_agenda_hold_tests(ports->agenda, !ports_has_room_for_test(ports));
 	if (!ports_is_ending(ports) && ports_may_act(ports))
 		kind = triad_agenda_next(ports->agenda, now_us, &entry, &until_us);
 	if (kind != TRIAD_AGENDA_WAIT) {
