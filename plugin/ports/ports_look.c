@@ -16,11 +16,23 @@ const char *ports_node_name(const struct triad_ports *ports, uint64_t node_guid)
 
 /* --- who may be held --- */
 
+/* A port that failed is so until it is released, tested anew and admitted: whether it
+ * was disabled, or that was only meant to be, or did not work, changes nothing. */
 static bool is_begun(const struct triad_record *record)
 {
-	return record &&
-		(record->deed == TRIAD_DEED_TEST || record->deed == TRIAD_DEED_BOUNCE ||
-			record->deed == TRIAD_DEED_FAIL);
+	if (!record)
+		return false;
+	switch (record->deed) {
+	case TRIAD_DEED_TEST:
+	case TRIAD_DEED_BOUNCE:
+	case TRIAD_DEED_FAIL:
+	case TRIAD_DEED_RELEASE:
+		return true;
+	case TRIAD_DEED_DISABLE:
+		return record->reason != TRIAD_REASON_EXPECTED;
+	default:
+		return false;
+	}
 }
 
 static struct triad_hold_port hold_port(
