@@ -84,6 +84,7 @@ static uint32_t carry_over(
 			(n && bsearch(old, ports, n, sizeof(*ports), compare)))
 			continue;
 		ports[n + n_gone] = *old;
+		ports[n + n_gone].is_held = false;
 		ports[n + n_gone++].is_gone = true;
 	}
 	return n_gone;

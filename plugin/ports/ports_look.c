@@ -116,7 +116,7 @@ static uint32_t list_remembered(const struct triad_ports *ports,
 	return n;
 }
 
-void ports_publish_hold(struct triad_ports *ports)
+static void publish_hold(struct triad_ports *ports)
 {
 	const struct triad_expected *expected = ports->source.expected;
 	struct triad_hold_port *list;
@@ -136,6 +136,17 @@ void ports_publish_hold(struct triad_ports *ports)
 	qsort(list, n, sizeof(*list), compare);
 	(void)triad_hold_publish(ports->hold, list, n);
 	free(list);
+}
+
+/* What is held no more becomes active in a heavy sweep, which nobody else may ask for.
+ */
+void ports_publish_hold(struct triad_ports *ports)
+{
+	uint32_t n_before = triad_hold_n_held(ports->hold);
+
+	publish_hold(ports);
+	if (triad_hold_n_held(ports->hold) < n_before)
+		ports_ask_for_sweep(ports);
 }
 
 /* --- the plan --- */
@@ -228,9 +239,10 @@ void ports_plan(struct triad_ports *ports, uint64_t now_us)
 		return;
 	/* A standby may be the master before it has a fabric: what it has learned since
 	 * must be held from its first sweep on. */
-	ports_publish_hold(ports);
-	if (!ports->fabric || !ports->source.expected)
+	if (!ports->fabric || !ports->source.expected) {
+		ports_publish_hold(ports);
 		return;
+	}
 	if (!ports->placed)
 		place(ports);
 	if (!ports->placed)
