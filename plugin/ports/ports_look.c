@@ -132,7 +132,8 @@ static void publish_hold(struct triad_ports *ports)
 		return; /* what was published stays */
 	n = list_rows(ports, list);
 	qsort(list, n, sizeof(*list), compare);
-	n = list_remembered(ports, list, n, room);
+	if (!ports->placed)
+		n = list_remembered(ports, list, n, room);
 	qsort(list, n, sizeof(*list), compare);
 	(void)triad_hold_publish(ports->hold, list, n);
 	free(list);
