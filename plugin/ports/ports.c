@@ -266,17 +266,25 @@ static void take_fabric(struct triad_ports *ports)
 		ports_take_fabric(ports, fabric);
 }
 
+/* Nothing that was begun or approved in one term counts in another. */
+static void end_term(struct triad_ports *ports)
+{
+	ports->is_synced = false;
+	ports->term = 0;
+	ports->n_overrides = 0;
+	ports->must_plan = true;
+	triad_agenda_clear(ports->agenda);
+	ports_end_tests(ports);
+}
+
 /* The term in which this SM may act: a new one begins with the memory of a majority. */
 static void look_at_permission(struct triad_ports *ports)
 {
 	struct triad_permission permission = triad_elector_permission(ports->elector);
 	uint64_t newest_term, newest;
 
-	if (!permission.is_given || permission.term != ports->term) {
-		ports->is_synced = false;
-		ports->term = 0;
-		ports_end_tests(ports);
-	}
+	if (ports->term && (!permission.is_given || permission.term != ports->term))
+		end_term(ports);
 	if (!permission.is_given)
 		return;
 	if (!ports->term) {

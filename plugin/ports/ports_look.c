@@ -229,6 +229,22 @@ static void place(struct triad_ports *ports)
 	free(mistakes);
 }
 
+/* An override is for the item that was seen, not for one that comes later. */
+static void keep_overrides(struct triad_ports *ports)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < ports->n_overrides; i++) {
+		const struct triad_plan_override override = ports->overrides[i];
+		const struct triad_plan_item *item =
+			triad_plan_find(ports->plan, override.node_guid, override.port);
+
+		if (item && item->is_overridden)
+			ports->overrides[n++] = override;
+	}
+	ports->n_overrides = n;
+}
+
 void ports_plan(struct triad_ports *ports, uint64_t now_us)
 {
 	uint64_t begun_us = triad_clock_now_us();
@@ -255,6 +271,7 @@ void ports_plan(struct triad_ports *ports, uint64_t now_us)
 	triad_plan_free(ports->plan);
 	ports->plan = plan;
 	ports->plan_us = triad_clock_now_us() - begun_us;
+	keep_overrides(ports);
 	(void)triad_agenda_look(ports->agenda, plan, now_us);
 	ports_look_at_tests(ports, now_us);
 	ports_publish_hold(ports);
@@ -276,5 +293,6 @@ void ports_take_expected(struct triad_ports *ports)
 {
 	forget_plan(ports);
 	ports_end_tests(ports);
+	ports->n_overrides = 0;
 	ports->must_plan = true;
 }

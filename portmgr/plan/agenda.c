@@ -186,6 +186,14 @@ static bool is_stopped(const struct triad_agenda *agenda)
 	return agenda->n_open > agenda->conf.max_actions;
 }
 
+void triad_agenda_clear(struct triad_agenda *agenda)
+{
+	agenda->n = 0;
+	agenda->n_open = 0;
+	agenda->was_stopped = false;
+	begin_anew(agenda);
+}
+
 int triad_agenda_look(
 	struct triad_agenda *agenda, const struct triad_plan *plan, uint64_t now_us)
 {

@@ -79,6 +79,9 @@ void triad_agenda_free(struct triad_agenda *agenda);
 void triad_agenda_configure(
 	struct triad_agenda *agenda, const struct triad_agenda_conf *conf);
 
+/* Forgets all entries, with what was warned, tried and approved. */
+void triad_agenda_clear(struct triad_agenda *agenda);
+
 /* A plan after a sweep: entries of items that are gone go, too.  Returns 0 or ENOMEM
  * (then the agenda is as it was). */
 int triad_agenda_look(
