@@ -18,7 +18,8 @@ struct triad_agenda {
 	/* Before 'first', nothing is to be done until 'soon_us'. */
 	uint32_t first;
 	uint64_t soon_us;
-	uint32_t n_done; /* Sets since the last look */
+	uint64_t fabric; /* of the last plan */
+	uint32_t n_done; /* Sets since a plan of it came first */
 	bool was_stopped, holds_tests;
 	uint64_t n_stops;
 };
@@ -213,7 +214,10 @@ int triad_agenda_look(
 	agenda->entries = entries;
 	agenda->n = n;
 	agenda->n_open = n_open;
-	agenda->n_done = 0;
+	/* What was done is not to be seen in a plan of the same sweep. */
+	if (plan->fabric != agenda->fabric)
+		agenda->n_done = 0;
+	agenda->fabric = plan->fabric;
 	begin_anew(agenda);
 	agenda->n_stops += is_stopped(agenda) && !agenda->was_stopped;
 	agenda->was_stopped = is_stopped(agenda);

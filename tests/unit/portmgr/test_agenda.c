@@ -70,8 +70,10 @@ static struct triad_plan_item *add_gentle(void)
 	return item;
 }
 
+/* After another sweep. */
 static void look(uint64_t now_s)
 {
+	plan.fabric++;
 	ck_assert_int_eq(triad_agenda_look(agenda, &plan, now_s * S), 0);
 }
 
@@ -204,6 +206,37 @@ START_TEST(test_agenda_more_than_max_stopped_until_approved)
 	ck_assert_uint_eq(status().n_done, 3);
 	look(30);
 	wants(30, TRIAD_AGENDA_ACT, 1);
+}
+END_TEST
+
+START_TEST(test_agenda_planned_anew_without_sweep_no_more_done)
+{
+	add_enables(4);
+	look(0);
+	triad_agenda_approve_all(agenda);
+	for (unsigned i = 1; i <= 3; i++) {
+		wants(0, TRIAD_AGENDA_ACT, i);
+		done(i, true, 0);
+	}
+	waits(0, UINT64_MAX);
+	ck_assert_int_eq(triad_agenda_look(agenda, &plan, S), 0);
+	ck_assert_uint_eq(status().n_done, 3);
+	waits(1, UINT64_MAX);
+	look(2);
+	wants(2, TRIAD_AGENDA_ACT, 4);
+}
+END_TEST
+
+START_TEST(test_agenda_cleared_nothing_approved)
+{
+	add_enables(4);
+	look(0);
+	triad_agenda_approve_all(agenda);
+	triad_agenda_clear(agenda);
+	ck_assert_uint_eq(status().n, 0);
+	waits(0, UINT64_MAX);
+	look(1);
+	ck_assert(status().is_stopped);
 }
 END_TEST
 
@@ -558,6 +591,8 @@ int main(void)
 	tcase_add_test(cases, test_agenda_notes_and_guarded_left_out);
 	tcase_add_test(cases, test_agenda_more_than_max_stopped_until_approved);
 	tcase_add_test(cases, test_agenda_approval_ends_with_its_item);
+	tcase_add_test(cases, test_agenda_planned_anew_without_sweep_no_more_done);
+	tcase_add_test(cases, test_agenda_cleared_nothing_approved);
 	tcase_add_test(cases, test_agenda_limit_changed_acts_at_once);
 	tcase_add_test(cases, test_agenda_tests_without_set_not_counted);
 	tcase_add_test(cases, test_agenda_active_link_warned_then_watched);
