@@ -24,6 +24,7 @@ struct deed {
 	struct triad_record record;
 	ib_port_info_t info; /* as the switch has it */
 	uint16_t status;     /* of the last answer */
+	bool is_sent;        /* a Set was, answered or not */
 };
 
 void ports_ask_for_sweep(struct triad_ports *ports)
@@ -115,6 +116,7 @@ static int send_set(struct deed *deed, unsigned wanted)
 		if (!ports_may_act(ports))
 			return i ? ETIMEDOUT : EPERM;
 		ports->n_sets++;
+		deed->is_sent = true;
 		error = triad_smp_ask(ports->smp, &deed->route, &request,
 			(uint8_t *)&info, &deed->status);
 	}
@@ -162,7 +164,8 @@ static int change(struct deed *deed)
 
 /* --- what came of it --- */
 
-static enum triad_outcome outcome_of(int error)
+/* What was begun and not ended is not known to have done nothing. */
+static enum triad_outcome outcome_of(const struct deed *deed, int error)
 {
 	switch (error) {
 	case 0:
@@ -173,7 +176,7 @@ static enum triad_outcome outcome_of(int error)
 	case ETIMEDOUT:
 		return TRIAD_OUTCOME_UNANSWERED;
 	default:
-		return TRIAD_OUTCOME_DROPPED;
+		return deed->is_sent ? TRIAD_OUTCOME_UNANSWERED : TRIAD_OUTCOME_DROPPED;
 	}
 }
 
@@ -191,7 +194,9 @@ static void explain(const struct deed *deed, int error, char *text, size_t size)
 		snprintf(text, size, "the switch did not answer");
 		break;
 	case EPERM:
-		snprintf(text, size, "permission ended: nothing was sent");
+		snprintf(text, size, "permission ended: %s",
+			deed->is_sent ? "the port is left disabled"
+				      : "nothing was sent");
 		break;
 	case ESTALE:
 		snprintf(text, size,
@@ -241,7 +246,7 @@ static void conclude(struct deed *deed, int error)
 	struct triad_ports *ports = deed->ports;
 	struct triad_record outcome = deed->record;
 
-	outcome.outcome = outcome_of(error);
+	outcome.outcome = outcome_of(deed, error);
 	if (error)
 		append_explanation(deed, error, &outcome);
 	ports->n_set_failed += outcome.outcome == TRIAD_OUTCOME_REFUSED ||
