@@ -294,6 +294,9 @@ static void look_at_permission(struct triad_ports *ports)
 	if (ports->is_synced || !ports_is_agreed(ports, ports->term_since_us))
 		return;
 	triad_memory_newest(ports->memory, &newest_term, &newest);
+	ports->is_outlived = newest_term > ports->term;
+	if (ports->is_outlived)
+		return; /* what is recorded now would be older than what is known */
 	ports->number = newest_term == ports->term ? newest : 0;
 	ports->is_synced = true;
 	ports->must_plan = true;

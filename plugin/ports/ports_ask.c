@@ -72,6 +72,11 @@ static void describe_trouble(
 		snprintf(status->trouble, sizeof(status->trouble),
 			"a majority of the SMs has not this generation yet: is "
 			"port.enabled true on all of them?");
+	else if (wants_to && ports->is_outlived)
+		snprintf(status->trouble, sizeof(status->trouble),
+			"journals have records of later terms than the election's: was "
+			"its state removed? Remove ports-*.journal in "
+			"election.state_dir on all hosts, too");
 	else if (wants_to && !ports->is_synced)
 		snprintf(status->trouble, sizeof(status->trouble),
 			"a majority of the SMs has not said yet that it knows the same "

@@ -86,6 +86,7 @@ struct triad_ports {
 	uint64_t term;    /* of the permission in which the agenda is worked off */
 	uint64_t term_since_us; /* when that term was first seen */
 	bool is_synced;         /* a majority has our memory since then */
+	bool is_outlived;       /* and there are records of later terms in it */
 	uint64_t number;        /* of the last record in 'term' */
 	uint32_t n_tests;
 	struct ports_test tests[PORTS_MAX_TESTS];
