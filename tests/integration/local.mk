@@ -17,7 +17,9 @@ plugin_tests = \
 	tests/integration/test_partitions.py \
 	tests/integration/test_path_answers.py \
 	tests/integration/test_path_service.py \
+	tests/integration/test_port_faults.py \
 	tests/integration/test_port_files.py \
+	tests/integration/test_port_handover.py \
 	tests/integration/test_profile.py \
 	tests/integration/test_prometheus.py \
 	tests/integration/test_qos_broadcast.py \
@@ -49,6 +51,7 @@ EXTRA_DIST += \
 	tests/integration/sanitizer.supp \
 	tests/integration/electionlib.py \
 	tests/integration/pathlab.py \
+	tests/integration/portlib.py \
 	tests/integration/tablelib.py \
 	tests/integration/taplib.py \
 	tests/integration/triadlib.py

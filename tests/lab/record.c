@@ -16,13 +16,19 @@
  *
  * TRIAD_RECORD_SIGNAL, "NUMBER FILE": the first program that sends a Set of PortInfo
  * with PortPhysicalState disabled removes the file and then has that signal, right
- * after the MAD went out. */
+ * after the MAD went out.
+ *
+ * TRIAD_RECORD_SWITCH, a file: while it is there, with a word and a number, switches
+ * don't obey at their port of that number when its PortPhysicalState is set.  "refuse":
+ * they answer with a status; "ignore": they say yes and do nothing; "lose": they don't
+ * answer. */
 #include <dlfcn.h>
 #include <endian.h>
 #include <infiniband/umad.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +40,10 @@
 
 /* In a MAD [IBA 13.4.3, 14.2.1]. */
 enum {
+	AT_METHOD = 3,
+	AT_STATUS = 4,
 	AT_HOPS = 7,
+	AT_TID = 12, /* the half that is the program's own */
 	AT_ATTRIBUTE = 16,
 	AT_MODIFIER = 20,
 	AT_M_KEY = 24,
@@ -44,6 +53,7 @@ enum {
 enum { DATA_SIZE = 64, PATH_SIZE = 64, MAD_SIZE = 256 };
 enum { CLASS_SMP_LID = 0x01, CLASS_SMP_DIRECTED = 0x81 };
 enum {
+	GET = 0x01,
 	SET = 0x02,
 	GET_RESP = 0x81,
 	ATTRIBUTE_SWITCH_INFO = 0x12,
@@ -53,6 +63,7 @@ enum {
 enum { AT_LIFE_TIME = 11, TAKES_OPTIMIZED = 1 };
 /* In PortInfo [IBA 14.2.5.6]. */
 enum { AT_PHYS_STATE = 33, PHYS_DISABLED = 3 };
+enum { STATUS_INVALID_VALUE = 0x1c }; /* [IBA 13.4.7] */
 
 EXPORT int umad_send(
 	int fd, int agent, void *umad, int length, int timeout_ms, int retries);
@@ -63,7 +74,8 @@ static int (*real_send)(int, int, void *, int, int, int);
 static int (*real_recv)(int, void *, int *, int);
 static FILE *record;
 static bool optimized;
-static const char *m_key, *node, *signal_wish;
+static const char *m_key, *node, *signal_wish, *switch_file;
+static atomic_uint refused_tid;
 
 static void open_record(void)
 {
@@ -76,6 +88,7 @@ static void open_record(void)
 	m_key = getenv("TRIAD_RECORD_M_KEY");
 	node = getenv("SIM_HOST");
 	signal_wish = getenv("TRIAD_RECORD_SIGNAL");
+	switch_file = getenv("TRIAD_RECORD_SWITCH");
 	if (path)
 		record = fopen(path, "a");
 	if (record)
@@ -123,11 +136,41 @@ static void write_line(
 		get(mad + AT_M_KEY, 8), path, data, now_us(), node ? node : "-");
 }
 
-static bool disables_port(const unsigned char *mad, int length)
+/* What a Set of PortInfo makes of PortPhysicalState; 0: nothing. */
+static unsigned phys_state_wanted(const unsigned char *mad, int length)
 {
-	return length >= MAD_SIZE && mad[1] == CLASS_SMP_DIRECTED && mad[3] == SET &&
-		get(mad + AT_ATTRIBUTE, 2) == ATTRIBUTE_PORT_INFO &&
-		mad[AT_DATA + AT_PHYS_STATE] >> 4 == PHYS_DISABLED;
+	if (length < MAD_SIZE || mad[1] != CLASS_SMP_DIRECTED ||
+		mad[AT_METHOD] != SET ||
+		get(mad + AT_ATTRIBUTE, 2) != ATTRIBUTE_PORT_INFO)
+		return 0;
+	return mad[AT_DATA + AT_PHYS_STATE] >> 4;
+}
+
+/* The first letter of what the switch does instead, or 0. */
+static char disobedience(const unsigned char *mad, int length)
+{
+	unsigned number = 0;
+	char word[16] = "";
+	FILE *file;
+
+	if (!switch_file || !phys_state_wanted(mad, length))
+		return 0;
+	file = fopen(switch_file, "r");
+	if (!file)
+		return 0;
+	if (fscanf(file, "%15s %u", word, &number) != 2 ||
+		number != get(mad + AT_MODIFIER, 4))
+		word[0] = '\0';
+	fclose(file);
+	return word[0];
+}
+
+/* A Get in place of a Set has the same answer, and changes nothing. */
+static void disarm(unsigned char *mad, bool is_refused)
+{
+	mad[AT_METHOD] = GET;
+	if (is_refused)
+		atomic_store(&refused_tid, (unsigned)get(mad + AT_TID, 4));
 }
 
 static void signal_once(void)
@@ -143,13 +186,21 @@ static void signal_once(void)
 
 int umad_send(int fd, int agent, void *umad, int length, int timeout_ms, int retries)
 {
+	unsigned char *mad = umad_get_mad(umad);
+	bool disables = phys_state_wanted(mad, length) == PHYS_DISABLED;
+	char instead;
 	int result;
 
 	pthread_once(&once, open_record);
 	if (record)
-		write_line(umad_get_mad_addr(umad), umad_get_mad(umad), length);
+		write_line(umad_get_mad_addr(umad), mad, length);
+	instead = disobedience(mad, length);
+	if (instead == 'l')
+		return 0;
+	if (instead)
+		disarm(mad, instead == 'r');
 	result = real_send(fd, agent, umad, length, timeout_ms, retries);
-	if (signal_wish && disables_port(umad_get_mad(umad), length))
+	if (signal_wish && disables)
 		signal_once();
 	return result;
 }
@@ -171,6 +222,9 @@ static void change(unsigned char *mad)
 		mad[AT_DATA + AT_LIFE_TIME] |= TAKES_OPTIMIZED;
 	if (m_key && answered(mad) == ATTRIBUTE_PORT_INFO)
 		memcpy(mad + AT_DATA, &key, sizeof(key));
+	if (switch_file && answered(mad) == ATTRIBUTE_PORT_INFO &&
+		get(mad + AT_TID, 4) == atomic_load(&refused_tid))
+		mad[AT_STATUS + 1] = STATUS_INVALID_VALUE;
 }
 
 int umad_recv(int fd, void *umad, int *length, int timeout_ms)
