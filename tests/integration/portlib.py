@@ -12,6 +12,7 @@ import contextlib
 import csv
 import json
 import os
+import signal
 import subprocess
 import tempfile
 import time
@@ -50,6 +51,7 @@ class PortSet:
     port: int
     phys_state: int
     path: str
+    m_key: int
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,7 @@ class Ports:
     def file_of(self, sm):
         return self.folder / f"expected-{self.guids[sm]}.csv"
 
-    def begin(self):
+    def begin(self, state="enforcing"):
         """What there is is what is expected, on all of them."""
         self.master = self.cluster.wait_for_holder()
         wait_until(lambda: self.ask_ok("port", "snapshot", sm=self.master), 30,
@@ -120,7 +122,7 @@ class Ports:
         generation = self.load(self.master)
         for sm in range(len(self.guids)):
             self.wait_for_generation(generation, sm)
-        self.wait_for_state("enforcing", self.master)
+        self.wait_for_state(state, self.master)
 
     def ask_ok(self, *words, sm=0):
         return self.lab.run("triadctl", *words, sm=sm).returncode == 0
@@ -156,8 +158,30 @@ class Ports:
             return row if row and row["found"] == found else None
         return wait_until(is_so, timeout_s, f"{node} port {port} {found}")
 
+    def sweep(self, n=3, sm=0):
+        """Until OpenSM, the master, has swept the whole fabric so often again, and what
+        came of that is known."""
+        for _ in range(n):
+            before = self._n_sweeps(sm)
+            os.kill(self.lab.status()["sms"][sm]["pid"], signal.SIGHUP)
+            wait_until(lambda: self._n_sweeps(sm) > before, 60, "a sweep")
+
+    def _n_sweeps(self, sm):
+        return ask_json(self.lab, "status", sm=sm)["topology"]["snapshots"]
+
     def history(self, *words, sm=0):
         return ask_json(self.lab, "port", "history", "-n", "1000", *words, sm=sm)
+
+    def deeds(self, node_guid, port, sm=0):
+        """(deed, outcome, reason) of a port, the first one first."""
+        return [(one["deed"], one["outcome"], one["reason"])
+                for one in reversed(self.history(sm=sm))
+                if int(one["node_guid"], 16) == node_guid and one["port"] == port]
+
+    def wait_for_deed(self, node_guid, port, deed, sm=0, timeout_s=40):
+        """Until that is the last one of the port."""
+        wait_until(lambda: self.deeds(node_guid, port, sm)[-1:] == [deed], timeout_s,
+                   f"port {port}: {deed}")
 
     # --- what is expected ---
 
@@ -185,7 +209,8 @@ class Ports:
             state = bytes.fromhex(words[9])[AT_PHYS_STATE] >> 4
             if state:
                 found.append(PortSet(words[11], int(words[10]) / 1e6,
-                                     int(words[6], 16), state, words[8]))
+                                     int(words[6], 16), state, words[8],
+                                     int(words[7], 16)))
         return found
 
     def journal(self, sm):
@@ -236,26 +261,32 @@ def _conf(folder, cluster, port):
             "[port]\n" + "".join(f"{key} = {value}\n" for key, value in keys.items()))
 
 
-def make_net(folder, fabric=FABRIC):
+def make_net(folder, fabric=FABRIC, edit=None):
     path = Path(folder, "fabric.net")
     subprocess.run([str(SRCDIR / "scripts/gen-fabric"), *fabric, "-o", str(path)],
                    check=True, capture_output=True)
+    if edit:
+        path.write_text(edit(path.read_text(encoding="utf-8")), encoding="utf-8")
     return path
 
 
 @contextlib.contextmanager
 def managed(cluster="none", port=None, sms=None, fabric=FABRIC, expected=True,
-            opensm_conf="sweep_interval 1\n", preload=()):
+            opensm_conf="sweep_interval 1\n", preload=(), more="", edit=None,
+            prepare=None):
     """A lab whose SMs manage ports, with what there is as what is expected, in force on
-    all of them, unless 'expected' is false; 'port' has keys of [port]."""
+    all of them, unless 'expected' is false; 'port' has keys of [port], 'more' is more of
+    triad.conf.  'edit' changes the text of the fabric, 'prepare' the folder."""
     with tempfile.TemporaryDirectory(prefix="triad-test-ports-") as name, \
             contextlib.ExitStack() as stack:
         folder = Path(name)
+        if prepare:
+            stack.callback(prepare(folder))
         os.environ["TRIAD_RECORD"] = str(folder / "record")
         stack.callback(os.environ.pop, "TRIAD_RECORD", None)
         lab = stack.enter_context(Lab(
-            make_net(folder, fabric), sms=sms or (SMS[:1] if cluster == "none" else SMS),
-            cluster=cluster, triad_conf=_conf(folder, cluster, port),
+            make_net(folder, fabric, edit), sms=sms or (SMS[:1] if cluster == "none" else SMS),
+            cluster=cluster, triad_conf=_conf(folder, cluster, port) + more,
             opensm_conf=opensm_conf, preload=[RECORD, *preload]))
         ports = Ports(lab, folder)
         if expected:
