@@ -1,0 +1,271 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""Tests of ports on stock opensm: links that are narrow or bad, hosts that don't say who
+they are, or don't answer.  Until it is admitted a port stays in INIT, nobody is told a way
+to it, and one that failed ends up disabled."""
+
+import os
+
+import taplib
+from pathlab import node_records
+from portlib import DISABLED, POLLING, managed, switch_guid
+from taplib import wait_until
+from triadlib import ask
+
+LEAF3 = switch_guid(3)
+M_KEY = 0x1234
+
+
+def host(number):
+    """The host at leaf-03's port of that number."""
+    return f"host-{number + 8:04}"
+
+
+def host_guid(number):
+    return 0x0200000100000001 + 0x10 * (number + 8)
+
+
+def link_state(ports, number):
+    """Of leaf-03's port, as the host at its port 4 sees it."""
+    process = ports.lab.run("smpquery", "-D", "portinfo", "0,1", str(number),
+                            node=host(4))
+    for line in process.stdout.splitlines():
+        if line.startswith("LinkState:"):
+            return line.split(".")[-1]
+    return process.stderr
+
+
+def plug_in_for_test(ports, numbers, more=(), **changes):
+    """Hosts are unplugged, are to be tested, and plugged in again."""
+    ports.lab.sim(*(f'Unlink "leaf-03"[{number}]' for number in numbers))
+    for number in numbers:
+        ports.wait_for("leaf-03", number, "down")
+        ports.expected.change(LEAF3, number, state="test",
+                              **changes.get(f"port_{number}", {}))
+    ports.load()
+    ports.lab.sim(*(f'ReLink "leaf-03"[{number}]' for number in numbers), *more)
+
+
+def deeds(ports, number):
+    return ports.deeds(LEAF3, number)
+
+
+def watch(ports, number, until):
+    """Looks at the link until something is so; what states it was in before it was
+    admitted."""
+    states = set()
+
+    def is_so():
+        state = link_state(ports, number)
+        if not any(deed == "admit" for deed, _, _ in deeds(ports, number)):
+            states.add(state)
+        return until()
+    wait_until(is_so, 60, f"the end of the test of port {number}")
+    return states
+
+
+def is_admitted(ports, number):
+    return ("admit", "done", "expected") in deeds(ports, number)
+
+
+def is_disabled(ports, number):
+    return deeds(ports, number)[-1:] and deeds(ports, number)[-1][:2] == ("disable", "done")
+
+
+PASSED = [("test", "intended", "expected"), ("admit", "intended", "expected"),
+          ("admit", "done", "expected")]
+
+
+def failed(reason, *before):
+    return [("test", "intended", "expected"), *before, ("fail", "done", reason),
+            ("disable", "intended", reason), ("disable", "done", reason)]
+
+
+def last_text(ports, number, deed):
+    return next(one["text"] for one in ports.history()
+                if one["port"] == number and one["deed"] == deed)
+
+
+# --- the link -------------------------------------------------------------------
+
+def narrow(text):
+    """The link of leaf-03's port 3 runs at a quarter of its width."""
+    lines = text.splitlines(keepends=True)
+    for at, line in enumerate(lines):
+        if '"host-0011"[1]' in line or '"leaf-03"[3]' in line:
+            lines[at] = line.replace("4xEDR", "1xEDR")
+    return "".join(lines)
+
+
+def test_narrow_link_under_test_fails_with_its_step(t):
+    with managed(port={"test_timeout": 4}, edit=narrow) as ports:
+        t.equal(ports.expected.rows[(LEAF3, 3)][4], "1x", "the width in the snapshot")
+        plug_in_for_test(ports, [3], port_3={"width": "4x"})
+        ports.wait_for("leaf-03", 3, "testing")
+        row = ports.row("leaf-03", 3)
+        t.equal((row["test"], row["held"]), ("presence", True), "step, held")
+        states = watch(ports, 3, lambda: is_disabled(ports, 3))
+        t.equal(states, {"Initialize"}, "the states of the link")
+        t.equal(deeds(ports, 3), failed("timer"), "what was done")
+        t.contains(last_text(ports, 3, "fail"),
+                   "presence: no result within 4.0 s: the link is 1x EDR, expected is 4x")
+        ports.wait_for("leaf-03", 3, "failed")
+        t.equal([one.phys_state for one in ports.check(t)], [DISABLED], "what was sent")
+
+
+def test_narrow_link_expected_enabled_noted_only(t):
+    with managed(edit=narrow) as ports:
+        ports.expected.change(LEAF3, 3, width="4x")
+        ports.load()
+        wait_until(lambda: (ports.row("leaf-03", 3) or {}).get("note") == "width", 30,
+                   "a note")
+        row = ports.row("leaf-03", 3)
+        t.equal((row["action"], row["found"], row["text"]),
+                ("note", "active", "the link is 1x wide, expected is 4x"), "the row")
+        plan = ports.lab.run("triadctl", "port", "plan")
+        t.succeeded(plan)
+        t.contains(plan.stdout, "notes 1\n")
+        ports.sweep()
+        ports.check(t, expected_sets=0)
+
+
+def wait_for_smps(ports, number):
+    wait_until(lambda: "sends SMPs" in (ports.row("leaf-03", number)["text"] or ""), 30,
+               "SMPs through the link")
+
+
+def test_errors_during_the_test_fail_its_quality(t):
+    with managed(port={"test_time": 4}) as ports:
+        plug_in_for_test(ports, [2, 3])
+        for number in (2, 3):
+            wait_for_smps(ports, number)
+        ports.lab.sim('PerformanceSet "leaf-03"[3] PortCounters.SymbolErrorCounter=5')
+        states = watch(ports, 3, lambda: is_disabled(ports, 3))
+        t.equal(states, {"Initialize"}, "the states of the link")
+        t.equal(deeds(ports, 3), failed("quality"), "what was done")
+        t.equal(last_text(ports, 3, "fail"),
+                "quality: the near end counted 5 errors, at most 0 may be", "why")
+        # The one beside it is as good as it was.
+        watch(ports, 2, lambda: is_admitted(ports, 2))
+        t.equal(deeds(ports, 2), PASSED, "what was done at port 2")
+        ports.wait_for("leaf-03", 2, "active")
+        ports.check(t, expected_sets=1)
+
+
+def test_errors_of_the_far_end_fail_the_admission(t):
+    with managed() as ports:
+        plug_in_for_test(ports, [3])
+        wait_until(lambda: "watches the far end" in (ports.row("leaf-03", 3)["text"] or ""),
+                   40, "the admission")
+        ports.lab.sim('PerformanceSet "host-0011"[1] PortCounters.PortRcvErrors=7')
+        wait_until(lambda: is_disabled(ports, 3), 40, "the port disabled")
+        t.equal(deeds(ports, 3), failed("application", PASSED[1]), "what was done")
+        t.contains(last_text(ports, 3, "fail"), "admission: the far end counted 7 errors")
+        ports.check(t, expected_sets=1)
+
+
+def test_active_link_taken_down_before_its_test(t):
+    with managed() as ports:
+        ports.expected.change(LEAF3, 3, state="test")
+        ports.load()
+        wait_until(lambda: len(ports.sets()) == 2, 30, "a bounce")
+        # The simulator's links don't train after that by themselves.
+        ports.lab.sim('Unlink "leaf-03"[3]', 'ReLink "leaf-03"[3]')
+        states = watch(ports, 3, lambda: is_admitted(ports, 3))
+        assert "Armed" not in states, states
+        t.equal(deeds(ports, 3), [("bounce", "intended", "expected"),
+                                  ("bounce", "done", "expected"), *PASSED], "what was done")
+        ports.wait_for("leaf-03", 3, "active")
+        t.equal([one.phys_state for one in ports.check(t, expected_sets=2)],
+                [DISABLED, POLLING], "what was sent")
+
+
+# --- the far end ----------------------------------------------------------------
+
+def test_host_without_its_name_fails_by_the_timer(t):
+    with managed(port={"test_timeout": 5}) as ports:
+        plug_in_for_test(ports, [2, 3], port_2={"check": "name=compute-*"},
+                         port_3={"check": "name=host-0011*"})
+        states = watch(ports, 2, lambda: is_disabled(ports, 2))
+        t.equal(states, {"Initialize"}, "the states of the link")
+        t.equal(deeds(ports, 2), failed("timer"), "what was done")
+        t.contains(last_text(ports, 2, "fail"), "application: no result within 5.0 s: ")
+        t.contains(last_text(ports, 2, "fail"), 'calls itself "host-0010')
+        t.equal(deeds(ports, 3), PASSED, "what was done where the name fits")
+        ports.wait_for("leaf-03", 3, "active")
+        ports.check(t, expected_sets=1)
+
+
+def test_host_answers_ping_or_fails(t):
+    with managed(port={"test_timeout": 8}) as ports:
+        server = ports.lab.start("run", "--node", host(3), "--", "ibping", "-S")
+        try:
+            plug_in_for_test(ports, [2, 3], port_2={"check": "ping"},
+                             port_3={"check": "ping"})
+            wait_until(lambda: is_admitted(ports, 3), 40, "the host that answers")
+            t.equal(deeds(ports, 3), PASSED, "what was done at its port")
+            wait_until(lambda: is_disabled(ports, 2), 40, "the other one disabled")
+            t.equal(deeds(ports, 2), failed("timer", PASSED[1]), "what was done there")
+            t.contains(last_text(ports, 2, "fail"), "is ibping -S running there?")
+            ports.wait_for("leaf-03", 3, "active")
+            ports.check(t, expected_sets=1)
+        finally:
+            server.terminate()
+            server.wait()
+
+
+# --- while it is held -----------------------------------------------------------
+
+def path_records(ports, source, target):
+    """How many PathRecords there are from one LID to the other, as a host asks."""
+    process = ports.lab.run("saquery", "PR", "--slid", str(source), "--dlid", str(target),
+                            node="host-0002")
+    return process.stdout.count("PathRecord dump")
+
+
+def check_paths(t, more=""):
+    with managed(port={"test_time": 5}, more=more) as ports:
+        lids = {int(guid, 16): lid for lid, guid in node_records(ports.lab)}
+        here, there = lids[host_guid(2)], lids[host_guid(3)]
+        other = lids[host_guid(1)]
+        assert path_records(ports, other, there) == 1, "no path before"
+        plug_in_for_test(ports, [3])
+        wait_for_smps(ports, 3)
+        t.equal(path_records(ports, other, there), 0, "paths to a port that is held")
+        t.equal(path_records(ports, there, other), 0, "paths from it")
+        t.equal(path_records(ports, other, here), 1, "paths to its neighbour")
+        t.equal(deeds(ports, 3), PASSED[:1], "what was done meanwhile")
+        t.equal(link_state(ports, 3), "Initialize", "the link")
+        t.equal(ports.status()["held"], 1, "ports held, by 'status'")
+        wait_until(lambda: is_admitted(ports, 3), 40, "the port admitted")
+        ports.wait_for("leaf-03", 3, "active")
+        t.equal(path_records(ports, other, there), 1, "paths after its admission")
+        t.equal(path_records(ports, there, other), 1, "paths from it")
+        ports.check(t, expected_sets=0)
+
+
+def test_paths_to_held_port_none_by_opensms_answers(t):
+    check_paths(t)
+
+
+def test_paths_to_held_port_none_by_triads_answers(t):
+    check_paths(t, "[qos]\nenabled = true\n")
+
+
+# --- keys -----------------------------------------------------------------------
+
+def test_m_key_of_opensm_in_every_set(t):
+    os.environ["TRIAD_RECORD_M_KEY"] = f"{M_KEY:#x}"
+    t.cleanup(os.environ.pop, "TRIAD_RECORD_M_KEY", None)
+    conf = f"sweep_interval 1\nm_key {M_KEY:#x}\nm_key_protection_level 1\n"
+    with managed(opensm_conf=conf, port={"grace": 0, "drain": 0}) as ports:
+        ports.expected.change(LEAF3, 3, state="disabled")
+        ports.expected.change(LEAF3, 2, state="test")
+        ports.load()
+        ports.wait_for("leaf-03", 3, "disabled")
+        wait_until(lambda: len(ports.sets()) == 3, 30, "a bounce")
+        t.equal({one.m_key for one in ports.check(t)}, {M_KEY}, "the M_Keys of Set()")
+
+
+if __name__ == "__main__":
+    taplib.main(globals())
