@@ -143,6 +143,26 @@ int triad_hold_publish(
 
 /* --- marking --- */
 
+bool triad_hold_routes_over_all(const struct osm_opensm *osm)
+{
+	const struct osm_routing_engine *engine = osm->routing_engine_used
+		? osm->routing_engine_used
+		: osm->routing_engine_list;
+
+	if (!engine)
+		return false; /* the default is min-hop */
+	switch (engine->type) {
+	case OSM_ROUTING_ENGINE_TYPE_MINHOP:
+	case OSM_ROUTING_ENGINE_TYPE_FTREE:
+	case OSM_ROUTING_ENGINE_TYPE_NUE:
+	case OSM_ROUTING_ENGINE_TYPE_SSSP:
+	case OSM_ROUTING_ENGINE_TYPE_DFSSSP:
+		return false;
+	default:
+		return true;
+	}
+}
+
 static void set_down(osm_physp_t *physp)
 {
 	ib_port_info_set_port_state(&physp->port_info, IB_LINK_DOWN);
@@ -182,13 +202,19 @@ static bool has_sm(const osm_physp_t *physp)
 	return physp->port_info.capability_mask & IB_PORT_CAP_IS_SM;
 }
 
-static bool must_hold(
-	const struct triad_hold_port *port, const osm_physp_t *far, bool may_begin)
+/* What a mark may do. */
+struct rules {
+	bool may_begin;   /* hold ports that were not held before */
+	bool holds_links; /* between switches, too */
+};
+
+static bool must_hold(const struct triad_hold_port *port, const osm_physp_t *far,
+	const struct rules *rules)
 {
-	if (port->is_gone || has_sm(far) ||
+	if (port->is_gone || has_sm(far) || (far->p_node->sw && !rules->holds_links) ||
 		port->admitted == cl_ntoh64(osm_physp_get_port_guid(far)))
 		return false;
-	return port->is_held || port->is_remembered || may_begin;
+	return port->is_held || port->is_remembered || rules->may_begin;
 }
 
 static void note_time(struct triad_hold *hold, uint64_t begun_us)
@@ -224,10 +250,10 @@ static void give_back(struct osm_opensm *osm, struct triad_hold_port *port)
 
 /* One that OpenSM itself has found unhealthy is not ours. */
 static void avoid_port(struct triad_hold_port *port, osm_physp_t *physp,
-	osm_physp_t *far, bool may_begin)
+	osm_physp_t *far, const struct rules *rules)
 {
 	if (!far->p_node->sw || osm_physp_get_port_state(physp) != IB_LINK_INIT ||
-		!must_hold(port, far, may_begin) || !osm_link_is_healthy(physp))
+		!must_hold(port, far, rules) || !osm_link_is_healthy(physp))
 		return;
 	osm_physp_set_health(physp, FALSE);
 	osm_physp_set_health(far, FALSE);
@@ -237,10 +263,10 @@ static void avoid_port(struct triad_hold_port *port, osm_physp_t *physp,
 }
 
 static void mark_port(struct triad_hold *hold, struct triad_hold_port *port,
-	osm_physp_t *physp, osm_physp_t *far, bool may_begin)
+	osm_physp_t *physp, osm_physp_t *far, const struct rules *rules)
 {
 	bool is_held = osm_physp_get_port_state(physp) == IB_LINK_INIT &&
-		must_hold(port, far, may_begin);
+		must_hold(port, far, rules);
 
 	port->is_held = is_held;
 	if (!is_held)
@@ -252,7 +278,8 @@ static void mark_port(struct triad_hold *hold, struct triad_hold_port *port,
 		add_end(hold, far);
 }
 
-static void avoid_all(struct triad_hold *hold, struct osm_opensm *osm, bool may_begin)
+static void avoid_all(
+	struct triad_hold *hold, struct osm_opensm *osm, const struct rules *rules)
 {
 	osm_physp_t *physp, *far;
 	osm_node_t *node = NULL;
@@ -262,25 +289,30 @@ static void avoid_all(struct triad_hold *hold, struct osm_opensm *osm, bool may_
 			give_back(osm, &hold->ports[i]);
 	for (uint32_t i = 0; i < hold->n; i++)
 		if (find_link(osm, &hold->ports[i], &node, &physp, &far))
-			avoid_port(&hold->ports[i], physp, far, may_begin);
+			avoid_port(&hold->ports[i], physp, far, rules);
 }
 
 void triad_hold_avoid(struct triad_hold *hold, struct osm_opensm *osm, bool may_begin)
 {
+	const struct rules rules = {
+		.may_begin = may_begin,
+		.holds_links = !triad_hold_routes_over_all(osm),
+	};
 	uint64_t begun_us;
 
 	pthread_mutex_lock(&hold->lock);
 	if (hold->n) {
 		cl_plock_excl_acquire(&osm->lock);
 		begun_us = triad_clock_now_us();
-		avoid_all(hold, osm, may_begin);
+		avoid_all(hold, osm, &rules);
 		note_time(hold, begun_us);
 		cl_plock_release(&osm->lock);
 	}
 	pthread_mutex_unlock(&hold->lock);
 }
 
-static void mark_all(struct triad_hold *hold, struct osm_opensm *osm, bool may_begin)
+static void mark_all(
+	struct triad_hold *hold, struct osm_opensm *osm, const struct rules *rules)
 {
 	osm_physp_t *physp, *far;
 	osm_node_t *node = NULL;
@@ -288,20 +320,24 @@ static void mark_all(struct triad_hold *hold, struct osm_opensm *osm, bool may_b
 	atomic_store(&hold->n_held, 0);
 	for (uint32_t i = 0; i < hold->n; i++)
 		if (find_link(osm, &hold->ports[i], &node, &physp, &far))
-			mark_port(hold, &hold->ports[i], physp, far, may_begin);
+			mark_port(hold, &hold->ports[i], physp, far, rules);
 		else
 			hold->ports[i].is_held = false;
 }
 
 void triad_hold_mark(struct triad_hold *hold, struct osm_opensm *osm, bool may_begin)
 {
+	const struct rules rules = {
+		.may_begin = may_begin,
+		.holds_links = !triad_hold_routes_over_all(osm),
+	};
 	uint64_t begun_us;
 
 	pthread_mutex_lock(&hold->lock);
 	if (hold->n) {
 		cl_plock_excl_acquire(&osm->lock);
 		begun_us = triad_clock_now_us();
-		mark_all(hold, osm, may_begin);
+		mark_all(hold, osm, &rules);
 		note_time(hold, begun_us);
 		cl_plock_release(&osm->lock);
 	}

@@ -8,7 +8,9 @@
  *
  * A link between switches must not be routed over meanwhile.  So, before routing, it is
  * marked as not healthy, which is OpenSM's own word for links that its routing engines
- * pass by; and as healthy again when it is no longer held.
+ * pass by; and as healthy again when it is no longer held.  Engines that don't ask
+ * (updn, dnup, LASH, torus-2QoS and others) would route over it: with those no link
+ * between switches is held.
  *
  * Which ports may be held is published by the port manager's thread, for each port that
  * is expected to be tested; which of them are held is decided at the mark: a link that
@@ -55,6 +57,10 @@ struct triad_hold_end {
 struct triad_hold *triad_hold_new(void);
 /* Accepts NULL. */
 void triad_hold_free(struct triad_hold *hold);
+
+/* Whether OpenSM's routing engine is one that does not ask whether a link is healthy.
+ * Any thread; takes no lock: OpenSM writes a pointer. */
+bool triad_hold_routes_over_all(const struct osm_opensm *osm);
 
 /* The ports, sorted by (node GUID, number); copied.  Returns 0 or ENOMEM. */
 int triad_hold_publish(

@@ -17,6 +17,7 @@
 #define TICK_US (100 * TRIAD_US_PER_MS)
 #define IDLE_US TRIAD_US_PER_S
 #define SHARE_US (500 * TRIAD_US_PER_MS)
+#define FIRST_TURN_US (5 * TRIAD_US_PER_S)
 #define PATIENCE_US (3 * TRIAD_US_PER_S)
 
 /* --- what others leave --- */
@@ -96,12 +97,26 @@ void triad_ports_set_fabric(struct triad_ports *ports, struct triad_fabric *fabr
 	triad_fabric_unref(old);
 }
 
+/* OpenSM's first sweep comes right after its start: it must find what is remembered, so
+ * that nothing comes up that was held.  With 'inbox_lock' held. */
+static void await_first_turn(struct triad_ports *ports)
+{
+	uint64_t until_us = triad_clock_now_us() + FIRST_TURN_US;
+
+	while (!ports->has_begun)
+		if (triad_condition_wait(&ports->wake, &ports->inbox_lock, until_us))
+			break;
+}
+
 void triad_ports_configure(struct triad_ports *ports, const struct triad_conf *conf)
 {
 	pthread_mutex_lock(&ports->inbox_lock);
 	ports->new_conf = *conf;
 	ports->has_conf = true;
+	ports->is_configured = true;
 	pthread_cond_broadcast(&ports->wake);
+	if (!ports->has_begun)
+		await_first_turn(ports);
 	pthread_mutex_unlock(&ports->inbox_lock);
 }
 
@@ -374,6 +389,16 @@ bool ports_is_ending(struct triad_ports *ports)
 	return is_ending || osm_exit_flag;
 }
 
+static void note_turn(struct triad_ports *ports)
+{
+	pthread_mutex_lock(&ports->inbox_lock);
+	if (!ports->has_begun && !ports->has_conf && ports->is_configured) {
+		ports->has_begun = true;
+		pthread_cond_broadcast(&ports->wake);
+	}
+	pthread_mutex_unlock(&ports->inbox_lock);
+}
+
 static void *run(void *argument)
 {
 	struct triad_ports *ports = argument;
@@ -385,6 +410,7 @@ static void *run(void *argument)
 					: take_turn(ports);
 		ports_publish_status(ports);
 		pthread_mutex_unlock(&ports->lock);
+		note_turn(ports);
 	} while (ports_wait(ports, next_us, false));
 	return NULL;
 }

@@ -96,7 +96,8 @@ struct triad_ports *triad_ports_new(struct osm_opensm *osm, uint64_t port_guid,
 /* Returns false when its thread hangs in a write; then it is left, with its memory. */
 bool triad_ports_free(struct triad_ports *ports);
 
-/* Puts [port] into force.  Any thread, one at a time. */
+/* Puts [port] into force.  Any thread, one at a time.  The first call waits until it
+ * is, for some seconds at most. */
 void triad_ports_configure(struct triad_ports *ports, const struct triad_conf *conf);
 
 /* A new snapshot, after a sweep; NULL: this SM is not the master any more. */

@@ -25,6 +25,7 @@ struct deed {
 	ib_port_info_t info; /* as the switch has it */
 	uint16_t status;     /* of the last answer */
 	bool is_sent;        /* a Set was, answered or not */
+	bool had_failed;     /* the port, by what was remembered before */
 };
 
 void ports_ask_for_sweep(struct triad_ports *ports)
@@ -50,7 +51,9 @@ static int get(struct deed *deed, const struct triad_smp_route *route,
 		.timeout_ms = SMP_TIMEOUT_MS};
 	int error = ETIMEDOUT;
 
-	for (unsigned i = 0; i < N_TRIES && error == ETIMEDOUT; i++) {
+	for (unsigned i = 0;
+		i < N_TRIES && error == ETIMEDOUT && !ports_is_ending(deed->ports);
+		i++) {
 		memset(data, 0, TRIAD_SMP_DATA_SIZE);
 		error = triad_smp_ask(
 			deed->ports->smp, route, &request, data, &deed->status);
@@ -109,7 +112,9 @@ static int send_set(struct deed *deed, unsigned wanted)
 	ib_port_info_t info;
 	int error = ETIMEDOUT;
 
-	for (unsigned i = 0; i < N_TRIES && error == ETIMEDOUT; i++) {
+	for (unsigned i = 0;
+		i < N_TRIES && error == ETIMEDOUT && !ports_is_ending(deed->ports);
+		i++) {
 		info = deed->info;
 		ib_port_info_set_port_state(&info, IB_LINK_NO_CHANGE);
 		ib_port_info_set_port_phys_state((uint8_t)wanted, &info);
@@ -249,6 +254,9 @@ static void conclude(struct deed *deed, int error)
 	outcome.outcome = outcome_of(deed, error);
 	if (error)
 		append_explanation(deed, error, &outcome);
+	/* That nothing was sent does not undo the failure. */
+	if (outcome.outcome == TRIAD_OUTCOME_DROPPED && deed->had_failed)
+		outcome.deed = TRIAD_DEED_FAIL;
 	ports->n_set_failed += outcome.outcome == TRIAD_OUTCOME_REFUSED ||
 		outcome.outcome == TRIAD_OUTCOME_UNANSWERED;
 	ports->n_unpermitted += error == EPERM;
@@ -265,6 +273,8 @@ static int do_deed(struct triad_ports *ports, const struct triad_record *intent)
 	struct deed deed = {.ports = ports, .record = *intent};
 	int error;
 
+	deed.had_failed = triad_plan_has_failed(
+		triad_memory_find(ports->memory, intent->node_guid, intent->port));
 	deed.record.outcome = TRIAD_OUTCOME_INTENDED;
 	error = ports_commit(ports, &deed.record);
 	if (error) {

@@ -67,6 +67,8 @@ static bool is_guarded(
 	const struct triad_plan_item *item =
 		ports->plan ? triad_plan_find(ports->plan, node_guid, number) : NULL;
 
+	if (item && item->kind == TRIAD_PLAN_NOTE)
+		return item->note == TRIAD_NOTE_ENGINE;
 	return item && item->kind == TRIAD_PLAN_TEST && item->guard &&
 		!item->is_overridden;
 }
@@ -163,6 +165,7 @@ struct triad_plan_basis ports_basis(const struct triad_ports *ports)
 		.n_sm_guids = ports->n_sms,
 		.overrides = ports->overrides,
 		.n_overrides = ports->n_overrides,
+		.routes_over_all = triad_hold_routes_over_all(ports->osm),
 	};
 }
 

@@ -35,7 +35,8 @@ struct ports_item {
 struct ports_test {
 	uint64_t node_guid;
 	uint8_t number;
-	bool is_admitted; /* recorded */
+	bool is_admitted;  /* recorded */
+	uint64_t again_us; /* what could not be recorded is tried again then */
 	struct triad_port_test test;
 };
 
@@ -51,6 +52,7 @@ struct triad_ports {
 	pthread_mutex_t inbox_lock;
 	pthread_cond_t wake;
 	bool must_end;
+	bool is_configured, has_begun; /* the first configuration is in force */
 	bool has_view, has_fabric, has_conf;
 	struct triad_cluster_view new_view;
 	struct triad_fabric *new_fabric; /* NULL, with 'has_fabric': none any more */

@@ -10,6 +10,8 @@
 
 /* Short: the link under test must not keep the others waiting. */
 #define SMP_TIMEOUT_MS 100u
+/* When the journal or a majority did not take a record. */
+#define RECORD_AGAIN_US (10 * TRIAD_US_PER_S)
 #define PHYS_LINK_UP 5 /* PortInfo:PortPhysicalState [IBA 14.2.5.6] */
 
 const struct ports_test *ports_find_test(
@@ -275,9 +277,13 @@ static bool admit(struct triad_ports *ports, struct ports_test *test)
 
 	if (test->is_admitted)
 		return true;
-	snprintf(record.text, sizeof(record.text), "%s", "it passed its test");
-	if (record_test(ports, test->node_guid, test->number, &record))
+	if (triad_clock_boot_us() < test->again_us)
 		return false;
+	snprintf(record.text, sizeof(record.text), "%s", "it passed its test");
+	if (record_test(ports, test->node_guid, test->number, &record)) {
+		test->again_us = triad_clock_boot_us() + RECORD_AGAIN_US;
+		return false;
+	}
 	test->is_admitted = true;
 	ports_publish_hold(ports);
 	ports_ask_for_sweep(ports);
@@ -300,7 +306,7 @@ static enum triad_port_reason reason_of(const struct triad_port_test *test)
 				  : (enum triad_port_reason)reasons[test->step];
 }
 
-static bool has_ended(struct triad_ports *ports, const struct ports_test *test)
+static bool has_ended(struct triad_ports *ports, struct ports_test *test)
 {
 	bool has_passed = test->test.state == TRIAD_TEST_PASSED;
 	struct triad_record record = {
@@ -309,11 +315,14 @@ static bool has_ended(struct triad_ports *ports, const struct ports_test *test)
 		.reason = has_passed ? TRIAD_REASON_EXPECTED : reason_of(&test->test),
 		.remote_guid = test->test.remote_guid};
 
-	if (test->test.state == TRIAD_TEST_RUNNING)
+	if (test->test.state == TRIAD_TEST_RUNNING ||
+		triad_clock_boot_us() < test->again_us)
 		return false;
 	snprintf(record.text, sizeof(record.text), "%s", test->test.text);
-	if (record_test(ports, test->node_guid, test->number, &record))
-		return false; /* it is said again */
+	if (record_test(ports, test->node_guid, test->number, &record)) {
+		test->again_us = triad_clock_boot_us() + RECORD_AGAIN_US;
+		return false;
+	}
 	ports->must_plan = true;
 	return true;
 }

@@ -58,11 +58,23 @@ static void keep(struct build *build, struct triad_plan_item *item, unsigned kin
 	plan->items[plan->n_items++] = *item;
 }
 
+static bool is_between_switches(
+	const struct triad_fabric *fabric, const struct triad_plan_item *item)
+{
+	uint32_t far = fabric->ports[item->port].remote;
+
+	return far != TRIAD_FABRIC_NONE &&
+		fabric->nodes[fabric->ports[far].node].type == TRIAD_NODE_SWITCH;
+}
+
 static void look_at_test(struct build *build, struct triad_plan_item *item,
 	const struct triad_record *record)
 {
 	if (triad_plan_has_failed(record))
 		keep(build, item, TRIAD_PLAN_DISABLE, record->reason, TRIAD_NOTE_NONE);
+	else if (item->remote_guid && build->basis->routes_over_all &&
+		is_between_switches(build->basis->fabric, item))
+		keep(build, item, TRIAD_PLAN_NOTE, 0, TRIAD_NOTE_ENGINE);
 	else if (item->remote_guid)
 		keep(build, item, TRIAD_PLAN_TEST, TRIAD_REASON_EXPECTED,
 			TRIAD_NOTE_NONE);
@@ -179,15 +191,6 @@ static bool is_overridden(
 			basis->overrides[i].port == item->number)
 			return true;
 	return false;
-}
-
-static bool is_between_switches(
-	const struct triad_fabric *fabric, const struct triad_plan_item *item)
-{
-	uint32_t far = fabric->ports[item->port].remote;
-
-	return far != TRIAD_FABRIC_NONE &&
-		fabric->nodes[fabric->ports[far].node].type == TRIAD_NODE_SWITCH;
 }
 
 static void judge(struct build *build, struct triad_plan_item *item)

@@ -13,6 +13,8 @@
  *     test         a link that was not admitted, or was   TEST
  *                  down since
  *                  a test that failed                     DISABLE, with its reason
+ *     test         a link between switches that would be    NOTE
+ *                  routed over meanwhile
  *     any          no such switch, another width or speed NOTE
  *
  * A row with a mistake (placed.h) has no item.
@@ -59,7 +61,8 @@ enum triad_plan_note {
 	TRIAD_NOTE_OTHER_END, /* the link's other end is disabled instead */
 	TRIAD_NOTE_WIDTH,     /* not as wide as expected */
 	TRIAD_NOTE_SPEED,
-	TRIAD_NOTE_LATER, /* enough links are taken down: the next plan's */
+	TRIAD_NOTE_ENGINE, /* routing would go over it while it is tested: it is not */
+	TRIAD_NOTE_LATER,  /* enough links are taken down: the next plan's */
 	TRIAD_PLAN_N_NOTES
 };
 
@@ -106,6 +109,9 @@ struct triad_plan_basis {
 	uint32_t n_sm_guids;
 	const struct triad_plan_override *overrides;
 	uint32_t n_overrides;
+	/* The routing engine does not ask whether a link is healthy: links between
+	 * switches can't be held back. */
+	bool routes_over_all;
 };
 
 /* Returns 0 or ENOMEM. */

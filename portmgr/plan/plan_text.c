@@ -113,6 +113,11 @@ static void add_note(struct text *text, const struct triad_plan_basis *basis,
 				triad_link_speed(port->speed, port->speed_ext)),
 			triad_link_speed_name(row->speed));
 		break;
+	case TRIAD_NOTE_ENGINE:
+		add(text,
+			"a link between switches is not tested with this routing "
+			"engine: it would route over it meanwhile");
+		break;
 	case TRIAD_NOTE_LATER:
 		add(text,
 			"%u links between switches are taken down at once: the next "
@@ -198,8 +203,8 @@ const char *triad_plan_kind_name(unsigned kind)
 
 const char *triad_plan_note_name(unsigned note)
 {
-	static const char *const names[] = {
-		"", "no_switch", "failed", "other_end", "width", "speed", "later"};
+	static const char *const names[] = {"", "no_switch", "failed", "other_end",
+		"width", "speed", "engine", "later"};
 
 	return note < TRIAD_PLAN_N_NOTES ? names[note] : "?";
 }
