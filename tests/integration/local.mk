@@ -17,6 +17,7 @@ plugin_tests = \
 	tests/integration/test_partitions.py \
 	tests/integration/test_path_answers.py \
 	tests/integration/test_path_service.py \
+	tests/integration/test_port_admission.py \
 	tests/integration/test_port_faults.py \
 	tests/integration/test_port_files.py \
 	tests/integration/test_port_handover.py \

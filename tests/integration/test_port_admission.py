@@ -5,12 +5,12 @@ they are, or don't answer.  Until it is admitted a port stays in INIT, nobody is
 to it, and one that failed ends up disabled."""
 
 import os
+import subprocess
 
 import taplib
 from pathlab import node_records
-from portlib import DISABLED, POLLING, managed, switch_guid
+from portlib import DISABLED, POLLING, RECORD, managed, switch_guid
 from taplib import wait_until
-from triadlib import ask
 
 LEAF3 = switch_guid(3)
 M_KEY = 0x1234
@@ -196,9 +196,17 @@ def test_host_without_its_name_fails_by_the_timer(t):
         ports.check(t, expected_sets=1)
 
 
+def serve_pings(ports, node):
+    return ports.lab.start(
+        "run", "--node", node, "--", "sh", "-c", f"TRIAD_RECORD_SERVER=1 "
+        f"LD_PRELOAD=$LD_PRELOAD:{RECORD} exec ibping -S", stderr=subprocess.PIPE)
+
+
 def test_host_answers_ping_or_fails(t):
+    os.environ["TRIAD_RECORD_NO_SM"] = "1"
+    t.cleanup(os.environ.pop, "TRIAD_RECORD_NO_SM", None)
     with managed(port={"test_timeout": 8}) as ports:
-        server = ports.lab.start("run", "--node", host(3), "--", "ibping", "-S")
+        server = serve_pings(ports, host(3))
         try:
             plug_in_for_test(ports, [2, 3], port_2={"check": "ping"},
                              port_3={"check": "ping"})
@@ -211,7 +219,7 @@ def test_host_answers_ping_or_fails(t):
             ports.check(t, expected_sets=1)
         finally:
             server.terminate()
-            server.wait()
+            t.equal(server.communicate()[1], "", "what ibping said")
 
 
 # --- while it is held -----------------------------------------------------------

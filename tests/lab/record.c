@@ -21,9 +21,15 @@
  * TRIAD_RECORD_SWITCH, a file: while it is there, with a word and a number, switches
  * don't obey at their port of that number when its PortPhysicalState is set.  "refuse":
  * they answer with a status; "ignore": they say yes and do nothing; "lose": they don't
- * answer. */
+ * answer.
+ *
+ * ibsim leads requests to programs that are SMs alone.  So a server that this is
+ * preloaded into, with TRIAD_RECORD_SERVER, says that it is one; and with
+ * TRIAD_RECORD_NO_SM in opensm's environment no port says in PortInfo that it has one.
+ */
 #include <dlfcn.h>
 #include <endian.h>
+#include <fcntl.h>
 #include <infiniband/umad.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -62,6 +68,7 @@ enum {
 /* In SwitchInfo [IBA 14.2.5.4]. */
 enum { AT_LIFE_TIME = 11, TAKES_OPTIMIZED = 1 };
 /* In PortInfo [IBA 14.2.5.6]. */
+enum { AT_CAPABILITIES = 16 + 4, HAS_SM = 0x02 };
 enum { AT_PHYS_STATE = 33, PHYS_DISABLED = 3 };
 enum { STATUS_INVALID_VALUE = 0x1c }; /* [IBA 13.4.7] */
 
@@ -73,9 +80,18 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int (*real_send)(int, int, void *, int, int, int);
 static int (*real_recv)(int, void *, int *, int);
 static FILE *record;
-static bool optimized;
+static bool optimized, no_sm;
 static const char *m_key, *node, *signal_wish, *switch_file;
 static atomic_uint refused_tid;
+
+static void become_sm(void)
+{
+	char path[256];
+
+	if (umad_get_issm_path(NULL, 0, path, sizeof(path)) ||
+		open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC) < 0)
+		perror("record: issm");
+}
 
 static void open_record(void)
 {
@@ -89,6 +105,9 @@ static void open_record(void)
 	node = getenv("SIM_HOST");
 	signal_wish = getenv("TRIAD_RECORD_SIGNAL");
 	switch_file = getenv("TRIAD_RECORD_SWITCH");
+	no_sm = getenv("TRIAD_RECORD_NO_SM") != NULL;
+	if (getenv("TRIAD_RECORD_SERVER"))
+		become_sm();
 	if (path)
 		record = fopen(path, "a");
 	if (record)
@@ -222,6 +241,8 @@ static void change(unsigned char *mad)
 		mad[AT_DATA + AT_LIFE_TIME] |= TAKES_OPTIMIZED;
 	if (m_key && answered(mad) == ATTRIBUTE_PORT_INFO)
 		memcpy(mad + AT_DATA, &key, sizeof(key));
+	if (no_sm && answered(mad) == ATTRIBUTE_PORT_INFO)
+		mad[AT_DATA + AT_CAPABILITIES + 3] &= (unsigned char)~HAS_SM;
 	if (switch_file && answered(mad) == ATTRIBUTE_PORT_INFO &&
 		get(mad + AT_TID, 4) == atomic_load(&refused_tid))
 		mad[AT_STATUS + 1] = STATUS_INVALID_VALUE;
