@@ -21,6 +21,7 @@ plugin_tests = \
 	tests/integration/test_port_faults.py \
 	tests/integration/test_port_files.py \
 	tests/integration/test_port_handover.py \
+	tests/integration/test_port_plans.py \
 	tests/integration/test_profile.py \
 	tests/integration/test_prometheus.py \
 	tests/integration/test_qos_broadcast.py \

@@ -273,7 +273,7 @@ def make_net(folder, fabric=FABRIC, edit=None):
 @contextlib.contextmanager
 def managed(cluster="none", port=None, sms=None, fabric=FABRIC, expected=True,
             opensm_conf="sweep_interval 1\n", preload=(), more="", edit=None,
-            prepare=None):
+            prepare=None, state="enforcing"):
     """A lab whose SMs manage ports, with what there is as what is expected, in force on
     all of them, unless 'expected' is false; 'port' has keys of [port], 'more' is more of
     triad.conf.  'edit' changes the text of the fabric, 'prepare' the folder."""
@@ -290,5 +290,5 @@ def managed(cluster="none", port=None, sms=None, fabric=FABRIC, expected=True,
             opensm_conf=opensm_conf, preload=[RECORD, *preload]))
         ports = Ports(lab, folder)
         if expected:
-            ports.begin()
+            ports.begin(state)
         yield ports

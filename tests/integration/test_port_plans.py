@@ -1,0 +1,261 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""The port manager's plans on stock opensm: what guards stop, more than may be done at
+once, ports that are phased out, and what is only observed."""
+
+import re
+import threading
+import time
+
+import taplib
+from portlib import DISABLED, managed, switch_guid
+from taplib import wait_until
+from triadlab import simulator, state
+from triadlib import log_has
+
+LEAF1, LEAF2, LEAF3, SPINE1, SPINE2 = (switch_guid(number) for number in range(1, 6))
+
+# Links of leaf-02 to spines, with the end nearer to the SM second.
+UPLINKS = [(5, SPINE1, 3), (6, SPINE1, 4), (7, SPINE2, 3), (8, SPINE2, 4)]
+
+
+def disable_uplinks(ports):
+    for near, spine, far in UPLINKS:
+        ports.expected.change(LEAF2, near, state="disabled")
+        ports.expected.change(spine, far, state="disabled")
+
+
+def planned(ports, *words):
+    process = ports.lab.run("triadctl", "port", "plan", *words)
+    return process.returncode, process.stdout
+
+
+# --- guards ---------------------------------------------------------------------
+
+def test_last_uplink_stopped_by_its_guard_and_approved_by_hand(t):
+    with managed(port={"grace": 0, "drain": 0, "max_actions": 20}) as ports:
+        disable_uplinks(ports)
+        ports.load()
+        for node, port in (("spine-01", 3), ("spine-01", 4), ("spine-02", 3)):
+            ports.wait_for(node, port, "disabled")
+        # The far ends of what is disabled stay as they are in the simulator.
+        for port in (5, 6, 7):
+            ports.wait_for("leaf-02", port, "disabled")
+        ports.sweep()
+        row = ports.row("spine-02", 4)
+        t.equal((row["found"], row["action"], row["guard"]), ("active", "disable", "split"),
+                "the last one")
+        t.contains(row["text"], "not done: leaf-02 (0x0200000200000020) and what is behind "
+                                "it could no longer be reached; 'port approve' overrides")
+        t.equal(ports.row("leaf-02", 8)["note"], "other_end", "its other end")
+        t.equal(ports.row("leaf-02", 1)["found"], "active", "a host behind it")
+        code, text = planned(ports)
+        t.equal((code, "stopped by a guard 1" in text), (3, True), "the plan")
+        t.equal(len(ports.sets()), 6, "what was sent so far")
+        t.contains(ports.ask("port", "approve"), "0 item(s) of the plan approved")
+        ports.sweep()
+        t.equal(len(ports.sets()), 6, "what was sent when all was approved")
+        t.equal(ports.ask("port", "approve", "spine-02", "4"), "spine-02 port 4: approved\n",
+                "the answer")
+        ports.wait_for("spine-02", 4, "disabled")
+        wait_until(lambda: ports.row(f"{LEAF2:#x}", 1)["found"] == "absent", 60,
+                   "leaf-02 gone")
+        t.equal(ports.status()["state"], "enforcing", "state")
+        ports.check(t, expected_sets=7)
+
+
+def test_own_link_stopped_by_its_guard(t):
+    with managed(port={"grace": 0, "drain": 0}) as ports:
+        ports.expected.change(LEAF1, 1, state="disabled")
+        ports.load()
+        wait_until(lambda: (ports.row("leaf-01", 1) or {}).get("guard") == "own_way", 30,
+                   "a guard")
+        t.contains(ports.row("leaf-01", 1)["text"], "not done: it is this SM's own link")
+        ports.sweep()
+        t.equal(ports.status()["guarded"], 1, "stopped, by 'status'")
+        ports.check(t, expected_sets=0)
+
+
+# --- many -----------------------------------------------------------------------
+
+def sets_by_sweep(ports):
+    """How many ports were changed after each heavy sweep, which begins with the NodeInfo
+    of the SM's own node."""
+    counts = [0]
+    for line in (ports.folder / "record").read_text(encoding="ascii").splitlines():
+        words = line.split()
+        if words[:3] == ["81", "1", "11"] and words[8] == "-":
+            counts.append(0)
+        elif words[:3] == ["81", "2", "15"] and words[9][66] == str(DISABLED):
+            counts[-1] += 1
+    return [n for n in counts if n]
+
+
+def test_more_than_max_actions_stopped_until_approved(t):
+    places = [(LEAF2, "leaf-02", port) for port in (2, 3, 4)] + \
+        [(LEAF3, "leaf-03", port) for port in (1, 2)]
+    with managed(port={"grace": 0, "drain": 0, "max_actions": 2}) as ports:
+        for guid, _, port in places:
+            ports.expected.change(guid, port, state="disabled")
+        ports.load()
+        ports.wait_for_state("stopped")
+        log_has(ports.lab, "ports: STOPPED: 5 ports would be changed at once, "
+                           "port.max_actions is 2: none is, until 'triadctl port approve'")
+        code, text = planned(ports)
+        t.equal(code, 3, "exit status of the plan")
+        t.contains(text, "\nSTOPPED: 5 ports would be changed at once")
+        ports.sweep()
+        t.equal(ports.sets(), [], "what was sent before")
+        t.equal(ports.lab.log().count("ports: STOPPED"), 1, "lines in the log")
+        t.contains(ports.ask("port", "approve"), "5 item(s) of the plan approved")
+        for _, node, port in places:
+            ports.wait_for(node, port, "disabled")
+        ports.wait_for_state("enforcing")
+        counts = sets_by_sweep(ports)
+        assert max(counts) <= 2, f"between sweeps: {counts}"
+        # It was meant once, not for ever.
+        for guid, _, port in places:
+            ports.expected.change(guid, port, state="enabled")
+        ports.load()
+        ports.wait_for_state("stopped")
+        ports.check(t, expected_sets=5)
+
+
+def test_one_of_too_many_approved_alone(t):
+    with managed(port={"grace": 0, "drain": 0, "max_actions": 1}) as ports:
+        for port in (1, 2, 3):
+            ports.expected.change(LEAF3, port, state="disabled")
+        ports.load()
+        ports.wait_for_state("stopped")
+        ports.ask("port", "approve", "leaf-03", "2")
+        ports.wait_for("leaf-03", 2, "disabled")
+        ports.sweep()
+        t.equal([one.port for one in ports.check(t)], [2], "ports that were changed")
+        t.equal(ports.status()["state"], "stopped", "state")
+
+
+# --- phasing out ----------------------------------------------------------------
+
+class Traffic:
+    """Data counters of leaf-03's port 3 that grow all the time."""
+
+    def __init__(self, ports):
+        self._console = simulator.Console(state.load_required(ports.lab.folder), 30)
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run)
+
+    def _run(self):
+        words = 0
+        while not self._stop.is_set():
+            words += 1 << 20
+            for _ in self._console.ask(['PerformanceSet "leaf-03"[3] '
+                                        f"PortCountersExtended.PortXmitData={words}"]):
+                pass
+            time.sleep(0.01)
+
+    def __enter__(self):
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self._stop.set()
+        self._thread.join()
+
+
+def rates(ports):
+    return [int(rate) for rate in re.findall(
+        r"ports: leaf-03 port 3: (\d+) octets/s before", ports.lab.log())]
+
+
+def test_active_port_phased_out_after_its_traffic(t):
+    with managed(port={"grace": 2, "drain": 600, "quiet": 1}) as ports:
+        with Traffic(ports):
+            ports.expected.change(LEAF3, 3, state="disabled")
+            ports.load()
+            log_has(ports.lab, "port 3: going to be disabled in 2 s: expected disabled, and "
+                               "its link is active")
+            wait_until(lambda: len(rates(ports)) >= 3, 60, "looks at its traffic")
+            row = ports.row("leaf-03", 3)
+            t.equal((row["found"], row["agenda"]), ("active", "draining"), "the port")
+            t.equal(ports.sets(), [], "what was sent while there was traffic")
+        ports.wait_for("leaf-03", 3, "disabled")
+        assert min(rates(ports)[:3]) > 1024 and rates(ports)[-1] <= 1024, rates(ports)
+        t.equal(ports.lab.log().count("going to be disabled"), 1, "warnings")
+        ports.check(t, expected_sets=1)
+
+
+def test_active_port_with_traffic_disabled_when_drain_is_over(t):
+    with managed(port={"grace": 1, "drain": 4, "quiet": 1}) as ports, Traffic(ports):
+        ports.expected.change(LEAF3, 3, state="disabled")
+        ports.load()
+        ports.wait_for("leaf-03", 3, "disabled")
+        assert len(rates(ports)) > 1 and min(rates(ports)) > 1024, rates(ports)
+        ports.check(t, expected_sets=1)
+
+
+def test_port_expected_enabled_again_in_its_grace_left_alone(t):
+    with managed(port={"grace": 3600}) as ports:
+        ports.expected.change(LEAF3, 3, state="disabled")
+        ports.load()
+        log_has(ports.lab, "port 3: going to be disabled in 3600 s")
+        t.equal(ports.row("leaf-03", 3)["agenda"], "grace", "the port's state in the agenda")
+        ports.expected.change(LEAF3, 3, state="enabled")
+        ports.load()
+        wait_until(lambda: planned(ports)[0] == 0, 30, "a plan with nothing to do")
+        ports.sweep()
+        t.equal(ports.row("leaf-03", 3)["found"], "active", "the port")
+        ports.check(t, expected_sets=0)
+
+
+# --- observing ------------------------------------------------------------------
+
+def test_observe_mode_plans_and_does_nothing(t):
+    port = {"mode": "observe", "grace": 0, "drain": 0}
+    with managed(port=port, state="observing") as ports:
+        t.equal(planned(ports)[0], 0, "exit status of the first plan")
+        ports.expected.change(LEAF3, 3, state="disabled")
+        ports.expected.change(LEAF3, 2, state="test")
+        ports.load()
+        wait_until(lambda: planned(ports)[0] == 3, 30, "a plan")
+        text = planned(ports)[1]
+        t.contains(text, "to disable 1, to enable 0, to test 1; stopped by a guard 0")
+        t.contains(text, "\nnothing is done: port.mode is observe\n")
+        for words in (("release", "leaf-03", "3"), ("approve", "leaf-03", "3"),
+                      ("approve",)):
+            t.failed(ports.lab.run("triadctl", "port", *words), 1,
+                     f"port {words[0]}: port.mode is observe: nothing is done to ports")
+        ports.sweep()
+        for number in (2, 3):
+            t.equal(ports.row("leaf-03", number)["found"], "active", "a port")
+        t.equal(ports.history(), [], "what was done")
+        ports.ask("set", "port.mode", "enforce")
+        ports.wait_for("leaf-03", 3, "disabled")
+        wait_until(lambda: len(ports.sets()) == 3, 30, "a bounce for the test")
+        ports.check(t, expected_sets=3)
+
+
+# --- words that are wrong -------------------------------------------------------
+
+def test_commands_with_wrong_words_refused(t):
+    with managed() as ports:
+        for words, code, part in (
+                (("release", "leaf-03", "0"), 2, "a switch has ports from 1 to 254"),
+                (("release", "leaf-03", "255"), 2, "a switch has ports from 1 to 254"),
+                (("approve", "leaf-03", "x"), 2, "a switch has ports from 1 to 254"),
+                (("release", "leaf-03"), 2, "port release"),
+                (("approve", "leaf-03"), 2, "port approve"),
+                (("release", "leaf-09", "1"), 1, "no switch has that name"),
+                (("approve", "host-0002", "1"), 1, "no switch has that name"),
+                (("history", "--node", "leaf-09"), 1, "no switch has that name"),
+                (("plan", "--node", "leaf-09"), 1, "no switch has that name"),
+                (("release", "0x99", "1"), 1, "this port was not disabled as failed"),
+                (("release", "leaf-03", "200"), 1, "this port was not disabled as failed"),
+                (("approve", "0x99", "1"), 1, "has nothing to do at this port"),
+                (("approve", "leaf-03", "1"), 1, "has nothing to do at this port")):
+            t.failed(ports.lab.run("triadctl", "port", *words), code, part)
+        t.equal(ports.history(), [], "what was done")
+        ports.check(t, expected_sets=0)
+
+
+if __name__ == "__main__":
+    taplib.main(globals())
