@@ -153,6 +153,7 @@ bool triad_hold_routes_over_all(const struct osm_opensm *osm)
 		return false; /* the default is min-hop */
 	switch (engine->type) {
 	case OSM_ROUTING_ENGINE_TYPE_MINHOP:
+	case OSM_ROUTING_ENGINE_TYPE_DOR:
 	case OSM_ROUTING_ENGINE_TYPE_FTREE:
 	case OSM_ROUTING_ENGINE_TYPE_NUE:
 	case OSM_ROUTING_ENGINE_TYPE_SSSP:
