@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PHYS_DISABLED 3 /* PortInfo:PortPhysicalState [IBA 14.2.5.6] */
+
 /* A walk from the SM outward. */
 struct walk {
 	const struct triad_fabric *fabric;
@@ -20,6 +22,12 @@ static bool passes_on(const struct walk *walk, uint32_t node, uint32_t port)
 		port == walk->fabric->sm_port;
 }
 
+/* OpenSM may still have the link of a port that was disabled: nothing comes through. */
+static bool is_disabled(const struct walk *walk, uint32_t port)
+{
+	return walk->fabric->ports[port].phys_state == PHYS_DISABLED;
+}
+
 static void visit(struct walk *walk, uint32_t port, uint32_t root)
 {
 	const struct triad_fabric_port *ports = walk->fabric->ports;
@@ -27,7 +35,8 @@ static void visit(struct walk *walk, uint32_t port, uint32_t root)
 
 	if (far == TRIAD_FABRIC_NONE || port == walk->without || far == walk->without ||
 		!passes_on(walk, ports[port].node, port) || ports[far].node == root ||
-		walk->came_by[ports[far].node] != TRIAD_FABRIC_NONE)
+		walk->came_by[ports[far].node] != TRIAD_FABRIC_NONE ||
+		is_disabled(walk, port) || is_disabled(walk, far))
 		return;
 	walk->came_by[ports[far].node] = far;
 	walk->queue[walk->n_queued++] = ports[far].node;

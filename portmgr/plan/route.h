@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The way of an SMP from this SM to a switch, port by port, that does not lead over a
  * certain link: what is sent to take that link down, and the answer, must not go over
- * it themselves.
+ * it themselves.  Nor does it lead over links an end of which is disabled.
  *
  * Thread-safety: no state.  Memory: some octets for each node, for the call. */
 #ifndef TRIAD_PORTMGR_ROUTE_H

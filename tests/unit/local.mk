@@ -62,6 +62,7 @@ unit_tests = \
 	tests/unit/portmgr/test_port_test \
 	tests/unit/portmgr/test_priority \
 	tests/unit/portmgr/test_record \
+	tests/unit/portmgr/test_route \
 	tests/unit/portmgr/test_seal \
 	tests/unit/portmgr/test_seal_random \
 	tests/unit/portmgr/test_share \
