@@ -45,8 +45,8 @@ def test_last_uplink_stopped_by_its_guard_and_approved_by_hand(t):
         row = ports.row("spine-02", 4)
         t.equal((row["found"], row["action"], row["guard"]), ("active", "disable", "split"),
                 "the last one")
-        t.contains(row["text"], "not done: leaf-02 (0x0200000200000020) and what is behind "
-                                "it could no longer be reached; 'port approve' overrides")
+        t.contains(row["text"], "not done: leaf-02 (0x0200000200000020) is expected to be "
+                                "up, and could no longer be reached; 'port approve' overr")
         t.equal(ports.row("leaf-02", 8)["note"], "other_end", "its other end")
         t.equal(ports.row("leaf-02", 1)["found"], "active", "a host behind it")
         code, text = planned(ports)
