@@ -8,12 +8,12 @@ import json
 import os
 import subprocess
 import threading
+import time
 
 import taplib
 from portlib import DISABLED, POLLING, managed, switch_guid
 from taplib import wait_until
 from triadlab import hosts, state
-from triadlib import log_has
 
 LEAF1, LEAF2, LEAF3, SPINE1 = (switch_guid(number) for number in (1, 2, 3, 4))
 
@@ -181,19 +181,21 @@ def test_full_disk_no_port_touched_until_there_is_room(t):
 
 # --- the file -------------------------------------------------------------------
 
+def write_in_pieces(path, text):
+    with path.open("w", encoding="ascii") as file:
+        for begin in range(0, len(text), 40):
+            file.write(text[begin:begin + 40])
+            file.flush()
+            # As somebody who types; each second it is looked at what there is.
+            time.sleep(0.01)
+
+
 def keep_writing(path, texts, until):
-    """Writes one after the other into the same file, in pieces, with no pause; the last
-    one is whole."""
+    """Writes one after the other into the same file, in pieces; the last one is whole."""
     def write():
-        at = 0
         while not until.is_set():
-            text = texts[at % len(texts)]
-            with path.open("r+", encoding="ascii") as file:
-                for begin in range(0, len(text), 100):
-                    file.write(text[begin:begin + 100])
-                    file.flush()
-                file.truncate()
-            at += 1
+            for text in texts:
+                write_in_pieces(path, text)
     thread = threading.Thread(target=write)
     thread.start()
     return thread
@@ -220,9 +222,8 @@ def test_file_written_while_read_only_whole_ones_in_force(t):
         ports.expected.generation = before + 2
         ports.expected.change(LEAF3, 3, state="disabled")
         ports.expected.write(ports.folder / "last")
-        with ports.file_of(0).open("r+", encoding="ascii") as file:
-            file.write((ports.folder / "last").read_text(encoding="ascii"))
-            file.truncate()
+        write_in_pieces(ports.file_of(0),
+                        (ports.folder / "last").read_text(encoding="ascii"))
         ports.wait_for_generation(before + 3)
         ports.wait_for("leaf-03", 3, "disabled")
         ports.check(t, expected_sets=1)
@@ -445,9 +446,8 @@ def test_file_written_while_read_only_whole_ones_in_force(t):
         ports.expected.generation = before + 2
         ports.expected.change(LEAF3, 3, state="disabled")
         ports.expected.write(ports.folder / "last")
-        with ports.file_of(0).open("r+", encoding="ascii") as file:
-            file.write((ports.folder / "last").read_text(encoding="ascii"))
-            file.truncate()
+        write_in_pieces(ports.file_of(0),
+                        (ports.folder / "last").read_text(encoding="ascii"))
         ports.wait_for_generation(before + 3)
         ports.wait_for("leaf-03", 3, "disabled")
         ports.check(t, expected_sets=1)
