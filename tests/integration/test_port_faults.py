@@ -314,228 +314,33 @@ def test_another_sm_without_cluster_nothing_done_until_it_is_gone(t):
         ports.check(t, expected_sets=1)
 
 
-# --- switches -------------------------------------------------------------------
+# --- ports that need not be held any more ---------------------------------------
 
-def disobedient(t, word, outcome, text):
-    """A switch that does something else than it is told, and another one that obeys."""
-    wish = t.folder() / "switch"
-    os.environ["TRIAD_RECORD_SWITCH"] = str(wish)
-    t.cleanup(os.environ.pop, "TRIAD_RECORD_SWITCH", None)
-    wish.write_text(f"{word} 3\n", encoding="ascii")
-    with managed(port=AT_ONCE) as ports:
-        ports.expected.change(LEAF3, 3, state="disabled")
-        ports.expected.change(LEAF3, 4, state="disabled")
+def held(ports):
+    """Leaf-02's port 3, in a test that goes on."""
+    ports.lab.sim('Unlink "leaf-02"[3]')
+    ports.wait_for("leaf-02", 3, "down")
+    ports.expected.change(LEAF2, 3, state="test", check="name=nobody")
+    ports.load()
+    ports.lab.sim('ReLink "leaf-02"[3]')
+    wait_until(lambda: ports.row("leaf-02", 3)["test"] == "application", 20, "a test")
+
+
+def test_held_port_no_longer_under_test_comes_up(t):
+    with managed(port={"test_timeout": 600}) as ports:
+        held(ports)
+        ports.expected.change(LEAF2, 3, state="enabled", check="")
         ports.load()
-        ports.wait_for("leaf-03", 4, "disabled")
-        wait_until(lambda: ports.deeds(LEAF3, 3).count(
-            ("disable", outcome, "expected")) >= 2, 40, "a second attempt")
-        t.equal(ports.row("leaf-03", 3)["found"], "active", "the port")
-        t.equal({one["outcome"]: text in one["text"] for one in ports.history()
-                 if one["port"] == 3}, {"intended": False, outcome: True}, "what is said")
-        assert ports.status()["sets_failed"] >= 2, ports.status()
-        t.contains(ports.ask("port", "history"), f"{outcome} ")
-        wish.unlink()
-        ports.wait_for("leaf-03", 3, "disabled", timeout_s=60)
-        deeds = ports.deeds(LEAF3, 3)
-        t.equal(deeds[-1], ("disable", "done", "expected"), "the end")
-        t.equal([outcome for _, outcome, _ in deeds[::2]], ["intended"] * (len(deeds) // 2),
-                "what is said before each attempt")
-        n_failed = len(deeds) // 2 - 1
-        ports.check(t, expected_sets=2 + n_failed * (3 if word == "lose" else 1))
-
-
-def test_switch_that_refuses_asked_again_later(t):
-    disobedient(t, "refuse", "refused", "refused it, with status 0x001c")
-
-
-def test_switch_that_says_yes_and_does_nothing_found_out(t):
-    disobedient(t, "ignore", "refused", "took it and did nothing")
-
-
-def test_switch_that_does_not_answer_asked_again_later(t):
-    disobedient(t, "lose", "unanswered", "did not answer")
-
-
-# --- the journal ----------------------------------------------------------------
-
-def small_disk(folder):
-    """A disk for the state of the SM, and a journal whose last block is full."""
-    state_folder = folder / f"state-{SM_PORT}"
-    state_folder.mkdir()
-    made = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", state_folder],
-                          stderr=subprocess.PIPE, text=True, check=False)
-    if made.returncode:
-        raise taplib.Skip(f"no tmpfs: {made.stderr}")
-    journal = state_folder / f"ports-{SM_PORT}.journal"
-    journal.write_text("x" * 4095 + "\n", encoding="ascii")
-    return lambda: subprocess.run(["umount", "-l", state_folder], check=True)
-
-
-def fill(path):
-    with path.open("wb", buffering=0) as file:
-        try:
-            while True:
-                file.write(b"0" * 4096)
-        except OSError:
-            pass
-
-
-def test_full_disk_no_port_touched_until_there_is_room(t):
-    with managed(port=AT_ONCE, prepare=small_disk) as ports:
-        t.equal(ports.guids, [SM_PORT], "the SM's port")
-        filler = ports.folder / f"state-{SM_PORT}" / "filler"
-        fill(filler)
-        ports.expected.change(LEAF3, 3, state="disabled")
-        ports.load()
-        wait_until(lambda: "No space left" in (ports.status()["trouble"] or ""), 30,
-                   "a word about the disk")
-        told = "can't be written: No space left on device; no port is touched until"
-        t.contains(ports.status()["trouble"], told)
-        plan = ports.lab.run("triadctl", "port", "plan")
-        t.failed(plan, 3)
-        t.contains(plan.stdout, "nothing is done: ")
-        t.contains(plan.stdout, told)
-        ports.sweep()
-        t.equal(ports.lab.log().count(told), 1, "lines of it in the log")
-        t.equal(ports.sets(), [], "what was sent")
-        t.equal(ports.row("leaf-03", 3)["found"], "active", "the port")
-        filler.unlink()
-        ports.wait_for("leaf-03", 3, "disabled", timeout_s=90)
-        t.equal(ports.status()["trouble"], None, "the trouble, with room")
-        ports.check(t, expected_sets=1)
-
-
-# --- the file -------------------------------------------------------------------
-
-def keep_writing(path, texts, until):
-    """Writes one after the other into the same file, in pieces, with no pause; the last
-    one is whole."""
-    def write():
-        at = 0
-        while not until.is_set():
-            text = texts[at % len(texts)]
-            with path.open("r+", encoding="ascii") as file:
-                for begin in range(0, len(text), 100):
-                    file.write(text[begin:begin + 100])
-                    file.flush()
-                file.truncate()
-            at += 1
-    thread = threading.Thread(target=write)
-    thread.start()
-    return thread
-
-
-def test_file_written_while_read_only_whole_ones_in_force(t):
-    with managed() as ports:
-        before = ports.expected.generation
-        rows = ports.file_of(0).read_text(encoding="ascii").split("\n", 1)[1]
-        texts = [f"generation {before + 1}\n{rows}",
-                 f"generation {before + 2}\n" + rows.replace(",enabled,", ",test,")]
-        stop = threading.Event()
-        writer = keep_writing(ports.file_of(0), texts, stop)
-        seen = set()
-        try:
-            for _ in range(3):
-                ports.sweep()
-                report = ports.status()
-                seen.add((report["generation"], report["rows"], report["mistakes"]))
-        finally:
-            stop.set()
-            writer.join()
-        t.equal(seen, {(before, rows.count("\n"), 0)}, "what was in force meanwhile")
-        ports.expected.generation = before + 2
-        ports.expected.change(LEAF3, 3, state="disabled")
-        ports.expected.write(ports.folder / "last")
-        write_in_pieces(ports.file_of(0),
-                        (ports.folder / "last").read_text(encoding="ascii"))
-        ports.wait_for_generation(before + 3)
-        ports.wait_for("leaf-03", 3, "disabled")
-        ports.check(t, expected_sets=1)
-
-
-def test_file_with_mistakes_all_told_and_last_good_one_stays(t):
-    with managed() as ports:
-        good = ports.expected.generation
-        path = ports.file_of(0)
-        lines = path.read_text(encoding="ascii").splitlines()
-        lines[0] = f"generation {good + 1}"
-        lines[2] += "\n0x10,0,enabled"
-        lines[3] = "leaf-01,5,on,gud=0x1,5x"
-        new = path.with_suffix(".new")
-        new.write_text("\n".join(lines) + "\n", encoding="ascii")
-        new.rename(path)
-        wait_until(lambda: ports.status()["mistakes"], 30, "mistakes")
-        report = ports.status()
-        t.equal((report["generation"], report["mistakes"], report["state"]),
-                (good, 4, "enforcing"), "generation, mistakes, state")
-        t.contains(report["mistake"], f"{path}:4:6: the port 0: ")
-        log = ports.lab.log()
-        for place in ("4:6: the port 0", "5:11: the state 'on'", "5:14: remote: no key 'gud'",
-                      "5:22: the width '5x'"):
-            t.contains(log, f"{path}:{place}")
-        t.contains(log, f"{path}: not taken; the last good one stays in force")
-        # It is still in force, not only still told.
-        ports.lab.sim(*SWAP)
-        for port in (1, 2):
-            ports.wait_for("leaf-03", port, "failed")
-        ports.check(t, expected_sets=2)
-
-
-# --- many at once ---------------------------------------------------------------
-
-N_MANY = 500
-TREE = ("fat-tree", "--hosts", "648", "--radix", "36")
-
-
-def count_found(ports):
-    """How many rows are found so, by the word."""
-    listed = json.loads(ports.ask("port", "list", "--json", "-n", "10000"))
-    counts = {}
-    for row in listed["ports"]:
-        counts[row["found"]] = counts.get(row["found"], 0) + 1
-    return counts
-
-
-def test_500_ports_unplugged_at_once_nothing_sent(t):
-    with managed(fabric=TREE) as ports:
-        whole = count_found(ports)
-        t.equal(whole, {"active": 648 * 3}, "ports")
-        first = 648 - N_MANY
-        places = [f'"leaf-{host // 18 + 1:02}"[{host % 18 + 1}]'
-                  for host in range(first, 648)]
-        ports.lab.sim(*(f"Unlink {place}" for place in places))
-        wait_until(lambda: count_found(ports) == {
-            "active": 648 * 3 - N_MANY, "down": N_MANY}, 120, "ports that are down")
-        ports.sweep()
-        report = ports.status()
-        t.equal((report["state"], report["disable"], report["enable"], report["test"]),
-                ("enforcing", 0, 0, 0), "state, what is to be done")
-        ports.lab.sim(*(f"ReLink {place}" for place in places))
-        wait_until(lambda: count_found(ports) == whole, 120, "all ports active")
+        ports.wait_for("leaf-02", 3, "active", timeout_s=15)
         ports.check(t, expected_sets=0)
 
 
-# --- an SM too many -------------------------------------------------------------
-
-def test_another_sm_without_cluster_nothing_done_until_it_is_gone(t):
-    with managed(port=AT_ONCE, sms=("host-0001", "host-0005"), expected=False) as ports:
-        master = ports.cluster.wait_for_holder()
-        wait_until(lambda: ports.ask_ok("port", "snapshot", sm=master), 30, "a fabric")
-        ports.snapshot(master)
-        ports.expected.change(LEAF3, 3, state="disabled")
-        ports.load(master)
-        told = "election.cluster is none, but there is another SM, on port " + \
-            ports.guids[1 - master]
-        wait_until(lambda: told in (ports.status(master)["trouble"] or ""), 60, "its reason")
-        t.equal(ports.status(master)["state"], "waiting for permission", "state")
-        ports.sweep(sm=master)
-        process = ports.lab.run("triadctl", "port", "approve", sm=master)
-        t.failed(process, 1, "port approve: not now: election.cluster is none")
-        t.equal(ports.sets(), [], "what was sent")
-        hosts.kill(state.load_required(ports.lab.folder), 1 - master, "opensm")
-        ports.wait_for("leaf-03", 3, "disabled", sm=master, timeout_s=120)
-        t.equal(ports.status(master)["trouble"], None, "trouble")
-        ports.check(t, expected_sets=1)
+def test_held_port_mode_observe_comes_up(t):
+    with managed(port={"test_timeout": 600}) as ports:
+        held(ports)
+        ports.ask("set", "port.mode", "observe")
+        ports.wait_for("leaf-02", 3, "active", timeout_s=15)
+        ports.check(t, expected_sets=0)
 
 
 if __name__ == "__main__":
