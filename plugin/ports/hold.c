@@ -41,7 +41,7 @@ void triad_hold_free(struct triad_hold *hold)
 
 /* --- publishing --- */
 
-static int compare(const void *a, const void *b)
+int triad_hold_compare(const void *a, const void *b)
 {
 	const struct triad_hold_port *first = a, *second = b;
 
@@ -55,8 +55,9 @@ static struct triad_hold_port *find(
 {
 	const struct triad_hold_port key = {.node_guid = node_guid, .number = number};
 
-	return hold->n ? bsearch(&key, hold->ports, hold->n, sizeof(key), compare)
-		       : NULL;
+	return hold->n
+		? bsearch(&key, hold->ports, hold->n, sizeof(key), triad_hold_compare)
+		: NULL;
 }
 
 /* What is held goes on being so until the next mark.  Links that routing passes by and
@@ -81,7 +82,9 @@ static uint32_t carry_over(
 		const struct triad_hold_port *old = &hold->ports[i];
 
 		if (!old->is_avoided ||
-			(n && bsearch(old, ports, n, sizeof(*ports), compare)))
+			(n &&
+				bsearch(old, ports, n, sizeof(*ports),
+					triad_hold_compare)))
 			continue;
 		ports[n + n_gone] = *old;
 		ports[n + n_gone].is_held = false;
@@ -131,7 +134,7 @@ int triad_hold_publish(
 		if (n)
 			memcpy(copy, ports, n * sizeof(*copy));
 		n += carry_over(hold, copy, n);
-		qsort(copy, n, sizeof(*copy), compare);
+		qsort(copy, n, sizeof(*copy), triad_hold_compare);
 		replace(hold, copy, ends, n);
 	} else {
 		free(copy);
@@ -293,25 +296,6 @@ static void avoid_all(
 			avoid_port(&hold->ports[i], physp, far, rules);
 }
 
-void triad_hold_avoid(struct triad_hold *hold, struct osm_opensm *osm, bool may_begin)
-{
-	const struct rules rules = {
-		.may_begin = may_begin,
-		.holds_links = !triad_hold_routes_over_all(osm),
-	};
-	uint64_t begun_us;
-
-	pthread_mutex_lock(&hold->lock);
-	if (hold->n) {
-		cl_plock_excl_acquire(&osm->lock);
-		begun_us = triad_clock_now_us();
-		avoid_all(hold, osm, &rules);
-		note_time(hold, begun_us);
-		cl_plock_release(&osm->lock);
-	}
-	pthread_mutex_unlock(&hold->lock);
-}
-
 static void mark_all(
 	struct triad_hold *hold, struct osm_opensm *osm, const struct rules *rules)
 {
@@ -326,7 +310,10 @@ static void mark_all(
 			hold->ports[i].is_held = false;
 }
 
-void triad_hold_mark(struct triad_hold *hold, struct osm_opensm *osm, bool may_begin)
+/* One walk over the ports, under OpenSM's lock. */
+static void walk(struct triad_hold *hold, struct osm_opensm *osm, bool may_begin,
+	void (*visit_all)(
+		struct triad_hold *, struct osm_opensm *, const struct rules *))
 {
 	const struct rules rules = {
 		.may_begin = may_begin,
@@ -338,11 +325,21 @@ void triad_hold_mark(struct triad_hold *hold, struct osm_opensm *osm, bool may_b
 	if (hold->n) {
 		cl_plock_excl_acquire(&osm->lock);
 		begun_us = triad_clock_now_us();
-		mark_all(hold, osm, &rules);
+		visit_all(hold, osm, &rules);
 		note_time(hold, begun_us);
 		cl_plock_release(&osm->lock);
 	}
 	pthread_mutex_unlock(&hold->lock);
+}
+
+void triad_hold_avoid(struct triad_hold *hold, struct osm_opensm *osm, bool may_begin)
+{
+	walk(hold, osm, may_begin, avoid_all);
+}
+
+void triad_hold_mark(struct triad_hold *hold, struct osm_opensm *osm, bool may_begin)
+{
+	walk(hold, osm, may_begin, mark_all);
 }
 
 /* --- asking --- */

@@ -62,6 +62,9 @@ void triad_hold_free(struct triad_hold *hold);
  * Any thread; takes no lock: OpenSM writes a pointer. */
 bool triad_hold_routes_over_all(const struct osm_opensm *osm);
 
+/* By (node GUID, number), for qsort() and bsearch() of ports. */
+int triad_hold_compare(const void *a, const void *b);
+
 /* The ports, sorted by (node GUID, number); copied.  Returns 0 or ENOMEM. */
 int triad_hold_publish(
 	struct triad_hold *hold, const struct triad_hold_port *ports, uint32_t n);

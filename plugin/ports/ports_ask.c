@@ -233,7 +233,7 @@ static bool is_meant(struct triad_ports *ports, enum triad_ports_which which,
 		ports_find_test(ports, guid, wanted->port);
 }
 
-static int fill_rows(struct triad_ports *ports, enum triad_ports_which which,
+static void fill_rows(struct triad_ports *ports, enum triad_ports_which which,
 	uint64_t node_guid, int number, uint32_t max, struct triad_ports_row *rows,
 	uint32_t *n, uint32_t *n_all)
 {
@@ -245,7 +245,6 @@ static int fill_rows(struct triad_ports *ports, enum triad_ports_which which,
 			fill_row(ports, i, &rows[(*n)++]);
 		(*n_all)++;
 	}
-	return 0;
 }
 
 int triad_ports_rows(struct triad_ports *ports, enum triad_ports_which which,
@@ -265,8 +264,7 @@ int triad_ports_rows(struct triad_ports *ports, enum triad_ports_which which,
 	if (!error && !*rows)
 		error = ENOMEM;
 	if (!error)
-		error = fill_rows(
-			ports, which, node_guid, number, max, *rows, n, n_all);
+		fill_rows(ports, which, node_guid, number, max, *rows, n, n_all);
 	pthread_mutex_unlock(&ports->lock);
 	return error;
 }

@@ -51,15 +51,6 @@ static struct triad_hold_port hold_port(
 	return port;
 }
 
-static int compare(const void *a, const void *b)
-{
-	const struct triad_hold_port *first = a, *second = b;
-
-	if (first->node_guid != second->node_guid)
-		return first->node_guid < second->node_guid ? -1 : 1;
-	return (int)first->number - second->number;
-}
-
 /* What can't be tested without cutting something off is not held back either. */
 static bool is_guarded(
 	const struct triad_ports *ports, uint64_t node_guid, uint8_t number)
@@ -111,7 +102,8 @@ static uint32_t list_remembered(const struct triad_ports *ports,
 				hold_port(ports, record->node_guid, record->port);
 
 			if (is_begun(record) &&
-				!bsearch(&port, list, n_rows, sizeof(port), compare))
+				!bsearch(&port, list, n_rows, sizeof(port),
+					triad_hold_compare))
 				list[n++] = port;
 		}
 	}
@@ -133,10 +125,10 @@ static void publish_hold(struct triad_ports *ports)
 	if (!list)
 		return; /* what was published stays */
 	n = list_rows(ports, list);
-	qsort(list, n, sizeof(*list), compare);
+	qsort(list, n, sizeof(*list), triad_hold_compare);
 	if (!ports->placed)
 		n = list_remembered(ports, list, n, room);
-	qsort(list, n, sizeof(*list), compare);
+	qsort(list, n, sizeof(*list), triad_hold_compare);
 	(void)triad_hold_publish(ports->hold, list, n);
 	free(list);
 }

@@ -268,26 +268,23 @@ static void ping(struct triad_ports *ports, struct ports_test *test)
 	triad_port_test_pong(&test->test, is_answered, triad_clock_boot_us());
 }
 
-static bool admit(struct triad_ports *ports, struct ports_test *test)
+static void admit(struct triad_ports *ports, struct ports_test *test)
 {
 	struct triad_record record = {.deed = TRIAD_DEED_ADMIT,
 		.outcome = TRIAD_OUTCOME_INTENDED,
 		.reason = TRIAD_REASON_EXPECTED,
 		.remote_guid = test->test.remote_guid};
 
-	if (test->is_admitted)
-		return true;
-	if (triad_clock_boot_us() < test->again_us)
-		return false;
+	if (test->is_admitted || triad_clock_boot_us() < test->again_us)
+		return;
 	snprintf(record.text, sizeof(record.text), "%s", "it passed its test");
 	if (record_test(ports, test->node_guid, test->number, &record)) {
 		test->again_us = triad_clock_boot_us() + RECORD_AGAIN_US;
-		return false;
+		return;
 	}
 	test->is_admitted = true;
 	ports_publish_hold(ports);
 	ports_ask_for_sweep(ports);
-	return true;
 }
 
 /* --- the end --- */
@@ -348,7 +345,7 @@ static bool carry_out(
 		ping(ports, test);
 		break;
 	case TRIAD_TEST_ADMIT:
-		(void)admit(ports, test);
+		admit(ports, test);
 		next_us = triad_clock_boot_us() + TRIAD_US_PER_S;
 		goes_on = false;
 		break;

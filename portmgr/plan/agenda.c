@@ -81,11 +81,6 @@ const struct triad_agenda_entry *triad_agenda_find(
 	return find(agenda, node_guid, number);
 }
 
-static bool is_open(const struct triad_plan_item *item)
-{
-	return item->kind != TRIAD_PLAN_NOTE && (!item->guard || item->is_overridden);
-}
-
 static bool is_gentle(const struct triad_plan_item *item)
 {
 	return item->kind == TRIAD_PLAN_DISABLE &&
@@ -205,7 +200,7 @@ int triad_agenda_look(
 	if (!entries)
 		return ENOMEM;
 	for (uint32_t i = 0; i < plan->n_items; i++) {
-		if (!is_open(&plan->items[i]))
+		if (!triad_plan_is_open(&plan->items[i]))
 			continue;
 		entries[n] = carry_on(agenda, &plan->items[i], now_us);
 		n_open += counts_as_open(&entries[n++]);

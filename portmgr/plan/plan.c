@@ -363,7 +363,6 @@ uint32_t triad_plan_n_open(const struct triad_plan *plan)
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < plan->n_items; i++)
-		n += plan->items[i].kind != TRIAD_PLAN_NOTE &&
-			(!plan->items[i].guard || plan->items[i].is_overridden);
+		n += triad_plan_is_open(&plan->items[i]);
 	return n;
 }

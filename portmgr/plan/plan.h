@@ -123,6 +123,12 @@ void triad_plan_free(struct triad_plan *plan);
 const struct triad_plan_item *triad_plan_find(
 	const struct triad_plan *plan, uint64_t node_guid, uint8_t port);
 
+/* Whether something is to be done about it now: neither a note nor guarded. */
+static inline bool triad_plan_is_open(const struct triad_plan_item *item)
+{
+	return item->kind != TRIAD_PLAN_NOTE && (!item->guard || item->is_overridden);
+}
+
 /* Items that something is to be done about now: neither notes nor guarded. */
 uint32_t triad_plan_n_open(const struct triad_plan *plan);
 

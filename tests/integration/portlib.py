@@ -178,11 +178,6 @@ class Ports:
                 for one in reversed(self.history(sm=sm))
                 if int(one["node_guid"], 16) == node_guid and one["port"] == port]
 
-    def wait_for_deed(self, node_guid, port, deed, sm=0, timeout_s=40):
-        """Until that is the last one of the port."""
-        wait_until(lambda: self.deeds(node_guid, port, sm)[-1:] == [deed], timeout_s,
-                   f"port {port}: {deed}")
-
     # --- what is expected ---
 
     def snapshot(self, sm=0):
