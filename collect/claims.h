@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Who reads which node: the claims of all agents, as one of them sees them.
+ *
+ * Model: every agent knows the fabric and how far each node is from it.  A node that
+ * nobody owns is claimed by whoever is nearest: each agent waits
+ *
+ *     (hops + x) x slot        x in [0, 1), from its load and, among equals, by lot
+ *
+ * and claims it unless somebody did before: so the waves of [monitoring-rfc] go out
+ * from all agents at once, hop by hop, and stop where they meet.  Claims are announced
+ * to all.  Where two claim the same, both, and all who hear of it, find the same winner
+ *
+ *     1. one that is not draining    2. fewer hops    3. lower load, as it stood in the
+ *     claim    4. the lot: a hash of the node and the agent
+ *
+ * A node is taken over from its owner by a better claim: at once for fewer hops, or of
+ * one that drains; a few at a time for a load that is lower by two steps
+ * (triad_claims_load()), so that loads meet and do not swing.  An agent whose load
+ * changed by a step states its claims anew.  The loser gives way; an owner that hears
+ * of a worse claim than its own repeats its own.
+ *
+ * An agent is alive while it is heard: without a word for 'liveness_us' it is dead,
+ * its nodes are nobody's, and the waves go again.  An agent that was not running for
+ * as long (paused) finds that by its own clock, and begins as if it had just started,
+ * before it says a word of what it believes to own.
+ *
+ * OWNER messages to all are numbered, and ALIVE says how many there were: who lacks one
+ * asks for the list of all that the agent owns, and takes that for the truth.
+ *
+ * An observer (self = 0; a manager) hears the same and claims nothing.
+ *
+ * Defence: claims with fewer hops than the fabric allows (when 'true_hops' is given),
+ * of agents that the fabric lacks, or of more than TRIAD_CLAIMS_MAX_AGENTS agents are
+ * refused, and counted.  A sender that goes back to an old incarnation is not heard; a
+ * newer one begins anew, with nothing owned.
+ *
+ * Invariants: when no message is lost and nobody comes or goes for 'settle' (two
+ * liveness times), each reachable node has one owner, which is the same in the eyes of
+ * all; no agent that is alive, does not drain and has fewer hops would have lost it.
+ *
+ * Thread-safety: none.  Memory: 16 octets a node and agent at most, checked.
+ * Source: [monitoring-rfc: Agent behavior 2, 4], rows M4, M9, M10, M15, M17. */
+#ifndef TRIAD_COLLECT_CLAIMS_H
+#define TRIAD_COLLECT_CLAIMS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "collect/message.h"
+
+#define TRIAD_CLAIMS_MAX_AGENTS 256u
+#define TRIAD_CLAIMS_UNREACHABLE UINT8_MAX
+#define TRIAD_CLAIMS_NOBODY 0 /* as an agent's id */
+
+struct triad_claims;
+
+/* What the machine wants done; called from within the functions below.  The arrays are
+ * borrowed for the call. */
+struct triad_claims_sink {
+	void *context;
+	/* To all (to == TRIAD_CLAIMS_NOBODY) or as an answer to one.  The caller fills
+	 * in address and port. */
+	void (*say_owner)(void *context, uint64_t to,
+		const struct triad_collect_owner *owner,
+		const struct triad_collect_claim *claims);
+	/* Ask 'to' (TRIAD_CLAIMS_NOBODY: all) for the list of what it owns. */
+	void (*ask_list)(void *context, uint64_t to);
+};
+
+struct triad_claims_params {
+	uint64_t self;        /* 0: an observer */
+	uint64_t incarnation; /* its own */
+	uint64_t liveness_us;
+	uint64_t slot_us; /* of a hop, in the waves */
+	uint64_t seed;    /* of lots that only spread load in time */
+	/* How far 'agent' is from the node in truth (index in the fabric), or
+	 * TRIAD_CLAIMS_UNREACHABLE when one of them is not in the fabric.  May be NULL.
+	 */
+	uint8_t (*true_hops)(void *context, uint64_t agent, uint32_t node);
+	void *context;
+};
+
+/* An agent, as it is seen. */
+enum triad_claims_agent_state {
+	TRIAD_CLAIMS_ALIVE,
+	TRIAD_CLAIMS_DRAINING,
+	TRIAD_CLAIMS_DEAD, /* kept to be shown, until another needs its place */
+};
+struct triad_claims_agent {
+	uint64_t id, incarnation;
+	enum triad_claims_agent_state state;
+	uint64_t heard_us;
+	uint32_t n_nodes; /* that it owns, as seen from here */
+	bool is_behind;   /* a message of its is missing, and its list was asked for */
+};
+
+struct triad_claims_counts {
+	uint64_t n_claimed, n_given_up, n_lost; /* nodes, of its own */
+	uint64_t n_deaths;
+	uint64_t n_conflicts; /* two owners heard of */
+	uint64_t n_refused;   /* claims that can't be */
+	uint64_t n_lists;     /* asked for */
+	uint64_t n_naps;      /* times that it was not running for a liveness time */
+};
+
+/* NULL when memory is short.  'params' and 'sink' are copied. */
+struct triad_claims *triad_claims_new(
+	const struct triad_claims_params *params, const struct triad_claims_sink *sink);
+void triad_claims_free(struct triad_claims *claims);
+
+/* The nodes of the fabric ('guids' ascending, 'n' of them) and how far each is from
+ * here.  Owners of nodes that stay are kept.  Returns 0 or ENOMEM; then nothing
+ * changed. */
+int triad_claims_set_nodes(struct triad_claims *claims, const uint64_t *guids,
+	const uint8_t *hops, uint32_t n, uint64_t now_us);
+
+/* Gives what it owns away, and claims nothing, until it is told otherwise. */
+void triad_claims_drain(struct triad_claims *claims, bool drain, uint64_t now_us);
+
+/* The agent ends: gives up all, in words to all. */
+void triad_claims_leave(struct triad_claims *claims, uint64_t now_us);
+
+/* What was heard; the sender's own words come back to it and are left alone. */
+void triad_claims_hear_alive(struct triad_claims *claims,
+	const struct triad_collect_head *head, const struct triad_collect_alive *alive,
+	uint64_t now_us);
+void triad_claims_hear_owner(struct triad_claims *claims,
+	const struct triad_collect_head *head, const struct triad_collect_owner *owner,
+	const struct triad_collect_claim *entries, uint64_t now_us);
+/* Answers with what of it is owned here, or with the list. */
+void triad_claims_hear_who_owns(struct triad_claims *claims,
+	const struct triad_collect_head *head, const struct triad_collect_who_owns *who,
+	const uint64_t *guids, uint64_t now_us);
+
+/* Does what is due.  Returns when to call it again, at the latest. */
+uint64_t triad_claims_turn(struct triad_claims *claims, uint64_t now_us);
+
+/* --- what is so --- */
+
+/* What ALIVE is to say: n_nodes, n_announced, is_draining. */
+void triad_claims_fill_alive(
+	const struct triad_claims *claims, struct triad_collect_alive *alive);
+
+/* Counts changes of what is owned here: a caller who keeps the number sees whether
+ * there was one. */
+uint64_t triad_claims_changes(const struct triad_claims *claims);
+
+/* The owner of the node (index in the fabric), its hops in '*hops' (may be NULL). */
+uint64_t triad_claims_owner(
+	const struct triad_claims *claims, uint32_t node, uint8_t *hops);
+static inline bool triad_claims_is_own(
+	const struct triad_claims *claims, uint32_t node, uint64_t self)
+{
+	return triad_claims_owner(claims, node, NULL) == self;
+}
+
+/* Nodes that nobody owns, of those that some agent alive can reach as far as is known
+ * here. */
+uint32_t triad_claims_n_nobodys(const struct triad_claims *claims);
+
+/* The i-th agent known, this one included, in ascending order of ids; false behind the
+ * last. */
+bool triad_claims_agent(const struct triad_claims *claims, unsigned i,
+	struct triad_claims_agent *agent);
+bool triad_claims_is_alive(const struct triad_claims *claims, uint64_t agent);
+
+struct triad_claims_counts triad_claims_counts(const struct triad_claims *claims);
+size_t triad_claims_octets(const struct triad_claims *claims);
+
+/* The step that a number of owned nodes is on: 0 for less than 16, then one for each
+ * doubling. */
+uint8_t triad_claims_load(uint32_t n_nodes);
+
+#endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What agents, masters and managers say to each other.
+ *
+ * Model: a message is a head, which says who speaks, and a body of its kind:
+ *
+ *     ALIVE      to all, four times in a liveness time: who I am, how I am
+ *     OWNER      "I own these nodes, at so many hops": the announcement, to all, and
+ * the answer to WHO_OWNS, to who asked WHO_OWNS   these nodes? or, of one agent: which
+ * do you own? TRAP       up the tree: a counter crossed its threshold, or no longer
+ * does DATA       up the tree: counters of ports (data.h has the rows) GET_HISTOGRAMS,
+ * HISTOGRAM   down the tree, and merged on the way up CLEAR      down the tree: totals,
+ * histograms, hardware AGAIN      to who sent DATA: some of it was lost, send what it
+ * was about again WANT_TOPOLOGY, TOPOLOGY     to the manager; a piece of the fabric, to
+ * all
+ *
+ * Octets, all numbers big-endian:
+ *
+ *     0  u16 magic 0x5443  u8 version  u8 kind
+ *     4  u64 sender        port GUID of the port it reads from
+ *    12  u64 incarnation   when it started, wall clock, microseconds: greater is newer
+ *    20  the body
+ *
+ * A receiver takes its own version alone, and counts what has another.  Bodies may grow
+ * at their end within a version: octets that a receiver does not know are left, but
+ * for those of lists, which end with the message.
+ *
+ * Texts are a length in one octet and as many octets of printable UTF-8; what is not
+ * becomes '?'.
+ *
+ * Thread-safety: functions without state.  Memory: lists lie in the caller's octets;
+ * nothing is allocated.
+ * Source: [monitoring-rfc: Agents Communication]. */
+#ifndef TRIAD_COLLECT_MESSAGE_H
+#define TRIAD_COLLECT_MESSAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "triad/wire.h"
+
+#define TRIAD_COLLECT_VERSION 1
+#define TRIAD_COLLECT_MAX_SIZE (256u * 1024) /* octets of a message */
+#define TRIAD_COLLECT_HEAD_SIZE 20u
+#define TRIAD_COLLECT_NAME_SIZE 64u    /* with the 0 */
+#define TRIAD_COLLECT_MAX_NODES 16384u /* in one OWNER or WHO_OWNS */
+
+enum triad_collect_kind {
+	TRIAD_COLLECT_ALIVE = 1,
+	TRIAD_COLLECT_OWNER,
+	TRIAD_COLLECT_WHO_OWNS,
+	TRIAD_COLLECT_TRAP,
+	TRIAD_COLLECT_DATA,
+	TRIAD_COLLECT_GET_HISTOGRAMS,
+	TRIAD_COLLECT_HISTOGRAM,
+	TRIAD_COLLECT_CLEAR,
+	TRIAD_COLLECT_AGAIN,
+	TRIAD_COLLECT_WANT_TOPOLOGY,
+	TRIAD_COLLECT_TOPOLOGY,
+	TRIAD_COLLECT_N_KINDS
+};
+
+struct triad_collect_head {
+	enum triad_collect_kind kind;
+	uint64_t sender, incarnation;
+};
+
+/* What an agent says of itself. */
+struct triad_collect_alive {
+	char name[TRIAD_COLLECT_NAME_SIZE];
+	char address[TRIAD_COLLECT_NAME_SIZE]; /* where people find it: host or IP */
+	uint16_t port;                         /* of its metrics there; 0: none */
+	bool is_manager;                       /* the top of a tree; it owns nothing */
+	bool is_draining;                      /* it gives its nodes away */
+	uint32_t n_nodes;                      /* owned */
+	uint32_t n_ports;                      /* of these, with counters */
+	uint32_t n_announced;                  /* OWNER messages that it sent to all */
+	uint64_t master;    /* whom it reports to; 0: a manager; own: nobody */
+	uint64_t topology;  /* hash of the fabric it works on; 0: none yet */
+	uint32_t sweep_ms;  /* period */
+	uint32_t lag_ms;    /* from when the last sweep was due to its end */
+	uint32_t n_data;    /* DATA messages that it sent */
+	uint64_t n_dropped; /* messages that it could not send */
+};
+
+/* A node and how far it is: entries of OWNER. */
+#define TRIAD_COLLECT_HOPS_GIVEN_UP 255u /* it is not mine any more */
+struct triad_collect_claim {
+	uint64_t node_guid;
+	uint8_t hops;
+};
+
+struct triad_collect_owner {
+	uint32_t number;  /* of those to all, from 1 on; 0: an answer */
+	bool is_list;     /* an answer with all that the sender owns, */
+	uint16_t part;    /* in parts, from 0 on, */
+	uint16_t n_parts; /* so many of them; 0, and no entries: it owns nothing */
+	uint8_t load;     /* triad_claims_load() of what it owned as it claimed */
+	bool is_draining;
+	char address[TRIAD_COLLECT_NAME_SIZE];
+	uint16_t port;
+	uint32_t n_nodes; /* that it owns */
+	uint32_t n;       /* entries, at most TRIAD_COLLECT_MAX_NODES */
+};
+
+struct triad_collect_who_owns {
+	bool wants_list; /* all that the receiver owns, instead of certain nodes */
+	uint32_t n;      /* GUIDs */
+};
+
+/* One finding: see alerts.h. */
+struct triad_collect_trap {
+	uint64_t wall_us; /* when it was found */
+	uint64_t node_guid;
+	uint8_t port;  /* TRIAD_ALERT_NO_PORT: the node as a whole */
+	uint8_t cause; /* enum triad_alert_cause */
+	bool is_raised;
+	bool is_at_least;
+	float value;
+	float threshold;
+	uint8_t threshold_unit; /* enum triad_threshold_unit, as triad/threshold.h */
+};
+
+struct triad_collect_again {
+	uint32_t from; /* number of the first DATA that did not come */
+};
+
+struct triad_collect_clear {
+	uint64_t request;
+	uint64_t node_guid; /* 0: all nodes */
+	uint8_t port;       /* TRIAD_ALERT_NO_PORT: all ports */
+	bool totals, histograms, hardware;
+};
+
+/* --- encoding: into 'to', of 'size' octets; the number of octets, 0 when they are too
+ * few --- */
+
+size_t triad_collect_put_alive(const struct triad_collect_head *head,
+	const struct triad_collect_alive *alive, uint8_t *to, size_t size);
+/* 'claims' has owner->n of them. */
+size_t triad_collect_put_owner(const struct triad_collect_head *head,
+	const struct triad_collect_owner *owner,
+	const struct triad_collect_claim *claims, uint8_t *to, size_t size);
+size_t triad_collect_put_who_owns(const struct triad_collect_head *head,
+	const struct triad_collect_who_owns *who, const uint64_t *guids, uint8_t *to,
+	size_t size);
+size_t triad_collect_put_trap(const struct triad_collect_head *head,
+	const struct triad_collect_trap *trap, uint8_t *to, size_t size);
+size_t triad_collect_put_again(const struct triad_collect_head *head,
+	const struct triad_collect_again *again, uint8_t *to, size_t size);
+size_t triad_collect_put_clear(const struct triad_collect_head *head,
+	const struct triad_collect_clear *clear, uint8_t *to, size_t size);
+
+/* --- decoding: false when the octets are no such message --- */
+
+/* Reads the head; 'body' then is a cursor on what follows. */
+enum triad_collect_head_is {
+	TRIAD_COLLECT_HEAD_GOOD,
+	TRIAD_COLLECT_HEAD_FOREIGN,       /* no message of ours */
+	TRIAD_COLLECT_HEAD_OTHER_VERSION, /* 'head' has sender and incarnation */
+	TRIAD_COLLECT_HEAD_UNKNOWN_KIND,
+};
+enum triad_collect_head_is triad_collect_get_head(uint8_t *octets, size_t size,
+	struct triad_collect_head *head, struct triad_wire *body);
+
+bool triad_collect_get_alive(
+	struct triad_wire *body, struct triad_collect_alive *alive);
+/* Then owner->n times triad_collect_get_claim(). */
+bool triad_collect_get_owner(
+	struct triad_wire *body, struct triad_collect_owner *owner);
+bool triad_collect_get_claim(
+	struct triad_wire *body, struct triad_collect_claim *claim);
+/* Then who->n times triad_wire_get64(). */
+bool triad_collect_get_who_owns(
+	struct triad_wire *body, struct triad_collect_who_owns *who);
+bool triad_collect_get_trap(struct triad_wire *body, struct triad_collect_trap *trap);
+bool triad_collect_get_again(
+	struct triad_wire *body, struct triad_collect_again *again);
+bool triad_collect_get_clear(
+	struct triad_wire *body, struct triad_collect_clear *clear);
+
+#endif
