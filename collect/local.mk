@@ -3,6 +3,13 @@
 noinst_LTLIBRARIES += libtriadcollect.la
 
 libtriadcollect_la_SOURCES = \
+	collect/head.c \
+	collect/reach.c collect/reach.h \
+	collect/topology.c collect/topology.h \
+	collect/data.c collect/data.h \
+	collect/feed.c collect/feed.h \
+	collect/merge.c collect/merge.h \
+	collect/varint.h \
 	collect/claims.h \
 	collect/message.h
-libtriadcollect_la_LIBADD = libtriad.la
+libtriadcollect_la_LIBADD = libtriad.la $(ZSTD_LIBS)

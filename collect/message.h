@@ -132,6 +132,10 @@ struct triad_collect_clear {
 	bool totals, histograms, hardware;
 };
 
+/* The head, where a message is written piece by piece. */
+void triad_collect_put_head(
+	struct triad_wire *to, const struct triad_collect_head *head);
+
 /* --- encoding: into 'to', of 'size' octets; the number of octets, 0 when they are too
  * few --- */
 

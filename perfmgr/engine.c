@@ -471,6 +471,87 @@ void triad_engine_zero(struct triad_engine *engine, uint32_t row, uint64_t now_u
 	triad_row_write_end(hot);
 }
 
+/* --- what others read --- */
+
+/* A change in so many bits, or the most that they hold. */
+static uint64_t clamp_change(unsigned counter, uint64_t change)
+{
+	uint64_t most = counter < TRIAD_N_SHORT   ? UINT16_MAX
+		: counter == TRIAD_PORT_XMIT_WAIT ? UINT32_MAX
+						  : INT64_MAX;
+
+	if (change > INT64_MAX) /* it went back */
+		return 0;
+	return change < most ? change : most;
+}
+
+static void note_resets_told(
+	struct triad_row_hot *hot, const struct triad_engine_report *report)
+{
+	if (report->n_others_resets > hot->n_others_resets)
+		hot->others_reset_s = to_seconds(report->read_us);
+	if (report->n_own_resets > hot->n_own_resets)
+		hot->own_reset_s = to_seconds(report->read_us);
+	hot->n_others_resets = (uint16_t)report->n_others_resets;
+	hot->n_own_resets = (uint16_t)report->n_own_resets;
+}
+
+void triad_engine_take(struct triad_engine *engine, uint32_t row,
+	const struct triad_engine_report *report)
+{
+	struct triad_row_hot *hot = triad_rows_hot(&engine->rows, row);
+	struct triad_row_cold *cold;
+
+	if (!hot)
+		return;
+	cold = triad_rows_cold(&engine->rows, row);
+	triad_row_write_begin(hot);
+	for (uint32_t left = report->has; left; left &= left - 1) {
+		unsigned i = (unsigned)__builtin_ctz(left);
+		uint64_t before = cold->base[i] + last_of(hot, i);
+		uint64_t change = report->base[i] + report->raw[i] - before;
+
+		if (!(hot->has & 1u << i))
+			change = 0;
+		cold->base[i] = report->base[i];
+		set_last(hot, i, report->raw[i], clamp_change(i, change));
+	}
+	hot->has = report->has;
+	hot->from_extended = UINT8_MAX;
+	hot->wide_behind = 0;
+	hot->answered = report->answered;
+	note_resets_told(hot, report);
+	note_read(hot, TRIAD_ROW_NARROW, report->read_us);
+	note_read(hot, TRIAD_ROW_WIDE, report->read_us);
+	triad_row_write_end(hot);
+}
+
+bool triad_engine_describe(const struct triad_engine *engine, uint32_t row,
+	struct triad_engine_report *report)
+{
+	const struct triad_row_hot *hot = triad_rows_hot(&engine->rows, row);
+	const struct triad_row_cold *cold;
+
+	if (!hot)
+		return false;
+	cold = triad_rows_cold(&engine->rows, row);
+	*report = (struct triad_engine_report){
+		.has = hot->has,
+		.answered = hot->answered,
+		.n_others_resets = hot->n_others_resets,
+		.n_own_resets = hot->n_own_resets,
+		.zeroed_s = hot->zeroed_s,
+	};
+	for (unsigned i = 0; i < TRIAD_ROW_N_ATTRIBUTES; i++)
+		if (hot->read_us[i] > report->read_us)
+			report->read_us = hot->read_us[i];
+	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++) {
+		report->raw[i] = last_of(hot, i);
+		report->base[i] = cold->base[i];
+	}
+	return true;
+}
+
 /* --- the rest --- */
 
 void triad_engine_mark(struct triad_engine *engine, uint32_t row, bool answered)

@@ -142,6 +142,29 @@ void triad_engine_mark(struct triad_engine *engine, uint32_t row, bool answered)
 bool triad_engine_changes(const struct triad_engine *engine, uint32_t row,
 	uint64_t since_us, struct triad_engine_changes *changes);
 
+/* A port's state as somebody else read it; see triad_engine_take(). */
+struct triad_engine_report {
+	uint64_t read_us; /* when, by the clock of here */
+	uint32_t has;
+	bool answered;
+	uint32_t n_others_resets, n_own_resets;
+	uint32_t zeroed_s; /* as the engine counts; 0: never; not taken */
+	uint64_t raw[TRIAD_N_COUNTERS];
+	uint64_t base[TRIAD_N_COUNTERS]; /* total = base + raw, modulo 2^64 */
+};
+
+/* Makes 'row' what somebody else found, in the place of a reading: its totals are those
+ * of the report, its changes and interval what passed since the last one.  A total that
+ * would go back has no change; the caller sees to it that none does. */
+void triad_engine_take(struct triad_engine *engine, uint32_t row,
+	const struct triad_engine_report *report);
+
+/* Copies what a report of 'row' would say, but for 'read_us', which is when it was read
+ * last by the clock of here (0: never).  For the engine's thread.  Returns false for a
+ * row number never given out. */
+bool triad_engine_describe(const struct triad_engine *engine, uint32_t row,
+	struct triad_engine_report *report);
+
 /* Copies a row.  Returns false for a row number that was never given out. */
 bool triad_engine_read(
 	const struct triad_engine *engine, uint32_t row, struct triad_engine_row *copy);

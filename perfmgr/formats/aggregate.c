@@ -2,6 +2,7 @@
 #include "perfmgr/formats/aggregate.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,14 +15,17 @@ struct told {
 	uint64_t node_guid;
 	uint64_t xmit_words, rcv_words;
 	uint32_t watched;
+	float pace_words;
+	uint32_t number; /* of the telling */
 	uint8_t port;
 };
 
-_Static_assert(sizeof(struct told) == 32, "two to a cache line");
+_Static_assert(sizeof(struct told) == 40, "no more than is needed");
 
 struct triad_aggregate {
 	struct told *told;
 	uint32_t n;
+	uint32_t number;
 };
 
 struct triad_aggregate *triad_aggregate_new(void)
@@ -69,6 +73,8 @@ static bool is_due(const struct told *told, const struct triad_aggregate_port *p
 		return true;
 	xmit = port->xmit_words - told->xmit_words;
 	rcv = port->rcv_words - told->rcv_words;
+	if (fabsf(port->pace_words - told->pace_words) > (float)min_change_words)
+		return true;
 	/* Not xmit + rcv, which may be over 64 bits. */
 	return xmit > min_change_words || rcv > min_change_words - xmit;
 }
@@ -90,9 +96,29 @@ int triad_aggregate_take(struct triad_aggregate *aggregate, uint32_t row,
 			.xmit_words = port->xmit_words,
 			.rcv_words = port->rcv_words,
 			.watched = port->watched,
+			.pace_words = port->pace_words,
+			.number = aggregate->number,
 			.port = port->port,
 		};
 	return 0;
+}
+
+void triad_aggregate_begin(struct triad_aggregate *aggregate, uint32_t number)
+{
+	aggregate->number = number;
+}
+
+void triad_aggregate_forget_row(struct triad_aggregate *aggregate, uint32_t row)
+{
+	if (row < aggregate->n)
+		aggregate->told[row] = (struct told){0};
+}
+
+void triad_aggregate_forget_from(struct triad_aggregate *aggregate, uint32_t number)
+{
+	for (uint32_t i = 0; i < aggregate->n; i++)
+		if (aggregate->told[i].number >= number)
+			aggregate->told[i] = (struct told){0};
 }
 
 void triad_aggregate_forget(struct triad_aggregate *aggregate)

@@ -6,16 +6,20 @@
  *     when it was never told of, or its row was another port's then;
  *     when its data, both ways together, changed by more than the threshold since;
  *     when a total went down: it was set to 0, and whoever adds up must know;
- *     when what else the caller watches is not what it was.
+ *     when what else the caller watches is not what it was;
+ *     when its pace, as far as the caller gives it, is another by more than the
+ * threshold: a port that went idle has no change that could say so.
  *
  * What is told are totals, so that a change that was not worth a word is in the next
  * one: nothing is lost, whatever the threshold.
+ *
+ * Tellings are numbered, so that what one of them said can be told again.
  *
  * Invariants: of a port that is not due, the change since it was told is at most the
  * threshold.
  *
  * Thread-safety: none; one thread.
- * Memory: 32 octets a row, as far as the highest row goes, at most
+ * Memory: 40 octets a row, as far as the highest row goes, at most
  * TRIAD_ENGINE_MAX_ROWS of them; checked.
  * Source: [monitoring-rfc: aggregate data and packet counters, provide upstream data
  * only when change is larger than a given threshold]. */
@@ -34,6 +38,7 @@ struct triad_aggregate_port {
 	uint8_t port;
 	uint32_t watched; /* due when it differs: a sum of error counters, or 0 */
 	uint64_t xmit_words, rcv_words; /* totals */
+	float pace_words; /* both ways in the last interval; 0: not looked at */
 };
 
 /* NULL when memory is short. */
@@ -45,6 +50,16 @@ void triad_aggregate_free(struct triad_aggregate *aggregate);
  * EOVERFLOW (row number over the cap): then it is due, and will be the next time. */
 int triad_aggregate_take(struct triad_aggregate *aggregate, uint32_t row,
 	const struct triad_aggregate_port *port, uint64_t min_change_words, bool *due);
+
+/* Telling 'number' begins: what is due from now on is told in it.  Without, all is in
+ * telling 0. */
+void triad_aggregate_begin(struct triad_aggregate *aggregate, uint32_t number);
+
+/* What was told of 'row' is forgotten: it is due. */
+void triad_aggregate_forget_row(struct triad_aggregate *aggregate, uint32_t row);
+
+/* What was told in 'number' or later got lost: what was about these ports is due. */
+void triad_aggregate_forget_from(struct triad_aggregate *aggregate, uint32_t number);
 
 /* What was told got lost, or begins anew: every port is due. */
 void triad_aggregate_forget(struct triad_aggregate *aggregate);

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "collect/feed.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "perfmgr/formats/aggregate.h"
+#include "triad/clock.h"
+
+/* What a port takes when all of its counters are sent as they are: GUID, port, time. */
+#define RAW_ROW_SIZE (8 + 1 + 8 + 8 * TRIAD_N_COUNTERS)
+#define ERROR_COUNTERS ((1u << TRIAD_PORT_XMIT_WAIT) - 1)
+
+struct triad_feed {
+	struct triad_feed_params params;
+	struct triad_aggregate *aggregate;
+	struct triad_view *view; /* of the present telling, NULL: none */
+	uint32_t *findings;      /* of its ports; NULL: none */
+	uint32_t next_port;
+	uint32_t n_owned, n_silent;
+	uint32_t n_sweeps;
+	uint32_t number; /* of the last message */
+	uint32_t again_from, again_since;
+	bool is_said; /* a message in the present telling */
+	struct triad_feed_counts counts;
+};
+
+struct triad_feed *triad_feed_new(void)
+{
+	struct triad_feed *feed = calloc(1, sizeof(*feed));
+
+	if (!feed)
+		return NULL;
+	feed->params.refresh = 1;
+	feed->aggregate = triad_aggregate_new();
+	if (feed->aggregate)
+		return feed;
+	free(feed);
+	return NULL;
+}
+
+static void end_telling(struct triad_feed *feed)
+{
+	triad_view_unref(feed->view);
+	free(feed->findings);
+	feed->view = NULL;
+	feed->findings = NULL;
+}
+
+void triad_feed_free(struct triad_feed *feed)
+{
+	if (!feed)
+		return;
+	end_telling(feed);
+	triad_aggregate_free(feed->aggregate);
+	free(feed);
+}
+
+void triad_feed_configure(
+	struct triad_feed *feed, const struct triad_feed_params *params)
+{
+	feed->params = *params;
+}
+
+uint32_t triad_feed_number(const struct triad_feed *feed)
+{
+	return feed->number;
+}
+
+struct triad_feed_counts triad_feed_counts(const struct triad_feed *feed)
+{
+	return feed->counts;
+}
+
+void triad_feed_again(struct triad_feed *feed, uint32_t from)
+{
+	feed->counts.n_again++;
+	feed->again_from = from;
+	feed->again_since = feed->number + 1;
+	triad_aggregate_forget_from(feed->aggregate, from);
+}
+
+void triad_feed_forget(struct triad_feed *feed)
+{
+	triad_aggregate_forget(feed->aggregate);
+}
+
+static uint32_t count_asked(const struct triad_view *view)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < view->fabric->n_ports; i++)
+		n += triad_view_is_asked(view, i);
+	return n;
+}
+
+void triad_feed_begin(struct triad_feed *feed, struct triad_view *view,
+	const uint32_t *findings, uint32_t n_silent, uint64_t now_us)
+{
+	size_t size = view->fabric->n_ports * sizeof(*findings);
+
+	end_telling(feed);
+	feed->view = triad_view_ref(view);
+	feed->findings = findings ? malloc(size + 1) : NULL;
+	if (feed->findings)
+		memcpy(feed->findings, findings, size);
+	feed->next_port = 0;
+	feed->n_owned = count_asked(view);
+	feed->n_silent = n_silent;
+	feed->n_sweeps++;
+	feed->is_said = false;
+	feed->counts.raw_octets += (uint64_t)feed->n_owned * RAW_ROW_SIZE;
+}
+
+/* --- which ports --- */
+
+static uint32_t mix(uint32_t sum, uint64_t value)
+{
+	uint64_t product = (sum + value + 1) * UINT64_C(0x9e3779b97f4a7c15);
+
+	return (uint32_t)(product >> 32);
+}
+
+/* What makes a port due when it is another: with a counter over its threshold, also how
+ * far errors are. */
+static uint32_t watched(const struct triad_engine_report *report, uint32_t findings)
+{
+	uint32_t sum = mix(0, report->answered);
+
+	sum = mix(sum, report->has);
+	sum = mix(sum, findings);
+	sum = mix(sum, report->n_others_resets);
+	sum = mix(sum, report->n_own_resets);
+	sum = mix(sum, report->zeroed_s);
+	for (uint32_t left = findings ? report->has & ERROR_COUNTERS : 0; left;
+		left &= left - 1) {
+		unsigned i = (unsigned)__builtin_ctz(left);
+
+		sum = mix(sum, report->base[i] + report->raw[i]);
+	}
+	return sum;
+}
+
+static bool is_refresh(const struct triad_feed *feed, uint32_t row)
+{
+	uint32_t refresh = feed->params.refresh;
+
+	return refresh && row % refresh == feed->n_sweeps % refresh;
+}
+
+static bool is_due(struct triad_feed *feed, uint32_t row,
+	const struct triad_engine_report *report, const struct triad_engine_row *now,
+	uint32_t findings)
+{
+	const struct triad_aggregate_port port = {
+		.node_guid = now->node_guid,
+		.port = now->port,
+		.watched = watched(report, findings),
+		.xmit_words = now->total[TRIAD_PORT_XMIT_DATA],
+		.rcv_words = now->total[TRIAD_PORT_RCV_DATA],
+		.pace_words = (float)now->change[TRIAD_PORT_XMIT_DATA] +
+			(float)now->change[TRIAD_PORT_RCV_DATA],
+	};
+	bool due;
+
+	if (is_refresh(feed, row))
+		triad_aggregate_forget_row(feed->aggregate, row);
+	(void)triad_aggregate_take(
+		feed->aggregate, row, &port, feed->params.min_change_words, &due);
+	return due;
+}
+
+static void fill(struct triad_collect_row *to, const struct triad_engine_row *now,
+	const struct triad_engine_report *report, uint32_t findings, uint64_t now_us)
+{
+	uint64_t age_us = now_us > report->read_us ? now_us - report->read_us : 0;
+
+	*to = (struct triad_collect_row){
+		.node_guid = now->node_guid,
+		.port = now->port,
+		.answered = report->answered,
+		.age_ms = (uint32_t)(age_us / TRIAD_US_PER_MS),
+		.zeroed_s = report->zeroed_s,
+		.has = report->has,
+		.findings = findings,
+		.n_others_resets = report->n_others_resets,
+		.n_own_resets = report->n_own_resets,
+	};
+	memcpy(to->raw, report->raw, sizeof(to->raw));
+	memcpy(to->base, report->base, sizeof(to->base));
+}
+
+/* Puts the port into the message if it is due.  Returns false when it is full. */
+static bool tell_port(struct triad_feed *feed, uint32_t port, uint64_t now_us,
+	struct triad_collect_data_writer *writer)
+{
+	const struct triad_view *view = feed->view;
+	uint32_t findings = feed->findings ? feed->findings[port] : 0;
+	struct triad_engine_report report;
+	struct triad_engine_row now;
+	struct triad_collect_row row;
+
+	if (!triad_view_is_asked(view, port) || !triad_view_read(view, port, &now) ||
+		!now.has ||
+		!triad_engine_describe(view->engine, view->rows[port], &report))
+		return true;
+	if (writer->wire.size - writer->wire.at < TRIAD_COLLECT_MAX_ROW_SIZE)
+		return false;
+	if (!is_due(feed, view->rows[port], &report, &now, findings)) {
+		feed->counts.n_held++;
+		return true;
+	}
+	fill(&row, &now, &report, findings, now_us);
+	feed->counts.n_rows++;
+	return triad_collect_data_put(writer, &row);
+}
+
+size_t triad_feed_next(struct triad_feed *feed, const struct triad_collect_head *head,
+	uint64_t now_us, uint8_t *to)
+{
+	const struct triad_collect_data data = {
+		.number = feed->number + 1,
+		.clock_us = now_us,
+		.n_sweeps = feed->n_sweeps,
+		.n_ports = feed->n_owned,
+		.n_silent = feed->n_silent,
+		.again_from = feed->again_from,
+		.again_since = feed->again_since,
+	};
+	struct triad_collect_data_writer writer;
+
+	if (!feed->view)
+		return 0;
+	triad_aggregate_begin(feed->aggregate, data.number);
+	triad_collect_data_begin(&writer, head, &data, to, TRIAD_FEED_MESSAGE_SIZE);
+	while (feed->next_port < feed->view->fabric->n_ports &&
+		tell_port(feed, feed->next_port, now_us, &writer))
+		feed->next_port++;
+	if (feed->next_port == feed->view->fabric->n_ports)
+		end_telling(feed);
+	if (!writer.n_rows && feed->is_said)
+		return 0;
+	feed->is_said = true;
+	feed->number = data.number;
+	feed->counts.n_messages++;
+	feed->counts.n_octets += triad_collect_data_end(&writer);
+	return triad_collect_data_end(&writer);
+}

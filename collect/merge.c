@@ -1,0 +1,522 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "collect/merge.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "triad/clock.h"
+
+#define MAX_AGENTS TRIAD_CLAIMS_MAX_AGENTS
+#define FIRST_ROWS 1024u
+#define NO_OFFSETS 0u
+/* A message that is missing is asked for so often. */
+#define ASK_AGAIN_US (2 * TRIAD_US_PER_S)
+/* Clocks of two machines drift apart by no more: a ten-thousandth. */
+#define DRIFT_PART 10000
+#define RATE_US (10 * TRIAD_US_PER_S)
+
+/* Of a row of the engine: whose word about which port its totals are, and what is added
+ * to it. */
+struct origin {
+	uint32_t teller;  /* hash; 0: nobody's yet, or read here */
+	uint32_t offsets; /* index, from 1 on; NO_OFFSETS: all are 0 */
+};
+
+struct offsets {
+	uint64_t of[TRIAD_N_COUNTERS];
+};
+
+struct agent {
+	struct triad_merge_agent told;
+	uint64_t incarnation;
+	uint32_t newest;       /* number of the last DATA */
+	uint32_t missing_from; /* of the first one that is not there; 0: all are */
+	uint64_t asked_us;
+	int64_t clock_offset_us; /* what is added to its clock */
+	uint64_t clock_us;       /* ours, when that was taken */
+	uint64_t sweep_us;
+	uint64_t rate_from_us, rate_octets;
+};
+
+struct triad_merge {
+	struct triad_engine *engine;
+	struct triad_merge_sink sink;
+	struct triad_view *view;
+	bool *unseen; /* for each node of the view; NULL: memory was short */
+	struct origin *origins;
+	uint32_t n_origins;
+	struct offsets *offsets;
+	uint32_t n_offsets, offsets_room;
+	struct agent agents[MAX_AGENTS];
+	unsigned n_agents;
+	struct triad_merge_status status;
+};
+
+struct triad_merge *triad_merge_new(
+	struct triad_engine *engine, const struct triad_merge_sink *sink)
+{
+	struct triad_merge *merge = calloc(1, sizeof(*merge));
+
+	if (!merge)
+		return NULL;
+	merge->engine = engine;
+	merge->sink = *sink;
+	return merge;
+}
+
+void triad_merge_free(struct triad_merge *merge)
+{
+	if (!merge)
+		return;
+	triad_view_unref(merge->view);
+	free(merge->unseen);
+	free(merge->origins);
+	free(merge->offsets);
+	free(merge);
+}
+
+void triad_merge_adopt(struct triad_merge *merge, struct triad_view *view)
+{
+	triad_view_unref(merge->view);
+	merge->view = triad_view_ref(view);
+	free(merge->unseen);
+	merge->unseen = calloc(view->fabric->n_nodes + 1, sizeof(*merge->unseen));
+}
+
+/* --- agents --- */
+
+static struct agent *find_agent(const struct triad_merge *merge, uint64_t id)
+{
+	for (unsigned i = 0; i < merge->n_agents; i++)
+		if (merge->agents[i].told.id == id)
+			return (struct agent *)&merge->agents[i];
+	return NULL;
+}
+
+/* The one whose last word is the longest ago. */
+static struct agent *stalest_agent(struct triad_merge *merge)
+{
+	struct agent *stalest = &merge->agents[0];
+
+	for (unsigned i = 1; i < merge->n_agents; i++)
+		if (merge->agents[i].told.heard_us < stalest->told.heard_us)
+			stalest = &merge->agents[i];
+	return stalest;
+}
+
+/* The agent of 'head', begun anew when it has been started since.  NULL when it is from
+ * before it was. */
+static struct agent *need_agent(
+	struct triad_merge *merge, const struct triad_collect_head *head)
+{
+	struct agent *agent = find_agent(merge, head->sender);
+
+	if (agent && agent->incarnation > head->incarnation)
+		return NULL;
+	if (agent && agent->incarnation == head->incarnation)
+		return agent;
+	if (!agent && merge->n_agents < MAX_AGENTS)
+		agent = &merge->agents[merge->n_agents++];
+	else if (!agent)
+		agent = stalest_agent(merge);
+	*agent = (struct agent){
+		.told.id = head->sender, .incarnation = head->incarnation};
+	return agent;
+}
+
+/* What came last has been on its way for the shortest time, or for longer: then clocks
+ * differ by no more than before, and the drift since. */
+static void compare_clocks(struct agent *agent, uint64_t their_us, uint64_t now_us)
+{
+	int64_t differ_us = (int64_t)(now_us - their_us);
+	int64_t drift_us = (int64_t)((now_us - agent->clock_us) / DRIFT_PART);
+
+	if (!agent->clock_us || differ_us < agent->clock_offset_us + drift_us)
+		agent->clock_offset_us = differ_us;
+	else
+		agent->clock_offset_us += drift_us;
+	agent->clock_us = now_us;
+}
+
+static void note_rate(struct agent *agent, size_t size, uint64_t now_us)
+{
+	uint64_t took_us;
+
+	agent->told.n_octets += size;
+	agent->rate_octets += size;
+	if (!agent->rate_from_us)
+		agent->rate_from_us = now_us;
+	took_us = now_us - agent->rate_from_us;
+	if (took_us < RATE_US || took_us < 2 * agent->sweep_us)
+		return;
+	agent->told.octets_per_s = (double)agent->rate_octets * 1e6 / (double)took_us;
+	agent->rate_octets = 0;
+	agent->rate_from_us = now_us;
+}
+
+/* What is missing is told anew in messages with other numbers, which say so. */
+static void note_missing(struct triad_merge *merge, struct agent *agent,
+	const struct triad_collect_data *data, uint64_t now_us)
+{
+	uint32_t next = agent->newest + 1;
+
+	if (data->number > next) {
+		merge->status.n_missing += data->number - next;
+		if (!agent->missing_from)
+			agent->missing_from = next;
+	}
+	if (data->again_from <= agent->missing_from &&
+		data->again_since > agent->missing_from)
+		agent->missing_from = 0;
+	if (!agent->missing_from || now_us - agent->asked_us < ASK_AGAIN_US)
+		return;
+	merge->sink.ask_again(merge->sink.context, agent->told.id, agent->missing_from);
+	agent->asked_us = now_us;
+}
+
+/* --- rows --- */
+
+static struct origin *need_origin(struct triad_merge *merge, uint32_t row)
+{
+	uint32_t n = merge->n_origins ? merge->n_origins : FIRST_ROWS;
+	struct origin *origins;
+
+	if (row < merge->n_origins)
+		return &merge->origins[row];
+	if (row >= TRIAD_ENGINE_MAX_ROWS)
+		return NULL;
+	while (n <= row)
+		n *= 2;
+	origins = realloc(merge->origins, n * sizeof(*origins));
+	if (!origins)
+		return NULL;
+	memset(origins + merge->n_origins, 0,
+		(n - merge->n_origins) * sizeof(*origins));
+	merge->origins = origins;
+	merge->n_origins = n;
+	return &merge->origins[row];
+}
+
+/* The row's own offsets, made when it has none; NULL when memory is short. */
+static struct offsets *need_offsets(struct triad_merge *merge, struct origin *origin)
+{
+	struct offsets *offsets;
+
+	if (origin->offsets)
+		return &merge->offsets[origin->offsets - 1];
+	if (merge->n_offsets == merge->offsets_room) {
+		uint32_t room = merge->offsets_room ? merge->offsets_room * 2 : 256;
+
+		offsets = realloc(merge->offsets, room * sizeof(*offsets));
+		if (!offsets)
+			return NULL;
+		merge->offsets = offsets;
+		merge->offsets_room = room;
+	}
+	origin->offsets = ++merge->n_offsets;
+	offsets = &merge->offsets[origin->offsets - 1];
+	memset(offsets, 0, sizeof(*offsets));
+	return offsets;
+}
+
+static uint32_t teller_of(
+	const struct triad_collect_head *head, const struct triad_collect_row *row)
+{
+	uint64_t sum = head->sender * UINT64_C(0x9e3779b97f4a7c15);
+
+	sum = (sum ^ sum >> 29 ^ head->incarnation) * UINT64_C(0xbf58476d1ce4e5b9);
+	sum = (sum ^ sum >> 32 ^ row->zeroed_s) * UINT64_C(0x94d049bb133111eb);
+	sum = (sum ^ sum >> 30 ^ row->node_guid) * UINT64_C(0x9e3779b97f4a7c15);
+	sum = (sum ^ sum >> 31 ^ row->port) * UINT64_C(0xbf58476d1ce4e5b9);
+	return (uint32_t)(sum >> 32) | 1;
+}
+
+/* Where the total stands after what the new teller's first row says of the hardware. */
+static uint64_t go_on(const struct triad_engine_report *before,
+	const struct triad_collect_row *row, unsigned counter)
+{
+	uint64_t raw = row->raw[counter], last = before->raw[counter];
+
+	return before->base[counter] + last + (raw >= last ? raw - last : raw);
+}
+
+/* Makes the offsets such that totals go on.  Returns false when memory is short. */
+static bool hand_over(struct triad_merge *merge, struct origin *origin,
+	const struct triad_engine_report *before, const struct triad_collect_row *row)
+{
+	struct offsets *offsets = NULL;
+	bool differs = origin->offsets != NO_OFFSETS;
+
+	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++)
+		differs |= before->has & row->has & 1u << i &&
+			go_on(before, row, i) != row->base[i] + row->raw[i];
+	if (differs)
+		offsets = need_offsets(merge, origin);
+	if (differs && !offsets)
+		return false;
+	for (unsigned i = 0; differs && i < TRIAD_N_COUNTERS; i++)
+		offsets->of[i] = before->has & row->has & 1u << i
+			? go_on(before, row, i) - (row->base[i] + row->raw[i])
+			: 0;
+	merge->status.n_handed_over += before->has != 0;
+	return true;
+}
+
+static bool is_possible(const struct triad_collect_row *row)
+{
+	for (unsigned i = 0; i < TRIAD_FIRST_WIDE_COUNTER; i++)
+		if (row->raw[i] > triad_counter_max(i))
+			return false;
+	return true;
+}
+
+static uint64_t when_read(const struct agent *agent,
+	const struct triad_collect_data *data, const struct triad_collect_row *row,
+	uint64_t now_us)
+{
+	uint64_t sent_us = data->clock_us + (uint64_t)agent->clock_offset_us;
+	uint64_t age_us = row->age_ms * TRIAD_US_PER_MS;
+	uint64_t read_us = sent_us > age_us ? sent_us - age_us : 1;
+
+	return read_us < now_us ? read_us : now_us;
+}
+
+/* Takes a row of the port (index in the view's fabric). */
+static void take_row(struct triad_merge *merge, const struct triad_collect_head *head,
+	const struct triad_collect_row *row, uint32_t port, uint64_t read_us)
+{
+	uint32_t at = merge->view->rows[port];
+	struct origin *origin = need_origin(merge, at);
+	uint32_t teller = teller_of(head, row);
+	struct triad_engine_report report = {
+		.read_us = read_us,
+		.has = row->has,
+		.answered = row->answered,
+		.n_others_resets = row->n_others_resets,
+		.n_own_resets = row->n_own_resets,
+	};
+	struct triad_engine_report before;
+
+	if (!origin || !triad_engine_describe(merge->engine, at, &before))
+		return;
+	if (origin->teller != teller && read_us < before.read_us) {
+		merge->status.n_stale++;
+		return;
+	}
+	if (origin->teller != teller && !hand_over(merge, origin, &before, row))
+		return;
+	origin->teller = teller;
+	memcpy(report.raw, row->raw, sizeof(report.raw));
+	memcpy(report.base, row->base, sizeof(report.base));
+	for (unsigned i = 0; origin->offsets && i < TRIAD_N_COUNTERS; i++)
+		report.base[i] += merge->offsets[origin->offsets - 1].of[i];
+	triad_engine_take(merge->engine, at, &report);
+	merge->status.n_rows++;
+	merge->sink.findings(merge->sink.context, port, row->findings);
+}
+
+/* A node whose rows come one after the other is looked up once. */
+struct place {
+	uint64_t node_guid;
+	uint32_t node; /* index, or TRIAD_FABRIC_NONE */
+	bool is_owner; /* the sender, or nobody that is known */
+};
+
+static void find_place(const struct triad_merge *merge, uint64_t sender,
+	uint64_t node_guid, struct place *place)
+{
+	uint64_t owner;
+
+	if (place->node_guid == node_guid)
+		return;
+	place->node_guid = node_guid;
+	place->node = triad_fabric_find_node(merge->view->fabric, node_guid);
+	if (place->node == TRIAD_FABRIC_NONE)
+		return;
+	owner = merge->sink.owner(merge->sink.context, place->node);
+	place->is_owner = owner == sender || owner == TRIAD_CLAIMS_NOBODY;
+}
+
+static void look_at_row(struct triad_merge *merge,
+	const struct triad_collect_head *head, struct agent *agent,
+	const struct triad_collect_data *data, const struct triad_collect_row *row,
+	struct place *place, uint64_t now_us)
+{
+	uint32_t port = TRIAD_FABRIC_NONE;
+
+	find_place(merge, head->sender, row->node_guid, place);
+	if (place->node != TRIAD_FABRIC_NONE)
+		port = triad_fabric_find_port(
+			merge->view->fabric, place->node, row->port);
+	if (port == TRIAD_FABRIC_NONE || !is_possible(row)) {
+		merge->status.n_unknown++;
+		agent->told.n_unknown++;
+	} else if (!place->is_owner) {
+		merge->status.n_not_owner++;
+	} else {
+		take_row(merge, head, row, port, when_read(agent, data, row, now_us));
+	}
+}
+
+static void take_rows(struct triad_merge *merge, const struct triad_collect_head *head,
+	struct agent *agent, const struct triad_collect_data *data,
+	struct triad_collect_data_reader *reader, uint64_t now_us)
+{
+	struct place place = {.node_guid = 0, .node = TRIAD_FABRIC_NONE};
+	struct triad_collect_row row;
+	enum triad_collect_next next;
+
+	while ((next = triad_collect_data_next(reader, &row)) == TRIAD_COLLECT_ROW)
+		look_at_row(merge, head, agent, data, &row, &place, now_us);
+	merge->status.n_broken += next == TRIAD_COLLECT_BROKEN;
+}
+
+void triad_merge_take(struct triad_merge *merge, uint8_t *octets, size_t size,
+	uint64_t sweep_us, uint64_t now_us)
+{
+	struct triad_collect_data_reader reader;
+	struct triad_collect_head head;
+	struct triad_collect_data data;
+	struct triad_wire body;
+	struct agent *agent;
+
+	if (!merge->view)
+		return;
+	merge->status.n_messages++;
+	merge->status.n_octets += size;
+	if (triad_collect_get_head(octets, size, &head, &body) ||
+		!triad_collect_data_open(&reader, &body, &data)) {
+		merge->status.n_broken++;
+		return;
+	}
+	agent = need_agent(merge, &head);
+	if (!agent) {
+		merge->status.n_old++;
+		return;
+	}
+	agent->sweep_us = sweep_us;
+	note_rate(agent, size, now_us);
+	if (data.number <= agent->newest) {
+		merge->status.n_old++;
+		return;
+	}
+	note_missing(merge, agent, &data, now_us);
+	agent->newest = data.number;
+	compare_clocks(agent, data.clock_us, now_us);
+	agent->told.heard_us = now_us;
+	agent->told.n_sweeps = data.n_sweeps;
+	agent->told.n_ports = data.n_ports;
+	agent->told.n_silent = data.n_silent;
+	agent->told.n_unknown = 0;
+	take_rows(merge, &head, agent, &data, &reader, now_us);
+}
+
+void triad_merge_zero(struct triad_merge *merge, uint32_t row, uint64_t now_us)
+{
+	struct origin *origin = need_origin(merge, row);
+	struct triad_engine_report before;
+	struct offsets *offsets;
+
+	if (!origin || !triad_engine_describe(merge->engine, row, &before))
+		return;
+	offsets = origin->teller ? need_offsets(merge, origin) : NULL;
+	if (origin->teller && !offsets)
+		return;
+	for (unsigned i = 0; offsets && i < TRIAD_N_COUNTERS; i++)
+		offsets->of[i] -= before.base[i] + before.raw[i];
+	triad_engine_zero(merge->engine, row, now_us);
+}
+
+/* --- who is silent --- */
+
+static bool is_silent(const struct agent *agent, uint64_t now_us)
+{
+	uint64_t most_us = 2 * agent->sweep_us + TRIAD_MERGE_LATE_US;
+
+	return now_us - agent->told.heard_us > most_us;
+}
+
+static void look_at_agents(struct triad_merge *merge, uint64_t now_us)
+{
+	for (unsigned i = 0; i < merge->n_agents; i++)
+		merge->agents[i].told.is_silent = is_silent(&merge->agents[i], now_us);
+}
+
+static bool is_node_seen(const struct triad_merge *merge, uint32_t node)
+{
+	uint64_t owner = merge->sink.owner(merge->sink.context, node);
+	const struct agent *agent = find_agent(merge, owner);
+
+	return owner != TRIAD_CLAIMS_NOBODY && agent && !agent->told.is_silent;
+}
+
+static void mark_unseen(struct triad_merge *merge, uint32_t node)
+{
+	const struct triad_fabric_node *at = &merge->view->fabric->nodes[node];
+
+	for (uint32_t i = at->first_port; i < at->first_port + at->n_ports; i++)
+		if (triad_view_is_asked(merge->view, i)) {
+			merge->status.n_ports_unseen++;
+			triad_engine_mark(merge->engine, merge->view->rows[i], false);
+		}
+}
+
+static bool has_asked_port(const struct triad_view *view, uint32_t node)
+{
+	const struct triad_fabric_node *at = &view->fabric->nodes[node];
+
+	for (uint32_t i = at->first_port; i < at->first_port + at->n_ports; i++)
+		if (triad_view_is_asked(view, i))
+			return true;
+	return false;
+}
+
+void triad_merge_look(struct triad_merge *merge, uint64_t now_us)
+{
+	struct triad_merge_status *status = &merge->status;
+
+	status->n_nodes_unseen = status->n_ports_unseen = 0;
+	status->oldest_us = 0;
+	if (!merge->view)
+		return;
+	look_at_agents(merge, now_us);
+	for (unsigned i = 0; i < merge->n_agents; i++) {
+		uint64_t age_us = now_us - merge->agents[i].told.heard_us;
+
+		if (!merge->agents[i].told.is_silent && age_us > status->oldest_us)
+			status->oldest_us = age_us;
+	}
+	for (uint32_t i = 0; i < merge->view->fabric->n_nodes; i++) {
+		bool unseen = has_asked_port(merge->view, i) && !is_node_seen(merge, i);
+
+		if (merge->unseen)
+			merge->unseen[i] = unseen;
+		status->n_nodes_unseen += unseen;
+		if (unseen)
+			mark_unseen(merge, i);
+	}
+}
+
+bool triad_merge_is_seen(const struct triad_merge *merge, uint32_t node)
+{
+	return !merge->unseen || !merge->unseen[node];
+}
+
+struct triad_merge_status triad_merge_status(const struct triad_merge *merge)
+{
+	struct triad_merge_status status = merge->status;
+
+	status.octets = sizeof(*merge) + merge->n_origins * sizeof(struct origin) +
+		merge->offsets_room * sizeof(struct offsets);
+	return status;
+}
+
+bool triad_merge_agent(
+	const struct triad_merge *merge, uint64_t id, struct triad_merge_agent *agent)
+{
+	const struct agent *found = find_agent(merge, id);
+
+	if (found)
+		*agent = found->told;
+	return found;
+}

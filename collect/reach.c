@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "collect/reach.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int triad_reach_hops(const struct triad_fabric *fabric, uint32_t from, uint8_t *hops)
+{
+	uint32_t *queue = malloc((fabric->n_nodes + 1) * sizeof(*queue));
+	uint32_t first = 0, n = 0;
+
+	if (!queue)
+		return ENOMEM;
+	memset(hops, TRIAD_REACH_NONE, fabric->n_nodes);
+	if (from < fabric->n_nodes) {
+		hops[from] = 0;
+		queue[n++] = from;
+	}
+	while (first < n) {
+		const struct triad_fabric_node *node = &fabric->nodes[queue[first]];
+		uint8_t next = (uint8_t)(hops[queue[first++]] + 1);
+
+		for (uint32_t i = 0; i < node->n_ports; i++) {
+			uint32_t remote = fabric->ports[node->first_port + i].remote;
+			uint32_t far = remote == TRIAD_FABRIC_NONE
+				? TRIAD_FABRIC_NONE
+				: fabric->ports[remote].node;
+
+			if (far == TRIAD_FABRIC_NONE || next == TRIAD_REACH_NONE ||
+				hops[far] != TRIAD_REACH_NONE)
+				continue;
+			hops[far] = next;
+			queue[n++] = far;
+		}
+	}
+	free(queue);
+	return 0;
+}
+
+uint32_t triad_reach_node_of_port(const struct triad_fabric *fabric, uint64_t port_guid)
+{
+	uint32_t port = triad_fabric_find_alias(fabric, port_guid);
+
+	return port == TRIAD_FABRIC_NONE ? port : fabric->ports[port].node;
+}
+
+/* --- parts --- */
+
+static bool is_far_end(
+	const struct triad_fabric *fabric, const bool *is_own, uint32_t port)
+{
+	uint32_t remote = fabric->ports[port].remote;
+
+	return remote != TRIAD_FABRIC_NONE && is_own[fabric->ports[remote].node];
+}
+
+static void add_port(struct triad_fabric_builder *builder,
+	const struct triad_fabric *fabric, uint32_t index, bool is_own)
+{
+	struct triad_fabric_port port = fabric->ports[index];
+	uint64_t far_guid = 0;
+	uint8_t far_number = 0;
+
+	if (port.remote != TRIAD_FABRIC_NONE) {
+		const struct triad_fabric_port *far = &fabric->ports[port.remote];
+
+		far_guid = fabric->nodes[far->node].guid;
+		far_number = far->number;
+	}
+	port.has_pma &= is_own;
+	triad_fabric_builder_add_port(builder, &port, far_guid, far_number);
+}
+
+static void add_node(struct triad_fabric_builder *builder,
+	const struct triad_fabric *fabric, uint32_t index, const bool *is_own)
+{
+	const struct triad_fabric_node *node = &fabric->nodes[index];
+	bool is_there = is_own[index];
+
+	for (uint32_t i = node->first_port; i < node->first_port + node->n_ports; i++)
+		is_there |= is_far_end(fabric, is_own, i);
+	if (!is_there)
+		return;
+	triad_fabric_builder_add_node(builder, node, node->name, NULL, 0);
+	for (uint32_t i = node->first_port; i < node->first_port + node->n_ports; i++)
+		if (is_own[index] || is_far_end(fabric, is_own, i))
+			add_port(builder, fabric, i, is_own[index]);
+}
+
+int triad_reach_part(const struct triad_fabric *fabric, const bool *is_own,
+	struct triad_fabric **part)
+{
+	struct triad_fabric_builder *builder = triad_fabric_builder_new(NULL);
+	int error;
+
+	if (!builder)
+		return ENOMEM;
+	for (uint32_t i = 0; i < fabric->n_nodes; i++)
+		add_node(builder, fabric, i, is_own);
+	error = triad_fabric_build(builder, fabric->sm_port_guid, part);
+	triad_fabric_builder_free(builder);
+	if (error)
+		return error;
+	(*part)->generation = fabric->generation;
+	(*part)->taken_us = fabric->taken_us;
+	return 0;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* How far nodes are from each other, and the part of a fabric that an agent reads.
+ *
+ * Thread-safety: functions without state.  Memory: checked. */
+#ifndef TRIAD_COLLECT_REACH_H
+#define TRIAD_COLLECT_REACH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "triad/fabric.h"
+
+#define TRIAD_REACH_NONE UINT8_MAX /* there is no way, or one of 254 hops or more */
+
+/* Writes for each node how many links it is from 'from', breadth first.  Returns 0 or
+ * ENOMEM. */
+int triad_reach_hops(const struct triad_fabric *fabric, uint32_t from, uint8_t *hops);
+
+/* The node of the port with that GUID, or TRIAD_FABRIC_NONE. */
+uint32_t triad_reach_node_of_port(
+	const struct triad_fabric *fabric, uint64_t port_guid);
+
+/* Gives '*part' the nodes for which 'is_own' is true, as they are, and those at the
+ * other ends of their links, of which no counters are asked for and only the ports of
+ * these links are there.  One reference.  Returns 0, ENOMEM or EOVERFLOW. */
+int triad_reach_part(const struct triad_fabric *fabric, const bool *is_own,
+	struct triad_fabric **part);
+
+#endif

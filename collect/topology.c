@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "collect/topology.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+#include "collect/varint.h"
+
+#define MAX_PIECES (TRIAD_TOPOLOGY_MAX_SIZE / TRIAD_TOPOLOGY_PIECE_SIZE)
+#define HEAD_SIZE 16u
+/* What a node and a port take at most. */
+#define NODE_SIZE (8 + 1 + 4 + 2 + 1 + TRIAD_NODE_NAME_SIZE + TRIAD_VARINT_MAX_SIZE)
+#define PORT_SIZE (1 + 1 + 8 + 2 + 7 + 2 + 1 + TRIAD_VARINT_MAX_SIZE)
+#define DEFAULT_PKEY 0xffff
+#define ZSTD_LEVEL 1
+
+/* Flags of a port. */
+enum {
+	HAS_PMA = 1 << 0,
+	SAME_GUID = 1 << 1, /* as the port before */
+};
+
+/* FNV's form, over words: it is to tell fabrics apart, nothing else. */
+static uint64_t hash_of(const uint8_t *octets, size_t size)
+{
+	uint64_t sum = UINT64_C(0xcbf29ce484222325) ^ size;
+
+	for (size_t i = 0; i < size; i++)
+		sum = (sum ^ octets[i]) * UINT64_C(0x100000001b3);
+	return sum ? sum : 1;
+}
+
+/* --- handing down --- */
+
+static uint16_t pkey_of(
+	const struct triad_fabric *fabric, const struct triad_fabric_port *port)
+{
+	const struct triad_fabric_port *sm = fabric->sm_port == TRIAD_FABRIC_NONE
+		? NULL
+		: &fabric->ports[fabric->sm_port];
+
+	return sm && port->pkey_index < sm->pkeys.n
+		? fabric->pkeys[sm->pkeys.at + port->pkey_index]
+		: DEFAULT_PKEY;
+}
+
+static void put_port(
+	struct triad_wire *w, const struct triad_fabric *fabric, uint32_t index)
+{
+	const struct triad_fabric_port *port = &fabric->ports[index];
+	bool is_same =
+		index && port[-1].node == port->node && port[-1].guid == port->guid;
+
+	triad_wire_put(w, 1, port->number);
+	triad_wire_put(w, 1, (port->has_pma ? HAS_PMA : 0) | (is_same ? SAME_GUID : 0));
+	if (!is_same)
+		triad_wire_put(w, 8, port->guid);
+	triad_wire_put(w, 2, port->lid);
+	triad_wire_put(w, 1, port->state);
+	triad_wire_put(w, 1, port->phys_state);
+	triad_wire_put(w, 1, port->width);
+	triad_wire_put(w, 1, port->speed);
+	triad_wire_put(w, 1, port->speed_ext);
+	triad_wire_put(w, 1, port->rate);
+	triad_wire_put(w, 1, port->mtu);
+	triad_wire_put(w, 2, pkey_of(fabric, port));
+	triad_wire_put(w, 1, port->sl);
+	triad_varint_put(
+		w, port->remote == TRIAD_FABRIC_NONE ? 0 : (uint64_t)port->remote + 1);
+}
+
+static void put_node(
+	struct triad_wire *w, const struct triad_fabric *fabric, uint32_t index)
+{
+	const struct triad_fabric_node *node = &fabric->nodes[index];
+	size_t length = strlen(node->name);
+	uint8_t *name;
+
+	triad_wire_put(w, 8, node->guid);
+	triad_wire_put(w, 1, node->type);
+	triad_wire_put(w, 4, node->vendor_id);
+	triad_wire_put(w, 2, node->device_id);
+	triad_wire_put(w, 1, length);
+	name = triad_wire_take(w, length);
+	if (name)
+		memcpy(name, node->name, length);
+	triad_varint_put(w, node->n_ports);
+	for (uint32_t i = 0; i < node->n_ports; i++)
+		put_port(w, fabric, node->first_port + i);
+}
+
+/* All octets, unpacked; to be freed.  NULL when memory is short. */
+static uint8_t *flatten(const struct triad_fabric *fabric, size_t *size)
+{
+	size_t most = HEAD_SIZE + (size_t)fabric->n_nodes * NODE_SIZE +
+		(size_t)fabric->n_ports * PORT_SIZE;
+	uint8_t *octets = malloc(most);
+	struct triad_wire w;
+
+	if (!octets)
+		return NULL;
+	triad_wire_init(&w, octets, most);
+	triad_wire_put(&w, 4, fabric->n_nodes);
+	triad_wire_put(&w, 4, fabric->n_ports);
+	triad_wire_put(&w, 8, fabric->sm_port_guid);
+	for (uint32_t i = 0; i < fabric->n_nodes; i++)
+		put_node(&w, fabric, i);
+	*size = w.at;
+	return octets;
+}
+
+int triad_topology_pack(
+	const struct triad_fabric *fabric, struct triad_topology_packed *packed)
+{
+	size_t size, room, packed_size;
+	uint8_t *octets = flatten(fabric, &size);
+
+	*packed = (struct triad_topology_packed){0};
+	if (!octets)
+		return ENOMEM;
+	room = ZSTD_compressBound(size);
+	packed->octets = size <= TRIAD_TOPOLOGY_MAX_SIZE ? malloc(room) : NULL;
+	if (!packed->octets) {
+		free(octets);
+		return size <= TRIAD_TOPOLOGY_MAX_SIZE ? ENOMEM : EOVERFLOW;
+	}
+	packed->hash = hash_of(octets, size);
+	packed_size = ZSTD_compress(packed->octets, room, octets, size, ZSTD_LEVEL);
+	free(octets);
+	if (ZSTD_isError(packed_size) || packed_size > TRIAD_TOPOLOGY_MAX_SIZE) {
+		free(packed->octets);
+		packed->octets = NULL;
+		return EOVERFLOW;
+	}
+	packed->size = (uint32_t)size;
+	packed->packed_size = (uint32_t)packed_size;
+	return 0;
+}
+
+unsigned triad_topology_n_pieces(const struct triad_topology_packed *packed)
+{
+	return (packed->packed_size + TRIAD_TOPOLOGY_PIECE_SIZE - 1) /
+		TRIAD_TOPOLOGY_PIECE_SIZE;
+}
+
+/* Octets of a piece: all but the last are whole. */
+static uint32_t piece_size(uint32_t packed_size, unsigned piece)
+{
+	uint32_t at = piece * TRIAD_TOPOLOGY_PIECE_SIZE;
+	uint32_t left = packed_size - at;
+
+	return left < TRIAD_TOPOLOGY_PIECE_SIZE ? left : TRIAD_TOPOLOGY_PIECE_SIZE;
+}
+
+size_t triad_topology_put(const struct triad_topology_packed *packed, unsigned piece,
+	const struct triad_collect_head *head, uint8_t *to, size_t size)
+{
+	uint32_t n = piece_size(packed->packed_size, piece);
+	struct triad_wire w;
+	uint8_t *octets;
+
+	triad_wire_init(&w, to, size);
+	triad_collect_put_head(&w, head);
+	triad_wire_put(&w, 8, packed->hash);
+	triad_wire_put(&w, 4, packed->size);
+	triad_wire_put(&w, 4, packed->packed_size);
+	triad_wire_put(&w, 2, piece);
+	triad_wire_put(&w, 2, triad_topology_n_pieces(packed));
+	octets = triad_wire_take(&w, n);
+	if (!octets)
+		return 0;
+	memcpy(octets, packed->octets + (size_t)piece * TRIAD_TOPOLOGY_PIECE_SIZE, n);
+	return w.at;
+}
+
+/* --- taking --- */
+
+struct triad_topology {
+	struct triad_topology_packed packed; /* octets NULL: nothing begun */
+	unsigned n_pieces, n_missing;
+	bool has[MAX_PIECES];
+};
+
+struct triad_topology *triad_topology_new(void)
+{
+	return calloc(1, sizeof(struct triad_topology));
+}
+
+static void forget(struct triad_topology *topology)
+{
+	free(topology->packed.octets);
+	memset(topology, 0, sizeof(*topology));
+}
+
+void triad_topology_free(struct triad_topology *topology)
+{
+	if (!topology)
+		return;
+	free(topology->packed.octets);
+	free(topology);
+}
+
+/* Begins another one, unless it is the present one. */
+static int begin(
+	struct triad_topology *topology, const struct triad_topology_packed *packed)
+{
+	const struct triad_topology_packed *present = &topology->packed;
+
+	if (present->octets && present->hash == packed->hash &&
+		present->size == packed->size &&
+		present->packed_size == packed->packed_size)
+		return 0;
+	forget(topology);
+	topology->packed = *packed;
+	topology->packed.octets = malloc(packed->packed_size);
+	if (!topology->packed.octets)
+		return ENOMEM;
+	topology->n_pieces = topology->n_missing = triad_topology_n_pieces(packed);
+	return 0;
+}
+
+/* What is read, until the fabric is built. */
+struct reading {
+	struct triad_wire w;
+	struct triad_fabric_builder *builder;
+	uint32_t n_nodes, n_ports;
+	uint64_t *guid_of_node; /* of each port's node; NULL: memory was short */
+	uint8_t *number;        /* of each port */
+};
+
+static uint16_t find_pkey(const uint16_t *pkeys, size_t n, uint16_t pkey)
+{
+	int at = triad_pkey_match(pkeys, n, &pkey, 1);
+
+	return at < 0 ? 0 : (uint16_t)at;
+}
+
+static bool get_port(struct triad_wire *w, const uint16_t *pkeys, size_t n_pkeys,
+	struct triad_fabric_port *port, uint64_t *far)
+{
+	uint64_t guid_before = port->guid;
+	uint8_t flags;
+
+	*port = (struct triad_fabric_port){.number = triad_wire_get8(w)};
+	flags = triad_wire_get8(w);
+	port->has_pma = flags & HAS_PMA;
+	port->guid = flags & SAME_GUID ? guid_before : triad_wire_get64(w);
+	port->lid = triad_wire_get16(w);
+	port->state = triad_wire_get8(w);
+	port->phys_state = triad_wire_get8(w);
+	port->width = triad_wire_get8(w);
+	port->speed = triad_wire_get8(w);
+	port->speed_ext = triad_wire_get8(w);
+	port->rate = triad_wire_get8(w);
+	port->mtu = triad_wire_get8(w);
+	port->pkey_index = find_pkey(pkeys, n_pkeys, triad_wire_get16(w));
+	port->sl = triad_wire_get8(w) & 0xf;
+	*far = triad_varint_get(w);
+	return !w->failed;
+}
+
+static bool get_node(
+	struct triad_wire *w, struct triad_fabric_node *node, uint32_t *n_ports)
+{
+	char name[TRIAD_NODE_NAME_SIZE] = "";
+	uint64_t n;
+	size_t length;
+	const uint8_t *text;
+
+	*node = (struct triad_fabric_node){.guid = triad_wire_get64(w)};
+	node->type = triad_wire_get8(w);
+	node->vendor_id = triad_wire_get32(w);
+	node->device_id = triad_wire_get16(w);
+	length = triad_wire_get8(w);
+	text = triad_wire_take(w, length);
+	if (text)
+		memcpy(name, text, length < sizeof(name) ? length : sizeof(name) - 1);
+	triad_fabric_clean_name(node->name, name);
+	n = triad_varint_get(w);
+	*n_ports = (uint32_t)n;
+	return !w->failed && n <= UINT8_MAX + 1;
+}
+
+/* The first time: whose each port is, so that far ends can be named. */
+static bool index_ports(struct reading *reading)
+{
+	uint32_t at = 0, n_ports;
+	struct triad_fabric_node node;
+	struct triad_fabric_port port = {0};
+	uint64_t far;
+
+	for (uint32_t i = 0; i < reading->n_nodes; i++) {
+		if (!get_node(&reading->w, &node, &n_ports) ||
+			n_ports > reading->n_ports - at)
+			return false;
+		for (; n_ports; n_ports--, at++) {
+			if (!get_port(&reading->w, NULL, 0, &port, &far))
+				return false;
+			reading->guid_of_node[at] = node.guid;
+			reading->number[at] = port.number;
+		}
+	}
+	return at == reading->n_ports && reading->w.at == reading->w.size;
+}
+
+/* The second time: what was found right is added. */
+static bool add_all(struct reading *reading, const uint16_t *pkeys, size_t n_pkeys)
+{
+	uint32_t n_ports;
+	struct triad_fabric_node node;
+	struct triad_fabric_port port = {0};
+	uint64_t far;
+
+	for (uint32_t i = 0; i < reading->n_nodes; i++) {
+		get_node(&reading->w, &node, &n_ports);
+		triad_fabric_builder_add_node(
+			reading->builder, &node, node.name, NULL, 0);
+		for (; n_ports; n_ports--) {
+			get_port(&reading->w, pkeys, n_pkeys, &port, &far);
+			if (far > reading->n_ports)
+				return false;
+			triad_fabric_builder_add_port(reading->builder, &port,
+				far ? reading->guid_of_node[far - 1] : 0,
+				far ? reading->number[far - 1] : 0);
+		}
+	}
+	return true;
+}
+
+static int build(struct reading *reading, const uint16_t *pkeys, size_t n_pkeys,
+	struct triad_fabric **fabric)
+{
+	uint64_t sm_port_guid;
+
+	reading->n_nodes = triad_wire_get32(&reading->w);
+	reading->n_ports = triad_wire_get32(&reading->w);
+	sm_port_guid = triad_wire_get64(&reading->w);
+	if (reading->w.failed || reading->n_nodes > TRIAD_FABRIC_MAX_NODES ||
+		reading->n_ports > TRIAD_FABRIC_MAX_PORTS)
+		return EPROTO;
+	reading->guid_of_node = calloc(reading->n_ports + 1, sizeof(uint64_t));
+	reading->number = calloc(reading->n_ports + 1, 1);
+	reading->builder = triad_fabric_builder_new(NULL);
+	if (!reading->guid_of_node || !reading->number || !reading->builder)
+		return ENOMEM;
+	if (!index_ports(reading))
+		return EPROTO;
+	triad_wire_seek(&reading->w, HEAD_SIZE);
+	if (!add_all(reading, pkeys, n_pkeys))
+		return EPROTO;
+	return triad_fabric_build(reading->builder, sm_port_guid, fabric);
+}
+
+static int unpack(const struct triad_topology_packed *packed, const uint16_t *pkeys,
+	size_t n_pkeys, struct triad_fabric **fabric)
+{
+	struct reading reading = {0};
+	uint8_t *octets = malloc(packed->size + 1);
+	size_t size;
+	int error = EPROTO;
+
+	if (!octets)
+		return ENOMEM;
+	size = ZSTD_decompress(
+		octets, packed->size, packed->octets, packed->packed_size);
+	if (!ZSTD_isError(size) && size == packed->size &&
+		hash_of(octets, size) == packed->hash) {
+		triad_wire_init(&reading.w, octets, size);
+		error = build(&reading, pkeys, n_pkeys, fabric);
+		triad_fabric_builder_free(reading.builder);
+		free(reading.guid_of_node);
+		free(reading.number);
+	}
+	free(octets);
+	return error == ENOMEM || !error ? error : EPROTO;
+}
+
+int triad_topology_take(struct triad_topology *topology, struct triad_wire *body,
+	uint64_t known, const uint16_t *pkeys, size_t n_pkeys,
+	struct triad_fabric **fabric, uint64_t *hash)
+{
+	struct triad_topology_packed packed = {.hash = triad_wire_get64(body)};
+	const uint8_t *octets;
+	unsigned piece, n_pieces;
+	int error;
+
+	packed.size = triad_wire_get32(body);
+	packed.packed_size = triad_wire_get32(body);
+	piece = triad_wire_get16(body);
+	n_pieces = triad_wire_get16(body);
+	if (body->failed || !packed.packed_size || packed.size < HEAD_SIZE ||
+		packed.size > TRIAD_TOPOLOGY_MAX_SIZE ||
+		packed.packed_size > TRIAD_TOPOLOGY_MAX_SIZE || piece >= n_pieces ||
+		n_pieces != triad_topology_n_pieces(&packed))
+		return EPROTO;
+	octets = triad_wire_take(body, piece_size(packed.packed_size, piece));
+	if (!octets)
+		return EPROTO;
+	if (packed.hash == known)
+		return EALREADY;
+	error = begin(topology, &packed);
+	if (error || topology->has[piece])
+		return error ? error : EAGAIN;
+	memcpy(topology->packed.octets + (size_t)piece * TRIAD_TOPOLOGY_PIECE_SIZE,
+		octets, piece_size(packed.packed_size, piece));
+	topology->has[piece] = true;
+	if (--topology->n_missing)
+		return EAGAIN;
+	*hash = packed.hash;
+	error = unpack(&topology->packed, pkeys, n_pkeys, fabric);
+	forget(topology);
+	return error;
+}
