@@ -62,6 +62,11 @@ void triad_feed_configure(
 	feed->params = *params;
 }
 
+uint32_t triad_feed_n_ports(const struct triad_feed *feed)
+{
+	return feed->n_owned;
+}
+
 uint32_t triad_feed_number(const struct triad_feed *feed)
 {
 	return feed->number;

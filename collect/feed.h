@@ -68,6 +68,9 @@ void triad_feed_again(struct triad_feed *feed, uint32_t from);
 /* Nobody has what was told: everything is due. */
 void triad_feed_forget(struct triad_feed *feed);
 
+/* Ports with counters, in the last telling. */
+uint32_t triad_feed_n_ports(const struct triad_feed *feed);
+
 /* The number of the last message. */
 uint32_t triad_feed_number(const struct triad_feed *feed);
 struct triad_feed_counts triad_feed_counts(const struct triad_feed *feed);

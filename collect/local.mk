@@ -3,7 +3,13 @@
 noinst_LTLIBRARIES += libtriadcollect.la
 
 libtriadcollect_la_SOURCES = \
+	collect/gather.c collect/gather.h \
 	collect/head.c \
+	collect/member.c collect/member.h \
+	collect/member_parts.h \
+	collect/member_topology.c \
+	collect/member_tree.c \
+	collect/roster.c collect/roster.h \
 	collect/reach.c collect/reach.h \
 	collect/topology.c collect/topology.h \
 	collect/data.c collect/data.h \

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Histograms of many agents, merged: GET_HISTOGRAMS down the tree, HISTOGRAM up.
+ *
+ * GET_HISTOGRAMS, after the head:
+ *
+ *    20  u64 request   chosen by who asks
+ *    28  u8  of        enum in triad_histograms_scope
+ *    29  text group    by name: each agent has its own numbers
+ *        u64 node GUID   u8 port
+ *        u24 counters    bit i: counter i
+ *        u16 wait        milliseconds that the asker waits
+ *
+ * HISTOGRAM:
+ *
+ *    20  u64 request   u16 agents that are in it   u16 agents that were asked for it
+ *        counters, up to the end:
+ *        u8 counter   v zeros   u8 joined   u8 first bucket   u8 n   n times v: counts
+ *
+ * Merging is exact, whatever the order (watch/histogram.h), as long as the number of
+ * buckets at most is the same, which over all ports and groups it is.
+ *
+ * Thread-safety: none.  Memory: at most 252 buckets for each counter, checked.
+ * Source: [monitoring-rfc: Get Histograms, Histogram], rows M8, M13. */
+#ifndef TRIAD_COLLECT_GATHER_H
+#define TRIAD_COLLECT_GATHER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "collect/message.h"
+#include "perfmgr/watch/histograms.h"
+#include "triad/conf.h"
+
+/* Octets that any of the two messages takes at most. */
+#define TRIAD_GATHER_MESSAGE_SIZE                                                      \
+	(64u + TRIAD_N_COUNTERS * (16 + TRIAD_HISTOGRAM_MOST * 10u))
+
+struct triad_gather_request {
+	uint64_t request;
+	struct triad_histograms_scope scope; /* its group is not used */
+	char group[TRIAD_CONF_GROUP_NAME_SIZE];
+	uint32_t counters;
+	uint32_t wait_ms; /* at most 65535 */
+};
+
+/* What has been merged. */
+struct triad_gather {
+	uint64_t request;
+	uint32_t counters; /* that are asked for */
+	uint32_t n_agents; /* that are in it */
+	uint32_t n_asked;
+	struct triad_histogram histograms[TRIAD_N_COUNTERS];
+	uint64_t n_zeros[TRIAD_N_COUNTERS];
+};
+
+void triad_gather_init(
+	struct triad_gather *gather, uint64_t request, uint32_t counters);
+void triad_gather_clear(struct triad_gather *gather);
+
+/* Adds one of this agent.  Returns false when memory is short. */
+bool triad_gather_add(struct triad_gather *gather, unsigned counter,
+	const struct triad_histogram *histogram, uint64_t n_zeros);
+/* Adds a HISTOGRAM ('body' stands behind the head).  Returns false, with nothing
+ * added, when it makes no sense or is the answer to another request. */
+bool triad_gather_take(struct triad_gather *gather, const struct triad_wire *body);
+
+/* Messages, of TRIAD_GATHER_MESSAGE_SIZE at most; return their octets. */
+size_t triad_gather_put(const struct triad_gather *gather,
+	const struct triad_collect_head *head, uint8_t *to);
+size_t triad_gather_put_request(const struct triad_gather_request *request,
+	const struct triad_collect_head *head, uint8_t *to);
+bool triad_gather_get_request(
+	struct triad_wire *body, struct triad_gather_request *request);
+
+#endif

@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "collect/member.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collect/member_parts.h"
+#include "collect/reach.h"
+
+/* Said so often in a liveness time. */
+#define ALIVES 4
+
+/* --- saying --- */
+
+struct triad_collect_head triad_member_head(
+	const struct triad_member *member, enum triad_collect_kind kind)
+{
+	return (struct triad_collect_head){
+		.kind = kind,
+		.sender = member->params.id,
+		.incarnation = member->params.incarnation,
+	};
+}
+
+void triad_member_say(struct triad_member *member, enum triad_member_to to, uint64_t id,
+	const uint8_t *octets, size_t size)
+{
+	if (!size)
+		return;
+	member->counts.n_said++;
+	member->counts.octets_said += size;
+	member->sink.send(member->sink.context, to, id, octets, size);
+}
+
+/* To all, or to one. */
+static void say_to(struct triad_member *member, uint64_t to, size_t size)
+{
+	triad_member_say(member,
+		to == TRIAD_CLAIMS_NOBODY ? TRIAD_MEMBER_TO_ALL : TRIAD_MEMBER_TO_ONE,
+		to, member->octets, size);
+}
+
+static void say_owner(void *context, uint64_t to,
+	const struct triad_collect_owner *owner,
+	const struct triad_collect_claim *claims)
+{
+	struct triad_member *member = context;
+	struct triad_collect_head head = triad_member_head(member, TRIAD_COLLECT_OWNER);
+	struct triad_collect_owner said = *owner;
+
+	memcpy(said.address, member->params.address, sizeof(said.address));
+	said.port = member->params.port;
+	say_to(member, to,
+		triad_collect_put_owner(
+			&head, &said, claims, member->octets, sizeof(member->octets)));
+}
+
+static void ask_list(void *context, uint64_t to)
+{
+	static const struct triad_collect_who_owns list = {.wants_list = true};
+	struct triad_member *member = context;
+	struct triad_collect_head head =
+		triad_member_head(member, TRIAD_COLLECT_WHO_OWNS);
+
+	say_to(member, to,
+		triad_collect_put_who_owns(
+			&head, &list, NULL, member->octets, sizeof(member->octets)));
+}
+
+static void say_alive(struct triad_member *member, uint64_t now_us)
+{
+	struct triad_collect_head head = triad_member_head(member, TRIAD_COLLECT_ALIVE);
+	struct triad_collect_alive alive = {
+		.port = member->params.port,
+		.is_manager = member->params.is_manager,
+		.n_ports = member->n_ports,
+		.master = triad_member_master(member, now_us),
+		.topology = member->hash,
+		.sweep_ms = member->settings.sweep_ms,
+		.lag_ms = member->lag_ms,
+		.n_data = triad_feed_number(member->feed),
+	};
+
+	memcpy(alive.name, member->params.name, sizeof(alive.name));
+	memcpy(alive.address, member->params.address, sizeof(alive.address));
+	triad_claims_fill_alive(member->claims, &alive);
+	say_to(member, TRIAD_CLAIMS_NOBODY,
+		triad_collect_put_alive(
+			&head, &alive, member->octets, sizeof(member->octets)));
+	triad_roster_hear(&member->roster, &head, &alive, now_us);
+	member->alive_us = now_us;
+}
+
+/* --- life --- */
+
+/* How far an agent is from a node in truth: once for each agent and fabric. */
+static uint8_t true_hops(void *context, uint64_t agent, uint32_t node)
+{
+	struct triad_member *member = context;
+	unsigned i = 0;
+
+	while (i < member->n_distances && member->distance_of[i] != agent)
+		i++;
+	if (i == TRIAD_CLAIMS_MAX_AGENTS)
+		return TRIAD_CLAIMS_UNREACHABLE;
+	if (i == member->n_distances) {
+		uint32_t at = triad_reach_node_of_port(member->fabric, agent);
+		uint8_t *hops = malloc(member->fabric->n_nodes + 1);
+
+		if (!hops || triad_reach_hops(member->fabric, at, hops)) {
+			free(hops);
+			return 0; /* not known: believed */
+		}
+		member->distances[i] = hops;
+		member->distance_of[i] = agent;
+		member->n_distances++;
+	}
+	return member->distances[i][node];
+}
+
+static void forget_distances(struct triad_member *member)
+{
+	for (unsigned i = 0; i < member->n_distances; i++)
+		free(member->distances[i]);
+	member->n_distances = 0;
+}
+
+struct triad_member *triad_member_new(const struct triad_member_params *params,
+	const struct triad_member_sink *sink, struct triad_merge *merge,
+	uint64_t liveness_us, uint64_t slot_us)
+{
+	struct triad_member *member = calloc(1, sizeof(*member));
+	const struct triad_claims_sink claims_sink = {
+		.context = member, .say_owner = say_owner, .ask_list = ask_list};
+	const struct triad_claims_params claims_params = {
+		.self = params->is_manager ? 0 : params->id,
+		.incarnation = params->incarnation,
+		.liveness_us = liveness_us,
+		.slot_us = slot_us,
+		.seed = params->seed,
+		.true_hops = true_hops,
+		.context = member,
+	};
+
+	if (!member)
+		return NULL;
+	member->params = *params;
+	member->sink = *sink;
+	member->merge = merge;
+	member->liveness_us = liveness_us;
+	member->claims = triad_claims_new(&claims_params, &claims_sink);
+	member->feed = triad_feed_new();
+	member->topology = triad_topology_new();
+	if (member->claims && member->feed && member->topology)
+		return member;
+	triad_member_free(member);
+	return NULL;
+}
+
+void triad_member_free(struct triad_member *member)
+{
+	if (!member)
+		return;
+	for (unsigned i = 0; i < TRIAD_MEMBER_MAX_GATHERS; i++)
+		if (member->gathers[i].is_used)
+			triad_gather_clear(&member->gathers[i].gather);
+	forget_distances(member);
+	triad_claims_free(member->claims);
+	triad_feed_free(member->feed);
+	triad_topology_free(member->topology);
+	free(member->packed.octets);
+	triad_fabric_unref(member->fabric);
+	free(member);
+}
+
+void triad_member_configure(
+	struct triad_member *member, const struct triad_member_settings *settings)
+{
+	member->settings = *settings;
+	triad_feed_configure(member->feed, &settings->feed);
+}
+
+void triad_member_set_pkeys(
+	struct triad_member *member, const uint16_t *pkeys, size_t n)
+{
+	if (n > TRIAD_MEMBER_MAX_PKEYS)
+		n = TRIAD_MEMBER_MAX_PKEYS;
+	memcpy(member->pkeys, pkeys, n * sizeof(*pkeys));
+	member->n_pkeys = n;
+}
+
+static uint64_t *guids_of(const struct triad_fabric *fabric)
+{
+	uint64_t *guids = malloc((fabric->n_nodes + 1) * sizeof(*guids));
+
+	for (uint32_t i = 0; guids && i < fabric->n_nodes; i++)
+		guids[i] = fabric->nodes[i].guid;
+	return guids;
+}
+
+int triad_member_set_fabric(struct triad_member *member, struct triad_fabric *fabric,
+	uint64_t hash, uint64_t now_us)
+{
+	uint32_t here = triad_reach_node_of_port(fabric, member->params.port_guid);
+	uint64_t *guids = guids_of(fabric);
+	uint8_t *hops = malloc(fabric->n_nodes + 1);
+	struct triad_fabric *old = member->fabric;
+	int error = guids && hops ? triad_reach_hops(fabric, here, hops) : ENOMEM;
+
+	if (!error) {
+		/* Distances are asked for from within. */
+		member->fabric = triad_fabric_ref(fabric);
+		forget_distances(member);
+		error = triad_claims_set_nodes(
+			member->claims, guids, hops, fabric->n_nodes, now_us);
+		triad_fabric_unref(error ? member->fabric : old);
+		if (error) {
+			member->fabric = old;
+			forget_distances(member);
+		}
+	}
+	free(guids);
+	free(hops);
+	if (error)
+		return error;
+	member->hash = hash;
+	if (member->params.is_manager)
+		triad_member_pack(member);
+	return 0;
+}
+
+/* --- hearing --- */
+
+static void hear_alive(struct triad_member *member,
+	const struct triad_collect_head *head, struct triad_wire *body, uint64_t now_us)
+{
+	struct triad_collect_alive alive;
+
+	if (!triad_collect_get_alive(body, &alive)) {
+		member->counts.n_foreign++;
+		return;
+	}
+	if (triad_roster_hear(&member->roster, head, &alive, now_us) &&
+		!alive.is_manager)
+		triad_claims_hear_alive(member->claims, head, &alive, now_us);
+}
+
+static void hear_owner(struct triad_member *member,
+	const struct triad_collect_head *head, struct triad_wire *body, uint64_t now_us)
+{
+	struct triad_collect_owner owner;
+	struct triad_collect_claim *claims = NULL;
+	bool good = triad_collect_get_owner(body, &owner);
+
+	/* 'n' was checked against what is there. */
+	if (good)
+		claims = malloc((owner.n + 1) * sizeof(*claims));
+	for (uint32_t i = 0; claims && good && i < owner.n; i++)
+		good = triad_collect_get_claim(body, &claims[i]);
+	if (claims && good)
+		triad_claims_hear_owner(member->claims, head, &owner, claims, now_us);
+	else
+		member->counts.n_foreign++;
+	free(claims);
+}
+
+static void hear_who_owns(struct triad_member *member,
+	const struct triad_collect_head *head, struct triad_wire *body, uint64_t now_us)
+{
+	struct triad_collect_who_owns who;
+	uint64_t *guids = NULL;
+	bool good = triad_collect_get_who_owns(body, &who);
+
+	if (good)
+		guids = malloc((who.n + 1) * sizeof(*guids));
+	for (uint32_t i = 0; guids && i < who.n; i++)
+		guids[i] = triad_wire_get64(body);
+	if (guids && !body->failed)
+		triad_claims_hear_who_owns(member->claims, head, &who, guids, now_us);
+	else
+		member->counts.n_foreign++;
+	free(guids);
+}
+
+static void hear_again(struct triad_member *member, struct triad_wire *body)
+{
+	struct triad_collect_again again;
+
+	if (triad_collect_get_again(body, &again))
+		triad_feed_again(member->feed, again.from);
+	else
+		member->counts.n_foreign++;
+}
+
+static void hear_kind(struct triad_member *member,
+	const struct triad_collect_head *head, struct triad_wire *body, uint64_t now_us)
+{
+	switch (head->kind) {
+	case TRIAD_COLLECT_ALIVE:
+		hear_alive(member, head, body, now_us);
+		break;
+	case TRIAD_COLLECT_OWNER:
+		hear_owner(member, head, body, now_us);
+		break;
+	case TRIAD_COLLECT_WHO_OWNS:
+		hear_who_owns(member, head, body, now_us);
+		break;
+	case TRIAD_COLLECT_TRAP:
+	case TRIAD_COLLECT_DATA:
+		triad_member_hear_up(member, head, body, now_us);
+		break;
+	case TRIAD_COLLECT_GET_HISTOGRAMS:
+		triad_member_hear_get_histograms(member, head, body, now_us);
+		break;
+	case TRIAD_COLLECT_HISTOGRAM:
+		triad_member_hear_histogram(member, head, body);
+		break;
+	case TRIAD_COLLECT_CLEAR:
+		triad_member_hear_clear(member, head, body, now_us);
+		break;
+	case TRIAD_COLLECT_AGAIN:
+		hear_again(member, body);
+		break;
+	case TRIAD_COLLECT_WANT_TOPOLOGY:
+		triad_member_hear_want_topology(member);
+		break;
+	case TRIAD_COLLECT_TOPOLOGY:
+		triad_member_hear_topology(member, head, body, now_us);
+		break;
+	case TRIAD_COLLECT_N_KINDS:
+		break;
+	}
+}
+
+void triad_member_hear(
+	struct triad_member *member, uint8_t *octets, size_t size, uint64_t now_us)
+{
+	struct triad_collect_head head;
+	struct triad_wire body;
+
+	member->counts.n_heard++;
+	member->counts.octets_heard += size;
+	switch (triad_collect_get_head(octets, size, &head, &body)) {
+	case TRIAD_COLLECT_HEAD_GOOD:
+		break;
+	case TRIAD_COLLECT_HEAD_OTHER_VERSION:
+	case TRIAD_COLLECT_HEAD_UNKNOWN_KIND:
+		member->counts.n_other_version++;
+		return;
+	case TRIAD_COLLECT_HEAD_FOREIGN:
+		member->counts.n_foreign++;
+		return;
+	}
+	if (head.sender != member->params.id)
+		hear_kind(member, &head, &body, now_us);
+}
+
+/* --- what is due --- */
+
+static uint64_t sooner(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+uint64_t triad_member_turn(struct triad_member *member, uint64_t now_us)
+{
+	uint64_t every_us = member->liveness_us / ALIVES, next_us;
+
+	next_us =
+		member->fabric ? triad_claims_turn(member->claims, now_us) : UINT64_MAX;
+	if (!member->alive_us || now_us - member->alive_us >= every_us)
+		say_alive(member, now_us);
+	next_us = sooner(next_us, member->alive_us + every_us);
+	next_us = sooner(next_us, triad_member_turn_gathers(member, now_us));
+	return sooner(next_us, triad_member_turn_topology(member, now_us));
+}
+
+void triad_member_drain(struct triad_member *member, bool drain, uint64_t now_us)
+{
+	triad_claims_drain(member->claims, drain, now_us);
+	member->alive_us = 0; /* say so at once */
+}
+
+void triad_member_leave(struct triad_member *member, uint64_t now_us)
+{
+	triad_claims_leave(member->claims, now_us);
+}
+
+/* --- agents --- */
+
+void triad_member_tell_sweep(struct triad_member *member, struct triad_view *view,
+	const uint32_t *findings, uint32_t n_silent, uint32_t lag_ms, uint64_t now_us)
+{
+	struct triad_collect_head head = triad_member_head(member, TRIAD_COLLECT_DATA);
+	size_t size;
+
+	member->lag_ms = lag_ms;
+	triad_feed_begin(member->feed, view, findings, n_silent, now_us);
+	member->n_ports = triad_feed_n_ports(member->feed);
+	while ((size = triad_feed_next(member->feed, &head, now_us, member->octets)))
+		triad_member_say_up(member, member->octets, size, now_us);
+}
+
+void triad_member_tell_trap(struct triad_member *member,
+	const struct triad_collect_trap *trap, uint64_t now_us)
+{
+	struct triad_collect_head head = triad_member_head(member, TRIAD_COLLECT_TRAP);
+
+	member->counts.n_traps++;
+	triad_member_say_up(member, member->octets,
+		triad_collect_put_trap(
+			&head, trap, member->octets, sizeof(member->octets)),
+		now_us);
+}
+
+bool triad_member_owns(const struct triad_member *member, uint32_t node)
+{
+	return triad_claims_is_own(member->claims, node, member->params.id);
+}
+
+/* Adds an id that is not there yet. */
+static unsigned note_peer(uint64_t id, uint64_t *ids, unsigned n, unsigned most)
+{
+	for (unsigned i = 0; i < n && i < most; i++)
+		if (ids[i] == id)
+			return n;
+	if (n < most)
+		ids[n] = id;
+	return n + 1;
+}
+
+unsigned triad_member_peers(
+	const struct triad_member *member, uint64_t *ids, unsigned most)
+{
+	const struct triad_fabric *fabric = member->fabric;
+	unsigned n = 0;
+
+	for (uint32_t i = 0; fabric && i < fabric->n_ports; i++) {
+		uint32_t remote = fabric->ports[i].remote;
+		uint64_t owner;
+
+		if (remote == TRIAD_FABRIC_NONE ||
+			!triad_member_owns(member, fabric->ports[i].node))
+			continue;
+		owner = triad_claims_owner(
+			member->claims, fabric->ports[remote].node, NULL);
+		if (owner != TRIAD_CLAIMS_NOBODY && owner != member->params.id)
+			n = note_peer(owner, ids, n, most);
+	}
+	return n;
+}
+
+/* --- what is so --- */
+
+struct triad_claims *triad_member_claims(struct triad_member *member)
+{
+	return member->claims;
+}
+
+const struct triad_roster *triad_member_roster(const struct triad_member *member)
+{
+	return &member->roster;
+}
+
+bool triad_member_hears(const struct triad_member *member, uint64_t id, uint64_t now_us)
+{
+	const struct triad_roster_entry *entry = triad_roster_find(&member->roster, id);
+
+	return entry && now_us - entry->heard_us <= member->liveness_us;
+}
+
+uint64_t triad_member_topology(const struct triad_member *member)
+{
+	return member->hash;
+}
+
+struct triad_member_counts triad_member_counts(const struct triad_member *member)
+{
+	return member->counts;
+}
+
+struct triad_feed_counts triad_member_feed_counts(const struct triad_member *member)
+{
+	return triad_feed_counts(member->feed);
+}

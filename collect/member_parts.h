@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What the parts of a member share; nobody else includes this.
+ *
+ *     member.c            life, the fabric, what is heard, what is due
+ *     member_tree.c       masters, what passes up and down, histograms
+ *     member_topology.c   the fabric handed down
+ */
+#ifndef TRIAD_COLLECT_MEMBER_PARTS_H
+#define TRIAD_COLLECT_MEMBER_PARTS_H
+
+#include "collect/member.h"
+#include "collect/topology.h"
+
+#define TRIAD_MEMBER_MAX_PKEYS 128u
+#define TRIAD_MEMBER_MAX_CLEARS 8u
+
+/* Histograms that are being put together, for somebody or for ourselves. */
+struct triad_member_gather {
+	bool is_used;
+	uint64_t asker; /* 0: ourselves */
+	uint64_t until_us;
+	struct triad_gather gather;
+	unsigned n_children; /* that have not answered */
+	uint64_t children[TRIAD_ROSTER_MAX];
+	void (*done)(void *context, struct triad_gather *gather);
+	void *context;
+};
+
+struct triad_member {
+	struct triad_member_params params;
+	struct triad_member_sink sink;
+	struct triad_member_settings settings;
+	uint64_t liveness_us;
+	struct triad_claims *claims;
+	struct triad_roster roster;
+	struct triad_feed *feed;
+	struct triad_merge *merge; /* a manager's; not ours */
+	struct triad_member_counts counts;
+
+	struct triad_fabric *fabric;
+	uint64_t hash;
+	uint8_t *distances[TRIAD_CLAIMS_MAX_AGENTS]; /* of claims' agents; see below */
+	uint64_t distance_of[TRIAD_CLAIMS_MAX_AGENTS];
+	unsigned n_distances;
+
+	uint64_t alive_us; /* when it said so last; 0: never */
+	uint32_t lag_ms, n_ports;
+	uint64_t n_dropped;
+
+	struct triad_topology *topology;     /* being put together; agents */
+	struct triad_topology_packed packed; /* handed down; managers */
+	uint64_t handed_us, wanted_us;
+	bool is_wanted;
+	unsigned next_piece, n_pieces; /* still to be said */
+	uint16_t pkeys[TRIAD_MEMBER_MAX_PKEYS];
+	size_t n_pkeys;
+
+	struct triad_member_gather gathers[TRIAD_MEMBER_MAX_GATHERS];
+	uint64_t cleared[TRIAD_MEMBER_MAX_CLEARS]; /* requests seen last */
+	unsigned n_cleared;
+
+	uint8_t octets[TRIAD_COLLECT_MAX_SIZE]; /* of the message being made */
+};
+
+struct triad_collect_head triad_member_head(
+	const struct triad_member *member, enum triad_collect_kind kind);
+/* Says member->octets; nothing when 'size' is 0. */
+void triad_member_say(struct triad_member *member, enum triad_member_to to, uint64_t id,
+	const uint8_t *octets, size_t size);
+
+/* Up the tree. */
+void triad_member_say_up(struct triad_member *member, const uint8_t *octets,
+	size_t size, uint64_t now_us);
+void triad_member_hear_up(struct triad_member *member,
+	const struct triad_collect_head *head, struct triad_wire *body,
+	uint64_t now_us);
+void triad_member_hear_get_histograms(struct triad_member *member,
+	const struct triad_collect_head *head, struct triad_wire *body,
+	uint64_t now_us);
+void triad_member_hear_histogram(struct triad_member *member,
+	const struct triad_collect_head *head, struct triad_wire *body);
+void triad_member_hear_clear(struct triad_member *member,
+	const struct triad_collect_head *head, struct triad_wire *body,
+	uint64_t now_us);
+/* Ends what has waited for long enough; returns when the next one has. */
+uint64_t triad_member_turn_gathers(struct triad_member *member, uint64_t now_us);
+
+void triad_member_hear_topology(struct triad_member *member,
+	const struct triad_collect_head *head, struct triad_wire *body,
+	uint64_t now_us);
+void triad_member_hear_want_topology(struct triad_member *member);
+/* A manager's new fabric is packed, to be handed down. */
+void triad_member_pack(struct triad_member *member);
+uint64_t triad_member_turn_topology(struct triad_member *member, uint64_t now_us);
+
+#endif

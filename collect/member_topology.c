@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The fabric handed down: who says it, who takes it, from whom. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "collect/member_parts.h"
+#include "triad/clock.h"
+
+/* A manager says a fabric to all no more often. */
+#define HAND_DOWN_US (2 * TRIAD_US_PER_S)
+/* Pieces said in one turn, and the time between turns: 32 MiB a second. */
+#define PIECES_A_TURN 8u
+#define PIECES_US (30 * TRIAD_US_PER_MS)
+/* An agent asks for it no more often. */
+#define WANT_US (3 * TRIAD_US_PER_S)
+
+/* --- managers --- */
+
+void triad_member_pack(struct triad_member *member)
+{
+	struct triad_topology_packed packed;
+
+	/* Without memory agents keep the last one, or discover. */
+	if (triad_topology_pack(member->fabric, &packed))
+		return;
+	free(member->packed.octets);
+	if (packed.hash != member->packed.hash)
+		member->is_wanted = true;
+	member->packed = packed;
+	member->hash = packed.hash;
+	member->next_piece = member->n_pieces = 0;
+}
+
+void triad_member_hear_want_topology(struct triad_member *member)
+{
+	member->is_wanted = true;
+}
+
+static uint64_t hand_down(struct triad_member *member, uint64_t now_us)
+{
+	struct triad_collect_head head =
+		triad_member_head(member, TRIAD_COLLECT_TOPOLOGY);
+
+	for (unsigned i = 0; i < PIECES_A_TURN && member->next_piece < member->n_pieces;
+		i++)
+		triad_member_say(member, TRIAD_MEMBER_TO_ALL, 0, member->octets,
+			triad_topology_put(&member->packed, member->next_piece++, &head,
+				member->octets, sizeof(member->octets)));
+	if (member->next_piece < member->n_pieces)
+		return now_us + PIECES_US;
+	member->n_pieces = 0;
+	return UINT64_MAX;
+}
+
+static uint64_t turn_manager(struct triad_member *member, uint64_t now_us)
+{
+	uint64_t due_us = member->handed_us ? member->handed_us + HAND_DOWN_US : now_us;
+
+	if (member->n_pieces)
+		return hand_down(member, now_us);
+	if (!member->is_wanted || !member->packed.octets)
+		return UINT64_MAX;
+	if (now_us < due_us)
+		return due_us;
+	member->is_wanted = false;
+	member->handed_us = now_us;
+	member->next_piece = 0;
+	member->n_pieces = triad_topology_n_pieces(&member->packed);
+	return hand_down(member, now_us);
+}
+
+/* --- agents --- */
+
+/* The manager whose fabric counts, of those that have one: the lowest id. */
+static const struct triad_roster_entry *find_manager(
+	const struct triad_member *member, uint64_t now_us)
+{
+	const struct triad_roster_entry *found = NULL;
+
+	for (unsigned i = 0; i < member->roster.n; i++) {
+		const struct triad_roster_entry *entry = &member->roster.entries[i];
+
+		if (entry->alive.is_manager && entry->alive.topology &&
+			(!found || entry->id < found->id) &&
+			triad_member_hears(member, entry->id, now_us))
+			found = entry;
+	}
+	return found;
+}
+
+void triad_member_hear_topology(struct triad_member *member,
+	const struct triad_collect_head *head, struct triad_wire *body, uint64_t now_us)
+{
+	const struct triad_roster_entry *manager = find_manager(member, now_us);
+	struct triad_fabric *fabric;
+	uint64_t hash;
+	int error;
+
+	if (member->params.is_manager || (manager && manager->id != head->sender))
+		return;
+	error = triad_topology_take(member->topology, body, member->hash, member->pkeys,
+		member->n_pkeys, &fabric, &hash);
+	if (error == EPROTO)
+		member->counts.n_foreign++;
+	if (error)
+		return;
+	member->sink.fabric(member->sink.context, fabric, hash);
+	triad_fabric_unref(fabric);
+}
+
+static uint64_t turn_agent(struct triad_member *member, uint64_t now_us)
+{
+	struct triad_collect_head head =
+		triad_member_head(member, TRIAD_COLLECT_WANT_TOPOLOGY);
+	const struct triad_roster_entry *manager = find_manager(member, now_us);
+	struct triad_wire w;
+
+	if (!manager || manager->alive.topology == member->hash) {
+		member->wanted_us = now_us;
+		return UINT64_MAX;
+	}
+	if (now_us - member->wanted_us < WANT_US)
+		return member->wanted_us + WANT_US;
+	member->wanted_us = now_us;
+	triad_wire_init(&w, member->octets, sizeof(member->octets));
+	triad_collect_put_head(&w, &head);
+	triad_member_say(member, TRIAD_MEMBER_TO_MANAGERS, 0, member->octets, w.at);
+	return now_us + WANT_US;
+}
+
+uint64_t triad_member_turn_topology(struct triad_member *member, uint64_t now_us)
+{
+	return member->params.is_manager ? turn_manager(member, now_us)
+					 : turn_agent(member, now_us);
+}

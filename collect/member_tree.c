@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The tree: whom a member reports to, what it passes on, histograms on their way up. */
+#include <errno.h>
+#include <string.h>
+
+#include "collect/member_parts.h"
+#include "triad/clock.h"
+
+/* Masters above each other; more are a circle. */
+#define MAX_DEPTH 16
+/* An agent leaves so much of its asker's time to the way back. */
+#define WAIT_PART 4
+
+/* --- masters --- */
+
+/* The agent that the configuration names, or TRIAD_MEMBER_MANAGERS. */
+static uint64_t named_master(const struct triad_member *member, uint64_t now_us)
+{
+	const char *name = member->settings.master;
+	uint64_t since_us =
+		now_us > member->liveness_us ? now_us - member->liveness_us : 0;
+	const struct triad_roster_entry *entry;
+
+	if (!name[0] || member->params.is_manager)
+		return TRIAD_MEMBER_MANAGERS;
+	entry = triad_roster_find_name(&member->roster, name, since_us);
+	if (!entry) /* what it reported to may be known from before */
+		entry = triad_roster_find_name(&member->roster, name, 0);
+	return entry && !entry->alive.is_manager ? entry->id : TRIAD_MEMBER_MANAGERS;
+}
+
+/* Whether the way up from 'id' ends at a manager, and not here or in a circle. */
+static bool leads_up(const struct triad_member *member, uint64_t id)
+{
+	for (unsigned i = 0; i < MAX_DEPTH; i++) {
+		const struct triad_roster_entry *entry =
+			triad_roster_find(&member->roster, id);
+
+		if (id == TRIAD_MEMBER_MANAGERS)
+			return true;
+		if (id == member->params.id || !entry)
+			return false;
+		id = entry->alive.master;
+	}
+	return false;
+}
+
+uint64_t triad_member_master(const struct triad_member *member, uint64_t now_us)
+{
+	uint64_t id = named_master(member, now_us);
+
+	for (unsigned i = 0; i < MAX_DEPTH && id != TRIAD_MEMBER_MANAGERS; i++) {
+		const struct triad_roster_entry *entry =
+			triad_roster_find(&member->roster, id);
+
+		if (!entry)
+			return TRIAD_MEMBER_MANAGERS;
+		if (triad_member_hears(member, id, now_us))
+			return leads_up(member, id) ? id : TRIAD_MEMBER_MANAGERS;
+		id = entry->alive.master;
+	}
+	return TRIAD_MEMBER_MANAGERS;
+}
+
+void triad_member_say_up(struct triad_member *member, const uint8_t *octets,
+	size_t size, uint64_t now_us)
+{
+	uint64_t master = triad_member_master(member, now_us);
+
+	if (master == TRIAD_MEMBER_MANAGERS)
+		triad_member_say(member, TRIAD_MEMBER_TO_MANAGERS, 0, octets, size);
+	else
+		triad_member_say(member, TRIAD_MEMBER_TO_ONE, master, octets, size);
+}
+
+static void hear_trap(struct triad_member *member, struct triad_wire *body)
+{
+	struct triad_collect_trap trap;
+
+	if (!triad_collect_get_trap(body, &trap)) {
+		member->counts.n_foreign++;
+		return;
+	}
+	member->counts.n_traps++;
+	member->sink.trap(member->sink.context, &trap);
+}
+
+void triad_member_hear_up(struct triad_member *member,
+	const struct triad_collect_head *head, struct triad_wire *body, uint64_t now_us)
+{
+	const struct triad_roster_entry *entry =
+		triad_roster_find(&member->roster, head->sender);
+	uint64_t sweep_us =
+		entry ? entry->alive.sweep_ms * TRIAD_US_PER_MS : TRIAD_US_PER_S;
+
+	if (!member->params.is_manager) {
+		member->counts.n_relayed++;
+		triad_member_say_up(member, body->start, body->size, now_us);
+	} else if (head->kind == TRIAD_COLLECT_TRAP) {
+		hear_trap(member, body);
+	} else {
+		triad_merge_take(
+			member->merge, body->start, body->size, sweep_us, now_us);
+	}
+}
+
+/* --- those below --- */
+
+/* Agents that report to this one, as they say; at most TRIAD_ROSTER_MAX. */
+static unsigned find_children(
+	const struct triad_member *member, uint64_t now_us, uint64_t *ids)
+{
+	uint64_t self =
+		member->params.is_manager ? TRIAD_MEMBER_MANAGERS : member->params.id;
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < member->roster.n; i++) {
+		const struct triad_roster_entry *entry = &member->roster.entries[i];
+
+		if (!entry->alive.is_manager && entry->alive.master == self &&
+			entry->id != member->params.id &&
+			triad_member_hears(member, entry->id, now_us))
+			ids[n++] = entry->id;
+	}
+	return n;
+}
+
+/* --- histograms --- */
+
+static struct triad_member_gather *find_gather(
+	struct triad_member *member, uint64_t request)
+{
+	for (unsigned i = 0; i < TRIAD_MEMBER_MAX_GATHERS; i++)
+		if (member->gathers[i].is_used &&
+			member->gathers[i].gather.request == request)
+			return &member->gathers[i];
+	return NULL;
+}
+
+static struct triad_member_gather *free_gather(struct triad_member *member)
+{
+	for (unsigned i = 0; i < TRIAD_MEMBER_MAX_GATHERS; i++)
+		if (!member->gathers[i].is_used)
+			return &member->gathers[i];
+	return NULL;
+}
+
+/* Those who have not answered were asked all the same. */
+static void end_gather(struct triad_member *member, struct triad_member_gather *gather)
+{
+	struct triad_collect_head head =
+		triad_member_head(member, TRIAD_COLLECT_HISTOGRAM);
+
+	gather->gather.n_asked += gather->n_children;
+	gather->is_used = false;
+	if (gather->asker)
+		triad_member_say(member, TRIAD_MEMBER_TO_ONE, gather->asker,
+			member->octets,
+			triad_gather_put(&gather->gather, &head, member->octets));
+	else
+		gather->done(gather->context, &gather->gather);
+	triad_gather_clear(&gather->gather);
+}
+
+static void add_own(struct triad_member *member,
+	const struct triad_gather_request *request, struct triad_gather *gather)
+{
+	bool is_whole = true;
+
+	for (uint32_t left = request->counters; left; left &= left - 1) {
+		unsigned counter = (unsigned)__builtin_ctz(left);
+		struct triad_histogram own;
+		uint64_t n_zeros;
+
+		triad_histogram_init(&own, TRIAD_HISTOGRAM_MOST);
+		if (!member->sink.histogram(
+			    member->sink.context, request, counter, &own, &n_zeros))
+			is_whole &= triad_gather_add(gather, counter, &own, n_zeros);
+		triad_histogram_clear(&own);
+	}
+	gather->n_agents += is_whole;
+	gather->n_asked++;
+}
+
+/* Begins one and asks those below.  NULL when there are too many. */
+static struct triad_member_gather *begin_gather(struct triad_member *member,
+	const struct triad_gather_request *request, uint64_t now_us)
+{
+	struct triad_collect_head head =
+		triad_member_head(member, TRIAD_COLLECT_GET_HISTOGRAMS);
+	struct triad_member_gather *gather = free_gather(member);
+	struct triad_gather_request below = *request;
+	size_t size;
+
+	if (!gather)
+		return NULL;
+	memset(gather, 0, sizeof(*gather));
+	gather->is_used = true;
+	gather->until_us = now_us + request->wait_ms * TRIAD_US_PER_MS;
+	triad_gather_init(&gather->gather, request->request, request->counters);
+	gather->n_children = find_children(member, now_us, gather->children);
+	below.wait_ms -= below.wait_ms / WAIT_PART;
+	size = triad_gather_put_request(&below, &head, member->octets);
+	for (unsigned i = 0; i < gather->n_children; i++)
+		triad_member_say(member, TRIAD_MEMBER_TO_ONE, gather->children[i],
+			member->octets, size);
+	return gather;
+}
+
+void triad_member_hear_get_histograms(struct triad_member *member,
+	const struct triad_collect_head *head, struct triad_wire *body, uint64_t now_us)
+{
+	struct triad_gather_request request;
+	struct triad_member_gather *gather;
+
+	if (!triad_gather_get_request(body, &request)) {
+		member->counts.n_foreign++;
+		return;
+	}
+	if (member->params.is_manager || find_gather(member, request.request))
+		return;
+	gather = begin_gather(member, &request, now_us);
+	if (!gather)
+		return;
+	gather->asker = head->sender;
+	add_own(member, &request, &gather->gather);
+	if (!gather->n_children)
+		end_gather(member, gather);
+}
+
+/* Takes a child off the list of those that have not answered. */
+static bool strike_child(struct triad_member_gather *gather, uint64_t id)
+{
+	for (unsigned i = 0; i < gather->n_children; i++)
+		if (gather->children[i] == id) {
+			gather->children[i] = gather->children[--gather->n_children];
+			return true;
+		}
+	return false;
+}
+
+void triad_member_hear_histogram(struct triad_member *member,
+	const struct triad_collect_head *head, struct triad_wire *body)
+{
+	struct triad_wire peek = *body;
+	struct triad_member_gather *gather =
+		find_gather(member, triad_wire_get64(&peek));
+
+	if (peek.failed || !gather || !strike_child(gather, head->sender))
+		return;
+	if (!triad_gather_take(&gather->gather, body)) {
+		member->counts.n_foreign++;
+		gather->gather.n_asked++;
+	}
+	if (!gather->n_children)
+		end_gather(member, gather);
+}
+
+int triad_member_ask_histograms(struct triad_member *member,
+	const struct triad_gather_request *request, uint64_t wait_us, uint64_t now_us,
+	void (*done)(void *context, struct triad_gather *gather), void *context)
+{
+	struct triad_gather_request asked = *request;
+	struct triad_member_gather *gather;
+
+	asked.wait_ms = (uint32_t)(wait_us / TRIAD_US_PER_MS);
+	if (asked.wait_ms > UINT16_MAX)
+		asked.wait_ms = UINT16_MAX;
+	gather = begin_gather(member, &asked, now_us);
+	if (!gather)
+		return EBUSY;
+	gather->done = done;
+	gather->context = context;
+	if (!gather->n_children)
+		end_gather(member, gather);
+	return 0;
+}
+
+uint64_t triad_member_turn_gathers(struct triad_member *member, uint64_t now_us)
+{
+	uint64_t next_us = UINT64_MAX;
+
+	for (unsigned i = 0; i < TRIAD_MEMBER_MAX_GATHERS; i++) {
+		struct triad_member_gather *gather = &member->gathers[i];
+
+		if (!gather->is_used)
+			continue;
+		if (now_us >= gather->until_us)
+			end_gather(member, gather);
+		else if (gather->until_us < next_us)
+			next_us = gather->until_us;
+	}
+	return next_us;
+}
+
+/* --- clearing --- */
+
+static void say_clear(struct triad_member *member,
+	const struct triad_collect_clear *clear, uint64_t now_us)
+{
+	struct triad_collect_head head = triad_member_head(member, TRIAD_COLLECT_CLEAR);
+	uint64_t children[TRIAD_ROSTER_MAX];
+	unsigned n = find_children(member, now_us, children);
+	size_t size = triad_collect_put_clear(
+		&head, clear, member->octets, sizeof(member->octets));
+
+	for (unsigned i = 0; i < n; i++)
+		triad_member_say(
+			member, TRIAD_MEMBER_TO_ONE, children[i], member->octets, size);
+}
+
+void triad_member_clear(struct triad_member *member,
+	const struct triad_collect_clear *clear, uint64_t now_us)
+{
+	say_clear(member, clear, now_us);
+}
+
+/* Returns true when it has been seen before. */
+static bool note_clear(struct triad_member *member, uint64_t request)
+{
+	for (unsigned i = 0; i < TRIAD_MEMBER_MAX_CLEARS; i++)
+		if (member->cleared[i] == request)
+			return true;
+	member->cleared[member->n_cleared++ % TRIAD_MEMBER_MAX_CLEARS] = request;
+	return false;
+}
+
+void triad_member_hear_clear(struct triad_member *member,
+	const struct triad_collect_head *head, struct triad_wire *body, uint64_t now_us)
+{
+	struct triad_collect_clear clear;
+
+	if (!triad_collect_get_clear(body, &clear)) {
+		member->counts.n_foreign++;
+		return;
+	}
+	if (member->params.is_manager || note_clear(member, clear.request))
+		return;
+	member->sink.clear(member->sink.context, &clear);
+	say_clear(member, &clear, now_us);
+}

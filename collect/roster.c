@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "collect/roster.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct triad_roster_entry *find(const struct triad_roster *roster, uint64_t id)
+{
+	for (unsigned i = 0; i < roster->n; i++)
+		if (roster->entries[i].id == id)
+			return (struct triad_roster_entry *)&roster->entries[i];
+	return NULL;
+}
+
+static struct triad_roster_entry *stalest(struct triad_roster *roster)
+{
+	struct triad_roster_entry *found = &roster->entries[0];
+
+	for (unsigned i = 1; i < roster->n; i++)
+		if (roster->entries[i].heard_us < found->heard_us)
+			found = &roster->entries[i];
+	return found;
+}
+
+bool triad_roster_hear(struct triad_roster *roster,
+	const struct triad_collect_head *head, const struct triad_collect_alive *alive,
+	uint64_t now_us)
+{
+	struct triad_roster_entry *entry = find(roster, head->sender);
+
+	if (entry && entry->incarnation > head->incarnation)
+		return false;
+	if (!entry)
+		entry = roster->n < TRIAD_ROSTER_MAX ? &roster->entries[roster->n++]
+						     : stalest(roster);
+	*entry = (struct triad_roster_entry){
+		.id = head->sender,
+		.incarnation = head->incarnation,
+		.heard_us = now_us,
+		.alive = *alive,
+	};
+	return true;
+}
+
+const struct triad_roster_entry *triad_roster_find(
+	const struct triad_roster *roster, uint64_t id)
+{
+	return find(roster, id);
+}
+
+const struct triad_roster_entry *triad_roster_find_name(
+	const struct triad_roster *roster, const char *name, uint64_t since_us)
+{
+	char *end;
+	uint64_t id = strtoull(name, &end, 0);
+	bool is_id = end != name && !*end;
+
+	for (unsigned i = 0; i < roster->n; i++) {
+		const struct triad_roster_entry *entry = &roster->entries[i];
+
+		if (entry->heard_us >= since_us &&
+			(is_id ? entry->id == id : !strcmp(entry->alive.name, name)))
+			return entry;
+	}
+	return NULL;
+}
