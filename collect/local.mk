@@ -19,3 +19,14 @@ libtriadcollect_la_SOURCES = \
 	collect/claims.h \
 	collect/message.h
 libtriadcollect_la_LIBADD = libtriad.la $(ZSTD_LIBS)
+
+# What carries it, with threads and sockets, but without OpenSM.
+if HAVE_NATS
+noinst_LTLIBRARIES += libtriadbus.la
+
+libtriadbus_la_SOURCES = \
+	collect/nats/bus.c collect/nats/bus.h \
+	collect/nats/queue.c collect/nats/queue.h
+libtriadbus_la_CFLAGS = $(AM_CFLAGS) $(NATS_CFLAGS)
+libtriadbus_la_LIBADD = libtriadcollect.la $(NATS_LIBS)
+endif

@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "collect/nats/bus.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <nats/nats.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collect/nats/queue.h"
+#include "triad/clock.h"
+#include "triad/thread.h"
+
+#define CONNECT_MS 2000
+#define RECONNECT_MS 500
+#define RECONNECT_JITTER_MS 500
+#define PING_MS 5000
+#define MAX_PINGS_OUT 2
+#define MAX_SERVERS 16
+/* So often the thread looks at what is wanted. */
+#define LOOK_US (TRIAD_US_PER_S / 4)
+#define FLUSH_MS 500
+#define CLOSE_MS 2000
+#define SUBJECT_SIZE 96
+/* As much as the library keeps while it connects again: it has none to keep. */
+#define RECONNECT_OCTETS 1024
+#define STACK_SIZE ((size_t)1 << 20)
+#define N_SUBSCRIPTIONS 3
+
+struct triad_bus {
+	struct triad_log *log;
+	void (*wake)(void *context);
+	void *wake_context;
+	struct triad_bus_queue in, out;
+
+	pthread_mutex_t lock; /* of what follows */
+	bool has_thread, stop, is_changed;
+	struct triad_bus_params wanted;
+	struct triad_bus_status status;
+	pthread_t thread;
+
+	/* Of the thread alone. */
+	struct triad_bus_params params;
+	natsConnection *connection;
+	natsSubscription *subscriptions[N_SUBSCRIPTIONS];
+	int error_said;
+};
+
+bool triad_bus_fabric_is_valid(const char *fabric)
+{
+	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "abcdefghijklmnopqrstuvwxyz0123456789_-";
+	size_t length = strlen(fabric);
+
+	return length && length < TRIAD_BUS_FABRIC_SIZE &&
+		strspn(fabric, letters) == length;
+}
+
+struct triad_bus *triad_bus_new(
+	void (*wake)(void *context), void *context, struct triad_log *log)
+{
+	struct triad_bus *bus = calloc(1, sizeof(*bus));
+
+	if (!bus)
+		return NULL;
+	bus->wake = wake;
+	bus->wake_context = context;
+	bus->log = log;
+	triad_bus_queue_init(&bus->in);
+	triad_bus_queue_init(&bus->out);
+	pthread_mutex_init(&bus->lock, NULL);
+	return bus;
+}
+
+/* --- what the library calls, from threads of its own --- */
+
+static void note_connected(struct triad_bus *bus, bool is_connected, const char *reason)
+{
+	pthread_mutex_lock(&bus->lock);
+	if (bus->status.is_connected != is_connected || !bus->status.since_us)
+		bus->status.since_us = triad_clock_now_us();
+	bus->status.n_connects += is_connected && !bus->status.is_connected;
+	bus->status.is_connected = is_connected;
+	snprintf(bus->status.reason, sizeof(bus->status.reason), "%s", reason);
+	pthread_mutex_unlock(&bus->lock);
+}
+
+static void note_server(struct triad_bus *bus, natsConnection *connection)
+{
+	char url[TRIAD_CONF_TEXT_SIZE] = "";
+	const char *host;
+
+	if (natsConnection_GetConnectedUrl(connection, url, sizeof(url)) != NATS_OK)
+		return;
+	host = strrchr(url, '@'); /* what is before it is a secret */
+	pthread_mutex_lock(&bus->lock);
+	snprintf(bus->status.server, sizeof(bus->status.server), "%s",
+		host ? host + 1 : url);
+	pthread_mutex_unlock(&bus->lock);
+}
+
+static void on_connected(natsConnection *connection, void *context)
+{
+	struct triad_bus *bus = context;
+
+	note_server(bus, connection);
+	note_connected(bus, true, "");
+	triad_log_write(bus->log, TRIAD_LOG_INFO, "collect: connected to the broker");
+	bus->wake(bus->wake_context);
+}
+
+static const char *last_error(natsConnection *connection)
+{
+	const char *text = NULL;
+
+	(void)natsConnection_GetLastError(connection, &text);
+	return text && *text ? text : "the connection ended";
+}
+
+static void on_disconnected(natsConnection *connection, void *context)
+{
+	struct triad_bus *bus = context;
+
+	note_connected(bus, false, last_error(connection));
+	triad_log_write(bus->log, TRIAD_LOG_WARNING,
+		"collect: no connection to the broker: %s; counters are read all the "
+		"same, and it is tried again each second (see [collect] servers)",
+		last_error(connection));
+}
+
+static void on_error(natsConnection *connection, natsSubscription *subscription,
+	natsStatus error, void *context)
+{
+	struct triad_bus *bus = context;
+
+	(void)connection;
+	(void)subscription;
+	if (error != NATS_SLOW_CONSUMER)
+		return;
+	pthread_mutex_lock(&bus->lock);
+	bus->status.n_receive_dropped++;
+	pthread_mutex_unlock(&bus->lock);
+}
+
+static void on_message(natsConnection *connection, natsSubscription *subscription,
+	natsMsg *message, void *context)
+{
+	struct triad_bus *bus = context;
+	int size = natsMsg_GetDataLength(message);
+	bool fits = size > 0 && (unsigned)size <= TRIAD_COLLECT_MAX_SIZE;
+
+	(void)connection;
+	(void)subscription;
+	pthread_mutex_lock(&bus->lock);
+	bus->status.n_received++;
+	bus->status.octets_received += size > 0 ? (unsigned)size : 0;
+	bus->status.n_oversize += !fits;
+	pthread_mutex_unlock(&bus->lock);
+	if (fits)
+		triad_bus_queue_put(&bus->in, TRIAD_MEMBER_TO_ALL, 0,
+			(const uint8_t *)natsMsg_GetData(message), (size_t)size);
+	natsMsg_Destroy(message);
+	bus->wake(bus->wake_context);
+}
+
+/* --- connecting --- */
+
+static void write_subject(const struct triad_bus_params *params,
+	enum triad_member_to to, uint64_t id, char subject[SUBJECT_SIZE])
+{
+	switch (to) {
+	case TRIAD_MEMBER_TO_ALL:
+		snprintf(subject, SUBJECT_SIZE, "triad.%s.all", params->fabric);
+		break;
+	case TRIAD_MEMBER_TO_ONE:
+		snprintf(subject, SUBJECT_SIZE, "triad.%s.to.%016" PRIx64,
+			params->fabric, id);
+		break;
+	case TRIAD_MEMBER_TO_MANAGERS:
+		snprintf(subject, SUBJECT_SIZE, "triad.%s.managers", params->fabric);
+		break;
+	}
+}
+
+static natsStatus set_servers(natsOptions *options, const char *servers)
+{
+	char copy[TRIAD_CONF_TEXT_SIZE], *rest = copy;
+	const char *urls[MAX_SERVERS], *url;
+	int n = 0;
+
+	snprintf(copy, sizeof(copy), "%s", servers);
+	while (n < MAX_SERVERS && (url = strtok_r(rest, "; ", &rest)))
+		urls[n++] = url;
+	return natsOptions_SetServers(options, urls, n);
+}
+
+static natsStatus set_tls(natsOptions *options, const struct triad_bus_params *params)
+{
+	natsStatus status = NATS_OK;
+
+	if (params->tls_ca[0]) {
+		status = natsOptions_SetSecure(options, true);
+		if (status == NATS_OK)
+			status = natsOptions_LoadCATrustedCertificates(
+				options, params->tls_ca);
+	}
+	if (status == NATS_OK && params->tls_certificate[0])
+		status = natsOptions_LoadCertificatesChain(
+			options, params->tls_certificate, params->tls_key);
+	return status;
+}
+
+static natsStatus set_options(natsOptions *options, struct triad_bus *bus)
+{
+	const struct triad_bus_params *params = &bus->params;
+	natsStatus status = set_servers(options, params->servers);
+
+	if (status == NATS_OK)
+		status = set_tls(options, params);
+	if (status == NATS_OK && params->credentials[0])
+		status = natsOptions_SetUserCredentialsFromFiles(
+			options, params->credentials, NULL);
+	natsOptions_SetName(options, params->name);
+	natsOptions_SetTimeout(options, CONNECT_MS);
+	natsOptions_SetNoEcho(options, true);
+	natsOptions_SetMaxReconnect(options, -1);
+	natsOptions_SetReconnectWait(options, RECONNECT_MS);
+	natsOptions_SetReconnectJitter(
+		options, RECONNECT_JITTER_MS, RECONNECT_JITTER_MS);
+	natsOptions_SetReconnectBufSize(options, RECONNECT_OCTETS);
+	natsOptions_SetPingInterval(options, PING_MS);
+	natsOptions_SetMaxPingsOut(options, MAX_PINGS_OUT);
+	natsOptions_SetRetryOnFailedConnect(options, true, on_connected, bus);
+	natsOptions_SetDisconnectedCB(options, on_disconnected, bus);
+	natsOptions_SetReconnectedCB(options, on_connected, bus);
+	natsOptions_SetErrorHandler(options, on_error, bus);
+	return status;
+}
+
+static natsStatus subscribe(struct triad_bus *bus)
+{
+	static const enum triad_member_to to[N_SUBSCRIPTIONS] = {
+		TRIAD_MEMBER_TO_ALL, TRIAD_MEMBER_TO_ONE, TRIAD_MEMBER_TO_MANAGERS};
+	unsigned n = bus->params.is_manager ? N_SUBSCRIPTIONS : N_SUBSCRIPTIONS - 1;
+	natsStatus status = NATS_OK;
+	char subject[SUBJECT_SIZE];
+
+	for (unsigned i = 0; i < n && status == NATS_OK; i++) {
+		write_subject(&bus->params, to[i], bus->params.id, subject);
+		status = natsConnection_Subscribe(&bus->subscriptions[i],
+			bus->connection, subject, on_message, bus);
+		if (status == NATS_OK)
+			status = natsSubscription_SetPendingLimits(
+				bus->subscriptions[i], TRIAD_BUS_MAX_MESSAGES,
+				(int)(TRIAD_BUS_MAX_OCTETS / 2));
+	}
+	return status;
+}
+
+static void disconnect(struct triad_bus *bus)
+{
+	if (bus->connection &&
+		natsConnection_Status(bus->connection) == NATS_CONN_STATUS_CONNECTED)
+		(void)natsConnection_FlushTimeout(bus->connection, FLUSH_MS);
+	for (unsigned i = 0; i < N_SUBSCRIPTIONS; i++) {
+		natsSubscription_Destroy(bus->subscriptions[i]);
+		bus->subscriptions[i] = NULL;
+	}
+	natsConnection_Destroy(bus->connection);
+	bus->connection = NULL;
+	note_connected(bus, false, "");
+}
+
+static void say_failed(struct triad_bus *bus, natsStatus status)
+{
+	char reason[TRIAD_CONF_TEXT_SIZE];
+	const char *more = nats_GetLastError(NULL);
+
+	snprintf(reason, sizeof(reason), "%s%s%.120s", natsStatus_GetText(status),
+		more && *more ? ": " : "", more ? more : "");
+	note_connected(bus, false, reason);
+	if (bus->error_said != (int)status)
+		triad_log_write(bus->log, TRIAD_LOG_ERROR,
+			"collect: '%s' can't be used as [collect] says: %s; mend it "
+			"and reload",
+			bus->params.servers, reason);
+	bus->error_said = (int)status;
+}
+
+static void connect_to(struct triad_bus *bus)
+{
+	natsOptions *options = NULL;
+	natsStatus status = natsOptions_Create(&options);
+
+	if (status == NATS_OK)
+		status = set_options(options, bus);
+	if (status == NATS_OK)
+		status = natsConnection_Connect(&bus->connection, options);
+	natsOptions_Destroy(options);
+	if (status == NATS_OK)
+		on_connected(bus->connection, bus);
+	else if (status == NATS_NOT_YET_CONNECTED)
+		on_disconnected(bus->connection, bus);
+	if (status == NATS_OK || status == NATS_NOT_YET_CONNECTED)
+		status = subscribe(bus);
+	if (status == NATS_OK) {
+		bus->error_said = 0;
+		return;
+	}
+	disconnect(bus);
+	say_failed(bus, status);
+}
+
+/* --- the thread --- */
+
+static void send_letter(struct triad_bus *bus, const struct triad_bus_letter *letter)
+{
+	char subject[SUBJECT_SIZE];
+	natsStatus status = NATS_CONNECTION_DISCONNECTED;
+
+	if (bus->connection &&
+		natsConnection_Status(bus->connection) == NATS_CONN_STATUS_CONNECTED) {
+		write_subject(&bus->params, letter->to, letter->id, subject);
+		status = natsConnection_Publish(
+			bus->connection, subject, letter->octets, (int)letter->size);
+	}
+	pthread_mutex_lock(&bus->lock);
+	bus->status.n_sent += status == NATS_OK;
+	bus->status.octets_sent += status == NATS_OK ? letter->size : 0;
+	bus->status.n_send_dropped += status != NATS_OK;
+	pthread_mutex_unlock(&bus->lock);
+}
+
+static void send_all(struct triad_bus *bus, struct triad_bus_letter *letter)
+{
+	for (; letter; letter = triad_bus_queue_take(&bus->out, 0)) {
+		send_letter(bus, letter);
+		free(letter);
+	}
+}
+
+/* Takes up what is wanted.  Returns false at the end. */
+static bool take_up(struct triad_bus *bus)
+{
+	bool is_changed, is_wanted, stop;
+
+	pthread_mutex_lock(&bus->lock);
+	is_changed = bus->is_changed;
+	is_wanted = bus->status.is_wanted;
+	stop = bus->stop;
+	bus->is_changed = false;
+	bus->params = bus->wanted;
+	pthread_mutex_unlock(&bus->lock);
+	if (stop)
+		send_all(bus, triad_bus_queue_take(&bus->out, 0));
+	if ((is_changed || stop) && bus->connection)
+		disconnect(bus);
+	if (is_changed && is_wanted && !stop)
+		connect_to(bus);
+	return !stop;
+}
+
+static void *run(void *argument)
+{
+	struct triad_bus *bus = argument;
+
+	while (take_up(bus)) {
+		struct triad_bus_letter *letter =
+			triad_bus_queue_take(&bus->out, triad_clock_now_us() + LOOK_US);
+
+		for (; letter; letter = triad_bus_queue_take(&bus->out, 0)) {
+			send_letter(bus, letter);
+			free(letter);
+		}
+	}
+	nats_CloseAndWait(CLOSE_MS);
+	return NULL;
+}
+
+/* --- use --- */
+
+int triad_bus_configure(struct triad_bus *bus, const struct triad_bus_params *params)
+{
+	struct triad_bus_params wanted = {0};
+	int error = 0;
+
+	if (params)
+		wanted = *params;
+	pthread_mutex_lock(&bus->lock);
+	if (params && !bus->has_thread) {
+		error = triad_thread_start_with(
+			&bus->thread, "triad-bus", STACK_SIZE, run, bus);
+		bus->has_thread = !error;
+	}
+	bus->is_changed |= memcmp(&wanted, &bus->wanted, sizeof(wanted)) != 0;
+	bus->wanted = wanted;
+	bus->status.is_wanted = params;
+	pthread_mutex_unlock(&bus->lock);
+	return error;
+}
+
+void triad_bus_free(struct triad_bus *bus)
+{
+	if (!bus)
+		return;
+	pthread_mutex_lock(&bus->lock);
+	bus->stop = true;
+	pthread_mutex_unlock(&bus->lock);
+	triad_bus_queue_stop(&bus->out, true);
+	if (bus->has_thread)
+		pthread_join(bus->thread, NULL);
+	triad_bus_queue_clear(&bus->in);
+	triad_bus_queue_clear(&bus->out);
+	pthread_mutex_destroy(&bus->lock);
+	free(bus);
+}
+
+void triad_bus_send(struct triad_bus *bus, enum triad_member_to to, uint64_t id,
+	const uint8_t *octets, size_t size)
+{
+	bool is_connected;
+
+	pthread_mutex_lock(&bus->lock);
+	is_connected = bus->status.is_connected;
+	bus->status.n_send_dropped += !is_connected;
+	pthread_mutex_unlock(&bus->lock);
+	if (is_connected)
+		triad_bus_queue_put(&bus->out, to, id, octets, size);
+}
+
+bool triad_bus_take(struct triad_bus *bus, struct triad_bus_message *message)
+{
+	struct triad_bus_letter *letter = triad_bus_queue_take(&bus->in, 0);
+
+	if (!letter)
+		return false;
+	*message = (struct triad_bus_message){
+		.octets = letter->octets, .size = letter->size};
+	return true;
+}
+
+void triad_bus_give_back(struct triad_bus_message *message)
+{
+	free(message->octets - offsetof(struct triad_bus_letter, octets));
+}
+
+struct triad_bus_status triad_bus_status(struct triad_bus *bus)
+{
+	struct triad_bus_status status;
+
+	pthread_mutex_lock(&bus->lock);
+	status = bus->status;
+	pthread_mutex_unlock(&bus->lock);
+	status.n_send_dropped += triad_bus_queue_dropped(&bus->out);
+	status.n_receive_dropped += triad_bus_queue_dropped(&bus->in);
+	return status;
+}

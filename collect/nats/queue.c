@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "collect/nats/queue.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "triad/thread.h"
+
+void triad_bus_queue_init(struct triad_bus_queue *queue)
+{
+	memset(queue, 0, sizeof(*queue));
+	pthread_mutex_init(&queue->lock, NULL);
+	triad_condition_init(&queue->changed);
+}
+
+void triad_bus_queue_clear(struct triad_bus_queue *queue)
+{
+	for (unsigned i = 0; i < queue->n; i++)
+		free(queue->letters[(queue->first + i) % TRIAD_BUS_MAX_MESSAGES]);
+	pthread_cond_destroy(&queue->changed);
+	pthread_mutex_destroy(&queue->lock);
+}
+
+bool triad_bus_queue_put(struct triad_bus_queue *queue, enum triad_member_to to,
+	uint64_t id, const uint8_t *octets, size_t size)
+{
+	struct triad_bus_letter *letter = malloc(sizeof(*letter) + size);
+	bool fits;
+
+	if (letter) {
+		*letter = (struct triad_bus_letter){.id = id, .to = to, .size = size};
+		memcpy(letter->octets, octets, size);
+	}
+	pthread_mutex_lock(&queue->lock);
+	fits = letter && queue->n < TRIAD_BUS_MAX_MESSAGES &&
+		queue->octets + size <= TRIAD_BUS_MAX_OCTETS;
+	if (fits) {
+		unsigned at = (queue->first + queue->n++) % TRIAD_BUS_MAX_MESSAGES;
+
+		queue->letters[at] = letter;
+		queue->octets += size;
+		pthread_cond_signal(&queue->changed);
+	}
+	queue->n_dropped += !fits;
+	pthread_mutex_unlock(&queue->lock);
+	if (!fits)
+		free(letter);
+	return fits;
+}
+
+struct triad_bus_letter *triad_bus_queue_take(
+	struct triad_bus_queue *queue, uint64_t until_us)
+{
+	struct triad_bus_letter *letter = NULL;
+
+	pthread_mutex_lock(&queue->lock);
+	while (!queue->n && !queue->is_stopped && until_us)
+		if (triad_condition_wait(&queue->changed, &queue->lock, until_us))
+			break;
+	if (queue->n) {
+		letter = queue->letters[queue->first];
+		queue->first = (queue->first + 1) % TRIAD_BUS_MAX_MESSAGES;
+		queue->n--;
+		queue->octets -= letter->size;
+	}
+	pthread_mutex_unlock(&queue->lock);
+	return letter;
+}
+
+void triad_bus_queue_stop(struct triad_bus_queue *queue, bool stop)
+{
+	pthread_mutex_lock(&queue->lock);
+	queue->is_stopped = stop;
+	pthread_cond_broadcast(&queue->changed);
+	pthread_mutex_unlock(&queue->lock);
+}
+
+uint64_t triad_bus_queue_dropped(struct triad_bus_queue *queue)
+{
+	uint64_t n;
+
+	pthread_mutex_lock(&queue->lock);
+	n = queue->n_dropped;
+	pthread_mutex_unlock(&queue->lock);
+	return n;
+}

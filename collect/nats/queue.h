@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* A queue of messages, bounded in number and octets.
+ *
+ * Thread-safety: its own lock, held for a few instructions and a copy. */
+#ifndef TRIAD_COLLECT_NATS_QUEUE_H
+#define TRIAD_COLLECT_NATS_QUEUE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "collect/nats/bus.h"
+
+struct triad_bus_letter {
+	uint64_t id;
+	enum triad_member_to to;
+	size_t size;
+	uint8_t octets[];
+};
+
+struct triad_bus_queue {
+	pthread_mutex_t lock; /* of what follows */
+	pthread_cond_t changed;
+	struct triad_bus_letter *letters[TRIAD_BUS_MAX_MESSAGES]; /* a ring */
+	unsigned first, n;
+	size_t octets;
+	uint64_t n_dropped;
+	bool is_stopped;
+};
+
+void triad_bus_queue_init(struct triad_bus_queue *queue);
+void triad_bus_queue_clear(struct triad_bus_queue *queue);
+
+/* Returns false, and counts, when there is no room or memory. */
+bool triad_bus_queue_put(struct triad_bus_queue *queue, enum triad_member_to to,
+	uint64_t id, const uint8_t *octets, size_t size);
+/* The next one, to be freed; NULL: none until 'until_us' (0: now), or stopped. */
+struct triad_bus_letter *triad_bus_queue_take(
+	struct triad_bus_queue *queue, uint64_t until_us);
+/* Those that wait in take() come back. */
+void triad_bus_queue_stop(struct triad_bus_queue *queue, bool stop);
+uint64_t triad_bus_queue_dropped(struct triad_bus_queue *queue);
+
+#endif
