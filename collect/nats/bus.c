@@ -366,15 +366,10 @@ static void *run(void *argument)
 {
 	struct triad_bus *bus = argument;
 
-	while (take_up(bus)) {
-		struct triad_bus_letter *letter =
-			triad_bus_queue_take(&bus->out, triad_clock_now_us() + LOOK_US);
-
-		for (; letter; letter = triad_bus_queue_take(&bus->out, 0)) {
-			send_letter(bus, letter);
-			free(letter);
-		}
-	}
+	while (take_up(bus))
+		send_all(bus,
+			triad_bus_queue_take(
+				&bus->out, triad_clock_now_us() + LOOK_US));
 	nats_CloseAndWait(CLOSE_MS);
 	return NULL;
 }
