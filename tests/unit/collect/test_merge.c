@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What agents tell, put together at the top, beside one engine that got every reading:
+ * feed.h and merge.h. */
+#include "collect/merge.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "collect/feed.h"
+#include "tests/sim/fabrics.h"
+#include "tests/unit/run.h"
+#include "triad/clock.h"
+
+enum { N_AGENTS = 3, N_SWITCHES = 4, N_HOSTS = 5 };
+
+struct reader {
+	struct triad_engine *engine;
+	struct triad_view *view;
+	struct triad_feed *feed;
+	struct triad_collect_head head;
+	uint64_t clock_ahead_us;
+};
+
+static struct triad_fabric *fabric;
+static struct reader readers[N_AGENTS];
+static struct reader whole; /* reads all */
+static struct triad_engine *top;
+static struct triad_view *top_view;
+static struct triad_merge *merge;
+static uint64_t owners[64];
+static uint64_t (*hardware)[TRIAD_N_COUNTERS]; /* of each port */
+static uint64_t now_us;
+static unsigned lost_percent;
+static uint32_t causes_told[512];
+static unsigned seed;
+
+static uint64_t id_of(unsigned reader)
+{
+	return 0x900 + reader;
+}
+
+static uint64_t owner_of(void *context, uint32_t node)
+{
+	return owners[node];
+}
+
+/* Goes back to the agent at once, unless it is lost, too. */
+static void ask_again(void *context, uint64_t agent, uint32_t number)
+{
+	if ((unsigned)rand() % 100 >= lost_percent)
+		triad_feed_again(readers[agent - 0x900].feed, number);
+}
+
+static void take_findings(void *context, uint32_t port, uint32_t causes)
+{
+	causes_told[port] = causes;
+}
+
+static struct triad_view *view_of(struct triad_engine *engine)
+{
+	struct triad_view *view = triad_view_new(engine, fabric, NULL);
+
+	ck_assert_ptr_nonnull(view);
+	ck_assert_int_eq(triad_engine_adopt(engine, fabric, now_us, view->rows), 0);
+	return view;
+}
+
+static void start(struct reader *reader, unsigned number, uint64_t incarnation)
+{
+	static const struct triad_feed_params params = {.refresh = 0};
+
+	reader->engine = triad_engine_new();
+	reader->view = view_of(reader->engine);
+	reader->feed = triad_feed_new();
+	triad_feed_configure(reader->feed, &params);
+	reader->clock_ahead_us = (uint64_t)number * 3600 * TRIAD_US_PER_S;
+	reader->head = (struct triad_collect_head){.kind = TRIAD_COLLECT_DATA,
+		.sender = id_of(number),
+		.incarnation = incarnation};
+}
+
+static void end(struct reader *reader)
+{
+	triad_feed_free(reader->feed);
+	triad_view_unref(reader->view);
+	triad_engine_free(reader->engine);
+}
+
+static void set_up(void)
+{
+	static const struct triad_merge_sink sink = {
+		.owner = owner_of, .ask_again = ask_again, .findings = take_findings};
+
+	seed = (unsigned)time(NULL);
+	srand(seed);
+	now_us = 50 * TRIAD_US_PER_S;
+	lost_percent = 0;
+	fabric = fabric_row(N_SWITCHES, N_HOSTS);
+	hardware = calloc(fabric->n_ports, sizeof(*hardware));
+	memset(owners, 0, sizeof(owners));
+	memset(causes_told, 0, sizeof(causes_told));
+	for (unsigned i = 0; i < N_AGENTS; i++)
+		start(&readers[i], i, 1);
+	start(&whole, 9, 1);
+	top = triad_engine_new();
+	top_view = view_of(top);
+	merge = triad_merge_new(top, &sink);
+	triad_merge_adopt(merge, top_view);
+}
+
+static void tear_down(void)
+{
+	triad_merge_free(merge);
+	triad_view_unref(top_view);
+	triad_engine_free(top);
+	end(&whole);
+	for (unsigned i = 0; i < N_AGENTS; i++)
+		end(&readers[i]);
+	free(hardware);
+	triad_fabric_unref(fabric);
+}
+
+/* --- readings --- */
+
+static void count_on(void)
+{
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		for (unsigned c = 0; c < TRIAD_N_COUNTERS; c++) {
+			if (c < TRIAD_FIRST_WIDE_COUNTER)
+				hardware[i][c] += (unsigned)rand() % 8 == 0 &&
+					hardware[i][c] < 15;
+			else
+				hardware[i][c] += (unsigned)rand() % 100000;
+		}
+}
+
+static void read_port(struct reader *reader, uint32_t port)
+{
+	struct triad_pma_reading narrow = {.has = TRIAD_NARROW_COUNTERS};
+	struct triad_pma_reading wide = {
+		.has = TRIAD_COLLECT_USUAL & ~TRIAD_NARROW_COUNTERS};
+	uint64_t at_us = now_us + reader->clock_ahead_us;
+
+	memcpy(narrow.raw, hardware[port], sizeof(hardware[port]));
+	memcpy(wide.raw, hardware[port], sizeof(hardware[port]));
+	triad_engine_update(reader->engine, reader->view->rows[port],
+		TRIAD_PMA_PORT_COUNTERS, &narrow, at_us);
+	triad_engine_update(reader->engine, reader->view->rows[port],
+		TRIAD_PMA_PORT_COUNTERS_EXTENDED, &wide, at_us);
+	triad_engine_mark(reader->engine, reader->view->rows[port], true);
+}
+
+static void tell(struct reader *reader)
+{
+	static uint8_t octets[TRIAD_FEED_MESSAGE_SIZE];
+	uint64_t at_us = now_us + reader->clock_ahead_us;
+	size_t size;
+
+	triad_feed_begin(reader->feed, reader->view, NULL, 0, at_us);
+	while ((size = triad_feed_next(reader->feed, &reader->head, at_us, octets)))
+		if ((unsigned)rand() % 100 >= lost_percent)
+			triad_merge_take(merge, octets, size, TRIAD_US_PER_S,
+				now_us + (unsigned)rand() % 1000);
+}
+
+/* Each agent reads its nodes, and 'whole' what any of them reads. */
+static void sweep(void)
+{
+	now_us += TRIAD_US_PER_S;
+	for (uint32_t i = 0; i < fabric->n_ports; i++) {
+		uint64_t owner = owners[fabric->ports[i].node];
+
+		if (!owner)
+			continue;
+		read_port(&readers[owner - id_of(0)], i);
+		read_port(&whole, i);
+	}
+	for (unsigned i = 0; i < N_AGENTS; i++)
+		tell(&readers[i]);
+}
+
+static void give_all_to(unsigned reader)
+{
+	for (uint32_t i = 0; i < fabric->n_nodes; i++)
+		owners[i] = id_of(reader);
+}
+
+static void check_totals(void)
+{
+	struct triad_engine_row one, other;
+
+	for (uint32_t i = 0; i < fabric->n_ports; i++) {
+		if (!fabric->ports[i].has_pma)
+			continue;
+		ck_assert(triad_view_read(top_view, i, &one));
+		ck_assert(triad_view_read(whole.view, i, &other));
+		ck_assert_msg(!memcmp(one.total, other.total, sizeof(one.total)),
+			"port %u, seed %u", i, seed);
+	}
+}
+
+START_TEST(test_one_agent_top_has_its_totals_and_rates)
+{
+	struct triad_engine_row row;
+
+	give_all_to(0);
+	for (unsigned i = 0; i < 5; i++) {
+		count_on();
+		sweep();
+		check_totals();
+	}
+	ck_assert(triad_view_read(top_view, 3, &row));
+	ck_assert(row.answered);
+	ck_assert_uint_gt(row.change[TRIAD_PORT_XMIT_DATA], 0);
+	ck_assert_double_eq_tol(triad_engine_rate(&row, TRIAD_PORT_XMIT_DATA),
+		(double)row.change[TRIAD_PORT_XMIT_DATA], 2000);
+}
+END_TEST
+
+START_TEST(test_nodes_change_hands_totals_go_on)
+{
+	give_all_to(0);
+	for (unsigned i = 0; i < 300; i++) {
+		uint32_t node = (uint32_t)rand() % fabric->n_nodes;
+
+		count_on();
+		sweep();
+		check_totals();
+		owners[node] = id_of((unsigned)rand() % N_AGENTS);
+	}
+	ck_assert_uint_gt(triad_merge_status(merge).n_handed_over, 100);
+}
+END_TEST
+
+START_TEST(test_messages_lost_totals_are_right_when_they_come_again)
+{
+	give_all_to(0);
+	for (unsigned round = 0; round < 20; round++) {
+		lost_percent = 60;
+		for (unsigned i = 0; i < 10; i++) {
+			count_on();
+			sweep();
+		}
+		lost_percent = 0;
+		/* Nothing changes any more: what was lost comes because it was asked
+		 * for, once in two seconds. */
+		for (unsigned i = 0; i < 5; i++)
+			sweep();
+		check_totals();
+	}
+	ck_assert_uint_gt(triad_merge_status(merge).n_missing, 0);
+}
+END_TEST
+
+START_TEST(test_hardware_reset_by_others_is_counted_through)
+{
+	give_all_to(1);
+	for (unsigned i = 0; i < 30; i++) {
+		count_on();
+		sweep();
+		check_totals();
+		if (i % 3 == 0)
+			memset(hardware[(unsigned)rand() % fabric->n_ports], 0,
+				sizeof(hardware[0]));
+	}
+}
+END_TEST
+
+START_TEST(test_agent_started_anew_totals_go_on)
+{
+	give_all_to(0);
+	for (unsigned i = 0; i < 4; i++) {
+		memset(hardware[7], 0, sizeof(hardware[7]));
+		count_on();
+		sweep();
+		check_totals();
+	}
+	end(&readers[0]);
+	start(&readers[0], 0, 2);
+	for (unsigned i = 0; i < 3; i++) {
+		count_on();
+		sweep();
+		check_totals();
+	}
+}
+END_TEST
+
+START_TEST(test_totals_set_to_zero_at_the_agent_go_on_at_the_top)
+{
+	give_all_to(0);
+	count_on();
+	sweep();
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		triad_engine_zero(readers[0].engine, readers[0].view->rows[i],
+			now_us + readers[0].clock_ahead_us);
+	count_on();
+	sweep();
+	check_totals();
+}
+END_TEST
+
+START_TEST(test_totals_set_to_zero_at_the_top_begin_there)
+{
+	struct triad_engine_row row;
+	uint64_t before;
+
+	give_all_to(0);
+	count_on();
+	sweep();
+	triad_merge_zero(merge, top_view->rows[5], now_us);
+	before = hardware[5][TRIAD_PORT_XMIT_DATA];
+	count_on();
+	sweep();
+	ck_assert(triad_view_read(top_view, 5, &row));
+	ck_assert_uint_eq(row.total[TRIAD_PORT_XMIT_DATA],
+		hardware[5][TRIAD_PORT_XMIT_DATA] - before);
+	/* and also when another agent goes on */
+	give_all_to(2);
+	count_on();
+	sweep();
+	ck_assert(triad_view_read(top_view, 5, &row));
+	ck_assert_uint_eq(row.total[TRIAD_PORT_XMIT_DATA],
+		hardware[5][TRIAD_PORT_XMIT_DATA] - before);
+}
+END_TEST
+
+START_TEST(test_agent_that_is_not_the_owner_is_not_believed)
+{
+	struct triad_engine_row before, after;
+
+	give_all_to(0);
+	count_on();
+	sweep();
+	ck_assert(triad_view_read(top_view, 4, &before));
+	count_on();
+	now_us += TRIAD_US_PER_S;
+	read_port(&readers[1], 4);
+	tell(&readers[1]);
+	ck_assert(triad_view_read(top_view, 4, &after));
+	ck_assert_mem_eq(before.total, after.total, sizeof(before.total));
+	ck_assert_uint_gt(triad_merge_status(merge).n_not_owner, 0);
+}
+END_TEST
+
+START_TEST(test_agent_that_went_silent_its_ports_are_not_seen)
+{
+	struct triad_engine_row row;
+
+	give_all_to(0);
+	count_on();
+	sweep();
+	triad_merge_look(merge, now_us + 1000);
+	ck_assert_uint_eq(triad_merge_status(merge).n_nodes_unseen, 0);
+	now_us += 2 * TRIAD_US_PER_S + TRIAD_MERGE_LATE_US + 2000;
+	triad_merge_look(merge, now_us + 1000);
+	ck_assert_uint_eq(triad_merge_status(merge).n_nodes_unseen, fabric->n_nodes);
+	ck_assert(!triad_merge_is_seen(merge, 0));
+	ck_assert(triad_view_read(top_view, 4, &row));
+	ck_assert(!row.answered);
+	count_on();
+	sweep();
+	triad_merge_look(merge, now_us + 1000);
+	ck_assert_uint_eq(triad_merge_status(merge).n_nodes_unseen, 0);
+	ck_assert(triad_view_read(top_view, 4, &row));
+	ck_assert(row.answered);
+}
+END_TEST
+
+START_TEST(test_quiet_ports_are_not_told_of_but_when_their_turn_comes)
+{
+	const struct triad_feed_params params = {
+		.min_change_words = 1000, .refresh = 4};
+	uint64_t n_rows;
+
+	give_all_to(0);
+	triad_feed_configure(readers[0].feed, &params);
+	for (unsigned i = 0; i < 4; i++)
+		sweep();
+	n_rows = triad_merge_status(merge).n_rows;
+	ck_assert_uint_ge(n_rows, fabric->n_ports);
+	for (unsigned i = 0; i < 4; i++)
+		sweep();
+	/* Each port once in four sweeps. */
+	ck_assert_uint_eq(triad_merge_status(merge).n_rows - n_rows,
+		triad_feed_n_ports(readers[0].feed));
+}
+END_TEST
+
+START_TEST(test_port_that_goes_idle_is_told_of_once_more)
+{
+	const struct triad_feed_params params = {
+		.min_change_words = 1000, .refresh = 0};
+	struct triad_engine_row row;
+
+	give_all_to(0);
+	triad_feed_configure(readers[0].feed, &params);
+	sweep();
+	hardware[6][TRIAD_PORT_XMIT_DATA] += 50000;
+	sweep();
+	ck_assert(triad_view_read(top_view, 6, &row));
+	ck_assert_uint_eq(row.change[TRIAD_PORT_XMIT_DATA], 50000);
+	sweep();
+	ck_assert(triad_view_read(top_view, 6, &row));
+	ck_assert_uint_eq(row.change[TRIAD_PORT_XMIT_DATA], 0);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *cases = tcase_create("merge");
+
+	tcase_add_checked_fixture(cases, set_up, tear_down);
+	tcase_add_test(cases, test_one_agent_top_has_its_totals_and_rates);
+	tcase_add_test(cases, test_nodes_change_hands_totals_go_on);
+	tcase_add_test(cases, test_messages_lost_totals_are_right_when_they_come_again);
+	tcase_add_test(cases, test_hardware_reset_by_others_is_counted_through);
+	tcase_add_test(cases, test_agent_started_anew_totals_go_on);
+	tcase_add_test(cases, test_totals_set_to_zero_at_the_agent_go_on_at_the_top);
+	tcase_add_test(cases, test_totals_set_to_zero_at_the_top_begin_there);
+	tcase_add_test(cases, test_agent_that_is_not_the_owner_is_not_believed);
+	tcase_add_test(cases, test_agent_that_went_silent_its_ports_are_not_seen);
+	tcase_add_test(
+		cases, test_quiet_ports_are_not_told_of_but_when_their_turn_comes);
+	tcase_add_test(cases, test_port_that_goes_idle_is_told_of_once_more);
+	return run_cases(cases);
+}
