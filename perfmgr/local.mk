@@ -25,6 +25,9 @@ libtriad_la_SOURCES += \
 	perfmgr/watch/alert_store.c perfmgr/watch/alert_store.h \
 	perfmgr/watch/alert_text.c perfmgr/watch/alert_text.h \
 	perfmgr/watch/alerts.c perfmgr/watch/alerts.h \
+	perfmgr/watch/alerts_adopt.c \
+	perfmgr/watch/alerts_parts.h \
+	perfmgr/watch/alerts_take.c \
 	perfmgr/watch/histogram.c perfmgr/watch/histogram.h \
 	perfmgr/watch/histograms.c perfmgr/watch/histograms.h \
 	perfmgr/watch/limits.c perfmgr/watch/limits.h \

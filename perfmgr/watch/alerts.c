@@ -6,34 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "perfmgr/watch/alert_findings.h"
-#include "perfmgr/watch/alert_store.h"
-#include "perfmgr/watch/limits.h"
-#include "perfmgr/watch/losses.h"
-#include "perfmgr/watch/sm_notes.h"
-
-struct node_state {
-	uint16_t silent;   /* sweeps in a row with an unanswered port */
-	uint16_t n_missed; /* ports, in this sweep */
-	bool asked;        /* in this sweep */
-};
-
-struct triad_alerts {
-	struct triad_alerts_sink sink;
-	struct triad_alerts_params params;
-	struct triad_limits_table limits;
-	struct triad_alert_store *store;
-	struct triad_view *view;
-	bool *flagged;            /* for each port of the view: it has an alert */
-	float *words_per_us;      /* that its link can do */
-	struct node_state *nodes; /* for each node of the view */
-	struct triad_sm_notes sm_notes;
-	struct triad_alert cleared[TRIAD_ALERTS_MAX_CLEARED];
-	uint64_t last_id;
-	bool told;    /* the sink something, in the present call */
-	bool is_part; /* the present sweep is not of all ports */
-	struct triad_alerts_counts counts;
-};
+#include "perfmgr/watch/alerts_parts.h"
 
 const char *triad_alert_cause_name(unsigned cause)
 {
@@ -78,7 +51,7 @@ void triad_alerts_free(struct triad_alerts *alerts)
 
 /* --- places --- */
 
-static struct triad_alert_end end_of_node(
+struct triad_alert_end triad_alerts_end_of_node(
 	const struct triad_fabric *fabric, uint32_t index)
 {
 	const struct triad_fabric_node *node = &fabric->nodes[index];
@@ -93,9 +66,11 @@ static struct triad_alert_end end_of_node(
 	return end;
 }
 
-static struct triad_alert_end end_of(const struct triad_fabric *fabric, uint32_t port)
+struct triad_alert_end triad_alerts_end_of(
+	const struct triad_fabric *fabric, uint32_t port)
 {
-	struct triad_alert_end end = end_of_node(fabric, fabric->ports[port].node);
+	struct triad_alert_end end =
+		triad_alerts_end_of_node(fabric, fabric->ports[port].node);
 
 	end.lid = fabric->ports[port].lid;
 	end.port = fabric->ports[port].number;
@@ -103,7 +78,7 @@ static struct triad_alert_end end_of(const struct triad_fabric *fabric, uint32_t
 }
 
 /* The view's port that an end is, or TRIAD_FABRIC_NONE. */
-static uint32_t find_port(
+uint32_t triad_alerts_find_port(
 	const struct triad_fabric *fabric, const struct triad_alert_end *end)
 {
 	uint32_t node = triad_fabric_find_node(fabric, end->node_guid);
@@ -115,31 +90,31 @@ static uint32_t find_port(
 	return triad_fabric_find_port(fabric, node, end->port);
 }
 
-static void flag(void *context, uint64_t guid, uint8_t port)
+void triad_alerts_flag(void *context, uint64_t guid, uint8_t port)
 {
 	struct triad_alerts *alerts = context;
 	struct triad_alert_end end = {.node_guid = guid, .port = port};
-	uint32_t at = find_port(alerts->view->fabric, &end);
+	uint32_t at = triad_alerts_find_port(alerts->view->fabric, &end);
 
 	if (at != TRIAD_FABRIC_NONE && port != TRIAD_ALERT_NO_PORT)
 		alerts->flagged[at] = true;
 }
 
-static void place(struct triad_alerts *alerts, struct triad_alert_entry *entry,
+void triad_alerts_place(struct triad_alerts *alerts, struct triad_alert_entry *entry,
 	const struct triad_alert_end *end)
 {
 	if (triad_alert_store_place(alerts->store, entry, end->node_guid, end->port))
-		flag(alerts, end->node_guid, end->port);
+		triad_alerts_flag(alerts, end->node_guid, end->port);
 }
 
-static struct triad_alert_entry *find_at(
+struct triad_alert_entry *triad_alerts_find_at(
 	const struct triad_alerts *alerts, const struct triad_alert_end *end)
 {
 	return triad_alert_store_find(alerts->store, end->node_guid, end->port);
 }
 
 /* A new alert about the ends; NULL when there are too many. */
-static struct triad_alert_entry *add_alert(
+struct triad_alert_entry *triad_alerts_add(
 	struct triad_alerts *alerts, const struct triad_alert_end *ends, unsigned n)
 {
 	struct triad_alert_entry *entry = triad_alert_store_add(alerts->store);
@@ -151,7 +126,7 @@ static struct triad_alert_entry *add_alert(
 	entry->alert.n_ends = (uint8_t)n;
 	for (unsigned i = 0; i < n; i++) {
 		entry->alert.ends[i] = ends[i];
-		place(alerts, entry, &ends[i]);
+		triad_alerts_place(alerts, entry, &ends[i]);
 	}
 	return entry;
 }
@@ -161,9 +136,9 @@ static struct triad_alert_entry *add_alert(
 static struct triad_alert_entry *add_placed_alert(
 	struct triad_alerts *alerts, const struct triad_alert_end *ends, unsigned n)
 {
-	struct triad_alert_entry *entry = add_alert(alerts, ends, n);
+	struct triad_alert_entry *entry = triad_alerts_add(alerts, ends, n);
 
-	if (!entry || find_at(alerts, &ends[0]) == entry)
+	if (!entry || triad_alerts_find_at(alerts, &ends[0]) == entry)
 		return entry;
 	triad_alert_store_remove(alerts->store, entry);
 	alerts->counts.n_not_kept++;
@@ -171,17 +146,17 @@ static struct triad_alert_entry *add_placed_alert(
 }
 
 /* The alert of the link at 'port', made when there is none. */
-static struct triad_alert_entry *need_alert(struct triad_alerts *alerts, uint32_t port)
+struct triad_alert_entry *triad_alerts_need(struct triad_alerts *alerts, uint32_t port)
 {
 	const struct triad_fabric *fabric = alerts->view->fabric;
-	struct triad_alert_end ends[2] = {end_of(fabric, port)};
+	struct triad_alert_end ends[2] = {triad_alerts_end_of(fabric, port)};
 	uint32_t remote = fabric->ports[port].remote;
-	struct triad_alert_entry *entry = find_at(alerts, &ends[0]);
+	struct triad_alert_entry *entry = triad_alerts_find_at(alerts, &ends[0]);
 
 	if (entry || remote == TRIAD_FABRIC_NONE)
 		return entry ? entry : add_placed_alert(alerts, ends, 1);
-	ends[1] = end_of(fabric, remote);
-	entry = find_at(alerts, &ends[1]);
+	ends[1] = triad_alerts_end_of(fabric, remote);
+	entry = triad_alerts_find_at(alerts, &ends[1]);
 	/* The far end's is about another link, that was here before. */
 	if (entry && entry->alert.n_ends == 2)
 		return add_placed_alert(alerts, ends, 1);
@@ -189,18 +164,18 @@ static struct triad_alert_entry *need_alert(struct triad_alerts *alerts, uint32_
 		return add_placed_alert(alerts, ends, 2);
 	entry->alert.ends[1] = ends[0];
 	entry->alert.n_ends = 2;
-	place(alerts, entry, &ends[0]);
+	triad_alerts_place(alerts, entry, &ends[0]);
 	return entry;
 }
 
 /* --- what sweeps read --- */
 
 /* True when sweeps ask about what an end is: a port, or any of a node. */
-static bool is_end_asked(
+bool triad_alerts_is_end_asked(
 	const struct triad_view *view, const struct triad_alert_end *end)
 {
 	const struct triad_fabric *fabric = view->fabric;
-	uint32_t port = find_port(fabric, end), n = 1;
+	uint32_t port = triad_alerts_find_port(fabric, end), n = 1;
 
 	if (port == TRIAD_FABRIC_NONE)
 		return false;
@@ -213,7 +188,7 @@ static bool is_end_asked(
 	return false;
 }
 
-static const struct triad_limits *limits_of(
+const struct triad_limits *triad_alerts_limits_of(
 	const struct triad_alerts *alerts, uint32_t port)
 {
 	const struct triad_view *view = alerts->view;
@@ -228,7 +203,7 @@ static void look_for_new(struct triad_alerts *alerts, uint32_t port,
 	const struct triad_engine_changes *changes, uint64_t now_us)
 {
 	const struct triad_fabric *fabric = alerts->view->fabric;
-	const struct triad_limits *limits = limits_of(alerts, port);
+	const struct triad_limits *limits = triad_alerts_limits_of(alerts, port);
 	uint64_t guid = fabric->nodes[fabric->ports[port].node].guid;
 
 	for (uint32_t left = changes->changed & limits->watched; left;
@@ -245,7 +220,7 @@ static void look_for_new(struct triad_alerts *alerts, uint32_t port,
 
 		if (isnan(value) || value < limits->of[i].value)
 			continue;
-		entry = need_alert(alerts, port);
+		entry = triad_alerts_need(alerts, port);
 		if (entry)
 			triad_alert_note_over(&entry->alert, i,
 				triad_alert_index_of_end(&entry->alert, guid,
@@ -259,9 +234,9 @@ static void look_at_known(struct triad_alerts *alerts, uint32_t port,
 	const struct triad_engine_changes *changes, uint64_t now_us)
 {
 	const struct triad_fabric *fabric = alerts->view->fabric;
-	const struct triad_limits *limits = limits_of(alerts, port);
-	const struct triad_alert_end end = end_of(fabric, port);
-	struct triad_alert_entry *entry = find_at(alerts, &end);
+	const struct triad_limits *limits = triad_alerts_limits_of(alerts, port);
+	const struct triad_alert_end end = triad_alerts_end_of(fabric, port);
+	struct triad_alert_entry *entry = triad_alerts_find_at(alerts, &end);
 	struct triad_alert *alert = entry ? &entry->alert : NULL;
 	unsigned index =
 		alert ? triad_alert_index_of_end(alert, end.node_guid, end.port) : 2;
@@ -296,13 +271,13 @@ void triad_alerts_look(struct triad_alerts *alerts, uint32_t port,
 		return;
 	if (alerts->flagged[port])
 		look_at_known(alerts, port, changes, now_us);
-	if (changes->changed & limits_of(alerts, port)->watched)
+	if (changes->changed & triad_alerts_limits_of(alerts, port)->watched)
 		look_for_new(alerts, port, changes, now_us);
 }
 
 void triad_alerts_miss(struct triad_alerts *alerts, uint32_t port, uint64_t now_us)
 {
-	struct node_state *node =
+	struct triad_alerts_node *node =
 		&alerts->nodes[alerts->view->fabric->ports[port].node];
 
 	node->asked = true;
@@ -313,13 +288,13 @@ void triad_alerts_miss(struct triad_alerts *alerts, uint32_t port, uint64_t now_
 static void judge_silence(struct triad_alerts *alerts, uint32_t index, uint64_t now_us)
 {
 	const struct triad_fabric *fabric = alerts->view->fabric;
-	struct node_state *node = &alerts->nodes[index];
-	const struct triad_alert_end end = end_of_node(fabric, index);
-	struct triad_alert_entry *entry = find_at(alerts, &end);
+	struct triad_alerts_node *node = &alerts->nodes[index];
+	const struct triad_alert_end end = triad_alerts_end_of_node(fabric, index);
+	struct triad_alert_entry *entry = triad_alerts_find_at(alerts, &end);
 	struct triad_alert_finding found = {.value = node->n_missed}, *known;
 
 	if (!node->n_missed || !alerts->params.unanswered_sweeps ||
-		!is_end_asked(alerts->view, &end)) {
+		!triad_alerts_is_end_asked(alerts->view, &end)) {
 		node->silent = 0;
 		known = entry ? triad_alert_find_finding(
 					&entry->alert, TRIAD_ALERT_UNANSWERED, 0)
@@ -333,7 +308,7 @@ static void judge_silence(struct triad_alerts *alerts, uint32_t index, uint64_t 
 	if (node->silent < alerts->params.unanswered_sweeps)
 		return;
 	if (!entry)
-		entry = add_alert(alerts, &end, 1);
+		entry = triad_alerts_add(alerts, &end, 1);
 	if (entry)
 		triad_alert_note_over(
 			&entry->alert, TRIAD_ALERT_UNANSWERED, 0, &found, now_us);
@@ -342,7 +317,7 @@ static void judge_silence(struct triad_alerts *alerts, uint32_t index, uint64_t 
 static void judge_silences(struct triad_alerts *alerts, bool cut, uint64_t now_us)
 {
 	for (uint32_t i = 0; i < alerts->view->fabric->n_nodes; i++) {
-		struct node_state *node = &alerts->nodes[i];
+		struct triad_alerts_node *node = &alerts->nodes[i];
 
 		/* Most nodes answer, and did so before.  Those that answered in a sweep
 		 * of some ports may still be silent at the others. */
@@ -393,11 +368,12 @@ static void raise_alert(
 static void unflag(struct triad_alerts *alerts, const struct triad_alert *alert)
 {
 	for (unsigned i = 0; i < alert->n_ends; i++) {
-		uint32_t port = find_port(alerts->view->fabric, &alert->ends[i]);
+		uint32_t port =
+			triad_alerts_find_port(alerts->view->fabric, &alert->ends[i]);
 
 		if (port != TRIAD_FABRIC_NONE &&
 			alert->ends[i].port != TRIAD_ALERT_NO_PORT &&
-			!find_at(alerts, &alert->ends[i]))
+			!triad_alerts_find_at(alerts, &alert->ends[i]))
 			alerts->flagged[port] = false;
 	}
 }
@@ -442,7 +418,7 @@ static void settle(
 		tell(alerts, TRIAD_ALERT_JOINED, alert);
 }
 
-static void settle_all(struct triad_alerts *alerts, uint64_t now_us)
+void triad_alerts_settle(struct triad_alerts *alerts, uint64_t now_us)
 {
 	struct triad_alert_entry *entry;
 	uint32_t cursor = 0;
@@ -457,196 +433,7 @@ void triad_alerts_end_sweep(struct triad_alerts *alerts, bool cut, uint64_t now_
 	if (!alerts->view || !alerts->params.enabled)
 		return;
 	judge_silences(alerts, cut, now_us);
-	settle_all(alerts, now_us);
-}
-
-/* --- a new fabric --- */
-
-struct adoption {
-	struct triad_alerts *alerts;
-	const struct triad_fabric *old;
-	uint64_t now_us;
-};
-
-/* The alert that a loss belongs to, made when there is none.  An alert that has the far
- * end, which is what is lost, for a place only, or the near one with another far end,
- * is about something that was before. */
-static struct triad_alert_entry *need_alert_of_loss(
-	struct triad_alerts *alerts, const struct triad_alert_end *ends, unsigned n)
-{
-	struct triad_alert_entry *entry = NULL;
-
-	for (unsigned i = 0; i < n; i++) {
-		entry = find_at(alerts, &ends[i]);
-		if (entry &&
-			triad_alert_index_of_end(
-				&entry->alert, ends[0].node_guid, ends[0].port) < 2)
-			return entry;
-	}
-	/* The last one is that of the near end. */
-	if (n == 1 || !entry || entry->alert.n_ends == 2)
-		return add_alert(alerts, ends, n);
-	entry->alert.ends[1] = ends[0];
-	entry->alert.n_ends = 2;
-	place(alerts, entry, &ends[0]);
-	return entry;
-}
-
-/* How much is gone; a link that goes down besides is no more of it. */
-static void note_size(struct triad_alert *alert, const struct triad_loss *loss)
-{
-	if (alert->n_nodes && !loss->nodes_gone)
-		return;
-	alert->n_nodes = loss->nodes_gone ? loss->n_nodes : 0;
-	alert->n_links = loss->n_links;
-}
-
-/* A loss is an alert of the ends of its first link, and takes up what goes wrong at
- * the other ones. */
-static void take_loss(void *context, const struct triad_loss *loss)
-{
-	const struct adoption *adoption = context;
-	struct triad_alerts *alerts = adoption->alerts;
-	struct triad_alert_finding found = {.value = 1};
-	bool is_alone = loss->near == TRIAD_FABRIC_NONE;
-	struct triad_alert_end ends[2];
-	struct triad_alert_entry *entry;
-
-	ends[0] = is_alone
-		? end_of_node(adoption->old, adoption->old->ports[loss->far].node)
-		: end_of(adoption->old, loss->far);
-	if (!is_alone)
-		ends[1] = end_of(adoption->old, loss->near);
-	entry = need_alert_of_loss(alerts, ends, is_alone ? 1 : 2);
-	if (!entry)
-		return;
-	note_size(&entry->alert, loss);
-	triad_alert_note_over(&entry->alert,
-		loss->nodes_gone ? TRIAD_ALERT_NODE_GONE : TRIAD_ALERT_LINK_DOWN,
-		triad_alert_index_of_end(
-			&entry->alert, ends[0].node_guid, ends[0].port),
-		&found, adoption->now_us);
-	for (uint32_t i = 0; i < loss->n_links; i++) {
-		ends[1] = end_of(adoption->old, loss->ends[i]);
-		place(alerts, entry, &ends[1]);
-	}
-}
-
-/* What is known of nodes that stayed. */
-static void inherit_nodes(const struct triad_alerts *alerts,
-	const struct triad_fabric *fabric, struct node_state *nodes)
-{
-	const struct triad_fabric *old = alerts->view->fabric;
-	uint32_t j = 0;
-
-	for (uint32_t i = 0; i < fabric->n_nodes; i++) {
-		while (j < old->n_nodes && old->nodes[j].guid < fabric->nodes[i].guid)
-			j++;
-		if (j < old->n_nodes && old->nodes[j].guid == fabric->nodes[i].guid)
-			nodes[i] = alerts->nodes[j];
-	}
-}
-
-/* True when what was down is there again. */
-static bool is_back(const struct triad_fabric *fabric, const struct triad_alert *alert,
-	const struct triad_alert_finding *finding)
-{
-	uint32_t port = find_port(fabric, &alert->ends[finding->end]);
-
-	if (finding->cause == TRIAD_ALERT_NODE_GONE)
-		return port != TRIAD_FABRIC_NONE;
-	return port != TRIAD_FABRIC_NONE &&
-		fabric->ports[port].remote != TRIAD_FABRIC_NONE;
-}
-
-/* What the fabric and the configuration say about an alert. */
-static void look_at_entry(
-	struct triad_alerts *alerts, struct triad_alert *alert, uint64_t now_us)
-{
-	const struct triad_view *view = alerts->view;
-
-	for (unsigned i = alert->n_findings; i-- > 0;) {
-		struct triad_alert_finding *finding = &alert->findings[i];
-		const struct triad_alert_end *end = &alert->ends[finding->end];
-		bool is_loss = finding->cause >= TRIAD_ALERT_LINK_DOWN;
-
-		/* A port that left is not counted any more, nor one that is skipped;
-		 * the loss of it is a finding of its own. */
-		if (is_loss ? !alerts->params.links ||
-					is_back(view->fabric, alert, finding)
-			    : !is_end_asked(view, end))
-			triad_alert_note_under(alert, finding, now_us);
-		else if (is_loss)
-			finding->under_us = 0;
-	}
-}
-
-static void look_at_entries(struct triad_alerts *alerts, uint64_t now_us)
-{
-	struct triad_alert_entry *entry;
-	uint32_t cursor = 0;
-
-	while ((entry = triad_alert_store_next(alerts->store, &cursor)))
-		look_at_entry(alerts, &entry->alert, now_us);
-}
-
-static void take_rates(const struct triad_fabric *fabric, float *words_per_us)
-{
-	for (uint32_t i = 0; i < fabric->n_ports; i++)
-		words_per_us[i] =
-			(float)triad_fabric_port_bps(&fabric->ports[i]) / 32e6f;
-}
-
-static int find_losses(struct triad_alerts *alerts, struct triad_view *old,
-	uint32_t *new_port, uint64_t now_us)
-{
-	struct adoption adoption = {
-		.alerts = alerts, .old = old->fabric, .now_us = now_us};
-
-	if (!alerts->params.enabled || !alerts->params.links)
-		return 0;
-	triad_losses_match_ports(old->fabric, alerts->view->fabric, new_port);
-	return triad_losses_find(
-		old->fabric, alerts->view->fabric, new_port, take_loss, &adoption);
-}
-
-int triad_alerts_adopt(
-	struct triad_alerts *alerts, struct triad_view *view, uint64_t now_us)
-{
-	const struct triad_fabric *fabric = view->fabric;
-	struct triad_view *old = alerts->view;
-	struct node_state *nodes = calloc(fabric->n_nodes + 1, sizeof(*nodes));
-	bool *flagged = calloc(fabric->n_ports + 1, sizeof(*flagged));
-	float *words_per_us = calloc(fabric->n_ports + 1, sizeof(*words_per_us));
-	uint32_t n_old = old ? old->fabric->n_ports : 0;
-	uint32_t *new_port = calloc(n_old + 1, sizeof(*new_port));
-
-	if (!nodes || !flagged || !words_per_us || !new_port) {
-		free(nodes);
-		free(flagged);
-		free(words_per_us);
-		free(new_port);
-		return ENOMEM;
-	}
-	if (old)
-		inherit_nodes(alerts, fabric, nodes);
-	free(alerts->nodes);
-	free(alerts->flagged);
-	free(alerts->words_per_us);
-	alerts->nodes = nodes;
-	alerts->flagged = flagged;
-	alerts->words_per_us = words_per_us;
-	take_rates(fabric, words_per_us);
-	alerts->view = triad_view_ref(view);
-	triad_alert_store_each_place(alerts->store, flag, alerts);
-	look_at_entries(alerts, now_us);
-	if (old)
-		/* Without memory a loss goes unnoticed; its counters do not. */
-		(void)find_losses(alerts, old, new_port, now_us);
-	settle_all(alerts, now_us);
-	triad_view_unref(old);
-	free(new_port);
-	return 0;
+	triad_alerts_settle(alerts, now_us);
 }
 
 /* --- configuration --- */
@@ -670,7 +457,7 @@ void triad_alerts_configure(struct triad_alerts *alerts,
 	if (!params->enabled)
 		end_all(alerts, now_us);
 	else if (alerts->view)
-		look_at_entries(alerts, now_us);
+		triad_alerts_look_at_entries(alerts, now_us);
 }
 
 /* --- what the SM reports --- */
@@ -722,7 +509,8 @@ size_t triad_alerts_octets(const struct triad_alerts *alerts)
 	size_t octets = sizeof(*alerts) + triad_alert_store_octets(alerts->store);
 
 	if (alerts->view)
-		octets += alerts->view->fabric->n_nodes * sizeof(struct node_state) +
+		octets += alerts->view->fabric->n_nodes *
+				sizeof(struct triad_alerts_node) +
 			alerts->view->fabric->n_ports * (sizeof(bool) + sizeof(float));
 	return octets;
 }

@@ -170,6 +170,20 @@ void triad_alerts_miss(struct triad_alerts *alerts, uint32_t port, uint64_t now_
  * not be asked. */
 void triad_alerts_end_sweep(struct triad_alerts *alerts, bool cut, uint64_t now_us);
 
+/* What somebody else found, who looks at counters in the place of look(): 'cause' (a
+ * counter, or TRIAD_ALERT_UNANSWERED for the port's node) is over its threshold at
+ * 'port', as 'found' says (value, at_least, threshold), or no longer is (NULL).  It
+ * comes out with triad_alerts_settle(). */
+void triad_alerts_take(struct triad_alerts *alerts, uint32_t port, unsigned cause,
+	const struct triad_alert_finding *found, uint64_t now_us);
+/* These (bit i: cause i) are all that is over its threshold at 'port' and, of its node,
+ * unanswered. */
+void triad_alerts_match(
+	struct triad_alerts *alerts, uint32_t port, uint32_t causes, uint64_t now_us);
+/* Raises what has lasted, drops what is over, and tells of both; as end_sweep() does.
+ */
+void triad_alerts_settle(struct triad_alerts *alerts, uint64_t now_us);
+
 /* The SM reported a heavy sweep (trap and lid 0) or a trap about a port. */
 void triad_alerts_note_sm(struct triad_alerts *alerts, uint16_t trap, uint16_t lid,
 	uint8_t port, uint64_t now_us);

@@ -138,6 +138,37 @@ void triad_watch_end_sweep(
 	pthread_mutex_unlock(&watch->lock);
 }
 
+/* --- what others found --- */
+
+void triad_watch_take(struct triad_watch *watch, uint32_t port, unsigned cause,
+	const struct triad_alert_finding *found, uint64_t now_us)
+{
+	if (!watch->view)
+		return;
+	pthread_mutex_lock(&watch->lock);
+	triad_alerts_take(watch->alerts, port, cause, found, now_us);
+	pthread_mutex_unlock(&watch->lock);
+}
+
+void triad_watch_match(
+	struct triad_watch *watch, uint32_t port, uint32_t causes, uint64_t now_us)
+{
+	if (!watch->view)
+		return;
+	pthread_mutex_lock(&watch->lock);
+	triad_alerts_match(watch->alerts, port, causes, now_us);
+	pthread_mutex_unlock(&watch->lock);
+}
+
+void triad_watch_settle(struct triad_watch *watch, uint64_t now_us)
+{
+	if (!watch->view)
+		return;
+	pthread_mutex_lock(&watch->lock);
+	triad_alerts_settle(watch->alerts, now_us);
+	pthread_mutex_unlock(&watch->lock);
+}
+
 /* --- reading --- */
 
 void triad_watch_note_sm(struct triad_watch *watch, uint16_t trap, uint16_t lid,

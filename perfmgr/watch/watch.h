@@ -51,6 +51,14 @@ void triad_watch_miss(struct triad_watch *watch, uint32_t port, uint64_t now_us)
 void triad_watch_end_sweep(
 	struct triad_watch *watch, uint64_t since_us, bool cut, uint64_t now_us);
 
+/* What others found, in the place of sweeps; see triad_alerts_take() and _match().
+ * 'port' is an index in the fabric of the view adopted last. */
+void triad_watch_take(struct triad_watch *watch, uint32_t port, unsigned cause,
+	const struct triad_alert_finding *found, uint64_t now_us);
+void triad_watch_match(
+	struct triad_watch *watch, uint32_t port, uint32_t causes, uint64_t now_us);
+void triad_watch_settle(struct triad_watch *watch, uint64_t now_us);
+
 /* --- reading, and what any thread may say --- */
 
 /* See triad_alerts_note_sm(). */

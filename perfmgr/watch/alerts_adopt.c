@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* A new fabric: what was lost, what is back, what is asked no more. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "perfmgr/watch/alerts_parts.h"
+#include "perfmgr/watch/losses.h"
+
+struct adoption {
+	struct triad_alerts *alerts;
+	const struct triad_fabric *old;
+	uint64_t now_us;
+};
+
+/* The alert that a loss belongs to, made when there is none.  An alert that has the far
+ * end, which is what is lost, for a place only, or the near one with another far end,
+ * is about something that was before. */
+static struct triad_alert_entry *need_alert_of_loss(
+	struct triad_alerts *alerts, const struct triad_alert_end *ends, unsigned n)
+{
+	struct triad_alert_entry *entry = NULL;
+
+	for (unsigned i = 0; i < n; i++) {
+		entry = triad_alerts_find_at(alerts, &ends[i]);
+		if (entry &&
+			triad_alert_index_of_end(
+				&entry->alert, ends[0].node_guid, ends[0].port) < 2)
+			return entry;
+	}
+	/* The last one is that of the near end. */
+	if (n == 1 || !entry || entry->alert.n_ends == 2)
+		return triad_alerts_add(alerts, ends, n);
+	entry->alert.ends[1] = ends[0];
+	entry->alert.n_ends = 2;
+	triad_alerts_place(alerts, entry, &ends[0]);
+	return entry;
+}
+
+/* How much is gone; a link that goes down besides is no more of it. */
+static void note_size(struct triad_alert *alert, const struct triad_loss *loss)
+{
+	if (alert->n_nodes && !loss->nodes_gone)
+		return;
+	alert->n_nodes = loss->nodes_gone ? loss->n_nodes : 0;
+	alert->n_links = loss->n_links;
+}
+
+/* A loss is an alert of the ends of its first link, and takes up what goes wrong at
+ * the other ones. */
+static void take_loss(void *context, const struct triad_loss *loss)
+{
+	const struct adoption *adoption = context;
+	struct triad_alerts *alerts = adoption->alerts;
+	struct triad_alert_finding found = {.value = 1};
+	bool is_alone = loss->near == TRIAD_FABRIC_NONE;
+	struct triad_alert_end ends[2];
+	struct triad_alert_entry *entry;
+
+	ends[0] = is_alone ? triad_alerts_end_of_node(adoption->old,
+				     adoption->old->ports[loss->far].node)
+			   : triad_alerts_end_of(adoption->old, loss->far);
+	if (!is_alone)
+		ends[1] = triad_alerts_end_of(adoption->old, loss->near);
+	entry = need_alert_of_loss(alerts, ends, is_alone ? 1 : 2);
+	if (!entry)
+		return;
+	note_size(&entry->alert, loss);
+	triad_alert_note_over(&entry->alert,
+		loss->nodes_gone ? TRIAD_ALERT_NODE_GONE : TRIAD_ALERT_LINK_DOWN,
+		triad_alert_index_of_end(
+			&entry->alert, ends[0].node_guid, ends[0].port),
+		&found, adoption->now_us);
+	for (uint32_t i = 0; i < loss->n_links; i++) {
+		ends[1] = triad_alerts_end_of(adoption->old, loss->ends[i]);
+		triad_alerts_place(alerts, entry, &ends[1]);
+	}
+}
+
+/* What is known of nodes that stayed. */
+static void inherit_nodes(const struct triad_alerts *alerts,
+	const struct triad_fabric *fabric, struct triad_alerts_node *nodes)
+{
+	const struct triad_fabric *old = alerts->view->fabric;
+	uint32_t j = 0;
+
+	for (uint32_t i = 0; i < fabric->n_nodes; i++) {
+		while (j < old->n_nodes && old->nodes[j].guid < fabric->nodes[i].guid)
+			j++;
+		if (j < old->n_nodes && old->nodes[j].guid == fabric->nodes[i].guid)
+			nodes[i] = alerts->nodes[j];
+	}
+}
+
+/* True when what was down is there again. */
+static bool is_back(const struct triad_fabric *fabric, const struct triad_alert *alert,
+	const struct triad_alert_finding *finding)
+{
+	uint32_t port = triad_alerts_find_port(fabric, &alert->ends[finding->end]);
+
+	if (finding->cause == TRIAD_ALERT_NODE_GONE)
+		return port != TRIAD_FABRIC_NONE;
+	return port != TRIAD_FABRIC_NONE &&
+		fabric->ports[port].remote != TRIAD_FABRIC_NONE;
+}
+
+/* What the fabric and the configuration say about an alert. */
+static void look_at_entry(
+	struct triad_alerts *alerts, struct triad_alert *alert, uint64_t now_us)
+{
+	const struct triad_view *view = alerts->view;
+
+	for (unsigned i = alert->n_findings; i-- > 0;) {
+		struct triad_alert_finding *finding = &alert->findings[i];
+		const struct triad_alert_end *end = &alert->ends[finding->end];
+		bool is_loss = finding->cause >= TRIAD_ALERT_LINK_DOWN;
+
+		/* A port that left is not counted any more, nor one that is skipped;
+		 * the loss of it is a finding of its own. */
+		if (is_loss ? !alerts->params.links ||
+					is_back(view->fabric, alert, finding)
+			    : !triad_alerts_is_end_asked(view, end))
+			triad_alert_note_under(alert, finding, now_us);
+		else if (is_loss)
+			finding->under_us = 0;
+	}
+}
+
+void triad_alerts_look_at_entries(struct triad_alerts *alerts, uint64_t now_us)
+{
+	struct triad_alert_entry *entry;
+	uint32_t cursor = 0;
+
+	while ((entry = triad_alert_store_next(alerts->store, &cursor)))
+		look_at_entry(alerts, &entry->alert, now_us);
+}
+
+static void take_rates(const struct triad_fabric *fabric, float *words_per_us)
+{
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		words_per_us[i] =
+			(float)triad_fabric_port_bps(&fabric->ports[i]) / 32e6f;
+}
+
+static int find_losses(struct triad_alerts *alerts, struct triad_view *old,
+	uint32_t *new_port, uint64_t now_us)
+{
+	struct adoption adoption = {
+		.alerts = alerts, .old = old->fabric, .now_us = now_us};
+
+	if (!alerts->params.enabled || !alerts->params.links)
+		return 0;
+	triad_losses_match_ports(old->fabric, alerts->view->fabric, new_port);
+	return triad_losses_find(
+		old->fabric, alerts->view->fabric, new_port, take_loss, &adoption);
+}
+
+int triad_alerts_adopt(
+	struct triad_alerts *alerts, struct triad_view *view, uint64_t now_us)
+{
+	const struct triad_fabric *fabric = view->fabric;
+	struct triad_view *old = alerts->view;
+	struct triad_alerts_node *nodes = calloc(fabric->n_nodes + 1, sizeof(*nodes));
+	bool *flagged = calloc(fabric->n_ports + 1, sizeof(*flagged));
+	float *words_per_us = calloc(fabric->n_ports + 1, sizeof(*words_per_us));
+	uint32_t n_old = old ? old->fabric->n_ports : 0;
+	uint32_t *new_port = calloc(n_old + 1, sizeof(*new_port));
+
+	if (!nodes || !flagged || !words_per_us || !new_port) {
+		free(nodes);
+		free(flagged);
+		free(words_per_us);
+		free(new_port);
+		return ENOMEM;
+	}
+	if (old)
+		inherit_nodes(alerts, fabric, nodes);
+	free(alerts->nodes);
+	free(alerts->flagged);
+	free(alerts->words_per_us);
+	alerts->nodes = nodes;
+	alerts->flagged = flagged;
+	alerts->words_per_us = words_per_us;
+	take_rates(fabric, words_per_us);
+	alerts->view = triad_view_ref(view);
+	triad_alert_store_each_place(alerts->store, triad_alerts_flag, alerts);
+	triad_alerts_look_at_entries(alerts, now_us);
+	if (old)
+		/* Without memory a loss goes unnoticed; its counters do not. */
+		(void)find_losses(alerts, old, new_port, now_us);
+	triad_alerts_settle(alerts, now_us);
+	triad_view_unref(old);
+	free(new_port);
+	return 0;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What the parts of alerts.h share; nobody else includes this.
+ *
+ *     alerts.c          places, what sweeps read, what comes out
+ *     alerts_adopt.c    a new fabric
+ *     alerts_take.c     what others found
+ */
+#ifndef TRIAD_PERFMGR_ALERTS_PARTS_H
+#define TRIAD_PERFMGR_ALERTS_PARTS_H
+
+#include "perfmgr/watch/alert_findings.h"
+#include "perfmgr/watch/alert_store.h"
+#include "perfmgr/watch/limits.h"
+#include "perfmgr/watch/sm_notes.h"
+
+struct triad_alerts_node {
+	uint16_t silent;   /* sweeps in a row with an unanswered port */
+	uint16_t n_missed; /* ports, in this sweep */
+	bool asked;        /* in this sweep */
+};
+
+struct triad_alerts {
+	struct triad_alerts_sink sink;
+	struct triad_alerts_params params;
+	struct triad_limits_table limits;
+	struct triad_alert_store *store;
+	struct triad_view *view;
+	bool *flagged;       /* for each port of the view: it has an alert */
+	float *words_per_us; /* that its link can do */
+	struct triad_alerts_node *nodes; /* for each node of the view */
+	struct triad_sm_notes sm_notes;
+	struct triad_alert cleared[TRIAD_ALERTS_MAX_CLEARED];
+	uint64_t last_id;
+	bool told;    /* the sink something, in the present call */
+	bool is_part; /* the present sweep is not of all ports */
+	struct triad_alerts_counts counts;
+};
+
+struct triad_alert_end triad_alerts_end_of(
+	const struct triad_fabric *fabric, uint32_t port);
+struct triad_alert_end triad_alerts_end_of_node(
+	const struct triad_fabric *fabric, uint32_t index);
+
+/* The view's port that an end is, or TRIAD_FABRIC_NONE. */
+uint32_t triad_alerts_find_port(
+	const struct triad_fabric *fabric, const struct triad_alert_end *end);
+
+/* Notes that the port has an alert; 'context' is the alerts. */
+void triad_alerts_flag(void *context, uint64_t guid, uint8_t port);
+
+void triad_alerts_place(struct triad_alerts *alerts, struct triad_alert_entry *entry,
+	const struct triad_alert_end *end);
+struct triad_alert_entry *triad_alerts_find_at(
+	const struct triad_alerts *alerts, const struct triad_alert_end *end);
+
+/* A new alert about the ends; NULL when there are too many. */
+struct triad_alert_entry *triad_alerts_add(
+	struct triad_alerts *alerts, const struct triad_alert_end *ends, unsigned n);
+
+/* The alert of the link at 'port', made when there is none. */
+struct triad_alert_entry *triad_alerts_need(struct triad_alerts *alerts, uint32_t port);
+
+/* True when sweeps ask about what an end is: a port, or any of a node. */
+bool triad_alerts_is_end_asked(
+	const struct triad_view *view, const struct triad_alert_end *end);
+
+const struct triad_limits *triad_alerts_limits_of(
+	const struct triad_alerts *alerts, uint32_t port);
+
+/* What the fabric and the configuration say about all alerts. */
+void triad_alerts_look_at_entries(struct triad_alerts *alerts, uint64_t now_us);
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What others found: findings are raised and over on their word, which has waited for
+ * as long as the thresholds say. */
+#include "perfmgr/watch/alerts_parts.h"
+
+/* The alert of where 'cause' is a finding of 'port', and its index of that end. */
+static struct triad_alert_entry *find_entry(struct triad_alerts *alerts, uint32_t port,
+	unsigned cause, bool is_needed, unsigned *index)
+{
+	const struct triad_fabric *fabric = alerts->view->fabric;
+	bool is_node = cause == TRIAD_ALERT_UNANSWERED;
+	const struct triad_alert_end end = is_node
+		? triad_alerts_end_of_node(fabric, fabric->ports[port].node)
+		: triad_alerts_end_of(fabric, port);
+	struct triad_alert_entry *entry = triad_alerts_find_at(alerts, &end);
+
+	if (!entry && is_needed)
+		entry = is_node ? triad_alerts_add(alerts, &end, 1)
+				: triad_alerts_need(alerts, port);
+	*index = entry
+		? triad_alert_index_of_end(&entry->alert, end.node_guid, end.port)
+		: 2;
+	return entry;
+}
+
+static uint64_t ago(uint64_t now_us, uint64_t time_us)
+{
+	return now_us > time_us ? now_us - time_us : 1;
+}
+
+static void take_over(struct triad_alerts *alerts, uint32_t port, unsigned cause,
+	const struct triad_alert_finding *found, uint64_t now_us)
+{
+	unsigned index;
+	struct triad_alert_entry *entry = find_entry(alerts, port, cause, true, &index);
+	struct triad_alert_finding *finding;
+
+	if (!entry)
+		return;
+	triad_alert_note_over(&entry->alert, cause, index, found, now_us);
+	finding = triad_alert_find_finding(&entry->alert, cause, index);
+	if (finding && !finding->raised)
+		finding->since_us = ago(now_us, alerts->params.raise_after_us);
+}
+
+static void take_under(
+	struct triad_alerts *alerts, uint32_t port, unsigned cause, uint64_t now_us)
+{
+	unsigned index;
+	struct triad_alert_entry *entry =
+		find_entry(alerts, port, cause, false, &index);
+	struct triad_alert_finding *finding =
+		entry ? triad_alert_find_finding(&entry->alert, cause, index) : NULL;
+
+	if (!finding)
+		return;
+	if (finding->raised)
+		finding->under_us = ago(now_us, alerts->params.clear_after_us);
+	else
+		triad_alert_note_under(&entry->alert, finding, now_us);
+}
+
+void triad_alerts_take(struct triad_alerts *alerts, uint32_t port, unsigned cause,
+	const struct triad_alert_finding *found, uint64_t now_us)
+{
+	if (!alerts->view || !alerts->params.enabled ||
+		cause > TRIAD_ALERT_UNANSWERED ||
+		!triad_view_is_asked(alerts->view, port))
+		return;
+	if (found)
+		take_over(alerts, port, cause, found, now_us);
+	else
+		take_under(alerts, port, cause, now_us);
+}
+
+/* Bit i: cause i is a finding there that is raised, and not over. */
+static uint32_t known_causes(struct triad_alerts *alerts, uint32_t port)
+{
+	uint32_t known = 0;
+
+	for (unsigned cause = 0; cause <= TRIAD_ALERT_UNANSWERED; cause++) {
+		unsigned index;
+		struct triad_alert_entry *entry =
+			find_entry(alerts, port, cause, false, &index);
+		struct triad_alert_finding *finding = entry
+			? triad_alert_find_finding(&entry->alert, cause, index)
+			: NULL;
+
+		known |= (uint32_t)(finding && !finding->under_us) << cause;
+	}
+	return known;
+}
+
+/* Most ports have nothing, and had nothing. */
+static bool has_nothing(const struct triad_alerts *alerts, uint32_t port)
+{
+	const struct triad_fabric *fabric = alerts->view->fabric;
+	const struct triad_alert_end end =
+		triad_alerts_end_of_node(fabric, fabric->ports[port].node);
+
+	return !alerts->flagged[port] && !triad_alerts_find_at(alerts, &end);
+}
+
+void triad_alerts_match(
+	struct triad_alerts *alerts, uint32_t port, uint32_t causes, uint64_t now_us)
+{
+	const struct triad_limits *limits;
+	uint32_t known, differ;
+
+	if (!alerts->view || (!causes && has_nothing(alerts, port)))
+		return;
+	limits = triad_alerts_limits_of(alerts, port);
+	known = known_causes(alerts, port);
+	differ = known ^ (causes & ((2u << TRIAD_ALERT_UNANSWERED) - 1));
+	for (; differ; differ &= differ - 1) {
+		unsigned cause = (unsigned)__builtin_ctz(differ);
+		struct triad_alert_finding found = {.value = 1};
+
+		/* How far it was is not told again. */
+		if (cause < TRIAD_N_COUNTERS) {
+			found.threshold = limits->of[cause];
+			found.value = (float)limits->of[cause].value;
+			found.at_least = true;
+		}
+		triad_alerts_take(alerts, port, cause,
+			causes & 1u << cause ? &found : NULL, now_us);
+	}
+}
