@@ -100,7 +100,6 @@ int triad_conf_load(const char *path, uint64_t port_guid, struct triad_conf *con
 	int error;
 
 	triad_diags_init(diags, path);
-	triad_conf_init(conf, port_guid);
 	error = read_file(path, &text, &size);
 	if (error)
 		triad_diags_add(diags, 0, 0, "the file can't be read: %s",
@@ -167,13 +166,13 @@ static int set_value(struct triad_conf *conf, struct triad_conf_place place,
 	if (!missing)
 		return 0;
 	triad_diags_add(diags, 0, 0,
-		"%s.%s needs %s.%s: change both in triad.conf, then type 'reload'",
+		"%s.%s needs %s.%s: change both in the file, then type 'reload'",
 		because->section, because->name, missing->section, missing->name);
 	return EINVAL;
 }
 
 int triad_conf_set(struct triad_conf *conf, const char *name, const char *value,
-	uint64_t port_guid, struct triad_diags *diags)
+	uint64_t port_guid, const char *program, struct triad_diags *diags)
 {
 	struct triad_conf changed = *conf;
 	struct triad_conf_place place;
@@ -186,9 +185,9 @@ int triad_conf_set(struct triad_conf *conf, const char *name, const char *value,
 	}
 	if (!place.key->at_run_time) {
 		triad_diags_add(diags, 0, 0,
-			"%s is read only when OpenSM starts: change it in triad.conf, "
-			"then restart OpenSM",
-			name);
+			"%s is read only when %s starts: change it in the file, then "
+			"restart %s",
+			name, program, program);
 		return EPERM;
 	}
 	error = set_value(&changed, place, name, value, port_guid, diags);
@@ -198,7 +197,8 @@ int triad_conf_set(struct triad_conf *conf, const char *name, const char *value,
 }
 
 void triad_conf_keep_start_only(struct triad_conf *conf,
-	const struct triad_conf *in_force, struct triad_diags *notes)
+	const struct triad_conf *in_force, const char *program,
+	struct triad_diags *notes)
 {
 	char wanted[TRIAD_CONF_VALUE_SIZE], present[TRIAD_CONF_VALUE_SIZE];
 	size_t n;
@@ -213,9 +213,10 @@ void triad_conf_keep_start_only(struct triad_conf *conf,
 		triad_conf_value_format(in_force, place, present, sizeof(present));
 		if (strcmp(wanted, present) != 0)
 			triad_diags_add(notes, 0, 0,
-				"%s.%s = %s takes effect when OpenSM is restarted; "
-				"until then it is %s",
-				keys[i].section, keys[i].name, wanted, present);
+				"%s.%s = %s takes effect when %s is restarted; until "
+				"then it is %s",
+				keys[i].section, keys[i].name, wanted, program,
+				present);
 		triad_conf_value_copy(conf, in_force, place);
 	}
 }

@@ -394,7 +394,6 @@ int triad_conf_parse(const char *text, size_t size, uint64_t port_guid,
 	};
 	size_t n_before = diags->n_total;
 
-	triad_conf_init(conf, port_guid);
 	if (size > TRIAD_CONF_FILE_MAX_SIZE) {
 		triad_diags_add(diags, 0, 0, "the file has more than %d octets",
 			TRIAD_CONF_FILE_MAX_SIZE);

@@ -10,7 +10,8 @@ struct triad_plugin;
  * can't be opened is said in the log and left out. */
 void triad_access_start(struct triad_plugin *plugin);
 
-/* Cuts everybody off; the worker may still look at the console. */
+/* Ends reading, so that nobody waits for it, and cuts everybody off; the worker may
+ * still look at the console. */
 void triad_access_stop(struct triad_plugin *plugin);
 
 #endif

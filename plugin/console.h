@@ -21,7 +21,7 @@
 #ifndef TRIAD_PLUGIN_CONSOLE_H
 #define TRIAD_PLUGIN_CONSOLE_H
 
-#include "plugin/runner.h"
+#include "service/runner.h"
 #include "triad/log.h"
 
 struct osm_opensm;

@@ -12,7 +12,7 @@
 #ifndef TRIAD_PLUGIN_CONSOLE_SESSION_H
 #define TRIAD_PLUGIN_CONSOLE_SESSION_H
 
-#include "plugin/runner.h"
+#include "service/runner.h"
 
 struct triad_console_ends {
 	int user_in;    /* what the user types */

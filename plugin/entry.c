@@ -58,8 +58,6 @@ static void delete (void *context)
 {
 	struct triad_plugin *plugin = context;
 
-	/* Waiters are let go first, then those end that ask the others. */
-	triad_perf_stop(plugin->perf);
 	triad_access_stop(plugin);
 	triad_plugin_free(plugin);
 }

@@ -3,31 +3,21 @@ lib_LTLIBRARIES += libosmtriad.la
 
 libosmtriad_la_SOURCES = \
 	plugin/access.c plugin/access.h \
-	plugin/alert_log.c plugin/alert_log.h \
-	plugin/command/alerts.c \
 	plugin/command/election.c \
-	plugin/command/format.c plugin/command/format.h \
-	plugin/command/histogram.c \
-	plugin/command/perf.c \
 	plugin/command/port.c \
 	plugin/command/port_memory.c \
 	plugin/command/port_node.h \
 	plugin/command/port_plan.c \
-	plugin/command/ports.c plugin/command/ports.h \
 	plugin/command/qos.c \
 	plugin/command/qos_explain.c \
 	plugin/command/qos_nodes.c \
 	plugin/command/qos_plan.c \
 	plugin/command/qos_setup.c plugin/command/qos_setup.h \
 	plugin/command/qos_tables.c \
-	plugin/command/report.c plugin/command/report.h \
 	plugin/command/status.c \
-	plugin/command/sweep.c \
 	plugin/command/commands.c plugin/command/commands.h \
 	plugin/console.c plugin/console.h \
 	plugin/console_session.c plugin/console_session.h \
-	plugin/control.c plugin/control.h \
-	plugin/control_file.c plugin/control_file.h \
 	plugin/election/elector.c plugin/election/elector.h \
 	plugin/election/elector_act.c \
 	plugin/election/elector_ask.c \
@@ -39,13 +29,10 @@ libosmtriad_la_SOURCES = \
 	plugin/election/state_file.c plugin/election/state_file.h \
 	plugin/entry.c \
 	plugin/events.c plugin/events.h \
-	plugin/exports.c plugin/exports.h \
 	plugin/instance.c plugin/instance.h \
-	plugin/local_port.c plugin/local_port.h \
 	plugin/opensm.h \
 	plugin/osmlog.c plugin/osmlog.h \
 	plugin/own_metrics.c plugin/own_metrics.h \
-	plugin/perf.c plugin/perf.h \
 	plugin/physp.c plugin/physp.h \
 	plugin/ports/hold.c plugin/ports/hold.h \
 	plugin/ports/ports.c plugin/ports/ports.h \
@@ -57,7 +44,6 @@ libosmtriad_la_SOURCES = \
 	plugin/ports/ports_test.c \
 	plugin/ports/smp.c plugin/ports/smp.h \
 	plugin/ports/source.c plugin/ports/source.h \
-	plugin/profile.c plugin/profile.h \
 	plugin/qos/absent.c plugin/qos/absent.h \
 	plugin/qos/basis.c plugin/qos/basis.h \
 	plugin/qos/class_port_info.c plugin/qos/class_port_info.h \
@@ -82,20 +68,15 @@ libosmtriad_la_SOURCES = \
 	plugin/qos/tables/tables.c plugin/qos/tables/tables.h \
 	plugin/qos/tables/tables_parts.h \
 	plugin/qos/tables/tell.c plugin/qos/tables/tell.h \
-	plugin/runner.h \
-	plugin/sflow.c plugin/sflow.h \
 	plugin/sm_state.c plugin/sm_state.h \
-	plugin/sa.c plugin/sa.h \
 	plugin/snapshot.c plugin/snapshot.h \
-	plugin/standby.c plugin/standby.h \
-	plugin/umad.c plugin/umad.h \
 	plugin/worker.c plugin/worker.h
 libosmtriad_la_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)
 libosmtriad_la_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS)
-libosmtriad_la_LIBADD = libtriadportmgr.la libtriadelection.la libtriadexpected.la libtriadcluster.la libtriadqos.la libtriadexport.la libtriad.la $(GLIB_LIBS) $(UMAD_LIBS) -lm
+libosmtriad_la_LIBADD = libtriadservice.la libtriadportmgr.la libtriadelection.la libtriadexpected.la libtriadcluster.la libtriadqos.la libtriadexport.la libtriad.la $(GLIB_LIBS) $(UMAD_LIBS) -lm
 # OpenSM opens "libosmtriad.so"; what it gives us is found in the opensm program
 # itself.  The object stays mapped after dlclose(): GLib, once loaded, can't go.
 libosmtriad_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \
 	-Wl,--version-script=$(top_srcdir)/plugin/exports.map -Wl,-z,nodelete
-libosmtriad_la_DEPENDENCIES = libtriadportmgr.la libtriadelection.la libtriadexpected.la libtriadcluster.la libtriadqos.la libtriadexport.la libtriad.la plugin/exports.map
+libosmtriad_la_DEPENDENCIES = libtriadservice.la libtriadportmgr.la libtriadelection.la libtriadexpected.la libtriadcluster.la libtriadqos.la libtriadexport.la libtriad.la plugin/exports.map
 EXTRA_DIST += plugin/exports.map

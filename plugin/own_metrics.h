@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What Prometheus is told of Triad itself, beside the counters of ports.
+/* What Prometheus is told of what Triad does in OpenSM, beside the service's own.
  *
  * Thread-safety: any thread, while the instance lives. */
 #ifndef TRIAD_PLUGIN_OWN_METRICS_H
 #define TRIAD_PLUGIN_OWN_METRICS_H
 
-#include <stddef.h>
+struct triad_own_metrics;
 
-#include "perfmgr/formats/metrics.h"
-
-struct triad_plugin;
-
-/* Fills 'room' with at most 'n' metrics and returns how many. */
-size_t triad_own_metrics(
-	struct triad_plugin *plugin, struct triad_metric *room, size_t n);
+/* The 'add_metrics' of struct triad_service_owner; 'context' is the plugin. */
+void triad_plugin_add_metrics(void *context, struct triad_own_metrics *list);
 
 #endif

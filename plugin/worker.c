@@ -6,15 +6,15 @@
 #include <string.h>
 
 #include "plugin/console.h"
-#include "plugin/perf.h"
 #include "plugin/ports/ports.h"
 #include "plugin/qos/live.h"
 #include "plugin/qos/qos.h"
 #include "plugin/sm_state.h"
 #include "plugin/snapshot.h"
-#include "plugin/standby.h"
-#include "triad/thread.h"
+#include "service/perf.h"
+#include "service/sa_source.h"
 #include "triad/clock.h"
+#include "triad/thread.h"
 
 /* How often the worker looks around when nothing happens. */
 #define TICK_US (TRIAD_US_PER_S / 4)
@@ -28,7 +28,7 @@ struct triad_worker {
 	struct triad_log *log;
 	struct triad_events *events;
 	struct triad_perf *perf;
-	struct triad_standby *standby;
+	struct triad_sa_source *source;
 	struct triad_qos *qos;
 	struct triad_ports *ports;
 	_Atomic(struct triad_console *) console; /* NULL: none yet */
@@ -52,7 +52,8 @@ static void *run(void *argument);
 
 struct triad_worker *triad_worker_new(struct osm_opensm *osm, struct triad_log *log,
 	struct triad_events *events, struct triad_perf *perf,
-	struct triad_standby *standby, struct triad_qos *qos, struct triad_ports *ports)
+	struct triad_sa_source *source, struct triad_qos *qos,
+	struct triad_ports *ports)
 {
 	struct triad_worker *worker = calloc(1, sizeof(*worker));
 
@@ -62,7 +63,7 @@ struct triad_worker *triad_worker_new(struct osm_opensm *osm, struct triad_log *
 	worker->log = log;
 	worker->events = events;
 	worker->perf = perf;
-	worker->standby = standby;
+	worker->source = source;
 	worker->qos = qos;
 	worker->ports = ports;
 	worker->snapshot_due_us = UINT64_MAX;
@@ -231,7 +232,7 @@ static void look_at_sm_state(struct triad_worker *worker)
 	if (state == worker->sm_state)
 		return;
 	if (worker->reads_as_standby)
-		triad_standby_set_wanted(worker->standby, false);
+		triad_sa_source_want(worker->source, TRIAD_SA_NOTHING);
 	worker->sm_state = state;
 	worker->sm = sm_of(state);
 	if (worker->sm != TRIAD_SM_OTHER)
@@ -260,7 +261,8 @@ static void look_at_role(struct triad_worker *worker)
 	worker->reads_as_standby = reads;
 	if (reads)
 		take_snapshot(worker);
-	triad_standby_set_wanted(worker->standby, reads);
+	triad_sa_source_want(
+		worker->source, reads ? TRIAD_SA_TABLES : TRIAD_SA_NOTHING);
 }
 
 /* Aliases come and go without an event of OpenSM's. */

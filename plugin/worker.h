@@ -4,8 +4,8 @@
  * It takes a snapshot of the subnet when OpenSM has brought it up or routed it anew,
  * and hands it to the PerfManager and the port manager; tells the PerfManager whether
  * this SM is master; sees to it that there is a topology while it is standby
- * (standby.h), when counters are read then; and waits for OpenSM's console to appear,
- * to put itself before it.
+ * (service/sa_source.h), when counters are read then; and waits for OpenSM's console to
+ * appear, to put itself before it.
  *
  * SUBNET_UP comes late where ports don't answer the SM.  So a snapshot is also taken
  * when a while has passed since switches were routed. */
@@ -23,7 +23,7 @@ struct triad_console;
 struct triad_perf;
 struct triad_qos;
 struct triad_ports;
-struct triad_standby;
+struct triad_sa_source;
 struct triad_worker;
 
 struct triad_worker_status {
@@ -39,7 +39,7 @@ struct triad_worker_status {
  * short. */
 struct triad_worker *triad_worker_new(struct osm_opensm *osm, struct triad_log *log,
 	struct triad_events *events, struct triad_perf *perf,
-	struct triad_standby *standby, struct triad_qos *qos,
+	struct triad_sa_source *source, struct triad_qos *qos,
 	struct triad_ports *ports);
 void triad_worker_free(struct triad_worker *worker);
 

@@ -257,11 +257,11 @@ const struct triad_conf_key *triad_conf_keys(size_t *n);
 /* Every key at its default, for the OpenSM on the port 'port_guid'. */
 void triad_conf_init(struct triad_conf *conf, uint64_t port_guid);
 
-/* Parses 'text' ('size' octets, need not end in 0) over the defaults.  Returns 0,
- * or EINVAL with every mistake added to 'diags' (line numbers are of 'text'; the
- * caller has called triad_diags_init()); then '*conf' holds the keys that were
- * right and defaults for the others, for the caller that must go on with
- * something.  EFBIG: over TRIAD_CONF_FILE_MAX_SIZE, all defaults. */
+/* Parses 'text' ('size' octets, need not end in 0) over the defaults that '*conf' has
+ * by triad_conf_init().  Returns 0, or EINVAL with every mistake added to 'diags' (line
+ * numbers are of 'text'; the caller has called triad_diags_init()); then '*conf' holds
+ * the keys that were right and defaults for the others, for the caller that must go on
+ * with something.  EFBIG: over TRIAD_CONF_FILE_MAX_SIZE, all defaults. */
 int triad_conf_parse(const char *text, size_t size, uint64_t port_guid,
 	struct triad_conf *conf, struct triad_diags *diags);
 
@@ -275,14 +275,16 @@ int triad_conf_load(const char *path, uint64_t port_guid, struct triad_conf *con
 
 /* Changes one key, named in full.  Blanks around the value don't count.  Returns 0;
  * ENOENT (no such key, or no such group), EINVAL (value), EPERM (only at start), with
- * the reason added to 'diags'; then '*conf' is untouched. */
+ * the reason added to 'diags'; then '*conf' is untouched.  'program' is whose
+ * configuration it is, for texts: "OpenSM". */
 int triad_conf_set(struct triad_conf *conf, const char *key, const char *value,
-	uint64_t port_guid, struct triad_diags *diags);
+	uint64_t port_guid, const char *program, struct triad_diags *diags);
 
-/* Gives 'conf' the values of 'in_force' for the keys that can't change while OpenSM
+/* Gives 'conf' the values of 'in_force' for the keys that can't change while 'program'
  * runs; these are there once.  Adds a line to 'notes' for each that differed. */
 void triad_conf_keep_start_only(struct triad_conf *conf,
-	const struct triad_conf *in_force, struct triad_diags *notes);
+	const struct triad_conf *in_force, const char *program,
+	struct triad_diags *notes);
 
 /* One key of one element and its value. */
 struct triad_conf_entry {

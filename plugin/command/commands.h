@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Runs commands, whoever typed them, and writes their answers.
+/* Runs commands, whoever typed them, and writes their answers.  Those that need no
+ * OpenSM are the service's (service/command/commands.h).
  *
  * Thread-safety: any thread.  A command reads published state; only 'perf sweep'
  * and 'perf reset' wait, and they do so in the caller's thread. */
@@ -12,25 +13,12 @@
 struct triad_plugin;
 struct triad_report;
 
-/* Parses and runs a command; 'prefix' is what is typed before it, for help texts.
- * Flushes the output.  Returns TRIAD_CONTROL_DONE, _FAILED or _USAGE. */
-int triad_commands_run(struct triad_plugin *plugin, const char *prefix, int n_words,
-	const char *const *words, struct triad_output *output);
+/* The 'run' of struct triad_service_owner; 'context' is the plugin. */
+int triad_commands_run(void *context, const char *prefix,
+	const struct triad_command *command, struct triad_output *output);
 
 /* One command each; see triad/command.h. */
 int triad_command_run_status(struct triad_plugin *plugin,
-	const struct triad_command *command, struct triad_output *output);
-int triad_command_run_perf_show(struct triad_plugin *plugin,
-	const struct triad_command *command, struct triad_output *output);
-int triad_command_run_perf_top(struct triad_plugin *plugin,
-	const struct triad_command *command, struct triad_output *output);
-int triad_command_run_perf_sweep(struct triad_plugin *plugin,
-	const struct triad_command *command, struct triad_output *output);
-int triad_command_run_perf_reset(struct triad_plugin *plugin,
-	const struct triad_command *command, struct triad_output *output);
-int triad_command_run_perf_histogram(struct triad_plugin *plugin,
-	const struct triad_command *command, struct triad_output *output);
-int triad_command_run_alerts(struct triad_plugin *plugin,
 	const struct triad_command *command, struct triad_output *output);
 
 int triad_command_run_qos_switch(struct triad_plugin *plugin,
@@ -71,8 +59,5 @@ void triad_command_report_election(
 
 /* The section of 'status' on QoS. */
 void triad_command_report_qos(struct triad_report *report, struct triad_plugin *plugin);
-
-/* Why the PerfManager doesn't run, and what to do; NULL when it does. */
-const char *triad_commands_perf_trouble(struct triad_plugin *plugin);
 
 #endif

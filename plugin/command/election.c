@@ -5,10 +5,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "plugin/command/report.h"
 #include "plugin/election/elector.h"
 #include "plugin/instance.h"
 #include "portmgr/election/priority.h"
+#include "service/command/report.h"
 #include "triad/clock.h"
 
 #define PRIORITY_TEXT_SIZE 96
@@ -418,7 +418,7 @@ static void say_off(struct triad_plugin *plugin, struct triad_output *output)
 {
 	struct triad_conf conf;
 
-	triad_plugin_get_conf(plugin, &conf);
+	triad_service_get_conf(&plugin->service, &conf);
 	triad_output_printf(output, "Elections are off%s\n",
 		conf.election.enabled
 			? ", though election.enabled is true: OpenSM's log says why"

@@ -127,7 +127,7 @@ static int run_verdict(struct triad_plugin *plugin, const struct triad_command *
 
 	if (triad_elector_verdict(plugin->elector, command->is_yes))
 		return fail(output, "verdict", OFF);
-	triad_plugin_get_conf(plugin, &conf);
+	triad_service_get_conf(&plugin->service, &conf);
 	triad_output_printf(output, "verdict: %s, for %u s%s\n",
 		command->is_yes ? "yes" : "no", conf.election.check_max_age_s,
 		conf.election.check_required

@@ -11,10 +11,10 @@
 #include <time.h>
 
 #include "plugin/command/port_node.h"
-#include "plugin/command/report.h"
 #include "plugin/instance.h"
 #include "plugin/ports/ports.h"
 #include "portmgr/expected/write.h"
+#include "service/command/report.h"
 #include "triad/clock.h"
 #include "triad/json.h"
 

@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "plugin/command/report.h"
 #include "plugin/instance.h"
 #include "plugin/qos/qos.h"
 #include "plugin/qos/tables/tables.h"
+#include "service/command/report.h"
 #include "triad/clock.h"
 
 /* --- status --- */
@@ -130,7 +130,8 @@ int triad_command_run_qos_switch(struct triad_plugin *plugin,
 	struct triad_diags diags;
 	char text[TRIAD_DIAG_TEXT_SIZE * 2 + 64];
 
-	if (triad_plugin_set(plugin, "qos.enabled", on ? "true" : "false", &diags)) {
+	if (triad_service_set(
+		    &plugin->service, "qos.enabled", on ? "true" : "false", &diags)) {
 		for (size_t i = 0; i < diags.n; i++) {
 			triad_diags_format(&diags, i, text, sizeof(text));
 			triad_output_message(output, TRIAD_FRAME_MESSAGE, "%s\n", text);

@@ -8,11 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "plugin/command/ports.h"
 #include "plugin/command/qos_setup.h"
 #include "plugin/instance.h"
 #include "plugin/qos/qos.h"
 #include "plugin/qos/tables/tables.h"
+#include "service/command/ports.h"
 
 /* What is told of, and whereto. */
 struct telling {

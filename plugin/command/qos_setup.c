@@ -76,9 +76,9 @@ static bool load(struct triad_setup_scene *scene, struct triad_plugin *plugin,
 
 	if (!diags)
 		return false;
-	pthread_mutex_lock(&plugin->conf_lock);
-	memcpy(level, plugin->conf.qos.default_level, sizeof(level));
-	pthread_mutex_unlock(&plugin->conf_lock);
+	pthread_mutex_lock(&plugin->service.conf_lock);
+	memcpy(level, plugin->service.conf.qos.default_level, sizeof(level));
+	pthread_mutex_unlock(&plugin->service.conf_lock);
 	good = !triad_policy_load(file, level, &scene->policy, diags);
 	for (size_t i = 0; i < diags->n; i++) {
 		triad_diags_format(diags, i, text, sizeof(text));

@@ -10,13 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plugin/command/ports.h"
 #include "plugin/command/qos_setup.h"
 #include "plugin/instance.h"
 #include "plugin/qos/qos.h"
 #include "plugin/qos/tables/read_back.h"
 #include "plugin/qos/tables/tables.h"
 #include "qos/setup/wanted.h"
+#include "service/command/ports.h"
 #include "triad/clock.h"
 
 #define MAX_READ 20000 /* SMPs of one command */

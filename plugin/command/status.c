@@ -4,107 +4,24 @@
 /* 'status': what runs, what it did, what it could not. */
 #include "plugin/command/commands.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "plugin/control.h"
-#include "plugin/command/report.h"
 #include "plugin/instance.h"
 #include "plugin/sm_state.h"
-#include "plugin/standby.h"
 #include "plugin/worker.h"
+#include "service/command/status.h"
 #include "triad/clock.h"
+#include "triad/control.h"
 #include "triad/json.h"
 
 static void report_sm(struct triad_report *report, struct triad_plugin *plugin)
 {
-	uint64_t up_us = triad_clock_now_us() - plugin->started_us;
+	uint64_t up_us = triad_clock_now_us() - plugin->service.started_us;
 
 	triad_report_section(report, "sm", "SM");
 	triad_report_text(report, "state", "state", triad_sm_state(plugin->osm));
-	triad_report_guid(report, "port_guid", "port GUID", plugin->port_guid);
+	triad_report_guid(report, "port_guid", "port GUID", plugin->service.port_guid);
 	triad_report_text(report, "opensm", "OpenSM", TRIAD_OPENSM_VERSION);
 	triad_report_text(report, "triad", "Triad", PACKAGE_VERSION);
 	triad_report_uint(report, "up_s", "running for", up_us / TRIAD_US_PER_S, "s");
-	triad_report_section_end(report);
-}
-
-static void report_value_json(
-	struct triad_json *json, const struct triad_conf_entry *entry)
-{
-	switch (entry->key->type) {
-	case TRIAD_CONF_BOOL:
-		triad_json_bool(json, entry->name, !strcmp(entry->value, "true"));
-		break;
-	case TRIAD_CONF_UINT:
-		triad_json_uint(json, entry->name, strtoul(entry->value, NULL, 10));
-		break;
-	default:
-		triad_json_string(json, entry->name, entry->value);
-		break;
-	}
-}
-
-static void report_values(struct triad_report *report, const struct triad_conf *conf)
-{
-	if (report->as_json)
-		triad_json_object_begin(&report->json, "values");
-	for (struct triad_conf_entry entry = {0}; triad_conf_next(conf, &entry);) {
-		const char *unit = entry.key->unit;
-
-		if (report->as_json)
-			report_value_json(&report->json, &entry);
-		else
-			triad_output_printf(report->output, "  %-22s %s%s%s\n",
-				entry.name, entry.value, unit[0] ? " " : "", unit);
-	}
-	if (report->as_json)
-		triad_json_object_end(&report->json);
-}
-
-static void report_mistakes(
-	struct triad_report *report, const struct triad_diags *diags)
-{
-	char text[TRIAD_DIAG_TEXT_SIZE * 2 + 64];
-
-	if (report->as_json)
-		triad_json_array_begin(&report->json, "mistakes");
-	for (size_t i = 0; i < diags->n; i++) {
-		triad_diags_format(diags, i, text, sizeof(text));
-		triad_report_text(report, NULL, "mistake", text);
-	}
-	if (report->as_json)
-		triad_json_array_end(&report->json);
-}
-
-static void report_conf(struct triad_report *report, struct triad_plugin *plugin)
-{
-	static const char *const states[] = {
-		[TRIAD_CONF_STANDARD] = "defaults",
-		[TRIAD_CONF_LOADED] = "loaded",
-		[TRIAD_CONF_BROKEN] = "broken",
-	};
-	struct triad_conf conf;
-	struct triad_diags diags;
-	enum triad_conf_state state;
-
-	pthread_mutex_lock(&plugin->conf_lock);
-	conf = plugin->conf;
-	state = plugin->conf_state;
-	diags = plugin->conf_diags;
-	pthread_mutex_unlock(&plugin->conf_lock);
-	triad_report_section(report, "configuration", "Configuration");
-	triad_report_text(report, "file", "file",
-		plugin->conf_path[0] ? plugin->conf_path : NULL);
-	triad_report_text(report, "state", "state", states[state]);
-	if (diags.n && state != TRIAD_CONF_BROKEN)
-		triad_report_text(report, "last_reload", "last reload",
-			"failed: the file, as it is now, is not in force");
-	report_values(report, &conf);
-	report_mistakes(report, &diags);
 	triad_report_section_end(report);
 }
 
@@ -132,316 +49,25 @@ static void report_topology(struct triad_report *report, struct triad_plugin *pl
 	triad_report_section_end(report);
 }
 
-static void report_last_sweep(
-	struct triad_report *report, const struct triad_collector_status *status)
-{
-	char at[TRIAD_CLOCK_TEXT_SIZE];
-	uint64_t ago_us = triad_clock_now_us() - status->finished_us;
-
-	if (status->n_sweeps)
-		triad_clock_format(triad_clock_wall_us() - ago_us, at);
-	triad_report_uint(report, "sweeps", "sweeps", status->n_sweeps, "");
-	triad_report_uint(report, "sweeps_late", "sweeps late", status->n_late, "");
-	triad_report_uint(
-		report, "group_sweeps", "sweeps of groups", status->n_group_sweeps, "");
-	triad_report_uint(report, "period_jitter_us", "last sweep begun late by",
-		status->delay_us, "us");
-	triad_report_uint(
-		report, "period_jitter_max_us", "at most", status->delay_max_us, "us");
-	triad_report_text(
-		report, "last_sweep", "last sweep", status->n_sweeps ? at : NULL);
-	triad_report_uint(report, "last_sweep_ms", "last sweep took",
-		status->duration_us / TRIAD_US_PER_MS, "ms");
-	triad_report_uint(report, "ports", "ports", status->last.n_ports, "");
-	triad_report_uint(report, "ports_answered", "ports answered",
-		status->last.n_answered, "");
-	triad_report_uint(report, "ports_unanswered", "ports unanswered",
-		status->last.n_unanswered, "");
-	triad_report_uint(report, "ports_left_out",
-		"of these, silent for long and not asked", status->last.n_left_out, "");
-}
-
-static void report_watch(struct triad_report *report, struct triad_plugin *plugin)
-{
-	struct triad_watch_status status =
-		triad_watch_status(triad_perf_watch(plugin->perf));
-	struct triad_alert_log_status log = triad_alert_log_status(plugin->alert_log);
-
-	triad_report_section(report, "alerts", "Alerts");
-	triad_report_uint(report, "active", "active", status.alerts.n_active, "");
-	triad_report_uint(report, "raised", "raised", status.alerts.n_raised, "");
-	triad_report_uint(report, "cleared", "cleared", status.alerts.n_cleared, "");
-	triad_report_uint(report, "not_kept", "too many to be kept",
-		status.alerts.n_not_kept, "");
-	triad_report_uint(
-		report, "summarised", "logged as a sum", log.n_summarised, "");
-	triad_report_uint(
-		report, "file_lines", "lines in the file", log.n_file_lines, "");
-	triad_report_uint(
-		report, "file_dropped", "lines not written", log.n_file_dropped, "");
-	triad_report_text(report, "file_error", "last try to write",
-		log.file_error ? strerror(log.file_error) : NULL);
-	triad_report_uint(
-		report, "look_us", "last look at a sweep", status.walk_us, "us");
-	triad_report_uint(report, "samples_dropped", "samples of histograms lost",
-		status.samples_dropped, "");
-	triad_report_section_end(report);
-}
-
-static void report_mads(
-	struct triad_report *report, const struct triad_collector_status *status)
-{
-	const struct triad_sweep_counts *counts = &status->counts;
-
-	triad_report_uint(
-		report, "window", "queries outstanding at most", status->window, "");
-	triad_report_uint(report, "mads_sent", "MADs sent", counts->sent, "");
-	triad_report_uint(
-		report, "mads_received", "MADs received", counts->received, "");
-	triad_report_uint(report, "timeouts", "time-outs", counts->timeouts, "");
-	triad_report_uint(report, "retries", "retries", counts->retries, "");
-	triad_report_uint(report, "mads_late", "MADs too late", counts->late, "");
-	triad_report_uint(
-		report, "mads_malformed", "MADs malformed", counts->malformed, "");
-	triad_report_uint(report, "mads_refused", "MADs refused", counts->refused, "");
-	triad_report_uint(
-		report, "redirected", "MADs redirected", counts->redirected, "");
-	triad_report_uint(report, "unreachable", "redirected to where we can't send",
-		counts->unreachable, "");
-	triad_report_uint(
-		report, "hardware_resets", "hardware resets", counts->resets, "");
-	triad_report_uint(report, "hardware_resets_failed", "hardware resets failed",
-		counts->resets_failed, "");
-	triad_report_uint(
-		report, "send_errors", "send errors", status->send_errors, "");
-	triad_report_uint(
-		report, "receive_errors", "receive errors", status->receive_errors, "");
-}
-
-static void report_perfmgr(struct triad_report *report, struct triad_plugin *plugin)
-{
-	struct triad_collector_status status = triad_perf_status(plugin->perf);
-	const char *trouble = triad_commands_perf_trouble(plugin);
-
-	triad_report_section(report, "perfmgr", "PerfManager");
-	triad_report_text(report, "state", "state",
-		trouble                   ? "idle"
-			: status.sweeping ? "sweeping"
-					  : "waiting");
-	if (trouble || report->as_json)
-		triad_report_text(report, "trouble", "why", trouble);
-	report_last_sweep(report, &status);
-	report_mads(report, &status);
-	triad_report_section_end(report);
-}
-
-/* How many ports each port group has: one that fits none is a mistake of somebody's. */
-static void report_groups(struct triad_report *report, struct triad_plugin *plugin)
-{
-	struct triad_view *view = triad_perf_view(plugin->perf);
-	uint32_t n_ports[TRIAD_GROUPS_MAX + 1] = {0};
-	unsigned n = view && view->groups ? triad_groups_count(view->groups) : 0;
-
-	for (uint32_t i = 0; n && i < view->fabric->n_ports; i++)
-		n_ports[view->group[i]] += view->fabric->ports[i].has_pma;
-	if (n || report->as_json)
-		triad_report_section(report, "groups", "Port groups");
-	for (unsigned i = 0; i < n; i++) {
-		const struct triad_conf_group *group =
-			triad_groups_get(view->groups, i);
-
-		triad_report_uint(report, group->name, group->name, n_ports[i],
-			group->skip ? "ports, left out" : "ports");
-	}
-	if (n || report->as_json)
-		triad_report_section_end(report);
-	triad_view_unref(view);
-}
-
-static void report_collectors(
-	struct triad_report *report, const struct triad_sflow_sender_status *status)
-{
-	char address[TRIAD_ADDRESS_TEXT_SIZE], text[256];
-
-	if (report->as_json)
-		triad_json_array_begin(&report->json, "collectors");
-	for (unsigned i = 0; i < status->n_collectors; i++) {
-		const struct triad_sflow_collector_status *collector =
-			&status->collectors[i];
-
-		triad_address_format(&collector->address, address);
-		snprintf(text, sizeof(text),
-			"%s: %" PRIu64 " datagrams, %" PRIu64 " lost%s%s", address,
-			collector->n_datagrams, collector->n_drops,
-			collector->last_error ? "; last error: " : "",
-			collector->last_error ? strerror(collector->last_error) : "");
-		if (!report->as_json) {
-			triad_report_text(report, NULL, "collector", text);
-			continue;
-		}
-		triad_json_object_begin(&report->json, NULL);
-		triad_json_string(&report->json, "address", address);
-		triad_json_uint(&report->json, "datagrams", collector->n_datagrams);
-		triad_json_uint(&report->json, "drops", collector->n_drops);
-		triad_json_string(&report->json, "last_error",
-			collector->last_error ? strerror(collector->last_error) : NULL);
-		triad_json_bool(&report->json, "failing", collector->failing);
-		triad_json_object_end(&report->json);
-	}
-	if (report->as_json)
-		triad_json_array_end(&report->json);
-}
-
-static void report_sflow(struct triad_report *report, struct triad_plugin *plugin)
-{
-	struct triad_sflow_sender_status status =
-		triad_exports_sflow_status(plugin->exports);
-
-	triad_report_section(report, "sflow", "sFlow");
-	triad_report_uint(report, "datagrams", "datagrams", status.n_datagrams, "");
-	triad_report_uint(report, "samples", "samples", status.n_samples, "");
-	triad_report_uint(
-		report, "flow_samples", "flow samples", status.n_flow_samples, "");
-	triad_report_uint(
-		report, "skipped", "ports with nothing to say", status.n_skipped, "");
-	report_collectors(report, &status);
-	triad_report_section_end(report);
-}
-
-static void report_http(struct triad_report *report, struct triad_plugin *plugin)
-{
-	struct triad_http_status status = triad_exports_http_status(plugin->exports);
-	char address[TRIAD_ADDRESS_TEXT_SIZE];
-
-	triad_report_section(report, "prometheus", "Prometheus");
-	if (status.listening)
-		triad_address_format(&status.listen, address);
-	triad_report_text(
-		report, "listen", "listens at", status.listening ? address : NULL);
-	triad_report_text(report, "error", "not in force",
-		status.reason[0] ? status.reason : NULL);
-	triad_report_text(
-		report, "protocol", "protocol", status.has_tls ? "https" : "http");
-	triad_report_text(report, "token", "token",
-		status.has_token ? "needed" : "not asked for");
-	triad_report_uint(report, "clients", "clients now", status.n_clients, "");
-	triad_report_uint(report, "answers", "answers", status.n_answers, "");
-	triad_report_uint(report, "octets", "octets sent", status.octets, "");
-	triad_report_uint(report, "bad_requests", "refused: not understood",
-		status.n_bad_requests + status.n_not_found + status.n_bad_methods, "");
-	triad_report_uint(
-		report, "unauthorized", "refused: no token", status.n_unauthorized, "");
-	triad_report_uint(
-		report, "too_many", "refused: too many", status.n_too_many, "");
-	triad_report_uint(report, "timeouts", "cut: too slow", status.n_timeouts, "");
-	triad_report_uint(report, "broken_off", "broken off by the client",
-		status.n_broken_off, "");
-	triad_report_section_end(report);
-}
-
-static void report_profile(struct triad_report *report, struct triad_plugin *plugin)
-{
-	struct triad_profile_status status =
-		triad_exports_profile_status(plugin->exports);
-
-	triad_report_section(report, "profile", "Profile file");
-	triad_report_uint(report, "frames", "sweeps written", status.n_frames, "");
-	triad_report_uint(report, "rows", "rows", status.n_rows, "");
-	triad_report_octets(report, "file_octets", "the file has", status.file_octets);
-	triad_report_uint(report, "files", "files begun", status.n_files, "");
-	triad_report_uint(
-		report, "dropped", "sweeps not written", status.n_dropped, "");
-	triad_report_text(report, "error", "last try to write",
-		status.error ? status.reason : NULL);
-	triad_report_section_end(report);
-}
-
-static void report_standby(struct triad_report *report, struct triad_plugin *plugin)
-{
-	struct triad_standby_status status = triad_standby_status(plugin->standby);
-
-	if (!status.active && !report->as_json)
-		return;
-	triad_report_section(report, "standby", "Topology as standby");
-	triad_report_text(report, "state", "state",
-		!status.active              ? "not needed"
-			: status.subscribed ? "reports subscribed"
-					    : "without reports");
-	triad_report_uint(
-		report, "refreshes", "read from the SA", status.n_refreshes, "");
-	triad_report_uint(report, "failed", "failed", status.n_failed, "");
-	triad_report_uint(report, "reports", "reports of ports", status.n_reports, "");
-	triad_report_text(report, "error", "last error",
-		status.error ? strerror(status.error) : NULL);
-	triad_report_section_end(report);
-}
-
-static void report_control(struct triad_report *report, struct triad_plugin *plugin)
-{
-	struct triad_control_status status = {0};
-
-	if (plugin->control)
-		status = triad_control_status(plugin->control);
-	triad_report_section(report, "control", "Control socket");
-	triad_report_uint(report, "clients", "clients now", status.n_clients, "");
-	triad_report_uint(report, "requests", "requests", status.n_requests, "");
-	triad_report_uint(report, "refused", "refused: too many", status.n_busy, "");
-	triad_report_uint(
-		report, "forbidden", "refused: not allowed", status.n_forbidden, "");
-	triad_report_uint(report, "bad_requests", "refused: garbage", status.n_bad, "");
-	triad_report_uint(report, "timeouts", "cut: too slow", status.n_timeouts, "");
-	triad_report_section_end(report);
-}
-
-static uint64_t resident_octets(void)
-{
-	unsigned long pages = 0;
-	FILE *file = fopen("/proc/self/statm", "r");
-
-	if (file && fscanf(file, "%*u %lu", &pages) != 1)
-		pages = 0;
-	if (file)
-		fclose(file);
-	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
-static void report_memory(struct triad_report *report, struct triad_plugin *plugin)
-{
-	triad_report_section(report, "memory", "Memory");
-	triad_report_octets(report, "counters_octets", "counters",
-		triad_perf_status(plugin->perf).octets);
-	triad_report_octets(report, "watch_octets", "histograms and alerts",
-		triad_watch_status(triad_perf_watch(plugin->perf)).octets);
-	triad_report_octets(report, "topology_octets", "topology",
-		triad_worker_status(plugin->worker).octets);
-	triad_report_octets(
-		report, "process_octets", "OpenSM with Triad", resident_octets());
-	triad_report_section_end(report);
-}
-
 int triad_command_run_status(struct triad_plugin *plugin,
 	const struct triad_command *command, struct triad_output *output)
 {
 	struct triad_report report = {.output = output, .as_json = command->json};
+	struct triad_service *service = &plugin->service;
 
 	triad_json_init(&report.json, output);
 	if (report.as_json)
 		triad_json_object_begin(&report.json, NULL);
 	report_sm(&report, plugin);
-	report_perfmgr(&report, plugin);
-	report_groups(&report, plugin);
-	report_watch(&report, plugin);
+	triad_service_report_engine(&report, service);
 	report_topology(&report, plugin);
-	report_standby(&report, plugin);
-	report_http(&report, plugin);
-	report_profile(&report, plugin);
-	report_sflow(&report, plugin);
+	triad_service_report_source(&report, service, "standby", "Topology as standby");
+	triad_service_report_exports(&report, service);
 	triad_command_report_qos(&report, plugin);
 	triad_command_report_election(&report, plugin);
 	triad_command_report_ports(&report, plugin);
-	report_control(&report, plugin);
-	report_memory(&report, plugin);
-	report_conf(&report, plugin);
+	triad_service_report_process(
+		&report, service, triad_worker_status(plugin->worker).octets);
 	if (report.as_json) {
 		triad_json_object_end(&report.json);
 		triad_json_end(&report.json);

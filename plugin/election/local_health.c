@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "plugin/election/local_health.h"
 
-#include "plugin/local_port.h"
+#include "service/local_port.h"
 
 #define PHYS_LINK_UP 5
 #define STATE_DOWN 1

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "perfmgr/sweep/pma.h"
-#include "plugin/umad.h"
+#include "service/umad.h"
 #include "triad/clock.h"
 #include "triad/wire.h"
 

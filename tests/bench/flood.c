@@ -16,7 +16,7 @@
 #include <sys/resource.h>
 
 #include "perfmgr/sweep/pma.h"
-#include "plugin/umad.h"
+#include "service/umad.h"
 #include "triad/clock.h"
 
 #define TIMEOUT_US TRIAD_US_PER_S

@@ -16,7 +16,7 @@ tests_bench_export_SOURCES = \
 	tests/bench/export_metrics.c \
 	tests/bench/export_sflow.c
 tests_bench_flood_SOURCES = tests/bench/flood.c \
-	plugin/local_port.c plugin/local_port.h plugin/umad.c plugin/umad.h
+	service/local_port.c service/local_port.h service/umad.c service/umad.h
 tests_bench_flood_LDADD = libtriad.la $(UMAD_LIBS)
 noinst_HEADERS += tests/bench/bench.h
 

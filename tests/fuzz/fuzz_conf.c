@@ -45,6 +45,7 @@ static void check_values(const struct triad_conf *conf, uint64_t guid)
 	for (struct triad_conf_entry entry = {0}; triad_conf_next(conf, &entry);)
 		at += (size_t)sprintf(text + at, "%s = %s\n", entry.name, entry.value);
 	triad_diags_init(&diags, "formatted");
+	triad_conf_init(&again, guid);
 	require(!triad_conf_parse(text, at, guid, &again, &diags),
 		"values are in range");
 	require(!memcmp(&again, conf, sizeof(again)), "values stay the same");
@@ -66,7 +67,7 @@ static void set_one(
 	*value++ = '\0';
 	memcpy(&conf, before, sizeof(conf));
 	triad_diags_init(&diags, "set");
-	if (triad_conf_set(&conf, line, value, guid, &diags)) {
+	if (triad_conf_set(&conf, line, value, guid, "OpenSM", &diags)) {
 		require(!memcmp(&conf, before, sizeof(conf)), "refused: untouched");
 		check_diags(&diags, true);
 	} else {
@@ -89,6 +90,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	guid |= !guid;
 	size -= sizeof(guid);
 	triad_diags_init(&diags, "triad.conf");
+	triad_conf_init(&conf, guid);
 	error = triad_conf_parse(text, size, guid, &conf, &diags);
 	check_diags(&diags, error);
 	check_values(&conf, guid);

@@ -41,8 +41,6 @@ unit_tests = \
 	tests/unit/perfmgr/test_sflow_sender \
 	tests/unit/perfmgr/test_zstd_frame \
 	tests/unit/plugin/test_events \
-	tests/unit/plugin/test_perf \
-	tests/unit/plugin/test_sflow \
 	tests/unit/plugin/test_state_file \
 	tests/unit/portmgr/test_agenda \
 	tests/unit/portmgr/test_alone \
@@ -88,7 +86,9 @@ unit_tests = \
 	tests/unit/qos/test_setup_findings \
 	tests/unit/qos/test_setup_memory \
 	tests/unit/qos/test_setup_paths \
-	tests/unit/qos/test_setup_plan
+	tests/unit/qos/test_setup_plan \
+	tests/unit/service/test_perf \
+	tests/unit/service/test_sflow
 
 # Any allocation can be made to fail there.
 tests_unit_portmgr_test_agenda_LDFLAGS = $(AM_LDFLAGS) \
@@ -110,12 +110,12 @@ tests_unit_perfmgr_test_http_guard_LDADD = libtriadexport.la $(MICROHTTPD_LIBS) 
 
 tests_unit_plugin_test_events_SOURCES = \
 	tests/unit/plugin/test_events.c plugin/events.c
-tests_unit_plugin_test_perf_SOURCES = \
-	tests/unit/plugin/test_perf.c plugin/perf.c
-tests_unit_plugin_test_sflow_SOURCES = \
-	tests/unit/plugin/test_sflow.c plugin/sflow.c
 tests_unit_plugin_test_state_file_SOURCES = \
 	tests/unit/plugin/test_state_file.c plugin/election/state_file.c
+tests_unit_service_test_perf_SOURCES = \
+	tests/unit/service/test_perf.c service/perf.c
+tests_unit_service_test_sflow_SOURCES = \
+	tests/unit/service/test_sflow.c service/sflow.c
 
 # Disks fail there.
 tests_unit_portmgr_test_journal_LDFLAGS = $(AM_LDFLAGS) \

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plugin/umad.h"
+#include "service/umad.h"
 #include "triad/clock.h"
 
 #define MAX_IN_FLIGHT 16

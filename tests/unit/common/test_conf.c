@@ -27,12 +27,13 @@ static void begin(void)
 
 static int parse(const char *text)
 {
+	triad_conf_init(&conf, GUID);
 	return triad_conf_parse(text, strlen(text), GUID, &conf, &diags);
 }
 
 static int set(const char *key, const char *value)
 {
-	return triad_conf_set(&conf, key, value, GUID, &diags);
+	return triad_conf_set(&conf, key, value, GUID, "OpenSM", &diags);
 }
 
 static char *all_diags(void)
@@ -554,6 +555,7 @@ START_TEST(test_parse_size_limit)
 		triad_conf_parse(text, TRIAD_CONF_FILE_MAX_SIZE, GUID, &conf, &diags),
 		0);
 	ck_assert_uint_eq(conf.log.level, TRIAD_LOG_DEBUG);
+	triad_conf_init(&conf, GUID);
 	ck_assert_int_eq(triad_conf_parse(text, TRIAD_CONF_FILE_MAX_SIZE + 1, GUID,
 				 &conf, &diags),
 		EFBIG);

@@ -28,6 +28,7 @@ static void begin(void)
 
 static int parse(const char *text)
 {
+	triad_conf_init(&conf, GUID);
 	return triad_conf_parse(text, strlen(text), GUID, &conf, &diags);
 }
 
@@ -71,6 +72,7 @@ static void remove_folder(void)
 
 static int load(const char *path)
 {
+	triad_conf_init(&conf, GUID);
 	return triad_conf_load(path, GUID, &conf, &diags);
 }
 

@@ -25,12 +25,13 @@ static void begin(void)
 
 static int parse(const char *text)
 {
+	triad_conf_init(&conf, GUID);
 	return triad_conf_parse(text, strlen(text), GUID, &conf, &diags);
 }
 
 static int set(const char *key, const char *value)
 {
-	return triad_conf_set(&conf, key, value, GUID, &diags);
+	return triad_conf_set(&conf, key, value, GUID, "OpenSM", &diags);
 }
 
 static const struct triad_threshold *threshold(unsigned scope, unsigned counter)

@@ -35,8 +35,8 @@ static inline void set(const char *key, const char *value)
 	struct triad_diags diags;
 
 	triad_diags_init(&diags, "test");
-	ck_assert_msg(
-		!triad_conf_set(&conf, key, value, 1, &diags), "%s = %s", key, value);
+	ck_assert_msg(!triad_conf_set(&conf, key, value, 1, "OpenSM", &diags),
+		"%s = %s", key, value);
 	configure();
 }
 

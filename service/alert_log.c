@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "service/alert_log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/text.h"
+#include "perfmgr/watch/alert_text.h"
+#include "triad/clock.h"
+#include "triad/json.h"
+#include "triad/thread.h"
+
+#define QUEUE_SIZE 512u
+#define JOIN_US TRIAD_US_PER_S
+/* An alert of six findings has under 4,000 octets. */
+#define LINE_SIZE 8192
+
+/* Alerts of one sweep that there was no line for. */
+struct rest {
+	uint32_t n[TRIAD_ALERT_ENDED + 1]; /* by what happened */
+	uint32_t of[TRIAD_ALERT_N_CAUSES]; /* raised ones, by what headed them */
+};
+
+struct item {
+	bool is_rest;
+	enum triad_alert_change change;
+	union {
+		struct triad_alert alert;
+		struct rest rest;
+	};
+};
+
+/* The log or the file: a queue and a thread that empties it. */
+struct outlet {
+	struct triad_alert_log *alert_log;
+	void (*write)(struct triad_alert_log *, const struct item *, int64_t);
+	pthread_t thread;
+	bool has_thread;
+	pthread_mutex_t lock; /* of what follows */
+	pthread_cond_t filled;
+	bool stop;
+	unsigned burst; /* lines at once */
+	struct item queue[QUEUE_SIZE];
+	unsigned first, n;
+	unsigned n_at_once; /* so far */
+	struct rest rest;
+	uint64_t n_summarised;
+	struct item item; /* the one that is written; of the thread alone */
+};
+
+struct triad_alert_log {
+	struct triad_log *log;
+	struct outlet to_log, to_file;
+
+	pthread_mutex_t lock; /* of what follows */
+	char path[TRIAD_CONF_PATH_SIZE];
+	struct triad_alert_log_status status;
+
+	/* Of the file's thread alone. */
+	int fd; /* -1: none */
+	char open_path[TRIAD_CONF_PATH_SIZE];
+	char line[LINE_SIZE];
+	size_t line_length;
+	int error_said;
+};
+
+static void *run(void *argument);
+static void log_item(struct triad_alert_log *, const struct item *, int64_t);
+static void file_item(struct triad_alert_log *, const struct item *, int64_t);
+
+/* --- life --- */
+
+static bool start_outlet(struct outlet *outlet, struct triad_alert_log *alert_log,
+	const char *name,
+	void (*write)(struct triad_alert_log *, const struct item *, int64_t))
+{
+	outlet->alert_log = alert_log;
+	outlet->write = write;
+	outlet->burst = UINT_MAX;
+	pthread_mutex_init(&outlet->lock, NULL);
+	triad_condition_init(&outlet->filled);
+	outlet->has_thread = !triad_thread_start(&outlet->thread, name, run, outlet);
+	return outlet->has_thread;
+}
+
+/* Returns false when its thread is stuck. */
+static bool end_outlet(struct outlet *outlet)
+{
+	pthread_mutex_lock(&outlet->lock);
+	outlet->stop = true;
+	pthread_cond_signal(&outlet->filled);
+	pthread_mutex_unlock(&outlet->lock);
+	return !outlet->has_thread || !triad_thread_join(outlet->thread, JOIN_US);
+}
+
+struct triad_alert_log *triad_alert_log_new(struct triad_log *log)
+{
+	struct triad_alert_log *alert_log = calloc(1, sizeof(*alert_log));
+	bool started;
+
+	if (!alert_log)
+		return NULL;
+	alert_log->log = log;
+	alert_log->fd = -1;
+	pthread_mutex_init(&alert_log->lock, NULL);
+	started = start_outlet(&alert_log->to_log, alert_log, "triad-alerts", log_item);
+	if (start_outlet(
+		    &alert_log->to_file, alert_log, "triad-alertfile", file_item) &&
+		started)
+		return alert_log;
+	(void)triad_alert_log_free(alert_log);
+	return NULL;
+}
+
+bool triad_alert_log_free(struct triad_alert_log *alert_log)
+{
+	bool log_ended, file_ended;
+
+	if (!alert_log)
+		return true;
+	log_ended = end_outlet(&alert_log->to_log);
+	file_ended = end_outlet(&alert_log->to_file);
+	if (!log_ended || !file_ended)
+		return false;
+	if (alert_log->fd >= 0)
+		close(alert_log->fd);
+	free(alert_log);
+	return true;
+}
+
+void triad_alert_log_configure(
+	struct triad_alert_log *alert_log, const struct triad_conf *conf)
+{
+	pthread_mutex_lock(&alert_log->lock);
+	memcpy(alert_log->path, conf->alerts.file, sizeof(alert_log->path));
+	pthread_mutex_unlock(&alert_log->lock);
+	pthread_mutex_lock(&alert_log->to_log.lock);
+	alert_log->to_log.burst = conf->alerts.burst;
+	pthread_mutex_unlock(&alert_log->to_log.lock);
+}
+
+struct triad_alert_log_status triad_alert_log_status(struct triad_alert_log *alert_log)
+{
+	struct triad_alert_log_status status;
+
+	pthread_mutex_lock(&alert_log->lock);
+	status = alert_log->status;
+	pthread_mutex_unlock(&alert_log->lock);
+	pthread_mutex_lock(&alert_log->to_log.lock);
+	status.n_summarised = alert_log->to_log.n_summarised;
+	pthread_mutex_unlock(&alert_log->to_log.lock);
+	return status;
+}
+
+/* --- the queues --- */
+
+/* Called with the lock. */
+static struct item *new_item(struct outlet *outlet)
+{
+	pthread_cond_signal(&outlet->filled);
+	return &outlet->queue[(outlet->first + outlet->n++) % QUEUE_SIZE];
+}
+
+static void count_rest(struct outlet *outlet, enum triad_alert_change change,
+	const struct triad_alert *alert)
+{
+	outlet->rest.n[change]++;
+	outlet->rest.of[alert->findings[0].cause] += change == TRIAD_ALERT_RAISED;
+	outlet->n_summarised++;
+}
+
+static void offer(struct outlet *outlet, enum triad_alert_change change,
+	const struct triad_alert *alert)
+{
+	pthread_mutex_lock(&outlet->lock);
+	/* One place is kept for the rest. */
+	if (outlet->n_at_once < outlet->burst && outlet->n + 1 < QUEUE_SIZE) {
+		struct item *item = new_item(outlet);
+
+		outlet->n_at_once++;
+		item->is_rest = false;
+		item->change = change;
+		item->alert = *alert;
+	} else {
+		count_rest(outlet, change, alert);
+	}
+	pthread_mutex_unlock(&outlet->lock);
+}
+
+static void offer_rest(struct outlet *outlet)
+{
+	static const struct rest none;
+
+	pthread_mutex_lock(&outlet->lock);
+	outlet->n_at_once = 0;
+	/* A queue that is full of what came before: the next time, then. */
+	if (memcmp(outlet->rest.n, none.n, sizeof(none.n)) != 0 &&
+		outlet->n < QUEUE_SIZE) {
+		struct item *item = new_item(outlet);
+
+		item->is_rest = true;
+		item->rest = outlet->rest;
+		outlet->rest = none;
+	}
+	pthread_mutex_unlock(&outlet->lock);
+}
+
+static void take(
+	void *context, enum triad_alert_change change, const struct triad_alert *alert)
+{
+	struct triad_alert_log *alert_log = context;
+
+	offer(&alert_log->to_log, change, alert);
+	offer(&alert_log->to_file, change, alert);
+}
+
+static void take_done(void *context)
+{
+	struct triad_alert_log *alert_log = context;
+
+	offer_rest(&alert_log->to_log);
+	offer_rest(&alert_log->to_file);
+}
+
+struct triad_alerts_sink triad_alert_log_sink(struct triad_alert_log *alert_log)
+{
+	return (struct triad_alerts_sink){
+		.context = alert_log, .take = take, .done = take_done};
+}
+
+/* Waits for one; false at the end. */
+static bool take_item(struct outlet *outlet)
+{
+	bool some;
+
+	pthread_mutex_lock(&outlet->lock);
+	while (!outlet->n && !outlet->stop)
+		triad_condition_wait(&outlet->filled, &outlet->lock, UINT64_MAX);
+	some = outlet->n;
+	if (some) {
+		outlet->item = outlet->queue[outlet->first];
+		outlet->first = (outlet->first + 1) % QUEUE_SIZE;
+		outlet->n--;
+	}
+	pthread_mutex_unlock(&outlet->lock);
+	return some;
+}
+
+static void *run(void *argument)
+{
+	struct outlet *outlet = argument;
+
+	while (take_item(outlet)) {
+		int64_t wall_offset_us =
+			(int64_t)(triad_clock_wall_us() - triad_clock_now_us());
+
+		outlet->write(outlet->alert_log, &outlet->item, wall_offset_us);
+	}
+	return NULL;
+}
+
+/* --- the log --- */
+
+static void log_rest(struct triad_alert_log *alert_log, const struct rest *rest)
+{
+	const char *separator = ": ";
+	char text[TRIAD_ALERT_TEXT_SIZE];
+
+	snprintf(text, sizeof(text),
+		"alerts: %" PRIu32 " more raised, %" PRIu32 " more joined and %" PRIu32
+		" more cleared at once",
+		rest->n[TRIAD_ALERT_RAISED], rest->n[TRIAD_ALERT_JOINED],
+		rest->n[TRIAD_ALERT_ENDED]);
+	for (unsigned i = 0; i < TRIAD_ALERT_N_CAUSES; i++) {
+		if (!rest->of[i])
+			continue;
+		triad_text_append(text, sizeof(text), "%s%" PRIu32 " %s", separator,
+			rest->of[i], triad_alert_cause_name(i));
+		separator = ", ";
+	}
+	triad_log_write(alert_log->log, TRIAD_LOG_WARNING,
+		"%s; 'triadctl alerts' lists them", text);
+}
+
+static void log_item(struct triad_alert_log *alert_log, const struct item *item,
+	int64_t wall_offset_us)
+{
+	char text[TRIAD_ALERT_TEXT_SIZE];
+
+	if (item->is_rest) {
+		log_rest(alert_log, &item->rest);
+		return;
+	}
+	triad_alert_format(
+		item->change, &item->alert, wall_offset_us, text, sizeof(text));
+	triad_log_write(alert_log->log, TRIAD_LOG_WARNING, "%s", text);
+}
+
+/* --- the file --- */
+
+static bool append_line(
+	void *context, enum triad_frame_type type, const char *data, size_t size)
+{
+	struct triad_alert_log *alert_log = context;
+
+	if (size > LINE_SIZE - alert_log->line_length)
+		return false;
+	memcpy(alert_log->line + alert_log->line_length, data, size);
+	alert_log->line_length += size;
+	return true;
+}
+
+static void put_rest(struct triad_json *json, const struct rest *rest)
+{
+	triad_json_object_begin(json, NULL);
+	triad_json_string(json, "event", "more");
+	triad_json_uint(json, "raised", rest->n[TRIAD_ALERT_RAISED]);
+	triad_json_uint(json, "joined", rest->n[TRIAD_ALERT_JOINED]);
+	triad_json_uint(json, "cleared", rest->n[TRIAD_ALERT_ENDED]);
+	triad_json_object_begin(json, "what");
+	for (unsigned i = 0; i < TRIAD_ALERT_N_CAUSES; i++)
+		if (rest->of[i])
+			triad_json_uint(json, triad_alert_cause_name(i), rest->of[i]);
+	triad_json_object_end(json);
+	triad_json_object_end(json);
+}
+
+static void make_line(struct triad_alert_log *alert_log, const struct item *item,
+	int64_t wall_offset_us)
+{
+	struct triad_output output;
+	struct triad_json json;
+
+	alert_log->line_length = 0;
+	triad_output_init(&output, append_line, alert_log);
+	triad_json_init(&json, &output);
+	if (item->is_rest)
+		put_rest(&json, &item->rest);
+	else
+		triad_alert_json(&json, NULL, triad_alert_change_name(item->change),
+			&item->alert, wall_offset_us);
+	triad_json_end(&json);
+	triad_output_flush(&output);
+}
+
+/* True when what is open is what the path leads to. */
+static bool is_open(const struct triad_alert_log *alert_log)
+{
+	struct stat there, ours;
+
+	return alert_log->fd >= 0 && !stat(alert_log->open_path, &there) &&
+		!fstat(alert_log->fd, &ours) && there.st_dev == ours.st_dev &&
+		there.st_ino == ours.st_ino;
+}
+
+static int open_file(struct triad_alert_log *alert_log)
+{
+	if (is_open(alert_log))
+		return 0;
+	if (alert_log->fd >= 0)
+		close(alert_log->fd);
+	/* Not to wait for the other end of a FIFO. */
+	alert_log->fd = open(alert_log->open_path,
+		O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
+		0640);
+	return alert_log->fd < 0 ? errno : 0;
+}
+
+/* A line that fits only in part is taken back. */
+static int write_line(struct triad_alert_log *alert_log)
+{
+	off_t before = lseek(alert_log->fd, 0, SEEK_END);
+	ssize_t n = write(alert_log->fd, alert_log->line, alert_log->line_length);
+
+	if (n == (ssize_t)alert_log->line_length)
+		return 0;
+	if (n < 0)
+		return errno;
+	return before < 0 || ftruncate(alert_log->fd, before) ? EIO : ENOSPC;
+}
+
+static void note_written(struct triad_alert_log *alert_log, int error)
+{
+	pthread_mutex_lock(&alert_log->lock);
+	alert_log->status.file_error = error;
+	alert_log->status.n_file_lines += !error;
+	alert_log->status.n_file_dropped += error != 0;
+	pthread_mutex_unlock(&alert_log->lock);
+	if (error && error != alert_log->error_said)
+		triad_log_write(alert_log->log, TRIAD_LOG_ERROR,
+			"alerts: %s can't be written: %s; alerts are in the log and "
+			"in 'triadctl alerts', and the file is tried again with each",
+			alert_log->open_path, strerror(error));
+	alert_log->error_said = error;
+}
+
+static void file_item(struct triad_alert_log *alert_log, const struct item *item,
+	int64_t wall_offset_us)
+{
+	int error;
+
+	pthread_mutex_lock(&alert_log->lock);
+	memcpy(alert_log->open_path, alert_log->path, sizeof(alert_log->open_path));
+	pthread_mutex_unlock(&alert_log->lock);
+	if (!alert_log->open_path[0]) {
+		if (alert_log->fd >= 0)
+			close(alert_log->fd);
+		alert_log->fd = -1;
+		return;
+	}
+	error = open_file(alert_log);
+	if (!error) {
+		make_line(alert_log, item, wall_offset_us);
+		error = write_line(alert_log);
+	}
+	note_written(alert_log, error);
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* 'alerts': what is wrong at present. */
+#include "service/command/commands.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "perfmgr/watch/alert_text.h"
+#include "perfmgr/watch/watch.h"
+#include "service/command/ports.h"
+#include "service/service.h"
+#include "triad/clock.h"
+#include "triad/json.h"
+
+/* Where to find one again. */
+struct found {
+	uint64_t id;
+	uint32_t cursor;
+};
+
+struct list {
+	struct triad_watch *watch;
+	const struct triad_command *command;
+	struct triad_output *output;
+	const char *program; /* that has run since then */
+	int64_t wall_offset_us;
+	struct found *found;
+	uint32_t n, room;
+};
+
+static bool is_wanted(
+	const struct triad_command *command, const struct triad_alert *alert)
+{
+	if (alert->state == TRIAD_ALERT_CLEARED && !command->all)
+		return false;
+	for (unsigned i = 0; command->node[0] && i < alert->n_ends; i++)
+		if (triad_command_is_node(command, alert->ends[i].node_name,
+			    alert->ends[i].node_guid))
+			return true;
+	return !command->node[0];
+}
+
+/* Returns false when memory is short. */
+static bool note(struct list *list, uint64_t id, uint32_t cursor)
+{
+	if (list->n == list->room) {
+		uint32_t room = list->room ? 2 * list->room : 256;
+		struct found *found = realloc(list->found, room * sizeof(*found));
+
+		if (!found)
+			return false;
+		list->found = found;
+		list->room = room;
+	}
+	list->found[list->n++] = (struct found){id, cursor};
+	return true;
+}
+
+static bool find(struct list *list)
+{
+	struct triad_alert alert;
+	uint32_t cursor = 0, at = 0;
+
+	while (triad_watch_next_alert(list->watch, &cursor, &alert)) {
+		if (is_wanted(list->command, &alert) && !note(list, alert.id, at))
+			return false;
+		at = cursor;
+	}
+	return true;
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+	uint64_t id_a = ((const struct found *)a)->id;
+	uint64_t id_b = ((const struct found *)b)->id;
+
+	return (id_a < id_b) - (id_a > id_b);
+}
+
+/* False when it has ended since, and is not found any more. */
+static bool fetch(
+	const struct list *list, const struct found *found, struct triad_alert *alert)
+{
+	uint32_t cursor = found->cursor;
+
+	return triad_watch_next_alert(list->watch, &cursor, alert) &&
+		alert->id == found->id;
+}
+
+/* --- text --- */
+
+static const char *format_time(
+	const struct list *list, uint64_t at_us, char text[TRIAD_CLOCK_TEXT_SIZE])
+{
+	triad_clock_format((uint64_t)((int64_t)at_us + list->wall_offset_us), text);
+	return text;
+}
+
+/* Findings of one end. */
+static void put_findings(
+	const struct list *list, const struct triad_alert *alert, unsigned end)
+{
+	char text[256], at[TRIAD_CLOCK_TEXT_SIZE];
+
+	for (unsigned i = 0; i < alert->n_findings; i++) {
+		const struct triad_alert_finding *finding = &alert->findings[i];
+
+		if (finding->end != end)
+			continue;
+		triad_alert_finding_format(alert, finding, text, sizeof(text));
+		triad_output_printf(list->output, "    %s%s, since %s",
+			end ? "far end: " : "", text,
+			format_time(list, finding->since_us, at));
+		if (finding->under_us)
+			triad_output_printf(list->output, ", not any more since %s",
+				format_time(list, finding->under_us, at));
+		triad_output_put(list->output, "\n", 1);
+	}
+}
+
+static void put_alert(const struct list *list, const struct triad_alert *alert)
+{
+	struct triad_output *output = list->output;
+	bool is_active = alert->state == TRIAD_ALERT_ACTIVE;
+	const char *advice = triad_alert_advice(alert);
+	char text[512], at[TRIAD_CLOCK_TEXT_SIZE];
+
+	triad_alert_place_format(alert, text, sizeof(text));
+	triad_output_printf(output, "%s%" PRIu64 "%s  %s\n",
+		output->color ? is_active ? "\033[1;31m" : "\033[1m" : "", alert->id,
+		output->color ? "\033[0m" : "", text);
+	put_findings(list, alert, 0);
+	put_findings(list, alert, 1);
+	triad_alert_sm_format(alert, list->wall_offset_us, text, sizeof(text));
+	if (text[0])
+		triad_output_printf(output, "    the SM reported: %s\n", text);
+	if (is_active && advice)
+		triad_output_printf(output, "    %s\n", advice);
+	if (!is_active)
+		triad_output_printf(output, "    cleared %s%s\n",
+			format_time(list, alert->cleared_us, at),
+			alert->forgotten ? ": taken for removed on purpose" : "");
+}
+
+static void put_text(const struct list *list, const struct triad_alerts_counts *counts)
+{
+	uint32_t n = list->n < list->command->limit ? list->n : list->command->limit;
+	struct triad_alert alert;
+
+	for (uint32_t i = 0; i < n && !list->output->failed; i++)
+		if (fetch(list, &list->found[i], &alert))
+			put_alert(list, &alert);
+	if (n < list->n)
+		triad_output_printf(list->output,
+			"%" PRIu32 " more; '-n %" PRIu32 "' shows them too\n",
+			list->n - n, list->n);
+	triad_output_printf(list->output,
+		"%" PRIu32 " active; %" PRIu64 " raised and %" PRIu64
+		" cleared since %s started\n",
+		counts->n_active, counts->n_raised, counts->n_cleared, list->program);
+	if (counts->n_not_kept)
+		triad_output_printf(list->output,
+			"%" PRIu64 " more were too many to be kept\n",
+			counts->n_not_kept);
+}
+
+/* --- JSON --- */
+
+static void put_json(const struct list *list, const struct triad_alerts_counts *counts)
+{
+	struct triad_alert alert;
+	struct triad_json json;
+
+	triad_json_init(&json, list->output);
+	triad_json_object_begin(&json, NULL);
+	triad_json_uint(&json, "active", counts->n_active);
+	triad_json_uint(&json, "raised", counts->n_raised);
+	triad_json_uint(&json, "cleared", counts->n_cleared);
+	triad_json_uint(&json, "not_kept", counts->n_not_kept);
+	triad_json_array_begin(&json, "alerts");
+	for (uint32_t i = 0; i < list->n && !list->output->failed; i++)
+		if (fetch(list, &list->found[i], &alert))
+			triad_alert_json(
+				&json, NULL, NULL, &alert, list->wall_offset_us);
+	triad_json_array_end(&json);
+	triad_json_object_end(&json);
+	triad_json_end(&json);
+}
+
+/* Says so when nobody looks for alerts any more, or none was ever looked for. */
+static void put_trouble(struct triad_service *service, struct triad_output *output)
+{
+	const char *trouble = triad_commands_perf_trouble(service);
+
+	if (trouble)
+		triad_output_message(output, TRIAD_FRAME_MESSAGE,
+			"no alerts are looked for here: %s\n", trouble);
+}
+
+/* Whether --node is about a node that there is, or that an alert is about. */
+static bool is_node_known(struct triad_service *service, const struct list *list)
+{
+	struct triad_view *view;
+	uint32_t n = 1;
+
+	if (!list->command->node[0] || list->n)
+		return true;
+	view = triad_perf_view(service->perf);
+	if (view)
+		(void)triad_command_find_node(list->command, view->fabric, &n);
+	triad_view_unref(view);
+	return n;
+}
+
+static int put_list(struct triad_service *service, const struct list *list,
+	const struct triad_alerts_counts *counts)
+{
+	if (!is_node_known(service, list)) {
+		triad_output_message(list->output, TRIAD_FRAME_MESSAGE,
+			"alerts: no such node: '%s'; give its whole name, a pattern as "
+			"'leaf-*', or a GUID; 'perf show' lists all\n",
+			list->command->node);
+		return TRIAD_CONTROL_FAILED;
+	}
+	if (list->command->json)
+		put_json(list, counts);
+	else
+		put_text(list, counts);
+	return TRIAD_CONTROL_DONE;
+}
+
+int triad_command_run_alerts(struct triad_service *service,
+	const struct triad_command *command, struct triad_output *output)
+{
+	struct list list = {
+		.watch = triad_perf_watch(service->perf),
+		.command = command,
+		.output = output,
+		.program = service->owner->program,
+		.wall_offset_us =
+			(int64_t)(triad_clock_wall_us() - triad_clock_now_us()),
+	};
+	struct triad_alerts_counts counts = triad_watch_status(list.watch).alerts;
+	int status = TRIAD_CONTROL_DONE;
+
+	put_trouble(service, output);
+	if (find(&list)) {
+		if (list.n)
+			qsort(list.found, list.n, sizeof(*list.found), compare_ids);
+		status = put_list(service, &list, &counts);
+	} else {
+		triad_output_message(output, TRIAD_FRAME_MESSAGE,
+			"alerts: not enough memory to list them; try again\n");
+		status = TRIAD_CONTROL_FAILED;
+	}
+	free(list.found);
+	return status;
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "service/command/commands.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "service/service.h"
+#include "triad/control.h"
+
+/* By which role is wanted. */
+static const char *other_role(struct triad_service *service)
+{
+	return triad_perf_wants(service->perf, TRIAD_SM_MASTER)
+		? "this SM is not the master: ask on the host of the master"
+		: "this SM is not a standby, as perfmgr.role wants it: ask on the host "
+		  "of a standby";
+}
+
+const char *triad_commands_perf_trouble(struct triad_service *service)
+{
+	bool broken;
+
+	pthread_mutex_lock(&service->conf_lock);
+	broken = service->conf_state == TRIAD_CONF_BROKEN;
+	pthread_mutex_unlock(&service->conf_lock);
+	if (broken)
+		return "the configuration has mistakes (see 'status'): mend it and "
+		       "type 'reload'";
+	switch (triad_perf_state(service->perf)) {
+	case TRIAD_PERF_RUNNING:
+		return NULL;
+	case TRIAD_PERF_DISABLED:
+		return "the PerfManager is off: 'set perfmgr.enabled true' starts it";
+	case TRIAD_PERF_OTHER_ROLE:
+		return other_role(service);
+	case TRIAD_PERF_NO_FABRIC:
+		return service->owner->no_fabric;
+	case TRIAD_PERF_NO_TRANSPORT:
+		return "the local port can't be opened for MADs: see the log";
+	}
+	return "unknown";
+}
+
+void triad_commands_put_diags(
+	const struct triad_diags *diags, struct triad_output *output)
+{
+	char text[TRIAD_DIAG_TEXT_SIZE * 2 + 64];
+
+	for (size_t i = 0; i < diags->n; i++) {
+		triad_diags_format(diags, i, text, sizeof(text));
+		triad_output_message(output, TRIAD_FRAME_MESSAGE, "%s\n", text);
+	}
+}
+
+/* Returns true, having said it, when what is configured could not be put into force. */
+static bool is_refused(struct triad_service *service, struct triad_output *output)
+{
+	struct triad_http_status http = triad_exports_http_status(service->exports);
+
+	if (http.reason[0])
+		triad_output_message(output, TRIAD_FRAME_MESSAGE,
+			"prometheus: not in force: %s; %s\n", http.reason,
+			http.listening ? "it goes on as it was before"
+				       : "it listens nowhere");
+	return http.reason[0];
+}
+
+static int run_set(struct triad_service *service, const struct triad_command *command,
+	struct triad_output *output)
+{
+	struct triad_diags diags;
+
+	if (triad_service_set(service, command->key, command->value, &diags)) {
+		triad_commands_put_diags(&diags, output);
+		return TRIAD_CONTROL_FAILED;
+	}
+	triad_output_printf(output, "%s = %s, until the next reload or restart\n",
+		command->key, command->value);
+	if (!strncmp(command->key, "prometheus.", strlen("prometheus.")) &&
+		is_refused(service, output))
+		return TRIAD_CONTROL_FAILED;
+	return TRIAD_CONTROL_DONE;
+}
+
+static int run_reload(struct triad_service *service, struct triad_output *output)
+{
+	struct triad_diags diags;
+
+	if (triad_service_reload(service, &diags)) {
+		triad_commands_put_diags(&diags, output);
+		triad_output_message(output, TRIAD_FRAME_MESSAGE,
+			"not loaded; the configuration in force stays\n");
+		return TRIAD_CONTROL_FAILED;
+	}
+	triad_commands_put_diags(&diags, output);
+	triad_output_printf(output, "%s: loaded\n", service->conf_path);
+	return is_refused(service, output) ? TRIAD_CONTROL_FAILED : TRIAD_CONTROL_DONE;
+}
+
+static int run_help(const char *prefix, const struct triad_command *command,
+	struct triad_output *output)
+{
+	char text[TRIAD_COMMAND_HELP_SIZE];
+
+	if (triad_command_help(command->topic, prefix, text, sizeof(text))) {
+		triad_output_message(output, TRIAD_FRAME_MESSAGE,
+			"help: no command '%s'; '%s help' lists them\n", command->topic,
+			prefix);
+		return TRIAD_CONTROL_USAGE;
+	}
+	triad_output_put(output, text, strlen(text));
+	return TRIAD_CONTROL_DONE;
+}
+
+int triad_service_run(struct triad_service *service, const char *prefix,
+	const struct triad_command *command, struct triad_output *output)
+{
+	switch (command->verb) {
+	case TRIAD_COMMAND_HELP:
+		return run_help(prefix, command, output);
+	case TRIAD_COMMAND_PERF_SHOW:
+		return triad_command_run_perf_show(service, command, output);
+	case TRIAD_COMMAND_PERF_TOP:
+		return triad_command_run_perf_top(service, command, output);
+	case TRIAD_COMMAND_PERF_SWEEP:
+		return triad_command_run_perf_sweep(service, command, output);
+	case TRIAD_COMMAND_PERF_RESET:
+		return triad_command_run_perf_reset(service, command, output);
+	case TRIAD_COMMAND_PERF_HISTOGRAM:
+		return triad_command_run_perf_histogram(service, command, output);
+	case TRIAD_COMMAND_ALERTS:
+		return triad_command_run_alerts(service, command, output);
+	case TRIAD_COMMAND_SET:
+		return run_set(service, command, output);
+	case TRIAD_COMMAND_RELOAD:
+		return run_reload(service, output);
+	default:
+		triad_output_message(output, TRIAD_FRAME_MESSAGE,
+			"this needs the Triad plugin in OpenSM, and %s answers here\n",
+			service->owner->program);
+		return TRIAD_CONTROL_USAGE;
+	}
+}
+
+int triad_service_ask(void *context, const char *prefix, int n_words,
+	const char *const *words, struct triad_output *output)
+{
+	const struct triad_service *service = context;
+	const struct triad_service_owner *owner = service->owner;
+	struct triad_command command;
+	char message[512];
+	int status;
+
+	if (triad_command_parse(n_words, words, &command, message, sizeof(message))) {
+		triad_output_message(output, TRIAD_FRAME_MESSAGE, "%s\n", message);
+		return TRIAD_CONTROL_USAGE;
+	}
+	output->color = command.color;
+	status = owner->run(owner->context, prefix, &command, output);
+	triad_output_flush(output);
+	return status;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The commands that need no OpenSM; triad_service_run() chooses.
+ *
+ * Thread-safety: any thread.  A command reads published state; only 'perf sweep'
+ * and 'perf reset' wait, and they do so in the caller's thread. */
+#ifndef TRIAD_SERVICE_COMMAND_COMMANDS_H
+#define TRIAD_SERVICE_COMMAND_COMMANDS_H
+
+#include "triad/command.h"
+#include "triad/diag.h"
+#include "triad/output.h"
+
+struct triad_service;
+
+/* One command each; see triad/command.h. */
+int triad_command_run_perf_show(struct triad_service *service,
+	const struct triad_command *command, struct triad_output *output);
+int triad_command_run_perf_top(struct triad_service *service,
+	const struct triad_command *command, struct triad_output *output);
+int triad_command_run_perf_sweep(struct triad_service *service,
+	const struct triad_command *command, struct triad_output *output);
+int triad_command_run_perf_reset(struct triad_service *service,
+	const struct triad_command *command, struct triad_output *output);
+int triad_command_run_perf_histogram(struct triad_service *service,
+	const struct triad_command *command, struct triad_output *output);
+int triad_command_run_alerts(struct triad_service *service,
+	const struct triad_command *command, struct triad_output *output);
+
+/* Why the PerfManager doesn't run, and what to do; NULL when it does. */
+const char *triad_commands_perf_trouble(struct triad_service *service);
+
+/* A line for each mistake. */
+void triad_commands_put_diags(
+	const struct triad_diags *diags, struct triad_output *output);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "service/command/format.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "perfmgr/counter.h"
+
+void triad_command_format_scaled(
+	char *text, size_t size, double value, const char *unit)
+{
+	static const char *const prefixes[] = {"", "k", "M", "G", "T", "P", "E"};
+	unsigned i = 0;
+
+	while (value >= 999.5 && i < 6) {
+		value /= 1000;
+		i++;
+	}
+	snprintf(text, size, "%.*f%s%s%s",
+		i == 0 || value >= 99.95 ? 0
+			: value >= 9.995 ? 1
+					 : 2,
+		value, prefixes[i][0] || unit[0] ? " " : "", prefixes[i], unit);
+}
+
+void triad_command_format_counter(
+	char *text, size_t size, unsigned counter, double value)
+{
+	if (isnan(value))
+		snprintf(text, size, "-");
+	else if (triad_counters[counter].unit == TRIAD_UNIT_EVENTS && value < 1e7)
+		snprintf(text, size, value < 100 ? "%.4g" : "%.0f", value);
+	else if (triad_counters[counter].unit == TRIAD_UNIT_WORDS)
+		triad_command_format_scaled(text, size, value * 4, "B");
+	else
+		triad_command_format_scaled(text, size, value, "");
+}
+
+int triad_command_width(const char *text)
+{
+	int width = 0;
+
+	for (; *text; text++)
+		width += (*text & 0xc0) != 0x80;
+	return width;
+}

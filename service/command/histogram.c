@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* 'perf histogram': how often a counter grew how fast. */
+#include "service/command/commands.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "perfmgr/watch/watch.h"
+#include "service/command/format.h"
+#include "service/command/ports.h"
+#include "service/service.h"
+#include "triad/json.h"
+
+#define BAR_WIDTH 50
+/* Bars that fit on a screen; JSON has all buckets. */
+#define MAX_BARS 24
+
+struct shown_histogram {
+	const char *scope; /* "all", "group", "node", "port" */
+	char where[TRIAD_NODE_NAME_SIZE + 64];
+	unsigned counter;
+	struct triad_histogram histogram;
+	uint64_t n_zeros, n_values;
+};
+
+static const double shares[] = {0.5, 0.9, 0.99};
+static const char *const share_names[] = {"median", "90 %", "99 %"};
+static const char *const share_keys[] = {"p50", "p90", "p99"};
+#define N_SHARES (sizeof(shares) / sizeof(shares[0]))
+
+/* --- whose --- */
+
+static int complain(const char *why, const char *what, const char *advice,
+	struct triad_output *output)
+{
+	triad_output_message(output, TRIAD_FRAME_MESSAGE,
+		"perf histogram: %s '%s'; %s\n", why, what, advice);
+	return TRIAD_CONTROL_FAILED;
+}
+
+static int choose_node(const struct triad_view *view,
+	const struct triad_command *command, struct triad_histograms_scope *scope,
+	struct shown_histogram *shown, struct triad_output *output)
+{
+	uint32_t n, node = triad_command_find_node(command, view->fabric, &n);
+
+	if (node == TRIAD_FABRIC_NONE)
+		return complain(n ? "several nodes are" : "there is no node",
+			command->node, "give one node's whole name or its GUID",
+			output);
+	scope->of = TRIAD_HISTOGRAMS_OF_NODE;
+	scope->node_guid = view->fabric->nodes[node].guid;
+	shown->scope = "node";
+	snprintf(shown->where, sizeof(shown->where), "%s (0x%016" PRIx64 ")",
+		view->fabric->nodes[node].name, scope->node_guid);
+	if (command->port < 0)
+		return 0;
+	scope->of = TRIAD_HISTOGRAMS_OF_PORT;
+	scope->port = (unsigned)command->port;
+	shown->scope = "port";
+	snprintf(shown->where + strlen(shown->where),
+		sizeof(shown->where) - strlen(shown->where), " port %u", scope->port);
+	return 0;
+}
+
+static int choose(const struct triad_view *view, const struct triad_command *command,
+	struct triad_histograms_scope *scope, struct shown_histogram *shown,
+	struct triad_output *output)
+{
+	*scope = (struct triad_histograms_scope){.of = TRIAD_HISTOGRAMS_OF_ALL};
+	shown->scope = "all";
+	strcpy(shown->where, "all ports");
+	if (command->node[0])
+		return choose_node(view, command, scope, shown, output);
+	if (!command->group[0])
+		return 0;
+	scope->of = TRIAD_HISTOGRAMS_OF_GROUP;
+	scope->group = triad_groups_find(view->groups, command->group);
+	if (scope->group == TRIAD_GROUP_NONE)
+		return complain("there is no group", command->group,
+			"groups are sections [group NAME] of triad.conf", output);
+	shown->scope = "group";
+	snprintf(shown->where, sizeof(shown->where), "group %s", command->group);
+	return 0;
+}
+
+/* --- showing --- */
+
+/* Steps as a rate per second. */
+static double rate_of(double steps)
+{
+	return steps / TRIAD_HISTOGRAM_STEPS_PER_UNIT;
+}
+
+static void format_rate(char *text, size_t size, unsigned counter, double steps)
+{
+	triad_command_format_counter(text, size, counter, rate_of(steps));
+	snprintf(text + strlen(text), size - strlen(text), "/s");
+}
+
+static void put_bar(
+	const char *label, uint64_t count, uint64_t most, struct triad_output *output)
+{
+	static const char bar[BAR_WIDTH + 1] =
+		"##################################################";
+	int length = (int)ceil((double)count * BAR_WIDTH / (double)most);
+
+	triad_output_printf(
+		output, "  %-26s %12" PRIu64 "  %.*s\n", label, count, length, bar);
+}
+
+static void put_buckets(const struct shown_histogram *shown,
+	const struct triad_histogram *drawn, struct triad_output *output)
+{
+	uint64_t most = shown->n_zeros ? shown->n_zeros : 1;
+	char low[32], high[32], label[80];
+
+	for (unsigned i = 0; i < drawn->n; i++)
+		if (drawn->counts[i] > most)
+			most = drawn->counts[i];
+	put_bar("0/s", shown->n_zeros, most, output);
+	for (unsigned i = 0; i < drawn->n; i++) {
+		struct triad_histogram_bucket bucket = triad_histogram_bucket(drawn, i);
+
+		format_rate(low, sizeof(low), shown->counter, bucket.low);
+		format_rate(high, sizeof(high), shown->counter, bucket.high);
+		snprintf(label, sizeof(label), "%s to %s", low, high);
+		put_bar(label, bucket.count, most, output);
+	}
+}
+
+/* With buckets joined until they are few enough; all when memory is short. */
+static void put_bars(const struct shown_histogram *shown, struct triad_output *output)
+{
+	const struct triad_histogram *drawn = &shown->histogram;
+	struct triad_histogram few;
+
+	triad_histogram_init(&few, MAX_BARS);
+	if (triad_histogram_merge(&few, drawn))
+		drawn = &few;
+	put_buckets(shown, drawn, output);
+	triad_histogram_clear(&few);
+}
+
+static void put_text(const struct shown_histogram *shown, struct triad_output *output)
+{
+	const char *separator = "";
+	char text[32];
+
+	triad_output_printf(output,
+		"%s per second, %s: %" PRIu64 " samples, one for each port and sweep\n",
+		triad_counters[shown->counter].name, shown->where,
+		shown->n_values + shown->n_zeros);
+	put_bars(shown, output);
+	if (!shown->n_values && !shown->n_zeros)
+		return;
+	for (unsigned i = 0; i < N_SHARES; i++) {
+		format_rate(text, sizeof(text), shown->counter,
+			triad_histogram_quantile(
+				&shown->histogram, shown->n_zeros, shares[i]));
+		triad_output_printf(output, "%s%s %s", separator, share_names[i], text);
+		separator = ", ";
+	}
+	triad_output_printf(output, " (each to %.3g %%)\n",
+		100 * triad_histogram_error(&shown->histogram));
+}
+
+static void put_json(const struct shown_histogram *shown, struct triad_output *output)
+{
+	static const char *const units[] = {
+		[TRIAD_UNIT_EVENTS] = "events/s",
+		[TRIAD_UNIT_WORDS] = "words/s",
+		[TRIAD_UNIT_PACKETS] = "packets/s",
+		[TRIAD_UNIT_TICKS] = "ticks/s",
+	};
+	struct triad_json json;
+
+	triad_json_init(&json, output);
+	triad_json_object_begin(&json, NULL);
+	triad_json_string(&json, "counter", triad_counters[shown->counter].name);
+	triad_json_string(&json, "unit", units[triad_counters[shown->counter].unit]);
+	triad_json_string(&json, "scope", shown->scope);
+	triad_json_string(&json, "where", shown->where);
+	triad_json_uint(&json, "samples", shown->n_values + shown->n_zeros);
+	triad_json_uint(&json, "zeros", shown->n_zeros);
+	triad_json_double(
+		&json, "relative_error", triad_histogram_error(&shown->histogram));
+	for (unsigned i = 0; i < N_SHARES; i++)
+		triad_json_double(&json, share_keys[i],
+			rate_of(triad_histogram_quantile(
+				&shown->histogram, shown->n_zeros, shares[i])));
+	triad_json_array_begin(&json, "buckets");
+	for (unsigned i = 0; i < shown->histogram.n; i++) {
+		struct triad_histogram_bucket bucket =
+			triad_histogram_bucket(&shown->histogram, i);
+
+		triad_json_object_begin(&json, NULL);
+		triad_json_double(&json, "low", rate_of(bucket.low));
+		triad_json_double(&json, "high", rate_of(bucket.high));
+		triad_json_uint(&json, "count", bucket.count);
+		triad_json_object_end(&json);
+	}
+	triad_json_array_end(&json);
+	triad_json_object_end(&json);
+	triad_json_end(&json);
+}
+
+static int say_why(
+	int error, const struct shown_histogram *shown, struct triad_output *output)
+{
+	if (error == ENODATA)
+		return complain("ports have no histogram of",
+			triad_counters[shown->counter].name,
+			"perfmgr.histogram_counters in triad.conf says of which they "
+			"have; nodes have one of each counter",
+			output);
+	if (error == ENOENT)
+		return complain("there is no port with counters at", shown->where,
+			"'perf show --node' lists a node's ports", output);
+	return complain("not enough memory for", shown->where, "try again", output);
+}
+
+static int show(struct triad_service *service, const struct triad_view *view,
+	const struct triad_command *command, struct triad_output *output)
+{
+	struct triad_watch *watch = triad_perf_watch(service->perf);
+	struct shown_histogram shown = {.counter = command->by};
+	struct triad_histograms_scope scope;
+	int error;
+
+	if (choose(view, command, &scope, &shown, output))
+		return TRIAD_CONTROL_FAILED;
+	error = triad_watch_histogram(
+		watch, &scope, shown.counter, &shown.histogram, &shown.n_zeros);
+	if (error)
+		return say_why(error, &shown, output);
+	shown.n_values = triad_histogram_count(&shown.histogram);
+	if (command->json)
+		put_json(&shown, output);
+	else
+		put_text(&shown, output);
+	triad_histogram_clear(&shown.histogram);
+	if (command->clear)
+		triad_watch_clear_histograms(watch);
+	return TRIAD_CONTROL_DONE;
+}
+
+int triad_command_run_perf_histogram(struct triad_service *service,
+	const struct triad_command *command, struct triad_output *output)
+{
+	struct triad_view *view = triad_perf_view(service->perf);
+	int status;
+
+	if (!view)
+		return triad_command_no_view(service, output);
+	status = show(service, view, command, output);
+	triad_view_unref(view);
+	return status;
+}

@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* 'perf show', 'perf top': ports and their counters. */
+#include "service/command/commands.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "service/command/format.h"
+#include "service/command/ports.h"
+#include "service/service.h"
+#include "triad/json.h"
+
+/* The errors that are not 0, by their names; "+" for one that stopped at its maximum.
+ */
+static void format_errors(char *text, size_t size, const struct triad_engine_row *row)
+{
+	size_t at = 0;
+
+	text[0] = 0;
+	for (unsigned i = 0; i < TRIAD_N_COUNTERS && at < size; i++)
+		if (triad_counters[i].is_error && row->total[i])
+			at += (size_t)snprintf(text + at, size - at,
+				"%s%s %" PRIu64 "%s", at ? ", " : "",
+				triad_counters[i].name, row->total[i],
+				row->saturated & 1u << i ? "+" : "");
+}
+
+static void format_far_end(
+	char *text, size_t size, const struct triad_shown_port *shown)
+{
+	if (shown->remote_node)
+		snprintf(text, size, "%s:%u", shown->remote_node->name,
+			shown->remote_port->number);
+	else
+		snprintf(text, size, "-");
+}
+
+struct widths {
+	int name;
+	int far_end;
+};
+
+static void put_padded(struct triad_output *output, const char *text, int width)
+{
+	triad_output_printf(
+		output, "%s%*s", text, width - triad_command_width(text), "");
+}
+
+/* The columns that 'perf show' and 'perf top' begin with. */
+static void put_place(struct triad_output *output, const struct triad_shown_port *shown,
+	struct widths widths)
+{
+	char far_end[TRIAD_NODE_NAME_SIZE + 8];
+
+	format_far_end(far_end, sizeof(far_end), shown);
+	put_padded(output, shown->node->name, widths.name);
+	triad_output_printf(output, "  0x%016" PRIx64 "  %4u  %-6s  ",
+		shown->node->guid, shown->port->number,
+		triad_port_state_name(shown->port->state));
+	put_padded(output, far_end, widths.far_end);
+}
+
+static void put_heading_place(struct triad_output *output, struct widths widths)
+{
+	triad_output_printf(output, "%s", output->color ? "\033[1m" : "");
+	put_padded(output, "NODE", widths.name);
+	triad_output_printf(output, "  %-18s  %4s  %-6s  ", "GUID", "PORT", "STATE");
+	put_padded(output, "FAR END", widths.far_end);
+}
+
+/* The columns of 'perf show' behind them; the last one is for errors. */
+static const unsigned show_columns[] = {
+	TRIAD_PORT_XMIT_DATA,
+	TRIAD_PORT_RCV_DATA,
+	TRIAD_PORT_XMIT_PKTS,
+	TRIAD_PORT_RCV_PKTS,
+	TRIAD_PORT_XMIT_WAIT,
+};
+#define N_SHOW_COLUMNS (sizeof(show_columns) / sizeof(show_columns[0]))
+
+static void put_heading(struct triad_output *output, struct widths widths)
+{
+	put_heading_place(output, widths);
+	for (unsigned i = 0; i < N_SHOW_COLUMNS; i++)
+		triad_output_printf(
+			output, "  %9s", triad_counters[show_columns[i]].heading);
+	triad_output_printf(output, "  ERRORS%s\n", output->color ? "\033[0m" : "");
+}
+
+/* When the counters were reset last, and by whom. */
+static void put_resets(struct triad_output *output, const struct triad_engine_row *row)
+{
+	const struct {
+		const char *what;
+		uint64_t at_us;
+	} resets[] = {
+		{"hardware reset by Triad", row->own.last_us},
+		{"hardware reset by others", row->others.last_us},
+		{"totals zeroed", row->zeroed_us},
+	};
+	char at[TRIAD_CLOCK_TEXT_SIZE];
+
+	for (unsigned i = 0; i < sizeof(resets) / sizeof(resets[0]); i++)
+		if (triad_command_format_time(resets[i].at_us, at))
+			triad_output_printf(output, "  [%s %s]", resets[i].what, at);
+}
+
+/* The last column: what is wrong with the port. */
+static void put_remarks(
+	struct triad_output *output, const struct triad_shown_port *shown)
+{
+	const struct triad_engine_row *row = &shown->row;
+	const char *end = output->color ? "\033[0m" : "";
+	char errors[512];
+
+	format_errors(errors, sizeof(errors), row);
+	if (shown->skipped)
+		triad_output_printf(output, "  left out, as its group says%s%s",
+			errors[0] ? "; last: " : "", errors);
+	else if (!row->answered)
+		triad_output_printf(output, "  %sunanswered%s%s%s",
+			output->color ? "\033[31m" : "", end,
+			errors[0] ? "; last: " : "", errors);
+	else if (errors[0])
+		triad_output_printf(output, "  %s%s%s", output->color ? "\033[33m" : "",
+			errors, end);
+	put_resets(output, row);
+}
+
+static void put_line(struct triad_output *output, const struct triad_shown_port *shown,
+	struct widths widths)
+{
+	char value[32];
+	const struct triad_engine_row *row = &shown->row;
+
+	put_place(output, shown, widths);
+	for (unsigned i = 0; i < N_SHOW_COLUMNS; i++) {
+		unsigned counter = show_columns[i];
+
+		snprintf(value, sizeof(value), "-");
+		if (row->has & 1u << counter)
+			triad_command_format_counter(value, sizeof(value), counter,
+				(double)row->total[counter]);
+		triad_output_printf(output, "  %9s", value);
+	}
+	put_remarks(output, shown);
+	triad_output_put(output, "\n", 1);
+}
+
+/* --- perf show --- */
+
+static void widen(struct widths *widths, const struct triad_shown_port *shown)
+{
+	char far_end[TRIAD_NODE_NAME_SIZE + 8];
+	int name = triad_command_width(shown->node->name), far;
+
+	format_far_end(far_end, sizeof(far_end), shown);
+	far = triad_command_width(far_end);
+	if (name > widths->name)
+		widths->name = name;
+	if (far > widths->far_end)
+		widths->far_end = far;
+}
+
+/* Readers may be older than what they read: say so. */
+static void put_trouble(struct triad_service *service, struct triad_output *output)
+{
+	const char *trouble = triad_commands_perf_trouble(service);
+
+	if (trouble)
+		triad_output_message(output, TRIAD_FRAME_MESSAGE,
+			"these counters are not read any more: %s\n", trouble);
+}
+
+static bool has_trouble(const struct triad_shown_port *shown)
+{
+	const struct triad_engine_row *row = &shown->row;
+
+	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++)
+		if (triad_counters[i].is_error && row->has & 1u << i && row->total[i])
+			return true;
+	return !row->answered && !shown->skipped;
+}
+
+/* The next port to be shown, from '*next' on. */
+static bool next_shown(const struct triad_view *view,
+	const struct triad_command *command, uint32_t *next,
+	struct triad_shown_port *shown)
+{
+	while (*next < view->fabric->n_ports) {
+		uint32_t port = (*next)++;
+
+		if (!triad_command_wants_port(command, view->fabric, port))
+			continue;
+		triad_shown_port_read(shown, view, port);
+		if (!command->errors || has_trouble(shown))
+			return true;
+	}
+	return false;
+}
+
+static unsigned show_table(const struct triad_view *view,
+	const struct triad_command *command, struct triad_output *output)
+{
+	struct widths widths = {.name = 4, .far_end = 7};
+	struct triad_shown_port shown;
+	unsigned n = 0;
+
+	for (uint32_t next = 0; next_shown(view, command, &next, &shown); n++)
+		widen(&widths, &shown);
+	if (!n)
+		return 0;
+	put_heading(output, widths);
+	for (uint32_t next = 0;
+		!output->failed && next_shown(view, command, &next, &shown);)
+		put_line(output, &shown, widths);
+	return n;
+}
+
+/* By which interface sFlow's collectors know the port; null while none are told. */
+static void put_if_index(struct triad_json *json,
+	const struct triad_sflow_indices *indices, const struct triad_view *view,
+	uint32_t port)
+{
+	/* After a change of the fabric there is a moment until sFlow has it too. */
+	if (indices && indices->fabric == view->fabric)
+		triad_json_uint(json, "sflow_if_index", indices->if_index[port]);
+	else
+		triad_json_string(json, "sflow_if_index", NULL);
+}
+
+static unsigned show_json(const struct triad_view *view,
+	const struct triad_sflow_indices *indices, const struct triad_command *command,
+	struct triad_output *output)
+{
+	struct triad_json json;
+	struct triad_shown_port shown;
+	uint32_t next = 0;
+	unsigned n = 0;
+
+	triad_json_init(&json, output);
+	triad_json_array_begin(&json, NULL);
+	for (; !output->failed && next_shown(view, command, &next, &shown); n++) {
+		triad_json_object_begin(&json, NULL);
+		triad_shown_port_json(&shown, &json);
+		put_if_index(&json, indices, view, next - 1);
+		triad_json_object_end(&json);
+	}
+	triad_json_array_end(&json);
+	triad_json_end(&json);
+	return n;
+}
+
+static bool is_any_wanted(
+	const struct triad_view *view, const struct triad_command *command)
+{
+	for (uint32_t i = 0; i < view->fabric->n_ports; i++)
+		if (triad_command_wants_port(command, view->fabric, i))
+			return true;
+	return false;
+}
+
+/* No port was shown: with --errors that is good news, if there are such ports. */
+static int show_none(const struct triad_view *view, const struct triad_command *command,
+	struct triad_output *output)
+{
+	if (!command->errors || !is_any_wanted(view, command))
+		return triad_command_no_port("perf show", view, command, output);
+	if (!command->json)
+		triad_output_printf(
+			output, "no port has errors, and all have answered\n");
+	return TRIAD_CONTROL_DONE;
+}
+
+int triad_command_run_perf_show(struct triad_service *service,
+	const struct triad_command *command, struct triad_output *output)
+{
+	struct triad_view *view = triad_perf_view(service->perf);
+	struct triad_sflow_indices *indices;
+	unsigned n;
+	int status;
+
+	if (!view)
+		return triad_command_no_view(service, output);
+	put_trouble(service, output);
+	indices = triad_exports_sflow_indices(service->exports);
+	n = command->json ? show_json(view, indices, command, output)
+			  : show_table(view, command, output);
+	triad_sflow_indices_unref(indices);
+	status = n ? TRIAD_CONTROL_DONE : show_none(view, command, output);
+	triad_view_unref(view);
+	return status;
+}
+
+/* --- perf top --- */
+
+struct ranked {
+	double rate;
+	uint64_t total;
+	uint32_t port;
+};
+
+/* The busiest first, those without a rate last; equal ones in the order of the fabric.
+ */
+static int compare_ranked(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+
+	if (isnan(x->rate) != isnan(y->rate))
+		return isnan(y->rate) ? -1 : 1;
+	if (!isnan(x->rate) && x->rate != y->rate)
+		return x->rate > y->rate ? -1 : 1;
+	if (x->total != y->total)
+		return x->total > y->total ? -1 : 1;
+	return (x->port > y->port) - (x->port < y->port);
+}
+
+static uint32_t rank(const struct triad_view *view, const struct triad_command *command,
+	struct ranked *ranked)
+{
+	struct triad_shown_port shown;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < view->fabric->n_ports; i++) {
+		if (!triad_command_wants_port(command, view->fabric, i))
+			continue;
+		triad_shown_port_read(&shown, view, i);
+		if (shown.row.has & 1u << command->by)
+			ranked[n++] = (struct ranked){
+				.rate = triad_engine_rate(&shown.row, command->by),
+				.total = shown.row.total[command->by],
+				.port = i,
+			};
+	}
+	qsort(ranked, n, sizeof(*ranked), compare_ranked);
+	return n < command->limit ? n : command->limit;
+}
+
+static void top_json(const struct triad_view *view, const struct ranked *ranked,
+	uint32_t n, struct triad_output *output)
+{
+	struct triad_json json;
+	struct triad_shown_port shown;
+
+	triad_json_init(&json, output);
+	triad_json_array_begin(&json, NULL);
+	for (uint32_t i = 0; i < n && !output->failed; i++) {
+		triad_shown_port_read(&shown, view, ranked[i].port);
+		triad_json_object_begin(&json, NULL);
+		triad_shown_port_json(&shown, &json);
+		triad_json_double(&json, "rate", ranked[i].rate);
+		triad_json_object_end(&json);
+	}
+	triad_json_array_end(&json);
+	triad_json_end(&json);
+}
+
+static void put_footer(const struct ranked *ranked, uint32_t n, unsigned by,
+	struct triad_output *output)
+{
+	const char *name = triad_counters[by].name;
+
+	if (!n)
+		triad_output_printf(output, "no port has %s\n", name);
+	else if (isnan(ranked[0].rate))
+		triad_output_printf(output,
+			"by %s; no rates yet: they need two sweeps ('perf sweep' makes "
+			"one)\n",
+			name);
+	else
+		triad_output_printf(
+			output, "by %s, over the last interval between sweeps\n", name);
+}
+
+static void top_table(const struct triad_view *view, const struct ranked *ranked,
+	uint32_t n, unsigned by, struct triad_output *output)
+{
+	struct widths widths = {.name = 4, .far_end = 7};
+	char value[32], rate[40];
+	struct triad_shown_port shown;
+
+	for (uint32_t i = 0; i < n; i++) {
+		triad_shown_port_read(&shown, view, ranked[i].port);
+		widen(&widths, &shown);
+	}
+	put_heading_place(output, widths);
+	triad_output_printf(output, "  %12s  %9s%s\n", "RATE", "TOTAL",
+		output->color ? "\033[0m" : "");
+	for (uint32_t i = 0; i < n && !output->failed; i++) {
+		triad_shown_port_read(&shown, view, ranked[i].port);
+		put_place(output, &shown, widths);
+		triad_command_format_counter(value, sizeof(value), by, ranked[i].rate);
+		snprintf(rate, sizeof(rate), "%s%s", value,
+			isnan(ranked[i].rate) ? "" : "/s");
+		triad_command_format_counter(
+			value, sizeof(value), by, (double)ranked[i].total);
+		triad_output_printf(output, "  %12s  %9s%s\n", rate, value,
+			shown.skipped                ? "  left out"
+				: shown.row.answered ? ""
+						     : "  unanswered");
+	}
+	put_footer(ranked, n, by, output);
+}
+
+int triad_command_run_perf_top(struct triad_service *service,
+	const struct triad_command *command, struct triad_output *output)
+{
+	struct triad_view *view = triad_perf_view(service->perf);
+	struct ranked *ranked;
+	uint32_t n;
+
+	if (!view)
+		return triad_command_no_view(service, output);
+	ranked = malloc(((size_t)view->fabric->n_ports + 1) * sizeof(*ranked));
+	if (!ranked) {
+		triad_view_unref(view);
+		triad_output_message(
+			output, TRIAD_FRAME_MESSAGE, "perf top: out of memory\n");
+		return TRIAD_CONTROL_FAILED;
+	}
+	put_trouble(service, output);
+	n = rank(view, command, ranked);
+	if (command->json)
+		top_json(view, ranked, n, output);
+	else
+		top_table(view, ranked, n, command->by, output);
+	free(ranked);
+	triad_view_unref(view);
+	return TRIAD_CONTROL_DONE;
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "service/command/ports.h"
+
+#include <fnmatch.h>
+#include <string.h>
+
+#include "common/text.h"
+#include "service/command/commands.h"
+#include "triad/control.h"
+
+/* --- which ports --- */
+
+/* A GUID as we write it, as sysfs does (with colons) or as 16 bare digits. */
+static bool parse_guid(const char *text, uint64_t *guid)
+{
+	char digits[2 + 16 + 1] = "0x";
+	size_t n = 2;
+
+	if (triad_text_guid(text, guid))
+		return true;
+	for (; *text; text++) {
+		if (*text == ':')
+			continue;
+		if (n == sizeof(digits) - 1)
+			return false;
+		digits[n++] = *text;
+	}
+	digits[n] = 0;
+	return n == sizeof(digits) - 1 && triad_text_guid(digits, guid);
+}
+
+static bool has_guid(const struct triad_fabric *fabric,
+	const struct triad_fabric_port *port, uint64_t guid)
+{
+	return fabric->nodes[port->node].guid == guid || port->guid == guid;
+}
+
+static bool is_name(const struct triad_command *command, const char *name)
+{
+	return strcmp(command->node, name) == 0 || fnmatch(command->node, name, 0) == 0;
+}
+
+bool triad_command_is_node(
+	const struct triad_command *command, const char *name, uint64_t guid)
+{
+	uint64_t wanted;
+
+	if (parse_guid(command->node, &wanted))
+		return wanted == guid;
+	return is_name(command, name);
+}
+
+static bool is_node_wanted(const struct triad_command *command,
+	const struct triad_fabric *fabric, const struct triad_fabric_port *port)
+{
+	const struct triad_fabric_node *node = &fabric->nodes[port->node];
+	static const uint8_t types[] = {
+		[TRIAD_COMMAND_TYPE_CA] = TRIAD_NODE_CA,
+		[TRIAD_COMMAND_TYPE_SWITCH] = TRIAD_NODE_SWITCH,
+		[TRIAD_COMMAND_TYPE_ROUTER] = TRIAD_NODE_ROUTER,
+	};
+	uint64_t guid;
+
+	if (command->type != TRIAD_COMMAND_TYPE_ALL &&
+		node->type != types[command->type])
+		return false;
+	if (!command->node[0])
+		return true;
+	if (parse_guid(command->node, &guid))
+		return has_guid(fabric, port, guid);
+	return is_name(command, node->name);
+}
+
+bool triad_command_wants_port(const struct triad_command *command,
+	const struct triad_fabric *fabric, uint32_t index)
+{
+	const struct triad_fabric_port *port = &fabric->ports[index];
+
+	return port->has_pma && (command->port < 0 || command->port == port->number) &&
+		is_node_wanted(command, fabric, port);
+}
+
+uint32_t triad_command_find_node(const struct triad_command *command,
+	const struct triad_fabric *fabric, uint32_t *n)
+{
+	uint32_t found = TRIAD_FABRIC_NONE;
+
+	*n = 0;
+	for (uint32_t i = 0; i < fabric->n_ports; i++) {
+		const struct triad_fabric_port *port = &fabric->ports[i];
+
+		if (port->node == found || !is_node_wanted(command, fabric, port))
+			continue;
+		found = port->node;
+		++*n;
+	}
+	return *n == 1 ? found : TRIAD_FABRIC_NONE;
+}
+
+/* --- one port, as text and as JSON --- */
+
+void triad_shown_port_read(
+	struct triad_shown_port *shown, const struct triad_view *view, uint32_t index)
+{
+	const struct triad_fabric *fabric = view->fabric;
+	const struct triad_fabric_port *port = &fabric->ports[index];
+
+	*shown = (struct triad_shown_port){.node = &fabric->nodes[port->node],
+		.port = port,
+		.skipped = triad_view_is_skipped(view, index)};
+	if (port->remote != TRIAD_FABRIC_NONE) {
+		shown->remote_port = &fabric->ports[port->remote];
+		shown->remote_node = &fabric->nodes[shown->remote_port->node];
+	}
+	(void)triad_view_read(view, index, &shown->row);
+}
+
+const char *triad_command_format_time(uint64_t at_us, char text[TRIAD_CLOCK_TEXT_SIZE])
+{
+	if (!at_us)
+		return NULL;
+	triad_clock_format(triad_clock_wall_us() - triad_clock_now_us() + at_us, text);
+	return text;
+}
+
+static void put_reset_json(struct triad_json *json, const char *name,
+	const struct triad_engine_resets *resets)
+{
+	char at[TRIAD_CLOCK_TEXT_SIZE];
+
+	triad_json_object_begin(json, name);
+	triad_json_uint(json, "count", resets->n);
+	triad_json_string(json, "last", triad_command_format_time(resets->last_us, at));
+	triad_json_object_end(json);
+}
+
+static void put_resets_json(struct triad_json *json, const struct triad_engine_row *row)
+{
+	char at[TRIAD_CLOCK_TEXT_SIZE];
+
+	triad_json_object_begin(json, "resets");
+	put_reset_json(json, "by_triad", &row->own);
+	put_reset_json(json, "by_others", &row->others);
+	triad_json_string(
+		json, "totals_zeroed", triad_command_format_time(row->zeroed_us, at));
+	triad_json_object_end(json);
+}
+
+void triad_shown_port_json(
+	const struct triad_shown_port *shown, struct triad_json *json)
+{
+	const struct triad_fabric_node *remote = shown->remote_node;
+	char at[TRIAD_CLOCK_TEXT_SIZE];
+
+	triad_json_guid(json, "node_guid", shown->node->guid);
+	triad_json_string(json, "node_name", shown->node->name);
+	triad_json_string(json, "node_type", triad_node_type_name(shown->node->type));
+	triad_json_uint(json, "port", shown->port->number);
+	triad_json_uint(json, "lid", shown->port->lid);
+	triad_json_string(json, "state", triad_port_state_name(shown->port->state));
+	triad_json_guid(json, "remote_guid", remote ? remote->guid : 0);
+	triad_json_string(json, "remote_name", remote ? remote->name : NULL);
+	if (remote)
+		triad_json_uint(json, "remote_port", shown->remote_port->number);
+	else
+		triad_json_string(json, "remote_port", NULL);
+	triad_json_object_begin(json, "counters");
+	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++)
+		if (shown->row.has & 1u << i)
+			triad_json_uint(
+				json, triad_counters[i].name, shown->row.total[i]);
+	triad_json_object_end(json);
+	triad_json_bool(json, "answered", shown->row.answered);
+	triad_json_bool(json, "skipped", shown->skipped);
+	triad_json_string(
+		json, "last_read", triad_command_format_time(shown->row.read_us, at));
+	put_resets_json(json, &shown->row);
+}
+
+/* --- nothing to show --- */
+
+int triad_command_no_view(struct triad_service *service, struct triad_output *output)
+{
+	const char *trouble = triad_commands_perf_trouble(service);
+
+	triad_output_message(output, TRIAD_FRAME_MESSAGE, "no counters yet: %s\n",
+		trouble ? trouble : "the first sweep has not begun");
+	return TRIAD_CONTROL_FAILED;
+}
+
+int triad_command_no_port(const char *verb, const struct triad_view *view,
+	const struct triad_command *command, struct triad_output *output)
+{
+	const struct triad_fabric *fabric = view->fabric;
+	bool is_known = false;
+
+	for (uint32_t i = 0; i < fabric->n_ports && !is_known; i++)
+		is_known = is_node_wanted(command, fabric, &fabric->ports[i]);
+	if (is_known && command->port >= 0)
+		triad_output_message(output, TRIAD_FRAME_MESSAGE,
+			"%s: no port %d with counters there (port 0 of a switch "
+			"has them only where it is an enhanced one)\n",
+			verb, command->port);
+	else if (command->node[0])
+		triad_output_message(output, TRIAD_FRAME_MESSAGE,
+			"%s: no such node: '%s'; give its whole name, a pattern "
+			"as 'leaf-*', or a GUID; 'perf show' lists all\n",
+			verb, command->node);
+	else
+		triad_output_message(output, TRIAD_FRAME_MESSAGE,
+			"%s: no port of that kind; 'perf show' lists all\n", verb);
+	return TRIAD_CONTROL_FAILED;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "service/command/report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+void triad_report_section(
+	struct triad_report *report, const char *name, const char *title)
+{
+	if (report->as_json)
+		triad_json_object_begin(&report->json, name);
+	else
+		triad_output_printf(report->output, "%s%s%s\n",
+			report->output->color ? "\033[1m" : "", title,
+			report->output->color ? "\033[0m" : "");
+}
+
+void triad_report_section_end(struct triad_report *report)
+{
+	if (report->as_json)
+		triad_json_object_end(&report->json);
+}
+
+void triad_report_uint(struct triad_report *report, const char *name, const char *label,
+	uint64_t value, const char *unit)
+{
+	if (report->as_json)
+		triad_json_uint(&report->json, name, value);
+	else
+		triad_output_printf(report->output, "  %-22s %" PRIu64 "%s%s\n", label,
+			value, unit[0] ? " " : "", unit);
+}
+
+void triad_report_text(struct triad_report *report, const char *name, const char *label,
+	const char *value)
+{
+	if (report->as_json)
+		triad_json_string(&report->json, name, value);
+	else
+		triad_output_printf(
+			report->output, "  %-22s %s\n", label, value ? value : "-");
+}
+
+void triad_report_octets(struct triad_report *report, const char *name,
+	const char *label, uint64_t octets)
+{
+	if (report->as_json)
+		triad_json_uint(&report->json, name, octets);
+	else
+		triad_output_printf(report->output, "  %-22s %.1f MB\n", label,
+			(double)octets / 1e6);
+}
+
+void triad_report_guid(
+	struct triad_report *report, const char *name, const char *label, uint64_t guid)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "0x%016" PRIx64, guid);
+	triad_report_text(report, name, label, text);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* One list of facts in sections, shown as a table or as JSON.
+ *
+ * Each fact has a name for JSON and a label for people.
+ *
+ * Thread-safety: one thread. */
+#ifndef TRIAD_SERVICE_COMMAND_REPORT_H
+#define TRIAD_SERVICE_COMMAND_REPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "triad/json.h"
+#include "triad/output.h"
+
+struct triad_report {
+	struct triad_output *output;
+	struct triad_json json;
+	bool as_json;
+};
+
+void triad_report_section(
+	struct triad_report *report, const char *name, const char *title);
+void triad_report_section_end(struct triad_report *report);
+
+void triad_report_uint(struct triad_report *report, const char *name, const char *label,
+	uint64_t value, const char *unit);
+
+/* NULL: null, or "-". */
+void triad_report_text(struct triad_report *report, const char *name, const char *label,
+	const char *value);
+
+/* In MB for people. */
+void triad_report_octets(struct triad_report *report, const char *name,
+	const char *label, uint64_t octets);
+
+void triad_report_guid(struct triad_report *report, const char *name, const char *label,
+	uint64_t guid);
+
+#endif

@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "service/command/status.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "service/command/commands.h"
+#include "service/service.h"
+#include "triad/clock.h"
+#include "triad/json.h"
+
+/* --- the PerfManager --- */
+
+static void report_last_sweep(
+	struct triad_report *report, const struct triad_collector_status *status)
+{
+	char at[TRIAD_CLOCK_TEXT_SIZE];
+	uint64_t ago_us = triad_clock_now_us() - status->finished_us;
+
+	if (status->n_sweeps)
+		triad_clock_format(triad_clock_wall_us() - ago_us, at);
+	triad_report_uint(report, "sweeps", "sweeps", status->n_sweeps, "");
+	triad_report_uint(report, "sweeps_late", "sweeps late", status->n_late, "");
+	triad_report_uint(
+		report, "group_sweeps", "sweeps of groups", status->n_group_sweeps, "");
+	triad_report_uint(report, "period_jitter_us", "last sweep begun late by",
+		status->delay_us, "us");
+	triad_report_uint(
+		report, "period_jitter_max_us", "at most", status->delay_max_us, "us");
+	triad_report_text(
+		report, "last_sweep", "last sweep", status->n_sweeps ? at : NULL);
+	triad_report_uint(report, "last_sweep_ms", "last sweep took",
+		status->duration_us / TRIAD_US_PER_MS, "ms");
+	triad_report_uint(report, "ports", "ports", status->last.n_ports, "");
+	triad_report_uint(report, "ports_answered", "ports answered",
+		status->last.n_answered, "");
+	triad_report_uint(report, "ports_unanswered", "ports unanswered",
+		status->last.n_unanswered, "");
+	triad_report_uint(report, "ports_left_out",
+		"of these, silent for long and not asked", status->last.n_left_out, "");
+}
+
+static void report_watch(struct triad_report *report, struct triad_service *service)
+{
+	struct triad_watch_status status =
+		triad_watch_status(triad_perf_watch(service->perf));
+	struct triad_alert_log_status log = triad_alert_log_status(service->alert_log);
+
+	triad_report_section(report, "alerts", "Alerts");
+	triad_report_uint(report, "active", "active", status.alerts.n_active, "");
+	triad_report_uint(report, "raised", "raised", status.alerts.n_raised, "");
+	triad_report_uint(report, "cleared", "cleared", status.alerts.n_cleared, "");
+	triad_report_uint(report, "not_kept", "too many to be kept",
+		status.alerts.n_not_kept, "");
+	triad_report_uint(
+		report, "summarised", "logged as a sum", log.n_summarised, "");
+	triad_report_uint(
+		report, "file_lines", "lines in the file", log.n_file_lines, "");
+	triad_report_uint(
+		report, "file_dropped", "lines not written", log.n_file_dropped, "");
+	triad_report_text(report, "file_error", "last try to write",
+		log.file_error ? strerror(log.file_error) : NULL);
+	triad_report_uint(
+		report, "look_us", "last look at a sweep", status.walk_us, "us");
+	triad_report_uint(report, "samples_dropped", "samples of histograms lost",
+		status.samples_dropped, "");
+	triad_report_section_end(report);
+}
+
+static void report_mads(
+	struct triad_report *report, const struct triad_collector_status *status)
+{
+	const struct triad_sweep_counts *counts = &status->counts;
+
+	triad_report_uint(
+		report, "window", "queries outstanding at most", status->window, "");
+	triad_report_uint(report, "mads_sent", "MADs sent", counts->sent, "");
+	triad_report_uint(
+		report, "mads_received", "MADs received", counts->received, "");
+	triad_report_uint(report, "timeouts", "time-outs", counts->timeouts, "");
+	triad_report_uint(report, "retries", "retries", counts->retries, "");
+	triad_report_uint(report, "mads_late", "MADs too late", counts->late, "");
+	triad_report_uint(
+		report, "mads_malformed", "MADs malformed", counts->malformed, "");
+	triad_report_uint(report, "mads_refused", "MADs refused", counts->refused, "");
+	triad_report_uint(
+		report, "redirected", "MADs redirected", counts->redirected, "");
+	triad_report_uint(report, "unreachable", "redirected to where we can't send",
+		counts->unreachable, "");
+	triad_report_uint(
+		report, "hardware_resets", "hardware resets", counts->resets, "");
+	triad_report_uint(report, "hardware_resets_failed", "hardware resets failed",
+		counts->resets_failed, "");
+	triad_report_uint(
+		report, "send_errors", "send errors", status->send_errors, "");
+	triad_report_uint(
+		report, "receive_errors", "receive errors", status->receive_errors, "");
+}
+
+static void report_perfmgr(struct triad_report *report, struct triad_service *service)
+{
+	struct triad_collector_status status = triad_perf_status(service->perf);
+	const char *trouble = triad_commands_perf_trouble(service);
+
+	triad_report_section(report, "perfmgr", "PerfManager");
+	triad_report_text(report, "state", "state",
+		trouble                   ? "idle"
+			: status.sweeping ? "sweeping"
+					  : "waiting");
+	if (trouble || report->as_json)
+		triad_report_text(report, "trouble", "why", trouble);
+	report_last_sweep(report, &status);
+	report_mads(report, &status);
+	triad_report_section_end(report);
+}
+
+/* How many ports each port group has: one that fits none is a mistake of somebody's. */
+static void report_groups(struct triad_report *report, struct triad_service *service)
+{
+	struct triad_view *view = triad_perf_view(service->perf);
+	uint32_t n_ports[TRIAD_GROUPS_MAX + 1] = {0};
+	unsigned n = view && view->groups ? triad_groups_count(view->groups) : 0;
+
+	for (uint32_t i = 0; n && i < view->fabric->n_ports; i++)
+		n_ports[view->group[i]] += view->fabric->ports[i].has_pma;
+	if (n || report->as_json)
+		triad_report_section(report, "groups", "Port groups");
+	for (unsigned i = 0; i < n; i++) {
+		const struct triad_conf_group *group =
+			triad_groups_get(view->groups, i);
+
+		triad_report_uint(report, group->name, group->name, n_ports[i],
+			group->skip ? "ports, left out" : "ports");
+	}
+	if (n || report->as_json)
+		triad_report_section_end(report);
+	triad_view_unref(view);
+}
+
+void triad_service_report_engine(
+	struct triad_report *report, struct triad_service *service)
+{
+	report_perfmgr(report, service);
+	report_groups(report, service);
+	report_watch(report, service);
+}
+
+/* --- where the topology is from --- */
+
+void triad_service_report_source(struct triad_report *report,
+	struct triad_service *service, const char *name, const char *title)
+{
+	struct triad_sa_source_status status = triad_sa_source_status(service->source);
+
+	if (!status.active && !report->as_json)
+		return;
+	triad_report_section(report, name, title);
+	triad_report_text(report, "state", "state",
+		!status.active              ? "not needed"
+			: status.subscribed ? "reports subscribed"
+					    : "without reports");
+	triad_report_uint(
+		report, "refreshes", "read from the SA", status.n_refreshes, "");
+	triad_report_uint(report, "failed", "failed", status.n_failed, "");
+	triad_report_uint(report, "reports", "reports of ports", status.n_reports, "");
+	triad_report_text(report, "error", "last error",
+		status.error ? strerror(status.error) : NULL);
+	triad_report_section_end(report);
+}
+
+/* --- ways out --- */
+
+static void report_collectors(
+	struct triad_report *report, const struct triad_sflow_sender_status *status)
+{
+	char address[TRIAD_ADDRESS_TEXT_SIZE], text[256];
+
+	if (report->as_json)
+		triad_json_array_begin(&report->json, "collectors");
+	for (unsigned i = 0; i < status->n_collectors; i++) {
+		const struct triad_sflow_collector_status *collector =
+			&status->collectors[i];
+
+		triad_address_format(&collector->address, address);
+		snprintf(text, sizeof(text),
+			"%s: %" PRIu64 " datagrams, %" PRIu64 " lost%s%s", address,
+			collector->n_datagrams, collector->n_drops,
+			collector->last_error ? "; last error: " : "",
+			collector->last_error ? strerror(collector->last_error) : "");
+		if (!report->as_json) {
+			triad_report_text(report, NULL, "collector", text);
+			continue;
+		}
+		triad_json_object_begin(&report->json, NULL);
+		triad_json_string(&report->json, "address", address);
+		triad_json_uint(&report->json, "datagrams", collector->n_datagrams);
+		triad_json_uint(&report->json, "drops", collector->n_drops);
+		triad_json_string(&report->json, "last_error",
+			collector->last_error ? strerror(collector->last_error) : NULL);
+		triad_json_bool(&report->json, "failing", collector->failing);
+		triad_json_object_end(&report->json);
+	}
+	if (report->as_json)
+		triad_json_array_end(&report->json);
+}
+
+static void report_sflow(struct triad_report *report, struct triad_service *service)
+{
+	struct triad_sflow_sender_status status =
+		triad_exports_sflow_status(service->exports);
+
+	triad_report_section(report, "sflow", "sFlow");
+	triad_report_uint(report, "datagrams", "datagrams", status.n_datagrams, "");
+	triad_report_uint(report, "samples", "samples", status.n_samples, "");
+	triad_report_uint(
+		report, "flow_samples", "flow samples", status.n_flow_samples, "");
+	triad_report_uint(
+		report, "skipped", "ports with nothing to say", status.n_skipped, "");
+	report_collectors(report, &status);
+	triad_report_section_end(report);
+}
+
+static void report_http(struct triad_report *report, struct triad_service *service)
+{
+	struct triad_http_status status = triad_exports_http_status(service->exports);
+	char address[TRIAD_ADDRESS_TEXT_SIZE];
+
+	triad_report_section(report, "prometheus", "Prometheus");
+	if (status.listening)
+		triad_address_format(&status.listen, address);
+	triad_report_text(
+		report, "listen", "listens at", status.listening ? address : NULL);
+	triad_report_text(report, "error", "not in force",
+		status.reason[0] ? status.reason : NULL);
+	triad_report_text(
+		report, "protocol", "protocol", status.has_tls ? "https" : "http");
+	triad_report_text(report, "token", "token",
+		status.has_token ? "needed" : "not asked for");
+	triad_report_uint(report, "clients", "clients now", status.n_clients, "");
+	triad_report_uint(report, "answers", "answers", status.n_answers, "");
+	triad_report_uint(report, "octets", "octets sent", status.octets, "");
+	triad_report_uint(report, "bad_requests", "refused: not understood",
+		status.n_bad_requests + status.n_not_found + status.n_bad_methods, "");
+	triad_report_uint(
+		report, "unauthorized", "refused: no token", status.n_unauthorized, "");
+	triad_report_uint(
+		report, "too_many", "refused: too many", status.n_too_many, "");
+	triad_report_uint(report, "timeouts", "cut: too slow", status.n_timeouts, "");
+	triad_report_uint(report, "broken_off", "broken off by the client",
+		status.n_broken_off, "");
+	triad_report_section_end(report);
+}
+
+static void report_profile(struct triad_report *report, struct triad_service *service)
+{
+	struct triad_profile_status status =
+		triad_exports_profile_status(service->exports);
+
+	triad_report_section(report, "profile", "Profile file");
+	triad_report_uint(report, "frames", "sweeps written", status.n_frames, "");
+	triad_report_uint(report, "rows", "rows", status.n_rows, "");
+	triad_report_octets(report, "file_octets", "the file has", status.file_octets);
+	triad_report_uint(report, "files", "files begun", status.n_files, "");
+	triad_report_uint(
+		report, "dropped", "sweeps not written", status.n_dropped, "");
+	triad_report_text(report, "error", "last try to write",
+		status.error ? status.reason : NULL);
+	triad_report_section_end(report);
+}
+
+void triad_service_report_exports(
+	struct triad_report *report, struct triad_service *service)
+{
+	report_http(report, service);
+	report_profile(report, service);
+	report_sflow(report, service);
+}
+
+/* --- the process --- */
+
+static void report_control(struct triad_report *report, struct triad_service *service)
+{
+	struct triad_control_status status = {0};
+
+	if (service->control)
+		status = triad_control_status(service->control);
+	triad_report_section(report, "control", "Control socket");
+	triad_report_uint(report, "clients", "clients now", status.n_clients, "");
+	triad_report_uint(report, "requests", "requests", status.n_requests, "");
+	triad_report_uint(report, "refused", "refused: too many", status.n_busy, "");
+	triad_report_uint(
+		report, "forbidden", "refused: not allowed", status.n_forbidden, "");
+	triad_report_uint(report, "bad_requests", "refused: garbage", status.n_bad, "");
+	triad_report_uint(report, "timeouts", "cut: too slow", status.n_timeouts, "");
+	triad_report_section_end(report);
+}
+
+static uint64_t resident_octets(void)
+{
+	unsigned long pages = 0;
+	FILE *file = fopen("/proc/self/statm", "r");
+
+	if (file && fscanf(file, "%*u %lu", &pages) != 1)
+		pages = 0;
+	if (file)
+		fclose(file);
+	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static void report_memory(struct triad_report *report, struct triad_service *service,
+	uint64_t topology_octets)
+{
+	triad_report_section(report, "memory", "Memory");
+	triad_report_octets(report, "counters_octets", "counters",
+		triad_perf_status(service->perf).octets);
+	triad_report_octets(report, "watch_octets", "histograms and alerts",
+		triad_watch_status(triad_perf_watch(service->perf)).octets);
+	triad_report_octets(report, "topology_octets", "topology", topology_octets);
+	triad_report_octets(
+		report, "process_octets", "the whole process", resident_octets());
+	triad_report_section_end(report);
+}
+
+static void report_value_json(
+	struct triad_json *json, const struct triad_conf_entry *entry)
+{
+	switch (entry->key->type) {
+	case TRIAD_CONF_BOOL:
+		triad_json_bool(json, entry->name, !strcmp(entry->value, "true"));
+		break;
+	case TRIAD_CONF_UINT:
+		triad_json_uint(json, entry->name, strtoul(entry->value, NULL, 10));
+		break;
+	default:
+		triad_json_string(json, entry->name, entry->value);
+		break;
+	}
+}
+
+static void report_values(struct triad_report *report, const struct triad_conf *conf)
+{
+	if (report->as_json)
+		triad_json_object_begin(&report->json, "values");
+	for (struct triad_conf_entry entry = {0}; triad_conf_next(conf, &entry);) {
+		const char *unit = entry.key->unit;
+
+		if (report->as_json)
+			report_value_json(&report->json, &entry);
+		else
+			triad_output_printf(report->output, "  %-22s %s%s%s\n",
+				entry.name, entry.value, unit[0] ? " " : "", unit);
+	}
+	if (report->as_json)
+		triad_json_object_end(&report->json);
+}
+
+static void report_mistakes(
+	struct triad_report *report, const struct triad_diags *diags)
+{
+	char text[TRIAD_DIAG_TEXT_SIZE * 2 + 64];
+
+	if (report->as_json)
+		triad_json_array_begin(&report->json, "mistakes");
+	for (size_t i = 0; i < diags->n; i++) {
+		triad_diags_format(diags, i, text, sizeof(text));
+		triad_report_text(report, NULL, "mistake", text);
+	}
+	if (report->as_json)
+		triad_json_array_end(&report->json);
+}
+
+static void report_conf(struct triad_report *report, struct triad_service *service)
+{
+	static const char *const states[] = {
+		[TRIAD_CONF_STANDARD] = "defaults",
+		[TRIAD_CONF_LOADED] = "loaded",
+		[TRIAD_CONF_BROKEN] = "broken",
+	};
+	struct triad_conf conf;
+	struct triad_diags diags;
+	enum triad_conf_state state;
+
+	pthread_mutex_lock(&service->conf_lock);
+	conf = service->conf;
+	state = service->conf_state;
+	diags = service->conf_diags;
+	pthread_mutex_unlock(&service->conf_lock);
+	triad_report_section(report, "configuration", "Configuration");
+	triad_report_text(report, "file", "file",
+		service->conf_path[0] ? service->conf_path : NULL);
+	triad_report_text(report, "state", "state", states[state]);
+	if (diags.n && state != TRIAD_CONF_BROKEN)
+		triad_report_text(report, "last_reload", "last reload",
+			"failed: the file, as it is now, is not in force");
+	report_values(report, &conf);
+	report_mistakes(report, &diags);
+	triad_report_section_end(report);
+}
+
+void triad_service_report_process(struct triad_report *report,
+	struct triad_service *service, uint64_t topology_octets)
+{
+	report_control(report, service);
+	report_memory(report, service, topology_octets);
+	report_conf(report, service);
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* 'perf sweep', 'perf reset': commands that wait for a sweep. */
+#include "service/command/commands.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+#include "service/command/ports.h"
+#include "service/service.h"
+#include "triad/clock.h"
+#include "triad/control.h"
+#include "triad/json.h"
+
+/* --- perf sweep --- */
+
+static void put_sweep(const struct triad_collector_status *status, bool as_json,
+	struct triad_output *output)
+{
+	struct triad_json json;
+
+	if (!as_json) {
+		triad_output_printf(output,
+			"sweep %" PRIu64 ": %" PRIu32 " ports in %" PRIu64
+			" ms, %" PRIu32 " unanswered\n",
+			status->n_sweeps, status->last.n_ports,
+			status->duration_us / TRIAD_US_PER_MS,
+			status->last.n_unanswered);
+		return;
+	}
+	triad_json_init(&json, output);
+	triad_json_object_begin(&json, NULL);
+	triad_json_uint(&json, "sweep", status->n_sweeps);
+	triad_json_uint(&json, "ports", status->last.n_ports);
+	triad_json_uint(&json, "answered", status->last.n_answered);
+	triad_json_uint(&json, "unanswered", status->last.n_unanswered);
+	triad_json_uint(&json, "duration_ms", status->duration_us / TRIAD_US_PER_MS);
+	triad_json_object_end(&json);
+	triad_json_end(&json);
+}
+
+/* Waits for the sweep of 'ticket' and shows how far it is; '*status' is after it.
+ * Returns 0, or an errno when it never ended. */
+static int wait_for_sweep(struct triad_service *service, uint64_t ticket,
+	struct triad_collector_status *status, struct triad_output *output)
+{
+	int error;
+
+	while ((error = triad_perf_wait_sweep(service->perf, ticket, TRIAD_US_PER_S)) ==
+			ETIMEDOUT &&
+		!output->failed) {
+		*status = triad_perf_status(service->perf);
+		triad_output_message(output, TRIAD_FRAME_PROGRESS,
+			"sweep: %" PRIu32 " of %" PRIu32 " ports",
+			status->progress.n_answered + status->progress.n_unanswered,
+			status->progress.n_ports);
+	}
+	*status = triad_perf_status(service->perf);
+	return error;
+}
+
+/* Returns true, having said it, when the PerfManager does not run. */
+static bool is_idle(
+	struct triad_service *service, const char *verb, struct triad_output *output)
+{
+	const char *trouble = triad_commands_perf_trouble(service);
+
+	if (trouble)
+		triad_output_message(
+			output, TRIAD_FRAME_MESSAGE, "%s: %s\n", verb, trouble);
+	return trouble;
+}
+
+static int say_stopped(const char *verb, struct triad_output *output)
+{
+	triad_output_message(output, TRIAD_FRAME_MESSAGE,
+		"%s: the PerfManager stopped before the sweep ended\n", verb);
+	return TRIAD_CONTROL_FAILED;
+}
+
+int triad_command_run_perf_sweep(struct triad_service *service,
+	const struct triad_command *command, struct triad_output *output)
+{
+	struct triad_collector_status status;
+
+	if (is_idle(service, "perf sweep", output))
+		return TRIAD_CONTROL_FAILED;
+	if (wait_for_sweep(
+		    service, triad_perf_ask_sweep(service->perf), &status, output))
+		return say_stopped("perf sweep", output);
+	put_sweep(&status, command->json, output);
+	return TRIAD_CONTROL_DONE;
+}
+
+/* --- perf reset --- */
+
+static struct triad_selection *select_ports(
+	struct triad_view *view, const struct triad_command *command, uint32_t *n)
+{
+	struct triad_selection *selection = triad_selection_new(view);
+
+	*n = 0;
+	for (uint32_t i = 0; selection && i < view->fabric->n_ports; i++) {
+		selection->chosen[i] =
+			triad_command_wants_port(command, view->fabric, i);
+		*n += selection->chosen[i];
+	}
+	if (selection)
+		selection->hardware = command->hardware;
+	return selection;
+}
+
+/* Ports of the command whose hardware has been reset since then. */
+static uint32_t count_reset(const struct triad_view *view,
+	const struct triad_command *command, uint64_t since_us)
+{
+	struct triad_shown_port shown;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < view->fabric->n_ports; i++) {
+		if (!triad_command_wants_port(command, view->fabric, i))
+			continue;
+		triad_shown_port_read(&shown, view, i);
+		/* It is kept to the second. */
+		n += shown.row.own.last_us / TRIAD_US_PER_S >=
+			since_us / TRIAD_US_PER_S;
+	}
+	return n;
+}
+
+static void put_reset(const struct triad_command *command, uint32_t n, uint32_t n_reset,
+	struct triad_output *output)
+{
+	struct triad_json json;
+
+	if (!command->json) {
+		triad_output_printf(output, "%" PRIu32 " ports: totals are 0 now", n);
+		if (command->hardware)
+			triad_output_printf(output,
+				"; hardware of %" PRIu32 " reset, %" PRIu32
+				" did not answer",
+				n_reset, n - n_reset);
+		triad_output_put(output, "\n", 1);
+		return;
+	}
+	triad_json_init(&json, output);
+	triad_json_object_begin(&json, NULL);
+	triad_json_uint(&json, "ports", n);
+	triad_json_bool(&json, "hardware", command->hardware);
+	if (command->hardware) {
+		triad_json_uint(&json, "hardware_reset", n_reset);
+		triad_json_uint(&json, "hardware_unanswered", n - n_reset);
+	}
+	triad_json_object_end(&json);
+	triad_json_end(&json);
+}
+
+/* The totals of 'n' ports, and with --hardware what is behind them. */
+static int reset(struct triad_service *service, const struct triad_command *command,
+	struct triad_selection *selection, uint32_t n, struct triad_output *output)
+{
+	struct triad_collector_status status;
+	struct triad_view *view;
+	uint32_t n_reset = 0;
+	uint64_t ticket;
+	int error = triad_perf_reset(service->perf, selection, &ticket);
+
+	if (error == EBUSY) {
+		triad_output_message(output, TRIAD_FRAME_MESSAGE,
+			"perf reset: another one is just being made; try again\n");
+		return TRIAD_CONTROL_FAILED;
+	}
+	if (error ||
+		(command->hardware && wait_for_sweep(service, ticket, &status, output)))
+		return say_stopped("perf reset", output);
+	view = triad_perf_view(service->perf);
+	if (command->hardware && view)
+		n_reset = count_reset(view, command, ticket);
+	triad_view_unref(view);
+	put_reset(command, n, n_reset, output);
+	return n_reset || !command->hardware ? TRIAD_CONTROL_DONE
+					     : TRIAD_CONTROL_FAILED;
+}
+
+int triad_command_run_perf_reset(struct triad_service *service,
+	const struct triad_command *command, struct triad_output *output)
+{
+	struct triad_selection *selection;
+	struct triad_view *view;
+	uint32_t n = 0;
+	int status = TRIAD_CONTROL_FAILED;
+
+	if (command->hardware && is_idle(service, "perf reset", output))
+		return TRIAD_CONTROL_FAILED;
+	view = triad_perf_view(service->perf);
+	if (!view)
+		return triad_command_no_view(service, output);
+	selection = select_ports(view, command, &n);
+	if (!selection)
+		triad_output_message(
+			output, TRIAD_FRAME_MESSAGE, "perf reset: out of memory\n");
+	else if (!n)
+		status = triad_command_no_port("perf reset", view, command, output);
+	if (selection && n)
+		status = reset(service, command, selection, n, output);
+	else
+		triad_selection_free(selection);
+	triad_view_unref(view);
+	return status;
+}

@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "service/control.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "service/control_file.h"
+#include "triad/control.h"
+#include "triad/thread.h"
+
+/* After a client that could not be accepted. */
+#define ACCEPT_AGAIN_MS 100
+
+struct client {
+	struct client *next;
+	struct triad_control *control;
+	pthread_t thread;
+	int fd;
+	bool ended; /* its thread is about to return */
+	/* The request's words lie here while the command runs. */
+	char request[TRIAD_CONTROL_REQUEST_SIZE];
+	struct triad_output output;
+};
+
+struct triad_control {
+	struct triad_runner runner;
+	struct triad_log *log;
+	struct triad_control_file file;
+	pthread_t thread;
+	int wake_fd;
+	atomic_bool stop;
+	atomic_uint max_clients;
+	struct triad_log_limit forbidden_limit, accept_limit;
+
+	pthread_mutex_t lock; /* of what follows */
+	struct client *clients;
+	struct triad_control_status status;
+};
+
+static void count(struct triad_control *control, uint64_t *counter)
+{
+	pthread_mutex_lock(&control->lock);
+	++*counter;
+	pthread_mutex_unlock(&control->lock);
+}
+
+static void wake(struct triad_control *control)
+{
+	uint64_t one = 1;
+
+	(void)!write(control->wake_fd, &one, sizeof(one));
+}
+
+/* --- octets, within a time --- */
+
+/* Waits until 'fd' is ready for 'events'.  Returns 0 or ETIMEDOUT. */
+static int wait_for(int fd, short events, uint64_t until_us)
+{
+	struct pollfd poll_fd = {.fd = fd, .events = events};
+	uint64_t now_us = triad_clock_now_us();
+	int wait_ms;
+
+	if (now_us >= until_us)
+		return ETIMEDOUT;
+	wait_ms = (int)((until_us - now_us) / TRIAD_US_PER_MS) + 1;
+	return poll(&poll_fd, 1, wait_ms) == 0 ? ETIMEDOUT : 0;
+}
+
+/* Returns 0, ETIMEDOUT, ECONNRESET (the client is gone) or another errno. */
+static int read_all(int fd, void *data, size_t size, uint64_t until_us)
+{
+	for (size_t at = 0; at < size;) {
+		ssize_t n = recv(fd, (char *)data + at, size - at, MSG_DONTWAIT);
+
+		if (n == 0)
+			return ECONNRESET;
+		if (n > 0)
+			at += (size_t)n;
+		else if (errno != EAGAIN && errno != EINTR)
+			return errno;
+		else if (wait_for(fd, POLLIN, until_us))
+			return ETIMEDOUT;
+	}
+	return 0;
+}
+
+static int write_all(int fd, const void *data, size_t size, uint64_t until_us)
+{
+	for (size_t at = 0; at < size;) {
+		ssize_t n = send(fd, (const char *)data + at, size - at,
+			MSG_DONTWAIT | MSG_NOSIGNAL);
+
+		if (n > 0)
+			at += (size_t)n;
+		else if (errno != EAGAIN && errno != EINTR)
+			return errno;
+		else if (wait_for(fd, POLLOUT, until_us))
+			return ETIMEDOUT;
+	}
+	return 0;
+}
+
+static bool write_frame(
+	void *context, enum triad_frame_type type, const char *data, size_t size)
+{
+	struct client *client = context;
+	uint64_t until_us = triad_clock_now_us() + TRIAD_CONTROL_REPLY_US;
+	uint8_t header[TRIAD_FRAME_HEADER_SIZE];
+	int error;
+
+	triad_frame_encode(header, type, (uint32_t)size);
+	error = write_all(client->fd, header, sizeof(header), until_us);
+	if (!error)
+		error = write_all(client->fd, data, size, until_us);
+	if (error == ETIMEDOUT)
+		count(client->control, &client->control->status.n_timeouts);
+	return !error;
+}
+
+/* --- one client --- */
+
+/* Reads a request's payload.  Returns 0 and its size, or an errno. */
+static int read_request(struct client *client, size_t *size)
+{
+	uint64_t until_us = triad_clock_now_us() + TRIAD_CONTROL_REQUEST_US;
+	uint8_t header[TRIAD_FRAME_HEADER_SIZE];
+	struct triad_frame frame;
+	int error = read_all(client->fd, header, sizeof(header), until_us);
+
+	if (!error)
+		error = triad_frame_decode(header, &frame);
+	if (!error &&
+		(frame.type != TRIAD_FRAME_REQUEST ||
+			frame.size > sizeof(client->request)))
+		error = EPROTO;
+	if (error)
+		return error;
+	*size = frame.size;
+	return read_all(client->fd, client->request, frame.size, until_us);
+}
+
+static void refuse(struct client *client, int error)
+{
+	struct triad_control *control = client->control;
+	char exit_status = TRIAD_CONTROL_USAGE;
+
+	if (error == ECONNRESET)
+		return;
+	if (error == ETIMEDOUT) {
+		count(control, &control->status.n_timeouts);
+		return;
+	}
+	count(control, &control->status.n_bad);
+	triad_output_message(&client->output, TRIAD_FRAME_MESSAGE,
+		"not a request of protocol version %d: %s\n", TRIAD_CONTROL_VERSION,
+		strerror(error));
+	write_frame(client, TRIAD_FRAME_EXIT, &exit_status, 1);
+}
+
+static void serve(struct client *client)
+{
+	struct triad_control *control = client->control;
+	char *words[TRIAD_CONTROL_MAX_WORDS + 1];
+	int n_words, error;
+	char exit_status;
+	size_t size;
+
+	triad_output_init(&client->output, write_frame, client);
+	error = read_request(client, &size);
+	if (!error)
+		error = triad_request_decode(client->request, size, words, &n_words);
+	if (error) {
+		refuse(client, error);
+		return;
+	}
+	count(control, &control->status.n_requests);
+	exit_status = (char)control->runner.run(control->runner.context, "triadctl",
+		n_words, (const char *const *)words, &client->output);
+	if (!client->output.failed)
+		write_frame(client, TRIAD_FRAME_EXIT, &exit_status, 1);
+}
+
+static void *run_client(void *argument)
+{
+	struct client *client = argument;
+	struct triad_control *control = client->control;
+
+	serve(client);
+	pthread_mutex_lock(&control->lock);
+	shutdown(client->fd, SHUT_RDWR);
+	client->ended = true;
+	control->status.n_clients--;
+	pthread_mutex_unlock(&control->lock);
+	wake(control);
+	return NULL;
+}
+
+/* --- all clients --- */
+
+/* Joins the threads of clients that ended; of all when 'all'. */
+static void reap(struct triad_control *control, bool all)
+{
+	struct client **at = &control->clients, *client;
+
+	pthread_mutex_lock(&control->lock);
+	while ((client = *at)) {
+		if (!client->ended && !all) {
+			at = &client->next;
+			continue;
+		}
+		*at = client->next;
+		pthread_mutex_unlock(&control->lock);
+		pthread_join(client->thread, NULL);
+		close(client->fd);
+		free(client);
+		pthread_mutex_lock(&control->lock);
+		at = &control->clients;
+	}
+	pthread_mutex_unlock(&control->lock);
+}
+
+static bool is_allowed(int fd, uid_t *uid)
+{
+	struct ucred peer;
+	socklen_t size = sizeof(peer);
+
+	*uid = (uid_t)-1;
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size))
+		return false;
+	*uid = peer.uid;
+	return peer.uid == 0 || peer.uid == geteuid();
+}
+
+/* One frame and the end, without waiting: this is the accepting thread. */
+static void turn_away(int fd, const char *reason)
+{
+	uint8_t reply[256];
+	size_t size = strlen(reason);
+
+	triad_frame_encode(reply, TRIAD_FRAME_MESSAGE, (uint32_t)size);
+	memcpy(reply + TRIAD_FRAME_HEADER_SIZE, reason, size);
+	size += TRIAD_FRAME_HEADER_SIZE;
+	triad_frame_encode(reply + size, TRIAD_FRAME_EXIT, 1);
+	size += TRIAD_FRAME_HEADER_SIZE;
+	reply[size++] = TRIAD_CONTROL_FAILED;
+	(void)!send(fd, reply, size, MSG_DONTWAIT | MSG_NOSIGNAL);
+	close(fd);
+}
+
+static void forbid(struct triad_control *control, int fd, uid_t uid)
+{
+	unsigned long suppressed;
+
+	count(control, &control->status.n_forbidden);
+	if (triad_log_limit_pass(
+		    &control->forbidden_limit, triad_clock_now_us(), &suppressed))
+		triad_log_write(control->log, TRIAD_LOG_ERROR,
+			"control socket: user %u may not use it (%lu more before)",
+			(unsigned)uid, suppressed);
+	turn_away(fd, "only root and the user that this process runs as may ask\n");
+}
+
+/* Returns 0 or an errno; then 'fd' is still the caller's. */
+static int start_client(struct triad_control *control, int fd)
+{
+	struct client *client = calloc(1, sizeof(*client));
+	int error;
+
+	if (!client)
+		return ENOMEM;
+	client->control = control;
+	client->fd = fd;
+	pthread_mutex_lock(&control->lock);
+	error = triad_thread_start(&client->thread, "triad-client", run_client, client);
+	if (!error) {
+		client->next = control->clients;
+		control->clients = client;
+		control->status.n_clients++;
+	}
+	pthread_mutex_unlock(&control->lock);
+	if (error)
+		free(client);
+	return error;
+}
+
+/* The client stays in the queue, and poll() would tell of it at once again. */
+static void wait_for_room(struct triad_control *control, int error)
+{
+	struct pollfd wake_fd = {.fd = control->wake_fd, .events = POLLIN};
+	unsigned long suppressed;
+
+	if (triad_log_limit_pass(
+		    &control->accept_limit, triad_clock_now_us(), &suppressed))
+		triad_log_write(control->log, TRIAD_LOG_ERROR,
+			"control socket: a client can't be accepted: %s; it waits",
+			strerror(error));
+	(void)poll(&wake_fd, 1, ACCEPT_AGAIN_MS);
+}
+
+static void accept_client(struct triad_control *control)
+{
+	int fd = accept4(control->file.fd, NULL, NULL, SOCK_CLOEXEC);
+	bool has_room;
+	uid_t uid;
+
+	if (fd < 0) {
+		wait_for_room(control, errno);
+		return;
+	}
+	if (!is_allowed(fd, &uid)) {
+		forbid(control, fd, uid);
+		return;
+	}
+	pthread_mutex_lock(&control->lock);
+	has_room = control->status.n_clients < atomic_load(&control->max_clients);
+	pthread_mutex_unlock(&control->lock);
+	if (has_room && !start_client(control, fd))
+		return;
+	count(control, &control->status.n_busy);
+	turn_away(fd,
+		"busy: too many clients at once (control.max_clients); try again\n");
+}
+
+static void *run(void *argument)
+{
+	struct triad_control *control = argument;
+	struct pollfd fds[] = {
+		{.fd = control->file.fd, .events = POLLIN},
+		{.fd = control->wake_fd, .events = POLLIN},
+	};
+	uint64_t n;
+
+	while (!atomic_load(&control->stop)) {
+		if (poll(fds, 2, -1) < 0)
+			continue;
+		if (fds[1].revents & POLLIN)
+			(void)!read(control->wake_fd, &n, sizeof(n));
+		reap(control, false);
+		if (fds[0].revents & POLLIN)
+			accept_client(control);
+	}
+	return NULL;
+}
+
+/* --- life --- */
+
+struct triad_control *triad_control_new(const char *path, unsigned max_clients,
+	const struct triad_runner *runner, struct triad_log *log)
+{
+	struct triad_control *control = calloc(1, sizeof(*control));
+
+	if (!control)
+		return NULL;
+	control->runner = *runner;
+	control->log = log;
+	control->forbidden_limit = control->accept_limit =
+		(struct triad_log_limit){.burst = 1, .period_us = 60 * TRIAD_US_PER_S};
+	atomic_init(&control->max_clients, max_clients);
+	pthread_mutex_init(&control->lock, NULL);
+	control->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (control->wake_fd >= 0 &&
+		!triad_control_file_open(&control->file, path, log)) {
+		if (!triad_thread_start(
+			    &control->thread, "triad-control", run, control))
+			return control;
+		triad_control_file_close(&control->file);
+	}
+	if (control->wake_fd >= 0)
+		close(control->wake_fd);
+	free(control);
+	return NULL;
+}
+
+void triad_control_free(struct triad_control *control)
+{
+	if (!control)
+		return;
+	atomic_store(&control->stop, true);
+	wake(control);
+	pthread_join(control->thread, NULL);
+	pthread_mutex_lock(&control->lock);
+	for (struct client *client = control->clients; client; client = client->next)
+		shutdown(client->fd, SHUT_RDWR);
+	pthread_mutex_unlock(&control->lock);
+	reap(control, true);
+	triad_control_file_close(&control->file);
+	close(control->wake_fd);
+	pthread_mutex_destroy(&control->lock);
+	free(control);
+}
+
+void triad_control_set_max_clients(struct triad_control *control, unsigned max_clients)
+{
+	atomic_store(&control->max_clients, max_clients);
+}
+
+struct triad_control_status triad_control_status(struct triad_control *control)
+{
+	struct triad_control_status status;
+
+	pthread_mutex_lock(&control->lock);
+	status = control->status;
+	pthread_mutex_unlock(&control->lock);
+	return status;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "service/control_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define ADVICE "; there is no control socket, set control.socket to another path"
+
+static void make_folder(const char *path)
+{
+	char copy[108];
+
+	snprintf(copy, sizeof(copy), "%s", path);
+	/* If it fails, so does the lock, which says why. */
+	(void)mkdir(dirname(copy), 0755);
+}
+
+/* Returns 0, EADDRINUSE (somebody has it) or another errno. */
+static int take_lock(struct triad_control_file *file)
+{
+	char path[sizeof(file->path) + 8];
+
+	snprintf(path, sizeof(path), "%s.lock", file->path);
+	file->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (file->lock_fd < 0)
+		return errno;
+	if (flock(file->lock_fd, LOCK_EX | LOCK_NB))
+		return errno == EWOULDBLOCK ? EADDRINUSE : errno;
+	return 0;
+}
+
+/* With the lock held a socket there is a dead one; anything else is not ours. */
+static int remove_dead_socket(const char *path)
+{
+	struct stat status;
+
+	if (lstat(path, &status))
+		return errno == ENOENT ? 0 : errno;
+	if (!S_ISSOCK(status.st_mode))
+		return S_ISDIR(status.st_mode) ? EISDIR : EEXIST;
+	return unlink(path) ? errno : 0;
+}
+
+static int listen_at(struct triad_control_file *file)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+	memcpy(address.sun_path, file->path, sizeof(file->path));
+	file->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (file->fd < 0)
+		return errno;
+	/* The mode of the socket file is that of its descriptor before bind(): there
+	 * is no moment at which others may connect. */
+	if (fchmod(file->fd, 0600) ||
+		bind(file->fd, (struct sockaddr *)&address, sizeof(address)))
+		return errno;
+	if (chmod(file->path, 0600) || listen(file->fd, 32)) {
+		int error = errno;
+
+		unlink(file->path);
+		return error;
+	}
+	return 0;
+}
+
+static const char *why(int error)
+{
+	switch (error) {
+	case EADDRINUSE:
+		return "another process serves it (two OpenSMs on a host need %g in "
+		       "the path)";
+	case EISDIR:
+		return "it is a directory";
+	case EEXIST:
+		return "there is a file which is not a socket";
+	default:
+		return strerror(error);
+	}
+}
+
+int triad_control_file_open(
+	struct triad_control_file *file, const char *path, struct triad_log *log)
+{
+	int error;
+
+	*file = (struct triad_control_file){.fd = -1, .lock_fd = -1};
+	snprintf(file->path, sizeof(file->path), "%s", path);
+	make_folder(path);
+	error = take_lock(file);
+	if (!error)
+		error = remove_dead_socket(path);
+	if (!error)
+		error = listen_at(file);
+	if (!error)
+		return 0;
+	triad_log_write(
+		log, TRIAD_LOG_ERROR, "control socket %s: %s" ADVICE, path, why(error));
+	if (file->fd >= 0)
+		close(file->fd);
+	if (file->lock_fd >= 0)
+		close(file->lock_fd);
+	return error;
+}
+
+void triad_control_file_close(struct triad_control_file *file)
+{
+	unlink(file->path);
+	close(file->fd);
+	close(file->lock_fd);
+}

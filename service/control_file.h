@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The control socket's place in the file system: who may have it. */
+#ifndef TRIAD_SERVICE_CONTROL_FILE_H
+#define TRIAD_SERVICE_CONTROL_FILE_H
+
+#include "triad/log.h"
+
+struct triad_control_file {
+	int fd;      /* listening */
+	int lock_fd; /* of PATH.lock */
+	char path[108];
+};
+
+/* Makes the folder if it is missing (0755), takes the lock, removes a socket that
+ * nobody serves, listens with mode 0600.  Returns 0 or an errno, said in the log. */
+int triad_control_file_open(
+	struct triad_control_file *file, const char *path, struct triad_log *log);
+
+/* Removes the socket and gives the lock back. */
+void triad_control_file_close(struct triad_control_file *file);
+
+#endif

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "service/exports.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "triad/clock.h"
+#include "triad/lists.h"
+
+struct triad_exports {
+	struct triad_log *log;
+	struct triad_perf *perf;
+	size_t (*own)(void *context, struct triad_metric *room, size_t n);
+	void *own_context;
+	struct triad_http *http;
+	struct triad_sampler *sampler;
+	struct triad_sflow *sflow;
+	struct triad_profile *profile;
+};
+
+/* --- for the HTTP server --- */
+
+/* What nobody reads any more must not look as if nothing happened. */
+static struct triad_view *give_view(void *context)
+{
+	struct triad_exports *exports = context;
+
+	if (triad_perf_state(exports->perf) != TRIAD_PERF_RUNNING)
+		return NULL;
+	return triad_perf_view(exports->perf);
+}
+
+static size_t give_own(void *context, struct triad_metric *room, size_t n)
+{
+	struct triad_exports *exports = context;
+
+	return exports->own(exports->own_context, room, n);
+}
+
+/* --- life --- */
+
+struct triad_exports *triad_exports_new(struct triad_perf *perf,
+	size_t (*own)(void *context, struct triad_metric *room, size_t n),
+	void *context, struct triad_log *log)
+{
+	struct triad_exports *exports = calloc(1, sizeof(*exports));
+	const struct triad_http_callbacks callbacks = {
+		.view = give_view, .own = give_own, .context = exports};
+
+	if (!exports)
+		return NULL;
+	exports->log = log;
+	exports->perf = perf;
+	exports->own = own;
+	exports->own_context = context;
+	exports->http = triad_http_new(&callbacks, log);
+	exports->sampler = triad_sampler_new(triad_clock_wall_us());
+	if (exports->sampler)
+		exports->sflow = triad_sflow_new(perf, exports->sampler, log);
+	exports->profile = triad_profile_new(perf, log);
+	if (exports->http && exports->sflow && exports->profile)
+		return exports;
+	(void)triad_exports_stop(exports);
+	triad_exports_free(exports);
+	return NULL;
+}
+
+bool triad_exports_stop(struct triad_exports *exports)
+{
+	if (!exports)
+		return true;
+	triad_sflow_stop(exports->sflow);
+	/* Stops it; its status stays. */
+	if (exports->http)
+		(void)triad_http_configure(exports->http, NULL);
+	return triad_profile_stop(exports->profile);
+}
+
+void triad_exports_free(struct triad_exports *exports)
+{
+	if (!exports)
+		return;
+	triad_http_free(exports->http);
+	triad_sflow_free(exports->sflow);
+	triad_sampler_free(exports->sampler);
+	triad_profile_free(exports->profile);
+	free(exports);
+}
+
+/* --- configuration --- */
+
+/* An address that can't be had, or a file, is told by the server itself, and what was
+ * there before goes on. */
+static void configure_http(struct triad_exports *exports, const struct triad_conf *conf)
+{
+	struct triad_http_params params = {
+		.tls_certificate_path = conf->prometheus.tls_certificate,
+		.tls_key_path = conf->prometheus.tls_key,
+		.token_path = conf->prometheus.token_file,
+		.max_clients = conf->prometheus.max_clients,
+	};
+	char reason[TRIAD_DIAG_TEXT_SIZE];
+	bool wanted = conf->prometheus.listen[0] &&
+		triad_address_parse(conf->prometheus.listen, 0, &params.listen, reason,
+			sizeof(reason));
+
+	(void)triad_http_configure(exports->http, wanted ? &params : NULL);
+}
+
+/* What triad.conf has was checked, so its lists can be read. */
+static void configure_sflow(
+	struct triad_exports *exports, const struct triad_conf *conf)
+{
+	struct triad_sflow_params params = {
+		.interval_us = conf->sflow.interval_s * TRIAD_US_PER_S,
+		.mtu = conf->sflow.mtu,
+		.has_agent = conf->sflow.agent[0],
+	};
+	char reason[TRIAD_DIAG_TEXT_SIZE];
+	size_t n = 0;
+	int error;
+
+	(void)triad_addresses_parse(conf->sflow.collectors, TRIAD_CONF_SFLOW_PORT,
+		params.collectors, TRIAD_SFLOW_MAX_COLLECTORS, &n, reason,
+		sizeof(reason));
+	params.n_collectors = (unsigned)n;
+	triad_sampler_set_rate(exports->sampler, n ? conf->sflow.sampling_rate : 0);
+	if (params.has_agent)
+		(void)triad_ip_parse(
+			conf->sflow.agent, &params.agent, reason, sizeof(reason));
+	error = triad_sflow_configure(exports->sflow, &params);
+	if (error)
+		triad_log_write(exports->log, TRIAD_LOG_ERROR,
+			"sflow: no thread for it: %s; no samples are sent, type 'triadctl "
+			"reload' to try again",
+			strerror(error));
+}
+
+static void configure_profile(
+	struct triad_exports *exports, const struct triad_conf *conf)
+{
+	int error = triad_profile_configure(exports->profile, conf);
+
+	if (error)
+		triad_log_write(exports->log, TRIAD_LOG_ERROR,
+			"profile: no thread for it: %s; nothing is written, type 'triadctl "
+			"reload' to try again",
+			strerror(error));
+}
+
+void triad_exports_configure(
+	struct triad_exports *exports, const struct triad_conf *conf)
+{
+	configure_http(exports, conf);
+	configure_sflow(exports, conf);
+	configure_profile(exports, conf);
+}
+
+struct triad_profile_status triad_exports_profile_status(struct triad_exports *exports)
+{
+	return triad_profile_status(exports->profile);
+}
+
+struct triad_http_status triad_exports_http_status(struct triad_exports *exports)
+{
+	return triad_http_status(exports->http);
+}
+
+struct triad_sflow_sender_status triad_exports_sflow_status(
+	struct triad_exports *exports)
+{
+	return triad_sflow_status(exports->sflow);
+}
+
+struct triad_sampler *triad_exports_sampler(struct triad_exports *exports)
+{
+	return exports->sampler;
+}
+
+struct triad_sflow_indices *triad_exports_sflow_indices(struct triad_exports *exports)
+{
+	return triad_sflow_indices(exports->sflow);
+}

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# libtriadservice.la: threads, descriptors and commands that need no OpenSM, for the
+# plugin and the tests.
+noinst_LTLIBRARIES += libtriadservice.la
+
+libtriadservice_la_SOURCES = \
+	service/alert_log.c service/alert_log.h \
+	service/command/alerts.c \
+	service/command/commands.c service/command/commands.h \
+	service/command/format.c service/command/format.h \
+	service/command/histogram.c \
+	service/command/perf.c \
+	service/command/ports.c service/command/ports.h \
+	service/command/report.c service/command/report.h \
+	service/command/status.c service/command/status.h \
+	service/command/sweep.c \
+	service/control.c service/control.h \
+	service/control_file.c service/control_file.h \
+	service/exports.c service/exports.h \
+	service/local_port.c service/local_port.h \
+	service/own_metrics.c service/own_metrics.h \
+	service/perf.c service/perf.h \
+	service/profile.c service/profile.h \
+	service/runner.h \
+	service/sa.c service/sa.h \
+	service/sa_source.c service/sa_source.h \
+	service/service.c service/service.h \
+	service/sflow.c service/sflow.h \
+	service/umad.c service/umad.h
+libtriadservice_la_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS)
+libtriadservice_la_LIBADD = $(GLIB_LIBS) $(UMAD_LIBS)

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What Prometheus is told of Triad itself, beside the counters of ports.
+ *
+ * Thread-safety: any thread, while the service lives. */
+#ifndef TRIAD_SERVICE_OWN_METRICS_H
+#define TRIAD_SERVICE_OWN_METRICS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "perfmgr/formats/metrics.h"
+
+struct triad_service;
+
+/* Metrics as they are written one after the other; what has no room is lost. */
+struct triad_own_metrics {
+	struct triad_metric *room;
+	size_t n, most;
+};
+
+/* Fills 'room' with at most 'n' metrics, those of the service's owner first, and
+ * returns how many. */
+size_t triad_own_metrics(
+	struct triad_service *service, struct triad_metric *room, size_t n);
+
+/* Names and help texts are borrowed for as long as the list.  The metric may be given
+ * labels. */
+struct triad_metric *triad_own_add(struct triad_own_metrics *list,
+	enum triad_metric_type type, const char *name, const char *help, double value);
+void triad_own_count(struct triad_own_metrics *list, const char *name, const char *help,
+	uint64_t value);
+void triad_own_gauge(struct triad_own_metrics *list, const char *name, const char *help,
+	double value);
+
+double triad_own_seconds(uint64_t us);
+
+#endif

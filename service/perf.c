@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "service/perf.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "service/umad.h"
+#include "triad/clock.h"
+#include "triad/thread.h"
+
+/* Between two tries to open the local port. */
+#define OPEN_AGAIN_US (5 * TRIAD_US_PER_S)
+/* At the end, for MADs still in flight. */
+#define DRAIN_US (TRIAD_US_PER_S / 2)
+
+struct triad_perf {
+	uint64_t port_guid;
+	struct triad_log *log;
+	struct triad_collector *collector;
+	pthread_t thread;
+
+	pthread_mutex_t lock; /* of what follows */
+	pthread_cond_t changed;
+	pthread_cond_t swept;
+	bool stop;
+	bool left; /* something for the thread to take up */
+	bool enabled;
+	unsigned role; /* enum triad_conf_role */
+	enum triad_sm sm;
+	bool has_fabric;
+	bool sweep_asked;
+	bool closed;                 /* the local port can't be opened */
+	struct triad_conf *conf;     /* not yet taken up, or NULL */
+	struct triad_fabric *fabric; /* the same */
+	struct triad_selection *reset;
+	uint64_t n_resets; /* taken up */
+	uint64_t last_reset_us;
+
+	/* Of the thread alone. */
+	struct triad_umad *umad;
+	uint64_t open_again_us;
+	int open_error;  /* said last */
+	uint64_t n_told; /* sweeps whose end was told to those who wait */
+	enum triad_perf_state state_told;
+};
+
+static uint64_t now_us(void *context)
+{
+	return triad_clock_now_us();
+}
+
+static void *run(void *argument);
+
+struct triad_perf *triad_perf_new(uint64_t port_guid,
+	const struct triad_alerts_sink *alerts, struct triad_log *log)
+{
+	static const struct triad_collector_clock clock = {.now_us = now_us};
+	struct triad_perf *perf = calloc(1, sizeof(*perf));
+
+	if (!perf)
+		return NULL;
+	perf->port_guid = port_guid;
+	perf->log = log;
+	pthread_mutex_init(&perf->lock, NULL);
+	triad_condition_init(&perf->changed);
+	triad_condition_init(&perf->swept);
+	perf->collector = triad_collector_new(&clock, alerts, log);
+	if (perf->collector &&
+		!triad_thread_start(&perf->thread, "triad-perf", run, perf))
+		return perf;
+	triad_collector_free(perf->collector);
+	free(perf);
+	return NULL;
+}
+
+void triad_perf_stop(struct triad_perf *perf)
+{
+	if (!perf)
+		return;
+	pthread_mutex_lock(&perf->lock);
+	perf->stop = true;
+	pthread_cond_broadcast(&perf->changed);
+	pthread_cond_broadcast(&perf->swept);
+	pthread_mutex_unlock(&perf->lock);
+	pthread_join(perf->thread, NULL);
+}
+
+void triad_perf_free(struct triad_perf *perf)
+{
+	if (!perf)
+		return;
+	free(perf->conf);
+	triad_fabric_unref(perf->fabric);
+	triad_selection_free(perf->reset);
+	triad_collector_free(perf->collector);
+	pthread_cond_destroy(&perf->swept);
+	pthread_cond_destroy(&perf->changed);
+	pthread_mutex_destroy(&perf->lock);
+	free(perf);
+}
+
+/* --- what others leave --- */
+
+/* Called with the lock. */
+static void leave(struct triad_perf *perf)
+{
+	perf->left = true;
+	pthread_cond_signal(&perf->changed);
+}
+
+int triad_perf_configure(struct triad_perf *perf, const struct triad_conf *conf)
+{
+	struct triad_conf *copy = malloc(sizeof(*copy)), *old;
+
+	if (!copy)
+		return ENOMEM;
+	*copy = *conf;
+	pthread_mutex_lock(&perf->lock);
+	old = perf->conf;
+	perf->conf = copy;
+	perf->enabled = conf->perfmgr.enabled;
+	perf->role = conf->perfmgr.role;
+	leave(perf);
+	pthread_mutex_unlock(&perf->lock);
+	free(old);
+	return 0;
+}
+
+/* Puts 'fabric' (NULL: none) in the place of one not yet taken up, which is returned.
+ * Called with the lock. */
+static struct triad_fabric *exchange_fabric(
+	struct triad_perf *perf, struct triad_fabric *fabric)
+{
+	struct triad_fabric *old = perf->fabric;
+
+	perf->fabric = fabric;
+	perf->has_fabric = fabric;
+	return old;
+}
+
+void triad_perf_set_sm(struct triad_perf *perf, enum triad_sm sm)
+{
+	struct triad_fabric *old = NULL;
+
+	pthread_mutex_lock(&perf->lock);
+	if (perf->sm != sm)
+		old = exchange_fabric(perf, NULL);
+	perf->sm = sm;
+	leave(perf);
+	pthread_mutex_unlock(&perf->lock);
+	triad_fabric_unref(old);
+}
+
+void triad_perf_set_fabric(
+	struct triad_perf *perf, struct triad_fabric *fabric, enum triad_sm sm)
+{
+	struct triad_fabric *old = NULL;
+
+	pthread_mutex_lock(&perf->lock);
+	if (perf->sm == sm) {
+		old = exchange_fabric(perf, triad_fabric_ref(fabric));
+		leave(perf);
+	}
+	pthread_mutex_unlock(&perf->lock);
+	triad_fabric_unref(old);
+}
+
+/* --- what others ask --- */
+
+/* Called with the lock. */
+static bool wants(const struct triad_perf *perf, enum triad_sm sm)
+{
+	switch (perf->role) {
+	case TRIAD_ROLE_MASTER:
+		return sm == TRIAD_SM_MASTER;
+	case TRIAD_ROLE_STANDBY:
+		return sm == TRIAD_SM_STANDBY;
+	default:
+		return sm != TRIAD_SM_OTHER;
+	}
+}
+
+bool triad_perf_wants(struct triad_perf *perf, enum triad_sm sm)
+{
+	bool wanted;
+
+	pthread_mutex_lock(&perf->lock);
+	wanted = perf->enabled && wants(perf, sm);
+	pthread_mutex_unlock(&perf->lock);
+	return wanted;
+}
+
+/* Called with the lock. */
+static enum triad_perf_state state_of(const struct triad_perf *perf)
+{
+	if (!perf->enabled)
+		return TRIAD_PERF_DISABLED;
+	if (!wants(perf, perf->sm))
+		return TRIAD_PERF_OTHER_ROLE;
+	if (!perf->has_fabric)
+		return TRIAD_PERF_NO_FABRIC;
+	return perf->closed ? TRIAD_PERF_NO_TRANSPORT : TRIAD_PERF_RUNNING;
+}
+
+enum triad_perf_state triad_perf_state(struct triad_perf *perf)
+{
+	enum triad_perf_state state;
+
+	pthread_mutex_lock(&perf->lock);
+	state = state_of(perf);
+	pthread_mutex_unlock(&perf->lock);
+	return state;
+}
+
+struct triad_collector_status triad_perf_status(struct triad_perf *perf)
+{
+	return triad_collector_status(perf->collector);
+}
+
+struct triad_watch *triad_perf_watch(struct triad_perf *perf)
+{
+	return triad_collector_watch(perf->collector);
+}
+
+struct triad_view *triad_perf_view(struct triad_perf *perf)
+{
+	return triad_collector_view(perf->collector);
+}
+
+uint64_t triad_perf_ask_sweep(struct triad_perf *perf)
+{
+	uint64_t ticket;
+
+	pthread_mutex_lock(&perf->lock);
+	ticket = triad_clock_now_us();
+	perf->sweep_asked = true;
+	leave(perf);
+	pthread_mutex_unlock(&perf->lock);
+	return ticket;
+}
+
+static bool has_swept_since(struct triad_perf *perf, uint64_t ticket)
+{
+	struct triad_collector_status status = triad_collector_status(perf->collector);
+
+	/* The next one may have begun before we were woken. */
+	return status.last_started_us >= ticket;
+}
+
+int triad_perf_wait_sweep(struct triad_perf *perf, uint64_t ticket, uint64_t wait_us)
+{
+	uint64_t until_us = triad_clock_now_us() + wait_us;
+	int result = 0;
+
+	pthread_mutex_lock(&perf->lock);
+	while (!result && !has_swept_since(perf, ticket)) {
+		if (perf->stop || state_of(perf) != TRIAD_PERF_RUNNING)
+			result = ECANCELED;
+		else
+			result = triad_condition_wait(
+				&perf->swept, &perf->lock, until_us);
+	}
+	pthread_mutex_unlock(&perf->lock);
+	return result;
+}
+
+int triad_perf_reset(
+	struct triad_perf *perf, struct triad_selection *selection, uint64_t *ticket)
+{
+	uint64_t number;
+	int error = 0;
+
+	pthread_mutex_lock(&perf->lock);
+	if (perf->reset || perf->stop) {
+		error = perf->stop ? ECANCELED : EBUSY;
+		pthread_mutex_unlock(&perf->lock);
+		triad_selection_free(selection);
+		return error;
+	}
+	number = perf->n_resets + 1;
+	perf->reset = selection;
+	leave(perf);
+	while (perf->n_resets < number && !perf->stop)
+		pthread_cond_wait(&perf->swept, &perf->lock);
+	if (perf->n_resets < number)
+		error = ECANCELED;
+	*ticket = perf->last_reset_us;
+	pthread_mutex_unlock(&perf->lock);
+	return error;
+}
+
+/* --- the thread --- */
+
+/* What was left, taken away from under the lock. */
+struct work {
+	bool wanted; /* sweeping */
+	bool sweep_asked;
+	struct triad_conf *conf;
+	struct triad_fabric *fabric;
+	struct triad_selection *reset;
+	uint64_t reset_us;
+};
+
+/* Called with the lock. */
+static struct work take_work(struct triad_perf *perf)
+{
+	enum triad_perf_state state = state_of(perf);
+	struct work work = {
+		.wanted =
+			state == TRIAD_PERF_RUNNING || state == TRIAD_PERF_NO_TRANSPORT,
+		.conf = perf->conf,
+		.fabric = perf->fabric,
+		.reset = perf->reset,
+	};
+
+	/* A sweep that can't be made yet stays asked for. */
+	work.sweep_asked = work.wanted && perf->sweep_asked;
+	perf->sweep_asked &= !work.wanted;
+	perf->conf = NULL;
+	perf->fabric = NULL;
+	perf->left = false;
+	return work;
+}
+
+static void take_conf_up(struct triad_perf *perf, const struct triad_conf *conf)
+{
+	struct triad_collector_params params = {
+		.period_us = conf->perfmgr.sweep_period_s * TRIAD_US_PER_S,
+		.sweep =
+			{
+				.mode = conf->perfmgr.mode,
+				.reset_near_full =
+					conf->perfmgr.reset == TRIAD_RESET_NEAR_FULL,
+				.window = conf->perfmgr.window,
+				.node_window = conf->perfmgr.node_window,
+				.retries = conf->perfmgr.retries,
+				.timeout_us =
+					conf->perfmgr.timeout_ms * TRIAD_US_PER_MS,
+			},
+	};
+
+	triad_collector_set_params(perf->collector, &params);
+	if (triad_collector_configure(perf->collector, conf))
+		triad_log_write(perf->log, TRIAD_LOG_ERROR,
+			"perfmgr: not enough memory for the port groups of triad.conf; "
+			"those before stay in force until it is loaded again");
+}
+
+static void take_up(struct triad_perf *perf, struct work *work)
+{
+	if (work->conf)
+		take_conf_up(perf, work->conf);
+	free(work->conf);
+	if (work->fabric)
+		triad_collector_set_fabric(perf->collector, work->fabric);
+	triad_fabric_unref(work->fabric);
+	if (work->reset) {
+		work->reset_us = triad_clock_now_us();
+		triad_collector_reset(perf->collector, work->reset);
+	}
+	if (work->sweep_asked)
+		triad_collector_sweep_now(perf->collector);
+}
+
+static void say_closed(struct triad_perf *perf, int error)
+{
+	pthread_mutex_lock(&perf->lock);
+	perf->closed = error;
+	pthread_mutex_unlock(&perf->lock);
+	if (error && error != perf->open_error)
+		triad_log_write(perf->log, TRIAD_LOG_ERROR,
+			"perfmgr: port 0x%016lx can't be opened for MADs: %s; no "
+			"counters are read until it can (tried each 5 s)",
+			(unsigned long)perf->port_guid, strerror(error));
+	perf->open_error = error;
+}
+
+/* Opens the local port when it is not open and it is time to try. */
+static bool has_transport(struct triad_perf *perf)
+{
+	uint64_t now = triad_clock_now_us();
+	int error;
+
+	if (perf->umad)
+		return true;
+	if (now < perf->open_again_us)
+		return false;
+	error = triad_umad_open(
+		perf->port_guid, TRIAD_MAD_CLASS_PERFORMANCE, &perf->umad);
+	if (!error)
+		triad_collector_set_transport(
+			perf->collector, triad_umad_transport(perf->umad));
+	perf->open_again_us = now + OPEN_AGAIN_US;
+	say_closed(perf, error);
+	return !error;
+}
+
+/* One turn, or the end of sweeping.  Called without the lock; returns until when the
+ * thread may sleep. */
+static uint64_t turn(struct triad_perf *perf, bool was_wanted, bool wanted)
+{
+	uint64_t sleep_us;
+
+	if (!wanted) {
+		if (was_wanted)
+			triad_collector_drain(perf->collector, DRAIN_US);
+		return UINT64_MAX;
+	}
+	if (!has_transport(perf))
+		return perf->open_again_us;
+	sleep_us = triad_collector_turn(perf->collector);
+	return sleep_us == UINT64_MAX ? sleep_us : triad_clock_now_us() + sleep_us;
+}
+
+/* Called with the lock. */
+static void end_reset(struct triad_perf *perf, const struct work *work)
+{
+	if (!work->reset)
+		return;
+	triad_selection_free(work->reset);
+	perf->reset = NULL;
+	perf->last_reset_us = work->reset_us;
+	perf->n_resets++;
+}
+
+/* Wakes those who wait, when there is something they wait for: a turn is short, and
+ * there are thousands in a second.  Called with the lock. */
+static void tell(struct triad_perf *perf, bool reset_made)
+{
+	uint64_t n_sweeps = triad_collector_status(perf->collector).n_sweeps;
+	enum triad_perf_state state = state_of(perf);
+
+	if (n_sweeps == perf->n_told && state == perf->state_told && !reset_made)
+		return;
+	perf->n_told = n_sweeps;
+	perf->state_told = state;
+	pthread_cond_broadcast(&perf->swept);
+}
+
+static void *run(void *argument)
+{
+	struct triad_perf *perf = argument;
+	bool was_wanted = false, drained;
+	struct work work;
+	uint64_t until_us;
+
+	pthread_mutex_lock(&perf->lock);
+	while (!perf->stop) {
+		work = take_work(perf);
+		pthread_mutex_unlock(&perf->lock);
+		take_up(perf, &work);
+		until_us = turn(perf, was_wanted, work.wanted);
+		was_wanted = work.wanted;
+		pthread_mutex_lock(&perf->lock);
+		end_reset(perf, &work);
+		tell(perf, work.reset);
+		if (until_us > triad_clock_now_us() && !perf->left && !perf->stop)
+			triad_condition_wait(&perf->changed, &perf->lock, until_us);
+	}
+	pthread_mutex_unlock(&perf->lock);
+	drained = triad_collector_drain(perf->collector, DRAIN_US);
+	triad_collector_set_transport(perf->collector, NULL);
+	triad_umad_close(perf->umad, !drained);
+	perf->umad = NULL;
+	return NULL;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The PerfManager's thread: runs a collector (perfmgr/collector.h) on a umad
+ * descriptor of its own.
+ *
+ * It sweeps while it is enabled, this SM is what [perfmgr] role says and there is a
+ * fabric, taken since it became that: LIDs may have changed under another one.  What
+ * others want of it (a configuration, a fabric, a sweep) is left for it under a lock
+ * that is held for a few instructions; it takes that up between two turns, within 20
+ * ms.
+ *
+ * Thread-safety: any thread, for all but new and free. */
+#ifndef TRIAD_SERVICE_PERF_H
+#define TRIAD_SERVICE_PERF_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "perfmgr/collector.h"
+#include "triad/conf.h"
+#include "triad/log.h"
+
+struct triad_perf;
+
+/* What this SM is in its subnet. */
+enum triad_sm {
+	TRIAD_SM_OTHER,
+	TRIAD_SM_MASTER,
+	TRIAD_SM_STANDBY,
+};
+
+enum triad_perf_state {
+	TRIAD_PERF_RUNNING,
+	TRIAD_PERF_DISABLED,     /* [perfmgr] enabled = false */
+	TRIAD_PERF_OTHER_ROLE,   /* this SM is not what [perfmgr] role says */
+	TRIAD_PERF_NO_FABRIC,    /* the SM has not brought up a subnet yet */
+	TRIAD_PERF_NO_TRANSPORT, /* the local port can't be opened */
+};
+
+/* Starts the thread, which calls 'alerts' (see watch.h).  NULL when memory or threads
+ * are short. */
+struct triad_perf *triad_perf_new(uint64_t port_guid,
+	const struct triad_alerts_sink *alerts, struct triad_log *log);
+
+/* Ends the thread, in about half a second at most; what was read stays readable.
+ * Accepts NULL. */
+void triad_perf_stop(struct triad_perf *perf);
+
+/* After triad_perf_stop().  Accepts NULL. */
+void triad_perf_free(struct triad_perf *perf);
+
+/* Returns 0 or ENOMEM; then what was in force stays. */
+int triad_perf_configure(struct triad_perf *perf, const struct triad_conf *conf);
+void triad_perf_set_sm(struct triad_perf *perf, enum triad_sm sm);
+
+/* 'fabric' is one seen by this SM as 'sm'; nothing happens when it is something else by
+ * now. */
+void triad_perf_set_fabric(
+	struct triad_perf *perf, struct triad_fabric *fabric, enum triad_sm sm);
+
+/* Whether counters are to be read while this SM is 'sm'. */
+bool triad_perf_wants(struct triad_perf *perf, enum triad_sm sm);
+
+enum triad_perf_state triad_perf_state(struct triad_perf *perf);
+struct triad_collector_status triad_perf_status(struct triad_perf *perf);
+
+/* What sweeps found; its lower half is for any thread. */
+struct triad_watch *triad_perf_watch(struct triad_perf *perf);
+
+/* See triad_collector_view(). */
+struct triad_view *triad_perf_view(struct triad_perf *perf);
+
+/* Asks for a sweep and returns its ticket, for triad_perf_wait_sweep(). */
+uint64_t triad_perf_ask_sweep(struct triad_perf *perf);
+
+/* Waits until a sweep begun after the ticket was given has ended, 'wait_us' at most.
+ * Returns 0, ETIMEDOUT or ECANCELED (the thread ends, or sweeps no more).  A sweep that
+ * was cut short has not ended. */
+int triad_perf_wait_sweep(struct triad_perf *perf, uint64_t ticket, uint64_t wait_us);
+
+/* Makes the totals of the ports in 'selection' (which is taken over) 0, and begins a
+ * sweep that resets their hardware when that is wanted: '*ticket' is for
+ * triad_perf_wait_sweep().  Waits until the totals are 0, for some 20 ms.  Returns 0,
+ * EBUSY (another one is just being made) or ECANCELED (the thread ends). */
+int triad_perf_reset(
+	struct triad_perf *perf, struct triad_selection *selection, uint64_t *ticket);
+
+#endif

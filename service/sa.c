@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "service/sa.h"
+
+#include <errno.h>
+#include <infiniband/umad.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "service/local_port.h"
+#include "triad/clock.h"
+#include "triad/mad.h"
+#include "triad/wire.h"
+
+enum { CLASS = 0x03, CLASS_VERSION = 2, RMPP_VERSION = 1 };
+enum {
+	GET_TABLE = 0x12,
+	SET = 0x02,
+	REPORT = 0x06,
+	REPORT_RESP = 0x86,
+	RESPONSE = 0x80
+};
+enum { ATTRIBUTE_NOTICE = 0x02, ATTRIBUTE_INFORM_INFO = 0x03 };
+
+/* Where things are in an SA MAD. */
+enum { AT_METHOD = 3, AT_STATUS = 4, AT_TID = 12, AT_ATTRIBUTE = 16, AT_OFFSET = 44 };
+enum { DATA = 56 };
+
+/* For one try; the kernel makes the second one. */
+#define TRY_MS 2000
+#define RETRIES 1
+/* So often it is asked whether an answer still is wanted. */
+#define SLICE_US (TRIAD_US_PER_S / 4)
+
+struct triad_sa {
+	bool (*is_wanted)(void *context);
+	void *context;
+	int fd;
+	int agent;
+	uint16_t sm_lid, pkey_index;
+	uint8_t sm_sl;
+	uint32_t tid;
+	void *buffer; /* umad header and 'room' octets */
+	size_t room;
+	size_t size; /* of the MAD in it */
+	unsigned missed;
+};
+
+/* --- life --- */
+
+/* The default partition's place in the port's table; 0 when it is not there. */
+static uint16_t find_default_pkey(const umad_port_t *port)
+{
+	for (unsigned i = 0; i < port->pkeys_size; i++)
+		if ((be16toh(port->pkeys[i]) & 0x7fff) == 0x7fff)
+			return (uint16_t)i;
+	return 0;
+}
+
+/* Reads what is needed to send; the port may have another LID or SM by now. */
+static int read_port(struct triad_sa *sa, char *ca_name, int number)
+{
+	umad_port_t port;
+
+	if (umad_get_port(ca_name, number, &port))
+		return ENODEV;
+	sa->sm_lid = (uint16_t)port.sm_lid;
+	sa->sm_sl = (uint8_t)port.sm_sl;
+	sa->pkey_index = find_default_pkey(&port);
+	umad_release_port(&port);
+	return sa->sm_lid ? 0 : ENOTCONN;
+}
+
+static int open_port(struct triad_sa *sa, uint64_t port_guid)
+{
+	long methods[16 / sizeof(long)] = {1L << REPORT};
+	char ca_name[UMAD_CA_NAME_LEN];
+	int number, error;
+
+	if (umad_init() < 0 || !triad_local_port_find(port_guid, ca_name, &number))
+		return ENODEV;
+	error = read_port(sa, ca_name, number);
+	if (error)
+		return error;
+	sa->fd = umad_open_port(ca_name, number);
+	if (sa->fd < 0)
+		return errno ? errno : EIO;
+	sa->agent = umad_register(sa->fd, CLASS, CLASS_VERSION, RMPP_VERSION, methods);
+	if (sa->agent < 0)
+		return errno ? errno : EPERM;
+	/* Only now is umad_size() what the kernel wants. */
+	sa->room = TRIAD_MAD_SIZE;
+	sa->buffer = umad_alloc(1, umad_size() + sa->room);
+	return sa->buffer ? 0 : ENOMEM;
+}
+
+int triad_sa_open(uint64_t port_guid, bool (*is_wanted)(void *context), void *context,
+	struct triad_sa **opened)
+{
+	struct triad_sa *sa = calloc(1, sizeof(*sa));
+	int error;
+
+	if (!sa)
+		return ENOMEM;
+	sa->is_wanted = is_wanted;
+	sa->context = context;
+	sa->fd = sa->agent = -1;
+	sa->tid = (uint32_t)triad_clock_now_us();
+	error = open_port(sa, port_guid);
+	if (error) {
+		triad_sa_close(sa);
+		return error;
+	}
+	*opened = sa;
+	return 0;
+}
+
+void triad_sa_close(struct triad_sa *sa)
+{
+	if (!sa)
+		return;
+	if (sa->agent >= 0)
+		umad_unregister(sa->fd, sa->agent);
+	if (sa->fd >= 0)
+		umad_close_port(sa->fd);
+	umad_free(sa->buffer);
+	free(sa);
+}
+
+uint16_t triad_sa_pkey_index(const struct triad_sa *sa)
+{
+	return sa->pkey_index;
+}
+
+/* --- one MAD --- */
+
+static void put(uint8_t *mad, size_t at, size_t n, uint64_t value)
+{
+	struct triad_wire w;
+
+	triad_wire_init(&w, mad + at, n);
+	triad_wire_put(&w, n, value);
+}
+
+static uint64_t get(const uint8_t *mad, size_t at, size_t n)
+{
+	uint64_t value = 0;
+
+	for (size_t i = 0; i < n; i++)
+		value = value << 8 | mad[at + i];
+	return value;
+}
+
+static uint8_t *mad_of(const struct triad_sa *sa)
+{
+	return umad_get_mad(sa->buffer);
+}
+
+/* An SA MAD of zeros but for its header. */
+static uint8_t *begin_mad(struct triad_sa *sa, uint8_t method, uint16_t attribute)
+{
+	uint8_t *mad = mad_of(sa);
+
+	memset(sa->buffer, 0, umad_size() + TRIAD_MAD_SIZE);
+	mad[0] = 1;
+	mad[1] = CLASS;
+	mad[2] = CLASS_VERSION;
+	mad[AT_METHOD] = method;
+	put(mad, AT_TID, 4, ++sa->tid);
+	put(mad, AT_ATTRIBUTE, 2, attribute);
+	return mad;
+}
+
+static int send_to_sm(struct triad_sa *sa)
+{
+	umad_set_addr(sa->buffer, sa->sm_lid, 1, sa->sm_sl, (int)TRIAD_MAD_GSI_QKEY);
+	umad_set_pkey(sa->buffer, sa->pkey_index);
+	if (umad_send(sa->fd, sa->agent, sa->buffer, TRIAD_MAD_SIZE, TRY_MS, RETRIES) <
+		0)
+		return errno ? errno : EIO;
+	return 0;
+}
+
+/* Makes the buffer large enough for a MAD of 'size' octets. */
+static int make_room(struct triad_sa *sa, size_t size)
+{
+	void *larger;
+
+	if (size > TRIAD_SA_MAX_OCTETS)
+		return EFBIG;
+	larger = umad_alloc(1, umad_size() + size);
+	if (!larger)
+		return ENOMEM;
+	umad_free(sa->buffer);
+	sa->buffer = larger;
+	sa->room = size;
+	return 0;
+}
+
+/* The next MAD, into the buffer.  Returns 0, EAGAIN or another errno. */
+static int receive(struct triad_sa *sa, uint64_t wait_us)
+{
+	int length = (int)sa->room, result;
+
+	result = umad_poll(sa->fd, (int)(wait_us / TRIAD_US_PER_MS) + 1);
+	if (result)
+		return result == -ETIMEDOUT || errno == EINTR ? EAGAIN : EIO;
+	result = umad_recv(sa->fd, sa->buffer, &length, 0);
+	if (result < 0 && errno == ENOSPC && length > (int)sa->room) {
+		int error = make_room(sa, (size_t)length);
+
+		if (error)
+			return error;
+		result = umad_recv(sa->fd, sa->buffer, &length, 0);
+	}
+	if (result < 0)
+		return errno == EINTR || errno == EWOULDBLOCK ? EAGAIN
+			: errno                               ? errno
+							      : EIO;
+	sa->size = length < 0 ? 0 : (size_t)length;
+	return 0;
+}
+
+/* True when what came is a report; then it has been acknowledged. */
+static bool take_report(struct triad_sa *sa, uint16_t *trap)
+{
+	uint8_t *mad = mad_of(sa);
+	ib_mad_addr_t from;
+
+	if (sa->size < TRIAD_MAD_SIZE || mad[AT_METHOD] != REPORT ||
+		get(mad, AT_ATTRIBUTE, 2) != ATTRIBUTE_NOTICE)
+		return false;
+	*trap = (uint16_t)get(mad, DATA + 4, 2);
+	from = *umad_get_mad_addr(sa->buffer);
+	mad[AT_METHOD] = REPORT_RESP;
+	umad_set_addr(sa->buffer, be16toh(from.lid), (int)be32toh(from.qpn), from.sl,
+		(int)TRIAD_MAD_GSI_QKEY);
+	umad_set_pkey(sa->buffer, sa->pkey_index);
+	/* One that is lost is reported again. */
+	(void)umad_send(sa->fd, sa->agent, sa->buffer, TRIAD_MAD_SIZE, 0, 0);
+	return true;
+}
+
+/* Waits for the answer to what was sent last.  Returns 0, ETIMEDOUT, EACCES, EPROTO,
+ * ECANCELED or another errno. */
+static int await_answer(struct triad_sa *sa, uint8_t method, uint64_t wait_us)
+{
+	uint64_t end_us = triad_clock_now_us() + wait_us, now_us;
+	uint16_t trap;
+
+	while ((now_us = triad_clock_now_us()) < end_us) {
+		uint64_t left_us = end_us - now_us;
+		int error = receive(sa, left_us < SLICE_US ? left_us : SLICE_US);
+		const uint8_t *mad = mad_of(sa);
+
+		if (!sa->is_wanted(sa->context))
+			return ECANCELED;
+		if (error == EAGAIN)
+			continue;
+		if (error)
+			return error;
+		if (take_report(sa, &trap)) {
+			sa->missed++;
+			continue;
+		}
+		if (sa->size < DATA || get(mad, AT_TID, 4) != sa->tid)
+			continue;
+		if (umad_status(sa->buffer))
+			return ETIMEDOUT;
+		if (mad[AT_METHOD] != (method | RESPONSE) && mad[AT_METHOD] != 0x81)
+			return EPROTO;
+		return get(mad, AT_STATUS, 2) ? EACCES : 0;
+	}
+	return ETIMEDOUT;
+}
+
+/* --- what is asked --- */
+
+int triad_sa_get_table(struct triad_sa *sa, uint16_t attribute, uint64_t wait_us,
+	struct triad_sa_answer *answer)
+{
+	int error;
+
+	begin_mad(sa, GET_TABLE, attribute);
+	error = send_to_sm(sa);
+	if (!error)
+		error = await_answer(sa, GET_TABLE, wait_us);
+	if (error)
+		return error;
+	*answer = (struct triad_sa_answer){
+		.size = sa->size - DATA,
+		.stride = 8 * get(mad_of(sa), AT_OFFSET, 2),
+	};
+	answer->mad = malloc(sa->size);
+	if (!answer->mad)
+		return ENOMEM;
+	memcpy(answer->mad, mad_of(sa), sa->size);
+	answer->records = answer->mad + DATA;
+	return 0;
+}
+
+int triad_sa_subscribe(struct triad_sa *sa, uint16_t trap, uint64_t wait_us)
+{
+	uint8_t *info = begin_mad(sa, SET, ATTRIBUTE_INFORM_INFO) + DATA;
+	int error;
+
+	put(info, 16, 2, 0xffff);       /* LIDRangeBegin: any */
+	info[22] = 1;                   /* IsGeneric */
+	info[23] = 1;                   /* Subscribe */
+	put(info, 24, 2, 0xffff);       /* Type: any */
+	put(info, 26, 2, trap);         /* TrapNumber */
+	put(info, 28, 4, 1u << 8 | 18); /* QPN, RespTimeValue: 1 s */
+	put(info, 33, 3, 0xffffff);     /* ProducerType: any */
+	error = send_to_sm(sa);
+	return error ? error : await_answer(sa, SET, wait_us);
+}
+
+int triad_sa_wait_report(struct triad_sa *sa, uint64_t wait_us, uint16_t *trap)
+{
+	int error = receive(sa, wait_us);
+
+	if (error)
+		return error;
+	return take_report(sa, trap) ? 0 : EAGAIN;
+}
+
+unsigned triad_sa_take_missed(struct triad_sa *sa)
+{
+	unsigned missed = sa->missed;
+
+	sa->missed = 0;
+	return missed;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Asks the subnet administration of the master SM, and hears what it reports.
+ *
+ * Thread-safety: one thread; a call waits for the time it is given at most.
+ * Memory: a table of TRIAD_SA_MAX_OCTETS at most.
+ * Spec: IBA volume 1, 15.2 (SA MADs), 13.4.8.3 InformInfo, 13.4.9 Report. */
+#ifndef TRIAD_SERVICE_SA_H
+#define TRIAD_SERVICE_SA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TRIAD_SA_MAX_OCTETS ((size_t)256 << 20)
+
+enum {
+	TRIAD_SA_TRAP_IN_SERVICE = 64,
+	TRIAD_SA_TRAP_OUT_OF_SERVICE = 65,
+};
+
+struct triad_sa;
+
+/* Opens the local port with that GUID.  Returns 0 or an errno.  'is_wanted' is asked a
+ * few times a second while an answer is waited for; when it says false that ends with
+ * ECANCELED. */
+int triad_sa_open(uint64_t port_guid, bool (*is_wanted)(void *context), void *context,
+	struct triad_sa **sa);
+
+/* Accepts NULL. */
+void triad_sa_close(struct triad_sa *sa);
+
+/* The index of the default P_Key in the local port's table. */
+uint16_t triad_sa_pkey_index(const struct triad_sa *sa);
+
+/* Asks for all records of an attribute.  '*mad' (to be freed) has them from '*records'
+ * on.  Returns 0, ETIMEDOUT, EPROTO (the answer makes no sense), EACCES (refused),
+ * EFBIG or another errno. */
+struct triad_sa_answer {
+	uint8_t *mad;
+	const uint8_t *records;
+	size_t size, stride;
+};
+int triad_sa_get_table(struct triad_sa *sa, uint16_t attribute, uint64_t wait_us,
+	struct triad_sa_answer *answer);
+
+/* Asks for reports of a trap.  Returns as above. */
+int triad_sa_subscribe(struct triad_sa *sa, uint16_t trap, uint64_t wait_us);
+
+/* Waits for a report and acknowledges it.  Returns 0 with the trap it was about, EAGAIN
+ * (none in that time) or another errno. */
+int triad_sa_wait_report(struct triad_sa *sa, uint64_t wait_us, uint16_t *trap);
+
+/* Reports that came while something else was waited for; back to 0. */
+unsigned triad_sa_take_missed(struct triad_sa *sa);
+
+#endif

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "service/sa_source.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "perfmgr/sa_topology.h"
+#include "service/sa.h"
+#include "triad/clock.h"
+#include "triad/thread.h"
+
+/* Without a report the tables are read again so often. */
+#define REFRESH_US (60 * TRIAD_US_PER_S)
+/* Reports come in bursts: as many ports as a switch has. */
+#define SETTLE_US (TRIAD_US_PER_S / 2)
+#define AGAIN_US (5 * TRIAD_US_PER_S)
+/* So often the thread looks whether it is to end. */
+#define SLICE_US (TRIAD_US_PER_S / 4)
+/* A table of a large fabric is many packets. */
+#define TABLE_US (30 * TRIAD_US_PER_S)
+#define ANSWER_US (5 * TRIAD_US_PER_S)
+
+struct triad_sa_source {
+	uint64_t port_guid;
+	struct triad_sa_source_user user;
+	struct triad_log *log;
+	pthread_mutex_t lock; /* of what follows */
+	pthread_cond_t changed;
+	bool has_thread, stop;
+	enum triad_sa_source_wish wish;
+	struct triad_sa_source_status status;
+	pthread_t thread;
+
+	/* Of the thread alone. */
+	struct triad_sa *sa;
+	enum triad_sa_source_wish serving;
+	bool has_heard; /* reports, since the last look */
+	uint64_t due_us;
+	uint64_t generation;
+	int error_said;
+};
+
+struct triad_sa_source *triad_sa_source_new(uint64_t port_guid,
+	const struct triad_sa_source_user *user, struct triad_log *log)
+{
+	struct triad_sa_source *source = calloc(1, sizeof(*source));
+
+	if (!source)
+		return NULL;
+	source->port_guid = port_guid;
+	source->user = *user;
+	source->log = log;
+	pthread_mutex_init(&source->lock, NULL);
+	triad_condition_init(&source->changed);
+	return source;
+}
+
+void triad_sa_source_free(struct triad_sa_source *source)
+{
+	if (!source)
+		return;
+	pthread_mutex_lock(&source->lock);
+	source->stop = true;
+	pthread_cond_signal(&source->changed);
+	pthread_mutex_unlock(&source->lock);
+	if (source->has_thread)
+		pthread_join(source->thread, NULL);
+	pthread_cond_destroy(&source->changed);
+	pthread_mutex_destroy(&source->lock);
+	free(source);
+}
+
+struct triad_sa_source_status triad_sa_source_status(struct triad_sa_source *source)
+{
+	struct triad_sa_source_status status;
+
+	pthread_mutex_lock(&source->lock);
+	status = source->status;
+	pthread_mutex_unlock(&source->lock);
+	return status;
+}
+
+static bool is_wanted(void *context)
+{
+	struct triad_sa_source *source = context;
+	bool wanted;
+
+	pthread_mutex_lock(&source->lock);
+	wanted = source->wish == source->serving && !source->stop;
+	pthread_mutex_unlock(&source->lock);
+	return wanted;
+}
+
+/* --- the tables --- */
+
+enum { NODES, PORTS, LINKS, N_TABLES };
+
+static int read_tables(
+	struct triad_sa_source *source, struct triad_sa_answer answers[N_TABLES])
+{
+	static const uint16_t attributes[N_TABLES] = {
+		[NODES] = TRIAD_SA_NODE_RECORD,
+		[PORTS] = TRIAD_SA_PORT_INFO_RECORD,
+		[LINKS] = TRIAD_SA_LINK_RECORD,
+	};
+	int error = 0;
+
+	for (unsigned i = 0; i < N_TABLES && !error; i++)
+		error = is_wanted(source)
+			? triad_sa_get_table(
+				  source->sa, attributes[i], TABLE_US, &answers[i])
+			: ECANCELED;
+	return error;
+}
+
+static int make_fabric(
+	struct triad_sa_source *source, const struct triad_sa_answer *answers)
+{
+	struct triad_sa_table tables[N_TABLES];
+	struct triad_fabric *fabric;
+	int error;
+
+	for (unsigned i = 0; i < N_TABLES; i++)
+		tables[i] = (struct triad_sa_table){
+			answers[i].records, answers[i].size, answers[i].stride};
+	error = triad_sa_topology_build(&tables[NODES], &tables[PORTS], &tables[LINKS],
+		source->port_guid, triad_sa_pkey_index(source->sa), &fabric);
+	if (error)
+		return error;
+	fabric->generation = ++source->generation;
+	fabric->taken_us = triad_clock_now_us();
+	fabric->consistent = true;
+	source->user.take(source->user.context, fabric);
+	triad_fabric_unref(fabric);
+	return 0;
+}
+
+static void note_result(struct triad_sa_source *source, int error)
+{
+	pthread_mutex_lock(&source->lock);
+	source->status.error = error;
+	source->status.n_refreshes += !error && source->serving == TRIAD_SA_TABLES;
+	source->status.n_failed += error != 0;
+	pthread_mutex_unlock(&source->lock);
+	if (error && error != ECANCELED && error != source->error_said)
+		triad_log_write(source->log, TRIAD_LOG_ERROR,
+			"topology: the master's SA %s: %s; it is asked again each 5 s",
+			source->serving == TRIAD_SA_TABLES
+				? "gives none, counters are read of the ports known "
+				  "before"
+				: "reports no changes",
+			strerror(error));
+	source->error_said = error;
+}
+
+static int refresh(struct triad_sa_source *source)
+{
+	struct triad_sa_answer answers[N_TABLES] = {0};
+	int error = read_tables(source, answers);
+
+	if (!error)
+		error = make_fabric(source, answers);
+	for (unsigned i = 0; i < N_TABLES; i++)
+		free(answers[i].mad);
+	return error;
+}
+
+/* --- reports --- */
+
+/* Again before each refresh: another master knows nothing of it. */
+static int subscribe(struct triad_sa_source *source)
+{
+	static const uint16_t traps[] = {
+		TRIAD_SA_TRAP_IN_SERVICE, TRIAD_SA_TRAP_OUT_OF_SERVICE};
+	int error = 0;
+
+	for (unsigned i = 0; i < 2 && !error; i++)
+		error = is_wanted(source)
+			? triad_sa_subscribe(source->sa, traps[i], ANSWER_US)
+			: ECANCELED;
+	pthread_mutex_lock(&source->lock);
+	source->status.subscribed = !error;
+	pthread_mutex_unlock(&source->lock);
+	return error;
+}
+
+static void note_reports(struct triad_sa_source *source, unsigned n)
+{
+	uint64_t soon_us = triad_clock_now_us() + SETTLE_US;
+
+	if (!n)
+		return;
+	pthread_mutex_lock(&source->lock);
+	source->status.n_reports += n;
+	pthread_mutex_unlock(&source->lock);
+	source->has_heard = true;
+	if (soon_us < source->due_us)
+		source->due_us = soon_us;
+}
+
+/* Until the tables are due, or something is wrong with the port. */
+static int listen_for_reports(struct triad_sa_source *source)
+{
+	uint64_t now_us;
+	uint16_t trap;
+
+	note_reports(source, triad_sa_take_missed(source->sa));
+	while (is_wanted(source) && (now_us = triad_clock_now_us()) < source->due_us) {
+		uint64_t wait_us = source->due_us - now_us;
+		int error = triad_sa_wait_report(
+			source->sa, wait_us < SLICE_US ? wait_us : SLICE_US, &trap);
+
+		if (!error)
+			note_reports(source,
+				trap == TRIAD_SA_TRAP_IN_SERVICE ||
+					trap == TRIAD_SA_TRAP_OUT_OF_SERVICE);
+		else if (error != EAGAIN)
+			return error;
+	}
+	return 0;
+}
+
+/* --- the thread --- */
+
+/* What is due: the tables, or word of what was heard.  Tables can be had without
+ * reports. */
+static int look(struct triad_sa_source *source)
+{
+	int error = subscribe(source);
+
+	if (source->serving == TRIAD_SA_TABLES)
+		error = refresh(source);
+	else if (!error && source->has_heard)
+		source->user.heard(source->user.context);
+	source->has_heard = false;
+	note_result(source, error);
+	source->due_us = triad_clock_now_us() + REFRESH_US;
+	return error;
+}
+
+/* Until something else is wanted, or nothing can be had. */
+static void serve(struct triad_sa_source *source)
+{
+	int error = triad_sa_open(source->port_guid, is_wanted, source, &source->sa);
+
+	if (error) {
+		note_result(source, error);
+		return;
+	}
+	while (is_wanted(source) && !error) {
+		error = look(source);
+		if (!error)
+			error = listen_for_reports(source);
+	}
+	triad_sa_close(source->sa);
+	source->sa = NULL;
+}
+
+static void *run(void *argument)
+{
+	struct triad_sa_source *source = argument;
+
+	pthread_mutex_lock(&source->lock);
+	while (!source->stop) {
+		if (!source->wish) {
+			triad_condition_wait(
+				&source->changed, &source->lock, UINT64_MAX);
+			continue;
+		}
+		source->serving = source->wish;
+		source->status.active = true;
+		pthread_mutex_unlock(&source->lock);
+		serve(source);
+		pthread_mutex_lock(&source->lock);
+		source->status.active = source->status.subscribed = false;
+		if (source->wish == source->serving && !source->stop)
+			triad_condition_wait(&source->changed, &source->lock,
+				triad_clock_now_us() + AGAIN_US);
+	}
+	pthread_mutex_unlock(&source->lock);
+	return NULL;
+}
+
+void triad_sa_source_want(
+	struct triad_sa_source *source, enum triad_sa_source_wish wish)
+{
+	int error = 0;
+
+	pthread_mutex_lock(&source->lock);
+	if (wish && !source->has_thread) {
+		error = triad_thread_start(
+			&source->thread, "triad-topology", run, source);
+		source->has_thread = !error;
+	}
+	if (source->wish != wish)
+		pthread_cond_signal(&source->changed);
+	source->wish = wish;
+	pthread_mutex_unlock(&source->lock);
+	if (error)
+		triad_log_write(source->log, TRIAD_LOG_ERROR,
+			"topology: no thread to ask the SA: %s; it stays as it was "
+			"known before",
+			strerror(error));
+}

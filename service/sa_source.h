@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The topology from the SA, kept fresh by its reports of ports that come and go.
+ *
+ * A thread asks the master's subnet administration for its tables, and for reports:
+ * when one has come, and now and then without, the tables are read again.  Who has the
+ * topology from elsewhere can have the reports alone.
+ *
+ * The thread is made when it is wanted first; it ends with the source.
+ *
+ * Thread-safety: any thread, for all but new and free.
+ * Spec: [perf-manager-arch 1]. */
+#ifndef TRIAD_SERVICE_SA_SOURCE_H
+#define TRIAD_SERVICE_SA_SOURCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "triad/fabric.h"
+#include "triad/log.h"
+
+struct triad_sa_source;
+
+enum triad_sa_source_wish {
+	TRIAD_SA_NOTHING,
+	TRIAD_SA_REPORTS, /* alone */
+	TRIAD_SA_TABLES,  /* and reports, so that they are read again */
+};
+
+/* Called from the source's thread. */
+struct triad_sa_source_user {
+	void *context;
+	/* A fabric as the tables have it; takes a reference if it is to stay. */
+	void (*take)(void *context, struct triad_fabric *fabric);
+	/* Ports came or went, a moment ago; for TRIAD_SA_REPORTS. */
+	void (*heard)(void *context);
+};
+
+struct triad_sa_source_status {
+	bool active;
+	bool subscribed;
+	uint64_t n_refreshes; /* tables read */
+	uint64_t n_failed;
+	uint64_t n_reports; /* of ports that came or went */
+	int error;          /* of the last try; 0: none */
+};
+
+/* NULL when memory is short. */
+struct triad_sa_source *triad_sa_source_new(uint64_t port_guid,
+	const struct triad_sa_source_user *user, struct triad_log *log);
+
+/* Ends the thread, in a second or so.  Accepts NULL. */
+void triad_sa_source_free(struct triad_sa_source *source);
+
+void triad_sa_source_want(
+	struct triad_sa_source *source, enum triad_sa_source_wish wish);
+
+struct triad_sa_source_status triad_sa_source_status(struct triad_sa_source *source);
+
+#endif

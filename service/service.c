@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "service/service.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "service/own_metrics.h"
+#include "triad/clock.h"
+
+/* --- configuration --- */
+
+static void log_diags(struct triad_service *service, const struct triad_diags *diags)
+{
+	char text[TRIAD_DIAG_TEXT_SIZE * 2 + 64];
+
+	for (size_t i = 0; i < diags->n; i++) {
+		triad_diags_format(diags, i, text, sizeof(text));
+		triad_log_write(service->log, TRIAD_LOG_ERROR, "%s", text);
+	}
+}
+
+static void find_standard_conf(struct triad_service *service)
+{
+	if (access(service->owner->conf_path, F_OK) == 0)
+		snprintf(service->conf_path, sizeof(service->conf_path), "%s",
+			service->owner->conf_path);
+}
+
+/* Every key at its default. */
+static void set_standards(const struct triad_service *service, struct triad_conf *conf)
+{
+	triad_conf_init(conf, service->port_guid);
+	if (service->owner->socket)
+		snprintf(conf->control.socket, sizeof(conf->control.socket), "%s",
+			service->owner->socket);
+}
+
+static int load(const struct triad_service *service, struct triad_conf *conf,
+	struct triad_diags *diags)
+{
+	set_standards(service, conf);
+	return triad_conf_load(service->conf_path, service->port_guid, conf, diags);
+}
+
+static void load_first_conf(struct triad_service *service)
+{
+	set_standards(service, &service->conf);
+	service->conf_state = TRIAD_CONF_STANDARD;
+	if (!service->conf_path[0])
+		return;
+	service->conf_state = TRIAD_CONF_LOADED;
+	if (!load(service, &service->conf, &service->conf_diags))
+		return;
+	service->conf_state = TRIAD_CONF_BROKEN;
+	log_diags(service, &service->conf_diags);
+}
+
+/* What is in force in the place of a file with mistakes: nothing goes out on its word.
+ */
+static void make_idle(const struct triad_service *service, struct triad_conf *conf)
+{
+	set_standards(service, conf);
+	conf->log = service->conf.log;
+	conf->control = service->conf.control;
+	conf->perfmgr.enabled = false;
+	conf->qos.enabled = false;
+	conf->qos.tables_enabled = false;
+	conf->qos.partition_groups = false;
+	conf->election.enabled = false;
+	conf->port.enabled = false;
+}
+
+void triad_service_put_in_force(struct triad_service *service)
+{
+	struct triad_conf conf = service->conf;
+
+	if (service->conf_state == TRIAD_CONF_BROKEN)
+		make_idle(service, &conf);
+	atomic_store(&service->log->level, (int)conf.log.level);
+	triad_alert_log_configure(service->alert_log, &conf);
+	triad_exports_configure(service->exports, &conf);
+	service->owner->put_in_force(service->owner->context, &conf);
+	if (triad_perf_configure(service->perf, &conf))
+		triad_log_write(service->log, TRIAD_LOG_ERROR,
+			"not enough memory to put the configuration into force; type "
+			"'triadctl reload' to try again");
+	if (service->control)
+		triad_control_set_max_clients(
+			service->control, conf.control.max_clients);
+}
+
+void triad_service_get_conf(struct triad_service *service, struct triad_conf *conf)
+{
+	pthread_mutex_lock(&service->conf_lock);
+	*conf = service->conf;
+	pthread_mutex_unlock(&service->conf_lock);
+}
+
+int triad_service_reload(struct triad_service *service, struct triad_diags *diags)
+{
+	struct triad_conf conf;
+	int error;
+
+	pthread_mutex_lock(&service->conf_lock);
+	if (!service->conf_path[0])
+		find_standard_conf(service); /* there may be one by now */
+	pthread_mutex_unlock(&service->conf_lock);
+	triad_diags_init(diags, service->conf_path);
+	if (!service->conf_path[0]) {
+		triad_diags_add(diags, 0, 0, "%s", service->owner->no_conf);
+		return ENOENT;
+	}
+	error = load(service, &conf, diags);
+	pthread_mutex_lock(&service->conf_lock);
+	if (error) {
+		service->conf_diags = *diags;
+	} else {
+		triad_conf_keep_start_only(
+			&conf, &service->conf, service->owner->program, diags);
+		service->conf_diags.n = 0;
+		service->conf = conf;
+		service->conf_state = TRIAD_CONF_LOADED;
+		triad_service_put_in_force(service);
+	}
+	pthread_mutex_unlock(&service->conf_lock);
+	if (error)
+		log_diags(service, diags);
+	triad_log_write(service->log, error ? TRIAD_LOG_ERROR : TRIAD_LOG_INFO,
+		"%s: %s", service->conf_path,
+		error ? "not loaded; the configuration in force stays" : "loaded");
+	return error ? EINVAL : 0;
+}
+
+int triad_service_set(struct triad_service *service, const char *key, const char *value,
+	struct triad_diags *diags)
+{
+	int error;
+
+	triad_diags_init(diags, "set");
+	pthread_mutex_lock(&service->conf_lock);
+	error = triad_conf_set(&service->conf, key, value, service->port_guid,
+		service->owner->program, diags);
+	if (!error)
+		triad_service_put_in_force(service);
+	pthread_mutex_unlock(&service->conf_lock);
+	if (!error)
+		triad_log_write(service->log, TRIAD_LOG_INFO,
+			"%s = %s, until the next "
+			"reload or restart",
+			key, value);
+	return error;
+}
+
+/* --- life --- */
+
+void triad_service_init(struct triad_service *service,
+	const struct triad_service_owner *owner, uint64_t port_guid,
+	const char *conf_path, struct triad_log *log)
+{
+	service->owner = owner;
+	service->port_guid = port_guid;
+	service->started_us = triad_clock_now_us();
+	service->log = log;
+	pthread_mutex_init(&service->conf_lock, NULL);
+	triad_diags_init(&service->conf_diags, "");
+	if (conf_path)
+		snprintf(service->conf_path, sizeof(service->conf_path), "%s",
+			conf_path);
+	else
+		find_standard_conf(service);
+	load_first_conf(service);
+}
+
+static size_t give_own_metrics(void *context, struct triad_metric *room, size_t n)
+{
+	return triad_own_metrics(context, room, n);
+}
+
+static struct triad_perf *make_perf(struct triad_service *service)
+{
+	struct triad_alerts_sink sink = triad_alert_log_sink(service->alert_log);
+
+	return triad_perf_new(service->port_guid, &sink, service->log);
+}
+
+bool triad_service_start(struct triad_service *service)
+{
+	service->alert_log = triad_alert_log_new(service->log);
+	if (service->alert_log)
+		service->perf = make_perf(service);
+	if (!service->perf)
+		return false;
+	service->exports = triad_exports_new(
+		service->perf, give_own_metrics, service, service->log);
+	service->source = triad_sa_source_new(
+		service->port_guid, &service->owner->source, service->log);
+	return service->exports && service->source;
+}
+
+void triad_service_open(struct triad_service *service)
+{
+	const struct triad_runner runner = {
+		.context = service, .run = triad_service_ask};
+	const struct triad_conf *conf = &service->conf;
+
+	if (conf->control.enabled)
+		atomic_store(&service->control,
+			triad_control_new(conf->control.socket,
+				conf->control.max_clients, &runner, service->log));
+}
+
+void triad_service_close(struct triad_service *service)
+{
+	triad_perf_stop(service->perf);
+	triad_control_free(service->control);
+	atomic_store(&service->control, NULL);
+}
+
+bool triad_service_stop(struct triad_service *service)
+{
+	return triad_exports_stop(service->exports);
+}
+
+bool triad_service_free(struct triad_service *service, bool ended)
+{
+	triad_sa_source_free(service->source);
+	if (ended) {
+		triad_exports_free(service->exports);
+		triad_perf_free(service->perf);
+	}
+	ended &= triad_alert_log_free(service->alert_log);
+	if (ended)
+		pthread_mutex_destroy(&service->conf_lock);
+	return ended;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What reads counters and gives them out, whatever process it is in: the configuration
+ * in force, the PerfManager, alerts, exports, the topology as the SA tells it, the
+ * control socket.  Nothing here needs OpenSM.
+ *
+ * Model: an owner (the plugin, triad-agent) embeds a service, says in a table of its
+ * own what the service can't know, and adds its parts and commands.  Life, in this
+ * order: init (reads the configuration), start, the owner's parts, put_in_force, open;
+ * then close, stop, the end of the owner's parts, free.
+ *
+ * Lock order: conf_lock before any part's own lock.
+ *
+ * Thread-safety: any thread between open and close, for get_conf, reload and set. */
+#ifndef TRIAD_SERVICE_SERVICE_H
+#define TRIAD_SERVICE_SERVICE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "service/alert_log.h"
+#include "service/control.h"
+#include "service/exports.h"
+#include "service/perf.h"
+#include "service/sa_source.h"
+#include "triad/command.h"
+#include "triad/conf.h"
+#include "triad/output.h"
+
+struct triad_own_metrics;
+struct triad_service;
+
+enum triad_conf_state {
+	TRIAD_CONF_STANDARD, /* no file: every key at its default */
+	TRIAD_CONF_LOADED,
+	TRIAD_CONF_BROKEN, /* the file at start had mistakes: nothing runs */
+};
+
+/* What the service can't know of the process it is in. */
+struct triad_service_owner {
+	void *context;
+	const char *program;   /* what is restarted: "OpenSM" */
+	const char *no_fabric; /* why there is no topology, and what to do */
+	const char *no_conf;   /* the same of a configuration file */
+	const char *conf_path; /* where that is when nobody says, if it is there */
+	const char *socket;    /* default of control.socket; NULL: the table's */
+
+	/* Puts a configuration into force for the owner's own parts. */
+	void (*put_in_force)(void *context, const struct triad_conf *conf);
+	/* Adds what Prometheus is told of them. */
+	void (*add_metrics)(void *context, struct triad_own_metrics *metrics);
+	/* Runs a command; those that are the service's go to triad_service_run(). */
+	int (*run)(void *context, const char *prefix,
+		const struct triad_command *command, struct triad_output *output);
+	/* Takes a topology that the SA told; see struct triad_sa_source_user. */
+	struct triad_sa_source_user source;
+};
+
+struct triad_service {
+	const struct triad_service_owner *owner;
+	uint64_t port_guid;
+	uint64_t started_us;
+	struct triad_log *log;
+
+	pthread_mutex_t conf_lock; /* of the four that follow */
+	struct triad_conf conf;
+	enum triad_conf_state conf_state;
+	struct triad_diags conf_diags; /* of the last load, if it failed */
+	char conf_path[4096];          /* empty: none */
+
+	struct triad_alert_log *alert_log;
+	struct triad_perf *perf;
+	struct triad_exports *exports;
+	struct triad_sa_source *source;
+	/* NULL: off or failed.  Threads that were there before look. */
+	_Atomic(struct triad_control *) control;
+};
+
+/* Reads the configuration: 'conf_path', or (NULL) the owner's standard one if there is
+ * one.  Mistakes are logged, and conf_state says so; then 'conf' has what was right.
+ * 'service' is zeros; 'owner' and 'log' outlive it. */
+void triad_service_init(struct triad_service *service,
+	const struct triad_service_owner *owner, uint64_t port_guid,
+	const char *conf_path, struct triad_log *log);
+
+/* Starts the threads; nothing is in force yet.  False when memory or threads are short;
+ * then close, stop and free are called all the same. */
+bool triad_service_start(struct triad_service *service);
+
+/* Puts the configuration that was read into force, for the owner's parts too. */
+void triad_service_put_in_force(struct triad_service *service);
+
+/* Opens the control socket if the configuration wants one. */
+void triad_service_open(struct triad_service *service);
+
+/* Ends reading and cuts off those who ask; waiters are let go first. */
+void triad_service_close(struct triad_service *service);
+
+/* After triad_service_close(): ends the ways out, so that the owner's parts may end.
+ * Returns false when a thread is stuck in a write; it then keeps what it reads. */
+bool triad_service_stop(struct triad_service *service);
+
+/* 'ended': all threads that read the service's parts have ended.  Returns false when
+ * its own have not, or that is false: then 'service' and its log must stay. */
+bool triad_service_free(struct triad_service *service, bool ended);
+
+/* A copy of the configuration in force. */
+void triad_service_get_conf(struct triad_service *service, struct triad_conf *conf);
+
+/* Reads the file again.  Returns 0, with a line in 'diags' for each change that must
+ * wait for a restart; ENOENT (there is no file) or EINVAL with the mistakes in 'diags';
+ * then the configuration in force stays. */
+int triad_service_reload(struct triad_service *service, struct triad_diags *diags);
+
+/* As triad_conf_set(), and puts it in force. */
+int triad_service_set(struct triad_service *service, const char *key, const char *value,
+	struct triad_diags *diags);
+
+/* A 'struct triad_runner': parses words and has the owner run the command.  'context'
+ * is the service. */
+int triad_service_ask(void *context, const char *prefix, int n_words,
+	const char *const *words, struct triad_output *output);
+
+/* Runs a command of the service's: help, perf, alerts, set, reload.  Returns
+ * TRIAD_CONTROL_DONE, _FAILED or _USAGE; the last, having said so, for others. */
+int triad_service_run(struct triad_service *service, const char *prefix,
+	const struct triad_command *command, struct triad_output *output);
+
+#endif

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "service/umad.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <infiniband/umad.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "service/local_port.h"
+#include "triad/clock.h"
+
+struct triad_umad {
+	struct triad_mad_transport transport;
+	int fd;
+	int agent;
+	bool reads_at_once; /* reading what is not there does not block */
+	void *send_buffer;
+	void *receive_buffer;
+};
+
+static int send_mad(void *context, const struct triad_mad_address *to,
+	const uint8_t *mad, unsigned timeout_ms)
+{
+	struct triad_umad *umad = context;
+
+	memset(umad->send_buffer, 0, umad_size());
+	memcpy(umad_get_mad(umad->send_buffer), mad, TRIAD_MAD_SIZE);
+	umad_set_addr(umad->send_buffer, to->lid, (int)to->qpn, to->sl, (int)to->qkey);
+	umad_set_pkey(umad->send_buffer, to->pkey_index);
+	/* Retries are the caller's: it knows what else waits for that port. */
+	if (umad_send(umad->fd, umad->agent, umad->send_buffer, TRIAD_MAD_SIZE,
+		    (int)timeout_ms, 0) >= 0)
+		return 0;
+	return errno == EWOULDBLOCK || errno == ENOBUFS ? EAGAIN : errno;
+}
+
+/* Returns 0, EAGAIN or another errno. */
+static int read_mad(struct triad_umad *umad, size_t *size)
+{
+	int room = TRIAD_MAD_SIZE;
+	int result;
+
+	errno = 0;
+	result = umad_recv(umad->fd, umad->receive_buffer, &room, 0);
+	if (result >= 0) {
+		*size = room < 0                ? 0
+			: room > TRIAD_MAD_SIZE ? TRIAD_MAD_SIZE
+						: (size_t)room;
+		return 0;
+	}
+	if (result == -EWOULDBLOCK || result == -EINTR || errno == EWOULDBLOCK ||
+		errno == EINTR)
+		return EAGAIN;
+	return errno ? errno : EIO;
+}
+
+/* Returns 0, EAGAIN or another errno. */
+static int wait_for_mad(struct triad_umad *umad, uint64_t wait_us)
+{
+	/* Rounded up, so that a short wait is a wait. */
+	int wait_ms = (int)((wait_us + TRIAD_US_PER_MS - 1) / TRIAD_US_PER_MS);
+	int error;
+
+	if (wait_us > 60 * TRIAD_US_PER_S)
+		wait_ms = 60000;
+	error = umad_poll(umad->fd, wait_ms);
+	if (!error)
+		return 0;
+	if (error == -ETIMEDOUT || errno == EINTR)
+		return EAGAIN;
+	return errno ? errno : EIO;
+}
+
+/* Mostly there is one already: that costs one call and not two. */
+static int await_mad(struct triad_umad *umad, uint64_t wait_us, size_t *size)
+{
+	int error = umad->reads_at_once ? read_mad(umad, size) : EAGAIN;
+
+	if (error != EAGAIN || (umad->reads_at_once && !wait_us))
+		return error;
+	error = wait_for_mad(umad, wait_us);
+	return error ? error : read_mad(umad, size);
+}
+
+static int receive_mad(void *context, uint64_t wait_us, struct triad_mad_reply *reply)
+{
+	struct triad_umad *umad = context;
+	size_t size = 0;
+	int error = await_mad(umad, wait_us, &size);
+
+	if (error)
+		return error;
+	reply->status = umad_status(umad->receive_buffer);
+	reply->lid = be16toh(umad_get_mad_addr(umad->receive_buffer)->lid);
+	reply->size = size;
+	memcpy(reply->mad, umad_get_mad(umad->receive_buffer), size);
+	return 0;
+}
+
+static int register_agent(int fd, int mgmt_class, const uint8_t *oui)
+{
+	uint8_t copy[3];
+
+	if (!oui)
+		return umad_register(fd, mgmt_class, 1, 0, NULL);
+	memcpy(copy, oui, sizeof(copy));
+	return umad_register_oui(fd, mgmt_class, 0, copy, NULL);
+}
+
+static int open_port(
+	struct triad_umad *umad, uint64_t port_guid, int mgmt_class, const uint8_t *oui)
+{
+	char ca_name[UMAD_CA_NAME_LEN];
+	int number, fd, flags;
+
+	if (umad_init() < 0)
+		return ENODEV;
+	if (!triad_local_port_find(port_guid, ca_name, &number))
+		return ENODEV;
+	fd = umad_open_port(ca_name, number);
+	if (fd < 0)
+		return errno ? errno : EIO;
+	umad->fd = fd;
+	/* A simulated descriptor has no flags; it does not block either. */
+	flags = fcntl(fd, F_GETFL);
+	umad->reads_at_once = flags >= 0 && fcntl(fd, F_SETFL, flags | O_NONBLOCK) == 0;
+	umad->agent = register_agent(fd, mgmt_class, oui);
+	return umad->agent < 0 ? (errno ? errno : EPERM) : 0;
+}
+
+/* After the port was opened: only then is it known which header the kernel wants, and
+ * so what umad_size() is. */
+static int make_buffers(struct triad_umad *umad)
+{
+	umad->send_buffer = umad_alloc(1, umad_size() + TRIAD_MAD_SIZE);
+	umad->receive_buffer = umad_alloc(1, umad_size() + TRIAD_MAD_SIZE);
+	return umad->send_buffer && umad->receive_buffer ? 0 : ENOMEM;
+}
+
+static int open_umad(uint64_t port_guid, int mgmt_class, const uint8_t *oui,
+	struct triad_umad **opened)
+{
+	struct triad_umad *umad = calloc(1, sizeof(*umad));
+	int error;
+
+	if (!umad)
+		return ENOMEM;
+	umad->fd = -1;
+	umad->agent = -1;
+	umad->transport = (struct triad_mad_transport){
+		.context = umad, .send = send_mad, .receive = receive_mad};
+	error = open_port(umad, port_guid, mgmt_class, oui);
+	if (!error)
+		error = make_buffers(umad);
+	if (error) {
+		triad_umad_close(umad, false);
+		return error;
+	}
+	*opened = umad;
+	return 0;
+}
+
+int triad_umad_open(uint64_t port_guid, int mgmt_class, struct triad_umad **umad)
+{
+	return open_umad(port_guid, mgmt_class, NULL, umad);
+}
+
+int triad_umad_open_vendor(uint64_t port_guid, int mgmt_class, const uint8_t oui[3],
+	struct triad_umad **umad)
+{
+	return open_umad(port_guid, mgmt_class, oui, umad);
+}
+
+void triad_umad_close(struct triad_umad *umad, bool in_flight)
+{
+	if (!umad)
+		return;
+	if (!in_flight && umad->agent >= 0)
+		umad_unregister(umad->fd, umad->agent);
+	if (!in_flight && umad->fd >= 0)
+		umad_close_port(umad->fd);
+	umad_free(umad->send_buffer);
+	umad_free(umad->receive_buffer);
+	free(umad);
+}
+
+const struct triad_mad_transport *triad_umad_transport(struct triad_umad *umad)
+{
+	return &umad->transport;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* MADs of one management class over libibumad, as a transport (triad/mad.h).
+ *
+ * The descriptor is our own, apart from OpenSM's.  It must be opened after OpenSM has
+ * bound to its port: where ibsim stands in for the kernel, the last to register for a
+ * class gets its answers.
+ *
+ * Thread-safety: one thread. */
+#ifndef TRIAD_SERVICE_UMAD_H
+#define TRIAD_SERVICE_UMAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "triad/mad.h"
+
+struct triad_umad;
+
+/* Opens the local port with that GUID for 'mgmt_class' (TRIAD_MAD_CLASS_*).  Returns 0,
+ * ENODEV (no such port here), ENOMEM or another errno. */
+int triad_umad_open(uint64_t port_guid, int mgmt_class, struct triad_umad **umad);
+
+/* The same for a vendor's class with an OUI (0x30 to 0x4f). */
+int triad_umad_open_vendor(uint64_t port_guid, int mgmt_class, const uint8_t oui[3],
+	struct triad_umad **umad);
+
+/* 'in_flight': answers may still come.  Then the descriptor is left to the end of the
+ * process, because a simulated one may not be closed under them.  Accepts NULL. */
+void triad_umad_close(struct triad_umad *umad, bool in_flight);
+
+/* Lives as long as 'umad'. */
+const struct triad_mad_transport *triad_umad_transport(struct triad_umad *umad);
+
+#endif
