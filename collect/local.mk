@@ -7,11 +7,11 @@ libtriadcollect_la_SOURCES = \
 	collect/head.c \
 	collect/member.c collect/member.h \
 	collect/member_parts.h \
-	collect/member_topology.c \
+	collect/member_handout.c \
 	collect/member_tree.c \
 	collect/roster.c collect/roster.h \
 	collect/reach.c collect/reach.h \
-	collect/topology.c collect/topology.h \
+	collect/handout.c collect/handout.h \
 	collect/data.c collect/data.h \
 	collect/feed.c collect/feed.h \
 	collect/merge.c collect/merge.h \

@@ -151,8 +151,8 @@ struct triad_member *triad_member_new(const struct triad_member_params *params,
 	member->liveness_us = liveness_us;
 	member->claims = triad_claims_new(&claims_params, &claims_sink);
 	member->feed = triad_feed_new();
-	member->topology = triad_topology_new();
-	if (member->claims && member->feed && member->topology)
+	member->handout = triad_handout_new();
+	if (member->claims && member->feed && member->handout)
 		return member;
 	triad_member_free(member);
 	return NULL;
@@ -168,7 +168,7 @@ void triad_member_free(struct triad_member *member)
 	forget_distances(member);
 	triad_claims_free(member->claims);
 	triad_feed_free(member->feed);
-	triad_topology_free(member->topology);
+	triad_handout_free(member->handout);
 	free(member->packed.octets);
 	triad_fabric_unref(member->fabric);
 	free(member);

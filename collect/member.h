@@ -4,7 +4,7 @@
  * Model: the machine puts together who owns what (claims.h), who there is (roster.h),
  * what is told up the tree (feed.h), what comes from below (merge.h at a manager,
  * passed on by others), histograms on their way (gather.h) and the fabric handed down
- * (topology.h).  It hears octets and says octets; who carries them is its owner's
+ * (handout.h).  It hears octets and says octets; who carries them is its owner's
  * business.  What its words are for:
  *
  *     ALL        every agent and manager, the sender too, which leaves its own words

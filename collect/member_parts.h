@@ -3,13 +3,13 @@
  *
  *     member.c            life, the fabric, what is heard, what is due
  *     member_tree.c       masters, what passes up and down, histograms
- *     member_topology.c   the fabric handed down
+ *     member_handout.c   the fabric handed down
  */
 #ifndef TRIAD_COLLECT_MEMBER_PARTS_H
 #define TRIAD_COLLECT_MEMBER_PARTS_H
 
 #include "collect/member.h"
-#include "collect/topology.h"
+#include "collect/handout.h"
 
 #define TRIAD_MEMBER_MAX_PKEYS 128u
 #define TRIAD_MEMBER_MAX_CLEARS 8u
@@ -47,8 +47,8 @@ struct triad_member {
 	uint32_t lag_ms, n_ports;
 	uint64_t n_dropped;
 
-	struct triad_topology *topology;     /* being put together; agents */
-	struct triad_topology_packed packed; /* handed down; managers */
+	struct triad_handout *handout;     /* being put together; agents */
+	struct triad_handout_packed packed; /* handed down; managers */
 	uint64_t handed_us, wanted_us;
 	bool is_wanted;
 	unsigned next_piece, n_pieces; /* still to be said */

@@ -22,9 +22,9 @@
  * of another one begin anew.
  *
  * Thread-safety: none.  Memory: what is being put together, at most
- * TRIAD_TOPOLOGY_MAX_SIZE twice; checked. */
-#ifndef TRIAD_COLLECT_TOPOLOGY_H
-#define TRIAD_COLLECT_TOPOLOGY_H
+ * TRIAD_HANDOUT_MAX_SIZE twice; checked. */
+#ifndef TRIAD_COLLECT_HANDOUT_H
+#define TRIAD_COLLECT_HANDOUT_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -32,40 +32,40 @@
 #include "collect/message.h"
 #include "triad/fabric.h"
 
-#define TRIAD_TOPOLOGY_MAX_SIZE ((size_t)128 << 20)
-#define TRIAD_TOPOLOGY_PIECE_SIZE (128u * 1024)
+#define TRIAD_HANDOUT_MAX_SIZE ((size_t)128 << 20)
+#define TRIAD_HANDOUT_PIECE_SIZE (128u * 1024)
 
 /* --- handing down --- */
 
 /* A fabric, packed; to be freed. */
-struct triad_topology_packed {
+struct triad_handout_packed {
 	uint64_t hash;
 	uint32_t size, packed_size;
 	uint8_t *octets;
 };
 
 /* Returns 0, ENOMEM or EOVERFLOW. */
-int triad_topology_pack(
-	const struct triad_fabric *fabric, struct triad_topology_packed *packed);
-unsigned triad_topology_n_pieces(const struct triad_topology_packed *packed);
-/* One piece as a message; 'size' of TRIAD_TOPOLOGY_PIECE_SIZE + 64 is enough.  Returns
+int triad_handout_pack(
+	const struct triad_fabric *fabric, struct triad_handout_packed *packed);
+unsigned triad_handout_n_pieces(const struct triad_handout_packed *packed);
+/* One piece as a message; 'size' of TRIAD_HANDOUT_PIECE_SIZE + 64 is enough.  Returns
  * its octets. */
-size_t triad_topology_put(const struct triad_topology_packed *packed, unsigned piece,
+size_t triad_handout_put(const struct triad_handout_packed *packed, unsigned piece,
 	const struct triad_collect_head *head, uint8_t *to, size_t size);
 
 /* --- taking --- */
 
-struct triad_topology;
+struct triad_handout;
 
-struct triad_topology *triad_topology_new(void);
-void triad_topology_free(struct triad_topology *topology);
+struct triad_handout *triad_handout_new(void);
+void triad_handout_free(struct triad_handout *handout);
 
 /* Takes a piece ('body' stands behind the head).  Returns 0 when the fabric is whole:
  * then it is in '*fabric', one reference, its hash in '*hash'; EAGAIN: more is to come;
  * EALREADY: it is 'known' and nothing is put together; EPROTO: it makes no sense;
  * ENOMEM.  'pkeys' are the P_Keys of the local port, in which those to ask with are
  * looked up. */
-int triad_topology_take(struct triad_topology *topology, struct triad_wire *body,
+int triad_handout_take(struct triad_handout *handout, struct triad_wire *body,
 	uint64_t known, const uint16_t *pkeys, size_t n_pkeys,
 	struct triad_fabric **fabric, uint64_t *hash);
 

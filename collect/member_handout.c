@@ -18,10 +18,10 @@
 
 void triad_member_pack(struct triad_member *member)
 {
-	struct triad_topology_packed packed;
+	struct triad_handout_packed packed;
 
 	/* Without memory agents keep the last one, or discover. */
-	if (triad_topology_pack(member->fabric, &packed))
+	if (triad_handout_pack(member->fabric, &packed))
 		return;
 	free(member->packed.octets);
 	if (packed.hash != member->packed.hash)
@@ -44,7 +44,7 @@ static uint64_t hand_down(struct triad_member *member, uint64_t now_us)
 	for (unsigned i = 0; i < PIECES_A_TURN && member->next_piece < member->n_pieces;
 		i++)
 		triad_member_say(member, TRIAD_MEMBER_TO_ALL, 0, member->octets,
-			triad_topology_put(&member->packed, member->next_piece++, &head,
+			triad_handout_put(&member->packed, member->next_piece++, &head,
 				member->octets, sizeof(member->octets)));
 	if (member->next_piece < member->n_pieces)
 		return now_us + PIECES_US;
@@ -65,7 +65,7 @@ static uint64_t turn_manager(struct triad_member *member, uint64_t now_us)
 	member->is_wanted = false;
 	member->handed_us = now_us;
 	member->next_piece = 0;
-	member->n_pieces = triad_topology_n_pieces(&member->packed);
+	member->n_pieces = triad_handout_n_pieces(&member->packed);
 	return hand_down(member, now_us);
 }
 
@@ -98,7 +98,7 @@ void triad_member_hear_topology(struct triad_member *member,
 
 	if (member->params.is_manager || (manager && manager->id != head->sender))
 		return;
-	error = triad_topology_take(member->topology, body, member->hash, member->pkeys,
+	error = triad_handout_take(member->handout, body, member->hash, member->pkeys,
 		member->n_pkeys, &fabric, &hash);
 	if (error == EPROTO)
 		member->counts.n_foreign++;

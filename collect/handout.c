@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "collect/topology.h"
+#include "collect/handout.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #include "collect/varint.h"
 
-#define MAX_PIECES (TRIAD_TOPOLOGY_MAX_SIZE / TRIAD_TOPOLOGY_PIECE_SIZE)
+#define MAX_PIECES (TRIAD_HANDOUT_MAX_SIZE / TRIAD_HANDOUT_PIECE_SIZE)
 #define HEAD_SIZE 16u
 /* What a node and a port take at most. */
 #define NODE_SIZE (8 + 1 + 4 + 2 + 1 + TRIAD_NODE_NAME_SIZE + TRIAD_VARINT_MAX_SIZE)
@@ -111,25 +111,25 @@ static uint8_t *flatten(const struct triad_fabric *fabric, size_t *size)
 	return octets;
 }
 
-int triad_topology_pack(
-	const struct triad_fabric *fabric, struct triad_topology_packed *packed)
+int triad_handout_pack(
+	const struct triad_fabric *fabric, struct triad_handout_packed *packed)
 {
 	size_t size, room, packed_size;
 	uint8_t *octets = flatten(fabric, &size);
 
-	*packed = (struct triad_topology_packed){0};
+	*packed = (struct triad_handout_packed){0};
 	if (!octets)
 		return ENOMEM;
 	room = ZSTD_compressBound(size);
-	packed->octets = size <= TRIAD_TOPOLOGY_MAX_SIZE ? malloc(room) : NULL;
+	packed->octets = size <= TRIAD_HANDOUT_MAX_SIZE ? malloc(room) : NULL;
 	if (!packed->octets) {
 		free(octets);
-		return size <= TRIAD_TOPOLOGY_MAX_SIZE ? ENOMEM : EOVERFLOW;
+		return size <= TRIAD_HANDOUT_MAX_SIZE ? ENOMEM : EOVERFLOW;
 	}
 	packed->hash = hash_of(octets, size);
 	packed_size = ZSTD_compress(packed->octets, room, octets, size, ZSTD_LEVEL);
 	free(octets);
-	if (ZSTD_isError(packed_size) || packed_size > TRIAD_TOPOLOGY_MAX_SIZE) {
+	if (ZSTD_isError(packed_size) || packed_size > TRIAD_HANDOUT_MAX_SIZE) {
 		free(packed->octets);
 		packed->octets = NULL;
 		return EOVERFLOW;
@@ -139,22 +139,22 @@ int triad_topology_pack(
 	return 0;
 }
 
-unsigned triad_topology_n_pieces(const struct triad_topology_packed *packed)
+unsigned triad_handout_n_pieces(const struct triad_handout_packed *packed)
 {
-	return (packed->packed_size + TRIAD_TOPOLOGY_PIECE_SIZE - 1) /
-		TRIAD_TOPOLOGY_PIECE_SIZE;
+	return (packed->packed_size + TRIAD_HANDOUT_PIECE_SIZE - 1) /
+		TRIAD_HANDOUT_PIECE_SIZE;
 }
 
 /* Octets of a piece: all but the last are whole. */
 static uint32_t piece_size(uint32_t packed_size, unsigned piece)
 {
-	uint32_t at = piece * TRIAD_TOPOLOGY_PIECE_SIZE;
+	uint32_t at = piece * TRIAD_HANDOUT_PIECE_SIZE;
 	uint32_t left = packed_size - at;
 
-	return left < TRIAD_TOPOLOGY_PIECE_SIZE ? left : TRIAD_TOPOLOGY_PIECE_SIZE;
+	return left < TRIAD_HANDOUT_PIECE_SIZE ? left : TRIAD_HANDOUT_PIECE_SIZE;
 }
 
-size_t triad_topology_put(const struct triad_topology_packed *packed, unsigned piece,
+size_t triad_handout_put(const struct triad_handout_packed *packed, unsigned piece,
 	const struct triad_collect_head *head, uint8_t *to, size_t size)
 {
 	uint32_t n = piece_size(packed->packed_size, piece);
@@ -167,57 +167,57 @@ size_t triad_topology_put(const struct triad_topology_packed *packed, unsigned p
 	triad_wire_put(&w, 4, packed->size);
 	triad_wire_put(&w, 4, packed->packed_size);
 	triad_wire_put(&w, 2, piece);
-	triad_wire_put(&w, 2, triad_topology_n_pieces(packed));
+	triad_wire_put(&w, 2, triad_handout_n_pieces(packed));
 	octets = triad_wire_take(&w, n);
 	if (!octets)
 		return 0;
-	memcpy(octets, packed->octets + (size_t)piece * TRIAD_TOPOLOGY_PIECE_SIZE, n);
+	memcpy(octets, packed->octets + (size_t)piece * TRIAD_HANDOUT_PIECE_SIZE, n);
 	return w.at;
 }
 
 /* --- taking --- */
 
-struct triad_topology {
-	struct triad_topology_packed packed; /* octets NULL: nothing begun */
+struct triad_handout {
+	struct triad_handout_packed packed; /* octets NULL: nothing begun */
 	unsigned n_pieces, n_missing;
 	bool has[MAX_PIECES];
 };
 
-struct triad_topology *triad_topology_new(void)
+struct triad_handout *triad_handout_new(void)
 {
-	return calloc(1, sizeof(struct triad_topology));
+	return calloc(1, sizeof(struct triad_handout));
 }
 
-static void forget(struct triad_topology *topology)
+static void forget(struct triad_handout *handout)
 {
-	free(topology->packed.octets);
-	memset(topology, 0, sizeof(*topology));
+	free(handout->packed.octets);
+	memset(handout, 0, sizeof(*handout));
 }
 
-void triad_topology_free(struct triad_topology *topology)
+void triad_handout_free(struct triad_handout *handout)
 {
-	if (!topology)
+	if (!handout)
 		return;
-	free(topology->packed.octets);
-	free(topology);
+	free(handout->packed.octets);
+	free(handout);
 }
 
 /* Begins another one, unless it is the present one. */
 static int begin(
-	struct triad_topology *topology, const struct triad_topology_packed *packed)
+	struct triad_handout *handout, const struct triad_handout_packed *packed)
 {
-	const struct triad_topology_packed *present = &topology->packed;
+	const struct triad_handout_packed *present = &handout->packed;
 
 	if (present->octets && present->hash == packed->hash &&
 		present->size == packed->size &&
 		present->packed_size == packed->packed_size)
 		return 0;
-	forget(topology);
-	topology->packed = *packed;
-	topology->packed.octets = malloc(packed->packed_size);
-	if (!topology->packed.octets)
+	forget(handout);
+	handout->packed = *packed;
+	handout->packed.octets = malloc(packed->packed_size);
+	if (!handout->packed.octets)
 		return ENOMEM;
-	topology->n_pieces = topology->n_missing = triad_topology_n_pieces(packed);
+	handout->n_pieces = handout->n_missing = triad_handout_n_pieces(packed);
 	return 0;
 }
 
@@ -353,7 +353,7 @@ static int build(struct reading *reading, const uint16_t *pkeys, size_t n_pkeys,
 	return triad_fabric_build(reading->builder, sm_port_guid, fabric);
 }
 
-static int unpack(const struct triad_topology_packed *packed, const uint16_t *pkeys,
+static int unpack(const struct triad_handout_packed *packed, const uint16_t *pkeys,
 	size_t n_pkeys, struct triad_fabric **fabric)
 {
 	struct reading reading = {0};
@@ -377,11 +377,11 @@ static int unpack(const struct triad_topology_packed *packed, const uint16_t *pk
 	return error == ENOMEM || !error ? error : EPROTO;
 }
 
-int triad_topology_take(struct triad_topology *topology, struct triad_wire *body,
+int triad_handout_take(struct triad_handout *handout, struct triad_wire *body,
 	uint64_t known, const uint16_t *pkeys, size_t n_pkeys,
 	struct triad_fabric **fabric, uint64_t *hash)
 {
-	struct triad_topology_packed packed = {.hash = triad_wire_get64(body)};
+	struct triad_handout_packed packed = {.hash = triad_wire_get64(body)};
 	const uint8_t *octets;
 	unsigned piece, n_pieces;
 	int error;
@@ -391,25 +391,25 @@ int triad_topology_take(struct triad_topology *topology, struct triad_wire *body
 	piece = triad_wire_get16(body);
 	n_pieces = triad_wire_get16(body);
 	if (body->failed || !packed.packed_size || packed.size < HEAD_SIZE ||
-		packed.size > TRIAD_TOPOLOGY_MAX_SIZE ||
-		packed.packed_size > TRIAD_TOPOLOGY_MAX_SIZE || piece >= n_pieces ||
-		n_pieces != triad_topology_n_pieces(&packed))
+		packed.size > TRIAD_HANDOUT_MAX_SIZE ||
+		packed.packed_size > TRIAD_HANDOUT_MAX_SIZE || piece >= n_pieces ||
+		n_pieces != triad_handout_n_pieces(&packed))
 		return EPROTO;
 	octets = triad_wire_take(body, piece_size(packed.packed_size, piece));
 	if (!octets)
 		return EPROTO;
 	if (packed.hash == known)
 		return EALREADY;
-	error = begin(topology, &packed);
-	if (error || topology->has[piece])
+	error = begin(handout, &packed);
+	if (error || handout->has[piece])
 		return error ? error : EAGAIN;
-	memcpy(topology->packed.octets + (size_t)piece * TRIAD_TOPOLOGY_PIECE_SIZE,
+	memcpy(handout->packed.octets + (size_t)piece * TRIAD_HANDOUT_PIECE_SIZE,
 		octets, piece_size(packed.packed_size, piece));
-	topology->has[piece] = true;
-	if (--topology->n_missing)
+	handout->has[piece] = true;
+	if (--handout->n_missing)
 		return EAGAIN;
 	*hash = packed.hash;
-	error = unpack(&topology->packed, pkeys, n_pkeys, fabric);
-	forget(topology);
+	error = unpack(&handout->packed, pkeys, n_pkeys, fabric);
+	forget(handout);
 	return error;
 }
