@@ -18,6 +18,7 @@ static const char *const sweep_modes[] = {"triad", "full", "errors", NULL};
 static const char *const resets[] = {"near-full", "never", NULL};
 static const char *const roles[] = {"master", "standby", "any", NULL};
 static const char *const profiles[] = {"data", "all", NULL};
+static const char *const collect_modes[] = {"local", "manager", "agent", NULL};
 static const char *const port_modes[] = {"observe", "enforce", NULL};
 static const char *const clusters[] = {"corosync", "peers", "none", NULL};
 static const char *const service_id_masks[] = {"both", "first", NULL};
@@ -102,6 +103,15 @@ static bool check_group(const char *value, char *reason, size_t size)
 	return false;
 }
 
+static bool check_name(const char *value, char *reason, size_t size)
+{
+	if (strlen(value) < TRIAD_CONF_MAX_AGENT_NAME)
+		return true;
+	snprintf(reason, size, "a name of at most %d characters is wanted",
+		TRIAD_CONF_MAX_AGENT_NAME - 1);
+	return false;
+}
+
 /* The policy has it or not; that is told when it is read. */
 static bool check_level(const char *value, char *reason, size_t size)
 {
@@ -164,6 +174,39 @@ static const struct triad_conf_key table[] = {
 		.standard = "PortXmitData; PortRcvData; PortXmitWait",
 		.at_run_time = true,
 		.help = "Counters of which it is kept how often they grew how fast."},
+	{KEY(collect, mode), CHOICE(collect_modes), .standard = "local",
+		.at_run_time = true,
+		.help = "Whether agents read counters, and who this is."},
+	{KEY(collect, servers), TEXT(triad_servers_check),
+		.standard = "nats://127.0.0.1:4222", .at_run_time = true,
+		.help = "Where the brokers are by which agents and managers talk."},
+	{KEY(collect, fabric), TEXT(triad_subject_check), .standard = "default",
+		.at_run_time = true, .help = "The fabric's name at the brokers."},
+	{KEY(collect, name), TEXT(check_name), .standard = "", .at_run_time = true,
+		.help = "What this one is called; empty for the host's name."},
+	{KEY(collect, address), TEXT(check_name), .standard = "", .at_run_time = true,
+		.help = "Where people find it; empty for the host's name."},
+	{KEY(collect, master), TEXT(check_name), .standard = "", .at_run_time = true,
+		.help = "The agent that this one reports to; empty for the manager."},
+	{KEY(collect, credentials), FILE_OR_NONE, .at_run_time = true,
+		.help = "Credentials for the brokers."},
+	{KEY(collect, tls_ca), FILE_OR_NONE, .at_run_time = true,
+		.help = "Certificates of those who vouch for the brokers; makes it TLS."},
+	{KEY(collect, tls_certificate), FILE_OR_NONE, .at_run_time = true,
+		.help = "This one's certificate for the brokers."},
+	{KEY(collect, tls_key), FILE_OR_NONE, .at_run_time = true,
+		.help = "The key that goes with it."},
+	{KEY_AS(collect, liveness, liveness_ms), UINT(1000, 60000, "ms"),
+		.standard = "3000", .at_run_time = true,
+		.help = "For how long an agent may be silent and is not dead."},
+	{KEY_AS(collect, min_change, min_change_kb), UINT(0, 4294967295, "kB"),
+		.standard = "1024", .at_run_time = true,
+		.help = "A port is told of when its data changed by more than that."},
+	{KEY(collect, refresh), UINT(0, 10000, "sweeps"), .standard = "60",
+		.at_run_time = true,
+		.help = "How often each port is told of, whatever it did."},
+	{KEY(collect, max_nodes), UINT(1, 131072, ""), .standard = "16384",
+		.at_run_time = true, .help = "How many nodes one agent reads at most."},
 	{KEY(log, level), CHOICE(log_levels), .standard = "info", .at_run_time = true,
 		.help = "How much goes to OpenSM's log."},
 	{KEY(log, syslog), BOOL, .standard = "true", .at_run_time = true,

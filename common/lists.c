@@ -247,3 +247,52 @@ bool triad_addresses_parse(const char *text, unsigned default_port,
 	}
 	return true;
 }
+
+/* --- brokers --- */
+
+static bool is_server(const char *item)
+{
+	static const char *const schemes[] = {"nats://", "tls://"};
+
+	for (unsigned i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++) {
+		const char *host = item + strlen(schemes[i]);
+
+		if (g_str_has_prefix(item, schemes[i]) && *host &&
+			!strpbrk(host, " \t\""))
+			return true;
+	}
+	return false;
+}
+
+bool triad_servers_check(const char *text, char *reason, size_t size)
+{
+	char item[ITEM_SIZE];
+	unsigned n = 0;
+
+	for (const char *at = text; triad_list_next(&at, item, sizeof(item)); n++) {
+		if (is_server(item))
+			continue;
+		snprintf(reason, size,
+			"'%.80s' is no broker: nats://HOST:PORT or tls://HOST:PORT is "
+			"wanted",
+			item);
+		return false;
+	}
+	if (n && n <= TRIAD_MAX_SERVERS)
+		return true;
+	snprintf(reason, size, "there are %u brokers; 1 to %d are wanted", n,
+		TRIAD_MAX_SERVERS);
+	return false;
+}
+
+bool triad_subject_check(const char *text, char *reason, size_t size)
+{
+	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "abcdefghijklmnopqrstuvwxyz0123456789_-";
+	size_t length = strlen(text);
+
+	if (length && length <= 32 && strspn(text, letters) == length)
+		return true;
+	snprintf(reason, size, "1 to 32 of A-Z a-z 0-9 _ - are wanted");
+	return false;
+}

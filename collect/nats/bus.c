@@ -11,6 +11,7 @@
 
 #include "collect/nats/queue.h"
 #include "triad/clock.h"
+#include "triad/lists.h"
 #include "triad/thread.h"
 
 #define CONNECT_MS 2000
@@ -18,7 +19,6 @@
 #define RECONNECT_JITTER_MS 500
 #define PING_MS 5000
 #define MAX_PINGS_OUT 2
-#define MAX_SERVERS 16
 /* So often the thread looks at what is wanted. */
 #define LOOK_US (TRIAD_US_PER_S / 4)
 #define FLUSH_MS 500
@@ -47,16 +47,6 @@ struct triad_bus {
 	natsSubscription *subscriptions[N_SUBSCRIPTIONS];
 	int error_said;
 };
-
-bool triad_bus_fabric_is_valid(const char *fabric)
-{
-	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				      "abcdefghijklmnopqrstuvwxyz0123456789_-";
-	size_t length = strlen(fabric);
-
-	return length && length < TRIAD_BUS_FABRIC_SIZE &&
-		strspn(fabric, letters) == length;
-}
 
 struct triad_bus *triad_bus_new(
 	void (*wake)(void *context), void *context, struct triad_log *log)
@@ -187,11 +177,11 @@ static void write_subject(const struct triad_bus_params *params,
 static natsStatus set_servers(natsOptions *options, const char *servers)
 {
 	char copy[TRIAD_CONF_TEXT_SIZE], *rest = copy;
-	const char *urls[MAX_SERVERS], *url;
+	const char *urls[TRIAD_MAX_SERVERS], *url;
 	int n = 0;
 
 	snprintf(copy, sizeof(copy), "%s", servers);
-	while (n < MAX_SERVERS && (url = strtok_r(rest, "; ", &rest)))
+	while (n < TRIAD_MAX_SERVERS && (url = strtok_r(rest, "; ", &rest)))
 		urls[n++] = url;
 	return natsOptions_SetServers(options, urls, n);
 }

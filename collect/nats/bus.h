@@ -84,7 +84,4 @@ void triad_bus_give_back(struct triad_bus_message *message);
 
 struct triad_bus_status triad_bus_status(struct triad_bus *bus);
 
-/* 1 to 32 of A-Z a-z 0-9 _ -. */
-bool triad_bus_fabric_is_valid(const char *fabric);
-
 #endif

@@ -62,8 +62,9 @@
 #define TRIAD_CONF_MAX_COLLECTORS 8 /* addresses of [sflow] collectors, */
 #define TRIAD_CONF_SFLOW_PORT 6343  /* and their port unless they say another */
 
-#define TRIAD_CONF_MAX_PEERS 9  /* addresses of [election] peers */
-#define TRIAD_CONF_MAX_GUIDS 12 /* of [election] ports, blacklist */
+#define TRIAD_CONF_MAX_AGENT_NAME 64 /* with the 0, of [collect] name, ... */
+#define TRIAD_CONF_MAX_PEERS 9       /* addresses of [election] peers */
+#define TRIAD_CONF_MAX_GUIDS 12      /* of [election] ports, blacklist */
 #define TRIAD_CONF_MAX_GROUP_LENGTH 100
 
 /* When counters are reset in hardware: [perfmgr] reset. */
@@ -77,6 +78,13 @@ enum triad_conf_role {
 	TRIAD_ROLE_MASTER,
 	TRIAD_ROLE_STANDBY,
 	TRIAD_ROLE_ANY,
+};
+
+/* Whether others read counters too: [collect] mode. */
+enum triad_conf_collect {
+	TRIAD_COLLECT_LOCAL,
+	TRIAD_COLLECT_MANAGER,
+	TRIAD_COLLECT_AGENT,
 };
 
 /* What the port manager does: [port] mode. */
@@ -127,6 +135,22 @@ struct triad_conf {
 		unsigned retries;        /* after the first query */
 		char histogram_counters[TRIAD_CONF_TEXT_SIZE]; /* at most 4 */
 	} perfmgr;
+	struct {
+		unsigned mode;                          /* enum triad_conf_collect */
+		char servers[TRIAD_CONF_TEXT_SIZE];     /* triad_servers_check() */
+		char fabric[TRIAD_CONF_TEXT_SIZE];      /* triad_subject_check() */
+		char name[TRIAD_CONF_TEXT_SIZE];        /* "": the host's */
+		char address[TRIAD_CONF_TEXT_SIZE];     /* "": the same */
+		char master[TRIAD_CONF_TEXT_SIZE];      /* "": a manager */
+		char credentials[TRIAD_CONF_PATH_SIZE]; /* "": none, as those below */
+		char tls_ca[TRIAD_CONF_PATH_SIZE];
+		char tls_certificate[TRIAD_CONF_PATH_SIZE];
+		char tls_key[TRIAD_CONF_PATH_SIZE];
+		unsigned liveness_ms;
+		unsigned min_change_kb;
+		unsigned refresh; /* sweeps; 0: never */
+		unsigned max_nodes;
+	} collect;
 	struct {
 		unsigned level; /* enum triad_log_level */
 		bool syslog;

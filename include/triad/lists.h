@@ -49,6 +49,14 @@ static inline bool triad_ports_has(const uint8_t set[32], uint8_t port)
  * triad_counter.  No item: none. */
 bool triad_counters_parse(const char *text, uint32_t *mask, char *reason, size_t size);
 
+/* Brokers: nats://HOST:PORT or tls://HOST:PORT, USER:PASSWORD@ before HOST if need be;
+ * 1 to TRIAD_MAX_SERVERS. */
+#define TRIAD_MAX_SERVERS 16
+bool triad_servers_check(const char *text, char *reason, size_t size);
+
+/* A word for a broker's subjects: 1 to 32 of A-Z a-z 0-9 _ -. */
+bool triad_subject_check(const char *text, char *reason, size_t size);
+
 /* A numeric address alone, an IPv6 one without brackets; the port is 0 then. */
 bool triad_ip_parse(
 	const char *text, struct triad_address *address, char *reason, size_t size);
