@@ -10,35 +10,44 @@
  * from all agents at once, hop by hop, and stop where they meet.  Claims are announced
  * to all.  Where two claim the same, both, and all who hear of it, find the same winner
  *
- *     1. one that is not draining    2. fewer hops    3. lower load, as it stood in the
- *     claim    4. the lot: a hash of the node and the agent
+ *     1. one that is not draining    2. fewer hops    3. lower load, as it stood when
+ *     the node was claimed    4. the lot: a hash of the node and the agent
  *
- * A node is taken over from its owner by a better claim: at once for fewer hops, or of
- * one that drains; a few at a time for a load that is lower by two steps
- * (triad_claims_load()), so that loads meet and do not swing.  An agent whose load
- * changed by a step states its claims anew.  The loser gives way; an owner that hears
- * of a worse claim than its own repeats its own.
+ * A node is taken over from its owner by a better claim: in a wave for fewer hops, or
+ * of one that drains; a few at a time by who owns less, by two steps of load
+ * (triad_claims_load()) and more, so that loads meet and do not swing.  Claims keep
+ * the load that they were made at: of what an agent owns, half at least was claimed at
+ * its present step or the one below, so there is enough that others can win.  A claim
+ * that its owner states anew, because the distance changed, takes the old one's place.
+ * The loser gives way without a word; an owner that hears of a worse claim than its own
+ * repeats its own.
  *
  * An agent is alive while it is heard: without a word for 'liveness_us' it is dead,
  * its nodes are nobody's, and the waves go again.  An agent that was not running for
  * as long (paused) finds that by its own clock, and begins as if it had just started,
- * before it says a word of what it believes to own.
+ * before it says a word of what it believes to own.  Who begins says that it owns
+ * nothing, asks all for what they own, and waits two slots before its waves.
  *
- * OWNER messages to all are numbered, and ALIVE says how many there were: who lacks one
- * asks for the list of all that the agent owns, and takes that for the truth.
+ * OWNER messages to all are numbered, and ALIVE says how many there were, and the
+ * digest of all claims of the sender's that stand: who lacks a message, or has another
+ * digest for half a liveness time, asks for the list of all that the agent owns, and
+ * takes that for the truth about it.
  *
  * An observer (self = 0; a manager) hears the same and claims nothing.
  *
  * Defence: claims with fewer hops than the fabric allows (when 'true_hops' is given),
  * of agents that the fabric lacks, or of more than TRIAD_CLAIMS_MAX_AGENTS agents are
- * refused, and counted.  A sender that goes back to an old incarnation is not heard; a
- * newer one begins anew, with nothing owned.
+ * refused, and counted; lists that nobody asked for are left alone.  A sender that goes
+ * back to an old incarnation is not heard; a newer one begins anew, with nothing owned.
+ * The work for a message is bounded by its entries and the nodes of the fabric; lists
+ * are given and asked for at bounded rates.
  *
  * Invariants: when no message is lost and nobody comes or goes for 'settle' (two
  * liveness times), each reachable node has one owner, which is the same in the eyes of
  * all; no agent that is alive, does not drain and has fewer hops would have lost it.
  *
- * Thread-safety: none.  Memory: 16 octets a node and agent at most, checked.
+ * Thread-safety: none.  Memory: 24 octets a node, 64 KiB for what is said; allocation
+ * is checked.
  * Source: [monitoring-rfc: Agent behavior 2, 4], rows M4, M9, M10, M15, M17. */
 #ifndef TRIAD_COLLECT_CLAIMS_H
 #define TRIAD_COLLECT_CLAIMS_H
@@ -66,6 +75,8 @@ struct triad_claims_sink {
 		const struct triad_collect_claim *claims);
 	/* Ask 'to' (TRIAD_CLAIMS_NOBODY: all) for the list of what it owns. */
 	void (*ask_list)(void *context, uint64_t to);
+	/* Ask all who owns these.  May be NULL. */
+	void (*ask_nodes)(void *context, const uint64_t *guids, uint32_t n);
 };
 
 struct triad_claims_params {
@@ -73,7 +84,7 @@ struct triad_claims_params {
 	uint64_t incarnation; /* its own */
 	uint64_t liveness_us;
 	uint64_t slot_us; /* of a hop, in the waves */
-	uint64_t seed;    /* of lots that only spread load in time */
+	uint64_t seed;    /* of lots that only spread work in time */
 	/* How far 'agent' is from the node in truth (index in the fabric), or
 	 * TRIAD_CLAIMS_UNREACHABLE when one of them is not in the fabric.  May be NULL.
 	 */
@@ -98,8 +109,8 @@ struct triad_claims_agent {
 struct triad_claims_counts {
 	uint64_t n_claimed, n_given_up, n_lost; /* nodes, of its own */
 	uint64_t n_deaths;
-	uint64_t n_conflicts; /* two owners heard of */
-	uint64_t n_refused;   /* claims that can't be */
+	uint64_t n_conflicts; /* claims heard that were worse than the owner's */
+	uint64_t n_refused;   /* claims that can't be, senders there is no room for */
 	uint64_t n_lists;     /* asked for */
 	uint64_t n_naps;      /* times that it was not running for a liveness time */
 };
@@ -110,15 +121,16 @@ struct triad_claims *triad_claims_new(
 void triad_claims_free(struct triad_claims *claims);
 
 /* The nodes of the fabric ('guids' ascending, 'n' of them) and how far each is from
- * here.  Owners of nodes that stay are kept.  Returns 0 or ENOMEM; then nothing
- * changed. */
+ * here.  Owners of nodes that stay are kept.  Owned nodes that are another distance
+ * away are announced anew, those out of reach given up.  Returns 0 or ENOMEM; then
+ * nothing changed. */
 int triad_claims_set_nodes(struct triad_claims *claims, const uint64_t *guids,
 	const uint8_t *hops, uint32_t n, uint64_t now_us);
 
 /* Gives what it owns away, and claims nothing, until it is told otherwise. */
 void triad_claims_drain(struct triad_claims *claims, bool drain, uint64_t now_us);
 
-/* The agent ends: gives up all, in words to all. */
+/* The agent ends: gives up all, in words to all, and claims no more. */
 void triad_claims_leave(struct triad_claims *claims, uint64_t now_us);
 
 /* What was heard; the sender's own words come back to it and are left alone. */
@@ -133,12 +145,13 @@ void triad_claims_hear_who_owns(struct triad_claims *claims,
 	const struct triad_collect_head *head, const struct triad_collect_who_owns *who,
 	const uint64_t *guids, uint64_t now_us);
 
-/* Does what is due.  Returns when to call it again, at the latest. */
+/* Does what is due.  Returns when to call it again, at the latest; and after each of
+ * the functions above, which may have made something due. */
 uint64_t triad_claims_turn(struct triad_claims *claims, uint64_t now_us);
 
 /* --- what is so --- */
 
-/* What ALIVE is to say: n_nodes, n_announced, is_draining. */
+/* What ALIVE is to say: n_nodes, n_announced, claims, is_draining. */
 void triad_claims_fill_alive(
 	const struct triad_claims *claims, struct triad_collect_alive *alive);
 
@@ -160,7 +173,7 @@ static inline bool triad_claims_is_own(
 uint32_t triad_claims_n_nobodys(const struct triad_claims *claims);
 
 /* The i-th agent known, this one included, in ascending order of ids; false behind the
- * last. */
+ * last.  Managers are none. */
 bool triad_claims_agent(const struct triad_claims *claims, unsigned i,
 	struct triad_claims_agent *agent);
 bool triad_claims_is_alive(const struct triad_claims *claims, uint64_t agent);

@@ -3,21 +3,26 @@
 noinst_LTLIBRARIES += libtriadcollect.la
 
 libtriadcollect_la_SOURCES = \
-	collect/gather.c collect/gather.h \
-	collect/head.c \
-	collect/member.c collect/member.h \
-	collect/member_parts.h \
-	collect/member_handout.c \
-	collect/member_tree.c \
-	collect/roster.c collect/roster.h \
-	collect/reach.c collect/reach.h \
-	collect/handout.c collect/handout.h \
+	collect/claims.c collect/claims.h \
+	collect/claims_hear.c \
+	collect/claims_parts.h \
+	collect/claims_say.c \
+	collect/claims_table.c \
+	collect/claims_wave.c \
 	collect/data.c collect/data.h \
 	collect/feed.c collect/feed.h \
+	collect/gather.c collect/gather.h \
+	collect/handout.c collect/handout.h \
+	collect/head.c \
+	collect/member.c collect/member.h \
+	collect/member_handout.c \
+	collect/member_parts.h \
+	collect/member_tree.c \
 	collect/merge.c collect/merge.h \
-	collect/varint.h \
-	collect/claims.h \
-	collect/message.h
+	collect/message.h \
+	collect/reach.c collect/reach.h \
+	collect/roster.c collect/roster.h \
+	collect/varint.h
 libtriadcollect_la_LIBADD = libtriad.la $(ZSTD_LIBS)
 
 # What carries it, with threads and sockets, but without OpenSM.

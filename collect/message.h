@@ -75,6 +75,7 @@ struct triad_collect_alive {
 	uint32_t n_nodes;                      /* owned */
 	uint32_t n_ports;                      /* of these, with counters */
 	uint32_t n_announced;                  /* OWNER messages that it sent to all */
+	uint64_t claims;    /* digest of what it owns, as claims.h has it */
 	uint64_t master;    /* whom it reports to; 0: a manager; own: nobody */
 	uint64_t topology;  /* hash of the fabric it works on; 0: none yet */
 	uint32_t sweep_ms;  /* period */
@@ -88,14 +89,16 @@ struct triad_collect_alive {
 struct triad_collect_claim {
 	uint64_t node_guid;
 	uint8_t hops;
+	uint8_t load; /* triad_claims_load() of what it owned as it claimed this */
 };
 
 struct triad_collect_owner {
 	uint32_t number;  /* of those to all, from 1 on; 0: an answer */
-	bool is_list;     /* an answer with all that the sender owns, */
+	uint32_t as_of;   /* of an answer: the last number before it; else 'number' */
+	bool is_list;     /* all that the sender owns, */
 	uint16_t part;    /* in parts, from 0 on, */
 	uint16_t n_parts; /* so many of them; 0, and no entries: it owns nothing */
-	uint8_t load;     /* triad_claims_load() of what it owned as it claimed */
+	uint8_t load;     /* triad_claims_load() of what it owns */
 	bool is_draining;
 	char address[TRIAD_COLLECT_NAME_SIZE];
 	uint16_t port;

@@ -4,6 +4,7 @@
 unit_tests = \
 	tests/unit/cli/test_find \
 	tests/unit/cli/test_profile_stats \
+	tests/unit/collect/test_claims \
 	tests/unit/common/test_command \
 	tests/unit/common/test_conf \
 	tests/unit/common/test_conf_files \
@@ -91,6 +92,8 @@ unit_tests = \
 	tests/unit/service/test_sflow
 
 # Any allocation can be made to fail there.
+tests_unit_collect_test_claims_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
 tests_unit_portmgr_test_agenda_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
 tests_unit_portmgr_test_plan_LDFLAGS = $(AM_LDFLAGS) \

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "collect/claims.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "collect/claims_parts.h"
+
+/* Before a list is asked for because of a gap: what is missing may be on its way. */
+static uint64_t grace_us(const struct triad_claims *claims)
+{
+	return claims->params.slot_us / 2;
+}
+
+static uint64_t ask_gap_us(const struct triad_claims *claims)
+{
+	return claims->params.liveness_us / 4;
+}
+
+struct triad_claims *triad_claims_new(
+	const struct triad_claims_params *params, const struct triad_claims_sink *sink)
+{
+	struct triad_claims *claims = calloc(1, sizeof(*claims));
+
+	if (!claims)
+		return NULL;
+	claims->params = *params;
+	claims->sink = *sink;
+	claims->due_us = CLAIMS_NEVER;
+	claims->n_agents = 1;
+	claims->agents[CLAIMS_SELF] = (struct claims_agent){
+		.id = params->self,
+		.incarnation = params->incarnation,
+		.is_alive = params->self,
+		.behind_us = CLAIMS_NEVER,
+		.differs_us = CLAIMS_NEVER,
+		.asked_us = CLAIMS_NEVER,
+	};
+	if (params->self)
+		claims->order[claims->n_order++] = CLAIMS_SELF;
+	return claims;
+}
+
+void triad_claims_free(struct triad_claims *claims)
+{
+	if (!claims)
+		return;
+	free(claims->guids);
+	free(claims->nodes);
+	free(claims);
+}
+
+/* --- beginnings and ends --- */
+
+void claims_expect_list(struct claims_agent *agent, uint64_t asked_us)
+{
+	agent->asked_us = asked_us;
+	agent->is_expected = true;
+	agent->parts = 0;
+	agent->as_of = 0;
+}
+
+void claims_bury(struct triad_claims *claims, unsigned index)
+{
+	struct claims_agent *agent = &claims->agents[index];
+
+	claims_disown(claims, index, false);
+	agent->is_alive = false;
+	agent->is_expected = false;
+	agent->needs_list = false;
+	agent->behind_us = CLAIMS_NEVER;
+	agent->differs_us = CLAIMS_NEVER;
+}
+
+void claims_ask_all(struct triad_claims *claims)
+{
+	claims->asked_us = claims->now_us;
+	for (unsigned i = CLAIMS_SELF + 1; i < claims->n_agents; i++)
+		if (claims->agents[i].is_alive)
+			claims_expect_list(&claims->agents[i], claims->now_us);
+	claims->counts.n_lists++;
+	claims->sink.ask_list(claims->sink.context, TRIAD_CLAIMS_NOBODY);
+}
+
+/* What the others said before is worth nothing: they were not listened to. */
+void claims_begin(struct triad_claims *claims)
+{
+	claims->has_begun = true;
+	claims->waves_us = claims->now_us + 2 * claims->params.slot_us;
+	claims->balance_us = claims->now_us + claims->params.liveness_us +
+		claims->params.seed % (claims->params.liveness_us + 1);
+	for (unsigned i = 0; i < claims->n_agents; i++)
+		if (i == CLAIMS_SELF)
+			claims_disown(claims, i, false);
+		else
+			claims_bury(claims, i);
+	for (uint32_t i = 0; i < claims->n; i++)
+		claims->nodes[i].due_us = CLAIMS_NEVER;
+	claims_plan_all(claims);
+	if (claims->params.self)
+		claims_say_state(claims, true);
+	claims_ask_all(claims);
+}
+
+void claims_enter(struct triad_claims *claims, uint64_t now_us)
+{
+	bool was_asleep = claims->was_called &&
+		now_us > claims->now_us + claims->params.liveness_us;
+
+	claims->now_us = now_us;
+	claims->was_called = true;
+	if (!was_asleep || !claims->has_begun)
+		return;
+	claims->counts.n_naps++;
+	claims_begin(claims);
+}
+
+void triad_claims_drain(struct triad_claims *claims, bool drain, uint64_t now_us)
+{
+	claims_enter(claims, now_us);
+	if (claims->is_draining == drain || !claims->params.self)
+		return;
+	claims->is_draining = drain;
+	claims->agents[CLAIMS_SELF].is_draining = drain;
+	claims_plan_all(claims);
+	claims_say_state(claims, false);
+}
+
+void triad_claims_leave(struct triad_claims *claims, uint64_t now_us)
+{
+	claims_enter(claims, now_us);
+	if (claims->has_left || !claims->params.self)
+		return;
+	claims->has_left = true;
+	claims->counts.n_given_up += claims->agents[CLAIMS_SELF].n_nodes;
+	claims_disown(claims, CLAIMS_SELF, false);
+	claims_plan_all(claims);
+	claims_say_state(claims, true);
+}
+
+/* --- time --- */
+
+bool claims_is_behind(const struct claims_agent *agent)
+{
+	return agent->is_alive && (agent->needs_list || agent->heard != agent->known);
+}
+
+static uint64_t dies_us(
+	const struct triad_claims *claims, const struct claims_agent *agent)
+{
+	return agent->heard_us + claims->params.liveness_us + 1;
+}
+
+static uint64_t ask_us(
+	const struct triad_claims *claims, const struct claims_agent *agent)
+{
+	uint64_t at_us = agent->behind_us + grace_us(claims);
+
+	if (agent->asked_us == CLAIMS_NEVER ||
+		at_us >= agent->asked_us + ask_gap_us(claims))
+		return at_us;
+	return agent->asked_us + ask_gap_us(claims);
+}
+
+static void ask(struct triad_claims *claims, struct claims_agent *agent)
+{
+	claims_expect_list(agent, claims->now_us);
+	claims->counts.n_lists++;
+	claims->sink.ask_list(claims->sink.context, agent->id);
+}
+
+/* When the agent is to be looked at again. */
+static uint64_t run_agent(struct triad_claims *claims, unsigned index)
+{
+	struct claims_agent *agent = &claims->agents[index];
+
+	if (!agent->is_alive)
+		return CLAIMS_NEVER;
+	if (claims->now_us >= dies_us(claims, agent)) {
+		claims->counts.n_deaths++;
+		claims_bury(claims, index);
+		return CLAIMS_NEVER;
+	}
+	if (!claims_is_behind(agent))
+		agent->behind_us = CLAIMS_NEVER;
+	else if (agent->behind_us == CLAIMS_NEVER)
+		agent->behind_us = claims->now_us;
+	if (agent->behind_us == CLAIMS_NEVER)
+		return dies_us(claims, agent);
+	if (claims->now_us >= ask_us(claims, agent))
+		ask(claims, agent);
+	return ask_us(claims, agent) < dies_us(claims, agent) ? ask_us(claims, agent)
+							      : dies_us(claims, agent);
+}
+
+static uint64_t earlier(uint64_t a_us, uint64_t b_us)
+{
+	return a_us < b_us ? a_us : b_us;
+}
+
+uint64_t triad_claims_turn(struct triad_claims *claims, uint64_t now_us)
+{
+	uint64_t next_us;
+
+	claims_enter(claims, now_us);
+	/* More often than naps are long. */
+	next_us = now_us + claims->params.liveness_us / 4;
+	if (!claims->has_begun)
+		return next_us;
+	for (unsigned i = CLAIMS_SELF + 1; i < claims->n_agents; i++)
+		next_us = earlier(next_us, run_agent(claims, i));
+	claims_run_waves(claims);
+	claims_run_balance(claims);
+	claims_run_repeats(claims);
+	claims_flush(claims);
+	next_us = earlier(next_us, claims->due_us);
+	next_us = earlier(next_us, claims->balance_us);
+	if (claims->n_disputed)
+		next_us = earlier(next_us, claims->repeat_us);
+	return next_us > now_us ? next_us : now_us + 1;
+}
+
+/* --- what is so --- */
+
+void triad_claims_fill_alive(
+	const struct triad_claims *claims, struct triad_collect_alive *alive)
+{
+	const struct claims_agent *self = &claims->agents[CLAIMS_SELF];
+
+	alive->n_nodes = self->n_nodes;
+	alive->n_announced = claims->number;
+	alive->claims = self->digest;
+	alive->is_draining = claims->is_draining;
+}
+
+uint64_t triad_claims_changes(const struct triad_claims *claims)
+{
+	return claims->changes;
+}
+
+bool triad_claims_agent(
+	const struct triad_claims *claims, unsigned i, struct triad_claims_agent *agent)
+{
+	const struct claims_agent *known;
+
+	if (i >= claims->n_order)
+		return false;
+	known = &claims->agents[claims->order[i]];
+	*agent = (struct triad_claims_agent){
+		.id = known->id,
+		.incarnation = known->incarnation,
+		.state = !known->is_alive    ? TRIAD_CLAIMS_DEAD
+			: known->is_draining ? TRIAD_CLAIMS_DRAINING
+					     : TRIAD_CLAIMS_ALIVE,
+		.heard_us = claims->order[i] == CLAIMS_SELF ? claims->now_us
+							    : known->heard_us,
+		.n_nodes = known->n_nodes,
+		.is_behind = claims_is_behind(known),
+	};
+	return true;
+}
+
+struct triad_claims_counts triad_claims_counts(const struct triad_claims *claims)
+{
+	return claims->counts;
+}
+
+size_t triad_claims_octets(const struct triad_claims *claims)
+{
+	return sizeof(*claims) +
+		claims->n * (sizeof(*claims->guids) + sizeof(*claims->nodes));
+}
+
+uint8_t triad_claims_load(uint32_t n_nodes)
+{
+	return n_nodes < 16 ? 0 : (uint8_t)(28 - __builtin_clz(n_nodes));
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "collect/claims_parts.h"
+
+/* After so many liveness times a list that did not mend a digest is asked for again. */
+#define SETTLED_FOR 8u
+
+/* --- who speaks --- */
+
+static void revive(struct triad_claims *claims, struct claims_agent *agent)
+{
+	agent->is_alive = true;
+	/* It was asked with all, and may have answered already. */
+	if (claims->asked_us &&
+		claims->now_us < claims->asked_us + claims->params.liveness_us / 4)
+		claims_expect_list(agent, claims->asked_us);
+}
+
+static void begin_anew(
+	struct triad_claims *claims, struct claims_agent *agent, uint64_t incarnation)
+{
+	uint64_t id = agent->id;
+
+	if (agent->is_alive) {
+		claims->counts.n_deaths++;
+		claims_bury(claims, claims_index(claims, agent));
+	}
+	*agent = (struct claims_agent){.id = id,
+		.incarnation = incarnation,
+		.behind_us = CLAIMS_NEVER,
+		.differs_us = CLAIMS_NEVER,
+		.asked_us = CLAIMS_NEVER};
+	revive(claims, agent);
+}
+
+static struct claims_agent *find_sender(
+	struct triad_claims *claims, const struct triad_collect_head *head)
+{
+	struct claims_agent *agent = claims_find_agent(claims, head->sender);
+
+	if (agent && head->incarnation > agent->incarnation)
+		begin_anew(claims, agent, head->incarnation);
+	if (agent)
+		return agent;
+	agent = claims_add_agent(claims, head->sender);
+	if (agent)
+		begin_anew(claims, agent, head->incarnation);
+	else
+		claims->counts.n_refused++;
+	return agent;
+}
+
+/* The sender, when it is to be heard. */
+static struct claims_agent *listen(
+	struct triad_claims *claims, const struct triad_collect_head *head)
+{
+	struct claims_agent *agent;
+
+	if (!head->sender || head->sender == claims->params.self)
+		return NULL;
+	agent = find_sender(claims, head);
+	if (!agent || head->incarnation < agent->incarnation)
+		return NULL;
+	agent->heard_us = claims->now_us;
+	if (!agent->is_alive) {
+		/* What it owned was forgotten. */
+		agent->needs_list = true;
+		revive(claims, agent);
+	}
+	return agent;
+}
+
+static void set_draining(
+	struct triad_claims *claims, struct claims_agent *agent, bool is_draining)
+{
+	if (agent->is_draining == is_draining)
+		return;
+	agent->is_draining = is_draining;
+	claims_plan_all(claims);
+}
+
+/* --- ALIVE --- */
+
+static bool is_settled(
+	const struct triad_claims *claims, const struct claims_agent *agent)
+{
+	return agent->settled_us && agent->settled_said == agent->said_digest &&
+		agent->settled_digest == agent->digest &&
+		claims->now_us <
+		agent->settled_us + SETTLED_FOR * claims->params.liveness_us;
+}
+
+/* Once may be because something is under way. */
+static void compare_digests(struct triad_claims *claims, struct claims_agent *agent)
+{
+	if (agent->digest == agent->said_digest || is_settled(claims, agent))
+		agent->differs_us = CLAIMS_NEVER;
+	else if (agent->differs_us == CLAIMS_NEVER)
+		agent->differs_us = claims->now_us;
+	else if (claims->now_us - agent->differs_us >= claims->params.liveness_us / 8)
+		agent->needs_list = true;
+}
+
+void triad_claims_hear_alive(struct triad_claims *claims,
+	const struct triad_collect_head *head, const struct triad_collect_alive *alive,
+	uint64_t now_us)
+{
+	struct claims_agent *agent;
+
+	claims_enter(claims, now_us);
+	if (alive->is_manager)
+		return;
+	agent = listen(claims, head);
+	if (!agent || alive->n_announced < agent->known)
+		return; /* it was overtaken by an announcement */
+	agent->known = alive->n_announced;
+	agent->said_digest = alive->claims;
+	set_draining(claims, agent, alive->is_draining);
+	if (!claims_is_behind(agent))
+		compare_digests(claims, agent);
+}
+
+/* --- claims --- */
+
+static bool is_possible(const struct triad_claims *claims,
+	const struct claims_agent *agent, uint32_t node, uint8_t hops)
+{
+	const struct triad_claims_params *params = &claims->params;
+
+	return !params->true_hops ||
+		hops >= params->true_hops(params->context, agent->id, node);
+}
+
+static void hear_given_up(struct triad_claims *claims, unsigned agent, uint32_t node)
+{
+	if (claims->nodes[node].owner == agent)
+		claims_set_owner(claims, node, CLAIMS_UNOWNED, 0, 0);
+}
+
+static void hear_worse(struct triad_claims *claims, uint32_t i)
+{
+	struct claims_node *node = &claims->nodes[i];
+	uint64_t soon_us = claims->now_us + claims->params.slot_us;
+
+	claims->counts.n_conflicts++;
+	if (node->owner != CLAIMS_SELF || node->is_disputed)
+		return;
+	/* Whoever claimed it may just not have heard. */
+	if (!claims->n_disputed && claims->repeat_us < soon_us)
+		claims->repeat_us = soon_us;
+	node->is_disputed = true;
+	claims->n_disputed++;
+}
+
+static void hear_claim(struct triad_claims *claims, struct claims_agent *agent,
+	const struct triad_collect_claim *claim, uint32_t *near)
+{
+	unsigned index = claims_index(claims, agent);
+	uint32_t i = claims_find_node(claims, claim->node_guid, near);
+	struct claims_node *node;
+
+	if (i == CLAIMS_NONE)
+		return;
+	node = &claims->nodes[i];
+	if (claim->hops == TRIAD_COLLECT_HOPS_GIVEN_UP) {
+		hear_given_up(claims, index, i);
+		return;
+	}
+	if (!is_possible(claims, agent, i, claim->hops)) {
+		claims->counts.n_refused++;
+		agent->has_refused = true;
+		return;
+	}
+	if (node->owner != index &&
+		!claims_is_better(claims, i, index, claim->hops, claim->load)) {
+		hear_worse(claims, i);
+		return;
+	}
+	claims->counts.n_lost += node->owner == CLAIMS_SELF;
+	claims_set_owner(claims, i, index, claim->hops, claim->load);
+	node->is_listed = true;
+}
+
+static void hear_claims(struct triad_claims *claims, struct claims_agent *agent,
+	const struct triad_collect_claim *entries, uint32_t n)
+{
+	uint32_t near = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		hear_claim(claims, agent, &entries[i], &near);
+}
+
+/* --- lists --- */
+
+/* What was not in the list is not the agent's. */
+static void end_list(
+	struct triad_claims *claims, struct claims_agent *agent, uint32_t as_of)
+{
+	claims_disown(claims, claims_index(claims, agent), true);
+	agent->is_expected = false;
+	agent->needs_list = false;
+	agent->differs_us = CLAIMS_NEVER;
+	if (agent->heard < as_of)
+		agent->heard = as_of;
+	if (agent->known < agent->heard)
+		agent->known = agent->heard;
+	agent->settled_us = claims->now_us;
+	agent->settled_said = agent->said_digest;
+	agent->settled_digest = agent->digest;
+}
+
+static void begin_list(
+	struct triad_claims *claims, struct claims_agent *agent, uint32_t as_of)
+{
+	unsigned index = claims_index(claims, agent);
+
+	agent->parts = 0;
+	agent->as_of = as_of;
+	for (uint32_t i = 0; agent->n_nodes && i < claims->n; i++)
+		if (claims->nodes[i].owner == index)
+			claims->nodes[i].is_listed = false;
+}
+
+static void hear_list(struct triad_claims *claims, struct claims_agent *agent,
+	const struct triad_collect_owner *owner,
+	const struct triad_collect_claim *entries)
+{
+	uint64_t all;
+
+	if (!agent->is_expected || owner->n_parts > CLAIMS_MAX_PARTS ||
+		(owner->n_parts && owner->part >= owner->n_parts) ||
+		owner->as_of < agent->as_of || owner->as_of < agent->heard)
+		return;
+	if (!agent->parts || owner->as_of != agent->as_of)
+		begin_list(claims, agent, owner->as_of);
+	hear_claims(claims, agent, entries, owner->n);
+	if (owner->n_parts)
+		agent->parts |= UINT64_C(1) << owner->part;
+	all = owner->n_parts ? UINT64_MAX >> (64 - owner->n_parts) : 0;
+	if (agent->parts == all)
+		end_list(claims, agent, owner->as_of);
+}
+
+/* --- OWNER --- */
+
+static void hear_announcement(struct triad_claims *claims, struct claims_agent *agent,
+	const struct triad_collect_owner *owner,
+	const struct triad_collect_claim *entries)
+{
+	if (owner->number <= agent->heard)
+		return; /* it came twice, or too late: a list had it */
+	if (owner->number >= agent->known) {
+		agent->known = owner->number;
+		set_draining(claims, agent, owner->is_draining);
+	}
+	if (owner->number == agent->heard + 1)
+		agent->heard = owner->number;
+	if (owner->is_list && !owner->n_parts) {
+		begin_list(claims, agent, owner->number);
+		end_list(claims, agent, owner->number);
+		agent->settled_us = 0;
+		return;
+	}
+	hear_claims(claims, agent, entries, owner->n);
+}
+
+void triad_claims_hear_owner(struct triad_claims *claims,
+	const struct triad_collect_head *head, const struct triad_collect_owner *owner,
+	const struct triad_collect_claim *entries, uint64_t now_us)
+{
+	struct claims_agent *agent;
+
+	claims_enter(claims, now_us);
+	if (owner->n > TRIAD_COLLECT_MAX_NODES)
+		return;
+	agent = listen(claims, head);
+	if (!agent)
+		return;
+	if (owner->number)
+		hear_announcement(claims, agent, owner, entries);
+	else if (owner->is_list)
+		hear_list(claims, agent, owner, entries);
+	else if (owner->as_of >= agent->heard)
+		hear_claims(claims, agent, entries, owner->n);
+}

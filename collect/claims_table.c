@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "collect/claims_parts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "triad/fabric.h"
+
+/* New nodes that are asked for by name; when there are more, lists are asked for. */
+#define MAX_ASKED 4096u
+#define ASKED_AT_A_TIME 512u
+
+/* --- nodes and their owners --- */
+
+/* Index of the first node from 'low' to under 'high' that is not below 'guid'. */
+static uint32_t lower_bound(
+	const struct triad_claims *claims, uint64_t guid, uint32_t low, uint32_t high)
+{
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (claims->guids[middle] < guid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Entries come in ascending order, mostly: the steps from the last one double. */
+uint32_t claims_find_node(
+	const struct triad_claims *claims, uint64_t guid, uint32_t *near)
+{
+	uint32_t low = *near, high = claims->n, i;
+
+	if (low >= claims->n || claims->guids[low] > guid)
+		low = 0;
+	for (uint32_t step = 1; step < claims->n - low; step *= 2) {
+		if (claims->guids[low + step] >= guid) {
+			high = low + step + 1;
+			break;
+		}
+		low += step;
+	}
+	i = lower_bound(claims, guid, low, high);
+	if (i >= claims->n || claims->guids[i] != guid)
+		return CLAIMS_NONE;
+	*near = i;
+	return i;
+}
+
+static uint64_t digest_of(const struct triad_claims *claims, uint32_t i)
+{
+	const struct claims_node *node = &claims->nodes[i];
+
+	return claims_hash(claims->guids[i],
+		UINT64_C(0x10000) | (unsigned)node->hops << 8 | node->load);
+}
+
+/* The claim of the node comes to its owner's, or goes. */
+static void count(struct triad_claims *claims, uint32_t i, bool comes)
+{
+	struct claims_node *node = &claims->nodes[i];
+	struct claims_agent *owner;
+
+	if (node->owner == CLAIMS_UNOWNED)
+		return;
+	owner = &claims->agents[node->owner];
+	owner->n_nodes += comes ? 1 : UINT32_MAX;
+	owner->digest ^= digest_of(claims, i);
+}
+
+static void set_disputed(struct triad_claims *claims, uint32_t i, bool is_disputed)
+{
+	claims->n_disputed -= claims->nodes[i].is_disputed;
+	claims->nodes[i].is_disputed = is_disputed;
+	claims->n_disputed += is_disputed;
+}
+
+void claims_set_owner(struct triad_claims *claims, uint32_t i, unsigned owner,
+	uint8_t hops, uint8_t load)
+{
+	struct claims_node *node = &claims->nodes[i];
+	bool is_other = node->owner != owner;
+
+	if (is_other && (node->owner == CLAIMS_SELF || owner == CLAIMS_SELF))
+		claims->changes++;
+	count(claims, i, false);
+	node->owner = (uint16_t)owner;
+	node->hops = hops;
+	node->load = load;
+	count(claims, i, true);
+	node->is_listed = !is_other && node->is_listed;
+	if (is_other)
+		set_disputed(claims, i, false);
+	claims_plan(claims, i);
+}
+
+void claims_disown(struct triad_claims *claims, unsigned agent, bool unlisted)
+{
+	for (uint32_t i = 0; i < claims->n && claims->agents[agent].n_nodes; i++)
+		if (claims->nodes[i].owner == agent &&
+			!(unlisted && claims->nodes[i].is_listed))
+			claims_set_owner(claims, i, CLAIMS_UNOWNED, 0, 0);
+}
+
+uint64_t triad_claims_owner(
+	const struct triad_claims *claims, uint32_t node, uint8_t *hops)
+{
+	if (node >= claims->n || claims->nodes[node].owner == CLAIMS_UNOWNED)
+		return TRIAD_CLAIMS_NOBODY;
+	if (hops)
+		*hops = claims->nodes[node].hops;
+	return claims->agents[claims->nodes[node].owner].id;
+}
+
+static bool is_reachable(const struct triad_claims *claims, uint32_t node)
+{
+	const struct triad_claims_params *params = &claims->params;
+
+	if (params->self && claims->nodes[node].own_hops != TRIAD_CLAIMS_UNREACHABLE)
+		return true;
+	for (unsigned i = CLAIMS_SELF + 1; i < claims->n_agents; i++)
+		if (claims->agents[i].is_alive &&
+			(!params->true_hops ||
+				params->true_hops(params->context, claims->agents[i].id,
+					node) != TRIAD_CLAIMS_UNREACHABLE))
+			return true;
+	return false;
+}
+
+uint32_t triad_claims_n_nobodys(const struct triad_claims *claims)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < claims->n; i++)
+		n += claims->nodes[i].owner == CLAIMS_UNOWNED &&
+			is_reachable(claims, i);
+	return n;
+}
+
+/* --- agents --- */
+
+/* The place in 'order' of the first whose id is not below. */
+static unsigned place(const struct triad_claims *claims, uint64_t id)
+{
+	unsigned low = 0, high = claims->n_order;
+
+	while (low < high) {
+		unsigned middle = (low + high) / 2;
+
+		if (claims->agents[claims->order[middle]].id < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+struct claims_agent *claims_find_agent(struct triad_claims *claims, uint64_t id)
+{
+	unsigned at = place(claims, id);
+
+	if (at == claims->n_order || claims->agents[claims->order[at]].id != id)
+		return NULL;
+	return &claims->agents[claims->order[at]];
+}
+
+unsigned claims_index(
+	const struct triad_claims *claims, const struct claims_agent *agent)
+{
+	return (unsigned)(agent - claims->agents);
+}
+
+bool triad_claims_is_alive(const struct triad_claims *claims, uint64_t agent)
+{
+	unsigned at = place(claims, agent);
+
+	return at < claims->n_order && claims->agents[claims->order[at]].id == agent &&
+		claims->agents[claims->order[at]].is_alive;
+}
+
+static void remove_from_order(struct triad_claims *claims, unsigned index)
+{
+	unsigned at = place(claims, claims->agents[index].id);
+
+	claims->n_order--;
+	memmove(&claims->order[at], &claims->order[at + 1],
+		(claims->n_order - at) * sizeof(*claims->order));
+}
+
+/* The one that is dead for longest; CLAIMS_UNOWNED: all are alive. */
+static unsigned dead_place(const struct triad_claims *claims)
+{
+	unsigned best = CLAIMS_UNOWNED;
+
+	for (unsigned i = CLAIMS_SELF + 1; i < claims->n_agents; i++)
+		if (!claims->agents[i].is_alive &&
+			(best == CLAIMS_UNOWNED ||
+				claims->agents[i].heard_us <
+					claims->agents[best].heard_us))
+			best = i;
+	return best;
+}
+
+struct claims_agent *claims_add_agent(struct triad_claims *claims, uint64_t id)
+{
+	unsigned index = claims->n_agents, at;
+
+	if (index == TRIAD_CLAIMS_MAX_AGENTS) {
+		index = dead_place(claims);
+		if (index == CLAIMS_UNOWNED)
+			return NULL;
+		remove_from_order(claims, index);
+	} else {
+		claims->n_agents++;
+	}
+	at = place(claims, id);
+	memmove(&claims->order[at + 1], &claims->order[at],
+		(claims->n_order - at) * sizeof(*claims->order));
+	claims->order[at] = (uint16_t)index;
+	claims->n_order++;
+	claims->agents[index] = (struct claims_agent){.id = id,
+		.behind_us = CLAIMS_NEVER,
+		.differs_us = CLAIMS_NEVER,
+		.asked_us = CLAIMS_NEVER};
+	return &claims->agents[index];
+}
+
+/* --- another fabric --- */
+
+/* What became of the nodes. */
+struct change {
+	uint64_t *guids;
+	struct claims_node *nodes;
+	uint32_t n, n_added;
+};
+
+static bool make_room(struct change *change, uint32_t n)
+{
+	change->n = n;
+	if (!n)
+		return true;
+	change->guids = malloc(n * sizeof(*change->guids));
+	change->nodes = calloc(n, sizeof(*change->nodes));
+	return change->guids && change->nodes;
+}
+
+/* A node that stays keeps its place in a wave if it is as far away as before. */
+static struct claims_node moved(const struct claims_node *node, uint8_t own_hops)
+{
+	struct claims_node at = *node;
+
+	if (at.own_hops != own_hops)
+		at.due_us = CLAIMS_NEVER;
+	at.own_hops = own_hops;
+	return at;
+}
+
+/* Both lists are in ascending order. */
+static void merge(struct triad_claims *claims, struct change *change,
+	const uint64_t *guids, const uint8_t *hops)
+{
+	uint32_t old = 0;
+
+	for (uint32_t i = 0; i < change->n; i++) {
+		change->guids[i] = guids[i];
+		while (old < claims->n && claims->guids[old] < guids[i])
+			old++;
+		if (old < claims->n && claims->guids[old] == guids[i]) {
+			change->nodes[i] = moved(&claims->nodes[old++], hops[i]);
+			continue;
+		}
+		change->nodes[i] = (struct claims_node){.owner = CLAIMS_UNOWNED,
+			.own_hops = hops[i],
+			.due_us = CLAIMS_NEVER,
+			.is_new = true};
+		change->n_added++;
+	}
+}
+
+/* Takes what is gone out of all sums. */
+static void drop_removed(struct triad_claims *claims, const uint64_t *guids, uint32_t n)
+{
+	uint32_t at = 0;
+
+	for (uint32_t i = 0; i < claims->n; i++) {
+		while (at < n && guids[at] < claims->guids[i])
+			at++;
+		if (at == n || guids[at] != claims->guids[i])
+			claims_set_owner(claims, i, CLAIMS_UNOWNED, 0, 0);
+	}
+}
+
+static void ask_by_name(struct triad_claims *claims)
+{
+	uint64_t guids[ASKED_AT_A_TIME];
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < claims->n; i++) {
+		if (claims->nodes[i].is_new)
+			guids[n++] = claims->guids[i];
+		if (n < ASKED_AT_A_TIME && !(n && i + 1 == claims->n))
+			continue;
+		claims->sink.ask_nodes(claims->sink.context, guids, n);
+		n = 0;
+	}
+}
+
+/* What came in may be somebody's already: others saw it before. */
+static void ask_for_added(struct triad_claims *claims, uint32_t n_added)
+{
+	uint64_t answered_us = claims->now_us + claims->params.slot_us;
+
+	if (claims->waves_us < answered_us)
+		claims->waves_us = answered_us;
+	if (claims->sink.ask_nodes && n_added <= MAX_ASKED)
+		ask_by_name(claims);
+	else
+		claims_ask_all(claims);
+}
+
+/* Own nodes that are nearer or farther now, or out of reach. */
+static void restate(struct triad_claims *claims)
+{
+	for (uint32_t i = 0; i < claims->n; i++) {
+		struct claims_node *node = &claims->nodes[i];
+
+		if (node->owner != CLAIMS_SELF || node->hops == node->own_hops)
+			continue;
+		if (node->own_hops == TRIAD_CLAIMS_UNREACHABLE) {
+			claims->counts.n_given_up++;
+			claims_set_owner(claims, i, CLAIMS_UNOWNED, 0, 0);
+			claims_say(claims, i, TRIAD_COLLECT_HOPS_GIVEN_UP);
+		} else {
+			claims_set_owner(
+				claims, i, CLAIMS_SELF, node->own_hops, node->load);
+			claims_say(claims, i, node->own_hops);
+		}
+	}
+}
+
+/* Digests and claims that did not fit the old fabric may fit this one. */
+static void doubt_agents(struct triad_claims *claims)
+{
+	for (unsigned i = CLAIMS_SELF + 1; i < claims->n_agents; i++) {
+		struct claims_agent *agent = &claims->agents[i];
+
+		agent->settled_us = 0;
+		if (agent->is_alive && agent->has_refused)
+			agent->needs_list = true;
+		agent->has_refused = false;
+	}
+}
+
+static void take_up(struct triad_claims *claims, struct change *change)
+{
+	free(claims->guids);
+	free(claims->nodes);
+	claims->guids = change->guids;
+	claims->nodes = change->nodes;
+	claims->n = change->n;
+}
+
+int triad_claims_set_nodes(struct triad_claims *claims, const uint64_t *guids,
+	const uint8_t *hops, uint32_t n, uint64_t now_us)
+{
+	struct change change = {.n = 0};
+
+	if (n > TRIAD_FABRIC_MAX_NODES || !make_room(&change, n)) {
+		free(change.guids);
+		free(change.nodes);
+		return ENOMEM;
+	}
+	claims_enter(claims, now_us);
+	drop_removed(claims, guids, n);
+	merge(claims, &change, guids, hops);
+	take_up(claims, &change);
+	if (!claims->has_begun && n)
+		claims_begin(claims);
+	else if (change.n_added)
+		ask_for_added(claims, change.n_added);
+	for (uint32_t i = 0; i < n; i++)
+		claims->nodes[i].is_new = false;
+	doubt_agents(claims);
+	restate(claims);
+	claims_plan_all(claims);
+	claims_flush(claims);
+	return 0;
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "collect/claims_parts.h"
+
+/* A constant with no pattern: the golden ratio's fraction. */
+#define SPREAD UINT64_C(0x9e3779b97f4a7c15)
+
+/* Those who may want the same node: all that are alive and don't drain. */
+struct rivals {
+	unsigned n;
+	uint16_t agents[TRIAD_CLAIMS_MAX_AGENTS];
+	bool is_heavy; /* this one has two steps more than one of them, or more yet */
+};
+
+uint64_t claims_hash(uint64_t a, uint64_t b)
+{
+	uint64_t x = (a ^ b * SPREAD) + SPREAD;
+
+	for (unsigned round = 0; round < 3; round++)
+		x = (x ^ x >> 31) * SPREAD;
+	return x ^ x >> 32;
+}
+
+/* The lower one wins. */
+static uint64_t lot(const struct triad_claims *claims, uint32_t node, unsigned agent)
+{
+	return claims_hash(claims->agents[agent].id, claims->guids[node]);
+}
+
+bool claims_is_better(const struct triad_claims *claims, uint32_t i, unsigned a,
+	uint8_t hops, uint8_t load)
+{
+	const struct claims_node *node = &claims->nodes[i];
+	const struct claims_agent *claimant = &claims->agents[a], *owner;
+	uint64_t lot_a, lot_owner;
+
+	if (node->owner == CLAIMS_UNOWNED)
+		return true;
+	owner = &claims->agents[node->owner];
+	if (claimant->is_draining != owner->is_draining)
+		return !claimant->is_draining;
+	if (hops != node->hops)
+		return hops < node->hops;
+	if (load != node->load)
+		return load < node->load;
+	lot_a = lot(claims, i, a);
+	lot_owner = lot(claims, i, node->owner);
+	return lot_a != lot_owner ? lot_a < lot_owner : claimant->id < owner->id;
+}
+
+/* --- when --- */
+
+static bool is_claiming(const struct triad_claims *claims)
+{
+	return claims->params.self && !claims->is_draining && !claims->has_left;
+}
+
+static bool is_wanted(const struct triad_claims *claims, uint32_t i)
+{
+	const struct claims_node *node = &claims->nodes[i];
+
+	if (!is_claiming(claims) || node->own_hops == TRIAD_CLAIMS_UNREACHABLE ||
+		node->owner == CLAIMS_SELF)
+		return false;
+	return node->owner == CLAIMS_UNOWNED ||
+		claims->agents[node->owner].is_draining || node->own_hops < node->hops;
+}
+
+/* A wave that is under way goes on, whatever happens in the fabric meanwhile. */
+void claims_plan(struct triad_claims *claims, uint32_t i)
+{
+	struct claims_node *node = &claims->nodes[i];
+	uint64_t from_us = claims->now_us;
+
+	if (!is_wanted(claims, i)) {
+		node->due_us = CLAIMS_NEVER;
+		return;
+	}
+	if (node->due_us != CLAIMS_NEVER)
+		return;
+	if (from_us < claims->waves_us)
+		from_us = claims->waves_us;
+	node->due_us = from_us + node->own_hops * claims->params.slot_us;
+	node->has_drawn = false;
+	if (node->due_us < claims->due_us)
+		claims->due_us = node->due_us;
+}
+
+void claims_plan_all(struct triad_claims *claims)
+{
+	for (uint32_t i = 0; i < claims->n; i++)
+		claims_plan(claims, i);
+}
+
+static void gather(const struct triad_claims *claims, struct rivals *rivals)
+{
+	uint8_t own = triad_claims_load(claims->agents[CLAIMS_SELF].n_nodes);
+
+	rivals->n = 0;
+	rivals->is_heavy = false;
+	for (unsigned i = CLAIMS_SELF + 1; i < claims->n_agents; i++) {
+		const struct claims_agent *agent = &claims->agents[i];
+
+		if (!agent->is_alive || agent->is_draining)
+			continue;
+		rivals->agents[rivals->n++] = (uint16_t)i;
+		rivals->is_heavy |= own >= triad_claims_load(agent->n_nodes) + 2;
+	}
+}
+
+/* How many that are as near have drawn a better lot. */
+static unsigned rank(
+	const struct triad_claims *claims, const struct rivals *rivals, uint32_t i)
+{
+	const struct triad_claims_params *params = &claims->params;
+	uint64_t own = lot(claims, i, CLAIMS_SELF);
+	unsigned n = 0;
+
+	for (unsigned r = 0; r < rivals->n; r++) {
+		unsigned agent = rivals->agents[r];
+
+		if (lot(claims, i, agent) < own &&
+			(!params->true_hops ||
+				params->true_hops(params->context,
+					claims->agents[agent].id,
+					i) == claims->nodes[i].own_hops))
+			n++;
+	}
+	return n;
+}
+
+/* x slot: the winner of the lot comes at once, the others after a quarter of a slot and
+ * not at the same moment; who owned much more than another before, half a slot later
+ * than it would. */
+static uint64_t wait_us(
+	const struct triad_claims *claims, const struct rivals *rivals, uint32_t i)
+{
+	uint64_t quarter_us = claims->params.slot_us / 4;
+	unsigned before = rank(claims, rivals, i);
+	uint64_t us = 0;
+
+	if (before)
+		us = quarter_us + quarter_us * before / (rivals->n + 1);
+	if (rivals->is_heavy)
+		us += 2 * quarter_us;
+	return us;
+}
+
+static void claim(struct triad_claims *claims, uint32_t i)
+{
+	uint8_t own_hops = claims->nodes[i].own_hops;
+
+	claims->counts.n_claimed++;
+	claims_set_owner(claims, i, CLAIMS_SELF, own_hops,
+		triad_claims_load(claims->agents[CLAIMS_SELF].n_nodes));
+	claims_say(claims, i, own_hops);
+}
+
+static void run_node(
+	struct triad_claims *claims, const struct rivals *rivals, uint32_t i)
+{
+	struct claims_node *node = &claims->nodes[i];
+
+	if (!node->has_drawn) {
+		node->has_drawn = true;
+		node->due_us = claims->now_us + wait_us(claims, rivals, i);
+	}
+	if (node->due_us <= claims->now_us)
+		claim(claims, i);
+}
+
+void claims_run_waves(struct triad_claims *claims)
+{
+	struct rivals rivals;
+
+	if (claims->now_us < claims->due_us)
+		return;
+	gather(claims, &rivals);
+	claims->due_us = CLAIMS_NEVER;
+	for (uint32_t i = 0; i < claims->n; i++) {
+		if (claims->nodes[i].due_us <= claims->now_us)
+			run_node(claims, &rivals, i);
+		if (claims->nodes[i].due_us < claims->due_us)
+			claims->due_us = claims->nodes[i].due_us;
+	}
+}
+
+/* --- loads --- */
+
+/* A quarter of what is missing to a fair share, so that many who take at once don't
+ * take too much. */
+static uint32_t quota(const struct triad_claims *claims, const struct rivals *rivals)
+{
+	uint32_t own = claims->agents[CLAIMS_SELF].n_nodes;
+	uint64_t sum = own;
+
+	for (unsigned r = 0; r < rivals->n; r++)
+		sum += claims->agents[rivals->agents[r]].n_nodes;
+	sum /= rivals->n + 1;
+	return sum > own ? (uint32_t)(sum - own + 3) / 4 : 1;
+}
+
+static bool can_be_taken(
+	const struct triad_claims *claims, const struct claims_node *node, uint8_t load)
+{
+	return node->owner != CLAIMS_UNOWNED && node->owner != CLAIMS_SELF &&
+		node->hops == node->own_hops && node->load > load &&
+		triad_claims_load(claims->agents[node->owner].n_nodes) >= load + 2;
+}
+
+static void take_some(struct triad_claims *claims, uint32_t n)
+{
+	/* Not all begin with the same. */
+	uint32_t first =
+		(uint32_t)(claims_hash(claims->params.seed ^ claims->params.self,
+				   claims->n_balances) %
+			claims->n);
+
+	for (uint32_t step = 0; step < claims->n && n; step++) {
+		uint32_t i = (uint32_t)(((uint64_t)first + step) % claims->n);
+
+		if (!can_be_taken(claims, &claims->nodes[i],
+			    triad_claims_load(claims->agents[CLAIMS_SELF].n_nodes)))
+			continue;
+		claim(claims, i);
+		n--;
+	}
+}
+
+void claims_run_balance(struct triad_claims *claims)
+{
+	uint8_t load = triad_claims_load(claims->agents[CLAIMS_SELF].n_nodes);
+	struct rivals rivals;
+	bool is_uneven = false;
+
+	if (claims->now_us < claims->balance_us)
+		return;
+	claims->balance_us = claims->now_us + claims->params.liveness_us / 2;
+	claims->n_balances++;
+	if (!is_claiming(claims) || !claims->n || claims->now_us < claims->waves_us)
+		return;
+	gather(claims, &rivals);
+	for (unsigned r = 0; r < rivals.n; r++)
+		is_uneven |=
+			triad_claims_load(claims->agents[rivals.agents[r]].n_nodes) >=
+			load + 2;
+	if (is_uneven)
+		take_some(claims, quota(claims, &rivals));
+}
