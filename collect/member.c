@@ -94,6 +94,18 @@ static void say_alive(struct triad_member *member, uint64_t now_us)
 
 /* --- life --- */
 
+static void ask_nodes(void *context, const uint64_t *guids, uint32_t n)
+{
+	const struct triad_collect_who_owns who = {.n = n};
+	struct triad_member *member = context;
+	struct triad_collect_head head =
+		triad_member_head(member, TRIAD_COLLECT_WHO_OWNS);
+
+	say_to(member, TRIAD_CLAIMS_NOBODY,
+		triad_collect_put_who_owns(
+			&head, &who, guids, member->octets, sizeof(member->octets)));
+}
+
 /* How far an agent is from a node in truth: once for each agent and fabric. */
 static uint8_t true_hops(void *context, uint64_t agent, uint32_t node)
 {
@@ -131,8 +143,10 @@ struct triad_member *triad_member_new(const struct triad_member_params *params,
 	uint64_t liveness_us, uint64_t slot_us)
 {
 	struct triad_member *member = calloc(1, sizeof(*member));
-	const struct triad_claims_sink claims_sink = {
-		.context = member, .say_owner = say_owner, .ask_list = ask_list};
+	const struct triad_claims_sink claims_sink = {.context = member,
+		.say_owner = say_owner,
+		.ask_list = ask_list,
+		.ask_nodes = ask_nodes};
 	const struct triad_claims_params claims_params = {
 		.self = params->is_manager ? 0 : params->id,
 		.incarnation = params->incarnation,
@@ -374,6 +388,13 @@ uint64_t triad_member_turn(struct triad_member *member, uint64_t now_us)
 	next_us = sooner(next_us, member->alive_us + every_us);
 	next_us = sooner(next_us, triad_member_turn_gathers(member, now_us));
 	return sooner(next_us, triad_member_turn_topology(member, now_us));
+}
+
+void triad_member_cut_off(struct triad_member *member, bool is_cut_off)
+{
+	if (member->is_cut_off && !is_cut_off)
+		member->alive_us = 0; /* say so at once */
+	member->is_cut_off = is_cut_off;
 }
 
 void triad_member_drain(struct triad_member *member, bool drain, uint64_t now_us)

@@ -113,6 +113,10 @@ void triad_member_hear(
 /* Does what is due; returns when to call it again, at the latest. */
 uint64_t triad_member_turn(struct triad_member *member, uint64_t now_us);
 
+/* There is nobody to hear or to be heard by: then nobody is taken for dead, and nothing
+ * is claimed; what is owned stays. */
+void triad_member_cut_off(struct triad_member *member, bool is_cut_off);
+
 void triad_member_drain(struct triad_member *member, bool drain, uint64_t now_us);
 /* Says farewell. */
 void triad_member_leave(struct triad_member *member, uint64_t now_us);

@@ -43,11 +43,12 @@ struct triad_member {
 	uint64_t distance_of[TRIAD_CLAIMS_MAX_AGENTS];
 	unsigned n_distances;
 
+	bool is_cut_off;
 	uint64_t alive_us; /* when it said so last; 0: never */
 	uint32_t lag_ms, n_ports;
 	uint64_t n_dropped;
 
-	struct triad_handout *handout;     /* being put together; agents */
+	struct triad_handout *handout;      /* being put together; agents */
 	struct triad_handout_packed packed; /* handed down; managers */
 	uint64_t handed_us, wanted_us;
 	bool is_wanted;

@@ -306,6 +306,11 @@ struct triad_collector_status triad_collector_status(struct triad_collector *col
 	return status;
 }
 
+struct triad_engine *triad_collector_engine(struct triad_collector *collector)
+{
+	return collector->engine;
+}
+
 struct triad_watch *triad_collector_watch(struct triad_collector *collector)
 {
 	return collector->watch;
@@ -419,6 +424,12 @@ static void adopt_or_say(struct triad_collector *collector)
 			strerror(error));
 }
 
+void triad_collector_adopt(struct triad_collector *collector)
+{
+	if (collector->fabric && !collector->adopt_failed)
+		adopt_or_say(collector);
+}
+
 /* The next multiple of the period after the last due time that lies ahead. */
 static uint64_t next_due(const struct triad_collector *collector, uint64_t now_us)
 {
@@ -529,6 +540,23 @@ static void end_full_sweep(struct triad_collector *collector, uint64_t now_us)
 		" ms%s; %" PRIu32 " unanswered",
 		status->n_sweeps, status->last.n_ports, took_us / TRIAD_US_PER_MS,
 		late ? ", longer than sweep_period" : "", status->last.n_unanswered);
+}
+
+void triad_collector_note_round(struct triad_collector *collector,
+	const struct triad_sweep_progress *progress, uint64_t started_us)
+{
+	struct triad_collector_status *status = &collector->status;
+	uint64_t now_us = now(collector);
+
+	pthread_mutex_lock(&collector->published_lock);
+	status->period_us = collector->params.period_us;
+	status->started_us = status->last_started_us = started_us;
+	status->finished_us = now_us;
+	status->duration_us = now_us - started_us;
+	status->progress = status->last = *progress;
+	status->octets = triad_engine_octets(collector->engine);
+	status->n_sweeps++;
+	pthread_mutex_unlock(&collector->published_lock);
 }
 
 static void end_sweep(struct triad_collector *collector, uint64_t now_us)

@@ -98,6 +98,17 @@ int triad_collector_configure(
 void triad_collector_set_fabric(
 	struct triad_collector *collector, struct triad_fabric *fabric);
 
+/* Takes the fabric over at once, where triad_collector_turn() is not called. */
+void triad_collector_adopt(struct triad_collector *collector);
+
+/* Counters are read elsewhere: a round of all ports, begun at 'started_us', has ended
+ * with that, and counts as a sweep. */
+void triad_collector_note_round(struct triad_collector *collector,
+	const struct triad_sweep_progress *progress, uint64_t started_us);
+
+/* For whoever writes rows in the place of sweeps; the owner's thread. */
+struct triad_engine *triad_collector_engine(struct triad_collector *collector);
+
 /* The next sweep begins at once, or as soon as the present one ends; it asks those too
  * that were left out because they had been silent. */
 void triad_collector_sweep_now(struct triad_collector *collector);

@@ -20,6 +20,7 @@ struct triad_perf {
 	struct triad_log *log;
 	struct triad_collector *collector;
 	pthread_t thread;
+	struct triad_perf_mate mate; /* functions NULL: none */
 
 	pthread_mutex_t lock; /* of what follows */
 	pthread_cond_t changed;
@@ -75,6 +76,18 @@ struct triad_perf *triad_perf_new(uint64_t port_guid,
 	return NULL;
 }
 
+void triad_perf_set_mate(struct triad_perf *perf, const struct triad_perf_mate *mate)
+{
+	pthread_mutex_lock(&perf->lock);
+	perf->mate = *mate;
+	pthread_mutex_unlock(&perf->lock);
+}
+
+struct triad_collector *triad_perf_collector(struct triad_perf *perf)
+{
+	return perf->collector;
+}
+
 void triad_perf_stop(struct triad_perf *perf)
 {
 	if (!perf)
@@ -108,6 +121,13 @@ static void leave(struct triad_perf *perf)
 {
 	perf->left = true;
 	pthread_cond_signal(&perf->changed);
+}
+
+void triad_perf_wake(struct triad_perf *perf)
+{
+	pthread_mutex_lock(&perf->lock);
+	leave(perf);
+	pthread_mutex_unlock(&perf->lock);
 }
 
 int triad_perf_configure(struct triad_perf *perf, const struct triad_conf *conf)
@@ -324,9 +344,9 @@ static struct work take_work(struct triad_perf *perf)
 	return work;
 }
 
-static void take_conf_up(struct triad_perf *perf, const struct triad_conf *conf)
+static struct triad_collector_params params_of(const struct triad_conf *conf)
 {
-	struct triad_collector_params params = {
+	return (struct triad_collector_params){
 		.period_us = conf->perfmgr.sweep_period_s * TRIAD_US_PER_S,
 		.sweep =
 			{
@@ -340,7 +360,15 @@ static void take_conf_up(struct triad_perf *perf, const struct triad_conf *conf)
 					conf->perfmgr.timeout_ms * TRIAD_US_PER_MS,
 			},
 	};
+}
 
+static void take_conf_up(struct triad_perf *perf, struct triad_conf *conf)
+{
+	struct triad_collector_params params;
+
+	if (perf->mate.configure)
+		perf->mate.configure(perf->mate.context, conf);
+	params = params_of(conf);
 	triad_collector_set_params(perf->collector, &params);
 	if (triad_collector_configure(perf->collector, conf))
 		triad_log_write(perf->log, TRIAD_LOG_ERROR,
@@ -353,12 +381,16 @@ static void take_up(struct triad_perf *perf, struct work *work)
 	if (work->conf)
 		take_conf_up(perf, work->conf);
 	free(work->conf);
-	if (work->fabric)
+	if (work->fabric &&
+		!(perf->mate.take_fabric &&
+			perf->mate.take_fabric(perf->mate.context, work->fabric)))
 		triad_collector_set_fabric(perf->collector, work->fabric);
 	triad_fabric_unref(work->fabric);
 	if (work->reset) {
 		work->reset_us = triad_clock_now_us();
-		triad_collector_reset(perf->collector, work->reset);
+		if (!perf->mate.reset ||
+			!perf->mate.reset(perf->mate.context, work->reset))
+			triad_collector_reset(perf->collector, work->reset);
 	}
 	if (work->sweep_asked)
 		triad_collector_sweep_now(perf->collector);
@@ -439,10 +471,26 @@ static void tell(struct triad_perf *perf, bool reset_made)
 	pthread_cond_broadcast(&perf->swept);
 }
 
+/* The mate's turn, and whether to sweep.  Returns until when the thread may sleep. */
+static uint64_t turn_mate(struct triad_perf *perf, bool *wanted)
+{
+	uint64_t until_us;
+	bool reads = true;
+
+	if (!perf->mate.turn)
+		return UINT64_MAX;
+	until_us = perf->mate.turn(perf->mate.context, *wanted, &reads);
+	if (*wanted && !reads)
+		triad_collector_adopt(perf->collector);
+	*wanted &= reads;
+	return until_us;
+}
+
 static void *run(void *argument)
 {
 	struct triad_perf *perf = argument;
 	bool was_wanted = false, drained;
+	uint64_t mate_us;
 	struct work work;
 	uint64_t until_us;
 
@@ -451,7 +499,10 @@ static void *run(void *argument)
 		work = take_work(perf);
 		pthread_mutex_unlock(&perf->lock);
 		take_up(perf, &work);
+		mate_us = turn_mate(perf, &work.wanted);
 		until_us = turn(perf, was_wanted, work.wanted);
+		if (mate_us < until_us)
+			until_us = mate_us;
 		was_wanted = work.wanted;
 		pthread_mutex_lock(&perf->lock);
 		end_reset(perf, &work);

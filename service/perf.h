@@ -28,6 +28,23 @@ enum triad_sm {
 	TRIAD_SM_STANDBY,
 };
 
+/* Who has a say in what is read, where this is one of many that read (collect.h).  Its
+ * functions are called by the PerfManager's thread, without a lock. */
+struct triad_perf_mate {
+	void *context;
+	/* A configuration is taken up; the mate may change what is done with it. */
+	void (*configure)(void *context, struct triad_conf *conf);
+	/* A fabric has come.  Returns true when the mate will give the collector what
+	 * is to be swept. */
+	bool (*take_fabric)(void *context, struct triad_fabric *fabric);
+	/* Totals are to become 0.  Returns true when the mate has done it. */
+	bool (*reset)(void *context, const struct triad_selection *selection);
+	/* Called again and again; 'wanted': counters are to be read, by whomever.  Says
+	 * in '*reads' whether the collector is to sweep, and returns until when the
+	 * thread may sleep. */
+	uint64_t (*turn)(void *context, bool wanted, bool *reads);
+};
+
 enum triad_perf_state {
 	TRIAD_PERF_RUNNING,
 	TRIAD_PERF_DISABLED,     /* [perfmgr] enabled = false */
@@ -40,6 +57,13 @@ enum triad_perf_state {
  * are short. */
 struct triad_perf *triad_perf_new(uint64_t port_guid,
 	const struct triad_alerts_sink *alerts, struct triad_log *log);
+
+/* Copied.  Before the first configuration. */
+void triad_perf_set_mate(struct triad_perf *perf, const struct triad_perf_mate *mate);
+/* The mate's turn() is called soon. */
+void triad_perf_wake(struct triad_perf *perf);
+/* For the mate, in its functions. */
+struct triad_collector *triad_perf_collector(struct triad_perf *perf);
 
 /* Ends the thread, in about half a second at most; what was read stays readable.
  * Accepts NULL. */
