@@ -26,12 +26,13 @@ libtriadcollect_la_SOURCES = \
 libtriadcollect_la_LIBADD = libtriad.la $(ZSTD_LIBS)
 
 # What carries it, with threads and sockets, but without OpenSM.
-if HAVE_NATS
 noinst_LTLIBRARIES += libtriadbus.la
-
+if HAVE_NATS
 libtriadbus_la_SOURCES = \
 	collect/nats/bus.c collect/nats/bus.h \
 	collect/nats/queue.c collect/nats/queue.h
-libtriadbus_la_CFLAGS = $(AM_CFLAGS) $(NATS_CFLAGS)
-libtriadbus_la_LIBADD = libtriadcollect.la $(NATS_LIBS)
+else
+libtriadbus_la_SOURCES = collect/nats/bus_absent.c collect/nats/bus.h
 endif
+libtriadbus_la_CFLAGS = $(AM_CFLAGS) $(NATS_CFLAGS)
+libtriadbus_la_LIBADD = $(NATS_LIBS)

@@ -472,6 +472,19 @@ unsigned triad_member_peers(
 	return n;
 }
 
+/* --- managers --- */
+
+void triad_member_ask_again(
+	struct triad_member *member, uint64_t agent, uint32_t number)
+{
+	const struct triad_collect_again again = {.from = number};
+	struct triad_collect_head head = triad_member_head(member, TRIAD_COLLECT_AGAIN);
+
+	say_to(member, agent,
+		triad_collect_put_again(
+			&head, &again, member->octets, sizeof(member->octets)));
+}
+
 /* --- what is so --- */
 
 struct triad_claims *triad_member_claims(struct triad_member *member)

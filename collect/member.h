@@ -148,6 +148,10 @@ int triad_member_ask_histograms(struct triad_member *member,
 void triad_member_clear(struct triad_member *member,
 	const struct triad_collect_clear *clear, uint64_t now_us);
 
+/* Asks 'agent' for its DATA from 'number' on again. */
+void triad_member_ask_again(
+	struct triad_member *member, uint64_t agent, uint32_t number);
+
 /* --- what is so --- */
 
 struct triad_claims *triad_member_claims(struct triad_member *member);

@@ -5,6 +5,10 @@ noinst_LTLIBRARIES += libtriadservice.la
 
 libtriadservice_la_SOURCES = \
 	service/alert_log.c service/alert_log.h \
+	service/collect.c service/collect.h \
+	service/collect_parts.h \
+	service/collect_run.c \
+	service/collect_tell.c \
 	service/command/alerts.c \
 	service/command/commands.c service/command/commands.h \
 	service/command/format.c service/command/format.h \

@@ -27,3 +27,19 @@ bool triad_local_port_find(
 	}
 	return found;
 }
+
+size_t triad_local_port_pkeys(uint64_t port_guid, uint16_t *pkeys, size_t most)
+{
+	char ca_name[UMAD_CA_NAME_LEN];
+	umad_port_t port;
+	int number;
+	size_t n = 0;
+
+	if (umad_init() || !triad_local_port_find(port_guid, ca_name, &number) ||
+		umad_get_port(ca_name, number, &port))
+		return 0;
+	for (; n < port.pkeys_size && n < most; n++)
+		pkeys[n] = port.pkeys[n];
+	umad_release_port(&port);
+	return n;
+}

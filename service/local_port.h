@@ -4,6 +4,7 @@
 #define TRIAD_SERVICE_LOCAL_PORT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <infiniband/umad.h>
@@ -12,5 +13,11 @@
  * returns false when there is none.  After umad_init(). */
 bool triad_local_port_find(
 	uint64_t port_guid, char ca_name[UMAD_CA_NAME_LEN], int *number);
+
+#define TRIAD_LOCAL_PORT_MAX_PKEYS 128
+
+/* The P_Keys in the table of the port with that GUID, at most 'most'; returns how many
+ * there are, 0 when there is no such port. */
+size_t triad_local_port_pkeys(uint64_t port_guid, uint16_t *pkeys, size_t most);
 
 #endif

@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "service/collect.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "service/collect_parts.h"
+#include "triad/clock.h"
+#include "triad/thread.h"
+
+/* Agents have so long to answer, and their asker a little longer. */
+#define ANSWER_US (3 * TRIAD_US_PER_S / 2)
+#define WAIT_US (2 * TRIAD_US_PER_S)
+
+struct triad_collect *triad_collect_new(
+	uint64_t port_guid, bool may_manage, struct triad_log *log)
+{
+	struct triad_collect *collect = calloc(1, sizeof(*collect));
+
+	if (!collect)
+		return NULL;
+	collect->port_guid = port_guid;
+	collect->may_manage = may_manage;
+	collect->log = log;
+	pthread_mutex_init(&collect->lock, NULL);
+	triad_condition_init(&collect->answered);
+	return collect;
+}
+
+void triad_collect_join(struct triad_collect *collect, struct triad_perf *perf)
+{
+	struct triad_perf_mate mate = triad_collect_mate(collect);
+
+	collect->perf = perf;
+	collect->collector = triad_perf_collector(perf);
+	triad_perf_set_mate(perf, &mate);
+}
+
+void triad_collect_stop(struct triad_collect *collect)
+{
+	pthread_mutex_lock(&collect->lock);
+	collect->is_stopped = true;
+	pthread_cond_broadcast(&collect->answered);
+	pthread_mutex_unlock(&collect->lock);
+}
+
+void triad_collect_free(struct triad_collect *collect)
+{
+	if (!collect)
+		return;
+	triad_collect_end_member(collect);
+	triad_bus_free(collect->bus);
+	triad_fabric_unref(collect->own_fabric);
+	free(collect->agents);
+	pthread_cond_destroy(&collect->answered);
+	pthread_mutex_destroy(&collect->lock);
+	free(collect);
+}
+
+/* --- what is published --- */
+
+const char *triad_collect_agent_state_name(enum triad_collect_agent_state state)
+{
+	static const char *const names[] = {
+		[TRIAD_AGENT_ALIVE] = "alive",
+		[TRIAD_AGENT_DRAINING] = "draining",
+		[TRIAD_AGENT_SILENT] = "silent",
+		[TRIAD_AGENT_FOREIGN] = "foreign",
+		[TRIAD_AGENT_DEAD] = "dead",
+	};
+
+	return names[state];
+}
+
+static enum triad_collect_agent_state state_of(const struct triad_claims_agent *agent,
+	const struct triad_merge_agent *told, bool is_manager)
+{
+	if (agent->state == TRIAD_CLAIMS_DEAD)
+		return TRIAD_AGENT_DEAD;
+	if (is_manager && told->n_unknown > told->n_ports / 2)
+		return TRIAD_AGENT_FOREIGN;
+	if (is_manager && agent->n_nodes && (!told->id || told->is_silent))
+		return TRIAD_AGENT_SILENT;
+	return agent->state == TRIAD_CLAIMS_DRAINING ? TRIAD_AGENT_DRAINING
+						     : TRIAD_AGENT_ALIVE;
+}
+
+static void describe(const struct triad_collect *collect,
+	const struct triad_claims_agent *agent, struct triad_collect_agent *shown,
+	uint64_t now_us)
+{
+	const struct triad_roster_entry *entry =
+		triad_roster_find(triad_member_roster(collect->member), agent->id);
+	bool is_manager = collect->mode == TRIAD_COLLECT_MANAGER;
+	struct triad_merge_agent told = {0};
+
+	if (is_manager)
+		triad_merge_agent(collect->merge, agent->id, &told);
+	*shown = (struct triad_collect_agent){
+		.id = agent->id,
+		.is_self = !is_manager && agent->id == collect->port_guid,
+		.state = state_of(agent, &told, is_manager),
+		.n_nodes = agent->n_nodes,
+		.heard_us = agent->heard_us,
+		.n_silent = told.n_silent,
+		.octets_per_s = told.octets_per_s,
+	};
+	if (entry) {
+		memcpy(shown->name, entry->alive.name, sizeof(shown->name));
+		memcpy(shown->address, entry->alive.address, sizeof(shown->address));
+		shown->port = entry->alive.port;
+		shown->n_ports = entry->alive.n_ports;
+		shown->master = entry->alive.master;
+		shown->lag_ms = entry->alive.lag_ms;
+	}
+	if (told.heard_us)
+		shown->lag_ms = (now_us - told.heard_us) / TRIAD_US_PER_MS;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	const struct triad_collect_agent *one = a, *other = b;
+	int order = strcmp(one->name, other->name);
+
+	return order ? order : (one->id > other->id) - (one->id < other->id);
+}
+
+static unsigned describe_all(const struct triad_collect *collect,
+	struct triad_collect_agent *agents, uint64_t now_us)
+{
+	struct triad_claims *claims = triad_member_claims(collect->member);
+	struct triad_claims_agent agent;
+	unsigned n = 0;
+
+	for (unsigned i = 0;
+		n < TRIAD_CLAIMS_MAX_AGENTS && triad_claims_agent(claims, i, &agent);
+		i++)
+		describe(collect, &agent, &agents[n++], now_us);
+	qsort(agents, n, sizeof(*agents), compare_names);
+	return n;
+}
+
+static uint32_t count_managers(const struct triad_collect *collect, uint64_t now_us)
+{
+	const struct triad_roster *roster = triad_member_roster(collect->member);
+	uint32_t n = 0;
+
+	for (unsigned i = 0; i < roster->n; i++)
+		n += roster->entries[i].alive.is_manager &&
+			triad_member_hears(
+				collect->member, roster->entries[i].id, now_us);
+	return n;
+}
+
+static void fill_status(const struct triad_collect *collect,
+	struct triad_collect_status *status, uint64_t now_us)
+{
+	struct triad_claims *claims = triad_member_claims(collect->member);
+	struct triad_collect_alive alive = {0};
+
+	triad_claims_fill_alive(claims, &alive);
+	*status = (struct triad_collect_status){
+		.mode = collect->mode,
+		.id = collect->mode == TRIAD_COLLECT_MANAGER ? ~collect->port_guid
+							     : collect->port_guid,
+		.bus = triad_bus_status(collect->bus),
+		.counts = triad_member_counts(collect->member),
+		.claims = triad_claims_counts(claims),
+		.feed = triad_member_feed_counts(collect->member),
+		.n_managers = count_managers(collect, now_us),
+		.n_nodes = collect->fabric ? collect->fabric->n_nodes : 0,
+		.n_owned = alive.n_nodes,
+		.n_nobodys = triad_claims_n_nobodys(claims),
+		.master = triad_member_master(collect->member, now_us),
+		.is_draining = alive.is_draining,
+		.has_handout = collect->handout,
+	};
+	if (collect->merge)
+		status->merge = triad_merge_status(collect->merge);
+	status->n_peers = triad_member_peers(collect->member, status->peers,
+		sizeof(status->peers) / sizeof(status->peers[0]));
+}
+
+void triad_collect_publish(struct triad_collect *collect, uint64_t now_us)
+{
+	struct triad_collect_agent *agents =
+		calloc(TRIAD_CLAIMS_MAX_AGENTS, sizeof(*agents));
+	struct triad_collect_status status;
+	unsigned n = agents ? describe_all(collect, agents, now_us) : 0;
+
+	fill_status(collect, &status, now_us);
+	for (unsigned i = 0; i < n; i++)
+		status.n_alive += agents[i].state != TRIAD_AGENT_DEAD;
+	status.n_agents = n;
+	pthread_mutex_lock(&collect->lock);
+	free(collect->agents);
+	collect->agents = agents;
+	collect->n_agents = n;
+	collect->status = status;
+	pthread_mutex_unlock(&collect->lock);
+}
+
+struct triad_collect_status triad_collect_status(struct triad_collect *collect)
+{
+	struct triad_collect_status status = {.mode = TRIAD_COLLECT_LOCAL};
+
+	pthread_mutex_lock(&collect->lock);
+	if (collect->mode != TRIAD_COLLECT_LOCAL)
+		status = collect->status;
+	pthread_mutex_unlock(&collect->lock);
+	return status;
+}
+
+struct triad_collect_agent *triad_collect_agents(
+	struct triad_collect *collect, unsigned *n)
+{
+	struct triad_collect_agent *agents = NULL;
+
+	pthread_mutex_lock(&collect->lock);
+	*n = collect->mode == TRIAD_COLLECT_LOCAL ? 0 : collect->n_agents;
+	if (*n)
+		agents = malloc(*n * sizeof(*agents));
+	if (agents)
+		memcpy(agents, collect->agents, *n * sizeof(*agents));
+	else
+		*n = 0;
+	pthread_mutex_unlock(&collect->lock);
+	return agents;
+}
+
+bool triad_collect_is_manager(struct triad_collect *collect)
+{
+	return collect->mode == TRIAD_COLLECT_MANAGER;
+}
+
+/* --- jobs --- */
+
+/* Leaves the job for the PerfManager's thread and waits until it is done. */
+static int have_done(struct triad_collect *collect, struct triad_collect_job *job)
+{
+	uint64_t until_us = triad_clock_now_us() + WAIT_US;
+	int error = 0;
+
+	pthread_mutex_lock(&collect->lock);
+	while (collect->job && !collect->is_stopped && !error)
+		error = triad_condition_wait(
+			&collect->answered, &collect->lock, until_us);
+	if (!error && !collect->is_stopped)
+		collect->job = job;
+	pthread_mutex_unlock(&collect->lock);
+	triad_perf_wake(collect->perf);
+	pthread_mutex_lock(&collect->lock);
+	/* A job that was begun is ended soon: it does not wait. */
+	while (!error && !job->is_done && !collect->is_stopped)
+		triad_condition_wait(&collect->answered, &collect->lock, UINT64_MAX);
+	if (!job->is_done) {
+		error = error ? error : ECANCELED;
+		if (collect->job == job)
+			collect->job = NULL;
+	}
+	pthread_mutex_unlock(&collect->lock);
+	return job->is_done ? job->error : error;
+}
+
+static void find_owner(struct triad_collect *collect, struct triad_collect_job *job)
+{
+	uint32_t node = TRIAD_FABRIC_NONE;
+
+	job->error = ENODATA;
+	if (!collect->member || !collect->fabric)
+		return;
+	node = triad_fabric_find_node(collect->fabric, job->node_guid);
+	job->error = node == TRIAD_FABRIC_NONE ? ENOENT : 0;
+	if (!job->error)
+		job->owner = triad_claims_owner(
+			triad_member_claims(collect->member), node, &job->hops);
+}
+
+int triad_collect_owner(struct triad_collect *collect, uint64_t node_guid,
+	uint64_t *owner, uint8_t *hops)
+{
+	struct triad_collect_job job = {.run = find_owner, .node_guid = node_guid};
+	int error = have_done(collect, &job);
+
+	*owner = job.owner;
+	*hops = job.hops;
+	return error;
+}
+
+static void set_drain(struct triad_collect *collect, struct triad_collect_job *job)
+{
+	job->error = ENODATA;
+	if (!collect->member || collect->mode != TRIAD_COLLECT_AGENT)
+		return;
+	triad_member_drain(collect->member, job->drain, triad_clock_now_us());
+	job->error = 0;
+}
+
+int triad_collect_drain(struct triad_collect *collect, bool drain)
+{
+	struct triad_collect_job job = {.run = set_drain, .drain = drain};
+
+	return have_done(collect, &job);
+}
+
+static void clear_histograms(
+	struct triad_collect *collect, struct triad_collect_job *job)
+{
+	const struct triad_collect_clear clear = {
+		.request = triad_clock_wall_us() + ++collect->n_requests,
+		.port = TRIAD_ALERT_NO_PORT,
+		.histograms = true,
+	};
+
+	job->error = ENODATA;
+	if (!collect->member)
+		return;
+	triad_member_clear(collect->member, &clear, triad_clock_now_us());
+	job->error = 0;
+}
+
+int triad_collect_clear_histograms(struct triad_collect *collect)
+{
+	struct triad_collect_job job = {.run = clear_histograms};
+
+	return have_done(collect, &job);
+}
+
+/* --- histograms --- */
+
+/* Called by the PerfManager's thread, when all have answered or had their time. */
+static void take_histograms(void *context, struct triad_gather *gather)
+{
+	struct triad_collect *collect = context;
+
+	pthread_mutex_lock(&collect->lock);
+	if (collect->asked.request == gather->request) {
+		collect->asked.gather = *gather; /* with its memory */
+		collect->asked.is_done = true;
+		triad_gather_init(gather, 0, 0);
+		pthread_cond_broadcast(&collect->answered);
+	}
+	pthread_mutex_unlock(&collect->lock);
+}
+
+static void ask_histograms(struct triad_collect *collect, struct triad_collect_job *job)
+{
+	job->error = ENODATA;
+	if (collect->member && collect->mode == TRIAD_COLLECT_MANAGER)
+		job->error = triad_member_ask_histograms(collect->member, &job->request,
+			ANSWER_US, triad_clock_now_us(), take_histograms, collect);
+}
+
+/* Takes the only place to ask from; false when somebody has it. */
+static bool begin_asking(struct triad_collect *collect, uint64_t request)
+{
+	bool is_free;
+
+	pthread_mutex_lock(&collect->lock);
+	is_free = !collect->asked.request;
+	if (is_free)
+		collect->asked = (struct triad_collect_asked){.request = request};
+	pthread_mutex_unlock(&collect->lock);
+	return is_free;
+}
+
+/* Waits for what was asked for, and gives the place back. */
+static int end_asking(
+	struct triad_collect *collect, int error, struct triad_gather *gather)
+{
+	uint64_t until_us = triad_clock_now_us() + WAIT_US;
+
+	pthread_mutex_lock(&collect->lock);
+	while (!error && !collect->asked.is_done && !collect->is_stopped)
+		error = triad_condition_wait(
+			&collect->answered, &collect->lock, until_us);
+	if (collect->asked.is_done) {
+		*gather = collect->asked.gather;
+		error = 0;
+	} else if (!error) {
+		error = ECANCELED;
+	}
+	collect->asked = (struct triad_collect_asked){.request = 0};
+	pthread_mutex_unlock(&collect->lock);
+	return error;
+}
+
+int triad_collect_histogram(struct triad_collect *collect,
+	const struct triad_histograms_scope *scope, const char *group, unsigned counter,
+	struct triad_histogram *copy, uint64_t *n_zeros, uint32_t *n_agents,
+	uint32_t *n_asked)
+{
+	struct triad_collect_job job = {
+		.run = ask_histograms,
+		.request = {.request = triad_clock_wall_us(),
+			.scope = *scope,
+			.counters = 1u << counter},
+	};
+	struct triad_gather gather;
+	int error;
+
+	if (!begin_asking(collect, job.request.request))
+		return EBUSY;
+	snprintf(
+		job.request.group, sizeof(job.request.group), "%s", group ? group : "");
+	triad_gather_init(&gather, 0, 0);
+	error = end_asking(collect, have_done(collect, &job), &gather);
+	if (!error) {
+		triad_histogram_init(copy, TRIAD_HISTOGRAM_MOST);
+		if (!triad_histogram_merge(copy, &gather.histograms[counter]))
+			error = ENOMEM;
+		*n_zeros = gather.n_zeros[counter];
+		*n_agents = gather.n_agents;
+		*n_asked = gather.n_asked;
+	}
+	triad_gather_clear(&gather);
+	return error;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What the parts of collect.h share; nobody else includes this.
+ *
+ *     collect.c        life, and what other threads ask
+ *     collect_run.c    the mate of the PerfManager: the member in its thread
+ *     collect_tell.c   what the member is told, and has done: findings, traps, totals
+ */
+#ifndef TRIAD_SERVICE_COLLECT_PARTS_H
+#define TRIAD_SERVICE_COLLECT_PARTS_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "perfmgr/collector.h"
+#include "service/collect.h"
+
+/* Something to be done in the PerfManager's thread, for one who waits. */
+struct triad_collect_job {
+	void (*run)(struct triad_collect *collect, struct triad_collect_job *job);
+	bool is_done;
+	int error;
+	/* what is asked */
+	uint64_t node_guid;
+	bool drain;
+	struct triad_gather_request request;
+	/* what is answered */
+	uint64_t owner;
+	uint8_t hops;
+};
+
+/* Histograms asked for, one at a time. */
+struct triad_collect_asked {
+	uint64_t request; /* 0: none */
+	bool is_done;
+	struct triad_gather gather;
+};
+
+struct triad_collect {
+	uint64_t port_guid;
+	bool may_manage;
+	struct triad_log *log;
+	struct triad_perf *perf;
+	struct triad_collector *collector;
+	struct triad_alerts_sink next_sink;
+	_Atomic(unsigned) mode; /* in force: enum triad_conf_collect */
+
+	pthread_mutex_t lock; /* of what follows */
+	pthread_cond_t answered;
+	bool is_stopped;
+	struct triad_collect_job *job;
+	struct triad_collect_asked asked;
+	struct triad_collect_status status;
+	struct triad_collect_agent *agents;
+	unsigned n_agents;
+
+	/* Of the PerfManager's thread alone. */
+	struct triad_conf conf; /* taken up last */
+	struct triad_bus *bus;
+	struct triad_merge *merge;
+	struct triad_member *member;       /* NULL: nothing runs */
+	struct triad_fabric *own_fabric;   /* as this process has it; NULL: none */
+	struct triad_fabric *handout;      /* as a manager handed it down; NULL: none */
+	uint64_t handout_hash, handout_us; /* when its manager was heard last */
+	struct triad_fabric *fabric;       /* in force */
+	struct triad_view *view;           /* that 'merge' has */
+	uint64_t n_changes;                /* of ownership, that the part has */
+	uint64_t part_us;                  /* when it was made */
+	bool is_part_due;
+	uint64_t n_sweeps; /* told of */
+	uint64_t round_us, published_us, looked_us;
+	uint64_t n_requests;
+	bool is_cut_off, is_unseen_said, is_alert_due;
+};
+
+/* --- collect_tell.c --- */
+
+/* A sweep of the collector has ended. */
+void triad_collect_tell_sweep(
+	struct triad_collect *collect, const struct triad_collector_status *status);
+/* See struct triad_member_sink. */
+int triad_collect_give_histogram(void *context,
+	const struct triad_gather_request *request, unsigned counter,
+	struct triad_histogram *copy, uint64_t *n_zeros);
+void triad_collect_do_clear(void *context, const struct triad_collect_clear *clear);
+void triad_collect_take_trap(void *context, const struct triad_collect_trap *trap);
+/* See struct triad_merge_sink. */
+void triad_collect_take_findings(void *context, uint32_t port, uint32_t causes);
+/* A manager: totals become 0 here and below. */
+void triad_collect_reset_all(
+	struct triad_collect *collect, const struct triad_selection *selection);
+
+/* --- collect.c --- */
+
+/* Copies what other threads may see. */
+void triad_collect_publish(struct triad_collect *collect, uint64_t now_us);
+
+/* --- collect_run.c --- */
+
+/* Says farewell, and frees the member, if there is one. */
+void triad_collect_end_member(struct triad_collect *collect);
+
+struct triad_perf_mate triad_collect_mate(struct triad_collect *collect);
+
+#endif

@@ -1,0 +1,564 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The mate of the PerfManager: the member in its thread. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "collect/reach.h"
+#include "service/collect_parts.h"
+#include "service/local_port.h"
+#include "triad/clock.h"
+
+/* Messages taken in one turn: those that tell of a sweep are many. */
+#define MAX_BATCH 256u
+/* Between two parts: ownership changes node by node. */
+#define PART_US TRIAD_US_PER_S
+#define PUBLISH_US (TRIAD_US_PER_S / 4)
+#define LOOK_US TRIAD_US_PER_S
+/* A fabric that was handed down is given up when its manager is not heard for so many
+ * liveness times. */
+#define HANDOUT_LIVES 20
+/* A hop of the waves in which nodes are claimed. */
+#define SLOT_PART 20
+#define MIN_SLOT_US (100 * TRIAD_US_PER_MS)
+
+/* --- what the member says --- */
+
+static void say(void *context, enum triad_member_to to, uint64_t id,
+	const uint8_t *octets, size_t size)
+{
+	struct triad_collect *collect = context;
+
+	triad_bus_send(collect->bus, to, id, octets, size);
+}
+
+static void take_handout(void *context, struct triad_fabric *fabric, uint64_t hash);
+
+static uint64_t owner_of(void *context, uint32_t node)
+{
+	struct triad_collect *collect = context;
+	struct triad_claims *claims = triad_member_claims(collect->member);
+	uint64_t owner = triad_claims_owner(claims, node, NULL);
+
+	return owner != TRIAD_CLAIMS_NOBODY && !triad_claims_is_alive(claims, owner)
+		? TRIAD_CLAIMS_NOBODY
+		: owner;
+}
+
+static void ask_again(void *context, uint64_t agent, uint32_t number)
+{
+	struct triad_collect *collect = context;
+
+	triad_member_ask_again(collect->member, agent, number);
+}
+
+static void wake(void *context)
+{
+	struct triad_collect *collect = context;
+
+	triad_perf_wake(collect->perf);
+}
+
+/* --- beginning and ending --- */
+
+static bool is_manager(const struct triad_collect *collect)
+{
+	return collect->mode == TRIAD_COLLECT_MANAGER;
+}
+
+/* [collect] name or address, or the host's name. */
+static void choose_name(const char *wanted, char name[TRIAD_COLLECT_NAME_SIZE])
+{
+	if (wanted[0])
+		snprintf(name, TRIAD_COLLECT_NAME_SIZE, "%.63s", wanted);
+	else if (gethostname(name, TRIAD_COLLECT_NAME_SIZE))
+		snprintf(name, TRIAD_COLLECT_NAME_SIZE, "unknown");
+	name[TRIAD_COLLECT_NAME_SIZE - 1] = '\0';
+}
+
+static void fill_params(
+	const struct triad_collect *collect, struct triad_member_params *params)
+{
+	const struct triad_conf *conf = &collect->conf;
+	const char *port = strrchr(conf->prometheus.listen, ':');
+
+	*params = (struct triad_member_params){
+		.id = is_manager(collect) ? ~collect->port_guid : collect->port_guid,
+		.incarnation = triad_clock_wall_us(),
+		.port_guid = collect->port_guid,
+		.is_manager = is_manager(collect),
+		.port = port ? (uint16_t)strtoul(port + 1, NULL, 10) : 0,
+		.seed = collect->port_guid ^ triad_clock_now_us(),
+	};
+	choose_name(conf->collect.name, params->name);
+	choose_name(conf->collect.address, params->address);
+}
+
+static void configure_bus(
+	struct triad_collect *collect, const struct triad_member_params *member)
+{
+	const struct triad_conf *conf = &collect->conf;
+	struct triad_bus_params params = {
+		.id = member->id, .is_manager = member->is_manager};
+	int error;
+
+	snprintf(params.servers, sizeof(params.servers), "%s", conf->collect.servers);
+	snprintf(params.fabric, sizeof(params.fabric), "%.32s", conf->collect.fabric);
+	snprintf(params.credentials, sizeof(params.credentials), "%s",
+		conf->collect.credentials);
+	snprintf(params.tls_ca, sizeof(params.tls_ca), "%s", conf->collect.tls_ca);
+	snprintf(params.tls_certificate, sizeof(params.tls_certificate), "%s",
+		conf->collect.tls_certificate);
+	snprintf(params.tls_key, sizeof(params.tls_key), "%s", conf->collect.tls_key);
+	memcpy(params.name, member->name, sizeof(params.name));
+	error = triad_bus_configure(collect->bus, &params);
+	if (error)
+		triad_log_write(collect->log, TRIAD_LOG_ERROR,
+			"collect: no connection to brokers: %s; type 'triadctl reload' "
+			"to try again",
+			strerror(error));
+}
+
+static void configure_member(struct triad_collect *collect)
+{
+	const struct triad_conf *conf = &collect->conf;
+	struct triad_member_settings settings = {
+		.feed =
+			{
+				.min_change_words =
+					(uint64_t)conf->collect.min_change_kb * 1000 /
+					4,
+				.refresh = conf->collect.refresh,
+			},
+		.sweep_ms = conf->perfmgr.sweep_period_s * 1000,
+	};
+
+	snprintf(settings.master, sizeof(settings.master), "%.63s",
+		conf->collect.master);
+	triad_member_configure(collect->member, &settings);
+}
+
+/* What is said to all must be heard before the connection ends. */
+void triad_collect_end_member(struct triad_collect *collect)
+{
+	if (!collect->member)
+		return;
+	if (!is_manager(collect))
+		triad_member_leave(collect->member, triad_clock_now_us());
+	triad_member_free(collect->member);
+	collect->member = NULL;
+	triad_fabric_unref(collect->handout);
+	collect->handout = NULL;
+	triad_fabric_unref(collect->fabric);
+	collect->fabric = NULL;
+	triad_merge_free(collect->merge);
+	collect->merge = NULL;
+	triad_view_unref(collect->view);
+	collect->view = NULL;
+	collect->round_us = 0;
+}
+
+static void give_pkeys(struct triad_collect *collect)
+{
+	uint16_t pkeys[TRIAD_LOCAL_PORT_MAX_PKEYS];
+	size_t n = triad_local_port_pkeys(
+		collect->port_guid, pkeys, TRIAD_LOCAL_PORT_MAX_PKEYS);
+
+	triad_member_set_pkeys(collect->member, pkeys, n);
+}
+
+static bool begin_member(struct triad_collect *collect)
+{
+	const struct triad_member_sink sink = {
+		.context = collect,
+		.send = say,
+		.histogram = triad_collect_give_histogram,
+		.clear = triad_collect_do_clear,
+		.fabric = take_handout,
+		.trap = triad_collect_take_trap,
+	};
+	const struct triad_merge_sink merge_sink = {
+		.context = collect,
+		.owner = owner_of,
+		.ask_again = ask_again,
+		.findings = triad_collect_take_findings,
+	};
+	uint64_t liveness_us = collect->conf.collect.liveness_ms * TRIAD_US_PER_MS;
+	uint64_t slot_us = liveness_us / SLOT_PART;
+	struct triad_member_params params;
+
+	if (slot_us < MIN_SLOT_US)
+		slot_us = MIN_SLOT_US;
+	fill_params(collect, &params);
+	if (!collect->bus)
+		collect->bus = triad_bus_new(wake, collect, collect->log);
+	if (is_manager(collect) && !collect->merge)
+		collect->merge = triad_merge_new(
+			triad_collector_engine(collect->collector), &merge_sink);
+	if (collect->bus && (collect->merge || !is_manager(collect)))
+		collect->member = triad_member_new(
+			&params, &sink, collect->merge, liveness_us, slot_us);
+	if (!collect->member)
+		return false;
+	give_pkeys(collect);
+	configure_member(collect);
+	configure_bus(collect, &params);
+	collect->n_changes = UINT64_MAX;
+	collect->is_cut_off = false;
+	return true;
+}
+
+/* --- the fabric --- */
+
+static void put_fabric_in_force(
+	struct triad_collect *collect, struct triad_fabric *fabric, uint64_t hash)
+{
+	if (triad_member_set_fabric(
+		    collect->member, fabric, hash, triad_clock_now_us())) {
+		triad_log_write(collect->log, TRIAD_LOG_ERROR,
+			"collect: not enough memory for the new topology; the old one "
+			"stays");
+		return;
+	}
+	triad_fabric_ref(fabric);
+	triad_fabric_unref(collect->fabric);
+	collect->fabric = fabric;
+	collect->is_part_due = true;
+}
+
+static void take_handout(void *context, struct triad_fabric *fabric, uint64_t hash)
+{
+	struct triad_collect *collect = context;
+
+	triad_fabric_ref(fabric);
+	triad_fabric_unref(collect->handout);
+	collect->handout = fabric;
+	collect->handout_hash = hash;
+	collect->handout_us = triad_clock_now_us();
+	put_fabric_in_force(collect, fabric, hash);
+}
+
+/* What this process knows of the fabric counts while no manager hands one down. */
+static bool take_fabric(void *context, struct triad_fabric *fabric)
+{
+	struct triad_collect *collect = context;
+
+	triad_fabric_ref(fabric);
+	triad_fabric_unref(collect->own_fabric);
+	collect->own_fabric = fabric;
+	if (!collect->member)
+		return false;
+	if (!collect->handout)
+		put_fabric_in_force(collect, fabric, 0);
+	return !is_manager(collect);
+}
+
+static bool hears_manager(const struct triad_collect *collect, uint64_t now_us)
+{
+	const struct triad_roster *roster = triad_member_roster(collect->member);
+
+	for (unsigned i = 0; i < roster->n; i++)
+		if (roster->entries[i].alive.is_manager &&
+			triad_member_hears(
+				collect->member, roster->entries[i].id, now_us))
+			return true;
+	return false;
+}
+
+/* A fabric that nobody hands down any more is given up, when there is one of our own.
+ */
+static void look_at_handout(struct triad_collect *collect, uint64_t now_us)
+{
+	uint64_t most_us =
+		HANDOUT_LIVES * collect->conf.collect.liveness_ms * TRIAD_US_PER_MS;
+
+	if (!collect->handout)
+		return;
+	if (hears_manager(collect, now_us))
+		collect->handout_us = now_us;
+	if (now_us - collect->handout_us < most_us || !collect->own_fabric)
+		return;
+	triad_fabric_unref(collect->handout);
+	collect->handout = NULL;
+	put_fabric_in_force(collect, collect->own_fabric, 0);
+}
+
+/* --- the part that is swept here --- */
+
+static void make_part(struct triad_collect *collect, uint64_t now_us)
+{
+	const struct triad_fabric *fabric = collect->fabric;
+	bool *is_own = calloc(fabric->n_nodes + 1, sizeof(*is_own));
+	struct triad_fabric *part;
+
+	collect->part_us = now_us;
+	if (!is_own)
+		return;
+	for (uint32_t i = 0; i < fabric->n_nodes; i++)
+		is_own[i] = triad_member_owns(collect->member, i);
+	if (!triad_reach_part(fabric, is_own, &part)) {
+		triad_collector_set_fabric(collect->collector, part);
+		triad_fabric_unref(part);
+		/* What is new is not to wait for a period. */
+		triad_collector_sweep_now(collect->collector);
+		collect->is_part_due = false;
+		collect->n_changes =
+			triad_claims_changes(triad_member_claims(collect->member));
+	}
+	free(is_own);
+}
+
+/* Returns when the next part is due, if one is. */
+static uint64_t look_at_part(struct triad_collect *collect, uint64_t now_us)
+{
+	uint64_t n_changes;
+
+	if (!collect->fabric)
+		return UINT64_MAX;
+	n_changes = triad_claims_changes(triad_member_claims(collect->member));
+	if (!collect->is_part_due && n_changes == collect->n_changes)
+		return UINT64_MAX;
+	if (collect->part_us && now_us - collect->part_us < PART_US)
+		return collect->part_us + PART_US;
+	make_part(collect, now_us);
+	return UINT64_MAX;
+}
+
+static uint64_t turn_agent(struct triad_collect *collect, uint64_t now_us)
+{
+	struct triad_collector_status status =
+		triad_collector_status(collect->collector);
+
+	look_at_handout(collect, now_us);
+	if (status.n_sweeps != collect->n_sweeps) {
+		collect->n_sweeps = status.n_sweeps;
+		triad_collect_tell_sweep(collect, &status);
+	}
+	return look_at_part(collect, now_us);
+}
+
+/* --- a manager --- */
+
+static void say_what_is_unseen(
+	struct triad_collect *collect, const struct triad_merge_status *status)
+{
+	bool is_unseen = status->n_nodes_unseen;
+
+	if (is_unseen == collect->is_unseen_said)
+		return;
+	collect->is_unseen_said = is_unseen;
+	if (is_unseen)
+		triad_log_write(collect->log, TRIAD_LOG_WARNING,
+			"collect: %u nodes with %u ports are not seen: nobody reads "
+			"them, or who does is not heard; 'triadctl agents' shows who "
+			"is there",
+			status->n_nodes_unseen, status->n_ports_unseen);
+	else
+		triad_log_write(collect->log, TRIAD_LOG_INFO,
+			"collect: all nodes are seen again");
+}
+
+static uint32_t count_asked(const struct triad_view *view)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < view->fabric->n_ports; i++)
+		n += triad_view_is_asked(view, i);
+	return n;
+}
+
+/* Once in each period: what agents told in it is a sweep. */
+static void end_round(struct triad_collect *collect, uint64_t now_us)
+{
+	struct triad_merge_status status = triad_merge_status(collect->merge);
+	struct triad_sweep_progress progress = {
+		.n_ports = count_asked(collect->view),
+		.n_unanswered = status.n_ports_unseen,
+	};
+
+	progress.n_answered = progress.n_ports - progress.n_unanswered;
+	triad_collector_note_round(collect->collector, &progress, collect->round_us);
+	collect->round_us = now_us;
+}
+
+static void look_at_view(struct triad_collect *collect)
+{
+	struct triad_view *view = triad_collector_view(collect->collector);
+
+	if (view && view != collect->view) {
+		triad_merge_adopt(collect->merge, view);
+		triad_view_unref(collect->view);
+		collect->view = triad_view_ref(view);
+	}
+	triad_view_unref(view);
+}
+
+static uint64_t turn_manager(struct triad_collect *collect, uint64_t now_us)
+{
+	uint64_t period_us = collect->conf.perfmgr.sweep_period_s * TRIAD_US_PER_S;
+
+	look_at_view(collect);
+	if (!collect->view)
+		return UINT64_MAX;
+	if (now_us - collect->looked_us >= LOOK_US) {
+		struct triad_merge_status status;
+
+		collect->looked_us = now_us;
+		triad_merge_look(collect->merge, now_us);
+		status = triad_merge_status(collect->merge);
+		if (collect->round_us)
+			say_what_is_unseen(collect, &status);
+	}
+	if (!collect->round_us)
+		collect->round_us = now_us;
+	if (now_us - collect->round_us >= period_us)
+		end_round(collect, now_us);
+	if (collect->is_alert_due) {
+		collect->is_alert_due = false;
+		triad_watch_settle(triad_collector_watch(collect->collector), now_us);
+	}
+	return collect->looked_us + LOOK_US;
+}
+
+/* --- turns --- */
+
+static void take_messages(struct triad_collect *collect)
+{
+	struct triad_bus_message message;
+
+	for (unsigned i = 0; i < MAX_BATCH && triad_bus_take(collect->bus, &message);
+		i++) {
+		triad_member_hear(collect->member, message.octets, message.size,
+			triad_clock_now_us());
+		triad_bus_give_back(&message);
+	}
+}
+
+static void look_at_connection(struct triad_collect *collect)
+{
+	bool is_cut_off = !triad_bus_status(collect->bus).is_connected;
+
+	if (is_cut_off == collect->is_cut_off)
+		return;
+	collect->is_cut_off = is_cut_off;
+	triad_member_cut_off(collect->member, is_cut_off);
+}
+
+static void run_job(struct triad_collect *collect)
+{
+	struct triad_collect_job *job;
+
+	pthread_mutex_lock(&collect->lock);
+	job = collect->job;
+	collect->job = NULL;
+	pthread_mutex_unlock(&collect->lock);
+	if (!job)
+		return;
+	job->run(collect, job);
+	pthread_mutex_lock(&collect->lock);
+	job->is_done = true;
+	pthread_cond_broadcast(&collect->answered);
+	pthread_mutex_unlock(&collect->lock);
+}
+
+/* What is in force, and what is wanted. */
+static void look_at_mode(struct triad_collect *collect, bool wanted)
+{
+	unsigned mode = collect->conf.collect.mode;
+
+	if (!wanted || (mode == TRIAD_COLLECT_MANAGER && !collect->may_manage) ||
+		(mode == TRIAD_COLLECT_AGENT && collect->may_manage))
+		mode = TRIAD_COLLECT_LOCAL;
+	if (collect->mode == mode && (collect->member || mode == TRIAD_COLLECT_LOCAL))
+		return;
+	triad_collect_end_member(collect);
+	collect->mode = mode;
+	if (mode == TRIAD_COLLECT_LOCAL) {
+		if (collect->bus)
+			(void)triad_bus_configure(collect->bus, NULL);
+		if (collect->own_fabric)
+			triad_collector_set_fabric(
+				collect->collector, collect->own_fabric);
+		return;
+	}
+	if (!begin_member(collect)) {
+		triad_log_write(collect->log, TRIAD_LOG_ERROR,
+			"collect: not enough memory: this one reads by itself; type "
+			"'triadctl reload' to try again");
+		collect->mode = TRIAD_COLLECT_LOCAL;
+		collect->conf.collect.mode = TRIAD_COLLECT_LOCAL;
+		return;
+	}
+	if (collect->own_fabric)
+		put_fabric_in_force(collect, collect->own_fabric, 0);
+}
+
+static uint64_t turn(void *context, bool wanted, bool *reads)
+{
+	struct triad_collect *collect = context;
+	uint64_t now_us = triad_clock_now_us(), next_us, own_us;
+
+	look_at_mode(collect, wanted);
+	*reads = !is_manager(collect);
+	run_job(collect);
+	if (!collect->member)
+		return UINT64_MAX;
+	look_at_connection(collect);
+	take_messages(collect);
+	next_us = triad_member_turn(collect->member, now_us);
+	own_us = is_manager(collect) ? turn_manager(collect, now_us)
+				     : turn_agent(collect, now_us);
+	if (own_us < next_us)
+		next_us = own_us;
+	if (now_us - collect->published_us >= PUBLISH_US) {
+		collect->published_us = now_us;
+		triad_collect_publish(collect, now_us);
+	}
+	own_us = collect->published_us + PUBLISH_US;
+	return own_us < next_us ? own_us : next_us;
+}
+
+/* A member is begun anew when what it is made of is another. */
+static void configure(void *context, struct triad_conf *conf)
+{
+	struct triad_collect *collect = context;
+	bool is_same =
+		!memcmp(&conf->collect, &collect->conf.collect, sizeof(conf->collect));
+
+	collect->conf = *conf;
+	if (conf->collect.mode == TRIAD_COLLECT_AGENT && !collect->may_manage)
+		conf->alerts.links = false; /* a part of a fabric has many ends */
+	if (conf->collect.mode != TRIAD_COLLECT_LOCAL &&
+		(conf->collect.mode == TRIAD_COLLECT_AGENT) == collect->may_manage &&
+		!is_same)
+		triad_log_write(collect->log, TRIAD_LOG_ERROR,
+			"collect.mode = %s is for %s: this one reads by itself",
+			collect->may_manage ? "agent" : "manager",
+			collect->may_manage ? "triad-agent" : "the plugin in OpenSM");
+	if (!is_same)
+		triad_collect_end_member(collect);
+	else if (collect->member)
+		configure_member(collect);
+}
+
+static bool reset(void *context, const struct triad_selection *selection)
+{
+	struct triad_collect *collect = context;
+
+	if (!collect->member || !is_manager(collect))
+		return false;
+	triad_collect_reset_all(collect, selection);
+	return true;
+}
+
+struct triad_perf_mate triad_collect_mate(struct triad_collect *collect)
+{
+	return (struct triad_perf_mate){
+		.context = collect,
+		.configure = configure,
+		.take_fabric = take_fabric,
+		.reset = reset,
+		.turn = turn,
+	};
+}

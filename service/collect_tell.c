@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What the member is told, and has done: findings, traps, histograms, totals. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "service/collect_parts.h"
+#include "triad/clock.h"
+
+/* --- agents: what sweeps found --- */
+
+/* The ports of an end in the view: one, or all of a node. */
+static uint32_t find_ports(const struct triad_fabric *fabric,
+	const struct triad_alert_end *end, uint32_t *n)
+{
+	uint32_t node = triad_fabric_find_node(fabric, end->node_guid);
+
+	*n = 0;
+	if (node == TRIAD_FABRIC_NONE)
+		return 0;
+	if (end->port == TRIAD_ALERT_NO_PORT) {
+		*n = fabric->nodes[node].n_ports;
+		return fabric->nodes[node].first_port;
+	}
+	node = triad_fabric_find_port(fabric, node, end->port);
+	*n = node != TRIAD_FABRIC_NONE;
+	return node;
+}
+
+static void mark_alert(const struct triad_fabric *fabric,
+	const struct triad_alert *alert, uint32_t *findings)
+{
+	for (unsigned i = 0; i < alert->n_findings; i++) {
+		const struct triad_alert_finding *finding = &alert->findings[i];
+		uint32_t n, port = find_ports(fabric, &alert->ends[finding->end], &n);
+
+		if (!finding->raised || finding->cause > TRIAD_ALERT_UNANSWERED)
+			continue;
+		for (uint32_t j = 0; j < n; j++)
+			findings[port + j] |= 1u << finding->cause;
+	}
+}
+
+/* For each port of the view the causes that are raised; to be freed.  NULL when memory
+ * is short. */
+static uint32_t *find_findings(
+	struct triad_collect *collect, const struct triad_view *view)
+{
+	struct triad_watch *watch = triad_collector_watch(collect->collector);
+	uint32_t *findings = calloc(view->fabric->n_ports + 1, sizeof(*findings));
+	struct triad_alert alert;
+
+	for (uint32_t at = 0; findings && triad_watch_next_alert(watch, &at, &alert);)
+		if (alert.state == TRIAD_ALERT_ACTIVE)
+			mark_alert(view->fabric, &alert, findings);
+	return findings;
+}
+
+void triad_collect_tell_sweep(
+	struct triad_collect *collect, const struct triad_collector_status *status)
+{
+	struct triad_view *view = triad_collector_view(collect->collector);
+	uint64_t lag_us = status->delay_us + status->duration_us;
+	uint32_t *findings;
+
+	if (!view)
+		return;
+	findings = find_findings(collect, view);
+	triad_member_tell_sweep(collect->member, view, findings,
+		status->last.n_unanswered, (uint32_t)(lag_us / TRIAD_US_PER_MS),
+		triad_clock_now_us());
+	free(findings);
+	triad_view_unref(view);
+}
+
+/* --- agents: alerts as they come --- */
+
+static void tell_finding(struct triad_collect *collect, const struct triad_alert *alert,
+	const struct triad_alert_finding *finding, bool is_raised)
+{
+	const struct triad_alert_end *end = &alert->ends[finding->end];
+	const struct triad_collect_trap trap = {
+		.wall_us = triad_clock_wall_us(),
+		.node_guid = end->node_guid,
+		.port = end->port,
+		.cause = finding->cause,
+		.is_raised = is_raised,
+		.is_at_least = finding->at_least,
+		.value = finding->value,
+		.threshold = (float)finding->threshold.value,
+		.threshold_unit = finding->threshold.unit,
+	};
+
+	if (finding->cause <= TRIAD_ALERT_UNANSWERED)
+		triad_member_tell_trap(collect->member, &trap, triad_clock_now_us());
+}
+
+static void take_alert(
+	void *context, enum triad_alert_change change, const struct triad_alert *alert)
+{
+	struct triad_collect *collect = context;
+
+	collect->next_sink.take(collect->next_sink.context, change, alert);
+	if (!collect->member || collect->mode != TRIAD_COLLECT_AGENT)
+		return;
+	for (unsigned i = 0; i < alert->n_findings; i++)
+		if (alert->findings[i].raised)
+			tell_finding(collect, alert, &alert->findings[i],
+				change != TRIAD_ALERT_ENDED);
+}
+
+static void end_alerts(void *context)
+{
+	struct triad_collect *collect = context;
+
+	if (collect->next_sink.done)
+		collect->next_sink.done(collect->next_sink.context);
+}
+
+struct triad_alerts_sink triad_collect_sink(
+	struct triad_collect *collect, const struct triad_alerts_sink *next)
+{
+	collect->next_sink = *next;
+	return (struct triad_alerts_sink){
+		.take = take_alert, .done = end_alerts, .context = collect};
+}
+
+/* --- agents: what is asked of them --- */
+
+/* A group's number by its name; false when there is no such group. */
+static bool find_group(struct triad_collect *collect, const char *name, unsigned *group)
+{
+	struct triad_view *view = triad_collector_view(collect->collector);
+	bool found;
+
+	if (!view)
+		return false;
+	*group = triad_groups_find(view->groups, name);
+	found = *group != TRIAD_GROUP_NONE;
+	triad_view_unref(view);
+	return found;
+}
+
+int triad_collect_give_histogram(void *context,
+	const struct triad_gather_request *request, unsigned counter,
+	struct triad_histogram *copy, uint64_t *n_zeros)
+{
+	struct triad_collect *collect = context;
+	struct triad_histograms_scope scope = request->scope;
+
+	if (scope.of == TRIAD_HISTOGRAMS_OF_GROUP &&
+		!find_group(collect, request->group, &scope.group))
+		return ENOENT;
+	return triad_watch_histogram(triad_collector_watch(collect->collector), &scope,
+		counter, copy, n_zeros);
+}
+
+static bool is_meant(const struct triad_collect_clear *clear,
+	const struct triad_fabric *fabric, uint32_t port)
+{
+	const struct triad_fabric_port *at = &fabric->ports[port];
+
+	return (!clear->node_guid ||
+		       clear->node_guid == fabric->nodes[at->node].guid) &&
+		(clear->port == TRIAD_ALERT_NO_PORT || clear->port == at->number);
+}
+
+static void clear_totals(struct triad_collect *collect, struct triad_view *view,
+	const struct triad_collect_clear *clear)
+{
+	struct triad_selection *selection = triad_selection_new(view);
+
+	if (!selection)
+		return;
+	selection->hardware = clear->hardware;
+	for (uint32_t i = 0; i < view->fabric->n_ports; i++)
+		selection->chosen[i] = triad_view_is_asked(view, i) &&
+			is_meant(clear, view->fabric, i);
+	triad_collector_reset(collect->collector, selection);
+	triad_selection_free(selection);
+}
+
+void triad_collect_do_clear(void *context, const struct triad_collect_clear *clear)
+{
+	struct triad_collect *collect = context;
+	struct triad_view *view = triad_collector_view(collect->collector);
+
+	if (clear->histograms)
+		triad_watch_clear_histograms(triad_collector_watch(collect->collector));
+	if (view && (clear->totals || clear->hardware))
+		clear_totals(collect, view, clear);
+	triad_view_unref(view);
+}
+
+/* --- managers --- */
+
+void triad_collect_take_trap(void *context, const struct triad_collect_trap *trap)
+{
+	struct triad_collect *collect = context;
+	const struct triad_fabric *fabric =
+		collect->view ? collect->view->fabric : NULL;
+	const struct triad_alert_end end = {
+		.node_guid = trap->node_guid, .port = trap->port};
+	const struct triad_alert_finding found = {
+		.value = trap->value,
+		.at_least = trap->is_at_least,
+		.threshold = {.value = (double)trap->threshold,
+			.unit = trap->threshold_unit},
+	};
+	uint32_t n = 0, port = fabric ? find_ports(fabric, &end, &n) : 0;
+
+	if (!n)
+		return;
+	triad_watch_take(triad_collector_watch(collect->collector), port, trap->cause,
+		trap->is_raised ? &found : NULL, triad_clock_now_us());
+	collect->is_alert_due = true;
+}
+
+void triad_collect_take_findings(void *context, uint32_t port, uint32_t causes)
+{
+	struct triad_collect *collect = context;
+
+	triad_watch_match(triad_collector_watch(collect->collector), port, causes,
+		triad_clock_now_us());
+	collect->is_alert_due = true;
+}
+
+static void say_clear(struct triad_collect *collect, uint64_t node_guid, uint8_t port)
+{
+	const struct triad_collect_clear clear = {
+		.request = triad_clock_wall_us() + ++collect->n_requests,
+		.node_guid = node_guid,
+		.port = port,
+		.hardware = true,
+	};
+
+	triad_member_clear(collect->member, &clear, triad_clock_now_us());
+}
+
+/* The hardware is reset by who reads it: node by node, or all at once. */
+static void reset_hardware(
+	struct triad_collect *collect, const struct triad_selection *selection)
+{
+	const struct triad_view *view = selection->view;
+	uint32_t n_chosen = 0, n_asked = 0;
+
+	for (uint32_t i = 0; i < view->fabric->n_ports; i++) {
+		n_chosen += selection->chosen[i];
+		n_asked += triad_view_is_asked(view, i);
+	}
+	if (n_chosen == n_asked) {
+		say_clear(collect, 0, TRIAD_ALERT_NO_PORT);
+		return;
+	}
+	for (uint32_t i = 0; i < view->fabric->n_ports; i++)
+		if (selection->chosen[i])
+			say_clear(collect,
+				view->fabric->nodes[view->fabric->ports[i].node].guid,
+				view->fabric->ports[i].number);
+}
+
+void triad_collect_reset_all(
+	struct triad_collect *collect, const struct triad_selection *selection)
+{
+	const struct triad_view *view = selection->view;
+	struct triad_engine_row row;
+
+	for (uint32_t i = 0; i < view->fabric->n_ports; i++)
+		if (selection->chosen[i] && triad_view_read(view, i, &row))
+			triad_merge_zero(
+				collect->merge, view->rows[i], triad_clock_now_us());
+	if (selection->hardware)
+		reset_hardware(collect, selection);
+}
