@@ -47,15 +47,6 @@ struct triad_sa {
 
 /* --- life --- */
 
-/* The default partition's place in the port's table; 0 when it is not there. */
-static uint16_t find_default_pkey(const umad_port_t *port)
-{
-	for (unsigned i = 0; i < port->pkeys_size; i++)
-		if ((be16toh(port->pkeys[i]) & 0x7fff) == 0x7fff)
-			return (uint16_t)i;
-	return 0;
-}
-
 /* Reads what is needed to send; the port may have another LID or SM by now. */
 static int read_port(struct triad_sa *sa, char *ca_name, int number)
 {
@@ -65,7 +56,7 @@ static int read_port(struct triad_sa *sa, char *ca_name, int number)
 		return ENODEV;
 	sa->sm_lid = (uint16_t)port.sm_lid;
 	sa->sm_sl = (uint8_t)port.sm_sl;
-	sa->pkey_index = find_default_pkey(&port);
+	sa->pkey_index = triad_local_port_pkey_index(&port);
 	umad_release_port(&port);
 	return sa->sm_lid ? 0 : ENOTCONN;
 }
@@ -262,11 +253,14 @@ static int await_answer(struct triad_sa *sa, uint8_t method, uint64_t wait_us)
 			sa->missed++;
 			continue;
 		}
-		if (sa->size < DATA || get(mad, AT_TID, 4) != sa->tid)
+		if (sa->size < AT_ATTRIBUTE || get(mad, AT_TID, 4) != sa->tid)
 			continue;
+		/* Of a request that timed out the header alone comes back. */
 		if (umad_status(sa->buffer))
 			return ETIMEDOUT;
-		if (mad[AT_METHOD] != (method | RESPONSE) && mad[AT_METHOD] != 0x81)
+		if (sa->size < DATA ||
+			(mad[AT_METHOD] != (method | RESPONSE) &&
+				mad[AT_METHOD] != 0x81))
 			return EPROTO;
 		return get(mad, AT_STATUS, 2) ? EACCES : 0;
 	}
