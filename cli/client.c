@@ -88,10 +88,11 @@ static int say_unreachable(const struct triad_client *client, int error)
 	if (client->is_silent)
 		return TRIAD_CONTROL_FAILED;
 	if (error == ENOENT || error == ECONNREFUSED)
-		fprintf(stderr,
-			"triadctl: OpenSM with the Triad plugin isn't running here: "
-			"%s: %s; %s\n",
-			client->path, strerror(error), TRIAD_SOCKET_ADVICE);
+		fprintf(stderr, "triadctl: %s isn't running here: %s: %s; %s\n",
+			client->is_agent ? "triad-agent"
+					 : "OpenSM with the Triad plugin",
+			client->path, strerror(error),
+			client->is_agent ? TRIAD_AGENT_ADVICE : TRIAD_SOCKET_ADVICE);
 	else if (error == EAGAIN)
 		fprintf(stderr,
 			"triadctl: %s: the plugin took no connection for %u s\n",

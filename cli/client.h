@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* One request to the plugin, and its answer copied to this process's standard
- * output and standard error as it comes in.
+/* One request to the plugin or to an agent, and its answer copied to this process's
+ * standard output and standard error as it comes in.
  *
  * Whatever goes wrong is told on standard error.  SIGPIPE must be ignored.
  *
@@ -13,6 +13,7 @@
 
 struct triad_client {
 	const char *path;   /* of the control socket */
+	bool is_agent;      /* whose it is, for messages */
 	unsigned timeout_s; /* no frame for so long ends it */
 	const char *before; /* written ahead of the answer's first output; or NULL */
 	bool drops_output;  /* what the answer says is not shown, */

@@ -39,6 +39,7 @@
 struct options {
 	const char *socket; /* NULL: look for it */
 	uint64_t port_guid; /* 0: not given */
+	bool is_agent;      /* asks triad-agent, not OpenSM */
 	unsigned timeout_s;
 };
 
@@ -48,6 +49,7 @@ static const char before_command[] =
 	"  --socket PATH       the control socket to ask (or TRIAD_SOCKET in the\n"
 	"                      environment)\n"
 	"  --port-guid GUID    the OpenSM on this port; needed where several run\n"
+	"  --agent             ask triad-agent, and not the plugin in OpenSM\n"
 	"  --timeout S         give up when nothing comes for S seconds [30]\n"
 	"  --version           show the version\n"
 	"  --help              show this\n";
@@ -103,6 +105,9 @@ static int take_option(struct options *options, int letter)
 			return GO_ON;
 		return complain("--port-guid: a GUID is 0x and 1 to 16 hexadecimal "
 				"digits, not all 0");
+	case 'a':
+		options->is_agent = true;
+		return GO_ON;
 	case 't':
 		if (triad_text_number(optarg, &options->timeout_s) &&
 			options->timeout_s && options->timeout_s <= MAX_TIMEOUT_S)
@@ -123,6 +128,7 @@ static int parse_options(struct options *options, int argc, char **argv)
 	static const struct option known[] = {
 		{"socket", required_argument, NULL, 's'},
 		{"port-guid", required_argument, NULL, 'g'},
+		{"agent", no_argument, NULL, 'a'},
 		{"timeout", required_argument, NULL, 't'},
 		{"version", no_argument, NULL, 'v'},
 		{"help", no_argument, NULL, 'h'},
@@ -143,19 +149,22 @@ static int parse_options(struct options *options, int argc, char **argv)
 
 /* --- the socket -------------------------------------------------------- */
 
-/* What is typed goes before the environment, that before what is found. */
+/* What is typed goes before the environment (that names an OpenSM), that before what is
+ * found. */
 static int find_socket_or_tell(const struct options *options, char *path, size_t size,
 	char *message, size_t message_size)
 {
-	const char *named = options->socket ? options->socket : getenv("TRIAD_SOCKET");
+	const char *set = options->is_agent ? NULL : getenv("TRIAD_SOCKET");
+	const char *named = options->socket ? options->socket : set;
 
 	if (options->port_guid)
-		snprintf(path, size, "%s/0x%016" PRIx64 ".sock", TRIAD_RUNSTATEDIR,
+		snprintf(path, size, "%s/%s0x%016" PRIx64 ".sock", TRIAD_RUNSTATEDIR,
+			options->is_agent ? TRIAD_SOCKET_OF_AGENT : "",
 			options->port_guid);
 	else if (named && *named)
 		snprintf(path, size, "%s", named);
-	else if (triad_socket_find(
-			 TRIAD_RUNSTATEDIR, path, size, message, message_size))
+	else if (triad_socket_find(TRIAD_RUNSTATEDIR, options->is_agent, path, size,
+			 message, message_size))
 		return TRIAD_CONTROL_FAILED;
 	return GO_ON;
 }
@@ -261,7 +270,9 @@ static int run(const struct options *options, const struct triad_command *comman
 {
 	char path[4096], request[TRIAD_CONTROL_REQUEST_SIZE];
 	size_t size = pack_request(request, sizeof(request), command, n_words, words);
-	struct triad_client client = {.path = path, .timeout_s = options->timeout_s};
+	struct triad_client client = {.path = path,
+		.is_agent = options->is_agent,
+		.timeout_s = options->timeout_s};
 	int status;
 
 	if (!size)

@@ -17,6 +17,7 @@ static const char *const log_levels[] = {
 static const char *const sweep_modes[] = {"triad", "full", "errors", NULL};
 static const char *const resets[] = {"near-full", "never", NULL};
 static const char *const roles[] = {"master", "standby", "any", NULL};
+static const char *const topologies[] = {"auto", "sa", "discover", NULL};
 static const char *const profiles[] = {"data", "all", NULL};
 static const char *const collect_modes[] = {"local", "manager", "agent", NULL};
 static const char *const port_modes[] = {"observe", "enforce", NULL};
@@ -207,6 +208,8 @@ static const struct triad_conf_key table[] = {
 		.help = "How often each port is told of, whatever it did."},
 	{KEY(collect, max_nodes), UINT(1, 131072, ""), .standard = "16384",
 		.at_run_time = true, .help = "How many nodes one agent reads at most."},
+	{KEY(collect, topology), CHOICE(topologies), .standard = "auto",
+		.at_run_time = true, .help = "Where triad-agent has the fabric from."},
 	{KEY(log, level), CHOICE(log_levels), .standard = "info", .at_run_time = true,
 		.help = "How much goes to OpenSM's log."},
 	{KEY(log, syslog), BOOL, .standard = "true", .at_run_time = true,

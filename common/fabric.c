@@ -309,6 +309,56 @@ uint64_t triad_fabric_port_signal_bps(const struct triad_fabric_port *port)
 	return UINT64_C(1000) * lane_of(port)->signal_kbps * lanes_of(port->width);
 }
 
+struct triad_fabric_counts triad_fabric_count(const struct triad_fabric *fabric)
+{
+	struct triad_fabric_counts counts = {
+		.n_nodes = fabric->n_nodes, .n_ports = fabric->n_ports};
+	uint32_t ends = 0;
+
+	for (uint32_t i = 0; i < fabric->n_nodes; i++)
+		counts.n_switches += fabric->nodes[i].type == TRIAD_NODE_SWITCH;
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		ends += fabric->ports[i].remote != TRIAD_FABRIC_NONE;
+	counts.n_links = ends / 2;
+	return counts;
+}
+
+/* Notes the node behind port 'port', if it was not met before. */
+static uint32_t meet(const struct triad_fabric *fabric, uint32_t port, uint32_t *hops,
+	uint32_t *queue, uint32_t n)
+{
+	uint32_t remote = fabric->ports[port].remote, node;
+
+	if (remote == TRIAD_FABRIC_NONE)
+		return n;
+	node = fabric->ports[remote].node;
+	if (hops[node] != TRIAD_FABRIC_NONE)
+		return n;
+	hops[node] = hops[fabric->ports[port].node] + 1;
+	queue[n] = node;
+	return n + 1;
+}
+
+/* Only switches pass on; what comes from a CA leaves it by 'from'. */
+void triad_fabric_hops(const struct triad_fabric *fabric, uint32_t from, uint32_t *hops,
+	uint32_t *queue)
+{
+	uint32_t first = fabric->ports[from].node, n = 1;
+
+	memset(hops, 0xff, fabric->n_nodes * sizeof(*hops));
+	hops[first] = 0;
+	queue[0] = first;
+	if (fabric->nodes[first].type != TRIAD_NODE_SWITCH)
+		n = meet(fabric, from, hops, queue, n);
+	for (uint32_t at = 0; at < n; at++) {
+		const struct triad_fabric_node *node = &fabric->nodes[queue[at]];
+
+		for (uint32_t i = 0;
+			node->type == TRIAD_NODE_SWITCH && i < node->n_ports; i++)
+			n = meet(fabric, node->first_port + i, hops, queue, n);
+	}
+}
+
 const char *triad_node_type_name(unsigned type)
 {
 	static const char *const names[] = {"unknown", "ca", "switch", "router"};

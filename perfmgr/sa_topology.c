@@ -201,29 +201,34 @@ static void find_far_end(const struct tables *tables, uint16_t lid, uint8_t numb
 	*far_number = link->to_port;
 }
 
+void triad_port_info_read(
+	const uint8_t *info, bool is_switch, struct triad_fabric_port *port)
+{
+	port->state = info[32] & 0xf;
+	port->phys_state = info[33] >> 4;
+	port->lmc = info[34] & 7;
+	port->mtu = info[36] >> 4;
+	port->width = info[31];
+	port->speed = info[35] >> 4;
+	port->speed_ext = info[62] >> 4;
+	port->has_pma = port->lid &&
+		(is_switch ? port->number > 0 : port->state >= TRIAD_PORT_INIT);
+}
+
 static void add_port(struct triad_fabric_builder *builder, const struct tables *tables,
 	const struct port *port, uint16_t pkey_index)
 {
-	const uint8_t *info = port->record + 4;
 	bool is_switch = tables->nodes[port->node].record[6] == TRIAD_NODE_SWITCH;
 	struct triad_fabric_port added = {
 		.lid = (uint16_t)get(port->record, 0, 2),
 		.number = port->number,
 		.pkey_index = pkey_index,
-		.state = info[32] & 0xf,
-		.phys_state = info[33] >> 4,
-		.lmc = info[34] & 7,
-		.mtu = info[36] >> 4,
-		.width = info[31],
-		.speed = info[35] >> 4,
-		.speed_ext = info[62] >> 4,
 	};
 	uint64_t far_guid;
 	uint8_t far_number;
 
 	added.guid = tables->guid_of_lid[added.lid];
-	added.has_pma = added.lid &&
-		(is_switch ? port->number > 0 : added.state >= TRIAD_PORT_INIT);
+	triad_port_info_read(port->record + 4, is_switch, &added);
 	find_far_end(tables, added.lid, port->number, &far_guid, &far_number);
 	triad_fabric_builder_add_port(builder, &added, far_guid, far_number);
 }

@@ -112,21 +112,17 @@ struct triad_worker_status triad_worker_status(struct triad_worker *worker)
 static void describe(
 	struct triad_worker_status *status, const struct triad_fabric *fabric)
 {
-	uint32_t ends = 0;
+	struct triad_fabric_counts counts = triad_fabric_count(fabric);
 
 	status->n_snapshots++;
 	status->generation = fabric->generation;
 	status->taken_us = fabric->taken_us;
 	status->lock_us = fabric->lock_us;
 	status->octets = triad_fabric_octets(fabric);
-	status->n_nodes = fabric->n_nodes;
-	status->n_ports = fabric->n_ports;
-	status->n_switches = 0;
-	for (uint32_t i = 0; i < fabric->n_nodes; i++)
-		status->n_switches += fabric->nodes[i].type == TRIAD_NODE_SWITCH;
-	for (uint32_t i = 0; i < fabric->n_ports; i++)
-		ends += fabric->ports[i].remote != TRIAD_FABRIC_NONE;
-	status->n_links = ends / 2;
+	status->n_nodes = counts.n_nodes;
+	status->n_ports = counts.n_ports;
+	status->n_switches = counts.n_switches;
+	status->n_links = counts.n_links;
 }
 
 static void publish(struct triad_worker *worker, struct triad_fabric *fabric)

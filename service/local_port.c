@@ -2,7 +2,11 @@
 #include "service/local_port.h"
 
 #include <endian.h>
+#include <inttypes.h>
 #include <string.h>
+
+#include "common/text.h"
+#include "triad/fabric.h"
 
 bool triad_local_port_find(
 	uint64_t port_guid, char ca_name[UMAD_CA_NAME_LEN], int *number)
@@ -39,7 +43,48 @@ size_t triad_local_port_pkeys(uint64_t port_guid, uint16_t *pkeys, size_t most)
 		umad_get_port(ca_name, number, &port))
 		return 0;
 	for (; n < port.pkeys_size && n < most; n++)
-		pkeys[n] = port.pkeys[n];
+		pkeys[n] = be16toh(port.pkeys[n]);
 	umad_release_port(&port);
 	return n;
+}
+
+/* Returns the port's GUID when MADs can be sent from it now. */
+static uint64_t look_at(const umad_port_t *port, char *list, size_t size)
+{
+	uint64_t guid = be64toh(port->port_guid);
+
+	if (strcmp(port->link_layer, "InfiniBand") != 0 && port->link_layer[0])
+		return 0;
+	triad_text_append(list, size, "%s%s/%d 0x%016" PRIx64 " is %s",
+		list[0] ? ", " : "", port->ca_name, port->portnum, guid,
+		triad_port_state_name(port->state));
+	return port->state == TRIAD_PORT_ACTIVE ? guid : 0;
+}
+
+uint64_t triad_local_port_choose(char *list, size_t size)
+{
+	char names[UMAD_MAX_DEVICES][UMAD_CA_NAME_LEN];
+	int n = umad_get_cas_names(names, UMAD_MAX_DEVICES);
+	uint64_t chosen = 0;
+
+	list[0] = '\0';
+	for (int i = 0; i < n && !chosen; i++) {
+		umad_ca_t ca;
+
+		if (umad_get_ca(names[i], &ca))
+			continue;
+		for (int port = 0; port <= ca.numports && !chosen; port++)
+			if (ca.ports[port])
+				chosen = look_at(ca.ports[port], list, size);
+		umad_release_ca(&ca);
+	}
+	return chosen;
+}
+
+uint16_t triad_local_port_pkey_index(const umad_port_t *port)
+{
+	for (unsigned i = 0; i < port->pkeys_size; i++)
+		if ((be16toh(port->pkeys[i]) & 0x7fff) == 0x7fff)
+			return (uint16_t)i;
+	return 0;
 }

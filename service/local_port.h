@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Which of this machine's ports has a GUID. */
+/* This machine's ports. */
 #ifndef TRIAD_SERVICE_LOCAL_PORT_H
 #define TRIAD_SERVICE_LOCAL_PORT_H
 
@@ -19,5 +19,13 @@ bool triad_local_port_find(
 /* The P_Keys in the table of the port with that GUID, at most 'most'; returns how many
  * there are, 0 when there is no such port. */
 size_t triad_local_port_pkeys(uint64_t port_guid, uint16_t *pkeys, size_t most);
+
+/* The first InfiniBand port that is ACTIVE; 0 when there is none.  'list' says which
+ * ports there are, for people: "mlx5_0/1 0x... Down, ...", or is empty.  After
+ * umad_init(). */
+uint64_t triad_local_port_choose(char *list, size_t size);
+
+/* The default partition's place in the port's table; 0 when it is not there. */
+uint16_t triad_local_port_pkey_index(const umad_port_t *port);
 
 #endif

@@ -192,6 +192,8 @@ void triad_perf_set_fabric(
 /* Called with the lock. */
 static bool wants(const struct triad_perf *perf, enum triad_sm sm)
 {
+	if (sm == TRIAD_SM_ABSENT)
+		return true;
 	switch (perf->role) {
 	case TRIAD_ROLE_MASTER:
 		return sm == TRIAD_SM_MASTER;

@@ -21,9 +21,10 @@
 
 struct triad_perf;
 
-/* What this SM is in its subnet. */
+/* What the SM of this process is in its subnet. */
 enum triad_sm {
 	TRIAD_SM_OTHER,
+	TRIAD_SM_ABSENT, /* there is none here: [perfmgr] role doesn't matter */
 	TRIAD_SM_MASTER,
 	TRIAD_SM_STANDBY,
 };

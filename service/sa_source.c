@@ -116,8 +116,8 @@ static int read_tables(
 	return error;
 }
 
-static int make_fabric(
-	struct triad_sa_source *source, const struct triad_sa_answer *answers)
+static int make_fabric(struct triad_sa_source *source,
+	const struct triad_sa_answer *answers, struct triad_fabric **made)
 {
 	struct triad_sa_table tables[N_TABLES];
 	struct triad_fabric *fabric;
@@ -133,8 +133,7 @@ static int make_fabric(
 	fabric->generation = ++source->generation;
 	fabric->taken_us = triad_clock_now_us();
 	fabric->consistent = true;
-	source->user.take(source->user.context, fabric);
-	triad_fabric_unref(fabric);
+	*made = fabric;
 	return 0;
 }
 
@@ -156,13 +155,13 @@ static void note_result(struct triad_sa_source *source, int error)
 	source->error_said = error;
 }
 
-static int refresh(struct triad_sa_source *source)
+static int refresh(struct triad_sa_source *source, struct triad_fabric **fabric)
 {
 	struct triad_sa_answer answers[N_TABLES] = {0};
 	int error = read_tables(source, answers);
 
 	if (!error)
-		error = make_fabric(source, answers);
+		error = make_fabric(source, answers, fabric);
 	for (unsigned i = 0; i < N_TABLES; i++)
 		free(answers[i].mad);
 	return error;
@@ -229,14 +228,18 @@ static int listen_for_reports(struct triad_sa_source *source)
  * reports. */
 static int look(struct triad_sa_source *source)
 {
+	struct triad_fabric *fabric = NULL;
 	int error = subscribe(source);
 
 	if (source->serving == TRIAD_SA_TABLES)
-		error = refresh(source);
+		error = refresh(source, &fabric);
+	note_result(source, error);
+	if (fabric)
+		source->user.take(source->user.context, fabric);
 	else if (!error && source->has_heard)
 		source->user.heard(source->user.context);
+	triad_fabric_unref(fabric);
 	source->has_heard = false;
-	note_result(source, error);
 	source->due_us = triad_clock_now_us() + REFRESH_US;
 	return error;
 }

@@ -29,7 +29,8 @@ enum triad_sa_source_wish {
 /* Called from the source's thread. */
 struct triad_sa_source_user {
 	void *context;
-	/* A fabric as the tables have it; takes a reference if it is to stay. */
+	/* A fabric as the tables have it, which the status counts already; takes a
+	 * reference if it is to stay. */
 	void (*take)(void *context, struct triad_fabric *fabric);
 	/* Ports came or went, a moment ago; for TRIAD_SA_REPORTS. */
 	void (*heard)(void *context);

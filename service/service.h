@@ -123,7 +123,7 @@ int triad_service_ask(void *context, const char *prefix, int n_words,
 	const char *const *words, struct triad_output *output);
 
 /* Runs a command of the service's: help, perf, alerts, set, reload.  Returns
- * TRIAD_CONTROL_DONE, _FAILED or _USAGE; the last, having said so, for others. */
+ * TRIAD_CONTROL_DONE, _FAILED or _USAGE; _FAILED, having said why, for others. */
 int triad_service_run(struct triad_service *service, const char *prefix,
 	const struct triad_command *command, struct triad_output *output);
 

@@ -87,6 +87,13 @@ enum triad_conf_collect {
 	TRIAD_COLLECT_AGENT,
 };
 
+/* Where an agent has the topology from: [collect] topology. */
+enum triad_conf_topology {
+	TRIAD_TOPOLOGY_AUTO, /* from the SA; discovered while that doesn't answer */
+	TRIAD_TOPOLOGY_SA,
+	TRIAD_TOPOLOGY_DISCOVER,
+};
+
 /* What the port manager does: [port] mode. */
 enum triad_conf_port_mode {
 	TRIAD_PORT_OBSERVE, /* it says what it would do */
@@ -150,6 +157,7 @@ struct triad_conf {
 		unsigned min_change_kb;
 		unsigned refresh; /* sweeps; 0: never */
 		unsigned max_nodes;
+		unsigned topology; /* enum triad_conf_topology */
 	} collect;
 	struct {
 		unsigned level; /* enum triad_log_level */

@@ -238,6 +238,18 @@ uint64_t triad_fabric_port_bps(const struct triad_fabric_port *port);
 /* The same with the coding: what is on the wire. */
 uint64_t triad_fabric_port_signal_bps(const struct triad_fabric_port *port);
 
+struct triad_fabric_counts {
+	uint32_t n_nodes, n_switches, n_ports, n_links;
+};
+
+struct triad_fabric_counts triad_fabric_count(const struct triad_fabric *fabric);
+
+/* How many links are between port 'from' (an index) and each node on the shortest way:
+ * sets 'hops', which has room for all nodes, TRIAD_FABRIC_NONE for one that can't be
+ * reached.  0 is for the node that 'from' is of.  'queue' is room for as many. */
+void triad_fabric_hops(const struct triad_fabric *fabric, uint32_t from, uint32_t *hops,
+	uint32_t *queue);
+
 /* "ca", "switch", "router"; "down", "init", ... */
 const char *triad_node_type_name(unsigned type);
 const char *triad_port_state_name(unsigned state);

@@ -138,7 +138,7 @@ int triad_service_run(struct triad_service *service, const char *prefix,
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
 			"this needs the Triad plugin in OpenSM, and %s answers here\n",
 			service->owner->program);
-		return TRIAD_CONTROL_USAGE;
+		return TRIAD_CONTROL_FAILED;
 	}
 }
 

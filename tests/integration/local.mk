@@ -43,11 +43,16 @@ script_tests = \
 	tests/integration/test_sflow_framing.py
 
 TESTS += $(plugin_tests)
+agent_tests = tests/integration/test_agent.py
+if HAVE_IBNETDISC
+TESTS += $(agent_tests)
+endif
 # Scripts have nothing that a sanitizer looks at.
 if !SANITIZERS
 TESTS += $(script_tests)
 endif
 EXTRA_DIST += \
+	$(agent_tests) \
 	$(plugin_tests) \
 	$(script_tests) \
 	tests/integration/sanitizer.supp \

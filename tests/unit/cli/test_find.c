@@ -38,7 +38,8 @@ static void remove_folder(void)
 
 static int find(void)
 {
-	return triad_socket_find(folder, path, sizeof(path), message, sizeof(message));
+	return triad_socket_find(
+		folder, false, path, sizeof(path), message, sizeof(message));
 }
 
 START_TEST(test_find_one_socket_taken)
@@ -82,7 +83,7 @@ END_TEST
 
 START_TEST(test_find_no_folder_is_none)
 {
-	ck_assert_int_eq(triad_socket_find("/nowhere/at/all", path, sizeof(path),
+	ck_assert_int_eq(triad_socket_find("/nowhere/at/all", false, path, sizeof(path),
 				 message, sizeof(message)),
 		ENOENT);
 	ck_assert_ptr_nonnull(strstr(message, "/nowhere/at/all/*.sock: no socket"));
@@ -93,10 +94,39 @@ START_TEST(test_find_unreadable_folder_says_why)
 {
 	make_file("plain");
 	strcat(strcpy(path, folder), "/plain");
-	ck_assert_int_eq(triad_socket_find(path, message, sizeof(message), message,
-				 sizeof(message)),
+	ck_assert_int_eq(triad_socket_find(path, false, message, sizeof(message),
+				 message, sizeof(message)),
 		ENOTDIR);
 	ck_assert_ptr_nonnull(strstr(message, "Not a directory"));
+}
+END_TEST
+
+START_TEST(test_find_agent_apart_from_opensm)
+{
+	char expected[256];
+
+	make_file("0x0000000000000001.sock");
+	make_file("agent-0x0000000000000001.sock");
+	ck_assert_int_eq(find(), 0);
+	snprintf(expected, sizeof(expected), "%s/0x0000000000000001.sock", folder);
+	ck_assert_str_eq(path, expected);
+	ck_assert_int_eq(triad_socket_find(folder, true, path, sizeof(path), message,
+				 sizeof(message)),
+		0);
+	snprintf(
+		expected, sizeof(expected), "%s/agent-0x0000000000000001.sock", folder);
+	ck_assert_str_eq(path, expected);
+}
+END_TEST
+
+START_TEST(test_find_no_agent_says_what_to_do)
+{
+	make_file("0x0000000000000001.sock");
+	ck_assert_int_eq(triad_socket_find(folder, true, path, sizeof(path), message,
+				 sizeof(message)),
+		ENOENT);
+	ck_assert_ptr_nonnull(strstr(message, "triad-agent isn't running here: "));
+	ck_assert_ptr_nonnull(strstr(message, "/agent-*.sock: no socket; start"));
 }
 END_TEST
 
@@ -110,5 +140,7 @@ int main(void)
 	tcase_add_test(cases, test_find_none_says_what_to_do);
 	tcase_add_test(cases, test_find_no_folder_is_none);
 	tcase_add_test(cases, test_find_unreadable_folder_says_why);
+	tcase_add_test(cases, test_find_agent_apart_from_opensm);
+	tcase_add_test(cases, test_find_no_agent_says_what_to_do);
 	return run_cases(cases);
 }

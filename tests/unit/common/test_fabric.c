@@ -243,6 +243,70 @@ START_TEST(test_port_rates_of_each_speed)
 }
 END_TEST
 
+START_TEST(test_hops_of_a_row_count_its_links)
+{
+	struct triad_fabric *fabric = fabric_row(4, 2);
+	uint32_t hops[4 + 8], queue[4 + 8];
+	uint32_t host = triad_fabric_find_node(fabric, 0x10000 + 256 + 1);
+	uint32_t port = triad_fabric_find_port(fabric, host, 1);
+
+	triad_fabric_hops(fabric, port, hops, queue);
+	ck_assert_uint_eq(hops[host], 0);
+	for (unsigned i = 0; i < 4; i++) {
+		uint32_t node = triad_fabric_find_node(fabric, 0x200 + i);
+		unsigned switches = i > 1 ? i - 1 : 1 - i;
+
+		ck_assert_uint_eq(hops[node], 1 + switches);
+		node = triad_fabric_find_node(fabric, 0x10000 + i * 256 + 2);
+		ck_assert_uint_eq(hops[node], 2 + switches);
+	}
+	triad_fabric_unref(fabric);
+}
+END_TEST
+
+/* A host between two switches, which are not linked otherwise. */
+START_TEST(test_hops_do_not_lead_through_a_host)
+{
+	struct triad_fabric_builder *builder = triad_fabric_builder_new(NULL);
+	struct triad_fabric_node host = {.guid = 1, .type = TRIAD_NODE_CA},
+				 near = {.guid = 2, .type = TRIAD_NODE_SWITCH},
+				 far = {.guid = 3, .type = TRIAD_NODE_SWITCH};
+	struct triad_fabric_port one = {.number = 1}, two = {.number = 2};
+	uint32_t hops[3], queue[3];
+	struct triad_fabric *fabric;
+
+	triad_fabric_builder_add_node(builder, &host, "host", NULL, 0);
+	triad_fabric_builder_add_port(builder, &one, 2, 1);
+	triad_fabric_builder_add_port(builder, &two, 3, 1);
+	triad_fabric_builder_add_node(builder, &near, "near", NULL, 0);
+	triad_fabric_builder_add_port(builder, &one, 1, 1);
+	triad_fabric_builder_add_node(builder, &far, "far", NULL, 0);
+	triad_fabric_builder_add_port(builder, &one, 1, 2);
+	ck_assert_int_eq(triad_fabric_build(builder, 0, &fabric), 0);
+	triad_fabric_builder_free(builder);
+	triad_fabric_hops(fabric, 0, hops, queue);
+	ck_assert_uint_eq(hops[1], 1);
+	ck_assert_uint_eq(hops[2], TRIAD_FABRIC_NONE);
+	triad_fabric_hops(fabric, 2, hops, queue);
+	ck_assert_uint_eq(hops[0], 1);
+	ck_assert_uint_eq(hops[2], TRIAD_FABRIC_NONE);
+	triad_fabric_unref(fabric);
+}
+END_TEST
+
+START_TEST(test_count_of_a_row)
+{
+	struct triad_fabric *fabric = fabric_row(3, 4);
+	struct triad_fabric_counts counts = triad_fabric_count(fabric);
+
+	ck_assert_uint_eq(counts.n_nodes, 15);
+	ck_assert_uint_eq(counts.n_switches, 3);
+	ck_assert_uint_eq(counts.n_ports, 3 * 7 + 12);
+	ck_assert_uint_eq(counts.n_links, 12 + 2);
+	triad_fabric_unref(fabric);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *cases = tcase_create("fabric");
@@ -259,5 +323,8 @@ int main(void)
 	tcase_add_test(cases, test_pkey_match_cases);
 	tcase_add_loop_test(cases, test_port_rates_of_each_speed, 0,
 		(int)(sizeof(rates) / sizeof(rates[0])));
+	tcase_add_test(cases, test_hops_of_a_row_count_its_links);
+	tcase_add_test(cases, test_hops_do_not_lead_through_a_host);
+	tcase_add_test(cases, test_count_of_a_row);
 	return run_cases(cases);
 }

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "agent/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <syslog.h>
+#include <unistd.h>
+
+#include "triad/clock.h"
+
+#define NAME "triad-agent"
+
+struct triad_agent_log {
+	struct triad_log log;
+	const char *path; /* NULL: standard error */
+	int fd;           /* the same number for as long as the log is open */
+	bool in_journal;
+	_Atomic bool syslog;
+};
+
+static void write_line(void *context, enum triad_log_level level, const char *line)
+{
+	static const char *const names[] = {
+		[TRIAD_LOG_ERROR] = "error",
+		[TRIAD_LOG_WARNING] = "warning",
+		[TRIAD_LOG_INFO] = "info",
+		[TRIAD_LOG_VERBOSE] = "verbose",
+		[TRIAD_LOG_DEBUG] = "debug",
+	};
+	struct triad_agent_log *log = context;
+	char at[TRIAD_CLOCK_TEXT_SIZE], text[1200];
+	int length;
+
+	triad_clock_format(triad_clock_wall_us(), at);
+	length = snprintf(text, sizeof(text), "%s %s %s\n", at, names[level], line);
+	/* There is nowhere to say that a log can't be written. */
+	if (write(log->fd, text, (size_t)length) < 0)
+		errno = 0;
+	if (level <= TRIAD_LOG_WARNING && atomic_load(&log->syslog))
+		syslog(LOG_DAEMON | (level == TRIAD_LOG_ERROR ? LOG_ERR : LOG_WARNING),
+			NAME ": %s", line);
+}
+
+/* systemd says in the environment which stream is the journal's. */
+static bool is_journal(int fd)
+{
+	const char *stream = getenv("JOURNAL_STREAM");
+	unsigned long device, inode;
+	struct stat status;
+
+	return stream && sscanf(stream, "%lu:%lu", &device, &inode) == 2 &&
+		!fstat(fd, &status) && status.st_dev == device &&
+		status.st_ino == inode;
+}
+
+/* A file to append to, or standard error by another number.  -1: errno says why. */
+static int open_place(const char *path)
+{
+	if (!path)
+		return fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	return open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0640);
+}
+
+int triad_agent_log_open(const char *path, struct triad_agent_log **opened)
+{
+	struct triad_agent_log *log = calloc(1, sizeof(*log));
+	int error;
+
+	if (!log)
+		return ENOMEM;
+	log->path = path;
+	log->log.write = write_line;
+	log->log.context = log;
+	atomic_init(&log->log.level, TRIAD_LOG_INFO);
+	log->fd = open_place(path);
+	if (log->fd < 0) {
+		error = errno;
+		free(log);
+		return error;
+	}
+	log->in_journal = is_journal(log->fd);
+	*opened = log;
+	return 0;
+}
+
+void triad_agent_log_close(struct triad_agent_log *log)
+{
+	if (!log)
+		return;
+	close(log->fd);
+	free(log);
+}
+
+/* The number stays the same, so that a thread that writes just now needs no lock. */
+int triad_agent_log_reopen(struct triad_agent_log *log)
+{
+	int fd, error = 0;
+
+	if (!log->path)
+		return 0;
+	fd = open_place(log->path);
+	if (fd < 0)
+		return errno;
+	if (dup3(fd, log->fd, O_CLOEXEC) < 0)
+		error = errno;
+	close(fd);
+	return error;
+}
+
+void triad_agent_log_set_syslog(struct triad_agent_log *log, bool syslog)
+{
+	atomic_store(&log->syslog, syslog && !log->in_journal);
+}
+
+struct triad_log *triad_agent_log(struct triad_agent_log *log)
+{
+	return &log->log;
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "config.h"
+
+/* What the agent says of itself: 'status', metrics. */
+#include "agent/agent.h"
+
+#include <string.h>
+
+#include "service/command/status.h"
+#include "service/own_metrics.h"
+#include "triad/clock.h"
+#include "triad/control.h"
+#include "triad/json.h"
+
+/* --- status --- */
+
+static void report_agent(struct triad_report *report, const struct triad_agent *agent)
+{
+	uint64_t up_us = triad_clock_now_us() - agent->service.started_us;
+
+	triad_report_section(report, "agent", "triad-agent");
+	triad_report_guid(report, "port_guid", "port GUID", agent->service.port_guid);
+	triad_report_text(report, "triad", "Triad", PACKAGE_VERSION);
+	triad_report_uint(report, "up_s", "running for", up_us / TRIAD_US_PER_S, "s");
+	triad_report_section_end(report);
+}
+
+static void report_topology(
+	struct triad_report *report, const struct triad_topology_status *status)
+{
+	uint64_t ago_us = triad_clock_now_us() - status->taken_us;
+	char at[TRIAD_CLOCK_TEXT_SIZE];
+
+	if (status->n_taken)
+		triad_clock_format(triad_clock_wall_us() - ago_us, at);
+	triad_report_section(report, "topology", "Topology");
+	triad_report_text(
+		report, "from", "from", triad_topology_from_name(status->from));
+	triad_report_text(report, "taken", "as of", status->n_taken ? at : NULL);
+	triad_report_uint(report, "nodes", "nodes", status->counts.n_nodes, "");
+	triad_report_uint(
+		report, "switches", "switches", status->counts.n_switches, "");
+	triad_report_uint(report, "ports", "ports", status->counts.n_ports, "");
+	triad_report_uint(report, "links", "links", status->counts.n_links, "");
+	triad_report_uint(report, "hops", "farthest node", status->most_hops, "hops");
+	triad_report_section_end(report);
+}
+
+static void report_discovery(
+	struct triad_report *report, const struct triad_discover_status *status)
+{
+	if (!status->active && !report->as_json)
+		return;
+	triad_report_section(report, "discovery", "Discovery");
+	triad_report_text(
+		report, "state", "state", status->active ? "needed" : "not needed");
+	triad_report_uint(report, "discoveries", "discoveries", status->n_done, "");
+	triad_report_uint(report, "failed", "failed", status->n_failed, "");
+	triad_report_uint(report, "smps", "SMPs of the last", status->n_smps, "");
+	triad_report_uint(report, "took_ms", "the last took",
+		status->took_us / TRIAD_US_PER_MS, "ms");
+	triad_report_text(report, "error", "last error",
+		status->error ? strerror(status->error) : NULL);
+	triad_report_section_end(report);
+}
+
+static int run_status(struct triad_agent *agent, const struct triad_command *command,
+	struct triad_output *output)
+{
+	struct triad_report report = {.output = output, .as_json = command->json};
+	struct triad_topology_status topology = triad_topology_status(agent->topology);
+	struct triad_service *service = &agent->service;
+
+	triad_json_init(&report.json, output);
+	if (report.as_json)
+		triad_json_object_begin(&report.json, NULL);
+	report_agent(&report, agent);
+	triad_service_report_engine(&report, service);
+	report_topology(&report, &topology);
+	triad_service_report_source(&report, service, "sa", "Subnet administration");
+	report_discovery(&report, &topology.discover);
+	triad_service_report_exports(&report, service);
+	triad_service_report_process(&report, service, topology.octets);
+	if (report.as_json) {
+		triad_json_object_end(&report.json);
+		triad_json_end(&report.json);
+	}
+	return TRIAD_CONTROL_DONE;
+}
+
+int triad_agent_run(void *context, const char *prefix,
+	const struct triad_command *command, struct triad_output *output)
+{
+	struct triad_agent *agent = context;
+
+	if (command->verb == TRIAD_COMMAND_STATUS)
+		return run_status(agent, command, output);
+	return triad_service_run(&agent->service, prefix, command, output);
+}
+
+/* --- metrics --- */
+
+void triad_agent_add_metrics(void *context, struct triad_own_metrics *list)
+{
+	struct triad_agent *agent = context;
+	struct triad_topology_status topology = triad_topology_status(agent->topology);
+	struct triad_metric *info = triad_own_add(
+		list, TRIAD_METRIC_INFO, "triad", "Triad and what it runs in.", 1);
+
+	triad_metric_add_label(info, "version", PACKAGE_VERSION);
+	triad_metric_add_label(info, "program", "triad-agent");
+	triad_own_gauge(list, "triad_fabric_nodes", "Nodes of the fabric.",
+		topology.counts.n_nodes);
+	triad_own_gauge(list, "triad_fabric_links", "Links of the fabric.",
+		topology.counts.n_links);
+	triad_own_gauge(list, "triad_topology_discovering",
+		"1 while the fabric is discovered and not asked of the SA.",
+		topology.discover.active);
+	triad_own_count(list, "triad_discoveries", "Discoveries of the fabric.",
+		topology.discover.n_done);
+	triad_own_count(list, "triad_discoveries_failed",
+		"Discoveries that found nothing.", topology.discover.n_failed);
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "agent/topology.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+struct triad_topology {
+	struct triad_log *log;
+	struct triad_perf *perf;
+	struct triad_sa_source *source;
+	struct triad_discover *discover;
+
+	pthread_mutex_t lock; /* of what follows */
+	unsigned choice;      /* enum triad_conf_topology */
+	bool is_discovering;
+	uint64_t waiting_since_us; /* for the SA; 0: it has answered */
+	uint64_t generation;
+	struct triad_topology_status status;
+};
+
+const char *triad_topology_from_name(enum triad_topology_from from)
+{
+	static const char *const names[] = {
+		[TRIAD_FROM_NOWHERE] = "nowhere",
+		[TRIAD_FROM_SA] = "sa",
+		[TRIAD_FROM_DISCOVERY] = "discovery",
+	};
+
+	return names[from];
+}
+
+/* --- what comes in --- */
+
+/* 0 when memory is short, or this port is not in the fabric. */
+static uint32_t find_most_hops(const struct triad_fabric *fabric)
+{
+	uint32_t *hops = calloc(2 * (size_t)fabric->n_nodes + 1, sizeof(*hops));
+	uint32_t most = 0;
+
+	if (hops && fabric->sm_port != TRIAD_FABRIC_NONE) {
+		triad_fabric_hops(
+			fabric, fabric->sm_port, hops, hops + fabric->n_nodes);
+		for (uint32_t i = 0; i < fabric->n_nodes; i++)
+			if (hops[i] != TRIAD_FABRIC_NONE && hops[i] > most)
+				most = hops[i];
+	}
+	free(hops);
+	return most;
+}
+
+/* Called with the lock. */
+static void describe(struct triad_topology_status *status,
+	const struct triad_fabric *fabric, enum triad_topology_from from)
+{
+	status->from = from;
+	status->taken_us = fabric->taken_us;
+	status->n_taken++;
+	status->octets = triad_fabric_octets(fabric);
+	status->counts = triad_fabric_count(fabric);
+}
+
+/* 'fabric' still belongs to its source alone. */
+static void publish(struct triad_topology *topology, struct triad_fabric *fabric,
+	enum triad_topology_from from)
+{
+	uint32_t most_hops = find_most_hops(fabric);
+	struct triad_fabric_counts counts;
+	bool is_other;
+
+	pthread_mutex_lock(&topology->lock);
+	is_other = topology->status.from != from;
+	fabric->generation = ++topology->generation;
+	describe(&topology->status, fabric, from);
+	topology->status.most_hops = most_hops;
+	counts = topology->status.counts;
+	pthread_mutex_unlock(&topology->lock);
+	triad_perf_set_fabric(topology->perf, fabric, TRIAD_SM_ABSENT);
+	triad_log_write(topology->log, is_other ? TRIAD_LOG_INFO : TRIAD_LOG_VERBOSE,
+		"topology: %s: %u nodes, %u switches, %u ports, %u links; %u hops at "
+		"most",
+		from == TRIAD_FROM_SA ? "from the SA" : "discovered", counts.n_nodes,
+		counts.n_switches, counts.n_ports, counts.n_links, most_hops);
+}
+
+static void take_from_sa(void *context, struct triad_fabric *fabric)
+{
+	struct triad_topology *topology = context;
+	bool is_wanted;
+
+	pthread_mutex_lock(&topology->lock);
+	is_wanted = topology->choice != TRIAD_TOPOLOGY_DISCOVER;
+	if (is_wanted)
+		topology->is_discovering = false;
+	pthread_mutex_unlock(&topology->lock);
+	if (is_wanted)
+		publish(topology, fabric, TRIAD_FROM_SA);
+}
+
+static void take_discovered(void *context, struct triad_fabric *fabric)
+{
+	struct triad_topology *topology = context;
+	bool is_wanted;
+
+	pthread_mutex_lock(&topology->lock);
+	is_wanted = topology->is_discovering;
+	pthread_mutex_unlock(&topology->lock);
+	if (is_wanted)
+		publish(topology, fabric, TRIAD_FROM_DISCOVERY);
+}
+
+static void hear(void *context)
+{
+	struct triad_topology *topology = context;
+
+	triad_discover_again(topology->discover);
+}
+
+struct triad_sa_source_user triad_topology_user(struct triad_topology *topology)
+{
+	return (struct triad_sa_source_user){
+		.context = topology, .take = take_from_sa, .heard = hear};
+}
+
+/* --- life --- */
+
+struct triad_topology *triad_topology_new(uint64_t port_guid, struct triad_log *log)
+{
+	struct triad_topology *topology = calloc(1, sizeof(*topology));
+
+	if (!topology)
+		return NULL;
+	topology->log = log;
+	pthread_mutex_init(&topology->lock, NULL);
+	topology->discover =
+		triad_discover_new(port_guid, take_discovered, topology, log);
+	if (topology->discover)
+		return topology;
+	free(topology);
+	return NULL;
+}
+
+bool triad_topology_free(struct triad_topology *topology)
+{
+	if (!topology)
+		return true;
+	if (!triad_discover_free(topology->discover))
+		return false;
+	pthread_mutex_destroy(&topology->lock);
+	free(topology);
+	return true;
+}
+
+void triad_topology_connect(struct triad_topology *topology, struct triad_perf *perf,
+	struct triad_sa_source *source)
+{
+	topology->perf = perf;
+	topology->source = source;
+}
+
+/* --- what is wished --- */
+
+/* Whether to discover.  Called with the lock. */
+static bool decide(struct triad_topology *topology, uint64_t now_us)
+{
+	struct triad_sa_source_status sa = triad_sa_source_status(topology->source);
+
+	if (sa.n_refreshes && !sa.error)
+		topology->waiting_since_us = 0;
+	else if (!topology->waiting_since_us)
+		topology->waiting_since_us = now_us;
+	if (topology->choice != TRIAD_TOPOLOGY_AUTO)
+		return topology->choice == TRIAD_TOPOLOGY_DISCOVER;
+	return topology->waiting_since_us &&
+		now_us - topology->waiting_since_us > TRIAD_TOPOLOGY_PATIENCE_US;
+}
+
+void triad_topology_tick(struct triad_topology *topology, uint64_t now_us)
+{
+	bool did, does, is_fallback;
+
+	pthread_mutex_lock(&topology->lock);
+	did = topology->is_discovering;
+	does = topology->is_discovering = decide(topology, now_us);
+	is_fallback = topology->choice == TRIAD_TOPOLOGY_AUTO;
+	pthread_mutex_unlock(&topology->lock);
+	if (does && !did && is_fallback)
+		triad_log_write(topology->log, TRIAD_LOG_INFO,
+			"topology: no SA answers; the fabric is discovered until one "
+			"does");
+	triad_discover_want(topology->discover, does);
+}
+
+void triad_topology_configure(struct triad_topology *topology, unsigned choice)
+{
+	pthread_mutex_lock(&topology->lock);
+	topology->choice = choice;
+	pthread_mutex_unlock(&topology->lock);
+	triad_sa_source_want(topology->source,
+		choice == TRIAD_TOPOLOGY_DISCOVER ? TRIAD_SA_REPORTS : TRIAD_SA_TABLES);
+	triad_topology_tick(topology, triad_clock_now_us());
+}
+
+struct triad_topology_status triad_topology_status(struct triad_topology *topology)
+{
+	struct triad_topology_status status;
+
+	pthread_mutex_lock(&topology->lock);
+	status = topology->status;
+	pthread_mutex_unlock(&topology->lock);
+	status.discover = triad_discover_status(topology->discover);
+	return status;
+}
