@@ -13,17 +13,16 @@ libtriadcollect_la_SOURCES = \
 	collect/feed.c collect/feed.h \
 	collect/gather.c collect/gather.h \
 	collect/handout.c collect/handout.h \
-	collect/head.c \
 	collect/member.c collect/member.h \
 	collect/member_handout.c \
 	collect/member_parts.h \
 	collect/member_tree.c \
 	collect/merge.c collect/merge.h \
-	collect/message.h \
+	collect/message.c collect/message.h \
 	collect/reach.c collect/reach.h \
 	collect/roster.c collect/roster.h \
 	collect/varint.h
-libtriadcollect_la_LIBADD = libtriad.la $(ZSTD_LIBS)
+libtriadcollect_la_LIBADD = $(ZSTD_LIBS)
 
 # What carries it, with threads and sockets, but without OpenSM.
 noinst_LTLIBRARIES += libtriadbus.la

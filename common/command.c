@@ -411,6 +411,9 @@ static int take_arguments(
 		return complain(parser, "it needs --src and --dst");
 	if (command->verb == TRIAD_COMMAND_PERF_HISTOGRAM)
 		return take_histogram(parser, arguments[0]);
+	if (command->verb == TRIAD_COMMAND_AGENTS_OWNER)
+		return copy_argument(parser, "NODE", command->node,
+			sizeof(command->node), arguments[0]);
 	if (command->verb == TRIAD_COMMAND_QOS_PLAN && n_arguments)
 		return copy_argument(parser, "FILE", command->file,
 			sizeof(command->file), arguments[0]);

@@ -77,7 +77,7 @@ struct triad_verb {
 	int n_arguments_min, n_arguments_max;
 };
 
-#define TRIAD_N_VERBS 29
+#define TRIAD_N_VERBS 33
 
 extern const struct triad_verb triad_verbs[TRIAD_N_VERBS];
 

@@ -9,6 +9,7 @@ libtriadservice_la_SOURCES = \
 	service/collect_parts.h \
 	service/collect_run.c \
 	service/collect_tell.c \
+	service/command/agents.c \
 	service/command/alerts.c \
 	service/command/commands.c service/command/commands.h \
 	service/command/format.c service/command/format.h \

@@ -180,15 +180,22 @@ static size_t give_own_metrics(void *context, struct triad_metric *room, size_t 
 
 static struct triad_perf *make_perf(struct triad_service *service)
 {
-	struct triad_alerts_sink sink = triad_alert_log_sink(service->alert_log);
+	struct triad_alerts_sink log = triad_alert_log_sink(service->alert_log);
+	struct triad_alerts_sink sink = triad_collect_sink(service->collect, &log);
+	struct triad_perf *perf =
+		triad_perf_new(service->port_guid, &sink, service->log);
 
-	return triad_perf_new(service->port_guid, &sink, service->log);
+	if (perf)
+		triad_collect_join(service->collect, perf);
+	return perf;
 }
 
 bool triad_service_start(struct triad_service *service)
 {
 	service->alert_log = triad_alert_log_new(service->log);
-	if (service->alert_log)
+	service->collect = triad_collect_new(
+		service->port_guid, service->owner->may_manage, service->log);
+	if (service->alert_log && service->collect)
 		service->perf = make_perf(service);
 	if (!service->perf)
 		return false;
@@ -213,6 +220,8 @@ void triad_service_open(struct triad_service *service)
 
 void triad_service_close(struct triad_service *service)
 {
+	if (service->collect)
+		triad_collect_stop(service->collect);
 	triad_perf_stop(service->perf);
 	triad_control_free(service->control);
 	atomic_store(&service->control, NULL);
@@ -228,6 +237,7 @@ bool triad_service_free(struct triad_service *service, bool ended)
 	triad_sa_source_free(service->source);
 	if (ended) {
 		triad_exports_free(service->exports);
+		triad_collect_free(service->collect);
 		triad_perf_free(service->perf);
 	}
 	ended &= triad_alert_log_free(service->alert_log);

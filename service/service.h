@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "service/alert_log.h"
+#include "service/collect.h"
 #include "service/control.h"
 #include "service/exports.h"
 #include "service/perf.h"
@@ -40,7 +41,8 @@ enum triad_conf_state {
 /* What the service can't know of the process it is in. */
 struct triad_service_owner {
 	void *context;
-	const char *program;   /* what is restarted: "OpenSM" */
+	const char *program; /* what is restarted: "OpenSM" */
+	bool may_manage; /* it may be the top of a tree of agents, else one of them */
 	const char *no_fabric; /* why there is no topology, and what to do */
 	const char *no_conf;   /* the same of a configuration file */
 	const char *conf_path; /* where that is when nobody says, if it is there */
@@ -70,6 +72,7 @@ struct triad_service {
 	char conf_path[4096];          /* empty: none */
 
 	struct triad_alert_log *alert_log;
+	struct triad_collect *collect;
 	struct triad_perf *perf;
 	struct triad_exports *exports;
 	struct triad_sa_source *source;

@@ -11,6 +11,8 @@
  *     perf histogram COUNTER [--node GUID|NAME [--port N]] [--group NAME] [--clear]
  *                [--json]
  *     alerts     [--all] [--node GUID|NAME] [-n N] [--watch] [--interval S] [--json]
+ *     agents     [--json]         agents owner NODE [--json]
+ *     agents drain                agents resume
  *     qos on                      qos off
  *     qos clients [-n N] [--json]
  *     qos explain --src NODE|GUID|LID --dst NODE|GUID|LID [--service-id N]
@@ -57,6 +59,10 @@ enum triad_command_verb {
 	TRIAD_COMMAND_PERF_RESET,
 	TRIAD_COMMAND_PERF_HISTOGRAM,
 	TRIAD_COMMAND_ALERTS,
+	TRIAD_COMMAND_AGENTS_OWNER,
+	TRIAD_COMMAND_AGENTS_DRAIN,
+	TRIAD_COMMAND_AGENTS_RESUME,
+	TRIAD_COMMAND_AGENTS,
 	TRIAD_COMMAND_QOS_ON,
 	TRIAD_COMMAND_QOS_OFF,
 	TRIAD_COMMAND_QOS_CLIENTS,

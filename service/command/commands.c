@@ -130,6 +130,11 @@ int triad_service_run(struct triad_service *service, const char *prefix,
 		return triad_command_run_perf_histogram(service, command, output);
 	case TRIAD_COMMAND_ALERTS:
 		return triad_command_run_alerts(service, command, output);
+	case TRIAD_COMMAND_AGENTS:
+	case TRIAD_COMMAND_AGENTS_OWNER:
+	case TRIAD_COMMAND_AGENTS_DRAIN:
+	case TRIAD_COMMAND_AGENTS_RESUME:
+		return triad_command_run_agents(service, command, output);
 	case TRIAD_COMMAND_SET:
 		return run_set(service, command, output);
 	case TRIAD_COMMAND_RELOAD:

@@ -23,6 +23,9 @@ int triad_command_run_perf_reset(struct triad_service *service,
 	const struct triad_command *command, struct triad_output *output);
 int triad_command_run_perf_histogram(struct triad_service *service,
 	const struct triad_command *command, struct triad_output *output);
+/* 'agents ...' */
+int triad_command_run_agents(struct triad_service *service,
+	const struct triad_command *command, struct triad_output *output);
 int triad_command_run_alerts(struct triad_service *service,
 	const struct triad_command *command, struct triad_output *output);
 

@@ -24,6 +24,8 @@ struct shown_histogram {
 	unsigned counter;
 	struct triad_histogram histogram;
 	uint64_t n_zeros, n_values;
+	bool is_gathered; /* from agents: */
+	uint32_t n_agents, n_asked;
 };
 
 static const double shares[] = {0.5, 0.9, 0.99};
@@ -154,6 +156,9 @@ static void put_text(const struct shown_histogram *shown, struct triad_output *o
 		"%s per second, %s: %" PRIu64 " samples, one for each port and sweep\n",
 		triad_counters[shown->counter].name, shown->where,
 		shown->n_values + shown->n_zeros);
+	if (shown->is_gathered)
+		triad_output_printf(output, "from %u of %u agents\n", shown->n_agents,
+			shown->n_asked);
 	put_bars(shown, output);
 	if (!shown->n_values && !shown->n_zeros)
 		return;
@@ -186,6 +191,10 @@ static void put_json(const struct shown_histogram *shown, struct triad_output *o
 	triad_json_string(&json, "where", shown->where);
 	triad_json_uint(&json, "samples", shown->n_values + shown->n_zeros);
 	triad_json_uint(&json, "zeros", shown->n_zeros);
+	if (shown->is_gathered) {
+		triad_json_uint(&json, "agents", shown->n_agents);
+		triad_json_uint(&json, "agents_asked", shown->n_asked);
+	}
 	triad_json_double(
 		&json, "relative_error", triad_histogram_error(&shown->histogram));
 	for (unsigned i = 0; i < N_SHARES; i++)
@@ -220,21 +229,43 @@ static int say_why(
 	if (error == ENOENT)
 		return complain("there is no port with counters at", shown->where,
 			"'perf show --node' lists a node's ports", output);
-	return complain("not enough memory for", shown->where, "try again", output);
+	if (error == ENOMEM)
+		return complain(
+			"not enough memory for", shown->where, "try again", output);
+	return complain("no agent was asked for", shown->where,
+		"somebody else is asking, or this ends: try again", output);
+}
+
+/* Here, or from all agents. */
+static int get(struct triad_service *service, const struct triad_command *command,
+	const struct triad_histograms_scope *scope, struct shown_histogram *shown)
+{
+	if (!triad_collect_is_manager(service->collect))
+		return triad_watch_histogram(triad_perf_watch(service->perf), scope,
+			shown->counter, &shown->histogram, &shown->n_zeros);
+	shown->is_gathered = true;
+	return triad_collect_histogram(service->collect, scope, command->group,
+		shown->counter, &shown->histogram, &shown->n_zeros, &shown->n_agents,
+		&shown->n_asked);
+}
+
+static void clear_all(struct triad_service *service)
+{
+	triad_watch_clear_histograms(triad_perf_watch(service->perf));
+	if (triad_collect_is_manager(service->collect))
+		(void)triad_collect_clear_histograms(service->collect);
 }
 
 static int show(struct triad_service *service, const struct triad_view *view,
 	const struct triad_command *command, struct triad_output *output)
 {
-	struct triad_watch *watch = triad_perf_watch(service->perf);
 	struct shown_histogram shown = {.counter = command->by};
 	struct triad_histograms_scope scope;
 	int error;
 
 	if (choose(view, command, &scope, &shown, output))
 		return TRIAD_CONTROL_FAILED;
-	error = triad_watch_histogram(
-		watch, &scope, shown.counter, &shown.histogram, &shown.n_zeros);
+	error = get(service, command, &scope, &shown);
 	if (error)
 		return say_why(error, &shown, output);
 	shown.n_values = triad_histogram_count(&shown.histogram);
@@ -244,7 +275,7 @@ static int show(struct triad_service *service, const struct triad_view *view,
 		put_text(&shown, output);
 	triad_histogram_clear(&shown.histogram);
 	if (command->clear)
-		triad_watch_clear_histograms(watch);
+		clear_all(service);
 	return TRIAD_CONTROL_DONE;
 }
 

@@ -144,6 +144,7 @@ void triad_service_report_engine(
 	struct triad_report *report, struct triad_service *service)
 {
 	report_perfmgr(report, service);
+	triad_service_report_collect(report, service);
 	report_groups(report, service);
 	report_watch(report, service);
 }

@@ -268,14 +268,16 @@ START_TEST(test_parse_unknown_command_guessed)
 {
 	ASSERT_REFUSED("",
 		"a command is missing; known are status, perf show, perf "
-		"top, perf sweep, perf reset, perf histogram, alerts, qos on, qos off, "
+		"top, perf sweep, perf reset, perf histogram, alerts, agents owner, "
+		"agents drain, agents resume, agents, qos on, qos off, "
 		"qos clients, qos explain, qos plan, qos apply, qos tables, qos nodes, "
 		"election, port priority, port confirm, port blacklist, port verdict, "
 		"port plan, port list, port history, port release, port approve, "
 		"port snapshot, set, reload, help");
 	ASSERT_REFUSED("--json",
 		"a command is missing; known are status, perf show, "
-		"perf top, perf sweep, perf reset, perf histogram, alerts, qos on, "
+		"perf top, perf sweep, perf reset, perf histogram, alerts, agents owner, "
+		"agents drain, agents resume, agents, qos on, "
 		"qos off, qos clients, qos explain, qos plan, qos apply, qos tables, "
 		"qos nodes, election, port priority, port confirm, port blacklist, "
 		"port verdict, port plan, port list, port history, port release, "
@@ -293,7 +295,8 @@ START_TEST(test_parse_unknown_command_guessed)
 		"unknown command 'perf show'; did you mean 'perf show'?");
 	ASSERT_REFUSED("zzz",
 		"unknown command 'zzz'; known are status, perf show, perf "
-		"top, perf sweep, perf reset, perf histogram, alerts, qos on, qos off, "
+		"top, perf sweep, perf reset, perf histogram, alerts, agents owner, "
+		"agents drain, agents resume, agents, qos on, qos off, "
 		"qos clients, qos explain, qos plan, qos apply, qos tables, qos nodes, "
 		"election, port priority, port confirm, port blacklist, port verdict, "
 		"port plan, port list, port history, port release, port approve, "
@@ -359,7 +362,8 @@ START_TEST(test_parse_help_topics_known)
 		"help statsu", "unknown command 'statsu'; did you mean 'status'?");
 	ASSERT_REFUSED("help per",
 		"unknown command 'per'; known are status, perf show, "
-		"perf top, perf sweep, perf reset, perf histogram, alerts, qos on, "
+		"perf top, perf sweep, perf reset, perf histogram, alerts, agents owner, "
+		"agents drain, agents resume, agents, qos on, "
 		"qos off, qos clients, qos explain, qos plan, qos apply, qos tables, "
 		"qos nodes, election, port priority, port confirm, port blacklist, "
 		"port verdict, port plan, port list, port history, port release, "

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* 'agents', 'agents owner', 'agents drain', 'agents resume'; and what 'status' says of
+ * collecting together. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "service/command/commands.h"
+#include "service/command/ports.h"
+#include "service/command/status.h"
+#include "service/service.h"
+#include "triad/control.h"
+#include "triad/json.h"
+
+#define LOCAL                                                                          \
+	"this one reads all counters by itself: [collect] mode in its configuration "  \
+	"makes it one of many"
+
+static int fail(const struct triad_command *command, const char *why,
+	struct triad_output *output)
+{
+	static const char *const names[] = {
+		[TRIAD_COMMAND_AGENTS] = "agents",
+		[TRIAD_COMMAND_AGENTS_OWNER] = "agents owner",
+		[TRIAD_COMMAND_AGENTS_DRAIN] = "agents drain",
+		[TRIAD_COMMAND_AGENTS_RESUME] = "agents resume",
+	};
+
+	triad_output_message(
+		output, TRIAD_FRAME_MESSAGE, "%s: %s\n", names[command->verb], why);
+	return TRIAD_CONTROL_FAILED;
+}
+
+/* --- agents --- */
+
+static void put_agent_json(
+	struct triad_json *json, const struct triad_collect_agent *agent)
+{
+	char address[TRIAD_COLLECT_NAME_SIZE + 8];
+
+	snprintf(address, sizeof(address), agent->port ? "%s:%u" : "%s", agent->address,
+		agent->port);
+	triad_json_object_begin(json, NULL);
+	triad_json_string(json, "name", agent->name);
+	triad_json_guid(json, "guid", agent->id);
+	triad_json_string(json, "address", address);
+	triad_json_string(json, "state", triad_collect_agent_state_name(agent->state));
+	triad_json_bool(json, "self", agent->is_self);
+	triad_json_uint(json, "nodes_owned", agent->n_nodes);
+	triad_json_uint(json, "ports", agent->n_ports);
+	triad_json_uint(json, "ports_unanswered", agent->n_silent);
+	triad_json_uint(json, "lag_ms", agent->lag_ms);
+	triad_json_double(json, "octets_per_s", agent->octets_per_s);
+	if (agent->master)
+		triad_json_guid(json, "master", agent->master);
+	triad_json_object_end(json);
+}
+
+static void put_agents_json(const struct triad_collect_status *status,
+	const struct triad_collect_agent *agents, unsigned n,
+	struct triad_output *output)
+{
+	struct triad_json json;
+
+	triad_json_init(&json, output);
+	triad_json_object_begin(&json, NULL);
+	triad_json_uint(&json, "nodes", status->n_nodes);
+	triad_json_uint(&json, "nodes_without_owner", status->n_nobodys);
+	triad_json_uint(&json, "nodes_not_seen", status->merge.n_nodes_unseen);
+	triad_json_uint(&json, "ports_not_seen", status->merge.n_ports_unseen);
+	triad_json_array_begin(&json, "agents");
+	for (unsigned i = 0; i < n; i++)
+		put_agent_json(&json, &agents[i]);
+	triad_json_array_end(&json);
+	triad_json_object_end(&json);
+	triad_json_end(&json);
+}
+
+/* A master's name, as far as it is known. */
+static const char *master_of(const struct triad_collect_agent *agent,
+	const struct triad_collect_agent *agents, unsigned n)
+{
+	for (unsigned i = 0; agent->master && i < n; i++)
+		if (agents[i].id == agent->master)
+			return agents[i].name;
+	return agent->master ? "?" : "manager";
+}
+
+static void put_agents_text(const struct triad_collect_status *status,
+	const struct triad_collect_agent *agents, unsigned n,
+	struct triad_output *output)
+{
+	triad_output_printf(output, "%-20s %-9s %7s %8s %8s %9s  %-20s %s\n", "Agent",
+		"State", "Nodes", "Ports", "Lag ms", "Octets/s", "Address",
+		"Reports to");
+	for (unsigned i = 0; i < n; i++) {
+		const struct triad_collect_agent *agent = &agents[i];
+		char address[TRIAD_COLLECT_NAME_SIZE + 8];
+
+		snprintf(address, sizeof(address), agent->port ? "%s:%u" : "%s",
+			agent->address, agent->port);
+		triad_output_printf(output,
+			"%-20s %-9s %7u %8u %8" PRIu64 " %9.0f  %-20s %s\n",
+			agent->name[0] ? agent->name : "?",
+			triad_collect_agent_state_name(agent->state), agent->n_nodes,
+			agent->n_ports, agent->lag_ms, agent->octets_per_s, address,
+			master_of(agent, agents, n));
+	}
+	triad_output_printf(output, "%u nodes, %u without an owner", status->n_nodes,
+		status->n_nobodys);
+	if (status->mode == TRIAD_COLLECT_MANAGER)
+		triad_output_printf(output, "; not seen: %u with %u ports",
+			status->merge.n_nodes_unseen, status->merge.n_ports_unseen);
+	triad_output_printf(output, "\n");
+}
+
+static int run_agents(struct triad_service *service,
+	const struct triad_command *command, struct triad_output *output)
+{
+	struct triad_collect_status status = triad_collect_status(service->collect);
+	struct triad_collect_agent *agents;
+	unsigned n;
+
+	if (status.mode == TRIAD_COLLECT_LOCAL)
+		return fail(command, LOCAL, output);
+	agents = triad_collect_agents(service->collect, &n);
+	if (command->json)
+		put_agents_json(&status, agents, n, output);
+	else
+		put_agents_text(&status, agents, n, output);
+	free(agents);
+	return TRIAD_CONTROL_DONE;
+}
+
+/* --- agents owner --- */
+
+static const char *name_of(
+	const struct triad_collect_agent *agents, unsigned n, uint64_t id)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (agents[i].id == id && agents[i].name[0])
+			return agents[i].name;
+	return "?";
+}
+
+static void put_owner(struct triad_service *service,
+	const struct triad_command *command, uint64_t guid, const char *node,
+	uint64_t owner, uint8_t hops, struct triad_output *output)
+{
+	unsigned n;
+	struct triad_collect_agent *agents = triad_collect_agents(service->collect, &n);
+	const char *name = name_of(agents, n, owner);
+	struct triad_json json;
+
+	if (command->json) {
+		triad_json_init(&json, output);
+		triad_json_object_begin(&json, NULL);
+		triad_json_guid(&json, "node_guid", guid);
+		triad_json_string(&json, "node", node);
+		if (owner) {
+			triad_json_string(&json, "agent", name);
+			triad_json_guid(&json, "agent_guid", owner);
+			triad_json_uint(&json, "hops", hops);
+		}
+		triad_json_object_end(&json);
+		triad_json_end(&json);
+	} else if (owner) {
+		triad_output_printf(output,
+			"%s (0x%016" PRIx64 ") is read by %s (0x%016" PRIx64
+			"), %u hops away\n",
+			node, guid, name, owner, hops);
+	} else {
+		triad_output_printf(output, "%s (0x%016" PRIx64 ") is read by nobody\n",
+			node, guid);
+	}
+	free(agents);
+}
+
+static const char *why_not(int error)
+{
+	switch (error) {
+	case ENODATA:
+		return LOCAL;
+	case ENOENT:
+		return "there is no such node in the fabric that is collected from";
+	case ECANCELED:
+		return "it ends";
+	}
+	return "no answer; try again";
+}
+
+static int run_owner(struct triad_service *service, const struct triad_command *command,
+	struct triad_output *output)
+{
+	struct triad_collect_status status = triad_collect_status(service->collect);
+	struct triad_view *view = triad_perf_view(service->perf);
+	uint32_t n = 0, node = TRIAD_FABRIC_NONE;
+	char name[TRIAD_NODE_NAME_SIZE];
+	uint64_t guid, owner;
+	uint8_t hops;
+	int error;
+
+	if (status.mode == TRIAD_COLLECT_LOCAL || !view) {
+		triad_view_unref(view);
+		return fail(command, LOCAL, output);
+	}
+	node = triad_command_find_node(command, view->fabric, &n);
+	guid = node == TRIAD_FABRIC_NONE ? 0 : view->fabric->nodes[node].guid;
+	if (guid)
+		memcpy(name, view->fabric->nodes[node].name, sizeof(name));
+	triad_view_unref(view);
+	if (!guid)
+		return fail(command,
+			n ? "several nodes are called so: give one's GUID"
+			  : "no such node is known here: ask a manager, or give a GUID",
+			output);
+	error = triad_collect_owner(service->collect, guid, &owner, &hops);
+	if (error)
+		return fail(command, why_not(error), output);
+	put_owner(service, command, guid, name, owner, hops, output);
+	return TRIAD_CONTROL_DONE;
+}
+
+/* --- agents drain, agents resume --- */
+
+static int run_drain(struct triad_service *service, const struct triad_command *command,
+	struct triad_output *output)
+{
+	bool drain = command->verb == TRIAD_COMMAND_AGENTS_DRAIN;
+	int error;
+
+	if (service->owner->may_manage)
+		return fail(command,
+			"this is for an agent: ask on its host, 'triadctl --agent'",
+			output);
+	error = triad_collect_drain(service->collect, drain);
+	if (error)
+		return fail(command, why_not(error), output);
+	triad_output_printf(output, "%s\n",
+		drain ? "this agent gives its nodes away; 'agents' shows how many are left"
+		      : "this agent reads nodes again");
+	return TRIAD_CONTROL_DONE;
+}
+
+int triad_command_run_agents(struct triad_service *service,
+	const struct triad_command *command, struct triad_output *output)
+{
+	switch (command->verb) {
+	case TRIAD_COMMAND_AGENTS:
+		return run_agents(service, command, output);
+	case TRIAD_COMMAND_AGENTS_OWNER:
+		return run_owner(service, command, output);
+	default:
+		return run_drain(service, command, output);
+	}
+}
+
+/* --- status --- */
+
+static void report_broker(
+	struct triad_report *report, const struct triad_bus_status *bus)
+{
+	triad_report_text(
+		report, "broker", "broker", bus->is_connected ? bus->server : NULL);
+	triad_report_text(report, "not_connected", "not connected",
+		bus->is_connected        ? NULL
+			: bus->reason[0] ? bus->reason
+					 : "not yet");
+	triad_report_uint(report, "connects", "connections made", bus->n_connects, "");
+	triad_report_uint(report, "sent", "messages sent", bus->n_sent, "");
+	triad_report_uint(report, "received", "messages received", bus->n_received, "");
+	triad_report_uint(report, "send_dropped", "not sent: no connection, no room",
+		bus->n_send_dropped, "");
+	triad_report_uint(report, "receive_dropped", "received and dropped: no room",
+		bus->n_receive_dropped, "");
+}
+
+static void report_claims(
+	struct triad_report *report, const struct triad_collect_status *status)
+{
+	triad_report_uint(report, "agents", "agents", status->n_agents, "");
+	triad_report_uint(
+		report, "agents_alive", "of these, alive", status->n_alive, "");
+	triad_report_uint(report, "managers", "managers", status->n_managers, "");
+	triad_report_uint(report, "nodes", "nodes", status->n_nodes, "");
+	triad_report_uint(report, "nodes_without_owner", "nodes without an owner",
+		status->n_nobodys, "");
+	triad_report_uint(report, "claims_refused", "claims that can't be",
+		status->claims.n_refused, "");
+	triad_report_uint(report, "foreign", "messages that made no sense",
+		status->counts.n_foreign, "");
+	triad_report_uint(report, "other_version", "of another version",
+		status->counts.n_other_version, "");
+}
+
+static void report_as_agent(
+	struct triad_report *report, const struct triad_collect_status *status)
+{
+	triad_report_uint(report, "owned", "nodes owned", status->n_owned, "");
+	triad_report_text(
+		report, "draining", "draining", status->is_draining ? "yes" : "no");
+	triad_report_text(report, "topology", "topology",
+		status->has_handout ? "handed down by a manager" : "its own");
+	triad_report_uint(report, "peers", "agents next to it", status->n_peers, "");
+	triad_report_uint(report, "rows", "ports told of", status->feed.n_rows, "");
+	triad_report_uint(report, "rows_held", "that changed too little",
+		status->feed.n_held, "");
+	triad_report_uint(
+		report, "octets", "octets of that", status->feed.n_octets, "");
+}
+
+static void report_as_manager(
+	struct triad_report *report, const struct triad_collect_status *status)
+{
+	const struct triad_merge_status *merge = &status->merge;
+
+	triad_report_uint(
+		report, "nodes_not_seen", "nodes not seen", merge->n_nodes_unseen, "");
+	triad_report_uint(
+		report, "ports_not_seen", "ports not seen", merge->n_ports_unseen, "");
+	triad_report_uint(report, "oldest_ms", "oldest data of those who tell",
+		merge->oldest_us / TRIAD_US_PER_MS, "ms");
+	triad_report_uint(report, "rows", "rows taken", merge->n_rows, "");
+	triad_report_uint(report, "octets", "octets of that", merge->n_octets, "");
+	triad_report_uint(
+		report, "missing", "messages that did not come", merge->n_missing, "");
+	triad_report_uint(report, "handed_over", "ports that changed hands",
+		merge->n_handed_over, "");
+	triad_report_uint(report, "unknown", "rows of ports that are not here",
+		merge->n_unknown, "");
+	triad_report_uint(report, "not_owner", "rows of agents that don't own them",
+		merge->n_not_owner, "");
+}
+
+void triad_service_report_collect(
+	struct triad_report *report, struct triad_service *service)
+{
+	static const char *const modes[] = {"local", "manager", "agent"};
+	struct triad_collect_status status = triad_collect_status(service->collect);
+
+	if (status.mode == TRIAD_COLLECT_LOCAL && !report->as_json)
+		return;
+	triad_report_section(report, "collect", "Collecting together");
+	triad_report_text(report, "mode", "mode", modes[status.mode]);
+	if (status.mode != TRIAD_COLLECT_LOCAL) {
+		report_broker(report, &status.bus);
+		report_claims(report, &status);
+	}
+	if (status.mode == TRIAD_COLLECT_AGENT)
+		report_as_agent(report, &status);
+	if (status.mode == TRIAD_COLLECT_MANAGER)
+		report_as_manager(report, &status);
+	triad_report_section_end(report);
+}
