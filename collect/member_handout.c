@@ -13,6 +13,7 @@
 #define PIECES_US (30 * TRIAD_US_PER_MS)
 /* An agent asks for it no more often. */
 #define WANT_US (3 * TRIAD_US_PER_S)
+#define PATIENCE_US (TRIAD_US_PER_S / 2)
 
 /* --- managers --- */
 
@@ -115,8 +116,11 @@ static uint64_t turn_agent(struct triad_member *member, uint64_t now_us)
 	const struct triad_roster_entry *manager = find_manager(member, now_us);
 	struct triad_wire w;
 
-	if (!manager || manager->alive.topology == member->hash) {
-		member->wanted_us = now_us;
+	if (!manager)
+		return UINT64_MAX;
+	if (manager->alive.topology == member->hash) {
+		/* A new one is on its way when its hash is heard of. */
+		member->wanted_us = now_us - WANT_US + PATIENCE_US;
 		return UINT64_MAX;
 	}
 	if (now_us - member->wanted_us < WANT_US)

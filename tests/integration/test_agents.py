@@ -1,0 +1,301 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""Several triad-agents on one fabric, and the plugin as their manager, over a broker:
+who reads what, that totals at the top are right whoever reads, what happens when one
+dies, is paused or drained, and when the broker goes."""
+
+import json
+import signal
+import urllib.request
+
+import taplib
+from agentlib import (Broker, Member, agents, conf, fat_tree, free_port, owners,
+                      wait_until_settled)
+from taplib import Lab, wait_until
+from triadlib import ask, ask_json, ports, status
+
+HOSTS = 12
+SM = "host-0001"
+ERROR = "SymbolErrorCounter"
+VICTIM = "host-0007"
+
+
+def lab_of(t, broker, extra="", **collect):
+    net = fat_tree(t, HOSTS, "--radix", "8")
+    return Lab(net, sms=[SM], triad_conf=conf(broker, "manager", extra, **collect))
+
+
+def start(t, lab, broker, *numbers, extra="", **collect):
+    return [Member(t, lab, f"host-{number:04d}",
+                   conf(broker, "agent", extra, name=f"a{number}", **collect))
+            for number in numbers]
+
+
+def set_errors(lab, value, node=VICTIM):
+    lab.sim(f'PerformanceSet "{node}"[1] PortCounters.{ERROR}={value}')
+
+
+def errors_at(lab, node=VICTIM):
+    """The manager's total; None while it has none."""
+    for row in ask_json(lab, "perf", "show"):
+        if row["node_name"].startswith(node):
+            return row["counters"].get(ERROR)
+    return None
+
+
+def wait_for_errors(lab, value, node=VICTIM):
+    wait_until(lambda: errors_at(lab, node) == value, 20,
+               f"{value} errors at {node}, there are {errors_at(lab, node)}")
+
+
+def owner_of(lab, node=VICTIM):
+    # ibsim's node descriptions have the HCA's number behind the name.
+    return ask_json(lab, "agents", "owner", f"{node} HCA-1").get("agent")
+
+
+def by_name(members, name):
+    return next(member for member in members if name == f"a{int(member.node[-4:])}")
+
+
+# --- who reads what --------------------------------------------------------------
+
+def test_agents_share_the_fabric_and_the_manager_shows_all_of_it(t):
+    broker = Broker(t)
+    with lab_of(t, broker) as lab:
+        members = start(t, lab, broker, 2, 5, 9)
+        report = wait_until_settled(lab, 3)
+        t.equal([row["name"] for row in report["agents"] if row["nodes_owned"]],
+                ["a2", "a5", "a9"], "agents that own nodes")
+        t.equal(len(ports(lab)), 2 * 24 + 4, "ports with counters")
+        # Each host is read by an agent beside it, where there is one.
+        t.equal(owner_of(lab, "host-0002"), "a2", "who reads the host of a2")
+        set_errors(lab, 7)
+        wait_for_errors(lab, 7)
+        for member in members:
+            section = member.section("collect")
+            t.equal(section["topology"], "handed down by a manager", "topology")
+        t.equal(status(lab)["perfmgr"]["ports_unanswered"], 0, "unanswered")
+        t.contains(ask(lab, "agents", "owner", "host-0002 HCA-1"), "0 hops away")
+        t.failed(lab.run("triadctl", "agents", "owner", "nobody"), 1, "no such node")
+
+
+def test_totals_of_all_are_at_prometheus(t):
+    broker = Broker(t)
+    port = free_port()
+    with lab_of(t, broker, f"[prometheus]\nlisten = 127.0.0.1:{port}\n") as lab:
+        start(t, lab, broker, 3, 8)
+        wait_until_settled(lab, 2)
+        set_errors(lab, 5)
+        wait_for_errors(lab, 5)
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics",
+                                    timeout=10) as answer:
+            text = answer.read().decode()
+        t.matches(text, r'infiniband_hca_port_symbol_error_total\{[^}]*host-0007[^}]*\} 5'
+                  if "infiniband_hca_port" in text else
+                  r'symbol_error_total\{[^}]*host-0007[^}]*\} 5', "metrics")
+        t.contains(text, "triad_agents_alive 2", "metrics")
+
+
+# --- agents that go --------------------------------------------------------------
+
+def test_agent_killed_its_nodes_move_and_no_total_jumps(t):
+    broker = Broker(t)
+    with lab_of(t, broker) as lab:
+        members = start(t, lab, broker, 2, 5, 9)
+        wait_until_settled(lab, 3)
+        # 7, reset by somebody, 3: only who has read since then knows that it is 10.
+        set_errors(lab, 7)
+        wait_for_errors(lab, 7)
+        set_errors(lab, 3)
+        wait_for_errors(lab, 10)
+        victim = owner_of(lab)
+        by_name(members, victim).end(signal.SIGKILL)
+        report = wait_until_settled(lab, 2)
+        t.equal({row["name"]: row["state"] for row in report["agents"]}[victim], "dead",
+                "the state of the one that was killed")
+        wait_until(lambda: owner_of(lab) not in (None, victim), 20, "another owner")
+        t.equal(errors_at(lab), 10, "errors when nodes have moved")
+        set_errors(lab, 4)
+        wait_for_errors(lab, 11)
+        # It comes back with totals that begin where the hardware stands.
+        by_name(members, victim).start()
+        wait_until_settled(lab, 3)
+        set_errors(lab, 5)
+        wait_for_errors(lab, 12)
+
+
+def test_agent_paused_others_read_its_nodes_until_it_goes_on(t):
+    broker = Broker(t)
+    with lab_of(t, broker) as lab:
+        members = start(t, lab, broker, 2, 9)
+        wait_until_settled(lab, 2)
+        set_errors(lab, 2, "host-0002")
+        wait_for_errors(lab, 2, "host-0002")
+        taplib.os.kill(members[0].pid(), signal.SIGSTOP)
+        wait_until_settled(lab, 1)
+        set_errors(lab, 3, "host-0002")
+        wait_for_errors(lab, 3, "host-0002")
+        taplib.os.kill(members[0].pid(), signal.SIGCONT)
+        wait_until_settled(lab, 2)
+        t.equal(owner_of(lab, "host-0002"), "a2", "who reads its host again")
+        set_errors(lab, 4, "host-0002")
+        wait_for_errors(lab, 4, "host-0002")
+
+
+def test_agent_drained_gives_its_nodes_away_and_takes_them_again(t):
+    broker = Broker(t)
+    with lab_of(t, broker) as lab:
+        first, _ = start(t, lab, broker, 2, 9)
+        wait_until_settled(lab, 2)
+        t.succeeded(first.run("agents", "drain"))
+        wait_until(lambda: agents(lab)["a2"]["nodes_owned"] == 0, 20, "its nodes to go")
+        t.equal(agents(lab)["a2"]["state"], "draining", "its state")
+        t.equal(owners(lab)["nodes_without_owner"], 0, "nodes without an owner")
+        t.succeeded(first.run("agents", "resume"))
+        wait_until_settled(lab, 2)
+        t.equal(owner_of(lab, "host-0002"), "a2", "who reads its host again")
+        t.failed(lab.run("triadctl", "agents", "drain"), 1, "for an agent")
+
+
+def test_all_agents_gone_the_manager_says_what_it_does_not_see(t):
+    broker = Broker(t)
+    with lab_of(t, broker) as lab:
+        member, = start(t, lab, broker, 4)
+        report = wait_until_settled(lab, 1)
+        member.end(signal.SIGKILL)
+        wait_until(lambda: owners(lab)["nodes_not_seen"] == report["nodes"], 20,
+                   "nodes not seen")
+        t.contains(lab.log(), "nodes with", "the log")
+        t.equal(status(lab)["perfmgr"]["ports_answered"], 0, "answered") \
+            if wait_until(lambda: status(lab)["perfmgr"]["ports_unanswered"] == 52, 20,
+                          "unanswered ports") else None
+
+
+# --- the broker ------------------------------------------------------------------
+
+def test_broker_down_agents_read_on_and_come_back(t):
+    broker = Broker(t)
+    with lab_of(t, broker) as lab:
+        first, _ = start(t, lab, broker, 2, 9)
+        wait_until_settled(lab, 2)
+        set_errors(lab, 2, "host-0002")
+        wait_for_errors(lab, 2, "host-0002")
+        owned = first.section("collect")["owned"]
+        broker.end()
+        wait_until(lambda: first.section("collect")["broker"] is None, 20,
+                   "the end of the connection")
+        before = first.section("perfmgr")["sweeps"]
+        set_errors(lab, 6, "host-0002")
+        wait_until(lambda: first.section("perfmgr")["sweeps"] >= before + 3, 20,
+                   "sweeps without a broker")
+        t.equal(first.section("collect")["owned"], owned, "nodes that it reads")
+        t.contains(first.log(), "no connection to the broker", "its log")
+        broker.start()
+        wait_until_settled(lab, 2)
+        wait_for_errors(lab, 6, "host-0002")
+
+
+# --- what travels ----------------------------------------------------------------
+
+def test_counter_over_its_threshold_is_an_alert_at_the_top(t):
+    broker = Broker(t)
+    quick = "[alerts]\nclear_after = 2\n"
+    with lab_of(t, broker, quick) as lab:
+        start(t, lab, broker, 2, 9, extra=quick)
+        wait_until_settled(lab, 2)
+        set_errors(lab, 0)
+        wait_for_errors(lab, 0)
+        set_errors(lab, 900)
+
+        def alert():
+            found = ask_json(lab, "alerts")["alerts"]
+            return found and found[0]
+        found = wait_until(alert, 20, "the alert")
+        t.contains(json.dumps(found), ERROR, "the alert")
+        t.contains(found["at"]["node_name"], VICTIM, "its place")
+        wait_until(lambda: not ask_json(lab, "alerts")["alerts"], 30, "its end")
+
+
+def test_histograms_of_all_agents_are_one(t):
+    broker = Broker(t)
+    with lab_of(t, broker) as lab:
+        start(t, lab, broker, 2, 5, 9)
+        wait_until_settled(lab, 3)
+        found = wait_until(lambda: (report := ask_json(
+            lab, "perf", "histogram", "PortXmitData"))["samples"] >= 52 and report, 20,
+            "samples")
+        t.equal((found["agents"], found["agents_asked"]), (3, 3), "agents")
+        node = ask_json(lab, "perf", "histogram", "PortXmitData", "--node",
+                        "host-0007 HCA-1")
+        t.equal(node["samples"] > 0, True, "samples of a node")
+        ask(lab, "perf", "histogram", "PortXmitData", "--clear")
+        after = ask_json(lab, "perf", "histogram", "PortXmitData")
+        t.equal(after["samples"] < found["samples"], True, "fewer samples when cleared")
+
+
+def test_totals_set_to_zero_at_the_top_begin_anew(t):
+    broker = Broker(t)
+    with lab_of(t, broker) as lab:
+        start(t, lab, broker, 2, 9)
+        wait_until_settled(lab, 2)
+        set_errors(lab, 5)
+        wait_for_errors(lab, 5)
+        ask(lab, "perf", "reset")
+        wait_for_errors(lab, 0)
+        set_errors(lab, 6)
+        wait_for_errors(lab, 1)
+        ask(lab, "perf", "reset", "--hardware", "--node", f"{VICTIM} HCA-1")
+        wait_for_errors(lab, 0)
+        found = wait_until(lambda: lab.run(
+            "triadctl", "perf", "show", "--node", f"{VICTIM} HCA-1", "--json"), 5, "row")
+        row, = json.loads(found.stdout)
+        t.equal(row["counters"][ERROR], 0, "errors")
+        set_errors(lab, 2)
+        wait_for_errors(lab, 2)
+
+
+def test_tree_of_masters_heals_when_one_is_cut_out(t):
+    broker = Broker(t)
+    with lab_of(t, broker) as lab:
+        first, = start(t, lab, broker, 2)
+        start(t, lab, broker, 5, 9, master="a2")
+        wait_until_settled(lab, 3)
+
+        def reports_to(name):
+            return [row.get("master") for row in owners(lab)["agents"]
+                    if row["name"] == name]
+        guid = agents(lab)["a2"]["guid"]
+        wait_until(lambda: reports_to("a9") == [guid], 20, "a9 to report to a2")
+        set_errors(lab, 5)
+        wait_for_errors(lab, 5)
+        asked = ask_json(lab, "perf", "histogram", "PortXmitData")
+        t.equal((asked["agents"], asked["agents_asked"]), (3, 3), "through the tree")
+        first.end(signal.SIGKILL)
+        wait_until_settled(lab, 2)
+        wait_until(lambda: reports_to("a9") == [None], 20, "a9 to report to the manager")
+        set_errors(lab, 6)
+        wait_for_errors(lab, 6)
+
+
+def test_agent_of_another_fabric_is_told_apart(t):
+    broker = Broker(t)
+    other_net = fat_tree(t, 30, "--radix", "12")
+    with lab_of(t, broker) as lab:
+        start(t, lab, broker, 2)
+        wait_until_settled(lab, 1)
+        # Its own fabric is known from the SA there, and it takes no other.
+        with Lab(other_net, sms=["host-0020"], plugin="no") as other:
+            stray = Member(t, other, "host-0025", conf(
+                broker, "agent", name="stray", topology="discover"))
+            wait_until(lambda: "stray" in agents(lab), 20, "the stray agent")
+            wait_until(lambda: stray.section("perfmgr").get("sweeps", 0) > 2, 30,
+                       "its sweeps")
+            set_errors(lab, 5)
+            wait_for_errors(lab, 5)
+            t.equal(owners(lab)["nodes_without_owner"], 0, "nodes without an owner")
+            t.equal(owner_of(lab, "host-0002"), "a2", "who reads the host of a2")
+            stray.end()
+
+
+if __name__ == "__main__":
+    taplib.main(globals())
