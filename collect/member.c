@@ -381,6 +381,8 @@ uint64_t triad_member_turn(struct triad_member *member, uint64_t now_us)
 {
 	uint64_t every_us = member->liveness_us / ALIVES, next_us;
 
+	if (member->is_cut_off)
+		return triad_member_turn_gathers(member, now_us);
 	next_us =
 		member->fabric ? triad_claims_turn(member->claims, now_us) : UINT64_MAX;
 	if (!member->alive_us || now_us - member->alive_us >= every_us)

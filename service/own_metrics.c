@@ -157,6 +157,47 @@ static void add_collectors(
 	}
 }
 
+static void add_collect(struct triad_own_metrics *list, struct triad_service *service)
+{
+	struct triad_collect_status status = triad_collect_status(service->collect);
+
+	if (status.mode == TRIAD_COLLECT_LOCAL)
+		return;
+	triad_own_gauge(list, "triad_broker_connected",
+		"1 while there is a connection to a broker.", status.bus.is_connected);
+	triad_own_gauge(
+		list, "triad_agents_alive", "Agents that are heard.", status.n_alive);
+	triad_own_gauge(list, "triad_agents_nodes_without_owner",
+		"Nodes that no agent owns.", status.n_nobodys);
+	triad_own_count(list, "triad_agents_messages_received",
+		"Messages from the broker.", status.bus.n_received);
+	triad_own_count(list, "triad_agents_messages_sent", "Messages to the broker.",
+		status.bus.n_sent);
+	triad_own_count(list, "triad_agents_messages_dropped",
+		"Messages that found no connection or no room.",
+		status.bus.n_send_dropped + status.bus.n_receive_dropped);
+	triad_own_count(list, "triad_agents_claims_refused", "Claims that can't be.",
+		status.claims.n_refused);
+	if (status.mode == TRIAD_COLLECT_AGENT) {
+		triad_own_gauge(list, "triad_agent_nodes_owned",
+			"Nodes that this agent reads.", status.n_owned);
+		triad_own_count(list, "triad_agent_octets_told",
+			"Octets of counters told up the tree.", status.feed.n_octets);
+		return;
+	}
+	triad_own_gauge(list, "triad_agents_nodes_not_seen",
+		"Nodes whose counters nobody tells.", status.merge.n_nodes_unseen);
+	triad_own_gauge(list, "triad_agents_ports_not_seen", "Ports of these.",
+		status.merge.n_ports_unseen);
+	triad_own_gauge(list, "triad_agents_oldest_data_seconds",
+		"Age of the last word of the agent that is the furthest behind.",
+		triad_own_seconds(status.merge.oldest_us));
+	triad_own_count(list, "triad_agents_rows", "Ports told of by agents.",
+		status.merge.n_rows);
+	triad_own_count(list, "triad_agents_data_missing",
+		"Messages of agents that did not come.", status.merge.n_missing);
+}
+
 size_t triad_own_metrics(
 	struct triad_service *service, struct triad_metric *room, size_t n)
 {
@@ -166,6 +207,7 @@ size_t triad_own_metrics(
 	add_sweeps(&list, service);
 	add_mads(&list, service);
 	add_alerts(&list, service);
+	add_collect(&list, service);
 	add_http(&list, service);
 	add_sflow(&list, service);
 	add_collectors(&list, service);
