@@ -2,6 +2,7 @@
 # Built by 'make', run by hand; 'make check' only sees that they run.
 noinst_PROGRAMS += \
 	tests/bench/classify \
+	tests/bench/distributed \
 	tests/bench/engine \
 	tests/bench/export \
 	tests/bench/flood \

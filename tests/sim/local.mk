@@ -9,6 +9,7 @@ tests_sim_libsim_la_SOURCES = \
 	tests/sim/elections.c tests/sim/elections.h \
 	tests/sim/fabrics.c tests/sim/fabrics.h \
 	tests/sim/fat_tree.c tests/sim/fat_tree.h \
+	tests/sim/many_ports.c tests/sim/many_ports.h \
 	tests/sim/naive_setup.c tests/sim/naive_setup.h \
 	tests/sim/plans.c tests/sim/plans.h \
 	tests/sim/plans_qos.c \
