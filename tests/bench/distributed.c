@@ -179,7 +179,8 @@ static struct triad_member *new_member(uint64_t port_guid, bool is_manager)
 	member = need(triad_member_new(
 		&params, &sink, is_manager ? merge : NULL, LIVENESS_US, SLOT_US));
 	/* Everybody has it already: handing it down is not what is measured. */
-	if (triad_member_set_fabric(member, fabric, 1, now_us))
+	if (triad_member_set_fabric(member, fabric,
+		    is_manager ? 0 : triad_member_topology(manager), now_us))
 		die("out of memory");
 	return member;
 }
