@@ -85,9 +85,9 @@ struct triad_claims_params {
 	uint64_t liveness_us;
 	uint64_t slot_us; /* of a hop, in the waves */
 	uint64_t seed;    /* of lots that only spread work in time */
-	/* How far 'agent' is from the node in truth (index in the fabric), or
-	 * TRIAD_CLAIMS_UNREACHABLE when one of them is not in the fabric.  May be NULL.
-	 */
+	/* How far 'agent' is from the node in truth (index in the fabric of the last
+	 * triad_claims_set_nodes(), from that call on), or TRIAD_CLAIMS_UNREACHABLE
+	 * when one of them is not in the fabric.  May be NULL. */
 	uint8_t (*true_hops)(void *context, uint64_t agent, uint32_t node);
 	void *context;
 };
@@ -151,7 +151,8 @@ uint64_t triad_claims_turn(struct triad_claims *claims, uint64_t now_us);
 
 /* --- what is so --- */
 
-/* What ALIVE is to say: n_nodes, n_announced, claims, is_draining. */
+/* What ALIVE is to say: n_nodes, n_announced, claims, is_draining.  After
+ * triad_claims_turn(), which finds out whether this agent was paused. */
 void triad_claims_fill_alive(
 	const struct triad_claims *claims, struct triad_collect_alive *alive);
 

@@ -85,6 +85,7 @@ static bool is_settled(
 {
 	return agent->settled_us && agent->settled_said == agent->said_digest &&
 		agent->settled_digest == agent->digest &&
+		agent->settled_n_freed == claims->n_freed &&
 		claims->now_us <
 		agent->settled_us + SETTLED_FOR * claims->params.liveness_us;
 }
@@ -206,6 +207,7 @@ static void end_list(
 	agent->settled_us = claims->now_us;
 	agent->settled_said = agent->said_digest;
 	agent->settled_digest = agent->digest;
+	agent->settled_n_freed = claims->n_freed;
 }
 
 static void begin_list(

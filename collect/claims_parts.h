@@ -49,7 +49,7 @@ struct claims_agent {
 	uint64_t parts;    /* that came, a bit for each */
 	uint32_t as_of;    /* of these */
 	/* The digests differed as they do now when the last list was through. */
-	uint64_t settled_us, settled_said, settled_digest;
+	uint64_t settled_us, settled_said, settled_digest, settled_n_freed;
 };
 
 struct triad_claims {
@@ -77,6 +77,9 @@ struct triad_claims {
 	uint64_t window_us; /* of lists given */
 	unsigned n_given;   /* in it */
 
+	/* Counts claims that went or changed, which may have stood in the way of
+	 * others. */
+	uint64_t n_freed;
 	uint32_t number; /* of the last announcement */
 	uint64_t changes;
 	struct triad_claims_counts counts;

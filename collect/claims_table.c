@@ -86,6 +86,10 @@ void claims_set_owner(struct triad_claims *claims, uint32_t i, unsigned owner,
 
 	if (is_other && (node->owner == CLAIMS_SELF || owner == CLAIMS_SELF))
 		claims->changes++;
+	if (node->owner != CLAIMS_UNOWNED &&
+		(owner == CLAIMS_UNOWNED ||
+			(!is_other && (node->hops != hops || node->load != load))))
+		claims->n_freed++;
 	count(claims, i, false);
 	node->owner = (uint16_t)owner;
 	node->hops = hops;

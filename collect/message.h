@@ -3,22 +3,33 @@
  *
  * Model: a message is a head, which says who speaks, and a body of its kind:
  *
- *     ALIVE      to all, four times in a liveness time: who I am, how I am
- *     OWNER      "I own these nodes, at so many hops": the announcement, to all, and
- * the answer to WHO_OWNS, to who asked WHO_OWNS   these nodes? or, of one agent: which
- * do you own? TRAP       up the tree: a counter crossed its threshold, or no longer
- * does DATA       up the tree: counters of ports (data.h has the rows) GET_HISTOGRAMS,
- * HISTOGRAM   down the tree, and merged on the way up CLEAR      down the tree: totals,
- * histograms, hardware AGAIN      to who sent DATA: some of it was lost, send what it
- * was about again WANT_TOPOLOGY, TOPOLOGY     to the manager; a piece of the fabric, to
- * all
+ *     ALIVE            to all, four times in a liveness time: who I am, how I am
+ *     OWNER            I own these nodes, at so many hops: the announcement, to all,
+ *                      and the answer to WHO_OWNS, to who asked
+ *     WHO_OWNS         these nodes? or, of one agent: which do you own?
+ *     TRAP             up the tree: a counter crossed its threshold, or no longer does
+ *     DATA             up the tree: counters of ports (data.h has the rows)
+ *     GET_HISTOGRAMS   down the tree
+ *     HISTOGRAM        up the tree, merged on the way
+ *     CLEAR            down the tree: totals, histograms, hardware
+ *     AGAIN            to who sent DATA: some was lost, send what it was about again
+ *     WANT_TOPOLOGY    to the manager
+ *     TOPOLOGY         a piece of the fabric, to all
  *
  * Octets, all numbers big-endian:
  *
  *     0  u16 magic 0x5443  u8 version  u8 kind
  *     4  u64 sender        port GUID of the port it reads from
  *    12  u64 incarnation   when it started, wall clock, microseconds: greater is newer
- *    20  the body
+ *    20  the body: members in the order of the structures below, without gaps, but
+ *        for flags, which share an octet:
+ *
+ *     ALIVE     ... port, flags (1 manager, 2 draining), n_nodes ...
+ *     OWNER     number, as_of, flags (1 list, 2 draining), part, n_parts, load,
+ *               address, port, n_nodes, n; n times u64 GUID, u8 hops, u8 load
+ *     WHO_OWNS  flags (1 list), n; n times u64 GUID
+ *     TRAP      ... cause, flags (1 raised, 2 at least), value ...
+ *     CLEAR     ... port, flags (1 totals, 2 histograms, 4 hardware)
  *
  * A receiver takes its own version alone, and counts what has another.  Bodies may grow
  * at their end within a version: octets that a receiver does not know are left, but

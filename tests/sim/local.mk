@@ -3,6 +3,10 @@
 noinst_LTLIBRARIES += tests/sim/libsim.la
 tests_sim_libsim_la_SOURCES = \
 	tests/sim/agents.c tests/sim/agents.h \
+	tests/sim/collectors.c tests/sim/collectors.h \
+	tests/sim/collectors_check.c \
+	tests/sim/collectors_fabric.c \
+	tests/sim/collectors_parts.h \
 	tests/sim/election_script.c tests/sim/election_script.h \
 	tests/sim/election_script_commands.c \
 	tests/sim/election_script_parts.h \
@@ -19,8 +23,8 @@ tests_sim_libsim_la_SOURCES = \
 	tests/sim/views.c tests/sim/views.h
 
 # Random storms over simulated clusters: a short one here, a long one in scripts/check.
-check_PROGRAMS += tests/sim/election_storm
-TESTS += tests/sim/election_storm
+check_PROGRAMS += tests/sim/claims_storm tests/sim/election_storm
+TESTS += tests/sim/claims_storm tests/sim/election_storm
 
 # Prints what happens after a script; a unit test runs those in tests/sim/elections.
 check_PROGRAMS += tests/sim/election_run

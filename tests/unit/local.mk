@@ -5,6 +5,7 @@ unit_tests = \
 	tests/unit/cli/test_find \
 	tests/unit/cli/test_profile_stats \
 	tests/unit/collect/test_claims \
+	tests/unit/collect/test_claims_heard \
 	tests/unit/common/test_command \
 	tests/unit/common/test_conf \
 	tests/unit/common/test_conf_files \
@@ -92,7 +93,7 @@ unit_tests = \
 	tests/unit/service/test_sflow
 
 # Any allocation can be made to fail there.
-tests_unit_collect_test_claims_LDFLAGS = $(AM_LDFLAGS) \
+tests_unit_collect_test_claims_heard_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
 tests_unit_portmgr_test_agenda_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
@@ -134,6 +135,7 @@ TESTS += $(unit_tests)
 endif
 
 noinst_HEADERS += \
+	tests/unit/collect/claims_bed.h \
 	tests/unit/run.h \
 	tests/unit/scarce_memory.h \
 	tests/unit/perfmgr/alert_bed.h \

@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Storms over simulated collectors: random faults, then quiet, then a look at whether
+ * every node is owned as it must be; then one thing that may happen in quiet, and
+ * another look.
+ *
+ * One run is a fabric of its own, made from one number; a violation names it, and
+ * '--run NUMBER' repeats it alone. */
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tests/sim/collectors.h"
+#include "triad/clock.h"
+
+#define S TRIAD_US_PER_S
+#define MS TRIAD_US_PER_MS
+#define STORMS_PER_RUN 8
+#define MAX_AGENTS 250u
+/* Whatever was lost is found out within two liveness times, and then waves go. */
+#define SETTLE_US                                                                      \
+	(2 * COLLECTORS_LIVENESS_US +                                                  \
+		2 * (COLLECTORS_DIAMETER + 2) * COLLECTORS_SLOT_US)
+
+struct totals {
+	uint64_t simulated_us, n_runs, n_storms, n_events;
+	unsigned n_wrong;
+};
+
+struct wish {
+	uint64_t seconds, seed, n_agents, n_nodes;
+	bool is_json, is_one, is_measure;
+};
+
+struct storm {
+	struct collectors *collectors;
+	unsigned n_agents;
+};
+
+/* --- harm --- */
+
+static void part_at_random(struct storm *storm)
+{
+	unsigned groups[MAX_AGENTS + 1];
+	unsigned n_groups = 1 +
+		(unsigned)collectors_random(storm->collectors, COLLECTORS_MAX_GROUPS);
+
+	for (unsigned i = 0; i <= storm->n_agents; i++)
+		groups[i] = (unsigned)collectors_random(storm->collectors, n_groups);
+	collectors_partition(storm->collectors, groups);
+}
+
+static void part_nobody(struct storm *storm)
+{
+	const unsigned whole[MAX_AGENTS + 1] = {0};
+
+	collectors_partition(storm->collectors, whole);
+}
+
+static void kill_or_start(struct storm *storm, unsigned agent)
+{
+	if (collectors_is_alive(storm->collectors, agent))
+		collectors_kill(storm->collectors, agent);
+	else
+		collectors_start(storm->collectors, agent);
+}
+
+/* Half of the time a node that agents sit at the far side of. */
+static void hurt_node(struct storm *storm)
+{
+	struct collectors *s = storm->collectors;
+	uint32_t n = collectors_n_nodes(s);
+	uint32_t node = (uint32_t)collectors_random(s, n);
+
+	if (collectors_random(s, 2))
+		node = n - 1 - (uint32_t)collectors_random(s, n / 4);
+	collectors_node(s, node, collectors_random(s, 2));
+}
+
+static void do_harm(struct storm *storm)
+{
+	struct collectors *s = storm->collectors;
+	unsigned agent = (unsigned)collectors_random(s, storm->n_agents);
+
+	switch (collectors_random(s, 10)) {
+	case 0:
+		part_at_random(storm);
+		break;
+	case 1:
+	case 2:
+		kill_or_start(storm, agent);
+		break;
+	case 3:
+		collectors_pause(s, agent, collectors_is_running(s, agent));
+		break;
+	case 4:
+		collectors_drain(s, agent, collectors_random(s, 2));
+		break;
+	case 5:
+		collectors_loss(s, (unsigned)collectors_random(s, 40));
+		break;
+	case 6:
+		collectors_delay(s, 100, 200 + collectors_random(s, 400 * MS),
+			collectors_random(s, 2));
+		break;
+	case 7:
+		collectors_doubles(s, (unsigned)collectors_random(s, 30));
+		break;
+	case 8:
+		collectors_mtbf(s,
+			collectors_random(s, 2) * (1 + collectors_random(s, 4)) * S *
+				collectors_n_nodes(s));
+		break;
+	default:
+		hurt_node(storm);
+	}
+}
+
+/* Nothing is lost and nobody is paused; a partition may stay, and who is dead or
+ * drains, and nodes that are down. */
+static void calm(struct storm *storm)
+{
+	struct collectors *s = storm->collectors;
+
+	collectors_loss(s, 0);
+	collectors_doubles(s, 0);
+	collectors_delay(s, 100, 5 * MS, false);
+	collectors_mtbf(s, 0);
+	for (unsigned i = 0; i < storm->n_agents; i++)
+		collectors_pause(s, i, false);
+	if (collectors_random(s, 4))
+		part_nobody(storm);
+	if (collectors_random(s, 2))
+		for (unsigned i = 0; i < storm->n_agents; i++)
+			collectors_start(s, i);
+	if (collectors_random(s, 2))
+		for (unsigned i = 0; i < storm->n_agents; i++)
+			collectors_drain(s, i, false);
+	if (collectors_random(s, 2))
+		for (uint32_t i = 0; i < collectors_n_nodes(s); i++)
+			collectors_node(s, i, true);
+}
+
+/* One thing that happens though nothing is lost. */
+static void stir(struct storm *storm)
+{
+	struct collectors *s = storm->collectors;
+	unsigned agent = (unsigned)collectors_random(s, storm->n_agents);
+
+	switch (collectors_random(s, 6)) {
+	case 0:
+		kill_or_start(storm, agent);
+		break;
+	case 1:
+		collectors_leave(s, agent);
+		break;
+	case 2:
+		collectors_drain(s, agent, collectors_random(s, 2));
+		break;
+	case 3:
+		collectors_pause(s, agent, true);
+		collectors_run(s, collectors_random(s, 3 * COLLECTORS_LIVENESS_US));
+		collectors_pause(s, agent, false);
+		break;
+	case 4:
+		hurt_node(storm);
+		break;
+	default:
+		part_nobody(storm);
+	}
+}
+
+static const char *settle(struct storm *storm)
+{
+	struct collectors *s = storm->collectors;
+	const char *wrong;
+
+	collectors_run(s, SETTLE_US);
+	wrong = collectors_check(s, true);
+	/* One may be taking a node from another at this very moment, as loads meet. */
+	for (unsigned i = 0; i < 3 && wrong; i++) {
+		collectors_run(s, 10 * MS);
+		wrong = collectors_check(s, true);
+	}
+	if (collectors_violation(s))
+		wrong = collectors_violation(s);
+	if (wrong)
+		collectors_describe(s);
+	return wrong;
+}
+
+/* Where all agree, nobody asks anybody. */
+static const char *stay_quiet(struct storm *storm)
+{
+	struct collectors *s = storm->collectors;
+	uint64_t n_before = collectors_traffic(s).n_to_one;
+
+	collectors_run(s, COLLECTORS_LIVENESS_US);
+	if (collectors_traffic(s).n_to_one != n_before)
+		return "somebody asks, though all agree";
+	return NULL;
+}
+
+/* Returns what is wrong, or NULL. */
+static const char *one_storm(struct storm *storm)
+{
+	struct collectors *s = storm->collectors;
+	uint64_t n_faults = 1 + collectors_random(s, 16);
+	const char *wrong;
+
+	collectors_watch(s, false);
+	for (uint64_t i = 0; i < n_faults; i++) {
+		do_harm(storm);
+		collectors_run(s, collectors_random(s, 3 * S));
+	}
+	calm(storm);
+	collectors_run(s, 1 * S); /* what was late is here */
+	collectors_watch(s, true);
+	wrong = settle(storm);
+	if (wrong)
+		return wrong;
+	stir(storm);
+	wrong = settle(storm);
+	return wrong ? wrong : stay_quiet(storm);
+}
+
+static bool one_run(uint64_t number, const struct wish *wish, struct totals *totals)
+{
+	unsigned n_agents =
+		wish->n_agents ? (unsigned)wish->n_agents : 1 + (unsigned)(number % 12);
+	uint32_t n_nodes = wish->n_nodes ? (uint32_t)wish->n_nodes
+					 : 36 + (uint32_t)(number * 61 % 450);
+	struct storm storm = {.n_agents = n_agents,
+		.collectors = collectors_new(n_agents, n_nodes, number + 1)};
+	const char *wrong;
+
+	for (unsigned i = 0; i < n_agents; i++)
+		collectors_start(storm.collectors, i);
+	collectors_watch(storm.collectors, true);
+	wrong = settle(&storm);
+	for (unsigned i = 0; i < STORMS_PER_RUN && !wrong; i++) {
+		wrong = one_storm(&storm);
+		totals->n_storms++;
+	}
+	totals->n_runs++;
+	totals->simulated_us += collectors_now_us(storm.collectors);
+	totals->n_events += collectors_n_events(storm.collectors);
+	if (wrong)
+		fprintf(stderr,
+			"claims_storm: run %" PRIu64 " (%u agents, %" PRIu32
+			" nodes): %s\n",
+			number, n_agents, collectors_n_nodes(storm.collectors), wrong);
+	collectors_free(storm.collectors);
+	return !wrong;
+}
+
+/* --- how long it takes --- */
+
+struct settling {
+	uint64_t owned_us, even_us; /* all is owned; and loads are even; 0: not so */
+	struct collectors_traffic traffic;
+};
+
+static struct settling measure(struct collectors *s, uint64_t start_us)
+{
+	struct collectors_traffic before = collectors_traffic(s);
+	struct settling settling = {.owned_us = 0};
+
+	while (!settling.even_us && collectors_now_us(s) - start_us < 60 * S) {
+		collectors_run(s, 50 * MS);
+		if (!settling.owned_us && !collectors_check(s, false))
+			settling.owned_us = collectors_now_us(s) - start_us;
+		if (settling.owned_us && !collectors_check(s, true))
+			settling.even_us = collectors_now_us(s) - start_us;
+	}
+	settling.traffic = collectors_traffic(s);
+	settling.traffic.octets_to_all -= before.octets_to_all;
+	settling.traffic.octets_to_one -= before.octets_to_one;
+	settling.traffic.n_to_all -= before.n_to_all;
+	settling.traffic.n_to_one -= before.n_to_one;
+	return settling;
+}
+
+static void print_settling(
+	const char *what, const struct settling *settling, bool is_last)
+{
+	printf("\"%s\": {\"owned_ms\": %" PRIu64 ", \"even_ms\": %" PRIu64
+	       ", \"messages_to_all\": %" PRIu64 ", \"octets_to_all\": %" PRIu64
+	       ", \"messages_to_one\": %" PRIu64 ", \"octets_to_one\": %" PRIu64 "}%s",
+		what, settling->owned_us / MS, settling->even_us / MS,
+		settling->traffic.n_to_all, settling->traffic.octets_to_all,
+		settling->traffic.n_to_one, settling->traffic.octets_to_one,
+		is_last ? "}\n" : ", ");
+}
+
+static bool is_within(const struct settling *settling, uint64_t us)
+{
+	return settling->owned_us && settling->owned_us <= us;
+}
+
+/* All start within a moment; then one dies, and starts again. */
+static bool measure_all(const struct wish *wish)
+{
+	unsigned n_agents = wish->n_agents ? (unsigned)wish->n_agents : 64;
+	struct collectors *s = collectors_new(n_agents,
+		wish->n_nodes ? (uint32_t)wish->n_nodes : 48000, wish->seed + 1);
+	struct settling cold, death, start;
+
+	for (unsigned i = 0; i < n_agents; i++)
+		collectors_start(s, i);
+	cold = measure(s, collectors_now_us(s));
+	collectors_run(s, COLLECTORS_LIVENESS_US);
+	collectors_kill(s, n_agents / 2);
+	death = measure(s, collectors_now_us(s));
+	collectors_run(s, COLLECTORS_LIVENESS_US);
+	collectors_start(s, n_agents / 2);
+	start = measure(s, collectors_now_us(s));
+	printf("{\"agents\": %u, \"nodes\": %" PRIu32 ", \"seed\": %" PRIu64 ", ",
+		n_agents, collectors_n_nodes(s), wish->seed);
+	print_settling("cold_start", &cold, false);
+	print_settling("death", &death, false);
+	print_settling("start", &start, true);
+	collectors_free(s);
+	return is_within(&cold, 2 * COLLECTORS_LIVENESS_US) &&
+		is_within(&death, 2 * COLLECTORS_LIVENESS_US) &&
+		is_within(&start, 2 * COLLECTORS_LIVENESS_US);
+}
+
+/* --- the program --- */
+
+static void usage(void)
+{
+	puts("Usage: claims_storm [--seconds N] [--seed N] [--run N] [--agents N]\n"
+	     "                    [--nodes N] [--json] [--measure]\n"
+	     "\n"
+	     "Storms over simulated fabrics that 1 to 12 agents share, until N seconds have\n"
+	     "been simulated (default 20000). Prints TAP: one test.\n"
+	     "\n"
+	     "  --seconds N  so many simulated seconds\n"
+	     "  --seed N     the number of the first run (default 0)\n"
+	     "  --run N      that run alone\n"
+	     "  --agents N   so many agents in each run (at most 250)\n"
+	     "  --nodes N    about so many nodes\n"
+	     "  --json       the result as JSON\n"
+	     "  --measure    no storms: how long it takes until all is owned, and what is\n"
+	     "               said for it, as 64 agents start among 48,000 nodes, as one\n"
+	     "               dies and as it starts again; as JSON\n"
+	     "\n"
+	     "Exit status: 0 no violations, 1 some, with the run's number, 2 usage.");
+}
+
+static void report(const struct totals *totals, uint64_t seed, bool is_json)
+{
+	if (!is_json)
+		printf("1..1\n%s 1 - storms from seed ",
+			totals->n_wrong ? "not ok" : "ok");
+	printf(is_json ? "{\"seed\": %" PRIu64 ", \"runs\": %" PRIu64
+			 ", \"storms\": %" PRIu64 ", \"simulated_s\": %" PRIu64
+			 ", \"events\": %" PRIu64 ", \"violations\": %u}\n"
+		       : "%" PRIu64 ": %" PRIu64 " runs, %" PRIu64 " storms, %" PRIu64
+			 " simulated seconds, %" PRIu64 " events, %u violations\n",
+		seed, totals->n_runs, totals->n_storms, totals->simulated_us / S,
+		totals->n_events, totals->n_wrong);
+}
+
+static bool read_number(const char *text, uint64_t *number)
+{
+	char *end;
+
+	*number = strtoull(text, &end, 0);
+	return *text && !*end;
+}
+
+static bool read_option(int option, struct wish *wish)
+{
+	switch (option) {
+	case 'n':
+		return read_number(optarg, &wish->seconds);
+	case 'r':
+		wish->is_one = true;
+		return read_number(optarg, &wish->seed);
+	case 's':
+		return read_number(optarg, &wish->seed);
+	case 'a':
+		return read_number(optarg, &wish->n_agents) && wish->n_agents &&
+			wish->n_agents <= MAX_AGENTS;
+	case 'N':
+		return read_number(optarg, &wish->n_nodes) && wish->n_nodes &&
+			wish->n_nodes <= 100000;
+	case 'j':
+		wish->is_json = true;
+		return true;
+	case 'm':
+		wish->is_measure = true;
+		return true;
+	}
+	return false;
+}
+
+/* Returns whether to go on; '*status' is the exit status if not. */
+static bool read_options(int argc, char **argv, struct wish *wish, int *status)
+{
+	static const struct option options[] = {
+		{"seconds", required_argument, NULL, 'n'},
+		{"seed", required_argument, NULL, 's'},
+		{"run", required_argument, NULL, 'r'},
+		{"agents", required_argument, NULL, 'a'},
+		{"nodes", required_argument, NULL, 'N'},
+		{"json", no_argument, NULL, 'j'}, {"measure", no_argument, NULL, 'm'},
+		{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+	int option;
+
+	while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+		*status = option == 'h' ? 0 : 2;
+		if (option == 'h')
+			usage();
+		if (!read_option(option, wish))
+			return false;
+	}
+	*status = 2;
+	return optind == argc;
+}
+
+int main(int argc, char **argv)
+{
+	struct wish wish = {.seconds = 20000};
+	struct totals totals = {.n_runs = 0};
+	int status;
+
+	if (!read_options(argc, argv, &wish, &status))
+		return status;
+	if (wish.is_measure)
+		return measure_all(&wish) ? 0 : 1;
+	do {
+		totals.n_wrong += !one_run(wish.seed + totals.n_runs, &wish, &totals);
+	} while (!wish.is_one && totals.n_wrong < 5 &&
+		totals.simulated_us < wish.seconds * S);
+	report(&totals, wish.seed, wish.is_json);
+	return totals.n_wrong ? 1 : 0;
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* A claims machine, what it says, and what others say to it. */
+#ifndef TRIAD_TESTS_UNIT_COLLECT_CLAIMS_BED_H
+#define TRIAD_TESTS_UNIT_COLLECT_CLAIMS_BED_H
+
+#include "collect/claims.h"
+
+#include <string.h>
+
+#include "tests/unit/run.h"
+#include "triad/clock.h"
+
+#define MS TRIAD_US_PER_MS
+#define LIVENESS (5000 * MS)
+#define SLOT (200 * MS)
+#define START (1000 * MS)
+#define MAX_NODES 10000u
+#define MAX_SAID 64u
+#define SELF 50u
+#define OTHER 60u
+
+/* --- a machine, and what it says --- */
+
+struct said {
+	uint64_t to;
+	struct triad_collect_owner owner;
+	struct triad_collect_claim first; /* entry */
+};
+
+struct bed {
+	struct triad_claims *claims;
+	uint64_t now_us;
+	unsigned n_said, n_entries, n_asked_all, n_asked, n_asked_nodes;
+	uint64_t asked; /* the last one asked for a list */
+	struct said said[MAX_SAID];
+	uint8_t true_hops; /* of everybody, everywhere */
+	uint64_t unknown;  /* an agent that is not in the fabric */
+};
+
+static uint64_t guids[MAX_NODES];
+static uint8_t all_at[MAX_NODES];
+
+static inline void note_owner(void *context, uint64_t to,
+	const struct triad_collect_owner *owner,
+	const struct triad_collect_claim *claims)
+{
+	struct bed *bed = context;
+
+	ck_assert_uint_le(owner->n, 4096);
+	ck_assert_uint_eq(owner->number == 0, to != TRIAD_CLAIMS_NOBODY);
+	bed->n_entries += owner->n;
+	ck_assert_uint_lt(bed->n_said, MAX_SAID);
+	bed->said[bed->n_said].to = to;
+	bed->said[bed->n_said].owner = *owner;
+	if (owner->n)
+		bed->said[bed->n_said].first = claims[0];
+	bed->n_said++;
+}
+
+static inline void note_ask(void *context, uint64_t to)
+{
+	struct bed *bed = context;
+
+	bed->n_asked_all += to == TRIAD_CLAIMS_NOBODY;
+	bed->n_asked += to != TRIAD_CLAIMS_NOBODY;
+	bed->asked = to;
+}
+
+static inline void note_ask_nodes(void *context, const uint64_t *asked, uint32_t n)
+{
+	struct bed *bed = context;
+
+	ck_assert_uint_gt(n, 0);
+	ck_assert_uint_ge(asked[0], 1000);
+	bed->n_asked_nodes += n;
+}
+
+static inline uint8_t true_hops(void *context, uint64_t agent, uint32_t node)
+{
+	struct bed *bed = context;
+
+	(void)node;
+	return agent == bed->unknown ? TRIAD_CLAIMS_UNREACHABLE : bed->true_hops;
+}
+
+static inline const struct bed *turn(struct bed *bed)
+{
+	triad_claims_turn(bed->claims, bed->now_us);
+	return bed;
+}
+
+/* Time passes as for a caller who keeps to what turn() wants. */
+static inline void run(struct bed *bed, uint64_t us)
+{
+	uint64_t end_us = bed->now_us + us;
+
+	while (bed->now_us < end_us) {
+		uint64_t next_us = triad_claims_turn(bed->claims, bed->now_us);
+
+		ck_assert_uint_gt(next_us, bed->now_us);
+		ck_assert_uint_le(next_us, bed->now_us + LIVENESS);
+		bed->now_us = next_us < end_us ? next_us : end_us;
+	}
+	turn(bed);
+}
+
+static inline void forget_said(struct bed *bed)
+{
+	bed->n_said = bed->n_entries = bed->n_asked_all = bed->n_asked = 0;
+	bed->n_asked_nodes = 0;
+}
+
+/* Nodes 1000, 1010, ..., 'n' of them, all 'hops' from here. */
+static inline void set_nodes(struct bed *bed, uint32_t n, uint8_t hops)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		guids[i] = 1000 + 10 * (uint64_t)i;
+		all_at[i] = hops;
+	}
+	ck_assert_int_eq(
+		triad_claims_set_nodes(bed->claims, guids, all_at, n, bed->now_us), 0);
+}
+
+static inline void set_up_as(struct bed *bed, uint64_t self, bool is_strict)
+{
+	const struct triad_claims_sink sink = {.context = bed,
+		.say_owner = note_owner,
+		.ask_list = note_ask,
+		.ask_nodes = note_ask_nodes};
+	const struct triad_claims_params params = {.self = self,
+		.incarnation = 7,
+		.liveness_us = LIVENESS,
+		.slot_us = SLOT,
+		.seed = 1,
+		.true_hops = is_strict ? true_hops : NULL,
+		.context = bed};
+
+	*bed = (struct bed){.now_us = START};
+	bed->claims = triad_claims_new(&params, &sink);
+	ck_assert_ptr_nonnull(bed->claims);
+}
+
+/* A machine that just started, with 'n' nodes 2 hops away. */
+static inline void set_up(struct bed *bed, uint32_t n)
+{
+	set_up_as(bed, SELF, false);
+	set_nodes(bed, n, 2);
+}
+
+/* One that owns them all. */
+static inline void set_up_owner(struct bed *bed, uint32_t n)
+{
+	set_up(bed, n);
+	run(bed, 5 * SLOT);
+	ck_assert_uint_eq(triad_claims_owner(bed->claims, n - 1, NULL), SELF);
+	forget_said(bed);
+}
+
+/* --- what others say --- */
+
+static inline struct triad_collect_head head_of(uint64_t id)
+{
+	return (struct triad_collect_head){.sender = id, .incarnation = 7};
+}
+
+static inline void hear_alive(struct bed *bed, uint64_t id, uint32_t n_announced)
+{
+	const struct triad_collect_head head = head_of(id);
+	const struct triad_collect_alive alive = {.n_announced = n_announced};
+
+	triad_claims_hear_alive(bed->claims, &head, &alive, bed->now_us);
+}
+
+static inline void hear(struct bed *bed, uint64_t id,
+	const struct triad_collect_owner *owner,
+	const struct triad_collect_claim *entries)
+{
+	const struct triad_collect_head head = head_of(id);
+
+	triad_claims_hear_owner(bed->claims, &head, owner, entries, bed->now_us);
+}
+
+/* An announcement of one node. */
+static inline void hear_claim(struct bed *bed, uint64_t id, uint32_t number,
+	uint32_t node, uint8_t hops, uint8_t load)
+{
+	const struct triad_collect_owner owner = {.number = number, .n = 1};
+	const struct triad_collect_claim claim = {
+		.node_guid = 1000 + 10 * (uint64_t)node, .hops = hops, .load = load};
+
+	hear(bed, id, &owner, &claim);
+}
+
+/* A part of a list: nodes 'first' to under 'end'. */
+static inline void hear_list(struct bed *bed, uint64_t id, uint32_t as_of,
+	unsigned part, unsigned n_parts, uint32_t first, uint32_t end)
+{
+	const struct triad_collect_owner owner = {.as_of = as_of,
+		.is_list = true,
+		.part = (uint16_t)part,
+		.n_parts = (uint16_t)n_parts,
+		.n = end - first};
+	struct triad_collect_claim claims[16];
+
+	for (uint32_t i = first; i < end; i++)
+		claims[i - first] = (struct triad_collect_claim){
+			.node_guid = 1000 + 10 * (uint64_t)i, .hops = 1};
+	hear(bed, id, &owner, claims);
+}
+
+static inline uint64_t owner_of(const struct bed *bed, uint32_t node)
+{
+	return triad_claims_owner(bed->claims, node, NULL);
+}
+
+static inline struct triad_claims_agent look(const struct bed *bed, uint64_t id)
+{
+	struct triad_claims_agent agent;
+
+	for (unsigned i = 0; triad_claims_agent(bed->claims, i, &agent); i++)
+		if (agent.id == id)
+			return agent;
+	ck_abort_msg("there is no agent %u", (unsigned)id);
+	return agent;
+}
+
+#endif
