@@ -5,6 +5,7 @@
 #     tests/fuzz/fuzz_conf -max_total_time=60 /tmp/corpus
 # Without, each is a test that replays the corpus of its name.
 fuzz_targets = \
+	tests/fuzz/fuzz_collect_message \
 	tests/fuzz/fuzz_conf \
 	tests/fuzz/fuzz_control \
 	tests/fuzz/fuzz_election_message \
@@ -20,6 +21,9 @@ fuzz_targets = \
 	tests/fuzz/fuzz_share \
 	tests/fuzz/fuzz_sflow
 
+tests_fuzz_fuzz_collect_message_SOURCES = \
+	tests/fuzz/fuzz_collect_message.c $(fuzz_driver)
+tests_fuzz_fuzz_collect_message_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_conf_SOURCES = tests/fuzz/fuzz_conf.c $(fuzz_driver)
 tests_fuzz_fuzz_conf_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_control_SOURCES = tests/fuzz/fuzz_control.c $(fuzz_driver)

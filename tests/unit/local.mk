@@ -6,6 +6,7 @@ unit_tests = \
 	tests/unit/cli/test_profile_stats \
 	tests/unit/collect/test_claims \
 	tests/unit/collect/test_claims_heard \
+	tests/unit/collect/test_message \
 	tests/unit/common/test_command \
 	tests/unit/common/test_conf \
 	tests/unit/common/test_conf_files \

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Messages of collectors, as they come and with the head made right, read by the codec
+ * and heard by an agent that owns some nodes.  Whatever is accepted is written as it
+ * was read; what the agent says is sound.
+ *
+ * Input: messages, each behind its length (2 octets, big-endian; its highest bits say
+ * how much time passes before). */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collect/claims.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define HERE 0x2040u
+#define N_NODES 24u
+#define ROOM (TRIAD_COLLECT_MAX_SIZE)
+
+static uint8_t said[ROOM], again[ROOM];
+
+static void require(bool holds, const char *what)
+{
+	if (holds)
+		return;
+	fprintf(stderr, "fuzz_collect_message: %s\n", what);
+	abort();
+}
+
+/* --- the agent --- */
+
+static void say_owner(void *context, uint64_t to,
+	const struct triad_collect_owner *owner,
+	const struct triad_collect_claim *claims)
+{
+	const struct triad_collect_head head = {.sender = HERE, .incarnation = 1};
+	struct triad_collect_head got;
+	struct triad_collect_owner read;
+	struct triad_wire body;
+	size_t size = triad_collect_put_owner(&head, owner, claims, said, sizeof(said));
+
+	(void)context;
+	(void)to;
+	require(size &&
+			triad_collect_get_head(said, size, &got, &body) ==
+				TRIAD_COLLECT_HEAD_GOOD,
+		"what is said is a message");
+	require(triad_collect_get_owner(&body, &read), "and sound");
+}
+
+static void ask_list(void *context, uint64_t to)
+{
+	(void)context;
+	require(to != HERE, "it does not ask itself");
+}
+
+static struct triad_claims *make_claims(void)
+{
+	const struct triad_claims_params params = {.self = HERE,
+		.incarnation = 1,
+		.liveness_us = 5000000,
+		.slot_us = 200000};
+	const struct triad_claims_sink sink = {
+		.say_owner = say_owner, .ask_list = ask_list};
+	struct triad_claims *claims = triad_claims_new(&params, &sink);
+	uint64_t guids[N_NODES];
+	uint8_t hops[N_NODES];
+
+	for (unsigned i = 0; i < N_NODES; i++) {
+		guids[i] = 0x2020 + i;
+		hops[i] = (uint8_t)(i % 5);
+	}
+	if (!claims || triad_claims_set_nodes(claims, guids, hops, N_NODES, 1000000))
+		exit(1);
+	return claims;
+}
+
+static void check_claims(struct triad_claims *claims, uint64_t now_us)
+{
+	struct triad_claims_agent agent;
+	uint32_t n_owned = 0, n_counted = 0;
+
+	require(triad_claims_turn(claims, now_us) > now_us, "time goes on");
+	for (uint32_t i = 0; i < N_NODES; i++)
+		n_owned += triad_claims_owner(claims, i, NULL) != TRIAD_CLAIMS_NOBODY;
+	for (unsigned i = 0; triad_claims_agent(claims, i, &agent); i++) {
+		n_counted += agent.n_nodes;
+		require(agent.state != TRIAD_CLAIMS_DEAD || !agent.n_nodes,
+			"the dead own nothing");
+	}
+	require(n_owned == n_counted, "the sums");
+}
+
+/* --- messages --- */
+
+struct heard {
+	struct triad_claims *claims;
+	uint64_t now_us;
+	struct triad_collect_head head;
+};
+
+static size_t hear_alive(struct heard *heard, struct triad_wire *body)
+{
+	struct triad_collect_alive alive;
+
+	if (!triad_collect_get_alive(body, &alive))
+		return 0;
+	triad_claims_hear_alive(heard->claims, &heard->head, &alive, heard->now_us);
+	return triad_collect_put_alive(&heard->head, &alive, again, sizeof(again));
+}
+
+static size_t hear_owner(struct heard *heard, struct triad_wire *body)
+{
+	static struct triad_collect_claim claims[TRIAD_COLLECT_MAX_NODES];
+	struct triad_collect_owner owner;
+
+	if (!triad_collect_get_owner(body, &owner))
+		return 0;
+	for (uint32_t i = 0; i < owner.n; i++)
+		if (!triad_collect_get_claim(body, &claims[i]))
+			return 0;
+	triad_claims_hear_owner(
+		heard->claims, &heard->head, &owner, claims, heard->now_us);
+	return triad_collect_put_owner(
+		&heard->head, &owner, claims, again, sizeof(again));
+}
+
+static size_t hear_who_owns(struct heard *heard, struct triad_wire *body)
+{
+	static uint64_t guids[TRIAD_COLLECT_MAX_NODES];
+	struct triad_collect_who_owns who;
+
+	if (!triad_collect_get_who_owns(body, &who))
+		return 0;
+	for (uint32_t i = 0; i < who.n; i++)
+		guids[i] = triad_wire_get64(body);
+	triad_claims_hear_who_owns(
+		heard->claims, &heard->head, &who, guids, heard->now_us);
+	return triad_collect_put_who_owns(
+		&heard->head, &who, guids, again, sizeof(again));
+}
+
+static size_t hear_other(struct heard *heard, struct triad_wire *body)
+{
+	struct triad_collect_trap trap;
+	struct triad_collect_again lost;
+	struct triad_collect_clear clear;
+
+	if (heard->head.kind == TRIAD_COLLECT_TRAP &&
+		triad_collect_get_trap(body, &trap))
+		return triad_collect_put_trap(
+			&heard->head, &trap, again, sizeof(again));
+	if (heard->head.kind == TRIAD_COLLECT_AGAIN &&
+		triad_collect_get_again(body, &lost))
+		return triad_collect_put_again(
+			&heard->head, &lost, again, sizeof(again));
+	if (heard->head.kind == TRIAD_COLLECT_CLEAR &&
+		triad_collect_get_clear(body, &clear))
+		return triad_collect_put_clear(
+			&heard->head, &clear, again, sizeof(again));
+	return 0;
+}
+
+static size_t hear_body(struct heard *heard, struct triad_wire *body)
+{
+	switch (heard->head.kind) {
+	case TRIAD_COLLECT_ALIVE:
+		return hear_alive(heard, body);
+	case TRIAD_COLLECT_OWNER:
+		return hear_owner(heard, body);
+	case TRIAD_COLLECT_WHO_OWNS:
+		return hear_who_owns(heard, body);
+	default:
+		return hear_other(heard, body);
+	}
+}
+
+/* What was accepted is accepted again, with the same octets the third time. */
+static void hear(struct heard *heard, const uint8_t *octets, size_t size)
+{
+	static uint8_t second[ROOM];
+	uint8_t *exact = malloc(size ? size : 1);
+	struct triad_wire body;
+	size_t written = 0, rewritten;
+
+	if (!exact)
+		exit(1);
+	memcpy(exact, octets, size);
+	if (triad_collect_get_head(exact, size, &heard->head, &body) ==
+		TRIAD_COLLECT_HEAD_GOOD)
+		written = hear_body(heard, &body);
+	free(exact);
+	check_claims(heard->claims, heard->now_us);
+	if (!written)
+		return;
+	require(written <= size, "it does not grow");
+	memcpy(second, again, written);
+	require(triad_collect_get_head(second, written, &heard->head, &body) ==
+			TRIAD_COLLECT_HEAD_GOOD,
+		"a message again");
+	rewritten = hear_body(heard, &body);
+	require(rewritten == written && !memcmp(second, again, written),
+		"the same octets");
+	check_claims(heard->claims, heard->now_us);
+}
+
+/* Magic, version, kind and a sender as they should be, so that what is behind them is
+ * reached. */
+static void hear_mended(struct heard *heard, const uint8_t *octets, size_t size)
+{
+	uint8_t mended[4096];
+
+	if (size < TRIAD_COLLECT_HEAD_SIZE || size > sizeof(mended))
+		return;
+	memcpy(mended, octets, size);
+	memcpy(mended, "TC\1", 3);
+	mended[3] = (uint8_t)(1 + mended[3] % (TRIAD_COLLECT_N_KINDS - 1));
+	memset(mended + 4, 0, 7);
+	mended[11] |= 1;
+	hear(heard, mended, size);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct heard heard = {.claims = make_claims(), .now_us = 1000000};
+
+	while (size >= 2) {
+		size_t length = ((size_t)data[0] << 8 | data[1]) & 0xfff;
+
+		heard.now_us += (uint64_t)(data[0] >> 4) * 100000;
+		data += 2;
+		size -= 2;
+		if (length > size)
+			length = size;
+		hear(&heard, data, length);
+		hear_mended(&heard, data, length);
+		data += length;
+		size -= length;
+	}
+	triad_claims_free(heard.claims);
+	return 0;
+}
