@@ -26,24 +26,26 @@
 
 /* --- pieces --- */
 
-static void put_head(struct triad_wire *wire, const struct triad_collect_head *head,
-	enum triad_collect_kind kind)
+void triad_collect_put_head(
+	struct triad_wire *to, const struct triad_collect_head *head)
 {
-	triad_wire_put(wire, 2, MAGIC);
-	triad_wire_put(wire, 1, TRIAD_COLLECT_VERSION);
-	triad_wire_put(wire, 1, kind);
-	triad_wire_put(wire, 8, head->sender);
-	triad_wire_put(wire, 8, head->incarnation);
+	triad_wire_put(to, 2, MAGIC);
+	triad_wire_put(to, 1, TRIAD_COLLECT_VERSION);
+	triad_wire_put(to, 1, head->kind);
+	triad_wire_put(to, 8, head->sender);
+	triad_wire_put(to, 8, head->incarnation);
 }
 
 static struct triad_wire begin(uint8_t *to, size_t size,
 	const struct triad_collect_head *head, enum triad_collect_kind kind)
 {
+	struct triad_collect_head said = *head;
 	struct triad_wire wire;
 
 	triad_wire_init(&wire, to,
 		size < TRIAD_COLLECT_MAX_SIZE ? size : TRIAD_COLLECT_MAX_SIZE);
-	put_head(&wire, head, kind);
+	said.kind = kind;
+	triad_collect_put_head(&wire, &said);
 	return wire;
 }
 
@@ -125,7 +127,7 @@ enum triad_collect_head_is triad_collect_get_head(uint8_t *octets, size_t size,
 	if (wire.failed || size > TRIAD_COLLECT_MAX_SIZE || magic != MAGIC ||
 		!head->sender)
 		return TRIAD_COLLECT_HEAD_FOREIGN;
-	triad_wire_init(body, octets + wire.at, size - wire.at);
+	*body = wire; /* of the whole message, behind the head */
 	if (version != TRIAD_COLLECT_VERSION)
 		return TRIAD_COLLECT_HEAD_OTHER_VERSION;
 	if (!kind || kind >= TRIAD_COLLECT_N_KINDS)

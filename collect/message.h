@@ -171,7 +171,7 @@ size_t triad_collect_put_clear(const struct triad_collect_head *head,
 
 /* --- decoding: false when the octets are no such message --- */
 
-/* Reads the head; 'body' then is a cursor on what follows. */
+/* Reads the head; 'body' then is a cursor on the whole message, behind its head. */
 enum triad_collect_head_is {
 	TRIAD_COLLECT_HEAD_GOOD,
 	TRIAD_COLLECT_HEAD_FOREIGN,       /* no message of ours */
