@@ -83,8 +83,9 @@ struct triad_claims_params {
 	uint64_t self;        /* 0: an observer */
 	uint64_t incarnation; /* its own */
 	uint64_t liveness_us;
-	uint64_t slot_us; /* of a hop, in the waves */
-	uint64_t seed;    /* of lots that only spread work in time */
+	uint64_t slot_us;   /* of a hop, in the waves */
+	uint32_t max_nodes; /* that it owns; 0: any number */
+	uint64_t seed;      /* of lots that only spread work in time */
 	/* How far 'agent' is from the node in truth (index in the fabric of the last
 	 * triad_claims_set_nodes(), from that call on), or TRIAD_CLAIMS_UNREACHABLE
 	 * when one of them is not in the fabric.  May be NULL. */

@@ -155,11 +155,23 @@ static void claim(struct triad_claims *claims, uint32_t i)
 	claims_say(claims, i, own_hops);
 }
 
+/* What is too much is looked at again later: others may have left it, or it less. */
+static bool is_full(const struct triad_claims *claims)
+{
+	uint32_t most = claims->params.max_nodes;
+
+	return most && claims->agents[CLAIMS_SELF].n_nodes >= most;
+}
+
 static void run_node(
 	struct triad_claims *claims, const struct rivals *rivals, uint32_t i)
 {
 	struct claims_node *node = &claims->nodes[i];
 
+	if (is_full(claims)) {
+		node->due_us = claims->now_us + claims->params.liveness_us;
+		return;
+	}
 	if (!node->has_drawn) {
 		node->has_drawn = true;
 		node->due_us = claims->now_us + wait_us(claims, rivals, i);
@@ -215,7 +227,7 @@ static void take_some(struct triad_claims *claims, uint32_t n)
 				   claims->n_balances) %
 			claims->n);
 
-	for (uint32_t step = 0; step < claims->n && n; step++) {
+	for (uint32_t step = 0; step < claims->n && n && !is_full(claims); step++) {
 		uint32_t i = (uint32_t)(((uint64_t)first + step) % claims->n);
 
 		if (!can_be_taken(claims, &claims->nodes[i],

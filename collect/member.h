@@ -71,6 +71,7 @@ struct triad_member_params {
 	char name[TRIAD_COLLECT_NAME_SIZE];
 	char address[TRIAD_COLLECT_NAME_SIZE];
 	uint16_t port;
+	uint32_t max_nodes; /* that an agent owns; 0: any number */
 	uint64_t seed;
 };
 

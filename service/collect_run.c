@@ -89,6 +89,7 @@ static void fill_params(
 		.port_guid = collect->port_guid,
 		.is_manager = is_manager(collect),
 		.port = port ? (uint16_t)strtoul(port + 1, NULL, 10) : 0,
+		.max_nodes = conf->collect.max_nodes,
 		.seed = collect->port_guid ^ triad_clock_now_us(),
 	};
 	choose_name(conf->collect.name, params->name);

@@ -121,6 +121,8 @@ static inline void set_nodes(struct bed *bed, uint32_t n, uint8_t hops)
 		triad_claims_set_nodes(bed->claims, guids, all_at, n, bed->now_us), 0);
 }
 
+static uint32_t bed_max_nodes; /* of machines set up; 0: any number */
+
 static inline void set_up_as(struct bed *bed, uint64_t self, bool is_strict)
 {
 	const struct triad_claims_sink sink = {.context = bed,
@@ -131,6 +133,7 @@ static inline void set_up_as(struct bed *bed, uint64_t self, bool is_strict)
 		.incarnation = 7,
 		.liveness_us = LIVENESS,
 		.slot_us = SLOT,
+		.max_nodes = bed_max_nodes,
 		.seed = 1,
 		.true_hops = is_strict ? true_hops : NULL,
 		.context = bed};

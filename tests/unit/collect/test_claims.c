@@ -64,6 +64,33 @@ START_TEST(test_wave_alone_claims_hop_by_hop)
 }
 END_TEST
 
+START_TEST(test_wave_stops_at_the_most_that_may_be_owned)
+{
+	struct bed bed;
+
+	bed_max_nodes = 3;
+	set_up(&bed, 5);
+	run(&bed, 4 * SLOT);
+	ck_assert_uint_eq(look(&bed, SELF).n_nodes, 3);
+	ck_assert_uint_eq(triad_claims_n_nobodys(bed.claims), 2);
+	/* One of its own goes to another, and then there is room. */
+	hear_alive(&bed, OTHER, 0);
+	for (uint32_t i = 0; i < 5; i++)
+		if (owner_of(&bed, i) == SELF) {
+			hear_claim(&bed, OTHER, 1, i, 1, 0);
+			break;
+		}
+	ck_assert_uint_eq(look(&bed, SELF).n_nodes, 2);
+	for (unsigned i = 0; i < 8; i++) {
+		run(&bed, LIVENESS / 4);
+		hear_alive(&bed, OTHER, 1);
+	}
+	ck_assert_uint_eq(look(&bed, SELF).n_nodes, 3);
+	triad_claims_free(bed.claims);
+	bed_max_nodes = 0;
+}
+END_TEST
+
 START_TEST(test_wave_stops_where_somebody_claimed)
 {
 	struct bed bed;
@@ -524,6 +551,7 @@ static void add_waves(TCase *cases)
 	tcase_add_test(cases, test_load_of_nodes_doubles_each_step);
 	tcase_add_test(cases, test_start_asks_all_and_says_that_it_owns_nothing);
 	tcase_add_test(cases, test_wave_alone_claims_hop_by_hop);
+	tcase_add_test(cases, test_wave_stops_at_the_most_that_may_be_owned);
 	tcase_add_test(cases, test_wave_stops_where_somebody_claimed);
 	tcase_add_test(cases, test_wave_of_equals_goes_by_lot);
 	tcase_add_test(cases, test_wave_nearer_takes_over);
