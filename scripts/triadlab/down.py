@@ -11,11 +11,11 @@ _GRACE_S = 5
 
 
 def end(lab):
-    """Ends what lives of a lab: the SMs, then Corosync, then the rest.  Returns their
+    """Ends what lives of a lab: agents, the SMs, then Corosync, then the rest.  Returns their
     names."""
     alive = {name: record for name, it in lab.processes().items()
              if process.is_alive(record := it.record())}
-    for names in ("sm-", "corosync-", ""):
+    for names in ("agent-", "sm-", "corosync-", ""):
         process.end([record for name, record in alive.items()
                      if name.startswith(names)], _GRACE_S)
     return list(alive)
@@ -43,6 +43,7 @@ def _remove_endpoints(lab):
     for sm in lab.sms:
         paths += [Path(sm.control_socket), Path(opensm.console_fifo(sm))]
         shutil.rmtree(Path(sm.folder, "cwd"), ignore_errors=True)
+    paths += [Path(agent.control_socket) for agent in lab.agents]
     for path in paths:
         if path.is_socket() or path.is_fifo():
             path.unlink(missing_ok=True)

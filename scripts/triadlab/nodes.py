@@ -7,7 +7,7 @@ from it in a field of fixed size."""
 from .errors import UsageError
 from .netfile import HCA, SWITCH
 
-# ibsim serves ten clients; one is left for commands.
+# ibsim serves ten clients, SMs and agents; one is left for commands.
 MAX_SMS = 9
 
 _MAX_NAME_LENGTH = 31
@@ -40,7 +40,7 @@ def find(fabric, name):
 def choose_for_sms(fabric, names):
     """The nodes named; when none is, the first host of the file."""
     if not names:
-        hosts = _usable_hosts(fabric)
+        hosts = usable_hosts(fabric)
         if not hosts:
             raise UsageError("no Hca of the net file has a link on its port 1; name "
                              "a node for the SM with --sm")
@@ -57,11 +57,11 @@ def choose_for_sms(fabric, names):
 
 def choose_for_commands(fabric, sm_nodes):
     """The last host that has no SM: far from the SM on most fabrics."""
-    for node in reversed(_usable_hosts(fabric)):
+    for node in reversed(usable_hosts(fabric)):
         if node not in sm_nodes:
             return node
     return sm_nodes[0]
 
 
-def _usable_hosts(fabric):
+def usable_hosts(fabric):
     return [node for node in fabric.of_kind(HCA) if _reason_against(node) is None]

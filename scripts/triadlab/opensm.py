@@ -119,6 +119,17 @@ def add_missing_keys(text, wanted, values):
                                         in values.items() if key not in present])
 
 
+def section_of(text, wanted):
+    """The lines of one section of a triad.conf, its heading included."""
+    lines, section = [], None
+    for line in text.splitlines():
+        if header := _SECTION.match(line):
+            section = header[1]
+        if section == wanted:
+            lines.append(line)
+    return "".join(f"{line}\n" for line in lines)
+
+
 def _add_settings(text, section, settings):
     """Adds lines to a section: at its end when there is such a section, else in a new
     one at the end of the file, so that the numbers of the lines before stay what they

@@ -22,7 +22,7 @@ STARTING, UP, FAILED, DOWN = "starting", "up", "failed", "down"
 
 # Everything a lab puts into its folder, and what therefore may be removed before
 # another one; lab.json last, because without it the rest is nobody's.
-_CONTENT = ("fabric.net", "sim.*", "sm-[0-9]*", "plugin", "run-*", "faults",
+_CONTENT = ("fabric.net", "sim.*", "sm-[0-9]*", "agent-[0-9]*", "broker.log", "plugin", "run-*", "faults",
             "peers.key", "lab.json*")
 
 
@@ -82,6 +82,21 @@ class Sm:
 
 
 @dataclass
+class Agent:
+    """One triad-agent."""
+
+    index: int
+    node: str
+    folder: str
+    control_socket: str
+    process: Started | None = None
+
+    @property
+    def name(self):
+        return f"agent-{self.index}"
+
+
+@dataclass
 class Lab:
     """lab.json.  'token' is unique to this lab; 'run_node' is where commands
     are attached unless they ask for another node; 'port_library' is what leads
@@ -104,6 +119,9 @@ class Lab:
     variables: dict[str, str] = field(default_factory=dict)
     cluster: str = "none"
     hosts: list[Host] = field(default_factory=list)
+    broker: Started | None = None
+    broker_port: int | None = None
+    agents: list[Agent] = field(default_factory=list)
 
     @property
     def socket_name(self):
@@ -116,8 +134,10 @@ class Lab:
     def processes(self):
         """Those started so far, by name, in the order in which they are ended."""
         started = {sm.name: sm.process for sm in self.sms}
+        started |= {agent.name: agent.process for agent in self.agents}
         started |= {f"corosync-{host.index}": host.corosync for host in self.hosts}
         started |= {f"host-{host.index}": host.holder for host in self.hosts}
+        started["broker"] = self.broker
         started["ibsim"] = self.simulator
         return {name: it for name, it in started.items() if it is not None}
 
@@ -140,6 +160,9 @@ def load(folder):
         fields["hosts"] = [Host(**{**host, "holder": _load_started(host["holder"]),
                                    "corosync": _load_started(host["corosync"])})
                            for host in fields.get("hosts", ())]
+        fields["broker"] = _load_started(fields.get("broker"))
+        fields["agents"] = [Agent(**{**agent, "process": _load_started(agent["process"])})
+                            for agent in fields.get("agents", ())]
         return Lab(**fields)
     except (FileNotFoundError, NotADirectoryError):
         return None

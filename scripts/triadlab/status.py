@@ -35,6 +35,12 @@ def status(lab):
         "simulator": {"pid": lab.simulator and lab.simulator.pid,
                       "alive": simulator_alive, "log": str(lab.path("sim.out"))},
         "sms": sms, "cluster": lab.cluster, "hosts": hosts,
+        "broker": lab.broker_port and {"port": lab.broker_port,
+                                       "alive": lab.broker.is_alive()},
+        "agents": [{"name": agent.name, "node": agent.node, "pid": agent.process.pid,
+                    "alive": agent.process.is_alive(),
+                    "control_socket": agent.control_socket,
+                    "log": f"{agent.folder}/agent.log"} for agent in lab.agents],
     }
 
 

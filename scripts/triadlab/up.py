@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from . import cluster, environment, netfile, nodes, opensm, process, simulator, state
+from . import agents, cluster, environment, netfile, nodes, opensm, process, simulator, state
 from .down import end
 from .errors import LabError
 from .feedback import Progress, tail
@@ -50,6 +50,7 @@ class Wishes:
     umad2sim: bool = False
     preload: list[str] = field(default_factory=list)
     cluster: str = cluster.NONE
+    agents: int = 0
     timeout_s: float | None = None
 
 
@@ -60,11 +61,12 @@ def up(wishes):
     opensm.check_user_conf(wishes.opensm_conf)
     fabric = netfile.read(wishes.net)
     sm_nodes = nodes.choose_for_sms(fabric, wishes.sms)
+    agent_nodes = agents.check(wishes, fabric, sm_nodes)
     wishes.folder.mkdir(parents=True, exist_ok=True)
     with state.locked(wishes.folder):
         _refuse_live_lab(wishes.folder)
         state.clean(wishes.folder)
-        return _Start(wishes, fabric, sm_nodes).run()
+        return _Start(wishes, fabric, sm_nodes, agent_nodes).run()
 
 
 def _refuse_live_lab(folder):
@@ -94,10 +96,11 @@ class _Start:
     SMs are started one after the other and have falling priorities, so that the
     first one is master unless the user's opensm.conf says otherwise."""
 
-    def __init__(self, wishes, fabric, sm_nodes):
+    def __init__(self, wishes, fabric, sm_nodes, agent_nodes):
         self._wishes = wishes
         self._fabric = fabric
         self._sm_nodes = sm_nodes
+        self._agent_nodes = agent_nodes
         self._progress = Progress()
         self._logs = []
         self._children = {}
@@ -118,9 +121,12 @@ class _Start:
                 self._prepare()
                 self._start_simulator()
                 self._start_hosts()
+                self._start_broker()
                 for index in range(len(self._sm_nodes)):
                     self._start_sm(index)
                 self._wait(self._is_settled, "the SMs agreed on a master")
+                for index, node in enumerate(self._agent_nodes):
+                    self._start_agent(index, node)
                 self._finish()
             except BaseException:
                 self._give_up()
@@ -229,6 +235,26 @@ class _Start:
                          environment.plain(lab), partial(cluster.start_corosync, host))
         self._wait(lambda: cluster.is_whole(lab), "all hosts were one cluster")
 
+    def _start_broker(self):
+        if not self._agent_nodes:
+            return
+        lab = self._lab
+        lab.broker_port = agents.free_port()
+        lab.broker = state.Started(f"{lab.token}/broker")
+        self._launch("broker", lab.broker, environment.plain(lab),
+                     partial(agents.start_broker, lab))
+        self._wait(lambda: agents.broker_listens(lab), "the broker listened")
+
+    def _start_agent(self, index, node):
+        lab = self._lab
+        agent = agents.make(lab, index, node,
+                            opensm.section_of(self._wishes.triad_conf, "perfmgr"))
+        lab.agents.append(agent)
+        self._progress.say(f"triad-agent collects from {agent.node}")
+        self._launch(agent.name, agent.process, {}, partial(agents.start, lab, agent))
+        self._wait(lambda: Path(agent.control_socket).is_socket(),
+                   f"the agent on {agent.node} could be asked")
+
     def _start_sm(self, index):
         sm = self._configure_sm(index)
         log = opensm.Log(sm.log)
@@ -281,6 +307,7 @@ class _Start:
                 path = f"/tmp/triad-lab-{self._lab.token}-{folder.name}.sock"
             text = opensm.add_socket(text, path)
         text = cluster.add_election(self._lab, cluster.host_of(self._lab, index), text)
+        text = agents.add_manager(self._lab, text)
         (folder / "triad.conf").write_text(text, encoding="utf-8")
         return path
 
@@ -314,6 +341,9 @@ class _Start:
         for sm in self._lab.sms:
             if sm.name == name:
                 files = [sm.output, sm.log]
+        for agent in self._lab.agents:
+            if agent.name == name:
+                files = [f"{agent.folder}/agent.log"]
         for host in self._lab.hosts:
             if name == f"host-{host.index}":
                 files = [f"{host.folder}/host.err"]
