@@ -2,9 +2,11 @@
 #include "agent/discover.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <infiniband/ibnetdisc.h>
 
@@ -13,12 +15,16 @@
 #include "triad/thread.h"
 
 #define AGAIN_US (5 * TRIAD_US_PER_S)
+/* After one that was partial. */
+#define SOON_US TRIAD_US_PER_S
 #define JOIN_US TRIAD_US_PER_S
 /* SMPs on the way at one time, and how long for each: a node that went must not hold
  * all up. */
 #define MAX_SMPS 8
 #define SMP_MS 200
 #define SMP_RETRIES 2
+/* PortInfo:PortPhysicalState of a link that is up. */
+#define PHYS_LINK_UP 5
 /* libibumad and libibnetdisc have tables on the stack. */
 #define STACK_SIZE ((size_t)1 << 20)
 
@@ -35,6 +41,9 @@ struct triad_discover {
 	pthread_t thread;
 
 	/* Of the thread alone. */
+	bool has_taken;
+	unsigned n_partial; /* in a row */
+	uint32_t n_silent_said;
 	int error_said;
 };
 
@@ -135,7 +144,54 @@ static int make_fabric(const ibnd_fabric_t *found, uint64_t port_guid,
 	return error;
 }
 
+/* Ports that must be there and were not found: those of a switch, and the far ends of
+ * links that are up. */
+static uint32_t count_silent(const ibnd_fabric_t *found)
+{
+	uint32_t n = 0;
+
+	for (ibnd_node_t *node = found->nodes; node; node = node->next)
+		for (int i = 1; i <= node->numports; i++) {
+			ibnd_port_t *port = node->ports[i];
+
+			if (!port)
+				n += node->type == IB_NODE_SWITCH;
+			else if (!port->remoteport)
+				n += mad_get_field(port->info, 0,
+					     IB_PORT_PHYS_STATE_F) == PHYS_LINK_UP;
+		}
+	return n;
+}
+
 /* --- discovering --- */
+
+/* What one discovery gave. */
+struct result {
+	struct triad_fabric *fabric;
+	uint64_t n_smps;
+	uint32_t n_silent;
+};
+
+/* libibnetdisc has a line on standard error for each SMP that is not answered, which
+ * nobody limits.  The agent's log is elsewhere (agent/log.h). */
+static ibnd_fabric_t *discover_quietly(
+	char *ca_name, int number, struct ibnd_config *config)
+{
+	int standard_error = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	ibnd_fabric_t *found;
+
+	if (standard_error >= 0 && nowhere >= 0)
+		dup2(nowhere, STDERR_FILENO);
+	found = ibnd_discover_fabric(ca_name, number, NULL, config);
+	if (standard_error >= 0 && nowhere >= 0)
+		dup2(standard_error, STDERR_FILENO);
+	if (standard_error >= 0)
+		close(standard_error);
+	if (nowhere >= 0)
+		close(nowhere);
+	return found;
+}
 
 static int find_port(uint64_t port_guid, char ca_name[UMAD_CA_NAME_LEN], int *number,
 	uint16_t *pkey_index)
@@ -150,10 +206,9 @@ static int find_port(uint64_t port_guid, char ca_name[UMAD_CA_NAME_LEN], int *nu
 	return 0;
 }
 
-/* '*n_smps' is how many it took. */
-static int discover_fabric(
-	uint64_t port_guid, uint64_t *n_smps, struct triad_fabric **fabric)
+static int discover_fabric(struct triad_discover *discover, struct result *result)
 {
+	bool is_quiet = discover->log->level < TRIAD_LOG_DEBUG;
 	struct ibnd_config config = {
 		.max_smps = MAX_SMPS,
 		.timeout_ms = SMP_MS,
@@ -162,28 +217,39 @@ static int discover_fabric(
 	char ca_name[UMAD_CA_NAME_LEN];
 	ibnd_fabric_t *found;
 	uint16_t pkey_index;
-	int number, error = find_port(port_guid, ca_name, &number, &pkey_index);
+	int number,
+		error = find_port(discover->port_guid, ca_name, &number, &pkey_index);
 
 	if (error)
 		return error;
-	found = ibnd_discover_fabric(ca_name, number, NULL, &config);
+	found = is_quiet ? discover_quietly(ca_name, number, &config)
+			 : ibnd_discover_fabric(ca_name, number, NULL, &config);
 	if (!found)
 		return EIO; /* it says no more */
-	*n_smps = found->total_mads_used;
-	error = make_fabric(found, port_guid, pkey_index, fabric);
+	result->n_smps = found->total_mads_used;
+	result->n_silent = count_silent(found);
+	/* The first SMPs of all may be those without an answer. */
+	error = found->nodes
+		? make_fabric(found, discover->port_guid, pkey_index, &result->fabric)
+		: EIO;
 	ibnd_destroy_fabric(found);
+	if (!error && result->fabric->sm_port == TRIAD_FABRIC_NONE)
+		error = EIO;
 	return error;
 }
 
-static void note_result(struct triad_discover *discover, int error, uint64_t took_us)
+static void note_result(struct triad_discover *discover, int error,
+	const struct result *result, uint64_t took_us)
 {
 	pthread_mutex_lock(&discover->lock);
 	discover->status.error = error;
 	discover->status.took_us = took_us;
+	discover->status.n_smps = result->n_smps;
+	discover->status.n_silent = result->n_silent;
 	discover->status.n_done += !error;
 	discover->status.n_failed += error != 0;
 	pthread_mutex_unlock(&discover->lock);
-	if (error && error != discover->error_said)
+	if (error && error != EAGAIN && error != discover->error_said)
 		triad_log_write(discover->log, TRIAD_LOG_ERROR,
 			"topology: the fabric can't be discovered from port 0x%016lx: %s; "
 			"what was known before stays, and it is tried each %u s",
@@ -193,25 +259,47 @@ static void note_result(struct triad_discover *discover, int error, uint64_t too
 	discover->error_said = error;
 }
 
+static void say_silent(struct triad_discover *discover, uint32_t n_silent)
+{
+	if (n_silent && n_silent != discover->n_silent_said)
+		triad_log_write(discover->log, TRIAD_LOG_WARNING,
+			"topology: %u ports behind links that are up don't answer SMPs; "
+			"they and what is behind them are missing until they do",
+			n_silent);
+	discover->n_silent_said = n_silent;
+}
+
+/* Whether a fabric may take the place of the last one. */
+static bool is_believed(struct triad_discover *discover, uint32_t n_silent)
+{
+	discover->n_partial = n_silent ? discover->n_partial + 1 : 0;
+	return !n_silent || !discover->has_taken ||
+		discover->n_partial >= TRIAD_DISCOVER_TRIES;
+}
+
 /* Returns when to do it again. */
 static uint64_t make_one(struct triad_discover *discover)
 {
-	uint64_t begun_us = triad_clock_now_us(), n_smps = 0;
-	struct triad_fabric *fabric = NULL;
-	int error = discover_fabric(discover->port_guid, &n_smps, &fabric);
-	uint64_t now_us = triad_clock_now_us();
+	uint64_t begun_us = triad_clock_now_us(), now_us;
+	struct result result = {0};
+	int error = discover_fabric(discover, &result);
 
+	now_us = triad_clock_now_us();
+	if (!error && !is_believed(discover, result.n_silent))
+		error = EAGAIN;
+	note_result(discover, error, &result, now_us - begun_us);
 	if (!error) {
-		fabric->taken_us = begun_us;
-		fabric->consistent = true;
-		discover->take(discover->context, fabric);
-		triad_fabric_unref(fabric);
-		pthread_mutex_lock(&discover->lock);
-		discover->status.n_smps = n_smps;
-		pthread_mutex_unlock(&discover->lock);
+		say_silent(discover, result.n_silent);
+		discover->has_taken = true;
+		result.fabric->taken_us = begun_us;
+		result.fabric->consistent = !result.n_silent;
+		discover->take(discover->context, result.fabric);
 	}
-	note_result(discover, error, now_us - begun_us);
-	return now_us + (error ? AGAIN_US : TRIAD_DISCOVER_PERIOD_US);
+	triad_fabric_unref(result.fabric);
+	return now_us +
+		(error == EAGAIN        ? SOON_US
+				: error ? AGAIN_US
+					: TRIAD_DISCOVER_PERIOD_US);
 }
 
 static void *run(void *argument)

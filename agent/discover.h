@@ -4,7 +4,9 @@
  *
  * A thread discovers when it is wanted, again each TRIAD_DISCOVER_PERIOD_US, and as
  * soon as somebody says that something changed.  What can't be discovered changes
- * nothing. LIDs are as an SM assigned them: a port without one is known, but not asked.
+ * nothing; what was discovered in part, because a node didn't answer, is believed only
+ * when it is so TRIAD_DISCOVER_TRIES times in a row.  LIDs are as an SM assigned them:
+ * a port without one is known, but not asked.
  *
  * As with the tables of the SA (perfmgr/sa_topology.h), ports are asked with the
  * default partition's P_Key and SL 0.
@@ -24,14 +26,17 @@
 
 #define TRIAD_DISCOVER_PERIOD_US (60 * TRIAD_US_PER_S)
 
+#define TRIAD_DISCOVER_TRIES 3
+
 struct triad_discover;
 
 struct triad_discover_status {
 	bool active;
 	uint64_t n_done, n_failed;
-	uint64_t took_us; /* the last one */
-	uint64_t n_smps;  /* that it needed */
-	int error;        /* of the last try; 0: none */
+	uint64_t took_us;  /* the last one */
+	uint64_t n_smps;   /* that it needed */
+	uint32_t n_silent; /* ports it missed, behind links that are up */
+	int error;         /* of the last try; 0: none */
 };
 
 /* 'take' is called from the thread with what was discovered; it takes a reference if

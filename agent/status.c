@@ -56,6 +56,8 @@ static void report_discovery(
 		report, "state", "state", status->active ? "needed" : "not needed");
 	triad_report_uint(report, "discoveries", "discoveries", status->n_done, "");
 	triad_report_uint(report, "failed", "failed", status->n_failed, "");
+	triad_report_uint(
+		report, "silent", "ports without answers", status->n_silent, "");
 	triad_report_uint(report, "smps", "SMPs of the last", status->n_smps, "");
 	triad_report_uint(report, "took_ms", "the last took",
 		status->took_us / TRIAD_US_PER_MS, "ms");

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# The example goes with the documentation, not to /etc: without a file there the
+# The examples go with the documentation, not to /etc: without a file there the
 # defaults stay what they are.
 dist_man_MANS += docs/osmtriad.7 docs/osmtriad-election.7 docs/osmtriad-ports.7 \
-	docs/triad-profile.5 docs/triad-qos-policy.5 docs/triad.conf.5 docs/triadctl.1
-dist_doc_DATA += docs/triad.conf.example
+	docs/triad-agent.8 docs/triad-profile.5 docs/triad-qos-policy.5 docs/triad.conf.5 docs/triadctl.1
+dist_doc_DATA += docs/agent.conf.example docs/triad.conf.example

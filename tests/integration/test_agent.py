@@ -168,8 +168,7 @@ def test_agent_that_discovers_hears_of_changes(t):
 def test_agent_without_sa_discovers_until_one_answers(t):
     with stock_lab(t) as lab:
         sm_lid = re.search(r"sm lid (\d+)", lab.run("sminfo").stdout)[1]
-        t.succeeded(lab.command("faults", "-", stdin=None,
-                                input=f"lose class 3 lid {sm_lid} direction in\n"))
+        lose(t, lab, f"class 3 lid {sm_lid} direction in")
         agent = Agent(t, lab)
         agent.wait_until_it_reads("discovery")
         agent.log_has("gives none, counters are read of the ports known before")
@@ -186,11 +185,46 @@ def test_agent_without_sa_discovers_until_one_answers(t):
         t.equal(report["perfmgr"]["trouble"], None, "trouble")
 
 
+def lose(t, lab, which):
+    t.succeeded(lab.command("faults", "-", stdin=None, input=f"lose {which}\n"))
+
+
+def discover_under(t, lab, agent, which):
+    """Has it discover while MADs are lost, having done so before."""
+    agent.wait_until_it_reads("discovery")
+    t.succeeded(agent.triadctl("set", "collect.topology", "sa"))
+    agent.wait_until_it_reads("sa")
+    before = agent.status()["discovery"]
+    t.equal(before["silent"], 0, "ports without answers")
+    lose(t, lab, which)
+    t.succeeded(agent.triadctl("set", "collect.topology", "discover"))
+    return before
+
+
+def test_agent_failed_discovery_changes_nothing(t):
+    with stock_lab(t) as lab:
+        agent = Agent(t, lab, QUICK + "[collect]\ntopology = discover\n")
+        discover_under(t, lab, agent, "class 0x81")
+        wait_until(lambda: agent.status()["discovery"]["failed"] >= 2, 30, "two tries")
+        report = agent.status()
+        t.equal((report["topology"]["nodes"], report["alerts"]["raised"]), (6, 0),
+                "nodes, alerts")
+        t.equal(agent.log().count("the fabric can't be discovered"), 1, "lines")
+        t.equal([line for line in agent.log().splitlines() if "ib" in line[:20]], [],
+                "what libibnetdisc says")
+        # Its own port doesn't answer, but its node does.
+        lose(t, lab, "class 0x81 attribute 0x15")
+        n = agent.status()["discovery"]["failed"]
+        wait_until(lambda: agent.status()["discovery"]["failed"] >= n + 2, 30, "others")
+        t.equal(agent.status()["topology"]["nodes"], 6, "nodes")
+        t.succeeded(lab.command("faults", "--clear", stdin=None))
+        wait_until(lambda: agent.status()["discovery"]["error"] is None, 30, "the end")
+
+
 def test_agent_that_may_not_discover_waits_for_the_sa(t):
     with stock_lab(t) as lab:
         sm_lid = re.search(r"sm lid (\d+)", lab.run("sminfo").stdout)[1]
-        t.succeeded(lab.command("faults", "-", stdin=None,
-                                input=f"lose class 3 lid {sm_lid} direction in\n"))
+        lose(t, lab, f"class 3 lid {sm_lid} direction in")
         agent = Agent(t, lab, QUICK + "[collect]\ntopology = sa\n")
         agent.wait_for("two tries", "sa", timeout_s=40, failed=2)
         report = agent.status()
@@ -277,8 +311,7 @@ def test_agent_sigterm_ends_in_order(t):
 def test_agent_ends_while_it_waits_for_the_sa(t):
     with stock_lab(t) as lab:
         sm_lid = re.search(r"sm lid (\d+)", lab.run("sminfo").stdout)[1]
-        t.succeeded(lab.command("faults", "-", stdin=None,
-                                input=f"lose class 3 lid {sm_lid} direction in\n"))
+        lose(t, lab, f"class 3 lid {sm_lid} direction in")
         agent = Agent(t, lab)
         wait_until(lambda: agent.status(), 10, "the agent")
         begun = time.monotonic()

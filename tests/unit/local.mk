@@ -105,6 +105,12 @@ tests_unit_qos_test_scopes_memory_LDFLAGS = $(AM_LDFLAGS) \
 tests_unit_qos_test_setup_memory_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
 
+# Only the agent needs libibnetdisc; its functions are the test's own, but for fields.
+tests_unit_agent_test_discover_SOURCES = \
+	tests/unit/agent/test_discover.c agent/discover.c
+tests_unit_agent_test_discover_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS) $(IBNETDISC_CFLAGS)
+tests_unit_agent_test_discover_LDADD = $(LDADD) $(IBNETDISC_LIBS)
+
 tests_unit_cli_test_find_SOURCES = tests/unit/cli/test_find.c cli/find.c
 tests_unit_cli_test_profile_stats_SOURCES = tests/unit/cli/test_profile_stats.c \
 	cli/profile_links.c cli/profile_stats.c
@@ -130,6 +136,9 @@ tests_unit_portmgr_test_journal_LDFLAGS = $(AM_LDFLAGS) \
 tests_unit_portmgr_test_peers_LDADD = $(LDADD) $(NETTLE_LIBS)
 tests_unit_portmgr_test_seal_LDADD = $(LDADD) $(NETTLE_LIBS)
 
+if HAVE_IBNETDISC
+unit_tests += tests/unit/agent/test_discover
+endif
 if HAVE_CHECK
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)

@@ -157,6 +157,15 @@ START_TEST(test_example_has_no_mistake_and_changes_nothing)
 }
 END_TEST
 
+START_TEST(test_example_of_an_agent_has_no_mistake)
+{
+	char *text = read_source("docs/agent.conf.example");
+
+	ck_assert_msg(!parse(text), "%s", diags.entries[0].text);
+	g_free(text);
+}
+END_TEST
+
 /* The comment and the line "key = default" of a key in its section of the example. */
 static void check_example_entry(const char *text, const struct triad_conf_key *key)
 {
@@ -269,6 +278,7 @@ int main(void)
 	tcase_add_test(cases, test_load_file_too_large_refused);
 	tcase_add_test(cases, test_example_has_no_mistake_and_changes_nothing);
 	tcase_add_test(cases, test_example_with_all_keys_uncommented_is_the_defaults);
+	tcase_add_test(cases, test_example_of_an_agent_has_no_mistake);
 	tcase_add_test(cases, test_example_sections_in_comments_have_no_mistake);
 	tcase_add_test(cases, test_manual_has_every_key_as_in_table);
 	return run_cases(cases);

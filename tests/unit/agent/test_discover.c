@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The agent's discovery, with fabrics of the test's own in the place of what
+ * libibnetdisc finds. */
+#include "agent/discover.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <infiniband/ibnetdisc.h>
+
+#include "service/local_port.h"
+#include "tests/unit/run.h"
+
+#define PORT_GUID 0x11
+
+static struct triad_discover *discover;
+static struct triad_log log_; /* writes nothing */
+
+/* --- in the place of libibnetdisc ---
+ * A host (LID 7) on port 1 of a switch (LID 3) of two ports, a host (LID 9) on the
+ * other. */
+
+enum { HOST, SWITCH, FAR, N_NODES };
+
+static ibnd_node_t nodes[N_NODES];
+static ibnd_port_t ports[N_NODES][3];
+static ibnd_port_t *places[N_NODES][3];
+static ibnd_fabric_t found;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows */
+static unsigned n_asked;
+static enum {
+	ALL,
+	NOTHING,      /* libibnetdisc gives up */
+	EMPTY,        /* its own node doesn't answer */
+	NO_OWN_PORT,  /* its own port doesn't */
+	NO_FAR_NODE,  /* a node doesn't that hangs on a link which is up */
+	NO_FAR_PORT,  /* a port of the switch doesn't */
+	FAR_UNLINKED, /* there is no link to it */
+} what;
+
+static void add_node(unsigned i, int type, const char *name, int n_ports)
+{
+	nodes[i] = (ibnd_node_t){.next = i + 1 < N_NODES ? &nodes[i + 1] : NULL,
+		.guid = 0x10 * (i + 1),
+		.type = type,
+		.numports = n_ports,
+		.smalid = type == IB_NODE_SWITCH ? 3 : 0,
+		.ports = places[i]};
+	strcpy(nodes[i].nodedesc, name);
+	mad_set_field(nodes[i].info, 0, IB_NODE_VENDORID_F, 0x2c9);
+	mad_set_field(nodes[i].info, 0, IB_NODE_DEVID_F, 0x1000 + i);
+}
+
+static void add_port(unsigned i, int number, uint16_t lid)
+{
+	ibnd_port_t *port = &ports[i][number];
+
+	*port = (ibnd_port_t){.guid = 0x10 * (i + 1) + 1,
+		.portnum = number,
+		.node = &nodes[i],
+		.base_lid = lid};
+	mad_set_field(port->info, 0, IB_PORT_STATE_F, 4);
+	mad_set_field(port->info, 0, IB_PORT_PHYS_STATE_F, number ? 5 : 0);
+	mad_set_field(port->info, 0, IB_PORT_LINK_WIDTH_ACTIVE_F, 2);
+	mad_set_field(port->info, 0, IB_PORT_LINK_SPEED_ACTIVE_F, 4);
+	places[i][number] = port;
+}
+
+static void link_ports(ibnd_port_t *a, ibnd_port_t *b)
+{
+	a->remoteport = b;
+	b->remoteport = a;
+}
+
+static void make_all(void)
+{
+	memset(places, 0, sizeof(places));
+	add_node(HOST, IB_NODE_CA, "host", 1);
+	add_node(SWITCH, IB_NODE_SWITCH, "switch", 2);
+	add_node(FAR, IB_NODE_CA, "far", 1);
+	add_port(HOST, 1, 7);
+	add_port(SWITCH, 0, 3);
+	add_port(SWITCH, 1, 0);
+	add_port(SWITCH, 2, 0);
+	add_port(FAR, 1, 9);
+	link_ports(&ports[HOST][1], &ports[SWITCH][1]);
+	link_ports(&ports[SWITCH][2], &ports[FAR][1]);
+	found = (ibnd_fabric_t){.nodes = nodes, .total_mads_used = 11};
+}
+
+static void leave_out(void)
+{
+	switch (what) {
+	case EMPTY:
+		found.nodes = NULL;
+		break;
+	case NO_OWN_PORT:
+		places[HOST][1] = NULL;
+		nodes[HOST].next = NULL;
+		break;
+	case FAR_UNLINKED:
+		mad_set_field(ports[SWITCH][2].info, 0, IB_PORT_PHYS_STATE_F, 2);
+		/* fall through */
+	case NO_FAR_NODE:
+		ports[SWITCH][2].remoteport = NULL;
+		nodes[SWITCH].next = NULL;
+		break;
+	case NO_FAR_PORT:
+		places[SWITCH][2] = NULL;
+		nodes[SWITCH].next = NULL;
+		break;
+	default:
+		break;
+	}
+}
+
+ibnd_fabric_t *ibnd_discover_fabric(
+	char *ca_name, int ca_port, ib_portid_t *from, struct ibnd_config *config)
+{
+	ibnd_fabric_t *result;
+
+	pthread_mutex_lock(&lock);
+	n_asked++;
+	make_all();
+	leave_out();
+	result = what == NOTHING ? NULL : &found;
+	pthread_mutex_unlock(&lock);
+	return result;
+}
+
+void ibnd_destroy_fabric(ibnd_fabric_t *fabric)
+{
+}
+
+/* --- in the place of this machine's ports --- */
+
+int umad_init(void)
+{
+	return 0;
+}
+
+bool triad_local_port_find(
+	uint64_t port_guid, char ca_name[UMAD_CA_NAME_LEN], int *number)
+{
+	strcpy(ca_name, "test");
+	*number = 1;
+	return port_guid == PORT_GUID;
+}
+
+int umad_get_port(const char *ca_name, int number, umad_port_t *port)
+{
+	return 0;
+}
+
+int umad_release_port(umad_port_t *port)
+{
+	return 0;
+}
+
+uint16_t triad_local_port_pkey_index(const umad_port_t *port)
+{
+	return 5;
+}
+
+/* --- what comes out --- */
+
+static struct triad_fabric *taken;
+static unsigned n_taken;
+
+static void take(void *context, struct triad_fabric *fabric)
+{
+	pthread_mutex_lock(&lock);
+	triad_fabric_unref(taken);
+	taken = triad_fabric_ref(fabric);
+	n_taken++;
+	pthread_mutex_unlock(&lock);
+}
+
+static unsigned count(const unsigned *counter)
+{
+	unsigned n;
+
+	pthread_mutex_lock(&lock);
+	n = *counter;
+	pthread_mutex_unlock(&lock);
+	return n;
+}
+
+static void make_it(int now)
+{
+	pthread_mutex_lock(&lock);
+	what = now;
+	pthread_mutex_unlock(&lock);
+}
+
+/* Until so many were made, well or not. */
+static struct triad_discover_status wait_for(uint64_t n)
+{
+	struct triad_discover_status status;
+
+	do {
+		usleep(1000);
+		status = triad_discover_status(discover);
+	} while (status.n_done + status.n_failed < n);
+	return status;
+}
+
+static void set_up(void)
+{
+	taken = NULL;
+	n_taken = n_asked = 0;
+	what = ALL;
+	discover = triad_discover_new(PORT_GUID, take, NULL, &log_);
+	ck_assert_ptr_nonnull(discover);
+}
+
+static void tear_down(void)
+{
+	ck_assert(triad_discover_free(discover));
+	triad_fabric_unref(taken);
+}
+
+/* One that is whole, to begin with. */
+static void discover_all(void)
+{
+	triad_discover_want(discover, true);
+	while (!count(&n_taken))
+		usleep(1000);
+	(void)wait_for(1);
+}
+
+/* --- cases --- */
+
+START_TEST(test_discovered_fabric_has_nodes_ports_and_links)
+{
+	const struct triad_fabric_port *port;
+	uint32_t host, leaf;
+
+	discover_all();
+	ck_assert_uint_eq(taken->n_nodes, 3);
+	ck_assert_uint_eq(taken->n_ports, 5);
+	host = triad_fabric_find_node(taken, 0x10);
+	leaf = triad_fabric_find_node(taken, 0x20);
+	ck_assert_uint_eq(taken->sm_port, triad_fabric_find_port(taken, host, 1));
+	ck_assert_str_eq(taken->nodes[leaf].name, "switch");
+	ck_assert_uint_eq(taken->nodes[leaf].vendor_id, 0x2c9);
+	ck_assert_uint_eq(taken->nodes[leaf].device_id, 0x1001);
+	port = &taken->ports[triad_fabric_find_port(taken, leaf, 2)];
+	ck_assert_uint_eq(port->lid, 3);
+	ck_assert_uint_eq(port->pkey_index, 5);
+	ck_assert(port->has_pma);
+	ck_assert_uint_eq(port->width, 2);
+	ck_assert_uint_eq(port->speed, 4);
+	ck_assert_uint_eq(port->state, TRIAD_PORT_ACTIVE);
+	ck_assert_uint_eq(taken->ports[port->remote].lid, 9);
+	ck_assert(!taken->ports[triad_fabric_find_port(taken, leaf, 0)].has_pma);
+	ck_assert(taken->consistent);
+}
+END_TEST
+
+START_TEST(test_failed_discovery_is_not_taken)
+{
+	static const int failing[] = {NOTHING, EMPTY, NO_OWN_PORT};
+	struct triad_discover_status status;
+
+	discover_all();
+	make_it(failing[_i]);
+	triad_discover_again(discover);
+	status = wait_for(2);
+	ck_assert_uint_eq(status.n_failed, 1);
+	ck_assert_int_eq(status.error, EIO);
+	ck_assert_uint_eq(count(&n_taken), 1);
+}
+END_TEST
+
+START_TEST(test_partial_discovery_is_taken_the_third_time)
+{
+	static const int partial[] = {NO_FAR_NODE, NO_FAR_PORT};
+	struct triad_discover_status status;
+
+	discover_all();
+	make_it(partial[_i]);
+	triad_discover_again(discover);
+	status = wait_for(3);
+	ck_assert_uint_eq(status.n_failed, 2);
+	ck_assert_uint_eq(status.n_silent, 1);
+	ck_assert_uint_eq(count(&n_taken), 1);
+	status = wait_for(4);
+	ck_assert_uint_eq(status.n_done, 2);
+	while (count(&n_taken) < 2)
+		usleep(1000);
+	ck_assert_uint_eq(taken->n_nodes, 2);
+	ck_assert(!taken->consistent);
+}
+END_TEST
+
+START_TEST(test_partial_discovery_is_forgotten_after_a_whole_one)
+{
+	discover_all();
+	make_it(NO_FAR_NODE);
+	triad_discover_again(discover);
+	(void)wait_for(2);
+	make_it(ALL);
+	ck_assert_uint_eq(wait_for(3).n_failed, 1);
+	while (count(&n_taken) < 2)
+		usleep(1000);
+	ck_assert_uint_eq(taken->n_nodes, 3);
+}
+END_TEST
+
+START_TEST(test_first_discovery_is_taken_in_part)
+{
+	make_it(NO_FAR_NODE);
+	discover_all();
+	ck_assert_uint_eq(taken->n_nodes, 2);
+	ck_assert_uint_eq(triad_discover_status(discover).n_failed, 0);
+}
+END_TEST
+
+START_TEST(test_node_without_link_is_gone_at_once)
+{
+	struct triad_discover_status status;
+
+	discover_all();
+	make_it(FAR_UNLINKED);
+	triad_discover_again(discover);
+	status = wait_for(2);
+	ck_assert_uint_eq(status.n_done, 2);
+	ck_assert_uint_eq(status.n_silent, 0);
+	while (count(&n_taken) < 2)
+		usleep(1000);
+	ck_assert_uint_eq(taken->n_nodes, 2);
+}
+END_TEST
+
+START_TEST(test_not_wanted_is_not_discovered)
+{
+	discover_all();
+	triad_discover_want(discover, false);
+	ck_assert(!triad_discover_status(discover).active);
+	triad_discover_again(discover);
+	triad_discover_want(discover, true);
+	(void)wait_for(2);
+	ck_assert_uint_eq(count(&n_asked), 2);
+}
+END_TEST
+
+START_TEST(test_other_port_is_told)
+{
+	ck_assert(triad_discover_free(discover));
+	discover = triad_discover_new(0x99, take, NULL, &log_);
+	triad_discover_want(discover, true);
+	ck_assert_int_eq(wait_for(1).error, ENODEV);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *cases = tcase_create("discover");
+
+	log_.write = NULL;
+	log_.level = -1;
+	tcase_add_checked_fixture(cases, set_up, tear_down);
+	tcase_add_test(cases, test_discovered_fabric_has_nodes_ports_and_links);
+	tcase_add_loop_test(cases, test_failed_discovery_is_not_taken, 0, 3);
+	tcase_add_loop_test(
+		cases, test_partial_discovery_is_taken_the_third_time, 0, 2);
+	tcase_add_test(cases, test_partial_discovery_is_forgotten_after_a_whole_one);
+	tcase_add_test(cases, test_first_discovery_is_taken_in_part);
+	tcase_add_test(cases, test_node_without_link_is_gone_at_once);
+	tcase_add_test(cases, test_not_wanted_is_not_discovered);
+	tcase_add_test(cases, test_other_port_is_told);
+	return run_cases(cases);
+}
