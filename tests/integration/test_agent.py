@@ -17,7 +17,8 @@ from taplib import BUILDDIR, Lab, wait_until
 from triadlib import ERRORS, NET, perfquery
 
 # ibsim leads what is no response, such as the SA's reports, to SMs alone: with this the
-# agent says that it is one, and opensm doesn't see that.
+# agent says that it is one, and opensm doesn't see that.  A sanitizer's library comes
+# before all others.
 RECORD = BUILDDIR / "tests/lab/.libs/librecord.so"
 NODE = "Hca3"
 HCA2 = "0x0000000000100003"
@@ -39,9 +40,9 @@ class Agent:
         with open(self.errors, "w", encoding="utf-8") as errors:
             self.process = lab.start(
                 "run", "--node", node, "--", "sh", "-c", "TRIAD_RECORD_SERVER=1 "
-                f"LD_PRELOAD=$LD_PRELOAD:{RECORD} exec triad-agent $*", "sh", "--conf",
-                self.conf, *options, stdin=subprocess.DEVNULL, stderr=errors,
-                stdout=subprocess.PIPE)
+                f"LD_PRELOAD=$TRIAD_LAB_PRELOAD:$LD_PRELOAD:{RECORD} "
+                'exec triad-agent "$@"', "sh", "--conf", self.conf, *options,
+                stdin=subprocess.DEVNULL, stderr=errors, stdout=subprocess.PIPE)
         t.cleanup(self._end)
 
     def write(self, conf):
