@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "collect/feed.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -153,6 +154,17 @@ static bool is_refresh(const struct triad_feed *feed, uint32_t row)
 	return refresh && row % refresh == feed->n_sweeps % refresh;
 }
 
+/* Words both ways in a period, as fast as they were last: two sweeps may be close. */
+static float pace(const struct triad_feed *feed, const struct triad_engine_row *now)
+{
+	double words_per_s = triad_engine_rate(now, TRIAD_PORT_XMIT_DATA) +
+		triad_engine_rate(now, TRIAD_PORT_RCV_DATA);
+
+	return isnan(words_per_s)
+		? 0
+		: (float)(words_per_s * (double)feed->params.period_us / 1e6);
+}
+
 static bool is_due(struct triad_feed *feed, uint32_t row,
 	const struct triad_engine_report *report, const struct triad_engine_row *now,
 	uint32_t findings)
@@ -163,8 +175,7 @@ static bool is_due(struct triad_feed *feed, uint32_t row,
 		.watched = watched(report, findings),
 		.xmit_words = now->total[TRIAD_PORT_XMIT_DATA],
 		.rcv_words = now->total[TRIAD_PORT_RCV_DATA],
-		.pace_words = (float)now->change[TRIAD_PORT_XMIT_DATA] +
-			(float)now->change[TRIAD_PORT_RCV_DATA],
+		.pace_words = pace(feed, now),
 	};
 	bool due;
 

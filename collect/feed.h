@@ -35,6 +35,7 @@ struct triad_feed;
 struct triad_feed_params {
 	uint64_t min_change_words; /* data both ways, in words of 4 octets */
 	uint32_t refresh;          /* sweeps; 1: everything, always; 0: never */
+	uint64_t period_us;        /* of sweeps, for the pace */
 };
 
 struct triad_feed_counts {

@@ -13,6 +13,8 @@ EXTRA_DIST += \
 	scripts/gen-fabric \
 	scripts/lab \
 	scripts/triadlab/__init__.py \
+	scripts/triadlab/agents.py \
+	scripts/triadlab/agents_demo.py \
 	scripts/triadlab/bench.py \
 	scripts/triadlab/cluster.py \
 	scripts/triadlab/down.py \

@@ -131,6 +131,8 @@ static void configure_member(struct triad_collect *collect)
 					(uint64_t)conf->collect.min_change_kb * 1000 /
 					4,
 				.refresh = conf->collect.refresh,
+				.period_us =
+					conf->perfmgr.sweep_period_s * TRIAD_US_PER_S,
 			},
 		.sweep_ms = conf->perfmgr.sweep_period_s * 1000,
 	};

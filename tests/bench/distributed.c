@@ -189,7 +189,8 @@ static void configure(uint32_t min_change_kb, uint32_t refresh)
 {
 	const struct triad_member_settings settings = {
 		.feed = {.min_change_words = (uint64_t)min_change_kb * 250,
-			.refresh = refresh},
+			.refresh = refresh,
+			.period_us = SWEEP_US},
 		.sweep_ms = SWEEP_US / 1000,
 	};
 

@@ -67,7 +67,8 @@ static struct triad_view *view_of(struct triad_engine *engine)
 
 static void start(struct reader *reader, unsigned number, uint64_t incarnation)
 {
-	static const struct triad_feed_params params = {.refresh = 0};
+	static const struct triad_feed_params params = {
+		.refresh = 0, .period_us = TRIAD_US_PER_S};
 
 	reader->engine = triad_engine_new();
 	reader->view = view_of(reader->engine);
@@ -369,7 +370,7 @@ END_TEST
 START_TEST(test_quiet_ports_are_not_told_of_but_when_their_turn_comes)
 {
 	const struct triad_feed_params params = {
-		.min_change_words = 1000, .refresh = 4};
+		.min_change_words = 1000, .refresh = 4, .period_us = TRIAD_US_PER_S};
 	uint64_t n_rows;
 
 	give_all_to(0);
@@ -394,7 +395,7 @@ END_TEST
 START_TEST(test_port_that_goes_idle_is_told_of_once_more)
 {
 	const struct triad_feed_params params = {
-		.min_change_words = 1000, .refresh = 0};
+		.min_change_words = 1000, .refresh = 0, .period_us = TRIAD_US_PER_S};
 	struct triad_engine_row row;
 
 	give_all_to(0);
