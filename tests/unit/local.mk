@@ -20,6 +20,8 @@ unit_tests = \
 	tests/unit/common/test_text \
 	tests/unit/common/test_threshold \
 	tests/unit/collect/test_data \
+	tests/unit/collect/test_gather \
+	tests/unit/collect/test_handout \
 	tests/unit/collect/test_merge \
 	tests/unit/perfmgr/test_aggregate \
 	tests/unit/perfmgr/test_alert_hard_cases \

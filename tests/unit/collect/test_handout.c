@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "collect/handout.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "collect/reach.h"
+#include "tests/sim/fabrics.h"
+#include "tests/sim/fat_tree.h"
+#include "tests/unit/run.h"
+
+#define ROOM (TRIAD_HANDOUT_PIECE_SIZE + 64)
+
+static const struct triad_collect_head head = {
+	.kind = TRIAD_COLLECT_TOPOLOGY, .sender = 5, .incarnation = 6};
+static const uint16_t pkeys[] = {0x8001, 0xffff};
+static uint8_t octets[ROOM];
+
+static int take(struct triad_handout *handout, size_t size, uint64_t known,
+	struct triad_fabric **fabric, uint64_t *hash)
+{
+	struct triad_collect_head found;
+	struct triad_wire body;
+
+	ck_assert_int_eq(triad_collect_get_head(octets, size, &found, &body),
+		TRIAD_COLLECT_HEAD_GOOD);
+	return triad_handout_take(handout, &body, known, pkeys, 2, fabric, hash);
+}
+
+static void check_same(const struct triad_fabric *a, const struct triad_fabric *b)
+{
+	ck_assert_uint_eq(a->n_nodes, b->n_nodes);
+	ck_assert_uint_eq(a->n_ports, b->n_ports);
+	for (uint32_t i = 0; i < a->n_nodes; i++) {
+		ck_assert_uint_eq(a->nodes[i].guid, b->nodes[i].guid);
+		ck_assert_uint_eq(a->nodes[i].type, b->nodes[i].type);
+		ck_assert_uint_eq(a->nodes[i].n_ports, b->nodes[i].n_ports);
+		ck_assert_str_eq(a->nodes[i].name, b->nodes[i].name);
+	}
+	for (uint32_t i = 0; i < a->n_ports; i++) {
+		const struct triad_fabric_port *p = &a->ports[i], *q = &b->ports[i];
+
+		ck_assert_uint_eq(p->guid, q->guid);
+		ck_assert_uint_eq(p->number, q->number);
+		ck_assert_uint_eq(p->lid, q->lid);
+		ck_assert_uint_eq(p->remote, q->remote);
+		ck_assert_uint_eq(p->state, q->state);
+		ck_assert_uint_eq(p->sl, q->sl);
+		ck_assert_uint_eq(p->width, q->width);
+		ck_assert_int_eq(p->has_pma, q->has_pma);
+		ck_assert_uint_eq(triad_fabric_port_bps(p), triad_fabric_port_bps(q));
+	}
+}
+
+START_TEST(test_fabric_comes_back_as_it_was_whatever_the_order_of_its_pieces)
+{
+	struct triad_fabric *fabric = fat_tree(24), *found = NULL;
+	struct triad_handout *handout = triad_handout_new();
+	struct triad_handout_packed packed;
+	uint64_t hash = 0;
+	unsigned n;
+	int error = EAGAIN;
+
+	ck_assert_int_eq(triad_handout_pack(fabric, &packed), 0);
+	n = triad_handout_n_pieces(&packed);
+	for (unsigned i = n; i-- > 0;) {
+		size_t size = triad_handout_put(&packed, i, &head, octets, ROOM);
+
+		ck_assert_int_eq(error, EAGAIN);
+		error = take(handout, size, 0, &found, &hash);
+		if (i) /* twice does no harm */
+			ck_assert_int_eq(take(handout, size, 0, &found, &hash), EAGAIN);
+	}
+	ck_assert_int_eq(error, 0);
+	ck_assert_uint_eq(hash, packed.hash);
+	check_same(fabric, found);
+	/* the second entry of our table lets us talk to the default partition */
+	ck_assert_uint_eq(found->ports[0].pkey_index, 1);
+	triad_fabric_unref(found);
+	ck_assert_int_eq(
+		take(handout, triad_handout_put(&packed, 0, &head, octets, ROOM),
+			packed.hash, &found, &hash),
+		EALREADY);
+	free(packed.octets);
+	triad_handout_free(handout);
+	triad_fabric_unref(fabric);
+}
+END_TEST
+
+START_TEST(test_another_fabric_in_between_begins_anew)
+{
+	struct triad_fabric *one = fat_tree(24), *other = fabric_row(3, 2),
+			    *found = NULL;
+	struct triad_handout *handout = triad_handout_new();
+	struct triad_handout_packed first, second;
+	uint64_t hash = 0;
+	size_t size;
+
+	ck_assert_int_eq(triad_handout_pack(one, &first), 0);
+	ck_assert_int_eq(triad_handout_pack(other, &second), 0);
+	ck_assert_uint_ne(first.hash, second.hash);
+	if (triad_handout_n_pieces(&first) > 1) {
+		size = triad_handout_put(&first, 0, &head, octets, ROOM);
+		ck_assert_int_eq(take(handout, size, 0, &found, &hash), EAGAIN);
+	}
+	size = triad_handout_put(&second, 0, &head, octets, ROOM);
+	ck_assert_int_eq(take(handout, size, 0, &found, &hash), 0);
+	check_same(other, found);
+	triad_fabric_unref(found);
+	free(first.octets);
+	free(second.octets);
+	triad_handout_free(handout);
+	triad_fabric_unref(one);
+	triad_fabric_unref(other);
+}
+END_TEST
+
+START_TEST(test_piece_with_any_octet_changed_gives_the_fabric_or_nothing)
+{
+	struct triad_fabric *fabric = fabric_row(3, 2), *found;
+	struct triad_handout_packed packed;
+	size_t size;
+
+	ck_assert_int_eq(triad_handout_pack(fabric, &packed), 0);
+	size = triad_handout_put(&packed, 0, &head, octets, ROOM);
+	for (size_t i = TRIAD_COLLECT_HEAD_SIZE; i < size; i++) {
+		struct triad_handout *handout = triad_handout_new();
+		uint64_t hash = 0;
+
+		octets[i] ^= 0x55;
+		found = NULL;
+		if (!take(handout, size, 0, &found, &hash))
+			check_same(fabric, found);
+		triad_fabric_unref(found);
+		octets[i] ^= 0x55;
+		triad_handout_free(handout);
+	}
+	free(packed.octets);
+	triad_fabric_unref(fabric);
+}
+END_TEST
+
+/* --- reach.h --- */
+
+START_TEST(test_hops_are_links_between_nodes)
+{
+	struct triad_fabric *fabric = fabric_row(4, 1);
+	uint8_t hops[16];
+	uint32_t host = triad_reach_node_of_port(fabric,
+		fabric->ports[fabric->nodes[fabric->n_nodes - 1].first_port].guid);
+
+	ck_assert_int_eq(triad_reach_hops(fabric, host, hops), 0);
+	ck_assert_uint_eq(hops[host], 0);
+	ck_assert_uint_eq(hops[triad_fabric_find_node(fabric, 0x203)], 1);
+	ck_assert_uint_eq(hops[triad_fabric_find_node(fabric, 0x200)], 4);
+	ck_assert_uint_eq(hops[triad_fabric_find_node(fabric, 0x10000)], 5);
+	triad_fabric_unref(fabric);
+}
+END_TEST
+
+START_TEST(test_part_has_own_nodes_and_the_far_ends_of_their_links)
+{
+	struct triad_fabric *fabric = fabric_row(4, 2), *part;
+	bool is_own[16] = {false};
+	uint32_t own = triad_fabric_find_node(fabric, 0x201), at;
+
+	is_own[own] = true;
+	ck_assert_int_eq(triad_reach_part(fabric, is_own, &part), 0);
+	/* itself, two hosts, two neighbours */
+	ck_assert_uint_eq(part->n_nodes, 5);
+	at = triad_fabric_find_node(part, 0x201);
+	ck_assert_uint_eq(part->nodes[at].n_ports, fabric->nodes[own].n_ports);
+	for (uint32_t i = 0; i < part->n_ports; i++) {
+		const struct triad_fabric_port *port = &part->ports[i];
+
+		if (port->node != at) {
+			ck_assert(!port->has_pma);
+			ck_assert_uint_eq(part->ports[port->remote].node, at);
+		}
+	}
+	triad_fabric_unref(part);
+	triad_fabric_unref(fabric);
+}
+END_TEST
+
+START_TEST(test_part_of_nothing_is_empty)
+{
+	struct triad_fabric *fabric = fabric_row(2, 1), *part;
+	bool is_own[8] = {false};
+
+	ck_assert_int_eq(triad_reach_part(fabric, is_own, &part), 0);
+	ck_assert_uint_eq(part->n_nodes, 0);
+	triad_fabric_unref(part);
+	triad_fabric_unref(fabric);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *cases = tcase_create("handout");
+
+	tcase_add_test(cases,
+		test_fabric_comes_back_as_it_was_whatever_the_order_of_its_pieces);
+	tcase_add_test(cases, test_another_fabric_in_between_begins_anew);
+	tcase_add_test(
+		cases, test_piece_with_any_octet_changed_gives_the_fabric_or_nothing);
+	tcase_add_test(cases, test_hops_are_links_between_nodes);
+	tcase_add_test(cases, test_part_has_own_nodes_and_the_far_ends_of_their_links);
+	tcase_add_test(cases, test_part_of_nothing_is_empty);
+	return run_cases(cases);
+}
