@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 import taplib
-from taplib import BUILDDIR, Lab, wait_until
+from taplib import BUILDDIR, SRCDIR, Lab, wait_until
 from triadlib import ERRORS, NET, perfquery
 
 # ibsim leads what is no response, such as the SA's reports, to SMs alone: with this the
@@ -396,12 +396,16 @@ def test_agent_metrics_name_the_program(t):
 
 # --- the command line ------------------------------------------------------------
 
-def test_agent_help_names_every_option(t):
+def test_agent_help_and_manual_name_every_option(t):
     process = run_agent("--help")
     t.succeeded(process)
-    for option in ("--conf FILE", "--port GUID", "--log FILE", "--version", "--help"):
-        t.contains(process.stdout, option, "help")
     t.equal(process.stderr, "", "standard error")
+    options = re.findall(r"^  --(\w+)", process.stdout, re.MULTILINE)
+    t.equal(options, ["conf", "port", "log", "version", "help"], "options")
+    manual = (SRCDIR / "docs" / "triad-agent.8").read_text(encoding="utf-8")
+    for option in options:
+        t.matches(manual, re.compile(rf"^\.B[IR]? \\-\\-{option}\b", re.MULTILINE),
+                  "triad-agent(8)")
 
 
 def test_agent_version(t):
