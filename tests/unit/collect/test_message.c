@@ -520,6 +520,23 @@ START_TEST(test_text_is_printable_when_it_is_read)
 }
 END_TEST
 
+/* The message has all octets that it speaks of. */
+START_TEST(test_text_longer_than_may_be_makes_it_none)
+{
+	uint8_t octets[ROOM];
+
+	memset(octets, ' ', sizeof(octets));
+	put(TRIAD_COLLECT_ALIVE, octets, ROOM);
+	memset(octets + HEAD, ' ', sizeof(octets) - HEAD);
+	octets[HEAD] = TRIAD_COLLECT_NAME_SIZE - 1;
+	ck_assert(is_good(octets, ROOM));
+	octets[HEAD] = TRIAD_COLLECT_NAME_SIZE;
+	ck_assert(!is_good(octets, ROOM));
+	octets[HEAD] = 255;
+	ck_assert(!is_good(octets, ROOM));
+}
+END_TEST
+
 START_TEST(test_text_with_a_zero_does_not_end_there)
 {
 	struct triad_collect_alive got;
@@ -558,6 +575,7 @@ int main(void)
 	tcase_add_test(cases, test_trap_that_is_no_number_is_none);
 	tcase_add_loop_test(cases, test_text_is_printable_when_it_is_read, 0,
 		sizeof(texts) / sizeof(*texts));
+	tcase_add_test(cases, test_text_longer_than_may_be_makes_it_none);
 	tcase_add_test(cases, test_text_with_a_zero_does_not_end_there);
 	return run_cases(cases);
 }
