@@ -117,10 +117,9 @@ static uint8_t true_hops(void *context, uint64_t agent, uint32_t node)
 	if (i == TRIAD_CLAIMS_MAX_AGENTS)
 		return TRIAD_CLAIMS_UNREACHABLE;
 	if (i == member->n_distances) {
-		uint32_t at = triad_reach_node_of_port(member->fabric, agent);
 		uint8_t *hops = malloc(member->fabric->n_nodes + 1);
 
-		if (!hops || triad_reach_hops(member->fabric, at, hops)) {
+		if (!hops || triad_reach_hops(member->fabric, agent, hops)) {
 			free(hops);
 			return 0; /* not known: believed */
 		}
@@ -217,11 +216,12 @@ static uint64_t *guids_of(const struct triad_fabric *fabric)
 int triad_member_set_fabric(struct triad_member *member, struct triad_fabric *fabric,
 	uint64_t hash, uint64_t now_us)
 {
-	uint32_t here = triad_reach_node_of_port(fabric, member->params.port_guid);
 	uint64_t *guids = guids_of(fabric);
 	uint8_t *hops = malloc(fabric->n_nodes + 1);
 	struct triad_fabric *old = member->fabric;
-	int error = guids && hops ? triad_reach_hops(fabric, here, hops) : ENOMEM;
+	int error = guids && hops
+		? triad_reach_hops(fabric, member->params.port_guid, hops)
+		: ENOMEM;
 
 	if (!error) {
 		/* Distances are asked for from within. */

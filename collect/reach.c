@@ -5,44 +5,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-int triad_reach_hops(const struct triad_fabric *fabric, uint32_t from, uint8_t *hops)
-{
-	uint32_t *queue = malloc((fabric->n_nodes + 1) * sizeof(*queue));
-	uint32_t first = 0, n = 0;
-
-	if (!queue)
-		return ENOMEM;
-	memset(hops, TRIAD_REACH_NONE, fabric->n_nodes);
-	if (from < fabric->n_nodes) {
-		hops[from] = 0;
-		queue[n++] = from;
-	}
-	while (first < n) {
-		const struct triad_fabric_node *node = &fabric->nodes[queue[first]];
-		uint8_t next = (uint8_t)(hops[queue[first++]] + 1);
-
-		for (uint32_t i = 0; i < node->n_ports; i++) {
-			uint32_t remote = fabric->ports[node->first_port + i].remote;
-			uint32_t far = remote == TRIAD_FABRIC_NONE
-				? TRIAD_FABRIC_NONE
-				: fabric->ports[remote].node;
-
-			if (far == TRIAD_FABRIC_NONE || next == TRIAD_REACH_NONE ||
-				hops[far] != TRIAD_REACH_NONE)
-				continue;
-			hops[far] = next;
-			queue[n++] = far;
-		}
-	}
-	free(queue);
-	return 0;
-}
-
-uint32_t triad_reach_node_of_port(const struct triad_fabric *fabric, uint64_t port_guid)
+int triad_reach_hops(
+	const struct triad_fabric *fabric, uint64_t port_guid, uint8_t *hops)
 {
 	uint32_t port = triad_fabric_find_alias(fabric, port_guid);
+	uint32_t *links = malloc((2 * (size_t)fabric->n_nodes + 1) * sizeof(*links));
 
-	return port == TRIAD_FABRIC_NONE ? port : fabric->ports[port].node;
+	if (!links)
+		return ENOMEM;
+	memset(hops, TRIAD_REACH_NONE, fabric->n_nodes);
+	if (port != TRIAD_FABRIC_NONE) {
+		triad_fabric_hops(fabric, port, links, links + fabric->n_nodes);
+		for (uint32_t i = 0; i < fabric->n_nodes; i++)
+			if (links[i] < TRIAD_REACH_NONE)
+				hops[i] = (uint8_t)links[i];
+	}
+	free(links);
+	return 0;
 }
 
 /* --- parts --- */

@@ -12,13 +12,11 @@
 
 #define TRIAD_REACH_NONE UINT8_MAX /* there is no way, or one of 254 hops or more */
 
-/* Writes for each node how many links it is from 'from', breadth first.  Returns 0 or
- * ENOMEM. */
-int triad_reach_hops(const struct triad_fabric *fabric, uint32_t from, uint8_t *hops);
-
-/* The node of the port with that GUID, or TRIAD_FABRIC_NONE. */
-uint32_t triad_reach_node_of_port(
-	const struct triad_fabric *fabric, uint64_t port_guid);
+/* Writes for each node how many links it is from the port with that GUID, as
+ * triad_fabric_hops() counts them; all are TRIAD_REACH_NONE when there is no such port.
+ * Returns 0 or ENOMEM. */
+int triad_reach_hops(
+	const struct triad_fabric *fabric, uint64_t port_guid, uint8_t *hops);
 
 /* Gives '*part' the nodes for which 'is_own' is true, as they are, and those at the
  * other ends of their links, of which no counters are asked for and only the ports of

@@ -142,18 +142,22 @@ END_TEST
 
 /* --- reach.h --- */
 
-START_TEST(test_hops_are_links_between_nodes)
+START_TEST(test_hops_are_links_from_the_port_on)
 {
-	struct triad_fabric *fabric = fabric_row(4, 1);
-	uint8_t hops[16];
-	uint32_t host = triad_reach_node_of_port(fabric,
-		fabric->ports[fabric->nodes[fabric->n_nodes - 1].first_port].guid);
+	struct triad_fabric *fabric = fat_tree(4);
+	uint8_t *hops = malloc(fabric->n_nodes);
+	uint32_t host = triad_fabric_find_node(fabric, FAT_TREE_HOST_GUID(0));
+	uint32_t next = triad_fabric_find_node(fabric, FAT_TREE_HOST_GUID(1));
+	uint32_t last = triad_fabric_find_node(fabric, FAT_TREE_HOST_GUID(15));
+	uint64_t guid = fabric->ports[fabric->nodes[host].first_port].guid;
 
-	ck_assert_int_eq(triad_reach_hops(fabric, host, hops), 0);
+	ck_assert_int_eq(triad_reach_hops(fabric, guid, hops), 0);
 	ck_assert_uint_eq(hops[host], 0);
-	ck_assert_uint_eq(hops[triad_fabric_find_node(fabric, 0x203)], 1);
-	ck_assert_uint_eq(hops[triad_fabric_find_node(fabric, 0x200)], 4);
-	ck_assert_uint_eq(hops[triad_fabric_find_node(fabric, 0x10000)], 5);
+	ck_assert_uint_eq(hops[next], 2);
+	ck_assert_uint_eq(hops[last], 6);
+	ck_assert_int_eq(triad_reach_hops(fabric, 12345, hops), 0);
+	ck_assert_uint_eq(hops[host], TRIAD_REACH_NONE);
+	free(hops);
 	triad_fabric_unref(fabric);
 }
 END_TEST
@@ -204,7 +208,7 @@ int main(void)
 	tcase_add_test(cases, test_another_fabric_in_between_begins_anew);
 	tcase_add_test(
 		cases, test_piece_with_any_octet_changed_gives_the_fabric_or_nothing);
-	tcase_add_test(cases, test_hops_are_links_between_nodes);
+	tcase_add_test(cases, test_hops_are_links_from_the_port_on);
 	tcase_add_test(cases, test_part_has_own_nodes_and_the_far_ends_of_their_links);
 	tcase_add_test(cases, test_part_of_nothing_is_empty);
 	return run_cases(cases);
