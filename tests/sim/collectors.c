@@ -553,7 +553,7 @@ static void fail(struct collectors *s, uint32_t node)
 
 static void keep_for_later(struct agent *agent, struct event *event)
 {
-	if (agent->n_inbox == MAX_INBOX)
+	if (agent->n_inbox >= MAX_INBOX && event->kind == DELIVER)
 		return;
 	if (agent->n_inbox == agent->max_inbox) {
 		agent->max_inbox = agent->max_inbox * 2 + 16;
