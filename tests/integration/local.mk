@@ -43,9 +43,13 @@ script_tests = \
 	tests/integration/test_sflow_framing.py
 
 TESTS += $(plugin_tests)
-agent_tests = tests/integration/test_agent.py
+agent_tests = \
+	tests/integration/test_agent.py \
+	tests/integration/test_agents.py
 if HAVE_IBNETDISC
+if HAVE_NATS
 TESTS += $(agent_tests)
+endif
 endif
 # Scripts have nothing that a sanitizer looks at.
 if !SANITIZERS
@@ -56,6 +60,7 @@ EXTRA_DIST += \
 	$(plugin_tests) \
 	$(script_tests) \
 	tests/integration/sanitizer.supp \
+	tests/integration/agentlib.py \
 	tests/integration/electionlib.py \
 	tests/integration/pathlab.py \
 	tests/integration/portlib.py \

@@ -116,6 +116,18 @@ def test_demo_ports_miswire_disabled_and_released_test_held_and_admitted(t):
     t.equal(demos_left(), before, "folders left")
 
 
+def test_demo_agents_nodes_of_one_that_is_killed_move_and_no_total_jumps(t):
+    process = demo("--agents", "3", "--json")
+    t.succeeded(process)
+    shown = json.loads(process.stdout)
+    t.equal(shown["totals_that_jumped"], 0, "totals that jumped")
+    t.equal(sum(row["state"] == "alive" for row in shown["before"]["agents"]), 3,
+            "agents alive before")
+    t.equal({row["name"]: row["state"] for row in shown["after"]["agents"]}
+            [shown["killed"]], "dead", "the one that was killed")
+    t.equal(shown["after"]["nodes_not_seen"], 0, "nodes not seen after")
+
+
 def test_demo_ports_text_says_what_is_done(t):
     text = demo("--ports").stdout
     for part in ("# triadctl port plan", "miswired:", "# triadctl port release",
