@@ -6,8 +6,10 @@
 #include "collect/member_parts.h"
 #include "triad/clock.h"
 
-/* A manager says a fabric to all no more often. */
+/* A manager says a fabric to all no more often, and one of a million ports, some 4 MB,
+ * four times a minute at most. */
 #define HAND_DOWN_US (2 * TRIAD_US_PER_S)
+#define HAND_DOWN_US_PER_OCTET 3
 /* Pieces said in one turn, and the time between turns: 32 MiB a second. */
 #define PIECES_A_TURN 8u
 #define PIECES_US (30 * TRIAD_US_PER_MS)
@@ -55,7 +57,9 @@ static uint64_t hand_down(struct triad_member *member, uint64_t now_us)
 
 static uint64_t turn_manager(struct triad_member *member, uint64_t now_us)
 {
-	uint64_t due_us = member->handed_us ? member->handed_us + HAND_DOWN_US : now_us;
+	uint64_t pause_us = HAND_DOWN_US +
+		HAND_DOWN_US_PER_OCTET * (uint64_t)member->packed.packed_size;
+	uint64_t due_us = member->handed_us ? member->handed_us + pause_us : now_us;
 
 	if (member->n_pieces)
 		return hand_down(member, now_us);
