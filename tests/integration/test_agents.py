@@ -80,10 +80,11 @@ def test_agents_share_the_fabric_and_the_manager_shows_all_of_it(t):
         t.failed(lab.run("triadctl", "agents", "owner", "nobody"), 1, "no such node")
 
 
-def test_totals_of_all_are_at_prometheus(t):
+def test_totals_of_all_are_exported_by_the_manager(t):
     broker = Broker(t)
     port = free_port()
-    with lab_of(t, broker, f"[prometheus]\nlisten = 127.0.0.1:{port}\n") as lab:
+    with lab_of(t, broker, f"[prometheus]\nlisten = 127.0.0.1:{port}\n"
+                f"[profile]\nfile = {t.folder()}/profile.zst\n") as lab:
         start(t, lab, broker, 3, 8)
         wait_until_settled(lab, 2)
         set_errors(lab, 5)
@@ -95,6 +96,9 @@ def test_totals_of_all_are_at_prometheus(t):
             r'hca_port_symbol_error_total\{guid="0x0200000100000071",port="1"\} 5'),
             "metrics")
         t.contains(text, "triad_agents_alive 2", "metrics")
+        # A round of what agents tell is a sweep.
+        wait_until(lambda: status(lab)["profile"]["frames"] > 1, 20, "the profile")
+        t.equal(status(lab)["profile"]["rows"] >= 52, True, "rows of the profile")
 
 
 # --- agents that go --------------------------------------------------------------
