@@ -11,7 +11,8 @@ import taplib
 from taplib import SRCDIR
 from test_http import Server, promtool, samples
 
-PROMETHEUS = SRCDIR / "contrib" / "prometheus"
+# promtool takes "build/.." for nothing, also where "build" is a link.
+PROMETHEUS = SRCDIR.resolve() / "contrib" / "prometheus"
 RECORDING = PROMETHEUS / "triad-recording.rules.yml"
 ALERTS = PROMETHEUS / "triad-alerts.rules.yml"
 DASHBOARD = SRCDIR / "contrib" / "grafana" / "triad.json"

@@ -85,6 +85,8 @@ static const struct triad_metric constants[] = {
 	{"triad_ports_guarded", "Items that guards stop.", TRIAD_METRIC_GAUGE, 0, ""},
 	{"triad_ports_stopped", "1 while there are too many.", TRIAD_METRIC_GAUGE, 0,
 		""},
+	{"triad_broker_connected", "A broker.", TRIAD_METRIC_GAUGE, 1, ""},
+	{"triad_agents_nodes_not_seen", "Nodes.", TRIAD_METRIC_GAUGE, 0, ""},
 	{"triad_ports_failed", "Ports that failed.", TRIAD_METRIC_GAUGE, 0, ""},
 	{"triad_ports_sets_failed", "Changes refused.", TRIAD_METRIC_COUNTER, 0, ""},
 	{"triad_ports", "Ports that are asked.", TRIAD_METRIC_GAUGE, 70000, ""},
