@@ -52,7 +52,8 @@ static void put_in_force(void *context, const struct triad_conf *conf)
 	struct triad_agent *agent = context;
 
 	triad_agent_log_set_syslog(agent->log, conf->log.syslog);
-	triad_topology_configure(agent->topology, conf->collect.topology);
+	triad_topology_configure(agent->topology, conf->collect.topology,
+		conf->collect.mode == TRIAD_COLLECT_AGENT);
 }
 
 /* --- life --- */
@@ -148,7 +149,9 @@ bool triad_agent_free(struct triad_agent *agent)
 
 void triad_agent_tick(struct triad_agent *agent)
 {
-	triad_topology_tick(agent->topology, triad_clock_now_us());
+	triad_topology_tick(agent->topology,
+		triad_collect_status(agent->service.collect).has_handout,
+		triad_clock_now_us());
 }
 
 void triad_agent_reload(struct triad_agent *agent)

@@ -12,6 +12,8 @@ struct triad_topology {
 
 	pthread_mutex_t lock; /* of what follows */
 	unsigned choice;      /* enum triad_conf_topology */
+	bool is_handed;
+	uint64_t hold_until_us; /* nobody is asked before */
 	bool is_discovering;
 	uint64_t waiting_since_us; /* for the SA; 0: it has answered */
 	uint64_t generation;
@@ -159,12 +161,19 @@ void triad_topology_connect(struct triad_topology *topology, struct triad_perf *
 
 /* --- what is wished --- */
 
+/* Whether anybody is asked.  Called with the lock. */
+static bool asks(const struct triad_topology *topology, uint64_t now_us)
+{
+	return topology->choice != TRIAD_TOPOLOGY_AUTO ||
+		(!topology->is_handed && now_us >= topology->hold_until_us);
+}
+
 /* Whether to discover.  Called with the lock. */
 static bool decide(struct triad_topology *topology, uint64_t now_us)
 {
 	struct triad_sa_source_status sa = triad_sa_source_status(topology->source);
 
-	if (sa.n_refreshes && !sa.error)
+	if (!asks(topology, now_us) || (sa.n_refreshes && !sa.error))
 		topology->waiting_since_us = 0;
 	else if (!topology->waiting_since_us)
 		topology->waiting_since_us = now_us;
@@ -174,30 +183,52 @@ static bool decide(struct triad_topology *topology, uint64_t now_us)
 		now_us - topology->waiting_since_us > TRIAD_TOPOLOGY_PATIENCE_US;
 }
 
-void triad_topology_tick(struct triad_topology *topology, uint64_t now_us)
+/* What is asked of the SA.  Called with the lock. */
+static enum triad_sa_source_wish wish(
+	const struct triad_topology *topology, uint64_t now_us)
+{
+	if (!asks(topology, now_us))
+		return TRIAD_SA_NOTHING;
+	return topology->choice == TRIAD_TOPOLOGY_DISCOVER ? TRIAD_SA_REPORTS
+							   : TRIAD_SA_TABLES;
+}
+
+void triad_topology_tick(
+	struct triad_topology *topology, bool is_handed, uint64_t now_us)
 {
 	bool did, does, is_fallback;
+	enum triad_sa_source_wish wished;
 
 	pthread_mutex_lock(&topology->lock);
+	topology->is_handed = is_handed;
 	did = topology->is_discovering;
 	does = topology->is_discovering = decide(topology, now_us);
 	is_fallback = topology->choice == TRIAD_TOPOLOGY_AUTO;
+	wished = wish(topology, now_us);
 	pthread_mutex_unlock(&topology->lock);
 	if (does && !did && is_fallback)
 		triad_log_write(topology->log, TRIAD_LOG_INFO,
 			"topology: no SA answers; the fabric is discovered until one "
 			"does");
+	triad_sa_source_want(topology->source, wished);
 	triad_discover_want(topology->discover, does);
 }
 
-void triad_topology_configure(struct triad_topology *topology, unsigned choice)
+void triad_topology_configure(
+	struct triad_topology *topology, unsigned choice, bool may_be_handed)
 {
+	uint64_t now_us = triad_clock_now_us();
+	bool is_handed;
+
 	pthread_mutex_lock(&topology->lock);
 	topology->choice = choice;
+	is_handed = topology->is_handed;
+	if (may_be_handed && !topology->hold_until_us)
+		topology->hold_until_us = now_us + TRIAD_TOPOLOGY_HOLD_US;
+	else if (!may_be_handed)
+		topology->hold_until_us = 0;
 	pthread_mutex_unlock(&topology->lock);
-	triad_sa_source_want(topology->source,
-		choice == TRIAD_TOPOLOGY_DISCOVER ? TRIAD_SA_REPORTS : TRIAD_SA_TABLES);
-	triad_topology_tick(topology, triad_clock_now_us());
+	triad_topology_tick(topology, is_handed, now_us);
 }
 
 struct triad_topology_status triad_topology_status(struct triad_topology *topology)

@@ -5,7 +5,9 @@
  * Model: the two sources run in threads of their own and give what they found.  'auto'
  * asks the SA, and discovers while that has not answered for
  * TRIAD_TOPOLOGY_PATIENCE_US; an answer of the SA's ends that.  With 'discover' the SA
- * is asked for reports of changes alone, if there is one.
+ * is asked for reports of changes alone, if there is one.  Where a manager hands the
+ * fabric down (service/collect.h), 'auto' asks nobody, and in mode 'agent' first waits
+ * for one.
  *
  * Thread-safety: any thread, for all but new and free. */
 #ifndef TRIAD_AGENT_TOPOLOGY_H
@@ -20,6 +22,7 @@
 #include "triad/conf.h"
 
 #define TRIAD_TOPOLOGY_PATIENCE_US (6 * TRIAD_US_PER_S)
+#define TRIAD_TOPOLOGY_HOLD_US (5 * TRIAD_US_PER_S) /* for a manager */
 
 struct triad_topology;
 
@@ -54,11 +57,14 @@ struct triad_sa_source_user triad_topology_user(struct triad_topology *topology)
 void triad_topology_connect(struct triad_topology *topology, struct triad_perf *perf,
 	struct triad_sa_source *source);
 
-/* 'choice' is of enum triad_conf_topology. */
-void triad_topology_configure(struct triad_topology *topology, unsigned choice);
+/* 'choice' is of enum triad_conf_topology; 'may_be_handed': a manager may hand it down.
+ */
+void triad_topology_configure(
+	struct triad_topology *topology, unsigned choice, bool may_be_handed);
 
-/* Once a second or so. */
-void triad_topology_tick(struct triad_topology *topology, uint64_t now_us);
+/* Once a second or so; 'is_handed': a manager hands it down. */
+void triad_topology_tick(
+	struct triad_topology *topology, bool is_handed, uint64_t now_us);
 
 struct triad_topology_status triad_topology_status(struct triad_topology *topology);
 

@@ -175,7 +175,7 @@ static void fill_status(const struct triad_collect *collect,
 		.n_nobodys = triad_claims_n_nobodys(claims),
 		.master = triad_member_master(collect->member, now_us),
 		.is_draining = alive.is_draining,
-		.has_handout = collect->handout,
+		.has_handout = triad_collect_is_handed(collect, now_us),
 	};
 	if (collect->merge)
 		status->merge = triad_merge_status(collect->merge);

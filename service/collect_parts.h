@@ -96,6 +96,9 @@ void triad_collect_publish(struct triad_collect *collect, uint64_t now_us);
 
 /* --- collect_run.c --- */
 
+/* Whether a manager hands the fabric down, and is heard. */
+bool triad_collect_is_handed(const struct triad_collect *collect, uint64_t now_us);
+
 /* Says farewell, and frees the member, if there is one. */
 void triad_collect_end_member(struct triad_collect *collect);
 

@@ -234,6 +234,8 @@ static void take_handout(void *context, struct triad_fabric *fabric, uint64_t ha
 {
 	struct triad_collect *collect = context;
 
+	if (collect->conf.collect.topology != TRIAD_TOPOLOGY_AUTO)
+		return;
 	triad_fabric_ref(fabric);
 	triad_fabric_unref(collect->handout);
 	collect->handout = fabric;
@@ -269,18 +271,23 @@ static bool hears_manager(const struct triad_collect *collect, uint64_t now_us)
 	return false;
 }
 
-/* A fabric that nobody hands down any more is given up, when there is one of our own.
- */
-static void look_at_handout(struct triad_collect *collect, uint64_t now_us)
+bool triad_collect_is_handed(const struct triad_collect *collect, uint64_t now_us)
 {
 	uint64_t most_us =
 		HANDOUT_LIVES * collect->conf.collect.liveness_ms * TRIAD_US_PER_MS;
 
+	return collect->handout && now_us - collect->handout_us < most_us;
+}
+
+/* A fabric that nobody hands down any more is given up, when there is one of our own.
+ */
+static void look_at_handout(struct triad_collect *collect, uint64_t now_us)
+{
 	if (!collect->handout)
 		return;
 	if (hears_manager(collect, now_us))
 		collect->handout_us = now_us;
-	if (now_us - collect->handout_us < most_us || !collect->own_fabric)
+	if (triad_collect_is_handed(collect, now_us) || !collect->own_fabric)
 		return;
 	triad_fabric_unref(collect->handout);
 	collect->handout = NULL;
@@ -497,13 +504,14 @@ static void look_at_mode(struct triad_collect *collect, bool wanted)
 		put_fabric_in_force(collect, collect->own_fabric, 0);
 }
 
-static uint64_t turn(void *context, bool wanted, bool *reads)
+static uint64_t turn(void *context, bool wanted, bool *reads, bool *has_fabric)
 {
 	struct triad_collect *collect = context;
 	uint64_t now_us = triad_clock_now_us(), next_us, own_us;
 
 	look_at_mode(collect, wanted);
 	*reads = !is_manager(collect);
+	*has_fabric = collect->handout;
 	run_job(collect);
 	if (!collect->member)
 		return UINT64_MAX;

@@ -30,7 +30,7 @@ struct triad_perf {
 	bool enabled;
 	unsigned role; /* enum triad_conf_role */
 	enum triad_sm sm;
-	bool has_fabric;
+	bool has_fabric, has_mates_fabric;
 	bool sweep_asked;
 	bool closed;                 /* the local port can't be opened */
 	struct triad_conf *conf;     /* not yet taken up, or NULL */
@@ -221,7 +221,7 @@ static enum triad_perf_state state_of(const struct triad_perf *perf)
 		return TRIAD_PERF_DISABLED;
 	if (!wants(perf, perf->sm))
 		return TRIAD_PERF_OTHER_ROLE;
-	if (!perf->has_fabric)
+	if (!perf->has_fabric && !perf->has_mates_fabric)
 		return TRIAD_PERF_NO_FABRIC;
 	return perf->closed ? TRIAD_PERF_NO_TRANSPORT : TRIAD_PERF_RUNNING;
 }
@@ -317,7 +317,8 @@ int triad_perf_reset(
 
 /* What was left, taken away from under the lock. */
 struct work {
-	bool wanted; /* sweeping */
+	bool wanted;  /* sweeping */
+	bool is_ours; /* this one is to see to it, as soon as there is a fabric */
 	bool sweep_asked;
 	struct triad_conf *conf;
 	struct triad_fabric *fabric;
@@ -332,6 +333,8 @@ static struct work take_work(struct triad_perf *perf)
 	struct work work = {
 		.wanted =
 			state == TRIAD_PERF_RUNNING || state == TRIAD_PERF_NO_TRANSPORT,
+		.is_ours =
+			state != TRIAD_PERF_DISABLED && state != TRIAD_PERF_OTHER_ROLE,
 		.conf = perf->conf,
 		.fabric = perf->fabric,
 		.reset = perf->reset,
@@ -474,17 +477,21 @@ static void tell(struct triad_perf *perf, bool reset_made)
 }
 
 /* The mate's turn, and whether to sweep.  Returns until when the thread may sleep. */
-static uint64_t turn_mate(struct triad_perf *perf, bool *wanted)
+static uint64_t turn_mate(struct triad_perf *perf, struct work *work)
 {
+	bool reads = true, has_fabric = false;
 	uint64_t until_us;
-	bool reads = true;
 
 	if (!perf->mate.turn)
 		return UINT64_MAX;
-	until_us = perf->mate.turn(perf->mate.context, *wanted, &reads);
-	if (*wanted && !reads)
+	until_us =
+		perf->mate.turn(perf->mate.context, work->is_ours, &reads, &has_fabric);
+	pthread_mutex_lock(&perf->lock);
+	perf->has_mates_fabric = has_fabric;
+	pthread_mutex_unlock(&perf->lock);
+	if (work->wanted && !reads)
 		triad_collector_adopt(perf->collector);
-	*wanted &= reads;
+	work->wanted &= reads;
 	return until_us;
 }
 
@@ -501,7 +508,7 @@ static void *run(void *argument)
 		work = take_work(perf);
 		pthread_mutex_unlock(&perf->lock);
 		take_up(perf, &work);
-		mate_us = turn_mate(perf, &work.wanted);
+		mate_us = turn_mate(perf, &work);
 		until_us = turn(perf, was_wanted, work.wanted);
 		if (mate_us < until_us)
 			until_us = mate_us;

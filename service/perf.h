@@ -40,10 +40,11 @@ struct triad_perf_mate {
 	bool (*take_fabric)(void *context, struct triad_fabric *fabric);
 	/* Totals are to become 0.  Returns true when the mate has done it. */
 	bool (*reset)(void *context, const struct triad_selection *selection);
-	/* Called again and again; 'wanted': counters are to be read, by whomever.  Says
-	 * in '*reads' whether the collector is to sweep, and returns until when the
-	 * thread may sleep. */
-	uint64_t (*turn)(void *context, bool wanted, bool *reads);
+	/* Called again and again; 'wanted': counters are to be read, by whomever, once
+	 * there is a fabric.  Says whether the collector is to sweep, and whether it
+	 * was given a fabric that nobody else knew; returns until when the thread may
+	 * sleep. */
+	uint64_t (*turn)(void *context, bool wanted, bool *reads, bool *has_fabric);
 };
 
 enum triad_perf_state {
