@@ -162,8 +162,11 @@ def test_active_link_taken_down_before_its_test(t):
         ports.lab.sim('Unlink "leaf-03"[3]', 'ReLink "leaf-03"[3]')
         states = watch(ports, 3, lambda: is_admitted(ports, 3))
         assert "Armed" not in states, states
-        t.equal(deeds(ports, 3), [("bounce", "intended", "expected"),
-                                  ("bounce", "done", "expected"), *PASSED], "what was done")
+        # A sweep before the simulator's cable was out has seen a link to be tested, too.
+        done = deeds(ports, 3)
+        done = [deed for before, deed in zip([None, *done], done) if deed != before]
+        t.equal(done, [("bounce", "intended", "expected"),
+                       ("bounce", "done", "expected"), *PASSED], "what was done")
         ports.wait_for("leaf-03", 3, "active")
         t.equal([one.phys_state for one in ports.check(t, expected_sets=2)],
                 [DISABLED, POLLING], "what was sent")
