@@ -53,6 +53,7 @@ void triad_collect_free(struct triad_collect *collect)
 	triad_collect_end_member(collect);
 	triad_bus_free(collect->bus);
 	triad_fabric_unref(collect->own_fabric);
+	triad_fabric_unref(collect->shown_fabric);
 	free(collect->agents);
 	pthread_cond_destroy(&collect->answered);
 	pthread_mutex_destroy(&collect->lock);
@@ -188,6 +189,7 @@ void triad_collect_publish(struct triad_collect *collect, uint64_t now_us)
 	struct triad_collect_agent *agents =
 		calloc(TRIAD_CLAIMS_MAX_AGENTS, sizeof(*agents));
 	struct triad_collect_status status;
+	struct triad_fabric *old;
 	unsigned n = agents ? describe_all(collect, agents, now_us) : 0;
 
 	fill_status(collect, &status, now_us);
@@ -196,10 +198,14 @@ void triad_collect_publish(struct triad_collect *collect, uint64_t now_us)
 	status.n_agents = n;
 	pthread_mutex_lock(&collect->lock);
 	free(collect->agents);
+	old = collect->shown_fabric;
+	collect->shown_fabric =
+		collect->fabric ? triad_fabric_ref(collect->fabric) : NULL;
 	collect->agents = agents;
 	collect->n_agents = n;
 	collect->status = status;
 	pthread_mutex_unlock(&collect->lock);
+	triad_fabric_unref(old);
 }
 
 struct triad_collect_status triad_collect_status(struct triad_collect *collect)
@@ -211,6 +217,17 @@ struct triad_collect_status triad_collect_status(struct triad_collect *collect)
 		status = collect->status;
 	pthread_mutex_unlock(&collect->lock);
 	return status;
+}
+
+struct triad_fabric *triad_collect_fabric(struct triad_collect *collect)
+{
+	struct triad_fabric *fabric = NULL;
+
+	pthread_mutex_lock(&collect->lock);
+	if (collect->mode != TRIAD_COLLECT_LOCAL && collect->shown_fabric)
+		fabric = triad_fabric_ref(collect->shown_fabric);
+	pthread_mutex_unlock(&collect->lock);
+	return fabric;
 }
 
 struct triad_collect_agent *triad_collect_agents(

@@ -94,6 +94,10 @@ struct triad_collect_status triad_collect_status(struct triad_collect *collect);
 struct triad_collect_agent *triad_collect_agents(
 	struct triad_collect *collect, unsigned *n);
 
+/* The fabric that is collected from, all of it, at an agent too; one reference.  NULL:
+ * none. */
+struct triad_fabric *triad_collect_fabric(struct triad_collect *collect);
+
 /* Who owns the node; 0: nobody.  Returns 0, ENOENT (no such node), ENODATA (nothing is
  * collected together) or ECANCELED. */
 int triad_collect_owner(struct triad_collect *collect, uint64_t node_guid,

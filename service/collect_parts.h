@@ -50,6 +50,7 @@ struct triad_collect {
 	struct triad_collect_job *job;
 	struct triad_collect_asked asked;
 	struct triad_collect_status status;
+	struct triad_fabric *shown_fabric; /* NULL: none */
 	struct triad_collect_agent *agents;
 	unsigned n_agents;
 

@@ -184,7 +184,7 @@ static const char *why_not(int error)
 	case ENODATA:
 		return LOCAL;
 	case ENOENT:
-		return "there is no such node in the fabric that is collected from";
+		return "the node has just left the fabric";
 	case ECANCELED:
 		return "it ends";
 	}
@@ -194,27 +194,25 @@ static const char *why_not(int error)
 static int run_owner(struct triad_service *service, const struct triad_command *command,
 	struct triad_output *output)
 {
-	struct triad_collect_status status = triad_collect_status(service->collect);
-	struct triad_view *view = triad_perf_view(service->perf);
-	uint32_t n = 0, node = TRIAD_FABRIC_NONE;
-	char name[TRIAD_NODE_NAME_SIZE];
-	uint64_t guid, owner;
+	struct triad_fabric *fabric = triad_collect_fabric(service->collect);
+	char name[TRIAD_NODE_NAME_SIZE] = "";
+	uint64_t guid = 0, owner;
+	uint32_t n = 0, node;
 	uint8_t hops;
 	int error;
 
-	if (status.mode == TRIAD_COLLECT_LOCAL || !view) {
-		triad_view_unref(view);
+	if (!fabric)
 		return fail(command, LOCAL, output);
+	node = triad_command_find_node(command, fabric, &n);
+	if (node != TRIAD_FABRIC_NONE) {
+		guid = fabric->nodes[node].guid;
+		memcpy(name, fabric->nodes[node].name, sizeof(name));
 	}
-	node = triad_command_find_node(command, view->fabric, &n);
-	guid = node == TRIAD_FABRIC_NONE ? 0 : view->fabric->nodes[node].guid;
-	if (guid)
-		memcpy(name, view->fabric->nodes[node].name, sizeof(name));
-	triad_view_unref(view);
+	triad_fabric_unref(fabric);
 	if (!guid)
 		return fail(command,
 			n ? "several nodes are called so: give one's GUID"
-			  : "no such node is known here: ask a manager, or give a GUID",
+			  : "there is no such node in the fabric",
 			output);
 	error = triad_collect_owner(service->collect, guid, &owner, &hops);
 	if (error)

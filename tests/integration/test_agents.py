@@ -78,6 +78,9 @@ def test_agents_share_the_fabric_and_the_manager_shows_all_of_it(t):
         t.equal(status(lab)["perfmgr"]["ports_unanswered"], 0, "unanswered")
         t.contains(ask(lab, "agents", "owner", "host-0002 HCA-1"), "0 hops away")
         t.failed(lab.run("triadctl", "agents", "owner", "nobody"), 1, "no such node")
+        # An agent knows it of nodes that others read, too.
+        t.equal(members[2].ask("agents", "owner", "host-0002 HCA-1")["agent"], "a2",
+                "who reads the host of a2, says a9")
 
 
 def test_totals_of_all_are_exported_by_the_manager(t):
