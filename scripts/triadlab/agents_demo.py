@@ -8,25 +8,15 @@ import signal
 import time
 
 from .errors import LabError
-from .plugin import run_in, triadctl, triadctl_json
+from .plugin import run_in, triadctl, triadctl_json, wait
 
 TRIAD_CONF = """\
 [perfmgr]
 sweep_period = 1
 """
 
-_WAIT_S = 60
 # Data that are counted between two looks at a port: what agents ask, and a margin.
 _MOST_WORDS = 1_000_000
-
-
-def _wait(condition, what):
-    deadline = time.monotonic() + _WAIT_S
-    while not (found := condition()):
-        if time.monotonic() > deadline:
-            raise LabError(f"waited {_WAIT_S} s for this in vain: {what}")
-        time.sleep(0.1)
-    return found
 
 
 def _shared(lab, n_agents):
@@ -60,7 +50,7 @@ def _watch(lab, condition, what, seen):
         jumped.extend(_jumps(seen, totals))
         seen.update(totals)
         return condition()
-    return _wait(look, what), jumped
+    return wait(look, what), jumped
 
 
 def show(lab, n_agents, as_json):
@@ -68,12 +58,12 @@ def show(lab, n_agents, as_json):
         if not as_json:
             print(text, flush=True)
 
-    before = _wait(lambda: _shared(lab, n_agents), "the agents to share the fabric")
+    before = wait(lambda: _shared(lab, n_agents), "the agents to share the fabric")
     say("# triadctl agents\n" + triadctl(lab, "agents"))
     victim = max(before["agents"], key=lambda row: (row["nodes_owned"], row["name"]))
     agent = next(agent for agent in lab.agents if agent.node == victim["name"])
     seen = {}
-    _wait(lambda: _totals(lab), "totals")
+    wait(lambda: _totals(lab), "totals")
     say(f"--- the agent on {agent.node}, which reads {victim['nodes_owned']} nodes, is "
         "killed")
     begun = time.monotonic()

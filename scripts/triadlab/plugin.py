@@ -33,6 +33,16 @@ def triadctl_json(lab, *words, **options):
     return json.loads(triadctl(lab, *words, "--json", **options))
 
 
+def wait(condition, what, wait_s=60):
+    """Until the condition holds; returns what it gave."""
+    deadline = time.monotonic() + wait_s
+    while not (found := condition()):
+        if time.monotonic() > deadline:
+            raise LabError(f"waited {wait_s} s for this in vain: {what}")
+        time.sleep(_POLL_S)
+    return found
+
+
 def wait_for_first_sweep(lab):
     """The subnet of a large fabric is up a moment before it has been read."""
     deadline = time.monotonic() + _FIRST_SWEEP_S

@@ -3,12 +3,11 @@
 its reason, and released when it is mended; a port under test is held back, then admitted."""
 
 import json
-import time
 from pathlib import Path
 
 from . import netfile, simulator
 from .errors import LabError
-from .plugin import run_in, triadctl, triadctl_json
+from .plugin import run_in, triadctl, triadctl_json, wait
 
 TRIAD_CONF = """\
 [perfmgr]
@@ -27,7 +26,6 @@ test_time = 2
 # The port manager looks at its file once a second, and acts after sweeps.
 OPENSM_CONF = "sweep_interval 1\n"
 
-_WAIT_S = 60
 _TO_DO = 3
 
 
@@ -60,15 +58,6 @@ class _Shown:
             print(json.dumps(self.document), flush=True)
 
 
-def _wait(condition, what):
-    deadline = time.monotonic() + _WAIT_S
-    while not (found := condition()):
-        if time.monotonic() > deadline:
-            raise LabError(f"waited {_WAIT_S} s for this in vain: {what}")
-        time.sleep(0.1)
-    return found
-
-
 class _Place:
     """The ports that the demo plays with: two of one leaf, with a host each."""
 
@@ -95,12 +84,12 @@ class _Place:
                              str(port))["ports"][0]
 
     def wait_for(self, port, found):
-        return _wait(lambda: self.row(port)["found"] == found,
-                     f"{self.leaf} port {port} {found}")
+        return wait(lambda: self.row(port)["found"] == found,
+                    f"{self.leaf} port {port} {found}")
 
     def wait_enabled(self, port):
-        _wait(lambda: self.row(port)["phys_state"] != "disabled",
-              f"{self.leaf} port {port} enabled")
+        wait(lambda: self.row(port)["phys_state"] != "disabled",
+             f"{self.leaf} port {port} enabled")
 
     def link(self, port, host):
         self.type(f'Link "{self.leaf}"[{port}] "{host}"[1]')
@@ -122,14 +111,14 @@ def _load(lab, folder, generation, change=None):
     path.with_suffix(".new").write_text(
         "\n".join([f"generation {generation}", *lines, ""]), encoding="utf-8")
     path.with_suffix(".new").rename(path)
-    _wait(lambda: triadctl_json(lab, "status")["ports"]["generation"] == generation,
-          f"generation {generation} in force")
+    wait(lambda: triadctl_json(lab, "status")["ports"]["generation"] == generation,
+         f"generation {generation} in force")
 
 
 def show(lab, net, folder, as_json):
     shown = _Shown(lab, as_json)
     place = _Place(lab, net)
-    _wait(lambda: triadctl_json(lab, "status")["topology"]["nodes"], "the fabric")
+    wait(lambda: triadctl_json(lab, "status")["topology"]["nodes"], "the fabric")
     shown.say("--- the fabric as it is becomes what is expected: triadctl port snapshot "
               f"> {folder}/expected.csv")
     _load(lab, folder, 1)
@@ -148,8 +137,8 @@ def _show_miswire(shown, place):
     place.unlink(other_port)
     place.link(port, other_host)
     place.link(other_port, host)
-    _wait(lambda: triadctl_json(place.lab, "status")["ports"]["disable"] == 2,
-          "both in the plan")
+    wait(lambda: triadctl_json(place.lab, "status")["ports"]["disable"] == 2,
+         "both in the plan")
     shown.command("port", "plan", key="plan", allowed=(_TO_DO,))
     shown.command("set", "port.mode", "enforce")
     for number in (port, other_port):
@@ -183,12 +172,12 @@ def _show_test(shown, place, folder):
         return ",".join(words)
 
     _load(place.lab, folder, 2, change)
-    _wait(lambda: any(one["deed"] == "test" for one in
-                      triadctl_json(place.lab, "port", "history")), "the test")
+    wait(lambda: any(one["deed"] == "test" for one in
+         triadctl_json(place.lab, "port", "history")), "the test")
     place.relink(port)
-    _wait(lambda: place.row(port)["held"], "the port held")
+    wait(lambda: place.row(port)["held"], "the port held")
     shown.command("port", "list", "--node", place.leaf, "--port", str(port), key="held")
-    _wait(lambda: place.row(port)["admitted"], "the port admitted")
+    wait(lambda: place.row(port)["admitted"], "the port admitted")
     place.wait_for(port, "active")
     shown.command("port", "list", "--node", place.leaf, "--port", str(port),
                   key="admitted")

@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 import taplib
+from agentlib import triadctl
 from taplib import BUILDDIR, SRCDIR, Lab, wait_until
 from triadlib import ERRORS, NET, perfquery
 
@@ -93,12 +94,6 @@ class Agent:
     def wait_until_it_reads(self, source):
         self.wait_for(f"the topology from {source}", "topology", **{"from": source})
         return self.wait_for("a sweep", "perfmgr", ports_answered=N_PORTS)
-
-
-def triadctl(*words):
-    return subprocess.run([BUILDDIR / "triadctl", *map(str, words)], check=False,
-                          text=True, stdin=subprocess.DEVNULL, timeout=60,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
 def run_agent(*options):
