@@ -29,17 +29,23 @@ static uint64_t named_master(const struct triad_member *member, uint64_t now_us)
 	return entry && !entry->alive.is_manager ? entry->id : TRIAD_MEMBER_MANAGERS;
 }
 
-/* Whether the way up from 'id' ends at a manager, and not here or in a circle. */
+/* Whether the way up from 'id' ends at a manager.  A circle that this one is in is cut at
+ * the lowest of the ids in it, so that all find the same place. */
 static bool leads_up(const struct triad_member *member, uint64_t id)
 {
+	uint64_t lowest = UINT64_MAX;
+
 	for (unsigned i = 0; i < MAX_DEPTH; i++) {
 		const struct triad_roster_entry *entry =
 			triad_roster_find(&member->roster, id);
 
 		if (id == TRIAD_MEMBER_MANAGERS)
 			return true;
-		if (id == member->params.id || !entry)
+		if (id == member->params.id)
+			return lowest < id;
+		if (!entry)
 			return false;
+		lowest = id < lowest ? id : lowest;
 		id = entry->alive.master;
 	}
 	return false;

@@ -22,6 +22,7 @@ unit_tests = \
 	tests/unit/collect/test_data \
 	tests/unit/collect/test_gather \
 	tests/unit/collect/test_handout \
+	tests/unit/collect/test_member \
 	tests/unit/collect/test_merge \
 	tests/unit/perfmgr/test_aggregate \
 	tests/unit/perfmgr/test_alert_hard_cases \

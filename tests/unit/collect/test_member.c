@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Agents and a manager that hear each other at once: the tree, the fabric handed down,
+ * what is asked of all. */
+#include "collect/member.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/sim/fat_tree.h"
+#include "tests/unit/run.h"
+#include "triad/clock.h"
+
+enum { N_AGENTS = 3, MANAGER = N_AGENTS, N_MEMBERS };
+
+#define LIVENESS_US (2 * TRIAD_US_PER_S)
+#define SLOT_US (100 * TRIAD_US_PER_MS)
+#define STEP_US (50 * TRIAD_US_PER_MS)
+
+struct letter {
+	struct letter *next;
+	enum triad_member_to to;
+	uint64_t id, from;
+	size_t size;
+	uint8_t octets[];
+};
+
+struct peer {
+	unsigned number;
+	uint64_t id;
+	struct triad_member *member; /* NULL: it has ended */
+	bool takes_handout;
+	uint64_t handed; /* hash of the last fabric handed down */
+	unsigned n_cleared;
+};
+
+static struct triad_fabric *fabric;
+static struct peer peers[N_MEMBERS];
+static struct triad_engine *top;
+static struct triad_view *top_view;
+static struct triad_merge *merge;
+static struct letter *first, **last;
+static uint64_t now_us;
+static unsigned n_traps, n_done;
+static uint32_t n_agents_in, n_asked;
+static uint64_t n_samples;
+
+/* --- the network --- */
+
+static void say(void *context, enum triad_member_to to, uint64_t id,
+	const uint8_t *octets, size_t size)
+{
+	const struct peer *peer = context;
+	struct letter *letter = malloc(sizeof(*letter) + size);
+
+	*letter = (struct letter){.to = to, .id = id, .from = peer->id, .size = size};
+	memcpy(letter->octets, octets, size);
+	*last = letter;
+	last = &letter->next;
+}
+
+static bool is_for(const struct letter *letter, const struct peer *peer)
+{
+	switch (letter->to) {
+	case TRIAD_MEMBER_TO_ALL:
+		return letter->from != peer->id;
+	case TRIAD_MEMBER_TO_ONE:
+		return letter->id == peer->id;
+	default:
+		return peer->number == MANAGER;
+	}
+}
+
+static void deliver(void)
+{
+	while (first) {
+		struct letter *letter = first;
+
+		first = letter->next;
+		if (!first)
+			last = &first;
+		for (unsigned i = 0; i < N_MEMBERS; i++)
+			if (peers[i].member && is_for(letter, &peers[i]))
+				triad_member_hear(peers[i].member, letter->octets,
+					letter->size, now_us);
+		free(letter);
+	}
+}
+
+static void run(uint64_t for_us)
+{
+	for (uint64_t end_us = now_us + for_us; now_us < end_us; now_us += STEP_US) {
+		for (unsigned i = 0; i < N_MEMBERS; i++)
+			if (peers[i].member)
+				triad_member_turn(peers[i].member, now_us);
+		deliver();
+	}
+}
+
+/* --- members --- */
+
+static int give_histogram(void *context, const struct triad_gather_request *request,
+	unsigned counter, struct triad_histogram *copy, uint64_t *n_zeros)
+{
+	const struct peer *peer = context;
+
+	for (unsigned i = 0; i <= peer->number; i++)
+		triad_histogram_add(copy, 7 * peer->number + i);
+	*n_zeros = 10;
+	return 0;
+}
+
+static void take_clear(void *context, const struct triad_collect_clear *clear)
+{
+	struct peer *peer = context;
+
+	peer->n_cleared += clear->histograms;
+}
+
+static void take_fabric(void *context, struct triad_fabric *handed, uint64_t hash)
+{
+	struct peer *peer = context;
+
+	ck_assert_uint_eq(handed->n_ports, fabric->n_ports);
+	peer->handed = hash;
+	if (peer->takes_handout)
+		ck_assert_int_eq(
+			triad_member_set_fabric(peer->member, handed, hash, now_us), 0);
+}
+
+static void take_trap(void *context, const struct triad_collect_trap *trap)
+{
+	ck_assert_uint_eq(trap->node_guid, FAT_TREE_HOST_GUID(3));
+	n_traps++;
+}
+
+static uint64_t owner_of(void *context, uint32_t node)
+{
+	return triad_claims_owner(
+		triad_member_claims(peers[MANAGER].member), node, NULL);
+}
+
+static void ask_again(void *context, uint64_t agent, uint32_t number)
+{
+	triad_member_ask_again(peers[MANAGER].member, agent, number);
+}
+
+static void take_findings(void *context, uint32_t port, uint32_t causes)
+{
+}
+
+static void configure(unsigned i, const char *master)
+{
+	struct triad_member_settings settings = {
+		.feed = {.refresh = 1, .period_us = TRIAD_US_PER_S}, .sweep_ms = 1000};
+
+	snprintf(settings.master, sizeof(settings.master), "%s", master);
+	triad_member_configure(peers[i].member, &settings);
+}
+
+static uint64_t port_guid_of(unsigned host)
+{
+	uint32_t node = triad_fabric_find_node(fabric, FAT_TREE_HOST_GUID(host));
+
+	return fabric->ports[fabric->nodes[node].first_port].guid;
+}
+
+static void start(unsigned i, uint64_t incarnation)
+{
+	bool is_manager = i == MANAGER;
+	uint64_t guid = port_guid_of(4 * i);
+	const struct triad_member_sink sink = {.context = &peers[i],
+		.send = say,
+		.histogram = give_histogram,
+		.clear = take_clear,
+		.fabric = take_fabric,
+		.trap = take_trap};
+	struct triad_member_params params = {.id = is_manager ? ~guid : guid,
+		.incarnation = incarnation,
+		.port_guid = guid,
+		.is_manager = is_manager,
+		.seed = i};
+
+	snprintf(params.name, sizeof(params.name), "m%u", i);
+	peers[i] = (struct peer){
+		.number = i, .id = params.id, .takes_handout = !is_manager};
+	peers[i].member = triad_member_new(
+		&params, &sink, is_manager ? merge : NULL, LIVENESS_US, SLOT_US);
+	ck_assert_ptr_nonnull(peers[i].member);
+	configure(i, "");
+}
+
+static void end(unsigned i)
+{
+	triad_member_free(peers[i].member);
+	peers[i].member = NULL;
+}
+
+static void set_up(void)
+{
+	const struct triad_merge_sink sink = {
+		.owner = owner_of, .ask_again = ask_again, .findings = take_findings};
+
+	now_us = 1000 * TRIAD_US_PER_S;
+	first = NULL;
+	last = &first;
+	n_traps = n_done = 0;
+	fabric = fat_tree(4);
+	top = triad_engine_new();
+	top_view = triad_view_new(top, fabric, NULL);
+	ck_assert_int_eq(triad_engine_adopt(top, fabric, now_us, top_view->rows), 0);
+	merge = triad_merge_new(top, &sink);
+	triad_merge_adopt(merge, top_view);
+	for (unsigned i = 0; i < N_MEMBERS; i++)
+		start(i, 1);
+	ck_assert_int_eq(
+		triad_member_set_fabric(peers[MANAGER].member, fabric, 0, now_us), 0);
+	run(4 * TRIAD_US_PER_S);
+}
+
+static void tear_down(void)
+{
+	for (unsigned i = 0; i < N_MEMBERS; i++)
+		if (peers[i].member)
+			end(i);
+	while (first) {
+		struct letter *letter = first;
+
+		first = letter->next;
+		free(letter);
+	}
+	triad_merge_free(merge);
+	triad_view_unref(top_view);
+	triad_engine_free(top);
+	triad_fabric_unref(fabric);
+}
+
+static uint32_t n_owned(unsigned i)
+{
+	struct triad_collect_alive alive = {0};
+
+	triad_claims_fill_alive(triad_member_claims(peers[i].member), &alive);
+	return alive.n_nodes;
+}
+
+static uint64_t master_of(unsigned i)
+{
+	return triad_member_master(peers[i].member, now_us);
+}
+
+static void take_done(void *context, struct triad_gather *gather)
+{
+	n_done++;
+	n_agents_in = gather->n_agents;
+	n_asked = gather->n_asked;
+	n_samples = triad_histogram_count(&gather->histograms[0]);
+}
+
+static void ask_histograms(void)
+{
+	const struct triad_gather_request request = {.request = now_us, .counters = 1};
+
+	ck_assert_int_eq(triad_member_ask_histograms(peers[MANAGER].member, &request,
+				 TRIAD_US_PER_S, now_us, take_done, NULL),
+		0);
+	deliver();
+}
+
+/* --- the fabric --- */
+
+START_TEST(test_fabric_handed_down_is_shared_by_all)
+{
+	uint32_t n = 0;
+
+	for (unsigned i = 0; i < N_AGENTS; i++) {
+		ck_assert_uint_eq(
+			peers[i].handed, triad_member_topology(peers[MANAGER].member));
+		ck_assert_uint_gt(n_owned(i), 0);
+		n += n_owned(i);
+	}
+	ck_assert_uint_eq(n, fabric->n_nodes);
+	ck_assert_uint_eq(
+		triad_claims_n_nobodys(triad_member_claims(peers[MANAGER].member)), 0);
+}
+END_TEST
+
+START_TEST(test_agent_that_comes_later_is_handed_it_too)
+{
+	end(1);
+	start(1, 2);
+	run(3 * TRIAD_US_PER_S);
+	ck_assert_uint_eq(
+		peers[1].handed, triad_member_topology(peers[MANAGER].member));
+	ck_assert_uint_gt(n_owned(1), 0);
+}
+END_TEST
+
+START_TEST(test_peers_are_those_who_own_what_is_next)
+{
+	uint64_t ids[N_AGENTS];
+	unsigned n = triad_member_peers(peers[0].member, ids, N_AGENTS);
+
+	ck_assert_uint_ge(n, 1);
+	ck_assert_uint_le(n, N_AGENTS - 1);
+	for (unsigned i = 0; i < n; i++)
+		ck_assert_uint_ne(ids[i], peers[0].id);
+}
+END_TEST
+
+START_TEST(test_cut_off_keeps_what_is_owned_and_claims_nothing)
+{
+	uint32_t before = n_owned(0);
+
+	triad_member_cut_off(peers[0].member, true);
+	for (unsigned i = 0; i < 200; i++, now_us += STEP_US)
+		triad_member_turn(peers[0].member, now_us);
+	ck_assert_uint_eq(n_owned(0), before);
+}
+END_TEST
+
+/* --- the tree --- */
+
+START_TEST(test_master_is_the_manager_or_who_is_named)
+{
+	ck_assert_uint_eq(master_of(1), TRIAD_MEMBER_MANAGERS);
+	configure(1, "m0");
+	ck_assert_uint_eq(master_of(1), peers[0].id);
+	configure(1, "nobody");
+	ck_assert_uint_eq(master_of(1), TRIAD_MEMBER_MANAGERS);
+	configure(1, "m1"); /* itself */
+	ck_assert_uint_eq(master_of(1), TRIAD_MEMBER_MANAGERS);
+}
+END_TEST
+
+START_TEST(test_master_that_is_silent_is_passed_over)
+{
+	configure(1, "m0");
+	configure(2, "m1");
+	run(TRIAD_US_PER_S);
+	ck_assert_uint_eq(master_of(2), peers[1].id);
+	end(1);
+	run(2 * LIVENESS_US);
+	ck_assert_uint_eq(master_of(2), peers[0].id);
+	end(0);
+	run(2 * LIVENESS_US);
+	ck_assert_uint_eq(master_of(2), TRIAD_MEMBER_MANAGERS);
+	start(1, 2);
+	configure(1, "");
+	run(LIVENESS_US);
+	ck_assert_uint_eq(master_of(2), peers[1].id);
+}
+END_TEST
+
+START_TEST(test_masters_in_a_circle_are_all_under_the_manager)
+{
+	configure(0, "m1");
+	configure(1, "m2");
+	configure(2, "m0");
+	run(2 * TRIAD_US_PER_S);
+	/* Where the circle is cut is nobody's matter; that all lead up is. */
+	for (unsigned i = 0; i < N_AGENTS; i++) {
+		unsigned at = i, n = 0;
+
+		while (master_of(at) != TRIAD_MEMBER_MANAGERS && n++ < N_AGENTS)
+			for (unsigned j = 0; j < N_AGENTS; j++)
+				if (peers[j].id == master_of(at)) {
+					at = j;
+					break;
+				}
+		ck_assert_uint_le(n, N_AGENTS);
+		ck_assert_uint_eq(master_of(at), TRIAD_MEMBER_MANAGERS);
+	}
+}
+END_TEST
+
+START_TEST(test_trap_travels_up_the_tree)
+{
+	const struct triad_collect_trap trap = {.wall_us = 5,
+		.node_guid = FAT_TREE_HOST_GUID(3),
+		.port = 1,
+		.is_raised = true,
+		.value = 3,
+		.threshold = 2};
+
+	configure(1, "m0");
+	configure(2, "m1");
+	run(TRIAD_US_PER_S);
+	triad_member_tell_trap(peers[2].member, &trap, now_us);
+	deliver();
+	ck_assert_uint_eq(n_traps, 1);
+	ck_assert_uint_eq(triad_member_counts(peers[1].member).n_relayed, 1);
+	ck_assert_uint_eq(triad_member_counts(peers[0].member).n_relayed, 1);
+}
+END_TEST
+
+START_TEST(test_histograms_come_merged_through_the_tree)
+{
+	configure(1, "m0");
+	configure(2, "m1");
+	run(TRIAD_US_PER_S);
+	ask_histograms();
+	ck_assert_uint_eq(n_done, 1);
+	ck_assert_uint_eq(n_agents_in, 3);
+	ck_assert_uint_eq(n_asked, 3);
+	ck_assert_uint_eq(n_samples, 1 + 2 + 3);
+}
+END_TEST
+
+START_TEST(test_histograms_without_one_that_died_come_in_time)
+{
+	end(1);
+	ask_histograms();
+	ck_assert_uint_eq(n_done, 0);
+	run(2 * TRIAD_US_PER_S);
+	ck_assert_uint_eq(n_done, 1);
+	ck_assert_uint_eq(n_agents_in, 2);
+	ck_assert_uint_eq(n_asked, 3);
+}
+END_TEST
+
+START_TEST(test_clear_goes_down_the_tree_once)
+{
+	const struct triad_collect_clear clear = {
+		.request = 99, .port = 255, .histograms = true};
+
+	configure(1, "m0");
+	configure(2, "m1");
+	run(TRIAD_US_PER_S);
+	triad_member_clear(peers[MANAGER].member, &clear, now_us);
+	deliver();
+	triad_member_clear(peers[MANAGER].member, &clear, now_us);
+	deliver();
+	for (unsigned i = 0; i < N_AGENTS; i++)
+		ck_assert_uint_eq(peers[i].n_cleared, 1);
+}
+END_TEST
+
+/* --- what makes no sense --- */
+
+START_TEST(test_message_of_nobody_or_another_version_is_counted)
+{
+	uint8_t octets[64] = {0x54, 0x43, 9, 1, 1};
+
+	triad_member_hear(peers[0].member, octets, 64, now_us);
+	ck_assert_uint_eq(triad_member_counts(peers[0].member).n_other_version, 1);
+	octets[0] = 0;
+	triad_member_hear(peers[0].member, octets, 64, now_us);
+	triad_member_hear(peers[0].member, octets, 3, now_us);
+	ck_assert_uint_eq(triad_member_counts(peers[0].member).n_foreign, 2);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *cases = tcase_create("member");
+
+	tcase_add_checked_fixture(cases, set_up, tear_down);
+	tcase_add_test(cases, test_fabric_handed_down_is_shared_by_all);
+	tcase_add_test(cases, test_agent_that_comes_later_is_handed_it_too);
+	tcase_add_test(cases, test_peers_are_those_who_own_what_is_next);
+	tcase_add_test(cases, test_cut_off_keeps_what_is_owned_and_claims_nothing);
+	tcase_add_test(cases, test_master_is_the_manager_or_who_is_named);
+	tcase_add_test(cases, test_master_that_is_silent_is_passed_over);
+	tcase_add_test(cases, test_masters_in_a_circle_are_all_under_the_manager);
+	tcase_add_test(cases, test_trap_travels_up_the_tree);
+	tcase_add_test(cases, test_histograms_come_merged_through_the_tree);
+	tcase_add_test(cases, test_histograms_without_one_that_died_come_in_time);
+	tcase_add_test(cases, test_clear_goes_down_the_tree_once);
+	tcase_add_test(cases, test_message_of_nobody_or_another_version_is_counted);
+	return run_cases(cases);
+}
