@@ -73,8 +73,8 @@ def test_agents_share_the_fabric_and_the_manager_shows_all_of_it(t):
         set_errors(lab, 7)
         wait_for_errors(lab, 7)
         for member in members:
-            section = member.section("collect")
-            t.equal(section["topology"], "handed down by a manager", "topology")
+            wait_until(lambda member=member: member.section("collect")["topology"] ==
+                       "handed down by a manager", 20, "the fabric handed down")
         t.equal(status(lab)["perfmgr"]["ports_unanswered"], 0, "unanswered")
         t.contains(ask(lab, "agents", "owner", "host-0002 HCA-1"), "0 hops away")
         t.failed(lab.run("triadctl", "agents", "owner", "nobody"), 1, "no such node")
