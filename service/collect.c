@@ -254,8 +254,8 @@ bool triad_collect_is_manager(struct triad_collect *collect)
 
 /* --- jobs --- */
 
-/* Leaves the job for the PerfManager's thread and waits until it is done. */
-static int have_done(struct triad_collect *collect, struct triad_collect_job *job)
+/* Takes the place for a job.  Returns 0, ETIMEDOUT or ECANCELED. */
+static int leave_job(struct triad_collect *collect, struct triad_collect_job *job)
 {
 	uint64_t until_us = triad_clock_now_us() + WAIT_US;
 	int error = 0;
@@ -264,21 +264,33 @@ static int have_done(struct triad_collect *collect, struct triad_collect_job *jo
 	while (collect->job && !collect->is_stopped && !error)
 		error = triad_condition_wait(
 			&collect->answered, &collect->lock, until_us);
-	if (!error && !collect->is_stopped)
+	if (!error && collect->is_stopped)
+		error = ECANCELED;
+	if (!error)
 		collect->job = job;
 	pthread_mutex_unlock(&collect->lock);
+	return error;
+}
+
+/* Leaves the job for the PerfManager's thread and waits until it is done.  It lies on
+ * the caller's stack: one that was begun is waited for to the end, which comes soon,
+ * because it waits for nothing; one that was not is taken back. */
+static int have_done(struct triad_collect *collect, struct triad_collect_job *job)
+{
+	int error = leave_job(collect, job);
+
+	if (error)
+		return error;
 	triad_perf_wake(collect->perf);
 	pthread_mutex_lock(&collect->lock);
-	/* A job that was begun is ended soon: it does not wait. */
-	while (!error && !job->is_done && !collect->is_stopped)
+	while (!job->is_done && !(collect->is_stopped && collect->job == job))
 		triad_condition_wait(&collect->answered, &collect->lock, UINT64_MAX);
 	if (!job->is_done) {
-		error = error ? error : ECANCELED;
-		if (collect->job == job)
-			collect->job = NULL;
+		collect->job = NULL;
+		job->error = ECANCELED;
 	}
 	pthread_mutex_unlock(&collect->lock);
-	return job->is_done ? job->error : error;
+	return job->error;
 }
 
 static void find_owner(struct triad_collect *collect, struct triad_collect_job *job)

@@ -35,12 +35,19 @@ static void say(void *context, enum triad_member_to to, uint64_t id,
 
 static void take_handout(void *context, struct triad_fabric *fabric, uint64_t hash);
 
+/* The node is one of the view's, whose fabric may be older than that in force. */
 static uint64_t owner_of(void *context, uint32_t node)
 {
 	struct triad_collect *collect = context;
 	struct triad_claims *claims = triad_member_claims(collect->member);
-	uint64_t owner = triad_claims_owner(claims, node, NULL);
+	const struct triad_fabric *seen = collect->view->fabric;
+	uint64_t owner;
 
+	if (!collect->fabric)
+		return TRIAD_CLAIMS_NOBODY;
+	if (seen != collect->fabric)
+		node = triad_fabric_find_node(collect->fabric, seen->nodes[node].guid);
+	owner = triad_claims_owner(claims, node, NULL);
 	return owner != TRIAD_CLAIMS_NOBODY && !triad_claims_is_alive(claims, owner)
 		? TRIAD_CLAIMS_NOBODY
 		: owner;
@@ -408,7 +415,6 @@ static uint64_t turn_manager(struct triad_collect *collect, uint64_t now_us)
 {
 	uint64_t period_us = collect->conf.perfmgr.sweep_period_s * TRIAD_US_PER_S;
 
-	look_at_view(collect);
 	if (!collect->view)
 		return UINT64_MAX;
 	if (now_us - collect->looked_us >= LOOK_US) {
@@ -516,6 +522,9 @@ static uint64_t turn(void *context, bool wanted, bool *reads, bool *has_fabric)
 	if (!collect->member)
 		return UINT64_MAX;
 	look_at_connection(collect);
+	/* Before messages are: their ports are those of the view that alerts have. */
+	if (is_manager(collect))
+		look_at_view(collect);
 	take_messages(collect);
 	next_us = triad_member_turn(collect->member, now_us);
 	own_us = is_manager(collect) ? turn_manager(collect, now_us)

@@ -5,6 +5,7 @@
 #     tests/fuzz/fuzz_conf -max_total_time=60 /tmp/corpus
 # Without, each is a test that replays the corpus of its name.
 fuzz_targets = \
+	tests/fuzz/fuzz_collect_data \
 	tests/fuzz/fuzz_collect_message \
 	tests/fuzz/fuzz_conf \
 	tests/fuzz/fuzz_control \
@@ -21,6 +22,10 @@ fuzz_targets = \
 	tests/fuzz/fuzz_share \
 	tests/fuzz/fuzz_sflow
 
+tests_fuzz_fuzz_collect_data_SOURCES = \
+	tests/fuzz/fuzz_collect_data.c $(fuzz_driver)
+tests_fuzz_fuzz_collect_data_LDADD = $(LDADD) $(ZSTD_LIBS)
+tests_fuzz_fuzz_collect_data_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_collect_message_SOURCES = \
 	tests/fuzz/fuzz_collect_message.c $(fuzz_driver)
 tests_fuzz_fuzz_collect_message_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)

@@ -93,6 +93,7 @@ unit_tests = \
 	tests/unit/qos/test_setup_memory \
 	tests/unit/qos/test_setup_paths \
 	tests/unit/qos/test_setup_plan \
+	tests/unit/service/test_collect \
 	tests/unit/service/test_perf \
 	tests/unit/service/test_sflow
 
@@ -126,6 +127,10 @@ tests_unit_plugin_test_events_SOURCES = \
 	tests/unit/plugin/test_events.c plugin/events.c
 tests_unit_plugin_test_state_file_SOURCES = \
 	tests/unit/plugin/test_state_file.c plugin/election/state_file.c
+tests_unit_service_test_collect_SOURCES = \
+	tests/unit/service/test_collect.c service/collect.c service/collect_run.c \
+	service/collect_tell.c
+tests_unit_service_test_collect_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS)
 tests_unit_service_test_perf_SOURCES = \
 	tests/unit/service/test_perf.c service/perf.c
 tests_unit_service_test_sflow_SOURCES = \

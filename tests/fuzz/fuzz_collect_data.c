@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What comes from the broker, with the head made right, heard by an agent and by a
+ * manager with a small fabric, who also hear each other: DATA, histograms, the fabric
+ * handed down, and the rest.  What they say is sound, and their time goes on.
+ *
+ * Input: messages, each behind 4 octets:
+ *
+ *     0  whom it is for (1 the manager), whose it is (2 and 4: SENDERS), whether it is
+ *        of a later start (8), how much time passes before (the highest 4 bits)
+ *     1  its kind, modulo N_KINDS: those of messages, and two more: the manager asks
+ *        for histograms; the fabric of a TOPOLOGY, without its hash and not packed
+ *     2  length of the body, big-endian */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+#include "collect/handout.h"
+#include "collect/member.h"
+#include "collect/reach.h"
+#include "perfmgr/engine.h"
+#include "tests/sim/fabrics.h"
+#include "triad/clock.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Ports of hosts of the first and the second switch. */
+#define AGENT UINT64_C(0x10000)
+#define MANAGER (~AGENT)
+#define OTHER UINT64_C(0x10100)
+#define ASK TRIAD_COLLECT_N_KINDS
+#define FABRIC (TRIAD_COLLECT_N_KINDS + 1)
+#define N_KINDS (TRIAD_COLLECT_N_KINDS + 2)
+#define MAX_POSTED 64u
+#define MAX_PORTS 4096u
+
+struct side {
+	struct triad_member *member;
+	struct triad_engine *engine;
+	struct triad_view *view;
+	struct triad_merge *merge; /* the manager's */
+};
+
+struct letter {
+	bool to_manager;
+	size_t size;
+	uint8_t *octets;
+};
+
+static struct side agent, manager;
+static struct letter posted[MAX_POSTED];
+static unsigned n_posted, n_gathered;
+static uint64_t now_us;
+
+static void require(bool holds, const char *what)
+{
+	if (holds)
+		return;
+	fprintf(stderr, "fuzz_collect_data: %s\n", what);
+	abort();
+}
+
+/* --- what they say and do --- */
+
+/* Kept until it is delivered, as a broker does it. */
+static void post(bool to_manager, const uint8_t *octets, size_t size)
+{
+	struct letter *letter = &posted[n_posted];
+
+	if (n_posted == MAX_POSTED)
+		return;
+	*letter = (struct letter){
+		.to_manager = to_manager, .size = size, .octets = malloc(size)};
+	if (!letter->octets)
+		exit(1);
+	memcpy(letter->octets, octets, size);
+	n_posted++;
+}
+
+static void say(void *context, enum triad_member_to to, uint64_t id,
+	const uint8_t *octets, size_t size)
+{
+	bool is_managers = context == &manager;
+	struct triad_collect_head head;
+	struct triad_wire body;
+	uint8_t *copy = malloc(size);
+
+	if (!copy)
+		exit(1);
+	memcpy(copy, octets, size);
+	require(size &&
+			triad_collect_get_head(copy, size, &head, &body) ==
+				TRIAD_COLLECT_HEAD_GOOD,
+		"what is said is a message");
+	free(copy);
+	if (to == TRIAD_MEMBER_TO_ALL || (to == TRIAD_MEMBER_TO_MANAGERS) ||
+		id == AGENT || id == MANAGER)
+		post(!is_managers, octets, size);
+}
+
+static int give_histogram(void *context, const struct triad_gather_request *request,
+	unsigned counter, struct triad_histogram *copy, uint64_t *n_zeros)
+{
+	(void)context;
+	require(request->counters & 1u << counter, "a counter that was asked for");
+	for (unsigned i = 0; i < 40; i += 7)
+		triad_histogram_add(copy, i);
+	*n_zeros = 3;
+	return 0;
+}
+
+static void clear(void *context, const struct triad_collect_clear *clear)
+{
+	(void)context;
+	(void)clear;
+}
+
+static void take_trap(void *context, const struct triad_collect_trap *trap)
+{
+	(void)context;
+	require(trap->node_guid && trap->value >= 0, "a trap that makes sense");
+}
+
+static void adopt(struct side *side, struct triad_fabric *fabric, uint64_t hash)
+{
+	struct triad_view *view = triad_view_new(side->engine, fabric, NULL);
+
+	if (!view || triad_engine_adopt(side->engine, fabric, now_us, view->rows) ||
+		triad_member_set_fabric(side->member, fabric, hash, now_us))
+		exit(1);
+	triad_view_unref(side->view);
+	side->view = view;
+	if (side->merge)
+		triad_merge_adopt(side->merge, view);
+}
+
+static void take_fabric(void *context, struct triad_fabric *fabric, uint64_t hash)
+{
+	struct side *side = context;
+	struct triad_fabric *part;
+	bool *is_own;
+
+	if (fabric->n_ports > MAX_PORTS)
+		return;
+	adopt(side, fabric, hash);
+	is_own = calloc(fabric->n_nodes + 1, sizeof(*is_own));
+	for (uint32_t i = 0; is_own && i < fabric->n_nodes; i++)
+		is_own[i] = i % 2;
+	if (!is_own || triad_reach_part(fabric, is_own, &part))
+		exit(1);
+	triad_fabric_unref(part);
+	free(is_own);
+}
+
+static uint64_t owner_of(void *context, uint32_t node)
+{
+	(void)context;
+	require(node < manager.view->fabric->n_nodes, "a node of the view");
+	return triad_claims_owner(triad_member_claims(manager.member), node, NULL);
+}
+
+static void ask_again(void *context, uint64_t id, uint32_t number)
+{
+	(void)context;
+	triad_member_ask_again(manager.member, id, number);
+}
+
+static void take_findings(void *context, uint32_t port, uint32_t causes)
+{
+	(void)context;
+	(void)causes;
+	require(port < manager.view->fabric->n_ports, "a port of the view");
+}
+
+static void take_histograms(void *context, struct triad_gather *gather)
+{
+	(void)context;
+	require(gather->n_agents <= gather->n_asked || gather->n_asked > UINT16_MAX,
+		"no more answers than questions");
+	n_gathered++;
+}
+
+/* --- life --- */
+
+static void begin(struct side *side, uint64_t id, struct triad_fabric *fabric)
+{
+	const struct triad_member_params params = {
+		.id = id,
+		.incarnation = 1000,
+		.port_guid = AGENT,
+		.is_manager = id == MANAGER,
+		.name = "one",
+		.seed = 1,
+	};
+	const struct triad_member_sink sink = {
+		.context = side,
+		.send = say,
+		.histogram = give_histogram,
+		.clear = clear,
+		.fabric = take_fabric,
+		.trap = take_trap,
+	};
+	const struct triad_merge_sink merge_sink = {
+		.owner = owner_of, .ask_again = ask_again, .findings = take_findings};
+	const struct triad_member_settings settings = {
+		.feed = {.refresh = 10, .period_us = TRIAD_US_PER_S}, .sweep_ms = 1000};
+
+	*side = (struct side){.engine = triad_engine_new()};
+	if (params.is_manager)
+		side->merge = triad_merge_new(side->engine, &merge_sink);
+	side->member = triad_member_new(
+		&params, &sink, side->merge, 5 * TRIAD_US_PER_S, 250000);
+	if (!side->engine || !side->member || (params.is_manager && !side->merge))
+		exit(1);
+	triad_member_configure(side->member, &settings);
+	adopt(side, fabric, 0);
+}
+
+static void end(struct side *side)
+{
+	triad_member_free(side->member);
+	triad_merge_free(side->merge);
+	triad_view_unref(side->view);
+	triad_engine_free(side->engine);
+}
+
+static void hear(struct side *side, uint8_t *octets, size_t size)
+{
+	triad_member_hear(side->member, octets, size, now_us);
+	require(triad_member_turn(side->member, now_us) > now_us ||
+			triad_member_turn(side->member, now_us) > now_us,
+		"time goes on");
+	if (side->merge)
+		triad_merge_look(side->merge, now_us);
+}
+
+/* What is said in answer has its turn, too, while there is room. */
+static void deliver(void)
+{
+	for (unsigned i = 0; i < n_posted; i++) {
+		hear(posted[i].to_manager ? &manager : &agent, posted[i].octets,
+			posted[i].size);
+		free(posted[i].octets);
+	}
+	n_posted = 0;
+}
+
+/* --- the input --- */
+
+static const uint64_t senders[] = {OTHER, AGENT, MANAGER, 0x77};
+
+static void say_message(uint8_t flags, unsigned kind, const uint8_t *body, size_t size)
+{
+	const struct triad_collect_head head = {
+		.kind = kind,
+		.sender = senders[flags >> 1 & 3],
+		.incarnation = 1000 + (flags >> 3 & 1),
+	};
+	size_t room = TRIAD_COLLECT_HEAD_SIZE + size;
+	uint8_t *exact = malloc(room), *rest;
+	struct triad_wire w;
+
+	if (!exact)
+		exit(1);
+	triad_wire_init(&w, exact, room);
+	triad_collect_put_head(&w, &head);
+	rest = triad_wire_take(&w, size);
+	memcpy(rest, body, size);
+	hear(flags & 1 ? &manager : &agent, exact, room);
+	free(exact);
+}
+
+static void ask_histograms(const uint8_t *body, size_t size)
+{
+	const struct triad_gather_request request = {
+		.request = size ? body[0] : 0,
+		.counters = size > 1 ? body[1] : 1,
+	};
+
+	(void)triad_member_ask_histograms(manager.member, &request, TRIAD_US_PER_S,
+		now_us, take_histograms, NULL);
+}
+
+/* As handout.c has it. */
+static uint64_t hash_of(const uint8_t *octets, size_t size)
+{
+	uint64_t sum = UINT64_C(0xcbf29ce484222325) ^ size;
+
+	for (size_t i = 0; i < size; i++)
+		sum = (sum ^ octets[i]) * UINT64_C(0x100000001b3);
+	return sum ? sum : 1;
+}
+
+static void hand_down(const uint8_t *body, size_t size)
+{
+	static uint8_t octets[TRIAD_HANDOUT_PIECE_SIZE + 64];
+	const struct triad_collect_head head = {
+		.kind = TRIAD_COLLECT_TOPOLOGY, .sender = MANAGER, .incarnation = 1000};
+	struct triad_handout_packed packed = {
+		.hash = hash_of(body, size), .size = (uint32_t)size};
+	size_t room = ZSTD_compressBound(size);
+
+	packed.octets = malloc(room);
+	if (!packed.octets)
+		exit(1);
+	packed.packed_size =
+		(uint32_t)ZSTD_compress(packed.octets, room, body, size, 1);
+	hear(&agent, octets,
+		triad_handout_put(&packed, 0, &head, octets, sizeof(octets)));
+	free(packed.octets);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct triad_fabric *fabric = fabric_row(2, 3);
+	struct triad_wire w;
+
+	now_us = 100 * TRIAD_US_PER_S;
+	n_posted = 0;
+	begin(&manager, MANAGER, fabric);
+	begin(&agent, AGENT, fabric);
+	triad_fabric_unref(fabric);
+	deliver();
+	triad_wire_init(&w, (uint8_t *)data, size);
+	while (w.at < w.size) {
+		uint8_t flags = triad_wire_get8(&w);
+		unsigned kind = triad_wire_get8(&w) % N_KINDS;
+		size_t length = triad_wire_get16(&w);
+		const uint8_t *body;
+
+		if (length > w.size - w.at)
+			length = w.size - w.at;
+		body = triad_wire_take(&w, length);
+		if (!body)
+			break;
+		now_us += (uint64_t)(flags >> 4) * TRIAD_US_PER_S / 4;
+		if (kind == ASK)
+			ask_histograms(body, length);
+		else if (kind == FABRIC)
+			hand_down(body, length);
+		else
+			say_message(flags, kind, body, length);
+		deliver();
+	}
+	end(&agent);
+	end(&manager);
+	return 0;
+}

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* A collector that is one of many, in the PerfManager's thread: its turns, what other
+ * threads ask, and the fabric that becomes another under it.  The bus is a list. */
+#include "service/collect.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <string.h>
+
+#include "collect/data.h"
+#include "perfmgr/collector.h"
+#include "service/local_port.h"
+#include "tests/sim/fabrics.h"
+#include "tests/unit/run.h"
+#include "triad/clock.h"
+
+#define HERE UINT64_C(0x10000)  /* the first host of the first switch */
+#define AGENT UINT64_C(0x10100) /* the first host of the second one */
+#define OTHER UINT64_C(0x10002) /* the third one of the first */
+#define MAX_LETTERS 16
+
+static struct triad_collect *collect;
+static struct triad_collector *collector;
+static struct triad_perf_mate mate;
+static struct triad_conf conf;
+static struct triad_bus_message letters[MAX_LETTERS];
+static unsigned n_letters, n_taken;
+static sem_t *sending, *may_send; /* NULL: what is said is gone at once */
+
+/* --- in the place of the bus, and of what belongs to the host --- */
+
+struct triad_bus *triad_bus_new(
+	void (*wake)(void *context), void *context, struct triad_log *log)
+{
+	return (struct triad_bus *)&letters;
+}
+
+void triad_bus_free(struct triad_bus *bus)
+{
+}
+
+int triad_bus_configure(struct triad_bus *bus, const struct triad_bus_params *params)
+{
+	return 0;
+}
+
+void triad_bus_send(struct triad_bus *bus, enum triad_member_to to, uint64_t id,
+	const uint8_t *octets, size_t size)
+{
+	if (!sending)
+		return;
+	sem_post(sending);
+	sem_wait(may_send);
+}
+
+bool triad_bus_take(struct triad_bus *bus, struct triad_bus_message *message)
+{
+	if (n_taken == n_letters)
+		return false;
+	*message = letters[n_taken++];
+	return true;
+}
+
+void triad_bus_give_back(struct triad_bus_message *message)
+{
+	free(message->octets);
+}
+
+struct triad_bus_status triad_bus_status(struct triad_bus *bus)
+{
+	return (struct triad_bus_status){.is_wanted = true, .is_connected = true};
+}
+
+size_t triad_local_port_pkeys(uint64_t port_guid, uint16_t *pkeys, size_t most)
+{
+	return 0;
+}
+
+void triad_perf_set_mate(struct triad_perf *perf, const struct triad_perf_mate *its)
+{
+	mate = *its;
+}
+
+struct triad_collector *triad_perf_collector(struct triad_perf *perf)
+{
+	return collector;
+}
+
+void triad_perf_wake(struct triad_perf *perf)
+{
+}
+
+static uint64_t now_us(void *context)
+{
+	return triad_clock_now_us();
+}
+
+/* --- the thread that this is a mate of --- */
+
+static void start(enum triad_conf_collect mode)
+{
+	static const struct triad_collector_clock clock = {.now_us = now_us};
+
+	n_letters = n_taken = 0;
+	sending = may_send = NULL;
+	collector = triad_collector_new(&clock, NULL, NULL);
+	collect = triad_collect_new(HERE, mode == TRIAD_COLLECT_MANAGER, NULL);
+	triad_collect_join(collect, NULL);
+	triad_conf_init(&conf, HERE);
+	conf.collect.mode = mode;
+	conf.alerts.raise_after_s = 0;
+	mate.configure(mate.context, &conf);
+	ck_assert_int_eq(triad_collector_configure(collector, &conf), 0);
+}
+
+static void end(void)
+{
+	triad_collect_free(collect);
+	triad_collector_free(collector);
+	for (; n_taken < n_letters; n_taken++)
+		free(letters[n_taken].octets);
+}
+
+static void turn(void)
+{
+	bool reads = true;
+
+	mate.turn(mate.context, true, &reads);
+	if (!reads)
+		triad_collector_adopt(collector);
+}
+
+static void take_fabric(struct triad_fabric *fabric)
+{
+	if (!mate.take_fabric(mate.context, fabric))
+		triad_collector_set_fabric(collector, fabric);
+	triad_fabric_unref(fabric);
+}
+
+/* --- an agent --- */
+
+static uint8_t *new_letter(void)
+{
+	struct triad_bus_message *letter = &letters[n_letters++];
+
+	ck_assert_uint_le(n_letters, MAX_LETTERS);
+	letter->octets = malloc(TRIAD_COLLECT_MAX_SIZE);
+	ck_assert_ptr_nonnull(letter->octets);
+	return letter->octets;
+}
+
+static void tell_row(uint32_t number, uint64_t node_guid, uint8_t port)
+{
+	const struct triad_collect_head head = {
+		.kind = TRIAD_COLLECT_DATA, .sender = AGENT, .incarnation = 1};
+	const struct triad_collect_data data = {
+		.number = number, .clock_us = triad_clock_now_us()};
+	const struct triad_collect_row row = {.node_guid = node_guid,
+		.port = port,
+		.answered = true,
+		.has = TRIAD_COLLECT_USUAL,
+		.findings = 1u << TRIAD_PORT_RCV_ERRORS};
+	struct triad_collect_data_writer writer;
+	uint8_t *octets = new_letter();
+
+	triad_collect_data_begin(&writer, &head, &data, octets, TRIAD_COLLECT_MAX_SIZE);
+	ck_assert(triad_collect_data_put(&writer, &row));
+	letters[n_letters - 1].size = triad_collect_data_end(&writer);
+}
+
+static void claim(uint64_t agent, uint64_t node_guid)
+{
+	const struct triad_collect_head head = {.sender = agent, .incarnation = 1};
+	const struct triad_collect_owner owner = {
+		.number = 1, .as_of = 1, .n_nodes = 1, .n = 1};
+	const struct triad_collect_claim claimed = {.node_guid = node_guid, .hops = 9};
+	uint8_t *octets = new_letter();
+
+	letters[n_letters - 1].size = triad_collect_put_owner(
+		&head, &owner, &claimed, octets, TRIAD_COLLECT_MAX_SIZE);
+}
+
+/* Alerts with what tell_row() tells. */
+static unsigned count_alerts(void)
+{
+	struct triad_watch *watch = triad_collector_watch(collector);
+	struct triad_alert alert;
+	unsigned n = 0;
+
+	for (uint32_t at = 0; triad_watch_next_alert(watch, &at, &alert);)
+		for (unsigned i = 0; i < alert.n_findings; i++)
+			n += alert.findings[i].cause == TRIAD_PORT_RCV_ERRORS;
+	return n;
+}
+
+/* --- cases --- */
+
+START_TEST(test_row_of_an_owned_node_raises_its_alert)
+{
+	start(TRIAD_COLLECT_MANAGER);
+	take_fabric(fabric_row(2, 30));
+	turn();
+	claim(AGENT, 0x1011d);
+	tell_row(1, 0x1011d, 1);
+	turn();
+	turn();
+	ck_assert_uint_eq(count_alerts(), 1);
+	end();
+}
+END_TEST
+
+/* What was told of the last port comes when the fabric has no such port any more. */
+START_TEST(test_row_of_a_port_that_has_left_raises_nothing)
+{
+	start(TRIAD_COLLECT_MANAGER);
+	take_fabric(fabric_row(2, 30));
+	turn();
+	turn();
+	take_fabric(fabric_row(2, 2));
+	turn();
+	tell_row(1, 0x1011d, 1);
+	turn();
+	turn();
+	ck_assert_uint_eq(count_alerts(), 0);
+	end();
+}
+END_TEST
+
+/* Nodes have other numbers in the fabric in force than in the view, for a turn. */
+START_TEST(test_owner_is_looked_up_by_guid_while_the_view_is_older)
+{
+	start(TRIAD_COLLECT_MANAGER);
+	take_fabric(fabric_row(2, 2));
+	turn();
+	claim(AGENT, 0x10101);
+	turn();
+	take_fabric(fabric_row(2, 30));
+	claim(OTHER, 0x10003); /* its number is what that of 0x10101 was */
+	tell_row(1, 0x10101, 1);
+	turn();
+	turn();
+	ck_assert_uint_eq(count_alerts(), 1);
+	end();
+}
+END_TEST
+
+static void *drain(void *result)
+{
+	*(int *)result = triad_collect_drain(collect, true);
+	return NULL;
+}
+
+static void *turn_until_asked(void *unused)
+{
+	while (sem_trywait(sending)) /* what says it is the job, or its turn */
+		turn();
+	return unused;
+}
+
+/* Its memory is the caller's. */
+START_TEST(test_job_that_was_begun_is_waited_for_at_the_end)
+{
+	sem_t begun, released;
+	struct timespec until;
+	pthread_t asker, perf;
+	int result = -1;
+
+	start(TRIAD_COLLECT_AGENT);
+	take_fabric(fabric_row(2, 2));
+	turn();
+	sem_init(&begun, 0, 0);
+	sem_init(&released, 0, 0);
+	sending = &begun;
+	may_send = &released;
+	pthread_create(&asker, NULL, drain, &result);
+	pthread_create(&perf, NULL, turn_until_asked, NULL);
+	sem_wait(&begun);
+	triad_collect_stop(collect);
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec++;
+	ck_assert_int_eq(pthread_timedjoin_np(asker, NULL, &until), ETIMEDOUT);
+	for (unsigned i = 0; i < 100; i++)
+		sem_post(&released);
+	pthread_join(asker, NULL);
+	sem_post(&begun);
+	pthread_join(perf, NULL);
+	ck_assert_int_eq(result, 0);
+	sending = NULL;
+	end();
+	sem_destroy(&begun);
+	sem_destroy(&released);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *cases = tcase_create("collect");
+
+	tcase_add_test(cases, test_row_of_an_owned_node_raises_its_alert);
+	tcase_add_test(cases, test_row_of_a_port_that_has_left_raises_nothing);
+	tcase_add_test(cases, test_owner_is_looked_up_by_guid_while_the_view_is_older);
+	tcase_add_test(cases, test_job_that_was_begun_is_waited_for_at_the_end);
+	return run_cases(cases);
+}
