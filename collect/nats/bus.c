@@ -18,6 +18,8 @@
 #define RECONNECT_MS 500
 #define RECONNECT_JITTER_MS 500
 #define PING_MS 5000
+/* A broker that takes nothing for so long is as good as gone. */
+#define WRITE_MS 1000
 #define MAX_PINGS_OUT 2
 /* So often the thread looks at what is wanted. */
 #define LOOK_US (TRIAD_US_PER_S / 4)
@@ -39,6 +41,7 @@ struct triad_bus {
 	bool has_thread, stop, is_changed;
 	struct triad_bus_params wanted;
 	struct triad_bus_status status;
+	const natsConnection *current; /* what is said of others is of the past */
 	pthread_t thread;
 
 	/* Of the thread alone. */
@@ -46,6 +49,7 @@ struct triad_bus {
 	natsConnection *connection;
 	natsSubscription *subscriptions[N_SUBSCRIPTIONS];
 	int error_said;
+	bool is_left; /* threads of the library did not end, and may call */
 };
 
 struct triad_bus *triad_bus_new(
@@ -65,6 +69,34 @@ struct triad_bus *triad_bus_new(
 }
 
 /* --- what the library calls, from threads of its own --- */
+
+static void wake_owner(struct triad_bus *bus)
+{
+	bool stop;
+
+	pthread_mutex_lock(&bus->lock);
+	stop = bus->stop;
+	pthread_mutex_unlock(&bus->lock);
+	if (!stop)
+		bus->wake(bus->wake_context);
+}
+
+static void set_current(struct triad_bus *bus, const natsConnection *connection)
+{
+	pthread_mutex_lock(&bus->lock);
+	bus->current = connection;
+	pthread_mutex_unlock(&bus->lock);
+}
+
+static bool is_current(struct triad_bus *bus, const natsConnection *connection)
+{
+	bool is;
+
+	pthread_mutex_lock(&bus->lock);
+	is = bus->current == connection && !bus->stop;
+	pthread_mutex_unlock(&bus->lock);
+	return is;
+}
 
 static void note_connected(struct triad_bus *bus, bool is_connected, const char *reason)
 {
@@ -95,10 +127,12 @@ static void on_connected(natsConnection *connection, void *context)
 {
 	struct triad_bus *bus = context;
 
+	if (!is_current(bus, connection))
+		return;
 	note_server(bus, connection);
 	note_connected(bus, true, "");
 	triad_log_write(bus->log, TRIAD_LOG_INFO, "collect: connected to the broker");
-	bus->wake(bus->wake_context);
+	wake_owner(bus);
 }
 
 static const char *last_error(natsConnection *connection)
@@ -113,6 +147,8 @@ static void on_disconnected(natsConnection *connection, void *context)
 {
 	struct triad_bus *bus = context;
 
+	if (!is_current(bus, connection))
+		return;
 	note_connected(bus, false, last_error(connection));
 	triad_log_write(bus->log, TRIAD_LOG_WARNING,
 		"collect: no connection to the broker: %s; counters are read all the "
@@ -152,7 +188,7 @@ static void on_message(natsConnection *connection, natsSubscription *subscriptio
 		triad_bus_queue_put(&bus->in, TRIAD_MEMBER_TO_ALL, 0,
 			(const uint8_t *)natsMsg_GetData(message), (size_t)size);
 	natsMsg_Destroy(message);
-	bus->wake(bus->wake_context);
+	wake_owner(bus);
 }
 
 /* --- connecting --- */
@@ -220,6 +256,7 @@ static natsStatus set_options(natsOptions *options, struct triad_bus *bus)
 	natsOptions_SetReconnectJitter(
 		options, RECONNECT_JITTER_MS, RECONNECT_JITTER_MS);
 	natsOptions_SetReconnectBufSize(options, RECONNECT_OCTETS);
+	natsOptions_SetWriteDeadline(options, WRITE_MS);
 	natsOptions_SetPingInterval(options, PING_MS);
 	natsOptions_SetMaxPingsOut(options, MAX_PINGS_OUT);
 	natsOptions_SetRetryOnFailedConnect(options, true, on_connected, bus);
@@ -258,6 +295,7 @@ static void disconnect(struct triad_bus *bus)
 		natsSubscription_Destroy(bus->subscriptions[i]);
 		bus->subscriptions[i] = NULL;
 	}
+	set_current(bus, NULL);
 	natsConnection_Destroy(bus->connection);
 	bus->connection = NULL;
 	note_connected(bus, false, "");
@@ -289,6 +327,7 @@ static void connect_to(struct triad_bus *bus)
 	if (status == NATS_OK)
 		status = natsConnection_Connect(&bus->connection, options);
 	natsOptions_Destroy(options);
+	set_current(bus, bus->connection);
 	if (status == NATS_OK)
 		on_connected(bus->connection, bus);
 	else if (status == NATS_NOT_YET_CONNECTED)
@@ -352,15 +391,34 @@ static bool take_up(struct triad_bus *bus)
 	return !stop;
 }
 
+/* What the library called may have come too early, or in another order. */
+static void look_at_connection(struct triad_bus *bus)
+{
+	bool is_connected;
+
+	if (!bus->connection)
+		return;
+	is_connected =
+		natsConnection_Status(bus->connection) == NATS_CONN_STATUS_CONNECTED;
+	if (is_connected == triad_bus_status(bus).is_connected)
+		return;
+	if (is_connected)
+		on_connected(bus->connection, bus);
+	else
+		note_connected(bus, false, last_error(bus->connection));
+}
+
 static void *run(void *argument)
 {
 	struct triad_bus *bus = argument;
 
-	while (take_up(bus))
+	while (take_up(bus)) {
+		look_at_connection(bus);
 		send_all(bus,
 			triad_bus_queue_take(
 				&bus->out, triad_clock_now_us() + LOOK_US));
-	nats_CloseAndWait(CLOSE_MS);
+	}
+	bus->is_left = nats_CloseAndWait(CLOSE_MS) != NATS_OK;
 	return NULL;
 }
 
@@ -396,6 +454,8 @@ void triad_bus_free(struct triad_bus *bus)
 	triad_bus_queue_stop(&bus->out, true);
 	if (bus->has_thread)
 		pthread_join(bus->thread, NULL);
+	if (bus->is_left)
+		return;
 	triad_bus_queue_clear(&bus->in);
 	triad_bus_queue_clear(&bus->out);
 	pthread_mutex_destroy(&bus->lock);

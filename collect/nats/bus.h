@@ -64,7 +64,8 @@ struct triad_bus_status {
 struct triad_bus *triad_bus_new(
 	void (*wake)(void *context), void *context, struct triad_log *log);
 
-/* Ends the thread and the connection, in two seconds at most.  Accepts NULL. */
+/* Ends the thread and the connection, in some seconds at most, whatever the broker
+ * does.  When threads of the library hang then, the memory is left.  Accepts NULL. */
 void triad_bus_free(struct triad_bus *bus);
 
 /* Connects as 'params' says (NULL: no more), unless it is so already.  Returns 0 or an

@@ -127,6 +127,7 @@ tests_unit_plugin_test_events_SOURCES = \
 	tests/unit/plugin/test_events.c plugin/events.c
 tests_unit_plugin_test_state_file_SOURCES = \
 	tests/unit/plugin/test_state_file.c plugin/election/state_file.c
+tests_unit_collect_test_bus_LDADD = libtriadbus.la $(LDADD)
 tests_unit_service_test_collect_SOURCES = \
 	tests/unit/service/test_collect.c service/collect.c service/collect_run.c \
 	service/collect_tell.c
@@ -146,6 +147,9 @@ tests_unit_portmgr_test_seal_LDADD = $(LDADD) $(NETTLE_LIBS)
 
 if HAVE_IBNETDISC
 unit_tests += tests/unit/agent/test_discover
+endif
+if HAVE_NATS
+unit_tests += tests/unit/collect/test_bus
 endif
 if HAVE_CHECK
 check_PROGRAMS += $(unit_tests)
