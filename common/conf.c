@@ -13,6 +13,7 @@
 
 #include "common/conf_keys.h"
 #include "common/conf_value.h"
+#include "triad/lists.h"
 
 /* --- defaults ---------------------------------------------------------- */
 
@@ -257,9 +258,13 @@ bool triad_conf_next(const struct triad_conf *conf, struct triad_conf_entry *ent
 {
 	while (step(conf, entry)) {
 		struct triad_conf_place place = {entry->key, entry->element};
+		char value[TRIAD_CONF_VALUE_SIZE];
 
-		triad_conf_value_format(
-			conf, place, entry->value, sizeof(entry->value));
+		triad_conf_value_format(conf, place, value, sizeof(value));
+		if (place.key->check == triad_servers_check)
+			triad_servers_mask(value, entry->value, sizeof(entry->value));
+		else
+			memcpy(entry->value, value, sizeof(value));
 		if (place.key->type == TRIAD_CONF_THRESHOLD &&
 			!strcmp(entry->value, "inherit"))
 			continue;

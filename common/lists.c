@@ -264,6 +264,30 @@ static bool is_server(const char *item)
 	return false;
 }
 
+/* The '@' that ends user and password at the beginning of 'text', an item of a list;
+ * 'text' when they are not there. */
+static const char *skip_user(const char *text)
+{
+	size_t n = strcspn(text, ";");
+	const char *at = memrchr(text, '@', n);
+
+	return at ? at : text;
+}
+
+void triad_servers_mask(const char *text, char *shown, size_t size)
+{
+	const char *url, *host;
+
+	shown[0] = '\0';
+	for (; (url = strstr(text, "://")); text = host) {
+		url += strlen("://");
+		host = skip_user(url);
+		triad_text_append(shown, size, "%.*s%s", (int)(url - text), text,
+			host == url ? "" : "***");
+	}
+	triad_text_append(shown, size, "%s", text);
+}
+
 bool triad_servers_check(const char *text, char *reason, size_t size)
 {
 	char item[ITEM_SIZE];
@@ -275,7 +299,7 @@ bool triad_servers_check(const char *text, char *reason, size_t size)
 		snprintf(reason, size,
 			"'%.80s' is no broker: nats://HOST:PORT or tls://HOST:PORT is "
 			"wanted",
-			item);
+			skip_user(item));
 		return false;
 	}
 	if (n && n <= TRIAD_MAX_SERVERS)

@@ -8,6 +8,7 @@
 
 #include "service/own_metrics.h"
 #include "triad/clock.h"
+#include "triad/lists.h"
 
 /* --- configuration --- */
 
@@ -136,6 +137,7 @@ int triad_service_reload(struct triad_service *service, struct triad_diags *diag
 int triad_service_set(struct triad_service *service, const char *key, const char *value,
 	struct triad_diags *diags)
 {
+	char shown[TRIAD_CONF_VALUE_SIZE];
 	int error;
 
 	triad_diags_init(diags, "set");
@@ -145,11 +147,12 @@ int triad_service_set(struct triad_service *service, const char *key, const char
 	if (!error)
 		triad_service_put_in_force(service);
 	pthread_mutex_unlock(&service->conf_lock);
+	triad_servers_mask(value, shown, sizeof(shown));
 	if (!error)
 		triad_log_write(service->log, TRIAD_LOG_INFO,
 			"%s = %s, until the next "
 			"reload or restart",
-			key, value);
+			key, shown);
 	return error;
 }
 

@@ -323,7 +323,7 @@ struct triad_conf_entry {
 	const struct triad_conf_key *key;  /* NULL: before the first one */
 	unsigned element;                  /* group or scope it is of, else 0 */
 	char name[TRIAD_CONF_NAME_SIZE];   /* in full */
-	char value[TRIAD_CONF_VALUE_SIZE]; /* as it would be written in a file */
+	char value[TRIAD_CONF_VALUE_SIZE]; /* as in a file, but for passwords: *** */
 };
 
 /* Steps to the next key in force: all that are there once, those of each group, the

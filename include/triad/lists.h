@@ -54,6 +54,10 @@ bool triad_counters_parse(const char *text, uint32_t *mask, char *reason, size_t
 #define TRIAD_MAX_SERVERS 16
 bool triad_servers_check(const char *text, char *reason, size_t size);
 
+/* Writes 'text', a value of any key, with *** for what stands before an '@' in URLs:
+ * who reads logs and reports needs no passwords.  'shown' may not be 'text'. */
+void triad_servers_mask(const char *text, char *shown, size_t size);
+
 /* A word for a broker's subjects: 1 to 32 of A-Z a-z 0-9 _ -. */
 bool triad_subject_check(const char *text, char *reason, size_t size);
 

@@ -6,6 +6,7 @@
 
 #include "service/service.h"
 #include "triad/control.h"
+#include "triad/lists.h"
 
 /* By which role is wanted. */
 static const char *other_role(struct triad_service *service)
@@ -68,14 +69,16 @@ static bool is_refused(struct triad_service *service, struct triad_output *outpu
 static int run_set(struct triad_service *service, const struct triad_command *command,
 	struct triad_output *output)
 {
+	char shown[TRIAD_CONF_VALUE_SIZE];
 	struct triad_diags diags;
 
 	if (triad_service_set(service, command->key, command->value, &diags)) {
 		triad_commands_put_diags(&diags, output);
 		return TRIAD_CONTROL_FAILED;
 	}
+	triad_servers_mask(command->value, shown, sizeof(shown));
 	triad_output_printf(output, "%s = %s, until the next reload or restart\n",
-		command->key, command->value);
+		command->key, shown);
 	if (!strncmp(command->key, "prometheus.", strlen("prometheus.")) &&
 		is_refused(service, output))
 		return TRIAD_CONTROL_FAILED;

@@ -204,6 +204,37 @@ START_TEST(test_ip_without_port)
 }
 END_TEST
 
+static void check_mask(const char *text, const char *expected)
+{
+	char shown[64];
+
+	triad_servers_mask(text, shown, sizeof(shown));
+	ck_assert_str_eq(shown, expected);
+}
+
+START_TEST(test_servers_passwords_masked)
+{
+	check_mask("", "");
+	check_mask("nats://h:4222; tls://h2", "nats://h:4222; tls://h2");
+	check_mask("nats://u:p@h:4222", "nats://***@h:4222");
+	check_mask("nats://token@h; tls://u:p@ss@h2;nats://h3",
+		"nats://***@h; tls://***@h2;nats://h3");
+	check_mask("nats://u:a://b@h; nats://h", "nats://***@h; nats://h");
+	check_mask("who@where; name", "who@where; name");
+	check_mask("nats://u:p@0123456789012345678901234567890123456789012345678901234",
+		"nats://***@0123456789012345678901234567890123456789012345678901");
+}
+END_TEST
+
+START_TEST(test_servers_refused_without_their_password)
+{
+	ck_assert(!triad_servers_check("http://u:secret@h", reason, sizeof(reason)));
+	ASSERT_REASON("'@h' is no broker");
+	ck_assert(!triad_servers_check("nats://u:secret@h h", reason, sizeof(reason)));
+	ck_assert_ptr_null(strstr(reason, "secret"));
+}
+END_TEST
+
 int main(void)
 {
 	TCase *cases = tcase_create("lists");
@@ -219,5 +250,7 @@ int main(void)
 	tcase_add_test(cases, test_address_garbage_refused);
 	tcase_add_test(cases, test_addresses_bounded);
 	tcase_add_test(cases, test_ip_without_port);
+	tcase_add_test(cases, test_servers_passwords_masked);
+	tcase_add_test(cases, test_servers_refused_without_their_password);
 	return run_cases(cases);
 }
