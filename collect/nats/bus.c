@@ -14,8 +14,13 @@
 #include "triad/lists.h"
 #include "triad/thread.h"
 
-#define CONNECT_MS 2000
+/* All servers together, while none answers; each has half a second at least. */
+#define CONNECT_MS 3000
+#define MIN_CONNECT_MS 500
 #define RECONNECT_MS 500
+/* When there was no connection to begin with, or the library gave up (a password that
+ * is refused twice), all is begun anew after so long, with files read again. */
+#define ANEW_US (2 * TRIAD_US_PER_S)
 #define RECONNECT_JITTER_MS 500
 #define PING_MS 5000
 /* A broker that takes nothing for so long is as good as gone. */
@@ -41,15 +46,16 @@ struct triad_bus {
 	bool has_thread, stop, is_changed;
 	struct triad_bus_params wanted;
 	struct triad_bus_status status;
-	const natsConnection *current; /* what is said of others is of the past */
 	pthread_t thread;
+	natsConnection *current;         /* whose ups and downs count; or NULL */
+	char said[TRIAD_CONF_TEXT_SIZE]; /* the reason that was logged last */
 
 	/* Of the thread alone. */
 	struct triad_bus_params params;
 	natsConnection *connection;
 	natsSubscription *subscriptions[N_SUBSCRIPTIONS];
-	int error_said;
-	bool is_left; /* threads of the library did not end, and may call */
+	uint64_t tried_us; /* when all was begun anew */
+	bool is_left;      /* threads of the library did not end, and may call */
 };
 
 struct triad_bus *triad_bus_new(
@@ -81,23 +87,6 @@ static void wake_owner(struct triad_bus *bus)
 		bus->wake(bus->wake_context);
 }
 
-static void set_current(struct triad_bus *bus, const natsConnection *connection)
-{
-	pthread_mutex_lock(&bus->lock);
-	bus->current = connection;
-	pthread_mutex_unlock(&bus->lock);
-}
-
-static bool is_current(struct triad_bus *bus, const natsConnection *connection)
-{
-	bool is;
-
-	pthread_mutex_lock(&bus->lock);
-	is = bus->current == connection && !bus->stop;
-	pthread_mutex_unlock(&bus->lock);
-	return is;
-}
-
 static void note_connected(struct triad_bus *bus, bool is_connected, const char *reason)
 {
 	pthread_mutex_lock(&bus->lock);
@@ -106,6 +95,46 @@ static void note_connected(struct triad_bus *bus, bool is_connected, const char 
 	bus->status.n_connects += is_connected && !bus->status.is_connected;
 	bus->status.is_connected = is_connected;
 	snprintf(bus->status.reason, sizeof(bus->status.reason), "%s", reason);
+	if (is_connected)
+		bus->said[0] = '\0';
+	pthread_mutex_unlock(&bus->lock);
+}
+
+/* Once for each reason, until there is a connection. */
+static void note_not_connected(struct triad_bus *bus, const char *text)
+{
+	char reason[TRIAD_CONF_TEXT_SIZE];
+	bool is_new;
+
+	triad_servers_mask(text, reason, sizeof(reason));
+	note_connected(bus, false, reason);
+	pthread_mutex_lock(&bus->lock);
+	is_new = strcmp(bus->said, reason) != 0;
+	snprintf(bus->said, sizeof(bus->said), "%s", reason);
+	pthread_mutex_unlock(&bus->lock);
+	if (is_new)
+		triad_log_write(bus->log, TRIAD_LOG_WARNING,
+			"collect: no connection to the broker: %s; counters are read "
+			"all the same, and it is tried again and again (see [collect] "
+			"servers)",
+			reason);
+}
+
+/* One that was ended on purpose still has its last words to say. */
+static bool is_current(struct triad_bus *bus, const natsConnection *connection)
+{
+	bool is_current;
+
+	pthread_mutex_lock(&bus->lock);
+	is_current = bus->current == connection && !bus->stop;
+	pthread_mutex_unlock(&bus->lock);
+	return is_current;
+}
+
+static void set_current(struct triad_bus *bus, natsConnection *connection)
+{
+	pthread_mutex_lock(&bus->lock);
+	bus->current = connection;
 	pthread_mutex_unlock(&bus->lock);
 }
 
@@ -135,25 +164,15 @@ static void on_connected(natsConnection *connection, void *context)
 	wake_owner(bus);
 }
 
-static const char *last_error(natsConnection *connection)
-{
-	const char *text = NULL;
-
-	(void)natsConnection_GetLastError(connection, &text);
-	return text && *text ? text : "the connection ended";
-}
-
 static void on_disconnected(natsConnection *connection, void *context)
 {
 	struct triad_bus *bus = context;
+	const char *text = NULL;
 
 	if (!is_current(bus, connection))
 		return;
-	note_connected(bus, false, last_error(connection));
-	triad_log_write(bus->log, TRIAD_LOG_WARNING,
-		"collect: no connection to the broker: %s; counters are read all the "
-		"same, and it is tried again each second (see [collect] servers)",
-		last_error(connection));
+	(void)natsConnection_GetLastError(connection, &text);
+	note_not_connected(bus, text && *text ? text : "the connection ended");
 }
 
 static void on_error(natsConnection *connection, natsSubscription *subscription,
@@ -219,6 +238,8 @@ static natsStatus set_servers(natsOptions *options, const char *servers)
 	snprintf(copy, sizeof(copy), "%s", servers);
 	while (n < TRIAD_MAX_SERVERS && (url = strtok_r(rest, "; ", &rest)))
 		urls[n++] = url;
+	natsOptions_SetTimeout(options,
+		n * MIN_CONNECT_MS > CONNECT_MS ? MIN_CONNECT_MS : CONNECT_MS / n);
 	return natsOptions_SetServers(options, urls, n);
 }
 
@@ -249,7 +270,6 @@ static natsStatus set_options(natsOptions *options, struct triad_bus *bus)
 		status = natsOptions_SetUserCredentialsFromFiles(
 			options, params->credentials, NULL);
 	natsOptions_SetName(options, params->name);
-	natsOptions_SetTimeout(options, CONNECT_MS);
 	natsOptions_SetNoEcho(options, true);
 	natsOptions_SetMaxReconnect(options, -1);
 	natsOptions_SetReconnectWait(options, RECONNECT_MS);
@@ -259,7 +279,6 @@ static natsStatus set_options(natsOptions *options, struct triad_bus *bus)
 	natsOptions_SetWriteDeadline(options, WRITE_MS);
 	natsOptions_SetPingInterval(options, PING_MS);
 	natsOptions_SetMaxPingsOut(options, MAX_PINGS_OUT);
-	natsOptions_SetRetryOnFailedConnect(options, true, on_connected, bus);
 	natsOptions_SetDisconnectedCB(options, on_disconnected, bus);
 	natsOptions_SetReconnectedCB(options, on_connected, bus);
 	natsOptions_SetErrorHandler(options, on_error, bus);
@@ -288,6 +307,7 @@ static natsStatus subscribe(struct triad_bus *bus)
 
 static void disconnect(struct triad_bus *bus)
 {
+	set_current(bus, NULL);
 	if (bus->connection &&
 		natsConnection_Status(bus->connection) == NATS_CONN_STATUS_CONNECTED)
 		(void)natsConnection_FlushTimeout(bus->connection, FLUSH_MS);
@@ -295,29 +315,29 @@ static void disconnect(struct triad_bus *bus)
 		natsSubscription_Destroy(bus->subscriptions[i]);
 		bus->subscriptions[i] = NULL;
 	}
-	set_current(bus, NULL);
 	natsConnection_Destroy(bus->connection);
 	bus->connection = NULL;
-	note_connected(bus, false, "");
 }
 
-static void say_failed(struct triad_bus *bus, natsStatus status)
+/* Why the last call of this thread failed.  The library's text begins with its source
+ * file and may end with a cause that it doesn't know. */
+static void write_reason(natsStatus status, char reason[TRIAD_CONF_TEXT_SIZE])
 {
-	char reason[TRIAD_CONF_TEXT_SIZE];
-	const char *more = nats_GetLastError(NULL);
+	natsStatus last;
+	const char *more = nats_GetLastError(&last), *end;
 
-	snprintf(reason, sizeof(reason), "%s%s%.120s", natsStatus_GetText(status),
-		more && *more ? ": " : "", more ? more : "");
-	note_connected(bus, false, reason);
-	if (bus->error_said != (int)status)
-		triad_log_write(bus->log, TRIAD_LOG_ERROR,
-			"collect: '%s' can't be used as [collect] says: %s; mend it "
-			"and reload",
-			bus->params.servers, reason);
-	bus->error_said = (int)status;
+	if (last == NATS_OK || !more)
+		more = "";
+	if (*more == '(' && strstr(more, "): "))
+		more = strstr(more, "): ") + strlen("): ");
+	if (!strcmp(more, natsStatus_GetText(status)))
+		more = "";
+	end = strstr(more, ": (null)");
+	snprintf(reason, TRIAD_CONF_TEXT_SIZE, "%s%s%.*s", natsStatus_GetText(status),
+		*more ? ": " : "", end ? (int)(end - more) : 160, more);
 }
 
-static void connect_to(struct triad_bus *bus)
+static natsStatus open_connection(struct triad_bus *bus)
 {
 	natsOptions *options = NULL;
 	natsStatus status = natsOptions_Create(&options);
@@ -327,19 +347,30 @@ static void connect_to(struct triad_bus *bus)
 	if (status == NATS_OK)
 		status = natsConnection_Connect(&bus->connection, options);
 	natsOptions_Destroy(options);
+	return status;
+}
+
+static void connect_to(struct triad_bus *bus)
+{
+	char reason[TRIAD_CONF_TEXT_SIZE];
+	natsStatus status;
+
+	bus->tried_us = triad_clock_now_us();
+	status = open_connection(bus);
 	set_current(bus, bus->connection);
 	if (status == NATS_OK)
-		on_connected(bus->connection, bus);
-	else if (status == NATS_NOT_YET_CONNECTED)
-		on_disconnected(bus->connection, bus);
-	if (status == NATS_OK || status == NATS_NOT_YET_CONNECTED)
 		status = subscribe(bus);
 	if (status == NATS_OK) {
-		bus->error_said = 0;
+		on_connected(bus->connection, bus);
+		/* What came before it was current went unheard. */
+		if (natsConnection_Status(bus->connection) !=
+			NATS_CONN_STATUS_CONNECTED)
+			on_disconnected(bus->connection, bus);
 		return;
 	}
+	write_reason(status, reason);
 	disconnect(bus);
-	say_failed(bus, status);
+	note_not_connected(bus, reason);
 }
 
 /* --- the thread --- */
@@ -370,6 +401,12 @@ static void send_all(struct triad_bus *bus, struct triad_bus_letter *letter)
 	}
 }
 
+static bool is_given_up(const struct triad_bus *bus)
+{
+	return (!bus->connection || natsConnection_IsClosed(bus->connection)) &&
+		triad_clock_now_us() - bus->tried_us >= ANEW_US;
+}
+
 /* Takes up what is wanted.  Returns false at the end. */
 static bool take_up(struct triad_bus *bus)
 {
@@ -384,10 +421,14 @@ static bool take_up(struct triad_bus *bus)
 	pthread_mutex_unlock(&bus->lock);
 	if (stop)
 		send_all(bus, triad_bus_queue_take(&bus->out, 0));
-	if ((is_changed || stop) && bus->connection)
+	if (is_changed || stop) {
 		disconnect(bus);
-	if (is_changed && is_wanted && !stop)
+		note_connected(bus, false, "");
+	}
+	if (!stop && is_wanted && (is_changed || is_given_up(bus))) {
+		disconnect(bus);
 		connect_to(bus);
+	}
 	return !stop;
 }
 
@@ -405,7 +446,7 @@ static void look_at_connection(struct triad_bus *bus)
 	if (is_connected)
 		on_connected(bus->connection, bus);
 	else
-		note_connected(bus, false, last_error(bus->connection));
+		on_disconnected(bus->connection, bus);
 }
 
 static void *run(void *argument)

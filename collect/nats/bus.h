@@ -16,7 +16,7 @@
  * said is dropped at once: it would be old.
  *
  * A connection that is lost is made again, for ever, in turn with all servers that are
- * known.
+ * known; what can't be used, such as a file that is missing, is tried again, too.
  *
  * Thread-safety: any thread, for all but new, stop and free.  'wake' is called from the
  * library's threads: it must not block or call back.
@@ -64,8 +64,9 @@ struct triad_bus_status {
 struct triad_bus *triad_bus_new(
 	void (*wake)(void *context), void *context, struct triad_log *log);
 
-/* Ends the thread and the connection, in some seconds at most, whatever the broker
- * does.  When threads of the library hang then, the memory is left.  Accepts NULL. */
+/* Ends the thread and the connection, in five seconds at most, unless more than six
+ * servers are silent.  When threads of the library hang then, the memory is left.
+ * Accepts NULL. */
 void triad_bus_free(struct triad_bus *bus);
 
 /* Connects as 'params' says (NULL: no more), unless it is so already.  Returns 0 or an

@@ -45,7 +45,8 @@ script_tests = \
 TESTS += $(plugin_tests)
 agent_tests = \
 	tests/integration/test_agent.py \
-	tests/integration/test_agents.py
+	tests/integration/test_agents.py \
+	tests/integration/test_agents_faults.py
 if HAVE_IBNETDISC
 if HAVE_NATS
 TESTS += $(agent_tests)
