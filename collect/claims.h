@@ -112,8 +112,9 @@ struct triad_claims_counts {
 	uint64_t n_deaths;
 	uint64_t n_conflicts; /* claims heard that were worse than the owner's */
 	uint64_t n_refused;   /* claims that can't be, senders there is no room for */
-	uint64_t n_lists;     /* asked for */
-	uint64_t n_naps;      /* times that it was not running for a liveness time */
+	uint64_t refused_agent, refused_node; /* GUIDs, of the last of these; or 0 */
+	uint64_t n_lists;                     /* asked for */
+	uint64_t n_naps; /* times that it was not running for a liveness time */
 };
 
 /* NULL when memory is short.  'params' and 'sink' are copied. */

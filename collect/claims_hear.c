@@ -32,6 +32,13 @@ static void begin_anew(
 	revive(claims, agent);
 }
 
+static void refuse(struct triad_claims *claims, uint64_t agent, uint64_t node)
+{
+	claims->counts.n_refused++;
+	claims->counts.refused_agent = agent;
+	claims->counts.refused_node = node;
+}
+
 static struct claims_agent *find_sender(
 	struct triad_claims *claims, const struct triad_collect_head *head)
 {
@@ -45,7 +52,7 @@ static struct claims_agent *find_sender(
 	if (agent)
 		begin_anew(claims, agent, head->incarnation);
 	else
-		claims->counts.n_refused++;
+		refuse(claims, head->sender, 0);
 	return agent;
 }
 
@@ -167,7 +174,7 @@ static void hear_claim(struct triad_claims *claims, struct claims_agent *agent,
 		return;
 	}
 	if (!is_possible(claims, agent, i, claim->hops)) {
-		claims->counts.n_refused++;
+		refuse(claims, agent->id, claim->node_guid);
 		agent->has_refused = true;
 		return;
 	}

@@ -70,6 +70,9 @@ struct triad_collect {
 	uint64_t n_sweeps; /* told of */
 	uint64_t round_us, published_us, looked_us;
 	uint64_t n_requests;
+	/* Claims refused so far; since when there are more and more, when there were,
+	 * and when that was said; 0: not. */
+	uint64_t n_refused, refused_since_us, refused_us, refused_said_us;
 	bool is_cut_off, is_unseen_said, is_alert_due;
 };
 

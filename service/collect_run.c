@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The mate of the PerfManager: the member in its thread. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,9 @@
 /* A hop of the waves in which nodes are claimed. */
 #define SLOT_PART 20
 #define MIN_SLOT_US (100 * TRIAD_US_PER_MS)
+/* Claims are refused for so long before it is said, and then so seldom. */
+#define REFUSED_US (10 * TRIAD_US_PER_S)
+#define REFUSED_SAID_US (60 * TRIAD_US_PER_S)
 
 /* --- what the member says --- */
 
@@ -376,6 +380,39 @@ static void say_what_is_unseen(
 			"collect: all nodes are seen again");
 }
 
+/* A claim or two may come of a fabric that others know already, or still. */
+static void look_at_refused(struct triad_collect *collect, uint64_t now_us)
+{
+	struct triad_claims_counts counts =
+		triad_claims_counts(triad_member_claims(collect->member));
+	const struct triad_roster_entry *who = triad_roster_find(
+		triad_member_roster(collect->member), counts.refused_agent);
+
+	if (now_us - collect->refused_us > REFUSED_US)
+		collect->refused_since_us = 0;
+	if (counts.n_refused <= collect->n_refused) {
+		collect->n_refused = counts.n_refused; /* a member that began anew */
+		return;
+	}
+	collect->n_refused = counts.n_refused;
+	collect->refused_us = now_us;
+	if (!collect->refused_since_us)
+		collect->refused_since_us = now_us;
+	if (now_us - collect->refused_since_us < REFUSED_US ||
+		(collect->refused_said_us &&
+			now_us - collect->refused_said_us < REFUSED_SAID_US))
+		return;
+	collect->refused_said_us = now_us;
+	triad_log_write(collect->log, TRIAD_LOG_WARNING,
+		"collect: agent '%s' (0x%016" PRIx64
+		") claims nodes that it cannot have, "
+		"such as 0x%016" PRIx64 ", or is one too many: it is not believed; it "
+		"is of another fabric, or somebody plays agent at the broker (%" PRIu64
+		" claims refused so far)",
+		who ? who->alive.name : "?", counts.refused_agent, counts.refused_node,
+		counts.n_refused);
+}
+
 static uint32_t count_asked(const struct triad_view *view)
 {
 	uint32_t n = 0;
@@ -422,6 +459,7 @@ static uint64_t turn_manager(struct triad_collect *collect, uint64_t now_us)
 
 		collect->looked_us = now_us;
 		triad_merge_look(collect->merge, now_us);
+		look_at_refused(collect, now_us);
 		status = triad_merge_status(collect->merge);
 		if (collect->round_us)
 			say_what_is_unseen(collect, &status);

@@ -273,6 +273,8 @@ static void report_broker(
 		bus->n_send_dropped, "");
 	triad_report_uint(report, "receive_dropped", "received and dropped: no room",
 		bus->n_receive_dropped, "");
+	triad_report_uint(
+		report, "oversize", "too large, or empty", bus->n_oversize, "");
 }
 
 static void report_claims(

@@ -7,8 +7,7 @@ full, managers come and go."""
 import contextlib
 import json
 import os
-import re
-import select
+import random
 import shutil
 import signal
 import socket
@@ -17,7 +16,6 @@ import subprocess
 import threading
 import time
 import urllib.request
-from pathlib import Path
 
 import taplib
 from agentlib import (Broker, Member, agents, conf, fat_tree, free_port, is_settled,
@@ -322,6 +320,150 @@ def test_password_wrong_and_right_is_never_shown(t):
         answer = member.run("set", "collect.servers", f"{url(PASSWORD)}; {url('b')}")
         t.succeeded(answer)
         check(answer.stdout)
+
+
+# --- nonsense ----------------------------------------------------------------------
+
+MAGIC, VERSION, OWNER = 0x5443, 1, 2
+FUTURE = 1 << 62
+
+
+class Stranger:
+    """Says to all what it likes."""
+
+    def __init__(self, t, broker, fabric="test"):
+        self._subject = f"triad.{fabric}.all"
+        self._socket = socket.create_connection(("127.0.0.1", broker.port), 10)
+        t.cleanup(self._socket.close)
+        self._input = self._socket.makefile("rb")
+        self._send(b'CONNECT {"verbose":false}\r\n')
+        self.flush()
+
+    def _send(self, octets):
+        self._socket.sendall(octets)
+
+    def say(self, octets):
+        self._send(f"PUB {self._subject} {len(octets)}\r\n".encode() + octets + b"\r\n")
+
+    def flush(self):
+        """The broker has all of it."""
+        self._send(b"PING\r\n")
+        while (line := self._input.readline()) != b"PONG\r\n":
+            assert line and not line.startswith(b"-ERR"), line
+
+
+def head(kind, sender, incarnation=FUTURE, version=VERSION):
+    return struct.pack(">HBBQQ", MAGIC, version, kind, sender, incarnation)
+
+
+def owner(sender, number, guids, hops=0):
+    """An announcement that claims these nodes."""
+    body = struct.pack(">IIBHHBBHII", number, number, 0, 0, 0, 0, 0, 0, len(guids),
+                       len(guids))
+    return head(OWNER, sender) + body + b"".join(
+        struct.pack(">QBB", guid, hops, 0) for guid in guids)
+
+
+def collect_of(lab):
+    return status(lab)["collect"]
+
+
+def test_nonsense_is_counted_and_harms_nobody(t):
+    seed = int.from_bytes(os.urandom(4), "big")
+    t.note(f"seed {seed}")
+    rng = random.Random(seed)
+    broker = Broker(t)
+    with lab_of(t, broker) as lab:
+        members = [start(t, lab, broker, number) for number in (NEAR, FAR)]
+        wait_until_settled(lab, 2)
+        before = collect_of(lab)
+        stranger = Stranger(t, broker)
+        for _ in range(300):
+            stranger.say(rng.randbytes(rng.randrange(1, 400)))
+        for kind in range(1, 12):
+            stranger.say(head(kind, 77, version=2) + rng.randbytes(50))
+            stranger.say(head(kind, 77, incarnation=rng.randrange(1 << 64)) +
+                         rng.randbytes(rng.randrange(400)))
+        stranger.say(b"x" * ((1 << 20) - 1))
+        stranger.say(b"")
+        stranger.flush()
+
+        def counted():
+            after = collect_of(lab)
+            return after["foreign"] >= before["foreign"] + 300 and \
+                after["other_version"] >= before["other_version"] + 11
+        wait_until(counted, 20, "messages that are counted")
+        t.equal(collect_of(lab)["oversize"], 2, "messages too large, and empty")
+        set_errors(lab, 3)
+        wait_for_errors(lab, 3)
+        wait_until(lambda: not owners(lab)["nodes_without_owner"], 20, "owners of all")
+        for member in members:
+            t.equal(member.process.poll(), None, "how an agent ended")
+            assert member.section("collect")["foreign"] >= 300
+
+
+def test_claims_of_all_nodes_are_refused_and_said(t):
+    broker = Broker(t)
+    with lab_of(t, broker) as lab:
+        members = [start(t, lab, broker, number) for number in (NEAR, FAR)]
+        wait_until_settled(lab, 2)
+        guids = sorted({int(row["node_guid"], 16)
+                        for row in ask_json(lab, "perf", "show")})
+        # An agent, and a port of the fabric that has none.
+        known = int(agents(lab)[f"a{NEAR}"]["guid"], 16)
+        silent = int(lab.status()["sms"][0]["port_guid"], 16)
+        stranger = Stranger(t, broker)
+        said = 'claims nodes that it cannot have'
+        number = 0
+
+        def is_said():
+            nonlocal number
+            number += 1
+            for sender in (0xbad, silent):
+                stranger.say(owner(sender, number, guids))
+            stranger.flush()
+            report = owners(lab)
+            # The node of that port may be its to read, and is not read.
+            t.equal((report["nodes_without_owner"], report["nodes_not_seen"] <= 1),
+                    (0, True), "nodes without an owner, and few not seen")
+            time.sleep(0.2)  # a guest that never rests, but does not flood
+            return said in lab.log()
+        wait_until(is_said, 40, "a line about it")
+        lines = [line for line in triad_lines(lab.log()) if said in line]
+        t.equal(len(lines), 1, "lines")
+        assert "0x0000000000000bad" in lines[0] or f"{silent:016x}" in lines[0], lines
+        assert collect_of(lab)["claims_refused"] >= 10
+        wait_until_settled(lab, 2)
+        for member in members:
+            t.equal(member.process.poll(), None, "how an agent ended")
+
+
+def test_agent_that_somebody_played_is_heard_again(t):
+    broker = Broker(t)
+    with lab_of(t, broker) as lab:
+        for number in (NEAR, FAR):
+            start(t, lab, broker, number)
+        wait_until_settled(lab, 2)
+        victim = int(agents(lab)[f"a{NEAR}"]["guid"], 16)
+        assert agents(lab)[f"a{NEAR}"]["nodes_owned"] > 1
+        stranger = Stranger(t, broker)
+        number = 0
+
+        def is_silenced():
+            nonlocal number
+            number += 1
+            stranger.say(owner(victim, number, []))
+            stranger.flush()
+            row = agents(lab).get(f"a{NEAR}", {"nodes_owned": 0})
+            return not row["nodes_owned"]
+        wait_until(is_silenced, 20, "its words to be taken for old ones")
+        set_errors(lab, 3, NEAR)
+        wait_for_errors(lab, 3, NEAR)
+        wait_until_settled(lab, 2)
+        t.equal(ask_json(lab, "agents", "owner", f"host-{NEAR:04d} HCA-1")["agent"],
+                f"a{NEAR}", "who reads its host")
+        set_errors(lab, 5, NEAR)
+        wait_for_errors(lab, 5, NEAR)
 
 
 if __name__ == "__main__":
