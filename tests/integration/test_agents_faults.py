@@ -460,8 +460,8 @@ def test_agent_that_somebody_played_is_heard_again(t):
         set_errors(lab, 3, NEAR)
         wait_for_errors(lab, 3, NEAR)
         wait_until_settled(lab, 2)
-        t.equal(ask_json(lab, "agents", "owner", f"host-{NEAR:04d} HCA-1")["agent"],
-                f"a{NEAR}", "who reads its host")
+        wait_until(lambda: ask_json(lab, "agents", "owner", f"host-{NEAR:04d} HCA-1")
+                   ["agent"] == f"a{NEAR}", 20, "its host to be its own again")
         set_errors(lab, 5, NEAR)
         wait_for_errors(lab, 5, NEAR)
 

@@ -124,9 +124,9 @@ static void end(void)
 
 static void turn(void)
 {
-	bool reads = true;
+	bool reads = true, has_fabric;
 
-	mate.turn(mate.context, true, &reads);
+	mate.turn(mate.context, true, &reads, &has_fabric);
 	if (!reads)
 		triad_collector_adopt(collector);
 }
