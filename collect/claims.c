@@ -27,6 +27,7 @@ struct triad_claims *triad_claims_new(
 	claims->params = *params;
 	claims->sink = *sink;
 	claims->due_us = CLAIMS_NEVER;
+	claims->away_us = CLAIMS_NEVER;
 	claims->n_agents = 1;
 	claims->agents[CLAIMS_SELF] = (struct claims_agent){
 		.id = params->self,
@@ -104,7 +105,7 @@ void claims_begin(struct triad_claims *claims)
 
 void claims_enter(struct triad_claims *claims, uint64_t now_us)
 {
-	bool was_asleep = claims->was_called &&
+	bool was_asleep = claims->was_called && claims->away_us == CLAIMS_NEVER &&
 		now_us > claims->now_us + claims->params.liveness_us;
 
 	claims->now_us = now_us;
@@ -113,6 +114,19 @@ void claims_enter(struct triad_claims *claims, uint64_t now_us)
 		return;
 	claims->counts.n_naps++;
 	claims_begin(claims);
+}
+
+void triad_claims_set_away(struct triad_claims *claims, bool is_away, uint64_t now_us)
+{
+	if (is_away == (claims->away_us != CLAIMS_NEVER))
+		return;
+	if (is_away) {
+		claims_enter(claims, now_us);
+		claims->away_us = now_us;
+	} else { /* as if it had slept for so long */
+		claims->now_us = claims->away_us;
+		claims->away_us = CLAIMS_NEVER;
+	}
 }
 
 void triad_claims_drain(struct triad_claims *claims, bool drain, uint64_t now_us)

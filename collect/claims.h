@@ -129,6 +129,11 @@ void triad_claims_free(struct triad_claims *claims);
 int triad_claims_set_nodes(struct triad_claims *claims, const uint64_t *guids,
 	const uint8_t *hops, uint32_t n, uint64_t now_us);
 
+/* Nobody can be heard, and triad_claims_turn() is not called, until it is told
+ * otherwise: what is owned stays, whatever becomes of the fabric meanwhile.  Then it is
+ * as if it had not been running. */
+void triad_claims_set_away(struct triad_claims *claims, bool is_away, uint64_t now_us);
+
 /* Gives what it owns away, and claims nothing, until it is told otherwise. */
 void triad_claims_drain(struct triad_claims *claims, bool drain, uint64_t now_us);
 

@@ -55,7 +55,8 @@ struct claims_agent {
 struct triad_claims {
 	struct triad_claims_params params;
 	struct triad_claims_sink sink;
-	uint64_t now_us; /* of the last call */
+	uint64_t now_us;  /* of the last call */
+	uint64_t away_us; /* since when nobody is heard; CLAIMS_NEVER: not so */
 	bool was_called, has_begun, is_draining, has_left;
 
 	uint32_t n;

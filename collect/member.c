@@ -10,6 +10,8 @@
 
 /* Said so often in a liveness time. */
 #define ALIVES 4
+/* Words of an earlier start come no later than so many liveness times. */
+#define PAST_LIVES 4
 
 /* --- saying --- */
 
@@ -68,6 +70,11 @@ static void ask_list(void *context, uint64_t to)
 			&head, &list, NULL, member->octets, sizeof(member->octets)));
 }
 
+static uint64_t past_us(const struct triad_member *member)
+{
+	return PAST_LIVES * member->liveness_us;
+}
+
 static void say_alive(struct triad_member *member, uint64_t now_us)
 {
 	struct triad_collect_head head = triad_member_head(member, TRIAD_COLLECT_ALIVE);
@@ -88,7 +95,7 @@ static void say_alive(struct triad_member *member, uint64_t now_us)
 	say_to(member, TRIAD_CLAIMS_NOBODY,
 		triad_collect_put_alive(
 			&head, &alive, member->octets, sizeof(member->octets)));
-	triad_roster_hear(&member->roster, &head, &alive, now_us);
+	triad_roster_hear(&member->roster, &head, &alive, past_us(member), now_us);
 	member->alive_us = now_us;
 }
 
@@ -106,6 +113,18 @@ static void ask_nodes(void *context, const uint64_t *guids, uint32_t n)
 			&head, &who, guids, member->octets, sizeof(member->octets)));
 }
 
+/* The place for what is known of another agent: the oldest's when all are taken. */
+static unsigned place_distances(struct triad_member *member)
+{
+	unsigned i;
+
+	if (member->n_distances < TRIAD_CLAIMS_MAX_AGENTS)
+		return member->n_distances++;
+	i = member->oldest_distances++ % TRIAD_CLAIMS_MAX_AGENTS;
+	free(member->distances[i]);
+	return i;
+}
+
 /* How far an agent is from a node in truth: once for each agent and fabric. */
 static uint8_t true_hops(void *context, uint64_t agent, uint32_t node)
 {
@@ -114,8 +133,6 @@ static uint8_t true_hops(void *context, uint64_t agent, uint32_t node)
 
 	while (i < member->n_distances && member->distance_of[i] != agent)
 		i++;
-	if (i == TRIAD_CLAIMS_MAX_AGENTS)
-		return TRIAD_CLAIMS_UNREACHABLE;
 	if (i == member->n_distances) {
 		uint8_t *hops = malloc(member->fabric->n_nodes + 1);
 
@@ -123,9 +140,9 @@ static uint8_t true_hops(void *context, uint64_t agent, uint32_t node)
 			free(hops);
 			return 0; /* not known: believed */
 		}
+		i = place_distances(member);
 		member->distances[i] = hops;
 		member->distance_of[i] = agent;
-		member->n_distances++;
 	}
 	return member->distances[i][node];
 }
@@ -134,7 +151,7 @@ static void forget_distances(struct triad_member *member)
 {
 	for (unsigned i = 0; i < member->n_distances; i++)
 		free(member->distances[i]);
-	member->n_distances = 0;
+	member->n_distances = member->oldest_distances = 0;
 }
 
 struct triad_member *triad_member_new(const struct triad_member_params *params,
@@ -256,7 +273,7 @@ static void hear_alive(struct triad_member *member,
 		member->counts.n_foreign++;
 		return;
 	}
-	if (triad_roster_hear(&member->roster, head, &alive, now_us) &&
+	if (triad_roster_hear(&member->roster, head, &alive, past_us(member), now_us) &&
 		!alive.is_manager)
 		triad_claims_hear_alive(member->claims, head, &alive, now_us);
 }
@@ -393,10 +410,11 @@ uint64_t triad_member_turn(struct triad_member *member, uint64_t now_us)
 	return sooner(next_us, triad_member_turn_topology(member, now_us));
 }
 
-void triad_member_cut_off(struct triad_member *member, bool is_cut_off)
+void triad_member_cut_off(struct triad_member *member, bool is_cut_off, uint64_t now_us)
 {
 	if (member->is_cut_off && !is_cut_off)
 		member->alive_us = 0; /* say so at once */
+	triad_claims_set_away(member->claims, is_cut_off, now_us);
 	member->is_cut_off = is_cut_off;
 }
 

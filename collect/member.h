@@ -116,7 +116,8 @@ uint64_t triad_member_turn(struct triad_member *member, uint64_t now_us);
 
 /* There is nobody to hear or to be heard by: then nobody is taken for dead, and nothing
  * is claimed; what is owned stays. */
-void triad_member_cut_off(struct triad_member *member, bool is_cut_off);
+void triad_member_cut_off(
+	struct triad_member *member, bool is_cut_off, uint64_t now_us);
 
 void triad_member_drain(struct triad_member *member, bool drain, uint64_t now_us);
 /* Says farewell. */

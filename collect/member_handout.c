@@ -26,11 +26,14 @@ void triad_member_pack(struct triad_member *member)
 	/* Without memory agents keep the last one, or discover. */
 	if (triad_handout_pack(member->fabric, &packed))
 		return;
-	free(member->packed.octets);
-	if (packed.hash != member->packed.hash)
-		member->is_wanted = true;
-	member->packed = packed;
 	member->hash = packed.hash;
+	if (packed.hash == member->packed.hash) {
+		free(packed.octets); /* what is being said of it goes on */
+		return;
+	}
+	free(member->packed.octets);
+	member->packed = packed;
+	member->is_wanted = true;
 	member->next_piece = member->n_pieces = 0;
 }
 

@@ -41,7 +41,7 @@ struct triad_member {
 	uint64_t hash;
 	uint8_t *distances[TRIAD_CLAIMS_MAX_AGENTS]; /* of claims' agents; see below */
 	uint64_t distance_of[TRIAD_CLAIMS_MAX_AGENTS];
-	unsigned n_distances;
+	unsigned n_distances, oldest_distances;
 
 	bool is_cut_off;
 	uint64_t alive_us; /* when it said so last; 0: never */

@@ -12,27 +12,32 @@ static struct triad_roster_entry *find(const struct triad_roster *roster, uint64
 	return NULL;
 }
 
-static struct triad_roster_entry *stalest(struct triad_roster *roster)
+/* Who was heard last the longest ago; NULL when that is not long. */
+static struct triad_roster_entry *stalest(
+	struct triad_roster *roster, uint64_t past_us, uint64_t now_us)
 {
 	struct triad_roster_entry *found = &roster->entries[0];
 
 	for (unsigned i = 1; i < roster->n; i++)
 		if (roster->entries[i].heard_us < found->heard_us)
 			found = &roster->entries[i];
-	return found;
+	return now_us - found->heard_us > past_us ? found : NULL;
 }
 
 bool triad_roster_hear(struct triad_roster *roster,
 	const struct triad_collect_head *head, const struct triad_collect_alive *alive,
-	uint64_t now_us)
+	uint64_t past_us, uint64_t now_us)
 {
 	struct triad_roster_entry *entry = find(roster, head->sender);
 
-	if (entry && entry->incarnation > head->incarnation)
+	if (entry && entry->incarnation > head->incarnation &&
+		now_us - entry->heard_us <= past_us)
 		return false;
 	if (!entry)
 		entry = roster->n < TRIAD_ROSTER_MAX ? &roster->entries[roster->n++]
-						     : stalest(roster);
+						     : stalest(roster, past_us, now_us);
+	if (!entry)
+		return false;
 	*entry = (struct triad_roster_entry){
 		.id = head->sender,
 		.incarnation = head->incarnation,

@@ -25,10 +25,12 @@ struct triad_roster {
 		entries[TRIAD_ROSTER_MAX]; /* in the order they came */
 };
 
-/* Returns false for words of an incarnation that has ended. */
+/* Returns false for words of an incarnation that has ended, and when there is no room.
+ * Who was not heard for 'past_us' has ended, whatever its clock says, and gives its
+ * place to others. */
 bool triad_roster_hear(struct triad_roster *roster,
 	const struct triad_collect_head *head, const struct triad_collect_alive *alive,
-	uint64_t now_us);
+	uint64_t past_us, uint64_t now_us);
 
 /* NULL when nothing is known. */
 const struct triad_roster_entry *triad_roster_find(

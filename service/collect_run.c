@@ -496,7 +496,7 @@ static void look_at_connection(struct triad_collect *collect)
 	if (is_cut_off == collect->is_cut_off)
 		return;
 	collect->is_cut_off = is_cut_off;
-	triad_member_cut_off(collect->member, is_cut_off);
+	triad_member_cut_off(collect->member, is_cut_off, triad_clock_now_us());
 }
 
 static void run_job(struct triad_collect *collect)

@@ -417,6 +417,26 @@ static void (*const wakes[])(struct bed *) = {
 	wake_by_turn, wake_by_alive, wake_by_question, wake_by_fabric, wake_by_drain};
 
 /* Whatever it hears of first, nothing is said of what it owned. */
+/* Its clock was ahead, and was set right before it started again. */
+START_TEST(test_incarnation_old_is_heard_when_the_last_one_is_long_gone)
+{
+	struct triad_collect_head head = {.sender = OTHER, .incarnation = 9};
+	const struct triad_collect_alive alive = {.n_announced = 0};
+	struct bed bed;
+
+	set_up_owner(&bed, 3);
+	triad_claims_hear_alive(bed.claims, &head, &alive, bed.now_us);
+	head.incarnation = 8;
+	run(&bed, 2 * LIVENESS);
+	triad_claims_hear_alive(bed.claims, &head, &alive, bed.now_us);
+	ck_assert_int_eq(look(&bed, OTHER).state, TRIAD_CLAIMS_DEAD);
+	run(&bed, 3 * LIVENESS);
+	triad_claims_hear_alive(bed.claims, &head, &alive, bed.now_us);
+	ck_assert_int_eq(look(&bed, OTHER).state, TRIAD_CLAIMS_ALIVE);
+	triad_claims_free(bed.claims);
+}
+END_TEST
+
 START_TEST(test_nap_longer_than_liveness_begins_as_if_just_started)
 {
 	struct bed bed;
@@ -449,6 +469,28 @@ START_TEST(test_nap_as_long_as_liveness_is_none)
 	turn(&bed);
 	ck_assert_uint_eq(triad_claims_counts(bed.claims).n_naps, 0);
 	ck_assert_uint_eq(look(&bed, SELF).n_nodes, 3);
+	triad_claims_free(bed.claims);
+}
+END_TEST
+
+/* Else a broker that is down for long would end all reading with the first change. */
+START_TEST(test_away_keeps_what_is_owned_whatever_the_fabric_becomes)
+{
+	struct bed bed;
+
+	set_up_owner(&bed, 3);
+	triad_claims_set_away(bed.claims, true, bed.now_us);
+	bed.now_us += 10 * LIVENESS;
+	set_nodes(&bed, 4, 2);
+	bed.now_us += 10 * LIVENESS;
+	set_nodes(&bed, 2, 2);
+	ck_assert_uint_eq(triad_claims_counts(bed.claims).n_naps, 0);
+	ck_assert_uint_eq(look(&bed, SELF).n_nodes, 2);
+	bed.now_us += MS;
+	triad_claims_set_away(bed.claims, false, bed.now_us);
+	turn(&bed);
+	ck_assert_uint_eq(triad_claims_counts(bed.claims).n_naps, 1);
+	ck_assert_uint_eq(look(&bed, SELF).n_nodes, 0);
 	triad_claims_free(bed.claims);
 }
 END_TEST
@@ -576,6 +618,10 @@ static void add_lives(TCase *cases)
 		test_nap_longer_than_liveness_begins_as_if_just_started, 0,
 		sizeof(wakes) / sizeof(*wakes));
 	tcase_add_test(cases, test_nap_as_long_as_liveness_is_none);
+	tcase_add_test(
+		cases, test_away_keeps_what_is_owned_whatever_the_fabric_becomes);
+	tcase_add_test(
+		cases, test_incarnation_old_is_heard_when_the_last_one_is_long_gone);
 	tcase_add_test(cases, test_drain_keeps_until_others_take_and_claims_nothing);
 	tcase_add_test(cases, test_drain_of_another_lets_its_nodes_be_claimed);
 	tcase_add_test(cases, test_leave_says_that_nothing_is_owned);
