@@ -11,6 +11,8 @@
 #define NO_OFFSETS 0u
 /* A message that is missing is asked for so often. */
 #define ASK_AGAIN_US (2 * TRIAD_US_PER_S)
+/* No message is on its way for so long: then the sender's clock stood still. */
+#define LATE_US (10 * (int64_t)TRIAD_US_PER_S)
 /* Clocks of two machines drift apart by no more: a ten-thousandth. */
 #define DRIFT_PART 10000
 #define RATE_US (10 * TRIAD_US_PER_S)
@@ -20,6 +22,8 @@
 struct origin {
 	uint32_t teller;  /* hash; 0: nobody's yet, or read here */
 	uint32_t offsets; /* index, from 1 on; NO_OFFSETS: all are 0 */
+	uint32_t settled; /* bit i: it told of counter i, whose offset is right */
+	uint32_t known;   /* bit i: anybody told of it: the engine has its total */
 };
 
 struct offsets {
@@ -31,9 +35,10 @@ struct agent {
 	uint64_t incarnation;
 	uint32_t newest;       /* number of the last DATA */
 	uint32_t missing_from; /* of the first one that is not there; 0: all are */
+	uint32_t missing_to;   /* of the last one */
 	uint64_t asked_us;
-	int64_t clock_offset_us; /* what is added to its clock */
-	uint64_t clock_us;       /* ours, when that was taken */
+	uint64_t clock_offset_us; /* what is added to its clock, modulo 2^64 */
+	uint64_t clock_us;        /* ours, when that was taken */
 	uint64_t sweep_us;
 	uint64_t rate_from_us, rate_octets;
 };
@@ -77,10 +82,19 @@ void triad_merge_free(struct triad_merge *merge)
 
 void triad_merge_adopt(struct triad_merge *merge, struct triad_view *view)
 {
+	bool *unseen = calloc(view->fabric->n_nodes + 1, sizeof(*unseen));
+
+	for (uint32_t i = 0; unseen && merge->unseen && i < view->fabric->n_nodes;
+		i++) {
+		uint32_t old = triad_fabric_find_node(
+			merge->view->fabric, view->fabric->nodes[i].guid);
+
+		unseen[i] = old != TRIAD_FABRIC_NONE && merge->unseen[old];
+	}
+	free(merge->unseen);
+	merge->unseen = unseen;
 	triad_view_unref(merge->view);
 	merge->view = triad_view_ref(view);
-	free(merge->unseen);
-	merge->unseen = calloc(view->fabric->n_nodes + 1, sizeof(*merge->unseen));
 }
 
 /* --- agents --- */
@@ -91,6 +105,13 @@ static struct agent *find_agent(const struct triad_merge *merge, uint64_t id)
 		if (merge->agents[i].told.id == id)
 			return (struct agent *)&merge->agents[i];
 	return NULL;
+}
+
+static bool is_silent(const struct agent *agent, uint64_t now_us)
+{
+	uint64_t most_us = 2 * agent->sweep_us + TRIAD_MERGE_LATE_US;
+
+	return now_us - agent->told.heard_us > most_us;
 }
 
 /* The one whose last word is the longest ago. */
@@ -106,12 +127,15 @@ static struct agent *stalest_agent(struct triad_merge *merge)
 
 /* The agent of 'head', begun anew when it has been started since.  NULL when it is from
  * before it was. */
-static struct agent *need_agent(
-	struct triad_merge *merge, const struct triad_collect_head *head)
+static struct agent *need_agent(struct triad_merge *merge,
+	const struct triad_collect_head *head, uint64_t now_us)
 {
 	struct agent *agent = find_agent(merge, head->sender);
 
-	if (agent && agent->incarnation > head->incarnation)
+	/* Long after its last word it is no word of the past: its clock was set back.
+	 */
+	if (agent && agent->incarnation > head->incarnation &&
+		!is_silent(agent, now_us))
 		return NULL;
 	if (agent && agent->incarnation == head->incarnation)
 		return agent;
@@ -128,10 +152,12 @@ static struct agent *need_agent(
  * differ by no more than before, and the drift since. */
 static void compare_clocks(struct agent *agent, uint64_t their_us, uint64_t now_us)
 {
-	int64_t differ_us = (int64_t)(now_us - their_us);
-	int64_t drift_us = (int64_t)((now_us - agent->clock_us) / DRIFT_PART);
+	uint64_t differ_us = now_us - their_us;
+	uint64_t drift_us = (now_us - agent->clock_us) / DRIFT_PART;
+	/* Modulo 2^64, whatever they say. */
+	int64_t more_us = (int64_t)(differ_us - agent->clock_offset_us - drift_us);
 
-	if (!agent->clock_us || differ_us < agent->clock_offset_us + drift_us)
+	if (!agent->clock_us || more_us < 0 || more_us > LATE_US)
 		agent->clock_offset_us = differ_us;
 	else
 		agent->clock_offset_us += drift_us;
@@ -162,12 +188,15 @@ static void note_missing(struct triad_merge *merge, struct agent *agent,
 
 	if (data->number > next) {
 		merge->status.n_missing += data->number - next;
+		agent->missing_to = data->number - 1;
 		if (!agent->missing_from)
 			agent->missing_from = next;
 	}
-	if (data->again_from <= agent->missing_from &&
+	/* What is told again may get lost, too. */
+	if (agent->missing_from && data->again_from <= agent->missing_from &&
 		data->again_since > agent->missing_from)
-		agent->missing_from = 0;
+		agent->missing_from =
+			agent->missing_to >= data->again_since ? data->again_since : 0;
 	if (!agent->missing_from || now_us - agent->asked_us < ASK_AGAIN_US)
 		return;
 	merge->sink.ask_again(merge->sink.context, agent->told.id, agent->missing_from);
@@ -240,26 +269,45 @@ static uint64_t go_on(const struct triad_engine_report *before,
 	return before->base[counter] + last + (raw >= last ? raw - last : raw);
 }
 
-/* Makes the offsets such that totals go on.  Returns false when memory is short. */
-static bool hand_over(struct triad_merge *merge, struct origin *origin,
+/* Makes the offsets such that totals go on, of counters that the teller did not tell of
+ * before.  Returns false when memory is short. */
+static bool settle(struct triad_merge *merge, struct origin *origin,
 	const struct triad_engine_report *before, const struct triad_collect_row *row)
 {
-	struct offsets *offsets = NULL;
+	uint32_t fresh = row->has & ~origin->settled;
+	uint32_t goes_on = fresh & origin->known;
 	bool differs = origin->offsets != NO_OFFSETS;
+	struct offsets *offsets = NULL;
 
-	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++)
-		differs |= before->has & row->has & 1u << i &&
-			go_on(before, row, i) != row->base[i] + row->raw[i];
-	if (differs)
+	for (uint32_t left = goes_on; left; left &= left - 1) {
+		unsigned i = (unsigned)__builtin_ctz(left);
+
+		differs |= go_on(before, row, i) != row->base[i] + row->raw[i];
+	}
+	if (fresh && differs)
 		offsets = need_offsets(merge, origin);
-	if (differs && !offsets)
+	if (fresh && differs && !offsets)
 		return false;
-	for (unsigned i = 0; differs && i < TRIAD_N_COUNTERS; i++)
-		offsets->of[i] = before->has & row->has & 1u << i
+	for (uint32_t left = offsets ? fresh : 0; left; left &= left - 1) {
+		unsigned i = (unsigned)__builtin_ctz(left);
+
+		offsets->of[i] = goes_on & 1u << i
 			? go_on(before, row, i) - (row->base[i] + row->raw[i])
 			: 0;
-	merge->status.n_handed_over += before->has != 0;
+	}
+	origin->settled |= row->has;
+	origin->known |= row->has;
 	return true;
+}
+
+/* Another one tells of the row's port, or the row is another port's. */
+static void hand_over(struct triad_merge *merge, struct origin *origin,
+	const struct triad_engine_report *before, uint32_t teller)
+{
+	merge->status.n_handed_over += before->has != 0;
+	origin->known = before->read_us ? origin->known | before->has : 0;
+	origin->settled = 0;
+	origin->teller = teller;
 }
 
 static bool is_possible(const struct triad_collect_row *row)
@@ -274,7 +322,7 @@ static uint64_t when_read(const struct agent *agent,
 	const struct triad_collect_data *data, const struct triad_collect_row *row,
 	uint64_t now_us)
 {
-	uint64_t sent_us = data->clock_us + (uint64_t)agent->clock_offset_us;
+	uint64_t sent_us = data->clock_us + agent->clock_offset_us;
 	uint64_t age_us = row->age_ms * TRIAD_US_PER_MS;
 	uint64_t read_us = sent_us > age_us ? sent_us - age_us : 1;
 
@@ -303,9 +351,10 @@ static void take_row(struct triad_merge *merge, const struct triad_collect_head 
 		merge->status.n_stale++;
 		return;
 	}
-	if (origin->teller != teller && !hand_over(merge, origin, &before, row))
+	if (origin->teller != teller)
+		hand_over(merge, origin, &before, teller);
+	if (!settle(merge, origin, &before, row))
 		return;
-	origin->teller = teller;
 	memcpy(report.raw, row->raw, sizeof(report.raw));
 	memcpy(report.base, row->base, sizeof(report.base));
 	for (unsigned i = 0; origin->offsets && i < TRIAD_N_COUNTERS; i++)
@@ -389,7 +438,7 @@ void triad_merge_take(struct triad_merge *merge, uint8_t *octets, size_t size,
 		merge->status.n_broken++;
 		return;
 	}
-	agent = need_agent(merge, &head);
+	agent = need_agent(merge, &head, now_us);
 	if (!agent) {
 		merge->status.n_old++;
 		return;
@@ -429,25 +478,20 @@ void triad_merge_zero(struct triad_merge *merge, uint32_t row, uint64_t now_us)
 
 /* --- who is silent --- */
 
-static bool is_silent(const struct agent *agent, uint64_t now_us)
-{
-	uint64_t most_us = 2 * agent->sweep_us + TRIAD_MERGE_LATE_US;
-
-	return now_us - agent->told.heard_us > most_us;
-}
-
 static void look_at_agents(struct triad_merge *merge, uint64_t now_us)
 {
 	for (unsigned i = 0; i < merge->n_agents; i++)
 		merge->agents[i].told.is_silent = is_silent(&merge->agents[i], now_us);
 }
 
-static bool is_node_seen(const struct triad_merge *merge, uint32_t node)
+/* The agent that tells of the node; NULL: nobody does. */
+static struct agent *find_teller(const struct triad_merge *merge, uint32_t node)
 {
 	uint64_t owner = merge->sink.owner(merge->sink.context, node);
-	const struct agent *agent = find_agent(merge, owner);
+	struct agent *agent = find_agent(merge, owner);
 
-	return owner != TRIAD_CLAIMS_NOBODY && agent && !agent->told.is_silent;
+	return owner != TRIAD_CLAIMS_NOBODY && agent && !agent->told.is_silent ? agent
+									       : NULL;
 }
 
 static void mark_unseen(struct triad_merge *merge, uint32_t node)
@@ -459,6 +503,19 @@ static void mark_unseen(struct triad_merge *merge, uint32_t node)
 			merge->status.n_ports_unseen++;
 			triad_engine_mark(merge->engine, merge->view->rows[i], false);
 		}
+}
+
+/* Marks it when nobody tells of it.  When somebody does again, all is to be told anew:
+ * what did not change would stay as it was marked.  Returns whether it is not seen. */
+static bool look_at_node(struct triad_merge *merge, uint32_t node)
+{
+	struct agent *teller = find_teller(merge, node);
+
+	if (!teller)
+		mark_unseen(merge, node);
+	else if (merge->unseen && merge->unseen[node])
+		teller->missing_from = 1;
+	return !teller;
 }
 
 static bool has_asked_port(const struct triad_view *view, uint32_t node)
@@ -487,13 +544,11 @@ void triad_merge_look(struct triad_merge *merge, uint64_t now_us)
 			status->oldest_us = age_us;
 	}
 	for (uint32_t i = 0; i < merge->view->fabric->n_nodes; i++) {
-		bool unseen = has_asked_port(merge->view, i) && !is_node_seen(merge, i);
+		bool unseen = has_asked_port(merge->view, i) && look_at_node(merge, i);
 
 		if (merge->unseen)
 			merge->unseen[i] = unseen;
 		status->n_nodes_unseen += unseen;
-		if (unseen)
-			mark_unseen(merge, i);
 	}
 }
 

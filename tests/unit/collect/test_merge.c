@@ -31,6 +31,7 @@ static uint64_t owners[64];
 static uint64_t (*hardware)[TRIAD_N_COUNTERS]; /* of each port */
 static uint64_t now_us;
 static unsigned lost_percent;
+static uint32_t asked_number; /* last */
 static uint32_t causes_told[512];
 static unsigned seed;
 
@@ -47,6 +48,7 @@ static uint64_t owner_of(void *context, uint32_t node)
 /* Goes back to the agent at once, unless it is lost, too. */
 static void ask_again(void *context, uint64_t agent, uint32_t number)
 {
+	asked_number = number;
 	if ((unsigned)rand() % 100 >= lost_percent)
 		triad_feed_again(readers[agent - 0x900].feed, number);
 }
@@ -95,7 +97,7 @@ static void set_up(void)
 	seed = (unsigned)time(NULL);
 	srand(seed);
 	now_us = 50 * TRIAD_US_PER_S;
-	lost_percent = 0;
+	lost_percent = asked_number = 0;
 	fabric = fabric_row(N_SWITCHES, N_HOSTS);
 	hardware = calloc(fabric->n_ports, sizeof(*hardware));
 	memset(owners, 0, sizeof(owners));
@@ -133,6 +135,16 @@ static void count_on(void)
 			else
 				hardware[i][c] += (unsigned)rand() % 100000;
 		}
+}
+
+static void read_narrow(struct reader *reader, uint32_t port)
+{
+	struct triad_pma_reading narrow = {.has = TRIAD_NARROW_COUNTERS};
+
+	memcpy(narrow.raw, hardware[port], sizeof(hardware[port]));
+	triad_engine_update(reader->engine, reader->view->rows[port],
+		TRIAD_PMA_PORT_COUNTERS, &narrow, now_us + reader->clock_ahead_us);
+	triad_engine_mark(reader->engine, reader->view->rows[port], true);
 }
 
 static void read_port(struct reader *reader, uint32_t port)
@@ -367,6 +379,103 @@ START_TEST(test_agent_that_went_silent_its_ports_are_not_seen)
 }
 END_TEST
 
+/* They are marked as silent, though they did not change. */
+START_TEST(test_agent_that_is_heard_again_its_quiet_ports_are_seen)
+{
+	struct triad_engine_row row;
+
+	give_all_to(0);
+	for (unsigned i = 0; i < 3; i++)
+		sweep();
+	now_us += 2 * TRIAD_US_PER_S + TRIAD_MERGE_LATE_US + 2000;
+	triad_merge_look(merge, now_us + 1000);
+	ck_assert(triad_view_read(top_view, 4, &row));
+	ck_assert(!row.answered);
+	triad_merge_adopt(merge, top_view);
+	for (unsigned i = 0; i < 4; i++) {
+		sweep();
+		triad_merge_look(merge, now_us + 1000);
+	}
+	ck_assert(triad_view_read(top_view, 4, &row));
+	ck_assert(row.answered);
+}
+END_TEST
+
+/* What came first of the new owner lacked some counters. */
+START_TEST(test_counters_that_a_new_owner_tells_of_later_go_on)
+{
+	give_all_to(0);
+	for (unsigned i = 0; i < 3; i++) {
+		count_on();
+		sweep();
+		/* Else all totals are what the hardware has. */
+		if (!i)
+			memset(hardware, 0, fabric->n_ports * sizeof(*hardware));
+	}
+	give_all_to(1);
+	now_us += TRIAD_US_PER_S;
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		read_narrow(&readers[1], i);
+	tell(&readers[1]);
+	count_on();
+	sweep();
+	check_totals();
+	count_on();
+	sweep();
+	check_totals();
+}
+END_TEST
+
+/* As that of a virtual machine that was paused does. */
+START_TEST(test_clock_that_stood_still_rows_are_not_stale)
+{
+	now_us = 10000 * TRIAD_US_PER_S;
+	give_all_to(1);
+	count_on();
+	sweep();
+	give_all_to(0);
+	count_on();
+	sweep();
+	readers[1].clock_ahead_us -= 1800 * TRIAD_US_PER_S;
+	give_all_to(1);
+	count_on();
+	sweep();
+	check_totals();
+	ck_assert_uint_eq(triad_merge_status(merge).n_stale, 0);
+}
+END_TEST
+
+static void take_empty(uint32_t number, uint32_t again_from, uint32_t again_since)
+{
+	const struct triad_collect_data data = {.number = number,
+		.clock_us = now_us,
+		.again_from = again_from,
+		.again_since = again_since};
+	struct triad_collect_data_writer writer;
+	uint8_t octets[256];
+
+	now_us += 3 * TRIAD_US_PER_S;
+	triad_collect_data_begin(
+		&writer, &readers[0].head, &data, octets, sizeof(octets));
+	triad_merge_take(
+		merge, octets, triad_collect_data_end(&writer), TRIAD_US_PER_S, now_us);
+}
+
+START_TEST(test_what_was_told_again_and_lost_is_asked_for_again)
+{
+	take_empty(1, 0, 0);
+	take_empty(3, 0, 0);
+	ck_assert_uint_eq(asked_number, 2);
+	asked_number = 0;
+	take_empty(5, 2, 4); /* 4 told again, and was lost */
+	ck_assert_uint_eq(asked_number, 4);
+	asked_number = 0;
+	take_empty(6, 4, 6);
+	take_empty(7, 4, 6);
+	ck_assert_uint_eq(asked_number, 0);
+}
+END_TEST
+
 START_TEST(test_quiet_ports_are_not_told_of_but_when_their_turn_comes)
 {
 	const struct triad_feed_params params = {
@@ -428,5 +537,9 @@ int main(void)
 	tcase_add_test(
 		cases, test_quiet_ports_are_not_told_of_but_when_their_turn_comes);
 	tcase_add_test(cases, test_port_that_goes_idle_is_told_of_once_more);
+	tcase_add_test(cases, test_agent_that_is_heard_again_its_quiet_ports_are_seen);
+	tcase_add_test(cases, test_counters_that_a_new_owner_tells_of_later_go_on);
+	tcase_add_test(cases, test_clock_that_stood_still_rows_are_not_stale);
+	tcase_add_test(cases, test_what_was_told_again_and_lost_is_asked_for_again);
 	return run_cases(cases);
 }
