@@ -29,8 +29,8 @@ static uint64_t named_master(const struct triad_member *member, uint64_t now_us)
 	return entry && !entry->alive.is_manager ? entry->id : TRIAD_MEMBER_MANAGERS;
 }
 
-/* Whether the way up from 'id' ends at a manager.  A circle that this one is in is cut at
- * the lowest of the ids in it, so that all find the same place. */
+/* Whether the way up from 'id' ends at a manager.  A circle that this one is in is cut
+ * at the lowest of the ids in it, so that all find the same place. */
 static bool leads_up(const struct triad_member *member, uint64_t id)
 {
 	uint64_t lowest = UINT64_MAX;

@@ -165,13 +165,15 @@ class Lab:
 
     def __init__(self, net, sms=(), opensm_conf="", triad_conf="", plugin="yes",
                  console="off", preload=(), timeout_s=None, umad2sim=False,
-                 cluster="none"):
+                 cluster="none", agents=0):
         self.folder = Path(tempfile.mkdtemp(prefix="triad-test-"))
         self.up_messages = ""
         self._arguments = ["--net", net, "--plugin", plugin, "--console", console,
                            "--cluster", cluster, "--builddir", BUILDDIR]
         if umad2sim:
             self._arguments.append("--umad2sim")
+        if agents:
+            self._arguments += ["--agents", agents]
         for node in sms:
             self._arguments += ["--sm", node]
         for library in [*_sanitizer(), *preload]:

@@ -16,11 +16,13 @@ import subprocess
 import threading
 import time
 import urllib.request
+from pathlib import Path
 
 import taplib
-from agentlib import (Broker, Member, agents, conf, fat_tree, free_port, is_settled,
-                      owners, wait_until_settled)
-from taplib import Lab, Skip, wait_until
+from agentlib import (Broker, Member, agents, conf, fat_tree, free_port, owners,
+                      triadctl, wait_until_settled)
+from taplib import Lab, Skip, lab_command, wait_until
+from triadlab import process
 from triadlib import ask, ask_json, status, triad_lines
 
 HOSTS = 6
@@ -30,10 +32,11 @@ ERROR = "SymbolErrorCounter"
 PASSWORD = "tiger-lily-77"
 
 
-def lab_of(t, broker, sms=(SM,), opensm_conf="", extra="", **collect):
+def lab_of(t, broker, sms=(SM,), opensm_conf="", role="master", **collect):
     net = fat_tree(t, HOSTS, "--radix", "6")
+    text = conf(broker, "manager", **collect)
     return Lab(net, sms=sms, opensm_conf=opensm_conf,
-               triad_conf=conf(broker, "manager", extra, **collect))
+               triad_conf=text.replace("[perfmgr]\n", f"[perfmgr]\nrole = {role}\n"))
 
 
 def start(t, lab, broker, number, extra="", **collect):
@@ -464,6 +467,150 @@ def test_agent_that_somebody_played_is_heard_again(t):
                    ["agent"] == f"a{NEAR}", 20, "its host to be its own again")
         set_errors(lab, 5, NEAR)
         wait_for_errors(lab, 5, NEAR)
+
+
+# --- managers ----------------------------------------------------------------------
+
+QUICK_HANDOVER = ("sweep_interval 1\nsminfo_polling_timeout 1000\n"
+                  "polling_retry_number 1\n")
+
+
+def managers_at(lab, sm):
+    return ask_json(lab, "status", sm=sm)["collect"]["managers"]
+
+
+def sees_all(lab, sm):
+    report = ask_json(lab, "agents", sm=sm)
+    return not report["nodes_without_owner"] and not report["nodes_not_seen"]
+
+
+def test_two_managers_show_all_and_one_outlives_the_other(t):
+    broker = Broker(t)
+    with lab_of(t, broker, sms=(SM, OTHER_SM), opensm_conf=QUICK_HANDOVER,
+                role="any") as lab:
+        for number in (NEAR, FAR):
+            start(t, lab, broker, number)
+        set_errors(lab, 3)
+        for sm in (0, 1):
+            wait_for_errors(lab, 3, sm=sm)
+            wait_until(lambda sm=sm: managers_at(lab, sm) == 2, 20, "two managers")
+            wait_until(lambda sm=sm: sees_all(lab, sm), 30, "all nodes to be seen")
+        rows = [len(ask_json(lab, "perf", "show", sm=sm)) for sm in (0, 1)]
+        t.equal(rows[0], rows[1], "rows")
+        os.kill(lab.status()["sms"][0]["pid"], signal.SIGKILL)
+        wait_until(lambda: managers_at(lab, 1) == 1, 20, "the end of a manager")
+        set_errors(lab, 5)
+        wait_for_errors(lab, 5, sm=1)
+
+
+def start_again(lab, sm=0):
+    """Kills an opensm and starts it with the same words and variables."""
+    pid = lab.status()["sms"][sm]["pid"]
+    folder = Path(f"/proc/{pid}")
+    words = (folder / "cmdline").read_bytes().split(b"\0")[:-1]
+    variables = dict(it.split(b"=", 1) for it in
+                     (folder / "environ").read_bytes().split(b"\0") if b"=" in it)
+    where = os.readlink(folder / "cwd")
+    os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: not process.record_of(pid), 20, "the end of opensm")
+    return subprocess.Popen(words, env=variables, cwd=where, stdin=subprocess.DEVNULL,
+                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def test_manager_killed_and_started_has_all_totals_again(t):
+    broker = Broker(t)
+    with lab_of(t, broker, refresh=10000) as lab:
+        for number in (NEAR, FAR):
+            start(t, lab, broker, number, refresh=10000)
+        wait_until_settled(lab, 2)
+        set_errors(lab, 3)
+        wait_for_errors(lab, 3)
+        n_rows = len(ask_json(lab, "perf", "show"))
+        opensm = start_again(lab)
+        try:
+            wait_for_errors(lab, 3)
+            wait_until_settled(lab, 2)
+            wait_until(lambda: len(ask_json(lab, "perf", "show")) == n_rows, 20,
+                       "all rows")
+            t.equal(status(lab)["collect"]["nodes_not_seen"], 0, "nodes not seen")
+            wait_until(lambda: status(lab)["perfmgr"]["ports_unanswered"] == 0, 20,
+                       "all ports")
+        finally:
+            opensm.terminate()
+            opensm.wait(20)
+
+
+def test_mode_changes_while_agents_run_totals_never_go_back(t):
+    broker = Broker(t)
+    with lab_of(t, broker) as lab:
+        for number in (NEAR, FAR):
+            start(t, lab, broker, number)
+        wait_until_settled(lab, 2)
+        errors = 0
+        for mode in ("local", "manager", "local", "manager"):
+            ask(lab, "set", "collect.mode", mode)
+            wait_until(lambda mode=mode: collect_of(lab)["mode"] == mode, 20, mode)
+            errors += 2
+            set_errors(lab, errors)
+
+            def is_there(errors=errors):
+                now = errors_at(lab)
+                assert now is None or errors - 2 <= now <= errors, f"{now} of {errors}"
+                return now == errors
+            wait_until(is_there, 20, f"{errors} errors in mode {mode}")
+        wait_until_settled(lab, 2)
+
+
+# --- agents ------------------------------------------------------------------------
+
+def test_agent_with_a_full_disk_goes_on_telling(t):
+    broker = Broker(t)
+    folder = t.folder()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", folder],
+                   check=True)
+    t.cleanup(subprocess.run, ["umount", folder])
+    (folder / "filler").write_bytes(b"x" * 12288)
+    with lab_of(t, broker) as lab:
+        member = start(t, lab, broker, NEAR, f"[profile]\nfile = {folder}/profile\n")
+        wait_until_settled(lab, 1)
+        wait_until(lambda: member.section("profile")["dropped"], 40, "a full disk")
+        t.contains(member.section("profile")["error"], "No space left", "why")
+        for errors in (3, 5):
+            set_errors(lab, errors)
+            wait_for_errors(lab, errors)
+        t.contains(member.log(), "No space left", "its log")
+        # It ends before its disk does.
+        member.end()
+
+
+# --- the lab -----------------------------------------------------------------------
+
+def test_lab_with_agents_names_them_and_ends_them(t):
+    net = fat_tree(t, HOSTS, "--radix", "6")
+    with Lab(net, sms=[SM], agents=3) as lab:
+        wait_until_settled(lab, 3)
+        report = lab.status()
+        t.equal(sorted(row["node"] for row in report["agents"]),
+                sorted(agents(lab)), "names")
+        t.equal([row["alive"] for row in [*report["agents"], report["broker"]]],
+                [True] * 4, "what lives")
+        for row in report["agents"]:
+            t.succeeded(triadctl("--socket", row["control_socket"], "status"))
+        pids = [row["pid"] for row in report["agents"]]
+        socket.create_connection(("127.0.0.1", report["broker"]["port"]), 10).close()
+        t.succeeded(lab.down())
+        t.equal([pid for pid in pids if process.record_of(pid)], [], "agents that live")
+        report = lab.status()
+        t.equal([row["alive"] for row in [*report["agents"], report["broker"]]],
+                [False] * 4, "what lives")
+
+
+def test_lab_with_too_many_agents_is_refused(t):
+    net = fat_tree(t, HOSTS, "--radix", "6")
+    for n, why in ((HOSTS, "5 hosts without an SM"), (9, "ibsim serves 9")):
+        refused = lab_command("up", "--dir", t.folder() / "lab", "--net", net, "--sm",
+                              SM, "--builddir", taplib.BUILDDIR, "--agents", n)
+        t.failed(refused, 2, why)
 
 
 if __name__ == "__main__":

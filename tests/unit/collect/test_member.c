@@ -310,7 +310,7 @@ START_TEST(test_cut_off_keeps_what_is_owned_and_claims_nothing)
 {
 	uint32_t before = n_owned(0);
 
-	triad_member_cut_off(peers[0].member, true);
+	triad_member_cut_off(peers[0].member, true, now_us);
 	for (unsigned i = 0; i < 200; i++, now_us += STEP_US)
 		triad_member_turn(peers[0].member, now_us);
 	ck_assert_uint_eq(n_owned(0), before);
