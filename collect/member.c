@@ -386,6 +386,9 @@ void triad_member_hear(
 	}
 	if (head.sender != member->params.id)
 		hear_kind(member, &head, &body, now_us);
+	else
+		member->counts.n_twins +=
+			head.incarnation != member->params.incarnation;
 }
 
 /* --- what is due --- */

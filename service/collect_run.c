@@ -13,6 +13,8 @@
 
 /* Messages taken in one turn: those that tell of a sweep are many. */
 #define MAX_BATCH 256u
+/* Answers of PMAs wait as long. */
+#define MAX_BATCH_US (50 * TRIAD_US_PER_MS)
 /* Between two parts: ownership changes node by node. */
 #define PART_US TRIAD_US_PER_S
 #define PUBLISH_US (TRIAD_US_PER_S / 4)
@@ -479,9 +481,11 @@ static uint64_t turn_manager(struct triad_collect *collect, uint64_t now_us)
 
 static void take_messages(struct triad_collect *collect)
 {
+	uint64_t until_us = triad_clock_now_us() + MAX_BATCH_US;
 	struct triad_bus_message message;
 
-	for (unsigned i = 0; i < MAX_BATCH && triad_bus_take(collect->bus, &message);
+	for (unsigned i = 0; i < MAX_BATCH && triad_clock_now_us() < until_us &&
+		triad_bus_take(collect->bus, &message);
 		i++) {
 		triad_member_hear(collect->member, message.octets, message.size,
 			triad_clock_now_us());

@@ -237,6 +237,26 @@ static void say_clear(struct triad_collect *collect, uint64_t node_guid, uint8_t
 	triad_member_clear(collect->member, &clear, triad_clock_now_us());
 }
 
+/* The ports of a node: all at once, where all are chosen. */
+static void reset_node(struct triad_collect *collect,
+	const struct triad_selection *selection, const struct triad_fabric_node *node)
+{
+	uint32_t end = node->first_port + node->n_ports, n_chosen = 0, n_asked = 0;
+
+	for (uint32_t i = node->first_port; i < end; i++) {
+		n_chosen += selection->chosen[i];
+		n_asked += triad_view_is_asked(selection->view, i);
+	}
+	if (n_chosen && n_chosen == n_asked) {
+		say_clear(collect, node->guid, TRIAD_ALERT_NO_PORT);
+		return;
+	}
+	for (uint32_t i = node->first_port; i < end; i++)
+		if (selection->chosen[i])
+			say_clear(collect, node->guid,
+				selection->view->fabric->ports[i].number);
+}
+
 /* The hardware is reset by who reads it: node by node, or all at once. */
 static void reset_hardware(
 	struct triad_collect *collect, const struct triad_selection *selection)
@@ -252,11 +272,8 @@ static void reset_hardware(
 		say_clear(collect, 0, TRIAD_ALERT_NO_PORT);
 		return;
 	}
-	for (uint32_t i = 0; i < view->fabric->n_ports; i++)
-		if (selection->chosen[i])
-			say_clear(collect,
-				view->fabric->nodes[view->fabric->ports[i].node].guid,
-				view->fabric->ports[i].number);
+	for (uint32_t i = 0; i < view->fabric->n_nodes; i++)
+		reset_node(collect, selection, &view->fabric->nodes[i]);
 }
 
 void triad_collect_reset_all(

@@ -20,7 +20,6 @@ struct triad_perf {
 	struct triad_log *log;
 	struct triad_collector *collector;
 	pthread_t thread;
-	struct triad_perf_mate mate; /* functions NULL: none */
 
 	pthread_mutex_t lock; /* of what follows */
 	pthread_cond_t changed;
@@ -36,10 +35,12 @@ struct triad_perf {
 	struct triad_conf *conf;     /* not yet taken up, or NULL */
 	struct triad_fabric *fabric; /* the same */
 	struct triad_selection *reset;
-	uint64_t n_resets; /* taken up */
+	struct triad_perf_mate new_mate; /* functions NULL: none */
+	uint64_t n_resets;               /* taken up */
 	uint64_t last_reset_us;
 
 	/* Of the thread alone. */
+	struct triad_perf_mate mate;
 	struct triad_umad *umad;
 	uint64_t open_again_us;
 	int open_error;  /* said last */
@@ -79,7 +80,7 @@ struct triad_perf *triad_perf_new(uint64_t port_guid,
 void triad_perf_set_mate(struct triad_perf *perf, const struct triad_perf_mate *mate)
 {
 	pthread_mutex_lock(&perf->lock);
-	perf->mate = *mate;
+	perf->new_mate = *mate;
 	pthread_mutex_unlock(&perf->lock);
 }
 
@@ -340,6 +341,7 @@ static struct work take_work(struct triad_perf *perf)
 		.reset = perf->reset,
 	};
 
+	perf->mate = perf->new_mate;
 	/* A sweep that can't be made yet stays asked for. */
 	work.sweep_asked = work.wanted && perf->sweep_asked;
 	perf->sweep_asked &= !work.wanted;

@@ -291,6 +291,8 @@ static void report_claims(
 		status->claims.n_refused, "");
 	triad_report_uint(report, "foreign", "messages that made no sense",
 		status->counts.n_foreign, "");
+	triad_report_uint(report, "twins", "of another one on the same port",
+		status->counts.n_twins, "");
 	triad_report_uint(report, "other_version", "of another version",
 		status->counts.n_other_version, "");
 }

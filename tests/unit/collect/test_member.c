@@ -436,6 +436,22 @@ END_TEST
 
 /* --- what makes no sense --- */
 
+START_TEST(test_words_of_another_with_the_same_id_are_counted_and_left)
+{
+	const struct triad_collect_head head = {
+		.kind = TRIAD_COLLECT_OWNER, .sender = peers[0].id, .incarnation = 5};
+	const struct triad_collect_owner owner = {.number = 1, .is_list = true};
+	uint8_t octets[512];
+	uint32_t before = n_owned(0);
+	size_t size =
+		triad_collect_put_owner(&head, &owner, NULL, octets, sizeof(octets));
+
+	triad_member_hear(peers[0].member, octets, size, now_us);
+	ck_assert_uint_eq(triad_member_counts(peers[0].member).n_twins, 1);
+	ck_assert_uint_eq(n_owned(0), before);
+}
+END_TEST
+
 START_TEST(test_message_of_nobody_or_another_version_is_counted)
 {
 	uint8_t octets[64] = {0x54, 0x43, 9, 1, 1};
@@ -465,6 +481,8 @@ int main(void)
 	tcase_add_test(cases, test_histograms_come_merged_through_the_tree);
 	tcase_add_test(cases, test_histograms_without_one_that_died_come_in_time);
 	tcase_add_test(cases, test_clear_goes_down_the_tree_once);
+	tcase_add_test(
+		cases, test_words_of_another_with_the_same_id_are_counted_and_left);
 	tcase_add_test(cases, test_message_of_nobody_or_another_version_is_counted);
 	return run_cases(cases);
 }
