@@ -3,6 +3,7 @@
  *
  *     collect.c        life, and what other threads ask
  *     collect_run.c    the mate of the PerfManager: the member in its thread
+ *     collect_fabric.c which fabric it is about, which part of it is swept here
  *     collect_tell.c   what the member is told, and has done: findings, traps, totals
  */
 #ifndef TRIAD_SERVICE_COLLECT_PARTS_H
@@ -98,10 +99,23 @@ void triad_collect_reset_all(
 /* Copies what other threads may see. */
 void triad_collect_publish(struct triad_collect *collect, uint64_t now_us);
 
-/* --- collect_run.c --- */
+/* --- collect_fabric.c --- */
 
+/* Collects from 'fabric' from now on; 'hash' as it was handed down, or 0. */
+void triad_collect_put_fabric(
+	struct triad_collect *collect, struct triad_fabric *fabric, uint64_t hash);
+/* See struct triad_member_sink, and struct triad_perf_mate. */
+void triad_collect_take_handout(
+	void *context, struct triad_fabric *fabric, uint64_t hash);
+bool triad_collect_take_fabric(void *context, struct triad_fabric *fabric);
 /* Whether a manager hands the fabric down, and is heard. */
 bool triad_collect_is_handed(const struct triad_collect *collect, uint64_t now_us);
+void triad_collect_look_at_handout(struct triad_collect *collect, uint64_t now_us);
+/* Gives the collector what is owned, when that has changed.  Returns when it is to be
+ * looked at again. */
+uint64_t triad_collect_look_at_part(struct triad_collect *collect, uint64_t now_us);
+
+/* --- collect_run.c --- */
 
 /* Says farewell, and frees the member, if there is one. */
 void triad_collect_end_member(struct triad_collect *collect);

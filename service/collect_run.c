@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "collect/reach.h"
 #include "service/collect_parts.h"
 #include "service/local_port.h"
 #include "triad/clock.h"
@@ -15,13 +14,8 @@
 #define MAX_BATCH 256u
 /* Answers of PMAs wait as long. */
 #define MAX_BATCH_US (50 * TRIAD_US_PER_MS)
-/* Between two parts: ownership changes node by node. */
-#define PART_US TRIAD_US_PER_S
 #define PUBLISH_US (TRIAD_US_PER_S / 4)
 #define LOOK_US TRIAD_US_PER_S
-/* A fabric that was handed down is given up when its manager is not heard for so many
- * liveness times. */
-#define HANDOUT_LIVES 20
 /* A hop of the waves in which nodes are claimed. */
 #define SLOT_PART 20
 #define MIN_SLOT_US (100 * TRIAD_US_PER_MS)
@@ -38,8 +32,6 @@ static void say(void *context, enum triad_member_to to, uint64_t id,
 
 	triad_bus_send(collect->bus, to, id, octets, size);
 }
-
-static void take_handout(void *context, struct triad_fabric *fabric, uint64_t hash);
 
 /* The node is one of the view's, whose fabric may be older than that in force. */
 static uint64_t owner_of(void *context, uint32_t node)
@@ -191,7 +183,7 @@ static bool begin_member(struct triad_collect *collect)
 		.send = say,
 		.histogram = triad_collect_give_histogram,
 		.clear = triad_collect_do_clear,
-		.fabric = take_handout,
+		.fabric = triad_collect_take_handout,
 		.trap = triad_collect_take_trap,
 	};
 	const struct triad_merge_sink merge_sink = {
@@ -225,140 +217,17 @@ static bool begin_member(struct triad_collect *collect)
 	return true;
 }
 
-/* --- the fabric --- */
-
-static void put_fabric_in_force(
-	struct triad_collect *collect, struct triad_fabric *fabric, uint64_t hash)
-{
-	if (triad_member_set_fabric(
-		    collect->member, fabric, hash, triad_clock_now_us())) {
-		triad_log_write(collect->log, TRIAD_LOG_ERROR,
-			"collect: not enough memory for the new topology; the old one "
-			"stays");
-		return;
-	}
-	triad_fabric_ref(fabric);
-	triad_fabric_unref(collect->fabric);
-	collect->fabric = fabric;
-	collect->is_part_due = true;
-}
-
-static void take_handout(void *context, struct triad_fabric *fabric, uint64_t hash)
-{
-	struct triad_collect *collect = context;
-
-	if (collect->conf.collect.topology != TRIAD_TOPOLOGY_AUTO)
-		return;
-	triad_fabric_ref(fabric);
-	triad_fabric_unref(collect->handout);
-	collect->handout = fabric;
-	collect->handout_hash = hash;
-	collect->handout_us = triad_clock_now_us();
-	put_fabric_in_force(collect, fabric, hash);
-}
-
-/* What this process knows of the fabric counts while no manager hands one down. */
-static bool take_fabric(void *context, struct triad_fabric *fabric)
-{
-	struct triad_collect *collect = context;
-
-	triad_fabric_ref(fabric);
-	triad_fabric_unref(collect->own_fabric);
-	collect->own_fabric = fabric;
-	if (!collect->member)
-		return false;
-	if (!collect->handout)
-		put_fabric_in_force(collect, fabric, 0);
-	return !is_manager(collect);
-}
-
-static bool hears_manager(const struct triad_collect *collect, uint64_t now_us)
-{
-	const struct triad_roster *roster = triad_member_roster(collect->member);
-
-	for (unsigned i = 0; i < roster->n; i++)
-		if (roster->entries[i].alive.is_manager &&
-			triad_member_hears(
-				collect->member, roster->entries[i].id, now_us))
-			return true;
-	return false;
-}
-
-bool triad_collect_is_handed(const struct triad_collect *collect, uint64_t now_us)
-{
-	uint64_t most_us =
-		HANDOUT_LIVES * collect->conf.collect.liveness_ms * TRIAD_US_PER_MS;
-
-	return collect->handout && now_us - collect->handout_us < most_us;
-}
-
-/* A fabric that nobody hands down any more is given up, when there is one of our own.
- */
-static void look_at_handout(struct triad_collect *collect, uint64_t now_us)
-{
-	if (!collect->handout)
-		return;
-	if (hears_manager(collect, now_us))
-		collect->handout_us = now_us;
-	if (triad_collect_is_handed(collect, now_us) || !collect->own_fabric)
-		return;
-	triad_fabric_unref(collect->handout);
-	collect->handout = NULL;
-	put_fabric_in_force(collect, collect->own_fabric, 0);
-}
-
-/* --- the part that is swept here --- */
-
-static void make_part(struct triad_collect *collect, uint64_t now_us)
-{
-	const struct triad_fabric *fabric = collect->fabric;
-	bool *is_own = calloc(fabric->n_nodes + 1, sizeof(*is_own));
-	struct triad_fabric *part;
-
-	collect->part_us = now_us;
-	if (!is_own)
-		return;
-	for (uint32_t i = 0; i < fabric->n_nodes; i++)
-		is_own[i] = triad_member_owns(collect->member, i);
-	if (!triad_reach_part(fabric, is_own, &part)) {
-		triad_collector_set_fabric(collect->collector, part);
-		triad_fabric_unref(part);
-		/* What is new is not to wait for a period. */
-		triad_collector_sweep_now(collect->collector);
-		collect->is_part_due = false;
-		collect->n_changes =
-			triad_claims_changes(triad_member_claims(collect->member));
-	}
-	free(is_own);
-}
-
-/* Returns when the next part is due, if one is. */
-static uint64_t look_at_part(struct triad_collect *collect, uint64_t now_us)
-{
-	uint64_t n_changes;
-
-	if (!collect->fabric)
-		return UINT64_MAX;
-	n_changes = triad_claims_changes(triad_member_claims(collect->member));
-	if (!collect->is_part_due && n_changes == collect->n_changes)
-		return UINT64_MAX;
-	if (collect->part_us && now_us - collect->part_us < PART_US)
-		return collect->part_us + PART_US;
-	make_part(collect, now_us);
-	return UINT64_MAX;
-}
-
 static uint64_t turn_agent(struct triad_collect *collect, uint64_t now_us)
 {
 	struct triad_collector_status status =
 		triad_collector_status(collect->collector);
 
-	look_at_handout(collect, now_us);
+	triad_collect_look_at_handout(collect, now_us);
 	if (status.n_sweeps != collect->n_sweeps) {
 		collect->n_sweeps = status.n_sweeps;
 		triad_collect_tell_sweep(collect, &status);
 	}
-	return look_at_part(collect, now_us);
+	return triad_collect_look_at_part(collect, now_us);
 }
 
 /* --- a manager --- */
@@ -549,7 +418,7 @@ static void look_at_mode(struct triad_collect *collect, bool wanted)
 		return;
 	}
 	if (collect->own_fabric)
-		put_fabric_in_force(collect, collect->own_fabric, 0);
+		triad_collect_put_fabric(collect, collect->own_fabric, 0);
 }
 
 static uint64_t turn(void *context, bool wanted, bool *reads, bool *has_fabric)
@@ -619,7 +488,7 @@ struct triad_perf_mate triad_collect_mate(struct triad_collect *collect)
 	return (struct triad_perf_mate){
 		.context = collect,
 		.configure = configure,
-		.take_fabric = take_fabric,
+		.take_fabric = triad_collect_take_fabric,
 		.reset = reset,
 		.turn = turn,
 	};

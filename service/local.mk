@@ -6,6 +6,7 @@ noinst_LTLIBRARIES += libtriadservice.la
 libtriadservice_la_SOURCES = \
 	service/alert_log.c service/alert_log.h \
 	service/collect.c service/collect.h \
+	service/collect_fabric.c \
 	service/collect_parts.h \
 	service/collect_run.c \
 	service/collect_tell.c \
