@@ -129,7 +129,8 @@ tests_unit_plugin_test_state_file_SOURCES = \
 	tests/unit/plugin/test_state_file.c plugin/election/state_file.c
 tests_unit_collect_test_bus_LDADD = libtriadbus.la $(LDADD)
 tests_unit_service_test_collect_SOURCES = \
-	tests/unit/service/test_collect.c service/collect.c service/collect_run.c \
+	tests/unit/service/test_collect.c service/collect.c service/collect_fabric.c \
+	service/collect_run.c \
 	service/collect_tell.c
 tests_unit_service_test_collect_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS)
 tests_unit_service_test_perf_SOURCES = \
