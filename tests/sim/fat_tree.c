@@ -197,6 +197,7 @@ static void add_port(struct tree *tree, const struct place *at, unsigned number)
 		.lid = (uint16_t)lid_of(tree, at),
 		.number = (uint8_t)number,
 		.state = TRIAD_PORT_ACTIVE,
+		.has_pma = number > 0,
 		.has_sl2vl = true,
 		.vl_cap = 4,
 		.op_vls = 4,

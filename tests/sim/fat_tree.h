@@ -10,8 +10,8 @@
  * cores ("core-N"), radix^3 / 4 hosts ("host-N").  Radix 36: 11,664 hosts, 1,620
  * switches.  LIDs of switches come first.  Routed without loops, in the same way each
  * time.  All ports are up, have 8 data VLs, SL2VL tables and 8 entries of each
- * arbitration table, and OpenSM's defaults in them; ports 0 are enhanced.  The SM is
- * at host 0. */
+ * arbitration table, and OpenSM's defaults in them; ports 0 are enhanced, all others
+ * have counters.  The SM is at host 0. */
 struct triad_fabric *fat_tree(unsigned radix);
 
 #define FAT_TREE_HOST_GUID(i) (UINT64_C(0x1000000) + 16 * (uint64_t)(i))

@@ -13,7 +13,9 @@ tests_sim_libsim_la_SOURCES = \
 	tests/sim/elections.c tests/sim/elections.h \
 	tests/sim/fabrics.c tests/sim/fabrics.h \
 	tests/sim/fat_tree.c tests/sim/fat_tree.h \
+	tests/sim/gathering.c tests/sim/gathering.h \
 	tests/sim/many_ports.c tests/sim/many_ports.h \
+	tests/sim/pmas.c tests/sim/pmas.h \
 	tests/sim/naive_setup.c tests/sim/naive_setup.h \
 	tests/sim/plans.c tests/sim/plans.h \
 	tests/sim/plans_qos.c \
@@ -23,8 +25,9 @@ tests_sim_libsim_la_SOURCES = \
 	tests/sim/views.c tests/sim/views.h
 
 # Random storms over simulated clusters: a short one here, a long one in scripts/check.
-check_PROGRAMS += tests/sim/claims_storm tests/sim/election_storm
-TESTS += tests/sim/claims_storm tests/sim/election_storm
+check_PROGRAMS += tests/sim/claims_storm tests/sim/election_storm \
+	tests/sim/gather_storm
+TESTS += tests/sim/claims_storm tests/sim/election_storm tests/sim/gather_storm
 
 # Prints what happens after a script; a unit test runs those in tests/sim/elections.
 check_PROGRAMS += tests/sim/election_run

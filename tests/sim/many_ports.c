@@ -42,7 +42,7 @@ static void add_switch(struct triad_fabric_builder *builder, unsigned n_groups,
 {
 	const struct triad_fabric_node node = {
 		.guid = switch_guid(group, i), .type = TRIAD_NODE_SWITCH};
-	uint16_t lid = (uint16_t)(1 + (group * SWITCHES + i) % 49000);
+	uint16_t lid = (uint16_t)(1 + group * SWITCHES + i);
 	uint64_t host = MANY_PORTS_HOST_GUID(group * SWITCHES + i);
 	char name[32];
 
@@ -67,7 +67,8 @@ static void add_switch(struct triad_fabric_builder *builder, unsigned n_groups,
 	}
 }
 
-static void add_host(struct triad_fabric_builder *builder, unsigned group, unsigned i)
+static void add_host(struct triad_fabric_builder *builder, unsigned n_groups,
+	unsigned group, unsigned i)
 {
 	unsigned number = group * SWITCHES + i;
 	const struct triad_fabric_node node = {
@@ -76,8 +77,8 @@ static void add_host(struct triad_fabric_builder *builder, unsigned group, unsig
 
 	snprintf(name, sizeof(name), "host-%u", number);
 	triad_fabric_builder_add_node(builder, &node, name, NULL, 0);
-	add_port(builder, node.guid + 1, (uint16_t)(1 + (number + 25000) % 49000), 1,
-		switch_guid(group, i), HOST_PORT);
+	add_port(builder, node.guid + 1, (uint16_t)(1 + n_groups * SWITCHES + number),
+		1, switch_guid(group, i), HOST_PORT);
 }
 
 struct triad_fabric *many_ports(unsigned n_groups)
@@ -90,7 +91,7 @@ struct triad_fabric *many_ports(unsigned n_groups)
 	for (unsigned i = 0; i < n_groups * SWITCHES; i++)
 		add_switch(builder, n_groups, i / SWITCHES, i % SWITCHES);
 	for (unsigned i = 0; i < n_groups * SWITCHES; i++)
-		add_host(builder, i / SWITCHES, i % SWITCHES);
+		add_host(builder, n_groups, i / SWITCHES, i % SWITCHES);
 	if (triad_fabric_build(builder, MANY_PORTS_HOST_GUID(0) + 1, &fabric))
 		fabric = NULL;
 	triad_fabric_builder_free(builder);

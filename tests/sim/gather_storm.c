@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Storms over simulated agents that read simulated PMAs and tell one manager: agents
+ * die, start, stand still and are cut off, messages and MADs are lost, while counters
+ * count.  No total at the manager is ever more than what the hardware counted; in quiet
+ * after it, all are what it counted.
+ *
+ * One run is a gathering of its own, made from one number; a violation names it, and
+ * '--run NUMBER' repeats it alone. */
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tests/sim/fat_tree.h"
+#include "tests/sim/gathering.h"
+#include "tests/sim/many_ports.h"
+#include "triad/clock.h"
+
+#define LIVENESS_US (3 * TRIAD_US_PER_S)
+#define SLOT_US (50 * TRIAD_US_PER_MS)
+#define SWEEP_US (10 * TRIAD_US_PER_S)
+#define DIAMETER 6 /* of a fat tree */
+/* Whatever was lost is found out within two liveness times, and then waves go. */
+#define SETTLE_US (2 * LIVENESS_US + 2 * (DIAMETER + 2) * SLOT_US)
+#define MAX_AGENTS 16u
+#define STORMS_PER_RUN 4
+#define MAX_SWEEPS 6
+#define LOST_PERCENT 30
+#define LOST_MADS_PERCENT 5
+
+static const unsigned watched[] = {
+	TRIAD_PORT_XMIT_DATA, TRIAD_PORT_XMIT_PKTS, TRIAD_PORT_XMIT_WAIT};
+#define N_WATCHED (sizeof(watched) / sizeof(*watched))
+
+struct wish {
+	uint64_t seed, n_runs, n_agents;
+	bool is_million;
+};
+
+struct storm {
+	struct gathering *gathering;
+	uint64_t seed, run;
+	unsigned n_events, n_wrong;
+};
+
+static uint64_t dice(struct storm *storm, uint64_t below)
+{
+	storm->seed ^= storm->seed << 13;
+	storm->seed ^= storm->seed >> 7;
+	storm->seed ^= storm->seed << 17;
+	return (storm->seed >> 16) % below;
+}
+
+static void violate(struct storm *storm, const char *what, uint64_t n)
+{
+	printf("# run %" PRIu64 ": %s: %" PRIu64 "\n", storm->run, what, n);
+	storm->n_wrong++;
+}
+
+/* --- what happens --- */
+
+/* Half of the ports carry packets.  A port without any is told of in a refresh alone,
+ * whatever else it counts, so it counts nothing. */
+static void count(struct storm *storm)
+{
+	struct pmas *pmas = storm->gathering->pmas;
+
+	for (uint32_t i = 0; i < pmas->fabric->n_ports; i++) {
+		uint64_t n_packets = dice(storm, 2) * dice(storm, 100000);
+
+		pmas->raw[i][TRIAD_PORT_XMIT_DATA] += n_packets * 64;
+		pmas->raw[i][TRIAD_PORT_XMIT_PKTS] += n_packets;
+		pmas->raw[i][TRIAD_PORT_XMIT_WAIT] += n_packets / 4;
+	}
+}
+
+static void kill_or_start(struct storm *storm, unsigned agent)
+{
+	if (storm->gathering->agents[agent].member)
+		gathering_kill(storm->gathering, agent);
+	else
+		gathering_start(storm->gathering, agent);
+}
+
+static void part(struct storm *storm, unsigned n_groups)
+{
+	struct gathering *g = storm->gathering;
+
+	for (unsigned i = 0; i < g->params.n_agents; i++)
+		g->agents[i].group = (unsigned)dice(storm, n_groups);
+	g->manager.group = (unsigned)dice(storm, n_groups);
+}
+
+static void lose_mads(struct storm *storm, unsigned percent)
+{
+	struct gathering *g = storm->gathering;
+
+	for (unsigned i = 0; i < g->params.n_agents; i++)
+		if (g->agents[i].way)
+			g->agents[i].way->lost_percent = percent;
+}
+
+static void harm(struct storm *storm)
+{
+	struct gathering *g = storm->gathering;
+	unsigned agent = (unsigned)dice(storm, g->params.n_agents);
+
+	storm->n_events++;
+	switch (dice(storm, 5)) {
+	case 0:
+		kill_or_start(storm, agent);
+		break;
+	case 1:
+		g->agents[agent].is_paused = !g->agents[agent].is_paused;
+		break;
+	case 2:
+		part(storm, 1 + (unsigned)dice(storm, 3));
+		break;
+	case 3:
+		g->lost_percent = (unsigned)dice(storm, LOST_PERCENT);
+		break;
+	case 4:
+		lose_mads(storm, (unsigned)dice(storm, LOST_MADS_PERCENT));
+		break;
+	}
+}
+
+/* All agents are there again but one that stays away, if any other is. */
+static void calm(struct storm *storm)
+{
+	struct gathering *g = storm->gathering;
+	unsigned away = (unsigned)dice(storm, g->params.n_agents);
+
+	part(storm, 1);
+	g->lost_percent = 0;
+	for (unsigned i = 0; i < g->params.n_agents; i++) {
+		g->agents[i].is_paused = false;
+		if (!g->agents[i].member && (i != away || g->params.n_agents == 1))
+			gathering_start(g, i);
+	}
+	lose_mads(storm, 0);
+}
+
+/* --- what must hold --- */
+
+static void expect_none_over(struct storm *storm)
+{
+	for (unsigned j = 0; j < N_WATCHED; j++) {
+		uint64_t n = gathering_count_over(storm->gathering, watched[j]);
+
+		if (n)
+			violate(storm, "totals above what was counted", n);
+	}
+}
+
+static void expect_all_right(struct storm *storm)
+{
+	for (unsigned j = 0; j < N_WATCHED; j++) {
+		uint64_t n = gathering_count_wrong(storm->gathering, watched[j]);
+
+		if (n)
+			violate(storm, "totals that are not what was counted", n);
+	}
+}
+
+static void one_sweep(struct storm *storm)
+{
+	count(storm);
+	gathering_sweep(storm->gathering);
+	expect_none_over(storm);
+}
+
+/* What agents have in hand may be of before the storm's end: two sweeps. */
+static void settle(struct storm *storm)
+{
+	uint64_t us = gathering_settle(storm->gathering, SETTLE_US);
+
+	if (us == GATHERING_NEVER)
+		violate(storm, "not settled after us", SETTLE_US);
+	one_sweep(storm);
+	gathering_sweep(storm->gathering);
+	expect_all_right(storm);
+	if (!gathering_n_read(storm->gathering))
+		violate(storm, "ports that were read", 0);
+}
+
+static void one_storm(struct storm *storm)
+{
+	for (uint64_t n = 1 + dice(storm, MAX_SWEEPS); n; n--) {
+		for (uint64_t i = dice(storm, 4); i; i--) {
+			harm(storm);
+			gathering_run(storm->gathering, dice(storm, LIVENESS_US));
+		}
+		one_sweep(storm);
+	}
+	calm(storm);
+	settle(storm);
+}
+
+static unsigned one_run(uint64_t run, const struct wish *wish, unsigned *n_events)
+{
+	struct storm storm = {
+		.run = run, .seed = (run + 1) * UINT64_C(0x9e3779b97f4a7c15)};
+	struct triad_fabric *fabric = fat_tree(4 + 2 * (unsigned)dice(&storm, 3));
+	struct gathering_params params = {.fabric = fabric,
+		.n_agents = 1 + (unsigned)dice(&storm, 8),
+		.liveness_us = LIVENESS_US,
+		.slot_us = SLOT_US,
+		.sweep_us = SWEEP_US,
+		.seed = storm.seed};
+
+	if (wish->n_agents)
+		params.n_agents = (unsigned)wish->n_agents;
+	storm.gathering = gathering_new(&params);
+	gathering_configure(storm.gathering, 0, 6);
+	(void)gathering_settle(storm.gathering, SETTLE_US);
+	gathering_sweep(storm.gathering); /* zeros, from which totals count */
+	settle(&storm);
+	for (unsigned i = 0; i < STORMS_PER_RUN && !storm.n_wrong; i++)
+		one_storm(&storm);
+	*n_events += storm.n_events;
+	gathering_free(storm.gathering);
+	triad_fabric_unref(fabric);
+	return storm.n_wrong;
+}
+
+/* --- a million ports --- */
+
+static void print_octets(const char *what, struct gathering *g, uint64_t before)
+{
+	printf("\"%s_octets\": %" PRIu64 ", ", what, g->up_octets - before);
+}
+
+/* 64 agents among 48,816 nodes start, sweep, and one dies.  Returns how many totals are
+ * not what was counted. */
+static uint64_t measure_million(uint64_t seed)
+{
+	struct triad_fabric *fabric = many_ports(1017);
+	struct gathering_params params = {.fabric = fabric,
+		.n_agents = 64,
+		.liveness_us = LIVENESS_US,
+		.slot_us = SLOT_US,
+		.sweep_us = SWEEP_US,
+		.seed = seed + 1};
+	struct storm storm = {.seed = seed + 1, .gathering = gathering_new(&params)};
+	struct gathering *g = storm.gathering;
+	uint64_t cold_us, death_us, up, n_wrong = 0;
+
+	gathering_configure(g, 0, 0);
+	cold_us = gathering_settle(g, 4 * SETTLE_US);
+	gathering_sweep(g);
+	count(&storm);
+	up = g->up_octets;
+	gathering_sweep(g);
+	gathering_kill(g, 32);
+	death_us = gathering_settle(g, 4 * SETTLE_US);
+	printf("{\"nodes\": %" PRIu32 ", \"ports\": %" PRIu32 ", \"agents\": 64, ",
+		fabric->n_nodes, fabric->n_ports);
+	print_octets("told", g, up);
+	count(&storm);
+	gathering_sweep(g);
+	gathering_sweep(g);
+	for (unsigned j = 0; j < N_WATCHED; j++)
+		n_wrong += gathering_count_wrong(g, watched[j]);
+	printf("\"cold_start_us\": %" PRIu64 ", \"death_us\": %" PRIu64
+	       ", \"read\": %" PRIu64 ", \"wrong\": %" PRIu64 "}\n",
+		cold_us, death_us, gathering_n_read(g), n_wrong);
+	gathering_free(g);
+	triad_fabric_unref(fabric);
+	return n_wrong;
+}
+
+/* --- the program --- */
+
+static void usage(void)
+{
+	puts("Usage: gather_storm [--runs N] [--seed N] [--run N] [--agents N]\n"
+	     "                    [--million]\n"
+	     "\n"
+	     "Storms over 1 to 8 simulated agents that read the simulated ports of a fat\n"
+	     "tree, and their manager. Prints TAP: one test.\n"
+	     "\n"
+	     "  --runs N    so many runs (default 12), of up to 4 storms\n"
+	     "  --seed N    the number of the first run (default 0)\n"
+	     "  --run N     that run alone\n"
+	     "  --agents N  so many agents in each run (at most 16)\n"
+	     "  --million   no storms: 64 agents read a million ports, one dies; as JSON\n"
+	     "\n"
+	     "Exit status: 0 no violations, 1 some, with the run's number, 2 usage.");
+}
+
+static bool read_number(const char *text, uint64_t *number)
+{
+	char *end;
+
+	*number = strtoull(text, &end, 0);
+	return *text && !*end;
+}
+
+static bool read_option(int option, struct wish *wish)
+{
+	switch (option) {
+	case 'n':
+		return read_number(optarg, &wish->n_runs);
+	case 'r':
+		wish->n_runs = 1;
+		return read_number(optarg, &wish->seed);
+	case 's':
+		return read_number(optarg, &wish->seed);
+	case 'a':
+		return read_number(optarg, &wish->n_agents) && wish->n_agents &&
+			wish->n_agents <= MAX_AGENTS;
+	case 'm':
+		wish->is_million = true;
+		return true;
+	}
+	return false;
+}
+
+/* Returns whether to go on; '*status' is the exit status if not. */
+static bool read_options(int argc, char **argv, struct wish *wish, int *status)
+{
+	static const struct option options[] = {{"runs", required_argument, NULL, 'n'},
+		{"seed", required_argument, NULL, 's'},
+		{"run", required_argument, NULL, 'r'},
+		{"agents", required_argument, NULL, 'a'},
+		{"million", no_argument, NULL, 'm'}, {"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0}};
+	int option;
+
+	while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+		*status = option == 'h' ? 0 : 2;
+		if (option == 'h')
+			usage();
+		if (!read_option(option, wish))
+			return false;
+	}
+	*status = 2;
+	return optind == argc;
+}
+
+int main(int argc, char **argv)
+{
+	struct wish wish = {.n_runs = 12};
+	unsigned n_events = 0, n_wrong = 0;
+	int status;
+
+	if (!read_options(argc, argv, &wish, &status))
+		return status;
+	if (wish.is_million)
+		return measure_million(wish.seed) ? 1 : 0;
+	for (uint64_t i = 0; i < wish.n_runs; i++)
+		n_wrong += one_run(wish.seed + i, &wish, &n_events);
+	printf("1..1\n%s 1 - storms from seed %" PRIu64 ": %" PRIu64
+	       " runs, %u events, %u violations\n",
+		n_wrong ? "not ok" : "ok", wish.seed, wish.n_runs, n_events, n_wrong);
+	return n_wrong ? 1 : 0;
+}
