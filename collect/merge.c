@@ -203,6 +203,15 @@ static void note_missing(struct triad_merge *merge, struct agent *agent,
 	agent->asked_us = now_us;
 }
 
+/* The sender believes to own nodes that are another's here: one of the two has not heard
+ * it yet.  If the sender is right, what it told is as good as lost. */
+static void note_refused(struct agent *agent, uint32_t number)
+{
+	if (!agent->missing_from)
+		agent->missing_from = number;
+	agent->missing_to = number;
+}
+
 /* --- rows --- */
 
 static struct origin *need_origin(struct triad_merge *merge, uint32_t row)
@@ -428,6 +437,7 @@ void triad_merge_take(struct triad_merge *merge, uint8_t *octets, size_t size,
 	struct triad_collect_data data;
 	struct triad_wire body;
 	struct agent *agent;
+	uint64_t n_refused;
 
 	if (!merge->view)
 		return;
@@ -457,7 +467,10 @@ void triad_merge_take(struct triad_merge *merge, uint8_t *octets, size_t size,
 	agent->told.n_ports = data.n_ports;
 	agent->told.n_silent = data.n_silent;
 	agent->told.n_unknown = 0;
+	n_refused = merge->status.n_not_owner;
 	take_rows(merge, &head, agent, &data, &reader, now_us);
+	if (merge->status.n_not_owner != n_refused)
+		note_refused(agent, data.number);
 }
 
 void triad_merge_zero(struct triad_merge *merge, uint32_t row, uint64_t now_us)

@@ -355,6 +355,29 @@ START_TEST(test_agent_that_is_not_the_owner_is_not_believed)
 }
 END_TEST
 
+/* The new owner tells before its claim is heard; then nothing changes any more. */
+START_TEST(test_owner_that_was_not_known_yet_is_asked_again)
+{
+	struct triad_engine_row row;
+
+	give_all_to(0);
+	sweep();
+	count_on();
+	now_us += TRIAD_US_PER_S;
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		read_port(&readers[1], i);
+	tell(&readers[1]);
+	give_all_to(1);
+	for (unsigned i = 0; i < 2; i++) {
+		now_us += 10 * TRIAD_US_PER_S;
+		tell(&readers[1]);
+	}
+	ck_assert(triad_view_read(top_view, 4, &row));
+	ck_assert_uint_eq(
+		row.total[TRIAD_PORT_XMIT_DATA], hardware[4][TRIAD_PORT_XMIT_DATA]);
+}
+END_TEST
+
 START_TEST(test_agent_that_went_silent_its_ports_are_not_seen)
 {
 	struct triad_engine_row row;
@@ -533,6 +556,7 @@ int main(void)
 	tcase_add_test(cases, test_totals_set_to_zero_at_the_agent_go_on_at_the_top);
 	tcase_add_test(cases, test_totals_set_to_zero_at_the_top_begin_there);
 	tcase_add_test(cases, test_agent_that_is_not_the_owner_is_not_believed);
+	tcase_add_test(cases, test_owner_that_was_not_known_yet_is_asked_again);
 	tcase_add_test(cases, test_agent_that_went_silent_its_ports_are_not_seen);
 	tcase_add_test(
 		cases, test_quiet_ports_are_not_told_of_but_when_their_turn_comes);
