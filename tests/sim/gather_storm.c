@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Storms over simulated agents that read simulated PMAs and tell one manager: agents
- * die, start, stand still and are cut off, messages and MADs are lost, while counters
- * count.  No total at the manager is ever more than what the hardware counted; in quiet
- * after it, all are what it counted.
+ * die, start, stand still and are cut off, nodes fail, messages and MADs are lost,
+ * while counters count.  No total at the manager is ever more than what the hardware
+ * counted; in quiet after it, all are what it counted.
  *
  * One run is a gathering of its own, made from one number; a violation names it, and
  * '--run NUMBER' repeats it alone. */
@@ -34,13 +34,13 @@ static const unsigned watched[] = {
 #define N_WATCHED (sizeof(watched) / sizeof(*watched))
 
 struct wish {
-	uint64_t seed, n_runs, n_agents;
+	uint64_t seed, n_runs, n_agents, mtbf_s;
 	bool is_million;
 };
 
 struct storm {
 	struct gathering *gathering;
-	uint64_t seed, run;
+	uint64_t seed, run, mtbf_s;
 	unsigned n_events, n_wrong;
 };
 
@@ -101,6 +101,22 @@ static void lose_mads(struct storm *storm, unsigned percent)
 			g->agents[i].way->lost_percent = percent;
 }
 
+/* PMAs fail, and answer again after about a sweep. */
+static void fail_nodes(struct storm *storm)
+{
+	struct pmas *pmas = storm->gathering->pmas;
+
+	for (uint32_t i = 0; i < pmas->fabric->n_nodes; i++)
+		pmas_set_dead(pmas, i,
+			dice(storm, storm->mtbf_s) < SWEEP_US / TRIAD_US_PER_S);
+}
+
+static void mend_nodes(struct storm *storm)
+{
+	for (uint32_t i = 0; i < storm->gathering->pmas->fabric->n_nodes; i++)
+		pmas_set_dead(storm->gathering->pmas, i, false);
+}
+
 static void harm(struct storm *storm)
 {
 	struct gathering *g = storm->gathering;
@@ -140,6 +156,7 @@ static void calm(struct storm *storm)
 			gathering_start(g, i);
 	}
 	lose_mads(storm, 0);
+	mend_nodes(storm);
 }
 
 /* --- what must hold --- */
@@ -192,6 +209,7 @@ static void one_storm(struct storm *storm)
 			harm(storm);
 			gathering_run(storm->gathering, dice(storm, LIVENESS_US));
 		}
+		fail_nodes(storm);
 		one_sweep(storm);
 	}
 	calm(storm);
@@ -200,8 +218,9 @@ static void one_storm(struct storm *storm)
 
 static unsigned one_run(uint64_t run, const struct wish *wish, unsigned *n_events)
 {
-	struct storm storm = {
-		.run = run, .seed = (run + 1) * UINT64_C(0x9e3779b97f4a7c15)};
+	struct storm storm = {.run = run,
+		.mtbf_s = wish->mtbf_s,
+		.seed = (run + 1) * UINT64_C(0x9e3779b97f4a7c15)};
 	struct triad_fabric *fabric = fat_tree(4 + 2 * (unsigned)dice(&storm, 3));
 	struct gathering_params params = {.fabric = fabric,
 		.n_agents = 1 + (unsigned)dice(&storm, 8),
@@ -276,16 +295,18 @@ static uint64_t measure_million(uint64_t seed)
 static void usage(void)
 {
 	puts("Usage: gather_storm [--runs N] [--seed N] [--run N] [--agents N]\n"
-	     "                    [--million]\n"
+	     "                    [--mtbf SECONDS] [--million]\n"
 	     "\n"
 	     "Storms over 1 to 8 simulated agents that read the simulated ports of a fat\n"
 	     "tree, and their manager. Prints TAP: one test.\n"
 	     "\n"
-	     "  --runs N    so many runs (default 12), of up to 4 storms\n"
-	     "  --seed N    the number of the first run (default 0)\n"
-	     "  --run N     that run alone\n"
-	     "  --agents N  so many agents in each run (at most 16)\n"
-	     "  --million   no storms: 64 agents read a million ports, one dies; as JSON\n"
+	     "  --runs N        so many runs (default 12), of up to 4 storms\n"
+	     "  --seed N        the number of the first run (default 0)\n"
+	     "  --run N         that run alone\n"
+	     "  --agents N      so many agents in each run (at most 16)\n"
+	     "  --mtbf SECONDS  of each node's PMA (default 600)\n"
+	     "  --million       no storms: 64 agents read a million ports, one dies; as "
+	     "JSON\n"
 	     "\n"
 	     "Exit status: 0 no violations, 1 some, with the run's number, 2 usage.");
 }
@@ -311,6 +332,8 @@ static bool read_option(int option, struct wish *wish)
 	case 'a':
 		return read_number(optarg, &wish->n_agents) && wish->n_agents &&
 			wish->n_agents <= MAX_AGENTS;
+	case 'f':
+		return read_number(optarg, &wish->mtbf_s) && wish->mtbf_s;
 	case 'm':
 		wish->is_million = true;
 		return true;
@@ -325,6 +348,7 @@ static bool read_options(int argc, char **argv, struct wish *wish, int *status)
 		{"seed", required_argument, NULL, 's'},
 		{"run", required_argument, NULL, 'r'},
 		{"agents", required_argument, NULL, 'a'},
+		{"mtbf", required_argument, NULL, 'f'},
 		{"million", no_argument, NULL, 'm'}, {"help", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0}};
 	int option;
@@ -342,7 +366,7 @@ static bool read_options(int argc, char **argv, struct wish *wish, int *status)
 
 int main(int argc, char **argv)
 {
-	struct wish wish = {.n_runs = 12};
+	struct wish wish = {.n_runs = 12, .mtbf_s = 600};
 	unsigned n_events = 0, n_wrong = 0;
 	int status;
 

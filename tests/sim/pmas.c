@@ -29,7 +29,8 @@ struct pmas *pmas_new(const struct triad_fabric *fabric)
 	pmas->fabric = fabric;
 	pmas->port_of_lid = malloc(N_LIDS * sizeof(*pmas->port_of_lid));
 	pmas->raw = calloc(fabric->n_ports + 1, sizeof(*pmas->raw));
-	if (!pmas->port_of_lid || !pmas->raw) {
+	pmas->is_dead = calloc(fabric->n_nodes + 1, sizeof(*pmas->is_dead));
+	if (!pmas->port_of_lid || !pmas->raw || !pmas->is_dead) {
 		pmas_free(pmas);
 		return NULL;
 	}
@@ -45,7 +46,18 @@ void pmas_free(struct pmas *pmas)
 		return;
 	free(pmas->port_of_lid);
 	free(pmas->raw);
+	free(pmas->is_dead);
 	free(pmas);
+}
+
+void pmas_set_dead(struct pmas *pmas, uint32_t node, bool is_dead)
+{
+	pmas->is_dead[node] = is_dead;
+}
+
+bool pmas_is_dead(const struct pmas *pmas, uint32_t node)
+{
+	return pmas->is_dead[node];
 }
 
 /* --- answers --- */
@@ -121,6 +133,14 @@ static bool is_lost(struct pma_way *way)
 	return way->seed % 100 < way->lost_percent;
 }
 
+static bool answers(const struct pmas *pmas, uint16_t lid)
+{
+	uint32_t port = pmas->port_of_lid[lid];
+
+	return port != TRIAD_FABRIC_NONE &&
+		!pmas_is_dead(pmas, pmas->fabric->ports[port].node);
+}
+
 static int send_mad(void *context, const struct triad_mad_address *to,
 	const uint8_t *mad, unsigned timeout_ms)
 {
@@ -131,7 +151,7 @@ static int send_mad(void *context, const struct triad_mad_address *to,
 	if (way->n == MAX_ANSWERS)
 		return EAGAIN;
 	way->n_sent++;
-	if (is_lost(way) || way->pmas->port_of_lid[to->lid] == TRIAD_FABRIC_NONE)
+	if (is_lost(way) || !answers(way->pmas, to->lid))
 		return 0;
 	way->n++;
 	answer->at_us = way->now_us + way->latency_us;

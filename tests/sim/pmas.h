@@ -8,6 +8,7 @@
 #ifndef TRIAD_TESTS_SIM_PMAS_H
 #define TRIAD_TESTS_SIM_PMAS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "perfmgr/collector.h"
@@ -17,6 +18,7 @@
 struct pmas {
 	const struct triad_fabric *fabric;
 	uint32_t *port_of_lid;             /* the first one with that LID */
+	bool *is_dead;                     /* nodes */
 	uint64_t (*raw)[TRIAD_N_COUNTERS]; /* of each port of the fabric */
 };
 
@@ -34,6 +36,10 @@ struct pma_way {
 /* LIDs of 'fabric', which must outlive it, are unique.  NULL when memory is short. */
 struct pmas *pmas_new(const struct triad_fabric *fabric);
 void pmas_free(struct pmas *pmas);
+
+/* From now on the PMA of 'node' answers nobody, or does again. */
+void pmas_set_dead(struct pmas *pmas, uint32_t node, bool is_dead);
+bool pmas_is_dead(const struct pmas *pmas, uint32_t node);
 
 struct pma_way *pma_way_new(const struct pmas *pmas, uint64_t seed);
 void pma_way_free(struct pma_way *way);
