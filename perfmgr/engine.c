@@ -526,6 +526,21 @@ void triad_engine_take(struct triad_engine *engine, uint32_t row,
 	triad_row_write_end(hot);
 }
 
+/* When what the row has was read: a port that did not answer as a whole may have
+ * answered in part, and the rest is old. */
+static uint64_t when_read(const struct triad_row_hot *hot)
+{
+	uint64_t newest_us = 0, oldest_us = UINT64_MAX;
+
+	for (unsigned i = 0; i < TRIAD_ROW_N_ATTRIBUTES; i++) {
+		if (hot->read_us[i] > newest_us)
+			newest_us = hot->read_us[i];
+		if (hot->read_us[i] && hot->read_us[i] < oldest_us)
+			oldest_us = hot->read_us[i];
+	}
+	return hot->answered || !newest_us ? newest_us : oldest_us;
+}
+
 bool triad_engine_describe(const struct triad_engine *engine, uint32_t row,
 	struct triad_engine_report *report)
 {
@@ -542,9 +557,7 @@ bool triad_engine_describe(const struct triad_engine *engine, uint32_t row,
 		.n_own_resets = hot->n_own_resets,
 		.zeroed_s = hot->zeroed_s,
 	};
-	for (unsigned i = 0; i < TRIAD_ROW_N_ATTRIBUTES; i++)
-		if (hot->read_us[i] > report->read_us)
-			report->read_us = hot->read_us[i];
+	report->read_us = when_read(hot);
 	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++) {
 		report->raw[i] = last_of(hot, i);
 		report->base[i] = cold->base[i];

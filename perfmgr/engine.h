@@ -160,8 +160,9 @@ void triad_engine_take(struct triad_engine *engine, uint32_t row,
 	const struct triad_engine_report *report);
 
 /* Copies what a report of 'row' would say, but for 'read_us', which is when it was read
- * last by the clock of here (0: never).  For the engine's thread.  Returns false for a
- * row number never given out. */
+ * last by the clock of here (0: never); of a port that did not answer as a whole, when
+ * the older part was.  For the engine's thread.  Returns false for a row number never
+ * given out. */
 bool triad_engine_describe(const struct triad_engine *engine, uint32_t row,
 	struct triad_engine_report *report);
 

@@ -450,6 +450,33 @@ START_TEST(test_counters_that_a_new_owner_tells_of_later_go_on)
 END_TEST
 
 /* As that of a virtual machine that was paused does. */
+/* One that owned the port before gets it back, and then half an answer: what it knows
+ * of the other half is older than what the manager does. */
+START_TEST(test_half_an_answer_of_an_owner_that_is_back_counts_nothing_twice)
+{
+	struct triad_engine_row row;
+
+	for (unsigned i = 0; i < 3; i++) {
+		give_all_to(i % 2);
+		count_on();
+		sweep();
+	}
+	give_all_to(1);
+	now_us += TRIAD_US_PER_S;
+	read_narrow(&readers[1], 4);
+	triad_engine_mark(readers[1].engine, readers[1].view->rows[4], false);
+	tell(&readers[1]);
+	ck_assert(triad_view_read(top_view, 4, &row));
+	ck_assert_uint_eq(
+		row.total[TRIAD_PORT_XMIT_DATA], hardware[4][TRIAD_PORT_XMIT_DATA]);
+	count_on();
+	sweep();
+	ck_assert(triad_view_read(top_view, 4, &row));
+	ck_assert_uint_eq(
+		row.total[TRIAD_PORT_XMIT_DATA], hardware[4][TRIAD_PORT_XMIT_DATA]);
+}
+END_TEST
+
 START_TEST(test_clock_that_stood_still_rows_are_not_stale)
 {
 	now_us = 10000 * TRIAD_US_PER_S;
@@ -563,6 +590,8 @@ int main(void)
 	tcase_add_test(cases, test_port_that_goes_idle_is_told_of_once_more);
 	tcase_add_test(cases, test_agent_that_is_heard_again_its_quiet_ports_are_seen);
 	tcase_add_test(cases, test_counters_that_a_new_owner_tells_of_later_go_on);
+	tcase_add_test(cases,
+		test_half_an_answer_of_an_owner_that_is_back_counts_nothing_twice);
 	tcase_add_test(cases, test_clock_that_stood_still_rows_are_not_stale);
 	tcase_add_test(cases, test_what_was_told_again_and_lost_is_asked_for_again);
 	return run_cases(cases);
