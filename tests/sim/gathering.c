@@ -402,6 +402,9 @@ static void sweep_part(struct gathering *g, struct gathering_peer *peer)
 		(void)triad_collector_turn(peer->collector);
 		status = triad_collector_status(peer->collector);
 	} while (status.sweeping);
+	/* It took as long as its clock says: others go on meanwhile. */
+	while (g->now_us < peer->way->now_us)
+		step(g);
 	view = triad_collector_view(peer->collector);
 	if (!view)
 		return;
