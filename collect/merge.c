@@ -203,8 +203,8 @@ static void note_missing(struct triad_merge *merge, struct agent *agent,
 	agent->asked_us = now_us;
 }
 
-/* The sender believes to own nodes that are another's here: one of the two has not heard
- * it yet.  If the sender is right, what it told is as good as lost. */
+/* The sender believes to own nodes that are another's here: one of the two has not
+ * heard it yet.  If the sender is right, what it told is as good as lost. */
 static void note_refused(struct agent *agent, uint32_t number)
 {
 	if (!agent->missing_from)
