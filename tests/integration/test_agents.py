@@ -145,7 +145,8 @@ def test_agent_paused_others_read_its_nodes_until_it_goes_on(t):
         wait_for_errors(lab, 3, "host-0002")
         taplib.os.kill(members[0].pid(), signal.SIGCONT)
         wait_until_settled(lab, 2)
-        t.equal(owner_of(lab, "host-0002"), "a2", "who reads its host again")
+        wait_until(lambda: owner_of(lab, "host-0002") == "a2", 20,
+                   "its agent to read its host again")
         set_errors(lab, 4, "host-0002")
         wait_for_errors(lab, 4, "host-0002")
 
@@ -161,7 +162,8 @@ def test_agent_drained_gives_its_nodes_away_and_takes_them_again(t):
         t.equal(owners(lab)["nodes_without_owner"], 0, "nodes without an owner")
         t.succeeded(first.run("agents", "resume"))
         wait_until_settled(lab, 2)
-        t.equal(owner_of(lab, "host-0002"), "a2", "who reads its host again")
+        wait_until(lambda: owner_of(lab, "host-0002") == "a2", 20,
+                   "its agent to read its host again")
         t.failed(lab.run("triadctl", "agents", "drain"), 1, "for an agent")
 
 
