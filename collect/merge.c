@@ -180,6 +180,13 @@ static void note_rate(struct agent *agent, size_t size, uint64_t now_us)
 	agent->rate_from_us = now_us;
 }
 
+static void lack(struct agent *agent, uint32_t from, uint32_t to)
+{
+	if (!agent->missing_from)
+		agent->missing_from = from;
+	agent->missing_to = to;
+}
+
 /* What is missing is told anew in messages with other numbers, which say so. */
 static void note_missing(struct triad_merge *merge, struct agent *agent,
 	const struct triad_collect_data *data, uint64_t now_us)
@@ -188,9 +195,7 @@ static void note_missing(struct triad_merge *merge, struct agent *agent,
 
 	if (data->number > next) {
 		merge->status.n_missing += data->number - next;
-		agent->missing_to = data->number - 1;
-		if (!agent->missing_from)
-			agent->missing_from = next;
+		lack(agent, next, data->number - 1);
 	}
 	/* What is told again may get lost, too. */
 	if (agent->missing_from && data->again_from <= agent->missing_from &&
@@ -201,15 +206,6 @@ static void note_missing(struct triad_merge *merge, struct agent *agent,
 		return;
 	merge->sink.ask_again(merge->sink.context, agent->told.id, agent->missing_from);
 	agent->asked_us = now_us;
-}
-
-/* The sender believes to own nodes that are another's here: one of the two has not
- * heard it yet.  If the sender is right, what it told is as good as lost. */
-static void note_refused(struct agent *agent, uint32_t number)
-{
-	if (!agent->missing_from)
-		agent->missing_from = number;
-	agent->missing_to = number;
 }
 
 /* --- rows --- */
@@ -469,8 +465,11 @@ void triad_merge_take(struct triad_merge *merge, uint8_t *octets, size_t size,
 	agent->told.n_unknown = 0;
 	n_refused = merge->status.n_not_owner;
 	take_rows(merge, &head, agent, &data, &reader, now_us);
+	/* The sender believes to own nodes that are another's here: one of the two has
+	 * not heard it yet.  If the sender is right, what it told is as good as lost.
+	 */
 	if (merge->status.n_not_owner != n_refused)
-		note_refused(agent, data.number);
+		lack(agent, data.number, data.number);
 }
 
 void triad_merge_zero(struct triad_merge *merge, uint32_t row, uint64_t now_us)

@@ -8,9 +8,9 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "tests/sim/collectors.h"
+#include "tests/sim/storms.h"
 #include "triad/clock.h"
 
 #define S TRIAD_US_PER_S
@@ -21,11 +21,6 @@
 #define SETTLE_US                                                                      \
 	(2 * COLLECTORS_LIVENESS_US +                                                  \
 		2 * (COLLECTORS_DIAMETER + 2) * COLLECTORS_SLOT_US)
-
-struct totals {
-	uint64_t simulated_us, n_runs, n_storms, n_events;
-	unsigned n_wrong;
-};
 
 struct wish {
 	uint64_t seconds, seed, n_agents, n_nodes;
@@ -228,7 +223,8 @@ static const char *one_storm(struct storm *storm)
 	return wrong ? wrong : stay_quiet(storm);
 }
 
-static bool one_run(uint64_t number, const struct wish *wish, struct totals *totals)
+static bool one_run(
+	uint64_t number, const struct wish *wish, struct storm_totals *totals)
 {
 	unsigned n_agents =
 		wish->n_agents ? (unsigned)wish->n_agents : 1 + (unsigned)(number % 12);
@@ -353,43 +349,21 @@ static void usage(void)
 	     "Exit status: 0 no violations, 1 some, with the run's number, 2 usage.");
 }
 
-static void report(const struct totals *totals, uint64_t seed, bool is_json)
-{
-	if (!is_json)
-		printf("1..1\n%s 1 - storms from seed ",
-			totals->n_wrong ? "not ok" : "ok");
-	printf(is_json ? "{\"seed\": %" PRIu64 ", \"runs\": %" PRIu64
-			 ", \"storms\": %" PRIu64 ", \"simulated_s\": %" PRIu64
-			 ", \"events\": %" PRIu64 ", \"violations\": %u}\n"
-		       : "%" PRIu64 ": %" PRIu64 " runs, %" PRIu64 " storms, %" PRIu64
-			 " simulated seconds, %" PRIu64 " events, %u violations\n",
-		seed, totals->n_runs, totals->n_storms, totals->simulated_us / S,
-		totals->n_events, totals->n_wrong);
-}
-
-static bool read_number(const char *text, uint64_t *number)
-{
-	char *end;
-
-	*number = strtoull(text, &end, 0);
-	return *text && !*end;
-}
-
 static bool read_option(int option, struct wish *wish)
 {
 	switch (option) {
 	case 'n':
-		return read_number(optarg, &wish->seconds);
+		return storms_read_number(optarg, &wish->seconds);
 	case 'r':
 		wish->is_one = true;
-		return read_number(optarg, &wish->seed);
+		return storms_read_number(optarg, &wish->seed);
 	case 's':
-		return read_number(optarg, &wish->seed);
+		return storms_read_number(optarg, &wish->seed);
 	case 'a':
-		return read_number(optarg, &wish->n_agents) && wish->n_agents &&
+		return storms_read_number(optarg, &wish->n_agents) && wish->n_agents &&
 			wish->n_agents <= MAX_AGENTS;
 	case 'N':
-		return read_number(optarg, &wish->n_nodes) && wish->n_nodes &&
+		return storms_read_number(optarg, &wish->n_nodes) && wish->n_nodes &&
 			wish->n_nodes <= 100000;
 	case 'j':
 		wish->is_json = true;
@@ -428,7 +402,7 @@ static bool read_options(int argc, char **argv, struct wish *wish, int *status)
 int main(int argc, char **argv)
 {
 	struct wish wish = {.seconds = 20000};
-	struct totals totals = {.n_runs = 0};
+	struct storm_totals totals = {.n_runs = 0};
 	int status;
 
 	if (!read_options(argc, argv, &wish, &status))
@@ -439,6 +413,6 @@ int main(int argc, char **argv)
 		totals.n_wrong += !one_run(wish.seed + totals.n_runs, &wish, &totals);
 	} while (!wish.is_one && totals.n_wrong < 5 &&
 		totals.simulated_us < wish.seconds * S);
-	report(&totals, wish.seed, wish.is_json);
+	storms_report(&totals, wish.seed, wish.is_json);
 	return totals.n_wrong ? 1 : 0;
 }

@@ -7,9 +7,9 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "tests/sim/elections.h"
+#include "tests/sim/storms.h"
 #include "triad/clock.h"
 
 #define S TRIAD_US_PER_S
@@ -18,11 +18,6 @@
 /* After the last fault everything has settled: a candidate that never asks is passed
  * over after five leases, a member that started waits for one. */
 #define QUIET_US (10 * S)
-
-struct totals {
-	uint64_t simulated_us, n_runs, n_storms, n_events;
-	unsigned n_wrong;
-};
 
 struct wish {
 	uint64_t seconds, seed;
@@ -184,7 +179,7 @@ static const char *one_storm(struct storm *storm)
 	return wrong ? wrong : elections_check(s);
 }
 
-static bool one_run(uint64_t number, struct totals *totals)
+static bool one_run(uint64_t number, struct storm_totals *totals)
 {
 	unsigned n_nodes = 1 + (unsigned)(number / 2 % 6);
 	unsigned n_bare = number % 2 ? (unsigned)(number / 12 % 3) : 0;
@@ -225,28 +220,6 @@ static void usage(void)
 	     "Exit status: 0 no violations, 1 some, with the run's number, 2 usage.");
 }
 
-static void report(const struct totals *totals, uint64_t seed, bool is_json)
-{
-	if (!is_json)
-		printf("1..1\n%s 1 - storms from seed ",
-			totals->n_wrong ? "not ok" : "ok");
-	printf(is_json ? "{\"seed\": %" PRIu64 ", \"runs\": %" PRIu64
-			 ", \"storms\": %" PRIu64 ", \"simulated_s\": %" PRIu64
-			 ", \"events\": %" PRIu64 ", \"violations\": %u}\n"
-		       : "%" PRIu64 ": %" PRIu64 " runs, %" PRIu64 " storms, %" PRIu64
-			 " simulated seconds, %" PRIu64 " events, %u violations\n",
-		seed, totals->n_runs, totals->n_storms, totals->simulated_us / S,
-		totals->n_events, totals->n_wrong);
-}
-
-static bool read_number(const char *text, uint64_t *number)
-{
-	char *end;
-
-	*number = strtoull(text, &end, 0);
-	return *text && !*end;
-}
-
 /* Returns whether to go on; '*status' is the exit status if not. */
 static bool read_options(int argc, char **argv, struct wish *wish, int *status)
 {
@@ -265,9 +238,9 @@ static bool read_options(int argc, char **argv, struct wish *wish, int *status)
 		if (option == 'h' || option == '?')
 			return false;
 		if (option == 'n')
-			is_good &= read_number(optarg, &wish->seconds);
+			is_good &= storms_read_number(optarg, &wish->seconds);
 		else if (option != 'j')
-			is_good &= read_number(optarg, &wish->seed);
+			is_good &= storms_read_number(optarg, &wish->seed);
 		wish->is_json |= option == 'j';
 		wish->is_one |= option == 'r';
 	}
@@ -278,7 +251,7 @@ static bool read_options(int argc, char **argv, struct wish *wish, int *status)
 int main(int argc, char **argv)
 {
 	struct wish wish = {.seconds = 20000};
-	struct totals totals = {.n_runs = 0};
+	struct storm_totals totals = {.n_runs = 0};
 	int status;
 
 	if (!read_options(argc, argv, &wish, &status))
@@ -287,6 +260,6 @@ int main(int argc, char **argv)
 		totals.n_wrong += !one_run(wish.seed + totals.n_runs, &totals);
 	} while (!wish.is_one && totals.n_wrong < 5 &&
 		totals.simulated_us < wish.seconds * S);
-	report(&totals, wish.seed, wish.is_json);
+	storms_report(&totals, wish.seed, wish.is_json);
 	return totals.n_wrong ? 1 : 0;
 }

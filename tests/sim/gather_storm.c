@@ -10,11 +10,11 @@
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "tests/sim/fat_tree.h"
 #include "tests/sim/gathering.h"
 #include "tests/sim/many_ports.h"
+#include "tests/sim/storms.h"
 #include "triad/clock.h"
 
 #define LIVENESS_US (3 * TRIAD_US_PER_S)
@@ -108,14 +108,14 @@ static void fail_nodes(struct storm *storm)
 	struct pmas *pmas = storm->gathering->pmas;
 
 	for (uint32_t i = 0; i < pmas->fabric->n_nodes; i++)
-		pmas_set_dead(pmas, i,
-			dice(storm, storm->mtbf_s) < SWEEP_US / TRIAD_US_PER_S);
+		pmas->is_dead[i] =
+			dice(storm, storm->mtbf_s) < SWEEP_US / TRIAD_US_PER_S;
 }
 
 static void mend_nodes(struct storm *storm)
 {
 	for (uint32_t i = 0; i < storm->gathering->pmas->fabric->n_nodes; i++)
-		pmas_set_dead(storm->gathering->pmas, i, false);
+		storm->gathering->pmas->is_dead[i] = false;
 }
 
 static void harm(struct storm *storm)
@@ -315,29 +315,21 @@ static void usage(void)
 	     "Exit status: 0 no violations, 1 some, with the run's number, 2 usage.");
 }
 
-static bool read_number(const char *text, uint64_t *number)
-{
-	char *end;
-
-	*number = strtoull(text, &end, 0);
-	return *text && !*end;
-}
-
 static bool read_option(int option, struct wish *wish)
 {
 	switch (option) {
 	case 'n':
-		return read_number(optarg, &wish->n_runs);
+		return storms_read_number(optarg, &wish->n_runs);
 	case 'r':
 		wish->n_runs = 1;
-		return read_number(optarg, &wish->seed);
+		return storms_read_number(optarg, &wish->seed);
 	case 's':
-		return read_number(optarg, &wish->seed);
+		return storms_read_number(optarg, &wish->seed);
 	case 'a':
-		return read_number(optarg, &wish->n_agents) && wish->n_agents &&
+		return storms_read_number(optarg, &wish->n_agents) && wish->n_agents &&
 			wish->n_agents <= MAX_AGENTS;
 	case 'f':
-		return read_number(optarg, &wish->mtbf_s) && wish->mtbf_s;
+		return storms_read_number(optarg, &wish->mtbf_s) && wish->mtbf_s;
 	case 'm':
 		wish->is_million = true;
 		return true;

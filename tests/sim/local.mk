@@ -22,6 +22,7 @@ tests_sim_libsim_la_SOURCES = \
 	tests/sim/policies.c tests/sim/policies.h \
 	tests/sim/setups.c tests/sim/setups.h \
 	tests/sim/sflow_decode.c tests/sim/sflow_decode.h \
+	tests/sim/storms.c tests/sim/storms.h \
 	tests/sim/views.c tests/sim/views.h
 
 # Random storms over simulated clusters: a short one here, a long one in scripts/check.

@@ -50,16 +50,6 @@ void pmas_free(struct pmas *pmas)
 	free(pmas);
 }
 
-void pmas_set_dead(struct pmas *pmas, uint32_t node, bool is_dead)
-{
-	pmas->is_dead[node] = is_dead;
-}
-
-bool pmas_is_dead(const struct pmas *pmas, uint32_t node)
-{
-	return pmas->is_dead[node];
-}
-
 /* --- answers --- */
 
 /* Octets or nibbles, most significant first; nothing of the decoder under test. */
@@ -138,7 +128,7 @@ static bool answers(const struct pmas *pmas, uint16_t lid)
 	uint32_t port = pmas->port_of_lid[lid];
 
 	return port != TRIAD_FABRIC_NONE &&
-		!pmas_is_dead(pmas, pmas->fabric->ports[port].node);
+		!pmas->is_dead[pmas->fabric->ports[port].node];
 }
 
 static int send_mad(void *context, const struct triad_mad_address *to,

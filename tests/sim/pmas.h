@@ -18,7 +18,7 @@
 struct pmas {
 	const struct triad_fabric *fabric;
 	uint32_t *port_of_lid;             /* the first one with that LID */
-	bool *is_dead;                     /* nodes */
+	bool *is_dead;                     /* nodes whose PMAs answer nobody */
 	uint64_t (*raw)[TRIAD_N_COUNTERS]; /* of each port of the fabric */
 };
 
@@ -36,10 +36,6 @@ struct pma_way {
 /* LIDs of 'fabric', which must outlive it, are unique.  NULL when memory is short. */
 struct pmas *pmas_new(const struct triad_fabric *fabric);
 void pmas_free(struct pmas *pmas);
-
-/* From now on the PMA of 'node' answers nobody, or does again. */
-void pmas_set_dead(struct pmas *pmas, uint32_t node, bool is_dead);
-bool pmas_is_dead(const struct pmas *pmas, uint32_t node);
 
 struct pma_way *pma_way_new(const struct pmas *pmas, uint64_t seed);
 void pma_way_free(struct pma_way *way);

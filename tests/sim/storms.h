@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What programs that run storms have in common: what they count, and how they say it.
+ */
+#ifndef TRIAD_TESTS_SIM_STORMS_H
+#define TRIAD_TESTS_SIM_STORMS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct storm_totals {
+	uint64_t simulated_us, n_runs, n_storms, n_events;
+	unsigned n_wrong;
+};
+
+/* Prints one line of TAP with its plan, or an object of JSON; 'seed' is the first
+ * run's. */
+void storms_report(const struct storm_totals *totals, uint64_t seed, bool is_json);
+
+/* Reads all of 'text', decimal, octal (0) or hexadecimal (0x). */
+bool storms_read_number(const char *text, uint64_t *number);
+
+#endif
