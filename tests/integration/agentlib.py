@@ -23,6 +23,22 @@ def triadctl(*words):
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
+def start_agent(lab, node, *arguments, environment="", preload=(), **options):
+    """triad-agent on a node of a lab, as a Popen of the lab's command; 'environment' is
+    NAME=VALUE for it alone, 'preload' the libraries after the lab's own."""
+    libraries = ":".join(map(str, [*taplib.sanitizer(), "$LD_PRELOAD", *preload]))
+    return lab.start("run", "--node", node, "--", "sh", "-c",
+                     f'{environment} LD_PRELOAD={libraries} exec triad-agent "$@"', "sh",
+                     *arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                     **options)
+
+
+def pid_of(command):
+    """Of what the lab's command runs: it hands on most signals, but not all."""
+    children = Path(f"/proc/{command.pid}/task/{command.pid}/children")
+    return int(children.read_text(encoding="utf-8").split()[0])
+
+
 class Broker:
     """nats-server on loopback; 'options' are its own."""
 
@@ -87,14 +103,11 @@ class Member:
 
     def start(self):
         with open(self.errors, "a", encoding="utf-8") as errors:
-            self.process = self.lab.start(
-                "run", "--node", self.node, "--", "triad-agent", "--conf", self.conf,
-                stdin=subprocess.DEVNULL, stderr=errors, stdout=subprocess.PIPE)
+            self.process = start_agent(self.lab, self.node, "--conf", self.conf,
+                                       stderr=errors)
 
     def pid(self):
-        """Not that of the lab's command, which hands on most signals, but not all."""
-        pid = self.process.pid
-        return int(Path(f"/proc/{pid}/task/{pid}/children").read_text().split()[0])
+        return pid_of(self.process)
 
     def end(self, number=signal.SIGTERM):
         if self.process.poll() is None:

@@ -151,8 +151,8 @@ def lab_command(*arguments, timeout_s=300, **options):
                           **{"stdin": subprocess.DEVNULL, **options})
 
 
-def _sanitizer():
-    """The library that a plugin built with the address sanitizer needs first."""
+def sanitizer():
+    """The library that what is built with the address sanitizer needs before all others."""
     library = os.environ.get("TRIAD_LAB_PRELOAD")
     return [library] if library else []
 
@@ -176,7 +176,7 @@ class Lab:
             self._arguments += ["--agents", agents]
         for node in sms:
             self._arguments += ["--sm", node]
-        for library in [*_sanitizer(), *preload]:
+        for library in [*sanitizer(), *preload]:
             self._arguments += ["--preload", library]
         if timeout_s is not None:
             self._arguments += ["--timeout", timeout_s]

@@ -13,13 +13,12 @@ import time
 from pathlib import Path
 
 import taplib
-from agentlib import triadctl
+from agentlib import pid_of, start_agent, triadctl
 from taplib import BUILDDIR, SRCDIR, Lab, wait_until
 from triadlib import ERRORS, NET, perfquery
 
 # ibsim leads what is no response, such as the SA's reports, to SMs alone: with this the
-# agent says that it is one, and opensm doesn't see that.  A sanitizer's library comes
-# before all others.
+# agent says that it is one, and opensm doesn't see that.
 RECORD = BUILDDIR / "tests/lab/.libs/librecord.so"
 NODE = "Hca3"
 HCA2 = "0x0000000000100003"
@@ -39,11 +38,9 @@ class Agent:
         self.errors = self.folder / "stderr"
         self.write(conf)
         with open(self.errors, "w", encoding="utf-8") as errors:
-            self.process = lab.start(
-                "run", "--node", node, "--", "sh", "-c", "TRIAD_RECORD_SERVER=1 "
-                f"LD_PRELOAD=$TRIAD_LAB_PRELOAD:$LD_PRELOAD:{RECORD} "
-                'exec triad-agent "$@"', "sh", "--conf", self.conf, *options,
-                stdin=subprocess.DEVNULL, stderr=errors, stdout=subprocess.PIPE)
+            self.process = start_agent(
+                lab, node, "--conf", self.conf, *options, stderr=errors,
+                environment="TRIAD_RECORD_SERVER=1", preload=[RECORD])
         t.cleanup(self._end)
 
     def write(self, conf):
@@ -61,9 +58,7 @@ class Agent:
         return wait_until(lambda: text in self.log(), timeout_s, f"{text!r} in the log")
 
     def pid(self):
-        """Not that of the lab's command, which hands on most signals, but not all."""
-        pid = self.process.pid
-        return int(Path(f"/proc/{pid}/task/{pid}/children").read_text().split()[0])
+        return pid_of(self.process)
 
     def wait(self):
         """The exit status of one that ends by itself."""
