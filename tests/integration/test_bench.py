@@ -42,6 +42,25 @@ def test_scopes_small_prints_documented_keys(t):
     assert result["few"]["classes"] < result["many"]["classes"] <= 302, result
 
 
+def test_distributed_small_prints_documented_keys_and_no_wrong_total(t):
+    process = subprocess.run(
+        [BUILDDIR / "tests" / "bench" / "distributed", "--groups", "386", "--agents",
+         "8", "--sweeps", "1", "--json"],
+        capture_output=True, text=True, check=False)
+    t.succeeded(process)
+    result = json.loads(process.stdout)
+    t.equal(result.pop("totals_wrong"), 0, "totals that are wrong")
+    for load in result.pop("quiet"), result.pop("busy"), result.pop("everything"):
+        t.equal(set(load), {"octets_a_sweep", "of_raw", "manager_cores", "oldest_s"},
+                "keys of a load")
+        assert all(value > 0 for value in load.values()), load
+    t.equal(set(result),
+            {"nodes", "ports", "agents", "sweep_s", "cold_start_ms",
+             "cold_start_broadcast_octets", "death_to_owned_ms", "liveness_ms",
+             "raw_octets_a_sweep", "manager_mb"}, "keys")
+    assert all(value > 0 for value in result.values()), result
+
+
 def test_engine_small_prints_documented_keys(t):
     process = subprocess.run(
         [BUILDDIR / "tests" / "bench" / "engine", "--ports", "2000", "--json"],
