@@ -154,15 +154,20 @@ static bool is_refresh(const struct triad_feed *feed, uint32_t row)
 	return refresh && row % refresh == feed->n_sweeps % refresh;
 }
 
-/* Words both ways in a period, as fast as they were last: two sweeps may be close. */
+/* Words both ways and ticks of waiting in a period, as fast as they were last: two
+ * sweeps may be close. */
 static float pace(const struct triad_feed *feed, const struct triad_engine_row *now)
 {
-	double words_per_s = triad_engine_rate(now, TRIAD_PORT_XMIT_DATA) +
-		triad_engine_rate(now, TRIAD_PORT_RCV_DATA);
+	const unsigned counters[] = {
+		TRIAD_PORT_XMIT_DATA, TRIAD_PORT_RCV_DATA, TRIAD_PORT_XMIT_WAIT};
+	double per_s = 0;
 
-	return isnan(words_per_s)
-		? 0
-		: (float)(words_per_s * (double)feed->params.period_us / 1e6);
+	for (unsigned i = 0; i < sizeof(counters) / sizeof(*counters); i++) {
+		double rate = triad_engine_rate(now, counters[i]);
+
+		per_s += isnan(rate) ? 0 : rate;
+	}
+	return (float)(per_s * (double)feed->params.period_us / 1e6);
 }
 
 static bool is_due(struct triad_feed *feed, uint32_t row,
@@ -175,7 +180,8 @@ static bool is_due(struct triad_feed *feed, uint32_t row,
 		.watched = watched(report, findings),
 		.xmit_words = now->total[TRIAD_PORT_XMIT_DATA],
 		.rcv_words = now->total[TRIAD_PORT_RCV_DATA],
-		.pace_words = pace(feed, now),
+		.wait_ticks = now->total[TRIAD_PORT_XMIT_WAIT],
+		.pace = pace(feed, now),
 	};
 	bool due;
 

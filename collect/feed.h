@@ -2,11 +2,11 @@
 /* What an agent tells its master after a sweep: DATA of the ports that changed enough.
  *
  * Model: a port is told of when perfmgr/formats/aggregate.h says that it is due: its
- * data changed by more than a threshold since it was told last, or its pace did; it
- * answers now and did not before; a counter crossed its threshold, or no longer does,
- * or grew while it is over it; it was reset or set to 0.  Errors below their threshold
- * are no reason, but are in each row that is sent.  Besides, each port is told of in
- * one of 'refresh' sweeps, whatever it did.
+ * data or waits changed by more than a threshold since it was told last, or their pace
+ * did; it answers now and did not before; a counter crossed its threshold, or no longer
+ * does, or grew while it is over it; it was reset or set to 0.  Errors below their
+ * threshold are no reason, but are in each row that is sent.  Besides, each port is
+ * told of in one of 'refresh' sweeps, whatever it did.
  *
  *     triad_feed_begin(feed, view, ...)               when a sweep has ended
  *     while ((size = triad_feed_next(feed, ...)))     each is one message
@@ -14,7 +14,7 @@
  * There is at least one message a sweep, if only to say that nothing happened.  What
  * the master lacks, by the numbers of the messages, is due again.
  *
- * Thread-safety: none; the engine's thread.  Memory: 40 octets for each row of the
+ * Thread-safety: none; the engine's thread.  Memory: 48 octets for each row of the
  * engine and 4 for each port of the view, checked; without it all ports are told of.
  * Source: [monitoring-rfc: aggregate data; Data], rows M5-M7, M12. */
 #ifndef TRIAD_COLLECT_FEED_H
@@ -33,7 +33,8 @@
 struct triad_feed;
 
 struct triad_feed_params {
-	uint64_t min_change_words; /* data both ways, in words of 4 octets */
+	uint64_t min_change_words; /* data both ways, in words of 4 octets; ticks of
+	                              waiting */
 	uint32_t refresh;          /* sweeps; 1: everything, always; 0: never */
 	uint64_t period_us;        /* of sweeps, for the pace */
 };

@@ -259,6 +259,8 @@ static bool is_due(struct triad_profile_writer *writer, const struct frame *fram
 		.watched = params->all_counters ? sum_of_errors(row) : 0,
 		.xmit_words = row->total[TRIAD_PORT_XMIT_DATA],
 		.rcv_words = row->total[TRIAD_PORT_RCV_DATA],
+		.wait_ticks =
+			params->all_counters ? row->total[TRIAD_PORT_XMIT_WAIT] : 0,
 	};
 	bool due;
 

@@ -4,8 +4,9 @@
  * Model: a file is frames of zstd, one for each sweep, so that 'zstdcat FILE' is one
  * text and what is before a damaged place can be read.  Rows are of ports that answered
  * in the sweep, and whose data changed by more than min_change since their last row
- * (perfmgr/formats/aggregate.h); with all counters, also of ports where an error was
- * counted. The first frame of a file has every port that answered.
+ * (perfmgr/formats/aggregate.h); with all counters, also of ports that waited for
+ * as much or where an error was counted.  The first frame of a file has every port that
+ * answered.
  *
  * Before a frame that would make the file larger than max_size, or when it is older
  * than max_age, the file is put aside (profile_old.h) and the next one begun.

@@ -13,14 +13,14 @@
 /* All zeros: nothing was told.  There is no node with GUID 0. */
 struct told {
 	uint64_t node_guid;
-	uint64_t xmit_words, rcv_words;
+	uint64_t xmit_words, rcv_words, wait_ticks;
 	uint32_t watched;
-	float pace_words;
+	float pace;
 	uint32_t number; /* of the telling */
 	uint8_t port;
 };
 
-_Static_assert(sizeof(struct told) == 40, "no more than is needed");
+_Static_assert(sizeof(struct told) == 48, "no more than is needed");
 
 struct triad_aggregate {
 	struct told *told;
@@ -69,11 +69,13 @@ static bool is_due(const struct told *told, const struct triad_aggregate_port *p
 
 	if (told->node_guid != port->node_guid || told->port != port->port ||
 		told->watched != port->watched || port->xmit_words < told->xmit_words ||
-		port->rcv_words < told->rcv_words)
+		port->rcv_words < told->rcv_words ||
+		port->wait_ticks < told->wait_ticks)
 		return true;
 	xmit = port->xmit_words - told->xmit_words;
 	rcv = port->rcv_words - told->rcv_words;
-	if (fabsf(port->pace_words - told->pace_words) > (float)min_change_words)
+	if (port->wait_ticks - told->wait_ticks > min_change_words ||
+		fabsf(port->pace - told->pace) > (float)min_change_words)
 		return true;
 	/* Not xmit + rcv, which may be over 64 bits. */
 	return xmit > min_change_words || rcv > min_change_words - xmit;
@@ -95,8 +97,9 @@ int triad_aggregate_take(struct triad_aggregate *aggregate, uint32_t row,
 			.node_guid = port->node_guid,
 			.xmit_words = port->xmit_words,
 			.rcv_words = port->rcv_words,
+			.wait_ticks = port->wait_ticks,
 			.watched = port->watched,
-			.pace_words = port->pace_words,
+			.pace = port->pace,
 			.number = aggregate->number,
 			.port = port->port,
 		};

@@ -5,6 +5,8 @@
  *
  *     when it was never told of, or its row was another port's then;
  *     when its data, both ways together, changed by more than the threshold since;
+ *     when it waited for more ticks than the threshold has words: who is stuck sends
+ * nothing;
  *     when a total went down: it was set to 0, and whoever adds up must know;
  *     when what else the caller watches is not what it was;
  *     when its pace, as far as the caller gives it, is another by more than the
@@ -19,7 +21,7 @@
  * threshold.
  *
  * Thread-safety: none; one thread.
- * Memory: 40 octets a row, as far as the highest row goes, at most
+ * Memory: 48 octets a row, as far as the highest row goes, at most
  * TRIAD_ENGINE_MAX_ROWS of them; checked.
  * Source: [monitoring-rfc: aggregate data and packet counters, provide upstream data
  * only when change is larger than a given threshold]. */
@@ -38,16 +40,18 @@ struct triad_aggregate_port {
 	uint8_t port;
 	uint32_t watched; /* due when it differs: a sum of error counters, or 0 */
 	uint64_t xmit_words, rcv_words; /* totals */
-	float pace_words; /* both ways in the last interval; 0: not looked at */
+	uint64_t wait_ticks;            /* total; 0: not looked at */
+	float pace; /* of words and ticks, in the last interval; 0: not looked at */
 };
 
 /* NULL when memory is short. */
 struct triad_aggregate *triad_aggregate_new(void);
 void triad_aggregate_free(struct triad_aggregate *aggregate);
 
-/* Says in '*due' whether the port in the engine's row 'row' is due, its data having to
- * change by more than 'min_change_words'; if so it counts as told.  Returns 0; ENOMEM,
- * EOVERFLOW (row number over the cap): then it is due, and will be the next time. */
+/* Says in '*due' whether the port in the engine's row 'row' is due, its data or
+ * waits having to change by more than 'min_change_words'; if so it counts as told.
+ * Returns 0; ENOMEM, EOVERFLOW (row number over the cap): then it is due, and will be
+ * the next time. */
 int triad_aggregate_take(struct triad_aggregate *aggregate, uint32_t row,
 	const struct triad_aggregate_port *port, uint64_t min_change_words, bool *due);
 

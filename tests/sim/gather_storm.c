@@ -61,8 +61,7 @@ static void violate(struct storm *storm, const char *what, uint64_t n)
 
 /* --- what happens --- */
 
-/* Half of the ports carry packets.  A port without any is told of in a refresh alone,
- * whatever else it counts, so it counts nothing. */
+/* Half of the ports carry packets, and half, those or others, wait. */
 static void count(struct storm *storm)
 {
 	struct pmas *pmas = storm->gathering->pmas;
@@ -72,7 +71,8 @@ static void count(struct storm *storm)
 
 		pmas->raw[i][TRIAD_PORT_XMIT_DATA] += n_packets * 64;
 		pmas->raw[i][TRIAD_PORT_XMIT_PKTS] += n_packets;
-		pmas->raw[i][TRIAD_PORT_XMIT_WAIT] += n_packets / 4;
+		pmas->raw[i][TRIAD_PORT_XMIT_WAIT] +=
+			dice(storm, 2) * dice(storm, 1000);
 	}
 }
 

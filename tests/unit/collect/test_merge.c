@@ -570,6 +570,27 @@ START_TEST(test_port_that_goes_idle_is_told_of_once_more)
 }
 END_TEST
 
+START_TEST(test_port_that_only_waits_is_told_of_until_it_waits_no_more)
+{
+	const struct triad_feed_params params = {
+		.min_change_words = 1000, .refresh = 0, .period_us = TRIAD_US_PER_S};
+	struct triad_engine_row row;
+
+	give_all_to(0);
+	triad_feed_configure(readers[0].feed, &params);
+	sweep();
+	for (unsigned i = 0; i < 3; i++) {
+		hardware[6][TRIAD_PORT_XMIT_WAIT] += 50000;
+		sweep();
+		ck_assert(triad_view_read(top_view, 6, &row));
+		ck_assert_uint_eq(row.change[TRIAD_PORT_XMIT_WAIT], 50000);
+	}
+	sweep();
+	ck_assert(triad_view_read(top_view, 6, &row));
+	ck_assert_uint_eq(row.change[TRIAD_PORT_XMIT_WAIT], 0);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *cases = tcase_create("merge");
@@ -588,6 +609,8 @@ int main(void)
 	tcase_add_test(
 		cases, test_quiet_ports_are_not_told_of_but_when_their_turn_comes);
 	tcase_add_test(cases, test_port_that_goes_idle_is_told_of_once_more);
+	tcase_add_test(
+		cases, test_port_that_only_waits_is_told_of_until_it_waits_no_more);
 	tcase_add_test(cases, test_agent_that_is_heard_again_its_quiet_ports_are_seen);
 	tcase_add_test(cases, test_counters_that_a_new_owner_tells_of_later_go_on);
 	tcase_add_test(cases,

@@ -94,6 +94,24 @@ START_TEST(test_watched_sum_that_differs_is_due)
 }
 END_TEST
 
+START_TEST(test_waits_alone_make_a_port_due)
+{
+	struct triad_aggregate_port port = {.node_guid = 1, .port = 1};
+	const struct {
+		uint64_t ticks;
+		bool is_due;
+	} steps[] = {{0, true}, {1000, false}, {1001, true}, {2001, false}, {7, true}};
+
+	for (unsigned i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
+		bool due;
+
+		port.wait_ticks = steps[i].ticks;
+		triad_aggregate_take(aggregate, 7, &port, 1000, &due);
+		ck_assert_msg(due == steps[i].is_due, "step %u", i);
+	}
+}
+END_TEST
+
 START_TEST(test_forget_makes_every_port_due)
 {
 	ck_assert(take(7, 1, 5, 5, 100));
@@ -162,6 +180,7 @@ int main(void)
 	tcase_add_test(cases, test_row_of_another_port_is_due);
 	tcase_add_test(cases, test_total_that_went_down_is_due);
 	tcase_add_test(cases, test_watched_sum_that_differs_is_due);
+	tcase_add_test(cases, test_waits_alone_make_a_port_due);
 	tcase_add_test(cases, test_forget_makes_every_port_due);
 	tcase_add_test(cases, test_row_over_cap_is_due_and_refused);
 	tcase_add_test(cases, test_sum_of_what_is_told_is_the_total);
