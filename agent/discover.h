@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The topology as this host discovers it, without any SM: breadth-first, by directed
- * route, with libibnetdisc.
+/* The topology as this host discovers it (discovery.h), without any SM.
  *
  * A thread discovers when it is wanted, again each TRIAD_DISCOVER_PERIOD_US, and as
  * soon as somebody says that something changed.  What can't be discovered changes
@@ -12,9 +11,7 @@
  * default partition's P_Key and SL 0.
  *
  * Thread-safety: any thread, for all but new and free.
- * Memory: libibnetdisc's copy of the fabric, while it discovers, some KiB a port.  Of
- * that it (rdma-core 44) never frees 64 octets for each port of a switch. Spec: IBA
- * volume 1, 14.2.5 (attributes of SMPs); [monitoring-rfc]. */
+ * Source: [monitoring-rfc]. */
 #ifndef TRIAD_AGENT_DISCOVER_H
 #define TRIAD_AGENT_DISCOVER_H
 

@@ -7,6 +7,8 @@ endif
 triad_agent_SOURCES = \
 	agent/agent.c agent/agent.h \
 	agent/discover.c agent/discover.h \
+	agent/discovery.c agent/discovery.h \
+	agent/discovery_process.c \
 	agent/log.c agent/log.h \
 	agent/main.c \
 	agent/status.c \

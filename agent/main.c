@@ -9,10 +9,12 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <infiniband/umad.h>
 
 #include "agent/agent.h"
+#include "agent/discovery.h"
 #include "common/text.h"
 #include "service/local_port.h"
 
@@ -179,12 +181,22 @@ static int run(struct options *options, struct triad_agent_log *log)
 	return DONE;
 }
 
+/* Whether this is the process that discovers for an agent (agent/discovery.h). */
+static bool is_discovery(int argc, char **argv, uint64_t *port_guid)
+{
+	return argc == 2 && !strcmp(argv[0], TRIAD_DISCOVERY_NAME) &&
+		triad_text_guid(argv[1], port_guid);
+}
+
 int main(int argc, char **argv)
 {
 	struct options options = {0};
 	struct triad_agent_log *log;
-	int error, status = parse_options(&options, argc, argv);
+	int error, status;
 
+	if (is_discovery(argc, argv, &options.port_guid))
+		return triad_discovery_tell(options.port_guid, STDOUT_FILENO);
+	status = parse_options(&options, argc, argv);
 	if (status != GO_ON)
 		return status;
 	signal(SIGPIPE, SIG_IGN);

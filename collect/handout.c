@@ -353,8 +353,8 @@ static int build(struct reading *reading, const uint16_t *pkeys, size_t n_pkeys,
 	return triad_fabric_build(reading->builder, sm_port_guid, fabric);
 }
 
-static int unpack(const struct triad_handout_packed *packed, const uint16_t *pkeys,
-	size_t n_pkeys, struct triad_fabric **fabric)
+int triad_handout_unpack(const struct triad_handout_packed *packed,
+	const uint16_t *pkeys, size_t n_pkeys, struct triad_fabric **fabric)
 {
 	struct reading reading = {0};
 	uint8_t *octets = malloc(packed->size + 1);
@@ -409,7 +409,7 @@ int triad_handout_take(struct triad_handout *handout, struct triad_wire *body,
 	if (--handout->n_missing)
 		return EAGAIN;
 	*hash = packed.hash;
-	error = unpack(&handout->packed, pkeys, n_pkeys, fabric);
+	error = triad_handout_unpack(&handout->packed, pkeys, n_pkeys, fabric);
 	forget(handout);
 	return error;
 }

@@ -55,6 +55,12 @@ size_t triad_handout_put(const struct triad_handout_packed *packed, unsigned pie
 
 /* --- taking --- */
 
+/* The fabric, one reference.  'size' and 'packed_size' are at most
+ * TRIAD_HANDOUT_MAX_SIZE; 'pkeys' are the P_Keys of the local port, in which those to
+ * ask with are looked up.  Returns 0, EPROTO: it makes no sense, or ENOMEM. */
+int triad_handout_unpack(const struct triad_handout_packed *packed,
+	const uint16_t *pkeys, size_t n_pkeys, struct triad_fabric **fabric);
+
 struct triad_handout;
 
 struct triad_handout *triad_handout_new(void);
@@ -63,8 +69,7 @@ void triad_handout_free(struct triad_handout *handout);
 /* Takes a piece ('body' stands behind the head).  Returns 0 when the fabric is whole:
  * then it is in '*fabric', one reference, its hash in '*hash'; EAGAIN: more is to come;
  * EALREADY: it is 'known' and nothing is put together; EPROTO: it makes no sense;
- * ENOMEM.  'pkeys' are the P_Keys of the local port, in which those to ask with are
- * looked up. */
+ * ENOMEM.  'pkeys' as above. */
 int triad_handout_take(struct triad_handout *handout, struct triad_wire *body,
 	uint64_t known, const uint16_t *pkeys, size_t n_pkeys,
 	struct triad_fabric **fabric, uint64_t *hash);

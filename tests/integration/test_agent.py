@@ -212,6 +212,58 @@ def test_agent_failed_discovery_changes_nothing(t):
         wait_until(lambda: agent.status()["discovery"]["error"] is None, 30, "the end")
 
 
+def discovery_of(agent):
+    """The pid of the process that discovers; None when there is none."""
+    pid = agent.pid()
+    for child in Path(f"/proc/{pid}/task").glob("*/children"):
+        for word in child.read_text(encoding="utf-8").split():
+            try:
+                command = Path(f"/proc/{word}/cmdline").read_text(encoding="utf-8")
+            except OSError:
+                continue
+            # While it is being started it still has the agent's.
+            if command.startswith("triad-discover"):
+                return int(word)
+    return None
+
+
+def kill_discovery(agent):
+    """Returns whether there was one that had not ended by itself."""
+    pid = discovery_of(agent)
+    try:
+        if pid:
+            os.kill(pid, signal.SIGKILL)
+    except OSError:
+        return False
+    return bool(pid)
+
+
+def test_agent_whose_discovery_is_killed_says_so_and_tries_again(t):
+    with stock_lab(t) as lab:
+        agent = Agent(t, lab, QUICK + "[collect]\ntopology = discover\n")
+        discover_under(t, lab, agent, "class 0x81")
+        # Some have said all when they are killed.
+        wait_until(lambda: kill_discovery(agent) and
+                   "process triad-discover ended without a word" in agent.log(), 30,
+                   "what it says of who discovers")
+        t.equal(agent.status()["topology"]["nodes"], 6, "nodes")
+        n = agent.status()["discovery"]["discoveries"]
+        t.succeeded(lab.command("faults", "--clear", stdin=None))
+        wait_until(lambda: agent.status()["discovery"]["discoveries"] > n, 30, "another")
+
+
+def test_agent_ends_while_it_discovers(t):
+    with stock_lab(t) as lab:
+        agent = Agent(t, lab, QUICK + "[collect]\ntopology = discover\n")
+        discover_under(t, lab, agent, "class 0x81")
+        child = wait_until(lambda: discovery_of(agent), 30, "who discovers")
+        begun = time.monotonic()
+        os.kill(agent.pid(), signal.SIGTERM)
+        t.equal(agent.wait(), 0, "exit status")
+        assert time.monotonic() - begun < 3, time.monotonic() - begun
+        t.equal(Path(f"/proc/{child}").exists(), False, "who discovers lives")
+
+
 def test_agent_that_may_not_discover_waits_for_the_sa(t):
     with stock_lab(t) as lab:
         sm_lid = re.search(r"sm lid (\d+)", lab.run("sminfo").stdout)[1]

@@ -111,9 +111,11 @@ tests_unit_qos_test_setup_memory_LDFLAGS = $(AM_LDFLAGS) \
 
 # Only the agent needs libibnetdisc; its functions are the test's own, but for fields.
 tests_unit_agent_test_discover_SOURCES = \
-	tests/unit/agent/test_discover.c agent/discover.c
+	tests/unit/agent/test_discover.c agent/discover.c agent/discovery.c
 tests_unit_agent_test_discover_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS) $(IBNETDISC_CFLAGS)
 tests_unit_agent_test_discover_LDADD = $(LDADD) $(IBNETDISC_LIBS)
+tests_unit_agent_test_discovery_process_SOURCES = \
+	tests/unit/agent/test_discovery_process.c agent/discovery_process.c
 
 tests_unit_cli_test_find_SOURCES = tests/unit/cli/test_find.c cli/find.c
 tests_unit_cli_test_profile_stats_SOURCES = tests/unit/cli/test_profile_stats.c \
@@ -147,7 +149,7 @@ tests_unit_portmgr_test_peers_LDADD = $(LDADD) $(NETTLE_LIBS)
 tests_unit_portmgr_test_seal_LDADD = $(LDADD) $(NETTLE_LIBS)
 
 if HAVE_IBNETDISC
-unit_tests += tests/unit/agent/test_discover
+unit_tests += tests/unit/agent/test_discover tests/unit/agent/test_discovery_process
 endif
 if HAVE_NATS
 unit_tests += tests/unit/collect/test_bus

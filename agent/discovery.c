@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "agent/discovery.h"
+
+#include <errno.h>
+
+#include <infiniband/ibnetdisc.h>
+
+#include "perfmgr/sa_topology.h"
+#include "service/local_port.h"
+
+/* SMPs on the way at one time, and how long for each: a node that went must not hold
+ * all up. */
+#define MAX_SMPS 8
+#define SMP_MS 200
+#define SMP_RETRIES 2
+/* PortInfo:PortPhysicalState of a link that is up. */
+#define PHYS_LINK_UP 5
+
+/* --- from libibnetdisc's fabric to ours --- */
+
+static void add_node(struct triad_fabric_builder *builder, ibnd_node_t *node)
+{
+	struct triad_fabric_node added = {
+		.guid = node->guid,
+		.type = (uint8_t)node->type,
+		.vendor_id = mad_get_field(node->info, 0, IB_NODE_VENDORID_F),
+		.device_id = (uint16_t)mad_get_field(node->info, 0, IB_NODE_DEVID_F),
+	};
+
+	triad_fabric_builder_add_node(builder, &added, node->nodedesc, NULL, 0);
+}
+
+static void add_port(struct triad_fabric_builder *builder, const ibnd_node_t *node,
+	const ibnd_port_t *port, uint16_t pkey_index)
+{
+	bool is_switch = node->type == IB_NODE_SWITCH;
+	const ibnd_port_t *remote = port->remoteport;
+	struct triad_fabric_port added = {
+		.guid = port->guid,
+		.lid = is_switch ? node->smalid : port->base_lid,
+		.number = (uint8_t)port->portnum,
+		.pkey_index = pkey_index,
+	};
+
+	triad_port_info_read(port->info, is_switch, &added);
+	triad_fabric_builder_add_port(builder, &added, remote ? remote->node->guid : 0,
+		remote ? (uint8_t)remote->portnum : 0);
+}
+
+static int make_fabric(const ibnd_fabric_t *found, uint64_t port_guid,
+	uint16_t pkey_index, struct triad_fabric **fabric)
+{
+	struct triad_fabric_builder *builder = triad_fabric_builder_new(NULL);
+	int error;
+
+	if (!builder)
+		return ENOMEM;
+	for (ibnd_node_t *node = found->nodes; node; node = node->next) {
+		add_node(builder, node);
+		for (int i = 0; i <= node->numports; i++)
+			if (node->ports[i])
+				add_port(builder, node, node->ports[i], pkey_index);
+	}
+	error = triad_fabric_build(builder, port_guid, fabric);
+	triad_fabric_builder_free(builder);
+	return error;
+}
+
+/* Ports that must be there and were not found: those of a switch, and the far ends of
+ * links that are up. */
+static uint32_t count_silent(const ibnd_fabric_t *found)
+{
+	uint32_t n = 0;
+
+	for (ibnd_node_t *node = found->nodes; node; node = node->next)
+		for (int i = 1; i <= node->numports; i++) {
+			ibnd_port_t *port = node->ports[i];
+
+			if (!port)
+				n += node->type == IB_NODE_SWITCH;
+			else if (!port->remoteport)
+				n += mad_get_field(port->info, 0,
+					     IB_PORT_PHYS_STATE_F) == PHYS_LINK_UP;
+		}
+	return n;
+}
+
+/* --- discovering --- */
+
+static int find_port(uint64_t port_guid, char ca_name[UMAD_CA_NAME_LEN], int *number,
+	uint16_t *pkey_index)
+{
+	umad_port_t port;
+
+	if (umad_init() < 0 || !triad_local_port_find(port_guid, ca_name, number) ||
+		umad_get_port(ca_name, *number, &port))
+		return ENODEV;
+	*pkey_index = triad_local_port_pkey_index(&port);
+	umad_release_port(&port);
+	return 0;
+}
+
+int triad_discovery_make(uint64_t port_guid, struct triad_discovery *made)
+{
+	struct ibnd_config config = {
+		.max_smps = MAX_SMPS,
+		.timeout_ms = SMP_MS,
+		.retries = SMP_RETRIES,
+	};
+	char ca_name[UMAD_CA_NAME_LEN];
+	ibnd_fabric_t *found;
+	int number, error;
+
+	*made = (struct triad_discovery){0};
+	error = find_port(port_guid, ca_name, &number, &made->pkey_index);
+	if (error)
+		return error;
+	found = ibnd_discover_fabric(ca_name, number, NULL, &config);
+	if (!found)
+		return EIO; /* it says no more */
+	made->n_smps = found->total_mads_used;
+	made->n_silent = count_silent(found);
+	/* The first SMPs of all may be those without an answer. */
+	error = found->nodes
+		? make_fabric(found, port_guid, made->pkey_index, &made->fabric)
+		: EIO;
+	ibnd_destroy_fabric(found);
+	if (!error && made->fabric->sm_port == TRIAD_FABRIC_NONE) {
+		triad_fabric_unref(made->fabric);
+		made->fabric = NULL;
+		error = EIO;
+	}
+	return error;
+}

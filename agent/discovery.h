@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* One discovery of the fabric: breadth-first, by directed route, with libibnetdisc.
+ *
+ * libibnetdisc (rdma-core 44) never frees 64 octets for each port of a switch, says
+ * whatever is not answered on standard error, and can't be told to stop.  So a process
+ * of its own discovers: this program again, under the name of TRIAD_DISCOVERY_NAME,
+ * which writes what it found into a pipe, as in collect/handout.h, and ends.
+ *
+ * Thread-safety: any thread.
+ * Memory: libibnetdisc's copy of the fabric, some KiB a port, in that process; what
+ * comes out of the pipe, at most TRIAD_HANDOUT_MAX_SIZE, checked.
+ * Spec: IBA volume 1, 14.2.5 (attributes of SMPs); [monitoring-rfc]. */
+#ifndef TRIAD_AGENT_DISCOVERY_H
+#define TRIAD_AGENT_DISCOVERY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "triad/clock.h"
+#include "triad/fabric.h"
+
+#define TRIAD_DISCOVERY_NAME "triad-discover"
+#define TRIAD_DISCOVERY_LIMIT_US (600 * TRIAD_US_PER_S)
+
+struct triad_discovery {
+	struct triad_fabric *fabric; /* one reference; NULL after an error */
+	uint64_t n_smps;             /* that it needed */
+	uint32_t n_silent;           /* ports it missed, behind links that are up */
+	uint16_t pkey_index;         /* of the default partition, at this port */
+};
+
+struct triad_discovery_asking {
+	const char *program;
+	uint64_t port_guid, limit_us;
+	bool is_loud; /* what libibnetdisc says goes to standard error */
+	bool (*is_over)(void *context); /* asked some times a second */
+	void *context;
+};
+
+/* Discovers from the port with that GUID, in this process.  Returns 0; ENODEV: no such
+ * port; EIO: no answers; ENOMEM, EOVERFLOW. */
+int triad_discovery_make(uint64_t port_guid, struct triad_discovery *made);
+
+/* The same in a process of its own, which is killed when it's over or takes too long.
+ * Returns that, too, or ECANCELED, ETIMEDOUT, ECHILD: it ended without a word, EPROTO:
+ * it said what makes no sense; or why it can't be started. */
+int triad_discovery_ask(
+	const struct triad_discovery_asking *asking, struct triad_discovery *made);
+
+/* What that process does: discovers and writes into 'fd'.  Returns its exit status. */
+int triad_discovery_tell(uint64_t port_guid, int fd);
+
+/* Why it failed, for people. */
+const char *triad_discovery_strerror(int error);
+
+#endif

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The process that discovers for an agent: this very program, in which fabrics of the
+ * test's own are found, and others that do what it never should. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "agent/discovery.h"
+#include "tests/sim/fat_tree.h"
+#include "tests/unit/run.h"
+
+#define FABRIC_GUID 0x11
+#define NO_PORT_GUID 0x12
+#define CRASH_GUID 0x13
+#define SELF "/proc/self/exe"
+
+static char program[64]; /* of a test's own */
+static unsigned n_looks, n_looks_to_go;
+
+/* --- in the place of libibnetdisc --- */
+
+int triad_discovery_make(uint64_t port_guid, struct triad_discovery *made)
+{
+	*made = (struct triad_discovery){0};
+	if (port_guid == CRASH_GUID)
+		raise(SIGKILL);
+	if (port_guid != FABRIC_GUID)
+		return ENODEV;
+	made->fabric = fat_tree(8);
+	made->n_smps = 1234;
+	made->n_silent = 5;
+	made->pkey_index = 6;
+	return made->fabric ? 0 : ENOMEM;
+}
+
+/* --- */
+
+static bool never(void *context)
+{
+	return false;
+}
+
+static bool is_over(void *context)
+{
+	return ++n_looks > n_looks_to_go;
+}
+
+static int ask(const char *of, uint64_t guid, struct triad_discovery *made)
+{
+	const struct triad_discovery_asking asking = {.program = of,
+		.port_guid = guid,
+		.limit_us = 30 * TRIAD_US_PER_S,
+		.is_over = never};
+
+	return triad_discovery_ask(&asking, made);
+}
+
+static void write_program(const char *text)
+{
+	int fd;
+
+	strcpy(program, "/tmp/triad-discovery-XXXXXX");
+	fd = mkstemp(program);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+	ck_assert_int_eq(fchmod(fd, 0700), 0);
+	ck_assert_int_eq(close(fd), 0);
+}
+
+static void tear_down(void)
+{
+	if (program[0])
+		unlink(program);
+	/* No process is left behind. */
+	ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
+	ck_assert_int_eq(errno, ECHILD);
+}
+
+START_TEST(test_what_it_finds_comes_out_as_it_is)
+{
+	struct triad_fabric *fabric = fat_tree(8);
+	struct triad_discovery made;
+
+	ck_assert_int_eq(ask(SELF, FABRIC_GUID, &made), 0);
+	ck_assert_uint_eq(made.n_smps, 1234);
+	ck_assert_uint_eq(made.n_silent, 5);
+	ck_assert_uint_eq(made.fabric->n_nodes, fabric->n_nodes);
+	ck_assert_uint_eq(made.fabric->n_ports, fabric->n_ports);
+	ck_assert_uint_eq(made.fabric->sm_port, fabric->sm_port);
+	for (uint32_t i = 0; i < fabric->n_nodes; i++)
+		ck_assert_str_eq(made.fabric->nodes[i].name, fabric->nodes[i].name);
+	for (uint32_t i = 0; i < fabric->n_ports; i++) {
+		const struct triad_fabric_port *port = &made.fabric->ports[i];
+
+		ck_assert_uint_eq(port->guid, fabric->ports[i].guid);
+		ck_assert_uint_eq(port->lid, fabric->ports[i].lid);
+		ck_assert_uint_eq(port->remote, fabric->ports[i].remote);
+		ck_assert_uint_eq(port->has_pma, fabric->ports[i].has_pma);
+		ck_assert_uint_eq(port->pkey_index, 6);
+	}
+	triad_fabric_unref(made.fabric);
+	triad_fabric_unref(fabric);
+}
+END_TEST
+
+START_TEST(test_why_it_failed_comes_out)
+{
+	struct triad_discovery made;
+
+	ck_assert_int_eq(ask(SELF, NO_PORT_GUID, &made), ENODEV);
+	ck_assert_ptr_null(made.fabric);
+}
+END_TEST
+
+START_TEST(test_crash_is_told)
+{
+	struct triad_discovery made;
+
+	ck_assert_int_eq(ask(SELF, CRASH_GUID, &made), ECHILD);
+	ck_assert_str_eq(triad_discovery_strerror(ECHILD),
+		"process triad-discover ended without a word");
+}
+END_TEST
+
+START_TEST(test_end_without_a_word_is_told)
+{
+	struct triad_discovery made;
+
+	write_program("#!/bin/sh\nprintf TDI\n");
+	ck_assert_int_eq(ask(program, FABRIC_GUID, &made), ECHILD);
+}
+END_TEST
+
+START_TEST(test_nonsense_is_refused)
+{
+	struct triad_discovery made;
+
+	write_program("#!/bin/sh\nexec tr '\\0' x </dev/zero\n");
+	ck_assert_int_eq(ask(program, FABRIC_GUID, &made), EPROTO);
+}
+END_TEST
+
+START_TEST(test_program_that_is_not_there_is_told)
+{
+	struct triad_discovery made;
+
+	ck_assert_int_eq(ask("/nowhere/at/all", FABRIC_GUID, &made), ENOENT);
+}
+END_TEST
+
+/* It has its name, the port, no standard input, and nothing open that was the
+ * agent's. */
+START_TEST(test_it_has_nothing_of_the_agents)
+{
+	static const char check[] = "#!/bin/sh\n"
+				    "[ \"$*\" = 0x0000000000000011 ] &&\n"
+				    "[ \"$(readlink /proc/$$/fd/0)\" = /dev/null ] &&\n"
+				    "[ ! -e /proc/$$/fd/77 ] && exec cat /dev/zero\n";
+	struct triad_discovery made;
+
+	ck_assert_ptr_nonnull(freopen("/dev/zero", "r", stdin));
+	ck_assert_int_eq(dup2(STDOUT_FILENO, 77), 77);
+	write_program(check);
+	/* What doesn't hold is an end without a word. */
+	ck_assert_int_eq(ask(program, FABRIC_GUID, &made), EPROTO);
+	close(77);
+}
+END_TEST
+
+START_TEST(test_it_takes_too_long_and_is_killed)
+{
+	const struct triad_discovery_asking asking = {
+		.program = program, .limit_us = TRIAD_US_PER_S / 5, .is_over = never};
+	struct triad_discovery made;
+
+	write_program("#!/bin/sh\nexec sleep 1000\n");
+	ck_assert_int_eq(triad_discovery_ask(&asking, &made), ETIMEDOUT);
+}
+END_TEST
+
+START_TEST(test_it_is_over_and_is_killed)
+{
+	const struct triad_discovery_asking asking = {.program = program,
+		.limit_us = 1000 * TRIAD_US_PER_S,
+		.is_over = is_over};
+	struct triad_discovery made;
+
+	n_looks_to_go = 2;
+	write_program("#!/bin/sh\nexec sleep 1000\n");
+	ck_assert_int_eq(triad_discovery_ask(&asking, &made), ECANCELED);
+	ck_assert_uint_ge(n_looks, 3);
+}
+END_TEST
+
+int main(int argc, char **argv)
+{
+	TCase *cases = tcase_create("discovery_process");
+
+	if (argc == 2 && !strcmp(argv[0], TRIAD_DISCOVERY_NAME))
+		return triad_discovery_tell(strtoull(argv[1], NULL, 16), STDOUT_FILENO);
+	tcase_add_checked_fixture(cases, NULL, tear_down);
+	tcase_add_test(cases, test_what_it_finds_comes_out_as_it_is);
+	tcase_add_test(cases, test_why_it_failed_comes_out);
+	tcase_add_test(cases, test_crash_is_told);
+	tcase_add_test(cases, test_end_without_a_word_is_told);
+	tcase_add_test(cases, test_nonsense_is_refused);
+	tcase_add_test(cases, test_program_that_is_not_there_is_told);
+	tcase_add_test(cases, test_it_has_nothing_of_the_agents);
+	tcase_add_test(cases, test_it_takes_too_long_and_is_killed);
+	tcase_add_test(cases, test_it_is_over_and_is_killed);
+	return run_cases(cases);
+}
