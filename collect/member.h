@@ -89,8 +89,9 @@ struct triad_member_counts {
 	uint64_t n_foreign;       /* no message of ours, or one that makes no sense */
 	uint64_t n_other_version; /* of another version of Triad */
 	uint64_t n_relayed;
-	uint64_t n_traps; /* said, or heard by a manager */
-	uint64_t n_twins; /* words of another with its own id */
+	uint64_t n_traps;         /* said, or heard by a manager */
+	uint64_t n_traps_refused; /* of nodes that somebody else reads */
+	uint64_t n_twins;         /* words of another with its own id */
 };
 
 /* 'merge' is a manager's, NULL for agents.  'params' and 'sink' are copied.  NULL when

@@ -79,12 +79,32 @@ void triad_member_say_up(struct triad_member *member, const uint8_t *octets,
 		triad_member_say(member, TRIAD_MEMBER_TO_ONE, master, octets, size);
 }
 
-static void hear_trap(struct triad_member *member, struct triad_wire *body)
+/* Whether it's the sender who reads the node, as far as is known here.  What a former
+ * owner saw may be over; the present one's DATA say what holds. */
+static bool reads_node(
+	const struct triad_member *member, uint64_t sender, uint64_t guid)
+{
+	uint32_t node = member->fabric ? triad_fabric_find_node(member->fabric, guid)
+				       : TRIAD_FABRIC_NONE;
+	uint64_t owner = node == TRIAD_FABRIC_NONE
+		? TRIAD_CLAIMS_NOBODY
+		: triad_claims_owner(member->claims, node, NULL);
+
+	return owner == sender || owner == TRIAD_CLAIMS_NOBODY ||
+		!triad_claims_is_alive(member->claims, owner);
+}
+
+static void hear_trap(struct triad_member *member,
+	const struct triad_collect_head *head, struct triad_wire *body)
 {
 	struct triad_collect_trap trap;
 
 	if (!triad_collect_get_trap(body, &trap)) {
 		member->counts.n_foreign++;
+		return;
+	}
+	if (!reads_node(member, head->sender, trap.node_guid)) {
+		member->counts.n_traps_refused++;
 		return;
 	}
 	member->counts.n_traps++;
@@ -103,7 +123,7 @@ void triad_member_hear_up(struct triad_member *member,
 		member->counts.n_relayed++;
 		triad_member_say_up(member, body->start, body->size, now_us);
 	} else if (head->kind == TRIAD_COLLECT_TRAP) {
-		hear_trap(member, body);
+		hear_trap(member, head, body);
 	} else {
 		triad_merge_take(
 			member->merge, body->start, body->size, sweep_us, now_us);

@@ -334,6 +334,8 @@ static void report_as_manager(
 		merge->n_unknown, "");
 	triad_report_uint(report, "not_owner", "rows of agents that don't own them",
 		merge->n_not_owner, "");
+	triad_report_uint(report, "traps_not_owner", "alerts of such agents",
+		status->counts.n_traps_refused, "");
 }
 
 void triad_service_report_collect(

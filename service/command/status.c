@@ -104,10 +104,13 @@ static void report_perfmgr(struct triad_report *report, struct triad_service *se
 {
 	struct triad_collector_status status = triad_perf_status(service->perf);
 	const char *trouble = triad_commands_perf_trouble(service);
+	bool is_manager =
+		triad_collect_status(service->collect).mode == TRIAD_COLLECT_MANAGER;
 
 	triad_report_section(report, "perfmgr", "PerfManager");
 	triad_report_text(report, "state", "state",
 		trouble                   ? "idle"
+			: is_manager      ? "agents read"
 			: status.sweeping ? "sweeping"
 					  : "waiting");
 	if (trouble || report->as_json)

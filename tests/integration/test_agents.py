@@ -75,7 +75,9 @@ def test_agents_share_the_fabric_and_the_manager_shows_all_of_it(t):
         for member in members:
             wait_until(lambda member=member: member.section("collect")["topology"] ==
                        "handed down by a manager", 20, "the fabric handed down")
-        t.equal(status(lab)["perfmgr"]["ports_unanswered"], 0, "unanswered")
+        report = status(lab)["perfmgr"]
+        t.equal((report["state"], report["ports_unanswered"]), ("agents read", 0),
+                "the manager's state, unanswered")
         t.contains(ask(lab, "agents", "owner", "host-0002 HCA-1"), "0 hops away")
         t.failed(lab.run("triadctl", "agents", "owner", "nobody"), 1, "no such node")
         # An agent knows it of nodes that others read, too.

@@ -129,7 +129,7 @@ static void take_fabric(void *context, struct triad_fabric *handed, uint64_t has
 
 static void take_trap(void *context, const struct triad_collect_trap *trap)
 {
-	ck_assert_uint_eq(trap->node_guid, FAT_TREE_HOST_GUID(3));
+	ck_assert_uint_eq(trap->node_guid, FAT_TREE_HOST_GUID(8));
 	n_traps++;
 }
 
@@ -375,7 +375,7 @@ END_TEST
 START_TEST(test_trap_travels_up_the_tree)
 {
 	const struct triad_collect_trap trap = {.wall_us = 5,
-		.node_guid = FAT_TREE_HOST_GUID(3),
+		.node_guid = FAT_TREE_HOST_GUID(8), /* where peer 2 is */
 		.port = 1,
 		.is_raised = true,
 		.value = 3,
@@ -389,6 +389,29 @@ START_TEST(test_trap_travels_up_the_tree)
 	ck_assert_uint_eq(n_traps, 1);
 	ck_assert_uint_eq(triad_member_counts(peers[1].member).n_relayed, 1);
 	ck_assert_uint_eq(triad_member_counts(peers[0].member).n_relayed, 1);
+}
+END_TEST
+
+START_TEST(test_trap_of_a_node_that_another_reads_is_refused)
+{
+	const struct triad_collect_trap trap = {
+		.node_guid = FAT_TREE_HOST_GUID(8), .port = 1, .is_raised = true};
+
+	run(TRIAD_US_PER_S);
+	triad_member_tell_trap(peers[1].member, &trap, now_us);
+	deliver();
+	ck_assert_uint_eq(n_traps, 0);
+	ck_assert_uint_eq(
+		triad_member_counts(peers[MANAGER].member).n_traps_refused, 1);
+	/* Another took it over. */
+	end(2);
+	run(2 * LIVENESS_US);
+	ck_assert_uint_eq(triad_member_counts(peers[MANAGER].member).n_traps, 0);
+	for (unsigned i = 0; i < 2; i++) {
+		triad_member_tell_trap(peers[i].member, &trap, now_us);
+		deliver();
+	}
+	ck_assert_uint_eq(n_traps, 1);
 }
 END_TEST
 
@@ -478,6 +501,7 @@ int main(void)
 	tcase_add_test(cases, test_master_that_is_silent_is_passed_over);
 	tcase_add_test(cases, test_masters_in_a_circle_are_all_under_the_manager);
 	tcase_add_test(cases, test_trap_travels_up_the_tree);
+	tcase_add_test(cases, test_trap_of_a_node_that_another_reads_is_refused);
 	tcase_add_test(cases, test_histograms_come_merged_through_the_tree);
 	tcase_add_test(cases, test_histograms_without_one_that_died_come_in_time);
 	tcase_add_test(cases, test_clear_goes_down_the_tree_once);
