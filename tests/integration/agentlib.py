@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 import taplib
-from taplib import BUILDDIR, SRCDIR, wait_until
+from taplib import BUILDDIR, SRCDIR, Lab, wait_until
 
 
 def free_port():
@@ -165,3 +165,42 @@ def is_settled(lab, n_agents):
 def wait_until_settled(lab, n_agents, timeout_s=40):
     return wait_until(lambda: is_settled(lab, n_agents), timeout_s,
                       f"{n_agents} agents to share the nodes")
+
+
+# --- a small fabric: agents at NEAR and FAR, a manager at SM ---
+
+HOSTS = 6
+SM, OTHER_SM = "host-0001", "host-0004"
+NEAR, FAR = 2, 5
+ERROR = "SymbolErrorCounter"
+
+
+def manager_lab(t, broker, sms=(SM,), opensm_conf="", role="master", **collect):
+    net = fat_tree(t, HOSTS, "--radix", "6")
+    text = conf(broker, "manager", **collect)
+    return Lab(net, sms=sms, opensm_conf=opensm_conf,
+               triad_conf=text.replace("[perfmgr]\n", f"[perfmgr]\nrole = {role}\n"))
+
+
+def member_at(t, lab, broker, number, extra="", **collect):
+    """An agent on host 'number'."""
+    return Member(t, lab, f"host-{number:04d}",
+                  conf(broker, "agent", extra, name=f"a{number}", **collect))
+
+
+def set_errors(lab, value, number=FAR):
+    lab.sim(f'PerformanceSet "host-{number:04d}"[1] PortCounters.{ERROR}={value}')
+
+
+def errors_at(lab, number=FAR, sm=None):
+    """The manager's total; None while it has none."""
+    process = lab.run("triadctl", "perf", "show", "--json", sm=sm)
+    for row in json.loads(process.stdout) if process.returncode == 0 else ():
+        if row["node_name"].startswith(f"host-{number:04d}"):
+            return row["counters"].get(ERROR)
+    return None
+
+
+def wait_for_errors(lab, value, number=FAR, sm=None):
+    wait_until(lambda: errors_at(lab, number, sm) == value, 40,
+               f"{value} errors at host {number}")

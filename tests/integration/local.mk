@@ -46,6 +46,7 @@ TESTS += $(plugin_tests)
 agent_tests = \
 	tests/integration/test_agent.py \
 	tests/integration/test_agents.py \
+	tests/integration/test_agents_brokers.py \
 	tests/integration/test_agents_faults.py
 if HAVE_IBNETDISC
 if HAVE_NATS
@@ -62,6 +63,7 @@ EXTRA_DIST += \
 	$(script_tests) \
 	tests/integration/sanitizer.supp \
 	tests/integration/agentlib.py \
+	tests/integration/natskeys.py \
 	tests/integration/electionlib.py \
 	tests/integration/pathlab.py \
 	tests/integration/portlib.py \

@@ -1,329 +1,23 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""Agents and their manager when something is wrong: servers of a cluster of brokers
-die, the cluster is parted, TLS or passwords don't fit, somebody says nonsense, disks
-are full, managers come and go."""
+"""Agents and their manager when something is wrong: somebody says nonsense, disks are
+full, managers come and go."""
 
-import contextlib
-import json
 import os
 import random
-import shutil
 import signal
 import socket
 import struct
 import subprocess
-import threading
-import urllib.request
 from pathlib import Path
 
 import taplib
-from agentlib import (Broker, Member, agents, conf, fat_tree, free_port, owners,
-                      triadctl, wait_until_settled)
-from taplib import Lab, Skip, lab_command, wait_until
+from agentlib import (FAR, HOSTS, NEAR, OTHER_SM, SM, Broker, agents, errors_at,
+                      fat_tree, manager_lab, member_at, owners, set_errors, triadctl,
+                      wait_for_errors, wait_until_settled)
+from taplib import Lab, lab_command, wait_until
 from triadlab import process
 from triadlib import ask, ask_json, status, triad_lines
-
-HOSTS = 6
-SM, OTHER_SM = "host-0001", "host-0004"
-NEAR, FAR = 2, 5
-ERROR = "SymbolErrorCounter"
-PASSWORD = "tiger-lily-77"
-
-
-def lab_of(t, broker, sms=(SM,), opensm_conf="", role="master", **collect):
-    net = fat_tree(t, HOSTS, "--radix", "6")
-    text = conf(broker, "manager", **collect)
-    return Lab(net, sms=sms, opensm_conf=opensm_conf,
-               triad_conf=text.replace("[perfmgr]\n", f"[perfmgr]\nrole = {role}\n"))
-
-
-def start(t, lab, broker, number, extra="", **collect):
-    return Member(t, lab, f"host-{number:04d}",
-                  conf(broker, "agent", extra, name=f"a{number}", **collect))
-
-
-def set_errors(lab, value, number=FAR):
-    lab.sim(f'PerformanceSet "host-{number:04d}"[1] PortCounters.{ERROR}={value}')
-
-
-def errors_at(lab, number=FAR, sm=None):
-    """The manager's total; None while it has none."""
-    process = lab.run("triadctl", "perf", "show", "--json", sm=sm)
-    for row in json.loads(process.stdout) if process.returncode == 0 else ():
-        if row["node_name"].startswith(f"host-{number:04d}"):
-            return row["counters"].get(ERROR)
-    return None
-
-
-def wait_for_errors(lab, value, number=FAR, sm=None):
-    wait_until(lambda: errors_at(lab, number, sm) == value, 40,
-               f"{value} errors at host {number}")
-
-
-def broker_of(lab):
-    """The port of the broker that the manager is connected to, or None."""
-    server = status(lab)["collect"]["broker"]
-    return server and int(server.rsplit(":", 1)[1])
-
-
-# --- brokers that die, and that are parted -----------------------------------------
-
-class ClusterBroker(Broker):
-    """One of several nats-servers; 'routes' are ports of others."""
-
-    def __init__(self, t, cluster_port, routes, *options):
-        self.monitor_port = free_port()
-        super().__init__(
-            t, "-m", self.monitor_port, "--cluster_name", "test", "--cluster",
-            f"nats://127.0.0.1:{cluster_port}", "--routes",
-            ",".join(f"nats://127.0.0.1:{port}" for port in routes), *options)
-
-    def n_routes(self):
-        with urllib.request.urlopen(
-                f"http://127.0.0.1:{self.monitor_port}/routez", timeout=10) as answer:
-            return len({route["remote_id"] for route in json.load(answer)["routes"]})
-
-    def wait_for_routes(self, n):
-        wait_until(lambda: self.n_routes() == n, 30, f"{n} routes of a broker")
-
-
-def test_cluster_of_brokers_two_of_three_killed_totals_go_on(t):
-    cluster_ports = [free_port() for _ in range(3)]
-    brokers = [ClusterBroker(t, port, set(cluster_ports) - {port})
-               for port in cluster_ports]
-    for broker in brokers:
-        broker.wait_for_routes(2)
-    every = "; ".join(broker.url for broker in brokers)
-    with lab_of(t, brokers[0], servers=every) as lab:
-        # Each knows one, and hears of the others from it.
-        start(t, lab, brokers[1], NEAR)
-        start(t, lab, brokers[2], FAR)
-        wait_until_settled(lab, 2)
-        set_errors(lab, 3)
-        wait_for_errors(lab, 3)
-        left = {broker.port: broker for broker in brokers}
-        for errors in (5, 8):
-            port = wait_until(lambda: broker_of(lab), 20, "the manager's broker")
-            left.pop(port).process.kill()
-            wait_until(lambda: broker_of(lab) in left, 30, "another broker")
-            wait_until_settled(lab, 2)
-            set_errors(lab, errors)
-            wait_for_errors(lab, errors)
-        t.equal(status(lab)["perfmgr"]["ports_unanswered"], 0, "unanswered")
-
-
-class Wire:
-    """Carries TCP connections to a port, until it is cut."""
-
-    def __init__(self, t, to_port):
-        self._to_port = to_port
-        self._server = socket.create_server(("127.0.0.1", 0))
-        self.port = self._server.getsockname()[1]
-        self._lock = threading.Lock()
-        self._is_cut = False
-        self._ends = []
-        threading.Thread(target=self._accept, daemon=True).start()
-        t.cleanup(self._server.close)
-        t.cleanup(self.cut)
-
-    def _accept(self):
-        while True:
-            try:
-                one, _ = self._server.accept()
-                other = socket.create_connection(("127.0.0.1", self._to_port), 10)
-                other.settimeout(None)
-            except OSError:
-                return
-            with self._lock:
-                self._ends += [one, other]
-                if self._is_cut:
-                    self._close()
-            for ends in ((one, other), (other, one)):
-                threading.Thread(target=self._carry, args=ends, daemon=True).start()
-
-    @staticmethod
-    def _carry(source, sink):
-        with contextlib.suppress(OSError):
-            while octets := source.recv(65536):
-                sink.sendall(octets)
-        with contextlib.suppress(OSError):
-            sink.shutdown(socket.SHUT_RDWR)
-
-    def _close(self):
-        for end in self._ends:
-            with contextlib.suppress(OSError):
-                end.shutdown(socket.SHUT_RDWR)
-            end.close()
-        self._ends = []
-
-    def cut(self):
-        with self._lock:
-            self._is_cut = True
-            self._close()
-
-    def heal(self):
-        with self._lock:
-            self._is_cut = False
-
-
-def test_cluster_of_brokers_parted_each_side_reads_all_and_heals(t):
-    ports = [free_port(), free_port()]
-    wire = Wire(t, ports[0])
-    alone = ("--no_advertise=true",)
-    here = ClusterBroker(t, ports[0], (), *alone)
-    there = ClusterBroker(t, ports[1], (wire.port,), *alone)
-    here.wait_for_routes(1)
-    with lab_of(t, here) as lab:
-        near, far = start(t, lab, here, NEAR), start(t, lab, there, FAR)
-        n_nodes = wait_until_settled(lab, 2)["nodes"]
-        set_errors(lab, 3)
-        wait_for_errors(lab, 3)
-        wire.cut()
-        wait_until_settled(lab, 1)
-        wait_until(lambda: far.section("collect")["owned"] == n_nodes, 30,
-                   "the far side to read all")
-        wait_until(lambda: near.section("collect")["owned"] == n_nodes, 20,
-                   "the near side to read all")
-        t.equal(far.section("collect")["managers"], 0, "managers on the far side")
-        # Both sides see somebody reset it.
-        set_errors(lab, 1)
-        wait_for_errors(lab, 4)
-        wire.heal()
-        wait_until_settled(lab, 2)
-        wait_until(lambda: near.section("collect")["owned"] +
-                   far.section("collect")["owned"] == n_nodes, 20, "one owner each")
-        set_errors(lab, 6)
-        wait_for_errors(lab, 9)
-
-
-# --- TLS and passwords -------------------------------------------------------------
-
-def certificate(t, name):
-    """Paths of a certificate and its key."""
-    if not shutil.which("certtool"):
-        raise Skip("certtool is not installed")
-    folder = t.folder()
-    (folder / "template").write_text(
-        f'cn = "{name}"\ndns_name = "{name}"\nip_address = "127.0.0.1"\n'
-        "expiration_days = 2\nca\nsigning_key\ntls_www_server\n")
-    for command in (["--generate-privkey", "--key-type", "ecdsa", "--outfile", "key"],
-                    ["--generate-self-signed", "--load-privkey", "key", "--template",
-                     "template", "--outfile", "certificate"]):
-        t.succeeded(subprocess.run(["certtool", *command], cwd=folder, text=True,
-                                   capture_output=True, check=False))
-    return folder / "certificate", folder / "key"
-
-
-def reload(member, text):
-    """A new configuration, taken up."""
-    member.write(text)
-    taplib.Test.succeeded(member.run("reload"))
-
-
-def wait_for_reason(member, *words):
-    """Until 'status' says in these words why there is no connection."""
-    reason = ""
-
-    def is_said():
-        nonlocal reason
-        reason = member.section("collect").get("not_connected") or ""
-        return all(word in reason for word in words)
-    try:
-        wait_until(is_said, 20)
-    except AssertionError:
-        raise AssertionError(f"the reason is {reason!r}, without {words}") from None
-    taplib.Test.note(reason)
-
-
-def wait_until_connected(member):
-    wait_until(lambda: member.section("collect").get("broker"), 20, "the connection")
-
-
-def n_complaints(member):
-    """Lines of the log that say that there is no connection."""
-    return member.log().count("no connection to the broker")
-
-
-def test_tls_right_authority_connects_and_others_are_told(t):
-    path, key = certificate(t, "localhost")
-    wrong, _ = certificate(t, "localhost")
-    broker = Broker(t, "--tls", "--tlscert", path, "--tlskey", key)
-    missing = t.folder() / "authority"
-
-    def text(**collect):
-        return conf(broker, "agent", name="a2",
-                    **{"servers": f"tls://localhost:{broker.port}", **collect})
-    with Lab(fat_tree(t, HOSTS, "--radix", "6"), sms=[SM], plugin="no") as lab:
-        member = Member(t, lab, f"host-{NEAR:04d}", text(tls_ca=path))
-        wait_until_connected(member)
-        t.equal(n_complaints(member), 0, "complaints")
-        reload(member, text(tls_ca=wrong))
-        wait_for_reason(member, "self-signed certificate")
-        # Tried again, but not said again.
-        attempts = broker.log.read_text().count("TLS handshake error")
-        wait_until(lambda: broker.log.read_text().count("TLS handshake error") >
-                   attempts + 1, 20, "more attempts")
-        t.equal(n_complaints(member), 1, "complaints")
-        reload(member, text(tls_ca=missing))
-        wait_for_reason(member, "Error loading", str(missing))
-        t.equal(n_complaints(member), 2, "complaints")
-        # The file comes; the configuration is what it was.
-        shutil.copy(path, missing)
-        wait_until_connected(member)
-
-
-def test_password_wrong_and_right_is_never_shown(t):
-    broker = Broker(t, "--user", "triad", "--pass", PASSWORD)
-
-    def url(password):
-        return f"nats://triad:{password}@127.0.0.1:{broker.port}"
-
-    def text(password, **collect):
-        return conf(broker, "agent", servers=url(password), name="a2", **collect)
-
-    def refused():
-        return broker.log.read_text().count("authentication error")
-    with Lab(fat_tree(t, HOSTS, "--radix", "6"), sms=[SM], plugin="no") as lab:
-        member = Member(t, lab, f"host-{NEAR:04d}", text("wrong-" + PASSWORD))
-
-        def check(*said):
-            words = [member.log(), *said]
-            for command in (["status"], ["status", "--json"], ["agents"]):
-                words.append(member.run(*command).stdout)
-            found = [text for text in words if PASSWORD in text]
-            t.equal(found, [], "texts with the password")
-        wait_for_reason(member, "Authorization Violation")
-        # It goes on trying: it may be the broker's password that is mended.
-        before = refused()
-        wait_until(lambda: refused() > before + 2, 20, "more attempts")
-        t.equal(n_complaints(member), 1, "complaints")
-        check()
-        reload(member, text(PASSWORD))
-        wait_until_connected(member)
-        t.equal(member.ask("status")["configuration"]["values"]["collect.servers"],
-                url("").replace("triad:", "***"), "what is shown")
-        check()
-        reload(member, text(PASSWORD, tls_ca="/nonexistent"))
-        wait_for_reason(member, "/nonexistent")
-        check()
-        reload(member, text(PASSWORD).replace(str(broker.port), "123456"))
-        wait_for_reason(member, "No server available")
-        check()
-        # What can't be a broker is quoted.
-        for wrong in (url(PASSWORD).replace("//", "/"),
-                      url(PASSWORD).replace("nats:", "http:")):
-            answer = member.run("set", "collect.servers", wrong)
-            t.failed(answer, 1, "is no broker")
-            check(answer.stderr)
-            member.write(text("x").replace(url("x"), wrong))
-            answer = member.run("reload")
-            t.failed(answer, 1, "is no broker")
-            check(answer.stderr)
-        answer = member.run("set", "collect.servers", f"{url(PASSWORD)}; {url('b')}")
-        t.succeeded(answer)
-        check(answer.stdout)
-
 
 # --- nonsense ----------------------------------------------------------------------
 
@@ -376,8 +70,8 @@ def test_nonsense_is_counted_and_harms_nobody(t):
     t.note(f"seed {seed}")
     rng = random.Random(seed)
     broker = Broker(t)
-    with lab_of(t, broker) as lab:
-        members = [start(t, lab, broker, number) for number in (NEAR, FAR)]
+    with manager_lab(t, broker) as lab:
+        members = [member_at(t, lab, broker, number) for number in (NEAR, FAR)]
         wait_until_settled(lab, 2)
         before = collect_of(lab)
         stranger = Stranger(t, broker)
@@ -407,13 +101,12 @@ def test_nonsense_is_counted_and_harms_nobody(t):
 
 def test_claims_of_all_nodes_are_refused_and_said(t):
     broker = Broker(t)
-    with lab_of(t, broker) as lab:
-        members = [start(t, lab, broker, number) for number in (NEAR, FAR)]
+    with manager_lab(t, broker) as lab:
+        members = [member_at(t, lab, broker, number) for number in (NEAR, FAR)]
         wait_until_settled(lab, 2)
         guids = sorted({int(row["node_guid"], 16)
                         for row in ask_json(lab, "perf", "show")})
-        # An agent, and a port of the fabric that has none.
-        known = int(agents(lab)[f"a{NEAR}"]["guid"], 16)
+        # A port of the fabric that has no agent.
         silent = int(lab.status()["sms"][0]["port_guid"], 16)
         stranger = Stranger(t, broker)
         said = 'claims nodes that it cannot have'
@@ -442,9 +135,9 @@ def test_claims_of_all_nodes_are_refused_and_said(t):
 
 def test_agent_that_somebody_played_is_heard_again(t):
     broker = Broker(t)
-    with lab_of(t, broker) as lab:
+    with manager_lab(t, broker) as lab:
         for number in (NEAR, FAR):
-            start(t, lab, broker, number)
+            member_at(t, lab, broker, number)
         wait_until_settled(lab, 2)
         victim = int(agents(lab)[f"a{NEAR}"]["guid"], 16)
         assert agents(lab)[f"a{NEAR}"]["nodes_owned"] > 1
@@ -485,10 +178,10 @@ def sees_all(lab, sm):
 
 def test_two_managers_show_all_and_one_outlives_the_other(t):
     broker = Broker(t)
-    with lab_of(t, broker, sms=(SM, OTHER_SM), opensm_conf=QUICK_HANDOVER,
+    with manager_lab(t, broker, sms=(SM, OTHER_SM), opensm_conf=QUICK_HANDOVER,
                 role="any") as lab:
         for number in (NEAR, FAR):
-            start(t, lab, broker, number)
+            member_at(t, lab, broker, number)
         set_errors(lab, 3)
         for sm in (0, 1):
             wait_for_errors(lab, 3, sm=sm)
@@ -518,9 +211,9 @@ def start_again(lab, sm=0):
 
 def test_manager_killed_and_started_has_all_totals_again(t):
     broker = Broker(t)
-    with lab_of(t, broker, refresh=10000) as lab:
+    with manager_lab(t, broker, refresh=10000) as lab:
         for number in (NEAR, FAR):
-            start(t, lab, broker, number, refresh=10000)
+            member_at(t, lab, broker, number, refresh=10000)
         wait_until_settled(lab, 2)
         set_errors(lab, 3)
         wait_for_errors(lab, 3)
@@ -541,9 +234,9 @@ def test_manager_killed_and_started_has_all_totals_again(t):
 
 def test_mode_changes_while_agents_run_totals_never_go_back(t):
     broker = Broker(t)
-    with lab_of(t, broker) as lab:
+    with manager_lab(t, broker) as lab:
         for number in (NEAR, FAR):
-            start(t, lab, broker, number)
+            member_at(t, lab, broker, number)
         wait_until_settled(lab, 2)
         errors = 0
         for mode in ("local", "manager", "local", "manager"):
@@ -569,8 +262,8 @@ def test_agent_with_a_full_disk_goes_on_telling(t):
                    check=True)
     t.cleanup(subprocess.run, ["umount", folder])
     (folder / "filler").write_bytes(b"x" * 12288)
-    with lab_of(t, broker) as lab:
-        member = start(t, lab, broker, NEAR, f"[profile]\nfile = {folder}/profile\n")
+    with manager_lab(t, broker) as lab:
+        member = member_at(t, lab, broker, NEAR, f"[profile]\nfile = {folder}/profile\n")
         wait_until_settled(lab, 1)
         wait_until(lambda: member.section("profile")["dropped"], 40, "a full disk")
         t.contains(member.section("profile")["error"], "No space left", "why")

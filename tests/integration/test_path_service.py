@@ -3,7 +3,6 @@
 """Triad's answers to requests for paths while things change: policies, fabrics, sweeps,
 the SM's lock, Triad itself switched off and on."""
 
-import json
 import os
 import re
 import signal

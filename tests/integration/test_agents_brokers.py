@@ -1,0 +1,367 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""Agents and their manager over what brokers have to offer: clusters, leaf nodes, TLS,
+passwords, credentials."""
+
+import contextlib
+import json
+import shutil
+import socket
+import subprocess
+import threading
+import urllib.request
+
+import taplib
+from agentlib import (FAR, HOSTS, NEAR, SM, Broker, Member, conf, fat_tree, free_port,
+                      manager_lab, member_at, set_errors, wait_for_errors,
+                      wait_until_settled)
+from natskeys import ACCOUNT, OPERATOR, USER, NKey
+from taplib import Lab, Skip, wait_until
+from triadlib import status
+
+PASSWORD = "tiger-lily-77"
+
+
+def broker_of(lab):
+    """The port of the broker that the manager is connected to, or None."""
+    server = status(lab)["collect"]["broker"]
+    return server and int(server.rsplit(":", 1)[1])
+
+
+# --- brokers that die, and that are parted -----------------------------------------
+
+class ClusterBroker(Broker):
+    """One of several nats-servers; 'routes' are ports of others."""
+
+    def __init__(self, t, cluster_port, routes, *options):
+        self.monitor_port = free_port()
+        super().__init__(
+            t, "-m", self.monitor_port, "--cluster_name", "test", "--cluster",
+            f"nats://127.0.0.1:{cluster_port}", "--routes",
+            ",".join(f"nats://127.0.0.1:{port}" for port in routes), *options)
+
+    def n_routes(self):
+        with urllib.request.urlopen(
+                f"http://127.0.0.1:{self.monitor_port}/routez", timeout=10) as answer:
+            return len({route["remote_id"] for route in json.load(answer)["routes"]})
+
+    def wait_for_routes(self, n):
+        wait_until(lambda: self.n_routes() == n, 30, f"{n} routes of a broker")
+
+
+def test_cluster_of_brokers_two_of_three_killed_totals_go_on(t):
+    cluster_ports = [free_port() for _ in range(3)]
+    brokers = [ClusterBroker(t, port, set(cluster_ports) - {port})
+               for port in cluster_ports]
+    for broker in brokers:
+        broker.wait_for_routes(2)
+    every = "; ".join(broker.url for broker in brokers)
+    with manager_lab(t, brokers[0], servers=every) as lab:
+        # Each knows one, and hears of the others from it.
+        member_at(t, lab, brokers[1], NEAR)
+        member_at(t, lab, brokers[2], FAR)
+        wait_until_settled(lab, 2)
+        set_errors(lab, 3)
+        wait_for_errors(lab, 3)
+        left = {broker.port: broker for broker in brokers}
+        for errors in (5, 8):
+            port = wait_until(lambda: broker_of(lab), 20, "the manager's broker")
+            left.pop(port).process.kill()
+            wait_until(lambda: broker_of(lab) in left, 30, "another broker")
+            wait_until_settled(lab, 2)
+            set_errors(lab, errors)
+            wait_for_errors(lab, errors)
+        t.equal(status(lab)["perfmgr"]["ports_unanswered"], 0, "unanswered")
+
+
+class Wire:
+    """Carries TCP connections to a port, until it is cut."""
+
+    def __init__(self, t, to_port):
+        self._to_port = to_port
+        self._server = socket.create_server(("127.0.0.1", 0))
+        self.port = self._server.getsockname()[1]
+        self._lock = threading.Lock()
+        self._is_cut = False
+        self._ends = []
+        threading.Thread(target=self._accept, daemon=True).start()
+        t.cleanup(self._server.close)
+        t.cleanup(self.cut)
+
+    def _accept(self):
+        while True:
+            try:
+                one, _ = self._server.accept()
+                other = socket.create_connection(("127.0.0.1", self._to_port), 10)
+                other.settimeout(None)
+            except OSError:
+                return
+            with self._lock:
+                self._ends += [one, other]
+                if self._is_cut:
+                    self._close()
+            for ends in ((one, other), (other, one)):
+                threading.Thread(target=self._carry, args=ends, daemon=True).start()
+
+    @staticmethod
+    def _carry(source, sink):
+        with contextlib.suppress(OSError):
+            while octets := source.recv(65536):
+                sink.sendall(octets)
+        with contextlib.suppress(OSError):
+            sink.shutdown(socket.SHUT_RDWR)
+
+    def _close(self):
+        for end in self._ends:
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+            end.close()
+        self._ends = []
+
+    def cut(self):
+        with self._lock:
+            self._is_cut = True
+            self._close()
+
+    def heal(self):
+        with self._lock:
+            self._is_cut = False
+
+
+def test_cluster_of_brokers_parted_each_side_reads_all_and_heals(t):
+    ports = [free_port(), free_port()]
+    wire = Wire(t, ports[0])
+    alone = ("--no_advertise=true",)
+    here = ClusterBroker(t, ports[0], (), *alone)
+    there = ClusterBroker(t, ports[1], (wire.port,), *alone)
+    here.wait_for_routes(1)
+    with manager_lab(t, here) as lab:
+        near, far = member_at(t, lab, here, NEAR), member_at(t, lab, there, FAR)
+        n_nodes = wait_until_settled(lab, 2)["nodes"]
+        set_errors(lab, 3)
+        wait_for_errors(lab, 3)
+        wire.cut()
+        wait_until_settled(lab, 1)
+        wait_until(lambda: far.section("collect")["owned"] == n_nodes, 30,
+                   "the far side to read all")
+        wait_until(lambda: near.section("collect")["owned"] == n_nodes, 20,
+                   "the near side to read all")
+        t.equal(far.section("collect")["managers"], 0, "managers on the far side")
+        # Both sides see somebody reset it.
+        set_errors(lab, 1)
+        wait_for_errors(lab, 4)
+        wire.heal()
+        wait_until_settled(lab, 2)
+        wait_until(lambda: near.section("collect")["owned"] +
+                   far.section("collect")["owned"] == n_nodes, 20, "one owner each")
+        set_errors(lab, 6)
+        wait_for_errors(lab, 9)
+
+
+def test_leaf_node_of_a_broker_carries_both_ways_and_heals(t):
+    port, folder = free_port(), t.folder()
+    (folder / "hub").write_text(f"leafnodes {{ listen: 127.0.0.1:{port} }}\n")
+    (folder / "leaf").write_text(
+        f'leafnodes {{ remotes: [ {{ url: "nats://127.0.0.1:{port}" }} ] }}\n')
+    hub = Broker(t, "-c", folder / "hub")
+    leaf = Broker(t, "-c", folder / "leaf")
+    with manager_lab(t, hub) as lab:
+        member_at(t, lab, hub, NEAR)
+        member_at(t, lab, leaf, FAR)
+        wait_until_settled(lab, 2)
+        set_errors(lab, 3)
+        wait_for_errors(lab, 3)
+        leaf.end()
+        wait_until_settled(lab, 1)
+        set_errors(lab, 5)
+        wait_for_errors(lab, 5)
+        leaf.start()
+        wait_until_settled(lab, 2)
+        set_errors(lab, 8)
+        wait_for_errors(lab, 8)
+
+
+# --- TLS, passwords and credentials -------------------------------------------------
+
+def certificate(t, name):
+    """Paths of a certificate and its key."""
+    if not shutil.which("certtool"):
+        raise Skip("certtool is not installed")
+    folder = t.folder()
+    (folder / "template").write_text(
+        f'cn = "{name}"\ndns_name = "{name}"\nip_address = "127.0.0.1"\n'
+        "expiration_days = 2\nca\nsigning_key\ntls_www_server\n")
+    for command in (["--generate-privkey", "--key-type", "ecdsa", "--outfile", "key"],
+                    ["--generate-self-signed", "--load-privkey", "key", "--template",
+                     "template", "--outfile", "certificate"]):
+        t.succeeded(subprocess.run(["certtool", *command], cwd=folder, text=True,
+                                   capture_output=True, check=False))
+    return folder / "certificate", folder / "key"
+
+
+def reload(member, text):
+    """A new configuration, taken up."""
+    member.write(text)
+    taplib.Test.succeeded(member.run("reload"))
+
+
+def wait_for_reason(member, *words):
+    """Until 'status' says in these words why there is no connection."""
+    reason = ""
+
+    def is_said():
+        nonlocal reason
+        reason = member.section("collect").get("not_connected") or ""
+        return all(word in reason for word in words)
+    try:
+        wait_until(is_said, 20)
+    except AssertionError:
+        raise AssertionError(f"the reason is {reason!r}, without {words}") from None
+    taplib.Test.note(reason)
+
+
+def wait_until_connected(member):
+    wait_until(lambda: member.section("collect").get("broker"), 20, "the connection")
+
+
+def n_complaints(member):
+    """Lines of the log that say that there is no connection."""
+    return member.log().count("no connection to the broker")
+
+
+def test_tls_right_authority_connects_and_others_are_told(t):
+    path, key = certificate(t, "localhost")
+    wrong, _ = certificate(t, "localhost")
+    broker = Broker(t, "--tls", "--tlscert", path, "--tlskey", key)
+    missing = t.folder() / "authority"
+
+    def text(**collect):
+        return conf(broker, "agent", name="a2",
+                    **{"servers": f"tls://localhost:{broker.port}", **collect})
+    with Lab(fat_tree(t, HOSTS, "--radix", "6"), sms=[SM], plugin="no") as lab:
+        member = Member(t, lab, f"host-{NEAR:04d}", text(tls_ca=path))
+        wait_until_connected(member)
+        t.equal(n_complaints(member), 0, "complaints")
+        reload(member, text(tls_ca=wrong))
+        wait_for_reason(member, "self-signed certificate")
+        # Tried again, but not said again.
+        attempts = broker.log.read_text().count("TLS handshake error")
+        wait_until(lambda: broker.log.read_text().count("TLS handshake error") >
+                   attempts + 1, 20, "more attempts")
+        t.equal(n_complaints(member), 1, "complaints")
+        reload(member, text(tls_ca=missing))
+        wait_for_reason(member, "Error loading", str(missing))
+        t.equal(n_complaints(member), 2, "complaints")
+        # The file comes; the configuration is what it was.
+        shutil.copy(path, missing)
+        wait_until_connected(member)
+
+
+def test_password_wrong_and_right_is_never_shown(t):
+    broker = Broker(t, "--user", "triad", "--pass", PASSWORD)
+
+    def url(password):
+        return f"nats://triad:{password}@127.0.0.1:{broker.port}"
+
+    def text(password, **collect):
+        return conf(broker, "agent", servers=url(password), name="a2", **collect)
+
+    def refused():
+        return broker.log.read_text().count("authentication error")
+    with Lab(fat_tree(t, HOSTS, "--radix", "6"), sms=[SM], plugin="no") as lab:
+        member = Member(t, lab, f"host-{NEAR:04d}", text("wrong-" + PASSWORD))
+
+        def check(*said):
+            words = [member.log(), *said]
+            for command in (["status"], ["status", "--json"], ["agents"]):
+                words.append(member.run(*command).stdout)
+            found = [text for text in words if PASSWORD in text]
+            t.equal(found, [], "texts with the password")
+        wait_for_reason(member, "Authorization Violation")
+        # It goes on trying: it may be the broker's password that is mended.
+        before = refused()
+        wait_until(lambda: refused() > before + 2, 20, "more attempts")
+        t.equal(n_complaints(member), 1, "complaints")
+        check()
+        reload(member, text(PASSWORD))
+        wait_until_connected(member)
+        t.equal(member.ask("status")["configuration"]["values"]["collect.servers"],
+                url("").replace("triad:", "***"), "what is shown")
+        check()
+        reload(member, text(PASSWORD, tls_ca="/nonexistent"))
+        wait_for_reason(member, "/nonexistent")
+        check()
+        reload(member, text(PASSWORD).replace(str(broker.port), "123456"))
+        wait_for_reason(member, "No server available")
+        check()
+        # What can't be a broker is quoted.
+        for wrong in (url(PASSWORD).replace("//", "/"),
+                      url(PASSWORD).replace("nats:", "http:")):
+            answer = member.run("set", "collect.servers", wrong)
+            t.failed(answer, 1, "is no broker")
+            check(answer.stderr)
+            member.write(text("x").replace(url("x"), wrong))
+            answer = member.run("reload")
+            t.failed(answer, 1, "is no broker")
+            check(answer.stderr)
+        answer = member.run("set", "collect.servers", f"{url(PASSWORD)}; {url('b')}")
+        t.succeeded(answer)
+        check(answer.stdout)
+
+
+class Realm:
+    """An operator, its account, and a user's file of credentials."""
+
+    def __init__(self, folder):
+        folder.mkdir()
+        self._operator = NKey(folder, OPERATOR)
+        self._account = NKey(folder, ACCOUNT)
+        self.user = NKey(folder, USER)
+        self._folder = folder
+        self.credentials = folder / "credentials"
+        jwt = self._account.sign(self.user, {
+            "type": "user", "subs": -1, "data": -1, "payload": -1})
+        self.credentials.write_text(
+            f"-----BEGIN NATS USER JWT-----\n{jwt}\n------END NATS USER JWT------\n\n"
+            f"-----BEGIN USER NKEY SEED-----\n{self.user.seed}\n"
+            "------END USER NKEY SEED------\n")
+
+    def broker_conf(self):
+        limits = dict.fromkeys(
+            ("subs", "data", "payload", "imports", "exports", "conn", "leaf"), -1)
+        account = self._operator.sign(self._account, {
+            "type": "account", "limits": {"wildcards": True, **limits}})
+        operator = self._folder / "operator"
+        operator.write_text(self._operator.sign(self._operator, {"type": "operator"}))
+        path = self._folder / "broker"
+        path.write_text(f"operator: {operator}\nresolver: MEMORY\n"
+                        f'resolver_preload: {{ {self._account.public}: "{account}" }}\n')
+        return path
+
+
+def test_credentials_right_connect_and_others_are_told(t):
+    folder = t.folder()
+    realm, other = Realm(folder / "realm"), Realm(folder / "other")
+    broker = Broker(t, "-c", realm.broker_conf())
+    missing = folder / "missing"
+
+    def text(path):
+        return conf(broker, "agent", name="a2", credentials=path)
+    with Lab(fat_tree(t, HOSTS, "--radix", "6"), sms=[SM], plugin="no") as lab:
+        member = Member(t, lab, f"host-{NEAR:04d}", text(realm.credentials))
+        wait_until_connected(member)
+        t.equal(n_complaints(member), 0, "complaints")
+        reload(member, text(other.credentials))
+        wait_for_reason(member, "Authorization Violation")
+        reload(member, text(missing))
+        wait_for_reason(member, str(missing))
+        # The file comes; the configuration is what it was.
+        shutil.copy(realm.credentials, missing)
+        wait_until_connected(member)
+        shown = member.log() + member.run("status").stdout
+        t.equal([key for key in (realm.user.seed, other.user.seed) if key in shown], [],
+                "keys that are shown")
+
+
+if __name__ == "__main__":
+    taplib.main(globals())
