@@ -59,46 +59,19 @@ static uint64_t clock_of(const struct agent *agent)
 	return agent->all->now_us + agent->offset_us;
 }
 
-/* --- the heap --- */
-
-static bool is_before(const struct event *a, const struct event *b)
-{
-	if (a->at_us != b->at_us)
-		return a->at_us < b->at_us;
-	return a->number < b->number;
-}
+/* --- events --- */
 
 static void push(struct collectors *s, struct event event)
 {
-	unsigned i = s->n_heap++;
-
-	if (s->n_heap > s->max_heap) {
-		s->max_heap = s->max_heap * 2 + 64;
-		s->heap = collectors_must(
-			realloc(s->heap, s->max_heap * sizeof(*s->heap)));
-	}
-	event.number = s->number++;
-	for (; i && is_before(&event, &s->heap[(i - 1) / 2]); i = (i - 1) / 2)
-		s->heap[i] = s->heap[(i - 1) / 2];
-	s->heap[i] = event;
+	event_heap_push(&s->heap, &event);
 }
 
 static struct event pop(struct collectors *s)
 {
-	struct event first = s->heap[0], last = s->heap[--s->n_heap];
-	unsigned i = 0, child;
+	struct event event;
 
-	while ((child = 2 * i + 1) < s->n_heap) {
-		if (child + 1 < s->n_heap &&
-			is_before(&s->heap[child + 1], &s->heap[child]))
-			child++;
-		if (!is_before(&s->heap[child], &last))
-			break;
-		s->heap[i] = s->heap[child];
-		i = child;
-	}
-	s->heap[i] = last;
-	return first;
+	event_heap_pop(&s->heap, &event);
+	return event;
 }
 
 static void let_go(struct event *event)
@@ -628,7 +601,7 @@ void collectors_run(struct collectors *s, uint64_t us)
 
 	for (;;) {
 		struct agent *waker = next_waker(s);
-		uint64_t event_us = s->n_heap ? s->heap[0].at_us : UINT64_MAX;
+		uint64_t event_us = event_heap_next_us(&s->heap);
 		uint64_t wake_us = waker ? waker->wake_us : UINT64_MAX;
 
 		if (event_us > end_us && wake_us > end_us)
@@ -655,6 +628,7 @@ struct collectors *collectors_new(unsigned n_agents, uint32_t n_nodes, uint64_t 
 {
 	struct collectors *s = collectors_must(calloc(1, sizeof(*s)));
 
+	s->heap.size = sizeof(struct event);
 	s->n_agents = n_agents;
 	s->random = seed * UINT64_C(0x9e3779b97f4a7c15) | 1;
 	s->now_us = 1000 * MS;
@@ -695,14 +669,14 @@ void collectors_free(struct collectors *s)
 		free(s->agents[i].inbox);
 		free(s->agents[i].last_at_us);
 	}
-	while (s->n_heap) {
+	while (s->heap.n) {
 		struct event event = pop(s);
 
 		let_go(&event);
 	}
 	collectors_unref_sight(s->sight);
 	collectors_free_graph(&s->graph);
-	free(s->heap);
+	event_heap_clear(&s->heap);
 	free(s->agents);
 	free(s->entries);
 	free(s->guids);

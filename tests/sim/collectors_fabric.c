@@ -122,7 +122,7 @@ struct sight *collectors_look(struct collectors *s)
 	uint32_t *queue = collectors_must(malloc(graph->n * sizeof(*queue)));
 
 	sight->n_refs = 1;
-	sight->number = ++s->number;
+	sight->number = ++s->n_sights;
 	sight->guids = collectors_must(malloc(graph->n * sizeof(*sight->guids)));
 	sight->places = collectors_must(malloc(graph->n * sizeof(*sight->places)));
 	for (uint32_t i = 0; i < graph->n; i++) {

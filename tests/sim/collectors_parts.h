@@ -6,6 +6,7 @@
 #define TRIAD_TESTS_SIM_COLLECTORS_PARTS_H
 
 #include "tests/sim/collectors.h"
+#include "tests/sim/event_heap.h"
 
 /* The fabric as it was at one moment, without the nodes that were down. */
 struct sight {
@@ -31,7 +32,7 @@ struct payload {
 };
 
 struct event {
-	uint64_t at_us, number;
+	uint64_t at_us, number; /* event_heap.h */
 	enum { DELIVER, SEE, SAY_ALIVE, FAIL, MEND, LOOK } kind;
 	unsigned from, to;
 	uint64_t life;
@@ -60,12 +61,11 @@ struct collectors {
 	struct agent *agents;
 	struct graph graph;
 	struct sight *sight; /* the newest */
-	uint64_t now_us, random, n_events, number;
+	uint64_t now_us, random, n_events, n_sights;
 	unsigned loss_percent, doubles_percent;
 	uint64_t min_delay_us, max_delay_us, mtbf_us;
 	bool may_overtake;
-	struct event *heap;
-	unsigned n_heap, max_heap;
+	struct event_heap heap;
 	struct collectors_traffic traffic;
 	struct triad_collect_claim *entries; /* of the message at hand */
 	uint64_t *guids;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/sim/event_heap.h"
 #include "triad/clock.h"
 
 #define MS TRIAD_US_PER_MS
@@ -26,7 +27,7 @@ struct payload {
 enum event_kind { DELIVER, REVIEW, SM_UP, SM_DOWN };
 
 struct event {
-	uint64_t at_us, number;
+	uint64_t at_us, number; /* event_heap.h */
 	enum event_kind kind;
 	unsigned from, to;
 	uint64_t ring, life;
@@ -59,13 +60,12 @@ struct node {
 struct elections {
 	enum elections_kind kind;
 	unsigned n_nodes, n_bare;
-	uint64_t now_us, random, n_events, number, ring_number, order_us;
+	uint64_t now_us, random, n_events, ring_number, order_us;
 	unsigned loss_percent;
 	uint64_t min_delay_us, max_delay_us;
 	bool is_cut[ELECTIONS_MAX_NODES][ELECTIONS_MAX_NODES];
 	struct node nodes[ELECTIONS_MAX_NODES];
-	struct event *heap;
-	unsigned n_heap, max_heap;
+	struct event_heap heap;
 	uint64_t highest_term;
 	unsigned highest_term_node;
 	uint64_t highest_term_life;
@@ -131,45 +131,19 @@ static uint64_t true_time(const struct elections *s, unsigned node, uint64_t loc
 		(uint64_t)(left * 1e6 / (1e6 + s->nodes[node].drift_ppm));
 }
 
-/* --- the heap --- */
-
-static bool is_before(const struct event *a, const struct event *b)
-{
-	if (a->at_us != b->at_us)
-		return a->at_us < b->at_us;
-	return a->number < b->number;
-}
+/* --- events --- */
 
 static void push(struct elections *s, struct event event)
 {
-	unsigned i = s->n_heap++;
-
-	if (s->n_heap > s->max_heap) {
-		s->max_heap = s->max_heap * 2 + 64;
-		s->heap = must(realloc(s->heap, s->max_heap * sizeof(*s->heap)));
-	}
-	event.number = s->number++;
-	for (; i && is_before(&event, &s->heap[(i - 1) / 2]); i = (i - 1) / 2)
-		s->heap[i] = s->heap[(i - 1) / 2];
-	s->heap[i] = event;
+	event_heap_push(&s->heap, &event);
 }
 
 static struct event pop(struct elections *s)
 {
-	struct event first = s->heap[0], last = s->heap[--s->n_heap];
-	unsigned i = 0, child;
+	struct event event;
 
-	while ((child = 2 * i + 1) < s->n_heap) {
-		if (child + 1 < s->n_heap &&
-			is_before(&s->heap[child + 1], &s->heap[child]))
-			child++;
-		if (!is_before(&s->heap[child], &last))
-			break;
-		s->heap[i] = s->heap[child];
-		i = child;
-	}
-	s->heap[i] = last;
-	return first;
+	event_heap_pop(&s->heap, &event);
+	return event;
 }
 
 static void unref(struct payload *payload)
@@ -706,7 +680,7 @@ void elections_run(struct elections *s, uint64_t us)
 	uint64_t until_us = s->now_us + us;
 
 	for (;;) {
-		uint64_t at_us = s->n_heap ? s->heap[0].at_us : UINT64_MAX;
+		uint64_t at_us = event_heap_next_us(&s->heap);
 		unsigned waker = next_waker(s, &at_us);
 
 		if (at_us > until_us)
@@ -1010,6 +984,7 @@ struct elections *elections_new(
 {
 	struct elections *s = must(calloc(1, sizeof(*s)));
 
+	s->heap.size = sizeof(struct event);
 	s->kind = kind;
 	s->n_nodes = n_nodes;
 	s->n_bare = n_bare;
@@ -1033,8 +1008,8 @@ void elections_free(struct elections *s)
 		elections_kill(s, i);
 		free(s->nodes[i].inbox);
 	}
-	while (s->n_heap)
+	while (s->heap.n)
 		unref(pop(s).payload);
-	free(s->heap);
+	event_heap_clear(&s->heap);
 	free(s);
 }
