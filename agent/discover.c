@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,7 +86,7 @@ static void note_result(struct triad_discover *discover, int error,
 	const struct triad_discovery *made, uint64_t took_us)
 {
 	pthread_mutex_lock(&discover->lock);
-	discover->status.error = error;
+	snprintf(discover->status.why, sizeof(discover->status.why), "%s", made->why);
 	discover->status.took_us = took_us;
 	discover->status.n_smps = made->n_smps;
 	discover->status.n_silent = made->n_silent;
@@ -96,8 +97,7 @@ static void note_result(struct triad_discover *discover, int error,
 		triad_log_write(discover->log, TRIAD_LOG_ERROR,
 			"topology: the fabric can't be discovered from port 0x%016lx: %s; "
 			"what was known before stays, and it is tried each %u s",
-			(unsigned long)discover->port_guid,
-			triad_discovery_strerror(error),
+			(unsigned long)discover->port_guid, made->why,
 			(unsigned)(AGAIN_US / TRIAD_US_PER_S));
 	discover->error_said = error;
 }
@@ -126,7 +126,7 @@ static bool is_over(void *context)
 	bool stop;
 
 	pthread_mutex_lock(&discover->lock);
-	stop = discover->stop;
+	stop = discover->stop || !discover->wanted;
 	pthread_mutex_unlock(&discover->lock);
 	return stop;
 }
@@ -155,8 +155,12 @@ static uint64_t make_one(struct triad_discover *discover)
 	now_us = triad_clock_now_us();
 	if (error == ECANCELED)
 		return now_us;
-	if (!error && !is_believed(discover, made.n_silent))
+	if (!error && !is_believed(discover, made.n_silent)) {
 		error = EAGAIN;
+		snprintf(made.why, sizeof(made.why),
+			"%u ports behind links that are up don't answer SMPs",
+			made.n_silent);
+	}
 	note_result(discover, error, &made, now_us - begun_us);
 	if (!error) {
 		say_silent(discover, made.n_silent);

@@ -34,7 +34,7 @@ struct triad_discover_status {
 	uint64_t took_us;  /* the last one */
 	uint64_t n_smps;   /* that it needed */
 	uint32_t n_silent; /* ports it missed, behind links that are up */
-	int error;         /* of the last try; 0: none */
+	char why[96];      /* the last try failed; "": it did not */
 };
 
 /* 'take' is called from the thread with what was discovered; it takes a reference if

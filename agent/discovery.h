@@ -8,7 +8,7 @@
  *
  * Thread-safety: any thread.
  * Memory: libibnetdisc's copy of the fabric, some KiB a port, in that process; what
- * comes out of the pipe, at most TRIAD_HANDOUT_MAX_SIZE, checked.
+ * comes out of the pipe, at most TRIAD_HANDOUT_MAX_SIZE twice, checked.
  * Spec: IBA volume 1, 14.2.5 (attributes of SMPs); [monitoring-rfc]. */
 #ifndef TRIAD_AGENT_DISCOVERY_H
 #define TRIAD_AGENT_DISCOVERY_H
@@ -27,12 +27,14 @@ struct triad_discovery {
 	uint64_t n_smps;             /* that it needed */
 	uint32_t n_silent;           /* ports it missed, behind links that are up */
 	uint16_t pkey_index;         /* of the default partition, at this port */
+	char why[96];                /* after an error: which, for people */
 };
 
 struct triad_discovery_asking {
-	const char *program;
-	uint64_t port_guid, limit_us;
-	bool is_loud; /* what libibnetdisc says goes to standard error */
+	const char *program; /* its path */
+	uint64_t port_guid;
+	uint64_t limit_us; /* it is killed then */
+	bool is_loud;      /* what libibnetdisc says goes to standard error */
 	bool (*is_over)(void *context); /* asked some times a second */
 	void *context;
 };
@@ -42,15 +44,12 @@ struct triad_discovery_asking {
 int triad_discovery_make(uint64_t port_guid, struct triad_discovery *made);
 
 /* The same in a process of its own, which is killed when it's over or takes too long.
- * Returns that, too, or ECANCELED, ETIMEDOUT, ECHILD: it ended without a word, EPROTO:
- * it said what makes no sense; or why it can't be started. */
+ * Returns that, too, or ECANCELED, ETIMEDOUT, ECHILD: it can't be started, or ended
+ * without a word, EPROTO: it said what makes no sense. */
 int triad_discovery_ask(
 	const struct triad_discovery_asking *asking, struct triad_discovery *made);
 
 /* What that process does: discovers and writes into 'fd'.  Returns its exit status. */
 int triad_discovery_tell(uint64_t port_guid, int fd);
-
-/* Why it failed, for people. */
-const char *triad_discovery_strerror(int error);
 
 #endif

@@ -18,6 +18,7 @@
 
 #define MAGIC 0x54444953u
 #define LOOK_MS 100
+#define LOOK_US 2000
 #define END_US TRIAD_US_PER_S /* for the process to end, having said all */
 
 /* What comes first out of the pipe.  Both ends are the same program. */
@@ -26,22 +27,8 @@ struct reply {
 	int32_t error;
 	uint64_t n_smps, hash;
 	uint32_t n_silent, size, packed_size;
-	uint16_t pkey_index;
+	uint16_t pkey_index, unused;
 };
-
-const char *triad_discovery_strerror(int error)
-{
-	switch (error) {
-	case EIO:
-		return "no answers to SMPs";
-	case ETIMEDOUT:
-		return "it took over 10 minutes";
-	case ECHILD:
-		return "process " TRIAD_DISCOVERY_NAME " ended without a word";
-	default:
-		return strerror(error);
-	}
-}
 
 /* --- the process that discovers --- */
 
@@ -66,11 +53,15 @@ int triad_discovery_tell(uint64_t port_guid, int fd)
 {
 	struct triad_handout_packed packed = {0};
 	struct triad_discovery made;
+	struct pollfd reader = {.fd = fd};
 	struct reply reply = {.magic = MAGIC};
 	bool is_written;
 
-	/* Who asked is gone: nobody waits for it. */
+	prctl(PR_SET_NAME, TRIAD_DISCOVERY_NAME);
+	/* With who asked it ends, too; who is gone already hears nothing. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (poll(&reader, 1, 0) > 0)
+		return 1;
 	reply.error = triad_discovery_make(port_guid, &made);
 	if (!reply.error)
 		reply.error = triad_handout_pack(made.fabric, &packed);
@@ -92,12 +83,17 @@ int triad_discovery_tell(uint64_t port_guid, int fd)
 static int prepare(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attributes,
 	int to, bool is_loud)
 {
-	sigset_t none, standard;
+	sigset_t blocked, standard;
 
-	sigemptyset(&none);
+	/* What ends the agent, or has it look at its files, comes to all processes of
+	 * its group; the agent ends this one.  These can't fail. */
+	sigemptyset(&blocked);
+	sigaddset(&blocked, SIGTERM);
+	sigaddset(&blocked, SIGINT);
+	sigaddset(&blocked, SIGHUP);
 	sigemptyset(&standard);
 	sigaddset(&standard, SIGPIPE);
-	(void)posix_spawnattr_setsigmask(attributes, &none);
+	(void)posix_spawnattr_setsigmask(attributes, &blocked);
 	(void)posix_spawnattr_setsigdefault(attributes, &standard);
 	(void)posix_spawnattr_setflags(
 		attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
@@ -133,7 +129,7 @@ static int start(const struct triad_discovery_asking *asking, int to, pid_t *pid
 			pid, asking->program, &actions, &attributes, words, environ);
 	posix_spawnattr_destroy(&attributes);
 	posix_spawn_file_actions_destroy(&actions);
-	return error == EAGAIN ? ENOMEM : error; /* no room for a process */
+	return error;
 }
 
 /* Reads so many octets, as long as it isn't over and somebody may write. */
@@ -163,6 +159,13 @@ static int read_all(const struct triad_discovery_asking *asking, uint64_t end_us
 	return 0;
 }
 
+/* The fabric is ours alone still. */
+static void set_pkey_index(struct triad_fabric *fabric, uint16_t pkey_index)
+{
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		fabric->ports[i].pkey_index = pkey_index;
+}
+
 static int take(const struct triad_discovery_asking *asking, uint64_t end_us, int from,
 	const struct reply *reply, struct triad_discovery *made)
 {
@@ -181,9 +184,8 @@ static int take(const struct triad_discovery_asking *asking, uint64_t end_us, in
 	if (!error)
 		error = triad_handout_unpack(&packed, NULL, 0, &made->fabric);
 	free(packed.octets);
-	/* The fabric is ours alone still. */
-	for (uint32_t i = 0; !error && i < made->fabric->n_ports; i++)
-		made->fabric->ports[i].pkey_index = reply->pkey_index;
+	if (!error)
+		set_pkey_index(made->fabric, reply->pkey_index);
 	return error;
 }
 
@@ -204,33 +206,72 @@ static int hear(const struct triad_discovery_asking *asking, int from,
 	return reply.error ? reply.error : take(asking, end_us, from, &reply, made);
 }
 
-/* Until it has closed its port and is gone, by itself or by us. */
-static void end(const struct triad_discovery_asking *asking, int from, pid_t pid)
+/* Until it is gone: by itself, when it has said all, or killed.  Returns its status as
+ * of waitpid(). */
+static int end(const struct triad_discovery_asking *asking, pid_t pid, bool is_ending)
 {
-	uint8_t more;
+	uint64_t kill_us = triad_clock_now_us() + (is_ending ? END_US : 0);
+	int status = 0;
 
-	(void)read_all(
-		asking, triad_clock_now_us() + END_US, from, &more, sizeof(more));
-	kill(pid, SIGKILL);
-	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	while (!waitpid(pid, &status, WNOHANG)) {
+		bool is_over = asking->is_over(asking->context);
+		uint64_t now_us = triad_clock_now_us();
+
+		if (is_over || now_us >= kill_us)
+			kill(pid, SIGKILL);
+		/* The kernel doesn't let go of it. */
+		if (is_over && now_us >= kill_us + END_US)
+			break;
+		usleep(LOOK_US);
+	}
+	return status;
+}
+
+/* Why it failed, for people. */
+static void explain(int error, int status, uint64_t limit_us, char *why, size_t size)
+{
+	if (error == EIO)
+		snprintf(why, size, "no answers to SMPs");
+	else if (error == EPROTO)
+		snprintf(why, size,
+			"process " TRIAD_DISCOVERY_NAME " says what makes no sense");
+	else if (error == ETIMEDOUT)
+		snprintf(why, size, "it took over %u s",
+			(unsigned)(limit_us / TRIAD_US_PER_S));
+	else if (error == ECHILD && WIFSIGNALED(status))
+		snprintf(why, size,
+			"process " TRIAD_DISCOVERY_NAME " was ended by signal %d",
+			WTERMSIG(status));
+	else if (error == ECHILD)
+		snprintf(why, size,
+			"process " TRIAD_DISCOVERY_NAME " ended with status %d",
+			WEXITSTATUS(status));
+	else
+		snprintf(why, size, "%s", strerror(error));
 }
 
 int triad_discovery_ask(
 	const struct triad_discovery_asking *asking, struct triad_discovery *made)
 {
-	int ends[2], error;
+	int ends[2], error, status;
 	pid_t pid;
 
 	*made = (struct triad_discovery){0};
-	if (pipe2(ends, O_CLOEXEC))
-		return errno;
-	error = start(asking, ends[1], &pid);
-	close(ends[1]);
+	error = pipe2(ends, O_CLOEXEC) ? errno : 0;
 	if (!error) {
-		error = hear(asking, ends[0], made);
-		end(asking, ends[0], pid);
+		error = start(asking, ends[1], &pid);
+		close(ends[1]);
 	}
+	if (error) {
+		snprintf(made->why, sizeof(made->why),
+			"process " TRIAD_DISCOVERY_NAME " can't be started: %s",
+			strerror(error));
+		return ECHILD;
+	}
+	error = hear(asking, ends[0], made);
+	status = end(asking, pid, error != ECANCELED && error != ETIMEDOUT);
 	close(ends[0]);
+	if (error)
+		explain(error, status, asking->limit_us, made->why, sizeof(made->why));
 	return error;
 }

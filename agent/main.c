@@ -200,6 +200,8 @@ int main(int argc, char **argv)
 	if (status != GO_ON)
 		return status;
 	signal(SIGPIPE, SIG_IGN);
+	/* Who started us may have it ignored: children that end would be gone. */
+	signal(SIGCHLD, SIG_DFL);
 	error = triad_agent_log_open(options.log, &log);
 	if (error) {
 		fprintf(stderr, NAME ": %s can't be opened: %s\n",

@@ -61,8 +61,8 @@ static void report_discovery(
 	triad_report_uint(report, "smps", "SMPs of the last", status->n_smps, "");
 	triad_report_uint(report, "took_ms", "the last took",
 		status->took_us / TRIAD_US_PER_MS, "ms");
-	triad_report_text(report, "error", "last error",
-		status->error ? strerror(status->error) : NULL);
+	triad_report_text(
+		report, "error", "last error", status->why[0] ? status->why : NULL);
 	triad_report_section_end(report);
 }
 

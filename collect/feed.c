@@ -154,20 +154,14 @@ static bool is_refresh(const struct triad_feed *feed, uint32_t row)
 	return refresh && row % refresh == feed->n_sweeps % refresh;
 }
 
-/* Words both ways and ticks of waiting in a period, as fast as they were last: two
- * sweeps may be close. */
-static float pace(const struct triad_feed *feed, const struct triad_engine_row *now)
+/* What a counter grows by in a period, as fast as it did last: two sweeps may be
+ * close. */
+static float pace(const struct triad_feed *feed, const struct triad_engine_row *now,
+	unsigned counter)
 {
-	const unsigned counters[] = {
-		TRIAD_PORT_XMIT_DATA, TRIAD_PORT_RCV_DATA, TRIAD_PORT_XMIT_WAIT};
-	double per_s = 0;
+	double per_s = triad_engine_rate(now, counter);
 
-	for (unsigned i = 0; i < sizeof(counters) / sizeof(*counters); i++) {
-		double rate = triad_engine_rate(now, counters[i]);
-
-		per_s += isnan(rate) ? 0 : rate;
-	}
-	return (float)(per_s * (double)feed->params.period_us / 1e6);
+	return isnan(per_s) ? 0 : (float)(per_s * (double)feed->params.period_us / 1e6);
 }
 
 static bool is_due(struct triad_feed *feed, uint32_t row,
@@ -181,7 +175,9 @@ static bool is_due(struct triad_feed *feed, uint32_t row,
 		.xmit_words = now->total[TRIAD_PORT_XMIT_DATA],
 		.rcv_words = now->total[TRIAD_PORT_RCV_DATA],
 		.wait_ticks = now->total[TRIAD_PORT_XMIT_WAIT],
-		.pace = pace(feed, now),
+		.pace_words = pace(feed, now, TRIAD_PORT_XMIT_DATA) +
+			pace(feed, now, TRIAD_PORT_RCV_DATA),
+		.pace_ticks = pace(feed, now, TRIAD_PORT_XMIT_WAIT),
 	};
 	bool due;
 
@@ -223,7 +219,6 @@ static bool tell_port(struct triad_feed *feed, uint32_t port, uint64_t now_us,
 	struct triad_collect_row row;
 
 	if (!triad_view_is_asked(view, port) || !triad_view_read(view, port, &now) ||
-		!now.has ||
 		!triad_engine_describe(view->engine, view->rows[port], &report))
 		return true;
 	if (writer->wire.size - writer->wire.at < TRIAD_COLLECT_MAX_ROW_SIZE)

@@ -6,7 +6,8 @@
  * did; it answers now and did not before; a counter crossed its threshold, or no longer
  * does, or grew while it is over it; it was reset or set to 0.  Errors below their
  * threshold are no reason, but are in each row that is sent.  Besides, each port is
- * told of in one of 'refresh' sweeps, whatever it did.
+ * told of in one of 'refresh' sweeps, whatever it did.  A port that never answered has
+ * a row, too, without counters: there may be alerts of it.
  *
  *     triad_feed_begin(feed, view, ...)               when a sweep has ended
  *     while ((size = triad_feed_next(feed, ...)))     each is one message
@@ -14,7 +15,7 @@
  * There is at least one message a sweep, if only to say that nothing happened.  What
  * the master lacks, by the numbers of the messages, is due again.
  *
- * Thread-safety: none; the engine's thread.  Memory: 48 octets for each row of the
+ * Thread-safety: none; the engine's thread.  Memory: 56 octets for each row of the
  * engine and 4 for each port of the view, checked; without it all ports are told of.
  * Source: [monitoring-rfc: aggregate data; Data], rows M5-M7, M12. */
 #ifndef TRIAD_COLLECT_FEED_H

@@ -7,8 +7,9 @@
  *     u32 nodes   u32 ports   u64 SM's port GUID
  *     a node:  u64 GUID   u8 type   u32 vendor   u16 device   text name
  *              v number of ports
- *     a port:  u8 number   u64 GUID (v 0: that of the port before)   u16 LID   u8 flags
- *              u8 state   u8 width   u8 speed   u8 extended speed   u8 rate   u8 MTU
+ *     a port:  u8 number   u8 flags: 1 it has counters, 2 no GUID follows: it's that of
+ *              the port before   u64 GUID   u16 LID   u8 state   u8 physical state
+ *              u8 width   u8 speed   u8 extended speed   u8 rate   u8 MTU
  *              u16 P_Key to ask with   u8 SL   v far end's index and 1; 0: none
  *
  * packed by zstd, and cut into pieces that are messages of their own:

@@ -90,8 +90,7 @@ static bool reads_node(
 		? TRIAD_CLAIMS_NOBODY
 		: triad_claims_owner(member->claims, node, NULL);
 
-	return owner == sender || owner == TRIAD_CLAIMS_NOBODY ||
-		!triad_claims_is_alive(member->claims, owner);
+	return owner == sender || owner == TRIAD_CLAIMS_NOBODY;
 }
 
 static void hear_trap(struct triad_member *member,

@@ -350,6 +350,10 @@ static void take_row(struct triad_merge *merge, const struct triad_collect_head 
 	};
 	struct triad_engine_report before;
 
+	if (!row->has) { /* it never answered */
+		merge->sink.findings(merge->sink.context, port, row->findings);
+		return;
+	}
 	if (!origin || !triad_engine_describe(merge->engine, at, &before))
 		return;
 	if (origin->teller != teller && read_us < before.read_us) {

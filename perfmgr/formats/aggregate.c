@@ -15,12 +15,12 @@ struct told {
 	uint64_t node_guid;
 	uint64_t xmit_words, rcv_words, wait_ticks;
 	uint32_t watched;
-	float pace;
+	float pace_words, pace_ticks;
 	uint32_t number; /* of the telling */
 	uint8_t port;
 };
 
-_Static_assert(sizeof(struct told) == 48, "no more than is needed");
+_Static_assert(sizeof(struct told) == 56, "no more than is needed");
 
 struct triad_aggregate {
 	struct told *told;
@@ -75,7 +75,8 @@ static bool is_due(const struct told *told, const struct triad_aggregate_port *p
 	xmit = port->xmit_words - told->xmit_words;
 	rcv = port->rcv_words - told->rcv_words;
 	if (port->wait_ticks - told->wait_ticks > min_change_words ||
-		fabsf(port->pace - told->pace) > (float)min_change_words)
+		fabsf(port->pace_words - told->pace_words) > (float)min_change_words ||
+		fabsf(port->pace_ticks - told->pace_ticks) > (float)min_change_words)
 		return true;
 	/* Not xmit + rcv, which may be over 64 bits. */
 	return xmit > min_change_words || rcv > min_change_words - xmit;
@@ -99,7 +100,8 @@ int triad_aggregate_take(struct triad_aggregate *aggregate, uint32_t row,
 			.rcv_words = port->rcv_words,
 			.wait_ticks = port->wait_ticks,
 			.watched = port->watched,
-			.pace = port->pace,
+			.pace_words = port->pace_words,
+			.pace_ticks = port->pace_ticks,
 			.number = aggregate->number,
 			.port = port->port,
 		};

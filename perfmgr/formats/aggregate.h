@@ -5,8 +5,8 @@
  *
  *     when it was never told of, or its row was another port's then;
  *     when its data, both ways together, changed by more than the threshold since;
- *     when it waited for more ticks than the threshold has words: who is stuck sends
- * nothing;
+ *     when it waited for more ticks than the threshold has words: a port that is stuck
+ *         sends nothing;
  *     when a total went down: it was set to 0, and whoever adds up must know;
  *     when what else the caller watches is not what it was;
  *     when its pace, as far as the caller gives it, is another by more than the
@@ -17,11 +17,11 @@
  *
  * Tellings are numbered, so that what one of them said can be told again.
  *
- * Invariants: of a port that is not due, the change since it was told is at most the
- * threshold.
+ * Invariants: of a port that is not due, what its data and what its waits changed since
+ * it was told are at most the threshold, each.
  *
  * Thread-safety: none; one thread.
- * Memory: 48 octets a row, as far as the highest row goes, at most
+ * Memory: 56 octets a row, as far as the highest row goes, at most
  * TRIAD_ENGINE_MAX_ROWS of them; checked.
  * Source: [monitoring-rfc: aggregate data and packet counters, provide upstream data
  * only when change is larger than a given threshold]. */
@@ -41,7 +41,8 @@ struct triad_aggregate_port {
 	uint32_t watched; /* due when it differs: a sum of error counters, or 0 */
 	uint64_t xmit_words, rcv_words; /* totals */
 	uint64_t wait_ticks;            /* total; 0: not looked at */
-	float pace; /* of words and ticks, in the last interval; 0: not looked at */
+	/* Words both ways, and ticks, in the last interval; 0: not looked at. */
+	float pace_words, pace_ticks;
 };
 
 /* NULL when memory is short. */

@@ -58,8 +58,8 @@ static void count(enum load load, uint32_t port, uint32_t k, uint64_t *raw)
 	raw[TRIAD_PORT_UNICAST_RCV_PKTS] = packets + packets / 16 - k;
 	raw[TRIAD_PORT_MULTICAST_XMIT_PKTS] = k;
 	raw[TRIAD_PORT_MULTICAST_RCV_PKTS] = k;
-	if (load == BUSY)
-		raw[TRIAD_PORT_XMIT_WAIT] = (uint32_t)(words >> 12);
+	raw[TRIAD_PORT_XMIT_WAIT] =
+		load == BUSY ? (uint32_t)(words >> 12) : k * (mix(port, 9) % 5000);
 	raw[TRIAD_SYMBOL_ERROR_COUNTER] = mix(port, 3) % 100 == 0 ? 3 : 0;
 }
 

@@ -244,7 +244,7 @@ def test_agent_whose_discovery_is_killed_says_so_and_tries_again(t):
         discover_under(t, lab, agent, "class 0x81")
         # Some have said all when they are killed.
         wait_until(lambda: kill_discovery(agent) and
-                   "process triad-discover ended without a word" in agent.log(), 30,
+                   "process triad-discover was ended by signal 9" in agent.log(), 30,
                    "what it says of who discovers")
         t.equal(agent.status()["topology"]["nodes"], 6, "nodes")
         n = agent.status()["discovery"]["discoveries"]

@@ -143,12 +143,11 @@ void ibnd_destroy_fabric(ibnd_fabric_t *fabric)
 int triad_discovery_ask(
 	const struct triad_discovery_asking *asking, struct triad_discovery *made)
 {
-	return triad_discovery_make(asking->port_guid, made);
-}
+	int error = triad_discovery_make(asking->port_guid, made);
 
-const char *triad_discovery_strerror(int error)
-{
-	return strerror(error);
+	if (error)
+		strcpy(made->why, error == ENODEV ? "no port" : "no answers");
+	return error;
 }
 
 /* --- in the place of this machine's ports --- */
@@ -287,7 +286,7 @@ START_TEST(test_failed_discovery_is_not_taken)
 	triad_discover_again(discover);
 	status = wait_for(2);
 	ck_assert_uint_eq(status.n_failed, 1);
-	ck_assert_int_eq(status.error, EIO);
+	ck_assert_str_eq(status.why, "no answers");
 	ck_assert_uint_eq(count(&n_taken), 1);
 }
 END_TEST
@@ -303,6 +302,8 @@ START_TEST(test_partial_discovery_is_taken_the_third_time)
 	status = wait_for(3);
 	ck_assert_uint_eq(status.n_failed, 2);
 	ck_assert_uint_eq(status.n_silent, 1);
+	ck_assert_str_eq(
+		status.why, "1 ports behind links that are up don't answer SMPs");
 	ck_assert_uint_eq(count(&n_taken), 1);
 	status = wait_for(4);
 	ck_assert_uint_eq(status.n_done, 2);
@@ -369,7 +370,7 @@ START_TEST(test_other_port_is_told)
 	ck_assert(triad_discover_free(discover));
 	discover = triad_discover_new(0x99, take, NULL, &log_);
 	triad_discover_want(discover, true);
-	ck_assert_int_eq(wait_for(1).error, ENODEV);
+	ck_assert_str_eq(wait_for(1).why, "no port");
 }
 END_TEST
 

@@ -122,8 +122,7 @@ START_TEST(test_crash_is_told)
 	struct triad_discovery made;
 
 	ck_assert_int_eq(ask(SELF, CRASH_GUID, &made), ECHILD);
-	ck_assert_str_eq(triad_discovery_strerror(ECHILD),
-		"process triad-discover ended without a word");
+	ck_assert_str_eq(made.why, "process triad-discover was ended by signal 9");
 }
 END_TEST
 
@@ -131,17 +130,30 @@ START_TEST(test_end_without_a_word_is_told)
 {
 	struct triad_discovery made;
 
-	write_program("#!/bin/sh\nprintf TDI\n");
+	write_program("#!/bin/sh\nprintf SID\nexit 3\n");
 	ck_assert_int_eq(ask(program, FABRIC_GUID, &made), ECHILD);
+	ck_assert_str_eq(made.why, "process triad-discover ended with status 3");
 }
 END_TEST
 
 START_TEST(test_nonsense_is_refused)
 {
+	static const char *const programs[] = {
+		"exec tr '\\0' x </dev/zero",
+		/* A reply whose fabric is larger than it may be ... */
+		"printf 'SIDT\\0\\0\\0\\0'; head -c 20 /dev/zero;"
+		"printf '\\1\\0\\0\\0\\377\\377\\377\\377'; exec cat /dev/zero",
+		/* ... and one whose fabric is none. */
+		"printf 'SIDT\\0\\0\\0\\0'; head -c 20 /dev/zero;"
+		"printf '\\1\\0\\0\\0\\3\\0\\0\\0\\0\\0\\0\\0abc'",
+	};
 	struct triad_discovery made;
+	char text[256];
 
-	write_program("#!/bin/sh\nexec tr '\\0' x </dev/zero\n");
+	snprintf(text, sizeof(text), "#!/bin/sh\n%s\n", programs[_i]);
+	write_program(text);
 	ck_assert_int_eq(ask(program, FABRIC_GUID, &made), EPROTO);
+	ck_assert_str_eq(made.why, "process triad-discover says what makes no sense");
 }
 END_TEST
 
@@ -149,7 +161,21 @@ START_TEST(test_program_that_is_not_there_is_told)
 {
 	struct triad_discovery made;
 
-	ck_assert_int_eq(ask("/nowhere/at/all", FABRIC_GUID, &made), ENOENT);
+	ck_assert_int_eq(ask("/nowhere/at/all", FABRIC_GUID, &made), ECHILD);
+	ck_assert_str_eq(made.why,
+		"process triad-discover can't be started: "
+		"No such file or directory");
+}
+END_TEST
+
+/* They come to all processes of the agent's group, and are the agent's. */
+START_TEST(test_signals_of_the_agent_do_not_end_it)
+{
+	struct triad_discovery made;
+
+	write_program("#!/bin/sh\nkill -s TERM $$; kill -s INT $$; kill -s HUP $$\n"
+		      "exec cat /dev/zero\n");
+	ck_assert_int_eq(ask(program, FABRIC_GUID, &made), EPROTO);
 }
 END_TEST
 
@@ -180,6 +206,7 @@ START_TEST(test_it_takes_too_long_and_is_killed)
 
 	write_program("#!/bin/sh\nexec sleep 1000\n");
 	ck_assert_int_eq(triad_discovery_ask(&asking, &made), ETIMEDOUT);
+	ck_assert_str_eq(made.why, "it took over 0 s");
 }
 END_TEST
 
@@ -208,7 +235,8 @@ int main(int argc, char **argv)
 	tcase_add_test(cases, test_why_it_failed_comes_out);
 	tcase_add_test(cases, test_crash_is_told);
 	tcase_add_test(cases, test_end_without_a_word_is_told);
-	tcase_add_test(cases, test_nonsense_is_refused);
+	tcase_add_loop_test(cases, test_nonsense_is_refused, 0, 3);
+	tcase_add_test(cases, test_signals_of_the_agent_do_not_end_it);
 	tcase_add_test(cases, test_program_that_is_not_there_is_told);
 	tcase_add_test(cases, test_it_has_nothing_of_the_agents);
 	tcase_add_test(cases, test_it_takes_too_long_and_is_killed);

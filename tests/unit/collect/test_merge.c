@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "collect/feed.h"
+#include "perfmgr/watch/alerts.h"
 #include "tests/sim/fabrics.h"
 #include "tests/unit/run.h"
 #include "triad/clock.h"
@@ -591,6 +592,35 @@ START_TEST(test_port_that_only_waits_is_told_of_until_it_waits_no_more)
 }
 END_TEST
 
+/* Its PMA has been dead since the agent reads it. */
+START_TEST(test_findings_of_a_port_that_never_answered_come_and_go)
+{
+	static uint8_t octets[TRIAD_FEED_MESSAGE_SIZE];
+	uint32_t *findings = calloc(fabric->n_ports, sizeof(*findings));
+	struct reader *reader = &readers[0];
+	struct triad_engine_row row;
+	size_t size;
+
+	ck_assert_ptr_nonnull(findings);
+	give_all_to(1);
+	count_on();
+	sweep();
+	give_all_to(0);
+	for (unsigned i = 0; i < 2; i++) {
+		findings[6] = i ? 0 : UINT32_C(1) << TRIAD_ALERT_UNANSWERED;
+		triad_feed_begin(reader->feed, reader->view, findings, 0, now_us);
+		while ((size = triad_feed_next(
+				reader->feed, &reader->head, now_us, octets)))
+			triad_merge_take(merge, octets, size, TRIAD_US_PER_S, now_us);
+		ck_assert_uint_eq(causes_told[6], findings[6]);
+	}
+	/* What another read before stays. */
+	ck_assert(triad_view_read(top_view, 6, &row));
+	ck_assert_uint_eq(row.has, TRIAD_COLLECT_USUAL);
+	free(findings);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *cases = tcase_create("merge");
@@ -609,6 +639,7 @@ int main(void)
 	tcase_add_test(
 		cases, test_quiet_ports_are_not_told_of_but_when_their_turn_comes);
 	tcase_add_test(cases, test_port_that_goes_idle_is_told_of_once_more);
+	tcase_add_test(cases, test_findings_of_a_port_that_never_answered_come_and_go);
 	tcase_add_test(
 		cases, test_port_that_only_waits_is_told_of_until_it_waits_no_more);
 	tcase_add_test(cases, test_agent_that_is_heard_again_its_quiet_ports_are_seen);
