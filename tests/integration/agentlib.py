@@ -188,6 +188,11 @@ def member_at(t, lab, broker, number, extra="", **collect):
                   conf(broker, "agent", extra, name=f"a{number}", **collect))
 
 
+def near_and_far(t, lab, broker, **collect):
+    """An agent on each of these hosts."""
+    return [member_at(t, lab, broker, number, **collect) for number in (NEAR, FAR)]
+
+
 def set_errors(lab, value, number=FAR):
     lab.sim(f'PerformanceSet "host-{number:04d}"[1] PortCounters.{ERROR}={value}')
 

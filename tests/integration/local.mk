@@ -69,6 +69,7 @@ EXTRA_DIST += \
 	tests/integration/portlib.py \
 	tests/integration/tablelib.py \
 	tests/integration/taplib.py \
+	tests/integration/tlslib.py \
 	tests/integration/triadlib.py
 
 # What says something to collectors of sFlow.

@@ -7,7 +7,6 @@ import contextlib
 import json
 import shutil
 import socket
-import subprocess
 import threading
 import urllib.request
 
@@ -16,7 +15,8 @@ from agentlib import (FAR, HOSTS, NEAR, SM, Broker, Member, conf, fat_tree, free
                       manager_lab, member_at, set_errors, wait_for_errors,
                       wait_until_settled)
 from natskeys import ACCOUNT, OPERATOR, USER, NKey
-from taplib import Lab, Skip, wait_until
+from taplib import Lab, wait_until
+from tlslib import certificate
 from triadlib import status
 
 PASSWORD = "tiger-lily-77"
@@ -183,22 +183,6 @@ def test_leaf_node_of_a_broker_carries_both_ways_and_heals(t):
 
 # --- TLS, passwords and credentials -------------------------------------------------
 
-def certificate(t, name):
-    """Paths of a certificate and its key."""
-    if not shutil.which("certtool"):
-        raise Skip("certtool is not installed")
-    folder = t.folder()
-    (folder / "template").write_text(
-        f'cn = "{name}"\ndns_name = "{name}"\nip_address = "127.0.0.1"\n'
-        "expiration_days = 2\nca\nsigning_key\ntls_www_server\n")
-    for command in (["--generate-privkey", "--key-type", "ecdsa", "--outfile", "key"],
-                    ["--generate-self-signed", "--load-privkey", "key", "--template",
-                     "template", "--outfile", "certificate"]):
-        t.succeeded(subprocess.run(["certtool", *command], cwd=folder, text=True,
-                                   capture_output=True, check=False))
-    return folder / "certificate", folder / "key"
-
-
 def reload(member, text):
     """A new configuration, taken up."""
     member.write(text)
@@ -230,8 +214,8 @@ def n_complaints(member):
 
 
 def test_tls_right_authority_connects_and_others_are_told(t):
-    path, key = certificate(t, "localhost")
-    wrong, _ = certificate(t, "localhost")
+    path, key = certificate(t)
+    wrong, _ = certificate(t)
     broker = Broker(t, "--tls", "--tlscert", path, "--tlskey", key)
     missing = t.folder() / "authority"
 

@@ -12,9 +12,9 @@ import subprocess
 from pathlib import Path
 
 import taplib
-from agentlib import (FAR, HOSTS, NEAR, OTHER_SM, SM, Broker, agents, errors_at,
-                      fat_tree, manager_lab, member_at, owners, set_errors, triadctl,
-                      wait_for_errors, wait_until_settled)
+from agentlib import (HOSTS, NEAR, OTHER_SM, SM, Broker, agents, errors_at, fat_tree,
+                      manager_lab, member_at, near_and_far, owners, set_errors,
+                      triadctl, wait_for_errors, wait_until_settled)
 from taplib import Lab, lab_command, wait_until
 from triadlab import process
 from triadlib import ask, ask_json, status, triad_lines
@@ -71,7 +71,7 @@ def test_nonsense_is_counted_and_harms_nobody(t):
     rng = random.Random(seed)
     broker = Broker(t)
     with manager_lab(t, broker) as lab:
-        members = [member_at(t, lab, broker, number) for number in (NEAR, FAR)]
+        members = near_and_far(t, lab, broker)
         wait_until_settled(lab, 2)
         before = collect_of(lab)
         stranger = Stranger(t, broker)
@@ -102,7 +102,7 @@ def test_nonsense_is_counted_and_harms_nobody(t):
 def test_claims_of_all_nodes_are_refused_and_said(t):
     broker = Broker(t)
     with manager_lab(t, broker) as lab:
-        members = [member_at(t, lab, broker, number) for number in (NEAR, FAR)]
+        members = near_and_far(t, lab, broker)
         wait_until_settled(lab, 2)
         guids = sorted({int(row["node_guid"], 16)
                         for row in ask_json(lab, "perf", "show")})
@@ -136,8 +136,7 @@ def test_claims_of_all_nodes_are_refused_and_said(t):
 def test_agent_that_somebody_played_is_heard_again(t):
     broker = Broker(t)
     with manager_lab(t, broker) as lab:
-        for number in (NEAR, FAR):
-            member_at(t, lab, broker, number)
+        near_and_far(t, lab, broker)
         wait_until_settled(lab, 2)
         victim = int(agents(lab)[f"a{NEAR}"]["guid"], 16)
         assert agents(lab)[f"a{NEAR}"]["nodes_owned"] > 1
@@ -180,8 +179,7 @@ def test_two_managers_show_all_and_one_outlives_the_other(t):
     broker = Broker(t)
     with manager_lab(t, broker, sms=(SM, OTHER_SM), opensm_conf=QUICK_HANDOVER,
                 role="any") as lab:
-        for number in (NEAR, FAR):
-            member_at(t, lab, broker, number)
+        near_and_far(t, lab, broker)
         set_errors(lab, 3)
         for sm in (0, 1):
             wait_for_errors(lab, 3, sm=sm)
@@ -212,8 +210,7 @@ def start_again(lab, sm=0):
 def test_manager_killed_and_started_has_all_totals_again(t):
     broker = Broker(t)
     with manager_lab(t, broker, refresh=10000) as lab:
-        for number in (NEAR, FAR):
-            member_at(t, lab, broker, number, refresh=10000)
+        near_and_far(t, lab, broker, refresh=10000)
         wait_until_settled(lab, 2)
         set_errors(lab, 3)
         wait_for_errors(lab, 3)
@@ -235,8 +232,7 @@ def test_manager_killed_and_started_has_all_totals_again(t):
 def test_mode_changes_while_agents_run_totals_never_go_back(t):
     broker = Broker(t)
     with manager_lab(t, broker) as lab:
-        for number in (NEAR, FAR):
-            member_at(t, lab, broker, number)
+        near_and_far(t, lab, broker)
         wait_until_settled(lab, 2)
         errors = 0
         for mode in ("local", "manager", "local", "manager"):

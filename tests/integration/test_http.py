@@ -18,6 +18,7 @@ import time
 
 import taplib
 from taplib import BUILDDIR, Skip, wait_until
+from tlslib import certificate
 
 OPENMETRICS = "application/openmetrics-text"
 # Prometheus 2.42's.
@@ -347,22 +348,6 @@ def test_secret_that_all_can_read_is_told(t):
 
 
 # --- TLS ---------------------------------------------------------------------
-
-def certificate(t, name="localhost"):
-    """Paths of a certificate and its key."""
-    if not shutil.which("certtool"):
-        raise Skip("certtool is not installed")
-    folder = t.folder()
-    (folder / "template").write_text(
-        f'cn = "{name}"\ndns_name = "{name}"\nexpiration_days = 2\nca\n'
-        "signing_key\ntls_www_server\n")
-    for command in (["--generate-privkey", "--key-type", "ecdsa", "--outfile", "key"],
-                    ["--generate-self-signed", "--load-privkey", "key", "--template",
-                     "template", "--outfile", "certificate"]):
-        t.succeeded(subprocess.run(["certtool", *command], cwd=folder, text=True,
-                                   capture_output=True, check=False))
-    return folder / "certificate", folder / "key"
-
 
 def test_tls_answers_who_trusts_its_certificate(t):
     path, key = certificate(t)
