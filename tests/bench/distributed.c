@@ -7,7 +7,6 @@
  *
  * N groups of tests/sim/many_ports.h; 1,017 are a million ports. */
 #include <inttypes.h>
-#include <time.h>
 
 #include "tests/bench/bench.h"
 #include "tests/sim/gathering.h"
@@ -63,26 +62,13 @@ static void count(enum load load, uint32_t port, uint32_t k, uint64_t *raw)
 	raw[TRIAD_SYMBOL_ERROR_COUNTER] = mix(port, 3) % 100 == 0 ? 3 : 0;
 }
 
-static uint64_t cpu_us(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (uint64_t)now.tv_sec * TRIAD_US_PER_S + (uint64_t)now.tv_nsec / 1000;
-}
-
-/* After which the manager goes through its rows, as it does once in a period. */
 static void sweep(struct gathering *g, enum load load, uint32_t k)
 {
-	uint64_t begun_us;
-
 	for (uint32_t i = 0; i < g->params.fabric->n_ports; i++)
 		if (g->params.fabric->ports[i].has_pma)
 			count(load, i, k, g->pmas->raw[i]);
 	gathering_sweep(g);
-	begun_us = cpu_us();
-	triad_merge_look(g->merge, g->now_us);
-	g->manager_cpu_us += cpu_us() - begun_us;
+	gathering_look(g);
 }
 
 /* --- what is measured --- */

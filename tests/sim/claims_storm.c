@@ -5,7 +5,6 @@
  *
  * One run is a fabric of its own, made from one number; a violation names it, and
  * '--run NUMBER' repeats it alone. */
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -349,8 +348,10 @@ static void usage(void)
 	     "Exit status: 0 no violations, 1 some, with the run's number, 2 usage.");
 }
 
-static bool read_option(int option, struct wish *wish)
+static bool take_option(int option, void *context)
 {
+	struct wish *wish = context;
+
 	switch (option) {
 	case 'n':
 		return storms_read_number(optarg, &wish->seconds);
@@ -375,29 +376,15 @@ static bool read_option(int option, struct wish *wish)
 	return false;
 }
 
-/* Returns whether to go on; '*status' is the exit status if not. */
-static bool read_options(int argc, char **argv, struct wish *wish, int *status)
-{
-	static const struct option options[] = {
-		{"seconds", required_argument, NULL, 'n'},
-		{"seed", required_argument, NULL, 's'},
-		{"run", required_argument, NULL, 'r'},
-		{"agents", required_argument, NULL, 'a'},
-		{"nodes", required_argument, NULL, 'N'},
-		{"json", no_argument, NULL, 'j'}, {"measure", no_argument, NULL, 'm'},
-		{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
-	int option;
+static const struct option known_options[] = {{"seconds", required_argument, NULL, 'n'},
+	{"seed", required_argument, NULL, 's'}, {"run", required_argument, NULL, 'r'},
+	{"agents", required_argument, NULL, 'a'},
+	{"nodes", required_argument, NULL, 'N'}, {"json", no_argument, NULL, 'j'},
+	{"measure", no_argument, NULL, 'm'}, {"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0}};
 
-	while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		*status = option == 'h' ? 0 : 2;
-		if (option == 'h')
-			usage();
-		if (!read_option(option, wish))
-			return false;
-	}
-	*status = 2;
-	return optind == argc;
-}
+static const struct storms_options options = {
+	.known = known_options, .usage = usage, .take = take_option};
 
 int main(int argc, char **argv)
 {
@@ -405,7 +392,7 @@ int main(int argc, char **argv)
 	struct storm_totals totals = {.n_runs = 0};
 	int status;
 
-	if (!read_options(argc, argv, &wish, &status))
+	if (!storms_read_options(&options, argc, argv, &wish, &status))
 		return status;
 	if (wish.is_measure)
 		return measure_all(&wish) ? 0 : 1;

@@ -4,7 +4,6 @@
  *
  * One run is a cluster of its own, made from one number; a violation names it, and
  * '--run NUMBER' repeats it alone. */
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -220,33 +219,32 @@ static void usage(void)
 	     "Exit status: 0 no violations, 1 some, with the run's number, 2 usage.");
 }
 
-/* Returns whether to go on; '*status' is the exit status if not. */
-static bool read_options(int argc, char **argv, struct wish *wish, int *status)
+static bool take_option(int option, void *context)
 {
-	static const struct option options[] = {
-		{"seconds", required_argument, NULL, 'n'},
-		{"seed", required_argument, NULL, 's'},
-		{"run", required_argument, NULL, 'r'}, {"json", no_argument, NULL, 'j'},
-		{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
-	bool is_good = true;
-	int option;
+	struct wish *wish = context;
 
-	while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		*status = option == 'h' ? 0 : 2;
-		if (option == 'h')
-			usage();
-		if (option == 'h' || option == '?')
-			return false;
-		if (option == 'n')
-			is_good &= storms_read_number(optarg, &wish->seconds);
-		else if (option != 'j')
-			is_good &= storms_read_number(optarg, &wish->seed);
-		wish->is_json |= option == 'j';
-		wish->is_one |= option == 'r';
+	switch (option) {
+	case 'n':
+		return storms_read_number(optarg, &wish->seconds);
+	case 'r':
+		wish->is_one = true;
+		return storms_read_number(optarg, &wish->seed);
+	case 's':
+		return storms_read_number(optarg, &wish->seed);
+	case 'j':
+		wish->is_json = true;
+		return true;
 	}
-	*status = 2;
-	return is_good && optind == argc;
+	return false;
 }
+
+static const struct option known_options[] = {{"seconds", required_argument, NULL, 'n'},
+	{"seed", required_argument, NULL, 's'}, {"run", required_argument, NULL, 'r'},
+	{"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0}};
+
+static const struct storms_options options = {
+	.known = known_options, .usage = usage, .take = take_option};
 
 int main(int argc, char **argv)
 {
@@ -254,7 +252,7 @@ int main(int argc, char **argv)
 	struct storm_totals totals = {.n_runs = 0};
 	int status;
 
-	if (!read_options(argc, argv, &wish, &status))
+	if (!storms_read_options(&options, argc, argv, &wish, &status))
 		return status;
 	do {
 		totals.n_wrong += !one_run(wish.seed + totals.n_runs, &totals);

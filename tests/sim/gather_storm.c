@@ -6,7 +6,6 @@
  *
  * One run is a gathering of its own, made from one number; a violation names it, and
  * '--run NUMBER' repeats it alone. */
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -219,12 +218,13 @@ static void one_storm(struct storm *storm)
 	settle(storm);
 }
 
-static unsigned one_run(uint64_t run, const struct wish *wish, unsigned *n_events)
+static void one_run(uint64_t run, const struct wish *wish, struct storm_totals *totals)
 {
 	struct storm storm = {.run = run,
 		.mtbf_s = wish->mtbf_s,
 		.seed = (run + 1) * UINT64_C(0x9e3779b97f4a7c15)};
 	struct triad_fabric *fabric = fat_tree(4 + 2 * (unsigned)dice(&storm, 3));
+	uint64_t begun_us;
 	struct gathering_params params = {.fabric = fabric,
 		.n_agents = 1 + (unsigned)dice(&storm, 8),
 		.liveness_us = LIVENESS_US,
@@ -235,17 +235,22 @@ static unsigned one_run(uint64_t run, const struct wish *wish, unsigned *n_event
 	if (wish->n_agents)
 		params.n_agents = (unsigned)wish->n_agents;
 	storm.gathering = gathering_new(&params);
+	begun_us = storm.gathering->now_us;
 	/* No refresh: it would mend what is not told otherwise. */
 	gathering_configure(storm.gathering, 0, 0);
 	(void)gathering_settle(storm.gathering, SETTLE_US);
 	gathering_sweep(storm.gathering); /* zeros, from which totals count */
 	settle(&storm);
-	for (unsigned i = 0; i < STORMS_PER_RUN && !storm.n_wrong; i++)
+	for (unsigned i = 0; i < STORMS_PER_RUN && !storm.n_wrong; i++) {
 		one_storm(&storm);
-	*n_events += storm.n_events;
+		totals->n_storms++;
+	}
+	totals->n_runs++;
+	totals->n_events += storm.n_events;
+	totals->n_wrong += storm.n_wrong;
+	totals->simulated_us += storm.gathering->now_us - begun_us;
 	gathering_free(storm.gathering);
 	triad_fabric_unref(fabric);
-	return storm.n_wrong;
 }
 
 /* --- a million ports --- */
@@ -315,8 +320,10 @@ static void usage(void)
 	     "Exit status: 0 no violations, 1 some, with the run's number, 2 usage.");
 }
 
-static bool read_option(int option, struct wish *wish)
+static bool take_option(int option, void *context)
 {
+	struct wish *wish = context;
+
 	switch (option) {
 	case 'n':
 		return storms_read_number(optarg, &wish->n_runs);
@@ -337,43 +344,27 @@ static bool read_option(int option, struct wish *wish)
 	return false;
 }
 
-/* Returns whether to go on; '*status' is the exit status if not. */
-static bool read_options(int argc, char **argv, struct wish *wish, int *status)
-{
-	static const struct option options[] = {{"runs", required_argument, NULL, 'n'},
-		{"seed", required_argument, NULL, 's'},
-		{"run", required_argument, NULL, 'r'},
-		{"agents", required_argument, NULL, 'a'},
-		{"mtbf", required_argument, NULL, 'f'},
-		{"million", no_argument, NULL, 'm'}, {"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0}};
-	int option;
+static const struct option known_options[] = {{"runs", required_argument, NULL, 'n'},
+	{"seed", required_argument, NULL, 's'}, {"run", required_argument, NULL, 'r'},
+	{"agents", required_argument, NULL, 'a'},
+	{"mtbf", required_argument, NULL, 'f'}, {"million", no_argument, NULL, 'm'},
+	{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
 
-	while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		*status = option == 'h' ? 0 : 2;
-		if (option == 'h')
-			usage();
-		if (!read_option(option, wish))
-			return false;
-	}
-	*status = 2;
-	return optind == argc;
-}
+static const struct storms_options options = {
+	.known = known_options, .usage = usage, .take = take_option};
 
 int main(int argc, char **argv)
 {
 	struct wish wish = {.n_runs = 12, .mtbf_s = 600};
-	unsigned n_events = 0, n_wrong = 0;
+	struct storm_totals totals = {.n_runs = 0};
 	int status;
 
-	if (!read_options(argc, argv, &wish, &status))
+	if (!storms_read_options(&options, argc, argv, &wish, &status))
 		return status;
 	if (wish.is_million)
 		return measure_million(wish.seed) ? 1 : 0;
 	for (uint64_t i = 0; i < wish.n_runs; i++)
-		n_wrong += one_run(wish.seed + i, &wish, &n_events);
-	printf("1..1\n%s 1 - storms from seed %" PRIu64 ": %" PRIu64
-	       " runs, %u events, %u violations\n",
-		n_wrong ? "not ok" : "ok", wish.seed, wish.n_runs, n_events, n_wrong);
-	return n_wrong ? 1 : 0;
+		one_run(wish.seed + i, &wish, &totals);
+	storms_report(&totals, wish.seed, false);
+	return totals.n_wrong ? 1 : 0;
 }

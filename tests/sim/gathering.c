@@ -90,26 +90,32 @@ static void speak(struct gathering *g, struct gathering_peer *peer)
 static void hear(
 	struct gathering *g, struct gathering_peer *peer, struct letter *letter)
 {
-	uint64_t begun_us = cpu_us();
-
 	if (!peer->member || peer->is_paused || peer->group != letter->group)
 		return;
 	speak(g, peer);
 	triad_member_hear(peer->member, letter->octets, letter->size, g->now_us);
-	if (peer == &g->manager)
-		g->manager_cpu_us += cpu_us() - begun_us;
+}
+
+static void hear_as_manager(struct gathering *g, struct letter *letter)
+{
+	uint64_t begun_us = cpu_us();
+
+	hear(g, &g->manager, letter);
+	g->manager_cpu_us += cpu_us() - begun_us;
 }
 
 static void deliver(struct gathering *g, struct letter *letter)
 {
-	if (letter->to == TRIAD_MEMBER_TO_ONE) {
-		hear(g, peer_of(g, letter->id), letter);
-		return;
-	}
+	bool is_to_one = letter->to == TRIAD_MEMBER_TO_ONE;
+	struct gathering_peer *one = is_to_one ? peer_of(g, letter->id) : &g->manager;
+
 	for (unsigned i = 0;
 		letter->to == TRIAD_MEMBER_TO_ALL && i < g->params.n_agents; i++)
 		hear(g, &g->agents[i], letter);
-	hear(g, &g->manager, letter);
+	if (one == &g->manager)
+		hear_as_manager(g, letter);
+	else
+		hear(g, one, letter);
 }
 
 static void deliver_due(struct gathering *g)
@@ -234,7 +240,6 @@ void gathering_kill(struct gathering *g, unsigned agent)
 {
 	struct gathering_peer *peer = &g->agents[agent];
 
-	(void)g;
 	triad_member_free(peer->member);
 	triad_collector_free(peer->collector);
 	pma_way_free(peer->way);
@@ -428,6 +433,14 @@ void gathering_sweep(struct gathering *g)
 	}
 	while (g->now_us - begun_us < g->params.sweep_us)
 		step(g);
+}
+
+void gathering_look(struct gathering *g)
+{
+	uint64_t begun_us = cpu_us();
+
+	triad_merge_look(g->merge, g->now_us);
+	g->manager_cpu_us += cpu_us() - begun_us;
 }
 
 /* --- checks --- */

@@ -72,6 +72,8 @@ uint64_t gathering_settle(struct gathering *g, uint64_t limit_us);
 /* Each agent that is alive sweeps what it owns, once, at a time of its own within the
  * period, and tells of it. */
 void gathering_sweep(struct gathering *g);
+/* The manager goes through its rows, as it does once in a period. */
+void gathering_look(struct gathering *g);
 
 void gathering_kill(struct gathering *g, unsigned agent);
 void gathering_start(struct gathering *g, unsigned agent);

@@ -29,3 +29,19 @@ bool storms_read_number(const char *text, uint64_t *number)
 	*number = strtoull(text, &end, 0);
 	return *text && !*end;
 }
+
+bool storms_read_options(const struct storms_options *options, int argc, char **argv,
+	void *wish, int *status)
+{
+	int option;
+
+	while ((option = getopt_long(argc, argv, "h", options->known, NULL)) != -1) {
+		*status = option == 'h' ? 0 : 2;
+		if (option == 'h')
+			options->usage();
+		if (option == 'h' || option == '?' || !options->take(option, wish))
+			return false;
+	}
+	*status = 2;
+	return optind == argc;
+}

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What programs that run storms have in common: what they count, and how they say it.
- */
+/* What programs that run storms have in common: their command line, what they count,
+ * and how they say it. */
 #ifndef TRIAD_TESTS_SIM_STORMS_H
 #define TRIAD_TESTS_SIM_STORMS_H
 
+#include <getopt.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -18,5 +19,18 @@ void storms_report(const struct storm_totals *totals, uint64_t seed, bool is_jso
 
 /* Reads all of 'text', decimal, octal (0) or hexadecimal (0x). */
 bool storms_read_number(const char *text, uint64_t *number);
+
+/* The options of a program; '--help', which is 'h', among them. */
+struct storms_options {
+	const struct option *known;
+	void (*usage)(void);
+	/* Takes one, whose value is in optarg; returns false when it is no good. */
+	bool (*take)(int option, void *wish);
+};
+
+/* Reads the command line into 'wish'.  Returns whether to go on; '*status' is the exit
+ * status if not. */
+bool storms_read_options(const struct storms_options *options, int argc, char **argv,
+	void *wish, int *status);
 
 #endif

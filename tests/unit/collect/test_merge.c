@@ -164,13 +164,13 @@ static void read_port(struct reader *reader, uint32_t port)
 	triad_engine_mark(reader->engine, reader->view->rows[port], true);
 }
 
-static void tell(struct reader *reader)
+static void tell(struct reader *reader, const uint32_t *findings)
 {
 	static uint8_t octets[TRIAD_FEED_MESSAGE_SIZE];
 	uint64_t at_us = now_us + reader->clock_ahead_us;
 	size_t size;
 
-	triad_feed_begin(reader->feed, reader->view, NULL, 0, at_us);
+	triad_feed_begin(reader->feed, reader->view, findings, 0, at_us);
 	while ((size = triad_feed_next(reader->feed, &reader->head, at_us, octets)))
 		if ((unsigned)rand() % 100 >= lost_percent)
 			triad_merge_take(merge, octets, size, TRIAD_US_PER_S,
@@ -190,7 +190,7 @@ static void sweep(void)
 		read_port(&whole, i);
 	}
 	for (unsigned i = 0; i < N_AGENTS; i++)
-		tell(&readers[i]);
+		tell(&readers[i], NULL);
 }
 
 static void give_all_to(unsigned reader)
@@ -349,7 +349,7 @@ START_TEST(test_agent_that_is_not_the_owner_is_not_believed)
 	count_on();
 	now_us += TRIAD_US_PER_S;
 	read_port(&readers[1], 4);
-	tell(&readers[1]);
+	tell(&readers[1], NULL);
 	ck_assert(triad_view_read(top_view, 4, &after));
 	ck_assert_mem_eq(before.total, after.total, sizeof(before.total));
 	ck_assert_uint_gt(triad_merge_status(merge).n_not_owner, 0);
@@ -367,11 +367,11 @@ START_TEST(test_owner_that_was_not_known_yet_is_asked_again)
 	now_us += TRIAD_US_PER_S;
 	for (uint32_t i = 0; i < fabric->n_ports; i++)
 		read_port(&readers[1], i);
-	tell(&readers[1]);
+	tell(&readers[1], NULL);
 	give_all_to(1);
 	for (unsigned i = 0; i < 2; i++) {
 		now_us += 10 * TRIAD_US_PER_S;
-		tell(&readers[1]);
+		tell(&readers[1], NULL);
 	}
 	ck_assert(triad_view_read(top_view, 4, &row));
 	ck_assert_uint_eq(
@@ -440,7 +440,7 @@ START_TEST(test_counters_that_a_new_owner_tells_of_later_go_on)
 	now_us += TRIAD_US_PER_S;
 	for (uint32_t i = 0; i < fabric->n_ports; i++)
 		read_narrow(&readers[1], i);
-	tell(&readers[1]);
+	tell(&readers[1], NULL);
 	count_on();
 	sweep();
 	check_totals();
@@ -466,7 +466,7 @@ START_TEST(test_half_an_answer_of_an_owner_that_is_back_counts_nothing_twice)
 	now_us += TRIAD_US_PER_S;
 	read_narrow(&readers[1], 4);
 	triad_engine_mark(readers[1].engine, readers[1].view->rows[4], false);
-	tell(&readers[1]);
+	tell(&readers[1], NULL);
 	ck_assert(triad_view_read(top_view, 4, &row));
 	ck_assert_uint_eq(
 		row.total[TRIAD_PORT_XMIT_DATA], hardware[4][TRIAD_PORT_XMIT_DATA]);
@@ -595,11 +595,8 @@ END_TEST
 /* Its PMA has been dead since the agent reads it. */
 START_TEST(test_findings_of_a_port_that_never_answered_come_and_go)
 {
-	static uint8_t octets[TRIAD_FEED_MESSAGE_SIZE];
 	uint32_t *findings = calloc(fabric->n_ports, sizeof(*findings));
-	struct reader *reader = &readers[0];
 	struct triad_engine_row row;
-	size_t size;
 
 	ck_assert_ptr_nonnull(findings);
 	give_all_to(1);
@@ -608,10 +605,7 @@ START_TEST(test_findings_of_a_port_that_never_answered_come_and_go)
 	give_all_to(0);
 	for (unsigned i = 0; i < 2; i++) {
 		findings[6] = i ? 0 : UINT32_C(1) << TRIAD_ALERT_UNANSWERED;
-		triad_feed_begin(reader->feed, reader->view, findings, 0, now_us);
-		while ((size = triad_feed_next(
-				reader->feed, &reader->head, now_us, octets)))
-			triad_merge_take(merge, octets, size, TRIAD_US_PER_S, now_us);
+		tell(&readers[0], findings);
 		ck_assert_uint_eq(causes_told[6], findings[6]);
 	}
 	/* What another read before stays. */
