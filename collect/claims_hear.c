@@ -3,8 +3,6 @@
 
 /* After so many liveness times a list that did not mend a digest is asked for again. */
 #define SETTLED_FOR 8u
-/* Words of an earlier start come no later than so many liveness times. */
-#define PAST_LIVES 4u
 
 /* --- who speaks --- */
 
@@ -41,12 +39,11 @@ static void refuse(struct triad_claims *claims, uint64_t agent, uint64_t node)
 	claims->counts.refused_node = node;
 }
 
-/* A clock may have been set back between two starts: what comes long after the last
- * word is no word of the past. */
 static bool is_new_start(const struct triad_claims *claims,
 	const struct claims_agent *agent, uint64_t incarnation)
 {
-	uint64_t past_us = agent->heard_us + PAST_LIVES * claims->params.liveness_us;
+	uint64_t past_us =
+		agent->heard_us + TRIAD_COLLECT_PAST_LIVES * claims->params.liveness_us;
 
 	return incarnation > agent->incarnation ||
 		(incarnation < agent->incarnation && !agent->is_alive &&

@@ -10,8 +10,6 @@
 
 /* Said so often in a liveness time. */
 #define ALIVES 4
-/* Words of an earlier start come no later than so many liveness times. */
-#define PAST_LIVES 4
 
 /* --- saying --- */
 
@@ -72,7 +70,7 @@ static void ask_list(void *context, uint64_t to)
 
 static uint64_t past_us(const struct triad_member *member)
 {
-	return PAST_LIVES * member->liveness_us;
+	return TRIAD_COLLECT_PAST_LIVES * member->liveness_us;
 }
 
 static void say_alive(struct triad_member *member, uint64_t now_us)

@@ -71,6 +71,10 @@ enum triad_collect_kind {
 	TRIAD_COLLECT_N_KINDS
 };
 
+/* Words of an earlier start come no later than so many liveness times after the last
+ * ones: what comes then is of a start whose clock had been set back. */
+#define TRIAD_COLLECT_PAST_LIVES 4u
+
 struct triad_collect_head {
 	enum triad_collect_kind kind;
 	uint64_t sender, incarnation;
