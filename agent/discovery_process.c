@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "collect/handout.h"
+#include "triad/file.h"
 
 #define MAGIC 0x54444953u
 #define LOOK_MS 100
@@ -31,23 +32,6 @@ struct reply {
 };
 
 /* --- the process that discovers --- */
-
-static bool write_all(int fd, const void *from, size_t size)
-{
-	const uint8_t *octets = from;
-
-	while (size) {
-		ssize_t n = write(fd, octets, size);
-
-		if (n < 0 && errno != EINTR)
-			return false;
-		if (n > 0) {
-			octets += n;
-			size -= (size_t)n;
-		}
-	}
-	return true;
-}
 
 int triad_discovery_tell(uint64_t port_guid, int fd)
 {
@@ -71,8 +55,8 @@ int triad_discovery_tell(uint64_t port_guid, int fd)
 	reply.hash = packed.hash;
 	reply.size = packed.size;
 	reply.packed_size = packed.packed_size;
-	is_written = write_all(fd, &reply, sizeof(reply)) &&
-		write_all(fd, packed.octets, packed.packed_size);
+	is_written = !triad_write_all(fd, &reply, sizeof(reply)) &&
+		!triad_write_all(fd, packed.octets, packed.packed_size);
 	free(packed.octets);
 	triad_fabric_unref(made.fabric);
 	return is_written ? 0 : 1;

@@ -15,6 +15,7 @@
 #include "cli/find.h"
 #include "common/text.h"
 #include "triad/control.h"
+#include "triad/file.h"
 
 #define PIECE_SIZE 4096
 
@@ -29,21 +30,6 @@ struct answer {
 
 /* --- standard output and error ----------------------------------------- */
 
-static int write_all(int fd, const char *data, size_t size)
-{
-	while (size) {
-		ssize_t n = write(fd, data, size);
-
-		if (n < 0 && errno != EINTR)
-			return errno;
-		if (n > 0) {
-			data += n;
-			size -= (size_t)n;
-		}
-	}
-	return 0;
-}
-
 /* Rewrites the last line of the terminal; an empty text clears it. */
 static void show_progress(struct answer *answer, const char *text)
 {
@@ -55,7 +41,7 @@ static void show_progress(struct answer *answer, const char *text)
 	ioctl(STDERR_FILENO, TIOCGWINSZ, &window);
 	snprintf(line, sizeof(line), "\r\033[K%.*s",
 		window.ws_col ? window.ws_col - 1 : 79, text);
-	write_all(STDERR_FILENO, line, strlen(line));
+	triad_write_all(STDERR_FILENO, line, strlen(line));
 	answer->progress_shown = *text;
 }
 
@@ -68,10 +54,10 @@ static int put_output(struct answer *answer, const char *data, size_t size)
 		return STATUS_NONE;
 	show_progress(answer, "");
 	if (before && !answer->has_output)
-		error = write_all(STDOUT_FILENO, before, strlen(before));
+		error = triad_write_all(STDOUT_FILENO, before, strlen(before));
 	answer->has_output = true;
 	if (!error)
-		error = write_all(STDOUT_FILENO, data, size);
+		error = triad_write_all(STDOUT_FILENO, data, size);
 	if (!error)
 		return STATUS_NONE;
 	if (error == EPIPE)
@@ -182,7 +168,7 @@ static int send_request(int fd, const char *request, size_t size)
 
 	triad_frame_encode((uint8_t *)frame, TRIAD_FRAME_REQUEST, (uint32_t)size);
 	memcpy(frame + TRIAD_FRAME_HEADER_SIZE, request, size);
-	return write_all(fd, frame, TRIAD_FRAME_HEADER_SIZE + size);
+	return triad_write_all(fd, frame, TRIAD_FRAME_HEADER_SIZE + size);
 }
 
 /* --- frames ------------------------------------------------------------ */
@@ -198,7 +184,7 @@ static int take_piece(
 		if (answer->client->is_silent)
 			return STATUS_NONE;
 		show_progress(answer, "");
-		write_all(STDERR_FILENO, piece, size);
+		triad_write_all(STDERR_FILENO, piece, size);
 		return STATUS_NONE;
 	case TRIAD_FRAME_PROGRESS:
 		triad_text_clean(piece);

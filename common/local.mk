@@ -17,6 +17,7 @@ libtriad_la_SOURCES = \
 	common/control.c \
 	common/diag.c \
 	common/fabric.c \
+	common/file.c \
 	common/json.c \
 	common/lists.c \
 	common/log.c \

@@ -7,6 +7,7 @@ noinst_HEADERS += \
 	include/triad/control.h \
 	include/triad/diag.h \
 	include/triad/fabric.h \
+	include/triad/file.h \
 	include/triad/json.h \
 	include/triad/lists.h \
 	include/triad/log.h \

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "triad/clock.h"
+#include "triad/file.h"
 
 #define LOOK_US TRIAD_US_PER_S
 
@@ -94,20 +95,6 @@ static int read_file(const char *path, struct stat *status, char **octets, size_
 	return error;
 }
 
-static int write_all(int fd, const char *octets, size_t size)
-{
-	for (size_t at = 0; at < size;) {
-		ssize_t n = write(fd, octets + at, size - at);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n ? errno : EIO;
-		at += (size_t)n;
-	}
-	return fsync(fd) ? errno : 0;
-}
-
 /* Beside, then renamed: whoever reads it finds the old one or the new one. */
 static int write_copy(const struct triad_source *source)
 {
@@ -119,7 +106,9 @@ static int write_copy(const struct triad_source *source)
 	fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return errno;
-	error = write_all(fd, source->octets, source->size);
+	error = triad_write_all(fd, source->octets, source->size);
+	if (!error && fsync(fd))
+		error = errno;
 	if (close(fd) && !error)
 		error = errno;
 	if (!error && rename(beside, source->copy))
