@@ -108,6 +108,7 @@ void election_say(struct triad_election *e, enum triad_election_kind kind,
 		.hash = e->hash,
 		.newest = e->stored.generation,
 		.lease_ms = e->conf.lease_ms,
+		.held = e->newest_held,
 		.blacklist = e->stored.blacklist,
 	};
 }
@@ -166,13 +167,12 @@ static void learn(struct triad_election *e, const struct triad_election_message 
 		e->stored.generation = m->newest;
 		changed = true;
 	}
-	/* Who holds or wants it knows of a later one. */
-	if (m->claim > e->stored.term)
-		e->was_holder_last = false;
 	if (m->term > e->stored.term && m->term - e->stored.term < MAX_TERM_JUMP) {
 		e->stored.term = m->term;
 		changed = true;
 	}
+	if (m->held > e->newest_held && m->held <= e->stored.term)
+		e->newest_held = m->held;
 	if (changed)
 		election_store(e);
 }
@@ -186,6 +186,7 @@ static void handle(struct triad_election *e, const struct triad_election_message
 	}
 	learn(e, m);
 	members_note(e, m);
+	states_update_priority(e); /* by it the message is judged */
 	if (m->to && m->to != e->conf.id)
 		return;
 	lease_granted(e, m);
@@ -332,9 +333,9 @@ void triad_election_facts(
 		.is_quorate = lease_is_quorate(e),
 		.is_blacklisted = triad_blacklist_has(&e->stored.blacklist, e->conf.id),
 		.check = e->check,
-		.has_old_config = e->generation<e->stored.generation,
-			.has_other_config = members_has_other_config(e),
-			.has_good_port = e->n_good> 0,
+		.has_old_config = e->stored.generation > e->generation,
+		.has_other_config = members_has_other_config(e),
+		.has_good_port = e->n_good > 0,
 		.is_holder = e->is_holder,
 		.is_confirmed = e->is_holder && e->lease_view == e->view.number,
 		.deadline_us = e->lease_until_us,

@@ -164,7 +164,8 @@ static void complete(struct triad_election *e)
 		return;
 	e->is_holder = true;
 	e->held_term = e->claim;
-	e->was_holder_last = true;
+	if (e->claim > e->newest_held)
+		e->newest_held = e->claim;
 	e->lease_until_us = until_us;
 	e->lease_view = round->view;
 	if (!is_new)

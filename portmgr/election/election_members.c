@@ -78,10 +78,13 @@ uint32_t members_priority(
 {
 	bool is_holder =
 		message->from == e->promise.holder && e->now_us < e->promise.until_us;
+	uint32_t priority = message->priority;
 
-	if (is_holder)
-		return message->priority;
-	return message->priority & ~TRIAD_PRIORITY_IS_CONF_MANAGER;
+	if (!is_holder)
+		priority &= ~TRIAD_PRIORITY_IS_CONF_MANAGER;
+	if (message->held < e->newest_held)
+		priority &= ~TRIAD_PRIORITY_WAS_HOLDER_LAST;
+	return priority;
 }
 
 bool members_is_better(

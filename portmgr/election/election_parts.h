@@ -101,8 +101,8 @@ struct triad_election {
 	bool was_refused; /* by somebody who knows a higher term */
 	struct round round;
 	bool is_holder;
-	uint64_t held_term;
-	bool was_holder_last; /* nobody is heard who knows a later term */
+	uint64_t held_term;   /* the last one; 0: none */
+	uint64_t newest_held; /* by any member, as far as known */
 	uint64_t lease_until_us, lease_view;
 	struct promise promise;
 
@@ -134,7 +134,8 @@ bool members_may_answer(struct triad_election *e, uint64_t id);
 const struct heard *members_find(const struct triad_election *e, uint64_t id);
 bool members_in_view(const struct triad_election *e, uint64_t id);
 bool members_is_fresh(const struct triad_election *e, const struct heard *heard);
-/* A priority as it counts here: IS_CONF_MANAGER only of whom we promised the lease. */
+/* A priority as it counts here: IS_CONF_MANAGER only of whom we promised the lease,
+ * WAS_HOLDER_LAST not of who is known to be wrong. */
 uint32_t members_priority(
 	const struct triad_election *e, const struct triad_election_message *message);
 bool members_is_better(

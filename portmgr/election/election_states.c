@@ -14,7 +14,7 @@ static uint32_t make_priority(const struct triad_election *e)
 		/* A running master is preferred, also in its first election. */
 		.is_master = e->state == TRIAD_ELECTION_MASTER ||
 			(e->state == TRIAD_ELECTION_ELECTING && e->is_sm_master),
-		.was_holder_last = e->was_holder_last,
+		.was_holder_last = e->held_term && e->held_term == e->newest_held,
 		.n_ports = e->n_ports,
 		.n_good = e->n_good,
 		.preference = e->preference,

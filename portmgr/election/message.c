@@ -35,6 +35,7 @@ size_t triad_election_message_encode(const struct triad_election_message *messag
 	triad_wire_put(&wire, 8, message->hash);
 	triad_wire_put(&wire, 8, message->newest);
 	triad_wire_put(&wire, 4, message->lease_ms);
+	triad_wire_put(&wire, 8, message->held);
 	for (uint32_t i = 0; i < list->n; i++) {
 		triad_wire_put(&wire, 8, list->entries[i].id);
 		triad_wire_put(&wire, 4, list->entries[i].version);
@@ -70,6 +71,7 @@ static bool is_sound(const struct triad_election_message *message)
 		message->state <= TRIAD_ELECTION_MASTER &&
 		!(message->flags & ~KNOWN_FLAGS) && message->from &&
 		message->claim <= message->term && message->grant <= message->term &&
+		message->held <= message->term &&
 		message->generation <= message->newest &&
 		message->newest <= TRIAD_ELECTION_MAX_GENERATION &&
 		message->term <= TRIAD_ELECTION_MAX_GENERATION &&
@@ -102,6 +104,7 @@ int triad_election_message_decode(
 	message->hash = triad_wire_get(&wire, 8);
 	message->newest = triad_wire_get(&wire, 8);
 	message->lease_ms = (uint32_t)triad_wire_get(&wire, 4);
+	message->held = triad_wire_get(&wire, 8);
 	if (read_blacklist(&wire, &message->blacklist) || wire.failed ||
 		wire.at != wire.size || !is_sound(message))
 		return EINVAL;

@@ -12,7 +12,7 @@
  *
  *     at    size
  *     0     4     magic "TrEl"
- *     4     1     version, 1
+ *     4     1     version, 2
  *     5     1     kind
  *     6     1     state
  *     7     1     flags
@@ -29,7 +29,8 @@
  *     80    8     its hash
  *     88    8     the newest generation that the sender knows of
  *     96    4     the sender's lease, ms
- *     100   n x 13  id (8), version (4), listed (1)
+ *     100   8     the newest term that was held, as far as the sender knows
+ *     108   n x 13  id (8), version (4), listed (1)
  *
  * Thread-safety: functions without state. */
 #ifndef TRIAD_PORTMGR_MESSAGE_H
@@ -37,12 +38,12 @@
 
 #include "portmgr/election/blacklist.h"
 
-#define TRIAD_ELECTION_VERSION 1u
+#define TRIAD_ELECTION_VERSION 2u
 /* Of generations and terms: so that there is always a higher one for who has to get
  * over nonsense. */
 #define TRIAD_ELECTION_MAX_GENERATION (UINT64_C(1) << 63)
 #define TRIAD_ELECTION_MAX_LEASE_MS 60000u
-#define TRIAD_ELECTION_MESSAGE_SIZE (100u + TRIAD_BLACKLIST_MAX * 13u)
+#define TRIAD_ELECTION_MESSAGE_SIZE (108u + TRIAD_BLACKLIST_MAX * 13u)
 
 enum triad_election_kind {
 	TRIAD_ELECTION_STATUS = 1,
@@ -76,6 +77,7 @@ struct triad_election_message {
 	uint64_t grant; /* the receiver's claim, granted; 0: not */
 	uint64_t generation, hash, newest;
 	uint32_t lease_ms; /* of the sender; all must have the same */
+	uint64_t held;     /* the newest term that was held, as far as known */
 	struct triad_blacklist blacklist;
 };
 

@@ -8,7 +8,6 @@
 #define PREFERENCE_SHIFT 14
 #define GOOD_SHIFT 8
 #define MAX_GOOD 63u
-#define WAS_HOLDER_LAST (UINT32_C(1) << 7)
 
 static uint32_t at_most(uint32_t value, uint32_t max)
 {
@@ -31,7 +30,7 @@ uint32_t triad_priority_make(const struct triad_priority_parts *parts)
 	priority |= at_most(parts->preference, TRIAD_PRIORITY_MAX_PREFERENCE)
 		<< PREFERENCE_SHIFT;
 	if (parts->was_holder_last)
-		priority |= WAS_HOLDER_LAST;
+		priority |= TRIAD_PRIORITY_WAS_HOLDER_LAST;
 	return priority | at_most(parts->n_good, MAX_GOOD) << GOOD_SHIFT;
 }
 

@@ -7,8 +7,9 @@
  *     bit  18     IS_MASTER        it is the master
  *     bits 17-14                   what the operator prefers, 0 to 15
  *     bits 13-8                    good ports (at most 63)
- *     bit  7                       it held the lease last: of two masters that meet
- * when a partition heals, the one with the majority goes on
+ *     bit  7      WAS_HOLDER_LAST  nobody is known to have held the lease after it: of
+ *                                  two masters that meet when a partition heals, the
+ *                                  one with the majority goes on
  *
  * The first three names are the document's, strongest first [election-patent, "computes
  * subnet manager priority"].  Among SMs whose ports are not all good, the one with more
@@ -29,6 +30,7 @@
 #define TRIAD_PRIORITY_IS_CONF_MANAGER (UINT32_C(1) << 24)
 #define TRIAD_PRIORITY_PORTS_OK (UINT32_C(1) << 23)
 #define TRIAD_PRIORITY_IS_MASTER (UINT32_C(1) << 18)
+#define TRIAD_PRIORITY_WAS_HOLDER_LAST (UINT32_C(1) << 7)
 #define TRIAD_PRIORITY_MAX_PREFERENCE 15u
 
 struct triad_priority_parts {

@@ -112,7 +112,7 @@ static void hear_mended(struct triad_election *election, const uint8_t *octets,
 	if (size < 8 || size > sizeof(mended))
 		return;
 	memcpy(mended, octets, size);
-	memcpy(mended, "TrEl\1", 5);
+	memcpy(mended, "TrEl\2", 5);
 	hear(election, mended, size, now_us);
 }
 

@@ -163,10 +163,8 @@ def cut_off(t, kind):
         stays_without(running, old, done, end)
         if kind == "corosync":
             running.lab.wait_for_quorum(WHOLE)
-        # When the sides meet, the other one's claim may be heard first.
-        last = running.wait_for_holder()
-        if last != new:
-            t.note(f"SM {last} may enforce in the end")
+        wait_until(lambda: follows(running, old, new), 30, "the old one follows")
+        t.equal(running.wait_for_holder(), new, "who may enforce in the end")
         running.check(t)
 
 

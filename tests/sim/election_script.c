@@ -185,6 +185,11 @@ static bool seed(struct script *s, char **words)
 	return script_number(s, words[0], &s->seed);
 }
 
+static bool seeds(struct script *s, char **words)
+{
+	return script_number(s, words[0], &s->last_seed);
+}
+
 static bool nodes(struct script *s, char **words, unsigned n_words)
 {
 	uint64_t n_nodes, n_bare = 0;
@@ -221,6 +226,7 @@ struct flow_command {
 
 static const struct flow_command flow_commands[] = {
 	{"seed", 1, 1, seed, NULL},
+	{"seeds", 1, 1, seeds, NULL},
 	{"nodes", 2, 4, NULL, nodes},
 	{"run", 1, 1, run, NULL},
 	{"calm", 1, 1, calm, NULL},
@@ -231,7 +237,8 @@ static const struct flow_command flow_commands[] = {
 static bool do_flow(struct script *s, const struct flow_command *command, char **words,
 	unsigned n_words)
 {
-	bool is_first = command->few == seed || command->many == nodes;
+	bool is_first =
+		command->few == seed || command->few == seeds || command->many == nodes;
 
 	if (n_words < command->min_words || n_words > command->max_words ||
 		(!is_first && !s->elections)) {
@@ -285,21 +292,39 @@ static bool do_file(struct script *s, FILE *file, unsigned *number)
 	return s->elections ? true : script_fail(s, "nothing happens");
 }
 
-bool election_script_run(const char *path, FILE *trace, char *error, size_t size)
+/* With 'seed', unless the script has its own; sets 'last_seed' if it has more. */
+static bool run_once(FILE *file, FILE *trace, uint64_t seed, uint64_t *last_seed,
+	char *error, size_t size)
 {
-	struct script script = {.trace = trace, .seed = 1};
-	FILE *file = fopen(path, "re");
+	struct script script = {.trace = trace, .seed = seed, .last_seed = *last_seed};
 	unsigned number = 0;
 	bool is_good;
+
+	rewind(file);
+	is_good = do_file(&script, file, &number);
+	if (!is_good)
+		snprintf(error, size, "%u: %s (seed %" PRIu64 ")", number, script.wrong,
+			script.seed);
+	*last_seed = script.last_seed;
+	elections_free(script.elections);
+	return is_good;
+}
+
+bool election_script_run(const char *path, FILE *trace, char *error, size_t size)
+{
+	FILE *file = fopen(path, "re");
+	uint64_t last_seed = 1;
+	char wrong[500];
+	bool is_good = true;
 
 	if (!file) {
 		snprintf(error, size, "%s: %s", path, strerror(errno));
 		return false;
 	}
-	is_good = do_file(&script, file, &number);
+	for (uint64_t seed = 1; is_good && seed <= last_seed; seed++)
+		is_good = run_once(file, trace, seed, &last_seed, wrong, sizeof(wrong));
 	fclose(file);
 	if (!is_good)
-		snprintf(error, size, "%s:%u: %s", path, number, script.wrong);
-	elections_free(script.elections);
+		snprintf(error, size, "%s:%s", path, wrong);
 	return is_good;
 }

@@ -6,7 +6,8 @@
  * so on, those that are bare after the others.  Times are "500ms" or "5s", rates "20%".
  *
  *     nodes 3 ring|peers [bare 1]        first
- *     seed 7                             before it, if at all
+ *     seed 7                             before it, if at all: of the random numbers
+ *     seeds 50                           as well: the whole script with each of 1 to 50
  *     loss 20%    delay 1 20             of messages; delays in ms
  *     partition A,B C    heal            groups of nodes
  *     link A B down|up
@@ -46,7 +47,8 @@
 #include <stdio.h>
 
 /* Runs the script in 'path'; writes what happens with times to 'trace', unless it is
- * NULL.  Returns whether all was as expected; else 'error' has "FILE:LINE: what". */
+ * NULL.  Returns whether all was as expected; else 'error' has "FILE:LINE: what (seed
+ * N)". */
 bool election_script_run(const char *path, FILE *trace, char *error, size_t size);
 
 #endif

@@ -24,7 +24,7 @@ struct script {
 	FILE *trace;
 	struct elections *elections; /* NULL: before 'nodes' */
 	unsigned n_nodes, n_bare;
-	uint64_t seed;
+	uint64_t seed, last_seed;
 	bool is_mistake; /* of the script: trying again is of no use */
 	unsigned n_changes;
 	struct look seen[ELECTIONS_MAX_NODES];

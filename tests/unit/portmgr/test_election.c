@@ -703,6 +703,34 @@ START_TEST(test_lease_given_up_promise_to_oneself_lasts_until_its_end)
 }
 END_TEST
 
+/* Two masters meet that both held the lease: who had it first does not know, the other
+ * does, whoever is heard first.  Without it, BETTER would win by its id. */
+START_TEST(test_master_that_held_the_lease_after_another_stays)
+{
+	struct triad_election_message message = message_of(TRIAD_ELECTION_CEDE, BETTER,
+		TRIAD_ELECTION_MASTER, GOOD_MASTER | TRIAD_PRIORITY_WAS_HOLDER_LAST);
+	const struct {
+		uint64_t held;
+		enum triad_election_state state;
+	} cases[] = {{0, TRIAD_ELECTION_MASTER}, {7, TRIAD_ELECTION_STANDBY}};
+
+	hold(); /* in term 1 */
+	run_to(1810 * MS);
+	ck_assert(!is_holder());
+	ck_assert_uint_eq(last_sent[TRIAD_ELECTION_STATUS].held, 1);
+	ck_assert(last_sent[TRIAD_ELECTION_STATUS].priority &
+		TRIAD_PRIORITY_WAS_HOLDER_LAST);
+	message.term = 7; /* the later view's: that says nothing of leases */
+	message.held = cases[_i].held;
+	hear_message(&message);
+	ck_assert_int_eq(state(), cases[_i].state);
+	run_to(2000 * MS);
+	ck_assert_int_eq(!!(last_sent[TRIAD_ELECTION_STATUS].priority &
+				 TRIAD_PRIORITY_WAS_HOLDER_LAST),
+		cases[_i].state == TRIAD_ELECTION_MASTER);
+}
+END_TEST
+
 /* A member that says it is able and never asks keeps nobody from the lease for ever. */
 START_TEST(test_lease_not_asked_for_by_the_best_is_asked_for_by_the_next)
 {
@@ -754,7 +782,7 @@ START_TEST(test_payload_in_the_name_of_another_is_not_heard)
 
 	triad_election_payload(election, WORSE, octets, size, now_us);
 	ck_assert_uint_eq(status().n_malformed, 1);
-	octets[4] = 2;
+	octets[4] = 1;
 	triad_election_payload(election, BETTER, octets, size, now_us);
 	ck_assert_uint_eq(status().n_versions, 1);
 	ck_assert_int_eq(state(), TRIAD_ELECTION_ELECTING);
@@ -835,6 +863,8 @@ int main(void)
 	tcase_add_test(cases, test_lease_in_a_new_view_is_unconfirmed);
 	tcase_add_test(
 		cases, test_lease_given_up_promise_to_oneself_lasts_until_its_end);
+	tcase_add_loop_test(
+		cases, test_master_that_held_the_lease_after_another_stays, 0, 2);
 	tcase_add_test(
 		cases, test_lease_not_asked_for_by_the_best_is_asked_for_by_the_next);
 	tcase_add_test(cases, test_subnet_is_up_by_a_master_only);

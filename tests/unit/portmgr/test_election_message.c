@@ -7,7 +7,7 @@
 
 #include "tests/unit/run.h"
 
-#define HEAD 100u
+#define HEAD 108u
 
 static struct triad_election_message a_message(uint32_t n_blacklisted)
 {
@@ -27,6 +27,7 @@ static struct triad_election_message a_message(uint32_t n_blacklisted)
 		.hash = UINT64_C(0x9192939495969798),
 		.newest = UINT64_C(0x78a2a3a4a5a6a7a8),
 		.lease_ms = 400,
+		.held = UINT64_C(0x5a52535455565758),
 		.blacklist = {.n = n_blacklisted},
 	};
 
@@ -76,6 +77,7 @@ START_TEST(test_message_round_trip_is_the_same)
 	ck_assert_uint_eq(theirs.hash, ours.hash);
 	ck_assert_uint_eq(theirs.newest, ours.newest);
 	ck_assert_uint_eq(theirs.lease_ms, ours.lease_ms);
+	ck_assert_uint_eq(theirs.held, ours.held);
 	ck_assert_uint_eq(theirs.blacklist.n, ours.blacklist.n);
 	for (int i = 0; i < _i; i++) {
 		ck_assert_uint_eq(theirs.blacklist.entries[i].id, (unsigned)i + 1);
@@ -93,10 +95,10 @@ START_TEST(test_message_octets_are_where_they_are_documented)
 	const struct {
 		size_t at;
 		uint8_t octet;
-	} places[] = {{4, 1}, {5, 3}, {6, 2}, {7, 1}, {8, 0x01}, {16, 0x11}, {24, 0x21},
+	} places[] = {{4, 2}, {5, 3}, {6, 2}, {7, 1}, {8, 0x01}, {16, 0x11}, {24, 0x21},
 		{31, 1}, {32, 0x31}, {40, 0x41}, {48, 0x71}, {56, 0x61}, {64, 0x51},
-		{72, 0x71}, {80, 0x91}, {88, 0x78}, {98, 1}, {107, 1}, {111, 7},
-		{112, 0}};
+		{72, 0x71}, {80, 0x91}, {88, 0x78}, {98, 1}, {100, 0x5a}, {115, 1},
+		{119, 7}, {120, 0}};
 
 	triad_election_message_encode(&message, octets);
 	ck_assert_mem_eq(octets, "TrEl", 4);
@@ -126,7 +128,7 @@ START_TEST(test_message_of_another_version_is_refused_as_such)
 	uint8_t octets[TRIAD_ELECTION_MESSAGE_SIZE];
 	size_t size = triad_election_message_encode(&ours, octets);
 
-	octets[4] = 2;
+	octets[4] = 1;
 	ck_assert_int_eq(decode(&theirs, octets, size), EPROTONOSUPPORT);
 	ck_assert_int_eq(decode(&theirs, octets, 5), EPROTONOSUPPORT);
 	octets[0] = 't';
@@ -150,8 +152,9 @@ static const struct {
 	{56, 1, 0x72}, {64, 1, 0x72},             /* the same */
 	{88, 8, 0x70},                            /* a generation above the newest */
 	{96, 1, 1},                               /* a lease of hours */
-	{100, 8, 0}, {108, 4, 0}, {112, 1, 2},    /* the blacklist's first */
-	{113, 8, 0}, {121, 4, 0}, {125, 1, 0xff}, /* and last */
+	{100, 1, 0x72},                           /* held above the term */
+	{108, 8, 0}, {116, 4, 0}, {120, 1, 2},    /* the blacklist's first */
+	{121, 8, 0}, {129, 4, 0}, {133, 1, 0xff}, /* and last */
 };
 
 START_TEST(test_message_with_hostile_field_is_refused)
