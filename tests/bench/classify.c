@@ -24,6 +24,7 @@
 #include "qos/rules/classifier.h"
 #include "qos/rules/membership.h"
 #include "tests/bench/bench.h"
+#include "tests/random.h"
 #include "tests/sim/fabrics.h"
 #include "tests/sim/policies.h"
 
@@ -55,10 +56,7 @@ struct figures {
 
 static uint64_t dice(struct bench *bench, uint64_t sides)
 {
-	bench->seed ^= bench->seed << 13;
-	bench->seed ^= bench->seed >> 7;
-	bench->seed ^= bench->seed << 17;
-	return (bench->seed >> 11) % sides;
+	return random_next(&bench->seed) % sides;
 }
 
 /* --- a policy of all sorts --- */

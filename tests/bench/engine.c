@@ -19,6 +19,7 @@
 #include "perfmgr/engine.h"
 #include "perfmgr/watch/watch.h"
 #include "tests/bench/bench.h"
+#include "tests/random.h"
 #include "tests/sim/fabrics.h"
 
 /* The collector knows a port while its answer is decoded: so long before the update. */
@@ -36,14 +37,6 @@ struct bench {
 	uint32_t *rows;  /* in the order of the fabric */
 	uint32_t *order; /* rows, shuffled */
 };
-
-static uint64_t dice(struct bench *bench)
-{
-	bench->seed ^= bench->seed << 13;
-	bench->seed ^= bench->seed >> 7;
-	bench->seed ^= bench->seed << 17;
-	return bench->seed;
-}
 
 static void drop_alert(
 	void *context, enum triad_alert_change change, const struct triad_alert *alert)
@@ -71,7 +64,7 @@ static void shuffle(struct bench *bench)
 {
 	memcpy(bench->order, bench->rows, bench->n_ports * sizeof(*bench->order));
 	for (unsigned i = bench->n_ports; i > 1; i--) {
-		unsigned j = (unsigned)(dice(bench) % i);
+		unsigned j = random_below(&bench->seed, i);
 		uint32_t row = bench->order[i - 1];
 
 		bench->order[i - 1] = bench->order[j];

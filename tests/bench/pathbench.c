@@ -35,6 +35,7 @@
 #include "qos/answer.h"
 #include "qos/latency.h"
 #include "tests/bench/passbench.h"
+#include "tests/random.h"
 
 #define VISIBLE __attribute__((visibility("default")))
 #define LOOK_US 10000
@@ -151,14 +152,9 @@ struct bench {
 
 static uint64_t state;
 
-/* splitmix64. */
 static uint64_t chance(void)
 {
-	uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	return z ^ z >> 31;
+	return random_next(&state);
 }
 
 /* Service-IDs as scripts/bench-pathrecord's policies have them, and as many that no

@@ -19,6 +19,7 @@
 #include "perfmgr/engine.h"
 #include "perfmgr/export/profile_writer.h"
 #include "perfmgr/view.h"
+#include "tests/random.h"
 #include "triad/clock.h"
 
 #define ROUNDS 5
@@ -49,14 +50,6 @@ static void *need(void *memory)
 	if (!memory)
 		die("out of memory");
 	return memory;
-}
-
-static uint64_t dice(struct bench *bench)
-{
-	bench->seed ^= bench->seed << 13;
-	bench->seed ^= bench->seed >> 7;
-	bench->seed ^= bench->seed << 17;
-	return bench->seed;
 }
 
 /* Switches in pairs, port to port. */
@@ -119,7 +112,8 @@ static void sweep(struct bench *bench, bool is_busy)
 			for (unsigned c = TRIAD_FIRST_WIDE_COUNTER;
 				c < TRIAD_N_COUNTERS; c++)
 				bench->data.raw[c] = before.total[c] +
-					dice(bench) % UINT64_C(2500000000);
+					random_next(&bench->seed) %
+						UINT64_C(2500000000);
 		} else {
 			triad_engine_read(bench->engine, row, &before);
 			memcpy(bench->data.raw, before.total, sizeof(before.total));

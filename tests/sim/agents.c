@@ -5,17 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t dice(struct agents *agents)
-{
-	agents->seed ^= agents->seed << 13;
-	agents->seed ^= agents->seed >> 7;
-	agents->seed ^= agents->seed << 17;
-	return agents->seed;
-}
+#include "tests/random.h"
 
 static bool chance(struct agents *agents, unsigned percent)
 {
-	return percent && dice(agents) % 100 < percent;
+	return percent && random_below(&agents->seed, 100) < percent;
 }
 
 /* Bit by bit, so that it shares nothing with the decoder under test. */
@@ -172,7 +166,7 @@ static int send_mad(void *context, const struct triad_mad_address *to,
 
 	if (agents->send_room && agents->in_flight >= agents->send_room)
 		return EAGAIN;
-	at_us += agents->jitter_us ? dice(agents) % agents->jitter_us : 0;
+	at_us += agents->jitter_us ? random_next(&agents->seed) % agents->jitter_us : 0;
 	agents->n_sent++;
 	agents->n_class_port_info += mad[17] == 1 && !mad[16];
 	agents->n_summaries += mad[17] == 0x12 && mad[65] == 0xff;
@@ -186,10 +180,12 @@ static int send_mad(void *context, const struct triad_mad_address *to,
 		return 0;
 	if (chance(agents, agents->garbage_percent))
 		for (unsigned i = 0; i < 8; i++)
-			answer[dice(agents) % TRIAD_MAD_SIZE] ^= (uint8_t)dice(agents);
+			answer[random_below(&agents->seed, TRIAD_MAD_SIZE)] ^=
+				(uint8_t)random_next(&agents->seed);
 	enqueue(agents, answer, to->lid, at_us);
 	if (chance(agents, agents->twice_percent))
-		enqueue(agents, answer, to->lid, at_us + dice(agents) % 5000000);
+		enqueue(agents, answer, to->lid,
+			at_us + random_below(&agents->seed, 5000000));
 	if (++agents->in_flight > agents->most_in_flight)
 		agents->most_in_flight = agents->in_flight;
 	if (++agents->lid_in_flight[to->lid] > agents->most_to_one_lid)
@@ -250,7 +246,7 @@ struct agents *agents_new(const struct triad_fabric *fabric, uint64_t seed)
 	struct agents *agents = calloc(1, sizeof(*agents));
 
 	agents->fabric = fabric;
-	agents->seed = seed ? seed : 1;
+	agents->seed = seed;
 	agents->now_us = 1000000;
 	agents->latency_us = 10;
 	agents->capabilities = 0x1300; /* as ibsim's */

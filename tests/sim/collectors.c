@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/random.h"
 #include "tests/sim/collectors_parts.h"
 #include "triad/clock.h"
 
@@ -23,10 +24,7 @@ void *collectors_must(void *memory)
 
 uint64_t collectors_random(struct collectors *s, uint64_t below)
 {
-	s->random ^= s->random << 13;
-	s->random ^= s->random >> 7;
-	s->random ^= s->random << 17;
-	return below ? (s->random >> 11) % below : 0;
+	return below ? random_next(&s->random) % below : 0;
 }
 
 uint64_t collectors_now_us(const struct collectors *s)
@@ -630,7 +628,7 @@ struct collectors *collectors_new(unsigned n_agents, uint32_t n_nodes, uint64_t 
 
 	s->heap.size = sizeof(struct event);
 	s->n_agents = n_agents;
-	s->random = seed * UINT64_C(0x9e3779b97f4a7c15) | 1;
+	s->random = seed;
 	s->now_us = 1000 * MS;
 	s->min_delay_us = 100;
 	s->max_delay_us = 5 * MS;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/random.h"
 #include "tests/sim/event_heap.h"
 #include "triad/clock.h"
 
@@ -85,10 +86,7 @@ static void *must(void *memory)
 
 uint64_t elections_random(struct elections *s, uint64_t below)
 {
-	s->random ^= s->random << 13;
-	s->random ^= s->random >> 7;
-	s->random ^= s->random << 17;
-	return below ? (s->random >> 11) % below : 0;
+	return below ? random_next(&s->random) % below : 0;
 }
 
 uint64_t elections_id(unsigned node)
@@ -988,7 +986,7 @@ struct elections *elections_new(
 	s->kind = kind;
 	s->n_nodes = n_nodes;
 	s->n_bare = n_bare;
-	s->random = seed * UINT64_C(0x9e3779b97f4a7c15) | 1;
+	s->random = seed;
 	s->now_us = 1000 * MS;
 	s->min_delay_us = 100;
 	s->max_delay_us = 1 * MS;

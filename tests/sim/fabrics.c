@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "tests/random.h"
+
 static void add_switch(
 	struct triad_fabric_builder *builder, unsigned i, unsigned n, unsigned n_hosts)
 {
@@ -163,27 +165,19 @@ struct triad_fabric *fabric_of_ports(unsigned n)
 
 /* --- partitions --- */
 
-static uint64_t next_random(uint64_t *seed)
-{
-	*seed ^= *seed << 13;
-	*seed ^= *seed >> 7;
-	*seed ^= *seed << 17;
-	return *seed >> 8;
-}
-
 static void add_partitioned_port(struct triad_fabric_builder *builder, uint64_t guid,
 	unsigned number, unsigned n_partitions, uint64_t *seed)
 {
 	struct triad_fabric_port port = {
 		.guid = guid, .number = (uint8_t)number, .state = TRIAD_PORT_ACTIVE};
 	uint16_t pkeys[6] = {0xffff, 0};
-	unsigned n = 2, more = (unsigned)(next_random(seed) % 5);
+	unsigned n = 2, more = random_below(seed, 5);
 
 	for (unsigned i = 0; n_partitions && i < more; i++) {
-		uint64_t membership = next_random(seed) & 0x8000;
+		uint64_t membership = random_next(seed) & 0x8000;
 
 		pkeys[n++] =
-			(uint16_t)(membership | (1 + next_random(seed) % n_partitions));
+			(uint16_t)(membership | (1 + random_below(seed, n_partitions)));
 	}
 	triad_fabric_builder_add_port(builder, &port, 0, 0);
 	triad_fabric_builder_add_pkeys(builder, pkeys, n);
@@ -191,7 +185,7 @@ static void add_partitioned_port(struct triad_fabric_builder *builder, uint64_t 
 
 static void name_node(char *name, size_t size, unsigned i, uint64_t *seed)
 {
-	switch (next_random(seed) % 4) {
+	switch (random_below(seed, 4)) {
 	case 0:
 		snprintf(name, size, "node-%u", i);
 		break;
@@ -216,7 +210,7 @@ struct triad_fabric *fabric_partitioned(
 
 	for (unsigned i = 0; i < n_nodes; i++) {
 		bool is_switch = i % 21 == 0;
-		uint64_t rack_seed = (i / 40 + 1) * UINT64_C(0x9e3779b97f4a7c15);
+		uint64_t rack_seed = i / 40;
 		struct triad_fabric_node node = {.guid = FABRIC_PARTITIONED_GUID(i),
 			.type = is_switch ? TRIAD_NODE_SWITCH
 				: i % 32  ? TRIAD_NODE_CA
@@ -228,7 +222,7 @@ struct triad_fabric *fabric_partitioned(
 		for (unsigned p = is_switch ? 0 : 1; p <= last; p++)
 			add_partitioned_port(builder, node.guid + (is_switch ? 0 : p),
 				p, n_partitions,
-				next_random(&seed) % 16 ? &rack_seed : &seed);
+				random_below(&seed, 16) ? &rack_seed : &seed);
 	}
 	for (unsigned i = 0; i < n_partitions; i++) {
 		snprintf(name, sizeof(name), "part-%u", i);

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "tests/random.h"
 #include "tests/sim/fat_tree.h"
 #include "tests/sim/gathering.h"
 #include "tests/sim/many_ports.h"
@@ -46,10 +47,7 @@ struct storm {
 
 static uint64_t dice(struct storm *storm, uint64_t below)
 {
-	storm->seed ^= storm->seed << 13;
-	storm->seed ^= storm->seed >> 7;
-	storm->seed ^= storm->seed << 17;
-	return (storm->seed >> 16) % below;
+	return random_next(&storm->seed) % below;
 }
 
 static void violate(struct storm *storm, const char *what, uint64_t n)
@@ -220,9 +218,7 @@ static void one_storm(struct storm *storm)
 
 static void one_run(uint64_t run, const struct wish *wish, struct storm_totals *totals)
 {
-	struct storm storm = {.run = run,
-		.mtbf_s = wish->mtbf_s,
-		.seed = (run + 1) * UINT64_C(0x9e3779b97f4a7c15)};
+	struct storm storm = {.run = run, .mtbf_s = wish->mtbf_s, .seed = run};
 	struct triad_fabric *fabric = fat_tree(4 + 2 * (unsigned)dice(&storm, 3));
 	uint64_t begun_us;
 	struct gathering_params params = {.fabric = fabric,
@@ -230,7 +226,7 @@ static void one_run(uint64_t run, const struct wish *wish, struct storm_totals *
 		.liveness_us = LIVENESS_US,
 		.slot_us = SLOT_US,
 		.sweep_us = SWEEP_US,
-		.seed = storm.seed};
+		.seed = random_next(&storm.seed)};
 
 	if (wish->n_agents)
 		params.n_agents = (unsigned)wish->n_agents;

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "collect/reach.h"
+#include "tests/random.h"
 #include "triad/clock.h"
 
 struct letter {
@@ -26,14 +27,6 @@ static void *need(void *memory)
 		return memory;
 	fprintf(stderr, "gathering: out of memory\n");
 	abort();
-}
-
-static uint64_t dice(struct gathering *g)
-{
-	g->params.seed ^= g->params.seed << 13;
-	g->params.seed ^= g->params.seed >> 7;
-	g->params.seed ^= g->params.seed << 17;
-	return g->params.seed;
 }
 
 static uint64_t cpu_us(void)
@@ -68,7 +61,7 @@ static void say(void *context, enum triad_member_to to, uint64_t id,
 		g->broadcast_octets += size;
 	if (to == TRIAD_MEMBER_TO_MANAGERS)
 		g->up_octets += size;
-	if (dice(g) % 100 < g->lost_percent)
+	if (random_below(&g->params.seed, 100) < g->lost_percent)
 		return;
 	letter = need(malloc(sizeof(*letter) + size));
 	*letter = (struct letter){.due_us = g->now_us + GATHERING_DELAY_US,
@@ -225,7 +218,7 @@ void gathering_start(struct gathering *g, unsigned agent)
 
 	speak(g, peer);
 	peer->member = new_member(g, peer->id, ++peer->incarnation, false);
-	peer->way = need(pma_way_new(g->pmas, dice(g)));
+	peer->way = need(pma_way_new(g->pmas, random_next(&g->params.seed)));
 	peer->way->now_us = g->now_us;
 	peer->collector = need(triad_collector_new(&peer->way->clock, NULL, NULL));
 	if (triad_collector_configure(peer->collector, &no_groups))

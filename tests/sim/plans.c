@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/random.h"
+
 static void require(bool holds)
 {
 	if (!holds)
@@ -280,25 +282,17 @@ uint32_t plan_index(const struct triad_fabric *fabric, const struct plan *plan,
 
 /* --- random --- */
 
-static unsigned next_below(uint64_t *seed, unsigned n)
-{
-	*seed ^= *seed << 13;
-	*seed ^= *seed >> 7;
-	*seed ^= *seed << 17;
-	return (unsigned)((*seed >> 16) % n);
-}
-
 static void vary_pkeys(struct plan_port *port, uint64_t *seed)
 {
 	/* Their order by octets on the wire is not their order as numbers. */
 	static const uint16_t some[] = {0x7fff, 0x0001, 0x0100, 0x0101, 0x0002, 0x0200};
 
-	port->n_pkeys = next_below(seed, 6);
+	port->n_pkeys = random_below(seed, 6);
 	for (unsigned i = 0; i < port->n_pkeys; i++)
-		port->pkeys[i] = (uint16_t)(some[next_below(seed, 6)] |
-			(next_below(seed, 2) ? 0x8000 : 0));
-	if (!next_below(seed, 4))
-		port->pkeys[port->n_pkeys++] = next_below(seed, 2) ? 0 : 0x8000;
+		port->pkeys[i] = (uint16_t)(some[random_below(seed, 6)] |
+			(random_below(seed, 2) ? 0x8000 : 0));
+	if (!random_below(seed, 4))
+		port->pkeys[port->n_pkeys++] = random_below(seed, 2) ? 0 : 0x8000;
 }
 
 static void vary_port(
@@ -307,28 +301,28 @@ static void vary_port(
 	static const uint8_t rates[] = {2, 3, 7, 11, 12, 14, 15, 16, 17, 20, 22};
 	static const uint16_t sls[] = {0xffff, 0xffff, 0x00ff, 0xfffe, 0x0001, 0x7ff1};
 
-	port->port.mtu_cap = (uint8_t)(1 + next_below(seed, 5));
-	port->port.rate = rates[next_below(seed, sizeof(rates))];
-	port->port.rate_caps = (uint8_t)next_below(seed, 8);
+	port->port.mtu_cap = (uint8_t)(1 + random_below(seed, 5));
+	port->port.rate = rates[random_below(seed, sizeof(rates))];
+	port->port.rate_caps = (uint8_t)random_below(seed, 8);
 	vary_pkeys(port, seed);
-	if (!next_below(seed, 6))
+	if (!random_below(seed, 6))
 		return; /* no tables at all */
 	if (!is_switch(node)) {
-		plan_set_sls(port, 0, sls[next_below(seed, 6)]);
-	} else if (next_below(seed, 2)) {
-		uint16_t alike = sls[next_below(seed, 6)];
+		plan_set_sls(port, 0, sls[random_below(seed, 6)]);
+	} else if (random_below(seed, 2)) {
+		uint16_t alike = sls[random_below(seed, 6)];
 
 		for (unsigned in = 0; in < node->n_numbers; in++)
 			plan_set_sls(port, in, alike);
 	} else {
 		for (unsigned in = 0; in < node->n_numbers; in++)
-			plan_set_sls(port, in, sls[next_below(seed, 6)]);
+			plan_set_sls(port, in, sls[random_below(seed, 6)]);
 	}
 }
 
 static void vary(struct plan *plan, uint64_t *seed)
 {
-	uint8_t sm_sl = (uint8_t)next_below(seed, 16);
+	uint8_t sm_sl = (uint8_t)random_below(seed, 16);
 
 	for (unsigned i = 0; i < plan->n_nodes; i++) {
 		struct plan_node *node = &plan->nodes[i];
@@ -337,14 +331,14 @@ static void vary(struct plan *plan, uint64_t *seed)
 			if (!node->ports[p].is_there)
 				continue;
 			vary_port(node, &node->ports[p], seed);
-			node->ports[p].port.sm_sl = next_below(seed, 2) ? sm_sl : 0;
-			if (!next_below(seed, 6))
+			node->ports[p].port.sm_sl = random_below(seed, 2) ? sm_sl : 0;
+			if (!random_below(seed, 6))
 				node->ports[p].keeps_vls =
-					(uint8_t)(1 + next_below(seed, 3));
+					(uint8_t)(1 + random_below(seed, 3));
 		}
 	}
-	plan->sa.qos = next_below(seed, 4);
-	plan->sa.allow_both_pkeys = next_below(seed, 2);
+	plan->sa.qos = random_below(seed, 4);
+	plan->sa.allow_both_pkeys = random_below(seed, 2);
 }
 
 static void add_hosts(struct plan *plan, unsigned leaf, unsigned first, unsigned end)
@@ -367,8 +361,8 @@ struct plan *plan_random_tree(uint64_t seed)
 	unsigned n_spines, n_leaves, a, b;
 
 	seed = seed * 2654435761u + 88172645463325252u;
-	n_spines = 1 + next_below(&seed, 3);
-	n_leaves = 1 + next_below(&seed, 5);
+	n_spines = 1 + random_below(&seed, 3);
+	n_leaves = 1 + random_below(&seed, 5);
 	for (unsigned i = 0; i < n_spines; i++)
 		plan_add_switch(plan, 12);
 	for (unsigned i = 0; i < n_leaves; i++) {
@@ -376,7 +370,7 @@ struct plan *plan_random_tree(uint64_t seed)
 
 		for (unsigned j = 0; j < n_spines; j++) {
 			plan_link(plan, leaf, 1 + 2 * j, j, 1 + 2 * i);
-			if (next_below(&seed, 2))
+			if (random_below(&seed, 2))
 				plan_link(plan, leaf, 2 + 2 * j, j, 2 + 2 * i);
 		}
 		add_hosts(plan, leaf, 1 + 2 * n_spines, 11);
@@ -384,7 +378,7 @@ struct plan *plan_random_tree(uint64_t seed)
 	a = plan_add_host(plan, 1);
 	b = plan_add_host(plan, 2);
 	plan_link(plan, a, 1, b, 2);
-	plan_give_lids(plan, next_below(&seed, 4));
+	plan_give_lids(plan, random_below(&seed, 4));
 	plan_route(plan);
 	vary(plan, &seed);
 	return plan;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/random.h"
+
 #define N_LIDS 65536u
 #define ALL_PORTS 0xff
 #define MAX_ANSWERS 8192u /* more questions than a window has */
@@ -117,10 +119,7 @@ static void fill(const struct pmas *pmas, uint8_t *mad, uint16_t lid)
 
 static bool is_lost(struct pma_way *way)
 {
-	way->seed ^= way->seed << 13;
-	way->seed ^= way->seed >> 7;
-	way->seed ^= way->seed << 17;
-	return way->seed % 100 < way->lost_percent;
+	return random_below(&way->seed, 100) < way->lost_percent;
 }
 
 static bool answers(const struct pmas *pmas, uint16_t lid)
@@ -183,7 +182,7 @@ struct pma_way *pma_way_new(const struct pmas *pmas, uint64_t seed)
 		return NULL;
 	way->answers = malloc(MAX_ANSWERS * sizeof(*way->answers));
 	way->pmas = pmas;
-	way->seed = seed ? seed : 1;
+	way->seed = seed;
 	way->latency_us = 10;
 	way->transport = (struct triad_mad_transport){
 		.context = way, .send = send_mad, .receive = receive_mad};

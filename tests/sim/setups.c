@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "tests/random.h"
+
 #define N_WORDS 6
 
 static const char *const first_words[N_WORDS] = {"n1", "n2", "n3", "n4", "n5", "n6"};
@@ -17,17 +19,9 @@ struct writer {
 	uint64_t *state;
 };
 
-unsigned setup_random(uint64_t *state, unsigned sides)
-{
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return (unsigned)((*state >> 16) % sides);
-}
-
 static unsigned dice(struct writer *writer, unsigned sides)
 {
-	return setup_random(writer->state, sides);
+	return random_below(writer->state, sides);
 }
 
 static void begin(struct writer *writer, uint64_t *state)
@@ -52,9 +46,9 @@ void setup_random_name(char *name, size_t size, uint64_t *state)
 	static const char *const rests[] = {
 		"", " HCA-1", "  HCA-1", " HCA-1 mlx5_0", " HCA-2 mlx5_0", " HCA-1/x"};
 
-	snprintf(name, size, "%s%s%s", setup_random(state, 8) ? "" : " ",
-		first_words[setup_random(state, N_WORDS)],
-		rests[setup_random(state, 6)]);
+	snprintf(name, size, "%s%s%s", random_below(state, 8) ? "" : " ",
+		first_words[random_below(state, N_WORDS)],
+		rests[random_below(state, 6)]);
 }
 
 static void add_guids(struct writer *writer, const struct triad_fabric *fabric)

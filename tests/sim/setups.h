@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Random groups and scopes for tests, in a policy's XML.
  *
- * 'state' is that of the random numbers: the same gives the same, but 0 is none. */
+ * 'state' is that of the random numbers (tests/random.h): the same gives the same. */
 #ifndef TRIAD_TESTS_SIM_SETUPS_H
 #define TRIAD_TESTS_SIM_SETUPS_H
 
 #include "triad/fabric.h"
-
-/* From 0 to under 'sides'. */
-unsigned setup_random(uint64_t *state, unsigned sides);
 
 /* A node's name of one to three words, of which there are few. */
 void setup_random_name(char *name, size_t size, uint64_t *state);

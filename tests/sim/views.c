@@ -4,27 +4,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "tests/random.h"
+
 #define S UINT64_C(1000000)
-
-static unsigned dice(uint64_t *seed, unsigned n)
-{
-	*seed ^= *seed << 13;
-	*seed ^= *seed >> 7;
-	*seed ^= *seed << 17;
-	return (unsigned)(*seed >> 20) % n;
-}
-
-static uint64_t scramble(uint64_t seed)
-{
-	return seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
-}
 
 /* --- fabrics --- */
 
 static void make_name(
 	char name[64], const char *what, unsigned i, unsigned j, uint64_t *seed)
 {
-	switch (dice(seed, 8)) {
+	switch (random_below(seed, 8)) {
 	case 1:
 		snprintf(name, 64, "skip-%s-%u-%u", what, i, j);
 		break;
@@ -50,9 +39,11 @@ static struct triad_fabric_port make_port(
 		.lid = (uint16_t)lid,
 		.number = (uint8_t)number,
 		.state = TRIAD_PORT_ACTIVE,
-		.width = (uint8_t)(1u << dice(seed, 5)),
-		.speed = (uint8_t)(1u << dice(seed, 3)),
-		.speed_ext = (uint8_t)(dice(seed, 3) ? 1u << dice(seed, 5) : 0),
+		.width = (uint8_t)(1u << random_below(seed, 5)),
+		.speed = (uint8_t)(1u << random_below(seed, 3)),
+		.speed_ext =
+			(uint8_t)(random_below(seed, 3) ? 1u << random_below(seed, 5)
+							: 0),
 		.has_pma = true};
 }
 
@@ -94,8 +85,8 @@ static void add_host(
 	struct triad_fabric_builder *builder, unsigned i, unsigned j, uint64_t *seed)
 {
 	struct triad_fabric_node node = {.guid = host_guid(i, j),
-		.type = dice(seed, 16) ? TRIAD_NODE_CA : TRIAD_NODE_ROUTER};
-	unsigned n_ports = 1 + dice(seed, 8) / 7;
+		.type = random_below(seed, 16) ? TRIAD_NODE_CA : TRIAD_NODE_ROUTER};
+	unsigned n_ports = 1 + random_below(seed, 8) / 7;
 	char name[64];
 
 	make_name(name, "host", i, j, seed);
@@ -114,7 +105,6 @@ struct triad_fabric *fabric_mixed(unsigned n_switches, unsigned n_hosts, uint64_
 	struct triad_fabric_builder *builder = triad_fabric_builder_new(NULL);
 	struct triad_fabric *fabric = NULL;
 
-	seed = scramble(seed);
 	for (unsigned i = 0; i < n_switches; i++)
 		add_switch(builder, i, n_switches, n_hosts, &seed);
 	for (unsigned i = 0; i < n_switches; i++)
@@ -130,19 +120,19 @@ struct triad_fabric *fabric_mixed(unsigned n_switches, unsigned n_hosts, uint64_
 
 static uint64_t make_value(unsigned counter, uint64_t *seed)
 {
-	uint64_t value = dice(seed, 4) ? dice(seed, 1000000000) : 0;
+	uint64_t value = random_below(seed, 4) ? random_below(seed, 1000000000) : 0;
 
 	if (counter < TRIAD_FIRST_WIDE_COUNTER)
 		return value % (triad_counter_max(counter) + 1);
-	if (!dice(seed, 8))
+	if (!random_below(seed, 8))
 		value *= UINT64_C(0x123456789);
-	return dice(seed, 64) ? value : UINT64_MAX - value;
+	return random_below(seed, 64) ? value : UINT64_MAX - value;
 }
 
 static void read_port(struct triad_engine *engine, uint32_t row, uint64_t *seed)
 {
 	struct triad_pma_reading narrow = {0}, wide = {0};
-	unsigned agent = dice(seed, 8);
+	unsigned agent = random_below(seed, 8);
 
 	if (!agent)
 		return;
@@ -179,7 +169,6 @@ struct triad_view *view_mixed(
 		abort();
 	triad_groups_unref(groups);
 	free(conf);
-	seed = scramble(seed);
 	for (uint32_t i = 0; i < fabric->n_ports; i++)
 		if (fabric->ports[i].has_pma)
 			read_port(engine, view->rows[i], &seed);

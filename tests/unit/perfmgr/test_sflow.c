@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <time.h>
 
+#include "tests/random.h"
 #include "tests/sim/sflow_decode.h"
 #include "tests/unit/run.h"
 
@@ -21,7 +22,7 @@ static struct triad_sflow_header header;
 static void set_up(void)
 {
 	seed = (unsigned)time(NULL);
-	state = UINT64_C(0x9e3779b97f4a7c15) ^ seed;
+	state = seed;
 	header = (struct triad_sflow_header){
 		.agent = {.family = AF_INET, .octets = {192, 0, 2, 7}},
 		.sub_agent = 3,
@@ -32,10 +33,7 @@ static void set_up(void)
 
 static uint64_t dice(void)
 {
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state;
+	return random_next(&state);
 }
 
 /* Of libcheck, that costs something only when it fails; there are millions. */

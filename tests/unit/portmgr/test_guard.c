@@ -3,6 +3,7 @@
 
 #include <time.h>
 
+#include "tests/random.h"
 #include "tests/unit/portmgr/plan_bed.h"
 
 #define NONE TRIAD_FABRIC_NONE
@@ -383,11 +384,7 @@ static uint64_t state;
 
 static unsigned pick(unsigned n)
 {
-	uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	return (unsigned)((z ^ z >> 31) % n);
+	return random_below(&state, n);
 }
 
 struct model {

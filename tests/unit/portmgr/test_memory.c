@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "tests/random.h"
 #include "tests/unit/run.h"
 
 #define N_RECORDS 600
@@ -15,11 +16,7 @@ static uint64_t state;
 
 static uint64_t pick(uint64_t n)
 {
-	uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	return (z ^ z >> 31) % n;
+	return random_next(&state) % n;
 }
 
 static void seed(void)

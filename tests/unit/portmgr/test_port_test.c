@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "tests/random.h"
 #include "tests/unit/run.h"
 #include "triad/clock.h"
 
@@ -533,11 +534,7 @@ static uint64_t state;
 
 static uint64_t pick(uint64_t n)
 {
-	uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	return (z ^ z >> 31) % n;
+	return random_next(&state) % n;
 }
 
 static void look_at_random(void)

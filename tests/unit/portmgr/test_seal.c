@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "tests/random.h"
 #include "tests/unit/run.h"
 
 #define ID(end) (0x1000u + (end))
@@ -14,11 +15,7 @@
 /* Deterministic; splitmix64. */
 static uint64_t next_random(void *context)
 {
-	uint64_t *state = context, z = *state += UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	return z ^ z >> 31;
+	return random_next(context);
 }
 
 static uint64_t nonces = 7;

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "portmgr/cluster/seal.h"
+#include "tests/random.h"
 #include "tests/unit/run.h"
 
 #define MAX_ENDS 3
@@ -49,16 +50,12 @@ static struct storm storm;
 
 static uint64_t next_random(void *context)
 {
-	uint64_t *state = context, z = *state += UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	return z ^ z >> 31;
+	return random_next(context);
 }
 
 static unsigned pick(unsigned n)
 {
-	return (unsigned)(next_random(&storm.state) % n);
+	return random_below(&storm.state, n);
 }
 
 static struct triad_address address_of(unsigned end)

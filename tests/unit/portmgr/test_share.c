@@ -11,6 +11,7 @@
 
 #include <glib.h>
 
+#include "tests/random.h"
 #include "tests/unit/run.h"
 #include "triad/clock.h"
 
@@ -53,11 +54,7 @@ static struct {
 
 static uint64_t pick(uint64_t n)
 {
-	uint64_t z = net.state += UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	return (z ^ z >> 31) % n;
+	return random_next(&net.state) % n;
 }
 
 static uint64_t id_of(unsigned i)

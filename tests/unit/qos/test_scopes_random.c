@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "qos/rules/membership.h"
+#include "tests/random.h"
 #include "tests/sim/plans.h"
 #include "tests/sim/setups.h"
 #include "triad/lists.h"
@@ -52,7 +53,7 @@ static void tear_down(void)
 
 static unsigned dice(unsigned sides)
 {
-	return setup_random(&state, sides);
+	return random_below(&state, sides);
 }
 
 /* --- the fabric --- */
@@ -65,7 +66,7 @@ static void make_fabric(void)
 	static const uint16_t pkeys[] = {1, 2, 0x100, 0x101, 0x200, 0x7fff};
 
 	drop_fabric();
-	plan = plan_random_tree(setup_random(&state, 1u << 30));
+	plan = plan_random_tree(random_below(&state, 1u << 30));
 	for (unsigned i = 0; i < plan->n_nodes; i++) {
 		struct plan_node *node = &plan->nodes[i];
 
