@@ -11,8 +11,8 @@
  *            comes or goes a new ring forms after a while, not at the same moment for
  *            everybody; 'bare' nodes have a cluster service and no election, but count
  *            for its quorum.  A cluster service that is stopped keeps what it was
- * given, and when it goes on, may first hand it back to its sender as if nothing had
- *            happened.
+ *            given; when it goes on, it may first hand that back to its sender as if
+ *            nothing had happened.
  *
  * A node's SM becomes master a moment after its election says so.
  *
@@ -59,8 +59,8 @@ void elections_runaway(struct elections *elections, unsigned node, bool is_runaw
 /* How many parts in a million its clock is too fast. */
 void elections_drift(struct elections *elections, unsigned node, int ppm);
 
-/* The election of a node, to tell it things; NULL while it is dead.  Afterwards:
- * elections_poke(). */
+/* The election of a node, to tell it things; NULL while it is dead.  Afterwards,
+ * elections_poke() does what it asks for. */
 struct triad_election *elections_of(struct elections *elections, unsigned node);
 uint64_t elections_clock(const struct elections *elections, unsigned node);
 void elections_poke(struct elections *elections, unsigned node);

@@ -12,6 +12,10 @@ tests_sim_libsim_la_SOURCES = \
 	tests/sim/election_script_commands.c \
 	tests/sim/election_script_parts.h \
 	tests/sim/elections.c tests/sim/elections.h \
+	tests/sim/elections_check.c \
+	tests/sim/elections_faults.c \
+	tests/sim/elections_network.c \
+	tests/sim/elections_parts.h \
 	tests/sim/event_heap.c tests/sim/event_heap.h \
 	tests/sim/fabrics.c tests/sim/fabrics.h \
 	tests/sim/fat_tree.c tests/sim/fat_tree.h \
