@@ -184,7 +184,6 @@ uint32_t triad_claims_n_nobodys(const struct triad_claims *claims);
  * last.  Managers are none. */
 bool triad_claims_agent(const struct triad_claims *claims, unsigned i,
 	struct triad_claims_agent *agent);
-bool triad_claims_is_alive(const struct triad_claims *claims, uint64_t agent);
 
 struct triad_claims_counts triad_claims_counts(const struct triad_claims *claims);
 size_t triad_claims_octets(const struct triad_claims *claims);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "collect/claims_parts.h"
+#include "collect/incarnation.h"
 
 /* After so many liveness times a list that did not mend a digest is asked for again. */
 #define SETTLED_FOR 8u
@@ -39,32 +40,29 @@ static void refuse(struct triad_claims *claims, uint64_t agent, uint64_t node)
 	claims->counts.refused_node = node;
 }
 
-static bool is_new_start(const struct triad_claims *claims,
+static enum triad_incarnation judge(const struct triad_claims *claims,
 	const struct claims_agent *agent, uint64_t incarnation)
 {
-	uint64_t past_us =
-		agent->heard_us + TRIAD_COLLECT_PAST_LIVES * claims->params.liveness_us;
-
-	return incarnation > agent->incarnation ||
-		(incarnation < agent->incarnation && !agent->is_alive &&
-			claims->now_us > past_us);
+	return triad_incarnation_judge(incarnation, agent->incarnation, agent->heard_us,
+		TRIAD_COLLECT_PAST_LIVES * claims->params.liveness_us, claims->now_us);
 }
 
+/* The sender; NULL when there is no room, or for words of the past. */
 static struct claims_agent *find_sender(
 	struct triad_claims *claims, const struct triad_collect_head *head)
 {
 	struct claims_agent *agent = claims_find_agent(claims, head->sender);
+	enum triad_incarnation incarnation = TRIAD_INCARNATION_NEW;
 
-	if (agent && is_new_start(claims, agent, head->incarnation))
-		begin_anew(claims, agent, head->incarnation);
 	if (agent)
-		return agent;
-	agent = claims_add_agent(claims, head->sender);
-	if (agent)
-		begin_anew(claims, agent, head->incarnation);
+		incarnation = judge(claims, agent, head->incarnation);
 	else
+		agent = claims_add_agent(claims, head->sender);
+	if (!agent)
 		refuse(claims, head->sender, 0);
-	return agent;
+	else if (incarnation == TRIAD_INCARNATION_NEW)
+		begin_anew(claims, agent, head->incarnation);
+	return incarnation == TRIAD_INCARNATION_PAST ? NULL : agent;
 }
 
 /* The sender, when it is to be heard. */
@@ -76,7 +74,7 @@ static struct claims_agent *listen(
 	if (!head->sender || head->sender == claims->params.self)
 		return NULL;
 	agent = find_sender(claims, head);
-	if (!agent || head->incarnation < agent->incarnation)
+	if (!agent)
 		return NULL;
 	agent->heard_us = claims->now_us;
 	if (!agent->is_alive) {

@@ -177,14 +177,6 @@ unsigned claims_index(
 	return (unsigned)(agent - claims->agents);
 }
 
-bool triad_claims_is_alive(const struct triad_claims *claims, uint64_t agent)
-{
-	unsigned at = place(claims, agent);
-
-	return at < claims->n_order && claims->agents[claims->order[at]].id == agent &&
-		claims->agents[claims->order[at]].is_alive;
-}
-
 static void remove_from_order(struct triad_claims *claims, unsigned index)
 {
 	unsigned at = place(claims, claims->agents[index].id);

@@ -13,6 +13,7 @@ libtriadcollect_la_SOURCES = \
 	collect/feed.c collect/feed.h \
 	collect/gather.c collect/gather.h \
 	collect/handout.c collect/handout.h \
+	collect/incarnation.h \
 	collect/member.c collect/member.h \
 	collect/member_handout.c \
 	collect/member_parts.h \

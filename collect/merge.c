@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collect/incarnation.h"
 #include "triad/clock.h"
 
 #define MAX_AGENTS TRIAD_CLAIMS_MAX_AGENTS
@@ -107,11 +108,14 @@ static struct agent *find_agent(const struct triad_merge *merge, uint64_t id)
 	return NULL;
 }
 
+static uint64_t longest_silence_us(const struct agent *agent)
+{
+	return 2 * agent->sweep_us + TRIAD_MERGE_LATE_US;
+}
+
 static bool is_silent(const struct agent *agent, uint64_t now_us)
 {
-	uint64_t most_us = 2 * agent->sweep_us + TRIAD_MERGE_LATE_US;
-
-	return now_us - agent->told.heard_us > most_us;
+	return now_us - agent->told.heard_us > longest_silence_us(agent);
 }
 
 /* The one whose last word is the longest ago. */
@@ -131,18 +135,18 @@ static struct agent *need_agent(struct triad_merge *merge,
 	const struct triad_collect_head *head, uint64_t now_us)
 {
 	struct agent *agent = find_agent(merge, head->sender);
+	enum triad_incarnation incarnation = TRIAD_INCARNATION_NEW;
 
-	/* Long after its last word it is no word of the past: its clock was set back.
-	 */
-	if (agent && agent->incarnation > head->incarnation &&
-		!is_silent(agent, now_us))
-		return NULL;
-	if (agent && agent->incarnation == head->incarnation)
-		return agent;
-	if (!agent && merge->n_agents < MAX_AGENTS)
+	if (agent)
+		incarnation = triad_incarnation_judge(head->incarnation,
+			agent->incarnation, agent->told.heard_us,
+			longest_silence_us(agent), now_us);
+	else if (merge->n_agents < MAX_AGENTS)
 		agent = &merge->agents[merge->n_agents++];
-	else if (!agent)
+	else
 		agent = stalest_agent(merge);
+	if (incarnation != TRIAD_INCARNATION_NEW)
+		return incarnation == TRIAD_INCARNATION_KNOWN ? agent : NULL;
 	*agent = (struct agent){
 		.told.id = head->sender, .incarnation = head->incarnation};
 	return agent;

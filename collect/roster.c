@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collect/incarnation.h"
+
 static struct triad_roster_entry *find(const struct triad_roster *roster, uint64_t id)
 {
 	for (unsigned i = 0; i < roster->n; i++)
@@ -30,8 +32,9 @@ bool triad_roster_hear(struct triad_roster *roster,
 {
 	struct triad_roster_entry *entry = find(roster, head->sender);
 
-	if (entry && entry->incarnation > head->incarnation &&
-		now_us - entry->heard_us <= past_us)
+	if (entry &&
+		triad_incarnation_judge(head->incarnation, entry->incarnation,
+			entry->heard_us, past_us, now_us) == TRIAD_INCARNATION_PAST)
 		return false;
 	if (!entry)
 		entry = roster->n < TRIAD_ROSTER_MAX ? &roster->entries[roster->n++]

@@ -37,18 +37,13 @@ static void say(void *context, enum triad_member_to to, uint64_t id,
 static uint64_t owner_of(void *context, uint32_t node)
 {
 	struct triad_collect *collect = context;
-	struct triad_claims *claims = triad_member_claims(collect->member);
 	const struct triad_fabric *seen = collect->view->fabric;
-	uint64_t owner;
 
 	if (!collect->fabric)
 		return TRIAD_CLAIMS_NOBODY;
 	if (seen != collect->fabric)
 		node = triad_fabric_find_node(collect->fabric, seen->nodes[node].guid);
-	owner = triad_claims_owner(claims, node, NULL);
-	return owner != TRIAD_CLAIMS_NOBODY && !triad_claims_is_alive(claims, owner)
-		? TRIAD_CLAIMS_NOBODY
-		: owner;
+	return triad_claims_owner(triad_member_claims(collect->member), node, NULL);
 }
 
 static void ask_again(void *context, uint64_t agent, uint32_t number)

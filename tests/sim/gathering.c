@@ -156,10 +156,8 @@ void gathering_run(struct gathering *g, uint64_t for_us)
 static uint64_t owner_of(void *context, uint32_t node)
 {
 	struct gathering *g = context;
-	struct triad_claims *claims = triad_member_claims(g->manager.member);
-	uint64_t owner = triad_claims_owner(claims, node, NULL);
 
-	return triad_claims_is_alive(claims, owner) ? owner : TRIAD_CLAIMS_NOBODY;
+	return triad_claims_owner(triad_member_claims(g->manager.member), node, NULL);
 }
 
 static void ask_again(void *context, uint64_t agent, uint32_t number)

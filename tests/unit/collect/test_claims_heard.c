@@ -463,11 +463,13 @@ START_TEST(test_agent_beyond_the_cap_takes_a_dead_ones_place)
 	for (uint64_t id = 101; id < 300; id++)
 		hear_alive(&bed, id, 0);
 	run(&bed, 2 * MS);
-	ck_assert(!triad_claims_is_alive(bed.claims, 100));
+	ck_assert(triad_claims_agent(bed.claims, 1, &agent));
+	ck_assert_uint_eq(agent.id, 100);
+	ck_assert_int_eq(agent.state, TRIAD_CLAIMS_DEAD);
 	hear_alive(&bed, 5, 0);
-	ck_assert(triad_claims_is_alive(bed.claims, 5));
 	ck_assert(triad_claims_agent(bed.claims, 0, &agent));
 	ck_assert_uint_eq(agent.id, 5);
+	ck_assert_int_ne(agent.state, TRIAD_CLAIMS_DEAD);
 	for (unsigned i = 1; triad_claims_agent(bed.claims, i, &agent); i++) {
 		uint64_t before = agent.id;
 
