@@ -131,6 +131,22 @@ static bool is_over(void *context)
 	return stop;
 }
 
+static void say_kept(void *context, int pid)
+{
+	struct triad_discover *discover = context;
+
+	pthread_mutex_lock(&discover->lock);
+	snprintf(discover->status.why, sizeof(discover->status.why),
+		"process %d does not end", pid);
+	pthread_mutex_unlock(&discover->lock);
+	triad_log_write(discover->log, TRIAD_LOG_ERROR,
+		"topology: process %d (" TRIAD_DISCOVERY_NAME
+		") was killed and does not end: the kernel keeps it, as when a driver "
+		"hangs (see /proc/%d/stack); what was known before stays, and nothing is "
+		"discovered until it ends",
+		pid, pid);
+}
+
 static int ask(struct triad_discover *discover, struct triad_discovery *made)
 {
 	const struct triad_discovery_asking asking = {
@@ -139,6 +155,8 @@ static int ask(struct triad_discover *discover, struct triad_discovery *made)
 		.limit_us = TRIAD_DISCOVERY_LIMIT_US,
 		.is_loud = discover->log->level >= TRIAD_LOG_DEBUG,
 		.is_over = is_over,
+		.kept_us = TRIAD_DISCOVERY_KEPT_US,
+		.is_kept = say_kept,
 		.context = discover,
 	};
 

@@ -21,6 +21,8 @@
 
 #define TRIAD_DISCOVERY_NAME "triad-discover"
 #define TRIAD_DISCOVERY_LIMIT_US (600 * TRIAD_US_PER_S)
+/* Some GiB of memory take a while. */
+#define TRIAD_DISCOVERY_KEPT_US (10 * TRIAD_US_PER_S)
 
 struct triad_discovery {
 	struct triad_fabric *fabric; /* one reference; NULL after an error */
@@ -36,6 +38,10 @@ struct triad_discovery_asking {
 	uint64_t limit_us; /* it is killed then */
 	bool is_loud;      /* what libibnetdisc says goes to standard error */
 	bool (*is_over)(void *context); /* asked some times a second */
+	/* The process doesn't end so long after it was killed: the kernel keeps it, as
+	 * when a driver hangs.  It is waited for all the same, until it's over. */
+	uint64_t kept_us;
+	void (*is_kept)(void *context, int pid);
 	void *context;
 };
 

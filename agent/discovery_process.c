@@ -195,6 +195,7 @@ static int hear(const struct triad_discovery_asking *asking, int from,
 static int end(const struct triad_discovery_asking *asking, pid_t pid, bool is_ending)
 {
 	uint64_t kill_us = triad_clock_now_us() + (is_ending ? END_US : 0);
+	bool is_said = false;
 	int status = 0;
 
 	while (!waitpid(pid, &status, WNOHANG)) {
@@ -203,10 +204,13 @@ static int end(const struct triad_discovery_asking *asking, pid_t pid, bool is_e
 
 		if (is_over || now_us >= kill_us)
 			kill(pid, SIGKILL);
-		/* The kernel doesn't let go of it. */
 		if (is_over && now_us >= kill_us + END_US)
 			break;
-		usleep(LOOK_US);
+		if (!is_said && now_us >= kill_us + asking->kept_us) {
+			asking->is_kept(asking->context, pid);
+			is_said = true;
+		}
+		usleep(is_said ? LOOK_MS * TRIAD_US_PER_MS : LOOK_US);
 	}
 	return status;
 }

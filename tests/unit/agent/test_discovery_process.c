@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,6 +22,9 @@
 
 static char program[64]; /* of a test's own */
 static unsigned n_looks, n_looks_to_go;
+static bool is_kept; /* kill() kills nobody until it was told, and a few times more */
+static unsigned n_kept, n_more;
+static int kept_pid;
 
 /* --- in the place of libibnetdisc --- */
 
@@ -38,6 +42,15 @@ int triad_discovery_make(uint64_t port_guid, struct triad_discovery *made)
 	return made->fabric ? 0 : ENOMEM;
 }
 
+/* --- in the place of a kernel --- */
+
+int kill(pid_t pid, int signal)
+{
+	bool is_there = is_kept && (!n_kept || ++n_more < 4);
+
+	return is_there ? 0 : (int)syscall(SYS_kill, pid, signal);
+}
+
 /* --- */
 
 static bool never(void *context)
@@ -50,12 +63,19 @@ static bool is_over(void *context)
 	return ++n_looks > n_looks_to_go;
 }
 
+static void note_kept(void *context, int pid)
+{
+	n_kept++;
+	kept_pid = pid;
+}
+
 static int ask(const char *of, uint64_t guid, struct triad_discovery *made)
 {
 	const struct triad_discovery_asking asking = {.program = of,
 		.port_guid = guid,
 		.limit_us = 30 * TRIAD_US_PER_S,
-		.is_over = never};
+		.is_over = never,
+		.kept_us = UINT64_MAX / 2};
 
 	return triad_discovery_ask(&asking, made);
 }
@@ -200,8 +220,10 @@ END_TEST
 
 START_TEST(test_it_takes_too_long_and_is_killed)
 {
-	const struct triad_discovery_asking asking = {
-		.program = program, .limit_us = TRIAD_US_PER_S / 5, .is_over = never};
+	const struct triad_discovery_asking asking = {.program = program,
+		.limit_us = TRIAD_US_PER_S / 5,
+		.is_over = never,
+		.kept_us = UINT64_MAX / 2};
 	struct triad_discovery made;
 
 	write_program("#!/bin/sh\nexec sleep 1000\n");
@@ -210,11 +232,30 @@ START_TEST(test_it_takes_too_long_and_is_killed)
 }
 END_TEST
 
+START_TEST(test_it_is_killed_and_does_not_end_which_is_told_once)
+{
+	const struct triad_discovery_asking asking = {.program = program,
+		.limit_us = TRIAD_US_PER_S / 5,
+		.is_over = never,
+		.kept_us = TRIAD_US_PER_S / 5,
+		.is_kept = note_kept};
+	struct triad_discovery made;
+
+	is_kept = true;
+	write_program("#!/bin/sh\nexec sleep 1000\n");
+	ck_assert_int_eq(triad_discovery_ask(&asking, &made), ETIMEDOUT);
+	ck_assert_uint_eq(n_kept, 1);
+	ck_assert_int_eq(kill(kept_pid, 0), -1); /* it is gone */
+	ck_assert_int_eq(errno, ESRCH);
+}
+END_TEST
+
 START_TEST(test_it_is_over_and_is_killed)
 {
 	const struct triad_discovery_asking asking = {.program = program,
 		.limit_us = 1000 * TRIAD_US_PER_S,
-		.is_over = is_over};
+		.is_over = is_over,
+		.kept_us = UINT64_MAX / 2};
 	struct triad_discovery made;
 
 	n_looks_to_go = 2;
@@ -240,6 +281,7 @@ int main(int argc, char **argv)
 	tcase_add_test(cases, test_program_that_is_not_there_is_told);
 	tcase_add_test(cases, test_it_has_nothing_of_the_agents);
 	tcase_add_test(cases, test_it_takes_too_long_and_is_killed);
+	tcase_add_test(cases, test_it_is_killed_and_does_not_end_which_is_told_once);
 	tcase_add_test(cases, test_it_is_over_and_is_killed);
 	return run_cases(cases);
 }
