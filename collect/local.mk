@@ -19,6 +19,7 @@ libtriadcollect_la_SOURCES = \
 	collect/member_parts.h \
 	collect/member_tree.c \
 	collect/merge.c collect/merge.h \
+	collect/merge_agents.c collect/merge_agents.h \
 	collect/message.c collect/message.h \
 	collect/reach.c collect/reach.h \
 	collect/roster.c collect/roster.h \

@@ -4,19 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collect/incarnation.h"
+#include "collect/merge_agents.h"
 #include "triad/clock.h"
 
-#define MAX_AGENTS TRIAD_CLAIMS_MAX_AGENTS
 #define FIRST_ROWS 1024u
 #define NO_OFFSETS 0u
-/* A message that is missing is asked for so often. */
-#define ASK_AGAIN_US (2 * TRIAD_US_PER_S)
-/* No message is on its way for so long: then the sender's clock stood still. */
-#define LATE_US (10 * (int64_t)TRIAD_US_PER_S)
-/* Clocks of two machines drift apart by no more: a ten-thousandth. */
-#define DRIFT_PART 10000
-#define RATE_US (10 * TRIAD_US_PER_S)
 
 /* Of a row of the engine: whose word about which port its totals are, and what is added
  * to it. */
@@ -31,19 +23,6 @@ struct offsets {
 	uint64_t of[TRIAD_N_COUNTERS];
 };
 
-struct agent {
-	struct triad_merge_agent told;
-	uint64_t incarnation;
-	uint32_t newest;       /* number of the last DATA */
-	uint32_t missing_from; /* of the first one that is not there; 0: all are */
-	uint32_t missing_to;   /* of the last one */
-	uint64_t asked_us;
-	uint64_t clock_offset_us; /* what is added to its clock, modulo 2^64 */
-	uint64_t clock_us;        /* ours, when that was taken */
-	uint64_t sweep_us;
-	uint64_t rate_from_us, rate_octets;
-};
-
 struct triad_merge {
 	struct triad_engine *engine;
 	struct triad_merge_sink sink;
@@ -53,8 +32,7 @@ struct triad_merge {
 	uint32_t n_origins;
 	struct offsets *offsets;
 	uint32_t n_offsets, offsets_room;
-	struct agent agents[MAX_AGENTS];
-	unsigned n_agents;
+	struct merge_agents agents;
 	struct triad_merge_status status;
 };
 
@@ -96,120 +74,6 @@ void triad_merge_adopt(struct triad_merge *merge, struct triad_view *view)
 	merge->unseen = unseen;
 	triad_view_unref(merge->view);
 	merge->view = triad_view_ref(view);
-}
-
-/* --- agents --- */
-
-static struct agent *find_agent(const struct triad_merge *merge, uint64_t id)
-{
-	for (unsigned i = 0; i < merge->n_agents; i++)
-		if (merge->agents[i].told.id == id)
-			return (struct agent *)&merge->agents[i];
-	return NULL;
-}
-
-static uint64_t longest_silence_us(const struct agent *agent)
-{
-	return 2 * agent->sweep_us + TRIAD_MERGE_LATE_US;
-}
-
-static bool is_silent(const struct agent *agent, uint64_t now_us)
-{
-	return now_us - agent->told.heard_us > longest_silence_us(agent);
-}
-
-/* The one whose last word is the longest ago. */
-static struct agent *stalest_agent(struct triad_merge *merge)
-{
-	struct agent *stalest = &merge->agents[0];
-
-	for (unsigned i = 1; i < merge->n_agents; i++)
-		if (merge->agents[i].told.heard_us < stalest->told.heard_us)
-			stalest = &merge->agents[i];
-	return stalest;
-}
-
-/* The agent of 'head', begun anew when it has been started since.  NULL when it is from
- * before it was. */
-static struct agent *need_agent(struct triad_merge *merge,
-	const struct triad_collect_head *head, uint64_t now_us)
-{
-	struct agent *agent = find_agent(merge, head->sender);
-	enum triad_incarnation incarnation = TRIAD_INCARNATION_NEW;
-
-	if (agent)
-		incarnation = triad_incarnation_judge(head->incarnation,
-			agent->incarnation, agent->told.heard_us,
-			longest_silence_us(agent), now_us);
-	else if (merge->n_agents < MAX_AGENTS)
-		agent = &merge->agents[merge->n_agents++];
-	else
-		agent = stalest_agent(merge);
-	if (incarnation != TRIAD_INCARNATION_NEW)
-		return incarnation == TRIAD_INCARNATION_KNOWN ? agent : NULL;
-	*agent = (struct agent){
-		.told.id = head->sender, .incarnation = head->incarnation};
-	return agent;
-}
-
-/* What came last has been on its way for the shortest time, or for longer: then clocks
- * differ by no more than before, and the drift since. */
-static void compare_clocks(struct agent *agent, uint64_t their_us, uint64_t now_us)
-{
-	uint64_t differ_us = now_us - their_us;
-	uint64_t drift_us = (now_us - agent->clock_us) / DRIFT_PART;
-	/* Modulo 2^64, whatever they say. */
-	int64_t more_us = (int64_t)(differ_us - agent->clock_offset_us - drift_us);
-
-	if (!agent->clock_us || more_us < 0 || more_us > LATE_US)
-		agent->clock_offset_us = differ_us;
-	else
-		agent->clock_offset_us += drift_us;
-	agent->clock_us = now_us;
-}
-
-static void note_rate(struct agent *agent, size_t size, uint64_t now_us)
-{
-	uint64_t took_us;
-
-	agent->told.n_octets += size;
-	agent->rate_octets += size;
-	if (!agent->rate_from_us)
-		agent->rate_from_us = now_us;
-	took_us = now_us - agent->rate_from_us;
-	if (took_us < RATE_US || took_us < 2 * agent->sweep_us)
-		return;
-	agent->told.octets_per_s = (double)agent->rate_octets * 1e6 / (double)took_us;
-	agent->rate_octets = 0;
-	agent->rate_from_us = now_us;
-}
-
-static void lack(struct agent *agent, uint32_t from, uint32_t to)
-{
-	if (!agent->missing_from)
-		agent->missing_from = from;
-	agent->missing_to = to;
-}
-
-/* What is missing is told anew in messages with other numbers, which say so. */
-static void note_missing(struct triad_merge *merge, struct agent *agent,
-	const struct triad_collect_data *data, uint64_t now_us)
-{
-	uint32_t next = agent->newest + 1;
-
-	if (data->number > next) {
-		merge->status.n_missing += data->number - next;
-		lack(agent, next, data->number - 1);
-	}
-	/* What is told again may get lost, too. */
-	if (agent->missing_from && data->again_from <= agent->missing_from &&
-		data->again_since > agent->missing_from)
-		agent->missing_from =
-			agent->missing_to >= data->again_since ? data->again_since : 0;
-	if (!agent->missing_from || now_us - agent->asked_us < ASK_AGAIN_US)
-		return;
-	merge->sink.ask_again(merge->sink.context, agent->told.id, agent->missing_from);
-	agent->asked_us = now_us;
 }
 
 /* --- rows --- */
@@ -327,7 +191,7 @@ static bool is_possible(const struct triad_collect_row *row)
 	return true;
 }
 
-static uint64_t when_read(const struct agent *agent,
+static uint64_t when_read(const struct merge_agent *agent,
 	const struct triad_collect_data *data, const struct triad_collect_row *row,
 	uint64_t now_us)
 {
@@ -400,7 +264,7 @@ static void find_place(const struct triad_merge *merge, uint64_t sender,
 }
 
 static void look_at_row(struct triad_merge *merge,
-	const struct triad_collect_head *head, struct agent *agent,
+	const struct triad_collect_head *head, struct merge_agent *agent,
 	const struct triad_collect_data *data, const struct triad_collect_row *row,
 	struct place *place, uint64_t now_us)
 {
@@ -421,7 +285,7 @@ static void look_at_row(struct triad_merge *merge,
 }
 
 static void take_rows(struct triad_merge *merge, const struct triad_collect_head *head,
-	struct agent *agent, const struct triad_collect_data *data,
+	struct merge_agent *agent, const struct triad_collect_data *data,
 	struct triad_collect_data_reader *reader, uint64_t now_us)
 {
 	struct place place = {.node_guid = 0, .node = TRIAD_FABRIC_NONE};
@@ -433,51 +297,51 @@ static void take_rows(struct triad_merge *merge, const struct triad_collect_head
 	merge->status.n_broken += next == TRIAD_COLLECT_BROKEN;
 }
 
+/* Asks for what did not come. */
+static void ask_again(
+	struct triad_merge *merge, struct merge_agent *agent, uint64_t now_us)
+{
+	uint32_t from = merge_agent_ask(agent, now_us);
+
+	if (from)
+		merge->sink.ask_again(merge->sink.context, agent->told.id, from);
+}
+
 void triad_merge_take(struct triad_merge *merge, uint8_t *octets, size_t size,
 	uint64_t sweep_us, uint64_t now_us)
 {
+	struct triad_merge_status *status = &merge->status;
 	struct triad_collect_data_reader reader;
 	struct triad_collect_head head;
 	struct triad_collect_data data;
 	struct triad_wire body;
-	struct agent *agent;
-	uint64_t n_refused;
+	struct merge_agent *agent;
+	uint64_t n_not_owner = status->n_not_owner;
 
 	if (!merge->view)
 		return;
-	merge->status.n_messages++;
-	merge->status.n_octets += size;
+	status->n_messages++;
+	status->n_octets += size;
 	if (triad_collect_get_head(octets, size, &head, &body) ||
 		!triad_collect_data_open(&reader, &body, &data)) {
-		merge->status.n_broken++;
+		status->n_broken++;
 		return;
 	}
-	agent = need_agent(merge, &head, now_us);
-	if (!agent) {
-		merge->status.n_old++;
+	agent = merge_agents_need(&merge->agents, &head, now_us);
+	if (agent)
+		merge_agent_note_octets(agent, size, sweep_us, now_us);
+	if (!agent || data.number <= agent->newest) {
+		status->n_old++;
 		return;
 	}
-	agent->sweep_us = sweep_us;
-	note_rate(agent, size, now_us);
-	if (data.number <= agent->newest) {
-		merge->status.n_old++;
-		return;
-	}
-	note_missing(merge, agent, &data, now_us);
-	agent->newest = data.number;
-	compare_clocks(agent, data.clock_us, now_us);
-	agent->told.heard_us = now_us;
-	agent->told.n_sweeps = data.n_sweeps;
-	agent->told.n_ports = data.n_ports;
-	agent->told.n_silent = data.n_silent;
-	agent->told.n_unknown = 0;
-	n_refused = merge->status.n_not_owner;
+	status->n_missing += merge_agent_hear(agent, &data, now_us);
+	ask_again(merge, agent, now_us);
 	take_rows(merge, &head, agent, &data, &reader, now_us);
 	/* The sender believes to own nodes that are another's here: one of the two has
 	 * not heard it yet.  If the sender is right, what it told is as good as lost.
 	 */
-	if (merge->status.n_not_owner != n_refused)
-		lack(agent, data.number, data.number);
+	if (status->n_not_owner != n_not_owner)
+		merge_agent_lack(agent, data.number, data.number);
 }
 
 void triad_merge_zero(struct triad_merge *merge, uint32_t row, uint64_t now_us)
@@ -500,15 +364,22 @@ void triad_merge_zero(struct triad_merge *merge, uint32_t row, uint64_t now_us)
 
 static void look_at_agents(struct triad_merge *merge, uint64_t now_us)
 {
-	for (unsigned i = 0; i < merge->n_agents; i++)
-		merge->agents[i].told.is_silent = is_silent(&merge->agents[i], now_us);
+	merge->status.oldest_us = 0;
+	for (unsigned i = 0; i < merge->agents.n; i++) {
+		struct merge_agent *agent = &merge->agents.of[i];
+		uint64_t age_us = now_us - agent->told.heard_us;
+
+		agent->told.is_silent = merge_agent_is_silent(agent, now_us);
+		if (!agent->told.is_silent && age_us > merge->status.oldest_us)
+			merge->status.oldest_us = age_us;
+	}
 }
 
 /* The agent that tells of the node; NULL: nobody does. */
-static struct agent *find_teller(const struct triad_merge *merge, uint32_t node)
+static struct merge_agent *find_teller(const struct triad_merge *merge, uint32_t node)
 {
 	uint64_t owner = merge->sink.owner(merge->sink.context, node);
-	struct agent *agent = find_agent(merge, owner);
+	struct merge_agent *agent = merge_agents_find(&merge->agents, owner);
 
 	return owner != TRIAD_CLAIMS_NOBODY && agent && !agent->told.is_silent ? agent
 									       : NULL;
@@ -529,7 +400,7 @@ static void mark_unseen(struct triad_merge *merge, uint32_t node)
  * what did not change would stay as it was marked.  Returns whether it is not seen. */
 static bool look_at_node(struct triad_merge *merge, uint32_t node)
 {
-	struct agent *teller = find_teller(merge, node);
+	struct merge_agent *teller = find_teller(merge, node);
 
 	if (!teller)
 		mark_unseen(merge, node);
@@ -553,16 +424,9 @@ void triad_merge_look(struct triad_merge *merge, uint64_t now_us)
 	struct triad_merge_status *status = &merge->status;
 
 	status->n_nodes_unseen = status->n_ports_unseen = 0;
-	status->oldest_us = 0;
 	if (!merge->view)
 		return;
 	look_at_agents(merge, now_us);
-	for (unsigned i = 0; i < merge->n_agents; i++) {
-		uint64_t age_us = now_us - merge->agents[i].told.heard_us;
-
-		if (!merge->agents[i].told.is_silent && age_us > status->oldest_us)
-			status->oldest_us = age_us;
-	}
 	for (uint32_t i = 0; i < merge->view->fabric->n_nodes; i++) {
 		bool unseen = has_asked_port(merge->view, i) && look_at_node(merge, i);
 
@@ -589,7 +453,7 @@ struct triad_merge_status triad_merge_status(const struct triad_merge *merge)
 bool triad_merge_agent(
 	const struct triad_merge *merge, uint64_t id, struct triad_merge_agent *agent)
 {
-	const struct agent *found = find_agent(merge, id);
+	const struct merge_agent *found = merge_agents_find(&merge->agents, id);
 
 	if (found)
 		*agent = found->told;

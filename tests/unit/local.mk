@@ -24,6 +24,7 @@ unit_tests = \
 	tests/unit/collect/test_handout \
 	tests/unit/collect/test_member \
 	tests/unit/collect/test_merge \
+	tests/unit/collect/test_roster \
 	tests/unit/perfmgr/test_aggregate \
 	tests/unit/perfmgr/test_alert_hard_cases \
 	tests/unit/perfmgr/test_alerts \

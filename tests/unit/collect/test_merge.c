@@ -299,6 +299,29 @@ START_TEST(test_agent_started_anew_totals_go_on)
 }
 END_TEST
 
+/* Played back, or on its way for long; but of one that was silent for long, its clock
+ * was set back. */
+START_TEST(test_words_of_a_past_start_are_not_taken_until_it_was_silent)
+{
+	struct triad_merge_status before;
+
+	give_all_to(0);
+	readers[0].head.incarnation = 7;
+	count_on();
+	sweep();
+	before = triad_merge_status(merge);
+	readers[0].head.incarnation = 6;
+	count_on();
+	sweep();
+	ck_assert_uint_eq(triad_merge_status(merge).n_rows, before.n_rows);
+	ck_assert_uint_gt(triad_merge_status(merge).n_old, before.n_old);
+	now_us += 2 * TRIAD_US_PER_S + TRIAD_MERGE_LATE_US;
+	count_on();
+	sweep();
+	ck_assert_uint_gt(triad_merge_status(merge).n_rows, before.n_rows);
+}
+END_TEST
+
 START_TEST(test_totals_set_to_zero_at_the_agent_go_on_at_the_top)
 {
 	give_all_to(0);
@@ -625,6 +648,8 @@ int main(void)
 	tcase_add_test(cases, test_messages_lost_totals_are_right_when_they_come_again);
 	tcase_add_test(cases, test_hardware_reset_by_others_is_counted_through);
 	tcase_add_test(cases, test_agent_started_anew_totals_go_on);
+	tcase_add_test(
+		cases, test_words_of_a_past_start_are_not_taken_until_it_was_silent);
 	tcase_add_test(cases, test_totals_set_to_zero_at_the_agent_go_on_at_the_top);
 	tcase_add_test(cases, test_totals_set_to_zero_at_the_top_begin_there);
 	tcase_add_test(cases, test_agent_that_is_not_the_owner_is_not_believed);

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "collect/merge_agents.h"
+
+#include "collect/incarnation.h"
+#include "triad/clock.h"
+
+/* What is missing is asked for so often. */
+#define ASK_AGAIN_US (2 * TRIAD_US_PER_S)
+/* No message is on its way for so long: then the sender's clock stood still. */
+#define LATE_US (10 * (int64_t)TRIAD_US_PER_S)
+/* Clocks of two machines drift apart by no more: a ten-thousandth. */
+#define DRIFT_PART 10000
+#define RATE_US (10 * TRIAD_US_PER_S)
+
+/* --- which --- */
+
+struct merge_agent *merge_agents_find(const struct merge_agents *agents, uint64_t id)
+{
+	for (unsigned i = 0; i < agents->n; i++)
+		if (agents->of[i].told.id == id)
+			return (struct merge_agent *)&agents->of[i];
+	return NULL;
+}
+
+static uint64_t longest_silence_us(const struct merge_agent *agent)
+{
+	return 2 * agent->sweep_us + TRIAD_MERGE_LATE_US;
+}
+
+bool merge_agent_is_silent(const struct merge_agent *agent, uint64_t now_us)
+{
+	return now_us - agent->told.heard_us > longest_silence_us(agent);
+}
+
+static struct merge_agent *stalest(struct merge_agents *agents)
+{
+	struct merge_agent *found = &agents->of[0];
+
+	for (unsigned i = 1; i < agents->n; i++)
+		if (agents->of[i].told.heard_us < found->told.heard_us)
+			found = &agents->of[i];
+	return found;
+}
+
+struct merge_agent *merge_agents_need(struct merge_agents *agents,
+	const struct triad_collect_head *head, uint64_t now_us)
+{
+	struct merge_agent *agent = merge_agents_find(agents, head->sender);
+	enum triad_incarnation incarnation = TRIAD_INCARNATION_NEW;
+
+	if (agent)
+		incarnation = triad_incarnation_judge(head->incarnation,
+			agent->incarnation, agent->told.heard_us,
+			longest_silence_us(agent), now_us);
+	else if (agents->n < TRIAD_CLAIMS_MAX_AGENTS)
+		agent = &agents->of[agents->n++];
+	else
+		agent = stalest(agents);
+	if (incarnation != TRIAD_INCARNATION_NEW)
+		return incarnation == TRIAD_INCARNATION_KNOWN ? agent : NULL;
+	*agent = (struct merge_agent){
+		.told.id = head->sender, .incarnation = head->incarnation};
+	return agent;
+}
+
+/* --- what it says --- */
+
+void merge_agent_note_octets(
+	struct merge_agent *agent, size_t size, uint64_t sweep_us, uint64_t now_us)
+{
+	uint64_t took_us;
+
+	agent->sweep_us = sweep_us;
+	agent->told.n_octets += size;
+	agent->rate_octets += size;
+	if (!agent->rate_from_us)
+		agent->rate_from_us = now_us;
+	took_us = now_us - agent->rate_from_us;
+	if (took_us < RATE_US || took_us < 2 * agent->sweep_us)
+		return;
+	agent->told.octets_per_s = (double)agent->rate_octets * 1e6 / (double)took_us;
+	agent->rate_octets = 0;
+	agent->rate_from_us = now_us;
+}
+
+/* What came last has been on its way for the shortest time, or for longer: then clocks
+ * differ by no more than before, and the drift since. */
+static void compare_clocks(
+	struct merge_agent *agent, uint64_t their_us, uint64_t now_us)
+{
+	uint64_t differ_us = now_us - their_us;
+	uint64_t drift_us = (now_us - agent->clock_us) / DRIFT_PART;
+	/* Modulo 2^64, whatever they say. */
+	int64_t more_us = (int64_t)(differ_us - agent->clock_offset_us - drift_us);
+
+	if (!agent->clock_us || more_us < 0 || more_us > LATE_US)
+		agent->clock_offset_us = differ_us;
+	else
+		agent->clock_offset_us += drift_us;
+	agent->clock_us = now_us;
+}
+
+/* What is missing is told anew in messages with other numbers, which say so; those may
+ * get lost, too. */
+static void note_told_again(
+	struct merge_agent *agent, const struct triad_collect_data *data)
+{
+	if (agent->missing_from && data->again_from <= agent->missing_from &&
+		data->again_since > agent->missing_from)
+		agent->missing_from =
+			agent->missing_to >= data->again_since ? data->again_since : 0;
+}
+
+uint32_t merge_agent_hear(struct merge_agent *agent,
+	const struct triad_collect_data *data, uint64_t now_us)
+{
+	uint32_t next = agent->newest + 1;
+
+	if (data->number > next)
+		merge_agent_lack(agent, next, data->number - 1);
+	note_told_again(agent, data);
+	agent->newest = data->number;
+	compare_clocks(agent, data->clock_us, now_us);
+	agent->told.heard_us = now_us;
+	agent->told.n_sweeps = data->n_sweeps;
+	agent->told.n_ports = data->n_ports;
+	agent->told.n_silent = data->n_silent;
+	agent->told.n_unknown = 0;
+	return data->number - next;
+}
+
+/* --- what did not come --- */
+
+void merge_agent_lack(struct merge_agent *agent, uint32_t from, uint32_t to)
+{
+	if (!agent->missing_from)
+		agent->missing_from = from;
+	agent->missing_to = to;
+}
+
+uint32_t merge_agent_ask(struct merge_agent *agent, uint64_t now_us)
+{
+	if (!agent->missing_from || now_us - agent->asked_us < ASK_AGAIN_US)
+		return 0;
+	agent->asked_us = now_us;
+	return agent->missing_from;
+}
