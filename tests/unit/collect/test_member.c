@@ -392,6 +392,30 @@ START_TEST(test_trap_travels_up_the_tree)
 }
 END_TEST
 
+/* Each of two is told to report to the other one, and hears what comes from below
+ * before it hears of that. */
+START_TEST(test_trap_that_goes_round_goes_to_the_manager)
+{
+	struct triad_collect_trap trap = {
+		.node_guid = FAT_TREE_HOST_GUID(8), .port = 1, .is_raised = true};
+
+	configure(2, "m1");
+	run(TRIAD_US_PER_S);
+	configure(0, "m1");
+	configure(1, "m0");
+	ck_assert_uint_eq(master_of(0), peers[1].id);
+	ck_assert_uint_eq(master_of(1), peers[0].id);
+	for (unsigned i = 0; i < 2; i++) {
+		trap.wall_us = i;
+		triad_member_tell_trap(peers[2].member, &trap, now_us);
+		deliver();
+	}
+	ck_assert_uint_eq(n_traps, 2);
+	ck_assert_uint_eq(triad_member_counts(peers[0].member).n_relayed, 2);
+	ck_assert_uint_eq(triad_member_counts(peers[1].member).n_relayed, 4);
+}
+END_TEST
+
 START_TEST(test_trap_of_a_node_that_another_reads_is_refused)
 {
 	const struct triad_collect_trap trap = {
@@ -501,6 +525,7 @@ int main(void)
 	tcase_add_test(cases, test_master_that_is_silent_is_passed_over);
 	tcase_add_test(cases, test_masters_in_a_circle_are_all_under_the_manager);
 	tcase_add_test(cases, test_trap_travels_up_the_tree);
+	tcase_add_test(cases, test_trap_that_goes_round_goes_to_the_manager);
 	tcase_add_test(cases, test_trap_of_a_node_that_another_reads_is_refused);
 	tcase_add_test(cases, test_histograms_come_merged_through_the_tree);
 	tcase_add_test(cases, test_histograms_without_one_that_died_come_in_time);
