@@ -186,10 +186,11 @@ static void handle(struct triad_election *e, const struct triad_election_message
 	}
 	learn(e, m);
 	members_note(e, m);
-	states_update_priority(e); /* by it the message is judged */
 	if (m->to && m->to != e->conf.id)
 		return;
 	lease_granted(e, m);
+	/* By it the message is judged.  Not before: it may ask anew for the lease. */
+	states_update_priority(e);
 	if (m->kind == TRIAD_ELECTION_STATUS)
 		states_status(e, m);
 	else if (m->kind == TRIAD_ELECTION_TAKEOVER)

@@ -66,9 +66,10 @@ uint8_t triad_priority_of_sm(const struct triad_priority_sm *sm)
 
 void triad_priority_text(uint32_t priority, char *text, size_t size)
 {
-	snprintf(text, size, "%s%s%spreference %u, %u good port(s)",
+	snprintf(text, size, "%s%s%s%spreference %u, %u good port(s)",
 		priority & TRIAD_PRIORITY_IS_CONF_MANAGER ? "IS_CONF_MANAGER " : "",
 		priority & TRIAD_PRIORITY_PORTS_OK ? "PORTS_OK " : "",
 		priority & TRIAD_PRIORITY_IS_MASTER ? "IS_MASTER " : "",
+		priority & TRIAD_PRIORITY_WAS_HOLDER_LAST ? "WAS_HOLDER_LAST " : "",
 		triad_priority_preference(priority), priority >> GOOD_SHIFT & MAX_GOOD);
 }

@@ -9,7 +9,7 @@
  *     bits 13-8                    good ports (at most 63)
  *     bit  7      WAS_HOLDER_LAST  nobody is known to have held the lease after it: of
  *                                  two masters that meet when a partition heals, the
- *                                  one with the majority goes on
+ *                                  one that got a lease from the majority goes on
  *
  * The first three names are the document's, strongest first [election-patent, "computes
  * subnet manager priority"].  Among SMs whose ports are not all good, the one with more
@@ -35,7 +35,7 @@
 
 struct triad_priority_parts {
 	bool is_conf_manager, is_master;
-	bool was_holder_last;     /* of the lease, of all whose terms are known */
+	bool was_holder_last;     /* of the lease, as far as is known */
 	uint32_t n_ports, n_good; /* local ports */
 	uint8_t preference;       /* 0 to 15 */
 };
@@ -58,7 +58,8 @@ struct triad_priority_sm {
 };
 uint8_t triad_priority_of_sm(const struct triad_priority_sm *sm);
 
-/* Writes "IS_CONF_MANAGER PORTS_OK IS_MASTER preference 8, 2 good ports". */
+/* Writes "IS_CONF_MANAGER PORTS_OK IS_MASTER WAS_HOLDER_LAST preference 8, 2 good
+ * port(s)". */
 void triad_priority_text(uint32_t priority, char *text, size_t size);
 
 #endif

@@ -182,11 +182,15 @@ static bool until(struct script *s, char **words, unsigned n_words)
 
 static bool seed(struct script *s, char **words)
 {
+	if (s->last_seed > 1)
+		return script_fail(s, "there are seeds already");
 	return script_number(s, words[0], &s->seed);
 }
 
 static bool seeds(struct script *s, char **words)
 {
+	if (s->elections)
+		return script_fail(s, "there are nodes already");
 	return script_number(s, words[0], &s->last_seed);
 }
 
@@ -301,6 +305,8 @@ static bool run_once(FILE *file, FILE *trace, uint64_t seed, uint64_t *last_seed
 	bool is_good;
 
 	rewind(file);
+	if (trace)
+		fprintf(trace, "# seed %" PRIu64 "\n", seed);
 	is_good = do_file(&script, file, &number);
 	if (!is_good)
 		snprintf(error, size, "%u: %s (seed %" PRIu64 ")", number, script.wrong,

@@ -54,7 +54,8 @@ void elections_start(struct elections *elections, unsigned node);
 void elections_pause(struct elections *elections, unsigned node, bool is_paused);
 /* Its cluster service; the whole host, with pause. */
 void elections_stop(struct elections *elections, unsigned node, bool is_stopped);
-/* Says STATUS (MASTER, the highest priority) and CEDE to whatever it hears. */
+/* Says STATUS (MASTER, the highest priority, it held the lease last) and CEDE to
+ * whatever it hears. */
 void elections_runaway(struct elections *elections, unsigned node, bool is_runaway);
 /* How many parts in a million its clock is too fast. */
 void elections_drift(struct elections *elections, unsigned node, int ppm);

@@ -179,7 +179,6 @@ static void review_at(struct elections *s, unsigned node, uint64_t at_us)
 			.life = s->nodes[node].life});
 }
 
-/* Who hears whom has changed: everybody notices, each at a time of its own. */
 void elections_note_change(struct elections *s)
 {
 	uint64_t base_us[ELECTIONS_MAX_NODES];
@@ -324,6 +323,7 @@ static void shout(struct elections *s, unsigned node, const struct payload *hear
 		return;
 	message.term = theirs.term;
 	message.claim = elections_random(s, 2) ? theirs.claim : 0;
+	message.held = elections_random(s, 2) ? theirs.term : 0;
 	message.kind = TRIAD_ELECTION_STATUS;
 	elections_send(s, node, &message);
 	message.kind = TRIAD_ELECTION_CEDE;

@@ -704,15 +704,17 @@ START_TEST(test_lease_given_up_promise_to_oneself_lasts_until_its_end)
 END_TEST
 
 /* Two masters meet that both held the lease: who had it first does not know, the other
- * does, whoever is heard first.  Without it, BETTER would win by its id. */
+ * does, whoever is heard first, and whatever their ids are. */
 START_TEST(test_master_that_held_the_lease_after_another_stays)
 {
-	struct triad_election_message message = message_of(TRIAD_ELECTION_CEDE, BETTER,
-		TRIAD_ELECTION_MASTER, GOOD_MASTER | TRIAD_PRIORITY_WAS_HOLDER_LAST);
 	const struct {
-		uint64_t held;
+		uint64_t from, held;
 		enum triad_election_state state;
-	} cases[] = {{0, TRIAD_ELECTION_MASTER}, {7, TRIAD_ELECTION_STANDBY}};
+	} cases[] = {
+		{BETTER, 0, TRIAD_ELECTION_MASTER}, {WORSE, 7, TRIAD_ELECTION_STANDBY}};
+	struct triad_election_message message =
+		message_of(TRIAD_ELECTION_CEDE, cases[_i].from, TRIAD_ELECTION_MASTER,
+			GOOD_MASTER | TRIAD_PRIORITY_WAS_HOLDER_LAST);
 
 	hold(); /* in term 1 */
 	run_to(1810 * MS);
@@ -728,6 +730,26 @@ START_TEST(test_master_that_held_the_lease_after_another_stays)
 	ck_assert_int_eq(!!(last_sent[TRIAD_ELECTION_STATUS].priority &
 				 TRIAD_PRIORITY_WAS_HOLDER_LAST),
 		cases[_i].state == TRIAD_ELECTION_MASTER);
+}
+END_TEST
+
+/* Whoever loses the first place on the way asks anew; the answer counts all the same.
+ */
+START_TEST(test_grant_of_who_knows_a_later_holder_counts)
+{
+	struct triad_election_message answer;
+
+	hold();
+	run_to(1810 * MS);
+	come_back();
+	run_to(1910 * MS);
+	ck_assert_uint_eq(last_sent[TRIAD_ELECTION_STATUS].claim, 2);
+	come_back();
+	now_us += 120 * MS;
+	answer = grant_of(WORSE);
+	answer.held = 2;
+	hear_message(&answer);
+	ck_assert(is_holder());
 }
 END_TEST
 
@@ -794,9 +816,12 @@ START_TEST(test_term_far_above_all_is_not_learnt)
 	struct triad_election_message message =
 		message_of(TRIAD_ELECTION_STATUS, WORSE, TRIAD_ELECTION_ELECTING, GOOD);
 
-	message.term = UINT64_C(1) << 32;
+	message.term = message.held = UINT64_C(1) << 32;
 	hear_message(&message);
 	ck_assert_uint_eq(status().term, 0);
+	run_to(now_us + 100 * MS);
+	ck_assert_uint_eq(last_sent[TRIAD_ELECTION_STATUS].held, 0);
+	message.held = 0;
 	message.term--;
 	hear_message(&message);
 	ck_assert_uint_eq(status().term, (UINT64_C(1) << 32) - 1);
@@ -865,6 +890,7 @@ int main(void)
 		cases, test_lease_given_up_promise_to_oneself_lasts_until_its_end);
 	tcase_add_loop_test(
 		cases, test_master_that_held_the_lease_after_another_stays, 0, 2);
+	tcase_add_test(cases, test_grant_of_who_knows_a_later_holder_counts);
 	tcase_add_test(
 		cases, test_lease_not_asked_for_by_the_best_is_asked_for_by_the_next);
 	tcase_add_test(cases, test_subnet_is_up_by_a_master_only);

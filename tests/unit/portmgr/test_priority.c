@@ -129,10 +129,12 @@ START_TEST(test_priority_text_names_what_is_set)
 				    .is_master = true,
 				    .n_ports = 2,
 				    .n_good = 2,
+				    .was_holder_last = true,
 				    .preference = 8}),
 		text, sizeof(text));
 	ck_assert_str_eq(text,
-		"IS_CONF_MANAGER PORTS_OK IS_MASTER preference 8, 2 good port(s)");
+		"IS_CONF_MANAGER PORTS_OK IS_MASTER WAS_HOLDER_LAST preference 8, "
+		"2 good port(s)");
 	triad_priority_text(
 		make((struct triad_priority_parts){.n_ports = 2}), text, sizeof(text));
 	ck_assert_str_eq(text, "preference 0, 0 good port(s)");

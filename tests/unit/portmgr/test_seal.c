@@ -12,7 +12,6 @@
 #define ID(end) (0x1000u + (end))
 #define KEY "a key of more than 16 octets"
 
-/* Deterministic; splitmix64. */
 static uint64_t next_random(void *context)
 {
 	return random_next(context);
