@@ -13,9 +13,14 @@
  *    32  u32 n_sweep    sweeps that the sender ended
  *    36  u32 n_ports    with counters, that it owns
  *    40  u32 n_silent   of these, unanswered in its last sweep
- *    44  u32 again      the DATA from this number on were asked for again, and what
- * they were about is told anew 48  u32 since      from this number on; both 0: never 52
- * nodes, up to the end of the message: u64 node GUID   u8 number of rows rows: u8  port
+ *    44  u32 again      the DATA from this number on were asked for again; what they
+ *                       were about is told anew
+ *    48  u32 since      from this number on; both 0: never
+ *    52  nodes, up to the end of the message:
+ *        u64 node GUID
+ *        u8  number of rows
+ *        rows:
+ *           u8  port
  *           u8  flags      below
  *           v   age        milliseconds from when it was read to 'clock'
  *           v   zeroed     when its totals were set to 0, in seconds of the sender's

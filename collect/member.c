@@ -363,6 +363,14 @@ static void hear_kind(struct triad_member *member,
 	}
 }
 
+/* What it said up the tree itself: see member_tree.c. */
+static bool is_own_come_round(
+	const struct triad_member *member, const struct triad_collect_head *head)
+{
+	return head->n_passes && head->incarnation == member->params.incarnation &&
+		(head->kind == TRIAD_COLLECT_DATA || head->kind == TRIAD_COLLECT_TRAP);
+}
+
 void triad_member_hear(
 	struct triad_member *member, uint8_t *octets, size_t size, uint64_t now_us)
 {
@@ -382,7 +390,7 @@ void triad_member_hear(
 		member->counts.n_foreign++;
 		return;
 	}
-	if (head.sender != member->params.id)
+	if (head.sender != member->params.id || is_own_come_round(member, &head))
 		hear_kind(member, &head, &body, now_us);
 	else
 		member->counts.n_twins +=

@@ -14,7 +14,7 @@
  * The tree: an agent's master is the agent that its configuration names, or a manager.
  * While that one is not heard, its own master takes its place, up to a manager.  Where
  * masters name each other in a circle, the one with the lowest id reports to a manager;
- * what went round before they know goes to the managers the second time.
+ * what goes round before they know goes to the managers after a while.
  *
  * A manager's id is the complement of its port's GUID, so that an agent may run beside
  * it on the same port.  Of several managers all get everything; agents take the fabric

@@ -13,9 +13,6 @@
 
 #define TRIAD_MEMBER_MAX_PKEYS 128u
 #define TRIAD_MEMBER_MAX_CLEARS 8u
-#define TRIAD_MEMBER_MAX_RELAYED 1024u
-/* Who says it, and a DATA's number or all of a TRAP: messages are told apart by it. */
-#define TRIAD_MEMBER_RELAYED_SIZE 48u
 
 /* Histograms that are being put together, for somebody or for ourselves. */
 struct triad_member_gather {
@@ -62,9 +59,6 @@ struct triad_member {
 	struct triad_member_gather gathers[TRIAD_MEMBER_MAX_GATHERS];
 	uint64_t cleared[TRIAD_MEMBER_MAX_CLEARS]; /* requests seen last */
 	unsigned n_cleared;
-	/* Beginnings of what was passed on last. */
-	uint8_t relayed[TRIAD_MEMBER_MAX_RELAYED][TRIAD_MEMBER_RELAYED_SIZE];
-	unsigned n_relayed;
 
 	uint8_t octets[TRIAD_COLLECT_MAX_SIZE]; /* of the message being made */
 };

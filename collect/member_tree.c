@@ -110,31 +110,20 @@ static void hear_trap(struct triad_member *member,
 	member->sink.trap(member->sink.context, &trap);
 }
 
-/* Returns true when it has been passed on before. */
-static bool note_relayed(
-	struct triad_member *member, const uint8_t *octets, size_t size)
-{
-	uint8_t begins[TRIAD_MEMBER_RELAYED_SIZE] = {0};
-
-	memcpy(begins, octets, size < sizeof(begins) ? size : sizeof(begins));
-	for (unsigned i = 0; i < TRIAD_MEMBER_MAX_RELAYED; i++)
-		if (!memcmp(member->relayed[i], begins, sizeof(begins)))
-			return true;
-	memcpy(member->relayed[member->n_relayed++ % TRIAD_MEMBER_MAX_RELAYED], begins,
-		sizeof(begins));
-	return false;
-}
-
 /* Two that change masters at once may be each other's, until they hear of it: what goes
- * round then goes to the top the second time. */
-static void relay(struct triad_member *member, const uint8_t *octets, size_t size,
-	uint64_t now_us)
+ * round then goes to the top after a while. */
+static void relay(struct triad_member *member, const struct triad_collect_head *head,
+	struct triad_wire *body, uint64_t now_us)
 {
 	member->counts.n_relayed++;
-	if (note_relayed(member, octets, size))
-		triad_member_say(member, TRIAD_MEMBER_TO_MANAGERS, 0, octets, size);
-	else
-		triad_member_say_up(member, octets, size, now_us);
+	if (head->sender == member->params.id ||
+		head->n_passes >= TRIAD_COLLECT_MAX_PASSES) {
+		triad_member_say(
+			member, TRIAD_MEMBER_TO_MANAGERS, 0, body->start, body->size);
+		return;
+	}
+	triad_collect_note_pass(body->start);
+	triad_member_say_up(member, body->start, body->size, now_us);
 }
 
 void triad_member_hear_up(struct triad_member *member,
@@ -146,7 +135,7 @@ void triad_member_hear_up(struct triad_member *member,
 		entry ? entry->alive.sweep_ms * TRIAD_US_PER_MS : TRIAD_US_PER_S;
 
 	if (!member->params.is_manager) {
-		relay(member, body->start, body->size, now_us);
+		relay(member, head, body, now_us);
 	} else if (head->kind == TRIAD_COLLECT_TRAP) {
 		hear_trap(member, head, body);
 	} else {

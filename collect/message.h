@@ -18,7 +18,8 @@
  *
  * Octets, all numbers big-endian:
  *
- *     0  u16 magic 0x5443  u8 version  u8 kind
+ *     0  u16 magic 0x5443  u8 version
+ *     3  u4 passed on so often, up the tree  u4 kind
  *     4  u64 sender        port GUID of the port it reads from
  *    12  u64 incarnation   when it started, wall clock, microseconds: greater is newer
  *    20  the body: members in the order of the structures below, without gaps, but
@@ -53,6 +54,7 @@
 #define TRIAD_COLLECT_VERSION 1
 #define TRIAD_COLLECT_MAX_SIZE (256u * 1024) /* octets of a message */
 #define TRIAD_COLLECT_HEAD_SIZE 20u
+#define TRIAD_COLLECT_MAX_PASSES 15u
 #define TRIAD_COLLECT_NAME_SIZE 64u    /* with the 0 */
 #define TRIAD_COLLECT_MAX_NODES 16384u /* in one OWNER or WHO_OWNS */
 
@@ -77,6 +79,7 @@ enum triad_collect_kind {
 
 struct triad_collect_head {
 	enum triad_collect_kind kind;
+	unsigned n_passes; /* 0 to TRIAD_COLLECT_MAX_PASSES */
 	uint64_t sender, incarnation;
 };
 
@@ -149,6 +152,9 @@ struct triad_collect_clear {
 	uint8_t port;       /* TRIAD_ALERT_NO_PORT: all ports */
 	bool totals, histograms, hardware;
 };
+
+/* Of a message with a good head: it is passed on once more, which it may be. */
+void triad_collect_note_pass(uint8_t *octets);
 
 /* The head, where a message is written piece by piece. */
 void triad_collect_put_head(

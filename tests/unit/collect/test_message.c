@@ -382,6 +382,29 @@ START_TEST(test_list_as_long_as_may_be_is_good_and_one_longer_is_not)
 }
 END_TEST
 
+/* --- passing on --- */
+
+START_TEST(test_message_that_is_passed_on_says_how_often)
+{
+	struct triad_collect_head got;
+	struct triad_wire body;
+	uint8_t octets[ROOM], before[ROOM];
+	size_t size = put(TRIAD_COLLECT_TRAP, octets, ROOM);
+
+	memcpy(before, octets, size);
+	for (unsigned n = 0; n <= TRIAD_COLLECT_MAX_PASSES; n++) {
+		ck_assert_int_eq(triad_collect_get_head(octets, size, &got, &body),
+			TRIAD_COLLECT_HEAD_GOOD);
+		ck_assert_uint_eq(got.n_passes, n);
+		ck_assert_int_eq(got.kind, TRIAD_COLLECT_TRAP);
+		if (n < TRIAD_COLLECT_MAX_PASSES)
+			triad_collect_note_pass(octets);
+	}
+	octets[3] = before[3];
+	ck_assert_mem_eq(octets, before, size);
+}
+END_TEST
+
 /* --- what is wrong --- */
 
 START_TEST(test_head_of_others_is_told_apart)
@@ -568,6 +591,7 @@ int main(void)
 	tcase_add_test(cases, test_message_that_does_not_fit_is_not_written);
 	tcase_add_loop_test(
 		cases, test_list_as_long_as_may_be_is_good_and_one_longer_is_not, 0, 2);
+	tcase_add_test(cases, test_message_that_is_passed_on_says_how_often);
 	tcase_add_test(cases, test_head_of_others_is_told_apart);
 	tcase_add_test(cases, test_message_larger_than_may_be_is_foreign);
 	tcase_add_loop_test(cases, test_message_with_hostile_field_is_none, 0,
