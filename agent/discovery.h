@@ -41,7 +41,7 @@ struct triad_discovery_asking {
 	/* The process doesn't end so long after it was killed: the kernel keeps it, as
 	 * when a driver hangs.  It is waited for all the same, until it's over. */
 	uint64_t kept_us;
-	void (*is_kept)(void *context, int pid);
+	void (*is_kept)(void *context, int pid); /* not NULL */
 	void *context;
 };
 

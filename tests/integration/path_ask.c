@@ -35,6 +35,7 @@
 #include <unistd.h>
 
 #include "qos/latency.h"
+#include "tests/random.h"
 #include "triad/clock.h"
 #include "triad/wire.h"
 
@@ -82,14 +83,9 @@ static void die(const char *what)
 
 static uint64_t state;
 
-/* splitmix64. */
 static uint64_t chance(void)
 {
-	uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	return z ^ z >> 31;
+	return random_next(&state);
 }
 
 static bool percent(unsigned of_100)

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "tests/lab/umad_wire.h"
+#include "tests/random.h"
 
 #define LOOK_EVERY_US 50000u
 
@@ -50,16 +51,6 @@ bool lab_faults_update(struct lab_faults *faults, uint64_t now_us)
 
 /* --- MADs --- */
 
-/* The next number of a rule's own sequence (splitmix64). */
-static uint64_t roll(struct lab_rule *rule)
-{
-	uint64_t z = rule->dice += 0x9e3779b97f4a7c15u;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-	return z ^ z >> 31;
-}
-
 static bool applies(struct lab_rule *rule, const struct lab_packet *packet,
 	enum lab_direction direction)
 {
@@ -73,13 +64,14 @@ static bool applies(struct lab_rule *rule, const struct lab_packet *packet,
 		return false;
 	if (rule->lid >= 0 && rule->lid != ntohs((uint16_t)lid))
 		return false;
-	return (double)(roll(rule) >> 11) * 0x1p-53 < rule->probability;
+	return (double)(random_next(&rule->dice) >> 11) * 0x1p-53 < rule->probability;
 }
 
 /* Somewhere in the part after the common header, without which nobody takes it. */
 static size_t some_octet(struct lab_rule *rule)
 {
-	return LAB_MAD_HEADER_SIZE + roll(rule) % (LAB_MAD_SIZE - LAB_MAD_HEADER_SIZE);
+	return LAB_MAD_HEADER_SIZE +
+		random_next(&rule->dice) % (LAB_MAD_SIZE - LAB_MAD_HEADER_SIZE);
 }
 
 static void do_fault(
@@ -97,7 +89,8 @@ static void do_fault(
 		verdict->n_copies += verdict->n_copies > 0;
 		break;
 	case LAB_CORRUPT:
-		packet->mad[some_octet(rule)] ^= (uint8_t)(1u << roll(rule) % 8);
+		packet->mad[some_octet(rule)] ^=
+			(uint8_t)(1u << random_next(&rule->dice) % 8);
 		break;
 	case LAB_TRUNCATE:
 		verdict->size = some_octet(rule);

@@ -210,7 +210,7 @@ struct triad_fabric *fabric_partitioned(
 
 	for (unsigned i = 0; i < n_nodes; i++) {
 		bool is_switch = i % 21 == 0;
-		uint64_t rack_seed = i / 40;
+		uint64_t rack_seed = ~(uint64_t)(i / 40);
 		struct triad_fabric_node node = {.guid = FABRIC_PARTITIONED_GUID(i),
 			.type = is_switch ? TRIAD_NODE_SWITCH
 				: i % 32  ? TRIAD_NODE_CA

@@ -360,7 +360,6 @@ struct plan *plan_random_tree(uint64_t seed)
 	struct plan *plan = plan_new();
 	unsigned n_spines, n_leaves, a, b;
 
-	seed = seed * 2654435761u + 88172645463325252u;
 	n_spines = 1 + random_below(&seed, 3);
 	n_leaves = 1 + random_below(&seed, 5);
 	for (unsigned i = 0; i < n_spines; i++)
