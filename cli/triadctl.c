@@ -147,6 +147,24 @@ static int parse_options(struct options *options, int argc, char **argv)
 	return status;
 }
 
+/* 'set KEY -' takes a line of standard input: words can be seen in the list of
+ * processes, which a password must not. */
+static int read_value(int n_words, char **words, char *value, int size)
+{
+	size_t length;
+
+	if (n_words != 3 || strcmp(words[0], "set") || strcmp(words[2], "-"))
+		return GO_ON;
+	if (!fgets(value, size, stdin))
+		return complain("set: standard input has no line to take as the value");
+	length = strcspn(value, "\n");
+	if (!value[length] && !feof(stdin))
+		return complain("set: the value is too long");
+	value[length] = '\0';
+	words[2] = value;
+	return GO_ON;
+}
+
 /* --- the socket -------------------------------------------------------- */
 
 /* What is typed goes before the environment (that names an OpenSM), that before what is
@@ -377,7 +395,7 @@ int main(int argc, char **argv)
 {
 	struct options options = {.timeout_s = STANDARD_TIMEOUT_S};
 	struct triad_command command;
-	char message[512];
+	char message[512], value[TRIAD_CONTROL_REQUEST_SIZE];
 	int status;
 
 	signal(SIGPIPE, SIG_IGN);
@@ -396,6 +414,9 @@ int main(int argc, char **argv)
 		return run_port(argc, argv);
 	if (triad_qos_is_meant(argc, (const char *const *)argv))
 		return run_qos(argc, argv);
+	status = read_value(argc, argv, value, sizeof(value));
+	if (status != GO_ON)
+		return status;
 	if (triad_command_parse(argc, (const char *const *)argv, &command, message,
 		    sizeof(message)))
 		return complain(message);

@@ -111,8 +111,9 @@ def environment(**variables):
 
 
 def run(*arguments, env=None, **options):
+    silent = {} if "input" in options else {"stdin": subprocess.DEVNULL}
     return subprocess.run([TRIADCTL, *map(str, arguments)], timeout=60, check=False,
-                          stdin=subprocess.DEVNULL, env=env or environment(),
+                          env=env or environment(), **silent,
                           **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE,
                              "text": True, **options})
 
@@ -153,6 +154,16 @@ def test_request_words_arrive_as_typed(t):
     words = ["perf", "show", "--node", "node 1 HCA-1", "--port=3", "--json"]
     t.succeeded(ask(plugin, *words))
     t.equal(plugin.requests, [words], "request")
+
+
+def test_set_dash_value_is_a_line_of_standard_input(t):
+    plugin = Plugin(t, DONE)
+    for given, value in (("a b; c\n", "a b; c"), ("x", "x"), ("x\ny\n", "x"), ("\n", "")):
+        t.succeeded(ask(plugin, "set", "collect.servers", "-", input=given))
+        t.equal(plugin.requests.pop(), ["set", "collect.servers", value], "request")
+    for given, why in (("", "standard input has no line"), ("x" * 5000, "too long")):
+        t.failed(ask(plugin, "set", "collect.servers", "-", input=given), 2, why)
+    t.equal(plugin.requests, [], "requests")
 
 
 def test_answer_streams_kept_apart(t):
