@@ -22,8 +22,9 @@
 		2 * (COLLECTORS_DIAMETER + 2) * COLLECTORS_SLOT_US)
 
 struct wish {
-	uint64_t seconds, seed, n_agents, n_nodes;
-	bool is_json, is_one, is_measure;
+	struct storms_wish storms;
+	uint64_t n_agents, n_nodes;
+	bool is_measure;
 };
 
 struct storm {
@@ -222,9 +223,9 @@ static const char *one_storm(struct storm *storm)
 	return wrong ? wrong : stay_quiet(storm);
 }
 
-static bool one_run(
-	uint64_t number, const struct wish *wish, struct storm_totals *totals)
+static bool one_run(uint64_t number, void *context, struct storm_totals *totals)
 {
+	const struct wish *wish = context;
 	unsigned n_agents =
 		wish->n_agents ? (unsigned)wish->n_agents : 1 + (unsigned)(number % 12);
 	uint32_t n_nodes = wish->n_nodes ? (uint32_t)wish->n_nodes
@@ -302,7 +303,7 @@ static bool measure_all(const struct wish *wish)
 {
 	unsigned n_agents = wish->n_agents ? (unsigned)wish->n_agents : 64;
 	struct collectors *s = collectors_new(n_agents,
-		wish->n_nodes ? (uint32_t)wish->n_nodes : 48000, wish->seed + 1);
+		wish->n_nodes ? (uint32_t)wish->n_nodes : 48000, wish->storms.seed + 1);
 	struct settling cold, death, start;
 
 	for (unsigned i = 0; i < n_agents; i++)
@@ -315,7 +316,7 @@ static bool measure_all(const struct wish *wish)
 	collectors_start(s, n_agents / 2);
 	start = measure(s, collectors_now_us(s));
 	printf("{\"agents\": %u, \"nodes\": %" PRIu32 ", \"seed\": %" PRIu64 ", ",
-		n_agents, collectors_n_nodes(s), wish->seed);
+		n_agents, collectors_n_nodes(s), wish->storms.seed);
 	print_settling("cold_start", &cold, false);
 	print_settling("death", &death, false);
 	print_settling("start", &start, true);
@@ -353,34 +354,22 @@ static bool take_option(int option, void *context)
 	struct wish *wish = context;
 
 	switch (option) {
-	case 'n':
-		return storms_read_number(optarg, &wish->seconds);
-	case 'r':
-		wish->is_one = true;
-		return storms_read_number(optarg, &wish->seed);
-	case 's':
-		return storms_read_number(optarg, &wish->seed);
 	case 'a':
 		return storms_read_number(optarg, &wish->n_agents) && wish->n_agents &&
 			wish->n_agents <= MAX_AGENTS;
 	case 'N':
 		return storms_read_number(optarg, &wish->n_nodes) && wish->n_nodes &&
 			wish->n_nodes <= 100000;
-	case 'j':
-		wish->is_json = true;
-		return true;
 	case 'm':
 		wish->is_measure = true;
 		return true;
 	}
-	return false;
+	return storms_take(option, &wish->storms);
 }
 
-static const struct option known_options[] = {{"seconds", required_argument, NULL, 'n'},
-	{"seed", required_argument, NULL, 's'}, {"run", required_argument, NULL, 'r'},
+static const struct option known_options[] = {STORMS_OPTIONS,
 	{"agents", required_argument, NULL, 'a'},
-	{"nodes", required_argument, NULL, 'N'}, {"json", no_argument, NULL, 'j'},
-	{"measure", no_argument, NULL, 'm'}, {"help", no_argument, NULL, 'h'},
+	{"nodes", required_argument, NULL, 'N'}, {"measure", no_argument, NULL, 'm'},
 	{NULL, 0, NULL, 0}};
 
 static const struct storms_options options = {
@@ -388,18 +377,12 @@ static const struct storms_options options = {
 
 int main(int argc, char **argv)
 {
-	struct wish wish = {.seconds = 20000};
-	struct storm_totals totals = {.n_runs = 0};
+	struct wish wish = {.storms.seconds = 20000};
 	int status;
 
 	if (!storms_read_options(&options, argc, argv, &wish, &status))
 		return status;
 	if (wish.is_measure)
 		return measure_all(&wish) ? 0 : 1;
-	do {
-		totals.n_wrong += !one_run(wish.seed + totals.n_runs, &wish, &totals);
-	} while (!wish.is_one && totals.n_wrong < 5 &&
-		totals.simulated_us < wish.seconds * S);
-	storms_report(&totals, wish.seed, wish.is_json);
-	return totals.n_wrong ? 1 : 0;
+	return storms_run(&wish.storms, one_run, &wish);
 }

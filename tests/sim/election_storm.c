@@ -18,11 +18,6 @@
  * over after five leases, a member that started waits for one. */
 #define QUIET_US (10 * S)
 
-struct wish {
-	uint64_t seconds, seed;
-	bool is_json, is_one;
-};
-
 struct storm {
 	struct elections *elections;
 	unsigned n_nodes, n_all;
@@ -178,7 +173,7 @@ static const char *one_storm(struct storm *storm)
 	return wrong ? wrong : elections_check(s);
 }
 
-static bool one_run(uint64_t number, struct storm_totals *totals)
+static bool one_run(uint64_t number, void *context, struct storm_totals *totals)
 {
 	unsigned n_nodes = 1 + (unsigned)(number / 2 % 6);
 	unsigned n_bare = number % 2 ? (unsigned)(number / 12 % 3) : 0;
@@ -219,45 +214,22 @@ static void usage(void)
 	     "Exit status: 0 no violations, 1 some, with the run's number, 2 usage.");
 }
 
-static bool take_option(int option, void *context)
+static bool take_option(int option, void *wish)
 {
-	struct wish *wish = context;
-
-	switch (option) {
-	case 'n':
-		return storms_read_number(optarg, &wish->seconds);
-	case 'r':
-		wish->is_one = true;
-		return storms_read_number(optarg, &wish->seed);
-	case 's':
-		return storms_read_number(optarg, &wish->seed);
-	case 'j':
-		wish->is_json = true;
-		return true;
-	}
-	return false;
+	return storms_take(option, wish);
 }
 
-static const struct option known_options[] = {{"seconds", required_argument, NULL, 'n'},
-	{"seed", required_argument, NULL, 's'}, {"run", required_argument, NULL, 'r'},
-	{"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'},
-	{NULL, 0, NULL, 0}};
+static const struct option known_options[] = {STORMS_OPTIONS, {NULL, 0, NULL, 0}};
 
 static const struct storms_options options = {
 	.known = known_options, .usage = usage, .take = take_option};
 
 int main(int argc, char **argv)
 {
-	struct wish wish = {.seconds = 20000};
-	struct storm_totals totals = {.n_runs = 0};
+	struct storms_wish wish = {.seconds = 20000};
 	int status;
 
 	if (!storms_read_options(&options, argc, argv, &wish, &status))
 		return status;
-	do {
-		totals.n_wrong += !one_run(wish.seed + totals.n_runs, &totals);
-	} while (!wish.is_one && totals.n_wrong < 5 &&
-		totals.simulated_us < wish.seconds * S);
-	storms_report(&totals, wish.seed, wish.is_json);
-	return totals.n_wrong ? 1 : 0;
+	return storms_run(&wish, one_run, NULL);
 }

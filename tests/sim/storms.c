@@ -7,6 +7,8 @@
 
 #include "triad/clock.h"
 
+#define MAX_WRONG 5u
+
 void storms_report(const struct storm_totals *totals, uint64_t seed, bool is_json)
 {
 	if (!is_json)
@@ -44,4 +46,36 @@ bool storms_read_options(const struct storms_options *options, int argc, char **
 	}
 	*status = 2;
 	return optind == argc;
+}
+
+bool storms_take(int option, struct storms_wish *wish)
+{
+	switch (option) {
+	case 'n':
+		return storms_read_number(optarg, &wish->seconds);
+	case 'r':
+		wish->is_one = true;
+		return storms_read_number(optarg, &wish->seed);
+	case 's':
+		return storms_read_number(optarg, &wish->seed);
+	case 'j':
+		wish->is_json = true;
+		return true;
+	}
+	return false;
+}
+
+int storms_run(const struct storms_wish *wish,
+	bool (*one_run)(uint64_t number, void *context, struct storm_totals *totals),
+	void *context)
+{
+	struct storm_totals totals = {.n_runs = 0};
+
+	do {
+		totals.n_wrong +=
+			!one_run(wish->seed + totals.n_runs, context, &totals);
+	} while (!wish->is_one && totals.n_wrong < MAX_WRONG &&
+		totals.simulated_us < wish->seconds * TRIAD_US_PER_S);
+	storms_report(&totals, wish->seed, wish->is_json);
+	return totals.n_wrong ? 1 : 0;
 }

@@ -33,4 +33,28 @@ struct storms_options {
 bool storms_read_options(const struct storms_options *options, int argc, char **argv,
 	void *wish, int *status);
 
+/* What programs that count by simulated time are asked for. */
+struct storms_wish {
+	uint64_t seconds, seed; /* of simulated time; the first run's */
+	bool is_one, is_json;
+};
+
+#define STORMS_OPTIONS                                                                 \
+	{"seconds", required_argument, NULL, 'n'},                                     \
+		{"seed", required_argument, NULL, 's'},                                \
+		{"run", required_argument, NULL, 'r'},                                 \
+		{"json", no_argument, NULL, 'j'},                                      \
+	{                                                                              \
+		"help", no_argument, NULL, 'h'                                         \
+	}
+
+/* Takes one of these; returns false when it is none, or no good. */
+bool storms_take(int option, struct storms_wish *wish);
+
+/* Runs until all is simulated or 5 runs went wrong, and reports.  'one_run' adds to the
+ * totals and returns whether all was right.  Returns the exit status. */
+int storms_run(const struct storms_wish *wish,
+	bool (*one_run)(uint64_t number, void *context, struct storm_totals *totals),
+	void *context);
+
 #endif
