@@ -214,7 +214,8 @@ static void hear_mended(struct heard *heard, const uint8_t *octets, size_t size)
 		return;
 	memcpy(mended, octets, size);
 	memcpy(mended, "TC\1", 3);
-	mended[3] = (uint8_t)(1 + mended[3] % (TRIAD_COLLECT_N_KINDS - 1));
+	mended[3] = (uint8_t)((mended[3] & 0xf0) |
+		(1 + (mended[3] & 0xf) % (TRIAD_COLLECT_N_KINDS - 1)));
 	memset(mended + 4, 0, 7);
 	mended[11] |= 1;
 	hear(heard, mended, size);
