@@ -12,6 +12,7 @@ EXTRA_DIST += \
 	scripts/deps \
 	scripts/gen-fabric \
 	scripts/lab \
+	scripts/rows \
 	scripts/triadlab/__init__.py \
 	scripts/triadlab/agents.py \
 	scripts/triadlab/agents_demo.py \

@@ -67,6 +67,7 @@ EXTRA_DIST += \
 	tests/integration/electionlib.py \
 	tests/integration/pathlab.py \
 	tests/integration/portlib.py \
+	tests/integration/test_rows.py \
 	tests/integration/tablelib.py \
 	tests/integration/taplib.py \
 	tests/integration/tlslib.py \
