@@ -5,6 +5,7 @@
  *
  * One run is a fabric of its own, made from one number; a violation names it, and
  * '--run NUMBER' repeats it alone. */
+/* Row: M1, M4, M15, M17 */
 #include <inttypes.h>
 #include <stdio.h>
 

@@ -4,6 +4,7 @@
  *
  * One run is a cluster of its own, made from one number; a violation names it, and
  * '--run NUMBER' repeats it alone. */
+/* Row: E1, X4 */
 #include <inttypes.h>
 #include <stdio.h>
 

@@ -6,6 +6,7 @@
  *
  * One run is a gathering of its own, made from one number; a violation names it, and
  * '--run NUMBER' repeats it alone. */
+/* Row: M1, M4 */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>

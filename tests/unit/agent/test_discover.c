@@ -249,6 +249,7 @@ static void discover_all(void)
 
 /* --- cases --- */
 
+/* Row: M15 */
 START_TEST(test_discovered_fabric_has_nodes_ports_and_links)
 {
 	const struct triad_fabric_port *port;

@@ -32,6 +32,7 @@ START_TEST(test_start_asks_all_and_says_that_it_owns_nothing)
 }
 END_TEST
 
+/* Row: M15 */
 START_TEST(test_wave_alone_claims_hop_by_hop)
 {
 	const uint64_t nodes[] = {1000, 1010, 1020, 1030};
@@ -91,6 +92,7 @@ START_TEST(test_wave_stops_at_the_most_that_may_be_owned)
 }
 END_TEST
 
+/* Row: M15 */
 START_TEST(test_wave_stops_where_somebody_claimed)
 {
 	struct bed bed;
@@ -128,6 +130,7 @@ START_TEST(test_wave_of_equals_goes_by_lot)
 }
 END_TEST
 
+/* Row: M15 */
 START_TEST(test_wave_nearer_takes_over)
 {
 	struct bed bed;
@@ -320,6 +323,7 @@ END_TEST
 
 /* --- life and death --- */
 
+/* Row: M17 */
 START_TEST(test_agent_silent_for_a_liveness_time_is_dead_and_inherited)
 {
 	struct bed bed;

@@ -243,6 +243,7 @@ static void ask(struct bed *bed, const struct triad_collect_head *head,
 	triad_claims_hear_who_owns(bed->claims, head, &who, asked, bed->now_us);
 }
 
+/* Row: M9, M10 */
 START_TEST(test_who_owns_list_is_given_in_parts)
 {
 	const struct triad_collect_head head = head_of(OTHER);
@@ -268,6 +269,7 @@ START_TEST(test_who_owns_list_is_given_in_parts)
 }
 END_TEST
 
+/* Row: M10 */
 START_TEST(test_who_owns_nodes_gives_own_ones_alone)
 {
 	const struct triad_collect_head head = head_of(OTHER);

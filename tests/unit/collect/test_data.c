@@ -67,6 +67,7 @@ static void open_message(size_t size, struct triad_collect_data_reader *reader,
 	ck_assert(triad_collect_data_open(reader, body, read));
 }
 
+/* Row: M12 */
 START_TEST(test_rows_of_all_sorts_come_back_as_they_were)
 {
 	enum { N = 60 };
@@ -100,6 +101,7 @@ START_TEST(test_rows_of_all_sorts_come_back_as_they_were)
 }
 END_TEST
 
+/* Row: M12 */
 START_TEST(test_row_without_room_is_left_whole_for_the_next_message)
 {
 	struct triad_collect_data_writer writer;

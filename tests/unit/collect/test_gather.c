@@ -37,6 +37,7 @@ static void check_equal(
 	ck_assert(!a->n || !memcmp(a->counts, b->counts, a->n * sizeof(*a->counts)));
 }
 
+/* Row: M8 */
 START_TEST(test_histograms_of_many_are_that_of_one_over_the_same_samples)
 {
 	unsigned seed = (unsigned)time(NULL);

@@ -296,6 +296,7 @@ START_TEST(test_agent_that_comes_later_is_handed_it_too)
 }
 END_TEST
 
+/* Row: M9 */
 START_TEST(test_peers_are_those_who_own_what_is_next)
 {
 	uint64_t ids[N_AGENTS];
@@ -321,6 +322,7 @@ END_TEST
 
 /* --- the tree --- */
 
+/* Row: M18 */
 START_TEST(test_master_is_the_manager_or_who_is_named)
 {
 	ck_assert_uint_eq(master_of(1), TRIAD_MEMBER_MANAGERS);
@@ -333,6 +335,7 @@ START_TEST(test_master_is_the_manager_or_who_is_named)
 }
 END_TEST
 
+/* Row: M4 */
 START_TEST(test_master_that_is_silent_is_passed_over)
 {
 	configure(1, "m0");
@@ -352,6 +355,7 @@ START_TEST(test_master_that_is_silent_is_passed_over)
 }
 END_TEST
 
+/* Row: M18 */
 START_TEST(test_masters_in_a_circle_are_all_under_the_manager)
 {
 	configure(0, "m1");
@@ -374,6 +378,7 @@ START_TEST(test_masters_in_a_circle_are_all_under_the_manager)
 }
 END_TEST
 
+/* Row: M11, M18 */
 START_TEST(test_trap_travels_up_the_tree)
 {
 	const struct triad_collect_trap trap = {.wall_us = 5,
@@ -451,6 +456,7 @@ START_TEST(test_trap_of_a_node_that_another_reads_is_refused)
 }
 END_TEST
 
+/* Row: M13 */
 START_TEST(test_histograms_come_merged_through_the_tree)
 {
 	configure(1, "m0");
@@ -464,6 +470,7 @@ START_TEST(test_histograms_come_merged_through_the_tree)
 }
 END_TEST
 
+/* Row: M13 */
 START_TEST(test_histograms_without_one_that_died_come_in_time)
 {
 	end(1);
@@ -476,6 +483,7 @@ START_TEST(test_histograms_without_one_that_died_come_in_time)
 }
 END_TEST
 
+/* Row: M14 */
 START_TEST(test_clear_goes_down_the_tree_once)
 {
 	const struct triad_collect_clear clear = {

@@ -213,6 +213,7 @@ static void check_totals(void)
 	}
 }
 
+/* Row: M5 */
 START_TEST(test_one_agent_top_has_its_totals_and_rates)
 {
 	struct triad_engine_row row;
@@ -266,6 +267,7 @@ START_TEST(test_messages_lost_totals_are_right_when_they_come_again)
 }
 END_TEST
 
+/* Row: M5 */
 START_TEST(test_hardware_reset_by_others_is_counted_through)
 {
 	give_all_to(1);
@@ -550,6 +552,7 @@ START_TEST(test_what_was_told_again_and_lost_is_asked_for_again)
 }
 END_TEST
 
+/* Row: M7 */
 START_TEST(test_quiet_ports_are_not_told_of_but_when_their_turn_comes)
 {
 	const struct triad_feed_params params = {
@@ -575,6 +578,7 @@ START_TEST(test_quiet_ports_are_not_told_of_but_when_their_turn_comes)
 }
 END_TEST
 
+/* Row: M7 */
 START_TEST(test_port_that_goes_idle_is_told_of_once_more)
 {
 	const struct triad_feed_params params = {

@@ -201,6 +201,7 @@ START_TEST(test_alive_round_trip_is_the_same)
 }
 END_TEST
 
+/* Row: M10 */
 START_TEST(test_owner_round_trip_is_the_same)
 {
 	struct triad_collect_owner got, owner = an_owner();
@@ -232,6 +233,7 @@ START_TEST(test_owner_round_trip_is_the_same)
 }
 END_TEST
 
+/* Row: M10 */
 START_TEST(test_who_owns_round_trip_is_the_same)
 {
 	const struct triad_collect_who_owns list = {.wants_list = true};
@@ -253,6 +255,7 @@ START_TEST(test_who_owns_round_trip_is_the_same)
 }
 END_TEST
 
+/* Row: M11 */
 START_TEST(test_trap_round_trip_is_the_same)
 {
 	struct triad_collect_trap got, trap = a_trap();
@@ -273,6 +276,7 @@ START_TEST(test_trap_round_trip_is_the_same)
 }
 END_TEST
 
+/* Row: M14 */
 START_TEST(test_clear_and_again_round_trip_are_the_same)
 {
 	struct triad_collect_clear got, clear = a_clear();

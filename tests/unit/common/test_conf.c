@@ -120,6 +120,7 @@ START_TEST(test_keys_found_by_full_name)
 }
 END_TEST
 
+/* Row: M9, A5 */
 START_TEST(test_init_defaults_as_documented)
 {
 	ck_assert(standard.perfmgr.enabled);
@@ -167,6 +168,7 @@ START_TEST(test_init_defaults_as_documented)
 }
 END_TEST
 
+/* Row: A3, A5 */
 START_TEST(test_keys_ranges_as_documented)
 {
 	static const struct {
@@ -661,6 +663,7 @@ START_TEST(test_set_unknown_key_refused)
 }
 END_TEST
 
+/* Row: A6 */
 START_TEST(test_set_only_what_may_change_at_run_time)
 {
 	static const char *const fixed[] = {

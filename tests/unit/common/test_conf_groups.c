@@ -183,6 +183,7 @@ START_TEST(test_thresholds_have_a_row_for_each_counter)
 }
 END_TEST
 
+/* Row: A12 */
 START_TEST(test_thresholds_defaults_as_documented)
 {
 	static const struct {

@@ -191,6 +191,7 @@ START_TEST(test_find_present_found_absent_none)
 }
 END_TEST
 
+/* Row: A14 */
 START_TEST(test_pkey_match_cases)
 {
 	static const struct {
@@ -243,6 +244,7 @@ START_TEST(test_port_rates_of_each_speed)
 }
 END_TEST
 
+/* Row: M15 */
 START_TEST(test_hops_of_a_row_count_its_links)
 {
 	struct triad_fabric *fabric = fabric_row(4, 2);

@@ -43,6 +43,7 @@ START_TEST(test_port_first_seen_is_due_once)
 }
 END_TEST
 
+/* Row: M7, A9 */
 START_TEST(test_change_both_ways_adds_up_to_threshold)
 {
 	ck_assert(take(7, 1, 1000, 1000, 100));
@@ -137,6 +138,7 @@ END_TEST
 
 /* What a reader adds up of rows told is the total, within the threshold until the end
  * and exactly when all is told; whatever the threshold is, and though it changes. */
+/* Row: M7, A9 */
 START_TEST(test_sum_of_what_is_told_is_the_total)
 {
 	uint64_t total[N_PORTS][2] = {{0}}, sum[N_PORTS][2] = {{0}},

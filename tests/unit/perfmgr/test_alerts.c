@@ -2,6 +2,7 @@
 /* Alerts, through a collector on simulated agents. */
 #include "tests/unit/perfmgr/alert_bed.h"
 
+/* Row: M2, M16, A8 */
 START_TEST(test_counter_at_threshold_is_raised_with_both_ends)
 {
 	uint32_t port = find_port(0x201, 3);
@@ -25,6 +26,7 @@ START_TEST(test_counter_at_threshold_is_raised_with_both_ends)
 }
 END_TEST
 
+/* Row: A8 */
 START_TEST(test_counter_under_threshold_is_no_alert)
 {
 	agents->raw[find_port(0x201, 3)][TRIAD_SYMBOL_ERROR_COUNTER] += 9;
@@ -170,6 +172,7 @@ START_TEST(test_lost_rack_is_one_alert)
 }
 END_TEST
 
+/* Row: A12 */
 START_TEST(test_link_down_is_raised_and_cleared)
 {
 	struct triad_fabric *whole = triad_fabric_ref(fabric);
@@ -232,6 +235,7 @@ START_TEST(test_silent_node_is_one_alert_for_all_its_ports)
 }
 END_TEST
 
+/* Row: A15 */
 START_TEST(test_wait_as_share_of_time)
 {
 	uint32_t port = find_port(0x201, 3);
@@ -251,6 +255,7 @@ START_TEST(test_wait_as_share_of_time)
 }
 END_TEST
 
+/* Row: M2, A8 */
 START_TEST(test_group_and_type_have_thresholds_of_their_own)
 {
 	strcpy(conf.groups[0].name, "quiet");
@@ -299,6 +304,7 @@ START_TEST(test_alerts_switched_off_clears_at_once)
 }
 END_TEST
 
+/* Row: A12 */
 START_TEST(test_trap_of_the_port_is_noted)
 {
 	uint32_t port = find_port(0x201, 3);

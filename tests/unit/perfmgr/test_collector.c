@@ -8,6 +8,7 @@
 
 #include "tests/unit/perfmgr/bed.h"
 
+/* Row: M16 */
 START_TEST(test_sweep_every_port_read)
 {
 	struct triad_collector_status status;
@@ -31,6 +32,7 @@ START_TEST(test_second_sweep_capabilities_known)
 }
 END_TEST
 
+/* Row: A5 */
 START_TEST(test_window_kept)
 {
 	agents->latency_us = 1000;
@@ -41,6 +43,7 @@ START_TEST(test_window_kept)
 }
 END_TEST
 
+/* Row: M16 */
 START_TEST(test_period_constant_without_drift)
 {
 	uint64_t first_us, last_us;

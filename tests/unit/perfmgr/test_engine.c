@@ -66,6 +66,7 @@ START_TEST(test_first_reading_total_is_raw)
 }
 END_TEST
 
+/* Row: M9, M16 */
 START_TEST(test_second_reading_change_and_rate)
 {
 	struct triad_engine_row row;
@@ -89,6 +90,7 @@ START_TEST(test_counter_at_maximum_marked)
 }
 END_TEST
 
+/* Row: S7 */
 START_TEST(test_reset_by_others_total_goes_on)
 {
 	struct triad_engine_row row;
@@ -391,6 +393,7 @@ static void *reset_rows(void *argument)
 	return NULL;
 }
 
+/* Row: S7 */
 START_TEST(test_total_while_written_never_goes_back)
 {
 	pthread_t writer;

@@ -131,6 +131,7 @@ static void fill(struct triad_histogram *histogram, unsigned most, unsigned n,
 }
 
 /* (a + b) + c, a + (b + c), c + (a + b) and all values one by one are the same. */
+/* Row: M8 */
 START_TEST(test_merge_is_exact_associative_and_commutative)
 {
 	for (unsigned round = 0; round < 300; round++) {

@@ -90,6 +90,7 @@ START_TEST(test_first_sweep_is_no_sample)
 }
 END_TEST
 
+/* Row: M8, M9, A10 */
 START_TEST(test_rates_are_in_all_node_and_port)
 {
 	struct result result;
@@ -116,6 +117,7 @@ START_TEST(test_rates_are_in_all_node_and_port)
 }
 END_TEST
 
+/* Row: M8, A10 */
 START_TEST(test_errors_are_in_all_and_node_but_not_in_port)
 {
 	agents->raw[find_port(0x201, 3)][TRIAD_SYMBOL_ERROR_COUNTER] += 40;
@@ -153,6 +155,7 @@ START_TEST(test_unchanged_errors_are_samples)
 }
 END_TEST
 
+/* Row: M9 */
 START_TEST(test_port_counters_can_be_others)
 {
 	strcpy(conf.perfmgr.histogram_counters, "SymbolErrorCounter");

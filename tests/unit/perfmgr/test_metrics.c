@@ -396,6 +396,7 @@ static void check_against_oracle(const struct triad_metrics_params *params)
 
 /* --- cases ------------------------------------------------------------- */
 
+/* Row: X6 */
 START_TEST(test_metrics_mixed_fabric_equals_oracle)
 {
 	for (unsigned i = 0; i < 20; i++) {

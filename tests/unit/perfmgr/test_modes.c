@@ -21,6 +21,7 @@ static unsigned mads_of_sweep(void)
 
 /* --- modes: 4 switches with 12 ports each, 40 hosts --- */
 
+/* Row: X1 */
 START_TEST(test_triad_quiet_fabric_one_mad_a_switch_for_errors)
 {
 	set_all_counters(3);
@@ -67,6 +68,7 @@ START_TEST(test_triad_unchanged_rate_over_last_interval)
 }
 END_TEST
 
+/* Row: A15 */
 START_TEST(test_triad_congestion_noticed)
 {
 	uint32_t port = find_port(0x200, 1);
@@ -161,6 +163,7 @@ START_TEST(test_triad_no_extended_ports_read_once)
 }
 END_TEST
 
+/* Row: X1 */
 START_TEST(test_errors_quiet_fabric_one_mad_an_agent)
 {
 	set_mode(TRIAD_SWEEP_ERRORS);

@@ -99,6 +99,7 @@ START_TEST(test_redirect_read)
 }
 END_TEST
 
+/* Row: A2 */
 START_TEST(test_port_counters_every_field_read)
 {
 	static const struct {
@@ -165,6 +166,7 @@ START_TEST(test_port_counters_unsupported_absent)
 }
 END_TEST
 
+/* Row: A2 */
 START_TEST(test_extended_every_field_read)
 {
 	uint8_t mad[TRIAD_MAD_SIZE];

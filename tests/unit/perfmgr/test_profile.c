@@ -40,6 +40,7 @@ static void set_up_rows(void)
 		ck_assert_uint_eq(parser.column, column_);                             \
 	} while (0)
 
+/* Row: M3, A11 */
 START_TEST(test_row_rendered_as_documented)
 {
 	struct triad_profile_row row = {.node_guid = 0x2c90300001234,
@@ -72,6 +73,7 @@ START_TEST(test_row_rendered_as_documented)
 }
 END_TEST
 
+/* Row: A11 */
 START_TEST(test_header_has_every_counter_once)
 {
 	triad_profile_render_header(text, 0);

@@ -21,6 +21,7 @@ static uint64_t *raw(uint32_t port, unsigned counter)
 
 /* --- near full --- */
 
+/* Row: M16, A4 */
 START_TEST(test_near_full_counter_reset_total_goes_on)
 {
 	uint32_t port = find_port(0x201, 5);
@@ -82,6 +83,7 @@ START_TEST(test_near_full_answer_lost_total_right)
 }
 END_TEST
 
+/* Row: A4 */
 START_TEST(test_near_full_data_of_agent_without_extended)
 {
 	uint32_t port = find_port(0x201, 5);
@@ -100,6 +102,7 @@ END_TEST
 
 /* Counters run full again and again, with losses; nothing may be lost but what comes
  * between a reading and the reset, and here nothing does. */
+/* Row: A4 */
 START_TEST(test_near_full_random_totals_right)
 {
 	uint64_t counted[TRIAD_N_COUNTERS] = {0};

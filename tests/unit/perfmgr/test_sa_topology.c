@@ -106,6 +106,7 @@ static struct triad_fabric *build(int expected)
 	return built;
 }
 
+/* Row: A1 */
 START_TEST(test_tables_give_the_fabric_again)
 {
 	struct triad_fabric *built = build(0);

@@ -91,6 +91,7 @@ START_TEST(test_frame_local_octets_as_on_the_wire)
 }
 END_TEST
 
+/* Row: S3 */
 START_TEST(test_frame_global_has_its_route)
 {
 	static const uint8_t expected[] = {0x30, 0x63, 0x00, 0x05, 0x00, 0x52, 0x12,

@@ -94,6 +94,7 @@ static void check_words(const uint32_t *words, size_t n, size_t size)
 	}
 }
 
+/* Row: S5, S6 */
 START_TEST(test_counter_sample_encoded_as_specified)
 {
 	static const uint32_t expected[] = {5, 1, 0xc0000207, 3, 0x01020304, 0x05060708,
@@ -146,6 +147,7 @@ START_TEST(test_counter_sample_expanded_has_index_of_its_own)
 }
 END_TEST
 
+/* Row: S1, S2, S3, S4 */
 START_TEST(test_flow_sample_encoded_as_specified)
 {
 	static const uint32_t expected[] = {5, 1, 0xc0000207, 3, 0x01020304, 0x05060708,
@@ -182,6 +184,7 @@ END_TEST
 
 /* --- meanings --- */
 
+/* Row: S6 */
 START_TEST(test_counter_the_port_lacks_is_unknown)
 {
 	struct triad_engine_row row = make_row();
@@ -223,6 +226,7 @@ START_TEST(test_total_past_a_member_wraps)
 }
 END_TEST
 
+/* Row: S6 */
 START_TEST(test_status_and_speed_are_those_of_the_link)
 {
 	static const struct {
@@ -350,6 +354,7 @@ static void roll_header(void)
 	header.expanded = dice() % 2;
 }
 
+/* Row: S5 */
 START_TEST(test_counter_samples_of_any_size_read_back)
 {
 	static struct given given[64];
@@ -442,6 +447,7 @@ static void check_flow_sample(const struct given_flow *given, unsigned at)
 		MUST(!memcmp(flow->bth, &given->bth, sizeof(flow->bth)));
 }
 
+/* Row: S2, S3, S4 */
 START_TEST(test_flow_samples_of_any_size_read_back)
 {
 	static struct given_flow given[160];

@@ -179,6 +179,7 @@ START_TEST(test_interval_changed_goes_on_at_its_port)
 }
 END_TEST
 
+/* Row: M1 */
 START_TEST(test_million_ports_cost_24_octets_each)
 {
 	uint64_t now_us = BEGIN, most = 0, n = 0;

@@ -157,6 +157,7 @@ static struct triad_sflow_sender_status get_status(void)
 	return triad_sflow_sender_status(sender);
 }
 
+/* Row: S8 */
 START_TEST(test_every_port_is_sampled_each_interval_at_each_collector)
 {
 	struct triad_sflow_sender_status status;
@@ -201,6 +202,7 @@ static struct triad_sampled_request request_of_lid_7(void)
 	return request;
 }
 
+/* Row: S3 */
 START_TEST(test_picked_request_is_a_flow_sample_in_a_datagram_of_its_own)
 {
 	struct triad_sampled_request request = request_of_lid_7();
@@ -239,6 +241,7 @@ START_TEST(test_picked_request_is_a_flow_sample_in_a_datagram_of_its_own)
 }
 END_TEST
 
+/* Row: S7 */
 START_TEST(test_totals_never_go_back_with_the_hardware)
 {
 	configure();
@@ -334,6 +337,7 @@ START_TEST(test_without_a_view_nothing_is_sent)
 }
 END_TEST
 
+/* Row: S8 */
 START_TEST(test_failed_send_is_a_gap_at_its_collector_only)
 {
 	struct triad_sflow_sender_status status;

@@ -157,6 +157,7 @@ static void become_master(void)
 
 /* --- ELECTING --- */
 
+/* Row: E3 */
 START_TEST(test_electing_that_hears_nobody_is_master_after_the_timeout)
 {
 	check_election_ends_at(1200 * MS);
@@ -164,6 +165,7 @@ START_TEST(test_electing_that_hears_nobody_is_master_after_the_timeout)
 END_TEST
 
 /* "Decrease of timeout can be limited to a predefined number of times". */
+/* Row: E5 */
 START_TEST(test_electing_that_hears_worse_is_sooner_three_times_at_most)
 {
 	for (int i = 0; i < _i; i++)
@@ -175,6 +177,7 @@ START_TEST(test_electing_that_hears_worse_is_sooner_three_times_at_most)
 }
 END_TEST
 
+/* Row: E5 */
 START_TEST(test_electing_that_hears_better_is_later_three_times_at_most)
 {
 	for (int i = 0; i < _i; i++)
@@ -233,6 +236,7 @@ END_TEST
 
 /* --- STANDBY --- */
 
+/* Row: E4 */
 START_TEST(test_standby_answers_status_by_its_own_priority)
 {
 	become_standby_of_better();
@@ -250,6 +254,7 @@ START_TEST(test_standby_answers_status_by_its_own_priority)
 }
 END_TEST
 
+/* Row: E3, E13 */
 START_TEST(test_standby_that_hears_no_master_for_keepalive_elects)
 {
 	become_standby_of_better();
@@ -264,6 +269,7 @@ START_TEST(test_standby_that_hears_no_master_for_keepalive_elects)
 }
 END_TEST
 
+/* Row: E13 */
 START_TEST(test_standby_whose_master_steps_down_elects)
 {
 	become_standby_of_better();
@@ -281,6 +287,7 @@ START_TEST(test_standby_whose_master_leaves_the_view_elects)
 }
 END_TEST
 
+/* Row: E4 */
 START_TEST(test_standby_told_to_take_over_by_its_master_does)
 {
 	become_standby_of_better();
@@ -347,6 +354,7 @@ END_TEST
 
 /* --- MASTER --- */
 
+/* Row: E3 */
 START_TEST(test_master_says_status_every_status_time)
 {
 	become_master();
@@ -364,6 +372,7 @@ START_TEST(test_master_says_status_every_status_time)
 }
 END_TEST
 
+/* Row: E4 */
 START_TEST(test_master_answers_status_by_its_own_priority)
 {
 	become_master();
@@ -387,6 +396,7 @@ START_TEST(test_master_answers_one_that_shouts_eight_times_a_status_time)
 }
 END_TEST
 
+/* Row: E4 */
 START_TEST(test_master_told_to_cede_by_better_master_follows_it)
 {
 	become_master();
@@ -406,6 +416,7 @@ START_TEST(test_master_told_to_cede_by_better_standby_elects)
 }
 END_TEST
 
+/* Row: E4 */
 START_TEST(test_master_told_to_cede_by_worse_stays_and_counts)
 {
 	become_master();
@@ -450,6 +461,7 @@ START_TEST(test_master_told_to_take_over_stays)
 END_TEST
 
 /* "If compute priority function changes priority, status update is required." */
+/* Row: E13 */
 START_TEST(test_master_whose_ports_change_says_so_at_once)
 {
 	become_master();
@@ -481,6 +493,7 @@ static uint64_t grant_to(uint64_t from, uint64_t claim, uint64_t term)
 	return last_sent[TRIAD_ELECTION_TAKEOVER].grant;
 }
 
+/* Row: E7 */
 START_TEST(test_promise_is_made_after_a_lease_since_the_start)
 {
 	become_standby_of_better();
@@ -495,6 +508,7 @@ START_TEST(test_promise_is_made_after_a_lease_since_the_start)
 }
 END_TEST
 
+/* Row: X4 */
 START_TEST(test_promise_lasts_a_lease_and_then_another_term_may_have_it)
 {
 	become_standby_of_better();
@@ -515,6 +529,7 @@ START_TEST(test_promise_lasts_a_lease_and_then_another_term_may_have_it)
 }
 END_TEST
 
+/* Row: E12 */
 START_TEST(test_promise_is_not_made_to_who_is_not_able)
 {
 	struct triad_election_message message = message_of(
@@ -586,6 +601,7 @@ static void ask(void)
 	ck_assert_uint_eq(last_sent[TRIAD_ELECTION_STATUS].claim, 1);
 }
 
+/* Row: X4 */
 START_TEST(test_lease_is_held_from_when_it_was_asked_for)
 {
 	struct triad_permission_facts facts;
@@ -770,6 +786,7 @@ END_TEST
 
 /* --- what is told here --- */
 
+/* Row: E7 */
 START_TEST(test_subnet_is_up_by_a_master_only)
 {
 	struct triad_permission_facts facts;
@@ -784,6 +801,7 @@ START_TEST(test_subnet_is_up_by_a_master_only)
 END_TEST
 
 /* "A running master is preferred", although the election has only just begun. */
+/* Row: E8 */
 START_TEST(test_electing_whose_sm_is_master_says_so)
 {
 	triad_election_sm(election, true, true, now_us);

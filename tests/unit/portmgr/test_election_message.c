@@ -88,6 +88,7 @@ START_TEST(test_message_round_trip_is_the_same)
 END_TEST
 
 /* As message.h has it: what another version of the program will look for. */
+/* Row: E4 */
 START_TEST(test_message_octets_are_where_they_are_documented)
 {
 	struct triad_election_message message = a_message(1);
@@ -168,6 +169,7 @@ START_TEST(test_message_with_hostile_field_is_refused)
 }
 END_TEST
 
+/* Row: E3 */
 START_TEST(test_state_names_are_the_documents)
 {
 	ck_assert_str_eq(

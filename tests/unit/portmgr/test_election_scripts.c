@@ -11,6 +11,7 @@
 
 static glob_t scripts;
 
+/* Row: E1, E2, E6, E7, E8, E13, X4 */
 START_TEST(test_cluster_after_script_does_as_expected)
 {
 	char error[600];

@@ -57,6 +57,7 @@ static const char *text_of(uint32_t at)
 
 /* --- what is right ----------------------------------------------------- */
 
+/* Row: E11 */
 START_TEST(test_row_with_all_columns_read)
 {
 	const struct triad_expected_port *row;

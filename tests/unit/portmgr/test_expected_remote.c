@@ -59,6 +59,7 @@ static enum triad_remote_match compare(
 	return match;
 }
 
+/* Row: E11 */
 START_TEST(test_compare_each_key_fits_or_differs)
 {
 	static const struct {

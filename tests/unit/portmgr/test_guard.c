@@ -557,6 +557,7 @@ static void check_all(struct model *model)
 	}
 }
 
+/* Row: X3 */
 START_TEST(test_guard_random_fabrics_as_a_naive_walk)
 {
 	const char *text = getenv("TRIAD_SEED");

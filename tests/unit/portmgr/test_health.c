@@ -71,6 +71,7 @@ START_TEST(test_health_worse_for_a_moment_does_not_count)
 }
 END_TEST
 
+/* Row: E2 */
 START_TEST(test_health_worse_and_worse_time_begins_anew)
 {
 	begin();
@@ -95,6 +96,7 @@ START_TEST(test_health_that_flaps_waits_twice_as_long_each_time)
 }
 END_TEST
 
+/* Row: E2 */
 START_TEST(test_health_better_for_a_moment_time_begins_anew)
 {
 	begin();

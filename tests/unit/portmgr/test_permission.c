@@ -75,6 +75,7 @@ static void spoil(struct triad_permission_facts *facts, unsigned reason)
 	}
 }
 
+/* Row: E6, E7 */
 START_TEST(test_permission_with_one_fact_against_has_that_reason_alone)
 {
 	struct triad_permission_facts facts = good;
@@ -119,6 +120,7 @@ START_TEST(test_permission_with_all_for_is_given_to_the_microsecond)
 }
 END_TEST
 
+/* Row: E12 */
 START_TEST(test_permission_for_an_act_of_another_term_is_not_given)
 {
 	ck_assert(triad_permission_judge_term(&good, TERM, 0).is_given);

@@ -171,6 +171,7 @@ START_TEST(test_plan_ports_as_expected_nothing)
 }
 END_TEST
 
+/* Row: E9 */
 START_TEST(test_plan_expected_disabled_is_disabled)
 {
 	bed_build(OWN + 1);
@@ -188,6 +189,7 @@ START_TEST(test_plan_expected_disabled_is_disabled)
 }
 END_TEST
 
+/* Row: E9 */
 START_TEST(test_plan_disabled_by_whomever_is_enabled)
 {
 	bed_build(OWN + 1);
@@ -214,6 +216,7 @@ START_TEST(test_plan_disabled_by_whomever_is_enabled)
 }
 END_TEST
 
+/* Row: E9 */
 START_TEST(test_plan_disabled_as_failed_noted)
 {
 	bed_build(OWN + 1);
@@ -245,6 +248,7 @@ START_TEST(test_plan_disabled_as_failed_noted)
 }
 END_TEST
 
+/* Row: E9 */
 START_TEST(test_plan_other_far_end_miswired)
 {
 	bed_build(OWN + 1);
@@ -272,6 +276,7 @@ START_TEST(test_plan_other_name_alone_told_apart)
 }
 END_TEST
 
+/* Row: E9 */
 START_TEST(test_plan_under_test_tested_until_admitted)
 {
 	bed_build(OWN + 1);

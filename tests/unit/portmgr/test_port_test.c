@@ -117,6 +117,7 @@ static void begin_admission(void)
 	ck_assert_int_eq(wish(), TRIAD_TEST_WAIT);
 }
 
+/* Row: E10 */
 START_TEST(test_port_good_in_all_steps_passes)
 {
 	begin(ALL);
@@ -170,6 +171,7 @@ END_TEST
 
 /* --- presence --- */
 
+/* Row: E10 */
 START_TEST(test_presence_link_down_or_slower_waits_until_timer)
 {
 	struct triad_test_seen seen = good;
@@ -216,6 +218,7 @@ END_TEST
 
 /* --- miswire --- */
 
+/* Row: E10 */
 START_TEST(test_miswire_fails_at_once)
 {
 	struct triad_test_seen seen = good;
@@ -434,6 +437,7 @@ START_TEST(test_application_asks_each_second_until_name_fits)
 }
 END_TEST
 
+/* Row: E10 */
 START_TEST(test_application_name_never_comes_fails_by_timer)
 {
 	begin(ONLY(TRIAD_TEST_APPLICATION));

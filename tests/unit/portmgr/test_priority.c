@@ -10,6 +10,7 @@ static uint32_t make(struct triad_priority_parts parts)
 
 /* Strongest first [election-patent, "computes subnet manager priority"]: each beats the
  * next, whatever the weaker bits are. */
+/* Row: E2 */
 START_TEST(test_priority_of_stronger_bit_is_higher)
 {
 	uint32_t manager = make(
@@ -36,6 +37,7 @@ START_TEST(test_priority_of_stronger_bit_is_higher)
 }
 END_TEST
 
+/* Row: E8 */
 START_TEST(test_priority_with_all_ports_good_master_stays_before_more_ports)
 {
 	uint32_t master = make((struct triad_priority_parts){
@@ -47,6 +49,7 @@ START_TEST(test_priority_with_all_ports_good_master_stays_before_more_ports)
 }
 END_TEST
 
+/* Row: E2 */
 START_TEST(test_priority_of_equal_preference_more_good_ports_wins)
 {
 	uint32_t two = make((struct triad_priority_parts){.n_ports = 2, .n_good = 2});
@@ -59,6 +62,7 @@ START_TEST(test_priority_of_equal_preference_more_good_ports_wins)
 }
 END_TEST
 
+/* Row: E2 */
 START_TEST(test_priority_without_ports_is_not_ports_ok)
 {
 	uint32_t none = make((struct triad_priority_parts){.n_ports = 0});
@@ -91,6 +95,7 @@ START_TEST(test_priority_of_large_numbers_fields_keep_apart)
 END_TEST
 
 /* Everyone decides alike: the lower id [IBA 14.4.1]. */
+/* Row: E4 */
 START_TEST(test_priority_when_equal_lower_id_is_better)
 {
 	ck_assert(triad_priority_is_better(7, 1, 7, 2));
@@ -115,6 +120,7 @@ static const struct {
 	{{true, true, true, true, false}, 1},
 };
 
+/* Row: E8 */
 START_TEST(test_priority_of_sm_is_as_the_manual_says)
 {
 	ck_assert_uint_eq(triad_priority_of_sm(&of_sm[_i].sm), of_sm[_i].priority);

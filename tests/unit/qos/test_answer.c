@@ -528,6 +528,7 @@ START_TEST(test_rule_of_one_direction_holds_for_the_way_back)
 }
 END_TEST
 
+/* Row: Q4 */
 START_TEST(test_rule_by_each_field_of_the_request)
 {
 	static const struct {
@@ -559,6 +560,7 @@ START_TEST(test_rule_by_each_field_of_the_request)
 }
 END_TEST
 
+/* Row: Q8 */
 START_TEST(test_tclass_of_level_else_the_one_asked_for)
 {
 	by_gids(GUID(2), GUID(4));
@@ -585,6 +587,7 @@ END_TEST
 	"partition-levels\npartition-level\npkey: 1\nqos-level-name: L\n"              \
 	"end-partition-level\nend-partition-levels\n"
 
+/* Row: Q5 */
 START_TEST(test_partition_level_where_no_rule_matches)
 {
 	static const uint16_t pkeys[] = {0x8001, 0xffff};
@@ -634,6 +637,7 @@ START_TEST(test_level_of_ends_that_are_not_known)
 }
 END_TEST
 
+/* Row: Q8 */
 START_TEST(test_path_bits_choose_destination_lids)
 {
 	static const unsigned n[] = {1, 2, 4, 8};

@@ -408,6 +408,7 @@ static void check_policy(struct triad_policy *policy, unsigned n_requests)
 	policy_free(policy);
 }
 
+/* Row: Q4 */
 START_TEST(test_match_random_policies_as_naive)
 {
 	for (unsigned i = 0; i < 150; i++)
@@ -417,6 +418,7 @@ START_TEST(test_match_random_policies_as_naive)
 }
 END_TEST
 
+/* Row: Q4 */
 START_TEST(test_match_each_combination_of_fields_as_naive)
 {
 	for (unsigned fields = 0; fields <= ALL_FIELDS; fields++)
@@ -457,6 +459,7 @@ START_TEST(test_match_nothing_in_common_as_naive)
 }
 END_TEST
 
+/* Row: Q5 */
 START_TEST(test_match_empty_policy_gives_default_level)
 {
 	struct triad_class_request request = {.source = 0, .destination = 0};
@@ -491,6 +494,7 @@ static uint32_t match_service_id(struct triad_classifier *classifier, uint64_t v
 	return triad_classifier_match(classifier, &request);
 }
 
+/* Row: Q4 */
 START_TEST(test_service_id_ends_of_ranges_included)
 {
 	struct triad_policy *policy = policy_sized(0, 1, 4, 0);
@@ -619,6 +623,7 @@ END_TEST
 
 /* --- groups --- */
 
+/* Row: Q1 */
 START_TEST(test_groups_of_ports_as_naive)
 {
 	for (unsigned round = 0; round < 20; round++) {

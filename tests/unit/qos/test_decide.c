@@ -212,6 +212,7 @@ END_TEST
 
 /* --- a level's limits --- */
 
+/* Row: Q8 */
 START_TEST(test_level_mtu_limit_lowers)
 {
 	set_level("mtu-limit: 3");
@@ -250,6 +251,7 @@ static uint8_t rate_under(unsigned links, unsigned limit)
 }
 
 /* Code 11, 14 Gb/s, is above code 7, 40, as a number; 3, 10 Gb/s, above 2 in both. */
+/* Row: Q8 */
 START_TEST(test_level_rate_limit_lowers_by_bandwidth)
 {
 	ck_assert_uint_eq(rate_under(7, 11), 11);
@@ -336,6 +338,7 @@ static void drop_sl_3(void)
 	build();
 }
 
+/* Row: Q8 */
 START_TEST(test_sl_on_vl15_refused)
 {
 	drop_sl_3();

@@ -137,6 +137,7 @@ END_TEST
 #define RULE(lines) "qos-match-rule\n" lines "qos-level-name: L\nend-qos-match-rule\n"
 #define TAIL "end-qos-match-rules\n"
 
+/* Row: X2 */
 START_TEST(test_near_misses_before_the_rule_that_matched)
 {
 	use_policy(HEAD RULE("source: four\n") RULE("source: two\nservice-id: 7\n")
@@ -203,6 +204,7 @@ END_TEST
 
 /* --- the way --- */
 
+/* Row: X2 */
 START_TEST(test_hops_both_ways_and_the_answer)
 {
 	explain(2, 4);
@@ -244,6 +246,7 @@ START_TEST(test_lids_of_the_request_and_path_bits_shown)
 }
 END_TEST
 
+/* Row: X2 */
 START_TEST(test_vl15_shown_where_it_is)
 {
 	plan->sa.qos = true;

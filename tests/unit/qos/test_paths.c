@@ -332,6 +332,7 @@ START_TEST(test_walk_without_qos_tables_not_looked_at)
 }
 END_TEST
 
+/* Row: Q8 */
 START_TEST(test_walk_each_hop_has_an_sl_but_none_in_common_refused)
 {
 	struct triad_walk walk;

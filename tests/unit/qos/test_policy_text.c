@@ -11,6 +11,7 @@
 
 /* --- whole files ------------------------------------------------------- */
 
+/* Row: Q1 */
 START_TEST(test_example_installed_read)
 {
 	char *text = read_source("contrib/qos/qos-policy.conf");
@@ -176,6 +177,7 @@ static const struct triad_policy_rule *ulp(const char *line)
 	return &policy->rules[0];
 }
 
+/* Row: Q11 */
 START_TEST(test_ulps_services_have_their_ids)
 {
 	check_ranges(&ulp("sdp : 2")->service_ids, "10000-1ffff");
@@ -201,6 +203,7 @@ START_TEST(test_ulps_partitions_have_their_pkeys)
 }
 END_TEST
 
+/* Row: Q11 */
 START_TEST(test_ulps_guids_make_a_group)
 {
 	const struct triad_policy_rule *rule =
@@ -377,6 +380,7 @@ START_TEST(test_names_wrong_told)
 }
 END_TEST
 
+/* Row: Q1 */
 START_TEST(test_blocks_wrong_told)
 {
 	refuse(DEFAULT "qos-levels\nqos-level\nname: a\nsl: 1\nqos-level\n"

@@ -48,6 +48,7 @@ static char *put_back(char *text, const struct slip *slip)
 	return whole;
 }
 
+/* Row: Q1 */
 START_TEST(test_example_mended_read)
 {
 	char *text = read_source("contrib/qos/qos-policy.xml");
@@ -104,6 +105,7 @@ START_TEST(test_example_slip_told)
 }
 END_TEST
 
+/* Row: Q1 */
 START_TEST(test_example_as_printed_all_told)
 {
 	char *text = read_source("contrib/qos/qos-policy.xml");
@@ -272,6 +274,7 @@ static char *to_xml(const char *text)
 	return g_string_free(xml, FALSE);
 }
 
+/* Row: Q1 */
 START_TEST(test_policy_in_both_syntaxes_same)
 {
 	const char *text =
@@ -322,6 +325,7 @@ static const struct triad_policy_level *level_with(const char *elements)
 	return &policy->levels[0];
 }
 
+/* Row: Q8 */
 START_TEST(test_rate_limit_is_bandwidth)
 {
 	/* Multiples of 2.5 Gb/s, and PathRecord's codes. */

@@ -46,6 +46,7 @@ static void fill(size_t size)
 		record[i] = (uint8_t)(i + 1);
 }
 
+/* Row: Q2 */
 START_TEST(test_path_record_fields_where_they_are)
 {
 	fill(64);
@@ -74,6 +75,7 @@ START_TEST(test_path_record_fields_where_they_are)
 }
 END_TEST
 
+/* Row: Q2 */
 START_TEST(test_multipath_record_fields_where_they_are)
 {
 	fill(64);
@@ -234,6 +236,7 @@ START_TEST(test_multi_without_both_counts_refused)
 }
 END_TEST
 
+/* Row: Q2 */
 START_TEST(test_service_id_by_first_bit_alone)
 {
 	const enum triad_service_id_mask first = TRIAD_SERVICE_ID_FIRST;

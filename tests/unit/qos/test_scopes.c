@@ -78,6 +78,7 @@ START_TEST(test_vlarb_scope_group_is_of_port_itself)
 }
 END_TEST
 
+/* Row: Q7 */
 START_TEST(test_vlarb_scope_across_is_of_port_at_other_end)
 {
 	use(GROUPS, "", VLARB("<across>a,c</across>"));
@@ -112,6 +113,7 @@ START_TEST(test_vlarb_scope_to_is_number_of_port)
 }
 END_TEST
 
+/* Row: Q7 */
 START_TEST(test_vlarb_last_scope_that_fits_applies_alone)
 {
 	uint8_t limit;
@@ -154,6 +156,7 @@ START_TEST(test_endport_scope_across_from_never_fits)
 }
 END_TEST
 
+/* Row: Q7 */
 START_TEST(test_sl2vl_scope_across_and_across_to_are_of_out_port)
 {
 	use(GROUPS,

@@ -373,6 +373,7 @@ static void check_policy(unsigned n_groups, unsigned n_scopes)
 		check_all(dice(fabric->n_partitions + 1));
 }
 
+/* Row: Q7 */
 START_TEST(test_scopes_of_random_policies_as_naive)
 {
 	for (unsigned i = 0; i < N_FABRICS; i++) {

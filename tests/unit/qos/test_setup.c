@@ -52,6 +52,7 @@ static void check_sl2vl(uint16_t scope, uint8_t op_vls, const char *expected)
 	ck_assert_str_eq(text, expected);
 }
 
+/* Row: Q6 */
 START_TEST(test_sl2vl_vl_that_port_lacks_becomes_15)
 {
 	use(GROUP("a", ""),

@@ -325,6 +325,7 @@ START_TEST(test_numbers_beside_any_are_no_error)
 }
 END_TEST
 
+/* Row: Q6 */
 START_TEST(test_scope_without_ports_warned_of)
 {
 	sketch_two_switches();
@@ -422,6 +423,7 @@ START_TEST(test_engine_that_chooses_sls_warned_of_once)
 }
 END_TEST
 
+/* Row: Q6 */
 START_TEST(test_number_beyond_ports_is_error)
 {
 	sketch_two_switches();
@@ -453,6 +455,7 @@ START_TEST(test_number_beyond_ports_is_error)
 }
 END_TEST
 
+/* Row: Q6 */
 START_TEST(test_vl_beyond_those_of_port_is_error)
 {
 	sketch_two_switches();
@@ -487,6 +490,7 @@ END_TEST
 
 #define EIGHT "0:1,1:1,2:1,3:1,4:1,5:1,6:1,7:1"
 
+/* Row: Q6 */
 START_TEST(test_vlarb_longer_than_ports_is_error)
 {
 	sketch_two_switches();
@@ -509,6 +513,7 @@ START_TEST(test_vlarb_longer_than_ports_is_error)
 }
 END_TEST
 
+/* Row: Q6 */
 START_TEST(test_vlarb_quoting_lacking_vl_warned_of)
 {
 	sketch_two_switches();

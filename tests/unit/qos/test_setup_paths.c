@@ -409,6 +409,7 @@ END_TEST
 
 /* --- the SM's own paths --- */
 
+/* Row: X3 */
 START_TEST(test_end_without_vl_for_mads_is_cut_off)
 {
 	sketch_two_switches();

@@ -215,6 +215,7 @@ static void check_plan(void)
 	ck_assert_uint_eq(plan->n_changes_total, slow.n_changes);
 }
 
+/* Row: X3 */
 START_TEST(test_plan_random_is_as_slow_one)
 {
 	uint64_t n_by_scope = 0, n_by_default = 0;

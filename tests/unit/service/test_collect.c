@@ -196,6 +196,7 @@ static unsigned count_alerts(void)
 
 /* --- cases --- */
 
+/* Row: M5, M6 */
 START_TEST(test_row_of_an_owned_node_raises_its_alert)
 {
 	start(TRIAD_COLLECT_MANAGER);
