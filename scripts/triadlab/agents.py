@@ -96,6 +96,6 @@ def start(lab, agent, variables):
         return subprocess.Popen(
             [str(program), "--conf", f"{agent.folder}/agent.conf"],
             env=environment.attached(lab, agent.node, f"{agent.folder}/cwd",
-                                     lab.preload) | variables,
+                                     lab.preload) | lab.variables | variables,
             cwd=f"{agent.folder}/cwd", stdin=subprocess.DEVNULL, stdout=log,
             stderr=subprocess.STDOUT, start_new_session=True)

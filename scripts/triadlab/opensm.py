@@ -198,6 +198,9 @@ class Log:
 
     def __init__(self, path):
         self._path = path
+        self._forget()
+
+    def _forget(self):
         self._offset = 0
         self.state = None
         self.subnet_up = False
@@ -208,6 +211,9 @@ class Log:
         """Reads what came since the last time."""
         try:
             with open(self._path, "rb") as stream:
+                if os.fstat(stream.fileno()).st_size < self._offset:
+                    # An opensm that was started again may begin its log anew.
+                    self._forget()
                 stream.seek(self._offset)
                 for line in stream:
                     if not line.endswith(b"\n"):
@@ -215,7 +221,7 @@ class Log:
                     self._offset += len(line)
                     self._take(line.decode("utf-8", "replace").rstrip("\n"))
         except FileNotFoundError:
-            pass
+            self._forget()
         return self
 
     def _take(self, line):

@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+from dataclasses import dataclass
 
 from . import cluster, environment, netfile, nodes
 from .errors import LabError, UsageError
@@ -15,38 +16,56 @@ from .errors import LabError, UsageError
 NOT_ATTACHED = ("triadctl", "curl", "promtool")
 
 
+@dataclass(frozen=True)
+class Call:
+    """How to start a command: the arguments of os.execve() and subprocess.Popen()."""
+
+    program: str
+    command: list[str]
+    variables: dict[str, str]
+
+
 def run(lab, command, node=None, sm_index=None, host_index=None):
     """Runs the command and returns its exit status, as a shell would; does not
     return for commands that need not be attached to the fabric.  On a host, node and
     SM are the host's unless others are named."""
+    if not is_attached(command):
+        call = prepare(lab, command, None, node, sm_index, host_index)
+        os.execve(call.program, call.command, call.variables)
+    with tempfile.TemporaryDirectory(prefix="run-", dir=lab.folder) as scratch:
+        call = prepare(lab, command, scratch, node, sm_index, host_index)
+        return _wait(subprocess.Popen(call.command, executable=call.program,
+                                      env=call.variables, cwd=scratch))
+
+
+def is_attached(command):
+    """Whether it is led to the fabric."""
+    return os.path.basename(command[0]) not in NOT_ATTACHED
+
+
+def prepare(lab, command, scratch, node=None, sm_index=None, host_index=None):
+    """How to start the command.  One that is attached to the fabric needs a folder of
+    its own to work in, 'scratch': what leads it there writes files, and umad2sim cleans
+    up only when the program ends by itself."""
     host = _host(lab, host_index)
     if host:
         node = node or lab.sms[host_index].node
     if sm_index is None:
         sm_index = host_index or 0
-    variables = {"TRIAD_LAB": lab.folder,
-                 "TRIAD_SOCKET": _control_socket(lab, sm_index)}
-    if os.path.basename(command[0]) in NOT_ATTACHED:
-        variables = environment.plain(lab) | variables
-        program = _find(command[0], variables)
-        if host:
-            command = [*cluster.entrance(host, os.getcwd()), program, *command[1:]]
-            program = _find(command[0], variables)
-        os.execve(program, command, variables)
-    if lab.simulator is None or not lab.simulator.is_alive():
+    if not is_attached(command):
+        variables = environment.plain(lab)
+    elif lab.simulator is None or not lab.simulator.is_alive():
         raise LabError(f"the lab in {lab.folder} does not run; lab up starts one")
-    node_id = _node_id(lab, node)
-    with tempfile.TemporaryDirectory(prefix="run-", dir=lab.folder) as scratch:
-        variables = environment.attached(lab, node_id, scratch, host=host) | variables
-        # umad2sim writes into the working directory, and cleans up only when the
-        # program ends by itself.
+    else:
+        variables = environment.attached(lab, _node_id(lab, node), scratch, host=host)
+    variables |= {"TRIAD_LAB": lab.folder,
+                  "TRIAD_SOCKET": _control_socket(lab, sm_index)}
+    program = _find(command[0], variables)
+    if host:
+        command = [*cluster.entrance(host, scratch or os.getcwd()), program,
+                   *command[1:]]
         program = _find(command[0], variables)
-        if host:
-            command = [*cluster.entrance(host, scratch), program, *command[1:]]
-            program = None
-        child = subprocess.Popen(command, executable=program, env=variables,
-                                 cwd=scratch)
-        return _wait(child)
+    return Call(program, command, variables)
 
 
 def _host(lab, index):

@@ -6,11 +6,13 @@ from pathlib import Path
 from . import cluster, opensm, process
 
 
-def status(lab):
-    """What lives, as one document."""
+def status(lab, logs=None):
+    """What lives, as one document.  Who asks again and again gives a dictionary, 'logs',
+    in which what has been read of logs is kept."""
     sms = []
     for sm in lab.sms:
-        log = opensm.Log(sm.log).update()
+        log = (logs if logs is not None else {}).setdefault(sm.log, opensm.Log(sm.log))
+        log.update()
         alive = sm.process.is_alive()
         sms.append({
             "name": sm.name, "node": sm.node, "port_guid": log.port_guid,

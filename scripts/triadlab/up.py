@@ -52,6 +52,8 @@ class Wishes:
     cluster: str = cluster.NONE
     agents: int = 0
     timeout_s: float | None = None
+    # Added to the environment of opensm and triad-agent.
+    variables: dict[str, str] = field(default_factory=dict)
 
 
 def up(wishes):
@@ -112,7 +114,7 @@ class _Start:
             net=str(wishes.folder / "fabric.net"), n_nodes=len(fabric.nodes),
             run_node=nodes.choose_for_commands(fabric, sm_nodes).node_id,
             builddir=builddir, port_library=self._find_port_library(builddir),
-            preload=wishes.preload, variables=environment.to_keep(),
+            preload=wishes.preload, variables=environment.to_keep() | wishes.variables,
             cluster=wishes.cluster)
 
     def run(self):

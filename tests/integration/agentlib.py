@@ -2,14 +2,15 @@
 """What tests of agents share: a broker, and triad-agents on nodes of a lab."""
 
 import json
-import os
 import signal
 import socket
 import subprocess
 from pathlib import Path
 
-import taplib
-from taplib import BUILDDIR, SRCDIR, Lab, wait_until
+import control
+from checks import succeeded, wait_until
+from labs import BUILDDIR, SRCDIR, Lab, sanitizer
+
 
 
 def free_port():
@@ -23,33 +24,25 @@ def triadctl(*words):
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
-def start_agent(lab, node, *arguments, environment="", preload=(), **options):
-    """triad-agent on a node of a lab, as a Popen of the lab's command; 'environment' is
-    NAME=VALUE for it alone, 'preload' the libraries after the lab's own."""
-    libraries = ":".join(map(str, [*taplib.sanitizer(), "$LD_PRELOAD", *preload]))
-    return lab.start("run", "--node", node, "--", "sh", "-c",
-                     f'{environment} LD_PRELOAD={libraries} exec triad-agent "$@"', "sh",
-                     *arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                     **options)
-
-
-def pid_of(command):
-    """Of what the lab's command runs: it hands on most signals, but not all."""
-    children = Path(f"/proc/{command.pid}/task/{command.pid}/children")
-    return int(children.read_text(encoding="utf-8").split()[0])
+def start_agent(lab, node, *arguments, variables=None, preload=(), **options):
+    """triad-agent on a node of a lab, as a Popen; 'variables' are for its environment,
+    'preload' the libraries after the lab's own."""
+    return lab.start("triad-agent", *arguments, node=node, before=sanitizer(),
+                     after=preload, variables=variables, stdin=subprocess.DEVNULL,
+                     stdout=subprocess.PIPE, **options)
 
 
 class Broker:
     """nats-server on loopback; 'options' are its own."""
 
-    def __init__(self, t, *options, port=None):
+    def __init__(self, scratch, *options, port=None):
         self.port = port or free_port()
         self.url = f"nats://127.0.0.1:{self.port}"
         self.options = options
-        self.log = Path(t.folder()) / f"nats-{self.port}.log"
+        self.log = Path(scratch.folder()) / f"nats-{self.port}.log"
         self.process = None
         self.start()
-        t.cleanup(self.end)
+        scratch.callback(self.end)
 
     def start(self):
         self.process = subprocess.Popen(
@@ -85,9 +78,9 @@ class Member:
     """triad-agent on a node of a lab; 'text' is its configuration, to which the
     control socket is added."""
 
-    def __init__(self, t, lab, node, text):
+    def __init__(self, scratch, lab, node, text):
         self.node = node
-        self.folder = Path(t.folder())
+        self.folder = Path(scratch.folder())
         self.socket = self.folder / "agent.sock"
         self.conf = self.folder / "agent.conf"
         self.errors = self.folder / "stderr"
@@ -95,7 +88,7 @@ class Member:
         self.process = None
         self.write(text)
         self.start()
-        t.cleanup(self.end)
+        scratch.callback(self.end)
 
     def write(self, text):
         self.conf.write_text(f"{text}[control]\nsocket = {self.socket}\n",
@@ -107,11 +100,11 @@ class Member:
                                        stderr=errors)
 
     def pid(self):
-        return pid_of(self.process)
+        return self.process.pid
 
     def end(self, number=signal.SIGTERM):
         if self.process.poll() is None:
-            os.kill(self.pid(), number)
+            self.process.send_signal(number)
         self.process.communicate(timeout=20)
 
     def log(self):
@@ -121,19 +114,21 @@ class Member:
         return triadctl("--socket", self.socket, *words)
 
     def ask(self, *words):
-        process = self.run(*words, "--json")
-        taplib.Test.succeeded(process)
-        return json.loads(process.stdout)
+        return json.loads(succeeded(self.control(*words, "--json")).stdout)
+
+    def control(self, *words):
+        """What triadctl would get."""
+        return control.request(self.socket, *words)
 
     def section(self, name):
         """None while nobody answers."""
-        process = self.run("status", "--json")
+        process = self.control("status", "--json")
         return json.loads(process.stdout)[name] if process.returncode == 0 else {}
 
 
-def fat_tree(t, hosts, *options):
+def fat_tree(scratch, hosts, *options):
     """A file with a fabric of two levels; host-0001 and so on."""
-    path = Path(t.folder()) / "fabric.net"
+    path = Path(scratch.folder()) / "fabric.net"
     subprocess.run([SRCDIR / "scripts" / "gen-fabric", "fat-tree", "--levels", "2",
                     "--hosts", str(hosts), *options, "-o", path], check=True)
     return path
@@ -141,7 +136,7 @@ def fat_tree(t, hosts, *options):
 
 def agents(lab):
     """Rows of 'agents' at the manager, by name."""
-    process = lab.run("triadctl", "agents", "--json")
+    process = lab.triad("agents", "--json")
     if process.returncode != 0:
         return {}
     return {row["name"]: row for row in json.loads(process.stdout)["agents"]}
@@ -149,7 +144,7 @@ def agents(lab):
 
 def owners(lab):
     """What the manager says in sum of who owns what."""
-    process = lab.run("triadctl", "agents", "--json")
+    process = lab.triad("agents", "--json")
     return json.loads(process.stdout) if process.returncode == 0 else {}
 
 
@@ -175,22 +170,22 @@ NEAR, FAR = 2, 5
 ERROR = "SymbolErrorCounter"
 
 
-def manager_lab(t, broker, sms=(SM,), opensm_conf="", role="master", **collect):
-    net = fat_tree(t, HOSTS, "--radix", "6")
+def manager_lab(scratch, broker, sms=(SM,), opensm_conf="", role="master", **collect):
+    net = fat_tree(scratch, HOSTS, "--radix", "6")
     text = conf(broker, "manager", **collect)
     return Lab(net, sms=sms, opensm_conf=opensm_conf,
                triad_conf=text.replace("[perfmgr]\n", f"[perfmgr]\nrole = {role}\n"))
 
 
-def member_at(t, lab, broker, number, extra="", **collect):
+def member_at(scratch, lab, broker, number, extra="", **collect):
     """An agent on host 'number'."""
-    return Member(t, lab, f"host-{number:04d}",
+    return Member(scratch, lab, f"host-{number:04d}",
                   conf(broker, "agent", extra, name=f"a{number}", **collect))
 
 
-def near_and_far(t, lab, broker, **collect):
+def near_and_far(scratch, lab, broker, **collect):
     """An agent on each of these hosts."""
-    return [member_at(t, lab, broker, number, **collect) for number in (NEAR, FAR)]
+    return [member_at(scratch, lab, broker, number, **collect) for number in (NEAR, FAR)]
 
 
 def set_errors(lab, value, number=FAR):
@@ -199,7 +194,7 @@ def set_errors(lab, value, number=FAR):
 
 def errors_at(lab, number=FAR, sm=None):
     """The manager's total; None while it has none."""
-    process = lab.run("triadctl", "perf", "show", "--json", sm=sm)
+    process = lab.triad("perf", "show", "--json", sm=sm or 0)
     for row in json.loads(process.stdout) if process.returncode == 0 else ():
         if row["node_name"].startswith(f"host-{number:04d}"):
             return row["counters"].get(ERROR)

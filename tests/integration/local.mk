@@ -1,18 +1,39 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# On stock opensm and ibsim, as root.
-plugin_tests = \
+# Tests on stock opensm and ibsim, as root; pytest runs them (scripts/check, pytest.ini).
+EXTRA_DIST += pytest.ini \
+	tests/conftest.py \
+	tests/integration/agentlib.py \
+	tests/integration/checks.py \
+	tests/integration/conftest.py \
+	tests/integration/control.py \
+	tests/integration/electionlib.py \
+	tests/integration/labs.py \
+	tests/integration/natskeys.py \
+	tests/integration/pathlab.py \
+	tests/integration/portlib.py \
+	tests/integration/tablelib.py \
+	tests/integration/test_agent.py \
+	tests/integration/test_agents.py \
+	tests/integration/test_agents_brokers.py \
+	tests/integration/test_agents_faults.py \
 	tests/integration/test_alerts.py \
+	tests/integration/test_bench.py \
 	tests/integration/test_cluster.py \
 	tests/integration/test_conf.py \
 	tests/integration/test_console.py \
 	tests/integration/test_control_socket.py \
 	tests/integration/test_counters.py \
+	tests/integration/test_demo.py \
 	tests/integration/test_election_check.py \
 	tests/integration/test_election_commands.py \
 	tests/integration/test_election_faults.py \
 	tests/integration/test_exports.py \
 	tests/integration/test_faults.py \
+	tests/integration/test_gen_fabric.py \
 	tests/integration/test_http.py \
+	tests/integration/test_kernel_semantics.py \
+	tests/integration/test_lab.py \
+	tests/integration/test_lab_hosts.py \
 	tests/integration/test_lifecycle.py \
 	tests/integration/test_partitions.py \
 	tests/integration/test_path_answers.py \
@@ -27,51 +48,17 @@ plugin_tests = \
 	tests/integration/test_qos_broadcast.py \
 	tests/integration/test_qos_tables.py \
 	tests/integration/test_qos_tables_faults.py \
+	tests/integration/test_rows.py \
+	tests/integration/test_rules.py \
 	tests/integration/test_sflow.py \
+	tests/integration/test_sflow_framing.py \
 	tests/integration/test_soak.py \
 	tests/integration/test_standby.py \
 	tests/integration/test_sweep.py \
-	tests/integration/test_triadctl.py
-script_tests = \
-	tests/integration/test_bench.py \
-	tests/integration/test_demo.py \
-	tests/integration/test_gen_fabric.py \
-	tests/integration/test_kernel_semantics.py \
-	tests/integration/test_lab.py \
-	tests/integration/test_lab_hosts.py \
-	tests/integration/test_rules.py \
-	tests/integration/test_sflow_framing.py
-
-TESTS += $(plugin_tests)
-agent_tests = \
-	tests/integration/test_agent.py \
-	tests/integration/test_agents.py \
-	tests/integration/test_agents_brokers.py \
-	tests/integration/test_agents_faults.py
-if HAVE_IBNETDISC
-if HAVE_NATS
-TESTS += $(agent_tests)
-endif
-endif
-# Scripts have nothing that a sanitizer looks at.
-if !SANITIZERS
-TESTS += $(script_tests)
-endif
-EXTRA_DIST += \
-	$(agent_tests) \
-	$(plugin_tests) \
-	$(script_tests) \
-	tests/integration/sanitizer.supp \
-	tests/integration/agentlib.py \
-	tests/integration/natskeys.py \
-	tests/integration/electionlib.py \
-	tests/integration/pathlab.py \
-	tests/integration/portlib.py \
-	tests/integration/test_rows.py \
-	tests/integration/tablelib.py \
-	tests/integration/taplib.py \
+	tests/integration/test_triadctl.py \
 	tests/integration/tlslib.py \
-	tests/integration/triadlib.py
+	tests/integration/triadlib.py \
+	tests/integration/sanitizer.supp
 
 # What says something to collectors of sFlow.
 check_PROGRAMS += tests/integration/sflow_say

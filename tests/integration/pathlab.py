@@ -5,7 +5,8 @@ asks, Triad's answers on and off."""
 import json
 import re
 
-from taplib import BUILDDIR, Test, wait_until
+from checks import succeeded, wait_until
+from labs import BUILDDIR
 from triadlib import ask, status
 
 PATH_ASK = BUILDDIR / "tests/integration/path_ask"
@@ -20,7 +21,7 @@ _LMC = re.compile(r"lmc\.+(\S+)")
 def node_records(lab, **options):
     """(LID, port GUID) of all end ports, as the SA has them."""
     process = lab.run("saquery", "NR", **options)
-    Test.succeeded(process)
+    succeeded(process)
     return list(zip((int(lid, 0) for lid in _LID.findall(process.stdout)),
                     _PORT_GUID.findall(process.stdout)))
 
@@ -41,7 +42,7 @@ def path_ask(lab, there_is, *arguments, node=None, timeout_s=600):
     """Its lines, and what it counted."""
     process = lab.run(PATH_ASK, *map(str, arguments), node=node, input=there_is,
                       stdin=None, timeout_s=timeout_s)
-    Test.succeeded(process)
+    succeeded(process)
     return process.stdout.splitlines(), json.loads(process.stderr.splitlines()[-1])
 
 
@@ -70,7 +71,7 @@ def differences(theirs, ours):
     return [pair for pair in zip(theirs, ours) if pair[0] != pair[1]]
 
 
-def compare(t, lab, there_is, *arguments, node=None):
+def compare(lab, there_is, *arguments, node=None):
     """Asks the same with Triad's answers off and on, and expects the same; returns what
     Triad counted of it."""
     turn_off(lab)
@@ -80,8 +81,8 @@ def compare(t, lab, there_is, *arguments, node=None):
     after = qos(lab)
     found = differences(theirs, ours)
     for one, other in found[:5]:
-        t.note(f"OpenSM: {one}\nTriad:  {other}")
-    t.equal(len(found), 0, f"differences in {len(ours)} answers")
-    t.equal(counted["unanswered"], 0, "requests without an answer")
+        print(f"OpenSM: {one}\nTriad:  {other}")
+    assert len(found) == 0, f"differences in {len(ours)} answers"
+    assert counted["unanswered"] == 0, "requests without an answer"
     return {name: after[name] - before[name] for name in after
             if isinstance(after[name], int)}

@@ -9,9 +9,10 @@ import random
 import re
 import signal
 
-from taplib import BUILDDIR, Lab, Test, wait_until
-from triadlib import ask_json, status
+from checks import succeeded, wait_until
+from labs import BUILDDIR, Lab
 from triadlab import netfile
+from triadlib import ask_json, status, sweep_heavily
 
 RECORD = BUILDDIR / "tests/lab/.libs/librecord.so"
 CONF = "[perfmgr]\nenabled = false\n[qos]\ntables_enabled = {enabled}\npolicy_file = {file}\n"
@@ -87,7 +88,7 @@ class World:
     def __init__(self, lab, net):
         fabric = netfile.read(net)
         process = lab.run("saquery", "NR")
-        Test.succeeded(process)
+        succeeded(process)
         known = {}
         for record in process.stdout.split("NodeRecord dump")[1:]:
             fields = dict(re.findall(r"^\t\t(\w+)\.+(.+)$", record, re.MULTILINE))
@@ -224,7 +225,7 @@ def random_policy(seed, world):
     sl2vl = [_where(chance, groups, True) | {
         "sl2vl-table": [chance.randrange(N_VLS)] +
                        [chance.choice([*range(10), NO_VL]) for _ in range(15)]}
-        for _ in range(chance.randrange(1, 9))]
+             for _ in range(chance.randrange(1, 9))]
     vlarb = [_where(chance, groups, False) | {
         f"vlarb-{name}": [(chance.randrange(10), chance.randrange(256))
                           for _ in range(chance.randrange(1, CAP + 2))]
@@ -262,7 +263,7 @@ def read_tables(lab, world, ports=None):
         f"smpquery vlarb {node.lid} {number * node.is_switch}"
         for node, number in ports)
     process = lab.run("sh", input=script, stdin=None)
-    Test.succeeded(process)
+    succeeded(process)
     texts = process.stdout.split("====\n")[1:]
     return {(node.name, number): _parse(text)
             for (node, number), text in zip(ports, texts, strict=True)}
@@ -276,21 +277,21 @@ def _parse(text):
                       for number, vls in _SL2VL.findall(text)}, "low": low, "high": high}
 
 
-def check_tables(t, lab, world, expected, what):
+def check_tables(lab, world, expected, what):
     found = read_tables(lab, world)
-    t.equal(sorted(found), sorted(expected), "ports")
+    assert sorted(found) == sorted(expected), "ports"
     wrong = [(key, found[key], expected[key]) for key in found
              if found[key] != expected[key]]
     for key, is_, should in wrong[:3]:
-        t.note(f"{key}\n  is     {is_}\n  should {should}")
-    t.equal([key for key, _, _ in wrong], [], f"ports that are wrong: {what}")
+        print(f"{key}\n  is     {is_}\n  should {should}")
+    assert [key for key, _, _ in wrong] == [], f"ports that are wrong: {what}"
 
 
 # --- labs ----------------------------------------------------------------------
 
-def table_lab(t, net, text, conf=QOS, enabled="true", more="", **options):
+def table_lab(scratch, net, text, conf=QOS, enabled="true", more="", **options):
     """A lab with a policy, and the policy's file."""
-    path = t.folder() / "policy.conf"
+    path = scratch.folder() / "policy.conf"
     path.write_text(text, encoding="utf-8")
     return Lab(net, triad_conf=CONF.format(enabled=enabled, file=path) + more,
                opensm_conf=conf, **options), path
@@ -330,21 +331,19 @@ def hang_up(lab):
 
 def sweep_without_triad(lab):
     before = n_sweeps(lab)
-    hang_up(lab)
-    wait_until(lambda: n_sweeps(lab) > before, 30, "a sweep")
+    sweep_heavily(lab, lambda: n_sweeps(lab) > before)
 
 
 def sweep(lab, n=1):
     """Heavy sweeps, to the end of what Triad says of them."""
     for _ in range(n):
         generation = status(lab)["topology"]["sm_sweeps"]
-        hang_up(lab)
-        wait_until(lambda: status(lab)["topology"]["sm_sweeps"] > generation, 30, "a sweep")
+        sweep_heavily(lab, lambda: status(lab)["topology"]["sm_sweeps"] > generation)
 
 
 def plan(lab, *words):
     """(exit status, the plan)."""
-    process = lab.run("triadctl", "qos", "plan", *map(str, words), "--json")
+    process = lab.triad("qos", "plan", *words, "--json")
     assert process.returncode in (0, 3), process.stderr
     return process.returncode, json.loads(process.stdout)
 
@@ -354,7 +353,7 @@ def load(lab, path, text, state="in force"):
     replace(path, text)
     code, planned = plan(lab, path)
     before = tables(lab)["passes"]
-    Test.succeeded(lab.run("triadctl", "reload"))
+    succeeded(lab.run("triadctl", "reload"))
     wait_for(lab, state, before + (planned["changed"] > 0))
     return code, planned
 
@@ -380,11 +379,11 @@ class Smp:
 class Record:
     """Set() of SMPs that opensms started meanwhile send (tests/lab/record.c)."""
 
-    def __init__(self, t, **environment):
-        self.path = t.folder() / "record"
+    def __init__(self, scratch, **environment):
+        self.path = scratch.folder() / "record"
         for name, value in {"TRIAD_RECORD": str(self.path), **environment}.items():
             os.environ[name] = value
-            t.cleanup(os.environ.pop, name, None)
+            scratch.callback(os.environ.pop, name, None)
 
     def mark(self):
         return self.path.stat().st_size

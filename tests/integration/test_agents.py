@@ -1,18 +1,20 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Several triad-agents on one fabric, and the plugin as their manager, over a broker:
 who reads what, that totals at the top are right whoever reads, what happens when one
 dies, is paused or drained, and when the broker goes."""
 
 import json
+import os
 import re
 import signal
 import urllib.request
 
-import taplib
+import pytest
+
 from agentlib import (Broker, Member, agents, conf, fat_tree, free_port, owners,
                       wait_until_settled)
-from taplib import Lab, wait_until
+from checks import failed, succeeded, wait_until
+from labs import Lab
 from triadlib import ask, ask_json, ports, status
 
 HOSTS = 12
@@ -21,13 +23,13 @@ ERROR = "SymbolErrorCounter"
 VICTIM = "host-0007"
 
 
-def lab_of(t, broker, extra="", **collect):
-    net = fat_tree(t, HOSTS, "--radix", "8")
+def lab_of(scratch, broker, extra="", **collect):
+    net = fat_tree(scratch, HOSTS, "--radix", "8")
     return Lab(net, sms=[SM], triad_conf=conf(broker, "manager", extra, **collect))
 
 
-def start(t, lab, broker, *numbers, extra="", **collect):
-    return [Member(t, lab, f"host-{number:04d}",
+def start(scratch, lab, broker, *numbers, extra="", **collect):
+    return [Member(scratch, lab, f"host-{number:04d}",
                    conf(broker, "agent", extra, name=f"a{number}", **collect))
             for number in numbers]
 
@@ -60,58 +62,61 @@ def by_name(members, name):
 
 # --- who reads what --------------------------------------------------------------
 
-def test_agents_share_the_fabric_and_the_manager_shows_all_of_it(t):
-    broker = Broker(t)
-    with lab_of(t, broker) as lab:
-        members = start(t, lab, broker, 2, 5, 9)
+@pytest.mark.row("M5", "M10", "M15", "A13")
+def test_agents_share_the_fabric_and_the_manager_shows_all_of_it(scratch):
+    broker = Broker(scratch)
+    with lab_of(scratch, broker) as lab:
+        members = start(scratch, lab, broker, 2, 5, 9)
         report = wait_until_settled(lab, 3)
-        t.equal([row["name"] for row in report["agents"] if row["nodes_owned"]],
-                ["a2", "a5", "a9"], "agents that own nodes")
-        t.equal(len(ports(lab)), 2 * 24 + 4, "ports with counters")
+        assert [row["name"] for row in report["agents"] if row["nodes_owned"]] == \
+            ["a2", "a5", "a9"], "agents that own nodes"
+        assert len(ports(lab)) == 2 * 24 + 4, "ports with counters"
         # Each host is read by an agent beside it, where there is one.
-        t.equal(owner_of(lab, "host-0002"), "a2", "who reads the host of a2")
+        assert owner_of(lab, "host-0002") == "a2", "who reads the host of a2"
         set_errors(lab, 7)
         wait_for_errors(lab, 7)
         for member in members:
             wait_until(lambda member=member: member.section("collect")["topology"] ==
                        "handed down by a manager", 20, "the fabric handed down")
         report = status(lab)["perfmgr"]
-        t.equal((report["state"], report["ports_unanswered"]), ("agents read", 0),
-                "the manager's state, unanswered")
-        t.contains(ask(lab, "agents", "owner", "host-0002 HCA-1"), "0 hops away")
-        t.failed(lab.run("triadctl", "agents", "owner", "nobody"), 1, "no such node")
+        assert (report["state"], report["ports_unanswered"]) == ("agents read", 0), \
+            "the manager's state, unanswered"
+        assert "0 hops away" in ask(lab, "agents", "owner", "host-0002 HCA-1")
+        failed(lab.run("triadctl", "agents", "owner", "nobody"), 1, "no such node")
         # An agent knows it of nodes that others read, too.
-        t.equal(members[2].ask("agents", "owner", "host-0002 HCA-1")["agent"], "a2",
-                "who reads the host of a2, says a9")
+        assert members[2].ask("agents", "owner", "host-0002 HCA-1")["agent"] == "a2", \
+            "who reads the host of a2, says a9"
 
 
-def test_totals_of_all_are_exported_by_the_manager(t):
-    broker = Broker(t)
+@pytest.mark.row("X6")
+def test_totals_of_all_are_exported_by_the_manager(scratch):
+    broker = Broker(scratch)
     port = free_port()
-    with lab_of(t, broker, f"[prometheus]\nlisten = 127.0.0.1:{port}\n"
-                f"[profile]\nfile = {t.folder()}/profile.zst\n") as lab:
-        start(t, lab, broker, 3, 8)
+    with lab_of(scratch, broker, f"[prometheus]\nlisten = 127.0.0.1:{port}\n"
+                f"[profile]\nfile = {scratch.folder()}/profile.zst\n") as lab:
+        start(scratch, lab, broker, 3, 8)
         wait_until_settled(lab, 2)
         set_errors(lab, 5)
         wait_for_errors(lab, 5)
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics",
                                     timeout=10) as answer:
             text = answer.read().decode()
-        t.matches(text, re.compile(
-            r'hca_port_symbol_error_total\{guid="0x0200000100000071",port="1"\} 5'),
-            "metrics")
-        t.contains(text, "triad_agents_alive 2", "metrics")
+        assert re.compile(
+            r'hca_port_symbol_error_total\{guid="0x0200000100000071",port="1"\} 5').search(text), \
+            "metrics"
+        assert "triad_agents_alive 2" in text, "metrics"
         # A round of what agents tell is a sweep.
         wait_until(lambda: status(lab)["profile"]["frames"] > 1, 20, "the profile")
-        t.equal(status(lab)["profile"]["rows"] >= 52, True, "rows of the profile")
+        assert (status(lab)["profile"]["rows"] >= 52) is True, "rows of the profile"
 
 
 # --- agents that go --------------------------------------------------------------
 
-def test_agent_killed_its_nodes_move_and_no_total_jumps(t):
-    broker = Broker(t)
-    with lab_of(t, broker) as lab:
-        members = start(t, lab, broker, 2, 5, 9)
+@pytest.mark.row("M4", "M17")
+def test_agent_killed_its_nodes_move_and_no_total_jumps(scratch):
+    broker = Broker(scratch)
+    with lab_of(scratch, broker) as lab:
+        members = start(scratch, lab, broker, 2, 5, 9)
         wait_until_settled(lab, 3)
         # 7, reset by somebody, 3: only who has read since then knows that it is 10.
         set_errors(lab, 7)
@@ -121,10 +126,10 @@ def test_agent_killed_its_nodes_move_and_no_total_jumps(t):
         victim = owner_of(lab)
         by_name(members, victim).end(signal.SIGKILL)
         report = wait_until_settled(lab, 2)
-        t.equal({row["name"]: row["state"] for row in report["agents"]}[victim], "dead",
-                "the state of the one that was killed")
+        assert {row["name"]: row["state"] for row in report["agents"]}[victim] == \
+            "dead", "the state of the one that was killed"
         wait_until(lambda: owner_of(lab) not in (None, victim), 20, "another owner")
-        t.equal(errors_at(lab), 10, "errors when nodes have moved")
+        assert errors_at(lab) == 10, "errors when nodes have moved"
         set_errors(lab, 4)
         wait_for_errors(lab, 11)
         # It comes back with totals that begin where the hardware stands.
@@ -134,18 +139,19 @@ def test_agent_killed_its_nodes_move_and_no_total_jumps(t):
         wait_for_errors(lab, 12)
 
 
-def test_agent_paused_others_read_its_nodes_until_it_goes_on(t):
-    broker = Broker(t)
-    with lab_of(t, broker) as lab:
-        members = start(t, lab, broker, 2, 9)
+@pytest.mark.row("M17")
+def test_agent_paused_others_read_its_nodes_until_it_goes_on(scratch):
+    broker = Broker(scratch)
+    with lab_of(scratch, broker) as lab:
+        members = start(scratch, lab, broker, 2, 9)
         wait_until_settled(lab, 2)
         set_errors(lab, 2, "host-0002")
         wait_for_errors(lab, 2, "host-0002")
-        taplib.os.kill(members[0].pid(), signal.SIGSTOP)
+        os.kill(members[0].pid(), signal.SIGSTOP)
         wait_until_settled(lab, 1)
         set_errors(lab, 3, "host-0002")
         wait_for_errors(lab, 3, "host-0002")
-        taplib.os.kill(members[0].pid(), signal.SIGCONT)
+        os.kill(members[0].pid(), signal.SIGCONT)
         wait_until_settled(lab, 2)
         wait_until(lambda: owner_of(lab, "host-0002") == "a2", 20,
                    "its agent to read its host again")
@@ -153,42 +159,43 @@ def test_agent_paused_others_read_its_nodes_until_it_goes_on(t):
         wait_for_errors(lab, 4, "host-0002")
 
 
-def test_agent_drained_gives_its_nodes_away_and_takes_them_again(t):
-    broker = Broker(t)
-    with lab_of(t, broker) as lab:
-        first, _ = start(t, lab, broker, 2, 9)
+def test_agent_drained_gives_its_nodes_away_and_takes_them_again(scratch):
+    broker = Broker(scratch)
+    with lab_of(scratch, broker) as lab:
+        first, _ = start(scratch, lab, broker, 2, 9)
         wait_until_settled(lab, 2)
-        t.succeeded(first.run("agents", "drain"))
+        succeeded(first.run("agents", "drain"))
         wait_until(lambda: agents(lab)["a2"]["nodes_owned"] == 0, 20, "its nodes to go")
-        t.equal(agents(lab)["a2"]["state"], "draining", "its state")
-        t.equal(owners(lab)["nodes_without_owner"], 0, "nodes without an owner")
-        t.succeeded(first.run("agents", "resume"))
+        assert agents(lab)["a2"]["state"] == "draining", "its state"
+        assert owners(lab)["nodes_without_owner"] == 0, "nodes without an owner"
+        succeeded(first.run("agents", "resume"))
         wait_until_settled(lab, 2)
         wait_until(lambda: owner_of(lab, "host-0002") == "a2", 20,
                    "its agent to read its host again")
-        t.failed(lab.run("triadctl", "agents", "drain"), 1, "for an agent")
+        failed(lab.run("triadctl", "agents", "drain"), 1, "for an agent")
 
 
-def test_all_agents_gone_the_manager_says_what_it_does_not_see(t):
-    broker = Broker(t)
-    with lab_of(t, broker) as lab:
-        member, = start(t, lab, broker, 4)
+def test_all_agents_gone_the_manager_says_what_it_does_not_see(scratch):
+    broker = Broker(scratch)
+    with lab_of(scratch, broker) as lab:
+        member, = start(scratch, lab, broker, 4)
         report = wait_until_settled(lab, 1)
         member.end(signal.SIGKILL)
         wait_until(lambda: owners(lab)["nodes_not_seen"] == report["nodes"], 20,
                    "nodes not seen")
-        t.contains(lab.log(), "nodes with", "the log")
-        t.equal(status(lab)["perfmgr"]["ports_answered"], 0, "answered") \
-            if wait_until(lambda: status(lab)["perfmgr"]["ports_unanswered"] == 52, 20,
-                          "unanswered ports") else None
+        assert "nodes with" in lab.log(), "the log"
+        wait_until(lambda: status(lab)["perfmgr"]["ports_unanswered"] == 52, 20,
+                   "unanswered ports")
+        assert status(lab)["perfmgr"]["ports_answered"] == 0, "answered"
 
 
 # --- the broker ------------------------------------------------------------------
 
-def test_broker_down_agents_read_on_and_come_back(t):
-    broker = Broker(t)
-    with lab_of(t, broker) as lab:
-        first, _ = start(t, lab, broker, 2, 9)
+@pytest.mark.row("M4")
+def test_broker_down_agents_read_on_and_come_back(scratch):
+    broker = Broker(scratch)
+    with lab_of(scratch, broker) as lab:
+        first, _ = start(scratch, lab, broker, 2, 9)
         wait_until_settled(lab, 2)
         set_errors(lab, 2, "host-0002")
         wait_for_errors(lab, 2, "host-0002")
@@ -200,8 +207,8 @@ def test_broker_down_agents_read_on_and_come_back(t):
         set_errors(lab, 6, "host-0002")
         wait_until(lambda: first.section("perfmgr")["sweeps"] >= before + 3, 20,
                    "sweeps without a broker")
-        t.equal(first.section("collect")["owned"], owned, "nodes that it reads")
-        t.contains(first.log(), "no connection to the broker", "its log")
+        assert first.section("collect")["owned"] == owned, "nodes that it reads"
+        assert "no connection to the broker" in first.log(), "its log"
         broker.start()
         wait_until_settled(lab, 2)
         wait_for_errors(lab, 6, "host-0002")
@@ -209,11 +216,12 @@ def test_broker_down_agents_read_on_and_come_back(t):
 
 # --- what travels ----------------------------------------------------------------
 
-def test_counter_over_its_threshold_is_an_alert_at_the_top(t):
-    broker = Broker(t)
+@pytest.mark.row("M5", "M6")
+def test_counter_over_its_threshold_is_an_alert_at_the_top(scratch):
+    broker = Broker(scratch)
     quick = "[alerts]\nclear_after = 2\n"
-    with lab_of(t, broker, quick) as lab:
-        start(t, lab, broker, 2, 9, extra=quick)
+    with lab_of(scratch, broker, quick) as lab:
+        start(scratch, lab, broker, 2, 9, extra=quick)
         wait_until_settled(lab, 2)
         set_errors(lab, 0)
         wait_for_errors(lab, 0)
@@ -223,32 +231,35 @@ def test_counter_over_its_threshold_is_an_alert_at_the_top(t):
             found = ask_json(lab, "alerts")["alerts"]
             return found and found[0]
         found = wait_until(alert, 20, "the alert")
-        t.contains(json.dumps(found), ERROR, "the alert")
-        t.contains(found["at"]["node_name"], VICTIM, "its place")
+        assert ERROR in json.dumps(found), "the alert"
+        assert VICTIM in found["at"]["node_name"], "its place"
         wait_until(lambda: not ask_json(lab, "alerts")["alerts"], 30, "its end")
 
 
-def test_histograms_of_all_agents_are_one(t):
-    broker = Broker(t)
-    with lab_of(t, broker) as lab:
-        start(t, lab, broker, 2, 5, 9)
+@pytest.mark.row("M8", "M13", "M14")
+def test_histograms_of_all_agents_are_one(scratch):
+    broker = Broker(scratch)
+    with lab_of(scratch, broker) as lab:
+        start(scratch, lab, broker, 2, 5, 9)
         wait_until_settled(lab, 3)
         found = wait_until(lambda: (report := ask_json(
             lab, "perf", "histogram", "PortXmitData"))["samples"] >= 52 and report, 20,
             "samples")
-        t.equal((found["agents"], found["agents_asked"]), (3, 3), "agents")
+        assert (found["agents"], found["agents_asked"]) == (3, 3), "agents"
         node = ask_json(lab, "perf", "histogram", "PortXmitData", "--node",
                         "host-0007 HCA-1")
-        t.equal(node["samples"] > 0, True, "samples of a node")
+        assert (node["samples"] > 0) is True, "samples of a node"
         ask(lab, "perf", "histogram", "PortXmitData", "--clear")
         after = ask_json(lab, "perf", "histogram", "PortXmitData")
-        t.equal(after["samples"] < found["samples"], True, "fewer samples when cleared")
+        assert (after["samples"] < found["samples"]) is True, \
+            "fewer samples when cleared"
 
 
-def test_totals_set_to_zero_at_the_top_begin_anew(t):
-    broker = Broker(t)
-    with lab_of(t, broker) as lab:
-        start(t, lab, broker, 2, 9)
+@pytest.mark.row("M14")
+def test_totals_set_to_zero_at_the_top_begin_anew(scratch):
+    broker = Broker(scratch)
+    with lab_of(scratch, broker) as lab:
+        start(scratch, lab, broker, 2, 9)
         wait_until_settled(lab, 2)
         set_errors(lab, 5)
         wait_for_errors(lab, 5)
@@ -261,16 +272,17 @@ def test_totals_set_to_zero_at_the_top_begin_anew(t):
         found = wait_until(lambda: lab.run(
             "triadctl", "perf", "show", "--node", f"{VICTIM} HCA-1", "--json"), 5, "row")
         row, = json.loads(found.stdout)
-        t.equal(row["counters"][ERROR], 0, "errors")
+        assert row["counters"][ERROR] == 0, "errors"
         set_errors(lab, 2)
         wait_for_errors(lab, 2)
 
 
-def test_tree_of_masters_heals_when_one_is_cut_out(t):
-    broker = Broker(t)
-    with lab_of(t, broker) as lab:
-        first, = start(t, lab, broker, 2)
-        start(t, lab, broker, 5, 9, master="a2")
+@pytest.mark.row("M4", "M13", "M18")
+def test_tree_of_masters_heals_when_one_is_cut_out(scratch):
+    broker = Broker(scratch)
+    with lab_of(scratch, broker) as lab:
+        first, = start(scratch, lab, broker, 2)
+        start(scratch, lab, broker, 5, 9, master="a2")
         wait_until_settled(lab, 3)
 
         def reports_to(name):
@@ -281,7 +293,7 @@ def test_tree_of_masters_heals_when_one_is_cut_out(t):
         set_errors(lab, 5)
         wait_for_errors(lab, 5)
         asked = ask_json(lab, "perf", "histogram", "PortXmitData")
-        t.equal((asked["agents"], asked["agents_asked"]), (3, 3), "through the tree")
+        assert (asked["agents"], asked["agents_asked"]) == (3, 3), "through the tree"
         first.end(signal.SIGKILL)
         wait_until_settled(lab, 2)
         wait_until(lambda: reports_to("a9") == [None], 20, "a9 to report to the manager")
@@ -289,25 +301,21 @@ def test_tree_of_masters_heals_when_one_is_cut_out(t):
         wait_for_errors(lab, 6)
 
 
-def test_agent_of_another_fabric_is_told_apart(t):
-    broker = Broker(t)
-    other_net = fat_tree(t, 30, "--radix", "12")
-    with lab_of(t, broker) as lab:
-        start(t, lab, broker, 2)
+def test_agent_of_another_fabric_is_told_apart(scratch):
+    broker = Broker(scratch)
+    other_net = fat_tree(scratch, 30, "--radix", "12")
+    with lab_of(scratch, broker) as lab:
+        start(scratch, lab, broker, 2)
         wait_until_settled(lab, 1)
         # Its own fabric is known from the SA there, and it takes no other.
         with Lab(other_net, sms=["host-0020"], plugin="no") as other:
-            stray = Member(t, other, "host-0025", conf(
+            stray = Member(scratch, other, "host-0025", conf(
                 broker, "agent", name="stray", topology="discover"))
             wait_until(lambda: "stray" in agents(lab), 20, "the stray agent")
             wait_until(lambda: stray.section("perfmgr").get("sweeps", 0) > 2, 30,
                        "its sweeps")
             set_errors(lab, 5)
             wait_for_errors(lab, 5)
-            t.equal(owners(lab)["nodes_without_owner"], 0, "nodes without an owner")
-            t.equal(owner_of(lab, "host-0002"), "a2", "who reads the host of a2")
+            assert owners(lab)["nodes_without_owner"] == 0, "nodes without an owner"
+            assert owner_of(lab, "host-0002") == "a2", "who reads the host of a2"
             stray.end()
-
-
-if __name__ == "__main__":
-    taplib.main(globals())

@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Agents and their manager over what brokers have to offer: clusters, leaf nodes, TLS,
 passwords, credentials."""
@@ -10,12 +9,14 @@ import socket
 import threading
 import urllib.request
 
-import taplib
+import pytest
+
 from agentlib import (FAR, HOSTS, NEAR, SM, Broker, Member, conf, fat_tree, free_port,
                       manager_lab, member_at, set_errors, wait_for_errors,
                       wait_until_settled)
+from checks import failed, succeeded, wait_until
+from labs import Lab
 from natskeys import ACCOUNT, OPERATOR, USER, NKey
-from taplib import Lab, wait_until
 from tlslib import certificate
 from triadlib import status
 
@@ -33,10 +34,10 @@ def broker_of(lab):
 class ClusterBroker(Broker):
     """One of several nats-servers; 'routes' are ports of others."""
 
-    def __init__(self, t, cluster_port, routes, *options):
+    def __init__(self, scratch, cluster_port, routes, *options):
         self.monitor_port = free_port()
         super().__init__(
-            t, "-m", self.monitor_port, "--cluster_name", "test", "--cluster",
+            scratch, "-m", self.monitor_port, "--cluster_name", "test", "--cluster",
             f"nats://127.0.0.1:{cluster_port}", "--routes",
             ",".join(f"nats://127.0.0.1:{port}" for port in routes), *options)
 
@@ -49,17 +50,17 @@ class ClusterBroker(Broker):
         wait_until(lambda: self.n_routes() == n, 30, f"{n} routes of a broker")
 
 
-def test_cluster_of_brokers_two_of_three_killed_totals_go_on(t):
+def test_cluster_of_brokers_two_of_three_killed_totals_go_on(scratch):
     cluster_ports = [free_port() for _ in range(3)]
-    brokers = [ClusterBroker(t, port, set(cluster_ports) - {port})
+    brokers = [ClusterBroker(scratch, port, set(cluster_ports) - {port})
                for port in cluster_ports]
     for broker in brokers:
         broker.wait_for_routes(2)
     every = "; ".join(broker.url for broker in brokers)
-    with manager_lab(t, brokers[0], servers=every) as lab:
+    with manager_lab(scratch, brokers[0], servers=every) as lab:
         # Each knows one, and hears of the others from it.
-        member_at(t, lab, brokers[1], NEAR)
-        member_at(t, lab, brokers[2], FAR)
+        member_at(scratch, lab, brokers[1], NEAR)
+        member_at(scratch, lab, brokers[2], FAR)
         wait_until_settled(lab, 2)
         set_errors(lab, 3)
         wait_for_errors(lab, 3)
@@ -71,13 +72,13 @@ def test_cluster_of_brokers_two_of_three_killed_totals_go_on(t):
             wait_until_settled(lab, 2)
             set_errors(lab, errors)
             wait_for_errors(lab, errors)
-        t.equal(status(lab)["perfmgr"]["ports_unanswered"], 0, "unanswered")
+        assert status(lab)["perfmgr"]["ports_unanswered"] == 0, "unanswered"
 
 
 class Wire:
     """Carries TCP connections to a port, until it is cut."""
 
-    def __init__(self, t, to_port):
+    def __init__(self, scratch, to_port):
         self._to_port = to_port
         self._server = socket.create_server(("127.0.0.1", 0))
         self.port = self._server.getsockname()[1]
@@ -85,8 +86,8 @@ class Wire:
         self._is_cut = False
         self._ends = []
         threading.Thread(target=self._accept, daemon=True).start()
-        t.cleanup(self._server.close)
-        t.cleanup(self.cut)
+        scratch.callback(self._server.close)
+        scratch.callback(self.cut)
 
     def _accept(self):
         while True:
@@ -128,15 +129,16 @@ class Wire:
             self._is_cut = False
 
 
-def test_cluster_of_brokers_parted_each_side_reads_all_and_heals(t):
+@pytest.mark.row("M4")
+def test_cluster_of_brokers_parted_each_side_reads_all_and_heals(scratch):
     ports = [free_port(), free_port()]
-    wire = Wire(t, ports[0])
+    wire = Wire(scratch, ports[0])
     alone = ("--no_advertise=true",)
-    here = ClusterBroker(t, ports[0], (), *alone)
-    there = ClusterBroker(t, ports[1], (wire.port,), *alone)
+    here = ClusterBroker(scratch, ports[0], (), *alone)
+    there = ClusterBroker(scratch, ports[1], (wire.port,), *alone)
     here.wait_for_routes(1)
-    with manager_lab(t, here) as lab:
-        near, far = member_at(t, lab, here, NEAR), member_at(t, lab, there, FAR)
+    with manager_lab(scratch, here) as lab:
+        near, far = member_at(scratch, lab, here, NEAR), member_at(scratch, lab, there, FAR)
         n_nodes = wait_until_settled(lab, 2)["nodes"]
         set_errors(lab, 3)
         wait_for_errors(lab, 3)
@@ -146,7 +148,7 @@ def test_cluster_of_brokers_parted_each_side_reads_all_and_heals(t):
                    "the far side to read all")
         wait_until(lambda: near.section("collect")["owned"] == n_nodes, 20,
                    "the near side to read all")
-        t.equal(far.section("collect")["managers"], 0, "managers on the far side")
+        assert far.section("collect")["managers"] == 0, "managers on the far side"
         # Both sides see somebody reset it.
         set_errors(lab, 1)
         wait_for_errors(lab, 4)
@@ -158,16 +160,16 @@ def test_cluster_of_brokers_parted_each_side_reads_all_and_heals(t):
         wait_for_errors(lab, 9)
 
 
-def test_leaf_node_of_a_broker_carries_both_ways_and_heals(t):
-    port, folder = free_port(), t.folder()
+def test_leaf_node_of_a_broker_carries_both_ways_and_heals(scratch):
+    port, folder = free_port(), scratch.folder()
     (folder / "hub").write_text(f"leafnodes {{ listen: 127.0.0.1:{port} }}\n")
     (folder / "leaf").write_text(
         f'leafnodes {{ remotes: [ {{ url: "nats://127.0.0.1:{port}" }} ] }}\n')
-    hub = Broker(t, "-c", folder / "hub")
-    leaf = Broker(t, "-c", folder / "leaf")
-    with manager_lab(t, hub) as lab:
-        member_at(t, lab, hub, NEAR)
-        member_at(t, lab, leaf, FAR)
+    hub = Broker(scratch, "-c", folder / "hub")
+    leaf = Broker(scratch, "-c", folder / "leaf")
+    with manager_lab(scratch, hub) as lab:
+        member_at(scratch, lab, hub, NEAR)
+        member_at(scratch, lab, leaf, FAR)
         wait_until_settled(lab, 2)
         set_errors(lab, 3)
         wait_for_errors(lab, 3)
@@ -186,7 +188,7 @@ def test_leaf_node_of_a_broker_carries_both_ways_and_heals(t):
 def reload(member, text):
     """A new configuration, taken up."""
     member.write(text)
-    taplib.Test.succeeded(member.run("reload"))
+    succeeded(member.run("reload"))
 
 
 def wait_for_reason(member, *words):
@@ -201,7 +203,7 @@ def wait_for_reason(member, *words):
         wait_until(is_said, 20)
     except AssertionError:
         raise AssertionError(f"the reason is {reason!r}, without {words}") from None
-    taplib.Test.note(reason)
+    print(reason)
 
 
 def wait_until_connected(member):
@@ -213,36 +215,36 @@ def n_complaints(member):
     return member.log().count("no connection to the broker")
 
 
-def test_tls_right_authority_connects_and_others_are_told(t):
-    path, key = certificate(t)
-    wrong, _ = certificate(t)
-    broker = Broker(t, "--tls", "--tlscert", path, "--tlskey", key)
-    missing = t.folder() / "authority"
+def test_tls_right_authority_connects_and_others_are_told(scratch):
+    path, key = certificate(scratch)
+    wrong, _ = certificate(scratch)
+    broker = Broker(scratch, "--tls", "--tlscert", path, "--tlskey", key)
+    missing = scratch.folder() / "authority"
 
     def text(**collect):
         return conf(broker, "agent", name="a2",
                     **{"servers": f"tls://localhost:{broker.port}", **collect})
-    with Lab(fat_tree(t, HOSTS, "--radix", "6"), sms=[SM], plugin="no") as lab:
-        member = Member(t, lab, f"host-{NEAR:04d}", text(tls_ca=path))
+    with Lab(fat_tree(scratch, HOSTS, "--radix", "6"), sms=[SM], plugin="no") as lab:
+        member = Member(scratch, lab, f"host-{NEAR:04d}", text(tls_ca=path))
         wait_until_connected(member)
-        t.equal(n_complaints(member), 0, "complaints")
+        assert n_complaints(member) == 0, "complaints"
         reload(member, text(tls_ca=wrong))
         wait_for_reason(member, "self-signed certificate")
         # Tried again, but not said again.
         attempts = broker.log.read_text().count("TLS handshake error")
         wait_until(lambda: broker.log.read_text().count("TLS handshake error") >
                    attempts + 1, 20, "more attempts")
-        t.equal(n_complaints(member), 1, "complaints")
+        assert n_complaints(member) == 1, "complaints"
         reload(member, text(tls_ca=missing))
         wait_for_reason(member, "Error loading", str(missing))
-        t.equal(n_complaints(member), 2, "complaints")
+        assert n_complaints(member) == 2, "complaints"
         # The file comes; the configuration is what it was.
         shutil.copy(path, missing)
         wait_until_connected(member)
 
 
-def test_password_wrong_and_right_is_never_shown(t):
-    broker = Broker(t, "--user", "triad", "--pass", PASSWORD)
+def test_password_wrong_and_right_is_never_shown(scratch):
+    broker = Broker(scratch, "--user", "triad", "--pass", PASSWORD)
 
     def url(password):
         return f"nats://triad:{password}@127.0.0.1:{broker.port}"
@@ -252,25 +254,25 @@ def test_password_wrong_and_right_is_never_shown(t):
 
     def refused():
         return broker.log.read_text().count("authentication error")
-    with Lab(fat_tree(t, HOSTS, "--radix", "6"), sms=[SM], plugin="no") as lab:
-        member = Member(t, lab, f"host-{NEAR:04d}", text("wrong-" + PASSWORD))
+    with Lab(fat_tree(scratch, HOSTS, "--radix", "6"), sms=[SM], plugin="no") as lab:
+        member = Member(scratch, lab, f"host-{NEAR:04d}", text("wrong-" + PASSWORD))
 
         def check(*said):
             words = [member.log(), *said]
             for command in (["status"], ["status", "--json"], ["agents"]):
                 words.append(member.run(*command).stdout)
             found = [text for text in words if PASSWORD in text]
-            t.equal(found, [], "texts with the password")
+            assert found == [], "texts with the password"
         wait_for_reason(member, "Authorization Violation")
         # It goes on trying: it may be the broker's password that is mended.
         before = refused()
         wait_until(lambda: refused() > before + 2, 20, "more attempts")
-        t.equal(n_complaints(member), 1, "complaints")
+        assert n_complaints(member) == 1, "complaints"
         check()
         reload(member, text(PASSWORD))
         wait_until_connected(member)
-        t.equal(member.ask("status")["configuration"]["values"]["collect.servers"],
-                url("").replace("triad:", "***"), "what is shown")
+        assert member.ask("status")["configuration"]["values"]["collect.servers"] == \
+            url("").replace("triad:", "***"), "what is shown"
         check()
         reload(member, text(PASSWORD, tls_ca="/nonexistent"))
         wait_for_reason(member, "/nonexistent")
@@ -282,14 +284,14 @@ def test_password_wrong_and_right_is_never_shown(t):
         for wrong in (url(PASSWORD).replace("//", "/"),
                       url(PASSWORD).replace("nats:", "http:")):
             answer = member.run("set", "collect.servers", wrong)
-            t.failed(answer, 1, "is no broker")
+            failed(answer, 1, "is no broker")
             check(answer.stderr)
             member.write(text("x").replace(url("x"), wrong))
             answer = member.run("reload")
-            t.failed(answer, 1, "is no broker")
+            failed(answer, 1, "is no broker")
             check(answer.stderr)
         answer = member.run("set", "collect.servers", f"{url(PASSWORD)}; {url('b')}")
-        t.succeeded(answer)
+        succeeded(answer)
         check(answer.stdout)
 
 
@@ -323,18 +325,18 @@ class Realm:
         return path
 
 
-def test_credentials_right_connect_and_others_are_told(t):
-    folder = t.folder()
+def test_credentials_right_connect_and_others_are_told(scratch):
+    folder = scratch.folder()
     realm, other = Realm(folder / "realm"), Realm(folder / "other")
-    broker = Broker(t, "-c", realm.broker_conf())
+    broker = Broker(scratch, "-c", realm.broker_conf())
     missing = folder / "missing"
 
     def text(path):
         return conf(broker, "agent", name="a2", credentials=path)
-    with Lab(fat_tree(t, HOSTS, "--radix", "6"), sms=[SM], plugin="no") as lab:
-        member = Member(t, lab, f"host-{NEAR:04d}", text(realm.credentials))
+    with Lab(fat_tree(scratch, HOSTS, "--radix", "6"), sms=[SM], plugin="no") as lab:
+        member = Member(scratch, lab, f"host-{NEAR:04d}", text(realm.credentials))
         wait_until_connected(member)
-        t.equal(n_complaints(member), 0, "complaints")
+        assert n_complaints(member) == 0, "complaints"
         reload(member, text(other.credentials))
         wait_for_reason(member, "Authorization Violation")
         reload(member, text(missing))
@@ -343,9 +345,5 @@ def test_credentials_right_connect_and_others_are_told(t):
         shutil.copy(realm.credentials, missing)
         wait_until_connected(member)
         shown = member.log() + member.run("status").stdout
-        t.equal([key for key in (realm.user.seed, other.user.seed) if key in shown], [],
-                "keys that are shown")
-
-
-if __name__ == "__main__":
-    taplib.main(globals())
+        assert [key for key in (realm.user.seed, other.user.seed) if key in shown] == \
+            [], "keys that are shown"

@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Agents and their manager when something is wrong: somebody says nonsense, disks are
 full, managers come and go."""
@@ -11,11 +10,13 @@ import struct
 import subprocess
 from pathlib import Path
 
-import taplib
+import pytest
+
 from agentlib import (HOSTS, NEAR, OTHER_SM, SM, Broker, agents, errors_at, fat_tree,
                       manager_lab, member_at, near_and_far, owners, set_errors,
                       triadctl, wait_for_errors, wait_until_settled)
-from taplib import Lab, lab_command, wait_until
+from checks import failed, succeeded, wait_until
+from labs import BUILDDIR, Lab, lab_command
 from triadlab import process
 from triadlib import ask, ask_json, status, triad_lines
 
@@ -28,10 +29,10 @@ FUTURE = 1 << 62
 class Stranger:
     """Says to all what it likes."""
 
-    def __init__(self, t, broker, fabric="test"):
+    def __init__(self, scratch, broker, fabric="test"):
         self._subject = f"triad.{fabric}.all"
         self._socket = socket.create_connection(("127.0.0.1", broker.port), 10)
-        t.cleanup(self._socket.close)
+        scratch.callback(self._socket.close)
         self._input = self._socket.makefile("rb")
         self._send(b'CONNECT {"verbose":false}\r\n')
         self.flush()
@@ -65,16 +66,16 @@ def collect_of(lab):
     return status(lab)["collect"]
 
 
-def test_nonsense_is_counted_and_harms_nobody(t):
+def test_nonsense_is_counted_and_harms_nobody(scratch):
     seed = int.from_bytes(os.urandom(4), "big")
-    t.note(f"seed {seed}")
+    print(f"seed {seed}")
     rng = random.Random(seed)
-    broker = Broker(t)
-    with manager_lab(t, broker) as lab:
-        members = near_and_far(t, lab, broker)
+    broker = Broker(scratch)
+    with manager_lab(scratch, broker) as lab:
+        members = near_and_far(scratch, lab, broker)
         wait_until_settled(lab, 2)
         before = collect_of(lab)
-        stranger = Stranger(t, broker)
+        stranger = Stranger(scratch, broker)
         for _ in range(300):
             stranger.say(rng.randbytes(rng.randrange(1, 400)))
         for kind in range(1, 12):
@@ -90,25 +91,25 @@ def test_nonsense_is_counted_and_harms_nobody(t):
             return after["foreign"] >= before["foreign"] + 300 and \
                 after["other_version"] >= before["other_version"] + 11
         wait_until(counted, 20, "messages that are counted")
-        t.equal(collect_of(lab)["oversize"], 2, "messages too large, and empty")
+        assert collect_of(lab)["oversize"] == 2, "messages too large, and empty"
         set_errors(lab, 3)
         wait_for_errors(lab, 3)
         wait_until(lambda: not owners(lab)["nodes_without_owner"], 20, "owners of all")
         for member in members:
-            t.equal(member.process.poll(), None, "how an agent ended")
+            assert member.process.poll() is None, "how an agent ended"
             assert member.section("collect")["foreign"] >= 300
 
 
-def test_claims_of_all_nodes_are_refused_and_said(t):
-    broker = Broker(t)
-    with manager_lab(t, broker) as lab:
-        members = near_and_far(t, lab, broker)
+def test_claims_of_all_nodes_are_refused_and_said(scratch):
+    broker = Broker(scratch)
+    with manager_lab(scratch, broker) as lab:
+        members = near_and_far(scratch, lab, broker)
         wait_until_settled(lab, 2)
         guids = sorted({int(row["node_guid"], 16)
                         for row in ask_json(lab, "perf", "show")})
         # A port of the fabric that has no agent.
         silent = int(lab.status()["sms"][0]["port_guid"], 16)
-        stranger = Stranger(t, broker)
+        stranger = Stranger(scratch, broker)
         said = 'claims nodes that it cannot have'
         number = 0
 
@@ -120,27 +121,27 @@ def test_claims_of_all_nodes_are_refused_and_said(t):
             stranger.flush()
             report = owners(lab)
             # The node of that port may be its to read, and is not read.
-            t.equal((report["nodes_without_owner"], report["nodes_not_seen"] <= 1),
-                    (0, True), "nodes without an owner, and few not seen")
+            assert (report["nodes_without_owner"], report["nodes_not_seen"] <= 1) == \
+                (0, True), "nodes without an owner, and few not seen"
             return said in lab.log()
         wait_until(is_said, 40, "a line about it")
         lines = [line for line in triad_lines(lab.log()) if said in line]
-        t.equal(len(lines), 1, "lines")
+        assert len(lines) == 1, "lines"
         assert "0x0000000000000bad" in lines[0] or f"{silent:016x}" in lines[0], lines
         assert collect_of(lab)["claims_refused"] >= 10
         wait_until_settled(lab, 2)
         for member in members:
-            t.equal(member.process.poll(), None, "how an agent ended")
+            assert member.process.poll() is None, "how an agent ended"
 
 
-def test_agent_that_somebody_played_is_heard_again(t):
-    broker = Broker(t)
-    with manager_lab(t, broker) as lab:
-        near_and_far(t, lab, broker)
+def test_agent_that_somebody_played_is_heard_again(scratch):
+    broker = Broker(scratch)
+    with manager_lab(scratch, broker) as lab:
+        near_and_far(scratch, lab, broker)
         wait_until_settled(lab, 2)
         victim = int(agents(lab)[f"a{NEAR}"]["guid"], 16)
         assert agents(lab)[f"a{NEAR}"]["nodes_owned"] > 1
-        stranger = Stranger(t, broker)
+        stranger = Stranger(scratch, broker)
         number = 0
 
         def is_silenced():
@@ -175,18 +176,19 @@ def sees_all(lab, sm):
     return not report["nodes_without_owner"] and not report["nodes_not_seen"]
 
 
-def test_two_managers_show_all_and_one_outlives_the_other(t):
-    broker = Broker(t)
-    with manager_lab(t, broker, sms=(SM, OTHER_SM), opensm_conf=QUICK_HANDOVER,
-                role="any") as lab:
-        near_and_far(t, lab, broker)
+@pytest.mark.row("A15")
+def test_two_managers_show_all_and_one_outlives_the_other(scratch):
+    broker = Broker(scratch)
+    with manager_lab(scratch, broker, sms=(SM, OTHER_SM), opensm_conf=QUICK_HANDOVER,
+                     role="any") as lab:
+        near_and_far(scratch, lab, broker)
         set_errors(lab, 3)
         for sm in (0, 1):
             wait_for_errors(lab, 3, sm=sm)
             wait_until(lambda sm=sm: managers_at(lab, sm) == 2, 20, "two managers")
             wait_until(lambda sm=sm: sees_all(lab, sm), 30, "all nodes to be seen")
         rows = [len(ask_json(lab, "perf", "show", sm=sm)) for sm in (0, 1)]
-        t.equal(rows[0], rows[1], "rows")
+        assert rows[0] == rows[1], "rows"
         os.kill(lab.status()["sms"][0]["pid"], signal.SIGKILL)
         wait_until(lambda: managers_at(lab, 1) == 1, 20, "the end of a manager")
         set_errors(lab, 5)
@@ -207,10 +209,11 @@ def start_again(lab, sm=0):
                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
-def test_manager_killed_and_started_has_all_totals_again(t):
-    broker = Broker(t)
-    with manager_lab(t, broker, refresh=10000) as lab:
-        near_and_far(t, lab, broker, refresh=10000)
+@pytest.mark.row("A15")
+def test_manager_killed_and_started_has_all_totals_again(scratch):
+    broker = Broker(scratch)
+    with manager_lab(scratch, broker, refresh=10000) as lab:
+        near_and_far(scratch, lab, broker, refresh=10000)
         wait_until_settled(lab, 2)
         set_errors(lab, 3)
         wait_for_errors(lab, 3)
@@ -221,7 +224,7 @@ def test_manager_killed_and_started_has_all_totals_again(t):
             wait_until_settled(lab, 2)
             wait_until(lambda: len(ask_json(lab, "perf", "show")) == n_rows, 20,
                        "all rows")
-            t.equal(status(lab)["collect"]["nodes_not_seen"], 0, "nodes not seen")
+            assert status(lab)["collect"]["nodes_not_seen"] == 0, "nodes not seen"
             wait_until(lambda: status(lab)["perfmgr"]["ports_unanswered"] == 0, 20,
                        "all ports")
         finally:
@@ -229,10 +232,11 @@ def test_manager_killed_and_started_has_all_totals_again(t):
             opensm.wait(20)
 
 
-def test_mode_changes_while_agents_run_totals_never_go_back(t):
-    broker = Broker(t)
-    with manager_lab(t, broker) as lab:
-        near_and_far(t, lab, broker)
+@pytest.mark.row("A6")
+def test_mode_changes_while_agents_run_totals_never_go_back(scratch):
+    broker = Broker(scratch)
+    with manager_lab(scratch, broker) as lab:
+        near_and_far(scratch, lab, broker)
         wait_until_settled(lab, 2)
         errors = 0
         for mode in ("local", "manager", "local", "manager"):
@@ -251,55 +255,52 @@ def test_mode_changes_while_agents_run_totals_never_go_back(t):
 
 # --- agents ------------------------------------------------------------------------
 
-def test_agent_with_a_full_disk_goes_on_telling(t):
-    broker = Broker(t)
-    folder = t.folder()
+@pytest.mark.row("M3")
+def test_agent_with_a_full_disk_goes_on_telling(scratch):
+    broker = Broker(scratch)
+    folder = scratch.folder()
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", folder],
                    check=True)
-    t.cleanup(subprocess.run, ["umount", folder])
+    scratch.callback(subprocess.run, ["umount", folder])
     (folder / "filler").write_bytes(b"x" * 12288)
-    with manager_lab(t, broker) as lab:
-        member = member_at(t, lab, broker, NEAR, f"[profile]\nfile = {folder}/profile\n")
+    with manager_lab(scratch, broker) as lab:
+        member = member_at(scratch, lab, broker, NEAR, f"[profile]\nfile = {folder}/profile\n")
         wait_until_settled(lab, 1)
         wait_until(lambda: member.section("profile")["dropped"], 40, "a full disk")
-        t.contains(member.section("profile")["error"], "No space left", "why")
+        assert "No space left" in member.section("profile")["error"], "why"
         for errors in (3, 5):
             set_errors(lab, errors)
             wait_for_errors(lab, errors)
-        t.contains(member.log(), "No space left", "its log")
+        assert "No space left" in member.log(), "its log"
         # It ends before its disk does.
         member.end()
 
 
 # --- the lab -----------------------------------------------------------------------
 
-def test_lab_with_agents_names_them_and_ends_them(t):
-    net = fat_tree(t, HOSTS, "--radix", "6")
+def test_lab_with_agents_names_them_and_ends_them(scratch):
+    net = fat_tree(scratch, HOSTS, "--radix", "6")
     with Lab(net, sms=[SM], agents=3) as lab:
         wait_until_settled(lab, 3)
         report = lab.status()
-        t.equal(sorted(row["node"] for row in report["agents"]),
-                sorted(agents(lab)), "names")
-        t.equal([row["alive"] for row in [*report["agents"], report["broker"]]],
-                [True] * 4, "what lives")
+        assert sorted(row["node"] for row in report["agents"]) == sorted(agents(lab)), \
+            "names"
+        assert [row["alive"] for row in [*report["agents"], report["broker"]]] == \
+            [True] * 4, "what lives"
         for row in report["agents"]:
-            t.succeeded(triadctl("--socket", row["control_socket"], "status"))
+            succeeded(triadctl("--socket", row["control_socket"], "status"))
         pids = [row["pid"] for row in report["agents"]]
         socket.create_connection(("127.0.0.1", report["broker"]["port"]), 10).close()
-        t.succeeded(lab.down())
-        t.equal([pid for pid in pids if process.record_of(pid)], [], "agents that live")
+        lab.down()
+        assert [pid for pid in pids if process.record_of(pid)] == [], "agents that live"
         report = lab.status()
-        t.equal([row["alive"] for row in [*report["agents"], report["broker"]]],
-                [False] * 4, "what lives")
+        assert [row["alive"] for row in [*report["agents"], report["broker"]]] == \
+            [False] * 4, "what lives"
 
 
-def test_lab_with_too_many_agents_is_refused(t):
-    net = fat_tree(t, HOSTS, "--radix", "6")
+def test_lab_with_too_many_agents_is_refused(scratch):
+    net = fat_tree(scratch, HOSTS, "--radix", "6")
     for n, why in ((HOSTS, "5 hosts without an SM"), (9, "ibsim serves 9")):
-        refused = lab_command("up", "--dir", t.folder() / "lab", "--net", net, "--sm",
-                              SM, "--builddir", taplib.BUILDDIR, "--agents", n)
-        t.failed(refused, 2, why)
-
-
-if __name__ == "__main__":
-    taplib.main(globals())
+        refused = lab_command("up", "--dir", scratch.folder() / "lab", "--net", net, "--sm",
+                              SM, "--builddir", BUILDDIR, "--agents", n)
+        failed(refused, 2, why)

@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Alerts and histograms in stock opensm: raised, correlated, cleared, told."""
 
@@ -8,8 +7,9 @@ import subprocess
 import time
 from datetime import datetime
 
-import taplib
-from taplib import wait_until
+import pytest
+
+from checks import failed, wait_until
 from triadlib import (ask, ask_json, log_has, status, syslog, triad_lab, triad_lines,
                       wait_for_sweep)
 
@@ -51,86 +51,89 @@ def ready_lab(conf=CONF, **options):
 
 # --- raised and cleared ------------------------------------------------------
 
-def test_symbol_errors_raise_and_clear_an_alert_with_counts_and_times(t):
+@pytest.mark.row("M2", "A8", "A12")
+def test_symbol_errors_raise_and_clear_an_alert_with_counts_and_times():
     with ready_lab() as lab:
         wait_for_sweep(lab)
-        t.equal(alerts(lab), [], "alerts at first")
+        assert alerts(lab) == [], "alerts at first"
         begun = time.time()
         perf_set(lab, "Switch1", 3, SymbolErrorCounter=60)
         sweep(lab)
         alert, = alerts(lab)
         ended = time.time()
         finding, = alert["findings"]
-        t.equal((alert["state"], alert["what"]), ("active", "SymbolErrorCounter"), "alert")
-        t.equal((alert["at"]["node_guid"], alert["at"]["port"]), (SWITCH1, 3), "place")
-        t.equal((alert["far_end"]["node_guid"], alert["far_end"]["port"]), (SWITCH2, 3),
-                "far end")
-        t.equal((finding["value"], finding["threshold"]), (60, "10/sweep"), "finding")
+        assert (alert["state"], alert["what"]) == ("active", "SymbolErrorCounter"), \
+            "alert"
+        assert (alert["at"]["node_guid"], alert["at"]["port"]) == (SWITCH1, 3), "place"
+        assert (alert["far_end"]["node_guid"], alert["far_end"]["port"]) == \
+            (SWITCH2, 3), "far end"
+        assert (finding["value"], finding["threshold"]) == (60, "10/sweep"), "finding"
         assert begun - 0.1 <= seconds(alert["raised"]) <= ended + 0.1, alert
         log_has(lab, "alert 1 raised: switch Switch1 (0x0000000000200000) port 3 - switch "
                      "Switch2 (0x0000000000200001) port 3: SymbolErrorCounter 60/sweep "
                      "(threshold 10/sweep)")
         sweep(lab)
-        t.equal(alerts(lab), [], "alerts when the errors have stopped")
+        assert alerts(lab) == [], "alerts when the errors have stopped"
         alert, = alerts(lab, "--all")
-        t.equal(alert["state"], "cleared", "state")
+        assert alert["state"] == "cleared", "state"
         assert seconds(alert["cleared"]) >= seconds(alert["raised"]), alert
         log_has(lab, "alert 1 cleared: switch Switch1")
         report = status(lab)["alerts"]
-        t.equal((report["active"], report["raised"], report["cleared"]), (0, 1, 1),
-                "status")
+        assert (report["active"], report["raised"], report["cleared"]) == (0, 1, 1), \
+            "status"
 
 
-def test_both_ends_of_a_cable_are_one_alert(t):
+def test_both_ends_of_a_cable_are_one_alert():
     with ready_lab() as lab:
         wait_for_sweep(lab)
         perf_set(lab, "Switch1", 3, SymbolErrorCounter=60, PortRcvErrors=20)
         perf_set(lab, "Switch2", 3, LinkDownedCounter=1, SymbolErrorCounter=30)
         sweep(lab)
         alert, = alerts(lab)
-        t.equal(alert["what"], "LinkDownedCounter", "what heads it")
-        t.equal(alert["at"]["node_guid"], SWITCH2, "whose")
-        t.equal(findings(alert), {("LinkDownedCounter", SWITCH2, 3),
-                                  ("SymbolErrorCounter", SWITCH2, 3),
-                                  ("SymbolErrorCounter", SWITCH1, 3),
-                                  ("PortRcvErrors", SWITCH1, 3)}, "findings")
+        assert alert["what"] == "LinkDownedCounter", "what heads it"
+        assert alert["at"]["node_guid"] == SWITCH2, "whose"
+        assert findings(alert) == \
+            {("LinkDownedCounter", SWITCH2, 3),
+             ("SymbolErrorCounter", SWITCH2, 3),
+             ("SymbolErrorCounter", SWITCH1, 3),
+             ("PortRcvErrors", SWITCH1, 3)}, "findings"
 
 
-def test_node_behind_a_dead_cable_is_one_alert(t):
+@pytest.mark.row("A12")
+def test_node_behind_a_dead_cable_is_one_alert():
     conf = CONF.replace("3600", "1")
     with ready_lab(conf, opensm_conf="sweep_interval 1\n") as lab:
         wait_for_sweep(lab, 2)
         perf_set(lab, "Switch2", 1, LinkDownedCounter=1, SymbolErrorCounter=40)
-        lab.command("sim", 'Unlink "Switch2"[1]')
+        lab.sim('Unlink "Switch2"[1]')
         wait_until(lambda: any("node gone" in [f["what"] for f in alert["findings"]]
                                for alert in alerts(lab, "--all")), 30, "the loss")
         told = alerts(lab, "--all")
-        t.equal(len(told), 1, f"alerts: {told}")
+        assert len(told) == 1, f"alerts: {told}"
         gone = [told[0]["at"]["node_name"], (told[0]["far_end"] or {}).get("node_name")]
         assert "Switch2" in gone and any(name.startswith("Hca") for name in gone), told
-        t.equal(told[0]["nodes_gone"], 1, "nodes")
-        lab.command("sim", 'ReLink "Switch2"[1]')
+        assert told[0]["nodes_gone"] == 1, "nodes"
+        lab.sim('ReLink "Switch2"[1]')
         wait_until(lambda: not alerts(lab), 30, "the end of the alert")
 
 
-def test_silent_pma_is_one_alert_for_the_node(t):
+def test_silent_pma_is_one_alert_for_the_node(tmp_path):
     conf = CONF.replace("3600", "1\ntimeout = 100\nretries = 1")
     with ready_lab(conf) as lab:
         wait_for_sweep(lab)
         lid = next(row["lid"] for row in ask_json(lab, "perf", "show", "--node", SWITCH2))
-        faults = t.folder() / "faults"
-        faults.write_text(f"lose class 0x04 lid {lid} direction in\n", encoding="utf-8")
-        t.succeeded(lab.command("faults", faults))
+        lab.harm_mads(f"lose class 0x04 lid {lid} direction in\n")
         wait_until(lambda: alerts(lab), 30, "the alert")
         alert, = alerts(lab)
-        t.equal((alert["what"], alert["at"]["node_guid"], alert["at"]["port"]),
-                ("unanswered", SWITCH2, None), "alert")
-        t.succeeded(lab.command("faults", "--clear"))
+        assert (alert["what"], alert["at"]["node_guid"], alert["at"]["port"]) == \
+            ("unanswered", SWITCH2, None), "alert"
+        lab.heal_mads()
         ask(lab, "perf", "sweep")
         wait_until(lambda: not alerts(lab), 30, "the end of the alert")
 
 
-def test_thresholds_are_those_of_group_and_set_acts_at_once(t):
+@pytest.mark.row("A6", "A12")
+def test_thresholds_are_those_of_group_and_set_acts_at_once():
     conf = CONF + ("[group quiet]\nnodes = Switch1\n[alerts quiet]\n"
                    "SymbolErrorCounter = off\n")
     with ready_lab(conf) as lab:
@@ -138,24 +141,25 @@ def test_thresholds_are_those_of_group_and_set_acts_at_once(t):
         perf_set(lab, "Switch1", 1, SymbolErrorCounter=100)
         perf_set(lab, "Switch2", 1, SymbolErrorCounter=9)
         sweep(lab)
-        t.equal(alerts(lab), [], "alerts")
+        assert alerts(lab) == [], "alerts"
         ask(lab, "set", "alerts.SymbolErrorCounter", "5/sweep")
         perf_set(lab, "Switch1", 1, SymbolErrorCounter=200)
         perf_set(lab, "Switch2", 1, SymbolErrorCounter=18)
         sweep(lab)
-        t.equal([alert["at"]["node_guid"] for alert in alerts(lab)], [SWITCH2], "alerts")
+        assert [alert["at"]["node_guid"] for alert in alerts(lab)] == [SWITCH2], \
+            "alerts"
 
 
-def test_group_is_left_out_and_swept_faster(t):
+def test_group_is_left_out_and_swept_faster():
     conf = CONF + "[group fast]\nnodes = Switch1\nsweep_period = 1\n" \
                   "[group out]\nnodes = Switch2\nskip = true\n"
     with ready_lab(conf) as lab:
         report = wait_for_sweep(lab)
-        t.equal(report["perfmgr"]["ports"], 20 - 8, "ports of a sweep")
+        assert report["perfmgr"]["ports"] == 20 - 8, "ports of a sweep"
         wait_until(lambda: status(lab)["perfmgr"]["group_sweeps"] >= 3, 20, "sweeps")
         perf_set(lab, "Switch1", 3, SymbolErrorCounter=60)
         wait_until(lambda: alerts(lab, "--all"), 10, "the alert of a group's sweep")
-        t.equal(status(lab)["perfmgr"]["sweeps"], 1, "sweeps of all")
+        assert status(lab)["perfmgr"]["sweeps"] == 1, "sweeps of all"
 
 
 # --- where they go -----------------------------------------------------------
@@ -164,28 +168,29 @@ def lines_of(path):
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def test_file_has_json_lines_and_follows_rotation(t):
-    path = t.folder() / "alerts.json"
+@pytest.mark.row("X6")
+def test_file_has_json_lines_and_follows_rotation(tmp_path):
+    path = tmp_path / "alerts.json"
     with ready_lab(CONF + f"file = {path}\n") as lab:
         wait_for_sweep(lab)
         perf_set(lab, "Switch1", 3, SymbolErrorCounter=60)
         sweep(lab)
         wait_until(path.exists, 10, "the file")
         wait_until(lambda: len(lines_of(path)) == 1, 10, "a line")
-        t.equal([line["event"] for line in lines_of(path)], ["raised"], "events")
+        assert [line["event"] for line in lines_of(path)] == ["raised"], "events"
         path.rename(path.with_suffix(".old"))
         sweep(lab)
         wait_until(path.exists, 10, "the new file")
         wait_until(lambda: len(lines_of(path)) == 1, 10, "a line")
-        t.equal([line["event"] for line in lines_of(path)], ["cleared"], "events")
-        t.equal(len(lines_of(path.with_suffix(".old"))), 1, "lines of the old file")
-        t.equal(status(lab)["alerts"]["file_lines"], 2, "status")
+        assert [line["event"] for line in lines_of(path)] == ["cleared"], "events"
+        assert len(lines_of(path.with_suffix(".old"))) == 1, "lines of the old file"
+        assert status(lab)["alerts"]["file_lines"] == 2, "status"
 
 
-def test_file_on_a_full_disk_is_said_and_tried_again(t):
-    folder = t.folder()
+def test_file_on_a_full_disk_is_said_and_tried_again(scratch):
+    folder = scratch.folder()
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", folder], check=True)
-    t.cleanup(subprocess.run, ["umount", folder])
+    scratch.callback(subprocess.run, ["umount", folder])
     filler, path = folder / "filler", folder / "alerts.json"
     with ready_lab(CONF + f"file = {path}\n") as lab:
         wait_for_sweep(lab)
@@ -201,11 +206,11 @@ def test_file_on_a_full_disk_is_said_and_tried_again(t):
         perf_set(lab, "Switch1", 3, SymbolErrorCounter=900)
         sweep(lab)
         wait_until(lambda: len(lines_of(path)) > dropped, 10, "a line, again")
-        t.equal(status(lab)["alerts"]["file_error"], None, "error")
+        assert status(lab)["alerts"]["file_error"] is None, "error"
 
 
-def test_file_that_is_a_fifo_stops_nothing(t):
-    path = t.folder() / "fifo"
+def test_file_that_is_a_fifo_stops_nothing(tmp_path):
+    path = tmp_path / "fifo"
     os.mkfifo(path)
     with ready_lab(CONF + f"file = {path}\n") as lab:
         wait_for_sweep(lab)
@@ -213,19 +218,20 @@ def test_file_that_is_a_fifo_stops_nothing(t):
         sweep(lab)
         log_has(lab, f"{path} can't be written")
         sweep(lab)
-        t.equal(len(alerts(lab, "--all")), 1, "alerts")
+        assert len(alerts(lab, "--all")) == 1, "alerts"
 
 
-def test_alert_is_in_syslog(t):
+@pytest.mark.row("A12", "X6")
+def test_alert_is_in_syslog():
     with syslog() as line_with, ready_lab() as lab:
         wait_for_sweep(lab)
         perf_set(lab, "Switch1", 3, SymbolErrorCounter=60)
         sweep(lab)
-        t.contains(line_with("triad: alert 1 raised"), "SymbolErrorCounter 60/sweep",
-                   "the line")
+        assert "SymbolErrorCounter 60/sweep" in line_with("triad: alert 1 raised"), \
+            "the line"
 
 
-def test_storm_is_a_few_lines_and_a_sum(t):
+def test_storm_is_a_few_lines_and_a_sum():
     with ready_lab(CONF + "burst = 2\n") as lab:
         wait_for_sweep(lab)
         for node in ("Switch1", "Switch2"):
@@ -236,53 +242,54 @@ def test_storm_is_a_few_lines_and_a_sum(t):
         assert n_alerts > 3, alerts(lab)
         log_has(lab, f"alerts: {n_alerts - 2} more raised, 0 more joined and 0 more "
                      f"cleared at once: {n_alerts - 2} SymbolErrorCounter")
-        t.equal(sum("raised:" in line for line in triad_lines(lab.log())), 2, "lines")
-        t.equal(status(lab)["alerts"]["summarised"], n_alerts - 2, "status")
+        assert sum("raised:" in line for line in triad_lines(lab.log())) == 2, "lines"
+        assert status(lab)["alerts"]["summarised"] == n_alerts - 2, "status"
 
 
 # --- text --------------------------------------------------------------------
 
-def test_alerts_as_text_say_where_what_and_since_when(t):
+def test_alerts_as_text_say_where_what_and_since_when():
     with ready_lab() as lab:
         wait_for_sweep(lab)
-        t.equal(ask(lab, "alerts"),
-                "0 active; 0 raised and 0 cleared since OpenSM started\n", "no alerts")
+        assert ask(lab, "alerts") == \
+            "0 active; 0 raised and 0 cleared since OpenSM started\n", "no alerts"
         perf_set(lab, "Switch1", 3, SymbolErrorCounter=60)
         perf_set(lab, "Switch2", 1, SymbolErrorCounter=60)
         sweep(lab)
         text = ask(lab, "alerts")
-        t.contains(text, "switch Switch1 (0x0000000000200000) port 3 - switch Switch2",
-                   "place")
-        t.contains(text, "SymbolErrorCounter 60/sweep (threshold 10/sweep), since 20",
-                   "finding")
-        t.contains(text, "2 active; 2 raised", "sum")
-        t.contains(ask(lab, "alerts", "-n", "1"), "1 more; '-n 2' shows them too", "limit")
-        t.equal(len(alerts(lab, "--node", "Switch1")), 1, "alerts of a node")
+        assert "switch Switch1 (0x0000000000200000) port 3 - switch Switch2" in text, \
+            "place"
+        assert "SymbolErrorCounter 60/sweep (threshold 10/sweep), since 20" in text, \
+            "finding"
+        assert "2 active; 2 raised" in text, "sum"
+        assert "1 more; '-n 2' shows them too" in ask(lab, "alerts", "-n", "1"), "limit"
+        assert len(alerts(lab, "--node", "Switch1")) == 1, "alerts of a node"
 
 
-def test_histogram_counts_what_was_injected(t):
+@pytest.mark.row("A10")
+def test_histogram_counts_what_was_injected():
     with ready_lab() as lab:
         wait_for_sweep(lab)
         for count in (1, 2, 3):
             perf_set(lab, "Switch1", 3, SymbolErrorCounter=count)
             sweep(lab)
         report = ask_json(lab, "perf", "histogram", "SymbolErrorCounter")
-        t.equal((report["samples"], report["zeros"]), (3 * 20, 3 * 20 - 3), "samples")
-        t.equal(sum(bucket["count"] for bucket in report["buckets"]), 3, "counts")
+        assert (report["samples"], report["zeros"]) == (3 * 20, 3 * 20 - 3), "samples"
+        assert sum(bucket["count"] for bucket in report["buckets"]) == 3, "counts"
         for words, samples in ((("--node", "Switch1"), 3 * 8),
                                (("--node", SWITCH2), 3 * 8)):
-            t.equal(ask_json(lab, "perf", "histogram", "SymbolErrorCounter",
-                             *words)["samples"], samples, f"samples of {words}")
+            assert ask_json(lab, "perf", "histogram", "SymbolErrorCounter",
+                            *words)["samples"] == samples, f"samples of {words}"
         port = ask_json(lab, "perf", "histogram", "PortXmitData", "--node", "Switch1",
                         "--port", "3", "--clear")
-        t.equal(port["samples"], 3, "samples of a port")
-        t.equal(ask_json(lab, "perf", "histogram", "PortXmitData")["samples"], 0,
-                "samples after --clear")
-        t.contains(ask(lab, "perf", "histogram", "portxmitdata"),
-                   "PortXmitData per second, all ports: 0 samples", "text")
+        assert port["samples"] == 3, "samples of a port"
+        assert ask_json(lab, "perf", "histogram", "PortXmitData")["samples"] == 0, \
+            "samples after --clear"
+        assert "PortXmitData per second, all ports: 0 samples" in \
+            ask(lab, "perf", "histogram", "portxmitdata"), "text"
 
 
-def test_histogram_of_what_is_not_there(t):
+def test_histogram_of_what_is_not_there():
     with ready_lab() as lab:
         wait_for_sweep(lab)
         for words, message in (
@@ -292,11 +299,7 @@ def test_histogram_of_what_is_not_there(t):
                 (("PortXmitData", "--node", "Switch1", "--port", "99"), "no port"),
                 (("VL15Dropped", "--node", "Switch1", "--port", "3"),
                  "ports have no histogram of 'VL15Dropped'")):
-            t.failed(lab.run("triadctl", "perf", "histogram", *words), 1, message)
-        t.failed(lab.run("triadctl", "perf", "histogram", "SymbolErrorCountr"), 2,
-                 "did you mean")
-        t.failed(lab.run("triadctl", "perf", "histogram"), 2, "COUNTER")
-
-
-if __name__ == "__main__":
-    taplib.main(globals())
+            failed(lab.run("triadctl", "perf", "histogram", *words), 1, message)
+        failed(lab.run("triadctl", "perf", "histogram", "SymbolErrorCountr"), 2,
+               "did you mean")
+        failed(lab.run("triadctl", "perf", "histogram"), 2, "COUNTER")

@@ -1,211 +1,208 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """The benchmarks run and print what they say they print; times are not judged."""
 
 import json
 import subprocess
 
-import taplib
-from taplib import BUILDDIR, SRCDIR
+from checks import succeeded
+from labs import BUILDDIR, SRCDIR
 
 
-def test_classify_small_prints_documented_keys(t):
+
+def test_classify_small_prints_documented_keys():
     process = subprocess.run(
         [BUILDDIR / "tests" / "bench" / "classify", "--rules", "300", "--ports", "500",
          "--json"],
         capture_output=True, text=True, check=False)
-    t.succeeded(process)
+    succeeded(process)
     result = json.loads(process.stdout)
-    t.equal(result["rules"], 300, "rules")
+    assert result["rules"] == 300, "rules"
     keys = {"match_ns", "compile_ms", "octets"}
     for other in result.pop("scattered"), result.pop("worst"):
-        t.equal(set(other), keys, "keys of another policy")
+        assert set(other) == keys, "keys of another policy"
         assert all(value > 0 for value in other.values()), other
-    t.equal(set(result),
-            keys | {"rules", "ports", "seed", "linear_ns", "none", "rule"}, "keys")
+    assert set(result) == \
+        keys | {"rules", "ports", "seed", "linear_ns", "none", "rule"}, "keys"
     assert all(value > 0 for value in result.values()), result
 
 
-def test_scopes_small_prints_documented_keys(t):
+def test_scopes_small_prints_documented_keys():
     process = subprocess.run(
         [BUILDDIR / "tests" / "bench" / "scopes", "--hosts", "1000", "--json"],
         capture_output=True, text=True, check=False)
-    t.succeeded(process)
+    succeeded(process)
     result = json.loads(process.stdout)
-    t.equal((result.pop("hosts"), result.pop("switches")), (1000, 140), "fabric")
-    t.equal(set(result), {"few", "many"}, "policies")
+    assert (result.pop("hosts"), result.pop("switches")) == (1000, 140), "fabric"
+    assert set(result) == {"few", "many"}, "policies"
     for figures in result.values():
-        t.equal(set(figures),
-                {"compile_ms", "host_ns", "port_ns", "sort_ns", "row_ns", "pass_ms",
-                 "kinds", "classes"}, "keys")
+        assert set(figures) == \
+            {"compile_ms", "host_ns", "port_ns", "sort_ns", "row_ns", "pass_ms",
+             "kinds", "classes"}, "keys"
         assert all(value > 0 for value in figures.values()), figures
     assert result["few"]["classes"] < result["many"]["classes"] <= 302, result
 
 
-def test_distributed_small_prints_documented_keys_and_no_wrong_total(t):
+def test_distributed_small_prints_documented_keys_and_no_wrong_total():
     process = subprocess.run(
         [BUILDDIR / "tests" / "bench" / "distributed", "--groups", "386", "--agents",
          "8", "--sweeps", "1", "--json"],
         capture_output=True, text=True, check=False)
-    t.succeeded(process)
+    succeeded(process)
     result = json.loads(process.stdout)
-    t.equal(result.pop("totals_wrong"), 0, "totals that are wrong")
+    assert result.pop("totals_wrong") == 0, "totals that are wrong"
     for load in result.pop("quiet"), result.pop("busy"), result.pop("everything"):
-        t.equal(set(load), {"octets_a_sweep", "of_raw", "manager_cores", "oldest_s"},
-                "keys of a load")
+        assert set(load) == {"octets_a_sweep", "of_raw", "manager_cores", "oldest_s"}, \
+            "keys of a load"
         assert all(value > 0 for value in load.values()), load
-    t.equal(set(result),
-            {"nodes", "ports", "agents", "sweep_s", "cold_start_ms",
-             "cold_start_broadcast_octets", "death_to_owned_ms", "liveness_ms",
-             "raw_octets_a_sweep", "manager_mb"}, "keys")
+    assert set(result) == \
+        {"nodes", "ports", "agents", "sweep_s", "cold_start_ms",
+         "cold_start_broadcast_octets", "death_to_owned_ms", "liveness_ms",
+         "raw_octets_a_sweep", "manager_mb"}, "keys"
     assert all(value > 0 for value in result.values()), result
 
 
-def test_engine_small_prints_documented_keys(t):
+def test_engine_small_prints_documented_keys():
     process = subprocess.run(
         [BUILDDIR / "tests" / "bench" / "engine", "--ports", "2000", "--json"],
         capture_output=True, text=True, check=False)
-    t.succeeded(process)
+    succeeded(process)
     result = json.loads(process.stdout)
-    t.equal(set(result),
-            {"ports", "seed", "ns_per_port", "octets_per_port", "copy_ratio", "watch"},
-            "keys")
-    t.equal(result["ports"], 2000, "ports")
+    assert set(result) == \
+        {"ports", "seed", "ns_per_port", "octets_per_port", "copy_ratio", "watch"}, \
+        "keys"
+    assert result["ports"] == 2000, "ports"
     watch = result.pop("watch")
-    t.equal(set(watch), {"ns_per_port", "look_ns_per_port", "octets_per_port"},
-            "keys of watch")
+    assert set(watch) == {"ns_per_port", "look_ns_per_port", "octets_per_port"}, \
+        "keys of watch"
     assert all(value > 0 for value in [*result.values(), *watch.values()]), result
 
 
-def test_export_small_prints_documented_keys(t):
+def test_export_small_prints_documented_keys():
     process = subprocess.run(
         [BUILDDIR / "tests" / "bench" / "export", "--ports", "2000", "--json"],
         capture_output=True, text=True, check=False)
-    t.succeeded(process)
+    succeeded(process)
     result = json.loads(process.stdout)
-    t.equal(set(result), {"sflow", "metrics"}, "parts")
+    assert set(result) == {"sflow", "metrics"}, "parts"
     sflow, metrics = result["sflow"], result["metrics"]
-    t.equal(set(sflow),
-            {"ports", "samples_per_s", "octets_per_sample", "copy_ratio",
-             "loopback_samples_per_s", "octets_per_port"}, "keys of sflow")
+    assert set(sflow) == \
+        {"ports", "samples_per_s", "octets_per_sample", "copy_ratio",
+         "loopback_samples_per_s", "octets_per_port"}, "keys of sflow"
     assert all(value > 0 for value in sflow.values()), sflow
     # A counter sample has 188 octets, a datagram's header 28.
-    t.equal(int(sflow["octets_per_sample"]), 188 + 28 // 7, "octets")
-    t.equal(set(metrics),
-            {"ports", "seed", "first_us", "text_ms", "octets", "lines", "ns_per_line",
-             "memory", "copy_ratio", "http_first_ms", "http_whole_ms"},
-            "keys of metrics")
+    assert int(sflow["octets_per_sample"]) == 188 + 28 // 7, "octets"
+    assert set(metrics) == \
+        {"ports", "seed", "first_us", "text_ms", "octets", "lines", "ns_per_line",
+         "memory", "copy_ratio", "http_first_ms", "http_whole_ms"}, \
+        "keys of metrics"
     # A fabric of whole switches.
     assert 2000 <= metrics["ports"] < 2400, metrics
     assert metrics["lines"] > 22 * 1000, metrics
 
 
-def test_pathrecord_small_prints_documented_keys(t):
+def test_pathrecord_small_prints_documented_keys():
     process = subprocess.run(
         [SRCDIR / "scripts" / "bench-pathrecord", "--builddir", BUILDDIR, "--hosts", "36",
          "--rules", "0,50", "--pairs", "100", "--seconds", "1", "--json"],
         capture_output=True, text=True, check=False)
-    t.succeeded(process)
+    succeeded(process)
     rows = json.loads(process.stdout)
-    t.equal([(row.pop("hosts"), row.pop("rules"), row.pop("what")) for row in rows],
-            [(36, rules, what) for rules in (0, 50) for what in ("stock", "triad")], "rows")
+    assert [(row.pop("hosts"), row.pop("rules"), row.pop("what")) for row in rows] == \
+        [(36, rules, what) for rules in (0, 50) for what in ("stock", "triad")], "rows"
     keys = {"ns_classify", "ns_decide", "ns_answer", "p99_us_rest", "p99_us_sweep",
             "p99_us_rest_inside", "p99_us_sweep_inside"}
     more = {"compile_ms", "mb", "sm_lock_us"}
-    t.equal([set(row) for row in rows], [keys, keys | more] * 2, "keys")
+    assert [set(row) for row in rows] == [keys, keys | more] * 2, "keys"
     # Without rules there is nothing to classify.
-    t.equal([row.pop("ns_classify") is None for row in rows], [True, True, False, False],
-            "what isn't there")
+    assert [row.pop("ns_classify") is None for row in rows] == \
+        [True, True, False, False], "what isn't there"
     for row in rows:
         assert all(value > 0 for key, value in row.items()
                    if key not in ("compile_ms", "mb")), row
 
 
-def test_portplan_small_prints_documented_keys(t):
+def test_portplan_small_prints_documented_keys():
     process = subprocess.run(
         [BUILDDIR / "tests" / "bench" / "portplan", "--radix", "4", "--json"],
         capture_output=True, text=True, check=False)
-    t.succeeded(process)
+    succeeded(process)
     result = json.loads(process.stdout)
-    t.equal(set(result), {"by_guid", "by_name"}, "ways to write rows")
+    assert set(result) == {"by_guid", "by_name"}, "ways to write rows"
     # 20 switches; 32 links between them, of which each has an end that is disabled.
     counts = {"rows": 80, "miswired": 4, "disable": 32, "enable": 8}
     for name, part in result.items():
-        t.equal({key: part.pop(key) for key in counts}, counts, f"items, {name}")
-        t.equal(set(part), {"placed_us", "nothing_us", "miswired_us", "disable_us",
-                            "enable_us", "agenda_us"}, f"times, {name}")
+        assert {key: part.pop(key) for key in counts} == counts, f"items, {name}"
+        assert set(part) == \
+            {"placed_us", "nothing_us", "miswired_us", "disable_us",
+             "enable_us", "agenda_us"}, f"times, {name}"
 
 
-def test_profile_small_prints_documented_keys(t):
+def test_profile_small_prints_documented_keys():
     process = subprocess.run(
         [BUILDDIR / "tests" / "bench" / "profile", "--ports", "2000", "--json"],
         capture_output=True, text=True, check=False)
-    t.succeeded(process)
+    succeeded(process)
     result = json.loads(process.stdout)
     keys = {"rows_per_s", "ns_per_row", "text_per_row", "octets_per_row", "copy_ratio",
             "quiet_ns"}
-    t.equal(set(result), keys | {"ports", "all"}, "keys")
-    t.equal(set(result["all"]), keys, "keys with all counters")
+    assert set(result) == keys | {"ports", "all"}, "keys"
+    assert set(result["all"]) == keys, "keys with all counters"
     assert all(result[key] > 0 and result["all"][key] > 0 for key in keys), result
 
 
-def test_qosplan_small_prints_documented_keys(t):
+def test_qosplan_small_prints_documented_keys():
     process = subprocess.run(
         [BUILDDIR / "tests" / "bench" / "qosplan", "--radix", "4", "--json"],
         capture_output=True, text=True, check=False)
-    t.succeeded(process)
+    succeeded(process)
     result = json.loads(process.stdout)
     parts = {name: result.pop(name) for name in ("nothing", "little", "all", "dropped")}
-    t.equal(result, {"ports": 116, "tables": 748, "scopes": 8}, "what is looked at")
+    assert result == {"ports": 116, "tables": 748, "scopes": 8}, "what is looked at"
     keys = {"plan_ms", "changes", "smps", "dead_places", "cut_off", "findings"}
     for name, part in parts.items():
-        t.equal(set(part), keys, f"keys of {name}")
-    t.equal(parts["nothing"]["changes"], 0, "changes where nothing is to be changed")
+        assert set(part) == keys, f"keys of {name}"
+    assert parts["nothing"]["changes"] == 0, "changes where nothing is to be changed"
     assert parts["all"]["changes"] > 748, parts["all"]
     # All ends but the SM's own: 16 hosts, 20 switches.
-    t.equal(parts["dropped"]["cut_off"], 35, "ends cut off")
+    assert parts["dropped"]["cut_off"] == 35, "ends cut off"
     assert parts["dropped"]["dead_places"] > 0, parts["dropped"]
 
 
-def test_qos_tables_small_prints_documented_keys(t):
+def test_qos_tables_small_prints_documented_keys():
     process = subprocess.run(
         [SRCDIR / "scripts" / "bench-qos-tables", "--builddir", BUILDDIR, "--hosts", "36",
          "--passes", "2", "--json"],
         capture_output=True, text=True, check=False)
-    t.succeeded(process)
+    succeeded(process)
     rows = json.loads(process.stdout)
-    t.equal([(row.pop("hosts"), row["what"]) for row in rows],
-            [(36, what) for what in ("pass", "program", "change", "plan", "back")], "rows")
+    assert [(row.pop("hosts"), row["what"]) for row in rows] == \
+        [(36, what) for what in ("pass", "program", "change", "plan", "back")], "rows"
     found = {row.pop("what"): row for row in rows}
     measured = found.pop("pass")
-    t.equal(set(measured), {"stock_ms", "triad_ms", "ratio", "n"}, "keys of pass")
-    t.equal(measured["n"], 2, "pairs")
+    assert set(measured) == {"stock_ms", "triad_ms", "ratio", "n"}, "keys of pass"
+    assert measured["n"] == 2, "pairs"
     assert all(value > 0 for value in measured.values()), measured
     planned = found.pop("plan")
-    t.equal((planned["tables"], planned["ports"]), (4320, 144), "what a plan looks at")
+    assert (planned["tables"], planned["ports"]) == (4320, 144), "what a plan looks at"
     for name, row in found.items():
-        t.equal(set(row), {"smps", "minimum", "ms"}, f"keys of {name}")
-        t.equal(row["smps"], row["minimum"], f"SMPs of {name}, and tables that differ")
+        assert set(row) == {"smps", "minimum", "ms"}, f"keys of {name}"
+        assert row["smps"] == row["minimum"], f"SMPs of {name}, and tables that differ"
     assert 0 < found["change"]["smps"] < 200 < found["program"]["smps"], found
 
 
-def test_failover_small_prints_documented_keys(t):
+def test_failover_small_prints_documented_keys():
     process = subprocess.run(
         [SRCDIR / "scripts" / "bench-failover", "--builddir", BUILDDIR, "--hosts", "4",
          "--runs", "1", "--what", "stock_fast,triad", "--json"],
         capture_output=True, text=True, check=False)
-    t.succeeded(process)
+    succeeded(process)
     rows = json.loads(process.stdout)
-    t.equal([(row.pop("what"), row.pop("cluster", None), row.pop("measure"))
-             for row in rows],
-            [("stock_fast", None, "pathrecord"),
-             ("triad", "corosync", "pathrecord"), ("triad", "corosync", "permission"),
-             ("triad", "peers", "pathrecord"), ("triad", "peers", "permission")], "rows")
+    assert [(row.pop("what"), row.pop("cluster", None), row.pop("measure"))
+            for row in rows] == \
+        [("stock_fast", None, "pathrecord"),
+         ("triad", "corosync", "pathrecord"), ("triad", "corosync", "permission"),
+         ("triad", "peers", "pathrecord"), ("triad", "peers", "permission")], "rows"
     for row in rows:
-        t.equal(set(row), {"hosts", "median_ms", "worst_ms", "n"}, "keys")
-        t.equal((row["hosts"], row["n"]), (4, 1), "hosts, runs")
+        assert set(row) == {"hosts", "median_ms", "worst_ms", "n"}, "keys"
+        assert (row["hosts"], row["n"]) == (4, 1), "hosts, runs"
         assert 0 < row["median_ms"] <= row["worst_ms"], row
-
-
-if __name__ == "__main__":
-    taplib.main(globals())

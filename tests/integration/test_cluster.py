@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Members of a group of Corosync's, one Corosync for all of them, which is killed,
 stopped and started again.  It lives in namespaces of its own, on one node."""
@@ -12,8 +11,11 @@ import threading
 import time
 from pathlib import Path
 
-import taplib
-from taplib import BUILDDIR, Skip, wait_until
+import pytest
+
+from checks import wait_until
+from labs import BUILDDIR
+
 
 SAY = BUILDDIR / "tests" / "integration" / "cluster_say"
 CONF = """totem {{
@@ -55,22 +57,22 @@ A, B = 0x0002c90300000001, 0x0002c90300000002
 class Cluster:
     """Namespaces, and Corosync in them when it is started."""
 
-    def __init__(self, t, votes=1):
+    def __init__(self, scratch, votes=1):
         if not shutil.which("corosync"):
-            raise Skip("there is no corosync here")
-        self.t = t
+            pytest.skip("there is no corosync here")
+        self.scratch = scratch
         self.corosync = None
-        folder = t.folder()
+        folder = scratch.folder()
         self.conf = folder / "corosync.conf"
         self.conf.write_text(CONF.format(name=f"triad-{os.getpid()}", votes=votes))
         self.log = (folder / "log").open("w+")
-        t.cleanup(self.log.close)
+        scratch.callback(self.log.close)
         self.space = subprocess.Popen(
             ["unshare", "--mount", "--net", "--uts", "sh", "-c", SPACE],
             stdout=subprocess.PIPE, text=True)
-        t.cleanup(end, self.space)
-        t.equal(self.space.stdout.readline(), "ready\n", "the namespaces")
-        t.cleanup(lambda: self.corosync and end(self.corosync))
+        scratch.callback(end, self.space)
+        assert self.space.stdout.readline() == "ready\n", "the namespaces"
+        scratch.callback(lambda: self.corosync and end(self.corosync))
 
     def inside(self, *words):
         return ["nsenter", "-t", str(self.space.pid), "-m", "-n", "-u", *words]
@@ -95,7 +97,7 @@ class Member:
         self.process = subprocess.Popen(
             cluster.inside(str(SAY), group, str(ident)), stdin=subprocess.PIPE,
             stdout=subprocess.PIPE, text=True)
-        cluster.t.cleanup(end, self.process)
+        cluster.scratch.callback(end, self.process)
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()
 
@@ -149,8 +151,8 @@ def cpu_ticks(member):
     return sum(map(int, stat.rpartition(")")[2].split()[11:13]))
 
 
-def two(t):
-    cluster = Cluster(t)
+def two(scratch):
+    cluster = Cluster(scratch)
     cluster.start()
     first, second = cluster.member(A), cluster.member(B)
     for member in first, second:
@@ -158,12 +160,12 @@ def two(t):
     return cluster, first, second
 
 
-def test_members_see_each_other_and_one_order(t):
-    _, first, second = two(t)
+def test_members_see_each_other_and_one_order(scratch):
+    _, first, second = two(scratch)
     for member in first, second:
         view = member.view()
-        t.equal((view["connected"], view["needed"]), (True, 2), "the view")
-        t.equal(member.of("view")[0]["connected"], False, "the first view")
+        assert (view["connected"], view["needed"]) == (True, 2), "the view"
+        assert member.of("view")[0]["connected"] is False, "the first view"
     for i in range(100):
         first.say(f"a{i}")
         second.say(f"b{i}")
@@ -171,22 +173,22 @@ def test_members_see_each_other_and_one_order(t):
         wait_until(lambda m=member: len(m.texts()) + sum(
             1 for s in first.of("said") + second.of("said") if s["error"]) == 200,
             30, "all payloads")
-    t.equal(first.texts(), second.texts(), "the order")
+    assert first.texts() == second.texts(), "the order"
     said = [s["text"] for s in
             ({"text": s["said"]} for s in first.of("said") if not s["error"])]
-    t.equal([text for sender, text in first.texts() if sender == A], said,
-            "what one said")
+    assert [text for sender, text in first.texts() if sender == A] == said, \
+        "what one said"
     numbers = [view["view"] for view in first.of("view")]
-    t.equal(numbers, sorted(set(numbers)), "the views' numbers")
-    t.equal(first.status()["trouble"], "", "trouble")
-    t.equal((first.end(), second.end()), (True, True), "the ends")
+    assert numbers == sorted(set(numbers)), "the views' numbers"
+    assert first.status()["trouble"] == "", "trouble"
+    assert (first.end(), second.end()) == (True, True), "the ends"
 
 
-def test_member_killed_leaves_the_view_and_another_comes(t):
-    cluster, first, second = two(t)
+def test_member_killed_leaves_the_view_and_another_comes(scratch):
+    cluster, first, second = two(scratch)
     second.process.kill()
     view = first.wait_for_view([A])
-    t.equal(view["needed"], 1, "votes")
+    assert view["needed"] == 1, "votes"
     third = cluster.member(B)
     for member in first, third:
         member.wait_for_view([A, B])
@@ -194,30 +196,30 @@ def test_member_killed_leaves_the_view_and_another_comes(t):
     wait_until(lambda: first.texts() == [(B, "again")], 10, "its payload")
 
 
-def test_corosync_killed_is_told_and_started_again_is_joined(t):
-    cluster, first, second = two(t)
+def test_corosync_killed_is_told_and_started_again_is_joined(scratch):
+    cluster, first, second = two(scratch)
     cluster.kill()
     for member in first, second:
         wait_until(lambda m=member: not m.view()["connected"], 10, "the end")
-        t.equal(member.view()["quorate"], False, "quorum")
-    t.equal((first.view()["members"], second.view()["members"]), ([A], [B]), "alone")
+        assert member.view()["quorate"] is False, "quorum"
+    assert (first.view()["members"], second.view()["members"]) == ([A], [B]), "alone"
     first.say("lost")
     wait_until(lambda: first.of("said"), 10, "the answer")
     assert first.of("said")[0]["error"], first.of("said")
-    t.contains(first.status()["trouble"], "start it", "trouble")
+    assert "start it" in first.status()["trouble"], "trouble"
     wait_until(lambda: first.status()["reconnects"] > 2, 10, "more tries")
     cluster.start()
     for member in first, second:
         member.wait_for_view([A, B])
     second.say("back")
     wait_until(lambda: first.texts() == [(B, "back")], 10, "its payload")
-    t.equal(first.status()["trouble"], "", "trouble afterwards")
+    assert first.status()["trouble"] == "", "trouble afterwards"
 
 
-def test_corosync_stopped_lets_members_send_until_full_and_end(t):
-    cluster, first, second = two(t)
+def test_corosync_stopped_lets_members_send_until_full_and_end(scratch):
+    cluster, first, second = two(scratch)
     os.kill(cluster.corosync.pid, signal.SIGSTOP)
-    t.cleanup(os.kill, cluster.corosync.pid, signal.SIGCONT)
+    scratch.callback(os.kill, cluster.corosync.pid, signal.SIGCONT)
     n = 0
     while not any(line["error"] for line in first.of("said")):
         # Fewer than the queue has room for.
@@ -225,9 +227,9 @@ def test_corosync_stopped_lets_members_send_until_full_and_end(t):
         n += 50
         wait_until(lambda: len(first.of("said")) == n, 30, "answers")
         assert n < 100000, "everything is taken"
-    t.note(f"{n} were said until the queue was full")
-    t.equal({line["error"] for line in first.of("said")}, {0, 105}, "errors")
-    t.equal(first.texts(), [], "payloads that came back")
+    print(f"{n} were said until the queue was full")
+    assert {line["error"] for line in first.of("said")} == {0, 105}, "errors"
+    assert first.texts() == [], "payloads that came back"
     # On their way, maybe an announcement among them, and in the queue.
     taken = sum(not line["error"] for line in first.of("said"))
     assert 32 + 64 - 2 <= taken <= 32 + 64, f"{taken} are taken"
@@ -236,17 +238,17 @@ def test_corosync_stopped_lets_members_send_until_full_and_end(t):
     time.sleep(0.5)
     assert cpu_ticks(first) - ticks < 10, "its thread spins"
     # It can't leave the group.
-    t.equal(second.end(), False, "the end of the other's thread")
+    assert second.end() is False, "the end of the other's thread"
     os.kill(cluster.corosync.pid, signal.SIGCONT)
     said = [line["said"] for line in first.of("said") if not line["error"]]
     wait_until(lambda: len(first.texts()) == len(said), 30, "payloads")
-    t.equal([text for _, text in first.texts()], said, "their order")
+    assert [text for _, text in first.texts()] == said, "their order"
     first.wait_for_view([A])
-    t.equal(first.end(), True, "the end of a thread")
+    assert first.end() is True, "the end of a thread"
 
 
-def test_half_of_the_votes_is_no_majority(t):
-    cluster = Cluster(t, votes=2)
+def test_half_of_the_votes_is_no_majority(scratch):
+    cluster = Cluster(scratch, votes=2)
     cluster.conf.write_text(cluster.conf.read_text().replace(
         "expected_votes: 2", "expected_votes: 2\n    two_node: 1\n"
         "    wait_for_all: 0"))
@@ -258,37 +260,37 @@ def test_half_of_the_votes_is_no_majority(t):
     wait_until(lambda: first.texts() == [(A, "x")], 10, "a payload")
     quorum = subprocess.run(cluster.inside("corosync-quorumtool", "-s"),
                             capture_output=True, text=True, check=False).stdout
-    t.contains(quorum, "Quorate:          Yes", "what Corosync says")
-    t.equal(first.view()["quorate"], False, "quorum")
-    t.equal(view["needed"], 1, "votes")
+    assert "Quorate:          Yes" in quorum, "what Corosync says"
+    assert first.view()["quorate"] is False, "quorum"
+    assert view["needed"] == 1, "votes"
 
 
-def test_two_of_one_id_are_told(t):
-    cluster, first, _ = two(t)
+def test_two_of_one_id_are_told(scratch):
+    cluster, first, _ = two(scratch)
     third = cluster.member(B)
     wait_until(lambda: "port GUID" in first.status()["trouble"], 10, "trouble")
     third.say("who")
     wait_until(lambda: first.status()["strangers"] >= 2, 10, "the count")
-    t.equal(first.texts(), [], "payloads")
+    assert first.texts() == [], "payloads"
 
 
-def test_group_name_too_long_is_told(t):
-    cluster = Cluster(t)
+def test_group_name_too_long_is_told(scratch):
+    cluster = Cluster(scratch)
     member = cluster.member(A, group="x" * 101)
     wait_until(lambda: "101 characters" in member.status()["trouble"], 10, "trouble")
-    t.equal(member.view()["connected"], False, "the view")
-    t.equal(member.end(), True, "the end")
+    assert member.view()["connected"] is False, "the view"
+    assert member.end() is True, "the end"
 
 
-def test_corosync_refuses_a_user_is_told(t):
-    cluster = Cluster(t)
+def test_corosync_refuses_a_user_is_told(scratch):
+    cluster = Cluster(scratch)
     cluster.start()
     cluster.member(A).wait_for_view([A])
     other = subprocess.Popen(
         cluster.inside("setpriv", "--reuid", "65534", "--regid", "65534",
                        "--clear-groups", str(SAY), "triad", str(B)),
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    t.cleanup(end, other)
+    scratch.callback(end, other)
 
     def trouble():
         other.stdin.write("?\n")
@@ -297,7 +299,3 @@ def test_corosync_refuses_a_user_is_told(t):
             pass
         return line["trouble"]
     wait_until(lambda: "uidgid.d" in trouble(), 10, "trouble")
-
-
-if __name__ == "__main__":
-    taplib.main(globals())

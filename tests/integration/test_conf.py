@@ -1,9 +1,7 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """triad.conf with mistakes, at start and at reload, on a real opensm."""
 
-import taplib
-from taplib import wait_until
+from checks import failed, succeeded, wait_until
 from triadlib import ask, status, syslog, triad_lab, triad_lines, wait_for_sweep
 
 BROKEN = """\
@@ -18,22 +16,22 @@ not a line
 """
 
 
-def test_conf_broken_at_start_opensm_runs_on(t):
+def test_conf_broken_at_start_opensm_runs_on():
     with triad_lab(BROKEN) as lab:
         lines = triad_lines(lab.log())
         for number, word in ((2, "sweep_period"), (3, "windw"), (4, "nonsense"),
                              (7, "loud"), (8, "not a line")):
             found = [line for line in lines
                      if f"triad.conf:{number}" in line and word in line]
-            t.equal(len(found), 1, f"log lines about line {number} ({lines})")
+            assert len(found) == 1, f"log lines about line {number} ({lines})"
         report = status(lab)
-        t.equal(report["configuration"]["state"], "broken", "state")
-        t.equal(len(report["configuration"]["mistakes"]), 5, "mistakes in status")
-        t.equal(report["perfmgr"]["mads_sent"], 0, "MADs sent")
-        t.succeeded(lab.run("saquery"))
+        assert report["configuration"]["state"] == "broken", "state"
+        assert len(report["configuration"]["mistakes"]) == 5, "mistakes in status"
+        assert report["perfmgr"]["mads_sent"] == 0, "MADs sent"
+        succeeded(lab.run("saquery"))
         mend(lab, lab.folder / "sm-0" / "triad.conf")
         wait_for_sweep(lab)
-        t.equal(status(lab)["configuration"]["state"], "loaded", "state when mended")
+        assert status(lab)["configuration"]["state"] == "loaded", "state when mended"
 
 
 def mend(lab, path):
@@ -43,75 +41,75 @@ def mend(lab, path):
     ask(lab, "reload")
 
 
-def test_error_lines_also_in_syslog(t):
+def test_error_lines_also_in_syslog():
     with syslog() as line_with, triad_lab("[perfmgr]\nwindow = 0\n"):
-        t.contains(line_with("perfmgr.window"), "triad: ", "the line")
+        assert "triad: " in line_with("perfmgr.window"), "the line"
 
 
-def test_conf_broken_at_reload_last_good_stays(t):
+def test_conf_broken_at_reload_last_good_stays():
     with triad_lab("[perfmgr]\nsweep_period = 7\n") as lab:
         path = lab.folder / "sm-0" / "triad.conf"
         good = path.read_text(encoding="utf-8")
         path.write_text(good + "[perfmgr]\nretries = many\n", encoding="utf-8")
         process = lab.run("triadctl", "reload")
-        t.failed(process, 1, "many")
-        t.contains(process.stderr, str(path), "message")
-        t.contains(ask(lab, "status"), "last reload", "status")
-        t.equal(len(status(lab)["configuration"]["mistakes"]), 2, "mistakes in status")
-        t.equal(status(lab)["configuration"]["values"]["perfmgr.sweep_period"], 7,
-                "sweep_period")
+        failed(process, 1, "many")
+        assert str(path) in process.stderr, "message"
+        assert "last reload" in ask(lab, "status"), "status"
+        assert len(status(lab)["configuration"]["mistakes"]) == 2, "mistakes in status"
+        assert status(lab)["configuration"]["values"]["perfmgr.sweep_period"] == 7, \
+            "sweep_period"
         path.write_text(good.replace("= 7", "= 9"), encoding="utf-8")
         ask(lab, "reload")
-        t.equal(status(lab)["configuration"]["values"]["perfmgr.sweep_period"], 9,
-                "sweep_period")
+        assert status(lab)["configuration"]["values"]["perfmgr.sweep_period"] == 9, \
+            "sweep_period"
         path.unlink()
-        t.failed(lab.run("triadctl", "reload"), 1, str(path))
-        t.equal(status(lab)["configuration"]["values"]["perfmgr.sweep_period"], 9,
-                "sweep_period")
+        failed(lab.run("triadctl", "reload"), 1, str(path))
+        assert status(lab)["configuration"]["values"]["perfmgr.sweep_period"] == 9, \
+            "sweep_period"
 
 
-def test_reload_changes_for_a_restart_said_and_not_shown(t):
+def test_reload_changes_for_a_restart_said_and_not_shown():
     with triad_lab("[perfmgr]\nsweep_period = 7\n") as lab:
         path = lab.folder / "sm-0" / "triad.conf"
         path.write_text("[perfmgr]\nsweep_period = 9\n[control]\nsocket = /tmp/no.sock\n"
                         "max_clients = 3\n", encoding="utf-8")
         process = lab.run("triadctl", "reload")
-        t.succeeded(process)
-        t.contains(process.stderr, "control.socket = /tmp/no.sock takes effect when")
+        succeeded(process)
+        assert "control.socket = /tmp/no.sock takes effect when" in process.stderr
         values = status(lab)["configuration"]["values"]
-        t.equal((values["perfmgr.sweep_period"], values["control.max_clients"]),
-                (9, 3), "what can change at once")
-        t.equal(values["control.socket"], f"{lab.folder}/sm-0/triad.sock", "socket")
+        assert (values["perfmgr.sweep_period"], values["control.max_clients"]) == \
+            (9, 3), "what can change at once"
+        assert values["control.socket"] == f"{lab.folder}/sm-0/triad.sock", "socket"
 
 
-def test_conf_is_a_directory_opensm_runs_on(t):
-    folder = t.folder()
+def test_conf_is_a_directory_opensm_runs_on(tmp_path):
+    folder = tmp_path
     options = f"event_plugin_options conf={folder}\n"
     with triad_lab("", opensm_conf=options) as lab:
         wait_until(lambda: "directory" in lab.log().lower(), 10, "the reason in the log")
-        t.succeeded(lab.run("saquery"))
+        succeeded(lab.run("saquery"))
 
 
-def test_conf_port_section_applies_to_this_port_only(t):
+def test_conf_port_section_applies_to_this_port_only():
     conf = ("[perfmgr]\nsweep_period = 11\n"
             "[port 0x200000]\nperfmgr.window = 5\n"
             "[port 0xdead]\nperfmgr.window = 6\n")
     with triad_lab(conf) as lab:
         values = status(lab)["configuration"]["values"]
         guid = status(lab)["sm"]["port_guid"]
-        t.equal(values["perfmgr.sweep_period"], 11, "sweep_period")
-        t.equal(values["perfmgr.window"], 5 if int(guid, 16) == 0x200000 else 64,
-                f"window on {guid}")
+        assert values["perfmgr.sweep_period"] == 11, "sweep_period"
+        assert values["perfmgr.window"] == (5 if int(guid, 16) == 0x200000 else 64), \
+            f"window on {guid}"
 
 
-def test_set_wrong_value_refused(t):
+def test_set_wrong_value_refused():
     with triad_lab() as lab:
-        t.failed(lab.run("triadctl", "set", "perfmgr.window", "0"), 1, "1 to 4096")
-        t.failed(lab.run("triadctl", "set", "perfmgr.nothing", "0"), 1, "nothing")
-        t.failed(lab.run("triadctl", "set", "control.socket", "/tmp/x"), 1, "start")
+        failed(lab.run("triadctl", "set", "perfmgr.window", "0"), 1, "1 to 4096")
+        failed(lab.run("triadctl", "set", "perfmgr.nothing", "0"), 1, "nothing")
+        failed(lab.run("triadctl", "set", "control.socket", "/tmp/x"), 1, "start")
 
 
-def test_status_values_have_types_and_units(t):
+def test_status_values_have_types_and_units():
     conf = ("[group hot]\nnodes = spine*\nsweep_period = 5\n"
             "[alerts hot]\nVL15Dropped = 0.5/s\n")
     with triad_lab(conf) as lab:
@@ -122,25 +120,21 @@ def test_status_values_have_types_and_units(t):
                             ("group.hot.sweep_period", 5), ("group.hot.skip", False),
                             ("alerts.hot.VL15Dropped", "0.5/s"),
                             ("alerts.VL15Dropped", "100/sweep")):
-            t.equal(values[name], value, name)
-        t.equal("alerts.hot.QP1Dropped" in values, False, "an inherited threshold")
+            assert values[name] == value, name
+        assert ("alerts.hot.QP1Dropped" in values) is False, "an inherited threshold"
         text = ask(lab, "status")
-        t.contains(" ".join(text.split()), "perfmgr.timeout 1000 ms", "the unit")
+        assert "perfmgr.timeout 1000 ms" in " ".join(text.split()), "the unit"
 
 
-def test_set_in_groups_of_the_file_alone(t):
+def test_set_in_groups_of_the_file_alone():
     with triad_lab("[group hot]\n") as lab:
         ask(lab, "set", "group.hot.ports", "1-4; 7")
         ask(lab, "set", "alerts.hot.VL15Dropped", "off")
         ask(lab, "set", "alerts.switch.ExcessiveBufferOverrunErrors", "1/sweep")
         values = status(lab)["configuration"]["values"]
-        t.equal(values["group.hot.ports"], "1-4; 7", "ports")
-        t.equal(values["alerts.hot.VL15Dropped"], "off", "a group's threshold")
-        t.equal(values["alerts.switch.ExcessiveBufferOverrunErrors"], "1/sweep",
-                "a threshold of switches")
-        t.failed(lab.run("triadctl", "set", "group.cold.ports", "1"), 1,
-                 "no [group cold]; known are hot")
-
-
-if __name__ == "__main__":
-    taplib.main(globals())
+        assert values["group.hot.ports"] == "1-4; 7", "ports"
+        assert values["alerts.hot.VL15Dropped"] == "off", "a group's threshold"
+        assert values["alerts.switch.ExcessiveBufferOverrunErrors"] == "1/sweep", \
+            "a threshold of switches"
+        failed(lab.run("triadctl", "set", "group.cold.ports", "1"), 1,
+               "no [group cold]; known are hot")

@@ -1,15 +1,14 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """'triad ...' in OpenSM's own console, beside OpenSM's own commands."""
 
 import json
-import os
-import signal
 import socket
 import subprocess
 
-import taplib
-from taplib import BUILDDIR, wait_until
+import pytest
+
+from checks import wait_until
+from labs import BUILDDIR, sanitizer
 from triadlib import log_has, triad_lab, wait_for_sweep
 
 CONF = "[perfmgr]\nsweep_period = 1\n[console]\nenabled = true\n"
@@ -39,53 +38,54 @@ class Session:
         self._socket.close()
 
 
-def loopback(lab, t):
+def loopback(lab, scratch):
     log_has(lab, "'triad help' in OpenSM's console")
     session = Session(lab.status()["sms"][0]["console_port"])
-    t.cleanup(session.close)
+    scratch.callback(session.close)
     return session
 
 
-def test_loopback_triad_commands_answered(t):
+@pytest.mark.row("A7")
+def test_loopback_triad_commands_answered(scratch):
     with triad_lab(CONF, console="loopback") as lab:
         wait_for_sweep(lab)
-        session = loopback(lab, t)
+        session = loopback(lab, scratch)
         shown = session.type("triad perf show --node Switch1")
-        t.equal(len(shown.splitlines()), 9, f"lines of {shown!r}")
-        t.equal(len(json.loads(session.type("  triad perf show --json"))), 20, "rows")
-        t.contains(session.type("triad help"), "Usage: triad COMMAND")
-        t.contains(session.type("triad"), "a command is missing")
-        t.contains(session.type("triad set perfmgr.window 7"), "perfmgr.window = 7")
-        t.contains(session.type("triad nonsense"), "nonsense")
-        t.contains(session.type('triad perf show --node "no end'), "quote")
+        assert len(shown.splitlines()) == 9, f"lines of {shown!r}"
+        assert len(json.loads(session.type("  triad perf show --json"))) == 20, "rows"
+        assert "Usage: triad COMMAND" in session.type("triad help")
+        assert "a command is missing" in session.type("triad")
+        assert "perfmgr.window = 7" in session.type("triad set perfmgr.window 7")
+        assert "nonsense" in session.type("triad nonsense")
+        assert "quote" in session.type('triad perf show --node "no end')
 
 
-def test_loopback_opensm_commands_go_on(t):
+def test_loopback_opensm_commands_go_on(scratch):
     with triad_lab(CONF, console="loopback") as lab:
-        session = loopback(lab, t)
+        session = loopback(lab, scratch)
         for _ in range(3):
             status = session.type("status")
-            t.contains(status, "SM State", "OpenSM's status")
-            t.contains(status, "osmtriad", "OpenSM's status")
-            t.contains(session.type("triad status"), "PerfManager")
-        t.contains(session.type("loglevel"), "Current log level", "OpenSM's loglevel")
-        t.contains(session.type("x" * 3000), "not", "a line too long")
-        t.contains(session.type("status"), "SM State", "status after that")
+            assert "SM State" in status, "OpenSM's status"
+            assert "osmtriad" in status, "OpenSM's status"
+            assert "PerfManager" in session.type("triad status")
+        assert "Current log level" in session.type("loglevel"), "OpenSM's loglevel"
+        assert "not" in session.type("x" * 3000), "a line too long"
+        assert "SM State" in session.type("status"), "status after that"
         session.close()
-        t.contains(loopback(lab, t).type("status"), "SM State", "a second session")
+        assert "SM State" in loopback(lab, scratch).type("status"), "a second session"
 
 
-def test_loopback_off_untouched(t):
+def test_loopback_off_untouched(scratch):
     with triad_lab(console="loopback") as lab:
         wait_for_sweep(lab)
         session = Session(lab.status()["sms"][0]["console_port"])
-        t.cleanup(session.close)
+        scratch.callback(session.close)
         answer = session.type("triad status")
         assert "PerfManager" not in answer, answer
-        t.contains(session.type("status"), "SM State")
+        assert "SM State" in session.type("status")
 
 
-def test_loopback_user_ends_input_still_answered(t):
+def test_loopback_user_ends_input_still_answered():
     """As 'echo status | nc -N' does."""
     with triad_lab(CONF, console="loopback") as lab:
         log_has(lab, "'triad help' in OpenSM's console")
@@ -101,7 +101,8 @@ def test_loopback_user_ends_input_still_answered(t):
             assert expected in answer, f"{line!r} was answered {answer!r}"
 
 
-def test_local_both_answered(t):
+@pytest.mark.row("A7")
+def test_local_both_answered():
     with triad_lab(CONF, console="local") as lab:
         wait_for_sweep(lab)
         output = lab.folder / "sm-0" / "opensm.out"
@@ -117,7 +118,7 @@ def test_local_both_answered(t):
         type_line("loglevel", "Current log level")
 
 
-def start_without_input(t, lab, folder):
+def start_without_input(scratch, lab, folder):
     """A second opensm, whose log gets the descriptor of its standard input."""
     ours = ("log_file", "event_plugin_options", "console")
     lines = [line for line in
@@ -129,31 +130,25 @@ def start_without_input(t, lab, folder):
     (folder / "triad.conf").write_text(
         f"{CONF}[control]\nsocket = {folder}/triad.sock\n")
     process = lab.start(
-        "run", "--node", "Hca2", "--", "sh", "-c",
-        f"echo $$ >{folder}/pid; exec env "
-        "LD_PRELOAD=${TRIAD_LAB_PRELOAD:+$TRIAD_LAB_PRELOAD:}$LD_PRELOAD "
-        f"LD_LIBRARY_PATH={BUILDDIR}/.libs OSM_CACHE_DIR={folder} "
-        f"OSM_TMP_DIR={folder} opensm -F {folder}/opensm.conf <&-",
-        stdout=subprocess.DEVNULL)
-    t.cleanup(process.wait)
-    t.cleanup(lambda: os.kill(int((folder / "pid").read_text()), signal.SIGKILL))
+        "sh", "-c", f"exec opensm -F {folder}/opensm.conf <&-", node="Hca2",
+        before=sanitizer(), stdout=subprocess.DEVNULL, variables={
+            "LD_LIBRARY_PATH": f"{BUILDDIR}/.libs", "OSM_CACHE_DIR": str(folder),
+            "OSM_TMP_DIR": str(folder)})
+    scratch.callback(process.wait)
+    scratch.callback(process.kill)
 
 
-def test_local_without_standard_input_log_goes_on(t):
-    folder = t.folder()
+def test_local_without_standard_input_log_goes_on(scratch):
+    folder = scratch.folder()
     log = folder / "opensm.log"
     with triad_lab(CONF) as lab:
-        start_without_input(t, lab, folder)
+        start_without_input(scratch, lab, folder)
         wait_until(lambda: log.exists() and "this SM is" in log.read_text(), 20,
                    "the log after its descriptor could have been taken")
-        t.contains(log.read_text(), "Triad can't stand before OpenSM's")
+        assert "Triad can't stand before OpenSM's" in log.read_text()
 
 
-def test_console_off_in_opensm_said(t):
+def test_console_off_in_opensm_said():
     with triad_lab(CONF) as lab:
         log_has(lab, "opensm.conf has console off")
         wait_for_sweep(lab)
-
-
-if __name__ == "__main__":
-    taplib.main(globals())

@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """The control socket under clients that hang, flood or send garbage, and its file."""
 
@@ -14,8 +13,8 @@ import threading
 import time
 from pathlib import Path
 
-import taplib
-from taplib import SRCDIR, wait_until
+from checks import failed, succeeded, wait_until
+from labs import SRCDIR, Lab
 from triadlib import ask, log_has, status, triad_lab, wait_for_sweep
 
 
@@ -50,7 +49,7 @@ def exit_status(reply):
 
 # --- clients -----------------------------------------------------------------
 
-def test_clients_two_at_once_both_answered(t):
+def test_clients_two_at_once_both_answered():
     with triad_lab() as lab:
         wait_for_sweep(lab)
         replies = []
@@ -65,24 +64,24 @@ def test_clients_two_at_once_both_answered(t):
             thread.start()
         for thread in threads:
             thread.join()
-        t.equal(replies, [0] * 40, "exit statuses")
+        assert replies == [0] * 40, "exit statuses"
 
 
-def test_client_that_hangs_others_answered_and_it_is_cut(t):
+def test_client_that_hangs_others_answered_and_it_is_cut():
     with triad_lab() as lab:
         with connect(lab) as silent, connect(lab) as half:
             half.sendall(request("status")[:5])
             ask(lab, "status")
-            t.equal(read_to_end(silent), b"", "the answer to nothing")
-            t.equal(read_to_end(half), b"", "the answer to half a request")
+            assert read_to_end(silent) == b"", "the answer to nothing"
+            assert read_to_end(half) == b"", "the answer to half a request"
         wait_until(lambda: status(lab)["control"]["timeouts"] == 2, 10, "both cut")
 
 
-def test_client_that_does_not_read_is_cut(t):
-    net = t.folder() / "tree.net"
+def test_client_that_does_not_read_is_cut(tmp_path):
+    net = tmp_path / "tree.net"
     subprocess.run([SRCDIR / "scripts" / "gen-fabric", "fat-tree", "--levels", "2",
                     "--radix", "16", "-o", net], check=True)
-    with taplib.Lab(net, triad_conf="") as lab:
+    with Lab(net, triad_conf="") as lab:
         wait_for_sweep(lab)
         clients = [connect(lab) for _ in range(3)]
         for client in clients:
@@ -94,7 +93,7 @@ def test_client_that_does_not_read_is_cut(t):
             client.close()
 
 
-def test_client_garbage_refused(t):
+def test_client_garbage_refused():
     with triad_lab() as lab:
         garbage = (b"\0" * 64, b"GET / HTTP/1.0\r\n\r\n", b"R\1\0\0\xff\xff\xff\xff",
                    struct.pack(">BBHI", ord("R"), 1, 0, 4) + b"abcd",
@@ -103,22 +102,23 @@ def test_client_garbage_refused(t):
         for octets in garbage:
             with connect(lab) as client:
                 client.sendall(octets)
-                t.equal(exit_status(read_to_end(client)), 2, f"status for {octets[:9]!r}")
-        t.equal(status(lab)["control"]["bad_requests"], len(garbage), "counted")
+                assert exit_status(read_to_end(client)) == 2, \
+                    f"status for {octets[:9]!r}"
+        assert status(lab)["control"]["bad_requests"] == len(garbage), "counted"
 
 
-def test_clients_too_many_turned_away(t):
+def test_clients_too_many_turned_away():
     with triad_lab("[control]\nmax_clients = 2\n") as lab:
         with connect(lab) as one, connect(lab) as two:
             process = wait_until(
                 lambda: (p := lab.run("triadctl", "status")).returncode and p, 5, "busy")
-            t.failed(process, 1, "busy")
+            failed(process, 1, "busy")
             one.close()
             two.close()
         wait_until(lambda: lab.run("triadctl", "status").returncode == 0, 10, "room")
 
 
-def test_clients_many_nothing_leaks(t):
+def test_clients_many_nothing_leaks():
     with triad_lab() as lab:
         wait_for_sweep(lab)
         pid = lab.status()["sms"][0]["pid"]
@@ -134,7 +134,7 @@ def test_clients_many_nothing_leaks(t):
         for _ in range(200):
             with connect(lab) as client:
                 client.sendall(request("status", "--json"))
-                t.equal(exit_status(read_to_end(client)), 0, "exit status")
+                assert exit_status(read_to_end(client)) == 0, "exit status"
         wait_until(lambda: (descriptors(), threads()) == before, 10,
                    f"descriptors and threads as before: {before}")
 
@@ -149,7 +149,7 @@ def cpu_ticks(pid):
     return ticks
 
 
-def test_descriptors_used_up_clients_wait(t):
+def test_descriptors_used_up_clients_wait():
     with triad_lab() as lab:
         wait_for_sweep(lab)
         pid = lab.status()["sms"][0]["pid"]
@@ -170,13 +170,13 @@ def test_descriptors_used_up_clients_wait(t):
 
 # --- the file ----------------------------------------------------------------
 
-def test_socket_mode_is_0600(t):
+def test_socket_mode_is_0600():
     with triad_lab() as lab:
         mode = os.stat(path_of(lab)).st_mode
         assert stat.S_ISSOCK(mode) and stat.S_IMODE(mode) == 0o600, oct(mode)
 
 
-def test_socket_of_another_user_refused(t):
+def test_socket_of_another_user_refused():
     with triad_lab() as lab:
         os.chmod(path_of(lab), 0o666)
         for folder in (lab.folder, lab.folder / "sm-0"):
@@ -185,13 +185,13 @@ def test_socket_of_another_user_refused(t):
                 f"s.connect({path_of(lab)!r})\nprint(s.recv(999))\n")
         process = subprocess.run(["python3", "-c", code], capture_output=True, text=True,
                                  check=False)
-        t.contains(process.stdout, "only root", f"answer ({process.stderr})")
-        t.equal(status(lab)["control"]["forbidden"], 1, "counted")
+        assert "only root" in process.stdout, f"answer ({process.stderr})"
+        assert status(lab)["control"]["forbidden"] == 1, "counted"
         log_has(lab, "user 65534 may not use it")
 
 
-def test_socket_stale_after_kill_taken_over(t):
-    path = t.folder() / "triad.sock"
+def test_socket_stale_after_kill_taken_over(tmp_path):
+    path = tmp_path / "triad.sock"
     conf = f"[control]\nsocket = {path}\n"
     with triad_lab(conf) as lab:
         pid = lab.status()["sms"][0]["pid"]
@@ -199,30 +199,26 @@ def test_socket_stale_after_kill_taken_over(t):
         wait_until(lambda: not lab.status()["sms"][0]["alive"], 10, "opensm is dead")
         assert path.exists(), "the socket file should have been left"
         process = lab.run("triadctl", "--socket", path, "status")
-        t.failed(process, 1, str(path))
+        failed(process, 1, str(path))
         lab.down()
-        t.succeeded(lab.command("up", *lab._arguments))
-        t.succeeded(lab.run("triadctl", "--socket", path, "status"))
+        lab.up()
+        succeeded(lab.run("triadctl", "--socket", path, "status"))
     assert not path.exists(), "the socket file should be gone after a clean end"
 
 
-def test_socket_path_is_a_directory_opensm_runs_on(t):
-    folder = t.folder() / "here"
+def test_socket_path_is_a_directory_opensm_runs_on(tmp_path):
+    folder = tmp_path / "here"
     folder.mkdir()
     with triad_lab(f"[control]\nsocket = {folder}\n") as lab:
         log_has(lab, f"control socket {folder}: it is a directory")
-        t.succeeded(lab.run("saquery"))
-        t.failed(lab.run("triadctl", "--socket", folder, "status"), 1, str(folder))
+        succeeded(lab.run("saquery"))
+        failed(lab.run("triadctl", "--socket", folder, "status"), 1, str(folder))
     assert folder.is_dir(), "the directory must stay"
 
 
-def test_socket_path_is_a_file_left_alone(t):
-    path = t.folder() / "precious"
+def test_socket_path_is_a_file_left_alone(tmp_path):
+    path = tmp_path / "precious"
     path.write_text("data")
     with triad_lab(f"[control]\nsocket = {path}\n") as lab:
         log_has(lab, "not a socket")
-    t.equal(path.read_text(), "data", "the file")
-
-
-if __name__ == "__main__":
-    taplib.main(globals())
+    assert path.read_text() == "data", "the file"

@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """The PerfManager on a real opensm: its numbers are perfquery's."""
 
@@ -6,8 +5,10 @@ import json
 import subprocess
 import sys
 
-import taplib
-from taplib import SRCDIR, Lab, wait_until
+import pytest
+
+from checks import failed, wait_until
+from labs import SRCDIR, Lab
 from triadlib import (ERRORS, ask, ask_json, perfquery, ports, status, triad_lab,
                       wait_for_sweep)
 
@@ -30,54 +31,56 @@ def set_errors(lab):
 
 # --- perf show ---------------------------------------------------------------
 
-def test_counters_every_port_equal_perfquery(t):
+@pytest.mark.row("A2", "A13")
+def test_counters_every_port_equal_perfquery():
     with triad_lab() as lab:
         set_errors(lab)
         before = {key: perfquery(lab, row["lid"], row["port"], "-x")
                   for key, row in ports(lab).items()}
         ask(lab, "perf", "sweep")
         rows = ports(lab)
-        t.equal(len(rows), 4 + 2 * 8, "ports")
+        assert len(rows) == 4 + 2 * 8, "ports"
         for key, row in rows.items():
-            check_errors(t, lab, key, row)
-            check_data(t, key, row, before[key],
+            check_errors(lab, key, row)
+            check_data(key, row, before[key],
                        perfquery(lab, row["lid"], row["port"], "-x"))
 
 
-def check_errors(t, lab, key, row):
+def check_errors(lab, key, row):
     queried = perfquery(lab, row["lid"], row["port"])
     for name in ERRORS:
-        t.equal(row["counters"][name], queried[name], f"{name} of {key}")
+        assert row["counters"][name] == queried[name], f"{name} of {key}"
     # ibsim's agents do not have it: absent, not 0.
     assert "QP1Dropped" not in row["counters"], row
 
 
-def check_data(t, key, row, before, after):
+def check_data(key, row, before, after):
     for name in DATA:
         value = row["counters"][name]
         assert before[name] <= value <= after[name], \
             f"{name} of {key}: {before[name]} <= {value} <= {after[name]}"
 
 
-def test_row_members_as_documented(t):
+def test_row_members_as_documented():
     with triad_lab() as lab:
         wait_for_sweep(lab)
         row = ports(lab)[(SWITCH1, 3)]
-        t.equal(list(row), ["node_guid", "node_name", "node_type", "port", "lid",
-                            "state", "remote_guid", "remote_name", "remote_port",
-                            "counters", "answered", "skipped", "last_read", "resets",
-                            "sflow_if_index"],
-                "members")
-        t.equal((row["node_name"], row["node_type"], row["state"], row["answered"]),
-                ("Switch1", "switch", "active", True), "values")
-        t.equal((row["remote_guid"], row["remote_name"], row["remote_port"]),
-                ("0x0000000000200001", "Switch2", 3), "far end")
+        assert list(row) == \
+            ["node_guid", "node_name", "node_type", "port", "lid",
+             "state", "remote_guid", "remote_name", "remote_port",
+             "counters", "answered", "skipped", "last_read", "resets",
+             "sflow_if_index"], "members"
+        assert (row["node_name"], row["node_type"], row["state"], row["answered"]) == \
+            ("Switch1", "switch", "active", True), "values"
+        assert (row["remote_guid"], row["remote_name"], row["remote_port"]) == \
+            ("0x0000000000200001", "Switch2", 3), "far end"
         unlinked = ports(lab)[(SWITCH1, 8)]
-        t.equal((unlinked["state"], unlinked["remote_guid"], unlinked["remote_port"]),
-                ("down", None, None), "a port without a link")
+        assert (unlinked["state"], unlinked["remote_guid"], unlinked["remote_port"]) == \
+            ("down", None, None), "a port without a link"
 
 
-def test_show_selection_narrows(t):
+@pytest.mark.row("A7")
+def test_show_selection_narrows():
     with triad_lab() as lab:
         wait_for_sweep(lab)
         for words, n in ((("--type", "ca"), 4), (("--type", "switch"), 16),
@@ -88,31 +91,31 @@ def test_show_selection_narrows(t):
                          (("--node", "0000000000200001"), 8),
                          # Hca1's port GUID
                          (("--node", "0x100001"), 1)):
-            t.equal(len(ports(lab, *words)), n, f"ports with {words}")
-        t.failed(lab.run("triadctl", "perf", "show", "--node", "nobody"), 1, "nobody")
-        t.failed(lab.run("triadctl", "perf", "show", "--node", "Hca1", "--port", "2"), 1,
-                 "no port 2")
-        t.failed(lab.run("triadctl", "perf", "show", "--type", "router"), 1, "no port")
+            assert len(ports(lab, *words)) == n, f"ports with {words}"
+        failed(lab.run("triadctl", "perf", "show", "--node", "nobody"), 1, "nobody")
+        failed(lab.run("triadctl", "perf", "show", "--node", "Hca1", "--port", "2"), 1,
+               "no port 2")
+        failed(lab.run("triadctl", "perf", "show", "--type", "router"), 1, "no port")
 
 
-def test_show_table_has_names_and_errors(t):
+def test_show_table_has_names_and_errors():
     with triad_lab() as lab:
         lab.sim('PerformanceSet "Switch1"[3] PortCounters.SymbolErrorCounter=5',
                 'PerformanceSet "Switch1"[3] PortCountersExtended.PortXmitData=250000000')
         ask(lab, "perf", "sweep")
         lines = ask(lab, "perf", "show", "--node", "Switch1").splitlines()
-        t.equal(len(lines), 9, "lines")
+        assert len(lines) == 9, "lines"
         line = lines[3]
         for part in ("Switch1", SWITCH1, "active", "Switch2:3", "1.00 GB",
                      "SymbolErrorCounter 5"):
-            t.contains(line, part, "line")
-        t.equal(len({line.index("active") for line in lines if "active" in line}), 1,
-                "places of the state column")
-        t.equal([line for line in lines if line != line.rstrip()], [],
-                "lines with blanks at the end")
+            assert part in line, "line"
+        assert len({line.index("active") for line in lines if "active" in line}) == 1, \
+            "places of the state column"
+        assert [line for line in lines if line != line.rstrip()] == [], \
+            "lines with blanks at the end"
 
 
-def test_top_ranks_by_rate(t):
+def test_top_ranks_by_rate():
     with triad_lab(RARELY) as lab:
         wait_for_sweep(lab)
         for value in (1000, 9_000_000):
@@ -121,44 +124,44 @@ def test_top_ranks_by_rate(t):
                       for port in (6, 7, 8)))
             ask(lab, "perf", "sweep")
         rows = ask_json(lab, "perf", "top", "--by", "PortRcvData", "-n", "3")
-        t.equal([(row["node_name"], row["port"]) for row in rows],
-                [("Switch2", 8), ("Switch2", 7), ("Switch2", 6)], "ranking")
+        assert [(row["node_name"], row["port"]) for row in rows] == \
+            [("Switch2", 8), ("Switch2", 7), ("Switch2", 6)], "ranking"
         assert rows[0]["rate"] > rows[1]["rate"] > rows[2]["rate"] > 0, rows
-        t.contains(ask(lab, "perf", "top", "--by", "portrcvdata", "-n", "1"), "/s")
+        assert "/s" in ask(lab, "perf", "top", "--by", "portrcvdata", "-n", "1")
 
 
-def test_top_after_one_sweep_rate_unknown(t):
+def test_top_after_one_sweep_rate_unknown():
     with triad_lab(RARELY) as lab:
         wait_for_sweep(lab)
         rows = ask_json(lab, "perf", "top", "-n", "2")
-        t.equal([row["rate"] for row in rows], [None, None], "rates")
-        t.contains(ask(lab, "perf", "top"), "no rates yet")
-        t.contains(ask(lab, "perf", "top", "--by", "QP1Dropped"), "no port has")
+        assert [row["rate"] for row in rows] == [None, None], "rates"
+        assert "no rates yet" in ask(lab, "perf", "top")
+        assert "no port has" in ask(lab, "perf", "top", "--by", "QP1Dropped")
 
 
-def test_counter_at_maximum_marked(t):
+def test_counter_at_maximum_marked():
     with triad_lab(RARELY) as lab:
         lab.sim('PerformanceSet "Switch1"[4] PortCounters.LinkDownedCounter=255',
                 'PerformanceSet "Switch1"[4] PortCounters.SymbolErrorCounter=255')
         ask(lab, "perf", "sweep")
         line = ask(lab, "perf", "show", "--node", "Switch1", "--port", "4")
-        t.contains(line, "LinkDownedCounter 255+", "line")
-        t.contains(line, "SymbolErrorCounter 255,", "line")
+        assert "LinkDownedCounter 255+" in line, "line"
+        assert "SymbolErrorCounter 255," in line, "line"
 
 
-def test_sweep_command_reads_now(t):
+def test_sweep_command_reads_now():
     with triad_lab(RARELY) as lab:
         wait_for_sweep(lab)
         lab.sim('PerformanceSet "Switch1"[4] PortCounters.PortRcvErrors=77')
-        t.equal(ports(lab)[(SWITCH1, 4)]["counters"]["PortRcvErrors"], 0, "before")
+        assert ports(lab)[(SWITCH1, 4)]["counters"]["PortRcvErrors"] == 0, "before"
         answer = ask_json(lab, "perf", "sweep")
-        t.equal((answer["ports"], answer["unanswered"]), (20, 0), "the sweep's result")
-        t.equal(ports(lab)[(SWITCH1, 4)]["counters"]["PortRcvErrors"], 77, "after")
+        assert (answer["ports"], answer["unanswered"]) == (20, 0), "the sweep's result"
+        assert ports(lab)[(SWITCH1, 4)]["counters"]["PortRcvErrors"] == 77, "after"
 
 
 # --- ports that do not answer --------------------------------------------------
 
-def test_port_without_answer_unanswered_not_zero(t):
+def test_port_without_answer_unanswered_not_zero():
     conf = "[perfmgr]\nsweep_period = 1\ntimeout = 50\nretries = 1\n"
     with triad_lab(conf) as lab:
         lab.sim('PerformanceSet "Switch2"[2] PortCounters.SymbolErrorCounter=6')
@@ -168,10 +171,10 @@ def test_port_without_answer_unanswered_not_zero(t):
         wait_until(lambda: status(lab)["perfmgr"]["ports_unanswered"] == 8, 30,
                    "8 unanswered ports")
         row = ports(lab)[("0x0000000000200001", 2)]
-        t.equal((row["answered"], row["counters"]["SymbolErrorCounter"]), (False, 6),
-                "answered and the last value")
-        t.contains(ask(lab, "perf", "show", "--node", "Switch2"), "unanswered")
-        t.equal(ports(lab)[(SWITCH1, 2)]["answered"], True, "another switch's port")
+        assert (row["answered"], row["counters"]["SymbolErrorCounter"]) == (False, 6), \
+            "answered and the last value"
+        assert "unanswered" in ask(lab, "perf", "show", "--node", "Switch2")
+        assert ports(lab)[(SWITCH1, 2)]["answered"] is True, "another switch's port"
         lab.sim(*(f'Error "Switch2"[{port}] 0' for port in range(0, 9)))
         wait_until(lambda: status(lab)["perfmgr"]["ports_unanswered"] == 0, 30,
                    "answers again")
@@ -179,38 +182,40 @@ def test_port_without_answer_unanswered_not_zero(t):
 
 # --- topology ----------------------------------------------------------------
 
-def test_link_taken_away_ports_follow_sm(t):
+@pytest.mark.row("A1")
+def test_link_taken_away_ports_follow_sm():
     with triad_lab(opensm_conf="sweep_interval 1\n") as lab:
         wait_for_sweep(lab)
         lab.sim('Unlink "Switch2"[2]')
         wait_until(lambda: len(ports(lab)) == 19, 30, "a host less")
-        t.equal(ports(lab)[("0x0000000000200001", 2)]["state"], "down", "its port")
+        assert ports(lab)[("0x0000000000200001", 2)]["state"] == "down", "its port"
         lab.sim('ReLink "Switch2"[2]')
         wait_until(lambda: len(ports(lab)) == 20, 30, "the host again")
         wait_until(lambda: all(row["answered"] for row in ports(lab).values()), 30,
                    "all ports answer")
 
 
-def test_lmc_and_other_partition_still_read(t):
+def test_lmc_and_other_partition_still_read():
     with triad_lab(opensm_conf="lmc 2\n") as lab:
         report = wait_for_sweep(lab)
-        t.equal(report["perfmgr"]["ports_unanswered"], 0, "unanswered")
+        assert report["perfmgr"]["ports_unanswered"] == 0, "unanswered"
 
 
-def test_tree_of_72_hosts_every_port_read(t):
-    net = t.folder() / "tree.net"
+def test_tree_of_72_hosts_every_port_read(tmp_path):
+    net = tmp_path / "tree.net"
     subprocess.run([sys.executable, SRCDIR / "scripts" / "gen-fabric", "fat-tree",
                     "--levels", "2", "--radix", "12", "-o", net], check=True)
     with Lab(net, triad_conf="") as lab:
         report = wait_for_sweep(lab)
-        t.equal(report["topology"]["links"], 72 + 72, "links")
-        t.equal(report["perfmgr"]["ports_answered"], 72 + 18 * 12, "ports answered")
-        t.equal(report["perfmgr"]["ports_unanswered"], 0, "unanswered")
+        assert report["topology"]["links"] == 72 + 72, "links"
+        assert report["perfmgr"]["ports_answered"] == 72 + 18 * 12, "ports answered"
+        assert report["perfmgr"]["ports_unanswered"] == 0, "unanswered"
 
 
 # --- knobs -------------------------------------------------------------------
 
-def test_set_changes_act_while_running(t):
+@pytest.mark.row("A3", "A6")
+def test_set_changes_act_while_running():
     with triad_lab(RARELY) as lab:
         wait_for_sweep(lab)
         ask(lab, "set", "perfmgr.sweep_period", "1")
@@ -221,14 +226,10 @@ def test_set_changes_act_while_running(t):
         wait_until(lambda: status(lab)["perfmgr"]["state"] == "idle", 10, "idle")
         sent = status(lab)["perfmgr"]["mads_sent"]
         show = lab.run("triadctl", "perf", "show", "--json")
-        t.equal(len(json.loads(show.stdout)), 20, "ports that are still shown")
-        t.contains(show.stderr, "not read any more", "message")
-        t.failed(lab.run("triadctl", "perf", "sweep"), 1, "perfmgr.enabled")
-        t.equal(status(lab)["perfmgr"]["mads_sent"], sent, "MADs sent while off")
+        assert len(json.loads(show.stdout)) == 20, "ports that are still shown"
+        assert "not read any more" in show.stderr, "message"
+        failed(lab.run("triadctl", "perf", "sweep"), 1, "perfmgr.enabled")
+        assert status(lab)["perfmgr"]["mads_sent"] == sent, "MADs sent while off"
         n = status(lab)["perfmgr"]["sweeps"]
         ask(lab, "set", "perfmgr.enabled", "true")
         wait_for_sweep(lab, n + 2)
-
-
-if __name__ == "__main__":
-    taplib.main(globals())

@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """scripts/demo: what it prints, and that nothing is left behind."""
 
@@ -6,32 +5,39 @@ import json
 import os
 import subprocess
 
-import taplib
-from taplib import EXAMPLE_NETS, SRCDIR
+import pytest
+
+from checks import failed, succeeded
+from labs import EXAMPLE_NETS, SRCDIR
+
 
 # The demo builds in the source folder, which a distribution's test must not touch.
 IN_SOURCE = os.access(SRCDIR, os.W_OK) and (SRCDIR / ".git").exists()
 
 
-def demo(*arguments):
+@pytest.fixture
+def demo(tmp_path):
+    """Runs the demo, which leaves nothing behind."""
     if not IN_SOURCE:
-        raise taplib.Skip("the source folder is not a checkout")
-    return subprocess.run([SRCDIR / "scripts" / "demo", *arguments], text=True,
-                          capture_output=True, check=False)
+        pytest.skip("the source folder is not a checkout")
+
+    def run(*arguments):
+        process = subprocess.run(
+            [SRCDIR / "scripts" / "demo", *arguments], text=True, capture_output=True,
+            check=False, env={**os.environ, "TMPDIR": str(tmp_path)})
+        assert list(tmp_path.iterdir()) == [], "what the demo left"
+        return process
+
+    return run
 
 
-def demos_left():
-    return [name for name in os.listdir("/tmp") if name.startswith("triad-demo-")]
-
-
-def test_demo_json_is_one_document_with_every_port_and_alerts(t):
-    before = demos_left()
+def test_demo_json_is_one_document_with_every_port_and_alerts(demo):
     process = demo("--fabric", EXAMPLE_NETS / "net.2sw2path4hca", "--seconds", "7",
                    "--json")
-    t.succeeded(process)
+    succeeded(process)
     document = json.loads(process.stdout)
-    t.equal(set(document), {"ports", "alerts"}, "members")
-    t.equal(len(document["ports"]), 20, "ports")
+    assert set(document) == {"ports", "alerts"}, "members"
+    assert len(document["ports"]) == 20, "ports"
     found = {finding["what"] for alert in document["alerts"]
              for finding in alert["findings"]}
     for what in ("SymbolErrorCounter", "PortXmitWait"):
@@ -39,108 +45,100 @@ def test_demo_json_is_one_document_with_every_port_and_alerts(t):
     assert all(row["answered"] for row in document["ports"]), process.stdout
     errors = sum(row["counters"]["SymbolErrorCounter"] for row in document["ports"])
     assert errors > 0, "no errors were put on the fabric"
-    t.equal(demos_left(), before, "folders left")
 
 
-def test_demo_table_shows_ports_alerts_and_a_histogram(t):
+def test_demo_table_shows_ports_alerts_and_a_histogram(demo):
     process = demo("--seconds", "7")
-    t.succeeded(process)
+    succeeded(process)
     for part in ("NODE", "FAR END", "SymbolErrorCounter", "GB", "Alerts:", "threshold",
                  "PortXmitData per second, all ports", "####"):
-        t.contains(process.stdout, part, "table")
-    t.contains(process.stderr, "/metrics", "where Prometheus reads")
+        assert part in process.stdout, "table"
+    assert "/metrics" in process.stderr, "where Prometheus reads"
 
 
-def test_demo_qos_answers_follow_the_policy(t):
-    before = demos_left()
+def test_demo_qos_answers_follow_the_policy(demo):
     process = demo("--qos", "--json")
-    t.succeeded(process)
+    succeeded(process)
     shown = json.loads(process.stdout)
-    t.equal([(row["level"], row["sl"], row["tclass"]) for row in shown["answers"]],
-            [("default", 0, 0), ("bulk", 2, 0), ("default", 0, 0), ("latency", 5, 7),
-             ("lost", None, None)], "(level, SL, TClass) of each request")
+    assert [(row["level"], row["sl"], row["tclass"]) for row in shown["answers"]] == \
+        [("default", 0, 0), ("bulk", 2, 0), ("default", 0, 0), ("latency", 5, 7),
+         ("lost", None, None)], "(level, SL, TClass) of each request"
     assert shown["tables"]["before"] > 0, "nothing was to be changed"
-    t.equal(shown["tables"]["after"], 0, "tables to be changed in the end")
+    assert shown["tables"]["after"] == 0, "tables to be changed in the end"
     assert all(row["agrees"] for row in shown["tables"]["rows"]), shown["tables"]["rows"]
-    t.equal(demos_left(), before, "folders left")
     text = demo("--qos").stdout
     for part in ("saquery PR", "Rule         rule 1", "dropped here", "Who asked most",
                  "smpquery -G sl2vl", "line "):
-        t.contains(text, part, "text")
+        assert part in text, "text"
 
 
-def test_demo_election_survives_the_master_and_hands_over(t):
-    before = demos_left()
+def test_demo_election_survives_the_master_and_hands_over(demo):
     process = demo("--election", "--fabric", EXAMPLE_NETS / "net.2sw2path4hca", "--json")
-    t.succeeded(process)
+    succeeded(process)
     shown = json.loads(process.stdout)
     death, hand_over = shown["death"], shown["hand_over"]
     assert death["master"] != death["killed"], death
     for name in ("mastership_ms", "pathrecord_ms", "permission_ms"):
         assert 0 < death[name] < 60000, death
-    t.equal(shown["back"], "standby", "the one that was killed")
-    t.equal((hand_over["from"], {hand_over["to"], hand_over["from"], death["killed"]}),
-            (death["master"], {0, 1, 2}), "who handed over to whom")
+    assert shown["back"] == "standby", "the one that was killed"
+    assert (hand_over["from"], {hand_over["to"], hand_over["from"], death["killed"]}) == \
+        (death["master"], {0, 1, 2}), "who handed over to whom"
     parts = [shown[name] for name in ("before", "after", "handed_over")]
-    t.equal([(part["may_enforce"], part["state"]) for part in parts],
-            [(True, "MASTER")] * 3, "who was asked each time")
-    t.equal([part["members_here"] for part in parts], [3, 2, 3], "members")
-    t.equal(len({part["id"] for part in parts}), 3, "SMs")
+    assert [(part["may_enforce"], part["state"]) for part in parts] == \
+        [(True, "MASTER")] * 3, "who was asked each time"
+    assert [part["members_here"] for part in parts] == [3, 2, 3], "members"
+    assert len({part["id"] for part in parts}) == 3, "SMs"
     assert parts[0]["term"] < parts[1]["term"] < parts[2]["term"], parts
-    t.equal(demos_left(), before, "folders left")
 
 
-def test_demo_election_text_says_who_and_when(t):
+def test_demo_election_text_says_who_and_when(demo):
     text = demo("--election").stdout
     for part in ("# triadctl election", "kill -9", "is master after", "it may enforce after",
                  "again: it is standby", "triadctl port priority 12", "nobody died"):
-        t.contains(text, part, "text")
+        assert part in text, "text"
 
 
-def test_demo_ports_miswire_disabled_and_released_test_held_and_admitted(t):
-    before = demos_left()
+def test_demo_ports_miswire_disabled_and_released_test_held_and_admitted(demo):
     process = demo("--ports", "--json")
-    t.succeeded(process)
+    succeeded(process)
     shown = json.loads(process.stdout)
-    t.equal([row["reason"] for row in shown["plan"]["ports"]], ["miswired"] * 2, "plan")
-    t.equal(shown["plan"]["mode"], "observe", "mode while it is only planned")
-    t.equal([row["found"] for row in shown["failed"]["ports"]], ["failed"] * 2, "failed")
-    t.equal({row["found"] for row in shown["released"]["ports"]}, {"active"}, "released")
+    assert [row["reason"] for row in shown["plan"]["ports"]] == ["miswired"] * 2, "plan"
+    assert shown["plan"]["mode"] == "observe", "mode while it is only planned"
+    assert [row["found"] for row in shown["failed"]["ports"]] == ["failed"] * 2, \
+        "failed"
+    assert {row["found"] for row in shown["released"]["ports"]} == {"active"}, \
+        "released"
     held, admitted = shown["held"]["ports"][0], shown["admitted"]["ports"][0]
-    t.equal((held["held"], held["state"], held["test"]), (True, "down", "quality"), "held")
-    t.equal((admitted["held"], admitted["state"], admitted["admitted"]),
-            (False, "active", True), "admitted")
+    assert (held["held"], held["state"], held["test"]) == (True, "down", "quality"), \
+        "held"
+    assert (admitted["held"], admitted["state"], admitted["admitted"]) == \
+        (False, "active", True), "admitted"
     done = [(one["deed"], one["outcome"]) for one in reversed(shown["history"])]
     for deed in ("disable", "release", "bounce", "admit"):
         assert (deed, "done") in done, f"no {deed} in {done}"
-    t.equal(demos_left(), before, "folders left")
 
 
-def test_demo_agents_nodes_of_one_that_is_killed_move_and_no_total_jumps(t):
+def test_demo_agents_nodes_of_one_that_is_killed_move_and_no_total_jumps(demo):
     process = demo("--agents", "3", "--json")
-    t.succeeded(process)
+    succeeded(process)
     shown = json.loads(process.stdout)
-    t.equal(shown["totals_that_jumped"], 0, "totals that jumped")
-    t.equal(sum(row["state"] == "alive" for row in shown["before"]["agents"]), 3,
-            "agents alive before")
-    t.equal({row["name"]: row["state"] for row in shown["after"]["agents"]}
-            [shown["killed"]], "dead", "the one that was killed")
-    t.equal(shown["after"]["nodes_not_seen"], 0, "nodes not seen after")
+    assert shown["totals_that_jumped"] == 0, "totals that jumped"
+    assert sum(row["state"] == "alive" for row in shown["before"]["agents"]) == 3, \
+        "agents alive before"
+    assert ({row["name"]: row["state"] for row in shown["after"]["agents"]}
+            [shown["killed"]]) == "dead", "the one that was killed"
+    assert shown["after"]["nodes_not_seen"] == 0, "nodes not seen after"
 
 
-def test_demo_ports_text_says_what_is_done(t):
+def test_demo_ports_text_says_what_is_done(demo):
     text = demo("--ports").stdout
     for part in ("# triadctl port plan", "miswired:", "# triadctl port release",
                  "under test", "# triadctl port history", "passed:"):
-        t.contains(text, part, "text")
+        assert part in text, "text"
 
 
-def test_demo_wrong_arguments_usage(t):
-    t.equal(demo("--ports", "--qos").returncode, 2, "exit status")
-    t.equal(demo("--election", "--qos").returncode, 2, "exit status")
-    t.equal(demo("--seconds", "0").returncode, 2, "exit status")
-    t.failed(demo("--fabric", "/no/such/file", "--seconds", "1"), 1, "/no/such/file")
-
-
-if __name__ == "__main__":
-    taplib.main(globals())
+def test_demo_wrong_arguments_usage(demo):
+    assert demo("--ports", "--qos").returncode == 2, "exit status"
+    assert demo("--election", "--qos").returncode == 2, "exit status"
+    assert demo("--seconds", "0").returncode == 2, "exit status"
+    failed(demo("--fabric", "/no/such/file", "--seconds", "1"), 1, "/no/such/file")

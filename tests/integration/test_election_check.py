@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """'triadctl election check' against a plugin that is played here, or none: what it runs,
 what it reports, what it ends."""
@@ -7,23 +6,24 @@ import os
 import signal
 import subprocess
 
-import taplib
-from taplib import wait_until
+import pytest
 from test_triadctl import (ADVICE, DONE, MESSAGE, OUTPUT, TRIADCTL, Plugin, environment,
                            exit_frame, frame, run)
+
+from checks import failed, wait_until
 
 
 class Helper:
     """Runs it in the background; 'errors' is what it has said so far."""
 
-    def __init__(self, t, path, *words):
-        self._path = t.folder() / "errors"
+    def __init__(self, scratch, path, *words):
+        self._path = scratch.folder() / "errors"
         with open(self._path, "wb") as stream:
             self.process = subprocess.Popen(
                 [TRIADCTL, "--socket", path, "election", "check", "--every", "1",
                  *map(str, words)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                 stderr=stream, env=environment(), text=True)
-        t.cleanup(self.end)
+        scratch.callback(self.end)
 
     def errors(self):
         return self._path.read_text().splitlines()
@@ -64,96 +64,94 @@ def pids(path, n):
     return wait_until(written, 20, f"{n} processes")
 
 
-def test_check_exit_status_reported_again_and_again(t):
-    plugin = Plugin(t, frame(OUTPUT, b"verdict: yes\n") + DONE)
-    helper = Helper(t, plugin.path, "--", "sh", "-c", "echo said; echo -n", "-x")
+@pytest.mark.row("E6")
+def test_check_exit_status_reported_again_and_again(scratch):
+    plugin = Plugin(scratch, frame(OUTPUT, b"verdict: yes\n") + DONE)
+    helper = Helper(scratch, plugin.path, "--", "sh", "-c", "echo said; echo -n", "-x")
     wait_for_verdicts(plugin, 2)
     status, output = helper.end()
-    t.equal((status, set(verdicts(plugin))), (0, {"yes"}), "status, verdicts")
-    t.equal(set(output.splitlines()), {"said"}, "the command's output alone")
-    t.equal(helper.errors(), ["triadctl: election check: yes (exit status 0)"], "errors")
+    assert (status, set(verdicts(plugin))) == (0, {"yes"}), "status, verdicts"
+    assert set(output.splitlines()) == {"said"}, "the command's output alone"
+    assert helper.errors() == ["triadctl: election check: yes (exit status 0)"], \
+        "errors"
 
 
-def test_check_no_for_other_status_signal_and_what_cannot_run(t):
+def test_check_no_for_other_status_signal_and_what_cannot_run(scratch):
     for command, reason in ((("sh", "-c", "exit 3"), "exit status 3"),
                             (("sh", "-c", "kill -9 $$"), "signal 9"),
                             (("/nowhere/check",), "exit status 127")):
-        plugin = Plugin(t, DONE)
-        helper = Helper(t, plugin.path, "--", *command)
+        plugin = Plugin(scratch, DONE)
+        helper = Helper(scratch, plugin.path, "--", *command)
         wait_for_verdicts(plugin, 1)
         helper.end()
-        t.equal(set(verdicts(plugin)), {"no"}, command)
-        t.contains(helper.errors(), f"triadctl: election check: no ({reason})", command)
+        assert set(verdicts(plugin)) == {"no"}, command
+        assert f"triadctl: election check: no ({reason})" in helper.errors(), command
 
 
-def test_check_timeout_ends_the_whole_group(t):
-    path = t.folder() / "pids"
-    plugin = Plugin(t, DONE)
+def test_check_timeout_ends_the_whole_group(scratch):
+    path = scratch.folder() / "pids"
+    plugin = Plugin(scratch, DONE)
     stubborn = f"trap '' TERM; sleep 1000 & echo $$ $! >> {path}; wait; sleep 1000"
-    helper = Helper(t, plugin.path, "--timeout", 1, "--", "sh", "-c", stubborn)
+    helper = Helper(scratch, plugin.path, "--timeout", 1, "--", "sh", "-c", stubborn)
     group = pids(path, 2)[:2]
     wait_for_verdicts(plugin, 1)
-    t.equal(verdicts(plugin)[0], "no", "verdict")
-    t.contains(helper.errors()[0], "no end within 1 s", "reason")
+    assert verdicts(plugin)[0] == "no", "verdict"
+    assert "no end within 1 s" in helper.errors()[0], "reason"
     wait_until(lambda: not any(map(is_alive, group)), 10, "the end of the group")
 
 
-def test_check_ended_by_signal_ends_its_command(t):
+def test_check_ended_by_signal_ends_its_command(scratch):
     for number in (signal.SIGTERM, signal.SIGINT):
-        path = t.folder() / "pids"
-        plugin = Plugin(t, DONE)
-        helper = Helper(t, plugin.path, "--timeout", 100, "--", "sh", "-c",
+        path = scratch.folder() / "pids"
+        plugin = Plugin(scratch, DONE)
+        helper = Helper(scratch, plugin.path, "--timeout", 100, "--", "sh", "-c",
                         f"sleep 1000 & echo $$ $! >> {path}; wait")
         group = pids(path, 2)
-        t.equal(helper.end(number)[0], 0, "exit status")
+        assert helper.end(number)[0] == 0, "exit status"
         wait_until(lambda: not any(map(is_alive, group)), 10, "the end of the group")
-        t.equal(plugin.requests, [], "verdicts")
+        assert plugin.requests == [], "verdicts"
 
 
-def test_check_killed_takes_its_command_along(t):
-    path = t.folder() / "pids"
-    plugin = Plugin(t, DONE)
-    helper = Helper(t, plugin.path, "--timeout", 100, "--", "sh", "-c",
+def test_check_killed_takes_its_command_along(scratch):
+    path = scratch.folder() / "pids"
+    plugin = Plugin(scratch, DONE)
+    helper = Helper(scratch, plugin.path, "--timeout", 100, "--", "sh", "-c",
                     f"echo $$ >> {path}; exec sleep 1000")
     pid, = pids(path, 1)
     helper.end(signal.SIGKILL)
     wait_until(lambda: not is_alive(pid), 10, "the command's end")
 
 
-def test_check_plugin_gone_told_once_and_heard_again(t):
-    path = t.folder() / "none.sock"
-    helper = Helper(t, path, "--", "sh", "-c", f"echo x >> {path}.runs")
+def test_check_plugin_gone_told_once_and_heard_again(scratch):
+    path = scratch.folder() / "none.sock"
+    helper = Helper(scratch, path, "--", "sh", "-c", f"echo x >> {path}.runs")
     runs = path.with_name("none.sock.runs")
     wait_until(lambda: runs.exists() and len(runs.read_text()) >= 6, 20, "three runs")
     errors = helper.errors()
-    t.equal(len([line for line in errors if ADVICE in line]), 1, errors)
-    plugin = Plugin(t, DONE)
+    assert len([line for line in errors if ADVICE in line]) == 1, errors
+    plugin = Plugin(scratch, DONE)
     os.rename(plugin.path, path)
     wait_for_verdicts(plugin, 1)
     wait_until(lambda: "triadctl: election check: the plugin hears it again" in
                helper.errors(), 10, "the word of it")
-    t.equal(helper.end()[0], 0, "exit status")
+    assert helper.end()[0] == 0, "exit status"
 
 
-def test_check_elections_off_told_once(t):
-    plugin = Plugin(t, frame(MESSAGE, b"port verdict: elections are off\n") +
+def test_check_elections_off_told_once(scratch):
+    plugin = Plugin(scratch, frame(MESSAGE, b"port verdict: elections are off\n") +
                     exit_frame(1))
-    helper = Helper(t, plugin.path, "--", "true")
+    helper = Helper(scratch, plugin.path, "--", "true")
     wait_for_verdicts(plugin, 3)
     helper.end()
-    t.equal(helper.errors().count("port verdict: elections are off"), 1, "told")
+    assert helper.errors().count("port verdict: elections are off") == 1, "told"
 
 
-def test_check_words_wrong_refused(t):
+def test_check_words_wrong_refused():
     for words, part in (((), "it needs -- COMMAND [ARG...]"),
                         (("--every", "0", "--", "true"), "1 to 3600"),
                         (("--often", "--", "true"), "it has --every, --timeout")):
-        t.failed(run("election", "check", *words), 2, part)
-    t.failed(run("election", "chekc"), 2, "did you mean 'election check'")
+        failed(run("election", "check", *words), 2, part)
+    failed(run("election", "chekc"), 2, "did you mean 'election check'")
     help_text = run("help", "election").stdout
-    t.contains(help_text, "election check [--every S] [--timeout S] -- COMMAND", "help")
-    t.contains(help_text, "Usage: triadctl election [--json]", "help")
-
-
-if __name__ == "__main__":
-    taplib.main(globals())
+    assert "election check [--every S] [--timeout S] -- COMMAND" in help_text, "help"
+    assert "Usage: triadctl election [--json]" in help_text, "help"

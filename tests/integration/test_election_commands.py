@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """What users see of elections, on one SM that is alone by configuration: commands, status,
 metrics, and what they do to OpenSM."""
@@ -11,8 +10,10 @@ import socket
 import subprocess
 import urllib.request
 
-import taplib
-from taplib import wait_until
+import pytest
+
+from checks import failed, succeeded, wait_until
+from labs import BUILDDIR
 from triadlib import ask, ask_json, status, triad_lab
 
 OWN_PRIORITY = 5
@@ -20,10 +21,10 @@ OPENSM_CONF = f"sm_priority {OWN_PRIORITY}\n"
 NOBODY = "0x00000000000000aa"
 
 
-def election_lab(t, more="", folder=None):
+def election_lab(scratch, more="", folder=None):
     """'more' are lines of [election]."""
     return triad_lab(f"[election]\nenabled = true\ncluster = none\n"
-                     f"state_dir = {folder or t.folder()}\n{more}",
+                     f"state_dir = {folder or scratch.folder()}\n{more}",
                      opensm_conf=OPENSM_CONF)
 
 
@@ -57,28 +58,29 @@ def wait_for_priority(lab, priority):
 
 # --- who may enforce ---------------------------------------------------------
 
-def test_election_alone_becomes_master_and_may_enforce(t):
-    with election_lab(t) as lab:
+@pytest.mark.row("E1", "E8")
+def test_election_alone_becomes_master_and_may_enforce(scratch):
+    with election_lab(scratch) as lab:
         answer = wait_for_permission(lab)
-        t.equal((answer["enabled"], answer["cluster"], answer["state"]),
-                (True, "none", "MASTER"), "election")
-        t.equal((answer["term"], answer["reasons"]), (1, []), "term, reasons")
-        t.equal((answer["master"], answer["holder"]), (answer["id"],) * 2, "who")
+        assert (answer["enabled"], answer["cluster"], answer["state"]) == \
+            (True, "none", "MASTER"), "election"
+        assert (answer["term"], answer["reasons"]) == (1, []), "term, reasons"
+        assert (answer["master"], answer["holder"]) == (answer["id"],) * 2, "who"
         assert 0 < answer["deadline_ms"] <= 400, answer["deadline_ms"]
-        t.equal((answer["quorate"], answer["members_here"], answer["votes_needed"]),
-                (True, 1, 1), "quorum")
+        assert (answer["quorate"], answer["members_here"], answer["votes_needed"]) == \
+            (True, 1, 1), "quorum"
         member, = answer["members"]
-        t.equal((member["id"], member["self"], member["able"], member["witness"]),
-                (answer["id"], True, True, False), "member")
-        t.equal(member["vote"], True, "its own vote")
-        t.contains(member["priority_text"], "IS_CONF_MANAGER PORTS_OK IS_MASTER")
-        t.equal((answer["sm_priority"], answer["own_sm_priority"]),
-                (15, OWN_PRIORITY), "SM priorities")
+        assert (member["id"], member["self"], member["able"], member["witness"]) == \
+            (answer["id"], True, True, False), "member"
+        assert member["vote"] is True, "its own vote"
+        assert "IS_CONF_MANAGER PORTS_OK IS_MASTER" in member["priority_text"]
+        assert (answer["sm_priority"], answer["own_sm_priority"]) == \
+            (15, OWN_PRIORITY), "SM priorities"
         wait_for_priority(lab, 15)
 
 
-def test_election_text_says_who_and_for_how_long(t):
-    with election_lab(t) as lab:
+def test_election_text_says_who_and_for_how_long(scratch):
+    with election_lab(scratch) as lab:
         guid = wait_for_permission(lab)["id"]
         text = ask(lab, "election")
         for pattern in (rf"port GUID +{guid}\n", r"state +MASTER\n",
@@ -87,115 +89,118 @@ def test_election_text_says_who_and_for_how_long(t):
                         rf"has the lease +{guid} \(this one\)\n",
                         r"quorum +yes: 1 member here, 1 vote needed\n",
                         rf"{guid} this one +MASTER +yes "):
-            t.matches(text, re.compile(pattern), "election")
+            assert re.compile(pattern).search(text), "election"
         assert "forged" not in text, text
 
 
-def test_election_off_says_how_to_turn_it_on(t):
+def test_election_off_says_how_to_turn_it_on():
     with triad_lab(opensm_conf=OPENSM_CONF) as lab:
-        t.contains(ask(lab, "election"), "election.enabled true", "election")
+        assert "election.enabled true" in ask(lab, "election"), "election"
         answer = report(lab)
-        t.equal((answer["enabled"], answer["state"], answer["may_enforce"]),
-                (False, None, False), "JSON")
-        t.contains(answer["reasons"], "off", "reasons")
-        t.equal(status(lab)["election"]["state"], "off", "status")
+        assert (answer["enabled"], answer["state"], answer["may_enforce"]) == \
+            (False, None, False), "JSON"
+        assert "off" in answer["reasons"], "reasons"
+        assert status(lab)["election"]["state"] == "off", "status"
         for words in (("priority", "3"), ("confirm",), ("blacklist",),
                       ("blacklist", "add", NOBODY), ("verdict", "yes")):
-            t.failed(lab.run("triadctl", "port", *words), 1, "elections are off")
-        t.equal(sm_priority(lab), OWN_PRIORITY, "SM priority")
+            failed(lab.run("triadctl", "port", *words), 1, "elections are off")
+        assert sm_priority(lab) == OWN_PRIORITY, "SM priority"
 
 
-def test_election_switched_off_gives_opensm_its_priority_back(t):
-    with election_lab(t) as lab:
+def test_election_switched_off_gives_opensm_its_priority_back(scratch):
+    with election_lab(scratch) as lab:
         wait_for_permission(lab)
         wait_for_priority(lab, 15)
         ask(lab, "set", "election.enabled", "false")
-        t.equal(report(lab)["may_enforce"], False, "permission at once")
+        assert report(lab)["may_enforce"] is False, "permission at once"
         wait_for_priority(lab, OWN_PRIORITY)
         ask(lab, "set", "election.enabled", "true")
-        t.equal(wait_for_permission(lab)["term"], 2, "term")
+        assert wait_for_permission(lab)["term"] == 2, "term"
         wait_for_priority(lab, 15)
 
 
-def test_election_state_survives_a_restart(t):
-    folder = t.folder()
-    with election_lab(t, folder=folder) as lab:
+def test_election_state_survives_a_restart(scratch):
+    folder = scratch.folder()
+    with election_lab(scratch, folder=folder) as lab:
         own = wait_for_permission(lab)["id"]
         ask(lab, "port", "blacklist", "add", NOBODY)
-        t.equal(os.listdir(folder), [f"election-{own}.state"], "files")
-    with election_lab(t, folder=folder) as lab:
+        assert os.listdir(folder) == [f"election-{own}.state"], "files"
+    with election_lab(scratch, folder=folder) as lab:
         answer = wait_for_permission(lab)
-        t.equal((answer["term"], answer["blacklist"]), (2, [NOBODY]), "state")
+        assert (answer["term"], answer["blacklist"]) == (2, [NOBODY]), "state"
 
 
-def test_election_state_not_writable_told(t):
-    with election_lab(t, folder="/proc/nowhere") as lab:
+def test_election_state_not_writable_told(scratch):
+    with election_lab(scratch, folder="/proc/nowhere") as lab:
         answer = wait_for(lab, lambda it: it["counters"]["store_failed"], "a failure")
-        t.contains(answer["trouble"], "election.state_dir", "trouble")
-        t.contains(status(lab)["election"]["trouble"], "election.state_dir", "status")
-        t.contains(ask(lab, "election"), "state not written", "text")
+        assert "election.state_dir" in answer["trouble"], "trouble"
+        assert "election.state_dir" in status(lab)["election"]["trouble"], "status"
+        assert "state not written" in ask(lab, "election"), "text"
 
 
 # --- what operators tell it --------------------------------------------------
 
-def test_blacklist_withdraws_permission_and_gives_it_back(t):
-    with election_lab(t) as lab:
+@pytest.mark.row("E6")
+def test_blacklist_withdraws_permission_and_gives_it_back(scratch):
+    with election_lab(scratch) as lab:
         own = wait_for_permission(lab)["id"]
-        t.contains(ask(lab, "port", "blacklist"), "empty", "the list")
+        assert "empty" in ask(lab, "port", "blacklist"), "the list"
         ask(lab, "port", "blacklist", "add", own)
         answer = report(lab)
-        t.equal((answer["may_enforce"], answer["blacklist"]), (False, [own]), "at once")
-        t.contains(answer["reasons"], "blacklisted", "reasons")
-        t.contains(ask(lab, "election"), "triadctl port blacklist remove", "advice")
-        t.equal(ask(lab, "port", "blacklist"), f"{own}  this one\n", "the list")
-        t.failed(lab.run("triadctl", "port", "blacklist", "add", own), 1, "already")
+        assert (answer["may_enforce"], answer["blacklist"]) == (False, [own]), "at once"
+        assert "blacklisted" in answer["reasons"], "reasons"
+        assert "triadctl port blacklist remove" in ask(lab, "election"), "advice"
+        assert ask(lab, "port", "blacklist") == f"{own}  this one\n", "the list"
+        failed(lab.run("triadctl", "port", "blacklist", "add", own), 1, "already")
         ask(lab, "port", "blacklist", "remove", own)
         assert wait_for_permission(lab)["term"] > 1
-        t.failed(lab.run("triadctl", "port", "blacklist", "remove", own), 1, "not on it")
+        failed(lab.run("triadctl", "port", "blacklist", "remove", own), 1, "not on it")
 
 
-def test_blacklist_of_somebody_not_heard_told(t):
-    with election_lab(t) as lab:
+def test_blacklist_of_somebody_not_heard_told(scratch):
+    with election_lab(scratch) as lab:
         wait_for_permission(lab)
         process = lab.run("triadctl", "port", "blacklist", "add", NOBODY)
-        t.succeeded(process)
-        t.contains(process.stderr, "no SM with this port GUID has been heard", "note")
-        t.equal(report(lab)["may_enforce"], True, "permission")
+        succeeded(process)
+        assert "no SM with this port GUID has been heard" in process.stderr, "note"
+        assert report(lab)["may_enforce"] is True, "permission"
 
 
-def test_blacklist_full_told(t):
-    with election_lab(t) as lab:
+def test_blacklist_full_told(scratch):
+    with election_lab(scratch) as lab:
         wait_for_permission(lab)
         for i in range(32):
             ask(lab, "port", "blacklist", "add", hex(i + 1))
-        t.equal(len(report(lab)["blacklist"]), 32, "listed")
-        t.failed(lab.run("triadctl", "port", "blacklist", "add", "0x99"), 1, "full")
+        assert len(report(lab)["blacklist"]) == 32, "listed"
+        failed(lab.run("triadctl", "port", "blacklist", "add", "0x99"), 1, "full")
 
 
-def test_priority_changes_what_the_others_hear(t):
-    with election_lab(t) as lab:
-        t.equal(wait_for_permission(lab)["preference"], 8, "preference")
+@pytest.mark.row("E13")
+def test_priority_changes_what_the_others_hear(scratch):
+    with election_lab(scratch) as lab:
+        assert wait_for_permission(lab)["preference"] == 8, "preference"
         ask(lab, "port", "priority", "3")
         answer = report(lab)
-        t.equal(answer["preference"], 3, "preference")
-        t.contains(answer["members"][0]["priority_text"], "preference 3", "priority")
+        assert answer["preference"] == 3, "preference"
+        assert "preference 3" in answer["members"][0]["priority_text"], "priority"
         ask(lab, "reload")
-        t.equal(report(lab)["preference"], 8, "preference after a reload")
+        assert report(lab)["preference"] == 8, "preference after a reload"
 
 
-def test_confirm_nobody_missing_refused(t):
-    with election_lab(t) as lab:
+def test_confirm_nobody_missing_refused(scratch):
+    with election_lab(scratch) as lab:
         wait_for_permission(lab)
-        t.failed(lab.run("triadctl", "port", "confirm"), 1, "nobody is missing")
+        failed(lab.run("triadctl", "port", "confirm"), 1, "nobody is missing")
 
 
 # --- the external check ------------------------------------------------------
 
-def test_verdict_needed_withholds_and_gives_permission(t):
-    with election_lab(t, "check_required = true\n") as lab:
-        t.equal(wait_for_reason(lab, "check_missing")["check"], "missing", "check")
+@pytest.mark.row("E6")
+def test_verdict_needed_withholds_and_gives_permission(scratch):
+    with election_lab(scratch, "check_required = true\n") as lab:
+        assert wait_for_reason(lab, "check_missing")["check"] == "missing", "check"
         ask(lab, "port", "verdict", "yes")
-        t.equal(wait_for_permission(lab)["check"], "yes", "check")
+        assert wait_for_permission(lab)["check"] == "yes", "check"
         ask(lab, "port", "verdict", "no")
         wait_for_reason(lab, "check_no")
         ask(lab, "port", "verdict", "yes")
@@ -204,18 +209,18 @@ def test_verdict_needed_withholds_and_gives_permission(t):
         wait_for_reason(lab, "check_missing")
 
 
-def test_verdict_not_needed_told(t):
-    with election_lab(t) as lab:
+def test_verdict_not_needed_told(scratch):
+    with election_lab(scratch) as lab:
         wait_for_permission(lab)
-        t.contains(ask(lab, "port", "verdict", "no"), "does not count", "answer")
-        t.equal(report(lab)["may_enforce"], True, "permission")
+        assert "does not count" in ask(lab, "port", "verdict", "no"), "answer"
+        assert report(lab)["may_enforce"] is True, "permission"
 
 
 @contextlib.contextmanager
 def helper(lab, path, *words):
     """'triadctl election check' beside the lab, with its standard error in a file; ends it
     by SIGTERM."""
-    command = [taplib.BUILDDIR / "triadctl", "--socket",
+    command = [BUILDDIR / "triadctl", "--socket",
                lab.folder / "sm-0" / "triad.sock", "election", "check", *words]
     with open(path, "wb") as stream, \
             subprocess.Popen([str(word) for word in command], stderr=stream) as process:
@@ -225,28 +230,29 @@ def helper(lab, path, *words):
             process.send_signal(signal.SIGTERM)
 
 
-def test_check_helper_reports_what_the_command_says(t):
-    flag, errors = t.folder() / "fine", t.folder() / "errors"
-    with election_lab(t, "check_required = true\n") as lab:
+@pytest.mark.row("E6")
+def test_check_helper_reports_what_the_command_says(scratch):
+    flag, errors = scratch.folder() / "fine", scratch.folder() / "errors"
+    with election_lab(scratch, "check_required = true\n") as lab:
         with helper(lab, errors, "--every", 1, "--", "test", "-e", flag) as process:
             wait_for_reason(lab, "check_no")
             flag.touch()
             wait_for_permission(lab)
             flag.unlink()
             wait_for_reason(lab, "check_no")
-        t.equal(process.returncode, 0, "exit status")
-        t.equal(errors.read_text().splitlines(),
-                ["triadctl: election check: no (exit status 1)",
-                 "triadctl: election check: yes (exit status 0)",
-                 "triadctl: election check: no (exit status 1)"], "standard error")
+        assert process.returncode == 0, "exit status"
+        assert errors.read_text().splitlines() == \
+            ["triadctl: election check: no (exit status 1)",
+             "triadctl: election check: yes (exit status 0)",
+             "triadctl: election check: no (exit status 1)"], "standard error"
 
 
 # --- configuration -----------------------------------------------------------
 
-def test_expected_file_generation_shown_and_mistake_told(t):
-    expected = t.folder() / "expected.conf"
-    with election_lab(t) as lab:
-        t.equal(wait_for_permission(lab)["generation"], 0, "generation without a file")
+def test_expected_file_generation_shown_and_mistake_told(scratch):
+    expected = scratch.folder() / "expected.conf"
+    with election_lab(scratch) as lab:
+        assert wait_for_permission(lab)["generation"] == 0, "generation without a file"
         expected.write_text("# ports\ngeneration 7\n", encoding="utf-8")
         ask(lab, "set", "port.expected_file", expected)
         wait_until(lambda: report(lab)["generation"] == 7, 10, "the generation")
@@ -254,8 +260,8 @@ def test_expected_file_generation_shown_and_mistake_told(t):
         expected.write_text("# ports\n", encoding="utf-8")
         ask(lab, "set", "port.expected_file", expected)
         wait_until(lambda: status(lab)["ports"]["mistakes"], 10, "a mistake")
-        t.contains(status(lab)["ports"]["mistake"], "generation", "the mistake")
-        t.equal(report(lab)["generation"], 7, "the last good one stays")
+        assert "generation" in status(lab)["ports"]["mistake"], "the mistake"
+        assert report(lab)["generation"] == 7, "the last good one stays"
 
 
 # --- status and metrics ------------------------------------------------------
@@ -272,13 +278,14 @@ def metrics(port):
             re.findall(r"^(triad_election_\w+) (\S+)$", text, re.MULTILINE)}
 
 
-def test_status_and_metrics_say_the_same(t):
-    with election_lab(t) as lab:
+def test_status_and_metrics_say_the_same(scratch):
+    with election_lab(scratch) as lab:
         wait_for_permission(lab)
         section = status(lab)["election"]
-        t.equal((section["state"], section["may_enforce"], section["reasons"]),
-                ("MASTER", True, []), "status")
-        t.matches(ask(lab, "status"), re.compile(r"may enforce +yes, in term 1"), "text")
+        assert (section["state"], section["may_enforce"], section["reasons"]) == \
+            ("MASTER", True, []), "status"
+        assert re.compile(r"may enforce +yes, in term 1").search(ask(lab, "status")), \
+            "text"
         port = free_port()
         ask(lab, "set", "prometheus.listen", f"127.0.0.1:{port}")
         values = metrics(port)
@@ -286,12 +293,8 @@ def test_status_and_metrics_say_the_same(t):
                             ("may_enforce", 1), ("term", 1), ("quorate", 1),
                             ("members", 1), ("leases_total", 1),
                             ("leases_lost_total", 0), ("forged_total", 0)):
-            t.equal(values[f"triad_election_{name}"], value, name)
+            assert values[f"triad_election_{name}"] == value, name
         ask(lab, "set", "election.enabled", "false")
         values = metrics(port)
-        t.equal((values["triad_election_state"], values["triad_election_may_enforce"]),
-                (0, 0), "switched off")
-
-
-if __name__ == "__main__":
-    taplib.main(globals())
+        assert (values["triad_election_state"], values["triad_election_may_enforce"]) == \
+            (0, 0), "switched off"

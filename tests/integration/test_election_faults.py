@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Three stock opensms that elect, over Corosync and over datagrams, and what goes wrong
 with them: who may enforce when, never two at once, never one without a majority."""
@@ -11,9 +10,11 @@ import tempfile
 import time
 from pathlib import Path
 
-import taplib
+import pytest
+
+from checks import wait_until
 from electionlib import LEASE_S, SMS, cluster, now_s
-from taplib import wait_until
+from labs import BUILDDIR
 from triadlab import hosts, state
 from triadlib import ask
 
@@ -32,7 +33,7 @@ def others(one):
 def harm(running, *words):
     """Returns the moments right before and after: done is what is between."""
     before = now_s()
-    running.lab.host(*map(str, words))
+    running.lab.host(*words)
     return before, now_s()
 
 
@@ -68,97 +69,102 @@ def stays_without(running, sm, begin, end):
     assert not late, f"SM {sm} had permission without a majority: {late}"
 
 
-def killed(t, kind, what):
+def killed(kind, what):
     with cluster(kind) as running:
         old = running.wait_for_holder()
         at, done = harm(running, "kill", old, what)
         new, took = moves_on(running, old, at)
-        t.note(f"{kind}: {what} of SM {old} killed, SM {new} may enforce "
-               f"{took * 1000:.0f} ms later")
+        print(f"{kind}: {what} of SM {old} killed, SM {new} may enforce "
+              f"{took * 1000:.0f} ms later")
         stays_without(running, old, done, now_s())
         harm(running, "start", old, what)
         wait_until(lambda: running.lab.status()["sms"][old]["state"] == "standby", 30,
                    "the old one as standby")
-        t.equal(running.wait_for_holder(), new, "who may enforce in the end")
-        running.check(t)
+        assert running.wait_for_holder() == new, "who may enforce in the end"
+        running.check()
 
 
-def test_corosync_opensm_of_the_master_killed(t):
-    killed(t, "corosync", "opensm")
+@pytest.mark.row("E1", "E8")
+def test_corosync_opensm_of_the_master_killed():
+    killed("corosync", "opensm")
 
 
-def test_peers_opensm_of_the_master_killed(t):
-    killed(t, "peers", "opensm")
+@pytest.mark.row("E1")
+def test_peers_opensm_of_the_master_killed():
+    killed("peers", "opensm")
 
 
-def test_corosync_whole_node_of_the_master_killed(t):
-    killed(t, "corosync", "all")
+@pytest.mark.row("X4")
+def test_corosync_whole_node_of_the_master_killed():
+    killed("corosync", "all")
 
 
-def test_peers_whole_node_of_the_master_killed(t):
-    killed(t, "peers", "all")
+@pytest.mark.row("X4")
+def test_peers_whole_node_of_the_master_killed():
+    killed("peers", "all")
 
 
-def test_corosync_corosync_of_the_master_killed(t):
+def test_corosync_corosync_of_the_master_killed():
     with cluster("corosync") as running:
         old = running.wait_for_holder()
         at, done = harm(running, "kill", old, "corosync")
         new, took = moves_on(running, old, at)
-        t.note(f"Corosync of SM {old} killed, SM {new} may enforce {took * 1000:.0f} ms "
-               "later")
+        print(f"Corosync of SM {old} killed, SM {new} may enforce {took * 1000:.0f} ms "
+              "later")
         stays_without(running, old, done, now_s())
         wait_until(lambda: running.masters() == [new], 20, "the old one as standby")
         harm(running, "start", old, "corosync")
         running.lab.wait_for_quorum(WHOLE)
-        t.equal(running.wait_for_holder(), new, "who may enforce in the end")
-        running.check(t)
+        assert running.wait_for_holder() == new, "who may enforce in the end"
+        running.check()
 
 
-def paused(t, kind, what):
+def paused(kind, what):
     with cluster(kind) as running:
         old = running.wait_for_holder()
         at, done = harm(running, "pause", old, what)
         new, took = moves_on(running, old, at)
-        t.note(f"{kind}: {what} of SM {old} stopped, SM {new} may enforce "
-               f"{took * 1000:.0f} ms later")
+        print(f"{kind}: {what} of SM {old} stopped, SM {new} may enforce "
+              f"{took * 1000:.0f} ms later")
         # It is the length of the stop that is tested, not something to wait for.
         time.sleep(max(0, done + PAUSE_S - now_s()))
         harm(running, "resume", old, what)
         wait_until(lambda: follows(running, old, new), 60, "the old one as STANDBY")
-        t.equal(running.wait_for_holder(), new, "who may enforce in the end")
+        assert running.wait_for_holder() == new, "who may enforce in the end"
         running.wait_for_master(new)
         stays_without(running, old, done, now_s())
         # OpenSM itself does not always go on after a stop: it may wait for ever for MADs
         # that were under way, send nothing, and be master in its own eyes alone.
         if running.masters() != [new]:
-            t.note(f"OpenSM of SM {old} has not handed over (yet)")
-        running.check(t)
+            print(f"OpenSM of SM {old} has not handed over (yet)")
+        running.check()
 
 
-def test_corosync_opensm_of_the_master_stopped_and_continued(t):
-    paused(t, "corosync", "opensm")
+@pytest.mark.row("E12")
+def test_corosync_opensm_of_the_master_stopped_and_continued():
+    paused("corosync", "opensm")
 
 
-def test_peers_opensm_of_the_master_stopped_and_continued(t):
-    paused(t, "peers", "opensm")
+def test_peers_opensm_of_the_master_stopped_and_continued():
+    paused("peers", "opensm")
 
 
-def test_corosync_corosync_of_the_master_stopped_and_continued(t):
-    paused(t, "corosync", "corosync")
+def test_corosync_corosync_of_the_master_stopped_and_continued():
+    paused("corosync", "corosync")
 
 
-def test_corosync_both_of_the_master_stopped_and_continued(t):
-    paused(t, "corosync", "all")
+def test_corosync_both_of_the_master_stopped_and_continued():
+    paused("corosync", "all")
 
 
-def cut_off(t, kind):
+def cut_off(kind):
     with cluster(kind) as running:
         old = running.wait_for_holder()
-        at, done = harm(running, "link", old, "down")
+        at, done = harm(running, "link", old, False)
         new, took = moves_on(running, old, at)
-        t.note(f"{kind}: SM {old} cut off, SM {new} may enforce {took * 1000:.0f} ms "
-               "later")
-        harm(running, "link", old, "up")
+        print(f"{kind}: SM {old} cut off, SM {new} may enforce {took * 1000:.0f} ms "
+              "later")
+        harm(running, "link", old, True)
         end = now_s()
         stays_without(running, old, done, end)
         if kind == "corosync":
@@ -166,47 +172,51 @@ def cut_off(t, kind):
         # Who had the lease last goes on, unless it is starved for a lease just now.
         last = running.wait_for_holder()
         if last != new:
-            t.note(f"SM {last} may enforce in the end")
-        running.check(t)
+            print(f"SM {last} may enforce in the end")
+        running.check()
 
 
-def test_corosync_link_of_the_master_down(t):
-    cut_off(t, "corosync")
+@pytest.mark.row("E6")
+def test_corosync_link_of_the_master_down():
+    cut_off("corosync")
 
 
-def test_peers_link_of_the_master_down(t):
-    cut_off(t, "peers")
+@pytest.mark.row("E6")
+def test_peers_link_of_the_master_down():
+    cut_off("peers")
 
 
-def parted(t, kind):
+def parted(kind):
     with cluster(kind) as running:
         old = running.wait_for_holder()
         standby, rest = others(old)
-        at, done = harm(running, "partition", f"{standby},{rest} {old}")
+        at, done = harm(running, "partition", [[standby, rest], [old]])
         new, _ = moves_on(running, old, at)
         stays_without(running, old, done, now_s())
         harm(running, "heal")
-        t.equal(running.wait_for_holder(), new, "after the first")
+        assert running.wait_for_holder() == new, "after the first"
         # Now nobody has a majority.
-        _, done = harm(running, "partition", " ".join(map(str, range(len(SMS)))))
+        _, done = harm(running, "partition", [[sm] for sm in range(len(SMS))])
         wait_until(lambda: running.holder() is None, 20, "nobody may enforce")
         for sm in range(len(SMS)):
             stays_without(running, sm, done, now_s())
-        t.equal(len(running.masters()), 1, "the fabric's masters")
+        assert len(running.masters()) == 1, "the fabric's masters"
         harm(running, "heal")
         running.wait_for_holder()
-        running.check(t)
+        running.check()
 
 
-def test_corosync_partitions_that_heal(t):
-    parted(t, "corosync")
+@pytest.mark.row("E1")
+def test_corosync_partitions_that_heal():
+    parted("corosync")
 
 
-def test_peers_partitions_that_heal(t):
-    parted(t, "peers")
+@pytest.mark.row("E1")
+def test_peers_partitions_that_heal():
+    parted("peers")
 
 
-def failovers(t, kind):
+def failovers(kind):
     """One after the other: whoever may enforce is killed and started again."""
     with cluster(kind) as running:
         took = []
@@ -219,28 +229,29 @@ def failovers(t, kind):
             wait_until(lambda sm=old: running.lab.status()["sms"][sm]["state"] ==
                        "standby", 30, "the old one as standby")
         took.sort()
-        t.note(f"{kind}: {len(took)} fail-overs, permission after "
-               f"{took[len(took) // 2] * 1000:.0f} ms in the middle, "
-               f"{took[-1] * 1000:.0f} ms at worst")
-        running.check(t)
+        print(f"{kind}: {len(took)} fail-overs, permission after "
+              f"{took[len(took) // 2] * 1000:.0f} ms in the middle, "
+              f"{took[-1] * 1000:.0f} ms at worst")
+        running.check()
 
 
-def test_corosync_failovers_in_a_row(t):
-    failovers(t, "corosync")
+@pytest.mark.row("X4")
+def test_corosync_failovers_in_a_row():
+    failovers("corosync")
 
 
-def test_peers_failovers_in_a_row(t):
-    failovers(t, "peers")
+@pytest.mark.row("X4")
+def test_peers_failovers_in_a_row():
+    failovers("peers")
 
 
 # --- a member that has gone wild ---------------------------------------------------
 
-RUNAWAY = str(taplib.BUILDDIR / "tests/integration/election_runaway")
+RUNAWAY = str(BUILDDIR / "tests/integration/election_runaway")
 
 
 def let_loose(running, host, *words):
-    return running.lab.start("run", "--host", host, "--", "env", "-u", "LD_PRELOAD",
-                             RUNAWAY, *words,
+    return running.lab.start("env", "-u", "LD_PRELOAD", RUNAWAY, *words, host=host,
                              stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
 
@@ -250,29 +261,31 @@ def wait_for_rounds(running, sm):
     wait_until(lambda: len(running.lines(sm)) > n + 20, 30, "rounds beside a runaway")
 
 
-def end_wild(t, process):
+def end_wild(process):
     said, _ = process.communicate(timeout=20)
-    t.note(f"it said {said.strip()} things")
+    print(f"it said {said.strip()} things")
     assert int(said) > 100, said
 
 
-def test_corosync_runaway_gets_nothing_and_stops_nobody(t):
+@pytest.mark.row("E12")
+def test_corosync_runaway_gets_nothing_and_stops_nobody():
     with cluster("corosync") as running:
         old = running.wait_for_holder()
         process = let_loose(running, 2, "corosync", "triad", "0x0000000000100fff")
         try:
             wait_for_rounds(running, old)
-            t.equal(running.holder(), old, "who may enforce beside it")
+            assert running.holder() == old, "who may enforce beside it"
             kill_opensm(running, old)
             new = running.wait_for_holder(among=others(old))
             running.wait_for_master(new)
             wait_for_rounds(running, new)
         finally:
-            end_wild(t, process)
-        running.check(t)
+            end_wild(process)
+        running.check()
 
 
-def test_peers_runaway_gets_nothing(t):
+@pytest.mark.row("E12")
+def test_peers_runaway_gets_nothing():
     with cluster("peers") as running:
         old = running.wait_for_holder()
         guid = running.lab.status()["sms"][2]["port_guid"]
@@ -282,19 +295,20 @@ def test_peers_runaway_gets_nothing(t):
                             str(Path(running.lab.folder) / "peers.key"))
         try:
             wait_for_rounds(running, old)
-            t.equal(running.holder(), old, "who may enforce beside it")
+            assert running.holder() == old, "who may enforce beside it"
             # With the runaway there are two of three, but it grants nothing.
             at = kill_opensm(running, old)
             wait_until(lambda: now_s() > at + 3, 10, "time for many elections")
             stays_without(running, 1, at, now_s())
         finally:
-            end_wild(t, process)
-        running.check(t)
+            end_wild(process)
+        running.check()
 
 
 # --- configurations and clocks -------------------------------------------------------
 
-def test_older_generation_is_never_enforced(t):
+@pytest.mark.row("E12")
+def test_older_generation_is_never_enforced():
     with tempfile.TemporaryDirectory(prefix="triad-test-expected-") as folder, \
             cluster("corosync") as running:
         running.wait_for_holder()
@@ -311,19 +325,19 @@ def test_older_generation_is_never_enforced(t):
         wait_until(lambda: running.masters() == [2], 20, "the last one is master")
         wait_until(lambda: "old_config" in running.lines(2)[-1] and
                    "not_master" not in running.lines(2)[-1], 20, "why it may not")
-        t.equal(running.held(2), [], "what it ever held")
+        assert running.held(2) == [], "what it ever held"
         ask(running.lab, "set", "port.expected_file", str(Path(folder, "5.csv")), sm=2)
         # The dead one's permission lasts until its lease ends.
         running.wait_for_holder(among=[2])
-        running.check(t)
+        running.check()
 
 
-def test_clock_steps_change_nothing(t):
+def test_clock_steps_change_nothing():
     with tempfile.TemporaryDirectory(prefix="triad-test-clock-") as folder:
         step = Path(folder, "step")
         step.write_bytes(b"0".ljust(32, b"\0"))
         os.environ["TRIAD_CLOCK_STEP"] = str(step)
-        library = str(taplib.BUILDDIR / "tests/lab/.libs/libclockstep.so")
+        library = str(BUILDDIR / "tests/lab/.libs/libclockstep.so")
         try:
             with cluster("corosync", preload=[library]) as running:
                 holder = running.wait_for_holder()
@@ -333,14 +347,15 @@ def test_clock_steps_change_nothing(t):
                         stream.write(str(seconds).encode().ljust(32, b"\0"))
                     wait_until(lambda n=n: len(running.lines(holder)) > n + 5, 20,
                                "rounds after a step")
-                t.equal(running.holder(), holder, "who may enforce")
-                t.equal(len({one.term for one in running.all_held()}), 1, "terms")
-                running.check(t)
+                assert running.holder() == holder, "who may enforce"
+                assert len({one.term for one in running.all_held()}) == 1, "terms"
+                running.check()
         finally:
             del os.environ["TRIAD_CLOCK_STEP"]
 
 
-def test_blacklisted_master_is_replaced_and_may_come_back(t):
+@pytest.mark.row("E8")
+def test_blacklisted_master_is_replaced_and_may_come_back():
     with cluster("corosync") as running:
         old = running.wait_for_holder()
         guid = running.lab.status()["sms"][old]["port_guid"]
@@ -348,13 +363,9 @@ def test_blacklisted_master_is_replaced_and_may_come_back(t):
         new, _ = moves_on(running, old, now_s() - 1)
         os.kill(running.lab.status()["sms"][new]["pid"], signal.SIGKILL)
         last, = set(others(old)) - {new}
-        t.equal(running.wait_for_holder(among=[sm for sm in (0, 1, 2) if sm != new]),
-                last, "the one that is neither dead nor listed")
+        assert running.wait_for_holder(among=[sm for sm in (0, 1, 2) if sm != new]) == \
+            last, "the one that is neither dead nor listed"
         ask(running.lab, "port", "blacklist", "remove", guid, sm=old)
         os.kill(running.lab.status()["sms"][last]["pid"], signal.SIGKILL)
-        t.equal(running.wait_for_holder(among=[old, new]), old, "the last one")
-        running.check(t)
-
-
-if __name__ == "__main__":
-    taplib.main(globals())
+        assert running.wait_for_holder(among=[old, new]) == old, "the last one"
+        running.check()

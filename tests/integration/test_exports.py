@@ -1,11 +1,11 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Disks that are full or stuck under what Triad writes: sweeps and the SM go on."""
 
 import subprocess
 
-import taplib
-from taplib import wait_until
+import pytest
+
+from checks import succeeded, wait_until
 from triadlib import ask, log_has, status, triad_lab, wait_for_sweep
 
 CONF = """\
@@ -30,28 +30,28 @@ def raise_alert(lab, count):
     ask(lab, "perf", "sweep")
 
 
-def sweeps_on_time(t, lab, n=4):
+def sweeps_on_time(lab, n=4):
     """Waits for 'n' more sweeps, none of them late; SA queries are answered."""
     before = status(lab)["perfmgr"]
     wait_until(lambda: status(lab)["perfmgr"]["sweeps"] >= before["sweeps"] + n, 30,
                f"{n} sweeps")
-    t.equal(status(lab)["perfmgr"]["sweeps_late"], before["sweeps_late"], "late sweeps")
-    t.succeeded(lab.run("saquery", "-N", node="Hca2"))
+    assert status(lab)["perfmgr"]["sweeps_late"] == before["sweeps_late"], "late sweeps"
+    succeeded(lab.run("saquery", "-N", node="Hca2"))
 
 
-def test_full_disk_is_said_and_sweeps_go_on(t):
-    folder = t.folder()
+def test_full_disk_is_said_and_sweeps_go_on(scratch):
+    folder = scratch.folder()
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=24k", "tmpfs", folder], check=True)
-    t.cleanup(subprocess.run, ["umount", folder])
+    scratch.callback(subprocess.run, ["umount", folder])
     with triad_lab(CONF.format(folder=folder)) as lab:
         wait_for_sweep(lab, 2)
         (folder / "filler").write_bytes(b"x" * 12288)
         filled = status(lab)["profile"]["frames"]
         wait_until(lambda: status(lab)["profile"]["dropped"], 60, "a frame that is lost")
         log_has(lab, "No space left on device")
-        sweeps_on_time(t, lab)
-        t.succeeded(subprocess.run(["zstd", "-tq", folder / "profile.csv.zst"],
-                                   capture_output=True, text=True, check=False))
+        sweeps_on_time(lab)
+        succeeded(subprocess.run(["zstd", "-tq", folder / "profile.csv.zst"],
+                                 capture_output=True, text=True, check=False))
         (folder / "filler").unlink()
         frames = status(lab)["profile"]["frames"]
         assert frames >= filled, (frames, filled)
@@ -59,24 +59,24 @@ def test_full_disk_is_said_and_sweeps_go_on(t):
                    "a frame, again")
 
 
-def frozen_disk(t):
+def frozen_disk(scratch):
     """A file system that can be frozen: writes to it then wait."""
-    folder = t.folder()
+    folder = scratch.folder()
     image, mount = folder / "image", folder / "mount"
     mount.mkdir()
     image.write_bytes(b"\0" * (16 << 20))
     for command in (["mkfs.ext4", "-q", image], ["mount", "-o", "loop", image, mount]):
         process = subprocess.run(command, capture_output=True, text=True, check=False)
         if process.returncode:
-            raise taplib.Skip(f"no file system to freeze: {process.stderr.strip()}")
-    t.cleanup(subprocess.run, ["umount", mount])
-    t.cleanup(lambda: subprocess.run(["fsfreeze", "-u", mount], check=False,
-                                     capture_output=True))
+            pytest.skip(f"no file system to freeze: {process.stderr.strip()}")
+    scratch.callback(subprocess.run, ["umount", mount])
+    scratch.callback(lambda: subprocess.run(["fsfreeze", "-u", mount], check=False,
+                                            capture_output=True))
     return mount
 
 
-def test_stuck_disk_stops_neither_sweeps_nor_the_log(t):
-    mount = frozen_disk(t)
+def test_stuck_disk_stops_neither_sweeps_nor_the_log(scratch):
+    mount = frozen_disk(scratch)
     with triad_lab(CONF.format(folder=mount)) as lab:
         wait_for_sweep(lab, 2)
         subprocess.run(["fsfreeze", "-f", mount], check=True)
@@ -84,16 +84,12 @@ def test_stuck_disk_stops_neither_sweeps_nor_the_log(t):
             for count in (60, 120, 180):
                 raise_alert(lab, count)
                 ask(lab, "perf", "sweep")
-            sweeps_on_time(t, lab)
+            sweeps_on_time(lab)
             log_has(lab, "alert 3 raised")
-            t.note(f"jitter at most {jitter(lab)} us")
+            print(f"jitter at most {jitter(lab)} us")
             assert jitter(lab) < 500_000, jitter(lab)
         finally:
             subprocess.run(["fsfreeze", "-u", mount], check=True)
         frames = status(lab)["profile"]["frames"]
         wait_until(lambda: status(lab)["profile"]["frames"] > frames, 30, "a frame")
         wait_until(lambda: status(lab)["alerts"]["file_lines"] >= 5, 30, "lines")
-
-
-if __name__ == "__main__":
-    taplib.main(globals())

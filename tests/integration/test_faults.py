@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """What goes wrong on fabrics, done to a real opensm's: in each case the totals are
 right, sweeps are on time or said to be late, OpenSM answers SA queries, and memory
@@ -14,8 +13,8 @@ import subprocess
 import sys
 import time
 
-import taplib
-from taplib import BUILDDIR, SRCDIR, Lab, wait_until
+from checks import succeeded, wait_until
+from labs import BUILDDIR, SRCDIR, Lab, sanitizer
 from triadlib import ask, ask_json, ports, status, triad_lab, wait_for_sweep
 
 SWITCH1 = "0x0000000000200000"
@@ -32,13 +31,7 @@ def fault_lab(mode="triad", retries=5, **options):
 
 
 def faults(lab, *rules):
-    path = lab.folder / "rules"
-    path.write_text("\n".join(["seed 7", *rules, ""]), encoding="utf-8")
-    taplib.Test.succeeded(lab.command("faults", path))
-
-
-def no_faults(lab):
-    taplib.Test.succeeded(lab.command("faults", "--clear"))
+    lab.harm_mads("\n".join(["seed 7", *rules, ""]))
 
 
 def perf_set(lab, node, port, **counters):
@@ -61,7 +54,7 @@ def sa_answers(lab):
     return process.returncode == 0 and process.stdout.count("NodeRecord dump") > 0
 
 
-def check_period(t, lab, seconds=2):
+def check_period(lab, seconds=2):
     """Sweeps go on: each second one, or said to be late."""
     before, begun = status(lab)["perfmgr"], time.monotonic()
     wait_until(lambda: time.monotonic() - begun > seconds, seconds + 5, "some seconds")
@@ -71,7 +64,7 @@ def check_period(t, lab, seconds=2):
 
 
 def check_memory(lab, before):
-    if "TRIAD_LAB_PRELOAD" not in os.environ:  # a sanitizer keeps what is freed
+    if not sanitizer():  # a sanitizer keeps what is freed
         after = status(lab)["memory"]["process_octets"]
         assert after <= before + MEMORY_SLACK, f"{before} octets before, {after} after"
 
@@ -80,7 +73,7 @@ def lid_of(lab, guid, port=1):
     return ports(lab)[(guid, port)]["lid"]
 
 
-def check_under(t, *rules, retries=5, mode="triad"):
+def check_under(*rules, retries=5, mode="triad"):
     """Counters that change under these faults are read right, while OpenSM answers.
     Returns the PerfManager's counts."""
     with fault_lab(mode, retries) as lab:
@@ -92,51 +85,51 @@ def check_under(t, *rules, retries=5, mode="triad"):
             wait_until(lambda value=value: errors_of(lab) == value, 20,
                        f"{value} symbol errors")
             assert sa_answers(lab), "no answer of the SA"
-        check_period(t, lab)
+        check_period(lab)
         counts = status(lab)["perfmgr"]
-        no_faults(lab)
-        t.equal(sweep(lab)["unanswered"], 0, "unanswered, without faults")
-        t.equal(errors_of(lab), 500, "symbol errors at the end")
+        lab.heal_mads()
+        assert sweep(lab)["unanswered"] == 0, "unanswered, without faults"
+        assert errors_of(lab) == 500, "symbol errors at the end"
         check_memory(lab, memory)
         return counts
 
 
 # --- MADs --------------------------------------------------------------------
 
-def test_one_mad_in_ten_lost(t):
-    counts = check_under(t, "lose class 0x04 probability 0.1")
+def test_one_mad_in_ten_lost():
+    counts = check_under("lose class 0x04 probability 0.1")
     assert counts["timeouts"] and counts["retries"], counts
-    t.equal(counts["ports_unanswered"], 0, "unanswered")
+    assert counts["ports_unanswered"] == 0, "unanswered"
 
 
-def test_answers_twice(t):
-    counts = check_under(t, "duplicate class 0x04 direction in probability 0.5")
-    t.equal(counts["ports_unanswered"], 0, "unanswered")
+def test_answers_twice():
+    counts = check_under("duplicate class 0x04 direction in probability 0.5")
+    assert counts["ports_unanswered"] == 0, "unanswered"
 
 
-def test_questions_twice(t):
-    check_under(t, "duplicate class 0x04 direction out probability 0.5")
+def test_questions_twice():
+    check_under("duplicate class 0x04 direction out probability 0.5")
 
 
-def test_answers_too_late(t):
-    counts = check_under(t, "delay class 0x04 direction in ms 150 probability 0.2")
+def test_answers_too_late():
+    counts = check_under("delay class 0x04 direction in ms 150 probability 0.2")
     assert counts["timeouts"], counts
 
 
-def test_questions_garbled(t):
+def test_questions_garbled():
     """Their answers are about another port, or refusals, or none."""
-    counts = check_under(t, "corrupt class 0x04 direction out probability 0.3")
+    counts = check_under("corrupt class 0x04 direction out probability 0.3")
     assert counts["mads_sent"], counts
 
 
-def test_answers_cut_off(t):
-    counts = check_under(t, "truncate class 0x04 direction in probability 0.3")
+def test_answers_cut_off():
+    counts = check_under("truncate class 0x04 direction in probability 0.3")
     assert counts["mads_malformed"], counts
 
 
 # --- agents ------------------------------------------------------------------
 
-def check_silent(t, silent):
+def check_silent(silent):
     """These nodes' agents are never heard; the others are read right."""
     with fault_lab(retries=1) as lab:
         wait_for_sweep(lab, 2)
@@ -147,25 +140,25 @@ def check_silent(t, silent):
         sweep(lab)
         rows = ports(lab)
         for row in rows.values():
-            t.equal(row["answered"], row["node_name"] not in silent,
-                    f"{row['node_name']} answered")
-        t.equal(errors_of(lab), 70, "symbol errors")
+            assert row["answered"] == (row["node_name"] not in silent), \
+                f"{row['node_name']} answered"
+        assert errors_of(lab) == 70, "symbol errors"
         assert sa_answers(lab), "no answer of the SA"
-        check_period(t, lab)
+        check_period(lab)
         wait_until(lambda: status(lab)["perfmgr"]["ports_left_out"], 10, "back-off")
-        no_faults(lab)
-        t.equal(sweep(lab)["unanswered"], 0, "unanswered when they are back")
+        lab.heal_mads()
+        assert sweep(lab)["unanswered"] == 0, "unanswered when they are back"
 
 
-def test_one_agent_never_answers(t):
-    check_silent(t, {"Hca2"})
+def test_one_agent_never_answers():
+    check_silent({"Hca2"})
 
 
-def test_third_of_agents_never_answer(t):
-    check_silent(t, {"Hca2", "Switch2"})
+def test_third_of_agents_never_answer():
+    check_silent({"Hca2", "Switch2"})
 
 
-def test_node_vanishes_in_mid_sweep_and_returns(t):
+def test_node_vanishes_in_mid_sweep_and_returns():
     # Each answer takes 80 ms, one at a time: the sweep is long.
     with fault_lab("full", opensm_conf="sweep_interval 1\n") as lab:
         wait_for_sweep(lab, 2)
@@ -174,27 +167,27 @@ def test_node_vanishes_in_mid_sweep_and_returns(t):
         ask(lab, "set", "perfmgr.sweep_period", "3600")
         ask(lab, "set", "perfmgr.window", "1")
         faults(lab, "delay class 0x04 direction in ms 80")
-        with lab.start("run", "--", "triadctl", "perf", "sweep", "--json",
+        with lab.start("triadctl", "perf", "sweep", "--json",
                        stdout=subprocess.PIPE) as sweeping:
             wait_until(lambda: status(lab)["perfmgr"]["state"] == "sweeping", 10,
                        "a sweep")
             lab.sim('Unlink "Switch2"[3]', 'Unlink "Switch2"[5]')
             wait_until(lambda: status(lab)["topology"]["switches"] == 1, 20,
                        "one switch less")
-            t.equal(status(lab)["perfmgr"]["state"], "sweeping", "state")
+            assert status(lab)["perfmgr"]["state"] == "sweeping", "state"
             answer = sweeping.communicate(timeout=60)[0]
-            t.equal(sweeping.returncode, 0, f"status; {answer}")
-        no_faults(lab)
-        t.equal(sweep(lab)["unanswered"], 0, "unanswered without it")
+            assert sweeping.returncode == 0, f"status; {answer}"
+        lab.heal_mads()
+        assert sweep(lab)["unanswered"] == 0, "unanswered without it"
         lab.sim('ReLink "Switch2"[3]', 'ReLink "Switch2"[5]')
         wait_until(lambda: status(lab)["topology"]["switches"] == 2, 20, "both")
         perf_set(lab, "Switch2", 3, SymbolErrorCounter=4)  # it was rebooted
         sweep(lab)
-        t.equal(errors_of(lab, guid=SWITCH2), 15, "its total goes on")
+        assert errors_of(lab, guid=SWITCH2) == 15, "its total goes on"
         assert sa_answers(lab), "no answer of the SA"
 
 
-def test_counters_reset_from_outside(t):
+def test_counters_reset_from_outside():
     with fault_lab() as lab:
         wait_for_sweep(lab, 2)
         lid, total = lid_of(lab, SWITCH1), 0
@@ -202,35 +195,35 @@ def test_counters_reset_from_outside(t):
             perf_set(lab, "Switch1", 3, SymbolErrorCounter=value)
             sweep(lab)
             total += value
-            t.equal(errors_of(lab), total, "total")
-            taplib.Test.succeeded(lab.run("perfquery", "-R", str(lid), "3"))
+            assert errors_of(lab) == total, "total"
+            succeeded(lab.run("perfquery", "-R", str(lid), "3"))
             sweep(lab)
-        t.equal(errors_of(lab), total, "total at the end")
+        assert errors_of(lab) == total, "total at the end"
         assert sa_answers(lab), "no answer of the SA"
 
 
 # --- the way -----------------------------------------------------------------
 
-def test_window_larger_than_the_socket_holds(t):
-    with Lab(make_tree(t), triad_conf="[perfmgr]\nsweep_period = 3600\nmode = full\n"
+def test_window_larger_than_the_socket_holds(scratch):
+    with Lab(make_tree(scratch), triad_conf="[perfmgr]\nsweep_period = 3600\nmode = full\n"
              "window = 4096\nnode_window = 256\ntimeout = 500\nretries = 5\n") as lab:
         wait_for_sweep(lab)
         for _ in range(3):
-            t.equal(sweep(lab)["unanswered"], 0, "unanswered")
+            assert sweep(lab)["unanswered"] == 0, "unanswered"
         process = lab.run("saquery", "-S")
-        t.equal(process.returncode, 0, "the SA's answer")
+        assert process.returncode == 0, "the SA's answer"
 
 
-def make_tree(t):
+def make_tree(scratch):
     path = f"{BUILDDIR}/faults-{os.getpid()}.net"
-    t.cleanup(os.unlink, path)
+    scratch.callback(os.unlink, path)
     subprocess.run([sys.executable, SRCDIR / "scripts" / "gen-fabric", "fat-tree",
                     "--levels", "2", "--radix", "12", "--hosts", "72", "-o", path],
                    check=True)
     return path
 
 
-def test_simulator_stopped_for_ten_seconds(t):
+def test_simulator_stopped_for_ten_seconds():
     with fault_lab(retries=1) as lab:
         wait_for_sweep(lab, 2)
         memory = status(lab)["memory"]["process_octets"]
@@ -248,18 +241,18 @@ def test_simulator_stopped_for_ten_seconds(t):
             os.kill(pid, signal.SIGCONT)
         # With all its MADs lost OpenSM may have thought its own port down meanwhile.
         wait_until(lambda: status(lab)["sm"]["state"] == "master", 30, "the master")
-        t.equal(ask_json(lab, "perf", "sweep")["unanswered"], 0, "unanswered")
-        t.equal(errors_of(lab), 6, "symbol errors")
+        assert ask_json(lab, "perf", "sweep")["unanswered"] == 0, "unanswered"
+        assert errors_of(lab) == 6, "symbol errors"
         wait_until(lambda: sa_answers(lab), 30, "an answer of the SA")
-        check_period(t, lab)
+        check_period(lab)
         check_memory(lab, memory)
 
 
-def test_lock_of_the_sm_held_for_five_seconds(t):
+def test_lock_of_the_sm_held_for_five_seconds(scratch):
     locker = f"{BUILDDIR}/tests/lab/.libs/liblocker.so"
     trigger = f"{BUILDDIR}/locker-{os.getpid()}"
     os.environ["TRIAD_LOCKER"] = trigger
-    t.cleanup(os.environ.pop, "TRIAD_LOCKER")
+    scratch.callback(os.environ.pop, "TRIAD_LOCKER")
     with fault_lab(preload=[locker],
                    opensm_conf="event_plugin_name osmtriad locker\n") as lab:
         wait_for_sweep(lab, 2)
@@ -269,7 +262,7 @@ def test_lock_of_the_sm_held_for_five_seconds(t):
         begun = time.monotonic()
         perf_set(lab, "Switch1", 3, SymbolErrorCounter=8)
         # A new snapshot waits for the lock, and nobody else does.
-        lab.command("sim", 'Unlink "Hca3"[1]')
+        lab.sim('Unlink "Hca3"[1]')
         wait_until(lambda: errors_of(lab) == 8, 4, "symbol errors, under the lock")
         wait_until(lambda: status(lab)["perfmgr"]["sweeps"] >= before + 3, 5, "sweeps")
         assert os.path.exists(trigger), "the lock was held for less than that"
@@ -277,12 +270,8 @@ def test_lock_of_the_sm_held_for_five_seconds(t):
         held = time.monotonic() - begun
         assert held > 4.5, f"the lock was held for {held:.1f} s"
         wait_until(lambda: sa_answers_from(lab, "Hca4"), 10, "an answer of the SA")
-        check_period(t, lab)
+        check_period(lab)
 
 
 def sa_answers_from(lab, node):
     return lab.run("saquery", "-N", node=node).returncode == 0
-
-
-if __name__ == "__main__":
-    taplib.main(globals())

@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """scripts/gen-fabric: numbers and structure of what it writes, and that real
 programs take it."""
@@ -8,11 +7,12 @@ import json
 import subprocess
 import sys
 
-import taplib
+from checks import failed, succeeded
+from labs import SRCDIR, Lab
 from triadlab import netfile
 from triadlab.topology import FatTree
 
-GEN_FABRIC = taplib.SRCDIR / "scripts" / "gen-fabric"
+GEN_FABRIC = SRCDIR / "scripts" / "gen-fabric"
 
 # Hosts, switches, links of full and of smallest trees.
 TREE_SIZES = {
@@ -27,35 +27,35 @@ def generate(*arguments):
                           check=False)
 
 
-def generate_fabric(t, *arguments):
+def generate_fabric(*arguments):
     """The fabric, parsed and checked."""
     written = generate(*arguments)
-    t.succeeded(written)
+    succeeded(written)
     fabric = netfile.parse(written.stdout.splitlines(keepends=True))
-    check_sound(t, fabric)
+    check_sound(fabric)
     return fabric
 
 
-def check_sound(t, fabric):
+def check_sound(fabric):
     """What holds for every fabric, whatever its kind."""
     for node in fabric.nodes.values():
         for port, (peer, peer_port) in node.links.items():
             back = fabric.nodes[peer].links.get(peer_port)
-            t.equal(back, (node.node_id, port), f"link of {peer}[{peer_port}]")
+            assert back == (node.node_id, port), f"link of {peer}[{peer_port}]"
             assert 1 <= port <= node.n_ports <= 254, f"{node.node_id}[{port}]"
         if node.kind == netfile.HCA:
-            t.equal(sorted(node.links), [1], f"linked ports of {node.node_id}")
-    check_unique(t, fabric)
-    t.equal(len(reachable(fabric)), len(fabric.nodes), "nodes that are connected")
+            assert sorted(node.links) == [1], f"linked ports of {node.node_id}"
+    check_unique(fabric)
+    assert len(reachable(fabric)) == len(fabric.nodes), "nodes that are connected"
 
 
-def check_unique(t, fabric):
+def check_unique(fabric):
     descriptions = {node.description for node in fabric.nodes.values()}
-    t.equal(len(descriptions), len(fabric.nodes), "number of descriptions")
+    assert len(descriptions) == len(fabric.nodes), "number of descriptions"
     # A host's ports have the GUIDs that follow the node's.
     guids = [node.guid + i for node in fabric.nodes.values()
              for i in range(1 if node.kind == netfile.SWITCH else node.n_ports + 1)]
-    t.equal(len(set(guids)), len(guids), "number of GUIDs")
+    assert len(set(guids)) == len(guids), "number of GUIDs"
 
 
 def reachable(fabric):
@@ -80,104 +80,105 @@ def links_between(fabric, kinds):
 
 # --- fat trees ---------------------------------------------------------------
 
-def test_fat_tree_of_each_size_is_sound(t):
+def test_fat_tree_of_each_size_is_sound():
     for hosts, (switches, links) in TREE_SIZES.items():
-        fabric = generate_fabric(t, "fat-tree", "--hosts", hosts)
-        t.equal(fabric.counts(), {"hosts": hosts, "switches": switches,
-                                  "ports": 2 * links, "links": links},
-                f"a tree of {hosts} hosts")
+        fabric = generate_fabric("fat-tree", "--hosts", hosts)
+        assert fabric.counts() == \
+            {"hosts": hosts, "switches": switches, "ports": 2 * links, "links": links}, \
+            f"a tree of {hosts} hosts"
 
 
-def test_fat_tree_of_any_size_has_lids(t):
+def test_fat_tree_of_any_size_has_lids():
     for hosts in (*range(1, 2000), *range(2000, 48_001, 50)):
         tree = FatTree.plan(hosts=hosts)
         lids = tree.hosts + tree.switches
         assert tree.hosts == hosts and lids <= 49_151, f"{tree}: {lids} LIDs"
 
 
-def test_fat_tree_full_has_full_bisection(t):
-    fabric = generate_fabric(t, "fat-tree", "--levels", 3, "--radix", 12)
-    t.equal(fabric.counts()["hosts"], 12 ** 3 // 4, "hosts")
+def test_fat_tree_full_has_full_bisection():
+    fabric = generate_fabric("fat-tree", "--levels", 3, "--radix", 12)
+    assert fabric.counts()["hosts"] == 12 ** 3 // 4, "hosts"
     for kinds in (("host", "leaf"), ("leaf", "spine"), ("core", "spine")):
-        t.equal(links_between(fabric, kinds), 12 ** 3 // 4, f"links {kinds}")
+        assert links_between(fabric, kinds) == 12 ** 3 // 4, f"links {kinds}"
     for node in fabric.of_kind(netfile.SWITCH):
-        t.equal(len(node.links), 12, f"links of {node.node_id}")
+        assert len(node.links) == 12, f"links of {node.node_id}"
 
 
-def test_fat_tree_not_full_gives_each_leaf_as_many_ports_up_as_down(t):
+def test_fat_tree_not_full_gives_each_leaf_as_many_ports_up_as_down():
     for arguments in (["--hosts", 100], ["--hosts", 2000],
                       ["--levels", 3, "--radix", 8, "--hosts", 5]):
-        fabric = generate_fabric(t, "fat-tree", *arguments)
+        fabric = generate_fabric("fat-tree", *arguments)
         leaves = [node for node in fabric.of_kind(netfile.SWITCH)
                   if node.node_id.startswith("leaf")]
         for leaf in leaves:
             cables = collections.Counter(
                 peer for peer, _ in leaf.links.values() if not peer.startswith("host"))
-            t.equal(sum(cables.values()), leaf.n_ports // 2, f"{leaf.node_id} up")
-            t.equal(len(set(cables.values())), 1, f"cable counts of {leaf.node_id}")
+            assert sum(cables.values()) == leaf.n_ports // 2, f"{leaf.node_id} up"
+            assert len(set(cables.values())) == 1, f"cable counts of {leaf.node_id}"
 
 
-def test_fat_tree_twice_is_the_same(t):
+def test_fat_tree_twice_is_the_same():
     first = generate("fat-tree", "--hosts", 700)
-    t.equal(generate("fat-tree", "--hosts", 700).stdout, first.stdout, "second")
-    t.equal(first.stdout.splitlines()[0],
-            "# gen-fabric fat-tree --levels 3 --radix 36 --hosts 700: "
-            "700 hosts, 129 switches, 2374 links", "first line")
+    assert generate("fat-tree", "--hosts", 700).stdout == first.stdout, "second"
+    assert first.stdout.splitlines()[0] == \
+        ("# gen-fabric fat-tree --levels 3 --radix 36 --hosts 700: "
+            "700 hosts, 129 switches, 2374 links"), "first line"
 
 
 # --- other kinds -------------------------------------------------------------
 
-def test_torus_of_three_dimensions_has_rings(t):
-    fabric = generate_fabric(t, "torus", "--dims", "3,4,5", "--hosts-per-switch", 2)
-    t.equal(fabric.counts(), {"hosts": 120, "switches": 60, "ports": 600,
-                              "links": 300}, "counts")
+def test_torus_of_three_dimensions_has_rings():
+    fabric = generate_fabric("torus", "--dims", "3,4,5", "--hosts-per-switch", 2)
+    assert fabric.counts() == \
+        {"hosts": 120, "switches": 60, "ports": 600, "links": 300}, "counts"
     for node in fabric.of_kind(netfile.SWITCH):
-        t.equal(len(node.links), node.n_ports, f"links of {node.node_id}")
+        assert len(node.links) == node.n_ports, f"links of {node.node_id}"
     neighbours = {peer for peer, _ in fabric.nodes["switch-0-0-0"].links.values()
                   if peer.startswith("switch")}
-    t.equal(neighbours, {"switch-1-0-0", "switch-2-0-0", "switch-0-1-0",
-                         "switch-0-3-0", "switch-0-0-1", "switch-0-0-4"}, "neighbours")
+    assert neighbours == \
+        {"switch-1-0-0", "switch-2-0-0", "switch-0-1-0",
+                         "switch-0-3-0", "switch-0-0-1", "switch-0-0-4"}, "neighbours"
 
 
-def test_torus_of_two_switches_has_one_link_between_them(t):
-    fabric = generate_fabric(t, "torus", "--dims", "2,5")
-    t.equal(links_between(fabric, ("switch", "switch")), 5 + 10, "links")
+def test_torus_of_two_switches_has_one_link_between_them():
+    fabric = generate_fabric("torus", "--dims", "2,5")
+    assert links_between(fabric, ("switch", "switch")) == 5 + 10, "links"
 
 
-def test_dragonfly_is_fully_connected(t):
-    fabric = generate_fabric(t, "dragonfly", "--groups", 7, "--routers", 4,
+def test_dragonfly_is_fully_connected():
+    fabric = generate_fabric("dragonfly", "--groups", 7, "--routers", 4,
                              "--hosts-per-router", 3, "--global-links", 4)
-    t.equal(fabric.counts()["hosts"], 7 * 4 * 3, "hosts")
+    assert fabric.counts()["hosts"] == 7 * 4 * 3, "hosts"
     pairs = collections.Counter()
     for router in fabric.of_kind(netfile.SWITCH):
         group = router.node_id.split("-")[1]
         local = [peer for peer, _ in router.links.values()
                  if peer.startswith(f"router-{group}-")]
-        t.equal(len(set(local)), 3, f"routers of the group {router.node_id} reaches")
+        assert len(set(local)) == 3, f"routers of the group {router.node_id} reaches"
         for peer, _ in router.links.values():
             if peer.startswith("router") and peer not in local:
                 pairs[frozenset((group, peer.split("-")[1]))] += 1
-    t.equal(len(pairs), 7 * 6 // 2, "pairs of groups")
+    assert len(pairs) == 7 * 6 // 2, "pairs of groups"
     # 16 global ports for 6 other groups: 2 links each, counted from both ends.
-    t.equal(set(pairs.values()), {4}, "ends of links in a pair")
+    assert set(pairs.values()) == {4}, "ends of links in a pair"
 
 
-def test_dragonfly_of_one_group_has_no_global_links(t):
-    fabric = generate_fabric(t, "dragonfly", "--groups", 1, "--routers", 5)
-    t.equal(links_between(fabric, ("router", "router")), 5 * 4 // 2, "links")
+def test_dragonfly_of_one_group_has_no_global_links():
+    fabric = generate_fabric("dragonfly", "--groups", 1, "--routers", 5)
+    assert links_between(fabric, ("router", "router")) == 5 * 4 // 2, "links"
 
 
 # --- the command line --------------------------------------------------------
 
-def test_count_tells_what_would_be_written(t):
+def test_count_tells_what_would_be_written():
     for arguments in (["fat-tree", "--hosts", 100], ["torus", "--dims", "2,3"],
                       ["dragonfly", "--groups", 3, "--routers", 2]):
         counted = generate(*arguments, "--count")
-        t.equal(json.loads(counted.stdout),
-                generate_fabric(t, *arguments).counts(), "--count")
+        assert json.loads(counted.stdout) == generate_fabric(*arguments).counts(), \
+            "--count"
 
 
-def test_arguments_that_cannot_be_are_refused(t):
+def test_arguments_that_cannot_be_are_refused():
     for arguments, part in (
             ([], "required"),
             (["fat-tree", "--hosts", 0], "1 to 48000 hosts"),
@@ -194,43 +195,39 @@ def test_arguments_that_cannot_be_are_refused(t):
             (["dragonfly", "--groups", 10, "--routers", 4, "--global-links", 2],
              "at least --global-links 3"),
             (["dragonfly", "--groups", 2, "--routers", 254], "254")):
-        t.failed(generate(*arguments), 2, part)
+        failed(generate(*arguments), 2, part)
 
 
-def test_output_file_that_cannot_be_written_fails(t):
-    t.failed(generate("fat-tree", "-o", "/nonexistent/file"), 1, "/nonexistent/file")
+def test_output_file_that_cannot_be_written_fails():
+    failed(generate("fat-tree", "-o", "/nonexistent/file"), 1, "/nonexistent/file")
 
 
 # --- real programs -----------------------------------------------------------
 
-def check_comes_up(t, *arguments):
+def check_comes_up(scratch, *arguments):
     """ibsim reads it, opensm brings it up, ibnetdiscover finds all of it."""
-    net = t.folder() / "fabric.net"
-    t.succeeded(generate(*arguments, "-o", net))
+    net = scratch.folder() / "fabric.net"
+    succeeded(generate(*arguments, "-o", net))
     expected = netfile.read(net)
-    with taplib.Lab(net, plugin="no") as lab:
+    with Lab(net, plugin="no") as lab:
         discovered = lab.run("ibnetdiscover")
-        t.succeeded(discovered)
+        succeeded(discovered)
         found = netfile.parse(discovered.stdout.splitlines(keepends=True))
-        t.equal(found.counts(), expected.counts(), "what ibnetdiscover found")
-        t.equal({(node.description, node.guid) for node in found.nodes.values()},
-                {(node.description, node.guid) for node in expected.nodes.values()},
-                "descriptions and GUIDs")
-        t.equal((lab.folder / "sim.err").read_text(encoding="utf-8"), "",
-                "what ibsim complained about")
+        assert found.counts() == expected.counts(), "what ibnetdiscover found"
+        assert {(node.description, node.guid) for node in found.nodes.values()} == \
+            {(node.description, node.guid) for node in expected.nodes.values()}, \
+            "descriptions and GUIDs"
+        assert (lab.folder / "sim.err").read_text(encoding="utf-8") == "", \
+            "what ibsim complained about"
 
 
-def test_fat_tree_in_ibsim_comes_up(t):
-    check_comes_up(t, "fat-tree", "--hosts", 648)
+def test_fat_tree_in_ibsim_comes_up(scratch):
+    check_comes_up(scratch, "fat-tree", "--hosts", 648)
 
 
-def test_torus_in_ibsim_comes_up(t):
-    check_comes_up(t, "torus", "--dims", "4,4,2")
+def test_torus_in_ibsim_comes_up(scratch):
+    check_comes_up(scratch, "torus", "--dims", "4,4,2")
 
 
-def test_dragonfly_in_ibsim_comes_up(t):
-    check_comes_up(t, "dragonfly", "--groups", 5, "--routers", 4)
-
-
-if __name__ == "__main__":
-    taplib.main(globals())
+def test_dragonfly_in_ibsim_comes_up(scratch):
+    check_comes_up(scratch, "dragonfly", "--groups", 5, "--routers", 4)

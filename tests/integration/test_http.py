@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """The HTTP server for Prometheus, run without a plugin around it: what it says, to whom,
 and what clients can't do to it."""
@@ -16,8 +15,10 @@ import subprocess
 import threading
 import time
 
-import taplib
-from taplib import BUILDDIR, Skip, wait_until
+import pytest
+
+from checks import succeeded, wait_until
+from labs import BUILDDIR
 from tlslib import certificate
 
 OPENMETRICS = "application/openmetrics-text"
@@ -32,15 +33,15 @@ SWITCH = "0x0000000000000200"
 class Server:
     """tests/lab/http_server, listening on a port of its own choice."""
 
-    def __init__(self, t, *size, **settings):
-        self.log_path = t.folder() / "log"
+    def __init__(self, scratch, *size, **settings):
+        self.log_path = scratch.folder() / "log"
         with open(self.log_path, "w", encoding="utf-8") as log:
             self._process = subprocess.Popen(
                 [BUILDDIR / "tests" / "lab" / "http_server", *map(str, size)],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True)
-        t.cleanup(self._end)
+        scratch.callback(self._end)
         self.port = None
-        t.equal(self.configure(**settings), 0, "configure")
+        assert self.configure(**settings) == 0, "configure"
 
     def command(self, line):
         self._process.stdin.write(line + "\n")
@@ -108,100 +109,100 @@ def samples(text):
 def promtool():
     path = shutil.which("promtool")
     if not path:
-        raise Skip("promtool is not installed")
+        pytest.skip("promtool is not installed")
     return path
 
 
-def test_text_promtool_finds_no_mistake(t):
-    server = Server(t)
+def test_text_promtool_finds_no_mistake(scratch):
+    server = Server(scratch)
     response = server.ask()
-    t.equal(response.getheader("Content-Type"),
-            "text/plain; version=0.0.4; charset=utf-8", "type")
+    assert response.getheader("Content-Type") == \
+        "text/plain; version=0.0.4; charset=utf-8", "type"
     process = subprocess.run([promtool(), "check", "metrics"], input=response.body,
                              capture_output=True, check=False)
-    t.equal((process.returncode, process.stderr), (0, b""), "promtool's verdict")
+    assert (process.returncode, process.stderr) == (0, b""), "promtool's verdict"
 
 
-def test_openmetrics_prometheus_reads_all(t):
-    server = Server(t)
+def test_openmetrics_prometheus_reads_all(scratch):
+    server = Server(scratch)
     response = server.ask(headers={"Accept": ACCEPT})
-    t.equal(response.getheader("Content-Type"),
-            OPENMETRICS + "; version=1.0.0; charset=utf-8", "type")
+    assert response.getheader("Content-Type") == \
+        OPENMETRICS + "; version=1.0.0; charset=utf-8", "type"
     text = response.body.decode()
     assert text.endswith("\n# EOF\n"), text[-100:]
     # Prometheus's own reader wants times, to put samples into blocks.
-    path = t.folder() / "metrics"
+    path = scratch.folder() / "metrics"
     path.write_text(re.sub(r"^([^#].*)$", r"\1 1767225600", text, flags=re.M))
-    t.succeeded(subprocess.run(
+    succeeded(subprocess.run(
         [promtool(), "tsdb", "create-blocks-from", "openmetrics", path, path.parent],
         capture_output=True, text=True, check=False))
 
 
-def test_openmetrics_strictest_reader_takes_all(t):
+def test_openmetrics_strictest_reader_takes_all(scratch):
     try:
         from prometheus_client.openmetrics.parser import text_string_to_metric_families
     except ImportError:
-        raise Skip("python3-prometheus-client is not installed") from None
-    server = Server(t)
+        pytest.skip("python3-prometheus-client is not installed")
+    server = Server(scratch)
     text = server.text(headers={"Accept": OPENMETRICS})
     families = list(text_string_to_metric_families(text))
     counts = {family.name: len(family.samples) for family in families}
-    t.equal(len(counts), len(families), "families, each once")
-    t.equal(sum(counts.values()), len(samples(server.text())), "samples")
+    assert len(counts) == len(families), "families, each once"
+    assert sum(counts.values()) == len(samples(server.text())), "samples"
     types = {family.name: (family.type, family.unit) for family in families}
-    t.equal(types["infiniband_switch_port_transmit_data_bytes"], ("counter", "bytes"),
-            "type and unit")
-    t.equal(types["infiniband_switch_uplink"], ("info", ""), "type and unit")
-    t.equal(types["triad_sweep_duration_seconds"], ("gauge", "seconds"),
-            "type and unit")
+    assert types["infiniband_switch_port_transmit_data_bytes"] == \
+        ("counter", "bytes"), "type and unit"
+    assert types["infiniband_switch_uplink"] == ("info", ""), "type and unit"
+    assert types["triad_sweep_duration_seconds"] == ("gauge", "seconds"), \
+        "type and unit"
 
 
-def test_both_formats_same_samples(t):
-    server = Server(t)
+def test_both_formats_same_samples(scratch):
+    server = Server(scratch)
     text = samples(server.text())
     other = samples(server.text(headers={"Accept": OPENMETRICS}))
     # Answers are counted between the two.
     for counted in [name for name in text if name.startswith("triad_http")]:
         del text[counted], other[counted]
-    t.equal(text, other, "samples")
-    t.contains(text, "infiniband_exporter_collect_timeouts{collector=\"switch\"}",
-               "samples")
+    assert text == other, "samples"
+    assert "infiniband_exporter_collect_timeouts{collector=\"switch\"}" in text, \
+        "samples"
 
 
-def test_gzip_unpacks_to_the_same(t):
-    server = Server(t)
+def test_gzip_unpacks_to_the_same(scratch):
+    server = Server(scratch)
     plain = server.ask("/metrics?type=switch&counter=PortXmitData")
-    t.equal(plain.getheader("Content-Encoding"), None, "encoding")
+    assert plain.getheader("Content-Encoding") is None, "encoding"
     packed = server.ask("/metrics?type=switch&counter=PortXmitData",
                         headers={"Accept-Encoding": "gzip"})
-    t.equal(packed.getheader("Content-Encoding"), "gzip", "encoding")
-    t.equal(packed.getheader("Vary"), "Accept, Accept-Encoding", "Vary")
+    assert packed.getheader("Content-Encoding") == "gzip", "encoding"
+    assert packed.getheader("Vary") == "Accept, Accept-Encoding", "Vary"
     lines = [set(text.splitlines()) for text in (plain.body.decode(),
                                                  gzip.decompress(packed.body).decode())]
     different = lines[0] ^ lines[1]
     assert all(line.startswith("triad_http_answers") for line in different), different
 
 
-def test_large_answer_whole_and_packed_well(t):
-    server = Server(t, 40, 36)
+def test_large_answer_whole_and_packed_well(scratch):
+    server = Server(scratch, 40, 36)
     text = server.text()
     packed = server.ask(headers={"Accept-Encoding": "gzip"}).body
     unpacked = gzip.decompress(packed).decode()
-    t.equal(samples(unpacked).keys(), samples(text).keys(), "samples")
+    assert samples(unpacked).keys() == samples(text).keys(), "samples"
     assert len(packed) * 8 < len(text), (len(packed), len(text))
     assert len(text) > 4 << 20, len(text)
     status = server.status()
-    t.equal(status["answers"], 2, "answers")
-    t.equal(status["octets"], len(text.encode()) + len(packed), "octets")
+    assert status["answers"] == 2, "answers"
+    assert status["octets"] == len(text.encode()) + len(packed), "octets"
 
 
-def test_old_protocol_answer_ends_with_connection(t):
-    server = Server(t)
+def test_old_protocol_answer_ends_with_connection(scratch):
+    server = Server(scratch)
     with server.connect() as connection:
         connection.sendall(b"GET /metrics HTTP/1.0\r\n\r\n")
         head, body = read_all(connection).split(b"\r\n\r\n", 1)
     assert b"chunked" not in head, head
-    t.equal(samples(body.decode()).keys(), samples(server.text()).keys(), "samples")
+    assert samples(body.decode()).keys() == samples(server.text()).keys(), "samples"
 
 
 def read_all(connection):
@@ -211,44 +212,45 @@ def read_all(connection):
     return b"".join(pieces)
 
 
-def test_head_has_headers_and_no_body(t):
-    server = Server(t)
+def test_head_has_headers_and_no_body(scratch):
+    server = Server(scratch)
     for path, kind in (("/metrics", "text/plain; version=0.0.4; charset=utf-8"),
                        ("/", "text/html; charset=utf-8")):
         response = server.ask(path, "HEAD")
-        t.equal((response.status, response.body, response.getheader("Content-Type")),
-                (200, b"", kind), path)
-    t.equal(server.ask("/nothing", "HEAD").status, 404, "status")
+        assert (response.status, response.body, response.getheader("Content-Type")) == \
+            (200, b"", kind), path
+    assert server.ask("/nothing", "HEAD").status == 404, "status"
 
 
-def test_page_for_people_points_to_metrics(t):
-    t.contains(Server(t).text("/"), '<a href="/metrics">', "page")
+def test_page_for_people_points_to_metrics(scratch):
+    assert '<a href="/metrics">' in Server(scratch).text("/"), "page"
 
 
-def test_every_answer_ends_its_connection(t):
-    server = Server(t)
+def test_every_answer_ends_its_connection(scratch):
+    server = Server(scratch)
     for path in ("/metrics", "/", "/nothing"):
-        t.equal(server.ask(path).getheader("Connection").lower(), "close", path)
+        assert server.ask(path).getheader("Connection").lower() == "close", path
 
 
-def test_without_fabric_own_metrics_alone(t):
-    server = Server(t)
+def test_without_fabric_own_metrics_alone(scratch):
+    server = Server(scratch)
     server.command("running 0")
     for headers in ({}, {"Accept": OPENMETRICS}):
         names = {name.split("{")[0] for name in samples(server.text(headers=headers))}
-        t.contains(names, "triad_sweeps_total", "names")
+        assert "triad_sweeps_total" in names, "names"
         assert not any("_port_" in name for name in names), names
 
 
 # --- filters -----------------------------------------------------------------
 
-def test_filters_only_what_is_asked_for(t):
-    server = Server(t)
+def test_filters_only_what_is_asked_for(scratch):
+    server = Server(scratch)
     text = samples(server.text(
         f"/metrics?switch={SWITCH}&counter=PortXmitData&counter=vl15dropped"))
     names = {name.split("{")[0] for name in text if name.startswith("infiniband_switch")}
-    t.equal(names, {"infiniband_switch_port_transmit_data_bytes_total",
-                    "infiniband_switch_port_vl15_dropped_total"}, "names")
+    assert names == \
+        {"infiniband_switch_port_transmit_data_bytes_total",
+         "infiniband_switch_port_vl15_dropped_total"}, "names"
     assert all(f'guid="{SWITCH}"' in name for name in text
                if name.startswith("infiniband_switch")), text
     assert not any(name.startswith("infiniband_hca") for name in text), text
@@ -258,8 +260,8 @@ def test_filters_only_what_is_asked_for(t):
     assert not any(name.startswith("infiniband_switch") for name in hosts), hosts
 
 
-def test_mistaken_argument_is_told(t):
-    server = Server(t)
+def test_mistaken_argument_is_told(scratch):
+    server = Server(scratch)
     for query, says in (("counter=PortXmit", b"no counter 'PortXmit'"),
                         ("counter=PortXmitData&type=hca", b"no type 'hca'"),
                         ("type=hca&counter=PortXmitData", b"no type 'hca'"),
@@ -268,36 +270,36 @@ def test_mistaken_argument_is_told(t):
                         ("counter", b"no counter ''"),
                         ("type=%1b%5b31m%0d%0aX:y", b"no type '?[31m??X:y'")):
         response = server.ask("/metrics?" + query)
-        t.equal(response.status, 400, query)
-        t.contains(response.body, says, "body")
-    t.equal(server.status()["bad_requests"], 7, "bad requests")
+        assert response.status == 400, query
+        assert says in response.body, "body"
+    assert server.status()["bad_requests"] == 7, "bad requests"
 
 
 # --- who may, and what there isn't -------------------------------------------
 
-def test_other_paths_and_methods_are_refused(t):
-    server = Server(t)
+def test_other_paths_and_methods_are_refused(scratch):
+    server = Server(scratch)
     for path in ("/metrics/", "/metric", "//metrics", "/../etc/passwd", "/%2e%2e"):
-        t.equal(server.ask(path).status, 404, path)
+        assert server.ask(path).status == 404, path
     for method in ("POST", "PUT", "DELETE", "OPTIONS", "TRACE"):
         response = server.ask("/metrics", method)
-        t.equal((response.status, response.getheader("Allow")), (405, "GET, HEAD"),
-                method)
+        assert (response.status, response.getheader("Allow")) == (405, "GET, HEAD"), \
+            method
     status = server.status()
-    t.equal((status["not_found"], status["bad_methods"]), (5, 5), "refusals")
+    assert (status["not_found"], status["bad_methods"]) == (5, 5), "refusals"
 
 
-def test_body_of_request_is_not_read(t):
-    server = Server(t)
+def test_body_of_request_is_not_read(scratch):
+    server = Server(scratch)
     with server.connect() as connection:
         connection.sendall(b"POST /metrics HTTP/1.1\r\nHost: x\r\n"
                            b"Content-Length: 100000000\r\n\r\n" + b"x" * 1000)
         assert connection.recv(100).startswith(b"HTTP/1.1 405 "), "no answer"
-    t.equal(server.ask().status, 200, "status afterwards")
+    assert server.ask().status == 200, "status afterwards"
 
 
-def token_file(t, text=TOKEN + "\n", mode=0o600):
-    path = t.folder() / "token"
+def token_file(scratch, text=TOKEN + "\n", mode=0o600):
+    path = scratch.folder() / "token"
     path.write_text(text)
     path.chmod(mode)
     return path
@@ -307,56 +309,56 @@ def bearer(token):
     return {"Authorization": f"Bearer {token}"}
 
 
-def test_token_wrong_or_missing_is_refused(t):
-    server = Server(t, token=token_file(t, f"  {TOKEN} \nnothing else counts\n"))
+def test_token_wrong_or_missing_is_refused(scratch):
+    server = Server(scratch, token=token_file(scratch, f"  {TOKEN} \nnothing else counts\n"))
     for path in ("/metrics", "/", "/nothing"):
         response = server.ask(path)
-        t.equal((response.status, response.getheader("WWW-Authenticate")),
-                (401, 'Bearer realm="triad"'), path)
+        assert (response.status, response.getheader("WWW-Authenticate")) == \
+            (401, 'Bearer realm="triad"'), path
     for token in (TOKEN[:-1], TOKEN + "x", TOKEN.upper(), ""):
-        t.equal(server.ask(headers=bearer(token)).status, 401, token)
-    t.equal(server.ask(headers=bearer(TOKEN)).status, 200, "status")
-    t.equal(server.status()["unauthorized"], 7, "refusals")
+        assert server.ask(headers=bearer(token)).status == 401, token
+    assert server.ask(headers=bearer(TOKEN)).status == 200, "status"
+    assert server.status()["unauthorized"] == 7, "refusals"
     # Who could guess tokens can't fill the log.
-    t.equal(server.log().count("did not show the token"), 3, "lines")
+    assert server.log().count("did not show the token") == 3, "lines"
 
 
-def test_token_changed_in_file_is_taken_up(t):
-    path = token_file(t)
-    server = Server(t, token=path)
-    t.equal(server.ask(headers=bearer(TOKEN)).status, 200, "status")
+def test_token_changed_in_file_is_taken_up(scratch):
+    path = token_file(scratch)
+    server = Server(scratch, token=path)
+    assert server.ask(headers=bearer(TOKEN)).status == 200, "status"
     other = path.with_name("other")
     other.write_text("another-token-of-length\n")
     other.rename(path)
     wait_until(lambda: server.ask(headers=bearer("another-token-of-length")).status
                == 200, 10, "the new token")
-    t.equal(server.ask(headers=bearer(TOKEN)).status, 401, "status of the old one")
+    assert server.ask(headers=bearer(TOKEN)).status == 401, "status of the old one"
     path.write_text("short\n")
     wait_until(lambda: server.ask(headers=bearer(TOKEN)).status == 401 and
                "too few for a token" in server.log(), 10, "a complaint")
     path.unlink()
     wait_until(lambda: server.ask(headers=bearer(TOKEN)).status == 401 and
                "No such file" in server.log(), 10, "a complaint")
-    t.equal(server.ask(headers=bearer("another-token-of-length")).status, 200,
-            "the last good one")
+    assert server.ask(headers=bearer("another-token-of-length")).status == 200, \
+        "the last good one"
 
 
-def test_secret_that_all_can_read_is_told(t):
-    path = token_file(t, mode=0o644)
-    t.contains(Server(t, token=path).log(), f"chmod o-r {path}", "log")
-    assert "chmod" not in Server(t, token=token_file(t)).log()
+def test_secret_that_all_can_read_is_told(scratch):
+    path = token_file(scratch, mode=0o644)
+    assert f"chmod o-r {path}" in Server(scratch, token=path).log(), "log"
+    assert "chmod" not in Server(scratch, token=token_file(scratch)).log()
 
 
 # --- TLS ---------------------------------------------------------------------
 
-def test_tls_answers_who_trusts_its_certificate(t):
-    path, key = certificate(t)
-    server = Server(t, certificate=path, key=key)
+def test_tls_answers_who_trusts_its_certificate(scratch):
+    path, key = certificate(scratch)
+    server = Server(scratch, certificate=path, key=key)
     context = ssl.create_default_context(cafile=str(path))
     text = server.text(context=context)
-    t.contains(samples(text), "triad_sweeps_total", "samples")
+    assert "triad_sweeps_total" in samples(text), "samples"
     packed = server.ask(context=context, headers={"Accept-Encoding": "gzip"})
-    t.contains(gzip.decompress(packed.body), b"triad_sweeps_total", "samples")
+    assert b"triad_sweeps_total" in gzip.decompress(packed.body), "samples"
     try:
         server.ask(context=ssl.create_default_context())
         raise AssertionError("an unknown certificate was taken")
@@ -364,9 +366,9 @@ def test_tls_answers_who_trusts_its_certificate(t):
         pass
 
 
-def test_tls_plain_and_old_clients_get_nothing(t):
-    path, key = certificate(t)
-    server = Server(t, certificate=path, key=key)
+def test_tls_plain_and_old_clients_get_nothing(scratch):
+    path, key = certificate(scratch)
+    server = Server(scratch, certificate=path, key=key)
     with server.connect() as connection:
         connection.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
         with contextlib.suppress(ConnectionError):
@@ -377,40 +379,40 @@ def test_tls_plain_and_old_clients_get_nothing(t):
         capture_output=True, text=True, check=False)
     assert process.returncode, process.stdout[:100]
     context = ssl.create_default_context(cafile=str(path))
-    t.equal(server.ask(context=context).status, 200, "status")
+    assert server.ask(context=context).status == 200, "status"
 
 
-def test_tls_large_answer_whole(t):
-    path, key = certificate(t)
-    server = Server(t, 40, 36, certificate=path, key=key)
+def test_tls_large_answer_whole(scratch):
+    path, key = certificate(scratch)
+    server = Server(scratch, 40, 36, certificate=path, key=key)
     text = server.text(context=ssl.create_default_context(cafile=str(path)))
     assert len(text) > 4 << 20, len(text)
 
 
-def test_tls_new_certificate_taken_up_by_configure(t):
-    path, key = certificate(t)
-    server = Server(t, certificate=path, key=key)
-    new_path, new_key = certificate(t)
+def test_tls_new_certificate_taken_up_by_configure(scratch):
+    path, key = certificate(scratch)
+    server = Server(scratch, certificate=path, key=key)
+    new_path, new_key = certificate(scratch)
     context = ssl.create_default_context(cafile=str(new_path))
     shutil.copy(new_path, path)
     shutil.copy(new_key, key)
     listen = f"127.0.0.1:{server.port}"
-    t.equal(server.configure(listen=listen, certificate=path, key=key), 0, "configure")
-    t.equal(server.ask(context=context).status, 200, "status")
+    assert server.configure(listen=listen, certificate=path, key=key) == 0, "configure"
+    assert server.ask(context=context).status == 200, "status"
 
 
 # --- configurations ----------------------------------------------------------
 
-def test_failing_configuration_keeps_the_old_one(t):
-    path, key = certificate(t)
-    _, other_key = certificate(t)
-    server = Server(t)
+def test_failing_configuration_keeps_the_old_one(scratch):
+    path, key = certificate(scratch)
+    _, other_key = certificate(scratch)
+    server = Server(scratch)
     port = server.port
     taken = socket.create_server(("127.0.0.1", 0))
-    t.cleanup(taken.close)
-    fifo = t.folder() / "fifo"
+    scratch.callback(taken.close)
+    fifo = scratch.folder() / "fifo"
     os.mkfifo(fifo)
-    large = t.folder() / "large"
+    large = scratch.folder() / "large"
     large.write_bytes(b"x" * 300000)
     for settings, says in (
             ({"listen": f"127.0.0.1:{taken.getsockname()[1]}"}, "Address already in use"),
@@ -421,43 +423,43 @@ def test_failing_configuration_keeps_the_old_one(t):
             ({"certificate": large, "key": key}, "too large"),
             ({"certificate": path, "key": path}, "fit together"),
             ({"certificate": path, "key": other_key}, "fit together"),
-            ({"token": token_file(t, "short\n")}, "too few for a token"),
-            ({"token": token_file(t, "")}, "too few for a token")):
+            ({"token": token_file(scratch, "short\n")}, "too few for a token"),
+            ({"token": token_file(scratch, "")}, "too few for a token")):
         assert server.configure(**{"listen": f"127.0.0.1:{port}", **settings}), settings
         last = server.log().splitlines()[-1]
-        t.contains(last, says, "the last line")
-        t.contains(last, "goes on as it was", "the last line")
-        t.equal(server.ask().status, 200, "status")
-    t.equal(server.port, port, "port")
+        assert says in last, "the last line"
+        assert "goes on as it was" in last, "the last line"
+        assert server.ask().status == 200, "status"
+    assert server.port == port, "port"
 
 
-def test_same_configuration_cuts_nobody(t):
-    server = Server(t, 40, 36)
+def test_same_configuration_cuts_nobody(scratch):
+    server = Server(scratch, 40, 36)
     listen = f"127.0.0.1:{server.port}"
-    t.equal(server.configure(listen=listen), 0, "configure")
+    assert server.configure(listen=listen) == 0, "configure"
     with server.connect(receive_size=4096) as connection:
         connection.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
         wait_until(lambda: server.status()["octets"] > 0, 10, "an answer")
-        t.equal(server.configure(listen=listen), 0, "configure")
+        assert server.configure(listen=listen) == 0, "configure"
         assert read_all(connection).endswith(b"0\r\n\r\n"), "the answer is cut"
 
 
-def test_other_address_and_off(t):
-    server = Server(t)
+def test_other_address_and_off(scratch):
+    server = Server(scratch)
     first = server.port
-    t.equal(server.configure(listen="[::1]:9315", max=4), 0, "configure")
+    assert server.configure(listen="[::1]:9315", max=4) == 0, "configure"
     with socket.create_connection(("::1", 9315), 10) as connection:
         connection.sendall(b"GET / HTTP/1.0\r\n\r\n")
         assert read_all(connection).startswith(b"HTTP/1.1 200"), "no answer"
-    refused(t, first)
+    refused(first)
     server.command("off")
-    refused(t, 9315, "::1")
-    t.equal(server.status()["listening"], 0, "listening")
-    t.equal(server.configure(), 0, "configure")
-    t.equal(server.ask().status, 200, "status")
+    refused(9315, "::1")
+    assert server.status()["listening"] == 0, "listening"
+    assert server.configure() == 0, "configure"
+    assert server.ask().status == 200, "status"
 
 
-def refused(t, port, host="127.0.0.1"):
+def refused(port, host="127.0.0.1"):
     try:
         socket.create_connection((host, port), 10).close()
     except ConnectionRefusedError:
@@ -465,19 +467,19 @@ def refused(t, port, host="127.0.0.1"):
     raise AssertionError(f"{host}:{port} is open")
 
 
-def test_any_address_takes_ipv4_too(t):
+def test_any_address_takes_ipv4_too(scratch):
     with socket.socket(socket.AF_INET6) as probe:
         probe.bind(("::", 0))
         port = probe.getsockname()[1]
-    server = Server(t, listen=f"[::]:{port}")
-    t.equal(server.ask().status, 200, "status")
+    server = Server(scratch, listen=f"[::]:{port}")
+    assert server.ask().status == 200, "status"
     with socket.create_connection(("::1", server.port), 10) as connection:
         connection.sendall(b"GET / HTTP/1.0\r\n\r\n")
         assert read_all(connection).startswith(b"HTTP/1.1 200"), "no answer"
 
 
-def test_thread_blocks_every_signal(t):
-    server = Server(t)
+def test_thread_blocks_every_signal(scratch):
+    server = Server(scratch)
     masks = {}
     for task in os.listdir(f"/proc/{server.pid}/task"):
         with open(f"/proc/{server.pid}/task/{task}/status", encoding="ascii") as file:
@@ -485,7 +487,7 @@ def test_thread_blocks_every_signal(t):
         masks[status["Name"]] = int(status["SigBlk"], 16)
     # All but SIGKILL, SIGSTOP and the two that the C library keeps for itself.
     needed = (1 << 31) - 1 & ~(1 << 8) & ~(1 << 18)
-    t.equal(masks["triad-http"] & needed, needed, "blocked signals")
+    assert masks["triad-http"] & needed == needed, "blocked signals"
 
 
 # --- clients that mean harm --------------------------------------------------
@@ -498,8 +500,8 @@ def is_closed(connection):
         return True
 
 
-def test_flood_refused_are_counted_others_served(t):
-    server = Server(t, max=16)
+def test_flood_refused_are_counted_others_served(scratch):
+    server = Server(scratch, max=16)
     flood = []
     while len(flood) < 1000:
         # The kernel, too, would lose some if all came at one time.
@@ -507,23 +509,23 @@ def test_flood_refused_are_counted_others_served(t):
         # Half of the places are for one address.
         wait_until(lambda: server.status()["too_many"] == len(flood) - 8, 20,
                    "refusals of all but 8")
-    t.equal(server.status()["clients"], 8, "clients")
+    assert server.status()["clients"] == 8, "clients"
     # 127.0.0.2 is another address.
     with socket.create_connection(("127.0.0.1", server.port), 10,
                                   source_address=("127.0.0.2", 0)) as connection:
         connection.sendall(b"GET / HTTP/1.0\r\n\r\n")
         assert read_all(connection).startswith(b"HTTP/1.1 200"), "no answer"
-    t.equal(sum(is_closed(connection) for connection in flood[8:]), 992, "closed")
+    assert sum(is_closed(connection) for connection in flood[8:]) == 992, "closed"
     for connection in flood:
         connection.close()
     wait_until(lambda: server.status()["clients"] == 0, 10, "nobody there")
-    t.equal(server.ask().status, 200, "status")
-    t.equal(server.log().count("turned away"), 3, "lines in the log")
-    t.equal(server.status()["incomplete"], 8, "connections without a request")
+    assert server.ask().status == 200, "status"
+    assert server.log().count("turned away") == 3, "lines in the log"
+    assert server.status()["incomplete"] == 8, "connections without a request"
 
 
-def test_slow_request_is_cut(t):
-    server = Server(t, request_ms=600)
+def test_slow_request_is_cut(scratch):
+    server = Server(scratch, request_ms=600)
     with server.connect() as connection:
         connection.sendall(b"GET /metrics HTTP/1.1\r\n")
         begin = time.monotonic()
@@ -538,36 +540,36 @@ def test_slow_request_is_cut(t):
         taken = time.monotonic() - begin
     assert 0.3 < taken < 5, taken
     wait_until(lambda: server.status()["timeouts"] == 1, 10, "what is counted")
-    t.equal(server.status()["incomplete"], 0, "incomplete")
-    t.equal(server.ask().status, 200, "status")
+    assert server.status()["incomplete"] == 0, "incomplete"
+    assert server.ask().status == 200, "status"
 
 
-def test_silent_client_is_cut(t):
-    path, key = certificate(t)
+def test_silent_client_is_cut(scratch):
+    path, key = certificate(scratch)
     for settings in ({}, {"certificate": path, "key": key}):
-        server = Server(t, request_ms=300, **settings)
+        server = Server(scratch, request_ms=300, **settings)
         with server.connect() as connection:
             assert is_closed(connection), "it may stay"
         wait_until(lambda s=server: s.status()["clients"] == 0, 10, "nobody there")
         wait_until(lambda s=server: s.status()["timeouts"] == 1, 10, "time-outs")
 
 
-def test_stalled_reader_is_cut_others_are_served(t):
-    server = Server(t, 40, 36, piece_ms=1000)
+def test_stalled_reader_is_cut_others_are_served(scratch):
+    server = Server(scratch, 40, 36, piece_ms=1000)
     with server.connect(receive_size=4096) as connection:
         connection.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
         wait_until(lambda: server.status()["octets"] > 0, 10, "the answer's beginning")
-        t.equal(server.ask("/metrics?counter=VL15Dropped").status, 200, "status")
-        t.equal(server.status()["timeouts"], 0, "time-outs so far")
+        assert server.ask("/metrics?counter=VL15Dropped").status == 200, "status"
+        assert server.status()["timeouts"] == 0, "time-outs so far"
         wait_until(lambda: server.status()["timeouts"] == 1, 10, "the cut")
         wait_until(lambda: server.status()["clients"] == 0, 10, "nobody there")
         with contextlib.suppress(ConnectionError):
             assert not read_all(connection).endswith(b"0\r\n\r\n"), "it came whole"
-    t.equal(server.status()["broken_off"], 1, "broken off")
+    assert server.status()["broken_off"] == 1, "broken off"
 
 
-def test_reader_a_piece_a_second_has_an_end(t):
-    server = Server(t, 40, 36, piece_ms=60000, answer_ms=1000)
+def test_reader_a_piece_a_second_has_an_end(scratch):
+    server = Server(scratch, 40, 36, piece_ms=60000, answer_ms=1000)
     with server.connect(receive_size=4096) as connection:
         connection.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
 
@@ -578,8 +580,8 @@ def test_reader_a_piece_a_second_has_an_end(t):
         wait_until(is_cut, 15, "the end of its time")
 
 
-def test_oversized_request_is_refused(t):
-    server = Server(t)
+def test_oversized_request_is_refused(scratch):
+    server = Server(scratch)
     for request in (b"GET /" + b"a" * 200000 + b" HTTP/1.1\r\nHost: x\r\n\r\n",
                     b"GET / HTTP/1.1\r\nX: " + b"a" * 200000 + b"\r\n\r\n",
                     b"GET / HTTP/1.1\r\n" + b"X: a\r\n" * 40000 + b"\r\n"):
@@ -589,11 +591,11 @@ def test_oversized_request_is_refused(t):
                 connection.sendall(request)
                 answer = read_all(connection)
             assert b" 200 " not in answer[:20], answer[:100]
-    t.equal(server.ask().status, 200, "status")
+    assert server.ask().status == 200, "status"
 
 
-def test_garbage_does_no_harm(t):
-    server = Server(t, request_ms=500)
+def test_garbage_does_no_harm(scratch):
+    server = Server(scratch, request_ms=500)
     for request in (b"\x00" * 1000, b"GET\r\n\r\n", b"\r\n" * 1000, b"GET / HTTP/9.9\r\n\r\n",
                     b"GET /metrics?%00%ff=%zz&&==&=%00 HTTP/1.1\r\nHost: x\r\n\r\n",
                     b"GET /metrics HTTP/1.1\r\nHost: x\r\nAccept: \xff\";\"\r\n\r\n",
@@ -604,13 +606,13 @@ def test_garbage_does_no_harm(t):
                 connection.sendall(request)
                 connection.shutdown(socket.SHUT_WR)
                 read_all(connection)
-    t.equal(server.ask().status, 200, "status")
+    assert server.ask().status == 200, "status"
 
 
-def test_free_with_stalled_clients_is_quick(t):
-    path, key = certificate(t)
+def test_free_with_stalled_clients_is_quick(scratch):
+    path, key = certificate(scratch)
     for settings in ({}, {"certificate": path, "key": key}):
-        server = Server(t, 40, 36, **settings)
+        server = Server(scratch, 40, 36, **settings)
         with contextlib.ExitStack() as stack:
             for _ in range(4):
                 connection = stack.enter_context(server.connect(receive_size=4096))
@@ -622,11 +624,11 @@ def test_free_with_stalled_clients_is_quick(t):
             wait_until(lambda s=server: s.status()["answers"] == 4, 10, "four answers")
             took = server.command("free")["ms"]
             assert took < 2000, took
-            refused(t, server.port)
+            refused(server.port)
 
 
-def test_many_at_once_all_get_all(t):
-    server = Server(t, 10, 36, max=40)
+def test_many_at_once_all_get_all(scratch):
+    server = Server(scratch, 10, 36, max=40)
     whole = samples(server.text()).keys()
     failures = []
 
@@ -641,9 +643,5 @@ def test_many_at_once_all_get_all(t):
         thread.start()
     for thread in threads:
         thread.join()
-    t.equal(failures, [], "answers that differ")
-    t.equal(server.status()["answers"], 21, "answers")
-
-
-if __name__ == "__main__":
-    taplib.main(globals())
+    assert failures == [], "answers that differ"
+    assert server.status()["answers"] == 21, "answers"

@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """OpenSM with the plugin begins and ends: in every phase, twice on a host, with a
 plugin that does not fit."""
@@ -11,9 +10,10 @@ import socket
 import subprocess
 import time
 
-import taplib
-from taplib import BUILDDIR, wait_until
-from triadlib import ask, log_has, status, triad_lab, triad_lines, wait_for_sweep
+import control
+from checks import failed, succeeded, wait_until
+from labs import BUILDDIR, ScriptedLab
+from triadlib import NET, log_has, status, triad_lab, triad_lines, wait_for_sweep
 
 SLOW = "[perfmgr]\nsweep_period = 1\nwindow = 1\n"
 
@@ -37,29 +37,29 @@ def is_zombie(pid):
         return True
 
 
-def check_clean_end(t, lab):
-    t.contains(lab.log(), "Exiting SM", "the log")
-    t.equal(triad_lines(lab.log())[-1], "ended", "Triad's last line")
+def check_clean_end(lab):
+    assert "Exiting SM" in lab.log(), "the log"
+    assert triad_lines(lab.log())[-1] == "ended", "Triad's last line"
     socket = lab.folder / "sm-0" / "triad.sock"
     assert not socket.exists(), "the control socket is left"
 
 
-def test_signals_when_up_clean_end(t):
+def test_signals_when_up_clean_end():
     for number in (signal.SIGTERM, signal.SIGINT):
         with triad_lab() as lab:
             wait_for_sweep(lab)
             end(lab, number)
-            check_clean_end(t, lab)
+            check_clean_end(lab)
 
 
 HANGS = "[perfmgr]\nsweep_period = 1\ntimeout = 30000\n"
 
 
-def stop_agents(t, lab):
+def stop_agents(scratch, lab):
     """No MAD is answered any more: ibsim is stopped, until the test ends at the
     latest.  Returns its pid."""
     pid = lab.status()["simulator"]["pid"]
-    t.cleanup(lambda: os.path.exists(f"/proc/{pid}") and os.kill(pid, signal.SIGCONT))
+    scratch.callback(lambda: os.path.exists(f"/proc/{pid}") and os.kill(pid, signal.SIGCONT))
     os.kill(pid, signal.SIGSTOP)
     wait_until(lambda: status(lab)["perfmgr"]["state"] == "sweeping", 20,
                "a sweep that hangs")
@@ -75,28 +75,28 @@ def end_with_agents_stopped(lab, simulator):
     wait_until(lambda: is_zombie(pid), 15, "opensm's end")
 
 
-def test_signal_in_mid_sweep_clean_end(t):
+def test_signal_in_mid_sweep_clean_end(scratch):
     with triad_lab(HANGS) as lab:
         wait_for_sweep(lab)
-        end_with_agents_stopped(lab, stop_agents(t, lab))
-        check_clean_end(t, lab)
+        end_with_agents_stopped(lab, stop_agents(scratch, lab))
+        check_clean_end(lab)
 
 
-def test_signal_with_waiting_client_clean_end(t):
+def test_signal_with_waiting_client_clean_end(scratch):
     with triad_lab(HANGS) as lab:
         wait_for_sweep(lab)
-        simulator = stop_agents(t, lab)
-        client = lab.start("run", "--", "triadctl", "perf", "sweep",
+        simulator = stop_agents(scratch, lab)
+        client = lab.start("triadctl", "perf", "sweep",
                            stderr=subprocess.PIPE)
         wait_until(lambda: status(lab)["control"]["clients"] == 2, 10, "the client")
         end_with_agents_stopped(lab, simulator)
         _, messages = client.communicate(timeout=20)
         # Cut off, or answered: ibsim goes on before OpenSM has begun to end.
         assert client.returncode in (0, 1), (client.returncode, messages)
-        check_clean_end(t, lab)
+        check_clean_end(lab)
 
 
-def test_signal_with_console_user_who_does_not_read_clean_end(t):
+def test_signal_with_console_user_who_does_not_read_clean_end():
     conf = "[console]\nenabled = true\n"
     with triad_lab(conf, console="loopback") as lab:
         log_has(lab, "'triad help' in OpenSM's console")
@@ -112,23 +112,22 @@ def test_signal_with_console_user_who_does_not_read_clean_end(t):
             end(lab, signal.SIGTERM)
             took_s = time.monotonic() - begin
         assert took_s < 4, f"the end took {took_s} s"
-        check_clean_end(t, lab)
+        check_clean_end(lab)
 
 
-def test_signal_during_start_ends(t):
+def test_signal_during_start_ends():
     """From the first line of the log on, in steps of what is logged next."""
     for line in ("Triad ", "Setting IS_SM", "Entering MASTER", "SUBNET UP"):
-        with triad_lab(SLOW) as lab:
+        with ScriptedLab(NET, triad_conf=SLOW) as lab:
             lab.down()
             (lab.folder / "sm-0" / "opensm.log").unlink()
-            check_start_interrupted(t, lab, line)
+            check_start_interrupted(lab, line)
 
 
-def check_start_interrupted(t, lab, line):
+def check_start_interrupted(lab, line):
     """'lab up' in the background, its opensm ended as soon as the line is logged."""
     log = lab.folder / "sm-0" / "opensm.log"
-    up = lab.start("up", *lab._arguments, stdout=subprocess.DEVNULL,
-                   stderr=subprocess.PIPE)
+    up = lab.start_up(stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     wait_until(lambda: log.exists() and line in log.read_text(), 20, f"{line!r}")
     end(lab, signal.SIGTERM)
     _, messages = up.communicate(timeout=60)
@@ -136,63 +135,59 @@ def check_start_interrupted(t, lab, line):
         assert word not in messages, messages
 
 
-def test_kill_and_restart_works(t):
+def test_kill_and_restart_works():
     with triad_lab() as lab:
         wait_for_sweep(lab)
         end(lab, signal.SIGKILL)
         lab.down()
-        t.succeeded(lab.command("up", *lab._arguments))
+        lab.up()
         wait_for_sweep(lab)
 
 
 # --- a plugin that does not fit -------------------------------------------------
 
-def test_plugin_for_another_opensm_opensm_runs_on(t):
+def test_plugin_for_another_opensm_opensm_runs_on(tmp_path):
     octets = (BUILDDIR / ".libs" / "libosmtriad.so").read_bytes()
-    other = t.folder() / "libosmtriad.so"
+    other = tmp_path / "libosmtriad.so"
     octets, n = re.subn(rb"OpenSM \d+\.\d+\.\d", b"OpenSM 0.0.0", octets)
     assert n, "no version in the plugin"
     other.write_bytes(octets)
     with triad_lab(plugin=other) as lab:
-        t.contains(lab.up_messages, "plugin not loaded", "what lab said")
-        t.contains(lab.log(), "version mismatch", "the log")
-        t.succeeded(lab.run("saquery"))
-        t.failed(lab.run("triadctl", "status"), 1, "OpenSM")
+        assert "plugin not loaded" in lab.up_messages, "what lab said"
+        assert "version mismatch" in lab.log(), "the log"
+        succeeded(lab.run("saquery"))
+        failed(lab.run("triadctl", "status"), 1, "OpenSM")
 
 
 # --- two on a host --------------------------------------------------------------
 
-def test_two_opensms_with_guid_in_path_both_served(t):
-    folder = t.folder()
+def test_two_opensms_with_guid_in_path_both_served(tmp_path):
+    folder = tmp_path
     conf = f"[perfmgr]\nsweep_period = 1\n[control]\nsocket = {folder}/%g.sock\n"
     with triad_lab(conf, sms=("Hca1", "Hca2")) as lab:
         sockets = wait_until(lambda: len(s := sorted(folder.glob("*.sock"))) == 2 and s,
                              10, "two sockets")
         states = set()
         for socket in sockets:
-            states.add(json.loads(
-                ask(lab, "--socket", socket, "status", "--json"))["sm"]["state"])
-        t.equal(states, {"master", "standby"}, "states")
+            report = succeeded(control.request(socket, "status", "--json"))
+            states.add(json.loads(report.stdout)["sm"]["state"])
+        assert states == {"master", "standby"}, "states"
 
 
-def test_two_opensms_with_one_path_second_says_so(t):
-    path = t.folder() / "triad.sock"
+def test_two_opensms_with_one_path_second_says_so(tmp_path):
+    path = tmp_path / "triad.sock"
     conf = f"[perfmgr]\nsweep_period = 1\n[control]\nsocket = {path}\n"
     with triad_lab(conf, sms=("Hca1", "Hca2")) as lab:
         log_has(lab, f"control socket {path}: another process serves it", sm=1)
         assert "%g" in lab.log(1), "no advice"
-        report = json.loads(ask(lab, "--socket", path, "status", "--json"))
-        t.equal(report["sm"]["state"], "master", "whose socket it is")
+        report = json.loads(succeeded(control.request(path, "status", "--json")).stdout)
+        assert report["sm"]["state"] == "master", "whose socket it is"
 
 
-def test_standby_reads_nothing(t):
+def test_standby_reads_nothing():
     with triad_lab(sms=("Hca1", "Hca2")) as lab:
         wait_for_sweep(lab)
         report = status(lab, sm=1)
-        t.equal(report["sm"]["state"], "standby", "state")
-        t.equal(report["perfmgr"]["mads_sent"], 0, "MADs sent")
-        t.contains(report["perfmgr"]["trouble"], "not the master", "why")
-
-
-if __name__ == "__main__":
-    taplib.main(globals())
+        assert report["sm"]["state"] == "standby", "state"
+        assert report["perfmgr"]["mads_sent"] == 0, "MADs sent"
+        assert "not the master" in report["perfmgr"]["trouble"], "why"

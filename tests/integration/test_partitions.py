@@ -1,11 +1,11 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Queries go out with the P_Key index and SL of a partition that both ends share."""
 
 import os
 
-import taplib
-from taplib import BUILDDIR
+import pytest
+
+from labs import BUILDDIR
 from triadlib import NET, ports, triad_lab, wait_for_sweep
 
 # Everybody is a limited member of the default partition, the SM on Hca1 too, which two
@@ -28,12 +28,13 @@ def queries(path):
     return seen
 
 
-def test_partitions_every_query_with_a_shared_pkey(t):
-    folder = t.folder()
+@pytest.mark.row("A14")
+def test_partitions_every_query_with_a_shared_pkey(scratch):
+    folder = scratch.folder()
     partitions, record = folder / "partitions.conf", folder / "record"
     partitions.write_text(PARTITIONS)
     os.environ["TRIAD_RECORD"] = str(record)
-    t.cleanup(os.environ.pop, "TRIAD_RECORD")
+    scratch.callback(os.environ.pop, "TRIAD_RECORD")
     with triad_lab(opensm_conf=f"qos TRUE\npartition_config_file {partitions}\n", sms=("Hca1",),
                    preload=(BUILDDIR / "tests/lab/.libs/librecord.so",)) as lab:
         wait_for_sweep(lab)
@@ -46,16 +47,13 @@ def test_partitions_every_query_with_a_shared_pkey(t):
     by_default = (0, indexes["0x7fff"])
     by_compute = (2, indexes["0x8001"])
     by_switches = (5, indexes["0x8002"])
-    t.equal(len({by_default, by_compute, by_switches}), 3, "different ways")
+    assert len({by_default, by_compute, by_switches}) == 3, "different ways"
     for name, way in (("Hca1", by_compute), ("Hca2", by_compute), ("Hca3", by_compute),
                       ("Hca4", by_default), ("Switch1", by_switches),
                       ("Switch2", by_switches)):
-        t.equal(sent[lid_of(rows, name)], {way}, f"(SL, P_Key index) of {name} in {NET}")
+        assert sent[lid_of(rows, name)] == {way}, \
+            f"(SL, P_Key index) of {name} in {NET}"
 
 
 def lid_of(rows, name):
     return next(row["lid"] for row in rows.values() if row["node_name"] == name)
-
-
-if __name__ == "__main__":
-    taplib.main(globals())

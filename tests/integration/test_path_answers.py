@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Triad's answers to PathRecord and MultiPathRecord, octet for octet against OpenSM's."""
 
@@ -6,9 +5,11 @@ import os
 import subprocess
 import sys
 
-import taplib
+import pytest
+
+from checks import succeeded, wait_until
+from labs import SRCDIR, Lab
 from pathlab import PATH_ASK, compare, node_records, turn_on, world
-from taplib import SRCDIR, Lab, Test, wait_until
 from triadlib import NET
 
 COUNT = int(os.environ.get("TRIAD_PATH_COUNT", "20000"))
@@ -33,37 +34,37 @@ qos_swe_sl2vl 0,1,2,3,4,15,6,7,0,1,2,3,4,5,6,7
 """
 
 
-def most_by_triad(t, counts, share=0.6, count=COUNT):
+def most_by_triad(counts, share=0.6, count=COUNT):
     """What was compared must be ours: requests that OpenSM answers prove nothing."""
-    t.note({name: n for name, n in counts.items() if n})
-    t.equal(counts["received"], count, "requests taken")
+    print({name: n for name, n in counts.items() if n})
+    assert counts["received"] == count, "requests taken"
     answered = counts["answered"] + counts["refused"]
     assert answered > share * count, f"Triad answered {answered} of {count}"
-    t.equal(counts["overflowed"], 0, "requests that found the queue full")
-    t.equal(counts["passed_changed"], 0, "requests passed on as if a sweep ran")
+    assert counts["overflowed"] == 0, "requests that found the queue full"
+    assert counts["passed_changed"] == 0, "requests passed on as if a sweep ran"
 
 
-def fat_tree(t, hosts):
-    path = t.folder() / "fabric.net"
+def fat_tree(scratch, hosts):
+    path = scratch.folder() / "fabric.net"
     subprocess.run([sys.executable, SRCDIR / "scripts/gen-fabric", "fat-tree",
                     "--hosts", str(hosts), "-o", path], check=True)
     return path
 
 
-def test_answers_small_fabric_as_opensm(t):
+def test_answers_small_fabric_as_opensm():
     with Lab(NET, triad_conf=QOS) as lab:
-        counts = compare(t, lab, world(lab), "--seed", SEED, "--count", COUNT)
-        most_by_triad(t, counts)
+        counts = compare(lab, world(lab), "--seed", SEED, "--count", COUNT)
+        most_by_triad(counts)
 
 
-def test_answers_fat_tree_with_lmc_and_tables_as_opensm(t):
-    with Lab(fat_tree(t, 40), triad_conf=QOS, opensm_conf="lmc 2\n" + TABLES) as lab:
-        counts = compare(t, lab, world(lab, lmc=2, pkeys=("0xffff", "0x7fff")),
+def test_answers_fat_tree_with_lmc_and_tables_as_opensm(scratch):
+    with Lab(fat_tree(scratch, 40), triad_conf=QOS, opensm_conf="lmc 2\n" + TABLES) as lab:
+        counts = compare(lab, world(lab, lmc=2, pkeys=("0xffff", "0x7fff")),
                          "--seed", SEED + 1, "--count", COUNT)
-        most_by_triad(t, counts)
+        most_by_triad(counts)
 
 
-def partitions_of(t, net, extra=""):
+def partitions_of(scratch, net, extra=""):
     """The file, once LIDs and GUIDs are known."""
     with Lab(net, plugin="no") as lab:
         guids = [guid for _, guid in node_records(lab)]
@@ -73,28 +74,28 @@ def partitions_of(t, net, extra=""):
         some_full="".join(f", {guid}=full" for guid in hosts[::2]),
         some=", ".join(f"{guid}={'full' if i % 2 else 'limited'}"
                        for i, guid in enumerate(hosts[::4])))
-    path = t.folder() / "partitions.conf"
+    path = scratch.folder() / "partitions.conf"
     path.write_text(text, encoding="utf-8")
     return f"partition_config_file {path}\n{extra}"
 
 
-def test_answers_partitions_as_opensm(t):
-    net = fat_tree(t, 24)
+def test_answers_partitions_as_opensm(scratch):
+    net = fat_tree(scratch, 24)
     pkeys = ("0xffff", "0x7fff", "0x8001", "0x0001", "0x8102", "0x0102")
-    with Lab(net, triad_conf=QOS, opensm_conf=partitions_of(t, net, TABLES)) as lab:
-        counts = compare(t, lab, world(lab, pkeys=pkeys), "--seed", SEED + 2,
+    with Lab(net, triad_conf=QOS, opensm_conf=partitions_of(scratch, net, TABLES)) as lab:
+        counts = compare(lab, world(lab, pkeys=pkeys), "--seed", SEED + 2,
                          "--count", COUNT)
-        most_by_triad(t, counts)
+        most_by_triad(counts)
 
 
-def test_answers_both_memberships_as_opensm(t):
-    net = fat_tree(t, 24)
+def test_answers_both_memberships_as_opensm(scratch):
+    net = fat_tree(scratch, 24)
     pkeys = ("0xffff", "0x7fff", "0x8001", "0x0001", "0x8102", "0x0102")
-    conf = partitions_of(t, net, "allow_both_pkeys TRUE\nlmc 1\n")
+    conf = partitions_of(scratch, net, "allow_both_pkeys TRUE\nlmc 1\n")
     with Lab(net, triad_conf=QOS, opensm_conf=conf) as lab:
-        counts = compare(t, lab, world(lab, lmc=1, pkeys=pkeys), "--seed", SEED + 3,
+        counts = compare(lab, world(lab, lmc=1, pkeys=pkeys), "--seed", SEED + 3,
                          "--count", COUNT)
-        most_by_triad(t, counts)
+        most_by_triad(counts)
 
 
 def knows(lab, guid):
@@ -102,11 +103,11 @@ def knows(lab, guid):
                    "--dst", "1").returncode == 0
 
 
-def test_answers_alias_guids_as_opensm(t):
+def test_answers_alias_guids_as_opensm():
     """Aliases come and go without a sweep. One that is named is looked up at once; a port
     that is named by LID has those that Triad saw last, four times a second."""
     def set_alias(lab, lid, node, index, guid):
-        Test.succeeded(lab.run(PATH_ASK, "--alias", f"{lid}:{index}:{guid:#x}", node=node))
+        succeeded(lab.run(PATH_ASK, "--alias", f"{lid}:{index}:{guid:#x}", node=node))
 
     aliases = {("Hca2", 4, 1): 0xaaaa0001, ("Hca2", 4, 2): 0x01000000aaaa0002,
                ("Hca3", 5, 1): 0xbbbb000000000003, ("Hca4", 6, 3): 0xaaaa0004}
@@ -117,12 +118,12 @@ def test_answers_alias_guids_as_opensm(t):
         wait_until(lambda: all(knows(lab, guid) for guid in aliases.values()), 30,
                    "the aliases to be seen")
         there_is = world(lab, guids=[f"{guid:#x}" for guid in aliases.values()])
-        counts = compare(t, lab, there_is, "--seed", SEED + 5, "--count", COUNT)
-        most_by_triad(t, counts, share=0.5)
+        counts = compare(lab, there_is, "--seed", SEED + 5, "--count", COUNT)
+        most_by_triad(counts, share=0.5)
         set_alias(lab, 4, "Hca2", 1, 0)
         wait_until(lambda: not knows(lab, aliases["Hca2", 4, 1]), 30,
                    "the alias to be seen gone")
-        counts = compare(t, lab, there_is, "--seed", SEED + 6, "--count", COUNT // 4)
+        counts = compare(lab, there_is, "--seed", SEED + 6, "--count", COUNT // 4)
         assert counts["passed_unknown"] > 0, "who named the alias that went"
 
 
@@ -230,28 +231,26 @@ PATH_BITS, MULTI_BITS = ~0x400, ~0x10
 ENDS_PATH_BITS, ENDS_MULTI_BITS = ~0x3f8400, ~0xfe10
 
 
-def policy_compared(t, policy, path_bits, multi_bits):
-    net = fat_tree(t, 24)
-    file = t.folder() / "qos-policy.conf"
+def policy_compared(scratch, policy, path_bits, multi_bits):
+    net = fat_tree(scratch, 24)
+    file = scratch.folder() / "qos-policy.conf"
     with Lab(net, plugin="no") as lab:
         guids = [guid for _, guid in node_records(lab)]
     file.write_text(policy.replace("{guids}", ", ".join(guids[::5])), encoding="utf-8")
-    conf = partitions_of(t, net, f"{TABLES}qos_policy_file {file}\nlmc 1\n")
+    conf = partitions_of(scratch, net, f"{TABLES}qos_policy_file {file}\nlmc 1\n")
     with Lab(net, triad_conf=QOS, opensm_conf=conf) as lab:
         there_is = world(lab, lmc=1, pkeys=PKEYS, services=SERVICES)
         for kind, bits in (("path", path_bits), ("multi", multi_bits)):
-            counts = compare(t, lab, there_is, "--seed", SEED + 4, "--count", COUNT,
+            counts = compare(lab, there_is, "--seed", SEED + 4, "--count", COUNT,
                              "--kind", kind, "--only", bits % (1 << 64), "--whole")
-            most_by_triad(t, counts)
+            most_by_triad(counts)
 
 
-def test_answers_policy_by_request_as_opensm(t):
-    policy_compared(t, BY_REQUEST, PATH_BITS, MULTI_BITS)
+@pytest.mark.row("Q2", "Q4", "Q11")
+def test_answers_policy_by_request_as_opensm(scratch):
+    policy_compared(scratch, BY_REQUEST, PATH_BITS, MULTI_BITS)
 
 
-def test_answers_policy_by_ends_as_opensm(t):
-    policy_compared(t, BY_ENDS, ENDS_PATH_BITS, ENDS_MULTI_BITS)
-
-
-if __name__ == "__main__":
-    taplib.main(globals())
+@pytest.mark.row("Q4")
+def test_answers_policy_by_ends_as_opensm(scratch):
+    policy_compared(scratch, BY_ENDS, ENDS_PATH_BITS, ENDS_MULTI_BITS)

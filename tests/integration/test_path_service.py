@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Triad's answers to requests for paths while things change: policies, fabrics, sweeps,
 the SM's lock, Triad itself switched off and on."""
@@ -10,11 +9,13 @@ import subprocess
 import threading
 import time
 
-import taplib
+import pytest
+from test_path_answers import SEED, fat_tree, most_by_triad
+
+from checks import failed, succeeded, wait_until
+from labs import BUILDDIR, SRCDIR, Lab
 from pathlab import PATH_ASK, compare, is_answering, node_records, path_ask, qos, turn_on, \
     world
-from taplib import BUILDDIR, SRCDIR, Lab, Test, wait_until
-from test_path_answers import SEED, fat_tree, most_by_triad
 from triadlib import NET, ask, ask_json, log_has
 
 QOS = "[perfmgr]\nenabled = false\n[qos]\nenabled = true\n"
@@ -56,9 +57,9 @@ end-qos-match-rules
 """
 
 
-def policy_lab(t, default=0, sl=3, mtu=2, more_conf="", **options):
+def policy_lab(scratch, default=0, sl=3, mtu=2, more_conf="", **options):
     """A lab with a policy, and the policy's file."""
-    path = t.folder() / "policy.conf"
+    path = scratch.folder() / "policy.conf"
     path.write_text(POLICY.format(default=default, sl=sl, mtu=mtu), encoding="utf-8")
     conf = f"{QOS}policy_file = {path}\n{more_conf}"
     return Lab(options.pop("net", NET), triad_conf=conf, **options), path
@@ -92,23 +93,24 @@ def triadctl(lab, *words):
 
 # --- a policy ------------------------------------------------------------------
 
-def test_saquery_gets_what_the_policy_says(t):
-    lab, _ = policy_lab(t)
+@pytest.mark.row("Q1", "Q2", "Q8")
+def test_saquery_gets_what_the_policy_says(scratch):
+    lab, _ = policy_lab(scratch)
     with lab:
         wait_until(lambda: is_answering(lab), 30, "Triad's answers")
         plain = path_record(lab, "--src-to-dst", "1:6")
-        t.equal((plain["sl"], plain["mtu"], plain["tclass"]), ("0x0", "0x84", "0x0"),
-                "(SL, MTU, TClass) by the default level")
+        assert (plain["sl"], plain["mtu"], plain["tclass"]) == ("0x0", "0x84", "0x0"), \
+            "(SL, MTU, TClass) by the default level"
         by_service = path_record(lab, "--src-to-dst", "1:6", "--service_id", "0x20001")
-        t.equal((by_service["sl"], by_service["mtu"], by_service["tclass"]),
-                ("0x3", "0x82", "0x9"), "(SL, MTU, TClass) by Service-ID")
+        assert (by_service["sl"], by_service["mtu"], by_service["tclass"]) == \
+            ("0x3", "0x82", "0x9"), "(SL, MTU, TClass) by Service-ID"
         elsewhere = path_record(lab, "--src-to-dst", "1:4", "--service_id", "0x20001")
-        t.equal(elsewhere["sl"], "0x0", "SL to who is not in the group")
+        assert elsewhere["sl"] == "0x0", "SL to who is not in the group"
         by_tclass = path_record(lab, "--src-to-dst", "6:1", "--tclass", "8")
-        t.equal((by_tclass["sl"], by_tclass["tclass"]), ("0x3", "0x9"), "by TClass")
+        assert (by_tclass["sl"], by_tclass["tclass"]) == ("0x3", "0x9"), "by TClass"
         kept = path_record(lab, "--src-to-dst", "6:1", "--tclass", "10")
-        t.equal((kept["sl"], kept["tclass"]), ("0x0", "0xA"),
-                "TClass asked for, where the level has none")
+        assert (kept["sl"], kept["tclass"]) == ("0x0", "0xA"), \
+            "TClass asked for, where the level has none"
 
 
 PARTITIONS = """\
@@ -126,22 +128,24 @@ end-partition-levels
 """
 
 
-def test_level_of_a_partition_where_no_rule_matches(t):
-    partitions = t.folder() / "partitions.conf"
+@pytest.mark.row("Q5")
+def test_level_of_a_partition_where_no_rule_matches(scratch):
+    partitions = scratch.folder() / "partitions.conf"
     partitions.write_text(PARTITIONS, encoding="utf-8")
-    lab, path = policy_lab(t, default=1, sl=3,
+    lab, path = policy_lab(scratch, default=1, sl=3,
                            opensm_conf=f"partition_config_file {partitions}\n")
     replace(path, path.read_text(encoding="utf-8") + PARTITION_LEVELS)
     with lab:
         wait_until(lambda: is_answering(lab), 30, "Triad's answers")
-        t.equal(sl_of(lab, "--pkey", "0x8001"), "0x3", "SL in the partition")
-        t.equal(sl_of(lab, "--pkey", "0xffff"), "0x1", "SL in the default one")
+        assert sl_of(lab, "--pkey", "0x8001") == "0x3", "SL in the partition"
+        assert sl_of(lab, "--pkey", "0xffff") == "0x1", "SL in the default one"
         explained = ask_json(lab, "qos", "explain", "--src", "1", "--dst", "6", "--pkey",
                              "0x8001")
-        t.equal((explained["matched"], explained["level"]), (None, "Fast"), "why")
+        assert (explained["matched"], explained["level"]) == (None, "Fast"), "why"
 
 
-def test_service_id_by_the_first_bit_where_that_is_wanted(t):
+@pytest.mark.row("Q2")
+def test_service_id_by_the_first_bit_where_that_is_wanted(scratch):
     """Bit 0 of the component mask alone: half a Service-ID, or all of it."""
     def answers(lab):
         there_is = (f"prefix 0xfe80000000000000\nlid 1\nguid {HCA1}\nguid {HCA4}\n"
@@ -153,22 +157,23 @@ def test_service_id_by_the_first_bit_where_that_is_wanted(t):
         assert len(half) > 50, f"{len(half)} requests with bit 0 alone"
         return half
 
-    lab, _ = policy_lab(t)
+    lab, _ = policy_lab(scratch)
     with lab:
         wait_until(lambda: is_answering(lab), 30, "Triad's answers")
-        t.equal({mad[4:6].hex() for mad in answers(lab)}, {"0600"},
-                "status: insufficient components")
+        assert {mad[4:6].hex() for mad in answers(lab)} == {"0600"}, \
+            "status: insufficient components"
         ask(lab, "set", "qos.service_id_mask", "first")
         wait_until(lambda: answers(lab)[0][4:6] != b"\x06\0", 10, "the other reading")
         sls = {mad[56 + 53] & 15 for mad in answers(lab)
                if mad[4:6] == b"\0\0" and len(mad) >= 56 + 64}
-        t.equal(sls, {0, 3}, "SLs by Service-ID and where the level is another")
+        assert sls == {0, 3}, "SLs by Service-ID and where the level is another"
 
 
-def test_class_port_info_says_qos(t):
+@pytest.mark.row("Q3")
+def test_class_port_info_says_qos():
     def capabilities(lab):
         process = lab.run("saquery", "CPI", node="Hca2")
-        Test.succeeded(process)
+        succeeded(process)
         return re.findall(r"^\s+(\S*)\.{2,}(\S+)$", process.stdout, re.MULTILINE)
 
     def says_qos(lab):
@@ -181,17 +186,18 @@ def test_class_port_info_says_qos(t):
         ask(lab, "qos", "off")
         theirs = lab.run("saquery", "CPI", node="Hca2").stdout
         changed = [(a, b) for a, b in zip(theirs.splitlines(), ours.splitlines()) if a != b]
-        t.equal(len(changed), 1, f"lines that differ: {changed}")
+        assert len(changed) == 1, f"lines that differ: {changed}"
         masks = [int(line.rsplit(".", 1)[1], 16) for line in changed[0]]
         # CapabilityMask2 has 27 bits, in front of the response time's 5.
-        t.equal(masks[0] ^ masks[1], 1 << 1, f"capabilities that differ: {changed}")
+        assert masks[0] ^ masks[1] == 1 << 1, f"capabilities that differ: {changed}"
 
 
-def test_reload_each_answer_by_one_whole_policy(t):
+@pytest.mark.row("Q10")
+def test_reload_each_answer_by_one_whole_policy(scratch):
     texts = [POLICY.format(default=1, sl=3, mtu=2), POLICY.format(default=2, sl=5, mtu=3),
              "nonsense\n"]
     allowed = {("1",), ("2",), ("3", "2"), ("5", "3")}
-    lab, path = policy_lab(t, default=1)
+    lab, path = policy_lab(scratch, default=1)
     with lab:
         wait_until(lambda: is_answering(lab), 30, "Triad's answers")
         there_is = (f"prefix 0xfe80000000000000\nlid 1\nguid {HCA1}\nguid {HCA4}\n"
@@ -219,7 +225,7 @@ def test_reload_each_answer_by_one_whole_policy(t):
             ended.set()
             swapping.join()
         n_swaps = failures.pop()
-        t.equal(failures, [], "reloads that ended otherwise than they should")
+        assert failures == [], "reloads that ended otherwise than they should"
         seen = set()
         for line in lines:
             mad = bytes.fromhex(line.split()[-1])
@@ -230,14 +236,15 @@ def test_reload_each_answer_by_one_whole_policy(t):
                     continue
                 sl, mtu, tclass = str(record[53] & 15), str(record[54] & 63), record[48]
                 seen.add((sl, mtu) if tclass == 9 else (sl,))
-        t.note(f"{n_swaps} reloads, {sorted(seen)}")
+        print(f"{n_swaps} reloads, {sorted(seen)}")
         assert n_swaps > 20, f"{n_swaps} reloads"
-        t.equal(seen - allowed, set(), "answers by a mixture of policies")
-        t.equal(len(seen), 4, "kinds of answers seen")
+        assert seen - allowed == set(), "answers by a mixture of policies"
+        assert len(seen) == 4, "kinds of answers seen"
 
 
-def test_policy_changed_is_read_when_a_sweep_begins(t):
-    lab, path = policy_lab(t, default=1)
+@pytest.mark.row("Q10")
+def test_policy_changed_is_read_when_a_sweep_begins(scratch):
+    lab, path = policy_lab(scratch, default=1)
     with lab:
         wait_until(lambda: sl_of(lab) == "0x1", 30, "the first policy")
         replace(path, POLICY.format(default=2, sl=3, mtu=2))
@@ -247,39 +254,39 @@ def test_policy_changed_is_read_when_a_sweep_begins(t):
         os.kill(lab.status()["sms"][0]["pid"], signal.SIGHUP)
         log_has(lab, f"triad: error: {path}:4:5: ", timeout_s=30)
         log_has(lab, "the last good QoS policy stays")
-        t.equal(sl_of(lab), "0x2", "SL after a policy with mistakes")
-        t.contains(qos(lab)["problem"], "has mistakes", "what status says")
+        assert sl_of(lab) == "0x2", "SL after a policy with mistakes"
+        assert "has mistakes" in qos(lab)["problem"], "what status says"
         process = lab.run("triadctl", "reload")
-        t.failed(process, 1, f"{path}:4:5")
-        t.contains(process.stderr, "the last good QoS policy stays", "what reload says")
+        failed(process, 1, f"{path}:4:5")
+        assert "the last good QoS policy stays" in process.stderr, "what reload says"
         replace(path, POLICY.format(default=4, sl=3, mtu=2))
         ask(lab, "reload")
         wait_until(lambda: sl_of(lab) == "0x4", 30, "the third policy")
-        t.equal(qos(lab)["problem"], None, "what status says")
+        assert qos(lab)["problem"] is None, "what status says"
 
 
-def test_policy_with_mistakes_at_start_leaves_it_to_opensm(t):
-    lab, path = policy_lab(t)
+def test_policy_with_mistakes_at_start_leaves_it_to_opensm(scratch):
+    lab, path = policy_lab(scratch)
     path.write_text("qos-levels\n", encoding="utf-8")
     with lab:
         log_has(lab, "QoS answers: the policy has mistakes: OpenSM answers")
-        t.equal(sl_of(lab), "0x0", "SL by OpenSM")
-        t.equal(qos(lab)["received"], 0, "requests taken")
+        assert sl_of(lab) == "0x0", "SL by OpenSM"
+        assert qos(lab)["received"] == 0, "requests taken"
         replace(path, POLICY.format(default=1, sl=3, mtu=2))
         ask(lab, "reload")
         wait_until(lambda: sl_of(lab) == "0x1", 30, "the policy, mended")
 
 
-def test_group_of_an_absent_port_is_told_and_joined(t):
-    lab, path = policy_lab(t)
+def test_group_of_an_absent_port_is_told_and_joined(scratch):
+    lab, path = policy_lab(scratch)
     with lab:
         wait_until(lambda: sl_of(lab, "--service_id", "0x20001") == "0x3", 30, "the policy")
         pid = lab.status()["sms"][0]["pid"]
-        Test.succeeded(lab.command("sim", 'Unlink "Hca4"[1]'))
+        lab.sim('Unlink "Hca4"[1]')
         os.kill(pid, signal.SIGHUP)
         log_has(lab, f"{path}:2:3: port group 'Storage': no port has a GUID "
                      "0x000000000010000a; one that comes will be in the group", timeout_s=30)
-        Test.succeeded(lab.command("sim", 'ReLink "Hca4"[1]'))
+        lab.sim('ReLink "Hca4"[1]')
         os.kill(pid, signal.SIGHUP)
         wait_until(lambda: sl_of(lab, "--service_id", "0x20001") == "0x3", 30,
                    "the level of the port that came")
@@ -292,37 +299,38 @@ VL15 = ("qos TRUE\nqos_max_vls 8\nqos_sl2vl 0,1,2,3,4,5,6,7,0,1,2,3,4,5,6,7\n"
         "qos_swe_sl2vl 0,1,2,15,4,5,6,7,0,1,2,3,4,5,6,7\n")
 
 
-def test_explain_match_near_miss_and_vl15(t):
-    lab, _ = policy_lab(t, opensm_conf=VL15)
+@pytest.mark.row("X2")
+def test_explain_match_near_miss_and_vl15(scratch):
+    lab, _ = policy_lab(scratch, opensm_conf=VL15)
     with lab:
         wait_until(lambda: is_answering(lab), 30, "Triad's answers")
         words = ["qos", "explain", "--src", "Hca1", "--dst", HCA4]
         matched = ask_json(lab, *words, "--service-id", "0x20001")
-        t.equal(matched["matched"]["rule"], 1, "the rule that matched")
-        t.equal(matched["level"], "Fast", "its level")
-        t.contains(matched["answer"], "the level's SL comes to VL15", "the answer")
-        t.equal([(hop["node_name"], hop["vl"]) for hop in matched["there"]],
-                [("Hca1", 3), ("Switch1", 15), ("Switch2", 15)], "hops and their VLs")
+        assert matched["matched"]["rule"] == 1, "the rule that matched"
+        assert matched["level"] == "Fast", "its level"
+        assert "the level's SL comes to VL15" in matched["answer"], "the answer"
+        assert [(hop["node_name"], hop["vl"]) for hop in matched["there"]] == \
+            [("Hca1", 3), ("Switch1", 15), ("Switch2", 15)], "hops and their VLs"
         near = ask_json(lab, *words, "--service-id", "0x30000")
-        t.equal(near["matched"], None, "the rule that matched")
-        t.equal([(miss["rule"], miss["condition"], miss["not_asked_for"])
-                 for miss in near["nearly"]],
-                [(1, "service-id", False), (2, "tclass", True)], "rules that nearly did")
-        t.equal(near["level"], "DEFAULT", "the level")
-        t.equal(near["path"]["sl"], 0, "the answer's SL")
+        assert near["matched"] is None, "the rule that matched"
+        assert [(miss["rule"], miss["condition"], miss["not_asked_for"])
+                for miss in near["nearly"]] == \
+            [(1, "service-id", False), (2, "tclass", True)], "rules that nearly did"
+        assert near["level"] == "DEFAULT", "the level"
+        assert near["path"]["sl"] == 0, "the answer's SL"
         told = path_record(lab, "--src-to-dst", "1:6", "--service_id", "0x30000")
-        t.equal((int(told["slid"]), int(told["dlid"]), int(told["sl"], 16)),
-                tuple(near["path"][name] for name in ("slid", "dlid", "sl")),
-                "the SA's own answer")
+        assert (int(told["slid"]), int(told["dlid"]), int(told["sl"], 16)) == \
+            tuple(near["path"][name] for name in ("slid", "dlid", "sl")), \
+            "the SA's own answer"
         text = ask(lab, *words, "--service-id", "0x20001")
-        t.contains(text, "dropped here", "the table")
+        assert "dropped here" in text, "the table"
         for end, why in (("77", "no port has LID 77"), ("Hca9", "no node is called 'Hca9'"),
                          ("0x77", "no port or node has the GUID")):
             process = lab.run("triadctl", "qos", "explain", "--src", end, "--dst", "1")
-            t.failed(process, 1, why)
+            failed(process, 1, why)
 
 
-def test_clients_who_ask_most_are_first(t):
+def test_clients_who_ask_most_are_first():
     with Lab(NET, triad_conf=QOS) as lab:
         turn_on(lab)
         there_is = world(lab)
@@ -330,19 +338,19 @@ def test_clients_who_ask_most_are_first(t):
             path_ask(lab, there_is, "--count", n, "--kind", "path", "--plain", "--only", 0,
                      node=node)
         rows = ask_json(lab, "qos", "clients", "-n", "2")
-        t.equal([(row["node_name"], row["requests"] - row["requests"] % 100) for row in rows],
-                [("Hca4", 500), ("Hca2", 300)], "clients")
-        t.contains(ask(lab, "qos", "clients"), "Hca3", "the table")
+        assert [(row["node_name"], row["requests"] - row["requests"] % 100) for row in rows] == \
+            [("Hca4", 500), ("Hca2", 300)], "clients"
+        assert "Hca3" in ask(lab, "qos", "clients"), "the table"
 
 
 # --- switching -----------------------------------------------------------------
 
-def test_off_and_on_a_thousand_times_under_load(t):
+def test_off_and_on_a_thousand_times_under_load():
     with Lab(NET, triad_conf=QOS) as lab:
         turn_on(lab)
         there_is = world(lab)
-        asking = lab.start("run", "--node", "Hca2", "--", PATH_ASK, "--seconds", "3600",
-                           "--quiet", "--plain", "--kind", "path", stdin=subprocess.PIPE,
+        asking = lab.start(PATH_ASK, "--seconds", "3600", "--quiet", "--plain", "--kind",
+                           "path", node="Hca2", stdin=subprocess.PIPE,
                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         asking.stdin.write(there_is)
         asking.stdin.close()
@@ -351,26 +359,27 @@ def test_off_and_on_a_thousand_times_under_load(t):
             before = qos(lab)["received"]
             for n in range(1000):
                 for word in ("off", "on"):
-                    t.succeeded(triadctl(lab, "qos", word))
+                    succeeded(triadctl(lab, "qos", word))
             report = turn_on(lab)
             wait_until(lambda: qos(lab)["received"] > report["received"] + 1000, 30,
                        "requests after that")
-            t.note(f"{qos(lab)['received'] - before} requests taken meanwhile")
+            print(f"{qos(lab)['received'] - before} requests taken meanwhile")
         finally:
             asking.send_signal(signal.SIGTERM)
             asking.communicate(timeout=30)
         lines, counted = path_ask(lab, there_is, "--count", 1000, "--kind", "path",
                                   "--plain")
-        t.equal(counted["unanswered"], 0, "requests without an answer")
-        t.equal(len(lines), 1000, "answers")
+        assert counted["unanswered"] == 0, "requests without an answer"
+        assert len(lines) == 1000, "answers"
 
 
 # --- the SM is busy ------------------------------------------------------------
 
-def test_answers_go_on_while_the_sm_is_locked(t):
+@pytest.mark.row("X5")
+def test_answers_go_on_while_the_sm_is_locked(scratch):
     trigger = f"{BUILDDIR}/path-locker-{os.getpid()}"
     os.environ["TRIAD_LOCKER"] = trigger
-    t.cleanup(os.environ.pop, "TRIAD_LOCKER")
+    scratch.callback(os.environ.pop, "TRIAD_LOCKER")
     with Lab(NET, triad_conf=QOS, preload=[f"{BUILDDIR}/tests/lab/.libs/liblocker.so"],
              opensm_conf="event_plugin_name osmtriad locker\nsweep_interval 0\n") as lab:
         turn_on(lab)
@@ -383,14 +392,14 @@ def test_answers_go_on_while_the_sm_is_locked(t):
             begun = time.monotonic()
             # These wait for the lock, each in a thread of OpenSM's dispatcher.
             for node in ("Hca3", "Hca4"):
-                asking += [lab.start("run", "--node", node, "--", "saquery", "NR",
+                asking += [lab.start("saquery", "NR", node=node,
                                      stdout=subprocess.DEVNULL,
                                      stderr=subprocess.DEVNULL) for _ in range(3)]
             _, counted = path_ask(lab, there_is, "--seconds", 3, *words, node="Hca2")
-            t.note(counted)
+            print(counted)
             assert os.path.exists(trigger), "the lock was held for less than that"
             assert time.monotonic() - begun < 5, "asking took longer than the lock"
-            t.equal(counted["unanswered"], 0, "requests without an answer")
+            assert counted["unanswered"] == 0, "requests without an answer"
             assert counted["answered"] > 300, f"{counted['answered']} answers in 3 s"
             assert counted["max_us"] < 1e6, f"an answer took {counted['max_us']} us"
             wait_until(lambda: not os.path.exists(trigger), 10, "the lock's end")
@@ -406,25 +415,26 @@ def test_answers_go_on_while_the_sm_is_locked(t):
                 process.wait(timeout=60)
 
 
-def test_fabric_changed_answers_as_opensm(t):
-    with Lab(fat_tree(t, 24), triad_conf=QOS) as lab:
+def test_fabric_changed_answers_as_opensm(scratch):
+    with Lab(fat_tree(scratch, 24), triad_conf=QOS) as lab:
         turn_on(lab)
         there_is = world(lab)
         n_sweeps = ask_json(lab, "status")["topology"]["sm_sweeps"]
-        Test.succeeded(lab.command("sim", 'Unlink "host-0003"[1]', 'Unlink "leaf-01"[20]'))
+        lab.sim('Unlink "host-0003"[1]', 'Unlink "leaf-01"[20]')
         os.kill(lab.status()["sms"][0]["pid"], signal.SIGHUP)
         wait_until(lambda: ask_json(lab, "status")["topology"]["sm_sweeps"] > n_sweeps, 30,
                    "a sweep")
         wait_until(lambda: len(node_records(lab)) < there_is.count("guid"), 30,
                    "that the host is gone")
-        counts = compare(t, lab, there_is, "--seed", SEED + 7, "--count", COUNT)
-        most_by_triad(t, counts, count=COUNT)
+        counts = compare(lab, there_is, "--seed", SEED + 7, "--count", COUNT)
+        most_by_triad(counts, count=COUNT)
 
 
-def test_sweeps_all_the_time_no_wrong_answer(t):
+@pytest.mark.row("X5")
+def test_sweeps_all_the_time_no_wrong_answer(scratch):
     """While links come and go, an answer names LIDs that are a way at that time or were
     a moment ago; at the end all are as OpenSM's.  The client's own way to the SM stays."""
-    with Lab(fat_tree(t, 24), triad_conf=QOS) as lab:
+    with Lab(fat_tree(scratch, 24), triad_conf=QOS) as lab:
         turn_on(lab)
         there_is = world(lab)
         ended = threading.Event()
@@ -433,7 +443,7 @@ def test_sweeps_all_the_time_no_wrong_answer(t):
             pid = lab.status()["sms"][0]["pid"]
             while not ended.is_set():
                 for word in ("Unlink", "ReLink"):
-                    lab.command("sim", f'{word} "host-0003"[1]', f'{word} "leaf-01"[20]')
+                    lab.sim(f'{word} "host-0003"[1]', f'{word} "leaf-01"[20]')
                     os.kill(pid, signal.SIGHUP)
                     time.sleep(0.1)  # in mid-sweep, or not
 
@@ -445,13 +455,13 @@ def test_sweeps_all_the_time_no_wrong_answer(t):
         finally:
             ended.set()
             shaking.join()
-        t.note(counted)
-        t.equal(counted["unanswered"], 0, "requests without an answer")
+        print(counted)
+        assert counted["unanswered"] == 0, "requests without an answer"
         wait_until(lambda: len(node_records(lab)) == there_is.count("guid"), 60,
                    "all hosts back")
         wait_until(lambda: is_settled(lab), 60, "the last sweep's end")
-        counts = compare(t, lab, there_is, "--seed", SEED + 8, "--count", COUNT)
-        most_by_triad(t, counts, count=COUNT)
+        counts = compare(lab, there_is, "--seed", SEED + 8, "--count", COUNT)
+        most_by_triad(counts, count=COUNT)
 
 
 def is_settled(lab):
@@ -470,8 +480,8 @@ yp_link 0x0200000200000010 0x0200000200000020
 """
 
 
-def torus_lab(t, opensm_conf=""):
-    folder = t.folder()
+def torus_lab(scratch, opensm_conf=""):
+    folder = scratch.folder()
     net, torus = folder / "torus.net", folder / "torus.conf"
     subprocess.run([SRCDIR / "scripts/gen-fabric", "torus", "--dims", "5,5", "-o", net],
                    check=True)
@@ -481,21 +491,17 @@ def torus_lab(t, opensm_conf=""):
                            f"{opensm_conf}")
 
 
-def test_torus_without_policy_as_opensm(t):
-    with torus_lab(t) as lab:
-        counts = compare(t, lab, world(lab), "--seed", SEED + 5, "--count", COUNT)
+def test_torus_without_policy_as_opensm(scratch):
+    with torus_lab(scratch) as lab:
+        counts = compare(lab, world(lab), "--seed", SEED + 5, "--count", COUNT)
         assert counts["passed_engine"], "nothing was left to the routing engine"
 
 
-def test_torus_with_policy_as_opensm(t):
-    policy = t.folder() / "policy.conf"
+def test_torus_with_policy_as_opensm(scratch):
+    policy = scratch.folder() / "policy.conf"
     policy.write_text(POLICY.format(default=0, sl=8, mtu=2).replace("tclass: 9", "")
                       .replace("tclass: 7-9,11", "qos-class: 7"), encoding="utf-8")
-    with torus_lab(t, f"qos_policy_file {policy}\n") as lab:
-        counts = compare(t, lab, world(lab, services=("0x20001", "0x1")), "--seed", SEED + 6,
+    with torus_lab(scratch, f"qos_policy_file {policy}\n") as lab:
+        counts = compare(lab, world(lab, services=("0x20001", "0x1")), "--seed", SEED + 6,
                          "--count", COUNT, "--kind", "path", "--only", ~0x400 % (1 << 64))
         assert counts["under_lock"], "the routing engine was never asked"
-
-
-if __name__ == "__main__":
-    taplib.main(globals())

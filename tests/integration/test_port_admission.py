@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Tests of ports on stock opensm: links that are narrow or bad, hosts that don't say who
 they are, or don't answer.  Until it is admitted a port stays in INIT, nobody is told a way
@@ -8,10 +7,11 @@ import contextlib
 import os
 import subprocess
 
-import taplib
+import pytest
+
+from checks import succeeded, wait_until
 from pathlab import node_records
 from portlib import DISABLED, POLLING, RECORD, managed, switch_guid
-from taplib import wait_until
 
 LEAF3 = switch_guid(3)
 M_KEY = 0x1234
@@ -98,36 +98,37 @@ def narrow(text):
     return "".join(lines)
 
 
-def test_narrow_link_under_test_fails_with_its_step(t):
+@pytest.mark.row("E10")
+def test_narrow_link_under_test_fails_with_its_step():
     with managed(port={"test_timeout": 4}, edit=narrow) as ports:
-        t.equal(ports.expected.rows[(LEAF3, 3)][4], "1x", "the width in the snapshot")
+        assert ports.expected.rows[(LEAF3, 3)][4] == "1x", "the width in the snapshot"
         plug_in_for_test(ports, [3], port_3={"width": "4x"})
         ports.wait_for("leaf-03", 3, "testing")
         row = ports.row("leaf-03", 3)
-        t.equal((row["test"], row["held"]), ("presence", True), "step, held")
+        assert (row["test"], row["held"]) == ("presence", True), "step, held"
         states = watch(ports, 3, lambda: is_disabled(ports, 3))
-        t.equal(states, {"Initialize"}, "the states of the link")
-        t.equal(deeds(ports, 3), failed("timer"), "what was done")
-        t.contains(last_text(ports, 3, "fail"),
-                   "presence: no result within 4.0 s: the link is 1x EDR, expected is 4x")
+        assert states == {"Initialize"}, "the states of the link"
+        assert deeds(ports, 3) == failed("timer"), "what was done"
+        assert "presence: no result within 4.0 s: the link is 1x EDR, expected is 4x" in \
+            last_text(ports, 3, "fail")
         ports.wait_for("leaf-03", 3, "failed")
-        t.equal([one.phys_state for one in ports.check(t)], [DISABLED], "what was sent")
+        assert [one.phys_state for one in ports.check()] == [DISABLED], "what was sent"
 
 
-def test_narrow_link_expected_enabled_noted_only(t):
+def test_narrow_link_expected_enabled_noted_only():
     with managed(edit=narrow) as ports:
         ports.expected.change(LEAF3, 3, width="4x")
         ports.load()
         wait_until(lambda: (ports.row("leaf-03", 3) or {}).get("note") == "width", 30,
                    "a note")
         row = ports.row("leaf-03", 3)
-        t.equal((row["action"], row["found"], row["text"]),
-                ("note", "active", "the link is 1x wide, expected is 4x"), "the row")
+        assert (row["action"], row["found"], row["text"]) == \
+            ("note", "active", "the link is 1x wide, expected is 4x"), "the row"
         plan = ports.lab.run("triadctl", "port", "plan")
-        t.succeeded(plan)
-        t.contains(plan.stdout, "notes 1\n")
+        succeeded(plan)
+        assert "notes 1\n" in plan.stdout
         ports.sweep()
-        ports.check(t, expected_sets=0)
+        ports.check(expected_sets=0)
 
 
 def wait_for_smps(ports, number):
@@ -135,25 +136,26 @@ def wait_for_smps(ports, number):
                "SMPs through the link")
 
 
-def test_errors_during_the_test_fail_its_quality(t):
+@pytest.mark.row("E10")
+def test_errors_during_the_test_fail_its_quality():
     with managed(port={"test_time": 4}) as ports:
         plug_in_for_test(ports, [2, 3])
         for number in (2, 3):
             wait_for_smps(ports, number)
         ports.lab.sim('PerformanceSet "leaf-03"[3] PortCounters.SymbolErrorCounter=5')
         states = watch(ports, 3, lambda: is_disabled(ports, 3))
-        t.equal(states, {"Initialize"}, "the states of the link")
-        t.equal(deeds(ports, 3), failed("quality"), "what was done")
-        t.equal(last_text(ports, 3, "fail"),
-                "quality: the near end counted 5 errors, at most 0 may be", "why")
+        assert states == {"Initialize"}, "the states of the link"
+        assert deeds(ports, 3) == failed("quality"), "what was done"
+        assert last_text(ports, 3, "fail") == \
+            "quality: the near end counted 5 errors, at most 0 may be", "why"
         # The one beside it is as good as it was.
         watch(ports, 2, lambda: is_admitted(ports, 2))
-        t.equal(deeds(ports, 2), PASSED, "what was done at port 2")
+        assert deeds(ports, 2) == PASSED, "what was done at port 2"
         ports.wait_for("leaf-03", 2, "active")
-        ports.check(t, expected_sets=1)
+        ports.check(expected_sets=1)
 
 
-def test_active_link_taken_down_before_its_test(t):
+def test_active_link_taken_down_before_its_test():
     with managed() as ports:
         ports.expected.change(LEAF3, 3, state="test")
         ports.load()
@@ -165,74 +167,76 @@ def test_active_link_taken_down_before_its_test(t):
         # A sweep before the simulator's cable was out has seen a link to be tested, too.
         done = deeds(ports, 3)
         done = [deed for before, deed in zip([None, *done], done) if deed != before]
-        t.equal(done, [("bounce", "intended", "expected"),
-                       ("bounce", "done", "expected"), *PASSED], "what was done")
+        assert done == \
+            [("bounce", "intended", "expected"),
+             ("bounce", "done", "expected"), *PASSED], "what was done"
         ports.wait_for("leaf-03", 3, "active")
-        t.equal([one.phys_state for one in ports.check(t, expected_sets=2)],
-                [DISABLED, POLLING], "what was sent")
+        assert [one.phys_state for one in ports.check(expected_sets=2)] == \
+            [DISABLED, POLLING], "what was sent"
 
 
 # --- the far end ----------------------------------------------------------------
 
-def test_host_without_its_name_fails_by_the_timer(t):
+def test_host_without_its_name_fails_by_the_timer():
     with managed(port={"test_timeout": 8}) as ports:
         plug_in_for_test(ports, [2, 3], port_2={"check": "name=compute-*"},
                          port_3={"check": "name=host-0011*"})
         states = watch(ports, 2, lambda: is_disabled(ports, 2))
-        t.equal(states, {"Initialize"}, "the states of the link")
-        t.equal(deeds(ports, 2), failed("timer"), "what was done")
-        t.contains(last_text(ports, 2, "fail"), "application: no result within 8.0 s: ")
-        t.contains(last_text(ports, 2, "fail"), 'calls itself "host-0010')
-        t.equal(deeds(ports, 3), PASSED, "what was done where the name fits")
+        assert states == {"Initialize"}, "the states of the link"
+        assert deeds(ports, 2) == failed("timer"), "what was done"
+        assert "application: no result within 8.0 s: " in last_text(ports, 2, "fail")
+        assert 'calls itself "host-0010' in last_text(ports, 2, "fail")
+        assert deeds(ports, 3) == PASSED, "what was done where the name fits"
         ports.wait_for("leaf-03", 3, "active")
-        ports.check(t, expected_sets=1)
+        ports.check(expected_sets=1)
 
 
 @contextlib.contextmanager
-def serving_pings(t, ports, node):
-    server = ports.lab.start(
-        "run", "--node", node, "--", "sh", "-c", f"TRIAD_RECORD_SERVER=1 "
-        f"LD_PRELOAD=$LD_PRELOAD:{RECORD} exec ibping -S", stderr=subprocess.PIPE)
+def serving_pings(ports, node):
+    server = ports.lab.start("ibping", "-S", node=node, after=[RECORD],
+                             variables={"TRIAD_RECORD_SERVER": "1"},
+                             stderr=subprocess.PIPE)
     try:
         yield
     finally:
         server.terminate()
         said = server.communicate()[1]
-    t.equal(said, "", "what ibping said")
+    assert said == "", "what ibping said"
 
 
-def lead_requests_to_servers(t):
+def lead_requests_to_servers(scratch):
     os.environ["TRIAD_RECORD_NO_SM"] = "1"
-    t.cleanup(os.environ.pop, "TRIAD_RECORD_NO_SM", None)
+    scratch.callback(os.environ.pop, "TRIAD_RECORD_NO_SM", None)
 
 
-def test_host_answers_ping_or_fails(t):
-    lead_requests_to_servers(t)
-    with managed(port={"test_timeout": 15}) as ports, serving_pings(t, ports, host(3)):
+@pytest.mark.row("E10")
+def test_host_answers_ping_or_fails(scratch):
+    lead_requests_to_servers(scratch)
+    with managed(port={"test_timeout": 15}) as ports, serving_pings(ports, host(3)):
         plug_in_for_test(ports, [2, 3], port_2={"check": "ping"}, port_3={"check": "ping"})
         wait_until(lambda: is_admitted(ports, 3), 40, "the host that answers")
-        t.equal(deeds(ports, 3), PASSED, "what was done at its port")
+        assert deeds(ports, 3) == PASSED, "what was done at its port"
         wait_until(lambda: is_disabled(ports, 2), 40, "the other one disabled")
-        t.equal(deeds(ports, 2), failed("timer", PASSED[1]), "what was done there")
-        t.contains(last_text(ports, 2, "fail"), "is ibping -S running there?")
+        assert deeds(ports, 2) == failed("timer", PASSED[1]), "what was done there"
+        assert "is ibping -S running there?" in last_text(ports, 2, "fail")
         ports.wait_for("leaf-03", 3, "active")
-        ports.check(t, expected_sets=1)
+        ports.check(expected_sets=1)
 
 
-def test_errors_of_the_far_end_fail_the_admission(t):
-    lead_requests_to_servers(t)
+def test_errors_of_the_far_end_fail_the_admission(scratch):
+    lead_requests_to_servers(scratch)
     with managed(port={"test_timeout": 60}) as ports:
         plug_in_for_test(ports, [3], port_3={"check": "ping"})
         # Its counters were read before it was asked.
         wait_until(lambda: "no answer to a ping" in (ports.row("leaf-03", 3)["text"] or ""),
                    40, "the admission")
-        t.equal(ports.row("leaf-03", 3)["state"], "active", "the port's state")
+        assert ports.row("leaf-03", 3)["state"] == "active", "the port's state"
         ports.lab.sim('PerformanceSet "host-0011"[1] PortCounters.PortRcvErrors=7')
-        with serving_pings(t, ports, host(3)):
+        with serving_pings(ports, host(3)):
             wait_until(lambda: is_disabled(ports, 3), 40, "the port disabled")
-        t.equal(deeds(ports, 3), failed("application", PASSED[1]), "what was done")
-        t.contains(last_text(ports, 3, "fail"), "admission: the far end counted 7 errors")
-        ports.check(t, expected_sets=1)
+        assert deeds(ports, 3) == failed("application", PASSED[1]), "what was done"
+        assert "admission: the far end counted 7 errors" in last_text(ports, 3, "fail")
+        ports.check(expected_sets=1)
 
 
 # --- while it is held -----------------------------------------------------------
@@ -244,7 +248,7 @@ def path_records(ports, source, target):
     return process.stdout.count("PathRecord dump")
 
 
-def check_paths(t, more=""):
+def check_paths(more=""):
     with managed(port={"test_time": 5}, more=more) as ports:
         lids = {int(guid, 16): lid for lid, guid in node_records(ports.lab)}
         here, there = lids[host_guid(2)], lids[host_guid(3)]
@@ -252,32 +256,33 @@ def check_paths(t, more=""):
         assert path_records(ports, other, there) == 1, "no path before"
         plug_in_for_test(ports, [3])
         wait_for_smps(ports, 3)
-        t.equal(path_records(ports, other, there), 0, "paths to a port that is held")
-        t.equal(path_records(ports, there, other), 0, "paths from it")
-        t.equal(path_records(ports, other, here), 1, "paths to its neighbour")
-        t.equal(deeds(ports, 3), PASSED[:1], "what was done meanwhile")
-        t.equal(link_state(ports, 3), "Initialize", "the link")
-        t.equal(ports.status()["held"], 1, "ports held, by 'status'")
+        assert path_records(ports, other, there) == 0, "paths to a port that is held"
+        assert path_records(ports, there, other) == 0, "paths from it"
+        assert path_records(ports, other, here) == 1, "paths to its neighbour"
+        assert deeds(ports, 3) == PASSED[:1], "what was done meanwhile"
+        assert link_state(ports, 3) == "Initialize", "the link"
+        assert ports.status()["held"] == 1, "ports held, by 'status'"
         wait_until(lambda: is_admitted(ports, 3), 40, "the port admitted")
         ports.wait_for("leaf-03", 3, "active")
-        t.equal(path_records(ports, other, there), 1, "paths after its admission")
-        t.equal(path_records(ports, there, other), 1, "paths from it")
-        ports.check(t, expected_sets=0)
+        assert path_records(ports, other, there) == 1, "paths after its admission"
+        assert path_records(ports, there, other) == 1, "paths from it"
+        ports.check(expected_sets=0)
 
 
-def test_paths_to_held_port_none_by_opensms_answers(t):
-    check_paths(t)
+@pytest.mark.row("E10")
+def test_paths_to_held_port_none_by_opensms_answers():
+    check_paths()
 
 
-def test_paths_to_held_port_none_by_triads_answers(t):
-    check_paths(t, "[qos]\nenabled = true\n")
+def test_paths_to_held_port_none_by_triads_answers():
+    check_paths("[qos]\nenabled = true\n")
 
 
 # --- keys -----------------------------------------------------------------------
 
-def test_m_key_of_opensm_in_every_set(t):
+def test_m_key_of_opensm_in_every_set(scratch):
     os.environ["TRIAD_RECORD_M_KEY"] = f"{M_KEY:#x}"
-    t.cleanup(os.environ.pop, "TRIAD_RECORD_M_KEY", None)
+    scratch.callback(os.environ.pop, "TRIAD_RECORD_M_KEY", None)
     conf = f"sweep_interval 1\nm_key {M_KEY:#x}\nm_key_protection_level 1\n"
     with managed(opensm_conf=conf, port={"grace": 0, "drain": 0}) as ports:
         ports.expected.change(LEAF3, 3, state="disabled")
@@ -285,8 +290,4 @@ def test_m_key_of_opensm_in_every_set(t):
         ports.load()
         ports.wait_for("leaf-03", 3, "disabled")
         wait_until(lambda: len(ports.sets()) == 3, 30, "a bounce")
-        t.equal({one.m_key for one in ports.check(t)}, {M_KEY}, "the M_Keys of Set()")
-
-
-if __name__ == "__main__":
-    taplib.main(globals())
+        assert {one.m_key for one in ports.check()} == {M_KEY}, "the M_Keys of Set()"

@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """The port manager on stock opensm: cables in the wrong place, switches that don't obey,
 files that are half written, a disk that is full, half a fabric that goes, an SM too many.
@@ -10,9 +9,10 @@ import subprocess
 import threading
 import time
 
-import taplib
+import pytest
+
+from checks import failed, wait_until
 from portlib import DISABLED, POLLING, managed, switch_guid
-from taplib import wait_until
 from triadlab import hosts, state
 
 LEAF1, LEAF2, LEAF3, SPINE1 = (switch_guid(number) for number in (1, 2, 3, 4))
@@ -34,43 +34,45 @@ SWAP = ('Unlink "leaf-03"[1]', 'Unlink "leaf-03"[2]',
         'Link "leaf-03"[1] "host-0010"[1]', 'Link "leaf-03"[2] "host-0009"[1]')
 
 
-def test_wrong_cable_disabled_at_once_and_its_own_place_left_alone(t):
+@pytest.mark.row("E9")
+def test_wrong_cable_disabled_at_once_and_its_own_place_left_alone():
     with managed() as ports:
         ports.lab.sim('Unlink "leaf-03"[2]', 'Unlink "leaf-03"[3]',
                       'Link "leaf-03"[2] "host-0011"[1]')
         row = ports.wait_for("leaf-03", 2, "failed")
-        t.contains(row["text"], "leads to host-0011")
+        assert "leads to host-0011" in row["text"]
         ports.wait_for("leaf-03", 3, "down")
-        t.equal(done(ports), [(2, "disable", "miswired")], "what was done")
-        t.equal(ports.status()["failed"], 1, "failed ports, by 'status'")
+        assert done(ports) == [(2, "disable", "miswired")], "what was done"
+        assert ports.status()["failed"] == 1, "failed ports, by 'status'"
         listed = json.loads(ports.ask("port", "list", "--failed", "--json"))
-        t.equal([row["port"] for row in listed["ports"]], [2], "'port list --failed'")
-        ports.check(t, expected_sets=1)
+        assert [row["port"] for row in listed["ports"]] == [2], "'port list --failed'"
+        ports.check(expected_sets=1)
 
 
-def test_swapped_cables_both_disabled_and_released(t):
+@pytest.mark.row("E9")
+def test_swapped_cables_both_disabled_and_released():
     with managed() as ports:
         ports.lab.sim(*SWAP)
         for port in (1, 2):
             row = ports.wait_for("leaf-03", port, "failed")
-            t.contains(row["text"], "leads to")
-        t.equal(sorted(done(ports)), [(1, "disable", "miswired"),
-                                      (2, "disable", "miswired")], "what was done")
+            assert "leads to" in row["text"]
+        assert sorted(done(ports)) == \
+            [(1, "disable", "miswired"), (2, "disable", "miswired")], "what was done"
         for port in (1, 2):
             ports.ask("port", "release", "leaf-03", str(port))
         # Nothing was mended.
         wait_until(lambda: len(ports.sets()) >= 4, 30, "ports enabled again")
-        t.equal([one.phys_state for one in ports.sets()],
-                [DISABLED, DISABLED, POLLING, POLLING], "what was sent")
+        assert [one.phys_state for one in ports.sets()] == \
+            [DISABLED, DISABLED, POLLING, POLLING], "what was sent"
         ports.lab.sim('Unlink "leaf-03"[1]', 'Unlink "leaf-03"[2]',
                       'Link "leaf-03"[1] "host-0009"[1]',
                       'Link "leaf-03"[2] "host-0010"[1]')
         for port in (1, 2):
             ports.wait_for("leaf-03", port, "active")
-        ports.check(t, expected_sets=4)
+        ports.check(expected_sets=4)
 
 
-def test_loop_cable_disabled_as_miswired(t):
+def test_loop_cable_disabled_as_miswired():
     with managed() as ports:
         for port in (7, 8):
             ports.expected.rows[(SPINE1, port)] = [
@@ -79,22 +81,23 @@ def test_loop_cable_disabled_as_miswired(t):
         ports.load()
         ports.lab.sim('Link "spine-01"[7] "spine-01"[8]')
         row = ports.wait_for("spine-01", 7, "failed")
-        t.contains(row["text"], "leads to spine-01")
+        assert "leads to spine-01" in row["text"]
         # In the simulator a link stays up when one end is disabled.
         ports.wait_for("spine-01", 8, "failed")
-        t.equal(done(ports), [(7, "disable", "miswired"), (8, "disable", "miswired")],
-                "what was done, one end first")
-        t.equal(ports.row("leaf-01", 5)["found"], "active", "a link of that switch")
-        ports.check(t, expected_sets=2)
+        assert done(ports) == \
+            [(7, "disable", "miswired"), (8, "disable", "miswired")], \
+            "what was done, one end first"
+        assert ports.row("leaf-01", 5)["found"] == "active", "a link of that switch"
+        ports.check(expected_sets=2)
 
 
 # --- switches -------------------------------------------------------------------
 
-def disobedient(t, word, outcome, text):
+def disobedient(scratch, word, outcome, text):
     """A switch that does something else than it is told, and another one that obeys."""
-    wish = t.folder() / "switch"
+    wish = scratch.folder() / "switch"
     os.environ["TRIAD_RECORD_SWITCH"] = str(wish)
-    t.cleanup(os.environ.pop, "TRIAD_RECORD_SWITCH", None)
+    scratch.callback(os.environ.pop, "TRIAD_RECORD_SWITCH", None)
     wish.write_text(f"{word} 3\n", encoding="ascii")
     with managed(port=AT_ONCE) as ports:
         ports.expected.change(LEAF3, 3, state="disabled")
@@ -103,31 +106,32 @@ def disobedient(t, word, outcome, text):
         ports.wait_for("leaf-03", 4, "disabled")
         wait_until(lambda: ports.deeds(LEAF3, 3).count(
             ("disable", outcome, "expected")) >= 2, 40, "a second attempt")
-        t.equal(ports.row("leaf-03", 3)["found"], "active", "the port")
-        t.equal({one["outcome"]: text in one["text"] for one in ports.history()
-                 if one["port"] == 3}, {"intended": False, outcome: True}, "what is said")
+        assert ports.row("leaf-03", 3)["found"] == "active", "the port"
+        assert {one["outcome"]: text in one["text"] for one in ports.history()
+                if one["port"] == 3} == {"intended": False, outcome: True}, \
+            "what is said"
         assert ports.status()["sets_failed"] >= 2, ports.status()
-        t.contains(ports.ask("port", "history"), f"{outcome} ")
+        assert f"{outcome} " in ports.ask("port", "history")
         wish.unlink()
         ports.wait_for("leaf-03", 3, "disabled", timeout_s=60)
         deeds = ports.deeds(LEAF3, 3)
-        t.equal(deeds[-1], ("disable", "done", "expected"), "the end")
-        t.equal([outcome for _, outcome, _ in deeds[::2]], ["intended"] * (len(deeds) // 2),
-                "what is said before each attempt")
+        assert deeds[-1] == ("disable", "done", "expected"), "the end"
+        assert [outcome for _, outcome, _ in deeds[::2]] == \
+            ["intended"] * (len(deeds) // 2), "what is said before each attempt"
         n_failed = len(deeds) // 2 - 1
-        ports.check(t, expected_sets=2 + n_failed * (3 if word == "lose" else 1))
+        ports.check(expected_sets=2 + n_failed * (3 if word == "lose" else 1))
 
 
-def test_switch_that_refuses_asked_again_later(t):
-    disobedient(t, "refuse", "refused", "refused it, with status 0x001c")
+def test_switch_that_refuses_asked_again_later(scratch):
+    disobedient(scratch, "refuse", "refused", "refused it, with status 0x001c")
 
 
-def test_switch_that_says_yes_and_does_nothing_found_out(t):
-    disobedient(t, "ignore", "refused", "took it and did nothing")
+def test_switch_that_says_yes_and_does_nothing_found_out(scratch):
+    disobedient(scratch, "ignore", "refused", "took it and did nothing")
 
 
-def test_switch_that_does_not_answer_asked_again_later(t):
-    disobedient(t, "lose", "unanswered", "did not answer")
+def test_switch_that_does_not_answer_asked_again_later(scratch):
+    disobedient(scratch, "lose", "unanswered", "did not answer")
 
 
 # --- the journal ----------------------------------------------------------------
@@ -139,7 +143,7 @@ def small_disk(folder):
     made = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", state_folder],
                           stderr=subprocess.PIPE, text=True, check=False)
     if made.returncode:
-        raise taplib.Skip(f"no tmpfs: {made.stderr}")
+        pytest.skip(f"no tmpfs: {made.stderr}")
     journal = state_folder / f"ports-{SM_PORT}.journal"
     journal.write_text("x" * 4095 + "\n", encoding="ascii")
     return lambda: subprocess.run(["umount", "-l", state_folder], check=True)
@@ -154,9 +158,9 @@ def fill(path):
             pass
 
 
-def test_full_disk_no_port_touched_until_there_is_room(t):
+def test_full_disk_no_port_touched_until_there_is_room():
     with managed(port=AT_ONCE, prepare=small_disk) as ports:
-        t.equal(ports.guids, [SM_PORT], "the SM's port")
+        assert ports.guids == [SM_PORT], "the SM's port"
         filler = ports.folder / f"state-{SM_PORT}" / "filler"
         fill(filler)
         ports.expected.change(LEAF3, 3, state="disabled")
@@ -164,19 +168,19 @@ def test_full_disk_no_port_touched_until_there_is_room(t):
         wait_until(lambda: "No space left" in (ports.status()["trouble"] or ""), 30,
                    "a word about the disk")
         told = "can't be written: No space left on device; no port is touched until"
-        t.contains(ports.status()["trouble"], told)
+        assert told in ports.status()["trouble"]
         plan = ports.lab.run("triadctl", "port", "plan")
-        t.failed(plan, 3)
-        t.contains(plan.stdout, "nothing is done: ")
-        t.contains(plan.stdout, told)
+        failed(plan, 3)
+        assert "nothing is done: " in plan.stdout
+        assert told in plan.stdout
         ports.sweep()
-        t.equal(ports.lab.log().count(told), 1, "lines of it in the log")
-        t.equal(ports.sets(), [], "what was sent")
-        t.equal(ports.row("leaf-03", 3)["found"], "active", "the port")
+        assert ports.lab.log().count(told) == 1, "lines of it in the log"
+        assert ports.sets() == [], "what was sent"
+        assert ports.row("leaf-03", 3)["found"] == "active", "the port"
         filler.unlink()
         ports.wait_for("leaf-03", 3, "disabled", timeout_s=90)
-        t.equal(ports.status()["trouble"], None, "the trouble, with room")
-        ports.check(t, expected_sets=1)
+        assert ports.status()["trouble"] is None, "the trouble, with room"
+        ports.check(expected_sets=1)
 
 
 # --- the file -------------------------------------------------------------------
@@ -201,7 +205,7 @@ def keep_writing(path, texts, until):
     return thread
 
 
-def test_file_written_while_read_only_whole_ones_in_force(t):
+def test_file_written_while_read_only_whole_ones_in_force():
     with managed() as ports:
         before = ports.expected.generation
         rows = ports.file_of(0).read_text(encoding="ascii").split("\n", 1)[1]
@@ -218,7 +222,7 @@ def test_file_written_while_read_only_whole_ones_in_force(t):
         finally:
             stop.set()
             writer.join()
-        t.equal(seen, {(before, rows.count("\n"), 0)}, "what was in force meanwhile")
+        assert seen == {(before, rows.count("\n"), 0)}, "what was in force meanwhile"
         ports.expected.generation = before + 2
         ports.expected.change(LEAF3, 3, state="disabled")
         ports.expected.write(ports.folder / "last")
@@ -226,10 +230,10 @@ def test_file_written_while_read_only_whole_ones_in_force(t):
                         (ports.folder / "last").read_text(encoding="ascii"))
         ports.wait_for_generation(before + 3)
         ports.wait_for("leaf-03", 3, "disabled")
-        ports.check(t, expected_sets=1)
+        ports.check(expected_sets=1)
 
 
-def test_file_with_mistakes_all_told_and_last_good_one_stays(t):
+def test_file_with_mistakes_all_told_and_last_good_one_stays():
     with managed() as ports:
         good = ports.expected.generation
         path = ports.file_of(0)
@@ -242,19 +246,19 @@ def test_file_with_mistakes_all_told_and_last_good_one_stays(t):
         new.rename(path)
         wait_until(lambda: ports.status()["mistakes"], 30, "mistakes")
         report = ports.status()
-        t.equal((report["generation"], report["mistakes"], report["state"]),
-                (good, 4, "enforcing"), "generation, mistakes, state")
-        t.contains(report["mistake"], f"{path}:4:6: the port 0: ")
+        assert (report["generation"], report["mistakes"], report["state"]) == \
+            (good, 4, "enforcing"), "generation, mistakes, state"
+        assert f"{path}:4:6: the port 0: " in report["mistake"]
         log = ports.lab.log()
         for place in ("4:6: the port 0", "5:11: the state 'on'", "5:14: remote: no key 'gud'",
                       "5:22: the width '5x'"):
-            t.contains(log, f"{path}:{place}")
-        t.contains(log, f"{path}: not taken; the last good one stays in force")
+            assert f"{path}:{place}" in log
+        assert f"{path}: not taken; the last good one stays in force" in log
         # It is still in force, not only still told.
         ports.lab.sim(*SWAP)
         for port in (1, 2):
             ports.wait_for("leaf-03", port, "failed")
-        ports.check(t, expected_sets=2)
+        ports.check(expected_sets=2)
 
 
 # --- many at once ---------------------------------------------------------------
@@ -272,10 +276,10 @@ def count_found(ports):
     return counts
 
 
-def test_500_ports_unplugged_at_once_nothing_sent(t):
+def test_500_ports_unplugged_at_once_nothing_sent():
     with managed(fabric=TREE) as ports:
         whole = count_found(ports)
-        t.equal(whole, {"active": 648 * 3}, "ports")
+        assert whole == {"active": 648 * 3}, "ports"
         first = 648 - N_MANY
         places = [f'"leaf-{host // 18 + 1:02}"[{host % 18 + 1}]'
                   for host in range(first, 648)]
@@ -284,16 +288,16 @@ def test_500_ports_unplugged_at_once_nothing_sent(t):
             "active": 648 * 3 - N_MANY, "down": N_MANY}, 120, "ports that are down")
         ports.sweep()
         report = ports.status()
-        t.equal((report["state"], report["disable"], report["enable"], report["test"]),
-                ("enforcing", 0, 0, 0), "state, what is to be done")
+        assert (report["state"], report["disable"], report["enable"], report["test"]) == \
+            ("enforcing", 0, 0, 0), "state, what is to be done"
         ports.lab.sim(*(f"ReLink {place}" for place in places))
         wait_until(lambda: count_found(ports) == whole, 120, "all ports active")
-        ports.check(t, expected_sets=0)
+        ports.check(expected_sets=0)
 
 
 # --- an SM too many -------------------------------------------------------------
 
-def test_another_sm_without_cluster_nothing_done_until_it_is_gone(t):
+def test_another_sm_without_cluster_nothing_done_until_it_is_gone():
     with managed(port=AT_ONCE, sms=("host-0001", "host-0005"), expected=False) as ports:
         master = ports.cluster.wait_for_holder()
         wait_until(lambda: ports.ask_ok("port", "snapshot", sm=master), 30, "a fabric")
@@ -303,15 +307,15 @@ def test_another_sm_without_cluster_nothing_done_until_it_is_gone(t):
         told = "election.cluster is none, but there is another SM, on port " + \
             ports.guids[1 - master]
         wait_until(lambda: told in (ports.status(master)["trouble"] or ""), 60, "its reason")
-        t.equal(ports.status(master)["state"], "waiting for permission", "state")
+        assert ports.status(master)["state"] == "waiting for permission", "state"
         ports.sweep(sm=master)
         process = ports.lab.run("triadctl", "port", "approve", sm=master)
-        t.failed(process, 1, "port approve: not now: election.cluster is none")
-        t.equal(ports.sets(), [], "what was sent")
+        failed(process, 1, "port approve: not now: election.cluster is none")
+        assert ports.sets() == [], "what was sent"
         hosts.kill(state.load_required(ports.lab.folder), 1 - master, "opensm")
         ports.wait_for("leaf-03", 3, "disabled", sm=master, timeout_s=120)
-        t.equal(ports.status(master)["trouble"], None, "trouble")
-        ports.check(t, expected_sets=1)
+        assert ports.status(master)["trouble"] is None, "trouble"
+        ports.check(expected_sets=1)
 
 
 # --- ports that need not be held any more ---------------------------------------
@@ -326,22 +330,18 @@ def held(ports):
     wait_until(lambda: ports.row("leaf-02", 3)["test"] == "application", 20, "a test")
 
 
-def test_held_port_no_longer_under_test_comes_up(t):
+def test_held_port_no_longer_under_test_comes_up():
     with managed(port={"test_timeout": 600}) as ports:
         held(ports)
         ports.expected.change(LEAF2, 3, state="enabled", check="")
         ports.load()
         ports.wait_for("leaf-02", 3, "active", timeout_s=15)
-        ports.check(t, expected_sets=0)
+        ports.check(expected_sets=0)
 
 
-def test_held_port_mode_observe_comes_up(t):
+def test_held_port_mode_observe_comes_up():
     with managed(port={"test_timeout": 600}) as ports:
         held(ports)
         ports.ask("set", "port.mode", "observe")
         ports.wait_for("leaf-02", 3, "active", timeout_s=15)
-        ports.check(t, expected_sets=0)
-
-
-if __name__ == "__main__":
-    taplib.main(globals())
+        ports.check(expected_sets=0)

@@ -1,15 +1,14 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """'triadctl port check' and 'port snapshot' on files, without an SM."""
 
 import json
-import os
 import re
 import resource
 import subprocess
-
-import taplib
 from test_triadctl import DONE, TRIADCTL, Plugin, environment, run
+
+from checks import failed, succeeded
+from labs import SRCDIR, Lab, sanitizer
 
 # Enough for the largest file that is read; ten million rows would take twice that.
 MEMORY = 400 << 20
@@ -32,37 +31,38 @@ Ca\t2 "H-0000000000000030"\t\t# "host-0001"
 """
 
 
-def write(t, text, name="expected.csv"):
-    path = t.folder() / name
+def write(scratch, text, name="expected.csv"):
+    path = scratch.folder() / name
     path.write_text(text, encoding="utf-8")
     return path
 
 
-def refused(t, path, *mistakes, options=()):
+def refused(path, *mistakes, options=()):
     """All that is said, each behind the file's name."""
     process = run("port", "check", path, *options)
-    t.failed(process, 1)
-    t.equal(process.stderr.splitlines(), [f"{path}:{line}" for line in mistakes],
-            "mistakes")
-    t.equal(process.stdout, "", "standard output")
+    failed(process, 1)
+    assert process.stderr.splitlines() == [f"{path}:{line}" for line in mistakes], \
+        "mistakes"
+    assert process.stdout == "", "standard output"
 
 
-def test_check_right_file_summed_up(t):
-    path = write(t, "generation 7\nnode,port,state\nleaf-01,1,enabled\n"
-                    "leaf-01,2,disabled\nspine-01,4,test,,,,ping\nx,1,test\n")
+def test_check_right_file_summed_up(scratch):
+    path = write(scratch, "generation 7\nnode,port,state\nleaf-01,1,enabled\n"
+                 "leaf-01,2,disabled\nspine-01,4,test,,,,ping\nx,1,test\n")
     process = run("port", "check", path)
-    t.succeeded(process)
-    t.equal(process.stdout,
-            "4 ports: 1 enabled, 1 disabled, 2 under test; generation 7\n", "text")
-    t.equal(process.stderr, "", "standard error")
+    succeeded(process)
+    assert process.stdout == \
+        "4 ports: 1 enabled, 1 disabled, 2 under test; generation 7\n", "text"
+    assert process.stderr == "", "standard error"
     answer = json.loads(run("port", "check", path, "--json").stdout)
-    t.matches(answer.pop("hash"), re.compile("^0x[0-9a-f]{16}$"), "hash")
-    t.equal(answer, {"file": str(path), "generation": 7, "ports": 4, "enabled": 1,
-                     "disabled": 1, "test": 2}, "JSON")
+    assert re.compile("^0x[0-9a-f]{16}$").search(answer.pop("hash")), "hash"
+    assert answer == \
+        {"file": str(path), "generation": 7, "ports": 4, "enabled": 1,
+         "disabled": 1, "test": 2}, "JSON"
 
 
-def test_check_every_mistake_told_at_once(t):
-    path = t.folder() / "expected.csv"
+def test_check_every_mistake_told_at_once(tmp_path):
+    path = tmp_path / "expected.csv"
     path.write_bytes(b"\n".join([
         b"leaf-01,1,enabled,name=spine-01;port=1", b"generation 1",
         b"spine-01,1,disabled", b"leaf-01,1,test", b"generation 2",
@@ -70,7 +70,7 @@ def test_check_every_mistake_told_at_once(t):
         b"leaf-01,3,disabled,,,,ping", b"leaf-\xff,4,enabled", b"leaf\0,5,enabled",
         b"n" * 65 + b",6,enabled", b"leaf-01,7,enabled," + b" " * 4096,
         b"leaf-01,8,enabled,port=1;port=2", b"node,port"]))
-    refused(t, path,
+    refused(path,
             "2: the generation must come before the first port, which is in line 1",
             "4: the same port as in line 1",
             "5: a second generation; the first is in line 2",
@@ -100,12 +100,12 @@ def test_check_every_mistake_told_at_once(t):
 
 def limit_memory():
     # A sanitizer takes all addresses.
-    if "TRIAD_LAB_PRELOAD" not in os.environ:
+    if not sanitizer():
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
 
 
-def test_check_ten_million_lines_refused_in_bounded_memory(t):
-    path = t.folder() / "expected.csv"
+def test_check_ten_million_lines_refused_in_bounded_memory(tmp_path):
+    path = tmp_path / "expected.csv"
     with open(path, "w", encoding="ascii") as stream:
         stream.write("generation 1\nleaf,0,enabled\n")
         for node in range(1, 4001):
@@ -116,29 +116,32 @@ def test_check_ten_million_lines_refused_in_bounded_memory(t):
         [TRIADCTL, "port", "check", path], env=environment(), timeout=60,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False,
         preexec_fn=limit_memory)
-    t.failed(process, 1)
-    t.equal(process.stderr.splitlines(), [
+    failed(process, 1)
+    assert process.stderr.splitlines() == \
+        [
         f"{path}: it is larger than 64 MiB; what follows those wasn't read",
         f"{path}: it has more than 2000000 lines; what follows those wasn't read",
         f"{path}:2:6: the port 0: allowed are 1 to 254",
-        f"{path}:1000003: more than 1000000 ports; what follows wasn't read"], "mistakes")
+        f"{path}:1000003: more than 1000000 ports; what follows wasn't read"], \
+        "mistakes"
 
 
-def test_check_over_fabric_mistakes_and_warnings(t):
-    fabric = write(t, FABRIC, "fabric.txt")
+def test_check_over_fabric_mistakes_and_warnings(scratch):
+    fabric = write(scratch, FABRIC, "fabric.txt")
     options = ("--fabric", fabric)
-    path = write(t, "generation 1\nleaf-01,3,enabled,node_guid=0x20;port=1\n"
-                    "leaf-09,1,test\n")
+    path = write(scratch, "generation 1\nleaf-01,3,enabled,node_guid=0x20;port=1\n"
+                 "leaf-09,1,test\n")
     process = run("port", "check", path, *options)
-    t.succeeded(process)
-    t.equal(process.stderr, f"warning: {path}:3: leaf-09 isn't in the fabric\n", "warned")
-    t.contains(process.stdout, "1 of them are of switches that aren't in the fabric\n")
+    succeeded(process)
+    assert process.stderr == f"warning: {path}:3: leaf-09 isn't in the fabric\n", \
+        "warned"
+    assert "1 of them are of switches that aren't in the fabric\n" in process.stdout
     process = run("port", "check", path, "--json", *options)
-    t.equal(json.loads(process.stdout)["unknown"], 1, "unknown")
-    path = write(t, "generation 1\nleaf-01,3,enabled,node_guid=0x20;port=1\n"
-                    "host-0001,1,enabled\nleaf-01,4,enabled\nspine-01,1,disabled\n"
-                    "0x10,3,enabled\n", "wrong.csv")
-    refused(t, path, "3: host-0001 isn't a switch",
+    assert json.loads(process.stdout)["unknown"] == 1, "unknown"
+    path = write(scratch, "generation 1\nleaf-01,3,enabled,node_guid=0x20;port=1\n"
+                 "host-0001,1,enabled\nleaf-01,4,enabled\nspine-01,1,disabled\n"
+                 "0x10,3,enabled\n", "wrong.csv")
+    refused(path, "3: host-0001 isn't a switch",
             "4: leaf-01 has no port 4; its last one is 3",
             "6: the same port as in line 2: once the node is named by GUID, once by its "
             "name",
@@ -146,58 +149,59 @@ def test_check_over_fabric_mistakes_and_warnings(t):
             "in line 5", options=options)
 
 
-def test_snapshot_written_can_be_checked(t):
-    fabric = write(t, FABRIC, "fabric.txt")
+def test_snapshot_written_can_be_checked(scratch):
+    fabric = write(scratch, FABRIC, "fabric.txt")
     process = run("port", "snapshot", "--from", fabric, "--generation",
                   "9223372036854775808")
-    t.succeeded(process)
+    succeeded(process)
     lines = process.stdout.splitlines()
-    t.equal(lines[0], "generation 9223372036854775808", "the generation")
-    t.equal(len(lines), 2 + 3 + 4, "lines")
-    t.contains(lines, "0x0000000000000020,2,enabled,node_guid=0x0000000000000030;port=1,"
-                      '4x,HDR,,"spine-01 to host-0001"')
-    path = write(t, process.stdout)
+    assert lines[0] == "generation 9223372036854775808", "the generation"
+    assert len(lines) == 2 + 3 + 4, "lines"
+    assert ("0x0000000000000020,2,enabled,node_guid=0x0000000000000030;port=1,"
+            '4x,HDR,,"spine-01 to host-0001"') in lines
+    path = write(scratch, process.stdout)
     process = run("port", "check", path, "--fabric", fabric)
-    t.succeeded(process)
-    t.equal(process.stdout, "7 ports: 7 enabled, 0 disabled, 0 under test; generation "
-                            "9223372036854775808\n", "text")
-    t.equal(process.stderr, "", "standard error")
-    t.equal(run("port", "snapshot", f"--from={fabric}").stdout.splitlines()[0],
-            "generation 1", "the generation")
+    succeeded(process)
+    assert process.stdout == \
+        ("7 ports: 7 enabled, 0 disabled, 0 under test; generation "
+         "9223372036854775808\n"), "text"
+    assert process.stderr == "", "standard error"
+    assert run("port", "snapshot", f"--from={fabric}").stdout.splitlines()[0] == \
+        "generation 1", "the generation"
 
 
-def test_snapshot_of_real_output_fits_its_fabric(t):
-    folder = t.folder()
+def test_snapshot_of_real_output_fits_its_fabric(scratch):
+    folder = scratch.folder()
     net = folder / "tree.net"
-    subprocess.run([taplib.SRCDIR / "scripts" / "gen-fabric", "fat-tree", "--hosts", "6",
+    subprocess.run([SRCDIR / "scripts" / "gen-fabric", "fat-tree", "--hosts", "6",
                     "-o", net], check=True)
-    with taplib.Lab(net, plugin="no") as lab:
+    with Lab(net, plugin="no") as lab:
         for options in ((), ("-f",), ("-g",)):
-            fabric = write(t, lab.run("ibnetdiscover", *options).stdout, "fabric.txt")
+            fabric = write(scratch, lab.run("ibnetdiscover", *options).stdout, "fabric.txt")
             process = run("port", "snapshot", "--from", fabric)
-            t.succeeded(process)
-            t.equal(process.stdout.count(",4x,EDR,"), 18 + 18 + 6, "links")
-            path = write(t, process.stdout)
+            succeeded(process)
+            assert process.stdout.count(",4x,EDR,") == 18 + 18 + 6, "links"
+            path = write(scratch, process.stdout)
             process = run("port", "check", path, "--fabric", fabric)
-            t.succeeded(process)
-            t.contains(process.stdout, "72 ports: 72 enabled, ")
-            t.equal(process.stderr, "", "standard error")
+            succeeded(process)
+            assert "72 ports: 72 enabled, " in process.stdout
+            assert process.stderr == "", "standard error"
 
 
-def test_files_that_cannot_be_used_told(t):
-    path = write(t, "generation 1\n")
-    nonsense = write(t, "Switch\n", "fabric.txt")
+def test_files_that_cannot_be_used_told(scratch):
+    path = write(scratch, "generation 1\n")
+    nonsense = write(scratch, "Switch\n", "fabric.txt")
     for words, part in (
             (("check", path / "none"), "can't be read: Not a directory"),
-            (("check", t.folder()), "can't be read: Is a directory"),
+            (("check", scratch.folder()), "can't be read: Is a directory"),
             (("check", path, "--fabric", "/nowhere"), "can't be read: No such file"),
             (("check", path, "--fabric", nonsense), f"{nonsense}:1:7: the number of "),
             (("snapshot", "--from", nonsense), f"{nonsense}:1:7: the number of "),
             (("snapshot", "--from", "/nowhere"), "can't be read: No such file")):
-        t.failed(run("port", *words), 1, part)
+        failed(run("port", *words), 1, part)
 
 
-def test_words_wrong_refused(t):
+def test_words_wrong_refused():
     for words, part in (
             (("check",), "port check: it needs FILE"),
             (("check", "a", "b"), "allowed is 1 file"),
@@ -208,31 +212,27 @@ def test_words_wrong_refused(t):
             (("snapshot", "--from", "a", "--generation", "0"),
              "port snapshot: --generation 0: allowed are whole numbers, 1 to "
              "9223372036854775808")):
-        t.failed(run("port", *words), 2, part)
+        failed(run("port", *words), 2, part)
 
 
-def test_other_port_commands_are_the_plugins(t):
-    plugin = Plugin(t, DONE)
-    t.succeeded(run("--socket", plugin.path, "port", "confirm"))
-    t.succeeded(run("--socket", plugin.path, "port", "snapshot"))
-    t.equal(plugin.requests, [["port", "confirm"], ["port", "snapshot"]], "asked")
+def test_other_port_commands_are_the_plugins(scratch):
+    plugin = Plugin(scratch, DONE)
+    succeeded(run("--socket", plugin.path, "port", "confirm"))
+    succeeded(run("--socket", plugin.path, "port", "snapshot"))
+    assert plugin.requests == [["port", "confirm"], ["port", "snapshot"]], "asked"
 
 
-def test_help_in_manual(t):
+def test_help_in_manual():
     overview = run("help").stdout
-    manual = (taplib.SRCDIR / "docs" / "triadctl.1").read_text(encoding="utf-8")
+    manual = (SRCDIR / "docs" / "triadctl.1").read_text(encoding="utf-8")
     for verb in ("check", "snapshot"):
         synopsis = re.search(rf"^  (port {verb} .*)$", overview, re.MULTILINE)
         assert synopsis, overview
         one = run("help", "port", verb)
-        t.succeeded(one)
-        t.contains(one.stdout, f"Usage: triadctl {synopsis[1]}\n", "help")
-        t.equal(run("port", verb, "--help").stdout, one.stdout, "--help")
+        succeeded(one)
+        assert f"Usage: triadctl {synopsis[1]}\n" in one.stdout, "help"
+        assert run("port", verb, "--help").stdout == one.stdout, "--help"
         section = manual[manual.index(f'"port {verb}'):]
         for option in re.findall(r"\[(--\S+?)[ \]]", synopsis[1]):
-            t.contains(one.stdout, f"\n  {option} ", "help")
-            t.contains(section, option.replace("-", "\\-"), "the manual")
-
-
-if __name__ == "__main__":
-    taplib.main(globals())
+            assert f"\n  {option} " in one.stdout, "help"
+            assert option.replace("-", "\\-") in section, "the manual"

@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """The port manager on three stock opensms that elect: the master dies or stops between
 what it plans, does and writes down.  In each case everything that was sent was permitted,
@@ -8,9 +7,10 @@ import os
 import signal
 import time
 
-import taplib
+import pytest
+
+from checks import succeeded, wait_until
 from portlib import DISABLED, managed, switch_guid
-from taplib import wait_until
 from triadlab import hosts, state
 
 LEAF1, LEAF2, LEAF3 = (switch_guid(number) for number in (1, 2, 3))
@@ -40,11 +40,11 @@ def miswire(ports):
                   'Link "leaf-03"[2] "host-0011"[1]')
 
 
-def signal_at_first_set(t, ports_folder, number):
+def signal_at_first_set(scratch, ports_folder, number):
     """Whoever sends the first Set that disables a port has that signal then."""
     marker = ports_folder / "signal"
     os.environ["TRIAD_RECORD_SIGNAL"] = f"{int(number)} {marker}"
-    t.cleanup(os.environ.pop, "TRIAD_RECORD_SIGNAL", None)
+    scratch.callback(os.environ.pop, "TRIAD_RECORD_SIGNAL", None)
     return marker
 
 
@@ -53,7 +53,8 @@ def deeds(ports, sm, node_guid, port):
             if int(one["node_guid"], 16) == node_guid and one["port"] == port]
 
 
-def test_new_generation_reaches_all_and_older_one_is_refused(t):
+@pytest.mark.row("E12")
+def test_new_generation_reaches_all_and_older_one_is_refused():
     with managed("peers") as ports:
         old = ports.master
         ports.expected.change(LEAF2, 3, state="disabled")
@@ -66,46 +67,47 @@ def test_new_generation_reaches_all_and_older_one_is_refused(t):
         ports.expected.write(ports.file_of(stale))
         wait_until(lambda: ports.status(stale)["mistakes"], 10, "the old one refused")
         report = ports.status(stale)
-        t.contains(report["mistake"], f"older than {generation}", "the reason")
-        t.equal(report["generation"], generation, "generation in force")
-        ports.check(t, expected_sets=1)
+        assert f"older than {generation}" in report["mistake"], "the reason"
+        assert report["generation"] == generation, "generation in force"
+        ports.check(expected_sets=1)
 
 
-def test_master_killed_between_warning_and_act_next_one_warns_anew(t):
+def test_master_killed_between_warning_and_act_next_one_warns_anew():
     with managed("peers", port={"grace": 4}) as ports:
         old = ports.master
         ports.expected.change(LEAF3, 4, state="disabled")
         ports.load(old)
         wait_until(lambda: "going to be disabled" in ports.lab.log(old), 20, "a warning")
         kill(ports, old)
-        t.equal(ports.sets(), [], "what was sent by the old one")
+        assert ports.sets() == [], "what was sent by the old one"
         new = next_one(ports, old)
         ports.wait_for("leaf-03", 4, "disabled", sm=new)
-        t.contains(ports.lab.log(new), "going to be disabled", "the new one's log")
-        t.equal(deeds(ports, new, LEAF3, 4), [("disable", "intended"), ("disable", "done")],
-                "what was done")
-        ports.check(t, expected_sets=1)
+        assert "going to be disabled" in ports.lab.log(new), "the new one's log"
+        assert deeds(ports, new, LEAF3, 4) == \
+            [("disable", "intended"), ("disable", "done")], "what was done"
+        ports.check(expected_sets=1)
 
 
-def test_master_killed_between_act_and_journal_next_one_knows_the_port_is_ours(t):
-    folder = t.folder()
-    marker = signal_at_first_set(t, folder, signal.SIGKILL)
+def test_master_killed_between_act_and_journal_next_one_knows_the_port_is_ours(scratch):
+    folder = scratch.folder()
+    marker = signal_at_first_set(scratch, folder, signal.SIGKILL)
     with managed("peers") as ports:
         old = ports.master
         marker.touch()
         miswire(ports)
         new = next_one(ports, old)
-        t.equal([(one.port, one.phys_state) for one in ports.sets()], [(2, DISABLED)],
-                "what the old one sent")
+        assert [(one.port, one.phys_state) for one in ports.sets()] == \
+            [(2, DISABLED)], "what the old one sent"
         row = ports.wait_for("leaf-03", 2, "failed", sm=new)
-        t.contains(row["text"], "leads to host-0011")
-        t.equal(deeds(ports, new, LEAF3, 2), [("disable", "intended")], "what is known")
-        ports.check(t, expected_sets=1)
+        assert "leads to host-0011" in row["text"]
+        assert deeds(ports, new, LEAF3, 2) == [("disable", "intended")], "what is known"
+        ports.check(expected_sets=1)
 
 
-def test_paused_master_sends_nothing_when_it_goes_on(t):
-    folder = t.folder()
-    marker = signal_at_first_set(t, folder, signal.SIGSTOP)
+@pytest.mark.row("E12")
+def test_paused_master_sends_nothing_when_it_goes_on(scratch):
+    folder = scratch.folder()
+    marker = signal_at_first_set(scratch, folder, signal.SIGSTOP)
     with managed("peers", port={"max_actions": 20, "grace": 0, "drain": 0}) as ports:
         old = ports.master
         hosts_of_leaf = [(LEAF2, 2), (LEAF2, 3), (LEAF2, 4), (LEAF3, 2), (LEAF3, 3),
@@ -122,17 +124,17 @@ def test_paused_master_sends_nothing_when_it_goes_on(t):
         # It is the length of the stop that is tested, not something to wait for.
         time.sleep(max(0, stopped + PAUSE_S - time.monotonic()))
         n_sent = len(ports.sets())
-        ports.lab.host("resume", str(old), "opensm")
+        ports.lab.host("resume", old, "opensm")
         wait_until(lambda: not ports.status(old)["state"] == "enforcing", 30,
                    "the old one without permission")
         ports.wait_for_state("enforcing", new)
         sent = ports.sets()
-        t.equal(sent[n_sent:], [], "what was sent when it went on")
-        t.equal(len(sent), len(hosts_of_leaf), "Sets of the two together")
-        ports.check(t)
+        assert sent[n_sent:] == [], "what was sent when it went on"
+        assert len(sent) == len(hosts_of_leaf), "Sets of the two together"
+        ports.check()
 
 
-def test_master_killed_in_mid_test_port_stays_held_and_is_tested_by_the_next(t):
+def test_master_killed_in_mid_test_port_stays_held_and_is_tested_by_the_next():
     with managed("peers", port={"test_time": 6, "test_timeout": 60}) as ports:
         old = ports.master
         ports.lab.sim('Unlink "leaf-02"[3]')
@@ -156,15 +158,15 @@ def test_master_killed_in_mid_test_port_stays_held_and_is_tested_by_the_next(t):
                 states.add(seen)
             return is_admitted
         wait_until(admitted, 60, "the port admitted")
-        t.equal(states, {"Initialize"}, "the port's states before it was admitted")
+        assert states == {"Initialize"}, "the port's states before it was admitted"
         new = ports.cluster.wait_for_holder()
         ports.wait_for("leaf-02", 3, "active", sm=new)
-        t.equal([deed for deed, _ in deeds(ports, new, LEAF2, 3)],
-                ["test", "test", "admit", "admit"], "what was done")
-        ports.check(t, expected_sets=0)
+        assert [deed for deed, _ in deeds(ports, new, LEAF2, 3)] == \
+            ["test", "test", "admit", "admit"], "what was done"
+        ports.check(expected_sets=0)
 
 
-def test_disabled_by_us_and_by_others_are_told_apart_after_restart_and_hand_over(t):
+def test_disabled_by_us_and_by_others_are_told_apart_after_restart_and_hand_over():
     with managed("corosync") as ports:
         old = ports.master
         miswire(ports)
@@ -172,16 +174,16 @@ def test_disabled_by_us_and_by_others_are_told_apart_after_restart_and_hand_over
         kill(ports, old)
         new = next_one(ports, old)
         ports.wait_for("leaf-03", 2, "failed", sm=new)
-        ports.lab.host("start", str(old), "opensm")
+        ports.lab.host("start", old, "opensm")
         wait_until(lambda: ports.lab.status()["sms"][old]["state"] == "standby", 30,
                    "the old one as standby")
         ports.ask("port", "priority", "15", sm=old)
-        t.equal(ports.cluster.wait_for_holder(among=(old,)), old, "who may enforce")
+        assert ports.cluster.wait_for_holder(among=(old,)) == old, "who may enforce"
         ports.wait_for_state("enforcing", old)
         row = ports.wait_for("leaf-03", 2, "failed", sm=old)
-        t.contains(row["text"], "disabled by the port manager", "the port of ours")
-        t.succeeded(ports.lab.run("ibportstate", "-G", hex(LEAF2), "3", "disable",
-                                  node="host-0006"))
+        assert "disabled by the port manager" in row["text"], "the port of ours"
+        succeeded(ports.lab.run("ibportstate", "-G", hex(LEAF2), "3", "disable",
+                                node="host-0006"))
         # ibsim tells nobody; a heavy sweep sees it.
         os.kill(ports.lab.status()["sms"][old]["pid"], signal.SIGHUP)
 
@@ -189,10 +191,10 @@ def test_disabled_by_us_and_by_others_are_told_apart_after_restart_and_hand_over
             return [one for one in ports.history(sm=old)
                     if one["deed"] == "enable" and one["outcome"] == "done"]
         done = wait_until(enabled, 30, "the other port enabled")
-        t.equal([(int(one["node_guid"], 16), one["port"]) for one in done], [(LEAF2, 3)],
-                "what was enabled")
-        t.contains(done[0]["text"], "disabled by somebody else")
-        ports.check(t, expected_sets=2)
+        assert [(int(one["node_guid"], 16), one["port"]) for one in done] == \
+            [(LEAF2, 3)], "what was enabled"
+        assert "disabled by somebody else" in done[0]["text"]
+        ports.check(expected_sets=2)
 
 
 def port_state(ports):
@@ -202,7 +204,3 @@ def port_state(ports):
         if line.startswith("LinkState:"):
             return line.split(".")[-1]
     return process.stderr
-
-
-if __name__ == "__main__":
-    taplib.main(globals())

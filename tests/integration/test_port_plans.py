@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """The port manager's plans on stock opensm: what guards stop, more than may be done at
 once, ports that are phased out, and what is only observed."""
@@ -7,9 +6,10 @@ import re
 import threading
 import time
 
-import taplib
+import pytest
+
+from checks import failed, wait_until
 from portlib import DISABLED, managed, switch_guid
-from taplib import wait_until
 from triadlab import simulator, state
 from triadlib import log_has
 
@@ -32,7 +32,8 @@ def planned(ports, *words):
 
 # --- guards ---------------------------------------------------------------------
 
-def test_last_uplink_stopped_by_its_guard_and_approved_by_hand(t):
+@pytest.mark.row("X3")
+def test_last_uplink_stopped_by_its_guard_and_approved_by_hand():
     with managed(port={"grace": 0, "drain": 0, "max_actions": 20}) as ports:
         disable_uplinks(ports)
         ports.load()
@@ -43,37 +44,39 @@ def test_last_uplink_stopped_by_its_guard_and_approved_by_hand(t):
             ports.wait_for("leaf-02", port, "disabled")
         ports.sweep()
         row = ports.row("spine-02", 4)
-        t.equal((row["found"], row["action"], row["guard"]), ("active", "disable", "split"),
-                "the last one")
-        t.contains(row["text"], "not done: leaf-02 (0x0200000200000020) is expected to be "
-                                "up, and could no longer be reached; 'port approve' overr")
-        t.equal(ports.row("leaf-02", 8)["note"], "other_end", "its other end")
-        t.equal(ports.row("leaf-02", 1)["found"], "active", "a host behind it")
+        assert (row["found"], row["action"], row["guard"]) == \
+            ("active", "disable", "split"), "the last one"
+        assert ("not done: leaf-02 (0x0200000200000020) is expected to be "
+                "up, and could no longer be reached; 'port approve' overr") in \
+            row["text"]
+        assert ports.row("leaf-02", 8)["note"] == "other_end", "its other end"
+        assert ports.row("leaf-02", 1)["found"] == "active", "a host behind it"
         code, text = planned(ports)
-        t.equal((code, "stopped by a guard 1" in text), (3, True), "the plan")
-        t.equal(len(ports.sets()), 6, "what was sent so far")
-        t.contains(ports.ask("port", "approve"), "0 item(s) of the plan approved")
+        assert (code, "stopped by a guard 1" in text) == (3, True), "the plan"
+        assert len(ports.sets()) == 6, "what was sent so far"
+        assert "0 item(s) of the plan approved" in ports.ask("port", "approve")
         ports.sweep()
-        t.equal(len(ports.sets()), 6, "what was sent when all was approved")
-        t.equal(ports.ask("port", "approve", "spine-02", "4"), "spine-02 port 4: approved\n",
-                "the answer")
+        assert len(ports.sets()) == 6, "what was sent when all was approved"
+        assert ports.ask("port", "approve", "spine-02", "4") == \
+            "spine-02 port 4: approved\n", "the answer"
         ports.wait_for("spine-02", 4, "disabled")
         wait_until(lambda: ports.row(f"{LEAF2:#x}", 1)["found"] == "absent", 60,
                    "leaf-02 gone")
-        t.equal(ports.status()["state"], "enforcing", "state")
-        ports.check(t, expected_sets=7)
+        assert ports.status()["state"] == "enforcing", "state"
+        ports.check(expected_sets=7)
 
 
-def test_own_link_stopped_by_its_guard(t):
+@pytest.mark.row("X3")
+def test_own_link_stopped_by_its_guard():
     with managed(port={"grace": 0, "drain": 0}) as ports:
         ports.expected.change(LEAF1, 1, state="disabled")
         ports.load()
         wait_until(lambda: (ports.row("leaf-01", 1) or {}).get("guard") == "own_way", 30,
                    "a guard")
-        t.contains(ports.row("leaf-01", 1)["text"], "not done: it is this SM's own link")
+        assert "not done: it is this SM's own link" in ports.row("leaf-01", 1)["text"]
         ports.sweep()
-        t.equal(ports.status()["guarded"], 1, "stopped, by 'status'")
-        ports.check(t, expected_sets=0)
+        assert ports.status()["guarded"] == 1, "stopped, by 'status'"
+        ports.check(expected_sets=0)
 
 
 # --- many -----------------------------------------------------------------------
@@ -91,7 +94,7 @@ def sets_by_sweep(ports):
     return [n for n in counts if n]
 
 
-def test_more_than_max_actions_stopped_until_approved(t):
+def test_more_than_max_actions_stopped_until_approved():
     places = [(LEAF2, "leaf-02", port) for port in (2, 3, 4)] + \
         [(LEAF3, "leaf-03", port) for port in (1, 2)]
     with managed(port={"grace": 0, "drain": 0, "max_actions": 2}) as ports:
@@ -102,12 +105,12 @@ def test_more_than_max_actions_stopped_until_approved(t):
         log_has(ports.lab, "ports: STOPPED: 5 ports would be changed at once, "
                            "port.max_actions is 2: none is, until 'triadctl port approve'")
         code, text = planned(ports)
-        t.equal(code, 3, "exit status of the plan")
-        t.contains(text, "\nSTOPPED: 5 ports would be changed at once")
+        assert code == 3, "exit status of the plan"
+        assert "\nSTOPPED: 5 ports would be changed at once" in text
         ports.sweep()
-        t.equal(ports.sets(), [], "what was sent before")
-        t.equal(ports.lab.log().count("ports: STOPPED"), 1, "lines in the log")
-        t.contains(ports.ask("port", "approve"), "5 item(s) of the plan approved")
+        assert ports.sets() == [], "what was sent before"
+        assert ports.lab.log().count("ports: STOPPED") == 1, "lines in the log"
+        assert "5 item(s) of the plan approved" in ports.ask("port", "approve")
         for _, node, port in places:
             ports.wait_for(node, port, "disabled")
         ports.wait_for_state("enforcing")
@@ -118,10 +121,10 @@ def test_more_than_max_actions_stopped_until_approved(t):
             ports.expected.change(guid, port, state="enabled")
         ports.load()
         ports.wait_for_state("stopped")
-        ports.check(t, expected_sets=5)
+        ports.check(expected_sets=5)
 
 
-def test_one_of_too_many_approved_alone(t):
+def test_one_of_too_many_approved_alone():
     with managed(port={"grace": 0, "drain": 0, "max_actions": 1}) as ports:
         for port in (1, 2, 3):
             ports.expected.change(LEAF3, port, state="disabled")
@@ -130,8 +133,8 @@ def test_one_of_too_many_approved_alone(t):
         ports.ask("port", "approve", "leaf-03", "2")
         ports.wait_for("leaf-03", 2, "disabled")
         ports.sweep()
-        t.equal([one.port for one in ports.check(t)], [2], "ports that were changed")
-        t.equal(ports.status()["state"], "stopped", "state")
+        assert [one.port for one in ports.check()] == [2], "ports that were changed"
+        assert ports.status()["state"] == "stopped", "state"
 
 
 # --- phasing out ----------------------------------------------------------------
@@ -167,7 +170,8 @@ def rates(ports):
         r"ports: leaf-03 port 3: (\d+) octets/s before", ports.lab.log())]
 
 
-def test_active_port_phased_out_after_its_traffic(t):
+@pytest.mark.row("E9")
+def test_active_port_phased_out_after_its_traffic():
     with managed(port={"grace": 2, "drain": 600, "quiet": 1}) as ports:
         with Traffic(ports):
             ports.expected.change(LEAF3, 3, state="disabled")
@@ -176,67 +180,69 @@ def test_active_port_phased_out_after_its_traffic(t):
                                "its link is active")
             wait_until(lambda: len(rates(ports)) >= 3, 60, "looks at its traffic")
             row = ports.row("leaf-03", 3)
-            t.equal((row["found"], row["agenda"]), ("active", "draining"), "the port")
-            t.equal(ports.sets(), [], "what was sent while there was traffic")
+            assert (row["found"], row["agenda"]) == ("active", "draining"), "the port"
+            assert ports.sets() == [], "what was sent while there was traffic"
         ports.wait_for("leaf-03", 3, "disabled")
         assert min(rates(ports)[:3]) > 1024 and rates(ports)[-1] <= 1024, rates(ports)
-        t.equal(ports.lab.log().count("going to be disabled"), 1, "warnings")
-        ports.check(t, expected_sets=1)
+        assert ports.lab.log().count("going to be disabled") == 1, "warnings"
+        ports.check(expected_sets=1)
 
 
-def test_active_port_with_traffic_disabled_when_drain_is_over(t):
+def test_active_port_with_traffic_disabled_when_drain_is_over():
     with managed(port={"grace": 1, "drain": 4, "quiet": 1}) as ports, Traffic(ports):
         ports.expected.change(LEAF3, 3, state="disabled")
         ports.load()
         ports.wait_for("leaf-03", 3, "disabled")
         assert len(rates(ports)) > 1 and min(rates(ports)) > 1024, rates(ports)
-        ports.check(t, expected_sets=1)
+        ports.check(expected_sets=1)
 
 
-def test_port_expected_enabled_again_in_its_grace_left_alone(t):
+def test_port_expected_enabled_again_in_its_grace_left_alone():
     with managed(port={"grace": 3600}) as ports:
         ports.expected.change(LEAF3, 3, state="disabled")
         ports.load()
         log_has(ports.lab, "port 3: going to be disabled in 3600 s")
-        t.equal(ports.row("leaf-03", 3)["agenda"], "grace", "the port's state in the agenda")
+        assert ports.row("leaf-03", 3)["agenda"] == "grace", \
+            "the port's state in the agenda"
         ports.expected.change(LEAF3, 3, state="enabled")
         ports.load()
         wait_until(lambda: planned(ports)[0] == 0, 30, "a plan with nothing to do")
         ports.sweep()
-        t.equal(ports.row("leaf-03", 3)["found"], "active", "the port")
-        ports.check(t, expected_sets=0)
+        assert ports.row("leaf-03", 3)["found"] == "active", "the port"
+        ports.check(expected_sets=0)
 
 
 # --- observing ------------------------------------------------------------------
 
-def test_observe_mode_plans_and_does_nothing(t):
+@pytest.mark.row("X3")
+def test_observe_mode_plans_and_does_nothing():
     port = {"mode": "observe", "grace": 0, "drain": 0}
     with managed(port=port, state="observing") as ports:
-        t.equal(planned(ports)[0], 0, "exit status of the first plan")
+        assert planned(ports)[0] == 0, "exit status of the first plan"
         ports.expected.change(LEAF3, 3, state="disabled")
         ports.expected.change(LEAF3, 2, state="test")
         ports.load()
         wait_until(lambda: planned(ports)[0] == 3, 30, "a plan")
         text = planned(ports)[1]
-        t.contains(text, "to disable 1, to enable 0, to test 1; stopped by a guard 0")
-        t.contains(text, "\nnothing is done: port.mode is observe\n")
+        assert "to disable 1, to enable 0, to test 1; stopped by a guard 0" in text
+        assert "\nnothing is done: port.mode is observe\n" in text
         for words in (("release", "leaf-03", "3"), ("approve", "leaf-03", "3"),
                       ("approve",)):
-            t.failed(ports.lab.run("triadctl", "port", *words), 1,
-                     f"port {words[0]}: port.mode is observe: nothing is done to ports")
+            failed(ports.lab.run("triadctl", "port", *words), 1,
+                   f"port {words[0]}: port.mode is observe: nothing is done to ports")
         ports.sweep()
         for number in (2, 3):
-            t.equal(ports.row("leaf-03", number)["found"], "active", "a port")
-        t.equal(ports.history(), [], "what was done")
+            assert ports.row("leaf-03", number)["found"] == "active", "a port"
+        assert ports.history() == [], "what was done"
         ports.ask("set", "port.mode", "enforce")
         ports.wait_for("leaf-03", 3, "disabled")
         wait_until(lambda: len(ports.sets()) == 3, 30, "a bounce for the test")
-        ports.check(t, expected_sets=3)
+        ports.check(expected_sets=3)
 
 
 # --- words that are wrong -------------------------------------------------------
 
-def test_commands_with_wrong_words_refused(t):
+def test_commands_with_wrong_words_refused():
     with managed() as ports:
         for words, code, part in (
                 (("release", "leaf-03", "0"), 2, "a switch has ports from 1 to 254"),
@@ -252,10 +258,6 @@ def test_commands_with_wrong_words_refused(t):
                 (("release", "leaf-03", "200"), 1, "this port was not disabled as failed"),
                 (("approve", "0x99", "1"), 1, "has nothing to do at this port"),
                 (("approve", "leaf-03", "1"), 1, "has nothing to do at this port")):
-            t.failed(ports.lab.run("triadctl", "port", *words), code, part)
-        t.equal(ports.history(), [], "what was done")
-        ports.check(t, expected_sets=0)
-
-
-if __name__ == "__main__":
-    taplib.main(globals())
+            failed(ports.lab.run("triadctl", "port", *words), code, part)
+        assert ports.history() == [], "what was done"
+        ports.check(expected_sets=0)

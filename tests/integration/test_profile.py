@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Profile files: what is written whatever happens, and the tools that read it.
 
@@ -13,7 +12,6 @@ import pty
 import random
 import re
 import resource
-import shutil
 import signal
 import struct
 import subprocess
@@ -21,8 +19,11 @@ import time
 import xml.etree.ElementTree
 from datetime import datetime
 
-import taplib
-from taplib import BUILDDIR, SRCDIR, Skip, wait_until
+import pytest
+
+from checks import failed, succeeded, wait_until
+from labs import BUILDDIR, SRCDIR
+
 
 DRIVER = BUILDDIR / "tests" / "integration" / "profile_driver"
 TRIADCTL = BUILDDIR / "triadctl"
@@ -37,14 +38,14 @@ NOBODY = 65534
 class Driver:
     """A PerfManager that is played; see profile_driver.c."""
 
-    def __init__(self, t, *arguments, **options):
-        self._errors = t.folder() / "messages"
+    def __init__(self, scratch, *arguments, **options):
+        self._errors = scratch.folder() / "messages"
         # A sanitizer's reports are among the messages; leaks at kill -9 are none.
         self._process = subprocess.Popen(
             [DRIVER, *map(str, arguments)], stdin=subprocess.PIPE,
             stdout=subprocess.PIPE, stderr=self._errors.open("w"), text=True,
             **options)
-        t.cleanup(self.kill)
+        scratch.callback(self.kill)
 
     def tell(self, *words):
         self._process.stdin.write(" ".join(map(str, words)) + "\n")
@@ -160,44 +161,46 @@ def put_aside(folder):
 
 # --- what is written -----------------------------------------------------------
 
-def test_sweep_written_as_documented(t):
-    path = t.folder() / "profile.csv.zst"
-    driver = Driver(t, "--sm", "0x2c90300001234")
+@pytest.mark.row("M3", "A11")
+def test_sweep_written_as_documented(scratch):
+    path = scratch.folder() / "profile.csv.zst"
+    driver = Driver(scratch, "--sm", "0x2c90300001234")
     driver.configure(path)
-    t.equal(driver.sweep(3), 0, "errno")
+    assert driver.sweep(3) == 0, "errno"
     frames = read(path)
-    t.equal(len(frames), 3, "frames")
-    t.equal(oct(path.stat().st_mode), "0o100640", "mode")
-    t.equal(frames[0].header, COLUMNS, "header")
-    t.equal(frames[0].time, (START_MS + 10000) / 1000, "time")
-    t.equal(frames[0].info["sm"], "0x0002c90300001234", "sm")
-    t.equal(frames[0].info["sweep"], "all", "sweep")
-    t.equal(len(frames[0].rows), N_PORTS, "ports of the first frame")
+    assert len(frames) == 3, "frames"
+    assert oct(path.stat().st_mode) == "0o100640", "mode"
+    assert frames[0].header == COLUMNS, "header"
+    assert frames[0].time == (START_MS + 10000) / 1000, "time"
+    assert frames[0].info["sm"] == "0x0002c90300001234", "sm"
+    assert frames[0].info["sweep"] == "all", "sweep"
+    assert len(frames[0].rows) == N_PORTS, "ports of the first frame"
     # Half of the ports send at a time: a pair of ports that were quiet is left out.
     assert 0 < len(frames[1].rows) < N_PORTS, len(frames[1].rows)
     leaf = [row for row in frames[0].rows if row.guid == "0x0000000000000200"]
-    t.equal([row.port for row in leaf], [str(i) for i in range(1, 15)], "ports")
-    t.equal(leaf[0].remote_guid, "0x0000000000010001", "far end")
-    t.equal(leaf[0].gbps, "32", "gbps")
+    assert [row.port for row in leaf] == [str(i) for i in range(1, 15)], "ports"
+    assert leaf[0].remote_guid == "0x0000000000010001", "far end"
+    assert leaf[0].gbps == "32", "gbps"
     status = driver.status()
-    t.equal(status["rows"], sum(len(frame.rows) for frame in frames), "rows")
-    t.equal(status["octets"], path.stat().st_size, "octets")
+    assert status["rows"] == sum(len(frame.rows) for frame in frames), "rows"
+    assert status["octets"] == path.stat().st_size, "octets"
 
 
-def test_sweep_of_all_counters_has_their_columns(t):
-    path = t.folder() / "profile.csv.zst"
-    driver = Driver(t)
+@pytest.mark.row("A11")
+def test_sweep_of_all_counters_has_their_columns(scratch):
+    path = scratch.folder() / "profile.csv.zst"
+    driver = Driver(scratch)
     driver.configure(path, counters="all")
     driver.sweep(2)
     frame = read(path)[0]
-    t.contains(frame.header, COLUMNS + ",SymbolErrorCounter,", "header")
-    t.equal(frame.header.count(","), 27, "commas")
-    t.contains(frame.text, ",0,0,0\n", "rows")
+    assert COLUMNS + ",SymbolErrorCounter," in frame.header, "header"
+    assert frame.header.count(",") == 27, "commas"
+    assert ",0,0,0\n" in frame.text, "rows"
 
 
-def test_port_that_did_not_answer_left_out(t):
-    path = t.folder() / "profile.csv.zst"
-    driver = Driver(t)
+def test_port_that_did_not_answer_left_out(scratch):
+    path = scratch.folder() / "profile.csv.zst"
+    driver = Driver(scratch)
     driver.configure(path)
     driver.ask("busy", 100)
     driver.ask("silent")
@@ -209,16 +212,17 @@ def test_port_that_did_not_answer_left_out(t):
     driver.sweep()
     driver.sweep()
     frames = read(path)
-    t.equal([len(frame.rows) for frame in frames], [56, 112, 56, 38, 112], "rows")
-    t.equal([frame.info["sweep"] for frame in frames], ["all"] * 3 + ["part", "all"],
-            "sweeps")
+    assert [len(frame.rows) for frame in frames] == [56, 112, 56, 38, 112], "rows"
+    assert [frame.info["sweep"] for frame in frames] == ["all"] * 3 + ["part", "all"], \
+        "sweeps"
 
 
-def test_min_change_loses_no_traffic(t):
-    folder, sums, rows = t.folder(), [], []
+@pytest.mark.row("A9")
+def test_min_change_loses_no_traffic(scratch):
+    folder, sums, rows = scratch.folder(), [], []
     for min_change in (0, 20 * 10**9):
         path = folder / f"profile-{min_change}.csv.zst"
-        driver = Driver(t, "--seed", 5)
+        driver = Driver(scratch, "--seed", 5)
         driver.configure(path, min_change=min_change)
         driver.sweep(50)
         # All that was held back comes when the threshold goes.
@@ -237,57 +241,57 @@ def test_min_change_loses_no_traffic(t):
                 last[key] = now
         sums.append(total)
         rows.append(driver.status()["rows"])
-    t.equal(sums[0], sums[1], "sum of changes of each port")
+    assert sums[0] == sums[1], "sum of changes of each port"
     assert rows[1] < rows[0] / 2, rows
 
 
-def test_file_goes_on_after_restart(t):
-    path = t.folder() / "profile.csv.zst"
+def test_file_goes_on_after_restart(scratch):
+    path = scratch.folder() / "profile.csv.zst"
     for _ in range(3):
-        driver = Driver(t)
+        driver = Driver(scratch)
         driver.configure(path)
-        t.equal(driver.sweep(2), 0, "errno")
+        assert driver.sweep(2) == 0, "errno"
         driver.end()
     frames = read(path)
-    t.equal(len(frames), 6, "frames")
-    t.equal([len(frame.rows) for frame in frames[::2]], [N_PORTS] * 3, "first frames")
-    t.equal(put_aside(path.parent), [], "files put aside")
+    assert len(frames) == 6, "frames"
+    assert [len(frame.rows) for frame in frames[::2]] == [N_PORTS] * 3, "first frames"
+    assert put_aside(path.parent) == [], "files put aside"
 
 
-def test_file_moved_away_begun_anew(t):
-    path = t.folder() / "profile.csv.zst"
-    driver = Driver(t)
+def test_file_moved_away_begun_anew(scratch):
+    path = scratch.folder() / "profile.csv.zst"
+    driver = Driver(scratch)
     driver.configure(path)
     driver.sweep(2)
     path.rename(path.with_name("mine"))
     driver.sweep(2)
     path.unlink()
     driver.sweep(1)
-    t.equal(len(read(path.with_name("mine"))), 2, "frames of the one moved")
-    t.equal([len(frame.rows) for frame in read(path)], [N_PORTS], "rows of the new one")
+    assert len(read(path.with_name("mine"))) == 2, "frames of the one moved"
+    assert [len(frame.rows) for frame in read(path)] == [N_PORTS], "rows of the new one"
 
 
-def test_no_file_configured_nothing_written(t):
-    folder = t.folder()
-    driver = Driver(t)
+def test_no_file_configured_nothing_written(scratch):
+    folder = scratch.folder()
+    driver = Driver(scratch)
     driver.configure(folder / "profile.csv.zst")
     driver.sweep()
     driver.configure("-")
     driver.sweep()
-    t.equal(len(read(folder / "profile.csv.zst")), 1, "frames")
-    t.equal(driver.status()["file_octets"], 0, "octets of the open file")
+    assert len(read(folder / "profile.csv.zst")) == 1, "frames"
+    assert driver.status()["file_octets"] == 0, "octets of the open file"
 
 
 # --- what goes wrong -----------------------------------------------------------
 
-def test_writer_killed_leaves_whole_frames(t):
-    path = t.folder() / "profile.csv.zst"
+def test_writer_killed_leaves_whole_frames(scratch):
+    path = scratch.folder() / "profile.csv.zst"
     seed = int(time.time())
-    t.note(f"seed {seed}")
+    print(f"seed {seed}")
     dice, n_torn = random.Random(seed), 0
     for _ in range(25):
         # 24,960 ports: a frame is some writes.
-        driver = Driver(t, "--leaves", 60, "--hosts", 200)
+        driver = Driver(scratch, "--leaves", 60, "--hosts", 200)
         driver.configure(path)
         before = sum(frame_sizes(path)) if path.exists() else 0
         driver.tell("sweep", 100000, 1000)
@@ -299,95 +303,95 @@ def test_writer_killed_leaves_whole_frames(t):
         torn = path.stat().st_size - whole
         n_torn += torn > 0
         process = merge(path, "-o", path.with_name("merged.zst"))
-        t.equal(process.returncode, 1 if torn else 0, process.stderr)
-        t.equal(path.with_name("merged.zst").stat().st_size, whole, "octets merged")
+        assert process.returncode == (1 if torn else 0), process.stderr
+        assert path.with_name("merged.zst").stat().st_size == whole, "octets merged"
         if torn:
-            t.contains(process.stderr, f"offset {whole}: the file ends within", "error")
+            assert f"offset {whole}: the file ends within" in process.stderr, "error"
         if path.stat().st_size > 20 * 10**6:
             path.unlink()
             whole = torn = 0
     assert n_torn, "no kill met the writer within a frame"
-    t.note(f"{n_torn} of 25 within a frame")
+    print(f"{n_torn} of 25 within a frame")
     before = path.read_bytes()[:whole] if path.exists() else b""
-    driver = Driver(t)
+    driver = Driver(scratch)
     driver.configure(path)
-    t.equal(driver.sweep(), 0, "errno")
-    t.equal(path.read_bytes()[:len(before)], before, "what was there")
-    t.equal(len(frames_of(zstdcat(path))[-1].rows), N_PORTS, "rows of the last frame")
+    assert driver.sweep() == 0, "errno"
+    assert path.read_bytes()[:len(before)] == before, "what was there"
+    assert len(frames_of(zstdcat(path))[-1].rows) == N_PORTS, "rows of the last frame"
     assert ("were cut off" in driver.log()) == bool(torn), driver.log()
 
 
-def test_first_frame_torn_begun_anew(t):
-    path = t.folder() / "profile.csv.zst"
-    driver = Driver(t)
+def test_first_frame_torn_begun_anew(scratch):
+    path = scratch.folder() / "profile.csv.zst"
+    driver = Driver(scratch)
     driver.configure(path)
     driver.sweep()
     driver.end()
     whole = path.read_bytes()
     for size in (1, 3, 4, 10, len(whole) // 2, len(whole) - 1):
         path.write_bytes(whole[:size])
-        driver = Driver(t)
+        driver = Driver(scratch)
         driver.configure(path)
-        t.equal(driver.sweep(), 0, f"errno after {size} octets")
+        assert driver.sweep() == 0, f"errno after {size} octets"
         driver.end()
-        t.equal(len(read(path)), 1, f"frames after {size} octets")
+        assert len(read(path)) == 1, f"frames after {size} octets"
 
 
-def test_damaged_file_put_aside(t):
-    path = t.folder() / "profile.csv.zst"
-    driver = Driver(t)
+def test_damaged_file_put_aside(scratch):
+    path = scratch.folder() / "profile.csv.zst"
+    driver = Driver(scratch)
     driver.configure(path)
     driver.sweep(3)
     driver.end()
     data = path.read_bytes()
     at = frame_sizes(path)[0]
     path.write_bytes(data[:at] + b"nonsense" + data[at + 8:])
-    driver = Driver(t)
+    driver = Driver(scratch)
     driver.configure(path)
-    t.equal(driver.sweep(), 0, "errno")
-    t.equal(len(read(path)), 1, "frames of the new file")
+    assert driver.sweep() == 0, "errno"
+    assert len(read(path)) == 1, "frames of the new file"
     old = put_aside(path.parent)
-    t.equal(len(old), 1, "files put aside")
-    t.equal(old[0].stat().st_size, len(data), "octets put aside")
-    t.contains(driver.log(), "damaged place", "log")
+    assert len(old) == 1, "files put aside"
+    assert old[0].stat().st_size == len(data), "octets put aside"
+    assert "damaged place" in driver.log(), "log"
 
 
-def test_disk_full_monitoring_goes_on(t):
+def test_disk_full_monitoring_goes_on(scratch):
     if os.geteuid():
-        raise Skip("mounting a small disk needs root")
-    folder = t.folder()
+        pytest.skip("mounting a small disk needs root")
+    folder = scratch.folder()
     mount = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "none", folder],
                            check=False, capture_output=True, text=True)
     if mount.returncode:
-        raise Skip(f"no tmpfs: {mount.stderr}")
-    t.cleanup(subprocess.run, ["umount", folder])
+        pytest.skip(f"no tmpfs: {mount.stderr}")
+    scratch.callback(subprocess.run, ["umount", folder])
     path = folder / "profile.csv.zst"
     (folder / "filler").write_bytes(b"x" * 150000)
-    driver = Driver(t, "--leaves", 20, "--hosts", 30)
+    driver = Driver(scratch, "--leaves", 20, "--hosts", 30)
     driver.configure(path)
     for _ in range(200):
         if driver.sweep():
             break
     status = driver.status()
-    t.equal(status["error"], errno.ENOSPC, "errno")
+    assert status["error"] == errno.ENOSPC, "errno"
     whole = read(path)
-    t.equal(len(whole), status["frames"], "whole frames")
-    t.equal(sum(frame_sizes(path)), path.stat().st_size, "octets of whole frames")
+    assert len(whole) == status["frames"], "whole frames"
+    assert sum(frame_sizes(path)) == path.stat().st_size, "octets of whole frames"
     driver.sweep(10)
-    t.equal(driver.status()["dropped"], status["dropped"] + 10, "dropped frames")
-    t.equal(driver.log().count("can't be written: No space left"), 1, "lines of log")
+    assert driver.status()["dropped"] == status["dropped"] + 10, "dropped frames"
+    assert driver.log().count("can't be written: No space left") == 1, "lines of log"
     (folder / "filler").unlink()
-    t.equal(driver.sweep(), 0, "errno with room")
-    t.contains(driver.log(), "is written again; 11 sweeps were left out", "log")
+    assert driver.sweep() == 0, "errno with room"
+    assert "is written again; 11 sweeps were left out" in driver.log(), "log"
     frames = read(path)
-    t.equal(len(frames), len(whole) + 1, "frames")
-    t.equal(len(frames[-1].rows), len(frames[0].rows), "rows after the gap")
+    assert len(frames) == len(whole) + 1, "frames"
+    assert len(frames[-1].rows) == len(frames[0].rows), "rows after the gap"
 
 
-def test_what_is_no_file_refused(t):
-    folder = t.folder()
+def test_what_is_no_file_refused(scratch):
+    folder = scratch.folder()
     path = folder / "profile.csv.zst"
-    driver = Driver(t)
+    driver = Driver(scratch)
     driver.configure(path)
     (folder / "target").write_text("mine", encoding="utf-8")
     kinds = [(lambda: os.mkfifo(path), "it is not a regular file", path.unlink),
@@ -396,129 +400,129 @@ def test_what_is_no_file_refused(t):
              (lambda: path.symlink_to("nowhere"), "it is a symbolic link", path.unlink)]
     for make, reason, undo in kinds:
         make()
-        t.equal(driver.sweep(), errno.EMEDIUMTYPE, f"errno ({reason})")
-        t.equal(driver.status()["reason"], reason, "reason")
+        assert driver.sweep() == errno.EMEDIUMTYPE, f"errno ({reason})"
+        assert driver.status()["reason"] == reason, "reason"
         undo()
-        t.equal(driver.sweep(), 0, "errno after that")
+        assert driver.sweep() == 0, "errno after that"
         path.unlink()
-    t.equal((folder / "target").read_bytes(), b"mine", "the link's target")
-    t.equal((folder / "nowhere").exists(), False, "the other link's target")
+    assert (folder / "target").read_bytes() == b"mine", "the link's target"
+    assert (folder / "nowhere").exists() is False, "the other link's target"
 
 
-def test_what_is_no_profile_left_alone(t):
-    path = t.folder() / "profile.csv.zst"
+def test_what_is_no_profile_left_alone(scratch):
+    path = scratch.folder() / "profile.csv.zst"
     small, large, larger = [
         subprocess.run(["zstd", "-c"], input=content, check=True,
                        stdout=subprocess.PIPE).stdout
         for content in (b"a backup\n", os.urandom(140000), os.urandom(300000))]
-    driver = Driver(t)
+    driver = Driver(scratch)
     driver.configure(path)
     for content in (b"[important]\nkey = value\n", b"x", small, large, large[:-3],
                     larger[:-3]):
         path.write_bytes(content)
-        t.equal(driver.sweep(), errno.EMEDIUMTYPE, "errno")
-        t.contains(driver.status()["reason"], "no profile", "reason")
-        t.equal(path.read_bytes(), content, "content")
+        assert driver.sweep() == errno.EMEDIUMTYPE, "errno"
+        assert "no profile" in driver.status()["reason"], "reason"
+        assert path.read_bytes() == content, "content"
 
 
-def test_unwritable_folder_tried_again(t):
+def test_unwritable_folder_tried_again(scratch):
     if os.geteuid():
-        raise Skip("to be another user needs root")
-    folder = t.folder()
+        pytest.skip("to be another user needs root")
+    folder = scratch.folder()
     path = folder / "profile.csv.zst"
     try:
-        driver = Driver(t, user=NOBODY, group=NOBODY)
-    except PermissionError as error:
-        raise Skip("the build tree is closed to others") from error
+        driver = Driver(scratch, user=NOBODY, group=NOBODY)
+    except PermissionError:
+        pytest.skip("the build tree is closed to others")
     driver.configure(path)
-    t.equal(driver.sweep(2), errno.EACCES, "errno")
-    t.equal(driver.log().count("Permission denied"), 1, "lines in the log")
+    assert driver.sweep(2) == errno.EACCES, "errno"
+    assert driver.log().count("Permission denied") == 1, "lines in the log"
     folder.chmod(0o777)
-    t.equal(driver.sweep(), 0, "errno with permission")
+    assert driver.sweep() == 0, "errno with permission"
     driver.configure(folder / "missing" / "profile.csv.zst")
-    t.equal(driver.sweep(), errno.ENOENT, "errno without a folder")
+    assert driver.sweep() == errno.ENOENT, "errno without a folder"
 
 
-def test_second_writer_waits_for_first(t):
-    path = t.folder() / "profile.csv.zst"
-    first, second = Driver(t, "--sm", 1), Driver(t, "--sm", 2)
+def test_second_writer_waits_for_first(scratch):
+    path = scratch.folder() / "profile.csv.zst"
+    first, second = Driver(scratch, "--sm", 1), Driver(scratch, "--sm", 2)
     for driver in (first, second):
         driver.configure(path)
-    t.equal(first.sweep(), 0, "errno of the first")
-    t.equal(second.sweep(3), errno.EBUSY, "errno of the second")
-    t.equal(second.log().count("another OpenSM writes it"), 1, "lines in the log")
+    assert first.sweep() == 0, "errno of the first"
+    assert second.sweep(3) == errno.EBUSY, "errno of the second"
+    assert second.log().count("another OpenSM writes it") == 1, "lines in the log"
     first.end()
-    t.equal(second.sweep(), 0, "errno once the first has gone")
-    t.equal([frame.info["sm"][-1] for frame in read(path)], ["1", "2"], "writers")
+    assert second.sweep() == 0, "errno once the first has gone"
+    assert [frame.info["sm"][-1] for frame in read(path)] == ["1", "2"], "writers"
 
 
 # --- files put aside -----------------------------------------------------------
 
-def test_size_reached_next_file_begun(t):
-    folder = t.folder()
+def test_size_reached_next_file_begun(scratch):
+    folder = scratch.folder()
     strangers = ["profile-x.csv.zst", "profile-20260102T030405Z.csv",
                  "profile-20261302T030405Z.csv.zst", "other-20260102T030405Z.csv.zst",
                  "profile-20260102T030405Z-1.csv.zst"]
     for name in strangers:
         (folder / name).write_text(name, encoding="utf-8")
-    driver = Driver(t)
+    driver = Driver(scratch)
     driver.configure(folder / "profile.csv.zst", max_size=20000, keep=3)
     # Of one second: names must differ all the same.
-    t.equal(driver.sweep(200, 10), 0, "errno")
+    assert driver.sweep(200, 10) == 0, "errno"
     for name in strangers:
-        t.equal((folder / name).read_text(encoding="utf-8"), name, "a stranger's file")
+        assert (folder / name).read_text(encoding="utf-8") == name, "a stranger's file"
         (folder / name).unlink()
     old = put_aside(folder)
-    t.equal(len(old), 3, "files put aside")
+    assert len(old) == 3, "files put aside"
     # 2.0 s of sweeps; names are at most a second further for each file.
-    t.equal({path.name[:20] for path in old}, {"profile-20260102T030"}, "names")
+    assert {path.name[:20] for path in old} == {"profile-20260102T030"}, "names"
     times = []
     for path in [*old, folder / "profile.csv.zst"]:
         frames = read(path)
         assert path.stat().st_size < 25000, path.stat().st_size
-        t.equal(len(frames[0].rows), N_PORTS, "rows of a first frame")
+        assert len(frames[0].rows) == N_PORTS, "rows of a first frame"
         times += [frame.time for frame in frames]
-    t.equal(times, sorted(times), "times over all files")
-    t.equal(round(times[-1] - times[0], 3), round(0.01 * (len(times) - 1), 3),
-            "time without a gap")
+    assert times == sorted(times), "times over all files"
+    assert round(times[-1] - times[0], 3) == round(0.01 * (len(times) - 1), 3), \
+        "time without a gap"
     assert driver.status()["files"] > 4, driver.status()
 
 
-def test_age_reached_next_file_begun(t):
-    folder = t.folder()
-    driver = Driver(t)
+def test_age_reached_next_file_begun(scratch):
+    folder = scratch.folder()
+    driver = Driver(scratch)
     driver.configure(folder / "profile.csv.zst", max_age_s=60, keep=100)
     driver.sweep(6)
     driver.end()
     # The age goes on over a restart, by the first frame's time.
-    driver = Driver(t)
+    driver = Driver(scratch)
     driver.ask("time", START_MS + 60000 - 10000)
     driver.configure(folder / "profile.csv.zst", max_age_s=60, keep=100)
     driver.sweep(19)
     sizes = [len(read(path)) for path in put_aside(folder)]
-    t.equal(sizes, [7, 6, 6], "frames of files put aside")
-    t.equal(put_aside(folder)[0].name, "profile-20260102T030515Z.csv.zst", "name")
+    assert sizes == [7, 6, 6], "frames of files put aside"
+    assert put_aside(folder)[0].name == "profile-20260102T030515Z.csv.zst", "name"
 
 
-def test_name_without_suffix_put_aside(t):
-    folder = t.folder()
+def test_name_without_suffix_put_aside(scratch):
+    folder = scratch.folder()
     time_text = r"-\d{8}T\d{6}Z"
     for name, pattern in (("plain", f"plain{time_text}"), ("a.b", rf"a{time_text}\.b")):
-        driver = Driver(t)
+        driver = Driver(scratch)
         driver.configure(folder / name, max_age_s=1)
         driver.sweep(2)
         found = [old for old in folder.iterdir() if re.fullmatch(pattern, old.name)]
-        t.equal(len(found), 1, f"files put aside beside {name}")
+        assert len(found) == 1, f"files put aside beside {name}"
 
 
-def test_clock_back_an_hour_keeps_order(t):
-    folder = t.folder()
+def test_clock_back_an_hour_keeps_order(scratch):
+    folder = scratch.folder()
     path = folder / "profile.csv.zst"
-    driver = Driver(t)
+    driver = Driver(scratch)
     driver.configure(path, max_size=15000, keep=100)
     driver.sweep(20)
     driver.ask("time", START_MS - 3600 * 1000)
-    t.equal(driver.sweep(20), 0, "errno")
+    assert driver.sweep(20) == 0, "errno"
     files = [*put_aside(folder), path]
     expected = "".join(zstdcat(file) for file in files)
     assert len(files) > 3, files
@@ -526,19 +530,19 @@ def test_clock_back_an_hour_keeps_order(t):
     # In one file the order stays; of two the one that begins earlier is first.
     one = folder / "one.zst"
     one.write_bytes(b"".join(file.read_bytes() for file in files))
-    t.succeeded(merge(one, "-o", out))
-    t.equal(zstdcat(out), expected, "merged text")
+    succeeded(merge(one, "-o", out))
+    assert zstdcat(out) == expected, "merged text"
     result = report(one)
     assert result["traffic"]["octets"] > 0 and min(result["traffic"]["gbps"]) >= 0
-    check_links(t, result, frames_of(expected))
+    check_links(result, frames_of(expected))
 
 
 # --- merge ---------------------------------------------------------------------
 
-def write_some(t, folder, n_collectors, dice):
+def write_some(scratch, folder, n_collectors, dice):
     """Files of collectors with their own periods, some put aside."""
     for i in range(n_collectors):
-        driver = Driver(t, "--sm", 100 + i, "--seed", dice.randrange(1000),
+        driver = Driver(scratch, "--sm", 100 + i, "--seed", dice.randrange(1000),
                         "--leaves", 2)
         driver.ask("time", START_MS + dice.randrange(100000))
         driver.configure(folder / f"c{i}.csv.zst", max_size=dice.choice([4000, 10**6]),
@@ -548,53 +552,54 @@ def write_some(t, folder, n_collectors, dice):
         driver.end()
 
 
-def test_merge_is_a_sort_of_all_frames(t):
+@pytest.mark.row("M3")
+def test_merge_is_a_sort_of_all_frames(scratch):
     seed = int(time.time())
-    t.note(f"seed {seed}")
+    print(f"seed {seed}")
     dice = random.Random(seed)
     for _ in range(5):
-        folder = t.folder()
-        write_some(t, folder, dice.randrange(1, 6), dice)
+        folder = scratch.folder()
+        write_some(scratch, folder, dice.randrange(1, 6), dice)
         files = list(folder.iterdir())
         dice.shuffle(files)
         frames = [frame for file in files for frame in read(file)]
         frames.sort(key=lambda frame: frame.time)
         out = folder / "merged.zst"
-        t.succeeded(merge(*files, "-o", out))
-        t.equal([frame.text for frame in read(out)], [frame.text for frame in frames],
-                "frames")
+        succeeded(merge(*files, "-o", out))
+        assert [frame.text for frame in read(out)] == \
+            [frame.text for frame in frames], "frames"
         # And of what was merged in part.
         half = len(files) // 2
         parts = []
         for name, some in (("a.zst", files[:half]), ("b.zst", files[half:])):
             if some:
-                t.succeeded(merge(*some, "-o", folder / name))
+                succeeded(merge(*some, "-o", folder / name))
                 parts.append(folder / name)
         again = merge(*parts, text=False)
-        t.equal(again.returncode, 0, "status")
+        assert again.returncode == 0, "status"
         (folder / "again.zst").write_bytes(again.stdout)
-        t.equal(sorted(frame.text for frame in read(folder / "again.zst")),
-                sorted(frame.text for frame in frames), "frames merged twice")
+        assert sorted(frame.text for frame in read(folder / "again.zst")) == \
+            sorted(frame.text for frame in frames), "frames merged twice"
 
 
-def test_merge_to_text_has_rows_alone(t):
-    folder = t.folder()
+def test_merge_to_text_has_rows_alone(scratch):
+    folder = scratch.folder()
     path = folder / "profile.csv.zst"
-    driver = Driver(t)
+    driver = Driver(scratch)
     driver.configure(path)
     driver.sweep(3)
     driver.configure(path, counters="all")
     driver.sweep(2)
     driver.end()
     process = merge(path, "--csv")
-    t.succeeded(process)
+    succeeded(process)
     lines = process.stdout.splitlines()
     headers = [i for i, line in enumerate(lines) if line.startswith("time,")]
     frames = read(path)
     n_data = sum(len(frame.rows) for frame in frames[:3])
-    t.equal(headers, [0, n_data + 1], "places of headers")
-    t.equal([line for line in lines if not line.startswith("time,")],
-            [line for frame in frames for line in frame.text.splitlines()[2:]], "rows")
+    assert headers == [0, n_data + 1], "places of headers"
+    assert [line for line in lines if not line.startswith("time,")] == \
+        [line for frame in frames for line in frame.text.splitlines()[2:]], "rows"
 
 
 def split(path, folder):
@@ -607,29 +612,29 @@ def split(path, folder):
     return files
 
 
-def test_merge_many_files_with_few_descriptors(t):
-    folder = t.folder()
+def test_merge_many_files_with_few_descriptors(scratch):
+    folder = scratch.folder()
     path = folder / "profile.csv.zst"
-    driver = Driver(t, "--leaves", 1, "--hosts", 2)
+    driver = Driver(scratch, "--leaves", 1, "--hosts", 2)
     driver.configure(path)
     driver.sweep(1025, 1000)
     driver.end()
-    files = split(path, t.folder())
-    t.equal(len(files), 1025, "files")
-    t.failed(merge(*files), 2, "allowed are 1024 files")
+    files = split(path, scratch.folder())
+    assert len(files) == 1025, "files"
+    failed(merge(*files), 2, "allowed are 1024 files")
     few = files[1:]
     random.Random(1).shuffle(few)
     out = folder / "merged.zst"
-    t.succeeded(merge(*few, "-o", out, preexec_fn=lambda: resource.setrlimit(
+    succeeded(merge(*few, "-o", out, preexec_fn=lambda: resource.setrlimit(
         resource.RLIMIT_NOFILE, (80, 80))))
-    t.equal(out.read_bytes(), path.read_bytes()[files[0].stat().st_size:], "merged")
+    assert out.read_bytes() == path.read_bytes()[files[0].stat().st_size:], "merged"
 
 
-def test_merge_damaged_uses_what_is_before(t):
-    folder = t.folder()
+def test_merge_damaged_uses_what_is_before(scratch):
+    folder = scratch.folder()
     path, other = folder / "profile.csv.zst", folder / "other.csv.zst"
     for file, sm in ((path, 1), (other, 2)):
-        driver = Driver(t, "--sm", sm)
+        driver = Driver(scratch, "--sm", sm)
         driver.configure(file)
         driver.sweep(6)
         driver.end()
@@ -649,34 +654,34 @@ def test_merge_damaged_uses_what_is_before(t):
     for content, message in cases:
         path.write_bytes(content)
         process = merge(path, other, "-o", out)
-        t.equal(process.returncode, 1, "status")
-        t.matches(process.stderr, re.compile(re.escape(str(path)) + ": " + message),
-                  "message")
-        t.equal(process.stderr.count("\n"), 1, "messages")
+        assert process.returncode == 1, "status"
+        assert re.compile(re.escape(str(path)) + ": " + message).search(process.stderr), \
+            "message"
+        assert process.stderr.count("\n") == 1, "messages"
         writers = [frame.info["sm"][-1] for frame in read(out)]
-        t.equal((writers.count("1"), writers.count("2")), (3, 6), "frames merged")
-        t.failed(run("profile", "report", path), 1, f"{path}: ")
+        assert (writers.count("1"), writers.count("2")) == (3, 6), "frames merged"
+        failed(run("profile", "report", path), 1, f"{path}: ")
 
 
-def test_merge_damaged_late_in_frame_takes_none_of_it(t):
-    folder = t.folder()
+def test_merge_damaged_late_in_frame_takes_none_of_it(scratch):
+    folder = scratch.folder()
     path, out = folder / "profile.csv.zst", folder / "merged.zst"
-    driver = Driver(t, "--leaves", 60, "--hosts", 200)
+    driver = Driver(scratch, "--leaves", 60, "--hosts", 200)
     driver.configure(path)
     driver.sweep(3)
     driver.end()
     sizes, data = frame_sizes(path), bytearray(path.read_bytes())
     data[sum(sizes[:2]) - 10] ^= 1
     path.write_bytes(data)
-    t.failed(merge(path, "-o", out), 1, f"offset {sizes[0]}: the frame there is damaged")
-    t.equal(out.read_bytes(), bytes(data[:sizes[0]]), "merged")
-    t.equal(merge(path, "--csv").stdout.count("\n"), 24480 + 1, "lines of text")
+    failed(merge(path, "-o", out), 1, f"offset {sizes[0]}: the frame there is damaged")
+    assert out.read_bytes() == bytes(data[:sizes[0]]), "merged"
+    assert merge(path, "--csv").stdout.count("\n") == 24480 + 1, "lines of text"
 
 
-def test_merge_mistakes_told(t):
-    folder = t.folder()
+def test_merge_mistakes_told(scratch):
+    folder = scratch.folder()
     path = folder / "profile.csv.zst"
-    driver = Driver(t)
+    driver = Driver(scratch)
     driver.configure(path)
     driver.sweep()
     driver.end()
@@ -697,14 +702,14 @@ def test_merge_mistakes_told(t):
         (["profile", "report", path, "--svg", path], 2, "one of the files to be read"),
     ]
     for words, status, message in cases:
-        t.failed(run(*words), status, message)
-    t.equal(path.read_bytes(), content, "the file that was to be overwritten")
+        failed(run(*words), status, message)
+    assert path.read_bytes() == content, "the file that was to be overwritten"
 
 
-def on_terminal(t, *words):
+def on_terminal(scratch, *words):
     """What a terminal at standard output and error gets, and the status."""
     master, slave = pty.openpty()
-    t.cleanup(os.close, master)
+    scratch.callback(os.close, master)
     process = subprocess.Popen([TRIADCTL, *map(str, words)], stdout=slave, stderr=slave)
     os.close(slave)
     data = b""
@@ -719,38 +724,38 @@ def on_terminal(t, *words):
     return process.wait(), data.decode()
 
 
-def test_merge_to_terminal_refused(t):
-    path = t.folder() / "profile.csv.zst"
-    driver = Driver(t)
+def test_merge_to_terminal_refused(scratch):
+    path = scratch.folder() / "profile.csv.zst"
+    driver = Driver(scratch)
     driver.configure(path)
     driver.sweep()
     driver.end()
-    status, text = on_terminal(t, "profile", "merge", path)
-    t.equal(status, 2, "status")
-    t.contains(text, "name a file with -o", "terminal")
-    status, text = on_terminal(t, "profile", "merge", "--csv", path)
-    t.equal(status, 0, "status with --csv")
-    t.contains(text, COLUMNS, "terminal")
+    status, text = on_terminal(scratch, "profile", "merge", path)
+    assert status == 2, "status"
+    assert "name a file with -o" in text, "terminal"
+    status, text = on_terminal(scratch, "profile", "merge", "--csv", path)
+    assert status == 0, "status with --csv"
+    assert COLUMNS in text, "terminal"
 
 
-def test_merge_shows_progress_on_terminal(t):
-    folder = t.folder()
+def test_merge_shows_progress_on_terminal(scratch):
+    folder = scratch.folder()
     path = folder / "profile.csv.zst"
-    driver = Driver(t, "--leaves", 60, "--hosts", 200)
+    driver = Driver(scratch, "--leaves", 60, "--hosts", 200)
     driver.configure(path)
     driver.sweep(10)
     driver.end()
     # So often that it takes more than a moment.
-    status, text = on_terminal(t, "profile", "merge", *[path] * 40, "-o",
+    status, text = on_terminal(scratch, "profile", "merge", *[path] * 40, "-o",
                                folder / "out.zst")
-    t.equal(status, 0, "status")
-    t.matches(text, re.compile(r"\rmerge: \d+ of \d+ MB"), "terminal")
+    assert status == 0, "status"
+    assert re.compile(r"\rmerge: \d+ of \d+ MB").search(text), "terminal"
     assert text.endswith("\r\033[K"), text[-40:]
 
 
 # --- report --------------------------------------------------------------------
 
-def check_links(t, result, frames):
+def check_links(result, frames):
     """Means of links against those of a plain sum, for one collector that never began
     anew; 'frames' in their order."""
     words, seen, last = collections.Counter(), {}, {}
@@ -770,40 +775,40 @@ def check_links(t, result, frames):
     for link in result["by_mean"]:
         a = (link["a"]["node_guid"], str(link["a"]["port"]))
         b = (link["b"]["node_guid"], str(link["b"]["port"]))
-        t.equal((last[a].remote_guid, last[a].remote_port), b, "far end")
+        assert (last[a].remote_guid, last[a].remote_port) == b, "far end"
         for name, key in (("a_to_b", a), ("b_to_a", b)):
             expected = words[key, 0] * 32 / observed[key] / 1e9
             assert abs(link[name]["mean_gbps"] - expected) <= 1e-6 * expected + 1e-9, \
                 (link, expected)
             assert link[name]["peak_gbps"] >= link[name]["mean_gbps"] * 0.999, link
             assert link[name]["peak_percent"] <= 106, link
-    t.equal(len(result["by_mean"]), len(last) // 2, "links")
+    assert len(result["by_mean"]) == len(last) // 2, "links"
     octets = 4 * sum(n for (_, way), n in words.items() if way == 0)
     assert abs(result["traffic"]["octets"] - octets) <= 1e-6 * octets, \
         (result["traffic"]["octets"], octets)
 
 
-def test_report_adds_up(t):
-    folder = t.folder()
+def test_report_adds_up(scratch):
+    folder = scratch.folder()
     for min_change, step_ms in ((0, 10000), (30 * 10**9, 7000), (0, 3600 * 1000)):
         path = folder / f"p{step_ms}.csv.zst"
-        driver = Driver(t, "--seed", step_ms)
+        driver = Driver(scratch, "--seed", step_ms)
         driver.ask("busy", 30)
         driver.configure(path, min_change=min_change, max_age_s=10**9)
         driver.sweep(60, step_ms)
         driver.end()
         result, frames = report(path), read(path)
-        check_links(t, result, frames)
-        t.equal((result["sweeps"], result["ports"], result["links"], result["n_gaps"]),
-                (60, N_PORTS, N_PORTS // 2, 0), "counts")
+        check_links(result, frames)
+        assert (result["sweeps"], result["ports"], result["links"], result["n_gaps"]) == \
+            (60, N_PORTS, N_PORTS // 2, 0), "counts"
         means = [max(link["a_to_b"]["mean_gbps"], link["b_to_a"]["mean_gbps"])
                  for link in result["by_mean"]]
-        t.equal(means, sorted(means, reverse=True), "order by mean")
+        assert means == sorted(means, reverse=True), "order by mean"
         assert len(result["traffic"]["gbps"]) <= 512, len(result["traffic"]["gbps"])
-        check_bundles(t, result)
+        check_bundles(result)
 
 
-def check_bundles(t, result):
+def check_bundles(result):
     bundles = collections.defaultdict(list)
     for link in result["by_mean"]:
         ends = link["a"]["node_guid"], link["b"]["node_guid"]
@@ -811,17 +816,17 @@ def check_bundles(t, result):
         bundles[ends[::-1]].append(link["b_to_a"]["mean_gbps"])
     unlike = {ends: max(rates) * len(rates) / sum(rates)
               for ends, rates in bundles.items() if len(rates) > 1}
-    t.equal(len(result["parallel_links"]), len(unlike) // 2, "bundles")
+    assert len(result["parallel_links"]) == len(unlike) // 2, "bundles"
     for bundle in result["parallel_links"]:
         ends = bundle["from"], bundle["to"]
         expected = max(unlike[ends], unlike[ends[::-1]])
         assert abs(bundle["ratio"] - expected) < 1e-6 * expected, (bundle, expected)
-        t.equal(bundle["links"], 2, "links of a bundle")
+        assert bundle["links"] == 2, "links of a bundle"
 
 
-def test_report_burst_after_quiet_has_its_peak(t):
-    path = t.folder() / "profile.csv.zst"
-    driver = Driver(t)
+def test_report_burst_after_quiet_has_its_peak(scratch):
+    path = scratch.folder() / "profile.csv.zst"
+    driver = Driver(scratch)
     driver.configure(path)
     driver.ask("busy", 0)
     driver.sweep(100)
@@ -829,16 +834,16 @@ def test_report_burst_after_quiet_has_its_peak(t):
     driver.sweep()
     driver.end()
     frames = read(path)
-    t.equal([len(frame.rows) for frame in frames[1:]], [0] * 99 + [N_PORTS], "rows")
+    assert [len(frame.rows) for frame in frames[1:]] == [0] * 99 + [N_PORTS], "rows"
     most = max(int(row.xmit) for row in frames[-1].rows) * 32 / 10 / 1e9
     peaks = [link[way]["peak_gbps"] for link in report(path)["by_peak"]
              for way in ("a_to_b", "b_to_a")]
     assert abs(max(peaks) - most) < 1e-6, (max(peaks), most)
 
 
-def test_report_restart_never_negative(t):
-    path = t.folder() / "profile.csv.zst"
-    driver = Driver(t)
+def test_report_restart_never_negative(scratch):
+    path = scratch.folder() / "profile.csv.zst"
+    driver = Driver(scratch)
     driver.configure(path)
     driver.ask("busy", 100)
     driver.sweep(5)
@@ -846,68 +851,69 @@ def test_report_restart_never_negative(t):
     driver.sweep(5)
     driver.end()
     result = report(path)
-    t.equal((result["restarts"], result["totals_gone_down"]), (0, N_PORTS), "restarts")
-    driver = Driver(t)
+    assert (result["restarts"], result["totals_gone_down"]) == (0, N_PORTS), "restarts"
+    driver = Driver(scratch)
     driver.ask("time", START_MS + 200000)
     driver.configure(path)
     driver.sweep(5)
     driver.end()
     result = report(path)
-    t.equal((result["restarts"], result["totals_gone_down"]), (1, N_PORTS), "restarts")
-    t.equal(result["n_gaps"], 1, "gaps")
-    t.equal(result["gaps"][0]["missing"], 10, "sweeps missing")
+    assert (result["restarts"], result["totals_gone_down"]) == (1, N_PORTS), "restarts"
+    assert result["n_gaps"] == 1, "gaps"
+    assert result["gaps"][0]["missing"] == 10, "sweeps missing"
     assert all(link[way]["mean_gbps"] > 0 and link[way]["peak_percent"] < 106
                for link in result["by_mean"] for way in ("a_to_b", "b_to_a")), result
 
 
-def test_report_port_of_two_collectors_counted_once(t):
-    folder, results = t.folder(), []
+@pytest.mark.row("M3")
+def test_report_port_of_two_collectors_counted_once(scratch):
+    folder, results = scratch.folder(), []
     for sm in (1, 2):
-        driver = Driver(t, "--sm", sm, "--seed", 7)
+        driver = Driver(scratch, "--sm", sm, "--seed", 7)
         driver.ask("time", START_MS + sm * 1000)
         driver.configure(folder / f"{sm}.zst")
         driver.sweep(30)
         driver.end()
     results = [report(folder / "1.zst"), report(folder / "1.zst", folder / "2.zst")]
-    t.equal(len(results[1]["collectors"]), 2, "collectors")
+    assert len(results[1]["collectors"]) == 2, "collectors"
     assert results[1]["rows_read_twice"] > 1000, results[1]["rows_read_twice"]
     one, both = (result["traffic"]["octets"] for result in results)
     assert abs(one - both) < 0.001 * one, (one, both)
     # One that comes when the first has ended goes on.
-    driver = Driver(t, "--sm", 3, "--seed", 7)
+    driver = Driver(scratch, "--sm", 3, "--seed", 7)
     driver.ask("time", START_MS + 400000)
     driver.configure(folder / "3.zst")
     driver.sweep(30)
     driver.end()
     result = report(folder / "1.zst", folder / "3.zst")
-    t.equal(result["rows_read_twice"], 0, "rows read twice")
+    assert result["rows_read_twice"] == 0, "rows read twice"
     assert result["traffic"]["octets"] > 1.9 * one, (result["traffic"]["octets"], one)
 
 
-def test_report_draws_a_picture(t):
-    folder = t.folder()
+def test_report_draws_a_picture(scratch):
+    folder = scratch.folder()
     path, svg = folder / "profile.csv.zst", folder / "report.svg"
-    driver = Driver(t)
+    driver = Driver(scratch)
     driver.configure(path)
     driver.sweep(30)
     driver.end()
     process = run("profile", "report", path, "--svg", svg, "-n", 3)
-    t.succeeded(process)
-    t.contains(process.stdout, "Busiest links by mean", "report")
+    succeeded(process)
+    assert "Busiest links by mean" in process.stdout, "report"
     root = xml.etree.ElementTree.parse(svg).getroot()
     text = " ".join(root.itertext())
-    t.contains(text, "Traffic of 112 ports, 30 sweeps", "picture")
-    t.equal(len(re.findall(r"port \d+ to", text)), 3, "links drawn")
+    assert "Traffic of 112 ports, 30 sweeps" in text, "picture"
+    assert len(re.findall(r"port \d+ to", text)) == 3, "links drawn"
     for element in root.iter():
         for name, value in element.attrib.items():
             assert "nan" not in value and "inf" not in value, (element.tag, name, value)
             assert not name.endswith("href"), "something from elsewhere"
 
 
-def test_report_without_traffic_is_one(t):
-    folder = t.folder()
+def test_report_without_traffic_is_one(scratch):
+    folder = scratch.folder()
     path, svg = folder / "profile.csv.zst", folder / "report.svg"
-    driver = Driver(t)
+    driver = Driver(scratch)
     driver.configure(path)
     driver.ask("busy", 0)
     for n in (0, 1, 3):
@@ -916,37 +922,31 @@ def test_report_without_traffic_is_one(t):
         else:
             path.touch()
         process = run("profile", "report", path, "--svg", svg)
-        t.succeeded(process)
+        succeeded(process)
         assert "nan" not in process.stdout and "inf " not in process.stdout
         xml.etree.ElementTree.parse(svg)
-        t.equal(report(path)["traffic"]["octets"], 0, "octets")
-    t.contains(process.stdout, "sweeps            4\n", "report")
+        assert report(path)["traffic"]["octets"] == 0, "octets"
+    assert "sweeps            4\n" in process.stdout, "report"
 
 
 # --- help ----------------------------------------------------------------------
 
-def test_help_lists_what_there_is(t):
+def test_help_lists_what_there_is():
     overview = run("help").stdout
     manual = (SRCDIR / "docs" / "triadctl.1").read_text(encoding="utf-8")
     for verb in ("merge", "report"):
         synopsis = re.search(rf"^  (profile {verb} .*)$", overview, re.MULTILINE)
         assert synopsis, overview
         one = run("help", "profile", verb)
-        t.succeeded(one)
-        t.contains(one.stdout, f"Usage: triadctl {synopsis[1]}\n", "help")
-        t.equal(run("profile", verb, "--help").stdout, one.stdout, "--help")
-        t.contains(manual, f'"profile {verb}"', "the manual")
+        succeeded(one)
+        assert f"Usage: triadctl {synopsis[1]}\n" in one.stdout, "help"
+        assert run("profile", verb, "--help").stdout == one.stdout, "--help"
+        assert f'"profile {verb}"' in manual, "the manual"
         for option in re.findall(r"\[(-\S+?)[ \]]", synopsis[1]):
-            t.contains(one.stdout, f"\n  {option} ", "help")
+            assert f"\n  {option} " in one.stdout, "help"
             section = manual[manual.index(f'"profile {verb}"'):]
-            t.contains(section, option.replace("-", "\\-"), "the manual")
+            assert option.replace("-", "\\-") in section, "the manual"
     both = run("help", "profile").stdout
-    t.equal(both.count("Usage: "), 2, "commands in help on both")
-    t.equal(run("profile", "--help").stdout, both, "profile --help")
-    t.failed(run("help", "profile", "mrege"), 2, "did you mean 'profile merge'?")
-
-
-if __name__ == "__main__":
-    if not shutil.which("zstdcat"):
-        raise SystemExit("Bail out! zstdcat is missing: scripts/deps installs it")
-    taplib.main(globals())
+    assert both.count("Usage: ") == 2, "commands in help on both"
+    assert run("profile", "--help").stdout == both, "profile --help"
+    failed(run("help", "profile", "mrege"), 2, "did you mean 'profile merge'?")

@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Prometheus and stock opensm: what it reads is what perfquery shows, and its rules
 answer.
@@ -19,8 +18,10 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
-import taplib
-from taplib import SRCDIR, wait_until
+import pytest
+
+from checks import succeeded, wait_until
+from labs import SRCDIR
 from triadlib import (ask, log_has, perfquery, ports, status, triad_lab, triad_lines,
                       wait_for_sweep)
 
@@ -73,7 +74,8 @@ def perf_set(lab, attribute="PortCounters", **counters):
 
 # --- what is read ------------------------------------------------------------
 
-def test_metrics_are_perfquerys_values_and_promtool_is_content(t):
+@pytest.mark.row("X6")
+def test_metrics_are_perfquerys_values_and_promtool_is_content():
     address = free_address()
     with triad_lab(CONF.format(address)) as lab:
         wait_for_sweep(lab)
@@ -81,53 +83,55 @@ def test_metrics_are_perfquerys_values_and_promtool_is_content(t):
         perf_set(lab, "PortCountersExtended", PortXmitData=1000, PortRcvPkts=77)
         ask(lab, "perf", "sweep")
         process = lab.run("curl", "-sS", f"http://{address}/metrics")
-        t.succeeded(process)
+        succeeded(process)
         text = process.stdout
         lid = ports(lab)[(SWITCH1, 3)]["lid"]
         shown = perfquery(lab, lid, 3)
         for counter, name in NAMES.items():
             value = sample(text, f"infiniband_switch_port_{name}_total", guid=SWITCH1,
                            port=3)
-            t.equal((value, shown[counter]), (VALUES[counter], VALUES[counter]), counter)
+            assert (value, shown[counter]) == (VALUES[counter], VALUES[counter]), \
+                counter
         octets = sample(text, "infiniband_switch_port_transmit_data_bytes_total",
                         guid=SWITCH1, port=3)
         assert octets >= 4000, octets
         check = subprocess.run(["promtool", "check", "metrics"], input=text, text=True,
                                capture_output=True, check=False)
-        t.equal((check.returncode, check.stderr), (0, ""), "promtool check metrics")
+        assert (check.returncode, check.stderr) == (0, ""), "promtool check metrics"
 
 
-def test_counter_that_a_port_lacks_is_absent(t):
+def test_counter_that_a_port_lacks_is_absent():
     address = free_address()
     with triad_lab(CONF.format(address)) as lab:
         wait_for_sweep(lab)
         assert "qp1_dropped" not in fetch(address), "ibsim's agents don't have it"
 
 
-def test_filters_choose_and_what_is_wrong_is_said(t):
+def test_filters_choose_and_what_is_wrong_is_said():
     address = free_address()
     with triad_lab(CONF.format(address)) as lab:
         wait_for_sweep(lab)
         text = fetch(address, "/metrics?switch=Switch1&counter=SymbolErrorCounter")
         guids = set(re.findall(r'^infiniband_\w+{guid="(0x\w+)"', text, re.MULTILINE))
-        t.equal(guids, {SWITCH1}, "switches")
+        assert guids == {SWITCH1}, "switches"
         try:
             fetch(address, "/metrics?counter=Symbols")
             raise AssertionError("no error")
         except urllib.error.HTTPError as error:
-            t.equal(error.code, 400, "status")
-            t.contains(error.read().decode(), "Symbols", "reason")
+            assert error.code == 400, "status"
+            assert "Symbols" in error.read().decode(), "reason"
 
 
-def test_set_opens_moves_and_closes_the_port(t):
+@pytest.mark.row("A6")
+def test_set_opens_moves_and_closes_the_port():
     first, second = free_address(), free_address()
     with triad_lab(CONF.format("")) as lab:
         wait_for_sweep(lab)
-        t.equal(status(lab)["prometheus"]["listen"], None, "at first")
+        assert status(lab)["prometheus"]["listen"] is None, "at first"
         for address in (first, second):
             ask(lab, "set", "prometheus.listen", address)
-            t.contains(fetch(address), "triad_sweeps_total", "metrics")
-            t.equal(status(lab)["prometheus"]["listen"], address, "status")
+            assert "triad_sweeps_total" in fetch(address), "metrics"
+            assert status(lab)["prometheus"]["listen"] == address, "status"
         ask(lab, "set", "prometheus.listen", "")
         try:
             fetch(second)
@@ -136,7 +140,7 @@ def test_set_opens_moves_and_closes_the_port(t):
             pass
 
 
-def test_address_in_use_is_said_and_the_sm_goes_on(t):
+def test_address_in_use_is_said_and_the_sm_goes_on():
     with contextlib.closing(socket.socket()) as sock:
         sock.bind(("127.0.0.1", 0))
         sock.listen()
@@ -147,7 +151,7 @@ def test_address_in_use_is_said_and_the_sm_goes_on(t):
             assert any("in use" in line for line in triad_lines(lab.log())), lab.log()
 
 
-def test_client_that_stalls_holds_up_neither_sweep_nor_end(t):
+def test_client_that_stalls_holds_up_neither_sweep_nor_end():
     address = free_address()
     with triad_lab(CONF.format(address)) as lab:
         wait_for_sweep(lab)
@@ -162,14 +166,14 @@ def test_client_that_stalls_holds_up_neither_sweep_nor_end(t):
             wait_until(lambda: status(lab)["perfmgr"]["sweeps"] >= before["sweeps"] + 4,
                        20, "four sweeps")
             after = status(lab)["perfmgr"]
-            t.equal(after["sweeps_late"], before["sweeps_late"], "late sweeps")
-            t.note(f"jitter at most {after['period_jitter_max_us']} us")
+            assert after["sweeps_late"] == before["sweeps_late"], "late sweeps"
+            print(f"jitter at most {after['period_jitter_max_us']} us")
             begun = time.monotonic()
-            t.succeeded(lab.down())
+            lab.down()
             assert time.monotonic() - begun < 10, "the end took long"
 
 
-def test_without_master_there_are_no_ports(t):
+def test_without_master_there_are_no_ports():
     address = free_address()
     with triad_lab(CONF.format(address)) as lab:
         wait_for_sweep(lab)
@@ -184,11 +188,11 @@ def test_without_master_there_are_no_ports(t):
 class Prometheus:
     """A server that reads one address each second."""
 
-    def __init__(self, t, address, rules):
+    def __init__(self, scratch, address, rules):
         program = shutil.which("prometheus")
         if not program:
-            raise taplib.Skip("prometheus is not installed (scripts/deps)")
-        self.folder, self.address = t.folder(), free_address()
+            pytest.skip("prometheus is not installed (scripts/deps)")
+        self.folder, self.address = scratch.folder(), free_address()
         conf = self.folder / "prometheus.yml"
         conf.write_text(json.dumps({
             "global": {"scrape_interval": "1s", "evaluation_interval": "1s"},
@@ -218,14 +222,15 @@ class Prometheus:
         return []
 
 
-def test_prometheus_answers_for_recording_rules(t):
+@pytest.mark.row("X6")
+def test_prometheus_answers_for_recording_rules(scratch):
     address = free_address()
     rules = sorted((SRCDIR / "contrib" / "prometheus").glob("*.rules.yml"))
     if "INFINIBAND_RULES" in os.environ:
         rules.append(os.environ["INFINIBAND_RULES"])
     with triad_lab(CONF.format(address)) as lab:
         wait_for_sweep(lab)
-        with Prometheus(t, address, rules) as prometheus:
+        with Prometheus(scratch, address, rules) as prometheus:
             wait_until(lambda: prometheus.query('up{job="infiniband"} == 1'), 60, "up")
             sent = 0
             def traffic():
@@ -248,15 +253,11 @@ def test_prometheus_answers_for_recording_rules(t):
             # ibsim's agents lack this one.
             wait_until(lambda: all("qp1" in name for name in silent()), 60,
                        "an answer of each recording rule")
-            t.note(f"{len(recorded)} recording rules; none of {sorted(silent())}")
+            print(f"{len(recorded)} recording rules; none of {sorted(silent())}")
             if "INFINIBAND_RULES" in os.environ:
                 name = "infiniband:switch_port_transmit_data_bytes:rate5m"
                 result = wait_until(lambda: [it for it in prometheus.query(name)
                                              if it["metric"]["guid"] == SWITCH1
                                              and it["metric"]["port"] == "3"], 30, name)
-                t.equal(result[0]["metric"]["uplink"], "Switch2", "uplink")
+                assert result[0]["metric"]["uplink"] == "Switch2", "uplink"
                 assert float(result[0]["value"][1]) > 0, result
-
-
-if __name__ == "__main__":
-    taplib.main(globals())

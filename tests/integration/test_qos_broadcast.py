@@ -1,12 +1,13 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """IPoIB broadcast groups carry what the policy's level for their partition says."""
 
 import re
 
-import taplib
+import pytest
+
+from checks import succeeded, wait_until
+from labs import Lab
 from tablelib import QOS, policy, replace, sweep
-from taplib import Lab, Test, wait_until
 from triadlib import NET, ask, log_has, triad_lines
 
 PARTITIONS = """\
@@ -62,7 +63,7 @@ _FIELD = re.compile(r"^\t\t(\w+)\.+(\S+)$", re.MULTILINE)
 def groups(lab):
     """Those of IPv4 broadcasts, as the SA has them."""
     process = lab.run("saquery", "MCMR")
-    Test.succeeded(process)
+    succeeded(process)
     found = {}
     for record in process.stdout.split("MCMember Record dump")[1:]:
         fields = dict(_FIELD.findall(record))
@@ -74,28 +75,29 @@ def groups(lab):
     return found
 
 
-def test_groups_carry_what_the_level_of_their_partition_says(t):
-    folder = t.folder()
+@pytest.mark.row("Q9")
+def test_groups_carry_what_the_level_of_their_partition_says(tmp_path):
+    folder = tmp_path
     partitions, path = folder / "partitions.conf", folder / "policy.conf"
     partitions.write_text(PARTITIONS, encoding="utf-8")
     path.write_text(policy(levels=LEVELS.format(default="Plain")), encoding="utf-8")
     with Lab(NET, opensm_conf=f"{QOS}partition_config_file {partitions}\n",
              triad_conf="[perfmgr]\nenabled = false\n[qos]\n"
                         f"policy_file = {path}\n") as lab:
-        t.equal(groups(lab), MADE, "groups that OpenSM made")
+        assert groups(lab) == MADE, "groups that OpenSM made"
         ask(lab, "set", "qos.partition_groups", "true")
         wait_until(lambda: groups(lab) == given(), 10, "the policy's levels")
         sweep(lab, 2)
-        t.equal(groups(lab), given(), "groups after more sweeps")
+        assert groups(lab) == given(), "groups after more sweeps"
         told = [line for line in triad_lines(lab.log()) if "its broadcast group" in line]
-        t.equal(len(told), 2, f"lines in the log: {told}")
+        assert len(told) == 2, f"lines in the log: {told}"
         log_has(lab, "partition 0x0002: its broadcast group gets SL 5, MTU 1024, 2.5 Gb/s, "
                      f"TClass 9 by the level 'Fast' of {path}, which wins over OpenSM's SL "
                      "2, MTU 2048, 10 Gb/s, TClass 0 (partitions.conf)")
         log_has(lab, "partition 0x7fff: its broadcast group gets SL 4, MTU 2048, 10 Gb/s, "
                      "TClass 0 by the level 'Plain'")
         replace(path, policy(levels=LEVELS.format(default="Fast")))
-        Test.succeeded(lab.run("triadctl", "reload"))
+        succeeded(lab.run("triadctl", "reload"))
         ask(lab, "set", "qos.partition_groups", "true")
         wait_until(lambda: groups(lab) == given((5, 3, 2, 9)), 10, "the other policy")
         ask(lab, "set", "qos.partition_groups", "false")
@@ -103,11 +105,12 @@ def test_groups_carry_what_the_level_of_their_partition_says(t):
         log_has(lab, "partition 0x0002: its broadcast group is as OpenSM made it again: SL "
                      "2, MTU 2048, 10 Gb/s, TClass 0")
         sweep(lab, 2)
-        t.equal(groups(lab), MADE, "groups after more sweeps without")
+        assert groups(lab) == MADE, "groups after more sweeps without"
 
 
-def test_groups_in_the_first_sweep_and_of_partitions_that_change(t):
-    folder = t.folder()
+@pytest.mark.row("Q9")
+def test_groups_in_the_first_sweep_and_of_partitions_that_change(tmp_path):
+    folder = tmp_path
     partitions, path = folder / "partitions.conf", folder / "policy.conf"
     partitions.write_text(PARTITIONS, encoding="utf-8")
     path.write_text(policy(levels=LEVELS.format(default="Plain")), encoding="utf-8")
@@ -120,7 +123,3 @@ def test_groups_in_the_first_sweep_and_of_partitions_that_change(t):
         sweep(lab)
         wait_until(lambda: groups(lab) == given() | {0x4: (5, 3, 2, 9)}, 10,
                    "a partition's new group")
-
-
-if __name__ == "__main__":
-    taplib.main(globals())

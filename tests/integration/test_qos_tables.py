@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """QoS tables on stock opensm: what a policy says is what ports have, no more is sent than
 is needed, and without a policy everything is as OpenSM alone would have it."""
@@ -8,11 +7,13 @@ import os
 import subprocess
 import sys
 
-import taplib
+import pytest
+
+from checks import succeeded, wait_until
+from labs import SRCDIR, Lab
 from tablelib import DIFFERENT, NO_SETUP, NO_VL, PORT_INFO, QOS, RECORD, SL2VL, VLARB, \
     Meaning, Record, World, check_tables, load, plan, policy, random_policy, rows, \
     stock_tables, sweep, sweep_without_triad, table_lab, tables, wait_for
-from taplib import SRCDIR, Lab, wait_until
 from triadlib import NET, ask, log_has, status
 
 SEED = int(os.environ.get("TRIAD_TABLES_SEED", "1"))
@@ -58,8 +59,8 @@ VLARBS = [
 ]
 
 
-def gen_fabric(t, *words):
-    path = t.folder() / "fabric.net"
+def gen_fabric(scratch, *words):
+    path = scratch.folder() / "fabric.net"
     subprocess.run([sys.executable, SRCDIR / "scripts/gen-fabric", *words, "-o", path],
                    check=True)
     return path
@@ -67,39 +68,42 @@ def gen_fabric(t, *words):
 
 # --- in force ------------------------------------------------------------------
 
-def test_policy_in_force_on_every_port(t):
+@pytest.mark.row("Q1", "Q7")
+def test_policy_in_force_on_every_port(scratch):
     stock = stock_tables(NET, CONF)
-    lab, _ = table_lab(t, NET, policy(GROUPS, SCOPES, VLARBS), CONF, more=ANYTHING)
+    lab, _ = table_lab(scratch, NET, policy(GROUPS, SCOPES, VLARBS), CONF, more=ANYTHING)
     with lab:
         wait_for(lab)
         world = World(lab, NET)
         expected = Meaning(world, stock, GROUPS, SCOPES, VLARBS).tables()
-        check_tables(t, lab, world, expected, "in the first sweep")
+        check_tables(lab, world, expected, "in the first sweep")
         used = collections.Counter(sl2vl[0] for port in expected.values()
                                    for sl2vl in port["sl2vl"].values())
-        t.equal(sorted(used), list(range(8)), "scopes that apply somewhere, and the stock")
-        t.equal(plan(lab)[0], 0, "the exit status of a plan")
-        t.equal({row["agrees"] for row in rows(lab)}, {True}, "whether tables agree")
-        t.equal(tables(lab)["unlike"], 0, "tables that ports answered otherwise")
+        assert sorted(used) == list(range(8)), \
+            "scopes that apply somewhere, and the stock"
+        assert plan(lab)[0] == 0, "the exit status of a plan"
+        assert {row["agrees"] for row in rows(lab)} == {True}, "whether tables agree"
+        assert tables(lab)["unlike"] == 0, "tables that ports answered otherwise"
 
 
-def test_port_with_fewer_vls_gets_vl15_and_weight_0(t):
+def test_port_with_fewer_vls_gets_vl15_and_weight_0(scratch):
     conf = CONF + "max_op_vls 3\n"
     stock = stock_tables(NET, conf)
-    lab, _ = table_lab(t, NET, policy(GROUPS, SCOPES[:4], VLARBS), conf,
+    lab, _ = table_lab(scratch, NET, policy(GROUPS, SCOPES[:4], VLARBS), conf,
                        more=ANYTHING)
     with lab:
         wait_for(lab)
         world = World(lab, NET)
-        check_tables(t, lab, world, Meaning(world, stock, GROUPS, SCOPES[:4], VLARBS,
-                                            n_vls=4).tables(), "with 4 VLs")
+        check_tables(lab, world, Meaning(world, stock, GROUPS, SCOPES[:4], VLARBS,
+                                         n_vls=4).tables(), "with 4 VLs")
 
 
-def test_random_policies_as_the_manual_has_them(t):
-    t.note(f"seed {SEED}")
-    net = gen_fabric(t, "fat-tree", "--levels", "2", "--radix", "4")
+@pytest.mark.row("Q7")
+def test_random_policies_as_the_manual_has_them(scratch):
+    print(f"seed {SEED}")
+    net = gen_fabric(scratch, "fat-tree", "--levels", "2", "--radix", "4")
     stock = stock_tables(net, CONF)
-    lab, path = table_lab(t, net, policy({}), CONF, more=ANYTHING)
+    lab, path = table_lab(scratch, net, policy({}), CONF, more=ANYTHING)
     with lab:
         wait_for(lab, NO_SETUP)
         world = World(lab, net)
@@ -107,13 +111,13 @@ def test_random_policies_as_the_manual_has_them(t):
             groups, sl2vl, vlarb = random_policy(seed, world)
             load(lab, path, policy(groups, sl2vl, vlarb))
             expected = Meaning(world, stock, groups, sl2vl, vlarb).tables()
-            check_tables(t, lab, world, expected, f"policy with the seed {seed}")
+            check_tables(lab, world, expected, f"policy with the seed {seed}")
             assert expected != stock, f"a policy without effect: seed {seed}"
-            t.equal(plan(lab)[0], 0, "the exit status of a plan")
+            assert plan(lab)[0] == 0, "the exit status of a plan"
 
 
-def test_groups_by_partition_in_the_first_sweep(t):
-    partitions = t.folder() / "partitions.conf"
+def test_groups_by_partition_in_the_first_sweep(scratch):
+    partitions = scratch.folder() / "partitions.conf"
     partitions.write_text("Default=0x7fff : ALL=full;\n"
                           "Compute=0x0002 : 0x100001=full, 0x100007=limited;\n",
                           encoding="utf-8")
@@ -123,13 +127,13 @@ def test_groups_by_partition_in_the_first_sweep(t):
     sl2vl = [{"group": ["By key"], "sl2vl-table": table(5)},
              {"across": ["By name"], "sl2vl-table": table(6)}]
     stock = stock_tables(NET, conf)
-    lab, _ = table_lab(t, NET, policy(groups, sl2vl), conf, more=ANYTHING)
+    lab, _ = table_lab(scratch, NET, policy(groups, sl2vl), conf, more=ANYTHING)
     with lab:
         wait_for(lab)
         world = World(lab, NET)
         meant = {"By key": ["pkey: 0x2"], "By name": ["pkey: 0x2"]}
-        check_tables(t, lab, world, Meaning(world, stock, meant, sl2vl,
-                                            members=members).tables(), "by partition")
+        check_tables(lab, world, Meaning(world, stock, meant, sl2vl,
+                                         members=members).tables(), "by partition")
 
 
 # --- OpenSM's own --------------------------------------------------------------
@@ -144,10 +148,10 @@ def without_chance(world, smp):
     return (world.at(smp.path).name, smp.attribute, smp.modifier, smp.m_key, data.hex())
 
 
-def test_policy_without_setup_sends_what_opensm_sends(t):
+def test_policy_without_setup_sends_what_opensm_sends(scratch):
     """Octet for octet, in the first sweep and in another."""
     def sent(**options):
-        record = Record(t)
+        record = Record(scratch)
         with Lab(NET, opensm_conf=CONF, preload=(RECORD,), **options) as lab:
             if "plugin" not in options:
                 wait_for(lab, NO_SETUP)
@@ -156,45 +160,45 @@ def test_policy_without_setup_sends_what_opensm_sends(t):
             return sorted(without_chance(world, smp)
                           for smp in record.sets(0, (SL2VL, VLARB, PORT_INFO)))
 
-    path = t.folder() / "policy.conf"
+    path = scratch.folder() / "policy.conf"
     path.write_text(policy({"All": ["node-type: ALL"]}), encoding="utf-8")
     theirs = sent(plugin="no")
     ours = sent(triad_conf="[perfmgr]\nenabled = false\n[qos]\ntables_enabled = true\n"
                            f"policy_file = {path}\n")
     assert len(theirs) > 100, f"{len(theirs)} SMPs"
-    t.equal(len(ours), len(theirs), "the number of SMPs")
-    t.equal([pair for pair in zip(theirs, ours) if pair[0] != pair[1]][:3], [],
-            "SMPs that are not the same")
+    assert len(ours) == len(theirs), "the number of SMPs"
+    assert [pair for pair in zip(theirs, ours) if pair[0] != pair[1]][:3] == [], \
+        "SMPs that are not the same"
 
 
-def test_tables_off_again_are_opensms(t):
+def test_tables_off_again_are_opensms(scratch):
     stock = stock_tables(NET, CONF)
     text = policy(GROUPS, SCOPES, VLARBS)
-    lab, path = table_lab(t, NET, text, CONF, more=ANYTHING)
+    lab, path = table_lab(scratch, NET, text, CONF, more=ANYTHING)
     with lab:
         wait_for(lab)
         world = World(lab, NET)
         expected = Meaning(world, stock, GROUPS, SCOPES, VLARBS).tables()
         ask(lab, "set", "qos.tables_enabled", "false")
         wait_for(lab, "off")
-        check_tables(t, lab, world, stock, "switched off")
+        check_tables(lab, world, stock, "switched off")
         passes = tables(lab)["passes"]
         sweep(lab, 2)
-        t.equal(tables(lab)["passes"], passes, "passes in which Triad has a say then")
+        assert tables(lab)["passes"] == passes, "passes in which Triad has a say then"
         log_has(lab, f"{path}: its qos-setup is not programmed: qos.tables_enabled is off")
         ask(lab, "set", "qos.tables_enabled", "true")
         wait_for(lab)
-        check_tables(t, lab, world, expected, "switched on again")
+        check_tables(lab, world, expected, "switched on again")
         load(lab, path, policy(GROUPS), NO_SETUP)
-        check_tables(t, lab, world, stock, "the setup is gone")
+        check_tables(lab, world, stock, "the setup is gone")
         load(lab, path, text)
-        check_tables(t, lab, world, expected, "the setup is back")
+        check_tables(lab, world, expected, "the setup is back")
 
 
-def test_tables_after_a_start_without_triad_are_opensms(t):
+def test_tables_after_a_start_without_triad_are_opensms(scratch):
     """The fabric remembers; OpenSM writes its own at its start."""
     stock = stock_tables(NET, CONF)
-    lab, _ = table_lab(t, NET, policy(GROUPS, SCOPES, VLARBS), 
+    lab, _ = table_lab(scratch, NET, policy(GROUPS, SCOPES, VLARBS), 
                        CONF + "sminfo_polling_timeout 500\npolling_retry_number 1\n",
                        more=ANYTHING, sms=("Hca1", "Hca3"))
     with lab:
@@ -203,41 +207,42 @@ def test_tables_after_a_start_without_triad_are_opensms(t):
         conf = lab.folder / "sm-1" / "triad.conf"
         conf.write_text(conf.read_text().replace("tables_enabled = true",
                                                  "tables_enabled = false"))
-        t.succeeded(lab.run("triadctl", "reload", sm=1))
+        succeeded(lab.run("triadctl", "reload", sm=1))
         os.kill(lab.status()["sms"][0]["pid"], 15)
         wait_until(lambda: lab.status()["sms"][1]["state"] == "master" and
                    lab.status()["sms"][1]["subnet_up"], 60, "the other SM")
         world_then = World(lab, NET)
-        t.equal(world_then.sm, 0x100007, "the master")
-        t.equal(status(lab, sm=1)["qos_tables"]["state"], "off", "its tables")
-        check_tables(t, lab, world, stock, "by an SM without a policy")
+        assert world_then.sm == 0x100007, "the master"
+        assert status(lab, sm=1)["qos_tables"]["state"] == "off", "its tables"
+        check_tables(lab, world, stock, "by an SM without a policy")
 
 
 # --- changes -------------------------------------------------------------------
 
-def test_changed_policy_sends_what_the_plan_counts(t):
-    record = Record(t)
-    lab, path = table_lab(t, NET, policy(GROUPS, SCOPES, VLARBS), CONF, more=ANYTHING,
+@pytest.mark.row("Q10", "X3")
+def test_changed_policy_sends_what_the_plan_counts(scratch):
+    record = Record(scratch)
+    lab, path = table_lab(scratch, NET, policy(GROUPS, SCOPES, VLARBS), CONF, more=ANYTHING,
                           preload=(RECORD,))
     with lab:
         wait_for(lab)
         sweep(lab, 2)
         mark = record.mark()
         sweep(lab, 2)
-        t.equal(record.sets(mark), [], "SMPs of sweeps in which nothing changed")
+        assert record.sets(mark) == [], "SMPs of sweeps in which nothing changed"
         other = [*SCOPES, {"across": ["Clients"], "from": [3], "sl2vl-table": table(7, 1)}]
         mark = record.mark()
         code, planned = load(lab, path, policy(GROUPS, other, VLARBS[:2]))
-        t.equal(code, 3, "the exit status of the plan")
+        assert code == 3, "the exit status of the plan"
         sent = record.sets(mark)
-        t.equal(len(sent), planned["smps"], "SMPs sent, and planned")
-        t.equal(planned["changed"], planned["smps"], "tables changed, all small ones")
+        assert len(sent) == planned["smps"], "SMPs sent, and planned"
+        assert planned["changed"] == planned["smps"], "tables changed, all small ones"
         assert 3 <= len(sent) < 12, f"{len(sent)} SMPs for a small change"
-        t.equal(plan(lab)[0], 0, "the exit status of the plan afterwards")
-        t.equal(plan(lab)[1]["changes"], [], "changes left")
+        assert plan(lab)[0] == 0, "the exit status of the plan afterwards"
+        assert plan(lab)[1]["changes"] == [], "changes left"
         mark = record.mark()
         sweep(lab, 2)
-        t.equal(record.sets(mark), [], "SMPs of sweeps afterwards")
+        assert record.sets(mark) == [], "SMPs of sweeps afterwards"
 
 
 M_KEY = 0x1234
@@ -253,13 +258,13 @@ def high_limits(record, world, mark=0):
     return found
 
 
-def test_high_limit_and_m_key_on_the_wire(t):
-    record = Record(t, TRIAD_RECORD_M_KEY=f"{M_KEY:#x}")
+def test_high_limit_and_m_key_on_the_wire(scratch):
+    record = Record(scratch, TRIAD_RECORD_M_KEY=f"{M_KEY:#x}")
     limits = [{"group": ["Switches"], "vl-high-limit": 9},
               {"across": ["Storage"], "vl-high-limit": 200},
               {"group": ["Clients"], "vlarb-low": [(1, 1)]}]
     conf = CONF + f"m_key {M_KEY:#x}\nm_key_protection_level 1\nqos_high_limit 5\n"
-    lab, path = table_lab(t, NET, policy(GROUPS, SCOPES, limits), conf, more=ANYTHING,
+    lab, path = table_lab(scratch, NET, policy(GROUPS, SCOPES, limits), conf, more=ANYTHING,
                           preload=(RECORD,))
     with lab:
         # The simulator forgets high limits.
@@ -269,12 +274,12 @@ def test_high_limit_and_m_key_on_the_wire(t):
         should = {(node.name, number): 9 if node.is_switch else 5
                   for node, number in world.ports()}
         should["Switch2", 2] = 200
-        t.equal({key: found.get(key) for key in should}, should, "high limits sent")
+        assert {key: found.get(key) for key in should} == should, "high limits sent"
         mark = record.mark()
         load(lab, path, policy(GROUPS, SCOPES[:1], limits), DIFFERENT)
         sent = record.sets(mark)
         assert len(sent) > 20, f"{len(sent)} SMPs"
-        t.equal({smp.m_key for smp in sent}, {M_KEY}, "the M_Keys of Set()")
+        assert {smp.m_key for smp in sent} == {M_KEY}, "the M_Keys of Set()"
 
 
 # --- few SMPs ------------------------------------------------------------------
@@ -290,55 +295,52 @@ def packed(vls):
     return "".join(f"{vl:x}" for vl in vls)
 
 
-def test_optimized_mapping_takes_few_smps(t):
+def test_optimized_mapping_takes_few_smps(scratch):
     """"All" in-ports are without a base port 0, which the simulator's switches have."""
-    record = Record(t, TRIAD_RECORD_OPTIMIZED="1", TRIAD_RECORD_M_KEY=f"{M_KEY:#x}")
+    record = Record(scratch, TRIAD_RECORD_OPTIMIZED="1", TRIAD_RECORD_M_KEY=f"{M_KEY:#x}")
     conf = (CONF + f"use_optimized_slvl TRUE\nm_key {M_KEY:#x}\n"
             "m_key_protection_level 1\n")
     same = table(1, 2, 3)
-    lab, path = table_lab(t, NET, policy(GROUPS, [{"group": ["Switches"],
-                                                   "sl2vl-table": same}]), conf,
+    lab, path = table_lab(scratch, NET, policy(GROUPS, [{"group": ["Switches"],
+                                                         "sl2vl-table": same}]), conf,
                           preload=(RECORD,))
     with lab:
         wait_for(lab)
         world = World(lab, NET)
         sent = sl2vl_by_node(record, world)
-        t.equal({name: sent[name] for name in ("Switch1", "Switch2")},
-                {name: [(0x30000, packed(same)), (0x10000, packed(same))]
-                 for name in ("Switch1", "Switch2")},
-                "SMPs to switches all of whose tables are alike")
+        assert {name: sent[name] for name in ("Switch1", "Switch2")} == \
+            {name: [(0x30000, packed(same)), (0x10000, packed(same))]
+             for name in ("Switch1", "Switch2")}, \
+            "SMPs to switches all of whose tables are alike"
         mark = record.mark()
         sweep(lab, 2)
-        t.equal(record.sets(mark), [], "SMPs of sweeps in which nothing changed")
+        assert record.sets(mark) == [], "SMPs of sweeps in which nothing changed"
         mark = record.mark()
         text = policy(GROUPS, [{"group": ["Switches"], "sl2vl-table": same},
                                {"across": ["Storage"], "sl2vl-table": table(4)}])
         _, planned = load(lab, path, text)
         sent = sl2vl_by_node(record, world, mark)
-        t.equal(sent, {"Switch2": [(0x20002, packed(table(4))), (2, packed(table(4)))]},
-                "SMPs where one out-port differs")
-        t.equal(planned["smps"], 2, "SMPs planned")
+        assert sent == \
+            {"Switch2": [(0x20002, packed(table(4))), (2, packed(table(4)))]}, \
+            "SMPs where one out-port differs"
+        assert planned["smps"] == 2, "SMPs planned"
         mark = record.mark()
         text = policy(GROUPS, [{"group": ["Switches"], "sl2vl-table": same},
                                {"across": ["Storage"], "from": [3],
                                 "sl2vl-table": table(4)}])
         _, planned = load(lab, path, text)
         sent = sl2vl_by_node(record, world, mark)
-        t.equal(sorted(sent), ["Switch2"], "nodes")
-        t.equal(sorted(sent["Switch2"]), [(n << 8 | 2, packed(same))
-                                          for n in range(9) if n != 3],
-                "SMPs where one in-port differs")
-        t.equal(planned["smps"], 8, "SMPs planned")
-        t.equal({smp.m_key for smp in record.sets(mark)}, {M_KEY}, "M_Keys")
+        assert sorted(sent) == ["Switch2"], "nodes"
+        assert sorted(sent["Switch2"]) == \
+            [(n << 8 | 2, packed(same)) for n in range(9) if n != 3], \
+            "SMPs where one in-port differs"
+        assert planned["smps"] == 8, "SMPs planned"
+        assert {smp.m_key for smp in record.sets(mark)} == {M_KEY}, "M_Keys"
         mark = record.mark()
         ask(lab, "set", "qos.tables_enabled", "false")
         wait_for(lab, "off")
         stock = packed([0, 2, 4, 6, 1, 3, 5, 7, 0, 0, 0, 0, 0, 0, NO_VL, 0])
         sent = sl2vl_by_node(record, world, mark)
-        t.equal({name: sent[name] for name in ("Switch1", "Switch2")},
-                {name: [(0x30000, stock), (0x10000, stock)]
-                 for name in ("Switch1", "Switch2")}, "SMPs that take it back")
-
-
-if __name__ == "__main__":
-    taplib.main(globals())
+        assert {name: sent[name] for name in ("Switch1", "Switch2")} == \
+            {name: [(0x30000, stock), (0x10000, stock)]
+             for name in ("Switch1", "Switch2")}, "SMPs that take it back"

@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """QoS tables when something is wrong: with the policy, the fabric, the answers; and when
 a routing engine has tables of its own."""
@@ -6,11 +5,13 @@ a routing engine has tables of its own."""
 import re
 import subprocess
 
-import taplib
-from tablelib import DIFFERENT, ENGINE, NO_SETUP, NO_VL, QOS, REFUSED, Meaning, World, \
+import pytest
+
+from checks import failed, succeeded, wait_until
+from labs import SRCDIR, Lab
+from tablelib import DIFFERENT, ENGINE, NO_VL, QOS, REFUSED, Meaning, World, \
     check_tables, hang_up, load, n_sweeps, plan, policy, read_tables, replace, \
     stock_tables, sweep, sweep_without_triad, table_lab, tables, wait_for
-from taplib import SRCDIR, Lab, Test, wait_until
 from triadlib import NET, ask, ask_json, log_has, triad_lines
 
 GROUPS = {"Storage": ["port-guid: 0x10000a"], "Switches": ["node-type: SWITCH"]}
@@ -54,9 +55,10 @@ FINDINGS = [
 ]
 
 
-def test_findings_once_in_the_log_and_in_each_plan(t):
+@pytest.mark.row("Q6")
+def test_findings_once_in_the_log_and_in_each_plan(scratch):
     groups = GROUPS | {"Nobody": ["port-guid: 0x77"]}
-    lab, path = table_lab(t, NET, policy(groups, WRONG_SL2VL, WRONG_VLARB, levels=LEVELS))
+    lab, path = table_lab(scratch, NET, policy(groups, WRONG_SL2VL, WRONG_VLARB, levels=LEVELS))
     with lab:
         wait_for(lab)
         sweep(lab, 2)
@@ -66,53 +68,53 @@ def test_findings_once_in_the_log_and_in_each_plan(t):
             found = [finding for finding in planned["findings"] if text in finding["text"]]
             assert found, f"the plan does not have {text!r}: {planned['findings']}"
             for finding in found:
-                t.equal(finding["error"], is_error, f"whether that is an error: {text}")
+                assert finding["error"] == is_error, f"whether that is an error: {text}"
                 told = f"{'error: ' * is_error}{path}: {finding['text']}"
-                t.equal(lines.count(told), 1, f"how often the log has {told!r}")
+                assert lines.count(told) == 1, f"how often the log has {told!r}"
         lost = [line for line in lines if "SL 1 is in use, but on the path from " in line]
-        t.equal(len(lost), len(planned["paths_without_vl"]), "paths in the log and the plan")
-        t.matches(lost[0], re.compile(r"from '.*' to 'Hca4/P1' 'Switch2/P2' drops it"))
-        t.equal({(row["sl"], row["to"], row["node_name"], row["port"])
-                 for row in planned["paths_without_vl"]}, {(1, "Hca4", "Switch2", 2)},
-                "paths in the plan")
+        assert len(lost) == len(planned["paths_without_vl"]), \
+            "paths in the log and the plan"
+        assert re.compile(r"from '.*' to 'Hca4/P1' 'Switch2/P2' drops it").search(lost[0])
+        assert {(row["sl"], row["to"], row["node_name"], row["port"])
+                for row in planned["paths_without_vl"]} == \
+            {(1, "Hca4", "Switch2", 2)}, "paths in the plan"
         report = tables(lab)
-        t.equal((report["findings"], report["errors"]),
-                (len(planned["findings"]),
-                 sum(finding["error"] for finding in planned["findings"])),
-                "(findings, errors) by 'status'")
-        t.equal(report["dead_places"], planned["dead_places"], "places")
+        assert (report["findings"], report["errors"]) == \
+            (len(planned["findings"]),
+             sum(finding["error"] for finding in planned["findings"])), \
+            "(findings, errors) by 'status'"
+        assert report["dead_places"] == planned["dead_places"], "places"
         text = lab.run("triadctl", "qos", "plan").stdout
         for _, finding in FINDINGS:
-            t.contains(text, finding, "the plan for people")
+            assert finding in text, "the plan for people"
 
 
-def test_nodes_in_no_group_are_counted_and_listed(t):
+@pytest.mark.row("Q6")
+def test_nodes_in_no_group_are_counted_and_listed(scratch):
     groups = GROUPS | {"Nobody": ["port-guid: 0x77"]}
-    lab, path = table_lab(t, NET, policy(groups, [STORAGE]))
+    lab, path = table_lab(scratch, NET, policy(groups, [STORAGE]))
     with lab:
         wait_for(lab)
         log_has(lab, f"{path}: 3 node(s) are in no port group: ")
         log_has(lab, "port group 'Nobody': no port has a GUID 0x0000000000000077")
         sweep(lab, 2)
         lines = triad_lines(lab.log())
-        t.equal(len([line for line in lines if "are in no port group" in line]), 1,
-                "lines in the log")
-        t.equal([row["node_name"] for row in ask_json(lab, "qos", "nodes")],
-                ["Hca1", "Hca2", "Hca3"], "nodes")
+        assert len([line for line in lines if "are in no port group" in line]) == 1, \
+            "lines in the log"
+        assert [row["node_name"] for row in ask_json(lab, "qos", "nodes")] == \
+            ["Hca1", "Hca2", "Hca3"], "nodes"
 
 
 # --- answers that don't come ---------------------------------------------------
 
 def faults(lab, *rules):
-    path = lab.folder / "rules"
-    path.write_text("\n".join(["seed 7", *rules, ""]), encoding="utf-8")
-    Test.succeeded(lab.command("faults", path))
+    lab.harm_mads("\n".join(["seed 7", *rules, ""]))
 
 
-def test_answers_lost_are_told_and_mended_later(t):
+def test_answers_lost_are_told_and_mended_later(scratch):
     arbitration = [{"group": ["Switches"], "vlarb-low": [(1, 9)]}]
     stock = stock_tables(NET)
-    lab, path = table_lab(t, NET, policy(GROUPS, [STORAGE]),
+    lab, path = table_lab(scratch, NET, policy(GROUPS, [STORAGE]),
                           QOS + "transaction_timeout 50\ntransaction_retries 1\n")
     with lab:
         wait_for(lab)
@@ -130,35 +132,37 @@ def test_answers_lost_are_told_and_mended_later(t):
         sweep(lab, 2)
         report = tables(lab)
         assert report["sweeps_asked"] <= asked + 1, f"{report}, {asked} asked for before"
-        t.equal(report["state"], DIFFERENT, "state after more sweeps")
-        t.equal(lab.log().count("do not have what they were sent"), 1, "lines in the log")
-        t.equal(plan(lab)[0], 3, "the exit status of a plan")
-        Test.succeeded(lab.command("faults", "--clear"))
+        assert report["state"] == DIFFERENT, "state after more sweeps"
+        assert lab.log().count("do not have what they were sent") == 1, \
+            "lines in the log"
+        assert plan(lab)[0] == 3, "the exit status of a plan"
+        lab.heal_mads()
         ask(lab, "qos", "apply")
         wait_for(lab)
-        t.equal((tables(lab)["different"], plan(lab)[0]), (0, 0), "(different, plan)")
-        check_tables(t, lab, world, Meaning(world, stock, GROUPS, [STORAGE],
-                                            arbitration).tables(), "afterwards")
+        assert (tables(lab)["different"], plan(lab)[0]) == (0, 0), "(different, plan)"
+        check_tables(lab, world, Meaning(world, stock, GROUPS, [STORAGE],
+                                         arbitration).tables(), "afterwards")
 
 
-def test_broken_policy_leaves_the_last_tables(t):
-    lab, path = table_lab(t, NET, policy(GROUPS, [STORAGE]))
+def test_broken_policy_leaves_the_last_tables(scratch):
+    lab, path = table_lab(scratch, NET, policy(GROUPS, [STORAGE]))
     with lab:
         wait_for(lab)
         world = World(lab, NET)
         before = read_tables(lab, world)
-        t.equal(before["Switch2", 2]["sl2vl"][1], [1] * 16, "the policy's table")
+        assert before["Switch2", 2]["sl2vl"][1] == [1] * 16, "the policy's table"
         replace(path, policy(GROUPS, [SWITCHES]).replace("2,2,", "2,16,", 1))
-        t.failed(lab.run("triadctl", "reload"), 1, f"{path}:")
+        failed(lab.run("triadctl", "reload"), 1, f"{path}:")
         sweep(lab, 2)
         log_has(lab, "the last good QoS policy stays")
-        check_tables(t, lab, world, before, "by the last good policy")
+        check_tables(lab, world, before, "by the last good policy")
         wait_for(lab)
 
 
-def test_policies_in_mid_sweep_the_last_one_is_in_force(t):
+@pytest.mark.row("Q10")
+def test_policies_in_mid_sweep_the_last_one_is_in_force(scratch):
     stock = stock_tables(NET)
-    lab, path = table_lab(t, NET, policy(GROUPS, [STORAGE]))
+    lab, path = table_lab(scratch, NET, policy(GROUPS, [STORAGE]))
     with lab:
         wait_for(lab)
         world = World(lab, NET)
@@ -167,38 +171,38 @@ def test_policies_in_mid_sweep_the_last_one_is_in_force(t):
             replace(path, policy(GROUPS, [SWITCHES] * (n % 2) + scopes))
             if n % 3 != 1:
                 hang_up(lab)
-            Test.succeeded(lab.run("triadctl", "reload"))
+            succeeded(lab.run("triadctl", "reload"))
             if n % 3 == 1:
                 hang_up(lab)
         expected = Meaning(world, stock, GROUPS, [SWITCHES, *scopes]).tables()
         wait_until(lambda: tables(lab)["state"] == "in force" and plan(lab)[0] == 0, 30,
                    "the last policy")
-        check_tables(t, lab, world, expected, "by the last policy")
+        check_tables(lab, world, expected, "by the last policy")
         sweep(lab)
-        check_tables(t, lab, world, expected, "after one more sweep")
+        check_tables(lab, world, expected, "after one more sweep")
 
 
-def test_switch_that_comes_back_gets_its_tables(t):
+def test_switch_that_comes_back_gets_its_tables(scratch):
     """With other tables than it had: OpenSM forgot it."""
     stock = stock_tables(NET)
-    lab, path = table_lab(t, NET, policy(GROUPS, [STORAGE]))
+    lab, path = table_lab(scratch, NET, policy(GROUPS, [STORAGE]))
     links = [f'"Switch2"[{n}]' for n in (1, 2, 3, 5)]
     with lab:
         wait_for(lab)
         world = World(lab, NET)
-        Test.succeeded(lab.command("sim", *(f"Unlink {link}" for link in links)))
+        lab.sim(*(f"Unlink {link}" for link in links))
         sweep(lab)
         wait_until(lambda: tables(lab)["state"] == "in force", 30, "what is left")
         scopes = [SWITCHES, STORAGE]
         replace(path, policy(GROUPS, scopes))
-        Test.succeeded(lab.run("triadctl", "reload"))
+        succeeded(lab.run("triadctl", "reload"))
         wait_until(lambda: tables(lab)["state"] == "in force" and plan(lab)[0] == 0, 30,
                    "the policy without the switch")
-        Test.succeeded(lab.command("sim", *(f"ReLink {link}" for link in links)))
+        lab.sim(*(f"ReLink {link}" for link in links))
         sweep(lab, 2)
         wait_until(lambda: tables(lab)["state"] == "in force" and plan(lab)[0] == 0, 30,
                    "tables of the switch that came")
-        check_tables(t, lab, world, Meaning(world, stock, GROUPS, scopes).tables(),
+        check_tables(lab, world, Meaning(world, stock, GROUPS, scopes).tables(),
                      "all is back")
 
 
@@ -207,38 +211,41 @@ def test_switch_that_comes_back_gets_its_tables(t):
 CUT = {"across": ["Storage"], "sl2vl-table": [NO_VL] * 16}
 
 
-def test_guard_refuses_what_cuts_the_sm_off(t):
-    lab, path = table_lab(t, NET, policy(GROUPS, [STORAGE]))
+@pytest.mark.row("X3")
+def test_guard_refuses_what_cuts_the_sm_off(scratch):
+    lab, path = table_lab(scratch, NET, policy(GROUPS, [STORAGE]))
     with lab:
         wait_for(lab)
         world = World(lab, NET)
         before = read_tables(lab, world)
         replace(path, policy(GROUPS, [STORAGE, CUT]))
-        t.equal(plan(lab, path)[1]["cut_off"], 1, "hosts that the plan says are cut off")
-        Test.succeeded(lab.run("triadctl", "reload"))
+        assert plan(lab, path)[1]["cut_off"] == 1, \
+            "hosts that the plan says are cut off"
+        succeeded(lab.run("triadctl", "reload"))
         log_has(lab, f"{path}: its qos-setup is refused: the SM could not answer 1 port(s), "
                      "the first is 'Hca4/P1'")
         wait_until(lambda: tables(lab)["refused"] == 1, 10, "the refusal in the status")
         sweep(lab, 2)
-        check_tables(t, lab, world, before, "those before")
-        t.note(tables(lab)["state"])
+        check_tables(lab, world, before, "those before")
+        print(tables(lab)["state"])
         ask(lab, "set", "qos.tables_guard", "false")
         wait_until(lambda: tables(lab)["state"] == "in force" and plan(lab)[0] == 0, 30,
                    "the policy, unguarded")
-        t.equal(read_tables(lab, world)["Switch2", 2]["sl2vl"][1], [NO_VL] * 16, "the table")
+        assert read_tables(lab, world)["Switch2", 2]["sl2vl"][1] == [NO_VL] * 16, \
+            "the table"
 
 
-def test_guard_at_start_takes_tables_back(t):
+def test_guard_at_start_takes_tables_back(scratch):
     stock = stock_tables(NET)
-    lab, _ = table_lab(t, NET, policy(GROUPS, [STORAGE, CUT]))
+    lab, _ = table_lab(scratch, NET, policy(GROUPS, [STORAGE, CUT]))
     with lab:
         wait_for(lab, REFUSED)
         world = World(lab, NET)
         wait_until(lambda: read_tables(lab, world) == stock, 20, "OpenSM's tables")
         sweep(lab, 2)
-        check_tables(t, lab, world, stock, "OpenSM's")
+        check_tables(lab, world, stock, "OpenSM's")
         report = tables(lab)
-        t.equal((report["state"], report["refused"]), (REFUSED, 1), "(state, refused)")
+        assert (report["state"], report["refused"]) == (REFUSED, 1), "(state, refused)"
 
 
 # --- a routing engine with tables of its own -----------------------------------
@@ -256,8 +263,8 @@ def between_switches(world):
             if node.is_switch and world.nodes[node.links[number][0]].is_switch][::5]
 
 
-def test_torus_2qos_has_the_last_word(t):
-    folder = t.folder()
+def test_torus_2qos_has_the_last_word(scratch):
+    folder = scratch.folder()
     net, torus = folder / "torus.net", folder / "torus.conf"
     subprocess.run([SRCDIR / "scripts/gen-fabric", "torus", "--dims", "5,5", "-o", net],
                    check=True)
@@ -265,26 +272,23 @@ def test_torus_2qos_has_the_last_word(t):
     conf = QOS + f"routing_engine torus-2QoS\ntorus_config {torus}\n"
     with Lab(net, plugin="no", opensm_conf=conf) as lab:
         sweep_without_triad(lab)
-        t.contains(lab.log(), "torus-2QoS", "the log")
+        assert "torus-2QoS" in lab.log(), "the log"
         world = World(lab, net)
         stock = read_tables(lab, world, between_switches(world))
     groups = {"Switches": ["node-type: SWITCH"], "CAs": ["node-type: CA"]}
     text = policy(groups, [{"group": ["Switches", "CAs"], "sl2vl-table": [1] * 16}])
-    lab, _ = table_lab(t, net, text, conf)
+    lab, _ = table_lab(scratch, net, text, conf)
     with lab:
         wait_for(lab, ENGINE)
         world = World(lab, net)
         found = read_tables(lab, world, between_switches(world))
-        t.equal([key for key in found if found[key]["sl2vl"] != stock[key]["sl2vl"]], [],
-                "ports whose tables are not torus-2QoS's")
+        assert [key for key in found if found[key]["sl2vl"] != stock[key]["sl2vl"]] == \
+            [], "ports whose tables are not torus-2QoS's"
         report = tables(lab)
         assert report["overridden"] > 500, report
-        t.equal((report["different"], report["state"]), (0, ENGINE), "(different, state)")
-        t.contains(lab.log(), "the routing engine has the last word on SL2VL and VL "
-                              "arbitration tables", "the log")
-        t.contains(plan(lab)[1]["findings"][0]["text"], "the routing engine has the last "
-                                                        "word", "the plan")
-
-
-if __name__ == "__main__":
-    taplib.main(globals())
+        assert (report["different"], report["state"]) == (0, ENGINE), \
+            "(different, state)"
+        assert ("the routing engine has the last word on SL2VL and VL "
+                "arbitration tables") in lab.log(), "the log"
+        assert "the routing engine has the last " "word" in \
+            plan(lab)[1]["findings"][0]["text"], "the plan"

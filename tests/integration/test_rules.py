@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Rules for Prometheus and the dashboard: promtool's checks and tests, and that there is
 what they ask for."""
@@ -6,10 +5,10 @@ what they ask for."""
 import json
 import re
 import subprocess
-
-import taplib
-from taplib import SRCDIR
 from test_http import Server, promtool, samples
+
+from checks import succeeded
+from labs import SRCDIR
 
 # promtool takes "build/.." for nothing, also where "build" is a link.
 PROMETHEUS = SRCDIR.resolve() / "contrib" / "prometheus"
@@ -36,19 +35,19 @@ def expressions():
             yield variable["query"]
 
 
-def test_rules_promtool_finds_no_mistake(t):
-    t.succeeded(subprocess.run([promtool(), "check", "rules", RECORDING, ALERTS],
-                               capture_output=True, text=True, check=False))
+def test_rules_promtool_finds_no_mistake():
+    succeeded(subprocess.run([promtool(), "check", "rules", RECORDING, ALERTS],
+                             capture_output=True, text=True, check=False))
 
 
-def test_rules_do_what_they_should(t):
-    t.succeeded(subprocess.run(
+def test_rules_do_what_they_should():
+    succeeded(subprocess.run(
         [promtool(), "test", "rules", PROMETHEUS / "triad-rules.test.yml"],
         capture_output=True, text=True, check=False))
 
 
-def test_rules_and_dashboard_names_exist(t):
-    exported = {name.split("{")[0] for name in samples(Server(t).text())}
+def test_rules_and_dashboard_names_exist(scratch):
+    exported = {name.split("{")[0] for name in samples(Server(scratch).text())}
     texts = {path.name: re.sub(r"^ *#.*$", "", path.read_text(), flags=re.M)
              for path in (RECORDING, ALERTS)}
     texts[DASHBOARD.name] = "\n".join(expressions())
@@ -56,15 +55,15 @@ def test_rules_and_dashboard_names_exist(t):
     for name, text in texts.items():
         used = set(METRIC.findall(text))
         assert len(used) > 5, (name, used)
-        t.equal(used - exported, set(), f"metrics of {name} that nobody exports")
-        t.equal(set(RECORDED.findall(text)) - known, set(),
-                f"names of {name} that nobody records")
+        assert used - exported == set(), f"metrics of {name} that nobody exports"
+        assert set(RECORDED.findall(text)) - known == set(), \
+            f"names of {name} that nobody records"
     # A recording that nobody asks for is work for nothing, but for what completes a pair.
     asked = set(RECORDED.findall(texts[ALERTS.name] + texts[DASHBOARD.name]))
     assert len(asked) > len(known) / 2, known - asked
 
 
-def test_dashboard_panels_have_places_of_their_own(t):
+def test_dashboard_panels_have_places_of_their_own():
     places = set()
     for panel in json.loads(DASHBOARD.read_text())["panels"]:
         place = panel["gridPos"]
@@ -72,7 +71,3 @@ def test_dashboard_panels_have_places_of_their_own(t):
                  for y in range(place["y"], place["y"] + place["h"])}
         assert place["x"] + place["w"] <= 24 and not cells & places, panel["title"]
         places |= cells
-
-
-if __name__ == "__main__":
-    taplib.main(globals())

@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """sFlow out of stock opensm, captured by tshark on the loopback interface."""
 
@@ -8,9 +7,10 @@ import socket
 import struct
 import subprocess
 
-import taplib
+import pytest
+
+from checks import succeeded, wait_until
 from pathlab import is_answering
-from taplib import wait_until
 from triadlib import ask, log_has, perfquery, ports, status, triad_lab, wait_for_sweep
 
 SWITCH1 = "0x0000000000200000"
@@ -52,7 +52,7 @@ class Capture:
     def __init__(self, port):
         tshark = shutil.which("tshark")
         if not tshark:
-            raise taplib.Skip("tshark is not installed (scripts/deps)")
+            pytest.skip("tshark is not installed (scripts/deps)")
         command = [tshark, "-n", "-l", "-i", "lo", "-f", f"udp dst port {port}",
                    "-d", f"udp.port=={port},sflow", "-T", "fields", "-E",
                    "occurrence=a", "-E", "aggregator=,"]
@@ -78,11 +78,12 @@ class Capture:
                                          line.rstrip("\n").split("\t"))))
 
 
-def test_each_port_has_samples_and_sequences_have_no_gap(t):
+@pytest.mark.row("S8", "X6")
+def test_each_port_has_samples_and_sequences_have_no_gap():
     with collector() as sock, triad_lab(CONF.format("")) as lab:
         wait_for_sweep(lab)
-        t.equal({row["sflow_if_index"] for row in ports(lab).values()}, {None},
-                "interfaces without sFlow")
+        assert {row["sflow_if_index"] for row in ports(lab).values()} == {None}, \
+            "interfaces without sFlow"
         lab.sim('PerformanceSet "Switch1"[3] PortCountersExtended.PortXmitData=1000000')
         ask(lab, "perf", "sweep")
         with Capture(sock.getsockname()[1]) as capture:
@@ -93,26 +94,28 @@ def test_each_port_has_samples_and_sequences_have_no_gap(t):
                 sequences.append(int(datagram["sflow_245.sequence_number"][0]))
                 numbers = list(map(
                     int, datagram["sflow.counters_sample.sequence_number"]))
-                t.equal(set(datagram["sflow_245.sampletype"]), {str(COUNTER_SAMPLE)},
-                        "sample types")
-                t.equal(len(numbers), int(datagram["sflow_245.numsamples"][0]), "samples")
+                assert set(datagram["sflow_245.sampletype"]) == {str(COUNTER_SAMPLE)}, \
+                    "sample types"
+                assert len(numbers) == int(datagram["sflow_245.numsamples"][0]), \
+                    "samples"
                 for index, number in zip(datagram["sflow_245.ifindex"], numbers):
                     samples.setdefault(int(index), []).append(number)
                 octets.update(map(int, datagram["sflow_245.ifoutoct"]))
                 if len(samples) == N_PORTS and min(map(len, samples.values())) >= 3:
                     break
-        t.equal(sequences, list(range(1, len(sequences) + 1)), "datagrams")
+        assert sequences == list(range(1, len(sequences) + 1)), "datagrams"
         for index, numbers in samples.items():
-            t.equal(numbers, list(range(1, len(numbers) + 1)), f"samples of {index}")
+            assert numbers == list(range(1, len(numbers) + 1)), f"samples of {index}"
         assert any(value >= WORD * 1000000 for value in octets), octets
-        t.equal({row["sflow_if_index"] for row in ports(lab).values()}, set(samples),
-                "interfaces that perf show names")
+        assert {row["sflow_if_index"] for row in ports(lab).values()} == set(samples), \
+            "interfaces that perf show names"
         report = status(lab)["sflow"]
         assert report["samples"] >= 3 * N_PORTS, report
-        t.equal(report["collectors"][0]["drops"], 0, "drops")
+        assert report["collectors"][0]["drops"] == 0, "drops"
 
 
-def test_reset_of_hardware_takes_no_exported_counter_back(t):
+@pytest.mark.row("S7")
+def test_reset_of_hardware_takes_no_exported_counter_back():
     with collector() as sock, triad_lab(CONF.format(address(sock))) as lab:
         wait_for_sweep(lab)
         lid = ports(lab)[(SWITCH1, 3)]["lid"]
@@ -128,10 +131,11 @@ def test_reset_of_hardware_takes_no_exported_counter_back(t):
                     n_resets += 1
                 if n > 100:
                     break
-        t.equal(n_resets, 3, "resets")
+        assert n_resets == 3, "resets"
 
 
-def test_collector_that_is_down_stops_neither_the_other_nor_the_sweep(t):
+@pytest.mark.row("S8")
+def test_collector_that_is_down_stops_neither_the_other_nor_the_sweep():
     with collector() as gone:
         nobody = address(gone)
     with collector() as sock, triad_lab(CONF.format(f"{nobody}; {address(sock)}")) as lab:
@@ -141,15 +145,16 @@ def test_collector_that_is_down_stops_neither_the_other_nor_the_sweep(t):
             sock.recv(65536)
         first, second = status(lab)["sflow"]["collectors"]
         assert first["drops"] > 0 and first["last_error"], first
-        t.equal((second["drops"], second["last_error"]), (0, None), "the other")
+        assert (second["drops"], second["last_error"]) == (0, None), "the other"
         log_has(lab, nobody)
-        t.equal(status(lab)["perfmgr"]["sweeps_late"], 0, "sweeps late")
+        assert status(lab)["perfmgr"]["sweeps_late"] == 0, "sweeps late"
 
 
-def test_set_begins_and_ends_it(t):
+@pytest.mark.row("A6")
+def test_set_begins_and_ends_it():
     with collector() as sock, triad_lab(CONF.format("")) as lab:
         wait_for_sweep(lab)
-        t.equal(status(lab)["sflow"]["collectors"], [], "collectors at first")
+        assert status(lab)["sflow"]["collectors"] == [], "collectors at first"
         ask(lab, "set", "sflow.collectors", address(sock))
         sock.settimeout(20)
         sock.recv(65536)
@@ -206,32 +211,31 @@ def flow_samples(datagram):
         yield records
 
 
-def test_requests_for_paths_are_flow_samples(t):
+@pytest.mark.row("S1", "S2", "S4")
+def test_requests_for_paths_are_flow_samples():
     with collector() as sock, triad_lab(SAMPLED.format(address(sock))) as lab:
         wait_for_sweep(lab)
         wait_until(lambda: is_answering(lab), 30, "Triad's answers")
-        t.succeeded(lab.run("saquery", "PR", "--src-to-dst", "6:4", node="Hca4"))
+        succeeded(lab.run("saquery", "PR", "--src-to-dst", "6:4", node="Hca4"))
         sock.settimeout(10)
         found = []
         while not found:
             datagram = sock.recv(65536)
             found = list(flow_samples(datagram))
             if found:
-                t.equal(words(datagram[24:28])[0], len(found), "samples of its own kind")
+                assert words(datagram[24:28])[0] == len(found), \
+                    "samples of its own kind"
         records = found[0]
         protocol, _, stripped, size = words(records[SAMPLED_HEADER][:16])
-        t.equal((protocol, stripped, size), (INFINIBAND, 6, 192), "(protocol, stripped, size)")
+        assert (protocol, stripped, size) == (INFINIBAND, 6, 192), \
+            "(protocol, stripped, size)"
         header = records[SAMPLED_HEADER][16:]
         # A PathRecord from LID 6 to the SM at LID 1: LRH, then BTH, DETH, MAD.
-        t.equal((header[2:4], header[6:8]), (b"\0\1", b"\0\6"), "DLID and SLID")
+        assert (header[2:4], header[6:8]) == (b"\0\1", b"\0\6"), "DLID and SLID"
         mad = header[28:]
-        t.equal((mad[1], mad[3], mad[16:18]), (3, 0x12, b"\0\x35"),
-                "class, method, attribute")
+        assert (mad[1], mad[3], mad[16:18]) == (3, 0x12, b"\0\x35"), \
+            "class, method, attribute"
         lrh = words(records[EXTENDED_LRH])
-        t.equal((lrh[2:5], lrh[7:10]), ((1, 6, 2), (1, 6, 2)), "DLID, SLID, LNH")
-        t.equal(words(records[EXTENDED_BTH]), (0xffff, 1, 0x64), "P_Key, QP, opcode")
-        t.equal(status(lab)["sflow"]["flow_samples"] > 0, True, "flow samples told")
-
-
-if __name__ == "__main__":
-    taplib.main(globals())
+        assert (lrh[2:5], lrh[7:10]) == ((1, 6, 2), (1, 6, 2)), "DLID, SLID, LNH"
+        assert words(records[EXTENDED_BTH]) == (0xffff, 1, 0x64), "P_Key, QP, opcode"
+        assert (status(lab)["sflow"]["flow_samples"] > 0) is True, "flow samples told"

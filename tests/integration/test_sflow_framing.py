@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """What other people's programs make of our sFlow: tshark and pmacct's sfacctd read
 datagrams that the agent sent through the loopback interface.
@@ -13,8 +12,11 @@ import socket
 import struct
 import subprocess
 
-import taplib
-from taplib import BUILDDIR
+import pytest
+
+from checks import succeeded, wait_until
+from labs import BUILDDIR
+
 
 SAY = BUILDDIR / "tests" / "integration" / "sflow_say"
 SFLOW_PORT = 6343
@@ -30,17 +32,17 @@ def total(port, counter):
     return port * 100 + counter
 
 
-def say(t, *ports):
+def say(*ports):
     process = subprocess.run([SAY, *map(str, ports)], capture_output=True, text=True,
                              timeout=120, check=False)
-    t.succeeded(process)
+    succeeded(process)
     return json.loads(process.stdout)
 
 
 def need(program):
     path = shutil.which(program) or shutil.which(program, path="/usr/sbin:/usr/bin")
     if not path:
-        raise taplib.Skip(f"{program} is not installed (scripts/deps)")
+        pytest.skip(f"{program} is not installed (scripts/deps)")
     return path
 
 
@@ -52,10 +54,10 @@ def udp_socket():
     return sock
 
 
-def receive(t):
+def receive():
     """What was said, and its datagrams."""
     with contextlib.closing(udp_socket()) as sock:
-        said = say(t, sock.getsockname()[1])
+        said = say(sock.getsockname()[1])
         return said, [sock.recv(65536) for _ in range(said["datagrams"])]
 
 
@@ -74,7 +76,7 @@ def write_capture(path, datagrams):
             file.write(struct.pack("<IIII", 0, 0, len(packet), len(packet)) + packet)
 
 
-def dissect(t, capture, display_filter, *fields):
+def dissect(capture, display_filter, *fields):
     """For each packet that passes the filter, the values of its fields."""
     arguments = [need("tshark"), "-n", "-r", capture, "-Y", display_filter,
                  "-T", "fields", "-E", "occurrence=a", "-E", "aggregator=,"]
@@ -82,7 +84,7 @@ def dissect(t, capture, display_filter, *fields):
         arguments += ["-e", field]
     process = subprocess.run(arguments, capture_output=True, text=True, timeout=120,
                              check=False)
-    t.succeeded(process)
+    succeeded(process)
     return [[[int(value, 0) if value not in ("True", "False") else value == "True"
               for value in field.split(",") if value]
              for field in line.split("\t")] for line in process.stdout.splitlines()]
@@ -93,66 +95,70 @@ def columns(rows):
     return [[value for row in rows for value in row[i]] for i in range(len(rows[0]))]
 
 
-def test_tshark_finds_nothing_malformed(t):
-    said, datagrams = receive(t)
-    capture = t.folder() / "sflow.pcap"
+@pytest.mark.row("S8")
+def test_tshark_finds_nothing_malformed(tmp_path):
+    said, datagrams = receive()
+    capture = tmp_path / "sflow.pcap"
     write_capture(capture, datagrams)
-    rows = dissect(t, capture, "sflow", "sflow_245.version", "sflow_245.numsamples")
+    rows = dissect(capture, "sflow", "sflow_245.version", "sflow_245.numsamples")
     versions, counts = columns(rows)
-    t.equal(versions, [5] * said["datagrams"], "versions")
-    t.equal(sum(counts), said["samples"], "samples")
-    t.equal(dissect(t, capture, "_ws.malformed || _ws.expert.severity >= 0x400000",
-                    "frame.number"), [], "packets with mistakes")
+    assert versions == [5] * said["datagrams"], "versions"
+    assert sum(counts) == said["samples"], "samples"
+    assert dissect(capture, "_ws.malformed || _ws.expert.severity >= 0x400000",
+                   "frame.number") == [], "packets with mistakes"
     # A datagram that is cut must show, or the lines above say nothing.
     write_capture(capture, [datagrams[0][:-40]])
-    assert dissect(t, capture, "_ws.malformed", "frame.number"), \
+    assert dissect(capture, "_ws.malformed", "frame.number"), \
         "a datagram that was cut passes as well formed"
 
 
-def test_tshark_reads_each_sample_and_if_counters(t):
-    said, datagrams = receive(t)
-    capture = t.folder() / "sflow.pcap"
+@pytest.mark.row("S6")
+def test_tshark_reads_each_sample_and_if_counters(tmp_path):
+    said, datagrams = receive()
+    capture = tmp_path / "sflow.pcap"
     write_capture(capture, datagrams)
     names = ("ifindex", "iftype", "ifspeed", "ifinoct", "ifoutoct", "ifoutpkt",
              "ifindisc", "ifinerr", "ifoutdisc", "ifpromisc")
-    rows = dissect(t, capture, "sflow", "sflow_245.sampletype",
+    rows = dissect(capture, "sflow", "sflow_245.sampletype",
                    "sflow_245.counters_record_format",
                    *(f"sflow_245.{name}" for name in names))
     types, records, *values = columns(rows)
     n_counters = said["samples"] - 3
-    t.equal(sorted(types), [1] + [2] * n_counters + [3, 4], "sample types")
-    t.equal(records, [1, 9] * (n_counters + 1), "counter records")
+    assert sorted(types) == [1] + [2] * n_counters + [3, 4], "sample types"
+    assert records == [1, 9] * (n_counters + 1), "counter records"
     counters = [dict(zip(names, sample)) for sample in zip(*values)]
-    t.equal(len(counters), n_counters + 1, "if_counters")
+    assert len(counters) == n_counters + 1, "if_counters"
     seen = {sample["ifindex"] for sample in counters}
-    t.equal(seen, {*range(1, said["ports"] + 1), (1 << 24) + 5}, "interfaces")
+    assert seen == {*range(1, said["ports"] + 1), (1 << 24) + 5}, "interfaces"
     for sample in counters:
         port = sample["ifindex"] - 1 if sample["ifindex"] < 1 << 24 else 1
-        t.equal(sample["iftype"], 199, "ifType")
-        t.equal(sample["ifinoct"], 4 * total(port, RCV_DATA), "ifInOctets")
-        t.equal(sample["ifoutoct"], 4 * total(port, XMIT_DATA), "ifOutOctets")
-        t.equal(sample["ifoutpkt"], total(port, XMIT_PKTS), "ifOutUcastPkts")
-        t.equal(sample["ifindisc"], total(port, VL15_DROPPED)
-                + total(port, RCV_CONSTRAINT_ERRORS), "ifInDiscards")
-        t.equal(sample["ifinerr"], 3 * total(port, RCV_ERRORS + 1), "ifInErrors")
-        t.equal(sample["ifoutdisc"], total(port, XMIT_DISCARDS), "ifOutDiscards")
-        t.equal(sample["ifpromisc"], 2, "ifPromiscuousMode")
+        assert sample["iftype"] == 199, "ifType"
+        assert sample["ifinoct"] == 4 * total(port, RCV_DATA), "ifInOctets"
+        assert sample["ifoutoct"] == 4 * total(port, XMIT_DATA), "ifOutOctets"
+        assert sample["ifoutpkt"] == total(port, XMIT_PKTS), "ifOutUcastPkts"
+        assert sample["ifindisc"] == \
+            total(port, VL15_DROPPED) + total(port, RCV_CONSTRAINT_ERRORS), \
+            "ifInDiscards"
+        assert sample["ifinerr"] == 3 * total(port, RCV_ERRORS + 1), "ifInErrors"
+        assert sample["ifoutdisc"] == total(port, XMIT_DISCARDS), "ifOutDiscards"
+        assert sample["ifpromisc"] == 2, "ifPromiscuousMode"
         assert sample["ifspeed"] in (0, 200_000_000_000), sample["ifspeed"]
 
 
-def test_tshark_reads_a_flows_header(t):
-    _, datagrams = receive(t)
-    capture = t.folder() / "sflow.pcap"
+@pytest.mark.row("S1")
+def test_tshark_reads_a_flows_header(tmp_path):
+    _, datagrams = receive()
+    capture = tmp_path / "sflow.pcap"
     write_capture(capture, datagrams)
-    rows = dissect(t, capture, "sflow_245.sampletype == 1 || sflow_245.sampletype == 3",
+    rows = dissect(capture, "sflow_245.sampletype == 1 || sflow_245.sampletype == 3",
                    "sflow_245.flow_record_format", "sflow_245.header_protocol",
                    "sflow_245.header.sampled_header_length")
-    t.equal(len(rows), 2, "flow samples")
+    assert len(rows) == 2, "flow samples"
     for formats, protocols, lengths in rows:
         # tshark 4.0 does not step over the record that it does not know, 1031, and
         # takes what is in it for further ones.
-        t.equal(formats[:2], [1, 1031], "records")
-        t.equal((protocols[0], lengths[0]), (18, 23), "header protocol and length")
+        assert formats[:2] == [1, 1031], "records"
+        assert (protocols[0], lengths[0]) == (18, 23), "header protocol and length"
 
 
 # --- sfacctd -----------------------------------------------------------------
@@ -160,8 +166,8 @@ def test_tshark_reads_a_flows_header(t):
 class Sfacctd:
     """A collector that writes the counters it gets into a file."""
 
-    def __init__(self, t):
-        self.folder = t.folder()
+    def __init__(self, scratch):
+        self.folder = scratch.folder()
         self.counters = self.folder / "counters.json"
         with contextlib.closing(udp_socket()) as sock:
             self.port = sock.getsockname()[1]
@@ -175,8 +181,8 @@ class Sfacctd:
         self.process = subprocess.Popen(
             [need("sfacctd"), "-f", config], stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        t.cleanup(self.end)
-        taplib.wait_until(self._is_listening, 30, "sfacctd listens")
+        scratch.callback(self.end)
+        wait_until(self._is_listening, 30, "sfacctd listens")
 
     def _is_listening(self):
         assert self.process.poll() is None, f"sfacctd ended: {self.log()}"
@@ -204,28 +210,25 @@ class Sfacctd:
             self.process.wait()
 
 
-def test_sfacctd_reads_if_counters(t):
-    collector = Sfacctd(t)
-    said = say(t, collector.port)
+@pytest.mark.row("S6")
+def test_sfacctd_reads_if_counters(scratch):
+    collector = Sfacctd(scratch)
+    said = say(collector.port)
     last = (1 << 24) + 5
 
     def generic():
         return [line for line in collector.lines() if "ifIndex" in line]
 
-    taplib.wait_until(lambda: any(line["ifIndex"] == last for line in generic()), 30,
-                      "sfacctd has the last sample")
+    wait_until(lambda: any(line["ifIndex"] == last for line in generic()), 30,
+               "sfacctd has the last sample")
     lines = generic()
-    t.equal({line["ifIndex"] for line in lines}, {*range(1, said["ports"] + 1), last},
-            "interfaces")
-    t.equal(len(lines), said["samples"] - 2, "counter samples")
+    assert {line["ifIndex"] for line in lines} == \
+        {*range(1, said["ports"] + 1), last}, "interfaces"
+    assert len(lines) == said["samples"] - 2, "counter samples"
     for line in lines:
         port = line["ifIndex"] - 1 if line["ifIndex"] < 1 << 24 else 1
-        t.equal(line["ifType"], 199, "ifType")
-        t.equal(line["ifInOctets"], 4 * total(port, RCV_DATA), "ifInOctets")
-        t.equal(line["ifOutErrors"], total(port, 7), "ifOutErrors")
+        assert line["ifType"] == 199, "ifType"
+        assert line["ifInOctets"] == 4 * total(port, RCV_DATA), "ifInOctets"
+        assert line["ifOutErrors"] == total(port, 7), "ifOutErrors"
     for word in ("WARN", "ERROR"):
         assert word not in collector.log(), collector.log()
-
-
-if __name__ == "__main__":
-    taplib.main(globals())

@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Two stock opensms: which of them reads counters, as [perfmgr] role says, and what
 happens to totals when the master dies."""
@@ -8,8 +7,9 @@ import re
 import signal
 import time
 
-import taplib
-from taplib import wait_until
+import pytest
+
+from checks import succeeded, wait_until
 from triadlib import ask, ask_json, log_has, perfquery, triad_lab
 
 MASTER, STANDBY = 0, 1
@@ -43,48 +43,51 @@ def wait_until_it_reads(lab, sm):
     return wait_until(lambda: has_read(lab, sm), 30, f"a sweep of SM {sm}")
 
 
-def test_role_master_the_standby_is_idle(t):
+def test_role_master_the_standby_is_idle():
     with two_sms("master") as lab:
         wait_until_it_reads(lab, MASTER)
         report = of(lab, STANDBY, "status")["perfmgr"]
-        t.equal((report["state"], report["sweeps"]), ("idle", 0), "the standby")
-        t.contains(report["trouble"], "not the master", "why")
+        assert (report["state"], report["sweeps"]) == ("idle", 0), "the standby"
+        assert "not the master" in report["trouble"], "why"
         log_has(lab, "this SM is standby: no counters are read here", sm=STANDBY)
 
 
-def test_role_standby_the_standby_reads_and_the_master_is_idle(t):
+@pytest.mark.row("A13")
+def test_role_standby_the_standby_reads_and_the_master_is_idle():
     with two_sms("standby") as lab:
         report = wait_until_it_reads(lab, STANDBY)
-        t.equal((report["ports"], report["ports_unanswered"]), (20, 0), "ports")
+        assert (report["ports"], report["ports_unanswered"]) == (20, 0), "ports"
         report = of(lab, MASTER, "status")["perfmgr"]
-        t.equal((report["state"], report["sweeps"]), ("idle", 0), "the master")
-        t.contains(report["trouble"], "not a standby", "why")
+        assert (report["state"], report["sweeps"]) == ("idle", 0), "the master"
+        assert "not a standby" in report["trouble"], "why"
         lab.sim('PerformanceSet "Switch1"[3] PortCounters.SymbolErrorCounter=7')
         ask(lab, "perf", "sweep", sm=STANDBY)
-        t.equal(total(lab, STANDBY, SWITCH1, 3, "SymbolErrorCounter"), 7, "total")
+        assert total(lab, STANDBY, SWITCH1, 3, "SymbolErrorCounter") == 7, "total"
         row, = of(lab, STANDBY, "perf", "show", "--node", SWITCH1, "--port", "3")
-        t.equal((row["remote_guid"], row["remote_port"]), (SWITCH2, 3), "far end")
-        t.equal(perfquery(lab, row["lid"], 3)["SymbolErrorCounter"], 7, "perfquery")
+        assert (row["remote_guid"], row["remote_port"]) == (SWITCH2, 3), "far end"
+        assert perfquery(lab, row["lid"], 3)["SymbolErrorCounter"] == 7, "perfquery"
 
 
-def test_standby_follows_nodes_that_go_and_come(t):
+@pytest.mark.row("A1")
+def test_standby_follows_nodes_that_go_and_come():
     with two_sms("standby") as lab:
         wait_until_it_reads(lab, STANDBY)
         wait_until(lambda: of(lab, STANDBY, "status")["standby"]["state"] ==
                    "reports subscribed", 30, "the subscription")
-        lab.command("sim", 'Unlink "Hca2"[1]')
+        lab.sim('Unlink "Hca2"[1]')
         wait_until(lambda: of(lab, STANDBY, "status")["perfmgr"]["ports"] == 19, 30,
                    "the node's end")
         report = of(lab, STANDBY, "status")["standby"]
         assert report["reports"] >= 1, report
-        t.equal([alert["at"]["node_guid"] for alert in
-                 of(lab, STANDBY, "alerts")["alerts"]], [HCA2], "alerts")
-        lab.command("sim", 'ReLink "Hca2"[1]')
+        assert [alert["at"]["node_guid"] for alert in
+                of(lab, STANDBY, "alerts")["alerts"]] == [HCA2], "alerts"
+        lab.sim('ReLink "Hca2"[1]')
         wait_until(lambda: of(lab, STANDBY, "status")["perfmgr"]["ports"] == 20, 30,
                    "the node's return")
 
 
-def test_hand_over_takes_no_total_back(t):
+@pytest.mark.row("A15")
+def test_hand_over_takes_no_total_back():
     with two_sms("any") as lab:
         wait_until_it_reads(lab, MASTER)
         wait_until_it_reads(lab, STANDBY)
@@ -92,9 +95,9 @@ def test_hand_over_takes_no_total_back(t):
         ask(lab, "perf", "sweep", sm=STANDBY)
         # Somebody resets the hardware: a total that began anew now would be lower.
         row, = of(lab, STANDBY, "perf", "show", "--node", SWITCH1, "--port", "3")
-        t.succeeded(lab.run("perfquery", "-R", str(row["lid"]), "3", node="Hca2"))
+        succeeded(lab.run("perfquery", "-R", str(row["lid"]), "3", node="Hca2"))
         ask(lab, "perf", "sweep", sm=STANDBY)
-        t.equal(total(lab, STANDBY, SWITCH1, 3, "SymbolErrorCounter"), 40, "before")
+        assert total(lab, STANDBY, SWITCH1, 3, "SymbolErrorCounter") == 40, "before"
         os.kill(lab.status()["sms"][MASTER]["pid"], signal.SIGKILL)
         wait_until(lambda: of(lab, STANDBY, "status")["sm"]["state"] == "master", 60,
                    "the hand-over")
@@ -102,10 +105,11 @@ def test_hand_over_takes_no_total_back(t):
                    "reading as master")
         lab.sim('PerformanceSet "Switch1"[3] PortCounters.SymbolErrorCounter=5')
         ask(lab, "perf", "sweep", sm=STANDBY)
-        t.equal(total(lab, STANDBY, SWITCH1, 3, "SymbolErrorCounter"), 45, "after")
+        assert total(lab, STANDBY, SWITCH1, 3, "SymbolErrorCounter") == 45, "after"
 
 
-def test_role_changes_while_running(t):
+@pytest.mark.row("A6")
+def test_role_changes_while_running():
     with two_sms("master") as lab:
         wait_until_it_reads(lab, MASTER)
         ask(lab, "set", "perfmgr.role", "standby", sm=STANDBY)
@@ -117,22 +121,17 @@ def test_role_changes_while_running(t):
                    "not needed", 10, "the end of asking the SA")
 
 
-def test_standby_ends_while_the_masters_sa_is_silent(t):
+def test_standby_ends_while_the_masters_sa_is_silent():
     with two_sms("master") as lab:
         wait_until_it_reads(lab, MASTER)
         sm_lid = re.search(r"sm lid (\d+)", lab.run("sminfo").stdout)[1]
-        t.succeeded(lab.command("faults", "-", stdin=None,
-                                input=f"lose class 3 lid {sm_lid} direction in\n"))
+        lab.harm_mads(f"lose class 3 lid {sm_lid} direction in\n")
         ask(lab, "set", "perfmgr.role", "standby", sm=STANDBY)
         wait_until(lambda: of(lab, STANDBY, "status")["standby"]["state"] ==
                    "without reports", 10, "asking the SA")
         begun = time.monotonic()
         os.kill(lab.status()["sms"][STANDBY]["pid"], signal.SIGTERM)
         wait_until(lambda: "triad: ended" in lab.log(STANDBY), 30, "the end")
-        t.note(f"ended in {time.monotonic() - begun:.1f} s")
+        print(f"ended in {time.monotonic() - begun:.1f} s")
         # The kernel tries for 4 s.
         assert time.monotonic() - begun < 3
-
-
-if __name__ == "__main__":
-    taplib.main(globals())

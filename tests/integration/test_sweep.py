@@ -1,8 +1,8 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """What sweeps ask of a real opensm's fabric, and what is reset there."""
 
-import taplib
+import pytest
+
 from triadlib import (ask, ask_json, log_has, perfquery, ports, status, triad_lab,
                       wait_for_sweep)
 
@@ -32,18 +32,19 @@ def counter(lab, port, name):
 
 # --- modes -------------------------------------------------------------------
 
-def test_triad_mode_reads_errors_where_the_sum_changed(t):
+@pytest.mark.row("A2", "X1")
+def test_triad_mode_reads_errors_where_the_sum_changed():
     with lab_in("triad") as lab:
         wait_for_sweep(lab)
-        t.equal(mads_of_sweep(lab), 2 * (1 + 8) + 4 * 2, "MADs of a quiet sweep")
+        assert mads_of_sweep(lab) == 2 * (1 + 8) + 4 * 2, "MADs of a quiet sweep"
         perf_set(lab, 3, SymbolErrorCounter=7, PortXmitWait=99)
-        t.equal(mads_of_sweep(lab), 2 * (1 + 8) + 4 * 2 + 8, "MADs with errors")
-        t.equal(counter(lab, 3, "SymbolErrorCounter"), 7, "error")
-        t.equal(counter(lab, 3, "PortXmitWait"), 99, "congestion")
-        t.equal(mads_of_sweep(lab), 2 * (1 + 8) + 4 * 2, "MADs afterwards")
+        assert mads_of_sweep(lab) == 2 * (1 + 8) + 4 * 2 + 8, "MADs with errors"
+        assert counter(lab, 3, "SymbolErrorCounter") == 7, "error"
+        assert counter(lab, 3, "PortXmitWait") == 99, "congestion"
+        assert mads_of_sweep(lab) == 2 * (1 + 8) + 4 * 2, "MADs afterwards"
 
 
-def test_triad_mode_sum_at_its_maximum_is_not_believed(t):
+def test_triad_mode_sum_at_its_maximum_is_not_believed():
     with lab_in("triad") as lab:
         wait_for_sweep(lab)
         # ibsim's sum of this one stops at 255.
@@ -51,60 +52,64 @@ def test_triad_mode_sum_at_its_maximum_is_not_believed(t):
         ask(lab, "perf", "sweep")
         perf_set(lab, 3, PortXmitDiscards=400)
         ask(lab, "perf", "sweep")
-        t.equal(counter(lab, 3, "PortXmitDiscards"), 400, "discards")
+        assert counter(lab, 3, "PortXmitDiscards") == 400, "discards"
 
 
-def test_errors_mode_one_mad_an_agent(t):
+@pytest.mark.row("X1")
+def test_errors_mode_one_mad_an_agent():
     with lab_in("errors") as lab:
         wait_for_sweep(lab)
-        t.equal(mads_of_sweep(lab), 2 + 4, "MADs of a quiet sweep")
+        assert mads_of_sweep(lab) == 2 + 4, "MADs of a quiet sweep"
         perf_set(lab, 3, LinkDownedCounter=2)
         ask(lab, "perf", "sweep")
-        t.equal(counter(lab, 3, "LinkDownedCounter"), 2, "error")
+        assert counter(lab, 3, "LinkDownedCounter") == 2, "error"
 
 
-def test_mode_changed_while_running(t):
+@pytest.mark.row("A6")
+def test_mode_changed_while_running():
     with lab_in("errors") as lab:
         wait_for_sweep(lab)
         ask(lab, "set", "perfmgr.mode", "full")
-        t.equal(mads_of_sweep(lab), 2 * (2 * 8 + 4), "MADs of a full sweep")
+        assert mads_of_sweep(lab) == 2 * (2 * 8 + 4), "MADs of a full sweep"
 
 
-def test_show_errors_alone(t):
+def test_show_errors_alone():
     with lab_in("full") as lab:
         wait_for_sweep(lab)
-        t.equal(ask(lab, "perf", "show", "--errors"),
-                "no port has errors, and all have answered\n", "no errors")
-        t.equal(ask_json(lab, "perf", "show", "--errors"), [], "no errors, JSON")
+        assert ask(lab, "perf", "show", "--errors") == \
+            "no port has errors, and all have answered\n", "no errors"
+        assert ask_json(lab, "perf", "show", "--errors") == [], "no errors, JSON"
         perf_set(lab, 3, LinkDownedCounter=2)
         ask(lab, "perf", "sweep")
-        t.equal(list(ports(lab, "--errors")), [(SWITCH1, 3)], "errors")
+        assert list(ports(lab, "--errors")) == [(SWITCH1, 3)], "errors"
         process = lab.run("triadctl", "perf", "show", "--errors", "--node", "nobody")
-        t.equal(process.returncode, 1, "status for a node that there is not")
+        assert process.returncode == 1, "status for a node that there is not"
 
 
 # --- resets ------------------------------------------------------------------
 
-def test_counter_near_full_is_reset_and_total_goes_on(t):
+@pytest.mark.row("A4")
+def test_counter_near_full_is_reset_and_total_goes_on():
     with lab_in("triad", "near-full") as lab:
         wait_for_sweep(lab)
         lid = ports(lab)[(SWITCH1, 3)]["lid"]
         perf_set(lab, 3, LinkDownedCounter=250, PortRcvErrors=1000)
         ask(lab, "perf", "sweep")
-        t.equal(perfquery(lab, lid, 3)["LinkDownedCounter"], 0, "hardware")
-        t.equal(perfquery(lab, lid, 3)["PortRcvErrors"], 1000, "another counter")
+        assert perfquery(lab, lid, 3)["LinkDownedCounter"] == 0, "hardware"
+        assert perfquery(lab, lid, 3)["PortRcvErrors"] == 1000, "another counter"
         log_has(lab, f"counters of {SWITCH1} port 3 (Switch1) were reset in hardware")
         perf_set(lab, 3, LinkDownedCounter=4)
         ask(lab, "perf", "sweep")
         row = ports(lab)[(SWITCH1, 3)]
-        t.equal(row["counters"]["LinkDownedCounter"], 254, "total")
-        t.equal(row["resets"]["by_triad"]["count"], 1, "our resets")
+        assert row["counters"]["LinkDownedCounter"] == 254, "total"
+        assert row["resets"]["by_triad"]["count"] == 1, "our resets"
         assert row["resets"]["by_triad"]["last"], row
-        t.equal(row["resets"]["by_others"], {"count": 0, "last": None}, "others'")
+        assert row["resets"]["by_others"] == {"count": 0, "last": None}, "others'"
         assert "[hardware reset by Triad 20" in ask(lab, "perf", "show")
 
 
-def test_perf_reset_zeroes_totals_and_leaves_hardware(t):
+@pytest.mark.row("A7")
+def test_perf_reset_zeroes_totals_and_leaves_hardware():
     with lab_in("full") as lab:
         wait_for_sweep(lab)
         lid = ports(lab)[(SWITCH1, 3)]["lid"]
@@ -112,40 +117,42 @@ def test_perf_reset_zeroes_totals_and_leaves_hardware(t):
         perf_set(lab, 4, SymbolErrorCounter=80)
         ask(lab, "perf", "sweep")
         answer = ask_json(lab, "perf", "reset", "--node", "Switch1", "--port", "3")
-        t.equal(answer, {"ports": 1, "hardware": False}, "answer")
-        t.equal(counter(lab, 3, "SymbolErrorCounter"), 0, "total")
-        t.equal(counter(lab, 4, "SymbolErrorCounter"), 80, "another port's")
-        t.equal(perfquery(lab, lid, 3)["SymbolErrorCounter"], 70, "hardware")
+        assert answer == {"ports": 1, "hardware": False}, "answer"
+        assert counter(lab, 3, "SymbolErrorCounter") == 0, "total"
+        assert counter(lab, 4, "SymbolErrorCounter") == 80, "another port's"
+        assert perfquery(lab, lid, 3)["SymbolErrorCounter"] == 70, "hardware"
         perf_set(lab, 3, SymbolErrorCounter=75)
         ask(lab, "perf", "sweep")
-        t.equal(counter(lab, 3, "SymbolErrorCounter"), 5, "total afterwards")
-        t.equal(ask(lab, "perf", "reset"), "20 ports: totals are 0 now\n", "all")
+        assert counter(lab, 3, "SymbolErrorCounter") == 5, "total afterwards"
+        assert ask(lab, "perf", "reset") == "20 ports: totals are 0 now\n", "all"
 
 
-def test_perf_reset_hardware(t):
+@pytest.mark.row("A7")
+def test_perf_reset_hardware():
     with lab_in("triad") as lab:
         wait_for_sweep(lab)
         lid = ports(lab)[(SWITCH1, 3)]["lid"]
         perf_set(lab, 3, SymbolErrorCounter=70, PortXmitWait=5)
         ask(lab, "perf", "sweep")
         answer = ask_json(lab, "perf", "reset", "--hardware", "--type", "switch")
-        t.equal(answer, {"ports": 16, "hardware": True, "hardware_reset": 16,
-                         "hardware_unanswered": 0}, "answer")
+        assert answer == \
+            {"ports": 16, "hardware": True, "hardware_reset": 16,
+             "hardware_unanswered": 0}, "answer"
         queried = perfquery(lab, lid, 3)
-        t.equal((queried["SymbolErrorCounter"], queried["PortXmitWait"]), (0, 0),
-                "hardware")
-        t.equal(counter(lab, 3, "SymbolErrorCounter"), 0, "total")
+        assert (queried["SymbolErrorCounter"], queried["PortXmitWait"]) == (0, 0), \
+            "hardware"
+        assert counter(lab, 3, "SymbolErrorCounter") == 0, "total"
 
 
-def test_perf_reset_of_no_such_node(t):
+def test_perf_reset_of_no_such_node():
     with lab_in("full") as lab:
         wait_for_sweep(lab)
         process = lab.run("triadctl", "perf", "reset", "--node", "nobody")
-        t.equal(process.returncode, 1, "status")
+        assert process.returncode == 1, "status"
         assert "perf reset: no such node: 'nobody'" in process.stderr, process.stderr
 
 
-def test_reset_by_others_is_told_apart(t):
+def test_reset_by_others_is_told_apart():
     with lab_in("triad") as lab:
         wait_for_sweep(lab)
         perf_set(lab, 3, SymbolErrorCounter=70)
@@ -155,10 +162,6 @@ def test_reset_by_others_is_told_apart(t):
         perf_set(lab, 3, SymbolErrorCounter=9)
         ask(lab, "perf", "sweep")
         row = ports(lab)[(SWITCH1, 3)]
-        t.equal(row["counters"]["SymbolErrorCounter"], 79, "total")
-        t.equal((row["resets"]["by_others"]["count"],
-                 row["resets"]["by_triad"]["count"]), (1, 0), "resets")
-
-
-if __name__ == "__main__":
-    taplib.main(globals())
+        assert row["counters"]["SymbolErrorCounter"] == 79, "total"
+        assert (row["resets"]["by_others"]["count"], row["resets"]["by_triad"]["count"]) == \
+            (1, 0), "resets"

@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """triadctl against a plugin that is played here: what it sends, shows, returns."""
 
@@ -14,9 +13,13 @@ import subprocess
 import threading
 import time
 
-import taplib
+import pytest
 
-TRIADCTL = taplib.BUILDDIR / "triadctl"
+from checks import failed, succeeded, wait_until
+from labs import BUILDDIR, SRCDIR
+
+
+TRIADCTL = BUILDDIR / "triadctl"
 GUID = "0x0002c90300001234"
 ADVICE = "start opensm with event_plugin_name osmtriad, see its log for ERR 1000"
 CLEAR = b"\033[H\033[2J"
@@ -45,8 +48,8 @@ class Plugin:
     'requests' as a list of words, and then 'answer(connection)'.  An answer that is
     bytes is sent."""
 
-    def __init__(self, t, answer, read_request=True):
-        self.path = str(t.folder() / "triad.sock")
+    def __init__(self, scratch, answer, read_request=True):
+        self.path = str(scratch.folder() / "triad.sock")
         self.requests = []
         self._answer = answer
         self._read_request = read_request
@@ -55,7 +58,7 @@ class Plugin:
         self._listener.listen()
         self._thread = threading.Thread(target=self._serve)
         self._thread.start()
-        t.cleanup(self.stop)
+        scratch.callback(self.stop)
 
     def stop(self):
         """Ends once the connection that is served, if any, is."""
@@ -135,10 +138,10 @@ def read_terminal(master):
         data += piece
 
 
-def ask_on_terminal(t, plugin, *arguments, stream="stdout", env=None):
+def ask_on_terminal(scratch, plugin, *arguments, stream="stdout", env=None):
     """Runs with 'stream' on a terminal; returns the process and what that got."""
     master, slave = pty.openpty()
-    t.cleanup(os.close, master)
+    scratch.callback(os.close, master)
     options = {stream: slave}
     try:
         process = ask(plugin, *arguments, env=env, **options)
@@ -149,73 +152,73 @@ def ask_on_terminal(t, plugin, *arguments, stream="stdout", env=None):
 
 # --- requests and answers ----------------------------------------------------
 
-def test_request_words_arrive_as_typed(t):
-    plugin = Plugin(t, DONE)
+def test_request_words_arrive_as_typed(scratch):
+    plugin = Plugin(scratch, DONE)
     words = ["perf", "show", "--node", "node 1 HCA-1", "--port=3", "--json"]
-    t.succeeded(ask(plugin, *words))
-    t.equal(plugin.requests, [words], "request")
+    succeeded(ask(plugin, *words))
+    assert plugin.requests == [words], "request"
 
 
-def test_set_dash_value_is_a_line_of_standard_input(t):
-    plugin = Plugin(t, DONE)
+def test_set_dash_value_is_a_line_of_standard_input(scratch):
+    plugin = Plugin(scratch, DONE)
     for given, value in (("a b; c\n", "a b; c"), ("x", "x"), ("x\ny\n", "x"), ("\n", "")):
-        t.succeeded(ask(plugin, "set", "collect.servers", "-", input=given))
-        t.equal(plugin.requests.pop(), ["set", "collect.servers", value], "request")
+        succeeded(ask(plugin, "set", "collect.servers", "-", input=given))
+        assert plugin.requests.pop() == ["set", "collect.servers", value], "request"
     for given, why in (("", "standard input has no line"), ("x" * 5000, "too long")):
-        t.failed(ask(plugin, "set", "collect.servers", "-", input=given), 2, why)
-    t.equal(plugin.requests, [], "requests")
+        failed(ask(plugin, "set", "collect.servers", "-", input=given), 2, why)
+    assert plugin.requests == [], "requests"
 
 
-def test_answer_streams_kept_apart(t):
-    plugin = Plugin(t, frame(OUTPUT, b"one\n") + frame(MESSAGE, b"beware\n") +
+def test_answer_streams_kept_apart(scratch):
+    plugin = Plugin(scratch, frame(OUTPUT, b"one\n") + frame(MESSAGE, b"beware\n") +
                     frame(OUTPUT) + frame(OUTPUT, b"two\n") + DONE)
     process = ask(plugin, "status")
-    t.succeeded(process)
-    t.equal(process.stdout, "one\ntwo\n", "standard output")
-    t.equal(process.stderr, "beware\n", "standard error")
+    succeeded(process)
+    assert process.stdout == "one\ntwo\n", "standard output"
+    assert process.stderr == "beware\n", "standard error"
 
 
-def test_answer_status_returned(t):
+def test_answer_status_returned(scratch):
     for status in (0, 1, 2):
-        process = ask(Plugin(t, exit_frame(status)), "reload")
-        t.equal((process.returncode, process.stdout, process.stderr), (status, "", ""))
+        process = ask(Plugin(scratch, exit_frame(status)), "reload")
+        assert (process.returncode, process.stdout, process.stderr) == (status, "", "")
 
 
-def test_answer_long_copied_octet_for_octet(t):
+def test_answer_long_copied_octet_for_octet(scratch):
     data = os.urandom(65536)
-    plugin = Plugin(t, (frame(OUTPUT, data) * 20) + frame(OUTPUT, data[:4097]) + DONE)
+    plugin = Plugin(scratch, (frame(OUTPUT, data) * 20) + frame(OUTPUT, data[:4097]) + DONE)
     process = ask(plugin, "status", text=False)
-    t.equal(process.returncode, 0, "status")
+    assert process.returncode == 0, "status"
     assert process.stdout == data * 20 + data[:4097], len(process.stdout)
 
 
-def test_answer_in_small_pieces_put_together(t):
+def test_answer_in_small_pieces_put_together(scratch):
     def answer(connection):
         for octet in frame(OUTPUT, b"slow\n") + DONE:
             connection.sendall(bytes([octet]))
 
-    process = ask(Plugin(t, answer), "status")
-    t.succeeded(process)
-    t.equal(process.stdout, "slow\n", "standard output")
+    process = ask(Plugin(scratch, answer), "status")
+    succeeded(process)
+    assert process.stdout == "slow\n", "standard output"
 
 
-def test_answer_before_request_is_read_shown(t):
-    plugin = Plugin(t, frame(MESSAGE, b"too many clients\n") + exit_frame(1),
+def test_answer_before_request_is_read_shown(scratch):
+    plugin = Plugin(scratch, frame(MESSAGE, b"too many clients\n") + exit_frame(1),
                     read_request=False)
     process = ask(plugin, "status")
-    t.failed(process, 1)
-    t.equal(process.stderr, "too many clients\n", "standard error")
+    failed(process, 1)
+    assert process.stderr == "too many clients\n", "standard error"
 
 
-def test_answer_after_exit_ignored(t):
-    process = ask(Plugin(t, DONE + frame(OUTPUT, b"late\n")), "status")
-    t.succeeded(process)
-    t.equal(process.stdout, "", "standard output")
+def test_answer_after_exit_ignored(scratch):
+    process = ask(Plugin(scratch, DONE + frame(OUTPUT, b"late\n")), "status")
+    succeeded(process)
+    assert process.stdout == "", "standard output"
 
 
 # --- mistakes, help ----------------------------------------------------------
 
-def test_usage_wrong_command_told_without_plugin(t):
+def test_usage_wrong_command_told_without_plugin():
     for words, part in (
             ([], "a command is missing"),
             (["statsu"], "did you mean 'status'?"),
@@ -234,112 +237,112 @@ def test_usage_wrong_command_told_without_plugin(t):
             (["perf", "show"] + ["--node", "x" * 127] * 15 +
              ["--node=" + "x" * 127] * 20, "too long")):
         process = run(*words, env=environment(TRIAD_SOCKET="/nowhere/x.sock"))
-        t.failed(process, 2, part)
-        t.contains(process.stderr, "triadctl: ", "message")
-        t.equal(process.stdout, "", "standard output")
+        failed(process, 2, part)
+        assert "triadctl: " in process.stderr, "message"
+        assert process.stdout == "", "standard output"
 
 
-def test_help_answered_without_plugin(t):
+def test_help_answered_without_plugin():
     overview = run("--help")
-    t.succeeded(overview)
+    succeeded(overview)
     for part in ("Usage: triadctl COMMAND", "perf sweep", "--port-guid GUID", "--socket",
                  "--timeout"):
-        t.contains(overview.stdout, part, "help")
-    t.equal(run("help").stdout, overview.stdout, "help")
-    t.equal(run("-h").stdout, overview.stdout, "help")
+        assert part in overview.stdout, "help"
+    assert run("help").stdout == overview.stdout, "help"
+    assert run("-h").stdout == overview.stdout, "help"
     one = run("help", "perf", "top")
-    t.succeeded(one)
-    t.contains(one.stdout, "PortXmitWait", "help")
-    t.equal(run("perf", "top", "--bogus", "--help").stdout, one.stdout, "help")
+    succeeded(one)
+    assert "PortXmitWait" in one.stdout, "help"
+    assert run("perf", "top", "--bogus", "--help").stdout == one.stdout, "help"
 
 
-def test_version_answered_without_plugin(t):
+def test_version_answered_without_plugin():
     process = run("--version")
-    t.succeeded(process)
-    t.matches(process.stdout, re.compile(r"^triadctl \d+\.\d+\.\d+\n$"), "version")
+    succeeded(process)
+    assert re.compile(r"^triadctl \d+\.\d+\.\d+\n$").search(process.stdout), "version"
 
 
 # --- finding the plugin ------------------------------------------------------
 
-def test_socket_missing_says_what_to_do(t):
-    path = t.folder() / "none.sock"
+def test_socket_missing_says_what_to_do(tmp_path):
+    path = tmp_path / "none.sock"
     process = run("--socket", path, "status")
-    t.failed(process, 1, "triadctl: OpenSM with the Triad plugin isn't running here: ")
-    t.contains(process.stderr, str(path), "message")
-    t.contains(process.stderr, ADVICE, "message")
+    failed(process, 1, "triadctl: OpenSM with the Triad plugin isn't running here: ")
+    assert str(path) in process.stderr, "message"
+    assert ADVICE in process.stderr, "message"
 
 
-def test_socket_left_behind_says_what_to_do(t):
-    plugin = Plugin(t, DONE)
+def test_socket_left_behind_says_what_to_do(scratch):
+    plugin = Plugin(scratch, DONE)
     plugin.stop()
-    t.failed(ask(plugin, "status"), 1, ADVICE)
+    failed(ask(plugin, "status"), 1, ADVICE)
 
 
-def test_socket_of_another_user_told(t):
+def test_socket_of_another_user_told(scratch):
     if os.geteuid() != 0:
-        raise taplib.Skip("only root can become another user")
-    plugin, folder = Plugin(t, DONE), t.folder()
+        pytest.skip("only root can become another user")
+    plugin, folder = Plugin(scratch, DONE), scratch.folder()
     folder.chmod(0o755)
     triadctl = shutil.copy(TRIADCTL, folder)
     process = subprocess.run([triadctl, "--socket", plugin.path, "status"], user=65534,
                              timeout=60, check=False, text=True, env=environment(),
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    t.failed(process, 1, "Permission denied; only root and the user of opensm may")
+    failed(process, 1, "Permission denied; only root and the user of opensm may")
 
 
-def test_socket_path_too_long_told(t):
-    t.failed(run("--socket", "/" + "x" * 107, "status"), 1, "File name too long")
+def test_socket_path_too_long_told():
+    failed(run("--socket", "/" + "x" * 107, "status"), 1, "File name too long")
 
 
-def test_socket_of_environment_taken(t):
-    plugin = Plugin(t, DONE)
-    t.succeeded(run("status", env=environment(TRIAD_SOCKET=plugin.path)))
-    t.equal(plugin.requests, [["status"]], "request")
+def test_socket_of_environment_taken(scratch):
+    plugin = Plugin(scratch, DONE)
+    succeeded(run("status", env=environment(TRIAD_SOCKET=plugin.path)))
+    assert plugin.requests == [["status"]], "request"
 
 
-def test_socket_typed_goes_before_environment(t):
-    plugin, other = Plugin(t, DONE), Plugin(t, DONE)
+def test_socket_typed_goes_before_environment(scratch):
+    plugin, other = Plugin(scratch, DONE), Plugin(scratch, DONE)
     env = environment(TRIAD_SOCKET=other.path)
-    t.succeeded(ask(plugin, "status", env=env))
-    t.equal((len(plugin.requests), len(other.requests)), (1, 0), "requests")
+    succeeded(ask(plugin, "status", env=env))
+    assert (len(plugin.requests), len(other.requests)) == (1, 0), "requests"
     process = run("--port-guid", "0x2C90300FFFFFF", "status", env=env)
-    t.failed(process, 1, "/run/osmtriad/0x0002c90300ffffff.sock")
-    t.equal(len(other.requests), 0, "requests")
+    failed(process, 1, "/run/osmtriad/0x0002c90300ffffff.sock")
+    assert len(other.requests) == 0, "requests"
 
 
 # --- when the plugin fails ---------------------------------------------------
 
-def test_answer_cut_told(t):
+def test_answer_cut_told(scratch):
     for answer in (b"", frame(OUTPUT, b"half\n"), frame(OUTPUT, b"x" * 100)[:50],
                    DONE[:5], DONE[:8]):
-        t.failed(ask(Plugin(t, answer), "status"), 1,
-                 "the connection was cut before the answer was complete")
+        failed(ask(Plugin(scratch, answer), "status"), 1,
+               "the connection was cut before the answer was complete")
 
 
-def test_answer_none_times_out(t):
+def test_answer_none_times_out(scratch):
     asked_to_end = threading.Event()
-    plugin = Plugin(t, lambda connection: asked_to_end.wait(30))
+    plugin = Plugin(scratch, lambda connection: asked_to_end.wait(30))
     begin = time.monotonic()
     process = ask(plugin, "--timeout", "1", "status")
     took_s = time.monotonic() - begin
     asked_to_end.set()
-    t.failed(process, 1, "the plugin said nothing for 1 s")
+    failed(process, 1, "the plugin said nothing for 1 s")
     assert 1 <= took_s < 10, took_s
 
 
-def test_answer_slow_but_alive_waited_for(t):
+def test_answer_slow_but_alive_waited_for(scratch):
     def answer(connection):
         for _ in range(6):
             time.sleep(0.4)
             connection.sendall(frame(PROGRESS, b"still at it"))
         connection.sendall(DONE)
 
-    process = ask(Plugin(t, answer), "--timeout", "1", "perf", "sweep")
-    t.succeeded(process)
-    t.equal(process.stderr, "", "standard error")
+    process = ask(Plugin(scratch, answer), "--timeout", "1", "perf", "sweep")
+    succeeded(process)
+    assert process.stderr == "", "standard error"
 
 
-def test_answer_of_other_protocol_told(t):
+def test_answer_of_other_protocol_told(scratch):
     for answer, part in (
             (frame(OUTPUT, b"x", version=2), "another version of the protocol"),
             (b"HTTP/1.1 400 Bad Request\r\n\r\n", "another version of the protocol"),
@@ -348,84 +351,86 @@ def test_answer_of_other_protocol_told(t):
             (frame(OUTPUT, b"x" * 65537), "isn't the Triad plugin's protocol"),
             (frame(b"X", b""), "isn't the Triad plugin's protocol"),
             (exit_frame(4), "isn't the Triad plugin's protocol")):
-        t.failed(ask(Plugin(t, answer), "status"), 1, part)
+        failed(ask(Plugin(scratch, answer), "status"), 1, part)
 
 
 # --- the receivers of what it writes -----------------------------------------
 
-def test_output_reader_gone_ends_quietly(t):
-    plugin = Plugin(t, frame(OUTPUT, b"line\n" * 1000) * 200 + DONE)
+def test_output_reader_gone_ends_quietly(scratch):
+    plugin = Plugin(scratch, frame(OUTPUT, b"line\n" * 1000) * 200 + DONE)
     process = subprocess.Popen([TRIADCTL, "--socket", plugin.path, "status"],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                env=environment())
-    t.equal(process.stdout.read(5), b"line\n", "first line")
+    assert process.stdout.read(5) == b"line\n", "first line"
     process.stdout.close()
-    t.equal(process.stderr.read(), b"", "standard error")
+    assert process.stderr.read() == b"", "standard error"
     process.stderr.close()
-    t.equal(process.wait(60), 0, "status")
+    assert process.wait(60) == 0, "status"
 
 
-def test_output_not_writable_told(t):
-    plugin = Plugin(t, frame(OUTPUT, b"text\n") + DONE)
+def test_output_not_writable_told(scratch):
+    plugin = Plugin(scratch, frame(OUTPUT, b"text\n") + DONE)
     with open("/dev/full", "wb") as full:
         for process in (ask(plugin, "status", stdout=full), run("help", stdout=full),
                         run("--version", stdout=full)):
-            t.failed(process, 1, "can't write to standard output: No space left")
+            failed(process, 1, "can't write to standard output: No space left")
 
 
-def test_color_asked_for_on_terminals_alone(t):
-    plugin = Plugin(t, frame(OUTPUT, b"\033[1mbold\033[0m\n") + DONE)
-    t.succeeded(ask(plugin, "status"))
-    _, shown = ask_on_terminal(t, plugin, "status")
-    t.equal(shown, b"\033[1mbold\033[0m\r\n", "terminal")
+def test_color_asked_for_on_terminals_alone(scratch):
+    plugin = Plugin(scratch, frame(OUTPUT, b"\033[1mbold\033[0m\n") + DONE)
+    succeeded(ask(plugin, "status"))
+    _, shown = ask_on_terminal(scratch, plugin, "status")
+    assert shown == b"\033[1mbold\033[0m\r\n", "terminal"
     for variables in ({"NO_COLOR": "1"}, {"NO_COLOR": ""}, {"TERM": "dumb"}):
-        ask_on_terminal(t, plugin, "status", env=environment(**variables))
-    t.equal(plugin.requests, [["status"], ["status", "--color"], ["status"],
-                              ["status", "--color"], ["status"]], "requests")
+        ask_on_terminal(scratch, plugin, "status", env=environment(**variables))
+    assert plugin.requests == \
+        [["status"], ["status", "--color"], ["status"],
+         ["status", "--color"], ["status"]], "requests"
 
 
-def test_progress_rewritten_then_cleared(t):
-    plugin = Plugin(t, frame(PROGRESS, b"1 of 2") + frame(PROGRESS, b"2 of 2\033[2J") +
+def test_progress_rewritten_then_cleared(scratch):
+    plugin = Plugin(scratch, frame(PROGRESS, b"1 of 2") + frame(PROGRESS, b"2 of 2\033[2J") +
                     frame(MESSAGE, b"done\n") + frame(PROGRESS, b"x" * 500) + DONE)
-    process, shown = ask_on_terminal(t, plugin, "perf", "sweep", stream="stderr")
-    t.succeeded(process)
-    t.equal(shown, b"\r\033[K1 of 2\r\033[K2 of 2?[2J\r\033[Kdone\r\n"
-            b"\r\033[K" + b"x" * 79 + b"\r\033[K", "terminal")
+    process, shown = ask_on_terminal(scratch, plugin, "perf", "sweep", stream="stderr")
+    succeeded(process)
+    assert shown == \
+        (b"\r\033[K1 of 2\r\033[K2 of 2?[2J\r\033[Kdone\r\n"
+            b"\r\033[K" + b"x" * 79 + b"\r\033[K"), "terminal"
 
 
-def test_progress_not_shown_elsewhere(t):
-    plugin = Plugin(t, frame(PROGRESS, b"1 of 2") + frame(OUTPUT, b"text\n") + DONE)
+def test_progress_not_shown_elsewhere(scratch):
+    plugin = Plugin(scratch, frame(PROGRESS, b"1 of 2") + frame(OUTPUT, b"text\n") + DONE)
     process = ask(plugin, "perf", "sweep")
-    t.equal((process.stdout, process.stderr), ("text\n", ""), "output")
+    assert (process.stdout, process.stderr) == ("text\n", ""), "output"
 
 
 # --- perf top --watch --------------------------------------------------------
 
-def start_watch(t, plugin, *arguments, **options):
+def start_watch(scratch, plugin, *arguments, **options):
     process = subprocess.Popen(
         [TRIADCTL, "--socket", plugin.path, "perf", "top", "--watch", *arguments],
         env=environment(), stdin=subprocess.DEVNULL,
         **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options})
-    t.cleanup(process.wait)
-    t.cleanup(process.kill)
+    scratch.callback(process.wait)
+    scratch.callback(process.kill)
     return process
 
 
-def test_watch_asks_again_until_interrupted(t):
-    plugin = Plugin(t, frame(OUTPUT, b"[]\n") + DONE)
-    process = start_watch(t, plugin, "--interval", "1", "--json")
-    taplib.wait_until(lambda: len(plugin.requests) >= 3, what="three requests")
+def test_watch_asks_again_until_interrupted(scratch):
+    plugin = Plugin(scratch, frame(OUTPUT, b"[]\n") + DONE)
+    process = start_watch(scratch, plugin, "--interval", "1", "--json")
+    wait_until(lambda: len(plugin.requests) >= 3, what="three requests")
     process.send_signal(signal.SIGINT)
     stdout, stderr = process.communicate(timeout=60)
-    t.equal(process.returncode, 0, "status")
-    t.equal(stderr, b"", "standard error")
+    assert process.returncode == 0, "status"
+    assert stderr == b"", "standard error"
     documents = [json.loads(line) for line in stdout.splitlines()]
     assert len(documents) >= 2, documents
-    t.equal(plugin.requests[0],
-            ["perf", "top", "--watch", "--interval", "1", "--json"], "request")
+    assert plugin.requests[0] == \
+        ["perf", "top", "--watch", "--interval", "1", "--json"], "request"
 
 
-def test_watch_interval_runs_from_question_to_question(t):
+def test_watch_interval_runs_from_question_to_question(scratch):
     times = []
 
     def answer(connection):
@@ -433,91 +438,92 @@ def test_watch_interval_runs_from_question_to_question(t):
         time.sleep(0.5)
         connection.sendall(DONE)
 
-    process = start_watch(t, Plugin(t, answer), "--interval", "1")
-    taplib.wait_until(lambda: len(times) >= 4, what="four requests")
+    process = start_watch(scratch, Plugin(scratch, answer), "--interval", "1")
+    wait_until(lambda: len(times) >= 4, what="four requests")
     process.terminate()
-    t.equal(process.wait(60), 0, "status")
+    assert process.wait(60) == 0, "status"
     took_s = times[3] - times[0]
     assert 2.5 < took_s < 4, took_s  # 4.5 from answer to question
 
 
-def test_watch_clears_terminal_alone(t):
-    plugin = Plugin(t, frame(OUTPUT, b"a\n") + frame(OUTPUT, b"b\n") + exit_frame(1))
-    _, shown = ask_on_terminal(t, plugin, "perf", "top", "--watch")
-    t.equal(shown, CLEAR + b"a\r\nb\r\n", "terminal")
-    _, shown = ask_on_terminal(t, plugin, "perf", "top", "--watch", "--json")
-    t.equal(shown, b"a\r\nb\r\n", "terminal")
-    _, shown = ask_on_terminal(t, plugin, "perf", "top")
-    t.equal(shown, b"a\r\nb\r\n", "terminal")
-    t.equal(ask(plugin, "perf", "top", "--watch").stdout, "a\nb\n", "standard output")
+def test_watch_clears_terminal_alone(scratch):
+    plugin = Plugin(scratch, frame(OUTPUT, b"a\n") + frame(OUTPUT, b"b\n") + exit_frame(1))
+    _, shown = ask_on_terminal(scratch, plugin, "perf", "top", "--watch")
+    assert shown == CLEAR + b"a\r\nb\r\n", "terminal"
+    _, shown = ask_on_terminal(scratch, plugin, "perf", "top", "--watch", "--json")
+    assert shown == b"a\r\nb\r\n", "terminal"
+    _, shown = ask_on_terminal(scratch, plugin, "perf", "top")
+    assert shown == b"a\r\nb\r\n", "terminal"
+    assert ask(plugin, "perf", "top", "--watch").stdout == "a\nb\n", "standard output"
 
 
-def test_watch_plugin_gone_ends(t):
-    plugin = Plugin(t, frame(OUTPUT, b"[]\n") + DONE)
-    process = start_watch(t, plugin, "--interval", "1", "--json")
-    taplib.wait_until(lambda: plugin.requests, what="a request")
+def test_watch_plugin_gone_ends(scratch):
+    plugin = Plugin(scratch, frame(OUTPUT, b"[]\n") + DONE)
+    process = start_watch(scratch, plugin, "--interval", "1", "--json")
+    wait_until(lambda: plugin.requests, what="a request")
     plugin.stop()
     _, stderr = process.communicate(timeout=60)
-    t.equal(process.returncode, 1, "status")
-    t.contains(stderr.decode(), "isn't running here", "message")
+    assert process.returncode == 1, "status"
+    assert "isn't running here" in stderr.decode(), "message"
 
 
-def test_watch_refusal_ends(t):
-    process = ask(Plugin(t, frame(MESSAGE, b"not now\n") + exit_frame(1)),
+def test_watch_refusal_ends(scratch):
+    process = ask(Plugin(scratch, frame(MESSAGE, b"not now\n") + exit_frame(1)),
                   "perf", "top", "--watch")
-    t.failed(process, 1, "not now")
+    failed(process, 1, "not now")
 
 
-def test_watch_reader_gone_ends_quietly(t):
-    plugin = Plugin(t, frame(OUTPUT, b"[]\n") + DONE)
-    process = start_watch(t, plugin, "--interval", "1", "--json")
-    t.equal(process.stdout.readline(), b"[]\n", "first answer")
+def test_watch_reader_gone_ends_quietly(scratch):
+    plugin = Plugin(scratch, frame(OUTPUT, b"[]\n") + DONE)
+    process = start_watch(scratch, plugin, "--interval", "1", "--json")
+    assert process.stdout.readline() == b"[]\n", "first answer"
     process.stdout.close()
-    t.equal(process.wait(60), 0, "status")
-    t.equal(process.stderr.read(), b"", "standard error")
+    assert process.wait(60) == 0, "status"
+    assert process.stderr.read() == b"", "standard error"
     process.stderr.close()
 
 
 # --- QoS policies ------------------------------------------------------------
 
-POLICIES = taplib.SRCDIR / "contrib" / "qos"
+POLICIES = SRCDIR / "contrib" / "qos"
 
 
-def test_qos_check_installed_examples_pass(t):
+def test_qos_check_installed_examples_pass():
     for name in ("qos-policy.xml", "qos-policy.conf"):
         process = run("qos", "check", POLICIES / name)
-        t.succeeded(process)
-        t.contains(process.stdout, "(the default level)", name)
+        succeeded(process)
+        assert "(the default level)" in process.stdout, name
         policy = json.loads(run("qos", "check", "--json", POLICIES / name).stdout)
-        t.equal(policy["default_level"].lower(), "default", name)
+        assert policy["default_level"].lower() == "default", name
         shown = {word: int(n) for word, n in
                  re.findall(r"^(\S.*?) +(\d+)$", process.stdout, re.MULTILINE)}
-        t.equal(shown, {"Groups": len(policy["groups"]),
-                        "Levels": len(policy["levels"]),
-                        "Rules": len(policy["rules"]),
-                        "Partitions' levels": len(policy["partition_levels"]),
-                        "SL2VL tables": len(policy["sl2vl"]),
-                        "VLArb tables": len(policy["vlarb"])}, name)
+        assert shown == \
+            {"Groups": len(policy["groups"]),
+             "Levels": len(policy["levels"]),
+             "Rules": len(policy["rules"]),
+             "Partitions' levels": len(policy["partition_levels"]),
+             "SL2VL tables": len(policy["sl2vl"]),
+             "VLArb tables": len(policy["vlarb"])}, name
 
 
-def test_qos_check_default_level_chosen(t):
+def test_qos_check_default_level_chosen():
     process = run("qos", "check", POLICIES / "qos-policy.xml", "--default-level=3",
                   "--json")
-    t.succeeded(process)
-    t.equal(json.loads(process.stdout)["default_level"], "3", "default level")
+    succeeded(process)
+    assert json.loads(process.stdout)["default_level"] == "3", "default level"
 
 
-def test_qos_check_mistakes_told_with_places(t):
-    path = t.folder() / "policy"
+def test_qos_check_mistakes_told_with_places(tmp_path):
+    path = tmp_path / "policy"
     path.write_text("qos-ulps\nsdp : 16\nrds : x\nend-qos-ulps\n", encoding="utf-8")
     process = run("qos", "check", path)
-    t.failed(process, 1, f"{path}:2:7: SL 16: allowed are 0 to 15\n"
-                         f"{path}:3:7: SL x: allowed are 0 to 15\n"
-                         f"{path}: there is no default level")
-    t.equal(process.stdout, "", "standard output")
+    failed(process, 1, f"{path}:2:7: SL 16: allowed are 0 to 15\n"
+           f"{path}:3:7: SL x: allowed are 0 to 15\n"
+           f"{path}: there is no default level")
+    assert process.stdout == "", "standard output"
 
 
-def test_qos_words_wrong_refused(t):
+def test_qos_words_wrong_refused():
     path = POLICIES / "qos-policy.xml"
     cases = [
         (["qos"], 2, "known are qos on"),
@@ -530,24 +536,24 @@ def test_qos_words_wrong_refused(t):
         (["qos", "check", path.parent], 1, "Is a directory"),
     ]
     for words, status, message in cases:
-        t.failed(run(*words), status, message)
+        failed(run(*words), status, message)
 
 
-def test_qos_help_in_manual(t):
-    manual = (taplib.SRCDIR / "docs" / "triadctl.1").read_text(encoding="utf-8")
+def test_qos_help_in_manual():
+    manual = (SRCDIR / "docs" / "triadctl.1").read_text(encoding="utf-8")
     overview = run("help").stdout
-    t.contains(overview, "qos check FILE", "help")
+    assert "qos check FILE" in overview, "help"
     shown = run("qos", "check", "--help").stdout
     for option in re.findall(r"^  (--\S+)", shown, re.MULTILINE):
         section = manual[manual.index('"qos check"'):]
-        t.contains(section, option.replace("-", "\\-"), "the manual")
+        assert option.replace("-", "\\-") in section, "the manual"
 
 
 # --- the manual --------------------------------------------------------------
 
 def manual_examples():
     """The command lines under EXAMPLES, as a reader types them."""
-    text = (taplib.SRCDIR / "docs" / "triadctl.1").read_text(encoding="utf-8")
+    text = (SRCDIR / "docs" / "triadctl.1").read_text(encoding="utf-8")
     section = text.split("\n.SH EXAMPLES\n")[1].split("\n.SH ")[0]
     blocks = re.findall(r"^\.EX\n(.*?)^\.EE$", section, re.MULTILINE | re.DOTALL)
     return [line.replace("\\-", "-") for block in blocks for line in block.splitlines()]
@@ -563,17 +569,17 @@ def make_profiles(folder):
                        input=text, text=True, check=True)
 
 
-def test_manual_examples_run_as_printed(t):
-    plugin = Plugin(t, frame(OUTPUT, b"[]\n") + DONE)
+def test_manual_examples_run_as_printed(scratch):
+    plugin = Plugin(scratch, frame(OUTPUT, b"[]\n") + DONE)
     env = environment(TRIAD_SOCKET=plugin.path,
-                      PATH=f"{taplib.BUILDDIR}:{os.environ['PATH']}")
+                      PATH=f"{BUILDDIR}:{os.environ['PATH']}")
     examples = manual_examples()
     assert len(examples) >= 11, examples
-    folder = t.folder()
+    folder = scratch.folder()
     make_profiles(folder)
-    for policy in (taplib.SRCDIR / "contrib" / "qos").iterdir():
+    for policy in (SRCDIR / "contrib" / "qos").iterdir():
         shutil.copy(policy, folder)
-    shutil.copy(taplib.SRCDIR / "tests" / "fuzz" / "corpus" / "fuzz_netdiscover" / "pair",
+    shutil.copy(SRCDIR / "tests" / "fuzz" / "corpus" / "fuzz_netdiscover" / "pair",
                 folder / "fabric.txt")
     for example in examples:
         n_before = len(plugin.requests)
@@ -585,19 +591,15 @@ def test_manual_examples_run_as_printed(t):
         process = subprocess.run(["sh", "-c", command], env=env, timeout=60, cwd=folder,
                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                  text=True, check=False)
-        t.succeeded(process)
+        succeeded(process)
         n_asked = len(plugin.requests) - n_before
-        t.equal(n_asked, 0 if is_local else command.count("triadctl"), example)
+        assert n_asked == (0 if is_local else command.count("triadctl")), example
 
 
-def test_manual_watch_and_port_example_parse(t):
+def test_manual_watch_and_port_example_parse():
     for example in manual_examples():
         if "--watch" not in example and "--port-guid" not in example:
             continue
         words = example.split()[1:]
-        t.failed(run(*words, env=environment(TRIAD_SOCKET="/nowhere/x.sock")), 1,
-                 "isn't running here")
-
-
-if __name__ == "__main__":
-    taplib.main(globals())
+        failed(run(*words, env=environment(TRIAD_SOCKET="/nowhere/x.sock")), 1,
+               "isn't running here")

@@ -4,20 +4,23 @@
 import shutil
 import subprocess
 
-from taplib import Skip
+import pytest
+
+from checks import succeeded
 
 
-def certificate(t, name="localhost"):
+
+def certificate(scratch, name="localhost"):
     """Paths of a certificate and its key."""
     if not shutil.which("certtool"):
-        raise Skip("certtool is not installed")
-    folder = t.folder()
+        pytest.skip("certtool is not installed")
+    folder = scratch.folder()
     (folder / "template").write_text(
         f'cn = "{name}"\ndns_name = "{name}"\nexpiration_days = 2\nca\n'
         "signing_key\ntls_www_server\n")
     for command in (["--generate-privkey", "--key-type", "ecdsa", "--outfile", "key"],
                     ["--generate-self-signed", "--load-privkey", "key", "--template",
                      "template", "--outfile", "certificate"]):
-        t.succeeded(subprocess.run(["certtool", *command], cwd=folder, text=True,
-                                   capture_output=True, check=False))
+        succeeded(subprocess.run(["certtool", *command], cwd=folder, text=True,
+                                 capture_output=True, check=False))
     return folder / "certificate", folder / "key"

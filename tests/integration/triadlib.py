@@ -6,10 +6,16 @@ import fcntl
 import json
 import os
 import re
+import signal
 import socket
 import tempfile
+import time
 
-from taplib import EXAMPLE_NETS, Lab, Skip, Test, wait_until
+import pytest
+
+from checks import succeeded, wait_until
+from labs import EXAMPLE_NETS, Lab
+
 
 NET = EXAMPLE_NETS / "net.2sw2path4hca"
 
@@ -29,10 +35,8 @@ def triad_lab(triad_conf=QUICK, **options):
 
 
 def ask(lab, *words, **options):
-    """triadctl's standard output; fails the test when it fails."""
-    process = lab.run("triadctl", *words, **options)
-    Test.succeeded(process)
-    return process.stdout
+    """What triadctl would print; fails the test when it would fail."""
+    return succeeded(lab.triad(*words, **options)).stdout
 
 
 def ask_json(lab, *words, **options):
@@ -60,7 +64,7 @@ def wait_for_sweep(lab, n=1):
 def perfquery(lab, lid, port, *options):
     """The counters that perfquery prints, by name."""
     process = lab.run("perfquery", *options, str(lid), str(port), node="Hca4")
-    Test.succeeded(process)
+    succeeded(process)
     return {name: int(value, 0)
             for name, value in re.findall(r"^(\w+):\.+(\w+)$", process.stdout,
                                           re.MULTILINE)
@@ -85,7 +89,7 @@ def syslog():
             socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as daemon:
         fcntl.flock(turn, fcntl.LOCK_EX)
         if os.path.exists("/dev/log"):
-            raise Skip("this machine has a syslog daemon of its own")
+            pytest.skip("this machine has a syslog daemon of its own")
         daemon.bind("/dev/log")
         daemon.settimeout(20)
 
@@ -98,3 +102,19 @@ def syslog():
             yield line_with
         finally:
             os.unlink("/dev/log")
+
+
+def sweep_heavily(lab, has_swept, sm=0, what="a sweep"):
+    """Has opensm sweep the whole fabric until has_swept() gives something true; returns
+    that.  It is asked again each second: a sweep that is just ending forgets a request."""
+    pid = lab.status()["sms"][sm]["pid"]
+    asked = 0
+
+    def has_swept_or_asked():
+        nonlocal asked
+        if time.monotonic() - asked > 1:
+            os.kill(pid, signal.SIGHUP)
+            asked = time.monotonic()
+        return has_swept()
+
+    return wait_until(has_swept_or_asked, 60, what)

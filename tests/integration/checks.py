@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""What tests check besides plain assertions: processes that ended, and waiting."""
+
+import time
+
+_POLL_S = 0.02
+
+
+def succeeded(process):
+    """A CompletedProcess with status 0; returns it."""
+    assert process.returncode == 0, \
+        f"{process.args} returned {process.returncode}:\n{process.stdout}{process.stderr}"
+    return process
+
+
+def failed(process, status, part=""):
+    """A CompletedProcess with this status and this part of its messages."""
+    assert process.returncode == status and part in (process.stderr or ""), \
+        (f"{process.args} returned {process.returncode} (expected {status}, "
+         f"with {part!r}):\n{process.stdout}{process.stderr}")
+
+
+def wait_until(predicate, timeout_s=10, what="condition"):
+    """Polls until the predicate gives something true, and returns that."""
+    deadline = time.monotonic() + timeout_s
+    while not (result := predicate()):
+        if time.monotonic() > deadline:
+            raise AssertionError(f"{what}: not within {timeout_s} s")
+        time.sleep(_POLL_S)
+    return result

@@ -1,0 +1,296 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""Labs for tests: a simulated fabric with stock opensms, up when entered, down and removed
+when left.  The test's process does itself what scripts/lab does; ScriptedLab has that
+program do it."""
+
+import contextlib
+import functools
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import control
+from checks import succeeded, wait_until
+from triadlab import cluster, down, faults, hosts, run, simulator, state, \
+    status, up
+
+SRCDIR = Path(os.environ.get("TRIAD_SRCDIR", Path(__file__).resolve().parents[2]))
+BUILDDIR = Path(os.environ.get("TRIAD_BUILDDIR", SRCDIR / "build"))
+LAB = SRCDIR / "scripts" / "lab"
+EXAMPLE_NETS = Path("/usr/share/doc/ibsim-utils/net-examples")
+
+# How long programs go by the rules that they have read (tests/lab/umad_faults.h).
+_RULES_S = 0.06
+_SUPPRESSIONS = Path(__file__).with_name("sanitizer.supp")
+_ACTIONS = {"kill": hosts.kill, "pause": hosts.pause, "resume": hosts.resume,
+            "start": hosts.start, "partition": hosts.partition, "heal": hosts.heal,
+            "link": hosts.link}
+
+
+def lab_command(*arguments, timeout_s=300, **options):
+    """Runs scripts/lab; returns a CompletedProcess with text."""
+    return subprocess.run([sys.executable, str(LAB), *map(str, arguments)],
+                          text=True, timeout=timeout_s, check=False,
+                          **_captured(options))
+
+
+def _captured(options):
+    """Options of a subprocess whose output is kept."""
+    silent = {} if "input" in options else {"stdin": subprocess.DEVNULL}
+    return {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **silent, **options}
+
+
+@functools.cache
+def sanitizer():
+    """The library that a build with the address sanitizer needs before all others, as a
+    list; empty for a plain build."""
+    if b"libasan.so" not in (BUILDDIR / ".libs/libosmtriad.so").read_bytes():
+        return []
+    found = subprocess.run(["gcc", "-print-file-name=libasan.so"], text=True, check=True,
+                           stdout=subprocess.PIPE)
+    return [found.stdout.strip()]
+
+
+class Lab:
+    """A lab in a folder of its own.
+
+    'net' is a file; 'opensm_conf' and 'triad_conf' are text.  Entering raises LabError
+    when the lab can't start; what it said while it did is in 'up_messages'.  Leaving
+    fails the test when a sanitizer reported something.
+
+    'is_kept' leaves labs alone that a test failed in, for a look at them."""
+
+    is_kept = False
+
+    def __init__(self, net, sms=(), opensm_conf="", triad_conf="", plugin="yes",
+                 console="off", preload=(), timeout_s=None, umad2sim=False,
+                 cluster="none", agents=0):
+        self.folder = Path(tempfile.mkdtemp(prefix="triad-test-"))
+        self.up_messages = ""
+        self._logs = {}
+        libraries = [str(library) for library in (*sanitizer(), *preload)]
+        self._wishes = up.Wishes(
+            folder=self.folder, net=str(net), sms=list(sms), opensm_conf=opensm_conf,
+            triad_conf=triad_conf, plugin=str(plugin), builddir=str(BUILDDIR),
+            console=console, umad2sim=umad2sim, preload=libraries, cluster=cluster,
+            agents=agents, timeout_s=timeout_s, variables=self._sanitizer_options())
+
+    def __enter__(self):
+        try:
+            self.up()
+        except BaseException:
+            self._remove()
+            raise
+        return self
+
+    def __exit__(self, kind, _error, _traceback):
+        if kind is not None:
+            print(self.describe())
+        if kind is not None and self.is_kept:
+            print(f"the lab is kept: {LAB} status --dir {self.folder}; "
+                  f"{LAB} down --dir {self.folder} ends it")
+            return
+        self._remove()
+
+    def up(self):
+        messages = io.StringIO()
+        with contextlib.redirect_stderr(messages):
+            up.up(self._wishes)
+        self.up_messages = messages.getvalue()
+
+    def down(self):
+        down.down(self.folder)
+
+    def _remove(self):
+        try:
+            self.down()
+            self._check_sanitizer()
+        finally:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    # --- the sanitizer ---
+
+    def _sanitizer_options(self):
+        # What opensm itself never frees is not ours to judge.
+        options = f"detect_leaks=0:log_path={self.folder}/sanitizer"
+        return {"ASAN_OPTIONS": f"{options}:suppressions={_SUPPRESSIONS}",
+                "UBSAN_OPTIONS": f"print_stacktrace=1:{options}"}
+
+    def _check_sanitizer(self):
+        for report in sorted(self.folder.glob("sanitizer*")):
+            raise AssertionError(report.read_text(errors="replace"))
+
+    # --- commands ---
+
+    def state(self):
+        """What lab.json says."""
+        return state.load_required(self.folder)
+
+    @contextlib.contextmanager
+    def _prepared(self, command, node, sm, host, keep_scratch=False):
+        """Positional and named arguments for a subprocess."""
+        command = [str(word) for word in command]
+        scratch = None
+        if run.is_attached(command):
+            scratch = tempfile.mkdtemp(prefix="run-", dir=self.folder)
+        try:
+            call = run.prepare(self.state(), command, scratch, node, sm, host)
+            yield [call.command], {"executable": call.program, "cwd": scratch,
+                                   "env": call.variables | self._sanitizer_options()}
+        finally:
+            if scratch and not keep_scratch:
+                shutil.rmtree(scratch, ignore_errors=True)
+
+    def run(self, *command, node=None, sm=None, host=None, timeout_s=300, **options):
+        """Runs a command on a node, or in a host's namespaces; returns a
+        CompletedProcess with text."""
+        with self._prepared(command, node, sm, host) as (words, call):
+            return subprocess.run(*words, text=True, timeout=timeout_s, check=False,
+                                  **(call | _captured(options)))
+
+    def start(self, *command, node=None, sm=None, host=None, before=(), after=(),
+              variables=None, **options):
+        """The same in the background, as a Popen; 'before' and 'after' are libraries that
+        it loads before and after those that lead it to the fabric, 'variables' are for
+        its environment."""
+        with self._prepared(command, node, sm, host, keep_scratch=True) as (words, call):
+            own = [call["env"].get("LD_PRELOAD")]
+            libraries = ":".join(map(str, filter(None, [*before, *own, *after])))
+            if libraries:
+                call["env"]["LD_PRELOAD"] = libraries
+            call["env"].update(variables or {})
+            return subprocess.Popen(*words, text=True, **(call | options))
+
+    def triad(self, *words, sm=0, **options):
+        """What triadctl would get from an SM's plugin, as a CompletedProcess."""
+        return control.request(self.state().sms[sm].control_socket, *words, **options)
+
+    def command(self, name, *arguments, **options):
+        """'lab NAME --dir FOLDER ARGUMENTS', the program, as a CompletedProcess."""
+        environment = os.environ | self._sanitizer_options()
+        return lab_command(name, "--dir", self.folder, *arguments,
+                           **{"env": environment, **options})
+
+    # --- the fabric ---
+
+    def sim(self, *commands, may_refuse=False):
+        """Types into ibsim's console; returns its answers."""
+        answers = []
+        for command, answer, is_refused in self.console().ask(commands):
+            assert may_refuse or not is_refused, f"ibsim refused {command!r}: {answer}"
+            answers.append(f"{answer}\n" if answer else "")
+        return "".join(answers)
+
+    def console(self):
+        return simulator.Console(self.state(), timeout_s=30)
+
+    def harm_mads(self, rules):
+        """Puts rules in force by which MADs come to harm ('lab faults --help')."""
+        faults.install(self.state(), rules, "the test's rules")
+        time.sleep(_RULES_S)
+
+    def heal_mads(self):
+        faults.clear(self.state())
+        time.sleep(_RULES_S)
+
+    # --- hosts ---
+
+    def host(self, action, *words):
+        """Does something to a host: host("kill", 0, "opensm"), host("link", 0, False),
+        host("partition", [[0, 1], [2]]), host("heal")."""
+        _ACTIONS[action](self.state(), *words)
+
+    def quorum(self, host):
+        """Whether a host's partition is quorate and how many members it has, as
+        Corosync says there; None when it says nothing."""
+        return cluster.quorum(self.state().hosts[host])
+
+    def wait_for_quorum(self, expected, timeout_s=30):
+        """Waits until hosts say what the dictionary has for them, for quorum()."""
+        def is_so():
+            return all(self.quorum(host) == it for host, it in expected.items())
+
+        wait_until(is_so, timeout_s, f"quorum as in {expected}")
+
+    # --- what SMs say ---
+
+    def status(self):
+        """As 'lab status --json' has it."""
+        return status.status(self.state(), self._logs)
+
+    def log(self, sm=0):
+        """What an opensm has logged so far."""
+        path = self.folder / f"sm-{sm}" / "opensm.log"
+        return path.read_text(encoding="utf-8", errors="replace")
+
+    def describe(self, n_lines=30):
+        """The ends of the logs and what Triad says of alerts, for the report of a test
+        that failed."""
+        parts = []
+        for path in sorted(self.folder.glob("sm-*/opensm.log")):
+            lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+            parts += [f"--- the end of {path.relative_to(self.folder)}:",
+                      *lines[-n_lines:]]
+        for socket in sorted(self.folder.glob("sm-*/triad.sock")):
+            answer = control.request(socket, "alerts", "--all", timeout_s=5)
+            parts += [f"--- alerts of {socket.parent.name}:",
+                      f"{answer.stdout}{answer.stderr}"]
+        return "\n".join(parts)
+
+
+class ScriptedLab(Lab):
+    """A lab that scripts/lab, the program, starts, uses and ends."""
+
+    def _arguments(self):
+        wishes = self._wishes
+        words = ["--net", wishes.net, "--plugin", wishes.plugin, "--console",
+                 wishes.console, "--cluster", wishes.cluster, "--builddir", BUILDDIR]
+        words += ["--umad2sim"] if wishes.umad2sim else []
+        words += ["--agents", wishes.agents] if wishes.agents else []
+        for node in wishes.sms:
+            words += ["--sm", node]
+        for library in wishes.preload:
+            words += ["--preload", library]
+        if wishes.timeout_s is not None:
+            words += ["--timeout", wishes.timeout_s]
+        for name, text in (("opensm-conf", wishes.opensm_conf),
+                           ("triad-conf", wishes.triad_conf)):
+            if text:
+                path = self.folder / f"user-{name}"
+                path.write_text(text, encoding="utf-8")
+                words += [f"--{name}", path]
+        return words
+
+    def up(self):
+        self.up_messages = succeeded(self.command("up", *self._arguments())).stderr
+
+    def start_up(self, **options):
+        """The same in the background, as a Popen."""
+        return subprocess.Popen(
+            [sys.executable, str(LAB), "up", "--dir", str(self.folder),
+             *map(str, self._arguments())],
+            env=os.environ | self._sanitizer_options(), text=True, **options)
+
+    def down(self):
+        return succeeded(self.command("down"))
+
+    def run(self, *command, node=None, sm=None, host=None, **options):
+        where = [*(["--node", node] if node else []),
+                 *(["--sm", sm] if sm is not None else []),
+                 *(["--host", host] if host is not None else [])]
+        return self.command("run", *where, "--", *command, **options)
+
+    def sim(self, *commands):
+        return succeeded(self.command("sim", *commands)).stdout
+
+    def host(self, action, *words):
+        return succeeded(self.command("host", action, *words))
+
+    def status(self):
+        return json.loads(self.command("status", "--json").stdout)
