@@ -118,6 +118,7 @@ def follows_node_that_goes_and_comes(lab, agent):
 
 # --- the fabric ------------------------------------------------------------------
 
+@pytest.mark.plain
 @pytest.mark.row("A13")
 def test_agent_counts_as_perfquery_does(scratch):
     with stock_lab(scratch) as lab:

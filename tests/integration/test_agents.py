@@ -88,6 +88,7 @@ def test_agents_share_the_fabric_and_the_manager_shows_all_of_it(scratch):
             "who reads the host of a2, says a9"
 
 
+@pytest.mark.plain
 @pytest.mark.row("X6")
 def test_totals_of_all_are_exported_by_the_manager(scratch):
     broker = Broker(scratch)

@@ -325,6 +325,7 @@ class Realm:
         return path
 
 
+@pytest.mark.plain
 def test_credentials_right_connect_and_others_are_told(scratch):
     folder = scratch.folder()
     realm, other = Realm(folder / "realm"), Realm(folder / "other")

@@ -298,6 +298,7 @@ def test_lab_with_agents_names_them_and_ends_them(scratch):
             [False] * 4, "what lives"
 
 
+@pytest.mark.plain
 def test_lab_with_too_many_agents_is_refused(scratch):
     net = fat_tree(scratch, HOSTS, "--radix", "6")
     for n, why in ((HOSTS, "5 hosts without an SM"), (9, "ibsim serves 9")):

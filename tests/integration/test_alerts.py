@@ -221,6 +221,7 @@ def test_file_that_is_a_fifo_stops_nothing(tmp_path):
         assert len(alerts(lab, "--all")) == 1, "alerts"
 
 
+@pytest.mark.plain
 @pytest.mark.row("A12", "X6")
 def test_alert_is_in_syslog():
     with syslog() as line_with, ready_lab() as lab:

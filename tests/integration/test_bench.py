@@ -4,8 +4,12 @@
 import json
 import subprocess
 
+import pytest
+
 from checks import succeeded
 from labs import BUILDDIR, SRCDIR
+
+pytestmark = pytest.mark.scripts
 
 
 

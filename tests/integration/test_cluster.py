@@ -274,6 +274,7 @@ def test_two_of_one_id_are_told(scratch):
     assert first.texts() == [], "payloads"
 
 
+@pytest.mark.plain
 def test_group_name_too_long_is_told(scratch):
     cluster = Cluster(scratch)
     member = cluster.member(A, group="x" * 101)

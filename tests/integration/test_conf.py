@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """triad.conf with mistakes, at start and at reload, on a real opensm."""
 
+import pytest
+
 from checks import failed, succeeded, wait_until
 from triadlib import ask, status, syslog, triad_lab, triad_lines, wait_for_sweep
 
@@ -41,6 +43,7 @@ def mend(lab, path):
     ask(lab, "reload")
 
 
+@pytest.mark.plain
 def test_error_lines_also_in_syslog():
     with syslog() as line_with, triad_lab("[perfmgr]\nwindow = 0\n"):
         assert "triad: " in line_with("perfmgr.window"), "the line"

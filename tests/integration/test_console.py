@@ -101,6 +101,7 @@ def test_loopback_user_ends_input_still_answered():
             assert expected in answer, f"{line!r} was answered {answer!r}"
 
 
+@pytest.mark.plain
 @pytest.mark.row("A7")
 def test_local_both_answered():
     with triad_lab(CONF, console="local") as lab:

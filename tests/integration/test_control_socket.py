@@ -13,6 +13,8 @@ import threading
 import time
 from pathlib import Path
 
+import pytest
+
 from checks import failed, succeeded, wait_until
 from labs import SRCDIR, Lab
 from triadlib import ask, log_has, status, triad_lab, wait_for_sweep
@@ -170,6 +172,7 @@ def test_descriptors_used_up_clients_wait():
 
 # --- the file ----------------------------------------------------------------
 
+@pytest.mark.plain
 def test_socket_mode_is_0600():
     with triad_lab() as lab:
         mode = os.stat(path_of(lab)).st_mode

@@ -34,6 +34,7 @@ def set_errors(lab):
 @pytest.mark.row("A2", "A13")
 def test_counters_every_port_equal_perfquery():
     with triad_lab() as lab:
+        wait_for_sweep(lab)
         set_errors(lab)
         before = {key: perfquery(lab, row["lid"], row["port"], "-x")
                   for key, row in ports(lab).items()}
@@ -182,6 +183,7 @@ def test_port_without_answer_unanswered_not_zero():
 
 # --- topology ----------------------------------------------------------------
 
+@pytest.mark.plain
 @pytest.mark.row("A1")
 def test_link_taken_away_ports_follow_sm():
     with triad_lab(opensm_conf="sweep_interval 1\n") as lab:

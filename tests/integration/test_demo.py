@@ -10,6 +10,8 @@ import pytest
 from checks import failed, succeeded
 from labs import EXAMPLE_NETS, SRCDIR
 
+pytestmark = pytest.mark.scripts
+
 
 # The demo builds in the source folder, which a distribution's test must not touch.
 IN_SOURCE = os.access(SRCDIR, os.W_OK) and (SRCDIR / ".git").exists()

@@ -64,6 +64,7 @@ def pids(path, n):
     return wait_until(written, 20, f"{n} processes")
 
 
+@pytest.mark.plain
 @pytest.mark.row("E6")
 def test_check_exit_status_reported_again_and_again(scratch):
     plugin = Plugin(scratch, frame(OUTPUT, b"verdict: yes\n") + DONE)

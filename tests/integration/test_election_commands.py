@@ -58,6 +58,7 @@ def wait_for_priority(lab, priority):
 
 # --- who may enforce ---------------------------------------------------------
 
+@pytest.mark.plain
 @pytest.mark.row("E1", "E8")
 def test_election_alone_becomes_master_and_may_enforce(scratch):
     with election_lab(scratch) as lab:

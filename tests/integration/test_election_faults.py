@@ -89,6 +89,7 @@ def test_corosync_opensm_of_the_master_killed():
     killed("corosync", "opensm")
 
 
+@pytest.mark.plain
 @pytest.mark.row("E1")
 def test_peers_opensm_of_the_master_killed():
     killed("peers", "opensm")

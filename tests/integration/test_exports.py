@@ -75,6 +75,7 @@ def frozen_disk(scratch):
     return mount
 
 
+@pytest.mark.plain
 def test_stuck_disk_stops_neither_sweeps_nor_the_log(scratch):
     mount = frozen_disk(scratch)
     with triad_lab(CONF.format(folder=mount)) as lab:

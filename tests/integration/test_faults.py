@@ -13,6 +13,8 @@ import subprocess
 import sys
 import time
 
+import pytest
+
 from checks import succeeded, wait_until
 from labs import BUILDDIR, SRCDIR, Lab, sanitizer
 from triadlib import ask, ask_json, ports, status, triad_lab, wait_for_sweep
@@ -204,6 +206,7 @@ def test_counters_reset_from_outside():
 
 # --- the way -----------------------------------------------------------------
 
+@pytest.mark.plain
 def test_window_larger_than_the_socket_holds(scratch):
     with Lab(make_tree(scratch), triad_conf="[perfmgr]\nsweep_period = 3600\nmode = full\n"
              "window = 4096\nnode_window = 256\ntimeout = 500\nretries = 5\n") as lab:

@@ -7,10 +7,14 @@ import json
 import subprocess
 import sys
 
+import pytest
+
 from checks import failed, succeeded
 from labs import SRCDIR, Lab
 from triadlab import netfile
 from triadlab.topology import FatTree
+
+pytestmark = pytest.mark.scripts
 
 GEN_FABRIC = SRCDIR / "scripts" / "gen-fabric"
 

@@ -157,6 +157,7 @@ def test_openmetrics_strictest_reader_takes_all(scratch):
         "type and unit"
 
 
+@pytest.mark.plain
 def test_both_formats_same_samples(scratch):
     server = Server(scratch)
     text = samples(server.text())

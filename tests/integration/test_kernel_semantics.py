@@ -11,9 +11,13 @@ import subprocess
 import sys
 import time
 
+import pytest
+
 from checks import failed, succeeded, wait_until
 from labs import BUILDDIR, EXAMPLE_NETS, SRCDIR, Lab
 from triadlab import environment
+
+pytestmark = pytest.mark.scripts
 
 NET = EXAMPLE_NETS / "net.2sw2path4hca"
 PROBE = BUILDDIR / "tests" / "lab" / "probe"

@@ -10,9 +10,13 @@ import subprocess
 import sys
 import threading
 
+import pytest
+
 from checks import failed, succeeded, wait_until
 from labs import EXAMPLE_NETS, LAB, ScriptedLab, lab_command
 from triadlab import opensm, process, simulator, state
+
+pytestmark = pytest.mark.scripts
 
 NET = EXAMPLE_NETS / "net.2sw2path4hca"
 

@@ -10,9 +10,13 @@ import stat
 import subprocess
 import sys
 
+import pytest
+
 from checks import failed, succeeded, wait_until
 from labs import EXAMPLE_NETS, LAB, ScriptedLab, lab_command
 from triadlab import hosts, process, state
+
+pytestmark = pytest.mark.scripts
 
 NET = EXAMPLE_NETS / "net.2sw2path4hca"
 SMS = ("Hca1", "Hca2", "Hca3")

@@ -10,6 +10,8 @@ import socket
 import subprocess
 import time
 
+import pytest
+
 import control
 from checks import failed, succeeded, wait_until
 from labs import BUILDDIR, ScriptedLab
@@ -174,6 +176,7 @@ def test_two_opensms_with_guid_in_path_both_served(tmp_path):
         assert states == {"master", "standby"}, "states"
 
 
+@pytest.mark.plain
 def test_two_opensms_with_one_path_second_says_so(tmp_path):
     path = tmp_path / "triad.sock"
     conf = f"[perfmgr]\nsweep_period = 1\n[control]\nsocket = {path}\n"

@@ -28,6 +28,7 @@ def queries(path):
     return seen
 
 
+@pytest.mark.plain
 @pytest.mark.row("A14")
 def test_partitions_every_query_with_a_shared_pkey(scratch):
     folder = scratch.folder()

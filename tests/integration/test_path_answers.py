@@ -246,6 +246,7 @@ def policy_compared(scratch, policy, path_bits, multi_bits):
             most_by_triad(counts)
 
 
+@pytest.mark.plain
 @pytest.mark.row("Q2", "Q4", "Q11")
 def test_answers_policy_by_request_as_opensm(scratch):
     policy_compared(scratch, BY_REQUEST, PATH_BITS, MULTI_BITS)

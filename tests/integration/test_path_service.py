@@ -128,6 +128,7 @@ end-partition-levels
 """
 
 
+@pytest.mark.plain
 @pytest.mark.row("Q5")
 def test_level_of_a_partition_where_no_rule_matches(scratch):
     partitions = scratch.folder() / "partitions.conf"

@@ -98,6 +98,7 @@ def narrow(text):
     return "".join(lines)
 
 
+@pytest.mark.plain
 @pytest.mark.row("E10")
 def test_narrow_link_under_test_fails_with_its_step():
     with managed(port={"test_timeout": 4}, edit=narrow) as ports:

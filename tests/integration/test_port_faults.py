@@ -34,6 +34,7 @@ SWAP = ('Unlink "leaf-03"[1]', 'Unlink "leaf-03"[2]',
         'Link "leaf-03"[1] "host-0010"[1]', 'Link "leaf-03"[2] "host-0009"[1]')
 
 
+@pytest.mark.plain
 @pytest.mark.row("E9")
 def test_wrong_cable_disabled_at_once_and_its_own_place_left_alone():
     with managed() as ports:

@@ -5,6 +5,8 @@ import json
 import re
 import resource
 import subprocess
+
+import pytest
 from test_triadctl import DONE, TRIADCTL, Plugin, environment, run
 
 from checks import failed, succeeded
@@ -46,6 +48,7 @@ def refused(path, *mistakes, options=()):
     assert process.stdout == "", "standard output"
 
 
+@pytest.mark.plain
 def test_check_right_file_summed_up(scratch):
     path = write(scratch, "generation 7\nnode,port,state\nleaf-01,1,enabled\n"
                  "leaf-01,2,disabled\nspine-01,4,test,,,,ping\nx,1,test\n")

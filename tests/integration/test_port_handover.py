@@ -53,6 +53,7 @@ def deeds(ports, sm, node_guid, port):
             if int(one["node_guid"], 16) == node_guid and one["port"] == port]
 
 
+@pytest.mark.plain
 @pytest.mark.row("E12")
 def test_new_generation_reaches_all_and_older_one_is_refused():
     with managed("peers") as ports:

@@ -242,6 +242,7 @@ def test_observe_mode_plans_and_does_nothing():
 
 # --- words that are wrong -------------------------------------------------------
 
+@pytest.mark.plain
 def test_commands_with_wrong_words_refused():
     with managed() as ports:
         for words, code, part in (

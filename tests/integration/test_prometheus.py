@@ -122,6 +122,7 @@ def test_filters_choose_and_what_is_wrong_is_said():
             assert "Symbols" in error.read().decode(), "reason"
 
 
+@pytest.mark.plain
 @pytest.mark.row("A6")
 def test_set_opens_moves_and_closes_the_port():
     first, second = free_address(), free_address()

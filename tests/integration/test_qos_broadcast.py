@@ -108,6 +108,7 @@ def test_groups_carry_what_the_level_of_their_partition_says(tmp_path):
         assert groups(lab) == MADE, "groups after more sweeps without"
 
 
+@pytest.mark.plain
 @pytest.mark.row("Q9")
 def test_groups_in_the_first_sweep_and_of_partitions_that_change(tmp_path):
     folder = tmp_path

@@ -89,6 +89,7 @@ def test_findings_once_in_the_log_and_in_each_plan(scratch):
             assert finding in text, "the plan for people"
 
 
+@pytest.mark.plain
 @pytest.mark.row("Q6")
 def test_nodes_in_no_group_are_counted_and_listed(scratch):
     groups = GROUPS | {"Nobody": ["port-guid: 0x77"]}

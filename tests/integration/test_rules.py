@@ -5,10 +5,14 @@ what they ask for."""
 import json
 import re
 import subprocess
+
+import pytest
 from test_http import Server, promtool, samples
 
 from checks import succeeded
 from labs import SRCDIR
+
+pytestmark = pytest.mark.scripts
 
 # promtool takes "build/.." for nothing, also where "build" is a link.
 PROMETHEUS = SRCDIR.resolve() / "contrib" / "prometheus"

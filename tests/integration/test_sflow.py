@@ -150,6 +150,7 @@ def test_collector_that_is_down_stops_neither_the_other_nor_the_sweep():
         assert status(lab)["perfmgr"]["sweeps_late"] == 0, "sweeps late"
 
 
+@pytest.mark.plain
 @pytest.mark.row("A6")
 def test_set_begins_and_ends_it():
     with collector() as sock, triad_lab(CONF.format("")) as lab:

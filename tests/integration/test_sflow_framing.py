@@ -17,6 +17,8 @@ import pytest
 from checks import succeeded, wait_until
 from labs import BUILDDIR
 
+pytestmark = pytest.mark.scripts
+
 
 SAY = BUILDDIR / "tests" / "integration" / "sflow_say"
 SFLOW_PORT = 6343

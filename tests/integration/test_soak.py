@@ -13,6 +13,8 @@ import socket
 import time
 import urllib.request
 
+import pytest
+
 from labs import sanitizer
 from triadlib import QUICK, ask, ask_json, status, triad_lab, wait_for_sweep
 
@@ -84,6 +86,7 @@ def disturb(lab, dice, address):
         lab.run("triadctl", "perf", "show", "--node", "nobody")
 
 
+@pytest.mark.plain
 def test_soak_resources_flat(tmp_path):
     seed = int(time.time())
     print(f"seed {seed}, {SECONDS} s")

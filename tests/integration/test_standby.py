@@ -108,6 +108,7 @@ def test_hand_over_takes_no_total_back():
         assert total(lab, STANDBY, SWITCH1, 3, "SymbolErrorCounter") == 45, "after"
 
 
+@pytest.mark.plain
 @pytest.mark.row("A6")
 def test_role_changes_while_running():
     with two_sms("master") as lab:

@@ -65,6 +65,7 @@ def test_errors_mode_one_mad_an_agent():
         assert counter(lab, 3, "LinkDownedCounter") == 2, "error"
 
 
+@pytest.mark.plain
 @pytest.mark.row("A6")
 def test_mode_changed_while_running():
     with lab_in("errors") as lab:

@@ -152,6 +152,7 @@ def ask_on_terminal(scratch, plugin, *arguments, stream="stdout", env=None):
 
 # --- requests and answers ----------------------------------------------------
 
+@pytest.mark.plain
 def test_request_words_arrive_as_typed(scratch):
     plugin = Plugin(scratch, DONE)
     words = ["perf", "show", "--node", "node 1 HCA-1", "--port=3", "--json"]
