@@ -10,6 +10,7 @@ import os
 import platform
 import re
 import shutil
+import subprocess
 from pathlib import Path
 
 from .errors import LabError
@@ -63,6 +64,17 @@ def find_labumad(builddir):
     """Our own library in the build tree; None when it is not built."""
     library = Path(builddir or "", _LABUMAD)
     return str(library) if builddir and library.exists() else None
+
+
+def sanitizer(builddir):
+    """What a plugin of that build tree that has the address sanitizer needs loaded before
+    all others, as a list: opensm itself has no sanitizer.  Empty for any other."""
+    plugin = Path(builddir, ".libs", PLUGIN)
+    if not plugin.exists() or b"libasan.so" not in plugin.read_bytes():
+        return []
+    found = subprocess.run(["gcc", "-print-file-name=libasan.so"], text=True, check=True,
+                           stdout=subprocess.PIPE)
+    return [found.stdout.strip()]
 
 
 def plain(lab):

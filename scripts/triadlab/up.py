@@ -109,12 +109,13 @@ class _Start:
         timeout_s = wishes.timeout_s or 120 + len(fabric.nodes) / 100
         self._deadline = time.monotonic() + timeout_s
         builddir = environment.find_builddir(wishes.builddir)
+        preload = environment.sanitizer(builddir) if builddir else []
         self._lab = state.Lab(
             folder=str(wishes.folder), token=secrets.token_hex(6),
             net=str(wishes.folder / "fabric.net"), n_nodes=len(fabric.nodes),
             run_node=nodes.choose_for_commands(fabric, sm_nodes).node_id,
             builddir=builddir, port_library=self._find_port_library(builddir),
-            preload=wishes.preload, variables=environment.to_keep() | wishes.variables,
+            preload=preload + wishes.preload, variables=environment.to_keep() | wishes.variables,
             cluster=wishes.cluster)
 
     def run(self):

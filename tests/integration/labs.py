@@ -17,8 +17,8 @@ from pathlib import Path
 
 import control
 from checks import succeeded, wait_until
-from triadlab import cluster, down, faults, hosts, run, simulator, state, \
-    status, up
+from triadlab import cluster, down, environment, faults, hosts, run, simulator, \
+    state, status, up
 
 SRCDIR = Path(os.environ.get("TRIAD_SRCDIR", Path(__file__).resolve().parents[2]))
 BUILDDIR = Path(os.environ.get("TRIAD_BUILDDIR", SRCDIR / "build"))
@@ -48,13 +48,9 @@ def _captured(options):
 
 @functools.cache
 def sanitizer():
-    """The library that a build with the address sanitizer needs before all others, as a
-    list; empty for a plain build."""
-    if b"libasan.so" not in (BUILDDIR / ".libs/libosmtriad.so").read_bytes():
-        return []
-    found = subprocess.run(["gcc", "-print-file-name=libasan.so"], text=True, check=True,
-                           stdout=subprocess.PIPE)
-    return [found.stdout.strip()]
+    """What programs of a build with the address sanitizer need loaded before all others,
+    as a list; empty for a plain build."""
+    return environment.sanitizer(BUILDDIR)
 
 
 class Lab:
@@ -74,7 +70,7 @@ class Lab:
         self.folder = Path(tempfile.mkdtemp(prefix="triad-test-"))
         self.up_messages = ""
         self._logs = {}
-        libraries = [str(library) for library in (*sanitizer(), *preload)]
+        libraries = [str(library) for library in preload]
         self._wishes = up.Wishes(
             folder=self.folder, net=str(net), sms=list(sms), opensm_conf=opensm_conf,
             triad_conf=triad_conf, plugin=str(plugin), builddir=str(BUILDDIR),
@@ -173,9 +169,8 @@ class Lab:
 
     def command(self, name, *arguments, **options):
         """'lab NAME --dir FOLDER ARGUMENTS', the program, as a CompletedProcess."""
-        environment = os.environ | self._sanitizer_options()
         return lab_command(name, "--dir", self.folder, *arguments,
-                           **{"env": environment, **options})
+                           **{"env": os.environ | self._sanitizer_options(), **options})
 
     # --- the fabric ---
 

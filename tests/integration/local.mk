@@ -79,3 +79,19 @@ tests_integration_path_ask_SOURCES = tests/integration/path_ask.c \
 tests_integration_path_ask_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS) -fno-sanitize=all
 tests_integration_path_ask_LDFLAGS = -Wc,-fno-sanitize=all
 tests_integration_path_ask_LDADD = $(UMAD_LIBS)
+
+# What the tests in Python need besides what 'make' builds.
+lab_programs = \
+	tests/bench/libpathbench.la \
+	tests/integration/cluster_say \
+	tests/integration/election_runaway \
+	tests/integration/path_ask \
+	tests/integration/profile_driver \
+	tests/integration/sflow_say \
+	tests/lab/http_server \
+	tests/lab/libclockstep.la \
+	tests/lab/liblocker.la \
+	tests/lab/librecord.la \
+	tests/lab/probe
+.PHONY: lab-programs
+lab-programs: all $(lab_programs)

@@ -51,6 +51,7 @@ def fat_tree(scratch, hosts):
     return path
 
 
+@pytest.mark.plain
 def test_answers_small_fabric_as_opensm():
     with Lab(NET, triad_conf=QOS) as lab:
         counts = compare(lab, world(lab), "--seed", SEED, "--count", COUNT)
@@ -246,7 +247,6 @@ def policy_compared(scratch, policy, path_bits, multi_bits):
             most_by_triad(counts)
 
 
-@pytest.mark.plain
 @pytest.mark.row("Q2", "Q4", "Q11")
 def test_answers_policy_by_request_as_opensm(scratch):
     policy_compared(scratch, BY_REQUEST, PATH_BITS, MULTI_BITS)
