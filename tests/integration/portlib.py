@@ -243,8 +243,9 @@ class Ports:
         return sets
 
 
+# On a loaded machine an answer may take longer than the 0.1 s after which it is lost.
 _PORT = {"enabled": "true", "mode": "enforce", "grace": 1, "drain": 5, "name_grace": 2,
-         "test_time": 1, "test_timeout": 30}
+         "test_time": 1, "test_timeout": 30, "test_max_lost": 10}
 
 
 def _conf(folder, cluster, port):

@@ -270,9 +270,7 @@ def test_totals_set_to_zero_at_the_top_begin_anew(scratch):
         wait_for_errors(lab, 1)
         ask(lab, "perf", "reset", "--hardware", "--node", f"{VICTIM} HCA-1")
         wait_for_errors(lab, 0)
-        found = wait_until(lambda: lab.run(
-            "triadctl", "perf", "show", "--node", f"{VICTIM} HCA-1", "--json"), 5, "row")
-        row, = json.loads(found.stdout)
+        row, = ask_json(lab, "perf", "show", "--node", f"{VICTIM} HCA-1")
         assert row["counters"][ERROR] == 0, "errors"
         set_errors(lab, 2)
         wait_for_errors(lab, 2)
