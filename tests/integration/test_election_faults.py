@@ -18,6 +18,7 @@ from labs import BUILDDIR
 from triadlab import hosts, state
 from triadlib import ask
 
+KINDS = ["corosync", "peers"]
 WHOLE = {sm: (True, len(SMS)) for sm in range(len(SMS))}
 
 # How long a stopped program stays so.
@@ -69,7 +70,10 @@ def stays_without(running, sm, begin, end):
     assert not late, f"SM {sm} had permission without a majority: {late}"
 
 
-def killed(kind, what):
+@pytest.mark.row("E1", "E8", "X4")
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("what", [pytest.param("opensm", marks=pytest.mark.plain), "all"])
+def test_program_of_the_master_killed(kind, what):
     with cluster(kind) as running:
         old = running.wait_for_holder()
         at, done = harm(running, "kill", old, what)
@@ -82,27 +86,6 @@ def killed(kind, what):
                    "the old one as standby")
         assert running.wait_for_holder() == new, "who may enforce in the end"
         running.check()
-
-
-@pytest.mark.row("E1", "E8")
-def test_corosync_opensm_of_the_master_killed():
-    killed("corosync", "opensm")
-
-
-@pytest.mark.plain
-@pytest.mark.row("E1")
-def test_peers_opensm_of_the_master_killed():
-    killed("peers", "opensm")
-
-
-@pytest.mark.row("X4")
-def test_corosync_whole_node_of_the_master_killed():
-    killed("corosync", "all")
-
-
-@pytest.mark.row("X4")
-def test_peers_whole_node_of_the_master_killed():
-    killed("peers", "all")
 
 
 def test_corosync_corosync_of_the_master_killed():
@@ -120,7 +103,11 @@ def test_corosync_corosync_of_the_master_killed():
         running.check()
 
 
-def paused(kind, what):
+@pytest.mark.row("E12")
+@pytest.mark.parametrize("kind, what", [
+    ("corosync", "opensm"), ("peers", "opensm"), ("corosync", "corosync"),
+    ("corosync", "all")])
+def test_program_of_the_master_stopped_and_continued(kind, what):
     with cluster(kind) as running:
         old = running.wait_for_holder()
         at, done = harm(running, "pause", old, what)
@@ -141,24 +128,9 @@ def paused(kind, what):
         running.check()
 
 
-@pytest.mark.row("E12")
-def test_corosync_opensm_of_the_master_stopped_and_continued():
-    paused("corosync", "opensm")
-
-
-def test_peers_opensm_of_the_master_stopped_and_continued():
-    paused("peers", "opensm")
-
-
-def test_corosync_corosync_of_the_master_stopped_and_continued():
-    paused("corosync", "corosync")
-
-
-def test_corosync_both_of_the_master_stopped_and_continued():
-    paused("corosync", "all")
-
-
-def cut_off(kind):
+@pytest.mark.row("E6")
+@pytest.mark.parametrize("kind", KINDS)
+def test_link_of_the_master_down(kind):
     with cluster(kind) as running:
         old = running.wait_for_holder()
         at, done = harm(running, "link", old, False)
@@ -177,17 +149,9 @@ def cut_off(kind):
         running.check()
 
 
-@pytest.mark.row("E6")
-def test_corosync_link_of_the_master_down():
-    cut_off("corosync")
-
-
-@pytest.mark.row("E6")
-def test_peers_link_of_the_master_down():
-    cut_off("peers")
-
-
-def parted(kind):
+@pytest.mark.row("E1")
+@pytest.mark.parametrize("kind", KINDS)
+def test_partitions_that_heal(kind):
     with cluster(kind) as running:
         old = running.wait_for_holder()
         standby, rest = others(old)
@@ -207,17 +171,9 @@ def parted(kind):
         running.check()
 
 
-@pytest.mark.row("E1")
-def test_corosync_partitions_that_heal():
-    parted("corosync")
-
-
-@pytest.mark.row("E1")
-def test_peers_partitions_that_heal():
-    parted("peers")
-
-
-def failovers(kind):
+@pytest.mark.row("X4")
+@pytest.mark.parametrize("kind", KINDS)
+def test_failovers_in_a_row(kind):
     """One after the other: whoever may enforce is killed and started again."""
     with cluster(kind) as running:
         took = []
@@ -234,16 +190,6 @@ def failovers(kind):
               f"{took[len(took) // 2] * 1000:.0f} ms in the middle, "
               f"{took[-1] * 1000:.0f} ms at worst")
         running.check()
-
-
-@pytest.mark.row("X4")
-def test_corosync_failovers_in_a_row():
-    failovers("corosync")
-
-
-@pytest.mark.row("X4")
-def test_peers_failovers_in_a_row():
-    failovers("peers")
 
 
 # --- a member that has gone wild ---------------------------------------------------
