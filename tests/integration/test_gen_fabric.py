@@ -208,9 +208,12 @@ def test_output_file_that_cannot_be_written_fails():
 
 # --- real programs -----------------------------------------------------------
 
-def check_comes_up(scratch, *arguments):
+@pytest.mark.parametrize("arguments", [
+    ("fat-tree", "--hosts", "648"), ("torus", "--dims", "4,4,2"),
+    ("dragonfly", "--groups", "5", "--routers", "4")], ids=lambda arguments: arguments[0])
+def test_fabric_in_ibsim_comes_up(tmp_path, arguments):
     """ibsim reads it, opensm brings it up, ibnetdiscover finds all of it."""
-    net = scratch.folder() / "fabric.net"
+    net = tmp_path / "fabric.net"
     succeeded(generate(*arguments, "-o", net))
     expected = netfile.read(net)
     with Lab(net, plugin="no") as lab:
@@ -223,15 +226,3 @@ def check_comes_up(scratch, *arguments):
             "descriptions and GUIDs"
         assert (lab.folder / "sim.err").read_text(encoding="utf-8") == "", \
             "what ibsim complained about"
-
-
-def test_fat_tree_in_ibsim_comes_up(scratch):
-    check_comes_up(scratch, "fat-tree", "--hosts", 648)
-
-
-def test_torus_in_ibsim_comes_up(scratch):
-    check_comes_up(scratch, "torus", "--dims", "4,4,2")
-
-
-def test_dragonfly_in_ibsim_comes_up(scratch):
-    check_comes_up(scratch, "dragonfly", "--groups", 5, "--routers", 4)

@@ -249,7 +249,10 @@ def path_records(ports, source, target):
     return process.stdout.count("PathRecord dump")
 
 
-def check_paths(more=""):
+@pytest.mark.row("E10")
+@pytest.mark.parametrize("more", ["", "[qos]\nenabled = true\n"],
+                         ids=["by OpenSM", "by Triad"])
+def test_paths_to_held_port_none(more):
     with managed(port={"test_time": 5}, more=more) as ports:
         lids = {int(guid, 16): lid for lid, guid in node_records(ports.lab)}
         here, there = lids[host_guid(2)], lids[host_guid(3)]
@@ -268,15 +271,6 @@ def check_paths(more=""):
         assert path_records(ports, other, there) == 1, "paths after its admission"
         assert path_records(ports, there, other) == 1, "paths from it"
         ports.check(expected_sets=0)
-
-
-@pytest.mark.row("E10")
-def test_paths_to_held_port_none_by_opensms_answers():
-    check_paths()
-
-
-def test_paths_to_held_port_none_by_triads_answers():
-    check_paths("[qos]\nenabled = true\n")
 
 
 # --- keys -----------------------------------------------------------------------

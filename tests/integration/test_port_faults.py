@@ -94,7 +94,11 @@ def test_loop_cable_disabled_as_miswired():
 
 # --- switches -------------------------------------------------------------------
 
-def disobedient(scratch, word, outcome, text):
+@pytest.mark.parametrize("word, outcome, text", [
+    ("refuse", "refused", "refused it, with status 0x001c"),
+    ("ignore", "refused", "took it and did nothing"),
+    ("lose", "unanswered", "did not answer")])
+def test_switch_that_does_not_obey_is_asked_again_later(scratch, word, outcome, text):
     """A switch that does something else than it is told, and another one that obeys."""
     wish = scratch.folder() / "switch"
     os.environ["TRIAD_RECORD_SWITCH"] = str(wish)
@@ -121,18 +125,6 @@ def disobedient(scratch, word, outcome, text):
             ["intended"] * (len(deeds) // 2), "what is said before each attempt"
         n_failed = len(deeds) // 2 - 1
         ports.check(expected_sets=2 + n_failed * (3 if word == "lose" else 1))
-
-
-def test_switch_that_refuses_asked_again_later(scratch):
-    disobedient(scratch, "refuse", "refused", "refused it, with status 0x001c")
-
-
-def test_switch_that_says_yes_and_does_nothing_found_out(scratch):
-    disobedient(scratch, "ignore", "refused", "took it and did nothing")
-
-
-def test_switch_that_does_not_answer_asked_again_later(scratch):
-    disobedient(scratch, "lose", "unanswered", "did not answer")
 
 
 # --- the journal ----------------------------------------------------------------
