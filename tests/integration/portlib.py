@@ -250,7 +250,9 @@ _PORT = {"enabled": "true", "mode": "enforce", "grace": 1, "drain": 5, "name_gra
 
 def _conf(folder, cluster, port):
     keys = {**_PORT, "expected_file": f"{folder}/expected-%g.csv", **(port or {})}
-    alone = "enabled = true\ncluster = none\n" if cluster == "none" else ""
+    # Longer than by default: a loaded machine may stop an SM for some tenths of a second.
+    alone = "enabled = true\ncluster = none\nlease = 5000\n" if cluster == "none" else \
+        "lease = 1000\nkeepalive = 1500\n"
     return (f"[perfmgr]\nenabled = false\n[election]\n{alone}"
             f"state_dir = {folder}/state-%g\ntrace_file = {folder}/%g.trace\n"
             "[port]\n" + "".join(f"{key} = {value}\n" for key, value in keys.items()))

@@ -287,7 +287,7 @@ def test_clock_steps_change_nothing():
         library = str(BUILDDIR / "tests/lab/.libs/libclockstep.so")
         try:
             # Long, so that it is not a loaded machine that ends a term.
-            with cluster("corosync", preload=[library],
+            with cluster("peers", preload=[library],
                          election="lease = 3000\nkeepalive = 3000\n") as running:
                 holder = running.wait_for_holder()
                 for seconds in (3600, -86400, 10 ** 8, 0):

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tests/sim/fabrics.h"
 #include "tests/sim/fat_tree.h"
 #include "tests/unit/run.h"
 #include "triad/clock.h"
@@ -34,6 +35,7 @@ struct peer {
 };
 
 static struct triad_fabric *fabric;
+static bool is_row; /* the fabric: switches in a row, a member at each; else a tree */
 static struct peer peers[N_MEMBERS];
 static struct triad_engine *top;
 static struct triad_view *top_view;
@@ -160,7 +162,8 @@ static void configure(unsigned i, const char *master)
 
 static uint64_t port_guid_of(unsigned host)
 {
-	uint32_t node = triad_fabric_find_node(fabric, FAT_TREE_HOST_GUID(host));
+	uint64_t guid = is_row ? 0x10001 + 256 * (host / 4) : FAT_TREE_HOST_GUID(host);
+	uint32_t node = triad_fabric_find_node(fabric, guid);
 
 	return fabric->ports[fabric->nodes[node].first_port].guid;
 }
@@ -206,7 +209,7 @@ static void set_up(void)
 	last = &first;
 	n_traps = n_done = 0;
 	trap_host = 8; /* where peer 2 is */
-	fabric = fat_tree(4);
+	fabric = is_row ? fabric_row(N_MEMBERS, 2) : fat_tree(4);
 	top = triad_engine_new();
 	top_view = triad_view_new(top, fabric, NULL);
 	ck_assert_int_eq(triad_engine_adopt(top, fabric, now_us, top_view->rows), 0);
@@ -221,6 +224,7 @@ static void set_up(void)
 
 static void tear_down(void)
 {
+	is_row = false;
 	for (unsigned i = 0; i < N_MEMBERS; i++)
 		if (peers[i].member)
 			end(i);
@@ -300,12 +304,18 @@ END_TEST
 START_TEST(test_peers_are_those_who_own_what_is_next)
 {
 	uint64_t ids[N_AGENTS];
-	unsigned n = triad_member_peers(peers[0].member, ids, N_AGENTS);
 
-	ck_assert_uint_ge(n, 1);
-	ck_assert_uint_le(n, N_AGENTS - 1);
-	for (unsigned i = 0; i < n; i++)
-		ck_assert_uint_ne(ids[i], peers[0].id);
+	tear_down();
+	is_row = true;
+	set_up();
+	/* The one in the middle has both, those at the ends have it. */
+	ck_assert_uint_eq(triad_member_peers(peers[1].member, ids, N_AGENTS), 2);
+	ck_assert_uint_eq(ids[0] + ids[1], peers[0].id + peers[2].id);
+	for (unsigned i = 0; i < N_AGENTS; i += 2) {
+		ck_assert_uint_eq(
+			triad_member_peers(peers[i].member, ids, N_AGENTS), 1);
+		ck_assert_uint_eq(ids[0], peers[1].id);
+	}
 }
 END_TEST
 
@@ -396,6 +406,28 @@ START_TEST(test_trap_travels_up_the_tree)
 	ck_assert_uint_eq(n_traps, 1);
 	ck_assert_uint_eq(triad_member_counts(peers[1].member).n_relayed, 1);
 	ck_assert_uint_eq(triad_member_counts(peers[0].member).n_relayed, 1);
+}
+END_TEST
+
+/* Row: M18 */
+START_TEST(test_data_travel_up_the_tree)
+{
+	struct triad_engine *engine = triad_engine_new();
+	struct triad_view *view = triad_view_new(engine, fabric, NULL);
+	uint64_t before;
+
+	ck_assert_int_eq(triad_engine_adopt(engine, fabric, now_us, view->rows), 0);
+	configure(1, "m0");
+	configure(2, "m1");
+	run(TRIAD_US_PER_S);
+	before = triad_merge_status(merge).n_messages;
+	triad_member_tell_sweep(peers[2].member, view, NULL, 0, 0, now_us);
+	deliver();
+	ck_assert_uint_eq(triad_merge_status(merge).n_messages, before + 1);
+	ck_assert_uint_eq(triad_member_counts(peers[1].member).n_relayed, 1);
+	ck_assert_uint_eq(triad_member_counts(peers[0].member).n_relayed, 1);
+	triad_view_unref(view);
+	triad_engine_free(engine);
 }
 END_TEST
 
@@ -545,6 +577,7 @@ int main(void)
 	tcase_add_test(cases, test_master_that_is_silent_is_passed_over);
 	tcase_add_test(cases, test_masters_in_a_circle_are_all_under_the_manager);
 	tcase_add_test(cases, test_trap_travels_up_the_tree);
+	tcase_add_test(cases, test_data_travel_up_the_tree);
 	tcase_add_test(cases, test_trap_that_goes_round_goes_to_the_manager);
 	tcase_add_test(cases, test_trap_of_a_node_that_another_reads_is_refused);
 	tcase_add_test(cases, test_histograms_come_merged_through_the_tree);

@@ -578,6 +578,73 @@ START_TEST(test_quiet_ports_are_not_told_of_but_when_their_turn_comes)
 }
 END_TEST
 
+/* Rows of DATA that have come so far. */
+static uint64_t n_rows_told(void)
+{
+	return triad_merge_status(merge).n_rows;
+}
+
+/* One reader tells all ports, and then those that are due by changes alone. */
+static void tell_changes_of(uint64_t min_change_words)
+{
+	const struct triad_feed_params params = {.min_change_words = min_change_words,
+		.refresh = 0,
+		.period_us = TRIAD_US_PER_S};
+
+	give_all_to(0);
+	triad_feed_configure(readers[0].feed, &params);
+	sweep();
+	sweep();
+}
+
+/* Row: M7 */
+START_TEST(test_port_is_told_of_when_its_changes_add_up_to_min_change)
+{
+	uint64_t before;
+
+	tell_changes_of(1000);
+	before = n_rows_told();
+	for (unsigned i = 0; i < 2; i++) {
+		hardware[6][TRIAD_PORT_XMIT_DATA] += 300;
+		hardware[6][TRIAD_PORT_RCV_DATA] += 100;
+		sweep();
+		ck_assert_uint_eq(n_rows_told(), before);
+	}
+	hardware[6][TRIAD_PORT_XMIT_DATA] += 400;
+	sweep();
+	ck_assert_uint_eq(n_rows_told(), before + 1);
+}
+END_TEST
+
+/* Row: M6 */
+START_TEST(test_errors_are_told_of_when_they_crossed_their_threshold)
+{
+	uint32_t *findings = calloc(fabric->n_ports, sizeof(*findings));
+	uint64_t before;
+
+	ck_assert_ptr_nonnull(findings);
+	tell_changes_of(1000);
+	before = n_rows_told();
+	hardware[6][TRIAD_SYMBOL_ERROR_COUNTER] += 5;
+	sweep();
+	ck_assert_uint_eq(n_rows_told(), before);
+	findings[6] = UINT32_C(1) << TRIAD_SYMBOL_ERROR_COUNTER;
+	/* It crossed; it grew while it was over; nothing more; it is below again. */
+	for (unsigned i = 0; i < 4; i++) {
+		static const unsigned more[] = {1, 1, 0, 0}, told[] = {1, 1, 0, 1};
+
+		before = n_rows_told();
+		now_us += TRIAD_US_PER_S;
+		hardware[6][TRIAD_SYMBOL_ERROR_COUNTER] += more[i];
+		read_port(&readers[0], 6);
+		findings[6] = i < 3 ? findings[6] : 0;
+		tell(&readers[0], findings);
+		ck_assert_uint_eq(n_rows_told() - before, told[i]);
+	}
+	free(findings);
+}
+END_TEST
+
 /* Row: M7 */
 START_TEST(test_port_that_goes_idle_is_told_of_once_more)
 {
@@ -661,6 +728,10 @@ int main(void)
 	tcase_add_test(cases, test_agent_that_went_silent_its_ports_are_not_seen);
 	tcase_add_test(
 		cases, test_quiet_ports_are_not_told_of_but_when_their_turn_comes);
+	tcase_add_test(
+		cases, test_port_is_told_of_when_its_changes_add_up_to_min_change);
+	tcase_add_test(
+		cases, test_errors_are_told_of_when_they_crossed_their_threshold);
 	tcase_add_test(cases, test_port_that_goes_idle_is_told_of_once_more);
 	tcase_add_test(cases, test_findings_of_a_port_that_never_answered_come_and_go);
 	tcase_add_test(
