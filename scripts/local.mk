@@ -13,6 +13,18 @@ EXTRA_DIST += \
 	scripts/gen-fabric \
 	scripts/lab \
 	scripts/rows \
+	scripts/mutate \
+	scripts/mutation/__init__.py \
+	scripts/mutation/areas.py \
+	scripts/mutation/choose.py \
+	scripts/mutation/errors.py \
+	scripts/mutation/operators.py \
+	scripts/mutation/process.py \
+	scripts/mutation/report.py \
+	scripts/mutation/scratch.py \
+	scripts/mutation/source.py \
+	scripts/mutation/tests.py \
+	scripts/mutation/trial.py \
 	scripts/triadlab/__init__.py \
 	scripts/triadlab/agents.py \
 	scripts/triadlab/agents_demo.py \

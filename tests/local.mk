@@ -9,3 +9,6 @@ include tests/unit/local.mk
 include tests/fuzz/local.mk
 include tests/bench/local.mk
 include tests/integration/local.mk
+
+# Small changes of the product that some test should notice; scripts/mutate tries them.
+EXTRA_DIST += tests/mutants
