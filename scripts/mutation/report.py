@@ -19,8 +19,12 @@ def print_row(row):
 
 
 def print_sum(rows):
+    for row in rows:
+        if row.status == "doubtful":
+            print(f"{row.mutant} is doubtful, because without it this fails, too: "
+                  f"{row.killed_by}")
     counts = {status: sum(row.status == status for row in rows)
-              for status in ("killed", "survived", "stale", "broken")}
+              for status in ("killed", "survived", "stale", "broken", "doubtful")}
     print(", ".join(f"{n} {status}" for status, n in counts.items()
                     if n or status in ("killed", "survived")))
 

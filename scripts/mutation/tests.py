@@ -41,6 +41,7 @@ def _run(scratch, command, name, limit_s, is_enough=None):
     """Runs a test with a folder for temporary files, which is removed afterwards with
     the labs that are left in it."""
     folder = tempfile.mkdtemp(prefix="mutate-")
+    os.chmod(folder, 0o1777)  # like /tmp: some tests become another user
     try:
         return process.run(
             command, scratch.logs / (name.replace("/", "-") + ".log"), limit_s,

@@ -24,7 +24,8 @@ _BATCH = 4
 @dataclasses.dataclass
 class Row:
     """One mutant's result; 'status' is killed, survived, stale (the patch does not
-    apply) or broken (it does not compile)."""
+    apply), broken (it does not compile) or doubtful (the test that failed does so without
+    the mutant, too). 'cases' are those of the file that failed."""
 
     mutant: str
     id: str
@@ -35,6 +36,7 @@ class Row:
     status: str = "survived"
     level: str = ""
     killed_by: str = ""
+    cases: list = dataclasses.field(default_factory=list)
     seconds: float = 0.0
     n_tests: int = 0
     unsteady: list = dataclasses.field(default_factory=list)
@@ -125,9 +127,25 @@ class Trial:
             row.n_tests += 1
             if outcome.failure and self._fails_again(name, outcome):
                 _kill(row, "integration", f"{name}: {outcome.failure}")
+                row.cases = outcome.cases[:1]
                 return
             if outcome.failure:
                 row.unsteady.append(f"{name}: {outcome.failure}")
+
+    def doubt(self, rows):
+        """Runs without a mutant the integration tests that killed some; rows become
+        doubtful where those fail."""
+        rows = [row for row in rows if row.level == "integration"]
+        if rows:
+            self._scratch.make_or_fail("all", *self._helpers())
+        outcomes = {}
+        for row in rows:
+            what = (row.killed_by.partition(":")[0], *row.cases)
+            if what not in outcomes:
+                outcomes[what] = tests.run_integration_file(
+                    self._scratch, what[0], what[1:])
+            if outcomes[what].failure:
+                row.status = "doubtful"
 
     def _helpers(self):
         return [name for variable in ("check_PROGRAMS", "check_LTLIBRARIES")
