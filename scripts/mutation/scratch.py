@@ -109,11 +109,10 @@ class Scratch:
 
     def make(self, *targets):
         """Whether make could build these."""
-        done = subprocess.run(
-            ["make", "-C", self.build, f"-j{self.jobs}", *map(str, targets)], check=False,
-            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        (self.logs / "make.log").write_text(done.stderr, encoding="utf-8")
-        return done.returncode == 0
+        with open(self.logs / "make.log", "wb") as log:
+            return subprocess.run(
+                ["make", "-C", self.build, f"-j{self.jobs}", *map(str, targets)],
+                check=False, stdout=log, stderr=subprocess.STDOUT).returncode == 0
 
     def make_or_fail(self, *targets):
         if not self.make(*targets):
