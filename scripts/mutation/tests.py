@@ -106,5 +106,6 @@ def _pytest_failure(result, name):
         return "", []
     if result.status in (4, 5) or "No module named pytest" in result.output:
         raise MutateError(f"pytest could not run {name}:\n{result.output[-2000:]}")
-    failed = re.findall(r"^(?:FAILED|ERROR) [^\s:]+::(\S+)", result.output, re.MULTILINE)
+    failed = re.findall(r"^(?:FAILED|ERROR) [^\s:]+::(.+?)(?: - .*)?$", result.output,
+                        re.MULTILINE)
     return failed[0] if failed else f"exit status {result.status}", failed
