@@ -534,6 +534,7 @@ def test_qos_words_wrong_refused():
         (["qos", "check", "--default-level=", path], 2, "the name is empty"),
         (["qos", "check", "--default-level", "9", path], 1, "no level is called '9'"),
         (["qos", "check", path / "none"], 1, "Not a directory"),
+        (["qos", "check", "--", "--help"], 1, "--help: the policy can't be read"),
         (["qos", "check", path.parent], 1, "Is a directory"),
     ]
     for words, status, message in cases:

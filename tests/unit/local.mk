@@ -58,6 +58,7 @@ unit_tests = \
 	tests/unit/portmgr/test_expected \
 	tests/unit/portmgr/test_expected_placed \
 	tests/unit/portmgr/test_expected_remote \
+	tests/unit/portmgr/test_group \
 	tests/unit/portmgr/test_guard \
 	tests/unit/portmgr/test_health \
 	tests/unit/portmgr/test_netdiscover \

@@ -140,6 +140,46 @@ START_TEST(test_piece_with_any_octet_changed_gives_the_fabric_or_nothing)
 }
 END_TEST
 
+static void put32(uint8_t *to, uint32_t value)
+{
+	for (unsigned i = 0; i < 4; i++)
+		to[i] = (uint8_t)(value >> (24 - 8 * i));
+}
+
+/* The first of two pieces, of a fabric that has 'size' octets when it is unpacked. */
+static int take_first_of(uint32_t size)
+{
+	struct triad_fabric *fabric = fabric_row(3, 2), *found = NULL;
+	struct triad_handout *handout = triad_handout_new();
+	uint8_t *body = octets + TRIAD_COLLECT_HEAD_SIZE;
+	struct triad_handout_packed packed;
+	uint64_t hash = 0;
+	int error;
+
+	ck_assert_int_eq(triad_handout_pack(fabric, &packed), 0);
+	memset(octets, 0, ROOM);
+	triad_handout_put(&packed, 0, &head, octets, ROOM);
+	put32(body + 8, size);
+	put32(body + 12, TRIAD_HANDOUT_PIECE_SIZE + 1);
+	put32(body + 16, 2); /* the piece's number 0, of 2 */
+	error = take(handout, TRIAD_COLLECT_HEAD_SIZE + 20 + TRIAD_HANDOUT_PIECE_SIZE,
+		0, &found, &hash);
+	free(packed.octets);
+	triad_handout_free(handout);
+	triad_fabric_unref(fabric);
+	return error;
+}
+
+START_TEST(test_piece_of_a_fabric_that_is_too_small_or_too_large_is_refused)
+{
+	ck_assert_int_eq(take_first_of(1 << 20), EAGAIN);
+	ck_assert_int_eq(take_first_of(TRIAD_HANDOUT_MAX_SIZE), EAGAIN);
+	ck_assert_int_eq(take_first_of(0), EPROTO);
+	ck_assert_int_eq(take_first_of(1), EPROTO);
+	ck_assert_int_eq(take_first_of(TRIAD_HANDOUT_MAX_SIZE + 1), EPROTO);
+}
+END_TEST
+
 /* --- reach.h --- */
 
 START_TEST(test_hops_are_links_from_the_port_on)
@@ -208,6 +248,8 @@ int main(void)
 	tcase_add_test(cases, test_another_fabric_in_between_begins_anew);
 	tcase_add_test(
 		cases, test_piece_with_any_octet_changed_gives_the_fabric_or_nothing);
+	tcase_add_test(cases,
+		test_piece_of_a_fabric_that_is_too_small_or_too_large_is_refused);
 	tcase_add_test(cases, test_hops_are_links_from_the_port_on);
 	tcase_add_test(cases, test_part_has_own_nodes_and_the_far_ends_of_their_links);
 	tcase_add_test(cases, test_part_of_nothing_is_empty);

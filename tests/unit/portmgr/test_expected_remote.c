@@ -13,6 +13,7 @@
 static struct triad_diags diags;
 static struct triad_expected *expected;
 static struct triad_fabric *fabric;
+static const char *leaf_name = "leaf-01";
 
 /* Switch 0x200 "leaf-01": port 1 to host 0x100 "host-0007" port 1, port 2 to nothing.
  */
@@ -27,7 +28,7 @@ static void begin(void)
 
 	triad_fabric_builder_add_node(builder, &host, "host-0007", NULL, 0);
 	triad_fabric_builder_add_port(builder, &port, 0x200, 1);
-	triad_fabric_builder_add_node(builder, &leaf, "leaf-01", NULL, 0);
+	triad_fabric_builder_add_node(builder, &leaf, leaf_name, NULL, 0);
 	port.guid = 0x200;
 	triad_fabric_builder_add_port(builder, &port, 0x100, 1);
 	port.number = 2;
@@ -118,6 +119,26 @@ START_TEST(test_compare_says_what_is_there_and_what_should_be)
 }
 END_TEST
 
+START_TEST(test_compare_names_the_switch_or_has_its_guid)
+{
+	static const struct {
+		const char *name, *told;
+	} cases[] = {
+		{"", "0x0000000000000200 port 2 leads to nothing"},
+		{"x", "x port 2 leads to nothing"},
+	};
+	char why[256];
+
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		end();
+		leaf_name = cases[i].name;
+		begin();
+		compare(2, "name=*", why, sizeof(why));
+		ck_assert_msg(strstr(why, cases[i].told) == why, "%s", why);
+	}
+}
+END_TEST
+
 START_TEST(test_name_fits_patterns)
 {
 	ck_assert(triad_name_fits("", ""));
@@ -193,6 +214,7 @@ int main(void)
 	tcase_add_test(cases, test_compare_each_key_fits_or_differs);
 	tcase_add_test(cases, test_compare_no_far_end_told_when_one_is_wanted);
 	tcase_add_test(cases, test_compare_says_what_is_there_and_what_should_be);
+	tcase_add_test(cases, test_compare_names_the_switch_or_has_its_guid);
 	tcase_add_test(cases, test_name_fits_patterns);
 	tcase_add_test(cases, test_name_fits_many_stars_ends);
 	tcase_add_test(cases, test_name_fits_random_as_naive);
