@@ -18,6 +18,7 @@
 #include "tests/lab/umad_agents.h"
 #include "tests/lab/umad_faults.h"
 #include "tests/lab/umad_files.h"
+#include "tests/lab/umad_rmpp.h"
 #include "tests/lab/umad_sends.h"
 #include "tests/lab/umad_timers.h"
 #include "tests/lab/umad_wire.h"
@@ -38,6 +39,7 @@ struct lab_port {
 	struct lab_timers timers;
 	struct lab_agents agents;
 	struct lab_sends sends;
+	struct lab_reassembly *reassemblies[LAB_REASSEMBLY_BUCKETS]; /* by TID */
 	struct lab_faults faults;
 	struct lab_counters counters;
 

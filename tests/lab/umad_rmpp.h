@@ -24,6 +24,7 @@ struct lab_rmpp_send;
 struct lab_send;
 
 #define LAB_RMPP_WINDOW 64u
+#define LAB_REASSEMBLY_BUCKETS 16384u
 
 /* RMPPStatus: why a message ended. */
 enum lab_rmpp_status {

@@ -15,7 +15,8 @@
 /* A message that arrives. */
 struct lab_reassembly {
 	struct lab_timer timer;
-	struct lab_reassembly *next;
+	struct lab_reassembly *next_in_bucket;
+	struct lab_reassembly *next, **link; /* of the agent */
 	struct lab_agent *agent;
 	struct lab_packet first; /* its headers and where it comes from */
 	struct lab_message *message;
@@ -50,13 +51,26 @@ static void acknowledge(struct lab_port *port, struct lab_reassembly *it)
 		port, &it->first, LAB_RMPP_ACK, 0, it->n_contiguous, it->window_end);
 }
 
+/* Complete messages linger, so that there are tens of thousands when many are asked
+ * for. */
+static struct lab_reassembly **bucket_of(
+	struct lab_port *port, const struct lab_packet *packet)
+{
+	uint64_t hash = lab_mad_tid(packet->mad) * 0x9e3779b97f4a7c15u;
+
+	return &port->reassemblies[hash >> 50];
+}
+
 static void free_reassembly(struct lab_port *port, struct lab_reassembly *it)
 {
-	struct lab_reassembly **link = &it->agent->reassemblies;
+	struct lab_reassembly **bucket = bucket_of(port, &it->first);
 
-	while (*link != it)
-		link = &(*link)->next;
-	*link = it->next;
+	while (*bucket != it)
+		bucket = &(*bucket)->next_in_bucket;
+	*bucket = it->next_in_bucket;
+	*it->link = it->next;
+	if (it->next)
+		it->next->link = it->link;
 	lab_timer_stop(&port->timers, &it->timer);
 	free(it->message);
 	free(it);
@@ -79,13 +93,13 @@ static bool is_same_message(const struct lab_packet *a, const struct lab_packet 
 		a->mad[2] == b->mad[2] && a->mad[3] == b->mad[3];
 }
 
-static struct lab_reassembly *find(
-	const struct lab_agent *agent, const struct lab_packet *packet)
+static struct lab_reassembly *find(struct lab_port *port, const struct lab_agent *agent,
+	const struct lab_packet *packet)
 {
-	struct lab_reassembly *it = agent->reassemblies;
+	struct lab_reassembly *it = *bucket_of(port, packet);
 
-	while (it && !is_same_message(&it->first, packet))
-		it = it->next;
+	while (it && (it->agent != agent || !is_same_message(&it->first, packet)))
+		it = it->next_in_bucket;
 	return it;
 }
 
@@ -93,6 +107,7 @@ static struct lab_reassembly *begin(
 	struct lab_port *port, struct lab_agent *agent, const struct lab_packet *packet)
 {
 	struct lab_reassembly *it = calloc(1, sizeof(*it));
+	struct lab_reassembly **bucket = bucket_of(port, packet);
 
 	if (!it)
 		return NULL;
@@ -100,7 +115,12 @@ static struct lab_reassembly *begin(
 	it->agent = agent;
 	it->first = *packet;
 	it->window_end = 1;
+	it->next_in_bucket = *bucket;
+	*bucket = it;
 	it->next = agent->reassemblies;
+	it->link = &agent->reassemblies;
+	if (it->next)
+		it->next->link = &it->next;
 	agent->reassemblies = it;
 	lab_port_set_timer(port, &it->timer, MESSAGE_TIMEOUT_US);
 	return it;
@@ -204,7 +224,7 @@ static void take_segment(struct lab_port *port, struct lab_reassembly *it,
 static void take_data(
 	struct lab_port *port, struct lab_agent *agent, const struct lab_packet *packet)
 {
-	struct lab_reassembly *it = find(agent, packet);
+	struct lab_reassembly *it = find(port, agent, packet);
 	bool is_first = lab_rmpp_segment(packet->mad) == 1;
 
 	if (packet->mad[27])
