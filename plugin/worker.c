@@ -42,7 +42,7 @@ struct triad_worker {
 	enum triad_sm sm;         /* the same, as far as it matters */
 	bool reads_as_standby;
 	struct triad_fabric *fabric; /* the last snapshot */
-	uint32_t n_aliases;          /* seen last; 0: never */
+	uint32_t n_aliases;          /* before the last that paths are of; 0: unknown */
 
 	pthread_mutex_t lock; /* of what follows */
 	struct triad_worker_status status;
@@ -173,11 +173,14 @@ static int snapshot(struct triad_worker *worker, enum triad_qos_phase phase,
 	struct triad_fabric **fabric)
 {
 	struct triad_qos_moment before = triad_qos_now(worker->qos);
+	uint32_t n_aliases = triad_live_n_aliases(worker->osm);
 	int error = triad_snapshot_take(
 		worker->osm, worker->fabric, &worker->sweeps_begun, fabric);
 
-	if (!error && (*fabric)->consistent && worker->sm == TRIAD_SM_MASTER)
+	if (!error && (*fabric)->consistent && worker->sm == TRIAD_SM_MASTER) {
 		triad_qos_set_fabric(worker->qos, *fabric, &before, phase);
+		worker->n_aliases = n_aliases;
+	}
 	return error;
 }
 
@@ -270,11 +273,8 @@ static void look_at_aliases(struct triad_worker *worker)
 		!triad_qos_wants_fabric(worker->qos))
 		return;
 	n = triad_live_n_aliases(worker->osm);
-	if (triad_qos_take_outdated(worker->qos) ||
-		(n && worker->n_aliases && n != worker->n_aliases))
+	if (triad_qos_take_outdated(worker->qos) || (n && n != worker->n_aliases))
 		take_snapshot_of_paths(worker);
-	if (n)
-		worker->n_aliases = n;
 }
 
 /* What the SM reports, for alerts to be told with. */
