@@ -2,7 +2,8 @@
 /* Asks the SA for paths, at random, and prints every answer octet for octet.
  *
  *     path_ask --seed N --count N [--kind path|multi|mixed] [--only BITS] [--plain]
- *              [--whole] [--by-gid] [--seconds S] [--every-us N] [--quiet] <WORLD
+ *              [--whole] [--by-gid] [--seconds S] [--every-us N] [--window N] [--quiet]
+ *              <WORLD
  *
  *     path_ask --alias LID:INDEX:GUID
  *
@@ -20,6 +21,7 @@
  * --every-us: a request is due that often, and what it takes is counted from when it
  * was due: those that a slow answer holds up are slow too, as they are for other
  * clients.
+ * --window: so many requests may wait for their answers at a time; without it, one.
  *
  * Prints a line for each request, unless --quiet: its number, its attribute and mask,
  * and the answer's MAD (length, then octets), "-" for none.  Then, on standard error,
@@ -44,6 +46,7 @@
 #define DATA 56
 #define MAX_OF_A_KIND 65536
 #define TIMEOUT_MS 2000
+#define MAX_WINDOW 64u
 
 enum { GET = 0x01, GET_TABLE = 0x12, GET_MULTI = 0x14 };
 enum { PATH_RECORD = 0x35, MULTIPATH_RECORD = 0x3a };
@@ -58,11 +61,27 @@ static struct {
 } world;
 
 static struct {
-	unsigned long seed, count, seconds, every_us;
+	unsigned long seed, count, seconds, every_us, window;
 	uint64_t only;
 	const char *kind, *alias;
 	bool plain, whole, by_gid, quiet;
-} options = {.seed = 1, .count = 100, .only = UINT64_MAX, .kind = "mixed"};
+} options = {.seed = 1, .count = 100, .window = 1, .only = UINT64_MAX, .kind = "mixed"};
+
+struct request {
+	uint8_t method;
+	uint16_t attribute;
+	uint64_t mask;
+	uint8_t data[MAD_SIZE - DATA];
+};
+
+/* One that was sent, and the answer to it. */
+struct slot {
+	struct request request;
+	uint64_t due_us;
+	bool waits;
+	int length; /* of the answer, 0 for none */
+	uint8_t *mad;
+};
 
 static struct {
 	int port, agent;
@@ -70,7 +89,9 @@ static struct {
 	uint32_t first_tid; /* of this run: a peer remembers those of the last one */
 	uint8_t *buffer;
 	struct triad_latency latency;
-	unsigned long n_sent, n_answered, n_records, n_refused, n_unanswered;
+	unsigned long n_sent, n_finished;
+	unsigned long n_answered, n_records, n_refused, n_unanswered;
+	struct slot slots[MAX_WINDOW]; /* by number */
 } run;
 
 static void die(const char *what)
@@ -99,13 +120,6 @@ static uint64_t one_of(const struct values *values)
 }
 
 /* --- requests --- */
-
-struct request {
-	uint8_t method;
-	uint16_t attribute;
-	uint64_t mask;
-	uint8_t data[MAD_SIZE - DATA];
-};
 
 static void put(struct request *request, size_t at, size_t n, uint64_t value)
 {
@@ -296,53 +310,100 @@ static void send_request(const struct request *request, uint32_t number)
 	run.n_sent++;
 }
 
-/* The answer's length, 0 for none. */
-static int receive(uint32_t number)
-{
-	for (;;) {
-		const uint8_t *mad = umad_get_mad(run.buffer);
-		int length = ROOM;
-		uint32_t tid;
-
-		if (umad_recv(run.port, run.buffer, &length, 2 * TIMEOUT_MS) < 0)
-			return 0;
-		memcpy(&tid, mad + 12, sizeof(tid));
-		if (be32toh(tid) != number)
-			continue; /* late */
-		return umad_status(run.buffer) ? 0 : length;
-	}
-}
-
-static void count(int length)
+/* Whose answer the next one is; 0 when none came.  'length' is 0 for a request whose
+ * time ran out. */
+static unsigned long receive(int *length)
 {
 	const uint8_t *mad = umad_get_mad(run.buffer);
+	uint32_t tid;
 
-	if (!length) {
+	*length = ROOM;
+	if (umad_recv(run.port, run.buffer, length, 2 * TIMEOUT_MS) < 0)
+		return 0;
+	if (umad_status(run.buffer))
+		*length = 0;
+	memcpy(&tid, mad + 12, sizeof(tid));
+	return be32toh(tid) - run.first_tid;
+}
+
+static void count(const struct slot *slot)
+{
+	if (!slot->length) {
 		run.n_unanswered++;
 		return;
 	}
 	run.n_answered++;
-	if (mad[4] || mad[5])
+	if (slot->mad[4] || slot->mad[5])
 		run.n_refused++;
-	else if (length > DATA)
-		run.n_records += (unsigned)(length - DATA) / 64;
+	else if (slot->length > DATA)
+		run.n_records += (unsigned)(slot->length - DATA) / 64;
 }
 
-static void print(unsigned long number, const struct request *request, int length)
+static void print_octets(const uint8_t *octets, size_t n)
 {
-	const uint8_t *mad = umad_get_mad(run.buffer);
-	/* Transactions are numbered otherwise in each run. */
-	size_t hidden_from = 8, hidden_to = 16;
+	static const char digits[] = "0123456789abcdef";
+
+	for (size_t i = 0; i < n; i++) {
+		putchar_unlocked(digits[octets[i] >> 4]);
+		putchar_unlocked(digits[octets[i] & 15]);
+	}
+}
+
+static void print(unsigned long number, struct slot *slot)
+{
+	const struct request *request = &slot->request;
 
 	printf("%lu %02x %02x %" PRIx64 " ", number, request->attribute,
 		request->method, request->mask);
-	for (size_t i = 0; i < sizeof(request->data); i++)
-		printf("%02x", request->data[i]);
-	printf(" %d ", length);
-	for (int i = 0; i < length; i++)
-		printf("%02x",
-			(size_t)i >= hidden_from && (size_t)i < hidden_to ? 0 : mad[i]);
-	printf("%s\n", length ? "" : "-");
+	print_octets(request->data, sizeof(request->data));
+	printf(" %d ", slot->length);
+	/* Transactions are numbered otherwise in each run. */
+	if (slot->length)
+		memset(slot->mad + 8, 0, 8);
+	print_octets(slot->mad, (size_t)slot->length);
+	printf("%s\n", slot->length ? "" : "-");
+}
+
+/* --- requests that wait for their answers --- */
+
+static struct slot *slot_of(unsigned long number)
+{
+	return &run.slots[number % options.window];
+}
+
+static void take_answer(struct slot *slot, int length)
+{
+	slot->mad = malloc((size_t)length + 1);
+	if (!slot->mad)
+		die("out of memory");
+	memcpy(slot->mad, umad_get_mad(run.buffer), (size_t)length);
+	slot->length = length;
+	slot->waits = false;
+	triad_latency_add(&run.latency, (triad_clock_now_us() - slot->due_us) * 1000);
+}
+
+/* Until the oldest request has its answer, or has none; then that is written down. */
+static void finish_oldest(void)
+{
+	unsigned long oldest = run.n_finished + 1;
+	struct slot *slot = slot_of(oldest);
+
+	while (slot->waits) {
+		int length;
+		unsigned long number = receive(&length);
+
+		if (!number)
+			take_answer(slot, 0);
+		else if (number >= oldest && number <= run.n_sent &&
+			slot_of(number)->waits)
+			take_answer(slot_of(number), length);
+		/* Others are late. */
+	}
+	count(slot);
+	if (!options.quiet)
+		print(oldest, slot);
+	free(slot->mad);
+	run.n_finished = oldest;
 }
 
 /* Waits until request 'i' is due; returns when that was. */
@@ -364,19 +425,19 @@ static void ask_all(void)
 
 	for (unsigned long i = 1;; i++) {
 		uint64_t due_us = wait_for_turn(begun_us, i);
-		struct request request;
-		int length;
+		struct slot *slot = slot_of(i);
 
 		if (options.seconds ? due_us > end_us : i > options.count)
 			break;
-		make(&request);
-		send_request(&request, run.first_tid + (uint32_t)i);
-		length = receive(run.first_tid + (uint32_t)i);
-		triad_latency_add(&run.latency, (triad_clock_now_us() - due_us) * 1000);
-		count(length);
-		if (!options.quiet)
-			print(i, &request, length);
+		make(&slot->request);
+		slot->due_us = due_us;
+		slot->waits = true;
+		send_request(&slot->request, run.first_tid + (uint32_t)i);
+		if (run.n_sent - run.n_finished == options.window)
+			finish_oldest();
 	}
+	while (run.n_finished < run.n_sent)
+		finish_oldest();
 }
 
 /* --- aliases --- */
@@ -390,6 +451,7 @@ static int set_alias(void)
 	unsigned port_lid, index;
 	uint64_t guid;
 	const uint8_t *mad;
+	int length;
 
 	if (sscanf(options.alias, "%u:%u:%" SCNx64, &port_lid, &index, &guid) != 3)
 		die("--alias wants LID:INDEX:GUID");
@@ -398,8 +460,8 @@ static int set_alias(void)
 	put(&request, 0, 2, port_lid);
 	put(&request, 2, 1, index / 8);
 	put(&request, 8 + 8 * (index % 8), 8, guid);
-	send_request(&request, run.first_tid);
-	if (!receive(run.first_tid))
+	send_request(&request, run.first_tid + 1);
+	if (receive(&length) != 1 || !length)
 		die("no answer");
 	mad = umad_get_mad(run.buffer);
 	printf("0x%02x%02x\n", mad[4], mad[5]);
@@ -443,6 +505,7 @@ static void read_options(int argc, char **argv)
 		{"only", required_argument, NULL, 'o'},
 		{"seconds", required_argument, NULL, 't'},
 		{"every-us", required_argument, NULL, 'e'},
+		{"window", required_argument, NULL, 'n'},
 		{"plain", no_argument, NULL, 'p'},
 		{"whole", no_argument, NULL, 'w'},
 		{"by-gid", no_argument, NULL, 'g'},
@@ -473,6 +536,11 @@ static void read_options(int argc, char **argv)
 			break;
 		case 'e':
 			options.every_us = strtoul(optarg, NULL, 0);
+			break;
+		case 'n':
+			options.window = strtoul(optarg, NULL, 0);
+			if (!options.window || options.window > MAX_WINDOW)
+				die("--window: 1 to 64");
 			break;
 		case 'p':
 			options.plain = true;

@@ -7,6 +7,7 @@ import re
 
 from checks import succeeded, wait_until
 from labs import BUILDDIR
+from triadlab import netfile
 from triadlib import ask, status
 
 PATH_ASK = BUILDDIR / "tests/integration/path_ask"
@@ -24,6 +25,11 @@ def node_records(lab, **options):
     succeeded(process)
     return list(zip((int(lid, 0) for lid in _LID.findall(process.stdout)),
                     _PORT_GUID.findall(process.stdout)))
+
+
+def host_guids(net):
+    """Port GUIDs of hosts in a net that has the nodes' GUIDs in it, by its file."""
+    return [f"{node.guid + 1:#x}" for node in netfile.read(net).of_kind(netfile.HCA)]
 
 
 def world(lab, lmc=0, pkeys=("0xffff",), services=("0x10001",), guids=(), **options):
@@ -44,6 +50,28 @@ def path_ask(lab, there_is, *arguments, node=None, timeout_s=600):
                       stdin=None, timeout_s=timeout_s)
     succeeded(process)
     return process.stdout.splitlines(), json.loads(process.stderr.splitlines()[-1])
+
+
+def mad_of(line):
+    """The answer in one of its lines."""
+    return bytes.fromhex(line.split()[-1].rstrip("-"))
+
+
+def records_of(line):
+    """The PathRecords in the answer, none when it is a refusal."""
+    mad = mad_of(line)
+    octets = b"" if any(mad[4:6]) else mad[56:]
+    records = [octets[at:at + 64] for at in range(0, len(octets) - 63, 64)]
+    # What a MAD has behind its last record.
+    return [record for record in records if any(record)]
+
+
+def sl_in(record):
+    return record[53] & 15
+
+
+def partition_in(record):
+    return int.from_bytes(record[50:52], "big") & 0x7fff
 
 
 def qos(lab, **options):
@@ -72,8 +100,9 @@ def differences(theirs, ours):
 
 
 def compare(lab, there_is, *arguments, node=None):
-    """Asks the same with Triad's answers off and on, and expects the same; returns what
-    Triad counted of it."""
+    """Asks the same with Triad's answers off and on, some requests at a time, and expects
+    the same; returns what Triad counted of it, and the PathRecords in its answers."""
+    arguments = ("--window", 16, *arguments)
     turn_off(lab)
     theirs, _ = path_ask(lab, there_is, *arguments, node=node)
     before = turn_on(lab)
@@ -84,5 +113,6 @@ def compare(lab, there_is, *arguments, node=None):
         print(f"OpenSM: {one}\nTriad:  {other}")
     assert len(found) == 0, f"differences in {len(ours)} answers"
     assert counted["unanswered"] == 0, "requests without an answer"
-    return {name: after[name] - before[name] for name in after
-            if isinstance(after[name], int)}
+    counts = {name: after[name] - before[name] for name in after
+              if isinstance(after[name], int)}
+    return counts, [record for line in ours for record in records_of(line)]
