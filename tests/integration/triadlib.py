@@ -14,7 +14,7 @@ import time
 import pytest
 
 from checks import succeeded, wait_until
-from labs import EXAMPLE_NETS, Lab
+from labs import BUILDDIR, EXAMPLE_NETS, Lab
 
 
 NET = EXAMPLE_NETS / "net.2sw2path4hca"
@@ -30,8 +30,26 @@ ERRORS = ("SymbolErrorCounter", "LinkErrorRecoveryCounter", "LinkDownedCounter",
 QUICK = "[perfmgr]\nsweep_period = 1\nreset = never\n"
 
 
+class TriadLab(Lab):
+    """Up when the master's Triad has the fabric: OpenSM's log says a moment before that it
+    brought the subnet up."""
+
+    def up(self):
+        super().up()
+        wait_until(self._has_fabric, 30, "the fabric in Triad")
+
+    def _has_fabric(self):
+        """True also without a Triad to be asked: there is nothing to wait for then."""
+        answers = [self.triad("status", "--json", sm=sm)
+                   for sm in range(len(self.state().sms))]
+        reports = [json.loads(answer.stdout) for answer in answers
+                   if answer.returncode == 0]
+        return all(report["topology"]["nodes"] for report in reports
+                   if report["sm"]["state"] == "master")
+
+
 def triad_lab(triad_conf=QUICK, **options):
-    return Lab(NET, triad_conf=triad_conf, **options)
+    return TriadLab(NET, triad_conf=triad_conf, **options)
 
 
 def ask(lab, *words, **options):
@@ -114,6 +132,28 @@ def syslog():
             yield line_with
         finally:
             os.unlink("/dev/log")
+
+
+class Locker:
+    """A plugin beside Triad that holds the SM's lock (tests/lab/locker.c): lab options for
+    it in 'options', and 'with locker.held():'."""
+
+    def __init__(self, scratch):
+        self._trigger = scratch.folder() / "locker"
+        self._held = self._trigger.with_name("locker.held")
+        os.environ["TRIAD_LOCKER"] = str(self._trigger)
+        scratch.callback(os.environ.pop, "TRIAD_LOCKER")
+        self.options = {"preload": [BUILDDIR / "tests/lab/.libs/liblocker.so"]}
+
+    @contextlib.contextmanager
+    def held(self):
+        """Nobody else has the lock from the beginning of the block to its end."""
+        self._trigger.touch()
+        wait_until(self._held.exists, 30, "the SM's lock")
+        try:
+            yield
+        finally:
+            self._held.unlink()
 
 
 def sweep_heavily(lab, has_swept, sm=0, what="a sweep"):

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Holds the SM's lock, as a long sweep would: a plugin of OpenSM's, beside Triad, that
- * waits for the file that TRIAD_LOCKER names, holds the lock exclusively for as many
- * milliseconds as that says, and removes the file.  Each time anew.
+ * waits for the file that TRIAD_LOCKER names, takes the lock exclusively, and calls the
+ * file FILE.held while it holds it: until somebody removes that.  Each time anew.
  *
  * OpenSM finds it by its name when it is preloaded. */
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,10 +16,12 @@
 
 extern osm_event_plugin_t osm_event_plugin __attribute__((visibility("default")));
 
-static void hold(osm_opensm_t *osm, unsigned milliseconds)
+static void hold(osm_opensm_t *osm, const char *path, const char *held)
 {
 	cl_plock_excl_acquire(&osm->lock);
-	usleep(milliseconds * 1000);
+	if (rename(path, held) == 0)
+		while (access(held, F_OK) == 0)
+			usleep(LOOK_US);
 	cl_plock_release(&osm->lock);
 }
 
@@ -26,18 +29,15 @@ static void *wait_for_file(void *osm)
 {
 	const char *path = getenv("TRIAD_LOCKER");
 
-	while (path) {
-		unsigned milliseconds = 0;
-		FILE *file = fopen(path, "r");
+	char held[PATH_MAX];
 
+	if (!path)
+		return NULL;
+	snprintf(held, sizeof(held), "%s.held", path);
+	for (;;) {
 		usleep(LOOK_US);
-		if (!file)
-			continue;
-		if (fscanf(file, "%u", &milliseconds) != 1)
-			milliseconds = 0;
-		fclose(file);
-		hold(osm, milliseconds);
-		unlink(path);
+		if (access(path, F_OK) == 0)
+			hold(osm, path, held);
 	}
 	return NULL;
 }
