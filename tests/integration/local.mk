@@ -79,6 +79,12 @@ tests_integration_path_ask_SOURCES = tests/integration/path_ask.c \
 tests_integration_path_ask_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS) -fno-sanitize=all
 tests_integration_path_ask_LDFLAGS = -Wc,-fno-sanitize=all
 tests_integration_path_ask_LDADD = $(UMAD_LIBS)
+# Asks nodes for their tables, the same way.
+check_PROGRAMS += tests/integration/smp_ask
+tests_integration_smp_ask_SOURCES = tests/integration/smp_ask.c
+tests_integration_smp_ask_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS) -fno-sanitize=all
+tests_integration_smp_ask_LDFLAGS = -Wc,-fno-sanitize=all
+tests_integration_smp_ask_LDADD = $(UMAD_LIBS)
 
 # What the tests in Python need besides what 'make' builds.
 lab_programs = \
@@ -88,6 +94,7 @@ lab_programs = \
 	tests/integration/path_ask \
 	tests/integration/profile_driver \
 	tests/integration/sflow_say \
+	tests/integration/smp_ask \
 	tests/lab/http_server \
 	tests/lab/libclockstep.la \
 	tests/lab/liblocker.la \

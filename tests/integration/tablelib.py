@@ -250,31 +250,42 @@ def _where(chance, groups, is_sl2vl):
 
 # --- what ports have -----------------------------------------------------------
 
-_SL2VL = re.compile(r"^ports: in +(\d+), out +\d+: \|(.*)\|$", re.MULTILINE)
-_VLS = re.compile(r"^VL +: \|(.*)\|$\n^WEIGHT: \|(.*)\|$", re.MULTILINE)
+SMP_ASK = BUILDDIR / "tests/integration/smp_ask"
+_LOW, _HIGH = 1 << 16, 3 << 16  # the modifier's block, in front of the port
 
 
 def read_tables(lab, world, ports=None):
-    """What smpquery shows, by node's name and port; of all ports that are up, or of some
+    """What nodes answer, by node's name and port; of all ports that are up, or of some
     (node, number)."""
     ports = ports or world.ports()
-    script = "\n".join(
-        f"echo '===='; smpquery sl2vl {node.lid} {number * node.is_switch}; "
-        f"smpquery vlarb {node.lid} {number * node.is_switch}"
-        for node, number in ports)
-    process = lab.run("sh", input=script, stdin=None)
-    succeeded(process)
-    texts = process.stdout.split("====\n")[1:]
-    return {(node.name, number): _parse(text)
-            for (node, number), text in zip(ports, texts, strict=True)}
+    questions = [_questions(node, number) for node, number in ports]
+    lines = [" ".join(map(str, question)) for each in questions for question in each]
+    process = succeeded(lab.run(SMP_ASK, input="\n".join(lines) + "\n", stdin=None))
+    answers = iter([bytes.fromhex(line) for line in process.stdout.split()])
+    found = {}
+    for (node, number), each in zip(ports, questions):
+        *sl2vls, low, high = [next(answers) for _ in each]
+        found[node.name, number] = {
+            "sl2vl": {in_number: _vls(data) for in_number, data in enumerate(sl2vls)},
+            "low": _entries(low), "high": _entries(high)}
+    return found
 
 
-def _parse(text):
-    low, high = ([(int(vl, 16), int(weight, 16)) for vl, weight in
-                  zip(vls.split("|"), weights.split("|"))]
-                 for vls, weights in _VLS.findall(text))
-    return {"sl2vl": {int(number): [int(vl) for vl in vls.split("|")]
-                      for number, vls in _SL2VL.findall(text)}, "low": low, "high": high}
+def _questions(node, number):
+    """(LID, attribute, modifier) of the SL2VL tables of all in-ports, and the two of VL
+    arbitration."""
+    out = number * node.is_switch
+    ins = range(node.n_ports + 1) if node.is_switch else [0]
+    return [*((node.lid, SL2VL, in_number << 8 | out) for in_number in ins),
+            (node.lid, VLARB, _LOW | out), (node.lid, VLARB, _HIGH | out)]
+
+
+def _vls(data):
+    return [vl for octet in data[:8] for vl in (octet >> 4, octet & 15)]
+
+
+def _entries(data):
+    return [(data[at] & 15, data[at + 1]) for at in range(0, 2 * CAP, 2)]
 
 
 def check_tables(lab, world, expected, what):

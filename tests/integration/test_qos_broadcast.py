@@ -86,7 +86,7 @@ def test_groups_carry_what_the_level_of_their_partition_says(tmp_path):
                         f"policy_file = {path}\n") as lab:
         assert groups(lab) == MADE, "groups that OpenSM made"
         ask(lab, "set", "qos.partition_groups", "true")
-        wait_until(lambda: groups(lab) == given(), 10, "the policy's levels")
+        wait_until(lambda: groups(lab) == given(), 30, "the policy's levels")
         sweep(lab, 2)
         assert groups(lab) == given(), "groups after more sweeps"
         told = [line for line in triad_lines(lab.log()) if "its broadcast group" in line]
@@ -99,9 +99,9 @@ def test_groups_carry_what_the_level_of_their_partition_says(tmp_path):
         replace(path, policy(levels=LEVELS.format(default="Fast")))
         succeeded(lab.run("triadctl", "reload"))
         ask(lab, "set", "qos.partition_groups", "true")
-        wait_until(lambda: groups(lab) == given((5, 3, 2, 9)), 10, "the other policy")
+        wait_until(lambda: groups(lab) == given((5, 3, 2, 9)), 30, "the other policy")
         ask(lab, "set", "qos.partition_groups", "false")
-        wait_until(lambda: groups(lab) == MADE, 10, "groups as OpenSM made them")
+        wait_until(lambda: groups(lab) == MADE, 30, "groups as OpenSM made them")
         log_has(lab, "partition 0x0002: its broadcast group is as OpenSM made it again: SL "
                      "2, MTU 2048, 10 Gb/s, TClass 0")
         sweep(lab, 2)
@@ -118,9 +118,9 @@ def test_groups_in_the_first_sweep_and_of_partitions_that_change(tmp_path):
     with Lab(NET, opensm_conf=f"{QOS}partition_config_file {partitions}\n",
              triad_conf="[perfmgr]\nenabled = false\n[qos]\npartition_groups = true\n"
                         f"policy_file = {path}\n") as lab:
-        wait_until(lambda: groups(lab) == given(), 10, "the policy's levels")
+        wait_until(lambda: groups(lab) == given(), 30, "the policy's levels")
         partitions.write_text(PARTITIONS.replace("NoGroup=0x0004", "NoGroup=0x0004, ipoib"),
                               encoding="utf-8")
         sweep(lab)
-        wait_until(lambda: groups(lab) == given() | {0x4: (5, 3, 2, 9)}, 10,
+        wait_until(lambda: groups(lab) == given() | {0x4: (5, 3, 2, 9)}, 30,
                    "a partition's new group")

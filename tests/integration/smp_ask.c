@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Asks nodes for SMPs by LID, all in one process.
+ *
+ *     smp_ask <QUESTIONS
+ *
+ * A question is a line "LID ATTRIBUTE MODIFIER"; the answer to it is a line with the 64
+ * octets of data [IBA 14.2.1.2], in hexadecimal.  Fails when one has no answer. */
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <infiniband/umad.h>
+
+#include "triad/wire.h"
+
+#define MAD_SIZE 256
+#define DATA 64
+#define DATA_SIZE 64
+#define TIMEOUT_MS 1000
+#define RETRIES 5
+
+static int port, agent;
+
+static void die(const char *what)
+{
+	fprintf(stderr, "smp_ask: %s\n", what);
+	exit(1);
+}
+
+static void open_port(void)
+{
+	if (umad_init() < 0)
+		die("there is no port to ask from");
+	port = umad_open_port(NULL, 0);
+	agent = port < 0 ? -1 : umad_register(port, 1, 1, 0, NULL);
+	if (agent < 0)
+		die("the port can't be opened");
+}
+
+/* Get(), whose answer takes the place of the request. */
+static void ask(void *umad, uint32_t number, unsigned lid, unsigned attribute,
+	unsigned modifier)
+{
+	uint8_t *mad = umad_get_mad(umad);
+	int length = MAD_SIZE;
+	struct triad_wire w;
+
+	memset(umad, 0, umad_size() + MAD_SIZE);
+	triad_wire_init(&w, mad, MAD_SIZE);
+	triad_wire_put(&w, 4, 0x01010101);
+	triad_wire_seek(&w, 8);
+	triad_wire_put(&w, 8, number);
+	triad_wire_put(&w, 2, attribute);
+	triad_wire_seek(&w, 20);
+	triad_wire_put(&w, 4, modifier);
+	umad_set_addr(umad, (int)lid, 0, 0, 0);
+	if (umad_send(port, agent, umad, MAD_SIZE, TIMEOUT_MS, RETRIES))
+		die("a MAD can't be sent");
+	if (umad_recv(port, umad, &length, -1) < 0 || umad_status(umad))
+		die("no answer");
+	if (mad[4] || mad[5])
+		die("refused");
+}
+
+int main(void)
+{
+	void *umad = umad_alloc(1, umad_size() + MAD_SIZE);
+	unsigned lid, attribute, modifier;
+	uint32_t number = 0;
+
+	if (!umad)
+		die("out of memory");
+	open_port();
+	while (scanf("%u %i %i", &lid, (int *)&attribute, (int *)&modifier) == 3) {
+		const uint8_t *data = (const uint8_t *)umad_get_mad(umad) + DATA;
+
+		ask(umad, ++number, lid, attribute, modifier);
+		for (unsigned i = 0; i < DATA_SIZE; i++)
+			printf("%02x", data[i]);
+		putchar('\n');
+	}
+	umad_free(umad);
+	umad_unregister(port, agent);
+	umad_close_port(port);
+	return 0;
+}
