@@ -79,7 +79,9 @@ def test_client_that_hangs_others_answered_and_it_is_cut():
         wait_until(lambda: status(lab)["control"]["timeouts"] == 2, 10, "both cut")
 
 
+@pytest.mark.long
 def test_client_that_does_not_read_is_cut(tmp_path):
+    """After the ten seconds that it has."""
     net = tmp_path / "tree.net"
     subprocess.run([SRCDIR / "scripts" / "gen-fabric", "fat-tree", "--levels", "2",
                     "--radix", "16", "-o", net], check=True)
@@ -117,7 +119,7 @@ def test_clients_too_many_turned_away():
             failed(process, 1, "busy")
             one.close()
             two.close()
-        wait_until(lambda: lab.run("triadctl", "status").returncode == 0, 10, "room")
+        wait_until(lambda: lab.run("triadctl", "status").returncode == 0, 30, "room")
 
 
 def test_clients_many_nothing_leaks():
@@ -137,8 +139,9 @@ def test_clients_many_nothing_leaks():
             with connect(lab) as client:
                 client.sendall(request("status", "--json"))
                 assert exit_status(read_to_end(client)) == 0, "exit status"
-        wait_until(lambda: (descriptors(), threads()) == before, 10,
-                   f"descriptors and threads as before: {before}")
+        # A client of before may still have been ending.
+        wait_until(lambda: descriptors() <= before[0] and threads() <= before[1], 20,
+                   f"no more descriptors and threads than before: {before}")
 
 
 def cpu_ticks(pid):
@@ -167,7 +170,7 @@ def test_descriptors_used_up_clients_wait():
         resource.prlimit(pid, resource.RLIMIT_NOFILE, limits)
         for client in clients:
             client.close()
-        wait_until(lambda: lab.run("triadctl", "status").returncode == 0, 10, "room")
+        wait_until(lambda: lab.run("triadctl", "status").returncode == 0, 30, "room")
 
 
 # --- the file ----------------------------------------------------------------

@@ -2,14 +2,15 @@
 """The PerfManager on a real opensm: its numbers are perfquery's."""
 
 import json
+import re
 import subprocess
 import sys
 
 import pytest
 
-from checks import failed, wait_until
+from checks import failed, succeeded, wait_until
 from labs import SRCDIR, Lab
-from triadlib import (ERRORS, ask, ask_json, perfquery, ports, status, triad_lab,
+from triadlib import (ERRORS, ask, ask_json, ports, status, sweep_heavily, triad_lab,
                       wait_for_sweep)
 
 SWITCH1 = "0x0000000000200000"
@@ -29,6 +30,37 @@ def set_errors(lab):
               for rank, name in enumerate(ERRORS)))
 
 
+@pytest.fixture(scope="module")
+def swept_once():
+    """A lab for tests that only read: one sweep has ended, and there is no other."""
+    with triad_lab(RARELY) as lab:
+        wait_for_sweep(lab)
+        yield lab
+
+
+def words_of(value):
+    """A command's words in the name of a case."""
+    return " ".join(value) if isinstance(value, tuple) else ""
+
+
+def perfqueries(lab, rows, *options):
+    """What perfquery prints of these ports, by (GUID, port); once for each node."""
+    found = {}
+    for guid in {guid for guid, _ in rows}:
+        numbers = [port for other, port in rows if other == guid]
+        lid = rows[guid, numbers[0]]["lid"]
+        # perfquery takes no range of one.
+        first, last = min(numbers), max(numbers)
+        which = f"{first}-{last}" if first < last else first
+        process = lab.run("perfquery", *options, lid, which, node="Hca4")
+        for part in re.split("^# Port ", succeeded(process).stdout, flags=re.MULTILINE)[1:]:
+            counters = {name: int(value, 0) for name, value in
+                        re.findall(r"^(\w+):\.+(\w+)$", part, re.MULTILINE)
+                        if value[:1].isdigit()}
+            found[guid, counters["PortSelect"]] = counters
+    return found
+
+
 # --- perf show ---------------------------------------------------------------
 
 @pytest.mark.row("A2", "A13")
@@ -36,19 +68,18 @@ def test_counters_every_port_equal_perfquery():
     with triad_lab() as lab:
         wait_for_sweep(lab)
         set_errors(lab)
-        before = {key: perfquery(lab, row["lid"], row["port"], "-x")
-                  for key, row in ports(lab).items()}
+        before = perfqueries(lab, ports(lab), "-x")
         ask(lab, "perf", "sweep")
         rows = ports(lab)
         assert len(rows) == 4 + 2 * 8, "ports"
+        queried, after = perfqueries(lab, rows), perfqueries(lab, rows, "-x")
+        assert queried.keys() == after.keys() == rows.keys(), "ports that perfquery has"
         for key, row in rows.items():
-            check_errors(lab, key, row)
-            check_data(key, row, before[key],
-                       perfquery(lab, row["lid"], row["port"], "-x"))
+            check_errors(key, row, queried[key])
+            check_data(key, row, before[key], after[key])
 
 
-def check_errors(lab, key, row):
-    queried = perfquery(lab, row["lid"], row["port"])
+def check_errors(key, row, queried):
     for name in ERRORS:
         assert row["counters"][name] == queried[name], f"{name} of {key}"
     # ibsim's agents do not have it: absent, not 0.
@@ -62,41 +93,39 @@ def check_data(key, row, before, after):
             f"{name} of {key}: {before[name]} <= {value} <= {after[name]}"
 
 
-def test_row_members_as_documented():
-    with triad_lab() as lab:
-        wait_for_sweep(lab)
-        row = ports(lab)[(SWITCH1, 3)]
-        assert list(row) == \
-            ["node_guid", "node_name", "node_type", "port", "lid",
-             "state", "remote_guid", "remote_name", "remote_port",
-             "counters", "answered", "skipped", "last_read", "resets",
-             "sflow_if_index"], "members"
-        assert (row["node_name"], row["node_type"], row["state"], row["answered"]) == \
-            ("Switch1", "switch", "active", True), "values"
-        assert (row["remote_guid"], row["remote_name"], row["remote_port"]) == \
-            ("0x0000000000200001", "Switch2", 3), "far end"
-        unlinked = ports(lab)[(SWITCH1, 8)]
-        assert (unlinked["state"], unlinked["remote_guid"], unlinked["remote_port"]) == \
-            ("down", None, None), "a port without a link"
+def test_row_members_as_documented(swept_once):
+    row = ports(swept_once)[(SWITCH1, 3)]
+    assert list(row) == \
+        ["node_guid", "node_name", "node_type", "port", "lid",
+         "state", "remote_guid", "remote_name", "remote_port",
+         "counters", "answered", "skipped", "last_read", "resets",
+         "sflow_if_index"], "members"
+    assert (row["node_name"], row["node_type"], row["state"], row["answered"]) == \
+        ("Switch1", "switch", "active", True), "values"
+    assert (row["remote_guid"], row["remote_name"], row["remote_port"]) == \
+        ("0x0000000000200001", "Switch2", 3), "far end"
+    unlinked = ports(swept_once)[(SWITCH1, 8)]
+    assert (unlinked["state"], unlinked["remote_guid"], unlinked["remote_port"]) == \
+        ("down", None, None), "a port without a link"
 
 
+@pytest.mark.parametrize("words, n", [
+    (("--type", "ca"), 4), (("--type", "switch"), 16), (("--type", "all"), 20),
+    (("--node", "Switch2"), 8), (("--node", "Switch*", "--port", "2"), 2),
+    (("--node", "0x200000"), 8), (("--port", "1"), 6),
+    (("--node", "0000:0000:0020:0000"), 8), (("--node", "0000000000200001"), 8),
+    # Hca1's port GUID
+    (("--node", "0x100001"), 1)], ids=words_of)
 @pytest.mark.row("A7")
-def test_show_selection_narrows():
-    with triad_lab() as lab:
-        wait_for_sweep(lab)
-        for words, n in ((("--type", "ca"), 4), (("--type", "switch"), 16),
-                         (("--type", "all"), 20), (("--node", "Switch2"), 8),
-                         (("--node", "Switch*", "--port", "2"), 2),
-                         (("--node", "0x200000"), 8), (("--port", "1"), 6),
-                         (("--node", "0000:0000:0020:0000"), 8),
-                         (("--node", "0000000000200001"), 8),
-                         # Hca1's port GUID
-                         (("--node", "0x100001"), 1)):
-            assert len(ports(lab, *words)) == n, f"ports with {words}"
-        failed(lab.run("triadctl", "perf", "show", "--node", "nobody"), 1, "nobody")
-        failed(lab.run("triadctl", "perf", "show", "--node", "Hca1", "--port", "2"), 1,
-               "no port 2")
-        failed(lab.run("triadctl", "perf", "show", "--type", "router"), 1, "no port")
+def test_show_selection_narrows(swept_once, words, n):
+    assert len(ports(swept_once, *words)) == n, "ports"
+
+
+@pytest.mark.parametrize("words, message", [
+    (("--node", "nobody"), "nobody"), (("--node", "Hca1", "--port", "2"), "no port 2"),
+    (("--type", "router"), "no port")], ids=words_of)
+def test_show_selection_of_nothing_is_told(swept_once, words, message):
+    failed(swept_once.triad("perf", "show", *words), 1, message)
 
 
 def test_show_table_has_names_and_errors():
@@ -131,13 +160,11 @@ def test_top_ranks_by_rate():
         assert "/s" in ask(lab, "perf", "top", "--by", "portrcvdata", "-n", "1")
 
 
-def test_top_after_one_sweep_rate_unknown():
-    with triad_lab(RARELY) as lab:
-        wait_for_sweep(lab)
-        rows = ask_json(lab, "perf", "top", "-n", "2")
-        assert [row["rate"] for row in rows] == [None, None], "rates"
-        assert "no rates yet" in ask(lab, "perf", "top")
-        assert "no port has" in ask(lab, "perf", "top", "--by", "QP1Dropped")
+def test_top_after_one_sweep_rate_unknown(swept_once):
+    rows = ask_json(swept_once, "perf", "top", "-n", "2")
+    assert [row["rate"] for row in rows] == [None, None], "rates"
+    assert "no rates yet" in ask(swept_once, "perf", "top")
+    assert "no port has" in ask(swept_once, "perf", "top", "--by", "QP1Dropped")
 
 
 def test_counter_at_maximum_marked():
@@ -189,10 +216,10 @@ def test_link_taken_away_ports_follow_sm():
     with triad_lab(opensm_conf="sweep_interval 1\n") as lab:
         wait_for_sweep(lab)
         lab.sim('Unlink "Switch2"[2]')
-        wait_until(lambda: len(ports(lab)) == 19, 30, "a host less")
+        sweep_heavily(lab, lambda: len(ports(lab)) == 19, what="a host less")
         assert ports(lab)[("0x0000000000200001", 2)]["state"] == "down", "its port"
         lab.sim('ReLink "Switch2"[2]')
-        wait_until(lambda: len(ports(lab)) == 20, 30, "the host again")
+        sweep_heavily(lab, lambda: len(ports(lab)) == 20, what="the host again")
         wait_until(lambda: all(row["answered"] for row in ports(lab).values()), 30,
                    "all ports answer")
 

@@ -448,16 +448,24 @@ def test_same_configuration_cuts_nobody(scratch):
 def test_other_address_and_off(scratch):
     server = Server(scratch)
     first = server.port
-    assert server.configure(listen="[::1]:9315", max=4) == 0, "configure"
-    with socket.create_connection(("::1", 9315), 10) as connection:
+    assert server.configure(listen=f"[::1]:{free_port()}", max=4) == 0, "configure"
+    second = server.port
+    with socket.create_connection(("::1", second), 10) as connection:
         connection.sendall(b"GET / HTTP/1.0\r\n\r\n")
         assert read_all(connection).startswith(b"HTTP/1.1 200"), "no answer"
     refused(first)
     server.command("off")
-    refused(9315, "::1")
+    refused(second, "::1")
     assert server.status()["listening"] == 0, "listening"
     assert server.configure() == 0, "configure"
     assert server.ask().status == 200, "status"
+
+
+def free_port():
+    """Of all addresses."""
+    with socket.socket(socket.AF_INET6) as probe:
+        probe.bind(("::", 0))
+        return probe.getsockname()[1]
 
 
 def refused(port, host="127.0.0.1"):
@@ -469,10 +477,7 @@ def refused(port, host="127.0.0.1"):
 
 
 def test_any_address_takes_ipv4_too(scratch):
-    with socket.socket(socket.AF_INET6) as probe:
-        probe.bind(("::", 0))
-        port = probe.getsockname()[1]
-    server = Server(scratch, listen=f"[::]:{port}")
+    server = Server(scratch, listen=f"[::]:{free_port()}")
     assert server.ask().status == 200, "status"
     with socket.create_connection(("::1", server.port), 10) as connection:
         connection.sendall(b"GET / HTTP/1.0\r\n\r\n")
@@ -624,7 +629,8 @@ def test_free_with_stalled_clients_is_quick(scratch):
             stack.enter_context(server.connect())
             wait_until(lambda s=server: s.status()["answers"] == 4, 10, "four answers")
             took = server.command("free")["ms"]
-            assert took < 2000, took
+            # Those who stall would otherwise have a minute.
+            assert took < 10_000, took
             refused(server.port)
 
 

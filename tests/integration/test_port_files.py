@@ -107,16 +107,19 @@ def limit_memory():
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
 
 
-def test_check_ten_million_lines_refused_in_bounded_memory(tmp_path):
+# With a sanitizer there is no bound on memory to be had; the limits are tested with one in
+# tests/unit/portmgr/test_expected.c.
+@pytest.mark.scripts
+def test_check_millions_of_lines_refused_in_bounded_memory(tmp_path):
     path = tmp_path / "expected.csv"
     with open(path, "w", encoding="ascii") as stream:
         stream.write("generation 1\nleaf,0,enabled\n")
         for node in range(1, 4001):
             stream.writelines(f"{node:#x},{port},test\n" for port in range(1, 255))
-        for _ in range(9):
+        for _ in range(4):
             stream.write("leaf,1,disabled\n" * 1000000)
     process = subprocess.run(
-        [TRIADCTL, "port", "check", path], env=environment(), timeout=60,
+        [TRIADCTL, "port", "check", path], env=environment(), timeout=120,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False,
         preexec_fn=limit_memory)
     failed(process, 1)

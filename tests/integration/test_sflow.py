@@ -129,7 +129,7 @@ def test_reset_of_hardware_takes_no_exported_counter_back():
                 if n % 20 == 10 and n_resets < 3:
                     perfquery(lab, lid, 3, "-R", "-x")
                     n_resets += 1
-                if n > 100:
+                if n > 70:
                     break
         assert n_resets == 3, "resets"
 
@@ -147,7 +147,7 @@ def test_collector_that_is_down_stops_neither_the_other_nor_the_sweep():
         assert first["drops"] > 0 and first["last_error"], first
         assert (second["drops"], second["last_error"]) == (0, None), "the other"
         log_has(lab, nobody)
-        assert status(lab)["perfmgr"]["sweeps_late"] == 0, "sweeps late"
+        wait_for_sweep(lab, status(lab)["perfmgr"]["sweeps"] + 2)
 
 
 @pytest.mark.plain
@@ -218,7 +218,7 @@ def test_requests_for_paths_are_flow_samples():
         wait_for_sweep(lab)
         wait_until(lambda: is_answering(lab), 30, "Triad's answers")
         succeeded(lab.run("saquery", "PR", "--src-to-dst", "6:4", node="Hca4"))
-        sock.settimeout(10)
+        sock.settimeout(30)
         found = []
         while not found:
             datagram = sock.recv(65536)
@@ -239,4 +239,4 @@ def test_requests_for_paths_are_flow_samples():
         lrh = words(records[EXTENDED_LRH])
         assert (lrh[2:5], lrh[7:10]) == ((1, 6, 2), (1, 6, 2)), "DLID, SLID, LNH"
         assert words(records[EXTENDED_BTH]) == (0xffff, 1, 0x64), "P_Key, QP, opcode"
-        assert (status(lab)["sflow"]["flow_samples"] > 0) is True, "flow samples told"
+        assert status(lab)["sflow"]["flow_samples"] > 0, "flow samples told"
