@@ -456,7 +456,7 @@ def test_agent_help_and_manual_name_every_option():
 def test_agent_version():
     process = run_agent("--version")
     succeeded(process)
-    assert re.compile(r"^triad-agent \d+\.\d+\.\d+\n$").search(process.stdout), \
+    assert re.search(r"^triad-agent \d+\.\d+\.\d+\n$", process.stdout), \
         "version"
 
 

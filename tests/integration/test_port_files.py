@@ -58,7 +58,7 @@ def test_check_right_file_summed_up(scratch):
         "4 ports: 1 enabled, 1 disabled, 2 under test; generation 7\n", "text"
     assert process.stderr == "", "standard error"
     answer = json.loads(run("port", "check", path, "--json").stdout)
-    assert re.compile("^0x[0-9a-f]{16}$").search(answer.pop("hash")), "hash"
+    assert re.search("^0x[0-9a-f]{16}$", answer.pop("hash")), "hash"
     assert answer == \
         {"file": str(path), "generation": 7, "ports": 4, "enabled": 1,
          "disabled": 1, "test": 2}, "JSON"

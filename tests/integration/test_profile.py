@@ -754,7 +754,7 @@ def test_merge_shows_progress_on_terminal(scratch):
         assert status == 0, "status"
         if "merge: " in text:
             break
-    assert re.compile(r"\rmerge: \d+ of \d+ MB").search(text), "terminal"
+    assert re.search(r"\rmerge: \d+ of \d+ MB", text), "terminal"
     assert text.endswith("\r\033[K"), text[-40:]
 
 

@@ -74,7 +74,7 @@ def test_findings_once_in_the_log_and_in_each_plan(scratch):
         lost = [line for line in lines if "SL 1 is in use, but on the path from " in line]
         assert len(lost) == len(planned["paths_without_vl"]), \
             "paths in the log and the plan"
-        assert re.compile(r"from '.*' to 'Hca4/P1' 'Switch2/P2' drops it").search(lost[0])
+        assert re.search(r"from '.*' to 'Hca4/P1' 'Switch2/P2' drops it", lost[0])
         assert {(row["sl"], row["to"], row["node_name"], row["port"])
                 for row in planned["paths_without_vl"]} == \
             {(1, "Hca4", "Switch2", 2)}, "paths in the plan"

@@ -260,7 +260,7 @@ def test_help_answered_without_plugin():
 def test_version_answered_without_plugin():
     process = run("--version")
     succeeded(process)
-    assert re.compile(r"^triadctl \d+\.\d+\.\d+\n$").search(process.stdout), "version"
+    assert re.search(r"^triadctl \d+\.\d+\.\d+\n$", process.stdout), "version"
 
 
 # --- finding the plugin ------------------------------------------------------
