@@ -18,9 +18,9 @@ from pathlib import Path
 from .errors import MutateError
 
 _PRINT = """include Makefile
+$(info $(%s))
 .PHONY: mutate-print
-mutate-print:
-\t@echo $(%s)
+mutate-print: ;@:
 """
 
 
@@ -119,12 +119,14 @@ class Scratch:
             raise MutateError("what has no mutant does not build; see "
                               f"{self.logs / 'make.log'}")
 
-    def variable(self, name):
-        """The words of a variable of the Makefile."""
-        done = subprocess.run(["make", "-s", "-f", "-", "mutate-print"], cwd=self.build,
-                              input=_PRINT % name, check=True, text=True,
-                              stdout=subprocess.PIPE)
-        return done.stdout.split()
+    def text_of(self, variable):
+        """What a variable of the Makefile stands for."""
+        return subprocess.run(["make", "-s", "-f", "-", "mutate-print"], cwd=self.build,
+                              input=_PRINT % variable, check=True, text=True,
+                              stdout=subprocess.PIPE).stdout.strip()
+
+    def words_of(self, variable):
+        return self.text_of(variable).split()
 
     def compiled(self, name):
         """What a source compiles to, without debug information; None if it doesn't."""

@@ -28,13 +28,11 @@ class Outcome:
 
 
 def environment(scratch):
-    variables = {**os.environ, "TRIAD_SRCDIR": str(scratch.source),
-                 "TRIAD_BUILDDIR": str(scratch.build)}
-    if scratch.sanitize:
-        variables["TRIAD_LAB_PRELOAD"] = subprocess.run(
-            ["gcc", "-print-file-name=libasan.so"], check=True, text=True,
-            stdout=subprocess.PIPE).stdout.strip()
-    return variables
+    """What 'make check' sets for tests."""
+    shown = subprocess.run(
+        ["sh", "-c", f"{scratch.text_of('AM_TESTS_ENVIRONMENT')} env -0"], check=True,
+        text=True, stdout=subprocess.PIPE).stdout
+    return dict(it.split("=", 1) for it in shown.split("\0") if it)
 
 
 def _run(scratch, command, name, limit_s, is_enough=None):

@@ -53,7 +53,7 @@ class Trial:
     def measure(self, patches):
         """Runs, without a mutant, all programs that can see one of the patches: how
         long they take, and which fail anyway. What is known from before is kept."""
-        names = [it for it in self._scratch.variable("TESTS") if not it.endswith(".py")]
+        names = [it for it in self._scratch.words_of("TESTS") if not it.endswith(".py")]
         self._scratch.make_or_fail(*names)
         files = {patch.file for patch in patches}
         known = self._read_known()
@@ -150,7 +150,7 @@ class Trial:
     # 'all' would start a second make beside the one that makes these.
     def _helpers(self):
         return [name for variable in ("check_PROGRAMS", "check_LTLIBRARIES")
-                for name in self._scratch.variable(variable)
+                for name in self._scratch.words_of(variable)
                 if name.startswith(("tests/integration/", "tests/lab/"))]
 
     def _integration_files(self, file, all_files):
