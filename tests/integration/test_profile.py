@@ -929,7 +929,11 @@ def test_report_without_traffic_is_one(scratch):
         process = run("profile", "report", path, "--svg", svg)
         succeeded(process)
         assert "nan" not in process.stdout and "inf " not in process.stdout
-        xml.etree.ElementTree.parse(svg)
+        root = xml.etree.ElementTree.parse(svg).getroot()
+        line = root.find("{*}path").get("d")
+        heights = {float(y) for y in re.findall(r"[ML]\S+ ([^LZ]+)", line)}
+        assert heights == {float(root.find("{*}line").get("y1"))}, "bottom"
+        assert not re.search("nan|inf", svg.read_text(encoding="utf-8")), "numbers"
         assert report(path)["traffic"]["octets"] == 0, "octets"
     assert "sweeps            4\n" in process.stdout, "report"
 
