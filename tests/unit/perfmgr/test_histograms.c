@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "tests/unit/perfmgr/bed.h"
+#include "tests/unit/scarce_memory.h"
 
 static struct triad_conf conf;
 
@@ -260,6 +261,62 @@ START_TEST(test_node_that_leaves_keeps_its_histogram)
 }
 END_TEST
 
+/* Some of the test's own: the collector's cannot be reached. */
+static struct triad_histograms *new_histograms(void)
+{
+	struct triad_histograms *histograms = triad_histograms_new();
+	struct triad_view *view = triad_collector_view(collector);
+
+	ck_assert_ptr_nonnull(histograms);
+	ck_assert_int_eq(triad_histograms_adopt(histograms, view), 0);
+	triad_histograms_set_port_counters(histograms, 1u << TRIAD_PORT_XMIT_DATA);
+	triad_view_unref(view);
+	return histograms;
+}
+
+static void add_words(struct triad_histograms *histograms, uint64_t words)
+{
+	const struct triad_engine_changes changes = {
+		.fresh = 1u << TRIAD_PORT_XMIT_DATA,
+		.changed = 1u << TRIAD_PORT_XMIT_DATA,
+		.interval_us = {[TRIAD_PMA_PORT_COUNTERS] = (float)S},
+		.change = {[TRIAD_PORT_XMIT_DATA] = words},
+	};
+
+	triad_histograms_add(histograms, find_port(0x201, 3), &changes);
+}
+
+START_TEST(test_octets_are_those_of_buckets_in_all_node_and_port)
+{
+	struct triad_histograms *histograms = new_histograms();
+	size_t empty = triad_histograms_octets(histograms);
+
+	add_words(histograms, 1);
+	ck_assert_uint_eq(triad_histograms_octets(histograms), empty + 3 * 4 * 8);
+	add_words(histograms, 2); /* an octave is four buckets: the fifth */
+	ck_assert_uint_eq(triad_histograms_octets(histograms), empty + 3 * 8 * 8);
+	triad_histograms_clear(histograms);
+	ck_assert_uint_eq(triad_histograms_octets(histograms), empty);
+	triad_histograms_free(histograms);
+}
+END_TEST
+
+/* Refused to all, to the node, to the port. */
+START_TEST(test_sample_without_memory_is_counted_as_dropped)
+{
+	struct triad_histograms *histograms = new_histograms();
+
+	for (unsigned i = 1; i <= 3; i++) {
+		triad_histograms_clear(histograms);
+		refuse(i);
+		add_words(histograms, 1);
+		ck_assert(refused());
+		ck_assert_uint_eq(triad_histograms_dropped(histograms), i);
+	}
+	triad_histograms_free(histograms);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *cases = tcase_create("histograms");
@@ -277,5 +334,7 @@ int main(void)
 	tcase_add_test(cases, test_group_is_swept_faster);
 	tcase_add_test(cases, test_clear_forgets_all);
 	tcase_add_test(cases, test_node_that_leaves_keeps_its_histogram);
+	tcase_add_test(cases, test_octets_are_those_of_buckets_in_all_node_and_port);
+	tcase_add_test(cases, test_sample_without_memory_is_counted_as_dropped);
 	return run_cases(cases);
 }
