@@ -48,6 +48,7 @@ unit_tests = \
 	tests/unit/perfmgr/test_sflow_sender \
 	tests/unit/perfmgr/test_zstd_frame \
 	tests/unit/plugin/test_events \
+	tests/unit/plugin/test_read_back \
 	tests/unit/plugin/test_state_file \
 	tests/unit/portmgr/test_agenda \
 	tests/unit/portmgr/test_alone \
@@ -131,6 +132,8 @@ tests_unit_perfmgr_test_http_guard_LDADD = libtriadexport.la $(MICROHTTPD_LIBS) 
 
 tests_unit_plugin_test_events_SOURCES = \
 	tests/unit/plugin/test_events.c plugin/events.c
+tests_unit_plugin_test_read_back_SOURCES = \
+	tests/unit/plugin/test_read_back.c plugin/qos/tables/read_back.c
 tests_unit_plugin_test_state_file_SOURCES = \
 	tests/unit/plugin/test_state_file.c plugin/election/state_file.c
 tests_unit_collect_test_bus_LDADD = libtriadbus.la $(LDADD)
