@@ -97,6 +97,7 @@ unit_tests = \
 	tests/unit/qos/test_setup_paths \
 	tests/unit/qos/test_setup_plan \
 	tests/unit/service/test_collect \
+	tests/unit/service/test_control_file \
 	tests/unit/service/test_perf \
 	tests/unit/service/test_sflow
 
@@ -142,6 +143,9 @@ tests_unit_service_test_collect_SOURCES = \
 	service/collect_run.c \
 	service/collect_tell.c
 tests_unit_service_test_collect_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS)
+tests_unit_service_test_control_file_SOURCES = \
+	tests/unit/service/test_control_file.c service/control_file.c
+tests_unit_service_test_control_file_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=unlink
 tests_unit_service_test_perf_SOURCES = \
 	tests/unit/service/test_perf.c service/perf.c
 tests_unit_service_test_sflow_SOURCES = \
