@@ -14,6 +14,7 @@
 #include "tests/sim/fabrics.h"
 #include "tests/unit/run.h"
 #include "triad/clock.h"
+#include "triad/thread.h"
 
 #define HERE UINT64_C(0x10000)  /* the first host of the first switch */
 #define AGENT UINT64_C(0x10100) /* the first host of the second one */
@@ -27,6 +28,7 @@ static struct triad_conf conf;
 static struct triad_bus_message letters[MAX_LETTERS];
 static unsigned n_letters, n_taken;
 static sem_t *sending, *may_send; /* NULL: what is said is gone at once */
+static sem_t *waiting;            /* posted by each who waits; NULL: not */
 
 /* --- in the place of the bus, and of what belongs to the host --- */
 
@@ -91,6 +93,23 @@ void triad_perf_wake(struct triad_perf *perf)
 {
 }
 
+/* The linker puts this in the place of the library's. */
+int __real_triad_condition_wait(
+	pthread_cond_t *condition, pthread_mutex_t *mutex, uint64_t until_us);
+int __wrap_triad_condition_wait(
+	pthread_cond_t *condition, pthread_mutex_t *mutex, uint64_t until_us);
+
+int __wrap_triad_condition_wait(
+	pthread_cond_t *condition, pthread_mutex_t *mutex, uint64_t until_us)
+{
+	if (waiting)
+		sem_post(waiting);
+	/* The real one may be signalled first, although its time is over. */
+	if (until_us <= triad_clock_now_us())
+		return ETIMEDOUT;
+	return __real_triad_condition_wait(condition, mutex, until_us);
+}
+
 static uint64_t now_us(void *context)
 {
 	return triad_clock_now_us();
@@ -103,7 +122,7 @@ static void start(enum triad_conf_collect mode)
 	static const struct triad_collector_clock clock = {.now_us = now_us};
 
 	n_letters = n_taken = 0;
-	sending = may_send = NULL;
+	sending = may_send = waiting = NULL;
 	collector = triad_collector_new(&clock, NULL, NULL);
 	collect = triad_collect_new(HERE, mode == TRIAD_COLLECT_MANAGER, NULL);
 	triad_collect_join(collect, NULL);
@@ -294,6 +313,31 @@ START_TEST(test_job_that_was_begun_is_waited_for_at_the_end)
 }
 END_TEST
 
+START_TEST(test_job_that_finds_another_there_waits_and_is_done)
+{
+	int results[2] = {-1, -1};
+	pthread_t askers[2];
+	sem_t waits;
+
+	start(TRIAD_COLLECT_AGENT);
+	take_fabric(fabric_row(2, 2));
+	turn();
+	sem_init(&waits, 0, 0);
+	waiting = &waits;
+	for (unsigned i = 0; i < 2; i++) {
+		pthread_create(&askers[i], NULL, drain, &results[i]);
+		sem_wait(&waits);
+	}
+	for (unsigned i = 0; i < 2; i++) {
+		while (pthread_tryjoin_np(askers[i], NULL))
+			turn();
+		ck_assert_int_eq(results[i], 0);
+	}
+	end();
+	sem_destroy(&waits);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *cases = tcase_create("collect");
@@ -302,5 +346,6 @@ int main(void)
 	tcase_add_test(cases, test_row_of_a_port_that_has_left_raises_nothing);
 	tcase_add_test(cases, test_owner_is_looked_up_by_guid_while_the_view_is_older);
 	tcase_add_test(cases, test_job_that_was_begun_is_waited_for_at_the_end);
+	tcase_add_test(cases, test_job_that_finds_another_there_waits_and_is_done);
 	return run_cases(cases);
 }
