@@ -228,8 +228,9 @@ def test_alert_is_in_syslog():
         wait_for_sweep(lab)
         perf_set(lab, "Switch1", 3, SymbolErrorCounter=60)
         sweep(lab)
-        assert "SymbolErrorCounter 60/sweep" in line_with("triad: alert 1 raised"), \
-            "the line"
+        pid = lab.status()["sms"][0]["pid"]
+        assert "SymbolErrorCounter 60/sweep" in line_with(
+            "triad: alert 1 raised", f"[{pid}]"), "the line"
 
 
 def test_storm_is_a_few_lines_and_a_sum():

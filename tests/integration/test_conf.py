@@ -45,8 +45,9 @@ def mend(lab, path):
 
 @pytest.mark.plain
 def test_error_lines_also_in_syslog():
-    with syslog() as line_with, triad_lab("[perfmgr]\nwindow = 0\n"):
-        assert "triad: " in line_with("perfmgr.window"), "the line"
+    with syslog() as line_with, triad_lab("[perfmgr]\nwindow = 0\n") as lab:
+        pid = lab.status()["sms"][0]["pid"]
+        assert "triad: " in line_with("perfmgr.window", f"[{pid}]"), "the line"
 
 
 def test_conf_broken_at_reload_last_good_stays():

@@ -15,6 +15,9 @@ CONF = "[perfmgr]\nsweep_period = 1\n[console]\nenabled = true\n"
 PROMPT = "OpenSM $ "
 
 
+IN_USE = "kill other session (y/n)? "
+
+
 class Session:
     """A user at the loopback console."""
 
@@ -28,6 +31,9 @@ class Session:
             chunk = self._socket.recv(65536)
             assert chunk, f"the console closed after {text!r}"
             text += chunk.decode()
+            if text.endswith(IN_USE):
+                # OpenSM has not noticed yet that the last session was closed.
+                self._socket.sendall(b"y\n")
         return text[:-len(PROMPT)]
 
     def type(self, line):

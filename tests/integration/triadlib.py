@@ -111,7 +111,7 @@ def _has_syslog():
 @contextlib.contextmanager
 def syslog():
     """What is written to syslog, on a machine without a daemon: a function that waits
-    for a line with a text in it.  There is one /dev/log, so tests take turns."""
+    for a line with these texts in it.  There is one /dev/log, so tests take turns."""
     path = os.path.join(tempfile.gettempdir(), "triad-test-syslog.lock")
     with open(path, "w", encoding="utf-8") as turn, \
             socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as daemon:
@@ -123,11 +123,12 @@ def syslog():
         daemon.bind("/dev/log")
         daemon.settimeout(20)
 
-        def line_with(text):
+        def line_with(*texts):
             # OpenSM writes there, too, and so do labs of other tests.
-            while text not in (line := daemon.recv(4096).decode()):
-                pass
-            return line
+            while True:
+                line = daemon.recv(4096).decode()
+                if all(text in line for text in texts):
+                    return line
         try:
             yield line_with
         finally:
