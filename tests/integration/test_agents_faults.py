@@ -66,6 +66,7 @@ def collect_of(lab):
     return status(lab)["collect"]
 
 
+@pytest.mark.plain
 def test_nonsense_is_counted_and_harms_nobody(scratch):
     seed = int.from_bytes(os.urandom(4), "big")
     print(f"seed {seed}")
@@ -298,7 +299,6 @@ def test_lab_with_agents_names_them_and_ends_them(scratch):
             [False] * 4, "what lives"
 
 
-@pytest.mark.plain
 def test_lab_with_too_many_agents_is_refused(scratch):
     net = fat_tree(scratch, HOSTS, "--radix", "6")
     for n, why in ((HOSTS, "5 hosts without an SM"), (9, "ibsim serves 9")):

@@ -96,6 +96,7 @@ def check_under(*rules, retries=5, mode="triad"):
 
 # --- MADs --------------------------------------------------------------------
 
+@pytest.mark.plain
 def test_one_mad_in_ten_lost():
     counts = check_under("lose class 0x04 probability 0.1")
     assert counts["timeouts"] and counts["retries"], counts
@@ -116,6 +117,7 @@ def test_answers_too_late():
     assert counts["timeouts"], counts
 
 
+@pytest.mark.plain
 def test_questions_garbled():
     """Their answers are about another port, or refusals, or none."""
     counts = check_under("corrupt class 0x04 direction out probability 0.3")
@@ -223,6 +225,7 @@ def make_tree(scratch):
     return path
 
 
+@pytest.mark.plain
 def test_simulator_stopped_for_some_seconds():
     with fault_lab(retries=1) as lab:
         wait_for_sweep(lab, 2)

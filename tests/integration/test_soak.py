@@ -125,6 +125,7 @@ def test_soak_resources_flat(tmp_path):
         assert sweeps >= seconds * 0.8 - 1 or report["sweeps_late"], (seconds, report)
 
 
+@pytest.mark.plain
 def test_flapping_links_resources_flat(tmp_path):
     conf = QUICK + "timeout = 200\nretries = 1\n[alerts]\nclear_after = 0\n" \
         f"file = {tmp_path}/alerts.json\n"
