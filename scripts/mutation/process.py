@@ -36,9 +36,9 @@ def adopt_orphans():
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def run(command, log, limit_s, cwd, env, is_enough=None, limit_memory=True):
-    """Runs a program with its output in the file 'log', for at most 'limit_s' seconds or
-    until is_enough(output) says so. Nothing that it started is left."""
+def run(command, log, limit_s, cwd, env, limit_memory=True):
+    """Runs a program with its output in the file 'log', for at most 'limit_s' seconds.
+    Nothing that it started is left."""
     begin = time.monotonic()
     with open(log, "wb") as output:
         process = subprocess.Popen(
@@ -46,16 +46,11 @@ def run(command, log, limit_s, cwd, env, is_enough=None, limit_memory=True):
             stderr=subprocess.STDOUT, cwd=cwd, env=env, start_new_session=True,
             preexec_fn=_limit_memory if limit_memory else None)
     try:
-        ended = _wait(process, begin + limit_s, log, is_enough)
+        ended = _wait(process, begin + limit_s, log)
     finally:
         end_descendants(process)
-    text = _read(log)
-    timed_out = not ended and not (is_enough and is_enough(text))
-    return Result(process.returncode, time.monotonic() - begin, text, timed_out)
-
-
-def _read(log):
-    return Path(log).read_text(encoding="utf-8", errors="replace")
+    text = Path(log).read_text(encoding="utf-8", errors="replace")
+    return Result(process.returncode, time.monotonic() - begin, text, not ended)
 
 
 def _limit_memory():
@@ -63,7 +58,7 @@ def _limit_memory():
     resource.setrlimit(resource.RLIMIT_AS, (_MAX_MEMORY_OCTETS, hard))
 
 
-def _wait(process, deadline, log, is_enough):
+def _wait(process, deadline, log):
     """Whether the program ended by itself before the deadline. Orphans are reaped
     meanwhile, because tests wait until a process is gone."""
     look_again = 0
@@ -74,8 +69,6 @@ def _wait(process, deadline, log, is_enough):
         if time.monotonic() > look_again:
             look_again = time.monotonic() + 0.5
             if Path(log).stat().st_size > _MAX_LOG_OCTETS:
-                return False
-            if is_enough and is_enough(_read(log)):
                 return False
         time.sleep(_POLL_S)
     return False

@@ -15,6 +15,7 @@ from .errors import MutateError
 PROGRAM_LIMIT_S = 120
 INTEGRATION_LIMIT_S = 600
 _PYTHON = "/usr/bin/python3"
+_N_AT_ONCE = "4"  # of a file's cases
 
 
 @dataclasses.dataclass
@@ -35,7 +36,7 @@ def environment(scratch):
     return dict(it.split("=", 1) for it in shown.split("\0") if it)
 
 
-def _run(scratch, command, name, limit_s, is_enough=None):
+def _run(scratch, command, name, limit_s):
     """Runs a test with a folder for temporary files, which is removed afterwards with
     the labs that are left in it."""
     folder = tempfile.mkdtemp(prefix="mutate-")
@@ -43,7 +44,7 @@ def _run(scratch, command, name, limit_s, is_enough=None):
     try:
         return process.run(
             command, scratch.logs / (name.replace("/", "-") + ".log"), limit_s,
-            scratch.build, {**environment(scratch), "TMPDIR": folder}, is_enough,
+            scratch.build, {**environment(scratch), "TMPDIR": folder},
             limit_memory=not scratch.sanitize)
     finally:
         for lab in Path(folder).rglob("lab.json"):
@@ -84,16 +85,10 @@ def run_program(scratch, name):
 def run_integration_file(scratch, name, cases=()):
     """A file of integration tests, or these cases of it; ends at the first failure."""
     path = scratch.source / name
-    if "taplib.main" in path.read_text(encoding="utf-8"):
-        result = _run(scratch, [_PYTHON, path, *cases], name, INTEGRATION_LIMIT_S,
-                      _NOT_OK.search)
-        failure = _tap_failure(result)
-        failed = _NOT_OK.findall(result.output)
-    else:
-        what = [f"{path}::{case}" for case in cases] or [path]
-        result = _run(scratch, [_PYTHON, "-m", "pytest", "-x", "-rfE", "-p",
-                                "no:cacheprovider", *what], name, INTEGRATION_LIMIT_S)
-        failure, failed = _pytest_failure(result, name)
+    what = [f"{path}::{case}" for case in cases] or [path]
+    result = _run(scratch, [_PYTHON, "-m", "pytest", "-x", "-n", _N_AT_ONCE, "-rfE", "-p",
+                            "no:cacheprovider", *what], name, INTEGRATION_LIMIT_S)
+    failure, failed = _pytest_failure(result, name)
     return Outcome(failure, [case for case in failed if case], result.seconds)
 
 
