@@ -22,23 +22,8 @@ pytest.register_assert_rewrite(
 import labs  # noqa: E402
 
 
-class FailureReporter:
-    """Names a test that fails at once, where others are dots."""
-
-    def __init__(self, config):
-        self._config = config
-
-    def pytest_runtest_logreport(self, report):
-        if report.failed:
-            terminal = self._config.pluginmanager.get_plugin("terminalreporter")
-            terminal.write("\n")
-            terminal.write_line(f"FAILED at once: {report.nodeid}")
-
-
 def pytest_configure(config):
     labs.Lab.is_kept = config.getoption("--keep-labs")
-    if not hasattr(config, "workerinput") and config.getoption("verbose") == 0:
-        config.pluginmanager.register(FailureReporter(config))
     # Programs under test inherit it; nohup ignores it.
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 

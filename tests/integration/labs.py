@@ -53,6 +53,14 @@ def sanitizer():
     return environment.sanitizer(BUILDDIR)
 
 
+def sanitizer_options(folder):
+    """Variables that have sanitizers write their reports into files of a folder."""
+    # What opensm itself never frees is not ours to judge.
+    options = f"detect_leaks=0:log_path={folder}/sanitizer"
+    return {"ASAN_OPTIONS": f"{options}:suppressions={_SUPPRESSIONS}",
+            "UBSAN_OPTIONS": f"print_stacktrace=1:{options}"}
+
+
 class Lab:
     """A lab in a folder of its own.
 
@@ -113,10 +121,7 @@ class Lab:
     # --- the sanitizer ---
 
     def _sanitizer_options(self):
-        # What opensm itself never frees is not ours to judge.
-        options = f"detect_leaks=0:log_path={self.folder}/sanitizer"
-        return {"ASAN_OPTIONS": f"{options}:suppressions={_SUPPRESSIONS}",
-                "UBSAN_OPTIONS": f"print_stacktrace=1:{options}"}
+        return sanitizer_options(self.folder)
 
     def _check_sanitizer(self):
         for report in sorted(self.folder.glob("sanitizer*")):

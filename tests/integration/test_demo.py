@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from checks import failed, succeeded
-from labs import BUILDDIR, EXAMPLE_NETS, SRCDIR
+from labs import BUILDDIR, EXAMPLE_NETS, SRCDIR, sanitizer_options
 
 pytestmark = pytest.mark.demo
 
@@ -28,8 +28,7 @@ def demo(tmp_path):
             [SRCDIR / "scripts" / "demo", *arguments], text=True, capture_output=True,
             check=False, env={**os.environ, "TMPDIR": str(tmp_path),
                               "TRIAD_BUILDDIR": str(BUILDDIR),
-                              # What opensm itself never frees is not ours to judge.
-                              "ASAN_OPTIONS": f"detect_leaks=0:log_path={tmp_path}/asan"})
+                              **sanitizer_options(tmp_path)})
         assert list(tmp_path.iterdir()) == [], "what the demo left"
         return process
 
