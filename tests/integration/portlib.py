@@ -189,6 +189,12 @@ class Ports:
         self.wait_for_generation(generation, sm)
         return generation
 
+    def plug_in(self, *places):
+        """Gives '"node"[port]' their links again.  Ports that are to be tested are held by
+        then: the plan for what is expected now has been made."""
+        self.sweep(2, self.master)
+        self.lab.sim(*(f"ReLink {place}" for place in places))
+
     # --- what was done ---
 
     def sets(self):

@@ -36,7 +36,7 @@ def link_state(ports, number):
     return process.stderr
 
 
-def plug_in_for_test(ports, numbers, more=(), **changes):
+def plug_in_for_test(ports, numbers, **changes):
     """Hosts are unplugged, are to be tested, and plugged in again."""
     ports.lab.sim(*(f'Unlink "leaf-03"[{number}]' for number in numbers))
     for number in numbers:
@@ -44,7 +44,7 @@ def plug_in_for_test(ports, numbers, more=(), **changes):
         ports.expected.change(LEAF3, number, state="test",
                               **changes.get(f"port_{number}", {}))
     ports.load()
-    ports.lab.sim(*(f'ReLink "leaf-03"[{number}]' for number in numbers), *more)
+    ports.plug_in(*(f'"leaf-03"[{number}]' for number in numbers))
 
 
 def deeds(ports, number):

@@ -319,7 +319,7 @@ def held(ports):
     ports.wait_for("leaf-02", 3, "down")
     ports.expected.change(LEAF2, 3, state="test", check="name=nobody")
     ports.load()
-    ports.lab.sim('ReLink "leaf-02"[3]')
+    ports.plug_in('"leaf-02"[3]')
     wait_until(lambda: ports.row("leaf-02", 3)["test"] == "application", 20, "a test")
 
 

@@ -144,7 +144,7 @@ def test_master_killed_in_mid_test_port_stays_held_and_is_tested_by_the_next():
         generation = ports.load(old)
         for sm in range(3):
             ports.wait_for_generation(generation, sm)
-        ports.lab.sim('ReLink "leaf-02"[3]')
+        ports.plug_in('"leaf-02"[3]')
         wait_until(lambda: ports.row("leaf-02", 3, old)["test"] == "quality", 20, "a test")
         kill(ports, old)
         states = set()
