@@ -102,13 +102,13 @@ def test_totals_of_all_are_exported_by_the_manager(scratch):
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics",
                                     timeout=10) as answer:
             text = answer.read().decode()
-        assert re.compile(
-            r'hca_port_symbol_error_total\{guid="0x0200000100000071",port="1"\} 5').search(text), \
-            "metrics"
+        assert re.search(
+            r'hca_port_symbol_error_total\{guid="0x0200000100000071",port="1"\} 5',
+            text), "metrics"
         assert "triad_agents_alive 2" in text, "metrics"
         # A round of what agents tell is a sweep.
         wait_until(lambda: status(lab)["profile"]["frames"] > 1, 20, "the profile")
-        assert (status(lab)["profile"]["rows"] >= 52) is True, "rows of the profile"
+        wait_until(lambda: status(lab)["profile"]["rows"] >= 52, 20, "rows of the profile")
 
 
 # --- agents that go --------------------------------------------------------------
