@@ -9,10 +9,10 @@ from . import cluster, opensm, process
 def status(lab, logs=None):
     """What lives, as one document.  Who asks again and again gives a dictionary, 'logs',
     in which what has been read of logs is kept."""
+    logs = {} if logs is None else logs
     sms = []
     for sm in lab.sms:
-        log = (logs if logs is not None else {}).setdefault(sm.log, opensm.Log(sm.log))
-        log.update()
+        log = logs.setdefault(sm.log, opensm.Log(sm.log)).update()
         alive = sm.process.is_alive()
         sms.append({
             "name": sm.name, "node": sm.node, "port_guid": log.port_guid,

@@ -10,12 +10,8 @@ from pathlib import Path
 import control
 from checks import succeeded, wait_until
 from labs import BUILDDIR, SRCDIR, Lab, sanitizer
+from triadlab.agents import free_port
 
-
-
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
 
 
 def triadctl(*words):

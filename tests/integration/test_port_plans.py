@@ -10,7 +10,6 @@ import pytest
 
 from checks import failed, wait_until
 from portlib import DISABLED, managed, switch_guid
-from triadlab import simulator, state
 from triadlib import log_has
 
 LEAF1, LEAF2, LEAF3, SPINE1, SPINE2 = (switch_guid(number) for number in range(1, 6))
@@ -143,7 +142,7 @@ class Traffic:
     """Data counters of leaf-03's port 3 that grow all the time."""
 
     def __init__(self, ports):
-        self._console = simulator.Console(state.load_required(ports.lab.folder), 30)
+        self._console = ports.lab.console()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run)
 
