@@ -26,8 +26,14 @@ class _Shown:
             print(text, flush=True)
 
     def election(self, sm, key):
+        """What an SM says that may enforce: on a loaded machine it may be without its
+        lease for a moment, just when it is asked."""
+        def report():
+            said = triadctl_json(self._lab, "election", sm=sm)
+            return said if said["may_enforce"] else None
+        said = _wait(report, f"sm-{sm} may enforce")
         if self._as_json:
-            self.document[key] = triadctl_json(self._lab, "election", sm=sm)
+            self.document[key] = said
         else:
             self.say(f"sm-{sm}# triadctl election\n"
                      + triadctl(self._lab, "election", sm=sm))
