@@ -158,6 +158,15 @@ static void begin_wish(struct triad_sm_control *control,
 		control->again_us += SETTLE_US;
 }
 
+/* Whether the other SM comes before this one, by what discovery last had of it. */
+static bool is_higher(const struct triad_sm_control *control, const ib_sm_info_t *other)
+{
+	const osm_subn_t *subn = &control->osm->subn;
+
+	return osm_sm_is_greater_than(ib_sminfo_get_priority(other), other->guid,
+		subn->opt.sm_priority, subn->sm_port_guid);
+}
+
 /* Whether discovery has found a master of a higher priority: an SM without Triad.  It
  * won't hand over, and would sweep for nothing each time that it is asked; OpenSM polls
  * it, and takes over when it dies. */
@@ -172,9 +181,7 @@ static bool is_outranked(struct triad_sm_control *control)
 	other = (const osm_remote_sm_t *)cl_qmap_get(all, sm->master_sm_guid);
 	is_so = other != (const osm_remote_sm_t *)cl_qmap_end(all) &&
 		ib_sminfo_get_state(&other->smi) == IB_SMINFO_STATE_MASTER &&
-		osm_sm_is_greater_than(ib_sminfo_get_priority(&other->smi),
-			other->smi.guid, sm->p_subn->opt.sm_priority,
-			sm->p_subn->sm_port_guid);
+		is_higher(control, &other->smi);
 	cl_plock_release(&control->osm->lock);
 	return is_so;
 }
@@ -224,6 +231,43 @@ static void see_to_mastership(
 	wait_longer(control, now_us);
 }
 
+/* --- a hand-over that never comes --- */
+
+/* A master that met another one waits for it to hand over, if it is the lower one.  When
+ * priorities change meanwhile so that it is the higher one, both wait; and OpenSM, which
+ * takes each answer of a higher master while it waits as a reason to begin its sweep
+ * anew, sweeps for ever (osm_sminfo_rcv.c, osm_state_mgr.c).  Returns whether this SM
+ * waited so, and ends the wait: the next sweep that comes through hands over. */
+static bool end_vain_wait(struct triad_sm_control *control)
+{
+	osm_sm_t *sm = &control->osm->sm;
+	const osm_remote_sm_t *other;
+	cl_qmap_t *all = &sm->p_subn->sm_guid_tbl;
+	bool is_vain;
+
+	if (sm->p_subn->sm_state != IB_SMINFO_STATE_MASTER || !sm->polling_sm_guid)
+		return false;
+	cl_plock_excl_acquire(&control->osm->lock);
+	other = (const osm_remote_sm_t *)cl_qmap_get(all, sm->polling_sm_guid);
+	is_vain = may_touch() && sm->polling_sm_guid &&
+		other != (const osm_remote_sm_t *)cl_qmap_end(all) &&
+		is_higher(control, &other->smi);
+	if (is_vain)
+		sm->polling_sm_guid = 0;
+	cl_plock_release(&control->osm->lock);
+	return is_vain;
+}
+
+static void see_to_vain_wait(struct triad_sm_control *control)
+{
+	if (!end_vain_wait(control))
+		return;
+	triad_log_write(control->log, TRIAD_LOG_INFO,
+		"election: this SM waited for a hand-over by a master of higher priority; "
+		"it sweeps and hands over to that one");
+	sweep(control);
+}
+
 /* --- the thread --- */
 
 static void carry_out(
@@ -237,6 +281,7 @@ static void carry_out(
 	if (!may_touch())
 		return;
 	set_priority(control, wish->priority);
+	see_to_vain_wait(control);
 	see_to_mastership(control, wish);
 }
 
