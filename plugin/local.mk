@@ -69,6 +69,7 @@ libosmtriad_la_SOURCES = \
 	plugin/qos/tables/tables_parts.h \
 	plugin/qos/tables/tell.c plugin/qos/tables/tell.h \
 	plugin/sm_state.c plugin/sm_state.h \
+	plugin/sm_watch.c plugin/sm_watch.h \
 	plugin/snapshot.c plugin/snapshot.h \
 	plugin/worker.c plugin/worker.h
 libosmtriad_la_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)

@@ -33,6 +33,13 @@ static void add_topology(struct triad_own_metrics *list, struct triad_plugin *pl
 		"How long the SM's lock was held at a time for the last copy of the "
 		"fabric.",
 		triad_own_seconds(status.lock_us));
+	triad_own_gauge(list, "triad_sm_two_masters",
+		"1 while another SM is master beside this one, for more than 10 seconds.",
+		status.sm.is_raised[TRIAD_SM_TWO_MASTERS]);
+	triad_own_gauge(list, "triad_sm_sweep_unended",
+		"1 while a heavy sweep of this SM is not through for a minute, or three "
+		"times the longest before.",
+		status.sm.is_raised[TRIAD_SM_SWEEP_UNENDED]);
 	triad_own_count(list, "triad_events_dropped",
 		"Events of OpenSM's that were lost.", events.dropped);
 }

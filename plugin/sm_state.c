@@ -18,3 +18,26 @@ const char *triad_sm_state(const struct osm_opensm *osm)
 		return "starting";
 	}
 }
+
+bool triad_sm_other_master(struct osm_opensm *osm, uint64_t *guid, bool *waits)
+{
+	cl_qmap_t *all = &osm->subn.sm_guid_tbl;
+	cl_map_item_t *item;
+
+	/* OpenSM has no call that tries its lock. */
+	if (osm_exit_flag || pthread_rwlock_tryrdlock(&osm->lock.lock))
+		return false;
+	*guid = 0;
+	*waits = false;
+	for (item = cl_qmap_head(all); item != cl_qmap_end(all);
+		item = cl_qmap_next(item)) {
+		const ib_sm_info_t *info = &((const osm_remote_sm_t *)item)->smi;
+
+		if (ib_sminfo_get_state(info) != IB_SMINFO_STATE_MASTER)
+			continue;
+		*guid = cl_ntoh64(info->guid);
+		*waits = osm->sm.polling_sm_guid == info->guid;
+	}
+	pthread_rwlock_unlock(&osm->lock.lock);
+	return true;
+}

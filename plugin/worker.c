@@ -38,8 +38,10 @@ struct triad_worker {
 	bool is_up;               /* the sweep that it is due for is through */
 	unsigned n_discarded;     /* in a row */
 	int snapshot_error;       /* said last */
-	const char *sm_state;     /* seen last */
-	enum triad_sm sm;         /* the same, as far as it matters */
+	bool is_sweeping;         /* a heavy sweep began, and the subnet is not up */
+	struct triad_sm_watch watch;
+	const char *sm_state; /* seen last */
+	enum triad_sm sm;     /* the same, as far as it matters */
 	bool reads_as_standby;
 	struct triad_fabric *fabric; /* the last snapshot */
 	uint32_t n_aliases;          /* before the last that paths are of; 0: unknown */
@@ -240,6 +242,8 @@ static void look_at_sm_state(struct triad_worker *worker)
 				? ""
 				: ": no counters are read here");
 	/* What another SM rules is not ours to copy. */
+	if (worker->sm == TRIAD_SM_STANDBY)
+		worker->is_sweeping = false; /* it broke off */
 	if (worker->sm != TRIAD_SM_MASTER) {
 		worker->snapshot_due_us = UINT64_MAX;
 		triad_qos_forget_fabric(worker->qos);
@@ -247,6 +251,31 @@ static void look_at_sm_state(struct triad_worker *worker)
 	}
 	worker->reads_as_standby = false;
 	triad_perf_set_sm(worker->perf, worker->sm);
+}
+
+/* Who else is master is what was seen last while OpenSM holds its lock. */
+static void watch_sm(struct triad_worker *worker)
+{
+	struct triad_sm_sight sight = worker->watch.last;
+	char text[400];
+	uint32_t changed;
+
+	sight.now_us = triad_clock_now_us();
+	sight.is_master = worker->sm == TRIAD_SM_MASTER;
+	sight.is_sweeping = worker->is_sweeping;
+	(void)triad_sm_other_master(worker->osm, &sight.other_master, &sight.waits);
+	changed = triad_sm_watch_look(&worker->watch, &sight);
+	pthread_mutex_lock(&worker->lock);
+	worker->status.sm = worker->watch;
+	pthread_mutex_unlock(&worker->lock);
+	for (unsigned i = 0; i < TRIAD_SM_N_TROUBLES; i++) {
+		if (!(changed >> i & 1))
+			continue;
+		triad_sm_watch_text(&worker->watch, i, text, sizeof(text));
+		triad_log_write(worker->log,
+			worker->watch.is_raised[i] ? TRIAD_LOG_ERROR : TRIAD_LOG_INFO,
+			"SM: %s", text);
+	}
 }
 
 /* As standby: what this SM discovered, and then what the master's SA says. */
@@ -294,6 +323,7 @@ static void handle(struct triad_worker *worker, const struct triad_event *event)
 	switch (event->kind) {
 	case TRIAD_EVENT_SUBNET_UP:
 	case TRIAD_EVENT_REROUTED:
+		worker->is_sweeping &= event->kind == TRIAD_EVENT_REROUTED;
 		worker->snapshot_due_us = event->at_us;
 		worker->is_up = true;
 		break;
@@ -303,6 +333,7 @@ static void handle(struct triad_worker *worker, const struct triad_event *event)
 		take_snapshot_of_paths(worker);
 		break;
 	case TRIAD_EVENT_SWEEP_START:
+		worker->is_sweeping = true;
 		triad_watch_note_sm(
 			triad_perf_watch(worker->perf), 0, 0, 0, event->at_us);
 		break;
@@ -330,6 +361,7 @@ static void *run(void *argument)
 		if (triad_events_take(worker->events, until_us, &event))
 			handle(worker, &event);
 		look_at_sm_state(worker);
+		watch_sm(worker);
 		look_at_role(worker);
 		look_at_aliases(worker);
 		if (triad_clock_now_us() >= worker->snapshot_due_us)

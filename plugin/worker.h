@@ -5,7 +5,8 @@
  * and hands it to the PerfManager and the port manager; tells the PerfManager whether
  * this SM is master; sees to it that there is a topology while it is standby
  * (service/sa_source.h), when counters are read then; and waits for OpenSM's console to
- * appear, to put itself before it.
+ * appear, to put itself before it; and looks whether this SM does a master's work
+ * (plugin/sm_watch.h).
  *
  * SUBNET_UP comes late where ports don't answer the SM.  So a snapshot is also taken
  * when a while has passed since switches were routed. */
@@ -15,6 +16,7 @@
 #include <stdint.h>
 
 #include "plugin/events.h"
+#include "plugin/sm_watch.h"
 #include "triad/fabric.h"
 #include "triad/log.h"
 
@@ -33,6 +35,7 @@ struct triad_worker_status {
 	/* of the last snapshot */
 	uint64_t generation, taken_us, lock_us, octets;
 	uint32_t n_nodes, n_switches, n_ports, n_links;
+	struct triad_sm_watch sm; /* whether this SM does a master's work */
 };
 
 /* Starts the thread.  What it is given outlives it.  NULL when memory or threads are

@@ -7,6 +7,7 @@
 
 #include "plugin/election/elector.h"
 #include "plugin/instance.h"
+#include "plugin/worker.h"
 #include "portmgr/election/priority.h"
 #include "service/command/report.h"
 #include "triad/clock.h"
@@ -222,8 +223,9 @@ static void put_facts_json(
 	triad_json_string(json, "trouble", status->trouble[0] ? status->trouble : NULL);
 }
 
-static void put_json(
-	const struct triad_elector_status *status, struct triad_output *output)
+/* 'sm_trouble': what is wrong with OpenSM as the master, or "". */
+static void put_json(const struct triad_elector_status *status, const char *sm_trouble,
+	struct triad_output *output)
 {
 	struct counter counters[MAX_COUNTERS];
 	struct triad_json json;
@@ -231,6 +233,7 @@ static void put_json(
 	triad_json_init(&json, output);
 	triad_json_object_begin(&json, NULL);
 	put_facts_json(&json, status);
+	triad_json_string(&json, "sm_trouble", *sm_trouble ? sm_trouble : NULL);
 	put_lists_json(&json, status);
 	put_counters_json(
 		&json, "transport", counters, list_transport(status, counters));
@@ -308,8 +311,8 @@ static void put_permission(
 	put_reasons(report, &status->permission);
 }
 
-static void put_self(
-	struct triad_report *report, const struct triad_elector_status *status)
+static void put_self(struct triad_report *report,
+	const struct triad_elector_status *status, const char *sm_trouble)
 {
 	char text[128];
 
@@ -328,6 +331,8 @@ static void put_self(
 	triad_report_text(report, NULL, "cluster", status->cluster);
 	triad_report_text(
 		report, NULL, "trouble", status->trouble[0] ? status->trouble : "none");
+	if (*sm_trouble)
+		triad_report_text(report, NULL, "trouble of OpenSM", sm_trouble);
 }
 
 static void put_cluster(
@@ -400,13 +405,13 @@ static void put_counters(struct triad_report *report, const char *title,
 	}
 }
 
-static void put_text(
-	const struct triad_elector_status *status, struct triad_output *output)
+static void put_text(const struct triad_elector_status *status, const char *sm_trouble,
+	struct triad_output *output)
 {
 	struct triad_report report = {.output = output};
 	struct counter counters[MAX_COUNTERS];
 
-	put_self(&report, status);
+	put_self(&report, status, sm_trouble);
 	put_cluster(&report, status);
 	put_members(output, status);
 	put_counters(
@@ -430,15 +435,18 @@ static void say_off(struct triad_plugin *plugin, struct triad_output *output)
 int triad_command_run_election(struct triad_plugin *plugin,
 	const struct triad_command *command, struct triad_output *output)
 {
+	struct triad_worker_status worker = triad_worker_status(plugin->worker);
 	struct triad_elector_status status;
+	char sm_trouble[128];
 
 	triad_elector_status(plugin->elector, &status);
+	triad_sm_watch_summary(&worker.sm, sm_trouble, sizeof(sm_trouble));
 	if (command->json)
-		put_json(&status, output);
+		put_json(&status, sm_trouble, output);
 	else if (!status.is_on)
 		say_off(plugin, output);
 	else
-		put_text(&status, output);
+		put_text(&status, sm_trouble, output);
 	return TRIAD_CONTROL_DONE;
 }
 

@@ -12,12 +12,25 @@
 #include "triad/control.h"
 #include "triad/json.h"
 
+static void report_trouble(struct triad_report *report, struct triad_plugin *plugin)
+{
+	struct triad_worker_status status = triad_worker_status(plugin->worker);
+	char text[128];
+
+	triad_sm_watch_summary(&status.sm, text, sizeof(text));
+	if (report->as_json)
+		triad_json_string(&report->json, "trouble", *text ? text : NULL);
+	else
+		triad_report_text(report, NULL, "trouble", *text ? text : "none");
+}
+
 static void report_sm(struct triad_report *report, struct triad_plugin *plugin)
 {
 	uint64_t up_us = triad_clock_now_us() - plugin->service.started_us;
 
 	triad_report_section(report, "sm", "SM");
 	triad_report_text(report, "state", "state", triad_sm_state(plugin->osm));
+	report_trouble(report, plugin);
 	triad_report_guid(report, "port_guid", "port GUID", plugin->service.port_guid);
 	triad_report_text(report, "opensm", "OpenSM", TRIAD_OPENSM_VERSION);
 	triad_report_text(report, "triad", "Triad", PACKAGE_VERSION);

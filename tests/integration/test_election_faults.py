@@ -121,10 +121,7 @@ def test_program_of_the_master_stopped_and_continued(kind, what):
         assert running.wait_for_holder() == new, "who may enforce in the end"
         running.wait_for_master(new)
         stays_without(running, old, done, now_s())
-        # OpenSM itself does not always go on after a stop: it may wait for ever for MADs
-        # that were under way, send nothing, and be master in its own eyes alone.
-        if running.masters() != [new]:
-            print(f"OpenSM of SM {old} has not handed over (yet)")
+        wait_until(lambda: running.masters() == [new], 30, "one master in the end")
         running.check()
 
 

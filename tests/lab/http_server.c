@@ -95,6 +95,8 @@ static const struct triad_metric constants[] = {
 	{"triad_mads_sent", "Questions sent.", TRIAD_METRIC_COUNTER, 123456789, ""},
 	{"triad_mads_timeouts", "Questions without an answer.", TRIAD_METRIC_COUNTER, 7,
 		""},
+	{"triad_sm_two_masters", "Another is, too.", TRIAD_METRIC_GAUGE, 0, ""},
+	{"triad_sm_sweep_unended", "It goes on.", TRIAD_METRIC_GAUGE, 0, ""},
 	{"triad_events_dropped", "Events of OpenSM's that were lost.",
 		TRIAD_METRIC_COUNTER, 0, ""},
 	{"triad_alerts_active", "Alerts at present.", TRIAD_METRIC_GAUGE, 2, ""},

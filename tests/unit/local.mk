@@ -49,6 +49,8 @@ unit_tests = \
 	tests/unit/perfmgr/test_zstd_frame \
 	tests/unit/plugin/test_events \
 	tests/unit/plugin/test_read_back \
+	tests/unit/plugin/test_sm_control \
+	tests/unit/plugin/test_sm_watch \
 	tests/unit/plugin/test_state_file \
 	tests/unit/portmgr/test_agenda \
 	tests/unit/portmgr/test_alone \
@@ -135,6 +137,11 @@ tests_unit_plugin_test_events_SOURCES = \
 	tests/unit/plugin/test_events.c plugin/events.c
 tests_unit_plugin_test_read_back_SOURCES = \
 	tests/unit/plugin/test_read_back.c plugin/qos/tables/read_back.c
+tests_unit_plugin_test_sm_control_SOURCES = \
+	tests/unit/plugin/test_sm_control.c plugin/election/sm_control.c
+tests_unit_plugin_test_sm_control_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)
+tests_unit_plugin_test_sm_watch_SOURCES = \
+	tests/unit/plugin/test_sm_watch.c plugin/sm_watch.c
 tests_unit_plugin_test_state_file_SOURCES = \
 	tests/unit/plugin/test_state_file.c plugin/election/state_file.c
 tests_unit_collect_test_bus_LDADD = libtriadbus.la $(LDADD)

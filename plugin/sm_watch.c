@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "plugin/sm_watch.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "triad/clock.h"
+
+#define TWO_MASTERS_US (10 * TRIAD_US_PER_S)
+#define MIN_SWEEP_US (60 * TRIAD_US_PER_S)
+#define MAX_SWEEP_US (600 * TRIAD_US_PER_S)
+#define LONGEST_SWEEPS 3
+/* Between two looks there is a fraction of this, unless the process was stopped. */
+#define MAX_STEP_US TRIAD_US_PER_S
+
+static uint64_t limit_us(
+	const struct triad_sm_watch *watch, enum triad_sm_trouble trouble)
+{
+	uint64_t sweep_us = LONGEST_SWEEPS * watch->longest_sweep_us;
+
+	if (trouble == TRIAD_SM_TWO_MASTERS)
+		return TWO_MASTERS_US;
+	if (sweep_us < MIN_SWEEP_US)
+		return MIN_SWEEP_US;
+	return sweep_us < MAX_SWEEP_US ? sweep_us : MAX_SWEEP_US;
+}
+
+static bool is_so(const struct triad_sm_sight *sight, enum triad_sm_trouble trouble)
+{
+	if (!sight->is_master)
+		return false;
+	return trouble == TRIAD_SM_TWO_MASTERS ? sight->other_master
+					       : sight->is_sweeping;
+}
+
+static uint64_t step_us(const struct triad_sm_watch *watch, uint64_t now_us)
+{
+	uint64_t us = now_us - watch->last.now_us;
+
+	return us < MAX_STEP_US ? us : MAX_STEP_US;
+}
+
+static bool look_at(struct triad_sm_watch *watch, enum triad_sm_trouble trouble,
+	const struct triad_sm_sight *sight)
+{
+	bool was_so = is_so(&watch->last, trouble), is = is_so(sight, trouble);
+	uint64_t *lasted_us = &watch->lasted_us[trouble];
+
+	if (is && !was_so)
+		*lasted_us = 0;
+	else if (was_so)
+		*lasted_us += step_us(watch, sight->now_us);
+	if (trouble == TRIAD_SM_SWEEP_UNENDED && was_so && !is && sight->is_master &&
+		*lasted_us > watch->longest_sweep_us)
+		watch->longest_sweep_us = *lasted_us;
+	return is && *lasted_us >= limit_us(watch, trouble);
+}
+
+uint32_t triad_sm_watch_look(
+	struct triad_sm_watch *watch, const struct triad_sm_sight *sight)
+{
+	uint32_t changed = 0;
+
+	for (unsigned i = 0; i < TRIAD_SM_N_TROUBLES; i++) {
+		bool is_raised = look_at(watch, i, sight);
+
+		changed |= (uint32_t)(is_raised != watch->is_raised[i]) << i;
+		watch->is_raised[i] = is_raised;
+	}
+	watch->last = *sight;
+	return changed;
+}
+
+/* --- texts --- */
+
+static uint64_t lasted_s(
+	const struct triad_sm_watch *watch, enum triad_sm_trouble trouble)
+{
+	return watch->lasted_us[trouble] / TRIAD_US_PER_S;
+}
+
+static void two_masters_text(
+	const struct triad_sm_watch *watch, char *text, size_t size)
+{
+	uint64_t s = lasted_s(watch, TRIAD_SM_TWO_MASTERS);
+
+	if (!watch->is_raised[TRIAD_SM_TWO_MASTERS])
+		snprintf(text, size,
+			"this SM is the only master again, or none, after %" PRIu64
+			" s",
+			s);
+	else
+		snprintf(text, size,
+			"the SM at port 0x%016" PRIx64 " is master, too, since %" PRIu64
+			" s%s: ports that come up may stay in INIT; compare 'sminfo LID' "
+			"of both, and end one of the two opensms if it stays so",
+			watch->last.other_master, s,
+			watch->last.waits ? ", and this one waits for it to hand over"
+					  : "");
+}
+
+static void sweep_text(const struct triad_sm_watch *watch, char *text, size_t size)
+{
+	uint64_t s = lasted_s(watch, TRIAD_SM_SWEEP_UNENDED);
+
+	if (!watch->is_raised[TRIAD_SM_SWEEP_UNENDED])
+		snprintf(text, size,
+			"this SM's heavy sweep is through, or it is master no more, after "
+			"%" PRIu64 " s",
+			s);
+	else
+		snprintf(text, size,
+			"this SM's heavy sweep is not through after %" PRIu64
+			" s; the longest before took %" PRIu64
+			" s: ports that come up stay in INIT; OpenSM's log may say why, "
+			"'triadctl status' tells when it is over",
+			s, watch->longest_sweep_us / TRIAD_US_PER_S);
+}
+
+void triad_sm_watch_text(const struct triad_sm_watch *watch,
+	enum triad_sm_trouble trouble, char *text, size_t size)
+{
+	if (trouble == TRIAD_SM_TWO_MASTERS)
+		two_masters_text(watch, text, size);
+	else
+		sweep_text(watch, text, size);
+}
+
+void triad_sm_watch_summary(const struct triad_sm_watch *watch, char *text, size_t size)
+{
+	bool two = watch->is_raised[TRIAD_SM_TWO_MASTERS];
+	bool unended = watch->is_raised[TRIAD_SM_SWEEP_UNENDED];
+	int n = 0;
+
+	*text = '\0';
+	if (two)
+		n = snprintf(text, size,
+			"0x%016" PRIx64 " is master, too, since %" PRIu64 " s",
+			watch->last.other_master,
+			lasted_s(watch, TRIAD_SM_TWO_MASTERS));
+	if (unended && (size_t)n < size)
+		snprintf(text + n, size - (size_t)n,
+			"%sno heavy sweep is through since %" PRIu64 " s",
+			two ? "; " : "", lasted_s(watch, TRIAD_SM_SWEEP_UNENDED));
+}

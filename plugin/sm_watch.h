@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Whether this SM, as the master, does a master's work.
+ *
+ * Model: what can be seen of OpenSM is looked at a few times a second.  What is wrong
+ * for longer than it may be by itself is a trouble, until it is over:
+ *
+ *     two masters      another SM is master, too: then this one hands over or waits for
+ *                      a hand-over, and no sweep of it comes through; usual for seconds
+ *                      when parts of a fabric are joined
+ *     sweep unended    a heavy sweep has begun and the subnet is not up after a minute,
+ *                      or three times the longest before
+ *
+ * A standby has none.  Time in which nobody looked, because the process was stopped,
+ * does not count.
+ *
+ * Thread-safety: none; pure. */
+#ifndef TRIAD_PLUGIN_SM_WATCH_H
+#define TRIAD_PLUGIN_SM_WATCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum triad_sm_trouble {
+	TRIAD_SM_TWO_MASTERS,
+	TRIAD_SM_SWEEP_UNENDED,
+	TRIAD_SM_N_TROUBLES
+};
+
+struct triad_sm_sight {
+	uint64_t now_us;
+	bool is_master, is_sweeping; /* a heavy sweep has begun, and is not through */
+	bool waits;                  /* for the other master to hand over */
+	uint64_t other_master;       /* port GUID; 0: none */
+};
+
+struct triad_sm_watch {
+	struct triad_sm_sight last;
+	uint64_t lasted_us[TRIAD_SM_N_TROUBLES]; /* 0: is not so */
+	uint64_t longest_sweep_us;               /* that came through */
+	bool is_raised[TRIAD_SM_N_TROUBLES];
+};
+
+/* Adds what is seen now to a watch that began as zeros.  Returns what began to be a
+ * trouble or is over with this, bit i: trouble i. */
+uint32_t triad_sm_watch_look(
+	struct triad_sm_watch *watch, const struct triad_sm_sight *sight);
+
+/* What is wrong, why that matters and what to do, as a sentence without its full stop;
+ * what is over says so. */
+void triad_sm_watch_text(const struct triad_sm_watch *watch,
+	enum triad_sm_trouble trouble, char *text, size_t size);
+
+/* For tables: the troubles in a few words, or "". */
+void triad_sm_watch_summary(
+	const struct triad_sm_watch *watch, char *text, size_t size);
+
+#endif

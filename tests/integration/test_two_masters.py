@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""Two SMs are master of one fabric, without elections: the one that sees it says so, and
+when it is over."""
+
+import pytest
+
+from checks import wait_until
+from labs import EXAMPLE_NETS, Lab
+from triadlib import ask, ask_json, status, sweep_heavily
+
+BETWEEN_SWITCHES = ('"Switch1"[3]', '"Switch1"[5]')
+# No sweep but those that are asked for, and none for a trap.
+CONF = "sweep_interval 0\nsminfo_polling_timeout 500\npolling_retry_number 1\n"
+NO_TRAPS = "lose class 0x01 attribute 0x02\n"
+
+
+def states(lab):
+    return [sm["state"] for sm in lab.status()["sms"]]
+
+
+def trouble(lab):
+    return status(lab)["sm"]["trouble"]
+
+
+@pytest.mark.plain
+def test_two_masters_told_until_one_has_handed_over():
+    with Lab(EXAMPLE_NETS / "net.2sw2path4hca", sms=["Hca1", "Hca2"],
+             opensm_conf=CONF) as lab:
+        assert states(lab) == ["master", "standby"]
+        assert trouble(lab) is None
+        lab.sim(*(f"Unlink {port}" for port in BETWEEN_SWITCHES))
+        wait_until(lambda: states(lab) == ["master"] * 2, 30, "a master in each part")
+        lab.harm_mads(NO_TRAPS)
+        lab.sim(*(f"ReLink {port}" for port in BETWEEN_SWITCHES))
+        # The lower one is asked by a trap to hand over, which it does not get.
+        guid = lab.status()["sms"][1]["port_guid"]
+        sweep_heavily(lab, lambda: (trouble(lab) or "").startswith(f"{guid} is master"),
+                      what="two masters in status")
+        assert "is master, too, since" in ask(lab, "status"), "status as text"
+        assert ask_json(lab, "election")["sm_trouble"], "election"
+        assert f"triad: error: SM: the SM at port {guid} is master, too" in lab.log() and \
+            "this one waits for it to hand over" in lab.log(), "OpenSM's log"
+        lab.heal_mads()
+        # Traps find no way yet, as neither SM has routed the whole fabric.
+        sweep_heavily(lab, lambda: trouble(lab) is None, sm=1, what="it is over in status")
+        assert "the only master again" in lab.log(), "its end in the log"
+        wait_until(lambda: states(lab) == ["master", "standby"], 30, "one master")

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Whether the master does a master's work. */
+#include "plugin/sm_watch.h"
+
+#include <string.h>
+
+#include "tests/unit/run.h"
+#include "triad/clock.h"
+
+#define OTHER UINT64_C(0x100004)
+#define LOOK_US (TRIAD_US_PER_S / 4)
+
+static struct triad_sm_watch watch;
+static uint64_t now_us;
+
+static void set_up(void)
+{
+	watch = (struct triad_sm_watch){0};
+	now_us = 5 * TRIAD_US_PER_S;
+}
+
+static void tear_down(void)
+{
+}
+
+/* So it is for 's' seconds; returns all that changed. */
+static uint32_t see(struct triad_sm_sight sight, unsigned s)
+{
+	uint32_t changed = 0;
+
+	for (uint64_t end_us = now_us + s * TRIAD_US_PER_S; now_us < end_us;
+		now_us += LOOK_US) {
+		sight.now_us = now_us;
+		changed |= triad_sm_watch_look(&watch, &sight);
+	}
+	return changed;
+}
+
+static const struct triad_sm_sight master = {.is_master = true};
+static const struct triad_sm_sight sweeping = {.is_master = true, .is_sweeping = true};
+static const struct triad_sm_sight two = {
+	.is_master = true, .other_master = OTHER, .waits = true};
+
+static void check_summary(const char *expected)
+{
+	char text[128];
+
+	triad_sm_watch_summary(&watch, text, sizeof(text));
+	ck_assert_str_eq(text, expected);
+}
+
+START_TEST(test_two_masters_told_after_10_s_and_when_over)
+{
+	char text[400];
+
+	ck_assert_uint_eq(see(two, 10), 0);
+	ck_assert_uint_eq(see(two, 2), 1u << TRIAD_SM_TWO_MASTERS);
+	check_summary("0x0000000000100004 is master, too, since 11 s");
+	triad_sm_watch_text(&watch, TRIAD_SM_TWO_MASTERS, text, sizeof(text));
+	ck_assert_ptr_nonnull(strstr(text, "waits for it to hand over"));
+	ck_assert_uint_eq(see(two, 100), 0);
+	ck_assert_uint_eq(see(master, 1), 1u << TRIAD_SM_TWO_MASTERS);
+	check_summary("");
+	triad_sm_watch_text(&watch, TRIAD_SM_TWO_MASTERS, text, sizeof(text));
+	ck_assert_ptr_nonnull(strstr(text, "the only master again"));
+}
+END_TEST
+
+START_TEST(test_standby_has_no_trouble)
+{
+	struct triad_sm_sight standby = {.other_master = OTHER, .is_sweeping = true};
+
+	ck_assert_uint_eq(see(standby, 1000), 0);
+	see(two, 12);
+	ck_assert_uint_eq(see(standby, 1), 1u << TRIAD_SM_TWO_MASTERS);
+}
+END_TEST
+
+START_TEST(test_two_masters_twice_for_a_moment_no_trouble)
+{
+	ck_assert_uint_eq(see(two, 9), 0);
+	see(master, 1);
+	ck_assert_uint_eq(see(two, 9), 0);
+}
+END_TEST
+
+START_TEST(test_sweep_unended_after_a_minute)
+{
+	ck_assert_uint_eq(see(sweeping, 60), 0);
+	ck_assert_uint_eq(see(sweeping, 2), 1u << TRIAD_SM_SWEEP_UNENDED);
+	check_summary("no heavy sweep is through since 61 s");
+	ck_assert_uint_eq(see(master, 1), 1u << TRIAD_SM_SWEEP_UNENDED);
+	check_summary("");
+}
+END_TEST
+
+START_TEST(test_sweep_unended_later_where_sweeps_are_long)
+{
+	see(sweeping, 50);
+	see(master, 1);
+	ck_assert_uint_eq(see(sweeping, 145), 0);
+	ck_assert_uint_eq(see(sweeping, 10), 1u << TRIAD_SM_SWEEP_UNENDED);
+}
+END_TEST
+
+/* One that hands over in mid-sweep says nothing of how long sweeps are. */
+START_TEST(test_sweep_that_broke_off_is_no_measure)
+{
+	see(sweeping, 50);
+	see((struct triad_sm_sight){0}, 1);
+	ck_assert_uint_eq(see(sweeping, 62), 1u << TRIAD_SM_SWEEP_UNENDED);
+}
+END_TEST
+
+START_TEST(test_sweep_unended_after_ten_minutes_at_most)
+{
+	see(sweeping, 3000);
+	see(master, 1);
+	ck_assert_uint_eq(see(sweeping, 602), 1u << TRIAD_SM_SWEEP_UNENDED);
+}
+END_TEST
+
+START_TEST(test_process_stopped_no_trouble)
+{
+	see(two, 1);
+	see(sweeping, 1);
+	now_us += 1000 * TRIAD_US_PER_S;
+	ck_assert_uint_eq(see(sweeping, 1) | see(two, 1), 0);
+	now_us += 1000 * TRIAD_US_PER_S;
+	ck_assert_uint_eq(see(two, 1), 0);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *cases = tcase_create("sm_watch");
+
+	tcase_add_checked_fixture(cases, set_up, tear_down);
+	tcase_add_test(cases, test_two_masters_told_after_10_s_and_when_over);
+	tcase_add_test(cases, test_standby_has_no_trouble);
+	tcase_add_test(cases, test_two_masters_twice_for_a_moment_no_trouble);
+	tcase_add_test(cases, test_sweep_unended_after_a_minute);
+	tcase_add_test(cases, test_sweep_unended_later_where_sweeps_are_long);
+	tcase_add_test(cases, test_sweep_that_broke_off_is_no_measure);
+	tcase_add_test(cases, test_sweep_unended_after_ten_minutes_at_most);
+	tcase_add_test(cases, test_process_stopped_no_trouble);
+	return run_cases(cases);
+}
