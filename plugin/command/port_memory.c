@@ -202,21 +202,23 @@ static int run_approve(struct triad_plugin *plugin, const struct triad_command *
 	struct triad_output *output)
 {
 	enum triad_ports_answer answer;
+	char cut[1024];
 	uint64_t guid;
 
 	if (!command->node[0])
 		return approve_all(plugin, output);
 	if (triad_command_find_switch(plugin, "approve", command->node, &guid, output))
 		return TRIAD_CONTROL_FAILED;
-	answer = triad_ports_approve(plugin->ports, guid, (uint8_t)command->port);
+	answer = triad_ports_approve(
+		plugin->ports, guid, (uint8_t)command->port, cut, sizeof(cut));
 	if (answer == TRIAD_PORTS_NOTHING)
 		return say(output, "approve",
 			"the plan has nothing to do at this port; 'port plan' shows "
 			"it");
 	if (answer != TRIAD_PORTS_OK)
 		return refuse(plugin, "approve", answer, output);
-	triad_output_printf(
-		output, "%s port %d: approved\n", command->node, command->port);
+	triad_output_printf(output, "%s port %d: approved%s%s\n", command->node,
+		command->port, *cut ? "; it cuts off " : "", cut);
 	return TRIAD_CONTROL_DONE;
 }
 

@@ -142,6 +142,7 @@ static void put_item_json(struct view *view, const struct triad_ports_row *row)
 	triad_json_string(json, "guard",
 		row->guard ? triad_guard_word((enum triad_guard_verdict)row->guard)
 			   : NULL);
+	triad_json_uint(json, "nodes_lost", row->n_lost);
 	triad_json_bool(json, "overridden", row->is_overridden);
 	triad_json_bool(json, "approved", row->is_approved);
 	/* What isn't done has no place there. */

@@ -78,6 +78,7 @@ struct triad_ports_row {
 	bool has_item; /* of the plan; the following are about it */
 	uint8_t kind, reason, note, guard, agenda;
 	bool is_overridden, is_approved;
+	uint32_t n_lost;  /* nodes that could no longer be reached, with a guard */
 	uint8_t step;     /* enum triad_test_step, of a test */
 	char remote[192]; /* what is expected there */
 	char text[512];   /* why, or what it waits for */
@@ -143,9 +144,10 @@ enum triad_ports_answer {
 /* What is remembered of a failure is void, and the port is enabled again. */
 enum triad_ports_answer triad_ports_release(
 	struct triad_ports *ports, uint64_t node_guid, uint8_t number);
-/* The port's item is done though a guard speaks against it, or there are too many. */
-enum triad_ports_answer triad_ports_approve(
-	struct triad_ports *ports, uint64_t node_guid, uint8_t number);
+/* The port's item is done though a guard speaks against it, or there are too many.
+ * 'cut' gets what that cuts off, by name and number, or "". */
+enum triad_ports_answer triad_ports_approve(struct triad_ports *ports,
+	uint64_t node_guid, uint8_t number, char *cut, size_t size);
 /* All items that are in the plan now, but for those that guards stop. */
 enum triad_ports_answer triad_ports_approve_all(
 	struct triad_ports *ports, uint32_t *n_approved);

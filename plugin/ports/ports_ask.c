@@ -156,6 +156,7 @@ static void fill_item(struct triad_ports *ports, const struct triad_plan_item *i
 	row->note = item->note;
 	row->guard = item->guard;
 	row->is_overridden = item->is_overridden;
+	row->n_lost = item->lost.n;
 	row->agenda = entry ? entry->state : 0;
 	row->is_approved = entry && entry->is_approved;
 	triad_plan_describe(&basis, item, row->text, sizeof(row->text));
@@ -367,27 +368,43 @@ enum triad_ports_answer triad_ports_release(
 	return answer;
 }
 
-static void override(struct triad_ports *ports, uint64_t node_guid, uint8_t number)
+static void override(struct triad_ports *ports, const struct triad_plan_item *item)
 {
 	/* The oldest one is forgotten. */
 	if (ports->n_overrides == PORTS_MAX_OVERRIDES)
 		memmove(ports->overrides, ports->overrides + 1,
 			(--ports->n_overrides) * sizeof(*ports->overrides));
 	ports->overrides[ports->n_overrides++] =
-		(struct triad_plan_override){.node_guid = node_guid, .port = number};
+		(struct triad_plan_override){.node_guid = item->node_guid,
+			.port = item->number,
+			.n_lost = item->lost.n};
+}
+
+/* What the approved action cuts off; "" when nothing. */
+static void describe_cut(const struct triad_ports *ports,
+	const struct triad_plan_item *item, char *text, size_t size)
+{
+	if (item->guard == TRIAD_GUARD_OWN_WAY)
+		snprintf(text, size, "the whole fabric: it is this SM's own link");
+	else if (item->guard == TRIAD_GUARD_UNKNOWN)
+		snprintf(text, size, "nobody knows what: this SM is not in its fabric");
+	else
+		triad_plan_describe_lost(
+			ports->fabric, &item->lost, TRIAD_GUARD_MAX_LOST, text, size);
 }
 
 /* What a guard stops is in no agenda; with the override it will be. */
-static enum triad_ports_answer approve(
-	struct triad_ports *ports, uint64_t node_guid, uint8_t number)
+static enum triad_ports_answer approve(struct triad_ports *ports, uint64_t node_guid,
+	uint8_t number, char *cut, size_t size)
 {
 	const struct triad_plan_item *item =
 		ports->plan ? triad_plan_find(ports->plan, node_guid, number) : NULL;
 
 	if (!item || item->kind == TRIAD_PLAN_NOTE)
 		return TRIAD_PORTS_NOTHING;
+	describe_cut(ports, item, cut, size);
 	if (item->guard && !item->is_overridden) {
-		override(ports, node_guid, number);
+		override(ports, item);
 		ports_plan(ports, triad_clock_boot_us());
 	}
 	return triad_agenda_approve(ports->agenda, node_guid, number)
@@ -395,15 +412,16 @@ static enum triad_ports_answer approve(
 		: TRIAD_PORTS_NOTHING;
 }
 
-enum triad_ports_answer triad_ports_approve(
-	struct triad_ports *ports, uint64_t node_guid, uint8_t number)
+enum triad_ports_answer triad_ports_approve(struct triad_ports *ports,
+	uint64_t node_guid, uint8_t number, char *cut, size_t size)
 {
 	enum triad_ports_answer answer;
 
+	*cut = '\0';
 	pthread_mutex_lock(&ports->lock);
 	answer = may_be_told(ports);
 	if (answer == TRIAD_PORTS_OK)
-		answer = approve(ports, node_guid, number);
+		answer = approve(ports, node_guid, number, cut, size);
 	pthread_mutex_unlock(&ports->lock);
 	return answer;
 }

@@ -48,14 +48,13 @@ static int allocate(struct triad_guard *guard, uint32_t n_sm_guids)
 }
 
 int triad_guard_new(const struct triad_fabric *fabric, const uint64_t *sm_guids,
-	uint32_t n_sm_guids, const bool *is_expected, struct triad_guard **made)
+	uint32_t n_sm_guids, struct triad_guard **made)
 {
 	struct triad_guard *guard = calloc(1, sizeof(*guard));
 
 	if (!guard)
 		return ENOMEM;
 	guard->fabric = fabric;
-	guard->is_expected = is_expected;
 	guard->own =
 		fabric->sm_port == NONE ? NONE : fabric->ports[fabric->sm_port].node;
 	if (allocate(guard, n_sm_guids)) {
@@ -147,60 +146,71 @@ static uint32_t find_lost_sm(
 	return NONE;
 }
 
-/* A node that is no switch and has a link into the subtree. */
-static bool has_other_way(const struct triad_guard *guard,
-	const struct guard_view *view, uint32_t at, uint32_t top)
+static void add_lost(struct triad_guard_lost *lost, uint32_t node)
 {
-	const struct triad_fabric_node *node = &guard->fabric->nodes[at];
+	if (lost->n < TRIAD_GUARD_MAX_LOST)
+		lost->nodes[lost->n] = node;
+	lost->n++;
+}
+
+/* Whether the node that has 'port' and is no switch is lost with the subtree: none of
+ * its links leads elsewhere.  Of several that lead into it the first one speaks for it.
+ */
+static bool is_lost_at(const struct triad_guard *guard, const struct guard_view *view,
+	uint32_t port, uint32_t top)
+{
+	const struct triad_fabric_node *node =
+		&guard->fabric->nodes[guard->fabric->ports[port].node];
+	bool is_first = true;
 
 	for (uint32_t p = node->first_port; p < node->first_port + node->n_ports; p++) {
 		uint32_t way = find_way(guard, view, p);
 
-		if (way != NONE && !is_within(view, way, top))
-			return true;
+		if (way == NONE)
+			continue;
+		if (!is_within(view, way, top))
+			return false;
+		is_first &= p >= port;
 	}
-	return false;
+	return is_first;
 }
 
-static uint32_t find_lost_host(const struct triad_guard *guard,
-	const struct guard_view *view, uint32_t at, uint32_t top)
+static void add_lost_hosts(const struct triad_guard *guard,
+	const struct guard_view *view, uint32_t at, uint32_t top, uint32_t known,
+	struct triad_guard_lost *lost)
 {
 	const struct triad_fabric_node *node =
 		&guard->fabric->nodes[guard->node_of[at]];
 
 	for (uint32_t p = node->first_port; p < node->first_port + node->n_ports; p++) {
-		uint32_t host;
+		uint32_t far = guard_far_of(guard, p), host;
 
 		if (!(guard->link_of[p] & view->need))
 			continue;
-		host = guard->fabric->ports[guard_far_of(guard, p)].node;
+		host = guard->fabric->ports[far].node;
 		if (guard->switch_of[host] == NONE && host != guard->own &&
-			guard->is_expected[host] &&
-			!has_other_way(guard, view, host, top))
-			return host;
+			host != known && is_lost_at(guard, view, far, top))
+			add_lost(lost, host);
 	}
-	return NONE;
 }
 
-static uint32_t find_lost(
-	const struct triad_guard *guard, const struct guard_view *view, uint32_t top)
+/* All but 'known', which the caller has counted or spares. */
+static void find_lost(const struct triad_guard *guard, const struct guard_view *view,
+	uint32_t top, uint32_t known, struct triad_guard_lost *lost)
 {
-	uint32_t lost = NONE;
-
-	for (uint32_t i = view->enter[top]; i < view->leave[top] && lost == NONE; i++) {
+	for (uint32_t i = view->enter[top]; i < view->leave[top]; i++) {
 		uint32_t at = view->order[i];
 
-		lost = guard->is_expected[guard->node_of[at]]
-			? guard->node_of[at]
-			: find_lost_host(guard, view, at, top);
+		if (guard->node_of[at] != known)
+			add_lost(lost, guard->node_of[at]);
+		add_lost_hosts(guard, view, at, top, known, lost);
 	}
-	return lost;
 }
 
 /* --- judging --- */
 
 static enum triad_guard_verdict judge_end(
-	const struct triad_guard *guard, uint32_t port, uint32_t *lost)
+	const struct triad_guard *guard, uint32_t port, struct triad_guard_lost *lost)
 {
 	uint32_t far = guard_far_of(guard, port);
 
@@ -208,46 +218,55 @@ static enum triad_guard_verdict judge_end(
 		return TRIAD_GUARD_OWN_WAY;
 	for (uint32_t i = 0; i < guard->n_sms; i++)
 		if (guard->sms[i] == far) {
-			*lost = guard->fabric->ports[far].node;
+			add_lost(lost, guard->fabric->ports[far].node);
 			return TRIAD_GUARD_SM_WAY;
 		}
 	return TRIAD_GUARD_FREE;
 }
 
 static enum triad_guard_verdict judge_view(struct triad_guard *guard,
-	struct guard_view *view, uint32_t port, uint32_t *lost)
+	struct guard_view *view, uint32_t port, uint32_t spared,
+	struct triad_guard_lost *lost)
 {
-	uint32_t top;
+	uint32_t top, sm;
 
 	if (view->is_stale)
 		guard_walk(guard, view);
 	top = find_cut(guard, view, port);
 	if (top == NONE)
 		return TRIAD_GUARD_FREE;
-	*lost = find_lost_sm(guard, view, top);
-	if (*lost != NONE)
+	sm = find_lost_sm(guard, view, top);
+	if (sm != NONE) {
+		add_lost(lost, sm);
+		find_lost(guard, view, top, sm, lost);
 		return TRIAD_GUARD_SM_WAY;
-	*lost = find_lost(guard, view, top);
-	return *lost == NONE ? TRIAD_GUARD_FREE : TRIAD_GUARD_SPLIT;
+	}
+	find_lost(guard, view, top, spared, lost);
+	return lost->n ? TRIAD_GUARD_SPLIT : TRIAD_GUARD_FREE;
 }
 
-enum triad_guard_verdict triad_guard_judge(
-	struct triad_guard *guard, uint32_t port, uint32_t *lost)
+enum triad_guard_verdict triad_guard_judge(struct triad_guard *guard, uint32_t port,
+	uint32_t spared, struct triad_guard_lost *lost)
 {
-	enum triad_guard_verdict verdict;
+	enum triad_guard_verdict verdict, in_traffic;
 	uint32_t far = guard_far_of(guard, port);
+	struct triad_guard_lost without_traffic = {0};
 
-	*lost = NONE;
+	*lost = (struct triad_guard_lost){0};
 	if (guard->own == NONE)
 		return TRIAD_GUARD_UNKNOWN;
 	if (far == NONE)
 		return TRIAD_GUARD_FREE;
 	if (guard_switch_at(guard, far) == NONE)
 		return judge_end(guard, port, lost);
-	verdict = judge_view(guard, &guard->views[0], port, lost);
-	if (verdict != TRIAD_GUARD_FREE)
+	verdict = judge_view(guard, &guard->views[0], port, spared, lost);
+	in_traffic =
+		judge_view(guard, &guard->views[1], port, spared, &without_traffic);
+	if (in_traffic == TRIAD_GUARD_FREE || verdict == TRIAD_GUARD_SM_WAY ||
+		(verdict == in_traffic && lost->n >= without_traffic.n))
 		return verdict;
-	return judge_view(guard, &guard->views[1], port, lost);
+	*lost = without_traffic;
+	return in_traffic;
 }
 
 void triad_guard_remove(struct triad_guard *guard, uint32_t port)

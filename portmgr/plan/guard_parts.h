@@ -37,7 +37,6 @@ struct guard_view {
 /* Switches have numbers of their own, in the fabric's order. */
 struct triad_guard {
 	const struct triad_fabric *fabric;
-	const bool *is_expected;
 	uint32_t *sms; /* ports of the fabric */
 	uint32_t n_sms;
 	uint32_t own; /* this SM's node, or NONE */

@@ -11,7 +11,7 @@ struct build {
 	const struct triad_plan_basis *basis;
 	struct triad_plan *plan;
 	struct triad_guard *guard;
-	bool *is_expected; /* for each node of the fabric */
+	bool *is_wanted; /* for each node of the fabric: expected to be up */
 	uint32_t n_walks;
 };
 
@@ -139,7 +139,6 @@ static void look_at_rows(struct build *build)
 		struct triad_plan_item item = {
 			.row = basis->placed->row_of[i],
 			.port = i,
-			.lost = TRIAD_FABRIC_NONE,
 			.node_guid = fabric->nodes[port->node].guid,
 			.number = port->number,
 		};
@@ -162,7 +161,6 @@ static void note_unknown_switches(struct build *build)
 		struct triad_plan_item item = {
 			.row = placed->unknown[i],
 			.port = TRIAD_FABRIC_NONE,
-			.lost = TRIAD_FABRIC_NONE,
 			.node_guid = row->node_guid,
 			.number = row->port,
 		};
@@ -189,13 +187,26 @@ static bool is_overridden(
 	for (uint32_t i = 0; i < basis->n_overrides; i++)
 		if (basis->overrides[i].node_guid == item->node_guid &&
 			basis->overrides[i].port == item->number)
-			return true;
+			return item->lost.n <= basis->overrides[i].n_lost;
 	return false;
+}
+
+/* What is where something else should be is to be cut off. */
+static uint32_t find_spared(
+	const struct build *build, const struct triad_plan_item *item)
+{
+	const struct triad_fabric *fabric = build->basis->fabric;
+	uint32_t node = fabric->ports[fabric->ports[item->port].remote].node;
+
+	return item->reason == TRIAD_REASON_MISWIRED && !build->is_wanted[node]
+		? node
+		: TRIAD_FABRIC_NONE;
 }
 
 static void judge(struct build *build, struct triad_plan_item *item)
 {
-	item->guard = (uint8_t)triad_guard_judge(build->guard, item->port, &item->lost);
+	item->guard = (uint8_t)triad_guard_judge(
+		build->guard, item->port, find_spared(build, item), &item->lost);
 	item->is_overridden = item->guard && is_overridden(build->basis, item);
 	if (item->guard && !item->is_overridden)
 		return;
@@ -205,7 +216,7 @@ static void judge(struct build *build, struct triad_plan_item *item)
 		item->note = TRIAD_NOTE_LATER;
 		item->guard = TRIAD_GUARD_FREE;
 		item->is_overridden = false;
-		item->lost = TRIAD_FABRIC_NONE;
+		item->lost = (struct triad_guard_lost){0};
 		return;
 	}
 	/* A link that is taken down for a test may stay down. */
@@ -301,18 +312,18 @@ static int guard_items(struct build *build)
 
 	if (!needs_guard(build->plan))
 		return 0;
-	build->is_expected =
-		calloc(basis->fabric->n_nodes + 1, sizeof(*build->is_expected));
-	if (!build->is_expected)
+	build->is_wanted =
+		calloc(basis->fabric->n_nodes + 1, sizeof(*build->is_wanted));
+	if (!build->is_wanted)
 		return ENOMEM;
-	error = triad_plan_find_wanted(basis, build->is_expected);
+	error = triad_plan_find_wanted(basis, build->is_wanted);
 	if (!error)
 		error = triad_guard_new(basis->fabric, basis->sm_guids,
-			basis->n_sm_guids, build->is_expected, &build->guard);
+			basis->n_sm_guids, &build->guard);
 	if (!error)
 		judge_items(build);
 	triad_guard_free(build->guard);
-	free(build->is_expected);
+	free(build->is_wanted);
 	return error;
 }
 

@@ -24,12 +24,12 @@
  * stays in the plan, with that.  So of the last two ways to a switch, one is tested
  * after the other.
  *
- * Expected to be up is a switch with a port that should be; what is at the far end of a
- * port that should be up, and should be there; and what the row of such a port names by
- * GUID or whole name, wherever it is: cables that were swapped are no reason to cut off
- * what they lead to.
- * A link both of whose ends should be disabled is disabled at the end nearer to the SM,
- * because the other one may not answer any more.
+ * A switch at the far end of a miswired port may be lost, and nothing behind it, unless
+ * it is expected to be up: it has a port that should be; it is at the far end of a port
+ * that should be up, and should be there; or the row of such a port names it by GUID or
+ * whole name, wherever it is: cables that were swapped are no reason to cut off what
+ * they lead to. A link both of whose ends should be disabled is disabled at the end
+ * nearer to the SM, because the other one may not answer any more.
  *
  * Thread-safety: built by one thread, then immutable.  Memory: bounded by the number of
  * rows; the fabric, configuration and memory are borrowed for the build alone. */
@@ -67,9 +67,9 @@ enum triad_plan_note {
 };
 
 struct triad_plan_item {
-	uint32_t row;  /* of the configuration */
-	uint32_t port; /* of the fabric, or TRIAD_FABRIC_NONE */
-	uint32_t lost; /* a node of the fabric that would be lost; or NONE */
+	uint32_t row;                 /* of the configuration */
+	uint32_t port;                /* of the fabric, or TRIAD_FABRIC_NONE */
+	struct triad_guard_lost lost; /* with a guard's verdict */
 	uint64_t node_guid;
 	uint64_t remote_guid; /* of the port at the far end; 0: none */
 	uint8_t number;       /* of the port */
@@ -94,9 +94,11 @@ struct triad_plan {
 	uint32_t n_guarded; /* items that a guard stops */
 };
 
-/* Ports whose guard was overridden by hand: (node GUID, port). */
+/* A port whose guard was overridden by hand: (node GUID, port), for as long as no more
+ * nodes would be lost than were told then. */
 struct triad_plan_override {
 	uint64_t node_guid;
+	uint32_t n_lost;
 	uint8_t port;
 };
 
@@ -135,6 +137,13 @@ uint32_t triad_plan_n_open(const struct triad_plan *plan);
 /* Why, in a sentence; the basis as it was for the build. */
 void triad_plan_describe(const struct triad_plan_basis *basis,
 	const struct triad_plan_item *item, char *text, size_t size);
+
+/* What would be lost, 'max_named' nodes (at most TRIAD_GUARD_MAX_LOST)
+ * by name and GUID and the others by their number: "leaf-02 (0x0000000000000202) and 3
+ * more nodes". */
+void triad_plan_describe_lost(const struct triad_fabric *fabric,
+	const struct triad_guard_lost *lost, uint32_t max_named, char *text,
+	size_t size);
 
 /* Whether the port's last record says that the component that is there now, with that
  * port GUID, has passed its test. */

@@ -6,6 +6,9 @@
 
 #include "portmgr/plan/plan.h"
 
+/* Of what would be lost, in a line of a plan. */
+#define MAX_NAMED 3u
+
 struct text {
 	char *at;
 	size_t size, used;
@@ -127,13 +130,37 @@ static void add_note(struct text *text, const struct triad_plan_basis *basis,
 	}
 }
 
-static void add_node(
-	struct text *text, const struct triad_plan_basis *basis, uint32_t at)
+static void add_node(struct text *text, const struct triad_fabric *fabric, uint32_t at)
 {
-	const struct triad_fabric_node *node = &basis->fabric->nodes[at];
+	const struct triad_fabric_node *node = &fabric->nodes[at];
 
 	add(text, "%s (0x%016" PRIx64 ")",
 		node->name[0] ? node->name : "a node without a name", node->guid);
+}
+
+static void add_lost(struct text *text, const struct triad_fabric *fabric,
+	const struct triad_guard_lost *lost, uint32_t max_named)
+{
+	uint32_t n = lost->n < max_named ? lost->n : max_named, n_more = lost->n - n;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (i)
+			add(text, i + 1 == n && !n_more ? " and " : ", ");
+		add_node(text, fabric, lost->nodes[i]);
+	}
+	if (n_more)
+		add(text, " and %" PRIu32 " more node%s", n_more,
+			n_more == 1 ? "" : "s");
+}
+
+void triad_plan_describe_lost(const struct triad_fabric *fabric,
+	const struct triad_guard_lost *lost, uint32_t max_named, char *text,
+	size_t size)
+{
+	struct text out = {.at = text, .size = size};
+
+	*text = '\0';
+	add_lost(&out, fabric, lost, max_named);
 }
 
 static void add_guard(struct text *text, const struct triad_plan_basis *basis,
@@ -141,6 +168,7 @@ static void add_guard(struct text *text, const struct triad_plan_basis *basis,
 {
 	const char *done = item->is_overridden ? "approved by hand" : "not done";
 	const char *end = item->is_overridden ? "" : "; 'port approve' overrides this";
+	uint32_t n_others = item->lost.n ? item->lost.n - 1 : 0;
 
 	switch (item->guard) {
 	case TRIAD_GUARD_OWN_WAY:
@@ -148,14 +176,17 @@ static void add_guard(struct text *text, const struct triad_plan_basis *basis,
 		break;
 	case TRIAD_GUARD_SM_WAY:
 		add(text, " -- %s: ", done);
-		add_node(text, basis, item->lost);
-		add(text, " runs another SM, and could no longer be reached%s", end);
+		add_node(text, basis->fabric, item->lost.nodes[0]);
+		add(text, " runs another SM, and could no longer be reached");
+		if (n_others)
+			add(text, ", nor could %" PRIu32 " more node%s", n_others,
+				n_others == 1 ? "" : "s");
+		add(text, "%s", end);
 		break;
 	case TRIAD_GUARD_SPLIT:
 		add(text, " -- %s: ", done);
-		add_node(text, basis, item->lost);
-		add(text, " is expected to be up, and could no longer be reached%s",
-			end);
+		add_lost(text, basis->fabric, &item->lost, MAX_NAMED);
+		add(text, " could no longer be reached%s", end);
 		break;
 	case TRIAD_GUARD_UNKNOWN:
 		add(text, " -- %s: this SM's own port is not in its fabric%s", done,

@@ -45,9 +45,10 @@ def test_last_uplink_stopped_by_its_guard_and_approved_by_hand():
         row = ports.row("spine-02", 4)
         assert (row["found"], row["action"], row["guard"]) == \
             ("active", "disable", "split"), "the last one"
-        assert ("not done: leaf-02 (0x0200000200000020) is expected to be "
-                "up, and could no longer be reached; 'port approve' overr") in \
-            row["text"]
+        behind = "leaf-02 (0x0200000200000020), host-"
+        assert f"not done: {behind}" in row["text"] and \
+            "could no longer be reached; 'port approve' overr" in row["text"], row
+        assert row["nodes_lost"] == 5, "leaf-02 and its hosts"
         assert ports.row("leaf-02", 8)["note"] == "other_end", "its other end"
         assert ports.row("leaf-02", 1)["found"] == "active", "a host behind it"
         code, text = planned(ports)
@@ -56,13 +57,29 @@ def test_last_uplink_stopped_by_its_guard_and_approved_by_hand():
         assert "0 item(s) of the plan approved" in ports.ask("port", "approve")
         ports.sweep()
         assert len(ports.sets()) == 6, "what was sent when all was approved"
-        assert ports.ask("port", "approve", "spine-02", "4") == \
-            "spine-02 port 4: approved\n", "the answer"
+        assert ports.ask("port", "approve", "spine-02", "4").startswith(
+            f"spine-02 port 4: approved; it cuts off {behind}"), "the answer"
         ports.wait_for("spine-02", 4, "disabled")
         wait_until(lambda: ports.row(f"{LEAF2:#x}", 1)["found"] == "absent", 60,
                    "leaf-02 gone")
         assert ports.status()["state"] == "enforcing", "state"
         ports.check(expected_sets=7)
+
+
+@pytest.mark.row("X3")
+def test_file_of_a_few_rows_cuts_off_nothing_that_it_does_not_name():
+    with managed(port={"grace": 0, "drain": 0, "max_actions": 20}) as ports:
+        disable_uplinks(ports)
+        ports.expected.rows = {(spine, far): ports.expected.rows[spine, far]
+                               for _, spine, far in UPLINKS}
+        ports.load()
+        for node, port in (("spine-01", 3), ("spine-01", 4), ("spine-02", 3)):
+            ports.wait_for(node, port, "disabled")
+        ports.sweep()
+        row = ports.row("spine-02", 4)
+        assert (row["found"], row["guard"], row["nodes_lost"]) == ("active", "split", 5)
+        assert ports.status()["guarded"] == 1, "stopped, by 'status'"
+        ports.check(expected_sets=3)
 
 
 @pytest.mark.row("X3")

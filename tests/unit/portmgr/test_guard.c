@@ -9,7 +9,7 @@
 #define NONE TRIAD_FABRIC_NONE
 #define OWN 0x100 /* the host with this SM */
 
-static bool is_expected[BED_MAX_NODES];
+static uint32_t spared; /* node, or NONE */
 static struct triad_guard *guard;
 static uint64_t sms[4];
 static unsigned n_sms;
@@ -17,7 +17,7 @@ static unsigned n_sms;
 static void begin(void)
 {
 	bed_begin();
-	memset(is_expected, 0, sizeof(is_expected));
+	spared = NONE;
 	guard = NULL;
 	n_sms = 0;
 	bed_add(OWN, TRIAD_NODE_CA, "host-own", 2);
@@ -40,33 +40,23 @@ static void add_host(uint64_t guid)
 	bed_add(guid, TRIAD_NODE_CA, "host", 2);
 }
 
-static void expect(uint64_t guid)
-{
-	is_expected[node_at(guid)] = true;
-}
-
-static void expect_all(void)
-{
-	memset(is_expected, true, sizeof(is_expected));
-}
-
 static void guard_it(void)
 {
-	ck_assert_int_eq(triad_guard_new(fabric, sms, n_sms, is_expected, &guard), 0);
+	ck_assert_int_eq(triad_guard_new(fabric, sms, n_sms, &guard), 0);
 }
 
-/* "split 0x202", "own_way"; "" for what is free. */
+/* "split 0x202 0x110", "own_way"; "" for what is free. */
 static const char *judge(uint64_t guid, unsigned number)
 {
-	static char text[64];
-	uint32_t lost;
+	static char text[256];
+	struct triad_guard_lost lost;
 	enum triad_guard_verdict verdict =
-		triad_guard_judge(guard, port_at(guid, number), &lost);
+		triad_guard_judge(guard, port_at(guid, number), spared, &lost);
 
 	snprintf(text, sizeof(text), "%s", triad_guard_word(verdict));
-	if (lost != NONE)
+	for (uint32_t i = 0; i < lost.n && i < TRIAD_GUARD_MAX_LOST; i++)
 		snprintf(text + strlen(text), sizeof(text) - strlen(text),
-			" 0x%" PRIx64, fabric->nodes[lost].guid);
+			" 0x%" PRIx64, fabric->nodes[lost.nodes[i]].guid);
 	return text;
 }
 
@@ -84,7 +74,6 @@ START_TEST(test_guard_own_link_stopped)
 	bed_link(0x201, 2, 0x202, 2);
 	bed_link(0x201, 3, 0x110, 1);
 	bed_build(OWN + 1);
-	expect_all();
 	guard_it();
 	ck_assert_str_eq(judge(0x201, 1), "own_way");
 	/* Its other port is nobody's way. */
@@ -101,7 +90,6 @@ START_TEST(test_guard_own_host_passes_nothing_on)
 	bed_link(OWN, 2, 0x202, 1);
 	bed_link(0x201, 2, 0x202, 2);
 	bed_build(OWN + 1);
-	expect_all();
 	guard_it();
 	ck_assert_str_eq(judge(0x201, 2), "split 0x202");
 	ck_assert_str_eq(judge(0x202, 2), "split 0x202");
@@ -128,10 +116,9 @@ START_TEST(test_guard_own_port_on_switch_split_alone_stopped)
 	bed_link(0x201, 2, 0x203, 1);
 	bed_link(0x201, 3, 0x110, 1);
 	bed_build(0x201);
-	expect(0x202);
 	guard_it();
 	ck_assert_str_eq(judge(0x201, 1), "split 0x202");
-	ck_assert_str_eq(judge(0x201, 2), "");
+	ck_assert_str_eq(judge(0x201, 2), "split 0x203");
 	ck_assert_str_eq(judge(0x201, 3), "");
 	ck_assert_uint_eq(triad_guard_distance(guard, node_at(0x201)), 0);
 	ck_assert_uint_eq(triad_guard_distance(guard, node_at(0x202)), 1);
@@ -167,8 +154,8 @@ START_TEST(test_guard_only_way_to_other_sm_stopped)
 	sms[n_sms++] = 0x111;
 	bed_build(OWN + 1);
 	guard_it();
-	ck_assert_str_eq(judge(0x201, 2), "sm_way 0x110");
-	ck_assert_str_eq(judge(0x201, 3), "");
+	ck_assert_str_eq(judge(0x201, 2), "sm_way 0x110 0x202");
+	ck_assert_str_eq(judge(0x201, 3), "split 0x203");
 }
 END_TEST
 
@@ -181,7 +168,7 @@ START_TEST(test_guard_other_sm_on_switch_stopped)
 	sms[n_sms++] = 0x203;
 	bed_build(OWN + 1);
 	guard_it();
-	ck_assert_str_eq(judge(0x201, 2), "sm_way 0x203");
+	ck_assert_str_eq(judge(0x201, 2), "sm_way 0x203 0x202");
 	ck_assert_str_eq(judge(0x202, 3), "sm_way 0x203");
 	ck_assert_str_eq(judge(0x203, 3), "sm_way 0x203");
 }
@@ -194,7 +181,6 @@ START_TEST(test_guard_split_by_one_or_by_two_stopped)
 	bed_link(0x201, 2, 0x202, 2);
 	bed_link(0x201, 3, 0x202, 3);
 	bed_build(OWN + 1);
-	expect(0x202);
 	guard_it();
 	ck_assert_str_eq(judge(0x201, 2), "");
 	ck_assert_str_eq(judge(0x202, 3), "");
@@ -206,24 +192,55 @@ START_TEST(test_guard_split_by_one_or_by_two_stopped)
 }
 END_TEST
 
-START_TEST(test_guard_alien_switch_free)
+START_TEST(test_guard_whatever_is_behind_counts)
 {
 	add_switches(0x201, 3);
 	add_host(0x110);
+	add_host(0x120);
 	bed_link(OWN, 1, 0x201, 1);
 	bed_link(0x201, 2, 0x202, 2);
 	bed_link(0x202, 3, 0x203, 3);
 	bed_link(0x203, 1, 0x110, 1);
+	bed_link(0x203, 2, 0x110, 2); /* the same host again */
+	bed_link(0x202, 1, 0x120, 1);
 	bed_build(OWN + 1);
-	expect(0x201);
 	guard_it();
-	ck_assert_str_eq(judge(0x201, 2), "");
-	triad_guard_free(guard);
-	expect(0x110);
-	guard_it();
-	ck_assert_str_eq(judge(0x201, 2), "split 0x110");
-	ck_assert_str_eq(judge(0x202, 3), "split 0x110");
+	ck_assert_str_eq(judge(0x201, 2), "split 0x202 0x120 0x203 0x110");
+	ck_assert_str_eq(judge(0x202, 3), "split 0x203 0x110");
+	/* A host's own link is taken down on purpose. */
 	ck_assert_str_eq(judge(0x203, 1), "");
+}
+END_TEST
+
+START_TEST(test_guard_spared_may_be_lost_not_what_is_behind)
+{
+	add_switches(0x201, 3);
+	bed_link(OWN, 1, 0x201, 1);
+	bed_link(0x201, 2, 0x202, 2);
+	bed_link(0x202, 3, 0x203, 3);
+	bed_build(OWN + 1);
+	guard_it();
+	spared = node_at(0x203);
+	ck_assert_str_eq(judge(0x202, 3), "");
+	spared = node_at(0x202);
+	ck_assert_str_eq(judge(0x201, 2), "split 0x203");
+}
+END_TEST
+
+START_TEST(test_guard_many_lost_first_named_all_counted)
+{
+	struct triad_guard_lost lost;
+
+	add_switches(0x201, 20);
+	bed_link(OWN, 1, 0x201, 1);
+	for (unsigned i = 1; i < 20; i++)
+		bed_link(0x200 + i, 2, 0x201 + i, 1);
+	bed_build(OWN + 1);
+	guard_it();
+	ck_assert_int_eq(triad_guard_judge(guard, port_at(0x201, 2), NONE, &lost),
+		TRIAD_GUARD_SPLIT);
+	ck_assert_uint_eq(lost.n, 19);
+	ck_assert_uint_eq(lost.nodes[TRIAD_GUARD_MAX_LOST - 1], node_at(0x209));
 }
 END_TEST
 
@@ -237,16 +254,15 @@ START_TEST(test_guard_host_with_two_links_lost_with_the_last)
 	bed_link(0x202, 1, 0x110, 1);
 	bed_link(0x203, 1, 0x110, 2);
 	bed_build(OWN + 1);
-	expect(0x110);
 	guard_it();
-	ck_assert_str_eq(judge(0x201, 2), "");
-	ck_assert_str_eq(judge(0x201, 3), "");
+	ck_assert_str_eq(judge(0x201, 2), "split 0x202");
+	ck_assert_str_eq(judge(0x201, 3), "split 0x203");
 	remove_link(0x203, 1);
-	ck_assert_str_eq(judge(0x201, 2), "split 0x110");
-	ck_assert_str_eq(judge(0x201, 3), "");
+	ck_assert_str_eq(judge(0x201, 2), "split 0x202 0x110");
+	ck_assert_str_eq(judge(0x201, 3), "split 0x203");
 	/* Cut off on purpose: it is no reason to leave other links alone. */
 	remove_link(0x202, 1);
-	ck_assert_str_eq(judge(0x201, 2), "");
+	ck_assert_str_eq(judge(0x201, 2), "split 0x202");
 }
 END_TEST
 
@@ -261,10 +277,9 @@ START_TEST(test_guard_link_of_host_without_traffic_is_no_other_way)
 	bed_link(0x203, 1, 0x110, 2);
 	bed_build(OWN + 1);
 	set_state(0x203, 1, TRIAD_PORT_INIT);
-	expect(0x110);
 	guard_it();
-	ck_assert_str_eq(judge(0x201, 2), "split 0x110");
-	ck_assert_str_eq(judge(0x201, 3), "");
+	ck_assert_str_eq(judge(0x201, 2), "split 0x202 0x110");
+	ck_assert_str_eq(judge(0x201, 3), "split 0x203");
 }
 END_TEST
 
@@ -278,7 +293,6 @@ START_TEST(test_guard_link_without_traffic_is_no_other_way)
 	bed_build(OWN + 1);
 	set_state(0x201, 3, TRIAD_PORT_INIT); /* held back for its test */
 	set_state(0x201, 4, TRIAD_PORT_INIT);
-	expect_all();
 	guard_it();
 	ck_assert_str_eq(judge(0x201, 2), "split 0x202");
 	ck_assert_str_eq(judge(0x201, 3), "");
@@ -299,7 +313,6 @@ START_TEST(test_guard_link_down_or_disabled_is_no_way)
 	set_state(0x201, 3, TRIAD_PORT_DOWN);
 	set_state(0x201, 5, TRIAD_PORT_DOWN);
 	fabric->ports[port_at(0x202, 4)].phys_state = PHYS_DISABLED;
-	expect_all();
 	guard_it();
 	ck_assert_str_eq(judge(0x201, 2), "split 0x202");
 	ck_assert_str_eq(judge(0x201, 3), "");
@@ -316,7 +329,6 @@ START_TEST(test_guard_loops_free)
 	bed_link(0x201, 4, 0x201, 4);
 	bed_build(OWN + 1);
 	ck_assert_uint_eq(fabric->ports[port_at(0x201, 4)].remote, port_at(0x201, 4));
-	expect_all();
 	guard_it();
 	ck_assert_str_eq(judge(0x201, 2), "");
 	ck_assert_str_eq(judge(0x201, 3), "");
@@ -332,7 +344,6 @@ START_TEST(test_guard_what_is_not_reached_not_lost)
 	bed_link(OWN, 1, 0x201, 1);
 	bed_link(0x202, 2, 0x203, 2);
 	bed_build(OWN + 1);
-	expect_all();
 	guard_it();
 	ck_assert_str_eq(judge(0x202, 2), "");
 	ck_assert_uint_eq(triad_guard_distance(guard, node_at(0x201)), 1);
@@ -347,7 +358,6 @@ START_TEST(test_guard_own_link_removed_nothing_to_lose)
 	bed_link(OWN, 1, 0x201, 1);
 	bed_link(0x201, 2, 0x202, 2);
 	bed_build(OWN + 1);
-	expect_all();
 	guard_it();
 	ck_assert_str_eq(judge(0x201, 2), "split 0x202");
 	remove_link(0x201, 1);
@@ -366,11 +376,9 @@ START_TEST(test_guard_own_port_not_active_is_a_way)
 	bed_build(OWN + 1);
 	set_state(0x201, 1, TRIAD_PORT_INIT);
 	set_state(0x201, 3, TRIAD_PORT_INIT);
-	expect(0x202);
-	expect(OWN);
 	guard_it();
 	ck_assert_str_eq(judge(0x201, 2), "split 0x202");
-	ck_assert_str_eq(judge(0x201, 4), "");
+	ck_assert_str_eq(judge(0x201, 4), "split 0x203");
 }
 END_TEST
 
@@ -449,8 +457,11 @@ static bool has_reached(const bool *is_reached, uint32_t at)
 	return false;
 }
 
-static enum triad_guard_verdict find_loss(const struct model *model, uint32_t port)
+/* '*n_lost' gets how many nodes. */
+static enum triad_guard_verdict find_loss(
+	const struct model *model, uint32_t port, uint32_t *n_lost)
 {
+	uint32_t n = 0, sm = NONE;
 	bool before[BED_MAX_NODES * N_PORTS], after[BED_MAX_NODES * N_PORTS];
 
 	mark(model, NONE, before);
@@ -458,34 +469,49 @@ static enum triad_guard_verdict find_loss(const struct model *model, uint32_t po
 	for (unsigned i = 0; i < n_sms; i++) {
 		uint32_t at = triad_fabric_find_alias(fabric, sms[i]);
 
-		if (before[at] && !after[at])
-			return TRIAD_GUARD_SM_WAY;
+		if (sm == NONE && before[at] && !after[at])
+			sm = fabric->ports[at].node;
 	}
 	for (uint32_t i = 0; i < fabric->n_nodes; i++)
-		if (is_expected[i] && has_reached(before, i) && !has_reached(after, i))
-			return TRIAD_GUARD_SPLIT;
-	return TRIAD_GUARD_FREE;
+		/* An SM's port is lost, though its host may have another one. */
+		n += i == sm ||
+			((i != spared || sm != NONE) && has_reached(before, i) &&
+				!has_reached(after, i));
+	*n_lost = n;
+	if (sm != NONE)
+		return TRIAD_GUARD_SM_WAY;
+	return n ? TRIAD_GUARD_SPLIT : TRIAD_GUARD_FREE;
 }
 
-static enum triad_guard_verdict judge_model(struct model *model, uint32_t port)
+static enum triad_guard_verdict judge_model(
+	struct model *model, uint32_t port, uint32_t *n_lost)
 {
 	uint32_t far = fabric->ports[port].remote;
-	enum triad_guard_verdict verdict;
+	enum triad_guard_verdict verdict, in_traffic;
+	uint32_t n_in_traffic;
 
+	*n_lost = 0;
 	if (far == NONE)
 		return TRIAD_GUARD_FREE;
 	if (far == fabric->sm_port)
 		return TRIAD_GUARD_OWN_WAY;
 	if (!is_switch(fabric->ports[far].node)) {
 		for (unsigned i = 0; i < n_sms; i++)
-			if (fabric->ports[far].guid == sms[i])
+			if (fabric->ports[far].guid == sms[i]) {
+				*n_lost = 1;
 				return TRIAD_GUARD_SM_WAY;
+			}
 		return TRIAD_GUARD_FREE;
 	}
 	model->least = TRIAD_PORT_INIT;
-	verdict = find_loss(model, port);
+	verdict = find_loss(model, port, n_lost);
 	model->least = TRIAD_PORT_ARMED;
-	return verdict != TRIAD_GUARD_FREE ? verdict : find_loss(model, port);
+	in_traffic = find_loss(model, port, &n_in_traffic);
+	if (in_traffic == TRIAD_GUARD_FREE || verdict == TRIAD_GUARD_SM_WAY ||
+		(verdict == in_traffic && *n_lost >= n_in_traffic))
+		return verdict;
+	*n_lost = n_in_traffic;
+	return in_traffic;
 }
 
 static uint32_t random_free_port(bool *is_used)
@@ -530,8 +556,7 @@ static void make_random(void)
 	if (pick(3))
 		sms[n_sms++] = 0x201 + pick(N_SWITCHES);
 	bed_build(pick(4) ? OWN + 1 : 0x201);
-	for (uint32_t i = 0; i < fabric->n_nodes; i++)
-		is_expected[i] = pick(3) == 0;
+	spared = pick(2) ? pick(fabric->n_nodes) : NONE;
 	for (uint32_t i = 0; i < fabric->n_ports; i++)
 		if (fabric->ports[i].remote != NONE && !pick(6)) {
 			fabric->ports[i].state = TRIAD_PORT_INIT;
@@ -543,17 +568,16 @@ static void check_all(struct model *model)
 {
 	for (uint32_t i = 0; i < fabric->n_ports; i++) {
 		enum triad_guard_verdict verdict;
-		uint32_t lost;
+		struct triad_guard_lost lost;
+		uint32_t n_lost;
 
 		if (!is_switch(fabric->ports[i].node) || !fabric->ports[i].number)
 			continue;
-		verdict = judge_model(model, i);
-		ck_assert_str_eq(triad_guard_word(triad_guard_judge(guard, i, &lost)),
+		verdict = judge_model(model, i, &n_lost);
+		ck_assert_str_eq(
+			triad_guard_word(triad_guard_judge(guard, i, spared, &lost)),
 			triad_guard_word(verdict));
-		ck_assert_int_eq(lost != NONE,
-			verdict == TRIAD_GUARD_SPLIT || verdict == TRIAD_GUARD_SM_WAY);
-		if (verdict == TRIAD_GUARD_SPLIT)
-			ck_assert(is_expected[lost]);
+		ck_assert_uint_eq(lost.n, n_lost);
 	}
 }
 
@@ -610,7 +634,9 @@ int main(void)
 	tcase_add_test(cases, test_guard_only_way_to_other_sm_stopped);
 	tcase_add_test(cases, test_guard_other_sm_on_switch_stopped);
 	tcase_add_test(cases, test_guard_split_by_one_or_by_two_stopped);
-	tcase_add_test(cases, test_guard_alien_switch_free);
+	tcase_add_test(cases, test_guard_whatever_is_behind_counts);
+	tcase_add_test(cases, test_guard_spared_may_be_lost_not_what_is_behind);
+	tcase_add_test(cases, test_guard_many_lost_first_named_all_counted);
 	tcase_add_test(cases, test_guard_host_with_two_links_lost_with_the_last);
 	tcase_add_test(cases, test_guard_link_of_host_without_traffic_is_no_other_way);
 	tcase_add_test(cases, test_guard_link_without_traffic_is_no_other_way);
