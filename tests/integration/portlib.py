@@ -189,9 +189,18 @@ class Ports:
         self.wait_for_generation(generation, sm)
         return generation
 
+    def is_agreed(self):
+        """The master may enforce what is expected now, and as all members know it, will
+        not lose permission for a moment because one of them says so only now."""
+        election = ask_json(self.lab, "election", sm=self.master)
+        return election["may_enforce"] and all(
+            member["generation"] == self.expected.generation
+            for member in election["members"])
+
     def plug_in(self, *places):
         """Gives '"node"[port]' their links again.  Ports that are to be tested are held by
         then: the plan for what is expected now has been made."""
+        wait_until(self.is_agreed, 30, "all SMs have what is expected")
         self.sweep(2, self.master)
         self.lab.sim(*(f"ReLink {place}" for place in places))
 
