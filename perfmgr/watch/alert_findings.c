@@ -45,6 +45,34 @@ unsigned triad_alert_index_of_end(
 	return i < alert->n_ends ? i : 2;
 }
 
+/* Where a new finding may stand; NULL: all that are there are as telling or more so. */
+static struct triad_alert_finding *find_room(struct triad_alert *alert, unsigned cause)
+{
+	struct triad_alert_finding *least = &alert->findings[0];
+
+	if (alert->n_findings < TRIAD_ALERT_MAX_FINDINGS)
+		return &alert->findings[alert->n_findings++];
+	for (unsigned i = 1; i < alert->n_findings; i++)
+		if (rank_of(alert->findings[i].cause) >= rank_of(least->cause))
+			least = &alert->findings[i];
+	if (rank_of(least->cause) <= rank_of(cause))
+		return NULL;
+	alert->more[least->end] |= UINT32_C(1) << least->cause;
+	return least;
+}
+
+unsigned triad_alert_n_more(const struct triad_alert *alert)
+{
+	return (unsigned)(__builtin_popcount(alert->more[0]) +
+		__builtin_popcount(alert->more[1]));
+}
+
+void triad_alert_note_no_more(struct triad_alert *alert, unsigned cause, unsigned end)
+{
+	if (end < 2)
+		alert->more[end] &= ~(UINT32_C(1) << cause);
+}
+
 void triad_alert_note_over(struct triad_alert *alert, unsigned cause, unsigned end,
 	const struct triad_alert_finding *now, uint64_t now_us)
 {
@@ -52,9 +80,14 @@ void triad_alert_note_over(struct triad_alert *alert, unsigned cause, unsigned e
 		triad_alert_find_finding(alert, cause, end);
 
 	if (!finding) {
-		if (end > 1 || alert->n_findings == TRIAD_ALERT_MAX_FINDINGS)
+		if (end > 1)
 			return;
-		finding = &alert->findings[alert->n_findings++];
+		finding = find_room(alert, cause);
+		if (!finding) {
+			alert->more[end] |= UINT32_C(1) << cause;
+			return;
+		}
+		triad_alert_note_no_more(alert, cause, end);
 		*finding = *now;
 		finding->cause = (uint8_t)cause;
 		finding->end = (uint8_t)end;
@@ -101,9 +134,12 @@ void triad_alert_put_in_order(struct triad_alert *alert)
 	}
 	if (alert->findings[0].end == 1) {
 		struct triad_alert_end end = alert->ends[0];
+		uint32_t more = alert->more[0];
 
 		alert->ends[0] = alert->ends[1];
 		alert->ends[1] = end;
+		alert->more[0] = alert->more[1];
+		alert->more[1] = more;
 		for (unsigned i = 0; i < alert->n_findings; i++)
 			alert->findings[i].end = !alert->findings[i].end;
 	}

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "common/text.h"
+#include "perfmgr/watch/alert_findings.h"
 #include "triad/clock.h"
 
 const char *triad_alert_change_name(enum triad_alert_change change)
@@ -171,6 +172,25 @@ static void append_findings(
 	}
 }
 
+void triad_alert_more_format(const struct triad_alert *alert, char *text, size_t size)
+{
+	text[0] = '\0';
+	for (unsigned end = 0; end < 2; end++)
+		for (uint32_t left = alert->more[end]; left; left &= left - 1)
+			triad_text_append(text, size, "%s%s%s", text[0] ? ", " : "",
+				triad_alert_cause_name((unsigned)__builtin_ctz(left)),
+				end ? " (far end)" : "");
+}
+
+static void append_more(const struct triad_alert *alert, char *text, size_t size)
+{
+	char more[512];
+
+	triad_alert_more_format(alert, more, sizeof(more));
+	if (more[0])
+		triad_text_append(text, size, ", besides %s", more);
+}
+
 static void append_duration(const struct triad_alert *alert, char *text, size_t size)
 {
 	uint64_t s = (alert->cleared_us - alert->raised_us) / TRIAD_US_PER_S;
@@ -190,6 +210,7 @@ void triad_alert_format(enum triad_alert_change change, const struct triad_alert
 	triad_text_append(text, size, "%s: ", part);
 	append_findings(alert, 0, text, size);
 	append_findings(alert, 1, text, size);
+	append_more(alert, text, size);
 	triad_text_append(text, size, "; since %s",
 		format_time(alert->findings[0].since_us, wall_offset_us, at));
 	if (change == TRIAD_ALERT_ENDED)
@@ -293,6 +314,7 @@ void triad_alert_json(struct triad_json *json, const char *name, const char *eve
 	for (unsigned i = 0; i < alert->n_findings; i++)
 		put_finding(json, alert, &alert->findings[i], wall_offset_us);
 	triad_json_array_end(json);
+	triad_json_uint(json, "more", triad_alert_n_more(alert));
 	put_sm(json, alert, wall_offset_us);
 	triad_json_string(json, "advice", triad_alert_advice(alert));
 	triad_json_object_end(json);

@@ -30,6 +30,9 @@ const char *triad_alert_advice(const struct triad_alert *alert);
 void triad_alert_finding_format(const struct triad_alert *alert,
 	const struct triad_alert_finding *finding, char *text, size_t size);
 
+/* Which causes are over their thresholds beside the findings, "" for none. */
+void triad_alert_more_format(const struct triad_alert *alert, char *text, size_t size);
+
 /* What the SM reported about it, "" for nothing. */
 void triad_alert_sm_format(const struct triad_alert *alert, int64_t wall_offset_us,
 	char *text, size_t size);

@@ -241,6 +241,8 @@ static void look_at_known(struct triad_alerts *alerts, uint32_t port,
 	unsigned index =
 		alert ? triad_alert_index_of_end(alert, end.node_guid, end.port) : 2;
 
+	if (index < 2)
+		alert->more[index] &= ~changes->fresh;
 	/* From the last on: triad_alert_note_under() may put the last in the place of
 	 * one. */
 	for (unsigned i = alert ? alert->n_findings : 0; i-- > 0;) {

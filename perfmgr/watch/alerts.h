@@ -6,9 +6,10 @@
  * there are its findings: a counter at an end that reached its threshold, a link that
  * is down, ports that are unanswered.  So a cable that dies, with symbol errors at both
  * ends, LinkDownedCounter, and the SM that loses a rack behind it, is one alert with
- * several findings; the most telling one comes first, and
- * with it its end.  Six are kept; what goes wrong besides, or at the other links of a
- * part that is gone, is no news.
+ * several findings; the most telling one comes first, and with it its end.  The six
+ * most telling ones are kept, so that nothing is hidden by what matters less; of others
+ * it is known which there are.  What goes wrong at the other links of a part that is
+ * gone is no news.
  *
  *     finding    pending -> raised    at or over its threshold for 'raise_after'
  *                raised  -> over      under 'clear_below' of it for 'clear_after'
@@ -105,6 +106,9 @@ struct triad_alert {
 	} sm;
 	struct triad_alert_end ends[2]; /* the first is the first finding's */
 	struct triad_alert_finding findings[TRIAD_ALERT_MAX_FINDINGS];
+	/* At each end, causes (bit i: cause i) over their thresholds beside the
+	 * findings: less telling than those, for which there is no room. */
+	uint32_t more[2];
 };
 
 enum triad_alert_change {

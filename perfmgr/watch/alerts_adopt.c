@@ -124,6 +124,9 @@ static void look_at_entry(
 		else if (is_loss)
 			finding->under_us = 0;
 	}
+	for (unsigned i = 0; i < alert->n_ends; i++)
+		if (alert->more[i] && !triad_alerts_is_end_asked(view, &alert->ends[i]))
+			alert->more[i] = 0;
 }
 
 void triad_alerts_look_at_entries(struct triad_alerts *alerts, uint64_t now_us)

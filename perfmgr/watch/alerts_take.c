@@ -52,6 +52,8 @@ static void take_under(
 	struct triad_alert_finding *finding =
 		entry ? triad_alert_find_finding(&entry->alert, cause, index) : NULL;
 
+	if (entry && !finding)
+		triad_alert_note_no_more(&entry->alert, cause, index);
 	if (!finding)
 		return;
 	if (finding->raised)

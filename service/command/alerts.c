@@ -132,6 +132,9 @@ static void put_alert(const struct list *list, const struct triad_alert *alert)
 		output->color ? "\033[0m" : "", text);
 	put_findings(list, alert, 0);
 	put_findings(list, alert, 1);
+	triad_alert_more_format(alert, text, sizeof(text));
+	if (text[0])
+		triad_output_printf(output, "    besides: %s\n", text);
 	triad_alert_sm_format(alert, list->wall_offset_us, text, sizeof(text));
 	if (text[0])
 		triad_output_printf(output, "    the SM reported: %s\n", text);

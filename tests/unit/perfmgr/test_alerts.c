@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Alerts, through a collector on simulated agents. */
+#include "perfmgr/watch/alert_findings.h"
+#include "perfmgr/watch/alert_text.h"
 #include "tests/unit/perfmgr/alert_bed.h"
 
 /* Row: M2, M16, A8 */
@@ -110,6 +112,74 @@ START_TEST(test_all_errors_of_a_link_are_one_alert)
 	ck_assert_uint_eq(seen[0].alert.findings[0].end, 0);
 	ck_assert_uint_eq(seen[0].alert.ends[1].node_guid, 0x201);
 	ck_assert_uint_eq(seen[0].alert.n_findings, 4);
+}
+END_TEST
+
+static void add_to(uint32_t port, const unsigned *counters, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		agents->raw[port][counters[i]] += 100;
+}
+
+/* The six most telling ones, of whatever order they came in; the others are named. */
+START_TEST(test_nothing_is_hidden_by_what_matters_less)
+{
+	static const unsigned small[] = {TRIAD_PORT_RCV_ERRORS,
+		TRIAD_PORT_XMIT_DISCARDS, TRIAD_PORT_RCV_CONSTRAINT_ERRORS};
+	static const unsigned great[] = {TRIAD_SYMBOL_ERROR_COUNTER,
+		TRIAD_LINK_ERROR_RECOVERY_COUNTER, TRIAD_LINK_DOWNED_COUNTER};
+	uint32_t port = find_port(0x201, 3), far = fabric->ports[port].remote;
+	const struct triad_alert *alert;
+	char text[TRIAD_ALERT_TEXT_SIZE];
+
+	add_to(port, small, 3);
+	add_to(far, small, 3);
+	sweep(1);
+	ck_assert_uint_eq(n_seen, 1);
+	ck_assert_uint_eq(seen[0].alert.n_findings, TRIAD_ALERT_MAX_FINDINGS);
+	ck_assert_uint_eq(triad_alert_n_more(&seen[0].alert), 0);
+	add_to(port, small, 3);
+	add_to(far, small, 3);
+	add_to(port, great, 3);
+	add_to(far, great, 3);
+	sweep(1);
+	alert = &seen[n_seen - 1].alert;
+	expect(n_seen - 1, TRIAD_ALERT_JOINED, TRIAD_LINK_DOWNED_COUNTER);
+	for (unsigned i = 0; i < TRIAD_ALERT_MAX_FINDINGS; i++)
+		for (unsigned j = 0; j < 3; j++)
+			ck_assert_uint_ne(alert->findings[i].cause, small[j]);
+	ck_assert_uint_eq(triad_alert_n_more(alert), 6);
+	triad_alert_format(TRIAD_ALERT_JOINED, alert, 0, text, sizeof(text));
+	ck_assert_msg(
+		strstr(text, "besides PortRcvErrors, PortXmitDiscards, "), "%s", text);
+	/* Not for longer than it lasts. */
+	sweep(4);
+	alert = &seen[n_seen - 1].alert;
+	ck_assert_int_eq(seen[n_seen - 1].change, TRIAD_ALERT_ENDED);
+	ck_assert_uint_eq(triad_alert_n_more(alert), 0);
+}
+END_TEST
+
+/* Errors of all kinds at both ends, and then its cable, with five nodes behind it. */
+START_TEST(test_loss_is_told_though_six_counters_are_over)
+{
+	static const unsigned counters[] = {TRIAD_SYMBOL_ERROR_COUNTER,
+		TRIAD_PORT_RCV_ERRORS, TRIAD_LINK_ERROR_RECOVERY_COUNTER};
+	uint32_t port = find_port(0x201, 11), far = fabric->ports[port].remote;
+	uint64_t gone[22];
+	unsigned n = fabric_row_guids(2, 4, 10, gone);
+
+	add_to(port, counters, 3);
+	add_to(far, counters, 3);
+	sweep(1);
+	ck_assert_uint_eq(n_seen, 1);
+	ck_assert_uint_eq(seen[0].alert.n_findings, TRIAD_ALERT_MAX_FINDINGS);
+	change_fabric(fabric_without(fabric, gone, n, 0, 0));
+	sweep(1);
+	expect(1, TRIAD_ALERT_JOINED, TRIAD_ALERT_NODE_GONE);
+	ck_assert_uint_eq(seen[1].alert.n_nodes, 22);
+	sweep(6);
+	ck_assert_uint_eq(n_active(), 1);
 }
 END_TEST
 
@@ -405,6 +475,8 @@ int main(void)
 	tcase_add_test(cases, test_alert_that_flaps_is_one_alert);
 	tcase_add_test(cases, test_alert_is_raised_when_it_lasted);
 	tcase_add_test(cases, test_all_errors_of_a_link_are_one_alert);
+	tcase_add_test(cases, test_nothing_is_hidden_by_what_matters_less);
+	tcase_add_test(cases, test_loss_is_told_though_six_counters_are_over);
 	tcase_add_test(cases, test_later_error_joins);
 	tcase_add_test(cases, test_dead_cable_is_one_alert);
 	tcase_add_test(cases, test_lost_rack_is_one_alert);
