@@ -18,7 +18,7 @@
 struct triad_collector {
 	struct triad_collector_clock clock;
 	struct triad_log *log;
-	struct triad_log_limit send_limit, reset_limit;
+	struct triad_log_limit send_limit, reset_limit, doubt_limit;
 	const struct triad_mad_transport *transport;
 	struct triad_collector_params params;
 	struct triad_engine *engine;
@@ -34,7 +34,7 @@ struct triad_collector {
 	uint32_t sweeping_groups; /* bit i: the sweep is of group i; 0: of all */
 	bool was_cut;             /* the present sweep */
 	uint64_t begun_us;        /* the present or last sweep, of whatever */
-	uint64_t send_errors, receive_errors;
+	uint64_t send_errors, receive_errors, n_impossible;
 	unsigned n_unsent; /* queries in a row */
 	bool sweep_asked;
 
@@ -78,12 +78,51 @@ static void take_coming(void *context, uint32_t port)
 	triad_engine_prefetch(collector->engine, row_of(collector, port));
 }
 
+static void tell_impossible(struct triad_collector *collector, uint32_t port,
+	unsigned counter, bool is_believed, uint64_t now_us)
+{
+	const struct triad_fabric *fabric = collector->view->fabric;
+	const struct triad_fabric_port *at = &fabric->ports[port];
+	unsigned long suppressed;
+	char others[64] = "";
+
+	if (!triad_log_limit_pass(&collector->doubt_limit, now_us, &suppressed))
+		return;
+	if (suppressed)
+		snprintf(others, sizeof(others), "; %lu such readings before",
+			suppressed);
+	triad_log_write(collector->log, TRIAD_LOG_WARNING,
+		"perfmgr: %s of 0x%016" PRIx64
+		" port %u (%s) grew by more than its link "
+		"can carry: %s%s",
+		triad_counters[counter].name, fabric->nodes[at->node].guid, at->number,
+		fabric->nodes[at->node].name,
+		is_believed
+			? "for the third time; its total goes on from there without it"
+			: "this reading is left out, the next one has what it missed",
+		others);
+}
+
 static void take_reading(void *context, uint32_t port,
 	enum triad_pma_attribute attribute, const struct triad_pma_reading *reading,
 	uint64_t now_us)
 {
 	struct triad_collector *collector = context;
+	const struct triad_fabric *fabric = collector->view->fabric;
+	double words_per_us =
+		(double)triad_fabric_port_bps(&fabric->ports[port]) / 32e6;
+	bool is_believed;
+	uint32_t impossible =
+		triad_engine_doubt(collector->engine, row_of(collector, port),
+			attribute, reading, words_per_us, now_us, &is_believed);
 
+	if (impossible) {
+		collector->n_impossible++;
+		tell_impossible(collector, port, (unsigned)__builtin_ctz(impossible),
+			is_believed, now_us);
+	}
+	if (!is_believed)
+		return;
 	triad_engine_update(
 		collector->engine, row_of(collector, port), attribute, reading, now_us);
 }
@@ -180,6 +219,8 @@ struct triad_collector *triad_collector_new(const struct triad_collector_clock *
 	collector->send_limit =
 		(struct triad_log_limit){.burst = 1, .period_us = 60 * TRIAD_US_PER_S};
 	collector->reset_limit =
+		(struct triad_log_limit){.burst = 10, .period_us = 60 * TRIAD_US_PER_S};
+	collector->doubt_limit =
 		(struct triad_log_limit){.burst = 10, .period_us = 60 * TRIAD_US_PER_S};
 	pthread_mutex_init(&collector->published_lock, NULL);
 	collector->engine = triad_engine_new();
@@ -293,6 +334,7 @@ static void publish_status(struct triad_collector *collector)
 	status->counts = triad_sweep_counts(collector->sweep);
 	status->send_errors = collector->send_errors;
 	status->receive_errors = collector->receive_errors;
+	status->n_impossible = collector->n_impossible;
 	pthread_mutex_unlock(&collector->published_lock);
 }
 

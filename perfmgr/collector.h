@@ -72,7 +72,8 @@ struct triad_collector_status {
 	struct triad_sweep_counts counts;
 	uint64_t send_errors;
 	uint64_t receive_errors;
-	uint64_t octets; /* memory of the engine */
+	uint64_t n_impossible; /* readings of more than a link can carry */
+	uint64_t octets;       /* memory of the engine */
 };
 
 /* NULL when memory is short.  'log' (may be NULL) outlives the collector; 'clock' and

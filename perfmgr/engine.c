@@ -9,10 +9,6 @@
 
 #define US_PER_S UINT64_C(1000000)
 
-struct triad_engine {
-	struct triad_rows rows;
-};
-
 struct triad_engine *triad_engine_new(void)
 {
 	struct triad_engine *engine = calloc(1, sizeof(*engine));

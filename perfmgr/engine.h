@@ -39,7 +39,7 @@
  *
  * Memory: rows lie in slabs that are freed only with the engine, so that a reader
  * with an old row number reads a row of somebody else at worst, and sees that by the
- * GUID and port in it.  At most TRIAD_ENGINE_MAX_ROWS; 436 octets for each.
+ * GUID and port in it.  At most TRIAD_ENGINE_MAX_ROWS; 444 octets for each.
  * Spec: IBA volume 1, 16.1.3.5, 16.1.4.11; [perf-manager-arch 2]. */
 #ifndef TRIAD_PERFMGR_ENGINE_H
 #define TRIAD_PERFMGR_ENGINE_H
@@ -112,6 +112,18 @@ int triad_engine_adopt(struct triad_engine *engine, const struct triad_fabric *f
 void triad_engine_update(struct triad_engine *engine, uint32_t row,
 	enum triad_pma_attribute attribute, const struct triad_pma_reading *reading,
 	uint64_t now_us);
+
+/* A reading is not believed when a counter of PortCountersExtended grew by far more
+ * than the link can have carried since it was last read; 'words_per_us' (of 4 octets)
+ * is what it can do, 0: that is not known.  To be asked before each update.  Returns
+ * which counters (bit i: counter i).  While '*is_believed' is false the reading must
+ * not be given to update(): it is as if there had been no answer.  The third one in a
+ * row is believed: the port has really begun to count from elsewhere, and what these
+ * counters say then is where their totals go on from, without a change. */
+#define TRIAD_ENGINE_MAX_DOUBTS 3
+uint32_t triad_engine_doubt(struct triad_engine *engine, uint32_t row,
+	enum triad_pma_attribute attribute, const struct triad_pma_reading *reading,
+	double words_per_us, uint64_t now_us, bool *is_believed);
 
 /* The port's errors and PortXmitWait are known, from its node's sum, to be what they
  * were: as an update without a change.  Of data counters in the same attribute nothing

@@ -3,6 +3,7 @@ libtriad_la_SOURCES += \
 	perfmgr/collector.c perfmgr/collector.h \
 	perfmgr/counter.c perfmgr/counter.h \
 	perfmgr/engine.c perfmgr/engine.h \
+	perfmgr/engine_doubt.c \
 	perfmgr/formats/aggregate.c perfmgr/formats/aggregate.h \
 	perfmgr/formats/exposition.c perfmgr/formats/exposition.h \
 	perfmgr/formats/http_request.c perfmgr/formats/http_request.h \

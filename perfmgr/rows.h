@@ -67,6 +67,7 @@ _Static_assert(sizeof(struct triad_row_hot) == 256, "four cache lines");
 
 struct triad_row_cold {
 	uint64_t base[TRIAD_N_COUNTERS];
+	uint8_t n_doubts; /* readings in a row that can't be */
 };
 
 struct triad_slab {
@@ -83,6 +84,10 @@ struct triad_rows {
 };
 
 #define TRIAD_NO_ROW UINT32_MAX
+
+struct triad_engine {
+	struct triad_rows rows;
+};
 
 void triad_rows_init(struct triad_rows *rows);
 void triad_rows_clear(struct triad_rows *rows);

@@ -84,6 +84,9 @@ static void add_mads(struct triad_own_metrics *list, struct triad_service *servi
 		counts->malformed);
 	triad_own_count(
 		list, "triad_mads_refused", "Answers with an error.", counts->refused);
+	triad_own_count(list, "triad_impossible_readings",
+		"Readings by which a link carried more than it can.",
+		status.n_impossible);
 	triad_own_count(list, "triad_hardware_resets",
 		"Ports whose counters were reset.", counts->resets);
 }

@@ -98,6 +98,8 @@ static void report_mads(
 		report, "send_errors", "send errors", status->send_errors, "");
 	triad_report_uint(
 		report, "receive_errors", "receive errors", status->receive_errors, "");
+	triad_report_uint(report, "impossible_readings", "impossible readings",
+		status->n_impossible, "");
 }
 
 static void report_perfmgr(struct triad_report *report, struct triad_service *service)

@@ -25,6 +25,20 @@ START_TEST(test_sweep_every_port_read)
 }
 END_TEST
 
+START_TEST(test_reading_that_cannot_be_left_out_and_counted)
+{
+	uint32_t port = find_port(0x201, 3);
+
+	set_all_counters(UINT64_C(1) << 40);
+	sweep(1);
+	agents->raw[port][TRIAD_PORT_RCV_DATA] += UINT64_C(1) << 62;
+	ck_assert_uint_eq(sweep(1).n_impossible, 1);
+	agents->raw[port][TRIAD_PORT_RCV_DATA] -= UINT64_C(1) << 62;
+	ck_assert_uint_eq(sweep(1).n_impossible, 1);
+	check_totals();
+}
+END_TEST
+
 START_TEST(test_second_sweep_capabilities_known)
 {
 	sweep(3);
@@ -345,6 +359,7 @@ int main(void)
 	tcase_add_checked_fixture(cases, set_up, tear_down);
 	tcase_set_timeout(cases, 60);
 	tcase_add_test(cases, test_sweep_every_port_read);
+	tcase_add_test(cases, test_reading_that_cannot_be_left_out_and_counted);
 	tcase_add_test(cases, test_second_sweep_capabilities_known);
 	tcase_add_test(cases, test_window_kept);
 	tcase_add_test(cases, test_period_constant_without_drift);

@@ -179,6 +179,75 @@ START_TEST(test_saturated_counter_change_is_what_is_known)
 }
 END_TEST
 
+/* What a reading of PortXmitData says, at 's'; the link does 100 words a microsecond.
+ * Returns whether it was doubted; it is counted when it is believed. */
+static bool doubts(uint64_t words, uint64_t s)
+{
+	struct triad_pma_reading reading = {.has = 1u << TRIAD_PORT_XMIT_DATA};
+	bool is_believed;
+	uint32_t impossible;
+
+	reading.raw[TRIAD_PORT_XMIT_DATA] = words;
+	impossible = triad_engine_doubt(engine, rows[0],
+		TRIAD_PMA_PORT_COUNTERS_EXTENDED, &reading, 100, s * S, &is_believed);
+	if (is_believed)
+		triad_engine_update(engine, rows[0], TRIAD_PMA_PORT_COUNTERS_EXTENDED,
+			&reading, s * S);
+	return impossible;
+}
+
+static uint64_t total_of_data(void)
+{
+	return read_row(rows[0]).total[TRIAD_PORT_XMIT_DATA];
+}
+
+START_TEST(test_more_than_the_link_can_carry_left_out)
+{
+	struct triad_engine_row row;
+
+	ck_assert(!doubts(UINT64_C(1) << 60, 10)); /* a beginning is what it is */
+	ck_assert(!doubts((UINT64_C(1) << 60) + 1000, 20));
+	/* A glitch: the next reading has all that passed. */
+	ck_assert(doubts(UINT64_MAX - 5, 30));
+	ck_assert_uint_eq(total_of_data(), (UINT64_C(1) << 60) + 1000);
+	ck_assert(!doubts((UINT64_C(1) << 60) + 3000, 40));
+	ck_assert_uint_eq(total_of_data(), (UINT64_C(1) << 60) + 3000);
+	row = read_row(rows[0]);
+	ck_assert_double_eq(triad_engine_rate(&row, TRIAD_PORT_XMIT_DATA), 100);
+	/* A step back that is no reset: a link can't have carried that since. */
+	ck_assert(doubts((UINT64_C(1) << 60) - 7, 50));
+	ck_assert_uint_eq(total_of_data(), (UINT64_C(1) << 60) + 3000);
+}
+END_TEST
+
+START_TEST(test_counter_that_jumped_for_good_goes_on_from_there)
+{
+	const uint64_t there = UINT64_C(1) << 63;
+
+	doubts(500, 10);
+	ck_assert(doubts(there, 20));
+	ck_assert(doubts(there + 100, 30));
+	ck_assert(doubts(there + 200, 40));
+	ck_assert_uint_eq(total_of_data(), 500);
+	ck_assert(!doubts(there + 300, 50));
+	ck_assert_uint_eq(total_of_data(), 600);
+	/* The doubts have to come one after the other. */
+	ck_assert(!doubts(1, 60));
+	ck_assert_uint_eq(total_of_data(), 601);
+}
+END_TEST
+
+START_TEST(test_fast_link_for_its_time_is_believed)
+{
+	ck_assert(!doubts(0, 10));
+	/* As much as it can in 10 s; after an hour, and from when it was faster. */
+	ck_assert(!doubts(UINT64_C(1000000000), 20));
+	ck_assert(!doubts(UINT64_C(361000000000), 3620));
+	ck_assert(!doubts(UINT64_C(361000000000) + UINT64_C(8000000000), 3630));
+	ck_assert(doubts(UINT64_C(361000000000) + UINT64_C(80000000000), 3640));
+}
+END_TEST
+
 START_TEST(test_clock_goes_back_no_rate)
 {
 	struct triad_engine_row row;
@@ -470,6 +539,9 @@ int main(void)
 	tcase_add_test(cases, test_wrap_at_32_bits_counted);
 	tcase_add_test(cases, test_reset_of_all_counters_no_wrap);
 	tcase_add_test(cases, test_saturated_counter_change_is_what_is_known);
+	tcase_add_test(cases, test_more_than_the_link_can_carry_left_out);
+	tcase_add_test(cases, test_counter_that_jumped_for_good_goes_on_from_there);
+	tcase_add_test(cases, test_fast_link_for_its_time_is_believed);
 	tcase_add_test(cases, test_clock_goes_back_no_rate);
 	tcase_add_test(cases, test_confirmed_port_rate_zero);
 	tcase_add_test(cases, test_own_reset_told_apart_total_goes_on);

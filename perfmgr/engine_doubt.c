@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Readings that can't be: more than the link can have carried since the last one. */
+#include "perfmgr/engine.h"
+
+#include "perfmgr/rows.h"
+#include "triad/clock.h"
+
+/* A link that has become slower may have been faster before. */
+#define MARGIN 16
+/* An answer may be some time on its way. */
+#define SLACK_US TRIAD_US_PER_S
+/* Where it isn't known what the link can do: 800 Gb/s. */
+#define FASTEST_WORDS_PER_US 25000.0
+/* The shortest packet: LRH, BTH and CRCs [IBA 6.1]. */
+#define WORDS_PER_PACKET 6.0
+
+/* Counters of the reading that grew by more than 'most_words', or packets of as many:
+ * bit i.  One that went back was reset, and has counted since what it reads. */
+static uint32_t find_impossible(const struct triad_row_hot *hot,
+	const struct triad_pma_reading *reading, double most_words)
+{
+	uint32_t comparable = reading->has & hot->has &
+		(uint32_t)hot->from_extended << TRIAD_FIRST_WIDE_COUNTER;
+	uint32_t impossible = 0;
+
+	for (; comparable; comparable &= comparable - 1) {
+		unsigned i = (unsigned)__builtin_ctz(comparable);
+		uint64_t raw = reading->raw[i];
+		uint64_t last = hot->wide_last[i - TRIAD_FIRST_WIDE_COUNTER];
+		double change = (double)(raw >= last ? raw - last : raw);
+
+		if (triad_counters[i].unit == TRIAD_UNIT_PACKETS)
+			change *= WORDS_PER_PACKET;
+		if (change > most_words)
+			impossible |= 1u << i;
+	}
+	return impossible;
+}
+
+/* Such counters go on from what they read now, and nothing was counted in between. */
+static void go_on_from(struct triad_row_hot *hot, struct triad_row_cold *cold,
+	const struct triad_pma_reading *reading, uint32_t impossible)
+{
+	triad_row_write_begin(hot);
+	for (; impossible; impossible &= impossible - 1) {
+		unsigned i = (unsigned)__builtin_ctz(impossible);
+		uint64_t *last = &hot->wide_last[i - TRIAD_FIRST_WIDE_COUNTER];
+
+		cold->base[i] += *last - reading->raw[i];
+		*last = reading->raw[i];
+	}
+	triad_row_write_end(hot);
+}
+
+uint32_t triad_engine_doubt(struct triad_engine *engine, uint32_t row,
+	enum triad_pma_attribute attribute, const struct triad_pma_reading *reading,
+	double words_per_us, uint64_t now_us, bool *is_believed)
+{
+	struct triad_row_hot *hot = triad_rows_hot(&engine->rows, row);
+	struct triad_row_cold *cold;
+	uint64_t last_us;
+	uint32_t impossible;
+
+	*is_believed = true;
+	if (!hot || attribute != TRIAD_PMA_PORT_COUNTERS_EXTENDED)
+		return 0;
+	last_us = hot->read_us[TRIAD_ROW_WIDE];
+	if (!last_us || now_us < last_us)
+		return 0;
+	if (words_per_us <= 0)
+		words_per_us = FASTEST_WORDS_PER_US;
+	impossible = find_impossible(hot, reading,
+		MARGIN * words_per_us * (double)(now_us - last_us + SLACK_US));
+	cold = triad_rows_cold(&engine->rows, row);
+	if (!impossible) {
+		if (cold->n_doubts)
+			cold->n_doubts = 0;
+		return 0;
+	}
+	*is_believed = ++cold->n_doubts >= TRIAD_ENGINE_MAX_DOUBTS;
+	if (*is_believed) {
+		cold->n_doubts = 0;
+		go_on_from(hot, cold, reading, impossible);
+	}
+	return impossible;
+}
