@@ -100,56 +100,111 @@ static int compare_u64(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* 0: not known yet. */
+/* 0: not known yet.  A sweep that was asked for makes two short intervals. */
 static uint64_t usual_interval_us(const struct triad_stats_collector *collector)
 {
 	unsigned n = collector->n_intervals < N_INTERVALS ? collector->n_intervals
 							  : N_INTERVALS;
 	uint64_t sorted[N_INTERVALS];
 
+	uint64_t usual_us;
+
 	if (!n)
-		return 0;
+		return collector->period_us;
 	memcpy(sorted, collector->intervals_us, n * sizeof(sorted[0]));
 	qsort(sorted, n, sizeof(sorted[0]), compare_u64);
-	return sorted[n / 2];
+	usual_us = sorted[n * 3 / 4 < n ? n * 3 / 4 : n - 1];
+	return usual_us > collector->period_us ? usual_us : collector->period_us;
 }
 
-static int find_collector(struct triad_stats *stats, uint64_t sm_guid)
+/* The entry of a process: that of its GUID, unless it is shared or began later. */
+static bool is_entry_of(const struct triad_stats_collector *collector,
+	const struct triad_profile_info *info)
+{
+	if (collector->sm_guid != info->sm_guid)
+		return false;
+	if (collector->started_us == info->started_us || !info->started_us)
+		return true;
+	return !collector->is_shared && collector->started_us < info->started_us;
+}
+
+/* Another process says the GUID of one that began later and still runs.  What was taken
+ * for its restart was none. */
+static void note_shared(struct triad_stats *stats, uint64_t sm_guid)
+{
+	for (unsigned i = 0; i < stats->n_collectors; i++) {
+		struct triad_stats_collector *collector = &stats->collectors[i];
+
+		if (collector->sm_guid != sm_guid)
+			continue;
+		collector->is_shared = true;
+		collector->n_restarts -= collector->n_restarts > 0;
+	}
+}
+
+static int find_collector(
+	struct triad_stats *stats, const struct triad_profile_info *info)
 {
 	struct triad_stats_collector *collector;
 	unsigned i;
 
 	for (i = 0; i < stats->n_collectors; i++)
-		if (stats->collectors[i].sm_guid == sm_guid)
+		if (is_entry_of(&stats->collectors[i], info))
 			break;
 	stats->collector = i;
 	if (i < stats->n_collectors)
 		return 0;
 	if (i == TRIAD_STATS_MAX_COLLECTORS)
 		return EOVERFLOW;
+	note_shared(stats, info->sm_guid);
 	stats->n_collectors++;
 	collector = &stats->collectors[i];
-	collector->sm_guid = sm_guid;
+	*collector = (struct triad_stats_collector){.sm_guid = info->sm_guid};
+	for (unsigned j = 0; j < i; j++)
+		collector->is_shared |= stats->collectors[j].sm_guid == info->sm_guid;
 	return 0;
+}
+
+static void keep_gap(struct triad_stats *stats, const struct triad_stats_gap *gap)
+{
+	if (stats->n_gaps < TRIAD_STATS_MAX_GAPS)
+		stats->gaps[stats->n_gaps] = *gap;
+	stats->n_gaps++;
+}
+
+static bool are_alike(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b < b / 4 : b - a < a / 4;
+}
+
+/* An interval that was too long is a gap, unless the next one is as long. */
+static void judge_suspect(struct triad_stats *stats,
+	struct triad_stats_collector *collector, uint64_t interval_us)
+{
+	const struct triad_stats_gap *suspect = &collector->suspect;
+
+	if (suspect->n_missing && !collector->period_us &&
+		are_alike(interval_us, suspect->to_us - suspect->from_us))
+		collector->n_intervals = 0;
+	else if (suspect->n_missing)
+		keep_gap(stats, suspect);
+	collector->suspect.n_missing = 0;
 }
 
 static void note_interval(struct triad_stats *stats,
 	struct triad_stats_collector *collector, uint64_t time_us)
 {
-	uint64_t usual_us = usual_interval_us(collector);
-	uint64_t interval_us = time_us - collector->last_all_us;
+	uint64_t interval_us = time_us - collector->last_all_us, usual_us;
 
-	if (usual_us && interval_us > 2 * usual_us) {
-		if (stats->n_gaps < TRIAD_STATS_MAX_GAPS)
-			stats->gaps[stats->n_gaps] = (struct triad_stats_gap){
-				.collector = stats->collector,
-				.from_us = collector->last_all_us,
-				.to_us = time_us,
-				.n_missing =
-					(interval_us + usual_us / 2) / usual_us - 1,
-			};
-		stats->n_gaps++;
-	}
+	judge_suspect(stats, collector, interval_us);
+	usual_us = usual_interval_us(collector);
+	if (usual_us && interval_us > 2 * usual_us)
+		collector->suspect = (struct triad_stats_gap){
+			.collector = stats->collector,
+			.from_us = collector->last_all_us,
+			.to_us = time_us,
+			.n_missing = (interval_us + usual_us / 2) / usual_us - 1,
+		};
 	collector->intervals_us[collector->n_intervals++ % N_INTERVALS] = interval_us;
 }
 
@@ -158,10 +213,7 @@ static void note_start(struct triad_stats_collector *collector, uint64_t started
 {
 	if (started_us == collector->started_us)
 		return;
-	if (collector->n_frames) {
-		collector->epoch++;
-		collector->n_restarts++;
-	}
+	collector->n_restarts += collector->n_frames > 0;
 	collector->started_us = started_us;
 }
 
@@ -187,8 +239,12 @@ static void begin_section(struct triad_stats *stats, uint64_t time_us)
 	stats->since_us = collector->last_all_us;
 	if (info->sweep == TRIAD_PROFILE_SWEEP_PART)
 		return;
+	if (info->period_us > collector->period_us)
+		collector->period_us =
+			info->period_us; /* of this interval or the next */
 	if (collector->last_all_us && time_us > collector->last_all_us)
 		note_interval(stats, collector, time_us);
+	collector->period_us = info->period_us;
 	collector->last_all_us = time_us;
 }
 
@@ -200,13 +256,19 @@ int triad_stats_begin(struct triad_stats *stats, const struct triad_profile_info
 
 	stats->info = info ? *info : nothing;
 	stats->section_us = 0;
-	error = find_collector(stats, stats->info.sm_guid);
+	error = find_collector(stats, &stats->info);
 	if (!error && stats->info.time_us)
 		begin_section(stats, stats->info.time_us);
 	return error;
 }
 
 /* --- ports --- */
+
+/* Of a process: when it began, in milliseconds, as far as 32 bits tell. */
+static uint32_t epoch_of(uint64_t started_us)
+{
+	return (uint32_t)(started_us / 1000);
+}
 
 static uint64_t hash(uint64_t guid, uint8_t port)
 {
@@ -271,7 +333,7 @@ static int take_port(struct triad_stats *stats, const struct triad_profile_row *
 			.port = row->port,
 			.first_us = row->time_us,
 			.collector = (uint16_t)stats->collector,
-			.epoch = stats->collectors[stats->collector].epoch,
+			.epoch = epoch_of(stats->info.started_us),
 		};
 		*slot = (uint32_t)++stats->n_ports;
 	}
@@ -365,6 +427,12 @@ static bool is_ours(struct triad_stats *stats, struct triad_stats_port *port)
 
 	if (port->collector == stats->collector)
 		return true;
+	/* The very process that wrote it, which was not told apart from another yet. */
+	if (owner->sm_guid == stats->info.sm_guid &&
+		port->epoch == epoch_of(stats->info.started_us)) {
+		port->collector = (uint16_t)stats->collector;
+		return true;
+	}
 	if (stats->section_us <= owner->last_us +
 			(usual_us ? PERIODS_TO_END * usual_us : UNKNOWN_END_US)) {
 		stats->n_repeated++;
@@ -380,7 +448,7 @@ static void add_row(struct triad_stats *stats, struct triad_stats_port *port,
 {
 	const uint64_t totals[TRIAD_STATS_WAYS] = {
 		row->total[TRIAD_PORT_XMIT_DATA], row->total[TRIAD_PORT_RCV_DATA]};
-	uint32_t epoch = stats->collectors[stats->collector].epoch;
+	uint32_t epoch = epoch_of(stats->info.started_us);
 
 	port->remote_guid = row->remote_guid;
 	port->remote_port = row->remote_port;
@@ -422,12 +490,16 @@ static int compare_ports(const void *a, const void *b)
 
 void triad_stats_end(struct triad_stats *stats)
 {
+	for (unsigned i = 0; i < stats->n_collectors; i++)
+		if (stats->collectors[i].suspect.n_missing)
+			keep_gap(stats, &stats->collectors[i].suspect);
 	for (size_t i = 0; i < stats->n_ports; i++) {
 		struct triad_stats_port *port = &stats->ports[i];
 		const struct triad_stats_collector *collector =
 			&stats->collectors[port->collector];
 
-		if (port->has_totals && port->epoch == collector->epoch &&
+		if (port->has_totals &&
+			port->epoch == epoch_of(collector->started_us) &&
 			collector->last_us > port->last_us)
 			port->observed_us += collector->last_us - port->last_us;
 	}

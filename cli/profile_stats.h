@@ -11,6 +11,10 @@
  *     Totals that went down, or whose collector began anew, are a restart: what passed
  *     in between is not known and counts nothing.  So no change is negative.
  *
+ * A collector is who says the same port GUID.  One whose start is then an earlier one
+ * again is another collector: agents below a manager once said the GUID of its SM, all
+ * the same.
+ *
  * A port that several collectors write at one time is taken from the first; another's
  * rows count when that one has had no sweep for three of its periods.
  *
@@ -22,7 +26,9 @@
  * without restarts; peaks over one interval.
  *
  * A gap is where whole sweeps of a collector are more than twice their usual interval
- * (the median of the last nine) apart.
+ * apart: that of the last nine which but a quarter exceeds, and no less than the period
+ * that it says.  Where none is said, an interval that comes again is no gap, but
+ * another period.
  *
  * Thread-safety: none.
  * Memory: 136 octets a port, half of it in reserve, at most TRIAD_FABRIC_MAX_PORTS of
@@ -51,7 +57,7 @@ struct triad_stats_port {
 	double peak[TRIAD_STATS_WAYS]; /* words a second */
 	uint64_t peak_us[TRIAD_STATS_WAYS];
 	uint32_t mbps;
-	uint32_t epoch; /* of its collector, when its last row was */
+	uint32_t epoch; /* of the process that wrote its last row */
 	uint16_t collector;
 	uint8_t port, remote_port;
 	bool has_totals; /* both ways */
@@ -71,7 +77,10 @@ struct triad_stats_collector {
 	uint64_t min_change_words;  /* UINT64_MAX: not said */
 	uint64_t n_frames, n_restarts;
 	uint64_t intervals_us[9]; /* between frames of all ports, in turn */
-	uint32_t n_intervals, epoch;
+	uint32_t n_intervals;
+	uint64_t period_us;             /* as it says; 0: it doesn't */
+	struct triad_stats_gap suspect; /* the last interval, if it may be one */
+	bool is_shared;                 /* others say its GUID, too */
 };
 
 struct triad_stats {

@@ -39,7 +39,7 @@ static size_t give_own(void *context, struct triad_metric *room, size_t n)
 
 /* --- life --- */
 
-struct triad_exports *triad_exports_new(struct triad_perf *perf,
+struct triad_exports *triad_exports_new(struct triad_perf *perf, uint64_t port_guid,
 	size_t (*own)(void *context, struct triad_metric *room, size_t n),
 	void *context, struct triad_log *log)
 {
@@ -57,7 +57,7 @@ struct triad_exports *triad_exports_new(struct triad_perf *perf,
 	exports->sampler = triad_sampler_new(triad_clock_wall_us());
 	if (exports->sampler)
 		exports->sflow = triad_sflow_new(perf, exports->sampler, log);
-	exports->profile = triad_profile_new(perf, log);
+	exports->profile = triad_profile_new(perf, port_guid, log);
 	if (exports->http && exports->sflow && exports->profile)
 		return exports;
 	(void)triad_exports_stop(exports);

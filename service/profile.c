@@ -23,14 +23,15 @@ struct triad_profile {
 	bool stop;
 };
 
-struct triad_profile *triad_profile_new(struct triad_perf *perf, struct triad_log *log)
+struct triad_profile *triad_profile_new(
+	struct triad_perf *perf, uint64_t port_guid, struct triad_log *log)
 {
 	struct triad_profile *profile = calloc(1, sizeof(*profile));
 
 	if (!profile)
 		return NULL;
 	profile->perf = perf;
-	profile->writer = triad_profile_writer_new(log);
+	profile->writer = triad_profile_writer_new(port_guid, log);
 	if (!profile->writer) {
 		free(profile);
 		return NULL;

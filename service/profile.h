@@ -19,8 +19,10 @@
 
 struct triad_profile;
 
-/* 'perf' must outlive it.  NULL when memory is short. */
-struct triad_profile *triad_profile_new(struct triad_perf *perf, struct triad_log *log);
+/* 'perf' must outlive it; 'port_guid' is of the port that it reads from.  NULL when
+ * memory is short. */
+struct triad_profile *triad_profile_new(
+	struct triad_perf *perf, uint64_t port_guid, struct triad_log *log);
 
 /* Ends the thread, in a second at most.  Returns false when it is stuck in a write:
  * then it, and what it uses, must stay.  Accepts NULL. */

@@ -202,8 +202,8 @@ bool triad_service_start(struct triad_service *service)
 		service->perf = make_perf(service);
 	if (!service->perf)
 		return false;
-	service->exports = triad_exports_new(
-		service->perf, give_own_metrics, service, service->log);
+	service->exports = triad_exports_new(service->perf, service->port_guid,
+		give_own_metrics, service, service->log);
 	service->source = triad_sa_source_new(
 		service->port_guid, &service->owner->source, service->log);
 	return service->exports && service->source;

@@ -35,6 +35,7 @@ struct frame {
 };
 
 struct triad_profile_writer {
+	uint64_t port_guid;
 	struct triad_log *log;
 	uint64_t started_us;  /* wall clock */
 	pthread_mutex_t lock; /* of these two */
@@ -63,19 +64,22 @@ struct triad_profile_params triad_profile_params(const struct triad_conf *conf)
 		.max_age_us = conf->profile.max_age_h * 3600 * TRIAD_US_PER_S,
 		.keep = conf->profile.keep,
 		.min_change_octets = conf->profile.min_change_kb * UINT64_C(1000),
+		.period_us = conf->perfmgr.sweep_period_s * TRIAD_US_PER_S,
 	};
 
 	memcpy(params.path, conf->profile.file, sizeof(params.path));
 	return params;
 }
 
-struct triad_profile_writer *triad_profile_writer_new(struct triad_log *log)
+struct triad_profile_writer *triad_profile_writer_new(
+	uint64_t port_guid, struct triad_log *log)
 {
 	struct triad_profile_writer *writer = calloc(1, sizeof(*writer));
 
 	if (!writer)
 		return NULL;
 	writer->log = log;
+	writer->port_guid = port_guid;
 	writer->started_us = triad_clock_wall_us();
 	pthread_mutex_init(&writer->lock, NULL);
 	triad_profile_file_init(&writer->file);
@@ -323,9 +327,10 @@ static void put_head(struct triad_profile_writer *writer, struct frame *frame)
 {
 	const struct triad_profile_info info = {
 		.time_us = frame->wall_us,
-		.sm_guid = frame->view->fabric->sm_port_guid,
+		.sm_guid = writer->port_guid,
 		.started_us = writer->started_us,
 		.min_change_octets = writer->params.min_change_octets,
+		.period_us = writer->params.period_us,
 		.sweep = sweep_of(frame),
 	};
 

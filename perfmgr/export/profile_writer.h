@@ -37,6 +37,7 @@ struct triad_profile_params {
 	uint64_t max_size_octets, max_age_us;
 	unsigned keep; /* files put aside */
 	uint64_t min_change_octets;
+	uint64_t period_us; /* of sweeps */
 };
 
 struct triad_profile_status {
@@ -55,9 +56,11 @@ struct triad_profile_status {
 /* What [profile] says; a MB is 1,000,000 octets, a kB 1,000. */
 struct triad_profile_params triad_profile_params(const struct triad_conf *conf);
 
-/* Totals begin now.  'log' (may be NULL) must outlive it.  NULL when memory is short.
- * Nothing is written before it is configured. */
-struct triad_profile_writer *triad_profile_writer_new(struct triad_log *log);
+/* 'port_guid' is of the port that counters are read from, by which readers tell
+ * collectors apart.  Totals begin now.  'log' (may be NULL) must outlive it.  NULL when
+ * memory is short.  Nothing is written before it is configured. */
+struct triad_profile_writer *triad_profile_writer_new(
+	uint64_t port_guid, struct triad_log *log);
 
 /* Accepts NULL. */
 void triad_profile_writer_free(struct triad_profile_writer *writer);

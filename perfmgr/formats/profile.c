@@ -12,6 +12,7 @@ static const char fixed_columns[] =
 /* Columns of every section, in this order; the others follow in the table's. */
 static const uint8_t data_counters[] = {TRIAD_PORT_XMIT_DATA, TRIAD_PORT_RCV_DATA};
 
+#define MAX_PERIOD_S 65535u
 #define N_DATA_COUNTERS (sizeof(data_counters) / sizeof(data_counters[0]))
 
 /* --- rendering --- */
@@ -79,6 +80,9 @@ size_t triad_profile_render_info(char *to, const struct triad_profile_info *info
 		n += sprintf(to + n, " started=%s", time);
 	}
 	n += sprintf(to + n, "%s", sweeps[info->sweep]);
+	if (info->period_us)
+		n += sprintf(
+			to + n, " period=%" PRIu64, info->period_us / TRIAD_US_PER_S);
 	if (info->min_change_octets != UINT64_MAX)
 		n += sprintf(to + n, " min_change=%" PRIu64, info->min_change_octets);
 	to[n++] = '\n';
@@ -434,6 +438,9 @@ static void take_key(struct cursor *word, struct triad_profile_info *info)
 		info->started_us = take_time(word);
 	else if (takes(word, "min_change=", 11))
 		info->min_change_octets = take_number(word, UINT64_MAX, "min_change");
+	else if (takes(word, "period=", 7))
+		info->period_us =
+			take_number(word, MAX_PERIOD_S, "period") * TRIAD_US_PER_S;
 	else if (takes(word, "sweep=all", 9))
 		info->sweep = TRIAD_PROFILE_SWEEP_ALL;
 	else if (takes(word, "sweep=part", 10))

@@ -4,7 +4,8 @@
  * Model: a sweep is a section, and a file is sections one after the other:
  *
  *     # triad-profile version=1 time=2026-01-02T03:04:05.678Z sm=0x0002c90300001234
- *           started=2026-01-01T00:00:00.000Z sweep=all min_change=0       (one line)
+ *           started=2026-01-01T00:00:00.000Z sweep=all period=10 min_change=0
+ *                                                                        (one line)
  *     time,node_guid,port,remote_guid,remote_port,gbps,PortXmitData,PortRcvData
  *     2026-01-02T03:04:05.678Z,0x0002c90300001234,1,0x0002c90300005678,7,100,12,34
  *
@@ -23,9 +24,11 @@
  * The comment's keys, of which any may be missing:
  *
  *     time         as in the rows: a section may have none
- *     sm           GUID of the SM's port: who wrote this
+ *     sm           GUID of the port that it was read from: who wrote this (before
+ *                  'period' was written, below a manager that of the manager's SM)
  *     started      when Triad began; a later one than before: totals began anew
  *     sweep        "all"; or "part": of some port groups alone
+ *     period       seconds between sweeps, as configured
  *     min_change   octets: a port is left out until its data changed by more than that
  *
  * A reader ignores comments that begin otherwise, and keys that it doesn't know.
@@ -69,6 +72,7 @@ struct triad_profile_info {
 	uint64_t time_us;           /* wall clock; 0: not said */
 	uint64_t sm_guid;           /* 0: not said */
 	uint64_t started_us;        /* wall clock; 0: not said */
+	uint64_t period_us;         /* 0: not said */
 	uint64_t min_change_octets; /* UINT64_MAX: not said */
 	enum triad_profile_sweep sweep;
 };

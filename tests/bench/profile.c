@@ -243,7 +243,7 @@ int main(int argc, char **argv)
 	for (unsigned c = TRIAD_FIRST_WIDE_COUNTER; c < TRIAD_N_COUNTERS; c++)
 		bench.data.has |= 1u << c;
 	make_view(&bench);
-	bench.writer = need(triad_profile_writer_new(NULL));
+	bench.writer = need(triad_profile_writer_new(1, NULL));
 	run(&bench, as_json);
 	triad_profile_writer_free(bench.writer);
 	if (is_own)

@@ -321,7 +321,7 @@ int main(int argc, char **argv)
 		take_option(&driver, argv[i], argv[i + 1]);
 	make_fabric(&driver);
 	make_view(&driver);
-	driver.writer = triad_profile_writer_new(&driver.log);
+	driver.writer = triad_profile_writer_new(driver.sm_guid, &driver.log);
 	if (!driver.writer)
 		die("out of memory");
 	while (fgets(line, sizeof(line), stdin))

@@ -12,7 +12,7 @@ import urllib.request
 import pytest
 
 from agentlib import (Broker, Member, agents, conf, fat_tree, free_port, owners,
-                      wait_until_settled)
+                      triadctl, wait_until_settled)
 from checks import failed, succeeded, wait_until
 from labs import Lab
 from triadlib import ask, ask_json, ports, status
@@ -109,6 +109,27 @@ def test_totals_of_all_are_exported_by_the_manager(scratch):
         # A round of what agents tell is a sweep.
         wait_until(lambda: status(lab)["profile"]["frames"] > 1, 20, "the profile")
         wait_until(lambda: status(lab)["profile"]["rows"] >= 52, 20, "rows of the profile")
+
+
+@pytest.mark.row("M3")
+def test_profiles_of_agents_say_who_wrote_them(scratch):
+    broker = Broker(scratch)
+    folder = scratch.folder()
+    with lab_of(scratch, broker) as lab:
+        for number in (2, 5):
+            start(scratch, lab, broker, number,
+                  extra=f"[profile]\nfile = {folder}/a{number}.zst\n")
+        wait_until_settled(lab, 2)
+        paths = [f"{folder}/a{number}.zst" for number in (2, 5)]
+
+        def collectors():
+            process = triadctl("profile", "report", "--json", *paths)
+            report = json.loads(process.stdout) if process.stdout else {"collectors": []}
+            return [(one["sm_port_guid"], one["restarts"]) for one in
+                    sorted(report["collectors"], key=lambda one: one["sm_port_guid"])
+                    if one["sweeps"] > 2]
+        wait_until(lambda: len(collectors()) == 2, 30, "two collectors in two files")
+        assert collectors() == [(f"0x02000001000000{number}1", 0) for number in (2, 5)]
 
 
 # --- agents that go --------------------------------------------------------------

@@ -165,9 +165,86 @@ START_TEST(test_gap_counts_missing_sweeps)
 	}
 	ck_assert_uint_eq(stats->n_gaps, 0);
 	begin(1, now_us + 41 * S, TRIAD_PROFILE_SWEEP_ALL);
+	triad_stats_end(stats);
 	ck_assert_uint_eq(stats->n_gaps, 1);
 	ck_assert_uint_eq(stats->gaps[0].n_missing, 3);
 	ck_assert_uint_eq(stats->gaps[0].from_us, now_us);
+}
+END_TEST
+
+static void begin_so_often(
+	uint64_t *now_us, unsigned n, unsigned step_s, unsigned period_s)
+{
+	for (unsigned i = 0; i < n; i++) {
+		const struct triad_profile_info info = {
+			.time_us = *now_us += step_s * S,
+			.sm_guid = 1,
+			.started_us = 1,
+			.period_us = period_s * S,
+			.sweep = TRIAD_PROFILE_SWEEP_ALL};
+
+		ck_assert_int_eq(triad_stats_begin(stats, &info), 0);
+	}
+}
+
+START_TEST(test_other_period_and_sweeps_between_are_no_gaps)
+{
+	for (unsigned is_said = 0; is_said < 2; is_said++) {
+		uint64_t now_us = T0;
+
+		begin_so_often(&now_us, 20, 10, 10 * is_said);
+		for (unsigned i = 0; i < 3; i++) { /* 'perf sweep' */
+			begin_so_often(&now_us, 1, 2, 10 * is_said);
+			begin_so_often(&now_us, 2, 8, 10 * is_said);
+		}
+		begin_so_often(&now_us, 20, 60, 60 * is_said);
+		begin_so_often(&now_us, 20, 5, 5 * is_said);
+		triad_stats_end(stats);
+		ck_assert_uint_eq(stats->n_gaps, 0);
+		tear_down();
+		set_up();
+	}
+}
+END_TEST
+
+START_TEST(test_gap_of_many_early_sweeps_by_the_period)
+{
+	uint64_t now_us = T0;
+
+	begin_so_often(&now_us, 20, 1, 10);
+	begin_so_often(&now_us, 2, 10, 10);
+	begin_so_often(&now_us, 1, 40, 10);
+	begin_so_often(&now_us, 2, 10, 10);
+	triad_stats_end(stats);
+	ck_assert_uint_eq(stats->n_gaps, 1);
+	ck_assert_uint_eq(stats->gaps[0].n_missing, 3);
+}
+END_TEST
+
+/* Agents below a manager, each with ports of its own, that all say the GUID of its SM.
+ */
+START_TEST(test_processes_that_say_one_guid_are_told_apart)
+{
+	for (unsigned sweep = 0; sweep < 50; sweep++)
+		for (unsigned agent = 0; agent < 4; agent++) {
+			const struct triad_profile_info info = {
+				.time_us = T0 + sweep * 10 * S + agent * S,
+				.sm_guid = 1,
+				.started_us = T0 - (9 - agent) * S,
+				.sweep = TRIAD_PROFILE_SWEEP_ALL};
+
+			ck_assert_int_eq(triad_stats_begin(stats, &info), 0);
+			add(2 + agent, 1, info.time_us, 1000 * sweep, 0, 0);
+		}
+	triad_stats_end(stats);
+	ck_assert_uint_eq(stats->n_collectors, 4);
+	for (unsigned agent = 0; agent < 4; agent++) {
+		ck_assert_uint_eq(stats->collectors[agent].n_restarts, 0);
+		ck_assert_uint_eq(
+			triad_stats_find(stats, 2 + agent, 1)->words[0], 49000);
+	}
+	ck_assert_uint_eq(stats->n_repeated, 0);
+	ck_assert_uint_eq(stats->n_gaps, 0);
 }
 END_TEST
 
@@ -272,6 +349,9 @@ int main(void)
 	tcase_add_test(cases, test_peak_is_over_the_last_interval);
 	tcase_add_test(cases, test_sweep_of_a_part_ends_no_interval);
 	tcase_add_test(cases, test_gap_counts_missing_sweeps);
+	tcase_add_test(cases, test_other_period_and_sweeps_between_are_no_gaps);
+	tcase_add_test(cases, test_gap_of_many_early_sweeps_by_the_period);
+	tcase_add_test(cases, test_processes_that_say_one_guid_are_told_apart);
 	tcase_add_test(cases, test_sections_without_comment_taken);
 	tcase_add_test(cases, test_many_ports_found_again);
 	tcase_add_test(cases, test_links_have_both_ways);
