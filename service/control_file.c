@@ -110,6 +110,11 @@ int triad_control_file_open(
 	return error;
 }
 
+int triad_control_file_share(struct triad_control_file *file, bool is_shared)
+{
+	return chmod(file->path, is_shared ? 0666 : 0600) ? errno : 0;
+}
+
 void triad_control_file_close(struct triad_control_file *file)
 {
 	unlink(file->path);
