@@ -8,6 +8,7 @@
 
 #include "service/own_metrics.h"
 #include "triad/clock.h"
+#include "triad/file.h"
 #include "triad/lists.h"
 
 /* --- configuration --- */
@@ -41,7 +42,14 @@ static void set_standards(const struct triad_service *service, struct triad_conf
 static int load(const struct triad_service *service, struct triad_conf *conf,
 	struct triad_diags *diags)
 {
+	char reason[TRIAD_FILE_REASON_SIZE];
+
 	set_standards(service, conf);
+	if (triad_file_check_trusted(service->conf_path, false, reason) == EPERM) {
+		triad_diags_init(diags, service->conf_path);
+		triad_diags_add(diags, 0, 0, "%s", reason);
+		return EPERM;
+	}
 	return triad_conf_load(service->conf_path, service->port_guid, conf, diags);
 }
 

@@ -14,6 +14,7 @@ unit_tests = \
 	tests/unit/common/test_control \
 	tests/unit/common/test_diag \
 	tests/unit/common/test_fabric \
+	tests/unit/common/test_file \
 	tests/unit/common/test_json \
 	tests/unit/common/test_lists \
 	tests/unit/common/test_log \
@@ -157,8 +158,9 @@ tests_unit_service_test_sflow_SOURCES = \
 	tests/unit/service/test_sflow.c service/sflow.c
 
 # Disks fail there.
+tests_unit_common_test_file_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=fsync
 tests_unit_portmgr_test_journal_LDFLAGS = $(AM_LDFLAGS) \
-	-Wl,--wrap=fdatasync -Wl,--wrap=ftruncate
+	-Wl,--wrap=fdatasync -Wl,--wrap=fsync -Wl,--wrap=ftruncate
 
 # They make MACs of their own.
 tests_unit_portmgr_test_peers_LDADD = $(LDADD) $(NETTLE_LIBS)
