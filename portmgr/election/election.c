@@ -98,7 +98,8 @@ static uint8_t own_flags(const struct triad_election *e)
 	uint8_t flags = 0;
 
 	triad_election_facts(e, &facts);
-	if (triad_permission_is_able(&facts))
+	/* Without a disk it can't claim: the others need not wait for it. */
+	if (triad_permission_is_able(&facts) && (e->claim || !e->has_disk_trouble))
 		flags |= TRIAD_ELECTION_IS_ABLE;
 	if (e->conf.is_witness)
 		flags |= TRIAD_ELECTION_IS_WITNESS;

@@ -900,6 +900,7 @@ START_TEST(test_claim_not_on_disk_is_not_made)
 	ck_assert_uint_eq(last_sent[TRIAD_ELECTION_STATUS].claim, 0);
 	run_to(1600 * MS);
 	ck_assert_uint_eq(last_sent[TRIAD_ELECTION_STATUS].claim, 0);
+	ck_assert_uint_eq(last_sent[TRIAD_ELECTION_STATUS].flags, 0);
 	is_disk_full = false;
 	run_to(1750 * MS);
 	run_to(1850 * MS);
