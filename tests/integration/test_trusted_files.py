@@ -10,6 +10,7 @@ import pytest
 
 import portlib
 from checks import failed, succeeded, wait_until
+from labs import Lab
 from test_agent import Agent
 from test_alerts import CONF as ALERTS
 from test_alerts import perf_set, sweep
@@ -17,7 +18,6 @@ from test_election_commands import election_lab, report, wait_for, wait_for_perm
 from test_http import Server, bearer, token_file
 from test_path_service import policy_lab
 from test_profile import Driver
-from labs import Lab
 from triadlib import NET, QUICK, ask, log_has, status, triad_lab, wait_for_sweep
 
 NOBODY = 65534
@@ -156,7 +156,8 @@ def test_alerts_lead_nowhere_else(scratch):
             log_has(lab, f"{path} can't be written: {reason}"
                     if "symbolic" in reason else reason)
             path.unlink()
-            wait_until(lambda: sweep(lab) or not status(lab)["alerts"]["active"], 30, "calm")
+            wait_until(lambda: sweep(lab) or not status(lab)["alerts"]["active"], 30,
+                       "calm")
         assert precious.read_text() == "data", "what the links led to"
         perf_set(lab, "Switch1", 3, SymbolErrorCounter=600)
         sweep(lab)
