@@ -86,8 +86,10 @@ static int say_unreachable(const struct triad_client *client, int error)
 	else
 		fprintf(stderr, "triadctl: can't connect to %s: %s%s\n", client->path,
 			strerror(error),
-			error == EACCES ? "; only root and the user of opensm may"
-					: "");
+			error == EACCES
+				? "; only root and the user of opensm may, unless "
+				  "control.group or control.admin_group is set"
+				: "");
 	return TRIAD_CONTROL_FAILED;
 }
 

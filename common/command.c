@@ -330,6 +330,8 @@ static int parse_option(struct parser *parser, const char *word)
 	if (!value)
 		return complain_option(parser, word);
 	option = &triad_options[i - 1];
+	parser->command->changes |=
+		(parser->verb->changing_options & TRIAD_OPTION_BIT(i - 1)) != 0;
 	if (!option->operand && *value)
 		return complain(parser, "%s takes no value", option->name);
 	if (*value == '=')
@@ -400,6 +402,8 @@ static int take_arguments(
 
 	if (n_arguments < parser->verb->n_arguments_min)
 		return complain(parser, "it needs %s", parser->verb->arguments);
+	command->changes |= parser->verb->access != TRIAD_VERB_READS ||
+		(parser->verb->arguments_change && n_arguments);
 	if (command->interval_s && !command->watch)
 		return complain(parser, "--interval needs --watch");
 	if (!command->interval_s)

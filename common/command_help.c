@@ -63,6 +63,22 @@ static void append_counters(char *text, size_t size)
 		triad_text_append(text, size, "  %s\n", triad_counters[i].name);
 }
 
+/* Who may type it, where that is not every reader. */
+static void append_access(const struct triad_verb *verb, char *text, size_t size)
+{
+	static const char who[] = "root, OpenSM's user and control.admin_group";
+
+	if (verb->access != TRIAD_VERB_READS)
+		triad_text_append(text, size, "For %s.\n", who);
+	else if (verb->arguments_change)
+		triad_text_append(
+			text, size, "With %s: for %s.\n", verb->arguments, who);
+	for (size_t i = 0; i < TRIAD_N_OPTIONS; i++)
+		if (verb->changing_options & TRIAD_OPTION_BIT(i))
+			triad_text_append(text, size, "With %s: for %s.\n",
+				triad_options[i].name, who);
+}
+
 static void append_verb(const struct triad_verb_table *table,
 	const struct triad_verb *verb, const char *prefix, char *text, size_t size)
 {
@@ -70,6 +86,8 @@ static void append_verb(const struct triad_verb_table *table,
 		text, size, "%s%s ", text[0] ? "\nUsage: " : "Usage: ", prefix);
 	append_synopsis(table, verb, text, size);
 	triad_text_append(text, size, "\n\n%s\n", verb->help);
+	if (table->options == triad_options)
+		append_access(verb, text, size);
 	append_options(table, verb, text, size);
 	if (table->options == triad_options &&
 		(verb->options & TRIAD_OPTION_BIT(TRIAD_OPTION_BY) ||

@@ -69,28 +69,35 @@ const struct triad_option triad_options[TRIAD_N_OPTIONS] = {
 const struct triad_verb triad_verbs[TRIAD_N_VERBS] = {
 	{.name = "status",
 		.verb = TRIAD_COMMAND_STATUS,
+		.access = TRIAD_VERB_READS,
 		.options = OUTPUT,
 		.help = "What the plugin sees and does: the SM's state, the fabric, "
 			"the last sweep."},
 	{.name = "perf show",
 		.verb = TRIAD_COMMAND_PERF_SHOW,
+		.access = TRIAD_VERB_READS,
 		.options = BIT(ERRORS) | BIT(NODE) | BIT(PORT) | BIT(TYPE) | OUTPUT,
 		.help = "The counters of ports, as the last sweep read them."},
 	{.name = "perf top",
 		.verb = TRIAD_COMMAND_PERF_TOP,
+		.access = TRIAD_VERB_READS,
 		.options = BIT(BY) | BIT(LIMIT) | BIT(WATCH) | BIT(INTERVAL) | OUTPUT,
 		.help = "The ports where one counter grows fastest."},
 	{.name = "perf sweep",
 		.verb = TRIAD_COMMAND_PERF_SWEEP,
+		.access = TRIAD_VERB_CHANGES,
 		.options = OUTPUT,
 		.help = "Reads the counters of all ports now and waits for the end."},
 	{.name = "perf reset",
 		.verb = TRIAD_COMMAND_PERF_RESET,
+		.access = TRIAD_VERB_CHANGES,
 		.options = BIT(HARDWARE) | BIT(NODE) | BIT(PORT) | BIT(TYPE) | OUTPUT,
 		.help = "Sets the totals of ports to 0: of all, or of those "
 			"chosen."},
 	{.name = "perf histogram",
 		.verb = TRIAD_COMMAND_PERF_HISTOGRAM,
+		.access = TRIAD_VERB_READS,
+		.changing_options = BIT(CLEAR),
 		.options = BIT(NODE) | BIT(PORT) | BIT(GROUP) | BIT(CLEAR) | OUTPUT,
 		.help = "How often a counter grew how fast: over all ports, one port "
 			"group, one node or one port.",
@@ -99,11 +106,13 @@ const struct triad_verb triad_verbs[TRIAD_N_VERBS] = {
 		.n_arguments_max = 1},
 	{.name = "alerts",
 		.verb = TRIAD_COMMAND_ALERTS,
+		.access = TRIAD_VERB_READS,
 		.options = BIT(NODE) | BIT(ALL) | BIT(LIMIT) | BIT(WATCH) |
 			BIT(INTERVAL) | OUTPUT,
 		.help = "What is wrong at present, the last to come first."},
 	{.name = "agents owner",
 		.verb = TRIAD_COMMAND_AGENTS_OWNER,
+		.access = TRIAD_VERB_READS,
 		.options = OUTPUT,
 		.help = "Which agent reads a node.",
 		.arguments = "NODE",
@@ -111,39 +120,48 @@ const struct triad_verb triad_verbs[TRIAD_N_VERBS] = {
 		.n_arguments_max = 1},
 	{.name = "agents drain",
 		.verb = TRIAD_COMMAND_AGENTS_DRAIN,
+		.access = TRIAD_VERB_CHANGES,
 		.options = BIT(COLOR),
 		.help = "Has this agent give its nodes to others, until 'agents resume' "
 			"or its next start."},
 	{.name = "agents resume",
 		.verb = TRIAD_COMMAND_AGENTS_RESUME,
+		.access = TRIAD_VERB_CHANGES,
 		.options = BIT(COLOR),
 		.help = "Has this agent read nodes again."},
 	{.name = "agents",
 		.verb = TRIAD_COMMAND_AGENTS,
+		.access = TRIAD_VERB_READS,
 		.options = OUTPUT,
 		.help = "The agents that read counters, and how each of them does."},
 	{.name = "qos on",
 		.verb = TRIAD_COMMAND_QOS_ON,
+		.access = TRIAD_VERB_CHANGES,
 		.options = BIT(COLOR),
 		.help = "Triad answers requests for paths, until the next 'reload' or "
 			"start."},
 	{.name = "qos off",
 		.verb = TRIAD_COMMAND_QOS_OFF,
+		.access = TRIAD_VERB_CHANGES,
 		.options = BIT(COLOR),
 		.help = "OpenSM answers them by itself again, until the next 'reload' "
 			"or start."},
 	{.name = "qos clients",
 		.verb = TRIAD_COMMAND_QOS_CLIENTS,
+		.access = TRIAD_VERB_READS,
 		.options = BIT(LIMIT) | OUTPUT,
 		.help = "Who asks most for paths."},
 	{.name = "qos explain",
 		.verb = TRIAD_COMMAND_QOS_EXPLAIN,
+		.access = TRIAD_VERB_READS,
 		.options = BIT(SOURCE) | BIT(DESTINATION) | BIT(SERVICE_ID) |
 			BIT(TCLASS) | BIT(QOS_CLASS) | BIT(PKEY) | BIT(SL) | OUTPUT,
 		.help = "Why a request for a path gets its answer: rule, level, every "
 			"hop."},
 	{.name = "qos plan",
 		.verb = TRIAD_COMMAND_QOS_PLAN,
+		.access = TRIAD_VERB_READS,
+		.arguments_change = true, /* it reads FILE */
 		.options = BIT(NODE) | BIT(PORT) | BIT(LIMIT) | OUTPUT,
 		.help = "Which QoS tables would change, by the policy in FILE or the "
 			"one that is loaded, and what is wrong with it on this fabric. "
@@ -152,25 +170,30 @@ const struct triad_verb triad_verbs[TRIAD_N_VERBS] = {
 		.n_arguments_max = 1},
 	{.name = "qos apply",
 		.verb = TRIAD_COMMAND_QOS_APPLY,
+		.access = TRIAD_VERB_CHANGES,
 		.options = BIT(COLOR),
 		.help = "Reads the policy again if it changed, and has OpenSM sweep "
 			"now: then tables are programmed."},
 	{.name = "qos tables",
 		.verb = TRIAD_COMMAND_QOS_TABLES,
+		.access = TRIAD_VERB_READS,
 		.options = BIT(NODE) | BIT(PORT) | OUTPUT,
 		.help = "The QoS tables of ports: as the policy says, as the SM knows "
 			"them, as the ports answer."},
 	{.name = "qos nodes",
 		.verb = TRIAD_COMMAND_QOS_NODES,
+		.access = TRIAD_VERB_READS,
 		.options = OUTPUT,
 		.help = "Nodes that are in none of the policy's port groups."},
 	{.name = "election",
 		.verb = TRIAD_COMMAND_ELECTION,
+		.access = TRIAD_VERB_READS,
 		.options = OUTPUT,
 		.help = "Who is master and who may enforce, why, and how the members "
 			"are."},
 	{.name = "port priority",
 		.verb = TRIAD_COMMAND_PORT_PRIORITY,
+		.access = TRIAD_VERB_CHANGES,
 		.options = BIT(COLOR),
 		.help = "Whom to prefer among SMs that are equally well: 0 to 15, "
 			"until the next 'reload' or start.",
@@ -179,11 +202,14 @@ const struct triad_verb triad_verbs[TRIAD_N_VERBS] = {
 		.n_arguments_max = 1},
 	{.name = "port confirm",
 		.verb = TRIAD_COMMAND_PORT_CONFIRM,
+		.access = TRIAD_VERB_CHANGES,
 		.options = BIT(COLOR),
 		.help = "Your word that all members that are missing are down: then "
 			"those that are here may enforce without them."},
 	{.name = "port blacklist",
 		.verb = TRIAD_COMMAND_PORT_BLACKLIST,
+		.access = TRIAD_VERB_READS,
+		.arguments_change = true,
 		.options = BIT(COLOR),
 		.help = "SMs, by port GUID, that must not enforce; for ever, on all "
 			"members.",
@@ -191,6 +217,7 @@ const struct triad_verb triad_verbs[TRIAD_N_VERBS] = {
 		.n_arguments_max = 2},
 	{.name = "port verdict",
 		.verb = TRIAD_COMMAND_PORT_VERDICT,
+		.access = TRIAD_VERB_CHANGES,
 		.options = BIT(COLOR),
 		.help = "What an external check says of this SM: whether it may "
 			"enforce.",
@@ -199,20 +226,24 @@ const struct triad_verb triad_verbs[TRIAD_N_VERBS] = {
 		.n_arguments_max = 1},
 	{.name = "port plan",
 		.verb = TRIAD_COMMAND_PORT_PLAN,
+		.access = TRIAD_VERB_READS,
 		.options = BIT(NODE) | BIT(PORT) | BIT(LIMIT) | OUTPUT,
 		.help = "What would be done so that switch ports are as expected, what "
 			"is not done, and why.  Exits with 3 when something would."},
 	{.name = "port list",
 		.verb = TRIAD_COMMAND_PORT_LIST,
+		.access = TRIAD_VERB_READS,
 		.options = BIT(FAILED) | BIT(NODE) | BIT(PORT) | BIT(LIMIT) | OUTPUT,
 		.help = "Switch ports as they are expected and as they are."},
 	{.name = "port history",
 		.verb = TRIAD_COMMAND_PORT_HISTORY,
+		.access = TRIAD_VERB_READS,
 		.options = BIT(NODE) | BIT(PORT) | BIT(LIMIT) | OUTPUT,
 		.help = "What was done to ports, by whom, when and why, the last "
 			"first."},
 	{.name = "port release",
 		.verb = TRIAD_COMMAND_PORT_RELEASE,
+		.access = TRIAD_VERB_CHANGES,
 		.options = BIT(COLOR),
 		.help = "A port that was disabled as failed is enabled again, and "
 			"looked at anew.",
@@ -221,6 +252,7 @@ const struct triad_verb triad_verbs[TRIAD_N_VERBS] = {
 		.n_arguments_max = 2},
 	{.name = "port approve",
 		.verb = TRIAD_COMMAND_PORT_APPROVE,
+		.access = TRIAD_VERB_CHANGES,
 		.options = BIT(COLOR),
 		.help = "Your word that the plan is meant, though it changes more ports "
 			"than port.max_actions; for one port, though a guard stops it.",
@@ -228,10 +260,12 @@ const struct triad_verb triad_verbs[TRIAD_N_VERBS] = {
 		.n_arguments_max = 2},
 	{.name = "port snapshot",
 		.verb = TRIAD_COMMAND_PORT_SNAPSHOT,
+		.access = TRIAD_VERB_CHANGES,
 		.options = BIT(COLOR),
 		.help = "The fabric as it is, written as an expected configuration."},
 	{.name = "set",
 		.verb = TRIAD_COMMAND_SET,
+		.access = TRIAD_VERB_CHANGES,
 		.options = BIT(COLOR),
 		.help = "Changes a key of triad.conf, written section.key, until the "
 			"next 'reload' or start.",
@@ -240,11 +274,13 @@ const struct triad_verb triad_verbs[TRIAD_N_VERBS] = {
 		.n_arguments_max = 2},
 	{.name = "reload",
 		.verb = TRIAD_COMMAND_RELOAD,
+		.access = TRIAD_VERB_CHANGES,
 		.options = BIT(COLOR),
 		.help = "Reads triad.conf again; a file with a mistake changes "
 			"nothing."},
 	{.name = "help",
 		.verb = TRIAD_COMMAND_HELP,
+		.access = TRIAD_VERB_READS,
 		.options = BIT(COLOR),
 		.help = "All commands, or one with its options.",
 		.arguments = "[COMMAND]",
@@ -259,6 +295,14 @@ struct triad_verb_table triad_command_verbs(void)
 		.options = triad_options,
 		.n_options = TRIAD_N_OPTIONS,
 	};
+}
+
+const struct triad_verb *triad_verb_of(enum triad_command_verb verb)
+{
+	for (size_t i = 0; i < TRIAD_N_VERBS; i++)
+		if (triad_verbs[i].verb == verb)
+			return &triad_verbs[i];
+	return NULL;
 }
 
 bool triad_verb_is_topic(const struct triad_verb *verb, const char *topic)

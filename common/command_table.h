@@ -68,9 +68,22 @@ enum {
 
 extern const struct triad_option triad_options[TRIAD_N_OPTIONS];
 
+/* What a command does to Triad, to ports or to files.  A row without it counts as one
+ * that changes something, so that a forgotten one is not open to readers. */
+enum triad_verb_access {
+	TRIAD_VERB_UNCLASSED,
+	TRIAD_VERB_READS,
+	TRIAD_VERB_CHANGES,
+};
+
 struct triad_verb {
 	const char *name; /* one word or two */
 	enum triad_command_verb verb;
+	enum triad_verb_access access;
+	/* Of a command that reads: what makes it one that changes something, or that
+	 * reads a file with the rights of the process that is asked. */
+	unsigned changing_options; /* TRIAD_OPTION_BIT()s */
+	bool arguments_change;
 	unsigned options; /* TRIAD_OPTION_BIT()s */
 	const char *help;
 	const char *arguments; /* for help; NULL: none */
@@ -106,6 +119,9 @@ int triad_verb_tables_help(const struct triad_verb_table *tables, size_t n,
 
 /* The plugin's. */
 struct triad_verb_table triad_command_verbs(void);
+
+/* The plugin's row of a verb; never NULL for one of the enum. */
+const struct triad_verb *triad_verb_of(enum triad_command_verb verb);
 
 /* Whether 'topic' is the command's name or the first of its words. */
 bool triad_verb_is_topic(const struct triad_verb *verb, const char *topic);

@@ -12,7 +12,7 @@
 
 #include "triad/conf.h"
 
-#define TRIAD_CONF_MAX_KEYS 128 /* rows the table may have */
+#define TRIAD_CONF_MAX_KEYS 144 /* rows the table may have */
 
 struct triad_conf_section {
 	const char *name; /* as in the table: of the same section the same pointer */

@@ -48,7 +48,7 @@ struct parser {
 
 _Static_assert(TRIAD_CONF_MAX_SCOPES <= 32, "own_has has a bit for each");
 /* Threads of the plugin have 512 KiB, and callers' frames hold more of these. */
-_Static_assert(sizeof(struct parser) <= 64 << 10, "it is on the stack");
+_Static_assert(sizeof(struct parser) <= 72 << 10, "it is on the stack");
 
 /* --- sections ---------------------------------------------------------- */
 

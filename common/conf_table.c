@@ -49,6 +49,18 @@ static bool check_histograms(const char *value, char *reason, size_t size)
 	return false;
 }
 
+/* Whether there is such a group is known when somebody asks: the database of groups may
+ * be slow, and is not looked at here. */
+static bool check_user_group(const char *value, char *reason, size_t size)
+{
+	if (!strpbrk(value, ":, \t") && strlen(value) < 64)
+		return true;
+	snprintf(reason, size,
+		"it is no group's name: that has up to 63 characters, and no blank, "
+		"comma or colon");
+	return false;
+}
+
 static bool check_listen(const char *value, char *reason, size_t size)
 {
 	struct triad_address address;
@@ -222,6 +234,10 @@ static const struct triad_conf_key table[] = {
 	{KEY(control, max_clients), UINT(1, 64, ""), .standard = "16",
 		.at_run_time = true,
 		.help = "How many triadctl may be connected at one time."},
+	{KEY(control, group), TEXT(check_user_group), .standard = "",
+		.at_run_time = true, .help = "The group of users who may read."},
+	{KEY(control, admin_group), TEXT(check_user_group), .standard = "",
+		.at_run_time = true, .help = "The group of users who may also change."},
 	{KEY(console, enabled), BOOL, .standard = "false",
 		.help = "Whether 'triad' commands can be typed in OpenSM's console."},
 	{GROUP_KEY(nodes), TEXT(triad_nodes_check), .standard = "", .at_run_time = true,

@@ -2,6 +2,11 @@
 #include "triad/file.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 int triad_write_all(int fd, const void *octets, size_t size)
@@ -19,4 +24,184 @@ int triad_write_all(int fd, const void *octets, size_t size)
 		size -= (size_t)n;
 	}
 	return 0;
+}
+
+/* --- files that are added to --- */
+
+static int check_kind(const struct stat *status, const char **why)
+{
+	if (S_ISREG(status->st_mode))
+		return 0;
+	*why = S_ISDIR(status->st_mode)    ? "it is a folder"
+		: S_ISLNK(status->st_mode) ? "it is a symbolic link"
+					   : "it is not a regular file";
+	return EMEDIUMTYPE;
+}
+
+static int check_output(int fd, const char **why)
+{
+	struct stat status;
+	int error;
+
+	if (fstat(fd, &status))
+		return errno;
+	error = check_kind(&status, why);
+	if (error)
+		return error;
+	if (status.st_uid && status.st_uid != geteuid())
+		*why = "it belongs to another user: chown it to root, or move it away";
+	else if (status.st_nlink > 1)
+		*why = "it has a second name, a hard link: move it away";
+	else if (status.st_mode & (S_IWGRP | S_IWOTH))
+		*why = "others may write to it: chmod go-w";
+	else
+		return 0;
+	return EPERM;
+}
+
+/* One that is new gets its mode whatever the umask is. */
+static int open_or_make(const char *path, int flags, mode_t mode)
+{
+	int fd = open(path, flags | O_CREAT | O_EXCL, mode);
+
+	if (fd < 0 && errno == EEXIST)
+		return open(path, flags);
+	if (fd >= 0)
+		(void)fchmod(fd, mode);
+	return fd;
+}
+
+int triad_file_open_output(const char *path, int access, mode_t mode, const char **why)
+{
+	struct stat status;
+	int fd, error = 0;
+
+	*why = NULL;
+	/* Before it is opened: to open a device may do something. */
+	if (!lstat(path, &status))
+		error = check_kind(&status, why);
+	if (error)
+		return -error;
+	fd = open_or_make(path,
+		access | O_APPEND | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
+		mode);
+	if (fd < 0) {
+		error = errno;
+		*why = strerror(error);
+		return -error;
+	}
+	error = check_output(fd, why);
+	if (!error)
+		return fd;
+	if (!*why)
+		*why = strerror(error);
+	close(fd);
+	return -error;
+}
+
+/* --- files that are replaced --- */
+
+/* Returns false when there is none, or no room for its name. */
+static bool folder_of(const char *path, char folder[PATH_MAX])
+{
+	const char *end = strrchr(path, '/');
+	size_t length = end ? (size_t)(end - path) : 0;
+
+	if (length >= PATH_MAX)
+		return false;
+	if (!length) {
+		strcpy(folder, end ? "/" : ".");
+		return true;
+	}
+	memcpy(folder, path, length);
+	folder[length] = '\0';
+	return true;
+}
+
+int triad_file_sync_folder(const char *path)
+{
+	char folder[PATH_MAX];
+	int fd, error = 0;
+
+	if (!folder_of(path, folder))
+		return ENAMETOOLONG;
+	fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return errno;
+	/* EINVAL: this file system has nothing to flush there. */
+	if (fsync(fd) && errno != EINVAL)
+		error = errno;
+	close(fd);
+	return error;
+}
+
+void triad_file_make_folder(const char *path)
+{
+	char folder[PATH_MAX];
+
+	/* If it fails, so does what needs the folder. */
+	if (folder_of(path, folder) && !mkdir(folder, 0755))
+		(void)triad_file_sync_folder(folder);
+}
+
+static int name_new(const char *path, char beside[PATH_MAX])
+{
+	return (size_t)snprintf(beside, PATH_MAX, "%s.new", path) < PATH_MAX
+		? 0
+		: ENAMETOOLONG;
+}
+
+int triad_file_new_open(const char *path, int flags, mode_t mode)
+{
+	const int all = flags | O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
+	char beside[PATH_MAX];
+	int fd;
+
+	if (name_new(path, beside))
+		return -ENAMETOOLONG;
+	/* Of a process that was killed. */
+	if (unlink(beside) && errno != ENOENT && errno != ENOTDIR)
+		return -errno;
+	fd = open(beside, all, mode);
+	if (fd < 0 && errno == ENOENT) {
+		triad_file_make_folder(path);
+		fd = open(beside, all, mode);
+	}
+	return fd < 0 ? -errno : fd;
+}
+
+int triad_file_new_commit(int fd, const char *path)
+{
+	char beside[PATH_MAX];
+
+	if (name_new(path, beside))
+		return ENAMETOOLONG;
+	return fsync(fd) || rename(beside, path) ? errno : 0;
+}
+
+void triad_file_new_discard(int fd, const char *path)
+{
+	char beside[PATH_MAX];
+
+	close(fd);
+	if (!name_new(path, beside))
+		(void)unlink(beside);
+}
+
+int triad_file_replace(const char *path, const void *octets, size_t size, mode_t mode)
+{
+	int fd = triad_file_new_open(path, 0, mode);
+	int error;
+
+	if (fd < 0)
+		return -fd;
+	error = triad_write_all(fd, octets, size);
+	if (!error)
+		error = triad_file_new_commit(fd, path);
+	if (error) {
+		triad_file_new_discard(fd, path);
+		return error;
+	}
+	close(fd);
+	return triad_file_sync_folder(path);
 }

@@ -18,6 +18,7 @@ libtriad_la_SOURCES = \
 	common/diag.c \
 	common/fabric.c \
 	common/file.c \
+	common/file_trust.c \
 	common/json.c \
 	common/lists.c \
 	common/log.c \

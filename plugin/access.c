@@ -8,8 +8,9 @@
 void triad_access_start(struct triad_plugin *plugin)
 {
 	struct triad_service *service = &plugin->service;
-	const struct triad_runner runner = {
-		.context = service, .run = triad_service_ask};
+	const struct triad_runner runner = {.context = service,
+		.role = triad_service_role,
+		.run = triad_service_ask};
 
 	if (service->conf.console.enabled && service->conf_state != TRIAD_CONF_BROKEN)
 		atomic_store(&plugin->console,

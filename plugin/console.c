@@ -61,8 +61,12 @@ static void close_ends(const struct triad_console_ends *ends)
 static void *run_session(void *argument)
 {
 	struct session *session = argument;
+	struct triad_peer user;
 
-	triad_console_session_run(&session->console->runner, &session->ends);
+	/* Now, while he is most likely still there to be asked for. */
+	triad_peer_of_loopback(session->ends.user_in, &user);
+	triad_console_session_run(&session->console->runner, &user, &session->ends);
+	triad_peer_clear(&user);
 	close_ends(&session->ends);
 	atomic_store(&session->ended, true);
 	return NULL;
@@ -243,8 +247,10 @@ static bool has_standard_input(const struct triad_console *console)
 static void *run_local(void *argument)
 {
 	struct session *session = argument;
+	/* Who has OpenSM's standard input started it. */
+	const struct triad_peer user = {.uid = geteuid()};
 
-	triad_console_session_run(&session->console->runner, &session->ends);
+	triad_console_session_run(&session->console->runner, &user, &session->ends);
 	/* OpenSM sees the end of its input. */
 	close_ends(&session->ends);
 	return NULL;

@@ -14,6 +14,11 @@
  * unchanged, both ways.  OpenSM's console opens only after create(), and nothing tells
  * when: triad_console_arm() is called again and again until it is there.
  *
+ * Every user of the host can connect to a loopback console.  Triad's own commands are
+ * run with the role of who typed them (service/peer.h); OpenSM's are as open as they
+ * are without Triad, and can't be guarded from here: OpenSM accepts from the listener
+ * in the place of its own, too, which any user of the host can find.
+ *
  * The console with a socket open to other hosts ("socket") is left alone, because
  * behind Triad OpenSM could not tell its clients apart.
  *

@@ -20,6 +20,7 @@
 
 struct session {
 	const struct triad_runner *runner;
+	const struct triad_peer *user;
 	const struct triad_console_ends *ends;
 	char line[LINE_SIZE];
 	size_t used;
@@ -75,11 +76,18 @@ static bool is_ours(const char *line)
 
 static void run_words(struct session *session, int n, char **words)
 {
+	const struct triad_runner *runner = session->runner;
+	enum triad_role role = runner->role(runner->context, session->user);
+	char name[TRIAD_PEER_NAME_SIZE];
+	const struct triad_asker asker = {.prefix = "triad",
+		.role = role == TRIAD_ROLE_NONE ? TRIAD_ROLE_READER : role,
+		.name = name};
 	struct triad_output output;
 
+	triad_peer_name(session->user, name);
 	triad_output_init(&output, write_answer, session);
-	session->runner->run(session->runner->context, "triad", n - 1,
-		(const char *const *)words + 1, &output);
+	runner->run(runner->context, &asker, n - 1, (const char *const *)words + 1,
+		&output);
 }
 
 /* Runs a line that is ours, and prompts as OpenSM does. */
@@ -162,10 +170,10 @@ static bool take_answered(const struct session *session)
 	return write_all(session, session->ends->user_out, answered, (size_t)n);
 }
 
-void triad_console_session_run(
-	const struct triad_runner *runner, const struct triad_console_ends *ends)
+void triad_console_session_run(const struct triad_runner *runner,
+	const struct triad_peer *user, const struct triad_console_ends *ends)
 {
-	struct session session = {.runner = runner, .ends = ends};
+	struct session session = {.runner = runner, .user = user, .ends = ends};
 	struct pollfd fds[] = {
 		{.fd = ends->stop, .events = POLLIN},
 		{.fd = ends->user_in, .events = POLLIN},

@@ -8,6 +8,9 @@
  *
  * A user who ends his input, as 'nc -N' does, still gets what OpenSM answers.
  *
+ * Every user may read; what changes something is for who may change at the control
+ * socket, too (service/peer.h).  OpenSM's own commands go through whoever types them.
+ *
  * Thread-safety: one thread runs a session. */
 #ifndef TRIAD_PLUGIN_CONSOLE_SESSION_H
 #define TRIAD_PLUGIN_CONSOLE_SESSION_H
@@ -24,7 +27,7 @@ struct triad_console_ends {
 
 /* Returns when an end has closed, or at once when 'stop' is readable; ends that are
  * sockets must not block. */
-void triad_console_session_run(
-	const struct triad_runner *runner, const struct triad_console_ends *ends);
+void triad_console_session_run(const struct triad_runner *runner,
+	const struct triad_peer *user, const struct triad_console_ends *ends);
 
 #endif

@@ -15,6 +15,7 @@
 #include "common/text.h"
 #include "perfmgr/watch/alert_text.h"
 #include "triad/clock.h"
+#include "triad/file.h"
 #include "triad/json.h"
 #include "triad/thread.h"
 
@@ -70,6 +71,7 @@ struct triad_alert_log {
 	char line[LINE_SIZE];
 	size_t line_length;
 	int error_said;
+	const char *why; /* of an open() that failed */
 };
 
 static void *run(void *argument);
@@ -367,11 +369,9 @@ static int open_file(struct triad_alert_log *alert_log)
 		return 0;
 	if (alert_log->fd >= 0)
 		close(alert_log->fd);
-	/* Not to wait for the other end of a FIFO. */
-	alert_log->fd = open(alert_log->open_path,
-		O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
-		0640);
-	return alert_log->fd < 0 ? errno : 0;
+	alert_log->fd = triad_file_open_output(
+		alert_log->open_path, O_WRONLY, 0640, &alert_log->why);
+	return alert_log->fd < 0 ? -alert_log->fd : 0;
 }
 
 /* A line that fits only in part is taken back. */
@@ -398,7 +398,9 @@ static void note_written(struct triad_alert_log *alert_log, int error)
 		triad_log_write(alert_log->log, TRIAD_LOG_ERROR,
 			"alerts: %s can't be written: %s; alerts are in the log and "
 			"in 'triadctl alerts', and the file is tried again with each",
-			alert_log->open_path, strerror(error));
+			alert_log->open_path,
+			alert_log->fd < 0 && alert_log->why ? alert_log->why
+							    : strerror(error));
 	alert_log->error_said = error;
 }
 

@@ -12,18 +12,25 @@
 #include <unistd.h>
 
 #include "service/control_file.h"
+#include "service/peer.h"
 #include "triad/control.h"
 #include "triad/thread.h"
 
 /* After a client that could not be accepted. */
 #define ACCEPT_AGAIN_MS 100
+#define MAX_ENDING 64
 
 struct client {
 	struct client *next;
 	struct triad_control *control;
 	pthread_t thread;
 	int fd;
-	bool ended; /* its thread is about to return */
+	struct triad_peer peer;
+	bool is_own; /* root, or the user of this process */
+	/* Of the control's lock: */
+	bool is_silent;    /* its request is not complete yet */
+	bool is_displaced; /* another has its place; it is about to end */
+	bool ended;        /* its thread is about to return */
 	/* The request's words lie here while the command runs. */
 	char request[TRIAD_CONTROL_REQUEST_SIZE];
 	struct triad_output output;
@@ -36,11 +43,11 @@ struct triad_control {
 	pthread_t thread;
 	int wake_fd;
 	atomic_bool stop;
-	atomic_uint max_clients;
 	struct triad_log_limit forbidden_limit, accept_limit;
 
-	pthread_mutex_t lock; /* of what follows */
-	struct client *clients;
+	pthread_mutex_t lock;   /* of what follows */
+	struct client *clients; /* the newest first */
+	struct triad_control_params params;
 	struct triad_control_status status;
 };
 
@@ -146,6 +153,18 @@ static int read_request(struct client *client, size_t *size)
 	return read_all(client->fd, client->request, frame.size, until_us);
 }
 
+/* Its place is its own now.  False when another has got it. */
+static bool keep_place(struct client *client)
+{
+	bool is_kept;
+
+	pthread_mutex_lock(&client->control->lock);
+	is_kept = !client->is_displaced;
+	client->is_silent = false;
+	pthread_mutex_unlock(&client->control->lock);
+	return is_kept;
+}
+
 static void refuse(struct client *client, int error)
 {
 	struct triad_control *control = client->control;
@@ -164,27 +183,71 @@ static void refuse(struct client *client, int error)
 	write_frame(client, TRIAD_FRAME_EXIT, &exit_status, 1);
 }
 
-static void serve(struct client *client)
+/* One that may not ask gets the same answer whatever it wants. */
+static void forbid(struct client *client, const char *name)
 {
 	struct triad_control *control = client->control;
-	char *words[TRIAD_CONTROL_MAX_WORDS + 1];
-	int n_words, error;
-	char exit_status;
-	size_t size;
+	char exit_status = TRIAD_CONTROL_FAILED;
+	unsigned long suppressed;
 
-	triad_output_init(&client->output, write_frame, client);
-	error = read_request(client, &size);
-	if (!error)
-		error = triad_request_decode(client->request, size, words, &n_words);
-	if (error) {
-		refuse(client, error);
-		return;
-	}
+	count(control, &control->status.n_forbidden);
+	if (triad_log_limit_pass(
+		    &control->forbidden_limit, triad_clock_now_us(), &suppressed))
+		triad_log_write(control->log, TRIAD_LOG_ERROR,
+			"control socket: %s may not use it (%lu more before); members of "
+			"control.group may read, of control.admin_group also change",
+			name, suppressed);
+	triad_output_message(&client->output, TRIAD_FRAME_MESSAGE,
+		"control socket: %s may not ask: only root, the user that this process "
+		"runs as, and members of control.group or control.admin_group may\n",
+		name);
+	write_frame(client, TRIAD_FRAME_EXIT, &exit_status, 1);
+}
+
+static void run_words(struct client *client, const struct triad_asker *asker,
+	int n_words, char **words)
+{
+	struct triad_control *control = client->control;
+	char exit_status;
+
 	count(control, &control->status.n_requests);
-	exit_status = (char)control->runner.run(control->runner.context, "triadctl",
-		n_words, (const char *const *)words, &client->output);
+	exit_status = (char)control->runner.run(control->runner.context, asker, n_words,
+		(const char *const *)words, &client->output);
 	if (!client->output.failed)
 		write_frame(client, TRIAD_FRAME_EXIT, &exit_status, 1);
+}
+
+static void serve_asker(struct client *client, const struct triad_asker *asker)
+{
+	char *words[TRIAD_CONTROL_MAX_WORDS + 1];
+	int n_words, error;
+	size_t size;
+
+	error = read_request(client, &size);
+	if (!keep_place(client))
+		return;
+	if (!error)
+		error = triad_request_decode(client->request, size, words, &n_words);
+	if (error)
+		refuse(client, error);
+	else
+		run_words(client, asker, n_words, words);
+}
+
+static void serve(struct client *client)
+{
+	const struct triad_runner *runner = &client->control->runner;
+	char name[TRIAD_PEER_NAME_SIZE];
+	const struct triad_asker asker = {.prefix = "triadctl",
+		.role = runner->role(runner->context, &client->peer),
+		.name = name};
+
+	triad_output_init(&client->output, write_frame, client);
+	triad_peer_name(&client->peer, name);
+	if (asker.role == TRIAD_ROLE_NONE)
+		forbid(client, name);
+	else
+		serve_asker(client, &asker);
 }
 
 static void *run_client(void *argument)
@@ -196,7 +259,7 @@ static void *run_client(void *argument)
 	pthread_mutex_lock(&control->lock);
 	shutdown(client->fd, SHUT_RDWR);
 	client->ended = true;
-	control->status.n_clients--;
+	control->status.n_clients -= !client->is_displaced;
 	pthread_mutex_unlock(&control->lock);
 	wake(control);
 	return NULL;
@@ -219,23 +282,12 @@ static void reap(struct triad_control *control, bool all)
 		pthread_mutex_unlock(&control->lock);
 		pthread_join(client->thread, NULL);
 		close(client->fd);
+		triad_peer_clear(&client->peer);
 		free(client);
 		pthread_mutex_lock(&control->lock);
 		at = &control->clients;
 	}
 	pthread_mutex_unlock(&control->lock);
-}
-
-static bool is_allowed(int fd, uid_t *uid)
-{
-	struct ucred peer;
-	socklen_t size = sizeof(peer);
-
-	*uid = (uid_t)-1;
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size))
-		return false;
-	*uid = peer.uid;
-	return peer.uid == 0 || peer.uid == geteuid();
 }
 
 /* One frame and the end, without waiting: this is the accepting thread. */
@@ -254,39 +306,92 @@ static void turn_away(int fd, const char *reason)
 	close(fd);
 }
 
-static void forbid(struct triad_control *control, int fd, uid_t uid)
-{
-	unsigned long suppressed;
+/* --- places --- */
 
-	count(control, &control->status.n_forbidden);
-	if (triad_log_limit_pass(
-		    &control->forbidden_limit, triad_clock_now_us(), &suppressed))
-		triad_log_write(control->log, TRIAD_LOG_ERROR,
-			"control socket: user %u may not use it (%lu more before)",
-			(unsigned)uid, suppressed);
-	turn_away(fd, "only root and the user that this process runs as may ask\n");
+static bool has_place(const struct client *client)
+{
+	return !client->ended && !client->is_displaced;
 }
 
-/* Returns 0 or an errno; then 'fd' is still the caller's. */
-static int start_client(struct triad_control *control, int fd)
+/* Whom 'client' shares its places with: with all who are as it is, root or not; and,
+ * 'same_user', those of its user alone. */
+static bool is_rival(
+	const struct client *client, const struct client *other, bool same_user)
 {
-	struct client *client = calloc(1, sizeof(*client));
-	int error;
+	return has_place(other) && other->is_own == client->is_own &&
+		(!same_user || other->peer.uid == client->peer.uid);
+}
 
-	if (!client)
-		return ENOMEM;
-	client->control = control;
-	client->fd = fd;
+static void displace(struct triad_control *control, struct client *client)
+{
+	client->is_displaced = true;
+	shutdown(client->fd, SHUT_RDWR);
+	control->status.n_clients--;
+	control->status.n_displaced++;
+}
+
+/* Whether 'client' finds fewer than 'max' of its rivals, once the oldest silent one of
+ * them has given way. */
+static bool finds_place(struct triad_control *control, const struct client *client,
+	bool same_user, unsigned max)
+{
+	struct client *oldest = NULL;
+	unsigned n = 0;
+
+	for (struct client *at = control->clients; at; at = at->next) {
+		if (!is_rival(client, at, same_user))
+			continue;
+		n++;
+		if (at->is_silent)
+			oldest = at;
+	}
+	if (n < max)
+		return true;
+	if (oldest)
+		displace(control, oldest);
+	return oldest;
+}
+
+/* Threads that were cut off end at once; until they do, nobody can make more of them.
+ */
+static bool is_crowded(const struct triad_control *control)
+{
+	unsigned n = 0;
+
+	for (const struct client *at = control->clients; at; at = at->next)
+		n += at->is_displaced && !at->ended;
+	return n >= MAX_ENDING;
+}
+
+/* With the lock held. */
+static bool take_place(struct triad_control *control, const struct client *client)
+{
+	unsigned max = control->params.max_clients;
+	unsigned max_user = max > 1 ? max / 2 : 1;
+
+	if (!client->is_own && is_crowded(control))
+		return false;
+	return (client->is_own || finds_place(control, client, true, max_user)) &&
+		finds_place(control, client, false, max);
+}
+
+/* Takes 'client' over, unless it returns an errno: EBUSY, there is no place. */
+static int start_client(struct triad_control *control, struct client *client)
+{
+	int error = 0;
+
 	pthread_mutex_lock(&control->lock);
-	error = triad_thread_start(&client->thread, "triad-client", run_client, client);
+	if (!take_place(control, client))
+		error = EBUSY;
+	if (!error)
+		error = triad_thread_start(
+			&client->thread, "triad-client", run_client, client);
 	if (!error) {
 		client->next = control->clients;
 		control->clients = client;
 		control->status.n_clients++;
 	}
 	pthread_mutex_unlock(&control->lock);
-	if (error)
-		free(client);
 	return error;
 }
 
@@ -307,22 +412,24 @@ static void wait_for_room(struct triad_control *control, int error)
 static void accept_client(struct triad_control *control)
 {
 	int fd = accept4(control->file.fd, NULL, NULL, SOCK_CLOEXEC);
-	bool has_room;
-	uid_t uid;
+	struct client *client;
 
 	if (fd < 0) {
 		wait_for_room(control, errno);
 		return;
 	}
-	if (!is_allowed(fd, &uid)) {
-		forbid(control, fd, uid);
-		return;
+	client = calloc(1, sizeof(*client));
+	if (client) {
+		client->control = control;
+		client->fd = fd;
+		client->is_silent = true;
+		triad_peer_of_unix(fd, &client->peer);
+		client->is_own = triad_peer_is_own(&client->peer);
+		if (!start_client(control, client))
+			return;
+		triad_peer_clear(&client->peer);
+		free(client);
 	}
-	pthread_mutex_lock(&control->lock);
-	has_room = control->status.n_clients < atomic_load(&control->max_clients);
-	pthread_mutex_unlock(&control->lock);
-	if (has_room && !start_client(control, fd))
-		return;
 	count(control, &control->status.n_busy);
 	turn_away(fd,
 		"busy: too many clients at once (control.max_clients); try again\n");
@@ -351,8 +458,20 @@ static void *run(void *argument)
 
 /* --- life --- */
 
-struct triad_control *triad_control_new(const char *path, unsigned max_clients,
-	const struct triad_runner *runner, struct triad_log *log)
+static void share(struct triad_control *control, bool is_shared)
+{
+	int error = triad_control_file_share(&control->file, is_shared);
+
+	if (error)
+		triad_log_write(control->log, TRIAD_LOG_ERROR,
+			"control socket %s: its mode can't be set: %s; only root may "
+			"connect, or everybody may who has a role",
+			control->file.path, strerror(error));
+}
+
+struct triad_control *triad_control_new(const char *path,
+	const struct triad_control_params *params, const struct triad_runner *runner,
+	struct triad_log *log)
 {
 	struct triad_control *control = calloc(1, sizeof(*control));
 
@@ -362,11 +481,13 @@ struct triad_control *triad_control_new(const char *path, unsigned max_clients,
 	control->log = log;
 	control->forbidden_limit = control->accept_limit =
 		(struct triad_log_limit){.burst = 1, .period_us = 60 * TRIAD_US_PER_S};
-	atomic_init(&control->max_clients, max_clients);
+	control->params = *params;
 	pthread_mutex_init(&control->lock, NULL);
 	control->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (control->wake_fd >= 0 &&
 		!triad_control_file_open(&control->file, path, log)) {
+		if (params->is_shared)
+			share(control, true);
 		if (!triad_thread_start(
 			    &control->thread, "triad-control", run, control))
 			return control;
@@ -396,9 +517,17 @@ void triad_control_free(struct triad_control *control)
 	free(control);
 }
 
-void triad_control_set_max_clients(struct triad_control *control, unsigned max_clients)
+void triad_control_configure(
+	struct triad_control *control, const struct triad_control_params *params)
 {
-	atomic_store(&control->max_clients, max_clients);
+	bool is_other;
+
+	pthread_mutex_lock(&control->lock);
+	is_other = control->params.is_shared != params->is_shared;
+	control->params = *params;
+	pthread_mutex_unlock(&control->lock);
+	if (is_other)
+		share(control, params->is_shared);
 }
 
 struct triad_control_status triad_control_status(struct triad_control *control)

@@ -49,9 +49,30 @@ static int remove_dead_socket(const char *path)
 	return unlink(path) ? errno : 0;
 }
 
+/* Of the socket itself, whatever somebody puts in its place. */
+static int set_mode(const char *path, mode_t mode)
+{
+	int fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC), error = 0;
+	struct stat status;
+	char name[32];
+
+	if (fd < 0)
+		return errno;
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+	if (fstat(fd, &status))
+		error = errno;
+	else if (!S_ISSOCK(status.st_mode))
+		error = EEXIST;
+	else if (chmod(name, mode))
+		error = errno;
+	close(fd);
+	return error;
+}
+
 static int listen_at(struct triad_control_file *file)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int error;
 
 	memcpy(address.sun_path, file->path, sizeof(file->path));
 	file->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -62,13 +83,12 @@ static int listen_at(struct triad_control_file *file)
 	if (fchmod(file->fd, 0600) ||
 		bind(file->fd, (struct sockaddr *)&address, sizeof(address)))
 		return errno;
-	if (chmod(file->path, 0600) || listen(file->fd, 32)) {
-		int error = errno;
-
+	error = set_mode(file->path, 0600);
+	if (!error && listen(file->fd, 32))
+		error = errno;
+	if (error)
 		unlink(file->path);
-		return error;
-	}
-	return 0;
+	return error;
 }
 
 static const char *why(int error)
@@ -108,6 +128,11 @@ int triad_control_file_open(
 	if (file->lock_fd >= 0)
 		close(file->lock_fd);
 	return error;
+}
+
+int triad_control_file_share(struct triad_control_file *file, bool is_shared)
+{
+	return set_mode(file->path, is_shared ? 0666 : 0600);
 }
 
 void triad_control_file_close(struct triad_control_file *file)

@@ -3,6 +3,8 @@
 #ifndef TRIAD_SERVICE_CONTROL_FILE_H
 #define TRIAD_SERVICE_CONTROL_FILE_H
 
+#include <stdbool.h>
+
 #include "triad/log.h"
 
 struct triad_control_file {
@@ -15,6 +17,9 @@ struct triad_control_file {
  * nobody serves, listens with mode 0600.  Returns 0 or an errno, said in the log. */
 int triad_control_file_open(
 	struct triad_control_file *file, const char *path, struct triad_log *log);
+
+/* Lets everybody connect, or root and the own user alone.  Returns 0 or an errno. */
+int triad_control_file_share(struct triad_control_file *file, bool is_shared);
 
 /* Removes the socket and gives the lock back. */
 void triad_control_file_close(struct triad_control_file *file);

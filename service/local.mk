@@ -24,7 +24,9 @@ libtriadservice_la_SOURCES = \
 	service/control_file.c service/control_file.h \
 	service/exports.c service/exports.h \
 	service/local_port.c service/local_port.h \
+	service/loopback_owner.c \
 	service/own_metrics.c service/own_metrics.h \
+	service/peer.c service/peer.h \
 	service/perf.c service/perf.h \
 	service/profile.c service/profile.h \
 	service/runner.h \

@@ -6,13 +6,22 @@
 #ifndef TRIAD_SERVICE_RUNNER_H
 #define TRIAD_SERVICE_RUNNER_H
 
+#include "service/peer.h"
 #include "triad/output.h"
+
+/* Who typed a command, and how. */
+struct triad_asker {
+	const char *prefix;   /* what was typed before the words, for help texts */
+	enum triad_role role; /* of service/peer.h */
+	const char *name;     /* "user 1000", for messages */
+};
 
 struct triad_runner {
 	void *context;
-	/* 'prefix' is what was typed before the words ("triad"), for help texts.
-	 * Returns an exit status. */
-	int (*run)(void *context, const char *prefix, int n_words,
+	/* What a user may do, as it is configured now. */
+	enum triad_role (*role)(void *context, const struct triad_peer *peer);
+	/* Returns an exit status. */
+	int (*run)(void *context, const struct triad_asker *asker, int n_words,
 		const char *const *words, struct triad_output *output);
 };
 

@@ -8,6 +8,7 @@
 
 #include "service/own_metrics.h"
 #include "triad/clock.h"
+#include "triad/file.h"
 #include "triad/lists.h"
 
 /* --- configuration --- */
@@ -41,7 +42,14 @@ static void set_standards(const struct triad_service *service, struct triad_conf
 static int load(const struct triad_service *service, struct triad_conf *conf,
 	struct triad_diags *diags)
 {
+	char reason[TRIAD_FILE_REASON_SIZE];
+
 	set_standards(service, conf);
+	if (triad_file_check_trusted(service->conf_path, false, reason) == EPERM) {
+		triad_diags_init(diags, service->conf_path);
+		triad_diags_add(diags, 0, 0, "%s", reason);
+		return EPERM;
+	}
 	return triad_conf_load(service->conf_path, service->port_guid, conf, diags);
 }
 
@@ -73,6 +81,14 @@ static void make_idle(const struct triad_service *service, struct triad_conf *co
 	conf->port.enabled = false;
 }
 
+static struct triad_control_params control_params(const struct triad_conf *conf)
+{
+	return (struct triad_control_params){
+		.max_clients = conf->control.max_clients,
+		.is_shared = *conf->control.group || *conf->control.admin_group,
+	};
+}
+
 void triad_service_put_in_force(struct triad_service *service)
 {
 	struct triad_conf conf = service->conf;
@@ -87,9 +103,11 @@ void triad_service_put_in_force(struct triad_service *service)
 		triad_log_write(service->log, TRIAD_LOG_ERROR,
 			"not enough memory to put the configuration into force; type "
 			"'triadctl reload' to try again");
-	if (service->control)
-		triad_control_set_max_clients(
-			service->control, conf.control.max_clients);
+	if (service->control) {
+		struct triad_control_params params = control_params(&conf);
+
+		triad_control_configure(service->control, &params);
+	}
 }
 
 void triad_service_get_conf(struct triad_service *service, struct triad_conf *conf)
@@ -97,6 +115,20 @@ void triad_service_get_conf(struct triad_service *service, struct triad_conf *co
 	pthread_mutex_lock(&service->conf_lock);
 	*conf = service->conf;
 	pthread_mutex_unlock(&service->conf_lock);
+}
+
+enum triad_role triad_service_role(void *context, const struct triad_peer *peer)
+{
+	struct triad_service *service = context;
+	char group[TRIAD_CONF_TEXT_SIZE], admin_group[TRIAD_CONF_TEXT_SIZE];
+
+	if (triad_peer_is_own(peer))
+		return TRIAD_ROLE_ADMIN;
+	pthread_mutex_lock(&service->conf_lock);
+	memcpy(group, service->conf.control.group, sizeof(group));
+	memcpy(admin_group, service->conf.control.admin_group, sizeof(admin_group));
+	pthread_mutex_unlock(&service->conf_lock);
+	return triad_peer_role(peer, group, admin_group);
 }
 
 int triad_service_reload(struct triad_service *service, struct triad_diags *diags)
@@ -166,6 +198,8 @@ void triad_service_init(struct triad_service *service,
 	service->port_guid = port_guid;
 	service->started_us = triad_clock_now_us();
 	service->log = log;
+	service->refused_limit =
+		(struct triad_log_limit){.burst = 5, .period_us = 60 * TRIAD_US_PER_S};
 	pthread_mutex_init(&service->conf_lock, NULL);
 	triad_diags_init(&service->conf_diags, "");
 	if (conf_path)
@@ -211,14 +245,16 @@ bool triad_service_start(struct triad_service *service)
 
 void triad_service_open(struct triad_service *service)
 {
-	const struct triad_runner runner = {
-		.context = service, .run = triad_service_ask};
+	const struct triad_runner runner = {.context = service,
+		.role = triad_service_role,
+		.run = triad_service_ask};
 	const struct triad_conf *conf = &service->conf;
+	const struct triad_control_params params = control_params(conf);
 
 	if (conf->control.enabled)
 		atomic_store(&service->control,
-			triad_control_new(conf->control.socket,
-				conf->control.max_clients, &runner, service->log));
+			triad_control_new(
+				conf->control.socket, &params, &runner, service->log));
 }
 
 void triad_service_close(struct triad_service *service)

@@ -64,6 +64,7 @@ struct triad_service {
 	uint64_t port_guid;
 	uint64_t started_us;
 	struct triad_log *log;
+	struct triad_log_limit refused_limit; /* commands of who may only read */
 
 	pthread_mutex_t conf_lock; /* of the four that follow */
 	struct triad_conf conf;
@@ -120,9 +121,13 @@ int triad_service_reload(struct triad_service *service, struct triad_diags *diag
 int triad_service_set(struct triad_service *service, const char *key, const char *value,
 	struct triad_diags *diags);
 
-/* A 'struct triad_runner': parses words and has the owner run the command.  'context'
- * is the service. */
-int triad_service_ask(void *context, const char *prefix, int n_words,
+/* The functions of a 'struct triad_runner'; 'context' is the service.  What a user may
+ * do by the configuration in force: */
+enum triad_role triad_service_role(void *context, const struct triad_peer *peer);
+
+/* Parses words and has the owner run the command, unless it changes something and who
+ * asks may only read. */
+int triad_service_ask(void *context, const struct triad_asker *asker, int n_words,
 	const char *const *words, struct triad_output *output);
 
 /* Runs a command of the service's: help, perf, alerts, set, reload.  Returns

@@ -11,6 +11,7 @@
 
 #include "collect/nats/queue.h"
 #include "triad/clock.h"
+#include "triad/file.h"
 #include "triad/lists.h"
 #include "triad/thread.h"
 
@@ -350,12 +351,34 @@ static natsStatus open_connection(struct triad_bus *bus)
 	return status;
 }
 
+/* Who could change them could be taken for this collector, or for its brokers. */
+static bool are_files_trusted(struct triad_bus *bus)
+{
+	const struct triad_bus_params *params = &bus->params;
+	const char *const paths[] = {params->tls_ca, params->tls_certificate,
+		params->tls_key, params->credentials};
+	char why[TRIAD_FILE_REASON_SIZE], reason[TRIAD_CONF_TEXT_SIZE];
+
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		if (!*paths[i] ||
+			triad_file_check_trusted(paths[i], false, why) != EPERM)
+			continue;
+		snprintf(reason, sizeof(reason), "%s: %.*s", paths[i],
+			(int)(sizeof(reason) - TRIAD_CONF_PATH_SIZE - 2), why);
+		note_not_connected(bus, reason);
+		return false;
+	}
+	return true;
+}
+
 static void connect_to(struct triad_bus *bus)
 {
 	char reason[TRIAD_CONF_TEXT_SIZE];
 	natsStatus status;
 
 	bus->tried_us = triad_clock_now_us();
+	if (!are_files_trusted(bus))
+		return;
 	status = open_connection(bus);
 	set_current(bus, bus->connection);
 	if (status == NATS_OK)

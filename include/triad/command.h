@@ -37,6 +37,9 @@
  * words of a choice and counters ignore case.  Each command also takes '--color', which
  * help doesn't show: triadctl adds it when its output is a terminal.
  *
+ * A command either reads, or changes something; the table of commands says which, so
+ * that whoever is asked can refuse the latter to those who may only read.
+ *
  * This header turns words into a checked 'struct triad_command', and makes the
  * help texts from the same table; it runs nothing.  triadctl parses before it
  * connects, so that mistakes are told without an SM; the plugin parses again,
@@ -102,6 +105,7 @@ enum triad_command_change {
 
 struct triad_command {
 	enum triad_command_verb verb;
+	bool changes; /* it is for those alone who may change something */
 	bool json;
 	bool color;
 	char node[128]; /* GUID in hex, or a name; empty: every node */

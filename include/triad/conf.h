@@ -167,6 +167,8 @@ struct triad_conf {
 		bool enabled;
 		char socket[TRIAD_CONF_PATH_SIZE]; /* with %g replaced */
 		unsigned max_clients;
+		char group[TRIAD_CONF_TEXT_SIZE];       /* may read; "": none */
+		char admin_group[TRIAD_CONF_TEXT_SIZE]; /* may change, too */
 	} control;
 	struct {
 		bool enabled;

@@ -10,6 +10,7 @@
 
 #include "perfmgr/export/http.h"
 #include "triad/clock.h"
+#include "triad/file.h"
 
 /* --- files --- */
 
@@ -63,10 +64,13 @@ static int read_open_file(int fd, const char *path, size_t max, char **text,
 int triad_http_read_file(const char *path, size_t max, char **text, struct stat *about,
 	char *reason, size_t size)
 {
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	int error;
+	char why[TRIAD_FILE_REASON_SIZE];
+	int fd, error;
 
 	*text = NULL;
+	if (triad_file_check_trusted(path, false, why) == EPERM)
+		return refuse(EPERM, path, why, reason, size);
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0)
 		return refuse(errno, path, strerror(errno), reason, size);
 	error = read_open_file(fd, path, max, text, about, reason, size);
@@ -142,7 +146,10 @@ static bool is_same_file(const struct stat *a, const struct stat *b)
 {
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino &&
 		a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
-		a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+		a->st_mtim.tv_nsec == b->st_mtim.tv_nsec &&
+		/* Of its owner and its mode, too. */
+		a->st_ctim.tv_sec == b->st_ctim.tv_sec &&
+		a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
 }
 
 void triad_http_token_refresh(

@@ -15,6 +15,7 @@
 #include "perfmgr/export/profile_old.h"
 #include "perfmgr/export/zstd_frame.h"
 #include "perfmgr/formats/profile.h"
+#include "triad/file.h"
 
 /* What of a file's beginning is looked at: more than a block, so that the first line
  * can be read whatever the block's size is. */
@@ -51,38 +52,16 @@ static int complain(struct triad_profile_file *file, int error, const char *why)
 	return error;
 }
 
-/* Before it is opened: to open a device may do something. */
-static int check_kind(struct triad_profile_file *file, const struct stat *status)
-{
-	if (S_ISREG(status->st_mode))
-		return 0;
-	return complain(file, EMEDIUMTYPE,
-		S_ISDIR(status->st_mode)           ? "it is a folder"
-			: S_ISLNK(status->st_mode) ? "it is a symbolic link"
-						   : "it is not a regular file");
-}
-
 static int open_locked(struct triad_profile_file *file)
 {
 	struct stat status;
-	int error;
+	const char *why;
 
-	if (!lstat(file->path, &status)) {
-		error = check_kind(file, &status);
-		if (error)
-			return error;
-	}
-	file->fd = open(file->path,
-		O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK |
-			O_NOCTTY,
-		0640);
+	file->fd = triad_file_open_output(file->path, O_RDWR, 0640, &why);
+	if (file->fd == -EMEDIUMTYPE || file->fd == -EPERM)
+		return complain(file, -file->fd, why);
 	if (file->fd < 0)
-		return errno;
-	if (fstat(file->fd, &status))
-		return errno;
-	error = check_kind(file, &status);
-	if (error)
-		return error;
+		return -file->fd;
 	if (flock(file->fd, LOCK_EX | LOCK_NB))
 		return errno == EWOULDBLOCK
 			? complain(file, EBUSY, "another OpenSM writes it")

@@ -12,6 +12,7 @@
 #include "plugin/election/state_file.h"
 #include "portmgr/election/priority.h"
 #include "triad/clock.h"
+#include "triad/file.h"
 
 /* --- what the machine asks for --- */
 
@@ -19,17 +20,25 @@ static void store(
 	struct triad_elector *elector, const struct triad_election_stored *stored)
 {
 	const char *dir = elector->conf.election.state_dir;
-	char path[256];
+	char path[256], why[TRIAD_FILE_REASON_SIZE] = "";
 	int error = triad_state_file_name(dir, elector->id, path, sizeof(path));
 
+	if (!error && triad_file_check_folder(path, why) == EPERM)
+		error = EPERM;
 	if (!error)
 		error = triad_state_file_write(path, stored);
+	if (error)
+		triad_election_store_failed(elector->election);
 	elector->n_store_failed += error != 0;
 	if (error && !elector->has_store_trouble)
 		triad_log_write(elector->log, TRIAD_LOG_ERROR,
-			"election: %s: can't be written: %s; terms and the blacklist "
-			"do not outlive a restart until it can (election.state_dir)",
-			path, strerror(error));
+			"election: %s: can't be written: %s; this SM gives no vote and "
+			"may not enforce in a new term until it can, which is tried "
+			"again and again (election.state_dir)",
+			path, error == EPERM && *why ? why : strerror(error));
+	if (!error && elector->has_store_trouble)
+		triad_log_write(elector->log, TRIAD_LOG_INFO,
+			"election: %s: is written again: this SM votes", path);
 	elector->has_store_trouble = error != 0;
 }
 
@@ -185,16 +194,16 @@ void elector_act(struct triad_elector *elector)
 
 void elector_open_trace(struct triad_elector *elector, const char *path)
 {
+	const char *why;
+
 	if (elector->trace_fd >= 0)
 		close(elector->trace_fd);
 	elector->trace_fd = -1;
 	if (!*path)
 		return;
-	elector->trace_fd = open(path,
-		O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
-		0644);
+	elector->trace_fd = triad_file_open_output(path, O_WRONLY, 0644, &why);
 	if (elector->trace_fd < 0)
 		triad_log_write(elector->log, TRIAD_LOG_ERROR,
 			"election: %s: no trace is written: %s (election.trace_file)",
-			path, strerror(errno));
+			path, why);
 }

@@ -148,7 +148,8 @@ static void describe_trouble(
 	snprintf(status->trouble, sizeof(status->trouble), "%s%s%s", transport,
 		*transport && elector->has_store_trouble ? "; " : "",
 		elector->has_store_trouble
-			? "election.state_dir can't be written: see the log"
+			? "election.state_dir can't be written, so this SM gives no "
+			  "vote: see the log"
 			: "");
 }
 

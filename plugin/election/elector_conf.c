@@ -9,6 +9,7 @@
 #include "plugin/election/elector_parts.h"
 #include "plugin/election/state_file.h"
 #include "triad/clock.h"
+#include "triad/file.h"
 #include "triad/lists.h"
 
 #define N_STEPS 3
@@ -55,17 +56,19 @@ static struct triad_election *make_election(struct triad_elector *elector)
 		.has_cluster = conf->election.cluster != TRIAD_CLUSTER_NONE,
 	};
 	struct triad_election_stored stored = {.term = 0};
-	char path[256];
+	char path[256], why[TRIAD_FILE_REASON_SIZE] = "";
 	int error = triad_state_file_name(
 		conf->election.state_dir, elector->id, path, sizeof(path));
 
+	if (!error && triad_file_check_trusted(path, false, why) == EPERM)
+		error = EPERM;
 	if (!error)
 		error = triad_state_file_read(path, &stored);
 	if (error && error != ENOENT)
 		triad_log_write(elector->log, TRIAD_LOG_ERROR,
 			"election: %s: can't be read: %s; it is begun anew, without a "
 			"blacklist",
-			path, strerror(error));
+			path, error == EPERM && *why ? why : strerror(error));
 	/* Whatever was promised by this process, or before it by who knows whom, is
 	 * over before anything else is. */
 	if (error && error != ENOENT)

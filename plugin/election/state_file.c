@@ -7,8 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
+
+#include "triad/file.h"
 
 /* A line for each id of the blacklist and some more, with room to spare. */
 #define MAX_SIZE 8192
@@ -109,45 +110,9 @@ int triad_state_file_read(const char *path, struct triad_election_stored *stored
 
 /* --- writing --- */
 
-static int write_new(const char *path, const char *text, size_t size)
-{
-	int fd =
-		open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-	int error = 0;
-
-	if (fd < 0)
-		return errno;
-	if (write(fd, text, size) != (ssize_t)size || fsync(fd))
-		error = errno ? errno : EIO;
-	close(fd);
-	return error;
-}
-
-static void make_folder(const char *path)
-{
-	char dir[512];
-	const char *end = strrchr(path, '/');
-
-	if (!end || (size_t)(end - path) >= sizeof(dir))
-		return;
-	snprintf(dir, sizeof(dir), "%.*s", (int)(end - path), path);
-	(void)mkdir(dir, 0755);
-}
-
 int triad_state_file_write(const char *path, const struct triad_election_stored *stored)
 {
-	char text[MAX_SIZE], new_path[512];
-	size_t size = print(stored, text);
-	int error;
+	char text[MAX_SIZE];
 
-	snprintf(new_path, sizeof(new_path), "%s.new", path);
-	errno = 0;
-	error = write_new(new_path, text, size);
-	if (error == ENOENT) {
-		make_folder(path);
-		error = write_new(new_path, text, size);
-	}
-	if (!error && rename(new_path, path))
-		error = errno;
-	return error;
+	return triad_file_replace(path, text, print(stored, text), 0600);
 }

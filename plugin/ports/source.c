@@ -71,13 +71,17 @@ static int read_all(int fd, char *octets, size_t size)
 	return 0;
 }
 
-/* Returns 0, EAGAIN (it is being written), EFBIG or another errno; the octets are the
- * caller's. */
-static int read_file(const char *path, struct stat *status, char **octets, size_t *size)
+/* Returns 0, EAGAIN (it is being written), EFBIG, EPERM (it isn't trusted, 'why' says
+ * the reason) or another errno; the octets are the caller's. */
+static int read_file(const char *path, struct stat *status, char **octets, size_t *size,
+	char why[TRIAD_FILE_REASON_SIZE])
 {
 	struct stat after;
-	int fd = open_file(path, status), error;
+	int fd, error;
 
+	if (triad_file_check_trusted(path, false, why) == EPERM)
+		return EPERM;
+	fd = open_file(path, status);
 	if (fd < 0)
 		return -fd;
 	*size = (size_t)status->st_size;
@@ -95,39 +99,23 @@ static int read_file(const char *path, struct stat *status, char **octets, size_
 	return error;
 }
 
-/* Beside, then renamed: whoever reads it finds the old one or the new one. */
-static int write_copy(const struct triad_source *source)
-{
-	char beside[TRIAD_SOURCE_PATH_SIZE + 8];
-	int fd, error;
-
-	snprintf(beside, sizeof(beside), "%s.new", source->copy);
-	(void)unlink(beside);
-	fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (fd < 0)
-		return errno;
-	error = triad_write_all(fd, source->octets, source->size);
-	if (!error && fsync(fd))
-		error = errno;
-	if (close(fd) && !error)
-		error = errno;
-	if (!error && rename(beside, source->copy))
-		error = errno;
-	if (error)
-		(void)unlink(beside);
-	return error;
-}
-
 static void keep_copy(struct triad_source *source)
 {
-	int error = *source->copy ? write_copy(source) : 0;
+	char why[TRIAD_FILE_REASON_SIZE] = "";
+	int error = 0;
+
+	if (*source->copy)
+		error = triad_file_check_folder(source->copy, why) == EPERM
+			? EPERM
+			: triad_file_replace(
+				  source->copy, source->octets, source->size, 0600);
 
 	if (error && !source->has_copy_trouble)
 		triad_log_write(source->log, TRIAD_LOG_ERROR,
 			"ports: %s: the expected configuration can't be kept there: "
 			"%s; it does not outlive a restart until it can "
 			"(election.state_dir)",
-			source->copy, strerror(error));
+			source->copy, error == EPERM && *why ? why : strerror(error));
 	source->has_copy_trouble = error != 0;
 }
 
@@ -209,25 +197,35 @@ bool triad_source_take(struct triad_source *source, char *octets, size_t size)
 	return true;
 }
 
-static void say_unreadable(struct triad_source *source, int error)
+/* Says it once, though it is tried again. */
+static void say_unreadable(struct triad_source *source, int error, const char *why)
 {
+	char before[TRIAD_DIAG_TEXT_SIZE] = "";
+
+	if (source->mistakes.n)
+		snprintf(
+			before, sizeof(before), "%s", source->mistakes.entries[0].text);
 	triad_diags_init(&source->mistakes, source->path);
-	if (error == EFBIG)
+	if (error == EPERM)
+		triad_diags_add(&source->mistakes, 0, 0, "%s", why);
+	else if (error == EFBIG)
 		triad_diags_add(&source->mistakes, 0, 0,
 			"it is larger than %zu MiB, the most that is read",
 			TRIAD_EXPECTED_MAX_OCTETS >> 20);
 	else
 		triad_diags_add(&source->mistakes, 0, 0, "can't be read: %s",
 			error == EINVAL ? "it is no file" : strerror(error));
-	tell_mistakes(source);
+	if (strcmp(before, source->mistakes.entries[0].text) != 0)
+		tell_mistakes(source);
 }
 
 static bool read_operators(struct triad_source *source)
 {
-	struct stat status;
+	char why[TRIAD_FILE_REASON_SIZE];
+	struct stat status = {0};
 	char *octets;
 	size_t size;
-	int error = read_file(source->path, &status, &octets, &size);
+	int error = read_file(source->path, &status, &octets, &size, why);
 
 	source->has_seen = error != EAGAIN;
 	source->seen = status;
@@ -235,7 +233,7 @@ static bool read_operators(struct triad_source *source)
 		return false; /* in a second */
 	if (error) {
 		memset(&source->seen, 0, sizeof(source->seen));
-		say_unreadable(source, error);
+		say_unreadable(source, error, why);
 		return false;
 	}
 	if (!attempt(source, source->path, octets, size))
@@ -264,11 +262,18 @@ bool triad_source_look(struct triad_source *source, uint64_t now_us)
 
 static bool read_copy(struct triad_source *source)
 {
+	char why[TRIAD_FILE_REASON_SIZE];
 	struct stat status;
 	char *octets;
 	size_t size;
+	int error = *source->copy
+		? read_file(source->copy, &status, &octets, &size, why)
+		: ENOENT;
 
-	if (!*source->copy || read_file(source->copy, &status, &octets, &size))
+	if (error == EPERM)
+		triad_log_write(source->log, TRIAD_LOG_ERROR,
+			"ports: %s: not taken: %s", source->copy, why);
+	if (error)
 		return false;
 	return attempt(source, source->copy, octets, size);
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "plugin/qos/policy_source.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "triad/clock.h"
+#include "triad/file.h"
 
 void triad_policy_source_init(
 	struct triad_policy_source *source, const char *osm_file, struct triad_log *log)
@@ -50,7 +52,7 @@ static struct triad_file_stamp stamp_of(const char *path)
 		stamp = (struct triad_file_stamp){.device = info.st_dev,
 			.inode = info.st_ino,
 			.size = info.st_size,
-			.changed = info.st_mtim};
+			.changed = info.st_ctim};
 	return stamp;
 }
 
@@ -157,6 +159,7 @@ int triad_policy_source_load(
 {
 	struct triad_policy *policy = NULL;
 	struct triad_file_stamp stamp;
+	char why[TRIAD_FILE_REASON_SIZE];
 	struct wish wish;
 	int error = 0;
 
@@ -165,9 +168,13 @@ int triad_policy_source_load(
 	triad_diags_init(diags, wish.path);
 	/* Before: a change while it is read shows next time. */
 	stamp = stamp_of(wish.path);
-	if (wish.path[0])
+	if (wish.path[0] && triad_file_check_trusted(wish.path, false, why) == EPERM) {
+		triad_diags_add(diags, 0, 0, "%s", why);
+		error = EPERM;
+	} else if (wish.path[0]) {
 		error = triad_policy_load(
 			wish.path, wish.default_level, &policy, diags);
+	}
 	tell(source, &wish, policy, diags, error);
 	keep(source, &wish, &stamp, policy, error);
 	pthread_mutex_unlock(&source->load_lock);

@@ -8,30 +8,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "triad/file.h"
+
 static bool is_fit(int fd, const char *path, char *reason, size_t size)
 {
+	char why[TRIAD_FILE_REASON_SIZE];
 	struct stat status;
 
-	if (fstat(fd, &status)) {
-		snprintf(reason, size, "key %.80s: %s", path, strerror(errno));
-		return false;
-	}
-	if (!S_ISREG(status.st_mode)) {
-		snprintf(reason, size, "key %.80s isn't a regular file", path);
-		return false;
-	}
-	if (status.st_uid && status.st_uid != geteuid()) {
-		snprintf(reason, size, "key %.80s belongs to user %u: chown root %.80s",
-			path, (unsigned)status.st_uid, path);
-		return false;
-	}
-	if (status.st_mode & (S_IRWXG | S_IRWXO)) {
-		snprintf(reason, size,
-			"key %.60s: others may use it (mode %04o): chmod 600 %.60s",
-			path, (unsigned)status.st_mode & 07777, path);
-		return false;
-	}
-	return true;
+	if (fstat(fd, &status))
+		snprintf(why, sizeof(why), "%s", strerror(errno));
+	else if (!S_ISREG(status.st_mode))
+		snprintf(why, sizeof(why), "it isn't a regular file");
+	else if (!triad_file_check_trusted(path, true, why))
+		return true;
+	snprintf(reason, size, "key %.80s: %s", path, why);
+	return false;
 }
 
 /* Returns how many octets there are, TRIAD_KEY_MAX_SIZE + 1: more than that; or -1. */

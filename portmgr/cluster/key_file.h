@@ -12,9 +12,8 @@
 #define TRIAD_KEY_MIN_SIZE 16u
 #define TRIAD_KEY_MAX_SIZE 4096u
 
-/* Refuses a file that others than its owner can read or write, that neither root nor
- * this process's user owns, that isn't a regular file, too short or too long; 'reason'
- * says what to do then. */
+/* Refuses a file that isn't trusted as a secret (triad/file.h), isn't a regular file,
+ * is too short or too long; 'reason' says what to do then. */
 bool triad_key_file_read(const char *path, uint8_t key[TRIAD_KEY_MAX_SIZE],
 	size_t *key_size, char *reason, size_t size);
 

@@ -19,6 +19,7 @@ struct triad_election *triad_election_new(const struct triad_election_conf *conf
 		return NULL;
 	e->conf = *conf;
 	e->stored = *stored;
+	e->durable = *stored;
 	e->now_us = now_us;
 	/* What was promised before the start may have been for longer. */
 	if (e->stored.lease_ms > conf->lease_ms)
@@ -65,13 +66,40 @@ void election_store(struct triad_election *e)
 		action->stored = e->stored;
 }
 
+void election_store_again(struct triad_election *e)
+{
+	if (e->has_disk_trouble && e->now_us >= e->store_again_us)
+		election_store(e);
+}
+
+void triad_election_store_failed(struct triad_election *election)
+{
+	struct triad_election *e = election;
+
+	e->durable = e->previous;
+	e->has_disk_trouble = true;
+	e->store_again_us = e->now_us + election_us(e->conf.status_ms);
+	lease_unstored(e);
+	for (uint32_t i = 0; i < e->n_actions; i++) {
+		struct triad_election_message *m = &e->actions[i].message;
+
+		if (e->actions[i].kind != TRIAD_ELECTION_SEND)
+			continue;
+		if (!lease_is_on_disk(e, m->to, m->grant))
+			m->grant = 0;
+		m->claim = e->claim;
+		m->round = e->claim ? m->round : 0;
+	}
+}
+
 static uint8_t own_flags(const struct triad_election *e)
 {
 	struct triad_permission_facts facts;
 	uint8_t flags = 0;
 
 	triad_election_facts(e, &facts);
-	if (triad_permission_is_able(&facts))
+	/* Without a disk it can't claim: the others need not wait for it. */
+	if (triad_permission_is_able(&facts) && (e->claim || !e->has_disk_trouble))
 		flags |= TRIAD_ELECTION_IS_ABLE;
 	if (e->conf.is_witness)
 		flags |= TRIAD_ELECTION_IS_WITNESS;
@@ -119,6 +147,11 @@ bool triad_election_take_action(
 	if (!election->n_actions)
 		return false;
 	*action = election->actions[0];
+	if (action->kind == TRIAD_ELECTION_STORE) {
+		election->previous = election->durable;
+		election->durable = action->stored;
+		election->has_disk_trouble = false; /* until that fails */
+	}
 	election->n_actions--;
 	for (uint32_t i = 0; i < election->n_actions; i++)
 		election->actions[i] = election->actions[i + 1];
@@ -139,6 +172,7 @@ static void at(struct triad_election *e, uint64_t now_us)
 /* What anything that happened may call for. */
 static void settle(struct triad_election *e)
 {
+	election_store_again(e);
 	lease_run(e);
 	states_update_priority(e);
 	states_run(e);
@@ -316,8 +350,11 @@ uint64_t triad_election_next_us(const struct triad_election *election)
 {
 	uint64_t states_us = states_next_us(election);
 	uint64_t lease_us = lease_next_us(election);
+	uint64_t next_us = states_us < lease_us ? states_us : lease_us;
 
-	return states_us < lease_us ? states_us : lease_us;
+	if (election->has_disk_trouble && election->store_again_us < next_us)
+		next_us = election->store_again_us;
+	return next_us;
 }
 
 /* --- what is asked --- */

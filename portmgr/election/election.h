@@ -31,6 +31,8 @@
  * no better master is known.
  * - Who elects and has heard all members of the view, none of them better, does not
  * wait.
+ * - A member whose disk doesn't take its vote gives none: it might give it again, to
+ *   another, after a restart.
  * - A member that has only just started promises nothing for the time of a lease,
  * because it may have made a promise before.
  *
@@ -69,7 +71,8 @@ struct triad_election_stored {
 };
 
 enum triad_election_action_kind {
-	/* Write 'stored' to disk before anything that follows is done. */
+	/* Write 'stored' to disk before anything that follows is done; when that fails,
+	 * triad_election_store_failed() before the next action is taken. */
 	TRIAD_ELECTION_STORE,
 	TRIAD_ELECTION_SEND,         /* 'message' to all */
 	TRIAD_ELECTION_SET_PRIORITY, /* of the SM, 'sm_priority' */
@@ -167,6 +170,13 @@ uint64_t triad_election_next_us(const struct triad_election *election);
  * more.  To be asked after each of the functions above. */
 bool triad_election_take_action(
 	struct triad_election *election, struct triad_election_action *action);
+
+/* The last action was to store, and that has failed.  What it held is forgotten when
+ * this process dies, so it must not be told to anybody: a vote that isn't on disk
+ * counts for nobody, this member's own claim neither.  Votes and claims of before,
+ * which are on disk, stay.  Storing is asked for again after 'status_ms', until it
+ * doesn't fail. */
+void triad_election_store_failed(struct triad_election *election);
 
 void triad_election_status(const struct triad_election *election, uint64_t now_us,
 	struct triad_election_status *status);

@@ -85,6 +85,7 @@ static bool wants_lease(struct triad_election *e)
 	uint64_t candidate = members_candidate(e);
 
 	return candidate == e->conf.id && lease_is_quorate(e) &&
+		(e->claim || !e->has_disk_trouble) &&
 		e->state != TRIAD_ELECTION_ELECTING && !e->conf.is_witness &&
 		may_vote(e) && e->now_us >= e->claim_again_us &&
 		!has_promised_other(e, e->conf.id);
@@ -112,6 +113,9 @@ static void renew_claim(struct triad_election *e)
 
 	if (!e->claim)
 		e->first_claimed_us = e->now_us;
+	/* A term that isn't on disk might be begun again. */
+	if (e->has_disk_trouble)
+		return;
 	if (!e->claim ||
 		(is_low && e->now_us - e->claimed_us >= election_us(e->conf.status_ms)))
 		make_claim(e);
@@ -204,10 +208,21 @@ void lease_granted(struct triad_election *e, const struct triad_election_message
 
 /* --- promising --- */
 
+bool lease_is_on_disk(const struct triad_election *e, uint64_t to, uint64_t term)
+{
+	return e->durable.voted_term == term && e->durable.voted_for == to;
+}
+
+/* It is tried again by time, not by whoever asks for votes. */
+static bool can_store(const struct triad_election *e, uint64_t to, uint64_t term)
+{
+	return !e->has_disk_trouble || lease_is_on_disk(e, to, term);
+}
+
 static void promise(struct triad_election *e, uint64_t to, uint64_t term)
 {
 	struct triad_election_stored *stored = &e->stored;
-	bool is_new = stored->voted_term != term || stored->voted_for != to;
+	bool is_new = !lease_is_on_disk(e, to, term);
 
 	e->promise = (struct promise){
 		.holder = to, .term = term, .until_us = e->now_us + lease_us(e)};
@@ -232,7 +247,8 @@ void lease_back(struct triad_election *e, const struct triad_election_message *m
 	if (!e->claim || m->claim != e->claim || e->round.is_complete)
 		return;
 	if (!may_vote(e) || has_promised_other(e, e->conf.id) ||
-		!is_term_new(e, e->conf.id, e->claim))
+		!is_term_new(e, e->conf.id, e->claim) ||
+		!can_store(e, e->conf.id, e->claim))
 		return;
 	promise(e, e->conf.id, e->claim);
 	add_grant(e, e->conf.id);
@@ -253,8 +269,20 @@ uint64_t lease_vote(struct triad_election *e, const struct triad_election_messag
 		e->counts.n_stale++;
 		return 0;
 	}
+	if (!can_store(e, m->from, m->claim))
+		return 0;
 	promise(e, m->from, m->claim);
 	return m->claim;
+}
+
+void lease_unstored(struct triad_election *e)
+{
+	bool is_own = e->promise.holder == e->conf.id && e->promise.term == e->claim;
+
+	if (e->claim &&
+		(e->durable.term < e->claim ||
+			(is_own && !lease_is_on_disk(e, e->conf.id, e->claim))))
+		lease_give_up(e);
 }
 
 /* --- views and time --- */

@@ -106,6 +106,12 @@ struct triad_election {
 	uint64_t lease_until_us, lease_view;
 	struct promise promise;
 
+	/* --- disk --- */
+	struct triad_election_stored durable;  /* on disk, as far as known */
+	struct triad_election_stored previous; /* before the last action STORE */
+	bool has_disk_trouble;
+	uint64_t store_again_us;
+
 	/* --- out --- */
 	uint32_t n_actions;
 	struct triad_election_action actions[MAX_ACTIONS];
@@ -121,6 +127,8 @@ static inline uint64_t election_us(uint32_t ms)
 struct triad_election_action *election_act(
 	struct triad_election *e, enum triad_election_action_kind kind);
 void election_store(struct triad_election *e);
+/* Asks for it again when it failed. */
+void election_store_again(struct triad_election *e);
 /* Says STATUS to all, or answers 'to'. */
 void election_say(struct triad_election *e, enum triad_election_kind kind,
 	const struct triad_election_message *to, uint64_t grant);
@@ -178,5 +186,9 @@ void lease_back(struct triad_election *e, const struct triad_election_message *m
 uint64_t lease_vote(struct triad_election *e, const struct triad_election_message *m);
 void lease_granted(struct triad_election *e, const struct triad_election_message *m);
 void lease_give_up(struct triad_election *e);
+/* Whether the vote for 'to' in this term is on disk. */
+bool lease_is_on_disk(const struct triad_election *e, uint64_t to, uint64_t term);
+/* The vote and the claim that aren't on disk are taken back. */
+void lease_unstored(struct triad_election *e);
 
 #endif

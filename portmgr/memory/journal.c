@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "triad/file.h"
+
 #define MAX_PATH_SIZE 512
 /* More than that was never written here. */
 #define MAX_FILE_OCTETS ((uint64_t)16 * TRIAD_JOURNAL_MAX_OCTETS)
@@ -104,38 +106,11 @@ static int read_all(struct triad_journal *journal, struct triad_memory *memory)
 
 /* --- opening --- */
 
-/* What is made or renamed in a folder is there for good when the folder was synced. */
-static void sync_folder(const char *path)
-{
-	char folder[MAX_PATH_SIZE];
-	const char *end = strrchr(path, '/');
-	int fd;
-
-	snprintf(folder, sizeof(folder), "%.*s", end ? (int)(end - path) : 1,
-		end ? path : ".");
-	fd = open(*folder ? folder : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return;
-	(void)fsync(fd);
-	close(fd);
-}
-
-static void make_folder(const char *path)
-{
-	char folder[MAX_PATH_SIZE];
-	const char *end = strrchr(path, '/');
-
-	if (!end)
-		return;
-	snprintf(folder, sizeof(folder), "%.*s", (int)(end - path), path);
-	(void)mkdir(folder, 0755);
-}
-
 static int open_file(struct triad_journal *journal)
 {
 	journal->fd = open(journal->path, O_RDWR | FLAGS, 0600);
 	if (journal->fd < 0 && errno == ENOENT) {
-		make_folder(journal->path);
+		triad_file_make_folder(journal->path);
 		journal->fd = open(journal->path, O_RDWR | FLAGS, 0600);
 	}
 	return journal->fd < 0 ? errno : 0;
@@ -187,11 +162,28 @@ static const char *advice(int error)
 	}
 }
 
+/* What was done to ports decides what is done: nobody else may have written it. */
+static int check_trusted(const struct triad_journal *journal, char *reason, size_t size)
+{
+	char why[TRIAD_FILE_REASON_SIZE];
+	int error = triad_file_check_folder(journal->path, why);
+
+	if (error != EPERM)
+		error = triad_file_check_trusted(journal->path, false, why);
+	if (error != EPERM)
+		return 0;
+	snprintf(reason, size, "journal %s: %s", journal->path, why);
+	return error;
+}
+
 static int open_and_read(struct triad_journal *journal, struct triad_memory *memory,
 	char *reason, size_t size)
 {
-	int error = open_file(journal);
+	int error = check_trusted(journal, reason, size);
 
+	if (error)
+		return error;
+	error = open_file(journal);
 	if (error) {
 		snprintf(reason, size, "journal %s: %s: %s", journal->path,
 			strerror(error), advice(error));
@@ -200,8 +192,9 @@ static int open_and_read(struct triad_journal *journal, struct triad_memory *mem
 	error = check_file(journal, reason, size);
 	if (error)
 		return error;
-	sync_folder(journal->path);
-	error = read_all(journal, memory);
+	error = triad_file_sync_folder(journal->path);
+	if (!error)
+		error = read_all(journal, memory);
 	if (error)
 		snprintf(reason, size, "journal %s can't be read: %s: %s",
 			journal->path, strerror(error),
@@ -331,24 +324,21 @@ static void put_all(struct copy *copy, const struct triad_memory *memory)
 
 static int write_anew(struct triad_journal *journal, const struct triad_memory *memory)
 {
-	char beside[MAX_PATH_SIZE + 8];
 	struct copy copy = {.size = 0};
 
-	snprintf(beside, sizeof(beside), "%s.new", journal->path);
-	copy.fd = open(beside, O_WRONLY | O_TRUNC | FLAGS, 0600);
+	copy.fd = triad_file_new_open(journal->path, O_APPEND | O_NONBLOCK, 0600);
 	if (copy.fd < 0)
-		return errno;
+		return -copy.fd;
 	put_all(&copy, memory);
-	if (!copy.error && fdatasync(copy.fd))
-		copy.error = errno;
-	if (!copy.error && rename(beside, journal->path))
-		copy.error = errno;
+	if (!copy.error)
+		copy.error = triad_file_new_commit(copy.fd, journal->path);
 	if (copy.error) {
-		close(copy.fd);
-		(void)unlink(beside);
+		triad_file_new_discard(copy.fd, journal->path);
 		return copy.error;
 	}
-	sync_folder(journal->path);
+	/* Until it is synced, the old one may be there after a crash: it says the same.
+	 */
+	(void)triad_file_sync_folder(journal->path);
 	close(journal->fd);
 	journal->fd = copy.fd;
 	journal->size = copy.size;

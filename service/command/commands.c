@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/command_table.h"
 #include "service/service.h"
+#include "triad/clock.h"
 #include "triad/control.h"
 #include "triad/lists.h"
 
@@ -150,10 +152,31 @@ int triad_service_run(struct triad_service *service, const char *prefix,
 	}
 }
 
-int triad_service_ask(void *context, const char *prefix, int n_words,
+/* --- who may --- */
+
+/* Who may only read is told how it is done by who may. */
+static void refuse(struct triad_service *service, const struct triad_asker *asker,
+	const char *verb, struct triad_output *output)
+{
+	unsigned long suppressed;
+
+	triad_output_message(output, TRIAD_FRAME_MESSAGE,
+		"%s: refused: it changes something, or reads a file as root would, and "
+		"%s may only read: type it as root, 'triadctl %s ...', or as a member of "
+		"control.admin_group\n",
+		verb, asker->name, verb);
+	if (triad_log_limit_pass(
+		    &service->refused_limit, triad_clock_now_us(), &suppressed))
+		triad_log_write(service->log, TRIAD_LOG_WARNING,
+			"'%s %s' of %s was refused: who may only read must not change "
+			"anything (%lu more before)",
+			asker->prefix, verb, asker->name, suppressed);
+}
+
+int triad_service_ask(void *context, const struct triad_asker *asker, int n_words,
 	const char *const *words, struct triad_output *output)
 {
-	const struct triad_service *service = context;
+	struct triad_service *service = context;
 	const struct triad_service_owner *owner = service->owner;
 	struct triad_command command;
 	char message[512];
@@ -163,8 +186,12 @@ int triad_service_ask(void *context, const char *prefix, int n_words,
 		triad_output_message(output, TRIAD_FRAME_MESSAGE, "%s\n", message);
 		return TRIAD_CONTROL_USAGE;
 	}
+	if (command.changes && asker->role < TRIAD_ROLE_ADMIN) {
+		refuse(service, asker, triad_verb_of(command.verb)->name, output);
+		return TRIAD_CONTROL_FAILED;
+	}
 	output->color = command.color;
-	status = owner->run(owner->context, prefix, &command, output);
+	status = owner->run(owner->context, asker->prefix, &command, output);
 	triad_output_flush(output);
 	return status;
 }

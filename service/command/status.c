@@ -301,6 +301,8 @@ static void report_control(struct triad_report *report, struct triad_service *se
 		report, "forbidden", "refused: not allowed", status.n_forbidden, "");
 	triad_report_uint(report, "bad_requests", "refused: garbage", status.n_bad, "");
 	triad_report_uint(report, "timeouts", "cut: too slow", status.n_timeouts, "");
+	triad_report_uint(report, "displaced", "cut: silent, place needed",
+		status.n_displaced, "");
 	triad_report_section_end(report);
 }
 

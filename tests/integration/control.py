@@ -2,6 +2,7 @@
 """A client of the control socket (include/triad/control.h): what triadctl gets, without
 starting triadctl, which is tested as a program elsewhere."""
 
+import contextlib
 import socket
 import struct
 import subprocess
@@ -21,7 +22,10 @@ def request(path, *words, timeout_s=60):
         with socket.socket(socket.AF_UNIX) as connection:
             connection.settimeout(timeout_s)
             connection.connect(str(path))
-            connection.sendall(_HEADER.pack(b"R", _VERSION, 0, len(payload)) + payload)
+            # Who may not ask is told so before the request was read.
+            with contextlib.suppress(BrokenPipeError):
+                connection.sendall(
+                    _HEADER.pack(b"R", _VERSION, 0, len(payload)) + payload)
             with connection.makefile("rb") as stream:
                 status = _read_answer(stream, answer)
     except OSError as error:

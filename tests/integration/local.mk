@@ -48,6 +48,7 @@ EXTRA_DIST += pytest.ini \
 	tests/integration/test_qos_broadcast.py \
 	tests/integration/test_qos_tables.py \
 	tests/integration/test_qos_tables_faults.py \
+	tests/integration/test_roles.py \
 	tests/integration/test_rows.py \
 	tests/integration/test_rules.py \
 	tests/integration/test_sflow.py \
@@ -56,6 +57,7 @@ EXTRA_DIST += pytest.ini \
 	tests/integration/test_standby.py \
 	tests/integration/test_sweep.py \
 	tests/integration/test_triadctl.py \
+	tests/integration/test_trusted_files.py \
 	tests/integration/tlslib.py \
 	tests/integration/triadlib.py \
 	tests/integration/sanitizer.supp

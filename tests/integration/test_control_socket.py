@@ -112,8 +112,15 @@ def test_client_garbage_refused():
 
 
 def test_clients_too_many_turned_away():
-    with triad_lab("[control]\nmax_clients = 2\n") as lab:
+    """Those who have asked keep their places until they are answered."""
+    conf = ("[perfmgr]\nsweep_period = 3600\ntimeout = 2000\nretries = 5\n"
+            "[control]\nmax_clients = 2\n")
+    with triad_lab(conf) as lab:
+        wait_for_sweep(lab)
+        lab.harm_mads("lose class 0x04 direction in\n")
         with connect(lab) as one, connect(lab) as two:
+            for client in (one, two):
+                client.sendall(request("perf", "sweep"))
             process = wait_until(
                 lambda: (p := lab.run("triadctl", "status")).returncode and p, 5, "busy")
             failed(process, 1, "busy")

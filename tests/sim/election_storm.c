@@ -93,7 +93,7 @@ static void do_harm(struct storm *storm)
 	struct elections *s = storm->elections;
 	unsigned node = any_node(storm), other = any_node(storm);
 
-	switch (elections_random(s, 9)) {
+	switch (elections_random(s, 10)) {
 	case 0:
 		part_at_random(storm);
 		break;
@@ -121,6 +121,9 @@ static void do_harm(struct storm *storm)
 		/* Rates differ by less than a tenth. */
 		elections_drift(s, node, (int)elections_random(s, 80000) - 40000);
 		break;
+	case 8:
+		elections_fill_disk(s, node, elections_random(s, 2));
+		break;
 	default:
 		tell(storm, node);
 	}
@@ -138,6 +141,7 @@ static void calm(struct storm *storm)
 		for (unsigned j = 0; j < i; j++)
 			elections_link(s, i, j, true);
 		elections_stop(s, i, false);
+		elections_fill_disk(s, i, false);
 		if (elections_is_alive(s, i))
 			elections_pause(s, i, false);
 	}

@@ -93,7 +93,10 @@ void elections_poke(struct elections *s, unsigned node)
 
 		switch (action.kind) {
 		case TRIAD_ELECTION_STORE:
-			n->stored = action.stored;
+			if (n->is_disk_full)
+				triad_election_store_failed(n->election);
+			else
+				n->stored = action.stored;
 			break;
 		case TRIAD_ELECTION_SEND:
 			if (!n->is_runaway)

@@ -57,6 +57,8 @@ void elections_stop(struct elections *elections, unsigned node, bool is_stopped)
 /* Says STATUS (MASTER, the highest priority, it held the lease last) and CEDE to
  * whatever it hears. */
 void elections_runaway(struct elections *elections, unsigned node, bool is_runaway);
+/* What it is to store is lost; it is told so. */
+void elections_fill_disk(struct elections *elections, unsigned node, bool is_full);
 /* How many parts in a million its clock is too fast. */
 void elections_drift(struct elections *elections, unsigned node, int ppm);
 

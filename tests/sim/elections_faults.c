@@ -129,6 +129,11 @@ void elections_runaway(struct elections *s, unsigned node, bool is_runaway)
 	s->nodes[node].is_runaway = is_runaway;
 }
 
+void elections_fill_disk(struct elections *s, unsigned node, bool is_full)
+{
+	s->nodes[node].is_disk_full = is_full;
+}
+
 /* The clock goes on from where it is. */
 void elections_drift(struct elections *s, unsigned node, int ppm)
 {

@@ -37,7 +37,7 @@ struct node {
 	struct triad_election *election; /* NULL: dead */
 	uint64_t life;
 	struct triad_election_stored stored;
-	bool is_paused, is_stopped, is_runaway;
+	bool is_paused, is_stopped, is_runaway, is_disk_full;
 	bool is_unsettled; /* its view's quorum is not told yet */
 	unsigned group;
 	int drift_ppm;

@@ -14,6 +14,7 @@ unit_tests = \
 	tests/unit/common/test_control \
 	tests/unit/common/test_diag \
 	tests/unit/common/test_fabric \
+	tests/unit/common/test_file \
 	tests/unit/common/test_json \
 	tests/unit/common/test_lists \
 	tests/unit/common/test_log \
@@ -100,6 +101,7 @@ unit_tests = \
 	tests/unit/qos/test_setup_plan \
 	tests/unit/service/test_collect \
 	tests/unit/service/test_control_file \
+	tests/unit/service/test_peer \
 	tests/unit/service/test_perf \
 	tests/unit/service/test_sflow
 
@@ -155,14 +157,17 @@ tests_unit_service_test_collect_LDFLAGS = $(AM_LDFLAGS) \
 tests_unit_service_test_control_file_SOURCES = \
 	tests/unit/service/test_control_file.c service/control_file.c
 tests_unit_service_test_control_file_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=unlink
+tests_unit_service_test_peer_SOURCES = tests/unit/service/test_peer.c \
+	service/loopback_owner.c service/peer.c
 tests_unit_service_test_perf_SOURCES = \
 	tests/unit/service/test_perf.c service/perf.c
 tests_unit_service_test_sflow_SOURCES = \
 	tests/unit/service/test_sflow.c service/sflow.c
 
 # Disks fail there.
+tests_unit_common_test_file_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=fsync
 tests_unit_portmgr_test_journal_LDFLAGS = $(AM_LDFLAGS) \
-	-Wl,--wrap=fdatasync -Wl,--wrap=ftruncate
+	-Wl,--wrap=fdatasync -Wl,--wrap=fsync -Wl,--wrap=ftruncate
 
 # They make MACs of their own.
 tests_unit_portmgr_test_peers_LDADD = $(LDADD) $(NETTLE_LIBS)

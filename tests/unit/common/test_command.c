@@ -7,6 +7,7 @@
 
 #include <glib.h>
 
+#include "common/command_table.h"
 #include "perfmgr/counter.h"
 #include "tests/unit/run.h"
 
@@ -172,6 +173,43 @@ START_TEST(test_parse_port_bad_words_refused)
 		"port verdict maybe", "port verdict: maybe: allowed are yes and no");
 	ASSERT_REFUSED("port verdict", "port verdict: it needs yes|no");
 	ASSERT_REFUSED("election check", "election: 'check' is one word too many");
+}
+END_TEST
+
+/* What changes something, of all that can be typed; readers may type the rest.  A new
+ * command must be in one of the two lists. */
+START_TEST(test_parse_commands_classed)
+{
+	static const char *const reads[] = {"help", "status", "perf show", "perf top",
+		"perf histogram PortXmitWait", "alerts", "agents", "agents owner NODE",
+		"qos clients", "qos explain --src a --dst b", "qos plan", "qos tables",
+		"qos nodes", "election", "port blacklist", "port plan", "port list",
+		"port history", "set --help"};
+	static const char *const changes[] = {"perf sweep", "perf reset",
+		"perf histogram PortXmitWait --clear", "agents drain", "agents resume",
+		"qos on", "qos off", "qos plan FILE", "qos apply", "port priority 3",
+		"port confirm", "port blacklist add 0x1", "port blacklist remove 0x1",
+		"port verdict yes", "port release NODE 1", "port approve",
+		"port approve NODE 1", "port snapshot", "set log.level debug",
+		"reload"};
+	bool is_listed[TRIAD_N_VERBS] = {false};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(reads); i++) {
+		ck_assert_msg(!parse(reads[i]), "%s: %s", reads[i], message);
+		ck_assert_msg(!command.changes, "%s", reads[i]);
+		is_listed[command.verb] = true;
+	}
+	for (size_t i = 0; i < G_N_ELEMENTS(changes); i++) {
+		ck_assert_msg(!parse(changes[i]), "%s: %s", changes[i], message);
+		ck_assert_msg(command.changes, "%s", changes[i]);
+		is_listed[command.verb] = true;
+	}
+	for (size_t i = 0; i < TRIAD_N_VERBS; i++) {
+		ck_assert_msg(
+			is_listed[triad_verbs[i].verb], "%s", triad_verbs[i].name);
+		ck_assert_msg(triad_verbs[i].access != TRIAD_VERB_UNCLASSED, "%s",
+			triad_verbs[i].name);
+	}
 }
 END_TEST
 
@@ -441,7 +479,13 @@ START_TEST(test_help_text_laid_out)
 		"Usage: triadctl set KEY VALUE\n"
 		"\n"
 		"Changes a key of triad.conf, written section.key, until the next "
-		"'reload' or start.\n");
+		"'reload' or start.\n"
+		"For root, OpenSM's user and control.admin_group.\n");
+	ck_assert_int_eq(
+		triad_command_help("port blacklist", "triad", help, sizeof(help)), 0);
+	ck_assert_ptr_nonnull(strstr(help,
+		"\nWith [add|remove GUID]: for root, OpenSM's user and "
+		"control.admin_group.\n"));
 	ck_assert_int_eq(triad_command_help("", "triadctl", help, sizeof(help)), 0);
 	ck_assert_ptr_nonnull(strstr(help,
 		"\n  help [COMMAND]\n      All commands, or one with its options.\n\n"
@@ -520,6 +564,7 @@ int main(void)
 	tcase_add_test(cases, test_parse_set_words_kept);
 	tcase_add_test(cases, test_parse_port_words_stored);
 	tcase_add_test(cases, test_parse_port_bad_words_refused);
+	tcase_add_test(cases, test_parse_commands_classed);
 	tcase_add_test(cases, test_parse_number_limits_taken);
 	tcase_add_test(cases, test_parse_numbers_out_of_range_refused);
 	tcase_add_test(cases, test_parse_bad_choices_refused);

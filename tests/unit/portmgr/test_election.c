@@ -20,6 +20,7 @@ static struct triad_election *election;
 static uint64_t now_us;
 static unsigned n_sent[4], n_take_over, n_step_down, n_stored;
 static struct triad_election_message last_sent[4];
+static bool is_disk_full;
 
 static void forget(void)
 {
@@ -39,6 +40,8 @@ static void collect(void)
 		n_take_over += action.kind == TRIAD_ELECTION_TAKE_OVER;
 		n_step_down += action.kind == TRIAD_ELECTION_STEP_DOWN;
 		n_stored += action.kind == TRIAD_ELECTION_STORE;
+		if (action.kind == TRIAD_ELECTION_STORE && is_disk_full)
+			triad_election_store_failed(election);
 	}
 }
 
@@ -69,6 +72,7 @@ static void set_up(void)
 	const struct triad_election_stored stored = {.term = 0};
 
 	now_us = 1000 * MS;
+	is_disk_full = false;
 	election = triad_election_new(&conf, &stored, now_us);
 	ck_assert_ptr_nonnull(election);
 	triad_election_ports(election, 2, 2, now_us);
@@ -846,6 +850,106 @@ START_TEST(test_term_far_above_all_is_not_learnt)
 }
 END_TEST
 
+/* --- the disk --- */
+
+/* Row: E12 */
+START_TEST(test_vote_not_on_disk_is_not_given)
+{
+	become_standby_of_better();
+	run_to(1450 * MS);
+	is_disk_full = true;
+	ck_assert_uint_eq(grant_to(BETTER, 1, 1), 0);
+	ck_assert_uint_eq(n_stored, 1);
+	/* Tried again by time, not by who asks. */
+	ck_assert_uint_eq(grant_to(BETTER, 1, 1), 0);
+	ck_assert_uint_eq(n_stored, 0);
+	run_to(1550 * MS - 1);
+	ck_assert_uint_eq(n_stored, 0);
+	ck_assert_uint_le(triad_election_next_us(election), 1550 * MS);
+	run_to(1550 * MS);
+	ck_assert_uint_eq(n_stored, 1);
+	ck_assert_uint_eq(grant_to(BETTER, 1, 1), 0);
+	is_disk_full = false;
+	run_to(1650 * MS);
+	/* Nobody else has it meanwhile. */
+	ck_assert_uint_eq(grant_to(WORSE, 1, 1), 0);
+	hear(TRIAD_ELECTION_STATUS, BETTER, TRIAD_ELECTION_MASTER, GOOD_MASTER);
+	ck_assert_uint_eq(grant_to(BETTER, 1, 1), 1);
+	ck_assert_uint_eq(n_stored, 0);
+}
+END_TEST
+
+START_TEST(test_vote_that_is_on_disk_is_given_again_without_one)
+{
+	become_standby_of_better();
+	run_to(1450 * MS);
+	ck_assert_uint_eq(grant_to(BETTER, 1, 1), 1);
+	is_disk_full = true;
+	ck_assert_int_eq(triad_election_blacklist(election, 77, true, now_us), 0);
+	collect();
+	ck_assert_uint_eq(grant_to(BETTER, 1, 1), 1);
+	ck_assert_uint_eq(grant_to(BETTER, 2, 2), 0);
+}
+END_TEST
+
+START_TEST(test_claim_not_on_disk_is_not_made)
+{
+	is_disk_full = true;
+	become_master();
+	run_to(1450 * MS);
+	ck_assert_uint_eq(last_sent[TRIAD_ELECTION_STATUS].claim, 0);
+	run_to(1600 * MS);
+	ck_assert_uint_eq(last_sent[TRIAD_ELECTION_STATUS].claim, 0);
+	ck_assert_uint_eq(last_sent[TRIAD_ELECTION_STATUS].flags, 0);
+	is_disk_full = false;
+	run_to(1750 * MS);
+	run_to(1850 * MS);
+	ck_assert_uint_ne(last_sent[TRIAD_ELECTION_STATUS].claim, 0);
+}
+END_TEST
+
+/* Row: E12 */
+START_TEST(test_own_vote_not_on_disk_gives_no_lease)
+{
+	struct triad_election_message answers[2];
+
+	ask();
+	answers[0] = grant_of(WORSE);
+	answers[1] = grant_of(BETTER);
+	is_disk_full = _i == 0;
+	come_back();
+	hear_message(&answers[0]);
+	hear_message(&answers[1]);
+	ck_assert_int_eq(is_holder(), _i == 1);
+}
+END_TEST
+
+START_TEST(test_holder_keeps_its_lease_without_a_disk)
+{
+	struct triad_election_message answer;
+
+	ask();
+	answer = grant_of(WORSE);
+	come_back();
+	hear_message(&answer);
+	ck_assert(is_holder());
+	is_disk_full = true;
+	ck_assert_int_eq(triad_election_blacklist(election, 77, true, now_us), 0);
+	collect();
+	ck_assert(is_holder());
+	ck_assert_uint_eq(last_sent[TRIAD_ELECTION_STATUS].claim, 1);
+}
+END_TEST
+
+static void add_disk(TCase *cases)
+{
+	tcase_add_test(cases, test_vote_not_on_disk_is_not_given);
+	tcase_add_test(cases, test_vote_that_is_on_disk_is_given_again_without_one);
+	tcase_add_test(cases, test_claim_not_on_disk_is_not_made);
+	tcase_add_loop_test(cases, test_own_vote_not_on_disk_gives_no_lease, 0, 2);
+	tcase_add_test(cases, test_holder_keeps_its_lease_without_a_disk);
+}
+
 static void add_states(TCase *cases)
 {
 	tcase_add_test(cases, test_standby_answers_status_by_its_own_priority);
@@ -893,6 +997,7 @@ int main(void)
 	tcase_add_test(cases, test_electing_that_hears_worse_master_does_not_follow);
 	tcase_add_test(cases, test_electing_that_heard_all_in_another_election_waits);
 	add_states(cases);
+	add_disk(cases);
 	tcase_add_test(cases, test_promise_is_made_after_a_lease_since_the_start);
 	tcase_add_test(
 		cases, test_promise_lasts_a_lease_and_then_another_term_may_have_it);

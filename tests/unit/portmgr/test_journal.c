@@ -16,6 +16,8 @@
 int __real_fdatasync(int fd);
 int __real_ftruncate(int fd, off_t size);
 int __wrap_fdatasync(int fd);
+int __real_fsync(int fd);
+int __wrap_fsync(int fd);
 int __wrap_ftruncate(int fd, off_t size);
 
 static bool is_sync_failing, is_truncate_failing;
@@ -24,6 +26,12 @@ int __wrap_fdatasync(int fd)
 {
 	errno = EIO;
 	return is_sync_failing ? -1 : __real_fdatasync(fd);
+}
+
+int __wrap_fsync(int fd)
+{
+	errno = EIO;
+	return is_sync_failing ? -1 : __real_fsync(fd);
 }
 
 int __wrap_ftruncate(int fd, off_t size)
@@ -315,6 +323,23 @@ START_TEST(test_journal_symlink_is_not_followed)
 }
 END_TEST
 
+START_TEST(test_journal_that_others_may_write_is_refused_until_mended)
+{
+	ck_assert_int_eq(open_journal(), 0);
+	ck_assert_int_eq(append(1, 1), 0);
+	close_journal();
+	ck_assert_int_eq(chmod(path, 0622), 0);
+	check_refused(EPERM, "others may write to it (mode 0622): chmod go-w");
+	ck_assert_int_eq(chmod(path, 0600), 0);
+	ck_assert_int_eq(chmod(folder, 0770), 0);
+	check_refused(EPERM, "others may write to its folder");
+	ck_assert_int_eq(chmod(folder, 0700), 0);
+	ck_assert_int_eq(open_journal(), 0);
+	check_has(1, 1);
+	close_journal();
+}
+END_TEST
+
 START_TEST(test_journal_folder_missing_is_made)
 {
 	ck_assert_int_eq(rmdir(folder), 0);
@@ -458,6 +483,8 @@ int main(void)
 	tcase_add_test(cases, test_journal_sync_fails_record_is_not_in_it);
 	tcase_add_test(cases, test_journal_not_regular_file_is_refused);
 	tcase_add_test(cases, test_journal_symlink_is_not_followed);
+	tcase_add_test(
+		cases, test_journal_that_others_may_write_is_refused_until_mended);
 	tcase_add_test(cases, test_journal_folder_missing_is_made);
 	tcase_add_test(cases, test_journal_folders_missing_is_refused);
 	tcase_add_test(cases, test_journal_name_too_long_is_refused);

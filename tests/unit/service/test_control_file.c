@@ -103,6 +103,30 @@ START_TEST(test_open_file_in_the_way_stays)
 }
 END_TEST
 
+START_TEST(test_share_link_in_the_place_is_not_followed)
+{
+	char target[sizeof(address.sun_path) + 8];
+	struct stat status;
+
+	ck_assert_int_eq(open_file(), 0);
+	ck_assert_int_eq(triad_control_file_share(&file, true), 0);
+	ck_assert_int_eq(stat(address.sun_path, &status), 0);
+	ck_assert_uint_eq(status.st_mode & 0777, 0666);
+	ck_assert_int_eq(triad_control_file_share(&file, false), 0);
+	ck_assert_int_eq(stat(address.sun_path, &status), 0);
+	ck_assert_uint_eq(status.st_mode & 0777, 0600);
+	snprintf(target, sizeof(target), "%s.target", address.sun_path);
+	close(open(target, O_CREAT | O_WRONLY, 0600));
+	ck_assert_int_eq(unlink(address.sun_path), 0);
+	ck_assert_int_eq(symlink(target, address.sun_path), 0);
+	ck_assert_int_eq(triad_control_file_share(&file, true), EEXIST);
+	ck_assert_int_eq(stat(target, &status), 0);
+	ck_assert_uint_eq(status.st_mode & 0777, 0600);
+	ck_assert_int_eq(unlink(target), 0);
+	triad_control_file_close(&file);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *cases = tcase_create("control_file");
@@ -111,5 +135,6 @@ int main(void)
 	tcase_add_test(cases, test_open_dead_socket_replaced);
 	tcase_add_test(cases, test_open_dead_socket_that_stays_said);
 	tcase_add_test(cases, test_open_file_in_the_way_stays);
+	tcase_add_test(cases, test_share_link_in_the_place_is_not_followed);
 	return run_cases(cases);
 }

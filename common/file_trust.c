@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Whether anybody else could have put a file where it is (triad/file.h).
+ *
+ * The path is walked name by name, as the kernel does, from / on; a symbolic link's
+ * target takes its place in what is left to walk. */
+#include "triad/file.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MAX_LINKS 16
+
+struct walk {
+	char at[PATH_MAX];   /* as far as it was walked; "": / */
+	char rest[PATH_MAX]; /* what is left */
+	struct stat status;  /* of 'at' */
+	unsigned n_links;
+	bool is_shared; /* anybody may make files in the folder before 'at' */
+	char *reason;
+};
+
+static bool is_ours(const struct stat *status)
+{
+	return status->st_uid == 0 || status->st_uid == geteuid();
+}
+
+static int refuse(struct walk *walk, int error, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static int refuse(struct walk *walk, int error, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(walk->reason, TRIAD_FILE_REASON_SIZE, format, args);
+	va_end(args);
+	return error;
+}
+
+static int refuse_errno(struct walk *walk)
+{
+	int error = errno;
+
+	return refuse(walk, error, "%s", strerror(error));
+}
+
+static int check_folder(struct walk *walk)
+{
+	const char *name = *walk->at ? walk->at : "/";
+	const struct stat *status = &walk->status;
+	bool is_open = status->st_mode & (S_IWGRP | S_IWOTH);
+
+	if (!is_ours(status))
+		return refuse(walk, EPERM,
+			"its folder %.90s belongs to user %u: chown root %.90s", name,
+			(unsigned)status->st_uid, name);
+	if (is_open && !(status->st_mode & S_ISVTX))
+		return refuse(walk, EPERM,
+			"others may write to its folder %.80s (mode %04o): chmod go-w "
+			"%.80s",
+			name, (unsigned)status->st_mode & 07777, name);
+	walk->is_shared = is_open;
+	return 0;
+}
+
+static int check_file(struct walk *walk, bool is_secret)
+{
+	const struct stat *status = &walk->status;
+	unsigned mode = (unsigned)status->st_mode & 07777;
+
+	if (!is_ours(status))
+		return refuse(walk, EPERM, "it belongs to user %u: chown root %.150s",
+			(unsigned)status->st_uid, walk->at);
+	if (is_secret && mode & (S_IRWXG | S_IRWXO))
+		return refuse(walk, EPERM,
+			"others may use it (mode %04o): chmod 600 %.150s", mode,
+			walk->at);
+	if (mode & (S_IWGRP | S_IWOTH))
+		return refuse(walk, EPERM,
+			"others may write to it (mode %04o): chmod go-w %.150s", mode,
+			walk->at);
+	if (walk->is_shared && status->st_nlink > 1)
+		return refuse(walk, EPERM,
+			"it has a second name, which others may have given it: replace "
+			"%.120s by a copy",
+			walk->at);
+	return 0;
+}
+
+/* --- names --- */
+
+static void leave_last(struct walk *walk)
+{
+	char *last = strrchr(walk->at, '/');
+
+	if (last)
+		*last = '\0';
+}
+
+/* Puts a link's target before what is left. */
+static int follow(struct walk *walk)
+{
+	char target[PATH_MAX], rest[PATH_MAX];
+	ssize_t n = readlink(walk->at, target, sizeof(target) - 1);
+
+	if (n < 0)
+		return refuse_errno(walk);
+	if (!is_ours(&walk->status))
+		return refuse(walk, EPERM,
+			"the link %.90s belongs to user %u: chown -h root %.90s",
+			walk->at, (unsigned)walk->status.st_uid, walk->at);
+	target[n] = '\0';
+	errno = ELOOP;
+	if (++walk->n_links > MAX_LINKS)
+		return refuse_errno(walk);
+	errno = ENAMETOOLONG;
+	if ((size_t)snprintf(rest, sizeof(rest), "%s/%s", target, walk->rest) >=
+		sizeof(rest))
+		return refuse_errno(walk);
+	strcpy(walk->rest, rest);
+	if (target[0] == '/')
+		walk->at[0] = '\0';
+	else
+		leave_last(walk);
+	return 0;
+}
+
+/* Appends the next name to 'at'.  Returns 0, or ENODATA when there is none. */
+static int take_name(struct walk *walk)
+{
+	size_t start = strspn(walk->rest, "/");
+	size_t n = strcspn(walk->rest + start, "/"), used = strlen(walk->at);
+
+	if (!n)
+		return ENODATA;
+	errno = ENAMETOOLONG;
+	if (used + 1 + n >= sizeof(walk->at))
+		return refuse_errno(walk);
+	if (n == 2 && !strncmp(walk->rest + start, "..", 2))
+		leave_last(walk);
+	else if (n != 1 || walk->rest[start] != '.')
+		sprintf(walk->at + used, "/%.*s", (int)n, walk->rest + start);
+	memmove(walk->rest, walk->rest + start + n, strlen(walk->rest + start + n) + 1);
+	return 0;
+}
+
+static int look(struct walk *walk)
+{
+	return lstat(*walk->at ? walk->at : "/", &walk->status) ? refuse_errno(walk)
+								: 0;
+}
+
+/* Up to what is no folder, or the end. */
+static int run(struct walk *walk, bool is_secret)
+{
+	int error = look(walk);
+
+	while (!error) {
+		if (S_ISLNK(walk->status.st_mode))
+			error = follow(walk);
+		else if (S_ISDIR(walk->status.st_mode))
+			error = check_folder(walk);
+		else
+			return check_file(walk, is_secret);
+		if (!error)
+			error = take_name(walk);
+		if (!error)
+			error = look(walk);
+	}
+	return error == ENODATA ? 0 : error;
+}
+
+static int begin(struct walk *walk, const char *path, size_t length, char *reason)
+{
+	size_t used = 0;
+
+	memset(walk, 0, sizeof(*walk));
+	walk->reason = reason;
+	reason[0] = '\0';
+	if (path[0] != '/') {
+		if (!getcwd(walk->rest, sizeof(walk->rest) - 1))
+			return refuse_errno(walk);
+		used = strlen(walk->rest);
+		walk->rest[used++] = '/';
+	}
+	errno = ENAMETOOLONG;
+	if (length >= sizeof(walk->rest) - used)
+		return refuse_errno(walk);
+	memcpy(walk->rest + used, path, length);
+	return 0;
+}
+
+static int check(const char *path, size_t length, bool is_secret, char *reason)
+{
+	/* Two paths are too much for the stack of a thread of ours. */
+	struct walk *walk = malloc(sizeof(*walk));
+	int error;
+
+	if (!walk) {
+		snprintf(reason, TRIAD_FILE_REASON_SIZE, "%s", strerror(ENOMEM));
+		return ENOMEM;
+	}
+	error = begin(walk, path, length, reason);
+	if (!error)
+		error = run(walk, is_secret);
+	free(walk);
+	return error;
+}
+
+int triad_file_check_trusted(
+	const char *path, bool is_secret, char reason[TRIAD_FILE_REASON_SIZE])
+{
+	return check(path, strlen(path), is_secret, reason);
+}
+
+int triad_file_check_folder(const char *path, char reason[TRIAD_FILE_REASON_SIZE])
+{
+	const char *end = strrchr(path, '/');
+
+	/* Without a '/' it is the folder that we are in. */
+	return check(path, end ? (size_t)(end - path) + 1 : 0, false, reason);
+}
