@@ -30,6 +30,7 @@ EXTRA_DIST += pytest.ini \
 	tests/integration/test_exports.py \
 	tests/integration/test_faults.py \
 	tests/integration/test_gen_fabric.py \
+	tests/integration/test_hardening.py \
 	tests/integration/test_http.py \
 	tests/integration/test_kernel_semantics.py \
 	tests/integration/test_lab.py \
