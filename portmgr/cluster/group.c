@@ -23,6 +23,8 @@ void triad_group_add(struct triad_group *group, const struct triad_group *before
 	const struct triad_group_member *was =
 		triad_group_find((struct triad_group *)before, node, pid);
 
+	if (triad_group_find(group, node, pid))
+		return;
 	if (group->n < TRIAD_CLUSTER_MAX_MEMBERS)
 		group->members[group->n] =
 			(struct triad_group_member){node, pid, was ? was->id : 0};

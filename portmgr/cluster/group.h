@@ -24,7 +24,7 @@ struct triad_group {
 /* Begins a list anew. */
 void triad_group_begin(struct triad_group *group);
 
-/* The id is kept of one that was in 'before'. */
+/* The id is kept of one that was in 'before'; one that is there already is no other. */
 void triad_group_add(struct triad_group *group, const struct triad_group *before,
 	uint32_t node, uint32_t pid);
 

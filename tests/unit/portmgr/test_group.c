@@ -58,6 +58,16 @@ START_TEST(test_members_beyond_the_room_are_counted_and_not_kept)
 }
 END_TEST
 
+START_TEST(test_member_that_is_listed_twice_counts_once)
+{
+	triad_group_add(&before, &before, 1, 10);
+	triad_group_name(&before, 1, 10, 5);
+	triad_group_add(group, &before, 1, 10);
+	triad_group_add(group, &before, 1, 10);
+	ck_assert_uint_eq(group->n, 1);
+}
+END_TEST
+
 START_TEST(test_id_of_another_is_found)
 {
 	triad_group_add(group, &before, 1, 10);
@@ -75,6 +85,7 @@ int main(void)
 	tcase_add_checked_fixture(cases, begin, NULL);
 	tcase_add_test(cases, test_member_that_stays_keeps_its_id);
 	tcase_add_test(cases, test_members_beyond_the_room_are_counted_and_not_kept);
+	tcase_add_test(cases, test_member_that_is_listed_twice_counts_once);
 	tcase_add_test(cases, test_id_of_another_is_found);
 	return run_cases(cases);
 }
