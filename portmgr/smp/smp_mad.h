@@ -63,8 +63,8 @@ void triad_smp_encode_ping(uint8_t mad[TRIAD_MAD_SIZE], uint32_t tid);
 /* What a port's PMA has counted, both ways. */
 struct triad_smp_counts {
 	uint64_t n_errors; /* of all kinds together */
-	uint64_t octets;   /* sent and received; they stop at 16 GiB where the agent has
-	                    * no 64-bit counters */
+	uint64_t octets;   /* sent and received; UINT64_MAX: not known, as behind 16 GiB
+	                    * where the agent has no 64-bit counters */
 };
 
 /* Of readings of PortCounters, and of PortCountersExtended: NULL where the agent has no
