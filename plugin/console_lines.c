@@ -3,10 +3,13 @@
 
 #include <string.h>
 
-static bool is_ours(const char *line)
+/* 'line' is whole.  Behind a 0 in it there may be more, which would be lost. */
+static bool is_ours(const char *line, size_t size)
 {
 	static const char name[] = "triad";
 
+	if (strlen(line) != size)
+		return false;
 	line += strspn(line, " \t");
 	return strncmp(line, name, sizeof(name) - 1) == 0 &&
 		strchr(" \t\r\n", line[sizeof(name) - 1]);
@@ -25,7 +28,7 @@ enum triad_console_line triad_console_lines_take(
 		return TRIAD_CONSOLE_MORE;
 	lines->line[lines->used] = '\0';
 	lines->is_long = !is_end;
-	if (!is_end || was_long || !is_ours(lines->line))
+	if (!is_end || was_long || !is_ours(lines->line, lines->used))
 		return TRIAD_CONSOLE_PASS;
 	lines->line[strcspn(lines->line, "\r\n")] = '\0';
 	return TRIAD_CONSOLE_OURS;

@@ -2,7 +2,8 @@
 /* What a user types at OpenSM's console, put together to lines.
  *
  * A line that begins with "triad" is ours; any other is OpenSM's, octet for octet.  A
- * line longer than the buffer is OpenSM's, in pieces, whatever it begins with.
+ * line with a 0 in it, or longer than the buffer, is OpenSM's (the latter in pieces),
+ * whatever it begins with.
  *
  * Thread-safety: none.  Memory: a line. */
 #ifndef TRIAD_PLUGIN_CONSOLE_LINES_H
