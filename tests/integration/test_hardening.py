@@ -13,7 +13,7 @@ from labs import BUILDDIR
 pytestmark = [pytest.mark.scripts]
 
 OBJECTS = {"libosmtriad.so": ".libs/libosmtriad.so", "triadctl": "triadctl",
-           "triad-agent": "triad-agent", "liblabumad.so": "tests/lab/.libs/liblabumad.so"}
+           "triad-agent": "triad-agent"}
 
 
 @pytest.fixture(params=OBJECTS)
