@@ -42,7 +42,7 @@ static int read_all(const char *path, char text[MAX_SIZE], size_t *size)
 int triad_state_file_read(const char *path, struct triad_election_stored *stored)
 {
 	char text[MAX_SIZE];
-	size_t size;
+	size_t size = 0;
 	int error = read_all(path, text, &size);
 
 	memset(stored, 0, sizeof(*stored));
