@@ -266,6 +266,18 @@ static void general_name(const struct triad_conf_key *key, char *name)
 		key->per == TRIAD_CONF_PER_GROUP ? "NAME." : "", key->name);
 }
 
+/* Whether the general name may be near to a word of that length: it takes its time to
+ * make the name. */
+static bool is_as_long(const struct triad_conf_key *key, size_t n_word)
+{
+	size_t n = strlen(key->section) + strlen(".") + strlen(key->name);
+
+	if (key->per == TRIAD_CONF_PER_GROUP)
+		n += strlen("NAME.");
+	return n <= n_word + TRIAD_TEXT_GUESS_NEAR &&
+		n_word <= n + TRIAD_TEXT_GUESS_NEAR;
+}
+
 /* The key that was likely meant by 'name', which was written with or without its
  * section, first of those in 'section' (or NULL). */
 static const struct triad_conf_key *guess_key(
@@ -273,7 +285,7 @@ static const struct triad_conf_key *guess_key(
 {
 	struct triad_text_guess guess = {.word = name};
 	const struct triad_conf_key *best = NULL;
-	const bool is_full = strchr(written, '.');
+	const size_t n_written = strlen(written);
 	char general[TRIAD_CONF_NAME_SIZE];
 	size_t i, n;
 	const struct triad_conf_key *keys = triad_conf_keys(&n);
@@ -283,7 +295,7 @@ static const struct triad_conf_key *guess_key(
 			triad_text_guess_try(&guess, keys[i].name))
 			best = &keys[i];
 	for (i = 0; i < n; i++) {
-		if (is_full) {
+		if (is_as_long(&keys[i], n_written)) {
 			general_name(&keys[i], general);
 			guess.word = written;
 			if (triad_text_guess_try(&guess, general))

@@ -169,7 +169,7 @@ static bool may_be_near(const char *a, const char *b, unsigned near)
 bool triad_text_guess_try(struct triad_text_guess *guess, const char *name)
 {
 	size_t n_word = strlen(guess->word), n_name = strlen(name);
-	unsigned n, near = n_word > 5 ? 2 : 1;
+	unsigned n, near = n_word > 5 ? TRIAD_TEXT_GUESS_NEAR : 1;
 
 	if (!n_word || n_word > MAX_GUESS_LENGTH || n_name > MAX_GUESS_LENGTH ||
 		n_name > n_word + near || n_word > n_name + near ||
