@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "agent/discovery.h"
+#include "agent/discovery_reply.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,22 +14,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "collect/handout.h"
 #include "triad/file.h"
 
-#define MAGIC 0x54444953u
 #define LOOK_MS 100
 #define LOOK_US 2000
 #define END_US TRIAD_US_PER_S /* for the process to end, having said all */
-
-/* What comes first out of the pipe.  Both ends are the same program. */
-struct reply {
-	uint32_t magic;
-	int32_t error;
-	uint64_t n_smps, hash;
-	uint32_t n_silent, size, packed_size;
-	uint16_t pkey_index, unused;
-};
 
 /* --- the process that discovers --- */
 
@@ -38,23 +27,19 @@ int triad_discovery_tell(uint64_t port_guid, int fd)
 	struct triad_handout_packed packed = {0};
 	struct triad_discovery made;
 	struct pollfd reader = {.fd = fd};
-	struct reply reply = {.magic = MAGIC};
+	struct triad_discovery_reply reply;
 	bool is_written;
+	int error;
 
 	prctl(PR_SET_NAME, TRIAD_DISCOVERY_NAME);
 	/* With who asked it ends, too; who is gone already hears nothing. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (poll(&reader, 1, 0) > 0)
 		return 1;
-	reply.error = triad_discovery_make(port_guid, &made);
-	if (!reply.error)
-		reply.error = triad_handout_pack(made.fabric, &packed);
-	reply.n_smps = made.n_smps;
-	reply.n_silent = made.n_silent;
-	reply.pkey_index = made.pkey_index;
-	reply.hash = packed.hash;
-	reply.size = packed.size;
-	reply.packed_size = packed.packed_size;
+	error = triad_discovery_make(port_guid, &made);
+	if (!error)
+		error = triad_handout_pack(made.fabric, &packed);
+	reply = triad_discovery_reply_make(error, &made, &packed);
 	is_written = !triad_write_all(fd, &reply, sizeof(reply)) &&
 		!triad_write_all(fd, packed.octets, packed.packed_size);
 	free(packed.octets);
@@ -143,33 +128,18 @@ static int read_all(const struct triad_discovery_asking *asking, uint64_t end_us
 	return 0;
 }
 
-/* The fabric is ours alone still. */
-static void set_pkey_index(struct triad_fabric *fabric, uint16_t pkey_index)
+static int take_fabric(const struct triad_discovery_asking *asking, uint64_t end_us,
+	int from, struct triad_handout_packed *packed, struct triad_discovery *made)
 {
-	for (uint32_t i = 0; i < fabric->n_ports; i++)
-		fabric->ports[i].pkey_index = pkey_index;
-}
-
-static int take(const struct triad_discovery_asking *asking, uint64_t end_us, int from,
-	const struct reply *reply, struct triad_discovery *made)
-{
-	struct triad_handout_packed packed = {.hash = reply->hash,
-		.size = reply->size,
-		.packed_size = reply->packed_size};
 	int error;
 
-	if (packed.size > TRIAD_HANDOUT_MAX_SIZE ||
-		packed.packed_size > TRIAD_HANDOUT_MAX_SIZE)
-		return EPROTO;
-	packed.octets = malloc(packed.packed_size + (size_t)1);
-	if (!packed.octets)
+	packed->octets = malloc(packed->packed_size + (size_t)1);
+	if (!packed->octets)
 		return ENOMEM;
-	error = read_all(asking, end_us, from, packed.octets, packed.packed_size);
+	error = read_all(asking, end_us, from, packed->octets, packed->packed_size);
 	if (!error)
-		error = triad_handout_unpack(&packed, NULL, 0, &made->fabric);
-	free(packed.octets);
-	if (!error)
-		set_pkey_index(made->fabric, reply->pkey_index);
+		error = triad_discovery_unpack(packed, made);
+	free(packed->octets);
 	return error;
 }
 
@@ -177,17 +147,13 @@ static int hear(const struct triad_discovery_asking *asking, int from,
 	struct triad_discovery *made)
 {
 	uint64_t end_us = triad_clock_now_us() + asking->limit_us;
-	struct reply reply;
+	struct triad_discovery_reply reply;
+	struct triad_handout_packed packed;
 	int error = read_all(asking, end_us, from, &reply, sizeof(reply));
 
-	if (error)
-		return error;
-	if (reply.magic != MAGIC)
-		return EPROTO;
-	made->n_smps = reply.n_smps;
-	made->n_silent = reply.n_silent;
-	made->pkey_index = reply.pkey_index;
-	return reply.error ? reply.error : take(asking, end_us, from, &reply, made);
+	if (!error)
+		error = triad_discovery_reply_read(&reply, made, &packed);
+	return error ? error : take_fabric(asking, end_us, from, &packed, made);
 }
 
 /* Until it is gone: by itself, when it has said all, or killed.  Returns its status as

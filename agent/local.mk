@@ -9,6 +9,7 @@ triad_agent_SOURCES = \
 	agent/discover.c agent/discover.h \
 	agent/discovery.c agent/discovery.h \
 	agent/discovery_process.c \
+	agent/discovery_reply.c agent/discovery_reply.h \
 	agent/log.c agent/log.h \
 	agent/main.c \
 	agent/status.c \

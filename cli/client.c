@@ -13,11 +13,10 @@
 #include <unistd.h>
 
 #include "cli/find.h"
+#include "cli/reply.h"
 #include "common/text.h"
 #include "triad/control.h"
 #include "triad/file.h"
-
-#define PIECE_SIZE 4096
 
 #define STATUS_NONE (-2) /* the answer goes on */
 
@@ -34,7 +33,7 @@ struct answer {
 static void show_progress(struct answer *answer, const char *text)
 {
 	struct winsize window = {0};
-	char line[PIECE_SIZE + 16];
+	char line[TRIAD_REPLY_PIECE_SIZE + 16];
 
 	if ((!*text && !answer->progress_shown) || !isatty(STDERR_FILENO))
 		return;
@@ -175,57 +174,49 @@ static int send_request(int fd, const char *request, size_t size)
 
 /* --- frames ------------------------------------------------------------ */
 
-static int take_piece(
-	struct answer *answer, enum triad_frame_type type, char *piece, size_t size)
+static int take_piece(struct answer *answer, struct triad_reply *reply)
 {
-	piece[size] = '\0';
-	switch (type) {
+	switch (reply->frame.type) {
 	case TRIAD_FRAME_OUTPUT:
-		return put_output(answer, piece, size);
+		return put_output(answer, reply->piece, reply->piece_size);
 	case TRIAD_FRAME_MESSAGE:
 		if (answer->client->is_silent)
 			return STATUS_NONE;
 		show_progress(answer, "");
-		triad_write_all(STDERR_FILENO, piece, size);
+		triad_write_all(STDERR_FILENO, reply->piece, reply->piece_size);
 		return STATUS_NONE;
-	case TRIAD_FRAME_PROGRESS:
-		triad_text_clean(piece);
-		show_progress(answer, piece);
-		return STATUS_NONE;
-	case TRIAD_FRAME_EXIT:
-		return (unsigned char)piece[0] <= TRIAD_CONTROL_TO_DO
-			? piece[0]
-			: say_cut(answer, EPROTO);
 	default:
-		return say_cut(answer, EPROTO);
+		triad_text_clean(reply->piece);
+		show_progress(answer, reply->piece);
+		return STATUS_NONE;
 	}
 }
 
-static int take_frame(struct answer *answer)
+static int take_octets(struct answer *answer, struct triad_reply *reply)
 {
-	uint8_t header[TRIAD_FRAME_HEADER_SIZE];
-	char piece[PIECE_SIZE + 1];
-	struct triad_frame frame;
-	int status = STATUS_NONE;
-	int error = receive(answer->fd, header, sizeof(header));
+	size_t size;
+	void *octets = triad_reply_next(reply, &size);
+	int status, error = receive(answer->fd, octets, size);
 
-	if (!error)
-		error = triad_frame_decode(header, &frame);
-	while (!error && status == STATUS_NONE && frame.size) {
-		size_t size = frame.size < PIECE_SIZE ? frame.size : PIECE_SIZE;
-
-		error = receive(answer->fd, piece, size);
-		if (!error)
-			status = take_piece(answer, frame.type, piece, size);
-		frame.size -= (uint32_t)size;
+	if (error)
+		return say_cut(answer, error);
+	switch (triad_reply_take(reply, &status)) {
+	case TRIAD_REPLY_PIECE:
+		return take_piece(answer, reply);
+	case TRIAD_REPLY_EXIT:
+		return status;
+	case TRIAD_REPLY_BROKEN:
+		return say_cut(answer, status);
+	default:
+		return STATUS_NONE;
 	}
-	return error ? say_cut(answer, error) : status;
 }
 
 int triad_client_ask(
 	const struct triad_client *client, const char *request, size_t request_size)
 {
 	struct answer answer = {.client = client};
+	struct triad_reply reply;
 	int status = STATUS_NONE;
 	int error = connect_to(client, &answer.fd);
 
@@ -236,8 +227,9 @@ int triad_client_ask(
 	error = send_request(answer.fd, request, request_size);
 	if (error && error != EPIPE)
 		status = say_cut(&answer, error);
+	triad_reply_init(&reply);
 	while (status == STATUS_NONE)
-		status = take_frame(&answer);
+		status = take_octets(&answer, &reply);
 	show_progress(&answer, "");
 	close(answer.fd);
 	return status;

@@ -22,5 +22,6 @@ triadctl_SOURCES = \
 	cli/profile_stats.c cli/profile_stats.h \
 	cli/qos_check.c \
 	cli/qos_command.c cli/qos_command.h \
+	cli/reply.c cli/reply.h \
 	cli/triadctl.c
 triadctl_LDADD = libtriadexpected.la libtriadqos.la libtriad.la $(GLIB_LIBS) $(ZSTD_LIBS) -lm

@@ -116,12 +116,13 @@ int triad_conf_load(const char *path, uint64_t port_guid, struct triad_conf *con
 const struct triad_conf_key *triad_conf_missing(
 	const struct triad_conf *conf, const struct triad_conf_key **because)
 {
-	static const struct triad_conf_section prometheus = {.name = "prometheus"};
+	struct triad_conf_section prometheus;
 	struct triad_conf_place certificate, key;
 	bool has_key = conf->prometheus.tls_key[0];
 
 	if (has_key == !!conf->prometheus.tls_certificate[0])
 		return NULL;
+	triad_conf_section_find(conf, "prometheus", &prometheus, NULL, 0);
 	triad_conf_place_find(
 		conf, &prometheus, "tls_certificate", &certificate, NULL, 0);
 	triad_conf_place_find(conf, &prometheus, "tls_key", &key, NULL, 0);
@@ -208,16 +209,15 @@ void triad_conf_keep_start_only(struct triad_conf *conf,
 	for (size_t i = 0; i < n; i++) {
 		struct triad_conf_place place = {.key = &keys[i]};
 
-		if (keys[i].at_run_time)
+		if (keys[i].at_run_time ||
+			triad_conf_value_is_same(conf, in_force, place))
 			continue;
 		triad_conf_value_format(conf, place, wanted, sizeof(wanted));
 		triad_conf_value_format(in_force, place, present, sizeof(present));
-		if (strcmp(wanted, present) != 0)
-			triad_diags_add(notes, 0, 0,
-				"%s.%s = %s takes effect when %s is restarted; until "
-				"then it is %s",
-				keys[i].section, keys[i].name, wanted, program,
-				present);
+		triad_diags_add(notes, 0, 0,
+			"%s.%s = %s takes effect when %s is restarted; until then it "
+			"is %s",
+			keys[i].section, keys[i].name, wanted, program, present);
 		triad_conf_value_copy(conf, in_force, place);
 	}
 }

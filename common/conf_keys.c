@@ -108,19 +108,16 @@ static bool is_in(const struct triad_conf_key *key, const char *section)
 static bool stands_in(
 	const struct triad_conf_key *key, const struct triad_conf_section *section)
 {
-	return is_in(key, section->name) &&
+	return key >= section->first && key < section->first + section->n &&
 		key->per !=
 		(section->is_named ? TRIAD_CONF_ONCE : TRIAD_CONF_PER_GROUP);
 }
 
 static enum triad_conf_per elements_of(const struct triad_conf_section *section)
 {
-	size_t i, n;
-	const struct triad_conf_key *keys = triad_conf_keys(&n);
-
-	for (i = 0; i < n; i++)
-		if (is_in(&keys[i], section->name) && keys[i].per != TRIAD_CONF_ONCE)
-			return keys[i].per;
+	for (size_t i = 0; i < section->n; i++)
+		if (section->first[i].per != TRIAD_CONF_ONCE)
+			return section->first[i].per;
 	return TRIAD_CONF_ONCE;
 }
 
@@ -128,7 +125,8 @@ static enum triad_conf_per elements_of(const struct triad_conf_section *section)
 static void section_heading(const struct triad_conf *conf,
 	const struct triad_conf_section *section, char *text, size_t size)
 {
-	snprintf(text, size, "%s%s%s", section->name, section->is_named ? " " : "",
+	snprintf(text, size, "%s%s%s", section->first->section,
+		section->is_named ? " " : "",
 		section->is_named
 			? element_name(conf, elements_of(section), section->element)
 			: "");
@@ -210,15 +208,20 @@ static bool find_element(const struct triad_conf *conf, enum triad_conf_per per,
 	return true;
 }
 
-static const char *find_section_name(const char *name)
+/* The rows of the section of that name. */
+static struct triad_conf_section find_rows(const char *name)
 {
-	size_t i, n;
+	size_t first = 0, end, n;
 	const struct triad_conf_key *keys = triad_conf_keys(&n);
 
-	for (i = 0; i < n; i++)
-		if (is_in(&keys[i], name))
-			return keys[i].section;
-	return NULL;
+	while (first < n && !is_in(&keys[first], name))
+		first++;
+	if (first == n)
+		return (struct triad_conf_section){0};
+	for (end = first; end < n && is_in(&keys[end], name); end++)
+		;
+	return (struct triad_conf_section){
+		.first = &keys[first], .n = (uint8_t)(end - first)};
 }
 
 /* False for a name where none may stand, or none where one must. */
@@ -236,9 +239,9 @@ bool triad_conf_section_find(const struct triad_conf *conf, const char *text,
 	const char *element = text + n + strspn(text + n, " \t");
 
 	snprintf(first, sizeof(first), "%.*s", (int)n, text);
-	*section = (struct triad_conf_section){
-		.name = find_section_name(first), .is_named = *element};
-	if (!section->name) {
+	*section = find_rows(first);
+	section->is_named = *element;
+	if (!section->first) {
 		explain_section(text, reason, size);
 		return false;
 	}
@@ -246,7 +249,7 @@ bool triad_conf_section_find(const struct triad_conf *conf, const char *text,
 		snprintf(reason, size,
 			*element ? "[%s] stands without another word"
 				 : "[%s] needs a name: [group NAME]",
-			section->name);
+			section->first->section);
 		return false;
 	}
 	return !*element ||
@@ -263,6 +266,18 @@ static void general_name(const struct triad_conf_key *key, char *name)
 		key->per == TRIAD_CONF_PER_GROUP ? "NAME." : "", key->name);
 }
 
+/* Whether the general name may be near to a word of that length: it takes its time to
+ * make the name. */
+static bool is_as_long(const struct triad_conf_key *key, size_t n_word)
+{
+	size_t n = strlen(key->section) + strlen(".") + strlen(key->name);
+
+	if (key->per == TRIAD_CONF_PER_GROUP)
+		n += strlen("NAME.");
+	return n <= n_word + TRIAD_TEXT_GUESS_NEAR &&
+		n_word <= n + TRIAD_TEXT_GUESS_NEAR;
+}
+
 /* The key that was likely meant by 'name', which was written with or without its
  * section, first of those in 'section' (or NULL). */
 static const struct triad_conf_key *guess_key(
@@ -270,6 +285,7 @@ static const struct triad_conf_key *guess_key(
 {
 	struct triad_text_guess guess = {.word = name};
 	const struct triad_conf_key *best = NULL;
+	const size_t n_written = strlen(written);
 	char general[TRIAD_CONF_NAME_SIZE];
 	size_t i, n;
 	const struct triad_conf_key *keys = triad_conf_keys(&n);
@@ -279,10 +295,12 @@ static const struct triad_conf_key *guess_key(
 			triad_text_guess_try(&guess, keys[i].name))
 			best = &keys[i];
 	for (i = 0; i < n; i++) {
-		general_name(&keys[i], general);
-		guess.word = written;
-		if (triad_text_guess_try(&guess, general))
-			best = &keys[i];
+		if (is_as_long(&keys[i], n_written)) {
+			general_name(&keys[i], general);
+			guess.word = written;
+			if (triad_text_guess_try(&guess, general))
+				best = &keys[i];
+		}
 		guess.word = name;
 		if (triad_text_guess_try(&guess, keys[i].name))
 			best = &keys[i];
@@ -354,12 +372,10 @@ static void explain_full(const struct triad_conf *conf,
 static const struct triad_conf_key *find_key(
 	const struct triad_conf_section *section, const char *name)
 {
-	size_t i, n;
-	const struct triad_conf_key *keys = triad_conf_keys(&n);
-
-	for (i = 0; i < n; i++)
-		if (stands_in(&keys[i], section) && !strcmp(keys[i].name, name))
-			return &keys[i];
+	for (size_t i = 0; i < section->n; i++)
+		if (stands_in(&section->first[i], section) &&
+			!strcmp(section->first[i].name, name))
+			return &section->first[i];
 	return NULL;
 }
 
@@ -385,10 +401,11 @@ static bool find_full(const struct triad_conf *conf, const char *full,
 
 	*place = (struct triad_conf_place){0};
 	snprintf(pieces, sizeof(pieces), "%s", full);
-	if (strlen(full) < sizeof(pieces) && split_full(pieces, &element, &name))
-		section = (struct triad_conf_section){
-			.name = find_section_name(pieces), .is_named = element};
-	if (section.name && may_stand(&section)) {
+	if (strlen(full) < sizeof(pieces) && split_full(pieces, &element, &name)) {
+		section = find_rows(pieces);
+		section.is_named = element;
+	}
+	if (section.first && may_stand(&section)) {
 		if (element &&
 			!find_element(conf, elements_of(&section), element,
 				&section.element, reason, size))

@@ -15,10 +15,13 @@
 #define TRIAD_CONF_MAX_KEYS 144 /* rows the table may have */
 
 struct triad_conf_section {
-	const char *name; /* as in the table: of the same section the same pointer */
-	bool is_named;    /* an element's name stands behind it */
+	const struct triad_conf_key *first; /* its rows; NULL: none has that name */
+	uint8_t n;                          /* they stand together */
+	bool is_named;                      /* an element's name stands behind it */
 	unsigned element;
 };
+
+_Static_assert(TRIAD_CONF_MAX_KEYS <= UINT8_MAX, "a number of rows");
 
 struct triad_conf_place {
 	const struct triad_conf_key *key;

@@ -60,7 +60,8 @@ static struct section *present_section(struct parser *parser)
 static bool is_same_section(const struct section *a, const struct section *b)
 {
 	return a->kind == b->kind && a->guid == b->guid &&
-		a->where.name == b->where.name && a->where.element == b->where.element;
+		a->where.first == b->where.first &&
+		a->where.element == b->where.element;
 }
 
 static void report_repeated_section(struct parser *parser)

@@ -234,6 +234,13 @@ static size_t member_size(enum triad_conf_type type)
 	}
 }
 
+bool triad_conf_value_is_same(const struct triad_conf *a, const struct triad_conf *b,
+	struct triad_conf_place place)
+{
+	return !memcmp(member_of(a, place).octets, member_of(b, place).octets,
+		member_size(place.key->type));
+}
+
 void triad_conf_value_copy(struct triad_conf *to, const struct triad_conf *from,
 	struct triad_conf_place place)
 {

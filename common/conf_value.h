@@ -13,6 +13,10 @@
 bool triad_conf_value_set(struct triad_conf *conf, struct triad_conf_place place,
 	const char *value, uint64_t port_guid, char *reason, size_t size);
 
+/* Compares one value of two configurations with the same groups. */
+bool triad_conf_value_is_same(const struct triad_conf *a, const struct triad_conf *b,
+	struct triad_conf_place place);
+
 /* Copies one value from one configuration to another with the same groups. */
 void triad_conf_value_copy(struct triad_conf *to, const struct triad_conf *from,
 	struct triad_conf_place place);

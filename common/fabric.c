@@ -681,7 +681,8 @@ static void *pool_take(struct pool *pool)
 	return fitted ? fitted : items;
 }
 
-/* Both ends must name each other: a link seen from one end only is no link. */
+/* Both ends must name each other: a link seen from one end only is no link.  A node
+ * whose GUID is 0, as broken ones have it, can't be named. */
 static void resolve_links(struct triad_fabric *fabric, const struct far_end *far_ends)
 {
 	for (uint32_t i = 0; i < fabric->n_ports; i++) {
@@ -693,7 +694,7 @@ static void resolve_links(struct triad_fabric *fabric, const struct far_end *far
 				      : TRIAD_FABRIC_NONE;
 		if (at != TRIAD_FABRIC_NONE)
 			remote = triad_fabric_find_port(fabric, at, far_ends[i].number);
-		if (remote != TRIAD_FABRIC_NONE &&
+		if (remote != TRIAD_FABRIC_NONE && node->guid &&
 			far_ends[remote].guid == node->guid &&
 			far_ends[remote].number == port->number)
 			port->remote = remote;

@@ -99,43 +99,83 @@ static bool is_same_letter(char a, char b)
 	return g_ascii_tolower(a) == g_ascii_tolower(b);
 }
 
-/* Insertions, omissions, replacements and swaps of neighbours between two words;
- * three rows of the usual table are enough for the swaps. */
-static unsigned distance(const char *a, size_t n_a, const char *b, size_t n_b)
+struct distances {
+	unsigned at[MAX_GUESS_LENGTH + 2];
+};
+
+/* Row 'i', from the two above it; returns its least. */
+static unsigned fill_row(struct distances rows[3], size_t i, const char *a,
+	const char *b, size_t n_b, unsigned near)
 {
-	unsigned rows[3][MAX_GUESS_LENGTH + 1];
-	size_t i, j;
+	unsigned *row = rows[i % 3].at, least = near + 1;
+	const unsigned *above = rows[(i + 2) % 3].at, *above2 = rows[(i + 1) % 3].at;
+	size_t first = i > near ? i - near : 1, last = MIN(n_b, i + near);
 
-	for (j = 0; j <= n_b; j++)
-		rows[0][j] = (unsigned)j;
-	for (i = 1; i <= n_a; i++) {
-		unsigned *row = rows[i % 3];
-		const unsigned *above = rows[(i + 2) % 3];
-		const unsigned *above2 = rows[(i + 1) % 3];
+	row[first - 1] = first == 1 ? (unsigned)i : near + 1;
+	for (size_t j = first; j <= last; j++) {
+		bool same = is_same_letter(a[i - 1], b[j - 1]);
 
-		row[0] = (unsigned)i;
-		for (j = 1; j <= n_b; j++) {
-			bool same = is_same_letter(a[i - 1], b[j - 1]);
-
-			row[j] = min3(
-				row[j - 1] + 1, above[j] + 1, above[j - 1] + !same);
-			if (i > 1 && j > 1 && is_same_letter(a[i - 1], b[j - 2]) &&
-				is_same_letter(a[i - 2], b[j - 1]))
-				row[j] = MIN(row[j], above2[j - 2] + 1);
-		}
+		row[j] = min3(row[j - 1] + 1, above[j] + 1, above[j - 1] + !same);
+		if (i > 1 && j > 1 && is_same_letter(a[i - 1], b[j - 2]) &&
+			is_same_letter(a[i - 2], b[j - 1]))
+			row[j] = MIN(row[j], above2[j - 2] + 1);
+		least = MIN(least, row[j]);
 	}
-	return rows[n_a % 3][n_b];
+	row[last + 1] = near + 1;
+	return least;
+}
+
+/* Insertions, omissions, replacements and swaps of neighbours between two words, when
+ * they are 'near' at most, else more than that.  Three rows of the usual table are
+ * enough for the swaps; of each row, what is so near to the diagonal. */
+static unsigned distance(
+	const char *a, size_t n_a, const char *b, size_t n_b, unsigned near)
+{
+	struct distances rows[3];
+	unsigned least = 0;
+
+	for (size_t j = 0; j <= n_b; j++)
+		rows[0].at[j] = (unsigned)j;
+	for (size_t i = 1; i <= n_a; i++) {
+		unsigned least_above = least;
+
+		least = fill_row(rows, i, a, b, n_b, near);
+		if (least > near && least_above > near)
+			return near + 1;
+	}
+	return rows[n_a % 3].at[n_b];
+}
+
+/* Which letters a word has, a bit for those alike in the lowest five bits, as capitals
+ * and small letters are. */
+static uint32_t letters(const char *word)
+{
+	uint32_t set = 0;
+
+	for (; *word; word++)
+		set |= UINT32_C(1) << (*word & 31);
+	return set;
+}
+
+/* Each letter that one word has and the other has not takes a change. */
+static bool may_be_near(const char *a, const char *b, unsigned near)
+{
+	uint32_t in_a = letters(a), in_b = letters(b);
+
+	return (unsigned)__builtin_popcount(in_a & ~in_b) <= near &&
+		(unsigned)__builtin_popcount(in_b & ~in_a) <= near;
 }
 
 bool triad_text_guess_try(struct triad_text_guess *guess, const char *name)
 {
 	size_t n_word = strlen(guess->word), n_name = strlen(name);
-	unsigned n, near = n_word > 5 ? 2 : 1;
+	unsigned n, near = n_word > 5 ? TRIAD_TEXT_GUESS_NEAR : 1;
 
 	if (!n_word || n_word > MAX_GUESS_LENGTH || n_name > MAX_GUESS_LENGTH ||
-		n_name > n_word + near || n_word > n_name + near)
+		n_name > n_word + near || n_word > n_name + near ||
+		!may_be_near(guess->word, name, near))
 		return false;
-	n = distance(guess->word, n_word, name, n_name);
+	n = distance(guess->word, n_word, name, n_name, near);
 	if (n > near || (guess->limit && n >= guess->limit - 1))
 		return false;
 	guess->limit = n + 1;

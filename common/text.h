@@ -34,6 +34,9 @@ bool triad_text_number(const char *text, unsigned *value);
  * '*guid' untouched, for anything else. */
 bool triad_text_guid(const char *text, uint64_t *guid);
 
+/* A word that was meant has so many mistakes at most. */
+#define TRIAD_TEXT_GUESS_NEAR 2
+
 /* "Did you mean": the nearest of several names to a word that is none of them.
  *
  *     struct triad_text_guess guess = {.word = word};

@@ -120,30 +120,32 @@ static int add_new(struct merge *merge, uint64_t guid, uint8_t port, uint32_t *r
 	return 0;
 }
 
-/* Both the directory and the fabric's ports are sorted: one walk over the two. */
+/* Both the directory and the fabric's ports are sorted: one walk over the two.  The
+ * directory is NULL, which has no end to point to, until there was a fabric. */
 static int merge_fabric(
 	struct merge *merge, const struct triad_fabric *fabric, uint32_t *row_of_port)
 {
 	const uint32_t *old = merge->rows->directory;
-	const uint32_t *end = old + merge->rows->n_entries;
+	const uint32_t n_old = merge->rows->n_entries;
+	uint32_t at = 0;
 
 	for (uint32_t i = 0; i < fabric->n_ports; i++) {
 		const struct triad_fabric_port *port = &fabric->ports[i];
 		uint64_t guid = fabric->nodes[port->node].guid;
 		int error = 0;
 
-		while (old < end && compare(merge, *old, guid, port->number) < 0)
-			merge->made[merge->n_made++] = *old++ | AWAY;
-		if (old < end && compare(merge, *old, guid, port->number) == 0)
-			row_of_port[i] = *old++;
+		while (at < n_old && compare(merge, old[at], guid, port->number) < 0)
+			merge->made[merge->n_made++] = old[at++] | AWAY;
+		if (at < n_old && compare(merge, old[at], guid, port->number) == 0)
+			row_of_port[i] = old[at++];
 		else
 			error = add_new(merge, guid, port->number, &row_of_port[i]);
 		if (error)
 			return error;
 		merge->made[merge->n_made++] = row_of_port[i];
 	}
-	while (old < end)
-		merge->made[merge->n_made++] = *old++ | AWAY;
+	while (at < n_old)
+		merge->made[merge->n_made++] = old[at++] | AWAY;
 	return 0;
 }
 

@@ -9,9 +9,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "plugin/console_lines.h"
 #include "triad/clock.h"
 
-#define LINE_SIZE 1024
 #define PROMPT "OpenSM $ "
 /* For an end that does not read. */
 #define WRITE_MS 10000
@@ -22,10 +22,8 @@ struct session {
 	const struct triad_runner *runner;
 	const struct triad_peer *user;
 	const struct triad_console_ends *ends;
-	char line[LINE_SIZE];
-	size_t used;
-	bool passing; /* the rest of a line too long for us */
-	bool ended;   /* the user's input */
+	struct triad_console_lines lines;
+	bool ended; /* the user's input */
 };
 
 /* False when 'fd' has closed or takes nothing any more, and when the session must
@@ -65,15 +63,6 @@ static bool write_answer(
 	return write_all(session, session->ends->user_out, data, size);
 }
 
-static bool is_ours(const char *line)
-{
-	static const char name[] = "triad";
-
-	line += strspn(line, " \t");
-	return strncmp(line, name, sizeof(name) - 1) == 0 &&
-		strchr(" \t\r\n", line[sizeof(name) - 1]);
-}
-
 static void run_words(struct session *session, int n, char **words)
 {
 	const struct triad_runner *runner = session->runner;
@@ -97,7 +86,7 @@ static bool run_line(struct session *session)
 	char **words;
 	int n;
 
-	if (g_shell_parse_argv(session->line, &n, &words, &error)) {
+	if (g_shell_parse_argv(session->lines.line, &n, &words, &error)) {
 		run_words(session, n, words);
 		g_strfreev(words);
 	} else {
@@ -112,25 +101,20 @@ static bool run_line(struct session *session)
 
 static bool pass_on(const struct session *session)
 {
-	return write_all(
-		session, session->ends->opensm_in, session->line, session->used);
+	return write_all(session, session->ends->opensm_in, session->lines.line,
+		session->lines.used);
 }
 
-static bool take_line(struct session *session)
+static bool take_octet(struct session *session, char octet)
 {
-	bool is_end = session->line[session->used - 1] == '\n';
-	bool works;
-
-	session->line[session->used] = 0;
-	if (is_end && !session->passing && is_ours(session->line)) {
-		session->line[strcspn(session->line, "\r\n")] = 0;
-		works = run_line(session);
-	} else {
-		works = pass_on(session);
+	switch (triad_console_lines_take(&session->lines, octet)) {
+	case TRIAD_CONSOLE_OURS:
+		return run_line(session);
+	case TRIAD_CONSOLE_PASS:
+		return pass_on(session);
+	default:
+		return true;
 	}
-	session->passing = !is_end;
-	session->used = 0;
-	return works;
 }
 
 /* OpenSM sees the end of its input, behind a last line without its end, and closes when
@@ -138,7 +122,8 @@ static bool take_line(struct session *session)
 static bool end_input(struct session *session)
 {
 	session->ended = true;
-	return pass_on(session) && !shutdown(session->ends->opensm_in, SHUT_WR);
+	return (!triad_console_lines_end(&session->lines) || pass_on(session)) &&
+		!shutdown(session->ends->opensm_in, SHUT_WR);
 }
 
 /* False when the user is gone, or OpenSM. */
@@ -152,11 +137,8 @@ static bool take_typed(struct session *session)
 		return end_input(session);
 	if (n < 0)
 		return errno == EAGAIN || errno == EINTR;
-	for (ssize_t i = 0; i < n && works; i++) {
-		session->line[session->used++] = typed[i];
-		if (typed[i] == '\n' || session->used == LINE_SIZE - 1)
-			works = take_line(session);
-	}
+	for (ssize_t i = 0; i < n && works; i++)
+		works = take_octet(session, typed[i]);
 	return works;
 }
 

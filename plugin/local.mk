@@ -17,6 +17,7 @@ libosmtriad_la_SOURCES = \
 	plugin/command/status.c \
 	plugin/command/commands.c plugin/command/commands.h \
 	plugin/console.c plugin/console.h \
+	plugin/console_lines.c plugin/console_lines.h \
 	plugin/console_session.c plugin/console_session.h \
 	plugin/election/elector.c plugin/election/elector.h \
 	plugin/election/elector_act.c \

@@ -11,7 +11,8 @@ libtriadelection_la_SOURCES = \
 	portmgr/election/health.c portmgr/election/health.h \
 	portmgr/election/message.c portmgr/election/message.h \
 	portmgr/election/permission.c portmgr/election/permission.h \
-	portmgr/election/priority.c portmgr/election/priority.h
+	portmgr/election/priority.c portmgr/election/priority.h \
+	portmgr/election/stored.c portmgr/election/stored.h
 
 # libtriadexpected.la: how the fabric should be, and what differs; pure.
 noinst_LTLIBRARIES += libtriadexpected.la
@@ -55,6 +56,7 @@ endif
 noinst_LTLIBRARIES += libtriadportmgr.la
 libtriadportmgr_la_SOURCES = \
 	portmgr/memory/journal.c portmgr/memory/journal.h \
+	portmgr/memory/journal_reader.c portmgr/memory/journal_reader.h \
 	portmgr/memory/memory.c portmgr/memory/memory.h \
 	portmgr/memory/record.c portmgr/memory/record.h \
 	portmgr/plan/agenda.c portmgr/plan/agenda.h \
@@ -70,4 +72,5 @@ libtriadportmgr_la_SOURCES = \
 	portmgr/share/share_config.c \
 	portmgr/share/share_message.c portmgr/share/share_message.h \
 	portmgr/share/share_parts.h \
+	portmgr/smp/smp_mad.c portmgr/smp/smp_mad.h \
 	portmgr/test/port_test.c portmgr/test/port_test.h

@@ -7,23 +7,12 @@
 #include <string.h>
 
 #include "service/local_port.h"
+#include "service/sa_mad.h"
 #include "triad/clock.h"
 #include "triad/mad.h"
-#include "triad/wire.h"
 
-enum { CLASS = 0x03, CLASS_VERSION = 2, RMPP_VERSION = 1 };
-enum {
-	GET_TABLE = 0x12,
-	SET = 0x02,
-	REPORT = 0x06,
-	REPORT_RESP = 0x86,
-	RESPONSE = 0x80
-};
-enum { ATTRIBUTE_NOTICE = 0x02, ATTRIBUTE_INFORM_INFO = 0x03 };
-
-/* Where things are in an SA MAD. */
-enum { AT_METHOD = 3, AT_STATUS = 4, AT_TID = 12, AT_ATTRIBUTE = 16, AT_OFFSET = 44 };
-enum { DATA = 56 };
+enum { RMPP_VERSION = 1 };
+enum { AT_METHOD = 3 };
 
 /* For one try; the kernel makes the second one. */
 #define TRY_MS 2000
@@ -63,7 +52,7 @@ static int read_port(struct triad_sa *sa, char *ca_name, int number)
 
 static int open_port(struct triad_sa *sa, uint64_t port_guid)
 {
-	long methods[16 / sizeof(long)] = {1L << REPORT};
+	long methods[16 / sizeof(long)] = {1L << TRIAD_SA_METHOD_REPORT};
 	char ca_name[UMAD_CA_NAME_LEN];
 	int number, error;
 
@@ -75,7 +64,8 @@ static int open_port(struct triad_sa *sa, uint64_t port_guid)
 	sa->fd = umad_open_port(ca_name, number);
 	if (sa->fd < 0)
 		return errno ? errno : EIO;
-	sa->agent = umad_register(sa->fd, CLASS, CLASS_VERSION, RMPP_VERSION, methods);
+	sa->agent = umad_register(
+		sa->fd, TRIAD_SA_CLASS, TRIAD_SA_CLASS_VERSION, RMPP_VERSION, methods);
 	if (sa->agent < 0)
 		return errno ? errno : EPERM;
 	/* Only now is umad_size() what the kernel wants. */
@@ -124,41 +114,16 @@ uint16_t triad_sa_pkey_index(const struct triad_sa *sa)
 
 /* --- one MAD --- */
 
-static void put(uint8_t *mad, size_t at, size_t n, uint64_t value)
-{
-	struct triad_wire w;
-
-	triad_wire_init(&w, mad + at, n);
-	triad_wire_put(&w, n, value);
-}
-
-static uint64_t get(const uint8_t *mad, size_t at, size_t n)
-{
-	uint64_t value = 0;
-
-	for (size_t i = 0; i < n; i++)
-		value = value << 8 | mad[at + i];
-	return value;
-}
-
 static uint8_t *mad_of(const struct triad_sa *sa)
 {
 	return umad_get_mad(sa->buffer);
 }
 
-/* An SA MAD of zeros but for its header. */
-static uint8_t *begin_mad(struct triad_sa *sa, uint8_t method, uint16_t attribute)
+/* Where the next request is to be written. */
+static uint8_t *clear_mad(struct triad_sa *sa)
 {
-	uint8_t *mad = mad_of(sa);
-
-	memset(sa->buffer, 0, umad_size() + TRIAD_MAD_SIZE);
-	mad[0] = 1;
-	mad[1] = CLASS;
-	mad[2] = CLASS_VERSION;
-	mad[AT_METHOD] = method;
-	put(mad, AT_TID, 4, ++sa->tid);
-	put(mad, AT_ATTRIBUTE, 2, attribute);
-	return mad;
+	memset(sa->buffer, 0, umad_size());
+	return mad_of(sa);
 }
 
 static int send_to_sm(struct triad_sa *sa)
@@ -217,12 +182,10 @@ static bool take_report(struct triad_sa *sa, uint16_t *trap)
 	uint8_t *mad = mad_of(sa);
 	ib_mad_addr_t from;
 
-	if (sa->size < TRIAD_MAD_SIZE || mad[AT_METHOD] != REPORT ||
-		get(mad, AT_ATTRIBUTE, 2) != ATTRIBUTE_NOTICE)
+	if (!triad_sa_mad_is_report(mad, sa->size, trap))
 		return false;
-	*trap = (uint16_t)get(mad, DATA + 4, 2);
 	from = *umad_get_mad_addr(sa->buffer);
-	mad[AT_METHOD] = REPORT_RESP;
+	mad[AT_METHOD] = TRIAD_SA_METHOD_REPORT_RESPONSE;
 	umad_set_addr(sa->buffer, be16toh(from.lid), (int)be32toh(from.qpn), from.sl,
 		(int)TRIAD_MAD_GSI_QKEY);
 	umad_set_pkey(sa->buffer, sa->pkey_index);
@@ -241,7 +204,6 @@ static int await_answer(struct triad_sa *sa, uint8_t method, uint64_t wait_us)
 	while ((now_us = triad_clock_now_us()) < end_us) {
 		uint64_t left_us = end_us - now_us;
 		int error = receive(sa, left_us < SLICE_US ? left_us : SLICE_US);
-		const uint8_t *mad = mad_of(sa);
 
 		if (!sa->is_wanted(sa->context))
 			return ECANCELED;
@@ -253,16 +215,10 @@ static int await_answer(struct triad_sa *sa, uint8_t method, uint64_t wait_us)
 			sa->missed++;
 			continue;
 		}
-		if (sa->size < AT_ATTRIBUTE || get(mad, AT_TID, 4) != sa->tid)
-			continue;
-		/* Of a request that timed out the header alone comes back. */
-		if (umad_status(sa->buffer))
-			return ETIMEDOUT;
-		if (sa->size < DATA ||
-			(mad[AT_METHOD] != (method | RESPONSE) &&
-				mad[AT_METHOD] != 0x81))
-			return EPROTO;
-		return get(mad, AT_STATUS, 2) ? EACCES : 0;
+		error = triad_sa_mad_judge(
+			mad_of(sa), sa->size, method, sa->tid, umad_status(sa->buffer));
+		if (error != EAGAIN)
+			return error;
 	}
 	return ETIMEDOUT;
 }
@@ -274,38 +230,32 @@ int triad_sa_get_table(struct triad_sa *sa, uint16_t attribute, uint64_t wait_us
 {
 	int error;
 
-	begin_mad(sa, GET_TABLE, attribute);
+	triad_sa_mad_request(
+		clear_mad(sa), TRIAD_SA_METHOD_GET_TABLE, attribute, ++sa->tid);
 	error = send_to_sm(sa);
 	if (!error)
-		error = await_answer(sa, GET_TABLE, wait_us);
+		error = await_answer(sa, TRIAD_SA_METHOD_GET_TABLE, wait_us);
 	if (error)
 		return error;
 	*answer = (struct triad_sa_answer){
-		.size = sa->size - DATA,
-		.stride = 8 * get(mad_of(sa), AT_OFFSET, 2),
+		.size = sa->size - TRIAD_SA_MAD_DATA,
+		.stride = triad_sa_mad_stride(mad_of(sa)),
 	};
 	answer->mad = malloc(sa->size);
 	if (!answer->mad)
 		return ENOMEM;
 	memcpy(answer->mad, mad_of(sa), sa->size);
-	answer->records = answer->mad + DATA;
+	answer->records = answer->mad + TRIAD_SA_MAD_DATA;
 	return 0;
 }
 
 int triad_sa_subscribe(struct triad_sa *sa, uint16_t trap, uint64_t wait_us)
 {
-	uint8_t *info = begin_mad(sa, SET, ATTRIBUTE_INFORM_INFO) + DATA;
 	int error;
 
-	put(info, 16, 2, 0xffff);       /* LIDRangeBegin: any */
-	info[22] = 1;                   /* IsGeneric */
-	info[23] = 1;                   /* Subscribe */
-	put(info, 24, 2, 0xffff);       /* Type: any */
-	put(info, 26, 2, trap);         /* TrapNumber */
-	put(info, 28, 4, 1u << 8 | 18); /* QPN, RespTimeValue: 1 s */
-	put(info, 33, 3, 0xffffff);     /* ProducerType: any */
+	triad_sa_mad_inform(clear_mad(sa), trap, ++sa->tid);
 	error = send_to_sm(sa);
-	return error ? error : await_answer(sa, SET, wait_us);
+	return error ? error : await_answer(sa, TRIAD_SA_METHOD_SET, wait_us);
 }
 
 int triad_sa_wait_report(struct triad_sa *sa, uint64_t wait_us, uint16_t *trap)

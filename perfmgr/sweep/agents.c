@@ -255,13 +255,13 @@ void triad_agents_inherit(struct triad_agents *agents, const struct triad_agents
 		agent_map[i] = TRIAD_FABRIC_NONE;
 	for (uint32_t i = 0; i < agents->n_agents; i++) {
 		struct triad_agent *agent = &agents->agents[i];
-		const struct triad_agent *was;
+		const struct triad_agent *was = NULL;
 
 		while (from < old->n_agents && compare(old, from, agents, i) < 0)
 			from++;
-		was = &old->agents[from];
-		if (from < old->n_agents && compare(old, from, agents, i) == 0 &&
-			agent_port(old, from)->lid == agent_port(agents, i)->lid) {
+		if (from < old->n_agents && compare(old, from, agents, i) == 0)
+			was = &old->agents[from];
+		if (was && agent_port(old, from)->lid == agent_port(agents, i)->lid) {
 			agent_map[from] = i;
 			inherit_agent(agent, was);
 			if (agent->summary != TRIAD_FABRIC_NONE &&
@@ -275,7 +275,7 @@ void triad_agents_inherit(struct triad_agents *agents, const struct triad_agents
 		}
 		if (running)
 			triad_plan_begin_agent(agents, agent);
-		if (from < old->n_agents && compare(old, from, agents, i) == 0)
+		if (was)
 			inherit_wishes(agents, agent, old, was, running);
 	}
 	if (running)

@@ -7,31 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "perfmgr/sweep/pma.h"
 #include "service/umad.h"
 #include "triad/clock.h"
-#include "triad/wire.h"
 
-#define CLASS_DIRECTED 0x81
-#define CLASS_PING 0x32 /* of OpenIB's vendor classes, as infiniband-diags has it */
-#define PERMISSIVE_LID 0xffff
 #define QP_GSI 1
-/* In an SMP [IBA 14.2.1.2]. */
-enum {
-	AT_STATUS = 4,
-	AT_M_KEY = 24,
-	AT_DR_SLID = 32,
-	AT_DR_DLID = 34,
-	AT_DATA = 64,
-	AT_PATH = 128
-};
-#define DIRECTION_BIT 0x8000 /* of the status of an SMP by directed route */
-/* In a MAD of a vendor's class with an OUI [IBA 16.5]. */
-#define AT_OUI 37
 
 enum { DIRECTED, PERFORMANCE, PING, N_CLASSES };
-
-static const uint8_t openib_oui[3] = {0x00, 0x14, 0x05};
 
 struct triad_smp {
 	uint64_t port_guid;
@@ -100,36 +81,22 @@ int triad_smp_find_route(struct osm_opensm *osm, const struct triad_fabric *fabr
 	return triad_route_find(fabric, node, port, &route->way);
 }
 
-int triad_smp_add_hop(struct triad_smp_route *route, uint8_t port)
-{
-	if (route->way.n_hops >= TRIAD_ROUTE_MAX_HOPS)
-		return EHOSTUNREACH;
-	route->way.ports[++route->way.n_hops] = port;
-	return 0;
-}
-
 /* --- one MAD and its answer --- */
 
 static int open_class(struct triad_smp *smp, unsigned class)
 {
 	static const int classes[N_CLASSES] = {
-		[DIRECTED] = CLASS_DIRECTED,
+		[DIRECTED] = TRIAD_SMP_CLASS_DIRECTED,
 		[PERFORMANCE] = TRIAD_MAD_CLASS_PERFORMANCE,
-		[PING] = CLASS_PING,
+		[PING] = TRIAD_SMP_CLASS_PING,
 	};
 
 	if (smp->umads[class])
 		return 0;
 	if (class == PING)
-		return triad_umad_open_vendor(
-			smp->port_guid, classes[class], openib_oui, &smp->umads[class]);
+		return triad_umad_open_vendor(smp->port_guid, classes[class],
+			triad_smp_openib_oui, &smp->umads[class]);
 	return triad_umad_open(smp->port_guid, classes[class], &smp->umads[class]);
-}
-
-static bool is_answer(const struct triad_mad_reply *reply, uint32_t tid)
-{
-	return reply->size == TRIAD_MAD_SIZE &&
-		triad_pma_tid(reply->mad, reply->size) == tid;
 }
 
 /* Answers to what was given up before are passed over. */
@@ -146,7 +113,7 @@ static int await(const struct triad_mad_transport *transport, uint32_t tid,
 			transport->context, until_us - now_us, reply);
 		if (error && error != EAGAIN)
 			return error;
-		if (!error && is_answer(reply, tid))
+		if (!error && triad_smp_is_answer(reply, tid))
 			return reply->status;
 	}
 }
@@ -171,61 +138,23 @@ static int exchange(struct triad_smp *smp, unsigned class,
 
 /* --- SMPs --- */
 
-static void encode(uint8_t mad[TRIAD_MAD_SIZE], const struct triad_smp_route *route,
-	const struct triad_smp_request *request, const uint8_t *data, uint32_t tid)
-{
-	struct triad_wire w;
-
-	memset(mad, 0, TRIAD_MAD_SIZE);
-	triad_wire_init(&w, mad, TRIAD_MAD_SIZE);
-	triad_wire_put(&w, 1, 1);
-	triad_wire_put(&w, 1, CLASS_DIRECTED);
-	triad_wire_put(&w, 1, 1);
-	triad_wire_put(
-		&w, 1, request->is_set ? TRIAD_MAD_METHOD_SET : TRIAD_MAD_METHOD_GET);
-	triad_wire_put(&w, 2, 0);
-	triad_wire_put(&w, 1, 0);
-	triad_wire_put(&w, 1, route->way.n_hops);
-	triad_wire_put(&w, 8, tid);
-	triad_wire_put(&w, 2, (uint16_t)request->attribute);
-	triad_wire_put(&w, 2, 0);
-	triad_wire_put(&w, 4, request->modifier);
-	triad_wire_put(&w, 8, route->m_key);
-	triad_wire_put(&w, 2, PERMISSIVE_LID);
-	triad_wire_put(&w, 2, PERMISSIVE_LID);
-	memcpy(mad + AT_DATA, data, TRIAD_SMP_DATA_SIZE);
-	memcpy(mad + AT_PATH, route->way.ports, (size_t)route->way.n_hops + 1);
-}
-
 int triad_smp_ask(struct triad_smp *smp, const struct triad_smp_route *route,
 	const struct triad_smp_request *request, uint8_t *data, uint16_t *status)
 {
-	const struct triad_mad_address to = {.lid = PERMISSIVE_LID};
+	const struct triad_mad_address to = {.lid = TRIAD_SMP_PERMISSIVE_LID};
 	uint8_t mad[TRIAD_MAD_SIZE];
 	struct triad_mad_reply reply;
-	struct triad_wire w;
 	int error;
 
 	*status = 0;
-	encode(mad, route, request, data, ++smp->tid);
+	triad_smp_encode(mad, route, request, data, ++smp->tid);
 	error = exchange(smp, DIRECTED, &to, mad, request->timeout_ms, &reply);
 	if (error)
 		return error;
-	triad_wire_init(&w, reply.mad, reply.size);
-	triad_wire_seek(&w, AT_STATUS);
-	*status = triad_wire_get16(&w) & (uint16_t)~DIRECTION_BIT;
-	memcpy(data, reply.mad + AT_DATA, TRIAD_SMP_DATA_SIZE);
-	return *status ? EPROTO : 0;
+	return triad_smp_decode(reply.mad, data, status);
 }
 
 /* --- counters --- */
-
-/* What a bad link counts; not what a busy or closed one does. */
-static const uint32_t link_errors = 1u << TRIAD_SYMBOL_ERROR_COUNTER |
-	1u << TRIAD_LINK_ERROR_RECOVERY_COUNTER | 1u << TRIAD_LINK_DOWNED_COUNTER |
-	1u << TRIAD_PORT_RCV_ERRORS | 1u << TRIAD_PORT_RCV_REMOTE_PHYSICAL_ERRORS |
-	1u << TRIAD_LOCAL_LINK_INTEGRITY_ERRORS |
-	1u << TRIAD_EXCESSIVE_BUFFER_OVERRUN_ERRORS;
 
 static int read_attribute(struct triad_smp *smp, const struct triad_mad_address *to,
 	enum triad_pma_attribute attribute, uint8_t port, unsigned timeout_ms,
@@ -246,22 +175,6 @@ static int read_attribute(struct triad_smp *smp, const struct triad_mad_address 
 		reply.mad, attribute, port, TRIAD_PMA_EXTENDED_WIDTH, reading);
 }
 
-static uint64_t octets_of(const struct triad_pma_reading *reading, bool is_narrow)
-{
-	static const unsigned counters[] = {TRIAD_PORT_XMIT_DATA, TRIAD_PORT_RCV_DATA};
-	uint64_t octets = 0;
-
-	for (unsigned i = 0; i < 2; i++) {
-		uint64_t words = reading->raw[counters[i]];
-
-		/* It has stopped: nobody knows how much there was since. */
-		if (is_narrow && words >= triad_counter_max(counters[i]))
-			return UINT64_MAX;
-		octets += words * 4;
-	}
-	return octets;
-}
-
 int triad_smp_read_counters(struct triad_smp *smp, uint16_t lid, uint8_t sl,
 	uint8_t port, unsigned timeout_ms, struct triad_smp_counts *counts)
 {
@@ -273,14 +186,10 @@ int triad_smp_read_counters(struct triad_smp *smp, uint16_t lid, uint8_t sl,
 
 	if (error)
 		return error;
-	counts->n_errors = 0;
-	for (unsigned i = 0; i < TRIAD_FIRST_WIDE_COUNTER; i++)
-		if (link_errors >> i & 1)
-			counts->n_errors += reading.raw[i];
 	/* An agent without the wide ones refuses, or does not answer. */
 	error = read_attribute(
 		smp, &to, TRIAD_PMA_PORT_COUNTERS_EXTENDED, port, timeout_ms, &wide);
-	counts->octets = octets_of(error ? &reading : &wide, error != 0);
+	triad_smp_count(counts, &reading, error ? NULL : &wide);
 	return 0;
 }
 
@@ -290,17 +199,9 @@ int triad_smp_ping(struct triad_smp *smp, uint16_t lid, uint8_t sl, unsigned tim
 {
 	const struct triad_mad_address to = {
 		.lid = lid, .sl = sl, .qpn = QP_GSI, .qkey = TRIAD_MAD_GSI_QKEY};
-	uint8_t mad[TRIAD_MAD_SIZE] = {0};
+	uint8_t mad[TRIAD_MAD_SIZE];
 	struct triad_mad_reply reply;
-	struct triad_wire w;
 
-	triad_wire_init(&w, mad, TRIAD_MAD_SIZE);
-	triad_wire_put(&w, 1, 1);
-	triad_wire_put(&w, 1, CLASS_PING);
-	triad_wire_put(&w, 1, 1);
-	triad_wire_put(&w, 1, TRIAD_MAD_METHOD_GET);
-	triad_wire_put(&w, 4, 0);
-	triad_wire_put(&w, 8, ++smp->tid);
-	memcpy(mad + AT_OUI, openib_oui, sizeof(openib_oui));
+	triad_smp_encode_ping(mad, ++smp->tid);
 	return exchange(smp, PING, &to, mad, timeout_ms, &reply);
 }

@@ -5,10 +5,7 @@
  * libquorum's (whether the cluster is quorate, and in which ring that was found) and
  * libvotequorum's (votes).  A member of the group is a (node, process); which SM it is
  * says the header of whatever it sends, so each announces itself, with a header alone,
- * whenever the members change.  libcpg refuses to let one process in twice.
- *
- * A message, big-endian: magic "TrCg" (4 octets), version 1, kind (1 announcement,
- * 2 payload), 2 octets of 0, the sender's id (8), the payload.
+ * whenever the members change (group.h).  libcpg refuses to let one process in twice.
  *
  * The view's quorum has to be that of the view's members.  The two come by different
  * connections, so both are told with the ring in which they were found, and as long as
@@ -40,27 +37,13 @@
 #include "portmgr/cluster/group.h"
 #include "portmgr/cluster/transport.h"
 #include "triad/clock.h"
-#include "triad/wire.h"
 
 #define MAX_GROUP 100u
-#define MAGIC 0x54724367u
-#define MESSAGE_VERSION 1
-#define HEADER_SIZE 16u
 #define RETRY_US (250 * TRIAD_US_PER_MS)
 #define RESEND_MS 5
 #define WINDOW 32u /* messages of ours on their way */
 #define SETTLE_US (50 * TRIAD_US_PER_MS)
 #define TROUBLE_SIZE sizeof(((struct triad_cluster_status *)0)->trouble)
-
-enum kind {
-	ANNOUNCEMENT = 1,
-	PAYLOAD = 2,
-};
-
-struct ring {
-	uint32_t node;
-	uint64_t seq; /* 0: not known */
-};
 
 struct corosync {
 	struct triad_transport base;
@@ -79,8 +62,8 @@ struct corosync {
 
 	/* Of the group. */
 	struct triad_group members;
-	struct ring ring, quorum_ring;
-	bool is_in, is_quorate, has_majority;
+	struct triad_group_quorum seen; /* by the connections */
+	bool is_in;
 	bool announce, must_resend;
 	unsigned n_under_way; /* sent, not come back yet */
 	bool is_view_due;
@@ -97,12 +80,6 @@ static void note_change(struct corosync *corosync)
 	corosync->is_view_due = true;
 }
 
-static bool is_settled(const struct corosync *corosync)
-{
-	return corosync->ring.seq && corosync->ring.seq == corosync->quorum_ring.seq &&
-		corosync->ring.node == corosync->quorum_ring.node;
-}
-
 static void check(struct corosync *corosync, cs_error_t error)
 {
 	if (error != CS_OK && error != CS_ERR_TRY_AGAIN)
@@ -115,10 +92,10 @@ static void ask_votes(struct corosync *corosync)
 	struct votequorum_info info;
 	cs_error_t error = votequorum_getinfo(corosync->votes, corosync->node, &info);
 
-	corosync->has_majority = false;
+	corosync->seen.has_majority = false;
 	check(corosync, error);
 	if (error == CS_OK)
-		corosync->has_majority = info.flags & VOTEQUORUM_INFO_QUORATE &&
+		corosync->seen.has_majority = info.flags & VOTEQUORUM_INFO_QUORATE &&
 			2 * (uint64_t)info.total_votes > info.highest_expected &&
 			2 * (uint64_t)info.total_votes > info.node_expected_votes;
 }
@@ -131,18 +108,13 @@ static void read_quorum(struct corosync *corosync)
 
 static void tell_view(struct corosync *corosync)
 {
-	struct triad_cluster_view view = {.is_connected = true};
-	const size_t n = corosync->members.n;
+	struct triad_cluster_view view;
 
 	corosync->is_view_due = false;
 	ask_votes(corosync);
 	if (!corosync->is_in || corosync->is_broken)
 		return;
-	view.n_votes_needed = (uint32_t)n / 2 + 1;
-	view.epoch = corosync->ring.seq;
-	view.n_members = (uint32_t)triad_group_ids(&corosync->members, view.members);
-	view.is_quorate = n == view.n_members && corosync->is_quorate &&
-		corosync->has_majority && is_settled(corosync);
+	view = triad_group_view(&corosync->members, &corosync->seen);
 	triad_transport_tell(&corosync->base, &view);
 }
 
@@ -192,7 +164,7 @@ static void take_group(cpg_handle_t handle, const struct cpg_name *group,
 
 	take_members(corosync, members, n);
 	if (is_of_nodes(left, n_left) || is_of_nodes(joined, n_joined))
-		corosync->ring = (struct ring){0};
+		corosync->seen.ring = (struct triad_group_ring){0};
 	corosync->announce = true;
 	note_change(corosync);
 }
@@ -202,7 +174,7 @@ static void take_ring(
 {
 	struct corosync *corosync = of_cpg(handle);
 
-	corosync->ring = (struct ring){ring.nodeid, ring.seq};
+	corosync->seen.ring = (struct triad_group_ring){ring.nodeid, ring.seq};
 	note_change(corosync);
 }
 
@@ -214,64 +186,56 @@ static void complain(struct corosync *corosync, const struct triad_group_member 
 		"process %u on node %u %.90s", about->pid, about->node, what);
 }
 
-/* False: its message doesn't count. */
-static bool take_id(
-	struct corosync *corosync, struct triad_group_member *member, uint64_t id)
+/* False: there is no payload that counts. */
+static bool take_verdict(struct corosync *corosync, enum triad_group_verdict verdict,
+	const struct triad_group_message *message)
 {
-	if (triad_group_has_other(&corosync->members, member, id)) {
-		complain(corosync, member,
+	struct triad_cluster_status *status = &corosync->base.status;
+
+	switch (verdict) {
+	case TRIAD_GROUP_TAKEN:
+		if (message->is_news)
+			note_change(corosync);
+		return message->payload;
+	case TRIAD_GROUP_MALFORMED:
+		triad_transport_count(&corosync->base, &status->n_malformed);
+		break;
+	case TRIAD_GROUP_STRANGER:
+		triad_transport_count(&corosync->base, &status->n_strangers);
+		break;
+	case TRIAD_GROUP_VERSION:
+		complain(corosync, message->from,
+			"speaks another version: install the same",
+			&status->n_versions);
+		break;
+	case TRIAD_GROUP_DOUBLE:
+		complain(corosync, message->from,
 			"has another member's port GUID: two SMs are run on one port",
-			&corosync->base.status.n_strangers);
-		return false;
+			&status->n_strangers);
+		break;
 	}
-	if (member->id != id)
-		note_change(corosync);
-	member->id = id;
-	return true;
+	return false;
 }
 
 static void take_message(cpg_handle_t handle, const struct cpg_name *group,
-	uint32_t node, uint32_t pid, void *message, size_t size)
+	uint32_t node, uint32_t pid, void *octets, size_t size)
 {
 	struct corosync *corosync = of_cpg(handle);
-	struct triad_cluster_status *status = &corosync->base.status;
-	struct triad_group_member *member =
-		triad_group_find(&corosync->members, node, pid);
-	struct triad_wire w;
-	uint32_t magic;
-	uint8_t version, kind;
-	uint64_t id;
+	struct triad_group_message message;
+	enum triad_group_verdict verdict;
 
 	if (node == corosync->node && pid == corosync->pid && corosync->n_under_way)
 		corosync->n_under_way--;
-	triad_wire_init(&w, message, size);
-	magic = triad_wire_get32(&w);
-	version = triad_wire_get8(&w);
-	kind = triad_wire_get8(&w);
-	(void)triad_wire_get16(&w);
-	id = triad_wire_get64(&w);
-	if (w.failed || magic != MAGIC || !id ||
-		size > HEADER_SIZE + TRIAD_CLUSTER_PAYLOAD_SIZE) {
-		triad_transport_count(&corosync->base, &status->n_malformed);
-		return;
-	}
-	if (!member) {
-		triad_transport_count(&corosync->base, &status->n_strangers);
-		return;
-	}
-	if (version != MESSAGE_VERSION) {
-		complain(corosync, member, "speaks another version: install the same",
-			&status->n_versions);
-		return;
-	}
-	if (!take_id(corosync, member, id) || kind != PAYLOAD)
+	verdict =
+		triad_group_take(&corosync->members, node, pid, octets, size, &message);
+	if (!take_verdict(corosync, verdict, &message))
 		return;
 	if (corosync->is_view_due) {
 		read_quorum(corosync);
 		tell_view(corosync);
 	}
-	triad_transport_deliver(&corosync->base, id, (uint8_t *)message + HEADER_SIZE,
-		size - HEADER_SIZE);
+	triad_transport_deliver(
+		&corosync->base, message.id, message.payload, message.size);
 }
 
 static void take_quorum(quorum_handle_t handle, uint32_t is_quorate,
@@ -282,8 +246,8 @@ static void take_quorum(quorum_handle_t handle, uint32_t is_quorate,
 
 	quorum_context_get(handle, &context);
 	corosync = (struct corosync *)context;
-	corosync->is_quorate = is_quorate;
-	corosync->quorum_ring = (struct ring){ring.nodeid, ring.seq};
+	corosync->seen.is_quorate = is_quorate;
+	corosync->seen.quorum_ring = (struct triad_group_ring){ring.nodeid, ring.seq};
 	note_change(corosync);
 }
 
@@ -373,11 +337,10 @@ static void close_all(struct corosync *corosync)
 		cpg_finalize(corosync->cpg);
 	corosync->has_votes = corosync->has_quorum = corosync->has_cpg = false;
 	corosync->is_open = corosync->is_broken = false;
-	corosync->is_in = corosync->is_quorate = corosync->has_majority = false;
+	corosync->is_in = corosync->seen.is_quorate = corosync->seen.has_majority = false;
 	corosync->announce = corosync->is_view_due = corosync->must_resend = false;
 	corosync->members.n = 0;
 	corosync->n_under_way = 0;
-	corosync->ring = corosync->quorum_ring = (struct ring){0};
 	*corosync->complaint = '\0';
 }
 
@@ -432,20 +395,14 @@ static void connect_all(struct corosync *corosync, uint64_t now_us)
 /* --- sending --- */
 
 /* False: later. */
-static bool multicast(
-	struct corosync *corosync, enum kind kind, const struct triad_payload *payload)
+static bool multicast(struct corosync *corosync, enum triad_group_kind kind,
+	const struct triad_payload *payload)
 {
-	uint8_t header[HEADER_SIZE];
+	uint8_t header[TRIAD_GROUP_HEADER_SIZE];
 	struct iovec parts[2] = {{.iov_base = header, .iov_len = sizeof(header)}};
-	struct triad_wire w;
 	cs_error_t error;
 
-	triad_wire_init(&w, header, sizeof(header));
-	triad_wire_put(&w, 4, MAGIC);
-	triad_wire_put(&w, 1, MESSAGE_VERSION);
-	triad_wire_put(&w, 1, kind);
-	triad_wire_put(&w, 2, 0);
-	triad_wire_put(&w, 8, corosync->base.id);
+	triad_group_put_header(header, kind, corosync->base.id);
 	if (payload) {
 		parts[1].iov_base = (void *)payload->octets;
 		parts[1].iov_len = payload->size;
@@ -467,12 +424,12 @@ static void send_queued(struct corosync *corosync)
 	corosync->must_resend = false;
 	if (!corosync->is_in)
 		return;
-	if (corosync->announce && !multicast(corosync, ANNOUNCEMENT, NULL))
+	if (corosync->announce && !multicast(corosync, TRIAD_GROUP_ANNOUNCEMENT, NULL))
 		return;
 	corosync->announce = false;
 	for (unsigned i = 0; i < TRIAD_TRANSPORT_QUEUE; i++) {
 		if (!triad_transport_peek(&corosync->base, &payload) ||
-			!multicast(corosync, PAYLOAD, &payload))
+			!multicast(corosync, TRIAD_GROUP_PAYLOAD, &payload))
 			return;
 		triad_transport_drop(&corosync->base);
 		triad_transport_count(&corosync->base, &corosync->base.status.n_sent);
@@ -487,7 +444,7 @@ static void serve(struct corosync *corosync)
 	if (!corosync->is_broken)
 		check(corosync, cpg_dispatch(corosync->cpg, CS_DISPATCH_ALL));
 	if (!corosync->is_broken && corosync->is_view_due && corosync->is_in &&
-		(is_settled(corosync) ||
+		(triad_group_is_settled(&corosync->seen) ||
 			triad_clock_now_us() >= corosync->settle_until_us))
 		tell_view(corosync);
 	if (!corosync->is_broken)

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "portmgr/cluster/group.h"
 
+#include "triad/wire.h"
+
+#define MAGIC 0x54724367u
+#define VERSION 1
+
 static size_t known(const struct triad_group *group)
 {
 	return group->n < TRIAD_CLUSTER_MAX_MEMBERS ? group->n
@@ -18,6 +23,8 @@ void triad_group_add(struct triad_group *group, const struct triad_group *before
 	const struct triad_group_member *was =
 		triad_group_find((struct triad_group *)before, node, pid);
 
+	if (triad_group_find(group, node, pid))
+		return;
 	if (group->n < TRIAD_CLUSTER_MAX_MEMBERS)
 		group->members[group->n] =
 			(struct triad_group_member){node, pid, was ? was->id : 0};
@@ -52,10 +59,74 @@ bool triad_group_has_other(const struct triad_group *group,
 	return false;
 }
 
-size_t triad_group_ids(
-	const struct triad_group *group, uint64_t ids[TRIAD_CLUSTER_MAX_MEMBERS])
+/* --- messages ---------------------------------------------------------- */
+
+void triad_group_put_header(uint8_t header[TRIAD_GROUP_HEADER_SIZE],
+	enum triad_group_kind kind, uint64_t id)
 {
-	for (size_t i = 0; i < known(group); i++)
-		ids[i] = group->members[i].id;
-	return known(group);
+	struct triad_wire w;
+
+	triad_wire_init(&w, header, TRIAD_GROUP_HEADER_SIZE);
+	triad_wire_put(&w, 4, MAGIC);
+	triad_wire_put(&w, 1, VERSION);
+	triad_wire_put(&w, 1, kind);
+	triad_wire_put(&w, 2, 0);
+	triad_wire_put(&w, 8, id);
+}
+
+enum triad_group_verdict triad_group_take(struct triad_group *group, uint32_t node,
+	uint32_t pid, const void *octets, size_t size,
+	struct triad_group_message *message)
+{
+	struct triad_wire w;
+	uint32_t magic;
+	uint8_t version, kind;
+
+	*message = (struct triad_group_message){
+		.from = triad_group_find(group, node, pid)};
+	triad_wire_init(&w, (void *)octets, size);
+	magic = triad_wire_get32(&w);
+	version = triad_wire_get8(&w);
+	kind = triad_wire_get8(&w);
+	(void)triad_wire_get16(&w);
+	message->id = triad_wire_get64(&w);
+	if (w.failed || magic != MAGIC || !message->id ||
+		size > TRIAD_GROUP_HEADER_SIZE + TRIAD_CLUSTER_PAYLOAD_SIZE)
+		return TRIAD_GROUP_MALFORMED;
+	if (!message->from)
+		return TRIAD_GROUP_STRANGER;
+	if (version != VERSION)
+		return TRIAD_GROUP_VERSION;
+	if (triad_group_has_other(group, message->from, message->id))
+		return TRIAD_GROUP_DOUBLE;
+	message->is_news = message->from->id != message->id;
+	message->from->id = message->id;
+	if (kind == TRIAD_GROUP_PAYLOAD) {
+		message->payload = (const uint8_t *)octets + TRIAD_GROUP_HEADER_SIZE;
+		message->size = size - TRIAD_GROUP_HEADER_SIZE;
+	}
+	return TRIAD_GROUP_TAKEN;
+}
+
+/* --- the view ---------------------------------------------------------- */
+
+bool triad_group_is_settled(const struct triad_group_quorum *quorum)
+{
+	return quorum->ring.seq && quorum->ring.seq == quorum->quorum_ring.seq &&
+		quorum->ring.node == quorum->quorum_ring.node;
+}
+
+struct triad_cluster_view triad_group_view(
+	const struct triad_group *group, const struct triad_group_quorum *quorum)
+{
+	struct triad_cluster_view view = {.is_connected = true,
+		.n_votes_needed = (uint32_t)group->n / 2 + 1,
+		.epoch = quorum->ring.seq,
+		.n_members = (uint32_t)known(group)};
+
+	for (uint32_t i = 0; i < view.n_members; i++)
+		view.members[i] = group->members[i].id;
+	view.is_quorate = group->n == view.n_members && quorum->is_quorate &&
+		quorum->has_majority && triad_group_is_settled(quorum);
+	return view;
 }

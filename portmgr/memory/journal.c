@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "portmgr/memory/journal_reader.h"
 #include "triad/file.h"
 
 #define MAX_PATH_SIZE 512
@@ -44,64 +45,27 @@ void triad_journal_close(struct triad_journal *journal)
 
 /* --- reading --- */
 
-/* A line, as it is put together from pieces of the file. */
-struct line {
-	char octets[TRIAD_RECORD_LINE_SIZE];
-	size_t length; /* more than there is room for: too long to be a record */
-};
-
-static int take_line(struct triad_journal *journal, const struct line *line,
-	struct triad_memory *memory)
-{
-	struct triad_record record;
-	int error = EINVAL;
-
-	if (!line->length)
-		return 0;
-	if (line->length < sizeof(line->octets))
-		error = triad_record_parse(line->octets, line->length, &record);
-	if (!error)
-		error = triad_memory_merge(memory, &record);
-	if (error == EINVAL || error == ENOSPC)
-		journal->n_bad++;
-	return error == ENOMEM ? ENOMEM : 0;
-}
-
-static int take_piece(struct triad_journal *journal, struct line *line,
-	const char *piece, size_t size, struct triad_memory *memory)
-{
-	int error = 0;
-
-	for (size_t i = 0; i < size && !error; i++) {
-		if (piece[i] == '\n') {
-			error = take_line(journal, line, memory);
-			line->length = 0;
-		} else {
-			if (line->length < sizeof(line->octets))
-				line->octets[line->length] = piece[i];
-			line->length++;
-		}
-	}
-	return error;
-}
-
 static int read_all(struct triad_journal *journal, struct triad_memory *memory)
 {
-	struct line line = {.length = 0};
+	struct triad_journal_reader reader;
 	char piece[8192];
 	ssize_t n;
 	int error = 0;
 
+	triad_journal_reader_init(&reader, memory);
 	while (!error && (n = read(journal->fd, piece, sizeof(piece)))) {
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
 			return errno;
 		journal->size += (uint64_t)n;
-		error = take_piece(journal, &line, piece, (size_t)n, memory);
+		error = triad_journal_reader_take(&reader, piece, (size_t)n);
 	}
-	journal->is_torn = line.length;
-	return error ? error : take_line(journal, &line, memory);
+	journal->is_torn = triad_journal_reader_is_torn(&reader);
+	if (!error)
+		error = triad_journal_reader_end(&reader);
+	journal->n_bad = reader.n_bad;
+	return error;
 }
 
 /* --- opening --- */

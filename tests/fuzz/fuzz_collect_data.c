@@ -21,8 +21,7 @@
 #include "perfmgr/engine.h"
 #include "tests/sim/fabrics.h"
 #include "triad/clock.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 /* Ports of hosts of the first and the second switch. */
 #define AGENT UINT64_C(0x10000)
@@ -51,14 +50,6 @@ static struct side agent, manager;
 static struct letter posted[MAX_POSTED];
 static unsigned n_posted, n_gathered;
 static uint64_t now_us;
-
-static void require(bool holds, const char *what)
-{
-	if (holds)
-		return;
-	fprintf(stderr, "fuzz_collect_data: %s\n", what);
-	abort();
-}
 
 /* --- what they say and do --- */
 

@@ -10,22 +10,13 @@
 #include <string.h>
 
 #include "collect/claims.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 #define HERE 0x2040u
 #define N_NODES 24u
 #define ROOM (TRIAD_COLLECT_MAX_SIZE)
 
 static uint8_t said[ROOM], again[ROOM];
-
-static void require(bool holds, const char *what)
-{
-	if (holds)
-		return;
-	fprintf(stderr, "fuzz_collect_message: %s\n", what);
-	abort();
-}
 
 /* --- the agent --- */
 

@@ -6,17 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "triad/conf.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool holds, const char *what)
-{
-	if (holds)
-		return;
-	fprintf(stderr, "fuzz_conf: %s\n", what);
-	abort();
-}
+#include "common/conf_value.h"
+#include "tests/fuzz/fuzz.h"
 
 static void check_diags(const struct triad_diags *diags, bool failed)
 {
@@ -31,22 +22,72 @@ static void check_diags(const struct triad_diags *diags, bool failed)
 	}
 }
 
+/* They follow from the GUID, which an input seldom changes. */
+static const struct triad_conf *standards_of(uint64_t guid)
+{
+	static struct triad_conf standards;
+	static uint64_t whose;
+
+	if (guid != whose)
+		triad_conf_init(&standards, guid);
+	whose = guid;
+	return &standards;
+}
+
+struct text {
+	size_t size;
+	char octets[1024 * (TRIAD_CONF_VALUE_SIZE + TRIAD_CONF_NAME_SIZE + 8)];
+};
+
+static void write_element(struct text *text, const struct triad_conf *conf,
+	const struct triad_conf *standards, struct triad_conf_place place)
+{
+	char name[TRIAD_CONF_NAME_SIZE], value[TRIAD_CONF_VALUE_SIZE];
+
+	if (triad_conf_value_is_same(conf, standards, place))
+		return;
+	triad_conf_place_name(conf, place, name, sizeof(name));
+	triad_conf_value_format(conf, place, value, sizeof(value));
+	text->size +=
+		(size_t)sprintf(text->octets + text->size, "%s = %s\n", name, value);
+}
+
+/* What is not at its default; defaults are checked by the unit tests. */
+static void write_values(
+	struct text *text, const struct triad_conf *conf, uint64_t guid)
+{
+	static struct triad_conf standards;
+	size_t n;
+	const struct triad_conf_key *keys = triad_conf_keys(&n);
+
+	standards = *standards_of(guid);
+	text->size = 0;
+	for (unsigned i = 0; i < conf->n_groups; i++) {
+		triad_conf_group_add(&standards, conf->groups[i].name);
+		text->size += (size_t)sprintf(text->octets + text->size, "[group %s]\n",
+			conf->groups[i].name);
+	}
+	text->size += (size_t)sprintf(
+		text->octets + text->size, "[port 0x%" PRIx64 "]\n", guid);
+	for (size_t i = 0; i < n; i++)
+		for (unsigned j = 0; j < triad_conf_n_elements(conf, keys[i].per); j++)
+			write_element(text, conf, &standards,
+				(struct triad_conf_place){&keys[i], j});
+}
+
 /* Every value is one that a file could have given, whether others were wrong. */
 static void check_values(const struct triad_conf *conf, uint64_t guid)
 {
-	static char text[1024 * (TRIAD_CONF_VALUE_SIZE + TRIAD_CONF_NAME_SIZE + 8)];
+	static struct text text;
+	static struct triad_conf again;
 	struct triad_diags diags;
-	struct triad_conf again;
-	size_t at = 0;
 
-	for (unsigned i = 0; i < conf->n_groups; i++)
-		at += (size_t)sprintf(text + at, "[group %s]\n", conf->groups[i].name);
-	at += (size_t)sprintf(text + at, "[port 0x%" PRIx64 "]\n", guid);
-	for (struct triad_conf_entry entry = {0}; triad_conf_next(conf, &entry);)
-		at += (size_t)sprintf(text + at, "%s = %s\n", entry.name, entry.value);
+	if (!memcmp(conf, standards_of(guid), sizeof(*conf)))
+		return;
+	write_values(&text, conf, guid);
 	triad_diags_init(&diags, "formatted");
-	triad_conf_init(&again, guid);
-	require(!triad_conf_parse(text, at, guid, &again, &diags),
+	again = *standards_of(guid);
+	require(!triad_conf_parse(text.octets, text.size, guid, &again, &diags),
 		"values are in range");
 	require(!memcmp(&again, conf, sizeof(again)), "values stay the same");
 }
@@ -90,7 +131,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	guid |= !guid;
 	size -= sizeof(guid);
 	triad_diags_init(&diags, "triad.conf");
-	triad_conf_init(&conf, guid);
+	conf = *standards_of(guid);
 	error = triad_conf_parse(text, size, guid, &conf, &diags);
 	check_diags(&diags, error);
 	check_values(&conf, guid);

@@ -8,16 +8,7 @@
 #include "perfmgr/counter.h"
 #include "triad/command.h"
 #include "triad/control.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool holds, const char *what)
-{
-	if (holds)
-		return;
-	fprintf(stderr, "fuzz_control: %s\n", what);
-	abort();
-}
+#include "tests/fuzz/fuzz.h"
 
 static void check_header(const uint8_t *data)
 {

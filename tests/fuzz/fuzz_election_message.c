@@ -10,18 +10,9 @@
 #include <string.h>
 
 #include "portmgr/election/election.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 #define HERE 5u
-
-static void require(bool holds, const char *what)
-{
-	if (holds)
-		return;
-	fprintf(stderr, "fuzz_election_message: %s\n", what);
-	abort();
-}
 
 static void check_round_trip(const uint8_t *octets, size_t size)
 {

@@ -8,16 +8,7 @@
 
 #include "portmgr/expected/placed.h"
 #include "portmgr/expected/remote.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool holds, const char *what)
-{
-	if (holds)
-		return;
-	fprintf(stderr, "fuzz_expected: %s\n", what);
-	abort();
-}
+#include "tests/fuzz/fuzz.h"
 
 static void check_diags(const struct triad_diags *diags, bool failed)
 {

@@ -8,16 +8,7 @@
 
 #include "common/text.h"
 #include "perfmgr/formats/http_request.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool holds, const char *what)
-{
-	if (holds)
-		return;
-	fprintf(stderr, "fuzz_http_request: %s\n", what);
-	abort();
-}
+#include "tests/fuzz/fuzz.h"
 
 static void check_filter(const struct triad_metrics_filter *filter)
 {

@@ -8,6 +8,7 @@
 #include "portmgr/expected/netdiscover.h"
 #include "portmgr/expected/placed.h"
 #include "portmgr/expected/write.h"
+#include "tests/fuzz/fuzz.h"
 
 #define MAX_TEXT ((size_t)16 << 20)
 
@@ -15,16 +16,6 @@ struct text {
 	char *octets;
 	size_t size;
 };
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool holds, const char *what)
-{
-	if (holds)
-		return;
-	fprintf(stderr, "fuzz_netdiscover: %s\n", what);
-	abort();
-}
 
 static void put(void *context, const char *line)
 {

@@ -14,6 +14,7 @@
 #include "qos/restrict.h"
 #include "tests/sim/plans.h"
 #include "triad/wire.h"
+#include "tests/fuzz/fuzz.h"
 
 #define CHOICE_MULTI 0x01
 #define CHOICE_TABLE 0x02     /* SubnAdmGetTable */
@@ -26,16 +27,6 @@
 #define RECORD_SIZE 256
 #define ROOM 600
 #define SMALL_ROOM 3
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool holds, const char *what)
-{
-	if (holds)
-		return;
-	fprintf(stderr, "fuzz_path_request: %s\n", what);
-	abort();
-}
 
 /* --- what is asked --- */
 

@@ -6,16 +6,7 @@
 #include <string.h>
 
 #include "qos/policy/policy.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool holds, const char *what)
-{
-	if (holds)
-		return;
-	fprintf(stderr, "fuzz_policy: %s\n", what);
-	abort();
-}
+#include "tests/fuzz/fuzz.h"
 
 static void check_diags(const struct triad_diags *diags, bool failed)
 {

@@ -6,16 +6,7 @@
 #include <string.h>
 
 #include "perfmgr/formats/profile.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool holds, const char *what)
-{
-	if (holds)
-		return;
-	fprintf(stderr, "fuzz_profile: %s\n", what);
-	abort();
-}
+#include "tests/fuzz/fuzz.h"
 
 static uint32_t columns_of(const struct triad_profile_parser *parser)
 {

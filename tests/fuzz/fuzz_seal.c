@@ -11,20 +11,11 @@
 #include <sys/socket.h>
 
 #include "portmgr/cluster/seal.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 static const struct triad_address here = {AF_INET, {10, 0, 0, 1}, 7000};
 static const struct triad_address there = {AF_INET, {10, 0, 0, 2}, 7000};
 static const uint8_t key[16] = "0123456789abcdef";
-
-static void require(bool holds, const char *what)
-{
-	if (holds)
-		return;
-	fprintf(stderr, "fuzz_seal: %s\n", what);
-	abort();
-}
 
 /* The challenge that the seeds echo. */
 static uint64_t draw(void *context)

@@ -10,19 +10,10 @@
 #include <string.h>
 
 #include "portmgr/share/share_message.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 #define HERE 5u
 #define MAX_CONFIG_SIZE 100000u
-
-static void require(bool holds, const char *what)
-{
-	if (holds)
-		return;
-	fprintf(stderr, "fuzz_share: %s\n", what);
-	abort();
-}
 
 static void check_round_trip(const uint8_t *octets, size_t size)
 {

@@ -1,26 +1,34 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # One program for each parser and decoder of what comes from outside.  With
-# --enable-fuzzing they are libFuzzer programs, to be run by hand on a copy:
-#     cp -r SOURCE/tests/fuzz/corpus/fuzz_conf /tmp/corpus
-#     tests/fuzz/fuzz_conf -max_total_time=60 /tmp/corpus
+# --enable-fuzzing they are libFuzzer programs, which scripts/fuzz makes and runs.
 # Without, each is a test that replays the corpus of its name.
 fuzz_targets = \
 	tests/fuzz/fuzz_collect_data \
 	tests/fuzz/fuzz_collect_message \
 	tests/fuzz/fuzz_conf \
+	tests/fuzz/fuzz_console \
 	tests/fuzz/fuzz_control \
+	tests/fuzz/fuzz_discovery \
 	tests/fuzz/fuzz_election_message \
+	tests/fuzz/fuzz_election_state \
 	tests/fuzz/fuzz_expected \
+	tests/fuzz/fuzz_group \
 	tests/fuzz/fuzz_http_request \
+	tests/fuzz/fuzz_journal \
 	tests/fuzz/fuzz_netdiscover \
 	tests/fuzz/fuzz_path_request \
 	tests/fuzz/fuzz_pma \
 	tests/fuzz/fuzz_policy \
 	tests/fuzz/fuzz_profile \
+	tests/fuzz/fuzz_profile_file \
+	tests/fuzz/fuzz_reply \
 	tests/fuzz/fuzz_sa \
+	tests/fuzz/fuzz_sa_mad \
+	tests/fuzz/fuzz_sampled_request \
 	tests/fuzz/fuzz_seal \
+	tests/fuzz/fuzz_sflow \
 	tests/fuzz/fuzz_share \
-	tests/fuzz/fuzz_sflow
+	tests/fuzz/fuzz_smp
 
 tests_fuzz_fuzz_collect_data_SOURCES = \
 	tests/fuzz/fuzz_collect_data.c $(fuzz_driver)
@@ -61,6 +69,38 @@ tests_fuzz_fuzz_share_SOURCES = tests/fuzz/fuzz_share.c $(fuzz_driver)
 tests_fuzz_fuzz_share_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_sflow_SOURCES = tests/fuzz/fuzz_sflow.c $(fuzz_driver)
 tests_fuzz_fuzz_sflow_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
+tests_fuzz_fuzz_console_SOURCES = tests/fuzz/fuzz_console.c \
+	plugin/console_lines.c $(fuzz_driver)
+tests_fuzz_fuzz_console_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
+tests_fuzz_fuzz_discovery_SOURCES = tests/fuzz/fuzz_discovery.c \
+	agent/discovery_reply.c $(fuzz_driver)
+tests_fuzz_fuzz_discovery_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
+tests_fuzz_fuzz_discovery_LDADD = $(LDADD) $(ZSTD_LIBS)
+tests_fuzz_fuzz_election_state_SOURCES = \
+	tests/fuzz/fuzz_election_state.c $(fuzz_driver)
+tests_fuzz_fuzz_election_state_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
+tests_fuzz_fuzz_group_SOURCES = \
+	tests/fuzz/fuzz_group.c $(fuzz_driver)
+tests_fuzz_fuzz_group_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
+tests_fuzz_fuzz_journal_SOURCES = \
+	tests/fuzz/fuzz_journal.c $(fuzz_driver)
+tests_fuzz_fuzz_journal_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
+tests_fuzz_fuzz_profile_file_SOURCES = tests/fuzz/fuzz_profile_file.c \
+	cli/profile_inputs.c $(fuzz_driver)
+tests_fuzz_fuzz_profile_file_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
+tests_fuzz_fuzz_profile_file_LDADD = $(LDADD) $(ZSTD_LIBS)
+tests_fuzz_fuzz_reply_SOURCES = tests/fuzz/fuzz_reply.c \
+	cli/reply.c $(fuzz_driver)
+tests_fuzz_fuzz_reply_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
+tests_fuzz_fuzz_sa_mad_SOURCES = tests/fuzz/fuzz_sa_mad.c \
+	service/sa_mad.c $(fuzz_driver)
+tests_fuzz_fuzz_sa_mad_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
+tests_fuzz_fuzz_sampled_request_SOURCES = \
+	tests/fuzz/fuzz_sampled_request.c $(fuzz_driver)
+tests_fuzz_fuzz_sampled_request_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
+tests_fuzz_fuzz_smp_SOURCES = \
+	tests/fuzz/fuzz_smp.c $(fuzz_driver)
+tests_fuzz_fuzz_smp_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 
 if FUZZING
 fuzz_driver =
@@ -73,4 +113,9 @@ check_PROGRAMS += $(fuzz_targets)
 TESTS += $(fuzz_targets)
 endif
 
-EXTRA_DIST += tests/fuzz/corpus
+# These alone, and the libraries that they need.
+.PHONY: fuzzers
+fuzzers: $(fuzz_targets)
+
+noinst_HEADERS += tests/fuzz/fuzz.h
+EXTRA_DIST += tests/fuzz/corpus tests/fuzz/make_seeds

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Gives a fuzz target the inputs that are kept, where there is no libFuzzer: those in
- * the files and folders named as arguments, else in the corpus that is called as
- * the program.  Prints TAP: one test, which an abort leaves without its line. */
+/* Gives a fuzz target the inputs that are kept, where there is no libFuzzer: the empty
+ * one, which libFuzzer begins with, too, and those in the files and folders named as
+ * arguments, else in the corpus that is called as the program.  Prints TAP: one test,
+ * which an abort leaves without its line. */
 #include "config.h"
 
 #include <ftw.h>
@@ -18,27 +19,33 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static unsigned n_replayed;
 static uint8_t *buffer;
 
+/* The first 'size' octets of 'buffer', in a block of just that size: a sanitizer sees
+ * the first octet too far. */
+static bool replay_buffer(const char *name, size_t size)
+{
+	uint8_t *exact = malloc(size ? size : 1);
+
+	if (!exact)
+		return false;
+	memcpy(exact, buffer, size);
+	printf("# %s\n", name);
+	fflush(stdout);
+	LLVMFuzzerTestOneInput(exact, size);
+	free(exact);
+	return true;
+}
+
 static bool replay_file(const char *path)
 {
 	FILE *file = fopen(path, "rb");
-	uint8_t *exact;
 	size_t size;
 
 	if (!file)
 		return false;
 	size = fread(buffer, 1, MAX_SIZE, file);
 	fclose(file);
-	/* A block of just that size: a sanitizer sees the first octet too far. */
-	exact = malloc(size ? size : 1);
-	if (!exact)
-		return false;
-	memcpy(exact, buffer, size);
-	printf("# %s\n", path);
-	fflush(stdout);
-	LLVMFuzzerTestOneInput(exact, size);
-	free(exact);
 	n_replayed++;
-	return true;
+	return replay_buffer(path, size);
 }
 
 static int visit(const char *path, const struct stat *status, int kind, struct FTW *ftw)
@@ -67,16 +74,17 @@ int main(int argc, char **argv)
 {
 	const char *name = base_name(argv[0]), *source = getenv("TRIAD_SRCDIR");
 	char corpus[4096];
-	bool done = true;
+	bool done;
 
 	buffer = malloc(MAX_SIZE);
 	if (!buffer)
 		return EXIT_FAILURE;
 	puts("1..1");
+	done = replay_buffer("(empty)", 0);
 	snprintf(corpus, sizeof(corpus), "%s/tests/fuzz/corpus/%s",
 		source ? source : ".", name);
 	if (argc < 2)
-		done = replay(corpus);
+		done = replay(corpus) && done;
 	for (int i = 1; i < argc; i++)
 		done = replay(argv[i]) && done;
 	printf("%s 1 - %s: %u inputs\n", done && n_replayed ? "ok" : "not ok", name,

@@ -29,7 +29,9 @@ EXTRA_DIST += pytest.ini \
 	tests/integration/test_election_faults.py \
 	tests/integration/test_exports.py \
 	tests/integration/test_faults.py \
+	tests/integration/test_fuzz.py \
 	tests/integration/test_gen_fabric.py \
+	tests/integration/test_hardening.py \
 	tests/integration/test_http.py \
 	tests/integration/test_kernel_semantics.py \
 	tests/integration/test_lab.py \

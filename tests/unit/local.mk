@@ -125,7 +125,8 @@ tests_unit_agent_test_discover_SOURCES = \
 tests_unit_agent_test_discover_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS) $(IBNETDISC_CFLAGS)
 tests_unit_agent_test_discover_LDADD = $(LDADD) $(IBNETDISC_LIBS)
 tests_unit_agent_test_discovery_process_SOURCES = \
-	tests/unit/agent/test_discovery_process.c agent/discovery_process.c
+	tests/unit/agent/test_discovery_process.c \
+	agent/discovery_process.c agent/discovery_reply.c
 
 tests_unit_cli_test_find_SOURCES = tests/unit/cli/test_find.c cli/find.c
 tests_unit_cli_test_profile_stats_SOURCES = tests/unit/cli/test_profile_stats.c \

@@ -375,6 +375,7 @@ START_TEST(test_parse_unknown_names_guessed)
 		"[perfmgr]\nwindw = 5\n", 2, "'windw'", "did you mean 'window'?");
 	ASSERT_ONE_DIAG("[perfmgr]\nperfmgr.window = 5\n", 2, "did you mean 'window'?");
 	ASSERT_ONE_DIAG("[log]\nwindow = 5\n", 2, "in [log]", "'window' in [perfmgr]");
+	ASSERT_ONE_DIAG("[perfmgr]\nlogsyslog = 1\n", 2, "'syslog' in [log]");
 	ASSERT_ONE_DIAG("[log]\nzzz = 5\n", 2, "'zzz'", "known are level, syslog");
 	ASSERT_ONE_DIAG("[perfmg]\nx = 5\n", 1, "did you mean [perfmgr]?");
 	ASSERT_ONE_DIAG("[]\nx = 5\n", 1, "unknown section []; known are ",

@@ -89,6 +89,26 @@ START_TEST(test_build_one_sided_link_dropped)
 }
 END_TEST
 
+/* To a far end, GUID 0 says that there is none. */
+START_TEST(test_build_link_of_node_without_guid_dropped)
+{
+	struct triad_fabric_builder *builder = triad_fabric_builder_new(NULL);
+	struct triad_fabric_node a = {.guid = 0}, b = {.guid = 2};
+	struct triad_fabric_port port = {.number = 1};
+	struct triad_fabric *fabric;
+
+	triad_fabric_builder_add_node(builder, &a, "a", NULL, 0);
+	triad_fabric_builder_add_port(builder, &port, 2, 1);
+	triad_fabric_builder_add_node(builder, &b, "b", NULL, 0);
+	triad_fabric_builder_add_port(builder, &port, 0, 1);
+	ck_assert_int_eq(triad_fabric_build(builder, 0, &fabric), 0);
+	ck_assert_uint_eq(fabric->ports[0].remote, TRIAD_FABRIC_NONE);
+	ck_assert_uint_eq(fabric->ports[1].remote, TRIAD_FABRIC_NONE);
+	triad_fabric_builder_free(builder);
+	triad_fabric_unref(fabric);
+}
+END_TEST
+
 START_TEST(test_build_guid_twice_refused)
 {
 	struct triad_fabric_builder *builder = triad_fabric_builder_new(NULL);
@@ -316,6 +336,7 @@ int main(void)
 	tcase_add_test(cases, test_build_row_links_both_ways);
 	tcase_add_test(cases, test_build_any_order_sorted_by_guid);
 	tcase_add_test(cases, test_build_one_sided_link_dropped);
+	tcase_add_test(cases, test_build_link_of_node_without_guid_dropped);
 	tcase_add_test(cases, test_build_guid_twice_refused);
 	tcase_add_test(cases, test_build_ports_out_of_order_refused);
 	tcase_add_test(cases, test_build_empty_fabric_works);

@@ -173,6 +173,22 @@ START_TEST(test_state_of_somebody_else_or_cut_off_is_refused)
 }
 END_TEST
 
+/* As a disk leaves it that lost a block. */
+START_TEST(test_state_with_octets_behind_a_zero_is_refused)
+{
+	struct triad_election_stored ours = some(1), theirs;
+	FILE *file;
+
+	ck_assert_int_eq(triad_state_file_write(path, &ours), 0);
+	file = fopen(path, "a");
+	ck_assert_ptr_nonnull(file);
+	fwrite("\0term 5\n", 1, 8, file);
+	fclose(file);
+	ck_assert_int_eq(triad_state_file_read(path, &theirs), EINVAL);
+	check_zeroes(&theirs);
+}
+END_TEST
+
 START_TEST(test_state_with_long_blacklist_is_refused)
 {
 	char text[4096] = FIRST_LINE "term 5\nvoted 0 0x0\ngeneration 0\n";
@@ -236,6 +252,7 @@ int main(void)
 	tcase_add_test(cases, test_state_missing_is_zeroes);
 	tcase_add_loop_test(cases, test_state_of_somebody_else_or_cut_off_is_refused, 0,
 		sizeof(foreign) / sizeof(*foreign));
+	tcase_add_test(cases, test_state_with_octets_behind_a_zero_is_refused);
 	tcase_add_test(cases, test_state_with_long_blacklist_is_refused);
 	tcase_add_test(cases, test_state_behind_symbolic_link_is_not_followed);
 	tcase_add_test(cases, test_state_that_is_a_fifo_does_not_hang);

@@ -36,7 +36,11 @@ END_TEST
 
 START_TEST(test_members_beyond_the_room_are_counted_and_not_kept)
 {
-	uint64_t ids[MOST];
+	const struct triad_group_quorum quorum = {.ring = {1, 7},
+		.quorum_ring = {1, 7},
+		.is_quorate = true,
+		.has_majority = true};
+	struct triad_cluster_view view;
 
 	for (unsigned i = 0; i < MOST + 2; i++)
 		triad_group_add(group, &before, i, 1);
@@ -46,9 +50,21 @@ START_TEST(test_members_beyond_the_room_are_counted_and_not_kept)
 		ck_assert(triad_group_name(group, i, 1, i + 1));
 	for (unsigned i = MOST; i < MOST + 2; i++)
 		ck_assert_ptr_null(triad_group_find(group, i, 1));
-	ck_assert_uint_eq(triad_group_ids(group, ids), MOST);
+	view = triad_group_view(group, &quorum);
+	ck_assert_uint_eq(view.n_members, MOST);
+	ck_assert(!view.is_quorate);
 	for (unsigned i = 0; i < MOST; i++)
-		ck_assert_uint_eq(ids[i], i + 1);
+		ck_assert_uint_eq(view.members[i], i + 1);
+}
+END_TEST
+
+START_TEST(test_member_that_is_listed_twice_counts_once)
+{
+	triad_group_add(&before, &before, 1, 10);
+	triad_group_name(&before, 1, 10, 5);
+	triad_group_add(group, &before, 1, 10);
+	triad_group_add(group, &before, 1, 10);
+	ck_assert_uint_eq(group->n, 1);
 }
 END_TEST
 
@@ -69,6 +85,7 @@ int main(void)
 	tcase_add_checked_fixture(cases, begin, NULL);
 	tcase_add_test(cases, test_member_that_stays_keeps_its_id);
 	tcase_add_test(cases, test_members_beyond_the_room_are_counted_and_not_kept);
+	tcase_add_test(cases, test_member_that_is_listed_twice_counts_once);
 	tcase_add_test(cases, test_id_of_another_is_found);
 	return run_cases(cases);
 }

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "plugin/console_lines.h"
+
+#include <string.h>
+
+/* 'line' is whole.  Behind a 0 in it there may be more, which would be lost. */
+static bool is_ours(const char *line, size_t size)
+{
+	static const char name[] = "triad";
+
+	if (strlen(line) != size)
+		return false;
+	line += strspn(line, " \t");
+	return strncmp(line, name, sizeof(name) - 1) == 0 &&
+		strchr(" \t\r\n", line[sizeof(name) - 1]);
+}
+
+enum triad_console_line triad_console_lines_take(
+	struct triad_console_lines *lines, char octet)
+{
+	bool is_end = octet == '\n', was_long = lines->is_long;
+
+	if (lines->is_over)
+		lines->used = 0;
+	lines->line[lines->used++] = octet;
+	lines->is_over = is_end || lines->used == sizeof(lines->line) - 1;
+	if (!lines->is_over)
+		return TRIAD_CONSOLE_MORE;
+	lines->line[lines->used] = '\0';
+	lines->is_long = !is_end;
+	if (!is_end || was_long || !is_ours(lines->line, lines->used))
+		return TRIAD_CONSOLE_PASS;
+	lines->line[strcspn(lines->line, "\r\n")] = '\0';
+	return TRIAD_CONSOLE_OURS;
+}
+
+bool triad_console_lines_end(struct triad_console_lines *lines)
+{
+	if (lines->is_over)
+		lines->used = 0;
+	lines->is_over = true;
+	return lines->used;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "portmgr/election/stored.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MAX_SIZE TRIAD_ELECTION_STORED_SIZE
+#define FIRST_LINE "# Triad's election; written by itself\n"
+
+size_t triad_election_stored_format(
+	const struct triad_election_stored *stored, char text[MAX_SIZE])
+{
+	const struct triad_blacklist *list = &stored->blacklist;
+	int size = snprintf(text, MAX_SIZE,
+		FIRST_LINE "term %" PRIu64 "\nvoted %" PRIu64 " 0x%016" PRIx64
+			   "\ngeneration %" PRIu64 "\nlease_ms %" PRIu32 "\n",
+		stored->term, stored->voted_term, stored->voted_for, stored->generation,
+		stored->lease_ms);
+
+	for (uint32_t i = 0; i < list->n; i++)
+		size += snprintf(text + size, MAX_SIZE - (size_t)size,
+			"blacklist 0x%016" PRIx64 " %" PRIu32 " %u\n",
+			list->entries[i].id, list->entries[i].version,
+			list->entries[i].is_listed);
+	return (size_t)size;
+}
+
+static int read_line(const char *line, struct triad_election_stored *stored)
+{
+	struct triad_blacklist_entry entry;
+	struct triad_blacklist *list = &stored->blacklist;
+	unsigned is_listed;
+
+	if (sscanf(line, "term %" SCNu64, &stored->term) == 1 ||
+		sscanf(line, "generation %" SCNu64, &stored->generation) == 1 ||
+		sscanf(line, "lease_ms %" SCNu32, &stored->lease_ms) == 1 ||
+		sscanf(line, "voted %" SCNu64 " 0x%" SCNx64, &stored->voted_term,
+			&stored->voted_for) == 2 ||
+		line[0] == '#')
+		return 0;
+	if (sscanf(line, "blacklist 0x%" SCNx64 " %" SCNu32 " %u", &entry.id,
+		    &entry.version, &is_listed) != 3 ||
+		list->n == TRIAD_BLACKLIST_MAX || !entry.id || !entry.version)
+		return EINVAL;
+	entry.is_listed = is_listed;
+	list->entries[list->n++] = entry;
+	return 0;
+}
+
+static int read_lines(char *text, struct triad_election_stored *stored)
+{
+	char *save = NULL;
+	int error = 0;
+
+	for (char *line = strtok_r(text, "\n", &save); line && !error;
+		line = strtok_r(NULL, "\n", &save))
+		error = read_line(line, stored);
+	return error || stored->voted_term > stored->term ? EINVAL : 0;
+}
+
+int triad_election_stored_parse(
+	const char *text, size_t size, struct triad_election_stored *stored)
+{
+	char copy[MAX_SIZE];
+	int error = EINVAL;
+
+	memset(stored, 0, sizeof(*stored));
+	if (size < sizeof(copy)) {
+		memcpy(copy, text, size);
+		copy[size] = '\0';
+		error = read_lines(copy, stored);
+	}
+	if (!error &&
+		(triad_election_stored_format(stored, copy) != size ||
+			memcmp(copy, text, size) != 0))
+		error = EINVAL;
+	if (error)
+		memset(stored, 0, sizeof(*stored));
+	return error;
+}

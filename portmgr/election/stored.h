@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What an election has to remember over a restart, as text: a line for each number, and
+ * one for each id of the blacklist.
+ *
+ * There is one text for what is remembered: a text that was cut off or altered is not
+ * what would be written, and is refused.
+ *
+ * Thread-safety: no state. */
+#ifndef TRIAD_PORTMGR_ELECTION_STORED_H
+#define TRIAD_PORTMGR_ELECTION_STORED_H
+
+#include "portmgr/election/election.h"
+
+/* A line for each id of the blacklist and some more, with room to spare. */
+#define TRIAD_ELECTION_STORED_SIZE 8192
+
+/* Writes the text, with a 0 behind it, and returns its length. */
+size_t triad_election_stored_format(const struct triad_election_stored *stored,
+	char text[TRIAD_ELECTION_STORED_SIZE]);
+
+/* Returns 0, or EINVAL and zeroes. */
+int triad_election_stored_parse(
+	const char *text, size_t size, struct triad_election_stored *stored);
+
+#endif

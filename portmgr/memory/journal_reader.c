@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "portmgr/memory/journal_reader.h"
+
+#include <errno.h>
+
+void triad_journal_reader_init(
+	struct triad_journal_reader *reader, struct triad_memory *memory)
+{
+	reader->memory = memory;
+	reader->length = 0;
+	reader->n_bad = 0;
+}
+
+bool triad_journal_reader_is_torn(const struct triad_journal_reader *reader)
+{
+	return reader->length;
+}
+
+int triad_journal_reader_end(struct triad_journal_reader *reader)
+{
+	struct triad_record record;
+	size_t length = reader->length;
+	int error = EINVAL;
+
+	reader->length = 0;
+	if (!length)
+		return 0;
+	if (length < sizeof(reader->line))
+		error = triad_record_parse(reader->line, length, &record);
+	if (!error)
+		error = triad_memory_merge(reader->memory, &record);
+	if (error == EINVAL || error == ENOSPC)
+		reader->n_bad++;
+	return error == ENOMEM ? ENOMEM : 0;
+}
+
+int triad_journal_reader_take(
+	struct triad_journal_reader *reader, const char *piece, size_t size)
+{
+	int error = 0;
+
+	for (size_t i = 0; i < size && !error; i++) {
+		if (piece[i] == '\n') {
+			error = triad_journal_reader_end(reader);
+		} else {
+			if (reader->length < sizeof(reader->line))
+				reader->line[reader->length] = piece[i];
+			reader->length++;
+		}
+	}
+	return error;
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* A journal of any octets: however it is cut into pieces the memory is the same, what
+ * was taken has a line, and lines of all that was taken make the same memory again.
+ *
+ * Input: flags (1: each line's checksum is made right; 2: it's records, not lines),
+ * then the lines; or records, of 245 octets. */
+#include <inttypes.h>
+
+#include "portmgr/memory/journal_reader.h"
+#include "tests/fuzz/fuzz.h"
+
+#define MEND 1u
+#define RECORDS 2u
+#define MAX_SIZE ((size_t)64 << 10)
+
+struct text {
+	char octets[2 * MAX_SIZE];
+	size_t size;
+};
+
+static uint32_t checksum(const char *octets, size_t size)
+{
+	uint32_t sum = UINT32_MAX;
+
+	for (size_t i = 0; i < size; i++) {
+		sum ^= (uint8_t)octets[i];
+		for (int bit = 0; bit < 8; bit++)
+			sum = sum >> 1 ^ (sum & 1 ? UINT32_C(0xedb88320) : 0);
+	}
+	return ~sum;
+}
+
+static void put_octets(struct text *text, const char *octets, size_t size)
+{
+	if (size > sizeof(text->octets) - text->size)
+		return;
+	memcpy(text->octets + text->size, octets, size);
+	text->size += size;
+}
+
+/* Puts a line's checksum in the place of its last word. */
+static void put_mended(struct text *text, const char *line, size_t size)
+{
+	char sum[16];
+	size_t kept = size;
+
+	while (kept && line[kept - 1] != ' ')
+		kept--;
+	kept -= kept != 0;
+	snprintf(sum, sizeof(sum), " %08" PRIx32 "\n", checksum(line, kept));
+	put_octets(text, line, kept);
+	put_octets(text, sum, strlen(sum));
+}
+
+static void mend(struct text *text, const char *at, size_t size)
+{
+	const char *end = at + size, *newline;
+
+	while (at < end && (newline = memchr(at, '\n', (size_t)(end - at)))) {
+		put_mended(text, at, (size_t)(newline - at));
+		at = newline + 1;
+	}
+	put_octets(text, at, (size_t)(end - at));
+}
+
+/* --- records --- */
+
+static struct triad_record take_record(struct triad_wire *w)
+{
+	struct triad_record record = {
+		.term = triad_wire_get64(w) >> 1,
+		.number = 1 + (triad_wire_get64(w) >> 1),
+		.at_us = triad_wire_get64(w),
+		.writer = triad_wire_get64(w) | 1,
+		.node_guid = 1 + triad_wire_get8(w),
+		.remote_guid = triad_wire_get64(w),
+		.port = 1 + triad_wire_get8(w) % 254,
+		.deed = 1 + triad_wire_get8(w) % (TRIAD_N_DEEDS - 1),
+		.outcome = 1 + triad_wire_get8(w) % (TRIAD_N_OUTCOMES - 1),
+		.reason = 1 + triad_wire_get8(w) % (TRIAD_N_REASONS - 1),
+	};
+
+	for (unsigned i = 0; i < sizeof(record.text); i++)
+		record.text[i] = (char)triad_wire_get8(w);
+	triad_record_clean(&record);
+	return record;
+}
+
+static void put_record(struct text *text, const struct triad_record *record)
+{
+	char line[TRIAD_RECORD_LINE_SIZE];
+	struct triad_record again;
+	size_t length = triad_record_format(record, line);
+
+	require(length < sizeof(line) && length == strlen(line), "a line's length");
+	require(!triad_record_parse(line, length, &again), "a record has a line");
+	require(!triad_record_compare(record, &again), "the same record");
+	put_octets(text, line, length);
+	put_octets(text, "\n", 1);
+}
+
+/* --- reading --- */
+
+struct journal {
+	struct triad_memory *memory;
+	struct triad_memory_digest digest;
+	uint64_t n_bad;
+	bool is_torn;
+};
+
+static struct journal read_journal(const char *text, size_t size, size_t piece)
+{
+	struct journal journal = {.memory = triad_memory_new()};
+	struct triad_journal_reader reader;
+
+	require(journal.memory, "memory");
+	triad_journal_reader_init(&reader, journal.memory);
+	for (size_t at = 0; at < size; at += piece) {
+		size_t n = size - at < piece ? size - at : piece;
+
+		require(!triad_journal_reader_take(&reader, text + at, n), "memory");
+	}
+	journal.is_torn = triad_journal_reader_is_torn(&reader);
+	require(journal.is_torn == (size && text[size - 1] != '\n'), "torn");
+	require(!triad_journal_reader_end(&reader), "memory");
+	journal.n_bad = reader.n_bad;
+	triad_memory_digest(journal.memory, &journal.digest);
+	return journal;
+}
+
+static void check_same(const struct journal *a, const struct journal *b)
+{
+	require(!memcmp(&a->digest, &b->digest, sizeof(a->digest)), "the same memory");
+	require(triad_memory_n(a->memory) == triad_memory_n(b->memory), "its ports");
+}
+
+/* What is kept, written anew. */
+static void check_rewritten(const struct journal *journal)
+{
+	static struct text text;
+	const struct triad_record *record;
+	struct journal again;
+
+	text.size = 0;
+	for (unsigned bucket = 0; bucket < TRIAD_MEMORY_N_BUCKETS; bucket++)
+		for (uint32_t i = 0;
+			(record = triad_memory_at(journal->memory, bucket, i)); i++)
+			put_record(&text, record);
+	again = read_journal(text.octets, text.size, 8192);
+	require(!again.n_bad && !again.is_torn, "what is written can be read");
+	check_same(journal, &again);
+	triad_memory_free(again.memory);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct text text;
+	unsigned flags = size ? data[0] : 0;
+	struct journal whole, pieces;
+	struct triad_wire w;
+
+	if (size > MAX_SIZE)
+		return 0;
+	text.size = 0;
+	triad_wire_init(&w, (uint8_t *)data, size);
+	(void)triad_wire_get8(&w);
+	while (flags & RECORDS && w.at < w.size && !w.failed) {
+		struct triad_record record = take_record(&w);
+
+		put_record(&text, &record);
+	}
+	if (!(flags & RECORDS) && size)
+		(flags & MEND ? mend : put_octets)(
+			&text, (const char *)data + 1, size - 1);
+	whole = read_journal(text.octets, text.size, sizeof(text.octets));
+	pieces = read_journal(text.octets, text.size, 1 + (flags >> 2));
+	require(whole.n_bad == pieces.n_bad, "the same lines");
+	require(!(flags & RECORDS) || !whole.n_bad, "records can be read");
+	check_same(&whole, &pieces);
+	check_rewritten(&whole);
+	triad_memory_free(whole.memory);
+	triad_memory_free(pieces.memory);
+	return 0;
+}

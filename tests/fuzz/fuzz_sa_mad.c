@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What comes while an answer of the SA is waited for: reports, answers to others,
+ * tables of any size, as the kernel has put them together.  What is taken for an answer
+ * makes a fabric whose indices fit together, or an error.
+ *
+ * Input: MADs, each behind 3 octets:
+ *
+ *     0  what was asked for (the lowest 2 bits: TABLES, 3 a subscription), whether the
+ *        kernel gives the request back (4), whether it is made an answer to it (8)
+ *     1  length, big-endian */
+#include "perfmgr/sa_topology.h"
+#include "service/sa_mad.h"
+#include "tests/fuzz/fuzz.h"
+
+#define TID 0x1234567u
+
+enum { NODES, PORTS, LINKS, N_TABLES };
+
+struct answers {
+	uint8_t *mads[N_TABLES];
+	struct triad_sa_table tables[N_TABLES];
+};
+
+static void make_answer(uint8_t *mad, size_t size, uint8_t method)
+{
+	struct triad_wire w;
+
+	triad_wire_init(&w, mad, size);
+	triad_wire_seek(&w, 3);
+	triad_wire_put(&w, 1, method | 0x80);
+	triad_wire_put(&w, 2, 0);
+	triad_wire_seek(&w, 12);
+	triad_wire_put(&w, 4, TID);
+}
+
+/* Takes the MAD. */
+static void take_answer(
+	struct answers *answers, unsigned table, uint8_t *mad, size_t size)
+{
+	require(size >= TRIAD_SA_MAD_DATA, "an answer has a header");
+	if (table == N_TABLES) {
+		free(mad);
+		return;
+	}
+	free(answers->mads[table]);
+	answers->mads[table] = mad;
+	answers->tables[table] =
+		(struct triad_sa_table){.records = mad + TRIAD_SA_MAD_DATA,
+			.size = size - TRIAD_SA_MAD_DATA,
+			.stride = triad_sa_mad_stride(mad)};
+}
+
+static void hear(struct answers *answers, struct triad_wire *w)
+{
+	unsigned flags = triad_wire_get8(w), table = flags & 3;
+	size_t size, length = triad_wire_get16(w);
+	uint8_t *mad = fuzz_take(w, length, &size);
+	const uint8_t method =
+		table == N_TABLES ? TRIAD_SA_METHOD_SET : TRIAD_SA_METHOD_GET_TABLE;
+	uint16_t trap;
+	int verdict;
+
+	if (flags & 8)
+		make_answer(mad, size, method);
+	if (triad_sa_mad_is_report(mad, size, &trap))
+		require(size >= TRIAD_MAD_SIZE, "a report is whole");
+	verdict = triad_sa_mad_judge(mad, size, method, TID, flags & 4);
+	require(!verdict || verdict == EAGAIN || verdict == ETIMEDOUT ||
+			verdict == EPROTO || verdict == EACCES,
+		"a verdict that is known");
+	require(verdict == EAGAIN || size >= 16, "of a request's own answer");
+	if (verdict)
+		free(mad);
+	else
+		take_answer(answers, table, mad, size);
+}
+
+/* One's own requests are no answers, but make one. */
+static void check_request(uint16_t attribute)
+{
+	uint8_t mad[TRIAD_MAD_SIZE];
+
+	triad_sa_mad_request(mad, TRIAD_SA_METHOD_GET_TABLE, attribute, TID);
+	require(triad_sa_mad_judge(mad, sizeof(mad), TRIAD_SA_METHOD_GET_TABLE, TID,
+			false) == EPROTO,
+		"a request is no answer");
+	make_answer(mad, sizeof(mad), TRIAD_SA_METHOD_GET_TABLE);
+	require(!triad_sa_mad_judge(
+			mad, sizeof(mad), TRIAD_SA_METHOD_GET_TABLE, TID, false),
+		"an answer");
+	triad_sa_mad_inform(mad, attribute, TID + 1);
+	require(triad_sa_mad_judge(mad, sizeof(mad), TRIAD_SA_METHOD_SET, TID, false) ==
+			EAGAIN,
+		"about another");
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct answers answers = {0};
+	struct triad_fabric *fabric = NULL;
+	struct triad_wire w;
+
+	check_request((uint16_t)size);
+	triad_wire_init(&w, (uint8_t *)data, size);
+	while (w.at < w.size && !w.failed)
+		hear(&answers, &w);
+	if (answers.mads[NODES] && answers.mads[PORTS] && answers.mads[LINKS] &&
+		!triad_sa_topology_build(&answers.tables[NODES], &answers.tables[PORTS],
+			&answers.tables[LINKS], 1, 0, &fabric))
+		fuzz_check_fabric(fabric);
+	triad_fabric_unref(fabric);
+	for (unsigned i = 0; i < N_TABLES; i++)
+		free(answers.mads[i]);
+	return 0;
+}

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""How programs and the plugin were built: what makes a mistake in memory harder to use.
+
+Read with readelf, which comes with the compiler: hardening-check, of Debian's devscripts,
+looks at the same with it and would bring some fifty packages."""
+
+import re
+import subprocess
+
+import pytest
+from labs import BUILDDIR
+
+pytestmark = [pytest.mark.scripts]
+
+OBJECTS = {"libosmtriad.so": ".libs/libosmtriad.so", "triadctl": "triadctl",
+           "triad-agent": "triad-agent"}
+
+
+@pytest.fixture(params=OBJECTS)
+def elf(request):
+    """readelf's long words about each object."""
+    path = BUILDDIR / OBJECTS[request.param]
+    assert path.exists(), f"{path} has not been built"
+    return subprocess.run(["readelf", "--wide", "--segments", "--dynamic", "--dyn-syms",
+                           "--file-header", path], check=True, capture_output=True,
+                          text=True).stdout
+
+
+def test_tables_of_addresses_are_read_only(elf):
+    assert re.search(r"^ +GNU_RELRO ", elf, re.MULTILINE)
+    assert re.search(r"\((FLAGS|FLAGS_1)\).*\b(BIND_NOW|NOW)\b", elf)
+
+
+def test_stack_is_guarded_and_not_executable(elf):
+    assert "__stack_chk_fail" in elf
+    assert re.search(r"^ +GNU_STACK .* RW ", elf, re.MULTILINE)
+
+
+def test_libc_checks_sizes(elf):
+    assert re.search(r" __(mem|str|v?sn?printf|v?fprintf|read|recv|f?gets)\w*_chk\b", elf)
+
+
+def test_addresses_are_random(elf):
+    assert re.search(r"^ +Type: +DYN ", elf, re.MULTILINE)
