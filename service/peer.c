@@ -98,7 +98,7 @@ static int look_up_groups(struct triad_peer *peer)
 
 static bool is_member(const struct triad_peer *peer, const char *name)
 {
-	gid_t gid;
+	gid_t gid = 0;
 
 	if (!*name || !peer->n_groups || !find_group(name, &gid))
 		return false;

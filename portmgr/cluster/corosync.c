@@ -337,7 +337,8 @@ static void close_all(struct corosync *corosync)
 		cpg_finalize(corosync->cpg);
 	corosync->has_votes = corosync->has_quorum = corosync->has_cpg = false;
 	corosync->is_open = corosync->is_broken = false;
-	corosync->is_in = corosync->seen.is_quorate = corosync->seen.has_majority = false;
+	corosync->is_in = corosync->seen.is_quorate = corosync->seen.has_majority =
+		false;
 	corosync->announce = corosync->is_view_due = corosync->must_resend = false;
 	corosync->members.n = 0;
 	corosync->n_under_way = 0;
