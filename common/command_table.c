@@ -94,6 +94,12 @@ const struct triad_verb triad_verbs[TRIAD_N_VERBS] = {
 		.options = BIT(HARDWARE) | BIT(NODE) | BIT(PORT) | BIT(TYPE) | OUTPUT,
 		.help = "Sets the totals of ports to 0: of all, or of those "
 			"chosen."},
+	{.name = "perf resets",
+		.verb = TRIAD_COMMAND_PERF_RESETS,
+		.access = TRIAD_VERB_READS,
+		.options = BIT(NODE) | BIT(PORT) | BIT(LIMIT) | OUTPUT,
+		.help = "The last resets of counters in hardware, the newest first: "
+			"the counter, what it read before, when, by whom."},
 	{.name = "perf histogram",
 		.verb = TRIAD_COMMAND_PERF_HISTOGRAM,
 		.access = TRIAD_VERB_READS,

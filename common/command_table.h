@@ -90,7 +90,7 @@ struct triad_verb {
 	int n_arguments_min, n_arguments_max;
 };
 
-#define TRIAD_N_VERBS 33
+#define TRIAD_N_VERBS 34
 
 extern const struct triad_verb triad_verbs[TRIAD_N_VERBS];
 

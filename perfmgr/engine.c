@@ -13,9 +13,20 @@ struct triad_engine *triad_engine_new(void)
 {
 	struct triad_engine *engine = calloc(1, sizeof(*engine));
 
-	if (engine)
-		triad_rows_init(&engine->rows);
+	if (!engine)
+		return NULL;
+	engine->resets = triad_reset_log_new();
+	if (!engine->resets) {
+		free(engine);
+		return NULL;
+	}
+	triad_rows_init(&engine->rows);
 	return engine;
+}
+
+struct triad_reset_log *triad_engine_resets(struct triad_engine *engine)
+{
+	return engine->resets;
 }
 
 void triad_engine_free(struct triad_engine *engine)
@@ -23,6 +34,7 @@ void triad_engine_free(struct triad_engine *engine)
 	if (!engine)
 		return;
 	triad_rows_clear(&engine->rows);
+	triad_reset_log_free(engine->resets);
 	free(engine);
 }
 
@@ -320,6 +332,25 @@ static void note_reset(struct triad_row_hot *hot, uint32_t back, uint64_t now_us
 		note_reset_by_others(hot, now_us);
 }
 
+/* Of each counter in 'back', before it is counted. */
+static void log_resets(struct triad_engine *engine, const struct triad_row_hot *hot,
+	uint32_t back, uint64_t now_us)
+{
+	for (; back; back &= back - 1) {
+		unsigned i = (unsigned)__builtin_ctz(back);
+		const struct triad_reset reset = {
+			.at_us = now_us,
+			.node_guid = hot->node_guid,
+			.value = last_of(hot, i),
+			.port = hot->port,
+			.counter = (uint8_t)i,
+			.is_own = hot->asked & 1u << i,
+		};
+
+		triad_reset_log_add(engine->resets, &reset);
+	}
+}
+
 static void count_back(struct triad_row_hot *hot, struct triad_row_cold *cold,
 	const struct triad_pma_reading *reading, uint32_t back, bool wrapped)
 {
@@ -382,6 +413,8 @@ void triad_engine_update(struct triad_engine *engine, uint32_t row,
 	if (back) {
 		bool wrapped = is_wrap(hot, reading, back, extended);
 
+		if (!wrapped)
+			log_resets(engine, hot, back, now_us);
 		count_back(hot, triad_rows_cold(&engine->rows, row), reading, back,
 			wrapped);
 		if (!wrapped)
@@ -442,6 +475,8 @@ void triad_engine_reset(struct triad_engine *engine, uint32_t row,
 			hot->asked &= ~(1u << i);
 		if (!(reading->has & hot->has & 1u << i) || raw >= last)
 			continue;
+		hot->asked |= 1u << i;
+		log_resets(engine, hot, 1u << i, now_us);
 		if (i < TRIAD_N_SHORT && change > UINT16_MAX)
 			change = UINT16_MAX;
 		cold->base[i] += last;

@@ -49,6 +49,7 @@
 #include <stdint.h>
 
 #include "perfmgr/counter.h"
+#include "perfmgr/reset_log.h"
 #include "perfmgr/sweep/pma.h"
 #include "triad/fabric.h"
 
@@ -102,6 +103,10 @@ static inline enum triad_pma_attribute triad_engine_attribute(
 /* NULL when memory is short. */
 struct triad_engine *triad_engine_new(void);
 void triad_engine_free(struct triad_engine *engine);
+
+/* The resets that updates found and that were told by triad_engine_reset(): of counters
+ * that did not stand at 0.  It lives as long as the engine. */
+struct triad_reset_log *triad_engine_resets(struct triad_engine *engine);
 
 /* Makes the ports of 'fabric' the present ones.  'rows' (room for fabric->n_ports)
  * receives each port's row.  Returns 0, ENOMEM or EOVERFLOW; then nothing changed. */

@@ -4,6 +4,7 @@ libtriad_la_SOURCES += \
 	perfmgr/counter.c perfmgr/counter.h \
 	perfmgr/engine.c perfmgr/engine.h \
 	perfmgr/engine_doubt.c \
+	perfmgr/reset_log.c perfmgr/reset_log.h \
 	perfmgr/formats/aggregate.c perfmgr/formats/aggregate.h \
 	perfmgr/formats/exposition.c perfmgr/formats/exposition.h \
 	perfmgr/formats/http_request.c perfmgr/formats/http_request.h \

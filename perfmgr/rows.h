@@ -87,6 +87,7 @@ struct triad_rows {
 
 struct triad_engine {
 	struct triad_rows rows;
+	struct triad_reset_log *resets;
 };
 
 void triad_rows_init(struct triad_rows *rows);

@@ -18,6 +18,7 @@ libtriadservice_la_SOURCES = \
 	service/command/perf.c \
 	service/command/ports.c service/command/ports.h \
 	service/command/report.c service/command/report.h \
+	service/command/resets.c \
 	service/command/status.c service/command/status.h \
 	service/command/sweep.c \
 	service/control.c service/control.h \

@@ -247,6 +247,11 @@ struct triad_watch *triad_perf_watch(struct triad_perf *perf)
 	return triad_collector_watch(perf->collector);
 }
 
+struct triad_reset_log *triad_perf_resets(struct triad_perf *perf)
+{
+	return triad_engine_resets(triad_collector_engine(perf->collector));
+}
+
 struct triad_view *triad_perf_view(struct triad_perf *perf)
 {
 	return triad_collector_view(perf->collector);

@@ -95,6 +95,9 @@ struct triad_watch *triad_perf_watch(struct triad_perf *perf);
 /* See triad_collector_view(). */
 struct triad_view *triad_perf_view(struct triad_perf *perf);
 
+/* Resets of counters in hardware; lives as long as 'perf'. */
+struct triad_reset_log *triad_perf_resets(struct triad_perf *perf);
+
 /* Asks for a sweep and returns its ticket, for triad_perf_wait_sweep(). */
 uint64_t triad_perf_ask_sweep(struct triad_perf *perf);
 

@@ -21,6 +21,8 @@ int triad_command_run_perf_sweep(struct triad_service *service,
 	const struct triad_command *command, struct triad_output *output);
 int triad_command_run_perf_reset(struct triad_service *service,
 	const struct triad_command *command, struct triad_output *output);
+int triad_command_run_perf_resets(struct triad_service *service,
+	const struct triad_command *command, struct triad_output *output);
 int triad_command_run_perf_histogram(struct triad_service *service,
 	const struct triad_command *command, struct triad_output *output);
 /* 'agents ...' */

@@ -145,6 +145,29 @@ def test_perf_reset_hardware():
         assert counter(lab, 3, "SymbolErrorCounter") == 0, "total"
 
 
+@pytest.mark.row("A4")
+def test_resets_are_listed_with_counter_value_and_time():
+    with lab_in("triad") as lab:
+        wait_for_sweep(lab)
+        assert "no counter was reset in hardware since OpenSM started" in \
+            ask(lab, "perf", "resets"), "none yet"
+        lid = ports(lab)[(SWITCH1, 3)]["lid"]
+        perf_set(lab, 3, SymbolErrorCounter=70)
+        ask(lab, "perf", "sweep")
+        perfquery(lab, lid, 3, "-R")
+        ask(lab, "perf", "sweep")
+        perf_set(lab, 3, SymbolErrorCounter=5)
+        ask(lab, "perf", "sweep")
+        ask(lab, "perf", "reset", "--hardware", "--type", "switch")
+        listed = [(row["counter"], row["value"], row["by"], row["node_name"])
+                  for row in ask_json(lab, "perf", "resets", "--port", "3", "-n", "9999")
+                  if row["counter"] == "SymbolErrorCounter"]
+        assert listed == [("SymbolErrorCounter", 5, "triad", "Switch1"),
+                          ("SymbolErrorCounter", 70, "others", "Switch1")]
+        lines = ask(lab, "perf", "resets", "--node", "Switch1", "-n", "1").splitlines()
+        assert all(len(line) <= 80 for line in lines), lines
+
+
 def test_perf_reset_of_no_such_node():
     with lab_in("full") as lab:
         wait_for_sweep(lab)

@@ -181,10 +181,10 @@ END_TEST
 START_TEST(test_parse_commands_classed)
 {
 	static const char *const reads[] = {"help", "status", "perf show", "perf top",
-		"perf histogram PortXmitWait", "alerts", "agents", "agents owner NODE",
-		"qos clients", "qos explain --src a --dst b", "qos plan", "qos tables",
-		"qos nodes", "election", "port blacklist", "port plan", "port list",
-		"port history", "set --help"};
+		"perf resets", "perf histogram PortXmitWait", "alerts", "agents",
+		"agents owner NODE", "qos clients", "qos explain --src a --dst b",
+		"qos plan", "qos tables", "qos nodes", "election", "port blacklist",
+		"port plan", "port list", "port history", "set --help"};
 	static const char *const changes[] = {"perf sweep", "perf reset",
 		"perf histogram PortXmitWait --clear", "agents drain", "agents resume",
 		"qos on", "qos off", "qos plan FILE", "qos apply", "port priority 3",
@@ -306,7 +306,7 @@ START_TEST(test_parse_unknown_command_guessed)
 {
 	ASSERT_REFUSED("",
 		"a command is missing; known are status, perf show, perf "
-		"top, perf sweep, perf reset, perf histogram, alerts, agents owner, "
+		"top, perf sweep, perf reset, perf resets, perf histogram, alerts, agents owner, "
 		"agents drain, agents resume, agents, qos on, qos off, "
 		"qos clients, qos explain, qos plan, qos apply, qos tables, qos nodes, "
 		"election, port priority, port confirm, port blacklist, port verdict, "
@@ -314,7 +314,7 @@ START_TEST(test_parse_unknown_command_guessed)
 		"port snapshot, set, reload, help");
 	ASSERT_REFUSED("--json",
 		"a command is missing; known are status, perf show, "
-		"perf top, perf sweep, perf reset, perf histogram, alerts, agents owner, "
+		"perf top, perf sweep, perf reset, perf resets, perf histogram, alerts, agents owner, "
 		"agents drain, agents resume, agents, qos on, "
 		"qos off, qos clients, qos explain, qos plan, qos apply, qos tables, "
 		"qos nodes, election, port priority, port confirm, port blacklist, "
@@ -325,15 +325,15 @@ START_TEST(test_parse_unknown_command_guessed)
 		"perf shwo", "unknown command 'perf shwo'; did you mean 'perf show'?");
 	ASSERT_REFUSED("perf",
 		"unknown command 'perf'; known are perf show, perf top, "
-		"perf sweep, perf reset, perf histogram");
+		"perf sweep, perf reset, perf resets, perf histogram");
 	ASSERT_REFUSED("perf zzz --json",
 		"unknown command 'perf zzz'; known are perf "
-		"show, perf top, perf sweep, perf reset, perf histogram");
+		"show, perf top, perf sweep, perf reset, perf resets, perf histogram");
 	ASSERT_REFUSED("'perf show' --json",
 		"unknown command 'perf show'; did you mean 'perf show'?");
 	ASSERT_REFUSED("zzz",
 		"unknown command 'zzz'; known are status, perf show, perf "
-		"top, perf sweep, perf reset, perf histogram, alerts, agents owner, "
+		"top, perf sweep, perf reset, perf resets, perf histogram, alerts, agents owner, "
 		"agents drain, agents resume, agents, qos on, qos off, "
 		"qos clients, qos explain, qos plan, qos apply, qos tables, qos nodes, "
 		"election, port priority, port confirm, port blacklist, port verdict, "
@@ -400,7 +400,7 @@ START_TEST(test_parse_help_topics_known)
 		"help statsu", "unknown command 'statsu'; did you mean 'status'?");
 	ASSERT_REFUSED("help per",
 		"unknown command 'per'; known are status, perf show, "
-		"perf top, perf sweep, perf reset, perf histogram, alerts, agents owner, "
+		"perf top, perf sweep, perf reset, perf resets, perf histogram, alerts, agents owner, "
 		"agents drain, agents resume, agents, qos on, "
 		"qos off, qos clients, qos explain, qos plan, qos apply, qos tables, "
 		"qos nodes, election, port priority, port confirm, port blacklist, "

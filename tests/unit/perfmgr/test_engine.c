@@ -301,6 +301,47 @@ START_TEST(test_own_reset_told_apart_total_goes_on)
 }
 END_TEST
 
+static void check_reset(
+	uint64_t n, unsigned counter, uint64_t value, uint64_t at_us, bool is_own)
+{
+	struct triad_reset reset;
+
+	ck_assert(triad_reset_log_get(triad_engine_resets(engine), n, &reset));
+	ck_assert_uint_eq(reset.node_guid, read_row(rows[0]).node_guid);
+	ck_assert_uint_eq(reset.port, read_row(rows[0]).port);
+	ck_assert_uint_eq(reset.counter, counter);
+	ck_assert_uint_eq(reset.value, value);
+	ck_assert_uint_eq(reset.at_us, at_us);
+	ck_assert_int_eq(reset.is_own, is_own);
+}
+
+/* Row: A4 */
+START_TEST(test_each_reset_kept_with_counter_value_and_time)
+{
+	struct triad_pma_reading reading = {.has = 1u << TRIAD_SYMBOL_ERROR_COUNTER};
+	struct triad_reset reset;
+
+	count_to(rows[0], TRIAD_SYMBOL_ERROR_COUNTER, 100, 10 * S);
+	count_to(rows[0], TRIAD_SYMBOL_ERROR_COUNTER, 40, 20 * S);
+	count_to(rows[0], TRIAD_SYMBOL_ERROR_COUNTER, 50, 30 * S);
+	triad_engine_expect_reset(engine, rows[0], 1u << TRIAD_SYMBOL_ERROR_COUNTER);
+	triad_engine_reset(engine, rows[0], &reading, 31 * S);
+	count_to(rows[0], TRIAD_SYMBOL_ERROR_COUNTER, 7, 40 * S);
+	count_to(rows[0], TRIAD_SYMBOL_ERROR_COUNTER, 3, 50 * S);
+	ck_assert_uint_eq(triad_reset_log_count(triad_engine_resets(engine)), 3);
+	check_reset(0, TRIAD_SYMBOL_ERROR_COUNTER, 100, 20 * S, false);
+	check_reset(1, TRIAD_SYMBOL_ERROR_COUNTER, 50, 31 * S, true);
+	check_reset(2, TRIAD_SYMBOL_ERROR_COUNTER, 7, 50 * S, false);
+	ck_assert(!triad_reset_log_get(triad_engine_resets(engine), 3, &reset));
+	for (unsigned i = 0; i < TRIAD_RESET_LOG_SIZE; i++) {
+		count_to(rows[0], TRIAD_SYMBOL_ERROR_COUNTER, 9, 60 * S);
+		count_to(rows[0], TRIAD_SYMBOL_ERROR_COUNTER, 0, 70 * S);
+	}
+	ck_assert(!triad_reset_log_get(triad_engine_resets(engine), 2, &reset));
+	check_reset(3, TRIAD_SYMBOL_ERROR_COUNTER, 9, 70 * S, false);
+}
+END_TEST
+
 START_TEST(test_own_reset_not_done_nothing_counted_twice)
 {
 	struct triad_pma_reading after = {.has = 1u << TRIAD_PORT_RCV_ERRORS};
@@ -545,6 +586,7 @@ int main(void)
 	tcase_add_test(cases, test_clock_goes_back_no_rate);
 	tcase_add_test(cases, test_confirmed_port_rate_zero);
 	tcase_add_test(cases, test_own_reset_told_apart_total_goes_on);
+	tcase_add_test(cases, test_each_reset_kept_with_counter_value_and_time);
 	tcase_add_test(cases, test_own_reset_not_done_nothing_counted_twice);
 	tcase_add_test(cases, test_zeroed_total_counts_from_there);
 	tcase_add_test(cases, test_mark_unanswered_counters_stay);

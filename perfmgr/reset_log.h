@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The last resets of counters in hardware: which counter, what it read before, when,
+ * and by whom.
+ *
+ * Model: a ring of TRIAD_RESET_LOG_SIZE records; the oldest gives way.
+ *
+ * Thread-safety: any thread, for all but new and free; the lock is held for a copy of
+ * one record.  Memory: TRIAD_RESET_LOG_SIZE records of 32 octets. Source:
+ * [perf-manager-arch 2]. */
+#ifndef TRIAD_PERFMGR_RESET_LOG_H
+#define TRIAD_PERFMGR_RESET_LOG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define TRIAD_RESET_LOG_SIZE 8192u
+
+struct triad_reset {
+	uint64_t at_us; /* when it was read or done, monotonic */
+	uint64_t node_guid;
+	uint64_t value; /* the counter's, when it was last read before */
+	uint8_t port, counter;
+	bool is_own; /* done by this process; else by somebody */
+};
+
+struct triad_reset_log;
+
+/* NULL when memory is short. */
+struct triad_reset_log *triad_reset_log_new(void);
+/* Accepts NULL. */
+void triad_reset_log_free(struct triad_reset_log *log);
+
+void triad_reset_log_add(struct triad_reset_log *log, const struct triad_reset *reset);
+
+/* How many were ever added: those kept are numbered up to that, the newest last. */
+uint64_t triad_reset_log_count(struct triad_reset_log *log);
+
+/* Copies number 'n', from 0 on.  False: it is not kept any more, or not there yet. */
+bool triad_reset_log_get(
+	struct triad_reset_log *log, uint64_t n, struct triad_reset *reset);
+
+#endif
