@@ -219,6 +219,7 @@ static void put_facts_json(
 	triad_json_string(json, "check", check_word(status->check));
 	triad_json_uint(json, "ports", status->n_ports);
 	triad_json_uint(json, "ports_good", status->n_good);
+	triad_json_guid(json, "port_absent", status->absent_port);
 	put_generation_json(json, status->generation, status->hash);
 	triad_json_string(json, "trouble", status->trouble[0] ? status->trouble : NULL);
 }
@@ -326,6 +327,11 @@ static void put_self(struct triad_report *report,
 	snprintf(text, sizeof(text), "%" PRIu32 " of %" PRIu32 " in good state",
 		status->n_good, status->n_ports);
 	triad_report_text(report, NULL, "local ports", text);
+	if (status->absent_port) {
+		snprintf(text, sizeof(text), "0x%016" PRIx64 ": see election.ports",
+			status->absent_port);
+		triad_report_text(report, NULL, "not on this machine", text);
+	}
 	triad_report_text(report, NULL, "external check", check_word(status->check));
 	triad_report_uint(report, NULL, "generation", status->generation, "");
 	triad_report_text(report, NULL, "cluster", status->cluster);

@@ -2,6 +2,7 @@
 #include "plugin/opensm.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -106,6 +107,21 @@ static void look_at_sm(struct triad_elector *elector)
 		triad_clock_boot_us());
 }
 
+static void tell_absent(struct triad_elector *elector, uint64_t absent)
+{
+	if (absent == elector->absent_port)
+		return;
+	elector->absent_port = absent;
+	if (absent)
+		triad_log_write(elector->log, TRIAD_LOG_WARNING,
+			"election: election.ports: this machine has no port 0x%016" PRIx64
+			": it counts as a bad one; 'ibstat -p' lists its ports' GUIDs",
+			absent);
+	else
+		triad_log_write(elector->log, TRIAD_LOG_INFO,
+			"election: election.ports: all of them are there");
+}
+
 static void look_at_ports(struct triad_elector *elector, uint64_t now_us)
 {
 	struct triad_local_health seen;
@@ -114,6 +130,7 @@ static void look_at_ports(struct triad_elector *elector, uint64_t now_us)
 		return;
 	elector->next_health_us = now_us + HEALTH_US;
 	seen = triad_local_health_read(elector->ports, elector->n_ports);
+	tell_absent(elector, seen.absent);
 	if (triad_health_look(&elector->health, seen.n_ports, seen.n_good, now_us))
 		triad_election_ports(elector->election, elector->health.n_ports,
 			elector->health.n_good, now_us);

@@ -47,6 +47,7 @@ struct triad_elector_status {
 	uint64_t check_age_us; /* of the last answer; UINT64_MAX: none */
 	uint64_t generation, hash;
 	uint32_t n_ports, n_good;
+	uint64_t absent_port; /* of election.ports, that is not there; 0: none */
 	uint8_t preference;
 	uint64_t n_dropped; /* payloads that found the queue full */
 	uint64_t n_store_failed;

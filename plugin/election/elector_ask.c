@@ -168,6 +168,7 @@ void triad_elector_status(
 	status->hash = elector->hash;
 	status->n_ports = elector->health.n_ports;
 	status->n_good = elector->health.n_good;
+	status->absent_port = elector->absent_port;
 	status->preference = elector->preference;
 	status->n_store_failed = elector->n_store_failed;
 	status->n_dropped = elector->n_dropped;

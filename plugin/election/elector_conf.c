@@ -85,6 +85,7 @@ static void start(struct triad_elector *elector)
 	struct triad_cluster *cluster;
 
 	memset(&elector->health, 0, sizeof(elector->health));
+	elector->absent_port = 0;
 	elector->next_health_us = 0;
 	elector->check = TRIAD_CHECK_OFF;
 	elector->told_state = (enum triad_election_state)0;

@@ -57,6 +57,7 @@ struct triad_elector {
 	struct triad_election *election;
 	struct triad_cluster *cluster;
 	struct triad_health health;
+	uint64_t absent_port; /* of election.ports; 0: all are there */
 	uint64_t next_health_us;
 	enum triad_check check;
 	uint64_t verdict_us; /* 0: none yet */

@@ -6,15 +6,16 @@
 #define PHYS_LINK_UP 5
 #define STATE_DOWN 1
 
-static bool is_good(uint64_t guid)
+static bool is_good(uint64_t guid, bool *is_there)
 {
 	char ca_name[UMAD_CA_NAME_LEN];
 	umad_port_t port;
 	bool good;
 	int number;
 
-	if (!triad_local_port_find(guid, ca_name, &number) ||
-		umad_get_port(ca_name, number, &port))
+	*is_there = triad_local_port_find(guid, ca_name, &number) &&
+		!umad_get_port(ca_name, number, &port);
+	if (!*is_there)
 		return false;
 	good = port.phys_state == PHYS_LINK_UP && port.state > STATE_DOWN;
 	umad_release_port(&port);
@@ -25,7 +26,12 @@ struct triad_local_health triad_local_health_read(const uint64_t *guids, size_t 
 {
 	struct triad_local_health health = {.n_ports = (uint32_t)n};
 
-	for (size_t i = 0; i < n; i++)
-		health.n_good += is_good(guids[i]);
+	for (size_t i = 0; i < n; i++) {
+		bool is_there;
+
+		health.n_good += is_good(guids[i], &is_there);
+		if (!is_there)
+			health.absent = guids[i];
+	}
 	return health;
 }

@@ -188,6 +188,18 @@ def test_priority_changes_what_the_others_hear(scratch):
         assert report(lab)["preference"] == 8, "preference after a reload"
 
 
+def test_port_that_is_not_there_is_told_and_its_end_too(scratch):
+    with election_lab(scratch) as lab:
+        own = wait_for_permission(lab)["id"]
+        assert report(lab)["port_absent"] is None
+        ask(lab, "set", "election.ports", f"{own}; 0xbad")
+        wait_for(lab, lambda it: it["port_absent"] == "0x0000000000000bad", "a bad GUID")
+        assert "not on this machine" in ask(lab, "election"), "the text"
+        assert "this machine has no port 0x0000000000000bad" in lab.log(), "the log"
+        ask(lab, "set", "election.ports", own)
+        wait_for(lab, lambda it: it["port_absent"] is None, "no bad GUID")
+
+
 def test_confirm_nobody_missing_refused(scratch):
     with election_lab(scratch) as lab:
         wait_for_permission(lab)
