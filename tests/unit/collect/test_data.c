@@ -67,6 +67,34 @@ static void open_message(size_t size, struct triad_collect_data_reader *reader,
 	ck_assert(triad_collect_data_open(reader, body, read));
 }
 
+/* Field by field: what lies between them is anything. */
+static void check_data(const struct triad_collect_data *read)
+{
+	ck_assert_uint_eq(read->number, data.number);
+	ck_assert_uint_eq(read->clock_us, data.clock_us);
+	ck_assert_uint_eq(read->n_sweeps, data.n_sweeps);
+	ck_assert_uint_eq(read->n_ports, data.n_ports);
+	ck_assert_uint_eq(read->n_silent, data.n_silent);
+	ck_assert_uint_eq(read->again_from, data.again_from);
+	ck_assert_uint_eq(read->again_since, data.again_since);
+}
+
+static void check_row(
+	const struct triad_collect_row *row, const struct triad_collect_row *expected)
+{
+	ck_assert_uint_eq(row->node_guid, expected->node_guid);
+	ck_assert_uint_eq(row->port, expected->port);
+	ck_assert_int_eq(row->answered, expected->answered);
+	ck_assert_uint_eq(row->age_ms, expected->age_ms);
+	ck_assert_uint_eq(row->zeroed_s, expected->zeroed_s);
+	ck_assert_uint_eq(row->has, expected->has);
+	ck_assert_uint_eq(row->findings, expected->findings);
+	ck_assert_uint_eq(row->n_others_resets, expected->n_others_resets);
+	ck_assert_uint_eq(row->n_own_resets, expected->n_own_resets);
+	ck_assert_mem_eq(row->raw, expected->raw, sizeof(row->raw));
+	ck_assert_mem_eq(row->base, expected->base, sizeof(row->base));
+}
+
 /* Row: M12 */
 START_TEST(test_rows_of_all_sorts_come_back_as_they_were)
 {
@@ -89,11 +117,11 @@ START_TEST(test_rows_of_all_sorts_come_back_as_they_were)
 			ck_assert(triad_collect_data_put(&writer, &rows[i]));
 		}
 		open_message(triad_collect_data_end(&writer), &reader, &body, &read);
-		ck_assert_mem_eq(&read, &data, sizeof(data));
+		check_data(&read);
 		for (unsigned i = 0; i < N; i++) {
 			ck_assert_int_eq(triad_collect_data_next(&reader, &row),
 				TRIAD_COLLECT_ROW);
-			ck_assert_mem_eq(&row, &rows[i], sizeof(row));
+			check_row(&row, &rows[i]);
 		}
 		ck_assert_int_eq(
 			triad_collect_data_next(&reader, &row), TRIAD_COLLECT_END);
