@@ -14,6 +14,20 @@
 
 /* --- status --- */
 
+static const char *problem_of(const struct triad_qos_status *status)
+{
+	if (status->has_failed)
+		return "the file read last has mistakes and is not in force; OpenSM's "
+		       "log has them, and 'triadctl qos check FILE' shows them";
+	if (status->is_refused)
+		return "the policy read last is refused, rules and tables: it would "
+		       "cut the SM off; 'triadctl qos plan' shows from whom";
+	if (status->is_edited)
+		return "the file was changed since it was read: 'triadctl qos apply' "
+		       "or the SM's next heavy sweep reads it again";
+	return NULL;
+}
+
 static void report_policy(
 	struct triad_report *report, const struct triad_qos_status *status)
 {
@@ -31,11 +45,7 @@ static void report_policy(
 	triad_report_uint(report, "loads", "times read", status->n_loads, "");
 	triad_report_uint(
 		report, "failed_loads", "with mistakes", status->n_failed_loads, "");
-	triad_report_text(report, "problem", "problem",
-		status->has_failed ? "the file read last has mistakes and is not in "
-				     "force; OpenSM's log has them, and 'triadctl "
-				     "qos check FILE' shows them"
-				   : NULL);
+	triad_report_text(report, "problem", "problem", problem_of(status));
 	triad_report_uint(report, "built_us", "made ready in", status->built_us, "us");
 	triad_report_octets(report, "octets", "memory", status->octets);
 }

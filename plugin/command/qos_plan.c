@@ -4,14 +4,17 @@
 
 #include "plugin/command/commands.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "plugin/command/qos_setup.h"
 #include "plugin/instance.h"
 #include "plugin/qos/qos.h"
 #include "plugin/qos/tables/tables.h"
+#include "service/command/commands.h"
 #include "service/command/ports.h"
 
 /* What is told of, and whereto. */
@@ -332,19 +335,75 @@ int triad_command_run_qos_plan(struct triad_plugin *plugin,
 	return status;
 }
 
+/* Reads the policy's file again; returns false, having said why, when it has mistakes.
+ */
+static bool read_policy(struct triad_plugin *plugin, struct triad_output *output)
+{
+	struct triad_diags *diags = malloc(sizeof(*diags));
+	int error = diags ? triad_qos_load(plugin->qos, diags) : ENOMEM;
+
+	if (diags)
+		triad_commands_put_diags(diags, output);
+	if (error)
+		triad_output_message(output, TRIAD_FRAME_MESSAGE,
+			"qos apply: the policy is not taken; the last good one stays\n");
+	free(diags);
+	return !error;
+}
+
+/* Whether the guard lets the tables of the policy that was read pass; says so if not.
+ */
+static bool passes_guard(struct triad_plugin *plugin, struct triad_output *output)
+{
+	struct triad_setup_scene scene;
+	struct triad_setup_plan *plan;
+	struct triad_conf conf;
+	uint32_t n_cut_off = 0;
+
+	triad_service_get_conf(&plugin->service, &conf);
+	if (!triad_setup_scene_make(&scene, plugin, "qos apply", "", output))
+		return false;
+	if (conf.qos.tables_guard &&
+		!triad_setup_plan_make(scene.setup, scene.fabric, &plan)) {
+		n_cut_off = plan->n_cut_off;
+		triad_setup_plan_free(plan);
+	}
+	triad_setup_scene_drop(&scene);
+	if (n_cut_off)
+		triad_output_message(output, TRIAD_FRAME_MESSAGE,
+			"qos apply: refused: the SM could not answer %" PRIu32
+			" port(s) any more; the policy before stays in force, rules and "
+			"tables; 'qos plan' shows them, 'set qos.tables_guard false' "
+			"overrides it\n",
+			n_cut_off);
+	return !n_cut_off;
+}
+
 int triad_command_run_qos_apply(struct triad_plugin *plugin,
 	const struct triad_command *command, struct triad_output *output)
 {
-	struct triad_tables_status status =
-		triad_tables_status(triad_qos_tables(plugin->qos));
+	struct triad_conf conf;
 
 	(void)command;
-	if (status.state == TRIAD_TABLES_OFF) {
+	triad_service_get_conf(&plugin->service, &conf);
+	if (!conf.qos.tables_enabled && !conf.qos.enabled &&
+		!conf.qos.partition_groups) {
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
-			"qos apply: Triad programs no tables: 'set qos.tables_enabled "
-			"true' begins it\n");
+			"qos apply: Triad does nothing by a policy: 'set qos.enabled "
+			"true' has it answer by its rules, 'set qos.tables_enabled true' "
+			"program its tables\n");
 		return TRIAD_CONTROL_FAILED;
 	}
+	if (!read_policy(plugin, output))
+		return TRIAD_CONTROL_FAILED;
+	if (!conf.qos.tables_enabled) {
+		triad_output_printf(output,
+			"the policy's rules are in force; its tables are not programmed: "
+			"'set qos.tables_enabled true' begins it\n");
+		return TRIAD_CONTROL_DONE;
+	}
+	if (!passes_guard(plugin, output))
+		return TRIAD_CONTROL_FAILED;
 	if (!triad_tables_ask_for_sweep(triad_qos_tables(plugin->qos))) {
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
 			"qos apply: this SM is not the master\n");

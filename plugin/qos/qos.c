@@ -164,6 +164,7 @@ void triad_qos_free(struct triad_qos *qos)
 	triad_qos_basis_unref(qos->basis);
 	triad_tables_free(qos->tables);
 	triad_broadcast_free(qos->broadcast);
+	triad_policy_unref(qos->accepted);
 	triad_policy_source_clear(&qos->source);
 	triad_fabric_unref(qos->fabric);
 	pthread_cond_destroy(&qos->changed);
@@ -310,6 +311,8 @@ struct triad_qos_status triad_qos_status(struct triad_qos *qos)
 	now = triad_policy_source_now(&qos->source);
 	triad_policy_unref(now.policy);
 	memcpy(status.policy, now.file, sizeof(status.policy));
+	status.is_edited =
+		status.has_policy && triad_policy_source_has_changed(&qos->source);
 	status.loaded_wall_us = now.loaded_wall_us;
 	status.n_loads = now.n_loads;
 	status.n_failed_loads = now.n_failed;

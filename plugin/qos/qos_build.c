@@ -15,6 +15,7 @@
 struct inputs {
 	struct triad_qos_settings settings;
 	struct triad_policy_now now;
+	struct triad_policy *offered; /* the one read last; now.policy is in force */
 	struct triad_fabric *fabric;
 	struct triad_qos_moment before;
 	bool settled, up;
@@ -37,6 +38,7 @@ static struct inputs take_inputs(struct triad_qos *qos)
 static void drop_inputs(struct inputs *inputs)
 {
 	triad_policy_unref(inputs->now.policy);
+	triad_policy_unref(inputs->offered);
 	triad_fabric_unref(inputs->fabric);
 }
 
@@ -196,7 +198,7 @@ static void see_to_tables(struct triad_qos *qos, const struct inputs *inputs)
 	bool is_settled =
 		inputs->up && atomic_load(&qos->sweeps) == inputs->before.sweeps;
 	struct triad_tables_wish wish = {
-		.policy = inputs->now.policy,
+		.policy = inputs->offered,
 		.wanted = inputs->settings.tables,
 		.guarded = inputs->settings.tables_guard,
 		.fabric = inputs->fabric,
@@ -208,20 +210,79 @@ static void see_to_tables(struct triad_qos *qos, const struct inputs *inputs)
 	triad_tables_see_to(qos->tables, &wish);
 }
 
-void triad_qos_work(struct triad_qos *qos)
+static void accept_policy(struct triad_qos *qos, struct triad_policy *policy)
 {
-	struct inputs inputs = take_inputs(qos);
-	enum triad_qos_state state = build(qos, &inputs);
+	triad_policy_unref(qos->accepted);
+	qos->accepted = policy ? triad_policy_ref(policy) : NULL;
+}
+
+static void set_refused(struct triad_qos *qos, bool is_refused)
+{
+	pthread_mutex_lock(&qos->lock);
+	qos->status.is_refused = is_refused;
+	pthread_mutex_unlock(&qos->lock);
+}
+
+/* A policy is in force whole or not at all: its levels are for its tables.  So its
+ * tables are offered before anything is answered by it. */
+static void choose_policy(struct triad_qos *qos, struct inputs *inputs)
+{
+	bool is_refused = false;
+
+	inputs->offered =
+		inputs->now.policy ? triad_policy_ref(inputs->now.policy) : NULL;
+	if (inputs->settings.tables && inputs->offered != qos->accepted) {
+		see_to_tables(qos, inputs);
+		is_refused = triad_tables_status(qos->tables).refused;
+	}
+	set_refused(qos, is_refused);
+	if (!is_refused) {
+		accept_policy(qos, inputs->offered);
+		return;
+	}
+	triad_policy_unref(inputs->now.policy);
+	inputs->now.policy = qos->accepted ? triad_policy_ref(qos->accepted) : NULL;
+}
+
+/* One that was accepted before there was a fabric may be refused on it. */
+static bool is_taken_back(struct triad_qos *qos, const struct inputs *inputs)
+{
+	if (!inputs->offered || qos->accepted != inputs->offered ||
+		!inputs->settings.tables || !triad_tables_status(qos->tables).refused)
+		return false;
+	accept_policy(qos, NULL);
+	return true;
+}
+
+static void work(struct triad_qos *qos, struct inputs *inputs)
+{
+	enum triad_qos_state state = build(qos, inputs);
 
 	if (qos->server && state != TRIAD_QOS_ANSWERING && state != TRIAD_QOS_WAITING) {
-		if (!inputs.settings.holds)
+		if (!inputs->settings.holds)
 			triad_qos_server_remove(qos->server);
 		publish(qos, NULL);
 	}
 	set_state(qos, state);
-	tell_absent(qos, &inputs);
-	see_to_tables(qos, &inputs);
+	tell_absent(qos, inputs);
+	see_to_tables(qos, inputs);
 	triad_broadcast_set_policy(
-		qos->broadcast, inputs.settings.groups ? inputs.now.policy : NULL);
+		qos->broadcast, inputs->settings.groups ? inputs->now.policy : NULL);
+}
+
+void triad_qos_work(struct triad_qos *qos)
+{
+	struct inputs inputs = take_inputs(qos);
+	bool is_again;
+
+	choose_policy(qos, &inputs);
+	work(qos, &inputs);
+	is_again = is_taken_back(qos, &inputs);
+	drop_inputs(&inputs);
+	if (!is_again)
+		return;
+	inputs = take_inputs(qos);
+	choose_policy(qos, &inputs);
+	work(qos, &inputs);
 	drop_inputs(&inputs);
 }

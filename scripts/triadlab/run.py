@@ -34,8 +34,7 @@ def run(lab, command, node=None, sm_index=None, host_index=None):
         os.execve(call.program, call.command, call.variables)
     with tempfile.TemporaryDirectory(prefix="run-", dir=lab.folder) as scratch:
         call = prepare(lab, command, scratch, node, sm_index, host_index)
-        return _wait(subprocess.Popen(call.command, executable=call.program,
-                                      env=call.variables, cwd=scratch))
+        return _run_and_wait(call, scratch)
 
 
 def is_attached(command):
@@ -104,11 +103,24 @@ class CommandNotFound(LabError):
     exit_status = 127
 
 
-def _wait(child):
-    """A terminal sends its signals to the child itself; others are passed on."""
+def _run_and_wait(call, folder):
+    """A terminal sends its signals to the child itself; others are passed on, those too
+    that come before the child is known here, though it runs."""
+    child, early = None, []
+
+    def pass_on(number, _frame):
+        if child:
+            child.send_signal(number)
+        else:
+            early.append(number)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, pass_on)
+    child = subprocess.Popen(call.command, executable=call.program, env=call.variables,
+                             cwd=folder)
+    # Not before: the child would ignore them, too.
     for number in (signal.SIGINT, signal.SIGQUIT):
         signal.signal(number, signal.SIG_IGN)
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda number, _frame: child.send_signal(number))
+    for number in early:
+        child.send_signal(number)
     status = child.wait()
     return status if status >= 0 else 128 - status

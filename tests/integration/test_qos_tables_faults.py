@@ -12,7 +12,7 @@ from labs import SRCDIR, Lab
 from tablelib import DIFFERENT, ENGINE, NO_VL, QOS, REFUSED, Meaning, World, \
     check_tables, hang_up, load, n_sweeps, plan, policy, read_tables, replace, \
     stock_tables, sweep, sweep_without_triad, table_lab, tables, wait_for
-from triadlib import NET, ask, ask_json, log_has, triad_lines
+from triadlib import NET, ask, ask_json, log_has, status, triad_lines
 
 GROUPS = {"Storage": ["port-guid: 0x10000a"], "Switches": ["node-type: SWITCH"]}
 STORAGE = {"across": ["Storage"], "sl2vl-table": [1] * 16}
@@ -234,6 +234,55 @@ def test_guard_refuses_what_cuts_the_sm_off(scratch):
                    "the policy, unguarded")
         assert read_tables(lab, world)["Switch2", 2]["sl2vl"][1] == [NO_VL] * 16, \
             "the table"
+
+
+
+
+@pytest.mark.row("X3")
+def test_refused_policy_is_in_force_neither_with_tables_nor_with_rules(scratch):
+    lab, path = table_lab(scratch, NET, policy(GROUPS, [STORAGE]), more="enabled = true\n")
+    with lab:
+        wait_for(lab)
+
+        def qos():
+            return status(lab)["qos"]
+        wait_until(lambda: qos()["levels"] == 1, 20, "the policy's rules")
+        replace(path, policy(GROUPS, [STORAGE, CUT], levels=LEVELS))
+        assert "the file was changed since it was read" in qos()["problem"]
+        failed(lab.run("triadctl", "qos", "apply"), 1,
+               "refused: the SM could not answer 1 port(s)")
+        wait_until(lambda: "refused, rules and tables" in (qos()["problem"] or ""), 10,
+                   "the refusal in the status")
+        sweep(lab, 2)
+        assert qos()["levels"] == 1, "levels in force"
+        replace(path, policy(GROUPS, [STORAGE], levels=LEVELS))
+        assert "OpenSM sweeps" in succeeded(lab.run("triadctl", "qos", "apply")).stdout
+        wait_until(lambda: qos()["levels"] == 2 and not qos()["problem"], 20,
+                   "a policy that is not refused")
+
+
+def test_refused_at_start_no_rules_until_the_guard_is_off(scratch):
+    lab, _ = table_lab(scratch, NET, policy(GROUPS, [STORAGE, CUT], levels=LEVELS),
+                       more="enabled = true\n")
+    with lab:
+        wait_for(lab, REFUSED)
+        wait_until(lambda: status(lab)["qos"]["levels"] == 0, 20, "no levels")
+        ask(lab, "set", "qos.tables_guard", "false")
+        wait_until(lambda: status(lab)["qos"]["levels"] == 2, 20, "all of the policy")
+
+
+def test_apply_without_tables_loads_the_rules(scratch):
+    lab, path = table_lab(scratch, NET, policy(), more="enabled = true\n",
+                          enabled="false")
+    with lab:
+        wait_until(lambda: status(lab)["qos"]["levels"] == 1, 20, "the policy's rules")
+        replace(path, policy(levels=LEVELS))
+        said = succeeded(lab.run("triadctl", "qos", "apply")).stdout
+        assert "the policy's rules are in force; its tables are not programmed" in said
+        wait_until(lambda: status(lab)["qos"]["levels"] == 2, 20, "the new rules")
+        replace(path, "nonsense\n")
+        failed(lab.run("triadctl", "qos", "apply"), 1, "the last good one stays")
+        assert status(lab)["qos"]["levels"] == 2, "the last good rules"
 
 
 def test_guard_at_start_takes_tables_back(scratch):
