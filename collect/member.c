@@ -263,12 +263,18 @@ int triad_member_set_fabric(struct triad_member *member, struct triad_fabric *fa
 /* --- hearing --- */
 
 static void hear_alive(struct triad_member *member,
+	const struct triad_member_speaker *speaker,
 	const struct triad_collect_head *head, struct triad_wire *body, uint64_t now_us)
 {
 	struct triad_collect_alive alive;
 
 	if (!triad_collect_get_alive(body, &alive)) {
 		member->counts.n_foreign++;
+		return;
+	}
+	if (alive.is_manager != speaker->is_manager) {
+		member->counts.n_refused++;
+		member->counts.refused = speaker->id;
 		return;
 	}
 	if (triad_roster_hear(&member->roster, head, &alive, past_us(member), now_us) &&
@@ -324,11 +330,12 @@ static void hear_again(struct triad_member *member, struct triad_wire *body)
 }
 
 static void hear_kind(struct triad_member *member,
+	const struct triad_member_speaker *speaker,
 	const struct triad_collect_head *head, struct triad_wire *body, uint64_t now_us)
 {
 	switch (head->kind) {
 	case TRIAD_COLLECT_ALIVE:
-		hear_alive(member, head, body, now_us);
+		hear_alive(member, speaker, head, body, now_us);
 		break;
 	case TRIAD_COLLECT_OWNER:
 		hear_owner(member, head, body, now_us);
@@ -371,8 +378,39 @@ static bool is_own_come_round(
 		(head->kind == TRIAD_COLLECT_DATA || head->kind == TRIAD_COLLECT_TRAP);
 }
 
-void triad_member_hear(
-	struct triad_member *member, uint8_t *octets, size_t size, uint64_t now_us)
+static bool is_heard(const struct triad_member *member, uint64_t id, uint64_t now_us)
+{
+	return triad_roster_find(&member->roster, id) &&
+		triad_member_hears(member, id, now_us);
+}
+
+/* Whether the speaker may say that. */
+static bool is_due(const struct triad_member *member,
+	const struct triad_collect_head *head,
+	const struct triad_member_speaker *speaker, uint64_t now_us)
+{
+	if (head->n_passes)
+		return !speaker->is_manager && is_heard(member, speaker->id, now_us) &&
+			(head->sender == member->params.id ||
+				is_heard(member, head->sender, now_us));
+	if (head->sender != speaker->id)
+		return false;
+	switch (head->kind) {
+	case TRIAD_COLLECT_TOPOLOGY:
+	case TRIAD_COLLECT_AGAIN:
+		return speaker->is_manager;
+	case TRIAD_COLLECT_CLEAR:
+	case TRIAD_COLLECT_GET_HISTOGRAMS:
+		return speaker->is_manager ||
+			triad_member_master(member, now_us) == speaker->id;
+	default:
+		return true;
+	}
+}
+
+void triad_member_hear(struct triad_member *member,
+	const struct triad_member_speaker *speaker, uint8_t *octets, size_t size,
+	uint64_t now_us)
 {
 	struct triad_collect_head head;
 	struct triad_wire body;
@@ -390,8 +428,13 @@ void triad_member_hear(
 		member->counts.n_foreign++;
 		return;
 	}
+	if (!is_due(member, &head, speaker, now_us)) {
+		member->counts.n_refused++;
+		member->counts.refused = speaker->id;
+		return;
+	}
 	if (head.sender != member->params.id || is_own_come_round(member, &head))
-		hear_kind(member, &head, &body, now_us);
+		hear_kind(member, speaker, &head, &body, now_us);
 	else
 		member->counts.n_twins +=
 			head.incarnation != member->params.incarnation;

@@ -20,6 +20,12 @@
  * it on the same port.  Of several managers all get everything; agents take the fabric
  * from the one with the lowest id.
  *
+ * Who speaks is what the carrier says, not the octets: a broker can bind it to whom it
+ * has authenticated.  What somebody says in another's name is refused, and so is what
+ * is not its to say: the fabric is a manager's; a clearing or a request for histograms
+ * that of a manager or of one's master; what is passed on, that of an agent that is
+ * heard, about another that is.
+ *
  * Thread-safety: none; the thread of its owner's engine.  Memory: that of the parts,
  * and TRIAD_MEMBER_MAX_GATHERS requests for histograms.
  * Source: [monitoring-rfc: Agent behavior], rows M9-M18, A13.4. */
@@ -46,6 +52,12 @@ enum triad_member_to {
 	TRIAD_MEMBER_TO_ALL,
 	TRIAD_MEMBER_TO_ONE,
 	TRIAD_MEMBER_TO_MANAGERS,
+};
+
+/* Who said something, by the carrier's word. */
+struct triad_member_speaker {
+	uint64_t id;
+	bool is_manager;
 };
 
 struct triad_member_sink {
@@ -93,6 +105,8 @@ struct triad_member_counts {
 	uint64_t n_traps;         /* said, or heard by a manager */
 	uint64_t n_traps_refused; /* of nodes that somebody else reads */
 	uint64_t n_twins;         /* words of another with its own id */
+	uint64_t n_refused; /* words in another's name, or not the speaker's to say */
+	uint64_t refused;   /* who spoke the last of them */
 };
 
 /* 'merge' is a manager's, NULL for agents.  'params' and 'sink' are copied.  NULL when
@@ -112,8 +126,9 @@ int triad_member_set_fabric(struct triad_member *member, struct triad_fabric *fa
 void triad_member_set_pkeys(
 	struct triad_member *member, const uint16_t *pkeys, size_t n);
 
-void triad_member_hear(
-	struct triad_member *member, uint8_t *octets, size_t size, uint64_t now_us);
+void triad_member_hear(struct triad_member *member,
+	const struct triad_member_speaker *speaker, uint8_t *octets, size_t size,
+	uint64_t now_us);
 /* Does what is due; returns when to call it again, at the latest. */
 uint64_t triad_member_turn(struct triad_member *member, uint64_t now_us);
 

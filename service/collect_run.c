@@ -351,8 +351,8 @@ static void take_messages(struct triad_collect *collect)
 	for (unsigned i = 0; i < MAX_BATCH && triad_clock_now_us() < until_us &&
 		triad_bus_take(collect->bus, &message);
 		i++) {
-		triad_member_hear(collect->member, message.octets, message.size,
-			triad_clock_now_us());
+		triad_member_hear(collect->member, &message.speaker, message.octets,
+			message.size, triad_clock_now_us());
 		triad_bus_give_back(&message);
 	}
 }

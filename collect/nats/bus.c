@@ -32,6 +32,10 @@
 #define FLUSH_MS 500
 #define CLOSE_MS 2000
 #define SUBJECT_SIZE 96
+#define SPEAKER_SIZE 32
+#define ID_DIGITS 16
+#define AGENT "agent"
+#define MANAGER "manager"
 /* As much as the library keeps while it connects again: it has none to keep. */
 #define RECONNECT_OCTETS 1024
 #define STACK_SIZE ((size_t)1 << 20)
@@ -190,12 +194,32 @@ static void on_error(natsConnection *connection, natsSubscription *subscription,
 	pthread_mutex_unlock(&bus->lock);
 }
 
+/* Who speaks: see the header.  False: no subject of ours. */
+static bool read_speaker(const struct triad_bus *bus, const char *subject,
+	struct triad_member_speaker *speaker)
+{
+	size_t skip = strlen("triad..") + strlen(bus->params.fabric);
+	const char *id;
+	char *end;
+
+	if (strlen(subject) < skip)
+		return false;
+	subject += skip;
+	speaker->is_manager = !strncmp(subject, MANAGER ".", strlen(MANAGER "."));
+	if (!speaker->is_manager && strncmp(subject, AGENT ".", strlen(AGENT ".")) != 0)
+		return false;
+	id = strchr(subject, '.') + 1;
+	speaker->id = strtoull(id, &end, 16);
+	return end == id + ID_DIGITS && *end == '.';
+}
+
 static void on_message(natsConnection *connection, natsSubscription *subscription,
 	natsMsg *message, void *context)
 {
 	struct triad_bus *bus = context;
 	int size = natsMsg_GetDataLength(message);
 	bool fits = size > 0 && (unsigned)size <= TRIAD_COLLECT_MAX_SIZE;
+	struct triad_member_speaker speaker;
 
 	(void)connection;
 	(void)subscription;
@@ -204,8 +228,10 @@ static void on_message(natsConnection *connection, natsSubscription *subscriptio
 	bus->status.octets_received += size > 0 ? (unsigned)size : 0;
 	bus->status.n_oversize += !fits;
 	pthread_mutex_unlock(&bus->lock);
-	if (fits)
-		triad_bus_queue_put(&bus->in, TRIAD_MEMBER_TO_ALL, 0,
+	if (fits && read_speaker(bus, natsMsg_GetSubject(message), &speaker))
+		triad_bus_queue_put(&bus->in,
+			&(struct triad_bus_envelope){
+				.id = speaker.id, .is_manager = speaker.is_manager},
 			(const uint8_t *)natsMsg_GetData(message), (size_t)size);
 	natsMsg_Destroy(message);
 	wake_owner(bus);
@@ -213,19 +239,23 @@ static void on_message(natsConnection *connection, natsSubscription *subscriptio
 
 /* --- connecting --- */
 
-static void write_subject(const struct triad_bus_params *params,
+/* 'speaker' is "*.*", or who speaks. */
+static void write_subject(const char *fabric, const char *speaker,
 	enum triad_member_to to, uint64_t id, char subject[SUBJECT_SIZE])
 {
+	int n = snprintf(subject, SUBJECT_SIZE, "triad.%s.%s.", fabric, speaker);
+
+	if (n < 0 || n >= SUBJECT_SIZE)
+		return;
 	switch (to) {
 	case TRIAD_MEMBER_TO_ALL:
-		snprintf(subject, SUBJECT_SIZE, "triad.%s.all", params->fabric);
+		snprintf(subject + n, (size_t)(SUBJECT_SIZE - n), "all");
 		break;
 	case TRIAD_MEMBER_TO_ONE:
-		snprintf(subject, SUBJECT_SIZE, "triad.%s.to.%016" PRIx64,
-			params->fabric, id);
+		snprintf(subject + n, (size_t)(SUBJECT_SIZE - n), "to.%016" PRIx64, id);
 		break;
 	case TRIAD_MEMBER_TO_MANAGERS:
-		snprintf(subject, SUBJECT_SIZE, "triad.%s.managers", params->fabric);
+		snprintf(subject + n, (size_t)(SUBJECT_SIZE - n), "managers");
 		break;
 	}
 }
@@ -295,7 +325,8 @@ static natsStatus subscribe(struct triad_bus *bus)
 	char subject[SUBJECT_SIZE];
 
 	for (unsigned i = 0; i < n && status == NATS_OK; i++) {
-		write_subject(&bus->params, to[i], bus->params.id, subject);
+		write_subject(
+			bus->params.fabric, "*.*", to[i], bus->params.id, subject);
 		status = natsConnection_Subscribe(&bus->subscriptions[i],
 			bus->connection, subject, on_message, bus);
 		if (status == NATS_OK)
@@ -400,12 +431,15 @@ static void connect_to(struct triad_bus *bus)
 
 static void send_letter(struct triad_bus *bus, const struct triad_bus_letter *letter)
 {
-	char subject[SUBJECT_SIZE];
+	char subject[SUBJECT_SIZE], speaker[SPEAKER_SIZE];
 	natsStatus status = NATS_CONNECTION_DISCONNECTED;
 
 	if (bus->connection &&
 		natsConnection_Status(bus->connection) == NATS_CONN_STATUS_CONNECTED) {
-		write_subject(&bus->params, letter->to, letter->id, subject);
+		snprintf(speaker, sizeof(speaker), "%s.%016" PRIx64,
+			bus->params.is_manager ? MANAGER : AGENT, bus->params.id);
+		write_subject(bus->params.fabric, speaker, letter->envelope.to,
+			letter->envelope.id, subject);
 		status = natsConnection_Publish(
 			bus->connection, subject, letter->octets, (int)letter->size);
 	}
@@ -536,7 +570,8 @@ void triad_bus_send(struct triad_bus *bus, enum triad_member_to to, uint64_t id,
 	bus->status.n_send_dropped += !is_connected;
 	pthread_mutex_unlock(&bus->lock);
 	if (is_connected)
-		triad_bus_queue_put(&bus->out, to, id, octets, size);
+		triad_bus_queue_put(&bus->out,
+			&(struct triad_bus_envelope){.to = to, .id = id}, octets, size);
 }
 
 bool triad_bus_take(struct triad_bus *bus, struct triad_bus_message *message)
@@ -546,7 +581,9 @@ bool triad_bus_take(struct triad_bus *bus, struct triad_bus_message *message)
 	if (!letter)
 		return false;
 	*message = (struct triad_bus_message){
-		.octets = letter->octets, .size = letter->size};
+		.speaker = {letter->envelope.id, letter->envelope.is_manager},
+		.octets = letter->octets,
+		.size = letter->size};
 	return true;
 }
 

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Messages over NATS: octets to all, to one, to the managers.
  *
- * Model: three kinds of subjects, where FABRIC is [collect] fabric and ID is 16
- * hexadecimal digits:
+ * Model: three kinds of subjects, where FABRIC is [collect] fabric, ROLE "agent" or
+ * "manager" and IDs are 16 hexadecimal digits:
  *
- *     triad.FABRIC.all        every agent and manager
- *     triad.FABRIC.to.ID      the one with that id
- *     triad.FABRIC.managers   managers
+ *     triad.FABRIC.ROLE.ID.all        to every agent and manager
+ *     triad.FABRIC.ROLE.ID.to.ID      to the one with that id
+ *     triad.FABRIC.ROLE.ID.managers   to managers
+ *
+ * The first ID is that of who speaks, so that the broker can see to it that nobody
+ * speaks in another's name.
  *
  * Core NATS alone: what is said while a receiver is away is lost, and what was not
  * taken soon is too.  A thread connects and sends; the library's threads receive.  Both
@@ -78,6 +81,7 @@ void triad_bus_send(struct triad_bus *bus, enum triad_member_to to, uint64_t id,
 
 /* The next message that came; its octets may be changed, and are to be given back. */
 struct triad_bus_message {
+	struct triad_member_speaker speaker;
 	uint8_t *octets;
 	size_t size;
 };

@@ -21,14 +21,15 @@ void triad_bus_queue_clear(struct triad_bus_queue *queue)
 	pthread_mutex_destroy(&queue->lock);
 }
 
-bool triad_bus_queue_put(struct triad_bus_queue *queue, enum triad_member_to to,
-	uint64_t id, const uint8_t *octets, size_t size)
+bool triad_bus_queue_put(struct triad_bus_queue *queue,
+	const struct triad_bus_envelope *envelope, const uint8_t *octets, size_t size)
 {
 	struct triad_bus_letter *letter = malloc(sizeof(*letter) + size);
 	bool fits;
 
 	if (letter) {
-		*letter = (struct triad_bus_letter){.id = id, .to = to, .size = size};
+		*letter =
+			(struct triad_bus_letter){.envelope = *envelope, .size = size};
 		memcpy(letter->octets, octets, size);
 	}
 	pthread_mutex_lock(&queue->lock);

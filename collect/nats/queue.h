@@ -12,9 +12,15 @@
 
 #include "collect/nats/bus.h"
 
-struct triad_bus_letter {
-	uint64_t id;
+/* Whom it goes to, or who said it. */
+struct triad_bus_envelope {
 	enum triad_member_to to;
+	uint64_t id;
+	bool is_manager; /* who said it */
+};
+
+struct triad_bus_letter {
+	struct triad_bus_envelope envelope;
 	size_t size;
 	uint8_t octets[];
 };
@@ -33,8 +39,8 @@ void triad_bus_queue_init(struct triad_bus_queue *queue);
 void triad_bus_queue_clear(struct triad_bus_queue *queue);
 
 /* Returns false, and counts, when there is no room or memory. */
-bool triad_bus_queue_put(struct triad_bus_queue *queue, enum triad_member_to to,
-	uint64_t id, const uint8_t *octets, size_t size);
+bool triad_bus_queue_put(struct triad_bus_queue *queue,
+	const struct triad_bus_envelope *envelope, const uint8_t *octets, size_t size);
 /* The next one, to be freed; NULL: none until 'until_us' (0: now), or stopped. */
 struct triad_bus_letter *triad_bus_queue_take(
 	struct triad_bus_queue *queue, uint64_t until_us);

@@ -293,6 +293,11 @@ static void report_claims(
 		status->counts.n_foreign, "");
 	triad_report_uint(report, "twins", "of another one on the same port",
 		status->counts.n_twins, "");
+	triad_report_uint(report, "words_refused", "words in another's name",
+		status->counts.n_refused, "");
+	if (status->counts.n_refused || report->as_json)
+		triad_report_guid(report, "refused_speaker", "the last one's",
+			status->counts.refused);
 	triad_report_uint(report, "other_version", "of another version",
 		status->counts.n_other_version, "");
 }

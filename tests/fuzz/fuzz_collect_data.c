@@ -217,7 +217,17 @@ static void end(struct side *side)
 
 static void hear(struct side *side, uint8_t *octets, size_t size)
 {
-	triad_member_hear(side->member, octets, size, now_us);
+	struct triad_member_speaker speaker = {.id = OTHER};
+	struct triad_collect_head head;
+	struct triad_wire body;
+
+	/* Said by the sender itself, unless it was passed on. */
+	if (triad_collect_get_head(octets, size, &head, &body) ==
+			TRIAD_COLLECT_HEAD_GOOD &&
+		!head.n_passes)
+		speaker = (struct triad_member_speaker){
+			.id = head.sender, .is_manager = head.sender == MANAGER};
+	triad_member_hear(side->member, &speaker, octets, size, now_us);
 	require(triad_member_turn(side->member, now_us) > now_us ||
 			triad_member_turn(side->member, now_us) > now_us,
 		"time goes on");

@@ -4,6 +4,7 @@
 import json
 import signal
 import socket
+import struct
 import subprocess
 from pathlib import Path
 
@@ -200,3 +201,58 @@ def errors_at(lab, number=FAR, sm=None):
 def wait_for_errors(lab, value, number=FAR, sm=None):
     wait_until(lambda: errors_at(lab, number, sm) == value, 40,
                f"{value} errors at host {number}")
+
+
+# --- messages that somebody makes up -----------------------------------------------
+
+MAGIC, VERSION = 0x5443, 1
+OWNER, CLEAR, TOPOLOGY = 2, 8, 11
+FUTURE = 1 << 62
+AT_SENDER = 4
+
+
+def head(kind, sender, incarnation=FUTURE, version=VERSION):
+    return struct.pack(">HBBQQ", MAGIC, version, kind, sender, incarnation)
+
+
+def owner(sender, number, guids, hops=0):
+    """An announcement that claims these nodes."""
+    body = struct.pack(">IIBHHBBHII", number, number, 0, 0, 0, 0, 0, 0, len(guids),
+                       len(guids))
+    return head(OWNER, sender) + body + b"".join(
+        struct.pack(">QBB", guid, hops, 0) for guid in guids)
+
+
+class Stranger:
+    """Says to all what it likes; 'user' has the login() of a broker that wants one."""
+
+    def __init__(self, scratch, broker, fabric="test", user=None):
+        self._fabric = fabric
+        self._socket = socket.create_connection(("127.0.0.1", broker.port), 10)
+        scratch.callback(self._socket.close)
+        self._input = self._socket.makefile("rb")
+        told = json.loads(self._input.readline().split(b" ", 1)[1])
+        login = user.login(told["nonce"]) if user else {}
+        self._send(b"CONNECT " + json.dumps({"verbose": False, **login}).encode() + b"\r\n")
+        self.flush()
+
+    def _send(self, octets):
+        self._socket.sendall(octets)
+
+    def say(self, octets, role="agent", speaker=None):
+        """As the message's sender, unless another speaker is given."""
+        if speaker is None:
+            sender = octets[AT_SENDER:AT_SENDER + 8]
+            speaker = int.from_bytes(sender, "big") if len(sender) == 8 else 0
+        subject = f"triad.{self._fabric}.{role}.{speaker:016x}.all"
+        self._send(f"PUB {subject} {len(octets)}\r\n".encode() + octets + b"\r\n")
+
+    def refusal(self):
+        """The broker's word about what was said."""
+        return self._input.readline().decode()
+
+    def flush(self):
+        """The broker has all of it."""
+        self._send(b"PING\r\n")
+        while (line := self._input.readline()) != b"PONG\r\n":
+            assert line and not line.startswith(b"-ERR"), line

@@ -48,14 +48,41 @@ class NKey:
         self.public = _base32(bytes([kind]) + public[-KEY_SIZE:])
         self.seed = _base32(bytes([SEED | kind >> 5, (kind & 31) << 3]) + key)
 
+    def sign_octets(self, octets):
+        message = self._path.with_suffix(".txt")
+        message.write_bytes(octets)
+        return _base64(_openssl("pkeyutl", "-sign", "-rawin", "-inkey", self._path,
+                                "-in", message))
+
     def sign(self, subject, claims):
         """A JWT of this key about another."""
         body = {"jti": subject.public, "iat": int(time.time()), "iss": self.public,
                 "name": "test", "sub": subject.public, "nats": {"version": 2, **claims}}
         text = ".".join(_base64(json.dumps(part).encode())
                         for part in ({"typ": "JWT", "alg": "ed25519-nkey"}, body))
-        message = self._path.with_suffix(".txt")
-        message.write_text(text, encoding="utf-8")
-        signature = _openssl("pkeyutl", "-sign", "-rawin", "-inkey", self._path,
-                             "-in", message)
-        return f"{text}.{_base64(signature)}"
+        return f"{text}.{self.sign_octets(text.encode())}"
+
+
+class User:
+    """One of an account, who may publish and listen to these subjects alone, or to all
+    where none are given; 'credentials' is the file that clients read."""
+
+    def __init__(self, folder, account, publish=(), listen=()):
+        folder.mkdir(exist_ok=True)
+        self._key = NKey(folder, USER)
+        claims = {"type": "user", "subs": -1, "data": -1, "payload": -1}
+        if publish:
+            claims["pub"] = {"allow": list(publish)}
+        if listen:
+            claims["sub"] = {"allow": list(listen)}
+        self._jwt = account.sign(self._key, claims)
+        self.seed = self._key.seed
+        self.credentials = folder / "credentials"
+        self.credentials.write_text(
+            f"-----BEGIN NATS USER JWT-----\n{self._jwt}\n------END NATS USER JWT------\n\n"
+            f"-----BEGIN USER NKEY SEED-----\n{self.seed}\n"
+            "------END USER NKEY SEED------\n")
+
+    def login(self, nonce):
+        """Members of CONNECT."""
+        return {"jwt": self._jwt, "sig": self._key.sign_octets(nonce.encode())}

@@ -6,17 +6,18 @@ import contextlib
 import json
 import shutil
 import socket
+import struct
 import threading
 import urllib.request
 
 import pytest
 
-from agentlib import (FAR, HOSTS, NEAR, SM, Broker, Member, conf, fat_tree, free_port,
-                      manager_lab, member_at, set_errors, wait_for_errors,
-                      wait_until_settled)
+from agentlib import (CLEAR, FAR, HOSTS, NEAR, SM, TOPOLOGY, Broker, Member, Stranger,
+                      conf, fat_tree, free_port, head, manager_lab, member_at, owner,
+                      set_errors, wait_for_errors, wait_until_settled)
 from checks import failed, succeeded, wait_until
 from labs import Lab
-from natskeys import ACCOUNT, OPERATOR, USER, NKey
+from natskeys import ACCOUNT, OPERATOR, NKey, User
 from tlslib import certificate
 from triadlib import status
 
@@ -296,21 +297,18 @@ def test_password_wrong_and_right_is_never_shown(scratch):
 
 
 class Realm:
-    """An operator, its account, and a user's file of credentials."""
+    """An operator, its account, and a user who may do all."""
 
     def __init__(self, folder):
         folder.mkdir()
         self._operator = NKey(folder, OPERATOR)
         self._account = NKey(folder, ACCOUNT)
-        self.user = NKey(folder, USER)
         self._folder = folder
-        self.credentials = folder / "credentials"
-        jwt = self._account.sign(self.user, {
-            "type": "user", "subs": -1, "data": -1, "payload": -1})
-        self.credentials.write_text(
-            f"-----BEGIN NATS USER JWT-----\n{jwt}\n------END NATS USER JWT------\n\n"
-            f"-----BEGIN USER NKEY SEED-----\n{self.user.seed}\n"
-            "------END USER NKEY SEED------\n")
+        self.user = User(folder, self._account)
+        self.credentials = self.user.credentials
+
+    def user_for(self, name, publish, listen):
+        return User(self._folder / name, self._account, publish, listen)
 
     def broker_conf(self):
         limits = dict.fromkeys(
@@ -348,3 +346,54 @@ def test_credentials_right_connect_and_others_are_told(scratch):
         shown = member.log() + member.run("status").stdout
         assert [key for key in (realm.user.seed, other.user.seed) if key in shown] == \
             [], "keys that are shown"
+
+
+# --- who may say what ------------------------------------------------------------------
+
+def id_of_agent(number):
+    return 0x0200000100000001 + (number << 4)
+
+
+ID_OF_MANAGER = ~id_of_agent(1) & (1 << 64) - 1
+
+
+def may_speak_as(realm, role, member_id):
+    """A user with the permissions that docs/scaling.md gives."""
+    name = f"{member_id:016x}"
+    listens = ["triad.test.*.*.all", f"triad.test.*.*.to.{name}"]
+    return realm.user_for(name, [f"triad.test.{role}.{name}.>"],
+                          listens + ["triad.test.*.*.managers"] * (role == "manager"))
+
+
+@pytest.mark.plain
+@pytest.mark.row("M12")
+def test_permissions_of_the_broker_bind_who_speaks(scratch):
+    realm = Realm(scratch.folder() / "realm")
+    broker = Broker(scratch, "-c", realm.broker_conf())
+    manager = may_speak_as(realm, "manager", ID_OF_MANAGER)
+    with manager_lab(scratch, broker, credentials=manager.credentials) as lab:
+        for number in (NEAR, FAR):
+            user = may_speak_as(realm, "agent", id_of_agent(number))
+            member_at(scratch, lab, broker, number, credentials=user.credentials)
+        wait_until_settled(lab, 2)
+        set_errors(lab, 5)
+        wait_for_errors(lab, 5)
+        victim = id_of_agent(FAR)
+        mallory = Stranger(scratch, broker, user=may_speak_as(realm, "agent", 0xbad))
+        for role, member_id in (("agent", victim), ("manager", ID_OF_MANAGER)):
+            mallory.say(owner(victim, 1, []), role, member_id)
+            assert "Permissions Violation" in mallory.refusal(), f"as {role}"
+        before = status(lab)["collect"]["words_refused"]
+        clear = struct.pack(">QQBB", 1, 0, 255, 7)
+        for number in range(1, 4):
+            # In the victim's name, and as itself what is a manager's to say.
+            mallory.say(owner(victim, number, []), "agent", 0xbad)
+            mallory.say(head(CLEAR, 0xbad) + clear, "agent", 0xbad)
+            mallory.say(head(TOPOLOGY, 0xbad) + bytes(60), "agent", 0xbad)
+        mallory.flush()
+        wait_until(lambda: status(lab)["collect"]["words_refused"] >= before + 9, 20,
+                   "words that are refused")
+        assert status(lab)["collect"]["refused_speaker"] == "0x0000000000000bad"
+        wait_until_settled(lab, 2)
+        set_errors(lab, 8)
+        wait_for_errors(lab, 8)

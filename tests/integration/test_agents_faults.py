@@ -6,61 +6,20 @@ import os
 import random
 import signal
 import socket
-import struct
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from agentlib import (HOSTS, NEAR, OTHER_SM, SM, Broker, agents, errors_at, fat_tree,
-                      manager_lab, member_at, near_and_far, owners, set_errors,
-                      triadctl, wait_for_errors, wait_until_settled)
+from agentlib import (HOSTS, NEAR, OTHER_SM, SM, Broker, Stranger, agents, errors_at,
+                      fat_tree, head, manager_lab, member_at, near_and_far, owner,
+                      owners, set_errors, triadctl, wait_for_errors, wait_until_settled)
 from checks import failed, succeeded, wait_until
 from labs import BUILDDIR, Lab, lab_command
 from triadlab import process
 from triadlib import ask, ask_json, status, triad_lines
 
 # --- nonsense ----------------------------------------------------------------------
-
-MAGIC, VERSION, OWNER = 0x5443, 1, 2
-FUTURE = 1 << 62
-
-
-class Stranger:
-    """Says to all what it likes."""
-
-    def __init__(self, scratch, broker, fabric="test"):
-        self._subject = f"triad.{fabric}.all"
-        self._socket = socket.create_connection(("127.0.0.1", broker.port), 10)
-        scratch.callback(self._socket.close)
-        self._input = self._socket.makefile("rb")
-        self._send(b'CONNECT {"verbose":false}\r\n')
-        self.flush()
-
-    def _send(self, octets):
-        self._socket.sendall(octets)
-
-    def say(self, octets):
-        self._send(f"PUB {self._subject} {len(octets)}\r\n".encode() + octets + b"\r\n")
-
-    def flush(self):
-        """The broker has all of it."""
-        self._send(b"PING\r\n")
-        while (line := self._input.readline()) != b"PONG\r\n":
-            assert line and not line.startswith(b"-ERR"), line
-
-
-def head(kind, sender, incarnation=FUTURE, version=VERSION):
-    return struct.pack(">HBBQQ", MAGIC, version, kind, sender, incarnation)
-
-
-def owner(sender, number, guids, hops=0):
-    """An announcement that claims these nodes."""
-    body = struct.pack(">IIBHHBBHII", number, number, 0, 0, 0, 0, 0, 0, len(guids),
-                       len(guids))
-    return head(OWNER, sender) + body + b"".join(
-        struct.pack(">QBB", guid, hops, 0) for guid in guids)
-
 
 def collect_of(lab):
     return status(lab)["collect"]

@@ -16,6 +16,7 @@ struct letter {
 	uint64_t due_us;
 	enum triad_member_to to;
 	uint64_t id;
+	struct triad_member_speaker speaker;
 	unsigned group;
 	size_t size;
 	uint8_t octets[];
@@ -67,6 +68,7 @@ static void say(void *context, enum triad_member_to to, uint64_t id,
 	*letter = (struct letter){.due_us = g->now_us + GATHERING_DELAY_US,
 		.to = to,
 		.id = id,
+		.speaker = {speaker->id, speaker == &g->manager},
 		.group = speaker->group,
 		.size = size};
 	memcpy(letter->octets, octets, size);
@@ -86,7 +88,8 @@ static void hear(
 	if (!peer->member || peer->is_paused || peer->group != letter->group)
 		return;
 	speak(g, peer);
-	triad_member_hear(peer->member, letter->octets, letter->size, g->now_us);
+	triad_member_hear(peer->member, &letter->speaker, letter->octets, letter->size,
+		g->now_us);
 }
 
 static void hear_as_manager(struct gathering *g, struct letter *letter)

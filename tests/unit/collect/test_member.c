@@ -73,6 +73,15 @@ static bool is_for(const struct letter *letter, const struct peer *peer)
 	}
 }
 
+/* As the carrier has it: said by the one with that id. */
+static void hear(struct peer *peer, uint64_t from, uint8_t *octets, size_t size)
+{
+	const struct triad_member_speaker speaker = {
+		.id = from, .is_manager = from == peers[MANAGER].id};
+
+	triad_member_hear(peer->member, &speaker, octets, size, now_us);
+}
+
 static void deliver(void)
 {
 	while (first) {
@@ -83,8 +92,8 @@ static void deliver(void)
 			last = &first;
 		for (unsigned i = 0; i < N_MEMBERS; i++)
 			if (peers[i].member && is_for(letter, &peers[i]))
-				triad_member_hear(peers[i].member, letter->octets,
-					letter->size, now_us);
+				hear(&peers[i], letter->from, letter->octets,
+					letter->size);
 		free(letter);
 	}
 }
@@ -533,6 +542,58 @@ START_TEST(test_clear_goes_down_the_tree_once)
 }
 END_TEST
 
+/* --- what is not the speaker's to say --- */
+
+static uint64_t n_refused(unsigned i)
+{
+	return triad_member_counts(peers[i].member).n_refused;
+}
+
+/* A message of that kind with this sender in its head, said by 'from'. */
+static void say_as(
+	unsigned to, uint64_t from, uint64_t sender, enum triad_collect_kind kind)
+{
+	const struct triad_collect_head head = {
+		.kind = kind, .sender = sender, .incarnation = UINT64_MAX};
+	uint8_t octets[64] = {0};
+	struct triad_wire w;
+
+	triad_wire_init(&w, octets, sizeof(octets));
+	triad_collect_put_head(&w, &head);
+	hear(&peers[to], from, octets, sizeof(octets));
+}
+
+/* Row: M12 */
+START_TEST(test_words_in_anothers_name_are_refused)
+{
+	uint64_t before = n_refused(0);
+	uint32_t owned = n_owned(1);
+
+	for (unsigned kind = 1; kind < TRIAD_COLLECT_N_KINDS; kind++)
+		say_as(0, 0xbad, peers[1].id, kind);
+	ck_assert_uint_eq(n_refused(0) - before, TRIAD_COLLECT_N_KINDS - 1);
+	ck_assert_uint_eq(triad_member_counts(peers[0].member).refused, 0xbad);
+	/* A later start of it in forged words would have had it unheard. */
+	run(2 * TRIAD_US_PER_S);
+	ck_assert_uint_eq(n_owned(1), owned);
+}
+END_TEST
+
+START_TEST(test_what_is_a_managers_to_say_is_refused_from_others)
+{
+	static const enum triad_collect_kind kinds[] = {TRIAD_COLLECT_TOPOLOGY,
+		TRIAD_COLLECT_AGAIN, TRIAD_COLLECT_CLEAR, TRIAD_COLLECT_GET_HISTOGRAMS};
+	uint64_t before = n_refused(0);
+
+	for (unsigned i = 0; i < 4; i++)
+		say_as(0, peers[2].id, peers[2].id, kinds[i]);
+	ck_assert_uint_eq(n_refused(0) - before, 4);
+	for (unsigned i = 0; i < 4; i++)
+		say_as(0, peers[MANAGER].id, peers[MANAGER].id, kinds[i]);
+	ck_assert_uint_eq(n_refused(0) - before, 4);
+}
+END_TEST
+
 /* --- what makes no sense --- */
 
 START_TEST(test_words_of_another_with_the_same_id_are_counted_and_left)
@@ -545,7 +606,7 @@ START_TEST(test_words_of_another_with_the_same_id_are_counted_and_left)
 	size_t size =
 		triad_collect_put_owner(&head, &owner, NULL, octets, sizeof(octets));
 
-	triad_member_hear(peers[0].member, octets, size, now_us);
+	hear(&peers[0], peers[0].id, octets, size);
 	ck_assert_uint_eq(triad_member_counts(peers[0].member).n_twins, 1);
 	ck_assert_uint_eq(n_owned(0), before);
 }
@@ -555,11 +616,11 @@ START_TEST(test_message_of_nobody_or_another_version_is_counted)
 {
 	uint8_t octets[64] = {0x54, 0x43, 9, 1, 1};
 
-	triad_member_hear(peers[0].member, octets, 64, now_us);
+	hear(&peers[0], 7, octets, 64);
 	ck_assert_uint_eq(triad_member_counts(peers[0].member).n_other_version, 1);
 	octets[0] = 0;
-	triad_member_hear(peers[0].member, octets, 64, now_us);
-	triad_member_hear(peers[0].member, octets, 3, now_us);
+	hear(&peers[0], 7, octets, 64);
+	hear(&peers[0], 7, octets, 3);
 	ck_assert_uint_eq(triad_member_counts(peers[0].member).n_foreign, 2);
 }
 END_TEST
@@ -583,6 +644,8 @@ int main(void)
 	tcase_add_test(cases, test_histograms_come_merged_through_the_tree);
 	tcase_add_test(cases, test_histograms_without_one_that_died_come_in_time);
 	tcase_add_test(cases, test_clear_goes_down_the_tree_once);
+	tcase_add_test(cases, test_words_in_anothers_name_are_refused);
+	tcase_add_test(cases, test_what_is_a_managers_to_say_is_refused_from_others);
 	tcase_add_test(
 		cases, test_words_of_another_with_the_same_id_are_counted_and_left);
 	tcase_add_test(cases, test_message_of_nobody_or_another_version_is_counted);
