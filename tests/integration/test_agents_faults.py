@@ -104,7 +104,7 @@ def test_agent_that_somebody_played_is_heard_again(scratch):
         near_and_far(scratch, lab, broker)
         wait_until_settled(lab, 2)
         victim = int(agents(lab)[f"a{NEAR}"]["guid"], 16)
-        assert agents(lab)[f"a{NEAR}"]["nodes_owned"] > 1
+        wait_until(lambda: agents(lab)[f"a{NEAR}"]["nodes_owned"] > 1, 20, "its nodes")
         stranger = Stranger(scratch, broker)
         number = 0
 
