@@ -17,7 +17,7 @@ import control
 from agentlib import start_agent, triadctl
 from checks import failed, succeeded, wait_until
 from labs import BUILDDIR, SRCDIR, Lab
-from triadlib import ERRORS, NET, perfquery
+from triadlib import ERRORS, NET, lid_of, perfquery, report_ports
 
 # ibsim leads what is no response, such as the SA's reports, to SMs alone: with this the
 # agent says that it is one, and opensm doesn't see that.
@@ -148,6 +148,27 @@ def test_agent_follows_node_that_goes_and_comes(scratch):
         agent = Agent(scratch, lab)
         agent.wait_until_it_reads("sa")
         follows_node_that_goes_and_comes(lab, agent)
+
+
+def test_agent_bounds_what_reports_cost(scratch):
+    with stock_lab(scratch) as lab:
+        agent = Agent(scratch, lab)
+        agent.wait_until_it_reads("sa")
+        lid = lid_of(agent.ask("perf", "show"), NODE)
+        before = agent.wait_for("the subscription", "sa",
+                                state="reports subscribed")["sa"]
+        report_ports(lab, lid, 1, 0, "Hca1")
+        begun = time.monotonic()
+        agent.wait_for("one report's reading", "sa",
+                       refreshes=before["refreshes"] + 1)
+        print(f"answered after {time.monotonic() - begun:.1f} s")
+        report_ports(lab, lid, 80, 250, "Hca1", "Hca2")
+        report = agent.status()["sa"]
+        # After 1, 3, 7 and 15 s, and the one before that.
+        assert 3 <= report["refreshes"] - before["refreshes"] <= 6, "readings"
+        assert (report["reports"] - before["reports"],
+                report["reports_not_from_sm"]) == (81, 80), "true and forged"
+        assert agent.log().count("such reports are ignored") == 1, "once"
 
 
 def test_agent_that_discovers_hears_of_changes(scratch):
@@ -437,6 +458,7 @@ def test_agent_metrics_name_the_program(scratch):
         assert 'program="triad-agent"' in text, "metrics"
         assert "triad_fabric_nodes 6" in text, "metrics"
         assert f"triad_ports {N_PORTS}" in text, "metrics"
+        assert "triad_sa_reports_not_from_sm_total 0" in text, "metrics"
 
 
 # --- the command line ------------------------------------------------------------

@@ -103,6 +103,7 @@ unit_tests = \
 	tests/unit/service/test_control_file \
 	tests/unit/service/test_peer \
 	tests/unit/service/test_perf \
+	tests/unit/service/test_sa_pace \
 	tests/unit/service/test_sflow
 
 # Any allocation can be made to fail there.
@@ -162,6 +163,8 @@ tests_unit_service_test_peer_SOURCES = tests/unit/service/test_peer.c \
 	service/loopback_owner.c service/peer.c
 tests_unit_service_test_perf_SOURCES = \
 	tests/unit/service/test_perf.c service/perf.c
+tests_unit_service_test_sa_pace_SOURCES = \
+	tests/unit/service/test_sa_pace.c service/sa_pace.c
 tests_unit_service_test_sflow_SOURCES = \
 	tests/unit/service/test_sflow.c service/sflow.c
 
