@@ -247,6 +247,8 @@ static void report_http(struct triad_report *report, struct triad_service *servi
 		report, "protocol", "protocol", status.has_tls ? "https" : "http");
 	triad_report_text(report, "token", "token",
 		status.has_token ? "needed" : "not asked for");
+	triad_report_text(report, "client_certificate", "client's certificate",
+		status.has_client_ca ? "needed" : "not asked for");
 	triad_report_uint(report, "clients", "clients now", status.n_clients, "");
 	triad_report_uint(report, "answers", "answers", status.n_answers, "");
 	triad_report_uint(report, "octets", "octets sent", status.octets, "");
