@@ -98,10 +98,10 @@ def run_agent(*options):
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
-def stock_lab(scratch):
+def stock_lab(scratch, net=NET):
     os.environ["TRIAD_RECORD_NO_SM"] = "1"
     scratch.callback(os.environ.pop, "TRIAD_RECORD_NO_SM", None)
-    return Lab(NET, plugin="no", opensm_conf="sweep_interval 1\n", preload=[RECORD])
+    return Lab(net, plugin="no", opensm_conf="sweep_interval 1\n", preload=[RECORD])
 
 
 def follows_node_that_goes_and_comes(lab, agent):
@@ -148,6 +148,41 @@ def test_agent_follows_node_that_goes_and_comes(scratch):
         agent = Agent(scratch, lab)
         agent.wait_until_it_reads("sa")
         follows_node_that_goes_and_comes(lab, agent)
+
+
+def test_agent_shows_no_unseen_characters_of_names(scratch):
+    """Of a description that changes the direction of text, hides or ends a line: OpenSM
+    has blanks there, but the SA and the node itself give it as it is."""
+    folder = scratch.folder()
+    unseen = "\u202e\u2066\u2028\u200f\ufeff"
+    net = folder / "net"
+    net.write_text(NET.read_text(encoding="utf-8").replace('"Hca2"', f'"Hca2{unseen}"'),
+                   encoding="utf-8")
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    conf = f"{QUICK}[alerts]\nfile = {folder}/alerts\n[prometheus]\n" \
+        f"listen = {address}\n[profile]\nfile = {folder}/profile.csv.zst\n"
+    with stock_lab(scratch, net) as lab:
+        agent = Agent(scratch, lab, conf)
+        agent.wait_until_it_reads("sa")
+        lab.sim(f'PerformanceSet "Hca2{unseen}"[1] PortCounters.SymbolErrorCounter=60')
+        agent.log_has("raised")
+        wait_until((folder / "alerts").exists, 30, "the alert")
+
+        def output_of(*command):
+            return subprocess.run(command, check=False, stdout=subprocess.PIPE,
+                                  ).stdout.decode(errors="replace")
+
+        outputs = [*(succeeded(agent.triadctl(*words, *more)).stdout
+                     for words in (["perf", "show"], ["alerts"])
+                     for more in ([], ["--json"])),
+                   output_of("curl", "-s", f"http://{address}/metrics"),
+                   output_of("zstd", "-dc", folder / "profile.csv.zst"),
+                   (folder / "alerts").read_text(encoding="utf-8"), agent.log()]
+    for output in outputs:
+        assert not set(unseen) & set(output), output
+        # A profile has GUIDs alone.
+        assert "Hca2????" in output or "triad-profile" in output, output
 
 
 def test_agent_bounds_what_reports_cost(scratch):
