@@ -113,21 +113,32 @@ int triad_conf_load(const char *path, uint64_t port_guid, struct triad_conf *con
 
 /* --- single keys ------------------------------------------------------- */
 
+static const struct triad_conf_key *prometheus_key(
+	const struct triad_conf *conf, const char *name)
+{
+	struct triad_conf_section prometheus;
+	struct triad_conf_place place;
+
+	triad_conf_section_find(conf, "prometheus", &prometheus, NULL, 0);
+	triad_conf_place_find(conf, &prometheus, name, &place, NULL, 0);
+	return place.key;
+}
+
 const struct triad_conf_key *triad_conf_missing(
 	const struct triad_conf *conf, const struct triad_conf_key **because)
 {
-	struct triad_conf_section prometheus;
-	struct triad_conf_place certificate, key;
+	bool has_certificate = conf->prometheus.tls_certificate[0];
 	bool has_key = conf->prometheus.tls_key[0];
 
-	if (has_key == !!conf->prometheus.tls_certificate[0])
+	if (has_key != has_certificate) {
+		*because =
+			prometheus_key(conf, has_key ? "tls_key" : "tls_certificate");
+		return prometheus_key(conf, has_key ? "tls_certificate" : "tls_key");
+	}
+	if (!conf->prometheus.tls_client_ca[0] || has_certificate)
 		return NULL;
-	triad_conf_section_find(conf, "prometheus", &prometheus, NULL, 0);
-	triad_conf_place_find(
-		conf, &prometheus, "tls_certificate", &certificate, NULL, 0);
-	triad_conf_place_find(conf, &prometheus, "tls_key", &key, NULL, 0);
-	*because = has_key ? key.key : certificate.key;
-	return has_key ? certificate.key : key.key;
+	*because = prometheus_key(conf, "tls_client_ca");
+	return prometheus_key(conf, "tls_certificate");
 }
 
 /* Copies 'value' without the blanks around it; EINVAL when it is too long. */

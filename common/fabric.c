@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/text.h"
+
 /* What a pool has room for ahead: more than is added between two preparations. */
 #define PREPARED_OCTETS ((size_t)8 << 20)
 
@@ -472,43 +474,21 @@ void triad_fabric_builder_free(struct triad_fabric_builder *builder)
 	free(builder);
 }
 
-/* Length of the UTF-8 sequence at 'p', or 0 when there is none. */
-static size_t utf8_sequence(const uint8_t *p)
-{
-	size_t n = p[0] < 0x80 ? 1 : p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
-
-	if (p[0] < 0x20 || p[0] == 0x7f || (p[0] >= 0x80 && p[0] < 0xc2) || p[0] > 0xf4)
-		return 0;
-	for (size_t i = 1; i < n; i++)
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-	/* Overlong forms, surrogates and what lies past U+10FFFF; U+0080-009F are
-	 * control characters. */
-	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
-		(p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f) ||
-		(p[0] == 0xc2 && p[1] < 0xa0))
-		return 0;
-	return n;
-}
-
 /* NodeDescription is whatever its owner wrote [IBA 14.2.5.2]. */
 void triad_fabric_clean_name(char name[TRIAD_NODE_NAME_SIZE], const char *from)
 {
-	uint8_t padded[TRIAD_NODE_NAME_SIZE + 3] = {0};
-	size_t in = 0, out = 0;
+	size_t size = strnlen(from, TRIAD_NODE_NAME_SIZE - 1);
 
-	memcpy(padded, from, strnlen(from, TRIAD_NODE_NAME_SIZE - 1));
-	while (padded[in]) {
-		size_t n = utf8_sequence(padded + in);
-
-		if (n)
-			memcpy(name + out, padded + in, n);
-		else
-			name[out] = '?';
-		in += n ? n : 1;
-		out += n ? n : 1;
+	for (size_t at = 0, n; at < size; at += n, name += n) {
+		n = triad_text_character(from + at, size - at);
+		if (n) {
+			memmove(name, from + at, n);
+		} else {
+			*name = '?';
+			n = 1;
+		}
 	}
-	name[out] = 0;
+	*name = 0;
 }
 
 void triad_fabric_builder_add_node(struct triad_fabric_builder *builder,

@@ -9,36 +9,51 @@
 
 #define MAX_GUESS_LENGTH 64
 
-/* Tab apart; and U+0080 to U+009F, which some terminals obey. */
-static bool is_control(const char *p)
+/* Controls (some terminals obey U+0080 to U+009F, too); formats, which change the order
+ * of what is shown or hide in it; and separators of lines. */
+static bool is_unprintable(gunichar c)
 {
-	return (g_ascii_iscntrl(*p) && *p != '\t') ||
-		((unsigned char)p[0] == 0xc2 && (unsigned char)p[1] >= 0x80 &&
-			(unsigned char)p[1] < 0xa0);
+	switch (g_unichar_type(c)) {
+	case G_UNICODE_CONTROL:
+	case G_UNICODE_FORMAT:
+	case G_UNICODE_LINE_SEPARATOR:
+	case G_UNICODE_PARAGRAPH_SEPARATOR:
+		return true;
+	default:
+		return false;
+	}
+}
+
+size_t triad_text_character(const char *text, size_t size)
+{
+	gunichar c;
+
+	if (!size || !*text)
+		return 0;
+	if ((unsigned char)*text < 0x80)
+		return !g_ascii_iscntrl(*text);
+	c = g_utf8_get_char_validated(text, (gssize)size);
+	if (c == (gunichar)-1 || c == (gunichar)-2 || is_unprintable(c))
+		return 0;
+	return (size_t)g_unichar_to_utf8(c, NULL);
 }
 
 size_t triad_text_check(const char *text, size_t size)
 {
-	const char *p, *end;
+	size_t at = 0, n;
 
-	g_utf8_validate(text, (gssize)size, &end);
-	for (p = text; p < end && !is_control(p); p++)
-		;
-	return (size_t)(p - text);
+	while (at < size &&
+		(n = text[at] == '\t' ? 1 : triad_text_character(text + at, size - at)))
+		at += n;
+	return at;
 }
 
 void triad_text_clean(char *text)
 {
-	const char *end;
-	char *p;
+	size_t size = strlen(text), at = 0;
 
-	for (p = text; *p; p++)
-		if (is_control(p))
-			*p = '?';
-	while (!g_utf8_validate(text, -1, &end)) {
-		text += end - text;
-		*text = '?';
-	}
+	while ((at += triad_text_check(text + at, size - at)) < size)
+		text[at] = '?';
 }
 
 void triad_text_vappend(char *text, size_t size, const char *format, va_list args)

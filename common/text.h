@@ -11,8 +11,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Where the first octet stands, of 'size', that is part of a control character
- * (but tab) or isn't UTF-8; 'size' when there is none. */
+/* The octets of the character that 'text' begins with, which has 'size' octets; 0 when
+ * it can't be shown as it is: a control character, one that changes the direction of
+ * text, has no width or ends a line [Unicode general categories Cc, Cf, Zl, Zp], or no
+ * UTF-8. */
+size_t triad_text_character(const char *text, size_t size);
+
+/* Where the first octet stands, of 'size', that is part of such a character (but tab);
+ * 'size' when there is none. */
 size_t triad_text_check(const char *text, size_t size);
 
 /* Replaces such octets by '?', in place, up to the first 0: a node's name must not

@@ -96,6 +96,7 @@ static void configure_http(struct triad_exports *exports, const struct triad_con
 	struct triad_http_params params = {
 		.tls_certificate_path = conf->prometheus.tls_certificate,
 		.tls_key_path = conf->prometheus.tls_key,
+		.tls_client_ca_path = conf->prometheus.tls_client_ca,
 		.token_path = conf->prometheus.token_file,
 		.max_clients = conf->prometheus.max_clients,
 	};

@@ -91,6 +91,18 @@ static void add_mads(struct triad_own_metrics *list, struct triad_service *servi
 		"Ports whose counters were reset.", counts->resets);
 }
 
+static void add_sa(struct triad_own_metrics *list, struct triad_service *service)
+{
+	struct triad_sa_source_status status = triad_sa_source_status(service->source);
+
+	triad_own_count(list, "triad_sa_refreshes",
+		"Times that the topology was read from the SA.", status.n_refreshes);
+	triad_own_count(list, "triad_sa_reports",
+		"Reports of the SM: ports that came or went.", status.n_reports);
+	triad_own_count(list, "triad_sa_reports_not_from_sm",
+		"Reports that others sent; they are ignored.", status.n_strangers);
+}
+
 static void add_alerts(struct triad_own_metrics *list, struct triad_service *service)
 {
 	struct triad_watch_status status =
@@ -209,6 +221,7 @@ size_t triad_own_metrics(
 	service->owner->add_metrics(service->owner->context, &list);
 	add_sweeps(&list, service);
 	add_mads(&list, service);
+	add_sa(&list, service);
 	add_alerts(&list, service);
 	add_collect(&list, service);
 	add_http(&list, service);

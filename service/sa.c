@@ -19,12 +19,18 @@ enum { AT_METHOD = 3 };
 #define RETRIES 1
 /* So often it is asked whether an answer still is wanted. */
 #define SLICE_US (TRIAD_US_PER_S / 4)
+/* The port's attributes are files: a flood of reports must not have them read for each.
+ */
+#define PORT_AGE_US (TRIAD_US_PER_S / 20)
 
 struct triad_sa {
 	bool (*is_wanted)(void *context);
 	void *context;
+	char ca_name[UMAD_CA_NAME_LEN];
+	int number; /* of the port */
 	int fd;
 	int agent;
+	uint64_t port_read_us;
 	uint16_t sm_lid, pkey_index;
 	uint8_t sm_sl;
 	uint32_t tid;
@@ -32,17 +38,19 @@ struct triad_sa {
 	size_t room;
 	size_t size; /* of the MAD in it */
 	unsigned missed;
+	struct triad_sa_strangers strangers;
 };
 
 /* --- life --- */
 
 /* Reads what is needed to send; the port may have another LID or SM by now. */
-static int read_port(struct triad_sa *sa, char *ca_name, int number)
+static int read_port(struct triad_sa *sa)
 {
 	umad_port_t port;
 
-	if (umad_get_port(ca_name, number, &port))
+	if (umad_get_port(sa->ca_name, sa->number, &port))
 		return ENODEV;
+	sa->port_read_us = triad_clock_now_us();
 	sa->sm_lid = (uint16_t)port.sm_lid;
 	sa->sm_sl = (uint8_t)port.sm_sl;
 	sa->pkey_index = triad_local_port_pkey_index(&port);
@@ -53,15 +61,15 @@ static int read_port(struct triad_sa *sa, char *ca_name, int number)
 static int open_port(struct triad_sa *sa, uint64_t port_guid)
 {
 	long methods[16 / sizeof(long)] = {1L << TRIAD_SA_METHOD_REPORT};
-	char ca_name[UMAD_CA_NAME_LEN];
-	int number, error;
+	int error;
 
-	if (umad_init() < 0 || !triad_local_port_find(port_guid, ca_name, &number))
+	if (umad_init() < 0 ||
+		!triad_local_port_find(port_guid, sa->ca_name, &sa->number))
 		return ENODEV;
-	error = read_port(sa, ca_name, number);
+	error = read_port(sa);
 	if (error)
 		return error;
-	sa->fd = umad_open_port(ca_name, number);
+	sa->fd = umad_open_port(sa->ca_name, sa->number);
 	if (sa->fd < 0)
 		return errno ? errno : EIO;
 	sa->agent = umad_register(
@@ -176,21 +184,44 @@ static int receive(struct triad_sa *sa, uint64_t wait_us)
 	return 0;
 }
 
-/* True when what came is a report; then it has been acknowledged. */
-static bool take_report(struct triad_sa *sa, uint16_t *trap)
+/* PortInfo:MasterSMLID of the local port as it is now.  Any node can send a report, and
+ * a subscription survives the hand-over to another SM, with another LID. */
+static bool is_from_sm(struct triad_sa *sa, uint16_t lid)
 {
-	uint8_t *mad = mad_of(sa);
-	ib_mad_addr_t from;
-
-	if (!triad_sa_mad_is_report(mad, sa->size, trap))
+	if (triad_clock_now_us() - sa->port_read_us >= PORT_AGE_US && read_port(sa))
 		return false;
-	from = *umad_get_mad_addr(sa->buffer);
-	mad[AT_METHOD] = TRIAD_SA_METHOD_REPORT_RESPONSE;
+	if (lid == sa->sm_lid)
+		return true;
+	sa->strangers.n++;
+	sa->strangers.last_lid = lid;
+	sa->strangers.sm_lid = sa->sm_lid;
+	return false;
+}
+
+static void acknowledge(struct triad_sa *sa, const ib_mad_addr_t *address)
+{
+	ib_mad_addr_t from = *address;
+
+	mad_of(sa)[AT_METHOD] = TRIAD_SA_METHOD_REPORT_RESPONSE;
 	umad_set_addr(sa->buffer, be16toh(from.lid), (int)be32toh(from.qpn), from.sl,
 		(int)TRIAD_MAD_GSI_QKEY);
 	umad_set_pkey(sa->buffer, sa->pkey_index);
 	/* One that is lost is reported again. */
 	(void)umad_send(sa->fd, sa->agent, sa->buffer, TRIAD_MAD_SIZE, 0, 0);
+}
+
+/* True when what came is a report; '*trap' is 0 when it is not the SM's.  The SM's is
+ * acknowledged; others are not, so that they cost nothing more. */
+static bool take_report(struct triad_sa *sa, uint16_t *trap)
+{
+	const ib_mad_addr_t *from = umad_get_mad_addr(sa->buffer);
+
+	if (!triad_sa_mad_is_report(mad_of(sa), sa->size, trap))
+		return false;
+	if (is_from_sm(sa, be16toh(from->lid)))
+		acknowledge(sa, from);
+	else
+		*trap = 0;
 	return true;
 }
 
@@ -212,7 +243,7 @@ static int await_answer(struct triad_sa *sa, uint8_t method, uint64_t wait_us)
 		if (error)
 			return error;
 		if (take_report(sa, &trap)) {
-			sa->missed++;
+			sa->missed += triad_sa_trap_is_of_ports(trap);
 			continue;
 		}
 		error = triad_sa_mad_judge(
@@ -264,7 +295,7 @@ int triad_sa_wait_report(struct triad_sa *sa, uint64_t wait_us, uint16_t *trap)
 
 	if (error)
 		return error;
-	return take_report(sa, trap) ? 0 : EAGAIN;
+	return take_report(sa, trap) && *trap ? 0 : EAGAIN;
 }
 
 unsigned triad_sa_take_missed(struct triad_sa *sa)
@@ -273,4 +304,12 @@ unsigned triad_sa_take_missed(struct triad_sa *sa)
 
 	sa->missed = 0;
 	return missed;
+}
+
+struct triad_sa_strangers triad_sa_take_strangers(struct triad_sa *sa)
+{
+	struct triad_sa_strangers strangers = sa->strangers;
+
+	sa->strangers.n = 0;
+	return strangers;
 }

@@ -18,6 +18,12 @@ enum {
 	TRIAD_SA_TRAP_OUT_OF_SERVICE = 65,
 };
 
+/* Whether a trap says that ports came or went. */
+static inline bool triad_sa_trap_is_of_ports(uint16_t trap)
+{
+	return trap == TRIAD_SA_TRAP_IN_SERVICE || trap == TRIAD_SA_TRAP_OUT_OF_SERVICE;
+}
+
 struct triad_sa;
 
 /* Opens the local port with that GUID.  Returns 0 or an errno.  'is_wanted' is asked a
@@ -46,11 +52,21 @@ int triad_sa_get_table(struct triad_sa *sa, uint16_t attribute, uint64_t wait_us
 /* Asks for reports of a trap.  Returns as above. */
 int triad_sa_subscribe(struct triad_sa *sa, uint16_t trap, uint64_t wait_us);
 
-/* Waits for a report and acknowledges it.  Returns 0 with the trap it was about, EAGAIN
- * (none in that time) or another errno. */
+/* Waits for a report of the SM and acknowledges it.  Returns 0 with the trap it was
+ * about, EAGAIN (none in that time) or another errno. */
 int triad_sa_wait_report(struct triad_sa *sa, uint64_t wait_us, uint16_t *trap);
 
-/* Reports that came while something else was waited for; back to 0. */
+/* Reports of ports that came while something else was waited for; back to 0. */
 unsigned triad_sa_take_missed(struct triad_sa *sa);
+
+/* Reports that did not come from the LID that the local port has for the SM
+ * (PortInfo:MasterSMLID): they count for nothing. */
+struct triad_sa_strangers {
+	unsigned n;
+	uint16_t last_lid; /* who sent the last one */
+	uint16_t sm_lid;   /* who should have */
+};
+/* Returns what came since the last call. */
+struct triad_sa_strangers triad_sa_take_strangers(struct triad_sa *sa);
 
 #endif

@@ -9,19 +9,20 @@
 
 #include "perfmgr/sa_topology.h"
 #include "service/sa.h"
+#include "service/sa_pace.h"
 #include "triad/clock.h"
 #include "triad/thread.h"
 
 /* Without a report the tables are read again so often. */
 #define REFRESH_US (60 * TRIAD_US_PER_S)
-/* Reports come in bursts: as many ports as a switch has. */
-#define SETTLE_US (TRIAD_US_PER_S / 2)
 #define AGAIN_US (5 * TRIAD_US_PER_S)
 /* So often the thread looks whether it is to end. */
 #define SLICE_US (TRIAD_US_PER_S / 4)
 /* A table of a large fabric is many packets. */
 #define TABLE_US (30 * TRIAD_US_PER_S)
 #define ANSWER_US (5 * TRIAD_US_PER_S)
+/* Reports of strangers are over when none has come for so long. */
+#define STRANGERS_GONE_US (10 * TRIAD_US_PER_S)
 
 struct triad_sa_source {
 	uint64_t port_guid;
@@ -38,6 +39,9 @@ struct triad_sa_source {
 	struct triad_sa *sa;
 	enum triad_sa_source_wish serving;
 	bool has_heard; /* reports, since the last look */
+	struct triad_sa_pace pace;
+	uint64_t stranger_us; /* when one reported last; 0: that is over */
+	uint64_t n_strangers; /* since it began */
 	uint64_t due_us;
 	uint64_t generation;
 	int error_said;
@@ -188,16 +192,47 @@ static int subscribe(struct triad_sa_source *source)
 
 static void note_reports(struct triad_sa_source *source, unsigned n)
 {
-	uint64_t soon_us = triad_clock_now_us() + SETTLE_US;
+	uint64_t due_us;
 
 	if (!n)
 		return;
 	pthread_mutex_lock(&source->lock);
 	source->status.n_reports += n;
 	pthread_mutex_unlock(&source->lock);
+	if (source->has_heard)
+		return;
 	source->has_heard = true;
-	if (soon_us < source->due_us)
-		source->due_us = soon_us;
+	due_us = triad_sa_pace_report(&source->pace, triad_clock_now_us());
+	if (due_us < source->due_us)
+		source->due_us = due_us;
+}
+
+/* Says once that somebody reports who isn't the SM, and when that is over. */
+static void note_strangers(struct triad_sa_source *source)
+{
+	struct triad_sa_strangers strangers = triad_sa_take_strangers(source->sa);
+	uint64_t now_us = triad_clock_now_us();
+
+	if (strangers.n) {
+		pthread_mutex_lock(&source->lock);
+		source->status.n_strangers += strangers.n;
+		pthread_mutex_unlock(&source->lock);
+		if (!source->stranger_us)
+			triad_log_write(source->log, TRIAD_LOG_ERROR,
+				"topology: LID %u reports ports that came or went, but "
+				"the SM is at LID %u: such reports are ignored; look "
+				"what runs there ('status' counts them)",
+				strangers.last_lid, strangers.sm_lid);
+		source->stranger_us = now_us;
+		source->n_strangers += strangers.n;
+	} else if (source->stranger_us &&
+		now_us >= source->stranger_us + STRANGERS_GONE_US) {
+		triad_log_write(source->log, TRIAD_LOG_INFO,
+			"topology: no more reports but the SM's; %" PRIu64
+			" were ignored",
+			source->n_strangers);
+		source->stranger_us = source->n_strangers = 0;
+	}
 }
 
 /* Until the tables are due, or something is wrong with the port. */
@@ -212,10 +247,9 @@ static int listen_for_reports(struct triad_sa_source *source)
 		int error = triad_sa_wait_report(
 			source->sa, wait_us < SLICE_US ? wait_us : SLICE_US, &trap);
 
+		note_strangers(source);
 		if (!error)
-			note_reports(source,
-				trap == TRIAD_SA_TRAP_IN_SERVICE ||
-					trap == TRIAD_SA_TRAP_OUT_OF_SERVICE);
+			note_reports(source, triad_sa_trap_is_of_ports(trap));
 		else if (error != EAGAIN)
 			return error;
 	}
@@ -239,6 +273,8 @@ static int look(struct triad_sa_source *source)
 	else if (!error && source->has_heard)
 		source->user.heard(source->user.context);
 	triad_fabric_unref(fabric);
+	if (source->has_heard)
+		triad_sa_pace_read(&source->pace, triad_clock_now_us());
 	source->has_heard = false;
 	source->due_us = triad_clock_now_us() + REFRESH_US;
 	return error;

@@ -2,8 +2,9 @@
 /* The topology from the SA, kept fresh by its reports of ports that come and go.
  *
  * A thread asks the master's subnet administration for its tables, and for reports:
- * when one has come, and now and then without, the tables are read again.  Who has the
- * topology from elsewhere can have the reports alone.
+ * when one has come, and now and then without, the tables are read again; how soon,
+ * service/sa_pace.h says.  Who has the topology from elsewhere can have the reports
+ * alone.  A report that doesn't come from the SM's LID counts for nothing.
  *
  * The thread is made when it is wanted first; it ends with the source.
  *
@@ -41,7 +42,8 @@ struct triad_sa_source_status {
 	bool subscribed;
 	uint64_t n_refreshes; /* tables read */
 	uint64_t n_failed;
-	uint64_t n_reports; /* of ports that came or went */
+	uint64_t n_reports;   /* of ports that came or went */
+	uint64_t n_strangers; /* reports that were not the SM's */
 	int error;          /* of the last try; 0: none */
 };
 

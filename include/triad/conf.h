@@ -187,6 +187,7 @@ struct triad_conf {
 		char listen[TRIAD_CONF_TEXT_SIZE]; /* triad_address_parse(); "": off */
 		char tls_certificate[TRIAD_CONF_PATH_SIZE]; /* both or none */
 		char tls_key[TRIAD_CONF_PATH_SIZE];
+		char tls_client_ca[TRIAD_CONF_PATH_SIZE];
 		char token_file[TRIAD_CONF_PATH_SIZE];
 		unsigned max_clients;
 	} prometheus;

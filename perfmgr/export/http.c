@@ -4,8 +4,8 @@
  * other:
  *
  *     configure    read files -> socket, or the present one -> daemon -> thread
- *     thread       poll -> accept() -> MHD_run() -> cut those who took too long
- *     stop         wake -> thread: MHD_stop_daemon() closes all -> join
+ *     thread       poll -> accept() -> queue -> MHD_run() -> cut those who took too
+ * long stop         wake -> thread: MHD_stop_daemon() closes all -> join
  *
  * The listening socket is ours and libmicrohttpd only gets connections: so we say who
  * may come in, and a new server can begin on the same address before the old one ends.
@@ -24,19 +24,22 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "common/text.h"
 #include "perfmgr/export/http_guard.h"
 #include "perfmgr/export/http_server.h"
+#include "perfmgr/export/http_tls.h"
 #include "triad/thread.h"
 #include "triad/clock.h"
 
 #define CONNECTION_MEMORY (64u * 1024)
 #define BACKLOG 256
 #define ACCEPT_BURST 64
-#define LOOK_MS 500 /* how often is looked for those who took too long */
+#define LOOK_MS 500  /* how often is looked for those who took too long */
+#define QUEUE_MS 100 /* how often, for a place for those who wait */
 #define REQUEST_MS 10000
 #define PIECE_MS 30000
 #define ANSWER_MS 300000
-#define REASON_SIZE 640
+#define REASON_SIZE 1024
 
 struct triad_http {
 	struct triad_http_callbacks callbacks;
@@ -148,6 +151,8 @@ static void note_connection(void *context, struct MHD_Connection *connection,
 	const union MHD_ConnectionInfo *address, *fd;
 
 	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+		if (server->client_ca)
+			triad_http_demand_certificate(connection);
 		address = MHD_get_connection_info(
 			connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
 		fd = MHD_get_connection_info(
@@ -209,17 +214,20 @@ static void start_daemon(void *context)
 		{MHD_OPTION_HTTPS_MEM_KEY, 0, server->key},
 		{MHD_OPTION_HTTPS_PRIORITIES, 0,
 			(void *)"NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"},
+		{server->client_ca ? MHD_OPTION_HTTPS_MEM_TRUST : MHD_OPTION_END, 0,
+			server->client_ca},
 		{MHD_OPTION_END, 0, NULL},
 	};
 
 	/* Its own limit is not to be reached. */
 	server->daemon = MHD_start_daemon(flags, 0, NULL, NULL, take_request, server,
 		MHD_OPTION_EXTERNAL_LOGGER, take_message, server,
-		MHD_OPTION_CONNECTION_LIMIT, server->clients.max + 16u,
+		MHD_OPTION_CONNECTION_LIMIT,
+		server->clients.max + (unsigned)TRIAD_HTTP_CUT_ROOM,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
 		MHD_OPTION_NOTIFY_CONNECTION, note_connection, server,
 		MHD_OPTION_NOTIFY_COMPLETED, note_end, server, MHD_OPTION_ARRAY,
-		server->certificate ? tls : tls + 3, MHD_OPTION_END);
+		server->certificate ? tls : tls + 4, MHD_OPTION_END);
 }
 
 static void stop_daemon(void *context)
@@ -241,10 +249,11 @@ static void turn_away(struct triad_http_server *server, int fd)
 		    &server->complaints, triad_clock_now_us(), &suppressed))
 		triad_log_write(server->log, TRIAD_LOG_INFO,
 			"prometheus: a client was turned away: %u are connected, %u may "
-			"be, half of them from one address; prometheus.max_clients "
-			"decides (%lu lines like this one were left out)",
+			"be, half of them from one address, and %u wait; "
+			"prometheus.max_clients decides (%lu lines like this one were "
+			"left out)",
 			atomic_load(&server->clients.n), server->clients.max,
-			suppressed);
+			server->clients.n_waiting, suppressed);
 }
 
 /* Takes one in.  False when there is none, or none can be taken now. */
@@ -264,31 +273,46 @@ static bool accept_one(struct triad_http_server *server, uint64_t now_us)
 			server->accept_after_us = now_us + LOOK_MS * TRIAD_US_PER_MS;
 		return false;
 	}
-	if (!triad_http_clients_admit(&server->clients, &from.any))
+	fd = triad_http_clients_wait(&server->clients, fd, &from.any, size, now_us);
+	if (fd >= 0)
 		turn_away(server, fd);
-	else
-		(void)MHD_add_connection(server->daemon, fd, &from.any, size);
 	return true;
+}
+
+/* Gives places to those who wait. */
+static void let_in(struct triad_http_server *server, uint64_t now_us)
+{
+	struct triad_http_waiting next;
+	int fd;
+
+	while (triad_http_clients_next(&server->clients, now_us, &next))
+		(void)MHD_add_connection(server->daemon, next.fd,
+			(struct sockaddr *)&next.address, next.size);
+	while ((fd = triad_http_clients_expired(&server->clients, now_us)) >= 0)
+		turn_away(server, fd);
 }
 
 static void accept_some(struct triad_http_server *server)
 {
 	uint64_t now_us = triad_clock_now_us();
 
-	if (now_us < server->accept_after_us)
-		return;
-	for (unsigned i = 0; i < ACCEPT_BURST && accept_one(server, now_us); i++)
-		continue;
+	for (unsigned i = 0; i < ACCEPT_BURST; i++) {
+		if (now_us < server->accept_after_us || !accept_one(server, now_us))
+			break;
+		let_in(server, now_us);
+	}
+	let_in(server, now_us);
 }
 
 /* --- the thread -------------------------------------------------------- */
 
 static int wait_ms(struct triad_http_server *server)
 {
+	const unsigned most_ms = server->clients.n_waiting ? QUEUE_MS : LOOK_MS;
 	MHD_UNSIGNED_LONG_LONG timeout;
 
-	if (MHD_get_timeout(server->daemon, &timeout) == MHD_NO || timeout > LOOK_MS)
-		return LOOK_MS;
+	if (MHD_get_timeout(server->daemon, &timeout) == MHD_NO || timeout > most_ms)
+		return (int)most_ms;
 	return (int)timeout;
 }
 
@@ -365,6 +389,7 @@ static void server_free(struct triad_http_server *server)
 		return;
 	triad_http_forget(server->certificate);
 	triad_http_forget(server->key);
+	triad_http_forget(server->client_ca);
 	triad_http_token_clear(&server->token);
 	triad_http_clients_clear(&server->clients);
 	if (server->wake_fd >= 0)
@@ -410,34 +435,71 @@ static struct triad_http_server *server_new(
 	return server;
 }
 
-static int read_tls(struct triad_http_server *server, char *reason, size_t size)
-{
-	const struct triad_http_params *params = &server->params;
-	struct stat about;
-	int error;
+/* What is wrong with the server's files. */
+struct mistakes {
+	int error; /* of the first */
+	char *text;
+	size_t size;
+};
 
-	if (!is_given(params->tls_certificate_path))
-		return 0;
-	error = triad_http_read_file(params->tls_certificate_path,
-		TRIAD_HTTP_PEM_MAX_SIZE, &server->certificate, &about, reason, size);
-	if (error)
-		return error;
-	error = triad_http_read_file(params->tls_key_path, TRIAD_HTTP_PEM_MAX_SIZE,
-		&server->key, &about, reason, size);
+static void add_mistake(struct mistakes *mistakes, int error, const char *reason)
+{
 	if (!error)
-		triad_http_warn_if_open(params->tls_key_path, &about, server->log);
-	return error;
+		return;
+	triad_text_append(mistakes->text, mistakes->size, "%s%s",
+		mistakes->error ? "; " : "", reason);
+	if (!mistakes->error)
+		mistakes->error = error;
 }
 
-static int read_files(struct triad_http_server *server, char *reason, size_t size)
+static void read_pem(struct mistakes *mistakes, const char *path, char **text,
+	struct triad_log *secret_log)
 {
-	const char *token_path = server->params.token_path;
-	int error = read_tls(server, reason, size);
+	char reason[REASON_SIZE] = "";
+	struct stat about;
+	int error = triad_http_read_file(
+		path, TRIAD_HTTP_PEM_MAX_SIZE, text, &about, reason, sizeof(reason));
 
-	if (error || !is_given(token_path))
-		return error;
-	return triad_http_token_load(
-		&server->token, token_path, server->log, reason, size);
+	if (!error && secret_log)
+		triad_http_warn_if_open(path, &about, secret_log);
+	add_mistake(mistakes, error, reason);
+}
+
+static void read_client_ca(struct triad_http_server *server, struct mistakes *mistakes)
+{
+	const char *path = server->params.tls_client_ca_path;
+	char reason[REASON_SIZE] = "";
+
+	if (!is_given(path))
+		return;
+	read_pem(mistakes, path, &server->client_ca, NULL);
+	if (server->client_ca)
+		add_mistake(mistakes,
+			triad_http_check_authorities(
+				server->client_ca, path, reason, sizeof(reason)),
+			reason);
+}
+
+/* All of them, so that all that is wrong is told at once. */
+static int read_files(struct triad_http_server *server, char *text, size_t size)
+{
+	const struct triad_http_params *params = &server->params;
+	struct mistakes mistakes = {.text = text, .size = size};
+	char reason[REASON_SIZE] = "";
+
+	text[0] = '\0';
+	if (is_given(params->tls_certificate_path)) {
+		read_pem(&mistakes, params->tls_certificate_path, &server->certificate,
+			NULL);
+		read_pem(&mistakes, params->tls_key_path, &server->key, server->log);
+		read_client_ca(server, &mistakes);
+	}
+	if (is_given(params->token_path))
+		add_mistake(&mistakes,
+			triad_http_token_load(&server->token, params->token_path,
+				server->log, reason, sizeof(reason)),
+			reason);
+	return mistakes.error;
 }
 
 /* Makes the daemon and starts the thread, which takes clients from 'listen_fd'. */
@@ -500,6 +562,7 @@ static bool is_same(
 			sizeof(a->clients.times)) &&
 		is_same_text(a->certificate, b->certificate) &&
 		is_same_text(a->key, b->key) &&
+		is_same_text(a->client_ca, b->client_ca) &&
 		is_same_text(a->token.path, b->token.path);
 }
 
@@ -530,9 +593,12 @@ static void say_listening(
 
 	format_address(&http->bound, text, sizeof(text));
 	triad_log_write(http->log, TRIAD_LOG_INFO,
-		"prometheus: counters are at %s://%s/metrics%s",
+		"prometheus: counters are at %s://%s/metrics%s%s",
 		server->certificate ? "https" : "http", text,
-		server->token.path ? ", for those who have the token" : "");
+		server->token.path ? ", for those who have the token" : "",
+		!server->client_ca           ? ""
+			: server->token.path ? " and a certificate"
+					     : ", for those who have a certificate");
 }
 
 /* Starts 'server', which is whole but for its socket. */
@@ -554,7 +620,7 @@ static int take_over(struct triad_http *http, struct triad_http_server *server,
 	}
 	/* Paths are the caller's. */
 	server->params.tls_certificate_path = server->params.tls_key_path = NULL;
-	server->params.token_path = NULL;
+	server->params.tls_client_ca_path = server->params.token_path = NULL;
 	replace(http, server, fd, asked);
 	say_listening(http, server);
 	return 0;
@@ -634,6 +700,7 @@ struct triad_http_status triad_http_status(const struct triad_http *http)
 		status.n_clients = atomic_load(&http->server->clients.n);
 		status.has_tls = http->server->certificate;
 		status.has_token = http->server->token.path;
+		status.has_client_ca = http->server->client_ca;
 	}
 	memcpy(status.reason, http->reason, sizeof(status.reason));
 	pthread_mutex_unlock(lock);

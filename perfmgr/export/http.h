@@ -56,6 +56,8 @@ struct triad_http_params {
 	struct triad_address listen;      /* port 0: one that is free */
 	const char *tls_certificate_path; /* PEM; with the key, or both NULL or "" */
 	const char *tls_key_path;
+	/* PEM: who certifies clients; NULL or "": they need no certificate. */
+	const char *tls_client_ca_path;
 	const char *token_path; /* its first line; NULL or "": no token is asked for */
 	unsigned max_clients;
 	unsigned request_ms, piece_ms, answer_ms; /* 0: as above */
@@ -63,7 +65,7 @@ struct triad_http_params {
 
 struct triad_http_status {
 	bool listening;
-	bool has_tls, has_token; /* what it asks of clients */
+	bool has_tls, has_token, has_client_ca; /* what it asks of clients */
 	char reason[256]; /* why it could not be configured as asked last; "": it could
 	                   */
 	bool failed;      /* libmicrohttpd gave up */
@@ -91,7 +93,7 @@ struct triad_http *triad_http_new(
 /* Listens as 'params' says, or stops (NULL).  Certificate and key are read again; when
  * nothing is different nothing happens, else connections are cut.  Returns 0 or an
  * errno, which a line in the log explains; then it goes on as before.  Takes as long as
- * reading three files. */
+ * reading four files. */
 int triad_http_configure(
 	struct triad_http *http, const struct triad_http_params *params);
 

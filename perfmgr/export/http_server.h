@@ -31,6 +31,7 @@ struct triad_http_server {
 	struct triad_http_counts *counts;
 	struct triad_http_params params; /* but for its paths */
 	char *certificate, *key;         /* PEM; NULL: no TLS */
+	char *client_ca;                 /* PEM; NULL: clients need no certificate */
 	struct triad_http_token token;
 	struct triad_http_clients clients;
 	struct MHD_Daemon *daemon; /* its thread's, once that runs */

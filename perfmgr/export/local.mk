@@ -9,11 +9,13 @@ libtriadexport_la_SOURCES = \
 	perfmgr/export/http_files.c perfmgr/export/http_files.h \
 	perfmgr/export/http_guard.c perfmgr/export/http_guard.h \
 	perfmgr/export/http_server.h \
+	perfmgr/export/http_tls.c perfmgr/export/http_tls.h \
 	perfmgr/export/sampler.c perfmgr/export/sampler.h \
 	perfmgr/export/sflow_sender.c perfmgr/export/sflow_sender.h \
 	perfmgr/export/udp.c perfmgr/export/udp.h
-libtriadexport_la_CFLAGS = $(AM_CFLAGS) $(MICROHTTPD_CFLAGS) $(ZLIB_CFLAGS)
-libtriadexport_la_LIBADD = $(MICROHTTPD_LIBS) $(ZLIB_LIBS)
+libtriadexport_la_CFLAGS = $(AM_CFLAGS) $(MICROHTTPD_CFLAGS) $(GNUTLS_CFLAGS) \
+	$(ZLIB_CFLAGS)
+libtriadexport_la_LIBADD = $(MICROHTTPD_LIBS) $(GNUTLS_LIBS) $(ZLIB_LIBS)
 
 # Profile files, which triadctl reads and writes as well.
 AM_CPPFLAGS += $(ZSTD_CFLAGS)

@@ -172,6 +172,8 @@ void triad_service_report_source(struct triad_report *report,
 		report, "refreshes", "read from the SA", status.n_refreshes, "");
 	triad_report_uint(report, "failed", "failed", status.n_failed, "");
 	triad_report_uint(report, "reports", "reports of ports", status.n_reports, "");
+	triad_report_uint(report, "reports_not_from_sm", "reports not from the SM",
+		status.n_strangers, "ignored");
 	triad_report_text(report, "error", "last error",
 		status.error ? strerror(status.error) : NULL);
 	triad_report_section_end(report);
@@ -245,6 +247,8 @@ static void report_http(struct triad_report *report, struct triad_service *servi
 		report, "protocol", "protocol", status.has_tls ? "https" : "http");
 	triad_report_text(report, "token", "token",
 		status.has_token ? "needed" : "not asked for");
+	triad_report_text(report, "client_certificate", "client's certificate",
+		status.has_client_ca ? "needed" : "not asked for");
 	triad_report_uint(report, "clients", "clients now", status.n_clients, "");
 	triad_report_uint(report, "answers", "answers", status.n_answers, "");
 	triad_report_uint(report, "octets", "octets sent", status.octets, "");

@@ -90,6 +90,13 @@ tests_integration_smp_ask_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS) -fno-sanitize=all
 tests_integration_smp_ask_LDFLAGS = -Wc,-fno-sanitize=all
 tests_integration_smp_ask_LDADD = $(UMAD_LIBS)
 
+# Plays the SA that reports, or somebody who forges that.
+check_PROGRAMS += tests/integration/report_say
+tests_integration_report_say_SOURCES = tests/integration/report_say.c
+tests_integration_report_say_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS) -fno-sanitize=all
+tests_integration_report_say_LDFLAGS = -Wc,-fno-sanitize=all
+tests_integration_report_say_LDADD = $(UMAD_LIBS)
+
 # What the tests in Python need besides what 'make' builds.
 lab_programs = \
 	tests/bench/libpathbench.la \
@@ -97,6 +104,7 @@ lab_programs = \
 	tests/integration/election_runaway \
 	tests/integration/path_ask \
 	tests/integration/profile_driver \
+	tests/integration/report_say \
 	tests/integration/sflow_say \
 	tests/integration/smp_ask \
 	tests/lab/http_server \

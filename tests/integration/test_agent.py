@@ -17,7 +17,7 @@ import control
 from agentlib import start_agent, triadctl
 from checks import failed, succeeded, wait_until
 from labs import BUILDDIR, SRCDIR, Lab
-from triadlib import ERRORS, NET, perfquery
+from triadlib import ERRORS, NET, lid_of, perfquery, report_ports
 
 # ibsim leads what is no response, such as the SA's reports, to SMs alone: with this the
 # agent says that it is one, and opensm doesn't see that.
@@ -98,10 +98,10 @@ def run_agent(*options):
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
-def stock_lab(scratch):
+def stock_lab(scratch, net=NET):
     os.environ["TRIAD_RECORD_NO_SM"] = "1"
     scratch.callback(os.environ.pop, "TRIAD_RECORD_NO_SM", None)
-    return Lab(NET, plugin="no", opensm_conf="sweep_interval 1\n", preload=[RECORD])
+    return Lab(net, plugin="no", opensm_conf="sweep_interval 1\n", preload=[RECORD])
 
 
 def follows_node_that_goes_and_comes(lab, agent):
@@ -148,6 +148,62 @@ def test_agent_follows_node_that_goes_and_comes(scratch):
         agent = Agent(scratch, lab)
         agent.wait_until_it_reads("sa")
         follows_node_that_goes_and_comes(lab, agent)
+
+
+def test_agent_shows_no_unseen_characters_of_names(scratch):
+    """Of a description that changes the direction of text, hides or ends a line: OpenSM
+    has blanks there, but the SA and the node itself give it as it is."""
+    folder = scratch.folder()
+    unseen = "\u202e\u2066\u2028\u200f\ufeff"
+    net = folder / "net"
+    net.write_text(NET.read_text(encoding="utf-8").replace('"Hca2"', f'"Hca2{unseen}"'),
+                   encoding="utf-8")
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    conf = f"{QUICK}[alerts]\nfile = {folder}/alerts\n[prometheus]\n" \
+        f"listen = {address}\n[profile]\nfile = {folder}/profile.csv.zst\n"
+    with stock_lab(scratch, net) as lab:
+        agent = Agent(scratch, lab, conf)
+        agent.wait_until_it_reads("sa")
+        lab.sim(f'PerformanceSet "Hca2{unseen}"[1] PortCounters.SymbolErrorCounter=60')
+        agent.log_has("raised")
+        wait_until((folder / "alerts").exists, 30, "the alert")
+
+        def output_of(*command):
+            return subprocess.run(command, check=False, stdout=subprocess.PIPE,
+                                  ).stdout.decode(errors="replace")
+
+        outputs = [*(succeeded(agent.triadctl(*words, *more)).stdout
+                     for words in (["perf", "show"], ["alerts"])
+                     for more in ([], ["--json"])),
+                   output_of("curl", "-s", f"http://{address}/metrics"),
+                   output_of("zstd", "-dc", folder / "profile.csv.zst"),
+                   (folder / "alerts").read_text(encoding="utf-8"), agent.log()]
+    for output in outputs:
+        assert not set(unseen) & set(output), output
+        # A profile has GUIDs alone.
+        assert "Hca2????" in output or "triad-profile" in output, output
+
+
+def test_agent_bounds_what_reports_cost(scratch):
+    with stock_lab(scratch) as lab:
+        agent = Agent(scratch, lab)
+        agent.wait_until_it_reads("sa")
+        lid = lid_of(agent.ask("perf", "show"), NODE)
+        before = agent.wait_for("the subscription", "sa",
+                                state="reports subscribed")["sa"]
+        report_ports(lab, lid, 1, 0, "Hca1")
+        begun = time.monotonic()
+        agent.wait_for("one report's reading", "sa",
+                       refreshes=before["refreshes"] + 1)
+        print(f"answered after {time.monotonic() - begun:.1f} s")
+        report_ports(lab, lid, 80, 250, "Hca1", "Hca2")
+        report = agent.status()["sa"]
+        # After 1, 3, 7 and 15 s, and the one before that.
+        assert 3 <= report["refreshes"] - before["refreshes"] <= 6, "readings"
+        assert (report["reports"] - before["reports"],
+                report["reports_not_from_sm"]) == (81, 80), "true and forged"
+        assert agent.log().count("such reports are ignored") == 1, "once"
 
 
 def test_agent_that_discovers_hears_of_changes(scratch):
@@ -437,6 +493,7 @@ def test_agent_metrics_name_the_program(scratch):
         assert 'program="triad-agent"' in text, "metrics"
         assert "triad_fabric_nodes 6" in text, "metrics"
         assert f"triad_ports {N_PORTS}" in text, "metrics"
+        assert "triad_sa_reports_not_from_sm_total 0" in text, "metrics"
 
 
 # --- the command line ------------------------------------------------------------

@@ -10,7 +10,8 @@ import time
 import pytest
 
 from checks import succeeded, wait_until
-from triadlib import ask, ask_json, log_has, perfquery, triad_lab
+from triadlib import (ask, ask_json, lid_of, log_has, perfquery, report_ports,
+                      triad_lab)
 
 MASTER, STANDBY = 0, 1
 SWITCH1, SWITCH2 = "0x0000000000200000", "0x0000000000200001"
@@ -84,6 +85,28 @@ def test_standby_follows_nodes_that_go_and_come():
         lab.sim('ReLink "Hca2"[1]')
         wait_until(lambda: of(lab, STANDBY, "status")["perfmgr"]["ports"] == 20, 30,
                    "the node's return")
+
+
+@pytest.mark.row("A1")
+def test_standby_ignores_reports_that_are_not_the_sms():
+    with two_sms("standby") as lab:
+        wait_until_it_reads(lab, STANDBY)
+        wait_until(lambda: of(lab, STANDBY, "status")["standby"]["state"] ==
+                   "reports subscribed", 30, "the subscription")
+        before = of(lab, STANDBY, "status")["standby"]
+        lid = lid_of(of(lab, STANDBY, "perf", "show"), "Hca4")
+        report_ports(lab, lid, 10, 100, "Hca2")
+        after = wait_until(
+            lambda: (now := of(lab, STANDBY, "status")["standby"])
+            ["reports_not_from_sm"] == 10 and now, 10, "the forged reports")
+        assert [after[name] for name in ("reports", "refreshes")] == \
+            [before[name] for name in ("reports", "refreshes")], "what they led to"
+        log_has(lab, "such reports are ignored", sm=STANDBY)
+        assert lab.log(STANDBY).count("such reports are ignored") == 1, "once"
+        report_ports(lab, lid, 1, 0, "Hca1")
+        wait_until(lambda: of(lab, STANDBY, "status")["standby"]["refreshes"] ==
+                   before["refreshes"] + 1, 10, "a true report")
+        log_has(lab, "no more reports but the SM's; 10 were ignored", STANDBY, 30)
 
 
 @pytest.mark.row("A15")

@@ -135,6 +135,23 @@ def syslog():
             os.unlink("/dev/log")
 
 
+REPORT_SAY = BUILDDIR / "tests/integration/report_say"
+
+
+def lid_of(rows, node):
+    """The LID of a host, as 'perf show' has it."""
+    return next(row["lid"] for row in rows if row["node_name"].startswith(node))
+
+
+def report_ports(lab, lid, count, every_ms, *nodes):
+    """Has these nodes report to a LID, at the same time, that ports came into service."""
+    processes = [lab.start(REPORT_SAY, lid, count, every_ms, node=node)
+                 for node in nodes]
+    for process in processes:
+        process.communicate()
+        assert process.returncode == 0, "report_say"
+
+
 class Locker:
     """A plugin beside Triad that holds the SM's lock (tests/lab/locker.c): lab options for
     it in 'options', and 'with locker.held():'."""

@@ -7,7 +7,7 @@
  * lines go to standard error.
  *
  *     configure [listen=ADDRESS:PORT] [certificate=PATH] [key=PATH] [token=PATH]
- *               [max=N] [request_ms=N] [piece_ms=N] [answer_ms=N]
+ *               [client_ca=PATH] [max=N] [request_ms=N] [piece_ms=N] [answer_ms=N]
  *     off        stops listening
  *     running B  1: there is a view; 0: there is none, as without a fabric
  *     status
@@ -163,6 +163,8 @@ static void take_word(struct triad_http_params *params, const char *word)
 		params->tls_certificate_path = value;
 	if (!strncmp(word, "key=", 4))
 		params->tls_key_path = value;
+	if (!strncmp(word, "client_ca=", 10))
+		params->tls_client_ca_path = value;
 	if (!strncmp(word, "token=", 6))
 		params->token_path = value;
 	set_number(&params->max_clients, "max", word, value);

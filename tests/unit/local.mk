@@ -34,6 +34,7 @@ unit_tests = \
 	tests/unit/perfmgr/test_hard_cases \
 	tests/unit/perfmgr/test_histogram \
 	tests/unit/perfmgr/test_histograms \
+	tests/unit/perfmgr/test_http_clients \
 	tests/unit/perfmgr/test_http_guard \
 	tests/unit/perfmgr/test_http_request \
 	tests/unit/perfmgr/test_losses \
@@ -103,6 +104,7 @@ unit_tests = \
 	tests/unit/service/test_control_file \
 	tests/unit/service/test_peer \
 	tests/unit/service/test_perf \
+	tests/unit/service/test_sa_pace \
 	tests/unit/service/test_sflow
 
 # Any allocation can be made to fail there.
@@ -133,6 +135,8 @@ tests_unit_cli_test_profile_stats_SOURCES = tests/unit/cli/test_profile_stats.c 
 	cli/profile_links.c cli/profile_stats.c
 tests_unit_cli_test_profile_stats_LDADD = $(LDADD) -lm
 
+tests_unit_perfmgr_test_http_clients_SOURCES = \
+	tests/unit/perfmgr/test_http_clients.c perfmgr/export/http_clients.c
 tests_unit_perfmgr_test_http_guard_CFLAGS = $(AM_CFLAGS) $(MICROHTTPD_CFLAGS)
 tests_unit_perfmgr_test_http_guard_LDADD = libtriadexport.la $(MICROHTTPD_LIBS) $(LDADD)
 
@@ -162,6 +166,8 @@ tests_unit_service_test_peer_SOURCES = tests/unit/service/test_peer.c \
 	service/loopback_owner.c service/peer.c
 tests_unit_service_test_perf_SOURCES = \
 	tests/unit/service/test_perf.c service/perf.c
+tests_unit_service_test_sa_pace_SOURCES = \
+	tests/unit/service/test_sa_pace.c service/sa_pace.c
 tests_unit_service_test_sflow_SOURCES = \
 	tests/unit/service/test_sflow.c service/sflow.c
 

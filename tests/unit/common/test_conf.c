@@ -256,6 +256,7 @@ START_TEST(test_parse_every_key_stored)
 			       "listen = [::1]:9315\n"
 			       "tls_certificate = /c\n"
 			       "tls_key = /k\n"
+			       "tls_client_ca = /ca\n"
 			       "token_file = /t\n"
 			       "max_clients = 6\n"
 			       "[sflow]\n"
@@ -295,6 +296,7 @@ START_TEST(test_parse_every_key_stored)
 	ck_assert_str_eq(conf.prometheus.listen, "[::1]:9315");
 	ck_assert_str_eq(conf.prometheus.tls_certificate, "/c");
 	ck_assert_str_eq(conf.prometheus.tls_key, "/k");
+	ck_assert_str_eq(conf.prometheus.tls_client_ca, "/ca");
 	ck_assert_str_eq(conf.prometheus.token_file, "/t");
 	ck_assert_uint_eq(conf.prometheus.max_clients, 6);
 	ck_assert_str_eq(conf.sflow.collectors, "10.0.0.1; [::1]:7");

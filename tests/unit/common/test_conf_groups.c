@@ -433,6 +433,8 @@ START_TEST(test_tls_needs_certificate_and_key)
 	begin();
 	ASSERT_SET_REFUSED(EINVAL, "prometheus.tls_key", "/k",
 		"needs prometheus.tls_certificate", "reload");
+	ASSERT_ONE_DIAG("[prometheus]\ntls_client_ca = /ca\n", 2,
+		"prometheus.tls_client_ca needs prometheus.tls_certificate");
 }
 END_TEST
 

@@ -157,6 +157,7 @@ START_TEST(test_name_not_printable_replaced)
 	} names[] = {
 		{"Mellanox HCA-1", "Mellanox HCA-1"},
 		{"a\tb\x1b[31m\x7f", "a?b?[31m?"},
+		{"a\u202eb\u2066c\u2028\ufeff", "a???b???c??????"},
 		{"caf\xc3\xa9", "caf\xc3\xa9"},
 		{"\xc3(", "?("},
 		{"\xed\xa0\x80x", "???x"},

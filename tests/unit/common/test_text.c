@@ -31,6 +31,31 @@ START_TEST(test_clean_control_characters_replaced)
 }
 END_TEST
 
+/* What changes the direction of text, hides, or breaks a line. */
+static const char *const unseen[] = {
+	"\u200e", "\u200f",                               /* marks of direction */
+	"\u202a", "\u202b", "\u202c", "\u202d", "\u202e", /* embeddings, overrides */
+	"\u2066", "\u2067", "\u2068", "\u2069",           /* isolates */
+	"\u061c",                                         /* Arabic letter mark */
+	"\u2028", "\u2029",                               /* separators */
+	"\u00ad",                                         /* soft hyphen */
+	"\u200b", "\u200c", "\u200d", "\u2060", "\ufeff", /* no width */
+	"\ufff9", "\ufffb",                               /* annotations */
+	"\U000e0001", "\U000e0041",                       /* tags */
+	"\xc2\x80", "\xc2\x85", "\xc2\x9b", "\xc2\x9f",   /* C1 */
+};
+
+START_TEST(test_clean_unseen_characters_replaced)
+{
+	char from[16], to[16];
+
+	snprintf(from, sizeof(from), "a%sz", unseen[_i]);
+	snprintf(to, sizeof(to), "a%.*sz", (int)strlen(unseen[_i]), "????");
+	ASSERT_CLEAN(from, to);
+	ck_assert_uint_eq(triad_text_check(from, strlen(from)), 1);
+}
+END_TEST
+
 START_TEST(test_clean_invalid_utf8_replaced)
 {
 	ASSERT_CLEAN("\xff", "?");
@@ -212,6 +237,8 @@ int main(void)
 
 	tcase_add_test(cases, test_clean_good_text_unchanged);
 	tcase_add_test(cases, test_clean_control_characters_replaced);
+	tcase_add_loop_test(cases, test_clean_unseen_characters_replaced, 0,
+		(int)(sizeof(unseen) / sizeof(*unseen)));
 	tcase_add_test(cases, test_clean_invalid_utf8_replaced);
 	tcase_add_test(cases, test_check_bad_octet_located);
 	tcase_add_test(cases, test_append_full_buffer_cut);
