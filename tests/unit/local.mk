@@ -18,6 +18,7 @@ unit_tests = \
 	tests/unit/common/test_json \
 	tests/unit/common/test_lists \
 	tests/unit/common/test_log \
+	tests/unit/common/test_recent \
 	tests/unit/common/test_text \
 	tests/unit/common/test_threshold \
 	tests/unit/collect/test_data \
@@ -39,6 +40,7 @@ unit_tests = \
 	tests/unit/perfmgr/test_losses \
 	tests/unit/perfmgr/test_metrics \
 	tests/unit/perfmgr/test_modes \
+	tests/unit/perfmgr/test_partitions \
 	tests/unit/perfmgr/test_pma \
 	tests/unit/perfmgr/test_profile \
 	tests/unit/perfmgr/test_resets \

@@ -165,21 +165,6 @@ bool triad_local_port_find(
 	return port_guid == PORT_GUID;
 }
 
-int umad_get_port(const char *ca_name, int number, umad_port_t *port)
-{
-	return 0;
-}
-
-int umad_release_port(umad_port_t *port)
-{
-	return 0;
-}
-
-uint16_t triad_local_port_pkey_index(const umad_port_t *port)
-{
-	return 5;
-}
-
 /* --- what comes out --- */
 
 static struct triad_fabric *taken;
@@ -266,7 +251,6 @@ START_TEST(test_discovered_fabric_has_nodes_ports_and_links)
 	ck_assert_uint_eq(taken->nodes[leaf].device_id, 0x1001);
 	port = &taken->ports[triad_fabric_find_port(taken, leaf, 2)];
 	ck_assert_uint_eq(port->lid, 3);
-	ck_assert_uint_eq(port->pkey_index, 5);
 	ck_assert(port->has_pma);
 	ck_assert_uint_eq(port->width, 2);
 	ck_assert_uint_eq(port->speed, 4);
