@@ -5,6 +5,7 @@
 
 #include <infiniband/ibnetdisc.h>
 
+#include "agent/discovery_pkeys.h"
 #include "perfmgr/sa_topology.h"
 #include "service/local_port.h"
 
@@ -30,6 +31,17 @@ static void add_node(struct triad_fabric_builder *builder, ibnd_node_t *node)
 	triad_fabric_builder_add_node(builder, &added, node->nodedesc, NULL, 0);
 }
 
+/* A switch has one table that counts, at its port 0. */
+static void add_pkeys(struct triad_fabric_builder *builder, const ibnd_port_t *port,
+	struct triad_discovery_pkeys *pkeys)
+{
+	uint16_t table[TRIAD_DISCOVERY_MAX_PKEYS];
+
+	if (port->node->type != IB_NODE_SWITCH || !port->portnum)
+		triad_fabric_builder_add_pkeys(
+			builder, table, triad_discovery_pkeys_read(pkeys, port, table));
+}
+
 static void add_port(struct triad_fabric_builder *builder, const ibnd_node_t *node,
 	const ibnd_port_t *port)
 {
@@ -46,8 +58,8 @@ static void add_port(struct triad_fabric_builder *builder, const ibnd_node_t *no
 		remote ? (uint8_t)remote->portnum : 0);
 }
 
-static int make_fabric(
-	const ibnd_fabric_t *found, uint64_t port_guid, struct triad_fabric **fabric)
+static int make_fabric(const ibnd_fabric_t *found, uint64_t port_guid,
+	struct triad_discovery_pkeys *pkeys, struct triad_fabric **fabric)
 {
 	struct triad_fabric_builder *builder = triad_fabric_builder_new(NULL);
 	int error;
@@ -56,9 +68,12 @@ static int make_fabric(
 		return ENOMEM;
 	for (ibnd_node_t *node = found->nodes; node; node = node->next) {
 		add_node(builder, node);
-		for (int i = 0; i <= node->numports; i++)
-			if (node->ports[i])
-				add_port(builder, node, node->ports[i]);
+		for (int i = 0; i <= node->numports; i++) {
+			if (!node->ports[i])
+				continue;
+			add_port(builder, node, node->ports[i]);
+			add_pkeys(builder, node->ports[i], pkeys);
+		}
 	}
 	error = triad_fabric_build(builder, port_guid, fabric);
 	triad_fabric_builder_free(builder);
@@ -94,6 +109,7 @@ int triad_discovery_make(uint64_t port_guid, struct triad_discovery *made)
 		.retries = SMP_RETRIES,
 	};
 	char ca_name[UMAD_CA_NAME_LEN];
+	struct triad_discovery_pkeys *pkeys;
 	ibnd_fabric_t *found;
 	int number, error;
 
@@ -103,10 +119,15 @@ int triad_discovery_make(uint64_t port_guid, struct triad_discovery *made)
 	found = ibnd_discover_fabric(ca_name, number, NULL, &config);
 	if (!found)
 		return EIO; /* it says no more */
-	made->n_smps = found->total_mads_used;
 	made->n_silent = count_silent(found);
+	/* After the discovery: where ibsim stands in for the kernel, the last to
+	 * register gets all answers. */
+	pkeys = triad_discovery_pkeys_open(ca_name, number, port_guid);
 	/* The first SMPs of all may be those without an answer. */
-	error = found->nodes ? make_fabric(found, port_guid, &made->fabric) : EIO;
+	error = found->nodes ? make_fabric(found, port_guid, pkeys, &made->fabric)
+			     : EIO;
+	made->n_smps = found->total_mads_used + triad_discovery_pkeys_n_smps(pkeys);
+	triad_discovery_pkeys_close(pkeys);
 	ibnd_destroy_fabric(found);
 	if (!error && made->fabric->sm_port == TRIAD_FABRIC_NONE) {
 		triad_fabric_unref(made->fabric);
