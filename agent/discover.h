@@ -7,8 +7,8 @@
  * when it is so TRIAD_DISCOVER_TRIES times in a row.  LIDs are as an SM assigned them:
  * a port without one is known, but not asked.
  *
- * As with the tables of the SA (perfmgr/sa_topology.h), ports are asked with the
- * default partition's P_Key and SL 0.
+ * P_Key tables are read, too (discovery_pkeys.h).  As with the tables of the SA
+ * (perfmgr/sa_topology.h), ports are asked with SL 0.
  *
  * Thread-safety: any thread, for all but new and free.
  * Source: [monitoring-rfc]. */

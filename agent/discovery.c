@@ -5,6 +5,7 @@
 
 #include <infiniband/ibnetdisc.h>
 
+#include "agent/discovery_pkeys.h"
 #include "perfmgr/sa_topology.h"
 #include "service/local_port.h"
 
@@ -30,8 +31,19 @@ static void add_node(struct triad_fabric_builder *builder, ibnd_node_t *node)
 	triad_fabric_builder_add_node(builder, &added, node->nodedesc, NULL, 0);
 }
 
+/* A switch has one table that counts, at its port 0. */
+static void add_pkeys(struct triad_fabric_builder *builder, const ibnd_port_t *port,
+	struct triad_discovery_pkeys *pkeys)
+{
+	uint16_t table[TRIAD_DISCOVERY_MAX_PKEYS];
+
+	if (port->node->type != IB_NODE_SWITCH || !port->portnum)
+		triad_fabric_builder_add_pkeys(
+			builder, table, triad_discovery_pkeys_read(pkeys, port, table));
+}
+
 static void add_port(struct triad_fabric_builder *builder, const ibnd_node_t *node,
-	const ibnd_port_t *port, uint16_t pkey_index)
+	const ibnd_port_t *port)
 {
 	bool is_switch = node->type == IB_NODE_SWITCH;
 	const ibnd_port_t *remote = port->remoteport;
@@ -39,7 +51,6 @@ static void add_port(struct triad_fabric_builder *builder, const ibnd_node_t *no
 		.guid = port->guid,
 		.lid = is_switch ? node->smalid : port->base_lid,
 		.number = (uint8_t)port->portnum,
-		.pkey_index = pkey_index,
 	};
 
 	triad_port_info_read(port->info, is_switch, &added);
@@ -48,7 +59,7 @@ static void add_port(struct triad_fabric_builder *builder, const ibnd_node_t *no
 }
 
 static int make_fabric(const ibnd_fabric_t *found, uint64_t port_guid,
-	uint16_t pkey_index, struct triad_fabric **fabric)
+	struct triad_discovery_pkeys *pkeys, struct triad_fabric **fabric)
 {
 	struct triad_fabric_builder *builder = triad_fabric_builder_new(NULL);
 	int error;
@@ -57,9 +68,12 @@ static int make_fabric(const ibnd_fabric_t *found, uint64_t port_guid,
 		return ENOMEM;
 	for (ibnd_node_t *node = found->nodes; node; node = node->next) {
 		add_node(builder, node);
-		for (int i = 0; i <= node->numports; i++)
-			if (node->ports[i])
-				add_port(builder, node, node->ports[i], pkey_index);
+		for (int i = 0; i <= node->numports; i++) {
+			if (!node->ports[i])
+				continue;
+			add_port(builder, node, node->ports[i]);
+			add_pkeys(builder, node->ports[i], pkeys);
+		}
 	}
 	error = triad_fabric_build(builder, port_guid, fabric);
 	triad_fabric_builder_free(builder);
@@ -87,19 +101,6 @@ static uint32_t count_silent(const ibnd_fabric_t *found)
 
 /* --- discovering --- */
 
-static int find_port(uint64_t port_guid, char ca_name[UMAD_CA_NAME_LEN], int *number,
-	uint16_t *pkey_index)
-{
-	umad_port_t port;
-
-	if (umad_init() < 0 || !triad_local_port_find(port_guid, ca_name, number) ||
-		umad_get_port(ca_name, *number, &port))
-		return ENODEV;
-	*pkey_index = triad_local_port_pkey_index(&port);
-	umad_release_port(&port);
-	return 0;
-}
-
 int triad_discovery_make(uint64_t port_guid, struct triad_discovery *made)
 {
 	struct ibnd_config config = {
@@ -108,22 +109,25 @@ int triad_discovery_make(uint64_t port_guid, struct triad_discovery *made)
 		.retries = SMP_RETRIES,
 	};
 	char ca_name[UMAD_CA_NAME_LEN];
+	struct triad_discovery_pkeys *pkeys;
 	ibnd_fabric_t *found;
 	int number, error;
 
 	*made = (struct triad_discovery){0};
-	error = find_port(port_guid, ca_name, &number, &made->pkey_index);
-	if (error)
-		return error;
+	if (umad_init() < 0 || !triad_local_port_find(port_guid, ca_name, &number))
+		return ENODEV;
 	found = ibnd_discover_fabric(ca_name, number, NULL, &config);
 	if (!found)
 		return EIO; /* it says no more */
-	made->n_smps = found->total_mads_used;
 	made->n_silent = count_silent(found);
+	/* After the discovery: where ibsim stands in for the kernel, the last to
+	 * register gets all answers. */
+	pkeys = triad_discovery_pkeys_open(ca_name, number, port_guid);
 	/* The first SMPs of all may be those without an answer. */
-	error = found->nodes
-		? make_fabric(found, port_guid, made->pkey_index, &made->fabric)
-		: EIO;
+	error = found->nodes ? make_fabric(found, port_guid, pkeys, &made->fabric)
+			     : EIO;
+	made->n_smps = found->total_mads_used + triad_discovery_pkeys_n_smps(pkeys);
+	triad_discovery_pkeys_close(pkeys);
 	ibnd_destroy_fabric(found);
 	if (!error && made->fabric->sm_port == TRIAD_FABRIC_NONE) {
 		triad_fabric_unref(made->fabric);

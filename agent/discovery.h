@@ -28,7 +28,6 @@ struct triad_discovery {
 	struct triad_fabric *fabric; /* one reference; NULL after an error */
 	uint64_t n_smps;             /* that it needed */
 	uint32_t n_silent;           /* ports it missed, behind links that are up */
-	uint16_t pkey_index;         /* of the default partition, at this port */
 	char why[96];                /* after an error: which, for people */
 };
 

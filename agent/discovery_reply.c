@@ -14,8 +14,7 @@ struct triad_discovery_reply triad_discovery_reply_make(int error,
 		.hash = packed->hash,
 		.n_silent = made->n_silent,
 		.size = packed->size,
-		.packed_size = packed->packed_size,
-		.pkey_index = made->pkey_index};
+		.packed_size = packed->packed_size};
 }
 
 int triad_discovery_reply_read(const struct triad_discovery_reply *reply,
@@ -27,26 +26,14 @@ int triad_discovery_reply_read(const struct triad_discovery_reply *reply,
 		return EPROTO;
 	made->n_smps = reply->n_smps;
 	made->n_silent = reply->n_silent;
-	made->pkey_index = reply->pkey_index;
 	*packed = (struct triad_handout_packed){.hash = reply->hash,
 		.size = reply->size,
 		.packed_size = reply->packed_size};
 	return reply->error;
 }
 
-/* The fabric is ours alone still. */
-static void set_pkey_index(struct triad_fabric *fabric, uint16_t pkey_index)
-{
-	for (uint32_t i = 0; i < fabric->n_ports; i++)
-		fabric->ports[i].pkey_index = pkey_index;
-}
-
 int triad_discovery_unpack(
 	const struct triad_handout_packed *packed, struct triad_discovery *made)
 {
-	int error = triad_handout_unpack(packed, NULL, 0, &made->fabric);
-
-	if (!error)
-		set_pkey_index(made->fabric, made->pkey_index);
-	return error;
+	return triad_handout_unpack(packed, &made->fabric);
 }

@@ -15,7 +15,7 @@ struct triad_discovery_reply {
 	int32_t error;
 	uint64_t n_smps, hash;
 	uint32_t n_silent, size, packed_size;
-	uint16_t pkey_index, unused;
+	uint32_t unused;
 };
 
 /* What is to be said of a discovery that ended with 'error' (0, an errno). */

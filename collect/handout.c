@@ -7,13 +7,15 @@
 #include <zstd.h>
 
 #include "collect/varint.h"
+#include "common/recent.h"
 
 #define MAX_PIECES (TRIAD_HANDOUT_MAX_SIZE / TRIAD_HANDOUT_PIECE_SIZE)
 #define HEAD_SIZE 16u
 /* What a node and a port take at most. */
 #define NODE_SIZE (8 + 1 + 4 + 2 + 1 + TRIAD_NODE_NAME_SIZE + TRIAD_VARINT_MAX_SIZE)
-#define PORT_SIZE (1 + 1 + 8 + 2 + 7 + 2 + 1 + TRIAD_VARINT_MAX_SIZE)
-#define DEFAULT_PKEY 0xffff
+#define PORT_SIZE (1 + 1 + 8 + 2 + 7 + 1 + 2 * TRIAD_VARINT_MAX_SIZE)
+/* What a table that follows takes besides. */
+#define PKEYS_SIZE(n) (TRIAD_VARINT_MAX_SIZE + 2 * (size_t)(n))
 #define ZSTD_LEVEL 1
 
 /* Flags of a port. */
@@ -21,6 +23,9 @@ enum {
 	HAS_PMA = 1 << 0,
 	SAME_GUID = 1 << 1, /* as the port before */
 };
+
+/* How a port's P_Key table is said. */
+enum { PKEYS_UNKNOWN, PKEYS_FOLLOW, PKEYS_RECENT };
 
 /* FNV's form, over words: it is to tell fabrics apart, nothing else. */
 static uint64_t hash_of(const uint8_t *octets, size_t size)
@@ -34,20 +39,43 @@ static uint64_t hash_of(const uint8_t *octets, size_t size)
 
 /* --- handing down --- */
 
-static uint16_t pkey_of(
-	const struct triad_fabric *fabric, const struct triad_fabric_port *port)
+/* Whether a port of such a node has a table that MADs are sent by. */
+static bool has_pkeys(const struct triad_fabric_node *node, unsigned number)
 {
-	const struct triad_fabric_port *sm = fabric->sm_port == TRIAD_FABRIC_NONE
-		? NULL
-		: &fabric->ports[fabric->sm_port];
-
-	return sm && port->pkey_index < sm->pkeys.n
-		? fabric->pkeys[sm->pkeys.at + port->pkey_index]
-		: DEFAULT_PKEY;
+	return node->type != TRIAD_NODE_SWITCH || !number;
 }
 
-static void put_port(
-	struct triad_wire *w, const struct triad_fabric *fabric, uint32_t index)
+static uint32_t n_pkeys_of(const struct triad_fabric_port *port)
+{
+	return port->pkeys.n < TRIAD_HANDOUT_MAX_PKEYS ? port->pkeys.n
+						       : TRIAD_HANDOUT_MAX_PKEYS;
+}
+
+static void put_pkeys(struct triad_wire *w, const struct triad_fabric *fabric,
+	const struct triad_fabric_port *port, struct triad_recent *recent)
+{
+	uint32_t n = n_pkeys_of(port);
+	const uint16_t *pkeys;
+	int place;
+
+	if (!n) {
+		triad_varint_put(w, PKEYS_UNKNOWN);
+		return;
+	}
+	pkeys = fabric->pkeys + port->pkeys.at;
+	place = triad_recent_find(recent, fabric->pkeys, pkeys, n);
+	triad_varint_put(w, place < 0 ? PKEYS_FOLLOW : PKEYS_RECENT + (unsigned)place);
+	if (place >= 0)
+		return;
+	triad_varint_put(w, n);
+	for (uint32_t i = 0; i < n; i++)
+		triad_wire_put(w, 2, pkeys[i]);
+	triad_recent_add(
+		recent, (struct triad_fabric_slice){.n = n, .at = port->pkeys.at});
+}
+
+static void put_port(struct triad_wire *w, const struct triad_fabric *fabric,
+	uint32_t index, struct triad_recent *recent)
 {
 	const struct triad_fabric_port *port = &fabric->ports[index];
 	bool is_same =
@@ -65,14 +93,15 @@ static void put_port(
 	triad_wire_put(w, 1, port->speed_ext);
 	triad_wire_put(w, 1, port->rate);
 	triad_wire_put(w, 1, port->mtu);
-	triad_wire_put(w, 2, pkey_of(fabric, port));
 	triad_wire_put(w, 1, port->sl);
 	triad_varint_put(
 		w, port->remote == TRIAD_FABRIC_NONE ? 0 : (uint64_t)port->remote + 1);
+	if (has_pkeys(&fabric->nodes[port->node], port->number))
+		put_pkeys(w, fabric, port, recent);
 }
 
-static void put_node(
-	struct triad_wire *w, const struct triad_fabric *fabric, uint32_t index)
+static void put_node(struct triad_wire *w, const struct triad_fabric *fabric,
+	uint32_t index, struct triad_recent *recent)
 {
 	const struct triad_fabric_node *node = &fabric->nodes[index];
 	size_t length = strlen(node->name);
@@ -88,15 +117,30 @@ static void put_node(
 		memcpy(name, node->name, length);
 	triad_varint_put(w, node->n_ports);
 	for (uint32_t i = 0; i < node->n_ports; i++)
-		put_port(w, fabric, node->first_port + i);
+		put_port(w, fabric, node->first_port + i, recent);
+}
+
+/* As if each table had to follow. */
+static size_t most_octets(const struct triad_fabric *fabric)
+{
+	size_t most = HEAD_SIZE + (size_t)fabric->n_nodes * NODE_SIZE +
+		(size_t)fabric->n_ports * PORT_SIZE;
+
+	for (uint32_t i = 0; i < fabric->n_ports; i++) {
+		const struct triad_fabric_port *port = &fabric->ports[i];
+
+		if (has_pkeys(&fabric->nodes[port->node], port->number))
+			most += PKEYS_SIZE(n_pkeys_of(port));
+	}
+	return most;
 }
 
 /* All octets, unpacked; to be freed.  NULL when memory is short. */
 static uint8_t *flatten(const struct triad_fabric *fabric, size_t *size)
 {
-	size_t most = HEAD_SIZE + (size_t)fabric->n_nodes * NODE_SIZE +
-		(size_t)fabric->n_ports * PORT_SIZE;
+	size_t most = most_octets(fabric);
 	uint8_t *octets = malloc(most);
+	struct triad_recent recent = {0};
 	struct triad_wire w;
 
 	if (!octets)
@@ -106,7 +150,7 @@ static uint8_t *flatten(const struct triad_fabric *fabric, size_t *size)
 	triad_wire_put(&w, 4, fabric->n_ports);
 	triad_wire_put(&w, 8, fabric->sm_port_guid);
 	for (uint32_t i = 0; i < fabric->n_nodes; i++)
-		put_node(&w, fabric, i);
+		put_node(&w, fabric, i, &recent);
 	*size = w.at;
 	return octets;
 }
@@ -228,18 +272,46 @@ struct reading {
 	uint32_t n_nodes, n_ports;
 	uint64_t *guid_of_node; /* of each port's node; NULL: memory was short */
 	uint8_t *number;        /* of each port */
+	uint16_t *pkeys;        /* of the tables that followed */
+	size_t n_pkeys, most_pkeys;
+	struct triad_recent recent;
 };
 
-static uint16_t find_pkey(const uint16_t *pkeys, size_t n, uint16_t pkey)
+/* A table that follows. */
+static bool read_pkeys(struct reading *reading, struct triad_fabric_slice *table)
 {
-	int at = triad_pkey_match(pkeys, n, &pkey, 1);
+	struct triad_wire *w = &reading->w;
+	uint64_t n = triad_varint_get(w);
 
-	return at < 0 ? 0 : (uint16_t)at;
+	if (w->failed || !n || n > TRIAD_HANDOUT_MAX_PKEYS ||
+		n > reading->most_pkeys - reading->n_pkeys)
+		return false;
+	*table = (struct triad_fabric_slice){.n = (uint32_t)n, .at = reading->n_pkeys};
+	for (uint32_t i = 0; i < table->n; i++)
+		reading->pkeys[reading->n_pkeys++] = triad_wire_get16(w);
+	triad_recent_add(&reading->recent, *table);
+	return !w->failed;
 }
 
-static bool get_port(struct triad_wire *w, const uint16_t *pkeys, size_t n_pkeys,
+/* The P_Key table of a port; 'n' 0: it is not known. */
+static bool get_pkeys(struct reading *reading, struct triad_fabric_slice *table)
+{
+	uint64_t how = triad_varint_get(&reading->w);
+
+	*table = (struct triad_fabric_slice){0};
+	if (reading->w.failed || how >= PKEYS_RECENT + TRIAD_RECENT_MOST)
+		return false;
+	if (how == PKEYS_UNKNOWN)
+		return true;
+	if (how == PKEYS_FOLLOW)
+		return read_pkeys(reading, table);
+	return triad_recent_take(&reading->recent, (unsigned)how - PKEYS_RECENT, table);
+}
+
+static bool get_port(struct reading *reading, const struct triad_fabric_node *node,
 	struct triad_fabric_port *port, uint64_t *far)
 {
+	struct triad_wire *w = &reading->w;
 	uint64_t guid_before = port->guid;
 	uint8_t flags;
 
@@ -255,9 +327,10 @@ static bool get_port(struct triad_wire *w, const uint16_t *pkeys, size_t n_pkeys
 	port->speed_ext = triad_wire_get8(w);
 	port->rate = triad_wire_get8(w);
 	port->mtu = triad_wire_get8(w);
-	port->pkey_index = find_pkey(pkeys, n_pkeys, triad_wire_get16(w));
 	port->sl = triad_wire_get8(w) & 0xf;
 	*far = triad_varint_get(w);
+	if (has_pkeys(node, port->number) && !get_pkeys(reading, &port->pkeys))
+		return false;
 	return !w->failed;
 }
 
@@ -296,7 +369,7 @@ static bool index_ports(struct reading *reading)
 			n_ports > reading->n_ports - at)
 			return false;
 		for (; n_ports; n_ports--, at++) {
-			if (!get_port(&reading->w, NULL, 0, &port, &far))
+			if (!get_port(reading, &node, &port, &far))
 				return false;
 			reading->guid_of_node[at] = node.guid;
 			reading->number[at] = port.number;
@@ -306,7 +379,7 @@ static bool index_ports(struct reading *reading)
 }
 
 /* The second time: what was found right is added. */
-static bool add_all(struct reading *reading, const uint16_t *pkeys, size_t n_pkeys)
+static bool add_all(struct reading *reading)
 {
 	uint32_t n_ports;
 	struct triad_fabric_node node;
@@ -318,19 +391,20 @@ static bool add_all(struct reading *reading, const uint16_t *pkeys, size_t n_pke
 		triad_fabric_builder_add_node(
 			reading->builder, &node, node.name, NULL, 0);
 		for (; n_ports; n_ports--) {
-			get_port(&reading->w, pkeys, n_pkeys, &port, &far);
+			get_port(reading, &node, &port, &far);
 			if (far > reading->n_ports)
 				return false;
 			triad_fabric_builder_add_port(reading->builder, &port,
 				far ? reading->guid_of_node[far - 1] : 0,
 				far ? reading->number[far - 1] : 0);
+			triad_fabric_builder_add_pkeys(reading->builder,
+				reading->pkeys + port.pkeys.at, port.pkeys.n);
 		}
 	}
 	return true;
 }
 
-static int build(struct reading *reading, const uint16_t *pkeys, size_t n_pkeys,
-	struct triad_fabric **fabric)
+static int build(struct reading *reading, struct triad_fabric **fabric)
 {
 	uint64_t sm_port_guid;
 
@@ -342,19 +416,24 @@ static int build(struct reading *reading, const uint16_t *pkeys, size_t n_pkeys,
 		return EPROTO;
 	reading->guid_of_node = calloc(reading->n_ports + 1, sizeof(uint64_t));
 	reading->number = calloc(reading->n_ports + 1, 1);
+	reading->most_pkeys = reading->w.size / sizeof(uint16_t);
+	reading->pkeys = malloc(reading->w.size + 1);
 	reading->builder = triad_fabric_builder_new(NULL);
-	if (!reading->guid_of_node || !reading->number || !reading->builder)
+	if (!reading->guid_of_node || !reading->number || !reading->pkeys ||
+		!reading->builder)
 		return ENOMEM;
 	if (!index_ports(reading))
 		return EPROTO;
 	triad_wire_seek(&reading->w, HEAD_SIZE);
-	if (!add_all(reading, pkeys, n_pkeys))
+	reading->n_pkeys = 0;
+	reading->recent.n = 0;
+	if (!add_all(reading))
 		return EPROTO;
 	return triad_fabric_build(reading->builder, sm_port_guid, fabric);
 }
 
-int triad_handout_unpack(const struct triad_handout_packed *packed,
-	const uint16_t *pkeys, size_t n_pkeys, struct triad_fabric **fabric)
+int triad_handout_unpack(
+	const struct triad_handout_packed *packed, struct triad_fabric **fabric)
 {
 	struct reading reading = {0};
 	uint8_t *octets = malloc(packed->size + 1);
@@ -368,18 +447,18 @@ int triad_handout_unpack(const struct triad_handout_packed *packed,
 	if (!ZSTD_isError(size) && size == packed->size &&
 		hash_of(octets, size) == packed->hash) {
 		triad_wire_init(&reading.w, octets, size);
-		error = build(&reading, pkeys, n_pkeys, fabric);
+		error = build(&reading, fabric);
 		triad_fabric_builder_free(reading.builder);
 		free(reading.guid_of_node);
 		free(reading.number);
+		free(reading.pkeys);
 	}
 	free(octets);
 	return error == ENOMEM || !error ? error : EPROTO;
 }
 
 int triad_handout_take(struct triad_handout *handout, struct triad_wire *body,
-	uint64_t known, const uint16_t *pkeys, size_t n_pkeys,
-	struct triad_fabric **fabric, uint64_t *hash)
+	uint64_t known, struct triad_fabric **fabric, uint64_t *hash)
 {
 	struct triad_handout_packed packed = {.hash = triad_wire_get64(body)};
 	const uint8_t *octets;
@@ -409,7 +488,7 @@ int triad_handout_take(struct triad_handout *handout, struct triad_wire *body,
 	if (--handout->n_missing)
 		return EAGAIN;
 	*hash = packed.hash;
-	error = triad_handout_unpack(&handout->packed, pkeys, n_pkeys, fabric);
+	error = triad_handout_unpack(&handout->packed, fabric);
 	forget(handout);
 	return error;
 }

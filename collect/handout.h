@@ -10,7 +10,13 @@
  *     a port:  u8 number   u8 flags: 1 it has counters, 2 no GUID follows: it's that of
  *              the port before   u64 GUID   u16 LID   u8 state   u8 physical state
  *              u8 width   u8 speed   u8 extended speed   u8 rate   u8 MTU
- *              u16 P_Key to ask with   u8 SL   v far end's index and 1; 0: none
+ *              u8 SL   v far end's index and 1; 0: none
+ *     and of port 0 of a switch, and each port of other nodes, whose LID is asked:
+ *              v P_Key table: 0 none is known; 1 it follows: v number, so many u16
+ *              P_Keys with the membership bit; 2 and more: that number less 2 is the
+ *              place among the last TRIAD_RECENT_MOST that were said, the latest
+ *              first (common/recent.h).  An agent chooses by it and its own port's
+ *              table with which P_Key it asks (perfmgr/partitions.h).
  *
  * packed by zstd, and cut into pieces that are messages of their own:
  *
@@ -35,6 +41,7 @@
 
 #define TRIAD_HANDOUT_MAX_SIZE ((size_t)128 << 20)
 #define TRIAD_HANDOUT_PIECE_SIZE (128u * 1024)
+#define TRIAD_HANDOUT_MAX_PKEYS 1024u /* of one port; others are left out */
 
 /* --- handing down --- */
 
@@ -57,10 +64,9 @@ size_t triad_handout_put(const struct triad_handout_packed *packed, unsigned pie
 /* --- taking --- */
 
 /* The fabric, one reference.  'size' and 'packed_size' are at most
- * TRIAD_HANDOUT_MAX_SIZE; 'pkeys' are the P_Keys of the local port, in which those to
- * ask with are looked up.  Returns 0, EPROTO: it makes no sense, or ENOMEM. */
-int triad_handout_unpack(const struct triad_handout_packed *packed,
-	const uint16_t *pkeys, size_t n_pkeys, struct triad_fabric **fabric);
+ * TRIAD_HANDOUT_MAX_SIZE.  Returns 0, EPROTO: it makes no sense, or ENOMEM. */
+int triad_handout_unpack(
+	const struct triad_handout_packed *packed, struct triad_fabric **fabric);
 
 struct triad_handout;
 
@@ -70,9 +76,8 @@ void triad_handout_free(struct triad_handout *handout);
 /* Takes a piece ('body' stands behind the head).  Returns 0 when the fabric is whole:
  * then it is in '*fabric', one reference, its hash in '*hash'; EAGAIN: more is to come;
  * EALREADY: it is 'known' and nothing is put together; EPROTO: it makes no sense;
- * ENOMEM.  'pkeys' as above. */
+ * ENOMEM. */
 int triad_handout_take(struct triad_handout *handout, struct triad_wire *body,
-	uint64_t known, const uint16_t *pkeys, size_t n_pkeys,
-	struct triad_fabric **fabric, uint64_t *hash);
+	uint64_t known, struct triad_fabric **fabric, uint64_t *hash);
 
 #endif

@@ -210,15 +210,6 @@ void triad_member_configure(
 	triad_feed_configure(member->feed, &settings->feed);
 }
 
-void triad_member_set_pkeys(
-	struct triad_member *member, const uint16_t *pkeys, size_t n)
-{
-	if (n > TRIAD_MEMBER_MAX_PKEYS)
-		n = TRIAD_MEMBER_MAX_PKEYS;
-	memcpy(member->pkeys, pkeys, n * sizeof(*pkeys));
-	member->n_pkeys = n;
-}
-
 static uint64_t *guids_of(const struct triad_fabric *fabric)
 {
 	uint64_t *guids = malloc((fabric->n_nodes + 1) * sizeof(*guids));
@@ -365,6 +356,7 @@ static void hear_kind(struct triad_member *member,
 	case TRIAD_COLLECT_TOPOLOGY:
 		triad_member_hear_topology(member, head, body, now_us);
 		break;
+	case TRIAD_COLLECT_OLD_TOPOLOGY: /* refused with its head */
 	case TRIAD_COLLECT_N_KINDS:
 		break;
 	}

@@ -122,9 +122,6 @@ void triad_member_configure(
  * it to those who lack it.  Returns 0 or ENOMEM; then the last one goes on. */
 int triad_member_set_fabric(struct triad_member *member, struct triad_fabric *fabric,
 	uint64_t hash, uint64_t now_us);
-/* The P_Keys of the local port, for fabrics handed down; copied. */
-void triad_member_set_pkeys(
-	struct triad_member *member, const uint16_t *pkeys, size_t n);
 
 void triad_member_hear(struct triad_member *member,
 	const struct triad_member_speaker *speaker, uint8_t *octets, size_t size,

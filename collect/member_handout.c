@@ -106,8 +106,7 @@ void triad_member_hear_topology(struct triad_member *member,
 
 	if (member->params.is_manager || (manager && manager->id != head->sender))
 		return;
-	error = triad_handout_take(member->handout, body, member->hash, member->pkeys,
-		member->n_pkeys, &fabric, &hash);
+	error = triad_handout_take(member->handout, body, member->hash, &fabric, &hash);
 	if (error == EPROTO)
 		member->counts.n_foreign++;
 	if (error)

@@ -11,7 +11,6 @@
 #include "collect/member.h"
 #include "collect/handout.h"
 
-#define TRIAD_MEMBER_MAX_PKEYS 128u
 #define TRIAD_MEMBER_MAX_CLEARS 8u
 
 /* Histograms that are being put together, for somebody or for ourselves. */
@@ -53,8 +52,6 @@ struct triad_member {
 	uint64_t handed_us, wanted_us;
 	bool is_wanted;
 	unsigned next_piece, n_pieces; /* still to be said */
-	uint16_t pkeys[TRIAD_MEMBER_MAX_PKEYS];
-	size_t n_pkeys;
 
 	struct triad_member_gather gathers[TRIAD_MEMBER_MAX_GATHERS];
 	uint64_t cleared[TRIAD_MEMBER_MAX_CLEARS]; /* requests seen last */

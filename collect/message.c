@@ -142,7 +142,8 @@ enum triad_collect_head_is triad_collect_get_head(uint8_t *octets, size_t size,
 	*body = wire; /* of the whole message, behind the head */
 	if (version != TRIAD_COLLECT_VERSION)
 		return TRIAD_COLLECT_HEAD_OTHER_VERSION;
-	if (!head->kind || head->kind >= TRIAD_COLLECT_N_KINDS)
+	if (!head->kind || head->kind >= TRIAD_COLLECT_N_KINDS ||
+		head->kind == TRIAD_COLLECT_OLD_TOPOLOGY)
 		return TRIAD_COLLECT_HEAD_UNKNOWN_KIND;
 	return TRIAD_COLLECT_HEAD_GOOD;
 }

@@ -14,7 +14,8 @@
  *     CLEAR            down the tree: totals, histograms, hardware
  *     AGAIN            to who sent DATA: some was lost, send what it was about again
  *     WANT_TOPOLOGY    to the manager
- *     TOPOLOGY         a piece of the fabric, to all
+ *     TOPOLOGY         a piece of the fabric, to all: the second form, with P_Key
+ * tables; the first had kind 11, and is of a version that is not known
  *
  * Octets, all numbers big-endian:
  *
@@ -69,6 +70,7 @@ enum triad_collect_kind {
 	TRIAD_COLLECT_CLEAR,
 	TRIAD_COLLECT_AGAIN,
 	TRIAD_COLLECT_WANT_TOPOLOGY,
+	TRIAD_COLLECT_OLD_TOPOLOGY,
 	TRIAD_COLLECT_TOPOLOGY,
 	TRIAD_COLLECT_N_KINDS
 };

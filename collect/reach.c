@@ -49,6 +49,9 @@ static void add_port(struct triad_fabric_builder *builder,
 	}
 	port.has_pma &= is_own;
 	triad_fabric_builder_add_port(builder, &port, far_guid, far_number);
+	if (port.pkeys.n)
+		triad_fabric_builder_add_pkeys(
+			builder, fabric->pkeys + port.pkeys.at, port.pkeys.n);
 }
 
 static void add_node(struct triad_fabric_builder *builder,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/recent.h"
 #include "common/text.h"
 
 /* What a pool has room for ahead: more than is added between two preparations. */
@@ -27,6 +28,7 @@ struct far_end {
 
 struct triad_fabric_builder {
 	int error;
+	struct triad_recent recent; /* of the tables in 'pkeys' */
 	struct pool nodes, ports, far_ends, pkeys, sl2vl, vlarb, lft, partitions,
 		aliases;
 };
@@ -547,11 +549,17 @@ void triad_fabric_builder_add_pkeys(
 {
 	struct triad_fabric_port *port = last_port(builder);
 
-	if (!port)
+	if (!port || !n)
 		return;
-	pool_append(builder, &builder->pkeys, pkeys, n);
-	if (!builder->error)
-		port->pkeys.n += n;
+	if (triad_recent_find(&builder->recent, builder->pkeys.items, pkeys, n) < 0) {
+		struct triad_fabric_slice added = {.n = n, .at = builder->pkeys.n};
+
+		pool_append(builder, &builder->pkeys, pkeys, n);
+		if (builder->error)
+			return;
+		triad_recent_add(&builder->recent, added);
+	}
+	port->pkeys = builder->recent.slices[0];
 }
 
 void triad_fabric_builder_add_sl2vl(

@@ -23,6 +23,7 @@ libtriad_la_SOURCES = \
 	common/lists.c \
 	common/log.c \
 	common/output.c \
+	common/recent.c common/recent.h \
 	common/text.c common/text.h \
 	common/thread.c \
 	common/threshold.c

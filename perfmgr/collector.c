@@ -24,11 +24,14 @@ struct triad_collector {
 	struct triad_engine *engine;
 	struct triad_sweep *sweep;
 	struct triad_watch *watch;
-	bool watch_is_behind;        /* it has not taken up the view */
-	struct triad_groups *groups; /* for the next view */
-	bool groups_looked_at;       /* for those without a port */
-	struct triad_fabric *fabric; /* to adopt, or NULL */
-	bool adopt_failed;           /* try again before the next sweep */
+	bool watch_is_behind;            /* it has not taken up the view */
+	struct triad_groups *groups;     /* for the next view */
+	bool groups_looked_at;           /* for those without a port */
+	struct triad_fabric *fabric;     /* to adopt, or NULL */
+	uint16_t pkeys[TRIAD_PKEYS_MAX]; /* of our port, as the view has it */
+	uint32_t n_pkeys;
+	uint32_t n_apart_said;
+	bool adopt_failed; /* try again before the next sweep */
 	uint64_t due_us;
 	uint64_t group_due_us[TRIAD_GROUPS_MAX]; /* UINT64_MAX: with all others */
 	uint32_t sweeping_groups; /* bit i: the sweep is of group i; 0: of all */
@@ -56,8 +59,8 @@ static uint32_t row_of(const struct triad_collector *collector, uint32_t port)
 	return collector->view->rows[port];
 }
 
-/* Ports of a group that is left out are in no sweep, others in those of all ports and
- * in those of their group. */
+/* Ports of a group that is left out, or that share no partition with ours, are in no
+ * sweep, others in those of all ports and in those of their group. */
 static bool wants_port(void *context, uint32_t port)
 {
 	const struct triad_collector *collector = context;
@@ -69,6 +72,24 @@ static bool wants_port(void *context, uint32_t port)
 	if (!collector->sweeping_groups)
 		return true;
 	return group != TRIAD_GROUP_NONE && collector->sweeping_groups & 1u << group;
+}
+
+static uint16_t give_pkey_index(void *context, uint32_t port)
+{
+	const struct triad_collector *collector = context;
+
+	return collector->view->pkey_index[port];
+}
+
+static int find_pkey(void *context, uint16_t pkey)
+{
+	const struct triad_collector *collector = context;
+
+	for (uint32_t i = 0; i < collector->n_pkeys; i++)
+		if ((collector->pkeys[i] & 0x7fff) == (pkey & 0x7fff))
+			return (int)i;
+	/* A table that can't be read is taken for that of the default partition. */
+	return !collector->n_pkeys && (pkey & 0x7fff) == 0x7fff ? 0 : -1;
 }
 
 static void take_coming(void *context, uint32_t port)
@@ -204,6 +225,8 @@ struct triad_collector *triad_collector_new(const struct triad_collector_clock *
 	struct triad_sweep_sink sink = {
 		.context = collector,
 		.wants = wants_port,
+		.pkey_index = give_pkey_index,
+		.find_pkey = find_pkey,
 		.coming = take_coming,
 		.reading = take_reading,
 		.unchanged = take_unchanged,
@@ -415,9 +438,43 @@ static void say_empty_groups(struct triad_collector *collector)
 				triad_groups_get(collector->groups, i)->name);
 }
 
-/* Makes the fabric that waits the one that is swept.  The scheduler reports ports of
- * the new one at once, so the view comes first. */
-static int adopt(struct triad_collector *collector)
+/* Our port's table may have changed since the last fabric. */
+static void choose_pkeys(struct triad_collector *collector, struct triad_view *view)
+{
+	const struct triad_mad_transport *transport = collector->transport;
+
+	collector->n_pkeys = transport && transport->pkeys
+		? (uint32_t)transport->pkeys(
+			  transport->context, collector->pkeys, TRIAD_PKEYS_MAX)
+		: 0;
+	triad_view_choose_pkeys(view, collector->pkeys, collector->n_pkeys);
+}
+
+/* Once for each change. */
+static void say_apart(struct triad_collector *collector)
+{
+	struct triad_collector_status *status = &collector->status;
+	uint32_t n = collector->view->partitions.n_apart;
+
+	pthread_mutex_lock(&collector->published_lock);
+	status->partitions = collector->view->partitions;
+	pthread_mutex_unlock(&collector->published_lock);
+	if (n && n != collector->n_apart_said)
+		triad_log_write(collector->log, TRIAD_LOG_WARNING,
+			"perfmgr: %" PRIu32 " ports share no partition with this port: "
+			"not asked, because they would drop it; make this port a full "
+			"member of a partition that they are in (partitions.conf of "
+			"OpenSM)",
+			n);
+	else if (!n && collector->n_apart_said)
+		triad_log_write(collector->log, TRIAD_LOG_INFO,
+			"perfmgr: all ports share a partition with this port again");
+	collector->n_apart_said = n;
+}
+
+/* Makes the fabric that waits the one that is swept; 'reads': by this port.  The
+ * scheduler reports ports of the new one at once, so the view comes first. */
+static int adopt(struct triad_collector *collector, bool reads)
 {
 	struct triad_fabric *fabric = collector->fabric;
 	struct triad_view *view =
@@ -428,6 +485,8 @@ static int adopt(struct triad_collector *collector)
 
 	if (!view)
 		return ENOMEM;
+	if (reads)
+		choose_pkeys(collector, view);
 	error = triad_engine_adopt(
 		collector->engine, fabric, now(collector), view->rows);
 	if (!error) {
@@ -448,15 +507,16 @@ static int adopt(struct triad_collector *collector)
 	collector->fabric = NULL;
 	/* Memory that the watch lacks is no reason not to sweep. */
 	say_empty_groups(collector);
+	say_apart(collector);
 	collector->watch_is_behind =
 		triad_watch_adopt(collector->watch, view, now(collector));
 	return 0;
 }
 
 /* On failure the old fabric goes on. */
-static void adopt_or_say(struct triad_collector *collector)
+static void adopt_or_say(struct triad_collector *collector, bool reads)
 {
-	int error = adopt(collector);
+	int error = adopt(collector, reads);
 
 	collector->adopt_failed = error;
 	if (error)
@@ -469,7 +529,7 @@ static void adopt_or_say(struct triad_collector *collector)
 void triad_collector_adopt(struct triad_collector *collector)
 {
 	if (collector->fabric && !collector->adopt_failed)
-		adopt_or_say(collector);
+		adopt_or_say(collector, false);
 }
 
 /* The next multiple of the period after the last due time that lies ahead. */
@@ -527,7 +587,7 @@ static int begin_sweep(
 	int error;
 
 	if (collector->fabric && collector->adopt_failed)
-		adopt_or_say(collector);
+		adopt_or_say(collector, true);
 	if (!collector->view)
 		return ENODATA;
 	if (collector->watch_is_behind)
@@ -740,7 +800,7 @@ uint64_t triad_collector_turn(struct triad_collector *collector)
 	if (!collector->transport)
 		return UINT64_MAX;
 	if (collector->fabric && !collector->adopt_failed)
-		adopt_or_say(collector);
+		adopt_or_say(collector, true);
 	if (!collector->status.sweeping)
 		wait_us = begin_due_sweep(collector, now(collector));
 	return wait_us ? wait_us : go_on(collector);

@@ -74,6 +74,7 @@ struct triad_collector_status {
 	uint64_t receive_errors;
 	uint64_t n_impossible; /* readings of more than a link can carry */
 	uint64_t octets;       /* memory of the engine */
+	struct triad_partitions_counts partitions; /* of the fabric adopted last */
 };
 
 /* NULL when memory is short.  'log' (may be NULL) outlives the collector; 'clock' and
@@ -99,7 +100,8 @@ int triad_collector_configure(
 void triad_collector_set_fabric(
 	struct triad_collector *collector, struct triad_fabric *fabric);
 
-/* Takes the fabric over at once, where triad_collector_turn() is not called. */
+/* Takes the fabric over at once, where triad_collector_turn() is not called: counters
+ * are read elsewhere, and it doesn't matter what this port shares with others. */
 void triad_collector_adopt(struct triad_collector *collector);
 
 /* Counters are read elsewhere: a round of all ports, begun at 'started_us', has ended

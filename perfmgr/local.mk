@@ -14,6 +14,7 @@ libtriad_la_SOURCES += \
 	perfmgr/formats/sflow.c perfmgr/formats/sflow.h \
 	perfmgr/formats/sflow_schedule.c perfmgr/formats/sflow_schedule.h \
 	perfmgr/groups.c perfmgr/groups.h \
+	perfmgr/partitions.c perfmgr/partitions.h \
 	perfmgr/rows.c perfmgr/rows.h \
 	perfmgr/sa_topology.c perfmgr/sa_topology.h \
 	perfmgr/sweep/agents.c perfmgr/sweep/agents.h \

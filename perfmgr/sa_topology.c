@@ -216,13 +216,12 @@ void triad_port_info_read(
 }
 
 static void add_port(struct triad_fabric_builder *builder, const struct tables *tables,
-	const struct port *port, uint16_t pkey_index)
+	const struct port *port)
 {
 	bool is_switch = tables->nodes[port->node].record[6] == TRIAD_NODE_SWITCH;
 	struct triad_fabric_port added = {
 		.lid = (uint16_t)get(port->record, 0, 2),
 		.number = port->number,
-		.pkey_index = pkey_index,
 	};
 	uint64_t far_guid;
 	uint8_t far_number;
@@ -234,7 +233,7 @@ static void add_port(struct triad_fabric_builder *builder, const struct tables *
 }
 
 static int build(const struct tables *tables, uint64_t sm_port_guid,
-	uint16_t pkey_index, struct triad_fabric **fabric)
+	struct triad_fabric **fabric)
 {
 	struct triad_fabric_builder *builder = triad_fabric_builder_new(NULL);
 	uint32_t at = 0;
@@ -245,7 +244,7 @@ static int build(const struct tables *tables, uint64_t sm_port_guid,
 	for (uint32_t i = 0; i < tables->n_nodes; i++) {
 		add_node(builder, &tables->nodes[i]);
 		for (; at < tables->n_ports && tables->ports[at].node == i; at++)
-			add_port(builder, tables, &tables->ports[at], pkey_index);
+			add_port(builder, tables, &tables->ports[at]);
 	}
 	error = triad_fabric_build(builder, sm_port_guid, fabric);
 	triad_fabric_builder_free(builder);
@@ -263,7 +262,7 @@ static void clear(struct tables *tables)
 
 int triad_sa_topology_build(const struct triad_sa_table *nodes,
 	const struct triad_sa_table *ports, const struct triad_sa_table *links,
-	uint64_t sm_port_guid, uint16_t pkey_index, struct triad_fabric **fabric)
+	uint64_t sm_port_guid, struct triad_fabric **fabric)
 {
 	struct tables tables = {0};
 	int error = ENOMEM;
@@ -288,9 +287,7 @@ int triad_sa_topology_build(const struct triad_sa_table *nodes,
 		read_lids(&tables, nodes);
 		read_ports(&tables, ports);
 		read_links(&tables, links);
-		error = tables.n_nodes
-			? build(&tables, sm_port_guid, pkey_index, fabric)
-			: ENODATA;
+		error = tables.n_nodes ? build(&tables, sm_port_guid, fabric) : ENODATA;
 	}
 	clear(&tables);
 	return error;

@@ -39,7 +39,7 @@ struct triad_sa_table {
  * EPROTO (records shorter than they must be), ENOMEM, EOVERFLOW, or EINVAL. */
 int triad_sa_topology_build(const struct triad_sa_table *nodes,
 	const struct triad_sa_table *ports, const struct triad_sa_table *links,
-	uint64_t sm_port_guid, uint16_t pkey_index, struct triad_fabric **fabric);
+	uint64_t sm_port_guid, struct triad_fabric **fabric);
 
 /* Takes what a PortInfo of 64 octets says into '*port', whose 'lid' and 'number' are
  * set, and from that whether it has counters to be asked for. */

@@ -21,21 +21,30 @@ struct triad_view *triad_view_new(const struct triad_engine *engine,
 	struct triad_fabric *fabric, struct triad_groups *groups)
 {
 	size_t n = fabric->n_ports;
-	struct counted_view *view =
-		calloc(1, sizeof(*view) + n * (sizeof(uint32_t) + sizeof(uint8_t)));
+	struct counted_view *view = calloc(1,
+		sizeof(*view) +
+			n * (sizeof(uint32_t) + sizeof(uint16_t) + sizeof(uint8_t)));
 
 	if (!view)
 		return NULL;
 	atomic_init(&view->refs, 1);
 	view->view.engine = engine;
 	view->view.fabric = triad_fabric_ref(fabric);
-	view->view.group = (uint8_t *)(view->view.rows + n);
+	view->view.pkey_index = (uint16_t *)(view->view.rows + n);
+	view->view.group = (uint8_t *)(view->view.pkey_index + n);
 	memset(view->view.group, TRIAD_GROUP_NONE, n);
 	if (groups) {
 		view->view.groups = triad_groups_ref(groups);
 		triad_groups_assign(groups, fabric, view->view.group);
 	}
 	return &view->view;
+}
+
+void triad_view_choose_pkeys(
+	struct triad_view *view, const uint16_t *ours, uint32_t n_ours)
+{
+	view->partitions =
+		triad_partitions_choose(view->fabric, ours, n_ours, view->pkey_index);
 }
 
 struct triad_view *triad_view_ref(struct triad_view *view)

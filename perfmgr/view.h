@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* What readers see of the PerfManager: a fabric, the engine's row for each of its
- * ports, and the group that it is in; and a choice of ports among them.
+ * ports, the group that it is in and the P_Key that it is asked with; and a choice of
+ * ports among them.
  *
  * A view is immutable and reference-counted; the engine must outlive it.  Rows are
  * read through triad_engine_read().
@@ -14,22 +15,30 @@
 
 #include "perfmgr/engine.h"
 #include "perfmgr/groups.h"
+#include "perfmgr/partitions.h"
 #include "triad/fabric.h"
 
 struct triad_view {
 	const struct triad_engine *engine;
 	struct triad_fabric *fabric;
 	struct triad_groups *groups; /* NULL: none */
-	uint8_t *group;  /* of each port of the fabric, or TRIAD_GROUP_NONE */
+	uint8_t *group; /* of each port of the fabric, or TRIAD_GROUP_NONE */
+	/* Index in our port's table, to ask each port, or TRIAD_PKEY_NONE. */
+	uint16_t *pkey_index;
+	struct triad_partitions_counts partitions;
 	uint32_t rows[]; /* for each port of the fabric */
 };
 
 /* Of 'fabric' and 'groups' (NULL: there are none), which are referenced, with all rows
- * 0: the caller fills them in before it gives the view away.  One reference; NULL when
- * memory is short. */
+ * and P_Key indexes 0: the caller fills them in before it gives the view away.  One
+ * reference; NULL when memory is short. */
 struct triad_view *triad_view_new(const struct triad_engine *engine,
 	struct triad_fabric *fabric, struct triad_groups *groups);
 struct triad_view *triad_view_ref(struct triad_view *view);
+
+/* Chooses the P_Keys that ports are asked with; 'ours' are our port's. */
+void triad_view_choose_pkeys(
+	struct triad_view *view, const uint16_t *ours, uint32_t n_ours);
 
 /* Copies the row of 'port'.  Returns false, with a row of zeros, when it went to
  * another port since: the view is old. */
@@ -41,11 +50,19 @@ bool triad_view_read(
 bool triad_view_total(const struct triad_view *view, uint32_t port, unsigned counter,
 	uint64_t *total);
 
-/* Whether 'port' is in a group that is left out: what its row has is old. */
+/* Whether 'port' has no partition in common with ours, so that it can't be asked. */
+static inline bool triad_view_is_apart(const struct triad_view *view, uint32_t port)
+{
+	return view->pkey_index[port] == TRIAD_PKEY_NONE;
+}
+
+/* Whether 'port' is in a group that is left out, or can't be asked: what its row has is
+ * old. */
 static inline bool triad_view_is_skipped(const struct triad_view *view, uint32_t port)
 {
-	return view->group[port] != TRIAD_GROUP_NONE &&
-		triad_groups_get(view->groups, view->group[port])->skip;
+	return triad_view_is_apart(view, port) ||
+		(view->group[port] != TRIAD_GROUP_NONE &&
+			triad_groups_get(view->groups, view->group[port])->skip);
 }
 
 /* Whether sweeps ask about 'port': it counts, and is not left out. */

@@ -44,9 +44,10 @@ static uint8_t choose_sl(const struct snapshot *snapshot, uint16_t pkey, uint16_
 	return sl & 0xf;
 }
 
-/* How MADs get from the SM's port to this one. */
-static void choose_way(const struct snapshot *snapshot, const osm_physp_t *end,
-	uint16_t lid, struct triad_fabric_port *port)
+/* On which SL MADs get from the SM's port to this one: that of the partition that they
+ * will be sent in (perfmgr/partitions.h). */
+static uint8_t choose_way(
+	const struct snapshot *snapshot, const osm_physp_t *end, uint16_t lid)
 {
 	struct triad_physp_pkeys theirs;
 	int index;
@@ -54,10 +55,7 @@ static void choose_way(const struct snapshot *snapshot, const osm_physp_t *end,
 	triad_physp_read_pkeys(end, &theirs);
 	index = triad_pkey_match(
 		snapshot->ours.keys, snapshot->ours.n, theirs.keys, theirs.n);
-	/* A table that was never read, or no common partition: index 0 is where the
-	 * default P_Key is unless somebody moved it. */
-	port->pkey_index = index < 0 ? 0 : (uint16_t)index;
-	port->sl = choose_sl(
+	return choose_sl(
 		snapshot, index < 0 ? 0xffff : snapshot->ours.keys[index], lid);
 }
 
@@ -148,7 +146,6 @@ static void add_port(const struct snapshot *snapshot, osm_node_t *node,
 	struct triad_fabric_port port = {
 		.guid = cl_ntoh64(osm_physp_get_port_guid(physp)),
 		.lid = way->lid,
-		.pkey_index = way->pkey_index,
 		.sl = way->sl,
 		.sm_sl = ib_port_info_get_master_smsl(info),
 		.lmc = way->lmc,
@@ -220,7 +217,7 @@ static void add_node(const struct snapshot *snapshot, osm_node_t *node)
 		if (i == 0 || !is_switch) {
 			way.lid = cl_ntoh16(osm_physp_get_base_lid(physp));
 			way.lmc = osm_physp_get_lmc(physp);
-			choose_way(snapshot, physp, way.lid, &way);
+			way.sl = choose_way(snapshot, physp, way.lid);
 		}
 		add_port(snapshot, node, physp, &way);
 	}

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "service/collect_parts.h"
-#include "service/local_port.h"
 #include "triad/clock.h"
 
 /* Messages taken in one turn: those that tell of a sweep are many. */
@@ -162,15 +161,6 @@ void triad_collect_end_member(struct triad_collect *collect)
 	collect->round_us = 0;
 }
 
-static void give_pkeys(struct triad_collect *collect)
-{
-	uint16_t pkeys[TRIAD_LOCAL_PORT_MAX_PKEYS];
-	size_t n = triad_local_port_pkeys(
-		collect->port_guid, pkeys, TRIAD_LOCAL_PORT_MAX_PKEYS);
-
-	triad_member_set_pkeys(collect->member, pkeys, n);
-}
-
 static bool begin_member(struct triad_collect *collect)
 {
 	const struct triad_member_sink sink = {
@@ -204,7 +194,6 @@ static bool begin_member(struct triad_collect *collect)
 			&params, &sink, collect->merge, liveness_us, slot_us);
 	if (!collect->member)
 		return false;
-	give_pkeys(collect);
 	configure_member(collect);
 	configure_bus(collect, &params);
 	collect->n_changes = UINT64_MAX;

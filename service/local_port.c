@@ -43,7 +43,7 @@ size_t triad_local_port_pkeys(uint64_t port_guid, uint16_t *pkeys, size_t most)
 		umad_get_port(ca_name, number, &port))
 		return 0;
 	for (; n < port.pkeys_size && n < most; n++)
-		pkeys[n] = be16toh(port.pkeys[n]);
+		pkeys[n] = port.pkeys[n]; /* in host order, unlike GUIDs */
 	umad_release_port(&port);
 	return n;
 }
@@ -84,7 +84,7 @@ uint64_t triad_local_port_choose(char *list, size_t size)
 uint16_t triad_local_port_pkey_index(const umad_port_t *port)
 {
 	for (unsigned i = 0; i < port->pkeys_size; i++)
-		if ((be16toh(port->pkeys[i]) & 0x7fff) == 0x7fff)
+		if ((port->pkeys[i] & 0x7fff) == 0x7fff)
 			return (uint16_t)i;
 	return 0;
 }

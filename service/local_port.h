@@ -14,8 +14,6 @@
 bool triad_local_port_find(
 	uint64_t port_guid, char ca_name[UMAD_CA_NAME_LEN], int *number);
 
-#define TRIAD_LOCAL_PORT_MAX_PKEYS 128
-
 /* The P_Keys in the table of the port with that GUID, at most 'most'; returns how many
  * there are, 0 when there is no such port. */
 size_t triad_local_port_pkeys(uint64_t port_guid, uint16_t *pkeys, size_t most);

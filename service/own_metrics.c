@@ -63,6 +63,9 @@ static void add_sweeps(struct triad_own_metrics *list, struct triad_service *ser
 		status.last.n_ports);
 	triad_own_gauge(list, "triad_ports_unanswered",
 		"Of these, ports that did not answer.", status.last.n_unanswered);
+	triad_own_gauge(list, "triad_ports_without_partition",
+		"Ports not asked, because they share no partition with this one.",
+		status.partitions.n_apart);
 }
 
 static void add_mads(struct triad_own_metrics *list, struct triad_service *service)

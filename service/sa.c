@@ -115,11 +115,6 @@ void triad_sa_close(struct triad_sa *sa)
 	free(sa);
 }
 
-uint16_t triad_sa_pkey_index(const struct triad_sa *sa)
-{
-	return sa->pkey_index;
-}
-
 /* --- one MAD --- */
 
 static uint8_t *mad_of(const struct triad_sa *sa)

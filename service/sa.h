@@ -35,9 +35,6 @@ int triad_sa_open(uint64_t port_guid, bool (*is_wanted)(void *context), void *co
 /* Accepts NULL. */
 void triad_sa_close(struct triad_sa *sa);
 
-/* The index of the default P_Key in the local port's table. */
-uint16_t triad_sa_pkey_index(const struct triad_sa *sa);
-
 /* Asks for all records of an attribute.  '*mad' (to be freed) has them from '*records'
  * on.  Returns 0, ETIMEDOUT, EPROTO (the answer makes no sense), EACCES (refused),
  * EFBIG or another errno. */

@@ -131,7 +131,7 @@ static int make_fabric(struct triad_sa_source *source,
 		tables[i] = (struct triad_sa_table){
 			answers[i].records, answers[i].size, answers[i].stride};
 	error = triad_sa_topology_build(&tables[NODES], &tables[PORTS], &tables[LINKS],
-		source->port_guid, triad_sa_pkey_index(source->sa), &fabric);
+		source->port_guid, &fabric);
 	if (error)
 		return error;
 	fabric->generation = ++source->generation;

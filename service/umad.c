@@ -12,6 +12,7 @@
 
 struct triad_umad {
 	struct triad_mad_transport transport;
+	uint64_t port_guid;
 	int fd;
 	int agent;
 	bool reads_at_once; /* reading what is not there does not block */
@@ -98,6 +99,13 @@ static int receive_mad(void *context, uint64_t wait_us, struct triad_mad_reply *
 	return 0;
 }
 
+static size_t read_pkeys(void *context, uint16_t *pkeys, size_t most)
+{
+	const struct triad_umad *umad = context;
+
+	return triad_local_port_pkeys(umad->port_guid, pkeys, most);
+}
+
 static int register_agent(int fd, int mgmt_class, const uint8_t *oui)
 {
 	uint8_t copy[3];
@@ -148,8 +156,11 @@ static int open_umad(uint64_t port_guid, int mgmt_class, const uint8_t *oui,
 		return ENOMEM;
 	umad->fd = -1;
 	umad->agent = -1;
-	umad->transport = (struct triad_mad_transport){
-		.context = umad, .send = send_mad, .receive = receive_mad};
+	umad->transport = (struct triad_mad_transport){.context = umad,
+		.send = send_mad,
+		.receive = receive_mad,
+		.pkeys = read_pkeys};
+	umad->port_guid = port_guid;
 	error = open_port(umad, port_guid, mgmt_class, oui);
 	if (!error)
 		error = make_buffers(umad);

@@ -69,9 +69,8 @@ struct triad_fabric_port {
 	uint32_t node;   /* index in 'nodes' */
 	uint32_t remote; /* index in 'ports', or TRIAD_FABRIC_NONE */
 	uint16_t lid;
-	uint16_t pkey_index; /* at the SM's port, to reach this one */
-	uint8_t sl;          /* for MADs from the SM's port to this one */
-	uint8_t sm_sl;       /* PortInfo:MasterSMSL: of what it asks the SM */
+	uint8_t sl;    /* for MADs from the SM's port to this one */
+	uint8_t sm_sl; /* PortInfo:MasterSMSL: of what it asks the SM */
 	uint8_t lmc;
 	uint8_t number;
 	uint8_t state;      /* enum triad_port_state */
@@ -83,13 +82,13 @@ struct triad_fabric_port {
 	uint8_t width;      /* PortInfo:LinkWidthActive */
 	uint8_t speed;      /* PortInfo:LinkSpeedActive */
 	uint8_t speed_ext;  /* PortInfo:LinkSpeedExtActive */
-	bool has_pma;       /* counters can be asked for */
+	bool has_pma;       /* it has counters to be asked for */
 	bool has_sl2vl;     /* SL2VL tables; a switch's ports as its port 0 says */
 	uint8_t vl_cap;     /* PortInfo:VLCap, coded as triad_vls_n() has it */
 	uint8_t op_vls;     /* PortInfo:OperationalVLs, coded so */
 	uint8_t vlarb_high_cap, vlarb_low_cap; /* by triad_vlarb_cap() */
 	uint8_t high_limit;                    /* PortInfo:VLHighLimit */
-	struct triad_fabric_slice pkeys;       /* in 'pkeys' */
+	struct triad_fabric_slice pkeys;       /* in 'pkeys'; none: not known */
 	struct triad_fabric_slice sl2vl; /* in 'sl2vl', one row for each in-port */
 	/* In 'vlarb': the low table's entries, 'vlarb_low_cap' of them, then the high
 	 * one's; or none. */
@@ -290,9 +289,12 @@ void triad_fabric_builder_add_port(struct triad_fabric_builder *builder,
 	const struct triad_fabric_port *port, uint64_t remote_guid,
 	uint8_t remote_number);
 
-/* Append to the tables of the port added last. */
+/* The P_Key table of the port added last, once for each port; ports with the same one
+ * share its memory. */
 void triad_fabric_builder_add_pkeys(
 	struct triad_fabric_builder *builder, const uint16_t *pkeys, uint32_t n);
+
+/* Append to the tables of the port added last. */
 void triad_fabric_builder_add_sl2vl(
 	struct triad_fabric_builder *builder, const struct triad_sl2vl *row);
 void triad_fabric_builder_add_vlarb(struct triad_fabric_builder *builder,

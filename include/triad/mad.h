@@ -52,6 +52,9 @@ struct triad_mad_transport {
 	/* Takes the next reply, waiting at most 'wait_us' for it.  Returns 0,
 	 * EAGAIN (none in that time) or another errno (the transport is broken). */
 	int (*receive)(void *context, uint64_t wait_us, struct triad_mad_reply *reply);
+	/* Copies the P_Keys in the local port's table as it is now, at most 'most', and
+	 * returns how many; 0: it can't be read.  NULL: it is not known. */
+	size_t (*pkeys)(void *context, uint16_t *pkeys, size_t most);
 };
 
 #endif

@@ -28,11 +28,18 @@ static uint32_t list_agents(const struct triad_fabric *fabric, struct triad_agen
 	return n;
 }
 
-struct triad_mad_address triad_agent_own_address(const struct triad_fabric_port *port)
+struct triad_mad_address triad_agent_own_address(
+	const struct triad_agents *agents, const struct triad_agent *agent)
 {
+	const struct triad_fabric_port *port =
+		&agents->fabric->ports[agent->first_port];
+	const struct triad_sweep_sink *sink = agents->sink;
+
 	return (struct triad_mad_address){
 		.lid = port->lid,
-		.pkey_index = port->pkey_index,
+		.pkey_index = sink->pkey_index
+			? sink->pkey_index(sink->context, agent->first_port)
+			: 0,
 		.sl = port->sl,
 		.qpn = 1,
 		.qkey = TRIAD_MAD_GSI_QKEY,
@@ -44,8 +51,7 @@ static void prepare_agents(struct triad_agents *agents)
 	for (uint32_t i = 0; i < agents->n_agents; i++) {
 		struct triad_agent *agent = &agents->agents[i];
 
-		agent->to = triad_agent_own_address(
-			&agents->fabric->ports[agent->first_port]);
+		agent->to = triad_agent_own_address(agents, agent);
 		agent->summary =
 			agent->n_ports > 1 ? agents->n_summaries++ : TRIAD_FABRIC_NONE;
 	}
@@ -169,8 +175,12 @@ static void inherit_agent(struct triad_agent *agent, const struct triad_agent *w
 	agent->summary = own.summary;
 	agent->next_port = 0;
 	agent->queued = false;
-	if (!agent->redirected)
-		agent->to = own.to;
+	if (agent->redirected)
+		return;
+	agent->to = own.to;
+	/* What was silent in another partition may answer in this one. */
+	if (was->to.pkey_index != own.to.pkey_index)
+		agent->backoff = (struct triad_backoff){0};
 }
 
 /* The ports of one agent; those that are new to it are asked in a sweep that runs. */

@@ -109,8 +109,9 @@ void triad_agents_clear(struct triad_agents *agents);
 void triad_agents_inherit(struct triad_agents *agents, const struct triad_agents *old,
 	bool running, uint32_t *agent_map, uint32_t *port_map);
 
-/* Where the agent of 'port' is, as long as it says nothing else. */
-struct triad_mad_address triad_agent_own_address(const struct triad_fabric_port *port);
+/* Where the agent is, as long as it says nothing else. */
+struct triad_mad_address triad_agent_own_address(
+	const struct triad_agents *agents, const struct triad_agent *agent);
 
 /* The next agent that may be asked something, or NULL. */
 struct triad_agent *triad_agents_take_ready(struct triad_agents *agents);

@@ -238,8 +238,7 @@ static void silence(struct triad_agents *agents, struct triad_agent *agent)
 		agent->was_alive = false;
 		agent->known = false;
 		agent->redirected = false;
-		agent->to = triad_agent_own_address(
-			&agents->fabric->ports[agent->first_port]);
+		agent->to = triad_agent_own_address(agents, agent);
 		triad_backoff_miss(&agent->backoff);
 	}
 	for (uint32_t i = 0; i < agent->n_ports; i++) {

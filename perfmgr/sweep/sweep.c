@@ -374,24 +374,18 @@ static void take_refusal(struct triad_sweep *sweep, struct query *query)
 }
 
 /* The index of 'pkey' in the P_Key table of the port we send from, or -1. */
-static int local_pkey_index(const struct triad_fabric *fabric, uint16_t pkey)
+static int local_pkey_index(const struct triad_sweep *sweep, uint16_t pkey)
 {
-	const struct triad_fabric_port *port;
-
-	if (fabric->sm_port == TRIAD_FABRIC_NONE)
-		return -1;
-	port = &fabric->ports[fabric->sm_port];
-	for (uint32_t i = 0; i < port->pkeys.n; i++)
-		if ((fabric->pkeys[port->pkeys.at + i] & 0x7fff) == (pkey & 0x7fff))
-			return (int)i;
-	return -1;
+	if (sweep->sink.find_pkey)
+		return sweep->sink.find_pkey(sweep->sink.context, pkey);
+	return (pkey & 0x7fff) == 0x7fff ? 0 : -1;
 }
 
 /* Sends the question to where the agent says it is. */
 static void follow_redirect(struct triad_sweep *sweep, struct query *query,
 	const struct triad_pma_redirect *redirect)
 {
-	int pkey_index = local_pkey_index(sweep->agents.fabric, redirect->pkey);
+	int pkey_index = local_pkey_index(sweep, redirect->pkey);
 	const struct triad_mad_address to = {.lid = redirect->lid,
 		.pkey_index = (uint16_t)pkey_index,
 		.sl = redirect->sl,

@@ -65,6 +65,12 @@ struct triad_sweep_sink {
 	void *context;
 	/* Whether 'port' is asked in the sweep that begins or runs.  NULL: all are. */
 	bool (*wants)(void *context, uint32_t port);
+	/* The index of the P_Key that 'port' is asked with; asked when a fabric is
+	 * adopted, and when its agent was silent.  NULL: 0. */
+	uint16_t (*pkey_index)(void *context, uint32_t port);
+	/* The index in our table of a P_Key of that partition, or -1.  NULL: it has the
+	 * default partition alone. */
+	int (*find_pkey)(void *context, uint16_t pkey);
 	/* 'port' (index in the fabric) said this. */
 	void (*reading)(void *context, uint32_t port,
 		enum triad_pma_attribute attribute,

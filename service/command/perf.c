@@ -118,7 +118,9 @@ static void put_remarks(
 
 	format_errors(errors, sizeof(errors), row);
 	if (shown->skipped)
-		triad_output_printf(output, "  left out, as its group says%s%s",
+		triad_output_printf(output, "  %s%s%s",
+			shown->apart ? "not asked: no partition shared"
+				     : "left out, as its group says",
 			errors[0] ? "; last: " : "", errors);
 	else if (!row->answered)
 		triad_output_printf(output, "  %sunanswered%s%s%s",

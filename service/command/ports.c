@@ -107,7 +107,8 @@ void triad_shown_port_read(
 
 	*shown = (struct triad_shown_port){.node = &fabric->nodes[port->node],
 		.port = port,
-		.skipped = triad_view_is_skipped(view, index)};
+		.skipped = triad_view_is_skipped(view, index),
+		.apart = triad_view_is_apart(view, index)};
 	if (port->remote != TRIAD_FABRIC_NONE) {
 		shown->remote_port = &fabric->ports[port->remote];
 		shown->remote_node = &fabric->nodes[shown->remote_port->node];
@@ -172,6 +173,7 @@ void triad_shown_port_json(
 	triad_json_object_end(json);
 	triad_json_bool(json, "answered", shown->row.answered);
 	triad_json_bool(json, "skipped", shown->skipped);
+	triad_json_bool(json, "partition_shared", !shown->apart);
 	triad_json_string(
 		json, "last_read", triad_command_format_time(shown->row.read_us, at));
 	put_resets_json(json, &shown->row);

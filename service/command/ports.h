@@ -22,7 +22,8 @@ struct triad_shown_port {
 	const struct triad_fabric_port *port;
 	const struct triad_fabric_node *remote_node; /* NULL: no far end */
 	const struct triad_fabric_port *remote_port;
-	bool skipped; /* in a group that is left out */
+	bool skipped; /* in a group that is left out, or apart */
+	bool apart;   /* it shares no partition with this port */
 	struct triad_engine_row row;
 };
 

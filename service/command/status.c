@@ -41,6 +41,12 @@ static void report_last_sweep(
 		status->last.n_unanswered, "");
 	triad_report_uint(report, "ports_left_out",
 		"of these, silent for long and not asked", status->last.n_left_out, "");
+	triad_report_uint(report, "ports_apart",
+		"ports without a partition in common with this one, not asked",
+		status->partitions.n_apart, "");
+	triad_report_uint(report, "ports_pkeys_unknown",
+		"ports whose P_Keys are not known, asked in the default partition",
+		status->partitions.n_guessed, "");
 }
 
 static void report_watch(struct triad_report *report, struct triad_service *service)

@@ -46,8 +46,7 @@ static struct triad_fabric *say_again(const struct triad_discovery *made)
 	require(!triad_discovery_reply_read(&reply, &again, &heard), "a good reply");
 	heard.octets = packed.octets;
 	require(!triad_discovery_unpack(&heard, &again), "and unpacked");
-	require(again.n_smps == made->n_smps && again.n_silent == made->n_silent &&
-			again.pkey_index == made->pkey_index,
+	require(again.n_smps == made->n_smps && again.n_silent == made->n_silent,
 		"with its numbers");
 	free(packed.octets);
 	return again.fabric;
@@ -58,9 +57,6 @@ static void check_fabric(struct triad_discovery *made)
 	struct triad_fabric *again = say_again(made);
 
 	fuzz_check_fabric(made->fabric);
-	for (uint32_t i = 0; i < made->fabric->n_ports; i++)
-		require(made->fabric->ports[i].pkey_index == made->pkey_index,
-			"the P_Key of the default partition");
 	require(again->n_nodes == made->fabric->n_nodes &&
 			again->n_ports == made->fabric->n_ports &&
 			again->sm_port == made->fabric->sm_port,

@@ -49,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	nodes = take(&at, &left, data[0], data[3]);
 	ports = take(&at, &left, data[1], data[4]);
 	links = take(&at, &left, data[2], left);
-	if (triad_sa_topology_build(&nodes, &ports, &links, 1, 0, &fabric))
+	if (triad_sa_topology_build(&nodes, &ports, &links, 1, &fabric))
 		return 0;
 	check(fabric);
 	triad_fabric_unref(fabric);

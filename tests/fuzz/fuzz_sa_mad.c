@@ -106,7 +106,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		hear(&answers, &w);
 	if (answers.mads[NODES] && answers.mads[PORTS] && answers.mads[LINKS] &&
 		!triad_sa_topology_build(&answers.tables[NODES], &answers.tables[PORTS],
-			&answers.tables[LINKS], 1, 0, &fabric))
+			&answers.tables[LINKS], 1, &fabric))
 		fuzz_check_fabric(fabric);
 	triad_fabric_unref(fabric);
 	for (unsigned i = 0; i < N_TABLES; i++)

@@ -18,6 +18,7 @@ unit_tests = \
 	tests/unit/common/test_json \
 	tests/unit/common/test_lists \
 	tests/unit/common/test_log \
+	tests/unit/common/test_recent \
 	tests/unit/common/test_text \
 	tests/unit/common/test_threshold \
 	tests/unit/collect/test_data \
@@ -40,6 +41,7 @@ unit_tests = \
 	tests/unit/perfmgr/test_losses \
 	tests/unit/perfmgr/test_metrics \
 	tests/unit/perfmgr/test_modes \
+	tests/unit/perfmgr/test_partitions \
 	tests/unit/perfmgr/test_pma \
 	tests/unit/perfmgr/test_profile \
 	tests/unit/perfmgr/test_resets \
@@ -123,7 +125,8 @@ tests_unit_qos_test_setup_memory_LDFLAGS = $(AM_LDFLAGS) \
 
 # Only the agent needs libibnetdisc; its functions are the test's own, but for fields.
 tests_unit_agent_test_discover_SOURCES = \
-	tests/unit/agent/test_discover.c agent/discover.c agent/discovery.c
+	tests/unit/agent/test_discover.c agent/discover.c agent/discovery.c \
+	agent/discovery_pkeys.c
 tests_unit_agent_test_discover_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS) $(IBNETDISC_CFLAGS)
 tests_unit_agent_test_discover_LDADD = $(LDADD) $(IBNETDISC_LIBS)
 tests_unit_agent_test_discovery_process_SOURCES = \

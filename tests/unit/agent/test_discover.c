@@ -55,6 +55,7 @@ static void add_node(unsigned i, int type, const char *name, int n_ports)
 	strcpy(nodes[i].nodedesc, name);
 	mad_set_field(nodes[i].info, 0, IB_NODE_VENDORID_F, 0x2c9);
 	mad_set_field(nodes[i].info, 0, IB_NODE_DEVID_F, 0x1000 + i);
+	mad_set_field(nodes[i].info, 0, IB_NODE_PARTITION_CAP_F, 128);
 }
 
 static void add_port(unsigned i, int number, uint16_t lid)
@@ -89,6 +90,10 @@ static void make_all(void)
 	add_port(SWITCH, 1, 0);
 	add_port(SWITCH, 2, 0);
 	add_port(FAR, 1, 9);
+	nodes[SWITCH].path_portid.drpath = (ib_dr_path_t){.cnt = 1, .p = {0, 1}};
+	/* met by a way that leads to another port of it */
+	nodes[FAR].path_portid.drpath =
+		(ib_dr_path_t){.cnt = 5, .p = {0, 9, 9, 9, 9, 9}};
 	link_ports(&ports[HOST][1], &ports[SWITCH][1]);
 	link_ports(&ports[SWITCH][2], &ports[FAR][1]);
 	found = (ibnd_fabric_t){.nodes = nodes, .total_mads_used = 11};
@@ -134,6 +139,55 @@ ibnd_fabric_t *ibnd_discover_fabric(
 	return result;
 }
 
+static unsigned n_blocks_asked; /* of tables */
+static bool is_mute;            /* SMPs for tables have no answers */
+static char opened;
+
+struct ibmad_port *mad_rpc_open_port(char *ca_name, int number, int *classes, int n)
+{
+	return (struct ibmad_port *)&opened;
+}
+
+void mad_rpc_close_port(struct ibmad_port *port)
+{
+}
+
+void mad_rpc_set_retries(struct ibmad_port *port, int retries)
+{
+}
+
+void mad_rpc_set_timeout(struct ibmad_port *port, int timeout)
+{
+}
+
+/* The host is in 0xffff; the switch in 0x7fff, 0x8002; the far host in 35 partitions,
+ * 0x8100 on. */
+static void fill_block(const ib_dr_path_t *path, unsigned block, uint8_t *data)
+{
+	static const uint8_t of_host[] = {0xff, 0xff},
+			     of_switch[] = {0x7f, 0xff, 0x80, 2};
+
+	if (path->cnt == 0 && !block)
+		memcpy(data, of_host, sizeof(of_host));
+	else if (path->cnt == 1 && path->p[1] == 1 && !block)
+		memcpy(data, of_switch, sizeof(of_switch));
+	else if (path->cnt == 2 && path->p[1] == 1 && path->p[2] == 2)
+		for (unsigned i = 0; i < 32 && 32 * block + i < 35; i++) {
+			data[2 * i] = 0x81;
+			data[2 * i + 1] = (uint8_t)(32 * block + i);
+		}
+}
+
+uint8_t *smp_query_via(void *data, ib_portid_t *way, unsigned attribute, unsigned block,
+	unsigned timeout, const struct ibmad_port *port)
+{
+	n_blocks_asked++;
+	if (is_mute || attribute != IB_ATTR_PKEY_TBL)
+		return NULL;
+	fill_block(&way->drpath, block, data);
+	return data;
+}
+
 void ibnd_destroy_fabric(ibnd_fabric_t *fabric)
 {
 }
@@ -163,21 +217,6 @@ bool triad_local_port_find(
 	strcpy(ca_name, "test");
 	*number = 1;
 	return port_guid == PORT_GUID;
-}
-
-int umad_get_port(const char *ca_name, int number, umad_port_t *port)
-{
-	return 0;
-}
-
-int umad_release_port(umad_port_t *port)
-{
-	return 0;
-}
-
-uint16_t triad_local_port_pkey_index(const umad_port_t *port)
-{
-	return 5;
 }
 
 /* --- what comes out --- */
@@ -226,7 +265,8 @@ static struct triad_discover_status wait_for(uint64_t n)
 static void set_up(void)
 {
 	taken = NULL;
-	n_taken = n_asked = 0;
+	n_taken = n_asked = n_blocks_asked = 0;
+	is_mute = false;
 	what = ALL;
 	discover = triad_discover_new(PORT_GUID, take, NULL, &log_);
 	ck_assert_ptr_nonnull(discover);
@@ -266,7 +306,6 @@ START_TEST(test_discovered_fabric_has_nodes_ports_and_links)
 	ck_assert_uint_eq(taken->nodes[leaf].device_id, 0x1001);
 	port = &taken->ports[triad_fabric_find_port(taken, leaf, 2)];
 	ck_assert_uint_eq(port->lid, 3);
-	ck_assert_uint_eq(port->pkey_index, 5);
 	ck_assert(port->has_pma);
 	ck_assert_uint_eq(port->width, 2);
 	ck_assert_uint_eq(port->speed, 4);
@@ -274,6 +313,39 @@ START_TEST(test_discovered_fabric_has_nodes_ports_and_links)
 	ck_assert_uint_eq(taken->ports[port->remote].lid, 9);
 	ck_assert(!taken->ports[triad_fabric_find_port(taken, leaf, 0)].has_pma);
 	ck_assert(taken->consistent);
+}
+END_TEST
+
+static const uint16_t *pkeys_of(uint64_t guid, unsigned number, uint32_t n)
+{
+	uint32_t node = triad_fabric_find_node(taken, guid);
+	const struct triad_fabric_port *port =
+		&taken->ports[triad_fabric_find_port(taken, node, number)];
+
+	ck_assert_uint_eq(port->pkeys.n, n);
+	return taken->pkeys + port->pkeys.at;
+}
+
+START_TEST(test_tables_of_partitions_are_read_by_the_way_to_each_port)
+{
+	discover_all();
+	ck_assert_uint_eq(pkeys_of(0x10, 1, 1)[0], 0xffff);
+	ck_assert_uint_eq(pkeys_of(0x20, 0, 2)[1], 0x8002);
+	ck_assert_uint_eq(pkeys_of(0x30, 1, 35)[34], 0x8122);
+	/* a switch's other ports are not asked */
+	(void)pkeys_of(0x20, 1, 0);
+	/* the used blocks, and an empty one each */
+	ck_assert_uint_eq(n_blocks_asked, 2 + 2 + 3);
+}
+END_TEST
+
+START_TEST(test_tables_that_nobody_answers_for_are_not_known)
+{
+	is_mute = true;
+	discover_all();
+	(void)pkeys_of(0x10, 1, 0);
+	(void)pkeys_of(0x30, 1, 0);
+	ck_assert_uint_eq(n_blocks_asked, 3);
 }
 END_TEST
 
@@ -383,6 +455,9 @@ int main(void)
 	log_.level = -1;
 	tcase_add_checked_fixture(cases, set_up, tear_down);
 	tcase_add_test(cases, test_discovered_fabric_has_nodes_ports_and_links);
+	tcase_add_test(
+		cases, test_tables_of_partitions_are_read_by_the_way_to_each_port);
+	tcase_add_test(cases, test_tables_that_nobody_answers_for_are_not_known);
 	tcase_add_loop_test(cases, test_failed_discovery_is_not_taken, 0, 3);
 	tcase_add_loop_test(
 		cases, test_partial_discovery_is_taken_the_third_time, 0, 2);

@@ -38,7 +38,6 @@ int triad_discovery_make(uint64_t port_guid, struct triad_discovery *made)
 	made->fabric = fat_tree(8);
 	made->n_smps = 1234;
 	made->n_silent = 5;
-	made->pkey_index = 6;
 	return made->fabric ? 0 : ENOMEM;
 }
 
@@ -121,7 +120,6 @@ START_TEST(test_what_it_finds_comes_out_as_it_is)
 		ck_assert_uint_eq(port->lid, fabric->ports[i].lid);
 		ck_assert_uint_eq(port->remote, fabric->ports[i].remote);
 		ck_assert_uint_eq(port->has_pma, fabric->ports[i].has_pma);
-		ck_assert_uint_eq(port->pkey_index, 6);
 	}
 	triad_fabric_unref(made.fabric);
 	triad_fabric_unref(fabric);

@@ -13,7 +13,6 @@
 
 static const struct triad_collect_head head = {
 	.kind = TRIAD_COLLECT_TOPOLOGY, .sender = 5, .incarnation = 6};
-static const uint16_t pkeys[] = {0x8001, 0xffff};
 static uint8_t octets[ROOM];
 
 static int take(struct triad_handout *handout, size_t size, uint64_t known,
@@ -24,7 +23,19 @@ static int take(struct triad_handout *handout, size_t size, uint64_t known,
 
 	ck_assert_int_eq(triad_collect_get_head(octets, size, &found, &body),
 		TRIAD_COLLECT_HEAD_GOOD);
-	return triad_handout_take(handout, &body, known, pkeys, 2, fabric, hash);
+	return triad_handout_take(handout, &body, known, fabric, hash);
+}
+
+/* Of ports whose LID is asked; others need none. */
+static void check_same_pkeys(const struct triad_fabric *a,
+	const struct triad_fabric_port *p, const struct triad_fabric *b,
+	const struct triad_fabric_port *q)
+{
+	if (a->nodes[p->node].type == TRIAD_NODE_SWITCH && p->number)
+		return;
+	ck_assert_uint_eq(p->pkeys.n, q->pkeys.n);
+	for (uint32_t i = 0; i < p->pkeys.n; i++)
+		ck_assert_uint_eq(a->pkeys[p->pkeys.at + i], b->pkeys[q->pkeys.at + i]);
 }
 
 static void check_same(const struct triad_fabric *a, const struct triad_fabric *b)
@@ -49,6 +60,7 @@ static void check_same(const struct triad_fabric *a, const struct triad_fabric *
 		ck_assert_uint_eq(p->width, q->width);
 		ck_assert_int_eq(p->has_pma, q->has_pma);
 		ck_assert_uint_eq(triad_fabric_port_bps(p), triad_fabric_port_bps(q));
+		check_same_pkeys(a, p, b, q);
 	}
 }
 
@@ -74,8 +86,6 @@ START_TEST(test_fabric_comes_back_as_it_was_whatever_the_order_of_its_pieces)
 	ck_assert_int_eq(error, 0);
 	ck_assert_uint_eq(hash, packed.hash);
 	check_same(fabric, found);
-	/* the second entry of our table lets us talk to the default partition */
-	ck_assert_uint_eq(found->ports[0].pkey_index, 1);
 	triad_fabric_unref(found);
 	ck_assert_int_eq(
 		take(handout, triad_handout_put(&packed, 0, &head, octets, ROOM),
@@ -137,6 +147,81 @@ START_TEST(test_piece_with_any_octet_changed_gives_the_fabric_or_nothing)
 	}
 	free(packed.octets);
 	triad_fabric_unref(fabric);
+}
+END_TEST
+
+/* A switch and its three hosts for each of 'n_tables' tables of two P_Keys; every
+ * fourth host has none that is known. */
+static struct triad_fabric *many_tables(unsigned n_tables)
+{
+	struct triad_fabric_builder *builder = triad_fabric_builder_new(NULL);
+	struct triad_fabric *made;
+
+	for (unsigned i = 0; i < 4 * n_tables; i++) {
+		struct triad_fabric_node node = {.guid = 1 + i,
+			.type = i % 4 ? TRIAD_NODE_CA : TRIAD_NODE_SWITCH};
+		uint16_t pkeys[] = {
+			0x7fff, (uint16_t)(0x8000 | (1 + i * 7 % n_tables))};
+
+		triad_fabric_builder_add_node(builder, &node, "", NULL, 0);
+		for (unsigned j = i % 4 != 0; j < 2; j++) {
+			struct triad_fabric_port port = {
+				.guid = 1 + i, .lid = 1, .number = (uint8_t)j};
+
+			triad_fabric_builder_add_port(builder, &port, 0, 0);
+			if (i % 16 != 3)
+				triad_fabric_builder_add_pkeys(builder, pkeys, 2);
+		}
+	}
+	ck_assert_int_eq(triad_fabric_build(builder, 0, &made), 0);
+	triad_fabric_builder_free(builder);
+	return made;
+}
+
+START_TEST(test_tables_of_partitions_come_back_however_many_there_are)
+{
+	static const unsigned numbers[] = {1, 3, 16, 17, 100};
+
+	for (unsigned i = 0; i < 5; i++) {
+		struct triad_fabric *fabric = many_tables(numbers[i]), *found = NULL;
+		struct triad_handout_packed packed;
+
+		ck_assert_int_eq(triad_handout_pack(fabric, &packed), 0);
+		ck_assert_int_eq(triad_handout_unpack(&packed, &found), 0);
+		check_same(fabric, found);
+		free(packed.octets);
+		triad_fabric_unref(found);
+		triad_fabric_unref(fabric);
+	}
+}
+END_TEST
+
+START_TEST(test_port_has_two_octets_less_where_all_have_the_same_table)
+{
+	/* A million ports: 25,000 nodes of 40.  What a port took with one P_Key of its
+	 * own is 24 octets less the GUID that is the same. */
+	struct triad_fabric *fabric = fabric_of_ports(4000);
+	struct triad_handout_packed packed;
+
+	ck_assert_int_eq(triad_handout_pack(fabric, &packed), 0);
+	ck_assert_uint_le(packed.size, 16 + 100 * 17 + 100 * 8 + 4000 * 14);
+	free(packed.octets);
+	triad_fabric_unref(fabric);
+}
+END_TEST
+
+START_TEST(test_hand_out_of_the_first_form_is_of_another_version)
+{
+	static const struct triad_collect_head old = {
+		.kind = TRIAD_COLLECT_OLD_TOPOLOGY, .sender = 5, .incarnation = 6};
+	struct triad_collect_head found;
+	struct triad_wire w;
+
+	triad_wire_init(&w, octets, sizeof(octets));
+	triad_collect_put_head(&w, &old);
+	ck_assert_uint_eq(octets[3], 11);
+	ck_assert_int_eq(triad_collect_get_head(octets, w.at, &found, &w),
+		TRIAD_COLLECT_HEAD_UNKNOWN_KIND);
 }
 END_TEST
 
@@ -222,6 +307,8 @@ START_TEST(test_part_has_own_nodes_and_the_far_ends_of_their_links)
 			ck_assert_uint_eq(part->ports[port->remote].node, at);
 		}
 	}
+	at = triad_fabric_find_node(part, 0x10101);
+	ck_assert_uint_eq(part->ports[part->nodes[at].first_port].pkeys.n, 2);
 	triad_fabric_unref(part);
 	triad_fabric_unref(fabric);
 }
@@ -248,6 +335,11 @@ int main(void)
 	tcase_add_test(cases, test_another_fabric_in_between_begins_anew);
 	tcase_add_test(
 		cases, test_piece_with_any_octet_changed_gives_the_fabric_or_nothing);
+	tcase_add_test(
+		cases, test_tables_of_partitions_come_back_however_many_there_are);
+	tcase_add_test(
+		cases, test_port_has_two_octets_less_where_all_have_the_same_table);
+	tcase_add_test(cases, test_hand_out_of_the_first_form_is_of_another_version);
 	tcase_add_test(cases,
 		test_piece_of_a_fabric_that_is_too_small_or_too_large_is_refused);
 	tcase_add_test(cases, test_hops_are_links_from_the_port_on);

@@ -101,8 +101,8 @@ static struct triad_fabric *build(int expected)
 {
 	struct triad_fabric *built = NULL;
 
-	ck_assert_int_eq(triad_sa_topology_build(&nodes, &ports, &links, 77, 3, &built),
-		expected);
+	ck_assert_int_eq(
+		triad_sa_topology_build(&nodes, &ports, &links, 77, &built), expected);
 	return built;
 }
 
@@ -131,7 +131,6 @@ START_TEST(test_tables_give_the_fabric_again)
 		ck_assert_uint_eq(a->guid, b->guid);
 		ck_assert_uint_eq(a->state, b->state);
 		ck_assert_uint_eq(a->has_pma, b->has_pma);
-		ck_assert_uint_eq(a->pkey_index, 3);
 		ck_assert_uint_eq(triad_fabric_port_bps(a), UINT64_C(100000000000));
 		ck_assert_uint_eq(a->mtu, 4);
 		ck_assert_uint_eq(a->phys_state, 5);
@@ -196,7 +195,7 @@ START_TEST(test_garbage_is_a_fabric_or_an_error)
 			port_records[(unsigned)rand() % ports.size] = (uint8_t)rand();
 			link_records[(unsigned)rand() % links.size] = (uint8_t)rand();
 		}
-		if (triad_sa_topology_build(&nodes, &ports, &links, 77, 0, &built))
+		if (triad_sa_topology_build(&nodes, &ports, &links, 77, &built))
 			continue;
 		for (uint32_t i = 0; i < built->n_ports; i++) {
 			uint32_t remote = built->ports[i].remote;

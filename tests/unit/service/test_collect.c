@@ -74,11 +74,6 @@ struct triad_bus_status triad_bus_status(struct triad_bus *bus)
 	return (struct triad_bus_status){.is_wanted = true, .is_connected = true};
 }
 
-size_t triad_local_port_pkeys(uint64_t port_guid, uint16_t *pkeys, size_t most)
-{
-	return 0;
-}
-
 void triad_perf_set_mate(struct triad_perf *perf, const struct triad_perf_mate *its)
 {
 	mate = *its;
