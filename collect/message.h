@@ -14,8 +14,9 @@
  *     CLEAR            down the tree: totals, histograms, hardware
  *     AGAIN            to who sent DATA: some was lost, send what it was about again
  *     WANT_TOPOLOGY    to the manager
- *     TOPOLOGY         a piece of the fabric, to all: the second form, with P_Key
- * tables; the first had kind 11, and is of a version that is not known
+ *     TOPOLOGY         a piece of the fabric, to all
+ *
+ * Kind 11 was TOPOLOGY without P_Key tables, and is taken for one of another version.
  *
  * Octets, all numbers big-endian:
  *

@@ -44,7 +44,7 @@ struct triad_sa_source_status {
 	uint64_t n_failed;
 	uint64_t n_reports;   /* of ports that came or went */
 	uint64_t n_strangers; /* reports that were not the SM's */
-	int error;          /* of the last try; 0: none */
+	int error;            /* of the last try; 0: none */
 };
 
 /* NULL when memory is short. */

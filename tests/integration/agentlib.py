@@ -206,7 +206,7 @@ def wait_for_errors(lab, value, number=FAR, sm=None):
 # --- messages that somebody makes up -----------------------------------------------
 
 MAGIC, VERSION = 0x5443, 1
-OWNER, CLEAR, TOPOLOGY = 2, 8, 11
+OWNER, CLEAR, TOPOLOGY = 2, 8, 12
 FUTURE = 1 << 62
 AT_SENDER = 4
 

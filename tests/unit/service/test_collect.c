@@ -58,9 +58,15 @@ void triad_bus_send(struct triad_bus *bus, enum triad_member_to to, uint64_t id,
 
 bool triad_bus_take(struct triad_bus *bus, struct triad_bus_message *message)
 {
+	struct triad_collect_head head;
+	struct triad_wire body;
+
 	if (n_taken == n_letters)
 		return false;
 	*message = letters[n_taken++];
+	/* Each is said by its sender itself. */
+	triad_collect_get_head(message->octets, message->size, &head, &body);
+	message->speaker.id = head.sender;
 	return true;
 }
 
