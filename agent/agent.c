@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "common/text.h"
+#include "triad/lists.h"
 
 #define STANDARD_CONF_PATH TRIAD_SYSCONFDIR "/agent.conf"
 
@@ -50,8 +51,13 @@ static void say_ignored(struct triad_agent *agent, const struct triad_conf *conf
 static void put_in_force(void *context, const struct triad_conf *conf)
 {
 	struct triad_agent *agent = context;
+	char reason[TRIAD_DIAG_TEXT_SIZE];
+	uint64_t sa_key = 0;
 
 	triad_agent_log_set_syslog(agent->log, conf->log.syslog);
+	/* What triad.conf has was checked. */
+	(void)triad_sm_key_parse(conf->collect.sa_key, &sa_key, reason, sizeof(reason));
+	triad_sa_source_set_key(agent->service.source, sa_key);
 	triad_topology_configure(agent->topology, conf->collect.topology,
 		conf->collect.mode == TRIAD_COLLECT_AGENT);
 }

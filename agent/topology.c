@@ -15,6 +15,7 @@ struct triad_topology {
 	bool is_handed;
 	uint64_t hold_until_us; /* nobody is asked before */
 	bool is_discovering;
+	bool is_partial;           /* the SA shows only a part */
 	uint64_t waiting_since_us; /* for the SA; 0: it has answered */
 	uint64_t generation;
 	struct triad_topology_status status;
@@ -84,16 +85,31 @@ static void publish(struct triad_topology *topology, struct triad_fabric *fabric
 		counts.n_switches, counts.n_ports, counts.n_links, most_hops);
 }
 
+static bool has_failed(struct triad_topology *topology)
+{
+	struct triad_discover_status status = triad_discover_status(topology->discover);
+
+	return status.active && status.why[0];
+}
+
 static void take_from_sa(void *context, struct triad_fabric *fabric)
 {
 	struct triad_topology *topology = context;
-	bool is_wanted;
+	bool is_wanted, is_partial, has_other;
 
 	pthread_mutex_lock(&topology->lock);
 	is_wanted = topology->choice != TRIAD_TOPOLOGY_DISCOVER;
-	if (is_wanted)
+	is_partial = fabric->n_hidden && topology->choice == TRIAD_TOPOLOGY_AUTO;
+	topology->is_partial = is_partial;
+	if (is_wanted && !is_partial)
 		topology->is_discovering = false;
+	has_other = topology->status.n_taken;
 	pthread_mutex_unlock(&topology->lock);
+	/* What was seen before may be there still: the discovery tells. */
+	if (is_partial) {
+		triad_discover_again(topology->discover);
+		is_wanted = !has_other || has_failed(topology);
+	}
 	if (is_wanted)
 		publish(topology, fabric, TRIAD_FROM_SA);
 }
@@ -106,8 +122,10 @@ static void take_discovered(void *context, struct triad_fabric *fabric)
 	pthread_mutex_lock(&topology->lock);
 	is_wanted = topology->is_discovering;
 	pthread_mutex_unlock(&topology->lock);
-	if (is_wanted)
-		publish(topology, fabric, TRIAD_FROM_DISCOVERY);
+	if (!is_wanted)
+		return;
+	triad_sa_source_set_known(topology->source, fabric);
+	publish(topology, fabric, TRIAD_FROM_DISCOVERY);
 }
 
 static void hear(void *context)
@@ -179,6 +197,8 @@ static bool decide(struct triad_topology *topology, uint64_t now_us)
 		topology->waiting_since_us = now_us;
 	if (topology->choice != TRIAD_TOPOLOGY_AUTO)
 		return topology->choice == TRIAD_TOPOLOGY_DISCOVER;
+	if (topology->is_partial && asks(topology, now_us))
+		return true;
 	return topology->waiting_since_us &&
 		now_us - topology->waiting_since_us > TRIAD_TOPOLOGY_PATIENCE_US;
 }
@@ -196,7 +216,7 @@ static enum triad_sa_source_wish wish(
 void triad_topology_tick(
 	struct triad_topology *topology, bool is_handed, uint64_t now_us)
 {
-	bool did, does, is_fallback;
+	bool did, does, is_fallback, is_partial;
 	enum triad_sa_source_wish wished;
 
 	pthread_mutex_lock(&topology->lock);
@@ -204,12 +224,16 @@ void triad_topology_tick(
 	did = topology->is_discovering;
 	does = topology->is_discovering = decide(topology, now_us);
 	is_fallback = topology->choice == TRIAD_TOPOLOGY_AUTO;
+	is_partial = topology->is_partial;
 	wished = wish(topology, now_us);
 	pthread_mutex_unlock(&topology->lock);
 	if (does && !did && is_fallback)
-		triad_log_write(topology->log, TRIAD_LOG_INFO,
-			"topology: no SA answers; the fabric is discovered until one "
-			"does");
+		triad_log_write(topology->log, TRIAD_LOG_INFO, "topology: %s",
+			is_partial
+				? "the SA shows only a part; the fabric is discovered "
+				  "until it shows all"
+				: "no SA answers; the fabric is discovered until one "
+				  "does");
 	triad_sa_source_want(topology->source, wished);
 	triad_discover_want(topology->discover, does);
 }
@@ -237,6 +261,7 @@ struct triad_topology_status triad_topology_status(struct triad_topology *topolo
 
 	pthread_mutex_lock(&topology->lock);
 	status = topology->status;
+	status.is_partial = topology->is_partial;
 	pthread_mutex_unlock(&topology->lock);
 	status.discover = triad_discover_status(topology->discover);
 	return status;

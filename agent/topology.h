@@ -4,10 +4,11 @@
  *
  * Model: the two sources run in threads of their own and give what they found.  'auto'
  * asks the SA, and discovers while that has not answered for
- * TRIAD_TOPOLOGY_PATIENCE_US; an answer of the SA's ends that.  With 'discover' the SA
- * is asked for reports of changes alone, if there is one.  Where a manager hands the
- * fabric down (service/collect.h), 'auto' asks nobody, and in mode 'agent' first waits
- * for one.
+ * TRIAD_TOPOLOGY_PATIENCE_US; an answer of the SA's ends that, unless it has links that
+ * lead to what it does not show: then the fabric is discovered, too, and what is
+ * discovered counts until the SA shows all.  With 'discover' the SA is asked for
+ * reports of changes alone, if there is one.  Where a manager hands the fabric down
+ * (service/collect.h), 'auto' asks nobody, and in mode 'agent' first waits for one.
  *
  * Thread-safety: any thread, for all but new and free. */
 #ifndef TRIAD_AGENT_TOPOLOGY_H
@@ -34,6 +35,7 @@ enum triad_topology_from {
 
 struct triad_topology_status {
 	enum triad_topology_from from; /* the last fabric */
+	bool is_partial;               /* the SA showed only a part, the last time */
 	uint64_t taken_us;
 	uint64_t n_taken;
 	uint64_t octets;

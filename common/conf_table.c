@@ -99,6 +99,13 @@ static bool check_peers(const char *value, char *reason, size_t size)
 		value, 0, addresses, TRIAD_CONF_MAX_PEERS, &n, reason, size);
 }
 
+static bool check_sm_key(const char *value, char *reason, size_t size)
+{
+	uint64_t key;
+
+	return triad_sm_key_parse(value, &key, reason, size);
+}
+
 static bool check_guids(const char *value, char *reason, size_t size)
 {
 	uint64_t guids[TRIAD_CONF_MAX_GUIDS];
@@ -222,6 +229,8 @@ static const struct triad_conf_key table[] = {
 		.at_run_time = true, .help = "How many nodes one agent reads at most."},
 	{KEY(collect, topology), CHOICE(topologies), .standard = "auto",
 		.at_run_time = true, .help = "Where triad-agent has the fabric from."},
+	{KEY(collect, sa_key), TEXT(check_sm_key), .standard = "1", .at_run_time = true,
+		.help = "OpenSM's sa_key, by which triad-agent gets P_Key tables."},
 	{KEY(log, level), CHOICE(log_levels), .standard = "info", .at_run_time = true,
 		.help = "How much goes to OpenSM's log."},
 	{KEY(log, syslog), BOOL, .standard = "true", .at_run_time = true,

@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -319,4 +320,24 @@ bool triad_subject_check(const char *text, char *reason, size_t size)
 		return true;
 	snprintf(reason, size, "1 to 32 of A-Z a-z 0-9 _ - are wanted");
 	return false;
+}
+
+bool triad_sm_key_parse(const char *value, uint64_t *key, char *reason, size_t size)
+{
+	bool is_hexadecimal = value[0] == '0' && (value[1] == 'x' || value[1] == 'X');
+	const char *digits = is_hexadecimal ? value + 2 : value;
+	size_t length = strlen(digits);
+
+	*key = 0;
+	if (!length || length > (is_hexadecimal ? 16 : 19) ||
+		digits[strspn(digits,
+			is_hexadecimal ? "0123456789abcdefABCDEF" : "0123456789")]) {
+		snprintf(reason, size,
+			"'%.80s' isn't a key: that is a number, or 0x and up to 16 "
+			"hexadecimal digits; 0: none",
+			value);
+		return false;
+	}
+	*key = strtoull(digits, NULL, is_hexadecimal ? 16 : 10);
+	return true;
 }

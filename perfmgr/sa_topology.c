@@ -2,13 +2,17 @@
 #include "perfmgr/sa_topology.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "triad/wire.h"
 
 /* Octets of what is read of a record. */
-enum { NODE_SIZE = 108, PORT_INFO_SIZE = 4 + 64, LINK_SIZE = 6 };
+enum { NODE_SIZE = 108, PORT_INFO_SIZE = 4 + 64, LINK_SIZE = 6, PKEYS_SIZE = 8 + 64 };
+
+#define BLOCK_ENTRIES 32u
+#define MAX_BLOCKS 32u /* of a port's P_Keys */
 
 #define N_LIDS 65536u
 
@@ -28,6 +32,12 @@ struct link {
 	uint8_t from_port, to_port;
 };
 
+/* A block of P_Keys. */
+struct block {
+	uint16_t lid, number;
+	const uint8_t *record;
+};
+
 struct tables {
 	struct node *nodes; /* sorted by GUID, each once */
 	uint32_t n_nodes;
@@ -37,6 +47,9 @@ struct tables {
 	uint32_t n_ports;
 	struct link *links; /* sorted by where they come from */
 	uint32_t n_links;
+	struct block *blocks; /* sorted by LID and number */
+	uint32_t n_blocks;
+	const struct triad_fabric *known;
 };
 
 static uint64_t get(const uint8_t *record, size_t at, size_t n)
@@ -88,6 +101,15 @@ static int compare_links(const void *a, const void *b)
 	if (x->from_lid != y->from_lid)
 		return x->from_lid < y->from_lid ? -1 : 1;
 	return (int)x->from_port - (int)y->from_port;
+}
+
+static int compare_blocks(const void *a, const void *b)
+{
+	const struct block *x = a, *y = b;
+
+	if (x->lid != y->lid)
+		return x->lid < y->lid ? -1 : 1;
+	return (int)x->number - (int)y->number;
 }
 
 /* --- reading the records --- */
@@ -169,6 +191,33 @@ static void read_links(struct tables *tables, const struct triad_sa_table *table
 	qsort(tables->links, tables->n_links, sizeof(*tables->links), compare_links);
 }
 
+/* Deviation: OpenSM 3.3.23 writes the number as its machine has it, so that on most the
+ * octets are turned round. */
+static uint16_t block_number(const uint8_t *record)
+{
+	uint16_t number = (uint16_t)get(record, 2, 2);
+
+	return number & 0xff ? number : number >> 8;
+}
+
+/* Of a switch, the table of its port 0 alone. */
+static void read_pkeys(struct tables *tables, const struct triad_sa_table *table)
+{
+	for (size_t i = 0; i < count(table); i++) {
+		const uint8_t *record = record_at(table, i);
+		uint16_t lid = (uint16_t)get(record, 0, 2);
+		uint32_t node = tables->node_of_lid[lid];
+
+		if (node != TRIAD_FABRIC_NONE &&
+			(tables->nodes[node].record[6] != TRIAD_NODE_SWITCH ||
+				!record[4]))
+			tables->blocks[tables->n_blocks++] =
+				(struct block){lid, block_number(record), record};
+	}
+	qsort(tables->blocks, tables->n_blocks, sizeof(*tables->blocks),
+		compare_blocks);
+}
+
 /* --- building --- */
 
 static void add_node(struct triad_fabric_builder *builder, const struct node *node)
@@ -232,6 +281,90 @@ static void add_port(struct triad_fabric_builder *builder, const struct tables *
 	triad_fabric_builder_add_port(builder, &added, far_guid, far_number);
 }
 
+/* The first block of a LID, or the end. */
+static uint32_t find_blocks(const struct tables *tables, uint16_t lid)
+{
+	uint32_t low = 0, high = tables->n_blocks;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (tables->blocks[middle].lid < lid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* What the SA says of a port's P_Keys; returns how many there are up to the last one.
+ */
+static uint32_t gather_pkeys(const struct tables *tables, uint16_t lid, uint16_t *pkeys)
+{
+	uint32_t n = 0;
+
+	memset(pkeys, 0, MAX_BLOCKS * BLOCK_ENTRIES * sizeof(*pkeys));
+	for (uint32_t at = find_blocks(tables, lid);
+		at < tables->n_blocks && tables->blocks[at].lid == lid; at++) {
+		uint32_t first = tables->blocks[at].number * BLOCK_ENTRIES;
+
+		if (tables->blocks[at].number >= MAX_BLOCKS)
+			break;
+		for (uint32_t i = 0; i < BLOCK_ENTRIES; i++) {
+			pkeys[first + i] =
+				(uint16_t)get(tables->blocks[at].record, 8 + 2 * i, 2);
+			if (pkeys[first + i])
+				n = first + i + 1;
+		}
+	}
+	return n;
+}
+
+static void add_known_pkeys(struct triad_fabric_builder *builder,
+	const struct triad_fabric *known, uint64_t node_guid, unsigned number)
+{
+	uint32_t node =
+		known ? triad_fabric_find_node(known, node_guid) : TRIAD_FABRIC_NONE;
+	uint32_t port = node != TRIAD_FABRIC_NONE
+		? triad_fabric_find_port(known, node, number)
+		: TRIAD_FABRIC_NONE;
+
+	if (port != TRIAD_FABRIC_NONE && known->ports[port].pkeys.n)
+		triad_fabric_builder_add_pkeys(builder,
+			known->pkeys + known->ports[port].pkeys.at,
+			known->ports[port].pkeys.n);
+}
+
+static void add_pkeys(struct triad_fabric_builder *builder, const struct tables *tables,
+	const struct port *port)
+{
+	const struct node *node = &tables->nodes[port->node];
+	uint16_t pkeys[MAX_BLOCKS * BLOCK_ENTRIES];
+	uint32_t n;
+
+	if (node->record[6] == TRIAD_NODE_SWITCH && port->number)
+		return;
+	n = gather_pkeys(tables, (uint16_t)get(port->record, 0, 2), pkeys);
+	if (n)
+		triad_fabric_builder_add_pkeys(builder, pkeys, n);
+	else
+		add_known_pkeys(builder, tables->known, node->guid, port->number);
+}
+
+/* A link that is up has a far end, and who is shown it is shown the link. */
+static uint32_t count_hidden(const struct triad_fabric *fabric)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < fabric->n_ports; i++) {
+		const struct triad_fabric_port *port = &fabric->ports[i];
+
+		n += port->number && port->state >= TRIAD_PORT_INIT &&
+			port->remote == TRIAD_FABRIC_NONE;
+	}
+	return n;
+}
+
 static int build(const struct tables *tables, uint64_t sm_port_guid,
 	struct triad_fabric **fabric)
 {
@@ -243,11 +376,15 @@ static int build(const struct tables *tables, uint64_t sm_port_guid,
 		return ENOMEM;
 	for (uint32_t i = 0; i < tables->n_nodes; i++) {
 		add_node(builder, &tables->nodes[i]);
-		for (; at < tables->n_ports && tables->ports[at].node == i; at++)
+		for (; at < tables->n_ports && tables->ports[at].node == i; at++) {
 			add_port(builder, tables, &tables->ports[at]);
+			add_pkeys(builder, tables, &tables->ports[at]);
+		}
 	}
 	error = triad_fabric_build(builder, sm_port_guid, fabric);
 	triad_fabric_builder_free(builder);
+	if (!error)
+		(*fabric)->n_hidden = count_hidden(*fabric);
 	return error;
 }
 
@@ -258,35 +395,55 @@ static void clear(struct tables *tables)
 	free(tables->guid_of_lid);
 	free(tables->ports);
 	free(tables->links);
+	free(tables->blocks);
 }
 
-int triad_sa_topology_build(const struct triad_sa_table *nodes,
-	const struct triad_sa_table *ports, const struct triad_sa_table *links,
-	uint64_t sm_port_guid, struct triad_fabric **fabric)
+static bool are_usable(const struct triad_sa_tables *from)
 {
-	struct tables tables = {0};
+	return is_usable(&from->nodes, NODE_SIZE) &&
+		is_usable(&from->ports, PORT_INFO_SIZE) &&
+		is_usable(&from->links, LINK_SIZE) &&
+		is_usable(&from->pkeys, PKEYS_SIZE);
+}
+
+static bool are_too_large(const struct triad_sa_tables *from)
+{
+	return count(&from->nodes) > TRIAD_FABRIC_MAX_PORTS ||
+		count(&from->ports) > TRIAD_FABRIC_MAX_PORTS ||
+		count(&from->links) > TRIAD_FABRIC_MAX_PORTS ||
+		count(&from->pkeys) > TRIAD_FABRIC_MAX_PORTS;
+}
+
+static bool make_room(struct tables *tables, const struct triad_sa_tables *from)
+{
+	tables->nodes = calloc(count(&from->nodes), sizeof(*tables->nodes));
+	tables->node_of_lid = calloc(N_LIDS, sizeof(*tables->node_of_lid));
+	tables->guid_of_lid = calloc(N_LIDS, sizeof(*tables->guid_of_lid));
+	tables->ports = calloc(count(&from->ports) + 1, sizeof(*tables->ports));
+	tables->links = calloc(count(&from->links) + 1, sizeof(*tables->links));
+	tables->blocks = calloc(count(&from->pkeys) + 1, sizeof(*tables->blocks));
+	return tables->nodes && tables->node_of_lid && tables->guid_of_lid &&
+		tables->ports && tables->links && tables->blocks;
+}
+
+int triad_sa_topology_build(const struct triad_sa_tables *from, uint64_t sm_port_guid,
+	struct triad_fabric **fabric)
+{
+	struct tables tables = {.known = from->known};
 	int error = ENOMEM;
 
-	if (!is_usable(nodes, NODE_SIZE) || !is_usable(ports, PORT_INFO_SIZE) ||
-		!is_usable(links, LINK_SIZE))
+	if (!are_usable(from))
 		return EPROTO;
-	if (!count(nodes))
+	if (!count(&from->nodes))
 		return ENODATA;
-	if (count(nodes) > TRIAD_FABRIC_MAX_PORTS ||
-		count(ports) > TRIAD_FABRIC_MAX_PORTS ||
-		count(links) > TRIAD_FABRIC_MAX_PORTS)
+	if (are_too_large(from))
 		return EOVERFLOW;
-	tables.nodes = calloc(count(nodes), sizeof(*tables.nodes));
-	tables.node_of_lid = calloc(N_LIDS, sizeof(*tables.node_of_lid));
-	tables.guid_of_lid = calloc(N_LIDS, sizeof(*tables.guid_of_lid));
-	tables.ports = calloc(count(ports) + 1, sizeof(*tables.ports));
-	tables.links = calloc(count(links) + 1, sizeof(*tables.links));
-	if (tables.nodes && tables.node_of_lid && tables.guid_of_lid && tables.ports &&
-		tables.links) {
-		read_nodes(&tables, nodes);
-		read_lids(&tables, nodes);
-		read_ports(&tables, ports);
-		read_links(&tables, links);
+	if (make_room(&tables, from)) {
+		read_nodes(&tables, &from->nodes);
+		read_lids(&tables, &from->nodes);
+		read_ports(&tables, &from->ports);
+		read_links(&tables, &from->links);
+		read_pkeys(&tables, &from->pkeys);
 		error = tables.n_nodes ? build(&tables, sm_port_guid, fabric) : ENODATA;
 	}
 	clear(&tables);

@@ -41,3 +41,8 @@ bool triad_sm_other_master(struct osm_opensm *osm, uint64_t *guid, bool *waits)
 	pthread_rwlock_unlock(&osm->lock.lock);
 	return true;
 }
+
+uint64_t triad_sm_sa_key(const struct osm_opensm *osm)
+{
+	return cl_ntoh64(osm->subn.opt.sa_key);
+}

@@ -17,4 +17,7 @@ const char *triad_sm_state(const struct osm_opensm *osm);
  * leaves both as they are when OpenSM's lock is not free: it does not wait for it. */
 bool triad_sm_other_master(struct osm_opensm *osm, uint64_t *guid, bool *waits);
 
+/* The SM_Key of who is trusted by the SA, as this SM has it. */
+uint64_t triad_sm_sa_key(const struct osm_opensm *osm);
+
 #endif

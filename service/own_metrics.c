@@ -68,6 +68,16 @@ static void add_sweeps(struct triad_own_metrics *list, struct triad_service *ser
 		status.partitions.n_apart);
 }
 
+static void add_source(struct triad_own_metrics *list, struct triad_service *service)
+{
+	struct triad_sa_source_status status = triad_sa_source_status(service->source);
+
+	if (status.active)
+		triad_own_gauge(list, "triad_topology_hidden_links",
+			"Links that are up, to what the SA does not show this port.",
+			status.n_hidden);
+}
+
 static void add_mads(struct triad_own_metrics *list, struct triad_service *service)
 {
 	struct triad_collector_status status = triad_perf_status(service->perf);
@@ -223,6 +233,7 @@ size_t triad_own_metrics(
 
 	service->owner->add_metrics(service->owner->context, &list);
 	add_sweeps(&list, service);
+	add_source(&list, service);
 	add_mads(&list, service);
 	add_sa(&list, service);
 	add_alerts(&list, service);

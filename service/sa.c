@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "perfmgr/sa_topology.h"
 #include "service/local_port.h"
 #include "service/sa_mad.h"
 #include "triad/clock.h"
@@ -251,14 +252,12 @@ static int await_answer(struct triad_sa *sa, uint8_t method, uint64_t wait_us)
 
 /* --- what is asked --- */
 
-int triad_sa_get_table(struct triad_sa *sa, uint16_t attribute, uint64_t wait_us,
-	struct triad_sa_answer *answer)
+/* Sends the request for a table, and takes the answer. */
+static int take_table(
+	struct triad_sa *sa, uint64_t wait_us, struct triad_sa_answer *answer)
 {
-	int error;
+	int error = send_to_sm(sa);
 
-	triad_sa_mad_request(
-		clear_mad(sa), TRIAD_SA_METHOD_GET_TABLE, attribute, ++sa->tid);
-	error = send_to_sm(sa);
 	if (!error)
 		error = await_answer(sa, TRIAD_SA_METHOD_GET_TABLE, wait_us);
 	if (error)
@@ -273,6 +272,27 @@ int triad_sa_get_table(struct triad_sa *sa, uint16_t attribute, uint64_t wait_us
 	memcpy(answer->mad, mad_of(sa), sa->size);
 	answer->records = answer->mad + TRIAD_SA_MAD_DATA;
 	return 0;
+}
+
+int triad_sa_get_table(struct triad_sa *sa, uint16_t attribute, uint64_t wait_us,
+	struct triad_sa_answer *answer)
+{
+	triad_sa_mad_request(
+		clear_mad(sa), TRIAD_SA_METHOD_GET_TABLE, attribute, ++sa->tid);
+	return take_table(sa, wait_us, answer);
+}
+
+/* With a port number of 0 OpenSM leaves out what is not needed, tables of the other
+ * ports of switches; other nodes have no port number there. */
+int triad_sa_get_pkeys(struct triad_sa *sa, uint64_t sm_key, uint64_t wait_us,
+	struct triad_sa_answer *answer)
+{
+	uint8_t *mad = clear_mad(sa);
+
+	triad_sa_mad_request(
+		mad, TRIAD_SA_METHOD_GET_TABLE, TRIAD_SA_PKEY_TABLE_RECORD, ++sa->tid);
+	triad_sa_mad_trust(mad, sm_key, TRIAD_SA_PKEY_MASK_PORT);
+	return take_table(sa, wait_us, answer);
 }
 
 int triad_sa_subscribe(struct triad_sa *sa, uint16_t trap, uint64_t wait_us)

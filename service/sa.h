@@ -46,6 +46,12 @@ struct triad_sa_answer {
 int triad_sa_get_table(struct triad_sa *sa, uint16_t attribute, uint64_t wait_us,
 	struct triad_sa_answer *answer);
 
+/* The same for P_KeyTableRecords of whose LID is asked: end ports, and ports 0 of
+ * switches.  SMs give them to who knows their SM_Key alone; OpenSM does not answer a
+ * wrong one. */
+int triad_sa_get_pkeys(struct triad_sa *sa, uint64_t sm_key, uint64_t wait_us,
+	struct triad_sa_answer *answer);
+
 /* Asks for reports of a trap.  Returns as above. */
 int triad_sa_subscribe(struct triad_sa *sa, uint16_t trap, uint64_t wait_us);
 

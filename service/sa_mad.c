@@ -10,7 +10,15 @@ enum { RESPONSE = 0x80, GET_RESPONSE = 0x81 };
 enum { ATTRIBUTE_NOTICE = 0x02, ATTRIBUTE_INFORM_INFO = 0x03 };
 
 /* Where things are in an SA MAD. */
-enum { AT_METHOD = 3, AT_STATUS = 4, AT_TID = 12, AT_ATTRIBUTE = 16, AT_OFFSET = 44 };
+enum {
+	AT_METHOD = 3,
+	AT_STATUS = 4,
+	AT_TID = 12,
+	AT_ATTRIBUTE = 16,
+	AT_SM_KEY = 36,
+	AT_OFFSET = 44,
+	AT_MASK = 48,
+};
 enum { DATA = TRIAD_SA_MAD_DATA };
 
 static void put(uint8_t *mad, size_t at, size_t n, uint64_t value)
@@ -40,6 +48,12 @@ void triad_sa_mad_request(
 	mad[AT_METHOD] = method;
 	put(mad, AT_TID, 4, tid);
 	put(mad, AT_ATTRIBUTE, 2, attribute);
+}
+
+void triad_sa_mad_trust(uint8_t mad[TRIAD_MAD_SIZE], uint64_t sm_key, uint64_t mask)
+{
+	put(mad, AT_SM_KEY, 8, sm_key);
+	put(mad, AT_MASK, 8, mask);
 }
 
 void triad_sa_mad_inform(uint8_t mad[TRIAD_MAD_SIZE], uint16_t trap, uint32_t tid)

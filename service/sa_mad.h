@@ -29,6 +29,10 @@ enum {
 void triad_sa_mad_request(
 	uint8_t mad[TRIAD_MAD_SIZE], uint8_t method, uint16_t attribute, uint32_t tid);
 
+/* Makes the request one of who knows the SM_Key, for records in which the components of
+ * 'mask' are 0. */
+void triad_sa_mad_trust(uint8_t mad[TRIAD_MAD_SIZE], uint64_t sm_key, uint64_t mask);
+
 /* The request to report a trap to this port's GSI. */
 void triad_sa_mad_inform(uint8_t mad[TRIAD_MAD_SIZE], uint16_t trap, uint32_t tid);
 

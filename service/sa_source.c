@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +24,8 @@
 #define ANSWER_US (5 * TRIAD_US_PER_S)
 /* Reports of strangers are over when none has come for so long. */
 #define STRANGERS_GONE_US (10 * TRIAD_US_PER_S)
+/* Who was refused P_Keys asks for them no sooner: OpenSM notes each such request. */
+#define PKEYS_AGAIN_US (600 * TRIAD_US_PER_S)
 
 struct triad_sa_source {
 	uint64_t port_guid;
@@ -33,6 +36,8 @@ struct triad_sa_source {
 	bool has_thread, stop;
 	enum triad_sa_source_wish wish;
 	struct triad_sa_source_status status;
+	uint64_t sm_key;
+	struct triad_fabric *known; /* NULL: none */
 	pthread_t thread;
 
 	/* Of the thread alone. */
@@ -44,7 +49,9 @@ struct triad_sa_source {
 	uint64_t n_strangers; /* since it began */
 	uint64_t due_us;
 	uint64_t generation;
-	int error_said;
+	int error_said, pkeys_said;
+	uint64_t pkeys_due_us, key_tried;
+	uint32_t n_hidden_said;
 };
 
 struct triad_sa_source *triad_sa_source_new(uint64_t port_guid,
@@ -72,6 +79,7 @@ void triad_sa_source_free(struct triad_sa_source *source)
 	pthread_mutex_unlock(&source->lock);
 	if (source->has_thread)
 		pthread_join(source->thread, NULL);
+	triad_fabric_unref(source->known);
 	pthread_cond_destroy(&source->changed);
 	pthread_mutex_destroy(&source->lock);
 	free(source);
@@ -87,6 +95,25 @@ struct triad_sa_source_status triad_sa_source_status(struct triad_sa_source *sou
 	return status;
 }
 
+void triad_sa_source_set_key(struct triad_sa_source *source, uint64_t sm_key)
+{
+	pthread_mutex_lock(&source->lock);
+	source->sm_key = sm_key;
+	pthread_mutex_unlock(&source->lock);
+}
+
+void triad_sa_source_set_known(
+	struct triad_sa_source *source, struct triad_fabric *known)
+{
+	struct triad_fabric *old;
+
+	pthread_mutex_lock(&source->lock);
+	old = source->known;
+	source->known = known ? triad_fabric_ref(known) : NULL;
+	pthread_mutex_unlock(&source->lock);
+	triad_fabric_unref(old);
+}
+
 static bool is_wanted(void *context)
 {
 	struct triad_sa_source *source = context;
@@ -100,19 +127,19 @@ static bool is_wanted(void *context)
 
 /* --- the tables --- */
 
-enum { NODES, PORTS, LINKS, N_TABLES };
+enum { NODES, PORTS, LINKS, N_NEEDED, PKEYS = N_NEEDED, N_TABLES };
 
 static int read_tables(
 	struct triad_sa_source *source, struct triad_sa_answer answers[N_TABLES])
 {
-	static const uint16_t attributes[N_TABLES] = {
+	static const uint16_t attributes[N_NEEDED] = {
 		[NODES] = TRIAD_SA_NODE_RECORD,
 		[PORTS] = TRIAD_SA_PORT_INFO_RECORD,
 		[LINKS] = TRIAD_SA_LINK_RECORD,
 	};
 	int error = 0;
 
-	for (unsigned i = 0; i < N_TABLES && !error; i++)
+	for (unsigned i = 0; i < N_NEEDED && !error; i++)
 		error = is_wanted(source)
 			? triad_sa_get_table(
 				  source->sa, attributes[i], TABLE_US, &answers[i])
@@ -120,25 +147,109 @@ static int read_tables(
 	return error;
 }
 
+static void say_pkeys(struct triad_sa_source *source, int error)
+{
+	pthread_mutex_lock(&source->lock);
+	source->status.pkeys_error = error;
+	pthread_mutex_unlock(&source->lock);
+	if (error && error != ENOKEY && error != source->pkeys_said)
+		triad_log_write(source->log, TRIAD_LOG_WARNING,
+			"topology: the SA gives no P_Keys of ports: %s; those that are not "
+			"known otherwise are asked in the default partition.  Is the SM_Key "
+			"that of OpenSM (sa_key in its configuration)?",
+			strerror(error));
+	source->pkeys_said = error;
+}
+
+/* What is refused is no failure. */
+static int read_pkeys(struct triad_sa_source *source, struct triad_sa_answer *answer)
+{
+	uint64_t now_us = triad_clock_now_us(), key;
+	int error;
+
+	pthread_mutex_lock(&source->lock);
+	key = source->sm_key;
+	pthread_mutex_unlock(&source->lock);
+	if (key == source->key_tried && now_us < source->pkeys_due_us)
+		return 0;
+	source->key_tried = key;
+	source->pkeys_due_us = 0;
+	error = !key ? ENOKEY : triad_sa_get_pkeys(source->sa, key, TABLE_US, answer);
+	if (error == ECANCELED)
+		return error;
+	if (error)
+		source->pkeys_due_us = triad_clock_now_us() + PKEYS_AGAIN_US;
+	say_pkeys(source, error);
+	return 0;
+}
+
+static struct triad_fabric *get_known(struct triad_sa_source *source)
+{
+	struct triad_fabric *known = NULL;
+
+	pthread_mutex_lock(&source->lock);
+	if (source->known)
+		known = triad_fabric_ref(source->known);
+	pthread_mutex_unlock(&source->lock);
+	return known;
+}
+
+/* How much the SA shows; once for each change. */
+static void say_hidden(struct triad_sa_source *source,
+	const struct triad_fabric *fabric, const struct triad_fabric *known)
+{
+	uint32_t n_known = known ? known->n_nodes : 0;
+	char others[64] = "";
+
+	pthread_mutex_lock(&source->lock);
+	source->status.n_nodes = fabric->n_nodes;
+	source->status.n_ports = fabric->n_ports;
+	source->status.n_hidden = fabric->n_hidden;
+	source->status.n_known_nodes = n_known;
+	pthread_mutex_unlock(&source->lock);
+	if (n_known > fabric->n_nodes)
+		snprintf(
+			others, sizeof(others), " (this host found %u nodes)", n_known);
+	if (fabric->n_hidden && fabric->n_hidden != source->n_hidden_said)
+		triad_log_write(source->log, TRIAD_LOG_WARNING,
+			"topology: the SA shows %u nodes and %u ports%s, and %u links that "
+			"are up lead to what it does not show: it shows a port only what "
+			"shares a partition with it.  Make this port a full member of the "
+			"default partition (partitions.conf of OpenSM)",
+			fabric->n_nodes, fabric->n_ports, others, fabric->n_hidden);
+	else if (!fabric->n_hidden && source->n_hidden_said)
+		triad_log_write(source->log, TRIAD_LOG_INFO,
+			"topology: the SA shows the far ends of all links again");
+	source->n_hidden_said = fabric->n_hidden;
+}
+
+static struct triad_sa_table table_of(const struct triad_sa_answer *answer)
+{
+	return (struct triad_sa_table){answer->records, answer->size, answer->stride};
+}
+
 static int make_fabric(struct triad_sa_source *source,
 	const struct triad_sa_answer *answers, struct triad_fabric **made)
 {
-	struct triad_sa_table tables[N_TABLES];
-	struct triad_fabric *fabric;
-	int error;
+	struct triad_fabric *known = get_known(source), *fabric;
+	const struct triad_sa_tables tables = {
+		.nodes = table_of(&answers[NODES]),
+		.ports = table_of(&answers[PORTS]),
+		.links = table_of(&answers[LINKS]),
+		.pkeys = table_of(&answers[PKEYS]),
+		.known = known,
+	};
+	int error = triad_sa_topology_build(&tables, source->port_guid, &fabric);
 
-	for (unsigned i = 0; i < N_TABLES; i++)
-		tables[i] = (struct triad_sa_table){
-			answers[i].records, answers[i].size, answers[i].stride};
-	error = triad_sa_topology_build(&tables[NODES], &tables[PORTS], &tables[LINKS],
-		source->port_guid, &fabric);
-	if (error)
-		return error;
-	fabric->generation = ++source->generation;
-	fabric->taken_us = triad_clock_now_us();
-	fabric->consistent = true;
-	*made = fabric;
-	return 0;
+	if (!error) {
+		fabric->generation = ++source->generation;
+		fabric->taken_us = triad_clock_now_us();
+		fabric->consistent = true;
+		say_hidden(source, fabric, known);
+		*made = fabric;
+	}
+	triad_fabric_unref(known);
+	return error;
 }
 
 static void note_result(struct triad_sa_source *source, int error)
@@ -164,6 +275,8 @@ static int refresh(struct triad_sa_source *source, struct triad_fabric **fabric)
 	struct triad_sa_answer answers[N_TABLES] = {0};
 	int error = read_tables(source, answers);
 
+	if (!error)
+		error = read_pkeys(source, &answers[PKEYS]);
 	if (!error)
 		error = make_fabric(source, answers, fabric);
 	for (unsigned i = 0; i < N_TABLES; i++)

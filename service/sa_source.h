@@ -6,6 +6,10 @@
  * service/sa_pace.h says.  Who has the topology from elsewhere can have the reports
  * alone.  A report that doesn't come from the SM's LID counts for nothing.
  *
+ * P_Key tables are asked for, too, by the SM_Key; an SA that refuses them is asked
+ * again after a while, and the fabric comes without.  An SA shows only what shares a
+ * partition with this port: when links lead to what it does not show, that is said.
+ *
  * The thread is made when it is wanted first; it ends with the source.
  *
  * Thread-safety: any thread, for all but new and free.
@@ -45,6 +49,10 @@ struct triad_sa_source_status {
 	uint64_t n_reports;   /* of ports that came or went */
 	uint64_t n_strangers; /* reports that were not the SM's */
 	int error;            /* of the last try; 0: none */
+	int pkeys_error; /* of the last try to get P_Keys; 0: none; ENOKEY: no key */
+	uint32_t n_nodes, n_ports; /* that the SA shows */
+	uint32_t n_hidden;         /* links to what it doesn't show */
+	uint32_t n_known_nodes;    /* that this host found otherwise; 0: not known */
 };
 
 /* NULL when memory is short. */
@@ -56,6 +64,14 @@ void triad_sa_source_free(struct triad_sa_source *source);
 
 void triad_sa_source_want(
 	struct triad_sa_source *source, enum triad_sa_source_wish wish);
+
+/* The SM_Key, from the next time on; 0: P_Keys are not asked for. */
+void triad_sa_source_set_key(struct triad_sa_source *source, uint64_t sm_key);
+
+/* What this host knows of the fabric otherwise, referenced; NULL: nothing.  P_Keys that
+ * the SA does not give are taken from it. */
+void triad_sa_source_set_known(
+	struct triad_sa_source *source, struct triad_fabric *known);
 
 struct triad_sa_source_status triad_sa_source_status(struct triad_sa_source *source);
 

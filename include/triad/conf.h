@@ -157,7 +157,8 @@ struct triad_conf {
 		unsigned min_change_kb;
 		unsigned refresh; /* sweeps; 0: never */
 		unsigned max_nodes;
-		unsigned topology; /* enum triad_conf_topology */
+		unsigned topology;                 /* enum triad_conf_topology */
+		char sa_key[TRIAD_CONF_TEXT_SIZE]; /* triad_sm_key_parse() */
 	} collect;
 	struct {
 		unsigned level; /* enum triad_log_level */

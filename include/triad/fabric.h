@@ -172,6 +172,9 @@ struct triad_fabric {
 	uint64_t sm_port_guid;
 	uint32_t sm_port; /* index in 'ports', or TRIAD_FABRIC_NONE */
 	bool consistent;  /* no sweep began while it was taken */
+	/* Ports with a link that is up, to what the source of this fabric doesn't show:
+	 * then what is missing may be there all the same. */
+	uint32_t n_hidden;
 	uint32_t n_nodes;
 	uint32_t n_ports;
 	struct triad_fabric_node *nodes;

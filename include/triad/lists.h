@@ -75,4 +75,7 @@ bool triad_addresses_parse(const char *text, unsigned default_port,
 	struct triad_address *addresses, size_t max, size_t *n, char *reason,
 	size_t size);
 
+/* An SM_Key: a number, decimal, or hexadecimal behind 0x. */
+bool triad_sm_key_parse(const char *value, uint64_t *key, char *reason, size_t size);
+
 #endif

@@ -48,6 +48,16 @@ static bool is_plugged(const struct search *search, uint32_t old_port)
 		search->new->ports[port].remote != TRIAD_FABRIC_NONE;
 }
 
+/* True when a link at that port is up, to what the new fabric doesn't show. */
+static bool is_hidden(const struct search *search, uint32_t old_port)
+{
+	uint32_t port = search->new_port[old_port];
+
+	return search->new->n_hidden &&port != TRIAD_FABRIC_NONE &&
+		search->new->ports[port].remote == TRIAD_FABRIC_NONE &&
+		search->new->ports[port].state >= TRIAD_PORT_INIT;
+}
+
 /* --- links between nodes that stayed --- */
 
 static void look_at_link(struct search *search, uint32_t a)
@@ -61,7 +71,8 @@ static void look_at_link(struct search *search, uint32_t a)
 	loss.far = b;
 	if (search->nodes[ports[a].node] == STAYED &&
 		search->nodes[ports[b].node] == STAYED && !is_plugged(search, a) &&
-		!is_plugged(search, b))
+		!is_plugged(search, b) && !is_hidden(search, a) &&
+		!is_hidden(search, b))
 		search->take(search->context, &loss);
 }
 
@@ -88,6 +99,16 @@ static void look_at_port(struct search *search, const struct triad_fabric_port *
 	search->ends[loss->n_links++] = remote;
 }
 
+/* Whether the part is there still, as far as can be told. */
+static bool is_part_hidden(const struct search *search, const struct triad_loss *loss)
+{
+	bool is_there = search->new->n_hidden && !loss->n_links;
+
+	for (uint32_t i = 0; i < loss->n_links && !is_there; i++)
+		is_there = is_hidden(search, loss->ends[i]);
+	return is_there;
+}
+
 /* All that is gone and hangs together with 'node'. */
 static void take_part(struct search *search, uint32_t node)
 {
@@ -109,6 +130,8 @@ static void take_part(struct search *search, uint32_t node)
 			look_at_port(search, &old->ports[p], p, &loss);
 	}
 	loss.n_nodes = search->n_queued;
+	if (is_part_hidden(search, &loss))
+		return;
 	search->take(search->context, &loss);
 }
 

@@ -10,6 +10,10 @@
  * it parts two switches or takes a rack with it, and so is a dead switch with forty
  * links. (A port that was plugged into another place is no loss.)
  *
+ * Where the new fabric does not show all ('n_hidden'), what is missing may have become
+ * invisible: a link one of whose ends is still up, and a part with such a link at its
+ * edge, or with none at all that could tell, are no loss.
+ *
  * Thread-safety: functions without state. */
 #ifndef TRIAD_PERFMGR_LOSSES_H
 #define TRIAD_PERFMGR_LOSSES_H

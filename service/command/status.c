@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "service/command/status.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -180,6 +181,17 @@ void triad_service_report_source(struct triad_report *report,
 	triad_report_uint(report, "reports", "reports of ports", status.n_reports, "");
 	triad_report_uint(report, "reports_not_from_sm", "reports not from the SM",
 		status.n_strangers, "ignored");
+	triad_report_uint(report, "nodes_shown", "nodes it shows", status.n_nodes, "");
+	triad_report_uint(report, "ports_shown", "ports it shows", status.n_ports, "");
+	triad_report_uint(report, "nodes_known", "nodes that this host found",
+		status.n_known_nodes, "");
+	triad_report_uint(report, "links_hidden", "links to what it does not show",
+		status.n_hidden, "");
+	triad_report_text(report, "pkeys_error", "P_Keys not given",
+		!status.pkeys_error                    ? NULL
+			: status.pkeys_error == ENOKEY ? "not asked for, without a key"
+			: status.pkeys_error == EACCES ? "refused"
+						       : strerror(status.pkeys_error));
 	triad_report_text(report, "error", "last error",
 		status.error ? strerror(status.error) : NULL);
 	triad_report_section_end(report);

@@ -38,18 +38,21 @@ static struct triad_sa_table take(
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	enum { HEAD = 5 };
-	struct triad_sa_table nodes, ports, links;
+	enum { HEAD = 5, PKEY_STRIDE = 72 };
+	struct triad_sa_tables tables = {0};
 	struct triad_fabric *fabric = NULL;
 	const uint8_t *at = data + HEAD;
 	size_t left = size - HEAD;
 
 	if (size < HEAD)
 		return 0;
-	nodes = take(&at, &left, data[0], data[3]);
-	ports = take(&at, &left, data[1], data[4]);
-	links = take(&at, &left, data[2], left);
-	if (triad_sa_topology_build(&nodes, &ports, &links, 1, &fabric))
+	tables.nodes = take(&at, &left, data[0], data[3]);
+	tables.ports = take(&at, &left, data[1], data[4]);
+	tables.links = take(&at, &left, data[2], left);
+	/* The same octets again, so that inputs of before mean what they meant. */
+	tables.pkeys = tables.links;
+	tables.pkeys.stride = PKEY_STRIDE;
+	if (triad_sa_topology_build(&tables, 1, &fabric))
 		return 0;
 	check(fabric);
 	triad_fabric_unref(fabric);

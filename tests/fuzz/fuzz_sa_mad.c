@@ -81,6 +81,7 @@ static void check_request(uint16_t attribute)
 	uint8_t mad[TRIAD_MAD_SIZE];
 
 	triad_sa_mad_request(mad, TRIAD_SA_METHOD_GET_TABLE, attribute, TID);
+	triad_sa_mad_trust(mad, attribute, TRIAD_SA_PKEY_MASK_PORT);
 	require(triad_sa_mad_judge(mad, sizeof(mad), TRIAD_SA_METHOD_GET_TABLE, TID,
 			false) == EPROTO,
 		"a request is no answer");
@@ -105,8 +106,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	while (w.at < w.size && !w.failed)
 		hear(&answers, &w);
 	if (answers.mads[NODES] && answers.mads[PORTS] && answers.mads[LINKS] &&
-		!triad_sa_topology_build(&answers.tables[NODES], &answers.tables[PORTS],
-			&answers.tables[LINKS], 1, &fabric))
+		!triad_sa_topology_build(
+			&(const struct triad_sa_tables){.nodes = answers.tables[NODES],
+				.ports = answers.tables[PORTS],
+				.links = answers.tables[LINKS]},
+			1, &fabric))
 		fuzz_check_fabric(fabric);
 	triad_fabric_unref(fabric);
 	for (unsigned i = 0; i < N_TABLES; i++)

@@ -33,7 +33,7 @@ class Agent:
     """triad-agent on a node of a lab; 'conf' is the text of its configuration, to which
     the control socket is added."""
 
-    def __init__(self, scratch, lab, conf=QUICK, options=(), node=NODE):
+    def __init__(self, scratch, lab, conf=QUICK, options=(), node=NODE, variables=None):
         self.folder = Path(scratch.folder())
         self.socket = self.folder / "agent.sock"
         self.conf = self.folder / "agent.conf"
@@ -42,7 +42,8 @@ class Agent:
         with open(self.errors, "w", encoding="utf-8") as errors:
             self.process = start_agent(
                 lab, node, "--conf", self.conf, *options, stderr=errors,
-                variables={"TRIAD_RECORD_SERVER": "1"}, preload=[RECORD])
+                variables={"TRIAD_RECORD_SERVER": "1", **(variables or {})},
+                preload=[RECORD])
         scratch.callback(self._end)
 
     def write(self, conf):
@@ -98,10 +99,11 @@ def run_agent(*options):
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
-def stock_lab(scratch, net=NET):
+def stock_lab(scratch, net=NET, opensm=""):
     os.environ["TRIAD_RECORD_NO_SM"] = "1"
     scratch.callback(os.environ.pop, "TRIAD_RECORD_NO_SM", None)
-    return Lab(net, plugin="no", opensm_conf="sweep_interval 1\n", preload=[RECORD])
+    return Lab(net, plugin="no", opensm_conf=f"sweep_interval 1\n{opensm}",
+               preload=[RECORD])
 
 
 def follows_node_that_goes_and_comes(lab, agent):

@@ -110,6 +110,56 @@ START_TEST(test_cut_link_with_both_nodes_there_is_one_loss)
 }
 END_TEST
 
+/* As the SA may show it: without the node, but with the port that leads to it up. */
+static struct triad_fabric *hide(struct triad_fabric *new, uint64_t guid, unsigned port)
+{
+	uint32_t node = triad_fabric_find_node(new, guid);
+	uint32_t at = triad_fabric_find_port(new, node, port);
+
+	for (uint32_t i = 0; i < new->n_ports; i++)
+		if (new->ports[i].remote == TRIAD_FABRIC_NONE)
+			new->ports[i].state = TRIAD_PORT_DOWN;
+	new->ports[at].state = TRIAD_PORT_ACTIVE;
+	new->n_hidden = 1;
+	return new;
+}
+
+START_TEST(test_what_became_invisible_is_no_loss)
+{
+	uint64_t gone[22], hidden = 0x10000 + 256 + 3;
+	unsigned n = fabric_row_guids(2, 4, 10, gone);
+
+	find(hide(fabric_without(old, &hidden, 1, 0, 0), 0x201, 3));
+	ck_assert_uint_eq(n_losses, 0);
+	find(hide(fabric_without(old, gone, n, 0, 0), 0x201, 11));
+	ck_assert_uint_eq(n_losses, 0);
+	find(hide(fabric_without(old, NULL, 0, 0x201, 11), 0x201, 11));
+	ck_assert_uint_eq(n_losses, 0);
+}
+END_TEST
+
+START_TEST(test_what_is_gone_is_a_loss_where_other_things_are_invisible)
+{
+	uint64_t gone[] = {0x10000 + 256 + 3, 0x10000 + 5};
+
+	find(hide(fabric_without(old, gone, 2, 0, 0), 0x201, 3));
+	ck_assert_uint_eq(n_losses, 1);
+	check_port(losses[0].near, 0x200, 5);
+}
+END_TEST
+
+START_TEST(test_part_without_links_to_what_stayed_may_be_invisible)
+{
+	uint64_t gone[44];
+	unsigned n = fabric_row_guids(0, 4, 10, gone);
+	struct triad_fabric *new = fabric_without(old, gone, n, 0, 0);
+
+	new->n_hidden = 1;
+	find(new);
+	ck_assert_uint_eq(n_losses, 0);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *cases = tcase_create("losses");
@@ -121,5 +171,9 @@ int main(void)
 	tcase_add_test(cases, test_dead_switch_with_many_links_is_one_loss);
 	tcase_add_test(cases, test_two_parts_are_two_losses);
 	tcase_add_test(cases, test_cut_link_with_both_nodes_there_is_one_loss);
+	tcase_add_test(cases, test_what_became_invisible_is_no_loss);
+	tcase_add_test(
+		cases, test_what_is_gone_is_a_loss_where_other_things_are_invisible);
+	tcase_add_test(cases, test_part_without_links_to_what_stayed_may_be_invisible);
 	return run_cases(cases);
 }

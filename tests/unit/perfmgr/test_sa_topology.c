@@ -9,14 +9,16 @@
 #include "tests/sim/fabrics.h"
 #include "tests/unit/run.h"
 
-enum { NODE_STRIDE = 112, PORT_STRIDE = 72, LINK_STRIDE = 8 };
+enum { NODE_STRIDE = 112, PORT_STRIDE = 72, LINK_STRIDE = 8, PKEY_STRIDE = 72 };
 #define MAX_RECORDS 4096
 
 static struct triad_fabric *fabric;
 static uint8_t node_records[MAX_RECORDS * NODE_STRIDE];
 static uint8_t port_records[MAX_RECORDS * PORT_STRIDE];
 static uint8_t link_records[MAX_RECORDS * LINK_STRIDE];
-static struct triad_sa_table nodes, ports, links;
+static uint8_t pkey_records[MAX_RECORDS * PKEY_STRIDE];
+static struct triad_sa_table nodes, ports, links, pkeys;
+static struct triad_fabric *known;
 static unsigned seed;
 
 static void put(uint8_t *at, unsigned n, uint64_t value)
@@ -77,6 +79,9 @@ static void set_up(void)
 	nodes = (struct triad_sa_table){node_records, 0, NODE_STRIDE};
 	ports = (struct triad_sa_table){port_records, 0, PORT_STRIDE};
 	links = (struct triad_sa_table){link_records, 0, LINK_STRIDE};
+	pkeys = (struct triad_sa_table){pkey_records, 0, PKEY_STRIDE};
+	known = NULL;
+	memset(pkey_records, 0, sizeof(pkey_records));
 	memset(node_records, 0, sizeof(node_records));
 	memset(port_records, 0, sizeof(port_records));
 	memset(link_records, 0, sizeof(link_records));
@@ -97,12 +102,22 @@ static void tear_down(void)
 	triad_fabric_unref(fabric);
 }
 
+static int build_tables(struct triad_fabric **built)
+{
+	const struct triad_sa_tables tables = {.nodes = nodes,
+		.ports = ports,
+		.links = links,
+		.pkeys = pkeys,
+		.known = known};
+
+	return triad_sa_topology_build(&tables, 77, built);
+}
+
 static struct triad_fabric *build(int expected)
 {
 	struct triad_fabric *built = NULL;
 
-	ck_assert_int_eq(
-		triad_sa_topology_build(&nodes, &ports, &links, 77, &built), expected);
+	ck_assert_int_eq(build_tables(&built), expected);
 	return built;
 }
 
@@ -135,6 +150,79 @@ START_TEST(test_tables_give_the_fabric_again)
 		ck_assert_uint_eq(a->mtu, 4);
 		ck_assert_uint_eq(a->phys_state, 5);
 	}
+	triad_fabric_unref(built);
+}
+END_TEST
+
+static void put_pkeys(uint16_t lid, uint16_t block, uint8_t port, unsigned n)
+{
+	uint8_t *record = pkey_records + pkeys.size;
+
+	put(record, 2, lid);
+	put(record + 2, 2, block);
+	record[4] = port;
+	for (unsigned i = 0; i < n; i++)
+		put(record + 8 + 2 * i, 2, 0x8001 + i);
+	pkeys.size += PKEY_STRIDE;
+}
+
+static void check_pkeys(const struct triad_fabric *built, uint64_t guid,
+	unsigned number, uint32_t n, uint16_t last)
+{
+	uint32_t node = triad_fabric_find_node(built, guid);
+	const struct triad_fabric_port *port =
+		&built->ports[triad_fabric_find_port(built, node, number)];
+
+	ck_assert_uint_eq(port->pkeys.n, n);
+	if (n)
+		ck_assert_uint_eq(built->pkeys[port->pkeys.at + n - 1], last);
+}
+
+START_TEST(test_tables_of_partitions_are_those_of_end_ports_and_switches)
+{
+	struct triad_fabric *built;
+
+	put_pkeys(1001, 2, 1, 3); /* in no order */
+	put_pkeys(2, 0, 0, 5);
+	put_pkeys(1001, 0, 1, 32);
+	put_pkeys(1001, 1 << 8, 1, 32); /* as OpenSM turns it round */
+	put_pkeys(2, 0, 3, 9);          /* a switch's other port */
+	put_pkeys(4711, 0, 1, 9);       /* nobody's */
+	put_pkeys(1002, 0, 1, 0);       /* empty: not read by the SM yet */
+	put_pkeys(1257, 40, 1, 2);      /* farther than is looked */
+	built = build(0);
+	check_pkeys(built, 0x10001, 1, 67, 0x8003);
+	check_pkeys(built, 0x201, 0, 5, 0x8005);
+	check_pkeys(built, 0x201, 3, 0, 0);
+	check_pkeys(built, 0x10002, 1, 0, 0);
+	check_pkeys(built, 0x10101, 1, 0, 0);
+	triad_fabric_unref(built);
+}
+END_TEST
+
+START_TEST(test_tables_that_are_not_given_are_those_known_otherwise)
+{
+	struct triad_fabric *built;
+
+	known = fabric; /* hosts have two P_Keys there */
+	put_pkeys(1001, 0, 1, 1);
+	built = build(0);
+	check_pkeys(built, 0x10001, 1, 1, 0x8001);
+	check_pkeys(built, 0x10002, 1, 2, 0x8001);
+	check_pkeys(built, 0x201, 0, 0, 0);
+	triad_fabric_unref(built);
+}
+END_TEST
+
+START_TEST(test_links_to_what_is_not_shown_are_counted)
+{
+	struct triad_fabric *built = build(0);
+
+	ck_assert_uint_eq(built->n_hidden, 0);
+	triad_fabric_unref(built);
+	links.size -= 2 * LINK_STRIDE; /* of the first two ports */
+	built = build(0);
+	ck_assert_uint_ge(built->n_hidden, 2);
 	triad_fabric_unref(built);
 }
 END_TEST
@@ -195,7 +283,7 @@ START_TEST(test_garbage_is_a_fabric_or_an_error)
 			port_records[(unsigned)rand() % ports.size] = (uint8_t)rand();
 			link_records[(unsigned)rand() % links.size] = (uint8_t)rand();
 		}
-		if (triad_sa_topology_build(&nodes, &ports, &links, 77, &built))
+		if (build_tables(&built))
 			continue;
 		for (uint32_t i = 0; i < built->n_ports; i++) {
 			uint32_t remote = built->ports[i].remote;
@@ -215,6 +303,10 @@ int main(void)
 
 	tcase_add_checked_fixture(cases, set_up, tear_down);
 	tcase_add_test(cases, test_tables_give_the_fabric_again);
+	tcase_add_test(
+		cases, test_tables_of_partitions_are_those_of_end_ports_and_switches);
+	tcase_add_test(cases, test_tables_that_are_not_given_are_those_known_otherwise);
+	tcase_add_test(cases, test_links_to_what_is_not_shown_are_counted);
 	tcase_add_test(cases, test_longer_records_are_read_too);
 	tcase_add_test(cases, test_what_refers_to_nothing_is_left_out);
 	tcase_add_test(cases, test_no_node_or_short_records_are_refused);
