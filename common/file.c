@@ -99,6 +99,36 @@ int triad_file_open_output(const char *path, int access, mode_t mode, const char
 	return -error;
 }
 
+/* --- what is told of them --- */
+
+/* FNV-1a; never 0. */
+static uint64_t hash(const char *path)
+{
+	uint64_t value = UINT64_C(0xcbf29ce484222325);
+
+	for (; *path; path++)
+		value = (value ^ (unsigned char)*path) * UINT64_C(0x100000001b3);
+	return value ? value : 1;
+}
+
+enum triad_file_news triad_file_told(
+	struct triad_file_told *told, const char *path, int error)
+{
+	const unsigned n_bits = 8 * sizeof(told->errors);
+	unsigned at = (unsigned)error < n_bits ? (unsigned)error : n_bits - 1;
+	bool was_in_trouble = told->path == hash(path);
+
+	if (error && was_in_trouble && told->errors[at / 64] >> at % 64 & 1)
+		return TRIAD_FILE_NO_NEWS;
+	if (!error || !was_in_trouble)
+		*told = (struct triad_file_told){0};
+	if (!error)
+		return was_in_trouble ? TRIAD_FILE_WELL_AGAIN : TRIAD_FILE_NO_NEWS;
+	told->path = hash(path);
+	told->errors[at / 64] |= UINT64_C(1) << at % 64;
+	return TRIAD_FILE_IN_TROUBLE;
+}
+
 /* --- files that are replaced --- */
 
 /* Returns false when there is none, or no room for its name. */

@@ -19,6 +19,7 @@ libtriad_la_SOURCES = \
 	common/fabric.c \
 	common/file.c \
 	common/file_trust.c \
+	common/line_file.c \
 	common/json.c \
 	common/lists.c \
 	common/log.c \

@@ -2,21 +2,19 @@
 #include "service/alert_log.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "common/text.h"
 #include "perfmgr/watch/alert_text.h"
 #include "triad/clock.h"
 #include "triad/file.h"
 #include "triad/json.h"
+#include "triad/line_file.h"
 #include "triad/thread.h"
 
 #define QUEUE_SIZE 512u
@@ -62,16 +60,14 @@ struct triad_alert_log {
 	struct outlet to_log, to_file;
 
 	pthread_mutex_t lock; /* of what follows */
-	char path[TRIAD_CONF_PATH_SIZE];
+	struct triad_line_file_params params;
 	struct triad_alert_log_status status;
 
 	/* Of the file's thread alone. */
-	int fd; /* -1: none */
-	char open_path[TRIAD_CONF_PATH_SIZE];
+	struct triad_line_file file;
+	struct triad_file_told told;
 	char line[LINE_SIZE];
 	size_t line_length;
-	int error_said;
-	const char *why; /* of an open() that failed */
 };
 
 static void *run(void *argument);
@@ -111,7 +107,7 @@ struct triad_alert_log *triad_alert_log_new(struct triad_log *log)
 	if (!alert_log)
 		return NULL;
 	alert_log->log = log;
-	alert_log->fd = -1;
+	triad_line_file_init(&alert_log->file);
 	pthread_mutex_init(&alert_log->lock, NULL);
 	started = start_outlet(&alert_log->to_log, alert_log, "triad-alerts", log_item);
 	if (start_outlet(
@@ -132,8 +128,7 @@ bool triad_alert_log_free(struct triad_alert_log *alert_log)
 	file_ended = end_outlet(&alert_log->to_file);
 	if (!log_ended || !file_ended)
 		return false;
-	if (alert_log->fd >= 0)
-		close(alert_log->fd);
+	triad_line_file_close(&alert_log->file);
 	free(alert_log);
 	return true;
 }
@@ -141,8 +136,15 @@ bool triad_alert_log_free(struct triad_alert_log *alert_log)
 void triad_alert_log_configure(
 	struct triad_alert_log *alert_log, const struct triad_conf *conf)
 {
+	struct triad_line_file_params params = {
+		.mode = 0640,
+		.max_octets = conf->alerts.file_max_size_mb * UINT64_C(1000000),
+		.keep = conf->alerts.keep,
+	};
+
+	memcpy(params.path, conf->alerts.file, sizeof(params.path));
 	pthread_mutex_lock(&alert_log->lock);
-	memcpy(alert_log->path, conf->alerts.file, sizeof(alert_log->path));
+	alert_log->params = params;
 	pthread_mutex_unlock(&alert_log->lock);
 	pthread_mutex_lock(&alert_log->to_log.lock);
 	alert_log->to_log.burst = conf->alerts.burst;
@@ -353,75 +355,44 @@ static void make_line(struct triad_alert_log *alert_log, const struct item *item
 	triad_output_flush(&output);
 }
 
-/* True when what is open is what the path leads to. */
-static bool is_open(const struct triad_alert_log *alert_log)
-{
-	struct stat there, ours;
-
-	return alert_log->fd >= 0 && !stat(alert_log->open_path, &there) &&
-		!fstat(alert_log->fd, &ours) && there.st_dev == ours.st_dev &&
-		there.st_ino == ours.st_ino;
-}
-
-static int open_file(struct triad_alert_log *alert_log)
-{
-	if (is_open(alert_log))
-		return 0;
-	if (alert_log->fd >= 0)
-		close(alert_log->fd);
-	alert_log->fd = triad_file_open_output(
-		alert_log->open_path, O_WRONLY, 0640, &alert_log->why);
-	return alert_log->fd < 0 ? -alert_log->fd : 0;
-}
-
-/* A line that fits only in part is taken back. */
-static int write_line(struct triad_alert_log *alert_log)
-{
-	off_t before = lseek(alert_log->fd, 0, SEEK_END);
-	ssize_t n = write(alert_log->fd, alert_log->line, alert_log->line_length);
-
-	if (n == (ssize_t)alert_log->line_length)
-		return 0;
-	if (n < 0)
-		return errno;
-	return before < 0 || ftruncate(alert_log->fd, before) ? EIO : ENOSPC;
-}
-
 static void note_written(struct triad_alert_log *alert_log, int error)
 {
+	const struct triad_line_file *file = &alert_log->file;
+
 	pthread_mutex_lock(&alert_log->lock);
 	alert_log->status.file_error = error;
 	alert_log->status.n_file_lines += !error;
 	alert_log->status.n_file_dropped += error != 0;
 	pthread_mutex_unlock(&alert_log->lock);
-	if (error && error != alert_log->error_said)
+	switch (triad_file_told(&alert_log->told, file->params.path, error)) {
+	case TRIAD_FILE_IN_TROUBLE:
 		triad_log_write(alert_log->log, TRIAD_LOG_ERROR,
 			"alerts: %s can't be written: %s; alerts are in the log and "
 			"in 'triadctl alerts', and the file is tried again with each",
-			alert_log->open_path,
-			alert_log->fd < 0 && alert_log->why ? alert_log->why
-							    : strerror(error));
-	alert_log->error_said = error;
+			file->params.path, file->why);
+		break;
+	case TRIAD_FILE_WELL_AGAIN:
+		triad_log_write(alert_log->log, TRIAD_LOG_INFO,
+			"alerts: %s is written again", file->params.path);
+		break;
+	default:
+		break;
+	}
 }
 
 static void file_item(struct triad_alert_log *alert_log, const struct item *item,
 	int64_t wall_offset_us)
 {
-	int error;
+	struct triad_line_file_params params;
 
 	pthread_mutex_lock(&alert_log->lock);
-	memcpy(alert_log->open_path, alert_log->path, sizeof(alert_log->open_path));
+	params = alert_log->params;
 	pthread_mutex_unlock(&alert_log->lock);
-	if (!alert_log->open_path[0]) {
-		if (alert_log->fd >= 0)
-			close(alert_log->fd);
-		alert_log->fd = -1;
+	triad_line_file_configure(&alert_log->file, &params);
+	if (!params.path[0])
 		return;
-	}
-	error = open_file(alert_log);
-	if (!error) {
-		make_line(alert_log, item, wall_offset_us);
-		error = write_line(alert_log);
-	}
-	note_written(alert_log, error);
+	make_line(alert_log, item, wall_offset_us);
+	note_written(alert_log,
+		triad_line_file_write(
+			&alert_log->file, alert_log->line, alert_log->line_length));
 }

@@ -182,6 +182,8 @@ struct triad_conf {
 		unsigned unanswered_sweeps;      /* 0: off */
 		bool links;                      /* links and nodes that go */
 		char file[TRIAD_CONF_PATH_SIZE]; /* "": off */
+		unsigned file_max_size_mb;       /* 0: it isn't renamed */
+		unsigned keep;
 		unsigned burst; /* lines a sweep that are logged one by one */
 	} alerts;
 	struct {
@@ -226,6 +228,8 @@ struct triad_conf {
 		char key_file[TRIAD_CONF_PATH_SIZE];
 		char state_dir[TRIAD_CONF_PATH_SIZE];
 		char trace_file[TRIAD_CONF_PATH_SIZE]; /* "": off */
+		unsigned trace_max_size_mb;            /* 0: it isn't renamed */
+		unsigned trace_keep;
 		char ports[TRIAD_CONF_TEXT_SIZE]; /* triad_guids_parse(); "": own */
 		unsigned priority;                /* 0 to 15 */
 		unsigned status_ms, keepalive_ms, timeout_ms, lease_ms;

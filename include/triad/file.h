@@ -24,6 +24,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /* Writes all octets to a descriptor that blocks; signals don't cut it short.  Returns 0
@@ -50,6 +51,26 @@ int triad_file_check_folder(const char *path, char reason[TRIAD_FILE_REASON_SIZE
  * sentence in '*why': EMEDIUMTYPE for what is no regular file, EPERM for one that isn't
  * ours alone. */
 int triad_file_open_output(const char *path, int access, mode_t mode, const char **why);
+
+/* --- what is told of them ------------------------------------------------- */
+
+/* So that what goes wrong is told once for each file and errno until it is over,
+ * however often it is tried again and whichever of several errors it is.  All zeros at
+ * first. */
+struct triad_file_told {
+	uint64_t path;      /* its hash */
+	uint64_t errors[3]; /* a bit for each errno */
+};
+
+enum triad_file_news {
+	TRIAD_FILE_NO_NEWS,
+	TRIAD_FILE_IN_TROUBLE, /* with an errno that was not told of this file */
+	TRIAD_FILE_WELL_AGAIN, /* the file that was in trouble */
+};
+
+/* After each try to write; 'error' is 0 or an errno.  Returns what is to be told. */
+enum triad_file_news triad_file_told(
+	struct triad_file_told *told, const char *path, int error);
 
 /* --- files that are replaced --------------------------------------------- */
 

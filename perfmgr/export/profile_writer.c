@@ -15,6 +15,7 @@
 #include "perfmgr/export/profile_old.h"
 #include "perfmgr/formats/profile.h"
 #include "triad/clock.h"
+#include "triad/file.h"
 
 #define OCTETS_PER_WORD 4
 
@@ -49,7 +50,7 @@ struct triad_profile_writer {
 	ZSTD_CCtx *zstd;
 	uint64_t begun_us;    /* monotonic, when the file's first frame began */
 	uint64_t last_octets; /* of the frame before */
-	int error_said;
+	struct triad_file_told told;
 	uint64_t n_dropped_since; /* it was said */
 	size_t n_text;
 	char text[TEXT_SIZE];
@@ -405,24 +406,29 @@ static void note_status(struct triad_profile_writer *writer, const struct frame 
 	pthread_mutex_unlock(&writer->lock);
 }
 
-/* Once for each thing that goes wrong, and when it is over. */
 static void tell(struct triad_profile_writer *writer, const struct frame *frame)
 {
-	if (frame->error) {
-		writer->n_dropped_since++;
-		if (frame->error != writer->error_said)
-			triad_log_write(writer->log, TRIAD_LOG_ERROR,
-				"profile: %s can't be written: %s; each sweep tries "
-				"again, those until then are left out",
-				writer->params.path, writer->status.reason);
-	} else if (writer->error_said) {
+	const char *path = writer->params.path;
+
+	writer->n_dropped_since += frame->error != 0;
+	switch (triad_file_told(&writer->told, path, frame->error)) {
+	case TRIAD_FILE_IN_TROUBLE:
+		triad_log_write(writer->log, TRIAD_LOG_ERROR,
+			"profile: %s can't be written: %s; each sweep tries again, "
+			"those until then are left out",
+			path, writer->status.reason);
+		break;
+	case TRIAD_FILE_WELL_AGAIN:
 		triad_log_write(writer->log, TRIAD_LOG_INFO,
 			"profile: %s is written again; %" PRIu64 " sweeps were left "
 			"out",
-			writer->params.path, writer->n_dropped_since);
-		writer->n_dropped_since = 0;
+			path, writer->n_dropped_since);
+		break;
+	default:
+		break;
 	}
-	writer->error_said = frame->error;
+	if (!frame->error)
+		writer->n_dropped_since = 0;
 }
 
 /* False: nothing is to be written. */

@@ -127,6 +127,16 @@ void triad_alert_place_format(const struct triad_alert *alert, char *text, size_
 	triad_text_append(text, size, "%s%s", is_gone ? ", behind " : " - ", end);
 }
 
+/* A switch's own management port has no cable. */
+static const char *advise_cable(const struct triad_alert *alert)
+{
+	const struct triad_alert_end *end = &alert->ends[alert->findings[0].end];
+
+	if (end->node_type == TRIAD_NODE_SWITCH && !end->port)
+		return "look at the switch itself: it is its own management port";
+	return "check the cable and its plugs";
+}
+
 const char *triad_alert_advice(const struct triad_alert *alert)
 {
 	switch (alert->findings[0].cause) {
@@ -141,7 +151,7 @@ const char *triad_alert_advice(const struct triad_alert *alert)
 	case TRIAD_LOCAL_LINK_INTEGRITY_ERRORS:
 	case TRIAD_SYMBOL_ERROR_COUNTER:
 	case TRIAD_PORT_RCV_ERRORS:
-		return "check the cable and its plugs";
+		return advise_cable(alert);
 	case TRIAD_PORT_RCV_REMOTE_PHYSICAL_ERRORS:
 		return "look for errors at links further away";
 	case TRIAD_PORT_XMIT_WAIT:

@@ -227,8 +227,7 @@ static void *run(void *argument)
 static void destroy(struct triad_elector *elector)
 {
 	triad_sm_control_free(elector->sm);
-	if (elector->trace_fd >= 0)
-		close(elector->trace_fd);
+	triad_line_file_close(&elector->trace);
 	pthread_cond_destroy(&elector->wake);
 	pthread_mutex_destroy(&elector->conf_lock);
 	pthread_mutex_destroy(&elector->listener_lock);
@@ -248,7 +247,7 @@ struct triad_elector *triad_elector_new(
 	elector->osm = osm;
 	elector->id = port_guid;
 	elector->log = log;
-	elector->trace_fd = -1;
+	triad_line_file_init(&elector->trace);
 	pthread_mutex_init(&elector->inbox_lock, NULL);
 	pthread_mutex_init(&elector->lock, NULL);
 	pthread_mutex_init(&elector->facts_lock, NULL);

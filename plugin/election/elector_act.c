@@ -2,11 +2,9 @@
 #include "plugin/opensm.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "plugin/election/elector_parts.h"
 #include "plugin/election/state_file.h"
@@ -106,6 +104,26 @@ static void name_reasons(uint32_t reasons, char *text, size_t size)
 				triad_permission_word(i));
 }
 
+static void tell_trace(struct triad_elector *elector, int error)
+{
+	const struct triad_line_file *trace = &elector->trace;
+
+	switch (triad_file_told(&elector->trace_told, trace->params.path, error)) {
+	case TRIAD_FILE_IN_TROUBLE:
+		triad_log_write(elector->log, TRIAD_LOG_ERROR,
+			"election: %s: no trace is written: %s; it is tried again with "
+			"each change (election.trace_file)",
+			trace->params.path, trace->why);
+		break;
+	case TRIAD_FILE_WELL_AGAIN:
+		triad_log_write(elector->log, TRIAD_LOG_INFO,
+			"election: %s: the trace is written again", trace->params.path);
+		break;
+	default:
+		break;
+	}
+}
+
 /* A line for each change, and for each time that the deadline moved:
  *     BOOTTIME_US given TERM DEADLINE_US
  *     BOOTTIME_US refused REASON ... */
@@ -114,9 +132,9 @@ static void trace(
 {
 	const struct triad_permission *last = &elector->traced;
 	char line[512], reasons[400];
-	int size;
+	int size, error;
 
-	if (elector->trace_fd < 0 ||
+	if (!elector->trace.params.path[0] ||
 		(permission->reasons == last->reasons &&
 			permission->term == last->term &&
 			permission->deadline_us == last->deadline_us))
@@ -130,7 +148,9 @@ static void trace(
 	else
 		size = snprintf(line, sizeof(line), "%" PRIu64 " refused %s\n",
 			triad_clock_boot_us(), reasons);
-	if (write(elector->trace_fd, line, (size_t)size) == size)
+	error = triad_line_file_write(&elector->trace, line, (size_t)size);
+	tell_trace(elector, error);
+	if (!error)
 		elector->traced = *permission;
 }
 
@@ -192,18 +212,17 @@ void elector_act(struct triad_elector *elector)
 	tell_state(elector, &status);
 }
 
-void elector_open_trace(struct triad_elector *elector, const char *path)
+void elector_open_trace(struct triad_elector *elector)
 {
-	const char *why;
+	const struct triad_conf *conf = &elector->conf;
+	struct triad_line_file_params params = {
+		.mode = 0644,
+		.max_octets = conf->election.trace_max_size_mb * UINT64_C(1000000),
+		.keep = conf->election.trace_keep,
+	};
 
-	if (elector->trace_fd >= 0)
-		close(elector->trace_fd);
-	elector->trace_fd = -1;
-	if (!*path)
-		return;
-	elector->trace_fd = triad_file_open_output(path, O_WRONLY, 0644, &why);
-	if (elector->trace_fd < 0)
-		triad_log_write(elector->log, TRIAD_LOG_ERROR,
-			"election: %s: no trace is written: %s (election.trace_file)",
-			path, why);
+	memcpy(params.path, conf->election.trace_file, sizeof(params.path));
+	triad_line_file_configure(&elector->trace, &params);
+	if (params.path[0])
+		tell_trace(elector, triad_line_file_open(&elector->trace));
 }

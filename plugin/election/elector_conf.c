@@ -220,14 +220,10 @@ static void tell_election(struct triad_elector *elector)
 
 static void put_into_force(struct triad_elector *elector, const struct triad_conf *conf)
 {
-	bool is_new_trace =
-		strcmp(conf->election.trace_file, elector->conf.election.trace_file);
-
 	elector->conf = *conf;
 	find_ports(elector);
 	elector->next_health_us = 0;
-	if (is_new_trace)
-		elector_open_trace(elector, conf->election.trace_file);
+	elector_open_trace(elector);
 	if (conf->election.enabled && !elector->is_on)
 		start(elector);
 	if (elector->election)

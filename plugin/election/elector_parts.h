@@ -15,6 +15,8 @@
 #include "plugin/election/elector.h"
 #include "portmgr/election/health.h"
 #include "triad/clock.h"
+#include "triad/file.h"
+#include "triad/line_file.h"
 
 /* Payloads that wait for the thread. */
 #define ELECTOR_MAX_INBOX 128u
@@ -71,7 +73,8 @@ struct triad_elector {
 	struct triad_sm_wish wish;
 	bool has_store_trouble;
 	uint64_t n_store_failed;
-	int trace_fd;
+	struct triad_line_file trace;
+	struct triad_file_told trace_told;
 	struct triad_permission traced, told; /* last */
 	enum triad_election_state told_state;
 	uint64_t told_master;
@@ -89,8 +92,8 @@ void elector_clear_inbox(struct triad_elector *elector);
 /* --- elector_act.c: with 'lock' held --- */
 /* Does what the machine asks for, and publishes what came of it. */
 void elector_act(struct triad_elector *elector);
-/* Opens the trace; an empty path closes it. */
-void elector_open_trace(struct triad_elector *elector, const char *path);
+/* Opens the trace that the configuration names, or closes it. */
+void elector_open_trace(struct triad_elector *elector);
 
 /* --- elector_conf.c --- */
 enum triad_check elector_find_check(

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "portmgr/plan/plan.h"
 
@@ -31,12 +32,19 @@ static void add(struct text *text, const char *format, ...)
 		text->used = text->size - 1;
 }
 
-/* The record's own words begin with the reason. */
+#define FAILED "it failed"
+
+/* The record's own words begin with the reason.  They may be what this plan gave when
+ * the port was disabled. */
 static void add_why(
 	struct text *text, const struct triad_record *record, unsigned reason)
 {
-	if (record && *record->text)
-		add(text, ": %s", record->text);
+	const char *words = record ? record->text : "";
+
+	while (!strncmp(words, FAILED ": ", sizeof(FAILED ": ") - 1))
+		words += sizeof(FAILED ": ") - 1;
+	if (*words)
+		add(text, ": %s", words);
 	else
 		add(text, ": %s", triad_port_reason_name(reason));
 }
@@ -79,7 +87,7 @@ static void add_disable(struct text *text, const struct triad_plan_basis *basis,
 		}
 		/* fall through */
 	default:
-		add(text, "it failed");
+		add(text, FAILED);
 		add_why(text, record, item->reason);
 	}
 }

@@ -209,6 +209,37 @@ def test_file_on_a_full_disk_is_said_and_tried_again(scratch):
         assert status(lab)["alerts"]["file_error"] is None, "error"
 
 
+def test_file_that_cant_be_written_is_told_once_for_each_file(tmp_path):
+    paths = [tmp_path / name for name in ("fifo-1", "fifo-2")]
+    for path in paths:
+        os.mkfifo(path)
+    with ready_lab(CONF + f"file = {paths[0]}\n") as lab:
+        wait_for_sweep(lab)
+        for path in paths:
+            ask(lab, "set", "alerts.file", str(path))
+            for count in 1, 2:
+                perf_set(lab, "Switch1", 3, SymbolErrorCounter=60 * count)
+                sweep(lab)
+                sweep(lab)
+            log_has(lab, f"{path} can't be written")
+        for path in paths:
+            assert lab.log().count(f"{path} can't be written") == 1, "once"
+
+
+def test_file_gets_as_large_as_allowed(tmp_path):
+    path = tmp_path / "alerts"
+    path.write_bytes(b"x" * 999_900 + b"\n")
+    with ready_lab(CONF + f"file = {path}\nfile_max_size = 1\nkeep = 1\n") as lab:
+        wait_for_sweep(lab)
+        perf_set(lab, "Switch1", 3, SymbolErrorCounter=60)
+        sweep(lab)
+        wait_until(lambda: path.with_suffix(".1").exists() and path.exists(), 10,
+                   "another file")
+        wait_until(lambda: path.stat().st_size, 10, "a line")
+        assert [line["event"] for line in lines_of(path)] == ["raised"], "lines"
+        assert path.with_suffix(".1").stat().st_size == 999_901, "the old one"
+
+
 def test_file_that_is_a_fifo_stops_nothing(tmp_path):
     path = tmp_path / "fifo"
     os.mkfifo(path)

@@ -58,6 +58,22 @@ def wait_for_priority(lab, priority):
 
 # --- who may enforce ---------------------------------------------------------
 
+
+def test_trace_follows_rotation(scratch):
+    path = scratch.folder() / "trace"
+    with election_lab(scratch, f"trace_file = {path}\n") as lab:
+        wait_for_permission(lab)
+        wait_until(path.exists, 10, "the trace")
+        path.rename(path.with_suffix(".old"))
+        # Its deadline moves again and again.
+        wait_until(lambda: path.exists() and "given" in path.read_text(encoding="utf-8"),
+                   20, "the trace, opened anew")
+        path.unlink()
+        wait_until(path.exists, 20, "the trace, made anew")
+        path.write_bytes(b"x" * 999_990)
+        ask(lab, "set", "election.trace_max_size", "1")
+        wait_until(path.with_suffix(".1").exists, 20, "the trace, put aside")
+
 @pytest.mark.plain
 @pytest.mark.row("E1", "E8")
 def test_election_alone_becomes_master_and_may_enforce(scratch):

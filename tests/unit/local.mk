@@ -17,6 +17,7 @@ unit_tests = \
 	tests/unit/common/test_file \
 	tests/unit/common/test_json \
 	tests/unit/common/test_lists \
+	tests/unit/common/test_line_file \
 	tests/unit/common/test_log \
 	tests/unit/common/test_recent \
 	tests/unit/common/test_text \

@@ -464,6 +464,21 @@ START_TEST(test_more_alerts_than_fit_are_counted)
 }
 END_TEST
 
+START_TEST(test_advice_names_cable_only_where_there_is_one)
+{
+	struct triad_alert alert = {
+		.n_ends = 1,
+		.ends = {{.node_type = TRIAD_NODE_SWITCH, .port = 1}},
+		.findings = {{.cause = TRIAD_SYMBOL_ERROR_COUNTER}},
+	};
+
+	ck_assert_ptr_nonnull(strstr(triad_alert_advice(&alert), "cable"));
+	/* A switch's own management port. */
+	alert.ends[0].port = 0;
+	ck_assert_ptr_null(strstr(triad_alert_advice(&alert), "cable"));
+}
+END_TEST
+
 int main(void)
 {
 	TCase *cases = tcase_create("alerts");
@@ -479,6 +494,7 @@ int main(void)
 	tcase_add_test(cases, test_loss_is_told_though_six_counters_are_over);
 	tcase_add_test(cases, test_later_error_joins);
 	tcase_add_test(cases, test_dead_cable_is_one_alert);
+	tcase_add_test(cases, test_advice_names_cable_only_where_there_is_one);
 	tcase_add_test(cases, test_lost_rack_is_one_alert);
 	tcase_add_test(cases, test_link_down_is_raised_and_cleared);
 	tcase_add_test(cases, test_links_false_loss_is_no_alert);

@@ -73,10 +73,19 @@ static void expect(const char *rows)
 	g_free(text);
 }
 
+static const char *words = "as it was recorded";
+
+/* What is remembered next. */
+static void remember_words(const char *text)
+{
+	words = text;
+}
+
 static void remember(uint64_t node_guid, uint8_t port, uint64_t remote_guid,
 	enum triad_deed deed, enum triad_outcome outcome, enum triad_port_reason reason)
 {
-	struct triad_record record = {.term = 1,
+	struct triad_record record = {
+		.term = 1,
 		.number = ++n_records,
 		.node_guid = node_guid,
 		.port = port,
@@ -84,7 +93,9 @@ static void remember(uint64_t node_guid, uint8_t port, uint64_t remote_guid,
 		.deed = (uint8_t)deed,
 		.outcome = (uint8_t)outcome,
 		.reason = (uint8_t)reason,
-		.text = "as it was recorded"};
+	};
+
+	snprintf(record.text, sizeof(record.text), "%s", words);
 
 	ck_assert_int_eq(triad_memory_merge(memory, &record), 0);
 }
@@ -328,14 +339,18 @@ START_TEST(test_plan_failed_test_disabled_with_its_reason)
 		TRIAD_REASON_QUALITY);
 	remember(0x201, 3, 0x121, TRIAD_DEED_DISABLE, TRIAD_OUTCOME_REFUSED,
 		TRIAD_REASON_MISWIRED);
+	/* Words that this very plan gave when it was made before. */
+	remember_words("it failed: it failed: there was nothing");
 	remember(0x201, 6, 0, TRIAD_DEED_FAIL, TRIAD_OUTCOME_DONE,
 		TRIAD_REASON_PRESENCE);
+	remember_words("as it was recorded");
 	remember(0x201, 4, 0x131, TRIAD_DEED_DISABLE, TRIAD_OUTCOME_DROPPED,
 		TRIAD_REASON_QUALITY);
 	ck_assert_str_eq(planned(),
 		"201/2 disable quality\n201/3 disable miswired\n201/4 test active\n"
 		"201/6 disable presence\n");
 	ck_assert_str_eq(describe(0x201, 2), "it failed: as it was recorded");
+	ck_assert_str_eq(describe(0x201, 6), "it failed: there was nothing");
 	/* It fits now; what was found then is told. */
 	ck_assert_str_eq(describe(0x201, 3), "it failed: as it was recorded");
 }
