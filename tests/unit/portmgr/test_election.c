@@ -618,6 +618,7 @@ START_TEST(test_lease_is_held_from_when_it_was_asked_for)
 	ck_assert(!is_holder());
 	hear_message(&answer);
 	ck_assert(is_holder());
+	ck_assert_uint_eq(status().holder, HERE);
 	triad_election_facts(election, &facts);
 	ck_assert_uint_eq(facts.deadline_us, 1450 * MS + 360 * MS);
 	ck_assert_uint_eq(facts.term, 1);
@@ -639,6 +640,7 @@ START_TEST(test_lease_is_not_held_before_the_question_came_back)
 	hear_message(&first);
 	hear_message(&second);
 	ck_assert(!is_holder());
+	ck_assert_uint_eq(status().holder, 0); /* whatever it has promised to itself */
 }
 END_TEST
 
