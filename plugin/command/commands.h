@@ -3,7 +3,7 @@
  * OpenSM are the service's (service/command/commands.h).
  *
  * Thread-safety: any thread.  A command reads published state; only 'perf sweep'
- * and 'perf reset' wait, and they do so in the caller's thread. */
+ * and 'perf clear' wait, and they do so in the caller's thread. */
 #ifndef TRIAD_PLUGIN_COMMAND_COMMANDS_H
 #define TRIAD_PLUGIN_COMMAND_COMMANDS_H
 
