@@ -244,6 +244,9 @@ def test_broker_down_agents_read_on_and_come_back(scratch):
                    "sweeps without a broker")
         assert first.section("collect")["owned"] == owned, "nodes that it reads"
         assert "no connection to the broker" in first.log(), "its log"
+        wait_until(lambda: re.search(r"^a2 +alive .* nobody: no manager$",
+                                     first.control("agents").stdout, re.M), 20,
+                   "whom it reports to")
         broker.start()
         wait_until_settled(lab, 2)
         wait_for_errors(lab, 6, "host-0002")
