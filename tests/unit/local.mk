@@ -61,6 +61,7 @@ unit_tests = \
 	tests/unit/portmgr/test_alone \
 	tests/unit/portmgr/test_blacklist \
 	tests/unit/portmgr/test_election \
+	tests/unit/portmgr/test_election_lease \
 	tests/unit/portmgr/test_election_message \
 	tests/unit/portmgr/test_election_scripts \
 	tests/unit/portmgr/test_expected \
