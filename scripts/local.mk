@@ -50,5 +50,6 @@ EXTRA_DIST += \
 	scripts/triadlab/simulator.py \
 	scripts/triadlab/state.py \
 	scripts/triadlab/status.py \
+	scripts/triadlab/tcp_ports.py \
 	scripts/triadlab/topology.py \
 	scripts/triadlab/up.py

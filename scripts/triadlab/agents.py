@@ -35,11 +35,6 @@ def check(wishes, fabric, sm_nodes):
 
 # --- the broker ------------------------------------------------------------------
 
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
-
-
 def start_broker(lab, variables):
     program = shutil.which(_BROKER, path=variables["PATH"])
     return subprocess.Popen(

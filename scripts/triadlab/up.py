@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from . import agents, cluster, environment, netfile, nodes, opensm, process, simulator, state
+from . import agents, cluster, environment, netfile, nodes, opensm, process, simulator, \
+    state, tcp_ports
 from .down import end
 from .errors import LabError
 from .feedback import Progress, tail
@@ -243,7 +244,7 @@ class _Start:
         if not self._agent_nodes:
             return
         lab = self._lab
-        lab.broker_port = agents.free_port()
+        lab.broker_port = tcp_ports.free_port()
         lab.broker = state.Started(f"{lab.token}/broker")
         self._launch("broker", lab.broker, environment.plain(lab),
                      partial(agents.start_broker, lab))

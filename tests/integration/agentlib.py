@@ -11,7 +11,7 @@ from pathlib import Path
 import control
 from checks import succeeded, wait_until
 from labs import BUILDDIR, SRCDIR, Lab, sanitizer
-from triadlab.agents import free_port
+from triadlab.tcp_ports import free_port
 
 
 

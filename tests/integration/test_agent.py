@@ -6,7 +6,6 @@ import json
 import os
 import re
 import signal
-import socket
 import subprocess
 import time
 from pathlib import Path
@@ -17,6 +16,7 @@ import control
 from agentlib import start_agent, triadctl
 from checks import failed, succeeded, wait_until
 from labs import BUILDDIR, SRCDIR, Lab
+from triadlab.tcp_ports import free_address
 from triadlib import ERRORS, NET, lid_of, perfquery, report_ports
 
 # ibsim leads what is no response, such as the SA's reports, to SMs alone: with this the
@@ -160,8 +160,7 @@ def test_agent_shows_no_unseen_characters_of_names(scratch):
     net = folder / "net"
     net.write_text(NET.read_text(encoding="utf-8").replace('"Hca2"', f'"Hca2{unseen}"'),
                    encoding="utf-8")
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        address = f"127.0.0.1:{free.getsockname()[1]}"
+    address = free_address()
     conf = f"{QUICK}[alerts]\nfile = {folder}/alerts\n[prometheus]\n" \
         f"listen = {address}\n[profile]\nfile = {folder}/profile.csv.zst\n"
     with stock_lab(scratch, net) as lab:
@@ -486,8 +485,7 @@ def test_agent_has_a_socket_of_its_own_by_default(scratch):
 
 def test_agent_metrics_name_the_program(scratch):
     with stock_lab(scratch) as lab:
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            address = f"127.0.0.1:{free.getsockname()[1]}"
+        address = free_address()
         agent = Agent(scratch, lab, f"{QUICK}[prometheus]\nlisten = {address}\n")
         agent.wait_until_it_reads("sa")
         text = subprocess.run(["curl", "-s", f"http://{address}/metrics"], check=True,

@@ -6,7 +6,6 @@ import contextlib
 import os
 import re
 import signal
-import socket
 import subprocess
 import urllib.request
 
@@ -14,6 +13,7 @@ import pytest
 
 from checks import failed, succeeded, wait_until
 from labs import BUILDDIR
+from triadlab.tcp_ports import free_port
 from triadlib import ask, ask_json, status, triad_lab
 
 OWN_PRIORITY = 5
@@ -295,11 +295,6 @@ def test_expected_file_generation_shown_and_mistake_told(scratch):
 
 
 # --- status and metrics ------------------------------------------------------
-
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
-
 
 def metrics(port):
     with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as page:

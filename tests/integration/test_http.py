@@ -20,6 +20,7 @@ import pytest
 from checks import succeeded, wait_until
 from labs import BUILDDIR
 from tlslib import certificate, client_certificate
+from triadlab.tcp_ports import free_port
 
 OPENMETRICS = "application/openmetrics-text"
 # Prometheus 2.42's.
@@ -536,13 +537,6 @@ def test_other_address_and_off(scratch):
     assert server.status()["listening"] == 0, "listening"
     assert server.configure() == 0, "configure"
     assert server.ask().status == 200, "status"
-
-
-def free_port():
-    """Of all addresses."""
-    with socket.socket(socket.AF_INET6) as probe:
-        probe.bind(("::", 0))
-        return probe.getsockname()[1]
 
 
 def refused(port, host="127.0.0.1"):

@@ -22,6 +22,7 @@ import pytest
 
 from checks import succeeded, wait_until
 from labs import SRCDIR
+from triadlab.tcp_ports import free_address
 from triadlib import (ask, log_has, perfquery, ports, status, triad_lab, triad_lines,
                       wait_for_sweep)
 
@@ -45,12 +46,6 @@ NAMES = {
 }
 # What is written here and shown again.
 VALUES = {name: 3 + number for number, name in enumerate(NAMES)}
-
-
-def free_address():
-    with contextlib.closing(socket.socket()) as sock:
-        sock.bind(("127.0.0.1", 0))
-        return f"127.0.0.1:{sock.getsockname()[1]}"
 
 
 def fetch(address, path="/metrics", **headers):

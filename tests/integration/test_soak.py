@@ -6,10 +6,8 @@ threads stay flat.  A short form always; an hour with TRIAD_SOAK.
 A second one is of links alone that flap, each second, for five minutes: alerts come and
 go."""
 
-import contextlib
 import os
 import random
-import socket
 import time
 import urllib.request
 
@@ -17,6 +15,7 @@ import pytest
 
 from checks import wait_until
 from labs import sanitizer
+from triadlab.tcp_ports import free_address
 from triadlib import QUICK, ask, ask_json, status, triad_lab, wait_for_sweep
 
 SOAK = "TRIAD_SOAK" in os.environ
@@ -45,12 +44,6 @@ sweep_period = 1
 WARM_UP = SECONDS / 3
 # The allocator's own slack; the sanitizers' quarantine is another matter.
 MEMORY_SLACK = 2_000_000
-
-
-def free_address():
-    with contextlib.closing(socket.socket()) as sock:
-        sock.bind(("127.0.0.1", 0))
-        return f"127.0.0.1:{sock.getsockname()[1]}"
 
 
 def resources(lab):
