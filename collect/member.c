@@ -210,6 +210,18 @@ void triad_member_configure(
 	triad_feed_configure(member->feed, &settings->feed);
 }
 
+/* Whom it can ask, and how far away they are. */
+static int find_hops(const struct triad_member *member,
+	const struct triad_fabric *fabric, uint8_t *hops, uint32_t *n_apart)
+{
+	int error = triad_reach_hops(fabric, member->params.port_guid, hops);
+
+	*n_apart = 0;
+	if (!error && !member->params.is_manager)
+		error = triad_member_pass_over_apart(member, fabric, hops, n_apart);
+	return error;
+}
+
 static uint64_t *guids_of(const struct triad_fabric *fabric)
 {
 	uint64_t *guids = malloc((fabric->n_nodes + 1) * sizeof(*guids));
@@ -225,9 +237,8 @@ int triad_member_set_fabric(struct triad_member *member, struct triad_fabric *fa
 	uint64_t *guids = guids_of(fabric);
 	uint8_t *hops = malloc(fabric->n_nodes + 1);
 	struct triad_fabric *old = member->fabric;
-	int error = guids && hops
-		? triad_reach_hops(fabric, member->params.port_guid, hops)
-		: ENOMEM;
+	uint32_t n_apart = 0;
+	int error = guids && hops ? find_hops(member, fabric, hops, &n_apart) : ENOMEM;
 
 	if (!error) {
 		/* Distances are asked for from within. */
@@ -246,6 +257,7 @@ int triad_member_set_fabric(struct triad_member *member, struct triad_fabric *fa
 	if (error)
 		return error;
 	member->hash = hash;
+	member->n_apart = n_apart;
 	if (member->params.is_manager)
 		triad_member_pack(member);
 	return 0;

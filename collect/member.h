@@ -118,6 +118,13 @@ void triad_member_free(struct triad_member *member);
 void triad_member_configure(
 	struct triad_member *member, const struct triad_member_settings *settings);
 
+/* The P_Keys of the port that an agent reads from, in force from the next
+ * triad_member_set_fabric() on: a node that shares no partition with it counts as out
+ * of reach, so that another agent claims it.  None: not known, every node can be asked.
+ * At most TRIAD_PKEYS_MAX.  Returns whether they are others than before. */
+bool triad_member_set_pkeys(
+	struct triad_member *member, const uint16_t *pkeys, uint32_t n);
+
 /* The fabric that it works on, referenced; 'hash' as handed down, or 0.  A manager says
  * it to those who lack it.  Returns 0 or ENOMEM; then the last one goes on. */
 int triad_member_set_fabric(struct triad_member *member, struct triad_fabric *fabric,
@@ -149,6 +156,8 @@ void triad_member_tell_trap(struct triad_member *member,
 bool triad_member_owns(const struct triad_member *member, uint32_t node);
 /* Whom it reports to at present: an agent's id, or TRIAD_MEMBER_MANAGERS. */
 uint64_t triad_member_master(const struct triad_member *member, uint64_t now_us);
+/* Nodes that share no partition with its port. */
+uint32_t triad_member_n_apart(const struct triad_member *member);
 /* Agents whose nodes are next to its own; their ids, at most 'most'.  Returns how many
  * there are. */
 unsigned triad_member_peers(
@@ -164,6 +173,10 @@ int triad_member_ask_histograms(struct triad_member *member,
 /* Sends it down the tree. */
 void triad_member_clear(struct triad_member *member,
 	const struct triad_collect_clear *clear, uint64_t now_us);
+
+/* Nodes that nobody owns and that share no partition with any agent alive, by the
+ * fabric's P_Keys. */
+uint32_t triad_member_n_apart_from_all(const struct triad_member *member);
 
 /* Asks 'agent' for its DATA from 'number' on again. */
 void triad_member_ask_again(

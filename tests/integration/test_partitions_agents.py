@@ -16,6 +16,7 @@ from test_partitions import queries
 from triadlib import NET, ask, ask_json, triad_lab
 
 NODE, NODE_PORT, HCA4_PORT = "Hca3", "0x0000000000100007", "0x000000000010000a"
+HCA2_PORT = "0x0000000000100004"
 QUICK = "[perfmgr]\nsweep_period = 1\nreset = never\n"
 # Nobody meets in the default partition but Hca4 and the SM, who are full members of it;
 # hosts meet in Compute, and the agent's host meets switches in Switches.
@@ -115,6 +116,46 @@ def test_agent_below_a_manager_asks_with_a_shared_pkey_of_its_own(scratch):
     report = wait_until(lambda: (lambda r: r if r["ports_answered"] == 20 else None)(
         ask_json(it.lab, "status")["perfmgr"]), 30, "all ports at the manager")
     assert report["ports_apart"] == 0
+
+
+# Hca4 meets the SM and who is in Inner alone.
+WITHOUT_INNER = f"""\
+Default=0x7fff : ALL=limited, SELF=full;
+Compute=0x0001 : {NODE_PORT}=full, {HCA2_PORT}=full;
+Switches=0x0002 : {NODE_PORT}=full, {HCA2_PORT}=full, ALL_SWITCHES=full;
+"""
+
+
+def inner(*ports):
+    return f"{WITHOUT_INNER}Inner=0x0003 : {'=full, '.join((HCA4_PORT, *ports))}=full;\n"
+
+
+@pytest.mark.row("A14")
+def test_agents_own_only_nodes_that_they_can_ask(scratch):
+    def settled(owner, **values):
+        """The manager's word, with Hca4 the agent's of that name."""
+        def is_so():
+            report = ask_json(it.lab, "agents")
+            if values.items() <= report.items() and len(report["agents"]) == 2:
+                return ask_json(it.lab, "agents", "owner", "Hca4").get("agent") == owner
+            return False
+        wait_until(is_so, 60, f"Hca4 to be of {owner}")
+
+    broker = Broker(scratch)
+    it = Partitioned(scratch, conf(broker, "agent", name="far"), inner(NODE_PORT),
+                     manager=conf(broker, "manager"))
+    near = Agent(scratch, it.lab, conf(broker, "agent", name="near"), node="Hca2")
+    settled("far", nodes_without_owner=0, nodes_apart=0, nodes_not_seen=0)
+    near.log_has("1 nodes share no partition with this port: they are left to other")
+    for agent in it.agent, near:
+        assert agent.status()["perfmgr"]["ports_apart"] == 0, "what is read"
+    it.set_partitions(WITHOUT_INNER)
+    settled(None, nodes_without_owner=1, nodes_apart=1)
+    wait_until(lambda: "1 nodes share no partition with any agent" in it.lab.log(),
+               20, "the manager's word of it")
+    it.set_partitions(inner(NODE_PORT, HCA2_PORT))
+    settled("near", nodes_without_owner=0, nodes_apart=0, nodes_not_seen=0)
+    near.log_has("all nodes share a partition with this port again")
 
 
 # --- what the SA does not show ---------------------------------------------------

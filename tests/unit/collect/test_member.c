@@ -128,12 +128,22 @@ static void take_clear(void *context, const struct triad_collect_clear *clear)
 	peer->n_cleared += clear->histograms;
 }
 
+/* The port has the table that the SM knows. */
+static void read_own_pkeys(const struct peer *peer, const struct triad_fabric *handed)
+{
+	uint32_t port = triad_fabric_find_alias(handed, peer->id);
+	const struct triad_fabric_slice *table = &handed->ports[port].pkeys;
+
+	(void)triad_member_set_pkeys(peer->member, handed->pkeys + table->at, table->n);
+}
+
 static void take_fabric(void *context, struct triad_fabric *handed, uint64_t hash)
 {
 	struct peer *peer = context;
 
 	ck_assert_uint_eq(handed->n_ports, fabric->n_ports);
 	peer->handed = hash;
+	read_own_pkeys(peer, handed);
 	if (peer->takes_handout)
 		ck_assert_int_eq(
 			triad_member_set_fabric(peer->member, handed, hash, now_us), 0);
@@ -310,6 +320,104 @@ START_TEST(test_agent_that_comes_later_is_handed_it_too)
 END_TEST
 
 /* Row: M9 */
+/* --- partitions --- */
+
+/* A host that only those meet who are in its partition. */
+enum { SECRET_HOST = 1, OPEN = 0x8001, SECRET = 0x8002 };
+
+/* The tree with P_Keys: everybody is in OPEN, but for the host; and besides, agents of
+ * the bits in 'secret' in SECRET. */
+static struct triad_fabric *partitioned(
+	const struct triad_fabric *from, unsigned secret)
+{
+	struct triad_fabric_builder *builder = triad_fabric_builder_new(NULL);
+	struct triad_fabric *made;
+
+	for (uint32_t i = 0; i < from->n_ports; i++) {
+		const struct triad_fabric_port *port = &from->ports[i], *far;
+		const struct triad_fabric_node *node = &from->nodes[port->node];
+		bool is_secret = node->guid == FAT_TREE_HOST_GUID(SECRET_HOST);
+		uint16_t pkeys[] = {is_secret ? SECRET : OPEN, SECRET};
+		unsigned n = 1;
+
+		for (unsigned agent = 0; agent < N_AGENTS; agent++)
+			if (secret >> agent & 1 && peers[agent].id == port->guid)
+				n = 2;
+		if (i == node->first_port)
+			triad_fabric_builder_add_node(
+				builder, node, node->name, NULL, 0);
+		far = port->remote == TRIAD_FABRIC_NONE ? NULL
+							: &from->ports[port->remote];
+		triad_fabric_builder_add_port(builder, port,
+			far ? from->nodes[far->node].guid : 0, far ? far->number : 0);
+		triad_fabric_builder_add_pkeys(builder, pkeys, n);
+	}
+	ck_assert_int_eq(triad_fabric_build(builder, 0, &made), 0);
+	triad_fabric_builder_free(builder);
+	return made;
+}
+
+/* The manager hands it down with these agents in the host's partition. */
+static void hand_down(unsigned secret)
+{
+	struct triad_fabric *made = partitioned(fabric, secret);
+
+	ck_assert_int_eq(
+		triad_member_set_fabric(peers[MANAGER].member, made, 0, now_us), 0);
+	triad_fabric_unref(made);
+	run(10 * TRIAD_US_PER_S);
+}
+
+static void check_secret_owner(uint64_t owner)
+{
+	uint32_t node = triad_fabric_find_node(fabric, FAT_TREE_HOST_GUID(SECRET_HOST));
+
+	for (unsigned i = 0; i < N_MEMBERS; i++) {
+		struct triad_claims *claims = triad_member_claims(peers[i].member);
+
+		ck_assert_uint_eq(triad_claims_owner(claims, node, NULL), owner);
+		ck_assert_uint_eq(
+			triad_claims_n_nobodys(claims), owner == TRIAD_CLAIMS_NOBODY);
+	}
+}
+
+START_TEST(test_node_is_owned_by_who_shares_a_partition_with_it)
+{
+	hand_down(1 << 2);
+	check_secret_owner(peers[2].id);
+	ck_assert_uint_eq(triad_member_n_apart(peers[0].member), 1);
+	ck_assert_uint_eq(triad_member_n_apart(peers[2].member), 0);
+	/* The nearest takes it when it may. */
+	hand_down(1 << 2 | 1 << 0);
+	check_secret_owner(peers[0].id);
+	/* It leaves the partition: another goes on. */
+	hand_down(1 << 1);
+	check_secret_owner(peers[1].id);
+	ck_assert_uint_eq(triad_member_n_apart_from_all(peers[MANAGER].member), 0);
+}
+END_TEST
+
+START_TEST(test_node_that_nobody_can_ask_is_nobodys_and_stays_so)
+{
+	uint64_t n_changes[N_AGENTS];
+
+	hand_down(1 << 2);
+	ck_assert_uint_eq(triad_member_n_apart_from_all(peers[MANAGER].member), 0);
+	hand_down(0);
+	check_secret_owner(TRIAD_CLAIMS_NOBODY);
+	ck_assert_uint_eq(triad_member_n_apart_from_all(peers[MANAGER].member), 1);
+	for (unsigned i = 0; i < N_AGENTS; i++)
+		n_changes[i] =
+			triad_claims_changes(triad_member_claims(peers[i].member));
+	run(30 * TRIAD_US_PER_S);
+	for (unsigned i = 0; i < N_AGENTS; i++)
+		ck_assert_uint_eq(n_changes[i],
+			triad_claims_changes(triad_member_claims(peers[i].member)));
+	hand_down(1 << 1);
+	check_secret_owner(peers[1].id);
+}
+END_TEST
+
 START_TEST(test_peers_are_those_who_own_what_is_next)
 {
 	uint64_t ids[N_AGENTS];
@@ -633,6 +741,8 @@ int main(void)
 	tcase_add_checked_fixture(cases, set_up, tear_down);
 	tcase_add_test(cases, test_fabric_handed_down_is_shared_by_all);
 	tcase_add_test(cases, test_agent_that_comes_later_is_handed_it_too);
+	tcase_add_test(cases, test_node_is_owned_by_who_shares_a_partition_with_it);
+	tcase_add_test(cases, test_node_that_nobody_can_ask_is_nobodys_and_stays_so);
 	tcase_add_test(cases, test_peers_are_those_who_own_what_is_next);
 	tcase_add_test(cases, test_cut_off_keeps_what_is_owned_and_claims_nothing);
 	tcase_add_test(cases, test_master_is_the_manager_or_who_is_named);
