@@ -24,6 +24,8 @@
 #define ANSWER_US (5 * TRIAD_US_PER_S)
 /* Reports of strangers are over when none has come for so long. */
 #define STRANGERS_GONE_US (10 * TRIAD_US_PER_S)
+/* So often this port's P_Keys are looked at: nobody says when they change. */
+#define PKEYS_LOOK_US (2 * TRIAD_US_PER_S)
 /* Who was refused P_Keys asks for them no sooner: OpenSM notes each such request. */
 #define PKEYS_AGAIN_US (600 * TRIAD_US_PER_S)
 
@@ -44,6 +46,8 @@ struct triad_sa_source {
 	struct triad_sa *sa;
 	enum triad_sa_source_wish serving;
 	bool has_heard; /* reports, since the last look */
+	bool looks_twice;
+	uint64_t pkeys_looked_us; /* our port's */
 	struct triad_sa_pace pace;
 	uint64_t stranger_us; /* when one reported last; 0: that is over */
 	uint64_t n_strangers; /* since it began */
@@ -303,21 +307,40 @@ static int subscribe(struct triad_sa_source *source)
 	return error;
 }
 
+static void look_soon(struct triad_sa_source *source)
+{
+	uint64_t due_us = triad_sa_pace_report(&source->pace, triad_clock_now_us());
+
+	source->has_heard = true;
+	if (due_us < source->due_us)
+		source->due_us = due_us;
+}
+
+/* With other P_Keys this port is shown other things.  The SM may be in the middle of
+ * setting those of all ports: what it shows now may not be all, so twice. */
+static void look_at_own_pkeys(struct triad_sa_source *source)
+{
+	uint64_t now_us = triad_clock_now_us();
+
+	if (now_us < source->pkeys_looked_us + PKEYS_LOOK_US)
+		return;
+	source->pkeys_looked_us = now_us;
+	if (!triad_sa_has_other_pkeys(source->sa))
+		return;
+	triad_log_write(source->log, TRIAD_LOG_INFO,
+		"topology: this port has other P_Keys now: the fabric is looked at again");
+	source->looks_twice = true;
+	look_soon(source);
+}
+
 static void note_reports(struct triad_sa_source *source, unsigned n)
 {
-	uint64_t due_us;
-
 	if (!n)
 		return;
 	pthread_mutex_lock(&source->lock);
 	source->status.n_reports += n;
 	pthread_mutex_unlock(&source->lock);
-	if (source->has_heard)
-		return;
-	source->has_heard = true;
-	due_us = triad_sa_pace_report(&source->pace, triad_clock_now_us());
-	if (due_us < source->due_us)
-		source->due_us = due_us;
+	look_soon(source);
 }
 
 /* Says once that somebody reports who isn't the SM, and when that is over. */
@@ -361,6 +384,7 @@ static int listen_for_reports(struct triad_sa_source *source)
 			source->sa, wait_us < SLICE_US ? wait_us : SLICE_US, &trap);
 
 		note_strangers(source);
+		look_at_own_pkeys(source);
 		if (!error)
 			note_reports(source, triad_sa_trap_is_of_ports(trap));
 		else if (error != EAGAIN)
@@ -388,8 +412,10 @@ static int look(struct triad_sa_source *source)
 	triad_fabric_unref(fabric);
 	if (source->has_heard)
 		triad_sa_pace_read(&source->pace, triad_clock_now_us());
-	source->has_heard = false;
-	source->due_us = triad_clock_now_us() + REFRESH_US;
+	source->has_heard = source->looks_twice;
+	source->due_us =
+		triad_clock_now_us() + (source->looks_twice ? AGAIN_US : REFRESH_US);
+	source->looks_twice = false;
 	return error;
 }
 
@@ -402,6 +428,7 @@ static void serve(struct triad_sa_source *source)
 		note_result(source, error);
 		return;
 	}
+	(void)triad_sa_has_other_pkeys(source->sa);
 	while (is_wanted(source) && !error) {
 		error = look(source);
 		if (!error)

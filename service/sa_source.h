@@ -2,9 +2,10 @@
 /* The topology from the SA, kept fresh by its reports of ports that come and go.
  *
  * A thread asks the master's subnet administration for its tables, and for reports:
- * when one has come, and now and then without, the tables are read again; how soon,
- * service/sa_pace.h says.  Who has the topology from elsewhere can have the reports
- * alone.  A report that doesn't come from the SM's LID counts for nothing.
+ * when one has come, when this port's own P_Keys have changed, and now and then
+ * without, the tables are read again; how soon, service/sa_pace.h says.  Who has the
+ * topology from elsewhere can have the reports alone.  A report that doesn't come from
+ * the SM's LID counts for nothing.
  *
  * P_Key tables are asked for, too, by the SM_Key; an SA that refuses them is asked
  * again after a while, and the fabric comes without.  An SA shows only what shares a

@@ -91,11 +91,11 @@ def test_agent_does_not_ask_ports_apart_until_a_partition_is_shared(scratch):
     assert shared == {"Hca1": True, "Hca4": True, "Hca2": False, "Hca3": False,
                       "Switch1": False, "Switch2": False}
     it.set_partitions(PARTITIONS)
-    it.agent.wait_for("a partition shared", "perfmgr", 90, ports_apart=0,
+    it.agent.wait_for("a partition shared", "perfmgr", 45, ports_apart=0,
                       ports_answered=20)
     it.agent.log_has("all ports share a partition with this port again")
     it.set_partitions(APART)
-    it.agent.wait_for("membership's end", "perfmgr", 90, ports_apart=18, ports=2,
+    it.agent.wait_for("membership's end", "perfmgr", 45, ports_apart=18, ports=2,
                       ports_unanswered=0)
     assert it.agent.ask("alerts")["alerts"] == [], "alerts"
 
@@ -165,7 +165,7 @@ def test_agent_discovers_what_the_sa_does_not_show_while_it_does_not(scratch):
     it = Partitioned(scratch, f"{QUICK}[collect]\ntopology = auto\n", EVERYBODY)
     it.agent.wait_until_it_reads("sa")
     it.set_partitions(APART)
-    it.agent.wait_for("what the SA shows no more", "topology", 120,
+    it.agent.wait_for("what the SA shows no more", "topology", 45,
                       **{"from": "discovery", "nodes": 6})
     assert it.agent.status()["sa"]["links_hidden"], "hidden links"
     it.agent.log_has("lead to what it does not show")
@@ -173,7 +173,7 @@ def test_agent_discovers_what_the_sa_does_not_show_while_it_does_not(scratch):
     it.agent.wait_for("ports apart", "perfmgr", ports_apart=18, ports_unanswered=0)
     assert it.agent.ask("alerts")["alerts"] == [], "alerts"
     it.set_partitions(EVERYBODY)
-    it.agent.wait_for("what the SA shows again", "topology", 120,
+    it.agent.wait_for("what the SA shows again", "topology", 45,
                       **{"from": "sa", "nodes": 6})
     it.agent.wait_for("all ports", "perfmgr", ports_apart=0, ports_answered=20)
     it.agent.log_has("the SA shows the far ends of all links again")
@@ -185,15 +185,15 @@ def test_agent_without_discovery_raises_no_alert_for_what_is_not_shown(scratch):
     it = Partitioned(scratch, f"{QUICK}[collect]\ntopology = sa\n", EVERYBODY)
     it.agent.wait_until_it_reads("sa")
     it.set_partitions(APART)
-    report = it.agent.wait_for("the part", "perfmgr", 120, ports_unanswered=0, ports=2)
+    report = it.agent.wait_for("the part", "perfmgr", 45, ports_unanswered=0, ports=2)
     assert report["sa"]["links_hidden"], "hidden links"
     assert it.agent.ask("alerts")["alerts"] == [], "alerts"
     it.set_partitions(EVERYBODY)
-    it.agent.wait_for("all of it", "perfmgr", 120, ports_answered=20)
+    it.agent.wait_for("all of it", "perfmgr", 45, ports_answered=20)
     assert it.agent.ask("alerts")["alerts"] == [], "alerts"
     # What really goes is told all the same.
     it.lab.sim('Unlink "Hca2"[1]')
-    it.agent.wait_for("the node's end", "perfmgr", 90, ports=19)
+    it.agent.wait_for("the node's end", "perfmgr", 45, ports=19)
     assert len(it.agent.ask("alerts")["alerts"]) == 1, "alerts"
 
 
@@ -252,7 +252,7 @@ def test_standby_raises_no_alert_for_what_the_sa_shows_no_more(scratch):
                standby_status(lab)["standby"]["refreshes"], 60, "the standby's sweep")
     file.write_text(STANDBY_APART)
     os.kill(lab.status()["sms"][0]["pid"], signal.SIGHUP)
-    wait_until(lambda: standby_status(lab)["standby"]["links_hidden"], 120,
+    wait_until(lambda: standby_status(lab)["standby"]["links_hidden"], 45,
                "the SA shows less")
     report = wait_until(lambda: (lambda r: r if r["perfmgr"]["ports"] < 20 else None)(
         standby_status(lab)), 30, "less is asked")
@@ -261,7 +261,7 @@ def test_standby_raises_no_alert_for_what_the_sa_shows_no_more(scratch):
     assert ask_json(lab, "alerts", sm=1)["alerts"] == [], "alerts"
     file.write_text(EVERYBODY)
     os.kill(lab.status()["sms"][0]["pid"], signal.SIGHUP)
-    wait_until(lambda: standby_status(lab)["perfmgr"]["ports_answered"] == 20, 120,
+    wait_until(lambda: standby_status(lab)["perfmgr"]["ports_answered"] == 20, 45,
                "all of it")
     assert standby_status(lab)["standby"]["links_hidden"] == 0
     assert ask_json(lab, "alerts", sm=1)["alerts"] == [], "alerts"
