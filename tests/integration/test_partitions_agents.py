@@ -11,7 +11,7 @@ import pytest
 from agentlib import Broker, conf
 from checks import succeeded, wait_until
 from labs import Lab
-from test_agent import RECORD, Agent, stock_lab
+from test_agent import HCA2, RECORD, Agent, stock_lab
 from test_partitions import queries
 from triadlib import NET, ask, ask_json, triad_lab
 
@@ -28,6 +28,10 @@ Switches=0x0002 : {NODE_PORT}=full, ALL_SWITCHES=full;
 EVERYBODY = "Default=0x7fff : ALL=full, SELF=full;\n"
 # The agent's host meets nobody but the SM, and Hca4.
 APART = f"Default=0x7fff : ALL=limited, SELF=full, {HCA4_PORT}=full;\n"
+# The agent's host meets everybody; other hosts are limited members, and so are the ports
+# of switches that enforce their partitions.
+LIMITED_HOSTS = f"Default=0x7fff : ALL=limited, SELF=full, {NODE_PORT}=full;\n"
+OTHER_LIMITED_HOSTS = f"{LIMITED_HOSTS}More=0x0005 : {NODE_PORT}=full;\n"
 # The standby on Hca4 meets nobody but the SM.
 STANDBY_APART = "Default=0x7fff : ALL=limited, SELF=full;\n"
 
@@ -159,6 +163,34 @@ def test_agents_own_only_nodes_that_they_can_ask(scratch):
 
 
 # --- what the SA does not show ---------------------------------------------------
+
+@pytest.mark.row("A14")
+def test_links_between_limited_members_are_discovered_once(scratch):
+    it = Partitioned(scratch, f"{QUICK}[collect]\ntopology = auto\n", LIMITED_HOSTS)
+    it.agent.wait_for("what the SA does not show", "topology", 30,
+                      **{"from": "discovery", "nodes": 6, "links": 6})
+    it.agent.log_has("but not the links of 4 ports that are up: it shows none between two "
+                     "limited members")
+    assert "Make this port a full member" not in it.agent.log()
+    it.set_partitions(OTHER_LIMITED_HOSTS)
+    it.agent.wait_for("the SA's word again", "topology", 45, **{"from": "sa", "nodes": 6})
+    report = it.agent.status()
+    assert report["topology"]["links"] == 6, "links"
+    assert report["sa"]["links_hidden"] == report["sa"]["links_known"] == 4, report["sa"]
+    n_discovered = report["discovery"]["discoveries"]
+    it.set_partitions(LIMITED_HOSTS)
+    wait_until(lambda: it.agent.status()["sa"]["refreshes"] >
+               report["sa"]["refreshes"] + 1, 60, "the SA to be asked twice")
+    assert it.agent.status()["discovery"]["discoveries"] == n_discovered
+    # What comes or goes may be somewhere else afterwards.
+    it.lab.sim('Unlink "Hca2"[1]')
+    it.agent.wait_for("the node's end", "topology", 30,
+                      **{"from": "discovery", "nodes": 5, "links": 5})
+    wait_until(lambda: [alert["at"]["node_guid"] for alert in
+                        it.agent.ask("alerts")["alerts"]] == [HCA2], 30, "the alert of it")
+    it.lab.sim('ReLink "Hca2"[1]')
+    it.agent.wait_for("the node's return", "topology", nodes=6, links=6)
+
 
 @pytest.mark.long
 def test_agent_discovers_what_the_sa_does_not_show_while_it_does_not(scratch):
