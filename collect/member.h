@@ -23,8 +23,11 @@
  * Who speaks is what the carrier says, not the octets: a broker can bind it to whom it
  * has authenticated.  What somebody says in another's name is refused, and so is what
  * is not its to say: the fabric is a manager's; a clearing or a request for histograms
- * that of a manager or of one's master; what is passed on, that of an agent that is
- * heard, about another that is.
+ * that of a manager or of one's master; what is passed on, that of an agent on the way
+ * up from the sender, by what both and those between them said last of their masters.
+ * So a change of master is said before anything goes there, and a former one may pass
+ * on what it has for a while.  What is refused all the same, because word of a change
+ * was lost, is asked for again by the manager.
  *
  * Thread-safety: none; the thread of its owner's engine.  Memory: that of the parts,
  * and TRIAD_MEMBER_MAX_GATHERS requests for histograms.

@@ -49,6 +49,7 @@ struct triad_member {
 
 	bool is_cut_off;
 	uint64_t alive_us; /* when it said so last; 0: never */
+	uint64_t master;   /* that it named then: all that goes up goes there */
 	uint32_t lag_ms, n_ports;
 	uint64_t n_dropped;
 
@@ -76,9 +77,15 @@ void triad_member_say(struct triad_member *member, enum triad_member_to to, uint
 int triad_member_pass_over_apart(const struct triad_member *member,
 	const struct triad_fabric *fabric, uint8_t *hops, uint32_t *n_apart);
 
-/* Up the tree. */
-void triad_member_say_up(struct triad_member *member, const uint8_t *octets,
-	size_t size, uint64_t now_us);
+/* Up the tree, to the master that the last ALIVE named: who hears it by way of that one
+ * has been told so. */
+void triad_member_say_up(
+	struct triad_member *member, const uint8_t *octets, size_t size);
+/* Whether what 'sender' said up the tree may come by way of 'by': the master that it
+ * named, one on the way up from there, or itself.  Who was one of these a moment ago
+ * may still have something to pass on. */
+bool triad_member_is_on_way_up(const struct triad_member *member, uint64_t sender,
+	uint64_t by, uint64_t now_us);
 void triad_member_hear_up(struct triad_member *member,
 	const struct triad_collect_head *head, struct triad_wire *body,
 	uint64_t now_us);

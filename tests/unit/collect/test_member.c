@@ -562,6 +562,8 @@ START_TEST(test_trap_that_goes_round_goes_to_the_manager)
 	configure(1, "m0");
 	ck_assert_uint_eq(master_of(0), peers[1].id);
 	ck_assert_uint_eq(master_of(1), peers[0].id);
+	triad_member_turn(peers[0].member, now_us);
+	triad_member_turn(peers[1].member, now_us);
 	for (unsigned i = 0; i < 2000; i++) {
 		trap.wall_us = i;
 		triad_member_tell_trap(peers[2].member, &trap, now_us);
@@ -657,12 +659,13 @@ static uint64_t n_refused(unsigned i)
 	return triad_member_counts(peers[i].member).n_refused;
 }
 
-/* A message of that kind with this sender in its head, said by 'from'. */
-static void say_as(
-	unsigned to, uint64_t from, uint64_t sender, enum triad_collect_kind kind)
+static void say_passed_on(unsigned to, uint64_t from, uint64_t sender,
+	enum triad_collect_kind kind, unsigned n_passes)
 {
-	const struct triad_collect_head head = {
-		.kind = kind, .sender = sender, .incarnation = UINT64_MAX};
+	const struct triad_collect_head head = {.kind = kind,
+		.sender = sender,
+		.incarnation = UINT64_MAX,
+		.n_passes = n_passes};
 	uint8_t octets[64] = {0};
 	struct triad_wire w;
 
@@ -670,6 +673,77 @@ static void say_as(
 	triad_collect_put_head(&w, &head);
 	hear(&peers[to], from, octets, sizeof(octets));
 }
+
+/* A message of that kind with this sender in its head, said by 'from'. */
+static void say_as(
+	unsigned to, uint64_t from, uint64_t sender, enum triad_collect_kind kind)
+{
+	say_passed_on(to, from, sender, kind, 0);
+}
+
+/* Whether what agent 'sender' said is taken by way of agent 'by'. */
+static bool is_taken(unsigned to, unsigned by, unsigned sender)
+{
+	uint64_t before = n_refused(to);
+
+	say_passed_on(to, peers[by].id, peers[sender].id, TRIAD_COLLECT_DATA, 1);
+	return n_refused(to) == before;
+}
+
+/* Row: M12 */
+START_TEST(test_what_is_passed_on_is_taken_from_who_is_above_the_sender)
+{
+	configure(1, "m0");
+	configure(2, "m1");
+	run(TRIAD_US_PER_S);
+	ck_assert(is_taken(MANAGER, 1, 2));
+	ck_assert(is_taken(MANAGER, 0, 2));
+	ck_assert(is_taken(MANAGER, 0, 1));
+	ck_assert(is_taken(0, 1, 2));
+	/* From below, from beside, and where there is nobody in between. */
+	ck_assert(!is_taken(MANAGER, 2, 1));
+	ck_assert(!is_taken(MANAGER, 2, 0));
+	ck_assert(!is_taken(0, 2, 1));
+	ck_assert_uint_eq(triad_member_counts(peers[0].member).refused, peers[2].id);
+}
+END_TEST
+
+START_TEST(test_former_master_passes_on_what_it_has_for_a_while)
+{
+	configure(2, "m1");
+	run(TRIAD_US_PER_S);
+	configure(2, "m0");
+	ck_assert(is_taken(MANAGER, 1, 2));
+	ck_assert(!is_taken(MANAGER, 0, 2));
+	run(STEP_US); /* it says so */
+	ck_assert(is_taken(MANAGER, 0, 2));
+	ck_assert(is_taken(MANAGER, 1, 2));
+	run(4 * LIVENESS_US);
+	ck_assert(is_taken(MANAGER, 0, 2));
+	ck_assert(!is_taken(MANAGER, 1, 2));
+}
+END_TEST
+
+/* Nobody has been told of it when the next word goes up. */
+START_TEST(test_change_of_master_is_said_before_anything_goes_there)
+{
+	struct triad_collect_trap trap = {
+		.node_guid = FAT_TREE_HOST_GUID(8), .port = 1, .is_raised = true};
+	static const char *const masters[] = {"m0", "m1", "", "m1", "m0", "m0"};
+
+	for (unsigned i = 0; i < 6; i++) {
+		configure(1, i % 2 ? "m0" : "");
+		configure(2, masters[i]);
+		triad_member_turn(peers[2].member, now_us);
+		triad_member_tell_trap(peers[2].member, &trap, now_us);
+		deliver();
+		ck_assert_uint_eq(n_traps, i + 1);
+		run(STEP_US);
+	}
+	for (unsigned i = 0; i < N_MEMBERS; i++)
+		ck_assert_uint_eq(n_refused(i), 0);
+}
+END_TEST
 
 /* Row: M12 */
 START_TEST(test_words_in_anothers_name_are_refused)
@@ -755,6 +829,10 @@ int main(void)
 	tcase_add_test(cases, test_histograms_come_merged_through_the_tree);
 	tcase_add_test(cases, test_histograms_without_one_that_died_come_in_time);
 	tcase_add_test(cases, test_clear_goes_down_the_tree_once);
+	tcase_add_test(
+		cases, test_what_is_passed_on_is_taken_from_who_is_above_the_sender);
+	tcase_add_test(cases, test_former_master_passes_on_what_it_has_for_a_while);
+	tcase_add_test(cases, test_change_of_master_is_said_before_anything_goes_there);
 	tcase_add_test(cases, test_words_in_anothers_name_are_refused);
 	tcase_add_test(cases, test_what_is_a_managers_to_say_is_refused_from_others);
 	tcase_add_test(
