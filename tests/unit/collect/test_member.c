@@ -319,7 +319,6 @@ START_TEST(test_agent_that_comes_later_is_handed_it_too)
 }
 END_TEST
 
-/* Row: M9 */
 /* --- partitions --- */
 
 /* A host that only those meet who are in its partition. */
@@ -418,6 +417,7 @@ START_TEST(test_node_that_nobody_can_ask_is_nobodys_and_stays_so)
 }
 END_TEST
 
+/* Row: M9 */
 START_TEST(test_peers_are_those_who_own_what_is_next)
 {
 	uint64_t ids[N_AGENTS];
