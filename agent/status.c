@@ -25,17 +25,36 @@ static void report_agent(struct triad_report *report, const struct triad_agent *
 	triad_report_section_end(report);
 }
 
-static void report_topology(
-	struct triad_report *report, const struct triad_topology_status *status)
+/* What a manager hands down is not the topology's own. */
+static bool take_handed(
+	struct triad_service *service, struct triad_topology_status *status)
 {
-	uint64_t ago_us = triad_clock_now_us() - status->taken_us;
+	struct triad_fabric *fabric = NULL;
+
+	if (triad_collect_status(service->collect).has_handout)
+		fabric = triad_collect_fabric(service->collect);
+	if (!fabric)
+		return false;
+	status->counts = triad_fabric_count(fabric);
+	triad_fabric_unref(fabric);
+	status->n_taken = 0;
+	status->most_hops = 0;
+	return true;
+}
+
+static void report_topology(struct triad_report *report, struct triad_service *service,
+	const struct triad_topology_status *own)
+{
+	uint64_t ago_us = triad_clock_now_us() - own->taken_us;
+	struct triad_topology_status shown = *own, *status = &shown;
+	bool is_handed = take_handed(service, status);
 	char at[TRIAD_CLOCK_TEXT_SIZE];
 
 	if (status->n_taken)
 		triad_clock_format(triad_clock_wall_us() - ago_us, at);
 	triad_report_section(report, "topology", "Topology");
-	triad_report_text(
-		report, "from", "from", triad_topology_from_name(status->from));
+	triad_report_text(report, "from", "from",
+		is_handed ? "manager" : triad_topology_from_name(status->from));
 	triad_report_text(report, "taken", "as of", status->n_taken ? at : NULL);
 	triad_report_uint(report, "nodes", "nodes", status->counts.n_nodes, "");
 	triad_report_uint(
@@ -78,7 +97,7 @@ static int run_status(struct triad_agent *agent, const struct triad_command *com
 		triad_json_object_begin(&report.json, NULL);
 	report_agent(&report, agent);
 	triad_service_report_engine(&report, service);
-	report_topology(&report, &topology);
+	report_topology(&report, service, &topology);
 	triad_service_report_source(&report, service, "sa", "Subnet administration");
 	report_discovery(&report, &topology.discover);
 	triad_service_report_exports(&report, service);

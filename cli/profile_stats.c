@@ -105,15 +105,13 @@ static uint64_t usual_interval_us(const struct triad_stats_collector *collector)
 {
 	unsigned n = collector->n_intervals < N_INTERVALS ? collector->n_intervals
 							  : N_INTERVALS;
-	uint64_t sorted[N_INTERVALS];
-
-	uint64_t usual_us;
+	uint64_t sorted[N_INTERVALS], usual_us;
 
 	if (!n)
 		return collector->period_us;
 	memcpy(sorted, collector->intervals_us, n * sizeof(sorted[0]));
 	qsort(sorted, n, sizeof(sorted[0]), compare_u64);
-	usual_us = sorted[n * 3 / 4 < n ? n * 3 / 4 : n - 1];
+	usual_us = sorted[n * 3 / 4];
 	return usual_us > collector->period_us ? usual_us : collector->period_us;
 }
 
@@ -129,23 +127,25 @@ static bool is_entry_of(const struct triad_stats_collector *collector,
 }
 
 /* Another process says the GUID of one that began later and still runs.  What was taken
- * for its restart was none. */
-static void note_shared(struct triad_stats *stats, uint64_t sm_guid)
+ * for its restart was none.  Returns whether there are such entries. */
+static bool note_shared(struct triad_stats *stats, uint64_t sm_guid)
 {
+	bool is_shared = false;
+
 	for (unsigned i = 0; i < stats->n_collectors; i++) {
 		struct triad_stats_collector *collector = &stats->collectors[i];
 
 		if (collector->sm_guid != sm_guid)
 			continue;
-		collector->is_shared = true;
+		collector->is_shared = is_shared = true;
 		collector->n_restarts -= collector->n_restarts > 0;
 	}
+	return is_shared;
 }
 
 static int find_collector(
 	struct triad_stats *stats, const struct triad_profile_info *info)
 {
-	struct triad_stats_collector *collector;
 	unsigned i;
 
 	for (i = 0; i < stats->n_collectors; i++)
@@ -156,12 +156,9 @@ static int find_collector(
 		return 0;
 	if (i == TRIAD_STATS_MAX_COLLECTORS)
 		return EOVERFLOW;
-	note_shared(stats, info->sm_guid);
+	stats->collectors[i] = (struct triad_stats_collector){.sm_guid = info->sm_guid,
+		.is_shared = note_shared(stats, info->sm_guid)};
 	stats->n_collectors++;
-	collector = &stats->collectors[i];
-	*collector = (struct triad_stats_collector){.sm_guid = info->sm_guid};
-	for (unsigned j = 0; j < i; j++)
-		collector->is_shared |= stats->collectors[j].sm_guid == info->sm_guid;
 	return 0;
 }
 

@@ -330,8 +330,6 @@ static int parse_option(struct parser *parser, const char *word)
 	if (!value)
 		return complain_option(parser, word);
 	option = &triad_options[i - 1];
-	parser->command->changes |=
-		(parser->verb->changing_options & TRIAD_OPTION_BIT(i - 1)) != 0;
 	if (!option->operand && *value)
 		return complain(parser, "%s takes no value", option->name);
 	if (*value == '=')
@@ -394,6 +392,39 @@ static int take_histogram(struct parser *parser, const char *counter)
 	return set_counter(parser, "", counter);
 }
 
+static int take_clear(struct parser *parser, const char *what)
+{
+	static const char *const words[] = {
+		[TRIAD_COMMAND_CLEAR_TOTALS] = "totals",
+		[TRIAD_COMMAND_CLEAR_HARDWARE] = "hardware",
+		[TRIAD_COMMAND_CLEAR_HISTOGRAMS] = "histograms",
+	};
+	struct triad_command *command = parser->command;
+	bool is_some = command->node[0] || command->port >= 0 ||
+		command->type != TRIAD_COMMAND_TYPE_ALL;
+	unsigned i = 0;
+
+	while (i < 3 && g_ascii_strcasecmp(what, words[i]))
+		i++;
+	if (i == 3)
+		return complain(parser,
+			"%.80s: allowed are totals, hardware and histograms", what);
+	command->clear = i;
+	if (i == TRIAD_COMMAND_CLEAR_HISTOGRAMS)
+		return is_some ? complain(parser,
+					 "histograms begin anew all at once: without "
+					 "--node, --port and --type")
+			       : 0;
+	if (command->all && is_some)
+		return complain(parser,
+			"--all is every port: without --node, --port and --type");
+	if (!command->all && !is_some)
+		return complain(parser,
+			"it needs the ports: --node, --port, --type, or --all for "
+			"every one");
+	return 0;
+}
+
 static int take_arguments(
 	struct parser *parser, const char *const *arguments, int n_arguments)
 {
@@ -415,6 +446,8 @@ static int take_arguments(
 		return complain(parser, "it needs --src and --dst");
 	if (command->verb == TRIAD_COMMAND_PERF_HISTOGRAM)
 		return take_histogram(parser, arguments[0]);
+	if (command->verb == TRIAD_COMMAND_PERF_CLEAR)
+		return take_clear(parser, arguments[0]);
 	if (command->verb == TRIAD_COMMAND_AGENTS_OWNER)
 		return copy_argument(parser, "NODE", command->node,
 			sizeof(command->node), arguments[0]);

@@ -73,10 +73,6 @@ static void append_access(const struct triad_verb *verb, char *text, size_t size
 	else if (verb->arguments_change)
 		triad_text_append(
 			text, size, "With %s: for %s.\n", verb->arguments, who);
-	for (size_t i = 0; i < TRIAD_N_OPTIONS; i++)
-		if (verb->changing_options & TRIAD_OPTION_BIT(i))
-			triad_text_append(text, size, "With %s: for %s.\n",
-				triad_options[i].name, who);
 }
 
 static void append_verb(const struct triad_verb_table *table,

@@ -43,10 +43,9 @@ enum {
 	TRIAD_OPTION_PORT,
 	TRIAD_OPTION_TYPE,
 	TRIAD_OPTION_ERRORS,
-	TRIAD_OPTION_HARDWARE,
 	TRIAD_OPTION_GROUP,
 	TRIAD_OPTION_ALL,
-	TRIAD_OPTION_CLEAR,
+	TRIAD_OPTION_EVERY,
 	TRIAD_OPTION_FAILED,
 	TRIAD_OPTION_BY,
 	TRIAD_OPTION_LIMIT,
@@ -80,9 +79,8 @@ struct triad_verb {
 	const char *name; /* one word or two */
 	enum triad_command_verb verb;
 	enum triad_verb_access access;
-	/* Of a command that reads: what makes it one that changes something, or that
-	 * reads a file with the rights of the process that is asked. */
-	unsigned changing_options; /* TRIAD_OPTION_BIT()s */
+	/* Of a command that reads: arguments make it one that changes something, or
+	 * that reads a file with the rights of the process that is asked. */
 	bool arguments_change;
 	unsigned options; /* TRIAD_OPTION_BIT()s */
 	const char *help;

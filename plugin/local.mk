@@ -5,7 +5,8 @@ libosmtriad_la_SOURCES = \
 	plugin/access.c plugin/access.h \
 	plugin/command/election.c \
 	plugin/command/port.c \
-	plugin/command/port_memory.c \
+	plugin/command/port_by_hand.c \
+	plugin/command/port_history.c \
 	plugin/command/port_node.h \
 	plugin/command/port_plan.c \
 	plugin/command/qos.c \

@@ -241,9 +241,9 @@ static void look_at_sm_state(struct triad_worker *worker)
 			triad_perf_wants(worker->perf, worker->sm)
 				? ""
 				: ": no counters are read here");
-	/* What another SM rules is not ours to copy. */
 	if (worker->sm == TRIAD_SM_STANDBY)
 		worker->is_sweeping = false; /* it broke off */
+	/* What another SM rules is not ours to copy. */
 	if (worker->sm != TRIAD_SM_MASTER) {
 		worker->snapshot_due_us = UINT64_MAX;
 		triad_qos_forget_fabric(worker->qos);

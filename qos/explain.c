@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/text.h"
+#include "qos/rules/node_names.h"
 
 /* --- ends --- */
 
@@ -80,22 +81,43 @@ static int take_number(char *name)
 	return (int)number;
 }
 
+/* The last of '*n' nodes of that name; with 'words' of those whose first two words are
+ * HOST and HCA of "HOST/HCA", as port names of XML policies are written. */
+static uint32_t find_node(
+	const struct triad_fabric *fabric, const char *name, bool words, unsigned *n)
+{
+	struct triad_node_key wanted = triad_node_key_wanted(name, words);
+	uint32_t found = TRIAD_FABRIC_NONE;
+
+	*n = 0;
+	for (uint32_t i = 0; i < fabric->n_nodes; i++) {
+		struct triad_node_key key =
+			triad_node_key_of(fabric->nodes[i].name, words);
+
+		if (strcmp(key.text, wanted.text))
+			continue;
+		found = i;
+		++*n;
+	}
+	return found;
+}
+
 static uint32_t find_name(
 	const struct triad_paths *paths, const char *text, char *reason, size_t size)
 {
-	const struct triad_fabric *fabric = paths->fabric;
-	char name[128];
-	uint32_t found = TRIAD_FABRIC_NONE;
-	unsigned n = 0;
+	char name[128], words[128];
+	uint32_t found;
+	unsigned n;
 	int number;
 
 	snprintf(name, sizeof(name), "%s", text);
 	number = take_number(name);
-	for (uint32_t i = 0; i < fabric->n_nodes; i++)
-		if (!strcmp(fabric->nodes[i].name, name)) {
-			found = i;
-			n++;
-		}
+	memcpy(words, name, sizeof(words));
+	found = find_node(paths->fabric, name, false, &n);
+	if (!n && strchr(words, '/')) {
+		*strchr(words, '/') = ' ';
+		found = find_node(paths->fabric, words, true, &n);
+	}
 	if (n == 1)
 		return end_of_node(paths, found, number, reason, size);
 	if (n)

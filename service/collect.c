@@ -118,6 +118,12 @@ static void describe(const struct triad_collect *collect,
 	}
 	if (told.heard_us)
 		shown->lag_ms = (now_us - told.heard_us) / TRIAD_US_PER_MS;
+	/* What it read and told, and whom, when it was alive. */
+	if (shown->state == TRIAD_AGENT_DEAD) {
+		shown->n_ports = shown->n_silent = 0;
+		shown->octets_per_s = 0;
+		shown->master = 0;
+	}
 }
 
 static int compare_names(const void *a, const void *b)
@@ -199,6 +205,8 @@ void triad_collect_publish(struct triad_collect *collect, uint64_t now_us)
 	for (unsigned i = 0; i < n; i++)
 		status.n_alive += agents[i].state != TRIAD_AGENT_DEAD;
 	status.n_agents = n;
+	if (!status.n_alive)
+		status.n_nobodys = status.n_nodes;
 	pthread_mutex_lock(&collect->lock);
 	free(collect->agents);
 	old = collect->shown_fabric;

@@ -7,9 +7,10 @@
  *                [--type ca|switch|router|all] [--json]
  *     perf top   [--by COUNTER] [-n N] [--watch] [--interval S] [--json]
  *     perf sweep                  [--json]
- *     perf reset [--hardware] [--node GUID|NAME] [--port N] [--type ...] [--json]
- *     perf histogram COUNTER [--node GUID|NAME [--port N]] [--group NAME] [--clear]
+ *     perf clear totals|hardware [--all] [--node GUID|NAME] [--port N] [--type ...]
  *                [--json]
+ *     perf clear histograms       [--json]
+ *     perf histogram COUNTER [--node GUID|NAME [--port N]] [--group NAME] [--json]
  *     alerts     [--all] [--node GUID|NAME] [-n N] [--watch] [--interval S] [--json]
  *     agents     [--json]         agents owner NODE [--json]
  *     agents drain                agents resume
@@ -59,7 +60,7 @@ enum triad_command_verb {
 	TRIAD_COMMAND_PERF_SHOW,
 	TRIAD_COMMAND_PERF_TOP,
 	TRIAD_COMMAND_PERF_SWEEP,
-	TRIAD_COMMAND_PERF_RESET,
+	TRIAD_COMMAND_PERF_CLEAR,
 	TRIAD_COMMAND_PERF_RESETS,
 	TRIAD_COMMAND_PERF_HISTOGRAM,
 	TRIAD_COMMAND_ALERTS,
@@ -97,6 +98,13 @@ enum triad_command_type {
 	TRIAD_COMMAND_TYPE_ROUTER,
 };
 
+/* What 'perf clear' begins anew. */
+enum triad_command_clear {
+	TRIAD_COMMAND_CLEAR_TOTALS,
+	TRIAD_COMMAND_CLEAR_HARDWARE, /* the ports' own counters, and their totals */
+	TRIAD_COMMAND_CLEAR_HISTOGRAMS,
+};
+
 /* What is done with a list. */
 enum triad_command_change {
 	TRIAD_COMMAND_SHOW_LIST,
@@ -115,11 +123,10 @@ struct triad_command {
 	unsigned by;    /* enum triad_counter */
 	unsigned limit; /* rows of 'perf top', 'alerts', 'qos clients', 'qos plan' */
 	char group[32]; /* of ports; empty: none */
-	bool all;       /* alerts that were cleared, too */
-	bool clear;     /* begin the histograms anew */
+	bool all;       /* alerts that were cleared, too; of 'perf clear': every port */
 	bool failed;    /* of 'port list': those that were disabled as failed alone */
 	bool errors;    /* show ports with errors alone */
-	bool hardware;  /* reset the PMAs' counters too */
+	enum triad_command_clear clear; /* of 'perf clear' */
 	/* Of 'qos explain': the ends, and what else the request has. */
 	char source[128], destination[128];
 	uint64_t service_id, tclass, qos_class, pkey, sl;

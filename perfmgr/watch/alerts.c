@@ -287,6 +287,12 @@ void triad_alerts_miss(struct triad_alerts *alerts, uint32_t port, uint64_t now_
 		node->n_missed++;
 }
 
+static unsigned index_of_node(
+	const struct triad_alert *alert, const struct triad_alert_end *node)
+{
+	return triad_alert_index_of_end(alert, node->node_guid, TRIAD_ALERT_NO_PORT);
+}
+
 static void judge_silence(struct triad_alerts *alerts, uint32_t index, uint64_t now_us)
 {
 	const struct triad_fabric *fabric = alerts->view->fabric;
@@ -298,8 +304,9 @@ static void judge_silence(struct triad_alerts *alerts, uint32_t index, uint64_t 
 	if (!node->n_missed || !alerts->params.unanswered_sweeps ||
 		!triad_alerts_is_end_asked(alerts->view, &end)) {
 		node->silent = 0;
-		known = entry ? triad_alert_find_finding(
-					&entry->alert, TRIAD_ALERT_UNANSWERED, 0)
+		known = entry ? triad_alert_find_finding(&entry->alert,
+					TRIAD_ALERT_UNANSWERED,
+					index_of_node(&entry->alert, &end))
 			      : NULL;
 		if (known)
 			triad_alert_note_under(&entry->alert, known, now_us);
@@ -312,8 +319,8 @@ static void judge_silence(struct triad_alerts *alerts, uint32_t index, uint64_t 
 	if (!entry)
 		entry = triad_alerts_add(alerts, &end, 1);
 	if (entry)
-		triad_alert_note_over(
-			&entry->alert, TRIAD_ALERT_UNANSWERED, 0, &found, now_us);
+		triad_alert_note_over(&entry->alert, TRIAD_ALERT_UNANSWERED,
+			index_of_node(&entry->alert, &end), &found, now_us);
 }
 
 static void judge_silences(struct triad_alerts *alerts, bool cut, uint64_t now_us)

@@ -37,6 +37,22 @@ static struct triad_alert_entry *need_alert_of_loss(
 	return entry;
 }
 
+/* A node that is silent has often died: that it is gone is the same alert, and its
+ * place goes on to be the node.  NULL: it had no such alert. */
+static struct triad_alert_entry *find_alert_of_silence(struct triad_alerts *alerts,
+	const struct triad_alert_end *node, const struct triad_alert_end *near)
+{
+	struct triad_alert_entry *entry = triad_alerts_find_at(alerts, node);
+
+	if (!entry || triad_alerts_find_at(alerts, near))
+		return NULL;
+	if (entry->alert.n_ends == 1) {
+		entry->alert.ends[1] = *near;
+		entry->alert.n_ends = 2;
+	}
+	return entry;
+}
+
 /* How much is gone; a link that goes down besides is no more of it. */
 static void note_size(struct triad_alert *alert, const struct triad_loss *loss)
 {
@@ -55,14 +71,18 @@ static void take_loss(void *context, const struct triad_loss *loss)
 	struct triad_alert_finding found = {.value = 1};
 	bool is_alone = loss->near == TRIAD_FABRIC_NONE;
 	struct triad_alert_end ends[2];
-	struct triad_alert_entry *entry;
+	struct triad_alert_entry *entry = NULL;
 
-	ends[0] = is_alone ? triad_alerts_end_of_node(adoption->old,
-				     adoption->old->ports[loss->far].node)
-			   : triad_alerts_end_of(adoption->old, loss->far);
+	ends[0] = triad_alerts_end_of_node(
+		adoption->old, adoption->old->ports[loss->far].node);
 	if (!is_alone)
 		ends[1] = triad_alerts_end_of(adoption->old, loss->near);
-	entry = need_alert_of_loss(alerts, ends, is_alone ? 1 : 2);
+	if (!is_alone && loss->nodes_gone)
+		entry = find_alert_of_silence(alerts, &ends[0], &ends[1]);
+	if (!is_alone && !entry)
+		ends[0] = triad_alerts_end_of(adoption->old, loss->far);
+	if (!entry)
+		entry = need_alert_of_loss(alerts, ends, is_alone ? 1 : 2);
 	if (!entry)
 		return;
 	note_size(&entry->alert, loss);

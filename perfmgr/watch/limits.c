@@ -41,7 +41,7 @@ double triad_limits_measure(const struct triad_threshold *threshold,
 	const struct triad_engine_changes *changes, unsigned counter,
 	double words_per_us)
 {
-	double change = 0;
+	double change = 0, percent;
 	double interval_us =
 		(double)changes->interval_us[triad_engine_attribute(changes, counter)];
 
@@ -53,8 +53,11 @@ double triad_limits_measure(const struct triad_threshold *threshold,
 	case TRIAD_THRESHOLD_PER_S:
 		return change * 1e6 / interval_us;
 	case TRIAD_THRESHOLD_PERCENT:
-		return words_per_us > 0 ? 100 * change / (interval_us * words_per_us)
-					: NAN;
+		if (!(words_per_us > 0))
+			return NAN;
+		percent = 100 * change / (interval_us * words_per_us);
+		/* Nothing waits for longer than the interval. */
+		return counter == TRIAD_PORT_XMIT_WAIT ? fmin(percent, 100) : percent;
 	default:
 		return NAN;
 	}

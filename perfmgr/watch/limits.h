@@ -8,7 +8,8 @@
  * events in the interval, events per second, or a share of what the link can do.
  * PortXmitWait counts ticks in which data waited: how long a tick is IBA leaves to the
  * device; here it is the time that the link takes for 4 octets, as for the data
- * counters' words.
+ * counters' words.  Of a device whose ticks are shorter the share comes out too high:
+ * it is 100 % at most.
  *
  * Thread-safety: filled by one thread, then constant. */
 #ifndef TRIAD_PERFMGR_LIMITS_H

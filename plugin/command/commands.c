@@ -68,10 +68,11 @@ int triad_commands_run(void *context, const char *prefix,
 	case TRIAD_COMMAND_PORT_LIST:
 		return triad_command_run_port_list(plugin, command, output);
 	case TRIAD_COMMAND_PORT_HISTORY:
+		return triad_command_run_port_history(plugin, command, output);
 	case TRIAD_COMMAND_PORT_RELEASE:
 	case TRIAD_COMMAND_PORT_APPROVE:
 	case TRIAD_COMMAND_PORT_SNAPSHOT:
-		return triad_command_run_port_memory(plugin, command, output);
+		return triad_command_run_port_by_hand(plugin, command, output);
 	case TRIAD_COMMAND_RELOAD:
 		return run_reload(plugin, prefix, command, output);
 	default:

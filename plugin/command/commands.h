@@ -3,7 +3,7 @@
  * OpenSM are the service's (service/command/commands.h).
  *
  * Thread-safety: any thread.  A command reads published state; only 'perf sweep'
- * and 'perf reset' wait, and they do so in the caller's thread. */
+ * and 'perf clear' wait, and they do so in the caller's thread. */
 #ifndef TRIAD_PLUGIN_COMMAND_COMMANDS_H
 #define TRIAD_PLUGIN_COMMAND_COMMANDS_H
 
@@ -42,8 +42,10 @@ int triad_command_run_port_plan(struct triad_plugin *plugin,
 	const struct triad_command *command, struct triad_output *output);
 int triad_command_run_port_list(struct triad_plugin *plugin,
 	const struct triad_command *command, struct triad_output *output);
-/* 'port history', 'release', 'approve' and 'snapshot' */
-int triad_command_run_port_memory(struct triad_plugin *plugin,
+int triad_command_run_port_history(struct triad_plugin *plugin,
+	const struct triad_command *command, struct triad_output *output);
+/* 'port release', 'approve' and 'snapshot' */
+int triad_command_run_port_by_hand(struct triad_plugin *plugin,
 	const struct triad_command *command, struct triad_output *output);
 /* The other 'port ...' */
 int triad_command_run_port(struct triad_plugin *plugin,

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "common/text.h"
 #include "plugin/election/elector.h"
 #include "plugin/instance.h"
 #include "plugin/worker.h"
@@ -265,17 +266,19 @@ static void format_sm_priority(
 static void format_quorum(
 	char *text, size_t size, const struct triad_cluster_view *view)
 {
-	int n = snprintf(text, size,
-		"%s: %" PRIu32 " member%s here, %" PRIu32 " vote%s needed",
+	snprintf(text, size, "%s: %" PRIu32 " member%s here",
 		!view->is_connected        ? "no, cut off"
 			: view->is_quorate ? "yes"
 					   : "no",
-		view->n_members, view->n_members == 1 ? "" : "s", view->n_votes_needed,
-		view->n_votes_needed == 1 ? "" : "s");
-
-	if (n_unknown(view) && (size_t)n < size)
-		snprintf(text + n, size - (size_t)n, "; %u not known yet",
-			n_unknown(view));
+		view->n_members, view->n_members == 1 ? "" : "s");
+	/* Corosync has its own votes, and says only whether there are enough. */
+	if (view->is_quorate || view->n_votes_needed > view->n_members)
+		triad_text_append(text, size, ", %" PRIu32 " vote%s needed",
+			view->n_votes_needed, view->n_votes_needed == 1 ? "" : "s");
+	else if (view->is_connected)
+		triad_text_append(text, size, ", no majority of the cluster");
+	if (n_unknown(view))
+		triad_text_append(text, size, "; %u not known yet", n_unknown(view));
 }
 
 static void put_reasons(

@@ -353,18 +353,16 @@ static bool read_policy(struct triad_plugin *plugin, struct triad_output *output
 
 /* Whether the guard lets the tables of the policy that was read pass; says so if not.
  */
-static bool passes_guard(struct triad_plugin *plugin, struct triad_output *output)
+static bool passes_guard(
+	struct triad_plugin *plugin, bool is_guarded, struct triad_output *output)
 {
 	struct triad_setup_scene scene;
 	struct triad_setup_plan *plan;
-	struct triad_conf conf;
 	uint32_t n_cut_off = 0;
 
-	triad_service_get_conf(&plugin->service, &conf);
 	if (!triad_setup_scene_make(&scene, plugin, "qos apply", "", output))
 		return false;
-	if (conf.qos.tables_guard &&
-		!triad_setup_plan_make(scene.setup, scene.fabric, &plan)) {
+	if (is_guarded && !triad_setup_plan_make(scene.setup, scene.fabric, &plan)) {
 		n_cut_off = plan->n_cut_off;
 		triad_setup_plan_free(plan);
 	}
@@ -402,7 +400,7 @@ int triad_command_run_qos_apply(struct triad_plugin *plugin,
 			"'set qos.tables_enabled true' begins it\n");
 		return TRIAD_CONTROL_DONE;
 	}
-	if (!passes_guard(plugin, output))
+	if (!passes_guard(plugin, conf.qos.tables_guard, output))
 		return TRIAD_CONTROL_FAILED;
 	if (!triad_tables_ask_for_sweep(triad_qos_tables(plugin->qos))) {
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,

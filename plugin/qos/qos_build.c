@@ -270,7 +270,8 @@ static void work(struct triad_qos *qos, struct inputs *inputs)
 		qos->broadcast, inputs->settings.groups ? inputs->now.policy : NULL);
 }
 
-void triad_qos_work(struct triad_qos *qos)
+/* Returns whether what was accepted must be taken back. */
+static bool work_once(struct triad_qos *qos)
 {
 	struct inputs inputs = take_inputs(qos);
 	bool is_again;
@@ -279,10 +280,11 @@ void triad_qos_work(struct triad_qos *qos)
 	work(qos, &inputs);
 	is_again = is_taken_back(qos, &inputs);
 	drop_inputs(&inputs);
-	if (!is_again)
-		return;
-	inputs = take_inputs(qos);
-	choose_policy(qos, &inputs);
-	work(qos, &inputs);
-	drop_inputs(&inputs);
+	return is_again;
+}
+
+void triad_qos_work(struct triad_qos *qos)
+{
+	if (work_once(qos))
+		(void)work_once(qos);
 }

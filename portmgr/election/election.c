@@ -443,12 +443,14 @@ void triad_election_status(const struct triad_election *election, uint64_t now_u
 {
 	const struct triad_election *e = election;
 	bool has_promised = now_us < e->promise.until_us;
+	/* A promise to oneself is no lease as long as a majority has not made it, too. */
+	bool knows_holder = has_promised && e->promise.holder != e->conf.id;
 
 	*status = e->counts;
 	status->state = e->state;
 	status->master = e->master;
 	status->holder = e->is_holder ? e->conf.id
-		: has_promised        ? e->promise.holder
+		: knows_holder        ? e->promise.holder
 				      : 0;
 	status->term = e->is_holder ? e->held_term
 		: has_promised      ? e->promise.term

@@ -282,7 +282,8 @@ static void join_ranges(
 
 	for (unsigned i = 0; i < row->n_keys; i++)
 		if (row->keys[i].kind == TRIAD_VALUE_RANGES ||
-			row->keys[i].kind == TRIAD_VALUE_PKEYS)
+			row->keys[i].kind == TRIAD_VALUE_PKEYS ||
+			row->keys[i].kind == TRIAD_VALUE_SERVICES)
 			triad_policy_ranges_join((void *)((char *)builder->element +
 				row->keys[i].offset));
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "qos/policy/arena.h"
 
@@ -133,7 +134,7 @@ void triad_policy_report_number(struct triad_policy_builder *builder, const char
 	const struct triad_policy_item *item, const char *more, uint64_t min,
 	uint64_t max)
 {
-	char allowed[128];
+	char allowed[256];
 
 	if (max == UINT64_MAX)
 		snprintf(allowed, sizeof(allowed), "numbers of up to 64 bits%s", more);
@@ -251,6 +252,44 @@ static bool mask_pkeys(struct triad_range *range)
 	return range->first > 0;
 }
 
+/* The service IDs of librdmacm: a port space, behind it a port number of 16 bits [IBA
+ * annex A11: RDMA IP CM service; rdma_cm's port spaces for the last two]. */
+static const struct {
+	const char *name;
+	uint64_t base;
+} port_spaces[] = {
+	{"rdma-tcp", 0x1060000},
+	{"rdma-udp", 0x1110000},
+	{"rdma-ib", 0x13f0000},
+	{"rdma-ipoib", 0x20000},
+};
+
+#define N_PORT_SPACES (sizeof(port_spaces) / sizeof(port_spaces[0]))
+#define MAX_PORT 0xffff
+
+/* "rdma-tcp", "rdma-tcp 4420" or "rdma-tcp 4420-4430". */
+static bool read_port_space(
+	const struct triad_policy_item *item, struct triad_range *range)
+{
+	for (unsigned i = 0; i < N_PORT_SPACES; i++) {
+		size_t n = strlen(port_spaces[i].name);
+		struct triad_policy_item ports = {
+			.text = item->text + n, .size = item->size - n};
+
+		if (item->size < n || strncasecmp(item->text, port_spaces[i].name, n))
+			continue;
+		if (item->size == n)
+			*range = (struct triad_range){0, MAX_PORT};
+		else if (!triad_policy_is_blank(*ports.text) ||
+			!triad_policy_range(&ports, 0, MAX_PORT, range))
+			continue;
+		range->first += port_spaces[i].base;
+		range->last += port_spaces[i].base;
+		return true;
+	}
+	return false;
+}
+
 static bool add_range(struct triad_policy_builder *builder, struct triad_ranges *ranges,
 	struct triad_range range, struct triad_place place)
 {
@@ -264,9 +303,28 @@ static bool add_range(struct triad_policy_builder *builder, struct triad_ranges 
 	return true;
 }
 
+static void report_range(struct triad_policy_builder *builder, const char *what,
+	const struct triad_policy_item *item, enum triad_policy_value_kind kind,
+	uint64_t min, uint64_t max)
+{
+	if (kind == TRIAD_VALUE_PKEYS)
+		triad_policy_report_item(builder, what, item,
+			"0x0001 to 0x7fff, with or without the membership bit 0x8000, "
+			"and ranges of them");
+	else
+		triad_policy_report_number(builder, what, item,
+			kind == TRIAD_VALUE_SERVICES
+				? ", and ranges of them; and rdma-tcp, rdma-udp, "
+				  "rdma-ib and rdma-ipoib, alone or with a port or a "
+				  "range of ports behind it"
+				: ", and ranges of them",
+			min, max);
+}
+
 bool triad_policy_ranges_read(struct triad_policy_builder *builder,
-	const struct triad_policy_value *value, const char *what, bool are_pkeys,
-	uint64_t min, uint64_t max, struct triad_ranges *ranges)
+	const struct triad_policy_value *value, const char *what,
+	enum triad_policy_value_kind kind, uint64_t min, uint64_t max,
+	struct triad_ranges *ranges)
 {
 	struct triad_policy_items items = triad_policy_items_of(builder, value);
 	struct triad_policy_item item;
@@ -274,19 +332,16 @@ bool triad_policy_ranges_read(struct triad_policy_builder *builder,
 
 	while (triad_policy_next_item(&items, &item)) {
 		struct triad_range range;
+		bool is_good = triad_policy_range(&item, min, max, &range);
 
-		if (!triad_policy_range(&item, min, max, &range)) {
-			triad_policy_report_number(builder, what, &item,
-				", and ranges of them", are_pkeys ? 1 : min, max);
+		if (is_good && kind == TRIAD_VALUE_PKEYS)
+			is_good = mask_pkeys(&range);
+		if (!is_good && kind == TRIAD_VALUE_SERVICES)
+			is_good = read_port_space(&item, &range);
+		if (!is_good)
+			report_range(builder, what, &item, kind, min, max);
+		if (!is_good || !add_range(builder, ranges, range, item.place))
 			done = false;
-		} else if (are_pkeys && !mask_pkeys(&range)) {
-			triad_policy_report_item(builder, what, &item,
-				"0x0001 to 0x7fff, with or without the membership bit "
-				"0x8000, and ranges of them");
-			done = false;
-		} else if (!add_range(builder, ranges, range, item.place)) {
-			done = false;
-		}
 	}
 	return done && !builder->stopped;
 }

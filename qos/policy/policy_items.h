@@ -56,10 +56,12 @@ bool triad_policy_range(const struct triad_policy_item *item, uint64_t min,
 	uint64_t max, struct triad_range *range);
 
 /* Adds what a list of numbers and ranges says, and reports what is wrong; 'what' is
- * what to call it.  False when something was. */
+ * what to call it, 'kind' one of TRIAD_VALUE_RANGES, PKEYS and SERVICES.  False when
+ * something was. */
 bool triad_policy_ranges_read(struct triad_policy_builder *builder,
-	const struct triad_policy_value *value, const char *what, bool are_pkeys,
-	uint64_t min, uint64_t max, struct triad_ranges *ranges);
+	const struct triad_policy_value *value, const char *what,
+	enum triad_policy_value_kind kind, uint64_t min, uint64_t max,
+	struct triad_ranges *ranges);
 
 /* Sorts and joins. */
 void triad_policy_ranges_join(struct triad_ranges *ranges);

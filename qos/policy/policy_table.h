@@ -42,6 +42,7 @@ enum triad_policy_value_kind {
 	TRIAD_VALUE_RATE,   /* the same; its unit depends on the syntax */
 	TRIAD_VALUE_RANGES, /* struct triad_ranges */
 	TRIAD_VALUE_PKEYS,  /* the same, without the membership bit */
+	TRIAD_VALUE_SERVICES, /* the same; port spaces have names, too */
 	TRIAD_VALUE_PORT_NAMES,
 	TRIAD_VALUE_NODE_TYPES,
 	TRIAD_VALUE_GROUPS, /* struct triad_group_list */

@@ -108,6 +108,15 @@ static bool try_ulp(struct line *line, const struct ulp *ulp)
 
 /* --- what a rule says -------------------------------------------------- */
 
+static enum triad_policy_value_kind kind_of(const struct ulp *ulp)
+{
+	if (ulp->condition == CONDITION_PKEY)
+		return TRIAD_VALUE_PKEYS;
+	/* Those with a base have their port numbers behind it. */
+	return ulp->condition == CONDITION_SERVICE && !ulp->base ? TRIAD_VALUE_SERVICES
+								 : TRIAD_VALUE_RANGES;
+}
+
 static bool read_ranges(struct line *line, const struct ulp *ulp, size_t colon,
 	struct triad_ranges *ranges)
 {
@@ -121,8 +130,7 @@ static bool read_ranges(struct line *line, const struct ulp *ulp, size_t colon,
 
 	if (ulp->what)
 		return triad_policy_ranges_read(builder, &value, ulp->what,
-			ulp->condition == CONDITION_PKEY, ulp->first, ulp->last,
-			ranges);
+			kind_of(ulp), ulp->first, ulp->last, ranges);
 	ranges->items = triad_policy_list_grow(
 		builder, NULL, 0, sizeof(*ranges->items), value.place);
 	if (!ranges->items)

@@ -426,9 +426,8 @@ static void add_vlarb(struct triad_policy_builder *builder,
 static void add_ranges(struct triad_policy_builder *builder,
 	const struct triad_policy_key *key, const struct triad_policy_value *value)
 {
-	triad_policy_ranges_read(builder, value, key->name,
-		key->kind == TRIAD_VALUE_PKEYS, key->min, key->max,
-		(void *)((char *)builder->element + key->offset));
+	triad_policy_ranges_read(builder, value, key->name, key->kind, key->min,
+		key->max, (void *)((char *)builder->element + key->offset));
 }
 
 void triad_policy_value_read(struct triad_policy_builder *builder,
@@ -444,6 +443,7 @@ void triad_policy_value_read(struct triad_policy_builder *builder,
 		[TRIAD_VALUE_RATE] = set_rate,
 		[TRIAD_VALUE_RANGES] = add_ranges,
 		[TRIAD_VALUE_PKEYS] = add_ranges,
+		[TRIAD_VALUE_SERVICES] = add_ranges,
 		[TRIAD_VALUE_PORT_NAMES] = add_port_names,
 		[TRIAD_VALUE_NODE_TYPES] = add_node_types,
 		[TRIAD_VALUE_GROUPS] = add_groups,

@@ -43,7 +43,9 @@ def find_builddir(wanted):
     if wanted:
         return os.path.abspath(wanted)
     root = Path(__file__).resolve().parents[2]
-    for folder in (root / "build", root):
+    # As scripts/build: what was configured in place is built there.
+    is_in_place = (root / "config.status").exists()
+    for folder in (root, root / "build") if is_in_place else (root / "build",):
         if (folder / ".libs" / PLUGIN).exists():
             return str(folder)
     return None

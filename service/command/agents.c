@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "service/command/commands.h"
+#include "service/command/format.h"
 #include "service/command/ports.h"
 #include "service/command/status.h"
 #include "service/service.h"
@@ -35,13 +36,39 @@ static int fail(const struct triad_command *command, const char *why,
 
 /* --- agents --- */
 
+#define ADDRESS_SIZE (TRIAD_COLLECT_NAME_SIZE + 8)
+
+static void format_address(
+	const struct triad_collect_agent *agent, char text[ADDRESS_SIZE])
+{
+	snprintf(text, ADDRESS_SIZE, agent->port ? "%s:%u" : "%s", agent->address,
+		agent->port);
+}
+
+static const struct triad_collect_agent *find_agent(
+	const struct triad_collect_agent *agents, unsigned n, uint64_t id)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (agents[i].id == id)
+			return &agents[i];
+	return NULL;
+}
+
+/* "?" as long as it is not known. */
+static const char *name_of(
+	const struct triad_collect_agent *agents, unsigned n, uint64_t id)
+{
+	const struct triad_collect_agent *agent = find_agent(agents, n, id);
+
+	return agent && agent->name[0] ? agent->name : "?";
+}
+
 static void put_agent_json(
 	struct triad_json *json, const struct triad_collect_agent *agent)
 {
-	char address[TRIAD_COLLECT_NAME_SIZE + 8];
+	char address[ADDRESS_SIZE];
 
-	snprintf(address, sizeof(address), agent->port ? "%s:%u" : "%s", agent->address,
-		agent->port);
+	format_address(agent, address);
 	triad_json_object_begin(json, NULL);
 	triad_json_string(json, "name", agent->name);
 	triad_json_guid(json, "guid", agent->id);
@@ -79,38 +106,72 @@ static void put_agents_json(const struct triad_collect_status *status,
 	triad_json_end(&json);
 }
 
-/* A master's name, as far as it is known. */
-static const char *master_of(const struct triad_collect_agent *agent,
+/* Whom it reports to, for people. */
+static const char *reports_to(const struct triad_collect_status *status,
+	const struct triad_collect_agent *agent,
 	const struct triad_collect_agent *agents, unsigned n)
 {
-	for (unsigned i = 0; agent->master && i < n; i++)
-		if (agents[i].id == agent->master)
-			return agents[i].name;
-	return agent->master ? "?" : "manager";
+	if (agent->state == TRIAD_AGENT_DEAD)
+		return "-";
+	if (!agent->master && !status->n_managers)
+		return "nobody: no manager";
+	return agent->master ? name_of(agents, n, agent->master) : "manager";
+}
+
+struct widths {
+	int name, address;
+};
+
+static void widen(int *width, const char *text)
+{
+	if (triad_command_width(text) > *width)
+		*width = triad_command_width(text);
+}
+
+static struct widths widths_of(const struct triad_collect_agent *agents, unsigned n)
+{
+	struct widths widths = {
+		.name = (int)strlen("Agent"), .address = (int)strlen("Address")};
+	char address[ADDRESS_SIZE];
+
+	for (unsigned i = 0; i < n; i++) {
+		widen(&widths.name, agents[i].name);
+		format_address(&agents[i], address);
+		widen(&widths.address, address);
+	}
+	return widths;
+}
+
+static void put_agent_text(const struct triad_collect_agent *agent, const char *master,
+	struct widths widths, struct triad_output *output)
+{
+	const char *name = agent->name[0] ? agent->name : "?";
+	char address[ADDRESS_SIZE];
+
+	format_address(agent, address);
+	triad_output_printf(output, "%s%*s %-8s %6u %7u %7" PRIu64 " %8.0f %s%*s  %s\n",
+		name, widths.name - triad_command_width(name), "",
+		triad_collect_agent_state_name(agent->state), agent->n_nodes,
+		agent->n_ports, agent->lag_ms, agent->octets_per_s, address,
+		widths.address - triad_command_width(address), "", master);
 }
 
 static void put_agents_text(const struct triad_collect_status *status,
 	const struct triad_collect_agent *agents, unsigned n,
 	struct triad_output *output)
 {
-	triad_output_printf(output, "%-20s %-9s %7s %8s %8s %9s  %-20s %s\n", "Agent",
-		"State", "Nodes", "Ports", "Lag ms", "Octets/s", "Address",
-		"Reports to");
-	for (unsigned i = 0; i < n; i++) {
-		const struct triad_collect_agent *agent = &agents[i];
-		char address[TRIAD_COLLECT_NAME_SIZE + 8];
+	struct widths widths = widths_of(agents, n);
 
-		snprintf(address, sizeof(address), agent->port ? "%s:%u" : "%s",
-			agent->address, agent->port);
-		triad_output_printf(output,
-			"%-20s %-9s %7u %8u %8" PRIu64 " %9.0f  %-20s %s\n",
-			agent->name[0] ? agent->name : "?",
-			triad_collect_agent_state_name(agent->state), agent->n_nodes,
-			agent->n_ports, agent->lag_ms, agent->octets_per_s, address,
-			master_of(agent, agents, n));
-	}
+	triad_output_printf(output, "%-*s %-8s %6s %7s %7s %8s %-*s  %s\n", widths.name,
+		"Agent", "State", "Nodes", "Ports", "Lag ms", "Octets/s",
+		widths.address, "Address", "Reports to");
+	for (unsigned i = 0; i < n; i++)
+		put_agent_text(&agents[i], reports_to(status, &agents[i], agents, n),
+			widths, output);
 	triad_output_printf(output, "%u nodes, %u without an owner", status->n_nodes,
 		status->n_nobodys);
+	if (!status->n_alive)
+		triad_output_printf(output, ": no agent is alive");
 	if (status->n_apart)
 		triad_output_printf(output, "; %u in no partition of %s",
 			status->n_apart,
@@ -142,23 +203,19 @@ static int run_agents(struct triad_service *service,
 
 /* --- agents owner --- */
 
-static const char *name_of(
-	const struct triad_collect_agent *agents, unsigned n, uint64_t id)
-{
-	for (unsigned i = 0; i < n; i++)
-		if (agents[i].id == id && agents[i].name[0])
-			return agents[i].name;
-	return "?";
-}
-
 static void put_owner(struct triad_service *service,
 	const struct triad_command *command, uint64_t guid, const char *node,
 	uint64_t owner, uint8_t hops, struct triad_output *output)
 {
 	unsigned n;
 	struct triad_collect_agent *agents = triad_collect_agents(service->collect, &n);
+	const struct triad_collect_agent *agent = find_agent(agents, n, owner);
 	const char *name = name_of(agents, n, owner);
+	char address[ADDRESS_SIZE] = "";
 	struct triad_json json;
+
+	if (agent)
+		format_address(agent, address);
 
 	if (command->json) {
 		triad_json_init(&json, output);
@@ -170,6 +227,12 @@ static void put_owner(struct triad_service *service,
 			triad_json_guid(&json, "agent_guid", owner);
 			triad_json_uint(&json, "hops", hops);
 		}
+		if (owner && agent) {
+			triad_json_string(&json, "address", address);
+			triad_json_string(&json, "state",
+				triad_collect_agent_state_name(agent->state));
+			triad_json_uint(&json, "nodes_owned", agent->n_nodes);
+		}
 		triad_json_object_end(&json);
 		triad_json_end(&json);
 	} else if (owner) {
@@ -177,6 +240,11 @@ static void put_owner(struct triad_service *service,
 			"%s (0x%016" PRIx64 ") is read by %s (0x%016" PRIx64
 			"), %u hops away\n",
 			node, guid, name, owner, hops);
+		if (agent)
+			triad_output_printf(output, "    at %s, %s, owns %u nodes\n",
+				*address ? address : "?",
+				triad_collect_agent_state_name(agent->state),
+				agent->n_nodes);
 	} else {
 		triad_output_printf(output, "%s (0x%016" PRIx64 ") is read by nobody\n",
 			node, guid);

@@ -129,8 +129,8 @@ int triad_service_run(struct triad_service *service, const char *prefix,
 		return triad_command_run_perf_top(service, command, output);
 	case TRIAD_COMMAND_PERF_SWEEP:
 		return triad_command_run_perf_sweep(service, command, output);
-	case TRIAD_COMMAND_PERF_RESET:
-		return triad_command_run_perf_reset(service, command, output);
+	case TRIAD_COMMAND_PERF_CLEAR:
+		return triad_command_run_perf_clear(service, command, output);
 	case TRIAD_COMMAND_PERF_RESETS:
 		return triad_command_run_perf_resets(service, command, output);
 	case TRIAD_COMMAND_PERF_HISTOGRAM:

@@ -2,7 +2,7 @@
 /* The commands that need no OpenSM; triad_service_run() chooses.
  *
  * Thread-safety: any thread.  A command reads published state; only 'perf sweep'
- * and 'perf reset' wait, and they do so in the caller's thread. */
+ * and 'perf clear' wait, and they do so in the caller's thread. */
 #ifndef TRIAD_SERVICE_COMMAND_COMMANDS_H
 #define TRIAD_SERVICE_COMMAND_COMMANDS_H
 
@@ -19,7 +19,7 @@ int triad_command_run_perf_top(struct triad_service *service,
 	const struct triad_command *command, struct triad_output *output);
 int triad_command_run_perf_sweep(struct triad_service *service,
 	const struct triad_command *command, struct triad_output *output);
-int triad_command_run_perf_reset(struct triad_service *service,
+int triad_command_run_perf_clear(struct triad_service *service,
 	const struct triad_command *command, struct triad_output *output);
 int triad_command_run_perf_resets(struct triad_service *service,
 	const struct triad_command *command, struct triad_output *output);

@@ -16,11 +16,15 @@ void triad_command_format_scaled(
 		value /= 1000;
 		i++;
 	}
-	snprintf(text, size, "%.*f%s%s%s",
-		i == 0 || value >= 99.95 ? 0
-			: value >= 9.995 ? 1
-					 : 2,
-		value, prefixes[i][0] || unit[0] ? " " : "", prefixes[i], unit);
+	if (i == 0 && value < 99.95)
+		/* Less than one, as rates are, has its digits behind the zeros. */
+		snprintf(text, size, "%.3g%s%s", value, unit[0] ? " " : "", unit);
+	else
+		snprintf(text, size, "%.*f%s%s%s",
+			value >= 99.95           ? 0
+				: value >= 9.995 ? 1
+						 : 2,
+			value, prefixes[i][0] || unit[0] ? " " : "", prefixes[i], unit);
 }
 
 void triad_command_format_counter(

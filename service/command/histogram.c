@@ -249,13 +249,6 @@ static int get(struct triad_service *service, const struct triad_command *comman
 		&shown->n_asked);
 }
 
-static void clear_all(struct triad_service *service)
-{
-	triad_watch_clear_histograms(triad_perf_watch(service->perf));
-	if (triad_collect_is_manager(service->collect))
-		(void)triad_collect_clear_histograms(service->collect);
-}
-
 static int show(struct triad_service *service, const struct triad_view *view,
 	const struct triad_command *command, struct triad_output *output)
 {
@@ -274,8 +267,6 @@ static int show(struct triad_service *service, const struct triad_view *view,
 	else
 		put_text(&shown, output);
 	triad_histogram_clear(&shown.histogram);
-	if (command->clear)
-		clear_all(service);
 	return TRIAD_CONTROL_DONE;
 }
 

@@ -105,7 +105,9 @@ static void put_resets(struct triad_output *output, const struct triad_engine_ro
 
 	for (unsigned i = 0; i < sizeof(resets) / sizeof(resets[0]); i++)
 		if (triad_command_format_time(resets[i].at_us, at))
-			triad_output_printf(output, "  [%s %s]", resets[i].what, at);
+			/* A reset by others is known to the second at best. */
+			triad_output_printf(
+				output, "  [%s %.19sZ]", resets[i].what, at);
 }
 
 /* The last column: what is wrong with the port. */

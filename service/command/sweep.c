@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* 'perf sweep', 'perf reset': commands that wait for a sweep. */
+/* 'perf sweep', 'perf clear': what waits for a sweep. */
 #include "service/command/commands.h"
 
 #include <errno.h>
 #include <inttypes.h>
 
+#include "perfmgr/watch/watch.h"
 #include "service/command/ports.h"
 #include "service/service.h"
 #include "triad/clock.h"
@@ -91,7 +92,12 @@ int triad_command_run_perf_sweep(struct triad_service *service,
 	return TRIAD_CONTROL_DONE;
 }
 
-/* --- perf reset --- */
+/* --- perf clear --- */
+
+static bool is_of_hardware(const struct triad_command *command)
+{
+	return command->clear == TRIAD_COMMAND_CLEAR_HARDWARE;
+}
 
 static struct triad_selection *select_ports(
 	struct triad_view *view, const struct triad_command *command, uint32_t *n)
@@ -105,7 +111,7 @@ static struct triad_selection *select_ports(
 		*n += selection->chosen[i];
 	}
 	if (selection)
-		selection->hardware = command->hardware;
+		selection->hardware = is_of_hardware(command);
 	return selection;
 }
 
@@ -134,7 +140,7 @@ static void put_reset(const struct triad_command *command, uint32_t n, uint32_t 
 
 	if (!command->json) {
 		triad_output_printf(output, "%" PRIu32 " ports: totals are 0 now", n);
-		if (command->hardware)
+		if (is_of_hardware(command))
 			triad_output_printf(output,
 				"; hardware of %" PRIu32 " reset, %" PRIu32
 				" did not answer",
@@ -145,8 +151,8 @@ static void put_reset(const struct triad_command *command, uint32_t n, uint32_t 
 	triad_json_init(&json, output);
 	triad_json_object_begin(&json, NULL);
 	triad_json_uint(&json, "ports", n);
-	triad_json_bool(&json, "hardware", command->hardware);
-	if (command->hardware) {
+	triad_json_bool(&json, "hardware", is_of_hardware(command));
+	if (is_of_hardware(command)) {
 		triad_json_uint(&json, "hardware_reset", n_reset);
 		triad_json_uint(&json, "hardware_unanswered", n - n_reset);
 	}
@@ -154,7 +160,7 @@ static void put_reset(const struct triad_command *command, uint32_t n, uint32_t 
 	triad_json_end(&json);
 }
 
-/* The totals of 'n' ports, and with --hardware what is behind them. */
+/* The totals of 'n' ports, and of 'hardware' what is behind them. */
 static int reset(struct triad_service *service, const struct triad_command *command,
 	struct triad_selection *selection, uint32_t n, struct triad_output *output)
 {
@@ -166,22 +172,49 @@ static int reset(struct triad_service *service, const struct triad_command *comm
 
 	if (error == EBUSY) {
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
-			"perf reset: another one is just being made; try again\n");
+			"perf clear: another one is just being made; try again\n");
 		return TRIAD_CONTROL_FAILED;
 	}
 	if (error ||
-		(command->hardware && wait_for_sweep(service, ticket, &status, output)))
-		return say_stopped("perf reset", output);
+		(is_of_hardware(command) &&
+			wait_for_sweep(service, ticket, &status, output)))
+		return say_stopped("perf clear", output);
 	view = triad_perf_view(service->perf);
-	if (command->hardware && view)
+	if (is_of_hardware(command) && view)
 		n_reset = count_reset(view, command, ticket);
 	triad_view_unref(view);
 	put_reset(command, n, n_reset, output);
-	return n_reset || !command->hardware ? TRIAD_CONTROL_DONE
-					     : TRIAD_CONTROL_FAILED;
+	return n_reset || !is_of_hardware(command) ? TRIAD_CONTROL_DONE
+						   : TRIAD_CONTROL_FAILED;
 }
 
-int triad_command_run_perf_reset(struct triad_service *service,
+static int clear_histograms(struct triad_service *service,
+	const struct triad_command *command, struct triad_output *output)
+{
+	bool is_manager = triad_collect_is_manager(service->collect);
+	struct triad_json json;
+
+	triad_watch_clear_histograms(triad_perf_watch(service->perf));
+	if (is_manager && triad_collect_clear_histograms(service->collect)) {
+		triad_output_message(output, TRIAD_FRAME_MESSAGE,
+			"perf clear: agents were not told: another command is waiting "
+			"for them, or this ends; try again\n");
+		return TRIAD_CONTROL_FAILED;
+	}
+	if (!command->json) {
+		triad_output_printf(output, "all histograms begin anew%s\n",
+			is_manager ? ", those of agents too" : "");
+		return TRIAD_CONTROL_DONE;
+	}
+	triad_json_init(&json, output);
+	triad_json_object_begin(&json, NULL);
+	triad_json_bool(&json, "histograms", true);
+	triad_json_object_end(&json);
+	triad_json_end(&json);
+	return TRIAD_CONTROL_DONE;
+}
+
+int triad_command_run_perf_clear(struct triad_service *service,
 	const struct triad_command *command, struct triad_output *output)
 {
 	struct triad_selection *selection;
@@ -189,7 +222,9 @@ int triad_command_run_perf_reset(struct triad_service *service,
 	uint32_t n = 0;
 	int status = TRIAD_CONTROL_FAILED;
 
-	if (command->hardware && is_idle(service, "perf reset", output))
+	if (command->clear == TRIAD_COMMAND_CLEAR_HISTOGRAMS)
+		return clear_histograms(service, command, output);
+	if (is_of_hardware(command) && is_idle(service, "perf clear", output))
 		return TRIAD_CONTROL_FAILED;
 	view = triad_perf_view(service->perf);
 	if (!view)
@@ -197,9 +232,9 @@ int triad_command_run_perf_reset(struct triad_service *service,
 	selection = select_ports(view, command, &n);
 	if (!selection)
 		triad_output_message(
-			output, TRIAD_FRAME_MESSAGE, "perf reset: out of memory\n");
+			output, TRIAD_FRAME_MESSAGE, "perf clear: out of memory\n");
 	else if (!n)
-		status = triad_command_no_port("perf reset", view, command, output);
+		status = triad_command_no_port("perf clear", view, command, output);
 	if (selection && n)
 		status = reset(service, command, selection, n, output);
 	else

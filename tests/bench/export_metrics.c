@@ -13,7 +13,9 @@
 #include "tests/sim/views.h"
 
 #define PIECE (32 * 1024)
-#define PORTS_PER_SWITCH 38 /* 36 hosts, two neighbours */
+/* Beyond that many ports a subnet has no LIDs for switches of 36 hosts each: then they
+ * are large, and most of their ports without a link. */
+#define MOST_OF_SMALL_SWITCHES 90000
 
 struct bench {
 	uint64_t seed;
@@ -164,9 +166,12 @@ static void measure_http(const struct bench *bench, bool as_json)
 void bench_metrics(unsigned n_ports, bool as_json)
 {
 	struct bench bench = {.seed = 20260101};
-	unsigned per_switch = PORTS_PER_SWITCH + 36;
+	bool is_large = n_ports > MOST_OF_SMALL_SWITCHES;
+	unsigned n_hosts = is_large ? 8 : 36, n_spare = is_large ? 170 : 0;
+	/* Two neighbours each. */
+	unsigned per_switch = n_hosts + 2 + n_spare + n_hosts;
 	struct triad_fabric *fabric =
-		fabric_mixed(1 + n_ports / per_switch, 36, bench.seed);
+		fabric_mixed(1 + n_ports / per_switch, n_hosts, n_spare, bench.seed);
 	struct triad_engine *engine = need(triad_engine_new());
 
 	bench.view = view_mixed(engine, fabric, bench.seed);

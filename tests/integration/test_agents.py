@@ -78,10 +78,16 @@ def test_agents_share_the_fabric_and_the_manager_shows_all_of_it(scratch):
         for member in members:
             wait_until(lambda member=member: member.section("collect")["topology"] ==
                        "handed down by a manager", 20, "the fabric handed down")
+            topology = member.section("topology")
+            assert (topology["from"], topology["nodes"]) == \
+                ("manager", owners(lab)["nodes"]), "topology"
         report = status(lab)["perfmgr"]
         assert (report["state"], report["ports_unanswered"]) == ("agents read", 0), \
             "the manager's state, unanswered"
-        assert "0 hops away" in ask(lab, "agents", "owner", "host-0002 HCA-1")
+        text = ask(lab, "agents", "owner", "host-0002 HCA-1")
+        assert "0 hops away" in text and "alive, owns " in text, text
+        text = ask(lab, "agents")
+        assert all(len(line) <= 80 for line in text.splitlines()), text
         failed(lab.run("triadctl", "agents", "owner", "nobody"), 1, "no such node")
         # An agent knows it of nodes that others read, too.
         assert members[2].ask("agents", "owner", "host-0002 HCA-1")["agent"] == "a2", \
@@ -150,6 +156,9 @@ def test_agent_killed_its_nodes_move_and_no_total_jumps(scratch):
         report = wait_until_settled(lab, 2)
         assert {row["name"]: row["state"] for row in report["agents"]}[victim] == \
             "dead", "the state of the one that was killed"
+        line, = (line for line in ask(lab, "agents").splitlines()
+                 if line.startswith(victim))
+        assert re.match(rf"{victim} +dead +0 +0 ", line) and line.endswith(" -"), line
         wait_until(lambda: owner_of(lab) not in (None, victim), 20, "another owner")
         assert errors_at(lab) == 10, "errors when nodes have moved"
         set_errors(lab, 4)
@@ -206,6 +215,10 @@ def test_all_agents_gone_the_manager_says_what_it_does_not_see(scratch):
         wait_until(lambda: owners(lab)["nodes_not_seen"] == report["nodes"], 20,
                    "nodes not seen")
         assert "nodes with" in lab.log(), "the log"
+        wait_until(lambda: owners(lab)["nodes_without_owner"] == report["nodes"], 20,
+                   "nodes without an owner")
+        assert "without an owner: no agent is alive; not seen: " in \
+            ask(lab, "agents"), "agents"
         wait_until(lambda: status(lab)["perfmgr"]["ports_unanswered"] == 52, 20,
                    "unanswered ports")
         assert status(lab)["perfmgr"]["ports_answered"] == 0, "answered"
@@ -231,6 +244,9 @@ def test_broker_down_agents_read_on_and_come_back(scratch):
                    "sweeps without a broker")
         assert first.section("collect")["owned"] == owned, "nodes that it reads"
         assert "no connection to the broker" in first.log(), "its log"
+        wait_until(lambda: re.search(r"^a2 +alive .* nobody: no manager$",
+                                     first.control("agents").stdout, re.M), 20,
+                   "whom it reports to")
         broker.start()
         wait_until_settled(lab, 2)
         wait_for_errors(lab, 6, "host-0002")
@@ -271,7 +287,7 @@ def test_histograms_of_all_agents_are_one(scratch):
         node = ask_json(lab, "perf", "histogram", "PortXmitData", "--node",
                         "host-0007 HCA-1")
         assert (node["samples"] > 0) is True, "samples of a node"
-        ask(lab, "perf", "histogram", "PortXmitData", "--clear")
+        ask(lab, "perf", "clear", "histograms")
         after = ask_json(lab, "perf", "histogram", "PortXmitData")
         assert (after["samples"] < found["samples"]) is True, \
             "fewer samples when cleared"
@@ -285,11 +301,11 @@ def test_totals_set_to_zero_at_the_top_begin_anew(scratch):
         wait_until_settled(lab, 2)
         set_errors(lab, 5)
         wait_for_errors(lab, 5)
-        ask(lab, "perf", "reset")
+        ask(lab, "perf", "clear", "totals", "--all")
         wait_for_errors(lab, 0)
         set_errors(lab, 6)
         wait_for_errors(lab, 1)
-        ask(lab, "perf", "reset", "--hardware", "--node", f"{VICTIM} HCA-1")
+        ask(lab, "perf", "clear", "hardware", "--node", f"{VICTIM} HCA-1")
         wait_for_errors(lab, 0)
         row, = ask_json(lab, "perf", "show", "--node", f"{VICTIM} HCA-1")
         assert row["counters"][ERROR] == 0, "errors"

@@ -314,10 +314,12 @@ def test_histogram_counts_what_was_injected():
             assert ask_json(lab, "perf", "histogram", "SymbolErrorCounter",
                             *words)["samples"] == samples, f"samples of {words}"
         port = ask_json(lab, "perf", "histogram", "PortXmitData", "--node", "Switch1",
-                        "--port", "3", "--clear")
+                        "--port", "3")
         assert port["samples"] == 3, "samples of a port"
+        assert ask(lab, "perf", "clear", "histograms") == \
+            "all histograms begin anew\n", "clear"
         assert ask_json(lab, "perf", "histogram", "PortXmitData")["samples"] == 0, \
-            "samples after --clear"
+            "samples afterwards"
         assert "PortXmitData per second, all ports: 0 samples" in \
             ask(lab, "perf", "histogram", "portxmitdata"), "text"
 

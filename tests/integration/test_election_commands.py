@@ -74,6 +74,7 @@ def test_trace_follows_rotation(scratch):
         ask(lab, "set", "election.trace_max_size", "1")
         wait_until(path.with_suffix(".1").exists, 20, "the trace, put aside")
 
+
 @pytest.mark.plain
 @pytest.mark.row("E1", "E8")
 def test_election_alone_becomes_master_and_may_enforce(scratch):

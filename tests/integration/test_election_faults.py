@@ -4,6 +4,7 @@ with them: who may enforce when, never two at once, never one without a majority
 
 import json
 import os
+import re
 import signal
 import subprocess
 import tempfile
@@ -146,6 +147,11 @@ def test_link_of_the_master_down(kind):
         running.check()
 
 
+def says_alone(running, sm, quorum):
+    text = ask(running.lab, "election", sm=sm)
+    return re.search(r"has the lease +nobody known\n", text) and quorum in text
+
+
 @pytest.mark.row("E1")
 @pytest.mark.parametrize("kind", KINDS)
 def test_partitions_that_heal(kind):
@@ -163,6 +169,10 @@ def test_partitions_that_heal(kind):
         for sm in range(len(SMS)):
             stays_without(running, sm, done, now_s())
         assert len(running.masters()) == 1, "the fabric's masters"
+        quorum = {"corosync": "1 member here, no majority of the cluster",
+                  "peers": "1 member here, 2 votes needed"}[kind]
+        wait_until(lambda: all(says_alone(running, sm, quorum)
+                               for sm in range(len(SMS))), 20, "what 'election' says")
         harm(running, "heal")
         running.wait_for_holder()
         running.check()

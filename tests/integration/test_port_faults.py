@@ -116,7 +116,10 @@ def test_switch_that_does_not_obey_is_asked_again_later(scratch, word, outcome, 
                 if one["port"] == 3} == {"intended": False, outcome: True}, \
             "what is said"
         assert ports.status()["sets_failed"] >= 2, ports.status()
-        assert f"{outcome} " in ports.ask("port", "history")
+        text = ports.ask("port", "history")
+        assert f"leaf-03 port 3: disable {outcome} (expected)\n    by " in text, text
+        assert text.count("leaf-03 port 4: disable ") == 1, "one deed, one entry"
+        assert "0x0000" not in text and "0x02" not in text, "names, no GUIDs"
         wish.unlink()
         ports.wait_for("leaf-03", 3, "disabled", timeout_s=60)
         deeds = ports.deeds(LEAF3, 3)

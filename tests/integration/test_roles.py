@@ -108,7 +108,7 @@ def test_console_any_user_reads_and_changes_nothing(scratch):
         assert "Usage: triad set" in typed(lab, NOBODY, "triad set --help")
         for line in ("triad set perfmgr.window 7", f"triad set port.expected_file {theirs}",
                      "triad set port.mode enforce", f"triad set profile.file {theirs}",
-                     "triad perf reset", "triad reload", "triad qos plan /etc/shadow"):
+                     "triad perf clear totals --all", "triad reload", "triad qos plan /etc/shadow"):
             answer = typed(lab, NOBODY, line)
             assert "refused" in answer, line
             assert f"user {NOBODY} may only read" in answer, line
@@ -176,9 +176,9 @@ def test_socket_group_reads_admin_group_changes():
         ask(lab, "set", "control.group", NOGROUP)
         assert mode_of(path) == 0o666, "mode of a shared socket"
         assert "PerfManager" in succeeded(asked(path, "status")).stdout
-        for words in (("set", "perfmgr.window", "7"), ("reload",), ("perf", "reset"),
+        for words in (("set", "perfmgr.window", "7"), ("reload",), ("perf", "clear", "totals", "--all"),
                       ("qos", "plan", "/etc/shadow"),
-                      ("perf", "histogram", "PortXmitWait", "--clear")):
+                      ("perf", "clear", "histograms")):
             failed(asked(path, *words), 1, f"user {NOBODY} may only read")
         ask(lab, "set", "control.admin_group", NOBODY)
         succeeded(asked(path, "set", "perfmgr.window", "7"))

@@ -235,7 +235,7 @@ int main(int argc, char **argv)
 {
 	unsigned n_switches = argc > 1 ? (unsigned)atoi(argv[1]) : 4;
 	unsigned n_hosts = argc > 2 ? (unsigned)atoi(argv[2]) : 10;
-	struct triad_fabric *fabric = fabric_mixed(n_switches, n_hosts, 20260101);
+	struct triad_fabric *fabric = fabric_mixed(n_switches, n_hosts, 0, 20260101);
 	struct triad_engine *engine = triad_engine_new();
 	struct triad_log log = {.write = write_log, .level = TRIAD_LOG_DEBUG};
 	struct lab lab = {.running = true};

@@ -53,14 +53,14 @@ static uint64_t host_guid(unsigned i, unsigned j)
 }
 
 static void add_switch(struct triad_fabric_builder *builder, unsigned i,
-	unsigned n_switches, unsigned n_hosts, uint64_t *seed)
+	unsigned n_switches, unsigned n_hosts, unsigned n_spare, uint64_t *seed)
 {
 	struct triad_fabric_node node = {.guid = 0x200 + i, .type = TRIAD_NODE_SWITCH};
 	char name[64];
 
 	make_name(name, "switch", i, n_hosts, seed);
 	triad_fabric_builder_add_node(builder, &node, name, NULL, 0);
-	for (unsigned p = 0; p <= n_hosts + 2; p++) {
+	for (unsigned p = 0; p <= n_hosts + 2 + n_spare; p++) {
 		struct triad_fabric_port port = make_port(node.guid, p, 1 + i, seed);
 		uint64_t far_guid = 0;
 		unsigned far_number = 1;
@@ -100,13 +100,14 @@ static void add_host(
 	}
 }
 
-struct triad_fabric *fabric_mixed(unsigned n_switches, unsigned n_hosts, uint64_t seed)
+struct triad_fabric *fabric_mixed(
+	unsigned n_switches, unsigned n_hosts, unsigned n_spare, uint64_t seed)
 {
 	struct triad_fabric_builder *builder = triad_fabric_builder_new(NULL);
 	struct triad_fabric *fabric = NULL;
 
 	for (unsigned i = 0; i < n_switches; i++)
-		add_switch(builder, i, n_switches, n_hosts, &seed);
+		add_switch(builder, i, n_switches, n_hosts, n_spare, &seed);
 	for (unsigned i = 0; i < n_switches; i++)
 		for (unsigned j = 1; j <= n_hosts; j++)
 			add_host(builder, i, j, &seed);

@@ -8,9 +8,10 @@
 
 #include "perfmgr/view.h"
 
-/* 'n_switches' with 'n_hosts' each: HCAs and a few routers, of one or two ports; odd
- * names, links of every width and speed, ports without a link. */
-struct triad_fabric *fabric_mixed(unsigned n_switches, unsigned n_hosts, uint64_t seed);
+/* 'n_switches' with 'n_hosts' each, and 'n_spare' ports without a link: HCAs and a few
+ * routers, of one or two ports; odd names, links of every width and speed. */
+struct triad_fabric *fabric_mixed(
+	unsigned n_switches, unsigned n_hosts, unsigned n_spare, uint64_t seed);
 
 /* The ports of 'fabric' in 'engine', read or not, of agents with more or fewer
  * counters; one reference.  Nodes whose names begin with "skip-" are in a group that is

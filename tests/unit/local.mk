@@ -61,6 +61,7 @@ unit_tests = \
 	tests/unit/portmgr/test_alone \
 	tests/unit/portmgr/test_blacklist \
 	tests/unit/portmgr/test_election \
+	tests/unit/portmgr/test_election_lease \
 	tests/unit/portmgr/test_election_message \
 	tests/unit/portmgr/test_election_scripts \
 	tests/unit/portmgr/test_expected \
@@ -105,6 +106,7 @@ unit_tests = \
 	tests/unit/qos/test_setup_plan \
 	tests/unit/service/test_collect \
 	tests/unit/service/test_control_file \
+	tests/unit/service/test_format \
 	tests/unit/service/test_peer \
 	tests/unit/service/test_perf \
 	tests/unit/service/test_sa_pace \
@@ -166,6 +168,8 @@ tests_unit_service_test_collect_LDFLAGS = $(AM_LDFLAGS) \
 tests_unit_service_test_control_file_SOURCES = \
 	tests/unit/service/test_control_file.c service/control_file.c
 tests_unit_service_test_control_file_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=unlink
+tests_unit_service_test_format_SOURCES = \
+	tests/unit/service/test_format.c service/command/format.c
 tests_unit_service_test_peer_SOURCES = tests/unit/service/test_peer.c \
 	service/loopback_owner.c service/peer.c
 tests_unit_service_test_perf_SOURCES = \

@@ -157,6 +157,30 @@ START_TEST(test_parse_port_words_stored)
 }
 END_TEST
 
+START_TEST(test_parse_clear)
+{
+	ASSERT_PARSED("perf clear totals --all", TRIAD_COMMAND_PERF_CLEAR);
+	ck_assert_int_eq(command.clear, TRIAD_COMMAND_CLEAR_TOTALS);
+	ck_assert(command.all);
+	ASSERT_PARSED("perf clear --port 3 Hardware", TRIAD_COMMAND_PERF_CLEAR);
+	ck_assert_int_eq(command.clear, TRIAD_COMMAND_CLEAR_HARDWARE);
+	ASSERT_PARSED("perf clear totals --type ca", TRIAD_COMMAND_PERF_CLEAR);
+	ASSERT_PARSED("perf clear histograms", TRIAD_COMMAND_PERF_CLEAR);
+	ck_assert_int_eq(command.clear, TRIAD_COMMAND_CLEAR_HISTOGRAMS);
+	ASSERT_REFUSED("perf clear", "perf clear: it needs totals|hardware|histograms");
+	ASSERT_REFUSED("perf clear all",
+		"perf clear: all: allowed are totals, hardware and histograms");
+	ASSERT_REFUSED("perf clear hardware",
+		"perf clear: it needs the ports: --node, --port, --type, or --all for "
+		"every one");
+	ASSERT_REFUSED("perf clear totals --all --node x",
+		"perf clear: --all is every port: without --node, --port and --type");
+	ASSERT_REFUSED("perf clear histograms --node x",
+		"perf clear: histograms begin anew all at once: without --node, "
+		"--port and --type");
+}
+END_TEST
+
 START_TEST(test_parse_port_bad_words_refused)
 {
 	ASSERT_REFUSED("port priority 16",
@@ -185,9 +209,9 @@ START_TEST(test_parse_commands_classed)
 		"agents owner NODE", "qos clients", "qos explain --src a --dst b",
 		"qos plan", "qos tables", "qos nodes", "election", "port blacklist",
 		"port plan", "port list", "port history", "set --help"};
-	static const char *const changes[] = {"perf sweep", "perf reset",
-		"perf histogram PortXmitWait --clear", "agents drain", "agents resume",
-		"qos on", "qos off", "qos plan FILE", "qos apply", "port priority 3",
+	static const char *const changes[] = {"perf sweep", "perf clear totals --all",
+		"perf clear histograms", "agents drain", "agents resume", "qos on",
+		"qos off", "qos plan FILE", "qos apply", "port priority 3",
 		"port confirm", "port blacklist add 0x1", "port blacklist remove 0x1",
 		"port verdict yes", "port release NODE 1", "port approve",
 		"port approve NODE 1", "port snapshot", "set log.level debug",
@@ -306,7 +330,7 @@ START_TEST(test_parse_unknown_command_guessed)
 {
 	ASSERT_REFUSED("",
 		"a command is missing; known are status, perf show, perf "
-		"top, perf sweep, perf reset, perf resets, perf histogram, alerts, agents owner, "
+		"top, perf sweep, perf clear, perf resets, perf histogram, alerts, agents owner, "
 		"agents drain, agents resume, agents, qos on, qos off, "
 		"qos clients, qos explain, qos plan, qos apply, qos tables, qos nodes, "
 		"election, port priority, port confirm, port blacklist, port verdict, "
@@ -314,7 +338,7 @@ START_TEST(test_parse_unknown_command_guessed)
 		"port snapshot, set, reload, help");
 	ASSERT_REFUSED("--json",
 		"a command is missing; known are status, perf show, "
-		"perf top, perf sweep, perf reset, perf resets, perf histogram, alerts, agents owner, "
+		"perf top, perf sweep, perf clear, perf resets, perf histogram, alerts, agents owner, "
 		"agents drain, agents resume, agents, qos on, "
 		"qos off, qos clients, qos explain, qos plan, qos apply, qos tables, "
 		"qos nodes, election, port priority, port confirm, port blacklist, "
@@ -325,15 +349,15 @@ START_TEST(test_parse_unknown_command_guessed)
 		"perf shwo", "unknown command 'perf shwo'; did you mean 'perf show'?");
 	ASSERT_REFUSED("perf",
 		"unknown command 'perf'; known are perf show, perf top, "
-		"perf sweep, perf reset, perf resets, perf histogram");
+		"perf sweep, perf clear, perf resets, perf histogram");
 	ASSERT_REFUSED("perf zzz --json",
 		"unknown command 'perf zzz'; known are perf "
-		"show, perf top, perf sweep, perf reset, perf resets, perf histogram");
+		"show, perf top, perf sweep, perf clear, perf resets, perf histogram");
 	ASSERT_REFUSED("'perf show' --json",
 		"unknown command 'perf show'; did you mean 'perf show'?");
 	ASSERT_REFUSED("zzz",
 		"unknown command 'zzz'; known are status, perf show, perf "
-		"top, perf sweep, perf reset, perf resets, perf histogram, alerts, agents owner, "
+		"top, perf sweep, perf clear, perf resets, perf histogram, alerts, agents owner, "
 		"agents drain, agents resume, agents, qos on, qos off, "
 		"qos clients, qos explain, qos plan, qos apply, qos tables, qos nodes, "
 		"election, port priority, port confirm, port blacklist, port verdict, "
@@ -400,7 +424,7 @@ START_TEST(test_parse_help_topics_known)
 		"help statsu", "unknown command 'statsu'; did you mean 'status'?");
 	ASSERT_REFUSED("help per",
 		"unknown command 'per'; known are status, perf show, "
-		"perf top, perf sweep, perf reset, perf resets, perf histogram, alerts, agents owner, "
+		"perf top, perf sweep, perf clear, perf resets, perf histogram, alerts, agents owner, "
 		"agents drain, agents resume, agents, qos on, "
 		"qos off, qos clients, qos explain, qos plan, qos apply, qos tables, "
 		"qos nodes, election, port priority, port confirm, port blacklist, "
@@ -563,6 +587,7 @@ int main(void)
 	tcase_add_test(cases, test_parse_every_counter_known);
 	tcase_add_test(cases, test_parse_set_words_kept);
 	tcase_add_test(cases, test_parse_port_words_stored);
+	tcase_add_test(cases, test_parse_clear);
 	tcase_add_test(cases, test_parse_port_bad_words_refused);
 	tcase_add_test(cases, test_parse_commands_classed);
 	tcase_add_test(cases, test_parse_number_limits_taken);

@@ -305,6 +305,68 @@ START_TEST(test_silent_node_is_one_alert_for_all_its_ports)
 }
 END_TEST
 
+/* A switch that dies is silent first, then gone: one alert, from the first to the last.
+ */
+START_TEST(test_silent_node_that_is_gone_is_one_alert)
+{
+	uint64_t gone[22];
+	unsigned n = fabric_row_guids(2, 4, 10, gone);
+	struct triad_fabric *whole = triad_fabric_ref(fabric);
+
+	agents->silent_lid = fabric->ports[find_port(0x202, 1)].lid;
+	sweep(2);
+	ck_assert_uint_eq(n_seen, 1);
+	expect(0, TRIAD_ALERT_RAISED, TRIAD_ALERT_UNANSWERED);
+	change_fabric(fabric_without(whole, gone, n, 0, 0));
+	sweep(3);
+	ck_assert_uint_eq(n_seen, 2);
+	expect(1, TRIAD_ALERT_JOINED, TRIAD_ALERT_NODE_GONE);
+	ck_assert_uint_eq(seen[1].alert.ends[0].node_guid, 0x202);
+	ck_assert_uint_eq(seen[1].alert.ends[1].node_guid, 0x201);
+	ck_assert_uint_eq(seen[1].alert.n_nodes, 22);
+	ck_assert_uint_eq(n_active(), 1);
+	agents->silent_lid = 0;
+	change_fabric(whole);
+	for (unsigned i = 0; i < 40 && n_seen == 2; i++)
+		sweep(1);
+	ck_assert_uint_eq(n_seen, 3);
+	expect(2, TRIAD_ALERT_ENDED, TRIAD_ALERT_NODE_GONE);
+	ck_assert_uint_eq(n_active(), 0);
+}
+END_TEST
+
+/* It comes back and is silent still. */
+START_TEST(test_silent_node_that_was_gone_is_silent_again_in_one_alert)
+{
+	uint64_t gone[22];
+	unsigned n = fabric_row_guids(2, 4, 10, gone);
+	struct triad_fabric *whole = triad_fabric_ref(fabric);
+
+	agents->silent_lid = fabric->ports[find_port(0x202, 1)].lid;
+	sweep(2);
+	change_fabric(fabric_without(whole, gone, n, 0, 0));
+	sweep(1);
+	change_fabric(whole);
+	sweep(40);
+	ck_assert_uint_eq(n_active(), 1);
+	expect(0, TRIAD_ALERT_RAISED, TRIAD_ALERT_UNANSWERED);
+	for (unsigned i = 1; i < n_seen; i++)
+		ck_assert_uint_eq(seen[i].alert.id, seen[0].alert.id);
+	agents->silent_lid = 0;
+	for (unsigned i = 0; i < 40 && n_active(); i++)
+		sweep(1);
+	ck_assert_uint_eq(n_active(), 0);
+}
+END_TEST
+
+static float worst_of(const struct triad_alert *alert, unsigned cause)
+{
+	for (unsigned i = 0; i < alert->n_findings; i++)
+		if (alert->findings[i].cause == cause)
+			return alert->findings[i].worst;
+	return -1;
+}
+
 /* Row: A15 */
 START_TEST(test_wait_as_share_of_time)
 {
@@ -322,6 +384,14 @@ START_TEST(test_wait_as_share_of_time)
 	ck_assert_uint_eq(n_seen, 1);
 	expect(0, TRIAD_ALERT_RAISED, TRIAD_PORT_XMIT_WAIT);
 	ck_assert_float_eq_tol(seen[0].alert.findings[0].value, 30, 0.5);
+	/* Nothing waits for longer than all of the time; a device may tick faster. */
+	agents->raw[port][TRIAD_PORT_XMIT_WAIT] += words * 141 / 100;
+	sweep(1);
+	agents->raw[port][TRIAD_LINK_DOWNED_COUNTER] += 1;
+	sweep(1);
+	ck_assert_uint_eq(n_seen, 2);
+	ck_assert_float_eq_tol(
+		worst_of(&seen[1].alert, TRIAD_PORT_XMIT_WAIT), 100, 0.01);
 }
 END_TEST
 
@@ -500,6 +570,9 @@ int main(void)
 	tcase_add_test(cases, test_links_false_loss_is_no_alert);
 	tcase_add_test(cases, test_node_gone_for_a_day_is_forgotten);
 	tcase_add_test(cases, test_silent_node_is_one_alert_for_all_its_ports);
+	tcase_add_test(cases, test_silent_node_that_is_gone_is_one_alert);
+	tcase_add_test(
+		cases, test_silent_node_that_was_gone_is_silent_again_in_one_alert);
 	tcase_add_test(cases, test_wait_as_share_of_time);
 	tcase_add_test(cases, test_group_and_type_have_thresholds_of_their_own);
 	tcase_add_test(cases, test_threshold_switched_off_clears);

@@ -56,7 +56,7 @@ static void set_up(void)
 {
 	seed = seed ? seed + 1 : (uint64_t)time(NULL);
 	printf("# seed %" PRIu64 "\n", seed);
-	set_up_fabric(fabric_mixed(3, 5, seed));
+	set_up_fabric(fabric_mixed(3, 5, 0, seed));
 }
 
 static void tear_down(void)

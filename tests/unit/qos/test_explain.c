@@ -105,6 +105,21 @@ START_TEST(test_end_of_node_with_several_ports_needs_a_number)
 }
 END_TEST
 
+/* As an XML policy names a port. */
+START_TEST(test_end_by_host_hca_and_number)
+{
+	strcpy(plan->nodes[3].name, "vs1 HCA-1 firmware 7");
+	build();
+	check_end("vs1/HCA-1/P1", 3, 1);
+	check_end("vs1/HCA-1", 3, 1);
+	check_end("vs1 HCA-1 firmware 7/P1", 3, 1);
+	check_no_end("vs1/HCA-2/P1", "no node is called 'vs1/HCA-2'");
+	strcpy(plan->nodes[4].name, "vs1/HCA-1"); /* a name that is so goes first */
+	build();
+	check_end("vs1/HCA-1/P1", 4, 1);
+}
+END_TEST
+
 START_TEST(test_end_by_name_of_several_nodes_told)
 {
 	snprintf(plan->nodes[3].name, sizeof(plan->nodes[3].name), "host-2");
@@ -340,6 +355,7 @@ int main(void)
 	tcase_add_test(cases, test_end_by_guid_of_port_alias_or_node);
 	tcase_add_test(cases, test_end_by_name_and_number);
 	tcase_add_test(cases, test_end_of_node_with_several_ports_needs_a_number);
+	tcase_add_test(cases, test_end_by_host_hca_and_number);
 	tcase_add_test(cases, test_end_by_name_of_several_nodes_told);
 	tcase_add_test(cases, test_end_reason_cut_where_room_ends);
 	tcase_add_test(cases, test_near_misses_before_the_rule_that_matched);

@@ -192,6 +192,11 @@ START_TEST(test_ulps_services_have_their_ids)
 		&ulp("any, service-id 0x6234,\n 7 : 2")->service_ids, "7-7,6234-6234");
 	ck_assert_uint_eq(policy->levels[policy->rules[0].level].sl, 2);
 	ck_assert_str_eq(policy->rules[0].use, "any, service-id 0x6234, 7");
+	check_ranges(
+		&ulp("any, service-id rdma-tcp : 2")->service_ids, "1060000-106ffff");
+	check_ranges(&ulp("any, service-id RDMA-UDP 7-0x9,rdma-ib 1, rdma-ipoib 0 : 2")
+			      ->service_ids,
+		"20000-20000,1110007-1110009,13f0001-13f0001");
 }
 END_TEST
 
@@ -254,6 +259,14 @@ START_TEST(test_ulps_wrong_told)
 		"rds, iser, ipoib, and, with what is compared behind a ',', srp and "
 		"any\n"
 		"p:7:1: a ':' and an SL are missing");
+	refuse("qos-ulps\ndefault: 0\nany, service-id rdma-tcp4420 : 1\n"
+	       "any, service-id rdma-udp 1-65536 : 1\nend-qos-ulps\n",
+		"p:3:17: service-id rdma-tcp4420: allowed are numbers of up to 64 "
+		"bits, and ranges of them; and rdma-tcp, rdma-udp, rdma-ib and "
+		"rdma-ipoib, alone or with a port or a range of ports behind it\n"
+		"p:4:17: service-id rdma-udp 1-65536: allowed are numbers of up to 64 "
+		"bits, and ranges of them; and rdma-tcp, rdma-udp, rdma-ib and "
+		"rdma-ipoib, alone or with a port or a range of ports behind it");
 }
 END_TEST
 
@@ -291,7 +304,8 @@ START_TEST(test_values_out_of_range_told)
 		"14: path-bits 127-128: allowed are 0 to 127, and ranges of them");
 	refuse_level("tclass: 256", "9: tclass 256: allowed are 0 to 255");
 	refuse_level("pkey: 0x10000",
-		"7: pkey 0x10000: allowed are 1 to 65535, and ranges of them");
+		"7: pkey 0x10000: allowed are 0x0001 to 0x7fff, with or without the "
+		"membership bit 0x8000, and ranges of them");
 	refuse_level("pkey: 0x8000",
 		"7: pkey 0x8000: allowed are 0x0001 to 0x7fff, with or without the "
 		"membership bit 0x8000, and ranges of them");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* 'port history', 'port release', 'port approve', 'port snapshot', and the port
- * manager's section of 'status'. */
+/* 'port release', 'port approve', 'port snapshot', and the port manager's section of
+ * 'status'. */
 #include "plugin/command/commands.h"
 
 #include <errno.h>
@@ -45,89 +45,6 @@ int triad_command_find_switch(struct triad_plugin *plugin, const char *what,
 			"no switch has that name; 'port list' has those of the "
 			"expected configuration");
 	}
-}
-
-/* --- history --- */
-
-static void format_time(uint64_t at_us, char *text, size_t size)
-{
-	time_t seconds = (time_t)(at_us / TRIAD_US_PER_S);
-	struct tm tm;
-
-	gmtime_r(&seconds, &tm);
-	strftime(text, size, "%Y-%m-%dT%H:%M:%SZ", &tm);
-}
-
-static void put_record(struct triad_output *output, const struct triad_record *record)
-{
-	char when[32];
-
-	format_time(record->at_us, when, sizeof(when));
-	triad_output_printf(output,
-		"%s  0x%016" PRIx64 " %4u  %-8s  %-10s  %-11s  term %" PRIu64
-		"  by 0x%016" PRIx64 "\n",
-		when, record->node_guid, record->port, triad_deed_name(record->deed),
-		triad_outcome_name(record->outcome),
-		triad_port_reason_name(record->reason), record->term, record->writer);
-	if (record->text[0])
-		triad_output_printf(output, "    %s\n", record->text);
-}
-
-static void put_record_json(struct triad_json *json, const struct triad_record *record)
-{
-	char when[32];
-
-	format_time(record->at_us, when, sizeof(when));
-	triad_json_object_begin(json, NULL);
-	triad_json_string(json, "time", when);
-	triad_json_uint(json, "term", record->term);
-	triad_json_uint(json, "number", record->number);
-	triad_json_guid(json, "by", record->writer);
-	triad_json_guid(json, "node_guid", record->node_guid);
-	triad_json_uint(json, "port", record->port);
-	triad_json_string(json, "deed", triad_deed_name(record->deed));
-	triad_json_string(json, "outcome", triad_outcome_name(record->outcome));
-	triad_json_string(json, "reason", triad_port_reason_name(record->reason));
-	triad_json_guid(json, "remote_guid", record->remote_guid);
-	triad_json_string(json, "text", record->text);
-	triad_json_object_end(json);
-}
-
-static void put_history(const struct triad_record *records, uint32_t n, bool as_json,
-	struct triad_output *output)
-{
-	struct triad_json json;
-
-	if (!as_json) {
-		for (uint32_t i = 0; i < n; i++)
-			put_record(output, &records[i]);
-		if (!n)
-			triad_output_printf(output, "nothing was done to any port\n");
-		return;
-	}
-	triad_json_init(&json, output);
-	triad_json_array_begin(&json, NULL);
-	for (uint32_t i = 0; i < n; i++)
-		put_record_json(&json, &records[i]);
-	triad_json_array_end(&json);
-	triad_json_end(&json);
-}
-
-static int run_history(struct triad_plugin *plugin, const struct triad_command *command,
-	struct triad_output *output)
-{
-	struct triad_record *records;
-	uint64_t guid;
-	uint32_t n;
-
-	if (triad_command_find_switch(plugin, "history", command->node, &guid, output))
-		return TRIAD_CONTROL_FAILED;
-	if (triad_ports_history(
-		    plugin->ports, guid, command->port, command->limit, &records, &n))
-		return say(output, "history", "not enough memory");
-	put_history(records, n, command->json, output);
-	free(records);
-	return TRIAD_CONTROL_DONE;
 }
 
 /* --- by hand --- */
@@ -244,12 +161,10 @@ static int run_snapshot(struct triad_plugin *plugin, struct triad_output *output
 	return TRIAD_CONTROL_DONE;
 }
 
-int triad_command_run_port_memory(struct triad_plugin *plugin,
+int triad_command_run_port_by_hand(struct triad_plugin *plugin,
 	const struct triad_command *command, struct triad_output *output)
 {
 	switch (command->verb) {
-	case TRIAD_COMMAND_PORT_HISTORY:
-		return run_history(plugin, command, output);
 	case TRIAD_COMMAND_PORT_RELEASE:
 		return run_release(plugin, command, output);
 	case TRIAD_COMMAND_PORT_APPROVE:

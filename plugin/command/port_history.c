@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* 'port history': what was done to ports. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "plugin/command/commands.h"
+#include "plugin/command/port_node.h"
+#include "plugin/instance.h"
+#include "plugin/ports/ports.h"
+#include "triad/clock.h"
+#include "triad/control.h"
+#include "triad/json.h"
+
+#define NAME_SIZE (TRIAD_NODE_NAME_SIZE + 24)
+
+struct history {
+	struct triad_record *records; /* newest first */
+	uint32_t n;
+	const struct triad_fabric *fabric; /* for names; NULL: none */
+	uint64_t writer;                   /* who is 'writer_name' */
+	char writer_name[NAME_SIZE];
+};
+
+static void format_time(uint64_t at_us, char *text, size_t size)
+{
+	time_t seconds = (time_t)(at_us / TRIAD_US_PER_S);
+	struct tm tm;
+
+	gmtime_r(&seconds, &tm);
+	strftime(text, size, "%Y-%m-%dT%H:%M:%SZ", &tm);
+}
+
+/* --- text --- */
+
+static void format_node(
+	const struct triad_fabric *fabric, uint64_t guid, char name[NAME_SIZE])
+{
+	uint32_t node =
+		fabric ? triad_fabric_find_node(fabric, guid) : TRIAD_FABRIC_NONE;
+
+	if (node != TRIAD_FABRIC_NONE && fabric->nodes[node].name[0])
+		snprintf(name, NAME_SIZE, "%s", fabric->nodes[node].name);
+	else
+		snprintf(name, NAME_SIZE, "0x%016" PRIx64, guid);
+}
+
+/* The node of the SM's port.  It is looked for in all ports: mostly one SM wrote all.
+ */
+static const char *writer_name(struct history *history, uint64_t port_guid)
+{
+	const struct triad_fabric *fabric = history->fabric;
+	uint64_t node_guid = port_guid;
+
+	if (history->writer == port_guid)
+		return history->writer_name;
+	for (uint32_t i = 0; fabric && i < fabric->n_ports; i++)
+		if (fabric->ports[i].guid == port_guid)
+			node_guid = fabric->nodes[fabric->ports[i].node].guid;
+	format_node(fabric, node_guid, history->writer_name);
+	history->writer = port_guid;
+	return history->writer_name;
+}
+
+/* The record of what was intended when 'i' says what came of it: the one before it of
+ * the same port.  'n' when it is no more there. */
+static uint32_t find_intent(const struct history *history, uint32_t i)
+{
+	const struct triad_record *done = &history->records[i];
+
+	for (uint32_t k = i + 1; k < history->n; k++) {
+		const struct triad_record *before = &history->records[k];
+
+		if (before->node_guid != done->node_guid || before->port != done->port)
+			continue;
+		if (done->outcome != TRIAD_OUTCOME_INTENDED &&
+			before->outcome == TRIAD_OUTCOME_INTENDED &&
+			before->deed == done->deed && before->term == done->term)
+			return k;
+		break;
+	}
+	return history->n;
+}
+
+static void put_record(struct triad_output *output, struct history *history,
+	const struct triad_record *record)
+{
+	char when[32], node[NAME_SIZE];
+
+	format_time(record->at_us, when, sizeof(when));
+	format_node(history->fabric, record->node_guid, node);
+	triad_output_printf(output,
+		"%s  %s port %u: %s %s (%s)\n    by %s, term %" PRIu64 "\n", when, node,
+		record->port, triad_deed_name(record->deed),
+		triad_outcome_name(record->outcome),
+		triad_port_reason_name(record->reason),
+		writer_name(history, record->writer), record->term);
+	if (record->text[0])
+		triad_output_printf(output, "    %s\n", record->text);
+}
+
+/* An intent and what came of it are one deed for people, told by the latter, which says
+ * what the former said, too. */
+static void put_text(
+	struct triad_output *output, struct history *history, uint32_t limit)
+{
+	bool *is_told = calloc((size_t)history->n + 1, sizeof(*is_told));
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; is_told && i < history->n && n < limit; i++) {
+		uint32_t intent;
+
+		if (is_told[i])
+			continue;
+		put_record(output, history, &history->records[i]);
+		intent = find_intent(history, i);
+		if (intent < history->n)
+			is_told[intent] = true;
+		n++;
+	}
+	if (!history->n)
+		triad_output_printf(output, "nothing was done to any port\n");
+	free(is_told);
+}
+
+/* --- JSON --- */
+
+static void put_record_json(struct triad_json *json, const struct triad_record *record)
+{
+	char when[32];
+
+	format_time(record->at_us, when, sizeof(when));
+	triad_json_object_begin(json, NULL);
+	triad_json_string(json, "time", when);
+	triad_json_uint(json, "term", record->term);
+	triad_json_uint(json, "number", record->number);
+	triad_json_guid(json, "by", record->writer);
+	triad_json_guid(json, "node_guid", record->node_guid);
+	triad_json_uint(json, "port", record->port);
+	triad_json_string(json, "deed", triad_deed_name(record->deed));
+	triad_json_string(json, "outcome", triad_outcome_name(record->outcome));
+	triad_json_string(json, "reason", triad_port_reason_name(record->reason));
+	triad_json_guid(json, "remote_guid", record->remote_guid);
+	triad_json_string(json, "text", record->text);
+	triad_json_object_end(json);
+}
+
+static void put_json(
+	struct triad_output *output, const struct history *history, uint32_t limit)
+{
+	struct triad_json json;
+
+	triad_json_init(&json, output);
+	triad_json_array_begin(&json, NULL);
+	for (uint32_t i = 0; i < history->n && i < limit; i++)
+		put_record_json(&json, &history->records[i]);
+	triad_json_array_end(&json);
+	triad_json_end(&json);
+}
+
+int triad_command_run_port_history(struct triad_plugin *plugin,
+	const struct triad_command *command, struct triad_output *output)
+{
+	struct triad_fabric *fabric;
+	struct history history = {.n = 0};
+	uint64_t guid;
+
+	if (triad_command_find_switch(plugin, "history", command->node, &guid, output))
+		return TRIAD_CONTROL_FAILED;
+	/* Two records for each deed that is shown. */
+	if (triad_ports_history(plugin->ports, guid, command->port, 2 * command->limit,
+		    &history.records, &history.n)) {
+		triad_output_message(output, TRIAD_FRAME_MESSAGE,
+			"port history: not enough memory\n");
+		return TRIAD_CONTROL_FAILED;
+	}
+	fabric = triad_ports_fabric(plugin->ports);
+	history.fabric = fabric;
+	if (command->json)
+		put_json(output, &history, command->limit);
+	else
+		put_text(output, &history, command->limit);
+	triad_fabric_unref(fabric);
+	free(history.records);
+	return TRIAD_CONTROL_DONE;
+}

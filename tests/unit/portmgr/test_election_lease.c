@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The lease: promises that one member makes, those that it is made, and the disk. */
+#include "tests/unit/portmgr/election_bed.h"
+
+/* --- promises --- */
+
+static uint64_t grant_to(uint64_t from, uint64_t claim, uint64_t term)
+{
+	struct triad_election_message message = message_of(TRIAD_ELECTION_STATUS, from,
+		TRIAD_ELECTION_MASTER, GOOD_MASTER + 0x100);
+	unsigned n_answers;
+
+	message.claim = claim;
+	message.term = term;
+	forget();
+	hear_message(&message);
+	n_answers = n_sent[TRIAD_ELECTION_TAKEOVER];
+	ck_assert_uint_eq(n_answers, 1);
+	return last_sent[TRIAD_ELECTION_TAKEOVER].grant;
+}
+
+/* Row: E7 */
+START_TEST(test_promise_is_made_after_a_lease_since_the_start)
+{
+	become_standby_of_better();
+	run_to(1400 * MS - 1);
+	ck_assert_uint_eq(grant_to(BETTER, 1, 1), 0);
+	run_to(1400 * MS);
+	ck_assert_uint_eq(grant_to(BETTER, 1, 1), 1);
+	ck_assert_uint_eq(n_stored, 1);
+	/* A promise made again is no news. */
+	ck_assert_uint_eq(grant_to(BETTER, 1, 1), 1);
+	ck_assert_uint_eq(n_stored, 0);
+}
+END_TEST
+
+/* Row: X4 */
+START_TEST(test_promise_lasts_a_lease_and_then_another_term_may_have_it)
+{
+	become_standby_of_better();
+	run_to(1450 * MS);
+	ck_assert_uint_eq(grant_to(BETTER, 1, 1), 1);
+	run_to(1850 * MS - 1);
+	ck_assert_uint_eq(grant_to(WORSE, 2, 2), 0);
+	run_to(1850 * MS);
+	/* That term was promised to another; the one above was not. */
+	ck_assert_uint_eq(grant_to(WORSE, 1, 2), 0);
+	ck_assert_uint_eq(grant_to(WORSE, 2, 2), 2);
+	hear(TRIAD_ELECTION_STATUS, BETTER, TRIAD_ELECTION_MASTER, GOOD_MASTER);
+	run_to(2300 * MS);
+	ck_assert_uint_eq(grant_to(BETTER, 1, 2), 0);
+	ck_assert_uint_eq(grant_to(BETTER, 2, 2), 0);
+	ck_assert_uint_eq(grant_to(BETTER, 3, 3), 3);
+	ck_assert_uint_eq(status().n_stale, 3);
+}
+END_TEST
+
+/* Row: E12 */
+START_TEST(test_promise_is_not_made_to_who_is_not_able)
+{
+	struct triad_election_message message = message_of(
+		TRIAD_ELECTION_STATUS, BETTER, TRIAD_ELECTION_MASTER, GOOD_MASTER);
+
+	become_standby_of_better();
+	triad_election_config(election, 7, 77, now_us);
+	collect();
+	run_to(1450 * MS);
+	message.claim = message.term = 1;
+	message.generation = message.newest = 7;
+	message.hash = 77;
+	if (_i == 0)
+		message.flags = 0;
+	if (_i == 1)
+		message.generation = 6; /* an old one */
+	if (_i == 2)
+		message.hash = 78; /* another with the same number */
+	if (_i == 3)
+		ck_assert_int_eq(
+			triad_election_blacklist(election, BETTER, true, now_us), 0);
+	if (_i == 4) {
+		now_us++;
+		see(1);
+	}
+	if (_i == 5)
+		message.lease_ms++; /* a promise would not last as long */
+	hear_message(&message);
+	ck_assert_uint_eq(last_sent[TRIAD_ELECTION_TAKEOVER].grant +
+			last_sent[TRIAD_ELECTION_CEDE].grant,
+		_i == 6 ? 1 : 0);
+}
+END_TEST
+
+/* --- the lease --- */
+
+static void come_back(void)
+{
+	struct triad_election_message own = last_sent[TRIAD_ELECTION_STATUS];
+
+	ck_assert_uint_eq(own.from, HERE);
+	hear_message(&own);
+}
+
+static bool is_holder(void)
+{
+	struct triad_permission_facts facts;
+
+	triad_election_facts(election, &facts);
+	return facts.is_holder;
+}
+
+static struct triad_election_message grant_of(uint64_t from)
+{
+	const struct triad_election_message *asked = &last_sent[TRIAD_ELECTION_STATUS];
+	struct triad_election_message answer =
+		message_of(TRIAD_ELECTION_TAKEOVER, from, TRIAD_ELECTION_STANDBY, GOOD);
+
+	answer.answers = asked->round;
+	answer.term = asked->term;
+	answer.grant = asked->claim;
+	return answer;
+}
+
+static void ask(void)
+{
+	become_master();
+	run_to(1450 * MS);
+	ck_assert_uint_eq(last_sent[TRIAD_ELECTION_STATUS].claim, 1);
+}
+
+/* Row: X4 */
+START_TEST(test_lease_is_held_from_when_it_was_asked_for)
+{
+	struct triad_permission_facts facts;
+	struct triad_election_message answer;
+
+	ask();
+	answer = grant_of(WORSE);
+	now_us += 50 * MS;
+	come_back();
+	ck_assert(!is_holder());
+	hear_message(&answer);
+	ck_assert(is_holder());
+	ck_assert_uint_eq(status().holder, HERE);
+	triad_election_facts(election, &facts);
+	ck_assert_uint_eq(facts.deadline_us, 1450 * MS + 360 * MS);
+	ck_assert_uint_eq(facts.term, 1);
+	run_to(1810 * MS - 1);
+	ck_assert(is_holder());
+	run_to(1810 * MS);
+	ck_assert(!is_holder());
+	ck_assert_uint_eq(status().n_leases_lost, 1);
+}
+END_TEST
+
+START_TEST(test_lease_is_not_held_before_the_question_came_back)
+{
+	struct triad_election_message first, second;
+
+	ask();
+	first = grant_of(WORSE);
+	second = grant_of(BETTER);
+	hear_message(&first);
+	hear_message(&second);
+	ck_assert(!is_holder());
+	ck_assert_uint_eq(status().holder, 0); /* whatever it has promised to itself */
+}
+END_TEST
+
+START_TEST(test_lease_is_not_held_by_answers_that_do_not_count)
+{
+	struct triad_election_message answer;
+
+	ask();
+	answer = grant_of(WORSE);
+	come_back();
+	if (_i == 0)
+		answer.answers++;
+	if (_i == 1)
+		answer.to = BETTER;
+	if (_i == 2)
+		answer.grant = 0;
+	if (_i == 3)
+		answer.from = 77; /* not in the view */
+	if (_i == 4)
+		now_us += 360 * MS; /* too late */
+	hear_message(&answer);
+	ck_assert_int_eq(is_holder(), _i == 5);
+}
+END_TEST
+
+START_TEST(test_lease_asked_again_unanswered_counts_from_the_first_time)
+{
+	struct triad_election_message answer;
+	uint64_t round;
+
+	ask();
+	round = last_sent[TRIAD_ELECTION_STATUS].round;
+	run_to(now_us + 100 * MS);
+	run_to(now_us + 100 * MS);
+	ck_assert_uint_eq(last_sent[TRIAD_ELECTION_STATUS].round, round);
+	run_to(now_us + 160 * MS);
+	come_back();
+	answer = grant_of(WORSE);
+	hear_message(&answer);
+	ck_assert(!is_holder());
+}
+END_TEST
+
+static void hold(void)
+{
+	struct triad_election_message answer;
+
+	ask();
+	answer = grant_of(WORSE);
+	come_back();
+	hear_message(&answer);
+	ck_assert(is_holder());
+}
+
+START_TEST(test_lease_in_a_new_view_is_unconfirmed)
+{
+	struct triad_permission_facts facts;
+
+	hold();
+	triad_election_facts(election, &facts);
+	ck_assert(facts.is_confirmed);
+	now_us++;
+	see(3);
+	triad_election_facts(election, &facts);
+	ck_assert(facts.is_holder && !facts.is_confirmed);
+}
+END_TEST
+
+/* What was permitted a moment ago may still be on its way to a port. */
+START_TEST(test_lease_given_up_promise_to_oneself_lasts_until_its_end)
+{
+	uint64_t given_up_us;
+
+	hold();
+	given_up_us = now_us;
+	triad_election_check(election, TRIAD_CHECK_NO, now_us);
+	collect();
+	ck_assert(!is_holder());
+	ck_assert_uint_eq(grant_to(BETTER, 2, 2), 0);
+	run_to(given_up_us + LEASE_MS * MS);
+	ck_assert_uint_eq(grant_to(BETTER, 2, 3), 2);
+}
+END_TEST
+
+/* Two masters meet that both held the lease: who had it first does not know, the other
+ * does, whoever is heard first, and whatever their ids are. */
+START_TEST(test_master_that_held_the_lease_after_another_stays)
+{
+	const struct {
+		uint64_t from, held;
+		enum triad_election_state state;
+	} cases[] = {
+		{BETTER, 0, TRIAD_ELECTION_MASTER}, {WORSE, 7, TRIAD_ELECTION_STANDBY}};
+	struct triad_election_message message =
+		message_of(TRIAD_ELECTION_CEDE, cases[_i].from, TRIAD_ELECTION_MASTER,
+			GOOD_MASTER | TRIAD_PRIORITY_WAS_HOLDER_LAST);
+
+	hold(); /* in term 1 */
+	run_to(1810 * MS);
+	ck_assert(!is_holder());
+	ck_assert_uint_eq(last_sent[TRIAD_ELECTION_STATUS].held, 1);
+	ck_assert(last_sent[TRIAD_ELECTION_STATUS].priority &
+		TRIAD_PRIORITY_WAS_HOLDER_LAST);
+	message.term = 7; /* the later view's: that says nothing of leases */
+	message.held = cases[_i].held;
+	hear_message(&message);
+	ck_assert_int_eq(state(), cases[_i].state);
+	run_to(2000 * MS);
+	ck_assert_int_eq(!!(last_sent[TRIAD_ELECTION_STATUS].priority &
+				 TRIAD_PRIORITY_WAS_HOLDER_LAST),
+		cases[_i].state == TRIAD_ELECTION_MASTER);
+}
+END_TEST
+
+/* Whoever loses the first place on the way asks anew; the answer counts all the same.
+ */
+START_TEST(test_grant_of_who_knows_a_later_holder_counts)
+{
+	struct triad_election_message answer;
+
+	hold();
+	run_to(1810 * MS);
+	come_back();
+	run_to(1910 * MS);
+	ck_assert_uint_eq(last_sent[TRIAD_ELECTION_STATUS].claim, 2);
+	come_back();
+	now_us += 120 * MS;
+	answer = grant_of(WORSE);
+	answer.held = 2;
+	hear_message(&answer);
+	ck_assert(is_holder());
+}
+END_TEST
+
+/* A member that says it is able and never asks keeps nobody from the lease for ever. */
+START_TEST(test_lease_not_asked_for_by_the_best_is_asked_for_by_the_next)
+{
+	for (uint64_t ms = 1000; ms < 3000; ms += 100) {
+		run_to(ms * MS);
+		hear(TRIAD_ELECTION_STATUS, BETTER, TRIAD_ELECTION_MASTER, GOOD_MASTER);
+		ck_assert_uint_eq(last_sent[TRIAD_ELECTION_STATUS].claim, 0);
+	}
+	forget();
+	run_to(3000 * MS);
+	ck_assert_uint_ge(n_sent[TRIAD_ELECTION_STATUS], 1);
+	ck_assert_uint_ne(last_sent[TRIAD_ELECTION_STATUS].claim, 0);
+}
+END_TEST
+
+/* --- the disk --- */
+
+/* Row: E12 */
+START_TEST(test_vote_not_on_disk_is_not_given)
+{
+	become_standby_of_better();
+	run_to(1450 * MS);
+	is_disk_full = true;
+	ck_assert_uint_eq(grant_to(BETTER, 1, 1), 0);
+	ck_assert_uint_eq(n_stored, 1);
+	/* Tried again by time, not by who asks. */
+	ck_assert_uint_eq(grant_to(BETTER, 1, 1), 0);
+	ck_assert_uint_eq(n_stored, 0);
+	run_to(1550 * MS - 1);
+	ck_assert_uint_eq(n_stored, 0);
+	ck_assert_uint_le(triad_election_next_us(election), 1550 * MS);
+	run_to(1550 * MS);
+	ck_assert_uint_eq(n_stored, 1);
+	ck_assert_uint_eq(grant_to(BETTER, 1, 1), 0);
+	is_disk_full = false;
+	run_to(1650 * MS);
+	/* Nobody else has it meanwhile. */
+	ck_assert_uint_eq(grant_to(WORSE, 1, 1), 0);
+	hear(TRIAD_ELECTION_STATUS, BETTER, TRIAD_ELECTION_MASTER, GOOD_MASTER);
+	ck_assert_uint_eq(grant_to(BETTER, 1, 1), 1);
+	ck_assert_uint_eq(n_stored, 0);
+}
+END_TEST
+
+START_TEST(test_vote_that_is_on_disk_is_given_again_without_one)
+{
+	become_standby_of_better();
+	run_to(1450 * MS);
+	ck_assert_uint_eq(grant_to(BETTER, 1, 1), 1);
+	is_disk_full = true;
+	ck_assert_int_eq(triad_election_blacklist(election, 77, true, now_us), 0);
+	collect();
+	ck_assert_uint_eq(grant_to(BETTER, 1, 1), 1);
+	ck_assert_uint_eq(grant_to(BETTER, 2, 2), 0);
+}
+END_TEST
+
+START_TEST(test_claim_not_on_disk_is_not_made)
+{
+	is_disk_full = true;
+	become_master();
+	run_to(1450 * MS);
+	ck_assert_uint_eq(last_sent[TRIAD_ELECTION_STATUS].claim, 0);
+	run_to(1600 * MS);
+	ck_assert_uint_eq(last_sent[TRIAD_ELECTION_STATUS].claim, 0);
+	ck_assert_uint_eq(last_sent[TRIAD_ELECTION_STATUS].flags, 0);
+	is_disk_full = false;
+	run_to(1750 * MS);
+	run_to(1850 * MS);
+	ck_assert_uint_ne(last_sent[TRIAD_ELECTION_STATUS].claim, 0);
+}
+END_TEST
+
+/* Row: E12 */
+START_TEST(test_own_vote_not_on_disk_gives_no_lease)
+{
+	struct triad_election_message answers[2];
+
+	ask();
+	answers[0] = grant_of(WORSE);
+	answers[1] = grant_of(BETTER);
+	is_disk_full = _i == 0;
+	come_back();
+	hear_message(&answers[0]);
+	hear_message(&answers[1]);
+	ck_assert_int_eq(is_holder(), _i == 1);
+}
+END_TEST
+
+START_TEST(test_holder_keeps_its_lease_without_a_disk)
+{
+	struct triad_election_message answer;
+
+	ask();
+	answer = grant_of(WORSE);
+	come_back();
+	hear_message(&answer);
+	ck_assert(is_holder());
+	is_disk_full = true;
+	ck_assert_int_eq(triad_election_blacklist(election, 77, true, now_us), 0);
+	collect();
+	ck_assert(is_holder());
+	ck_assert_uint_eq(last_sent[TRIAD_ELECTION_STATUS].claim, 1);
+}
+END_TEST
+
+static void add_disk(TCase *cases)
+{
+	tcase_add_test(cases, test_vote_not_on_disk_is_not_given);
+	tcase_add_test(cases, test_vote_that_is_on_disk_is_given_again_without_one);
+	tcase_add_test(cases, test_claim_not_on_disk_is_not_made);
+	tcase_add_loop_test(cases, test_own_vote_not_on_disk_gives_no_lease, 0, 2);
+	tcase_add_test(cases, test_holder_keeps_its_lease_without_a_disk);
+}
+
+int main(void)
+{
+	TCase *cases = tcase_create("election_lease");
+
+	tcase_add_checked_fixture(cases, set_up, tear_down);
+	tcase_add_test(cases, test_promise_is_made_after_a_lease_since_the_start);
+	tcase_add_test(
+		cases, test_promise_lasts_a_lease_and_then_another_term_may_have_it);
+	tcase_add_loop_test(cases, test_promise_is_not_made_to_who_is_not_able, 0, 7);
+	tcase_add_test(cases, test_lease_is_held_from_when_it_was_asked_for);
+	tcase_add_test(cases, test_lease_is_not_held_before_the_question_came_back);
+	tcase_add_loop_test(
+		cases, test_lease_is_not_held_by_answers_that_do_not_count, 0, 6);
+	tcase_add_test(
+		cases, test_lease_asked_again_unanswered_counts_from_the_first_time);
+	tcase_add_test(cases, test_lease_in_a_new_view_is_unconfirmed);
+	tcase_add_test(
+		cases, test_lease_given_up_promise_to_oneself_lasts_until_its_end);
+	tcase_add_loop_test(
+		cases, test_master_that_held_the_lease_after_another_stays, 0, 2);
+	tcase_add_test(cases, test_grant_of_who_knows_a_later_holder_counts);
+	tcase_add_test(
+		cases, test_lease_not_asked_for_by_the_best_is_asked_for_by_the_next);
+	add_disk(cases);
+	return run_cases(cases);
+}
