@@ -138,7 +138,7 @@ static int take_fabric(const struct triad_discovery_asking *asking, uint64_t end
 		return ENOMEM;
 	error = read_all(asking, end_us, from, packed->octets, packed->packed_size);
 	if (!error)
-		error = triad_discovery_unpack(packed, made);
+		error = triad_handout_unpack(packed, &made->fabric);
 	free(packed->octets);
 	return error;
 }

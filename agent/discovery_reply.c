@@ -31,9 +31,3 @@ int triad_discovery_reply_read(const struct triad_discovery_reply *reply,
 		.packed_size = reply->packed_size};
 	return reply->error;
 }
-
-int triad_discovery_unpack(
-	const struct triad_handout_packed *packed, struct triad_discovery *made)
-{
-	return triad_handout_unpack(packed, &made->fabric);
-}

@@ -27,8 +27,4 @@ struct triad_discovery_reply triad_discovery_reply_make(int error,
 int triad_discovery_reply_read(const struct triad_discovery_reply *reply,
 	struct triad_discovery *made, struct triad_handout_packed *packed);
 
-/* Makes the fabric of 'packed', octets and all.  Returns 0, EPROTO or ENOMEM. */
-int triad_discovery_unpack(
-	const struct triad_handout_packed *packed, struct triad_discovery *made);
-
 #endif

@@ -124,7 +124,7 @@ static void take_discovered(void *context, struct triad_fabric *fabric)
 	pthread_mutex_unlock(&topology->lock);
 	if (!is_wanted)
 		return;
-	triad_sa_source_set_known(topology->source, fabric);
+	triad_sa_source_set_known(topology->source, fabric, true);
 	publish(topology, fabric, TRIAD_FROM_DISCOVERY);
 }
 

@@ -4,11 +4,12 @@
  *
  * Model: the two sources run in threads of their own and give what they found.  'auto'
  * asks the SA, and discovers while that has not answered for
- * TRIAD_TOPOLOGY_PATIENCE_US; an answer of the SA's ends that, unless it has links that
- * lead to what it does not show: then the fabric is discovered, too, and what is
- * discovered counts until the SA shows all.  With 'discover' the SA is asked for
- * reports of changes alone, if there is one.  Where a manager hands the fabric down
- * (service/collect.h), 'auto' asks nobody, and in mode 'agent' first waits for one.
+ * TRIAD_TOPOLOGY_PATIENCE_US; an answer of the SA's ends that, unless it does not show
+ * where links lead: then the fabric is discovered, too, and what is discovered counts
+ * until the SA shows all, but for links that were discovered (service/sa_source.h).
+ * With 'discover' the SA is asked for reports of changes alone, if there is one.  Where
+ * a manager hands the fabric down (service/collect.h), 'auto' asks nobody, and in mode
+ * 'agent' first waits for one.
  *
  * Thread-safety: any thread, for all but new and free. */
 #ifndef TRIAD_AGENT_TOPOLOGY_H

@@ -33,6 +33,10 @@
  * digest for half a liveness time, asks for the list of all that the agent owns, and
  * takes that for the truth about it.
  *
+ * What an agent can't ask is out of its reach, whether there is no way to it or no
+ * partition in common: it claims no such node, and gives up one that it owns, so that
+ * the next best takes it.  A node that nobody can ask is nobody's.
+ *
  * An observer (self = 0; a manager) hears the same and claims nothing.
  *
  * Defence: claims with fewer hops than the fabric allows (when 'true_hops' is given),

@@ -16,6 +16,7 @@ libtriadcollect_la_SOURCES = \
 	collect/incarnation.h \
 	collect/member.c collect/member.h \
 	collect/member_handout.c \
+	collect/member_partitions.c \
 	collect/member_parts.h \
 	collect/member_tree.c \
 	collect/merge.c collect/merge.h \

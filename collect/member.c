@@ -76,11 +76,14 @@ static uint64_t past_us(const struct triad_member *member)
 static void say_alive(struct triad_member *member, uint64_t now_us)
 {
 	struct triad_collect_head head = triad_member_head(member, TRIAD_COLLECT_ALIVE);
-	struct triad_collect_alive alive = {
+	struct triad_collect_alive alive;
+
+	member->master = triad_member_master(member, now_us);
+	alive = (struct triad_collect_alive){
 		.port = member->params.port,
 		.is_manager = member->params.is_manager,
 		.n_ports = member->n_ports,
-		.master = triad_member_master(member, now_us),
+		.master = member->master,
 		.topology = member->hash,
 		.sweep_ms = member->settings.sweep_ms,
 		.lag_ms = member->lag_ms,
@@ -210,6 +213,18 @@ void triad_member_configure(
 	triad_feed_configure(member->feed, &settings->feed);
 }
 
+/* Whom it can ask, and how far away they are. */
+static int find_hops(const struct triad_member *member,
+	const struct triad_fabric *fabric, uint8_t *hops, uint32_t *n_apart)
+{
+	int error = triad_reach_hops(fabric, member->params.port_guid, hops);
+
+	*n_apart = 0;
+	if (!error && !member->params.is_manager)
+		error = triad_member_pass_over_apart(member, fabric, hops, n_apart);
+	return error;
+}
+
 static uint64_t *guids_of(const struct triad_fabric *fabric)
 {
 	uint64_t *guids = malloc((fabric->n_nodes + 1) * sizeof(*guids));
@@ -225,9 +240,8 @@ int triad_member_set_fabric(struct triad_member *member, struct triad_fabric *fa
 	uint64_t *guids = guids_of(fabric);
 	uint8_t *hops = malloc(fabric->n_nodes + 1);
 	struct triad_fabric *old = member->fabric;
-	int error = guids && hops
-		? triad_reach_hops(fabric, member->params.port_guid, hops)
-		: ENOMEM;
+	uint32_t n_apart = 0;
+	int error = guids && hops ? find_hops(member, fabric, hops, &n_apart) : ENOMEM;
 
 	if (!error) {
 		/* Distances are asked for from within. */
@@ -246,6 +260,7 @@ int triad_member_set_fabric(struct triad_member *member, struct triad_fabric *fa
 	if (error)
 		return error;
 	member->hash = hash;
+	member->n_apart = n_apart;
 	if (member->params.is_manager)
 		triad_member_pack(member);
 	return 0;
@@ -254,18 +269,12 @@ int triad_member_set_fabric(struct triad_member *member, struct triad_fabric *fa
 /* --- hearing --- */
 
 static void hear_alive(struct triad_member *member,
-	const struct triad_member_speaker *speaker,
 	const struct triad_collect_head *head, struct triad_wire *body, uint64_t now_us)
 {
 	struct triad_collect_alive alive;
 
 	if (!triad_collect_get_alive(body, &alive)) {
 		member->counts.n_foreign++;
-		return;
-	}
-	if (alive.is_manager != speaker->is_manager) {
-		member->counts.n_refused++;
-		member->counts.refused = speaker->id;
 		return;
 	}
 	if (triad_roster_hear(&member->roster, head, &alive, past_us(member), now_us) &&
@@ -321,12 +330,11 @@ static void hear_again(struct triad_member *member, struct triad_wire *body)
 }
 
 static void hear_kind(struct triad_member *member,
-	const struct triad_member_speaker *speaker,
 	const struct triad_collect_head *head, struct triad_wire *body, uint64_t now_us)
 {
 	switch (head->kind) {
 	case TRIAD_COLLECT_ALIVE:
-		hear_alive(member, speaker, head, body, now_us);
+		hear_alive(member, head, body, now_us);
 		break;
 	case TRIAD_COLLECT_OWNER:
 		hear_owner(member, head, body, now_us);
@@ -376,18 +384,46 @@ static bool is_heard(const struct triad_member *member, uint64_t id, uint64_t no
 		triad_member_hears(member, id, now_us);
 }
 
-/* Whether the speaker may say that. */
-static bool is_due(const struct triad_member *member,
+static void refuse(
+	struct triad_member *member, const struct triad_member_speaker *speaker)
+{
+	member->counts.n_refused++;
+	member->counts.refused = speaker->id;
+}
+
+/* Whether the speaker may pass that on. */
+static bool may_pass_on(const struct triad_member *member,
 	const struct triad_collect_head *head,
 	const struct triad_member_speaker *speaker, uint64_t now_us)
 {
+	return !speaker->is_manager && is_heard(member, speaker->id, now_us) &&
+		(head->sender == member->params.id ||
+			is_heard(member, head->sender, now_us)) &&
+		triad_member_is_on_way_up(member, head->sender, speaker->id, now_us);
+}
+
+/* Whether an ALIVE says what its speaker is.  One that makes no sense says nothing. */
+static bool is_of_its_role(
+	struct triad_wire body, const struct triad_member_speaker *speaker)
+{
+	struct triad_collect_alive alive;
+
+	return !triad_collect_get_alive(&body, &alive) ||
+		alive.is_manager == speaker->is_manager;
+}
+
+/* Whether the speaker may say that. */
+static bool is_due(const struct triad_member *member,
+	const struct triad_collect_head *head, const struct triad_wire *body,
+	const struct triad_member_speaker *speaker, uint64_t now_us)
+{
 	if (head->n_passes)
-		return !speaker->is_manager && is_heard(member, speaker->id, now_us) &&
-			(head->sender == member->params.id ||
-				is_heard(member, head->sender, now_us));
+		return may_pass_on(member, head, speaker, now_us);
 	if (head->sender != speaker->id)
 		return false;
 	switch (head->kind) {
+	case TRIAD_COLLECT_ALIVE:
+		return is_of_its_role(*body, speaker);
 	case TRIAD_COLLECT_TOPOLOGY:
 	case TRIAD_COLLECT_AGAIN:
 		return speaker->is_manager;
@@ -420,13 +456,12 @@ void triad_member_hear(struct triad_member *member,
 		member->counts.n_foreign++;
 		return;
 	}
-	if (!is_due(member, &head, speaker, now_us)) {
-		member->counts.n_refused++;
-		member->counts.refused = speaker->id;
+	if (!is_due(member, &head, &body, speaker, now_us)) {
+		refuse(member, speaker);
 		return;
 	}
 	if (head.sender != member->params.id || is_own_come_round(member, &head))
-		hear_kind(member, speaker, &head, &body, now_us);
+		hear_kind(member, &head, &body, now_us);
 	else
 		member->counts.n_twins +=
 			head.incarnation != member->params.incarnation;
@@ -447,7 +482,8 @@ uint64_t triad_member_turn(struct triad_member *member, uint64_t now_us)
 		return triad_member_turn_gathers(member, now_us);
 	next_us =
 		member->fabric ? triad_claims_turn(member->claims, now_us) : UINT64_MAX;
-	if (!member->alive_us || now_us - member->alive_us >= every_us)
+	if (!member->alive_us || now_us - member->alive_us >= every_us ||
+		triad_member_master(member, now_us) != member->master)
 		say_alive(member, now_us);
 	next_us = sooner(next_us, member->alive_us + every_us);
 	next_us = sooner(next_us, triad_member_turn_gathers(member, now_us));
@@ -485,7 +521,7 @@ void triad_member_tell_sweep(struct triad_member *member, struct triad_view *vie
 	triad_feed_begin(member->feed, view, findings, n_silent, now_us);
 	member->n_ports = triad_feed_n_ports(member->feed);
 	while ((size = triad_feed_next(member->feed, &head, now_us, member->octets)))
-		triad_member_say_up(member, member->octets, size, now_us);
+		triad_member_say_up(member, member->octets, size);
 }
 
 void triad_member_tell_trap(struct triad_member *member,
@@ -496,8 +532,7 @@ void triad_member_tell_trap(struct triad_member *member,
 	member->counts.n_traps++;
 	triad_member_say_up(member, member->octets,
 		triad_collect_put_trap(
-			&head, trap, member->octets, sizeof(member->octets)),
-		now_us);
+			&head, trap, member->octets, sizeof(member->octets)));
 }
 
 bool triad_member_owns(const struct triad_member *member, uint32_t node)

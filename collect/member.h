@@ -23,8 +23,11 @@
  * Who speaks is what the carrier says, not the octets: a broker can bind it to whom it
  * has authenticated.  What somebody says in another's name is refused, and so is what
  * is not its to say: the fabric is a manager's; a clearing or a request for histograms
- * that of a manager or of one's master; what is passed on, that of an agent that is
- * heard, about another that is.
+ * that of a manager or of one's master; what is passed on, that of an agent on the way
+ * up from the sender, by what both and those between them said last of their masters.
+ * So a change of master is said before anything goes there, and a former one may pass
+ * on what it has for a while.  What is refused all the same, because word of a change
+ * was lost, is asked for again by the manager.
  *
  * Thread-safety: none; the thread of its owner's engine.  Memory: that of the parts,
  * and TRIAD_MEMBER_MAX_GATHERS requests for histograms.
@@ -118,6 +121,13 @@ void triad_member_free(struct triad_member *member);
 void triad_member_configure(
 	struct triad_member *member, const struct triad_member_settings *settings);
 
+/* The P_Keys of the port that an agent reads from, in force from the next
+ * triad_member_set_fabric() on: a node that shares no partition with it counts as out
+ * of reach, so that another agent claims it.  None: not known, every node can be asked.
+ * At most TRIAD_PKEYS_MAX.  Returns whether they are others than before. */
+bool triad_member_set_pkeys(
+	struct triad_member *member, const uint16_t *pkeys, uint32_t n);
+
 /* The fabric that it works on, referenced; 'hash' as handed down, or 0.  A manager says
  * it to those who lack it.  Returns 0 or ENOMEM; then the last one goes on. */
 int triad_member_set_fabric(struct triad_member *member, struct triad_fabric *fabric,
@@ -149,6 +159,8 @@ void triad_member_tell_trap(struct triad_member *member,
 bool triad_member_owns(const struct triad_member *member, uint32_t node);
 /* Whom it reports to at present: an agent's id, or TRIAD_MEMBER_MANAGERS. */
 uint64_t triad_member_master(const struct triad_member *member, uint64_t now_us);
+/* Nodes that share no partition with its port. */
+uint32_t triad_member_n_apart(const struct triad_member *member);
 /* Agents whose nodes are next to its own; their ids, at most 'most'.  Returns how many
  * there are. */
 unsigned triad_member_peers(
@@ -164,6 +176,10 @@ int triad_member_ask_histograms(struct triad_member *member,
 /* Sends it down the tree. */
 void triad_member_clear(struct triad_member *member,
 	const struct triad_collect_clear *clear, uint64_t now_us);
+
+/* Nodes that nobody owns and that share no partition with any agent alive, by the
+ * fabric's P_Keys. */
+uint32_t triad_member_n_apart_from_all(const struct triad_member *member);
 
 /* Asks 'agent' for its DATA from 'number' on again. */
 void triad_member_ask_again(

@@ -4,12 +4,14 @@
  *     member.c            life, the fabric, what is heard, what is due
  *     member_tree.c       masters, what passes up and down, histograms
  *     member_handout.c    the fabric handed down
+ *     member_partitions.c nodes that can't be asked
  */
 #ifndef TRIAD_COLLECT_MEMBER_PARTS_H
 #define TRIAD_COLLECT_MEMBER_PARTS_H
 
 #include "collect/member.h"
 #include "collect/handout.h"
+#include "perfmgr/partitions.h"
 
 #define TRIAD_MEMBER_MAX_CLEARS 8u
 
@@ -38,12 +40,16 @@ struct triad_member {
 
 	struct triad_fabric *fabric;
 	uint64_t hash;
+	uint16_t pkeys[TRIAD_PKEYS_MAX]; /* of the port that it reads from */
+	uint32_t n_pkeys;
+	uint32_t n_apart;
 	uint8_t *distances[TRIAD_CLAIMS_MAX_AGENTS]; /* of claims' agents; see below */
 	uint64_t distance_of[TRIAD_CLAIMS_MAX_AGENTS];
 	unsigned n_distances, oldest_distances;
 
 	bool is_cut_off;
 	uint64_t alive_us; /* when it said so last; 0: never */
+	uint64_t master;   /* that it named then: all that goes up goes there */
 	uint32_t lag_ms, n_ports;
 	uint64_t n_dropped;
 
@@ -66,9 +72,20 @@ struct triad_collect_head triad_member_head(
 void triad_member_say(struct triad_member *member, enum triad_member_to to, uint64_t id,
 	const uint8_t *octets, size_t size);
 
-/* Up the tree. */
-void triad_member_say_up(struct triad_member *member, const uint8_t *octets,
-	size_t size, uint64_t now_us);
+/* Nodes that share no partition with this port are as far away as can be; '*n_apart' is
+ * how many.  Returns 0 or ENOMEM. */
+int triad_member_pass_over_apart(const struct triad_member *member,
+	const struct triad_fabric *fabric, uint8_t *hops, uint32_t *n_apart);
+
+/* Up the tree, to the master that the last ALIVE named: who hears it by way of that one
+ * has been told so. */
+void triad_member_say_up(
+	struct triad_member *member, const uint8_t *octets, size_t size);
+/* Whether what 'sender' said up the tree may come by way of 'by': the master that it
+ * named, one on the way up from there, or itself.  Who was one of these a moment ago
+ * may still have something to pass on. */
+bool triad_member_is_on_way_up(const struct triad_member *member, uint64_t sender,
+	uint64_t by, uint64_t now_us);
 void triad_member_hear_up(struct triad_member *member,
 	const struct triad_collect_head *head, struct triad_wire *body,
 	uint64_t now_us);

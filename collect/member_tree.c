@@ -8,6 +8,8 @@
 
 /* Masters above each other; more are a circle. */
 #define MAX_DEPTH 16
+/* For so many liveness times a former master passes on what it has. */
+#define FORMER_LIVES 4
 /* An agent leaves so much of its asker's time to the way back. */
 #define WAIT_PART 4
 
@@ -68,16 +70,56 @@ uint64_t triad_member_master(const struct triad_member *member, uint64_t now_us)
 	return TRIAD_MEMBER_MANAGERS;
 }
 
-void triad_member_say_up(struct triad_member *member, const uint8_t *octets,
-	size_t size, uint64_t now_us)
+void triad_member_say_up(
+	struct triad_member *member, const uint8_t *octets, size_t size)
 {
-	uint64_t master = triad_member_master(member, now_us);
-
-	if (master == TRIAD_MEMBER_MANAGERS)
+	if (member->master == TRIAD_MEMBER_MANAGERS)
 		triad_member_say(member, TRIAD_MEMBER_TO_MANAGERS, 0, octets, size);
 	else
-		triad_member_say(member, TRIAD_MEMBER_TO_ONE, master, octets, size);
+		triad_member_say(
+			member, TRIAD_MEMBER_TO_ONE, member->master, octets, size);
 }
+
+/* --- who may pass on what --- */
+
+/* Those who may, from the sender upwards, each once. */
+struct way {
+	unsigned n;
+	const struct triad_roster_entry *entries[2 * MAX_DEPTH];
+};
+
+static void add_to_way(struct way *way, const struct triad_member *member, uint64_t id)
+{
+	const struct triad_roster_entry *entry =
+		id ? triad_roster_find(&member->roster, id) : NULL;
+
+	for (unsigned i = 0; entry && i < way->n; i++)
+		if (way->entries[i] == entry)
+			return;
+	if (entry && way->n < 2 * MAX_DEPTH)
+		way->entries[way->n++] = entry;
+}
+
+bool triad_member_is_on_way_up(const struct triad_member *member, uint64_t sender,
+	uint64_t by, uint64_t now_us)
+{
+	uint64_t grace_us = FORMER_LIVES * member->liveness_us;
+	struct way way = {.n = 0};
+
+	add_to_way(&way, member, sender);
+	for (unsigned i = 0; i < way.n; i++) {
+		const struct triad_roster_entry *entry = way.entries[i];
+
+		if (entry->id == by)
+			return true;
+		add_to_way(&way, member, entry->alive.master);
+		if (entry->left_us && now_us - entry->left_us <= grace_us)
+			add_to_way(&way, member, entry->former_master);
+	}
+	return false;
+}
+
+/* --- what comes from below --- */
 
 /* Whether it's the sender who reads the node, as far as is known here.  What a former
  * owner saw may be over; the present one's DATA say what holds. */
@@ -113,7 +155,7 @@ static void hear_trap(struct triad_member *member,
 /* Two that change masters at once may be each other's, until they hear of it: what goes
  * round then goes to the top after a while. */
 static void relay(struct triad_member *member, const struct triad_collect_head *head,
-	struct triad_wire *body, uint64_t now_us)
+	struct triad_wire *body)
 {
 	member->counts.n_relayed++;
 	if (head->sender == member->params.id ||
@@ -123,7 +165,7 @@ static void relay(struct triad_member *member, const struct triad_collect_head *
 		return;
 	}
 	triad_collect_note_pass(body->start);
-	triad_member_say_up(member, body->start, body->size, now_us);
+	triad_member_say_up(member, body->start, body->size);
 }
 
 void triad_member_hear_up(struct triad_member *member,
@@ -135,7 +177,7 @@ void triad_member_hear_up(struct triad_member *member,
 		entry ? entry->alive.sweep_ms * TRIAD_US_PER_MS : TRIAD_US_PER_S;
 
 	if (!member->params.is_manager) {
-		relay(member, head, body, now_us);
+		relay(member, head, body);
 	} else if (head->kind == TRIAD_COLLECT_TRAP) {
 		hear_trap(member, head, body);
 	} else {

@@ -26,27 +26,41 @@ static struct triad_roster_entry *stalest(
 	return now_us - found->heard_us > past_us ? found : NULL;
 }
 
+static void note_master(struct triad_roster_entry *entry,
+	const struct triad_roster_entry *before, uint64_t now_us)
+{
+	entry->former_master = before->former_master;
+	entry->left_us = before->left_us;
+	if (before->alive.master == entry->alive.master)
+		return;
+	entry->former_master = before->alive.master;
+	entry->left_us = now_us;
+}
+
 bool triad_roster_hear(struct triad_roster *roster,
 	const struct triad_collect_head *head, const struct triad_collect_alive *alive,
 	uint64_t past_us, uint64_t now_us)
 {
 	struct triad_roster_entry *entry = find(roster, head->sender);
-
-	if (entry &&
-		triad_incarnation_judge(head->incarnation, entry->incarnation,
-			entry->heard_us, past_us, now_us) == TRIAD_INCARNATION_PAST)
-		return false;
-	if (!entry)
-		entry = roster->n < TRIAD_ROSTER_MAX ? &roster->entries[roster->n++]
-						     : stalest(roster, past_us, now_us);
-	if (!entry)
-		return false;
-	*entry = (struct triad_roster_entry){
+	struct triad_roster_entry said = {
 		.id = head->sender,
 		.incarnation = head->incarnation,
 		.heard_us = now_us,
 		.alive = *alive,
 	};
+
+	if (entry &&
+		triad_incarnation_judge(head->incarnation, entry->incarnation,
+			entry->heard_us, past_us, now_us) == TRIAD_INCARNATION_PAST)
+		return false;
+	if (entry)
+		note_master(&said, entry, now_us);
+	else
+		entry = roster->n < TRIAD_ROSTER_MAX ? &roster->entries[roster->n++]
+						     : stalest(roster, past_us, now_us);
+	if (!entry)
+		return false;
+	*entry = said;
 	return true;
 }
 

@@ -17,6 +17,9 @@ struct triad_roster_entry {
 	uint64_t id, incarnation;
 	uint64_t heard_us;
 	struct triad_collect_alive alive;
+	uint64_t
+		former_master; /* that it named before, until 'left_us'; 0: a manager */
+	uint64_t left_us;      /* 0: it named no other */
 };
 
 struct triad_roster {

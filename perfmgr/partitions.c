@@ -61,15 +61,21 @@ static struct triad_fabric_slice table_of(const struct triad_fabric *fabric,
 	return first->number ? (struct triad_fabric_slice){0} : first->pkeys;
 }
 
+static struct choosing begin(
+	const struct triad_fabric *fabric, const uint16_t *ours, uint32_t n_ours)
+{
+	return (struct choosing){.fabric = fabric,
+		.ours = ours,
+		.n_ours = n_ours,
+		.by_default = find_default(ours, n_ours)};
+}
+
 struct triad_partitions_counts triad_partitions_choose(
 	const struct triad_fabric *fabric, const uint16_t *ours, uint32_t n_ours,
 	uint16_t *indexes)
 {
 	struct triad_partitions_counts counts = {0};
-	struct choosing choosing = {.fabric = fabric,
-		.ours = ours,
-		.n_ours = n_ours,
-		.by_default = find_default(ours, n_ours)};
+	struct choosing choosing = begin(fabric, ours, n_ours);
 
 	for (uint32_t i = 0; i < fabric->n_ports; i++) {
 		const struct triad_fabric_port *port = &fabric->ports[i];
@@ -81,4 +87,32 @@ struct triad_partitions_counts triad_partitions_choose(
 		counts.n_guessed += port->has_pma && !theirs.n;
 	}
 	return counts;
+}
+
+static bool is_apart(struct choosing *choosing, const struct triad_fabric_node *node)
+{
+	const struct triad_fabric *fabric = choosing->fabric;
+	bool counts = false;
+
+	for (uint32_t i = node->first_port; i < node->first_port + node->n_ports; i++) {
+		if (!fabric->ports[i].has_pma)
+			continue;
+		if (choose(choosing, table_of(fabric, node, i)) != TRIAD_PKEY_NONE)
+			return false;
+		counts = true;
+	}
+	return counts;
+}
+
+uint32_t triad_partitions_keep_apart(const struct triad_fabric *fabric,
+	const uint16_t *ours, uint32_t n_ours, bool *nodes)
+{
+	struct choosing choosing = begin(fabric, ours, n_ours);
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < fabric->n_nodes; i++) {
+		nodes[i] = nodes[i] && is_apart(&choosing, &fabric->nodes[i]);
+		n += nodes[i];
+	}
+	return n;
 }

@@ -16,6 +16,7 @@
 #ifndef TRIAD_PERFMGR_PARTITIONS_H
 #define TRIAD_PERFMGR_PARTITIONS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "triad/fabric.h"
@@ -33,5 +34,11 @@ struct triad_partitions_counts {
 struct triad_partitions_counts triad_partitions_choose(
 	const struct triad_fabric *fabric, const uint16_t *ours, uint32_t n_ours,
 	uint16_t *indexes);
+
+/* Of the nodes marked in 'nodes' (one mark for each of 'fabric'), keeps the marks of
+ * those that can't be asked: they have ports with counters, none of which shares a
+ * partition with 'ours'.  Returns how many keep theirs. */
+uint32_t triad_partitions_keep_apart(const struct triad_fabric *fabric,
+	const uint16_t *ours, uint32_t n_ours, bool *nodes);
 
 #endif

@@ -50,6 +50,7 @@ struct tables {
 	struct block *blocks; /* sorted by LID and number */
 	uint32_t n_blocks;
 	const struct triad_fabric *known;
+	bool links_stand;
 };
 
 static uint64_t get(const uint8_t *record, size_t at, size_t n)
@@ -320,14 +321,19 @@ static uint32_t gather_pkeys(const struct tables *tables, uint16_t lid, uint16_t
 	return n;
 }
 
+static uint32_t find_port(
+	const struct triad_fabric *fabric, uint64_t node_guid, unsigned number)
+{
+	uint32_t node = triad_fabric_find_node(fabric, node_guid);
+
+	return node != TRIAD_FABRIC_NONE ? triad_fabric_find_port(fabric, node, number)
+					 : TRIAD_FABRIC_NONE;
+}
+
 static void add_known_pkeys(struct triad_fabric_builder *builder,
 	const struct triad_fabric *known, uint64_t node_guid, unsigned number)
 {
-	uint32_t node =
-		known ? triad_fabric_find_node(known, node_guid) : TRIAD_FABRIC_NONE;
-	uint32_t port = node != TRIAD_FABRIC_NONE
-		? triad_fabric_find_port(known, node, number)
-		: TRIAD_FABRIC_NONE;
+	uint32_t port = known ? find_port(known, node_guid, number) : TRIAD_FABRIC_NONE;
 
 	if (port != TRIAD_FABRIC_NONE && known->ports[port].pkeys.n)
 		triad_fabric_builder_add_pkeys(builder,
@@ -351,18 +357,51 @@ static void add_pkeys(struct triad_fabric_builder *builder, const struct tables 
 		add_known_pkeys(builder, tables->known, node->guid, port->number);
 }
 
-/* A link that is up has a far end, and who is shown it is shown the link. */
+/* A link that is up has a far end. */
+static bool lacks_far_end(const struct triad_fabric_port *port)
+{
+	return port->number && port->state >= TRIAD_PORT_INIT &&
+		port->remote == TRIAD_FABRIC_NONE;
+}
+
 static uint32_t count_hidden(const struct triad_fabric *fabric)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < fabric->n_ports; i++) {
-		const struct triad_fabric_port *port = &fabric->ports[i];
-
-		n += port->number && port->state >= TRIAD_PORT_INIT &&
-			port->remote == TRIAD_FABRIC_NONE;
-	}
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		n += lacks_far_end(&fabric->ports[i]);
 	return n;
+}
+
+/* The port of 'fabric' that was at the other end in the known one. */
+static uint32_t find_known_far_end(const struct triad_fabric *fabric,
+	const struct triad_fabric *known, uint32_t port)
+{
+	const struct triad_fabric_port *near = &fabric->ports[port], *far;
+	uint32_t at = find_port(known, fabric->nodes[near->node].guid, near->number);
+
+	if (at == TRIAD_FABRIC_NONE || known->ports[at].remote == TRIAD_FABRIC_NONE)
+		return TRIAD_FABRIC_NONE;
+	far = &known->ports[known->ports[at].remote];
+	return find_port(fabric, known->nodes[far->node].guid, far->number);
+}
+
+/* A cable that was pulled meanwhile would have left an end that is down, or that has
+ * another link now. */
+static void lend_links(struct triad_fabric *fabric, const struct triad_fabric *known)
+{
+	for (uint32_t i = 0; i < fabric->n_ports; i++) {
+		uint32_t far;
+
+		if (!lacks_far_end(&fabric->ports[i]))
+			continue;
+		far = find_known_far_end(fabric, known, i);
+		if (far == TRIAD_FABRIC_NONE || !lacks_far_end(&fabric->ports[far]))
+			continue;
+		fabric->ports[i].remote = far;
+		fabric->ports[far].remote = i;
+		fabric->n_lent += 2;
+	}
 }
 
 static int build(const struct tables *tables, uint64_t sm_port_guid,
@@ -383,9 +422,12 @@ static int build(const struct tables *tables, uint64_t sm_port_guid,
 	}
 	error = triad_fabric_build(builder, sm_port_guid, fabric);
 	triad_fabric_builder_free(builder);
-	if (!error)
-		(*fabric)->n_hidden = count_hidden(*fabric);
-	return error;
+	if (error)
+		return error;
+	if (tables->known && tables->links_stand)
+		lend_links(*fabric, tables->known);
+	(*fabric)->n_hidden = count_hidden(*fabric);
+	return 0;
 }
 
 static void clear(struct tables *tables)
@@ -429,7 +471,7 @@ static bool make_room(struct tables *tables, const struct triad_sa_tables *from)
 int triad_sa_topology_build(const struct triad_sa_tables *from, uint64_t sm_port_guid,
 	struct triad_fabric **fabric)
 {
-	struct tables tables = {.known = from->known};
+	struct tables tables = {.known = from->known, .links_stand = from->links_stand};
 	int error = ENOMEM;
 
 	if (!are_usable(from))

@@ -12,7 +12,11 @@
  * not asked.
  *
  * An SA shows a port only those that share a partition with it, and a link only where
- * its ends do.  How much is hidden can be told by links: 'n_hidden' of the fabric.
+ * its ends, besides, share one with each other.  Two limited members share none: so the
+ * links of hosts that are limited members are shown to nobody while their switches
+ * enforce partitions, because the switch's port has the host's table then.  How much is
+ * hidden can be told by ports that are up: 'n_hidden' of the fabric.  A link between
+ * two such ports that is known otherwise is taken up.
  *
  * Thread-safety: functions without state.  Memory: some 24 octets a record while it
  * works.
@@ -21,6 +25,7 @@
 #ifndef TRIAD_PERFMGR_SA_TOPOLOGY_H
 #define TRIAD_PERFMGR_SA_TOPOLOGY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -46,8 +51,9 @@ struct triad_sa_tables {
 	struct triad_sa_table nodes, ports, links;
 	struct triad_sa_table pkeys; /* may have nothing */
 	/* One that was had otherwise, for the P_Keys that 'pkeys' doesn't have; NULL:
-	 * none. */
+	 * none.  'links_stand': and for the links that 'links' doesn't have. */
 	const struct triad_fabric *known;
+	bool links_stand;
 };
 
 /* Gives the fabric, with one reference, to '*fabric'.  Returns 0, ENODATA (no node),

@@ -290,7 +290,8 @@ static void look_at_role(struct triad_worker *worker)
 	if (reads) {
 		take_snapshot(worker);
 		triad_sa_source_set_key(worker->source, triad_sm_sa_key(worker->osm));
-		triad_sa_source_set_known(worker->source, worker->fabric);
+		/* It may have discovered that long ago. */
+		triad_sa_source_set_known(worker->source, worker->fabric, false);
 	}
 	triad_sa_source_want(
 		worker->source, reads ? TRIAD_SA_TABLES : TRIAD_SA_NOTHING);

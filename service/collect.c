@@ -180,6 +180,9 @@ static void fill_status(const struct triad_collect *collect,
 		.n_nodes = collect->fabric ? collect->fabric->n_nodes : 0,
 		.n_owned = alive.n_nodes,
 		.n_nobodys = triad_claims_n_nobodys(claims),
+		.n_apart = collect->mode == TRIAD_COLLECT_MANAGER
+			? collect->n_apart
+			: triad_member_n_apart(collect->member),
 		.master = triad_member_master(collect->member, now_us),
 		.is_draining = alive.is_draining,
 		.has_handout = triad_collect_is_handed(collect, now_us),

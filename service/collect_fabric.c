@@ -5,6 +5,7 @@
 
 #include "collect/reach.h"
 #include "service/collect_parts.h"
+#include "service/local_port.h"
 #include "triad/clock.h"
 
 /* Between two parts: ownership changes node by node. */
@@ -13,13 +14,56 @@
  * liveness times. */
 #define HANDOUT_LIVES 20
 
+/* Nobody says when our port's P_Keys change. */
+#define PKEYS_US (10 * TRIAD_US_PER_S)
+
+/* --- partitions --- */
+
+/* Whether they have changed.  A table that can't be read is no other one. */
+static bool read_pkeys(struct triad_collect *collect, uint64_t now_us)
+{
+	uint16_t pkeys[TRIAD_PKEYS_MAX];
+	size_t n = triad_local_port_pkeys(collect->port_guid, pkeys, TRIAD_PKEYS_MAX);
+
+	collect->pkeys_us = now_us;
+	return n && triad_member_set_pkeys(collect->member, pkeys, (uint32_t)n);
+}
+
+/* Once for each change. */
+static void say_apart(struct triad_collect *collect)
+{
+	uint32_t n = triad_member_n_apart(collect->member);
+
+	if (n && n != collect->n_apart_said)
+		triad_log_write(collect->log, TRIAD_LOG_WARNING,
+			"collect: %u nodes share no partition with this port: they are left "
+			"to other agents; if none can ask them either, make this port a full "
+			"member of a partition that they are in (partitions.conf of OpenSM)",
+			n);
+	else if (!n && collect->n_apart_said)
+		triad_log_write(collect->log, TRIAD_LOG_INFO,
+			"collect: all nodes share a partition with this port again");
+	collect->n_apart_said = n;
+}
+
+void triad_collect_look_at_pkeys(struct triad_collect *collect, uint64_t now_us)
+{
+	if (collect->fabric && now_us - collect->pkeys_us >= PKEYS_US &&
+		read_pkeys(collect, now_us))
+		triad_collect_put_fabric(collect, collect->fabric,
+			triad_member_topology(collect->member));
+}
+
 /* --- the fabric --- */
 
 void triad_collect_put_fabric(
 	struct triad_collect *collect, struct triad_fabric *fabric, uint64_t hash)
 {
-	if (triad_member_set_fabric(
-		    collect->member, fabric, hash, triad_clock_now_us())) {
+	uint64_t now_us = triad_clock_now_us();
+
+	if (collect->mode == TRIAD_COLLECT_AGENT)
+		(void)read_pkeys(collect, now_us);
+	if (triad_member_set_fabric(collect->member, fabric, hash, now_us)) {
 		triad_log_write(collect->log, TRIAD_LOG_ERROR,
 			"collect: not enough memory for the new topology; the old one "
 			"stays");
@@ -29,6 +73,8 @@ void triad_collect_put_fabric(
 	triad_fabric_unref(collect->fabric);
 	collect->fabric = fabric;
 	collect->is_part_due = true;
+	if (collect->mode == TRIAD_COLLECT_AGENT)
+		say_apart(collect);
 }
 
 void triad_collect_take_handout(

@@ -68,6 +68,10 @@ struct triad_collect {
 	uint64_t n_changes;                /* of ownership, that the part has */
 	uint64_t part_us;                  /* when it was made */
 	bool is_part_due;
+	uint64_t pkeys_us;     /* when our port's were looked at */
+	uint32_t n_apart_said; /* nodes, that share no partition */
+	uint32_t n_apart;      /* a manager's: in the last look; since when so many */
+	uint64_t apart_us;
 	uint64_t n_sweeps; /* told of */
 	uint64_t round_us, published_us, looked_us;
 	uint64_t n_requests;
@@ -108,6 +112,8 @@ void triad_collect_put_fabric(
 void triad_collect_take_handout(
 	void *context, struct triad_fabric *fabric, uint64_t hash);
 bool triad_collect_take_fabric(void *context, struct triad_fabric *fabric);
+/* An agent: looks now and then whether its port's P_Keys are others. */
+void triad_collect_look_at_pkeys(struct triad_collect *collect, uint64_t now_us);
 /* Whether a manager hands the fabric down, and is heard. */
 bool triad_collect_is_handed(const struct triad_collect *collect, uint64_t now_us);
 void triad_collect_look_at_handout(struct triad_collect *collect, uint64_t now_us);

@@ -159,6 +159,7 @@ void triad_collect_end_member(struct triad_collect *collect)
 	triad_view_unref(collect->view);
 	collect->view = NULL;
 	collect->round_us = 0;
+	collect->n_apart = collect->n_apart_said = 0;
 }
 
 static bool begin_member(struct triad_collect *collect)
@@ -207,6 +208,7 @@ static uint64_t turn_agent(struct triad_collect *collect, uint64_t now_us)
 		triad_collector_status(collect->collector);
 
 	triad_collect_look_at_handout(collect, now_us);
+	triad_collect_look_at_pkeys(collect, now_us);
 	if (status.n_sweeps != collect->n_sweeps) {
 		collect->n_sweeps = status.n_sweeps;
 		triad_collect_tell_sweep(collect, &status);
@@ -233,6 +235,29 @@ static void say_what_is_unseen(
 	else
 		triad_log_write(collect->log, TRIAD_LOG_INFO,
 			"collect: all nodes are seen again");
+}
+
+/* What is so for two liveness times: agents that come and go settle by then. */
+static void look_at_apart(struct triad_collect *collect, uint64_t now_us)
+{
+	uint64_t settle_us = 2 * collect->conf.collect.liveness_ms * TRIAD_US_PER_MS;
+	uint32_t n = triad_member_n_apart_from_all(collect->member);
+
+	if (n != collect->n_apart || !collect->apart_us)
+		collect->apart_us = now_us;
+	collect->n_apart = n;
+	if (n == collect->n_apart_said || now_us - collect->apart_us < settle_us)
+		return;
+	collect->n_apart_said = n;
+	if (n)
+		triad_log_write(collect->log, TRIAD_LOG_WARNING,
+			"collect: %u nodes share no partition with any agent: nobody reads "
+			"them; make an agent's port a full member of a partition that they "
+			"are in (partitions.conf of OpenSM)",
+			n);
+	else
+		triad_log_write(collect->log, TRIAD_LOG_INFO,
+			"collect: all nodes share a partition with some agent again");
 }
 
 /* A claim or two may come of a fabric that others know already, or still. */
@@ -315,6 +340,7 @@ static uint64_t turn_manager(struct triad_collect *collect, uint64_t now_us)
 		collect->looked_us = now_us;
 		triad_merge_look(collect->merge, now_us);
 		look_at_refused(collect, now_us);
+		look_at_apart(collect, now_us);
 		status = triad_merge_status(collect->merge);
 		if (collect->round_us)
 			say_what_is_unseen(collect, &status);

@@ -74,8 +74,9 @@ static void add_source(struct triad_own_metrics *list, struct triad_service *ser
 
 	if (status.active)
 		triad_own_gauge(list, "triad_topology_hidden_links",
-			"Links that are up, to what the SA does not show this port.",
-			status.n_hidden);
+			"Links that are up, to what the SA does not show this port and "
+			"this host did not find.",
+			status.n_hidden - status.n_lent);
 }
 
 static void add_mads(struct triad_own_metrics *list, struct triad_service *service)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "perfmgr/partitions.h"
 #include "perfmgr/sa_topology.h"
 #include "service/local_port.h"
 #include "service/sa_mad.h"
@@ -40,6 +41,8 @@ struct triad_sa {
 	size_t size; /* of the MAD in it */
 	unsigned missed;
 	struct triad_sa_strangers strangers;
+	uint16_t pkeys[TRIAD_PKEYS_MAX]; /* the port's, when they were looked at last */
+	unsigned n_pkeys;                /* 0: they were not */
 };
 
 /* --- life --- */
@@ -114,6 +117,24 @@ void triad_sa_close(struct triad_sa *sa)
 		umad_close_port(sa->fd);
 	umad_free(sa->buffer);
 	free(sa);
+}
+
+bool triad_sa_has_other_pkeys(struct triad_sa *sa)
+{
+	umad_port_t port;
+	bool is_other;
+	unsigned n;
+
+	if (umad_get_port(sa->ca_name, sa->number, &port))
+		return false;
+	n = port.pkeys_size < TRIAD_PKEYS_MAX ? port.pkeys_size : TRIAD_PKEYS_MAX;
+	is_other = sa->n_pkeys &&
+		(n != sa->n_pkeys ||
+			memcmp(sa->pkeys, port.pkeys, n * sizeof(*sa->pkeys)) != 0);
+	memcpy(sa->pkeys, port.pkeys, n * sizeof(*sa->pkeys));
+	sa->n_pkeys = n;
+	umad_release_port(&port);
+	return is_other;
 }
 
 /* --- one MAD --- */

@@ -35,6 +35,9 @@ int triad_sa_open(uint64_t port_guid, bool (*is_wanted)(void *context), void *co
 /* Accepts NULL. */
 void triad_sa_close(struct triad_sa *sa);
 
+/* Whether the port's P_Keys are others than at the last call; not at the first. */
+bool triad_sa_has_other_pkeys(struct triad_sa *sa);
+
 /* Asks for all records of an attribute.  '*mad' (to be freed) has them from '*records'
  * on.  Returns 0, ETIMEDOUT, EPROTO (the answer makes no sense), EACCES (refused),
  * EFBIG or another errno. */

@@ -24,8 +24,15 @@
 #define ANSWER_US (5 * TRIAD_US_PER_S)
 /* Reports of strangers are over when none has come for so long. */
 #define STRANGERS_GONE_US (10 * TRIAD_US_PER_S)
+/* So often this port's P_Keys are looked at: nobody says when they change. */
+#define PKEYS_LOOK_US (2 * TRIAD_US_PER_S)
+/* Links that were found otherwise count for so long: a report may be lost. */
+#define LINKS_US (3600 * TRIAD_US_PER_S)
 /* Who was refused P_Keys asks for them no sooner: OpenSM notes each such request. */
 #define PKEYS_AGAIN_US (600 * TRIAD_US_PER_S)
+
+/* What is said of links that the SA doesn't show: each has another way out. */
+enum said_hidden { NOTHING_HIDDEN, HIDDEN_NODES, HIDDEN_LINKS };
 
 struct triad_sa_source {
 	uint64_t port_guid;
@@ -38,12 +45,16 @@ struct triad_sa_source {
 	struct triad_sa_source_status status;
 	uint64_t sm_key;
 	struct triad_fabric *known; /* NULL: none */
+	bool links_stand;           /* its links are as they were */
+	uint64_t heard_us;          /* the last report; 0: never */
 	pthread_t thread;
 
 	/* Of the thread alone. */
 	struct triad_sa *sa;
 	enum triad_sa_source_wish serving;
 	bool has_heard; /* reports, since the last look */
+	bool looks_twice;
+	uint64_t pkeys_looked_us; /* our port's */
 	struct triad_sa_pace pace;
 	uint64_t stranger_us; /* when one reported last; 0: that is over */
 	uint64_t n_strangers; /* since it began */
@@ -51,7 +62,7 @@ struct triad_sa_source {
 	uint64_t generation;
 	int error_said, pkeys_said;
 	uint64_t pkeys_due_us, key_tried;
-	uint32_t n_hidden_said;
+	enum said_hidden hidden_said;
 };
 
 struct triad_sa_source *triad_sa_source_new(uint64_t port_guid,
@@ -103,13 +114,14 @@ void triad_sa_source_set_key(struct triad_sa_source *source, uint64_t sm_key)
 }
 
 void triad_sa_source_set_known(
-	struct triad_sa_source *source, struct triad_fabric *known)
+	struct triad_sa_source *source, struct triad_fabric *known, bool is_fresh)
 {
 	struct triad_fabric *old;
 
 	pthread_mutex_lock(&source->lock);
 	old = source->known;
 	source->known = known ? triad_fabric_ref(known) : NULL;
+	source->links_stand = known && is_fresh && known->taken_us > source->heard_us;
 	pthread_mutex_unlock(&source->lock);
 	triad_fabric_unref(old);
 }
@@ -183,44 +195,102 @@ static int read_pkeys(struct triad_sa_source *source, struct triad_sa_answer *an
 	return 0;
 }
 
-static struct triad_fabric *get_known(struct triad_sa_source *source)
+/* One reference; NULL: nothing is known. */
+static struct triad_fabric *get_known(struct triad_sa_source *source, bool *links_stand)
 {
 	struct triad_fabric *known = NULL;
 
 	pthread_mutex_lock(&source->lock);
 	if (source->known)
 		known = triad_fabric_ref(source->known);
+	*links_stand = known && source->links_stand && source->status.subscribed &&
+		triad_clock_now_us() - known->taken_us < LINKS_US;
 	pthread_mutex_unlock(&source->lock);
 	return known;
 }
 
-/* How much the SA shows; once for each change. */
+/* Ports that lack their far end may have it in each other when there are as many of
+ * hosts as of switches. */
+static enum said_hidden find_hidden(const struct triad_fabric *fabric)
+{
+	uint32_t n_switches = 0, n_others = 0;
+
+	if (!fabric->n_hidden && !fabric->n_lent)
+		return NOTHING_HIDDEN;
+	for (uint32_t i = 0; i < fabric->n_ports; i++) {
+		const struct triad_fabric_port *port = &fabric->ports[i];
+
+		if (!port->number || port->state < TRIAD_PORT_INIT ||
+			port->remote != TRIAD_FABRIC_NONE)
+			continue;
+		if (fabric->nodes[port->node].type == TRIAD_NODE_SWITCH)
+			n_switches++;
+		else
+			n_others++;
+	}
+	return n_switches == n_others ? HIDDEN_LINKS : HIDDEN_NODES;
+}
+
+static void note_hidden(struct triad_sa_source *source,
+	const struct triad_fabric *fabric, uint32_t n_known)
+{
+	pthread_mutex_lock(&source->lock);
+	source->status.n_nodes = fabric->n_nodes;
+	source->status.n_ports = fabric->n_ports;
+	source->status.n_hidden = fabric->n_hidden + fabric->n_lent;
+	source->status.n_lent = fabric->n_lent;
+	source->status.n_known_nodes = n_known;
+	pthread_mutex_unlock(&source->lock);
+}
+
+static void say_hidden_nodes(const struct triad_sa_source *source,
+	const struct triad_fabric *fabric, uint32_t n_known)
+{
+	char others[64] = "";
+
+	if (n_known > fabric->n_nodes)
+		snprintf(
+			others, sizeof(others), " (this host found %u nodes)", n_known);
+	triad_log_write(source->log, TRIAD_LOG_WARNING,
+		"topology: the SA shows %u nodes and %u ports%s, and %u links that are up "
+		"lead to what it does not show: it shows a port only what shares a "
+		"partition with it.  Make this port a full member of the default partition "
+		"(partitions.conf of OpenSM)",
+		fabric->n_nodes, fabric->n_ports, others,
+		fabric->n_hidden + fabric->n_lent);
+}
+
+static void say_hidden_links(
+	const struct triad_sa_source *source, const struct triad_fabric *fabric)
+{
+	triad_log_write(source->log, TRIAD_LOG_WARNING,
+		"topology: the SA shows %u nodes and %u ports, but not the links of %u ports "
+		"that are up: it shows none between two limited members of a partition, such "
+		"as a host and its port of a switch that enforces partitions.  Discovery "
+		"finds them ([collect] topology); the SA shows them when hosts are full "
+		"members (partitions.conf of OpenSM), or with part_enforce off "
+		"(opensm.conf)",
+		fabric->n_nodes, fabric->n_ports, fabric->n_hidden + fabric->n_lent);
+}
+
+/* Once for each kind: how many there are changes with each host that comes or goes. */
 static void say_hidden(struct triad_sa_source *source,
 	const struct triad_fabric *fabric, const struct triad_fabric *known)
 {
 	uint32_t n_known = known ? known->n_nodes : 0;
-	char others[64] = "";
+	enum said_hidden hidden = find_hidden(fabric);
 
-	pthread_mutex_lock(&source->lock);
-	source->status.n_nodes = fabric->n_nodes;
-	source->status.n_ports = fabric->n_ports;
-	source->status.n_hidden = fabric->n_hidden;
-	source->status.n_known_nodes = n_known;
-	pthread_mutex_unlock(&source->lock);
-	if (n_known > fabric->n_nodes)
-		snprintf(
-			others, sizeof(others), " (this host found %u nodes)", n_known);
-	if (fabric->n_hidden && fabric->n_hidden != source->n_hidden_said)
-		triad_log_write(source->log, TRIAD_LOG_WARNING,
-			"topology: the SA shows %u nodes and %u ports%s, and %u links that "
-			"are up lead to what it does not show: it shows a port only what "
-			"shares a partition with it.  Make this port a full member of the "
-			"default partition (partitions.conf of OpenSM)",
-			fabric->n_nodes, fabric->n_ports, others, fabric->n_hidden);
-	else if (!fabric->n_hidden && source->n_hidden_said)
+	note_hidden(source, fabric, n_known);
+	if (hidden == source->hidden_said)
+		return;
+	source->hidden_said = hidden;
+	if (hidden == HIDDEN_NODES)
+		say_hidden_nodes(source, fabric, n_known);
+	else if (hidden == HIDDEN_LINKS)
+		say_hidden_links(source, fabric);
+	else
 		triad_log_write(source->log, TRIAD_LOG_INFO,
 			"topology: the SA shows the far ends of all links again");
-	source->n_hidden_said = fabric->n_hidden;
 }
 
 static struct triad_sa_table table_of(const struct triad_sa_answer *answer)
@@ -231,13 +301,15 @@ static struct triad_sa_table table_of(const struct triad_sa_answer *answer)
 static int make_fabric(struct triad_sa_source *source,
 	const struct triad_sa_answer *answers, struct triad_fabric **made)
 {
-	struct triad_fabric *known = get_known(source), *fabric;
+	bool links_stand;
+	struct triad_fabric *known = get_known(source, &links_stand), *fabric;
 	const struct triad_sa_tables tables = {
 		.nodes = table_of(&answers[NODES]),
 		.ports = table_of(&answers[PORTS]),
 		.links = table_of(&answers[LINKS]),
 		.pkeys = table_of(&answers[PKEYS]),
 		.known = known,
+		.links_stand = links_stand,
 	};
 	int error = triad_sa_topology_build(&tables, source->port_guid, &fabric);
 
@@ -303,21 +375,42 @@ static int subscribe(struct triad_sa_source *source)
 	return error;
 }
 
+static void look_soon(struct triad_sa_source *source)
+{
+	uint64_t due_us = triad_sa_pace_report(&source->pace, triad_clock_now_us());
+
+	source->has_heard = true;
+	if (due_us < source->due_us)
+		source->due_us = due_us;
+}
+
+/* With other P_Keys this port is shown other things.  The SM may be in the middle of
+ * setting those of all ports: what it shows now may not be all, so twice. */
+static void look_at_own_pkeys(struct triad_sa_source *source)
+{
+	uint64_t now_us = triad_clock_now_us();
+
+	if (now_us < source->pkeys_looked_us + PKEYS_LOOK_US)
+		return;
+	source->pkeys_looked_us = now_us;
+	if (!triad_sa_has_other_pkeys(source->sa))
+		return;
+	triad_log_write(source->log, TRIAD_LOG_INFO,
+		"topology: this port has other P_Keys now: the fabric is looked at again");
+	source->looks_twice = true;
+	look_soon(source);
+}
+
 static void note_reports(struct triad_sa_source *source, unsigned n)
 {
-	uint64_t due_us;
-
 	if (!n)
 		return;
 	pthread_mutex_lock(&source->lock);
 	source->status.n_reports += n;
+	source->heard_us = triad_clock_now_us();
+	source->links_stand = false;
 	pthread_mutex_unlock(&source->lock);
-	if (source->has_heard)
-		return;
-	source->has_heard = true;
-	due_us = triad_sa_pace_report(&source->pace, triad_clock_now_us());
-	if (due_us < source->due_us)
-		source->due_us = due_us;
+	look_soon(source);
 }
 
 /* Says once that somebody reports who isn't the SM, and when that is over. */
@@ -361,6 +454,7 @@ static int listen_for_reports(struct triad_sa_source *source)
 			source->sa, wait_us < SLICE_US ? wait_us : SLICE_US, &trap);
 
 		note_strangers(source);
+		look_at_own_pkeys(source);
 		if (!error)
 			note_reports(source, triad_sa_trap_is_of_ports(trap));
 		else if (error != EAGAIN)
@@ -388,8 +482,10 @@ static int look(struct triad_sa_source *source)
 	triad_fabric_unref(fabric);
 	if (source->has_heard)
 		triad_sa_pace_read(&source->pace, triad_clock_now_us());
-	source->has_heard = false;
-	source->due_us = triad_clock_now_us() + REFRESH_US;
+	source->has_heard = source->looks_twice;
+	source->due_us =
+		triad_clock_now_us() + (source->looks_twice ? AGAIN_US : REFRESH_US);
+	source->looks_twice = false;
 	return error;
 }
 
@@ -402,6 +498,7 @@ static void serve(struct triad_sa_source *source)
 		note_result(source, error);
 		return;
 	}
+	(void)triad_sa_has_other_pkeys(source->sa);
 	while (is_wanted(source) && !error) {
 		error = look(source);
 		if (!error)

@@ -2,13 +2,16 @@
 /* The topology from the SA, kept fresh by its reports of ports that come and go.
  *
  * A thread asks the master's subnet administration for its tables, and for reports:
- * when one has come, and now and then without, the tables are read again; how soon,
- * service/sa_pace.h says.  Who has the topology from elsewhere can have the reports
- * alone.  A report that doesn't come from the SM's LID counts for nothing.
+ * when one has come, when this port's own P_Keys have changed, and now and then
+ * without, the tables are read again; how soon, service/sa_pace.h says.  Who has the
+ * topology from elsewhere can have the reports alone.  A report that doesn't come from
+ * the SM's LID counts for nothing.
  *
  * P_Key tables are asked for, too, by the SM_Key; an SA that refuses them is asked
  * again after a while, and the fabric comes without.  An SA shows only what shares a
- * partition with this port: when links lead to what it does not show, that is said.
+ * partition with this port, and no link between two limited members: when it does not
+ * show where links lead, that is said.  Links that this host found itself stand in for
+ * those, until a port comes or goes, for an hour at most.
  *
  * The thread is made when it is wanted first; it ends with the source.
  *
@@ -51,7 +54,8 @@ struct triad_sa_source_status {
 	int error;            /* of the last try; 0: none */
 	int pkeys_error; /* of the last try to get P_Keys; 0: none; ENOKEY: no key */
 	uint32_t n_nodes, n_ports; /* that the SA shows */
-	uint32_t n_hidden;         /* links to what it doesn't show */
+	uint32_t n_hidden;         /* ports with a link that it doesn't show */
+	uint32_t n_lent;           /* of these, with one that is known otherwise */
 	uint32_t n_known_nodes;    /* that this host found otherwise; 0: not known */
 };
 
@@ -69,9 +73,10 @@ void triad_sa_source_want(
 void triad_sa_source_set_key(struct triad_sa_source *source, uint64_t sm_key);
 
 /* What this host knows of the fabric otherwise, referenced; NULL: nothing.  P_Keys that
- * the SA does not give are taken from it. */
+ * the SA does not give are taken from it; where 'is_fresh' says that its links were
+ * seen when it was taken, those too, unless the SA has reported something since. */
 void triad_sa_source_set_known(
-	struct triad_sa_source *source, struct triad_fabric *known);
+	struct triad_sa_source *source, struct triad_fabric *known, bool is_fresh);
 
 struct triad_sa_source_status triad_sa_source_status(struct triad_sa_source *source);
 

@@ -175,6 +175,7 @@ struct triad_fabric {
 	/* Ports with a link that is up, to what the source of this fabric doesn't show:
 	 * then what is missing may be there all the same. */
 	uint32_t n_hidden;
+	uint32_t n_lent; /* ports with a link that it didn't show, known otherwise */
 	uint32_t n_nodes;
 	uint32_t n_ports;
 	struct triad_fabric_node *nodes;

@@ -95,6 +95,7 @@ static void put_agents_json(const struct triad_collect_status *status,
 	triad_json_object_begin(&json, NULL);
 	triad_json_uint(&json, "nodes", status->n_nodes);
 	triad_json_uint(&json, "nodes_without_owner", status->n_nobodys);
+	triad_json_uint(&json, "nodes_apart", status->n_apart);
 	triad_json_uint(&json, "nodes_not_seen", status->merge.n_nodes_unseen);
 	triad_json_uint(&json, "ports_not_seen", status->merge.n_ports_unseen);
 	triad_json_array_begin(&json, "agents");
@@ -171,6 +172,11 @@ static void put_agents_text(const struct triad_collect_status *status,
 		status->n_nobodys);
 	if (!status->n_alive)
 		triad_output_printf(output, ": no agent is alive");
+	if (status->n_apart)
+		triad_output_printf(output, "; %u in no partition of %s",
+			status->n_apart,
+			status->mode == TRIAD_COLLECT_MANAGER ? "any agent"
+							      : "this one");
 	if (status->mode == TRIAD_COLLECT_MANAGER)
 		triad_output_printf(output, "; not seen: %u with %u ports",
 			status->merge.n_nodes_unseen, status->merge.n_ports_unseen);
@@ -355,6 +361,11 @@ static void report_claims(
 	triad_report_uint(report, "nodes", "nodes", status->n_nodes, "");
 	triad_report_uint(report, "nodes_without_owner", "nodes without an owner",
 		status->n_nobodys, "");
+	triad_report_uint(report, "nodes_apart",
+		status->mode == TRIAD_COLLECT_MANAGER
+			? "of these, in no partition of any agent"
+			: "nodes without a partition in common with this one",
+		status->n_apart, "");
 	triad_report_uint(report, "claims_refused", "claims that can't be",
 		status->claims.n_refused, "");
 	triad_report_uint(report, "foreign", "messages that made no sense",

@@ -185,8 +185,10 @@ void triad_service_report_source(struct triad_report *report,
 	triad_report_uint(report, "ports_shown", "ports it shows", status.n_ports, "");
 	triad_report_uint(report, "nodes_known", "nodes that this host found",
 		status.n_known_nodes, "");
-	triad_report_uint(report, "links_hidden", "links to what it does not show",
+	triad_report_uint(report, "links_hidden", "ports whose link it does not show",
 		status.n_hidden, "");
+	triad_report_uint(report, "links_known", "of these, as this host found it",
+		status.n_lent, "");
 	triad_report_text(report, "pkeys_error", "P_Keys not given",
 		!status.pkeys_error                    ? NULL
 			: status.pkeys_error == ENOKEY ? "not asked for, without a key"

@@ -45,7 +45,7 @@ static struct triad_fabric *say_again(const struct triad_discovery *made)
 	reply = triad_discovery_reply_make(0, made, &packed);
 	require(!triad_discovery_reply_read(&reply, &again, &heard), "a good reply");
 	heard.octets = packed.octets;
-	require(!triad_discovery_unpack(&heard, &again), "and unpacked");
+	require(!triad_handout_unpack(&heard, &again.fabric), "and unpacked");
 	require(again.n_smps == made->n_smps && again.n_silent == made->n_silent,
 		"with its numbers");
 	free(packed.octets);
@@ -86,7 +86,7 @@ static void hear(
 	if (packed.packed_size > size)
 		return;
 	packed.octets = octets;
-	error = triad_discovery_unpack(&packed, &made);
+	error = triad_handout_unpack(&packed, &made.fabric);
 	require(!error || error == EPROTO, "a fabric, or none");
 	if (!error)
 		check_fabric(&made);

@@ -11,11 +11,12 @@ import pytest
 from agentlib import Broker, conf
 from checks import succeeded, wait_until
 from labs import Lab
-from test_agent import RECORD, Agent, stock_lab
+from test_agent import HCA2, RECORD, Agent, stock_lab
 from test_partitions import queries
 from triadlib import NET, ask, ask_json, triad_lab
 
 NODE, NODE_PORT, HCA4_PORT = "Hca3", "0x0000000000100007", "0x000000000010000a"
+HCA2_PORT = "0x0000000000100004"
 QUICK = "[perfmgr]\nsweep_period = 1\nreset = never\n"
 # Nobody meets in the default partition but Hca4 and the SM, who are full members of it;
 # hosts meet in Compute, and the agent's host meets switches in Switches.
@@ -27,6 +28,10 @@ Switches=0x0002 : {NODE_PORT}=full, ALL_SWITCHES=full;
 EVERYBODY = "Default=0x7fff : ALL=full, SELF=full;\n"
 # The agent's host meets nobody but the SM, and Hca4.
 APART = f"Default=0x7fff : ALL=limited, SELF=full, {HCA4_PORT}=full;\n"
+# The agent's host meets everybody; other hosts are limited members, and so are the ports
+# of switches that enforce their partitions.
+LIMITED_HOSTS = f"Default=0x7fff : ALL=limited, SELF=full, {NODE_PORT}=full;\n"
+OTHER_LIMITED_HOSTS = f"{LIMITED_HOSTS}More=0x0005 : {NODE_PORT}=full;\n"
 # The standby on Hca4 meets nobody but the SM.
 STANDBY_APART = "Default=0x7fff : ALL=limited, SELF=full;\n"
 
@@ -90,11 +95,11 @@ def test_agent_does_not_ask_ports_apart_until_a_partition_is_shared(scratch):
     assert shared == {"Hca1": True, "Hca4": True, "Hca2": False, "Hca3": False,
                       "Switch1": False, "Switch2": False}
     it.set_partitions(PARTITIONS)
-    it.agent.wait_for("a partition shared", "perfmgr", 90, ports_apart=0,
+    it.agent.wait_for("a partition shared", "perfmgr", 45, ports_apart=0,
                       ports_answered=20)
     it.agent.log_has("all ports share a partition with this port again")
     it.set_partitions(APART)
-    it.agent.wait_for("membership's end", "perfmgr", 90, ports_apart=18, ports=2,
+    it.agent.wait_for("membership's end", "perfmgr", 45, ports_apart=18, ports=2,
                       ports_unanswered=0)
     assert it.agent.ask("alerts")["alerts"] == [], "alerts"
 
@@ -117,14 +122,82 @@ def test_agent_below_a_manager_asks_with_a_shared_pkey_of_its_own(scratch):
     assert report["ports_apart"] == 0
 
 
+# Hca4 meets the SM and who is in Inner alone.
+WITHOUT_INNER = f"""\
+Default=0x7fff : ALL=limited, SELF=full;
+Compute=0x0001 : {NODE_PORT}=full, {HCA2_PORT}=full;
+Switches=0x0002 : {NODE_PORT}=full, {HCA2_PORT}=full, ALL_SWITCHES=full;
+"""
+
+
+def inner(*ports):
+    return f"{WITHOUT_INNER}Inner=0x0003 : {'=full, '.join((HCA4_PORT, *ports))}=full;\n"
+
+
+@pytest.mark.row("A14")
+def test_agents_own_only_nodes_that_they_can_ask(scratch):
+    def settled(owner, **values):
+        """The manager's word, with Hca4 the agent's of that name."""
+        def is_so():
+            report = ask_json(it.lab, "agents")
+            if values.items() <= report.items() and len(report["agents"]) == 2:
+                return ask_json(it.lab, "agents", "owner", "Hca4").get("agent") == owner
+            return False
+        wait_until(is_so, 60, f"Hca4 to be of {owner}")
+
+    broker = Broker(scratch)
+    it = Partitioned(scratch, conf(broker, "agent", name="far"), inner(NODE_PORT),
+                     manager=conf(broker, "manager"))
+    near = Agent(scratch, it.lab, conf(broker, "agent", name="near"), node="Hca2")
+    settled("far", nodes_without_owner=0, nodes_apart=0, nodes_not_seen=0)
+    near.log_has("1 nodes share no partition with this port: they are left to other")
+    for agent in it.agent, near:
+        assert agent.status()["perfmgr"]["ports_apart"] == 0, "what is read"
+    it.set_partitions(WITHOUT_INNER)
+    settled(None, nodes_without_owner=1, nodes_apart=1)
+    wait_until(lambda: "1 nodes share no partition with any agent" in it.lab.log(),
+               20, "the manager's word of it")
+    it.set_partitions(inner(NODE_PORT, HCA2_PORT))
+    settled("near", nodes_without_owner=0, nodes_apart=0, nodes_not_seen=0)
+    near.log_has("all nodes share a partition with this port again")
+
+
 # --- what the SA does not show ---------------------------------------------------
+
+@pytest.mark.row("A14")
+def test_links_between_limited_members_are_discovered_once(scratch):
+    it = Partitioned(scratch, f"{QUICK}[collect]\ntopology = auto\n", LIMITED_HOSTS)
+    it.agent.wait_for("what the SA does not show", "topology", 30,
+                      **{"from": "discovery", "nodes": 6, "links": 6})
+    it.agent.log_has("but not the links of 4 ports that are up: it shows none between two "
+                     "limited members")
+    assert "Make this port a full member" not in it.agent.log()
+    it.set_partitions(OTHER_LIMITED_HOSTS)
+    it.agent.wait_for("the SA's word again", "topology", 45, **{"from": "sa", "nodes": 6})
+    report = it.agent.status()
+    assert report["topology"]["links"] == 6, "links"
+    assert report["sa"]["links_hidden"] == report["sa"]["links_known"] == 4, report["sa"]
+    n_discovered = report["discovery"]["discoveries"]
+    it.set_partitions(LIMITED_HOSTS)
+    wait_until(lambda: it.agent.status()["sa"]["refreshes"] >
+               report["sa"]["refreshes"] + 1, 60, "the SA to be asked twice")
+    assert it.agent.status()["discovery"]["discoveries"] == n_discovered
+    # What comes or goes may be somewhere else afterwards.
+    it.lab.sim('Unlink "Hca2"[1]')
+    it.agent.wait_for("the node's end", "topology", 30,
+                      **{"from": "discovery", "nodes": 5, "links": 5})
+    wait_until(lambda: [alert["at"]["node_guid"] for alert in
+                        it.agent.ask("alerts")["alerts"]] == [HCA2], 30, "the alert of it")
+    it.lab.sim('ReLink "Hca2"[1]')
+    it.agent.wait_for("the node's return", "topology", nodes=6, links=6)
+
 
 @pytest.mark.long
 def test_agent_discovers_what_the_sa_does_not_show_while_it_does_not(scratch):
     it = Partitioned(scratch, f"{QUICK}[collect]\ntopology = auto\n", EVERYBODY)
     it.agent.wait_until_it_reads("sa")
     it.set_partitions(APART)
-    it.agent.wait_for("what the SA shows no more", "topology", 120,
+    it.agent.wait_for("what the SA shows no more", "topology", 45,
                       **{"from": "discovery", "nodes": 6})
     assert it.agent.status()["sa"]["links_hidden"], "hidden links"
     it.agent.log_has("lead to what it does not show")
@@ -132,7 +205,7 @@ def test_agent_discovers_what_the_sa_does_not_show_while_it_does_not(scratch):
     it.agent.wait_for("ports apart", "perfmgr", ports_apart=18, ports_unanswered=0)
     assert it.agent.ask("alerts")["alerts"] == [], "alerts"
     it.set_partitions(EVERYBODY)
-    it.agent.wait_for("what the SA shows again", "topology", 120,
+    it.agent.wait_for("what the SA shows again", "topology", 45,
                       **{"from": "sa", "nodes": 6})
     it.agent.wait_for("all ports", "perfmgr", ports_apart=0, ports_answered=20)
     it.agent.log_has("the SA shows the far ends of all links again")
@@ -144,15 +217,15 @@ def test_agent_without_discovery_raises_no_alert_for_what_is_not_shown(scratch):
     it = Partitioned(scratch, f"{QUICK}[collect]\ntopology = sa\n", EVERYBODY)
     it.agent.wait_until_it_reads("sa")
     it.set_partitions(APART)
-    report = it.agent.wait_for("the part", "perfmgr", 120, ports_unanswered=0, ports=2)
+    report = it.agent.wait_for("the part", "perfmgr", 45, ports_unanswered=0, ports=2)
     assert report["sa"]["links_hidden"], "hidden links"
     assert it.agent.ask("alerts")["alerts"] == [], "alerts"
     it.set_partitions(EVERYBODY)
-    it.agent.wait_for("all of it", "perfmgr", 120, ports_answered=20)
+    it.agent.wait_for("all of it", "perfmgr", 45, ports_answered=20)
     assert it.agent.ask("alerts")["alerts"] == [], "alerts"
     # What really goes is told all the same.
     it.lab.sim('Unlink "Hca2"[1]')
-    it.agent.wait_for("the node's end", "perfmgr", 90, ports=19)
+    it.agent.wait_for("the node's end", "perfmgr", 45, ports=19)
     assert len(it.agent.ask("alerts")["alerts"]) == 1, "alerts"
 
 
@@ -211,7 +284,7 @@ def test_standby_raises_no_alert_for_what_the_sa_shows_no_more(scratch):
                standby_status(lab)["standby"]["refreshes"], 60, "the standby's sweep")
     file.write_text(STANDBY_APART)
     os.kill(lab.status()["sms"][0]["pid"], signal.SIGHUP)
-    wait_until(lambda: standby_status(lab)["standby"]["links_hidden"], 120,
+    wait_until(lambda: standby_status(lab)["standby"]["links_hidden"], 45,
                "the SA shows less")
     report = wait_until(lambda: (lambda r: r if r["perfmgr"]["ports"] < 20 else None)(
         standby_status(lab)), 30, "less is asked")
@@ -220,7 +293,7 @@ def test_standby_raises_no_alert_for_what_the_sa_shows_no_more(scratch):
     assert ask_json(lab, "alerts", sm=1)["alerts"] == [], "alerts"
     file.write_text(EVERYBODY)
     os.kill(lab.status()["sms"][0]["pid"], signal.SIGHUP)
-    wait_until(lambda: standby_status(lab)["perfmgr"]["ports_answered"] == 20, 120,
+    wait_until(lambda: standby_status(lab)["perfmgr"]["ports_answered"] == 20, 45,
                "all of it")
     assert standby_status(lab)["standby"]["links_hidden"] == 0
     assert ask_json(lab, "alerts", sm=1)["alerts"] == [], "alerts"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Storms over simulated agents that read simulated PMAs and tell one manager: agents
- * die, start, stand still and are cut off, nodes fail, messages and MADs are lost,
- * while counters count.  No total at the manager is ever more than what the hardware
- * counted; in quiet after it, all are what it counted.
+ * die, start, stand still, are cut off and get other masters, nodes fail, messages and
+ * MADs are lost, while counters count.  No total at the manager is ever more than what
+ * the hardware counted; in quiet after it, all are what it counted, and nothing is
+ * refused, though masters change.
  *
  * One run is a gathering of its own, made from one number; a violation names it, and
  * '--run NUMBER' repeats it alone. */
@@ -116,13 +117,22 @@ static void mend_nodes(struct storm *storm)
 		storm->gathering->pmas->is_dead[i] = false;
 }
 
+/* It may be one that reports to this one. */
+static void change_master(struct storm *storm)
+{
+	struct gathering *g = storm->gathering;
+	unsigned agent = (unsigned)dice(storm, g->params.n_agents);
+
+	gathering_set_master(g, agent, (unsigned)dice(storm, g->params.n_agents));
+}
+
 static void harm(struct storm *storm)
 {
 	struct gathering *g = storm->gathering;
 	unsigned agent = (unsigned)dice(storm, g->params.n_agents);
 
 	storm->n_events++;
-	switch (dice(storm, 5)) {
+	switch (dice(storm, 6)) {
 	case 0:
 		kill_or_start(storm, agent);
 		break;
@@ -137,6 +147,9 @@ static void harm(struct storm *storm)
 		break;
 	case 4:
 		lose_mads(storm, (unsigned)dice(storm, LOST_MADS_PERCENT));
+		break;
+	case 5:
+		change_master(storm);
 		break;
 	}
 }
@@ -203,6 +216,23 @@ static void settle(struct storm *storm)
 		violate(storm, "ports that were read", 0);
 }
 
+/* Before, in and after sweeps. */
+static void hand_over(struct storm *storm)
+{
+	uint64_t before = gathering_n_refused(storm->gathering), n;
+
+	for (unsigned i = 0; i < MAX_SWEEPS; i++) {
+		change_master(storm);
+		gathering_run(storm->gathering, dice(storm, LIVENESS_US / 2));
+		change_master(storm);
+		one_sweep(storm);
+	}
+	n = gathering_n_refused(storm->gathering) - before;
+	if (n)
+		violate(storm, "refused while masters changed", n);
+	expect_all_right(storm);
+}
+
 static void one_storm(struct storm *storm)
 {
 	for (uint64_t n = 1 + dice(storm, MAX_SWEEPS); n; n--) {
@@ -215,6 +245,7 @@ static void one_storm(struct storm *storm)
 	}
 	calm(storm);
 	settle(storm);
+	hand_over(storm);
 }
 
 static void one_run(uint64_t run, const struct wish *wish, struct storm_totals *totals)

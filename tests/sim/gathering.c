@@ -184,8 +184,19 @@ static void take_fabric(void *context, struct triad_fabric *fabric, uint64_t has
 	(void)hash;
 }
 
-static struct triad_member *new_member(
-	struct gathering *g, uint64_t port_guid, uint64_t incarnation, bool is_manager)
+static void configure(
+	const struct gathering *g, struct triad_member *member, uint64_t master)
+{
+	struct triad_member_settings settings = g->settings;
+
+	if (master)
+		snprintf(
+			settings.master, sizeof(settings.master), "0x%" PRIx64, master);
+	triad_member_configure(member, &settings);
+}
+
+static struct triad_member *new_member(struct gathering *g, uint64_t port_guid,
+	uint64_t incarnation, bool is_manager, uint64_t master)
 {
 	const struct triad_member_sink sink = {.send = say, .fabric = take_fabric};
 	struct triad_member_params params = {
@@ -201,7 +212,7 @@ static struct triad_member *new_member(
 	snprintf(params.name, sizeof(params.name), "%" PRIx64, port_guid);
 	member = need(triad_member_new(&params, &sink, is_manager ? g->merge : NULL,
 		g->params.liveness_us, g->params.slot_us));
-	triad_member_configure(member, &g->settings);
+	configure(g, member, master);
 	if (triad_member_set_fabric(member, g->params.fabric, hash, g->now_us))
 		need(NULL);
 	return member;
@@ -218,7 +229,8 @@ void gathering_start(struct gathering *g, unsigned agent)
 			.timeout_us = TRIAD_US_PER_S / 10}};
 
 	speak(g, peer);
-	peer->member = new_member(g, peer->id, ++peer->incarnation, false);
+	peer->member =
+		new_member(g, peer->id, ++peer->incarnation, false, peer->master);
 	peer->way = need(pma_way_new(g->pmas, random_next(&g->params.seed)));
 	peer->way->now_us = g->now_us;
 	peer->collector = need(triad_collector_new(&peer->way->clock, NULL, NULL));
@@ -283,7 +295,7 @@ struct gathering *gathering_new(const struct gathering_params *params)
 	triad_merge_adopt(g->merge, g->top_view);
 	g->manager.id = ~spread_host(params->fabric, 0, 1);
 	speak(g, &g->manager);
-	g->manager.member = new_member(g, ~g->manager.id, 1, true);
+	g->manager.member = new_member(g, ~g->manager.id, 1, true, 0);
 	for (unsigned i = 0; i < params->n_agents; i++) {
 		g->agents[i].id = spread_host(params->fabric, i, params->n_agents);
 		gathering_start(g, i);
@@ -320,11 +332,30 @@ void gathering_configure(struct gathering *g, uint32_t min_change_kb, uint32_t r
 	};
 	for (unsigned i = 0; i < g->params.n_agents; i++)
 		if (g->agents[i].member)
-			triad_member_configure(g->agents[i].member, &g->settings);
-	triad_member_configure(g->manager.member, &g->settings);
+			configure(g, g->agents[i].member, g->agents[i].master);
+	configure(g, g->manager.member, 0);
+}
+
+void gathering_set_master(struct gathering *g, unsigned agent, unsigned master)
+{
+	struct gathering_peer *peer = &g->agents[agent];
+
+	peer->master = master == agent ? 0 : g->agents[master].id;
+	if (peer->member)
+		configure(g, peer->member, peer->master);
 }
 
 /* --- who owns what --- */
+
+uint64_t gathering_n_refused(const struct gathering *g)
+{
+	uint64_t n = triad_member_counts(g->manager.member).n_refused;
+
+	for (unsigned i = 0; i < g->params.n_agents; i++)
+		if (g->agents[i].member)
+			n += triad_member_counts(g->agents[i].member).n_refused;
+	return n;
+}
 
 static uint32_t n_owned(const struct gathering_peer *peer)
 {

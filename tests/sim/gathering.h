@@ -39,6 +39,7 @@ struct gathering_peer {
 	struct pma_way *way;
 	struct triad_fabric *part; /* that the collector sweeps; NULL: none yet */
 	uint64_t changes, incarnation;
+	uint64_t master; /* id that it is told to report to; 0: the manager */
 	bool is_paused;
 	unsigned group;
 };
@@ -65,6 +66,9 @@ void gathering_free(struct gathering *g);
 /* What agents tell; see feed.h. */
 void gathering_configure(struct gathering *g, uint32_t min_change_kb, uint32_t refresh);
 
+/* Has it report to another agent; itself: to the manager. */
+void gathering_set_master(struct gathering *g, unsigned agent, unsigned master);
+
 void gathering_run(struct gathering *g, uint64_t for_us);
 /* Until every node has one owner, in the eyes of its owner and of the manager; returns
  * how long it took, or GATHERING_NEVER after 'limit_us'. */
@@ -78,6 +82,8 @@ void gathering_look(struct gathering *g);
 void gathering_kill(struct gathering *g, unsigned agent);
 void gathering_start(struct gathering *g, unsigned agent);
 
+/* Words that members refused. */
+uint64_t gathering_n_refused(const struct gathering *g);
 /* Ports of which the top has a reading. */
 uint64_t gathering_n_read(const struct gathering *g);
 /* Ports whose total at the top is not what the hardware says. */

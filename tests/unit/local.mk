@@ -164,7 +164,7 @@ tests_unit_service_test_collect_SOURCES = \
 	service/collect_tell.c
 tests_unit_service_test_collect_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS)
 tests_unit_service_test_collect_LDFLAGS = $(AM_LDFLAGS) \
-	-Wl,--wrap=triad_condition_wait
+	-Wl,--wrap=triad_condition_wait -Wl,--wrap=triad_clock_now_us
 tests_unit_service_test_control_file_SOURCES = \
 	tests/unit/service/test_control_file.c service/control_file.c
 tests_unit_service_test_control_file_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=unlink

@@ -128,12 +128,22 @@ static void take_clear(void *context, const struct triad_collect_clear *clear)
 	peer->n_cleared += clear->histograms;
 }
 
+/* The port has the table that the SM knows. */
+static void read_own_pkeys(const struct peer *peer, const struct triad_fabric *handed)
+{
+	uint32_t port = triad_fabric_find_alias(handed, peer->id);
+	const struct triad_fabric_slice *table = &handed->ports[port].pkeys;
+
+	(void)triad_member_set_pkeys(peer->member, handed->pkeys + table->at, table->n);
+}
+
 static void take_fabric(void *context, struct triad_fabric *handed, uint64_t hash)
 {
 	struct peer *peer = context;
 
 	ck_assert_uint_eq(handed->n_ports, fabric->n_ports);
 	peer->handed = hash;
+	read_own_pkeys(peer, handed);
 	if (peer->takes_handout)
 		ck_assert_int_eq(
 			triad_member_set_fabric(peer->member, handed, hash, now_us), 0);
@@ -309,6 +319,104 @@ START_TEST(test_agent_that_comes_later_is_handed_it_too)
 }
 END_TEST
 
+/* --- partitions --- */
+
+/* A host that only those meet who are in its partition. */
+enum { SECRET_HOST = 1, OPEN = 0x8001, SECRET = 0x8002 };
+
+/* The tree with P_Keys: everybody is in OPEN, but for the host; and besides, agents of
+ * the bits in 'secret' in SECRET. */
+static struct triad_fabric *partitioned(
+	const struct triad_fabric *from, unsigned secret)
+{
+	struct triad_fabric_builder *builder = triad_fabric_builder_new(NULL);
+	struct triad_fabric *made;
+
+	for (uint32_t i = 0; i < from->n_ports; i++) {
+		const struct triad_fabric_port *port = &from->ports[i], *far;
+		const struct triad_fabric_node *node = &from->nodes[port->node];
+		bool is_secret = node->guid == FAT_TREE_HOST_GUID(SECRET_HOST);
+		uint16_t pkeys[] = {is_secret ? SECRET : OPEN, SECRET};
+		unsigned n = 1;
+
+		for (unsigned agent = 0; agent < N_AGENTS; agent++)
+			if (secret >> agent & 1 && peers[agent].id == port->guid)
+				n = 2;
+		if (i == node->first_port)
+			triad_fabric_builder_add_node(
+				builder, node, node->name, NULL, 0);
+		far = port->remote == TRIAD_FABRIC_NONE ? NULL
+							: &from->ports[port->remote];
+		triad_fabric_builder_add_port(builder, port,
+			far ? from->nodes[far->node].guid : 0, far ? far->number : 0);
+		triad_fabric_builder_add_pkeys(builder, pkeys, n);
+	}
+	ck_assert_int_eq(triad_fabric_build(builder, 0, &made), 0);
+	triad_fabric_builder_free(builder);
+	return made;
+}
+
+/* The manager hands it down with these agents in the host's partition. */
+static void hand_down(unsigned secret)
+{
+	struct triad_fabric *made = partitioned(fabric, secret);
+
+	ck_assert_int_eq(
+		triad_member_set_fabric(peers[MANAGER].member, made, 0, now_us), 0);
+	triad_fabric_unref(made);
+	run(10 * TRIAD_US_PER_S);
+}
+
+static void check_secret_owner(uint64_t owner)
+{
+	uint32_t node = triad_fabric_find_node(fabric, FAT_TREE_HOST_GUID(SECRET_HOST));
+
+	for (unsigned i = 0; i < N_MEMBERS; i++) {
+		struct triad_claims *claims = triad_member_claims(peers[i].member);
+
+		ck_assert_uint_eq(triad_claims_owner(claims, node, NULL), owner);
+		ck_assert_uint_eq(
+			triad_claims_n_nobodys(claims), owner == TRIAD_CLAIMS_NOBODY);
+	}
+}
+
+START_TEST(test_node_is_owned_by_who_shares_a_partition_with_it)
+{
+	hand_down(1 << 2);
+	check_secret_owner(peers[2].id);
+	ck_assert_uint_eq(triad_member_n_apart(peers[0].member), 1);
+	ck_assert_uint_eq(triad_member_n_apart(peers[2].member), 0);
+	/* The nearest takes it when it may. */
+	hand_down(1 << 2 | 1 << 0);
+	check_secret_owner(peers[0].id);
+	/* It leaves the partition: another goes on. */
+	hand_down(1 << 1);
+	check_secret_owner(peers[1].id);
+	ck_assert_uint_eq(triad_member_n_apart_from_all(peers[MANAGER].member), 0);
+}
+END_TEST
+
+START_TEST(test_node_that_nobody_can_ask_is_nobodys_and_stays_so)
+{
+	uint64_t n_changes[N_AGENTS];
+
+	hand_down(1 << 2);
+	ck_assert_uint_eq(triad_member_n_apart_from_all(peers[MANAGER].member), 0);
+	hand_down(0);
+	check_secret_owner(TRIAD_CLAIMS_NOBODY);
+	ck_assert_uint_eq(triad_member_n_apart_from_all(peers[MANAGER].member), 1);
+	for (unsigned i = 0; i < N_AGENTS; i++)
+		n_changes[i] =
+			triad_claims_changes(triad_member_claims(peers[i].member));
+	run(30 * TRIAD_US_PER_S);
+	for (unsigned i = 0; i < N_AGENTS; i++)
+		ck_assert_uint_eq(n_changes[i],
+			triad_claims_changes(triad_member_claims(peers[i].member)));
+	hand_down(1 << 1);
+	check_secret_owner(peers[1].id);
+}
+END_TEST
+
 /* Row: M9 */
 START_TEST(test_peers_are_those_who_own_what_is_next)
 {
@@ -454,6 +562,8 @@ START_TEST(test_trap_that_goes_round_goes_to_the_manager)
 	configure(1, "m0");
 	ck_assert_uint_eq(master_of(0), peers[1].id);
 	ck_assert_uint_eq(master_of(1), peers[0].id);
+	triad_member_turn(peers[0].member, now_us);
+	triad_member_turn(peers[1].member, now_us);
 	for (unsigned i = 0; i < 2000; i++) {
 		trap.wall_us = i;
 		triad_member_tell_trap(peers[2].member, &trap, now_us);
@@ -549,12 +659,13 @@ static uint64_t n_refused(unsigned i)
 	return triad_member_counts(peers[i].member).n_refused;
 }
 
-/* A message of that kind with this sender in its head, said by 'from'. */
-static void say_as(
-	unsigned to, uint64_t from, uint64_t sender, enum triad_collect_kind kind)
+static void say_passed_on(unsigned to, uint64_t from, uint64_t sender,
+	enum triad_collect_kind kind, unsigned n_passes)
 {
-	const struct triad_collect_head head = {
-		.kind = kind, .sender = sender, .incarnation = UINT64_MAX};
+	const struct triad_collect_head head = {.kind = kind,
+		.sender = sender,
+		.incarnation = UINT64_MAX,
+		.n_passes = n_passes};
 	uint8_t octets[64] = {0};
 	struct triad_wire w;
 
@@ -562,6 +673,77 @@ static void say_as(
 	triad_collect_put_head(&w, &head);
 	hear(&peers[to], from, octets, sizeof(octets));
 }
+
+/* A message of that kind with this sender in its head, said by 'from'. */
+static void say_as(
+	unsigned to, uint64_t from, uint64_t sender, enum triad_collect_kind kind)
+{
+	say_passed_on(to, from, sender, kind, 0);
+}
+
+/* Whether what agent 'sender' said is taken by way of agent 'by'. */
+static bool is_taken(unsigned to, unsigned by, unsigned sender)
+{
+	uint64_t before = n_refused(to);
+
+	say_passed_on(to, peers[by].id, peers[sender].id, TRIAD_COLLECT_DATA, 1);
+	return n_refused(to) == before;
+}
+
+/* Row: M12 */
+START_TEST(test_what_is_passed_on_is_taken_from_who_is_above_the_sender)
+{
+	configure(1, "m0");
+	configure(2, "m1");
+	run(TRIAD_US_PER_S);
+	ck_assert(is_taken(MANAGER, 1, 2));
+	ck_assert(is_taken(MANAGER, 0, 2));
+	ck_assert(is_taken(MANAGER, 0, 1));
+	ck_assert(is_taken(0, 1, 2));
+	/* From below, from beside, and where there is nobody in between. */
+	ck_assert(!is_taken(MANAGER, 2, 1));
+	ck_assert(!is_taken(MANAGER, 2, 0));
+	ck_assert(!is_taken(0, 2, 1));
+	ck_assert_uint_eq(triad_member_counts(peers[0].member).refused, peers[2].id);
+}
+END_TEST
+
+START_TEST(test_former_master_passes_on_what_it_has_for_a_while)
+{
+	configure(2, "m1");
+	run(TRIAD_US_PER_S);
+	configure(2, "m0");
+	ck_assert(is_taken(MANAGER, 1, 2));
+	ck_assert(!is_taken(MANAGER, 0, 2));
+	run(STEP_US); /* it says so */
+	ck_assert(is_taken(MANAGER, 0, 2));
+	ck_assert(is_taken(MANAGER, 1, 2));
+	run(4 * LIVENESS_US);
+	ck_assert(is_taken(MANAGER, 0, 2));
+	ck_assert(!is_taken(MANAGER, 1, 2));
+}
+END_TEST
+
+/* Nobody has been told of it when the next word goes up. */
+START_TEST(test_change_of_master_is_said_before_anything_goes_there)
+{
+	struct triad_collect_trap trap = {
+		.node_guid = FAT_TREE_HOST_GUID(8), .port = 1, .is_raised = true};
+	static const char *const masters[] = {"m0", "m1", "", "m1", "m0", "m0"};
+
+	for (unsigned i = 0; i < 6; i++) {
+		configure(1, i % 2 ? "m0" : "");
+		configure(2, masters[i]);
+		triad_member_turn(peers[2].member, now_us);
+		triad_member_tell_trap(peers[2].member, &trap, now_us);
+		deliver();
+		ck_assert_uint_eq(n_traps, i + 1);
+		run(STEP_US);
+	}
+	for (unsigned i = 0; i < N_MEMBERS; i++)
+		ck_assert_uint_eq(n_refused(i), 0);
+}
+END_TEST
 
 /* Row: M12 */
 START_TEST(test_words_in_anothers_name_are_refused)
@@ -633,6 +815,8 @@ int main(void)
 	tcase_add_checked_fixture(cases, set_up, tear_down);
 	tcase_add_test(cases, test_fabric_handed_down_is_shared_by_all);
 	tcase_add_test(cases, test_agent_that_comes_later_is_handed_it_too);
+	tcase_add_test(cases, test_node_is_owned_by_who_shares_a_partition_with_it);
+	tcase_add_test(cases, test_node_that_nobody_can_ask_is_nobodys_and_stays_so);
 	tcase_add_test(cases, test_peers_are_those_who_own_what_is_next);
 	tcase_add_test(cases, test_cut_off_keeps_what_is_owned_and_claims_nothing);
 	tcase_add_test(cases, test_master_is_the_manager_or_who_is_named);
@@ -645,6 +829,10 @@ int main(void)
 	tcase_add_test(cases, test_histograms_come_merged_through_the_tree);
 	tcase_add_test(cases, test_histograms_without_one_that_died_come_in_time);
 	tcase_add_test(cases, test_clear_goes_down_the_tree_once);
+	tcase_add_test(
+		cases, test_what_is_passed_on_is_taken_from_who_is_above_the_sender);
+	tcase_add_test(cases, test_former_master_passes_on_what_it_has_for_a_while);
+	tcase_add_test(cases, test_change_of_master_is_said_before_anything_goes_there);
 	tcase_add_test(cases, test_words_in_anothers_name_are_refused);
 	tcase_add_test(cases, test_what_is_a_managers_to_say_is_refused_from_others);
 	tcase_add_test(

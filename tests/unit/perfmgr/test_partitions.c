@@ -62,6 +62,47 @@ START_TEST(test_choice_is_that_of_each_pair_of_tables_alone)
 }
 END_TEST
 
+START_TEST(test_node_is_apart_when_none_of_its_ports_can_be_asked)
+{
+	uint64_t random = (uint64_t)time(NULL);
+	uint64_t first = random;
+
+	for (unsigned run = 0; run < 50; run++) {
+		struct triad_fabric *one = fabric_partitioned(200, 12, ++random);
+		uint16_t ours[] = {0x8001, (uint16_t)random_below(&random, 14), 3};
+		uint16_t *indexes = calloc(one->n_ports, sizeof(*indexes));
+		bool *asked = calloc(one->n_nodes, 1),
+		     *counts = calloc(one->n_nodes, 1);
+		bool *marked = calloc(one->n_nodes, 1);
+		uint32_t n = 0;
+
+		for (uint32_t i = 0; i < one->n_ports; i++)
+			one->ports[i].has_pma = random_below(&random, 4);
+		(void)triad_partitions_choose(one, ours, 3, indexes);
+		for (uint32_t i = 0; i < one->n_ports; i++) {
+			counts[one->ports[i].node] |= one->ports[i].has_pma;
+			asked[one->ports[i].node] |=
+				one->ports[i].has_pma && indexes[i] != TRIAD_PKEY_NONE;
+		}
+		for (uint32_t i = 0; i < one->n_nodes; i++) {
+			marked[i] = i % 8;
+			n += i % 8 && counts[i] && !asked[i];
+		}
+		ck_assert_msg(n, "seed %lu", (unsigned long)first);
+		ck_assert_uint_eq(triad_partitions_keep_apart(one, ours, 3, marked), n);
+		for (uint32_t i = 0; i < one->n_nodes; i++)
+			ck_assert_msg(marked[i] == (i % 8 && counts[i] && !asked[i]),
+				"seed %lu, run %u, node %u", (unsigned long)first, run,
+				i);
+		free(indexes);
+		free(asked);
+		free(counts);
+		free(marked);
+		triad_fabric_unref(one);
+	}
+}
+END_TEST
+
 static struct triad_fabric *one_node(
 	unsigned type, unsigned first, const uint16_t *pkeys, uint32_t n)
 {
@@ -246,6 +287,7 @@ int main(void)
 	TCase *cases = tcase_create("partitions");
 
 	tcase_add_test(cases, test_choice_is_that_of_each_pair_of_tables_alone);
+	tcase_add_test(cases, test_node_is_apart_when_none_of_its_ports_can_be_asked);
 	tcase_add_test(cases, test_switch_is_asked_by_the_table_of_its_port_0);
 	tcase_add_test(
 		cases, test_table_that_is_not_known_is_taken_for_the_default_partition);

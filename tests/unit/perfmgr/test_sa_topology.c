@@ -19,6 +19,7 @@ static uint8_t link_records[MAX_RECORDS * LINK_STRIDE];
 static uint8_t pkey_records[MAX_RECORDS * PKEY_STRIDE];
 static struct triad_sa_table nodes, ports, links, pkeys;
 static struct triad_fabric *known;
+static bool links_stand;
 static unsigned seed;
 
 static void put(uint8_t *at, unsigned n, uint64_t value)
@@ -81,6 +82,7 @@ static void set_up(void)
 	links = (struct triad_sa_table){link_records, 0, LINK_STRIDE};
 	pkeys = (struct triad_sa_table){pkey_records, 0, PKEY_STRIDE};
 	known = NULL;
+	links_stand = false;
 	memset(pkey_records, 0, sizeof(pkey_records));
 	memset(node_records, 0, sizeof(node_records));
 	memset(port_records, 0, sizeof(port_records));
@@ -108,7 +110,8 @@ static int build_tables(struct triad_fabric **built)
 		.ports = ports,
 		.links = links,
 		.pkeys = pkeys,
-		.known = known};
+		.known = known,
+		.links_stand = links_stand};
 
 	return triad_sa_topology_build(&tables, 77, built);
 }
@@ -227,6 +230,68 @@ START_TEST(test_links_to_what_is_not_shown_are_counted)
 }
 END_TEST
 
+/* The SA shows both ends of the first host's link, but not that. */
+static uint32_t hide_link_of_first_host(void)
+{
+	uint32_t host = triad_fabric_find_node(fabric, 0x10001);
+	uint32_t port = fabric->nodes[host].first_port;
+
+	links.size = 0;
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		if (fabric->ports[i].remote != TRIAD_FABRIC_NONE && i != port &&
+			fabric->ports[i].remote != port)
+			put_link(&fabric->ports[i]);
+	return port;
+}
+
+START_TEST(test_links_that_are_not_shown_are_those_known_otherwise)
+{
+	uint32_t port = hide_link_of_first_host();
+	struct triad_fabric *built;
+
+	known = fabric;
+	built = build(0);
+	ck_assert_uint_eq(built->n_hidden, 2);
+	triad_fabric_unref(built);
+	links_stand = true;
+	built = build(0);
+	ck_assert_uint_eq(built->n_hidden, 0);
+	ck_assert_uint_eq(built->n_lent, 2);
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		ck_assert_uint_eq(built->ports[i].remote, fabric->ports[i].remote);
+	ck_assert_uint_ne(built->ports[port].remote, TRIAD_FABRIC_NONE);
+	triad_fabric_unref(built);
+}
+END_TEST
+
+START_TEST(test_known_link_whose_other_end_is_down_is_none)
+{
+	uint32_t port = hide_link_of_first_host(), far = fabric->ports[port].remote;
+	uint8_t *far_state = NULL, state;
+	struct triad_fabric *built;
+
+	known = fabric;
+	links_stand = true;
+	for (size_t at = 0; at < ports.size; at += PORT_STRIDE)
+		if (port_records[at] << 8 == (fabric->ports[far].lid & 0xff00) &&
+			port_records[at + 1] == (fabric->ports[far].lid & 0xff) &&
+			port_records[at + 2] == fabric->ports[far].number)
+			far_state = &port_records[at + 4 + 32];
+	ck_assert_ptr_nonnull(far_state);
+	state = *far_state;
+	*far_state = TRIAD_PORT_DOWN;
+	built = build(0);
+	ck_assert_uint_eq(built->n_hidden, 1);
+	ck_assert_uint_eq(built->n_lent, 0);
+	ck_assert_uint_eq(built->ports[port].remote, TRIAD_FABRIC_NONE);
+	triad_fabric_unref(built);
+	*far_state = state;
+	built = build(0);
+	ck_assert_uint_eq(built->n_hidden, 0);
+	triad_fabric_unref(built);
+}
+END_TEST
+
 START_TEST(test_longer_records_are_read_too)
 {
 	static uint8_t wide[MAX_RECORDS * 80];
@@ -307,6 +372,8 @@ int main(void)
 		cases, test_tables_of_partitions_are_those_of_end_ports_and_switches);
 	tcase_add_test(cases, test_tables_that_are_not_given_are_those_known_otherwise);
 	tcase_add_test(cases, test_links_to_what_is_not_shown_are_counted);
+	tcase_add_test(cases, test_links_that_are_not_shown_are_those_known_otherwise);
+	tcase_add_test(cases, test_known_link_whose_other_end_is_down_is_none);
 	tcase_add_test(cases, test_longer_records_are_read_too);
 	tcase_add_test(cases, test_what_refers_to_nothing_is_left_out);
 	tcase_add_test(cases, test_no_node_or_short_records_are_refused);

@@ -27,6 +27,8 @@ static struct triad_perf_mate mate;
 static struct triad_conf conf;
 static struct triad_bus_message letters[MAX_LETTERS];
 static unsigned n_letters, n_taken;
+static uint64_t ahead_us;
+static uint16_t own_pkey;         /* of the port; 0: its table can't be read */
 static sem_t *sending, *may_send; /* NULL: what is said is gone at once */
 static sem_t *waiting;            /* posted by each who waits; NULL: not */
 
@@ -94,6 +96,21 @@ void triad_perf_wake(struct triad_perf *perf)
 {
 }
 
+/* The clock, which a test may put forward. */
+uint64_t __real_triad_clock_now_us(void);
+uint64_t __wrap_triad_clock_now_us(void);
+
+uint64_t __wrap_triad_clock_now_us(void)
+{
+	return __real_triad_clock_now_us() + ahead_us;
+}
+
+size_t triad_local_port_pkeys(uint64_t port_guid, uint16_t *pkeys, size_t most)
+{
+	pkeys[0] = own_pkey;
+	return own_pkey != 0;
+}
+
 /* The linker puts this in the place of the library's. */
 int __real_triad_condition_wait(
 	pthread_cond_t *condition, pthread_mutex_t *mutex, uint64_t until_us);
@@ -123,6 +140,8 @@ static void start(enum triad_conf_collect mode)
 	static const struct triad_collector_clock clock = {.now_us = now_us};
 
 	n_letters = n_taken = 0;
+	ahead_us = 0;
+	own_pkey = 0;
 	sending = may_send = waiting = NULL;
 	collector = triad_collector_new(&clock, NULL, NULL);
 	collect = triad_collect_new(HERE, mode == TRIAD_COLLECT_MANAGER, NULL);
@@ -266,6 +285,31 @@ START_TEST(test_owner_is_looked_up_by_guid_while_the_view_is_older)
 }
 END_TEST
 
+/* What is published some seconds later. */
+static uint32_t n_apart_later(unsigned seconds)
+{
+	ahead_us += seconds * TRIAD_US_PER_S;
+	turn();
+	return triad_collect_status(collect).n_apart;
+}
+
+/* Nobody says so. */
+START_TEST(test_p_keys_of_the_port_that_change_are_found)
+{
+	start(TRIAD_COLLECT_AGENT);
+	own_pkey = 0x8005; /* no host has that */
+	take_fabric(fabric_row(2, 2));
+	turn();
+	ck_assert_uint_eq(n_apart_later(1), 4);
+	own_pkey = 0;
+	ck_assert_uint_eq(n_apart_later(11), 4);
+	own_pkey = 0x8001;
+	ck_assert_uint_eq(n_apart_later(1), 4);
+	ck_assert_uint_eq(n_apart_later(10), 0);
+	end();
+}
+END_TEST
+
 static void *drain(void *result)
 {
 	*(int *)result = triad_collect_drain(collect, true);
@@ -346,6 +390,7 @@ int main(void)
 	tcase_add_test(cases, test_row_of_an_owned_node_raises_its_alert);
 	tcase_add_test(cases, test_row_of_a_port_that_has_left_raises_nothing);
 	tcase_add_test(cases, test_owner_is_looked_up_by_guid_while_the_view_is_older);
+	tcase_add_test(cases, test_p_keys_of_the_port_that_change_are_found);
 	tcase_add_test(cases, test_job_that_was_begun_is_waited_for_at_the_end);
 	tcase_add_test(cases, test_job_that_finds_another_there_waits_and_is_done);
 	return run_cases(cases);
