@@ -212,8 +212,10 @@ def wait_until_connected(member):
 
 
 def n_complaints(member):
-    """Lines of the log that say that there is no connection."""
-    return member.log().count("no connection to the broker")
+    """Lines of the log that say that there is no connection; but for a broker that a busy
+    machine keeps from answering in time."""
+    return len([line for line in member.log().splitlines()
+                if "no connection to the broker" in line and "Timeout" not in line])
 
 
 def test_tls_right_authority_connects_and_others_are_told(scratch):
