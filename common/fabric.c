@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "common/recent.h"
 #include "common/text.h"
@@ -12,9 +13,16 @@
 /* What a pool has room for ahead: more than is added between two preparations. */
 #define PREPARED_OCTETS ((size_t)8 << 20)
 
+/* From this size on a pool is mapped: what it has room for ahead costs no memory until
+ * it is used, and all goes back to the system when the fabric is built.  Such sizes
+ * from malloc(), again and again, leave holes in the heap, each with pages that were
+ * used. */
+#define MAPPED_OCTETS ((size_t)1 << 20)
+
 /* An array that grows up to a cap. */
 struct pool {
 	void *items;
+	size_t mapped_octets; /* 0: from malloc() */
 	size_t item_size;
 	size_t n;
 	size_t room;
@@ -45,10 +53,55 @@ struct counted {
 	atomic_uint refs;
 };
 
+static void pool_free(struct pool *pool)
+{
+	if (pool->mapped_octets)
+		munmap(pool->items, pool->mapped_octets);
+	else
+		free(pool->items);
+	pool->items = NULL;
+	pool->mapped_octets = 0;
+	pool->room = 0;
+}
+
+static int pool_map(struct pool *pool, size_t octets)
+{
+	void *items;
+
+	if (pool->mapped_octets)
+		items = mremap(
+			pool->items, pool->mapped_octets, octets, MREMAP_MAYMOVE);
+	else
+		items = mmap(NULL, octets, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (items == MAP_FAILED)
+		return ENOMEM;
+	if (!pool->mapped_octets && pool->n)
+		memcpy(items, pool->items, pool->n * pool->item_size);
+	if (!pool->mapped_octets)
+		free(pool->items);
+	pool->items = items;
+	pool->mapped_octets = octets;
+	return 0;
+}
+
+static int pool_resize(struct pool *pool, size_t octets)
+{
+	void *items;
+
+	if (octets >= MAPPED_OCTETS)
+		return pool_map(pool, octets);
+	items = realloc(pool->items, octets);
+	if (!items)
+		return ENOMEM;
+	pool->items = items;
+	return 0;
+}
+
 static int pool_reserve(struct pool *pool, size_t n)
 {
 	size_t room = pool->room ? pool->room : 64;
-	void *items;
+	int error;
 
 	if (n > pool->max)
 		return EOVERFLOW;
@@ -58,12 +111,10 @@ static int pool_reserve(struct pool *pool, size_t n)
 		room *= 2;
 	if (room > pool->max)
 		room = pool->max;
-	items = realloc(pool->items, room * pool->item_size);
-	if (!items)
-		return ENOMEM;
-	pool->items = items;
-	pool->room = room;
-	return 0;
+	error = pool_resize(pool, room * pool->item_size);
+	if (!error)
+		pool->room = room;
+	return error;
 }
 
 /* Appends 'n' items; on error the builder remembers it. */
@@ -464,15 +515,15 @@ void triad_fabric_builder_free(struct triad_fabric_builder *builder)
 {
 	if (!builder)
 		return;
-	free(builder->nodes.items);
-	free(builder->ports.items);
-	free(builder->far_ends.items);
-	free(builder->pkeys.items);
-	free(builder->sl2vl.items);
-	free(builder->vlarb.items);
-	free(builder->lft.items);
-	free(builder->partitions.items);
-	free(builder->aliases.items);
+	pool_free(&builder->nodes);
+	pool_free(&builder->ports);
+	pool_free(&builder->far_ends);
+	pool_free(&builder->pkeys);
+	pool_free(&builder->sl2vl);
+	pool_free(&builder->vlarb);
+	pool_free(&builder->lft);
+	pool_free(&builder->partitions);
+	pool_free(&builder->aliases);
 	free(builder);
 }
 
@@ -639,8 +690,8 @@ static int reorder_ports(struct triad_fabric_builder *builder)
 			ends[at] = old_ends[from + j];
 		}
 	}
-	free(builder->ports.items);
-	free(builder->far_ends.items);
+	pool_free(&builder->ports);
+	pool_free(&builder->far_ends);
 	builder->ports.items = ports;
 	builder->far_ends.items = ends;
 	return 0;
@@ -659,14 +710,25 @@ static int sort_nodes(struct triad_fabric_builder *builder)
 	return reorder_ports(builder);
 }
 
-/* What is in the pool, without the room ahead. */
-static void *pool_take(struct pool *pool)
+/* What is in the pool, without the room ahead, from malloc(); on error the builder
+ * remembers it. */
+static void *pool_take(struct triad_fabric_builder *builder, struct pool *pool)
 {
-	void *items = pool->items;
-	void *fitted = pool->n ? realloc(items, pool->n * pool->item_size) : NULL;
+	size_t octets = pool->n * pool->item_size;
+	void *items = pool->items, *fitted = NULL;
 
-	pool->items = NULL;
-	return fitted ? fitted : items;
+	if (octets)
+		fitted = pool->mapped_octets ? malloc(octets) : realloc(items, octets);
+	if (!pool->mapped_octets) {
+		pool->items = NULL;
+		return fitted ? fitted : items;
+	}
+	if (fitted)
+		memcpy(fitted, items, octets);
+	else if (octets)
+		builder->error = ENOMEM;
+	pool_free(pool);
+	return fitted;
 }
 
 /* Both ends must name each other: a link seen from one end only is no link.  A node
@@ -741,6 +803,20 @@ static uint32_t find_port_guid(const struct triad_fabric *fabric, uint64_t guid)
 	return TRIAD_FABRIC_NONE;
 }
 
+static void take_pools(struct triad_fabric_builder *builder, struct triad_fabric *built)
+{
+	built->n_nodes = (uint32_t)builder->nodes.n;
+	built->n_ports = (uint32_t)builder->ports.n;
+	built->n_partitions = (uint32_t)builder->partitions.n;
+	built->nodes = pool_take(builder, &builder->nodes);
+	built->ports = pool_take(builder, &builder->ports);
+	built->pkeys = pool_take(builder, &builder->pkeys);
+	built->sl2vl = pool_take(builder, &builder->sl2vl);
+	built->vlarb = pool_take(builder, &builder->vlarb);
+	built->lft = pool_take(builder, &builder->lft);
+	built->partitions = pool_take(builder, &builder->partitions);
+}
+
 int triad_fabric_build(struct triad_fabric_builder *builder, uint64_t sm_port_guid,
 	struct triad_fabric **fabric)
 {
@@ -756,16 +832,11 @@ int triad_fabric_build(struct triad_fabric_builder *builder, uint64_t sm_port_gu
 		return ENOMEM;
 	atomic_init(&counted->refs, 1);
 	built = &counted->fabric;
-	built->n_nodes = (uint32_t)builder->nodes.n;
-	built->n_ports = (uint32_t)builder->ports.n;
-	built->nodes = pool_take(&builder->nodes);
-	built->ports = pool_take(&builder->ports);
-	built->pkeys = pool_take(&builder->pkeys);
-	built->sl2vl = pool_take(&builder->sl2vl);
-	built->vlarb = pool_take(&builder->vlarb);
-	built->lft = pool_take(&builder->lft);
-	built->n_partitions = (uint32_t)builder->partitions.n;
-	built->partitions = pool_take(&builder->partitions);
+	take_pools(builder, built);
+	if (builder->error) {
+		triad_fabric_unref(built);
+		return builder->error;
+	}
 	if (built->n_partitions)
 		qsort(built->partitions, built->n_partitions,
 			sizeof(*built->partitions), compare_partitions);

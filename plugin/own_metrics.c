@@ -124,6 +124,9 @@ static void add_election_counts(
 		"Messages that the cluster did not take.", transport->n_send_failed);
 	triad_own_count(list, "triad_election_dropped",
 		"Messages dropped because too many were waiting.", status->n_dropped);
+	triad_own_count(list, "triad_election_late",
+		"Times that the election ran half a lease late, or later.",
+		status->n_late);
 	triad_own_count(list, "triad_election_store_failed",
 		"Times that the state could not be written to disk.",
 		status->n_store_failed);

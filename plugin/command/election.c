@@ -96,6 +96,9 @@ static unsigned list_counters(const struct triad_elector_status *status,
 		{"versions", "of another version", e->n_versions, true},
 		{"dropped", "dropped: too many", status->n_dropped, true},
 		{"store_failed", "state not written", status->n_store_failed, true},
+		{"late", "ran late", status->n_late, true},
+		{"longest_late_ms", "longest, ms",
+			status->longest_late_us / TRIAD_US_PER_MS, true},
 	};
 	unsigned n = sizeof(all) / sizeof(all[0]);
 

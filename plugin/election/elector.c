@@ -8,13 +8,16 @@
 #include <unistd.h>
 
 #include "plugin/election/elector_parts.h"
-#include "plugin/election/local_health.h"
 #include "triad/clock.h"
 #include "triad/thread.h"
 
 /* How often the SM's state is looked at: it changes without an event. */
 #define TICK_US (20 * TRIAD_US_PER_MS)
-#define HEALTH_US (200 * TRIAD_US_PER_MS)
+/* So long is waited for a look at local ports.  It takes milliseconds, some hundreds on
+ * a machine that is too busy; a driver that hangs takes its ports out of service. */
+#define BLIND_US (5 * TRIAD_US_PER_S)
+/* In parts of the lease: a round that is asked so late has little time left. */
+#define LATE_PARTS 2u
 
 /* --- what others leave --- */
 
@@ -122,15 +125,35 @@ static void tell_absent(struct triad_elector *elector, uint64_t absent)
 			"election: election.ports: all of them are there");
 }
 
+static void tell_blind(struct triad_elector *elector, bool is_blind)
+{
+	if (is_blind == elector->is_blind)
+		return;
+	elector->is_blind = is_blind;
+	if (is_blind)
+		triad_log_write(elector->log, TRIAD_LOG_ERROR,
+			"election: local ports: reading their state under "
+			"/sys/class/infiniband has taken more than %" PRIu64
+			" s: they count as bad, so that another SM is preferred; look "
+			"in the kernel's log whether the HCA hangs",
+			BLIND_US / TRIAD_US_PER_S);
+	else
+		triad_log_write(elector->log, TRIAD_LOG_INFO,
+			"election: local ports: their state can be read again");
+}
+
 static void look_at_ports(struct triad_elector *elector, uint64_t now_us)
 {
-	struct triad_local_health seen;
+	struct triad_local_health seen = {.n_ports = (uint32_t)elector->n_ports};
+	bool has_seen = triad_health_watch_take(elector->watch, &seen);
 
-	if (now_us < elector->next_health_us)
+	if (has_seen) {
+		elector->health_us = now_us;
+		tell_absent(elector, seen.absent);
+	} else if (now_us - elector->health_us < BLIND_US) {
 		return;
-	elector->next_health_us = now_us + HEALTH_US;
-	seen = triad_local_health_read(elector->ports, elector->n_ports);
-	tell_absent(elector, seen.absent);
+	}
+	tell_blind(elector, !has_seen);
 	if (triad_health_look(&elector->health, seen.n_ports, seen.n_good, now_us))
 		triad_election_ports(elector->election, elector->health.n_ports,
 			elector->health.n_good, now_us);
@@ -145,6 +168,34 @@ static void look_at_check(struct triad_elector *elector, uint64_t now_us)
 	elector->check = check;
 }
 
+/* Whoever is late may lose the lease, and has to know why. */
+static void note_lateness(struct triad_elector *elector, uint64_t now_us)
+{
+	uint64_t late_us = now_us > elector->due_us ? now_us - elector->due_us : 0;
+	uint32_t lease_ms = elector->conf.election.lease_ms;
+	unsigned long suppressed;
+
+	if (!elector->due_us)
+		return;
+	/* The thread that reads the ports' state stood still, too. */
+	elector->health_us += late_us;
+	if (late_us < lease_ms * TRIAD_US_PER_MS / LATE_PARTS)
+		return;
+	elector->n_late++;
+	if (late_us > elector->longest_late_us)
+		elector->longest_late_us = late_us;
+	if (triad_log_limit_pass(
+		    &elector->late_limit, triad_clock_now_us(), &suppressed))
+		triad_log_write(elector->log, TRIAD_LOG_WARNING,
+			"election: this SM's election ran %" PRIu64
+			" ms late, of a lease of %" PRIu32
+			" ms (%lu more times since the last such line): opensm was "
+			"stopped, or waits for a processor or the disk; permission "
+			"to enforce ends meanwhile: give it more of them, or raise "
+			"election.lease on all members",
+			late_us / TRIAD_US_PER_MS, lease_ms, suppressed);
+}
+
 /* Returns when to look again. */
 static uint64_t take_turn(struct triad_elector *elector)
 {
@@ -153,8 +204,10 @@ static uint64_t take_turn(struct triad_elector *elector)
 
 	if (!elector->election) {
 		elector_clear_inbox(elector); /* of a transport that is ending */
+		elector->due_us = 0;
 		return now_us + TRIAD_US_PER_S;
 	}
+	note_lateness(elector, now_us);
 	take_inbox(elector);
 	if (!elector->election)
 		return now_us;
@@ -165,6 +218,7 @@ static uint64_t take_turn(struct triad_elector *elector)
 	elector_act(elector);
 	if (elector->election && triad_election_next_us(elector->election) < next_us)
 		next_us = triad_election_next_us(elector->election);
+	elector->due_us = next_us > now_us ? next_us : now_us;
 	return next_us;
 }
 
@@ -254,10 +308,14 @@ struct triad_elector *triad_elector_new(
 	pthread_mutex_init(&elector->conf_lock, NULL);
 	pthread_mutex_init(&elector->listener_lock, NULL);
 	triad_condition_init(&elector->wake);
+	elector->late_limit.burst = 1;
+	elector->late_limit.period_us = 60 * TRIAD_US_PER_S;
 	elector->sm = triad_sm_control_new(osm, log);
-	if (elector->sm &&
+	elector->watch = triad_health_watch_new();
+	if (elector->sm && elector->watch &&
 		!triad_thread_start(&elector->thread, "triad-election", run, elector))
 		return elector;
+	(void)triad_health_watch_free(elector->watch); /* it has read nothing yet */
 	destroy(elector);
 	return NULL;
 }
@@ -283,6 +341,7 @@ bool triad_elector_free(struct triad_elector *elector)
 	 * exits. */
 	if (!has_ended)
 		return false;
+	has_ended = triad_health_watch_free(elector->watch);
 	destroy(elector);
-	return true;
+	return has_ended;
 }

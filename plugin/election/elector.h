@@ -3,10 +3,13 @@
  *
  * Threads: triad-election runs the machine: it takes what others left (views and
  * payloads of the transport's thread, events of OpenSM's, operators' wishes), looks at
- * the SM's state and the local ports, carries out what the machine asks for, and sleeps
- * until the machine's next deadline.  The transport has its own thread, and so has what
- * calls OpenSM (sm_control.h).  So neither a stopped Corosync nor a long sweep keeps
- * the election from noticing that time has passed.
+ * the SM's state and what was seen of the local ports, carries out what the machine
+ * asks for, and sleeps until the machine's next deadline.  The transport has its own
+ * thread, and so have what calls OpenSM (sm_control.h) and what reads the ports' state
+ * (health_watch.h).  So neither a stopped Corosync, nor a long sweep, nor a slow HCA
+ * keeps the election from noticing that time has passed.  A turn waits for nothing but
+ * files: of the state, the trace and the log.  One that begins late is counted and
+ * told.
  *
  * Permission to enforce is judged in the caller's thread, on a copy of the facts and
  * the present time: it ends in time though this thread sleeps, or hangs in a write to
@@ -51,6 +54,8 @@ struct triad_elector_status {
 	uint8_t preference;
 	uint64_t n_dropped; /* payloads that found the queue full */
 	uint64_t n_store_failed;
+	uint64_t n_late; /* turns that began half a lease late, or later */
+	uint64_t longest_late_us;
 };
 
 /* NULL when memory or threads are short.  What it is given outlives it. */

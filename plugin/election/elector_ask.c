@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/text.h"
 #include "plugin/election/elector_parts.h"
 #include "triad/clock.h"
 
@@ -144,13 +145,19 @@ static void describe_trouble(
 	const struct triad_elector *elector, struct triad_elector_status *status)
 {
 	const char *transport = status->transport.trouble;
+	const size_t size = sizeof(status->trouble);
 
-	snprintf(status->trouble, sizeof(status->trouble), "%s%s%s", transport,
-		*transport && elector->has_store_trouble ? "; " : "",
-		elector->has_store_trouble
-			? "election.state_dir can't be written, so this SM gives no "
-			  "vote: see the log"
-			: "");
+	triad_text_append(status->trouble, size, "%s", transport);
+	if (elector->has_store_trouble)
+		triad_text_append(status->trouble, size,
+			"%selection.state_dir can't be written, so this SM gives no "
+			"vote: see the log",
+			*status->trouble ? "; " : "");
+	if (elector->is_blind)
+		triad_text_append(status->trouble, size,
+			"%sthe state of the local ports can't be read, so they count "
+			"as bad: see the log",
+			*status->trouble ? "; " : "");
 }
 
 void triad_elector_status(
@@ -171,6 +178,8 @@ void triad_elector_status(
 	status->absent_port = elector->absent_port;
 	status->preference = elector->preference;
 	status->n_store_failed = elector->n_store_failed;
+	status->n_late = elector->n_late;
+	status->longest_late_us = elector->longest_late_us;
 	status->n_dropped = elector->n_dropped;
 	status->check = elector_find_check(elector, status->now_us);
 	status->check_age_us =

@@ -86,7 +86,7 @@ static void start(struct triad_elector *elector)
 
 	memset(&elector->health, 0, sizeof(elector->health));
 	elector->absent_port = 0;
-	elector->next_health_us = 0;
+	elector->is_blind = false;
 	elector->check = TRIAD_CHECK_OFF;
 	elector->told_state = (enum triad_election_state)0;
 	elector->election = make_election(elector);
@@ -198,6 +198,15 @@ static void find_ports(struct triad_elector *elector)
 	elector->n_ports = 1;
 }
 
+/* Their state is read only while it counts. */
+static void watch_ports(struct triad_elector *elector)
+{
+	triad_health_watch_set(
+		elector->watch, elector->ports, elector->is_on ? elector->n_ports : 0);
+	elector->health_us = triad_clock_boot_us();
+	elector->due_us = 0;
+}
+
 static void tell_election(struct triad_elector *elector)
 {
 	uint64_t blacklist[TRIAD_CONF_MAX_GUIDS], now_us = triad_clock_boot_us();
@@ -222,10 +231,10 @@ static void put_into_force(struct triad_elector *elector, const struct triad_con
 {
 	elector->conf = *conf;
 	find_ports(elector);
-	elector->next_health_us = 0;
 	elector_open_trace(elector);
 	if (conf->election.enabled && !elector->is_on)
 		start(elector);
+	watch_ports(elector);
 	if (elector->election)
 		tell_election(elector);
 }

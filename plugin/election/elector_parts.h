@@ -13,6 +13,7 @@
 #include <stdatomic.h>
 
 #include "plugin/election/elector.h"
+#include "plugin/election/health_watch.h"
 #include "portmgr/election/health.h"
 #include "triad/clock.h"
 #include "triad/file.h"
@@ -36,6 +37,7 @@ struct triad_elector {
 	uint64_t id;
 	struct triad_log *log;
 	struct triad_sm_control *sm;
+	struct triad_health_watch *watch;
 	pthread_t thread;
 
 	atomic_bool is_up; /* left by OpenSM's thread */
@@ -59,8 +61,12 @@ struct triad_elector {
 	struct triad_election *election;
 	struct triad_cluster *cluster;
 	struct triad_health health;
+	uint64_t health_us;   /* when local ports were seen last */
+	bool is_blind;        /* for too long */
 	uint64_t absent_port; /* of election.ports; 0: all are there */
-	uint64_t next_health_us;
+	uint64_t due_us;      /* the present turn was to begin then */
+	uint64_t n_late, longest_late_us;
+	struct triad_log_limit late_limit;
 	enum triad_check check;
 	uint64_t verdict_us; /* 0: none yet */
 	bool verdict;

@@ -166,7 +166,7 @@ static void at(struct triad_election *e, uint64_t now_us)
 		e->now_us = now_us;
 	/* Before anything is said or answered on the word of a lease that is over. */
 	if (e->is_holder && e->now_us >= e->lease_until_us)
-		lease_give_up(e);
+		lease_run_out(e);
 }
 
 /* What anything that happened may call for. */
@@ -375,6 +375,7 @@ void triad_election_facts(
 		.has_other_config = members_has_other_config(e),
 		.has_good_port = e->n_good > 0,
 		.is_holder = e->is_holder,
+		.has_run_out = e->has_run_out,
 		.is_confirmed = e->is_holder && e->lease_view == e->view.number,
 		.deadline_us = e->lease_until_us,
 		.is_sm_master = e->is_sm_master,

@@ -66,6 +66,12 @@ void lease_give_up(struct triad_election *e)
 	states_update_priority(e);
 }
 
+void lease_run_out(struct triad_election *e)
+{
+	lease_give_up(e);
+	e->has_run_out = true;
+}
+
 /* --- asking --- */
 
 static bool may_vote(const struct triad_election *e)
@@ -167,6 +173,7 @@ static void complete(struct triad_election *e)
 	if (e->now_us >= until_us || e->now_us < e->not_before_us)
 		return;
 	e->is_holder = true;
+	e->has_run_out = false;
 	e->held_term = e->claim;
 	if (e->claim > e->newest_held)
 		e->newest_held = e->claim;
@@ -224,6 +231,7 @@ static void promise(struct triad_election *e, uint64_t to, uint64_t term)
 	struct triad_election_stored *stored = &e->stored;
 	bool is_new = !lease_is_on_disk(e, to, term);
 
+	e->has_run_out &= to == e->conf.id;
 	e->promise = (struct promise){
 		.holder = to, .term = term, .until_us = e->now_us + lease_us(e)};
 	if (!is_new)
@@ -311,7 +319,7 @@ static bool may_keep(const struct triad_election *e)
 void lease_run(struct triad_election *e)
 {
 	if (e->is_holder && e->now_us >= e->lease_until_us)
-		lease_give_up(e);
+		lease_run_out(e);
 	if (!e->view.number)
 		return;
 	if (is_in_vain(e))

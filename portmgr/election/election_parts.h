@@ -104,6 +104,7 @@ struct triad_election {
 	uint64_t held_term;   /* the last one; 0: none */
 	uint64_t newest_held; /* by any member, as far as known */
 	uint64_t lease_until_us, lease_view;
+	bool has_run_out; /* the last one held here, and nobody got another */
 	struct promise promise;
 
 	/* --- disk --- */
@@ -186,6 +187,8 @@ void lease_back(struct triad_election *e, const struct triad_election_message *m
 uint64_t lease_vote(struct triad_election *e, const struct triad_election_message *m);
 void lease_granted(struct triad_election *e, const struct triad_election_message *m);
 void lease_give_up(struct triad_election *e);
+/* The same, when its time is over. */
+void lease_run_out(struct triad_election *e);
 /* Whether the vote for 'to' in this term is on disk. */
 bool lease_is_on_disk(const struct triad_election *e, uint64_t to, uint64_t term);
 /* The vote and the claim that aren't on disk are taken back. */

@@ -31,7 +31,9 @@ static const struct {
 		"this SM does not have the lease: another one has it, or nobody yet"},
 	{"unconfirmed",
 		"somebody came or went, and a majority has not confirmed since"},
-	{"expired", "no majority has answered in time: the lease has run out"},
+	{"expired",
+		"no majority has answered in time: the lease has run out; if that was for a "
+		"moment, look in all members' logs for an election that ran late"},
 	{"not_master", "OpenSM here is not the master of the fabric"},
 	{"not_up", "OpenSM here has not brought the subnet up yet"},
 };
@@ -69,6 +71,8 @@ static uint32_t lease_reasons(
 		found |= TRIAD_PERMISSION_CUT_OFF;
 	if (!facts->is_quorate)
 		found |= TRIAD_PERMISSION_NO_QUORUM;
+	if (!facts->is_holder && facts->has_run_out)
+		found |= TRIAD_PERMISSION_EXPIRED;
 	if (!facts->is_holder)
 		return found | TRIAD_PERMISSION_NOT_ELECTED;
 	if (!facts->is_confirmed)

@@ -52,6 +52,7 @@ struct triad_permission_facts {
 	bool has_old_config, has_other_config;
 	bool has_good_port;
 	bool is_holder;    /* of the lease */
+	bool has_run_out;  /* it was the last that was, until its time was over */
 	bool is_confirmed; /* by a round that began after the last change of members */
 	uint64_t deadline_us; /* monotonic; of the lease */
 	bool is_sm_master, is_subnet_up;

@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import subprocess
+import time
 import urllib.request
 
 import pytest
@@ -14,7 +15,7 @@ import pytest
 from checks import failed, succeeded, wait_until
 from labs import BUILDDIR
 from triadlab.tcp_ports import free_port
-from triadlib import ask, ask_json, status, triad_lab
+from triadlib import ask, ask_json, log_has, status, triad_lab
 
 OWN_PRIORITY = 5
 OPENSM_CONF = f"sm_priority {OWN_PRIORITY}\n"
@@ -154,6 +155,54 @@ def test_election_state_not_writable_told(scratch):
         assert "election.state_dir" in answer["trouble"], "trouble"
         assert "election.state_dir" in status(lab)["election"]["trouble"], "status"
         assert "state not written" in ask(lab, "election"), "text"
+
+
+def refused_by_time(path):
+    """Whether a lease ran out since the beginning, in the trace: a reader of the port's
+    state must not keep the election from renewing it."""
+    return [line for line in path.read_text(encoding="ascii").splitlines()
+            if "refused" in line and "expired" in line]
+
+
+def test_election_local_port_not_readable_does_not_wait(scratch):
+    """Files of sysfs hang, as when a HCA's firmware does: here ibsim has them."""
+    path = scratch.folder() / "trace"
+    with election_lab(scratch, f"lease = 3000\nkeepalive = 6000\n"
+                      f"trace_file = {path}\n") as lab:
+        wait_for_permission(lab)
+        ibsim = lab.status()["simulator"]["pid"]
+        os.kill(ibsim, signal.SIGSTOP)
+        try:
+            answer = wait_for(lab, lambda it: "ports_down" in it["reasons"],
+                              "a port that counts as bad")
+            assert not refused_by_time(path), "the lease until then"
+            assert "local ports" in answer["trouble"], "trouble"
+            log_has(lab, "reading their state under /sys/class/infiniband")
+        finally:
+            os.kill(ibsim, signal.SIGCONT)
+        wait_for_permission(lab)
+        log_has(lab, "election: local ports: their state can be read again")
+        assert report(lab)["trouble"] is None, "trouble in the end"
+
+
+def test_election_that_ran_late_told_and_counted(scratch):
+    path = scratch.folder() / "trace"
+    with election_lab(scratch, f"trace_file = {path}\n") as lab:
+        wait_for_permission(lab)
+        pid = lab.status()["sms"][0]["pid"]
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            deadline_us = int(path.read_text(encoding="ascii").split()[-1])
+            wait_until(lambda: time.clock_gettime(time.CLOCK_BOOTTIME) * 1e6 >
+                       deadline_us + 1e6, 20, "a lease that is over")
+        finally:
+            os.kill(pid, signal.SIGCONT)
+        wait_until(lambda: refused_by_time(path), 20, "the word of it in the trace")
+        wait_for_permission(lab)
+        counters = report(lab)["counters"]
+        assert counters["late"] >= 1 and counters["longest_late_ms"] >= 1000, counters
+        log_has(lab, "ms late, of a lease of 300 ms")
+        assert "ran late" in ask(lab, "election"), "text"
 
 
 # --- what operators tell it --------------------------------------------------

@@ -53,6 +53,7 @@ unit_tests = \
 	tests/unit/perfmgr/test_sflow_sender \
 	tests/unit/perfmgr/test_zstd_frame \
 	tests/unit/plugin/test_events \
+	tests/unit/plugin/test_health_watch \
 	tests/unit/plugin/test_read_back \
 	tests/unit/plugin/test_sm_control \
 	tests/unit/plugin/test_sm_watch \
@@ -148,6 +149,8 @@ tests_unit_perfmgr_test_http_guard_LDADD = libtriadexport.la $(MICROHTTPD_LIBS) 
 
 tests_unit_plugin_test_events_SOURCES = \
 	tests/unit/plugin/test_events.c plugin/events.c
+tests_unit_plugin_test_health_watch_SOURCES = \
+	tests/unit/plugin/test_health_watch.c plugin/election/health_watch.c
 tests_unit_plugin_test_read_back_SOURCES = \
 	tests/unit/plugin/test_read_back.c plugin/qos/tables/read_back.c
 tests_unit_plugin_test_sm_control_SOURCES = \

@@ -2,6 +2,7 @@
 #include "triad/fabric.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <string.h>
 
 #include "tests/sim/fabrics.h"
@@ -23,6 +24,35 @@ START_TEST(test_build_row_links_both_ways)
 		ck_assert_uint_eq(fabric->ports[remote].remote, i);
 	}
 	ck_assert_uint_eq(n_links, 2 * (12 + 2));
+	triad_fabric_unref(fabric);
+}
+END_TEST
+
+/* A builder has room for millions of items ahead, which must not stay in the heap: not
+ * in a process that takes a snapshot after each sweep. */
+START_TEST(test_build_again_and_again_heap_stays_small)
+{
+	struct triad_fabric *fabric = NULL;
+
+	for (unsigned i = 0; i < 20; i++) {
+		struct triad_fabric_builder *builder = triad_fabric_builder_new(fabric);
+		const struct triad_fabric_node node = {
+			.guid = i + 1, .type = TRIAD_NODE_CA};
+		const struct triad_fabric_port port = {.number = 1, .guid = i + 2};
+		struct triad_fabric *last = fabric;
+		struct mallinfo2 heap;
+
+		triad_fabric_builder_add_node(builder, &node, "", NULL, 0);
+		triad_fabric_builder_prepare(builder);
+		triad_fabric_builder_add_port(builder, &port, 0, 0);
+		ck_assert_int_eq(triad_fabric_build(builder, 0, &fabric), 0);
+		triad_fabric_builder_free(builder);
+		triad_fabric_unref(last);
+		ck_assert_uint_eq(fabric->nodes[0].guid, i + 1);
+		ck_assert_uint_eq(fabric->ports[0].guid, i + 2);
+		heap = mallinfo2();
+		ck_assert_uint_lt(heap.arena + heap.hblkhd, 4 << 20);
+	}
 	triad_fabric_unref(fabric);
 }
 END_TEST
@@ -335,6 +365,7 @@ int main(void)
 	TCase *cases = tcase_create("fabric");
 
 	tcase_add_test(cases, test_build_row_links_both_ways);
+	tcase_add_test(cases, test_build_again_and_again_heap_stays_small);
 	tcase_add_test(cases, test_build_any_order_sorted_by_guid);
 	tcase_add_test(cases, test_build_one_sided_link_dropped);
 	tcase_add_test(cases, test_build_link_of_node_without_guid_dropped);

@@ -231,6 +231,38 @@ START_TEST(test_lease_in_a_new_view_is_unconfirmed)
 }
 END_TEST
 
+static bool has_run_out(void)
+{
+	struct triad_permission_facts facts;
+
+	triad_election_facts(election, &facts);
+	return facts.has_run_out;
+}
+
+START_TEST(test_lease_that_ran_out_is_told_until_there_is_another)
+{
+	struct triad_permission_facts facts;
+
+	hold();
+	ck_assert(!has_run_out());
+	triad_election_facts(election, &facts);
+	run_to(facts.deadline_us);
+	ck_assert(!is_holder() && has_run_out());
+	run_to(now_us + LEASE_MS * MS);
+	ck_assert_uint_ne(grant_to(BETTER, 8, 8), 0);
+	ck_assert(!has_run_out());
+}
+END_TEST
+
+START_TEST(test_lease_given_up_has_not_run_out)
+{
+	hold();
+	triad_election_check(election, TRIAD_CHECK_NO, now_us);
+	collect();
+	ck_assert(!is_holder() && !has_run_out());
+}
+END_TEST
+
 /* What was permitted a moment ago may still be on its way to a port. */
 START_TEST(test_lease_given_up_promise_to_oneself_lasts_until_its_end)
 {
@@ -422,6 +454,8 @@ int main(void)
 		cases, test_promise_lasts_a_lease_and_then_another_term_may_have_it);
 	tcase_add_loop_test(cases, test_promise_is_not_made_to_who_is_not_able, 0, 7);
 	tcase_add_test(cases, test_lease_is_held_from_when_it_was_asked_for);
+	tcase_add_test(cases, test_lease_that_ran_out_is_told_until_there_is_another);
+	tcase_add_test(cases, test_lease_given_up_has_not_run_out);
 	tcase_add_test(cases, test_lease_is_not_held_before_the_question_came_back);
 	tcase_add_loop_test(
 		cases, test_lease_is_not_held_by_answers_that_do_not_count, 0, 6);

@@ -120,6 +120,18 @@ START_TEST(test_permission_with_all_for_is_given_to_the_microsecond)
 }
 END_TEST
 
+/* The reader is to know that nobody took it away. */
+START_TEST(test_permission_after_a_lease_that_ran_out_says_so)
+{
+	struct triad_permission_facts facts = good;
+
+	facts.is_holder = false;
+	facts.has_run_out = true;
+	ck_assert_uint_eq(triad_permission_judge(&facts, 0).reasons,
+		TRIAD_PERMISSION_NOT_ELECTED | TRIAD_PERMISSION_EXPIRED);
+}
+END_TEST
+
 /* Row: E12 */
 START_TEST(test_permission_for_an_act_of_another_term_is_not_given)
 {
@@ -173,6 +185,7 @@ int main(void)
 		TRIAD_PERMISSION_N_REASONS);
 	tcase_add_test(cases, test_permission_with_two_facts_against_has_both);
 	tcase_add_test(cases, test_permission_with_all_for_is_given_to_the_microsecond);
+	tcase_add_test(cases, test_permission_after_a_lease_that_ran_out_says_so);
 	tcase_add_test(cases, test_permission_for_an_act_of_another_term_is_not_given);
 	tcase_add_loop_test(cases, test_able_is_who_has_no_reason_of_its_own, 0,
 		TRIAD_PERMISSION_N_REASONS);
