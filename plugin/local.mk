@@ -52,7 +52,7 @@ libosmtriad_la_SOURCES = \
 	plugin/qos/class_port_info.c plugin/qos/class_port_info.h \
 	plugin/qos/broadcast.c plugin/qos/broadcast.h \
 	plugin/qos/hook.c plugin/qos/hook.h \
-	plugin/qos/lane.c plugin/qos/lane.h \
+	plugin/qos/work_queue.c plugin/qos/work_queue.h \
 	plugin/qos/live.c plugin/qos/live.h \
 	plugin/qos/partitions.c plugin/qos/partitions.h \
 	plugin/qos/policy_source.c plugin/qos/policy_source.h \

@@ -31,11 +31,11 @@ struct triad_collect *triad_collect_new(
 
 void triad_collect_join(struct triad_collect *collect, struct triad_perf *perf)
 {
-	struct triad_perf_mate mate = triad_collect_mate(collect);
+	struct triad_perf_hooks hooks = triad_collect_hooks(collect);
 
 	collect->perf = perf;
 	collect->collector = triad_perf_collector(perf);
-	triad_perf_set_mate(perf, &mate);
+	triad_perf_set_hooks(perf, &hooks);
 }
 
 void triad_collect_stop(struct triad_collect *collect)

@@ -82,7 +82,7 @@ struct triad_collect *triad_collect_new(
 struct triad_alerts_sink triad_collect_sink(
 	struct triad_collect *collect, const struct triad_alerts_sink *next);
 
-/* Becomes the mate of 'perf'. */
+/* Installs its hooks in 'perf'. */
 void triad_collect_join(struct triad_collect *collect, struct triad_perf *perf);
 
 /* Lets those go who wait; before triad_perf_stop(). */

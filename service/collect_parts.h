@@ -2,7 +2,7 @@
 /* What the parts of collect.h share; nobody else includes this.
  *
  *     collect.c        life, and what other threads ask
- *     collect_run.c    the mate of the PerfManager: the member in its thread
+ *     collect_run.c    the PerfManager's hooks: the member in its thread
  *     collect_fabric.c which fabric it is about, which part of it is swept here
  *     collect_tell.c   what the member is told, and has done: findings, traps, totals
  */
@@ -108,7 +108,7 @@ void triad_collect_publish(struct triad_collect *collect, uint64_t now_us);
 /* Collects from 'fabric' from now on; 'hash' as it was handed down, or 0. */
 void triad_collect_put_fabric(
 	struct triad_collect *collect, struct triad_fabric *fabric, uint64_t hash);
-/* See struct triad_member_sink, and struct triad_perf_mate. */
+/* See struct triad_member_sink, and struct triad_perf_hooks. */
 void triad_collect_take_handout(
 	void *context, struct triad_fabric *fabric, uint64_t hash);
 bool triad_collect_take_fabric(void *context, struct triad_fabric *fabric);
@@ -126,6 +126,6 @@ uint64_t triad_collect_look_at_part(struct triad_collect *collect, uint64_t now_
 /* Says farewell, and frees the member, if there is one. */
 void triad_collect_end_member(struct triad_collect *collect);
 
-struct triad_perf_mate triad_collect_mate(struct triad_collect *collect);
+struct triad_perf_hooks triad_collect_hooks(struct triad_collect *collect);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The mate of the PerfManager: the member in its thread. */
+/* The PerfManager's hooks: the member in its thread. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -493,9 +493,9 @@ static bool reset(void *context, const struct triad_selection *selection)
 	return true;
 }
 
-struct triad_perf_mate triad_collect_mate(struct triad_collect *collect)
+struct triad_perf_hooks triad_collect_hooks(struct triad_collect *collect)
 {
-	return (struct triad_perf_mate){
+	return (struct triad_perf_hooks){
 		.context = collect,
 		.configure = configure,
 		.take_fabric = triad_collect_take_fabric,

@@ -29,18 +29,18 @@ struct triad_perf {
 	bool enabled;
 	unsigned role; /* enum triad_conf_role */
 	enum triad_sm sm;
-	bool has_fabric, has_mates_fabric;
+	bool has_fabric, has_hooks_fabric;
 	bool sweep_asked;
 	bool closed;                 /* the local port can't be opened */
 	struct triad_conf *conf;     /* not yet taken up, or NULL */
 	struct triad_fabric *fabric; /* the same */
 	struct triad_selection *reset;
-	struct triad_perf_mate new_mate; /* functions NULL: none */
-	uint64_t n_resets;               /* taken up */
+	struct triad_perf_hooks new_hooks; /* functions NULL: none */
+	uint64_t n_resets;                 /* taken up */
 	uint64_t last_reset_us;
 
 	/* Of the thread alone. */
-	struct triad_perf_mate mate;
+	struct triad_perf_hooks hooks;
 	struct triad_umad *umad;
 	uint64_t open_again_us;
 	int open_error;  /* said last */
@@ -77,10 +77,10 @@ struct triad_perf *triad_perf_new(uint64_t port_guid,
 	return NULL;
 }
 
-void triad_perf_set_mate(struct triad_perf *perf, const struct triad_perf_mate *mate)
+void triad_perf_set_hooks(struct triad_perf *perf, const struct triad_perf_hooks *hooks)
 {
 	pthread_mutex_lock(&perf->lock);
-	perf->new_mate = *mate;
+	perf->new_hooks = *hooks;
 	pthread_mutex_unlock(&perf->lock);
 }
 
@@ -222,7 +222,7 @@ static enum triad_perf_state state_of(const struct triad_perf *perf)
 		return TRIAD_PERF_DISABLED;
 	if (!wants(perf, perf->sm))
 		return TRIAD_PERF_OTHER_ROLE;
-	if (!perf->has_fabric && !perf->has_mates_fabric)
+	if (!perf->has_fabric && !perf->has_hooks_fabric)
 		return TRIAD_PERF_NO_FABRIC;
 	return perf->closed ? TRIAD_PERF_NO_TRANSPORT : TRIAD_PERF_RUNNING;
 }
@@ -346,7 +346,7 @@ static struct work take_work(struct triad_perf *perf)
 		.reset = perf->reset,
 	};
 
-	perf->mate = perf->new_mate;
+	perf->hooks = perf->new_hooks;
 	/* A sweep that can't be made yet stays asked for. */
 	work.sweep_asked = work.wanted && perf->sweep_asked;
 	perf->sweep_asked &= !work.wanted;
@@ -378,8 +378,8 @@ static void take_conf_up(struct triad_perf *perf, struct triad_conf *conf)
 {
 	struct triad_collector_params params;
 
-	if (perf->mate.configure)
-		perf->mate.configure(perf->mate.context, conf);
+	if (perf->hooks.configure)
+		perf->hooks.configure(perf->hooks.context, conf);
 	params = params_of(conf);
 	triad_collector_set_params(perf->collector, &params);
 	if (triad_collector_configure(perf->collector, conf))
@@ -394,14 +394,14 @@ static void take_up(struct triad_perf *perf, struct work *work)
 		take_conf_up(perf, work->conf);
 	free(work->conf);
 	if (work->fabric &&
-		!(perf->mate.take_fabric &&
-			perf->mate.take_fabric(perf->mate.context, work->fabric)))
+		!(perf->hooks.take_fabric &&
+			perf->hooks.take_fabric(perf->hooks.context, work->fabric)))
 		triad_collector_set_fabric(perf->collector, work->fabric);
 	triad_fabric_unref(work->fabric);
 	if (work->reset) {
 		work->reset_us = triad_clock_now_us();
-		if (!perf->mate.reset ||
-			!perf->mate.reset(perf->mate.context, work->reset))
+		if (!perf->hooks.reset ||
+			!perf->hooks.reset(perf->hooks.context, work->reset))
 			triad_collector_reset(perf->collector, work->reset);
 	}
 	if (work->sweep_asked)
@@ -483,18 +483,18 @@ static void tell(struct triad_perf *perf, bool reset_made)
 	pthread_cond_broadcast(&perf->swept);
 }
 
-/* The mate's turn, and whether to sweep.  Returns until when the thread may sleep. */
-static uint64_t turn_mate(struct triad_perf *perf, struct work *work)
+/* The hook turn(), and whether to sweep.  Returns until when the thread may sleep. */
+static uint64_t run_hooks(struct triad_perf *perf, struct work *work)
 {
 	bool reads = true, has_fabric = false;
 	uint64_t until_us;
 
-	if (!perf->mate.turn)
+	if (!perf->hooks.turn)
 		return UINT64_MAX;
-	until_us =
-		perf->mate.turn(perf->mate.context, work->is_ours, &reads, &has_fabric);
+	until_us = perf->hooks.turn(
+		perf->hooks.context, work->is_ours, &reads, &has_fabric);
 	pthread_mutex_lock(&perf->lock);
-	perf->has_mates_fabric = has_fabric;
+	perf->has_hooks_fabric = has_fabric;
 	pthread_mutex_unlock(&perf->lock);
 	if (work->wanted && !reads)
 		triad_collector_adopt(perf->collector);
@@ -506,7 +506,7 @@ static void *run(void *argument)
 {
 	struct triad_perf *perf = argument;
 	bool was_wanted = false, drained;
-	uint64_t mate_us;
+	uint64_t hooks_us;
 	struct work work;
 	uint64_t until_us;
 
@@ -515,10 +515,10 @@ static void *run(void *argument)
 		work = take_work(perf);
 		pthread_mutex_unlock(&perf->lock);
 		take_up(perf, &work);
-		mate_us = turn_mate(perf, &work);
+		hooks_us = run_hooks(perf, &work);
 		until_us = turn(perf, was_wanted, work.wanted);
-		if (mate_us < until_us)
-			until_us = mate_us;
+		if (hooks_us < until_us)
+			until_us = hooks_us;
 		was_wanted = work.wanted;
 		pthread_mutex_lock(&perf->lock);
 		end_reset(perf, &work);

@@ -29,16 +29,16 @@ enum triad_sm {
 	TRIAD_SM_STANDBY,
 };
 
-/* Who has a say in what is read, where this is one of many that read (collect.h).  Its
- * functions are called by the PerfManager's thread, without a lock. */
-struct triad_perf_mate {
+/* Where this is one of many that read, collect.h decides by these what is read here.
+ * The PerfManager's thread calls them, without a lock. */
+struct triad_perf_hooks {
 	void *context;
-	/* A configuration is taken up; the mate may change what is done with it. */
+	/* A configuration is taken up; the hook may change what is done with it. */
 	void (*configure)(void *context, struct triad_conf *conf);
-	/* A fabric has come.  Returns true when the mate will give the collector what
+	/* A fabric has come.  Returns true when somebody else gives the collector what
 	 * is to be swept. */
 	bool (*take_fabric)(void *context, struct triad_fabric *fabric);
-	/* Totals are to become 0.  Returns true when the mate has done it. */
+	/* Totals are to become 0.  Returns true when that is done. */
 	bool (*reset)(void *context, const struct triad_selection *selection);
 	/* Called again and again; 'wanted': counters are to be read, by whomever, once
 	 * there is a fabric.  Says whether the collector is to sweep, and whether it
@@ -61,10 +61,11 @@ struct triad_perf *triad_perf_new(uint64_t port_guid,
 	const struct triad_alerts_sink *alerts, struct triad_log *log);
 
 /* Copied.  Before the first configuration. */
-void triad_perf_set_mate(struct triad_perf *perf, const struct triad_perf_mate *mate);
-/* The mate's turn() is called soon. */
+void triad_perf_set_hooks(
+	struct triad_perf *perf, const struct triad_perf_hooks *hooks);
+/* The hook turn() is called soon. */
 void triad_perf_wake(struct triad_perf *perf);
-/* For the mate, in its functions. */
+/* For hooks alone. */
 struct triad_collector *triad_perf_collector(struct triad_perf *perf);
 
 /* Ends the thread, in about half a second at most; what was read stays readable.

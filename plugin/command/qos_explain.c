@@ -382,7 +382,7 @@ static bool find_end(const struct triad_qos_basis *basis, const char *option,
 	return *port != TRIAD_FABRIC_NONE;
 }
 
-/* As the slow lane: a routing engine that decides on SLs is asked under the SM's lock.
+/* As the slow queue: a routing engine that decides on SLs is asked under the SM's lock.
  */
 static void explain_with_engine(struct osm_opensm *osm,
 	const struct triad_answer_basis *answers,

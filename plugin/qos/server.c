@@ -10,7 +10,7 @@
 
 #include "plugin/qos/class_port_info.h"
 #include "plugin/qos/hook.h"
-#include "plugin/qos/lane.h"
+#include "plugin/qos/work_queue.h"
 #include "plugin/ports/hold.h"
 #include "plugin/qos/live.h"
 #include "plugin/qos/sample.h"
@@ -27,7 +27,7 @@ struct triad_qos_server {
 	struct triad_sampler *sampler;
 	struct triad_hold *hold;
 	struct triad_sa_hook hook;
-	struct triad_lane fast, slow;
+	struct triad_work_queue fast, slow;
 	struct counts counts;
 	struct triad_latency latency;
 	struct triad_clients clients;
@@ -42,7 +42,7 @@ struct triad_qos_server {
 /* The callback that OpenSM's vendor calls knows OpenSM alone. */
 static _Atomic(struct triad_qos_server *) installed;
 
-/* One thread of a lane, and its own reference to the basis. */
+/* One thread of a queue, and its own reference to the basis. */
 struct worker {
 	struct triad_qos_server *server;
 	struct triad_qos_basis *basis;
@@ -294,12 +294,12 @@ static void work_out(struct worker *worker, const osm_madw_t *madw)
 	cl_plock_release(&worker->server->osm->lock);
 }
 
-static void finish_pass(struct worker *worker, const struct triad_lane_job *job)
+static void finish_pass(struct worker *worker, const struct triad_work_queue_job *job)
 {
 	struct triad_qos_server *server = worker->server;
 
 	if (worker->answer.pass == TRIAD_PASS_ENGINE && !worker->is_slow &&
-		worker->basis->classifier && triad_lane_put(&server->slow, job))
+		worker->basis->classifier && triad_work_queue_put(&server->slow, job))
 		return;
 	count(&server->counts.passed[worker->answer.pass]);
 	if (narrow(worker, job->madw)) {
@@ -311,7 +311,7 @@ static void finish_pass(struct worker *worker, const struct triad_lane_job *job)
 	give_back(server, job->madw);
 }
 
-static void finish(struct worker *worker, const struct triad_lane_job *job)
+static void finish(struct worker *worker, const struct triad_work_queue_job *job)
 {
 	struct triad_qos_server *server = worker->server;
 	const struct triad_answer *answer = &worker->answer;
@@ -367,7 +367,7 @@ static void refuse_held(struct worker *worker, osm_madw_t *madw)
 	give_back(worker->server, madw);
 }
 
-static void handle(struct worker *worker, const struct triad_lane_job *job)
+static void handle(struct worker *worker, const struct triad_work_queue_job *job)
 {
 	struct triad_answer *answer = &worker->answer;
 	enum triad_sa_status status;
@@ -418,31 +418,31 @@ static void refresh(struct worker *worker)
 }
 
 /* Without memory of its own a thread hands on what it takes. */
-static void leave_to_opensm(struct triad_lane *lane)
+static void leave_to_opensm(struct triad_work_queue *queue)
 {
-	struct triad_qos_server *server = lane->context;
-	struct triad_lane_job job;
+	struct triad_qos_server *server = queue->context;
+	struct triad_work_queue_job job;
 
-	while (triad_lane_take(lane, atomic_load(&server->generation), &job))
+	while (triad_work_queue_take(queue, atomic_load(&server->generation), &job))
 		if (job.madw)
 			pass_on(server, job.madw);
 }
 
 static void *serve(void *argument)
 {
-	struct triad_lane *lane = argument;
+	struct triad_work_queue *queue = argument;
 	struct worker *worker = calloc(1, sizeof(*worker));
-	struct triad_lane_job job;
+	struct triad_work_queue_job job;
 
 	if (!worker) {
-		leave_to_opensm(lane);
+		leave_to_opensm(queue);
 		return NULL;
 	}
-	worker->server = lane->context;
-	worker->is_slow = lane == &worker->server->slow;
+	worker->server = queue->context;
+	worker->is_slow = queue == &worker->server->slow;
 	worker->answer.records = worker->records;
 	worker->answer.room = TRIAD_ANSWER_MAX_RECORDS;
-	while (triad_lane_take(lane, generation_of(worker), &job)) {
+	while (triad_work_queue_take(queue, generation_of(worker), &job)) {
 		refresh(worker);
 		if (job.madw)
 			handle(worker, &job);
@@ -493,7 +493,7 @@ static void receive(struct osm_madw *madw, void *context, struct osm_madw *reque
 {
 	struct triad_qos_server *server = atomic_load(&installed);
 	const ib_sa_mad_t *mad = osm_madw_get_sa_mad_ptr(madw);
-	struct triad_lane_job job = {.madw = madw};
+	struct triad_work_queue_job job = {.madw = madw};
 
 	if (request || !is_wanted(server, mad) || !would_be_served(server->osm, mad)) {
 		server->hook.original(madw, context, request);
@@ -501,7 +501,7 @@ static void receive(struct osm_madw *madw, void *context, struct osm_madw *reque
 	}
 	count(&server->counts.received);
 	job.received_ns = now_ns();
-	if (triad_lane_put(&server->fast, &job))
+	if (triad_work_queue_put(&server->fast, &job))
 		return;
 	count(&server->counts.overflowed);
 	/* OpenSM would answer it by no policy.  Who asked asks again. */
@@ -524,14 +524,14 @@ void triad_qos_server_remove(struct triad_qos_server *server)
 
 /* --- life --- */
 
-static void end_lane(struct triad_qos_server *server, struct triad_lane *lane)
+static void end_queue(struct triad_qos_server *server, struct triad_work_queue *queue)
 {
-	struct triad_lane_job job;
+	struct triad_work_queue_job job;
 
-	triad_lane_stop(lane);
-	while (triad_lane_take_left(lane, &job))
+	triad_work_queue_stop(queue);
+	while (triad_work_queue_take_left(queue, &job))
 		give_back(server, job.madw);
-	triad_lane_clear(lane);
+	triad_work_queue_clear(queue);
 }
 
 struct triad_qos_server *triad_qos_server_new(struct osm_opensm *osm,
@@ -546,9 +546,9 @@ struct triad_qos_server *triad_qos_server_new(struct osm_opensm *osm,
 	server->sampler = sampler;
 	server->hold = hold;
 	pthread_mutex_init(&server->lock, NULL);
-	runs = triad_lane_start(&server->fast, "triad-sa", n_threads, serve, server,
-		&server->generation);
-	runs &= triad_lane_start(
+	runs = triad_work_queue_start(&server->fast, "triad-sa", n_threads, serve,
+		server, &server->generation);
+	runs &= triad_work_queue_start(
 		&server->slow, "triad-sa-slow", 1, serve, server, &server->generation);
 	if (runs)
 		return server;
@@ -560,8 +560,8 @@ void triad_qos_server_free(struct triad_qos_server *server)
 {
 	if (!server)
 		return;
-	end_lane(server, &server->fast);
-	end_lane(server, &server->slow);
+	end_queue(server, &server->fast);
+	end_queue(server, &server->slow);
 	triad_qos_basis_unref(server->basis);
 	pthread_mutex_destroy(&server->lock);
 	free(server);
@@ -580,8 +580,8 @@ void triad_qos_server_set_basis(
 		&server->has_policy, basis && basis->classifier && !basis->osm_has_it);
 	pthread_mutex_unlock(&server->lock);
 	triad_qos_basis_unref(old);
-	triad_lane_wake(&server->fast);
-	triad_lane_wake(&server->slow);
+	triad_work_queue_wake(&server->fast);
+	triad_work_queue_wake(&server->slow);
 }
 
 void triad_qos_server_set_sweeping(struct triad_qos_server *server, bool sweeping)

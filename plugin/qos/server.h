@@ -2,16 +2,16 @@
 /* Answers the SA's requests for paths, in threads of our own.
  *
  * Model: the vendor's receiving thread gives each MAD to receive(), which puts requests
- * for paths into a queue and hands everything else on to OpenSM at once.  Threads of
- * the fast lane take requests from the queue and answer them from the present basis,
- * without any lock of OpenSM's.  What they can't answer (answer.h: PASS) they hand on
- * to OpenSM, as if it had just come, narrowed to what the QoS level allows; what needs
- * the routing engine's word on SLs goes to the slow lane, one thread that takes the
- * SM's lock for it, shared, and may have to wait.
+ * for paths into the fast queue and hands everything else on to OpenSM at once.  The
+ * threads of that queue answer requests from the present basis, without any lock of
+ * OpenSM's.  What they can't answer (answer.h: PASS) they hand on to OpenSM, as if it
+ * had just come, narrowed to what the QoS level allows; what needs the routing engine's
+ * word on SLs goes to the slow queue, whose one thread takes the SM's lock for it,
+ * shared, and may have to wait.
  *
- *     receive ──> fast lane ──> osm_vendor_send
- *        │            ├───> slow lane ──> osm_vendor_send
- *        └────────────┴───> OpenSM's own callback, its dispatcher
+ *     receive ──> fast queue ──> osm_vendor_send
+ *        │             ├───> slow queue ──> osm_vendor_send
+ *        └─────────────┴───> OpenSM's own callback, its dispatcher
  *
  * While a sweep runs, an end of a path is compared with what OpenSM has, if its lock is
  * free that moment; and whatever would be answered with "no" is left to OpenSM, which
@@ -20,10 +20,10 @@
  * Requests that name an end which is held back (plugin/ports/hold.h) find no records,
  * also while there is no basis and all others go to OpenSM.
  *
- * A lane has room for TRIAD_LANE_ROOM requests; what comes then goes to OpenSM, and is
- * counted.
+ * A queue has room for TRIAD_WORK_QUEUE_ROOM requests; what comes then goes to OpenSM,
+ * and is counted.
  *
- * Lock order: a lane's lock is held for the copy of one pointer, with nothing taken
+ * Lock order: a queue's lock is held for the copy of one pointer, with nothing taken
  * under it.  Memory: each thread has 1 MiB for records; the answers' MADs are OpenSM's.
  */
 #ifndef TRIAD_PLUGIN_QOS_SERVER_H
@@ -54,9 +54,9 @@ struct triad_qos_server_status {
 	struct triad_latency_summary latency; /* from receiving to sent, without slow */
 };
 
-/* 'n_threads' of the fast lane, 1 to TRIAD_LANE_MAX_THREADS; 'sampler' picks requests
- * for sFlow; 'hold' has ports that nobody may have a path to; both outlive it.  One
- * server a process.  NULL: no memory or threads. */
+/* 'n_threads' of the fast queue, 1 to TRIAD_WORK_QUEUE_MAX_THREADS; 'sampler' picks
+ * requests for sFlow; 'hold' has ports that nobody may have a path to; both outlive it.
+ * One server a process.  NULL: no memory or threads. */
 struct triad_qos_server *triad_qos_server_new(struct osm_opensm *osm,
 	unsigned n_threads, struct triad_sampler *sampler, struct triad_hold *hold);
 

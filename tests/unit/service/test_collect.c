@@ -23,7 +23,7 @@
 
 static struct triad_collect *collect;
 static struct triad_collector *collector;
-static struct triad_perf_mate mate;
+static struct triad_perf_hooks hooks;
 static struct triad_conf conf;
 static struct triad_bus_message letters[MAX_LETTERS];
 static unsigned n_letters, n_taken;
@@ -82,9 +82,9 @@ struct triad_bus_status triad_bus_status(struct triad_bus *bus)
 	return (struct triad_bus_status){.is_wanted = true, .is_connected = true};
 }
 
-void triad_perf_set_mate(struct triad_perf *perf, const struct triad_perf_mate *its)
+void triad_perf_set_hooks(struct triad_perf *perf, const struct triad_perf_hooks *its)
 {
-	mate = *its;
+	hooks = *its;
 }
 
 struct triad_collector *triad_perf_collector(struct triad_perf *perf)
@@ -133,7 +133,7 @@ static uint64_t now_us(void *context)
 	return triad_clock_now_us();
 }
 
-/* --- the thread that this is a mate of --- */
+/* --- the thread that calls the hooks --- */
 
 static void start(enum triad_conf_collect mode)
 {
@@ -149,7 +149,7 @@ static void start(enum triad_conf_collect mode)
 	triad_conf_init(&conf, HERE);
 	conf.collect.mode = mode;
 	conf.alerts.raise_after_s = 0;
-	mate.configure(mate.context, &conf);
+	hooks.configure(hooks.context, &conf);
 	ck_assert_int_eq(triad_collector_configure(collector, &conf), 0);
 }
 
@@ -165,14 +165,14 @@ static void turn(void)
 {
 	bool reads = true, has_fabric;
 
-	mate.turn(mate.context, true, &reads, &has_fabric);
+	hooks.turn(hooks.context, true, &reads, &has_fabric);
 	if (!reads)
 		triad_collector_adopt(collector);
 }
 
 static void take_fabric(struct triad_fabric *fabric)
 {
-	if (!mate.take_fabric(mate.context, fabric))
+	if (!hooks.take_fabric(hooks.context, fabric))
 		triad_collector_set_fabric(collector, fabric);
 	triad_fabric_unref(fabric);
 }

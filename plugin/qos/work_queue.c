@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "plugin/qos/work_queue.h"
+
+#include "triad/thread.h"
+
+bool triad_work_queue_start(struct triad_work_queue *queue, const char *name,
+	unsigned n_threads, void *(*run)(void *), void *context,
+	const atomic_ulong *news)
+{
+	queue->context = context;
+	queue->news = news;
+	pthread_mutex_init(&queue->lock, NULL);
+	triad_condition_init(&queue->filled);
+	for (unsigned i = 0; i < n_threads; i++) {
+		if (triad_thread_start(&queue->threads[i], name, run, queue))
+			break;
+		queue->n_threads++;
+	}
+	return queue->n_threads;
+}
+
+void triad_work_queue_stop(struct triad_work_queue *queue)
+{
+	pthread_mutex_lock(&queue->lock);
+	queue->stopped = true;
+	pthread_cond_broadcast(&queue->filled);
+	pthread_mutex_unlock(&queue->lock);
+	for (unsigned i = 0; i < queue->n_threads; i++)
+		pthread_join(queue->threads[i], NULL);
+}
+
+void triad_work_queue_clear(struct triad_work_queue *queue)
+{
+	pthread_cond_destroy(&queue->filled);
+	pthread_mutex_destroy(&queue->lock);
+}
+
+bool triad_work_queue_put(
+	struct triad_work_queue *queue, const struct triad_work_queue_job *job)
+{
+	bool fits, wake;
+
+	pthread_mutex_lock(&queue->lock);
+	fits = queue->n < TRIAD_WORK_QUEUE_ROOM && !queue->stopped;
+	if (fits)
+		queue->jobs[(queue->first + queue->n++) % TRIAD_WORK_QUEUE_ROOM] = *job;
+	wake = fits && queue->n_waiting;
+	pthread_mutex_unlock(&queue->lock);
+	if (wake)
+		pthread_cond_signal(&queue->filled);
+	return fits;
+}
+
+bool triad_work_queue_take_left(
+	struct triad_work_queue *queue, struct triad_work_queue_job *job)
+{
+	if (!queue->n)
+		return false;
+	*job = queue->jobs[queue->first];
+	queue->first = (queue->first + 1) % TRIAD_WORK_QUEUE_ROOM;
+	queue->n--;
+	return true;
+}
+
+bool triad_work_queue_take(struct triad_work_queue *queue, unsigned long known,
+	struct triad_work_queue_job *job)
+{
+	bool goes_on;
+
+	job->madw = NULL;
+	pthread_mutex_lock(&queue->lock);
+	while (!queue->n && !queue->stopped && atomic_load(queue->news) == known) {
+		queue->n_waiting++;
+		(void)triad_condition_wait(&queue->filled, &queue->lock, UINT64_MAX);
+		queue->n_waiting--;
+	}
+	goes_on = !queue->stopped;
+	if (goes_on)
+		(void)triad_work_queue_take_left(queue, job);
+	pthread_mutex_unlock(&queue->lock);
+	return goes_on;
+}
+
+void triad_work_queue_wake(struct triad_work_queue *queue)
+{
+	pthread_mutex_lock(&queue->lock);
+	pthread_cond_broadcast(&queue->filled);
+	pthread_mutex_unlock(&queue->lock);
+}
