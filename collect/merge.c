@@ -9,6 +9,9 @@
 
 #define FIRST_ROWS 1024u
 #define NO_OFFSETS 0u
+/* When an agent read a row is known only so well: its first message may have been on
+ * its way for long, and so may the port's answer. */
+#define DOUBT_US (2 * TRIAD_US_PER_S)
 
 /* Of a row of the engine: whose word about which port its totals are, and what is added
  * to it. */
@@ -33,6 +36,7 @@ struct triad_merge {
 	struct offsets *offsets;
 	uint32_t n_offsets, offsets_room;
 	struct merge_agents agents;
+	uint64_t n_doubtful; /* rows */
 	struct triad_merge_status status;
 };
 
@@ -202,6 +206,33 @@ static uint64_t when_read(const struct merge_agent *agent,
 	return read_us < now_us ? read_us : now_us;
 }
 
+static bool went_back(
+	const struct triad_engine_report *before, const struct triad_collect_row *row)
+{
+	for (uint32_t left = row->has & before->has; left; left &= left - 1) {
+		unsigned i = (unsigned)__builtin_ctz(left);
+
+		if (row->raw[i] < before->raw[i])
+			return true;
+	}
+	return false;
+}
+
+/* Whether another teller's first row is older than what is there.  If a counter went
+ * back and the times are close, that is more likely than a reset: a reset is still to
+ * be seen a moment later, so the row is asked for again. */
+static bool is_stale(struct triad_merge *merge,
+	const struct triad_engine_report *before, const struct triad_collect_row *row,
+	uint64_t read_us)
+{
+	if (read_us < before->read_us)
+		return true;
+	if (read_us >= before->read_us + DOUBT_US || !went_back(before, row))
+		return false;
+	merge->n_doubtful++;
+	return true;
+}
+
 /* Takes a row of the port (index in the view's fabric). */
 static void take_row(struct triad_merge *merge, const struct triad_collect_head *head,
 	const struct triad_collect_row *row, uint32_t port, uint64_t read_us)
@@ -224,7 +255,7 @@ static void take_row(struct triad_merge *merge, const struct triad_collect_head 
 	}
 	if (!origin || !triad_engine_describe(merge->engine, at, &before))
 		return;
-	if (origin->teller != teller && read_us < before.read_us) {
+	if (origin->teller != teller && is_stale(merge, &before, row, read_us)) {
 		merge->status.n_stale++;
 		return;
 	}
@@ -316,7 +347,7 @@ void triad_merge_take(struct triad_merge *merge, uint8_t *octets, size_t size,
 	struct triad_collect_data data;
 	struct triad_wire body;
 	struct merge_agent *agent;
-	uint64_t n_not_owner = status->n_not_owner;
+	uint64_t n_not_owner = status->n_not_owner, n_doubtful = merge->n_doubtful;
 
 	if (!merge->view)
 		return;
@@ -340,7 +371,7 @@ void triad_merge_take(struct triad_merge *merge, uint8_t *octets, size_t size,
 	/* The sender believes to own nodes that are another's here: one of the two has
 	 * not heard it yet.  If the sender is right, what it told is as good as lost.
 	 */
-	if (status->n_not_owner != n_not_owner)
+	if (status->n_not_owner != n_not_owner || merge->n_doubtful != n_doubtful)
 		merge_agent_lack(agent, data.number, data.number);
 }
 

@@ -9,7 +9,9 @@
  * no total jumps when nodes change hands, whatever the new agent's totals begin with.
  *
  * Rows of an agent that is not the node's owner are left, while the owner is alive; so
- * are those that are older than what is there.
+ * are those that are older than what is there.  Which of two is older is known to two
+ * seconds: within these a new agent's counters that went back are taken for the older
+ * ones, and not for a reset, and are asked for again.
  *
  * Times: an agent's clock is compared with ours when its messages come; the fastest
  * message says best how they differ, and with that the times of its readings are ours.

@@ -32,6 +32,7 @@ static uint64_t owners[64];
 static uint64_t (*hardware)[TRIAD_N_COUNTERS]; /* of each port */
 static uint64_t now_us;
 static unsigned lost_percent;
+static uint64_t delay_us;     /* of messages */
 static uint32_t asked_number; /* last */
 static uint32_t causes_told[512];
 static unsigned seed;
@@ -99,6 +100,7 @@ static void set_up(void)
 	srand(seed);
 	now_us = 50 * TRIAD_US_PER_S;
 	lost_percent = asked_number = 0;
+	delay_us = 0;
 	fabric = fabric_row(N_SWITCHES, N_HOSTS);
 	hardware = calloc(fabric->n_ports, sizeof(*hardware));
 	memset(owners, 0, sizeof(owners));
@@ -174,7 +176,7 @@ static void tell(struct reader *reader, const uint32_t *findings)
 	while ((size = triad_feed_next(reader->feed, &reader->head, at_us, octets)))
 		if ((unsigned)rand() % 100 >= lost_percent)
 			triad_merge_take(merge, octets, size, TRIAD_US_PER_S,
-				now_us + (unsigned)rand() % 1000);
+				now_us + delay_us + (unsigned)rand() % 1000);
 }
 
 /* Each agent reads its nodes, and 'whole' what any of them reads. */
@@ -401,6 +403,61 @@ START_TEST(test_owner_that_was_not_known_yet_is_asked_again)
 	ck_assert(triad_view_read(top_view, 4, &row));
 	ck_assert_uint_eq(
 		row.total[TRIAD_PORT_XMIT_DATA], hardware[4][TRIAD_PORT_XMIT_DATA]);
+}
+END_TEST
+
+static void read_all(struct reader *reader)
+{
+	for (uint32_t port = 0; port < fabric->n_ports; port++)
+		read_port(reader, port);
+}
+
+/* Ports are read here, and before that by an agent whose first message is long on its
+ * way: they seem to have been read by that later. */
+START_TEST(test_row_read_a_moment_before_is_no_reset)
+{
+	struct reader here = {.engine = top, .view = top_view};
+	struct triad_engine_row row;
+
+	give_all_to(0);
+	count_on();
+	read_all(&readers[0]);
+	now_us += TRIAD_US_PER_S / 10;
+	count_on();
+	read_all(&here);
+	delay_us = TRIAD_US_PER_S / 5;
+	tell(&readers[0], NULL);
+	delay_us = 0;
+	ck_assert_uint_gt(triad_merge_status(merge).n_stale, 0);
+	for (unsigned i = 0; i < 4; i++) {
+		count_on();
+		now_us += TRIAD_US_PER_S;
+		read_all(&readers[0]);
+		tell(&readers[0], NULL);
+	}
+	ck_assert(triad_view_read(top_view, 4, &row));
+	ck_assert_uint_eq(
+		row.total[TRIAD_PORT_XMIT_DATA], hardware[4][TRIAD_PORT_XMIT_DATA]);
+}
+END_TEST
+
+/* It is believed when it is told again; the port changes no more. */
+START_TEST(test_reset_while_nodes_change_hands_is_counted_through)
+{
+	struct triad_engine_row before, row;
+
+	give_all_to(0);
+	count_on();
+	sweep();
+	ck_assert(triad_view_read(top_view, 4, &before));
+	memset(hardware[4], 0, sizeof(hardware[4]));
+	hardware[4][TRIAD_PORT_XMIT_DATA] = 1;
+	give_all_to(1);
+	for (unsigned i = 0; i < 6; i++)
+		sweep();
+	ck_assert(triad_view_read(top_view, 4, &row));
+	ck_assert_uint_eq(row.total[TRIAD_PORT_XMIT_DATA],
+		before.total[TRIAD_PORT_XMIT_DATA] + 1);
 }
 END_TEST
 
@@ -725,6 +782,8 @@ int main(void)
 	tcase_add_test(cases, test_totals_set_to_zero_at_the_top_begin_there);
 	tcase_add_test(cases, test_agent_that_is_not_the_owner_is_not_believed);
 	tcase_add_test(cases, test_owner_that_was_not_known_yet_is_asked_again);
+	tcase_add_test(cases, test_row_read_a_moment_before_is_no_reset);
+	tcase_add_test(cases, test_reset_while_nodes_change_hands_is_counted_through);
 	tcase_add_test(cases, test_agent_that_went_silent_its_ports_are_not_seen);
 	tcase_add_test(
 		cases, test_quiet_ports_are_not_told_of_but_when_their_turn_comes);
