@@ -112,7 +112,7 @@ void claims_enter(struct triad_claims *claims, uint64_t now_us)
 	claims->was_called = true;
 	if (!was_asleep || !claims->has_begun)
 		return;
-	claims->counts.n_naps++;
+	claims->counts.n_stalls++;
 	claims_begin(claims);
 }
 
@@ -217,7 +217,7 @@ uint64_t triad_claims_turn(struct triad_claims *claims, uint64_t now_us)
 	uint64_t next_us;
 
 	claims_enter(claims, now_us);
-	/* More often than naps are long. */
+	/* More often than a stall is long. */
 	next_us = now_us + claims->params.liveness_us / 4;
 	if (!claims->has_begun)
 		return next_us;

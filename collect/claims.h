@@ -118,7 +118,7 @@ struct triad_claims_counts {
 	uint64_t n_refused;   /* claims that can't be, senders there is no room for */
 	uint64_t refused_agent, refused_node; /* GUIDs, of the last of these; or 0 */
 	uint64_t n_lists;                     /* asked for */
-	uint64_t n_naps; /* times that it was not running for a liveness time */
+	uint64_t n_stalls; /* times that it was not running for a liveness time */
 };
 
 /* NULL when memory is short.  'params' and 'sink' are copied. */
@@ -182,7 +182,7 @@ static inline bool triad_claims_is_own(
 
 /* Nodes that nobody owns, of those that some agent alive can reach as far as is known
  * here. */
-uint32_t triad_claims_n_nobodys(const struct triad_claims *claims);
+uint32_t triad_claims_n_unowned(const struct triad_claims *claims);
 
 /* The i-th agent known, this one included, in ascending order of ids; false behind the
  * last.  Managers are none. */

@@ -134,7 +134,7 @@ static bool is_reachable(const struct triad_claims *claims, uint32_t node)
 	return false;
 }
 
-uint32_t triad_claims_n_nobodys(const struct triad_claims *claims)
+uint32_t triad_claims_n_unowned(const struct triad_claims *claims)
 {
 	uint32_t n = 0;
 

@@ -463,7 +463,7 @@ void triad_member_hear(struct triad_member *member,
 	if (head.sender != member->params.id || is_own_come_round(member, &head))
 		hear_kind(member, &head, &body, now_us);
 	else
-		member->counts.n_twins +=
+		member->counts.n_duplicate_ids +=
 			head.incarnation != member->params.incarnation;
 }
 

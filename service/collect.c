@@ -179,7 +179,7 @@ static void fill_status(const struct triad_collect *collect,
 		.n_managers = count_managers(collect, now_us),
 		.n_nodes = collect->fabric ? collect->fabric->n_nodes : 0,
 		.n_owned = alive.n_nodes,
-		.n_nobodys = triad_claims_n_nobodys(claims),
+		.n_unowned = triad_claims_n_unowned(claims),
 		.n_apart = collect->mode == TRIAD_COLLECT_MANAGER
 			? collect->n_apart
 			: triad_member_n_apart(collect->member),
@@ -206,7 +206,7 @@ void triad_collect_publish(struct triad_collect *collect, uint64_t now_us)
 		status.n_alive += agents[i].state != TRIAD_AGENT_DEAD;
 	status.n_agents = n;
 	if (!status.n_alive)
-		status.n_nobodys = status.n_nodes;
+		status.n_unowned = status.n_nodes;
 	pthread_mutex_lock(&collect->lock);
 	free(collect->agents);
 	old = collect->shown_fabric;

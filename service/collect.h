@@ -63,9 +63,9 @@ struct triad_collect_status {
 	struct triad_merge_status merge; /* managers */
 	uint32_t n_agents, n_alive;      /* known; of these */
 	uint32_t n_managers;             /* heard, this one included */
-	uint32_t n_nodes, n_owned, n_nobodys;
+	uint32_t n_nodes, n_owned, n_unowned;
 	/* Nodes that share no partition with this agent; at a manager those of
-	 * 'n_nobodys' that share none with any. */
+	 * 'n_unowned' that share none with any. */
 	uint32_t n_apart;
 	uint64_t master;
 	bool is_draining;

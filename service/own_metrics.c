@@ -197,7 +197,7 @@ static void add_collect(struct triad_own_metrics *list, struct triad_service *se
 	triad_own_gauge(
 		list, "triad_agents_alive", "Agents that are heard.", status.n_alive);
 	triad_own_gauge(list, "triad_agents_nodes_without_owner",
-		"Nodes that no agent owns.", status.n_nobodys);
+		"Nodes that no agent owns.", status.n_unowned);
 	triad_own_count(list, "triad_agents_messages_received",
 		"Messages from the broker.", status.bus.n_received);
 	triad_own_count(list, "triad_agents_messages_sent", "Messages to the broker.",

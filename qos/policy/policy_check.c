@@ -62,7 +62,7 @@ static struct triad_place place_of(
 	return is_level ? policy->levels[index].place : policy->groups[index].place;
 }
 
-static void report_twins(struct triad_policy_builder *builder, bool is_level)
+static void report_duplicates(struct triad_policy_builder *builder, bool is_level)
 {
 	const struct triad_policy *policy = builder->policy;
 	const struct triad_policy_names *names =
@@ -249,8 +249,8 @@ void triad_policy_check(struct triad_policy_builder *builder)
 	take_all(builder);
 	if (builder->stopped || !make_names(builder))
 		return;
-	report_twins(builder, false);
-	report_twins(builder, true);
+	report_duplicates(builder, false);
+	report_duplicates(builder, true);
 	for (uint32_t i = 0; i < builder->references.n && !builder->stopped; i++)
 		look_up(builder, &references[i]);
 	add_ulp_rules(builder);

@@ -94,7 +94,7 @@ static void put_agents_json(const struct triad_collect_status *status,
 	triad_json_init(&json, output);
 	triad_json_object_begin(&json, NULL);
 	triad_json_uint(&json, "nodes", status->n_nodes);
-	triad_json_uint(&json, "nodes_without_owner", status->n_nobodys);
+	triad_json_uint(&json, "nodes_without_owner", status->n_unowned);
 	triad_json_uint(&json, "nodes_apart", status->n_apart);
 	triad_json_uint(&json, "nodes_not_seen", status->merge.n_nodes_unseen);
 	triad_json_uint(&json, "ports_not_seen", status->merge.n_ports_unseen);
@@ -169,7 +169,7 @@ static void put_agents_text(const struct triad_collect_status *status,
 		put_agent_text(&agents[i], reports_to(status, &agents[i], agents, n),
 			widths, output);
 	triad_output_printf(output, "%u nodes, %u without an owner", status->n_nodes,
-		status->n_nobodys);
+		status->n_unowned);
 	if (!status->n_alive)
 		triad_output_printf(output, ": no agent is alive");
 	if (status->n_apart)
@@ -360,7 +360,7 @@ static void report_claims(
 	triad_report_uint(report, "managers", "managers", status->n_managers, "");
 	triad_report_uint(report, "nodes", "nodes", status->n_nodes, "");
 	triad_report_uint(report, "nodes_without_owner", "nodes without an owner",
-		status->n_nobodys, "");
+		status->n_unowned, "");
 	triad_report_uint(report, "nodes_apart",
 		status->mode == TRIAD_COLLECT_MANAGER
 			? "of these, in no partition of any agent"
@@ -371,7 +371,7 @@ static void report_claims(
 	triad_report_uint(report, "foreign", "messages that made no sense",
 		status->counts.n_foreign, "");
 	triad_report_uint(report, "twins", "of another one on the same port",
-		status->counts.n_twins, "");
+		status->counts.n_duplicate_ids, "");
 	triad_report_uint(report, "words_refused", "words in another's name",
 		status->counts.n_refused, "");
 	if (status->counts.n_refused || report->as_json)

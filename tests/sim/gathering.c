@@ -374,7 +374,7 @@ static bool is_settled(struct gathering *g)
 	for (unsigned i = 0; i < g->params.n_agents; i++)
 		if (g->agents[i].member && !g->agents[i].is_paused)
 			n += n_owned(&g->agents[i]);
-	if (n != g->params.fabric->n_nodes || triad_claims_n_nobodys(claims))
+	if (n != g->params.fabric->n_nodes || triad_claims_n_unowned(claims))
 		return false;
 	for (uint32_t i = 0; i < g->params.fabric->n_nodes; i++) {
 		const struct gathering_peer *owner =

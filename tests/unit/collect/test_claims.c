@@ -57,7 +57,7 @@ START_TEST(test_wave_alone_claims_hop_by_hop)
 	ck_assert_uint_eq(stated, 3);
 	run(&bed, 10 * SLOT);
 	ck_assert_uint_eq(owner_of(&bed, 2), TRIAD_CLAIMS_NOBODY);
-	ck_assert_uint_eq(triad_claims_n_nobodys(bed.claims), 0);
+	ck_assert_uint_eq(triad_claims_n_unowned(bed.claims), 0);
 	ck_assert_uint_eq(bed.n_entries, 3);
 	ck_assert_uint_eq(triad_claims_counts(bed.claims).n_claimed, 3);
 	ck_assert_uint_eq(triad_claims_changes(bed.claims), 3);
@@ -73,7 +73,7 @@ START_TEST(test_wave_stops_at_the_most_that_may_be_owned)
 	set_up(&bed, 5);
 	run(&bed, 4 * SLOT);
 	ck_assert_uint_eq(look(&bed, SELF).n_nodes, 3);
-	ck_assert_uint_eq(triad_claims_n_nobodys(bed.claims), 2);
+	ck_assert_uint_eq(triad_claims_n_unowned(bed.claims), 2);
 	/* One of its own goes to another, and then there is room. */
 	hear_alive(&bed, OTHER, 0);
 	for (uint32_t i = 0; i < 5; i++)
@@ -335,7 +335,7 @@ START_TEST(test_agent_silent_for_a_liveness_time_is_dead_and_inherited)
 	ck_assert_int_ne(look(&bed, OTHER).state, TRIAD_CLAIMS_DEAD);
 	run(&bed, 1);
 	ck_assert_uint_eq(owner_of(&bed, 0), TRIAD_CLAIMS_NOBODY);
-	ck_assert_uint_eq(triad_claims_n_nobodys(bed.claims), 1);
+	ck_assert_uint_eq(triad_claims_n_unowned(bed.claims), 1);
 	ck_assert_int_eq(look(&bed, OTHER).state, TRIAD_CLAIMS_DEAD);
 	ck_assert_uint_eq(triad_claims_counts(bed.claims).n_deaths, 1);
 	run(&bed, 2 * SLOT);
@@ -448,7 +448,7 @@ START_TEST(test_nap_longer_than_liveness_begins_as_if_just_started)
 	bed.now_us += LIVENESS + 1;
 	wakes[_i](&bed);
 	turn(&bed);
-	ck_assert_uint_eq(triad_claims_counts(bed.claims).n_naps, 1);
+	ck_assert_uint_eq(triad_claims_counts(bed.claims).n_stalls, 1);
 	ck_assert_uint_eq(look(&bed, SELF).n_nodes, 0);
 	ck_assert_uint_eq(bed.n_entries, 0);
 	ck_assert_uint_eq(bed.n_asked_all, 1);
@@ -470,7 +470,7 @@ START_TEST(test_nap_as_long_as_liveness_is_none)
 	set_up_owner(&bed, 3);
 	bed.now_us += LIVENESS;
 	turn(&bed);
-	ck_assert_uint_eq(triad_claims_counts(bed.claims).n_naps, 0);
+	ck_assert_uint_eq(triad_claims_counts(bed.claims).n_stalls, 0);
 	ck_assert_uint_eq(look(&bed, SELF).n_nodes, 3);
 	triad_claims_free(bed.claims);
 }
@@ -487,12 +487,12 @@ START_TEST(test_away_keeps_what_is_owned_whatever_the_fabric_becomes)
 	set_nodes(&bed, 4, 2);
 	bed.now_us += 10 * LIVENESS;
 	set_nodes(&bed, 2, 2);
-	ck_assert_uint_eq(triad_claims_counts(bed.claims).n_naps, 0);
+	ck_assert_uint_eq(triad_claims_counts(bed.claims).n_stalls, 0);
 	ck_assert_uint_eq(look(&bed, SELF).n_nodes, 2);
 	bed.now_us += MS;
 	triad_claims_set_away(bed.claims, false, bed.now_us);
 	turn(&bed);
-	ck_assert_uint_eq(triad_claims_counts(bed.claims).n_naps, 1);
+	ck_assert_uint_eq(triad_claims_counts(bed.claims).n_stalls, 1);
 	ck_assert_uint_eq(look(&bed, SELF).n_nodes, 0);
 	triad_claims_free(bed.claims);
 }
@@ -567,7 +567,7 @@ START_TEST(test_leave_of_another_frees_all_that_it_owned)
 	hear_claim(&bed, OTHER, 1, 0, 1, 0);
 	hear_claim(&bed, OTHER, 2, 1, 1, 0);
 	hear(&bed, OTHER, &nothing, NULL);
-	ck_assert_uint_eq(triad_claims_n_nobodys(bed.claims), 2);
+	ck_assert_uint_eq(triad_claims_n_unowned(bed.claims), 2);
 	ck_assert(!look(&bed, OTHER).is_behind);
 	triad_claims_free(bed.claims);
 }

@@ -304,7 +304,7 @@ START_TEST(test_fabric_handed_down_is_shared_by_all)
 	}
 	ck_assert_uint_eq(n, fabric->n_nodes);
 	ck_assert_uint_eq(
-		triad_claims_n_nobodys(triad_member_claims(peers[MANAGER].member)), 0);
+		triad_claims_n_unowned(triad_member_claims(peers[MANAGER].member)), 0);
 }
 END_TEST
 
@@ -376,7 +376,7 @@ static void check_secret_owner(uint64_t owner)
 
 		ck_assert_uint_eq(triad_claims_owner(claims, node, NULL), owner);
 		ck_assert_uint_eq(
-			triad_claims_n_nobodys(claims), owner == TRIAD_CLAIMS_NOBODY);
+			triad_claims_n_unowned(claims), owner == TRIAD_CLAIMS_NOBODY);
 	}
 }
 
@@ -580,7 +580,7 @@ START_TEST(test_trap_that_goes_round_goes_to_the_manager)
 	ck_assert_uint_eq(n_traps, 1);
 	ck_assert_uint_eq(
 		triad_member_counts(peers[0].member).n_relayed, n_relayed + 1);
-	ck_assert_uint_eq(triad_member_counts(peers[0].member).n_twins, 0);
+	ck_assert_uint_eq(triad_member_counts(peers[0].member).n_duplicate_ids, 0);
 }
 END_TEST
 
@@ -790,7 +790,7 @@ START_TEST(test_words_of_another_with_the_same_id_are_counted_and_left)
 		triad_collect_put_owner(&head, &owner, NULL, octets, sizeof(octets));
 
 	hear(&peers[0], peers[0].id, octets, size);
-	ck_assert_uint_eq(triad_member_counts(peers[0].member).n_twins, 1);
+	ck_assert_uint_eq(triad_member_counts(peers[0].member).n_duplicate_ids, 1);
 	ck_assert_uint_eq(n_owned(0), before);
 }
 END_TEST
