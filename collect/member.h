@@ -107,7 +107,7 @@ struct triad_member_counts {
 	uint64_t n_relayed;
 	uint64_t n_traps;         /* said, or heard by a manager */
 	uint64_t n_traps_refused; /* of nodes that somebody else reads */
-	uint64_t n_duplicate_ids;         /* words of another with its own id */
+	uint64_t n_duplicate_ids; /* words of another with its own id */
 	uint64_t n_refused; /* words in another's name, or not the speaker's to say */
 	uint64_t refused;   /* who spoke the last of them */
 };
