@@ -16,7 +16,8 @@
 /* Of a row of the engine: whose word about which port its totals are, and what is added
  * to it. */
 struct origin {
-	uint32_t teller;  /* hash; 0: nobody's yet, or read here */
+	uint32_t reader;  /* hash; 0: nobody's yet, or read here */
+	uint32_t teller;  /* the same, with when its totals were set to 0 */
 	uint32_t offsets; /* index, from 1 on; NO_OFFSETS: all are 0 */
 	uint32_t settled; /* bit i: it told of counter i, whose offset is right */
 	uint32_t known;   /* bit i: anybody told of it: the engine has its total */
@@ -125,16 +126,21 @@ static struct offsets *need_offsets(struct triad_merge *merge, struct origin *or
 	return offsets;
 }
 
-static uint32_t teller_of(
-	const struct triad_collect_head *head, const struct triad_collect_row *row)
+static uint64_t mix(uint64_t sum, uint64_t more)
 {
-	uint64_t sum = head->sender * UINT64_C(0x9e3779b97f4a7c15);
+	sum = (sum ^ more) * UINT64_C(0x9e3779b97f4a7c15);
+	return sum ^ sum >> 29;
+}
 
-	sum = (sum ^ sum >> 29 ^ head->incarnation) * UINT64_C(0xbf58476d1ce4e5b9);
-	sum = (sum ^ sum >> 32 ^ row->zeroed_s) * UINT64_C(0x94d049bb133111eb);
-	sum = (sum ^ sum >> 30 ^ row->node_guid) * UINT64_C(0x9e3779b97f4a7c15);
-	sum = (sum ^ sum >> 31 ^ row->port) * UINT64_C(0xbf58476d1ce4e5b9);
-	return (uint32_t)(sum >> 32) | 1;
+/* Sets who reads the row's port, and whose totals they are. */
+static void find_teller(const struct triad_collect_head *head,
+	const struct triad_collect_row *row, uint32_t *reader, uint32_t *teller)
+{
+	uint64_t sum = mix(mix(0, head->sender), head->incarnation);
+
+	sum = mix(mix(sum, row->node_guid), row->port);
+	*reader = (uint32_t)(sum >> 32) | 1;
+	*teller = (uint32_t)(mix(sum, row->zeroed_s) >> 32) | 1;
 }
 
 /* Where the total stands after what the new teller's first row says of the hardware. */
@@ -179,11 +185,12 @@ static bool settle(struct triad_merge *merge, struct origin *origin,
 
 /* Another one tells of the row's port, or the row is another port's. */
 static void hand_over(struct triad_merge *merge, struct origin *origin,
-	const struct triad_engine_report *before, uint32_t teller)
+	const struct triad_engine_report *before, uint32_t reader, uint32_t teller)
 {
 	merge->status.n_handed_over += before->has != 0;
 	origin->known = before->read_us ? origin->known | before->has : 0;
 	origin->settled = 0;
+	origin->reader = reader;
 	origin->teller = teller;
 }
 
@@ -218,16 +225,17 @@ static bool went_back(
 	return false;
 }
 
-/* Whether another teller's first row is older than what is there.  If a counter went
- * back and the times are close, that is more likely than a reset: a reset is still to
- * be seen a moment later, so the row is asked for again. */
+/* Whether a new teller's first row is older than what is there.  If another one read
+ * it, a counter went back and the times are close, that is more likely than a reset: a
+ * reset is still to be seen a moment later, so the row is asked for again. */
 static bool is_stale(struct triad_merge *merge,
 	const struct triad_engine_report *before, const struct triad_collect_row *row,
-	uint64_t read_us)
+	uint64_t read_us, bool is_other_reader)
 {
 	if (read_us < before->read_us)
 		return true;
-	if (read_us >= before->read_us + DOUBT_US || !went_back(before, row))
+	if (!is_other_reader || read_us >= before->read_us + DOUBT_US ||
+		!went_back(before, row))
 		return false;
 	merge->n_doubtful++;
 	return true;
@@ -239,7 +247,7 @@ static void take_row(struct triad_merge *merge, const struct triad_collect_head 
 {
 	uint32_t at = merge->view->rows[port];
 	struct origin *origin = need_origin(merge, at);
-	uint32_t teller = teller_of(head, row);
+	uint32_t reader, teller;
 	struct triad_engine_report report = {
 		.read_us = read_us,
 		.has = row->has,
@@ -255,12 +263,14 @@ static void take_row(struct triad_merge *merge, const struct triad_collect_head 
 	}
 	if (!origin || !triad_engine_describe(merge->engine, at, &before))
 		return;
-	if (origin->teller != teller && is_stale(merge, &before, row, read_us)) {
+	find_teller(head, row, &reader, &teller);
+	if (origin->teller != teller &&
+		is_stale(merge, &before, row, read_us, origin->reader != reader)) {
 		merge->status.n_stale++;
 		return;
 	}
 	if (origin->teller != teller)
-		hand_over(merge, origin, &before, teller);
+		hand_over(merge, origin, &before, reader, teller);
 	if (!settle(merge, origin, &before, row))
 		return;
 	memcpy(report.raw, row->raw, sizeof(report.raw));
@@ -407,7 +417,7 @@ static void look_at_agents(struct triad_merge *merge, uint64_t now_us)
 }
 
 /* The agent that tells of the node; NULL: nobody does. */
-static struct merge_agent *find_teller(const struct triad_merge *merge, uint32_t node)
+static struct merge_agent *find_reader(const struct triad_merge *merge, uint32_t node)
 {
 	uint64_t owner = merge->sink.owner(merge->sink.context, node);
 	struct merge_agent *agent = merge_agents_find(&merge->agents, owner);
@@ -431,13 +441,13 @@ static void mark_unseen(struct triad_merge *merge, uint32_t node)
  * what did not change would stay as it was marked.  Returns whether it is not seen. */
 static bool look_at_node(struct triad_merge *merge, uint32_t node)
 {
-	struct merge_agent *teller = find_teller(merge, node);
+	struct merge_agent *reader = find_reader(merge, node);
 
-	if (!teller)
+	if (!reader)
 		mark_unseen(merge, node);
 	else if (merge->unseen && merge->unseen[node])
-		teller->missing_from = 1;
-	return !teller;
+		reader->missing_from = 1;
+	return !reader;
 }
 
 static bool has_asked_port(const struct triad_view *view, uint32_t node)

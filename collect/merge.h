@@ -28,7 +28,7 @@
  * twice or in another order.
  *
  * Thread-safety: none; the engine's thread, but for _status() and _agent() under the
- * caller's lock.  Memory: 16 octets for each row of the engine, 176 more for those that
+ * caller's lock.  Memory: 20 octets for each row of the engine, 176 more for those that
  * changed hands; TRIAD_CLAIMS_MAX_AGENTS agents; checked.
  * Source: rows M5, M12, A13.4. */
 #ifndef TRIAD_COLLECT_MERGE_H

@@ -461,6 +461,21 @@ START_TEST(test_reset_while_nodes_change_hands_is_counted_through)
 }
 END_TEST
 
+/* No doubt is about what one and the same agent reads. */
+START_TEST(test_reset_with_totals_set_to_zero_at_the_agent_counts_at_once)
+{
+	give_all_to(0);
+	for (unsigned i = 0; i < 3; i++) {
+		count_on();
+		sweep();
+		check_totals();
+		memset(hardware[4], 0, sizeof(hardware[4]));
+		triad_engine_zero(readers[0].engine, readers[0].view->rows[4], now_us);
+	}
+	ck_assert_uint_eq(triad_merge_status(merge).n_stale, 0);
+}
+END_TEST
+
 START_TEST(test_agent_that_went_silent_its_ports_are_not_seen)
 {
 	struct triad_engine_row row;
@@ -784,6 +799,8 @@ int main(void)
 	tcase_add_test(cases, test_owner_that_was_not_known_yet_is_asked_again);
 	tcase_add_test(cases, test_row_read_a_moment_before_is_no_reset);
 	tcase_add_test(cases, test_reset_while_nodes_change_hands_is_counted_through);
+	tcase_add_test(
+		cases, test_reset_with_totals_set_to_zero_at_the_agent_counts_at_once);
 	tcase_add_test(cases, test_agent_that_went_silent_its_ports_are_not_seen);
 	tcase_add_test(
 		cases, test_quiet_ports_are_not_told_of_but_when_their_turn_comes);
