@@ -45,7 +45,8 @@
 #define ROOM (4u << 20)
 #define DATA 56
 #define MAX_OF_A_KIND 65536
-#define TIMEOUT_MS 2000
+/* Of one request, which is not sent again: on a busy machine a sweep takes seconds. */
+#define TIMEOUT_MS 10000
 #define MAX_WINDOW 64u
 
 enum { GET = 0x01, GET_TABLE = 0x12, GET_MULTI = 0x14 };

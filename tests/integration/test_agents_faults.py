@@ -57,7 +57,8 @@ def test_nonsense_is_counted_and_harms_nobody(scratch):
         wait_until(lambda: not owners(lab)["nodes_without_owner"], 20, "owners of all")
         for member in members:
             assert member.process.poll() is None, "how an agent ended"
-            assert member.section("collect")["foreign"] >= 300
+            wait_until(lambda member=member: member.section("collect")["foreign"] >= 300,
+                       20, "messages that an agent counts")
 
 
 def test_claims_of_all_nodes_are_refused_and_said(scratch):
