@@ -66,13 +66,15 @@ static void ask(void *umad, uint32_t number, unsigned lid, unsigned attribute,
 
 int main(void)
 {
-	void *umad = umad_alloc(1, umad_size() + MAD_SIZE);
 	unsigned lid, attribute, modifier;
 	uint32_t number = 0;
+	void *umad;
 
+	open_port();
+	/* Only now is umad_size() what the kernel wants. */
+	umad = umad_alloc(1, umad_size() + MAD_SIZE);
 	if (!umad)
 		die("out of memory");
-	open_port();
 	while (scanf("%u %i %i", &lid, (int *)&attribute, (int *)&modifier) == 3) {
 		const uint8_t *data = (const uint8_t *)umad_get_mad(umad) + DATA;
 
