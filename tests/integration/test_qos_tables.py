@@ -172,6 +172,7 @@ def test_policy_without_setup_sends_what_opensm_sends(scratch):
         "SMPs that are not the same"
 
 
+@pytest.mark.plain
 def test_tables_off_again_are_opensms(scratch):
     stock = stock_tables(NET, CONF)
     text = policy(GROUPS, SCOPES, VLARBS)
