@@ -42,12 +42,10 @@ static bool take_handed(
 	return true;
 }
 
-static void report_topology(struct triad_report *report, struct triad_service *service,
-	const struct triad_topology_status *own)
+static void report_topology(struct triad_report *report,
+	const struct triad_topology_status *status, bool is_handed)
 {
-	uint64_t ago_us = triad_clock_now_us() - own->taken_us;
-	struct triad_topology_status shown = *own, *status = &shown;
-	bool is_handed = take_handed(service, status);
+	uint64_t ago_us = triad_clock_now_us() - status->taken_us;
 	char at[TRIAD_CLOCK_TEXT_SIZE];
 
 	if (status->n_taken)
@@ -91,13 +89,14 @@ static int run_status(struct triad_agent *agent, const struct triad_command *com
 	struct triad_report report = {.output = output, .as_json = command->json};
 	struct triad_topology_status topology = triad_topology_status(agent->topology);
 	struct triad_service *service = &agent->service;
+	bool is_handed = take_handed(service, &topology);
 
 	triad_json_init(&report.json, output);
 	if (report.as_json)
 		triad_json_object_begin(&report.json, NULL);
 	report_agent(&report, agent);
 	triad_service_report_engine(&report, service);
-	report_topology(&report, service, &topology);
+	report_topology(&report, &topology, is_handed);
 	triad_service_report_source(&report, service, "sa", "Subnet administration");
 	report_discovery(&report, &topology.discover);
 	triad_service_report_exports(&report, service);

@@ -261,7 +261,6 @@ struct triad_topology_status triad_topology_status(struct triad_topology *topolo
 
 	pthread_mutex_lock(&topology->lock);
 	status = topology->status;
-	status.is_partial = topology->is_partial;
 	pthread_mutex_unlock(&topology->lock);
 	status.discover = triad_discover_status(topology->discover);
 	return status;

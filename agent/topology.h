@@ -36,7 +36,6 @@ enum triad_topology_from {
 
 struct triad_topology_status {
 	enum triad_topology_from from; /* the last fabric */
-	bool is_partial;               /* the SA showed only a part, the last time */
 	uint64_t taken_us;
 	uint64_t n_taken;
 	uint64_t octets;

@@ -35,12 +35,20 @@ bool triad_local_port_find(
 size_t triad_local_port_pkeys(uint64_t port_guid, uint16_t *pkeys, size_t most)
 {
 	char ca_name[UMAD_CA_NAME_LEN];
-	umad_port_t port;
 	int number;
+
+	if (umad_init() || !triad_local_port_find(port_guid, ca_name, &number))
+		return 0;
+	return triad_local_port_pkeys_at(ca_name, number, pkeys, most);
+}
+
+size_t triad_local_port_pkeys_at(
+	const char *ca_name, int number, uint16_t *pkeys, size_t most)
+{
+	umad_port_t port;
 	size_t n = 0;
 
-	if (umad_init() || !triad_local_port_find(port_guid, ca_name, &number) ||
-		umad_get_port(ca_name, number, &port))
+	if (umad_get_port(ca_name, number, &port))
 		return 0;
 	for (; n < port.pkeys_size && n < most; n++)
 		pkeys[n] = port.pkeys[n]; /* in host order, unlike GUIDs */

@@ -17,6 +17,9 @@ bool triad_local_port_find(
 /* The P_Keys in the table of the port with that GUID, at most 'most'; returns how many
  * there are, 0 when there is no such port. */
 size_t triad_local_port_pkeys(uint64_t port_guid, uint16_t *pkeys, size_t most);
+/* The same of a port that was found.  After umad_init(). */
+size_t triad_local_port_pkeys_at(
+	const char *ca_name, int number, uint16_t *pkeys, size_t most);
 
 /* The first InfiniBand port that is ACTIVE; 0 when there is none.  'list' says which
  * ports there are, for people: "mlx5_0/1 0x... Down, ...", or is empty.  After

@@ -121,19 +121,17 @@ void triad_sa_close(struct triad_sa *sa)
 
 bool triad_sa_has_other_pkeys(struct triad_sa *sa)
 {
-	umad_port_t port;
-	bool is_other;
-	unsigned n;
+	uint16_t pkeys[TRIAD_PKEYS_MAX];
+	size_t n = triad_local_port_pkeys_at(
+		sa->ca_name, sa->number, pkeys, TRIAD_PKEYS_MAX);
+	bool is_other = sa->n_pkeys &&
+		(n != sa->n_pkeys || memcmp(sa->pkeys, pkeys, n * sizeof(*pkeys)) != 0);
 
-	if (umad_get_port(sa->ca_name, sa->number, &port))
+	/* A table that can't be read is no other one. */
+	if (!n)
 		return false;
-	n = port.pkeys_size < TRIAD_PKEYS_MAX ? port.pkeys_size : TRIAD_PKEYS_MAX;
-	is_other = sa->n_pkeys &&
-		(n != sa->n_pkeys ||
-			memcmp(sa->pkeys, port.pkeys, n * sizeof(*sa->pkeys)) != 0);
-	memcpy(sa->pkeys, port.pkeys, n * sizeof(*sa->pkeys));
-	sa->n_pkeys = n;
-	umad_release_port(&port);
+	memcpy(sa->pkeys, pkeys, n * sizeof(*pkeys));
+	sa->n_pkeys = (unsigned)n;
 	return is_other;
 }
 

@@ -19,8 +19,6 @@ struct history {
 	struct triad_record *records; /* newest first */
 	uint32_t n;
 	const struct triad_fabric *fabric; /* for names; NULL: none */
-	uint64_t writer;                   /* who is 'writer_name' */
-	char writer_name[NAME_SIZE];
 };
 
 static void format_time(uint64_t at_us, char *text, size_t size)
@@ -46,21 +44,17 @@ static void format_node(
 		snprintf(name, NAME_SIZE, "0x%016" PRIx64, guid);
 }
 
-/* The node of the SM's port.  It is looked for in all ports: mostly one SM wrote all.
- */
-static const char *writer_name(struct history *history, uint64_t port_guid)
+/* Of the SM at that port. */
+static void format_writer(
+	const struct triad_fabric *fabric, uint64_t port_guid, char name[NAME_SIZE])
 {
-	const struct triad_fabric *fabric = history->fabric;
-	uint64_t node_guid = port_guid;
+	uint32_t port =
+		fabric ? triad_fabric_find_alias(fabric, port_guid) : TRIAD_FABRIC_NONE;
 
-	if (history->writer == port_guid)
-		return history->writer_name;
-	for (uint32_t i = 0; fabric && i < fabric->n_ports; i++)
-		if (fabric->ports[i].guid == port_guid)
-			node_guid = fabric->nodes[fabric->ports[i].node].guid;
-	format_node(fabric, node_guid, history->writer_name);
-	history->writer = port_guid;
-	return history->writer_name;
+	format_node(fabric,
+		port != TRIAD_FABRIC_NONE ? fabric->nodes[fabric->ports[port].node].guid
+					  : port_guid,
+		name);
 }
 
 /* The record of what was intended when 'i' says what came of it: the one before it of
@@ -83,19 +77,19 @@ static uint32_t find_intent(const struct history *history, uint32_t i)
 	return history->n;
 }
 
-static void put_record(struct triad_output *output, struct history *history,
+static void put_record(struct triad_output *output, const struct history *history,
 	const struct triad_record *record)
 {
-	char when[32], node[NAME_SIZE];
+	char when[32], node[NAME_SIZE], writer[NAME_SIZE];
 
 	format_time(record->at_us, when, sizeof(when));
 	format_node(history->fabric, record->node_guid, node);
+	format_writer(history->fabric, record->writer, writer);
 	triad_output_printf(output,
 		"%s  %s port %u: %s %s (%s)\n    by %s, term %" PRIu64 "\n", when, node,
 		record->port, triad_deed_name(record->deed),
 		triad_outcome_name(record->outcome),
-		triad_port_reason_name(record->reason),
-		writer_name(history, record->writer), record->term);
+		triad_port_reason_name(record->reason), writer, record->term);
 	if (record->text[0])
 		triad_output_printf(output, "    %s\n", record->text);
 }
@@ -103,7 +97,7 @@ static void put_record(struct triad_output *output, struct history *history,
 /* An intent and what came of it are one deed for people, told by the latter, which says
  * what the former said, too. */
 static void put_text(
-	struct triad_output *output, struct history *history, uint32_t limit)
+	struct triad_output *output, const struct history *history, uint32_t limit)
 {
 	bool *is_told = calloc((size_t)history->n + 1, sizeof(*is_told));
 	uint32_t n = 0;
