@@ -3,7 +3,9 @@
  *
  *     report_say LID COUNT EVERY_MS
  *
- * to the GSI of the port with that LID, one each EVERY_MS [IBA 13.4.9]. */
+ * to the GSI of the port with that LID, one each EVERY_MS [IBA 13.4.9].  It ends when
+ * the last one is acknowledged, or after ACKNOWLEDGED_MS: ibsim drops what a client has
+ * sent and it has not read yet when that client disconnects. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +20,7 @@
 enum { CLASS_SA = 0x03, CLASS_VERSION = 2, METHOD_REPORT = 0x06 };
 enum { ATTRIBUTE_NOTICE = 0x02, TRAP_IN_SERVICE = 64 };
 enum { AT_TID = 8, AT_ATTRIBUTE = 16, DATA = 56, AT_TRAP = DATA + 4 };
+enum { ACKNOWLEDGED_MS = 2000 };
 enum { IS_GENERIC = 0x80, TYPE_INFO = 0x04, PRODUCER_CLASS_MANAGER = 4 };
 
 static int port, agent;
@@ -46,7 +49,8 @@ static void put(uint8_t *mad, size_t at, size_t n, uint64_t value)
 	triad_wire_put(&w, n, value);
 }
 
-static void say(void *umad, int lid, uint32_t number)
+/* 'wait_ms': how long the kernel waits for an acknowledgement, 0 for not at all. */
+static void send_report(void *umad, int lid, uint32_t number, int wait_ms)
 {
 	uint8_t *mad = umad_get_mad(umad);
 
@@ -58,9 +62,17 @@ static void say(void *umad, int lid, uint32_t number)
 		(uint64_t)(IS_GENERIC | TYPE_INFO) << 24 | PRODUCER_CLASS_MANAGER);
 	put(mad, AT_TRAP, 2, TRAP_IN_SERVICE);
 	umad_set_addr(umad, lid, 1, 0, (int)TRIAD_MAD_GSI_QKEY);
-	/* Answers, if there are any, are left to the kernel. */
-	if (umad_send(port, agent, umad, TRIAD_MAD_SIZE, 0, 0))
+	if (umad_send(port, agent, umad, TRIAD_MAD_SIZE, wait_ms, 0))
 		die("a MAD can't be sent");
+}
+
+/* The kernel hands a MAD that nobody acknowledges back, when its time is up. */
+static void await_last(void *umad)
+{
+	int size = TRIAD_MAD_SIZE;
+
+	if (umad_recv(port, umad, &size, 2 * ACKNOWLEDGED_MS) < 0)
+		die("the last report neither was acknowledged nor came back");
 }
 
 int main(int argc, char **argv)
@@ -77,9 +89,11 @@ int main(int argc, char **argv)
 	if (!umad)
 		die("out of memory");
 	for (uint32_t i = 1; i <= count; i++) {
-		say(umad, atoi(argv[1]), i);
+		send_report(umad, atoi(argv[1]), i, i < count ? 0 : ACKNOWLEDGED_MS);
 		usleep((useconds_t)(every_ms * 1000));
 	}
+	if (count)
+		await_last(umad);
 	umad_free(umad);
 	umad_unregister(port, agent);
 	umad_close_port(port);
