@@ -59,8 +59,8 @@ struct triad_sa_source_user triad_topology_user(struct triad_topology *topology)
 void triad_topology_connect(struct triad_topology *topology, struct triad_perf *perf,
 	struct triad_sa_source *source);
 
-/* 'choice' is of enum triad_conf_topology; 'may_be_handed': a manager may hand it down.
- */
+/* 'choice' is of enum triad_conf_topology; 'may_be_handed': a manager may hand it
+ * down. */
 void triad_topology_configure(
 	struct triad_topology *topology, unsigned choice, bool may_be_handed);
 

@@ -21,8 +21,8 @@ struct claims_node {
 	uint16_t owner; /* index of the agent, or CLAIMS_UNOWNED */
 	uint8_t hops, load;   /* as its owner stated them */
 	uint8_t own_hops;     /* from here */
-	bool has_drawn : 1;   /* due_us is the end of its wait, not the slot's beginning
-	                       */
+	bool has_drawn : 1;   /* due_us is the end of its wait, not the slot's
+	                          beginning */
 	bool is_listed : 1;   /* its owner's list, which is coming, has it */
 	bool is_disputed : 1; /* owned here, and somebody claimed it in vain */
 	bool is_new : 1;      /* of the fabric that is being taken up */
@@ -39,8 +39,8 @@ struct claims_agent {
 	bool needs_list;    /* for another reason than a gap */
 	bool has_refused;   /* a claim of its could not be, with this fabric */
 	uint64_t behind_us; /* since when something is missing; CLAIMS_NEVER: nothing */
-	uint64_t differs_us;  /* since when the digests differ; CLAIMS_NEVER: they don't
-	                       */
+	uint64_t differs_us;  /* since when the digests differ; CLAIMS_NEVER: they
+	                          don't */
 	uint64_t said_digest; /* the last one that it stated */
 
 	/* Its list. */

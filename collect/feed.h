@@ -45,8 +45,8 @@ struct triad_feed_counts {
 	uint64_t n_rows;     /* told of */
 	uint64_t n_held;     /* ports that were not due, in all sweeps */
 	uint64_t n_again;    /* times that something was asked for again */
-	uint64_t raw_octets; /* what all ports and counters would have taken, each sweep
-	                      */
+	uint64_t raw_octets; /* what all ports and counters would have taken, each
+	                         sweep */
 };
 
 /* NULL when memory is short. */

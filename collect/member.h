@@ -93,8 +93,8 @@ struct triad_member_params {
 
 /* May change at any time. */
 struct triad_member_settings {
-	char master[TRIAD_COLLECT_NAME_SIZE]; /* name or GUID of an agent; "": manager
-	                                       */
+	char master[TRIAD_COLLECT_NAME_SIZE]; /* name or GUID of an agent; "":
+	                                          manager */
 	struct triad_feed_params feed;
 	uint32_t sweep_ms;
 };

@@ -4,8 +4,7 @@
  *     member.c            life, the fabric, what is heard, what is due
  *     member_tree.c       masters, what passes up and down, histograms
  *     member_handout.c    the fabric handed down
- *     member_partitions.c nodes that can't be asked
- */
+ *     member_partitions.c nodes that can't be asked */
 #ifndef TRIAD_COLLECT_MEMBER_PARTS_H
 #define TRIAD_COLLECT_MEMBER_PARTS_H
 

@@ -379,8 +379,8 @@ void triad_merge_take(struct triad_merge *merge, uint8_t *octets, size_t size,
 	ask_again(merge, agent, now_us);
 	take_rows(merge, &head, agent, &data, &reader, now_us);
 	/* The sender believes to own nodes that are another's here: one of the two has
-	 * not heard it yet.  If the sender is right, what it told is as good as lost.
-	 */
+	 * not heard it yet.  If the sender is right, what it told is as good as
+	 * lost. */
 	if (status->n_not_owner != n_not_owner || merge->n_doubtful != n_doubtful)
 		merge_agent_lack(agent, data.number, data.number);
 }

@@ -53,8 +53,8 @@ struct triad_merge_sink {
 	uint64_t (*owner)(void *context, uint32_t node);
 	/* DATA from 'number' on did not come from 'agent'. */
 	void (*ask_again)(void *context, uint64_t agent, uint32_t number);
-	/* The causes (bits) that are raised at a port are these, by a row just taken.
-	 */
+	/* The causes (bits) that are raised at a port are these, by a row just
+	 * taken. */
 	void (*findings)(void *context, uint32_t port, uint32_t causes);
 };
 

@@ -76,8 +76,8 @@ static void put_text(struct triad_wire *wire, const char text[TRIAD_COLLECT_NAME
 		memcpy(octets, text, length);
 }
 
-/* What is not printable is no reason to leave the message, a length that can't be is.
- */
+/* What is not printable is no reason to leave the message, a length that can't be
+ * is. */
 static void get_text(struct triad_wire *wire, char text[TRIAD_COLLECT_NAME_SIZE])
 {
 	char as_is[TRIAD_NODE_NAME_SIZE] = "", cleaned[TRIAD_NODE_NAME_SIZE];

@@ -17,8 +17,8 @@ enum triad_option_kind {
 	TRIAD_OPTION_KIND_CHOICE, /* one of 'choices'; the value is its index */
 	TRIAD_OPTION_KIND_NODE,
 	TRIAD_OPTION_KIND_END,   /* of a path: a node, a GUID or a LID */
-	TRIAD_OPTION_KIND_VALUE, /* 0 to 'max_value', decimal or 0x...; sets 'present'
-	                          */
+	TRIAD_OPTION_KIND_VALUE, /* 0 to 'max_value', decimal or 0x...; sets
+	                             'present' */
 	TRIAD_OPTION_KIND_COUNTER,
 	TRIAD_OPTION_KIND_GROUP,
 	TRIAD_OPTION_KIND_PATH, /* of triadctl's own commands, */

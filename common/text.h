@@ -48,8 +48,7 @@ bool triad_text_guid(const char *text, uint64_t *guid);
  *     struct triad_text_guess guess = {.word = word};
  *     for each name
  *             if (triad_text_guess_try(&guess, name))
- *                     best = name;
- */
+ *                     best = name; */
 struct triad_text_guess {
 	const char *word;
 	unsigned limit; /* the best so far is nearer than that; 0: none yet */

@@ -74,8 +74,8 @@ struct triad_engine_row {
 	uint32_t saturated; /* bit i: it stands at its maximum in PortCounters */
 	uint8_t port;
 	bool answered;    /* the last time it was asked */
-	bool wide_behind; /* data counters of PortCounters are from before the interval
-	                   */
+	bool wide_behind; /* data counters of PortCounters are from before the
+	                      interval */
 	uint64_t interval_us[TRIAD_PMA_N_ATTRIBUTES]; /* that 'change' took; 0: none */
 	uint64_t total[TRIAD_N_COUNTERS];
 	uint64_t change[TRIAD_N_COUNTERS];

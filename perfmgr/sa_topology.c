@@ -298,8 +298,8 @@ static uint32_t find_blocks(const struct tables *tables, uint16_t lid)
 	return low;
 }
 
-/* What the SA says of a port's P_Keys; returns how many there are up to the last one.
- */
+/* What the SA says of a port's P_Keys; returns how many there are up to the last
+ * one. */
 static uint32_t gather_pkeys(const struct tables *tables, uint16_t lid, uint16_t *pkeys)
 {
 	uint32_t n = 0;

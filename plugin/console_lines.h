@@ -31,8 +31,8 @@ struct triad_console_lines {
 enum triad_console_line triad_console_lines_take(
 	struct triad_console_lines *lines, char octet);
 
-/* No more comes: whether the last line, which has no end, is in 'line'; it is OpenSM's.
- */
+/* No more comes: whether the last line, which has no end, is in 'line'; it is
+ * OpenSM's. */
 bool triad_console_lines_end(struct triad_console_lines *lines);
 
 #endif

@@ -54,8 +54,8 @@ void triad_events_free(struct triad_events *events);
 void triad_events_put(
 	struct triad_events *events, enum triad_event_kind kind, uint64_t now_us);
 
-/* The same for a trap: an event, and what it was about, of which the last 64 are kept.
- */
+/* The same for a trap: an event, and what it was about, of which the last 64 are
+ * kept. */
 void triad_events_put_trap(struct triad_events *events, const struct triad_trap *trap);
 
 /* Takes the oldest trap that is kept; never waits. */

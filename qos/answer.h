@@ -11,8 +11,8 @@
  * that the running sweep has changed, a routing engine with a word on SLs unless it can
  * be asked.
  *
- * Thread-safety: any number of threads, each with its own room.  Memory: no allocation.
- */
+ * Thread-safety: any number of threads, each with its own room.  Memory: no
+ * allocation. */
 #ifndef TRIAD_QOS_ANSWER_H
 #define TRIAD_QOS_ANSWER_H
 

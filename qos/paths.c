@@ -269,8 +269,8 @@ static int build_ends(struct triad_paths *paths)
 
 /* --- aliases --- */
 
-/* OpenSM's maps are sorted by GUIDs as they are on the wire, read as this host reads.
- */
+/* OpenSM's maps are sorted by GUIDs as they are on the wire, read as this host
+ * reads. */
 static int compare_aliases(const void *a, const void *b)
 {
 	const struct triad_fabric_alias *one = a, *other = b;

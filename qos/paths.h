@@ -45,8 +45,8 @@ struct triad_path_switch {
 	size_t lft;      /* of LID 0, in the fabric's */
 };
 
-/* P_Keys of a port: one of each partition, in the order in which OpenSM looks at them.
- */
+/* P_Keys of a port: one of each partition, in the order in which OpenSM looks at
+ * them. */
 struct triad_pkey_set {
 	uint32_t at, n;    /* in 'pkeys' */
 	uint16_t any_full; /* the first full member, or 0 */

@@ -127,8 +127,8 @@ bool triad_collect_is_handed(const struct triad_collect *collect, uint64_t now_u
 	return collect->handout && now_us - collect->handout_us < most_us;
 }
 
-/* A fabric that nobody hands down any more is given up, when there is one of our own.
- */
+/* A fabric that nobody hands down any more is given up, when there is one of our
+ * own. */
 void triad_collect_look_at_handout(struct triad_collect *collect, uint64_t now_us)
 {
 	if (!collect->handout)

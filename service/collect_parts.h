@@ -4,8 +4,8 @@
  *     collect.c        life, and what other threads ask
  *     collect_run.c    the PerfManager's hooks: the member in its thread
  *     collect_fabric.c which fabric it is about, which part of it is swept here
- *     collect_tell.c   what the member is told, and has done: findings, traps, totals
- */
+ *     collect_tell.c   what the member is told, and has done: findings, traps,
+ * totals */
 #ifndef TRIAD_SERVICE_COLLECT_PARTS_H
 #define TRIAD_SERVICE_COLLECT_PARTS_H
 

@@ -352,8 +352,8 @@ static bool finds_place(struct triad_control *control, const struct client *clie
 	return oldest;
 }
 
-/* Threads that were cut off end at once; until they do, nobody can make more of them.
- */
+/* Threads that were cut off end at once; until they do, nobody can make more of
+ * them. */
 static bool is_crowded(const struct triad_control *control)
 {
 	unsigned n = 0;

@@ -21,8 +21,8 @@ enum { AT_METHOD = 3 };
 #define RETRIES 1
 /* So often it is asked whether an answer still is wanted. */
 #define SLICE_US (TRIAD_US_PER_S / 4)
-/* The port's attributes are files: a flood of reports must not have them read for each.
- */
+/* The port's attributes are files: a flood of reports must not have them read for
+ * each. */
 #define PORT_AGE_US (TRIAD_US_PER_S / 20)
 
 struct triad_sa {

@@ -66,8 +66,8 @@ static void load_first_conf(struct triad_service *service)
 	log_diags(service, &service->conf_diags);
 }
 
-/* What is in force in the place of a file with mistakes: nothing goes out on its word.
- */
+/* What is in force in the place of a file with mistakes: nothing goes out on its
+ * word. */
 static void make_idle(const struct triad_service *service, struct triad_conf *conf)
 {
 	set_standards(service, conf);

@@ -18,8 +18,7 @@
  *     OUTPUT    text for standard output, at most TRIAD_CONTROL_REPLY_SIZE octets
  *     MESSAGE   text for standard error, at most as much
  *     PROGRESS  one line, without newline, that replaces the one before it
- *     EXIT      one octet: 0 done, 1 failed, 2 usage, 3 done and something to do
- */
+ *     EXIT      one octet: 0 done, 1 failed, 2 usage, 3 done and something to do */
 #ifndef TRIAD_CONTROL_H
 #define TRIAD_CONTROL_H
 

@@ -66,8 +66,8 @@ struct triad_http_params {
 struct triad_http_status {
 	bool listening;
 	bool has_tls, has_token, has_client_ca; /* what it asks of clients */
-	char reason[256]; /* why it could not be configured as asked last; "": it could
-	                   */
+	char reason[256]; /* why it could not be configured as asked last; "": it
+	                      could */
 	bool failed;      /* libmicrohttpd gave up */
 	struct triad_address listen; /* with the port it has */
 	unsigned n_clients;

@@ -59,8 +59,8 @@ bool triad_profile_file_is_there(const struct triad_profile_file *file);
  * it is still open. */
 int triad_profile_file_put_aside(struct triad_profile_file *file, uint64_t now_us);
 
-/* Appends octets of a frame.  Returns 0 or an errno; then the frame is to be dropped.
- */
+/* Appends octets of a frame.  Returns 0 or an errno; then the frame is to be
+ * dropped. */
 int triad_profile_file_append(
 	struct triad_profile_file *file, const void *data, size_t size);
 

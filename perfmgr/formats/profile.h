@@ -54,8 +54,8 @@
 	(1u << TRIAD_PORT_XMIT_DATA | 1u << TRIAD_PORT_RCV_DATA)
 #define TRIAD_PROFILE_ALL_COUNTERS ((1u << TRIAD_N_COUNTERS) - 1)
 
-/* Of a line that is rendered, newline and final 0 included; a longer one isn't parsed.
- */
+/* Of a line that is rendered, newline and final 0 included; a longer one isn't
+ * parsed. */
 #define TRIAD_PROFILE_LINE_SIZE 1024
 
 /* What every profile begins with. */

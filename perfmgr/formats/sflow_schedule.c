@@ -43,8 +43,8 @@ struct triad_sflow_schedule {
 	struct away *away;           /* sorted by GUID and port */
 	uint32_t n_away;
 
-	/* The pace.  Times are signed, because a round may have begun before the clock.
-	 */
+	/* The pace.  Times are signed, because a round may have begun before the
+	 * clock. */
 	int64_t interval_us;
 	int64_t round_us; /* when the first port of this round is due */
 	uint32_t at;      /* the next port; n_ports: the round is through */

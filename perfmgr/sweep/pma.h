@@ -84,8 +84,8 @@ uint16_t triad_pma_decode_capabilities(const uint8_t *mad);
 bool triad_pma_decode_redirect(
 	const uint8_t *mad, struct triad_pma_redirect *redirect, bool *behind_router);
 
-/* The counters that are read from 'attribute' of an agent with 'capabilities': bit i.
- */
+/* The counters that are read from 'attribute' of an agent with 'capabilities': bit
+ * i. */
 uint32_t triad_pma_counters(enum triad_pma_attribute attribute, uint16_t capabilities);
 
 /* Reads the counters out of a checked answer of one of the counter attributes.

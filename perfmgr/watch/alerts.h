@@ -184,8 +184,8 @@ void triad_alerts_take(struct triad_alerts *alerts, uint32_t port, unsigned caus
  * unanswered. */
 void triad_alerts_match(
 	struct triad_alerts *alerts, uint32_t port, uint32_t causes, uint64_t now_us);
-/* Raises what has lasted, drops what is over, and tells of both; as end_sweep() does.
- */
+/* Raises what has lasted, drops what is over, and tells of both; as end_sweep()
+ * does. */
 void triad_alerts_settle(struct triad_alerts *alerts, uint64_t now_us);
 
 /* The SM reported a heavy sweep (trap and lid 0) or a trap about a port. */
@@ -198,8 +198,8 @@ struct triad_alerts_counts triad_alerts_counts(const struct triad_alerts *alerts
 
 /* Walks over active alerts, then over those cleared last: copies the first one at
  * '*cursor' (0 to begin with) or behind, and moves the cursor behind it.  Returns
- * false when there is no more.  One that comes or goes between two calls may be missed.
- */
+ * false when there is no more.  One that comes or goes between two calls may be
+ * missed. */
 bool triad_alerts_next(
 	const struct triad_alerts *alerts, uint32_t *cursor, struct triad_alert *copy);
 

@@ -3,8 +3,7 @@
  *
  *     alerts.c          places, what sweeps read, what comes out
  *     alerts_adopt.c    a new fabric
- *     alerts_take.c     what others found
- */
+ *     alerts_take.c     what others found */
 #ifndef TRIAD_PERFMGR_ALERTS_PARTS_H
 #define TRIAD_PERFMGR_ALERTS_PARTS_H
 

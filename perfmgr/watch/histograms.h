@@ -18,8 +18,8 @@
  * Memory: sized by the fabric.  For each port 96 octets and at most 512 more; for each
  * node 800 and at most 2,816 more.  What can't be had is a sample not counted, and
  * counted as that.
- * Source: [monitoring-rfc M8, M9: histogram of rate of change], [perf-manager-arch 3].
- */
+ * Source: [monitoring-rfc M8, M9: histogram of rate of change], [perf-manager-arch
+ * 3]. */
 #ifndef TRIAD_PERFMGR_HISTOGRAMS_H
 #define TRIAD_PERFMGR_HISTOGRAMS_H
 

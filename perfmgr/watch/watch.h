@@ -42,8 +42,8 @@ int triad_watch_adopt(
 /* See triad_alerts_begin_sweep(). */
 void triad_watch_begin_sweep(struct triad_watch *watch, bool is_part);
 
-/* The port (index in the fabric of the view adopted last) did not answer in the sweep.
- */
+/* The port (index in the fabric of the view adopted last) did not answer in the
+ * sweep. */
 void triad_watch_miss(struct triad_watch *watch, uint32_t port, uint64_t now_us);
 
 /* Looks at what was read since 'since_us', when the sweep began.  'cut': it was ended

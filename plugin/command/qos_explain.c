@@ -382,8 +382,8 @@ static bool find_end(const struct triad_qos_basis *basis, const char *option,
 	return *port != TRIAD_FABRIC_NONE;
 }
 
-/* As the slow queue: a routing engine that decides on SLs is asked under the SM's lock.
- */
+/* As the slow queue: a routing engine that decides on SLs is asked under the SM's
+ * lock. */
 static void explain_with_engine(struct osm_opensm *osm,
 	const struct triad_answer_basis *answers,
 	const struct triad_path_request *request, uint32_t source, uint32_t destination,

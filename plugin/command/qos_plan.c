@@ -335,8 +335,8 @@ int triad_command_run_qos_plan(struct triad_plugin *plugin,
 	return status;
 }
 
-/* Reads the policy's file again; returns false, having said why, when it has mistakes.
- */
+/* Reads the policy's file again; returns false, having said why, when it has
+ * mistakes. */
 static bool read_policy(struct triad_plugin *plugin, struct triad_output *output)
 {
 	struct triad_diags *diags = malloc(sizeof(*diags));
@@ -351,8 +351,8 @@ static bool read_policy(struct triad_plugin *plugin, struct triad_output *output
 	return !error;
 }
 
-/* Whether the guard lets the tables of the policy that was read pass; says so if not.
- */
+/* Whether the guard lets the tables of the policy that was read pass; says so if
+ * not. */
 static bool passes_guard(
 	struct triad_plugin *plugin, bool is_guarded, struct triad_output *output)
 {

@@ -22,8 +22,8 @@
 #define MAX_READ 20000 /* SMPs of one command */
 #define PROGRESS_US TRIAD_US_PER_S
 
-/* One table, or SL2VL tables of in-ports in a row that are alike, in all three forms.
- */
+/* One table, or SL2VL tables of in-ports in a row that are alike, in all three
+ * forms. */
 struct row {
 	uint32_t port;
 	enum triad_setup_table table;

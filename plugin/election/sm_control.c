@@ -237,8 +237,8 @@ static void see_to_mastership(
  * priorities change meanwhile so that it is the higher one, both wait; and OpenSM,
  * which takes each answer of a higher master while it waits as a reason to begin its
  * sweep anew, sweeps for ever (osm_sminfo_rcv.c, osm_state_mgr.c).  Returns whether
- * this SM waited so, and ends the wait: the next sweep that comes through hands over.
- */
+ * this SM waited so, and ends the wait: the next sweep that comes through hands
+ * over. */
 static bool end_vain_wait(struct triad_sm_control *control)
 {
 	osm_sm_t *sm = &control->osm->sm;

@@ -64,8 +64,8 @@ static bool is_guarded(
 		!item->is_overridden;
 }
 
-/* Rows by GUID are known before the first sweep, others as soon as there is a fabric.
- */
+/* Rows by GUID are known before the first sweep, others as soon as there is a
+ * fabric. */
 static uint32_t list_rows(const struct triad_ports *ports, struct triad_hold_port *list)
 {
 	const struct triad_expected *expected = ports->source.expected;
@@ -133,8 +133,8 @@ static void publish_hold(struct triad_ports *ports)
 	free(list);
 }
 
-/* What is held no more becomes active in a heavy sweep, which nobody else may ask for.
- */
+/* What is held no more becomes active in a heavy sweep, which nobody else may ask
+ * for. */
 void ports_publish_hold(struct triad_ports *ports)
 {
 	uint32_t n_before = triad_hold_n_held(ports->hold);

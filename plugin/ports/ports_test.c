@@ -155,8 +155,8 @@ bool ports_begin_test(struct triad_ports *ports, const struct triad_plan_item *i
 	conf = test_conf(ports);
 	wanted = wanted_of(ports, item);
 	triad_port_test_begin(&test->test, &conf, &wanted, triad_clock_boot_us());
-	/* Of a link that was bounced the next sweep tells; otherwise there may be none.
-	 */
+	/* Of a link that was bounced the next sweep tells; otherwise there may be
+	 * none. */
 	if (!item->is_active)
 		look(ports, test, item->port, &ports->source.expected->ports[item->row],
 			triad_clock_boot_us());

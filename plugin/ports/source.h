@@ -10,8 +10,8 @@
  * The operator's file is looked at once a second, and read when it changed and has been
  * left alone since the look before; one that changes while it is read is read again.
  *
- * Thread-safety: one thread.  Memory: files are capped (portmgr/expected/expected.h).
- */
+ * Thread-safety: one thread.  Memory: files are capped
+ * (portmgr/expected/expected.h). */
 #ifndef TRIAD_PLUGIN_PORTS_SOURCE_H
 #define TRIAD_PLUGIN_PORTS_SOURCE_H
 

@@ -231,8 +231,8 @@ static struct traits wish(const struct triad_broadcast *groups,
 
 /* --- all groups --- */
 
-/* Old and new groups are in OpenSM's order, by MGID: '*at' walks through the old ones.
- */
+/* Old and new groups are in OpenSM's order, by MGID: '*at' walks through the old
+ * ones. */
 static struct group start_from(
 	const struct triad_broadcast *groups, const osm_mgrp_t *mgrp, uint32_t *at)
 {

@@ -30,8 +30,8 @@ uint32_t triad_live_find_alias(
  * not free. */
 uint32_t triad_live_n_aliases(struct osm_opensm *osm);
 
-/* The routing engine's word on SLs.  The caller holds osm->lock as long as it uses it.
- */
+/* The routing engine's word on SLs.  The caller holds osm->lock as long as it uses
+ * it. */
 struct triad_path_engine triad_live_engine(struct osm_opensm *osm);
 
 #endif

@@ -24,8 +24,8 @@
  * and is counted.
  *
  * Lock order: a queue's lock is held for the copy of one pointer, with nothing taken
- * under it.  Memory: each thread has 1 MiB for records; the answers' MADs are OpenSM's.
- */
+ * under it.  Memory: each thread has 1 MiB for records; the answers' MADs are
+ * OpenSM's. */
 #ifndef TRIAD_PLUGIN_QOS_SERVER_H
 #define TRIAD_PLUGIN_QOS_SERVER_H
 
@@ -77,8 +77,8 @@ void triad_qos_server_remove(struct triad_qos_server *server);
 /* A heavy sweep runs, from its start to the first basis after it. */
 void triad_qos_server_set_sweeping(struct triad_qos_server *server, bool sweeping);
 
-/* True, once, when a request showed that aliases are not those of the basis any more.
- */
+/* True, once, when a request showed that aliases are not those of the basis any
+ * more. */
 bool triad_qos_server_take_outdated(struct triad_qos_server *server);
 
 struct triad_qos_server_status triad_qos_server_status(struct triad_qos_server *server);

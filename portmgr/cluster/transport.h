@@ -12,8 +12,8 @@
  * what its maker has freed meanwhile.  It never frees what it runs on.
  *
  * Thread-safety: _send and _status by any thread; _new, _start, _stop and _free by the
- * maker; the rest by the transport's thread.  One lock, held for a copy of a payload.
- */
+ * maker; the rest by the transport's thread.  One lock, held for a copy of a
+ * payload. */
 #ifndef TRIAD_PORTMGR_TRANSPORT_H
 #define TRIAD_PORTMGR_TRANSPORT_H
 

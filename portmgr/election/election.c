@@ -444,8 +444,8 @@ void triad_election_status(const struct triad_election *election, uint64_t now_u
 {
 	const struct triad_election *e = election;
 	bool has_promised = now_us < e->promise.until_us;
-	/* A promise to oneself is no lease as long as a majority has not made it, too.
-	 */
+	/* A promise to oneself is no lease as long as a majority has not made it,
+	 * too. */
 	bool knows_holder = has_promised && e->promise.holder != e->conf.id;
 
 	*status = e->counts;

@@ -56,8 +56,8 @@ struct triad_election_conf {
 	uint32_t n_steps;      /* at most so many times either way */
 	uint32_t lease_ms;
 	bool is_witness;  /* votes, and is never master */
-	bool has_cluster; /* false: alone by configuration; who is silent is not missed
-	                   */
+	bool has_cluster; /* false: alone by configuration; who is silent is not
+	                      missed */
 };
 
 /* What has to survive a restart.  Losing it is safe for the length of a lease, but the

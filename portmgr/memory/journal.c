@@ -300,8 +300,8 @@ static int write_anew(struct triad_journal *journal, const struct triad_memory *
 		triad_file_new_discard(copy.fd, journal->path);
 		return copy.error;
 	}
-	/* Until it is synced, the old one may be there after a crash: it says the same.
-	 */
+	/* Until it is synced, the old one may be there after a crash: it says the
+	 * same. */
 	(void)triad_file_sync_folder(journal->path);
 	close(journal->fd);
 	journal->fd = copy.fd;

@@ -35,8 +35,8 @@ struct triad_memory *triad_memory_new(void);
 void triad_memory_free(struct triad_memory *memory);
 
 /* Returns 0, EALREADY (the port's record is this one, or newer: nothing changed),
- * ENOMEM or ENOSPC (the cap).  An outcome is a record of its own, with a higher number.
- */
+ * ENOMEM or ENOSPC (the cap).  An outcome is a record of its own, with a higher
+ * number. */
 int triad_memory_merge(struct triad_memory *memory, const struct triad_record *record);
 
 /* A port's last record, or NULL; valid until the next merge. */

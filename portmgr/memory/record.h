@@ -76,8 +76,8 @@ struct triad_record {
 void triad_record_clean(struct triad_record *record);
 
 /* Negative, 0 or positive: 'a' is older, the same one, newer.  Two that should not be,
- * different ones of the same term and number, have an order, too, the same everywhere.
- */
+ * different ones of the same term and number, have an order, too, the same
+ * everywhere. */
 int triad_record_compare(const struct triad_record *a, const struct triad_record *b);
 
 /* Writes the line, without an end; returns its length. */

@@ -94,8 +94,8 @@ int triad_agenda_look(
 enum triad_agenda_kind triad_agenda_next(struct triad_agenda *agenda, uint64_t now_us,
 	const struct triad_agenda_entry **entry, uint64_t *until_us);
 
-/* As many tests run as may: items of tests wait, until it is said that there is room.
- */
+/* As many tests run as may: items of tests wait, until it is said that there is
+ * room. */
 void triad_agenda_hold_tests(struct triad_agenda *agenda, bool is_full);
 
 /* What came of it.  What is not about what the entry waits for is not heard: an answer

@@ -154,8 +154,8 @@ static void add_lost(struct triad_guard_lost *lost, uint32_t node)
 }
 
 /* Whether the node that has 'port' and is no switch is lost with the subtree: none of
- * its links leads elsewhere.  Of several that lead into it the first one speaks for it.
- */
+ * its links leads elsewhere.  Of several that lead into it the first one speaks for
+ * it. */
 static bool is_lost_at(const struct triad_guard *guard, const struct guard_view *view,
 	uint32_t port, uint32_t top)
 {

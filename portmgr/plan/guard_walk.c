@@ -113,8 +113,8 @@ static void enter(struct triad_guard *guard, struct guard_view *view, uint32_t a
 	guard->next[at] = guard->first_link[at];
 }
 
-/* Over the next link of 'at'; returns the switch that was not entered before, or NONE.
- */
+/* Over the next link of 'at'; returns the switch that was not entered before, or
+ * NONE. */
 static uint32_t follow(struct triad_guard *guard, struct guard_view *view, uint32_t at)
 {
 	const struct guard_link *link = &guard->links[guard->next[at]++];

@@ -33,8 +33,8 @@ bool triad_plan_has_failed(const struct triad_record *record)
 			record->outcome != TRIAD_OUTCOME_DROPPED);
 }
 
-/* A bounce that was begun may have left the port disabled; what is released was ours.
- */
+/* A bounce that was begun may have left the port disabled; what is released was
+ * ours. */
 static bool was_ours(const struct triad_record *record)
 {
 	if (!record || record->outcome == TRIAD_OUTCOME_DROPPED)

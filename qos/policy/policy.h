@@ -129,8 +129,8 @@ struct triad_policy_partition_level {
 struct triad_policy_scope {
 	struct triad_place place;
 	struct triad_group_list groups;
-	/* Ports linked to a port of the group: as out-ports, as in-ports, as out-ports.
-	 */
+	/* Ports linked to a port of the group: as out-ports, as in-ports, as
+	 * out-ports. */
 	struct triad_group_list across, across_from, across_to;
 	uint8_t from[32], to[32]; /* a bit for each port number, as triad_ports_has() */
 	bool from_any, to_any;    /* '*', or not said */

@@ -33,15 +33,15 @@ enum triad_policy_block_kind {
 };
 
 enum triad_policy_value_kind {
-	TRIAD_VALUE_NAME,   /* char * */
-	TRIAD_VALUE_USE,    /* char *: any text */
-	TRIAD_VALUE_SERIAL, /* any text, which is not kept */
-	TRIAD_VALUE_NAMES,  /* char **, with its number at 'count' */
-	TRIAD_VALUE_NUMBER, /* uint8_t; 'has' if not 0 is where a bool says it is there
-	                     */
-	TRIAD_VALUE_RATE,   /* the same; its unit depends on the syntax */
-	TRIAD_VALUE_RANGES, /* struct triad_ranges */
-	TRIAD_VALUE_PKEYS,  /* the same, without the membership bit */
+	TRIAD_VALUE_NAME,     /* char * */
+	TRIAD_VALUE_USE,      /* char *: any text */
+	TRIAD_VALUE_SERIAL,   /* any text, which is not kept */
+	TRIAD_VALUE_NAMES,    /* char **, with its number at 'count' */
+	TRIAD_VALUE_NUMBER,   /* uint8_t; 'has' if not 0 is where a bool says it is
+	                        there */
+	TRIAD_VALUE_RATE,     /* the same; its unit depends on the syntax */
+	TRIAD_VALUE_RANGES,   /* struct triad_ranges */
+	TRIAD_VALUE_PKEYS,    /* the same, without the membership bit */
 	TRIAD_VALUE_SERVICES, /* the same; port spaces have names, too */
 	TRIAD_VALUE_PORT_NAMES,
 	TRIAD_VALUE_NODE_TYPES,

@@ -53,8 +53,8 @@ enum triad_class_field {
 struct triad_classifier;
 
 struct triad_class_request {
-	/* Indices of end ports in the fabric's ports, or TRIAD_FABRIC_NONE: not known.
-	 */
+	/* Indices of end ports in the fabric's ports, or TRIAD_FABRIC_NONE: not
+	 * known. */
 	uint32_t source, destination;
 	/* Which of the others the request has. */
 	bool has_service_id, has_tclass, has_qos_class, has_pkey, has_sl;

@@ -282,8 +282,8 @@ static int list_group_rules(struct port_sets *ports, enum triad_class_field fiel
 	to->slots = malloc((n + 1) * sizeof(*to->slots));
 	if (!to->first || !to->slots)
 		return ENOMEM;
-	/* Counted two places on, then added up, so that filling leaves what is meant.
-	 */
+	/* Counted two places on, then added up, so that filling leaves what is
+	 * meant. */
 	for (uint32_t i = 0; i < policy->n_rules; i++) {
 		const struct triad_group_list *groups =
 			triad_class_groups(&policy->rules[i], field);

@@ -57,8 +57,8 @@ enum triad_group_miss_kind {
 	TRIAD_MISS_PORT_NAME, /* item of 'port_names' */
 	TRIAD_MISS_PARTITION, /* item of 'partitions', not set up or without ports */
 	TRIAD_MISS_PKEY,      /* item of 'pkeys' that no end port has */
-	TRIAD_MISS_PARTITION_LEVEL, /* a partition's level; the partition isn't set up
-	                             */
+	TRIAD_MISS_PARTITION_LEVEL, /* a partition's level; the partition isn't set
+	                                up */
 };
 
 struct triad_group_miss {

@@ -7,8 +7,8 @@
  * are looked at one switch after the other: for each LID that goes out of such a port,
  * whether it comes in by the in-port, too, which the neighbour's forwarding table
  * tells; and then, where from.  Places that no LID passes would cost a look at all
- * LIDs, so each switch has a number of tries: dead places can be more than are found.
- */
+ * LIDs, so each switch has a number of tries: dead places can be more than are
+ * found. */
 #include <errno.h>
 #include <stdlib.h>
 

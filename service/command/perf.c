@@ -13,8 +13,8 @@
 #include "service/service.h"
 #include "triad/json.h"
 
-/* The errors that are not 0, by their names; "+" for one that stopped at its maximum.
- */
+/* The errors that are not 0, by their names; "+" for one that stopped at its
+ * maximum. */
 static void format_errors(char *text, size_t size, const struct triad_engine_row *row)
 {
 	size_t at = 0;
@@ -307,8 +307,8 @@ struct ranked {
 	uint32_t port;
 };
 
-/* The busiest first, those without a rate last; equal ones in the order of the fabric.
- */
+/* The busiest first, those without a rate last; equal ones in the order of the
+ * fabric. */
 static int compare_ranked(const void *a, const void *b)
 {
 	const struct ranked *x = a, *y = b;

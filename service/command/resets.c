@@ -49,8 +49,8 @@ static void put_text(struct list *list, const struct triad_reset *reset, const c
 	if (!list->n)
 		triad_output_printf(list->output, "%-20s %-20s %4s  %-10s %12s  %s\n",
 			"time", "node", "port", "counter", "value before", "by");
-	/* That a port was reset is noticed when it is read: it is known to the second.
-	 */
+	/* That a port was reset is noticed when it is read: it is known to the
+	 * second. */
 	triad_output_printf(list->output,
 		"%.19sZ %-20.20s %4u  %-10s %12" PRIu64 "  %s\n", at,
 		*name ? name : guid, reset->port,

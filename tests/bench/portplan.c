@@ -100,8 +100,8 @@ static void write_row(struct text *text, const struct triad_fabric *fabric,
 			by_name ? "name" : "node_guid", far_name, far->number);
 }
 
-/* One end of a link between switches, every so often, so that there are 'n' at least.
- */
+/* One end of a link between switches, every so often, so that there are 'n' at
+ * least. */
 static bool is_chosen(const struct triad_fabric *fabric, uint32_t port, uint32_t n)
 {
 	const struct triad_fabric_port *near = &fabric->ports[port];

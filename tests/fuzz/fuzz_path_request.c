@@ -251,8 +251,8 @@ static enum triad_sa_status read_request(unsigned choice, const uint8_t *record,
 		record, mask, !(choice & CHOICE_TABLE), how, request);
 }
 
-/* What is found for the narrowed request without a policy keeps to the level's limits.
- */
+/* What is found for the narrowed request without a policy keeps to the level's
+ * limits. */
 static void check_restricted(const struct triad_answer_basis *basis, unsigned choice,
 	const uint8_t *record, size_t size, uint64_t mask, uint32_t n_level)
 {

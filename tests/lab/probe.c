@@ -182,8 +182,8 @@ static void print_answer(const struct answer *answer)
 
 static void ask(uint16_t lid, uint32_t n, int timeout_ms, int retries, unsigned late)
 {
-	/* What ibsim hands back as undeliverable is a Get: nobody may take it for one.
-	 */
+	/* What ibsim hands back as undeliverable is a Get: nobody may take it for
+	 * one. */
 	int fd = open_port(), agent = add_agent(fd, PERFORMANCE, 1, 0, 1 << GET);
 
 	printf("{\"answers\": [");

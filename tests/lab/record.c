@@ -25,8 +25,8 @@
  *
  * ibsim leads requests to programs that are SMs alone.  So a server that this is
  * preloaded into, with TRIAD_RECORD_SERVER, says that it is one; and with
- * TRIAD_RECORD_NO_SM in opensm's environment no port says in PortInfo that it has one.
- */
+ * TRIAD_RECORD_NO_SM in opensm's environment no port says in PortInfo that it has
+ * one. */
 #include <dlfcn.h>
 #include <endian.h>
 #include <fcntl.h>

@@ -77,8 +77,8 @@ const char *collectors_violation(const struct collectors *collectors);
 
 /* Whether, in the eyes of all of a group, each node that one of it can reach has one
  * and the same owner, which is among the nearest that don't drain and, 'with_loads',
- * does not own much more than others that are as near.  Returns NULL, or what is wrong.
- */
+ * does not own much more than others that are as near.  Returns NULL, or what is
+ * wrong. */
 const char *collectors_check(struct collectors *collectors, bool with_loads);
 
 /* What each believes of the others, on standard error. */

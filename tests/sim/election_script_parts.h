@@ -2,8 +2,8 @@
 /* What the parts of the script language share; nobody else includes this.
  *
  *     election_script.c           files, lines, time
- *     election_script_commands.c  what is done to nodes, and what is expected of them
- */
+ *     election_script_commands.c  what is done to nodes, and what is expected of
+ * them */
 #ifndef TRIAD_TESTS_SIM_ELECTION_SCRIPT_PARTS_H
 #define TRIAD_TESTS_SIM_ELECTION_SCRIPT_PARTS_H
 

@@ -4,8 +4,7 @@
  *     elections.c          nodes, clocks and time
  *     elections_network.c  who hears whom, the views that follow, messages
  *     elections_faults.c   what is done to network and nodes
- *     elections_check.c    what must be so always, and after a quiet while
- */
+ *     elections_check.c    what must be so always, and after a quiet while */
 #ifndef TRIAD_TESTS_SIM_ELECTIONS_PARTS_H
 #define TRIAD_TESTS_SIM_ELECTIONS_PARTS_H
 

@@ -64,8 +64,8 @@ struct sflow_datagram {
 	struct sflow_sample samples[SFLOW_MAX_SAMPLES];
 };
 
-/* NULL when the datagram is right, else what is wrong.  'datagram' is then undefined.
- */
+/* NULL when the datagram is right, else what is wrong.  'datagram' is then
+ * undefined. */
 const char *sflow_decode(
 	const uint8_t *octets, size_t size, struct sflow_datagram *datagram);
 

@@ -221,8 +221,8 @@ START_TEST(test_gap_of_many_early_sweeps_by_the_period)
 }
 END_TEST
 
-/* Agents below a manager, each with ports of its own, that all say the GUID of its SM.
- */
+/* Agents below a manager, each with ports of its own, that all say the GUID of its
+ * SM. */
 START_TEST(test_processes_that_say_one_guid_are_told_apart)
 {
 	for (unsigned sweep = 0; sweep < 50; sweep++)
@@ -280,8 +280,8 @@ START_TEST(test_many_ports_found_again)
 }
 END_TEST
 
-/* Ports 1 to 3 of nodes 2 and 3 are linked; of the third link node 3's end is silent.
- */
+/* Ports 1 to 3 of nodes 2 and 3 are linked; of the third link node 3's end is
+ * silent. */
 START_TEST(test_links_have_both_ways)
 {
 	static const double there[] = {1000, 3000, 2000}, back[] = {300, 300, 900};

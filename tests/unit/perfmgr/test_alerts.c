@@ -305,8 +305,8 @@ START_TEST(test_silent_node_is_one_alert_for_all_its_ports)
 }
 END_TEST
 
-/* A switch that dies is silent first, then gone: one alert, from the first to the last.
- */
+/* A switch that dies is silent first, then gone: one alert, from the first to the
+ * last. */
 START_TEST(test_silent_node_that_is_gone_is_one_alert)
 {
 	uint64_t gone[22];

@@ -58,8 +58,8 @@ START_TEST(test_value_is_in_its_bucket)
 }
 END_TEST
 
-/* What the header promises: the middle of a bucket is off by 1/2^(scale + 1) at most.
- */
+/* What the header promises: the middle of a bucket is off by 1/2^(scale + 1) at
+ * most. */
 START_TEST(test_middle_of_bucket_error_is_bounded)
 {
 	struct triad_histogram histogram;

@@ -152,8 +152,8 @@ START_TEST(test_flow_sample_encoded_as_specified)
 {
 	static const uint32_t expected[] = {5, 1, 0xc0000207, 3, 0x01020304, 0x05060708,
 		1,
-		/* flow_sample: sequence, source, rate, pool, drops, in, out, 4 records
-	         */
+		/* flow_sample: sequence, source, rate, pool, drops, in, out, 4
+	         * records */
 		1, 188, 9, 5, 1, 99, 2, 5, 0, 4,
 		/* sampled_header: INFINIBAND, length, stripped, 5 octets, padding */
 		1, 24, 18, 290, 4, 5, 0x01020304, 0x05000000,

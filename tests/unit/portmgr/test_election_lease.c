@@ -309,8 +309,8 @@ START_TEST(test_master_that_held_the_lease_after_another_stays)
 }
 END_TEST
 
-/* Whoever loses the first place on the way asks anew; the answer counts all the same.
- */
+/* Whoever loses the first place on the way asks anew; the answer counts all the
+ * same. */
 START_TEST(test_grant_of_who_knows_a_later_holder_counts)
 {
 	struct triad_election_message answer;

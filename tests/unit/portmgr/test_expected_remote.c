@@ -15,8 +15,8 @@ static struct triad_expected *expected;
 static struct triad_fabric *fabric;
 static const char *leaf_name = "leaf-01";
 
-/* Switch 0x200 "leaf-01": port 1 to host 0x100 "host-0007" port 1, port 2 to nothing.
- */
+/* Switch 0x200 "leaf-01": port 1 to host 0x100 "host-0007" port 1, port 2 to
+ * nothing. */
 static void begin(void)
 {
 	struct triad_fabric_builder *builder = triad_fabric_builder_new(NULL);

@@ -63,8 +63,7 @@ static inline struct triad_walk walk_to(uint32_t from, uint32_t to, unsigned dli
  *
  *     host 2 --1           5-----5           1-- host 4
  *               switch 0            switch 1
- *     host 3 --2           6-----6           2-- host 5
- */
+ *     host 3 --2           6-----6           2-- host 5 */
 static inline void plan_two_switches(unsigned lmc)
 {
 	drop_all();

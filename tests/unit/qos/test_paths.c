@@ -174,8 +174,8 @@ static void check_all_walks(bool record, unsigned ends[TRIAD_WALK_MARKED + 1])
 		}
 }
 
-/* Entries that lead in rings, nowhere, or to the wrong end; tables that are too short.
- */
+/* Entries that lead in rings, nowhere, or to the wrong end; tables that are too
+ * short. */
 static void spoil_routes(void)
 {
 	for (unsigned i = 0; i < plan->n_nodes; i++) {

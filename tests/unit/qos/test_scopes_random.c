@@ -43,8 +43,7 @@ static void tear_down(void)
 }
 
 /* libcheck has a system call for each assertion that holds; of these there are too
- * many.
- */
+ * many. */
 #define MUST(holds, ...)                                                               \
 	do {                                                                           \
 		if (!(holds))                                                          \

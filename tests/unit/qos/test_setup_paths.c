@@ -123,8 +123,8 @@ static void check_dead_places(void)
 	ck_assert_int_eq(plan->n_paths > 0, seen.n_dead > 0);
 }
 
-/* By some LID of its end, each example goes through its place, where its SL has none.
- */
+/* By some LID of its end, each example goes through its place, where its SL has
+ * none. */
 static void check_example(const struct triad_setup_path *path)
 {
 	unsigned first = fabric->ports[path->to].lid;
