@@ -156,7 +156,7 @@ bool triad_agent_free(struct triad_agent *agent)
 void triad_agent_tick(struct triad_agent *agent)
 {
 	triad_topology_tick(agent->topology,
-		triad_collect_status(agent->service.collect).has_handout,
+		triad_collect_status(agent->service.collect).has_given_topology,
 		triad_clock_now_us());
 }
 

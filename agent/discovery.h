@@ -4,11 +4,11 @@
  * libibnetdisc (rdma-core 44) never frees 64 octets for each port of a switch, says
  * whatever is not answered on standard error, and can't be told to stop.  So a process
  * of its own discovers: this program again, under the name of TRIAD_DISCOVERY_NAME,
- * which writes what it found into a pipe, as in collect/handout.h, and ends.
+ * which writes what it found into a pipe, as in collect/topology_message.h, and ends.
  *
  * Thread-safety: any thread.
  * Memory: libibnetdisc's copy of the fabric, some KiB a port, in that process; what
- * comes out of the pipe, at most TRIAD_HANDOUT_MAX_SIZE twice, checked.
+ * comes out of the pipe, at most TRIAD_TOPOLOGY_MAX_SIZE twice, checked.
  * Spec: IBA volume 1, 14.2.5 (attributes of SMPs); [monitoring-rfc]. */
 #ifndef TRIAD_AGENT_DISCOVERY_H
 #define TRIAD_AGENT_DISCOVERY_H

@@ -24,7 +24,7 @@
 
 int triad_discovery_tell(uint64_t port_guid, int fd)
 {
-	struct triad_handout_packed packed = {0};
+	struct triad_topology_packed packed = {0};
 	struct triad_discovery made;
 	struct pollfd reader = {.fd = fd};
 	struct triad_discovery_reply reply;
@@ -38,7 +38,7 @@ int triad_discovery_tell(uint64_t port_guid, int fd)
 		return 1;
 	error = triad_discovery_make(port_guid, &made);
 	if (!error)
-		error = triad_handout_pack(made.fabric, &packed);
+		error = triad_topology_pack(made.fabric, &packed);
 	reply = triad_discovery_reply_make(error, &made, &packed);
 	is_written = !triad_write_all(fd, &reply, sizeof(reply)) &&
 		!triad_write_all(fd, packed.octets, packed.packed_size);
@@ -129,7 +129,7 @@ static int read_all(const struct triad_discovery_asking *asking, uint64_t end_us
 }
 
 static int take_fabric(const struct triad_discovery_asking *asking, uint64_t end_us,
-	int from, struct triad_handout_packed *packed, struct triad_discovery *made)
+	int from, struct triad_topology_packed *packed, struct triad_discovery *made)
 {
 	int error;
 
@@ -138,7 +138,7 @@ static int take_fabric(const struct triad_discovery_asking *asking, uint64_t end
 		return ENOMEM;
 	error = read_all(asking, end_us, from, packed->octets, packed->packed_size);
 	if (!error)
-		error = triad_handout_unpack(packed, &made->fabric);
+		error = triad_topology_unpack(packed, &made->fabric);
 	free(packed->octets);
 	return error;
 }
@@ -148,7 +148,7 @@ static int hear(const struct triad_discovery_asking *asking, int from,
 {
 	uint64_t end_us = triad_clock_now_us() + asking->limit_us;
 	struct triad_discovery_reply reply;
-	struct triad_handout_packed packed;
+	struct triad_topology_packed packed;
 	int error = read_all(asking, end_us, from, &reply, sizeof(reply));
 
 	if (!error)

@@ -6,7 +6,7 @@
 #define MAGIC 0x54444953u
 
 struct triad_discovery_reply triad_discovery_reply_make(int error,
-	const struct triad_discovery *made, const struct triad_handout_packed *packed)
+	const struct triad_discovery *made, const struct triad_topology_packed *packed)
 {
 	return (struct triad_discovery_reply){.magic = MAGIC,
 		.error = error,
@@ -18,15 +18,15 @@ struct triad_discovery_reply triad_discovery_reply_make(int error,
 }
 
 int triad_discovery_reply_read(const struct triad_discovery_reply *reply,
-	struct triad_discovery *made, struct triad_handout_packed *packed)
+	struct triad_discovery *made, struct triad_topology_packed *packed)
 {
 	if (reply->magic != MAGIC || reply->error < 0 ||
-		reply->size > TRIAD_HANDOUT_MAX_SIZE ||
-		reply->packed_size > TRIAD_HANDOUT_MAX_SIZE)
+		reply->size > TRIAD_TOPOLOGY_MAX_SIZE ||
+		reply->packed_size > TRIAD_TOPOLOGY_MAX_SIZE)
 		return EPROTO;
 	made->n_smps = reply->n_smps;
 	made->n_silent = reply->n_silent;
-	*packed = (struct triad_handout_packed){.hash = reply->hash,
+	*packed = (struct triad_topology_packed){.hash = reply->hash,
 		.size = reply->size,
 		.packed_size = reply->packed_size};
 	return reply->error;

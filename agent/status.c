@@ -31,7 +31,7 @@ static bool take_handed(
 {
 	struct triad_fabric *fabric = NULL;
 
-	if (triad_collect_status(service->collect).has_handout)
+	if (triad_collect_status(service->collect).has_given_topology)
 		fabric = triad_collect_fabric(service->collect);
 	if (!fabric)
 		return false;

@@ -9,7 +9,7 @@
 /* Before a list is asked for because of a gap: what is missing may be on its way. */
 static uint64_t grace_us(const struct triad_claims *claims)
 {
-	return claims->params.slot_us / 2;
+	return claims->params.backoff_us / 2;
 }
 
 static uint64_t ask_gap_us(const struct triad_claims *claims)
@@ -87,7 +87,7 @@ void claims_ask_all(struct triad_claims *claims)
 void claims_begin(struct triad_claims *claims)
 {
 	claims->has_begun = true;
-	claims->waves_us = claims->now_us + 2 * claims->params.slot_us;
+	claims->round_us = claims->now_us + 2 * claims->params.backoff_us;
 	claims->balance_us = claims->now_us + claims->params.liveness_us +
 		claims->params.seed % (claims->params.liveness_us + 1);
 	for (unsigned i = 0; i < claims->n_agents; i++)
@@ -223,7 +223,7 @@ uint64_t triad_claims_turn(struct triad_claims *claims, uint64_t now_us)
 		return next_us;
 	for (unsigned i = CLAIMS_SELF + 1; i < claims->n_agents; i++)
 		next_us = earlier(next_us, run_agent(claims, i));
-	claims_run_waves(claims);
+	claims_run_rounds(claims);
 	claims_run_balance(claims);
 	claims_run_repeats(claims);
 	claims_flush(claims);

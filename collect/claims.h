@@ -1,32 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Who reads which node: the claims of all agents, as one of them sees them.
  *
- * Model: every agent knows the fabric and how far each node is from it.  A node that
- * nobody owns is claimed by whoever is nearest: each agent waits
+ * Model: every agent knows the fabric and how far each node is from it.  The nearest
+ * agent claims a node that nobody owns.  To find out who that is, each agent backs off
  *
- *     (hops + x) x slot        x in [0, 1), from its load and, among equals, by lot
+ *     (hops + x) x backoff        0 <= x < 1
  *
- * and claims it unless somebody did before: so the waves of [monitoring-rfc] go out
- * from all agents at once, hop by hop, and stop where they meet.  Claims are announced
- * to all.  Where two claim the same, both, and all who hear of it, find the same winner
+ * and then claims the node, unless another agent did so before.  x comes from the
+ * agent's load and, among equals, from a tie-break.  So rounds of claims [monitoring-rfc:
+ * waves] go out from all agents at once, hop by hop, and stop where they meet.  Claims
+ * are announced to all.  Where two agents claim the same node, all find the same winner:
  *
  *     1. one that is not draining    2. fewer hops    3. lower load, as it stood when
- *     the node was claimed    4. the lot: a hash of the node and the agent
+ *     the node was claimed    4. the tie-break: a hash of the node and the agent
  *
- * A node is taken over from its owner by a better claim: in a wave for fewer hops, or
- * of one that drains; a few at a time by who owns less, by two steps of load
- * (triad_claims_load()) and more, so that loads meet and do not swing.  Claims keep
- * the load that they were made at: of what an agent owns, half at least was claimed at
- * its present step or the one below, so there is enough that others can win.  A claim
- * that its owner states anew, because the distance changed, takes the old one's place.
- * The loser gives way without a word; an owner that hears of a worse claim than its own
- * repeats its own.
+ * A better claim takes a node over from its owner: in a round, for fewer hops or because
+ * the owner drains; or, a few nodes at a time, because the owner's load is two steps
+ * (triad_claims_load()) or more above the claimant's.  Claims keep the load that they
+ * were made at, so that loads approach each other and do not swing: of what an agent
+ * owns, at least half was claimed at its present step or the one below, so others can
+ * win enough.  When an owner's distance changes, it states its claim anew, in place of
+ * the old one.  The loser gives way without a message.  An owner that receives a worse
+ * claim than its own repeats its own.
  *
- * An agent is alive while it is heard: without a word for 'liveness_us' it is dead,
- * its nodes are nobody's, and the waves go again.  An agent that was not running for
- * as long (paused) finds that by its own clock, and begins as if it had just started,
- * before it says a word of what it believes to own.  Who begins says that it owns
- * nothing, asks all for what they own, and waits two slots before its waves.
+ * An agent is alive while it is received: after 'liveness_us' without a message it is
+ * dead, nobody owns its nodes, and rounds begin anew.  An agent that did not run for as
+ * long (paused) finds that by its own clock, and begins as if it had just started,
+ * before it announces what it believes to own.  An agent that starts announces that it
+ * owns nothing, asks all for what they own, and waits two back-offs before its rounds.
  *
  * OWNER messages to all are numbered, and ALIVE says how many there were, and the
  * digest of all claims of the sender's that stand: who lacks a message, or has another
@@ -87,9 +88,9 @@ struct triad_claims_params {
 	uint64_t self;        /* 0: an observer */
 	uint64_t incarnation; /* its own */
 	uint64_t liveness_us;
-	uint64_t slot_us;   /* of a hop, in the waves */
-	uint32_t max_nodes; /* that it owns; 0: any number */
-	uint64_t seed;      /* of lots that only spread work in time */
+	uint64_t backoff_us; /* of a hop, in a round */
+	uint32_t max_nodes;  /* that it owns; 0: any number */
+	uint64_t seed;       /* of random waits that spread work in time */
 	/* How far 'agent' is from the node in truth (index in the fabric of the last
 	 * triad_claims_set_nodes(), from that call on), or TRIAD_CLAIMS_UNREACHABLE
 	 * when one of them is not in the fabric.  May be NULL. */

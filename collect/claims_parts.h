@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* What the parts of the claims machine have in common: claims.c has its life and the
- * time, claims_table.c nodes and agents, claims_wave.c what is claimed when,
- * claims_say.c what is said, claims_hear.c what is heard. */
+ * time, claims_table.c nodes and agents, claims_round.c what is claimed when,
+ * claims_say.c what is said, claims_receive.c what is heard. */
 #ifndef TRIAD_COLLECT_CLAIMS_PARTS_H
 #define TRIAD_COLLECT_CLAIMS_PARTS_H
 
@@ -21,7 +21,7 @@ struct claims_node {
 	uint16_t owner; /* index of the agent, or CLAIMS_UNOWNED */
 	uint8_t hops, load;   /* as its owner stated them */
 	uint8_t own_hops;     /* from here */
-	bool has_drawn : 1;   /* due_us is the end of its wait, not the slot's
+	bool has_drawn : 1;   /* due_us is the end of its wait, not the round's
 	                          beginning */
 	bool is_listed : 1;   /* its owner's list, which is coming, has it */
 	bool is_disputed : 1; /* owned here, and somebody claimed it in vain */
@@ -70,7 +70,7 @@ struct triad_claims {
 	unsigned n_agents, n_order;
 
 	uint64_t due_us;     /* no node is due before */
-	uint64_t waves_us;   /* nothing is claimed before */
+	uint64_t round_us;   /* nothing is claimed before */
 	uint64_t asked_us;   /* all, for their lists */
 	uint64_t balance_us; /* when loads are looked at */
 	uint64_t repeat_us;  /* when disputed claims are said again */
@@ -119,16 +119,16 @@ unsigned claims_index(
 /* Its nodes are nobody's; with 'unlisted' those alone that its list lacked. */
 void claims_disown(struct triad_claims *claims, unsigned agent, bool unlisted);
 
-/* --- claims_wave.c --- */
+/* --- claims_round.c --- */
 
 /* Whether a claim of agent 'a' for the node wins against the one that stands. */
 bool claims_is_better(const struct triad_claims *claims, uint32_t node, unsigned a,
 	uint8_t hops, uint8_t load);
-/* Puts the node into a wave, or takes it out, as it is wanted here. */
+/* Puts the node into a round, or takes it out, as it is wanted here. */
 void claims_plan(struct triad_claims *claims, uint32_t node);
 void claims_plan_all(struct triad_claims *claims);
 /* A claim that is due, and those of balance. */
-void claims_run_waves(struct triad_claims *claims);
+void claims_run_rounds(struct triad_claims *claims);
 void claims_run_balance(struct triad_claims *claims);
 uint64_t claims_hash(uint64_t a, uint64_t b);
 

@@ -243,7 +243,7 @@ static bool make_room(struct change *change, uint32_t n)
 	return change->guids && change->nodes;
 }
 
-/* A node that stays keeps its place in a wave if it is as far away as before. */
+/* A node that stays keeps its place in a round if it is as far away as before. */
 static struct claims_node moved(const struct claims_node *node, uint8_t own_hops)
 {
 	struct claims_node at = *node;
@@ -255,7 +255,7 @@ static struct claims_node moved(const struct claims_node *node, uint8_t own_hops
 }
 
 /* Both lists are in ascending order. */
-static void merge(struct triad_claims *claims, struct change *change,
+static void aggregator(struct triad_claims *claims, struct change *change,
 	const uint64_t *guids, const uint8_t *hops)
 {
 	uint32_t old = 0;
@@ -307,10 +307,10 @@ static void ask_by_name(struct triad_claims *claims)
 /* What came in may be somebody's already: others saw it before. */
 static void ask_for_added(struct triad_claims *claims, uint32_t n_added)
 {
-	uint64_t answered_us = claims->now_us + claims->params.slot_us;
+	uint64_t answered_us = claims->now_us + claims->params.backoff_us;
 
-	if (claims->waves_us < answered_us)
-		claims->waves_us = answered_us;
+	if (claims->round_us < answered_us)
+		claims->round_us = answered_us;
 	if (claims->sink.ask_nodes && n_added <= MAX_ASKED)
 		ask_by_name(claims);
 	else
@@ -371,7 +371,7 @@ int triad_claims_set_nodes(struct triad_claims *claims, const uint64_t *guids,
 	}
 	claims_enter(claims, now_us);
 	drop_removed(claims, guids, n);
-	merge(claims, &change, guids, hops);
+	aggregator(claims, &change, guids, hops);
 	take_up(claims, &change);
 	if (!claims->has_begun && n)
 		claims_begin(claims);

@@ -4,26 +4,26 @@ noinst_LTLIBRARIES += libtriadcollect.la
 
 libtriadcollect_la_SOURCES = \
 	collect/claims.c collect/claims.h \
-	collect/claims_hear.c \
+	collect/claims_receive.c \
 	collect/claims_parts.h \
 	collect/claims_say.c \
 	collect/claims_table.c \
-	collect/claims_wave.c \
+	collect/claims_round.c \
 	collect/data.c collect/data.h \
-	collect/feed.c collect/feed.h \
+	collect/reporter.c collect/reporter.h \
 	collect/gather.c collect/gather.h \
-	collect/handout.c collect/handout.h \
+	collect/topology_message.c collect/topology_message.h \
 	collect/incarnation.h \
 	collect/member.c collect/member.h \
-	collect/member_handout.c \
+	collect/member_topology.c \
 	collect/member_partitions.c \
 	collect/member_parts.h \
 	collect/member_tree.c \
-	collect/merge.c collect/merge.h \
-	collect/merge_agents.c collect/merge_agents.h \
+	collect/aggregator.c collect/aggregator.h \
+	collect/aggregator_agents.c collect/aggregator_agents.h \
 	collect/message.c collect/message.h \
-	collect/reach.c collect/reach.h \
-	collect/roster.c collect/roster.h \
+	collect/distance.c collect/distance.h \
+	collect/peers.c collect/peers.h \
 	collect/varint.h
 libtriadcollect_la_LIBADD = $(ZSTD_LIBS)
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "collect/member_parts.h"
-#include "collect/reach.h"
+#include "collect/distance.h"
 
 /* Said so often in a liveness time. */
 #define ALIVES 4
@@ -87,7 +87,7 @@ static void say_alive(struct triad_member *member, uint64_t now_us)
 		.topology = member->hash,
 		.sweep_ms = member->settings.sweep_ms,
 		.lag_ms = member->lag_ms,
-		.n_data = triad_feed_number(member->feed),
+		.n_data = triad_reporter_number(member->reporter),
 	};
 
 	memcpy(alive.name, member->params.name, sizeof(alive.name));
@@ -96,7 +96,7 @@ static void say_alive(struct triad_member *member, uint64_t now_us)
 	say_to(member, TRIAD_CLAIMS_NOBODY,
 		triad_collect_put_alive(
 			&head, &alive, member->octets, sizeof(member->octets)));
-	triad_roster_hear(&member->roster, &head, &alive, past_us(member), now_us);
+	triad_peers_receive(&member->peers, &head, &alive, past_us(member), now_us);
 	member->alive_us = now_us;
 }
 
@@ -137,7 +137,7 @@ static uint8_t true_hops(void *context, uint64_t agent, uint32_t node)
 	if (i == member->n_distances) {
 		uint8_t *hops = malloc(member->fabric->n_nodes + 1);
 
-		if (!hops || triad_reach_hops(member->fabric, agent, hops)) {
+		if (!hops || triad_distance_hops(member->fabric, agent, hops)) {
 			free(hops);
 			return 0; /* not known: believed */
 		}
@@ -156,8 +156,8 @@ static void forget_distances(struct triad_member *member)
 }
 
 struct triad_member *triad_member_new(const struct triad_member_params *params,
-	const struct triad_member_sink *sink, struct triad_merge *merge,
-	uint64_t liveness_us, uint64_t slot_us)
+	const struct triad_member_sink *sink, struct triad_aggregator *aggregator,
+	uint64_t liveness_us, uint64_t backoff_us)
 {
 	struct triad_member *member = calloc(1, sizeof(*member));
 	const struct triad_claims_sink claims_sink = {.context = member,
@@ -168,7 +168,7 @@ struct triad_member *triad_member_new(const struct triad_member_params *params,
 		.self = params->is_manager ? 0 : params->id,
 		.incarnation = params->incarnation,
 		.liveness_us = liveness_us,
-		.slot_us = slot_us,
+		.backoff_us = backoff_us,
 		.max_nodes = params->max_nodes,
 		.seed = params->seed,
 		.true_hops = true_hops,
@@ -179,12 +179,12 @@ struct triad_member *triad_member_new(const struct triad_member_params *params,
 		return NULL;
 	member->params = *params;
 	member->sink = *sink;
-	member->merge = merge;
+	member->aggregator = aggregator;
 	member->liveness_us = liveness_us;
 	member->claims = triad_claims_new(&claims_params, &claims_sink);
-	member->feed = triad_feed_new();
-	member->handout = triad_handout_new();
-	if (member->claims && member->feed && member->handout)
+	member->reporter = triad_reporter_new();
+	member->pieces = triad_topology_pieces_new();
+	if (member->claims && member->reporter && member->pieces)
 		return member;
 	triad_member_free(member);
 	return NULL;
@@ -199,8 +199,8 @@ void triad_member_free(struct triad_member *member)
 			triad_gather_clear(&member->gathers[i].gather);
 	forget_distances(member);
 	triad_claims_free(member->claims);
-	triad_feed_free(member->feed);
-	triad_handout_free(member->handout);
+	triad_reporter_free(member->reporter);
+	triad_topology_pieces_free(member->pieces);
 	free(member->packed.octets);
 	triad_fabric_unref(member->fabric);
 	free(member);
@@ -210,14 +210,14 @@ void triad_member_configure(
 	struct triad_member *member, const struct triad_member_settings *settings)
 {
 	member->settings = *settings;
-	triad_feed_configure(member->feed, &settings->feed);
+	triad_reporter_configure(member->reporter, &settings->reporter);
 }
 
 /* Whom it can ask, and how far away they are. */
 static int find_hops(const struct triad_member *member,
 	const struct triad_fabric *fabric, uint8_t *hops, uint32_t *n_apart)
 {
-	int error = triad_reach_hops(fabric, member->params.port_guid, hops);
+	int error = triad_distance_hops(fabric, member->params.port_guid, hops);
 
 	*n_apart = 0;
 	if (!error && !member->params.is_manager)
@@ -277,7 +277,8 @@ static void hear_alive(struct triad_member *member,
 		member->counts.n_foreign++;
 		return;
 	}
-	if (triad_roster_hear(&member->roster, head, &alive, past_us(member), now_us) &&
+	if (triad_peers_receive(
+		    &member->peers, head, &alive, past_us(member), now_us) &&
 		!alive.is_manager)
 		triad_claims_hear_alive(member->claims, head, &alive, now_us);
 }
@@ -324,7 +325,7 @@ static void hear_again(struct triad_member *member, struct triad_wire *body)
 	struct triad_collect_again again;
 
 	if (triad_collect_get_again(body, &again))
-		triad_feed_again(member->feed, again.from);
+		triad_reporter_repeat_from(member->reporter, again.from);
 	else
 		member->counts.n_foreign++;
 }
@@ -380,7 +381,7 @@ static bool is_own_come_round(
 
 static bool is_heard(const struct triad_member *member, uint64_t id, uint64_t now_us)
 {
-	return triad_roster_find(&member->roster, id) &&
+	return triad_peers_find(&member->peers, id) &&
 		triad_member_hears(member, id, now_us);
 }
 
@@ -518,9 +519,10 @@ void triad_member_tell_sweep(struct triad_member *member, struct triad_view *vie
 	size_t size;
 
 	member->lag_ms = lag_ms;
-	triad_feed_begin(member->feed, view, findings, n_silent, now_us);
-	member->n_ports = triad_feed_n_ports(member->feed);
-	while ((size = triad_feed_next(member->feed, &head, now_us, member->octets)))
+	triad_reporter_begin(member->reporter, view, findings, n_silent, now_us);
+	member->n_ports = triad_reporter_n_ports(member->reporter);
+	while ((size = triad_reporter_next(
+			member->reporter, &head, now_us, member->octets)))
 		triad_member_say_up(member, member->octets, size);
 }
 
@@ -551,7 +553,7 @@ static unsigned note_peer(uint64_t id, uint64_t *ids, unsigned n, unsigned most)
 	return n + 1;
 }
 
-unsigned triad_member_peers(
+unsigned triad_member_neighbours(
 	const struct triad_member *member, uint64_t *ids, unsigned most)
 {
 	const struct triad_fabric *fabric = member->fabric;
@@ -592,14 +594,14 @@ struct triad_claims *triad_member_claims(struct triad_member *member)
 	return member->claims;
 }
 
-const struct triad_roster *triad_member_roster(const struct triad_member *member)
+const struct triad_peers *triad_member_peers(const struct triad_member *member)
 {
-	return &member->roster;
+	return &member->peers;
 }
 
 bool triad_member_hears(const struct triad_member *member, uint64_t id, uint64_t now_us)
 {
-	const struct triad_roster_entry *entry = triad_roster_find(&member->roster, id);
+	const struct triad_peers_entry *entry = triad_peers_find(&member->peers, id);
 
 	return entry && now_us - entry->heard_us <= member->liveness_us;
 }
@@ -614,7 +616,8 @@ struct triad_member_counts triad_member_counts(const struct triad_member *member
 	return member->counts;
 }
 
-struct triad_feed_counts triad_member_feed_counts(const struct triad_member *member)
+struct triad_reporter_counts triad_member_reporter_counts(
+	const struct triad_member *member)
 {
-	return triad_feed_counts(member->feed);
+	return triad_reporter_counts(member->reporter);
 }

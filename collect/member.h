@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* One of those that collect together: an agent, or a manager at the top of the tree.
  *
- * Model: the machine puts together who owns what (claims.h), who there is (roster.h),
- * what is told up the tree (feed.h), what comes from below (merge.h at a manager,
- * passed on by others), histograms on their way (gather.h) and the fabric handed down
- * (handout.h).  It hears octets and says octets; who carries them is its owner's
- * business.  What its words are for:
+ * Model: the machine puts together who owns what (claims.h), who there is (peers.h),
+ * what is told up the tree (reporter.h), what comes from below (aggregator.h at a
+ * manager, passed on by others), histograms on their way (gather.h) and the fabric
+ * handed down (topology_message.h). It hears octets and says octets; who carries them
+ * is its owner's business. What its words are for:
  *
  *     ALL        every agent and manager, the sender too, which leaves its own words
  *     ONE        the agent or manager of an id
@@ -40,10 +40,10 @@
 #include <stdint.h>
 
 #include "collect/claims.h"
-#include "collect/feed.h"
+#include "collect/reporter.h"
 #include "collect/gather.h"
-#include "collect/merge.h"
-#include "collect/roster.h"
+#include "collect/aggregator.h"
+#include "collect/peers.h"
 #include "triad/fabric.h"
 
 #define TRIAD_MEMBER_MAX_GATHERS 8u
@@ -95,7 +95,7 @@ struct triad_member_params {
 struct triad_member_settings {
 	char master[TRIAD_COLLECT_NAME_SIZE]; /* name or GUID of an agent; "":
 	                                          manager */
-	struct triad_feed_params feed;
+	struct triad_reporter_params reporter;
 	uint32_t sweep_ms;
 };
 
@@ -112,11 +112,11 @@ struct triad_member_counts {
 	uint64_t refused;   /* who spoke the last of them */
 };
 
-/* 'merge' is a manager's, NULL for agents.  'params' and 'sink' are copied.  NULL when
- * memory is short. */
+/* 'aggregator' is a manager's, NULL for agents. 'params' and 'sink' are copied. NULL
+ * when memory is short. */
 struct triad_member *triad_member_new(const struct triad_member_params *params,
-	const struct triad_member_sink *sink, struct triad_merge *merge,
-	uint64_t liveness_us, uint64_t slot_us);
+	const struct triad_member_sink *sink, struct triad_aggregator *aggregator,
+	uint64_t liveness_us, uint64_t backoff_us);
 void triad_member_free(struct triad_member *member);
 void triad_member_configure(
 	struct triad_member *member, const struct triad_member_settings *settings);
@@ -163,7 +163,7 @@ uint64_t triad_member_master(const struct triad_member *member, uint64_t now_us)
 uint32_t triad_member_n_apart(const struct triad_member *member);
 /* Agents whose nodes are next to its own; their ids, at most 'most'.  Returns how many
  * there are. */
-unsigned triad_member_peers(
+unsigned triad_member_neighbours(
 	const struct triad_member *member, uint64_t *ids, unsigned most);
 
 /* --- managers --- */
@@ -188,12 +188,13 @@ void triad_member_ask_again(
 /* --- what is so --- */
 
 struct triad_claims *triad_member_claims(struct triad_member *member);
-const struct triad_roster *triad_member_roster(const struct triad_member *member);
+const struct triad_peers *triad_member_peers(const struct triad_member *member);
 /* Whether it was heard within the liveness time. */
 bool triad_member_hears(
 	const struct triad_member *member, uint64_t id, uint64_t now_us);
 uint64_t triad_member_topology(const struct triad_member *member);
 struct triad_member_counts triad_member_counts(const struct triad_member *member);
-struct triad_feed_counts triad_member_feed_counts(const struct triad_member *member);
+struct triad_reporter_counts triad_member_reporter_counts(
+	const struct triad_member *member);
 
 #endif

@@ -3,13 +3,13 @@
  *
  *     member.c            life, the fabric, what is heard, what is due
  *     member_tree.c       masters, what passes up and down, histograms
- *     member_handout.c    the fabric handed down
+ *     member_topology.c    the fabric handed down
  *     member_partitions.c nodes that can't be asked */
 #ifndef TRIAD_COLLECT_MEMBER_PARTS_H
 #define TRIAD_COLLECT_MEMBER_PARTS_H
 
 #include "collect/member.h"
-#include "collect/handout.h"
+#include "collect/topology_message.h"
 #include "perfmgr/partitions.h"
 
 #define TRIAD_MEMBER_MAX_CLEARS 8u
@@ -21,7 +21,7 @@ struct triad_member_gather {
 	uint64_t until_us;
 	struct triad_gather gather;
 	unsigned n_children; /* that have not answered */
-	uint64_t children[TRIAD_ROSTER_MAX];
+	uint64_t children[TRIAD_PEERS_MAX];
 	void (*done)(void *context, struct triad_gather *gather);
 	void *context;
 };
@@ -32,9 +32,9 @@ struct triad_member {
 	struct triad_member_settings settings;
 	uint64_t liveness_us;
 	struct triad_claims *claims;
-	struct triad_roster roster;
-	struct triad_feed *feed;
-	struct triad_merge *merge; /* a manager's; not ours */
+	struct triad_peers peers;
+	struct triad_reporter *reporter;
+	struct triad_aggregator *aggregator; /* a manager's; not ours */
 	struct triad_member_counts counts;
 
 	struct triad_fabric *fabric;
@@ -52,8 +52,8 @@ struct triad_member {
 	uint32_t lag_ms, n_ports;
 	uint64_t n_dropped;
 
-	struct triad_handout *handout;      /* being put together; agents */
-	struct triad_handout_packed packed; /* handed down; managers */
+	struct triad_topology_pieces *pieces; /* being put together; agents */
+	struct triad_topology_packed packed;  /* handed down; managers */
 	uint64_t handed_us, wanted_us;
 	bool is_wanted;
 	unsigned next_piece, n_pieces; /* still to be said */

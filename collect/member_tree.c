@@ -21,13 +21,13 @@ static uint64_t named_master(const struct triad_member *member, uint64_t now_us)
 	const char *name = member->settings.master;
 	uint64_t since_us =
 		now_us > member->liveness_us ? now_us - member->liveness_us : 0;
-	const struct triad_roster_entry *entry;
+	const struct triad_peers_entry *entry;
 
 	if (!name[0] || member->params.is_manager)
 		return TRIAD_MEMBER_MANAGERS;
-	entry = triad_roster_find_name(&member->roster, name, since_us);
+	entry = triad_peers_find_name(&member->peers, name, since_us);
 	if (!entry) /* what it reported to may be known from before */
-		entry = triad_roster_find_name(&member->roster, name, 0);
+		entry = triad_peers_find_name(&member->peers, name, 0);
 	return entry && !entry->alive.is_manager ? entry->id : TRIAD_MEMBER_MANAGERS;
 }
 
@@ -38,8 +38,8 @@ static bool leads_up(const struct triad_member *member, uint64_t id)
 	uint64_t lowest = UINT64_MAX;
 
 	for (unsigned i = 0; i < MAX_DEPTH; i++) {
-		const struct triad_roster_entry *entry =
-			triad_roster_find(&member->roster, id);
+		const struct triad_peers_entry *entry =
+			triad_peers_find(&member->peers, id);
 
 		if (id == TRIAD_MEMBER_MANAGERS)
 			return true;
@@ -58,8 +58,8 @@ uint64_t triad_member_master(const struct triad_member *member, uint64_t now_us)
 	uint64_t id = named_master(member, now_us);
 
 	for (unsigned i = 0; i < MAX_DEPTH && id != TRIAD_MEMBER_MANAGERS; i++) {
-		const struct triad_roster_entry *entry =
-			triad_roster_find(&member->roster, id);
+		const struct triad_peers_entry *entry =
+			triad_peers_find(&member->peers, id);
 
 		if (!entry)
 			return TRIAD_MEMBER_MANAGERS;
@@ -85,13 +85,13 @@ void triad_member_say_up(
 /* Those who may, from the sender upwards, each once. */
 struct way {
 	unsigned n;
-	const struct triad_roster_entry *entries[2 * MAX_DEPTH];
+	const struct triad_peers_entry *entries[2 * MAX_DEPTH];
 };
 
 static void add_to_way(struct way *way, const struct triad_member *member, uint64_t id)
 {
-	const struct triad_roster_entry *entry =
-		id ? triad_roster_find(&member->roster, id) : NULL;
+	const struct triad_peers_entry *entry =
+		id ? triad_peers_find(&member->peers, id) : NULL;
 
 	for (unsigned i = 0; entry && i < way->n; i++)
 		if (way->entries[i] == entry)
@@ -108,7 +108,7 @@ bool triad_member_is_on_way_up(const struct triad_member *member, uint64_t sende
 
 	add_to_way(&way, member, sender);
 	for (unsigned i = 0; i < way.n; i++) {
-		const struct triad_roster_entry *entry = way.entries[i];
+		const struct triad_peers_entry *entry = way.entries[i];
 
 		if (entry->id == by)
 			return true;
@@ -171,8 +171,8 @@ static void relay(struct triad_member *member, const struct triad_collect_head *
 void triad_member_hear_up(struct triad_member *member,
 	const struct triad_collect_head *head, struct triad_wire *body, uint64_t now_us)
 {
-	const struct triad_roster_entry *entry =
-		triad_roster_find(&member->roster, head->sender);
+	const struct triad_peers_entry *entry =
+		triad_peers_find(&member->peers, head->sender);
 	uint64_t sweep_us =
 		entry ? entry->alive.sweep_ms * TRIAD_US_PER_MS : TRIAD_US_PER_S;
 
@@ -181,14 +181,14 @@ void triad_member_hear_up(struct triad_member *member,
 	} else if (head->kind == TRIAD_COLLECT_TRAP) {
 		hear_trap(member, head, body);
 	} else {
-		triad_merge_take(
-			member->merge, body->start, body->size, sweep_us, now_us);
+		triad_aggregator_receive(
+			member->aggregator, body->start, body->size, sweep_us, now_us);
 	}
 }
 
 /* --- those below --- */
 
-/* Agents that report to this one, as they say; at most TRIAD_ROSTER_MAX. */
+/* Agents that report to this one, as they say; at most TRIAD_PEERS_MAX. */
 static unsigned find_children(
 	const struct triad_member *member, uint64_t now_us, uint64_t *ids)
 {
@@ -196,8 +196,8 @@ static unsigned find_children(
 		member->params.is_manager ? TRIAD_MEMBER_MANAGERS : member->params.id;
 	unsigned n = 0;
 
-	for (unsigned i = 0; i < member->roster.n; i++) {
-		const struct triad_roster_entry *entry = &member->roster.entries[i];
+	for (unsigned i = 0; i < member->peers.n; i++) {
+		const struct triad_peers_entry *entry = &member->peers.entries[i];
 
 		if (!entry->alive.is_manager && entry->alive.master == self &&
 			entry->id != member->params.id &&
@@ -381,7 +381,7 @@ static void say_clear(struct triad_member *member,
 	const struct triad_collect_clear *clear, uint64_t now_us)
 {
 	struct triad_collect_head head = triad_member_head(member, TRIAD_COLLECT_CLEAR);
-	uint64_t children[TRIAD_ROSTER_MAX];
+	uint64_t children[TRIAD_PEERS_MAX];
 	unsigned n = find_children(member, now_us, children);
 	size_t size = triad_collect_put_clear(
 		&head, clear, member->octets, sizeof(member->octets));

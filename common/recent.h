@@ -4,7 +4,7 @@
  * Model: a table is a slice of an array ('base') that its user keeps; looking one up
  * moves it to the front, and what does not fit falls out behind.  Two that are given
  * the same tables in the same order have them at the same places, so that a place says
- * which table is meant (collect/handout.h).
+ * which table is meant (collect/topology_message.h).
  *
  * Thread-safety: none.  Memory: fixed; 'base' is the user's. */
 #ifndef TRIAD_COMMON_RECENT_H

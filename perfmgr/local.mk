@@ -5,7 +5,7 @@ libtriad_la_SOURCES += \
 	perfmgr/engine.c perfmgr/engine.h \
 	perfmgr/engine_doubt.c \
 	perfmgr/reset_log.c perfmgr/reset_log.h \
-	perfmgr/formats/aggregate.c perfmgr/formats/aggregate.h \
+	perfmgr/formats/change_filter.c perfmgr/formats/change_filter.h \
 	perfmgr/formats/exposition.c perfmgr/formats/exposition.h \
 	perfmgr/formats/http_request.c perfmgr/formats/http_request.h \
 	perfmgr/formats/metrics.c perfmgr/formats/metrics.h \

@@ -76,7 +76,7 @@ const char *triad_collect_agent_state_name(enum triad_collect_agent_state state)
 }
 
 static enum triad_collect_agent_state state_of(const struct triad_claims_agent *agent,
-	const struct triad_merge_agent *told, bool is_manager)
+	const struct triad_aggregator_agent *told, bool is_manager)
 {
 	if (agent->state == TRIAD_CLAIMS_DEAD)
 		return TRIAD_AGENT_DEAD;
@@ -92,13 +92,13 @@ static void describe(const struct triad_collect *collect,
 	const struct triad_claims_agent *agent, struct triad_collect_agent *shown,
 	uint64_t now_us)
 {
-	const struct triad_roster_entry *entry =
-		triad_roster_find(triad_member_roster(collect->member), agent->id);
+	const struct triad_peers_entry *entry =
+		triad_peers_find(triad_member_peers(collect->member), agent->id);
 	bool is_manager = collect->mode == TRIAD_COLLECT_MANAGER;
-	struct triad_merge_agent told = {0};
+	struct triad_aggregator_agent told = {0};
 
 	if (is_manager)
-		triad_merge_agent(collect->merge, agent->id, &told);
+		triad_aggregator_agent(collect->aggregator, agent->id, &told);
 	*shown = (struct triad_collect_agent){
 		.id = agent->id,
 		.is_self = !is_manager && agent->id == collect->port_guid,
@@ -151,13 +151,13 @@ static unsigned describe_all(const struct triad_collect *collect,
 
 static uint32_t count_managers(const struct triad_collect *collect, uint64_t now_us)
 {
-	const struct triad_roster *roster = triad_member_roster(collect->member);
+	const struct triad_peers *peers = triad_member_peers(collect->member);
 	uint32_t n = 0;
 
-	for (unsigned i = 0; i < roster->n; i++)
-		n += roster->entries[i].alive.is_manager &&
+	for (unsigned i = 0; i < peers->n; i++)
+		n += peers->entries[i].alive.is_manager &&
 			triad_member_hears(
-				collect->member, roster->entries[i].id, now_us);
+				collect->member, peers->entries[i].id, now_us);
 	return n;
 }
 
@@ -175,7 +175,7 @@ static void fill_status(const struct triad_collect *collect,
 		.bus = triad_bus_status(collect->bus),
 		.counts = triad_member_counts(collect->member),
 		.claims = triad_claims_counts(claims),
-		.feed = triad_member_feed_counts(collect->member),
+		.reporter = triad_member_reporter_counts(collect->member),
 		.n_managers = count_managers(collect, now_us),
 		.n_nodes = collect->fabric ? collect->fabric->n_nodes : 0,
 		.n_owned = alive.n_nodes,
@@ -185,11 +185,11 @@ static void fill_status(const struct triad_collect *collect,
 			: triad_member_n_apart(collect->member),
 		.master = triad_member_master(collect->member, now_us),
 		.is_draining = alive.is_draining,
-		.has_handout = triad_collect_is_handed(collect, now_us),
+		.has_given_topology = triad_collect_is_handed(collect, now_us),
 	};
-	if (collect->merge)
-		status->merge = triad_merge_status(collect->merge);
-	status->n_peers = triad_member_peers(collect->member, status->peers,
+	if (collect->aggregator)
+		status->aggregator = triad_aggregator_status(collect->aggregator);
+	status->n_peers = triad_member_neighbours(collect->member, status->peers,
 		sizeof(status->peers) / sizeof(status->peers[0]));
 }
 

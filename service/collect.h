@@ -14,7 +14,7 @@
  * collector.  Commands leave jobs for that thread, or read what it published.
  *
  * Thread-safety: any thread, for all but new, sink, stop and free.
- * Memory: that of member.h, merge.h and bus.h. */
+ * Memory: that of member.h, aggregator.h and bus.h. */
 #ifndef TRIAD_SERVICE_COLLECT_H
 #define TRIAD_SERVICE_COLLECT_H
 
@@ -59,17 +59,17 @@ struct triad_collect_status {
 	struct triad_bus_status bus;
 	struct triad_member_counts counts;
 	struct triad_claims_counts claims;
-	struct triad_feed_counts feed;   /* agents */
-	struct triad_merge_status merge; /* managers */
-	uint32_t n_agents, n_alive;      /* known; of these */
-	uint32_t n_managers;             /* heard, this one included */
+	struct triad_reporter_counts reporter;     /* agents */
+	struct triad_aggregator_status aggregator; /* managers */
+	uint32_t n_agents, n_alive;                /* known; of these */
+	uint32_t n_managers;                       /* heard, this one included */
 	uint32_t n_nodes, n_owned, n_unowned;
 	/* Nodes that share no partition with this agent; at a manager those of
 	 * 'n_unowned' that share none with any. */
 	uint32_t n_apart;
 	uint64_t master;
 	bool is_draining;
-	bool has_handout; /* the fabric is one that a manager handed down */
+	bool has_given_topology; /* the fabric is one that a manager handed down */
 	uint32_t n_peers;
 	uint64_t peers[16]; /* ids, of those on the perimeter */
 };

@@ -3,7 +3,7 @@
  * swept here. */
 #include <stdlib.h>
 
-#include "collect/reach.h"
+#include "collect/distance.h"
 #include "service/collect_parts.h"
 #include "service/local_port.h"
 #include "triad/clock.h"
@@ -12,7 +12,7 @@
 #define PART_US TRIAD_US_PER_S
 /* A fabric that was handed down is given up when its manager is not heard for so many
  * liveness times. */
-#define HANDOUT_LIVES 20
+#define GIVEN_TOPOLOGY_LIVES 20
 
 /* Nobody says when our port's P_Keys change. */
 #define PKEYS_US (10 * TRIAD_US_PER_S)
@@ -77,7 +77,7 @@ void triad_collect_put_fabric(
 		say_apart(collect);
 }
 
-void triad_collect_take_handout(
+void triad_collect_take_topology(
 	void *context, struct triad_fabric *fabric, uint64_t hash)
 {
 	struct triad_collect *collect = context;
@@ -85,10 +85,10 @@ void triad_collect_take_handout(
 	if (collect->conf.collect.topology != TRIAD_TOPOLOGY_AUTO)
 		return;
 	triad_fabric_ref(fabric);
-	triad_fabric_unref(collect->handout);
-	collect->handout = fabric;
-	collect->handout_hash = hash;
-	collect->handout_us = triad_clock_now_us();
+	triad_fabric_unref(collect->topology);
+	collect->topology = fabric;
+	collect->topology_hash = hash;
+	collect->topology_us = triad_clock_now_us();
 	triad_collect_put_fabric(collect, fabric, hash);
 }
 
@@ -102,43 +102,43 @@ bool triad_collect_take_fabric(void *context, struct triad_fabric *fabric)
 	collect->own_fabric = fabric;
 	if (!collect->member)
 		return false;
-	if (!collect->handout)
+	if (!collect->topology)
 		triad_collect_put_fabric(collect, fabric, 0);
 	return collect->mode != TRIAD_COLLECT_MANAGER;
 }
 
 static bool hears_manager(const struct triad_collect *collect, uint64_t now_us)
 {
-	const struct triad_roster *roster = triad_member_roster(collect->member);
+	const struct triad_peers *peers = triad_member_peers(collect->member);
 
-	for (unsigned i = 0; i < roster->n; i++)
-		if (roster->entries[i].alive.is_manager &&
+	for (unsigned i = 0; i < peers->n; i++)
+		if (peers->entries[i].alive.is_manager &&
 			triad_member_hears(
-				collect->member, roster->entries[i].id, now_us))
+				collect->member, peers->entries[i].id, now_us))
 			return true;
 	return false;
 }
 
 bool triad_collect_is_handed(const struct triad_collect *collect, uint64_t now_us)
 {
-	uint64_t most_us =
-		HANDOUT_LIVES * collect->conf.collect.liveness_ms * TRIAD_US_PER_MS;
+	uint64_t most_us = GIVEN_TOPOLOGY_LIVES * collect->conf.collect.liveness_ms *
+		TRIAD_US_PER_MS;
 
-	return collect->handout && now_us - collect->handout_us < most_us;
+	return collect->topology && now_us - collect->topology_us < most_us;
 }
 
 /* A fabric that nobody hands down any more is given up, when there is one of our
  * own. */
-void triad_collect_look_at_handout(struct triad_collect *collect, uint64_t now_us)
+void triad_collect_check_topology(struct triad_collect *collect, uint64_t now_us)
 {
-	if (!collect->handout)
+	if (!collect->topology)
 		return;
 	if (hears_manager(collect, now_us))
-		collect->handout_us = now_us;
+		collect->topology_us = now_us;
 	if (triad_collect_is_handed(collect, now_us) || !collect->own_fabric)
 		return;
-	triad_fabric_unref(collect->handout);
-	collect->handout = NULL;
+	triad_fabric_unref(collect->topology);
+	collect->topology = NULL;
 	triad_collect_put_fabric(collect, collect->own_fabric, 0);
 }
 
@@ -155,7 +155,7 @@ static void make_part(struct triad_collect *collect, uint64_t now_us)
 		return;
 	for (uint32_t i = 0; i < fabric->n_nodes; i++)
 		is_own[i] = triad_member_owns(collect->member, i);
-	if (!triad_reach_part(fabric, is_own, &part)) {
+	if (!triad_distance_part(fabric, is_own, &part)) {
 		triad_collector_set_fabric(collect->collector, part);
 		triad_fabric_unref(part);
 		/* What is new is not to wait for a period. */

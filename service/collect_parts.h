@@ -58,15 +58,15 @@ struct triad_collect {
 	/* Of the PerfManager's thread alone. */
 	struct triad_conf conf; /* taken up last */
 	struct triad_bus *bus;
-	struct triad_merge *merge;
-	struct triad_member *member;       /* NULL: nothing runs */
-	struct triad_fabric *own_fabric;   /* as this process has it; NULL: none */
-	struct triad_fabric *handout;      /* as a manager handed it down; NULL: none */
-	uint64_t handout_hash, handout_us; /* when its manager was heard last */
-	struct triad_fabric *fabric;       /* in force */
-	struct triad_view *view;           /* that 'merge' has */
-	uint64_t n_changes;                /* of ownership, that the part has */
-	uint64_t part_us;                  /* when it was made */
+	struct triad_aggregator *aggregator;
+	struct triad_member *member;     /* NULL: nothing runs */
+	struct triad_fabric *own_fabric; /* as this process has it; NULL: none */
+	struct triad_fabric *topology;   /* as a manager handed it down; NULL: none */
+	uint64_t topology_hash, topology_us; /* when its manager was heard last */
+	struct triad_fabric *fabric;         /* in force */
+	struct triad_view *view;             /* that 'aggregator' has */
+	uint64_t n_changes;                  /* of ownership, that the part has */
+	uint64_t part_us;                    /* when it was made */
 	bool is_part_due;
 	uint64_t pkeys_us;     /* when our port's were looked at */
 	uint32_t n_apart_said; /* nodes, that share no partition */
@@ -92,7 +92,7 @@ int triad_collect_give_histogram(void *context,
 	struct triad_histogram *copy, uint64_t *n_zeros);
 void triad_collect_do_clear(void *context, const struct triad_collect_clear *clear);
 void triad_collect_take_trap(void *context, const struct triad_collect_trap *trap);
-/* See struct triad_merge_sink. */
+/* See struct triad_aggregator_sink. */
 void triad_collect_take_findings(void *context, uint32_t port, uint32_t causes);
 /* A manager: totals become 0 here and below. */
 void triad_collect_reset_all(
@@ -109,14 +109,14 @@ void triad_collect_publish(struct triad_collect *collect, uint64_t now_us);
 void triad_collect_put_fabric(
 	struct triad_collect *collect, struct triad_fabric *fabric, uint64_t hash);
 /* See struct triad_member_sink, and struct triad_perf_hooks. */
-void triad_collect_take_handout(
+void triad_collect_take_topology(
 	void *context, struct triad_fabric *fabric, uint64_t hash);
 bool triad_collect_take_fabric(void *context, struct triad_fabric *fabric);
 /* An agent: looks now and then whether its port's P_Keys are others. */
 void triad_collect_look_at_pkeys(struct triad_collect *collect, uint64_t now_us);
 /* Whether a manager hands the fabric down, and is heard. */
 bool triad_collect_is_handed(const struct triad_collect *collect, uint64_t now_us);
-void triad_collect_look_at_handout(struct triad_collect *collect, uint64_t now_us);
+void triad_collect_check_topology(struct triad_collect *collect, uint64_t now_us);
 /* Gives the collector what is owned, when that has changed.  Returns when it is to be
  * looked at again. */
 uint64_t triad_collect_look_at_part(struct triad_collect *collect, uint64_t now_us);

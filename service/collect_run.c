@@ -15,9 +15,9 @@
 #define MAX_BATCH_US (50 * TRIAD_US_PER_MS)
 #define PUBLISH_US (TRIAD_US_PER_S / 4)
 #define LOOK_US TRIAD_US_PER_S
-/* A hop of the waves in which nodes are claimed. */
-#define SLOT_PART 20
-#define MIN_SLOT_US (100 * TRIAD_US_PER_MS)
+/* The back-off for each hop, when nodes are claimed. */
+#define BACKOFF_PART 20
+#define MIN_BACKOFF_US (100 * TRIAD_US_PER_MS)
 /* Claims are refused for so long before it is said, and then so seldom. */
 #define REFUSED_US (10 * TRIAD_US_PER_S)
 #define REFUSED_SAID_US (60 * TRIAD_US_PER_S)
@@ -124,7 +124,7 @@ static void configure_member(struct triad_collect *collect)
 {
 	const struct triad_conf *conf = &collect->conf;
 	struct triad_member_settings settings = {
-		.feed =
+		.reporter =
 			{
 				.min_change_words =
 					(uint64_t)conf->collect.min_change_kb * 1000 /
@@ -150,12 +150,12 @@ void triad_collect_end_member(struct triad_collect *collect)
 		triad_member_leave(collect->member, triad_clock_now_us());
 	triad_member_free(collect->member);
 	collect->member = NULL;
-	triad_fabric_unref(collect->handout);
-	collect->handout = NULL;
+	triad_fabric_unref(collect->topology);
+	collect->topology = NULL;
 	triad_fabric_unref(collect->fabric);
 	collect->fabric = NULL;
-	triad_merge_free(collect->merge);
-	collect->merge = NULL;
+	triad_aggregator_free(collect->aggregator);
+	collect->aggregator = NULL;
 	triad_view_unref(collect->view);
 	collect->view = NULL;
 	collect->round_us = 0;
@@ -169,30 +169,30 @@ static bool begin_member(struct triad_collect *collect)
 		.send = say,
 		.histogram = triad_collect_give_histogram,
 		.clear = triad_collect_do_clear,
-		.fabric = triad_collect_take_handout,
+		.fabric = triad_collect_take_topology,
 		.trap = triad_collect_take_trap,
 	};
-	const struct triad_merge_sink merge_sink = {
+	const struct triad_aggregator_sink aggregator_sink = {
 		.context = collect,
 		.owner = owner_of,
 		.ask_again = ask_again,
 		.findings = triad_collect_take_findings,
 	};
 	uint64_t liveness_us = collect->conf.collect.liveness_ms * TRIAD_US_PER_MS;
-	uint64_t slot_us = liveness_us / SLOT_PART;
+	uint64_t backoff_us = liveness_us / BACKOFF_PART;
 	struct triad_member_params params;
 
-	if (slot_us < MIN_SLOT_US)
-		slot_us = MIN_SLOT_US;
+	if (backoff_us < MIN_BACKOFF_US)
+		backoff_us = MIN_BACKOFF_US;
 	fill_params(collect, &params);
 	if (!collect->bus)
 		collect->bus = triad_bus_new(wake, collect, collect->log);
-	if (is_manager(collect) && !collect->merge)
-		collect->merge = triad_merge_new(
-			triad_collector_engine(collect->collector), &merge_sink);
-	if (collect->bus && (collect->merge || !is_manager(collect)))
+	if (is_manager(collect) && !collect->aggregator)
+		collect->aggregator = triad_aggregator_new(
+			triad_collector_engine(collect->collector), &aggregator_sink);
+	if (collect->bus && (collect->aggregator || !is_manager(collect)))
 		collect->member = triad_member_new(
-			&params, &sink, collect->merge, liveness_us, slot_us);
+			&params, &sink, collect->aggregator, liveness_us, backoff_us);
 	if (!collect->member)
 		return false;
 	configure_member(collect);
@@ -207,7 +207,7 @@ static uint64_t turn_agent(struct triad_collect *collect, uint64_t now_us)
 	struct triad_collector_status status =
 		triad_collector_status(collect->collector);
 
-	triad_collect_look_at_handout(collect, now_us);
+	triad_collect_check_topology(collect, now_us);
 	triad_collect_look_at_pkeys(collect, now_us);
 	if (status.n_sweeps != collect->n_sweeps) {
 		collect->n_sweeps = status.n_sweeps;
@@ -219,7 +219,7 @@ static uint64_t turn_agent(struct triad_collect *collect, uint64_t now_us)
 /* --- a manager --- */
 
 static void say_what_is_unseen(
-	struct triad_collect *collect, const struct triad_merge_status *status)
+	struct triad_collect *collect, const struct triad_aggregator_status *status)
 {
 	bool is_unseen = status->n_nodes_unseen;
 
@@ -265,8 +265,8 @@ static void look_at_refused(struct triad_collect *collect, uint64_t now_us)
 {
 	struct triad_claims_counts counts =
 		triad_claims_counts(triad_member_claims(collect->member));
-	const struct triad_roster_entry *who = triad_roster_find(
-		triad_member_roster(collect->member), counts.refused_agent);
+	const struct triad_peers_entry *who = triad_peers_find(
+		triad_member_peers(collect->member), counts.refused_agent);
 
 	if (now_us - collect->refused_us > REFUSED_US)
 		collect->refused_since_us = 0;
@@ -305,7 +305,8 @@ static uint32_t count_asked(const struct triad_view *view)
 /* Once in each period: what agents told in it is a sweep. */
 static void end_round(struct triad_collect *collect, uint64_t now_us)
 {
-	struct triad_merge_status status = triad_merge_status(collect->merge);
+	struct triad_aggregator_status status =
+		triad_aggregator_status(collect->aggregator);
 	struct triad_sweep_progress progress = {
 		.n_ports = count_asked(collect->view),
 		.n_unanswered = status.n_ports_unseen,
@@ -321,7 +322,7 @@ static void look_at_view(struct triad_collect *collect)
 	struct triad_view *view = triad_collector_view(collect->collector);
 
 	if (view && view != collect->view) {
-		triad_merge_adopt(collect->merge, view);
+		triad_aggregator_adopt(collect->aggregator, view);
 		triad_view_unref(collect->view);
 		collect->view = triad_view_ref(view);
 	}
@@ -335,13 +336,13 @@ static uint64_t turn_manager(struct triad_collect *collect, uint64_t now_us)
 	if (!collect->view)
 		return UINT64_MAX;
 	if (now_us - collect->looked_us >= LOOK_US) {
-		struct triad_merge_status status;
+		struct triad_aggregator_status status;
 
 		collect->looked_us = now_us;
-		triad_merge_look(collect->merge, now_us);
+		triad_aggregator_check_silence(collect->aggregator, now_us);
 		look_at_refused(collect, now_us);
 		look_at_apart(collect, now_us);
-		status = triad_merge_status(collect->merge);
+		status = triad_aggregator_status(collect->aggregator);
 		if (collect->round_us)
 			say_what_is_unseen(collect, &status);
 	}
@@ -438,7 +439,7 @@ static uint64_t turn(void *context, bool wanted, bool *reads, bool *has_fabric)
 
 	look_at_mode(collect, wanted);
 	*reads = !is_manager(collect);
-	*has_fabric = collect->handout;
+	*has_fabric = collect->topology;
 	run_job(collect);
 	if (!collect->member)
 		return UINT64_MAX;

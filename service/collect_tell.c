@@ -284,8 +284,8 @@ void triad_collect_reset_all(
 
 	for (uint32_t i = 0; i < view->fabric->n_ports; i++)
 		if (selection->chosen[i] && triad_view_read(view, i, &row))
-			triad_merge_zero(
-				collect->merge, view->rows[i], triad_clock_now_us());
+			triad_aggregator_clear_totals(collect->aggregator,
+				view->rows[i], triad_clock_now_us());
 	if (selection->hardware)
 		reset_hardware(collect, selection);
 }

@@ -211,20 +211,21 @@ static void add_collect(struct triad_own_metrics *list, struct triad_service *se
 		triad_own_gauge(list, "triad_agent_nodes_owned",
 			"Nodes that this agent reads.", status.n_owned);
 		triad_own_count(list, "triad_agent_octets_told",
-			"Octets of counters told up the tree.", status.feed.n_octets);
+			"Octets of counters told up the tree.",
+			status.reporter.n_octets);
 		return;
 	}
 	triad_own_gauge(list, "triad_agents_nodes_not_seen",
-		"Nodes whose counters nobody tells.", status.merge.n_nodes_unseen);
+		"Nodes whose counters nobody tells.", status.aggregator.n_nodes_unseen);
 	triad_own_gauge(list, "triad_agents_ports_not_seen", "Ports of these.",
-		status.merge.n_ports_unseen);
+		status.aggregator.n_ports_unseen);
 	triad_own_gauge(list, "triad_agents_oldest_data_seconds",
 		"Age of the last word of the agent that is the furthest behind.",
-		triad_own_seconds(status.merge.oldest_us));
+		triad_own_seconds(status.aggregator.oldest_us));
 	triad_own_count(list, "triad_agents_rows", "Ports told of by agents.",
-		status.merge.n_rows);
+		status.aggregator.n_rows);
 	triad_own_count(list, "triad_agents_data_missing",
-		"Messages of agents that did not come.", status.merge.n_missing);
+		"Messages of agents that did not come.", status.aggregator.n_missing);
 }
 
 size_t triad_own_metrics(

@@ -10,7 +10,7 @@
 
 #include <zstd.h>
 
-#include "perfmgr/formats/aggregate.h"
+#include "perfmgr/formats/change_filter.h"
 #include "perfmgr/export/profile_file.h"
 #include "perfmgr/export/profile_old.h"
 #include "perfmgr/formats/profile.h"
@@ -46,7 +46,7 @@ struct triad_profile_writer {
 	/* Of the owner's thread alone. */
 	struct triad_profile_params params;
 	struct triad_profile_file file;
-	struct triad_aggregate *aggregate;
+	struct triad_change_filter *aggregate;
 	ZSTD_CCtx *zstd;
 	uint64_t begun_us;    /* monotonic, when the file's first frame began */
 	uint64_t last_octets; /* of the frame before */
@@ -84,7 +84,7 @@ struct triad_profile_writer *triad_profile_writer_new(
 	writer->started_us = triad_clock_wall_us();
 	pthread_mutex_init(&writer->lock, NULL);
 	triad_profile_file_init(&writer->file);
-	writer->aggregate = triad_aggregate_new();
+	writer->aggregate = triad_change_filter_new();
 	writer->zstd = ZSTD_createCCtx();
 	if (writer->aggregate && writer->zstd)
 		return writer;
@@ -97,7 +97,7 @@ void triad_profile_writer_free(struct triad_profile_writer *writer)
 	if (!writer)
 		return;
 	triad_profile_file_close(&writer->file);
-	triad_aggregate_free(writer->aggregate);
+	triad_change_filter_free(writer->aggregate);
 	ZSTD_freeCCtx(writer->zstd);
 	pthread_mutex_destroy(&writer->lock);
 	free(writer);
@@ -163,7 +163,7 @@ static int open_file(struct triad_profile_writer *writer, const struct frame *fr
 		return error;
 	set_age(writer, frame);
 	note_opened(writer);
-	triad_aggregate_forget(writer->aggregate);
+	triad_change_filter_forget(writer->aggregate);
 	return 0;
 }
 
@@ -258,7 +258,7 @@ static bool is_due(struct triad_profile_writer *writer, const struct frame *fram
 	uint32_t port, const struct triad_engine_row *row)
 {
 	const struct triad_profile_params *params = &writer->params;
-	const struct triad_aggregate_port changed = {
+	const struct triad_change_filter_port changed = {
 		.node_guid = row->node_guid,
 		.port = row->port,
 		.watched = params->all_counters ? sum_of_errors(row) : 0,
@@ -270,8 +270,8 @@ static bool is_due(struct triad_profile_writer *writer, const struct frame *fram
 	bool due;
 
 	/* Short of memory it is due, too. */
-	(void)triad_aggregate_take(writer->aggregate, frame->view->rows[port], &changed,
-		params->min_change_octets / OCTETS_PER_WORD, &due);
+	(void)triad_change_filter_check(writer->aggregate, frame->view->rows[port],
+		&changed, params->min_change_octets / OCTETS_PER_WORD, &due);
 	return due;
 }
 
@@ -374,7 +374,7 @@ static void end_frame(struct triad_profile_writer *writer, struct frame *frame)
 	}
 	triad_profile_file_drop(&writer->file);
 	/* What it would have told has to be told again. */
-	triad_aggregate_forget(writer->aggregate);
+	triad_change_filter_forget(writer->aggregate);
 }
 
 /* --- what became of it --- */

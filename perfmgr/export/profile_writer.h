@@ -4,7 +4,7 @@
  * Model: a file is frames of zstd, one for each sweep, so that 'zstdcat FILE' is one
  * text and what is before a damaged place can be read.  Rows are of ports that answered
  * in the sweep, and whose data changed by more than min_change since their last row
- * (perfmgr/formats/aggregate.h); with all counters, also of ports that waited for
+ * (perfmgr/formats/change_filter.h); with all counters, also of ports that waited for
  * as much or where an error was counted.  The first frame of a file has every port that
  * answered.
  *

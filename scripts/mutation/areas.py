@@ -26,7 +26,7 @@ INTEGRATION = {
     "perfmgr/export/sflow": "sflow sflow_framing exports",
     "perfmgr/export/zstd": "profile exports",
     "perfmgr/formats/profile": "profile exports",
-    "perfmgr/formats/aggregate": "profile exports",
+    "perfmgr/formats/change_filter": "profile exports",
     "perfmgr/formats/sflow": "sflow sflow_framing",
     "perfmgr/formats/": "http prometheus sflow profile",
     "perfmgr/sa_topology": "standby agent sweep",

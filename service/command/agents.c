@@ -96,8 +96,8 @@ static void put_agents_json(const struct triad_collect_status *status,
 	triad_json_uint(&json, "nodes", status->n_nodes);
 	triad_json_uint(&json, "nodes_without_owner", status->n_unowned);
 	triad_json_uint(&json, "nodes_apart", status->n_apart);
-	triad_json_uint(&json, "nodes_not_seen", status->merge.n_nodes_unseen);
-	triad_json_uint(&json, "ports_not_seen", status->merge.n_ports_unseen);
+	triad_json_uint(&json, "nodes_not_seen", status->aggregator.n_nodes_unseen);
+	triad_json_uint(&json, "ports_not_seen", status->aggregator.n_ports_unseen);
 	triad_json_array_begin(&json, "agents");
 	for (unsigned i = 0; i < n; i++)
 		put_agent_json(&json, &agents[i]);
@@ -179,7 +179,8 @@ static void put_agents_text(const struct triad_collect_status *status,
 							      : "this one");
 	if (status->mode == TRIAD_COLLECT_MANAGER)
 		triad_output_printf(output, "; not seen: %u with %u ports",
-			status->merge.n_nodes_unseen, status->merge.n_ports_unseen);
+			status->aggregator.n_nodes_unseen,
+			status->aggregator.n_ports_unseen);
 	triad_output_printf(output, "\n");
 }
 
@@ -388,36 +389,36 @@ static void report_as_agent(
 	triad_report_text(
 		report, "draining", "draining", status->is_draining ? "yes" : "no");
 	triad_report_text(report, "topology", "topology",
-		status->has_handout ? "handed down by a manager" : "its own");
+		status->has_given_topology ? "handed down by a manager" : "its own");
 	triad_report_uint(report, "peers", "agents next to it", status->n_peers, "");
-	triad_report_uint(report, "rows", "ports told of", status->feed.n_rows, "");
+	triad_report_uint(report, "rows", "ports told of", status->reporter.n_rows, "");
 	triad_report_uint(report, "rows_held", "that changed too little",
-		status->feed.n_held, "");
+		status->reporter.n_held, "");
 	triad_report_uint(
-		report, "octets", "octets of that", status->feed.n_octets, "");
+		report, "octets", "octets of that", status->reporter.n_octets, "");
 }
 
 static void report_as_manager(
 	struct triad_report *report, const struct triad_collect_status *status)
 {
-	const struct triad_merge_status *merge = &status->merge;
+	const struct triad_aggregator_status *aggregator = &status->aggregator;
 
-	triad_report_uint(
-		report, "nodes_not_seen", "nodes not seen", merge->n_nodes_unseen, "");
-	triad_report_uint(
-		report, "ports_not_seen", "ports not seen", merge->n_ports_unseen, "");
+	triad_report_uint(report, "nodes_not_seen", "nodes not seen",
+		aggregator->n_nodes_unseen, "");
+	triad_report_uint(report, "ports_not_seen", "ports not seen",
+		aggregator->n_ports_unseen, "");
 	triad_report_uint(report, "oldest_ms", "oldest data of those who tell",
-		merge->oldest_us / TRIAD_US_PER_MS, "ms");
-	triad_report_uint(report, "rows", "rows taken", merge->n_rows, "");
-	triad_report_uint(report, "octets", "octets of that", merge->n_octets, "");
-	triad_report_uint(
-		report, "missing", "messages that did not come", merge->n_missing, "");
+		aggregator->oldest_us / TRIAD_US_PER_MS, "ms");
+	triad_report_uint(report, "rows", "rows taken", aggregator->n_rows, "");
+	triad_report_uint(report, "octets", "octets of that", aggregator->n_octets, "");
+	triad_report_uint(report, "missing", "messages that did not come",
+		aggregator->n_missing, "");
 	triad_report_uint(report, "handed_over", "ports that changed hands",
-		merge->n_handed_over, "");
+		aggregator->n_handed_over, "");
 	triad_report_uint(report, "unknown", "rows of ports that are not here",
-		merge->n_unknown, "");
+		aggregator->n_unknown, "");
 	triad_report_uint(report, "not_owner", "rows of agents that don't own them",
-		merge->n_not_owner, "");
+		aggregator->n_not_owner, "");
 	triad_report_uint(report, "traps_not_owner", "alerts of such agents",
 		status->counts.n_traps_refused, "");
 }

@@ -78,7 +78,7 @@ static uint64_t raw_octets(const struct gathering *g)
 	uint64_t octets = 0;
 
 	for (unsigned i = 0; i < g->params.n_agents; i++)
-		octets += triad_member_feed_counts(g->agents[i].member).raw_octets;
+		octets += triad_member_reporter_counts(g->agents[i].member).raw_octets;
 	return octets;
 }
 
@@ -102,7 +102,7 @@ static struct measured measure(
 	for (uint32_t i = 0; i < n_sweeps; i++) {
 		sweep(g, load, ++*k);
 		m.oldest_s = most(m.oldest_s,
-			(double)triad_merge_status(g->merge).oldest_us / 1e6);
+			(double)triad_aggregator_status(g->aggregator).oldest_us / 1e6);
 	}
 	m.up_octets = (double)(g->up_octets - up_before) / n_sweeps;
 	m.raw_octets = (double)(raw_octets(g) - raw_before) / n_sweeps;
@@ -123,7 +123,7 @@ static double manager_mb(const struct gathering *g)
 {
 	const struct triad_fabric *fabric = g->params.fabric;
 	size_t octets = triad_engine_octets(g->top) +
-		triad_merge_status(g->merge).octets +
+		triad_aggregator_status(g->aggregator).octets +
 		triad_claims_octets(triad_member_claims(g->manager.member)) +
 		triad_fabric_octets(fabric) + fabric->n_ports * sizeof(uint32_t) +
 		(size_t)g->params.n_agents * fabric->n_nodes;
@@ -190,7 +190,7 @@ int main(int argc, char **argv)
 	unsigned n_groups = 1017, n_sweeps = 3;
 	struct gathering_params params = {.n_agents = 64,
 		.liveness_us = LIVENESS_US,
-		.slot_us = SLOT_US,
+		.backoff_us = SLOT_US,
 		.sweep_us = SWEEP_US,
 		.seed = 1};
 	struct gathering *g;

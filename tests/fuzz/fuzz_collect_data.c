@@ -15,9 +15,9 @@
 #include <string.h>
 #include <zstd.h>
 
-#include "collect/handout.h"
+#include "collect/topology_message.h"
 #include "collect/member.h"
-#include "collect/reach.h"
+#include "collect/distance.h"
 #include "perfmgr/engine.h"
 #include "tests/sim/fabrics.h"
 #include "triad/clock.h"
@@ -37,7 +37,7 @@ struct side {
 	struct triad_member *member;
 	struct triad_engine *engine;
 	struct triad_view *view;
-	struct triad_merge *merge; /* the manager's */
+	struct triad_aggregator *aggregator; /* the manager's */
 };
 
 struct letter {
@@ -121,8 +121,8 @@ static void adopt(struct side *side, struct triad_fabric *fabric, uint64_t hash)
 		exit(1);
 	triad_view_unref(side->view);
 	side->view = view;
-	if (side->merge)
-		triad_merge_adopt(side->merge, view);
+	if (side->aggregator)
+		triad_aggregator_adopt(side->aggregator, view);
 }
 
 static void take_fabric(void *context, struct triad_fabric *fabric, uint64_t hash)
@@ -137,7 +137,7 @@ static void take_fabric(void *context, struct triad_fabric *fabric, uint64_t has
 	is_own = calloc(fabric->n_nodes + 1, sizeof(*is_own));
 	for (uint32_t i = 0; is_own && i < fabric->n_nodes; i++)
 		is_own[i] = i % 2;
-	if (!is_own || triad_reach_part(fabric, is_own, &part))
+	if (!is_own || triad_distance_part(fabric, is_own, &part))
 		exit(1);
 	triad_fabric_unref(part);
 	free(is_own);
@@ -191,17 +191,18 @@ static void begin(struct side *side, uint64_t id, struct triad_fabric *fabric)
 		.fabric = take_fabric,
 		.trap = take_trap,
 	};
-	const struct triad_merge_sink merge_sink = {
+	const struct triad_aggregator_sink aggregator_sink = {
 		.owner = owner_of, .ask_again = ask_again, .findings = take_findings};
 	const struct triad_member_settings settings = {
-		.feed = {.refresh = 10, .period_us = TRIAD_US_PER_S}, .sweep_ms = 1000};
+		.reporter = {.refresh = 10, .period_us = TRIAD_US_PER_S},
+		.sweep_ms = 1000};
 
 	*side = (struct side){.engine = triad_engine_new()};
 	if (params.is_manager)
-		side->merge = triad_merge_new(side->engine, &merge_sink);
+		side->aggregator = triad_aggregator_new(side->engine, &aggregator_sink);
 	side->member = triad_member_new(
-		&params, &sink, side->merge, 5 * TRIAD_US_PER_S, 250000);
-	if (!side->engine || !side->member || (params.is_manager && !side->merge))
+		&params, &sink, side->aggregator, 5 * TRIAD_US_PER_S, 250000);
+	if (!side->engine || !side->member || (params.is_manager && !side->aggregator))
 		exit(1);
 	triad_member_configure(side->member, &settings);
 	adopt(side, fabric, 0);
@@ -210,7 +211,7 @@ static void begin(struct side *side, uint64_t id, struct triad_fabric *fabric)
 static void end(struct side *side)
 {
 	triad_member_free(side->member);
-	triad_merge_free(side->merge);
+	triad_aggregator_free(side->aggregator);
 	triad_view_unref(side->view);
 	triad_engine_free(side->engine);
 }
@@ -231,8 +232,8 @@ static void hear(struct side *side, uint8_t *octets, size_t size)
 	require(triad_member_turn(side->member, now_us) > now_us ||
 			triad_member_turn(side->member, now_us) > now_us,
 		"time goes on");
-	if (side->merge)
-		triad_merge_look(side->merge, now_us);
+	if (side->aggregator)
+		triad_aggregator_check_silence(side->aggregator, now_us);
 }
 
 /* What is said in answer has its turn, too, while there is room. */
@@ -282,7 +283,7 @@ static void ask_histograms(const uint8_t *body, size_t size)
 		now_us, take_histograms, NULL);
 }
 
-/* As handout.c has it. */
+/* As topology_message.c has it. */
 static uint64_t hash_of(const uint8_t *octets, size_t size)
 {
 	uint64_t sum = UINT64_C(0xcbf29ce484222325) ^ size;
@@ -294,10 +295,10 @@ static uint64_t hash_of(const uint8_t *octets, size_t size)
 
 static void hand_down(const uint8_t *body, size_t size)
 {
-	static uint8_t octets[TRIAD_HANDOUT_PIECE_SIZE + 64];
+	static uint8_t octets[TRIAD_TOPOLOGY_PIECE_SIZE + 64];
 	const struct triad_collect_head head = {
 		.kind = TRIAD_COLLECT_TOPOLOGY, .sender = MANAGER, .incarnation = 1000};
-	struct triad_handout_packed packed = {
+	struct triad_topology_packed packed = {
 		.hash = hash_of(body, size), .size = (uint32_t)size};
 	size_t room = ZSTD_compressBound(size);
 
@@ -307,7 +308,7 @@ static void hand_down(const uint8_t *body, size_t size)
 	packed.packed_size =
 		(uint32_t)ZSTD_compress(packed.octets, room, body, size, 1);
 	hear(&agent, octets,
-		triad_handout_put(&packed, 0, &head, octets, sizeof(octets)));
+		triad_topology_write_piece(&packed, 0, &head, octets, sizeof(octets)));
 	free(packed.octets);
 }
 

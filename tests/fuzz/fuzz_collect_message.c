@@ -50,7 +50,7 @@ static struct triad_claims *make_claims(void)
 	const struct triad_claims_params params = {.self = HERE,
 		.incarnation = 1,
 		.liveness_us = 5000000,
-		.slot_us = 200000};
+		.backoff_us = 200000};
 	const struct triad_claims_sink sink = {
 		.say_owner = say_owner, .ask_list = ask_list};
 	struct triad_claims *claims = triad_claims_new(&params, &sink);

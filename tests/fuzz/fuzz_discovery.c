@@ -13,7 +13,7 @@
 #define MEND 1u
 #define PACK 2u
 
-/* As handout.c has it. */
+/* As topology_message.c has it. */
 static uint64_t hash_of(const uint8_t *octets, size_t size)
 {
 	uint64_t sum = UINT64_C(0xcbf29ce484222325) ^ size;
@@ -37,15 +37,15 @@ static uint8_t *pack(const uint8_t *octets, size_t size, size_t *packed_size)
 /* Said again by the same program. */
 static struct triad_fabric *say_again(const struct triad_discovery *made)
 {
-	struct triad_handout_packed packed, heard;
+	struct triad_topology_packed packed, heard;
 	struct triad_discovery again = {0};
 	struct triad_discovery_reply reply;
 
-	require(!triad_handout_pack(made->fabric, &packed), "it can be packed");
+	require(!triad_topology_pack(made->fabric, &packed), "it can be packed");
 	reply = triad_discovery_reply_make(0, made, &packed);
 	require(!triad_discovery_reply_read(&reply, &again, &heard), "a good reply");
 	heard.octets = packed.octets;
-	require(!triad_handout_unpack(&heard, &again.fabric), "and unpacked");
+	require(!triad_topology_unpack(&heard, &again.fabric), "and unpacked");
 	require(again.n_smps == made->n_smps && again.n_silent == made->n_silent,
 		"with its numbers");
 	free(packed.octets);
@@ -74,19 +74,19 @@ static void hear(
 	const struct triad_discovery_reply *reply, uint8_t *octets, size_t size)
 {
 	struct triad_discovery made = {0};
-	struct triad_handout_packed packed;
+	struct triad_topology_packed packed;
 	int error = triad_discovery_reply_read(reply, &made, &packed);
 
 	if (error)
 		return;
-	require(packed.size <= TRIAD_HANDOUT_MAX_SIZE &&
-			packed.packed_size <= TRIAD_HANDOUT_MAX_SIZE,
+	require(packed.size <= TRIAD_TOPOLOGY_MAX_SIZE &&
+			packed.packed_size <= TRIAD_TOPOLOGY_MAX_SIZE,
 		"sizes have a cap");
 	/* So much is read from the pipe, or it is given up. */
 	if (packed.packed_size > size)
 		return;
 	packed.octets = octets;
-	error = triad_handout_unpack(&packed, &made.fabric);
+	error = triad_topology_unpack(&packed, &made.fabric);
 	require(!error || error == EPROTO, "a fabric, or none");
 	if (!error)
 		check_fabric(&made);
@@ -95,7 +95,7 @@ static void hear(
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct triad_discovery_reply reply;
-	struct triad_handout_packed sizes = {0};
+	struct triad_topology_packed sizes = {0};
 	const struct triad_discovery nothing = {0};
 	uint8_t *octets, *packed;
 	size_t n, packed_size;

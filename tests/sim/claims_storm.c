@@ -17,10 +17,10 @@
 #define MS TRIAD_US_PER_MS
 #define STORMS_PER_RUN 8
 #define MAX_AGENTS 250u
-/* Whatever was lost is found out within two liveness times, and then waves go. */
+/* Whatever was lost is found out within two liveness times, and then rounds go. */
 #define SETTLE_US                                                                      \
 	(2 * COLLECTORS_LIVENESS_US +                                                  \
-		2 * (COLLECTORS_DIAMETER + 2) * COLLECTORS_SLOT_US)
+		2 * (COLLECTORS_DIAMETER + 2) * COLLECTORS_BACKOFF_US)
 
 struct wish {
 	struct storms_wish storms;

@@ -341,7 +341,7 @@ void collectors_start(struct collectors *s, unsigned number)
 	struct triad_claims_params params = {
 		.self = number < s->n_agents ? id_of(number) : 0,
 		.liveness_us = COLLECTORS_LIVENESS_US,
-		.slot_us = COLLECTORS_SLOT_US,
+		.backoff_us = COLLECTORS_BACKOFF_US,
 		.seed = collectors_random(s, UINT64_MAX),
 		.true_hops = true_hops,
 		.context = agent};

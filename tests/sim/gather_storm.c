@@ -20,11 +20,11 @@
 #include "triad/clock.h"
 
 #define LIVENESS_US (3 * TRIAD_US_PER_S)
-#define SLOT_US (50 * TRIAD_US_PER_MS)
+#define BACKOFF_US (50 * TRIAD_US_PER_MS)
 #define SWEEP_US (10 * TRIAD_US_PER_S)
 #define DIAMETER 6 /* of a fat tree */
-/* Whatever was lost is found out within two liveness times, and then waves go. */
-#define SETTLE_US (2 * LIVENESS_US + 2 * (DIAMETER + 2) * SLOT_US)
+/* Whatever was lost is found out within two liveness times, and then rounds go. */
+#define SETTLE_US (2 * LIVENESS_US + 2 * (DIAMETER + 2) * BACKOFF_US)
 #define MAX_AGENTS 16u
 #define STORMS_PER_RUN 4
 #define MAX_SWEEPS 6
@@ -256,7 +256,7 @@ static void one_run(uint64_t run, const struct wish *wish, struct storm_totals *
 	struct gathering_params params = {.fabric = fabric,
 		.n_agents = 1 + (unsigned)dice(&storm, 8),
 		.liveness_us = LIVENESS_US,
-		.slot_us = SLOT_US,
+		.backoff_us = BACKOFF_US,
 		.sweep_us = SWEEP_US,
 		.seed = random_next(&storm.seed)};
 
@@ -296,7 +296,7 @@ static uint64_t measure_million(uint64_t seed)
 	struct gathering_params params = {.fabric = fabric,
 		.n_agents = 64,
 		.liveness_us = LIVENESS_US,
-		.slot_us = SLOT_US,
+		.backoff_us = BACKOFF_US,
 		.sweep_us = SWEEP_US,
 		.seed = seed + 1};
 	struct storm storm = {.seed = seed + 1, .gathering = gathering_new(&params)};

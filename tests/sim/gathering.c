@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "collect/reach.h"
+#include "collect/distance.h"
 #include "tests/random.h"
 #include "triad/clock.h"
 
@@ -210,8 +210,9 @@ static struct triad_member *new_member(struct gathering *g, uint64_t port_guid,
 	struct triad_member *member;
 
 	snprintf(params.name, sizeof(params.name), "%" PRIx64, port_guid);
-	member = need(triad_member_new(&params, &sink, is_manager ? g->merge : NULL,
-		g->params.liveness_us, g->params.slot_us));
+	member =
+		need(triad_member_new(&params, &sink, is_manager ? g->aggregator : NULL,
+			g->params.liveness_us, g->params.backoff_us));
 	configure(g, member, master);
 	if (triad_member_set_fabric(member, g->params.fabric, hash, g->now_us))
 		need(NULL);
@@ -278,7 +279,7 @@ static uint64_t spread_host(const struct triad_fabric *fabric, unsigned n, unsig
 struct gathering *gathering_new(const struct gathering_params *params)
 {
 	struct gathering *g = need(calloc(1, sizeof(*g)));
-	const struct triad_merge_sink sink = {.context = g,
+	const struct triad_aggregator_sink sink = {.context = g,
 		.owner = owner_of,
 		.ask_again = ask_again,
 		.findings = take_findings};
@@ -291,8 +292,8 @@ struct gathering *gathering_new(const struct gathering_params *params)
 	g->top_view = need(triad_view_new(g->top, params->fabric, NULL));
 	if (triad_engine_adopt(g->top, params->fabric, g->now_us, g->top_view->rows))
 		need(NULL);
-	g->merge = need(triad_merge_new(g->top, &sink));
-	triad_merge_adopt(g->merge, g->top_view);
+	g->aggregator = need(triad_aggregator_new(g->top, &sink));
+	triad_aggregator_adopt(g->aggregator, g->top_view);
 	g->manager.id = ~spread_host(params->fabric, 0, 1);
 	speak(g, &g->manager);
 	g->manager.member = new_member(g, ~g->manager.id, 1, true, 0);
@@ -315,7 +316,7 @@ void gathering_free(struct gathering *g)
 		g->first = letter->next;
 		free(letter);
 	}
-	triad_merge_free(g->merge);
+	triad_aggregator_free(g->aggregator);
 	triad_view_unref(g->top_view);
 	triad_engine_free(g->top);
 	pmas_free(g->pmas);
@@ -325,7 +326,7 @@ void gathering_free(struct gathering *g)
 void gathering_configure(struct gathering *g, uint32_t min_change_kb, uint32_t refresh)
 {
 	g->settings = (struct triad_member_settings){
-		.feed = {.min_change_words = (uint64_t)min_change_kb * 250,
+		.reporter = {.min_change_words = (uint64_t)min_change_kb * 250,
 			.refresh = refresh,
 			.period_us = g->params.sweep_us},
 		.sweep_ms = (uint32_t)(g->params.sweep_us / TRIAD_US_PER_MS),
@@ -412,7 +413,7 @@ static void take_part(struct gathering *g, struct gathering_peer *peer)
 	for (uint32_t i = 0; i < g->params.fabric->n_nodes; i++)
 		is_own[i] = triad_member_owns(peer->member, i);
 	triad_fabric_unref(peer->part);
-	if (triad_reach_part(g->params.fabric, is_own, &peer->part))
+	if (triad_distance_part(g->params.fabric, is_own, &peer->part))
 		need(NULL);
 	triad_collector_set_fabric(peer->collector, peer->part);
 	peer->changes = changes;
@@ -464,7 +465,7 @@ void gathering_look(struct gathering *g)
 {
 	uint64_t begun_us = cpu_us();
 
-	triad_merge_look(g->merge, g->now_us);
+	triad_aggregator_check_silence(g->aggregator, g->now_us);
 	g->manager_cpu_us += cpu_us() - begun_us;
 }
 

@@ -28,7 +28,7 @@
 struct gathering_params {
 	struct triad_fabric *fabric;
 	unsigned n_agents; /* on hosts spread over it */
-	uint64_t liveness_us, slot_us, sweep_us;
+	uint64_t liveness_us, backoff_us, sweep_us;
 	uint64_t seed;
 };
 
@@ -52,7 +52,7 @@ struct gathering {
 	struct gathering_peer manager; /* its collector is NULL */
 	struct triad_engine *top;
 	struct triad_view *top_view;
-	struct triad_merge *merge;
+	struct triad_aggregator *aggregator;
 	uint64_t now_us;
 	unsigned lost_percent; /* of messages */
 	/* what was seen */
@@ -63,7 +63,7 @@ struct gathering {
 struct gathering *gathering_new(const struct gathering_params *params);
 void gathering_free(struct gathering *g);
 
-/* What agents tell; see feed.h. */
+/* What agents tell; see reporter.h. */
 void gathering_configure(struct gathering *g, uint32_t min_change_kb, uint32_t refresh);
 
 /* Has it report to another agent; itself: to the manager. */

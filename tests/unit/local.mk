@@ -5,7 +5,7 @@ unit_tests = \
 	tests/unit/cli/test_find \
 	tests/unit/cli/test_profile_stats \
 	tests/unit/collect/test_claims \
-	tests/unit/collect/test_claims_heard \
+	tests/unit/collect/test_claims_received \
 	tests/unit/collect/test_message \
 	tests/unit/common/test_command \
 	tests/unit/common/test_conf \
@@ -24,11 +24,11 @@ unit_tests = \
 	tests/unit/common/test_threshold \
 	tests/unit/collect/test_data \
 	tests/unit/collect/test_gather \
-	tests/unit/collect/test_handout \
+	tests/unit/collect/test_topology_message \
 	tests/unit/collect/test_member \
-	tests/unit/collect/test_merge \
-	tests/unit/collect/test_roster \
-	tests/unit/perfmgr/test_aggregate \
+	tests/unit/collect/test_aggregator \
+	tests/unit/collect/test_peers \
+	tests/unit/perfmgr/test_change_filter \
 	tests/unit/perfmgr/test_alert_hard_cases \
 	tests/unit/perfmgr/test_alerts \
 	tests/unit/perfmgr/test_collector \
@@ -114,7 +114,7 @@ unit_tests = \
 	tests/unit/service/test_sflow
 
 # Any allocation can be made to fail there.
-tests_unit_collect_test_claims_heard_LDFLAGS = $(AM_LDFLAGS) \
+tests_unit_collect_test_claims_received_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
 tests_unit_perfmgr_test_histograms_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc

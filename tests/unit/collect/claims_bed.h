@@ -12,7 +12,7 @@
 
 #define MS TRIAD_US_PER_MS
 #define LIVENESS (5000 * MS)
-#define SLOT (200 * MS)
+#define BACKOFF (200 * MS)
 #define START (1000 * MS)
 #define MAX_NODES 10000u
 #define MAX_SAID 64u
@@ -132,7 +132,7 @@ static inline void set_up_as(struct bed *bed, uint64_t self, bool is_strict)
 	const struct triad_claims_params params = {.self = self,
 		.incarnation = 7,
 		.liveness_us = LIVENESS,
-		.slot_us = SLOT,
+		.backoff_us = BACKOFF,
 		.max_nodes = bed_max_nodes,
 		.seed = 1,
 		.true_hops = is_strict ? true_hops : NULL,
@@ -154,7 +154,7 @@ static inline void set_up(struct bed *bed, uint32_t n)
 static inline void set_up_owner(struct bed *bed, uint32_t n)
 {
 	set_up(bed, n);
-	run(bed, 5 * SLOT);
+	run(bed, 5 * BACKOFF);
 	ck_assert_uint_eq(triad_claims_owner(bed->claims, n - 1, NULL), SELF);
 	forget_said(bed);
 }

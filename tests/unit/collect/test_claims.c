@@ -2,7 +2,7 @@
 #include "tests/unit/collect/claims_bed.h"
 #include "tests/unit/run.h"
 
-/* --- waves --- */
+/* --- rounds --- */
 
 START_TEST(test_load_of_nodes_doubles_each_step)
 {
@@ -42,20 +42,20 @@ START_TEST(test_wave_alone_claims_hop_by_hop)
 
 	set_up_as(&bed, SELF, false);
 	triad_claims_set_nodes(bed.claims, nodes, hops, 4, bed.now_us);
-	run(&bed, 2 * SLOT - 1);
+	run(&bed, 2 * BACKOFF - 1);
 	ck_assert_uint_eq(owner_of(&bed, 1), TRIAD_CLAIMS_NOBODY);
 	run(&bed, 1);
 	ck_assert_uint_eq(owner_of(&bed, 1), SELF);
-	run(&bed, SLOT - 1);
+	run(&bed, BACKOFF - 1);
 	ck_assert_uint_eq(owner_of(&bed, 3), TRIAD_CLAIMS_NOBODY);
 	run(&bed, 1);
 	ck_assert_uint_eq(owner_of(&bed, 3), SELF);
-	run(&bed, 2 * SLOT - 1);
+	run(&bed, 2 * BACKOFF - 1);
 	ck_assert_uint_eq(owner_of(&bed, 0), TRIAD_CLAIMS_NOBODY);
 	run(&bed, 1);
 	ck_assert_uint_eq(triad_claims_owner(bed.claims, 0, &stated), SELF);
 	ck_assert_uint_eq(stated, 3);
-	run(&bed, 10 * SLOT);
+	run(&bed, 10 * BACKOFF);
 	ck_assert_uint_eq(owner_of(&bed, 2), TRIAD_CLAIMS_NOBODY);
 	ck_assert_uint_eq(triad_claims_n_unowned(bed.claims), 0);
 	ck_assert_uint_eq(bed.n_entries, 3);
@@ -71,7 +71,7 @@ START_TEST(test_wave_stops_at_the_most_that_may_be_owned)
 
 	bed_max_nodes = 3;
 	set_up(&bed, 5);
-	run(&bed, 4 * SLOT);
+	run(&bed, 4 * BACKOFF);
 	ck_assert_uint_eq(look(&bed, SELF).n_nodes, 3);
 	ck_assert_uint_eq(triad_claims_n_unowned(bed.claims), 2);
 	/* One of its own goes to another, and then there is room. */
@@ -99,7 +99,7 @@ START_TEST(test_wave_stops_where_somebody_claimed)
 
 	set_up(&bed, 2);
 	hear_claim(&bed, OTHER, 1, 0, 2, 0);
-	run(&bed, 4 * SLOT);
+	run(&bed, 4 * BACKOFF);
 	ck_assert_uint_eq(owner_of(&bed, 0), OTHER);
 	ck_assert_uint_eq(owner_of(&bed, 1), SELF);
 	ck_assert_uint_eq(look(&bed, OTHER).n_nodes, 1);
@@ -107,16 +107,16 @@ START_TEST(test_wave_stops_where_somebody_claimed)
 }
 END_TEST
 
-/* Among two who are as near, one claims at once, the other would a quarter of a slot
+/* Among two who are as near, one claims at once, the other would a quarter of a back-off
  * later; the same one by the conflict's rule. */
-START_TEST(test_wave_of_equals_goes_by_lot)
+START_TEST(test_round_of_equals_goes_by_tie_break)
 {
 	struct bed bed;
 	unsigned n_first = 0;
 
 	set_up(&bed, 1000);
 	hear_alive(&bed, OTHER, 0);
-	run(&bed, 4 * SLOT);
+	run(&bed, 4 * BACKOFF);
 	for (uint32_t i = 0; i < 1000; i++)
 		n_first += owner_of(&bed, i) == SELF;
 	ck_assert_uint_gt(n_first, 430);
@@ -124,7 +124,7 @@ START_TEST(test_wave_of_equals_goes_by_lot)
 	for (uint32_t i = 0; i < 1000; i++)
 		if (owner_of(&bed, i) == TRIAD_CLAIMS_NOBODY)
 			hear_claim(&bed, OTHER, i + 1, i, 2, 0);
-	run(&bed, SLOT);
+	run(&bed, BACKOFF);
 	ck_assert_uint_eq(look(&bed, SELF).n_nodes, n_first);
 	triad_claims_free(bed.claims);
 }
@@ -138,7 +138,7 @@ START_TEST(test_wave_nearer_takes_over)
 	set_up(&bed, 2);
 	hear_claim(&bed, OTHER, 1, 0, 3, 0);
 	hear_claim(&bed, OTHER, 2, 1, 1, 0);
-	run(&bed, 5 * SLOT);
+	run(&bed, 5 * BACKOFF);
 	ck_assert_uint_eq(owner_of(&bed, 0), SELF);
 	ck_assert_uint_eq(owner_of(&bed, 1), OTHER);
 	triad_claims_free(bed.claims);
@@ -152,7 +152,7 @@ START_TEST(test_wave_goes_on_while_the_fabric_changes)
 
 	set_up(&bed, 4);
 	for (unsigned i = 0; i < 10; i++) {
-		run(&bed, SLOT / 2);
+		run(&bed, BACKOFF / 2);
 		set_nodes(&bed, 4 + i % 2, 2);
 	}
 	turn(&bed);
@@ -290,7 +290,7 @@ START_TEST(test_balance_takes_some_of_who_owns_much_more)
 			.load = triad_claims_load(i)};
 	set_up(&bed, 200);
 	hear(&bed, OTHER, &owner, entries);
-	run(&bed, 4 * SLOT);
+	run(&bed, 4 * BACKOFF);
 	ck_assert_uint_eq(look(&bed, SELF).n_nodes, 0);
 	for (unsigned i = 0; i < 40; i++) {
 		n_before = look(&bed, SELF).n_nodes;
@@ -338,7 +338,7 @@ START_TEST(test_agent_silent_for_a_liveness_time_is_dead_and_inherited)
 	ck_assert_uint_eq(triad_claims_n_unowned(bed.claims), 1);
 	ck_assert_int_eq(look(&bed, OTHER).state, TRIAD_CLAIMS_DEAD);
 	ck_assert_uint_eq(triad_claims_counts(bed.claims).n_deaths, 1);
-	run(&bed, 2 * SLOT);
+	run(&bed, 2 * BACKOFF);
 	ck_assert_uint_eq(owner_of(&bed, 0), SELF);
 	triad_claims_free(bed.claims);
 }
@@ -356,7 +356,7 @@ START_TEST(test_agent_that_comes_back_is_asked_for_its_list)
 	forget_said(&bed);
 	hear_alive(&bed, OTHER, 1);
 	ck_assert(look(&bed, OTHER).is_behind);
-	run(&bed, SLOT);
+	run(&bed, BACKOFF);
 	ck_assert_uint_eq(bed.n_asked, 1);
 	ck_assert_uint_eq(bed.asked, OTHER);
 	hear_list(&bed, OTHER, 1, 0, 1, 0, 1);
@@ -457,7 +457,7 @@ START_TEST(test_nap_longer_than_liveness_begins_as_if_just_started)
 	ck_assert_uint_eq(bed.said[0].owner.number, 3);
 	ck_assert_uint_eq(bed.said[0].owner.n_nodes, 0);
 	triad_claims_drain(bed.claims, false, bed.now_us);
-	run(&bed, 6 * SLOT);
+	run(&bed, 6 * BACKOFF);
 	ck_assert_uint_ge(look(&bed, SELF).n_nodes, 3);
 	triad_claims_free(bed.claims);
 }
@@ -511,12 +511,12 @@ START_TEST(test_drain_keeps_until_others_take_and_claims_nothing)
 	hear_claim(&bed, OTHER, 1, 0, 9, 9);
 	ck_assert_uint_eq(owner_of(&bed, 0), OTHER);
 	set_nodes(&bed, 3, 2);
-	run(&bed, 6 * SLOT);
+	run(&bed, 6 * BACKOFF);
 	ck_assert_uint_eq(look(&bed, SELF).n_nodes, 1);
 	ck_assert_uint_eq(owner_of(&bed, 2), TRIAD_CLAIMS_NOBODY);
 	ck_assert_int_eq(look(&bed, SELF).state, TRIAD_CLAIMS_DRAINING);
 	triad_claims_drain(bed.claims, false, bed.now_us);
-	run(&bed, 3 * SLOT);
+	run(&bed, 3 * BACKOFF);
 	ck_assert_uint_eq(look(&bed, SELF).n_nodes, 3);
 	triad_claims_free(bed.claims);
 }
@@ -531,11 +531,11 @@ START_TEST(test_drain_of_another_lets_its_nodes_be_claimed)
 
 	set_up(&bed, 1);
 	hear_claim(&bed, OTHER, 1, 0, 1, 0);
-	run(&bed, 6 * SLOT);
+	run(&bed, 6 * BACKOFF);
 	ck_assert_uint_eq(owner_of(&bed, 0), OTHER);
 	triad_claims_hear_alive(bed.claims, &head, &alive, bed.now_us);
 	ck_assert_int_eq(look(&bed, OTHER).state, TRIAD_CLAIMS_DRAINING);
-	run(&bed, 3 * SLOT);
+	run(&bed, 3 * BACKOFF);
 	ck_assert_uint_eq(owner_of(&bed, 0), SELF);
 	triad_claims_free(bed.claims);
 }
@@ -551,7 +551,7 @@ START_TEST(test_leave_says_that_nothing_is_owned)
 	ck_assert(bed.said[0].owner.is_list);
 	ck_assert_uint_eq(bed.said[0].owner.n_nodes, 0);
 	ck_assert_uint_eq(triad_claims_counts(bed.claims).n_given_up, 2);
-	run(&bed, 10 * SLOT);
+	run(&bed, 10 * BACKOFF);
 	ck_assert_uint_eq(look(&bed, SELF).n_nodes, 0);
 	triad_claims_free(bed.claims);
 }
@@ -591,14 +591,14 @@ START_TEST(test_observer_claims_nothing_and_sees_all)
 }
 END_TEST
 
-static void add_waves(TCase *cases)
+static void add_rounds(TCase *cases)
 {
 	tcase_add_test(cases, test_load_of_nodes_doubles_each_step);
 	tcase_add_test(cases, test_start_asks_all_and_says_that_it_owns_nothing);
 	tcase_add_test(cases, test_wave_alone_claims_hop_by_hop);
 	tcase_add_test(cases, test_wave_stops_at_the_most_that_may_be_owned);
 	tcase_add_test(cases, test_wave_stops_where_somebody_claimed);
-	tcase_add_test(cases, test_wave_of_equals_goes_by_lot);
+	tcase_add_test(cases, test_round_of_equals_goes_by_tie_break);
 	tcase_add_test(cases, test_wave_nearer_takes_over);
 	tcase_add_test(cases, test_wave_goes_on_while_the_fabric_changes);
 	tcase_add_loop_test(cases, test_claim_against_one_that_stands_wins_by_rule, 0,
@@ -636,7 +636,7 @@ int main(void)
 {
 	TCase *cases = tcase_create("claims");
 
-	add_waves(cases);
+	add_rounds(cases);
 	add_lives(cases);
 	return run_cases(cases);
 }

@@ -39,7 +39,7 @@ static bool is_row; /* the fabric: switches in a row, a member at each; else a t
 static struct peer peers[N_MEMBERS];
 static struct triad_engine *top;
 static struct triad_view *top_view;
-static struct triad_merge *merge;
+static struct triad_aggregator *aggregator;
 static struct letter *first, **last;
 static uint64_t now_us;
 static unsigned n_traps, n_done;
@@ -173,7 +173,8 @@ static void take_findings(void *context, uint32_t port, uint32_t causes)
 static void configure(unsigned i, const char *master)
 {
 	struct triad_member_settings settings = {
-		.feed = {.refresh = 1, .period_us = TRIAD_US_PER_S}, .sweep_ms = 1000};
+		.reporter = {.refresh = 1, .period_us = TRIAD_US_PER_S},
+		.sweep_ms = 1000};
 
 	snprintf(settings.master, sizeof(settings.master), "%s", master);
 	triad_member_configure(peers[i].member, &settings);
@@ -207,7 +208,7 @@ static void start(unsigned i, uint64_t incarnation)
 	peers[i] = (struct peer){
 		.number = i, .id = params.id, .takes_handout = !is_manager};
 	peers[i].member = triad_member_new(
-		&params, &sink, is_manager ? merge : NULL, LIVENESS_US, SLOT_US);
+		&params, &sink, is_manager ? aggregator : NULL, LIVENESS_US, SLOT_US);
 	ck_assert_ptr_nonnull(peers[i].member);
 	configure(i, "");
 }
@@ -220,7 +221,7 @@ static void end(unsigned i)
 
 static void set_up(void)
 {
-	const struct triad_merge_sink sink = {
+	const struct triad_aggregator_sink sink = {
 		.owner = owner_of, .ask_again = ask_again, .findings = take_findings};
 
 	now_us = 1000 * TRIAD_US_PER_S;
@@ -232,8 +233,8 @@ static void set_up(void)
 	top = triad_engine_new();
 	top_view = triad_view_new(top, fabric, NULL);
 	ck_assert_int_eq(triad_engine_adopt(top, fabric, now_us, top_view->rows), 0);
-	merge = triad_merge_new(top, &sink);
-	triad_merge_adopt(merge, top_view);
+	aggregator = triad_aggregator_new(top, &sink);
+	triad_aggregator_adopt(aggregator, top_view);
 	for (unsigned i = 0; i < N_MEMBERS; i++)
 		start(i, 1);
 	ck_assert_int_eq(
@@ -253,7 +254,7 @@ static void tear_down(void)
 		first = letter->next;
 		free(letter);
 	}
-	triad_merge_free(merge);
+	triad_aggregator_free(aggregator);
 	triad_view_unref(top_view);
 	triad_engine_free(top);
 	triad_fabric_unref(fabric);
@@ -426,11 +427,11 @@ START_TEST(test_peers_are_those_who_own_what_is_next)
 	is_row = true;
 	set_up();
 	/* The one in the middle has both, those at the ends have it. */
-	ck_assert_uint_eq(triad_member_peers(peers[1].member, ids, N_AGENTS), 2);
+	ck_assert_uint_eq(triad_member_neighbours(peers[1].member, ids, N_AGENTS), 2);
 	ck_assert_uint_eq(ids[0] + ids[1], peers[0].id + peers[2].id);
 	for (unsigned i = 0; i < N_AGENTS; i += 2) {
 		ck_assert_uint_eq(
-			triad_member_peers(peers[i].member, ids, N_AGENTS), 1);
+			triad_member_neighbours(peers[i].member, ids, N_AGENTS), 1);
 		ck_assert_uint_eq(ids[0], peers[1].id);
 	}
 }
@@ -537,10 +538,10 @@ START_TEST(test_data_travel_up_the_tree)
 	configure(1, "m0");
 	configure(2, "m1");
 	run(TRIAD_US_PER_S);
-	before = triad_merge_status(merge).n_messages;
+	before = triad_aggregator_status(aggregator).n_messages;
 	triad_member_tell_sweep(peers[2].member, view, NULL, 0, 0, now_us);
 	deliver();
-	ck_assert_uint_eq(triad_merge_status(merge).n_messages, before + 1);
+	ck_assert_uint_eq(triad_aggregator_status(aggregator).n_messages, before + 1);
 	ck_assert_uint_eq(triad_member_counts(peers[1].member).n_relayed, 1);
 	ck_assert_uint_eq(triad_member_counts(peers[0].member).n_relayed, 1);
 	triad_view_unref(view);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "collect/handout.h"
+#include "collect/topology_message.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "collect/varint.h"
 #include "common/recent.h"
 
-#define MAX_PIECES (TRIAD_HANDOUT_MAX_SIZE / TRIAD_HANDOUT_PIECE_SIZE)
+#define MAX_PIECES (TRIAD_TOPOLOGY_MAX_SIZE / TRIAD_TOPOLOGY_PIECE_SIZE)
 #define HEAD_SIZE 16u
 /* What a node and a port take at most. */
 #define NODE_SIZE (8 + 1 + 4 + 2 + 1 + TRIAD_NODE_NAME_SIZE + TRIAD_VARINT_MAX_SIZE)
@@ -47,8 +47,8 @@ static bool has_pkeys(const struct triad_fabric_node *node, unsigned number)
 
 static uint32_t n_pkeys_of(const struct triad_fabric_port *port)
 {
-	return port->pkeys.n < TRIAD_HANDOUT_MAX_PKEYS ? port->pkeys.n
-						       : TRIAD_HANDOUT_MAX_PKEYS;
+	return port->pkeys.n < TRIAD_TOPOLOGY_MAX_PKEYS ? port->pkeys.n
+							: TRIAD_TOPOLOGY_MAX_PKEYS;
 }
 
 static void put_pkeys(struct triad_wire *w, const struct triad_fabric *fabric,
@@ -155,25 +155,25 @@ static uint8_t *flatten(const struct triad_fabric *fabric, size_t *size)
 	return octets;
 }
 
-int triad_handout_pack(
-	const struct triad_fabric *fabric, struct triad_handout_packed *packed)
+int triad_topology_pack(
+	const struct triad_fabric *fabric, struct triad_topology_packed *packed)
 {
 	size_t size, room, packed_size;
 	uint8_t *octets = flatten(fabric, &size);
 
-	*packed = (struct triad_handout_packed){0};
+	*packed = (struct triad_topology_packed){0};
 	if (!octets)
 		return ENOMEM;
 	room = ZSTD_compressBound(size);
-	packed->octets = size <= TRIAD_HANDOUT_MAX_SIZE ? malloc(room) : NULL;
+	packed->octets = size <= TRIAD_TOPOLOGY_MAX_SIZE ? malloc(room) : NULL;
 	if (!packed->octets) {
 		free(octets);
-		return size <= TRIAD_HANDOUT_MAX_SIZE ? ENOMEM : EOVERFLOW;
+		return size <= TRIAD_TOPOLOGY_MAX_SIZE ? ENOMEM : EOVERFLOW;
 	}
 	packed->hash = hash_of(octets, size);
 	packed_size = ZSTD_compress(packed->octets, room, octets, size, ZSTD_LEVEL);
 	free(octets);
-	if (ZSTD_isError(packed_size) || packed_size > TRIAD_HANDOUT_MAX_SIZE) {
+	if (ZSTD_isError(packed_size) || packed_size > TRIAD_TOPOLOGY_MAX_SIZE) {
 		free(packed->octets);
 		packed->octets = NULL;
 		return EOVERFLOW;
@@ -183,23 +183,23 @@ int triad_handout_pack(
 	return 0;
 }
 
-unsigned triad_handout_n_pieces(const struct triad_handout_packed *packed)
+unsigned triad_topology_n_pieces(const struct triad_topology_packed *packed)
 {
-	return (packed->packed_size + TRIAD_HANDOUT_PIECE_SIZE - 1) /
-		TRIAD_HANDOUT_PIECE_SIZE;
+	return (packed->packed_size + TRIAD_TOPOLOGY_PIECE_SIZE - 1) /
+		TRIAD_TOPOLOGY_PIECE_SIZE;
 }
 
 /* Octets of a piece: all but the last are whole. */
 static uint32_t piece_size(uint32_t packed_size, unsigned piece)
 {
-	uint32_t at = piece * TRIAD_HANDOUT_PIECE_SIZE;
+	uint32_t at = piece * TRIAD_TOPOLOGY_PIECE_SIZE;
 	uint32_t left = packed_size - at;
 
-	return left < TRIAD_HANDOUT_PIECE_SIZE ? left : TRIAD_HANDOUT_PIECE_SIZE;
+	return left < TRIAD_TOPOLOGY_PIECE_SIZE ? left : TRIAD_TOPOLOGY_PIECE_SIZE;
 }
 
-size_t triad_handout_put(const struct triad_handout_packed *packed, unsigned piece,
-	const struct triad_collect_head *head, uint8_t *to, size_t size)
+size_t triad_topology_write_piece(const struct triad_topology_packed *packed,
+	unsigned piece, const struct triad_collect_head *head, uint8_t *to, size_t size)
 {
 	uint32_t n = piece_size(packed->packed_size, piece);
 	struct triad_wire w;
@@ -211,57 +211,57 @@ size_t triad_handout_put(const struct triad_handout_packed *packed, unsigned pie
 	triad_wire_put(&w, 4, packed->size);
 	triad_wire_put(&w, 4, packed->packed_size);
 	triad_wire_put(&w, 2, piece);
-	triad_wire_put(&w, 2, triad_handout_n_pieces(packed));
+	triad_wire_put(&w, 2, triad_topology_n_pieces(packed));
 	octets = triad_wire_take(&w, n);
 	if (!octets)
 		return 0;
-	memcpy(octets, packed->octets + (size_t)piece * TRIAD_HANDOUT_PIECE_SIZE, n);
+	memcpy(octets, packed->octets + (size_t)piece * TRIAD_TOPOLOGY_PIECE_SIZE, n);
 	return w.at;
 }
 
 /* --- taking --- */
 
-struct triad_handout {
-	struct triad_handout_packed packed; /* octets NULL: nothing begun */
+struct triad_topology_pieces {
+	struct triad_topology_packed packed; /* octets NULL: nothing begun */
 	unsigned n_pieces, n_missing;
 	bool has[MAX_PIECES];
 };
 
-struct triad_handout *triad_handout_new(void)
+struct triad_topology_pieces *triad_topology_pieces_new(void)
 {
-	return calloc(1, sizeof(struct triad_handout));
+	return calloc(1, sizeof(struct triad_topology_pieces));
 }
 
-static void forget(struct triad_handout *handout)
+static void forget(struct triad_topology_pieces *pieces)
 {
-	free(handout->packed.octets);
-	memset(handout, 0, sizeof(*handout));
+	free(pieces->packed.octets);
+	memset(pieces, 0, sizeof(*pieces));
 }
 
-void triad_handout_free(struct triad_handout *handout)
+void triad_topology_pieces_free(struct triad_topology_pieces *pieces)
 {
-	if (!handout)
+	if (!pieces)
 		return;
-	free(handout->packed.octets);
-	free(handout);
+	free(pieces->packed.octets);
+	free(pieces);
 }
 
 /* Begins another one, unless it is the present one. */
-static int begin(
-	struct triad_handout *handout, const struct triad_handout_packed *packed)
+static int begin(struct triad_topology_pieces *pieces,
+	const struct triad_topology_packed *packed)
 {
-	const struct triad_handout_packed *present = &handout->packed;
+	const struct triad_topology_packed *present = &pieces->packed;
 
 	if (present->octets && present->hash == packed->hash &&
 		present->size == packed->size &&
 		present->packed_size == packed->packed_size)
 		return 0;
-	forget(handout);
-	handout->packed = *packed;
-	handout->packed.octets = malloc(packed->packed_size);
-	if (!handout->packed.octets)
+	forget(pieces);
+	pieces->packed = *packed;
+	pieces->packed.octets = malloc(packed->packed_size);
+	if (!pieces->packed.octets)
 		return ENOMEM;
-	handout->n_pieces = handout->n_missing = triad_handout_n_pieces(packed);
+	pieces->n_pieces = pieces->n_missing = triad_topology_n_pieces(packed);
 	return 0;
 }
 
@@ -283,7 +283,7 @@ static bool read_pkeys(struct reading *reading, struct triad_fabric_slice *table
 	struct triad_wire *w = &reading->w;
 	uint64_t n = triad_varint_get(w);
 
-	if (w->failed || !n || n > TRIAD_HANDOUT_MAX_PKEYS ||
+	if (w->failed || !n || n > TRIAD_TOPOLOGY_MAX_PKEYS ||
 		n > reading->most_pkeys - reading->n_pkeys)
 		return false;
 	*table = (struct triad_fabric_slice){.n = (uint32_t)n, .at = reading->n_pkeys};
@@ -432,8 +432,8 @@ static int build(struct reading *reading, struct triad_fabric **fabric)
 	return triad_fabric_build(reading->builder, sm_port_guid, fabric);
 }
 
-int triad_handout_unpack(
-	const struct triad_handout_packed *packed, struct triad_fabric **fabric)
+int triad_topology_unpack(
+	const struct triad_topology_packed *packed, struct triad_fabric **fabric)
 {
 	struct reading reading = {0};
 	uint8_t *octets = malloc(packed->size + 1);
@@ -457,10 +457,11 @@ int triad_handout_unpack(
 	return error == ENOMEM || !error ? error : EPROTO;
 }
 
-int triad_handout_take(struct triad_handout *handout, struct triad_wire *body,
-	uint64_t known, struct triad_fabric **fabric, uint64_t *hash)
+int triad_topology_pieces_add(struct triad_topology_pieces *pieces,
+	struct triad_wire *body, uint64_t known, struct triad_fabric **fabric,
+	uint64_t *hash)
 {
-	struct triad_handout_packed packed = {.hash = triad_wire_get64(body)};
+	struct triad_topology_packed packed = {.hash = triad_wire_get64(body)};
 	const uint8_t *octets;
 	unsigned piece, n_pieces;
 	int error;
@@ -470,25 +471,25 @@ int triad_handout_take(struct triad_handout *handout, struct triad_wire *body,
 	piece = triad_wire_get16(body);
 	n_pieces = triad_wire_get16(body);
 	if (body->failed || !packed.packed_size || packed.size < HEAD_SIZE ||
-		packed.size > TRIAD_HANDOUT_MAX_SIZE ||
-		packed.packed_size > TRIAD_HANDOUT_MAX_SIZE || piece >= n_pieces ||
-		n_pieces != triad_handout_n_pieces(&packed))
+		packed.size > TRIAD_TOPOLOGY_MAX_SIZE ||
+		packed.packed_size > TRIAD_TOPOLOGY_MAX_SIZE || piece >= n_pieces ||
+		n_pieces != triad_topology_n_pieces(&packed))
 		return EPROTO;
 	octets = triad_wire_take(body, piece_size(packed.packed_size, piece));
 	if (!octets)
 		return EPROTO;
 	if (packed.hash == known)
 		return EALREADY;
-	error = begin(handout, &packed);
-	if (error || handout->has[piece])
+	error = begin(pieces, &packed);
+	if (error || pieces->has[piece])
 		return error ? error : EAGAIN;
-	memcpy(handout->packed.octets + (size_t)piece * TRIAD_HANDOUT_PIECE_SIZE,
+	memcpy(pieces->packed.octets + (size_t)piece * TRIAD_TOPOLOGY_PIECE_SIZE,
 		octets, piece_size(packed.packed_size, piece));
-	handout->has[piece] = true;
-	if (--handout->n_missing)
+	pieces->has[piece] = true;
+	if (--pieces->n_missing)
 		return EAGAIN;
 	*hash = packed.hash;
-	error = triad_handout_unpack(&handout->packed, fabric);
-	forget(handout);
+	error = triad_topology_unpack(&pieces->packed, fabric);
+	forget(pieces);
 	return error;
 }

@@ -20,8 +20,8 @@
  * while until it is there.
  *
  * An agent is silent when no DATA of its came for two of its sweeps and
- * TRIAD_MERGE_LATE_US. Ports of a node that nobody owns, or a silent agent, are not
- * seen: triad_merge_look() marks them as unanswered.
+ * TRIAD_AGGREGATOR_LATE_US. Ports of a node that nobody owns, or a silent agent, are
+ * not seen: triad_aggregator_check_silence() marks them as unanswered.
  *
  * Invariants: while no counter is reset between the last row of one agent and the first
  * of the next, totals are what one agent alone would have, whatever is lost, comes
@@ -31,8 +31,8 @@
  * caller's lock.  Memory: 20 octets for each row of the engine, 176 more for those that
  * changed hands; TRIAD_CLAIMS_MAX_AGENTS agents; checked.
  * Source: rows M5, M12, A13.4. */
-#ifndef TRIAD_COLLECT_MERGE_H
-#define TRIAD_COLLECT_MERGE_H
+#ifndef TRIAD_COLLECT_AGGREGATOR_H
+#define TRIAD_COLLECT_AGGREGATOR_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,11 +42,11 @@
 #include "collect/data.h"
 #include "perfmgr/view.h"
 
-#define TRIAD_MERGE_LATE_US (UINT64_C(5) * 1000000)
+#define TRIAD_AGGREGATOR_LATE_US (UINT64_C(5) * 1000000)
 
-struct triad_merge;
+struct triad_aggregator;
 
-struct triad_merge_sink {
+struct triad_aggregator_sink {
 	void *context;
 	/* The owner of the node (index in the view's fabric), or TRIAD_CLAIMS_NOBODY
 	 * when that is not known. */
@@ -58,7 +58,7 @@ struct triad_merge_sink {
 	void (*findings)(void *context, uint32_t port, uint32_t causes);
 };
 
-struct triad_merge_status {
+struct triad_aggregator_status {
 	uint64_t n_messages, n_octets, n_rows;
 	uint64_t n_missing; /* messages that did not come in their turn */
 	uint64_t n_old;     /* that came twice, or too late */
@@ -67,13 +67,14 @@ struct triad_merge_status {
 	uint64_t n_not_owner;
 	uint64_t n_stale;
 	uint64_t n_handed_over; /* ports that another agent went on with */
-	uint32_t n_nodes_unseen, n_ports_unseen; /* by triad_merge_look() */
+	uint32_t n_nodes_unseen,
+		n_ports_unseen; /* by triad_aggregator_check_silence() */
 	uint64_t oldest_us; /* the age of the oldest agent's last DATA, by _look() */
 	size_t octets;
 };
 
 /* An agent, as its DATA tell. */
-struct triad_merge_agent {
+struct triad_aggregator_agent {
 	uint64_t id;
 	uint64_t heard_us; /* its last DATA */
 	uint32_t n_sweeps, n_ports, n_silent;
@@ -84,29 +85,33 @@ struct triad_merge_agent {
 };
 
 /* NULL when memory is short.  'sink' is copied. */
-struct triad_merge *triad_merge_new(
-	struct triad_engine *engine, const struct triad_merge_sink *sink);
-void triad_merge_free(struct triad_merge *merge);
+struct triad_aggregator *triad_aggregator_new(
+	struct triad_engine *engine, const struct triad_aggregator_sink *sink);
+void triad_aggregator_free(struct triad_aggregator *aggregator);
 
 /* Rows go to the ports of 'view', referenced until the next one. */
-void triad_merge_adopt(struct triad_merge *merge, struct triad_view *view);
+void triad_aggregator_adopt(
+	struct triad_aggregator *aggregator, struct triad_view *view);
 
 /* Takes a DATA message ('octets', with its head).  'sweep_us' is the period of the
  * sender's sweeps, as far as is known. */
-void triad_merge_take(struct triad_merge *merge, uint8_t *octets, size_t size,
-	uint64_t sweep_us, uint64_t now_us);
+void triad_aggregator_receive(struct triad_aggregator *aggregator, uint8_t *octets,
+	size_t size, uint64_t sweep_us, uint64_t now_us);
 
 /* The totals of the row's port become 0. */
-void triad_merge_zero(struct triad_merge *merge, uint32_t row, uint64_t now_us);
+void triad_aggregator_clear_totals(
+	struct triad_aggregator *aggregator, uint32_t row, uint64_t now_us);
 
 /* Looks at who is silent, and marks what is not seen. */
-void triad_merge_look(struct triad_merge *merge, uint64_t now_us);
+void triad_aggregator_check_silence(
+	struct triad_aggregator *aggregator, uint64_t now_us);
 /* Whether the node's ports are seen, by the last look. */
-bool triad_merge_is_seen(const struct triad_merge *merge, uint32_t node);
+bool triad_aggregator_is_seen(const struct triad_aggregator *aggregator, uint32_t node);
 
-struct triad_merge_status triad_merge_status(const struct triad_merge *merge);
+struct triad_aggregator_status triad_aggregator_status(
+	const struct triad_aggregator *aggregator);
 /* What is known of an agent; false when nothing is. */
-bool triad_merge_agent(
-	const struct triad_merge *merge, uint64_t id, struct triad_merge_agent *agent);
+bool triad_aggregator_agent(const struct triad_aggregator *aggregator, uint64_t id,
+	struct triad_aggregator_agent *agent);
 
 #endif

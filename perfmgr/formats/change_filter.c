@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "perfmgr/formats/aggregate.h"
+#include "perfmgr/formats/change_filter.h"
 
 #include <errno.h>
 #include <math.h>
@@ -22,18 +22,18 @@ struct told {
 
 _Static_assert(sizeof(struct told) == 56, "no more than is needed");
 
-struct triad_aggregate {
+struct triad_change_filter {
 	struct told *told;
 	uint32_t n;
 	uint32_t number;
 };
 
-struct triad_aggregate *triad_aggregate_new(void)
+struct triad_change_filter *triad_change_filter_new(void)
 {
-	return calloc(1, sizeof(struct triad_aggregate));
+	return calloc(1, sizeof(struct triad_change_filter));
 }
 
-void triad_aggregate_free(struct triad_aggregate *aggregate)
+void triad_change_filter_free(struct triad_change_filter *aggregate)
 {
 	if (!aggregate)
 		return;
@@ -42,7 +42,7 @@ void triad_aggregate_free(struct triad_aggregate *aggregate)
 }
 
 /* Twice as many as before, so that a fabric found port by port is copied seldom. */
-static int make_room(struct triad_aggregate *aggregate, uint32_t row)
+static int make_room(struct triad_change_filter *aggregate, uint32_t row)
 {
 	uint32_t n = aggregate->n ? aggregate->n : FIRST_ROWS;
 	struct told *told;
@@ -62,7 +62,7 @@ static int make_room(struct triad_aggregate *aggregate, uint32_t row)
 	return 0;
 }
 
-static bool is_due(const struct told *told, const struct triad_aggregate_port *port,
+static bool is_due(const struct told *told, const struct triad_change_filter_port *port,
 	uint64_t min_change_words)
 {
 	uint64_t xmit, rcv;
@@ -82,8 +82,9 @@ static bool is_due(const struct told *told, const struct triad_aggregate_port *p
 	return xmit > min_change_words || rcv > min_change_words - xmit;
 }
 
-int triad_aggregate_take(struct triad_aggregate *aggregate, uint32_t row,
-	const struct triad_aggregate_port *port, uint64_t min_change_words, bool *due)
+int triad_change_filter_check(struct triad_change_filter *aggregate, uint32_t row,
+	const struct triad_change_filter_port *port, uint64_t min_change_words,
+	bool *due)
 {
 	int error = make_room(aggregate, row);
 	struct told *told;
@@ -108,31 +109,32 @@ int triad_aggregate_take(struct triad_aggregate *aggregate, uint32_t row,
 	return 0;
 }
 
-void triad_aggregate_begin(struct triad_aggregate *aggregate, uint32_t number)
+void triad_change_filter_begin(struct triad_change_filter *aggregate, uint32_t number)
 {
 	aggregate->number = number;
 }
 
-void triad_aggregate_forget_row(struct triad_aggregate *aggregate, uint32_t row)
+void triad_change_filter_forget_row(struct triad_change_filter *aggregate, uint32_t row)
 {
 	if (row < aggregate->n)
 		aggregate->told[row] = (struct told){0};
 }
 
-void triad_aggregate_forget_from(struct triad_aggregate *aggregate, uint32_t number)
+void triad_change_filter_forget_from(
+	struct triad_change_filter *aggregate, uint32_t number)
 {
 	for (uint32_t i = 0; i < aggregate->n; i++)
 		if (aggregate->told[i].number >= number)
 			aggregate->told[i] = (struct told){0};
 }
 
-void triad_aggregate_forget(struct triad_aggregate *aggregate)
+void triad_change_filter_forget(struct triad_change_filter *aggregate)
 {
 	if (aggregate->n)
 		memset(aggregate->told, 0, aggregate->n * sizeof(*aggregate->told));
 }
 
-size_t triad_aggregate_octets(const struct triad_aggregate *aggregate)
+size_t triad_aggregate_octets(const struct triad_change_filter *aggregate)
 {
 	return sizeof(*aggregate) + aggregate->n * sizeof(*aggregate->told);
 }

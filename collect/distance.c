@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "collect/reach.h"
+#include "collect/distance.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-int triad_reach_hops(
+int triad_distance_hops(
 	const struct triad_fabric *fabric, uint64_t port_guid, uint8_t *hops)
 {
 	uint32_t port = triad_fabric_find_alias(fabric, port_guid);
@@ -13,11 +13,11 @@ int triad_reach_hops(
 
 	if (!links)
 		return ENOMEM;
-	memset(hops, TRIAD_REACH_NONE, fabric->n_nodes);
+	memset(hops, TRIAD_DISTANCE_NONE, fabric->n_nodes);
 	if (port != TRIAD_FABRIC_NONE) {
 		triad_fabric_hops(fabric, port, links, links + fabric->n_nodes);
 		for (uint32_t i = 0; i < fabric->n_nodes; i++)
-			if (links[i] < TRIAD_REACH_NONE)
+			if (links[i] < TRIAD_DISTANCE_NONE)
 				hops[i] = (uint8_t)links[i];
 	}
 	free(links);
@@ -70,7 +70,7 @@ static void add_node(struct triad_fabric_builder *builder,
 			add_port(builder, fabric, i, is_own[index]);
 }
 
-int triad_reach_part(const struct triad_fabric *fabric, const bool *is_own,
+int triad_distance_part(const struct triad_fabric *fabric, const bool *is_own,
 	struct triad_fabric **part)
 {
 	struct triad_fabric_builder *builder = triad_fabric_builder_new(NULL);

@@ -21,7 +21,8 @@ uint64_t claims_hash(uint64_t a, uint64_t b)
 }
 
 /* The lower one wins. */
-static uint64_t lot(const struct triad_claims *claims, uint32_t node, unsigned agent)
+static uint64_t tie_break(
+	const struct triad_claims *claims, uint32_t node, unsigned agent)
 {
 	return claims_hash(claims->agents[agent].id, claims->guids[node]);
 }
@@ -31,7 +32,7 @@ bool claims_is_better(const struct triad_claims *claims, uint32_t i, unsigned a,
 {
 	const struct claims_node *node = &claims->nodes[i];
 	const struct claims_agent *claimant = &claims->agents[a], *owner;
-	uint64_t lot_a, lot_owner;
+	uint64_t tie_break_a, tie_break_owner;
 
 	if (node->owner == CLAIMS_UNOWNED)
 		return true;
@@ -42,9 +43,10 @@ bool claims_is_better(const struct triad_claims *claims, uint32_t i, unsigned a,
 		return hops < node->hops;
 	if (load != node->load)
 		return load < node->load;
-	lot_a = lot(claims, i, a);
-	lot_owner = lot(claims, i, node->owner);
-	return lot_a != lot_owner ? lot_a < lot_owner : claimant->id < owner->id;
+	tie_break_a = tie_break(claims, i, a);
+	tie_break_owner = tie_break(claims, i, node->owner);
+	return tie_break_a != tie_break_owner ? tie_break_a < tie_break_owner
+					      : claimant->id < owner->id;
 }
 
 /* --- when --- */
@@ -65,7 +67,7 @@ static bool is_wanted(const struct triad_claims *claims, uint32_t i)
 		claims->agents[node->owner].is_draining || node->own_hops < node->hops;
 }
 
-/* A wave that is under way goes on, whatever happens in the fabric meanwhile. */
+/* A round that is under way goes on, whatever happens in the fabric meanwhile. */
 void claims_plan(struct triad_claims *claims, uint32_t i)
 {
 	struct claims_node *node = &claims->nodes[i];
@@ -77,9 +79,9 @@ void claims_plan(struct triad_claims *claims, uint32_t i)
 	}
 	if (node->due_us != CLAIMS_NEVER)
 		return;
-	if (from_us < claims->waves_us)
-		from_us = claims->waves_us;
-	node->due_us = from_us + node->own_hops * claims->params.slot_us;
+	if (from_us < claims->round_us)
+		from_us = claims->round_us;
+	node->due_us = from_us + node->own_hops * claims->params.backoff_us;
 	node->has_drawn = false;
 	if (node->due_us < claims->due_us)
 		claims->due_us = node->due_us;
@@ -107,18 +109,18 @@ static void gather(const struct triad_claims *claims, struct rivals *rivals)
 	}
 }
 
-/* How many that are as near have drawn a better lot. */
+/* How many that are as near have drawn a better tie_break. */
 static unsigned rank(
 	const struct triad_claims *claims, const struct rivals *rivals, uint32_t i)
 {
 	const struct triad_claims_params *params = &claims->params;
-	uint64_t own = lot(claims, i, CLAIMS_SELF);
+	uint64_t own = tie_break(claims, i, CLAIMS_SELF);
 	unsigned n = 0;
 
 	for (unsigned r = 0; r < rivals->n; r++) {
 		unsigned agent = rivals->agents[r];
 
-		if (lot(claims, i, agent) < own &&
+		if (tie_break(claims, i, agent) < own &&
 			(!params->true_hops ||
 				params->true_hops(params->context,
 					claims->agents[agent].id,
@@ -128,13 +130,13 @@ static unsigned rank(
 	return n;
 }
 
-/* x slot: the winner of the lot comes at once, the others after a quarter of a slot and
- * not at the same moment; who owned much more than another before, half a slot later
- * than it would. */
+/* x times the back-off.  The winner of the tie-break comes at once, the others after a
+ * quarter of a back-off, one after the other.  An agent that owns much more than another
+ * comes half a back-off later. */
 static uint64_t wait_us(
 	const struct triad_claims *claims, const struct rivals *rivals, uint32_t i)
 {
-	uint64_t quarter_us = claims->params.slot_us / 4;
+	uint64_t quarter_us = claims->params.backoff_us / 4;
 	unsigned before = rank(claims, rivals, i);
 	uint64_t us = 0;
 
@@ -180,7 +182,7 @@ static void run_node(
 		claim(claims, i);
 }
 
-void claims_run_waves(struct triad_claims *claims)
+void claims_run_rounds(struct triad_claims *claims)
 {
 	struct rivals rivals;
 
@@ -248,7 +250,7 @@ void claims_run_balance(struct triad_claims *claims)
 		return;
 	claims->balance_us = claims->now_us + claims->params.liveness_us / 2;
 	claims->n_balances++;
-	if (!is_claiming(claims) || !claims->n || claims->now_us < claims->waves_us)
+	if (!is_claiming(claims) || !claims->n || claims->now_us < claims->round_us)
 		return;
 	gather(claims, &rivals);
 	for (unsigned r = 0; r < rivals.n; r++)

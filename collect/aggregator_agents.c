@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "collect/merge_agents.h"
+#include "collect/aggregator_agents.h"
 
 #include "collect/incarnation.h"
 #include "triad/clock.h"
@@ -14,27 +14,28 @@
 
 /* --- which --- */
 
-struct merge_agent *merge_agents_find(const struct merge_agents *agents, uint64_t id)
+struct aggregator_agent *aggregator_agents_find(
+	const struct aggregator_agents *agents, uint64_t id)
 {
 	for (unsigned i = 0; i < agents->n; i++)
 		if (agents->of[i].told.id == id)
-			return (struct merge_agent *)&agents->of[i];
+			return (struct aggregator_agent *)&agents->of[i];
 	return NULL;
 }
 
-static uint64_t longest_silence_us(const struct merge_agent *agent)
+static uint64_t longest_silence_us(const struct aggregator_agent *agent)
 {
-	return 2 * agent->sweep_us + TRIAD_MERGE_LATE_US;
+	return 2 * agent->sweep_us + TRIAD_AGGREGATOR_LATE_US;
 }
 
-bool merge_agent_is_silent(const struct merge_agent *agent, uint64_t now_us)
+bool aggregator_agent_is_silent(const struct aggregator_agent *agent, uint64_t now_us)
 {
 	return now_us - agent->told.heard_us > longest_silence_us(agent);
 }
 
-static struct merge_agent *stalest(struct merge_agents *agents)
+static struct aggregator_agent *stalest(struct aggregator_agents *agents)
 {
-	struct merge_agent *found = &agents->of[0];
+	struct aggregator_agent *found = &agents->of[0];
 
 	for (unsigned i = 1; i < agents->n; i++)
 		if (agents->of[i].told.heard_us < found->told.heard_us)
@@ -42,10 +43,10 @@ static struct merge_agent *stalest(struct merge_agents *agents)
 	return found;
 }
 
-struct merge_agent *merge_agents_need(struct merge_agents *agents,
+struct aggregator_agent *aggregator_agents_need(struct aggregator_agents *agents,
 	const struct triad_collect_head *head, uint64_t now_us)
 {
-	struct merge_agent *agent = merge_agents_find(agents, head->sender);
+	struct aggregator_agent *agent = aggregator_agents_find(agents, head->sender);
 	enum triad_incarnation incarnation = TRIAD_INCARNATION_NEW;
 
 	if (agent)
@@ -58,15 +59,15 @@ struct merge_agent *merge_agents_need(struct merge_agents *agents,
 		agent = stalest(agents);
 	if (incarnation != TRIAD_INCARNATION_NEW)
 		return incarnation == TRIAD_INCARNATION_KNOWN ? agent : NULL;
-	*agent = (struct merge_agent){
+	*agent = (struct aggregator_agent){
 		.told.id = head->sender, .incarnation = head->incarnation};
 	return agent;
 }
 
 /* --- what it says --- */
 
-void merge_agent_note_octets(
-	struct merge_agent *agent, size_t size, uint64_t sweep_us, uint64_t now_us)
+void aggregator_agent_note_octets(
+	struct aggregator_agent *agent, size_t size, uint64_t sweep_us, uint64_t now_us)
 {
 	uint64_t took_us;
 
@@ -86,7 +87,7 @@ void merge_agent_note_octets(
 /* What came last has been on its way for the shortest time, or for longer: then clocks
  * differ by no more than before, and the drift since. */
 static void compare_clocks(
-	struct merge_agent *agent, uint64_t their_us, uint64_t now_us)
+	struct aggregator_agent *agent, uint64_t their_us, uint64_t now_us)
 {
 	uint64_t differ_us = now_us - their_us;
 	uint64_t drift_us = (now_us - agent->clock_us) / DRIFT_PART;
@@ -103,7 +104,7 @@ static void compare_clocks(
 /* What is missing is told anew in messages with other numbers, which say so; those may
  * get lost, too. */
 static void note_told_again(
-	struct merge_agent *agent, const struct triad_collect_data *data)
+	struct aggregator_agent *agent, const struct triad_collect_data *data)
 {
 	if (agent->missing_from && data->again_from <= agent->missing_from &&
 		data->again_since > agent->missing_from)
@@ -111,13 +112,13 @@ static void note_told_again(
 			agent->missing_to >= data->again_since ? data->again_since : 0;
 }
 
-uint32_t merge_agent_hear(struct merge_agent *agent,
+uint32_t aggregator_agent_receive(struct aggregator_agent *agent,
 	const struct triad_collect_data *data, uint64_t now_us)
 {
 	uint32_t next = agent->newest + 1;
 
 	if (data->number > next)
-		merge_agent_lack(agent, next, data->number - 1);
+		aggregator_agent_note_missing(agent, next, data->number - 1);
 	note_told_again(agent, data);
 	agent->newest = data->number;
 	compare_clocks(agent, data->clock_us, now_us);
@@ -131,14 +132,15 @@ uint32_t merge_agent_hear(struct merge_agent *agent,
 
 /* --- what did not come --- */
 
-void merge_agent_lack(struct merge_agent *agent, uint32_t from, uint32_t to)
+void aggregator_agent_note_missing(
+	struct aggregator_agent *agent, uint32_t from, uint32_t to)
 {
 	if (!agent->missing_from)
 		agent->missing_from = from;
 	agent->missing_to = to;
 }
 
-uint32_t merge_agent_ask(struct merge_agent *agent, uint64_t now_us)
+uint32_t aggregator_agent_ask(struct aggregator_agent *agent, uint64_t now_us)
 {
 	if (!agent->missing_from || now_us - agent->asked_us < ASK_AGAIN_US)
 		return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "perfmgr/formats/aggregate.h"
+#include "perfmgr/formats/change_filter.h"
 
 #include <errno.h>
 #include <time.h>
@@ -9,29 +9,30 @@
 
 #define N_PORTS 50
 
-static struct triad_aggregate *aggregate;
+static struct triad_change_filter *aggregate;
 static unsigned seed;
 
 static void set_up(void)
 {
 	seed = (unsigned)time(NULL);
 	srand(seed);
-	aggregate = triad_aggregate_new();
+	aggregate = triad_change_filter_new();
 	ck_assert_ptr_nonnull(aggregate);
 }
 
 static void tear_down(void)
 {
-	triad_aggregate_free(aggregate);
+	triad_change_filter_free(aggregate);
 }
 
 static bool take(uint32_t row, uint64_t guid, uint64_t xmit, uint64_t rcv, uint64_t min)
 {
-	struct triad_aggregate_port port = {
+	struct triad_change_filter_port port = {
 		.node_guid = guid, .port = 1, .xmit_words = xmit, .rcv_words = rcv};
 	bool due;
 
-	ck_assert_int_eq(triad_aggregate_take(aggregate, row, &port, min, &due), 0);
+	ck_assert_int_eq(
+		triad_change_filter_check(aggregate, row, &port, min, &due), 0);
 	return due;
 }
 
@@ -59,11 +60,11 @@ END_TEST
 
 START_TEST(test_row_of_another_port_is_due)
 {
-	struct triad_aggregate_port port = {.node_guid = 1, .port = 2};
+	struct triad_change_filter_port port = {.node_guid = 1, .port = 2};
 	bool due;
 
 	ck_assert(take(7, 1, 0, 0, 100));
-	ck_assert_int_eq(triad_aggregate_take(aggregate, 7, &port, 100, &due), 0);
+	ck_assert_int_eq(triad_change_filter_check(aggregate, 7, &port, 100, &due), 0);
 	ck_assert(due);
 	ck_assert(take(7, 1, 0, 0, 100));
 	ck_assert(take(7, 2, 0, 0, 100));
@@ -84,20 +85,21 @@ END_TEST
 
 START_TEST(test_watched_sum_that_differs_is_due)
 {
-	struct triad_aggregate_port port = {.node_guid = 1, .port = 1, .watched = 3};
+	struct triad_change_filter_port port = {
+		.node_guid = 1, .port = 1, .watched = 3};
 	bool due;
 
 	ck_assert(take(7, 1, 0, 0, 1000));
-	triad_aggregate_take(aggregate, 7, &port, 1000, &due);
+	triad_change_filter_check(aggregate, 7, &port, 1000, &due);
 	ck_assert(due);
-	triad_aggregate_take(aggregate, 7, &port, 1000, &due);
+	triad_change_filter_check(aggregate, 7, &port, 1000, &due);
 	ck_assert(!due);
 }
 END_TEST
 
 START_TEST(test_waits_alone_make_a_port_due)
 {
-	struct triad_aggregate_port port = {.node_guid = 1, .port = 1};
+	struct triad_change_filter_port port = {.node_guid = 1, .port = 1};
 	const struct {
 		uint64_t ticks;
 		bool is_due;
@@ -107,7 +109,7 @@ START_TEST(test_waits_alone_make_a_port_due)
 		bool due;
 
 		port.wait_ticks = steps[i].ticks;
-		triad_aggregate_take(aggregate, 7, &port, 1000, &due);
+		triad_change_filter_check(aggregate, 7, &port, 1000, &due);
 		ck_assert_msg(due == steps[i].is_due, "step %u", i);
 	}
 }
@@ -117,7 +119,7 @@ START_TEST(test_forget_makes_every_port_due)
 {
 	ck_assert(take(7, 1, 5, 5, 100));
 	ck_assert(take(8, 2, 5, 5, 100));
-	triad_aggregate_forget(aggregate);
+	triad_change_filter_forget(aggregate);
 	ck_assert(take(7, 1, 5, 5, 100));
 	ck_assert(take(8, 2, 5, 5, 100));
 }
@@ -125,11 +127,11 @@ END_TEST
 
 START_TEST(test_row_over_cap_is_due_and_refused)
 {
-	struct triad_aggregate_port port = {.node_guid = 1, .port = 1};
+	struct triad_change_filter_port port = {.node_guid = 1, .port = 1};
 	bool due = false;
 
-	ck_assert_int_eq(
-		triad_aggregate_take(aggregate, TRIAD_ENGINE_MAX_ROWS, &port, 1, &due),
+	ck_assert_int_eq(triad_change_filter_check(
+				 aggregate, TRIAD_ENGINE_MAX_ROWS, &port, 1, &due),
 		EOVERFLOW);
 	ck_assert(due);
 	ck_assert(take(TRIAD_ENGINE_MAX_ROWS - 1, 1, 0, 0, 1));

@@ -29,9 +29,9 @@
  * of another one begin anew.
  *
  * Thread-safety: none.  Memory: what is being put together, at most
- * TRIAD_HANDOUT_MAX_SIZE twice; checked. */
-#ifndef TRIAD_COLLECT_HANDOUT_H
-#define TRIAD_COLLECT_HANDOUT_H
+ * TRIAD_TOPOLOGY_MAX_SIZE twice; checked. */
+#ifndef TRIAD_COLLECT_TOPOLOGY_MESSAGE_H
+#define TRIAD_COLLECT_TOPOLOGY_MESSAGE_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -39,45 +39,47 @@
 #include "collect/message.h"
 #include "triad/fabric.h"
 
-#define TRIAD_HANDOUT_MAX_SIZE ((size_t)128 << 20)
-#define TRIAD_HANDOUT_PIECE_SIZE (128u * 1024)
-#define TRIAD_HANDOUT_MAX_PKEYS 1024u /* of one port; others are left out */
+#define TRIAD_TOPOLOGY_MAX_SIZE ((size_t)128 << 20)
+#define TRIAD_TOPOLOGY_PIECE_SIZE (128u * 1024)
+#define TRIAD_TOPOLOGY_MAX_PKEYS 1024u /* of one port; others are left out */
 
 /* --- handing down --- */
 
 /* A fabric, packed; to be freed. */
-struct triad_handout_packed {
+struct triad_topology_packed {
 	uint64_t hash;
 	uint32_t size, packed_size;
 	uint8_t *octets;
 };
 
 /* Returns 0, ENOMEM or EOVERFLOW. */
-int triad_handout_pack(
-	const struct triad_fabric *fabric, struct triad_handout_packed *packed);
-unsigned triad_handout_n_pieces(const struct triad_handout_packed *packed);
-/* One piece as a message; 'size' of TRIAD_HANDOUT_PIECE_SIZE + 64 is enough.  Returns
+int triad_topology_pack(
+	const struct triad_fabric *fabric, struct triad_topology_packed *packed);
+unsigned triad_topology_n_pieces(const struct triad_topology_packed *packed);
+/* One piece as a message; 'size' of TRIAD_TOPOLOGY_PIECE_SIZE + 64 is enough.  Returns
  * its octets. */
-size_t triad_handout_put(const struct triad_handout_packed *packed, unsigned piece,
-	const struct triad_collect_head *head, uint8_t *to, size_t size);
+size_t triad_topology_write_piece(const struct triad_topology_packed *packed,
+	unsigned piece, const struct triad_collect_head *head, uint8_t *to,
+	size_t size);
 
 /* --- taking --- */
 
 /* The fabric, one reference.  'size' and 'packed_size' are at most
- * TRIAD_HANDOUT_MAX_SIZE.  Returns 0, EPROTO: it makes no sense, or ENOMEM. */
-int triad_handout_unpack(
-	const struct triad_handout_packed *packed, struct triad_fabric **fabric);
+ * TRIAD_TOPOLOGY_MAX_SIZE.  Returns 0, EPROTO: it makes no sense, or ENOMEM. */
+int triad_topology_unpack(
+	const struct triad_topology_packed *packed, struct triad_fabric **fabric);
 
-struct triad_handout;
+struct triad_topology_pieces;
 
-struct triad_handout *triad_handout_new(void);
-void triad_handout_free(struct triad_handout *handout);
+struct triad_topology_pieces *triad_topology_pieces_new(void);
+void triad_topology_pieces_free(struct triad_topology_pieces *pieces);
 
 /* Takes a piece ('body' stands behind the head).  Returns 0 when the fabric is whole:
  * then it is in '*fabric', one reference, its hash in '*hash'; EAGAIN: more is to come;
  * EALREADY: it is 'known' and nothing is put together; EPROTO: it makes no sense;
  * ENOMEM. */
-int triad_handout_take(struct triad_handout *handout, struct triad_wire *body,
-	uint64_t known, struct triad_fabric **fabric, uint64_t *hash);
+int triad_topology_pieces_add(struct triad_topology_pieces *pieces,
+	struct triad_wire *body, uint64_t known, struct triad_fabric **fabric,
+	uint64_t *hash);
 
 #endif

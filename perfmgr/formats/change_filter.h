@@ -25,17 +25,17 @@
  * TRIAD_ENGINE_MAX_ROWS of them; checked.
  * Source: [monitoring-rfc: aggregate data and packet counters, provide upstream data
  * only when change is larger than a given threshold]. */
-#ifndef TRIAD_PERFMGR_AGGREGATE_H
-#define TRIAD_PERFMGR_AGGREGATE_H
+#ifndef TRIAD_PERFMGR_CHANGE_FILTER_H
+#define TRIAD_PERFMGR_CHANGE_FILTER_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct triad_aggregate;
+struct triad_change_filter;
 
 /* What is known of a port. */
-struct triad_aggregate_port {
+struct triad_change_filter_port {
 	uint64_t node_guid;
 	uint8_t port;
 	uint32_t watched; /* due when it differs: a sum of error counters, or 0 */
@@ -46,29 +46,32 @@ struct triad_aggregate_port {
 };
 
 /* NULL when memory is short. */
-struct triad_aggregate *triad_aggregate_new(void);
-void triad_aggregate_free(struct triad_aggregate *aggregate);
+struct triad_change_filter *triad_change_filter_new(void);
+void triad_change_filter_free(struct triad_change_filter *aggregate);
 
 /* Says in '*due' whether the port in the engine's row 'row' is due, its data or
  * waits having to change by more than 'min_change_words'; if so it counts as told.
  * Returns 0; ENOMEM, EOVERFLOW (row number over the cap): then it is due, and will be
  * the next time. */
-int triad_aggregate_take(struct triad_aggregate *aggregate, uint32_t row,
-	const struct triad_aggregate_port *port, uint64_t min_change_words, bool *due);
+int triad_change_filter_check(struct triad_change_filter *aggregate, uint32_t row,
+	const struct triad_change_filter_port *port, uint64_t min_change_words,
+	bool *due);
 
 /* Telling 'number' begins: what is due from now on is told in it.  Without, all is in
  * telling 0. */
-void triad_aggregate_begin(struct triad_aggregate *aggregate, uint32_t number);
+void triad_change_filter_begin(struct triad_change_filter *aggregate, uint32_t number);
 
 /* What was told of 'row' is forgotten: it is due. */
-void triad_aggregate_forget_row(struct triad_aggregate *aggregate, uint32_t row);
+void triad_change_filter_forget_row(
+	struct triad_change_filter *aggregate, uint32_t row);
 
 /* What was told in 'number' or later got lost: what was about these ports is due. */
-void triad_aggregate_forget_from(struct triad_aggregate *aggregate, uint32_t number);
+void triad_change_filter_forget_from(
+	struct triad_change_filter *aggregate, uint32_t number);
 
 /* What was told got lost, or begins anew: every port is due. */
-void triad_aggregate_forget(struct triad_aggregate *aggregate);
+void triad_change_filter_forget(struct triad_change_filter *aggregate);
 
-size_t triad_aggregate_octets(const struct triad_aggregate *aggregate);
+size_t triad_aggregate_octets(const struct triad_change_filter *aggregate);
 
 #endif

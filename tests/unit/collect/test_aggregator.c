@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* What agents tell, put together at the top, beside one engine that got every reading:
- * feed.h and merge.h. */
-#include "collect/merge.h"
+ * reporter.h and aggregator.h. */
+#include "collect/aggregator.h"
 
 #include <string.h>
 #include <time.h>
 
-#include "collect/feed.h"
+#include "collect/reporter.h"
 #include "perfmgr/watch/alerts.h"
 #include "tests/sim/fabrics.h"
 #include "tests/unit/run.h"
@@ -17,7 +17,7 @@ enum { N_AGENTS = 3, N_SWITCHES = 4, N_HOSTS = 5 };
 struct reader {
 	struct triad_engine *engine;
 	struct triad_view *view;
-	struct triad_feed *feed;
+	struct triad_reporter *reporter;
 	struct triad_collect_head head;
 	uint64_t clock_ahead_us;
 };
@@ -27,7 +27,7 @@ static struct reader readers[N_AGENTS];
 static struct reader whole; /* reads all */
 static struct triad_engine *top;
 static struct triad_view *top_view;
-static struct triad_merge *merge;
+static struct triad_aggregator *aggregator;
 static uint64_t owners[64];
 static uint64_t (*hardware)[TRIAD_N_COUNTERS]; /* of each port */
 static uint64_t now_us;
@@ -52,7 +52,7 @@ static void ask_again(void *context, uint64_t agent, uint32_t number)
 {
 	asked_number = number;
 	if ((unsigned)rand() % 100 >= lost_percent)
-		triad_feed_again(readers[agent - 0x900].feed, number);
+		triad_reporter_repeat_from(readers[agent - 0x900].reporter, number);
 }
 
 static void take_findings(void *context, uint32_t port, uint32_t causes)
@@ -71,13 +71,13 @@ static struct triad_view *view_of(struct triad_engine *engine)
 
 static void start(struct reader *reader, unsigned number, uint64_t incarnation)
 {
-	static const struct triad_feed_params params = {
+	static const struct triad_reporter_params params = {
 		.refresh = 0, .period_us = TRIAD_US_PER_S};
 
 	reader->engine = triad_engine_new();
 	reader->view = view_of(reader->engine);
-	reader->feed = triad_feed_new();
-	triad_feed_configure(reader->feed, &params);
+	reader->reporter = triad_reporter_new();
+	triad_reporter_configure(reader->reporter, &params);
 	reader->clock_ahead_us = (uint64_t)number * 3600 * TRIAD_US_PER_S;
 	reader->head = (struct triad_collect_head){.kind = TRIAD_COLLECT_DATA,
 		.sender = id_of(number),
@@ -86,14 +86,14 @@ static void start(struct reader *reader, unsigned number, uint64_t incarnation)
 
 static void end(struct reader *reader)
 {
-	triad_feed_free(reader->feed);
+	triad_reporter_free(reader->reporter);
 	triad_view_unref(reader->view);
 	triad_engine_free(reader->engine);
 }
 
 static void set_up(void)
 {
-	static const struct triad_merge_sink sink = {
+	static const struct triad_aggregator_sink sink = {
 		.owner = owner_of, .ask_again = ask_again, .findings = take_findings};
 
 	seed = (unsigned)time(NULL);
@@ -110,13 +110,13 @@ static void set_up(void)
 	start(&whole, 9, 1);
 	top = triad_engine_new();
 	top_view = view_of(top);
-	merge = triad_merge_new(top, &sink);
-	triad_merge_adopt(merge, top_view);
+	aggregator = triad_aggregator_new(top, &sink);
+	triad_aggregator_adopt(aggregator, top_view);
 }
 
 static void tear_down(void)
 {
-	triad_merge_free(merge);
+	triad_aggregator_free(aggregator);
 	triad_view_unref(top_view);
 	triad_engine_free(top);
 	end(&whole);
@@ -168,14 +168,16 @@ static void read_port(struct reader *reader, uint32_t port)
 
 static void tell(struct reader *reader, const uint32_t *findings)
 {
-	static uint8_t octets[TRIAD_FEED_MESSAGE_SIZE];
+	static uint8_t octets[TRIAD_REPORTER_MESSAGE_SIZE];
 	uint64_t at_us = now_us + reader->clock_ahead_us;
 	size_t size;
 
-	triad_feed_begin(reader->feed, reader->view, findings, 0, at_us);
-	while ((size = triad_feed_next(reader->feed, &reader->head, at_us, octets)))
+	triad_reporter_begin(reader->reporter, reader->view, findings, 0, at_us);
+	while ((size = triad_reporter_next(
+			reader->reporter, &reader->head, at_us, octets)))
 		if ((unsigned)rand() % 100 >= lost_percent)
-			triad_merge_take(merge, octets, size, TRIAD_US_PER_S,
+			triad_aggregator_receive(aggregator, octets, size,
+				TRIAD_US_PER_S,
 				now_us + delay_us + (unsigned)rand() % 1000);
 }
 
@@ -245,7 +247,7 @@ START_TEST(test_nodes_change_hands_totals_go_on)
 		check_totals();
 		owners[node] = id_of((unsigned)rand() % N_AGENTS);
 	}
-	ck_assert_uint_gt(triad_merge_status(merge).n_handed_over, 100);
+	ck_assert_uint_gt(triad_aggregator_status(aggregator).n_handed_over, 100);
 }
 END_TEST
 
@@ -265,7 +267,7 @@ START_TEST(test_messages_lost_totals_are_right_when_they_come_again)
 			sweep();
 		check_totals();
 	}
-	ck_assert_uint_gt(triad_merge_status(merge).n_missing, 0);
+	ck_assert_uint_gt(triad_aggregator_status(aggregator).n_missing, 0);
 }
 END_TEST
 
@@ -307,22 +309,22 @@ END_TEST
  * was set back. */
 START_TEST(test_words_of_a_past_start_are_not_taken_until_it_was_silent)
 {
-	struct triad_merge_status before;
+	struct triad_aggregator_status before;
 
 	give_all_to(0);
 	readers[0].head.incarnation = 7;
 	count_on();
 	sweep();
-	before = triad_merge_status(merge);
+	before = triad_aggregator_status(aggregator);
 	readers[0].head.incarnation = 6;
 	count_on();
 	sweep();
-	ck_assert_uint_eq(triad_merge_status(merge).n_rows, before.n_rows);
-	ck_assert_uint_gt(triad_merge_status(merge).n_old, before.n_old);
-	now_us += 2 * TRIAD_US_PER_S + TRIAD_MERGE_LATE_US;
+	ck_assert_uint_eq(triad_aggregator_status(aggregator).n_rows, before.n_rows);
+	ck_assert_uint_gt(triad_aggregator_status(aggregator).n_old, before.n_old);
+	now_us += 2 * TRIAD_US_PER_S + TRIAD_AGGREGATOR_LATE_US;
 	count_on();
 	sweep();
-	ck_assert_uint_gt(triad_merge_status(merge).n_rows, before.n_rows);
+	ck_assert_uint_gt(triad_aggregator_status(aggregator).n_rows, before.n_rows);
 }
 END_TEST
 
@@ -348,7 +350,7 @@ START_TEST(test_totals_set_to_zero_at_the_top_begin_there)
 	give_all_to(0);
 	count_on();
 	sweep();
-	triad_merge_zero(merge, top_view->rows[5], now_us);
+	triad_aggregator_clear_totals(aggregator, top_view->rows[5], now_us);
 	before = hardware[5][TRIAD_PORT_XMIT_DATA];
 	count_on();
 	sweep();
@@ -379,7 +381,7 @@ START_TEST(test_agent_that_is_not_the_owner_is_not_believed)
 	tell(&readers[1], NULL);
 	ck_assert(triad_view_read(top_view, 4, &after));
 	ck_assert_mem_eq(before.total, after.total, sizeof(before.total));
-	ck_assert_uint_gt(triad_merge_status(merge).n_not_owner, 0);
+	ck_assert_uint_gt(triad_aggregator_status(aggregator).n_not_owner, 0);
 }
 END_TEST
 
@@ -428,7 +430,7 @@ START_TEST(test_row_read_a_moment_before_is_no_reset)
 	delay_us = TRIAD_US_PER_S / 5;
 	tell(&readers[0], NULL);
 	delay_us = 0;
-	ck_assert_uint_gt(triad_merge_status(merge).n_stale, 0);
+	ck_assert_uint_gt(triad_aggregator_status(aggregator).n_stale, 0);
 	for (unsigned i = 0; i < 4; i++) {
 		count_on();
 		now_us += TRIAD_US_PER_S;
@@ -472,7 +474,7 @@ START_TEST(test_reset_with_totals_set_to_zero_at_the_agent_counts_at_once)
 		memset(hardware[4], 0, sizeof(hardware[4]));
 		triad_engine_zero(readers[0].engine, readers[0].view->rows[4], now_us);
 	}
-	ck_assert_uint_eq(triad_merge_status(merge).n_stale, 0);
+	ck_assert_uint_eq(triad_aggregator_status(aggregator).n_stale, 0);
 }
 END_TEST
 
@@ -483,18 +485,19 @@ START_TEST(test_agent_that_went_silent_its_ports_are_not_seen)
 	give_all_to(0);
 	count_on();
 	sweep();
-	triad_merge_look(merge, now_us + 1000);
-	ck_assert_uint_eq(triad_merge_status(merge).n_nodes_unseen, 0);
-	now_us += 2 * TRIAD_US_PER_S + TRIAD_MERGE_LATE_US + 2000;
-	triad_merge_look(merge, now_us + 1000);
-	ck_assert_uint_eq(triad_merge_status(merge).n_nodes_unseen, fabric->n_nodes);
-	ck_assert(!triad_merge_is_seen(merge, 0));
+	triad_aggregator_check_silence(aggregator, now_us + 1000);
+	ck_assert_uint_eq(triad_aggregator_status(aggregator).n_nodes_unseen, 0);
+	now_us += 2 * TRIAD_US_PER_S + TRIAD_AGGREGATOR_LATE_US + 2000;
+	triad_aggregator_check_silence(aggregator, now_us + 1000);
+	ck_assert_uint_eq(
+		triad_aggregator_status(aggregator).n_nodes_unseen, fabric->n_nodes);
+	ck_assert(!triad_aggregator_is_seen(aggregator, 0));
 	ck_assert(triad_view_read(top_view, 4, &row));
 	ck_assert(!row.answered);
 	count_on();
 	sweep();
-	triad_merge_look(merge, now_us + 1000);
-	ck_assert_uint_eq(triad_merge_status(merge).n_nodes_unseen, 0);
+	triad_aggregator_check_silence(aggregator, now_us + 1000);
+	ck_assert_uint_eq(triad_aggregator_status(aggregator).n_nodes_unseen, 0);
 	ck_assert(triad_view_read(top_view, 4, &row));
 	ck_assert(row.answered);
 }
@@ -508,14 +511,14 @@ START_TEST(test_agent_that_is_heard_again_its_quiet_ports_are_seen)
 	give_all_to(0);
 	for (unsigned i = 0; i < 3; i++)
 		sweep();
-	now_us += 2 * TRIAD_US_PER_S + TRIAD_MERGE_LATE_US + 2000;
-	triad_merge_look(merge, now_us + 1000);
+	now_us += 2 * TRIAD_US_PER_S + TRIAD_AGGREGATOR_LATE_US + 2000;
+	triad_aggregator_check_silence(aggregator, now_us + 1000);
 	ck_assert(triad_view_read(top_view, 4, &row));
 	ck_assert(!row.answered);
-	triad_merge_adopt(merge, top_view);
+	triad_aggregator_adopt(aggregator, top_view);
 	for (unsigned i = 0; i < 4; i++) {
 		sweep();
-		triad_merge_look(merge, now_us + 1000);
+		triad_aggregator_check_silence(aggregator, now_us + 1000);
 	}
 	ck_assert(triad_view_read(top_view, 4, &row));
 	ck_assert(row.answered);
@@ -589,7 +592,7 @@ START_TEST(test_clock_that_stood_still_rows_are_not_stale)
 	count_on();
 	sweep();
 	check_totals();
-	ck_assert_uint_eq(triad_merge_status(merge).n_stale, 0);
+	ck_assert_uint_eq(triad_aggregator_status(aggregator).n_stale, 0);
 }
 END_TEST
 
@@ -605,8 +608,8 @@ static void take_empty(uint32_t number, uint32_t again_from, uint32_t again_sinc
 	now_us += 3 * TRIAD_US_PER_S;
 	triad_collect_data_begin(
 		&writer, &readers[0].head, &data, octets, sizeof(octets));
-	triad_merge_take(
-		merge, octets, triad_collect_data_end(&writer), TRIAD_US_PER_S, now_us);
+	triad_aggregator_receive(aggregator, octets, triad_collect_data_end(&writer),
+		TRIAD_US_PER_S, now_us);
 }
 
 START_TEST(test_what_was_told_again_and_lost_is_asked_for_again)
@@ -627,44 +630,45 @@ END_TEST
 /* Row: M7 */
 START_TEST(test_quiet_ports_are_not_told_of_but_when_their_turn_comes)
 {
-	const struct triad_feed_params params = {
+	const struct triad_reporter_params params = {
 		.min_change_words = 1000, .refresh = 4, .period_us = TRIAD_US_PER_S};
 	uint64_t n_rows;
 
 	give_all_to(0);
-	triad_feed_configure(readers[0].feed, &params);
+	triad_reporter_configure(readers[0].reporter, &params);
 	for (unsigned i = 0; i < 4; i++)
 		sweep();
-	n_rows = triad_merge_status(merge).n_rows;
+	n_rows = triad_aggregator_status(aggregator).n_rows;
 	ck_assert_uint_ge(n_rows, fabric->n_ports);
 	for (unsigned i = 0; i < 4; i++) {
-		uint64_t before = triad_merge_status(merge).n_rows;
+		uint64_t before = triad_aggregator_status(aggregator).n_rows;
 
 		sweep();
-		ck_assert_uint_lt(triad_merge_status(merge).n_rows - before,
-			triad_feed_n_ports(readers[0].feed));
+		ck_assert_uint_lt(triad_aggregator_status(aggregator).n_rows - before,
+			triad_reporter_n_ports(readers[0].reporter));
 	}
 	/* Each port once in four sweeps. */
-	ck_assert_uint_eq(triad_merge_status(merge).n_rows - n_rows,
-		triad_feed_n_ports(readers[0].feed));
+	ck_assert_uint_eq(triad_aggregator_status(aggregator).n_rows - n_rows,
+		triad_reporter_n_ports(readers[0].reporter));
 }
 END_TEST
 
 /* Rows of DATA that have come so far. */
 static uint64_t n_rows_told(void)
 {
-	return triad_merge_status(merge).n_rows;
+	return triad_aggregator_status(aggregator).n_rows;
 }
 
 /* One reader tells all ports, and then those that are due by changes alone. */
 static void tell_changes_of(uint64_t min_change_words)
 {
-	const struct triad_feed_params params = {.min_change_words = min_change_words,
+	const struct triad_reporter_params params = {
+		.min_change_words = min_change_words,
 		.refresh = 0,
 		.period_us = TRIAD_US_PER_S};
 
 	give_all_to(0);
-	triad_feed_configure(readers[0].feed, &params);
+	triad_reporter_configure(readers[0].reporter, &params);
 	sweep();
 	sweep();
 }
@@ -720,12 +724,12 @@ END_TEST
 /* Row: M7 */
 START_TEST(test_port_that_goes_idle_is_told_of_once_more)
 {
-	const struct triad_feed_params params = {
+	const struct triad_reporter_params params = {
 		.min_change_words = 1000, .refresh = 0, .period_us = TRIAD_US_PER_S};
 	struct triad_engine_row row;
 
 	give_all_to(0);
-	triad_feed_configure(readers[0].feed, &params);
+	triad_reporter_configure(readers[0].reporter, &params);
 	sweep();
 	hardware[6][TRIAD_PORT_XMIT_DATA] += 50000;
 	sweep();
@@ -739,12 +743,12 @@ END_TEST
 
 START_TEST(test_port_that_only_waits_is_told_of_until_it_waits_no_more)
 {
-	const struct triad_feed_params params = {
+	const struct triad_reporter_params params = {
 		.min_change_words = 1000, .refresh = 0, .period_us = TRIAD_US_PER_S};
 	struct triad_engine_row row;
 
 	give_all_to(0);
-	triad_feed_configure(readers[0].feed, &params);
+	triad_reporter_configure(readers[0].reporter, &params);
 	sweep();
 	for (unsigned i = 0; i < 3; i++) {
 		hardware[6][TRIAD_PORT_XMIT_WAIT] += 50000;
@@ -783,7 +787,7 @@ END_TEST
 
 int main(void)
 {
-	TCase *cases = tcase_create("merge");
+	TCase *cases = tcase_create("aggregator");
 
 	tcase_add_checked_fixture(cases, set_up, tear_down);
 	tcase_add_test(cases, test_one_agent_top_has_its_totals_and_rates);

@@ -18,7 +18,7 @@ START_TEST(test_gap_asks_for_the_list_and_not_too_often)
 	hear_claim(&bed, OTHER, 3, 1, 1, 0);
 	ck_assert_uint_eq(owner_of(&bed, 1), OTHER);
 	ck_assert_uint_eq(bed.n_asked, 0);
-	run(&bed, SLOT);
+	run(&bed, BACKOFF);
 	ck_assert_uint_eq(bed.n_asked, 1);
 	for (unsigned i = 0; i < 10; i++) {
 		hear_alive(&bed, OTHER, 4);
@@ -79,7 +79,7 @@ START_TEST(test_list_in_parts_counts_when_all_are_here)
 	hear_claim(&bed, OTHER, 1, 5, 1, 0);
 	hear_alive(&bed, OTHER, 3);
 	turn(&bed);
-	run(&bed, SLOT);
+	run(&bed, BACKOFF);
 	ck_assert_uint_eq(bed.n_asked, 1);
 	hear_list(&bed, OTHER, 3, 1, 2, 2, 4);
 	hear_list(&bed, OTHER, 3, 1, 2, 2, 4);
@@ -100,7 +100,7 @@ START_TEST(test_list_with_a_missing_part_is_asked_for_again)
 	set_up(&bed, 6);
 	run(&bed, LIVENESS);
 	hear_alive(&bed, OTHER, 3);
-	run(&bed, SLOT);
+	run(&bed, BACKOFF);
 	ck_assert_uint_eq(bed.n_asked, 1);
 	hear_list(&bed, OTHER, 3, 0, 2, 0, 2);
 	run(&bed, LIVENESS / 4);
@@ -148,7 +148,7 @@ START_TEST(test_list_older_than_what_was_heard_is_left)
 	hear_claim(&bed, OTHER, 1, 0, 1, 0);
 	hear_claim(&bed, OTHER, 2, 3, 1, 0);
 	hear_alive(&bed, OTHER, 5);
-	run(&bed, SLOT);
+	run(&bed, BACKOFF);
 	ck_assert_uint_eq(bed.n_asked, 1);
 	hear_list(&bed, OTHER, 1, 0, 1, 0, 1);
 	ck_assert_uint_eq(owner_of(&bed, 3), OTHER);
@@ -347,7 +347,7 @@ START_TEST(test_fabric_new_keeps_owners_and_asks_for_what_came)
 
 	set_up(&bed, 4);
 	hear_claim(&bed, OTHER, 1, 1, 2, 0);
-	run(&bed, 6 * SLOT);
+	run(&bed, 6 * BACKOFF);
 	forget_said(&bed);
 	set_nodes(&bed, 7, 2);
 	ck_assert_uint_eq(bed.n_asked_nodes, 3);
@@ -442,7 +442,7 @@ START_TEST(test_agent_refused_is_asked_when_the_fabric_is_another)
 	hear_claim(&bed, OTHER, 1, 0, 2, 0);
 	bed.true_hops = 2;
 	set_nodes(&bed, 1, 3);
-	run(&bed, SLOT);
+	run(&bed, BACKOFF);
 	ck_assert_uint_eq(bed.n_asked, 1);
 	triad_claims_free(bed.claims);
 }

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "collect/handout.h"
+#include "collect/topology_message.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "collect/reach.h"
+#include "collect/distance.h"
 #include "tests/sim/fabrics.h"
 #include "tests/sim/fat_tree.h"
 #include "tests/unit/run.h"
 
-#define ROOM (TRIAD_HANDOUT_PIECE_SIZE + 64)
+#define ROOM (TRIAD_TOPOLOGY_PIECE_SIZE + 64)
 
 static const struct triad_collect_head head = {
 	.kind = TRIAD_COLLECT_TOPOLOGY, .sender = 5, .incarnation = 6};
 static uint8_t octets[ROOM];
 
-static int take(struct triad_handout *handout, size_t size, uint64_t known,
+static int take(struct triad_topology_pieces *pieces, size_t size, uint64_t known,
 	struct triad_fabric **fabric, uint64_t *hash)
 {
 	struct triad_collect_head found;
@@ -23,7 +23,7 @@ static int take(struct triad_handout *handout, size_t size, uint64_t known,
 
 	ck_assert_int_eq(triad_collect_get_head(octets, size, &found, &body),
 		TRIAD_COLLECT_HEAD_GOOD);
-	return triad_handout_take(handout, &body, known, fabric, hash);
+	return triad_topology_pieces_add(pieces, &body, known, fabric, hash);
 }
 
 /* Of ports whose LID is asked; others need none. */
@@ -67,32 +67,34 @@ static void check_same(const struct triad_fabric *a, const struct triad_fabric *
 START_TEST(test_fabric_comes_back_as_it_was_whatever_the_order_of_its_pieces)
 {
 	struct triad_fabric *fabric = fat_tree(24), *found = NULL;
-	struct triad_handout *handout = triad_handout_new();
-	struct triad_handout_packed packed;
+	struct triad_topology_pieces *pieces = triad_topology_pieces_new();
+	struct triad_topology_packed packed;
 	uint64_t hash = 0;
 	unsigned n;
 	int error = EAGAIN;
 
-	ck_assert_int_eq(triad_handout_pack(fabric, &packed), 0);
-	n = triad_handout_n_pieces(&packed);
+	ck_assert_int_eq(triad_topology_pack(fabric, &packed), 0);
+	n = triad_topology_n_pieces(&packed);
 	for (unsigned i = n; i-- > 0;) {
-		size_t size = triad_handout_put(&packed, i, &head, octets, ROOM);
+		size_t size =
+			triad_topology_write_piece(&packed, i, &head, octets, ROOM);
 
 		ck_assert_int_eq(error, EAGAIN);
-		error = take(handout, size, 0, &found, &hash);
+		error = take(pieces, size, 0, &found, &hash);
 		if (i) /* twice does no harm */
-			ck_assert_int_eq(take(handout, size, 0, &found, &hash), EAGAIN);
+			ck_assert_int_eq(take(pieces, size, 0, &found, &hash), EAGAIN);
 	}
 	ck_assert_int_eq(error, 0);
 	ck_assert_uint_eq(hash, packed.hash);
 	check_same(fabric, found);
 	triad_fabric_unref(found);
 	ck_assert_int_eq(
-		take(handout, triad_handout_put(&packed, 0, &head, octets, ROOM),
+		take(pieces,
+			triad_topology_write_piece(&packed, 0, &head, octets, ROOM),
 			packed.hash, &found, &hash),
 		EALREADY);
 	free(packed.octets);
-	triad_handout_free(handout);
+	triad_topology_pieces_free(pieces);
 	triad_fabric_unref(fabric);
 }
 END_TEST
@@ -101,25 +103,25 @@ START_TEST(test_another_fabric_in_between_begins_anew)
 {
 	struct triad_fabric *one = fat_tree(24), *other = fabric_row(3, 2),
 			    *found = NULL;
-	struct triad_handout *handout = triad_handout_new();
-	struct triad_handout_packed first, second;
+	struct triad_topology_pieces *pieces = triad_topology_pieces_new();
+	struct triad_topology_packed first, second;
 	uint64_t hash = 0;
 	size_t size;
 
-	ck_assert_int_eq(triad_handout_pack(one, &first), 0);
-	ck_assert_int_eq(triad_handout_pack(other, &second), 0);
+	ck_assert_int_eq(triad_topology_pack(one, &first), 0);
+	ck_assert_int_eq(triad_topology_pack(other, &second), 0);
 	ck_assert_uint_ne(first.hash, second.hash);
-	if (triad_handout_n_pieces(&first) > 1) {
-		size = triad_handout_put(&first, 0, &head, octets, ROOM);
-		ck_assert_int_eq(take(handout, size, 0, &found, &hash), EAGAIN);
+	if (triad_topology_n_pieces(&first) > 1) {
+		size = triad_topology_write_piece(&first, 0, &head, octets, ROOM);
+		ck_assert_int_eq(take(pieces, size, 0, &found, &hash), EAGAIN);
 	}
-	size = triad_handout_put(&second, 0, &head, octets, ROOM);
-	ck_assert_int_eq(take(handout, size, 0, &found, &hash), 0);
+	size = triad_topology_write_piece(&second, 0, &head, octets, ROOM);
+	ck_assert_int_eq(take(pieces, size, 0, &found, &hash), 0);
 	check_same(other, found);
 	triad_fabric_unref(found);
 	free(first.octets);
 	free(second.octets);
-	triad_handout_free(handout);
+	triad_topology_pieces_free(pieces);
 	triad_fabric_unref(one);
 	triad_fabric_unref(other);
 }
@@ -128,22 +130,22 @@ END_TEST
 START_TEST(test_piece_with_any_octet_changed_gives_the_fabric_or_nothing)
 {
 	struct triad_fabric *fabric = fabric_row(3, 2), *found;
-	struct triad_handout_packed packed;
+	struct triad_topology_packed packed;
 	size_t size;
 
-	ck_assert_int_eq(triad_handout_pack(fabric, &packed), 0);
-	size = triad_handout_put(&packed, 0, &head, octets, ROOM);
+	ck_assert_int_eq(triad_topology_pack(fabric, &packed), 0);
+	size = triad_topology_write_piece(&packed, 0, &head, octets, ROOM);
 	for (size_t i = TRIAD_COLLECT_HEAD_SIZE; i < size; i++) {
-		struct triad_handout *handout = triad_handout_new();
+		struct triad_topology_pieces *pieces = triad_topology_pieces_new();
 		uint64_t hash = 0;
 
 		octets[i] ^= 0x55;
 		found = NULL;
-		if (!take(handout, size, 0, &found, &hash))
+		if (!take(pieces, size, 0, &found, &hash))
 			check_same(fabric, found);
 		triad_fabric_unref(found);
 		octets[i] ^= 0x55;
-		triad_handout_free(handout);
+		triad_topology_pieces_free(pieces);
 	}
 	free(packed.octets);
 	triad_fabric_unref(fabric);
@@ -184,10 +186,10 @@ START_TEST(test_tables_of_partitions_come_back_however_many_there_are)
 
 	for (unsigned i = 0; i < 5; i++) {
 		struct triad_fabric *fabric = many_tables(numbers[i]), *found = NULL;
-		struct triad_handout_packed packed;
+		struct triad_topology_packed packed;
 
-		ck_assert_int_eq(triad_handout_pack(fabric, &packed), 0);
-		ck_assert_int_eq(triad_handout_unpack(&packed, &found), 0);
+		ck_assert_int_eq(triad_topology_pack(fabric, &packed), 0);
+		ck_assert_int_eq(triad_topology_unpack(&packed, &found), 0);
 		check_same(fabric, found);
 		free(packed.octets);
 		triad_fabric_unref(found);
@@ -201,9 +203,9 @@ START_TEST(test_port_has_two_octets_less_where_all_have_the_same_table)
 	/* A million ports: 25,000 nodes of 40.  What a port took with one P_Key of its
 	 * own is 24 octets less the GUID that is the same. */
 	struct triad_fabric *fabric = fabric_of_ports(4000);
-	struct triad_handout_packed packed;
+	struct triad_topology_packed packed;
 
-	ck_assert_int_eq(triad_handout_pack(fabric, &packed), 0);
+	ck_assert_int_eq(triad_topology_pack(fabric, &packed), 0);
 	ck_assert_uint_le(packed.size, 16 + 100 * 17 + 100 * 8 + 4000 * 14);
 	free(packed.octets);
 	triad_fabric_unref(fabric);
@@ -235,22 +237,22 @@ static void put32(uint8_t *to, uint32_t value)
 static int take_first_of(uint32_t size)
 {
 	struct triad_fabric *fabric = fabric_row(3, 2), *found = NULL;
-	struct triad_handout *handout = triad_handout_new();
+	struct triad_topology_pieces *pieces = triad_topology_pieces_new();
 	uint8_t *body = octets + TRIAD_COLLECT_HEAD_SIZE;
-	struct triad_handout_packed packed;
+	struct triad_topology_packed packed;
 	uint64_t hash = 0;
 	int error;
 
-	ck_assert_int_eq(triad_handout_pack(fabric, &packed), 0);
+	ck_assert_int_eq(triad_topology_pack(fabric, &packed), 0);
 	memset(octets, 0, ROOM);
-	triad_handout_put(&packed, 0, &head, octets, ROOM);
+	triad_topology_write_piece(&packed, 0, &head, octets, ROOM);
 	put32(body + 8, size);
-	put32(body + 12, TRIAD_HANDOUT_PIECE_SIZE + 1);
+	put32(body + 12, TRIAD_TOPOLOGY_PIECE_SIZE + 1);
 	put32(body + 16, 2); /* the piece's number 0, of 2 */
-	error = take(handout, TRIAD_COLLECT_HEAD_SIZE + 20 + TRIAD_HANDOUT_PIECE_SIZE,
+	error = take(pieces, TRIAD_COLLECT_HEAD_SIZE + 20 + TRIAD_TOPOLOGY_PIECE_SIZE,
 		0, &found, &hash);
 	free(packed.octets);
-	triad_handout_free(handout);
+	triad_topology_pieces_free(pieces);
 	triad_fabric_unref(fabric);
 	return error;
 }
@@ -258,14 +260,14 @@ static int take_first_of(uint32_t size)
 START_TEST(test_piece_of_a_fabric_that_is_too_small_or_too_large_is_refused)
 {
 	ck_assert_int_eq(take_first_of(1 << 20), EAGAIN);
-	ck_assert_int_eq(take_first_of(TRIAD_HANDOUT_MAX_SIZE), EAGAIN);
+	ck_assert_int_eq(take_first_of(TRIAD_TOPOLOGY_MAX_SIZE), EAGAIN);
 	ck_assert_int_eq(take_first_of(0), EPROTO);
 	ck_assert_int_eq(take_first_of(1), EPROTO);
-	ck_assert_int_eq(take_first_of(TRIAD_HANDOUT_MAX_SIZE + 1), EPROTO);
+	ck_assert_int_eq(take_first_of(TRIAD_TOPOLOGY_MAX_SIZE + 1), EPROTO);
 }
 END_TEST
 
-/* --- reach.h --- */
+/* --- distance.h --- */
 
 START_TEST(test_hops_are_links_from_the_port_on)
 {
@@ -276,12 +278,12 @@ START_TEST(test_hops_are_links_from_the_port_on)
 	uint32_t last = triad_fabric_find_node(fabric, FAT_TREE_HOST_GUID(15));
 	uint64_t guid = fabric->ports[fabric->nodes[host].first_port].guid;
 
-	ck_assert_int_eq(triad_reach_hops(fabric, guid, hops), 0);
+	ck_assert_int_eq(triad_distance_hops(fabric, guid, hops), 0);
 	ck_assert_uint_eq(hops[host], 0);
 	ck_assert_uint_eq(hops[next], 2);
 	ck_assert_uint_eq(hops[last], 6);
-	ck_assert_int_eq(triad_reach_hops(fabric, 12345, hops), 0);
-	ck_assert_uint_eq(hops[host], TRIAD_REACH_NONE);
+	ck_assert_int_eq(triad_distance_hops(fabric, 12345, hops), 0);
+	ck_assert_uint_eq(hops[host], TRIAD_DISTANCE_NONE);
 	free(hops);
 	triad_fabric_unref(fabric);
 }
@@ -294,7 +296,7 @@ START_TEST(test_part_has_own_nodes_and_the_far_ends_of_their_links)
 	uint32_t own = triad_fabric_find_node(fabric, 0x201), at;
 
 	is_own[own] = true;
-	ck_assert_int_eq(triad_reach_part(fabric, is_own, &part), 0);
+	ck_assert_int_eq(triad_distance_part(fabric, is_own, &part), 0);
 	/* itself, two hosts, two neighbours */
 	ck_assert_uint_eq(part->n_nodes, 5);
 	at = triad_fabric_find_node(part, 0x201);
@@ -319,7 +321,7 @@ START_TEST(test_part_of_nothing_is_empty)
 	struct triad_fabric *fabric = fabric_row(2, 1), *part;
 	bool is_own[8] = {false};
 
-	ck_assert_int_eq(triad_reach_part(fabric, is_own, &part), 0);
+	ck_assert_int_eq(triad_distance_part(fabric, is_own, &part), 0);
 	ck_assert_uint_eq(part->n_nodes, 0);
 	triad_fabric_unref(part);
 	triad_fabric_unref(fabric);
@@ -328,7 +330,7 @@ END_TEST
 
 int main(void)
 {
-	TCase *cases = tcase_create("handout");
+	TCase *cases = tcase_create("pieces");
 
 	tcase_add_test(cases,
 		test_fabric_comes_back_as_it_was_whatever_the_order_of_its_pieces);

@@ -156,7 +156,7 @@ static void hear_given_up(struct triad_claims *claims, unsigned agent, uint32_t 
 static void hear_worse(struct triad_claims *claims, uint32_t i)
 {
 	struct claims_node *node = &claims->nodes[i];
-	uint64_t soon_us = claims->now_us + claims->params.slot_us;
+	uint64_t soon_us = claims->now_us + claims->params.backoff_us;
 
 	claims->counts.n_conflicts++;
 	if (node->owner != CLAIMS_SELF || node->is_disputed)

@@ -21,10 +21,10 @@
 
 void triad_member_pack(struct triad_member *member)
 {
-	struct triad_handout_packed packed;
+	struct triad_topology_packed packed;
 
 	/* Without memory agents keep the last one, or discover. */
-	if (triad_handout_pack(member->fabric, &packed))
+	if (triad_topology_pack(member->fabric, &packed))
 		return;
 	member->hash = packed.hash;
 	if (packed.hash == member->packed.hash) {
@@ -50,8 +50,9 @@ static uint64_t hand_down(struct triad_member *member, uint64_t now_us)
 	for (unsigned i = 0; i < PIECES_A_TURN && member->next_piece < member->n_pieces;
 		i++)
 		triad_member_say(member, TRIAD_MEMBER_TO_ALL, 0, member->octets,
-			triad_handout_put(&member->packed, member->next_piece++, &head,
-				member->octets, sizeof(member->octets)));
+			triad_topology_write_piece(&member->packed,
+				member->next_piece++, &head, member->octets,
+				sizeof(member->octets)));
 	if (member->next_piece < member->n_pieces)
 		return now_us + PIECES_US;
 	member->n_pieces = 0;
@@ -73,20 +74,20 @@ static uint64_t turn_manager(struct triad_member *member, uint64_t now_us)
 	member->is_wanted = false;
 	member->handed_us = now_us;
 	member->next_piece = 0;
-	member->n_pieces = triad_handout_n_pieces(&member->packed);
+	member->n_pieces = triad_topology_n_pieces(&member->packed);
 	return hand_down(member, now_us);
 }
 
 /* --- agents --- */
 
 /* The manager whose fabric counts, of those that have one: the lowest id. */
-static const struct triad_roster_entry *find_manager(
+static const struct triad_peers_entry *find_manager(
 	const struct triad_member *member, uint64_t now_us)
 {
-	const struct triad_roster_entry *found = NULL;
+	const struct triad_peers_entry *found = NULL;
 
-	for (unsigned i = 0; i < member->roster.n; i++) {
-		const struct triad_roster_entry *entry = &member->roster.entries[i];
+	for (unsigned i = 0; i < member->peers.n; i++) {
+		const struct triad_peers_entry *entry = &member->peers.entries[i];
 
 		if (entry->alive.is_manager && entry->alive.topology &&
 			(!found || entry->id < found->id) &&
@@ -99,14 +100,15 @@ static const struct triad_roster_entry *find_manager(
 void triad_member_hear_topology(struct triad_member *member,
 	const struct triad_collect_head *head, struct triad_wire *body, uint64_t now_us)
 {
-	const struct triad_roster_entry *manager = find_manager(member, now_us);
+	const struct triad_peers_entry *manager = find_manager(member, now_us);
 	struct triad_fabric *fabric;
 	uint64_t hash;
 	int error;
 
 	if (member->params.is_manager || (manager && manager->id != head->sender))
 		return;
-	error = triad_handout_take(member->handout, body, member->hash, &fabric, &hash);
+	error = triad_topology_pieces_add(
+		member->pieces, body, member->hash, &fabric, &hash);
 	if (error == EPROTO)
 		member->counts.n_foreign++;
 	if (error)
@@ -119,7 +121,7 @@ static uint64_t turn_agent(struct triad_member *member, uint64_t now_us)
 {
 	struct triad_collect_head head =
 		triad_member_head(member, TRIAD_COLLECT_WANT_TOPOLOGY);
-	const struct triad_roster_entry *manager = find_manager(member, now_us);
+	const struct triad_peers_entry *manager = find_manager(member, now_us);
 	struct triad_wire w;
 
 	if (!manager)

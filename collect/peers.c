@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "collect/peers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "collect/incarnation.h"
+
+static struct triad_peers_entry *find(const struct triad_peers *peers, uint64_t id)
+{
+	for (unsigned i = 0; i < peers->n; i++)
+		if (peers->entries[i].id == id)
+			return (struct triad_peers_entry *)&peers->entries[i];
+	return NULL;
+}
+
+/* Who was heard last the longest ago; NULL when that is not long. */
+static struct triad_peers_entry *stalest(
+	struct triad_peers *peers, uint64_t past_us, uint64_t now_us)
+{
+	struct triad_peers_entry *found = &peers->entries[0];
+
+	for (unsigned i = 1; i < peers->n; i++)
+		if (peers->entries[i].heard_us < found->heard_us)
+			found = &peers->entries[i];
+	return now_us - found->heard_us > past_us ? found : NULL;
+}
+
+static void note_master(struct triad_peers_entry *entry,
+	const struct triad_peers_entry *before, uint64_t now_us)
+{
+	entry->former_master = before->former_master;
+	entry->left_us = before->left_us;
+	if (before->alive.master == entry->alive.master)
+		return;
+	entry->former_master = before->alive.master;
+	entry->left_us = now_us;
+}
+
+bool triad_peers_receive(struct triad_peers *peers,
+	const struct triad_collect_head *head, const struct triad_collect_alive *alive,
+	uint64_t past_us, uint64_t now_us)
+{
+	struct triad_peers_entry *entry = find(peers, head->sender);
+	struct triad_peers_entry said = {
+		.id = head->sender,
+		.incarnation = head->incarnation,
+		.heard_us = now_us,
+		.alive = *alive,
+	};
+
+	if (entry &&
+		triad_incarnation_judge(head->incarnation, entry->incarnation,
+			entry->heard_us, past_us, now_us) == TRIAD_INCARNATION_PAST)
+		return false;
+	if (entry)
+		note_master(&said, entry, now_us);
+	else
+		entry = peers->n < TRIAD_PEERS_MAX ? &peers->entries[peers->n++]
+						   : stalest(peers, past_us, now_us);
+	if (!entry)
+		return false;
+	*entry = said;
+	return true;
+}
+
+const struct triad_peers_entry *triad_peers_find(
+	const struct triad_peers *peers, uint64_t id)
+{
+	return find(peers, id);
+}
+
+const struct triad_peers_entry *triad_peers_find_name(
+	const struct triad_peers *peers, const char *name, uint64_t since_us)
+{
+	char *end;
+	uint64_t id = strtoull(name, &end, 0);
+	bool is_id = end != name && !*end;
+
+	for (unsigned i = 0; i < peers->n; i++) {
+		const struct triad_peers_entry *entry = &peers->entries[i];
+
+		if (entry->heard_us >= since_us &&
+			(is_id ? entry->id == id : !strcmp(entry->alive.name, name)))
+			return entry;
+	}
+	return NULL;
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "collect/reporter.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "perfmgr/formats/change_filter.h"
+#include "triad/clock.h"
+
+/* What a port takes when all of its counters are sent as they are: GUID, port, time. */
+#define RAW_ROW_SIZE (8 + 1 + 8 + 8 * TRIAD_N_COUNTERS)
+#define ERROR_COUNTERS ((1u << TRIAD_PORT_XMIT_WAIT) - 1)
+
+struct triad_reporter {
+	struct triad_reporter_params params;
+	struct triad_change_filter *aggregate;
+	struct triad_view *view; /* of the present telling, NULL: none */
+	uint32_t *findings;      /* of its ports; NULL: none */
+	uint32_t next_port;
+	uint32_t n_owned, n_silent;
+	uint32_t n_sweeps;
+	uint32_t number; /* of the last message */
+	uint32_t again_from, again_since;
+	bool is_said; /* a message in the present telling */
+	struct triad_reporter_counts counts;
+};
+
+struct triad_reporter *triad_reporter_new(void)
+{
+	struct triad_reporter *reporter = calloc(1, sizeof(*reporter));
+
+	if (!reporter)
+		return NULL;
+	reporter->params.refresh = 1;
+	reporter->aggregate = triad_change_filter_new();
+	if (reporter->aggregate)
+		return reporter;
+	free(reporter);
+	return NULL;
+}
+
+static void end_telling(struct triad_reporter *reporter)
+{
+	triad_view_unref(reporter->view);
+	free(reporter->findings);
+	reporter->view = NULL;
+	reporter->findings = NULL;
+}
+
+void triad_reporter_free(struct triad_reporter *reporter)
+{
+	if (!reporter)
+		return;
+	end_telling(reporter);
+	triad_change_filter_free(reporter->aggregate);
+	free(reporter);
+}
+
+void triad_reporter_configure(
+	struct triad_reporter *reporter, const struct triad_reporter_params *params)
+{
+	reporter->params = *params;
+}
+
+uint32_t triad_reporter_n_ports(const struct triad_reporter *reporter)
+{
+	return reporter->n_owned;
+}
+
+uint32_t triad_reporter_number(const struct triad_reporter *reporter)
+{
+	return reporter->number;
+}
+
+struct triad_reporter_counts triad_reporter_counts(
+	const struct triad_reporter *reporter)
+{
+	return reporter->counts;
+}
+
+void triad_reporter_repeat_from(struct triad_reporter *reporter, uint32_t from)
+{
+	reporter->counts.n_again++;
+	reporter->again_from = from;
+	reporter->again_since = reporter->number + 1;
+	triad_change_filter_forget_from(reporter->aggregate, from);
+}
+
+void triad_reporter_forget(struct triad_reporter *reporter)
+{
+	triad_change_filter_forget(reporter->aggregate);
+}
+
+static uint32_t count_asked(const struct triad_view *view)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < view->fabric->n_ports; i++)
+		n += triad_view_is_asked(view, i);
+	return n;
+}
+
+void triad_reporter_begin(struct triad_reporter *reporter, struct triad_view *view,
+	const uint32_t *findings, uint32_t n_silent, uint64_t now_us)
+{
+	size_t size = view->fabric->n_ports * sizeof(*findings);
+
+	end_telling(reporter);
+	reporter->view = triad_view_ref(view);
+	reporter->findings = findings ? malloc(size + 1) : NULL;
+	if (reporter->findings)
+		memcpy(reporter->findings, findings, size);
+	reporter->next_port = 0;
+	reporter->n_owned = count_asked(view);
+	reporter->n_silent = n_silent;
+	reporter->n_sweeps++;
+	reporter->is_said = false;
+	reporter->counts.raw_octets += (uint64_t)reporter->n_owned * RAW_ROW_SIZE;
+}
+
+/* --- which ports --- */
+
+static uint32_t mix(uint32_t sum, uint64_t value)
+{
+	uint64_t product = (sum + value + 1) * UINT64_C(0x9e3779b97f4a7c15);
+
+	return (uint32_t)(product >> 32);
+}
+
+/* What makes a port due when it is another: with a counter over its threshold, also how
+ * far errors are. */
+static uint32_t watched(const struct triad_engine_report *report, uint32_t findings)
+{
+	uint32_t sum = mix(0, report->answered);
+
+	sum = mix(sum, report->has);
+	sum = mix(sum, findings);
+	sum = mix(sum, report->n_others_resets);
+	sum = mix(sum, report->n_own_resets);
+	sum = mix(sum, report->zeroed_s);
+	for (uint32_t left = findings ? report->has & ERROR_COUNTERS : 0; left;
+		left &= left - 1) {
+		unsigned i = (unsigned)__builtin_ctz(left);
+
+		sum = mix(sum, report->base[i] + report->raw[i]);
+	}
+	return sum;
+}
+
+static bool is_refresh(const struct triad_reporter *reporter, uint32_t row)
+{
+	uint32_t refresh = reporter->params.refresh;
+
+	return refresh && row % refresh == reporter->n_sweeps % refresh;
+}
+
+/* What a counter grows by in a period, as fast as it did last: two sweeps may be
+ * close. */
+static float pace(const struct triad_reporter *reporter,
+	const struct triad_engine_row *now, unsigned counter)
+{
+	double per_s = triad_engine_rate(now, counter);
+
+	return isnan(per_s) ? 0
+			    : (float)(per_s * (double)reporter->params.period_us / 1e6);
+}
+
+static bool is_due(struct triad_reporter *reporter, uint32_t row,
+	const struct triad_engine_report *report, const struct triad_engine_row *now,
+	uint32_t findings)
+{
+	const struct triad_change_filter_port port = {
+		.node_guid = now->node_guid,
+		.port = now->port,
+		.watched = watched(report, findings),
+		.xmit_words = now->total[TRIAD_PORT_XMIT_DATA],
+		.rcv_words = now->total[TRIAD_PORT_RCV_DATA],
+		.wait_ticks = now->total[TRIAD_PORT_XMIT_WAIT],
+		.pace_words = pace(reporter, now, TRIAD_PORT_XMIT_DATA) +
+			pace(reporter, now, TRIAD_PORT_RCV_DATA),
+		.pace_ticks = pace(reporter, now, TRIAD_PORT_XMIT_WAIT),
+	};
+	bool due;
+
+	if (is_refresh(reporter, row))
+		triad_change_filter_forget_row(reporter->aggregate, row);
+	(void)triad_change_filter_check(reporter->aggregate, row, &port,
+		reporter->params.min_change_words, &due);
+	return due;
+}
+
+static void fill(struct triad_collect_row *to, const struct triad_engine_row *now,
+	const struct triad_engine_report *report, uint32_t findings, uint64_t now_us)
+{
+	uint64_t age_us = now_us > report->read_us ? now_us - report->read_us : 0;
+
+	*to = (struct triad_collect_row){
+		.node_guid = now->node_guid,
+		.port = now->port,
+		.answered = report->answered,
+		.age_ms = (uint32_t)(age_us / TRIAD_US_PER_MS),
+		.zeroed_s = report->zeroed_s,
+		.has = report->has,
+		.findings = findings,
+		.n_others_resets = report->n_others_resets,
+		.n_own_resets = report->n_own_resets,
+	};
+	memcpy(to->raw, report->raw, sizeof(to->raw));
+	memcpy(to->base, report->base, sizeof(to->base));
+}
+
+/* Puts the port into the message if it is due.  Returns false when it is full. */
+static bool tell_port(struct triad_reporter *reporter, uint32_t port, uint64_t now_us,
+	struct triad_collect_data_writer *writer)
+{
+	const struct triad_view *view = reporter->view;
+	uint32_t findings = reporter->findings ? reporter->findings[port] : 0;
+	struct triad_engine_report report;
+	struct triad_engine_row now;
+	struct triad_collect_row row;
+
+	if (!triad_view_is_asked(view, port) || !triad_view_read(view, port, &now) ||
+		!triad_engine_describe(view->engine, view->rows[port], &report))
+		return true;
+	if (writer->wire.size - writer->wire.at < TRIAD_COLLECT_MAX_ROW_SIZE)
+		return false;
+	if (!is_due(reporter, view->rows[port], &report, &now, findings)) {
+		reporter->counts.n_held++;
+		return true;
+	}
+	fill(&row, &now, &report, findings, now_us);
+	reporter->counts.n_rows++;
+	return triad_collect_data_put(writer, &row);
+}
+
+size_t triad_reporter_next(struct triad_reporter *reporter,
+	const struct triad_collect_head *head, uint64_t now_us, uint8_t *to)
+{
+	const struct triad_collect_data data = {
+		.number = reporter->number + 1,
+		.clock_us = now_us,
+		.n_sweeps = reporter->n_sweeps,
+		.n_ports = reporter->n_owned,
+		.n_silent = reporter->n_silent,
+		.again_from = reporter->again_from,
+		.again_since = reporter->again_since,
+	};
+	struct triad_collect_data_writer writer;
+
+	if (!reporter->view)
+		return 0;
+	triad_change_filter_begin(reporter->aggregate, data.number);
+	triad_collect_data_begin(&writer, head, &data, to, TRIAD_REPORTER_MESSAGE_SIZE);
+	while (reporter->next_port < reporter->view->fabric->n_ports &&
+		tell_port(reporter, reporter->next_port, now_us, &writer))
+		reporter->next_port++;
+	if (reporter->next_port == reporter->view->fabric->n_ports)
+		end_telling(reporter);
+	if (!writer.n_rows && reporter->is_said)
+		return 0;
+	reporter->is_said = true;
+	reporter->number = data.number;
+	reporter->counts.n_messages++;
+	reporter->counts.n_octets += triad_collect_data_end(&writer);
+	return triad_collect_data_end(&writer);
+}
