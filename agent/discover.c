@@ -194,7 +194,7 @@ static uint64_t make_one(struct triad_discover *discover)
 					: TRIAD_DISCOVER_PERIOD_US);
 }
 
-static void *run(void *argument)
+static void *run_thread(void *argument)
 {
 	struct triad_discover *discover = argument;
 
@@ -228,7 +228,7 @@ void triad_discover_want(struct triad_discover *discover, bool wanted)
 	pthread_mutex_lock(&discover->lock);
 	if (wanted && !discover->has_thread) {
 		error = triad_thread_start(
-			&discover->thread, "triad-discover", run, discover);
+			&discover->thread, "triad-discover", run_thread, discover);
 		discover->has_thread = !error;
 	}
 	if (wanted && !discover->wanted)

@@ -143,7 +143,7 @@ static int take_fabric(const struct triad_discovery_asking *asking, uint64_t end
 	return error;
 }
 
-static int hear(const struct triad_discovery_asking *asking, int from,
+static int receive_replies(const struct triad_discovery_asking *asking, int from,
 	struct triad_discovery *made)
 {
 	uint64_t end_us = triad_clock_now_us() + asking->limit_us;
@@ -222,7 +222,7 @@ int triad_discovery_ask(
 			strerror(error));
 		return ECHILD;
 	}
-	error = hear(asking, ends[0], made);
+	error = receive_replies(asking, ends[0], made);
 	status = end(asking, pid, error != ECANCELED && error != ETIMEDOUT);
 	close(ends[0]);
 	if (error)

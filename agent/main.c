@@ -157,7 +157,7 @@ static void wait_for_the_end(struct triad_agent *agent, const sigset_t *signals)
 		number == SIGTERM ? "SIGTERM" : "SIGINT");
 }
 
-static int run(struct options *options, struct triad_agent_log *log)
+static int run_agent(struct options *options, struct triad_agent_log *log)
 {
 	struct triad_agent *agent;
 	sigset_t signals;
@@ -208,5 +208,5 @@ int main(int argc, char **argv)
 			options.log ? options.log : "standard error", strerror(error));
 		return FAILED;
 	}
-	return run(&options, log);
+	return run_agent(&options, log);
 }

@@ -128,7 +128,7 @@ static void take_discovered(void *context, struct triad_fabric *fabric)
 	publish(topology, fabric, TRIAD_FROM_DISCOVERY);
 }
 
-static void hear(void *context)
+static void note_change_report(void *context)
 {
 	struct triad_topology *topology = context;
 
@@ -138,7 +138,7 @@ static void hear(void *context)
 struct triad_sa_source_user triad_topology_user(struct triad_topology *topology)
 {
 	return (struct triad_sa_source_user){
-		.context = topology, .take = take_from_sa, .heard = hear};
+		.context = topology, .take = take_from_sa, .heard = note_change_report};
 }
 
 /* --- life --- */

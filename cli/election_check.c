@@ -158,7 +158,7 @@ static bool ask(struct check *check)
 
 /* --- the answer -------------------------------------------------------- */
 
-static void say(struct check *check, bool is_yes)
+static void print_answer(struct check *check, bool is_yes)
 {
 	if (check->has_said && check->was_yes == is_yes)
 		return;
@@ -195,7 +195,7 @@ int triad_election_check(const struct triad_election_command *command,
 
 		if (check.must_end)
 			break;
-		say(&check, is_yes);
+		print_answer(&check, is_yes);
 		report(&check, is_yes);
 		next_us += command->every_s * TRIAD_US_PER_S;
 		if (next_us < triad_clock_now_us())

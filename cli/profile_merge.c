@@ -33,7 +33,7 @@ static void complain(const char *name, const char *what)
 		what);
 }
 
-static void tell(void *context, const char *message)
+static void print_message(void *context, const char *message)
 {
 	struct merge *merge = context;
 
@@ -183,7 +183,7 @@ int triad_profile_merge(const struct triad_profile_command *command)
 
 	if (merge)
 		merge->inputs = triad_profile_inputs_new(
-			command->n_files, command->files, tell, merge);
+			command->n_files, command->files, print_message, merge);
 	if (!merge || !merge->inputs) {
 		complain("", strerror(ENOMEM));
 		free(merge);

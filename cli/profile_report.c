@@ -52,7 +52,7 @@ static void complain(const char *name, const char *what)
 		what);
 }
 
-static void tell(void *context, const char *message)
+static void print_message(void *context, const char *message)
 {
 	struct reading *reading = context;
 
@@ -83,7 +83,7 @@ static int read_files(
 	const struct triad_profile_command *command, struct reading *reading)
 {
 	struct triad_profile_inputs *inputs = triad_profile_inputs_new(
-		command->n_files, command->files, tell, reading);
+		command->n_files, command->files, print_message, reading);
 	struct triad_profile_frame frame;
 	unsigned n_failed;
 

@@ -283,8 +283,8 @@ static int watch(const struct triad_client *client, unsigned interval_s,
 	return status;
 }
 
-static int run(const struct options *options, const struct triad_command *command,
-	int n_words, char **words)
+static int run_command(const struct options *options,
+	const struct triad_command *command, int n_words, char **words)
 {
 	char path[4096], request[TRIAD_CONTROL_REQUEST_SIZE];
 	size_t size = pack_request(request, sizeof(request), command, n_words, words);
@@ -422,5 +422,5 @@ int main(int argc, char **argv)
 		return complain(message);
 	if (command.verb == TRIAD_COMMAND_HELP)
 		return show_help(command.topic);
-	return run(&options, &command, argc, argv);
+	return run_command(&options, &command, argc, argv);
 }

@@ -34,7 +34,7 @@ void triad_member_say(struct triad_member *member, enum triad_member_to to, uint
 }
 
 /* To all, or to one. */
-static void say_to(struct triad_member *member, uint64_t to, size_t size)
+static void send_to(struct triad_member *member, uint64_t to, size_t size)
 {
 	triad_member_say(member,
 		to == TRIAD_CLAIMS_NOBODY ? TRIAD_MEMBER_TO_ALL : TRIAD_MEMBER_TO_ONE,
@@ -51,7 +51,7 @@ static void say_owner(void *context, uint64_t to,
 
 	memcpy(said.address, member->params.address, sizeof(said.address));
 	said.port = member->params.port;
-	say_to(member, to,
+	send_to(member, to,
 		triad_collect_put_owner(
 			&head, &said, claims, member->octets, sizeof(member->octets)));
 }
@@ -63,7 +63,7 @@ static void ask_list(void *context, uint64_t to)
 	struct triad_collect_head head =
 		triad_member_head(member, TRIAD_COLLECT_WHO_OWNS);
 
-	say_to(member, to,
+	send_to(member, to,
 		triad_collect_put_who_owns(
 			&head, &list, NULL, member->octets, sizeof(member->octets)));
 }
@@ -93,7 +93,7 @@ static void say_alive(struct triad_member *member, uint64_t now_us)
 	memcpy(alive.name, member->params.name, sizeof(alive.name));
 	memcpy(alive.address, member->params.address, sizeof(alive.address));
 	triad_claims_fill_alive(member->claims, &alive);
-	say_to(member, TRIAD_CLAIMS_NOBODY,
+	send_to(member, TRIAD_CLAIMS_NOBODY,
 		triad_collect_put_alive(
 			&head, &alive, member->octets, sizeof(member->octets)));
 	triad_peers_receive(&member->peers, &head, &alive, past_us(member), now_us);
@@ -109,7 +109,7 @@ static void ask_nodes(void *context, const uint64_t *guids, uint32_t n)
 	struct triad_collect_head head =
 		triad_member_head(member, TRIAD_COLLECT_WHO_OWNS);
 
-	say_to(member, TRIAD_CLAIMS_NOBODY,
+	send_to(member, TRIAD_CLAIMS_NOBODY,
 		triad_collect_put_who_owns(
 			&head, &who, guids, member->octets, sizeof(member->octets)));
 }
@@ -582,7 +582,7 @@ void triad_member_ask_again(
 	const struct triad_collect_again again = {.from = number};
 	struct triad_collect_head head = triad_member_head(member, TRIAD_COLLECT_AGAIN);
 
-	say_to(member, agent,
+	send_to(member, agent,
 		triad_collect_put_again(
 			&head, &again, member->octets, sizeof(member->octets)));
 }

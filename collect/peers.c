@@ -6,7 +6,8 @@
 
 #include "collect/incarnation.h"
 
-static struct triad_peers_entry *find(const struct triad_peers *peers, uint64_t id)
+static struct triad_peers_entry *find_entry(
+	const struct triad_peers *peers, uint64_t id)
 {
 	for (unsigned i = 0; i < peers->n; i++)
 		if (peers->entries[i].id == id)
@@ -41,7 +42,7 @@ bool triad_peers_receive(struct triad_peers *peers,
 	const struct triad_collect_head *head, const struct triad_collect_alive *alive,
 	uint64_t past_us, uint64_t now_us)
 {
-	struct triad_peers_entry *entry = find(peers, head->sender);
+	struct triad_peers_entry *entry = find_entry(peers, head->sender);
 	struct triad_peers_entry said = {
 		.id = head->sender,
 		.incarnation = head->incarnation,
@@ -67,7 +68,7 @@ bool triad_peers_receive(struct triad_peers *peers,
 const struct triad_peers_entry *triad_peers_find(
 	const struct triad_peers *peers, uint64_t id)
 {
-	return find(peers, id);
+	return find_entry(peers, id);
 }
 
 const struct triad_peers_entry *triad_peers_find_name(

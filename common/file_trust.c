@@ -150,16 +150,16 @@ static int take_name(struct walk *walk)
 	return 0;
 }
 
-static int look(struct walk *walk)
+static int check_component(struct walk *walk)
 {
 	return lstat(*walk->at ? walk->at : "/", &walk->status) ? refuse_errno(walk)
 								: 0;
 }
 
 /* Up to what is no folder, or the end. */
-static int run(struct walk *walk, bool is_secret)
+static int walk_path(struct walk *walk, bool is_secret)
 {
-	int error = look(walk);
+	int error = check_component(walk);
 
 	while (!error) {
 		if (S_ISLNK(walk->status.st_mode))
@@ -171,7 +171,7 @@ static int run(struct walk *walk, bool is_secret)
 		if (!error)
 			error = take_name(walk);
 		if (!error)
-			error = look(walk);
+			error = check_component(walk);
 	}
 	return error == ENODATA ? 0 : error;
 }
@@ -208,7 +208,7 @@ static int check(const char *path, size_t length, bool is_secret, char *reason)
 	}
 	error = begin(walk, path, length, reason);
 	if (!error)
-		error = run(walk, is_secret);
+		error = walk_path(walk, is_secret);
 	free(walk);
 	return error;
 }

@@ -10,14 +10,14 @@ void triad_json_init(struct triad_json *json, struct triad_output *output)
 	*json = (struct triad_json){.output = output};
 }
 
-static void put(struct triad_json *json, const char *text)
+static void put_raw(struct triad_json *json, const char *text)
 {
 	triad_output_put(json->output, text, strlen(text));
 }
 
 static void put_string(struct triad_json *json, const char *text)
 {
-	put(json, "\"");
+	put_raw(json, "\"");
 	for (; *text; text++) {
 		unsigned char c = (unsigned char)*text;
 
@@ -28,25 +28,25 @@ static void put_string(struct triad_json *json, const char *text)
 		else
 			triad_output_put(json->output, text, 1);
 	}
-	put(json, "\"");
+	put_raw(json, "\"");
 }
 
 /* The comma and the name before a value. */
 static void begin_value(struct triad_json *json, const char *name)
 {
 	if (json->some[json->depth])
-		put(json, ",");
+		put_raw(json, ",");
 	json->some[json->depth] = true;
 	if (!name)
 		return;
 	put_string(json, name);
-	put(json, ":");
+	put_raw(json, ":");
 }
 
 static void begin(struct triad_json *json, const char *name, const char *bracket)
 {
 	begin_value(json, name);
-	put(json, bracket);
+	put_raw(json, bracket);
 	if (json->depth + 1 < TRIAD_JSON_MAX_DEPTH)
 		json->depth++;
 	json->some[json->depth] = false;
@@ -56,7 +56,7 @@ static void end(struct triad_json *json, const char *bracket)
 {
 	if (json->depth)
 		json->depth--;
-	put(json, bracket);
+	put_raw(json, bracket);
 }
 
 void triad_json_object_begin(struct triad_json *json, const char *name)
@@ -85,7 +85,7 @@ void triad_json_string(struct triad_json *json, const char *name, const char *va
 	if (value)
 		put_string(json, value);
 	else
-		put(json, "null");
+		put_raw(json, "null");
 }
 
 void triad_json_uint(struct triad_json *json, const char *name, uint64_t value)
@@ -100,13 +100,13 @@ void triad_json_double(struct triad_json *json, const char *name, double value)
 	if (isfinite(value))
 		triad_output_printf(json->output, "%.15g", value);
 	else
-		put(json, "null");
+		put_raw(json, "null");
 }
 
 void triad_json_bool(struct triad_json *json, const char *name, bool value)
 {
 	begin_value(json, name);
-	put(json, value ? "true" : "false");
+	put_raw(json, value ? "true" : "false");
 }
 
 void triad_json_guid(struct triad_json *json, const char *name, uint64_t guid)
@@ -115,10 +115,10 @@ void triad_json_guid(struct triad_json *json, const char *name, uint64_t guid)
 	if (guid)
 		triad_output_printf(json->output, "\"0x%016" PRIx64 "\"", guid);
 	else
-		put(json, "null");
+		put_raw(json, "null");
 }
 
 void triad_json_end(struct triad_json *json)
 {
-	put(json, "\n");
+	put_raw(json, "\n");
 }

@@ -42,7 +42,7 @@ void triad_events_free(struct triad_events *events)
 }
 
 /* Called with the lock. */
-static void put(
+static void append_event(
 	struct triad_events *events, enum triad_event_kind kind, uint64_t now_us)
 {
 	struct triad_event *last;
@@ -64,14 +64,14 @@ void triad_events_put(
 	struct triad_events *events, enum triad_event_kind kind, uint64_t now_us)
 {
 	pthread_mutex_lock(&events->lock);
-	put(events, kind, now_us);
+	append_event(events, kind, now_us);
 	pthread_mutex_unlock(&events->lock);
 }
 
 void triad_events_put_trap(struct triad_events *events, const struct triad_trap *trap)
 {
 	pthread_mutex_lock(&events->lock);
-	put(events, TRIAD_EVENT_TRAP, trap->at_us);
+	append_event(events, TRIAD_EVENT_TRAP, trap->at_us);
 	if (events->n_traps == TRAPS_SIZE) {
 		events->first_trap = (events->first_trap + 1) % TRAPS_SIZE;
 		events->n_traps--;

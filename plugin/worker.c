@@ -50,7 +50,7 @@ struct triad_worker {
 	struct triad_worker_status status;
 };
 
-static void *run(void *argument);
+static void *run_thread(void *argument);
 
 struct triad_worker *triad_worker_new(struct osm_opensm *osm, struct triad_log *log,
 	struct triad_events *events, struct triad_perf *perf,
@@ -71,7 +71,7 @@ struct triad_worker *triad_worker_new(struct osm_opensm *osm, struct triad_log *
 	worker->snapshot_due_us = UINT64_MAX;
 	worker->sm_state = "";
 	pthread_mutex_init(&worker->lock, NULL);
-	if (!triad_thread_start(&worker->thread, "triad-worker", run, worker))
+	if (!triad_thread_start(&worker->thread, "triad-worker", run_thread, worker))
 		return worker;
 	free(worker);
 	return NULL;
@@ -351,7 +351,7 @@ static void handle(struct triad_worker *worker, const struct triad_event *event)
 	}
 }
 
-static void *run(void *argument)
+static void *run_thread(void *argument)
 {
 	struct triad_worker *worker = argument;
 	struct triad_console *console;

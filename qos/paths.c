@@ -51,7 +51,7 @@ void triad_paths_unref(struct triad_paths *paths)
 }
 
 /* Zeroed; counts what it takes. */
-static void *take(struct triad_paths *paths, size_t n, size_t size)
+static void *allocate(struct triad_paths *paths, size_t n, size_t size)
 {
 	paths->octets += n * size;
 	return calloc(n ? n : 1, size);
@@ -112,7 +112,7 @@ static void add_sls(const struct triad_fabric *fabric,
 
 static int fill_sls(struct triad_paths *paths, size_t n_sls)
 {
-	paths->sls = take(paths, n_sls, sizeof(*paths->sls));
+	paths->sls = allocate(paths, n_sls, sizeof(*paths->sls));
 	if (!paths->sls)
 		return ENOMEM;
 	for (uint32_t i = 0; i < paths->n_switches; i++) {
@@ -186,9 +186,9 @@ static int build_switches(struct triad_paths *paths)
 
 	for (uint32_t i = 0; i < fabric->n_nodes; i++)
 		paths->n_switches += fabric->nodes[i].type == TRIAD_NODE_SWITCH;
-	paths->switches = take(paths, paths->n_switches, sizeof(*paths->switches));
+	paths->switches = allocate(paths, paths->n_switches, sizeof(*paths->switches));
 	paths->switch_of_node =
-		take(paths, fabric->n_nodes, sizeof(*paths->switch_of_node));
+		allocate(paths, fabric->n_nodes, sizeof(*paths->switch_of_node));
 	if (!paths->switches || !paths->switch_of_node)
 		return ENOMEM;
 	paths->n_switches = 0;
@@ -211,7 +211,7 @@ static int build_switches(struct triad_paths *paths)
 				1u;
 		paths->n_links += sw->n_links;
 	}
-	paths->links = take(paths, paths->n_links, sizeof(*paths->links));
+	paths->links = allocate(paths, paths->n_links, sizeof(*paths->links));
 	return paths->links ? fill_links(paths) : ENOMEM;
 }
 
@@ -240,9 +240,9 @@ static int build_ends(struct triad_paths *paths)
 {
 	const struct triad_fabric *fabric = paths->fabric;
 
-	paths->ends = take(paths, fabric->n_ports, sizeof(*paths->ends));
+	paths->ends = allocate(paths, fabric->n_ports, sizeof(*paths->ends));
 	paths->port_of_lid =
-		take(paths, TRIAD_PATH_N_LIDS, sizeof(*paths->port_of_lid));
+		allocate(paths, TRIAD_PATH_N_LIDS, sizeof(*paths->port_of_lid));
 	if (!paths->ends || !paths->port_of_lid)
 		return ENOMEM;
 	memset(paths->port_of_lid, 0xff,
@@ -288,7 +288,7 @@ static int build_aliases(struct triad_paths *paths)
 	size_t size = (fabric->n_aliases + 1) * sizeof(struct triad_fabric_alias);
 	struct triad_fabric_alias *sorted = malloc(size);
 
-	paths->aliases = take(paths, fabric->n_aliases, sizeof(*paths->aliases));
+	paths->aliases = allocate(paths, fabric->n_aliases, sizeof(*paths->aliases));
 	if (!sorted || !paths->aliases) {
 		free(sorted);
 		return ENOMEM;
@@ -319,8 +319,8 @@ static int build_marks(struct triad_paths *paths)
 {
 	size_t routes = route_mark(paths->n_switches, 0);
 
-	paths->port_marks = take(paths, paths->fabric->n_ports / 8 + 1, 1);
-	paths->route_marks = take(paths, routes / 8 + 1, 1);
+	paths->port_marks = allocate(paths, paths->fabric->n_ports / 8 + 1, 1);
+	paths->route_marks = allocate(paths, routes / 8 + 1, 1);
 	return paths->port_marks && paths->route_marks ? 0 : ENOMEM;
 }
 

@@ -88,7 +88,7 @@ static uint16_t first_full(const uint16_t *set, uint32_t n)
 	return 0;
 }
 
-static uint32_t find(const struct triad_paths *paths, const struct pool *pool,
+static uint32_t find_in_pool(const struct triad_paths *paths, const struct pool *pool,
 	uint32_t slot, const uint16_t *set, uint32_t n)
 {
 	for (uint32_t i = pool->heads[slot]; i != TRIAD_FABRIC_NONE; i = pool->next[i])
@@ -121,7 +121,7 @@ static int add(struct triad_paths *paths, struct pool *pool, const uint16_t *set
 {
 	uint32_t slot = hash_of(set, n) & pool->mask;
 
-	*index = find(paths, pool, slot, set, n);
+	*index = find_in_pool(paths, pool, slot, set, n);
 	if (*index != TRIAD_FABRIC_NONE)
 		return 0;
 	if (reserve(paths, pool, n))

@@ -38,14 +38,14 @@ static void ask(struct restricting *restricting, unsigned octet, unsigned bit,
 	set_bit(restricting, bit + 1);
 }
 
-static bool has(const struct restricting *restricting, unsigned what)
+static bool has_component(const struct restricting *restricting, unsigned what)
 {
 	return restricting->request->has & what;
 }
 
 static bool restrict_sl(struct restricting *restricting, uint8_t sl)
 {
-	if (has(restricting, TRIAD_HAS_SL))
+	if (has_component(restricting, TRIAD_HAS_SL))
 		return restricting->request->sl == sl;
 	restricting->at[AT_QOS_CLASS_SL + 1] =
 		(uint8_t)((restricting->at[AT_QOS_CLASS_SL + 1] & 0xf0) | sl);
@@ -56,8 +56,9 @@ static bool restrict_sl(struct restricting *restricting, uint8_t sl)
 static bool restrict_mtu(struct restricting *restricting, uint8_t limit)
 {
 	const struct triad_path_request *request = restricting->request;
-	uint8_t selector = has(restricting, TRIAD_HAS_MTU) ? request->mtu_selector
-							   : TRIAD_SELECT_BEST;
+	uint8_t selector = has_component(restricting, TRIAD_HAS_MTU)
+		? request->mtu_selector
+		: TRIAD_SELECT_BEST;
 
 	if (selector == TRIAD_SELECT_EXACTLY)
 		return request->mtu <= limit;
@@ -75,8 +76,9 @@ static bool restrict_mtu(struct restricting *restricting, uint8_t limit)
 static bool restrict_rate(struct restricting *restricting, uint8_t limit)
 {
 	const struct triad_path_request *request = restricting->request;
-	uint8_t selector = has(restricting, TRIAD_HAS_RATE) ? request->rate_selector
-							    : TRIAD_SELECT_BEST;
+	uint8_t selector = has_component(restricting, TRIAD_HAS_RATE)
+		? request->rate_selector
+		: TRIAD_SELECT_BEST;
 	uint8_t highest = triad_rate_rank(limit),
 		next = triad_rate_of_rank(highest + 1);
 	uint8_t wanted = triad_rate_rank(request->rate);
@@ -98,8 +100,9 @@ static bool restrict_rate(struct restricting *restricting, uint8_t limit)
 static bool restrict_life(struct restricting *restricting, uint8_t life)
 {
 	const struct triad_path_request *request = restricting->request;
-	uint8_t selector = has(restricting, TRIAD_HAS_LIFE) ? request->life_selector
-							    : TRIAD_SELECT_BEST;
+	uint8_t selector = has_component(restricting, TRIAD_HAS_LIFE)
+		? request->life_selector
+		: TRIAD_SELECT_BEST;
 
 	if (selector == TRIAD_SELECT_EXACTLY)
 		return request->life <= life;
@@ -120,7 +123,7 @@ static bool restrict_life(struct restricting *restricting, uint8_t life)
 static bool restrict_pkey(struct restricting *restricting,
 	const struct triad_ranges *pkeys, uint16_t pkey)
 {
-	if (has(restricting, TRIAD_HAS_PKEY))
+	if (has_component(restricting, TRIAD_HAS_PKEY))
 		return triad_ranges_has(pkeys, restricting->request->pkey & 0x7fff);
 	if (!pkey || !triad_ranges_has(pkeys, pkey & 0x7fff))
 		pkey = (uint16_t)pkeys->items[0].first;

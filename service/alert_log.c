@@ -70,7 +70,7 @@ struct triad_alert_log {
 	size_t line_length;
 };
 
-static void *run(void *argument);
+static void *run_thread(void *argument);
 static void log_item(struct triad_alert_log *, const struct item *, int64_t);
 static void file_item(struct triad_alert_log *, const struct item *, int64_t);
 
@@ -85,7 +85,8 @@ static bool start_outlet(struct outlet *outlet, struct triad_alert_log *alert_lo
 	outlet->burst = UINT_MAX;
 	pthread_mutex_init(&outlet->lock, NULL);
 	triad_condition_init(&outlet->filled);
-	outlet->has_thread = !triad_thread_start(&outlet->thread, name, run, outlet);
+	outlet->has_thread =
+		!triad_thread_start(&outlet->thread, name, run_thread, outlet);
 	return outlet->has_thread;
 }
 
@@ -217,7 +218,7 @@ static void offer_rest(struct outlet *outlet)
 	pthread_mutex_unlock(&outlet->lock);
 }
 
-static void take(
+static void take_change(
 	void *context, enum triad_alert_change change, const struct triad_alert *alert)
 {
 	struct triad_alert_log *alert_log = context;
@@ -237,7 +238,7 @@ static void take_done(void *context)
 struct triad_alerts_sink triad_alert_log_sink(struct triad_alert_log *alert_log)
 {
 	return (struct triad_alerts_sink){
-		.context = alert_log, .take = take, .done = take_done};
+		.context = alert_log, .take = take_change, .done = take_done};
 }
 
 /* Waits for one; false at the end. */
@@ -258,7 +259,7 @@ static bool take_item(struct outlet *outlet)
 	return some;
 }
 
-static void *run(void *argument)
+static void *run_thread(void *argument)
 {
 	struct outlet *outlet = argument;
 

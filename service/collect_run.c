@@ -24,7 +24,7 @@
 
 /* --- what the member says --- */
 
-static void say(void *context, enum triad_member_to to, uint64_t id,
+static void send_message(void *context, enum triad_member_to to, uint64_t id,
 	const uint8_t *octets, size_t size)
 {
 	struct triad_collect *collect = context;
@@ -166,7 +166,7 @@ static bool begin_member(struct triad_collect *collect)
 {
 	const struct triad_member_sink sink = {
 		.context = collect,
-		.send = say,
+		.send = send_message,
 		.histogram = triad_collect_give_histogram,
 		.clear = triad_collect_do_clear,
 		.fabric = triad_collect_take_topology,
@@ -432,7 +432,7 @@ static void look_at_mode(struct triad_collect *collect, bool wanted)
 		triad_collect_put_fabric(collect, collect->own_fabric, 0);
 }
 
-static uint64_t turn(void *context, bool wanted, bool *reads, bool *has_fabric)
+static uint64_t run_step(void *context, bool wanted, bool *reads, bool *has_fabric)
 {
 	struct triad_collect *collect = context;
 	uint64_t now_us = triad_clock_now_us(), next_us, own_us;
@@ -501,6 +501,6 @@ struct triad_perf_hooks triad_collect_hooks(struct triad_collect *collect)
 		.configure = configure,
 		.take_fabric = triad_collect_take_fabric,
 		.reset = reset,
-		.turn = turn,
+		.turn = run_step,
 	};
 }

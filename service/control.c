@@ -435,7 +435,7 @@ static void accept_client(struct triad_control *control)
 		"busy: too many clients at once (control.max_clients); try again\n");
 }
 
-static void *run(void *argument)
+static void *run_thread(void *argument)
 {
 	struct triad_control *control = argument;
 	struct pollfd fds[] = {
@@ -489,7 +489,7 @@ struct triad_control *triad_control_new(const char *path,
 		if (params->is_shared)
 			share(control, true);
 		if (!triad_thread_start(
-			    &control->thread, "triad-control", run, control))
+			    &control->thread, "triad-control", run_thread, control))
 			return control;
 		triad_control_file_close(&control->file);
 	}

@@ -53,7 +53,7 @@ static uint64_t now_us(void *context)
 	return triad_clock_now_us();
 }
 
-static void *run(void *argument);
+static void *run_thread(void *argument);
 
 struct triad_perf *triad_perf_new(uint64_t port_guid,
 	const struct triad_alerts_sink *alerts, struct triad_log *log)
@@ -70,7 +70,7 @@ struct triad_perf *triad_perf_new(uint64_t port_guid,
 	triad_condition_init(&perf->swept);
 	perf->collector = triad_collector_new(&clock, alerts, log);
 	if (perf->collector &&
-		!triad_thread_start(&perf->thread, "triad-perf", run, perf))
+		!triad_thread_start(&perf->thread, "triad-perf", run_thread, perf))
 		return perf;
 	triad_collector_free(perf->collector);
 	free(perf);
@@ -443,7 +443,7 @@ static bool has_transport(struct triad_perf *perf)
 
 /* One turn, or the end of sweeping.  Called without the lock; returns until when the
  * thread may sleep. */
-static uint64_t turn(struct triad_perf *perf, bool was_wanted, bool wanted)
+static uint64_t run_step(struct triad_perf *perf, bool was_wanted, bool wanted)
 {
 	uint64_t sleep_us;
 
@@ -471,7 +471,7 @@ static void end_reset(struct triad_perf *perf, const struct work *work)
 
 /* Wakes those who wait, when there is something they wait for: a turn is short, and
  * there are thousands in a second.  Called with the lock. */
-static void tell(struct triad_perf *perf, bool reset_made)
+static void wake_waiters(struct triad_perf *perf, bool reset_made)
 {
 	uint64_t n_sweeps = triad_collector_status(perf->collector).n_sweeps;
 	enum triad_perf_state state = state_of(perf);
@@ -483,7 +483,8 @@ static void tell(struct triad_perf *perf, bool reset_made)
 	pthread_cond_broadcast(&perf->swept);
 }
 
-/* The hook turn(), and whether to sweep.  Returns until when the thread may sleep. */
+/* The hook run_step(), and whether to sweep.  Returns until when the thread may
+ * sleep. */
 static uint64_t run_hooks(struct triad_perf *perf, struct work *work)
 {
 	bool reads = true, has_fabric = false;
@@ -502,7 +503,7 @@ static uint64_t run_hooks(struct triad_perf *perf, struct work *work)
 	return until_us;
 }
 
-static void *run(void *argument)
+static void *run_thread(void *argument)
 {
 	struct triad_perf *perf = argument;
 	bool was_wanted = false, drained;
@@ -516,13 +517,13 @@ static void *run(void *argument)
 		pthread_mutex_unlock(&perf->lock);
 		take_up(perf, &work);
 		hooks_us = run_hooks(perf, &work);
-		until_us = turn(perf, was_wanted, work.wanted);
+		until_us = run_step(perf, was_wanted, work.wanted);
 		if (hooks_us < until_us)
 			until_us = hooks_us;
 		was_wanted = work.wanted;
 		pthread_mutex_lock(&perf->lock);
 		end_reset(perf, &work);
-		tell(perf, work.reset);
+		wake_waiters(perf, work.reset);
 		if (until_us > triad_clock_now_us() && !perf->left && !perf->stop)
 			triad_condition_wait(&perf->changed, &perf->lock, until_us);
 	}

@@ -86,7 +86,7 @@ static uint64_t write_sweep(struct triad_profile *profile, uint64_t written_us)
 	return begun_us;
 }
 
-static void *run(void *argument)
+static void *run_thread(void *argument)
 {
 	struct triad_profile *profile = argument;
 	uint64_t written_us = 0;
@@ -118,7 +118,7 @@ int triad_profile_configure(
 	profile->wanted = params.path[0];
 	if (profile->wanted && !profile->started && !profile->stop) {
 		error = triad_thread_start(
-			&profile->thread, "triad-profile", run, profile);
+			&profile->thread, "triad-profile", run_thread, profile);
 		profile->started = !error;
 	}
 	pthread_cond_signal(&profile->changed);

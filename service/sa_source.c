@@ -467,7 +467,7 @@ static int listen_for_reports(struct triad_sa_source *source)
 
 /* What is due: the tables, or word of what was heard.  Tables can be had without
  * reports. */
-static int look(struct triad_sa_source *source)
+static int refresh_or_report(struct triad_sa_source *source)
 {
 	struct triad_fabric *fabric = NULL;
 	int error = subscribe(source);
@@ -500,7 +500,7 @@ static void serve(struct triad_sa_source *source)
 	}
 	(void)triad_sa_has_other_pkeys(source->sa);
 	while (is_wanted(source) && !error) {
-		error = look(source);
+		error = refresh_or_report(source);
 		if (!error)
 			error = listen_for_reports(source);
 	}
@@ -508,7 +508,7 @@ static void serve(struct triad_sa_source *source)
 	source->sa = NULL;
 }
 
-static void *run(void *argument)
+static void *run_thread(void *argument)
 {
 	struct triad_sa_source *source = argument;
 
@@ -541,7 +541,7 @@ void triad_sa_source_want(
 	pthread_mutex_lock(&source->lock);
 	if (wish && !source->has_thread) {
 		error = triad_thread_start(
-			&source->thread, "triad-topology", run, source);
+			&source->thread, "triad-topology", run_thread, source);
 		source->has_thread = !error;
 	}
 	if (source->wish != wish)

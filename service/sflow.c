@@ -63,7 +63,7 @@ void triad_sflow_free(struct triad_sflow *sflow)
 }
 
 /* Returns in how many microseconds to come again. */
-static uint64_t turn(struct triad_sflow *sflow)
+static uint64_t send_due(struct triad_sflow *sflow)
 {
 	struct triad_view *view = NULL;
 	uint64_t sleep_us;
@@ -76,7 +76,7 @@ static uint64_t turn(struct triad_sflow *sflow)
 	return sleep_us;
 }
 
-static void *run(void *argument)
+static void *run_thread(void *argument)
 {
 	struct triad_sflow *sflow = argument;
 
@@ -86,7 +86,7 @@ static void *run(void *argument)
 
 		sflow->configured = false;
 		pthread_mutex_unlock(&sflow->lock);
-		sleep_us = turn(sflow);
+		sleep_us = send_due(sflow);
 		until_us = sleep_us == UINT64_MAX ? UINT64_MAX
 						  : triad_clock_now_us() + sleep_us;
 		pthread_mutex_lock(&sflow->lock);
@@ -108,7 +108,8 @@ int triad_sflow_configure(
 	pthread_mutex_lock(&sflow->lock);
 	sflow->configured = true;
 	if (params->n_collectors && !sflow->started && !sflow->stop) {
-		error = triad_thread_start(&sflow->thread, "triad-sflow", run, sflow);
+		error = triad_thread_start(
+			&sflow->thread, "triad-sflow", run_thread, sflow);
 		sflow->started = !error;
 	}
 	pthread_cond_signal(&sflow->changed);

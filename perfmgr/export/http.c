@@ -317,7 +317,7 @@ static int wait_ms(struct triad_http_server *server)
 }
 
 /* For triad_http_guard(). */
-static void turn(void *context)
+static void serve_once(void *context)
 {
 	struct triad_http_server *server = context;
 	bool accepts = triad_clock_now_us() >= server->accept_after_us;
@@ -332,7 +332,7 @@ static void turn(void *context)
 	(void)MHD_run(server->daemon);
 }
 
-static void *run(void *context)
+static void *run_thread(void *context)
 {
 	struct triad_http_server *server = context;
 	uint64_t looked_us = 0, now_us;
@@ -340,7 +340,7 @@ static void *run(void *context)
 	unsigned n;
 
 	while (!atomic_load(&server->stop)) {
-		if (!triad_http_guard(turn, server, reason, sizeof(reason))) {
+		if (!triad_http_guard(serve_once, server, reason, sizeof(reason))) {
 			atomic_store(&server->failed, true);
 			/* Whoever asks is refused, and does not wait. */
 			shutdown(server->listen_fd, SHUT_RDWR);
@@ -522,7 +522,7 @@ static int server_start(
 	}
 	info = MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_EPOLL_FD);
 	server->epoll_fd = info ? info->epoll_fd : -1;
-	error = triad_thread_start(&server->thread, "triad-http", run, server);
+	error = triad_thread_start(&server->thread, "triad-http", run_thread, server);
 	if (error) {
 		snprintf(reason, size, "no thread for the server: %s", strerror(error));
 		(void)triad_http_guard(stop_daemon, server, reason, size);

@@ -52,7 +52,7 @@ static enum MHD_Result queue(
 }
 
 /* 'header' (may be NULL) is one more, with 'value'. */
-static enum MHD_Result say(struct MHD_Connection *connection, unsigned code,
+static enum MHD_Result answer_text(struct MHD_Connection *connection, unsigned code,
 	const char *text, const char *header, const char *value)
 {
 	struct MHD_Response *response = MHD_create_response_from_buffer(
@@ -206,7 +206,7 @@ static enum MHD_Result show_metrics(struct triad_http_server *server,
 
 	if (!answer) {
 		atomic_fetch_add(&server->counts->n_no_memory, 1);
-		return say(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
+		return answer_text(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
 			"Memory is short.\n", NULL, NULL);
 	}
 	response = MHD_create_response_from_callback(
@@ -258,7 +258,8 @@ static enum MHD_Result answer_metrics(struct triad_http_server *server,
 		return show_metrics(server, connection, client, &arguments.filter);
 	atomic_fetch_add(&server->counts->n_bad_requests, 1);
 	strcat(arguments.reason, "\n");
-	return say(connection, MHD_HTTP_BAD_REQUEST, arguments.reason, NULL, NULL);
+	return answer_text(
+		connection, MHD_HTTP_BAD_REQUEST, arguments.reason, NULL, NULL);
 }
 
 static bool may_ask(struct triad_http_server *server, struct MHD_Connection *connection)
@@ -291,14 +292,14 @@ enum MHD_Result triad_http_answer(struct triad_http_server *server,
 	if (strcmp(method, MHD_HTTP_METHOD_GET) &&
 		strcmp(method, MHD_HTTP_METHOD_HEAD)) {
 		atomic_fetch_add(&server->counts->n_bad_methods, 1);
-		return say(connection, MHD_HTTP_METHOD_NOT_ALLOWED,
+		return answer_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED,
 			"There is only GET and HEAD.\n", MHD_HTTP_HEADER_ALLOW,
 			"GET, HEAD");
 	}
 	if (!may_ask(server, connection)) {
 		atomic_fetch_add(&server->counts->n_unauthorized, 1);
 		complain_of_token(server);
-		return say(connection, MHD_HTTP_UNAUTHORIZED,
+		return answer_text(connection, MHD_HTTP_UNAUTHORIZED,
 			"A token is needed: Authorization: Bearer TOKEN\n",
 			MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer realm=\"triad\"");
 	}
@@ -307,6 +308,6 @@ enum MHD_Result triad_http_answer(struct triad_http_server *server,
 	if (!strcmp(url, "/"))
 		return show_page(connection);
 	atomic_fetch_add(&server->counts->n_not_found, 1);
-	return say(connection, MHD_HTTP_NOT_FOUND, "There is only / and /metrics.\n",
-		NULL, NULL);
+	return answer_text(connection, MHD_HTTP_NOT_FOUND,
+		"There is only / and /metrics.\n", NULL, NULL);
 }

@@ -406,7 +406,7 @@ static void note_status(struct triad_profile_writer *writer, const struct frame 
 	pthread_mutex_unlock(&writer->lock);
 }
 
-static void tell(struct triad_profile_writer *writer, const struct frame *frame)
+static void log_result(struct triad_profile_writer *writer, const struct frame *frame)
 {
 	const char *path = writer->params.path;
 
@@ -464,6 +464,6 @@ int triad_profile_writer_write(struct triad_profile_writer *writer,
 		end_frame(writer, &frame);
 	}
 	note_status(writer, &frame, triad_clock_now_us() - begun_us);
-	tell(writer, &frame);
+	log_result(writer, &frame);
 	return frame.error;
 }

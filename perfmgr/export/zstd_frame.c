@@ -20,7 +20,7 @@ struct walk {
 };
 
 /* Reads 'size' octets, at most 4, as a little-endian number, and goes behind them. */
-static uint32_t take(struct walk *walk, unsigned size)
+static uint32_t read_number(struct walk *walk, unsigned size)
 {
 	uint8_t octets[4] = {0};
 	ssize_t n;
@@ -44,7 +44,7 @@ static uint32_t take(struct walk *walk, unsigned size)
 /* True when there are more. */
 static bool take_block(struct walk *walk)
 {
-	uint32_t header = take(walk, 3);
+	uint32_t header = read_number(walk, 3);
 	unsigned type = header >> 1 & 3;
 	uint32_t size = header >> 3;
 
@@ -63,7 +63,7 @@ static bool take_header(struct walk *walk)
 {
 	static const uint8_t id_sizes[] = {0, 1, 2, 4};
 	static const uint8_t content_sizes[] = {0, 2, 4, 8};
-	uint32_t flags = take(walk, 1);
+	uint32_t flags = read_number(walk, 1);
 	bool is_single = flags >> 5 & 1;
 	unsigned content_size = content_sizes[flags >> 6];
 
@@ -78,11 +78,11 @@ int triad_zstd_frame_measure(
 	int fd, uint64_t offset, uint64_t file_size, struct triad_zstd_frame *frame)
 {
 	struct walk walk = {.fd = fd, .at = offset, .end = file_size};
-	uint32_t magic = take(&walk, 4);
+	uint32_t magic = read_number(&walk, 4);
 
 	frame->is_skippable = (magic & SKIPPABLE_MASK) == SKIPPABLE_MAGIC;
 	if (frame->is_skippable) {
-		uint32_t size = take(&walk, 4);
+		uint32_t size = read_number(&walk, 4);
 
 		walk.at += size;
 	} else if (magic == MAGIC) {

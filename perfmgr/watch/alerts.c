@@ -347,7 +347,7 @@ void triad_alerts_begin_sweep(struct triad_alerts *alerts, bool is_part)
 
 /* --- coming out --- */
 
-static void tell(struct triad_alerts *alerts, enum triad_alert_change change,
+static void report_alert(struct triad_alerts *alerts, enum triad_alert_change change,
 	const struct triad_alert *alert)
 {
 	alerts->told = true;
@@ -370,7 +370,7 @@ static void raise_alert(
 	triad_sm_notes_correlate(&alerts->sm_notes, alert);
 	alerts->counts.n_active++;
 	alerts->counts.n_raised++;
-	tell(alerts, TRIAD_ALERT_RAISED, alert);
+	report_alert(alerts, TRIAD_ALERT_RAISED, alert);
 }
 
 /* Ends of an alert that is kept no more, unless they are places of another one. */
@@ -399,7 +399,7 @@ static void end_alert(
 			*alert;
 		alerts->counts.n_cleared++;
 		alerts->counts.n_active--;
-		tell(alerts, TRIAD_ALERT_ENDED, alert);
+		report_alert(alerts, TRIAD_ALERT_ENDED, alert);
 	}
 	triad_alert_store_remove(alerts->store, entry);
 	if (alerts->view)
@@ -424,7 +424,7 @@ static void settle(
 	if (n_raised && is_new)
 		raise_alert(alerts, alert, now_us);
 	else if (n_raised)
-		tell(alerts, TRIAD_ALERT_JOINED, alert);
+		report_alert(alerts, TRIAD_ALERT_JOINED, alert);
 }
 
 void triad_alerts_settle(struct triad_alerts *alerts, uint64_t now_us)

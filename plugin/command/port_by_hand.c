@@ -18,7 +18,7 @@
 #include "triad/clock.h"
 #include "triad/json.h"
 
-static int say(struct triad_output *output, const char *what, const char *why)
+static int print_refusal(struct triad_output *output, const char *what, const char *why)
 {
 	triad_output_message(output, TRIAD_FRAME_MESSAGE, "port %s: %s\n", what, why);
 	return TRIAD_CONTROL_FAILED;
@@ -34,14 +34,14 @@ int triad_command_find_switch(struct triad_plugin *plugin, const char *what,
 	case 0:
 		return 0;
 	case EAGAIN:
-		return say(output, what,
+		return print_refusal(output, what,
 			"there is no fabric to look for that name in: give the GUID, "
 			"or ask on the host of the master");
 	case EEXIST:
-		return say(output, what,
+		return print_refusal(output, what,
 			"several switches have that name: give the GUID, as 0x...");
 	default:
-		return say(output, what,
+		return print_refusal(output, what,
 			"no switch has that name; 'port list' has those of the "
 			"expected configuration");
 	}
@@ -58,21 +58,21 @@ static int refuse(struct triad_plugin *plugin, const char *what,
 	triad_ports_status(plugin->ports, &status);
 	switch (answer) {
 	case TRIAD_PORTS_OFF:
-		return say(output, what,
+		return print_refusal(output, what,
 			"the port manager is off: 'set port.enabled true' switches it "
 			"on");
 	case TRIAD_PORTS_OBSERVES:
-		return say(
+		return print_refusal(
 			output, what, "port.mode is observe: nothing is done to ports");
 	case TRIAD_PORTS_NOT_PERMITTED:
 		if (!status.trouble[0])
-			return say(output, what,
+			return print_refusal(output, what,
 				"this SM may not enforce now: 'election' says why, and "
 				"who may; ask there");
 		snprintf(text, sizeof(text), "not now: %s", status.trouble);
-		return say(output, what, text);
+		return print_refusal(output, what, text);
 	case TRIAD_PORTS_NOT_WRITTEN:
-		return say(output, what,
+		return print_refusal(output, what,
 			"not done: it could not be written to the journal, or to a "
 			"majority of the SMs; see 'status'");
 	default:
@@ -90,7 +90,7 @@ static int run_release(struct triad_plugin *plugin, const struct triad_command *
 		return TRIAD_CONTROL_FAILED;
 	answer = triad_ports_release(plugin->ports, guid, (uint8_t)command->port);
 	if (answer == TRIAD_PORTS_NOTHING)
-		return say(output, "release",
+		return print_refusal(output, "release",
 			"this port was not disabled as failed; 'port list --failed' "
 			"has those that were");
 	if (answer != TRIAD_PORTS_OK)
@@ -129,7 +129,7 @@ static int run_approve(struct triad_plugin *plugin, const struct triad_command *
 	answer = triad_ports_approve(
 		plugin->ports, guid, (uint8_t)command->port, cut, sizeof(cut));
 	if (answer == TRIAD_PORTS_NOTHING)
-		return say(output, "approve",
+		return print_refusal(output, "approve",
 			"the plan has nothing to do at this port; 'port plan' shows "
 			"it");
 	if (answer != TRIAD_PORTS_OK)
@@ -152,7 +152,7 @@ static int run_snapshot(struct triad_plugin *plugin, struct triad_output *output
 	struct triad_ports_status status;
 
 	if (!fabric)
-		return say(output, "snapshot",
+		return print_refusal(output, "snapshot",
 			"there is no fabric: OpenSM has not brought up the subnet yet, "
 			"or this SM is not the master; ask on the host of the master");
 	triad_ports_status(plugin->ports, &status);

@@ -61,7 +61,7 @@ const char *triad_format_setup_value(enum triad_setup_table table, unsigned n,
 
 /* --- scenes --- */
 
-static bool say(struct triad_output *output, const char *verb, const char *what)
+static bool fail_with(struct triad_output *output, const char *verb, const char *what)
 {
 	triad_output_message(output, TRIAD_FRAME_MESSAGE, "%s: %s\n", verb, what);
 	return false;
@@ -92,12 +92,12 @@ static bool find_policy(struct triad_setup_scene *scene, struct triad_plugin *pl
 	const char *verb, const char *file, struct triad_output *output)
 {
 	if (file[0] && file[0] != '/')
-		return say(output, verb, "give the file's whole path");
+		return fail_with(output, verb, "give the file's whole path");
 	if (file[0])
 		return load(scene, plugin, file, output);
 	scene->policy = triad_qos_policy(plugin->qos);
 	if (!scene->policy && !triad_qos_wants_fabric(plugin->qos))
-		return say(output, verb,
+		return fail_with(output, verb,
 			"no policy is loaded: name a file, or 'set qos.tables_enabled "
 			"true' (and qos.policy_file) first");
 	return true;
@@ -110,7 +110,7 @@ static bool compile(
 
 	if (scene->policy && triad_setup_is_wanted(scene->policy))
 		error = triad_setup_compile(scene->policy, &scene->setup);
-	return error ? say(output, verb, strerror(error)) : true;
+	return error ? fail_with(output, verb, strerror(error)) : true;
 }
 
 struct triad_fabric *triad_setup_find_fabric(
@@ -119,7 +119,7 @@ struct triad_fabric *triad_setup_find_fabric(
 	struct triad_fabric *fabric = triad_qos_fabric(plugin->qos);
 
 	if (!fabric)
-		say(output, verb,
+		fail_with(output, verb,
 			"this SM is not the master, or has not brought up the subnet "
 			"yet: see 'status'");
 	return fabric;
@@ -129,7 +129,7 @@ bool triad_setup_sm_has_qos(const struct triad_fabric *fabric, const char *verb,
 	struct triad_output *output)
 {
 	return fabric->sa.qos ||
-		say(output, verb,
+		fail_with(output, verb,
 			"OpenSM runs without QoS and programs no tables: 'qos TRUE' in "
 			"opensm.conf begins it");
 }

@@ -257,7 +257,7 @@ static void resign(struct triad_elector *elector)
 	elector_act(elector);
 }
 
-static void *run(void *argument)
+static void *run_thread(void *argument)
 {
 	struct triad_elector *elector = argument;
 	bool has_resigned = false;
@@ -313,7 +313,8 @@ struct triad_elector *triad_elector_new(
 	elector->sm = triad_sm_control_new(osm, log);
 	elector->watch = triad_health_watch_new();
 	if (elector->sm && elector->watch &&
-		!triad_thread_start(&elector->thread, "triad-election", run, elector))
+		!triad_thread_start(
+			&elector->thread, "triad-election", run_thread, elector))
 		return elector;
 	(void)triad_health_watch_free(elector->watch); /* it has read nothing yet */
 	destroy(elector);

@@ -26,7 +26,7 @@ struct triad_health_watch {
 
 /* --- the thread: with 'lock' held, but for the look itself --- */
 
-static void look(struct triad_health_watch *watch)
+static void read_health(struct triad_health_watch *watch)
 {
 	struct ports ports = watch->ports;
 	struct triad_local_health seen;
@@ -47,7 +47,7 @@ static void wait_for_turn(struct triad_health_watch *watch, uint64_t until_us)
 			break;
 }
 
-static void *run(void *argument)
+static void *run_thread(void *argument)
 {
 	struct triad_health_watch *watch = argument;
 
@@ -57,7 +57,7 @@ static void *run(void *argument)
 
 		watch->are_new = false;
 		if (watch->ports.n)
-			look(watch);
+			read_health(watch);
 		else
 			next_us = UINT64_MAX;
 		wait_for_turn(watch, next_us);
@@ -112,7 +112,7 @@ struct triad_health_watch *triad_health_watch_new(void)
 		return NULL;
 	pthread_mutex_init(&watch->lock, NULL);
 	triad_condition_init(&watch->wake);
-	if (!triad_thread_start(&watch->thread, "triad-health", run, watch))
+	if (!triad_thread_start(&watch->thread, "triad-health", run_thread, watch))
 		return watch;
 	destroy(watch);
 	return NULL;

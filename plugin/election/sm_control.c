@@ -295,7 +295,7 @@ static uint64_t next_look(const struct triad_sm_control *control)
 	return next_us;
 }
 
-static void *run(void *argument)
+static void *run_thread(void *argument)
 {
 	struct triad_sm_control *control = argument;
 
@@ -347,7 +347,7 @@ struct triad_sm_control *triad_sm_control_new(
 	control->status.own_priority = osm->subn.opt.sm_priority;
 	pthread_mutex_init(&control->lock, NULL);
 	triad_condition_init(&control->wake);
-	if (!triad_thread_start(&control->thread, "triad-sm", run, control))
+	if (!triad_thread_start(&control->thread, "triad-sm", run_thread, control))
 		return control;
 	pthread_cond_destroy(&control->wake);
 	pthread_mutex_destroy(&control->lock);

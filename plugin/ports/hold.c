@@ -50,7 +50,7 @@ int triad_hold_compare(const void *a, const void *b)
 	return (int)first->number - second->number;
 }
 
-static struct triad_hold_port *find(
+static struct triad_hold_port *find_held(
 	const struct triad_hold *hold, uint64_t node_guid, uint8_t number)
 {
 	const struct triad_hold_port key = {.node_guid = node_guid, .number = number};
@@ -70,7 +70,7 @@ static uint32_t carry_over(
 
 	for (uint32_t i = 0; i < n; i++) {
 		const struct triad_hold_port *old =
-			find(hold, ports[i].node_guid, ports[i].number);
+			find_held(hold, ports[i].node_guid, ports[i].number);
 
 		ports[i].is_held = old && old->is_held;
 		ports[i].is_avoided = old && old->is_avoided;
@@ -350,7 +350,7 @@ bool triad_hold_is_held(struct triad_hold *hold, uint64_t node_guid, uint8_t num
 	bool is_held;
 
 	pthread_mutex_lock(&hold->lock);
-	port = find(hold, node_guid, number);
+	port = find_held(hold, node_guid, number);
 	is_held = port && port->is_held;
 	pthread_mutex_unlock(&hold->lock);
 	return is_held;

@@ -399,7 +399,7 @@ static void note_turn(struct triad_ports *ports)
 	pthread_mutex_unlock(&ports->inbox_lock);
 }
 
-static void *run(void *argument)
+static void *run_thread(void *argument)
 {
 	struct triad_ports *ports = argument;
 	uint64_t next_us;
@@ -473,7 +473,7 @@ struct triad_ports *triad_ports_new(struct osm_opensm *osm, uint64_t port_guid,
 	pthread_mutex_init(&ports->status_lock, NULL);
 	triad_condition_init(&ports->wake);
 	if (!make_parts(ports) ||
-		triad_thread_start(&ports->thread, "triad-ports", run, ports)) {
+		triad_thread_start(&ports->thread, "triad-ports", run_thread, ports)) {
 		destroy(ports);
 		return NULL;
 	}

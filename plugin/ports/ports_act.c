@@ -219,7 +219,7 @@ static void explain(const struct deed *deed, int error, char *text, size_t size)
 	}
 }
 
-static void tell(struct deed *deed, int error)
+static void log_outcome(struct deed *deed, int error)
 {
 	const struct triad_record *record = &deed->record;
 	char text[TRIAD_RECORD_TEXT_SIZE] = "";
@@ -260,7 +260,7 @@ static void conclude(struct deed *deed, int error)
 	ports->n_set_failed += outcome.outcome == TRIAD_OUTCOME_REFUSED ||
 		outcome.outcome == TRIAD_OUTCOME_UNANSWERED;
 	ports->n_unpermitted += error == EPERM;
-	tell(deed, error);
+	log_outcome(deed, error);
 	/* Without permission the next one finds the intent, and looks for itself. */
 	(void)ports_record(ports, &outcome);
 	if (outcome.outcome != TRIAD_OUTCOME_DROPPED || error == ESTALE)

@@ -50,8 +50,8 @@ static uint32_t find_port(
 
 /* --- what sweeps see --- */
 
-static void look(struct triad_ports *ports, struct ports_test *test, uint32_t at,
-	const struct triad_expected_port *row, uint64_t now_us)
+static void look_at_port(struct triad_ports *ports, struct ports_test *test,
+	uint32_t at, const struct triad_expected_port *row, uint64_t now_us)
 {
 	const struct triad_fabric *fabric = ports->fabric;
 	const struct triad_fabric_port *port = &fabric->ports[at];
@@ -158,7 +158,8 @@ bool ports_begin_test(struct triad_ports *ports, const struct triad_plan_item *i
 	/* Of a link that was bounced the next sweep tells; otherwise there may be
 	 * none. */
 	if (!item->is_active)
-		look(ports, test, item->port, &ports->source.expected->ports[item->row],
+		look_at_port(ports, test, item->port,
+			&ports->source.expected->ports[item->row],
 			triad_clock_boot_us());
 	ports_publish_hold(ports);
 	return true;
@@ -189,7 +190,7 @@ void ports_look_at_tests(struct triad_ports *ports, uint64_t now_us)
 			remove_test(ports, i);
 			continue;
 		}
-		look(ports, test, at, row, now_us);
+		look_at_port(ports, test, at, row, now_us);
 		i++;
 	}
 }

@@ -309,7 +309,7 @@ static void apply_to_all(struct triad_broadcast *groups)
 
 /* --- the log --- */
 
-static void tell(struct triad_broadcast *groups, const struct group *group)
+static void log_group(struct triad_broadcast *groups, const struct group *group)
 {
 	const struct traits *given = &group->given, *made = &group->made;
 
@@ -358,7 +358,7 @@ static void apply(struct triad_broadcast *groups)
 	cl_plock_release(&groups->osm->lock);
 	for (uint32_t i = 0; i < groups->n; i++) {
 		if (groups->groups[i].is_new)
-			tell(groups, &groups->groups[i]);
+			log_group(groups, &groups->groups[i]);
 		groups->groups[i].is_new = false;
 	}
 	if (!groups->policy && is_all_made(groups))

@@ -134,7 +134,7 @@ static void tell_limits(struct triad_policy_source *source, const struct wish *w
 			source->osm_file, wish->path);
 }
 
-static void tell(struct triad_policy_source *source, const struct wish *wish,
+static void log_policy(struct triad_policy_source *source, const struct wish *wish,
 	const struct triad_policy *policy, const struct triad_diags *diags, int error)
 {
 	char text[TRIAD_DIAG_TEXT_SIZE * 2 + 64];
@@ -175,7 +175,7 @@ int triad_policy_source_load(
 		error = triad_policy_load(
 			wish.path, wish.default_level, &policy, diags);
 	}
-	tell(source, &wish, policy, diags, error);
+	log_policy(source, &wish, policy, diags, error);
 	keep(source, &wish, &stamp, policy, error);
 	pthread_mutex_unlock(&source->load_lock);
 	return error;

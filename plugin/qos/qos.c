@@ -16,7 +16,7 @@
 /* How often it is tried again to get between OpenSM and its SA. */
 #define RETRY_US (TRIAD_US_PER_S / 4)
 
-static void *run(void *argument);
+static void *run_thread(void *argument);
 
 static void wake(struct triad_qos *qos)
 {
@@ -94,7 +94,7 @@ static void load(struct triad_qos *qos)
 	free(diags);
 }
 
-static void *run(void *argument)
+static void *run_thread(void *argument)
 {
 	struct triad_qos *qos = argument;
 
@@ -143,7 +143,7 @@ struct triad_qos *triad_qos_new(struct osm_opensm *osm, unsigned n_threads,
 	qos->n_threads = n_threads;
 	qos->sampler = sampler;
 	qos->hold = hold;
-	if (!triad_thread_start(&qos->thread, "triad-qos", run, qos))
+	if (!triad_thread_start(&qos->thread, "triad-qos", run_thread, qos))
 		return qos;
 	triad_tables_free(qos->tables);
 	triad_broadcast_free(qos->broadcast);

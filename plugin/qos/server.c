@@ -219,7 +219,7 @@ static bool ends_are_live(const struct worker *worker)
 }
 
 /* While the SM sweeps: what was decided from the last fabric must still be so. */
-static void doubt(struct worker *worker)
+static void revalidate(struct worker *worker)
 {
 	struct triad_answer *answer = &worker->answer;
 
@@ -394,7 +394,7 @@ static void handle(struct worker *worker, const struct triad_work_queue_job *job
 		answer->status = status;
 	} else {
 		work_out(worker, job->madw);
-		doubt(worker);
+		revalidate(worker);
 	}
 	finish(worker, job);
 }

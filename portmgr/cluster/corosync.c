@@ -456,7 +456,7 @@ static void serve(struct corosync *corosync)
 		triad_transport_trouble(&corosync->base, corosync->complaint);
 }
 
-static void turn(struct corosync *corosync)
+static void run_once(struct corosync *corosync)
 {
 	const uint64_t now_us = triad_clock_now_us();
 
@@ -497,7 +497,7 @@ static void wait_for_more(struct corosync *corosync)
 			corosync->is_broken = true;
 }
 
-static void *run(void *argument)
+static void *run_thread(void *argument)
 {
 	struct corosync *corosync = argument;
 
@@ -505,7 +505,7 @@ static void *run(void *argument)
 	if (*corosync->wrong)
 		triad_transport_trouble(&corosync->base, corosync->wrong);
 	while (triad_transport_drain(&corosync->base)) {
-		turn(corosync);
+		run_once(corosync);
 		wait_for_more(corosync);
 	}
 	close_all(corosync);
@@ -536,7 +536,7 @@ struct triad_cluster *triad_cluster_corosync_new(uint64_t id, const char *group,
 		memcpy(corosync->group.value, group, length);
 		corosync->group.length = (uint32_t)length;
 	}
-	if (triad_transport_start(&corosync->base, "triad-corosync", run)) {
+	if (triad_transport_start(&corosync->base, "triad-corosync", run_thread)) {
 		triad_transport_free(&corosync->base);
 		return NULL;
 	}

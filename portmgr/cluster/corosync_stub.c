@@ -2,7 +2,7 @@
 #include "portmgr/cluster/transport.h"
 
 /* There is a thread, as with the others, for it is what tells. */
-static void *run(void *argument)
+static void *run_thread(void *argument)
 {
 	struct triad_transport *transport = argument;
 
@@ -24,7 +24,8 @@ struct triad_cluster *triad_cluster_corosync_new(uint64_t id, const char *group,
 	struct triad_transport *transport =
 		triad_transport_new(sizeof(*transport), &ops, id, sink, log);
 
-	if (transport && triad_transport_start(transport, "triad-corosync", run)) {
+	if (transport &&
+		triad_transport_start(transport, "triad-corosync", run_thread)) {
 		triad_transport_free(transport);
 		return NULL;
 	}

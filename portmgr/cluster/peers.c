@@ -432,7 +432,7 @@ static int sleep_ms(const struct peers *peers, uint64_t now_us)
 	return (int)((until_us - now_us + TRIAD_US_PER_MS - 1) / TRIAD_US_PER_MS);
 }
 
-static void turn(struct peers *peers)
+static void run_once(struct peers *peers)
 {
 	const uint64_t now_us = triad_clock_now_us();
 
@@ -446,7 +446,7 @@ static void turn(struct peers *peers)
 	tell_trouble(peers, now_us);
 }
 
-static void *run(void *argument)
+static void *run_thread(void *argument)
 {
 	struct peers *peers = argument;
 
@@ -456,7 +456,7 @@ static void *run(void *argument)
 			{.fd = -1, .events = POLLIN},
 		};
 
-		turn(peers);
+		run_once(peers);
 		polled[1].fd = peers->fd;
 		(void)poll(polled, 2, sleep_ms(peers, triad_clock_now_us()));
 	}
@@ -502,7 +502,7 @@ struct triad_cluster *triad_cluster_peers_new(
 	peers->key_file = strdup(conf->key_file);
 	(void)take_up(peers, conf);
 	if (!peers->key_file ||
-		triad_transport_start(&peers->base, "triad-peers", run)) {
+		triad_transport_start(&peers->base, "triad-peers", run_thread)) {
 		free_peers(peers);
 		return NULL;
 	}

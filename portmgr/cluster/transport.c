@@ -88,7 +88,8 @@ bool triad_transport_end(struct triad_cluster *cluster)
 }
 
 /* Under the lock. */
-static int put(struct triad_transport *transport, const void *octets, size_t size)
+static int queue_message(
+	struct triad_transport *transport, const void *octets, size_t size)
 {
 	struct triad_payload *payload;
 
@@ -113,7 +114,7 @@ int triad_transport_send(
 	int error;
 
 	pthread_mutex_lock(&transport->lock);
-	error = put(transport, payload, size);
+	error = queue_message(transport, payload, size);
 	if (error)
 		transport->status.n_send_failed++;
 	pthread_mutex_unlock(&transport->lock);

@@ -3,7 +3,8 @@
 
 #include <errno.h>
 
-static struct triad_blacklist_entry *find(struct triad_blacklist *list, uint64_t id)
+static struct triad_blacklist_entry *find_entry(
+	struct triad_blacklist *list, uint64_t id)
 {
 	for (uint32_t i = 0; i < list->n; i++)
 		if (list->entries[i].id == id)
@@ -57,7 +58,7 @@ bool triad_blacklist_has(const struct triad_blacklist *list, uint64_t id)
 
 int triad_blacklist_set(struct triad_blacklist *list, uint64_t id, bool is_listed)
 {
-	struct triad_blacklist_entry *entry = find(list, id);
+	struct triad_blacklist_entry *entry = find_entry(list, id);
 	uint32_t highest = entry ? entry->version : highest_version(list);
 
 	if (triad_blacklist_has(list, id) == is_listed)
@@ -77,7 +78,7 @@ int triad_blacklist_set(struct triad_blacklist *list, uint64_t id, bool is_liste
 static bool merge_entry(
 	struct triad_blacklist *list, const struct triad_blacklist_entry *theirs)
 {
-	struct triad_blacklist_entry *ours = find(list, theirs->id);
+	struct triad_blacklist_entry *ours = find_entry(list, theirs->id);
 
 	if (ours && !is_newer(theirs, ours))
 		return false;

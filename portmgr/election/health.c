@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "portmgr/election/health.h"
 
-static bool take(struct triad_health *health, uint32_t n_ports, uint32_t n_good)
+static bool set_counts(struct triad_health *health, uint32_t n_ports, uint32_t n_good)
 {
 	bool changed = health->n_ports != n_ports || health->n_good != n_good;
 
@@ -32,7 +32,7 @@ bool triad_health_look(
 		health->has_looked = true;
 		health->seen_good = n_good;
 		health->seen_since_us = now_us;
-		take(health, n_ports, n_good);
+		set_counts(health, n_ports, n_good);
 		return true;
 	}
 	if (n_good != health->seen_good) {
@@ -42,9 +42,9 @@ bool triad_health_look(
 	lasted_us = now_us - health->seen_since_us;
 	if (n_good < health->n_good && lasted_us >= TRIAD_HEALTH_WORSE_US) {
 		note_worse(health, now_us);
-		return take(health, n_ports, n_good);
+		return set_counts(health, n_ports, n_good);
 	}
 	if (n_good > health->n_good && lasted_us >= health->wait_us)
-		return take(health, n_ports, n_good);
+		return set_counts(health, n_ports, n_good);
 	return false;
 }

@@ -51,7 +51,7 @@ uint32_t triad_expected_index_find(const struct triad_expected_reader *reader,
 	return *slot_of(reader, node_guid, node_name, port) - 1;
 }
 
-static void put(struct triad_expected_reader *reader, uint32_t at)
+static void insert_row(struct triad_expected_reader *reader, uint32_t at)
 {
 	const struct triad_expected_port *row = &reader->expected->ports[at];
 
@@ -66,7 +66,7 @@ int triad_expected_index_add(struct triad_expected_reader *reader, uint32_t at)
 	uint32_t *slots;
 
 	if (2 * ((size_t)at + 1) <= reader->n_slots) {
-		put(reader, at);
+		insert_row(reader, at);
 		return 0;
 	}
 	slots = calloc(n, sizeof(*slots));
@@ -76,6 +76,6 @@ int triad_expected_index_add(struct triad_expected_reader *reader, uint32_t at)
 	reader->slots = slots;
 	reader->n_slots = n;
 	for (uint32_t i = 0; i <= at; i++)
-		put(reader, i);
+		insert_row(reader, i);
 	return 0;
 }

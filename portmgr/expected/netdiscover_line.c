@@ -27,7 +27,7 @@ static void skip_blanks(struct scan *scan)
 	scan->at += strspn(scan->at, " \t");
 }
 
-static bool take(struct scan *scan, const char *word)
+static bool take_word(struct scan *scan, const char *word)
 {
 	size_t n = strlen(word);
 
@@ -67,25 +67,25 @@ static bool take_hex(struct scan *scan, uint64_t *number)
 
 static bool take_ext(struct scan *scan)
 {
-	if (!take(scan, "[ext "))
+	if (!take_word(scan, "[ext "))
 		return false;
 	scan->at += strcspn(scan->at, "]\"");
-	return take(scan, "]") || fail(scan, "']' is missing");
+	return take_word(scan, "]") || fail(scan, "']' is missing");
 }
 
 static bool take_guid(struct scan *scan, uint64_t *guid)
 {
-	if (!take(scan, "("))
+	if (!take_word(scan, "("))
 		return false;
-	if (!take_hex(scan, guid) || !take(scan, ")"))
+	if (!take_hex(scan, guid) || !take_word(scan, ")"))
 		return fail(scan, "a GUID and ')' are missing");
 	return true;
 }
 
 static bool take_port(struct scan *scan, unsigned *number, uint64_t *guid)
 {
-	if (!take(scan, "[") || !take_number(scan, 254, number) || !*number ||
-		!take(scan, "]"))
+	if (!take_word(scan, "[") || !take_number(scan, 254, number) || !*number ||
+		!take_word(scan, "]"))
 		return fail(scan, "a port, [1] to [254], is missing");
 	while (!scan->wrong && (take_ext(scan) || take_guid(scan, guid)))
 		;
@@ -98,10 +98,10 @@ static bool take_node(struct scan *scan, uint64_t *guid)
 {
 	const char *start = scan->at;
 
-	if (take(scan, "\"") && *scan->at && strchr("SHR", *scan->at)) {
+	if (take_word(scan, "\"") && *scan->at && strchr("SHR", *scan->at)) {
 		scan->at++;
-		if (take(scan, "-") && take_hex(scan, guid) && *guid &&
-			take(scan, "\""))
+		if (take_word(scan, "-") && take_hex(scan, guid) && *guid &&
+			take_word(scan, "\""))
 			return true;
 	}
 	scan->at = start;
@@ -116,7 +116,7 @@ static uint16_t lid_in(const char *text)
 	struct scan scan = {.at = strstr(text, "lid ")};
 	unsigned lid = 0;
 
-	if (scan.at && take(&scan, "lid ") && take_number(&scan, UINT16_MAX, &lid))
+	if (scan.at && take_word(&scan, "lid ") && take_number(&scan, UINT16_MAX, &lid))
 		return (uint16_t)lid;
 	return 0;
 }
@@ -126,7 +126,7 @@ static uint8_t lmc_in(const char *text)
 	struct scan scan = {.at = strstr(text, "lmc ")};
 	unsigned lmc = 0;
 
-	if (scan.at && take(&scan, "lmc ") && take_number(&scan, 7, &lmc))
+	if (scan.at && take_word(&scan, "lmc ") && take_number(&scan, 7, &lmc))
 		return (uint8_t)lmc;
 	return 0;
 }
@@ -194,7 +194,7 @@ static bool read_link(struct scan *scan, struct triad_netdiscover_line *line)
 		!take_node(scan, &line->guid) ||
 		!take_port(scan, &line->far_port, &ignored))
 		return false;
-	if (!take(scan, "#"))
+	if (!take_word(scan, "#"))
 		return !*scan->at || fail(scan, "'#' is missing");
 	read_link_comment(scan, line);
 	return true;
@@ -210,7 +210,7 @@ static bool read_node(struct scan *scan, struct triad_netdiscover_line *line)
 	if (!take_node(scan, &line->guid))
 		return false;
 	skip_blanks(scan);
-	if (!take(scan, "#"))
+	if (!take_word(scan, "#"))
 		return !*scan->at || fail(scan, "'#' is missing");
 	read_node_comment(scan, line);
 	return true;
@@ -220,7 +220,7 @@ static bool read_value(struct scan *scan, struct triad_netdiscover_line *line,
 	enum triad_netdiscover_kind kind)
 {
 	line->kind = kind;
-	if (!take(scan, "0x") || !take_hex(scan, &line->number))
+	if (!take_word(scan, "0x") || !take_hex(scan, &line->number))
 		return fail(scan, "0x and 1 to 16 hexadecimal digits are missing");
 	take_guid(scan, &line->port_guid);
 	return !scan->wrong;
@@ -251,7 +251,7 @@ static bool read_line(struct scan *scan, struct triad_netdiscover_line *line)
 	if (*scan->at == '[')
 		return read_link(scan, line);
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		if (!take(scan, words[i].word))
+		if (!take_word(scan, words[i].word))
 			continue;
 		line->type = words[i].type;
 		if (words[i].kind == TRIAD_NETDISCOVER_NODE)

@@ -90,8 +90,8 @@ static const struct triad_expected_port *row_at(
 	return &placer->expected->ports[row];
 }
 
-static void tell(const struct placer *placer, struct triad_diags *diags, uint32_t row,
-	const char *text)
+static void report_row(const struct placer *placer, struct triad_diags *diags,
+	uint32_t row, const char *text)
 {
 	if (diags)
 		triad_diags_add(diags, row_at(placer, row)->line, 0, "%s", text);
@@ -99,7 +99,7 @@ static void tell(const struct placer *placer, struct triad_diags *diags, uint32_
 
 static void tell_mistake(struct placer *placer, uint32_t row, const char *text)
 {
-	tell(placer, placer->mistakes, row, text);
+	report_row(placer, placer->mistakes, row, text);
 	placer->abouts[row].is_bad = true;
 }
 
@@ -217,7 +217,7 @@ static void find_leaders_node(struct placer *placer, uint32_t leader)
 		triad_text_append(text, sizeof(text), " (%" PRIu32 " lines about it)",
 			about->n_led);
 	if (about->node == NOBODY) {
-		tell(placer, placer->warnings, leader, text);
+		report_row(placer, placer->warnings, leader, text);
 	} else {
 		tell_mistake(placer, leader, text);
 		about->node = UNFIT;

@@ -259,7 +259,7 @@ static void flush(struct copy *copy)
 	copy->used = 0;
 }
 
-static void put(struct copy *copy, const struct triad_record *record)
+static void copy_record(struct copy *copy, const struct triad_record *record)
 {
 	if (copy->used + TRIAD_RECORD_LINE_SIZE > sizeof(copy->octets))
 		flush(copy);
@@ -278,11 +278,11 @@ static void put_all(struct copy *copy, const struct triad_memory *memory)
 		for (uint32_t i = 0; (record = triad_memory_at(memory, bucket, i)); i++)
 			if (!triad_memory_is_in_history(
 				    memory, record->node_guid, record->port))
-				put(copy, record);
+				copy_record(copy, record);
 	while (triad_memory_history(memory, n))
 		n++;
 	while (n--)
-		put(copy, triad_memory_history(memory, n));
+		copy_record(copy, triad_memory_history(memory, n));
 	flush(copy);
 }
 

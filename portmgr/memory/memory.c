@@ -95,7 +95,7 @@ static uint32_t slot_of(const struct bucket *bucket, uint64_t node_guid, uint8_t
 	}
 }
 
-static struct entry *find(
+static struct entry *find_entry(
 	const struct triad_memory *memory, uint64_t node_guid, uint8_t port)
 {
 	const struct bucket *bucket =
@@ -156,7 +156,7 @@ static int add(struct triad_memory *memory, const struct triad_record *record,
 
 /* --- the memory --- */
 
-static void take(struct triad_memory *memory, struct entry *entry,
+static void replace_record(struct triad_memory *memory, struct entry *entry,
 	const struct triad_record *record)
 {
 	uint64_t port_hash = hash_port(record->node_guid, record->port);
@@ -177,7 +177,7 @@ static void take(struct triad_memory *memory, struct entry *entry,
 int triad_memory_merge(struct triad_memory *memory, const struct triad_record *record)
 {
 	struct triad_record clean = *record;
-	struct entry *entry = find(memory, record->node_guid, record->port);
+	struct entry *entry = find_entry(memory, record->node_guid, record->port);
 	int error = 0;
 
 	triad_record_clean(&clean);
@@ -186,14 +186,14 @@ int triad_memory_merge(struct triad_memory *memory, const struct triad_record *r
 	if (!entry)
 		error = add(memory, &clean, &entry);
 	if (!error)
-		take(memory, entry, &clean);
+		replace_record(memory, entry, &clean);
 	return error;
 }
 
 const struct triad_record *triad_memory_find(
 	const struct triad_memory *memory, uint64_t node_guid, uint8_t port)
 {
-	const struct entry *entry = find(memory, node_guid, port);
+	const struct entry *entry = find_entry(memory, node_guid, port);
 
 	return entry ? &entry->record : NULL;
 }
@@ -235,7 +235,7 @@ const struct triad_record *triad_memory_history(
 bool triad_memory_is_in_history(
 	const struct triad_memory *memory, uint64_t node_guid, uint8_t port)
 {
-	const struct entry *entry = find(memory, node_guid, port);
+	const struct entry *entry = find_entry(memory, node_guid, port);
 
 	return entry && memory->n_taken - entry->taken < TRIAD_MEMORY_HISTORY;
 }

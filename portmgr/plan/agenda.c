@@ -53,7 +53,7 @@ void triad_agenda_configure(
 
 /* --- entries --- */
 
-static struct triad_agenda_entry *find(
+static struct triad_agenda_entry *find_port(
 	const struct triad_agenda *agenda, uint64_t node_guid, uint8_t number)
 {
 	uint32_t first = 0, n = agenda->n;
@@ -78,7 +78,7 @@ static struct triad_agenda_entry *find(
 const struct triad_agenda_entry *triad_agenda_find(
 	const struct triad_agenda *agenda, uint64_t node_guid, uint8_t number)
 {
-	return find(agenda, node_guid, number);
+	return find_port(agenda, node_guid, number);
 }
 
 static bool is_gentle(const struct triad_plan_item *item)
@@ -154,7 +154,7 @@ static struct triad_agenda_entry carry_on(const struct triad_agenda *agenda,
 	const struct triad_plan_item *item, uint64_t now_us)
 {
 	const struct triad_agenda_entry *old =
-		find(agenda, item->node_guid, item->number);
+		find_port(agenda, item->node_guid, item->number);
 	struct triad_agenda_entry entry;
 
 	if (!old || is_another(old, item)) {
@@ -301,7 +301,7 @@ static void wait_until(
 void triad_agenda_warned(struct triad_agenda *agenda, uint64_t node_guid,
 	uint8_t number, uint64_t now_us)
 {
-	struct triad_agenda_entry *entry = find(agenda, node_guid, number);
+	struct triad_agenda_entry *entry = find_port(agenda, node_guid, number);
 
 	if (!entry || kind_of(entry) != TRIAD_AGENDA_WARN)
 		return;
@@ -313,7 +313,7 @@ void triad_agenda_warned(struct triad_agenda *agenda, uint64_t node_guid,
 void triad_agenda_traffic(struct triad_agenda *agenda, uint64_t node_guid,
 	uint8_t number, uint64_t octets_per_s, uint64_t now_us)
 {
-	struct triad_agenda_entry *entry = find(agenda, node_guid, number);
+	struct triad_agenda_entry *entry = find_port(agenda, node_guid, number);
 	const struct triad_agenda_conf *conf = &agenda->conf;
 	uint64_t end_us;
 
@@ -344,7 +344,7 @@ static uint64_t retry_us(uint32_t n_tried)
 void triad_agenda_done(struct triad_agenda *agenda, uint64_t node_guid, uint8_t number,
 	bool worked, uint64_t now_us)
 {
-	struct triad_agenda_entry *entry = find(agenda, node_guid, number);
+	struct triad_agenda_entry *entry = find_port(agenda, node_guid, number);
 
 	if (!entry)
 		return;
@@ -374,7 +374,7 @@ uint32_t triad_agenda_approve_all(struct triad_agenda *agenda)
 bool triad_agenda_approve(
 	struct triad_agenda *agenda, uint64_t node_guid, uint8_t number)
 {
-	struct triad_agenda_entry *entry = find(agenda, node_guid, number);
+	struct triad_agenda_entry *entry = find_port(agenda, node_guid, number);
 
 	if (!entry)
 		return false;

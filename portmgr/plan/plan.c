@@ -223,7 +223,7 @@ static void judge(struct build *build, struct triad_plan_item *item)
 	triad_guard_remove(build->guard, item->port);
 }
 
-static struct triad_plan_item *find(
+static struct triad_plan_item *find_port(
 	struct triad_plan *plan, uint64_t node_guid, uint8_t number)
 {
 	size_t first = 0, n = plan->n_items;
@@ -257,7 +257,7 @@ static bool is_left_to_other_end(struct build *build, struct triad_plan_item *it
 
 	if (item->kind != TRIAD_PLAN_DISABLE || !is_between_switches(fabric, item))
 		return false;
-	other = find(build->plan, fabric->nodes[fabric->ports[far].node].guid,
+	other = find_port(build->plan, fabric->nodes[fabric->ports[far].node].guid,
 		fabric->ports[far].number);
 	if (!other || other->kind != TRIAD_PLAN_DISABLE)
 		return false;
@@ -366,7 +366,7 @@ void triad_plan_free(struct triad_plan *plan)
 const struct triad_plan_item *triad_plan_find(
 	const struct triad_plan *plan, uint64_t node_guid, uint8_t port)
 {
-	return find((struct triad_plan *)plan, node_guid, port);
+	return find_port((struct triad_plan *)plan, node_guid, port);
 }
 
 uint32_t triad_plan_n_open(const struct triad_plan *plan)

@@ -67,7 +67,7 @@ int triad_policy_name_compare(const char *a, const char *b)
 	return (left > right) - (left < right);
 }
 
-static uint32_t find(const struct triad_policy_names *names, const char *name)
+static uint32_t find_name(const struct triad_policy_names *names, const char *name)
 {
 	uint32_t low = 0, high = names->n;
 
@@ -87,10 +87,10 @@ static uint32_t find(const struct triad_policy_names *names, const char *name)
 
 uint32_t triad_policy_find_group(const struct triad_policy *policy, const char *name)
 {
-	return find(&policy->group_names, name);
+	return find_name(&policy->group_names, name);
 }
 
 uint32_t triad_policy_find_level(const struct triad_policy *policy, const char *name)
 {
-	return find(&policy->level_names, name);
+	return find_name(&policy->level_names, name);
 }

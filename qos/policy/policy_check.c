@@ -178,7 +178,7 @@ static void find_default(struct triad_policy_builder *builder)
 
 /* --- all --------------------------------------------------------------- */
 
-static void *take(struct triad_policy_builder *builder,
+static void *take_items(struct triad_policy_builder *builder,
 	enum triad_policy_block_kind kind, uint32_t *n)
 {
 	struct triad_policy_elements *elements = &builder->elements[kind];
@@ -193,13 +193,13 @@ static void take_all(struct triad_policy_builder *builder)
 {
 	struct triad_policy *policy = builder->policy;
 
-	policy->groups = take(builder, TRIAD_BLOCK_PORT_GROUP, &policy->n_groups);
-	policy->levels = take(builder, TRIAD_BLOCK_LEVEL, &policy->n_levels);
-	policy->rules = take(builder, TRIAD_BLOCK_RULE, &policy->n_rules);
-	policy->partition_levels =
-		take(builder, TRIAD_BLOCK_PARTITION_LEVEL, &policy->n_partition_levels);
-	policy->sl2vl = take(builder, TRIAD_BLOCK_SL2VL_SCOPE, &policy->n_sl2vl);
-	policy->vlarb = take(builder, TRIAD_BLOCK_VLARB_SCOPE, &policy->n_vlarb);
+	policy->groups = take_items(builder, TRIAD_BLOCK_PORT_GROUP, &policy->n_groups);
+	policy->levels = take_items(builder, TRIAD_BLOCK_LEVEL, &policy->n_levels);
+	policy->rules = take_items(builder, TRIAD_BLOCK_RULE, &policy->n_rules);
+	policy->partition_levels = take_items(
+		builder, TRIAD_BLOCK_PARTITION_LEVEL, &policy->n_partition_levels);
+	policy->sl2vl = take_items(builder, TRIAD_BLOCK_SL2VL_SCOPE, &policy->n_sl2vl);
+	policy->vlarb = take_items(builder, TRIAD_BLOCK_VLARB_SCOPE, &policy->n_vlarb);
 }
 
 /* Rules of qos-ulps come behind the others, wherever they stand. */

@@ -55,7 +55,7 @@ static int compare(const void *a, const void *b)
 	return order ? order : (one->node > other->node) - (one->node < other->node);
 }
 
-static struct triad_node_name *make(const struct triad_fabric *fabric, bool words)
+static struct triad_node_name *make_index(const struct triad_fabric *fabric, bool words)
 {
 	struct triad_node_name *names =
 		malloc(((size_t)fabric->n_nodes + 1) * sizeof(*names));
@@ -82,9 +82,9 @@ int triad_node_names_init(struct triad_node_names *names,
 		for (uint32_t j = 0; j < policy->groups[i].n_port_names; j++)
 			wants[policy->groups[i].port_names[j].words] = true;
 	if (wants[false])
-		names->whole = make(fabric, false);
+		names->whole = make_index(fabric, false);
 	if (wants[true])
-		names->words = make(fabric, true);
+		names->words = make_index(fabric, true);
 	return (wants[false] && !names->whole) || (wants[true] && !names->words)
 		? ENOMEM
 		: 0;

@@ -98,7 +98,7 @@ static int add_segment(struct sweep *sweep, struct triad_segments *to, uint64_t 
 	return 0;
 }
 
-static int run(struct sweep *sweep, struct triad_segments *to)
+static int run_sweep(struct sweep *sweep, struct triad_segments *to)
 {
 	size_t i = 0;
 	int error = 0;
@@ -137,7 +137,7 @@ int triad_segments_make(struct triad_segments *segments,
 		error = ENOMEM;
 	if (!error) {
 		make_edges(&sweep, spans, n);
-		error = run(&sweep, segments);
+		error = run_sweep(&sweep, segments);
 	}
 	free(sweep.edges);
 	free(sweep.n_open);

@@ -42,7 +42,7 @@ static bool is_wanted(
 }
 
 /* Returns false when memory is short. */
-static bool note(struct list *list, uint64_t id, uint32_t cursor)
+static bool add_found(struct list *list, uint64_t id, uint32_t cursor)
 {
 	if (list->n == list->room) {
 		uint32_t room = list->room ? 2 * list->room : 256;
@@ -57,13 +57,13 @@ static bool note(struct list *list, uint64_t id, uint32_t cursor)
 	return true;
 }
 
-static bool find(struct list *list)
+static bool find_alerts(struct list *list)
 {
 	struct triad_alert alert;
 	uint32_t cursor = 0, at = 0;
 
 	while (triad_watch_next_alert(list->watch, &cursor, &alert)) {
-		if (is_wanted(list->command, &alert) && !note(list, alert.id, at))
+		if (is_wanted(list->command, &alert) && !add_found(list, alert.id, at))
 			return false;
 		at = cursor;
 	}
@@ -248,7 +248,7 @@ int triad_command_run_alerts(struct triad_service *service,
 	int status = TRIAD_CONTROL_DONE;
 
 	put_trouble(service, output);
-	if (find(&list)) {
+	if (find_alerts(&list)) {
 		if (list.n)
 			qsort(list.found, list.n, sizeof(*list.found), compare_ids);
 		status = put_list(service, &list, &counts);

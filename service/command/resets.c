@@ -73,7 +73,7 @@ static void put_json(struct list *list, const struct triad_reset *reset, const c
 	triad_json_object_end(&list->json);
 }
 
-static void put(struct list *list, const struct triad_reset *reset)
+static void add_reset(struct list *list, const struct triad_reset *reset)
 {
 	char at[TRIAD_CLOCK_TEXT_SIZE];
 
@@ -98,7 +98,7 @@ static void put_all(struct list *list, struct triad_reset_log *log)
 	struct triad_reset reset;
 
 	while (n && !list->output->failed && triad_reset_log_get(log, --n, &reset))
-		put(list, &reset);
+		add_reset(list, &reset);
 }
 
 static void put_end(const struct list *list, struct triad_service *service)

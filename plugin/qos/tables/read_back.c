@@ -39,7 +39,7 @@ struct reader {
 	struct slot slots[MAX_IN_FLIGHT];
 };
 
-static void put(uint8_t *at, uint64_t value, unsigned n)
+static void put_number(uint8_t *at, uint64_t value, unsigned n)
 {
 	while (n--) {
 		at[n] = (uint8_t)value;
@@ -78,10 +78,10 @@ static void encode(const struct reader *reader, const struct triad_read_back *it
 	mad[1] = TRIAD_MAD_CLASS_SUBNET_LID;
 	mad[2] = 1; /* ClassVersion */
 	mad[3] = TRIAD_MAD_METHOD_GET;
-	put(mad + AT_TID + 4, tid, 4);
-	put(mad + AT_ATTRIBUTE, attributes[item->kind], 2);
-	put(mad + AT_MODIFIER, modifier, 4);
-	put(mad + AT_M_KEY, reader->m_key, 8);
+	put_number(mad + AT_TID + 4, tid, 4);
+	put_number(mad + AT_ATTRIBUTE, attributes[item->kind], 2);
+	put_number(mad + AT_MODIFIER, modifier, 4);
+	put_number(mad + AT_M_KEY, reader->m_key, 8);
 }
 
 static void end(struct reader *reader, struct slot *slot, int error)
@@ -173,7 +173,7 @@ static struct slot *slot_of(struct reader *reader, uint32_t tid)
 	return NULL;
 }
 
-static void take(struct reader *reader, const struct triad_mad_reply *reply)
+static void take_reply(struct reader *reader, const struct triad_mad_reply *reply)
 {
 	struct slot *slot = reply->size < TRIAD_MAD_SIZE
 		? NULL
@@ -204,7 +204,7 @@ static void look_for_lost(struct reader *reader)
 	}
 }
 
-static int run(struct reader *reader, const struct triad_read_back_owner *owner)
+static int read_blocks(struct reader *reader, const struct triad_read_back_owner *owner)
 {
 	struct triad_mad_reply reply;
 
@@ -219,7 +219,7 @@ static int run(struct reader *reader, const struct triad_read_back_owner *owner)
 		if (error && error != EAGAIN)
 			return error;
 		if (!error)
-			take(reader, &reply);
+			take_reply(reader, &reply);
 		look_for_lost(reader);
 	}
 	return 0;
@@ -248,7 +248,7 @@ int triad_read_back(const struct triad_fabric *fabric, uint64_t m_key,
 	for (size_t i = 0; i < n; i++)
 		items[i].error = ETIMEDOUT;
 	reader->transport = triad_umad_transport(umad);
-	error = run(reader, owner);
+	error = read_blocks(reader, owner);
 	triad_umad_close(umad, reader->n_in_flight);
 	free(reader);
 	return error;
