@@ -28,18 +28,18 @@ static bool is_of_plugin(const struct triad_conf_key *key)
 }
 
 /* Keys that are there once come in the order of the table, in any configuration. */
-static void say_ignored(struct triad_agent *agent, const struct triad_conf *conf)
+static void log_ignored(struct triad_agent *agent, const struct triad_conf *conf)
 {
-	struct triad_conf_entry entry = {0}, standard_entry = {0};
+	struct triad_conf_entry entry = {0}, default_entry = {0};
 	struct triad_conf standard;
 	char names[512] = "";
 
 	triad_conf_init(&standard, agent->service.port_guid);
 	while (triad_conf_next(conf, &entry) &&
-		triad_conf_next(&standard, &standard_entry) &&
-		entry.key == standard_entry.key)
+		triad_conf_next(&standard, &default_entry) &&
+		entry.key == default_entry.key)
 		if (is_of_plugin(entry.key) &&
-			strcmp(entry.value, standard_entry.value) != 0)
+			strcmp(entry.value, default_entry.value) != 0)
 			triad_text_append(names, sizeof(names), "%s%s",
 				names[0] ? ", " : "", entry.name);
 	if (names[0])
@@ -105,7 +105,7 @@ static int start(struct triad_agent *agent)
 		", configuration: %s",
 		service->port_guid,
 		service->conf_path[0] ? service->conf_path : "defaults");
-	say_ignored(agent, &service->conf);
+	log_ignored(agent, &service->conf);
 	triad_service_open(service);
 	return 0;
 }
@@ -171,7 +171,7 @@ void triad_agent_reload(struct triad_agent *agent)
 			"the log can't be opened again: %s; it goes on where it was",
 			strerror(error));
 	if (!triad_service_reload(service, &diags))
-		say_ignored(agent, &service->conf);
+		log_ignored(agent, &service->conf);
 	else if (!service->conf_path[0])
 		triad_log_write(service->log, TRIAD_LOG_ERROR, "not loaded: %s",
 			service->owner->no_conf);

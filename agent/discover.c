@@ -30,8 +30,8 @@ struct triad_discover {
 	/* Of the thread alone. */
 	bool has_taken;
 	unsigned n_partial; /* in a row */
-	uint32_t n_silent_said;
-	int error_said;
+	uint32_t n_silent_logged;
+	int logged_error;
 };
 
 /* --- life --- */
@@ -93,23 +93,23 @@ static void note_result(struct triad_discover *discover, int error,
 	discover->status.n_done += !error;
 	discover->status.n_failed += error != 0;
 	pthread_mutex_unlock(&discover->lock);
-	if (error && error != EAGAIN && error != discover->error_said)
+	if (error && error != EAGAIN && error != discover->logged_error)
 		triad_log_write(discover->log, TRIAD_LOG_ERROR,
 			"topology: the fabric can't be discovered from port 0x%016lx: %s; "
 			"what was known before stays, and it is tried each %u s",
 			(unsigned long)discover->port_guid, made->why,
 			(unsigned)(AGAIN_US / TRIAD_US_PER_S));
-	discover->error_said = error;
+	discover->logged_error = error;
 }
 
-static void say_silent(struct triad_discover *discover, uint32_t n_silent)
+static void log_silent(struct triad_discover *discover, uint32_t n_silent)
 {
-	if (n_silent && n_silent != discover->n_silent_said)
+	if (n_silent && n_silent != discover->n_silent_logged)
 		triad_log_write(discover->log, TRIAD_LOG_WARNING,
 			"topology: %u ports behind links that are up don't answer SMPs; "
 			"they and what is behind them are missing until they do",
 			n_silent);
-	discover->n_silent_said = n_silent;
+	discover->n_silent_logged = n_silent;
 }
 
 /* Whether a fabric may take the place of the last one. */
@@ -131,7 +131,7 @@ static bool is_over(void *context)
 	return stop;
 }
 
-static void say_kept(void *context, int pid)
+static void log_kept(void *context, int pid)
 {
 	struct triad_discover *discover = context;
 
@@ -156,7 +156,7 @@ static int ask(struct triad_discover *discover, struct triad_discovery *made)
 		.is_loud = discover->log->level >= TRIAD_LOG_DEBUG,
 		.is_over = is_over,
 		.kept_us = TRIAD_DISCOVERY_KEPT_US,
-		.is_kept = say_kept,
+		.is_kept = log_kept,
 		.context = discover,
 	};
 
@@ -181,7 +181,7 @@ static uint64_t make_one(struct triad_discover *discover)
 	}
 	note_result(discover, error, &made, now_us - begun_us);
 	if (!error) {
-		say_silent(discover, made.n_silent);
+		log_silent(discover, made.n_silent);
 		discover->has_taken = true;
 		made.fabric->taken_us = begun_us;
 		made.fabric->consistent = !made.n_silent;

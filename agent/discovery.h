@@ -55,6 +55,6 @@ int triad_discovery_ask(
 	const struct triad_discovery_asking *asking, struct triad_discovery *made);
 
 /* What that process does: discovers and writes into 'fd'.  Returns its exit status. */
-int triad_discovery_tell(uint64_t port_guid, int fd);
+int triad_discovery_reply_write(uint64_t port_guid, int fd);
 
 #endif

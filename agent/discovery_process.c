@@ -22,7 +22,7 @@
 
 /* --- the process that discovers --- */
 
-int triad_discovery_tell(uint64_t port_guid, int fd)
+int triad_discovery_reply_write(uint64_t port_guid, int fd)
 {
 	struct triad_topology_packed packed = {0};
 	struct triad_discovery made;

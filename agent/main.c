@@ -195,7 +195,7 @@ int main(int argc, char **argv)
 	int error, status;
 
 	if (is_discovery(argc, argv, &options.port_guid))
-		return triad_discovery_tell(options.port_guid, STDOUT_FILENO);
+		return triad_discovery_reply_write(options.port_guid, STDOUT_FILENO);
 	status = parse_options(&options, argc, argv);
 	if (status != GO_ON)
 		return status;

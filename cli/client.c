@@ -68,7 +68,7 @@ static int put_output(struct answer *answer, const char *data, size_t size)
 
 /* --- the socket -------------------------------------------------------- */
 
-static int say_unreachable(const struct triad_client *client, int error)
+static int print_unreachable(const struct triad_client *client, int error)
 {
 	if (client->is_silent)
 		return TRIAD_CONTROL_FAILED;
@@ -92,7 +92,7 @@ static int say_unreachable(const struct triad_client *client, int error)
 	return TRIAD_CONTROL_FAILED;
 }
 
-static int say_cut(struct answer *answer, int error)
+static int print_cut(struct answer *answer, int error)
 {
 	const struct triad_client *client = answer->client;
 
@@ -199,14 +199,14 @@ static int take_octets(struct answer *answer, struct triad_reply *reply)
 	int status, error = receive(answer->fd, octets, size);
 
 	if (error)
-		return say_cut(answer, error);
+		return print_cut(answer, error);
 	switch (triad_reply_take(reply, &status)) {
 	case TRIAD_REPLY_PIECE:
 		return take_piece(answer, reply);
 	case TRIAD_REPLY_EXIT:
 		return status;
 	case TRIAD_REPLY_BROKEN:
-		return say_cut(answer, status);
+		return print_cut(answer, status);
 	default:
 		return STATUS_NONE;
 	}
@@ -221,12 +221,12 @@ int triad_client_ask(
 	int error = connect_to(client, &answer.fd);
 
 	if (error)
-		return say_unreachable(client, error);
+		return print_unreachable(client, error);
 	/* A plugin that refuses early closes before it has read the request; what it
 	 * said is still there to be read. */
 	error = send_request(answer.fd, request, request_size);
 	if (error && error != EPIPE)
-		status = say_cut(&answer, error);
+		status = print_cut(&answer, error);
 	triad_reply_init(&reply);
 	while (status == STATUS_NONE)
 		status = take_octets(&answer, &reply);

@@ -88,7 +88,7 @@ static int load(const char *path, struct triad_expected **expected)
 	triad_diags_init(&diags, path);
 	error = triad_expected_parse(octets, size, &diags, expected);
 	free(octets);
-	triad_port_tell(&diags, "");
+	triad_port_print(&diags, "");
 	if (error && !diags.n)
 		complain(path, error);
 	return error;
@@ -114,8 +114,8 @@ static int place(const struct triad_port_command *command,
 	summary->has_fabric = true;
 	summary->n_unknown = placed->n_unknown;
 	triad_placed_free(placed);
-	triad_port_tell(&mistakes, "");
-	triad_port_tell(&warnings, "warning: ");
+	triad_port_print(&mistakes, "");
+	triad_port_print(&warnings, "warning: ");
 	return mistakes.n_total ? EINVAL : 0;
 }
 

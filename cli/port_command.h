@@ -52,7 +52,7 @@ int triad_port_check(const struct triad_port_command *command);
 int triad_port_snapshot(const struct triad_port_command *command);
 
 /* Tells what is in the list on standard error, each behind 'before'. */
-void triad_port_tell(const struct triad_diags *diags, const char *before);
+void triad_port_print(const struct triad_diags *diags, const char *before);
 
 /* Reads a file, or as much of it as 'max' octets and one more.  Returns 0 and octets to
  * be freed; or an errno, told. */

@@ -55,7 +55,7 @@ int triad_port_read_file(const char *path, size_t max, char **octets, size_t *si
 	return complain(path, error);
 }
 
-void triad_port_tell(const struct triad_diags *diags, const char *before)
+void triad_port_print(const struct triad_diags *diags, const char *before)
 {
 	char text[2 * TRIAD_DIAG_TEXT_SIZE + 32];
 
@@ -80,7 +80,7 @@ int triad_port_read_fabric(const char *path, struct triad_fabric **fabric)
 	error = triad_netdiscover_parse(octets, size, &diags, fabric);
 	free(octets);
 	if (error)
-		triad_port_tell(&diags, "");
+		triad_port_print(&diags, "");
 	if (error && !diags.n)
 		complain(path, error);
 	return error;

@@ -169,7 +169,7 @@ static int read_value(int n_words, char **words, char *value, int size)
 
 /* What is typed goes before the environment (that names an OpenSM), that before what is
  * found. */
-static int find_socket_or_tell(const struct options *options, char *path, size_t size,
+static int find_socket_or_print(const struct options *options, char *path, size_t size,
 	char *message, size_t message_size)
 {
 	const char *set = options->is_agent ? NULL : getenv("TRIAD_SOCKET");
@@ -190,7 +190,8 @@ static int find_socket_or_tell(const struct options *options, char *path, size_t
 static int find_socket(const struct options *options, char *path, size_t size)
 {
 	char message[2048];
-	int status = find_socket_or_tell(options, path, size, message, sizeof(message));
+	int status =
+		find_socket_or_print(options, path, size, message, sizeof(message));
 
 	if (status != GO_ON)
 		complain(message);
@@ -366,7 +367,7 @@ static bool report_verdict(void *context, bool is_yes, bool is_loud)
 		.timeout_s = VERDICT_TIMEOUT_S,
 		.drops_output = true,
 		.is_silent = !is_loud};
-	int status = find_socket_or_tell(
+	int status = find_socket_or_print(
 		options, path, sizeof(path), message, sizeof(message));
 
 	if (status == GO_ON)

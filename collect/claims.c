@@ -99,7 +99,7 @@ void claims_begin(struct triad_claims *claims)
 		claims->nodes[i].due_us = CLAIMS_NEVER;
 	claims_plan_all(claims);
 	if (claims->params.self)
-		claims_say_state(claims, true);
+		claims_send_state(claims, true);
 	claims_ask_all(claims);
 }
 
@@ -137,7 +137,7 @@ void triad_claims_drain(struct triad_claims *claims, bool drain, uint64_t now_us
 	claims->is_draining = drain;
 	claims->agents[CLAIMS_SELF].is_draining = drain;
 	claims_plan_all(claims);
-	claims_say_state(claims, false);
+	claims_send_state(claims, false);
 }
 
 void triad_claims_leave(struct triad_claims *claims, uint64_t now_us)
@@ -149,7 +149,7 @@ void triad_claims_leave(struct triad_claims *claims, uint64_t now_us)
 	claims->counts.n_given_up += claims->agents[CLAIMS_SELF].n_nodes;
 	claims_disown(claims, CLAIMS_SELF, false);
 	claims_plan_all(claims);
-	claims_say_state(claims, true);
+	claims_send_state(claims, true);
 }
 
 /* --- time --- */
@@ -212,7 +212,7 @@ static uint64_t earlier(uint64_t a_us, uint64_t b_us)
 	return a_us < b_us ? a_us : b_us;
 }
 
-uint64_t triad_claims_turn(struct triad_claims *claims, uint64_t now_us)
+uint64_t triad_claims_step(struct triad_claims *claims, uint64_t now_us)
 {
 	uint64_t next_us;
 

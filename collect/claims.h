@@ -6,21 +6,22 @@
  *
  *     (hops + x) x backoff        0 <= x < 1
  *
- * and then claims the node, unless another agent did so before.  x comes from the
- * agent's load and, among equals, from a tie-break.  So rounds of claims [monitoring-rfc:
- * waves] go out from all agents at once, hop by hop, and stop where they meet.  Claims
- * are announced to all.  Where two agents claim the same node, all find the same winner:
+ * and then claims the node, unless another agent did so before. x comes from the
+ * agent's load and, among equals, from a tie-break. So rounds of claims
+ * [monitoring-rfc: waves] go out from all agents at once, hop by hop, and stop where
+ * they meet. Claims are announced to all. Where two agents claim the same node, all
+ * find the same winner:
  *
  *     1. one that is not draining    2. fewer hops    3. lower load, as it stood when
  *     the node was claimed    4. the tie-break: a hash of the node and the agent
  *
- * A better claim takes a node over from its owner: in a round, for fewer hops or because
- * the owner drains; or, a few nodes at a time, because the owner's load is two steps
- * (triad_claims_load()) or more above the claimant's.  Claims keep the load that they
- * were made at, so that loads approach each other and do not swing: of what an agent
- * owns, at least half was claimed at its present step or the one below, so others can
- * win enough.  When an owner's distance changes, it states its claim anew, in place of
- * the old one.  The loser gives way without a message.  An owner that receives a worse
+ * A better claim takes a node over from its owner: in a round, for fewer hops or
+ * because the owner drains; or, a few nodes at a time, because the owner's load is two
+ * steps (triad_claims_load()) or more above the claimant's. Claims keep the load that
+ * they were made at, so that loads approach each other and do not swing: of what an
+ * agent owns, at least half was claimed at its present step or the one below, so others
+ * can win enough. When an owner's distance changes, it states its claim anew, in place
+ * of the old one. The loser gives way without a message. An owner that receives a worse
  * claim than its own repeats its own.
  *
  * An agent is alive while it is received: after 'liveness_us' without a message it is
@@ -75,7 +76,7 @@ struct triad_claims_sink {
 	void *context;
 	/* To all (to == TRIAD_CLAIMS_NOBODY) or as an answer to one.  The caller fills
 	 * in address and port. */
-	void (*say_owner)(void *context, uint64_t to,
+	void (*send_owner)(void *context, uint64_t to,
 		const struct triad_collect_owner *owner,
 		const struct triad_collect_claim *claims);
 	/* Ask 'to' (TRIAD_CLAIMS_NOBODY: all) for the list of what it owns. */
@@ -134,7 +135,7 @@ void triad_claims_free(struct triad_claims *claims);
 int triad_claims_set_nodes(struct triad_claims *claims, const uint64_t *guids,
 	const uint8_t *hops, uint32_t n, uint64_t now_us);
 
-/* Nobody can be heard, and triad_claims_turn() is not called, until it is told
+/* Nobody can be heard, and triad_claims_step() is not called, until it is told
  * otherwise: what is owned stays, whatever becomes of the fabric meanwhile.  Then it is
  * as if it had not been running. */
 void triad_claims_set_away(struct triad_claims *claims, bool is_away, uint64_t now_us);
@@ -146,25 +147,25 @@ void triad_claims_drain(struct triad_claims *claims, bool drain, uint64_t now_us
 void triad_claims_leave(struct triad_claims *claims, uint64_t now_us);
 
 /* What was heard; the sender's own words come back to it and are left alone. */
-void triad_claims_hear_alive(struct triad_claims *claims,
+void triad_claims_receive_alive(struct triad_claims *claims,
 	const struct triad_collect_head *head, const struct triad_collect_alive *alive,
 	uint64_t now_us);
-void triad_claims_hear_owner(struct triad_claims *claims,
+void triad_claims_receive_owner(struct triad_claims *claims,
 	const struct triad_collect_head *head, const struct triad_collect_owner *owner,
 	const struct triad_collect_claim *entries, uint64_t now_us);
 /* Answers with what of it is owned here, or with the list. */
-void triad_claims_hear_who_owns(struct triad_claims *claims,
+void triad_claims_receive_who_owns(struct triad_claims *claims,
 	const struct triad_collect_head *head, const struct triad_collect_who_owns *who,
 	const uint64_t *guids, uint64_t now_us);
 
 /* Does what is due.  Returns when to call it again, at the latest; and after each of
  * the functions above, which may have made something due. */
-uint64_t triad_claims_turn(struct triad_claims *claims, uint64_t now_us);
+uint64_t triad_claims_step(struct triad_claims *claims, uint64_t now_us);
 
 /* --- what is so --- */
 
 /* What ALIVE is to say: n_nodes, n_announced, claims, is_draining.  After
- * triad_claims_turn(), which finds out whether this agent was paused. */
+ * triad_claims_step(), which finds out whether this agent was paused. */
 void triad_claims_fill_alive(
 	const struct triad_claims *claims, struct triad_collect_alive *alive);
 

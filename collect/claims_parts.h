@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* What the parts of the claims machine have in common: claims.c has its life and the
  * time, claims_table.c nodes and agents, claims_round.c what is claimed when,
- * claims_say.c what is said, claims_receive.c what is heard. */
+ * claims_send.c what is said, claims_receive.c what is heard. */
 #ifndef TRIAD_COLLECT_CLAIMS_PARTS_H
 #define TRIAD_COLLECT_CLAIMS_PARTS_H
 
@@ -49,7 +49,7 @@ struct claims_agent {
 	uint64_t parts;    /* that came, a bit for each */
 	uint32_t as_of;    /* of these */
 	/* The digests differed as they do now when the last list was through. */
-	uint64_t settled_us, settled_said, settled_digest, settled_n_freed;
+	uint64_t settled_us, logged_settled, settled_digest, settled_n_freed;
 };
 
 struct triad_claims {
@@ -132,13 +132,13 @@ void claims_run_rounds(struct triad_claims *claims);
 void claims_run_balance(struct triad_claims *claims);
 uint64_t claims_hash(uint64_t a, uint64_t b);
 
-/* --- claims_say.c --- */
+/* --- claims_send.c --- */
 
-void claims_say(struct triad_claims *claims, uint32_t node, uint8_t hops);
+void claims_announce(struct triad_claims *claims, uint32_t node, uint8_t hops);
 /* Each call from outside ends with it. */
 void claims_flush(struct triad_claims *claims);
 /* An announcement without entries: its state alone, or that it owns nothing. */
-void claims_say_state(struct triad_claims *claims, bool owns_nothing);
+void claims_send_state(struct triad_claims *claims, bool owns_nothing);
 void claims_run_repeats(struct triad_claims *claims);
 
 #endif

@@ -99,7 +99,7 @@ static void set_draining(
 static bool is_settled(
 	const struct triad_claims *claims, const struct claims_agent *agent)
 {
-	return agent->settled_us && agent->settled_said == agent->said_digest &&
+	return agent->settled_us && agent->logged_settled == agent->said_digest &&
 		agent->settled_digest == agent->digest &&
 		agent->settled_n_freed == claims->n_freed &&
 		claims->now_us <
@@ -117,7 +117,7 @@ static void compare_digests(struct triad_claims *claims, struct claims_agent *ag
 		agent->needs_list = true;
 }
 
-void triad_claims_hear_alive(struct triad_claims *claims,
+void triad_claims_receive_alive(struct triad_claims *claims,
 	const struct triad_collect_head *head, const struct triad_collect_alive *alive,
 	uint64_t now_us)
 {
@@ -147,13 +147,13 @@ static bool is_possible(const struct triad_claims *claims,
 		hops >= params->true_hops(params->context, agent->id, node);
 }
 
-static void hear_given_up(struct triad_claims *claims, unsigned agent, uint32_t node)
+static void receive_given_up(struct triad_claims *claims, unsigned agent, uint32_t node)
 {
 	if (claims->nodes[node].owner == agent)
 		claims_set_owner(claims, node, CLAIMS_UNOWNED, 0, 0);
 }
 
-static void hear_worse(struct triad_claims *claims, uint32_t i)
+static void receive_worse(struct triad_claims *claims, uint32_t i)
 {
 	struct claims_node *node = &claims->nodes[i];
 	uint64_t soon_us = claims->now_us + claims->params.backoff_us;
@@ -168,7 +168,7 @@ static void hear_worse(struct triad_claims *claims, uint32_t i)
 	claims->n_disputed++;
 }
 
-static void hear_claim(struct triad_claims *claims, struct claims_agent *agent,
+static void receive_claim(struct triad_claims *claims, struct claims_agent *agent,
 	const struct triad_collect_claim *claim, uint32_t *near)
 {
 	unsigned index = claims_index(claims, agent);
@@ -179,7 +179,7 @@ static void hear_claim(struct triad_claims *claims, struct claims_agent *agent,
 		return;
 	node = &claims->nodes[i];
 	if (claim->hops == TRIAD_COLLECT_HOPS_GIVEN_UP) {
-		hear_given_up(claims, index, i);
+		receive_given_up(claims, index, i);
 		return;
 	}
 	if (!is_possible(claims, agent, i, claim->hops)) {
@@ -189,7 +189,7 @@ static void hear_claim(struct triad_claims *claims, struct claims_agent *agent,
 	}
 	if (node->owner != index &&
 		!claims_is_better(claims, i, index, claim->hops, claim->load)) {
-		hear_worse(claims, i);
+		receive_worse(claims, i);
 		return;
 	}
 	claims->counts.n_lost += node->owner == CLAIMS_SELF;
@@ -197,13 +197,13 @@ static void hear_claim(struct triad_claims *claims, struct claims_agent *agent,
 	node->is_listed = true;
 }
 
-static void hear_claims(struct triad_claims *claims, struct claims_agent *agent,
+static void receive_claims(struct triad_claims *claims, struct claims_agent *agent,
 	const struct triad_collect_claim *entries, uint32_t n)
 {
 	uint32_t near = 0;
 
 	for (uint32_t i = 0; i < n; i++)
-		hear_claim(claims, agent, &entries[i], &near);
+		receive_claim(claims, agent, &entries[i], &near);
 }
 
 /* --- lists --- */
@@ -221,7 +221,7 @@ static void end_list(
 	if (agent->known < agent->heard)
 		agent->known = agent->heard;
 	agent->settled_us = claims->now_us;
-	agent->settled_said = agent->said_digest;
+	agent->logged_settled = agent->said_digest;
 	agent->settled_digest = agent->digest;
 	agent->settled_n_freed = claims->n_freed;
 }
@@ -238,7 +238,7 @@ static void begin_list(
 			claims->nodes[i].is_listed = false;
 }
 
-static void hear_list(struct triad_claims *claims, struct claims_agent *agent,
+static void receive_list(struct triad_claims *claims, struct claims_agent *agent,
 	const struct triad_collect_owner *owner,
 	const struct triad_collect_claim *entries)
 {
@@ -250,7 +250,7 @@ static void hear_list(struct triad_claims *claims, struct claims_agent *agent,
 		return;
 	if (!agent->parts || owner->as_of != agent->as_of)
 		begin_list(claims, agent, owner->as_of);
-	hear_claims(claims, agent, entries, owner->n);
+	receive_claims(claims, agent, entries, owner->n);
 	if (owner->n_parts)
 		agent->parts |= UINT64_C(1) << owner->part;
 	all = owner->n_parts ? UINT64_MAX >> (64 - owner->n_parts) : 0;
@@ -260,8 +260,8 @@ static void hear_list(struct triad_claims *claims, struct claims_agent *agent,
 
 /* --- OWNER --- */
 
-static void hear_announcement(struct triad_claims *claims, struct claims_agent *agent,
-	const struct triad_collect_owner *owner,
+static void receive_announcement(struct triad_claims *claims,
+	struct claims_agent *agent, const struct triad_collect_owner *owner,
 	const struct triad_collect_claim *entries)
 {
 	if (owner->number <= agent->heard)
@@ -278,10 +278,10 @@ static void hear_announcement(struct triad_claims *claims, struct claims_agent *
 		agent->settled_us = 0;
 		return;
 	}
-	hear_claims(claims, agent, entries, owner->n);
+	receive_claims(claims, agent, entries, owner->n);
 }
 
-void triad_claims_hear_owner(struct triad_claims *claims,
+void triad_claims_receive_owner(struct triad_claims *claims,
 	const struct triad_collect_head *head, const struct triad_collect_owner *owner,
 	const struct triad_collect_claim *entries, uint64_t now_us)
 {
@@ -294,9 +294,9 @@ void triad_claims_hear_owner(struct triad_claims *claims,
 	if (!agent)
 		return;
 	if (owner->number)
-		hear_announcement(claims, agent, owner, entries);
+		receive_announcement(claims, agent, owner, entries);
 	else if (owner->is_list)
-		hear_list(claims, agent, owner, entries);
+		receive_list(claims, agent, owner, entries);
 	else if (owner->as_of >= agent->heard)
-		hear_claims(claims, agent, entries, owner->n);
+		receive_claims(claims, agent, entries, owner->n);
 }

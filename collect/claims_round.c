@@ -130,8 +130,8 @@ static unsigned rank(
 	return n;
 }
 
-/* x times the back-off.  The winner of the tie-break comes at once, the others after a
- * quarter of a back-off, one after the other.  An agent that owns much more than another
+/* x times the back-off. The winner of the tie-break comes at once, the others after a
+ * quarter of a back-off, one after the other. An agent that owns much more than another
  * comes half a back-off later. */
 static uint64_t wait_us(
 	const struct triad_claims *claims, const struct rivals *rivals, uint32_t i)
@@ -154,7 +154,7 @@ static void claim(struct triad_claims *claims, uint32_t i)
 	claims->counts.n_claimed++;
 	claims_set_owner(claims, i, CLAIMS_SELF, own_hops,
 		triad_claims_load(claims->agents[CLAIMS_SELF].n_nodes));
-	claims_say(claims, i, own_hops);
+	claims_announce(claims, i, own_hops);
 }
 
 /* What is too much is looked at again later: others may have left it, or it less. */

@@ -328,17 +328,17 @@ static void restate(struct triad_claims *claims)
 		if (node->own_hops == TRIAD_CLAIMS_UNREACHABLE) {
 			claims->counts.n_given_up++;
 			claims_set_owner(claims, i, CLAIMS_UNOWNED, 0, 0);
-			claims_say(claims, i, TRIAD_COLLECT_HOPS_GIVEN_UP);
+			claims_announce(claims, i, TRIAD_COLLECT_HOPS_GIVEN_UP);
 		} else {
 			claims_set_owner(
 				claims, i, CLAIMS_SELF, node->own_hops, node->load);
-			claims_say(claims, i, node->own_hops);
+			claims_announce(claims, i, node->own_hops);
 		}
 	}
 }
 
 /* Digests and claims that did not fit the old fabric may fit this one. */
-static void doubt_agents(struct triad_claims *claims)
+static void revalidate_agents(struct triad_claims *claims)
 {
 	for (unsigned i = CLAIMS_SELF + 1; i < claims->n_agents; i++) {
 		struct claims_agent *agent = &claims->agents[i];
@@ -379,7 +379,7 @@ int triad_claims_set_nodes(struct triad_claims *claims, const uint64_t *guids,
 		ask_for_added(claims, change.n_added);
 	for (uint32_t i = 0; i < n; i++)
 		claims->nodes[i].is_new = false;
-	doubt_agents(claims);
+	revalidate_agents(claims);
 	restate(claims);
 	claims_plan_all(claims);
 	claims_flush(claims);

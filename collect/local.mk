@@ -6,7 +6,7 @@ libtriadcollect_la_SOURCES = \
 	collect/claims.c collect/claims.h \
 	collect/claims_receive.c \
 	collect/claims_parts.h \
-	collect/claims_say.c \
+	collect/claims_send.c \
 	collect/claims_table.c \
 	collect/claims_round.c \
 	collect/data.c collect/data.h \

@@ -23,8 +23,8 @@ struct triad_collect_head triad_member_head(
 	};
 }
 
-void triad_member_say(struct triad_member *member, enum triad_member_to to, uint64_t id,
-	const uint8_t *octets, size_t size)
+void triad_member_send(struct triad_member *member, enum triad_member_to to,
+	uint64_t id, const uint8_t *octets, size_t size)
 {
 	if (!size)
 		return;
@@ -36,12 +36,12 @@ void triad_member_say(struct triad_member *member, enum triad_member_to to, uint
 /* To all, or to one. */
 static void send_to(struct triad_member *member, uint64_t to, size_t size)
 {
-	triad_member_say(member,
+	triad_member_send(member,
 		to == TRIAD_CLAIMS_NOBODY ? TRIAD_MEMBER_TO_ALL : TRIAD_MEMBER_TO_ONE,
 		to, member->octets, size);
 }
 
-static void say_owner(void *context, uint64_t to,
+static void send_owner(void *context, uint64_t to,
 	const struct triad_collect_owner *owner,
 	const struct triad_collect_claim *claims)
 {
@@ -73,7 +73,7 @@ static uint64_t past_us(const struct triad_member *member)
 	return TRIAD_COLLECT_PAST_LIVES * member->liveness_us;
 }
 
-static void say_alive(struct triad_member *member, uint64_t now_us)
+static void send_alive(struct triad_member *member, uint64_t now_us)
 {
 	struct triad_collect_head head = triad_member_head(member, TRIAD_COLLECT_ALIVE);
 	struct triad_collect_alive alive;
@@ -161,7 +161,7 @@ struct triad_member *triad_member_new(const struct triad_member_params *params,
 {
 	struct triad_member *member = calloc(1, sizeof(*member));
 	const struct triad_claims_sink claims_sink = {.context = member,
-		.say_owner = say_owner,
+		.send_owner = send_owner,
 		.ask_list = ask_list,
 		.ask_nodes = ask_nodes};
 	const struct triad_claims_params claims_params = {
@@ -268,7 +268,7 @@ int triad_member_set_fabric(struct triad_member *member, struct triad_fabric *fa
 
 /* --- hearing --- */
 
-static void hear_alive(struct triad_member *member,
+static void receive_alive(struct triad_member *member,
 	const struct triad_collect_head *head, struct triad_wire *body, uint64_t now_us)
 {
 	struct triad_collect_alive alive;
@@ -280,10 +280,10 @@ static void hear_alive(struct triad_member *member,
 	if (triad_peers_receive(
 		    &member->peers, head, &alive, past_us(member), now_us) &&
 		!alive.is_manager)
-		triad_claims_hear_alive(member->claims, head, &alive, now_us);
+		triad_claims_receive_alive(member->claims, head, &alive, now_us);
 }
 
-static void hear_owner(struct triad_member *member,
+static void receive_owner(struct triad_member *member,
 	const struct triad_collect_head *head, struct triad_wire *body, uint64_t now_us)
 {
 	struct triad_collect_owner owner;
@@ -296,13 +296,14 @@ static void hear_owner(struct triad_member *member,
 	for (uint32_t i = 0; claims && good && i < owner.n; i++)
 		good = triad_collect_get_claim(body, &claims[i]);
 	if (claims && good)
-		triad_claims_hear_owner(member->claims, head, &owner, claims, now_us);
+		triad_claims_receive_owner(
+			member->claims, head, &owner, claims, now_us);
 	else
 		member->counts.n_foreign++;
 	free(claims);
 }
 
-static void hear_who_owns(struct triad_member *member,
+static void receive_who_owns(struct triad_member *member,
 	const struct triad_collect_head *head, struct triad_wire *body, uint64_t now_us)
 {
 	struct triad_collect_who_owns who;
@@ -314,13 +315,14 @@ static void hear_who_owns(struct triad_member *member,
 	for (uint32_t i = 0; guids && i < who.n; i++)
 		guids[i] = triad_wire_get64(body);
 	if (guids && !body->failed)
-		triad_claims_hear_who_owns(member->claims, head, &who, guids, now_us);
+		triad_claims_receive_who_owns(
+			member->claims, head, &who, guids, now_us);
 	else
 		member->counts.n_foreign++;
 	free(guids);
 }
 
-static void hear_again(struct triad_member *member, struct triad_wire *body)
+static void receive_again(struct triad_member *member, struct triad_wire *body)
 {
 	struct triad_collect_again again;
 
@@ -330,40 +332,40 @@ static void hear_again(struct triad_member *member, struct triad_wire *body)
 		member->counts.n_foreign++;
 }
 
-static void hear_kind(struct triad_member *member,
+static void receive_kind(struct triad_member *member,
 	const struct triad_collect_head *head, struct triad_wire *body, uint64_t now_us)
 {
 	switch (head->kind) {
 	case TRIAD_COLLECT_ALIVE:
-		hear_alive(member, head, body, now_us);
+		receive_alive(member, head, body, now_us);
 		break;
 	case TRIAD_COLLECT_OWNER:
-		hear_owner(member, head, body, now_us);
+		receive_owner(member, head, body, now_us);
 		break;
 	case TRIAD_COLLECT_WHO_OWNS:
-		hear_who_owns(member, head, body, now_us);
+		receive_who_owns(member, head, body, now_us);
 		break;
 	case TRIAD_COLLECT_TRAP:
 	case TRIAD_COLLECT_DATA:
-		triad_member_hear_up(member, head, body, now_us);
+		triad_member_receive_up(member, head, body, now_us);
 		break;
 	case TRIAD_COLLECT_GET_HISTOGRAMS:
-		triad_member_hear_get_histograms(member, head, body, now_us);
+		triad_member_receive_get_histograms(member, head, body, now_us);
 		break;
 	case TRIAD_COLLECT_HISTOGRAM:
-		triad_member_hear_histogram(member, head, body);
+		triad_member_receive_histogram(member, head, body);
 		break;
 	case TRIAD_COLLECT_CLEAR:
-		triad_member_hear_clear(member, head, body, now_us);
+		triad_member_receive_clear(member, head, body, now_us);
 		break;
 	case TRIAD_COLLECT_AGAIN:
-		hear_again(member, body);
+		receive_again(member, body);
 		break;
 	case TRIAD_COLLECT_WANT_TOPOLOGY:
-		triad_member_hear_want_topology(member);
+		triad_member_receive_want_topology(member);
 		break;
 	case TRIAD_COLLECT_TOPOLOGY:
-		triad_member_hear_topology(member, head, body, now_us);
+		triad_member_receive_topology(member, head, body, now_us);
 		break;
 	case TRIAD_COLLECT_OLD_TOPOLOGY: /* refused with its head */
 	case TRIAD_COLLECT_N_KINDS:
@@ -382,11 +384,11 @@ static bool is_own_come_round(
 static bool is_heard(const struct triad_member *member, uint64_t id, uint64_t now_us)
 {
 	return triad_peers_find(&member->peers, id) &&
-		triad_member_hears(member, id, now_us);
+		triad_member_is_received(member, id, now_us);
 }
 
 static void refuse(
-	struct triad_member *member, const struct triad_member_speaker *speaker)
+	struct triad_member *member, const struct triad_member_sender *speaker)
 {
 	member->counts.n_refused++;
 	member->counts.refused = speaker->id;
@@ -395,7 +397,7 @@ static void refuse(
 /* Whether the speaker may pass that on. */
 static bool may_pass_on(const struct triad_member *member,
 	const struct triad_collect_head *head,
-	const struct triad_member_speaker *speaker, uint64_t now_us)
+	const struct triad_member_sender *speaker, uint64_t now_us)
 {
 	return !speaker->is_manager && is_heard(member, speaker->id, now_us) &&
 		(head->sender == member->params.id ||
@@ -405,7 +407,7 @@ static bool may_pass_on(const struct triad_member *member,
 
 /* Whether an ALIVE says what its speaker is.  One that makes no sense says nothing. */
 static bool is_of_its_role(
-	struct triad_wire body, const struct triad_member_speaker *speaker)
+	struct triad_wire body, const struct triad_member_sender *speaker)
 {
 	struct triad_collect_alive alive;
 
@@ -416,7 +418,7 @@ static bool is_of_its_role(
 /* Whether the speaker may say that. */
 static bool is_due(const struct triad_member *member,
 	const struct triad_collect_head *head, const struct triad_wire *body,
-	const struct triad_member_speaker *speaker, uint64_t now_us)
+	const struct triad_member_sender *speaker, uint64_t now_us)
 {
 	if (head->n_passes)
 		return may_pass_on(member, head, speaker, now_us);
@@ -437,8 +439,8 @@ static bool is_due(const struct triad_member *member,
 	}
 }
 
-void triad_member_hear(struct triad_member *member,
-	const struct triad_member_speaker *speaker, uint8_t *octets, size_t size,
+void triad_member_receive(struct triad_member *member,
+	const struct triad_member_sender *speaker, uint8_t *octets, size_t size,
 	uint64_t now_us)
 {
 	struct triad_collect_head head;
@@ -462,7 +464,7 @@ void triad_member_hear(struct triad_member *member,
 		return;
 	}
 	if (head.sender != member->params.id || is_own_come_round(member, &head))
-		hear_kind(member, &head, &body, now_us);
+		receive_kind(member, &head, &body, now_us);
 	else
 		member->counts.n_duplicate_ids +=
 			head.incarnation != member->params.incarnation;
@@ -475,20 +477,20 @@ static uint64_t sooner(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-uint64_t triad_member_turn(struct triad_member *member, uint64_t now_us)
+uint64_t triad_member_step(struct triad_member *member, uint64_t now_us)
 {
 	uint64_t every_us = member->liveness_us / ALIVES, next_us;
 
 	if (member->is_cut_off)
-		return triad_member_turn_gathers(member, now_us);
+		return triad_member_step_gathers(member, now_us);
 	next_us =
-		member->fabric ? triad_claims_turn(member->claims, now_us) : UINT64_MAX;
+		member->fabric ? triad_claims_step(member->claims, now_us) : UINT64_MAX;
 	if (!member->alive_us || now_us - member->alive_us >= every_us ||
 		triad_member_master(member, now_us) != member->master)
-		say_alive(member, now_us);
+		send_alive(member, now_us);
 	next_us = sooner(next_us, member->alive_us + every_us);
-	next_us = sooner(next_us, triad_member_turn_gathers(member, now_us));
-	return sooner(next_us, triad_member_turn_topology(member, now_us));
+	next_us = sooner(next_us, triad_member_step_gathers(member, now_us));
+	return sooner(next_us, triad_member_step_topology(member, now_us));
 }
 
 void triad_member_cut_off(struct triad_member *member, bool is_cut_off, uint64_t now_us)
@@ -512,7 +514,7 @@ void triad_member_leave(struct triad_member *member, uint64_t now_us)
 
 /* --- agents --- */
 
-void triad_member_tell_sweep(struct triad_member *member, struct triad_view *view,
+void triad_member_send_sweep(struct triad_member *member, struct triad_view *view,
 	const uint32_t *findings, uint32_t n_silent, uint32_t lag_ms, uint64_t now_us)
 {
 	struct triad_collect_head head = triad_member_head(member, TRIAD_COLLECT_DATA);
@@ -523,16 +525,16 @@ void triad_member_tell_sweep(struct triad_member *member, struct triad_view *vie
 	member->n_ports = triad_reporter_n_ports(member->reporter);
 	while ((size = triad_reporter_next(
 			member->reporter, &head, now_us, member->octets)))
-		triad_member_say_up(member, member->octets, size);
+		triad_member_send_up(member, member->octets, size);
 }
 
-void triad_member_tell_trap(struct triad_member *member,
+void triad_member_send_trap(struct triad_member *member,
 	const struct triad_collect_trap *trap, uint64_t now_us)
 {
 	struct triad_collect_head head = triad_member_head(member, TRIAD_COLLECT_TRAP);
 
 	member->counts.n_traps++;
-	triad_member_say_up(member, member->octets,
+	triad_member_send_up(member, member->octets,
 		triad_collect_put_trap(
 			&head, trap, member->octets, sizeof(member->octets)));
 }
@@ -599,7 +601,8 @@ const struct triad_peers *triad_member_peers(const struct triad_member *member)
 	return &member->peers;
 }
 
-bool triad_member_hears(const struct triad_member *member, uint64_t id, uint64_t now_us)
+bool triad_member_is_received(
+	const struct triad_member *member, uint64_t id, uint64_t now_us)
 {
 	const struct triad_peers_entry *entry = triad_peers_find(&member->peers, id);
 

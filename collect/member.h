@@ -58,7 +58,7 @@ enum triad_member_to {
 };
 
 /* Who said something, by the carrier's word. */
-struct triad_member_speaker {
+struct triad_member_sender {
 	uint64_t id;
 	bool is_manager;
 };
@@ -133,11 +133,11 @@ bool triad_member_set_pkeys(
 int triad_member_set_fabric(struct triad_member *member, struct triad_fabric *fabric,
 	uint64_t hash, uint64_t now_us);
 
-void triad_member_hear(struct triad_member *member,
-	const struct triad_member_speaker *speaker, uint8_t *octets, size_t size,
+void triad_member_receive(struct triad_member *member,
+	const struct triad_member_sender *speaker, uint8_t *octets, size_t size,
 	uint64_t now_us);
 /* Does what is due; returns when to call it again, at the latest. */
-uint64_t triad_member_turn(struct triad_member *member, uint64_t now_us);
+uint64_t triad_member_step(struct triad_member *member, uint64_t now_us);
 
 /* There is nobody to hear or to be heard by: then nobody is taken for dead, and nothing
  * is claimed; what is owned stays. */
@@ -151,9 +151,9 @@ void triad_member_leave(struct triad_member *member, uint64_t now_us);
 /* --- agents --- */
 
 /* A sweep ended: tells of it. */
-void triad_member_tell_sweep(struct triad_member *member, struct triad_view *view,
+void triad_member_send_sweep(struct triad_member *member, struct triad_view *view,
 	const uint32_t *findings, uint32_t n_silent, uint32_t lag_ms, uint64_t now_us);
-void triad_member_tell_trap(struct triad_member *member,
+void triad_member_send_trap(struct triad_member *member,
 	const struct triad_collect_trap *trap, uint64_t now_us);
 /* Whether it owns the node (index in its fabric). */
 bool triad_member_owns(const struct triad_member *member, uint32_t node);
@@ -190,7 +190,7 @@ void triad_member_ask_again(
 struct triad_claims *triad_member_claims(struct triad_member *member);
 const struct triad_peers *triad_member_peers(const struct triad_member *member);
 /* Whether it was heard within the liveness time. */
-bool triad_member_hears(
+bool triad_member_is_received(
 	const struct triad_member *member, uint64_t id, uint64_t now_us);
 uint64_t triad_member_topology(const struct triad_member *member);
 struct triad_member_counts triad_member_counts(const struct triad_member *member);

@@ -68,8 +68,8 @@ struct triad_member {
 struct triad_collect_head triad_member_head(
 	const struct triad_member *member, enum triad_collect_kind kind);
 /* Says member->octets; nothing when 'size' is 0. */
-void triad_member_say(struct triad_member *member, enum triad_member_to to, uint64_t id,
-	const uint8_t *octets, size_t size);
+void triad_member_send(struct triad_member *member, enum triad_member_to to,
+	uint64_t id, const uint8_t *octets, size_t size);
 
 /* Nodes that share no partition with this port are as far away as can be; '*n_apart' is
  * how many.  Returns 0 or ENOMEM. */
@@ -78,33 +78,33 @@ int triad_member_pass_over_apart(const struct triad_member *member,
 
 /* Up the tree, to the master that the last ALIVE named: who hears it by way of that one
  * has been told so. */
-void triad_member_say_up(
+void triad_member_send_up(
 	struct triad_member *member, const uint8_t *octets, size_t size);
 /* Whether what 'sender' said up the tree may come by way of 'by': the master that it
  * named, one on the way up from there, or itself.  Who was one of these a moment ago
  * may still have something to pass on. */
 bool triad_member_is_on_way_up(const struct triad_member *member, uint64_t sender,
 	uint64_t by, uint64_t now_us);
-void triad_member_hear_up(struct triad_member *member,
+void triad_member_receive_up(struct triad_member *member,
 	const struct triad_collect_head *head, struct triad_wire *body,
 	uint64_t now_us);
-void triad_member_hear_get_histograms(struct triad_member *member,
+void triad_member_receive_get_histograms(struct triad_member *member,
 	const struct triad_collect_head *head, struct triad_wire *body,
 	uint64_t now_us);
-void triad_member_hear_histogram(struct triad_member *member,
+void triad_member_receive_histogram(struct triad_member *member,
 	const struct triad_collect_head *head, struct triad_wire *body);
-void triad_member_hear_clear(struct triad_member *member,
+void triad_member_receive_clear(struct triad_member *member,
 	const struct triad_collect_head *head, struct triad_wire *body,
 	uint64_t now_us);
 /* Ends what has waited for long enough; returns when the next one has. */
-uint64_t triad_member_turn_gathers(struct triad_member *member, uint64_t now_us);
+uint64_t triad_member_step_gathers(struct triad_member *member, uint64_t now_us);
 
-void triad_member_hear_topology(struct triad_member *member,
+void triad_member_receive_topology(struct triad_member *member,
 	const struct triad_collect_head *head, struct triad_wire *body,
 	uint64_t now_us);
-void triad_member_hear_want_topology(struct triad_member *member);
+void triad_member_receive_want_topology(struct triad_member *member);
 /* A manager's new fabric is packed, to be handed down. */
 void triad_member_pack(struct triad_member *member);
-uint64_t triad_member_turn_topology(struct triad_member *member, uint64_t now_us);
+uint64_t triad_member_step_topology(struct triad_member *member, uint64_t now_us);
 
 #endif

@@ -37,7 +37,7 @@ void triad_member_pack(struct triad_member *member)
 	member->next_piece = member->n_pieces = 0;
 }
 
-void triad_member_hear_want_topology(struct triad_member *member)
+void triad_member_receive_want_topology(struct triad_member *member)
 {
 	member->is_wanted = true;
 }
@@ -49,7 +49,7 @@ static uint64_t hand_down(struct triad_member *member, uint64_t now_us)
 
 	for (unsigned i = 0; i < PIECES_A_TURN && member->next_piece < member->n_pieces;
 		i++)
-		triad_member_say(member, TRIAD_MEMBER_TO_ALL, 0, member->octets,
+		triad_member_send(member, TRIAD_MEMBER_TO_ALL, 0, member->octets,
 			triad_topology_write_piece(&member->packed,
 				member->next_piece++, &head, member->octets,
 				sizeof(member->octets)));
@@ -59,7 +59,7 @@ static uint64_t hand_down(struct triad_member *member, uint64_t now_us)
 	return UINT64_MAX;
 }
 
-static uint64_t turn_manager(struct triad_member *member, uint64_t now_us)
+static uint64_t step_manager(struct triad_member *member, uint64_t now_us)
 {
 	uint64_t pause_us = HAND_DOWN_US +
 		HAND_DOWN_US_PER_OCTET * (uint64_t)member->packed.packed_size;
@@ -91,13 +91,13 @@ static const struct triad_peers_entry *find_manager(
 
 		if (entry->alive.is_manager && entry->alive.topology &&
 			(!found || entry->id < found->id) &&
-			triad_member_hears(member, entry->id, now_us))
+			triad_member_is_received(member, entry->id, now_us))
 			found = entry;
 	}
 	return found;
 }
 
-void triad_member_hear_topology(struct triad_member *member,
+void triad_member_receive_topology(struct triad_member *member,
 	const struct triad_collect_head *head, struct triad_wire *body, uint64_t now_us)
 {
 	const struct triad_peers_entry *manager = find_manager(member, now_us);
@@ -117,7 +117,7 @@ void triad_member_hear_topology(struct triad_member *member,
 	triad_fabric_unref(fabric);
 }
 
-static uint64_t turn_agent(struct triad_member *member, uint64_t now_us)
+static uint64_t step_agent(struct triad_member *member, uint64_t now_us)
 {
 	struct triad_collect_head head =
 		triad_member_head(member, TRIAD_COLLECT_WANT_TOPOLOGY);
@@ -136,12 +136,12 @@ static uint64_t turn_agent(struct triad_member *member, uint64_t now_us)
 	member->wanted_us = now_us;
 	triad_wire_init(&w, member->octets, sizeof(member->octets));
 	triad_collect_put_head(&w, &head);
-	triad_member_say(member, TRIAD_MEMBER_TO_MANAGERS, 0, member->octets, w.at);
+	triad_member_send(member, TRIAD_MEMBER_TO_MANAGERS, 0, member->octets, w.at);
 	return now_us + WANT_US;
 }
 
-uint64_t triad_member_turn_topology(struct triad_member *member, uint64_t now_us)
+uint64_t triad_member_step_topology(struct triad_member *member, uint64_t now_us)
 {
-	return member->params.is_manager ? turn_manager(member, now_us)
-					 : turn_agent(member, now_us);
+	return member->params.is_manager ? step_manager(member, now_us)
+					 : step_agent(member, now_us);
 }

@@ -63,20 +63,20 @@ uint64_t triad_member_master(const struct triad_member *member, uint64_t now_us)
 
 		if (!entry)
 			return TRIAD_MEMBER_MANAGERS;
-		if (triad_member_hears(member, id, now_us))
+		if (triad_member_is_received(member, id, now_us))
 			return leads_up(member, id) ? id : TRIAD_MEMBER_MANAGERS;
 		id = entry->alive.master;
 	}
 	return TRIAD_MEMBER_MANAGERS;
 }
 
-void triad_member_say_up(
+void triad_member_send_up(
 	struct triad_member *member, const uint8_t *octets, size_t size)
 {
 	if (member->master == TRIAD_MEMBER_MANAGERS)
-		triad_member_say(member, TRIAD_MEMBER_TO_MANAGERS, 0, octets, size);
+		triad_member_send(member, TRIAD_MEMBER_TO_MANAGERS, 0, octets, size);
 	else
-		triad_member_say(
+		triad_member_send(
 			member, TRIAD_MEMBER_TO_ONE, member->master, octets, size);
 }
 
@@ -135,7 +135,7 @@ static bool reads_node(
 	return owner == sender || owner == TRIAD_CLAIMS_NOBODY;
 }
 
-static void hear_trap(struct triad_member *member,
+static void receive_trap(struct triad_member *member,
 	const struct triad_collect_head *head, struct triad_wire *body)
 {
 	struct triad_collect_trap trap;
@@ -160,15 +160,15 @@ static void relay(struct triad_member *member, const struct triad_collect_head *
 	member->counts.n_relayed++;
 	if (head->sender == member->params.id ||
 		head->n_passes >= TRIAD_COLLECT_MAX_PASSES) {
-		triad_member_say(
+		triad_member_send(
 			member, TRIAD_MEMBER_TO_MANAGERS, 0, body->start, body->size);
 		return;
 	}
 	triad_collect_note_pass(body->start);
-	triad_member_say_up(member, body->start, body->size);
+	triad_member_send_up(member, body->start, body->size);
 }
 
-void triad_member_hear_up(struct triad_member *member,
+void triad_member_receive_up(struct triad_member *member,
 	const struct triad_collect_head *head, struct triad_wire *body, uint64_t now_us)
 {
 	const struct triad_peers_entry *entry =
@@ -179,7 +179,7 @@ void triad_member_hear_up(struct triad_member *member,
 	if (!member->params.is_manager) {
 		relay(member, head, body);
 	} else if (head->kind == TRIAD_COLLECT_TRAP) {
-		hear_trap(member, head, body);
+		receive_trap(member, head, body);
 	} else {
 		triad_aggregator_receive(
 			member->aggregator, body->start, body->size, sweep_us, now_us);
@@ -201,7 +201,7 @@ static unsigned find_children(
 
 		if (!entry->alive.is_manager && entry->alive.master == self &&
 			entry->id != member->params.id &&
-			triad_member_hears(member, entry->id, now_us))
+			triad_member_is_received(member, entry->id, now_us))
 			ids[n++] = entry->id;
 	}
 	return n;
@@ -236,7 +236,7 @@ static void end_gather(struct triad_member *member, struct triad_member_gather *
 	gather->gather.n_asked += gather->n_children;
 	gather->is_used = false;
 	if (gather->asker)
-		triad_member_say(member, TRIAD_MEMBER_TO_ONE, gather->asker,
+		triad_member_send(member, TRIAD_MEMBER_TO_ONE, gather->asker,
 			member->octets,
 			triad_gather_put(&gather->gather, &head, member->octets));
 	else
@@ -284,12 +284,12 @@ static struct triad_member_gather *begin_gather(struct triad_member *member,
 	below.wait_ms -= below.wait_ms / WAIT_PART;
 	size = triad_gather_put_request(&below, &head, member->octets);
 	for (unsigned i = 0; i < gather->n_children; i++)
-		triad_member_say(member, TRIAD_MEMBER_TO_ONE, gather->children[i],
+		triad_member_send(member, TRIAD_MEMBER_TO_ONE, gather->children[i],
 			member->octets, size);
 	return gather;
 }
 
-void triad_member_hear_get_histograms(struct triad_member *member,
+void triad_member_receive_get_histograms(struct triad_member *member,
 	const struct triad_collect_head *head, struct triad_wire *body, uint64_t now_us)
 {
 	struct triad_gather_request request;
@@ -321,7 +321,7 @@ static bool strike_child(struct triad_member_gather *gather, uint64_t id)
 	return false;
 }
 
-void triad_member_hear_histogram(struct triad_member *member,
+void triad_member_receive_histogram(struct triad_member *member,
 	const struct triad_collect_head *head, struct triad_wire *body)
 {
 	struct triad_wire peek = *body;
@@ -358,7 +358,7 @@ int triad_member_ask_histograms(struct triad_member *member,
 	return 0;
 }
 
-uint64_t triad_member_turn_gathers(struct triad_member *member, uint64_t now_us)
+uint64_t triad_member_step_gathers(struct triad_member *member, uint64_t now_us)
 {
 	uint64_t next_us = UINT64_MAX;
 
@@ -377,7 +377,7 @@ uint64_t triad_member_turn_gathers(struct triad_member *member, uint64_t now_us)
 
 /* --- clearing --- */
 
-static void say_clear(struct triad_member *member,
+static void send_clear(struct triad_member *member,
 	const struct triad_collect_clear *clear, uint64_t now_us)
 {
 	struct triad_collect_head head = triad_member_head(member, TRIAD_COLLECT_CLEAR);
@@ -387,14 +387,14 @@ static void say_clear(struct triad_member *member,
 		&head, clear, member->octets, sizeof(member->octets));
 
 	for (unsigned i = 0; i < n; i++)
-		triad_member_say(
+		triad_member_send(
 			member, TRIAD_MEMBER_TO_ONE, children[i], member->octets, size);
 }
 
 void triad_member_clear(struct triad_member *member,
 	const struct triad_collect_clear *clear, uint64_t now_us)
 {
-	say_clear(member, clear, now_us);
+	send_clear(member, clear, now_us);
 }
 
 /* Returns true when it has been seen before. */
@@ -407,7 +407,7 @@ static bool note_clear(struct triad_member *member, uint64_t request)
 	return false;
 }
 
-void triad_member_hear_clear(struct triad_member *member,
+void triad_member_receive_clear(struct triad_member *member,
 	const struct triad_collect_head *head, struct triad_wire *body, uint64_t now_us)
 {
 	struct triad_collect_clear clear;
@@ -419,5 +419,5 @@ void triad_member_hear_clear(struct triad_member *member,
 	if (member->params.is_manager || note_clear(member, clear.request))
 		return;
 	member->sink.clear(member->sink.context, &clear);
-	say_clear(member, &clear, now_us);
+	send_clear(member, &clear, now_us);
 }

@@ -211,7 +211,7 @@ static void fill(struct triad_collect_row *to, const struct triad_engine_row *no
 }
 
 /* Puts the port into the message if it is due.  Returns false when it is full. */
-static bool tell_port(struct triad_reporter *reporter, uint32_t port, uint64_t now_us,
+static bool report_port(struct triad_reporter *reporter, uint32_t port, uint64_t now_us,
 	struct triad_collect_data_writer *writer)
 {
 	const struct triad_view *view = reporter->view;
@@ -253,7 +253,7 @@ size_t triad_reporter_next(struct triad_reporter *reporter,
 	triad_change_filter_begin(reporter->aggregate, data.number);
 	triad_collect_data_begin(&writer, head, &data, to, TRIAD_REPORTER_MESSAGE_SIZE);
 	while (reporter->next_port < reporter->view->fabric->n_ports &&
-		tell_port(reporter, reporter->next_port, now_us, &writer))
+		report_port(reporter, reporter->next_port, now_us, &writer))
 		reporter->next_port++;
 	if (reporter->next_port == reporter->view->fabric->n_ports)
 		end_telling(reporter);

@@ -111,8 +111,8 @@ static uint64_t hash(const char *path)
 	return value ? value : 1;
 }
 
-enum triad_file_news triad_file_told(
-	struct triad_file_told *told, const char *path, int error)
+enum triad_file_news triad_file_report(
+	struct triad_file_report *told, const char *path, int error)
 {
 	const unsigned n_bits = 8 * sizeof(told->errors);
 	unsigned at = (unsigned)error < n_bits ? (unsigned)error : n_bits - 1;
@@ -121,7 +121,7 @@ enum triad_file_news triad_file_told(
 	if (error && was_in_trouble && told->errors[at / 64] >> at % 64 & 1)
 		return TRIAD_FILE_NO_NEWS;
 	if (!error || !was_in_trouble)
-		*told = (struct triad_file_told){0};
+		*told = (struct triad_file_report){0};
 	if (!error)
 		return was_in_trouble ? TRIAD_FILE_WELL_AGAIN : TRIAD_FILE_NO_NEWS;
 	told->path = hash(path);

@@ -18,7 +18,7 @@
 struct triad_collector {
 	struct triad_collector_clock clock;
 	struct triad_log *log;
-	struct triad_log_limit send_limit, reset_limit, doubt_limit;
+	struct triad_log_limit send_limit, reset_limit, max_difference;
 	const struct triad_mad_transport *transport;
 	struct triad_collector_params params;
 	struct triad_engine *engine;
@@ -30,7 +30,7 @@ struct triad_collector {
 	struct triad_fabric *fabric;     /* to adopt, or NULL */
 	uint16_t pkeys[TRIAD_PKEYS_MAX]; /* of our port, as the view has it */
 	uint32_t n_pkeys;
-	uint32_t n_apart_said;
+	uint32_t n_apart_logged;
 	bool adopt_failed; /* try again before the next sweep */
 	uint64_t due_us;
 	uint64_t group_due_us[TRIAD_GROUPS_MAX]; /* UINT64_MAX: with all others */
@@ -99,7 +99,7 @@ static void take_coming(void *context, uint32_t port)
 	triad_engine_prefetch(collector->engine, row_of(collector, port));
 }
 
-static void tell_impossible(struct triad_collector *collector, uint32_t port,
+static void report_impossible(struct triad_collector *collector, uint32_t port,
 	unsigned counter, bool is_believed, uint64_t now_us)
 {
 	const struct triad_fabric *fabric = collector->view->fabric;
@@ -107,7 +107,7 @@ static void tell_impossible(struct triad_collector *collector, uint32_t port,
 	unsigned long suppressed;
 	char others[64] = "";
 
-	if (!triad_log_limit_pass(&collector->doubt_limit, now_us, &suppressed))
+	if (!triad_log_limit_pass(&collector->max_difference, now_us, &suppressed))
 		return;
 	if (suppressed)
 		snprintf(others, sizeof(others), "; %lu such readings before",
@@ -134,12 +134,12 @@ static void take_reading(void *context, uint32_t port,
 		(double)triad_fabric_port_bps(&fabric->ports[port]) / 32e6;
 	bool is_believed;
 	uint32_t impossible =
-		triad_engine_doubt(collector->engine, row_of(collector, port),
+		triad_engine_mark_doubtful(collector->engine, row_of(collector, port),
 			attribute, reading, words_per_us, now_us, &is_believed);
 
 	if (impossible) {
 		collector->n_impossible++;
-		tell_impossible(collector, port, (unsigned)__builtin_ctz(impossible),
+		report_impossible(collector, port, (unsigned)__builtin_ctz(impossible),
 			is_believed, now_us);
 	}
 	if (!is_believed)
@@ -243,7 +243,7 @@ struct triad_collector *triad_collector_new(const struct triad_collector_clock *
 		(struct triad_log_limit){.burst = 1, .period_us = 60 * TRIAD_US_PER_S};
 	collector->reset_limit =
 		(struct triad_log_limit){.burst = 10, .period_us = 60 * TRIAD_US_PER_S};
-	collector->doubt_limit =
+	collector->max_difference =
 		(struct triad_log_limit){.burst = 10, .period_us = 60 * TRIAD_US_PER_S};
 	pthread_mutex_init(&collector->published_lock, NULL);
 	collector->engine = triad_engine_new();
@@ -419,7 +419,7 @@ void triad_collector_reset(
 
 /* Says which groups have no port: most likely a name is misspelt.  Once for each
  * configuration. */
-static void say_empty_groups(struct triad_collector *collector)
+static void log_empty_groups(struct triad_collector *collector)
 {
 	const struct triad_view *view = collector->view;
 	uint32_t some = 0;
@@ -451,7 +451,7 @@ static void choose_pkeys(struct triad_collector *collector, struct triad_view *v
 }
 
 /* Once for each change. */
-static void say_apart(struct triad_collector *collector)
+static void log_apart(struct triad_collector *collector)
 {
 	struct triad_collector_status *status = &collector->status;
 	uint32_t n = collector->view->partitions.n_apart;
@@ -459,17 +459,17 @@ static void say_apart(struct triad_collector *collector)
 	pthread_mutex_lock(&collector->published_lock);
 	status->partitions = collector->view->partitions;
 	pthread_mutex_unlock(&collector->published_lock);
-	if (n && n != collector->n_apart_said)
+	if (n && n != collector->n_apart_logged)
 		triad_log_write(collector->log, TRIAD_LOG_WARNING,
 			"perfmgr: %" PRIu32 " ports share no partition with this port: "
 			"not asked, because they would drop it; make this port a full "
 			"member of a partition that they are in (partitions.conf of "
 			"OpenSM)",
 			n);
-	else if (!n && collector->n_apart_said)
+	else if (!n && collector->n_apart_logged)
 		triad_log_write(collector->log, TRIAD_LOG_INFO,
 			"perfmgr: all ports share a partition with this port again");
-	collector->n_apart_said = n;
+	collector->n_apart_logged = n;
 }
 
 /* Makes the fabric that waits the one that is swept; 'reads': by this port.  The
@@ -506,15 +506,15 @@ static int adopt(struct triad_collector *collector, bool reads)
 	triad_fabric_unref(collector->fabric);
 	collector->fabric = NULL;
 	/* Memory that the watch lacks is no reason not to sweep. */
-	say_empty_groups(collector);
-	say_apart(collector);
+	log_empty_groups(collector);
+	log_apart(collector);
 	collector->watch_is_behind =
 		triad_watch_adopt(collector->watch, view, now(collector));
 	return 0;
 }
 
 /* On failure the old fabric goes on. */
-static void adopt_or_say(struct triad_collector *collector, bool reads)
+static void adopt_or_log(struct triad_collector *collector, bool reads)
 {
 	int error = adopt(collector, reads);
 
@@ -529,7 +529,7 @@ static void adopt_or_say(struct triad_collector *collector, bool reads)
 void triad_collector_adopt(struct triad_collector *collector)
 {
 	if (collector->fabric && !collector->adopt_failed)
-		adopt_or_say(collector, false);
+		adopt_or_log(collector, false);
 }
 
 /* The next multiple of the period after the last due time that lies ahead. */
@@ -587,7 +587,7 @@ static int begin_sweep(
 	int error;
 
 	if (collector->fabric && collector->adopt_failed)
-		adopt_or_say(collector, true);
+		adopt_or_log(collector, true);
 	if (!collector->view)
 		return ENODATA;
 	if (collector->watch_is_behind)
@@ -793,14 +793,14 @@ static uint64_t begin_due_sweep(struct triad_collector *collector, uint64_t now_
 	return 0;
 }
 
-uint64_t triad_collector_turn(struct triad_collector *collector)
+uint64_t triad_collector_step(struct triad_collector *collector)
 {
 	uint64_t wait_us = 0;
 
 	if (!collector->transport)
 		return UINT64_MAX;
 	if (collector->fabric && !collector->adopt_failed)
-		adopt_or_say(collector, true);
+		adopt_or_log(collector, true);
 	if (!collector->status.sweeping)
 		wait_us = begin_due_sweep(collector, now(collector));
 	return wait_us ? wait_us : go_on(collector);

@@ -5,7 +5,7 @@
  * and a transport.  It is driven by its owner's thread:
  *
  *     for (;;)
- *         sleep_us = triad_collector_turn(collector);
+ *         sleep_us = triad_collector_step(collector);
  *
  * A turn begins a sweep when one is due, sends what may be sent, waits a moment for
  * answers and takes them.  Sweeps begin at multiples of the period after the first,
@@ -100,7 +100,7 @@ int triad_collector_configure(
 void triad_collector_set_fabric(
 	struct triad_collector *collector, struct triad_fabric *fabric);
 
-/* Takes the fabric over at once, where triad_collector_turn() is not called: counters
+/* Takes the fabric over at once, where triad_collector_step() is not called: counters
  * are read elsewhere, and it doesn't matter what this port shares with others. */
 void triad_collector_adopt(struct triad_collector *collector);
 
@@ -123,7 +123,7 @@ void triad_collector_reset(
 
 /* Does what is due.  Returns how long the owner may sleep; 0 during a sweep, when
  * the turn itself waited. */
-uint64_t triad_collector_turn(struct triad_collector *collector);
+uint64_t triad_collector_step(struct triad_collector *collector);
 
 /* Stops sweeping, and waits at most 'wait_us' for what is in flight.  Returns true
  * when nothing is any more. */

@@ -126,7 +126,7 @@ void triad_engine_update(struct triad_engine *engine, uint32_t row,
  * row is believed: the port has really begun to count from elsewhere, and what these
  * counters say then is where their totals go on from, without a change. */
 #define TRIAD_ENGINE_MAX_DOUBTS 3
-uint32_t triad_engine_doubt(struct triad_engine *engine, uint32_t row,
+uint32_t triad_engine_mark_doubtful(struct triad_engine *engine, uint32_t row,
 	enum triad_pma_attribute attribute, const struct triad_pma_reading *reading,
 	double words_per_us, uint64_t now_us, bool *is_believed);
 

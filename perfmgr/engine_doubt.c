@@ -52,7 +52,7 @@ static void go_on_from(struct triad_row_hot *hot, struct triad_row_cold *cold,
 	triad_row_write_end(hot);
 }
 
-uint32_t triad_engine_doubt(struct triad_engine *engine, uint32_t row,
+uint32_t triad_engine_mark_doubtful(struct triad_engine *engine, uint32_t row,
 	enum triad_pma_attribute attribute, const struct triad_pma_reading *reading,
 	double words_per_us, uint64_t now_us, bool *is_believed)
 {

@@ -119,7 +119,8 @@ static void add_election_counts(
 	triad_own_count(list, "triad_election_replayed",
 		"Datagrams that had come before.", transport->n_replayed);
 	triad_own_count(list, "triad_election_strangers",
-		"Datagrams from addresses that are no peer's.", transport->n_strangers);
+		"Datagrams from addresses that are no peer's.",
+		transport->n_unknown_senders);
 	triad_own_count(list, "triad_election_send_failed",
 		"Messages that the cluster did not take.", transport->n_send_failed);
 	triad_own_count(list, "triad_election_dropped",

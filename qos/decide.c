@@ -305,7 +305,7 @@ bool triad_path_bits_allow(const struct triad_policy_level *level,
 	return false;
 }
 
-uint8_t triad_path_told_rate(
+uint8_t triad_path_reported_rate(
 	const struct triad_path_ask *ask, const struct triad_path_decision *decision)
 {
 	const struct triad_path_end *ends = ask->paths->ends;

@@ -84,7 +84,7 @@ bool triad_path_bits_allow(const struct triad_policy_level *level,
 	const struct triad_path_end *to, uint16_t dlid);
 
 /* The rate as it is told to clients. */
-uint8_t triad_path_told_rate(
+uint8_t triad_path_reported_rate(
 	const struct triad_path_ask *ask, const struct triad_path_decision *decision);
 
 #endif

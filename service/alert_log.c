@@ -65,7 +65,7 @@ struct triad_alert_log {
 
 	/* Of the file's thread alone. */
 	struct triad_line_file file;
-	struct triad_file_told told;
+	struct triad_file_report told;
 	char line[LINE_SIZE];
 	size_t line_length;
 };
@@ -365,7 +365,7 @@ static void note_written(struct triad_alert_log *alert_log, int error)
 	alert_log->status.n_file_lines += !error;
 	alert_log->status.n_file_dropped += error != 0;
 	pthread_mutex_unlock(&alert_log->lock);
-	switch (triad_file_told(&alert_log->told, file->params.path, error)) {
+	switch (triad_file_report(&alert_log->told, file->params.path, error)) {
 	case TRIAD_FILE_IN_TROUBLE:
 		triad_log_write(alert_log->log, TRIAD_LOG_ERROR,
 			"alerts: %s can't be written: %s; alerts are in the log and "

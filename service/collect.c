@@ -156,7 +156,7 @@ static uint32_t count_managers(const struct triad_collect *collect, uint64_t now
 
 	for (unsigned i = 0; i < peers->n; i++)
 		n += peers->entries[i].alive.is_manager &&
-			triad_member_hears(
+			triad_member_is_received(
 				collect->member, peers->entries[i].id, now_us);
 	return n;
 }

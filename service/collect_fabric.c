@@ -30,20 +30,20 @@ static bool read_pkeys(struct triad_collect *collect, uint64_t now_us)
 }
 
 /* Once for each change. */
-static void say_apart(struct triad_collect *collect)
+static void log_apart(struct triad_collect *collect)
 {
 	uint32_t n = triad_member_n_apart(collect->member);
 
-	if (n && n != collect->n_apart_said)
+	if (n && n != collect->n_apart_logged)
 		triad_log_write(collect->log, TRIAD_LOG_WARNING,
 			"collect: %u nodes share no partition with this port: they are left "
 			"to other agents; if none can ask them either, make this port a full "
 			"member of a partition that they are in (partitions.conf of OpenSM)",
 			n);
-	else if (!n && collect->n_apart_said)
+	else if (!n && collect->n_apart_logged)
 		triad_log_write(collect->log, TRIAD_LOG_INFO,
 			"collect: all nodes share a partition with this port again");
-	collect->n_apart_said = n;
+	collect->n_apart_logged = n;
 }
 
 void triad_collect_look_at_pkeys(struct triad_collect *collect, uint64_t now_us)
@@ -74,7 +74,7 @@ void triad_collect_put_fabric(
 	collect->fabric = fabric;
 	collect->is_part_due = true;
 	if (collect->mode == TRIAD_COLLECT_AGENT)
-		say_apart(collect);
+		log_apart(collect);
 }
 
 void triad_collect_take_topology(
@@ -113,7 +113,7 @@ static bool hears_manager(const struct triad_collect *collect, uint64_t now_us)
 
 	for (unsigned i = 0; i < peers->n; i++)
 		if (peers->entries[i].alive.is_manager &&
-			triad_member_hears(
+			triad_member_is_received(
 				collect->member, peers->entries[i].id, now_us))
 			return true;
 	return false;

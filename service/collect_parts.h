@@ -4,7 +4,7 @@
  *     collect.c        life, and what other threads ask
  *     collect_run.c    the PerfManager's hooks: the member in its thread
  *     collect_fabric.c which fabric it is about, which part of it is swept here
- *     collect_tell.c   what the member is told, and has done: findings, traps,
+ *     collect_report.c   what the member is told, and has done: findings, traps,
  * totals */
 #ifndef TRIAD_SERVICE_COLLECT_PARTS_H
 #define TRIAD_SERVICE_COLLECT_PARTS_H
@@ -68,23 +68,23 @@ struct triad_collect {
 	uint64_t n_changes;                  /* of ownership, that the part has */
 	uint64_t part_us;                    /* when it was made */
 	bool is_part_due;
-	uint64_t pkeys_us;     /* when our port's were looked at */
-	uint32_t n_apart_said; /* nodes, that share no partition */
-	uint32_t n_apart;      /* a manager's: in the last look; since when so many */
+	uint64_t pkeys_us;       /* when our port's were looked at */
+	uint32_t n_apart_logged; /* nodes, that share no partition */
+	uint32_t n_apart;        /* a manager's: in the last look; since when so many */
 	uint64_t apart_us;
 	uint64_t n_sweeps; /* told of */
 	uint64_t round_us, published_us, looked_us;
 	uint64_t n_requests;
 	/* Claims refused so far; since when there are more and more, when there were,
 	 * and when that was said; 0: not. */
-	uint64_t n_refused, refused_since_us, refused_us, refused_said_us;
-	bool is_cut_off, is_unseen_said, is_alert_due;
+	uint64_t n_refused, refused_since_us, refused_us, refused_logged_us;
+	bool is_cut_off, is_unseen_logged, is_alert_due;
 };
 
-/* --- collect_tell.c --- */
+/* --- collect_report.c --- */
 
 /* A sweep of the collector has ended. */
-void triad_collect_tell_sweep(
+void triad_collect_report_sweep(
 	struct triad_collect *collect, const struct triad_collector_status *status);
 /* See struct triad_member_sink. */
 int triad_collect_give_histogram(void *context,

@@ -159,7 +159,7 @@ void triad_collect_end_member(struct triad_collect *collect)
 	triad_view_unref(collect->view);
 	collect->view = NULL;
 	collect->round_us = 0;
-	collect->n_apart = collect->n_apart_said = 0;
+	collect->n_apart = collect->n_apart_logged = 0;
 }
 
 static bool begin_member(struct triad_collect *collect)
@@ -202,7 +202,7 @@ static bool begin_member(struct triad_collect *collect)
 	return true;
 }
 
-static uint64_t turn_agent(struct triad_collect *collect, uint64_t now_us)
+static uint64_t step_agent(struct triad_collect *collect, uint64_t now_us)
 {
 	struct triad_collector_status status =
 		triad_collector_status(collect->collector);
@@ -211,21 +211,21 @@ static uint64_t turn_agent(struct triad_collect *collect, uint64_t now_us)
 	triad_collect_look_at_pkeys(collect, now_us);
 	if (status.n_sweeps != collect->n_sweeps) {
 		collect->n_sweeps = status.n_sweeps;
-		triad_collect_tell_sweep(collect, &status);
+		triad_collect_report_sweep(collect, &status);
 	}
 	return triad_collect_look_at_part(collect, now_us);
 }
 
 /* --- a manager --- */
 
-static void say_what_is_unseen(
+static void log_unseen(
 	struct triad_collect *collect, const struct triad_aggregator_status *status)
 {
 	bool is_unseen = status->n_nodes_unseen;
 
-	if (is_unseen == collect->is_unseen_said)
+	if (is_unseen == collect->is_unseen_logged)
 		return;
-	collect->is_unseen_said = is_unseen;
+	collect->is_unseen_logged = is_unseen;
 	if (is_unseen)
 		triad_log_write(collect->log, TRIAD_LOG_WARNING,
 			"collect: %u nodes with %u ports are not seen: nobody reads "
@@ -246,9 +246,9 @@ static void look_at_apart(struct triad_collect *collect, uint64_t now_us)
 	if (n != collect->n_apart || !collect->apart_us)
 		collect->apart_us = now_us;
 	collect->n_apart = n;
-	if (n == collect->n_apart_said || now_us - collect->apart_us < settle_us)
+	if (n == collect->n_apart_logged || now_us - collect->apart_us < settle_us)
 		return;
-	collect->n_apart_said = n;
+	collect->n_apart_logged = n;
 	if (n)
 		triad_log_write(collect->log, TRIAD_LOG_WARNING,
 			"collect: %u nodes share no partition with any agent: nobody reads "
@@ -279,10 +279,10 @@ static void look_at_refused(struct triad_collect *collect, uint64_t now_us)
 	if (!collect->refused_since_us)
 		collect->refused_since_us = now_us;
 	if (now_us - collect->refused_since_us < REFUSED_US ||
-		(collect->refused_said_us &&
-			now_us - collect->refused_said_us < REFUSED_SAID_US))
+		(collect->refused_logged_us &&
+			now_us - collect->refused_logged_us < REFUSED_SAID_US))
 		return;
-	collect->refused_said_us = now_us;
+	collect->refused_logged_us = now_us;
 	triad_log_write(collect->log, TRIAD_LOG_WARNING,
 		"collect: agent '%s' (0x%016" PRIx64
 		") claims nodes that it cannot have, "
@@ -329,7 +329,7 @@ static void look_at_view(struct triad_collect *collect)
 	triad_view_unref(view);
 }
 
-static uint64_t turn_manager(struct triad_collect *collect, uint64_t now_us)
+static uint64_t step_manager(struct triad_collect *collect, uint64_t now_us)
 {
 	uint64_t period_us = collect->conf.perfmgr.sweep_period_s * TRIAD_US_PER_S;
 
@@ -344,7 +344,7 @@ static uint64_t turn_manager(struct triad_collect *collect, uint64_t now_us)
 		look_at_apart(collect, now_us);
 		status = triad_aggregator_status(collect->aggregator);
 		if (collect->round_us)
-			say_what_is_unseen(collect, &status);
+			log_unseen(collect, &status);
 	}
 	if (!collect->round_us)
 		collect->round_us = now_us;
@@ -367,7 +367,7 @@ static void take_messages(struct triad_collect *collect)
 	for (unsigned i = 0; i < MAX_BATCH && triad_clock_now_us() < until_us &&
 		triad_bus_take(collect->bus, &message);
 		i++) {
-		triad_member_hear(collect->member, &message.speaker, message.octets,
+		triad_member_receive(collect->member, &message.speaker, message.octets,
 			message.size, triad_clock_now_us());
 		triad_bus_give_back(&message);
 	}
@@ -448,9 +448,9 @@ static uint64_t run_step(void *context, bool wanted, bool *reads, bool *has_fabr
 	if (is_manager(collect))
 		look_at_view(collect);
 	take_messages(collect);
-	next_us = triad_member_turn(collect->member, now_us);
-	own_us = is_manager(collect) ? turn_manager(collect, now_us)
-				     : turn_agent(collect, now_us);
+	next_us = triad_member_step(collect->member, now_us);
+	own_us = is_manager(collect) ? step_manager(collect, now_us)
+				     : step_agent(collect, now_us);
 	if (own_us < next_us)
 		next_us = own_us;
 	if (now_us - collect->published_us >= PUBLISH_US) {

@@ -332,7 +332,7 @@ static void displace(struct triad_control *control, struct client *client)
 
 /* Whether 'client' finds fewer than 'max' of its rivals, once the oldest silent one of
  * them has given way. */
-static bool finds_place(struct triad_control *control, const struct client *client,
+static bool finds_room(struct triad_control *control, const struct client *client,
 	bool same_user, unsigned max)
 {
 	struct client *oldest = NULL;
@@ -371,8 +371,8 @@ static bool take_place(struct triad_control *control, const struct client *clien
 
 	if (!client->is_own && is_crowded(control))
 		return false;
-	return (client->is_own || finds_place(control, client, true, max_user)) &&
-		finds_place(control, client, false, max);
+	return (client->is_own || finds_room(control, client, true, max_user)) &&
+		finds_room(control, client, false, max);
 }
 
 /* Takes 'client' over, unless it returns an errno: EBUSY, there is no place. */

@@ -114,7 +114,8 @@ static void add_sa(struct triad_own_metrics *list, struct triad_service *service
 	triad_own_count(list, "triad_sa_reports",
 		"Reports of the SM: ports that came or went.", status.n_reports);
 	triad_own_count(list, "triad_sa_reports_not_from_sm",
-		"Reports that others sent; they are ignored.", status.n_strangers);
+		"Reports that others sent; they are ignored.",
+		status.n_unknown_senders);
 }
 
 static void add_alerts(struct triad_own_metrics *list, struct triad_service *service)

@@ -45,7 +45,7 @@ struct triad_perf {
 	uint64_t open_again_us;
 	int open_error;  /* said last */
 	uint64_t n_told; /* sweeps whose end was told to those who wait */
-	enum triad_perf_state state_told;
+	enum triad_perf_state reported_state;
 };
 
 static uint64_t now_us(void *context)
@@ -408,7 +408,7 @@ static void take_up(struct triad_perf *perf, struct work *work)
 		triad_collector_sweep_now(perf->collector);
 }
 
-static void say_closed(struct triad_perf *perf, int error)
+static void answer_closed(struct triad_perf *perf, int error)
 {
 	pthread_mutex_lock(&perf->lock);
 	perf->closed = error;
@@ -437,7 +437,7 @@ static bool has_transport(struct triad_perf *perf)
 		triad_collector_set_transport(
 			perf->collector, triad_umad_transport(perf->umad));
 	perf->open_again_us = now + OPEN_AGAIN_US;
-	say_closed(perf, error);
+	answer_closed(perf, error);
 	return !error;
 }
 
@@ -454,7 +454,7 @@ static uint64_t run_step(struct triad_perf *perf, bool was_wanted, bool wanted)
 	}
 	if (!has_transport(perf))
 		return perf->open_again_us;
-	sleep_us = triad_collector_turn(perf->collector);
+	sleep_us = triad_collector_step(perf->collector);
 	return sleep_us == UINT64_MAX ? sleep_us : triad_clock_now_us() + sleep_us;
 }
 
@@ -476,10 +476,10 @@ static void wake_waiters(struct triad_perf *perf, bool reset_made)
 	uint64_t n_sweeps = triad_collector_status(perf->collector).n_sweeps;
 	enum triad_perf_state state = state_of(perf);
 
-	if (n_sweeps == perf->n_told && state == perf->state_told && !reset_made)
+	if (n_sweeps == perf->n_told && state == perf->reported_state && !reset_made)
 		return;
 	perf->n_told = n_sweeps;
-	perf->state_told = state;
+	perf->reported_state = state;
 	pthread_cond_broadcast(&perf->swept);
 }
 

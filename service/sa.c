@@ -40,7 +40,7 @@ struct triad_sa {
 	size_t room;
 	size_t size; /* of the MAD in it */
 	unsigned missed;
-	struct triad_sa_strangers strangers;
+	struct triad_sa_unknown_senders unknown_senders;
 	uint16_t pkeys[TRIAD_PKEYS_MAX]; /* the port's, when they were looked at last */
 	unsigned n_pkeys;                /* 0: they were not */
 };
@@ -207,9 +207,9 @@ static bool is_from_sm(struct triad_sa *sa, uint16_t lid)
 		return false;
 	if (lid == sa->sm_lid)
 		return true;
-	sa->strangers.n++;
-	sa->strangers.last_lid = lid;
-	sa->strangers.sm_lid = sa->sm_lid;
+	sa->unknown_senders.n++;
+	sa->unknown_senders.last_lid = lid;
+	sa->unknown_senders.sm_lid = sa->sm_lid;
 	return false;
 }
 
@@ -340,10 +340,10 @@ unsigned triad_sa_take_missed(struct triad_sa *sa)
 	return missed;
 }
 
-struct triad_sa_strangers triad_sa_take_strangers(struct triad_sa *sa)
+struct triad_sa_unknown_senders triad_sa_take_unknown_senders(struct triad_sa *sa)
 {
-	struct triad_sa_strangers strangers = sa->strangers;
+	struct triad_sa_unknown_senders unknown_senders = sa->unknown_senders;
 
-	sa->strangers.n = 0;
-	return strangers;
+	sa->unknown_senders.n = 0;
+	return unknown_senders;
 }

@@ -67,12 +67,12 @@ unsigned triad_sa_take_missed(struct triad_sa *sa);
 
 /* Reports that did not come from the LID that the local port has for the SM
  * (PortInfo:MasterSMLID): they count for nothing. */
-struct triad_sa_strangers {
+struct triad_sa_unknown_senders {
 	unsigned n;
 	uint16_t last_lid; /* who sent the last one */
 	uint16_t sm_lid;   /* who should have */
 };
 /* Returns what came since the last call. */
-struct triad_sa_strangers triad_sa_take_strangers(struct triad_sa *sa);
+struct triad_sa_unknown_senders triad_sa_take_unknown_senders(struct triad_sa *sa);
 
 #endif

@@ -22,8 +22,8 @@
 /* A table of a large fabric is many packets. */
 #define TABLE_US (30 * TRIAD_US_PER_S)
 #define ANSWER_US (5 * TRIAD_US_PER_S)
-/* Reports of strangers are over when none has come for so long. */
-#define STRANGERS_GONE_US (10 * TRIAD_US_PER_S)
+/* Reports of unknown senders are over when none has come for so long. */
+#define UNKNOWN_SENDERS_GONE_US (10 * TRIAD_US_PER_S)
 /* So often this port's P_Keys are looked at: nobody says when they change. */
 #define PKEYS_LOOK_US (2 * TRIAD_US_PER_S)
 /* Links that were found otherwise count for so long: a report may be lost. */
@@ -32,7 +32,7 @@
 #define PKEYS_AGAIN_US (600 * TRIAD_US_PER_S)
 
 /* What is said of links that the SA doesn't show: each has another way out. */
-enum said_hidden { NOTHING_HIDDEN, HIDDEN_NODES, HIDDEN_LINKS };
+enum logged_hidden { NOTHING_HIDDEN, HIDDEN_NODES, HIDDEN_LINKS };
 
 struct triad_sa_source {
 	uint64_t port_guid;
@@ -56,13 +56,13 @@ struct triad_sa_source {
 	bool looks_twice;
 	uint64_t pkeys_looked_us; /* our port's */
 	struct triad_sa_pace pace;
-	uint64_t stranger_us; /* when one reported last; 0: that is over */
-	uint64_t n_strangers; /* since it began */
+	uint64_t unknown_sender_us; /* when one reported last; 0: that is over */
+	uint64_t n_unknown_senders; /* since it began */
 	uint64_t due_us;
 	uint64_t generation;
-	int error_said, pkeys_said;
+	int logged_error, logged_pkeys;
 	uint64_t pkeys_due_us, key_tried;
-	enum said_hidden hidden_said;
+	enum logged_hidden logged_hidden;
 };
 
 struct triad_sa_source *triad_sa_source_new(uint64_t port_guid,
@@ -159,18 +159,18 @@ static int read_tables(
 	return error;
 }
 
-static void say_pkeys(struct triad_sa_source *source, int error)
+static void log_pkeys(struct triad_sa_source *source, int error)
 {
 	pthread_mutex_lock(&source->lock);
 	source->status.pkeys_error = error;
 	pthread_mutex_unlock(&source->lock);
-	if (error && error != ENOKEY && error != source->pkeys_said)
+	if (error && error != ENOKEY && error != source->logged_pkeys)
 		triad_log_write(source->log, TRIAD_LOG_WARNING,
 			"topology: the SA gives no P_Keys of ports: %s; those that are not "
 			"known otherwise are asked in the default partition.  Is the SM_Key "
 			"that of OpenSM (sa_key in its configuration)?",
 			strerror(error));
-	source->pkeys_said = error;
+	source->logged_pkeys = error;
 }
 
 /* What is refused is no failure. */
@@ -191,7 +191,7 @@ static int read_pkeys(struct triad_sa_source *source, struct triad_sa_answer *an
 		return error;
 	if (error)
 		source->pkeys_due_us = triad_clock_now_us() + PKEYS_AGAIN_US;
-	say_pkeys(source, error);
+	log_pkeys(source, error);
 	return 0;
 }
 
@@ -211,7 +211,7 @@ static struct triad_fabric *get_known(struct triad_sa_source *source, bool *link
 
 /* Ports that lack their far end may have it in each other when there are as many of
  * hosts as of switches. */
-static enum said_hidden find_hidden(const struct triad_fabric *fabric)
+static enum logged_hidden find_hidden(const struct triad_fabric *fabric)
 {
 	uint32_t n_switches = 0, n_others = 0;
 
@@ -243,7 +243,7 @@ static void note_hidden(struct triad_sa_source *source,
 	pthread_mutex_unlock(&source->lock);
 }
 
-static void say_hidden_nodes(const struct triad_sa_source *source,
+static void log_hidden_nodes(const struct triad_sa_source *source,
 	const struct triad_fabric *fabric, uint32_t n_known)
 {
 	char others[64] = "";
@@ -260,7 +260,7 @@ static void say_hidden_nodes(const struct triad_sa_source *source,
 		fabric->n_hidden + fabric->n_lent);
 }
 
-static void say_hidden_links(
+static void log_hidden_links(
 	const struct triad_sa_source *source, const struct triad_fabric *fabric)
 {
 	triad_log_write(source->log, TRIAD_LOG_WARNING,
@@ -274,20 +274,20 @@ static void say_hidden_links(
 }
 
 /* Once for each kind: how many there are changes with each host that comes or goes. */
-static void say_hidden(struct triad_sa_source *source,
+static void log_hidden(struct triad_sa_source *source,
 	const struct triad_fabric *fabric, const struct triad_fabric *known)
 {
 	uint32_t n_known = known ? known->n_nodes : 0;
-	enum said_hidden hidden = find_hidden(fabric);
+	enum logged_hidden hidden = find_hidden(fabric);
 
 	note_hidden(source, fabric, n_known);
-	if (hidden == source->hidden_said)
+	if (hidden == source->logged_hidden)
 		return;
-	source->hidden_said = hidden;
+	source->logged_hidden = hidden;
 	if (hidden == HIDDEN_NODES)
-		say_hidden_nodes(source, fabric, n_known);
+		log_hidden_nodes(source, fabric, n_known);
 	else if (hidden == HIDDEN_LINKS)
-		say_hidden_links(source, fabric);
+		log_hidden_links(source, fabric);
 	else
 		triad_log_write(source->log, TRIAD_LOG_INFO,
 			"topology: the SA shows the far ends of all links again");
@@ -317,7 +317,7 @@ static int make_fabric(struct triad_sa_source *source,
 		fabric->generation = ++source->generation;
 		fabric->taken_us = triad_clock_now_us();
 		fabric->consistent = true;
-		say_hidden(source, fabric, known);
+		log_hidden(source, fabric, known);
 		*made = fabric;
 	}
 	triad_fabric_unref(known);
@@ -331,7 +331,7 @@ static void note_result(struct triad_sa_source *source, int error)
 	source->status.n_refreshes += !error && source->serving == TRIAD_SA_TABLES;
 	source->status.n_failed += error != 0;
 	pthread_mutex_unlock(&source->lock);
-	if (error && error != ECANCELED && error != source->error_said)
+	if (error && error != ECANCELED && error != source->logged_error)
 		triad_log_write(source->log, TRIAD_LOG_ERROR,
 			"topology: the master's SA %s: %s; it is asked again each 5 s",
 			source->serving == TRIAD_SA_TABLES
@@ -339,7 +339,7 @@ static void note_result(struct triad_sa_source *source, int error)
 				  "before"
 				: "reports no changes",
 			strerror(error));
-	source->error_said = error;
+	source->logged_error = error;
 }
 
 static int refresh(struct triad_sa_source *source, struct triad_fabric **fabric)
@@ -414,30 +414,31 @@ static void note_reports(struct triad_sa_source *source, unsigned n)
 }
 
 /* Says once that somebody reports who isn't the SM, and when that is over. */
-static void note_strangers(struct triad_sa_source *source)
+static void log_unknown_senders(struct triad_sa_source *source)
 {
-	struct triad_sa_strangers strangers = triad_sa_take_strangers(source->sa);
+	struct triad_sa_unknown_senders unknown_senders =
+		triad_sa_take_unknown_senders(source->sa);
 	uint64_t now_us = triad_clock_now_us();
 
-	if (strangers.n) {
+	if (unknown_senders.n) {
 		pthread_mutex_lock(&source->lock);
-		source->status.n_strangers += strangers.n;
+		source->status.n_unknown_senders += unknown_senders.n;
 		pthread_mutex_unlock(&source->lock);
-		if (!source->stranger_us)
+		if (!source->unknown_sender_us)
 			triad_log_write(source->log, TRIAD_LOG_ERROR,
 				"topology: LID %u reports ports that came or went, but "
 				"the SM is at LID %u: such reports are ignored; look "
 				"what runs there ('status' counts them)",
-				strangers.last_lid, strangers.sm_lid);
-		source->stranger_us = now_us;
-		source->n_strangers += strangers.n;
-	} else if (source->stranger_us &&
-		now_us >= source->stranger_us + STRANGERS_GONE_US) {
+				unknown_senders.last_lid, unknown_senders.sm_lid);
+		source->unknown_sender_us = now_us;
+		source->n_unknown_senders += unknown_senders.n;
+	} else if (source->unknown_sender_us &&
+		now_us >= source->unknown_sender_us + UNKNOWN_SENDERS_GONE_US) {
 		triad_log_write(source->log, TRIAD_LOG_INFO,
 			"topology: no more reports but the SM's; %" PRIu64
 			" were ignored",
-			source->n_strangers);
-		source->stranger_us = source->n_strangers = 0;
+			source->n_unknown_senders);
+		source->unknown_sender_us = source->n_unknown_senders = 0;
 	}
 }
 
@@ -453,7 +454,7 @@ static int listen_for_reports(struct triad_sa_source *source)
 		int error = triad_sa_wait_report(
 			source->sa, wait_us < SLICE_US ? wait_us : SLICE_US, &trap);
 
-		note_strangers(source);
+		log_unknown_senders(source);
 		look_at_own_pkeys(source);
 		if (!error)
 			note_reports(source, triad_sa_trap_is_of_ports(trap));

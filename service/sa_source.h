@@ -49,9 +49,9 @@ struct triad_sa_source_status {
 	bool subscribed;
 	uint64_t n_refreshes; /* tables read */
 	uint64_t n_failed;
-	uint64_t n_reports;   /* of ports that came or went */
-	uint64_t n_strangers; /* reports that were not the SM's */
-	int error;            /* of the last try; 0: none */
+	uint64_t n_reports;         /* of ports that came or went */
+	uint64_t n_unknown_senders; /* reports that were not the SM's */
+	int error;                  /* of the last try; 0: none */
 	int pkeys_error; /* of the last try to get P_Keys; 0: none; ENOKEY: no key */
 	uint32_t n_nodes, n_ports; /* that the SA shows */
 	uint32_t n_hidden;         /* ports with a link that it doesn't show */

@@ -23,7 +23,7 @@ static void log_diags(struct triad_service *service, const struct triad_diags *d
 	}
 }
 
-static void find_standard_conf(struct triad_service *service)
+static void find_default_conf(struct triad_service *service)
 {
 	if (access(service->owner->conf_path, F_OK) == 0)
 		snprintf(service->conf_path, sizeof(service->conf_path), "%s",
@@ -138,7 +138,7 @@ int triad_service_reload(struct triad_service *service, struct triad_diags *diag
 
 	pthread_mutex_lock(&service->conf_lock);
 	if (!service->conf_path[0])
-		find_standard_conf(service); /* there may be one by now */
+		find_default_conf(service); /* there may be one by now */
 	pthread_mutex_unlock(&service->conf_lock);
 	triad_diags_init(diags, service->conf_path);
 	if (!service->conf_path[0]) {
@@ -206,7 +206,7 @@ void triad_service_init(struct triad_service *service,
 		snprintf(service->conf_path, sizeof(service->conf_path), "%s",
 			conf_path);
 	else
-		find_standard_conf(service);
+		find_default_conf(service);
 	load_first_conf(service);
 }
 

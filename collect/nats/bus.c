@@ -196,7 +196,7 @@ static void on_error(natsConnection *connection, natsSubscription *subscription,
 
 /* Who speaks: see the header.  False: no subject of ours. */
 static bool read_speaker(const struct triad_bus *bus, const char *subject,
-	struct triad_member_speaker *speaker)
+	struct triad_member_sender *speaker)
 {
 	size_t skip = strlen("triad..") + strlen(bus->params.fabric);
 	const char *id;
@@ -219,7 +219,7 @@ static void on_message(natsConnection *connection, natsSubscription *subscriptio
 	struct triad_bus *bus = context;
 	int size = natsMsg_GetDataLength(message);
 	bool fits = size > 0 && (unsigned)size <= TRIAD_COLLECT_MAX_SIZE;
-	struct triad_member_speaker speaker;
+	struct triad_member_sender speaker;
 
 	(void)connection;
 	(void)subscription;

@@ -81,7 +81,7 @@ void triad_bus_send(struct triad_bus *bus, enum triad_member_to to, uint64_t id,
 
 /* The next message that came; its octets may be changed, and are to be given back. */
 struct triad_bus_message {
-	struct triad_member_speaker speaker;
+	struct triad_member_sender speaker;
 	uint8_t *octets;
 	size_t size;
 };

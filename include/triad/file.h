@@ -57,7 +57,7 @@ int triad_file_open_output(const char *path, int access, mode_t mode, const char
 /* So that what goes wrong is told once for each file and errno until it is over,
  * however often it is tried again and whichever of several errors it is.  All zeros at
  * first. */
-struct triad_file_told {
+struct triad_file_report {
 	uint64_t path;      /* its hash */
 	uint64_t errors[3]; /* a bit for each errno */
 };
@@ -69,8 +69,8 @@ enum triad_file_news {
 };
 
 /* After each try to write; 'error' is 0 or an errno.  Returns what is to be told. */
-enum triad_file_news triad_file_told(
-	struct triad_file_told *told, const char *path, int error);
+enum triad_file_news triad_file_report(
+	struct triad_file_report *told, const char *path, int error);
 
 /* --- files that are replaced --------------------------------------------- */
 

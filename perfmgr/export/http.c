@@ -586,7 +586,7 @@ static void replace(struct triad_http *http, struct triad_http_server *server,
 		close(old_fd);
 }
 
-static void say_listening(
+static void log_listening(
 	struct triad_http *http, const struct triad_http_server *server)
 {
 	char text[64];
@@ -622,7 +622,7 @@ static int take_over(struct triad_http *http, struct triad_http_server *server,
 	server->params.tls_certificate_path = server->params.tls_key_path = NULL;
 	server->params.tls_client_ca_path = server->params.token_path = NULL;
 	replace(http, server, fd, asked);
-	say_listening(http, server);
+	log_listening(http, server);
 	return 0;
 }
 

@@ -50,7 +50,7 @@ struct triad_profile_writer {
 	ZSTD_CCtx *zstd;
 	uint64_t begun_us;    /* monotonic, when the file's first frame began */
 	uint64_t last_octets; /* of the frame before */
-	struct triad_file_told told;
+	struct triad_file_report told;
 	uint64_t n_dropped_since; /* it was said */
 	size_t n_text;
 	char text[TEXT_SIZE];
@@ -411,7 +411,7 @@ static void log_result(struct triad_profile_writer *writer, const struct frame *
 	const char *path = writer->params.path;
 
 	writer->n_dropped_since += frame->error != 0;
-	switch (triad_file_told(&writer->told, path, frame->error)) {
+	switch (triad_file_report(&writer->told, path, frame->error)) {
 	case TRIAD_FILE_IN_TROUBLE:
 		triad_log_write(writer->log, TRIAD_LOG_ERROR,
 			"profile: %s can't be written: %s; each sweep tries again, "

@@ -354,7 +354,7 @@ static void report_alert(struct triad_alerts *alerts, enum triad_alert_change ch
 	alerts->sink.take(alerts->sink.context, change, alert);
 }
 
-static void tell_done(struct triad_alerts *alerts)
+static void report_cleared(struct triad_alerts *alerts)
 {
 	if (alerts->told && alerts->sink.done)
 		alerts->sink.done(alerts->sink.context);
@@ -434,7 +434,7 @@ void triad_alerts_settle(struct triad_alerts *alerts, uint64_t now_us)
 
 	while ((entry = triad_alert_store_next(alerts->store, &cursor)))
 		settle(alerts, entry, now_us);
-	tell_done(alerts);
+	report_cleared(alerts);
 }
 
 void triad_alerts_end_sweep(struct triad_alerts *alerts, bool cut, uint64_t now_us)
@@ -454,7 +454,7 @@ static void end_all(struct triad_alerts *alerts, uint64_t now_us)
 
 	while ((entry = triad_alert_store_next(alerts->store, &cursor)))
 		end_alert(alerts, entry, now_us);
-	tell_done(alerts);
+	report_cleared(alerts);
 }
 
 void triad_alerts_configure(struct triad_alerts *alerts,

@@ -119,7 +119,8 @@ static unsigned list_transport(const struct triad_elector_status *status,
 		{"replayed", "datagrams replayed", t->n_replayed, true},
 		{"malformed", "datagrams malformed", t->n_malformed, true},
 		{"versions", "of another version", t->n_versions, true},
-		{"strangers", "datagrams of strangers", t->n_strangers, true},
+		{"strangers", "datagrams of unknown senders", t->n_unknown_senders,
+			true},
 		{"reconnects", "connections made anew", t->n_reconnects, true},
 	};
 	unsigned n = sizeof(all) / sizeof(all[0]);
@@ -431,7 +432,7 @@ static void put_text(const struct triad_elector_status *status, const char *sm_t
 	put_counters(&report, "Messages", counters, list_transport(status, counters));
 }
 
-static void say_off(struct triad_plugin *plugin, struct triad_output *output)
+static void print_off(struct triad_plugin *plugin, struct triad_output *output)
 {
 	struct triad_conf conf;
 
@@ -456,7 +457,7 @@ int triad_command_run_election(struct triad_plugin *plugin,
 	if (command->json)
 		put_json(&status, sm_trouble, output);
 	else if (!status.is_on)
-		say_off(plugin, output);
+		print_off(plugin, output);
 	else
 		put_text(&status, sm_trouble, output);
 	return TRIAD_CONTROL_DONE;

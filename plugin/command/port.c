@@ -82,8 +82,8 @@ static bool is_heard(struct triad_plugin *plugin, uint64_t id)
 	return false;
 }
 
-static int say_changed(struct triad_plugin *plugin, const struct triad_command *command,
-	struct triad_output *output)
+static int print_changed(struct triad_plugin *plugin,
+	const struct triad_command *command, struct triad_output *output)
 {
 	bool is_added = command->change == TRIAD_COMMAND_ADD;
 
@@ -106,7 +106,7 @@ static int run_blacklist(struct triad_plugin *plugin,
 		return show_blacklist(plugin, output);
 	switch (triad_elector_blacklist(plugin->elector, command->guid, is_added)) {
 	case 0:
-		return say_changed(plugin, command, output);
+		return print_changed(plugin, command, output);
 	case ENOTCONN:
 		return fail(output, "blacklist", OFF);
 	case EALREADY:

@@ -38,7 +38,7 @@ static const struct triad_policy_level *level_of(const struct telling *telling)
 
 /* --- the answer in words --- */
 
-static void say_answer(const struct telling *telling, char *text, size_t size)
+static void print_answer(const struct telling *telling, char *text, size_t size)
 {
 	const struct triad_answer *answer = &telling->explained->answer;
 
@@ -191,7 +191,7 @@ static void put_answer(const struct telling *telling)
 	const struct triad_path_record *path = &telling->explained->record;
 	char text[160];
 
-	say_answer(telling, text, sizeof(text));
+	print_answer(telling, text, sizeof(text));
 	triad_output_printf(telling->output, "%-12s %s\n", "Answer", text);
 	if (!telling->explained->answer.n)
 		return;
@@ -337,7 +337,7 @@ static void put_json(struct telling *telling)
 	const struct triad_explanation *explained = telling->explained;
 	char text[160];
 
-	say_answer(telling, text, sizeof(text));
+	print_answer(telling, text, sizeof(text));
 	triad_json_init(&telling->json, telling->output);
 	triad_json_object_begin(&telling->json, NULL);
 	json_end(telling, "source", explained->source, explained->slid);

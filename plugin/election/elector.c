@@ -110,7 +110,7 @@ static void look_at_sm(struct triad_elector *elector)
 		triad_clock_boot_us());
 }
 
-static void tell_absent(struct triad_elector *elector, uint64_t absent)
+static void report_not_found(struct triad_elector *elector, uint64_t absent)
 {
 	if (absent == elector->absent_port)
 		return;
@@ -125,7 +125,7 @@ static void tell_absent(struct triad_elector *elector, uint64_t absent)
 			"election: election.ports: all of them are there");
 }
 
-static void tell_blind(struct triad_elector *elector, bool is_blind)
+static void report_blind(struct triad_elector *elector, bool is_blind)
 {
 	if (is_blind == elector->is_blind)
 		return;
@@ -149,11 +149,11 @@ static void look_at_ports(struct triad_elector *elector, uint64_t now_us)
 
 	if (has_seen) {
 		elector->health_us = now_us;
-		tell_absent(elector, seen.absent);
+		report_not_found(elector, seen.absent);
 	} else if (now_us - elector->health_us < BLIND_US) {
 		return;
 	}
-	tell_blind(elector, !has_seen);
+	report_blind(elector, !has_seen);
 	if (triad_health_look(&elector->health, seen.n_ports, seen.n_good, now_us))
 		triad_election_ports(elector->election, elector->health.n_ports,
 			elector->health.n_good, now_us);

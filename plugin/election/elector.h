@@ -92,7 +92,7 @@ void triad_elector_set_listener(
 	struct triad_elector *elector, const struct triad_cluster_sink *sink);
 
 /* Says something to all; as the transport's send, ENOTCONN when elections are off. */
-int triad_elector_say(struct triad_elector *elector, const void *payload, size_t size);
+int triad_elector_send(struct triad_elector *elector, const void *payload, size_t size);
 
 /* What operators ask for; ENOTCONN when elections are off. */
 int triad_elector_prefer(struct triad_elector *elector, uint8_t preference);

@@ -104,11 +104,12 @@ static void name_reasons(uint32_t reasons, char *text, size_t size)
 				triad_permission_word(i));
 }
 
-static void tell_trace(struct triad_elector *elector, int error)
+static void report_trace(struct triad_elector *elector, int error)
 {
 	const struct triad_line_file *trace = &elector->trace;
 
-	switch (triad_file_told(&elector->trace_told, trace->params.path, error)) {
+	switch (triad_file_report(
+		&elector->reported_trace, trace->params.path, error)) {
 	case TRIAD_FILE_IN_TROUBLE:
 		triad_log_write(elector->log, TRIAD_LOG_ERROR,
 			"election: %s: no trace is written: %s; it is tried again with "
@@ -149,12 +150,12 @@ static void trace(
 		size = snprintf(line, sizeof(line), "%" PRIu64 " refused %s\n",
 			triad_clock_boot_us(), reasons);
 	error = triad_line_file_write(&elector->trace, line, (size_t)size);
-	tell_trace(elector, error);
+	report_trace(elector, error);
 	if (!error)
 		elector->traced = *permission;
 }
 
-static void tell_permission(
+static void report_permission(
 	struct triad_elector *elector, const struct triad_permission *permission)
 {
 	const struct triad_permission *told = &elector->told;
@@ -173,14 +174,14 @@ static void tell_permission(
 	elector->told = *permission;
 }
 
-static void tell_state(
+static void report_state(
 	struct triad_elector *elector, const struct triad_election_status *status)
 {
-	if (status->state == elector->told_state &&
-		status->master == elector->told_master)
+	if (status->state == elector->reported_state &&
+		status->master == elector->reported_master)
 		return;
-	elector->told_state = status->state;
-	elector->told_master = status->master;
+	elector->reported_state = status->state;
+	elector->reported_master = status->master;
 	if (status->state == TRIAD_ELECTION_STANDBY)
 		triad_log_write(elector->log, TRIAD_LOG_INFO,
 			"election: STANDBY; master is 0x%016" PRIx64, status->master);
@@ -205,11 +206,11 @@ void elector_act(struct triad_elector *elector)
 	permission = triad_permission_judge(&elector->facts, triad_clock_boot_us());
 	wish(elector, &before);
 	trace(elector, &permission);
-	tell_permission(elector, &permission);
+	report_permission(elector, &permission);
 	if (!has_acted)
 		return;
 	triad_election_status(elector->election, triad_clock_boot_us(), &status);
-	tell_state(elector, &status);
+	report_state(elector, &status);
 }
 
 void elector_open_trace(struct triad_elector *elector)
@@ -224,5 +225,5 @@ void elector_open_trace(struct triad_elector *elector)
 	memcpy(params.path, conf->election.trace_file, sizeof(params.path));
 	triad_line_file_configure(&elector->trace, &params);
 	if (params.path[0])
-		tell_trace(elector, triad_line_file_open(&elector->trace));
+		report_trace(elector, triad_line_file_open(&elector->trace));
 }

@@ -53,7 +53,7 @@ void triad_elector_set_config(
 	elector_poke(elector);
 }
 
-int triad_elector_say(struct triad_elector *elector, const void *payload, size_t size)
+int triad_elector_send(struct triad_elector *elector, const void *payload, size_t size)
 {
 	int error = ENOTCONN;
 

@@ -88,7 +88,7 @@ static void start(struct triad_elector *elector)
 	elector->absent_port = 0;
 	elector->is_blind = false;
 	elector->check = TRIAD_CHECK_OFF;
-	elector->told_state = (enum triad_election_state)0;
+	elector->reported_state = (enum triad_election_state)0;
 	elector->election = make_election(elector);
 	cluster = elector->election ? join(elector) : NULL;
 	elector->cluster = cluster;
@@ -207,7 +207,7 @@ static void watch_ports(struct triad_elector *elector)
 	elector->due_us = 0;
 }
 
-static void tell_election(struct triad_elector *elector)
+static void report_election(struct triad_elector *elector)
 {
 	uint64_t blacklist[TRIAD_CONF_MAX_GUIDS], now_us = triad_clock_boot_us();
 	char reason[160];
@@ -236,7 +236,7 @@ static void put_into_force(struct triad_elector *elector, const struct triad_con
 		start(elector);
 	watch_ports(elector);
 	if (elector->election)
-		tell_election(elector);
+		report_election(elector);
 }
 
 void triad_elector_configure(

@@ -80,10 +80,10 @@ struct triad_elector {
 	bool has_store_trouble;
 	uint64_t n_store_failed;
 	struct triad_line_file trace;
-	struct triad_file_told trace_told;
+	struct triad_file_report reported_trace;
 	struct triad_permission traced, told; /* last */
-	enum triad_election_state told_state;
-	uint64_t told_master;
+	enum triad_election_state reported_state;
+	uint64_t reported_master;
 
 	pthread_mutex_t facts_lock; /* of the one that follows */
 	struct triad_permission_facts facts;

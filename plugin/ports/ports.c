@@ -207,7 +207,7 @@ static void send_payloads(struct triad_ports *ports)
 
 	/* What the transport does not take is said again. */
 	while ((size = triad_share_take_payload(ports->share, payload)) > 0)
-		(void)triad_elector_say(ports->elector, payload, size);
+		(void)triad_elector_send(ports->elector, payload, size);
 }
 
 void ports_pump(struct triad_ports *ports)

@@ -416,7 +416,7 @@ static void act_on(struct triad_ports *ports, const struct triad_agenda_entry *e
 	}
 }
 
-static void tell_stop(struct triad_ports *ports)
+static void report_stop(struct triad_ports *ports)
 {
 	struct triad_agenda_status status;
 
@@ -436,7 +436,7 @@ uint64_t ports_act(struct triad_ports *ports, uint64_t now_us)
 	enum triad_agenda_kind kind = TRIAD_AGENDA_WAIT;
 	uint64_t until_us = UINT64_MAX;
 
-	tell_stop(ports);
+	report_stop(ports);
 	triad_agenda_hold_tests(ports->agenda, !ports_has_room_for_test(ports));
 	if (!ports_is_ending(ports) && ports_may_act(ports))
 		kind = triad_agenda_next(ports->agenda, now_us, &entry, &until_us);

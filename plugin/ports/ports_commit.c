@@ -105,7 +105,7 @@ int ports_record(struct triad_ports *ports, struct triad_record *record)
 	error = triad_memory_merge(ports->memory, record);
 	if (error)
 		return error;
-	triad_share_say(ports->share, record, triad_clock_boot_us());
+	triad_share_send(ports->share, record, triad_clock_boot_us());
 	ports_pump(ports);
 	return 0;
 }

@@ -194,14 +194,14 @@ static void forget_plan(struct triad_ports *ports)
 	ports->placed = NULL;
 }
 
-static void tell_misplaced(struct triad_ports *ports, const struct triad_diags *diags)
+static void report_misplaced(struct triad_ports *ports, const struct triad_diags *diags)
 {
 	char text[TRIAD_DIAG_TEXT_SIZE * 2 + 64];
 
-	if (ports->told_generation == ports->source.expected->generation &&
+	if (ports->reported_generation == ports->source.expected->generation &&
 		ports->n_misplaced == diags->n_total)
 		return;
-	ports->told_generation = ports->source.expected->generation;
+	ports->reported_generation = ports->source.expected->generation;
 	ports->n_misplaced = diags->n_total;
 	for (size_t i = 0; i < diags->n; i++) {
 		triad_diags_format(diags, i, text, sizeof(text));
@@ -220,7 +220,7 @@ static void place(struct triad_ports *ports)
 		    &ports->placed))
 		ports->placed = NULL;
 	else if (mistakes)
-		tell_misplaced(ports, mistakes);
+		report_misplaced(ports, mistakes);
 	free(mistakes);
 }
 

@@ -80,7 +80,7 @@ struct triad_ports {
 	struct triad_share *share;
 	struct triad_smp *smp;
 	struct triad_hold *hold;
-	uint64_t told_generation; /* of which misplaced rows were told */
+	uint64_t reported_generation; /* of which misplaced rows were told */
 	size_t n_misplaced;
 	bool is_announced; /* the configuration in force: a majority has it */
 	bool must_plan;

@@ -143,7 +143,7 @@ static bool is_newer(struct triad_source *source, const struct triad_expected *e
 	return false;
 }
 
-static void tell_mistakes(const struct triad_source *source)
+static void report_mistakes(const struct triad_source *source)
 {
 	char text[TRIAD_DIAG_TEXT_SIZE * 2 + 64];
 
@@ -175,7 +175,7 @@ static bool attempt(
 	if (!is_taken) {
 		triad_expected_free(expected);
 		free(octets);
-		tell_mistakes(source);
+		report_mistakes(source);
 		return false;
 	}
 	triad_expected_free(source->expected);
@@ -198,7 +198,7 @@ bool triad_source_take(struct triad_source *source, char *octets, size_t size)
 }
 
 /* Says it once, though it is tried again. */
-static void say_unreadable(struct triad_source *source, int error, const char *why)
+static void log_unreadable(struct triad_source *source, int error, const char *why)
 {
 	char before[TRIAD_DIAG_TEXT_SIZE] = "";
 
@@ -216,7 +216,7 @@ static void say_unreadable(struct triad_source *source, int error, const char *w
 		triad_diags_add(&source->mistakes, 0, 0, "can't be read: %s",
 			error == EINVAL ? "it is no file" : strerror(error));
 	if (strcmp(before, source->mistakes.entries[0].text) != 0)
-		tell_mistakes(source);
+		report_mistakes(source);
 }
 
 static bool read_operators(struct triad_source *source)
@@ -233,7 +233,7 @@ static bool read_operators(struct triad_source *source)
 		return false; /* in a second */
 	if (error) {
 		memset(&source->seen, 0, sizeof(source->seen));
-		say_unreadable(source, error, why);
+		log_unreadable(source, error, why);
 		return false;
 	}
 	if (!attempt(source, source->path, octets, size))

@@ -68,7 +68,7 @@ static void format_group_miss(const struct triad_policy *policy,
 	triad_text_append(text, size, "; one that comes will be in the group");
 }
 
-static void tell_miss(struct triad_log *log, const struct triad_policy *policy,
+static void report_miss(struct triad_log *log, const struct triad_policy *policy,
 	const struct triad_group_miss *miss)
 {
 	char text[TEXT_SIZE] = "";
@@ -87,7 +87,7 @@ static void tell_miss(struct triad_log *log, const struct triad_policy *policy,
 		miss->place.line, miss->place.column, text);
 }
 
-static void tell_nodes(struct triad_log *log, const struct triad_policy *policy,
+static void report_nodes(struct triad_log *log, const struct triad_policy *policy,
 	const struct triad_fabric *fabric, const struct triad_group_report *report)
 {
 	char text[TEXT_SIZE] = "";
@@ -123,11 +123,11 @@ void triad_qos_tell_absent(struct triad_log *log, const struct triad_policy *pol
 	*last = now;
 	for (uint32_t i = 0; i < report.n_misses && i < TRIAD_GROUP_REPORT_MAX_MISSES;
 		i++)
-		tell_miss(log, policy, &report.misses[i]);
+		report_miss(log, policy, &report.misses[i]);
 	if (report.n_misses > TRIAD_GROUP_REPORT_MAX_MISSES)
 		triad_log_write(log, TRIAD_LOG_WARNING,
 			"%s: %u more names of what the fabric does not have",
 			policy->source,
 			report.n_misses - TRIAD_GROUP_REPORT_MAX_MISSES);
-	tell_nodes(log, policy, fabric, &report);
+	report_nodes(log, policy, fabric, &report);
 }

@@ -120,7 +120,7 @@ static void keep(struct triad_policy_source *source, const struct wish *wish,
 }
 
 /* What a policy that was taken does not do, though one may think so. */
-static void tell_limits(struct triad_policy_source *source, const struct wish *wish,
+static void report_limits(struct triad_policy_source *source, const struct wish *wish,
 	const struct triad_policy *policy)
 {
 	struct stat info;
@@ -151,7 +151,7 @@ static void log_policy(struct triad_policy_source *source, const struct wish *wi
 			"file and type 'triadctl reload'",
 			diags->source, diags->n_total);
 	else if (policy)
-		tell_limits(source, wish, policy);
+		report_limits(source, wish, policy);
 }
 
 int triad_policy_source_load(

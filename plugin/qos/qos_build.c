@@ -184,12 +184,12 @@ static enum triad_qos_state build(struct triad_qos *qos, const struct inputs *in
 /* --- tables --- */
 
 /* Tables and groups go by the policy's names as answers do. */
-static void tell_absent(struct triad_qos *qos, const struct inputs *inputs)
+static void report_not_found(struct triad_qos *qos, const struct inputs *inputs)
 {
 	if (inputs->now.policy && inputs->fabric &&
 		triad_qos_wants_policy(&inputs->settings))
 		triad_qos_tell_absent(qos->log, inputs->now.policy, inputs->fabric,
-			&qos->told_absent);
+			&qos->reported_not_found);
 }
 
 /* In mid-sweep there is nothing to be said of tables yet. */
@@ -264,7 +264,7 @@ static void work(struct triad_qos *qos, struct inputs *inputs)
 		publish(qos, NULL);
 	}
 	set_state(qos, state);
-	tell_absent(qos, inputs);
+	report_not_found(qos, inputs);
 	see_to_tables(qos, inputs);
 	triad_broadcast_set_policy(
 		qos->broadcast, inputs->settings.groups ? inputs->now.policy : NULL);

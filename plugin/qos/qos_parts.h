@@ -39,7 +39,7 @@ struct triad_qos {
 	bool stopped;
 	bool work_wanted;
 	struct triad_qos_settings settings;
-	uint64_t told_absent; /* triad-qos alone, as is the next */
+	uint64_t reported_not_found; /* triad-qos alone, as is the next */
 	/* The policy in force: the last one whose tables, where they are programmed,
 	 * were not refused; NULL: none. */
 	struct triad_policy *accepted;

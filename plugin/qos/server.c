@@ -337,7 +337,7 @@ static void finish(struct worker *worker, const struct triad_work_queue_job *job
 	give_back(server, job->madw);
 }
 
-static void say_class_port_info(struct triad_qos_server *server, osm_madw_t *madw)
+static void answer_class_port_info(struct triad_qos_server *server, osm_madw_t *madw)
 {
 	cl_atomic_inc(&server->osm->stats.sa_mads_rcvd);
 	triad_class_port_info_answer(server->osm, madw);
@@ -383,7 +383,7 @@ static void handle(struct worker *worker, const struct triad_work_queue_job *job
 	}
 	if (osm_madw_get_sa_mad_ptr(job->madw)->attr_id ==
 		IB_MAD_ATTR_CLASS_PORT_INFO) {
-		say_class_port_info(worker->server, job->madw);
+		answer_class_port_info(worker->server, job->madw);
 		return;
 	}
 	if (triad_sampler_pick(worker->server->sampler))

@@ -15,7 +15,7 @@ static void *run_thread(void *argument)
 	struct triad_payload payload;
 
 	view.members[0] = alone->id;
-	triad_transport_tell(alone, &view);
+	triad_transport_report_view(alone, &view);
 	while (triad_transport_drain(alone)) {
 		while (triad_transport_peek(alone, &payload)) {
 			triad_transport_drop(alone);

@@ -76,7 +76,7 @@ struct triad_cluster_status {
 	uint64_t n_replayed;    /* authentic, but old: a sequence or session that was */
 	uint64_t n_malformed;   /* truncated, oversize, another magic */
 	uint64_t n_versions;    /* of a version that is not known here */
-	uint64_t n_strangers;   /* from nobody that is configured */
+	uint64_t n_unknown_senders; /* from nobody that is configured */
 	uint64_t n_reconnects;
 	char trouble[160]; /* what is wrong now, and what to do; empty: nothing */
 };

@@ -106,7 +106,7 @@ static void read_quorum(struct corosync *corosync)
 	check(corosync, votequorum_dispatch(corosync->votes, CS_DISPATCH_ALL));
 }
 
-static void tell_view(struct corosync *corosync)
+static void deliver_view(struct corosync *corosync)
 {
 	struct triad_cluster_view view;
 
@@ -115,7 +115,7 @@ static void tell_view(struct corosync *corosync)
 	if (!corosync->is_in || corosync->is_broken)
 		return;
 	view = triad_group_view(&corosync->members, &corosync->seen);
-	triad_transport_tell(&corosync->base, &view);
+	triad_transport_report_view(&corosync->base, &view);
 }
 
 /* --- what Corosync calls, from the dispatches --- */
@@ -201,7 +201,7 @@ static bool take_verdict(struct corosync *corosync, enum triad_group_verdict ver
 		triad_transport_count(&corosync->base, &status->n_malformed);
 		break;
 	case TRIAD_GROUP_STRANGER:
-		triad_transport_count(&corosync->base, &status->n_strangers);
+		triad_transport_count(&corosync->base, &status->n_unknown_senders);
 		break;
 	case TRIAD_GROUP_VERSION:
 		complain(corosync, message->from,
@@ -211,7 +211,7 @@ static bool take_verdict(struct corosync *corosync, enum triad_group_verdict ver
 	case TRIAD_GROUP_DOUBLE:
 		complain(corosync, message->from,
 			"has another member's port GUID: two SMs are run on one port",
-			&status->n_strangers);
+			&status->n_unknown_senders);
 		break;
 	}
 	return false;
@@ -232,7 +232,7 @@ static void take_message(cpg_handle_t handle, const struct cpg_name *group,
 		return;
 	if (corosync->is_view_due) {
 		read_quorum(corosync);
-		tell_view(corosync);
+		deliver_view(corosync);
 	}
 	triad_transport_deliver(
 		&corosync->base, message.id, message.payload, message.size);
@@ -345,7 +345,7 @@ static void close_all(struct corosync *corosync)
 	*corosync->complaint = '\0';
 }
 
-static void tell_why(struct corosync *corosync, cs_error_t error)
+static void log_why(struct corosync *corosync, cs_error_t error)
 {
 	char text[TROUBLE_SIZE];
 
@@ -390,7 +390,7 @@ static void connect_all(struct corosync *corosync, uint64_t now_us)
 	if (corosync->is_open)
 		return;
 	close_all(corosync);
-	tell_why(corosync, error);
+	log_why(corosync, error);
 }
 
 /* --- sending --- */
@@ -447,7 +447,7 @@ static void serve(struct corosync *corosync)
 	if (!corosync->is_broken && corosync->is_view_due && corosync->is_in &&
 		(triad_group_is_settled(&corosync->seen) ||
 			triad_clock_now_us() >= corosync->settle_until_us))
-		tell_view(corosync);
+		deliver_view(corosync);
 	if (!corosync->is_broken)
 		send_queued(corosync);
 	if (corosync->is_broken)
@@ -469,8 +469,8 @@ static void run_once(struct corosync *corosync)
 	if (!corosync->is_broken)
 		return;
 	close_all(corosync);
-	triad_transport_tell_apart(&corosync->base, 1);
-	tell_why(corosync, CS_ERR_LIBRARY);
+	triad_transport_report_cut_off(&corosync->base, 1);
+	log_why(corosync, CS_ERR_LIBRARY);
 }
 
 static int sleep_ms(const struct corosync *corosync)
@@ -501,7 +501,7 @@ static void *run_thread(void *argument)
 {
 	struct corosync *corosync = argument;
 
-	triad_transport_tell_apart(&corosync->base, 1);
+	triad_transport_report_cut_off(&corosync->base, 1);
 	if (*corosync->wrong)
 		triad_transport_trouble(&corosync->base, corosync->wrong);
 	while (triad_transport_drain(&corosync->base)) {

@@ -6,7 +6,7 @@ static void *run_thread(void *argument)
 {
 	struct triad_transport *transport = argument;
 
-	triad_transport_tell_apart(transport, 1);
+	triad_transport_report_cut_off(transport, 1);
 	triad_transport_trouble(transport,
 		"built without Corosync: install libcpg-dev, libquorum-dev and "
 		"libvotequorum-dev and build again, or set election.cluster");

@@ -113,7 +113,7 @@ static void complain(struct peers *peers, const struct peer *about, const char *
 	peers->complaint_until_us = triad_clock_now_us() + TROUBLE_US;
 }
 
-static void tell_trouble(struct peers *peers, uint64_t now_us)
+static void log_trouble(struct peers *peers, uint64_t now_us)
 {
 	const char *trouble = peers->wrong;
 
@@ -216,19 +216,19 @@ static void add_members(struct peers *peers, struct triad_cluster_view *view)
 	}
 }
 
-static void tell_view(struct peers *peers)
+static void deliver_view(struct peers *peers)
 {
 	struct triad_cluster_view view = {.is_connected = true,
 		.n_votes_needed = (uint32_t)peers->n / 2 + 1,
 		.has_fixed_voters = true};
 
 	if (!is_working(peers)) {
-		triad_transport_tell_apart(&peers->base, view.n_votes_needed);
+		triad_transport_report_cut_off(&peers->base, view.n_votes_needed);
 		return;
 	}
 	add_members(peers, &view);
 	view.is_quorate = view.n_members >= view.n_votes_needed;
-	triad_transport_tell(&peers->base, &view);
+	triad_transport_report_view(&peers->base, &view);
 }
 
 static void end_silent(struct peers *peers, uint64_t now_us)
@@ -239,7 +239,7 @@ static void end_silent(struct peers *peers, uint64_t now_us)
 		if (now_us - peer->heard_us >= peers->silence_us)
 			peer->is_member = false;
 	}
-	tell_view(peers);
+	deliver_view(peers);
 }
 
 /* Two with one id would count as two, and vote as one. */
@@ -333,15 +333,16 @@ static void take_accepted(struct peers *peers, struct peer *peer,
 {
 	if (is_taken(peers, peer, opened->id)) {
 		peer->is_member = false;
-		tell_view(peers);
-		triad_transport_count(&peers->base, &peers->base.status.n_strangers);
+		deliver_view(peers);
+		triad_transport_count(
+			&peers->base, &peers->base.status.n_unknown_senders);
 		complain(peers, peer,
 			"has another member's port GUID: two SMs are run on one port");
 		return;
 	}
 	peer->is_member = true;
 	peer->heard_us = now_us;
-	tell_view(peers);
+	deliver_view(peers);
 	if (opened->kind == TRIAD_SEAL_PAYLOAD)
 		triad_transport_deliver(
 			&peers->base, opened->id, opened->payload, opened->size);
@@ -376,7 +377,8 @@ static void take_datagram(struct peers *peers, const struct triad_address *from,
 	enum triad_seal_verdict verdict;
 
 	if (!peer) {
-		triad_transport_count(&peers->base, &peers->base.status.n_strangers);
+		triad_transport_count(
+			&peers->base, &peers->base.status.n_unknown_senders);
 		return;
 	}
 	verdict = triad_seal_open(
@@ -443,7 +445,7 @@ static void run_once(struct peers *peers)
 		send_queued(peers, now_us);
 		send_keepalives(peers, now_us);
 	}
-	tell_trouble(peers, now_us);
+	log_trouble(peers, now_us);
 }
 
 static void *run_thread(void *argument)

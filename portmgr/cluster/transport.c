@@ -201,7 +201,7 @@ static bool is_as_told(
 			view->n_members * sizeof(view->members[0])) == 0;
 }
 
-void triad_transport_tell(
+void triad_transport_report_view(
 	struct triad_transport *transport, const struct triad_cluster_view *view)
 {
 	struct triad_cluster_view *told = &transport->view;
@@ -223,14 +223,14 @@ void triad_transport_tell(
 }
 
 /* What is in the queue was meant for those that were there. */
-void triad_transport_tell_apart(
+void triad_transport_report_cut_off(
 	struct triad_transport *transport, uint32_t n_votes_needed)
 {
 	struct triad_cluster_view view = {
 		.n_members = 1, .n_votes_needed = n_votes_needed};
 
 	view.members[0] = transport->id;
-	triad_transport_tell(transport, &view);
+	triad_transport_report_view(transport, &view);
 	triad_transport_drop_all(transport);
 }
 

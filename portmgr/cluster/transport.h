@@ -87,11 +87,11 @@ void triad_transport_drop_all(struct triad_transport *transport);
 bool triad_transport_drain(struct triad_transport *transport);
 
 /* Tells the view, numbered, when something in it is not as it was told last. */
-void triad_transport_tell(
+void triad_transport_report_view(
 	struct triad_transport *transport, const struct triad_cluster_view *view);
 
 /* This member alone: not connected, not quorate. */
-void triad_transport_tell_apart(
+void triad_transport_report_cut_off(
 	struct triad_transport *transport, uint32_t n_votes_needed);
 
 /* Hands a payload over, and counts it. */

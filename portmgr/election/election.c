@@ -108,7 +108,7 @@ static uint8_t own_flags(const struct triad_election *e)
 	return flags;
 }
 
-void election_say(struct triad_election *e, enum triad_election_kind kind,
+void election_send(struct triad_election *e, enum triad_election_kind kind,
 	const struct triad_election_message *to, uint64_t grant)
 {
 	struct triad_election_action *action;
@@ -312,7 +312,7 @@ int triad_election_blacklist(
 	election_store(election);
 	settle(election);
 	if (election->view.number)
-		election_say(election, TRIAD_ELECTION_STATUS, NULL, 0);
+		election_send(election, TRIAD_ELECTION_STATUS, NULL, 0);
 	return 0;
 }
 
@@ -337,7 +337,7 @@ void triad_election_resign(struct triad_election *election, uint64_t now_us)
 		states_become_standby(election, 0);
 	election->conf.is_witness = true;
 	if (election->view.number)
-		election_say(election, TRIAD_ELECTION_STATUS, NULL, 0);
+		election_send(election, TRIAD_ELECTION_STATUS, NULL, 0);
 }
 
 void triad_election_run(struct triad_election *election, uint64_t now_us)

@@ -141,7 +141,7 @@ static void let_go(struct triad_election *e)
 
 	e->claim_again_us = e->now_us + lease_us(e) / 4 * (1 + (mixed >> 60));
 	lease_give_up(e);
-	election_say(e, TRIAD_ELECTION_STATUS, NULL, 0);
+	election_send(e, TRIAD_ELECTION_STATUS, NULL, 0);
 }
 
 void lease_ask(struct triad_election *e)

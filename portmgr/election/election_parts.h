@@ -131,7 +131,7 @@ void election_store(struct triad_election *e);
 /* Asks for it again when it failed. */
 void election_store_again(struct triad_election *e);
 /* Says STATUS to all, or answers 'to'. */
-void election_say(struct triad_election *e, enum triad_election_kind kind,
+void election_send(struct triad_election *e, enum triad_election_kind kind,
 	const struct triad_election_message *to, uint64_t grant);
 
 /* --- election_members.c --- */

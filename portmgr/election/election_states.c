@@ -55,7 +55,7 @@ void states_update_priority(struct triad_election *e)
 		return;
 	update_sm_priority(e);
 	if (changed)
-		election_say(e, TRIAD_ELECTION_STATUS, NULL, 0);
+		election_send(e, TRIAD_ELECTION_STATUS, NULL, 0);
 }
 
 /* --- transitions --- */
@@ -177,10 +177,10 @@ void states_status(struct triad_election *e, const struct triad_election_message
 	if (e->state == TRIAD_ELECTION_STANDBY && !e->conf.is_witness)
 		follow(e, m);
 	if (members_is_better(e, m)) {
-		election_say(e, TRIAD_ELECTION_TAKEOVER, m, grant);
+		election_send(e, TRIAD_ELECTION_TAKEOVER, m, grant);
 		return;
 	}
-	election_say(e, TRIAD_ELECTION_CEDE, m, grant);
+	election_send(e, TRIAD_ELECTION_CEDE, m, grant);
 	if (m->state == TRIAD_ELECTION_MASTER)
 		note_ceded(e, m);
 }
@@ -247,7 +247,7 @@ static void hand_over(struct triad_election *e, uint64_t to)
 	struct triad_election_message message = members_find(e, to)->message;
 
 	lease_give_up(e);
-	election_say(e, TRIAD_ELECTION_TAKEOVER, &message, 0);
+	election_send(e, TRIAD_ELECTION_TAKEOVER, &message, 0);
 	states_become_standby(e, to);
 }
 
@@ -271,7 +271,7 @@ void states_run(struct triad_election *e)
 	if (preferred)
 		hand_over(e, preferred);
 	if (is_status_wanted(e) && e->now_us >= e->status_due_us)
-		election_say(e, TRIAD_ELECTION_STATUS, NULL, 0);
+		election_send(e, TRIAD_ELECTION_STATUS, NULL, 0);
 }
 
 uint64_t states_next_us(const struct triad_election *e)

@@ -97,7 +97,7 @@ static void report_row(const struct placer *placer, struct triad_diags *diags,
 		triad_diags_add(diags, row_at(placer, row)->line, 0, "%s", text);
 }
 
-static void tell_mistake(struct placer *placer, uint32_t row, const char *text)
+static void report_mistake(struct placer *placer, uint32_t row, const char *text)
 {
 	report_row(placer, placer->mistakes, row, text);
 	placer->abouts[row].is_bad = true;
@@ -219,14 +219,14 @@ static void find_leaders_node(struct placer *placer, uint32_t leader)
 	if (about->node == NOBODY) {
 		report_row(placer, placer->warnings, leader, text);
 	} else {
-		tell_mistake(placer, leader, text);
+		report_mistake(placer, leader, text);
 		about->node = UNFIT;
 	}
 }
 
 /* --- ports ------------------------------------------------------------- */
 
-static void tell_no_port(struct placer *placer, uint32_t row, uint32_t node)
+static void report_no_port(struct placer *placer, uint32_t row, uint32_t node)
 {
 	const struct triad_fabric_node *at = &placer->fabric->nodes[node];
 	unsigned last = at->n_ports
@@ -237,10 +237,10 @@ static void tell_no_port(struct placer *placer, uint32_t row, uint32_t node)
 	describe_node(placer, row, name, sizeof(name));
 	snprintf(text, sizeof(text), "%s has no port %u; its last one is %u", name,
 		row_at(placer, row)->port, last);
-	tell_mistake(placer, row, text);
+	report_mistake(placer, row, text);
 }
 
-static void tell_same_port(struct placer *placer, uint32_t row, uint32_t other)
+static void report_same_port(struct placer *placer, uint32_t row, uint32_t other)
 {
 	char text[TRIAD_DIAG_TEXT_SIZE];
 
@@ -248,7 +248,7 @@ static void tell_same_port(struct placer *placer, uint32_t row, uint32_t other)
 		"the same port as in line %" PRIu32
 		": once the node is named by GUID, once by its name",
 		row_at(placer, other)->line);
-	tell_mistake(placer, row, text);
+	report_mistake(placer, row, text);
 	placer->abouts[other].is_bad = true;
 }
 
@@ -263,9 +263,9 @@ static void place(struct placer *placer, uint32_t row)
 		return;
 	port = triad_fabric_find_port(placer->fabric, node, row_at(placer, row)->port);
 	if (port == TRIAD_FABRIC_NONE) {
-		tell_no_port(placer, row, node);
+		report_no_port(placer, row, node);
 	} else if (placed->row_of[port] != TRIAD_PLACED_NONE) {
-		tell_same_port(placer, row, placed->row_of[port]);
+		report_same_port(placer, row, placed->row_of[port]);
 	} else {
 		placed->row_of[port] = row;
 		placed->port_of[row] = port;
@@ -327,7 +327,7 @@ static void check_link(struct placer *placer, uint32_t row)
 	if (!triad_expected_ends_contradict(
 		    placer->expected, &near, &far, why, sizeof(why)))
 		return;
-	tell_mistake(placer, row, why);
+	report_mistake(placer, row, why);
 	placer->abouts[other].is_bad = true;
 }
 

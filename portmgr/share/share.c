@@ -40,7 +40,7 @@ void triad_share_free(struct triad_share *share)
 	free(share);
 }
 
-void share_say_digest(struct triad_share *share, uint64_t at_us)
+void share_send_digest(struct triad_share *share, uint64_t at_us)
 {
 	if (share->said_digest_us && at_us < share->said_digest_us + GAP_US)
 		at_us = share->said_digest_us + GAP_US;
@@ -78,7 +78,7 @@ void triad_share_view(struct triad_share *share, const struct triad_cluster_view
 	}
 	memcpy(share->members, members, n * sizeof(*members));
 	share->n_members = n;
-	share_say_digest(share, now_us);
+	share_send_digest(share, now_us);
 }
 
 uint32_t triad_share_n_same(const struct triad_share *share, uint64_t since_us)
@@ -174,13 +174,13 @@ static void answer_digest(struct triad_share *share, struct share_member *member
 		uint64_t at_us = share->said_digest_us + ANSWER_GAP_US;
 
 		member->answered = print;
-		share_say_digest(share, at_us > share->now_us ? at_us : share->now_us);
+		share_send_digest(share, at_us > share->now_us ? at_us : share->now_us);
 	}
 	if (buckets & filled(share))
 		plan_answer(share);
 }
 
-static void hear_digest(struct triad_share *share, struct share_member *member,
+static void receive_digest(struct triad_share *share, struct share_member *member,
 	const struct triad_share_message *message)
 {
 	if (!member)
@@ -210,7 +210,7 @@ static void begin_pass(struct triad_share *share)
 /* --- records --- */
 
 /* False: there is no room for one that is news. */
-static bool hear_record(
+static bool receive_record(
 	struct triad_share *share, const struct triad_record *record, bool *is_known)
 {
 	const struct triad_record *own =
@@ -225,12 +225,12 @@ static bool hear_record(
 		return true;
 	share->news[(share->news_at + share->n_news++) % SHARE_MAX_NEWS] = *record;
 	share->status.n_records_heard++;
-	share_say_digest(share, share->now_us);
+	share_send_digest(share, share->now_us);
 	return true;
 }
 
 /* Whether all lines are records; those that are, are heard. */
-static bool hear_lines(struct triad_share *share, const char *lines, size_t size)
+static bool receive_lines(struct triad_share *share, const char *lines, size_t size)
 {
 	bool is_good = true, is_known = true;
 	struct triad_record record;
@@ -241,7 +241,7 @@ static bool hear_lines(struct triad_share *share, const char *lines, size_t size
 
 		if (triad_record_parse(lines, length, &record))
 			is_good = false;
-		else if (!hear_record(share, &record, &is_known))
+		else if (!receive_record(share, &record, &is_known))
 			break;
 		lines += length + 1;
 		size -= length + 1;
@@ -259,7 +259,7 @@ static bool hear_lines(struct triad_share *share, const char *lines, size_t size
 	return is_good;
 }
 
-void triad_share_say(
+void triad_share_send(
 	struct triad_share *share, const struct triad_record *record, uint64_t now_us)
 {
 	share->now_us = now_us;
@@ -267,7 +267,7 @@ void triad_share_say(
 	if (share->n_said < SHARE_MAX_SAID)
 		share->said[(share->said_at + share->n_said++) % SHARE_MAX_SAID] =
 			*record;
-	share_say_digest(share, now_us);
+	share_send_digest(share, now_us);
 }
 
 bool triad_share_take_record(struct triad_share *share, struct triad_record *record)
@@ -297,12 +297,12 @@ void triad_share_payload(struct triad_share *share, uint64_t sender,
 	else if (error)
 		share->status.n_malformed++;
 	else if (message.kind == TRIAD_SHARE_DIGEST)
-		hear_digest(share, find_member(share, sender), &message);
+		receive_digest(share, find_member(share, sender), &message);
 	else if (message.kind == TRIAD_SHARE_WANT)
 		share_config_want(share, &message);
 	else if (message.kind == TRIAD_SHARE_PART)
 		share_config_part(share, &message);
-	else if (!hear_lines(share, (const char *)message.octets, message.n_octets))
+	else if (!receive_lines(share, (const char *)message.octets, message.n_octets))
 		share->status.n_malformed++;
 }
 

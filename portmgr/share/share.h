@@ -64,7 +64,7 @@ void triad_share_view(struct triad_share *share, const struct triad_cluster_view
 void triad_share_payload(struct triad_share *share, uint64_t sender,
 	const void *payload, size_t size, uint64_t now_us);
 /* A record of this member's own, already merged and in its journal: said to all now. */
-void triad_share_say(
+void triad_share_send(
 	struct triad_share *share, const struct triad_record *record, uint64_t now_us);
 /* This member's own configuration now; 'octets' are copied.  Returns 0 or ENOMEM. */
 int triad_share_offer(struct triad_share *share,

@@ -359,7 +359,7 @@ int triad_share_offer(struct triad_share *share,
 	}
 	if (share->fetch.config.generation <= share->own.generation)
 		end_fetch(share);
-	share_say_digest(share, now_us);
+	share_send_digest(share, now_us);
 	return 0;
 }
 

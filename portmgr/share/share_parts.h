@@ -79,7 +79,7 @@ struct triad_share {
 
 /* --- share.c --- */
 /* The digest is said at 'at_us', or a little later when it was said just now. */
-void share_say_digest(struct triad_share *share, uint64_t at_us);
+void share_send_digest(struct triad_share *share, uint64_t at_us);
 
 /* --- share_config.c --- */
 void share_config_heard(struct triad_share *share, const struct share_member *member);

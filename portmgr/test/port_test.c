@@ -192,7 +192,7 @@ static bool is_steady(struct triad_port_test *test, const struct triad_test_seen
 	return false;
 }
 
-static void tell_presence(struct triad_port_test *test)
+static void report_presence(struct triad_port_test *test)
 {
 	const struct triad_test_wanted *wanted = &test->wanted;
 
@@ -215,7 +215,7 @@ static bool look_at_presence(
 	if (!is_present) {
 		if (was_linked && test->step > TRIAD_TEST_PRESENCE)
 			begin_anew(test, now_us);
-		tell_presence(test);
+		report_presence(test);
 	} else if (test->step == TRIAD_TEST_PRESENCE) {
 		leave(test, now_us);
 	} else if (!was_linked) {

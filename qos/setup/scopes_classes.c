@@ -256,7 +256,7 @@ struct triad_scopes_needs triad_scopes_needs(const struct triad_scopes *scopes)
 	return needs;
 }
 
-bool triad_scopes_tells_ports_apart(struct triad_scopes *scopes, const char *node_name)
+bool triad_scopes_ports_differ(struct triad_scopes *scopes, const char *node_name)
 {
 	look_up_name(scopes, node_name);
 	for (unsigned words = 0; words < 2; words++)

@@ -107,7 +107,7 @@ struct triad_scopes_needs {
 struct triad_scopes_needs triad_scopes_needs(const struct triad_scopes *scopes);
 
 /* False when all ports of a switch of that name are of one class. */
-bool triad_scopes_tells_ports_apart(struct triad_scopes *scopes, const char *node_name);
+bool triad_scopes_ports_differ(struct triad_scopes *scopes, const char *node_name);
 
 /* The first error since the last triad_scopes_set_partitions(): 0, ENOMEM,
  * EOVERFLOW. */

@@ -80,7 +80,7 @@ static const char *table_of(const struct triad_setup_finding *finding)
 	return finding->is_high ? "high" : "low";
 }
 
-static void say_no_target(
+static void report_no_target(
 	struct words *words, const struct triad_setup_finding *finding)
 {
 	add(words, "no port that is up and has %s tables fits it: it has no effect",
@@ -88,8 +88,9 @@ static void say_no_target(
 }
 
 /* Which of a scope's lists name a port beyond the node's highest one. */
-static void say_beyond(struct words *words, const struct triad_setup_finding *finding,
-	const struct triad_policy *policy, const struct triad_fabric *fabric)
+static void report_beyond(struct words *words,
+	const struct triad_setup_finding *finding, const struct triad_policy *policy,
+	const struct triad_fabric *fabric)
 {
 	const struct triad_policy_scope *scope = scope_of(finding, policy);
 	bool in_to = !scope->to_any && triad_ports_has(scope->to, finding->port);
@@ -122,8 +123,9 @@ static void add_sls(struct words *words, const uint8_t *vl, unsigned has)
 		add(words, "%s%u", !i ? "SL " : i + 1 < n ? ", " : " and ", sls[i]);
 }
 
-static void say_sl2vl(struct words *words, const struct triad_setup_finding *finding,
-	const struct triad_policy *policy, const struct triad_fabric *fabric)
+static void describe_sl2vl(struct words *words,
+	const struct triad_setup_finding *finding, const struct triad_policy *policy,
+	const struct triad_fabric *fabric)
 {
 	add_node(words, finding, fabric);
 	add(words, " port %u: SL %u goes to VL %u, but the port has ", finding->port,
@@ -150,8 +152,9 @@ static bool is_long(const struct triad_setup_finding *finding,
 	return (finding->is_high ? says->n_high : says->n_low) > cap;
 }
 
-static void say_vlarb_vl(struct words *words, const struct triad_setup_finding *finding,
-	const struct triad_policy *policy, const struct triad_fabric *fabric)
+static void describe_vlarb_vl(struct words *words,
+	const struct triad_setup_finding *finding, const struct triad_policy *policy,
+	const struct triad_fabric *fabric)
 {
 	add_node(words, finding, fabric);
 	add(words, " port %u: the %s table has an entry for VL %u, but the port has ",
@@ -164,7 +167,7 @@ static void say_vlarb_vl(struct words *words, const struct triad_setup_finding *
 	add_others(words, finding, "likewise at");
 }
 
-static void say_vlarb_long(struct words *words,
+static void describe_vlarb_long(struct words *words,
 	const struct triad_setup_finding *finding, const struct triad_fabric *fabric)
 {
 	add_node(words, finding, fabric);
@@ -192,14 +195,14 @@ void triad_setup_finding_format(const struct triad_setup_finding *finding,
 		add_scope(&words, finding, policy);
 	switch (finding->kind) {
 	case TRIAD_FINDING_NO_TARGET:
-		say_no_target(&words, finding);
+		report_no_target(&words, finding);
 		break;
 	case TRIAD_FINDING_HIDDEN:
 		add(&words,
 			"wherever it fits, a later scope applies: it has no effect");
 		break;
 	case TRIAD_FINDING_VLARB_VL:
-		say_vlarb_vl(&words, finding, policy, fabric);
+		describe_vlarb_vl(&words, finding, policy, fabric);
 		break;
 	case TRIAD_FINDING_OVERRIDDEN:
 		add(&words,
@@ -213,13 +216,13 @@ void triad_setup_finding_format(const struct triad_setup_finding *finding,
 			"different layers keep different VLs");
 		break;
 	case TRIAD_FINDING_PORT_BEYOND:
-		say_beyond(&words, finding, policy, fabric);
+		report_beyond(&words, finding, policy, fabric);
 		break;
 	case TRIAD_FINDING_SL2VL_VL:
-		say_sl2vl(&words, finding, policy, fabric);
+		describe_sl2vl(&words, finding, policy, fabric);
 		break;
 	case TRIAD_FINDING_VLARB_LONG:
-		say_vlarb_long(&words, finding, fabric);
+		describe_vlarb_long(&words, finding, fabric);
 		break;
 	case TRIAD_N_FINDINGS:
 		break;

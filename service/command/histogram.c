@@ -217,7 +217,7 @@ static void put_json(const struct shown_histogram *shown, struct triad_output *o
 	triad_json_end(&json);
 }
 
-static int say_why(
+static int print_why(
 	int error, const struct shown_histogram *shown, struct triad_output *output)
 {
 	if (error == ENODATA)
@@ -260,7 +260,7 @@ static int show(struct triad_service *service, const struct triad_view *view,
 		return TRIAD_CONTROL_FAILED;
 	error = get(service, command, &scope, &shown);
 	if (error)
-		return say_why(error, &shown, output);
+		return print_why(error, &shown, output);
 	shown.n_values = triad_histogram_count(&shown.histogram);
 	if (command->json)
 		put_json(&shown, output);

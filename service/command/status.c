@@ -180,7 +180,7 @@ void triad_service_report_source(struct triad_report *report,
 	triad_report_uint(report, "failed", "failed", status.n_failed, "");
 	triad_report_uint(report, "reports", "reports of ports", status.n_reports, "");
 	triad_report_uint(report, "reports_not_from_sm", "reports not from the SM",
-		status.n_strangers, "ignored");
+		status.n_unknown_senders, "ignored");
 	triad_report_uint(report, "nodes_shown", "nodes it shows", status.n_nodes, "");
 	triad_report_uint(report, "ports_shown", "ports it shows", status.n_ports, "");
 	triad_report_uint(report, "nodes_known", "nodes that this host found",

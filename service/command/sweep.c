@@ -71,7 +71,7 @@ static bool is_idle(
 	return trouble;
 }
 
-static int say_stopped(const char *verb, struct triad_output *output)
+static int print_stopped(const char *verb, struct triad_output *output)
 {
 	triad_output_message(output, TRIAD_FRAME_MESSAGE,
 		"%s: the PerfManager stopped before the sweep ended\n", verb);
@@ -87,7 +87,7 @@ int triad_command_run_perf_sweep(struct triad_service *service,
 		return TRIAD_CONTROL_FAILED;
 	if (wait_for_sweep(
 		    service, triad_perf_ask_sweep(service->perf), &status, output))
-		return say_stopped("perf sweep", output);
+		return print_stopped("perf sweep", output);
 	put_sweep(&status, command->json, output);
 	return TRIAD_CONTROL_DONE;
 }
@@ -178,7 +178,7 @@ static int reset(struct triad_service *service, const struct triad_command *comm
 	if (error ||
 		(is_of_hardware(command) &&
 			wait_for_sweep(service, ticket, &status, output)))
-		return say_stopped("perf clear", output);
+		return print_stopped("perf clear", output);
 	view = triad_perf_view(service->perf);
 	if (is_of_hardware(command) && view)
 		n_reset = count_reset(view, command, ticket);

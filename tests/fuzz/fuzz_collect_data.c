@@ -218,7 +218,7 @@ static void end(struct side *side)
 
 static void hear(struct side *side, uint8_t *octets, size_t size)
 {
-	struct triad_member_speaker speaker = {.id = OTHER};
+	struct triad_member_sender speaker = {.id = OTHER};
 	struct triad_collect_head head;
 	struct triad_wire body;
 
@@ -226,11 +226,11 @@ static void hear(struct side *side, uint8_t *octets, size_t size)
 	if (triad_collect_get_head(octets, size, &head, &body) ==
 			TRIAD_COLLECT_HEAD_GOOD &&
 		!head.n_passes)
-		speaker = (struct triad_member_speaker){
+		speaker = (struct triad_member_sender){
 			.id = head.sender, .is_manager = head.sender == MANAGER};
-	triad_member_hear(side->member, &speaker, octets, size, now_us);
-	require(triad_member_turn(side->member, now_us) > now_us ||
-			triad_member_turn(side->member, now_us) > now_us,
+	triad_member_receive(side->member, &speaker, octets, size, now_us);
+	require(triad_member_step(side->member, now_us) > now_us ||
+			triad_member_step(side->member, now_us) > now_us,
 		"time goes on");
 	if (side->aggregator)
 		triad_aggregator_check_silence(side->aggregator, now_us);

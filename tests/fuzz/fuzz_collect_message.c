@@ -20,7 +20,7 @@ static uint8_t said[ROOM], again[ROOM];
 
 /* --- the agent --- */
 
-static void say_owner(void *context, uint64_t to,
+static void send_owner(void *context, uint64_t to,
 	const struct triad_collect_owner *owner,
 	const struct triad_collect_claim *claims)
 {
@@ -52,7 +52,7 @@ static struct triad_claims *make_claims(void)
 		.liveness_us = 5000000,
 		.backoff_us = 200000};
 	const struct triad_claims_sink sink = {
-		.say_owner = say_owner, .ask_list = ask_list};
+		.send_owner = send_owner, .ask_list = ask_list};
 	struct triad_claims *claims = triad_claims_new(&params, &sink);
 	uint64_t guids[N_NODES];
 	uint8_t hops[N_NODES];
@@ -71,7 +71,7 @@ static void check_claims(struct triad_claims *claims, uint64_t now_us)
 	struct triad_claims_agent agent;
 	uint32_t n_owned = 0, n_counted = 0;
 
-	require(triad_claims_turn(claims, now_us) > now_us, "time goes on");
+	require(triad_claims_step(claims, now_us) > now_us, "time goes on");
 	for (uint32_t i = 0; i < N_NODES; i++)
 		n_owned += triad_claims_owner(claims, i, NULL) != TRIAD_CLAIMS_NOBODY;
 	for (unsigned i = 0; triad_claims_agent(claims, i, &agent); i++) {
@@ -90,17 +90,17 @@ struct heard {
 	struct triad_collect_head head;
 };
 
-static size_t hear_alive(struct heard *heard, struct triad_wire *body)
+static size_t receive_alive(struct heard *heard, struct triad_wire *body)
 {
 	struct triad_collect_alive alive;
 
 	if (!triad_collect_get_alive(body, &alive))
 		return 0;
-	triad_claims_hear_alive(heard->claims, &heard->head, &alive, heard->now_us);
+	triad_claims_receive_alive(heard->claims, &heard->head, &alive, heard->now_us);
 	return triad_collect_put_alive(&heard->head, &alive, again, sizeof(again));
 }
 
-static size_t hear_owner(struct heard *heard, struct triad_wire *body)
+static size_t receive_owner(struct heard *heard, struct triad_wire *body)
 {
 	static struct triad_collect_claim claims[TRIAD_COLLECT_MAX_NODES];
 	struct triad_collect_owner owner;
@@ -110,13 +110,13 @@ static size_t hear_owner(struct heard *heard, struct triad_wire *body)
 	for (uint32_t i = 0; i < owner.n; i++)
 		if (!triad_collect_get_claim(body, &claims[i]))
 			return 0;
-	triad_claims_hear_owner(
+	triad_claims_receive_owner(
 		heard->claims, &heard->head, &owner, claims, heard->now_us);
 	return triad_collect_put_owner(
 		&heard->head, &owner, claims, again, sizeof(again));
 }
 
-static size_t hear_who_owns(struct heard *heard, struct triad_wire *body)
+static size_t receive_who_owns(struct heard *heard, struct triad_wire *body)
 {
 	static uint64_t guids[TRIAD_COLLECT_MAX_NODES];
 	struct triad_collect_who_owns who;
@@ -125,13 +125,13 @@ static size_t hear_who_owns(struct heard *heard, struct triad_wire *body)
 		return 0;
 	for (uint32_t i = 0; i < who.n; i++)
 		guids[i] = triad_wire_get64(body);
-	triad_claims_hear_who_owns(
+	triad_claims_receive_who_owns(
 		heard->claims, &heard->head, &who, guids, heard->now_us);
 	return triad_collect_put_who_owns(
 		&heard->head, &who, guids, again, sizeof(again));
 }
 
-static size_t hear_other(struct heard *heard, struct triad_wire *body)
+static size_t receive_other(struct heard *heard, struct triad_wire *body)
 {
 	struct triad_collect_trap trap;
 	struct triad_collect_again lost;
@@ -152,17 +152,17 @@ static size_t hear_other(struct heard *heard, struct triad_wire *body)
 	return 0;
 }
 
-static size_t hear_body(struct heard *heard, struct triad_wire *body)
+static size_t receive_body(struct heard *heard, struct triad_wire *body)
 {
 	switch (heard->head.kind) {
 	case TRIAD_COLLECT_ALIVE:
-		return hear_alive(heard, body);
+		return receive_alive(heard, body);
 	case TRIAD_COLLECT_OWNER:
-		return hear_owner(heard, body);
+		return receive_owner(heard, body);
 	case TRIAD_COLLECT_WHO_OWNS:
-		return hear_who_owns(heard, body);
+		return receive_who_owns(heard, body);
 	default:
-		return hear_other(heard, body);
+		return receive_other(heard, body);
 	}
 }
 
@@ -179,7 +179,7 @@ static void hear(struct heard *heard, const uint8_t *octets, size_t size)
 	memcpy(exact, octets, size);
 	if (triad_collect_get_head(exact, size, &heard->head, &body) ==
 		TRIAD_COLLECT_HEAD_GOOD)
-		written = hear_body(heard, &body);
+		written = receive_body(heard, &body);
 	free(exact);
 	check_claims(heard->claims, heard->now_us);
 	if (!written)
@@ -189,7 +189,7 @@ static void hear(struct heard *heard, const uint8_t *octets, size_t size)
 	require(triad_collect_get_head(second, written, &heard->head, &body) ==
 			TRIAD_COLLECT_HEAD_GOOD,
 		"a message again");
-	rewritten = hear_body(heard, &body);
+	rewritten = receive_body(heard, &body);
 	require(rewritten == written && !memcmp(second, again, written),
 		"the same octets");
 	check_claims(heard->claims, heard->now_us);
@@ -197,7 +197,7 @@ static void hear(struct heard *heard, const uint8_t *octets, size_t size)
 
 /* Magic, version, kind and a sender as they should be, so that what is behind them is
  * reached. */
-static void hear_mended(struct heard *heard, const uint8_t *octets, size_t size)
+static void receive_mended(struct heard *heard, const uint8_t *octets, size_t size)
 {
 	uint8_t mended[4096];
 
@@ -225,7 +225,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (length > size)
 			length = size;
 		hear(&heard, data, length);
-		hear_mended(&heard, data, length);
+		receive_mended(&heard, data, length);
 		data += length;
 		size -= length;
 	}

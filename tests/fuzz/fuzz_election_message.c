@@ -95,7 +95,7 @@ static struct triad_election *make_election(void)
 }
 
 /* Magic and version as they should be, so that what is behind them is reached. */
-static void hear_mended(struct triad_election *election, const uint8_t *octets,
+static void receive_mended(struct triad_election *election, const uint8_t *octets,
 	size_t size, uint64_t now_us)
 {
 	uint8_t mended[2048];
@@ -123,7 +123,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			length = size;
 		check_round_trip(data, length);
 		hear(election, data, length, now_us);
-		hear_mended(election, data, length, now_us);
+		receive_mended(election, data, length, now_us);
 		triad_election_status(election, now_us, &status);
 		require(status.n_members <= TRIAD_CLUSTER_MAX_MEMBERS, "members");
 		data += length;

@@ -72,7 +72,7 @@ static void hear(
 }
 
 /* Magic and version as they should be, so that what is behind them is reached. */
-static void hear_mended(
+static void receive_mended(
 	struct triad_share *share, const uint8_t *octets, size_t size, uint64_t now_us)
 {
 	uint8_t mended[2048];
@@ -131,7 +131,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			length = size;
 		check_round_trip(data, length);
 		hear(share, data, length, now_us);
-		hear_mended(share, data, length, now_us);
+		receive_mended(share, data, length, now_us);
 		triad_share_status(share, &status);
 		require(status.n_octets_here <= MAX_CONFIG_SIZE, "no more than that");
 		data += length;

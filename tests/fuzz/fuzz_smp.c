@@ -64,7 +64,7 @@ static struct triad_mad_reply take_reply(struct triad_wire *w)
 	return reply;
 }
 
-static void hear_smp(struct triad_wire *w)
+static void receive_smp(struct triad_wire *w)
 {
 	struct triad_mad_reply reply = take_reply(w);
 	uint8_t data[TRIAD_SMP_DATA_SIZE];
@@ -79,7 +79,7 @@ static void hear_smp(struct triad_wire *w)
 }
 
 /* Whether the answer was good; its head is made right. */
-static bool hear_counters(struct triad_wire *w, enum triad_pma_attribute attribute,
+static bool receive_counters(struct triad_wire *w, enum triad_pma_attribute attribute,
 	struct triad_pma_reading *reading)
 {
 	struct triad_mad_reply reply = take_reply(w);
@@ -102,9 +102,9 @@ static void check_counts(struct triad_wire *w)
 	const struct triad_pma_reading *read = &narrow;
 	bool is_wide;
 
-	if (!hear_counters(w, TRIAD_PMA_PORT_COUNTERS, &narrow))
+	if (!receive_counters(w, TRIAD_PMA_PORT_COUNTERS, &narrow))
 		return;
-	is_wide = hear_counters(w, TRIAD_PMA_PORT_COUNTERS_EXTENDED, &wide);
+	is_wide = receive_counters(w, TRIAD_PMA_PORT_COUNTERS_EXTENDED, &wide);
 	read = is_wide ? &wide : &narrow;
 	triad_smp_count(&counts, &narrow, is_wide ? &wide : NULL);
 	require(counts.n_errors <= 7 * UINT64_C(0xffff), "16 bits each");
@@ -132,7 +132,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	triad_smp_encode(mad, &route, &request, attribute, TID);
 	check_echo(mad, &route, attribute);
 	while (w.at < w.size && !w.failed) {
-		hear_smp(&w);
+		receive_smp(&w);
 		check_counts(&w);
 	}
 	return 0;

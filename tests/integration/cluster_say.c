@@ -46,7 +46,7 @@ static void print_status(struct triad_cluster *cluster)
 	       ",\"reconnects\":%" PRIu64 ",\"strangers\":%" PRIu64
 	       ",\"trouble\":\"%s\"}\n",
 		status.n_sent, status.n_received, status.n_send_failed,
-		status.n_reconnects, status.n_strangers, status.trouble);
+		status.n_reconnects, status.n_unknown_senders, status.trouble);
 	fflush(stdout);
 }
 

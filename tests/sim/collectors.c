@@ -157,7 +157,7 @@ static struct triad_collect_head head_of(const struct agent *agent)
 		.sender = id_of(agent->number), .incarnation = agent->life};
 }
 
-static void say_owner(void *context, uint64_t to,
+static void send_owner(void *context, uint64_t to,
 	const struct triad_collect_owner *owner,
 	const struct triad_collect_claim *claims)
 {
@@ -207,7 +207,7 @@ static void require(bool holds)
 		abort();
 }
 
-static void hear_owner(struct agent *agent, const struct triad_collect_head *head,
+static void receive_owner(struct agent *agent, const struct triad_collect_head *head,
 	struct triad_wire *body)
 {
 	struct collectors *s = agent->all;
@@ -216,11 +216,11 @@ static void hear_owner(struct agent *agent, const struct triad_collect_head *hea
 	require(triad_collect_get_owner(body, &owner));
 	for (uint32_t i = 0; i < owner.n; i++)
 		require(triad_collect_get_claim(body, &s->entries[i]));
-	triad_claims_hear_owner(
+	triad_claims_receive_owner(
 		agent->claims, head, &owner, s->entries, clock_of(agent));
 }
 
-static void hear_question(struct agent *agent, const struct triad_collect_head *head,
+static void receive_question(struct agent *agent, const struct triad_collect_head *head,
 	struct triad_wire *body)
 {
 	struct collectors *s = agent->all;
@@ -229,7 +229,7 @@ static void hear_question(struct agent *agent, const struct triad_collect_head *
 	require(triad_collect_get_who_owns(body, &who));
 	for (uint32_t i = 0; i < who.n; i++)
 		s->guids[i] = triad_wire_get64(body);
-	triad_claims_hear_who_owns(
+	triad_claims_receive_who_owns(
 		agent->claims, head, &who, s->guids, clock_of(agent));
 }
 
@@ -244,13 +244,14 @@ static void hear(struct agent *agent, struct payload *payload)
 	switch (head.kind) {
 	case TRIAD_COLLECT_ALIVE:
 		require(triad_collect_get_alive(&body, &alive));
-		triad_claims_hear_alive(agent->claims, &head, &alive, clock_of(agent));
+		triad_claims_receive_alive(
+			agent->claims, &head, &alive, clock_of(agent));
 		break;
 	case TRIAD_COLLECT_OWNER:
-		hear_owner(agent, &head, &body);
+		receive_owner(agent, &head, &body);
 		break;
 	default:
-		hear_question(agent, &head, &body);
+		receive_question(agent, &head, &body);
 	}
 }
 
@@ -281,10 +282,10 @@ static uint8_t true_hops(void *context, uint64_t id, uint32_t node)
 static void turn(struct agent *agent)
 {
 	agent->wake_us =
-		triad_claims_turn(agent->claims, clock_of(agent)) - agent->offset_us;
+		triad_claims_step(agent->claims, clock_of(agent)) - agent->offset_us;
 }
 
-static void say_alive(struct agent *agent)
+static void send_alive(struct agent *agent)
 {
 	const struct triad_collect_head head = head_of(agent);
 	struct triad_collect_alive alive = {.name = "agent"};
@@ -296,7 +297,7 @@ static void say_alive(struct agent *agent)
 		triad_collect_put_alive(&head, &alive, octets, sizeof(octets)));
 }
 
-static void say_alive_at(struct agent *agent, uint64_t at_us)
+static void send_alive_at(struct agent *agent, uint64_t at_us)
 {
 	if (agent->number == agent->all->n_agents)
 		return;
@@ -335,7 +336,7 @@ static void see(struct agent *agent, struct sight *sight)
 void collectors_start(struct collectors *s, unsigned number)
 {
 	static const struct triad_claims_sink sink = {
-		.say_owner = say_owner, .ask_list = ask_list, .ask_nodes = ask_nodes};
+		.send_owner = send_owner, .ask_list = ask_list, .ask_nodes = ask_nodes};
 	struct agent *agent = &s->agents[number];
 	struct triad_claims_sink own = sink;
 	struct triad_claims_params params = {
@@ -354,7 +355,7 @@ void collectors_start(struct collectors *s, unsigned number)
 	agent->is_paused = agent->is_draining = false;
 	agent->wake_us = UINT64_MAX;
 	see_at(agent, s->sight, s->now_us + collectors_random(s, SEE_US));
-	say_alive_at(agent, s->now_us + collectors_random(s, ALIVE_US));
+	send_alive_at(agent, s->now_us + collectors_random(s, ALIVE_US));
 }
 
 static void empty_inbox(struct agent *agent)
@@ -421,7 +422,7 @@ static void wake(struct collectors *s, struct agent *agent)
 
 	agent->n_inbox = 0;
 	if (agent->sight && collectors_random(s, 2))
-		say_alive(agent);
+		send_alive(agent);
 	for (unsigned i = 0; i < n; i++) {
 		if (agent->life == life)
 			handle(s, &agent->inbox[i]);
@@ -549,8 +550,8 @@ static void handle_for(struct collectors *s, struct agent *agent, struct event *
 			see(agent, event->sight);
 	} else if (event->kind == SAY_ALIVE && is_same_life) {
 		if (agent->sight)
-			say_alive(agent);
-		say_alive_at(agent, s->now_us + ALIVE_US);
+			send_alive(agent);
+		send_alive_at(agent, s->now_us + ALIVE_US);
 	}
 }
 

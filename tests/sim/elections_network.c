@@ -64,7 +64,7 @@ static uint32_t alive_mask(const struct elections *s)
 
 /* --- views --- */
 
-static void tell_view(
+static void deliver_view(
 	struct elections *s, unsigned node, uint32_t mask, bool has_settled)
 {
 	struct node *n = &s->nodes[node];
@@ -121,7 +121,7 @@ static void review_ring(struct elections *s, unsigned node)
 		return;
 	if (n->ring == ring && n->view_mask == view && n->view_number) {
 		if (n->is_unsettled)
-			tell_view(s, node, mask, true);
+			deliver_view(s, node, mask, true);
 		n->is_unsettled = false;
 		return;
 	}
@@ -131,7 +131,7 @@ static void review_ring(struct elections *s, unsigned node)
 	n->n_queue = 0;
 	/* Whether there is a quorum may be told a moment later. */
 	n->is_unsettled = elections_random(s, 2);
-	tell_view(s, node, mask, !n->is_unsettled);
+	deliver_view(s, node, mask, !n->is_unsettled);
 	if (n->is_unsettled)
 		review_at(s, node, s->now_us + elections_random(s, 50 * MS));
 	for (unsigned i = 0; i < n_queue; i++)
@@ -159,7 +159,7 @@ static void review_peers(struct elections *s, unsigned node)
 	if (n->view_number && mask == n->view_mask)
 		return;
 	n->view_mask = mask;
-	tell_view(s, node, mask, true);
+	deliver_view(s, node, mask, true);
 }
 
 void elections_review(struct elections *s, unsigned node)

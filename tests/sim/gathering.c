@@ -16,7 +16,7 @@ struct letter {
 	uint64_t due_us;
 	enum triad_member_to to;
 	uint64_t id;
-	struct triad_member_speaker speaker;
+	struct triad_member_sender speaker;
 	unsigned group;
 	size_t size;
 	uint8_t octets[];
@@ -88,11 +88,11 @@ static void hear(
 	if (!peer->member || peer->is_paused || peer->group != letter->group)
 		return;
 	speak(g, peer);
-	triad_member_hear(peer->member, &letter->speaker, letter->octets, letter->size,
-		g->now_us);
+	triad_member_receive(peer->member, &letter->speaker, letter->octets,
+		letter->size, g->now_us);
 }
 
-static void hear_as_manager(struct gathering *g, struct letter *letter)
+static void receive_as_manager(struct gathering *g, struct letter *letter)
 {
 	uint64_t begun_us = cpu_us();
 
@@ -109,7 +109,7 @@ static void deliver(struct gathering *g, struct letter *letter)
 		letter->to == TRIAD_MEMBER_TO_ALL && i < g->params.n_agents; i++)
 		hear(g, &g->agents[i], letter);
 	if (one == &g->manager)
-		hear_as_manager(g, letter);
+		receive_as_manager(g, letter);
 	else
 		hear(g, one, letter);
 }
@@ -132,7 +132,7 @@ static void turn(struct gathering *g, struct gathering_peer *peer)
 	if (!peer->member || peer->is_paused)
 		return;
 	speak(g, peer);
-	triad_member_turn(peer->member, g->now_us);
+	triad_member_step(peer->member, g->now_us);
 }
 
 static void step(struct gathering *g)
@@ -430,7 +430,7 @@ static void sweep_part(struct gathering *g, struct gathering_peer *peer)
 		peer->way->now_us = g->now_us;
 	triad_collector_sweep_now(peer->collector);
 	do {
-		(void)triad_collector_turn(peer->collector);
+		(void)triad_collector_step(peer->collector);
 		status = triad_collector_status(peer->collector);
 	} while (status.sweeping);
 	/* It took as long as its clock says: others go on meanwhile. */
@@ -440,7 +440,7 @@ static void sweep_part(struct gathering *g, struct gathering_peer *peer)
 	if (!view)
 		return;
 	speak(g, peer);
-	triad_member_tell_sweep(peer->member, view, NULL, status.last.n_unanswered, 0,
+	triad_member_send_sweep(peer->member, view, NULL, status.last.n_unanswered, 0,
 		peer->way->now_us);
 	triad_view_unref(view);
 }

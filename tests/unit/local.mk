@@ -164,7 +164,7 @@ tests_unit_collect_test_bus_LDADD = libtriadbus.la $(LDADD)
 tests_unit_service_test_collect_SOURCES = \
 	tests/unit/service/test_collect.c service/collect.c service/collect_fabric.c \
 	service/collect_run.c \
-	service/collect_tell.c
+	service/collect_report.c
 tests_unit_service_test_collect_CFLAGS = $(AM_CFLAGS) $(UMAD_CFLAGS)
 tests_unit_service_test_collect_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=triad_condition_wait -Wl,--wrap=triad_clock_now_us

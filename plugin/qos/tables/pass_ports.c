@@ -66,8 +66,7 @@ static uint32_t class_of_switch(struct triad_tables_pass *pass, const osm_physp_
 
 	if (!find_memo(pass, port->p_node, &memo)) {
 		read_facts(pass, port, &facts);
-		memo->is_apart =
-			triad_scopes_tells_ports_apart(pass->scopes, facts.name);
+		memo->is_apart = triad_scopes_ports_differ(pass->scopes, facts.name);
 		if (!memo->is_apart)
 			memo->class = triad_scopes_class(pass->scopes, &facts.port);
 	}

@@ -61,7 +61,7 @@ static bool is_news(struct triad_tell *tell, const char *text)
 
 /* Tells a line unless it is known or there are too many; returns how many were left
  * out. */
-static unsigned tell_line(struct triad_tell *tell, bool is_error, const char *text,
+static unsigned report_line(struct triad_tell *tell, bool is_error, const char *text,
 	const struct triad_policy *policy, unsigned *n)
 {
 	if (!is_news(tell, text))
@@ -105,13 +105,13 @@ void triad_tell_findings(struct triad_tell *tell, const struct triad_setup_plan 
 	for (uint32_t i = 0; i < plan->n_findings; i++) {
 		triad_setup_finding_format(
 			&plan->findings[i], policy, fabric, text, sizeof(text));
-		left_out += tell_line(tell,
+		left_out += report_line(tell,
 			triad_setup_finding_is_error(&plan->findings[i]), text, policy,
 			&n);
 	}
 	for (uint32_t i = 0; i < plan->n_paths; i++) {
 		format_path(&plan->paths[i], fabric, text, sizeof(text));
-		left_out += tell_line(tell, true, text, policy, &n);
+		left_out += report_line(tell, true, text, policy, &n);
 	}
 	if (left_out)
 		triad_log_write(tell->log, TRIAD_LOG_WARNING,

@@ -85,7 +85,7 @@ static inline uint8_t true_hops(void *context, uint64_t agent, uint32_t node)
 
 static inline const struct bed *turn(struct bed *bed)
 {
-	triad_claims_turn(bed->claims, bed->now_us);
+	triad_claims_step(bed->claims, bed->now_us);
 	return bed;
 }
 
@@ -95,7 +95,7 @@ static inline void run(struct bed *bed, uint64_t us)
 	uint64_t end_us = bed->now_us + us;
 
 	while (bed->now_us < end_us) {
-		uint64_t next_us = triad_claims_turn(bed->claims, bed->now_us);
+		uint64_t next_us = triad_claims_step(bed->claims, bed->now_us);
 
 		ck_assert_uint_gt(next_us, bed->now_us);
 		ck_assert_uint_le(next_us, bed->now_us + LIVENESS);
@@ -126,7 +126,7 @@ static uint32_t bed_max_nodes; /* of machines set up; 0: any number */
 static inline void set_up_as(struct bed *bed, uint64_t self, bool is_strict)
 {
 	const struct triad_claims_sink sink = {.context = bed,
-		.say_owner = note_owner,
+		.send_owner = note_owner,
 		.ask_list = note_ask,
 		.ask_nodes = note_ask_nodes};
 	const struct triad_claims_params params = {.self = self,
@@ -166,12 +166,12 @@ static inline struct triad_collect_head head_of(uint64_t id)
 	return (struct triad_collect_head){.sender = id, .incarnation = 7};
 }
 
-static inline void hear_alive(struct bed *bed, uint64_t id, uint32_t n_announced)
+static inline void receive_alive(struct bed *bed, uint64_t id, uint32_t n_announced)
 {
 	const struct triad_collect_head head = head_of(id);
 	const struct triad_collect_alive alive = {.n_announced = n_announced};
 
-	triad_claims_hear_alive(bed->claims, &head, &alive, bed->now_us);
+	triad_claims_receive_alive(bed->claims, &head, &alive, bed->now_us);
 }
 
 static inline void hear(struct bed *bed, uint64_t id,
@@ -180,11 +180,11 @@ static inline void hear(struct bed *bed, uint64_t id,
 {
 	const struct triad_collect_head head = head_of(id);
 
-	triad_claims_hear_owner(bed->claims, &head, owner, entries, bed->now_us);
+	triad_claims_receive_owner(bed->claims, &head, owner, entries, bed->now_us);
 }
 
 /* An announcement of one node. */
-static inline void hear_claim(struct bed *bed, uint64_t id, uint32_t number,
+static inline void receive_claim(struct bed *bed, uint64_t id, uint32_t number,
 	uint32_t node, uint8_t hops, uint8_t load)
 {
 	const struct triad_collect_owner owner = {.number = number, .n = 1};
@@ -195,7 +195,7 @@ static inline void hear_claim(struct bed *bed, uint64_t id, uint32_t number,
 }
 
 /* A part of a list: nodes 'first' to under 'end'. */
-static inline void hear_list(struct bed *bed, uint64_t id, uint32_t as_of,
+static inline void receive_list(struct bed *bed, uint64_t id, uint32_t as_of,
 	unsigned part, unsigned n_parts, uint32_t first, uint32_t end)
 {
 	const struct triad_collect_owner owner = {.as_of = as_of,

@@ -34,7 +34,7 @@ static uint64_t now_us;
 static unsigned lost_percent;
 static uint64_t delay_us;     /* of messages */
 static uint32_t asked_number; /* last */
-static uint32_t causes_told[512];
+static uint32_t reported_causes[512];
 static unsigned seed;
 
 static uint64_t id_of(unsigned reader)
@@ -57,7 +57,7 @@ static void ask_again(void *context, uint64_t agent, uint32_t number)
 
 static void take_findings(void *context, uint32_t port, uint32_t causes)
 {
-	causes_told[port] = causes;
+	reported_causes[port] = causes;
 }
 
 static struct triad_view *view_of(struct triad_engine *engine)
@@ -104,7 +104,7 @@ static void set_up(void)
 	fabric = fabric_row(N_SWITCHES, N_HOSTS);
 	hardware = calloc(fabric->n_ports, sizeof(*hardware));
 	memset(owners, 0, sizeof(owners));
-	memset(causes_told, 0, sizeof(causes_told));
+	memset(reported_causes, 0, sizeof(reported_causes));
 	for (unsigned i = 0; i < N_AGENTS; i++)
 		start(&readers[i], i, 1);
 	start(&whole, 9, 1);
@@ -654,7 +654,7 @@ START_TEST(test_quiet_ports_are_not_told_of_but_when_their_turn_comes)
 END_TEST
 
 /* Rows of DATA that have come so far. */
-static uint64_t n_rows_told(void)
+static uint64_t n_rows_reported(void)
 {
 	return triad_aggregator_status(aggregator).n_rows;
 }
@@ -679,16 +679,16 @@ START_TEST(test_port_is_told_of_when_its_changes_add_up_to_min_change)
 	uint64_t before;
 
 	tell_changes_of(1000);
-	before = n_rows_told();
+	before = n_rows_reported();
 	for (unsigned i = 0; i < 2; i++) {
 		hardware[6][TRIAD_PORT_XMIT_DATA] += 300;
 		hardware[6][TRIAD_PORT_RCV_DATA] += 100;
 		sweep();
-		ck_assert_uint_eq(n_rows_told(), before);
+		ck_assert_uint_eq(n_rows_reported(), before);
 	}
 	hardware[6][TRIAD_PORT_XMIT_DATA] += 400;
 	sweep();
-	ck_assert_uint_eq(n_rows_told(), before + 1);
+	ck_assert_uint_eq(n_rows_reported(), before + 1);
 }
 END_TEST
 
@@ -700,22 +700,22 @@ START_TEST(test_errors_are_told_of_when_they_crossed_their_threshold)
 
 	ck_assert_ptr_nonnull(findings);
 	tell_changes_of(1000);
-	before = n_rows_told();
+	before = n_rows_reported();
 	hardware[6][TRIAD_SYMBOL_ERROR_COUNTER] += 5;
 	sweep();
-	ck_assert_uint_eq(n_rows_told(), before);
+	ck_assert_uint_eq(n_rows_reported(), before);
 	findings[6] = UINT32_C(1) << TRIAD_SYMBOL_ERROR_COUNTER;
 	/* It crossed; it grew while it was over; nothing more; it is below again. */
 	for (unsigned i = 0; i < 4; i++) {
 		static const unsigned more[] = {1, 1, 0, 0}, told[] = {1, 1, 0, 1};
 
-		before = n_rows_told();
+		before = n_rows_reported();
 		now_us += TRIAD_US_PER_S;
 		hardware[6][TRIAD_SYMBOL_ERROR_COUNTER] += more[i];
 		read_port(&readers[0], 6);
 		findings[6] = i < 3 ? findings[6] : 0;
 		tell(&readers[0], findings);
-		ck_assert_uint_eq(n_rows_told() - before, told[i]);
+		ck_assert_uint_eq(n_rows_reported() - before, told[i]);
 	}
 	free(findings);
 }
@@ -776,7 +776,7 @@ START_TEST(test_findings_of_a_port_that_never_answered_come_and_go)
 	for (unsigned i = 0; i < 2; i++) {
 		findings[6] = i ? 0 : UINT32_C(1) << TRIAD_ALERT_UNANSWERED;
 		tell(&readers[0], findings);
-		ck_assert_uint_eq(causes_told[6], findings[6]);
+		ck_assert_uint_eq(reported_causes[6], findings[6]);
 	}
 	/* What another read before stays. */
 	ck_assert(triad_view_read(top_view, 6, &row));

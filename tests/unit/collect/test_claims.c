@@ -75,16 +75,16 @@ START_TEST(test_wave_stops_at_the_most_that_may_be_owned)
 	ck_assert_uint_eq(look(&bed, SELF).n_nodes, 3);
 	ck_assert_uint_eq(triad_claims_n_unowned(bed.claims), 2);
 	/* One of its own goes to another, and then there is room. */
-	hear_alive(&bed, OTHER, 0);
+	receive_alive(&bed, OTHER, 0);
 	for (uint32_t i = 0; i < 5; i++)
 		if (owner_of(&bed, i) == SELF) {
-			hear_claim(&bed, OTHER, 1, i, 1, 0);
+			receive_claim(&bed, OTHER, 1, i, 1, 0);
 			break;
 		}
 	ck_assert_uint_eq(look(&bed, SELF).n_nodes, 2);
 	for (unsigned i = 0; i < 8; i++) {
 		run(&bed, LIVENESS / 4);
-		hear_alive(&bed, OTHER, 1);
+		receive_alive(&bed, OTHER, 1);
 	}
 	ck_assert_uint_eq(look(&bed, SELF).n_nodes, 3);
 	triad_claims_free(bed.claims);
@@ -98,7 +98,7 @@ START_TEST(test_wave_stops_where_somebody_claimed)
 	struct bed bed;
 
 	set_up(&bed, 2);
-	hear_claim(&bed, OTHER, 1, 0, 2, 0);
+	receive_claim(&bed, OTHER, 1, 0, 2, 0);
 	run(&bed, 4 * BACKOFF);
 	ck_assert_uint_eq(owner_of(&bed, 0), OTHER);
 	ck_assert_uint_eq(owner_of(&bed, 1), SELF);
@@ -107,15 +107,15 @@ START_TEST(test_wave_stops_where_somebody_claimed)
 }
 END_TEST
 
-/* Among two who are as near, one claims at once, the other would a quarter of a back-off
- * later; the same one by the conflict's rule. */
+/* Among two who are as near, one claims at once, the other would a quarter of a
+ * back-off later; the same one by the conflict's rule. */
 START_TEST(test_round_of_equals_goes_by_tie_break)
 {
 	struct bed bed;
 	unsigned n_first = 0;
 
 	set_up(&bed, 1000);
-	hear_alive(&bed, OTHER, 0);
+	receive_alive(&bed, OTHER, 0);
 	run(&bed, 4 * BACKOFF);
 	for (uint32_t i = 0; i < 1000; i++)
 		n_first += owner_of(&bed, i) == SELF;
@@ -123,7 +123,7 @@ START_TEST(test_round_of_equals_goes_by_tie_break)
 	ck_assert_uint_lt(n_first, 570);
 	for (uint32_t i = 0; i < 1000; i++)
 		if (owner_of(&bed, i) == TRIAD_CLAIMS_NOBODY)
-			hear_claim(&bed, OTHER, i + 1, i, 2, 0);
+			receive_claim(&bed, OTHER, i + 1, i, 2, 0);
 	run(&bed, BACKOFF);
 	ck_assert_uint_eq(look(&bed, SELF).n_nodes, n_first);
 	triad_claims_free(bed.claims);
@@ -136,8 +136,8 @@ START_TEST(test_wave_nearer_takes_over)
 	struct bed bed;
 
 	set_up(&bed, 2);
-	hear_claim(&bed, OTHER, 1, 0, 3, 0);
-	hear_claim(&bed, OTHER, 2, 1, 1, 0);
+	receive_claim(&bed, OTHER, 1, 0, 3, 0);
+	receive_claim(&bed, OTHER, 2, 1, 1, 0);
 	run(&bed, 5 * BACKOFF);
 	ck_assert_uint_eq(owner_of(&bed, 0), SELF);
 	ck_assert_uint_eq(owner_of(&bed, 1), OTHER);
@@ -188,7 +188,7 @@ START_TEST(test_claim_against_one_that_stands_wins_by_rule)
 
 	set_up_as(&bed, 0, false);
 	set_nodes(&bed, 1, TRIAD_CLAIMS_UNREACHABLE);
-	hear_claim(&bed, OTHER, 1, 0, 2, 3);
+	receive_claim(&bed, OTHER, 1, 0, 2, 3);
 	hear(&bed, OTHER + 1, &owner, &claim);
 	ck_assert_uint_eq(owner_of(&bed, 0), OTHER + claims_for_lower_load[_i].wins);
 	ck_assert_uint_eq(triad_claims_counts(bed.claims).n_conflicts,
@@ -208,10 +208,10 @@ START_TEST(test_claim_of_equals_has_one_winner_in_any_order)
 	set_up_as(&two, 0, false);
 	set_nodes(&two, 100, 1);
 	for (uint32_t i = 0; i < 100; i++) {
-		hear_claim(&one, OTHER, i + 1, i, 2, 0);
-		hear_claim(&one, OTHER + 1, i + 1, i, 2, 0);
-		hear_claim(&two, OTHER + 1, i + 1, i, 2, 0);
-		hear_claim(&two, OTHER, i + 1, i, 2, 0);
+		receive_claim(&one, OTHER, i + 1, i, 2, 0);
+		receive_claim(&one, OTHER + 1, i + 1, i, 2, 0);
+		receive_claim(&two, OTHER + 1, i + 1, i, 2, 0);
+		receive_claim(&two, OTHER, i + 1, i, 2, 0);
 		ck_assert_uint_eq(owner_of(&one, i), owner_of(&two, i));
 		n_other += owner_of(&one, i) == OTHER;
 	}
@@ -229,11 +229,11 @@ START_TEST(test_claim_stated_anew_takes_the_old_ones_place)
 
 	set_up_as(&bed, 0, false);
 	set_nodes(&bed, 1, 1);
-	hear_claim(&bed, OTHER, 1, 0, 2, 0);
-	hear_claim(&bed, OTHER, 2, 0, 5, 0);
+	receive_claim(&bed, OTHER, 1, 0, 2, 0);
+	receive_claim(&bed, OTHER, 2, 0, 5, 0);
 	ck_assert_uint_eq(triad_claims_owner(bed.claims, 0, &hops), OTHER);
 	ck_assert_uint_eq(hops, 5);
-	hear_claim(&bed, OTHER + 1, 1, 0, 4, 0);
+	receive_claim(&bed, OTHER + 1, 1, 0, 4, 0);
 	ck_assert_uint_eq(owner_of(&bed, 0), OTHER + 1);
 	triad_claims_free(bed.claims);
 }
@@ -246,7 +246,7 @@ START_TEST(test_claim_worse_than_own_has_own_repeated_seldom)
 
 	set_up_owner(&bed, 3);
 	for (unsigned i = 0; i < 100; i++) {
-		hear_claim(&bed, OTHER, ++number, 1, 3, 0);
+		receive_claim(&bed, OTHER, ++number, 1, 3, 0);
 		run(&bed, LIVENESS / 100);
 	}
 	ck_assert_uint_ge(bed.n_entries, 3);
@@ -263,7 +263,7 @@ START_TEST(test_claim_better_than_own_is_given_way_to)
 	struct triad_collect_alive alive;
 
 	set_up_owner(&bed, 3);
-	hear_claim(&bed, OTHER, 1, 1, 1, 0);
+	receive_claim(&bed, OTHER, 1, 1, 1, 0);
 	run(&bed, LIVENESS / 2);
 	ck_assert_uint_eq(owner_of(&bed, 1), OTHER);
 	ck_assert_uint_eq(bed.n_said, 0);
@@ -294,7 +294,7 @@ START_TEST(test_balance_takes_some_of_who_owns_much_more)
 	ck_assert_uint_eq(look(&bed, SELF).n_nodes, 0);
 	for (unsigned i = 0; i < 40; i++) {
 		n_before = look(&bed, SELF).n_nodes;
-		hear_alive(&bed, OTHER, 1);
+		receive_alive(&bed, OTHER, 1);
 		run(&bed, LIVENESS / 4);
 		ck_assert_uint_le(look(&bed, SELF).n_nodes, n_before + 30);
 	}
@@ -311,9 +311,9 @@ START_TEST(test_balance_leaves_those_nearer_to_their_owner)
 
 	set_up(&bed, 100);
 	for (uint32_t i = 0; i < 100; i++)
-		hear_claim(&bed, OTHER, i + 1, i, 1, 9);
+		receive_claim(&bed, OTHER, i + 1, i, 1, 9);
 	for (unsigned i = 0; i < 10; i++) {
-		hear_alive(&bed, OTHER, 100);
+		receive_alive(&bed, OTHER, 100);
 		run(&bed, LIVENESS / 4);
 	}
 	ck_assert_uint_eq(look(&bed, OTHER).n_nodes, 100);
@@ -329,7 +329,7 @@ START_TEST(test_agent_silent_for_a_liveness_time_is_dead_and_inherited)
 	struct bed bed;
 
 	set_up(&bed, 1);
-	hear_claim(&bed, OTHER, 1, 0, 1, 0);
+	receive_claim(&bed, OTHER, 1, 0, 1, 0);
 	run(&bed, LIVENESS);
 	ck_assert_uint_eq(owner_of(&bed, 0), OTHER);
 	ck_assert_int_ne(look(&bed, OTHER).state, TRIAD_CLAIMS_DEAD);
@@ -351,15 +351,15 @@ START_TEST(test_agent_that_comes_back_is_asked_for_its_list)
 
 	set_up(&bed, 1);
 	run(&bed, LIVENESS);
-	hear_claim(&bed, OTHER, 1, 0, 1, 0);
+	receive_claim(&bed, OTHER, 1, 0, 1, 0);
 	run(&bed, LIVENESS + 1);
 	forget_said(&bed);
-	hear_alive(&bed, OTHER, 1);
+	receive_alive(&bed, OTHER, 1);
 	ck_assert(look(&bed, OTHER).is_behind);
 	run(&bed, BACKOFF);
 	ck_assert_uint_eq(bed.n_asked, 1);
 	ck_assert_uint_eq(bed.asked, OTHER);
-	hear_list(&bed, OTHER, 1, 0, 1, 0, 1);
+	receive_list(&bed, OTHER, 1, 0, 1, 0, 1);
 	ck_assert_uint_eq(owner_of(&bed, 0), OTHER);
 	ck_assert(!look(&bed, OTHER).is_behind);
 	triad_claims_free(bed.claims);
@@ -375,14 +375,14 @@ START_TEST(test_incarnation_old_is_not_heard_and_new_owns_nothing)
 	struct bed bed;
 
 	set_up(&bed, 1);
-	hear_claim(&bed, OTHER, 1, 0, 1, 0);
+	receive_claim(&bed, OTHER, 1, 0, 1, 0);
 	head.incarnation = 8;
-	triad_claims_hear_alive(bed.claims, &head, &alive, bed.now_us);
+	triad_claims_receive_alive(bed.claims, &head, &alive, bed.now_us);
 	ck_assert_uint_eq(owner_of(&bed, 0), TRIAD_CLAIMS_NOBODY);
 	ck_assert_uint_eq(look(&bed, OTHER).incarnation, 8);
-	hear_claim(&bed, OTHER, 2, 0, 1, 0);
+	receive_claim(&bed, OTHER, 2, 0, 1, 0);
 	ck_assert_uint_eq(owner_of(&bed, 0), TRIAD_CLAIMS_NOBODY);
-	triad_claims_hear_owner(bed.claims, &head, &owner, &claim, bed.now_us);
+	triad_claims_receive_owner(bed.claims, &head, &owner, &claim, bed.now_us);
 	ck_assert_uint_eq(owner_of(&bed, 0), OTHER);
 	triad_claims_free(bed.claims);
 }
@@ -395,7 +395,7 @@ static void wake_by_turn(struct bed *bed)
 
 static void wake_by_alive(struct bed *bed)
 {
-	hear_alive(bed, OTHER, 0);
+	receive_alive(bed, OTHER, 0);
 }
 
 static void wake_by_question(struct bed *bed)
@@ -403,7 +403,7 @@ static void wake_by_question(struct bed *bed)
 	const struct triad_collect_head head = head_of(OTHER);
 	const struct triad_collect_who_owns who = {.wants_list = true};
 
-	triad_claims_hear_who_owns(bed->claims, &head, &who, NULL, bed->now_us);
+	triad_claims_receive_who_owns(bed->claims, &head, &who, NULL, bed->now_us);
 }
 
 static void wake_by_fabric(struct bed *bed)
@@ -428,13 +428,13 @@ START_TEST(test_incarnation_old_is_heard_when_the_last_one_is_long_gone)
 	struct bed bed;
 
 	set_up_owner(&bed, 3);
-	triad_claims_hear_alive(bed.claims, &head, &alive, bed.now_us);
+	triad_claims_receive_alive(bed.claims, &head, &alive, bed.now_us);
 	head.incarnation = 8;
 	run(&bed, 2 * LIVENESS);
-	triad_claims_hear_alive(bed.claims, &head, &alive, bed.now_us);
+	triad_claims_receive_alive(bed.claims, &head, &alive, bed.now_us);
 	ck_assert_int_eq(look(&bed, OTHER).state, TRIAD_CLAIMS_DEAD);
 	run(&bed, 3 * LIVENESS);
-	triad_claims_hear_alive(bed.claims, &head, &alive, bed.now_us);
+	triad_claims_receive_alive(bed.claims, &head, &alive, bed.now_us);
 	ck_assert_int_eq(look(&bed, OTHER).state, TRIAD_CLAIMS_ALIVE);
 	triad_claims_free(bed.claims);
 }
@@ -508,7 +508,7 @@ START_TEST(test_drain_keeps_until_others_take_and_claims_nothing)
 	ck_assert(bed.said[0].owner.is_draining);
 	ck_assert(!bed.said[0].owner.is_list);
 	ck_assert_uint_eq(look(&bed, SELF).n_nodes, 2);
-	hear_claim(&bed, OTHER, 1, 0, 9, 9);
+	receive_claim(&bed, OTHER, 1, 0, 9, 9);
 	ck_assert_uint_eq(owner_of(&bed, 0), OTHER);
 	set_nodes(&bed, 3, 2);
 	run(&bed, 6 * BACKOFF);
@@ -530,10 +530,10 @@ START_TEST(test_drain_of_another_lets_its_nodes_be_claimed)
 	struct bed bed;
 
 	set_up(&bed, 1);
-	hear_claim(&bed, OTHER, 1, 0, 1, 0);
+	receive_claim(&bed, OTHER, 1, 0, 1, 0);
 	run(&bed, 6 * BACKOFF);
 	ck_assert_uint_eq(owner_of(&bed, 0), OTHER);
-	triad_claims_hear_alive(bed.claims, &head, &alive, bed.now_us);
+	triad_claims_receive_alive(bed.claims, &head, &alive, bed.now_us);
 	ck_assert_int_eq(look(&bed, OTHER).state, TRIAD_CLAIMS_DRAINING);
 	run(&bed, 3 * BACKOFF);
 	ck_assert_uint_eq(owner_of(&bed, 0), SELF);
@@ -564,8 +564,8 @@ START_TEST(test_leave_of_another_frees_all_that_it_owned)
 
 	set_up_as(&bed, 0, false);
 	set_nodes(&bed, 2, 1);
-	hear_claim(&bed, OTHER, 1, 0, 1, 0);
-	hear_claim(&bed, OTHER, 2, 1, 1, 0);
+	receive_claim(&bed, OTHER, 1, 0, 1, 0);
+	receive_claim(&bed, OTHER, 2, 1, 1, 0);
 	hear(&bed, OTHER, &nothing, NULL);
 	ck_assert_uint_eq(triad_claims_n_unowned(bed.claims), 2);
 	ck_assert(!look(&bed, OTHER).is_behind);
@@ -579,7 +579,7 @@ START_TEST(test_observer_claims_nothing_and_sees_all)
 
 	set_up_as(&bed, 0, false);
 	set_nodes(&bed, 2, 0);
-	hear_claim(&bed, OTHER, 1, 0, 1, 0);
+	receive_claim(&bed, OTHER, 1, 0, 1, 0);
 	run(&bed, LIVENESS);
 	ck_assert_uint_eq(owner_of(&bed, 0), OTHER);
 	ck_assert_uint_eq(owner_of(&bed, 1), TRIAD_CLAIMS_NOBODY);

@@ -14,22 +14,22 @@ START_TEST(test_gap_asks_for_the_list_and_not_too_often)
 	set_up(&bed, 2);
 	run(&bed, LIVENESS);
 	forget_said(&bed);
-	hear_claim(&bed, OTHER, 1, 0, 1, 0);
-	hear_claim(&bed, OTHER, 3, 1, 1, 0);
+	receive_claim(&bed, OTHER, 1, 0, 1, 0);
+	receive_claim(&bed, OTHER, 3, 1, 1, 0);
 	ck_assert_uint_eq(owner_of(&bed, 1), OTHER);
 	ck_assert_uint_eq(bed.n_asked, 0);
 	run(&bed, BACKOFF);
 	ck_assert_uint_eq(bed.n_asked, 1);
 	for (unsigned i = 0; i < 10; i++) {
-		hear_alive(&bed, OTHER, 4);
+		receive_alive(&bed, OTHER, 4);
 		run(&bed, LIVENESS / 40);
 	}
 	ck_assert_uint_le(bed.n_asked, 2);
-	hear_list(&bed, OTHER, 4, 0, 1, 0, 1);
+	receive_list(&bed, OTHER, 4, 0, 1, 0, 1);
 	ck_assert_uint_eq(owner_of(&bed, 0), OTHER);
 	ck_assert_uint_eq(owner_of(&bed, 1), TRIAD_CLAIMS_NOBODY);
 	forget_said(&bed);
-	hear_alive(&bed, OTHER, 4);
+	receive_alive(&bed, OTHER, 4);
 	run(&bed, LIVENESS / 2);
 	ck_assert_uint_eq(bed.n_asked, 0);
 	triad_claims_free(bed.claims);
@@ -42,11 +42,11 @@ START_TEST(test_gap_closed_by_a_late_message_asks_nobody)
 
 	set_up(&bed, 2);
 	run(&bed, LIVENESS);
-	hear_claim(&bed, OTHER, 1, 0, 1, 0);
-	hear_alive(&bed, OTHER, 2);
+	receive_claim(&bed, OTHER, 1, 0, 1, 0);
+	receive_alive(&bed, OTHER, 2);
 	ck_assert(look(&bed, OTHER).is_behind);
 	turn(&bed);
-	hear_claim(&bed, OTHER, 2, 1, 1, 0);
+	receive_claim(&bed, OTHER, 2, 1, 1, 0);
 	ck_assert(!look(&bed, OTHER).is_behind);
 	run(&bed, LIVENESS / 2);
 	ck_assert_uint_eq(bed.n_asked, 0);
@@ -60,10 +60,10 @@ START_TEST(test_announcement_heard_twice_or_late_is_left)
 
 	set_up_as(&bed, 0, false);
 	set_nodes(&bed, 1, 1);
-	hear_claim(&bed, OTHER, 1, 0, 1, 0);
-	hear_claim(&bed, OTHER, 2, 0, TRIAD_COLLECT_HOPS_GIVEN_UP, 0);
+	receive_claim(&bed, OTHER, 1, 0, 1, 0);
+	receive_claim(&bed, OTHER, 2, 0, TRIAD_COLLECT_HOPS_GIVEN_UP, 0);
 	ck_assert_uint_eq(owner_of(&bed, 0), TRIAD_CLAIMS_NOBODY);
-	hear_claim(&bed, OTHER, 1, 0, 1, 0);
+	receive_claim(&bed, OTHER, 1, 0, 1, 0);
 	ck_assert_uint_eq(owner_of(&bed, 0), TRIAD_CLAIMS_NOBODY);
 	ck_assert(!look(&bed, OTHER).is_behind);
 	triad_claims_free(bed.claims);
@@ -76,16 +76,16 @@ START_TEST(test_list_in_parts_counts_when_all_are_here)
 
 	set_up(&bed, 6);
 	run(&bed, LIVENESS);
-	hear_claim(&bed, OTHER, 1, 5, 1, 0);
-	hear_alive(&bed, OTHER, 3);
+	receive_claim(&bed, OTHER, 1, 5, 1, 0);
+	receive_alive(&bed, OTHER, 3);
 	turn(&bed);
 	run(&bed, BACKOFF);
 	ck_assert_uint_eq(bed.n_asked, 1);
-	hear_list(&bed, OTHER, 3, 1, 2, 2, 4);
-	hear_list(&bed, OTHER, 3, 1, 2, 2, 4);
+	receive_list(&bed, OTHER, 3, 1, 2, 2, 4);
+	receive_list(&bed, OTHER, 3, 1, 2, 2, 4);
 	ck_assert(look(&bed, OTHER).is_behind);
 	ck_assert_uint_eq(owner_of(&bed, 5), OTHER);
-	hear_list(&bed, OTHER, 3, 0, 2, 0, 2);
+	receive_list(&bed, OTHER, 3, 0, 2, 0, 2);
 	ck_assert(!look(&bed, OTHER).is_behind);
 	ck_assert_uint_eq(owner_of(&bed, 5), TRIAD_CLAIMS_NOBODY);
 	ck_assert_uint_eq(look(&bed, OTHER).n_nodes, 4);
@@ -99,10 +99,10 @@ START_TEST(test_list_with_a_missing_part_is_asked_for_again)
 
 	set_up(&bed, 6);
 	run(&bed, LIVENESS);
-	hear_alive(&bed, OTHER, 3);
+	receive_alive(&bed, OTHER, 3);
 	run(&bed, BACKOFF);
 	ck_assert_uint_eq(bed.n_asked, 1);
-	hear_list(&bed, OTHER, 3, 0, 2, 0, 2);
+	receive_list(&bed, OTHER, 3, 0, 2, 0, 2);
 	run(&bed, LIVENESS / 4);
 	ck_assert_uint_eq(bed.n_asked, 2);
 	triad_claims_free(bed.claims);
@@ -115,9 +115,9 @@ START_TEST(test_list_that_nobody_asked_for_is_left)
 
 	set_up(&bed, 6);
 	run(&bed, LIVENESS);
-	hear_alive(&bed, OTHER, 0);
-	hear_list(&bed, OTHER, 0, 0, 1, 0, 2);
-	hear_list(&bed, OTHER, 9, 0, 0, 0, 0);
+	receive_alive(&bed, OTHER, 0);
+	receive_list(&bed, OTHER, 0, 0, 1, 0, 2);
+	receive_list(&bed, OTHER, 9, 0, 0, 0, 0);
 	ck_assert_uint_eq(look(&bed, OTHER).n_nodes, 0);
 	triad_claims_free(bed.claims);
 }
@@ -128,11 +128,11 @@ START_TEST(test_list_with_hostile_parts_is_left)
 	struct bed bed;
 
 	set_up(&bed, 6);
-	hear_list(&bed, OTHER, 0, 2, 2, 0, 2);
-	hear_list(&bed, OTHER, 0, 0, 65, 0, 2);
-	hear_list(&bed, OTHER, 0, 64, 65535, 0, 2);
+	receive_list(&bed, OTHER, 0, 2, 2, 0, 2);
+	receive_list(&bed, OTHER, 0, 0, 65, 0, 2);
+	receive_list(&bed, OTHER, 0, 64, 65535, 0, 2);
 	ck_assert_uint_eq(look(&bed, OTHER).n_nodes, 0);
-	hear_list(&bed, OTHER, 0, 63, 64, 0, 2);
+	receive_list(&bed, OTHER, 0, 63, 64, 0, 2);
 	ck_assert_uint_eq(look(&bed, OTHER).n_nodes, 2);
 	triad_claims_free(bed.claims);
 }
@@ -145,12 +145,12 @@ START_TEST(test_list_older_than_what_was_heard_is_left)
 
 	set_up(&bed, 4);
 	run(&bed, LIVENESS);
-	hear_claim(&bed, OTHER, 1, 0, 1, 0);
-	hear_claim(&bed, OTHER, 2, 3, 1, 0);
-	hear_alive(&bed, OTHER, 5);
+	receive_claim(&bed, OTHER, 1, 0, 1, 0);
+	receive_claim(&bed, OTHER, 2, 3, 1, 0);
+	receive_alive(&bed, OTHER, 5);
 	run(&bed, BACKOFF);
 	ck_assert_uint_eq(bed.n_asked, 1);
-	hear_list(&bed, OTHER, 1, 0, 1, 0, 1);
+	receive_list(&bed, OTHER, 1, 0, 1, 0, 1);
 	ck_assert_uint_eq(owner_of(&bed, 3), OTHER);
 	ck_assert(look(&bed, OTHER).is_behind);
 	triad_claims_free(bed.claims);
@@ -164,21 +164,21 @@ START_TEST(test_alive_overtaken_by_an_announcement_is_no_news)
 
 	set_up(&bed, 1);
 	hear(&bed, OTHER, &draining, NULL);
-	hear_alive(&bed, OTHER, 0);
+	receive_alive(&bed, OTHER, 0);
 	ck_assert_int_eq(look(&bed, OTHER).state, TRIAD_CLAIMS_DRAINING);
-	hear_alive(&bed, OTHER, 1);
+	receive_alive(&bed, OTHER, 1);
 	ck_assert_int_eq(look(&bed, OTHER).state, TRIAD_CLAIMS_ALIVE);
 	triad_claims_free(bed.claims);
 }
 END_TEST
 
-static void hear_digest(struct bed *bed, uint32_t n_announced, uint64_t digest)
+static void receive_digest(struct bed *bed, uint32_t n_announced, uint64_t digest)
 {
 	const struct triad_collect_head head = head_of(OTHER);
 	const struct triad_collect_alive alive = {
 		.n_announced = n_announced, .claims = digest};
 
-	triad_claims_hear_alive(bed->claims, &head, &alive, bed->now_us);
+	triad_claims_receive_alive(bed->claims, &head, &alive, bed->now_us);
 }
 
 START_TEST(test_digest_that_differs_for_long_asks_for_the_list_once)
@@ -187,22 +187,22 @@ START_TEST(test_digest_that_differs_for_long_asks_for_the_list_once)
 
 	set_up(&bed, 2);
 	run(&bed, LIVENESS);
-	hear_digest(&bed, 0, 77);
+	receive_digest(&bed, 0, 77);
 	run(&bed, LIVENESS / 4);
 	ck_assert_uint_eq(bed.n_asked, 0);
-	hear_digest(&bed, 0, 77);
+	receive_digest(&bed, 0, 77);
 	run(&bed, LIVENESS / 4);
 	ck_assert_uint_eq(bed.n_asked, 1);
-	hear_list(&bed, OTHER, 0, 0, 1, 0, 1);
+	receive_list(&bed, OTHER, 0, 0, 1, 0, 1);
 	ck_assert_uint_eq(owner_of(&bed, 0), OTHER);
 	for (unsigned i = 0; i < 12; i++) {
-		hear_digest(&bed, 0, 77);
+		receive_digest(&bed, 0, 77);
 		run(&bed, LIVENESS / 4);
 	}
 	ck_assert_uint_eq(bed.n_asked, 1);
 	set_nodes(&bed, 3, 2);
 	for (unsigned i = 0; i < 2; i++) {
-		hear_digest(&bed, 0, 77);
+		receive_digest(&bed, 0, 77);
 		run(&bed, LIVENESS / 4);
 	}
 	ck_assert_uint_eq(bed.n_asked, 2);
@@ -220,11 +220,11 @@ START_TEST(test_digest_is_that_of_the_owner)
 	set_nodes(&watcher, 3, 1);
 	run(&watcher, LIVENESS);
 	for (uint32_t i = 0; i < 3; i++)
-		hear_claim(&watcher, OTHER, i + 1, i, 2, 0);
+		receive_claim(&watcher, OTHER, i + 1, i, 2, 0);
 	triad_claims_fill_alive(bed.claims, &alive);
 	ck_assert_uint_ne(alive.claims, 0);
 	for (unsigned i = 0; i < 3; i++) {
-		hear_digest(&watcher, 3, alive.claims);
+		receive_digest(&watcher, 3, alive.claims);
 		run(&watcher, LIVENESS / 4);
 	}
 	ck_assert_uint_eq(watcher.n_asked, 0);
@@ -240,7 +240,7 @@ static void ask(struct bed *bed, const struct triad_collect_head *head,
 {
 	const struct triad_collect_who_owns who = {.wants_list = !n, .n = n};
 
-	triad_claims_hear_who_owns(bed->claims, head, &who, asked, bed->now_us);
+	triad_claims_receive_who_owns(bed->claims, head, &who, asked, bed->now_us);
 }
 
 /* Row: M9, M10 */
@@ -278,7 +278,7 @@ START_TEST(test_who_owns_nodes_gives_own_ones_alone)
 	struct bed bed;
 
 	set_up_owner(&bed, 3);
-	hear_claim(&bed, OTHER, 1, 0, 1, 0);
+	receive_claim(&bed, OTHER, 1, 0, 1, 0);
 	ask(&bed, &head, asked, 5);
 	ck_assert_uint_eq(bed.n_said, 1);
 	ck_assert_uint_eq(bed.n_entries, 2);
@@ -327,10 +327,10 @@ START_TEST(test_answer_to_a_question_is_a_claim_that_does_not_count)
 	struct bed bed;
 
 	set_up(&bed, 1);
-	hear_claim(&bed, OTHER, 1, 0, TRIAD_COLLECT_HOPS_GIVEN_UP, 0);
+	receive_claim(&bed, OTHER, 1, 0, TRIAD_COLLECT_HOPS_GIVEN_UP, 0);
 	hear(&bed, OTHER, &answer, &claim);
 	ck_assert_uint_eq(owner_of(&bed, 0), OTHER);
-	hear_claim(&bed, OTHER, 2, 0, TRIAD_COLLECT_HOPS_GIVEN_UP, 0);
+	receive_claim(&bed, OTHER, 2, 0, TRIAD_COLLECT_HOPS_GIVEN_UP, 0);
 	ck_assert_uint_eq(owner_of(&bed, 0), TRIAD_CLAIMS_NOBODY);
 	/* From before it was given up. */
 	hear(&bed, OTHER, &answer, &claim);
@@ -346,7 +346,7 @@ START_TEST(test_fabric_new_keeps_owners_and_asks_for_what_came)
 	struct bed bed;
 
 	set_up(&bed, 4);
-	hear_claim(&bed, OTHER, 1, 1, 2, 0);
+	receive_claim(&bed, OTHER, 1, 1, 2, 0);
 	run(&bed, 6 * BACKOFF);
 	forget_said(&bed);
 	set_nodes(&bed, 7, 2);
@@ -419,12 +419,12 @@ START_TEST(test_claim_nearer_than_the_fabric_allows_is_refused)
 	bed.true_hops = 3;
 	bed.unknown = 66;
 	set_nodes(&bed, 1, 2);
-	hear_claim(&bed, OTHER, 1, 0, 2, 0);
+	receive_claim(&bed, OTHER, 1, 0, 2, 0);
 	ck_assert_uint_eq(owner_of(&bed, 0), TRIAD_CLAIMS_NOBODY);
-	hear_claim(&bed, 66, 1, 0, 9, 0);
+	receive_claim(&bed, 66, 1, 0, 9, 0);
 	ck_assert_uint_eq(owner_of(&bed, 0), TRIAD_CLAIMS_NOBODY);
 	ck_assert_uint_eq(triad_claims_counts(bed.claims).n_refused, 2);
-	hear_claim(&bed, OTHER, 2, 0, 3, 0);
+	receive_claim(&bed, OTHER, 2, 0, 3, 0);
 	ck_assert_uint_eq(owner_of(&bed, 0), OTHER);
 	triad_claims_free(bed.claims);
 }
@@ -439,7 +439,7 @@ START_TEST(test_agent_refused_is_asked_when_the_fabric_is_another)
 	bed.true_hops = 3;
 	set_nodes(&bed, 1, 4);
 	run(&bed, LIVENESS);
-	hear_claim(&bed, OTHER, 1, 0, 2, 0);
+	receive_claim(&bed, OTHER, 1, 0, 2, 0);
 	bed.true_hops = 2;
 	set_nodes(&bed, 1, 3);
 	run(&bed, BACKOFF);
@@ -456,19 +456,19 @@ START_TEST(test_agent_beyond_the_cap_takes_a_dead_ones_place)
 
 	set_up(&bed, 1);
 	for (uint64_t id = 100; id < 500; id++)
-		hear_alive(&bed, id, 0);
+		receive_alive(&bed, id, 0);
 	while (triad_claims_agent(bed.claims, n, &agent))
 		n++;
 	ck_assert_uint_eq(n, TRIAD_CLAIMS_MAX_AGENTS);
 	ck_assert_uint_eq(triad_claims_counts(bed.claims).n_refused, 145);
 	run(&bed, LIVENESS - MS);
 	for (uint64_t id = 101; id < 300; id++)
-		hear_alive(&bed, id, 0);
+		receive_alive(&bed, id, 0);
 	run(&bed, 2 * MS);
 	ck_assert(triad_claims_agent(bed.claims, 1, &agent));
 	ck_assert_uint_eq(agent.id, 100);
 	ck_assert_int_eq(agent.state, TRIAD_CLAIMS_DEAD);
-	hear_alive(&bed, 5, 0);
+	receive_alive(&bed, 5, 0);
 	ck_assert(triad_claims_agent(bed.claims, 0, &agent));
 	ck_assert_uint_eq(agent.id, 5);
 	ck_assert_int_ne(agent.state, TRIAD_CLAIMS_DEAD);
@@ -490,9 +490,9 @@ START_TEST(test_words_of_ones_own_or_a_manager_are_left)
 	struct bed bed;
 
 	set_up(&bed, 1);
-	hear_claim(&bed, SELF, 1, 0, 0, 0);
-	hear_claim(&bed, 0, 1, 0, 0, 0);
-	triad_claims_hear_alive(bed.claims, &head, &manager, bed.now_us);
+	receive_claim(&bed, SELF, 1, 0, 0, 0);
+	receive_claim(&bed, 0, 1, 0, 0, 0);
+	triad_claims_receive_alive(bed.claims, &head, &manager, bed.now_us);
 	ck_assert_uint_eq(owner_of(&bed, 0), TRIAD_CLAIMS_NOBODY);
 	ck_assert(triad_claims_agent(bed.claims, 0, &agent));
 	ck_assert_uint_eq(agent.id, SELF);

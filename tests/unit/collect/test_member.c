@@ -76,10 +76,10 @@ static bool is_for(const struct letter *letter, const struct peer *peer)
 /* As the carrier has it: said by the one with that id. */
 static void hear(struct peer *peer, uint64_t from, uint8_t *octets, size_t size)
 {
-	const struct triad_member_speaker speaker = {
+	const struct triad_member_sender speaker = {
 		.id = from, .is_manager = from == peers[MANAGER].id};
 
-	triad_member_hear(peer->member, &speaker, octets, size, now_us);
+	triad_member_receive(peer->member, &speaker, octets, size, now_us);
 }
 
 static void deliver(void)
@@ -103,7 +103,7 @@ static void run(uint64_t for_us)
 	for (uint64_t end_us = now_us + for_us; now_us < end_us; now_us += STEP_US) {
 		for (unsigned i = 0; i < N_MEMBERS; i++)
 			if (peers[i].member)
-				triad_member_turn(peers[i].member, now_us);
+				triad_member_step(peers[i].member, now_us);
 		deliver();
 	}
 }
@@ -443,7 +443,7 @@ START_TEST(test_cut_off_keeps_what_is_owned_and_claims_nothing)
 
 	triad_member_cut_off(peers[0].member, true, now_us);
 	for (unsigned i = 0; i < 200; i++, now_us += STEP_US)
-		triad_member_turn(peers[0].member, now_us);
+		triad_member_step(peers[0].member, now_us);
 	ck_assert_uint_eq(n_owned(0), before);
 }
 END_TEST
@@ -519,7 +519,7 @@ START_TEST(test_trap_travels_up_the_tree)
 	configure(1, "m0");
 	configure(2, "m1");
 	run(TRIAD_US_PER_S);
-	triad_member_tell_trap(peers[2].member, &trap, now_us);
+	triad_member_send_trap(peers[2].member, &trap, now_us);
 	deliver();
 	ck_assert_uint_eq(n_traps, 1);
 	ck_assert_uint_eq(triad_member_counts(peers[1].member).n_relayed, 1);
@@ -539,7 +539,7 @@ START_TEST(test_data_travel_up_the_tree)
 	configure(2, "m1");
 	run(TRIAD_US_PER_S);
 	before = triad_aggregator_status(aggregator).n_messages;
-	triad_member_tell_sweep(peers[2].member, view, NULL, 0, 0, now_us);
+	triad_member_send_sweep(peers[2].member, view, NULL, 0, 0, now_us);
 	deliver();
 	ck_assert_uint_eq(triad_aggregator_status(aggregator).n_messages, before + 1);
 	ck_assert_uint_eq(triad_member_counts(peers[1].member).n_relayed, 1);
@@ -563,11 +563,11 @@ START_TEST(test_trap_that_goes_round_goes_to_the_manager)
 	configure(1, "m0");
 	ck_assert_uint_eq(master_of(0), peers[1].id);
 	ck_assert_uint_eq(master_of(1), peers[0].id);
-	triad_member_turn(peers[0].member, now_us);
-	triad_member_turn(peers[1].member, now_us);
+	triad_member_step(peers[0].member, now_us);
+	triad_member_step(peers[1].member, now_us);
 	for (unsigned i = 0; i < 2000; i++) {
 		trap.wall_us = i;
-		triad_member_tell_trap(peers[2].member, &trap, now_us);
+		triad_member_send_trap(peers[2].member, &trap, now_us);
 	}
 	deliver();
 	ck_assert_uint_eq(n_traps, 2000);
@@ -576,7 +576,7 @@ START_TEST(test_trap_that_goes_round_goes_to_the_manager)
 	n_relayed = triad_member_counts(peers[0].member).n_relayed;
 	trap_host = 0;
 	trap.node_guid = FAT_TREE_HOST_GUID(trap_host);
-	triad_member_tell_trap(peers[0].member, &trap, now_us);
+	triad_member_send_trap(peers[0].member, &trap, now_us);
 	deliver();
 	ck_assert_uint_eq(n_traps, 1);
 	ck_assert_uint_eq(
@@ -591,7 +591,7 @@ START_TEST(test_trap_of_a_node_that_another_reads_is_refused)
 		.node_guid = FAT_TREE_HOST_GUID(8), .port = 1, .is_raised = true};
 
 	run(TRIAD_US_PER_S);
-	triad_member_tell_trap(peers[1].member, &trap, now_us);
+	triad_member_send_trap(peers[1].member, &trap, now_us);
 	deliver();
 	ck_assert_uint_eq(n_traps, 0);
 	ck_assert_uint_eq(
@@ -601,7 +601,7 @@ START_TEST(test_trap_of_a_node_that_another_reads_is_refused)
 	run(2 * LIVENESS_US);
 	ck_assert_uint_eq(triad_member_counts(peers[MANAGER].member).n_traps, 0);
 	for (unsigned i = 0; i < 2; i++) {
-		triad_member_tell_trap(peers[i].member, &trap, now_us);
+		triad_member_send_trap(peers[i].member, &trap, now_us);
 		deliver();
 	}
 	ck_assert_uint_eq(n_traps, 1);
@@ -676,7 +676,7 @@ static void say_passed_on(unsigned to, uint64_t from, uint64_t sender,
 }
 
 /* A message of that kind with this sender in its head, said by 'from'. */
-static void say_as(
+static void send_as(
 	unsigned to, uint64_t from, uint64_t sender, enum triad_collect_kind kind)
 {
 	say_passed_on(to, from, sender, kind, 0);
@@ -735,8 +735,8 @@ START_TEST(test_change_of_master_is_said_before_anything_goes_there)
 	for (unsigned i = 0; i < 6; i++) {
 		configure(1, i % 2 ? "m0" : "");
 		configure(2, masters[i]);
-		triad_member_turn(peers[2].member, now_us);
-		triad_member_tell_trap(peers[2].member, &trap, now_us);
+		triad_member_step(peers[2].member, now_us);
+		triad_member_send_trap(peers[2].member, &trap, now_us);
 		deliver();
 		ck_assert_uint_eq(n_traps, i + 1);
 		run(STEP_US);
@@ -753,7 +753,7 @@ START_TEST(test_words_in_anothers_name_are_refused)
 	uint32_t owned = n_owned(1);
 
 	for (unsigned kind = 1; kind < TRIAD_COLLECT_N_KINDS; kind++)
-		say_as(0, 0xbad, peers[1].id, kind);
+		send_as(0, 0xbad, peers[1].id, kind);
 	/* The old form of TOPOLOGY is none of this version. */
 	ck_assert_uint_eq(n_refused(0) - before, TRIAD_COLLECT_N_KINDS - 2);
 	ck_assert_uint_eq(triad_member_counts(peers[0].member).refused, 0xbad);
@@ -770,10 +770,10 @@ START_TEST(test_what_is_a_managers_to_say_is_refused_from_others)
 	uint64_t before = n_refused(0);
 
 	for (unsigned i = 0; i < 4; i++)
-		say_as(0, peers[2].id, peers[2].id, kinds[i]);
+		send_as(0, peers[2].id, peers[2].id, kinds[i]);
 	ck_assert_uint_eq(n_refused(0) - before, 4);
 	for (unsigned i = 0; i < 4; i++)
-		say_as(0, peers[MANAGER].id, peers[MANAGER].id, kinds[i]);
+		send_as(0, peers[MANAGER].id, peers[MANAGER].id, kinds[i]);
 	ck_assert_uint_eq(n_refused(0) - before, 4);
 }
 END_TEST

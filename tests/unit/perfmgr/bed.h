@@ -56,7 +56,7 @@ static inline struct triad_collector_status sweep(unsigned n)
 	uint64_t goal = status.n_sweeps + n;
 
 	for (unsigned turns = 0; status.n_sweeps < goal; turns++) {
-		agents->now_us += triad_collector_turn(collector);
+		agents->now_us += triad_collector_step(collector);
 		status = triad_collector_status(collector);
 		ck_assert_msg(turns < 1000000, "seed %u: the sweep never ends", seed);
 	}

@@ -388,9 +388,9 @@ END_TEST
 static void turn_until_sweeping(void)
 {
 	while (triad_collector_status(collector).sweeping)
-		agents->now_us += triad_collector_turn(collector);
+		agents->now_us += triad_collector_step(collector);
 	for (unsigned turns = 0; !triad_collector_status(collector).sweeping; turns++) {
-		agents->now_us += triad_collector_turn(collector);
+		agents->now_us += triad_collector_step(collector);
 		ck_assert_uint_lt(turns, 1000);
 	}
 }
@@ -456,7 +456,7 @@ static void turn_until_unanswered(void)
 	triad_collector_set_params(collector, &params);
 	turn_until_sweeping();
 	do {
-		agents->now_us += triad_collector_turn(collector);
+		agents->now_us += triad_collector_step(collector);
 		status = triad_collector_status(collector);
 		ck_assert(status.sweeping);
 	} while (!status.progress.n_unanswered);

@@ -190,7 +190,7 @@ START_TEST(test_transport_broken_owner_sleeps)
 
 	agents->broken = true;
 	for (unsigned i = 0; i < 100; i++)
-		slept_us += triad_collector_turn(collector);
+		slept_us += triad_collector_step(collector);
 	ck_assert_uint_ge(slept_us, S);
 	ck_assert(triad_collector_status(collector).receive_errors > 0);
 }
@@ -213,7 +213,7 @@ START_TEST(test_new_fabric_taken_up_totals_kept)
 	triad_collector_set_fabric(collector, bigger);
 	for (unsigned i = 0; i < 2000; i++) {
 		agents->now_us = new_agents->now_us;
-		new_agents->now_us += triad_collector_turn(collector);
+		new_agents->now_us += triad_collector_step(collector);
 		agents->now_us = new_agents->now_us;
 	}
 	/* Switch 4 is new, and the old view still reads its old ports. */
@@ -258,10 +258,10 @@ END_TEST
 START_TEST(test_drain_takes_what_is_in_flight)
 {
 	agents->latency_us = 50 * MS;
-	triad_collector_turn(collector);
+	triad_collector_step(collector);
 	ck_assert(triad_collector_drain(collector, S));
 	agents->silent_lid = 2;
-	triad_collector_turn(collector);
+	triad_collector_step(collector);
 	ck_assert(!triad_collector_status(collector).sweeping ||
 		!triad_collector_drain(collector, S));
 }
@@ -273,7 +273,7 @@ START_TEST(test_drained_sweep_not_finished)
 
 	agents->latency_us = 50 * MS;
 	agents->now_us += 10 * S;
-	triad_collector_turn(collector);
+	triad_collector_step(collector);
 	ck_assert(triad_collector_status(collector).sweeping);
 	triad_collector_drain(collector, S);
 	ck_assert_uint_eq(triad_collector_status(collector).last_started_us,
@@ -346,7 +346,7 @@ START_TEST(test_no_fabric_no_sweep)
 
 	triad_collector_set_params(idle, &params);
 	triad_collector_set_transport(idle, &agents->transport);
-	ck_assert_uint_gt(triad_collector_turn(idle), 0);
+	ck_assert_uint_gt(triad_collector_step(idle), 0);
 	ck_assert_ptr_null(triad_collector_view(idle));
 	triad_collector_free(idle);
 }

@@ -89,7 +89,7 @@ START_TEST(test_sweep_drained_after_changed_sum_read_later)
 	lose(is_counters);
 	agents->now_us += 10 * S;
 	for (unsigned i = 0; i < 3; i++)
-		triad_collector_turn(collector);
+		triad_collector_step(collector);
 	triad_collector_drain(collector, S);
 	lose(NULL);
 	triad_collector_sweep_now(collector);
@@ -145,7 +145,7 @@ START_TEST(test_switch_left_with_one_port_while_sum_is_asked)
 	sweep(1);
 	agents->latency_us = 50 * MS;
 	agents->now_us += 10 * S;
-	triad_collector_turn(collector);
+	triad_collector_step(collector);
 	ck_assert_uint_gt(agents->n_summaries, 0);
 	change_fabric(cut_row(1));
 	ck_assert_uint_eq(sweep(1).last.n_unanswered, 0);
@@ -338,9 +338,9 @@ START_TEST(test_drain_after_nodes_went_waits_for_their_answers)
 	sweep(1);
 	agents->latency_us = 50 * MS;
 	agents->now_us += 10 * S;
-	triad_collector_turn(collector);
+	triad_collector_step(collector);
 	change_fabric(fabric_row(1, 2));
-	triad_collector_turn(collector);
+	triad_collector_step(collector);
 	ck_assert(triad_collector_drain(collector, S));
 	ck_assert_uint_eq(agents->n_queued, 0);
 }
@@ -358,7 +358,7 @@ START_TEST(test_fabrics_without_agents_sweeps_end)
 		ck_assert_uint_eq(sweep(2).last.n_ports, 0);
 		change_fabric(fabric_row(2, 3));
 		agents->now_us += 10 * S;
-		triad_collector_turn(collector);
+		triad_collector_step(collector);
 	}
 }
 END_TEST

@@ -212,7 +212,7 @@ static void sweep_half(void)
 	agents->jitter_us = MS;
 	agents->now_us += 10 * S;
 	do {
-		agents->now_us += triad_collector_turn(collector);
+		agents->now_us += triad_collector_step(collector);
 		status = triad_collector_status(collector);
 	} while (!status.sweeping || status.progress.n_answered < 20);
 	ck_assert(status.sweeping);
@@ -320,7 +320,7 @@ START_TEST(test_random_fabrics_in_mid_sweep_every_port_read)
 
 		agents->now_us += 10 * S;
 		for (unsigned i = 0; i < turns; i++)
-			triad_collector_turn(collector);
+			triad_collector_step(collector);
 		change_fabric(fabric_row_moved(1 + (unsigned)rand() % 6,
 			1 + (unsigned)rand() % 12, (unsigned)rand() % 4));
 		status = sweep(1);

@@ -100,7 +100,7 @@ static inline struct triad_election_message message_of(enum triad_election_kind 
 		.priority = priority};
 }
 
-static inline void hear_message(const struct triad_election_message *message)
+static inline void receive_message(const struct triad_election_message *message)
 {
 	uint8_t octets[TRIAD_ELECTION_MESSAGE_SIZE];
 	size_t size = triad_election_message_encode(message, octets);
@@ -114,7 +114,7 @@ static inline void hear(enum triad_election_kind kind, uint64_t from,
 {
 	struct triad_election_message message = message_of(kind, from, state, priority);
 
-	hear_message(&message);
+	receive_message(&message);
 }
 
 static inline void run_to(uint64_t us)

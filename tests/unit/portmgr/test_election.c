@@ -302,7 +302,7 @@ START_TEST(test_master_overhears_another_told_to_cede_stays)
 
 	become_master();
 	message.to = WORSE;
-	hear_message(&message);
+	receive_message(&message);
 	ck_assert_int_eq(state(), TRIAD_ELECTION_MASTER);
 	ck_assert_uint_eq(status().n_ceded, 0);
 }
@@ -384,13 +384,13 @@ START_TEST(test_term_far_above_all_is_not_learnt)
 		message_of(TRIAD_ELECTION_STATUS, WORSE, TRIAD_ELECTION_ELECTING, GOOD);
 
 	message.term = message.held = UINT64_C(1) << 32;
-	hear_message(&message);
+	receive_message(&message);
 	ck_assert_uint_eq(status().term, 0);
 	run_to(now_us + 100 * MS);
 	ck_assert_uint_eq(last_sent[TRIAD_ELECTION_STATUS].held, 0);
 	message.held = 0;
 	message.term--;
-	hear_message(&message);
+	receive_message(&message);
 	ck_assert_uint_eq(status().term, (UINT64_C(1) << 32) - 1);
 }
 END_TEST

@@ -13,7 +13,7 @@ static uint64_t grant_to(uint64_t from, uint64_t claim, uint64_t term)
 	message.claim = claim;
 	message.term = term;
 	forget();
-	hear_message(&message);
+	receive_message(&message);
 	n_answers = n_sent[TRIAD_ELECTION_TAKEOVER];
 	ck_assert_uint_eq(n_answers, 1);
 	return last_sent[TRIAD_ELECTION_TAKEOVER].grant;
@@ -83,7 +83,7 @@ START_TEST(test_promise_is_not_made_to_who_is_not_able)
 	}
 	if (_i == 5)
 		message.lease_ms++; /* a promise would not last as long */
-	hear_message(&message);
+	receive_message(&message);
 	ck_assert_uint_eq(last_sent[TRIAD_ELECTION_TAKEOVER].grant +
 			last_sent[TRIAD_ELECTION_CEDE].grant,
 		_i == 6 ? 1 : 0);
@@ -97,7 +97,7 @@ static void come_back(void)
 	struct triad_election_message own = last_sent[TRIAD_ELECTION_STATUS];
 
 	ck_assert_uint_eq(own.from, HERE);
-	hear_message(&own);
+	receive_message(&own);
 }
 
 static bool is_holder(void)
@@ -138,7 +138,7 @@ START_TEST(test_lease_is_held_from_when_it_was_asked_for)
 	now_us += 50 * MS;
 	come_back();
 	ck_assert(!is_holder());
-	hear_message(&answer);
+	receive_message(&answer);
 	ck_assert(is_holder());
 	ck_assert_uint_eq(status().holder, HERE);
 	triad_election_facts(election, &facts);
@@ -159,8 +159,8 @@ START_TEST(test_lease_is_not_held_before_the_question_came_back)
 	ask();
 	first = grant_of(WORSE);
 	second = grant_of(BETTER);
-	hear_message(&first);
-	hear_message(&second);
+	receive_message(&first);
+	receive_message(&second);
 	ck_assert(!is_holder());
 	ck_assert_uint_eq(status().holder, 0); /* whatever it has promised to itself */
 }
@@ -183,7 +183,7 @@ START_TEST(test_lease_is_not_held_by_answers_that_do_not_count)
 		answer.from = 77; /* not in the view */
 	if (_i == 4)
 		now_us += 360 * MS; /* too late */
-	hear_message(&answer);
+	receive_message(&answer);
 	ck_assert_int_eq(is_holder(), _i == 5);
 }
 END_TEST
@@ -201,7 +201,7 @@ START_TEST(test_lease_asked_again_unanswered_counts_from_the_first_time)
 	run_to(now_us + 160 * MS);
 	come_back();
 	answer = grant_of(WORSE);
-	hear_message(&answer);
+	receive_message(&answer);
 	ck_assert(!is_holder());
 }
 END_TEST
@@ -213,7 +213,7 @@ static void hold(void)
 	ask();
 	answer = grant_of(WORSE);
 	come_back();
-	hear_message(&answer);
+	receive_message(&answer);
 	ck_assert(is_holder());
 }
 
@@ -300,7 +300,7 @@ START_TEST(test_master_that_held_the_lease_after_another_stays)
 		TRIAD_PRIORITY_WAS_HOLDER_LAST);
 	message.term = 7; /* the later view's: that says nothing of leases */
 	message.held = cases[_i].held;
-	hear_message(&message);
+	receive_message(&message);
 	ck_assert_int_eq(state(), cases[_i].state);
 	run_to(2000 * MS);
 	ck_assert_int_eq(!!(last_sent[TRIAD_ELECTION_STATUS].priority &
@@ -324,7 +324,7 @@ START_TEST(test_grant_of_who_knows_a_later_holder_counts)
 	now_us += 120 * MS;
 	answer = grant_of(WORSE);
 	answer.held = 2;
-	hear_message(&answer);
+	receive_message(&answer);
 	ck_assert(is_holder());
 }
 END_TEST
@@ -412,8 +412,8 @@ START_TEST(test_own_vote_not_on_disk_gives_no_lease)
 	answers[1] = grant_of(BETTER);
 	is_disk_full = _i == 0;
 	come_back();
-	hear_message(&answers[0]);
-	hear_message(&answers[1]);
+	receive_message(&answers[0]);
+	receive_message(&answers[1]);
 	ck_assert_int_eq(is_holder(), _i == 1);
 }
 END_TEST
@@ -425,7 +425,7 @@ START_TEST(test_holder_keeps_its_lease_without_a_disk)
 	ask();
 	answer = grant_of(WORSE);
 	come_back();
-	hear_message(&answer);
+	receive_message(&answer);
 	ck_assert(is_holder());
 	is_disk_full = true;
 	ck_assert_int_eq(triad_election_blacklist(election, 77, true, now_us), 0);

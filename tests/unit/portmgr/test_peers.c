@@ -241,7 +241,7 @@ START_TEST(test_datagrams_that_are_wrong_are_counted_and_harm_nobody)
 	fd = open_as(3);
 	octets[50] ^= 1;
 	send_raw(fd, 0, octets, size);
-	bed_wait(bed_status(&beds[0]).n_strangers == 1);
+	bed_wait(bed_status(&beds[0]).n_unknown_senders == 1);
 	close(fd);
 	ck_assert_uint_eq(bed_view(&beds[0]).n_members, 2);
 	bed_end(&beds[0]);
@@ -437,11 +437,11 @@ START_TEST(test_peer_with_this_ones_id_is_no_member)
 	start_as(1, ID(0), list_of(N));
 	bed_wait(has_trouble(&beds[0], "port GUID"));
 	bed_wait(has_trouble(&beds[1], "port GUID"));
-	ck_assert_uint_gt(bed_status(&beds[0]).n_strangers, 0);
+	ck_assert_uint_gt(bed_status(&beds[0]).n_unknown_senders, 0);
 	start(2);
 	/* It takes one of them: the one that it heard first. */
 	bed_wait(bed_view(&beds[2]).n_members == 2);
-	bed_wait(bed_status(&beds[2]).n_strangers > 0);
+	bed_wait(bed_status(&beds[2]).n_unknown_senders > 0);
 	ck_assert_uint_eq(bed_view(&beds[0]).members[0], ID(0));
 	end_all();
 }

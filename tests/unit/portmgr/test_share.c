@@ -229,7 +229,7 @@ static void tick(void)
 	check_n_same();
 }
 
-static void tell_views(void)
+static void deliver_views(void)
 {
 	for (unsigned i = 0; i < net.n; i++) {
 		struct triad_cluster_view view = {.number = 1, .is_connected = true};
@@ -291,7 +291,7 @@ static void build(unsigned n, uint64_t seed)
 	net.term = 1;
 	for (unsigned i = 0; i < n; i++)
 		start(i);
-	tell_views();
+	deliver_views();
 }
 
 static void tear_down(void)
@@ -329,7 +329,7 @@ static void write_record(void)
 
 	triad_memory_merge(member->disk, &record);
 	triad_memory_merge(member->memory, &record);
-	triad_share_say(member->share, &record, net.now_us);
+	triad_share_send(member->share, &record, net.now_us);
 	net.is_asking = true;
 	net.asked = record;
 	net.asked_us = net.now_us;
@@ -381,7 +381,7 @@ static void change_member(void)
 		stop(i);
 	else
 		start(i);
-	tell_views();
+	deliver_views();
 }
 
 static void change_sides(void)
@@ -390,7 +390,7 @@ static void change_sides(void)
 
 	for (unsigned i = 0; i < net.n; i++)
 		net.members[i].side = is_whole ? 0 : (unsigned)pick(2);
-	tell_views();
+	deliver_views();
 }
 
 static void change_config(void)
@@ -426,7 +426,7 @@ static void heal(void)
 		if (!net.members[i].is_up)
 			start(i);
 	}
-	tell_views();
+	deliver_views();
 }
 
 static void check_ends(void)
@@ -568,12 +568,12 @@ START_TEST(test_config_source_gone_another_is_asked)
 	for (unsigned i = 0; i < 30; i++)
 		tick();
 	stop(0);
-	tell_views();
+	deliver_views();
 	for (unsigned i = 0; i < 3000; i++)
 		tick();
 	ck_assert_uint_eq(net.members[2].config.generation, 3);
 	start(0);
-	tell_views();
+	deliver_views();
 	check_ends();
 	tear_down();
 }

@@ -201,7 +201,7 @@ static inline void say_ports(struct script *script, const char *key)
 	}
 }
 
-static inline void say_sl2vl(struct script *script)
+static inline void describe_sl2vl(struct script *script)
 {
 	unsigned n_vls = 1 + dice(16);
 
@@ -255,7 +255,7 @@ static inline void say_policy(struct script *script)
 		say_group(script, i);
 	say(script, "end-port-groups\nqos-setup\nsl2vl-tables\n");
 	while (n_sl2vl--)
-		say_sl2vl(script);
+		describe_sl2vl(script);
 	say(script, "end-sl2vl-tables\nvlarb-tables\n");
 	while (n_vlarb--)
 		say_vlarb(script);

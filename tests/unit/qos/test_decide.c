@@ -628,7 +628,7 @@ static uint8_t told(uint8_t rate, unsigned from_caps, unsigned to_caps, bool rev
 	ask.paths = paths;
 	ask.from = port_of(FROM, 1);
 	ask.to = port_of(TO, 1);
-	return triad_path_told_rate(&ask, &of);
+	return triad_path_reported_rate(&ask, &of);
 }
 
 START_TEST(test_told_rate_as_both_ends_understand)

@@ -189,7 +189,7 @@ static uint8_t *new_letter(void)
 	return letter->octets;
 }
 
-static void tell_row(uint32_t number, uint64_t node_guid, uint8_t port)
+static void report_row(uint32_t number, uint64_t node_guid, uint8_t port)
 {
 	const struct triad_collect_head head = {
 		.kind = TRIAD_COLLECT_DATA, .sender = AGENT, .incarnation = 1};
@@ -220,7 +220,7 @@ static void claim(uint64_t agent, uint64_t node_guid)
 		&head, &owner, &claimed, octets, TRIAD_COLLECT_MAX_SIZE);
 }
 
-/* Alerts with what tell_row() tells. */
+/* Alerts with what report_row() tells. */
 static unsigned count_alerts(void)
 {
 	struct triad_watch *watch = triad_collector_watch(collector);
@@ -242,7 +242,7 @@ START_TEST(test_row_of_an_owned_node_raises_its_alert)
 	take_fabric(fabric_row(2, 30));
 	turn();
 	claim(AGENT, 0x1011d);
-	tell_row(1, 0x1011d, 1);
+	report_row(1, 0x1011d, 1);
 	turn();
 	turn();
 	ck_assert_uint_eq(count_alerts(), 1);
@@ -259,7 +259,7 @@ START_TEST(test_row_of_a_port_that_has_left_raises_nothing)
 	turn();
 	take_fabric(fabric_row(2, 2));
 	turn();
-	tell_row(1, 0x1011d, 1);
+	report_row(1, 0x1011d, 1);
 	turn();
 	turn();
 	ck_assert_uint_eq(count_alerts(), 0);
@@ -277,7 +277,7 @@ START_TEST(test_owner_is_looked_up_by_guid_while_the_view_is_older)
 	turn();
 	take_fabric(fabric_row(2, 30));
 	claim(OTHER, 0x10003); /* its number is what that of 0x10101 was */
-	tell_row(1, 0x10101, 1);
+	report_row(1, 0x10101, 1);
 	turn();
 	turn();
 	ck_assert_uint_eq(count_alerts(), 1);

@@ -32,18 +32,18 @@ void claims_flush(struct triad_claims *claims)
 	owner = about_self(claims);
 	owner.n = claims->n_said;
 	claims->n_said = 0;
-	claims->sink.say_owner(
+	claims->sink.send_owner(
 		claims->sink.context, TRIAD_CLAIMS_NOBODY, &owner, claims->said);
 }
 
-void claims_say(struct triad_claims *claims, uint32_t node, uint8_t hops)
+void claims_announce(struct triad_claims *claims, uint32_t node, uint8_t hops)
 {
 	add(claims, node, hops);
 	if (claims->n_said == CLAIMS_MAX_SAID)
 		claims_flush(claims);
 }
 
-void claims_say_state(struct triad_claims *claims, bool owns_nothing)
+void claims_send_state(struct triad_claims *claims, bool owns_nothing)
 {
 	struct triad_collect_owner owner;
 
@@ -51,7 +51,7 @@ void claims_say_state(struct triad_claims *claims, bool owns_nothing)
 	claims->number++;
 	owner = about_self(claims);
 	owner.is_list = owns_nothing;
-	claims->sink.say_owner(
+	claims->sink.send_owner(
 		claims->sink.context, TRIAD_CLAIMS_NOBODY, &owner, claims->said);
 }
 
@@ -63,7 +63,7 @@ void claims_run_repeats(struct triad_claims *claims)
 		if (!claims->nodes[i].is_disputed)
 			continue;
 		claims->nodes[i].is_disputed = false;
-		claims_say(claims, i, claims->nodes[i].hops);
+		claims_announce(claims, i, claims->nodes[i].hops);
 	}
 	claims->n_disputed = 0;
 	claims->repeat_us = claims->now_us + claims->params.liveness_us / 4;
@@ -86,7 +86,7 @@ static void answer(
 {
 	owner->n = claims->n_said;
 	claims->n_said = 0;
-	claims->sink.say_owner(claims->sink.context, to, owner, claims->said);
+	claims->sink.send_owner(claims->sink.context, to, owner, claims->said);
 	owner->part++;
 }
 
@@ -128,7 +128,7 @@ static void give_nodes(
 		answer(claims, to, &owner);
 }
 
-void triad_claims_hear_who_owns(struct triad_claims *claims,
+void triad_claims_receive_who_owns(struct triad_claims *claims,
 	const struct triad_collect_head *head, const struct triad_collect_who_owns *who,
 	const uint64_t *guids, uint64_t now_us)
 {

@@ -56,7 +56,7 @@ static uint32_t *find_findings(
 	return findings;
 }
 
-void triad_collect_tell_sweep(
+void triad_collect_report_sweep(
 	struct triad_collect *collect, const struct triad_collector_status *status)
 {
 	struct triad_view *view = triad_collector_view(collect->collector);
@@ -66,7 +66,7 @@ void triad_collect_tell_sweep(
 	if (!view)
 		return;
 	findings = find_findings(collect, view);
-	triad_member_tell_sweep(collect->member, view, findings,
+	triad_member_send_sweep(collect->member, view, findings,
 		status->last.n_unanswered, (uint32_t)(lag_us / TRIAD_US_PER_MS),
 		triad_clock_now_us());
 	free(findings);
@@ -75,8 +75,9 @@ void triad_collect_tell_sweep(
 
 /* --- agents: alerts as they come --- */
 
-static void tell_finding(struct triad_collect *collect, const struct triad_alert *alert,
-	const struct triad_alert_finding *finding, bool is_raised)
+static void report_finding(struct triad_collect *collect,
+	const struct triad_alert *alert, const struct triad_alert_finding *finding,
+	bool is_raised)
 {
 	const struct triad_alert_end *end = &alert->ends[finding->end];
 	const struct triad_collect_trap trap = {
@@ -92,7 +93,7 @@ static void tell_finding(struct triad_collect *collect, const struct triad_alert
 	};
 
 	if (finding->cause <= TRIAD_ALERT_UNANSWERED)
-		triad_member_tell_trap(collect->member, &trap, triad_clock_now_us());
+		triad_member_send_trap(collect->member, &trap, triad_clock_now_us());
 }
 
 static void take_alert(
@@ -105,7 +106,7 @@ static void take_alert(
 		return;
 	for (unsigned i = 0; i < alert->n_findings; i++)
 		if (alert->findings[i].raised)
-			tell_finding(collect, alert, &alert->findings[i],
+			report_finding(collect, alert, &alert->findings[i],
 				change != TRIAD_ALERT_ENDED);
 }
 
@@ -225,7 +226,7 @@ void triad_collect_take_findings(void *context, uint32_t port, uint32_t causes)
 	collect->is_alert_due = true;
 }
 
-static void say_clear(struct triad_collect *collect, uint64_t node_guid, uint8_t port)
+static void send_clear(struct triad_collect *collect, uint64_t node_guid, uint8_t port)
 {
 	const struct triad_collect_clear clear = {
 		.request = triad_clock_wall_us() + ++collect->n_requests,
@@ -248,12 +249,12 @@ static void reset_node(struct triad_collect *collect,
 		n_asked += triad_view_is_asked(selection->view, i);
 	}
 	if (n_chosen && n_chosen == n_asked) {
-		say_clear(collect, node->guid, TRIAD_ALERT_NO_PORT);
+		send_clear(collect, node->guid, TRIAD_ALERT_NO_PORT);
 		return;
 	}
 	for (uint32_t i = node->first_port; i < end; i++)
 		if (selection->chosen[i])
-			say_clear(collect, node->guid,
+			send_clear(collect, node->guid,
 				selection->view->fabric->ports[i].number);
 }
 
@@ -269,7 +270,7 @@ static void reset_hardware(
 		n_asked += triad_view_is_asked(view, i);
 	}
 	if (n_chosen == n_asked) {
-		say_clear(collect, 0, TRIAD_ALERT_NO_PORT);
+		send_clear(collect, 0, TRIAD_ALERT_NO_PORT);
 		return;
 	}
 	for (uint32_t i = 0; i < view->fabric->n_nodes; i++)
