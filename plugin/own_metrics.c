@@ -208,7 +208,7 @@ static void add_port_counts(
 		status->n_inbox_dropped);
 	triad_own_count(list, "triad_ports_messages_malformed",
 		"Messages about ports that made no sense, or of another version.",
-		status->share.n_malformed + status->share.n_versions);
+		status->replica.n_malformed + status->replica.n_versions);
 	triad_own_gauge(list, "triad_ports_journal_bad_lines",
 		"Lines of the journal that could not be read at the start.",
 		(double)status->journal_bad);

@@ -55,10 +55,10 @@ endif
 # common.
 noinst_LTLIBRARIES += libtriadportmgr.la
 libtriadportmgr_la_SOURCES = \
-	portmgr/memory/journal.c portmgr/memory/journal.h \
-	portmgr/memory/journal_reader.c portmgr/memory/journal_reader.h \
-	portmgr/memory/memory.c portmgr/memory/memory.h \
-	portmgr/memory/record.c portmgr/memory/record.h \
+	portmgr/history/journal.c portmgr/history/journal.h \
+	portmgr/history/journal_reader.c portmgr/history/journal_reader.h \
+	portmgr/history/history.c portmgr/history/history.h \
+	portmgr/history/record.c portmgr/history/record.h \
 	portmgr/plan/agenda.c portmgr/plan/agenda.h \
 	portmgr/plan/guard.c portmgr/plan/guard.h \
 	portmgr/plan/guard_parts.h \
@@ -68,9 +68,9 @@ libtriadportmgr_la_SOURCES = \
 	portmgr/plan/plan_text.c \
 	portmgr/plan/route.c portmgr/plan/route.h \
 	portmgr/plan/plan_wanted.c \
-	portmgr/share/share.c portmgr/share/share.h \
-	portmgr/share/share_config.c \
-	portmgr/share/share_message.c portmgr/share/share_message.h \
-	portmgr/share/share_parts.h \
+	portmgr/replica/replica.c portmgr/replica/replica.h \
+	portmgr/replica/replica_config.c \
+	portmgr/replica/replica_message.c portmgr/replica/replica_message.h \
+	portmgr/replica/replica_parts.h \
 	portmgr/smp/smp_mad.c portmgr/smp/smp_mad.h \
 	portmgr/test/port_test.c portmgr/test/port_test.h

@@ -70,7 +70,7 @@ static uint32_t find_intent(const struct history *history, uint32_t i)
 			continue;
 		if (done->outcome != TRIAD_OUTCOME_INTENDED &&
 			before->outcome == TRIAD_OUTCOME_INTENDED &&
-			before->deed == done->deed && before->term == done->term)
+			before->action == done->action && before->term == done->term)
 			return k;
 		break;
 	}
@@ -87,15 +87,15 @@ static void put_record(struct triad_output *output, const struct history *histor
 	format_writer(history->fabric, record->writer, writer);
 	triad_output_printf(output,
 		"%s  %s port %u: %s %s (%s)\n    by %s, term %" PRIu64 "\n", when, node,
-		record->port, triad_deed_name(record->deed),
+		record->port, triad_port_action_name(record->action),
 		triad_outcome_name(record->outcome),
 		triad_port_reason_name(record->reason), writer, record->term);
 	if (record->text[0])
 		triad_output_printf(output, "    %s\n", record->text);
 }
 
-/* An intent and what came of it are one deed for people, told by the latter, which says
- * what the former said, too. */
+/* An intent and what came of it are one action for people, shown by the latter, which
+ * says what the former said, too. */
 static void put_text(
 	struct triad_output *output, const struct history *history, uint32_t limit)
 {
@@ -132,7 +132,7 @@ static void put_record_json(struct triad_json *json, const struct triad_record *
 	triad_json_guid(json, "by", record->writer);
 	triad_json_guid(json, "node_guid", record->node_guid);
 	triad_json_uint(json, "port", record->port);
-	triad_json_string(json, "deed", triad_deed_name(record->deed));
+	triad_json_string(json, "deed", triad_port_action_name(record->action));
 	triad_json_string(json, "outcome", triad_outcome_name(record->outcome));
 	triad_json_string(json, "reason", triad_port_reason_name(record->reason));
 	triad_json_guid(json, "remote_guid", record->remote_guid);
@@ -162,7 +162,7 @@ int triad_command_run_port_history(struct triad_plugin *plugin,
 
 	if (triad_command_find_switch(plugin, "history", command->node, &guid, output))
 		return TRIAD_CONTROL_FAILED;
-	/* Two records for each deed that is shown. */
+	/* Two records for each action that is shown. */
 	if (triad_ports_history(plugin->ports, guid, command->port, 2 * command->limit,
 		    &history.records, &history.n)) {
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,

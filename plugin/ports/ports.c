@@ -81,7 +81,7 @@ static void take_view(struct triad_ports *ports)
 		ports->view = ports->new_view;
 	pthread_mutex_unlock(&ports->inbox_lock);
 	if (has_one)
-		triad_share_view(ports->share, &ports->view, triad_clock_boot_us());
+		triad_replica_view(ports->replica, &ports->view, triad_clock_boot_us());
 }
 
 void triad_ports_set_fabric(struct triad_ports *ports, struct triad_fabric *fabric)
@@ -144,7 +144,7 @@ void triad_ports_mark(struct triad_ports *ports)
 static bool journal_news(struct triad_ports *ports)
 {
 	while (ports->has_unwritten ||
-		triad_share_take_record(ports->share, &ports->unwritten)) {
+		triad_replica_take_record(ports->replica, &ports->unwritten)) {
 		ports->has_unwritten = true;
 		ports->must_plan = true;
 		if (ports_journal(ports, &ports->unwritten))
@@ -157,14 +157,15 @@ static bool journal_news(struct triad_ports *ports)
 static void offer(struct triad_ports *ports)
 {
 	const struct triad_expected *expected = ports->source.expected;
-	struct triad_share_config config = {0};
+	struct triad_replica_config config = {0};
 
 	if (expected)
-		config = (struct triad_share_config){.generation = expected->generation,
+		config = (struct triad_replica_config){
+			.generation = expected->generation,
 			.hash = expected->hash,
 			.size = ports->source.size};
-	(void)triad_share_offer(
-		ports->share, &config, ports->source.octets, triad_clock_boot_us());
+	(void)triad_replica_offer(
+		ports->replica, &config, ports->source.octets, triad_clock_boot_us());
 }
 
 static void take_expected(struct triad_ports *ports)
@@ -181,7 +182,8 @@ static void announce(struct triad_ports *ports)
 {
 	const struct triad_expected *expected = ports->source.expected;
 	bool has_majority = ports->view.n_votes_needed &&
-		triad_share_n_same_config(ports->share) >= ports->view.n_votes_needed;
+		triad_replica_n_same_config(ports->replica) >=
+			ports->view.n_votes_needed;
 
 	if (ports->is_announced || (ports->conf.port.enabled && !has_majority))
 		return;
@@ -192,10 +194,10 @@ static void announce(struct triad_ports *ports)
 
 static void take_sent_config(struct triad_ports *ports)
 {
-	struct triad_share_config config;
+	struct triad_replica_config config;
 	uint8_t *octets;
 
-	while (triad_share_take_config(ports->share, &config, &octets))
+	while (triad_replica_take_config(ports->replica, &config, &octets))
 		if (triad_source_take(&ports->source, (char *)octets, config.size))
 			take_expected(ports);
 }
@@ -206,7 +208,7 @@ static void send_payloads(struct triad_ports *ports)
 	size_t size;
 
 	/* What the transport does not take is said again. */
-	while ((size = triad_share_take_payload(ports->share, payload)) > 0)
+	while ((size = triad_replica_take_payload(ports->replica, payload)) > 0)
 		(void)triad_elector_send(ports->elector, payload, size);
 }
 
@@ -217,11 +219,11 @@ void ports_pump(struct triad_ports *ports)
 	take_view(ports);
 	while (take_item(ports, &item))
 		if (ports->conf.port.enabled)
-			triad_share_payload(ports->share, item.sender, item.payload,
+			triad_replica_payload(ports->replica, item.sender, item.payload,
 				item.size, triad_clock_boot_us());
 	if (!ports->conf.port.enabled)
 		return;
-	triad_share_run(ports->share, triad_clock_boot_us());
+	triad_replica_run(ports->replica, triad_clock_boot_us());
 	if (journal_news(ports))
 		send_payloads(ports);
 }
@@ -292,7 +294,8 @@ static void end_term(struct triad_ports *ports)
 	ports_end_tests(ports);
 }
 
-/* The term in which this SM may act: a new one begins with the memory of a majority. */
+/* The term in which this SM may act: a new one begins with the history of a
+ * majority. */
 static void look_at_permission(struct triad_ports *ports)
 {
 	struct triad_permission permission = triad_elector_permission(ports->elector);
@@ -308,7 +311,7 @@ static void look_at_permission(struct triad_ports *ports)
 	}
 	if (ports->is_synced || !ports_is_agreed(ports, ports->term_since_us))
 		return;
-	triad_memory_newest(ports->memory, &newest_term, &newest);
+	triad_history_newest(ports->history, &newest_term, &newest);
 	ports->is_outlived = newest_term > ports->term;
 	if (ports->is_outlived)
 		return; /* what is recorded now would be older than what is known */
@@ -348,7 +351,7 @@ static uint64_t take_turn(struct triad_ports *ports)
 	tests_us = ports_run_tests(ports, now_us);
 	if (!ports->must_plan)
 		acts_us = ports_act(ports, triad_clock_boot_us());
-	triad_journal_trim(ports->journal, ports->memory);
+	triad_journal_trim(ports->journal, ports->history);
 	if (acts_us < next_us)
 		next_us = acts_us;
 	return tests_us < next_us ? tests_us : next_us;
@@ -426,8 +429,8 @@ static void destroy(struct triad_ports *ports)
 	triad_plan_free(ports->plan);
 	triad_agenda_free(ports->agenda);
 	triad_journal_close(ports->journal);
-	triad_share_free(ports->share);
-	triad_memory_free(ports->memory);
+	triad_replica_free(ports->replica);
+	triad_history_free(ports->history);
 	triad_source_clear(&ports->source);
 	triad_smp_free(ports->smp);
 	pthread_cond_destroy(&ports->wake);
@@ -439,19 +442,19 @@ static void destroy(struct triad_ports *ports)
 
 static bool make_parts(struct triad_ports *ports)
 {
-	const struct triad_share_conf share = {
+	const struct triad_replica_conf replica = {
 		.id = ports->id,
 		.interval_us = SHARE_US,
 		.max_config_size = TRIAD_EXPECTED_MAX_OCTETS,
 	};
 
 	triad_source_init(&ports->source, ports->log);
-	ports->memory = triad_memory_new();
+	ports->history = triad_history_new();
 	ports->agenda = triad_agenda_new();
 	ports->smp = triad_smp_new(ports->id);
-	if (ports->memory)
-		ports->share = triad_share_new(&share, ports->memory);
-	return ports->share && ports->agenda && ports->smp;
+	if (ports->history)
+		ports->replica = triad_replica_new(&replica, ports->history);
+	return ports->replica && ports->agenda && ports->smp;
 }
 
 struct triad_ports *triad_ports_new(struct osm_opensm *osm, uint64_t port_guid,

@@ -12,7 +12,7 @@
  *
  * Permission is asked for right before each MAD that changes something, and each is
  * sent once.  A new holder of the lease does nothing before a majority of the members
- * has the memory that it has itself.
+ * has the history that it has itself.
  *
  * Threads: triad-ports does all this; it waits for answers of switches (at most 0.6 s
  * each) and for the majority (at most 1 s).  Whoever asks or tells waits for 'lock',
@@ -28,10 +28,10 @@
 
 #include "plugin/ports/hold.h"
 #include "portmgr/election/permission.h"
-#include "portmgr/memory/memory.h"
+#include "portmgr/history/history.h"
 #include "portmgr/plan/agenda.h"
 #include "portmgr/plan/plan.h"
-#include "portmgr/share/share.h"
+#include "portmgr/replica/replica.h"
 #include "portmgr/test/port_test.h"
 #include "triad/conf.h"
 #include "triad/fabric.h"
@@ -63,7 +63,7 @@ struct triad_ports_status {
 	uint64_t n_dropped;    /* acts that permission ended before */
 	uint64_t n_inbox_dropped;
 	uint64_t journal_bad;
-	struct triad_share_status share;
+	struct triad_replica_status replica;
 };
 
 /* What is known of one port, for tables. */

@@ -18,7 +18,7 @@
 _Static_assert(sizeof(ib_port_info_t) == TRIAD_SMP_DATA_SIZE, "PortInfo fills an SMP");
 
 /* One port, on its way to another state. */
-struct deed {
+struct action {
 	struct triad_ports *ports;
 	struct triad_smp_route route;
 	struct triad_record record;
@@ -42,7 +42,7 @@ void ports_ask_for_sweep(struct triad_ports *ports)
 /* --- what is sent --- */
 
 /* A question may be asked as often as it takes. */
-static int get(struct deed *deed, const struct triad_smp_route *route,
+static int get(struct action *action, const struct triad_smp_route *route,
 	enum triad_smp_attribute attribute, uint32_t modifier,
 	uint8_t data[TRIAD_SMP_DATA_SIZE])
 {
@@ -52,125 +52,125 @@ static int get(struct deed *deed, const struct triad_smp_route *route,
 	int error = ETIMEDOUT;
 
 	for (unsigned i = 0;
-		i < N_TRIES && error == ETIMEDOUT && !ports_is_ending(deed->ports);
+		i < N_TRIES && error == ETIMEDOUT && !ports_is_ending(action->ports);
 		i++) {
 		memset(data, 0, TRIAD_SMP_DATA_SIZE);
 		error = triad_smp_ask(
-			deed->ports->smp, route, &request, data, &deed->status);
+			action->ports->smp, route, &request, data, &action->status);
 	}
 	return error;
 }
 
 /* The route is as old as the last sweep: is this the switch that is meant? */
-static int check_switch(struct deed *deed)
+static int check_switch(struct action *action)
 {
 	uint8_t data[TRIAD_SMP_DATA_SIZE];
 	const ib_node_info_t *info = (const void *)data;
-	int error = get(deed, &deed->route, TRIAD_SMP_NODE_INFO, 0, data);
+	int error = get(action, &action->route, TRIAD_SMP_NODE_INFO, 0, data);
 
 	if (error)
 		return error;
-	return cl_ntoh64(info->node_guid) == deed->record.node_guid ? 0 : ESTALE;
+	return cl_ntoh64(info->node_guid) == action->record.node_guid ? 0 : ESTALE;
 }
 
-static unsigned phys_state(const struct deed *deed)
+static unsigned phys_state(const struct action *action)
 {
-	return ib_port_info_get_port_phys_state(&deed->info);
+	return ib_port_info_get_port_phys_state(&action->info);
 }
 
-static int get_port(struct deed *deed)
+static int get_port(struct action *action)
 {
-	return get(deed, &deed->route, TRIAD_SMP_PORT_INFO, deed->record.port,
-		(uint8_t *)&deed->info);
+	return get(action, &action->route, TRIAD_SMP_PORT_INFO, action->record.port,
+		(uint8_t *)&action->info);
 }
 
 /* The guards have judged the link as the last sweep saw it, and the plan who is at its
  * far end: if that is somebody else now, or there was nobody, it must be planned anew.
  * Who does not answer may be what is wrong with the port. */
-static int check_far_end(struct deed *deed)
+static int check_far_end(struct action *action)
 {
 	uint8_t data[TRIAD_SMP_DATA_SIZE];
 	const ib_node_info_t *info = (const void *)data;
-	struct triad_smp_route route = deed->route;
+	struct triad_smp_route route = action->route;
 
-	if (phys_state(deed) != PHYS_LINK_UP)
+	if (phys_state(action) != PHYS_LINK_UP)
 		return 0;
-	if (triad_smp_add_hop(&route, deed->record.port) ||
-		get(deed, &route, TRIAD_SMP_NODE_INFO, 0, data))
-		return deed->record.remote_guid ? 0 : ESTALE;
-	return cl_ntoh64(info->port_guid) == deed->record.remote_guid ? 0 : ESTALE;
+	if (triad_smp_add_hop(&route, action->record.port) ||
+		get(action, &route, TRIAD_SMP_NODE_INFO, 0, data))
+		return action->record.remote_guid ? 0 : ESTALE;
+	return cl_ntoh64(info->port_guid) == action->record.remote_guid ? 0 : ESTALE;
 }
 
 /* Each time that it is sent, permission is asked for anew: it is sent once. */
-static int send_set(struct deed *deed, unsigned wanted)
+static int send_set(struct action *action, unsigned wanted)
 {
-	struct triad_ports *ports = deed->ports;
+	struct triad_ports *ports = action->ports;
 	const struct triad_smp_request request = {.is_set = true,
 		.attribute = TRIAD_SMP_PORT_INFO,
-		.modifier = deed->record.port,
+		.modifier = action->record.port,
 		.timeout_ms = SMP_TIMEOUT_MS};
 	ib_port_info_t info;
 	int error = ETIMEDOUT;
 
 	for (unsigned i = 0;
-		i < N_TRIES && error == ETIMEDOUT && !ports_is_ending(deed->ports);
+		i < N_TRIES && error == ETIMEDOUT && !ports_is_ending(action->ports);
 		i++) {
-		info = deed->info;
+		info = action->info;
 		ib_port_info_set_port_state(&info, IB_LINK_NO_CHANGE);
 		ib_port_info_set_port_phys_state((uint8_t)wanted, &info);
 		if (!ports_may_act(ports))
 			return i ? ETIMEDOUT : EPERM;
 		ports->n_sets++;
-		deed->is_sent = true;
-		error = triad_smp_ask(ports->smp, &deed->route, &request,
-			(uint8_t *)&info, &deed->status);
+		action->is_sent = true;
+		error = triad_smp_ask(ports->smp, &action->route, &request,
+			(uint8_t *)&info, &action->status);
 	}
 	if (!error)
-		deed->info = info;
+		action->info = info;
 	return error;
 }
 
 /* A switch that says yes and does nothing is told by asking it. */
-static int set_phys_state(struct deed *deed, unsigned wanted)
+static int set_phys_state(struct action *action, unsigned wanted)
 {
 	bool must_be_disabled = wanted == PHYS_DISABLED;
-	int error = send_set(deed, wanted);
+	int error = send_set(action, wanted);
 
 	if (error)
 		return error;
-	error = get_port(deed);
+	error = get_port(action);
 	if (error)
 		return error;
-	return (phys_state(deed) == PHYS_DISABLED) == must_be_disabled ? 0 : ENOTSUP;
+	return (phys_state(action) == PHYS_DISABLED) == must_be_disabled ? 0 : ENOTSUP;
 }
 
-static int change(struct deed *deed)
+static int change(struct action *action)
 {
 	bool is_disabled;
-	int error = check_switch(deed);
+	int error = check_switch(action);
 
 	if (!error)
-		error = get_port(deed);
-	if (!error && deed->record.deed != TRIAD_DEED_ENABLE)
-		error = check_far_end(deed);
+		error = get_port(action);
+	if (!error && action->record.action != TRIAD_ACTION_ENABLE)
+		error = check_far_end(action);
 	if (error)
 		return error;
-	is_disabled = phys_state(deed) == PHYS_DISABLED;
-	switch (deed->record.deed) {
-	case TRIAD_DEED_DISABLE:
-		return is_disabled ? 0 : set_phys_state(deed, PHYS_DISABLED);
-	case TRIAD_DEED_ENABLE:
-		return is_disabled ? set_phys_state(deed, PHYS_POLLING) : 0;
+	is_disabled = phys_state(action) == PHYS_DISABLED;
+	switch (action->record.action) {
+	case TRIAD_ACTION_DISABLE:
+		return is_disabled ? 0 : set_phys_state(action, PHYS_DISABLED);
+	case TRIAD_ACTION_ENABLE:
+		return is_disabled ? set_phys_state(action, PHYS_POLLING) : 0;
 	default:
-		error = is_disabled ? 0 : set_phys_state(deed, PHYS_DISABLED);
-		return error ? error : set_phys_state(deed, PHYS_POLLING);
+		error = is_disabled ? 0 : set_phys_state(action, PHYS_DISABLED);
+		return error ? error : set_phys_state(action, PHYS_POLLING);
 	}
 }
 
 /* --- what came of it --- */
 
 /* What was begun and not ended is not known to have done nothing. */
-static enum triad_outcome outcome_of(const struct deed *deed, int error)
+static enum triad_outcome outcome_of(const struct action *action, int error)
 {
 	switch (error) {
 	case 0:
@@ -181,16 +181,17 @@ static enum triad_outcome outcome_of(const struct deed *deed, int error)
 	case ETIMEDOUT:
 		return TRIAD_OUTCOME_UNANSWERED;
 	default:
-		return deed->is_sent ? TRIAD_OUTCOME_UNANSWERED : TRIAD_OUTCOME_DROPPED;
+		return action->is_sent ? TRIAD_OUTCOME_UNANSWERED
+				       : TRIAD_OUTCOME_DROPPED;
 	}
 }
 
-static void explain(const struct deed *deed, int error, char *text, size_t size)
+static void explain(const struct action *action, int error, char *text, size_t size)
 {
 	switch (error) {
 	case EPROTO:
 		snprintf(text, size, "the switch refused it, with status 0x%04x",
-			deed->status);
+			action->status);
 		break;
 	case ENOTSUP:
 		snprintf(text, size, "the switch took it and did nothing");
@@ -200,8 +201,8 @@ static void explain(const struct deed *deed, int error, char *text, size_t size)
 		break;
 	case EPERM:
 		snprintf(text, size, "permission ended: %s",
-			deed->is_sent ? "the port is left disabled"
-				      : "nothing was sent");
+			action->is_sent ? "the port is left disabled"
+					: "nothing was sent");
 		break;
 	case ESTALE:
 		snprintf(text, size,
@@ -219,80 +220,80 @@ static void explain(const struct deed *deed, int error, char *text, size_t size)
 	}
 }
 
-static void log_outcome(struct deed *deed, int error)
+static void log_outcome(struct action *action, int error)
 {
-	const struct triad_record *record = &deed->record;
+	const struct triad_record *record = &action->record;
 	char text[TRIAD_RECORD_TEXT_SIZE] = "";
 
 	if (error)
-		explain(deed, error, text, sizeof(text));
-	triad_log_write(deed->ports->log, error ? TRIAD_LOG_ERROR : TRIAD_LOG_INFO,
+		explain(action, error, text, sizeof(text));
+	triad_log_write(action->ports->log, error ? TRIAD_LOG_ERROR : TRIAD_LOG_INFO,
 		"ports: %s (0x%016" PRIx64 ") port %u: %s: %s%s%s",
-		ports_node_name(deed->ports, record->node_guid), record->node_guid,
-		record->port, triad_deed_name(record->deed), record->text,
+		ports_node_name(action->ports, record->node_guid), record->node_guid,
+		record->port, triad_port_action_name(record->action), record->text,
 		error ? " -- " : "", text);
 }
 
 /* Why it was to be done stays, as much of it as there is room for. */
 static void append_explanation(
-	const struct deed *deed, int error, struct triad_record *outcome)
+	const struct action *action, int error, struct triad_record *outcome)
 {
 	char text[96];
 	int room;
 
-	explain(deed, error, text, sizeof(text));
+	explain(action, error, text, sizeof(text));
 	room = (int)(sizeof(outcome->text) - strlen(text) - sizeof(" -- "));
 	snprintf(outcome->text, sizeof(outcome->text), "%.*s -- %s",
-		room > 0 ? room : 0, deed->record.text, text);
+		room > 0 ? room : 0, action->record.text, text);
 }
 
-static void conclude(struct deed *deed, int error)
+static void conclude(struct action *action, int error)
 {
-	struct triad_ports *ports = deed->ports;
-	struct triad_record outcome = deed->record;
+	struct triad_ports *ports = action->ports;
+	struct triad_record outcome = action->record;
 
-	outcome.outcome = outcome_of(deed, error);
+	outcome.outcome = outcome_of(action, error);
 	if (error)
-		append_explanation(deed, error, &outcome);
+		append_explanation(action, error, &outcome);
 	/* That nothing was sent does not undo the failure. */
-	if (outcome.outcome == TRIAD_OUTCOME_DROPPED && deed->had_failed)
-		outcome.deed = TRIAD_DEED_FAIL;
+	if (outcome.outcome == TRIAD_OUTCOME_DROPPED && action->had_failed)
+		outcome.action = TRIAD_ACTION_FAIL;
 	ports->n_set_failed += outcome.outcome == TRIAD_OUTCOME_REFUSED ||
 		outcome.outcome == TRIAD_OUTCOME_UNANSWERED;
 	ports->n_unpermitted += error == EPERM;
-	log_outcome(deed, error);
+	log_outcome(action, error);
 	/* Without permission the next one finds the intent, and looks for itself. */
 	(void)ports_record(ports, &outcome);
 	if (outcome.outcome != TRIAD_OUTCOME_DROPPED || error == ESTALE)
 		ports->wants_sweep = true;
 }
 
-/* Intent, majority, deed, outcome. */
-static int do_deed(struct triad_ports *ports, const struct triad_record *intent)
+/* Intent, majority, action, outcome. */
+static int do_action(struct triad_ports *ports, const struct triad_record *intent)
 {
-	struct deed deed = {.ports = ports, .record = *intent};
+	struct action action = {.ports = ports, .record = *intent};
 	int error;
 
-	deed.had_failed = triad_plan_has_failed(
-		triad_memory_find(ports->memory, intent->node_guid, intent->port));
-	deed.record.outcome = TRIAD_OUTCOME_INTENDED;
-	error = ports_commit(ports, &deed.record);
+	action.had_failed = triad_plan_has_failed(
+		triad_history_find(ports->history, intent->node_guid, intent->port));
+	action.record.outcome = TRIAD_OUTCOME_INTENDED;
+	error = ports_commit(ports, &action.record);
 	if (error) {
 		triad_log_write(ports->log, TRIAD_LOG_ERROR,
 			"ports: %s port %u: %s: not done: %s",
 			ports_node_name(ports, intent->node_guid), intent->port,
-			triad_deed_name(intent->deed),
+			triad_port_action_name(intent->action),
 			error == ETIMEDOUT
-				? "no majority of the SMs has it in its memory"
+				? "no majority of the SMs has it in its history"
 				: error == EPERM ? "permission ended"
 						 : strerror(error));
 		return error;
 	}
 	error = triad_smp_find_route(ports->osm, ports->fabric, intent->node_guid,
-		intent->port, &deed.route);
+		intent->port, &action.route);
 	if (!error)
-		error = change(&deed);
-	conclude(&deed, error);
+		error = change(&action);
+	conclude(&action, error);
 	return error;
 }
 
@@ -303,13 +304,13 @@ int ports_bounce(struct triad_ports *ports, uint64_t node_guid, uint8_t number,
 		.node_guid = node_guid,
 		.port = number,
 		.remote_guid = remote_guid,
-		.deed = TRIAD_DEED_BOUNCE,
+		.action = TRIAD_ACTION_BOUNCE,
 		.reason = TRIAD_REASON_EXPECTED,
 	};
 
 	snprintf(intent.text, sizeof(intent.text),
 		"its link was active before its test");
-	return do_deed(ports, &intent);
+	return do_action(ports, &intent);
 }
 
 /* --- the agenda --- */
@@ -375,15 +376,15 @@ static int carry_out(struct triad_ports *ports, const struct triad_plan_item *it
 		.node_guid = item->node_guid,
 		.port = item->number,
 		.remote_guid = item->remote_guid,
-		.deed = item->kind == TRIAD_PLAN_DISABLE ? TRIAD_DEED_DISABLE
-							 : TRIAD_DEED_ENABLE,
+		.action = item->kind == TRIAD_PLAN_DISABLE ? TRIAD_ACTION_DISABLE
+							   : TRIAD_ACTION_ENABLE,
 		.reason = item->reason,
 	};
 
 	if (item->kind == TRIAD_PLAN_TEST)
 		return ports_begin_test(ports, item) ? 0 : EAGAIN;
 	triad_plan_describe(&basis, item, intent.text, sizeof(intent.text));
-	return do_deed(ports, &intent);
+	return do_action(ports, &intent);
 }
 
 /* One override is for one action. */

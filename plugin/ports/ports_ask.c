@@ -19,7 +19,7 @@ static bool is_failed(const struct triad_ports *ports, uint32_t at)
 	const struct triad_fabric_port *port = &ports->fabric->ports[at];
 
 	return port->phys_state == PHYS_DISABLED &&
-		triad_plan_has_failed(triad_memory_find(ports->memory,
+		triad_plan_has_failed(triad_history_find(ports->history,
 			ports->fabric->nodes[port->node].guid, port->number));
 }
 
@@ -102,7 +102,7 @@ static void describe(struct triad_ports *ports, struct triad_ports_status *statu
 	status->n_set_failed = ports->n_set_failed;
 	status->n_dropped = ports->n_unpermitted;
 	status->journal_bad = ports->journal ? triad_journal_n_bad(ports->journal) : 0;
-	triad_share_status(ports->share, &status->share);
+	triad_replica_status(ports->replica, &status->replica);
 }
 
 void ports_publish_status(struct triad_ports *ports)
@@ -168,7 +168,7 @@ static void fill_place(
 	const struct triad_fabric_port *port = &ports->fabric->ports[at];
 	const struct triad_fabric_node *node = &ports->fabric->nodes[port->node];
 	const struct triad_record *record =
-		triad_memory_find(ports->memory, node->guid, port->number);
+		triad_history_find(ports->history, node->guid, port->number);
 	const struct ports_test *test =
 		ports_find_test(ports, node->guid, port->number);
 	uint64_t remote = port->remote == TRIAD_FABRIC_NONE
@@ -276,14 +276,14 @@ int triad_ports_history(struct triad_ports *ports, uint64_t node_guid, int numbe
 	const struct triad_record *record;
 
 	*n = 0;
-	if (max > TRIAD_MEMORY_HISTORY)
-		max = TRIAD_MEMORY_HISTORY;
+	if (max > TRIAD_HISTORY_N_LATEST)
+		max = TRIAD_HISTORY_N_LATEST;
 	*records = calloc((size_t)max + 1, sizeof(**records));
 	if (!*records)
 		return ENOMEM;
 	pthread_mutex_lock(&ports->lock);
 	for (uint32_t i = 0;
-		*n < max && (record = triad_memory_history(ports->memory, i)) != NULL;
+		*n < max && (record = triad_history_latest(ports->history, i)) != NULL;
 		i++)
 		if ((!node_guid || record->node_guid == node_guid) &&
 			(number < 0 || record->port == number))
@@ -341,13 +341,14 @@ static enum triad_ports_answer release(
 	struct triad_record record = {
 		.node_guid = node_guid,
 		.port = number,
-		.deed = TRIAD_DEED_RELEASE,
+		.action = TRIAD_ACTION_RELEASE,
 		.outcome = TRIAD_OUTCOME_DONE,
 		.reason = TRIAD_REASON_BY_HAND,
 		.text = "released by hand",
 	};
 
-	if (!triad_plan_has_failed(triad_memory_find(ports->memory, node_guid, number)))
+	if (!triad_plan_has_failed(
+		    triad_history_find(ports->history, node_guid, number)))
 		return TRIAD_PORTS_NOTHING;
 	if (ports_commit(ports, &record))
 		return TRIAD_PORTS_NOT_WRITTEN;

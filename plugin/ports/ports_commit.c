@@ -26,7 +26,7 @@ void ports_open_journal(struct triad_ports *ports)
 	ports->journal = NULL;
 	snprintf(ports->journal_path, sizeof(ports->journal_path), "%s", path);
 	if (triad_journal_open(
-		    path, ports->memory, &ports->journal, reason, sizeof(reason))) {
+		    path, ports->history, &ports->journal, reason, sizeof(reason))) {
 		if (strcmp(reason, ports->trouble) != 0)
 			triad_log_write(ports->log, TRIAD_LOG_ERROR,
 				"ports: %s; no port is touched without a journal",
@@ -44,7 +44,7 @@ void ports_open_journal(struct triad_ports *ports)
 bool ports_is_agreed(const struct triad_ports *ports, uint64_t since_us)
 {
 	return ports->view.n_votes_needed &&
-		triad_share_n_same(ports->share, since_us) >=
+		triad_replica_n_same(ports->replica, since_us) >=
 		ports->view.n_votes_needed;
 }
 
@@ -102,10 +102,10 @@ int ports_record(struct triad_ports *ports, struct triad_record *record)
 	if (error)
 		return error;
 	ports->number++;
-	error = triad_memory_merge(ports->memory, record);
+	error = triad_history_merge(ports->history, record);
 	if (error)
 		return error;
-	triad_share_send(ports->share, record, triad_clock_boot_us());
+	triad_replica_send(ports->replica, record, triad_clock_boot_us());
 	ports_pump(ports);
 	return 0;
 }

@@ -22,13 +22,13 @@ static bool is_begun(const struct triad_record *record)
 {
 	if (!record)
 		return false;
-	switch (record->deed) {
-	case TRIAD_DEED_TEST:
-	case TRIAD_DEED_BOUNCE:
-	case TRIAD_DEED_FAIL:
-	case TRIAD_DEED_RELEASE:
+	switch (record->action) {
+	case TRIAD_ACTION_TEST:
+	case TRIAD_ACTION_BOUNCE:
+	case TRIAD_ACTION_FAIL:
+	case TRIAD_ACTION_RELEASE:
 		return true;
-	case TRIAD_DEED_DISABLE:
+	case TRIAD_ACTION_DISABLE:
 		return record->reason != TRIAD_REASON_EXPECTED;
 	default:
 		return false;
@@ -43,7 +43,7 @@ static struct triad_hold_port hold_port(
 		.node_guid = node_guid,
 		.number = number,
 		.is_remembered =
-			is_begun(triad_memory_find(ports->memory, node_guid, number)),
+			is_begun(triad_history_find(ports->history, node_guid, number)),
 	};
 
 	if (test && test->is_admitted)
@@ -92,11 +92,11 @@ static uint32_t list_remembered(const struct triad_ports *ports,
 {
 	uint32_t n = n_rows;
 
-	for (unsigned bucket = 0; bucket < TRIAD_MEMORY_N_BUCKETS; bucket++) {
+	for (unsigned bucket = 0; bucket < TRIAD_HISTORY_N_BUCKETS; bucket++) {
 		const struct triad_record *record;
 
 		for (uint32_t i = 0; n < room &&
-			(record = triad_memory_at(ports->memory, bucket, i));
+			(record = triad_history_at(ports->history, bucket, i));
 			i++) {
 			struct triad_hold_port port =
 				hold_port(ports, record->node_guid, record->port);
@@ -120,7 +120,8 @@ static void publish_hold(struct triad_ports *ports)
 		(void)triad_hold_publish(ports->hold, NULL, 0);
 		return;
 	}
-	room = expected->n_ports + (ports->placed ? 0 : triad_memory_n(ports->memory));
+	room = expected->n_ports +
+		(ports->placed ? 0 : triad_history_n(ports->history));
 	list = calloc((size_t)room + 1, sizeof(*list));
 	if (!list)
 		return; /* what was published stays */
@@ -152,7 +153,7 @@ struct triad_plan_basis ports_basis(const struct triad_ports *ports)
 		.fabric = ports->fabric,
 		.expected = ports->source.expected,
 		.placed = ports->placed,
-		.memory = ports->memory,
+		.history = ports->history,
 		.sm_guids = ports->sms,
 		.n_sm_guids = ports->n_sms,
 		.overrides = ports->overrides,

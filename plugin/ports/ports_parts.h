@@ -17,7 +17,7 @@
 #include "plugin/ports/smp.h"
 #include "plugin/ports/source.h"
 #include "portmgr/cluster/cluster.h"
-#include "portmgr/memory/journal.h"
+#include "portmgr/history/journal.h"
 #include "triad/clock.h"
 
 #define PORTS_MAX_INBOX 256u
@@ -72,12 +72,12 @@ struct triad_ports {
 	struct triad_placed *placed;
 	struct triad_plan *plan;
 	struct triad_agenda *agenda;
-	struct triad_memory *memory;
+	struct triad_history *history;
 	struct triad_journal *journal; /* NULL: it could not be opened */
 	char journal_path[TRIAD_SOURCE_PATH_SIZE];
 	struct triad_record unwritten; /* heard, and not yet in the journal */
 	bool has_unwritten;
-	struct triad_share *share;
+	struct triad_replica *replica;
 	struct triad_smp *smp;
 	struct triad_hold *hold;
 	uint64_t reported_generation; /* of which misplaced rows were told */
@@ -87,7 +87,7 @@ struct triad_ports {
 	bool wants_sweep; /* something was done that a sweep will show */
 	uint64_t term;    /* of the permission in which the agenda is worked off */
 	uint64_t term_since_us; /* when that term was first seen */
-	bool is_synced;         /* a majority has our memory since then */
+	bool is_synced;         /* a majority has our history since then */
 	bool is_outlived;       /* and there are records of later terms in it */
 	uint64_t number;        /* of the last record in 'term' */
 	uint32_t n_tests;
@@ -103,7 +103,8 @@ struct triad_ports {
 };
 
 /* --- ports.c --- */
-/* Hands what came in to the share, journals what was news, sends what it has to say. */
+/* Hands what came in to the replica, journals what was news, sends what it has to
+ * say. */
 void ports_pump(struct triad_ports *ports);
 /* Waits for something to come in, in mid-turn from members alone; false when the thread
  * is to end. */
@@ -130,7 +131,7 @@ int ports_journal(struct triad_ports *ports, const struct triad_record *record);
 int ports_record(struct triad_ports *ports, struct triad_record *record);
 /* The same, and waits until a majority has it: ETIMEDOUT when it has not. */
 int ports_commit(struct triad_ports *ports, struct triad_record *record);
-/* Whether a majority has our memory, and said so after 'since_us'. */
+/* Whether a majority has our history, and said so after 'since_us'. */
 bool ports_is_agreed(const struct triad_ports *ports, uint64_t since_us);
 /* Whether this SM may act now, in the term that is being worked off. */
 bool ports_may_act(struct triad_ports *ports);

@@ -117,10 +117,11 @@ static int record_test(struct triad_ports *ports, uint64_t node_guid, uint8_t nu
 	record->node_guid = node_guid;
 	record->port = number;
 	triad_log_write(ports->log,
-		record->deed == TRIAD_DEED_FAIL ? TRIAD_LOG_ERROR : TRIAD_LOG_INFO,
+		record->action == TRIAD_ACTION_FAIL ? TRIAD_LOG_ERROR : TRIAD_LOG_INFO,
 		"ports: %s (0x%016" PRIx64 ") port %u: %s%s%s",
 		ports_node_name(ports, node_guid), node_guid, number,
-		triad_deed_name(record->deed), *record->text ? ": " : "", record->text);
+		triad_port_action_name(record->action), *record->text ? ": " : "",
+		record->text);
 	return ports_commit(ports, record);
 }
 
@@ -132,7 +133,7 @@ bool ports_has_room_for_test(const struct triad_ports *ports)
 
 bool ports_begin_test(struct triad_ports *ports, const struct triad_plan_item *item)
 {
-	struct triad_record record = {.deed = TRIAD_DEED_TEST,
+	struct triad_record record = {.action = TRIAD_ACTION_TEST,
 		.outcome = TRIAD_OUTCOME_INTENDED,
 		.reason = TRIAD_REASON_EXPECTED,
 		.remote_guid = item->remote_guid};
@@ -271,7 +272,7 @@ static void ping(struct triad_ports *ports, struct ports_test *test)
 
 static void admit(struct triad_ports *ports, struct ports_test *test)
 {
-	struct triad_record record = {.deed = TRIAD_DEED_ADMIT,
+	struct triad_record record = {.action = TRIAD_ACTION_ADMIT,
 		.outcome = TRIAD_OUTCOME_INTENDED,
 		.reason = TRIAD_REASON_EXPECTED,
 		.remote_guid = test->test.remote_guid};
@@ -308,7 +309,7 @@ static bool has_ended(struct triad_ports *ports, struct ports_test *test)
 {
 	bool has_passed = test->test.state == TRIAD_TEST_PASSED;
 	struct triad_record record = {
-		.deed = has_passed ? TRIAD_DEED_ADMIT : TRIAD_DEED_FAIL,
+		.action = has_passed ? TRIAD_ACTION_ADMIT : TRIAD_ACTION_FAIL,
 		.outcome = TRIAD_OUTCOME_DONE,
 		.reason = has_passed ? TRIAD_REASON_EXPECTED : reason_of(&test->test),
 		.remote_guid = test->test.remote_guid};

@@ -15,11 +15,11 @@ struct build {
 	uint32_t n_walks;
 };
 
-/* --- what the memory says --- */
+/* --- what the history says --- */
 
 bool triad_plan_is_admitted(const struct triad_record *record, uint64_t remote_guid)
 {
-	return record && record->deed == TRIAD_DEED_ADMIT && remote_guid &&
+	return record && record->action == TRIAD_ACTION_ADMIT && remote_guid &&
 		record->remote_guid == remote_guid;
 }
 
@@ -27,8 +27,8 @@ bool triad_plan_has_failed(const struct triad_record *record)
 {
 	if (!record)
 		return false;
-	return record->deed == TRIAD_DEED_FAIL ||
-		(record->deed == TRIAD_DEED_DISABLE &&
+	return record->action == TRIAD_ACTION_FAIL ||
+		(record->action == TRIAD_ACTION_DISABLE &&
 			record->reason != TRIAD_REASON_EXPECTED &&
 			record->outcome != TRIAD_OUTCOME_DROPPED);
 }
@@ -39,9 +39,9 @@ static bool was_ours(const struct triad_record *record)
 {
 	if (!record || record->outcome == TRIAD_OUTCOME_DROPPED)
 		return false;
-	return record->deed == TRIAD_DEED_BOUNCE ||
-		record->deed == TRIAD_DEED_RELEASE ||
-		(record->deed == TRIAD_DEED_DISABLE &&
+	return record->action == TRIAD_ACTION_BOUNCE ||
+		record->action == TRIAD_ACTION_RELEASE ||
+		(record->action == TRIAD_ACTION_DISABLE &&
 			record->outcome != TRIAD_OUTCOME_REFUSED);
 }
 
@@ -103,8 +103,8 @@ static void look_at_port(struct build *build, struct triad_plan_item *item,
 	const struct triad_expected_port *row)
 {
 	const struct triad_fabric_port *port = &build->basis->fabric->ports[item->port];
-	const struct triad_record *record =
-		triad_memory_find(build->basis->memory, item->node_guid, item->number);
+	const struct triad_record *record = triad_history_find(
+		build->basis->history, item->node_guid, item->number);
 	bool is_disabled = port->phys_state == PHYS_DISABLED;
 
 	item->is_active = port->state >= TRIAD_PORT_ARMED;

@@ -32,13 +32,13 @@
  * nearer to the SM, because the other one may not answer any more.
  *
  * Thread-safety: built by one thread, then immutable.  Memory: bounded by the number of
- * rows; the fabric, configuration and memory are borrowed for the build alone. */
+ * rows; the fabric, configuration and history are borrowed for the build alone. */
 #ifndef TRIAD_PORTMGR_PLAN_H
 #define TRIAD_PORTMGR_PLAN_H
 
 #include "portmgr/expected/placed.h"
 #include "portmgr/expected/remote.h"
-#include "portmgr/memory/memory.h"
+#include "portmgr/history/history.h"
 #include "portmgr/plan/guard.h"
 
 /* Links between switches that are taken down in one plan; each takes a walk over the
@@ -106,7 +106,7 @@ struct triad_plan_basis {
 	const struct triad_fabric *fabric;
 	const struct triad_expected *expected;
 	const struct triad_placed *placed;
-	const struct triad_memory *memory;
+	const struct triad_history *history;
 	const uint64_t *sm_guids; /* port GUIDs of other SMs */
 	uint32_t n_sm_guids;
 	const struct triad_plan_override *overrides;

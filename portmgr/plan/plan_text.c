@@ -207,7 +207,7 @@ void triad_plan_describe(const struct triad_plan_basis *basis,
 	const struct triad_plan_item *item, char *text, size_t size)
 {
 	const struct triad_record *record =
-		triad_memory_find(basis->memory, item->node_guid, item->number);
+		triad_history_find(basis->history, item->node_guid, item->number);
 	struct text out = {.at = text, .size = size};
 
 	*text = '\0';

@@ -9,7 +9,7 @@ AREAS = {
     "qos": ["qos"],
     "portmgr-election": ["portmgr/election", "portmgr/cluster"],
     "port-plan": ["portmgr/plan", "portmgr/expected", "portmgr/test",
-                  "portmgr/memory", "portmgr/share"],
+                  "portmgr/history", "portmgr/replica"],
     "collect": ["collect"],
     "service": ["service"],
     "plugin": ["plugin"],

@@ -18,11 +18,11 @@ static inline void die(const char *what)
 	exit(1);
 }
 
-static inline void *need(void *memory)
+static inline void *need(void *history)
 {
-	if (!memory)
+	if (!history)
 		die("out of memory");
-	return memory;
+	return history;
 }
 
 static inline uint64_t least(uint64_t a, uint64_t b)

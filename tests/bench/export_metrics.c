@@ -21,7 +21,7 @@ struct bench {
 	uint64_t seed;
 	struct triad_view *view;
 	uint64_t first_us, text_us, copy_us;
-	size_t octets, lines, memory;
+	size_t octets, lines, history;
 };
 
 static size_t count_lines(const char *text, size_t size)
@@ -51,7 +51,7 @@ static void write_text(struct bench *bench, char *piece)
 		bench->octets += size;
 	text_us = triad_clock_now_us() - begun_us;
 	bench->text_us = least(bench->text_us, text_us);
-	bench->memory = mallinfo2().uordblks - before;
+	bench->history = mallinfo2().uordblks - before;
 	triad_metrics_free(metrics);
 }
 
@@ -100,7 +100,7 @@ static void measure(struct bench *bench, bool as_json)
 			 "line, %zu octets of memory, %.2f times a copy\n",
 		bench->view->fabric->n_ports, bench->seed, bench->first_us,
 		(double)bench->text_us / 1000, bench->octets, bench->lines,
-		ratio(bench->text_us * 1000, bench->lines), bench->memory,
+		ratio(bench->text_us * 1000, bench->lines), bench->history,
 		ratio(bench->text_us, bench->copy_us));
 }
 

@@ -39,7 +39,7 @@ struct text {
 
 struct bed {
 	struct triad_fabric *fabric;
-	struct triad_memory *memory;
+	struct triad_history *history;
 	struct triad_expected *expected;
 	struct triad_placed *placed;
 	struct triad_plan *plan; /* the last one */
@@ -178,7 +178,7 @@ static uint64_t plan(struct bed *bed)
 	const struct triad_plan_basis basis = {.fabric = bed->fabric,
 		.expected = bed->expected,
 		.placed = bed->placed,
-		.memory = bed->memory};
+		.history = bed->history};
 	uint64_t times_us[ROUNDS];
 
 	for (unsigned i = 0; i < ROUNDS; i++) {
@@ -269,7 +269,7 @@ static void bring_up(struct triad_fabric *fabric)
 static struct figures measure(unsigned radix, bool by_name)
 {
 	struct bed bed = {
-		.fabric = fat_tree(radix), .memory = need(triad_memory_new())};
+		.fabric = fat_tree(radix), .history = need(triad_history_new())};
 	struct figures figures = {0};
 
 	bring_up(bed.fabric);
@@ -292,7 +292,7 @@ static struct figures measure(unsigned radix, bool by_name)
 	triad_plan_free(bed.plan);
 	triad_placed_free(bed.placed);
 	triad_expected_free(bed.expected);
-	triad_memory_free(bed.memory);
+	triad_history_free(bed.history);
 	triad_fabric_unref(bed.fabric);
 	return figures;
 }

@@ -45,11 +45,11 @@ static _Noreturn void die(const char *what)
 	exit(1);
 }
 
-static void *need(void *memory)
+static void *need(void *history)
 {
-	if (!memory)
+	if (!history)
 		die("out of memory");
-	return memory;
+	return history;
 }
 
 /* Switches in pairs, port to port. */

@@ -6,7 +6,7 @@
  * then the lines; or records, of 245 octets. */
 #include <inttypes.h>
 
-#include "portmgr/memory/journal_reader.h"
+#include "portmgr/history/journal_reader.h"
 #include "tests/fuzz/fuzz.h"
 
 #define MEND 1u
@@ -75,7 +75,7 @@ static struct triad_record take_record(struct triad_wire *w)
 		.node_guid = 1 + triad_wire_get8(w),
 		.remote_guid = triad_wire_get64(w),
 		.port = 1 + triad_wire_get8(w) % 254,
-		.deed = 1 + triad_wire_get8(w) % (TRIAD_N_DEEDS - 1),
+		.action = 1 + triad_wire_get8(w) % (TRIAD_N_ACTIONS - 1),
 		.outcome = 1 + triad_wire_get8(w) % (TRIAD_N_OUTCOMES - 1),
 		.reason = 1 + triad_wire_get8(w) % (TRIAD_N_REASONS - 1),
 	};
@@ -102,19 +102,19 @@ static void put_record(struct text *text, const struct triad_record *record)
 /* --- reading --- */
 
 struct journal {
-	struct triad_memory *memory;
-	struct triad_memory_digest digest;
+	struct triad_history *history;
+	struct triad_history_digest digest;
 	uint64_t n_bad;
 	bool is_torn;
 };
 
 static struct journal read_journal(const char *text, size_t size, size_t piece)
 {
-	struct journal journal = {.memory = triad_memory_new()};
+	struct journal journal = {.history = triad_history_new()};
 	struct triad_journal_reader reader;
 
-	require(journal.memory, "memory");
-	triad_journal_reader_init(&reader, journal.memory);
+	require(journal.history, "memory");
+	triad_journal_reader_init(&reader, journal.history);
 	for (size_t at = 0; at < size; at += piece) {
 		size_t n = size - at < piece ? size - at : piece;
 
@@ -124,14 +124,15 @@ static struct journal read_journal(const char *text, size_t size, size_t piece)
 	require(journal.is_torn == (size && text[size - 1] != '\n'), "torn");
 	require(!triad_journal_reader_end(&reader), "memory");
 	journal.n_bad = reader.n_bad;
-	triad_memory_digest(journal.memory, &journal.digest);
+	triad_history_digest(journal.history, &journal.digest);
 	return journal;
 }
 
 static void check_same(const struct journal *a, const struct journal *b)
 {
 	require(!memcmp(&a->digest, &b->digest, sizeof(a->digest)), "the same memory");
-	require(triad_memory_n(a->memory) == triad_memory_n(b->memory), "its ports");
+	require(triad_history_n(a->history) == triad_history_n(b->history),
+		"its ports");
 }
 
 /* What is kept, written anew. */
@@ -142,14 +143,14 @@ static void check_rewritten(const struct journal *journal)
 	struct journal again;
 
 	text.size = 0;
-	for (unsigned bucket = 0; bucket < TRIAD_MEMORY_N_BUCKETS; bucket++)
+	for (unsigned bucket = 0; bucket < TRIAD_HISTORY_N_BUCKETS; bucket++)
 		for (uint32_t i = 0;
-			(record = triad_memory_at(journal->memory, bucket, i)); i++)
+			(record = triad_history_at(journal->history, bucket, i)); i++)
 			put_record(&text, record);
 	again = read_journal(text.octets, text.size, 8192);
 	require(!again.n_bad && !again.is_torn, "what is written can be read");
 	check_same(journal, &again);
-	triad_memory_free(again.memory);
+	triad_history_free(again.history);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -178,7 +179,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	require(!(flags & RECORDS) || !whole.n_bad, "records can be read");
 	check_same(&whole, &pieces);
 	check_rewritten(&whole);
-	triad_memory_free(whole.memory);
-	triad_memory_free(pieces.memory);
+	triad_history_free(whole.history);
+	triad_history_free(pieces.history);
 	return 0;
 }

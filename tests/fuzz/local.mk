@@ -27,7 +27,7 @@ fuzz_targets = \
 	tests/fuzz/fuzz_sampled_request \
 	tests/fuzz/fuzz_seal \
 	tests/fuzz/fuzz_sflow \
-	tests/fuzz/fuzz_share \
+	tests/fuzz/fuzz_replica \
 	tests/fuzz/fuzz_smp
 
 tests_fuzz_fuzz_collect_data_SOURCES = \
@@ -65,8 +65,8 @@ tests_fuzz_fuzz_sa_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_seal_SOURCES = tests/fuzz/fuzz_seal.c $(fuzz_driver)
 tests_fuzz_fuzz_seal_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_seal_LDADD = $(LDADD) $(NETTLE_LIBS)
-tests_fuzz_fuzz_share_SOURCES = tests/fuzz/fuzz_share.c $(fuzz_driver)
-tests_fuzz_fuzz_share_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
+tests_fuzz_fuzz_replica_SOURCES = tests/fuzz/fuzz_replica.c $(fuzz_driver)
+tests_fuzz_fuzz_replica_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_sflow_SOURCES = tests/fuzz/fuzz_sflow.c $(fuzz_driver)
 tests_fuzz_fuzz_sflow_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_console_SOURCES = tests/fuzz/fuzz_console.c \

@@ -73,7 +73,7 @@ unit_tests = \
 	tests/unit/portmgr/test_health \
 	tests/unit/portmgr/test_netdiscover \
 	tests/unit/portmgr/test_journal \
-	tests/unit/portmgr/test_memory \
+	tests/unit/portmgr/test_history \
 	tests/unit/portmgr/test_peers \
 	tests/unit/portmgr/test_permission \
 	tests/unit/portmgr/test_plan \
@@ -83,7 +83,7 @@ unit_tests = \
 	tests/unit/portmgr/test_route \
 	tests/unit/portmgr/test_seal \
 	tests/unit/portmgr/test_seal_random \
-	tests/unit/portmgr/test_share \
+	tests/unit/portmgr/test_replica \
 	tests/unit/qos/test_answer \
 	tests/unit/qos/test_classifier \
 	tests/unit/qos/test_clients \

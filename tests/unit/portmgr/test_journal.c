@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "portmgr/memory/journal.h"
+#include "portmgr/history/journal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -41,20 +41,20 @@ int __wrap_ftruncate(int fd, off_t size)
 }
 
 static char folder[64], path[128];
-static struct triad_memory *memory;
+static struct triad_history *history;
 static struct triad_journal *journal;
 static char reason[400];
 
 static int open_journal(void)
 {
-	memory = triad_memory_new();
-	return triad_journal_open(path, memory, &journal, reason, sizeof(reason));
+	history = triad_history_new();
+	return triad_journal_open(path, history, &journal, reason, sizeof(reason));
 }
 
 static void close_journal(void)
 {
 	triad_journal_close(journal);
-	triad_memory_free(memory);
+	triad_history_free(history);
 }
 
 static void reopen(void)
@@ -90,7 +90,7 @@ static struct triad_record a_record(uint64_t number, uint64_t node_guid)
 		.writer = 1,
 		.node_guid = node_guid,
 		.port = 1,
-		.deed = TRIAD_DEED_DISABLE,
+		.action = TRIAD_ACTION_DISABLE,
 		.outcome = TRIAD_OUTCOME_DONE,
 		.reason = TRIAD_REASON_EXPECTED};
 
@@ -105,13 +105,13 @@ static int append(uint64_t number, uint64_t node_guid)
 	int error = triad_journal_append(journal, &record);
 
 	if (!error)
-		triad_memory_merge(memory, &record);
+		triad_history_merge(history, &record);
 	return error;
 }
 
 static void check_has(uint64_t number, uint64_t node_guid)
 {
-	const struct triad_record *found = triad_memory_find(memory, node_guid, 1);
+	const struct triad_record *found = triad_history_find(history, node_guid, 1);
 
 	ck_assert_ptr_nonnull(found);
 	ck_assert_uint_eq(found->number, number);
@@ -136,19 +136,19 @@ static off_t size_of(const char *name)
 
 START_TEST(test_journal_reopened_has_same_memory)
 {
-	struct triad_memory_digest before, after;
+	struct triad_history_digest before, after;
 	struct stat status;
 
 	ck_assert_int_eq(open_journal(), 0);
 	for (uint64_t i = 1; i <= 100; i++)
 		ck_assert_int_eq(append(i, 1 + i % 7), 0);
-	triad_memory_digest(memory, &before);
+	triad_history_digest(history, &before);
 	reopen();
-	triad_memory_digest(memory, &after);
+	triad_history_digest(history, &after);
 	ck_assert_mem_eq(&before, &after, sizeof(before));
 	ck_assert_uint_eq(triad_journal_n_bad(journal), 0);
 	for (uint32_t i = 0; i < 100; i++)
-		ck_assert_uint_eq(triad_memory_history(memory, i)->number, 100 - i);
+		ck_assert_uint_eq(triad_history_latest(history, i)->number, 100 - i);
 	ck_assert_int_eq(append(101, 1), 0);
 	reopen();
 	check_has(101, 1);
@@ -167,7 +167,7 @@ START_TEST(test_journal_torn_last_line_is_left_out_next_one_found)
 	reopen();
 	ck_assert_uint_eq(triad_journal_n_bad(journal), 1);
 	check_has(1, 1);
-	ck_assert_ptr_null(triad_memory_find(memory, 2, 1));
+	ck_assert_ptr_null(triad_history_find(history, 2, 1));
 	ck_assert_int_eq(append(3, 3), 0);
 	ck_assert_int_eq(append(4, 4), 0);
 	reopen();
@@ -212,7 +212,7 @@ START_TEST(test_journal_altered_lines_are_left_out)
 	ck_assert_int_eq(append(3, 3), 0);
 	reopen();
 	ck_assert_uint_eq(triad_journal_n_bad(journal), 3);
-	ck_assert_ptr_null(triad_memory_find(memory, 1, 1));
+	ck_assert_ptr_null(triad_history_find(history, 1, 1));
 	check_has(2, 2);
 	check_has(3, 3);
 	close_journal();
@@ -269,11 +269,11 @@ START_TEST(test_journal_full_disk_record_is_not_in_it)
 	limit_size(RLIM_INFINITY);
 	reopen();
 	ck_assert_uint_eq(triad_journal_n_bad(journal), 1 + (unsigned)_i);
-	ck_assert_ptr_null(triad_memory_find(memory, 2, 1));
+	ck_assert_ptr_null(triad_history_find(history, 2, 1));
 	check_has(1, 7);
 	check_has(3, 3);
 	check_has(4, 4);
-	ck_assert_ptr_null(triad_memory_find(memory, 5, 1));
+	ck_assert_ptr_null(triad_history_find(history, 5, 1));
 	close_journal();
 }
 END_TEST
@@ -286,7 +286,7 @@ START_TEST(test_journal_sync_fails_record_is_not_in_it)
 	is_sync_failing = false;
 	ck_assert_int_eq(append(2, 2), 0);
 	reopen();
-	ck_assert_ptr_null(triad_memory_find(memory, 1, 1));
+	ck_assert_ptr_null(triad_history_find(history, 1, 1));
 	check_has(2, 2);
 	close_journal();
 }
@@ -368,9 +368,9 @@ START_TEST(test_journal_name_too_long_is_refused)
 
 	memset(name, 'x', sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
-	memory = triad_memory_new();
+	history = triad_history_new();
 	ck_assert_int_eq(
-		triad_journal_open(name, memory, &journal, reason, 200), ENAMETOOLONG);
+		triad_journal_open(name, history, &journal, reason, 200), ENAMETOOLONG);
 	ck_assert_ptr_null(journal);
 	close_journal();
 }
@@ -391,8 +391,8 @@ END_TEST
 /* Its ports are more than the history has. */
 START_TEST(test_journal_too_large_is_trimmed_nothing_lost)
 {
-	struct triad_memory_digest before, after;
-	const uint64_t n = TRIAD_MEMORY_HISTORY + 500;
+	struct triad_history_digest before, after;
+	const uint64_t n = TRIAD_HISTORY_N_LATEST + 500;
 	ino_t old;
 	struct stat status;
 
@@ -402,22 +402,22 @@ START_TEST(test_journal_too_large_is_trimmed_nothing_lost)
 		ck_assert_int_eq(append(i, i < 300 ? i : 300 + i % 200), 0);
 	fill();
 	reopen();
-	triad_memory_digest(memory, &before);
+	triad_history_digest(history, &before);
 	ck_assert_int_eq(stat(path, &status), 0);
 	old = status.st_ino;
-	triad_journal_trim(journal, memory);
+	triad_journal_trim(journal, history);
 	ck_assert_int_eq(stat(path, &status), 0);
 	ck_assert_uint_ne(status.st_ino, old);
 	ck_assert_int_lt(status.st_size, 1 << 20);
 	ck_assert_uint_eq(status.st_mode & 07777, 0600);
 	reopen();
-	triad_memory_digest(memory, &after);
+	triad_history_digest(history, &after);
 	ck_assert_mem_eq(&before, &after, sizeof(before));
 	ck_assert_uint_eq(triad_journal_n_bad(journal), 0);
 	/* What was read again and again was taken once. */
-	ck_assert_uint_eq(triad_memory_history(memory, 0)->number, 50);
-	for (uint32_t i = 1; i < TRIAD_MEMORY_HISTORY; i++)
-		ck_assert_uint_eq(triad_memory_history(memory, i)->number, n - i + 1);
+	ck_assert_uint_eq(triad_history_latest(history, 0)->number, 50);
+	for (uint32_t i = 1; i < TRIAD_HISTORY_N_LATEST; i++)
+		ck_assert_uint_eq(triad_history_latest(history, i)->number, n - i + 1);
 	close_journal();
 }
 END_TEST
@@ -429,10 +429,10 @@ START_TEST(test_journal_trimmed_goes_on)
 	snprintf(beside, sizeof(beside), "%s.new", path);
 	ck_assert_int_eq(open_journal(), 0);
 	ck_assert_int_eq(append(1, 9), 0);
-	triad_journal_trim(journal, memory);
+	triad_journal_trim(journal, history);
 	fill();
 	reopen();
-	triad_journal_trim(journal, memory);
+	triad_journal_trim(journal, history);
 	ck_assert_int_eq(append(60, 2), 0);
 	ck_assert_int_eq(size_of(beside), -1);
 	reopen();
@@ -457,7 +457,7 @@ START_TEST(test_journal_trim_fails_file_stays)
 	if (_i)
 		ck_assert_int_eq(mkdir(beside, 0700), 0);
 	is_sync_failing = !_i;
-	triad_journal_trim(journal, memory);
+	triad_journal_trim(journal, history);
 	is_sync_failing = false;
 	ck_assert_int_gt(size_of(path), (off_t)TRIAD_JOURNAL_MAX_OCTETS);
 	if (!_i)

@@ -10,7 +10,7 @@
 
 static struct triad_expected *expected;
 static struct triad_placed *placed;
-static struct triad_memory *memory;
+static struct triad_history *history;
 static struct triad_plan *plan;
 static struct triad_plan_basis basis;
 static struct triad_plan_override overrides[4];
@@ -43,16 +43,16 @@ static void begin(void)
 	expected = NULL;
 	placed = NULL;
 	plan = NULL;
-	memory = triad_memory_new();
+	history = triad_history_new();
 	basis = (struct triad_plan_basis){
-		.memory = memory, .overrides = overrides, .sm_guids = sms};
+		.history = history, .overrides = overrides, .sm_guids = sms};
 	n_records = 0;
 }
 
 static void end(void)
 {
 	triad_plan_free(plan);
-	triad_memory_free(memory);
+	triad_history_free(history);
 	triad_placed_free(placed);
 	triad_expected_free(expected);
 	triad_fabric_unref(fabric);
@@ -82,7 +82,8 @@ static void remember_words(const char *text)
 }
 
 static void remember(uint64_t node_guid, uint8_t port, uint64_t remote_guid,
-	enum triad_deed deed, enum triad_outcome outcome, enum triad_port_reason reason)
+	enum triad_port_action action, enum triad_outcome outcome,
+	enum triad_port_reason reason)
 {
 	struct triad_record record = {
 		.term = 1,
@@ -90,14 +91,14 @@ static void remember(uint64_t node_guid, uint8_t port, uint64_t remote_guid,
 		.node_guid = node_guid,
 		.port = port,
 		.remote_guid = remote_guid,
-		.deed = (uint8_t)deed,
+		.action = (uint8_t)action,
 		.outcome = (uint8_t)outcome,
 		.reason = (uint8_t)reason,
 	};
 
 	snprintf(record.text, sizeof(record.text), "%s", words);
 
-	ck_assert_int_eq(triad_memory_merge(memory, &record), 0);
+	ck_assert_int_eq(triad_history_merge(history, &record), 0);
 }
 
 static void set_disabled(uint64_t guid, unsigned number)
@@ -208,13 +209,13 @@ START_TEST(test_plan_disabled_by_whomever_is_enabled)
 		set_disabled(0x201, i);
 	expect("leaf-01,2,enabled\nleaf-01,3,test\nleaf-01,4,enabled\n"
 	       "leaf-01,5,enabled\nleaf-01,6,test\n");
-	remember(0x201, 3, 0x121, TRIAD_DEED_DISABLE, TRIAD_OUTCOME_DONE,
+	remember(0x201, 3, 0x121, TRIAD_ACTION_DISABLE, TRIAD_OUTCOME_DONE,
 		TRIAD_REASON_EXPECTED);
-	remember(0x201, 4, 0x131, TRIAD_DEED_DISABLE, TRIAD_OUTCOME_REFUSED,
+	remember(0x201, 4, 0x131, TRIAD_ACTION_DISABLE, TRIAD_OUTCOME_REFUSED,
 		TRIAD_REASON_EXPECTED);
-	remember(0x201, 5, 0, TRIAD_DEED_DISABLE, TRIAD_OUTCOME_DROPPED,
+	remember(0x201, 5, 0, TRIAD_ACTION_DISABLE, TRIAD_OUTCOME_DROPPED,
 		TRIAD_REASON_MISWIRED);
-	remember(0x201, 6, 0, TRIAD_DEED_BOUNCE, TRIAD_OUTCOME_INTENDED,
+	remember(0x201, 6, 0, TRIAD_ACTION_BOUNCE, TRIAD_OUTCOME_INTENDED,
 		TRIAD_REASON_EXPECTED);
 	ck_assert_str_eq(planned(),
 		"201/2 enable\n201/3 enable ours\n201/4 enable\n201/5 enable\n"
@@ -235,13 +236,13 @@ START_TEST(test_plan_disabled_as_failed_noted)
 		set_disabled(0x201, i);
 	expect("leaf-01,2,enabled\nleaf-01,3,test\nleaf-01,4,test\n"
 	       "leaf-01,5,enabled\n");
-	remember(0x201, 2, 0, TRIAD_DEED_DISABLE, TRIAD_OUTCOME_UNANSWERED,
+	remember(0x201, 2, 0, TRIAD_ACTION_DISABLE, TRIAD_OUTCOME_UNANSWERED,
 		TRIAD_REASON_MISWIRED);
-	remember(
-		0x201, 3, 0, TRIAD_DEED_FAIL, TRIAD_OUTCOME_DONE, TRIAD_REASON_QUALITY);
-	remember(0x201, 4, 0, TRIAD_DEED_DISABLE, TRIAD_OUTCOME_DONE,
+	remember(0x201, 3, 0, TRIAD_ACTION_FAIL, TRIAD_OUTCOME_DONE,
+		TRIAD_REASON_QUALITY);
+	remember(0x201, 4, 0, TRIAD_ACTION_DISABLE, TRIAD_OUTCOME_DONE,
 		TRIAD_REASON_TIMER);
-	remember(0x201, 5, 0, TRIAD_DEED_DISABLE, TRIAD_OUTCOME_DONE,
+	remember(0x201, 5, 0, TRIAD_ACTION_DISABLE, TRIAD_OUTCOME_DONE,
 		TRIAD_REASON_BY_HAND);
 	ck_assert_str_eq(planned(),
 		"201/2 note miswired failed ours\n201/3 note quality failed\n"
@@ -253,7 +254,7 @@ START_TEST(test_plan_disabled_as_failed_noted)
 		"disabled as failed: as it was recorded; 'port "
 		"release' when it is mended");
 	ck_assert_uint_eq(triad_plan_n_open(plan), 0);
-	remember(0x201, 3, 0, TRIAD_DEED_RELEASE, TRIAD_OUTCOME_DONE,
+	remember(0x201, 3, 0, TRIAD_ACTION_RELEASE, TRIAD_OUTCOME_DONE,
 		TRIAD_REASON_BY_HAND);
 	ck_assert_ptr_nonnull(strstr(planned(), "201/3 enable ours\n"));
 }
@@ -298,19 +299,19 @@ START_TEST(test_plan_under_test_tested_until_admitted)
 	ck_assert_str_eq(describe(0x201, 2),
 		"expected to be tested; its link is active, and is taken down first");
 	ck_assert_str_eq(describe(0x201, 3), "expected to be tested");
-	remember(0x201, 2, 0x111, TRIAD_DEED_ADMIT, TRIAD_OUTCOME_DONE,
+	remember(0x201, 2, 0x111, TRIAD_ACTION_ADMIT, TRIAD_OUTCOME_DONE,
 		TRIAD_REASON_EXPECTED);
-	remember(0x201, 3, 0x121, TRIAD_DEED_ADMIT, TRIAD_OUTCOME_DONE,
+	remember(0x201, 3, 0x121, TRIAD_ACTION_ADMIT, TRIAD_OUTCOME_DONE,
 		TRIAD_REASON_EXPECTED);
 	/* The other one was down since. */
 	ck_assert_str_eq(planned(), "201/3 test\n");
 	set_state(0x201, 3, TRIAD_PORT_ARMED);
 	ck_assert_str_eq(planned(), "");
 	/* Another component. */
-	remember(0x201, 2, 0x112, TRIAD_DEED_ADMIT, TRIAD_OUTCOME_DONE,
+	remember(0x201, 2, 0x112, TRIAD_ACTION_ADMIT, TRIAD_OUTCOME_DONE,
 		TRIAD_REASON_EXPECTED);
 	ck_assert_str_eq(planned(), "201/2 test active\n");
-	remember(0x201, 2, 0, TRIAD_DEED_RELEASE, TRIAD_OUTCOME_DONE,
+	remember(0x201, 2, 0, TRIAD_ACTION_RELEASE, TRIAD_OUTCOME_DONE,
 		TRIAD_REASON_BY_HAND);
 	ck_assert_str_eq(planned(), "201/2 test active\n");
 	ck_assert_uint_eq(plan->n_of_kind[TRIAD_PLAN_TEST], 1);
@@ -322,7 +323,7 @@ START_TEST(test_plan_admitted_elsewhere_than_expected_miswired)
 	bed_build(OWN + 1);
 	expect("leaf-01,2,test,node_guid=0x120\n");
 	ck_assert_str_eq(planned(), "201/2 test active\n");
-	remember(0x201, 2, 0x111, TRIAD_DEED_ADMIT, TRIAD_OUTCOME_DONE,
+	remember(0x201, 2, 0x111, TRIAD_ACTION_ADMIT, TRIAD_OUTCOME_DONE,
 		TRIAD_REASON_EXPECTED);
 	ck_assert_str_eq(planned(), "201/2 disable miswired active\n");
 }
@@ -335,16 +336,16 @@ START_TEST(test_plan_failed_test_disabled_with_its_reason)
 	set_state(0x201, 3, TRIAD_PORT_INIT);
 	expect("leaf-01,2,test\nleaf-01,3,test,name=host-0002\nleaf-01,6,test\n"
 	       "leaf-01,4,test\n");
-	remember(0x201, 2, 0x111, TRIAD_DEED_FAIL, TRIAD_OUTCOME_DONE,
+	remember(0x201, 2, 0x111, TRIAD_ACTION_FAIL, TRIAD_OUTCOME_DONE,
 		TRIAD_REASON_QUALITY);
-	remember(0x201, 3, 0x121, TRIAD_DEED_DISABLE, TRIAD_OUTCOME_REFUSED,
+	remember(0x201, 3, 0x121, TRIAD_ACTION_DISABLE, TRIAD_OUTCOME_REFUSED,
 		TRIAD_REASON_MISWIRED);
 	/* Words that this very plan gave when it was made before. */
 	remember_words("it failed: it failed: there was nothing");
-	remember(0x201, 6, 0, TRIAD_DEED_FAIL, TRIAD_OUTCOME_DONE,
+	remember(0x201, 6, 0, TRIAD_ACTION_FAIL, TRIAD_OUTCOME_DONE,
 		TRIAD_REASON_PRESENCE);
 	remember_words("as it was recorded");
-	remember(0x201, 4, 0x131, TRIAD_DEED_DISABLE, TRIAD_OUTCOME_DROPPED,
+	remember(0x201, 4, 0x131, TRIAD_ACTION_DISABLE, TRIAD_OUTCOME_DROPPED,
 		TRIAD_REASON_QUALITY);
 	ck_assert_str_eq(planned(),
 		"201/2 disable quality\n201/3 disable miswired\n201/4 test active\n"
@@ -361,7 +362,7 @@ START_TEST(test_plan_width_and_speed_noted)
 	bed_build(OWN + 1);
 	expect("leaf-01,2,enabled,,1x,EDR\nleaf-01,3,enabled,,4x,HDR\n"
 	       "leaf-01,6,enabled,,4x,HDR\nleaf-01,4,test,,,SDR\n");
-	remember(0x201, 4, 0x131, TRIAD_DEED_ADMIT, TRIAD_OUTCOME_DONE,
+	remember(0x201, 4, 0x131, TRIAD_ACTION_ADMIT, TRIAD_OUTCOME_DONE,
 		TRIAD_REASON_EXPECTED);
 	ck_assert_str_eq(planned(),
 		"201/2 note width active\n201/3 note speed active\n"
@@ -465,7 +466,7 @@ START_TEST(test_plan_links_tested_one_after_the_other)
 	/* The first one is held back while it is tested. */
 	set_state(0x202, 7, TRIAD_PORT_INIT);
 	ck_assert_str_eq(planned(), "202/7 test\n202/8 test !split active\n");
-	remember(0x202, 7, 0x301, TRIAD_DEED_ADMIT, TRIAD_OUTCOME_DONE,
+	remember(0x202, 7, 0x301, TRIAD_ACTION_ADMIT, TRIAD_OUTCOME_DONE,
 		TRIAD_REASON_EXPECTED);
 	set_state(0x202, 7, TRIAD_PORT_ACTIVE);
 	ck_assert_str_eq(planned(), "202/8 test active\n");
@@ -608,7 +609,7 @@ START_TEST(test_plan_host_cut_off_guards_nothing_else)
 {
 	bed_build(OWN + 1);
 	expect("leaf-01,2,test\nspine-01,3,disabled\n");
-	remember(0x201, 2, 0x111, TRIAD_DEED_FAIL, TRIAD_OUTCOME_DONE,
+	remember(0x201, 2, 0x111, TRIAD_ACTION_FAIL, TRIAD_OUTCOME_DONE,
 		TRIAD_REASON_QUALITY);
 	ck_assert_str_eq(
 		planned(), "201/2 disable quality active\n301/3 disable active\n");

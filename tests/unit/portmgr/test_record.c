@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "portmgr/memory/record.h"
+#include "portmgr/history/record.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ static struct triad_record a_record(void)
 		.node_guid = UINT64_C(0xfedcba9876543210),
 		.remote_guid = 0x42,
 		.port = 3,
-		.deed = TRIAD_DEED_DISABLE,
+		.action = TRIAD_ACTION_DISABLE,
 		.outcome = TRIAD_OUTCOME_DONE,
 		.reason = TRIAD_REASON_MISWIRED,
 		.text = "leaf-01 port 3 leads to \"host\" \\ 1"};
@@ -113,13 +113,13 @@ START_TEST(test_record_every_word_is_read_back)
 	struct triad_record record = a_record(), again;
 	char line[TRIAD_RECORD_LINE_SIZE];
 
-	for (unsigned i = 0; i < TRIAD_N_DEEDS * 64u * 8u; i++) {
+	for (unsigned i = 0; i < TRIAD_N_ACTIONS * 64u * 8u; i++) {
 		bool is_good;
 
-		record.deed = (uint8_t)(i % 8);
+		record.action = (uint8_t)(i % 8);
 		record.outcome = (uint8_t)(i / 8 % 8);
 		record.reason = (uint8_t)(i / 64 % 8);
-		is_good = record.deed && record.deed < TRIAD_N_DEEDS &&
+		is_good = record.action && record.action < TRIAD_N_ACTIONS &&
 			record.outcome && record.outcome < TRIAD_N_OUTCOMES &&
 			record.reason && record.reason < TRIAD_N_REASONS;
 		ck_assert_int_eq(
@@ -128,7 +128,7 @@ START_TEST(test_record_every_word_is_read_back)
 		if (is_good)
 			ck_assert_int_eq(triad_record_compare(&record, &again), 0);
 	}
-	ck_assert_str_eq(triad_deed_name(0), "?");
+	ck_assert_str_eq(triad_port_action_name(0), "?");
 	ck_assert_str_eq(triad_outcome_name(TRIAD_N_OUTCOMES), "?");
 	ck_assert_str_eq(triad_port_reason_name(TRIAD_REASON_BY_HAND), "by-hand");
 }
@@ -239,7 +239,7 @@ START_TEST(test_records_are_ordered_by_term_then_number)
 	a.term++;
 	ck_assert_int_gt(triad_record_compare(&a, &b), 0);
 	b = a;
-	b.deed = TRIAD_DEED_ENABLE;
+	b.action = TRIAD_ACTION_ENABLE;
 	ck_assert_int_ne(triad_record_compare(&a, &b), 0);
 	ck_assert_int_eq(
 		triad_record_compare(&a, &b) > 0, triad_record_compare(&b, &a) < 0);

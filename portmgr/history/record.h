@@ -30,15 +30,15 @@
 #define TRIAD_RECORD_LINE_SIZE 640                /* with its 0, without a line's end */
 #define TRIAD_RECORD_MAX_TERM (UINT64_C(1) << 63) /* and number */
 
-enum triad_deed {
-	TRIAD_DEED_DISABLE = 1,
-	TRIAD_DEED_ENABLE,
-	TRIAD_DEED_BOUNCE,  /* an active link is taken down to be tested */
-	TRIAD_DEED_TEST,    /* a test begins; the port is held back */
-	TRIAD_DEED_ADMIT,   /* a port that passed its test may become active */
-	TRIAD_DEED_FAIL,    /* a test failed */
-	TRIAD_DEED_RELEASE, /* by hand: what is remembered of the port is void */
-	TRIAD_N_DEEDS
+enum triad_port_action {
+	TRIAD_ACTION_DISABLE = 1,
+	TRIAD_ACTION_ENABLE,
+	TRIAD_ACTION_BOUNCE,  /* an active link is taken down to be tested */
+	TRIAD_ACTION_TEST,    /* a test begins; the port is held back */
+	TRIAD_ACTION_ADMIT,   /* a port that passed its test may become active */
+	TRIAD_ACTION_FAIL,    /* a test failed */
+	TRIAD_ACTION_RELEASE, /* by hand: what is remembered of the port is void */
+	TRIAD_N_ACTIONS
 };
 
 enum triad_outcome {
@@ -68,7 +68,7 @@ struct triad_record {
 	uint64_t node_guid;
 	uint64_t remote_guid; /* of the port at the far end; 0: not known */
 	uint8_t port;
-	uint8_t deed, outcome, reason;
+	uint8_t action, outcome, reason;
 	char text[TRIAD_RECORD_TEXT_SIZE]; /* printable UTF-8, for people */
 };
 
@@ -89,7 +89,7 @@ size_t triad_record_format(
 int triad_record_parse(const char *line, size_t length, struct triad_record *record);
 
 /* "disable", "intended", "miswired"; "?" for none. */
-const char *triad_deed_name(unsigned deed);
+const char *triad_port_action_name(unsigned action);
 const char *triad_outcome_name(unsigned outcome);
 const char *triad_port_reason_name(unsigned reason);
 

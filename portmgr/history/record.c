@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "portmgr/memory/record.h"
+#include "portmgr/history/record.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -14,14 +14,14 @@
 #define MAX_TIME_US (UINT64_C(253402300800000000) - 1) /* the end of the year 9999 */
 #define CHECKSUM_LENGTH 8u
 
-static const char *const deeds[TRIAD_N_DEEDS] = {
-	[TRIAD_DEED_DISABLE] = "disable",
-	[TRIAD_DEED_ENABLE] = "enable",
-	[TRIAD_DEED_BOUNCE] = "bounce",
-	[TRIAD_DEED_TEST] = "test",
-	[TRIAD_DEED_ADMIT] = "admit",
-	[TRIAD_DEED_FAIL] = "fail",
-	[TRIAD_DEED_RELEASE] = "release",
+static const char *const actions[TRIAD_N_ACTIONS] = {
+	[TRIAD_ACTION_DISABLE] = "disable",
+	[TRIAD_ACTION_ENABLE] = "enable",
+	[TRIAD_ACTION_BOUNCE] = "bounce",
+	[TRIAD_ACTION_TEST] = "test",
+	[TRIAD_ACTION_ADMIT] = "admit",
+	[TRIAD_ACTION_FAIL] = "fail",
+	[TRIAD_ACTION_RELEASE] = "release",
 };
 
 static const char *const outcomes[TRIAD_N_OUTCOMES] = {
@@ -56,9 +56,9 @@ static uint8_t value_of(const char *const *names, unsigned n, const char *name)
 	return 0;
 }
 
-const char *triad_deed_name(unsigned deed)
+const char *triad_port_action_name(unsigned action)
 {
-	return name_of(deeds, TRIAD_N_DEEDS, deed);
+	return name_of(actions, TRIAD_N_ACTIONS, action);
 }
 
 const char *triad_outcome_name(unsigned outcome)
@@ -81,7 +81,7 @@ int triad_record_compare(const struct triad_record *a, const struct triad_record
 	const int orders[] = {order(a->term, b->term), order(a->number, b->number),
 		order(a->at_us, b->at_us), order(a->writer, b->writer),
 		order(a->node_guid, b->node_guid), order(a->port, b->port),
-		order(a->deed, b->deed), order(a->outcome, b->outcome),
+		order(a->action, b->action), order(a->outcome, b->outcome),
 		order(a->reason, b->reason), order(a->remote_guid, b->remote_guid)};
 
 	for (size_t i = 0; i < sizeof(orders) / sizeof(*orders); i++)
@@ -155,7 +155,7 @@ size_t triad_record_format(
 		"%" PRIu64 " %" PRIu64 " %s 0x%016" PRIx64 " 0x%016" PRIx64
 		" %u %s %s %s 0x%016" PRIx64 " ",
 		clean.term, clean.number, moment, clean.writer, clean.node_guid,
-		clean.port, triad_deed_name(clean.deed),
+		clean.port, triad_port_action_name(clean.action),
 		triad_outcome_name(clean.outcome), triad_port_reason_name(clean.reason),
 		clean.remote_guid);
 	at += put_quoted(line + at, clean.text);
@@ -195,18 +195,18 @@ static bool parse_text(const char *quoted, char text[TRIAD_RECORD_TEXT_SIZE])
 
 static bool parse_fields(const char *line, struct triad_record *record)
 {
-	char moment[TIME_SIZE], deed[16], outcome[16], reason[16];
+	char moment[TIME_SIZE], action[16], outcome[16], reason[16];
 	int behind = 0;
 
 	if (sscanf(line,
 		    "%20" SCNu64 " %20" SCNu64 " %27s 0x%16" SCNx64 " 0x%16" SCNx64
 		    " %3" SCNu8 " %15s %15s %15s 0x%16" SCNx64 " \"%n",
 		    &record->term, &record->number, moment, &record->writer,
-		    &record->node_guid, &record->port, deed, outcome, reason,
+		    &record->node_guid, &record->port, action, outcome, reason,
 		    &record->remote_guid, &behind) != 10 ||
 		!behind)
 		return false;
-	record->deed = value_of(deeds, TRIAD_N_DEEDS, deed);
+	record->action = value_of(actions, TRIAD_N_ACTIONS, action);
 	record->outcome = value_of(outcomes, TRIAD_N_OUTCOMES, outcome);
 	record->reason = value_of(reasons, TRIAD_N_REASONS, reason);
 	return parse_time(moment, &record->at_us) &&
@@ -218,7 +218,7 @@ static bool is_sound(const struct triad_record *record)
 	return record->term <= TRIAD_RECORD_MAX_TERM && record->number &&
 		record->number <= TRIAD_RECORD_MAX_TERM && record->writer &&
 		record->node_guid && record->port && record->port < UINT8_MAX &&
-		record->deed && record->outcome && record->reason;
+		record->action && record->outcome && record->reason;
 }
 
 /* The checksum first, which spares the rest; then, what was read must make the very

@@ -13,16 +13,16 @@
 #ifndef TRIAD_PORTMGR_JOURNAL_H
 #define TRIAD_PORTMGR_JOURNAL_H
 
-#include "portmgr/memory/memory.h"
+#include "portmgr/history/history.h"
 
 #define TRIAD_JOURNAL_MAX_OCTETS ((size_t)16 << 20)
 
 struct triad_journal;
 
 /* Reads 'path', which is made (0600, with O_NOFOLLOW; its folder, too) if it is not
- * there, into 'memory'.  Returns 0; or an errno with the reason, and what to do, in
+ * there, into 'history'.  Returns 0; or an errno with the reason, and what to do, in
  * 'reason': then nothing, or a part, was read. */
-int triad_journal_open(const char *path, struct triad_memory *memory,
+int triad_journal_open(const char *path, struct triad_history *history,
 	struct triad_journal **journal, char *reason, size_t size);
 /* Accepts NULL. */
 void triad_journal_close(struct triad_journal *journal);
@@ -34,7 +34,7 @@ int triad_journal_append(
 
 /* Writes it anew when it has grown too large; what fails is tried again later. */
 void triad_journal_trim(
-	struct triad_journal *journal, const struct triad_memory *memory);
+	struct triad_journal *journal, const struct triad_history *history);
 
 /* Lines that could not be read at opening. */
 uint64_t triad_journal_n_bad(const struct triad_journal *journal);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What members say to each other about what they share (share.h), and its octets.
+/* The messages between the replicas of a cluster (replica.h), and their octets.
  *
  * Octets, big-endian; a payload of another version is refused as a whole:
  *
@@ -10,12 +10,12 @@
  *     6     2     0
  *
  *     DIGEST: what the sender has
- *     8     512   the memory's digest, 64 buckets of 8 (memory.h)
+ *     8     512   the history's digest, 64 buckets of 8 (history.h)
  *     520   8     generation of its configuration; 0: none, and hash and size 0
  *     528   8     its hash
  *     536   8     its size
  *
- *     RECORDS: some of its memory
+ *     RECORDS: some of its history
  *     8     n     lines (record.h), each with a line feed behind it
  *
  *     WANT: pieces of a configuration, please
@@ -23,56 +23,56 @@
  *     16    8     generation
  *     24    8     hash
  *     32    8     the first piece, from 0
- *     40    4     how many, 1 to TRIAD_SHARE_WINDOW
+ *     40    4     how many, 1 to TRIAD_REPLICA_WINDOW
  *
  *     PART: a piece
  *     8     8     generation
  *     16    8     hash
  *     24    8     size of the whole
  *     32    8     which piece, from 0
- *     40    n     its octets: TRIAD_SHARE_PIECE_SIZE; of the last, what is left
+ *     40    n     its octets: TRIAD_REPLICA_PIECE_SIZE; of the last, what is left
  *
  * Thread-safety: functions without state.  Memory: what was decoded borrows the
  * payload. */
 #ifndef TRIAD_PORTMGR_SHARE_MESSAGE_H
 #define TRIAD_PORTMGR_SHARE_MESSAGE_H
 
-#include "portmgr/share/share.h"
+#include "portmgr/replica/replica.h"
 
-#define TRIAD_SHARE_VERSION 1u
-#define TRIAD_SHARE_MAX_GENERATION (UINT64_C(1) << 63)
-#define TRIAD_SHARE_PIECE_SIZE 960u /* octets */
-#define TRIAD_SHARE_WINDOW 64u      /* pieces */
+#define TRIAD_REPLICA_VERSION 1u
+#define TRIAD_REPLICA_MAX_GENERATION (UINT64_C(1) << 63)
+#define TRIAD_REPLICA_PIECE_SIZE 960u /* octets */
+#define TRIAD_REPLICA_WINDOW 64u      /* pieces */
 
-enum triad_share_kind {
-	TRIAD_SHARE_DIGEST = 1,
-	TRIAD_SHARE_RECORDS,
-	TRIAD_SHARE_WANT,
-	TRIAD_SHARE_PART,
+enum triad_replica_kind {
+	TRIAD_REPLICA_DIGEST = 1,
+	TRIAD_REPLICA_RECORDS,
+	TRIAD_REPLICA_WANT,
+	TRIAD_REPLICA_PART,
 };
 
-struct triad_share_message {
-	enum triad_share_kind kind;
-	struct triad_memory_digest digest; /* DIGEST */
-	struct triad_share_config config;  /* all but RECORDS; WANT has no size */
-	uint64_t to;                       /* WANT */
-	uint64_t piece;                    /* WANT, PART */
-	uint32_t n_pieces;                 /* WANT */
-	const uint8_t *octets;             /* PART; lines of RECORDS */
+struct triad_replica_message {
+	enum triad_replica_kind kind;
+	struct triad_history_digest digest; /* DIGEST */
+	struct triad_replica_config config; /* all but RECORDS; WANT has no size */
+	uint64_t to;                        /* WANT */
+	uint64_t piece;                     /* WANT, PART */
+	uint32_t n_pieces;                  /* WANT */
+	const uint8_t *octets;              /* PART; lines of RECORDS */
 	size_t n_octets;
 };
 
 /* Returns the octets written; 0: lines or a piece that are too large. */
-size_t triad_share_message_encode(const struct triad_share_message *message,
+size_t triad_replica_message_encode(const struct triad_replica_message *message,
 	uint8_t payload[TRIAD_CLUSTER_PAYLOAD_SIZE]);
 
 /* Returns 0, EINVAL (not one), or EPROTONOSUPPORT (of another version); 'message' is
  * undefined then.  Lines are not looked at. */
-int triad_share_message_decode(
-	struct triad_share_message *message, const void *payload, size_t size);
+int triad_replica_message_decode(
+	struct triad_replica_message *message, const void *payload, size_t size);
 
 /* Octets of a piece, of a configuration of 'size'; 0: it has no such piece. */
-size_t triad_share_piece_size(size_t size, uint64_t piece);
-uint64_t triad_share_n_pieces(size_t size);
+size_t triad_replica_piece_size(size_t size, uint64_t piece);
+uint64_t triad_replica_n_pieces(size_t size);
 
 #endif

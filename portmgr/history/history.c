@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "portmgr/memory/memory.h"
+#include "portmgr/history/history.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -19,29 +19,29 @@ struct bucket {
 	uint32_t n, room;
 };
 
-struct triad_memory {
-	struct bucket buckets[TRIAD_MEMORY_N_BUCKETS];
-	struct triad_memory_digest digest;
+struct triad_history {
+	struct bucket buckets[TRIAD_HISTORY_N_BUCKETS];
+	struct triad_history_digest digest;
 	uint32_t n;
 	uint64_t term, number; /* the newest */
 	uint64_t n_taken;
-	struct triad_record history[TRIAD_MEMORY_HISTORY]; /* a ring */
+	struct triad_record latest[TRIAD_HISTORY_N_LATEST]; /* a ring */
 };
 
-struct triad_memory *triad_memory_new(void)
+struct triad_history *triad_history_new(void)
 {
-	return calloc(1, sizeof(struct triad_memory));
+	return calloc(1, sizeof(struct triad_history));
 }
 
-void triad_memory_free(struct triad_memory *memory)
+void triad_history_free(struct triad_history *history)
 {
-	if (!memory)
+	if (!history)
 		return;
-	for (unsigned i = 0; i < TRIAD_MEMORY_N_BUCKETS; i++) {
-		free(memory->buckets[i].entries);
-		free(memory->buckets[i].index);
+	for (unsigned i = 0; i < TRIAD_HISTORY_N_BUCKETS; i++) {
+		free(history->buckets[i].entries);
+		free(history->buckets[i].index);
 	}
-	free(memory);
+	free(history);
 }
 
 /* --- numbers that are the same on all machines --- */
@@ -73,7 +73,7 @@ static uint64_t hash_record(const struct triad_record *record)
 
 static unsigned bucket_of(uint64_t hash)
 {
-	return hash % TRIAD_MEMORY_N_BUCKETS;
+	return hash % TRIAD_HISTORY_N_BUCKETS;
 }
 
 /* --- a bucket --- */
@@ -96,10 +96,10 @@ static uint32_t slot_of(const struct bucket *bucket, uint64_t node_guid, uint8_t
 }
 
 static struct entry *find_entry(
-	const struct triad_memory *memory, uint64_t node_guid, uint8_t port)
+	const struct triad_history *history, uint64_t node_guid, uint8_t port)
 {
 	const struct bucket *bucket =
-		&memory->buckets[bucket_of(hash_port(node_guid, port))];
+		&history->buckets[bucket_of(hash_port(node_guid, port))];
 	uint32_t place;
 
 	if (!bucket->room)
@@ -137,26 +137,26 @@ static int grow(struct bucket *bucket)
 	return 0;
 }
 
-static int add(struct triad_memory *memory, const struct triad_record *record,
+static int add(struct triad_history *history, const struct triad_record *record,
 	struct entry **entry)
 {
-	struct bucket *bucket =
-		&memory->buckets[bucket_of(hash_port(record->node_guid, record->port))];
+	struct bucket *bucket = &history->buckets[bucket_of(
+		hash_port(record->node_guid, record->port))];
 
-	if (memory->n == TRIAD_MEMORY_MAX_PORTS)
+	if (history->n == TRIAD_HISTORY_MAX_PORTS)
 		return ENOSPC;
 	if (bucket->n == bucket->room && grow(bucket))
 		return ENOMEM;
 	*entry = &bucket->entries[bucket->n];
 	**entry = (struct entry){.record = *record};
 	put_in_index(bucket, bucket->n++);
-	memory->n++;
+	history->n++;
 	return 0;
 }
 
-/* --- the memory --- */
+/* --- the history --- */
 
-static void replace_record(struct triad_memory *memory, struct entry *entry,
+static void replace_record(struct triad_history *history, struct entry *entry,
 	const struct triad_record *record)
 {
 	uint64_t port_hash = hash_port(record->node_guid, record->port);
@@ -164,78 +164,79 @@ static void replace_record(struct triad_memory *memory, struct entry *entry,
 
 	entry->record = *record;
 	entry->hash = hash_record(record);
-	memory->digest.buckets[bucket_of(port_hash)] ^= before ^ entry->hash;
-	memory->history[memory->n_taken++ % TRIAD_MEMORY_HISTORY] = *record;
-	entry->taken = memory->n_taken;
-	if (record->term > memory->term ||
-		(record->term == memory->term && record->number > memory->number)) {
-		memory->term = record->term;
-		memory->number = record->number;
+	history->digest.buckets[bucket_of(port_hash)] ^= before ^ entry->hash;
+	history->latest[history->n_taken++ % TRIAD_HISTORY_N_LATEST] = *record;
+	entry->taken = history->n_taken;
+	if (record->term > history->term ||
+		(record->term == history->term && record->number > history->number)) {
+		history->term = record->term;
+		history->number = record->number;
 	}
 }
 
-int triad_memory_merge(struct triad_memory *memory, const struct triad_record *record)
+int triad_history_merge(
+	struct triad_history *history, const struct triad_record *record)
 {
 	struct triad_record clean = *record;
-	struct entry *entry = find_entry(memory, record->node_guid, record->port);
+	struct entry *entry = find_entry(history, record->node_guid, record->port);
 	int error = 0;
 
 	triad_record_clean(&clean);
 	if (entry && triad_record_compare(&clean, &entry->record) <= 0)
 		return EALREADY;
 	if (!entry)
-		error = add(memory, &clean, &entry);
+		error = add(history, &clean, &entry);
 	if (!error)
-		replace_record(memory, entry, &clean);
+		replace_record(history, entry, &clean);
 	return error;
 }
 
-const struct triad_record *triad_memory_find(
-	const struct triad_memory *memory, uint64_t node_guid, uint8_t port)
+const struct triad_record *triad_history_find(
+	const struct triad_history *history, uint64_t node_guid, uint8_t port)
 {
-	const struct entry *entry = find_entry(memory, node_guid, port);
+	const struct entry *entry = find_entry(history, node_guid, port);
 
 	return entry ? &entry->record : NULL;
 }
 
-const struct triad_record *triad_memory_at(
-	const struct triad_memory *memory, unsigned bucket, uint32_t i)
+const struct triad_record *triad_history_at(
+	const struct triad_history *history, unsigned bucket, uint32_t i)
 {
-	if (bucket >= TRIAD_MEMORY_N_BUCKETS || i >= memory->buckets[bucket].n)
+	if (bucket >= TRIAD_HISTORY_N_BUCKETS || i >= history->buckets[bucket].n)
 		return NULL;
-	return &memory->buckets[bucket].entries[i].record;
+	return &history->buckets[bucket].entries[i].record;
 }
 
-uint32_t triad_memory_n(const struct triad_memory *memory)
+uint32_t triad_history_n(const struct triad_history *history)
 {
-	return memory->n;
+	return history->n;
 }
 
-void triad_memory_newest(
-	const struct triad_memory *memory, uint64_t *term, uint64_t *number)
+void triad_history_newest(
+	const struct triad_history *history, uint64_t *term, uint64_t *number)
 {
-	*term = memory->term;
-	*number = memory->number;
+	*term = history->term;
+	*number = history->number;
 }
 
-void triad_memory_digest(
-	const struct triad_memory *memory, struct triad_memory_digest *digest)
+void triad_history_digest(
+	const struct triad_history *history, struct triad_history_digest *digest)
 {
-	*digest = memory->digest;
+	*digest = history->digest;
 }
 
-const struct triad_record *triad_memory_history(
-	const struct triad_memory *memory, uint32_t i)
+const struct triad_record *triad_history_latest(
+	const struct triad_history *history, uint32_t i)
 {
-	if (i >= TRIAD_MEMORY_HISTORY || i >= memory->n_taken)
+	if (i >= TRIAD_HISTORY_N_LATEST || i >= history->n_taken)
 		return NULL;
-	return &memory->history[(memory->n_taken - 1 - i) % TRIAD_MEMORY_HISTORY];
+	return &history->latest[(history->n_taken - 1 - i) % TRIAD_HISTORY_N_LATEST];
 }
 
-bool triad_memory_is_in_history(
-	const struct triad_memory *memory, uint64_t node_guid, uint8_t port)
+bool triad_history_is_in_latest(
+	const struct triad_history *history, uint64_t node_guid, uint8_t port)
 {
-	const struct entry *entry = find_entry(memory, node_guid, port);
+	const struct entry *entry = find_entry(history, node_guid, port);
 
-	return entry && memory->n_taken - entry->taken < TRIAD_MEMORY_HISTORY;
+	return entry && history->n_taken - entry->taken < TRIAD_HISTORY_N_LATEST;
 }

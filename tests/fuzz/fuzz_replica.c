@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "portmgr/share/share_message.h"
+#include "portmgr/replica/replica_message.h"
 #include "tests/fuzz/fuzz.h"
 
 #define HERE 5u
@@ -17,21 +17,21 @@
 
 static void check_round_trip(const uint8_t *octets, size_t size)
 {
-	struct triad_share_message message;
+	struct triad_replica_message message;
 	uint8_t again[TRIAD_CLUSTER_PAYLOAD_SIZE];
 
-	if (triad_share_message_decode(&message, octets, size))
+	if (triad_replica_message_decode(&message, octets, size))
 		return;
-	require(triad_share_message_encode(&message, again) == size, "its size");
+	require(triad_replica_message_encode(&message, again) == size, "its size");
 	require(!memcmp(octets, again, size), "the same octets");
 }
 
-static void check_records(struct triad_share *share)
+static void check_records(struct triad_replica *replica)
 {
 	struct triad_record record, again;
 	char line[TRIAD_RECORD_LINE_SIZE];
 
-	while (triad_share_take_record(share, &record)) {
+	while (triad_replica_take_record(replica, &record)) {
 		require(!triad_record_parse(
 				line, triad_record_format(&record, line), &again),
 			"a record has a line");
@@ -39,41 +39,41 @@ static void check_records(struct triad_share *share)
 	}
 }
 
-static void check_out(struct triad_share *share, uint64_t now_us)
+static void check_out(struct triad_replica *replica, uint64_t now_us)
 {
-	struct triad_share_config config;
-	struct triad_share_message message;
+	struct triad_replica_config config;
+	struct triad_replica_message message;
 	uint8_t payload[TRIAD_CLUSTER_PAYLOAD_SIZE], *octets;
 	unsigned n = 0;
 	size_t size;
 
-	check_records(share);
-	if (triad_share_take_config(share, &config, &octets)) {
+	check_records(replica);
+	if (triad_replica_take_config(replica, &config, &octets)) {
 		require(config.generation > 1 && config.size <= MAX_CONFIG_SIZE,
 			"newer, and not too large");
 		free(octets);
 	}
-	triad_share_run(share, now_us);
-	while ((size = triad_share_take_payload(share, payload))) {
-		require(!triad_share_message_decode(&message, payload, size),
+	triad_replica_run(replica, now_us);
+	while ((size = triad_replica_take_payload(replica, payload))) {
+		require(!triad_replica_message_decode(&message, payload, size),
 			"what is said is sound");
 		require(++n < 100, "not too much at a time");
 	}
-	require(triad_share_next_us(share) > now_us, "a time to come");
+	require(triad_replica_next_us(replica) > now_us, "a time to come");
 }
 
-static void hear(
-	struct triad_share *share, const uint8_t *octets, size_t size, uint64_t now_us)
+static void hear(struct triad_replica *replica, const uint8_t *octets, size_t size,
+	uint64_t now_us)
 {
 	uint64_t sender = size % 2 ? 3 : 9;
 
-	triad_share_payload(share, sender, octets, size, now_us);
-	check_out(share, now_us);
+	triad_replica_payload(replica, sender, octets, size, now_us);
+	check_out(replica, now_us);
 }
 
 /* Magic and version as they should be, so that what is behind them is reached. */
-static void receive_mended(
-	struct triad_share *share, const uint8_t *octets, size_t size, uint64_t now_us)
+static void receive_mended(struct triad_replica *replica, const uint8_t *octets,
+	size_t size, uint64_t now_us)
 {
 	uint8_t mended[2048];
 
@@ -82,16 +82,16 @@ static void receive_mended(
 	memcpy(mended, octets, size);
 	memcpy(mended, "TrPm\1", 5);
 	memset(mended + 6, 0, 2);
-	hear(share, mended, size, now_us);
+	hear(replica, mended, size, now_us);
 }
 
-static struct triad_share *make_share(struct triad_memory *memory)
+static struct triad_replica *make_share(struct triad_history *history)
 {
-	const struct triad_share_conf conf = {
+	const struct triad_replica_conf conf = {
 		.id = HERE, .interval_us = 100000, .max_config_size = MAX_CONFIG_SIZE};
 	const struct triad_cluster_view view = {
 		.number = 1, .n_members = 3, .members = {3, HERE, 9}};
-	const struct triad_share_config config = {
+	const struct triad_replica_config config = {
 		.generation = 1, .hash = 7, .size = 2000};
 	static const uint8_t octets[2000];
 	struct triad_record record = {.term = 1,
@@ -99,29 +99,29 @@ static struct triad_share *make_share(struct triad_memory *memory)
 		.writer = HERE,
 		.node_guid = 7,
 		.port = 1,
-		.deed = TRIAD_DEED_DISABLE,
+		.action = TRIAD_ACTION_DISABLE,
 		.outcome = TRIAD_OUTCOME_DONE,
 		.reason = TRIAD_REASON_EXPECTED};
-	struct triad_share *share = triad_share_new(&conf, memory);
+	struct triad_replica *replica = triad_replica_new(&conf, history);
 
-	if (!share)
+	if (!replica)
 		return NULL;
 	for (; record.port < 20; record.port++)
-		triad_memory_merge(memory, &record);
-	triad_share_view(share, &view, 1000000);
-	triad_share_offer(share, &config, octets, 1000000);
-	check_out(share, 1000000);
-	return share;
+		triad_history_merge(history, &record);
+	triad_replica_view(replica, &view, 1000000);
+	triad_replica_offer(replica, &config, octets, 1000000);
+	check_out(replica, 1000000);
+	return replica;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct triad_memory *memory = triad_memory_new();
-	struct triad_share *share = memory ? make_share(memory) : NULL;
-	struct triad_share_status status;
+	struct triad_history *history = triad_history_new();
+	struct triad_replica *replica = history ? make_share(history) : NULL;
+	struct triad_replica_status status;
 	uint64_t now_us = 1000000;
 
-	while (share && size >= 2) {
+	while (replica && size >= 2) {
 		size_t length = ((size_t)data[0] << 8 | data[1]) & 0x7ff;
 
 		now_us += (uint64_t)(data[0] >> 3) * 20000;
@@ -130,14 +130,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (length > size)
 			length = size;
 		check_round_trip(data, length);
-		hear(share, data, length, now_us);
-		receive_mended(share, data, length, now_us);
-		triad_share_status(share, &status);
+		hear(replica, data, length, now_us);
+		receive_mended(replica, data, length, now_us);
+		triad_replica_status(replica, &status);
 		require(status.n_octets_here <= MAX_CONFIG_SIZE, "no more than that");
 		data += length;
 		size -= length;
 	}
-	triad_share_free(share);
-	triad_memory_free(memory);
+	triad_replica_free(replica);
+	triad_history_free(history);
 	return 0;
 }

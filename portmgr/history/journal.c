@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "portmgr/memory/journal.h"
+#include "portmgr/history/journal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "portmgr/memory/journal_reader.h"
+#include "portmgr/history/journal_reader.h"
 #include "triad/file.h"
 
 #define MAX_PATH_SIZE 512
@@ -45,14 +45,14 @@ void triad_journal_close(struct triad_journal *journal)
 
 /* --- reading --- */
 
-static int read_all(struct triad_journal *journal, struct triad_memory *memory)
+static int read_all(struct triad_journal *journal, struct triad_history *history)
 {
 	struct triad_journal_reader reader;
 	char piece[8192];
 	ssize_t n;
 	int error = 0;
 
-	triad_journal_reader_init(&reader, memory);
+	triad_journal_reader_init(&reader, history);
 	while (!error && (n = read(journal->fd, piece, sizeof(piece)))) {
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -140,7 +140,7 @@ static int check_trusted(const struct triad_journal *journal, char *reason, size
 	return error;
 }
 
-static int open_and_read(struct triad_journal *journal, struct triad_memory *memory,
+static int open_and_read(struct triad_journal *journal, struct triad_history *history,
 	char *reason, size_t size)
 {
 	int error = check_trusted(journal, reason, size);
@@ -158,7 +158,7 @@ static int open_and_read(struct triad_journal *journal, struct triad_memory *mem
 		return error;
 	error = triad_file_sync_folder(journal->path);
 	if (!error)
-		error = read_all(journal, memory);
+		error = read_all(journal, history);
 	if (error)
 		snprintf(reason, size, "journal %s can't be read: %s: %s",
 			journal->path, strerror(error),
@@ -166,7 +166,7 @@ static int open_and_read(struct triad_journal *journal, struct triad_memory *mem
 	return error;
 }
 
-int triad_journal_open(const char *path, struct triad_memory *memory,
+int triad_journal_open(const char *path, struct triad_history *history,
 	struct triad_journal **journal, char *reason, size_t size)
 {
 	struct triad_journal *opened = calloc(1, sizeof(*opened));
@@ -188,7 +188,7 @@ int triad_journal_open(const char *path, struct triad_memory *memory,
 		error = ENAMETOOLONG;
 	} else {
 		strcpy(opened->path, path);
-		error = open_and_read(opened, memory, reason, size);
+		error = open_and_read(opened, history, reason, size);
 	}
 	if (error)
 		triad_journal_close(opened);
@@ -269,31 +269,33 @@ static void copy_record(struct copy *copy, const struct triad_record *record)
 
 /* In the order in which they are taken when they are read: those that the history has
  * no more first. */
-static void put_all(struct copy *copy, const struct triad_memory *memory)
+static void put_all(struct copy *copy, const struct triad_history *history)
 {
 	const struct triad_record *record;
 	uint32_t n = 0;
 
-	for (unsigned bucket = 0; bucket < TRIAD_MEMORY_N_BUCKETS; bucket++)
-		for (uint32_t i = 0; (record = triad_memory_at(memory, bucket, i)); i++)
-			if (!triad_memory_is_in_history(
-				    memory, record->node_guid, record->port))
+	for (unsigned bucket = 0; bucket < TRIAD_HISTORY_N_BUCKETS; bucket++)
+		for (uint32_t i = 0; (record = triad_history_at(history, bucket, i));
+			i++)
+			if (!triad_history_is_in_latest(
+				    history, record->node_guid, record->port))
 				copy_record(copy, record);
-	while (triad_memory_history(memory, n))
+	while (triad_history_latest(history, n))
 		n++;
 	while (n--)
-		copy_record(copy, triad_memory_history(memory, n));
+		copy_record(copy, triad_history_latest(history, n));
 	flush(copy);
 }
 
-static int write_anew(struct triad_journal *journal, const struct triad_memory *memory)
+static int write_anew(
+	struct triad_journal *journal, const struct triad_history *history)
 {
 	struct copy copy = {.size = 0};
 
 	copy.fd = triad_file_new_open(journal->path, O_APPEND | O_NONBLOCK, 0600);
 	if (copy.fd < 0)
 		return -copy.fd;
-	put_all(&copy, memory);
+	put_all(&copy, history);
 	if (!copy.error)
 		copy.error = triad_file_new_commit(copy.fd, journal->path);
 	if (copy.error) {
@@ -311,11 +313,11 @@ static int write_anew(struct triad_journal *journal, const struct triad_memory *
 }
 
 void triad_journal_trim(
-	struct triad_journal *journal, const struct triad_memory *memory)
+	struct triad_journal *journal, const struct triad_history *history)
 {
 	if (journal->size <= journal->trim_size)
 		return;
-	if (write_anew(journal, memory))
+	if (write_anew(journal, history))
 		journal->trim_size = journal->size + AGAIN_OCTETS;
 	else if (journal->size * 2 > TRIAD_JOURNAL_MAX_OCTETS)
 		journal->trim_size = journal->size * 2;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "portmgr/memory/journal_reader.h"
+#include "portmgr/history/journal_reader.h"
 
 #include <errno.h>
 
 void triad_journal_reader_init(
-	struct triad_journal_reader *reader, struct triad_memory *memory)
+	struct triad_journal_reader *reader, struct triad_history *history)
 {
-	reader->memory = memory;
+	reader->history = history;
 	reader->length = 0;
 	reader->n_bad = 0;
 }
@@ -28,7 +28,7 @@ int triad_journal_reader_end(struct triad_journal_reader *reader)
 	if (length < sizeof(reader->line))
 		error = triad_record_parse(reader->line, length, &record);
 	if (!error)
-		error = triad_memory_merge(reader->memory, &record);
+		error = triad_history_merge(reader->history, &record);
 	if (error == EINVAL || error == ENOSPC)
 		reader->n_bad++;
 	return error == ENOMEM ? ENOMEM : 0;

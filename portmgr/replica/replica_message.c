@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "portmgr/share/share_message.h"
+#include "portmgr/replica/replica_message.h"
 
 #include <errno.h>
 #include <string.h>
@@ -8,19 +8,19 @@
 
 #define MAGIC 0x5472506du
 
-uint64_t triad_share_n_pieces(size_t size)
+uint64_t triad_replica_n_pieces(size_t size)
 {
-	return size / TRIAD_SHARE_PIECE_SIZE + (size % TRIAD_SHARE_PIECE_SIZE != 0);
+	return size / TRIAD_REPLICA_PIECE_SIZE + (size % TRIAD_REPLICA_PIECE_SIZE != 0);
 }
 
-size_t triad_share_piece_size(size_t size, uint64_t piece)
+size_t triad_replica_piece_size(size_t size, uint64_t piece)
 {
-	uint64_t n = triad_share_n_pieces(size);
+	uint64_t n = triad_replica_n_pieces(size);
 
 	if (piece >= n)
 		return 0;
-	return piece + 1 < n ? TRIAD_SHARE_PIECE_SIZE
-			     : size - (size_t)piece * TRIAD_SHARE_PIECE_SIZE;
+	return piece + 1 < n ? TRIAD_REPLICA_PIECE_SIZE
+			     : size - (size_t)piece * TRIAD_REPLICA_PIECE_SIZE;
 }
 
 static void put_octets(struct triad_wire *wire, const uint8_t *octets, size_t n)
@@ -32,16 +32,17 @@ static void put_octets(struct triad_wire *wire, const uint8_t *octets, size_t n)
 }
 
 static void put_digest(
-	struct triad_wire *wire, const struct triad_share_message *message)
+	struct triad_wire *wire, const struct triad_replica_message *message)
 {
-	for (unsigned i = 0; i < TRIAD_MEMORY_N_BUCKETS; i++)
+	for (unsigned i = 0; i < TRIAD_HISTORY_N_BUCKETS; i++)
 		triad_wire_put(wire, 8, message->digest.buckets[i]);
 	triad_wire_put(wire, 8, message->config.generation);
 	triad_wire_put(wire, 8, message->config.hash);
 	triad_wire_put(wire, 8, message->config.size);
 }
 
-static void put_want(struct triad_wire *wire, const struct triad_share_message *message)
+static void put_want(
+	struct triad_wire *wire, const struct triad_replica_message *message)
 {
 	triad_wire_put(wire, 8, message->to);
 	triad_wire_put(wire, 8, message->config.generation);
@@ -50,7 +51,8 @@ static void put_want(struct triad_wire *wire, const struct triad_share_message *
 	triad_wire_put(wire, 4, message->n_pieces);
 }
 
-static void put_part(struct triad_wire *wire, const struct triad_share_message *message)
+static void put_part(
+	struct triad_wire *wire, const struct triad_replica_message *message)
 {
 	triad_wire_put(wire, 8, message->config.generation);
 	triad_wire_put(wire, 8, message->config.hash);
@@ -59,27 +61,27 @@ static void put_part(struct triad_wire *wire, const struct triad_share_message *
 	put_octets(wire, message->octets, message->n_octets);
 }
 
-size_t triad_share_message_encode(const struct triad_share_message *message,
+size_t triad_replica_message_encode(const struct triad_replica_message *message,
 	uint8_t payload[TRIAD_CLUSTER_PAYLOAD_SIZE])
 {
 	struct triad_wire wire;
 
 	triad_wire_init(&wire, payload, TRIAD_CLUSTER_PAYLOAD_SIZE);
 	triad_wire_put(&wire, 4, MAGIC);
-	triad_wire_put(&wire, 1, TRIAD_SHARE_VERSION);
+	triad_wire_put(&wire, 1, TRIAD_REPLICA_VERSION);
 	triad_wire_put(&wire, 1, message->kind);
 	triad_wire_put(&wire, 2, 0);
 	switch (message->kind) {
-	case TRIAD_SHARE_DIGEST:
+	case TRIAD_REPLICA_DIGEST:
 		put_digest(&wire, message);
 		break;
-	case TRIAD_SHARE_RECORDS:
+	case TRIAD_REPLICA_RECORDS:
 		put_octets(&wire, message->octets, message->n_octets);
 		break;
-	case TRIAD_SHARE_WANT:
+	case TRIAD_REPLICA_WANT:
 		put_want(&wire, message);
 		break;
-	case TRIAD_SHARE_PART:
+	case TRIAD_REPLICA_PART:
 		put_part(&wire, message);
 		break;
 	}
@@ -89,31 +91,31 @@ size_t triad_share_message_encode(const struct triad_share_message *message,
 /* --- decoding --- */
 
 /* A size that this machine can't have is none. */
-static void get_size(struct triad_wire *wire, struct triad_share_config *config)
+static void get_size(struct triad_wire *wire, struct triad_replica_config *config)
 {
 	uint64_t size = triad_wire_get(wire, 8);
 
 	config->size = (size_t)size;
-	if (config->size != size || size > TRIAD_SHARE_MAX_GENERATION)
+	if (config->size != size || size > TRIAD_REPLICA_MAX_GENERATION)
 		wire->failed = true;
 }
 
-static void get_rest(struct triad_wire *wire, struct triad_share_message *message)
+static void get_rest(struct triad_wire *wire, struct triad_replica_message *message)
 {
 	message->n_octets = wire->size - wire->at;
 	message->octets = triad_wire_take(wire, message->n_octets);
 }
 
-static bool is_config(const struct triad_share_config *config)
+static bool is_config(const struct triad_replica_config *config)
 {
-	return config->generation && config->generation <= TRIAD_SHARE_MAX_GENERATION;
+	return config->generation && config->generation <= TRIAD_REPLICA_MAX_GENERATION;
 }
 
-static bool get_digest(struct triad_wire *wire, struct triad_share_message *message)
+static bool get_digest(struct triad_wire *wire, struct triad_replica_message *message)
 {
-	struct triad_share_config *config = &message->config;
+	struct triad_replica_config *config = &message->config;
 
-	for (unsigned i = 0; i < TRIAD_MEMORY_N_BUCKETS; i++)
+	for (unsigned i = 0; i < TRIAD_HISTORY_N_BUCKETS; i++)
 		message->digest.buckets[i] = triad_wire_get(wire, 8);
 	config->generation = triad_wire_get(wire, 8);
 	config->hash = triad_wire_get(wire, 8);
@@ -123,14 +125,14 @@ static bool get_digest(struct triad_wire *wire, struct triad_share_message *mess
 		: !config->generation && !config->hash && !config->size;
 }
 
-static bool get_records(struct triad_wire *wire, struct triad_share_message *message)
+static bool get_records(struct triad_wire *wire, struct triad_replica_message *message)
 {
 	get_rest(wire, message);
 	return message->n_octets && message->octets &&
 		message->octets[message->n_octets - 1] == '\n';
 }
 
-static bool get_want(struct triad_wire *wire, struct triad_share_message *message)
+static bool get_want(struct triad_wire *wire, struct triad_replica_message *message)
 {
 	message->to = triad_wire_get(wire, 8);
 	message->config.generation = triad_wire_get(wire, 8);
@@ -139,11 +141,11 @@ static bool get_want(struct triad_wire *wire, struct triad_share_message *messag
 	message->piece = triad_wire_get(wire, 8);
 	message->n_pieces = (uint32_t)triad_wire_get(wire, 4);
 	return message->to && is_config(&message->config) && message->n_pieces &&
-		message->n_pieces <= TRIAD_SHARE_WINDOW &&
-		message->piece <= UINT64_MAX / TRIAD_SHARE_PIECE_SIZE;
+		message->n_pieces <= TRIAD_REPLICA_WINDOW &&
+		message->piece <= UINT64_MAX / TRIAD_REPLICA_PIECE_SIZE;
 }
 
-static bool get_part(struct triad_wire *wire, struct triad_share_message *message)
+static bool get_part(struct triad_wire *wire, struct triad_replica_message *message)
 {
 	message->config.generation = triad_wire_get(wire, 8);
 	message->config.hash = triad_wire_get(wire, 8);
@@ -152,35 +154,35 @@ static bool get_part(struct triad_wire *wire, struct triad_share_message *messag
 	get_rest(wire, message);
 	return is_config(&message->config) && message->n_octets &&
 		message->n_octets ==
-		triad_share_piece_size(message->config.size, message->piece);
+		triad_replica_piece_size(message->config.size, message->piece);
 }
 
-static bool get_body(struct triad_wire *wire, struct triad_share_message *message)
+static bool get_body(struct triad_wire *wire, struct triad_replica_message *message)
 {
 	switch (message->kind) {
-	case TRIAD_SHARE_DIGEST:
+	case TRIAD_REPLICA_DIGEST:
 		return get_digest(wire, message);
-	case TRIAD_SHARE_RECORDS:
+	case TRIAD_REPLICA_RECORDS:
 		return get_records(wire, message);
-	case TRIAD_SHARE_WANT:
+	case TRIAD_REPLICA_WANT:
 		return get_want(wire, message);
-	case TRIAD_SHARE_PART:
+	case TRIAD_REPLICA_PART:
 		return get_part(wire, message);
 	}
 	return false;
 }
 
-int triad_share_message_decode(
-	struct triad_share_message *message, const void *payload, size_t size)
+int triad_replica_message_decode(
+	struct triad_replica_message *message, const void *payload, size_t size)
 {
 	struct triad_wire wire;
 
 	triad_wire_init(&wire, (void *)(uintptr_t)payload, size);
 	if (size > TRIAD_CLUSTER_PAYLOAD_SIZE || triad_wire_get(&wire, 4) != MAGIC)
 		return EINVAL;
-	if (triad_wire_get(&wire, 1) != TRIAD_SHARE_VERSION)
+	if (triad_wire_get(&wire, 1) != TRIAD_REPLICA_VERSION)
 		return wire.failed ? EINVAL : EPROTONOSUPPORT;
-	message->kind = (enum triad_share_kind)triad_wire_get(&wire, 1);
+	message->kind = (enum triad_replica_kind)triad_wire_get(&wire, 1);
 	if (triad_wire_get(&wire, 2) || wire.failed || !get_body(&wire, message) ||
 		wire.failed || wire.at != wire.size)
 		return EINVAL;

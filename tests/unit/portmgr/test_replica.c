@@ -2,7 +2,7 @@
 /* Members on a network that loses, repeats and holds back, that falls apart and heals;
  * they are killed, and come back with what was on their disks.  However that went, all
  * have the same in the end. */
-#include "portmgr/share/share_message.h"
+#include "portmgr/replica/replica_message.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -31,9 +31,9 @@ struct packet {
 struct member {
 	bool is_up;
 	unsigned side; /* of a partition */
-	struct triad_share *share;
-	struct triad_memory *memory, *disk;
-	struct triad_share_config config; /* on its disk */
+	struct triad_replica *replica;
+	struct triad_history *history, *disk;
+	struct triad_replica_config config; /* on its disk */
 };
 
 static struct {
@@ -65,7 +65,7 @@ static uint64_t id_of(unsigned i)
 /* --- configurations: their octets follow from the generation --- */
 
 static size_t fill_config(
-	struct triad_share_config *config, uint64_t generation, uint8_t **octets)
+	struct triad_replica_config *config, uint64_t generation, uint8_t **octets)
 {
 	size_t size = config->size;
 	guint8 digest[32];
@@ -96,7 +96,7 @@ static void offer(unsigned i, uint64_t generation, size_t size)
 	member->config.size = size;
 	fill_config(&member->config, generation, &octets);
 	if (member->is_up)
-		ck_assert_int_eq(triad_share_offer(member->share, &member->config,
+		ck_assert_int_eq(triad_replica_offer(member->replica, &member->config,
 					 octets, net.now_us),
 			0);
 	free(octets);
@@ -145,7 +145,7 @@ static void deliver(void)
 		/* In the order in which they were sent: the first that is due first. */
 		net.packets[i].size = 0;
 		if (packet.size && is_together(packet.from, packet.to))
-			triad_share_payload(net.members[packet.to].share,
+			triad_replica_payload(net.members[packet.to].replica,
 				id_of(packet.from), packet.payload, packet.size,
 				net.now_us);
 		free(packet.payload);
@@ -162,10 +162,10 @@ static void deliver(void)
 static void take_config(unsigned i)
 {
 	struct member *member = &net.members[i];
-	struct triad_share_config config, right = {.generation = 0};
+	struct triad_replica_config config, right = {.generation = 0};
 	uint8_t *octets, *should;
 
-	if (!triad_share_take_config(member->share, &config, &octets))
+	if (!triad_replica_take_config(member->replica, &config, &octets))
 		return;
 	right.size = config.size;
 	fill_config(&right, config.generation, &should);
@@ -185,19 +185,19 @@ static void run_member(unsigned i)
 	uint8_t payload[TRIAD_CLUSTER_PAYLOAD_SIZE];
 	size_t size;
 
-	triad_share_run(member->share, net.now_us);
-	while (triad_share_take_record(member->share, &record))
-		ck_assert_int_eq(triad_memory_merge(member->disk, &record), 0);
+	triad_replica_run(member->replica, net.now_us);
+	while (triad_replica_take_record(member->replica, &record))
+		ck_assert_int_eq(triad_history_merge(member->disk, &record), 0);
 	take_config(i);
-	while ((size = triad_share_take_payload(member->share, payload)))
+	while ((size = triad_replica_take_payload(member->replica, payload)))
 		send_all(i, payload, size);
-	ck_assert_uint_gt(triad_share_next_us(member->share), net.now_us);
+	ck_assert_uint_gt(triad_replica_next_us(member->replica), net.now_us);
 }
 
 static bool has_on_disk(unsigned i, const struct triad_record *record)
 {
-	const struct triad_record *there =
-		triad_memory_find(net.members[i].disk, record->node_guid, record->port);
+	const struct triad_record *there = triad_history_find(
+		net.members[i].disk, record->node_guid, record->port);
 
 	return there && triad_record_compare(there, record) >= 0;
 }
@@ -209,7 +209,7 @@ static void check_n_same(void)
 
 	if (!net.is_asking)
 		return;
-	n_same = triad_share_n_same(net.members[net.writer].share, net.asked_us);
+	n_same = triad_replica_n_same(net.members[net.writer].replica, net.asked_us);
 	for (unsigned i = 0; i < net.n; i++)
 		n += has_on_disk(i, &net.asked);
 	ck_assert_uint_le(n_same, n);
@@ -238,34 +238,34 @@ static void deliver_views(void)
 			if (is_together(i, j))
 				view.members[view.n_members++] = id_of(j);
 		if (net.members[i].is_up)
-			triad_share_view(net.members[i].share, &view, net.now_us);
+			triad_replica_view(net.members[i].replica, &view, net.now_us);
 	}
 }
 
 /* --- members --- */
 
-static void merge_all(struct triad_memory *to, const struct triad_memory *from)
+static void merge_all(struct triad_history *to, const struct triad_history *from)
 {
 	const struct triad_record *record;
 
-	for (unsigned bucket = 0; bucket < TRIAD_MEMORY_N_BUCKETS; bucket++)
-		for (uint32_t i = 0; (record = triad_memory_at(from, bucket, i)); i++)
-			triad_memory_merge(to, record);
+	for (unsigned bucket = 0; bucket < TRIAD_HISTORY_N_BUCKETS; bucket++)
+		for (uint32_t i = 0; (record = triad_history_at(from, bucket, i)); i++)
+			triad_history_merge(to, record);
 }
 
 static void start(unsigned i)
 {
 	struct member *member = &net.members[i];
-	struct triad_share_conf conf = {.id = id_of(i),
+	struct triad_replica_conf conf = {.id = id_of(i),
 		.interval_us = INTERVAL_US,
 		.max_config_size = MAX_CONFIG_SIZE};
 
 	member->is_up = true;
-	member->memory = triad_memory_new();
+	member->history = triad_history_new();
 	if (!member->disk)
-		member->disk = triad_memory_new();
-	merge_all(member->memory, member->disk);
-	member->share = triad_share_new(&conf, member->memory);
+		member->disk = triad_history_new();
+	merge_all(member->history, member->disk);
+	member->replica = triad_replica_new(&conf, member->history);
 	if (member->config.generation)
 		offer(i, member->config.generation, member->config.size);
 }
@@ -275,8 +275,8 @@ static void stop(unsigned i)
 	struct member *member = &net.members[i];
 
 	member->is_up = false;
-	triad_share_free(member->share);
-	triad_memory_free(member->memory);
+	triad_replica_free(member->replica);
+	triad_history_free(member->history);
 	if (i == net.writer)
 		net.is_asking = false;
 }
@@ -301,7 +301,7 @@ static void tear_down(void)
 	for (unsigned i = 0; i < net.n; i++) {
 		if (net.members[i].is_up)
 			stop(i);
-		triad_memory_free(net.members[i].disk);
+		triad_history_free(net.members[i].disk);
 	}
 }
 
@@ -312,7 +312,7 @@ static struct triad_record a_record(uint64_t node_guid)
 		.writer = id_of(net.writer),
 		.node_guid = node_guid,
 		.port = (uint8_t)(1 + pick(4)),
-		.deed = TRIAD_DEED_DISABLE,
+		.action = TRIAD_ACTION_DISABLE,
 		.outcome = TRIAD_OUTCOME_INTENDED,
 		.reason = TRIAD_REASON_EXPECTED};
 
@@ -327,9 +327,9 @@ static void write_record(void)
 	struct member *member = &net.members[net.writer];
 	struct triad_record record = a_record(1 + pick(40));
 
-	triad_memory_merge(member->disk, &record);
-	triad_memory_merge(member->memory, &record);
-	triad_share_send(member->share, &record, net.now_us);
+	triad_history_merge(member->disk, &record);
+	triad_history_merge(member->history, &record);
+	triad_replica_send(member->replica, &record, net.now_us);
 	net.is_asking = true;
 	net.asked = record;
 	net.asked_us = net.now_us;
@@ -337,11 +337,11 @@ static void write_record(void)
 
 static bool is_all_same(void)
 {
-	struct triad_memory_digest first, other;
+	struct triad_history_digest first, other;
 
-	triad_memory_digest(net.members[0].memory, &first);
+	triad_history_digest(net.members[0].history, &first);
 	for (unsigned i = 1; i < net.n; i++) {
-		triad_memory_digest(net.members[i].memory, &other);
+		triad_history_digest(net.members[i].history, &other);
 		if (memcmp(&first, &other, sizeof(first)) ||
 			net.members[i].config.generation !=
 				net.members[0].config.generation)
@@ -436,12 +436,12 @@ static void check_ends(void)
 	for (unsigned i = 0; i < 2000; i++)
 		tick();
 	for (unsigned i = 0; i < net.n; i++) {
-		struct triad_share_status status;
+		struct triad_replica_status status;
 
-		ck_assert_uint_eq(triad_share_n_same(net.members[i].share,
+		ck_assert_uint_eq(triad_replica_n_same(net.members[i].replica,
 					  net.now_us - 3 * INTERVAL_US),
 			net.n);
-		triad_share_status(net.members[i].share, &status);
+		triad_replica_status(net.members[i].replica, &status);
 		ck_assert_uint_eq(status.n_malformed + status.n_versions +
 				status.n_configs_bad + status.n_offers_refused,
 			0);
@@ -500,8 +500,9 @@ START_TEST(test_record_reaches_all_at_once)
 	write_record();
 	for (unsigned i = 0; i < 20; i++)
 		tick();
-	ck_assert_uint_eq(triad_share_n_same(net.members[0].share, net.asked_us), 9);
-	ck_assert_uint_eq(triad_share_n_same(net.members[0].share, net.now_us), 1);
+	ck_assert_uint_eq(
+		triad_replica_n_same(net.members[0].replica, net.asked_us), 9);
+	ck_assert_uint_eq(triad_replica_n_same(net.members[0].replica, net.now_us), 1);
 	tear_down();
 }
 END_TEST
@@ -515,9 +516,9 @@ START_TEST(test_members_at_rest_say_digests_alone)
 	memset(net.n_sent, 0, sizeof(net.n_sent));
 	for (unsigned i = 0; i < 1000; i++)
 		tick();
-	ck_assert_uint_le(net.n_sent[TRIAD_SHARE_DIGEST], 9 * 6);
-	ck_assert_uint_eq(net.n_sent[TRIAD_SHARE_RECORDS], 0);
-	ck_assert_uint_eq(net.n_sent[TRIAD_SHARE_WANT], 0);
+	ck_assert_uint_le(net.n_sent[TRIAD_REPLICA_DIGEST], 9 * 6);
+	ck_assert_uint_eq(net.n_sent[TRIAD_REPLICA_RECORDS], 0);
+	ck_assert_uint_eq(net.n_sent[TRIAD_REPLICA_WANT], 0);
 	tear_down();
 }
 END_TEST
@@ -532,16 +533,16 @@ START_TEST(test_newcomer_hears_records_about_once)
 		struct triad_record record = a_record(1 + k);
 
 		for (unsigned i = 1; i < net.n; i++) {
-			triad_memory_merge(net.members[i].memory, &record);
-			triad_memory_merge(net.members[i].disk, &record);
+			triad_history_merge(net.members[i].history, &record);
+			triad_history_merge(net.members[i].disk, &record);
 		}
 	}
 	n_least = 1000 / 7;
 	ck_assert_uint_lt(ticks_until_same(5000), 5000);
 	for (unsigned i = 0; i < 2000; i++)
 		tick();
-	ck_assert_uint_ge(net.n_sent[TRIAD_SHARE_RECORDS], 1000 / 9);
-	ck_assert_uint_le(net.n_sent[TRIAD_SHARE_RECORDS], 3 * n_least);
+	ck_assert_uint_ge(net.n_sent[TRIAD_REPLICA_RECORDS], 1000 / 9);
+	ck_assert_uint_le(net.n_sent[TRIAD_REPLICA_RECORDS], 3 * n_least);
 	tear_down();
 }
 END_TEST
@@ -553,8 +554,8 @@ START_TEST(test_config_of_megabytes_reaches_all_in_seconds)
 	ck_assert_uint_lt(ticks_until_same(8000), 8000);
 	ck_assert_uint_eq(net.members[4].config.generation, 3);
 	/* Each piece was said to all once. */
-	ck_assert_uint_le(
-		net.n_sent[TRIAD_SHARE_PART], triad_share_n_pieces(5 << 20) * 5 / 4);
+	ck_assert_uint_le(net.n_sent[TRIAD_REPLICA_PART],
+		triad_replica_n_pieces(5 << 20) * 5 / 4);
 	tear_down();
 }
 END_TEST
@@ -596,39 +597,40 @@ END_TEST
 
 /* --- what others may say --- */
 
-static void hear(unsigned to, uint64_t from, const struct triad_share_message *message)
+static void hear(
+	unsigned to, uint64_t from, const struct triad_replica_message *message)
 {
 	uint8_t payload[TRIAD_CLUSTER_PAYLOAD_SIZE];
-	size_t size = triad_share_message_encode(message, payload);
+	size_t size = triad_replica_message_encode(message, payload);
 
 	ck_assert_uint_gt(size, 0);
-	triad_share_payload(net.members[to].share, from, payload, size, net.now_us);
+	triad_replica_payload(net.members[to].replica, from, payload, size, net.now_us);
 }
 
 START_TEST(test_offer_too_large_is_refused)
 {
-	struct triad_share_status status;
-	struct triad_share_message message = {.kind = TRIAD_SHARE_DIGEST,
-		.config = {.generation = TRIAD_SHARE_MAX_GENERATION,
+	struct triad_replica_status status;
+	struct triad_replica_message message = {.kind = TRIAD_REPLICA_DIGEST,
+		.config = {.generation = TRIAD_REPLICA_MAX_GENERATION,
 			.hash = 1,
 			.size = MAX_CONFIG_SIZE + 1}};
 
 	build(3, 1);
 	hear(0, id_of(1), &message);
-	triad_share_status(net.members[0].share, &status);
+	triad_replica_status(net.members[0].replica, &status);
 	ck_assert_uint_eq(status.n_offers_refused, 1);
 	ck_assert_uint_eq(status.wanted.generation, 0);
 	message.config.size--;
 	hear(0, id_of(1), &message);
-	triad_share_status(net.members[0].share, &status);
-	ck_assert_uint_eq(status.wanted.generation, TRIAD_SHARE_MAX_GENERATION);
+	triad_replica_status(net.members[0].replica, &status);
+	ck_assert_uint_eq(status.wanted.generation, TRIAD_REPLICA_MAX_GENERATION);
 	tear_down();
 }
 END_TEST
 
 START_TEST(test_offer_that_nobody_gives_is_given_up)
 {
-	struct triad_share_message message = {.kind = TRIAD_SHARE_DIGEST,
+	struct triad_replica_message message = {.kind = TRIAD_REPLICA_DIGEST,
 		.config = {.generation = 9, .hash = 1, .size = 5000}};
 
 	build(3, 1);
@@ -646,20 +648,20 @@ END_TEST
 
 START_TEST(test_config_with_other_octets_is_not_taken)
 {
-	struct triad_share_message message = {.kind = TRIAD_SHARE_DIGEST,
+	struct triad_replica_message message = {.kind = TRIAD_REPLICA_DIGEST,
 		.config = {.generation = 9, .hash = 1, .size = 10}};
-	struct triad_share_config config;
-	struct triad_share_status status;
+	struct triad_replica_config config;
+	struct triad_replica_status status;
 	uint8_t *octets;
 
 	build(2, 1);
 	hear(0, id_of(1), &message);
-	message.kind = TRIAD_SHARE_PART;
+	message.kind = TRIAD_REPLICA_PART;
 	message.octets = (const uint8_t *)"0123456789";
 	message.n_octets = 10;
 	hear(0, id_of(1), &message);
-	ck_assert(!triad_share_take_config(net.members[0].share, &config, &octets));
-	triad_share_status(net.members[0].share, &status);
+	ck_assert(!triad_replica_take_config(net.members[0].replica, &config, &octets));
+	triad_replica_status(net.members[0].replica, &status);
 	ck_assert_uint_eq(status.n_configs_bad, 1);
 	ck_assert_uint_eq(status.wanted.generation, 0);
 	tear_down();
@@ -669,19 +671,19 @@ END_TEST
 /* A piece that is further on than there is room for. */
 START_TEST(test_piece_of_another_size_is_ignored)
 {
-	struct triad_share_message message = {.kind = TRIAD_SHARE_DIGEST,
+	struct triad_replica_message message = {.kind = TRIAD_REPLICA_DIGEST,
 		.config = {.generation = 9, .hash = 1, .size = 10}};
-	struct triad_share_status status;
+	struct triad_replica_status status;
 
 	build(2, 1);
 	hear(0, id_of(1), &message);
-	message.kind = TRIAD_SHARE_PART;
-	message.config.size = TRIAD_SHARE_PIECE_SIZE + 10;
+	message.kind = TRIAD_REPLICA_PART;
+	message.config.size = TRIAD_REPLICA_PIECE_SIZE + 10;
 	message.piece = 1;
 	message.octets = (const uint8_t *)"0123456789";
 	message.n_octets = 10;
 	hear(0, id_of(1), &message);
-	triad_share_status(net.members[0].share, &status);
+	triad_replica_status(net.members[0].replica, &status);
 	ck_assert_uint_eq(status.wanted.generation, 9);
 	ck_assert_uint_eq(status.n_octets_here, 0);
 	tear_down();
@@ -691,24 +693,24 @@ END_TEST
 /* Whoever took it may have refused it. */
 START_TEST(test_config_taken_is_not_fetched_again)
 {
-	struct triad_share_message message = {
-		.kind = TRIAD_SHARE_DIGEST, .config = {.size = 10}};
-	struct triad_share_config config;
-	struct triad_share_status status;
+	struct triad_replica_message message = {
+		.kind = TRIAD_REPLICA_DIGEST, .config = {.size = 10}};
+	struct triad_replica_config config;
+	struct triad_replica_status status;
 	uint8_t *octets, *taken;
 
 	build(2, 1);
 	message.n_octets = fill_config(&message.config, 9, &octets);
 	message.octets = octets;
 	hear(0, id_of(1), &message);
-	message.kind = TRIAD_SHARE_PART;
+	message.kind = TRIAD_REPLICA_PART;
 	hear(0, id_of(1), &message);
-	ck_assert(triad_share_take_config(net.members[0].share, &config, &taken));
+	ck_assert(triad_replica_take_config(net.members[0].replica, &config, &taken));
 	ck_assert_mem_eq(taken, octets, 10);
-	ck_assert(!triad_share_take_config(net.members[0].share, &config, &taken));
-	message.kind = TRIAD_SHARE_DIGEST;
+	ck_assert(!triad_replica_take_config(net.members[0].replica, &config, &taken));
+	message.kind = TRIAD_REPLICA_DIGEST;
 	hear(0, id_of(1), &message);
-	triad_share_status(net.members[0].share, &status);
+	triad_replica_status(net.members[0].replica, &status);
 	ck_assert_uint_eq(status.wanted.generation, 0);
 	free(octets);
 	free(taken);
@@ -718,14 +720,14 @@ END_TEST
 
 START_TEST(test_own_payload_come_back_is_ignored)
 {
-	struct triad_share_message message = {.kind = TRIAD_SHARE_DIGEST,
+	struct triad_replica_message message = {.kind = TRIAD_REPLICA_DIGEST,
 		.config = {.generation = 9, .hash = 1, .size = 10}};
-	struct triad_share_status status;
+	struct triad_replica_status status;
 
 	build(2, 1);
 	hear(0, id_of(0), &message);
-	triad_share_payload(net.members[0].share, id_of(0), "x", 1, net.now_us);
-	triad_share_status(net.members[0].share, &status);
+	triad_replica_payload(net.members[0].replica, id_of(0), "x", 1, net.now_us);
+	triad_replica_status(net.members[0].replica, &status);
 	ck_assert_uint_eq(status.wanted.generation + status.n_malformed, 0);
 	tear_down();
 }
@@ -733,16 +735,18 @@ END_TEST
 
 START_TEST(test_payload_not_understood_is_counted)
 {
-	struct triad_share_status status;
-	struct triad_share_message message = {.kind = TRIAD_SHARE_RECORDS,
+	struct triad_replica_status status;
+	struct triad_replica_message message = {.kind = TRIAD_REPLICA_RECORDS,
 		.octets = (const uint8_t *)"no record\n",
 		.n_octets = 10};
 
 	build(2, 1);
-	triad_share_payload(net.members[0].share, id_of(1), "TrPm\2", 5, net.now_us);
-	triad_share_payload(net.members[0].share, id_of(1), "TrPm\1", 5, net.now_us);
+	triad_replica_payload(
+		net.members[0].replica, id_of(1), "TrPm\2", 5, net.now_us);
+	triad_replica_payload(
+		net.members[0].replica, id_of(1), "TrPm\1", 5, net.now_us);
 	hear(0, id_of(1), &message);
-	triad_share_status(net.members[0].share, &status);
+	triad_replica_status(net.members[0].replica, &status);
 	ck_assert_uint_eq(status.n_versions, 1);
 	ck_assert_uint_eq(status.n_malformed, 2);
 	tear_down();
@@ -752,7 +756,7 @@ END_TEST
 /* What is news is on the disk before anything is said. */
 START_TEST(test_payloads_wait_for_records_to_be_taken)
 {
-	struct triad_share_message message = {.kind = TRIAD_SHARE_RECORDS};
+	struct triad_replica_message message = {.kind = TRIAD_REPLICA_RECORDS};
 	char line[TRIAD_RECORD_LINE_SIZE + 1];
 	struct triad_record record;
 	uint8_t payload[TRIAD_CLUSTER_PAYLOAD_SIZE];
@@ -763,31 +767,35 @@ START_TEST(test_payloads_wait_for_records_to_be_taken)
 	line[message.n_octets++] = '\n';
 	message.octets = (const uint8_t *)line;
 	hear(0, id_of(1), &message);
-	triad_share_run(net.members[0].share, net.now_us);
-	ck_assert_uint_eq(triad_share_take_payload(net.members[0].share, payload), 0);
-	ck_assert(triad_share_take_record(net.members[0].share, &record));
-	ck_assert(!triad_share_take_record(net.members[0].share, &record));
-	ck_assert_uint_gt(triad_share_take_payload(net.members[0].share, payload), 0);
+	triad_replica_run(net.members[0].replica, net.now_us);
+	ck_assert_uint_eq(
+		triad_replica_take_payload(net.members[0].replica, payload), 0);
+	ck_assert(triad_replica_take_record(net.members[0].replica, &record));
+	ck_assert(!triad_replica_take_record(net.members[0].replica, &record));
+	ck_assert_uint_gt(
+		triad_replica_take_payload(net.members[0].replica, payload), 0);
 	tear_down();
 }
 END_TEST
 
 /* --- octets --- */
 
-static const struct triad_share_message messages[] = {
-	{.kind = TRIAD_SHARE_DIGEST, .digest = {{[1] = 7, [63] = 9}}},
-	{.kind = TRIAD_SHARE_DIGEST,
+static const struct triad_replica_message messages[] = {
+	{.kind = TRIAD_REPLICA_DIGEST, .digest = {{[1] = 7, [63] = 9}}},
+	{.kind = TRIAD_REPLICA_DIGEST,
 		.config = {.generation = 0x11, .hash = 0x12, .size = 0x13}},
-	{.kind = TRIAD_SHARE_RECORDS, .octets = (const uint8_t *)"ab\n", .n_octets = 3},
-	{.kind = TRIAD_SHARE_WANT,
+	{.kind = TRIAD_REPLICA_RECORDS,
+		.octets = (const uint8_t *)"ab\n",
+		.n_octets = 3},
+	{.kind = TRIAD_REPLICA_WANT,
 		.to = 5,
 		.config = {.generation = 0x11, .hash = 0x12},
 		.piece = 3,
-		.n_pieces = TRIAD_SHARE_WINDOW},
-	{.kind = TRIAD_SHARE_PART,
+		.n_pieces = TRIAD_REPLICA_WINDOW},
+	{.kind = TRIAD_REPLICA_PART,
 		.config = {.generation = 0x11,
 			.hash = 0x12,
-			.size = TRIAD_SHARE_PIECE_SIZE * 3 + 2},
+			.size = TRIAD_REPLICA_PIECE_SIZE * 3 + 2},
 		.piece = 3,
 		.octets = (const uint8_t *)"ab",
 		.n_octets = 2},
@@ -795,26 +803,26 @@ static const struct triad_share_message messages[] = {
 
 START_TEST(test_message_round_trip_is_the_same_shorter_is_refused)
 {
-	struct triad_share_message message;
+	struct triad_replica_message message;
 	uint8_t payload[TRIAD_CLUSTER_PAYLOAD_SIZE + 1] = {0};
 	uint8_t again[TRIAD_CLUSTER_PAYLOAD_SIZE];
-	size_t size = triad_share_message_encode(&messages[_i], payload);
+	size_t size = triad_replica_message_encode(&messages[_i], payload);
 
-	ck_assert_int_eq(triad_share_message_decode(&message, payload, size), 0);
-	ck_assert_uint_eq(triad_share_message_encode(&message, again), size);
+	ck_assert_int_eq(triad_replica_message_decode(&message, payload, size), 0);
+	ck_assert_uint_eq(triad_replica_message_encode(&message, again), size);
 	ck_assert_mem_eq(payload, again, size);
 	ck_assert_int_eq(
-		triad_share_message_decode(&message, payload, size + 1), EINVAL);
+		triad_replica_message_decode(&message, payload, size + 1), EINVAL);
 	for (size_t shorter = 0; shorter < size; shorter++) {
 		uint8_t *exact = malloc(shorter ? shorter : 1);
 
 		memcpy(exact, payload, shorter);
 		ck_assert_int_ne(
-			triad_share_message_decode(&message, exact, shorter), 0);
+			triad_replica_message_decode(&message, exact, shorter), 0);
 		free(exact);
 	}
 	payload[7] = 1;
-	ck_assert_int_eq(triad_share_message_decode(&message, payload, size), EINVAL);
+	ck_assert_int_eq(triad_replica_message_decode(&message, payload, size), EINVAL);
 }
 END_TEST
 
@@ -836,13 +844,13 @@ static const struct {
 
 START_TEST(test_message_with_hostile_field_is_refused)
 {
-	struct triad_share_message message;
+	struct triad_replica_message message;
 	uint8_t payload[TRIAD_CLUSTER_PAYLOAD_SIZE];
 	size_t size =
-		triad_share_message_encode(&messages[hostile[_i].message], payload);
+		triad_replica_message_encode(&messages[hostile[_i].message], payload);
 
 	memset(payload + hostile[_i].at, hostile[_i].value, hostile[_i].size);
-	ck_assert_int_eq(triad_share_message_decode(&message, payload, size), EINVAL);
+	ck_assert_int_eq(triad_replica_message_decode(&message, payload, size), EINVAL);
 }
 END_TEST
 
@@ -850,14 +858,14 @@ START_TEST(test_message_too_large_is_not_encoded)
 {
 	uint8_t octets[TRIAD_CLUSTER_PAYLOAD_SIZE] = {0};
 	uint8_t payload[TRIAD_CLUSTER_PAYLOAD_SIZE];
-	struct triad_share_message message = {.kind = TRIAD_SHARE_RECORDS,
+	struct triad_replica_message message = {.kind = TRIAD_REPLICA_RECORDS,
 		.octets = octets,
 		.n_octets = sizeof(octets) - 7};
 
-	ck_assert_uint_eq(triad_share_message_encode(&message, payload), 0);
+	ck_assert_uint_eq(triad_replica_message_encode(&message, payload), 0);
 	message.n_octets--;
 	ck_assert_uint_eq(
-		triad_share_message_encode(&message, payload), sizeof(payload));
+		triad_replica_message_encode(&message, payload), sizeof(payload));
 }
 END_TEST
 

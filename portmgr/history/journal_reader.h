@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A journal's octets, taken into the memory piece by piece, however they are cut.
+/* A journal's octets, taken into the history piece by piece, however they are cut.
  *
  * A line that is no record's, because it was torn or altered, is left out and counted.
  * Only the file's last line may have no end: its writer was killed.
@@ -8,17 +8,17 @@
 #ifndef TRIAD_PORTMGR_JOURNAL_READER_H
 #define TRIAD_PORTMGR_JOURNAL_READER_H
 
-#include "portmgr/memory/memory.h"
+#include "portmgr/history/history.h"
 
 struct triad_journal_reader {
-	struct triad_memory *memory;
+	struct triad_history *history;
 	char line[TRIAD_RECORD_LINE_SIZE];
 	size_t length; /* more than there is room for: too long to be a record */
 	uint64_t n_bad;
 };
 
 void triad_journal_reader_init(
-	struct triad_journal_reader *reader, struct triad_memory *memory);
+	struct triad_journal_reader *reader, struct triad_history *history);
 
 /* Takes the next octets.  Returns 0 or ENOMEM. */
 int triad_journal_reader_take(

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "portmgr/memory/memory.h"
+#include "portmgr/history/history.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -36,49 +36,49 @@ static struct triad_record a_record(
 		.writer = 1,
 		.node_guid = node_guid,
 		.port = port,
-		.deed = TRIAD_DEED_DISABLE,
+		.action = TRIAD_ACTION_DISABLE,
 		.outcome = TRIAD_OUTCOME_DONE,
 		.reason = TRIAD_REASON_EXPECTED};
 }
 
-static bool is_same_digest(const struct triad_memory *a, const struct triad_memory *b)
+static bool is_same_digest(const struct triad_history *a, const struct triad_history *b)
 {
-	struct triad_memory_digest ours, theirs;
+	struct triad_history_digest ours, theirs;
 
-	triad_memory_digest(a, &ours);
-	triad_memory_digest(b, &theirs);
+	triad_history_digest(a, &ours);
+	triad_history_digest(b, &theirs);
 	return !memcmp(&ours, &theirs, sizeof(ours));
 }
 
 START_TEST(test_memory_newer_record_of_port_stays)
 {
-	struct triad_memory *memory = triad_memory_new();
+	struct triad_history *history = triad_history_new();
 	struct triad_record old = a_record(3, 9, 5, 1), record = a_record(4, 1, 5, 1);
 	uint64_t term, number;
 
-	triad_memory_newest(memory, &term, &number);
+	triad_history_newest(history, &term, &number);
 	ck_assert_uint_eq(term + number, 0);
-	ck_assert_ptr_null(triad_memory_find(memory, 5, 1));
-	ck_assert_int_eq(triad_memory_merge(memory, &record), 0);
-	ck_assert_int_eq(triad_memory_merge(memory, &record), EALREADY);
-	ck_assert_int_eq(triad_memory_merge(memory, &old), EALREADY);
-	ck_assert_uint_eq(triad_memory_find(memory, 5, 1)->term, 4);
-	ck_assert_ptr_null(triad_memory_find(memory, 5, 2));
-	ck_assert_ptr_null(triad_memory_find(memory, 6, 1));
+	ck_assert_ptr_null(triad_history_find(history, 5, 1));
+	ck_assert_int_eq(triad_history_merge(history, &record), 0);
+	ck_assert_int_eq(triad_history_merge(history, &record), EALREADY);
+	ck_assert_int_eq(triad_history_merge(history, &old), EALREADY);
+	ck_assert_uint_eq(triad_history_find(history, 5, 1)->term, 4);
+	ck_assert_ptr_null(triad_history_find(history, 5, 2));
+	ck_assert_ptr_null(triad_history_find(history, 6, 1));
 	record.number = 2;
 	record.outcome = TRIAD_OUTCOME_REFUSED;
-	ck_assert_int_eq(triad_memory_merge(memory, &record), 0);
-	ck_assert_uint_eq(triad_memory_n(memory), 1);
+	ck_assert_int_eq(triad_history_merge(history, &record), 0);
+	ck_assert_uint_eq(triad_history_n(history), 1);
 	/* An old one of another port is news, but not the newest. */
 	old.port = 2;
-	ck_assert_int_eq(triad_memory_merge(memory, &old), 0);
-	triad_memory_newest(memory, &term, &number);
+	ck_assert_int_eq(triad_history_merge(history, &old), 0);
+	triad_history_newest(history, &term, &number);
 	ck_assert_uint_eq(term, 4);
 	ck_assert_uint_eq(number, 2);
-	ck_assert_uint_eq(triad_memory_history(memory, 0)->port, 2);
-	ck_assert_uint_eq(triad_memory_history(memory, 2)->number, 1);
-	ck_assert_ptr_null(triad_memory_history(memory, 3));
-	triad_memory_free(memory);
+	ck_assert_uint_eq(triad_history_latest(history, 0)->port, 2);
+	ck_assert_uint_eq(triad_history_latest(history, 2)->number, 1);
+	ck_assert_ptr_null(triad_history_latest(history, 3));
+	triad_history_free(history);
 }
 END_TEST
 
@@ -86,25 +86,25 @@ END_TEST
  * by other code. */
 START_TEST(test_memory_digest_is_a_known_number)
 {
-	struct triad_memory *memory = triad_memory_new();
+	struct triad_history *history = triad_history_new();
 	struct triad_record record = a_record(7, 3, UINT64_C(0x0002c90300001234), 3);
-	struct triad_memory_digest digest;
+	struct triad_history_digest digest;
 
-	triad_memory_digest(memory, &digest);
-	for (unsigned i = 0; i < TRIAD_MEMORY_N_BUCKETS; i++)
+	triad_history_digest(history, &digest);
+	for (unsigned i = 0; i < TRIAD_HISTORY_N_BUCKETS; i++)
 		ck_assert_uint_eq(digest.buckets[i], 0);
-	ck_assert_int_eq(triad_memory_merge(memory, &record), 0);
-	triad_memory_digest(memory, &digest);
-	for (unsigned i = 0; i < TRIAD_MEMORY_N_BUCKETS; i++)
+	ck_assert_int_eq(triad_history_merge(history, &record), 0);
+	triad_history_digest(history, &digest);
+	for (unsigned i = 0; i < TRIAD_HISTORY_N_BUCKETS; i++)
 		ck_assert_uint_eq(
 			digest.buckets[i], i == 16 ? UINT64_C(0x5fe7df17532bdee0) : 0);
-	triad_memory_free(memory);
+	triad_history_free(history);
 }
 END_TEST
 
 START_TEST(test_memory_digest_tells_every_field)
 {
-	struct triad_memory *ours = triad_memory_new();
+	struct triad_history *ours = triad_history_new();
 	struct triad_record record = a_record(7, 3, 5, 1);
 	struct triad_record others[11];
 
@@ -116,55 +116,55 @@ START_TEST(test_memory_digest_tells_every_field)
 	others[3].writer++;
 	others[4].node_guid++;
 	others[5].port++;
-	others[6].deed++;
+	others[6].action++;
 	others[7].outcome++;
 	others[8].reason++;
 	others[9].remote_guid++;
 	others[10].text[0] = 'x';
-	triad_memory_merge(ours, &record);
+	triad_history_merge(ours, &record);
 	for (unsigned i = 0; i < 11; i++) {
-		struct triad_memory *theirs = triad_memory_new();
+		struct triad_history *theirs = triad_history_new();
 
-		triad_memory_merge(theirs, &others[i]);
+		triad_history_merge(theirs, &others[i]);
 		ck_assert_msg(!is_same_digest(ours, theirs), "field %u", i);
-		triad_memory_merge(theirs, &record);
-		triad_memory_merge(ours, &others[i]);
+		triad_history_merge(theirs, &record);
+		triad_history_merge(ours, &others[i]);
 		ck_assert(i == 4 || i == 5 || is_same_digest(ours, theirs));
-		triad_memory_free(theirs);
-		triad_memory_free(ours);
-		ours = triad_memory_new();
-		triad_memory_merge(ours, &record);
+		triad_history_free(theirs);
+		triad_history_free(ours);
+		ours = triad_history_new();
+		triad_history_merge(ours, &record);
 	}
-	triad_memory_free(ours);
+	triad_history_free(ours);
 }
 END_TEST
 
 /* As it comes back from a journal or the network. */
 START_TEST(test_memory_text_not_clean_has_digest_of_clean_one)
 {
-	struct triad_memory *ours = triad_memory_new(), *theirs = triad_memory_new();
+	struct triad_history *ours = triad_history_new(), *theirs = triad_history_new();
 	struct triad_record record = a_record(7, 3, 5, 1), read;
 	char line[TRIAD_RECORD_LINE_SIZE];
 
 	strcpy(record.text, "a\tb\xff");
-	ck_assert_int_eq(triad_memory_merge(ours, &record), 0);
+	ck_assert_int_eq(triad_history_merge(ours, &record), 0);
 	ck_assert_int_eq(
 		triad_record_parse(line, triad_record_format(&record, line), &read), 0);
-	ck_assert_int_eq(triad_memory_merge(theirs, &read), 0);
+	ck_assert_int_eq(triad_history_merge(theirs, &read), 0);
 	ck_assert(is_same_digest(ours, theirs));
-	ck_assert_int_eq(triad_memory_merge(ours, &read), EALREADY);
-	triad_memory_free(ours);
-	triad_memory_free(theirs);
+	ck_assert_int_eq(triad_history_merge(ours, &read), EALREADY);
+	triad_history_free(ours);
+	triad_history_free(theirs);
 }
 END_TEST
 
 /* The last records, by the simplest means. */
-static void check_against_list(const struct triad_memory *memory,
+static void check_against_list(const struct triad_history *history,
 	const struct triad_record *records, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++) {
-		const struct triad_record *found = triad_memory_find(
-			memory, records[i].node_guid, records[i].port);
+		const struct triad_record *found = triad_history_find(
+			history, records[i].node_guid, records[i].port);
 		bool is_one_of_them = false;
 
 		ck_assert_ptr_nonnull(found);
@@ -175,95 +175,95 @@ static void check_against_list(const struct triad_memory *memory,
 	}
 }
 
-static unsigned count_all(const struct triad_memory *memory)
+static unsigned count_all(const struct triad_history *history)
 {
 	unsigned n = 0;
 
-	for (unsigned bucket = 0; bucket <= TRIAD_MEMORY_N_BUCKETS; bucket++)
-		for (uint32_t i = 0; triad_memory_at(memory, bucket, i); i++)
+	for (unsigned bucket = 0; bucket <= TRIAD_HISTORY_N_BUCKETS; bucket++)
+		for (uint32_t i = 0; triad_history_at(history, bucket, i); i++)
 			n++;
 	return n;
 }
 
-static void merge_all_at(struct triad_memory *to, const struct triad_memory *from)
+static void merge_all_at(struct triad_history *to, const struct triad_history *from)
 {
 	const struct triad_record *record;
 
-	for (unsigned bucket = 0; bucket < TRIAD_MEMORY_N_BUCKETS; bucket++)
-		for (uint32_t i = 0; (record = triad_memory_at(from, bucket, i)); i++)
-			triad_memory_merge(to, record);
+	for (unsigned bucket = 0; bucket < TRIAD_HISTORY_N_BUCKETS; bucket++)
+		for (uint32_t i = 0; (record = triad_history_at(from, bucket, i)); i++)
+			triad_history_merge(to, record);
 }
 
 /* Some of the same number and term, too, which should not be. */
 START_TEST(test_memories_of_same_records_in_any_order_are_same)
 {
 	static struct triad_record records[N_RECORDS];
-	struct triad_memory *members[N_MEMBERS];
+	struct triad_history *members[N_MEMBERS];
 
 	seed();
 	for (unsigned i = 0; i < N_RECORDS; i++)
 		records[i] = a_record(
 			pick(20), 1 + pick(20), 1 + pick(30), (uint8_t)(1 + pick(5)));
 	for (unsigned i = 0; i < N_MEMBERS; i++) {
-		members[i] = triad_memory_new();
+		members[i] = triad_history_new();
 		for (unsigned n = 0; n < N_RECORDS / 2; n++)
-			triad_memory_merge(members[i], &records[pick(N_RECORDS)]);
+			triad_history_merge(members[i], &records[pick(N_RECORDS)]);
 	}
 	/* What nobody picked. */
 	for (unsigned i = 0; i < N_RECORDS; i++)
-		triad_memory_merge(members[pick(N_MEMBERS)], &records[i]);
+		triad_history_merge(members[pick(N_MEMBERS)], &records[i]);
 	for (unsigned round = 0; round < 2; round++)
 		for (unsigned i = 0; i < N_MEMBERS; i++)
 			merge_all_at(members[(i + 1) % N_MEMBERS], members[i]);
 	for (unsigned i = 0; i < N_MEMBERS; i++) {
 		ck_assert(is_same_digest(members[0], members[i]));
 		check_against_list(members[i], records, N_RECORDS);
-		ck_assert_uint_eq(count_all(members[i]), triad_memory_n(members[i]));
+		ck_assert_uint_eq(count_all(members[i]), triad_history_n(members[i]));
 	}
 	for (unsigned i = 0; i < N_MEMBERS; i++)
-		triad_memory_free(members[i]);
+		triad_history_free(members[i]);
 }
 END_TEST
 
 START_TEST(test_memory_history_keeps_latest)
 {
-	struct triad_memory *memory = triad_memory_new();
+	struct triad_history *history = triad_history_new();
 
-	for (uint32_t i = 1; i <= TRIAD_MEMORY_HISTORY + 10; i++) {
+	for (uint32_t i = 1; i <= TRIAD_HISTORY_N_LATEST + 10; i++) {
 		struct triad_record record =
 			a_record(1, i, 1 + i / 200, (uint8_t)(1 + i % 200));
 
-		ck_assert_int_eq(triad_memory_merge(memory, &record), 0);
+		ck_assert_int_eq(triad_history_merge(history, &record), 0);
 	}
 	ck_assert_uint_eq(
-		triad_memory_history(memory, 0)->number, TRIAD_MEMORY_HISTORY + 10);
+		triad_history_latest(history, 0)->number, TRIAD_HISTORY_N_LATEST + 10);
 	ck_assert_uint_eq(
-		triad_memory_history(memory, TRIAD_MEMORY_HISTORY - 1)->number, 11);
-	ck_assert_ptr_null(triad_memory_history(memory, TRIAD_MEMORY_HISTORY));
-	ck_assert(!triad_memory_is_in_history(memory, 1, 11));
-	ck_assert(triad_memory_is_in_history(memory, 1, 12));
-	ck_assert(!triad_memory_is_in_history(memory, 99, 1));
-	triad_memory_free(memory);
+		triad_history_latest(history, TRIAD_HISTORY_N_LATEST - 1)->number, 11);
+	ck_assert_ptr_null(triad_history_latest(history, TRIAD_HISTORY_N_LATEST));
+	ck_assert(!triad_history_is_in_latest(history, 1, 11));
+	ck_assert(triad_history_is_in_latest(history, 1, 12));
+	ck_assert(!triad_history_is_in_latest(history, 99, 1));
+	triad_history_free(history);
 }
 END_TEST
 
 START_TEST(test_memory_full_takes_no_more_ports)
 {
-	struct triad_memory *memory = triad_memory_new();
+	struct triad_history *history = triad_history_new();
 	struct triad_record record;
 
-	for (uint32_t i = 0; i < TRIAD_MEMORY_MAX_PORTS; i++) {
+	for (uint32_t i = 0; i < TRIAD_HISTORY_MAX_PORTS; i++) {
 		record = a_record(1, i + 1, 1 + i / 254, (uint8_t)(1 + i % 254));
-		if (triad_memory_merge(memory, &record))
+		if (triad_history_merge(history, &record))
 			ck_abort_msg("port %u", i);
 	}
-	ck_assert_uint_eq(triad_memory_n(memory), TRIAD_MEMORY_MAX_PORTS);
+	ck_assert_uint_eq(triad_history_n(history), TRIAD_HISTORY_MAX_PORTS);
 	record = a_record(1, 1, 99999, 1);
-	ck_assert_int_eq(triad_memory_merge(memory, &record), ENOSPC);
-	ck_assert_ptr_null(triad_memory_find(memory, 99999, 1));
+	ck_assert_int_eq(triad_history_merge(history, &record), ENOSPC);
+	ck_assert_ptr_null(triad_history_find(history, 99999, 1));
 	record = a_record(2, 1, 1, 1);
-	ck_assert_int_eq(triad_memory_merge(memory, &record), 0);
-	triad_memory_free(memory);
+	ck_assert_int_eq(triad_history_merge(history, &record), 0);
+	triad_history_free(history);
 }
 END_TEST
 

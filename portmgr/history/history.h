@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What is known of what was done to ports: the last record of each port, and the latest
+ * records of all.
+ *
+ * Records may come in any order, more than once, from the journal and from other
+ * members: the newer one of a port stays. So two that have heard the same records have
+ * the same history.  Whether they have is told by a digest: a number for each of
+ * TRIAD_HISTORY_N_BUCKETS buckets of ports, made of the lines of the ports' last
+ * records (record.h), so that it is the same on all machines.
+ *
+ * What a port's last record means:
+ *     disabled by us      DISABLE: intended, done or unanswered
+ *     failed              FAIL, or DISABLE with a reason other than EXPECTED
+ *     admitted            ADMIT, as long as the same component is at the far end
+ *     nothing             RELEASE, or no record
+ *
+ * Thread-safety: one thread.  Memory: bounded by the caps; checked. */
+#ifndef TRIAD_PORTMGR_HISTORY_H
+#define TRIAD_PORTMGR_HISTORY_H
+
+#include "portmgr/history/record.h"
+
+#define TRIAD_HISTORY_N_BUCKETS 64u
+#define TRIAD_HISTORY_MAX_PORTS (1u << 18)
+#define TRIAD_HISTORY_N_LATEST 4096u /* records of all ports that are kept */
+
+struct triad_history;
+
+struct triad_history_digest {
+	uint64_t buckets[TRIAD_HISTORY_N_BUCKETS]; /* all 0: nothing is remembered */
+};
+
+struct triad_history *triad_history_new(void);
+/* Accepts NULL. */
+void triad_history_free(struct triad_history *history);
+
+/* Returns 0, EALREADY (the port's record is this one, or newer: nothing changed),
+ * ENOMEM or ENOSPC (the cap).  An outcome is a record of its own, with a higher
+ * number. */
+int triad_history_merge(
+	struct triad_history *history, const struct triad_record *record);
+
+/* A port's last record, or NULL; valid until the next merge. */
+const struct triad_record *triad_history_find(
+	const struct triad_history *history, uint64_t node_guid, uint8_t port);
+
+/* The last records of the ports of a bucket, in some order that stays until the next
+ * merge; NULL behind the last. */
+const struct triad_record *triad_history_at(
+	const struct triad_history *history, unsigned bucket, uint32_t i);
+uint32_t triad_history_n(const struct triad_history *history);
+
+/* The newest (term, number) of all: 0, 0 when there are none. */
+void triad_history_newest(
+	const struct triad_history *history, uint64_t *term, uint64_t *number);
+
+void triad_history_digest(
+	const struct triad_history *history, struct triad_history_digest *digest);
+
+/* The history, what was taken last first: record 'i' from 0, or NULL. */
+const struct triad_record *triad_history_latest(
+	const struct triad_history *history, uint32_t i);
+/* Whether the port's last record is still in the history. */
+bool triad_history_is_in_latest(
+	const struct triad_history *history, uint64_t node_guid, uint8_t port);
+
+#endif

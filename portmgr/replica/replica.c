@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "portmgr/replica/replica.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "portmgr/replica/replica_parts.h"
+
+/* Between two digests of a member, whatever happens; and when one is said to answer
+ * another. */
+#define GAP_US (5 * TRIAD_US_PER_MS)
+#define ANSWER_GAP_US (50 * TRIAD_US_PER_MS)
+/* Before records are said to who lacks some: a time for what is under way; another for
+ * each member that may do it instead; and between two times. */
+#define SETTLE_US (5 * TRIAD_US_PER_MS)
+#define TURN_US (5 * TRIAD_US_PER_MS)
+#define PASS_GAP_US (100 * TRIAD_US_PER_MS)
+#define LINES_SIZE (TRIAD_CLUSTER_PAYLOAD_SIZE - 8u)
+#define NEVER UINT64_MAX
+
+struct triad_replica *triad_replica_new(
+	const struct triad_replica_conf *conf, struct triad_history *history)
+{
+	struct triad_replica *replica = calloc(1, sizeof(*replica));
+
+	if (!replica)
+		return NULL;
+	replica->conf = *conf;
+	replica->history = history;
+	replica->answer_us = NEVER;
+	return replica;
+}
+
+void triad_replica_free(struct triad_replica *replica)
+{
+	if (!replica)
+		return;
+	replica_config_free(replica);
+	free(replica);
+}
+
+void replica_send_digest(struct triad_replica *replica, uint64_t at_us)
+{
+	if (replica->said_digest_us && at_us < replica->said_digest_us + GAP_US)
+		at_us = replica->said_digest_us + GAP_US;
+	if (at_us < replica->digest_us)
+		replica->digest_us = at_us;
+}
+
+/* --- views --- */
+
+static struct replica_member *find_member(struct triad_replica *replica, uint64_t id)
+{
+	for (uint32_t i = 0; i < replica->n_members; i++)
+		if (replica->members[i].id == id)
+			return &replica->members[i];
+	return NULL;
+}
+
+void triad_replica_view(struct triad_replica *replica,
+	const struct triad_cluster_view *view, uint64_t now_us)
+{
+	struct replica_member members[TRIAD_CLUSTER_MAX_MEMBERS];
+	uint32_t n = 0;
+
+	replica->now_us = now_us;
+	replica->has_view = true;
+	replica->rank = 0;
+	for (uint32_t i = 0; i < view->n_members; i++) {
+		uint64_t id = view->members[i];
+		const struct replica_member *known = find_member(replica, id);
+
+		if (!id || id == replica->conf.id)
+			continue;
+		replica->rank += id < replica->conf.id;
+		members[n++] = known ? *known : (struct replica_member){.id = id};
+	}
+	memcpy(replica->members, members, n * sizeof(*members));
+	replica->n_members = n;
+	replica_send_digest(replica, now_us);
+}
+
+uint32_t triad_replica_n_same(const struct triad_replica *replica, uint64_t since_us)
+{
+	struct triad_history_digest own;
+	uint32_t n = replica->has_view;
+
+	triad_history_digest(replica->history, &own);
+	for (uint32_t i = 0; i < replica->n_members; i++) {
+		const struct replica_member *member = &replica->members[i];
+
+		n += member->has_digest && member->heard_us > since_us &&
+			!memcmp(&member->digest, &own, sizeof(own));
+	}
+	return n;
+}
+
+uint32_t triad_replica_n_same_config(const struct triad_replica *replica)
+{
+	uint32_t n = replica->has_view;
+
+	for (uint32_t i = 0; i < replica->n_members; i++) {
+		const struct replica_member *member = &replica->members[i];
+
+		n += member->has_digest &&
+			member->config.generation == replica->own.generation &&
+			member->config.hash == replica->own.hash;
+	}
+	return n;
+}
+
+/* --- digests --- */
+
+/* Buckets in which they differ, a bit for each. */
+static uint64_t differing(
+	const struct triad_history_digest *a, const struct triad_history_digest *b)
+{
+	uint64_t buckets = 0;
+
+	for (unsigned i = 0; i < TRIAD_HISTORY_N_BUCKETS; i++)
+		if (a->buckets[i] != b->buckets[i])
+			buckets |= UINT64_C(1) << i;
+	return buckets;
+}
+
+/* Those that have something to say. */
+static uint64_t filled(const struct triad_replica *replica)
+{
+	uint64_t buckets = 0;
+
+	for (unsigned i = 0; i < TRIAD_HISTORY_N_BUCKETS; i++)
+		if (triad_history_at(replica->history, i, 0))
+			buckets |= UINT64_C(1) << i;
+	return buckets;
+}
+
+static uint64_t fingerprint(
+	const struct triad_history_digest *a, const struct triad_history_digest *b)
+{
+	uint64_t print = UINT64_C(0xcbf29ce484222325);
+
+	for (unsigned i = 0; i < TRIAD_HISTORY_N_BUCKETS; i++) {
+		print = (print ^ a->buckets[i]) * UINT64_C(0x100000001b3);
+		print = (print ^ b->buckets[i]) * UINT64_C(0x100000001b3);
+	}
+	return print | 1;
+}
+
+/* Records are said to who lacks some, unless others do it first. */
+static void plan_answer(struct triad_replica *replica)
+{
+	if (replica->pass || replica->answer_us != NEVER)
+		return;
+	replica->answer_us = replica->now_us + SETTLE_US + replica->rank * TURN_US;
+	if (replica->passed_us && replica->answer_us < replica->passed_us + PASS_GAP_US)
+		replica->answer_us = replica->passed_us + PASS_GAP_US;
+	replica->answer_latest_us = replica->answer_us + replica->conf.interval_us;
+}
+
+/* It may be this one that lacks some: then the others have to know.  It is told once of
+ * the same two digests, or all would answer each other without end. */
+static void answer_digest(struct triad_replica *replica, struct replica_member *member)
+{
+	struct triad_history_digest own;
+	uint64_t buckets, print;
+
+	triad_history_digest(replica->history, &own);
+	buckets = differing(&own, &member->digest);
+	if (!buckets)
+		return;
+	print = fingerprint(&own, &member->digest);
+	if (print != member->answered) {
+		uint64_t at_us = replica->said_digest_us + ANSWER_GAP_US;
+
+		member->answered = print;
+		replica_send_digest(
+			replica, at_us > replica->now_us ? at_us : replica->now_us);
+	}
+	if (buckets & filled(replica))
+		plan_answer(replica);
+}
+
+static void receive_digest(struct triad_replica *replica, struct replica_member *member,
+	const struct triad_replica_message *message)
+{
+	if (!member)
+		return;
+	member->digest = message->digest;
+	member->config = message->config;
+	member->has_digest = true;
+	member->heard_us = replica->now_us;
+	answer_digest(replica, member);
+	replica_config_heard(replica, member);
+}
+
+static void begin_pass(struct triad_replica *replica)
+{
+	struct triad_history_digest own;
+	uint64_t buckets = 0;
+
+	replica->answer_us = NEVER;
+	triad_history_digest(replica->history, &own);
+	for (uint32_t i = 0; i < replica->n_members; i++)
+		if (replica->members[i].has_digest)
+			buckets |= differing(&own, &replica->members[i].digest);
+	replica->pass = buckets & filled(replica);
+	replica->pass_at = 0;
+}
+
+/* --- records --- */
+
+/* False: there is no room for one that is news. */
+static bool receive_record(struct triad_replica *replica,
+	const struct triad_record *record, bool *is_known)
+{
+	const struct triad_record *own =
+		triad_history_find(replica->history, record->node_guid, record->port);
+
+	if (own && !triad_record_compare(record, own))
+		return true;
+	*is_known = false;
+	if (replica->n_news == SHARE_MAX_NEWS)
+		return false;
+	if (triad_history_merge(replica->history, record))
+		return true;
+	replica->news[(replica->news_at + replica->n_news++) % SHARE_MAX_NEWS] =
+		*record;
+	replica->status.n_records_heard++;
+	replica_send_digest(replica, replica->now_us);
+	return true;
+}
+
+/* Whether all lines are records; those that are, are heard. */
+static bool receive_lines(struct triad_replica *replica, const char *lines, size_t size)
+{
+	bool is_good = true, is_known = true;
+	struct triad_record record;
+
+	while (size) {
+		const char *end = memchr(lines, '\n', size);
+		size_t length = (size_t)(end - lines);
+
+		if (triad_record_parse(lines, length, &record))
+			is_good = false;
+		else if (!receive_record(replica, &record, &is_known))
+			break;
+		lines += length + 1;
+		size -= length + 1;
+	}
+	/* Somebody says already what would be said here. */
+	if (is_good && is_known && replica->answer_us != NEVER) {
+		uint64_t at_us = replica->now_us + SETTLE_US +
+			(replica->rank + SHARE_BUDGET) * TURN_US / 4;
+
+		if (at_us > replica->answer_latest_us)
+			at_us = replica->answer_latest_us;
+		if (at_us > replica->answer_us)
+			replica->answer_us = at_us;
+	}
+	return is_good;
+}
+
+void triad_replica_send(struct triad_replica *replica,
+	const struct triad_record *record, uint64_t now_us)
+{
+	replica->now_us = now_us;
+	/* Where there is no room the others hear of it by the digest. */
+	if (replica->n_said < SHARE_MAX_SAID)
+		replica->said[(replica->said_at + replica->n_said++) % SHARE_MAX_SAID] =
+			*record;
+	replica_send_digest(replica, now_us);
+}
+
+bool triad_replica_take_record(
+	struct triad_replica *replica, struct triad_record *record)
+{
+	if (!replica->n_news)
+		return false;
+	*record = replica->news[replica->news_at];
+	replica->news_at = (replica->news_at + 1) % SHARE_MAX_NEWS;
+	replica->n_news--;
+	return true;
+}
+
+/* --- in --- */
+
+void triad_replica_payload(struct triad_replica *replica, uint64_t sender,
+	const void *payload, size_t size, uint64_t now_us)
+{
+	struct triad_replica_message message;
+	int error;
+
+	replica->now_us = now_us;
+	if (sender == replica->conf.id)
+		return;
+	error = triad_replica_message_decode(&message, payload, size);
+	if (error == EPROTONOSUPPORT)
+		replica->status.n_versions++;
+	else if (error)
+		replica->status.n_malformed++;
+	else if (message.kind == TRIAD_REPLICA_DIGEST)
+		receive_digest(replica, find_member(replica, sender), &message);
+	else if (message.kind == TRIAD_REPLICA_WANT)
+		replica_config_want(replica, &message);
+	else if (message.kind == TRIAD_REPLICA_PART)
+		replica_config_part(replica, &message);
+	else if (!receive_lines(
+			 replica, (const char *)message.octets, message.n_octets))
+		replica->status.n_malformed++;
+}
+
+void triad_replica_run(struct triad_replica *replica, uint64_t now_us)
+{
+	replica->now_us = now_us;
+	if (now_us >= replica->refill_us) {
+		replica->budget = SHARE_BUDGET;
+		replica->refill_us = now_us + SHARE_REFILL_US;
+	}
+	if (now_us >= replica->answer_us)
+		begin_pass(replica);
+	replica_config_run(replica);
+}
+
+uint64_t triad_replica_next_us(const struct triad_replica *replica)
+{
+	uint64_t next_us = replica->digest_us;
+	uint64_t config_us = replica_config_next_us(replica);
+
+	if (replica->answer_us < next_us)
+		next_us = replica->answer_us;
+	if ((replica->pass || replica->n_ranges) && replica->refill_us < next_us)
+		next_us = replica->refill_us;
+	if (replica->n_said || replica->n_news)
+		next_us = replica->now_us;
+	return config_us < next_us ? config_us : next_us;
+}
+
+/* --- out --- */
+
+struct lines {
+	char octets[LINES_SIZE];
+	size_t n;
+};
+
+static bool add_line(struct lines *lines, const struct triad_record *record)
+{
+	char line[TRIAD_RECORD_LINE_SIZE];
+	size_t length = triad_record_format(record, line);
+
+	if (length + 1 > sizeof(lines->octets) - lines->n)
+		return false;
+	memcpy(lines->octets + lines->n, line, length);
+	lines->n += length;
+	lines->octets[lines->n++] = '\n';
+	return true;
+}
+
+static void add_own(struct triad_replica *replica, struct lines *lines)
+{
+	while (replica->n_said && add_line(lines, &replica->said[replica->said_at])) {
+		replica->said_at = (replica->said_at + 1) % SHARE_MAX_SAID;
+		replica->n_said--;
+	}
+}
+
+static void add_pass(struct triad_replica *replica, struct lines *lines)
+{
+	while (replica->pass) {
+		unsigned bucket = (unsigned)__builtin_ctzll(replica->pass);
+		const struct triad_record *record =
+			triad_history_at(replica->history, bucket, replica->pass_at);
+
+		if (record && !add_line(lines, record))
+			return;
+		replica->pass_at++;
+		if (record)
+			continue;
+		replica->pass &= replica->pass - 1;
+		replica->pass_at = 0;
+		replica->passed_us = replica->now_us;
+	}
+}
+
+static size_t take_lines(struct triad_replica *replica,
+	void (*add)(struct triad_replica *replica, struct lines *lines),
+	uint8_t *payload)
+{
+	struct lines lines = {.n = 0};
+	struct triad_replica_message message = {.kind = TRIAD_REPLICA_RECORDS};
+
+	add(replica, &lines);
+	message.octets = (const uint8_t *)lines.octets;
+	message.n_octets = lines.n;
+	return lines.n ? triad_replica_message_encode(&message, payload) : 0;
+}
+
+static size_t take_digest(struct triad_replica *replica, uint8_t *payload)
+{
+	struct triad_replica_message message = {
+		.kind = TRIAD_REPLICA_DIGEST, .config = replica->own};
+
+	if (replica->now_us < replica->digest_us)
+		return 0;
+	replica->said_digest_us = replica->now_us;
+	replica->digest_us = replica->now_us + replica->conf.interval_us;
+	triad_history_digest(replica->history, &message.digest);
+	return triad_replica_message_encode(&message, payload);
+}
+
+size_t triad_replica_take_payload(
+	struct triad_replica *replica, uint8_t payload[TRIAD_CLUSTER_PAYLOAD_SIZE])
+{
+	size_t size;
+
+	if (replica->n_news)
+		return 0;
+	size = take_lines(replica, add_own, payload);
+	if (!size)
+		size = take_digest(replica, payload);
+	if (!size)
+		size = replica_config_take_want(replica, payload);
+	if (size || !replica->budget)
+		return size;
+	if (replica->pass)
+		size = take_lines(replica, add_pass, payload);
+	if (!size)
+		size = replica_config_take_part(replica, payload);
+	replica->budget -= size > 0;
+	return size;
+}

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <glib.h>
+
+#include "portmgr/replica/replica_parts.h"
+
+/* Without a piece for so long another member is asked. */
+#define ASK_AGAIN_US (200 * TRIAD_US_PER_MS)
+/* Members that want the same ask one after the other, and hear each other. */
+#define TURN_US (TRIAD_US_PER_MS / 2)
+/* For so long what was said may be on its way. */
+#define GIVEN_US (20 * TRIAD_US_PER_MS)
+/* How often all that have it are asked in vain, and for how long what could not be had
+ * is left alone. */
+#define MAX_ROUNDS 3u
+#define SHUN_US (5 * TRIAD_US_PER_S)
+
+static bool is_same_config(
+	const struct triad_replica_config *a, const struct triad_replica_config *b)
+{
+	return a->generation == b->generation && a->hash == b->hash;
+}
+
+static uint64_t max3(uint64_t a, uint64_t b, uint64_t c)
+{
+	uint64_t most = a > b ? a : b;
+
+	return most > c ? most : c;
+}
+
+/* --- fetching --- */
+
+static void end_fetch(struct triad_replica *replica)
+{
+	free(replica->fetch.octets);
+	free(replica->fetch.has);
+	replica->fetch = (struct replica_fetch){.n = 0};
+}
+
+static void shun(struct triad_replica *replica)
+{
+	replica->shunned = replica->fetch.config;
+	replica->shunned_until_us = replica->now_us + SHUN_US;
+	end_fetch(replica);
+}
+
+static bool is_wanted(
+	const struct triad_replica *replica, const struct triad_replica_config *config)
+{
+	if (config->generation <= max3(replica->own.generation,
+					  replica->ready.generation, replica->taken))
+		return false;
+	return config->size <= replica->conf.max_config_size &&
+		(replica->now_us >= replica->shunned_until_us ||
+			!is_same_config(config, &replica->shunned));
+}
+
+/* The next of those that have it, by their ids, behind who was asked; 0: nobody. */
+static uint64_t next_source(const struct triad_replica *replica)
+{
+	const struct replica_fetch *fetch = &replica->fetch;
+	uint64_t first = 0, next = 0;
+
+	for (uint32_t i = 0; i < replica->n_members; i++) {
+		const struct replica_member *member = &replica->members[i];
+		uint64_t id = member->id;
+
+		if (!member->has_digest ||
+			!is_same_config(&member->config, &fetch->config))
+			continue;
+		if (!first || id < first)
+			first = id;
+		if (id > fetch->source && (!next || id < next))
+			next = id;
+	}
+	return next ? next : first;
+}
+
+static void begin_fetch(
+	struct triad_replica *replica, const struct triad_replica_config *config)
+{
+	struct replica_fetch *fetch = &replica->fetch;
+
+	end_fetch(replica);
+	fetch->octets = malloc(config->size);
+	fetch->n_pieces = triad_replica_n_pieces(config->size);
+	fetch->has = calloc(fetch->n_pieces, sizeof(*fetch->has));
+	if (!fetch->octets || !fetch->has) {
+		end_fetch(replica);
+		return;
+	}
+	fetch->config = *config;
+	fetch->ask_us = replica->now_us + replica->rank * TURN_US;
+}
+
+/* The newest that anybody has, if it is newer than what is being fetched. */
+static void choose(struct triad_replica *replica)
+{
+	const struct triad_replica_config *best = NULL;
+
+	for (uint32_t i = 0; i < replica->n_members; i++) {
+		const struct triad_replica_config *config = &replica->members[i].config;
+
+		if (replica->members[i].has_digest && is_wanted(replica, config) &&
+			(!best || config->generation > best->generation))
+			best = config;
+	}
+	if (best && best->generation > replica->fetch.config.generation)
+		begin_fetch(replica, best);
+}
+
+void replica_config_heard(
+	struct triad_replica *replica, const struct replica_member *member)
+{
+	if (member->config.size > replica->conf.max_config_size &&
+		member->config.generation > replica->own.generation)
+		replica->status.n_offers_refused++;
+	choose(replica);
+}
+
+/* The first pieces in a row that are not here. */
+static void ask(struct triad_replica *replica)
+{
+	struct replica_fetch *fetch = &replica->fetch;
+
+	while (fetch->has[fetch->missing])
+		fetch->missing++;
+	fetch->first = fetch->missing;
+	for (fetch->n = 1; fetch->n < TRIAD_REPLICA_WINDOW &&
+		fetch->first + fetch->n < fetch->n_pieces &&
+		!fetch->has[fetch->first + fetch->n];)
+		fetch->n++;
+	fetch->is_asked = fetch->is_due = true;
+	fetch->ask_us = replica->now_us + ASK_AGAIN_US;
+}
+
+void replica_config_run(struct triad_replica *replica)
+{
+	struct replica_fetch *fetch = &replica->fetch;
+
+	if (!fetch->config.generation || replica->now_us < fetch->ask_us)
+		return;
+	fetch->n_tries += fetch->is_asked;
+	if (!fetch->source || fetch->is_asked)
+		fetch->source = next_source(replica);
+	if (!fetch->source) {
+		/* Who had it is gone; it may come back with it. */
+		end_fetch(replica);
+		choose(replica);
+	} else if (fetch->n_tries > MAX_ROUNDS * (replica->n_members + 1)) {
+		shun(replica);
+		choose(replica);
+	}
+	if (fetch->config.generation && !fetch->source)
+		fetch->source = next_source(replica);
+	if (fetch->config.generation && replica->now_us >= fetch->ask_us)
+		ask(replica);
+}
+
+uint64_t replica_config_next_us(const struct triad_replica *replica)
+{
+	if (!replica->fetch.config.generation)
+		return UINT64_MAX;
+	return replica->fetch.is_due ? replica->now_us : replica->fetch.ask_us;
+}
+
+size_t replica_config_take_want(
+	struct triad_replica *replica, uint8_t payload[TRIAD_CLUSTER_PAYLOAD_SIZE])
+{
+	struct replica_fetch *fetch = &replica->fetch;
+	struct triad_replica_message message = {.kind = TRIAD_REPLICA_WANT,
+		.to = fetch->source,
+		.config = fetch->config,
+		.piece = fetch->first,
+		.n_pieces = fetch->n};
+
+	if (!fetch->is_due)
+		return 0;
+	fetch->is_due = false;
+	return triad_replica_message_encode(&message, payload);
+}
+
+/* --- a configuration that is whole --- */
+
+/* The first octets of its SHA-256. */
+static uint64_t hash_of(const uint8_t *octets, size_t size)
+{
+	GChecksum *sum = g_checksum_new(G_CHECKSUM_SHA256);
+	guint8 digest[32];
+	gsize digest_size = sizeof(digest);
+	uint64_t hash = 0;
+
+	g_checksum_update(sum, octets, (gssize)size);
+	g_checksum_get_digest(sum, digest, &digest_size);
+	g_checksum_free(sum);
+	for (unsigned i = 0; i < 8; i++)
+		hash = hash << 8 | digest[i];
+	return hash;
+}
+
+static void finish(struct triad_replica *replica)
+{
+	struct replica_fetch *fetch = &replica->fetch;
+
+	if (hash_of(fetch->octets, fetch->config.size) != fetch->config.hash) {
+		replica->status.n_configs_bad++;
+		shun(replica);
+		choose(replica);
+		return;
+	}
+	free(replica->ready_octets);
+	replica->ready = fetch->config;
+	replica->ready_octets = fetch->octets;
+	fetch->octets = NULL;
+	end_fetch(replica);
+}
+
+bool triad_replica_take_config(struct triad_replica *replica,
+	struct triad_replica_config *config, uint8_t **octets)
+{
+	if (!replica->ready.generation)
+		return false;
+	*config = replica->ready;
+	*octets = replica->ready_octets;
+	replica->taken = replica->ready.generation;
+	replica->ready = (struct triad_replica_config){.generation = 0};
+	replica->ready_octets = NULL;
+	return true;
+}
+
+/* Pieces that others asked for count, too. */
+void replica_config_part(
+	struct triad_replica *replica, const struct triad_replica_message *message)
+{
+	struct replica_fetch *fetch = &replica->fetch;
+	uint64_t piece = message->piece;
+
+	if (!fetch->config.generation ||
+		!is_same_config(&message->config, &fetch->config) ||
+		message->config.size != fetch->config.size)
+		return;
+	if (!fetch->has[piece]) {
+		memcpy(fetch->octets + piece * TRIAD_REPLICA_PIECE_SIZE,
+			message->octets, message->n_octets);
+		fetch->has[piece] = true;
+		fetch->n_have++;
+		fetch->n_tries = 0;
+	}
+	if (fetch->n_have == fetch->n_pieces) {
+		finish(replica);
+		return;
+	}
+	if (!fetch->is_asked)
+		return;
+	fetch->ask_us = replica->now_us + ASK_AGAIN_US;
+	if (piece == fetch->first + fetch->n - 1) {
+		fetch->is_asked = false;
+		fetch->ask_us = replica->now_us + replica->rank * TURN_US;
+	}
+}
+
+/* --- giving --- */
+
+/* Whether it is under way, or was said just now: several want the same at a time. */
+static bool is_given(const struct triad_replica *replica, uint64_t first, uint64_t end)
+{
+	for (uint32_t i = 0; i < replica->n_ranges; i++)
+		if (replica->ranges[i].first <= first && end <= replica->ranges[i].end)
+			return true;
+	return replica->given.first == first && replica->given.end == end &&
+		replica->now_us < replica->given_us + GIVEN_US;
+}
+
+static void add_range(struct triad_replica *replica, uint64_t first, uint64_t end)
+{
+	uint64_t n_pieces = triad_replica_n_pieces(replica->own.size);
+
+	if (end > n_pieces)
+		end = n_pieces;
+	if (first < end && replica->n_ranges < SHARE_MAX_RANGES &&
+		!is_given(replica, first, end))
+		replica->ranges[replica->n_ranges++] =
+			(struct replica_range){first, first, end};
+}
+
+void replica_config_want(
+	struct triad_replica *replica, const struct triad_replica_message *message)
+{
+	struct replica_fetch *fetch = &replica->fetch;
+	uint64_t end = message->piece + message->n_pieces;
+
+	if (message->to == replica->conf.id) {
+		if (is_same_config(&message->config, &replica->own))
+			add_range(replica, message->piece, end);
+		return;
+	}
+	if (!fetch->config.generation || fetch->is_asked ||
+		!is_same_config(&message->config, &fetch->config))
+		return;
+	while (fetch->has[fetch->missing])
+		fetch->missing++;
+	if (message->piece > fetch->missing || end <= fetch->missing)
+		return;
+	/* Another one has asked for what would be asked for here. */
+	fetch->first = message->piece;
+	fetch->n = message->n_pieces;
+	if (end > fetch->n_pieces)
+		fetch->n = (uint32_t)(fetch->n_pieces - fetch->first);
+	fetch->is_asked = true;
+	fetch->ask_us = replica->now_us + ASK_AGAIN_US;
+}
+
+size_t replica_config_take_part(
+	struct triad_replica *replica, uint8_t payload[TRIAD_CLUSTER_PAYLOAD_SIZE])
+{
+	struct triad_replica_message message = {
+		.kind = TRIAD_REPLICA_PART, .config = replica->own};
+
+	if (!replica->n_ranges)
+		return 0;
+	message.piece = replica->ranges[0].at++;
+	message.octets = replica->own_octets + message.piece * TRIAD_REPLICA_PIECE_SIZE;
+	message.n_octets = triad_replica_piece_size(replica->own.size, message.piece);
+	if (replica->ranges[0].at == replica->ranges[0].end) {
+		replica->given = replica->ranges[0];
+		replica->given_us = replica->now_us;
+		memmove(&replica->ranges[0], &replica->ranges[1],
+			--replica->n_ranges * sizeof(replica->ranges[0]));
+	}
+	return triad_replica_message_encode(&message, payload);
+}
+
+int triad_replica_offer(struct triad_replica *replica,
+	const struct triad_replica_config *config, const void *octets, uint64_t now_us)
+{
+	uint8_t *copy = NULL;
+
+	replica->now_us = now_us;
+	if (config->generation) {
+		copy = malloc(config->size ? config->size : 1);
+		if (!copy)
+			return ENOMEM;
+		if (config->size)
+			memcpy(copy, octets, config->size);
+	}
+	free(replica->own_octets);
+	replica->own = config->generation && config->size
+		? *config
+		: (struct triad_replica_config){.generation = 0};
+	replica->own_octets = copy;
+	replica->n_ranges = 0;
+	replica->given_us = 0;
+	if (replica->ready.generation <= replica->own.generation) {
+		free(replica->ready_octets);
+		replica->ready_octets = NULL;
+		replica->ready = (struct triad_replica_config){.generation = 0};
+	}
+	if (replica->fetch.config.generation <= replica->own.generation)
+		end_fetch(replica);
+	replica_send_digest(replica, now_us);
+	return 0;
+}
+
+void replica_config_free(struct triad_replica *replica)
+{
+	end_fetch(replica);
+	free(replica->own_octets);
+	free(replica->ready_octets);
+}
+
+void triad_replica_status(
+	const struct triad_replica *replica, struct triad_replica_status *status)
+{
+	const struct replica_fetch *fetch = &replica->fetch;
+
+	*status = replica->status;
+	status->wanted = fetch->config;
+	status->n_octets_here = (size_t)fetch->n_have * TRIAD_REPLICA_PIECE_SIZE;
+	if (status->n_octets_here > fetch->config.size)
+		status->n_octets_here = fetch->config.size;
+}
