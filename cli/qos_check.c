@@ -192,7 +192,7 @@ static void show_rule(const struct triad_policy *policy, uint32_t index)
 static void show_partition_level(const struct triad_policy *policy,
 	const struct triad_policy_partition_level *of)
 {
-	printf("  line %" PRIu32 "\n", of->place.line);
+	printf("  line %" PRIu32 "\n", of->location.line);
 	put_list("partition", of->partition ? of->partition : "");
 	put_ranges("P_Keys", &of->pkeys, true);
 	put_list("level", policy->levels[of->level].name);
@@ -201,7 +201,7 @@ static void show_partition_level(const struct triad_policy *policy,
 static void show_scope(
 	const struct triad_policy *policy, const struct triad_policy_scope *scope)
 {
-	printf("  line %" PRIu32 "\n", scope->place.line);
+	printf("  line %" PRIu32 "\n", scope->location.line);
 	put_groups("group", policy, &scope->groups);
 	put_groups("across", policy, &scope->across);
 	put_groups("across from", policy, &scope->across_from);
@@ -306,7 +306,7 @@ static void json_group(struct triad_json *json, const struct triad_policy_group 
 	triad_json_object_begin(json, NULL);
 	triad_json_string(json, "name", group->name);
 	triad_json_string(json, "use", group->use);
-	triad_json_uint(json, "line", group->place.line);
+	triad_json_uint(json, "line", group->location.line);
 	json_ranges(json, "port_guids", &group->guids, true);
 	triad_json_array_begin(json, "port_names");
 	for (uint32_t i = 0; i < group->n_port_names; i++) {
@@ -336,7 +336,7 @@ static void json_level(struct triad_json *json, const struct triad_policy_level 
 	triad_json_string(json, "name", level->name);
 	triad_json_string(json, "sn", level->sn);
 	triad_json_string(json, "use", level->use);
-	triad_json_uint(json, "line", level->place.line);
+	triad_json_uint(json, "line", level->location.line);
 	triad_json_uint(json, "sl", level->sl);
 	json_number(json, "mtu_limit", level->has_mtu_limit, level->mtu_limit);
 	json_number(json, "rate_limit", level->has_rate_limit, level->rate_limit);
@@ -352,7 +352,7 @@ static void json_rule(struct triad_json *json, const struct triad_policy *policy
 {
 	triad_json_object_begin(json, NULL);
 	triad_json_string(json, "use", rule->use);
-	triad_json_uint(json, "line", rule->place.line);
+	triad_json_uint(json, "line", rule->location.line);
 	json_groups(json, "source", policy, &rule->sources);
 	json_groups(json, "destination", policy, &rule->destinations);
 	json_ranges(json, "service_ids", &rule->service_ids, true);
@@ -379,7 +379,7 @@ static void json_ports(
 static void json_scope(struct triad_json *json, const struct triad_policy *policy,
 	const struct triad_policy_scope *scope)
 {
-	triad_json_uint(json, "line", scope->place.line);
+	triad_json_uint(json, "line", scope->location.line);
 	json_groups(json, "group", policy, &scope->groups);
 	json_groups(json, "across", policy, &scope->across);
 	json_groups(json, "across_from", policy, &scope->across_from);
@@ -439,7 +439,7 @@ static void json_partition_levels(
 			&policy->partition_levels[i];
 
 		triad_json_object_begin(json, NULL);
-		triad_json_uint(json, "line", of->place.line);
+		triad_json_uint(json, "line", of->location.line);
 		triad_json_string(json, "partition", of->partition);
 		json_ranges(json, "pkeys", &of->pkeys, true);
 		triad_json_string(json, "level", policy->levels[of->level].name);

@@ -377,7 +377,7 @@ static void receive_kind(struct triad_member *member,
 static bool is_own_come_round(
 	const struct triad_member *member, const struct triad_collect_head *head)
 {
-	return head->n_passes && head->incarnation == member->params.incarnation &&
+	return head->n_relays && head->incarnation == member->params.incarnation &&
 		(head->kind == TRIAD_COLLECT_DATA || head->kind == TRIAD_COLLECT_TRAP);
 }
 
@@ -420,7 +420,7 @@ static bool is_due(const struct triad_member *member,
 	const struct triad_collect_head *head, const struct triad_wire *body,
 	const struct triad_member_sender *speaker, uint64_t now_us)
 {
-	if (head->n_passes)
+	if (head->n_relays)
 		return may_pass_on(member, head, speaker, now_us);
 	if (head->sender != speaker->id)
 		return false;

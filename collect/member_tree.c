@@ -159,12 +159,12 @@ static void relay(struct triad_member *member, const struct triad_collect_head *
 {
 	member->counts.n_relayed++;
 	if (head->sender == member->params.id ||
-		head->n_passes >= TRIAD_COLLECT_MAX_PASSES) {
+		head->n_relays >= TRIAD_COLLECT_MAX_RELAYS) {
 		triad_member_send(
 			member, TRIAD_MEMBER_TO_MANAGERS, 0, body->start, body->size);
 		return;
 	}
-	triad_collect_note_pass(body->start);
+	triad_collect_count_relay(body->start);
 	triad_member_send_up(member, body->start, body->size);
 }
 

@@ -27,7 +27,7 @@
 /* Of the head's fourth octet. */
 #define KIND_AT 3
 #define KIND_MASK 0xfu
-#define PASSES_SHIFT 4
+#define RELAYS_SHIFT 4
 _Static_assert(TRIAD_COLLECT_N_KINDS <= KIND_MASK + 1, "kinds fit into four bits");
 
 /* --- pieces --- */
@@ -37,14 +37,14 @@ void triad_collect_put_head(
 {
 	triad_wire_put(to, 2, MAGIC);
 	triad_wire_put(to, 1, TRIAD_COLLECT_VERSION);
-	triad_wire_put(to, 1, head->n_passes << PASSES_SHIFT | head->kind);
+	triad_wire_put(to, 1, head->n_relays << RELAYS_SHIFT | head->kind);
 	triad_wire_put(to, 8, head->sender);
 	triad_wire_put(to, 8, head->incarnation);
 }
 
-void triad_collect_note_pass(uint8_t *octets)
+void triad_collect_count_relay(uint8_t *octets)
 {
-	octets[KIND_AT] = (uint8_t)(octets[KIND_AT] + (1u << PASSES_SHIFT));
+	octets[KIND_AT] = (uint8_t)(octets[KIND_AT] + (1u << RELAYS_SHIFT));
 }
 
 static struct triad_wire begin(uint8_t *to, size_t size,
@@ -135,7 +135,7 @@ enum triad_collect_head_is triad_collect_get_head(uint8_t *octets, size_t size,
 	head->sender = triad_wire_get64(&wire);
 	head->incarnation = triad_wire_get64(&wire);
 	head->kind = (enum triad_collect_kind)(kind & KIND_MASK);
-	head->n_passes = kind >> PASSES_SHIFT;
+	head->n_relays = kind >> RELAYS_SHIFT;
 	if (wire.failed || size > TRIAD_COLLECT_MAX_SIZE || magic != MAGIC ||
 		!head->sender)
 		return TRIAD_COLLECT_HEAD_FOREIGN;

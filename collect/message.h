@@ -56,7 +56,7 @@
 #define TRIAD_COLLECT_VERSION 1
 #define TRIAD_COLLECT_MAX_SIZE (256u * 1024) /* octets of a message */
 #define TRIAD_COLLECT_HEAD_SIZE 20u
-#define TRIAD_COLLECT_MAX_PASSES 15u
+#define TRIAD_COLLECT_MAX_RELAYS 15u
 #define TRIAD_COLLECT_NAME_SIZE 64u    /* with the 0 */
 #define TRIAD_COLLECT_MAX_NODES 16384u /* in one OWNER or WHO_OWNS */
 
@@ -82,7 +82,7 @@ enum triad_collect_kind {
 
 struct triad_collect_head {
 	enum triad_collect_kind kind;
-	unsigned n_passes; /* 0 to TRIAD_COLLECT_MAX_PASSES */
+	unsigned n_relays; /* 0 to TRIAD_COLLECT_MAX_RELAYS */
 	uint64_t sender, incarnation;
 };
 
@@ -157,7 +157,7 @@ struct triad_collect_clear {
 };
 
 /* Of a message with a good head: it is passed on once more, which it may be. */
-void triad_collect_note_pass(uint8_t *octets);
+void triad_collect_count_relay(uint8_t *octets);
 
 /* The head, where a message is written piece by piece. */
 void triad_collect_put_head(

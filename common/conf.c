@@ -27,7 +27,7 @@ static void set_standards(struct triad_conf *conf, enum triad_conf_per per,
 	for (i = 0; i < n; i++)
 		if (keys[i].per == per)
 			triad_conf_value_set(conf,
-				(struct triad_conf_place){&keys[i], element},
+				(struct triad_conf_key_ref){&keys[i], element},
 				keys[i].standard, port_guid, reason, sizeof(reason));
 }
 
@@ -117,11 +117,11 @@ static const struct triad_conf_key *prometheus_key(
 	const struct triad_conf *conf, const char *name)
 {
 	struct triad_conf_section prometheus;
-	struct triad_conf_place place;
+	struct triad_conf_key_ref ref;
 
 	triad_conf_section_find(conf, "prometheus", &prometheus, NULL, 0);
-	triad_conf_place_find(conf, &prometheus, name, &place, NULL, 0);
-	return place.key;
+	triad_conf_key_ref_find(conf, &prometheus, name, &ref, NULL, 0);
+	return ref.key;
 }
 
 const struct triad_conf_key *triad_conf_missing(
@@ -160,7 +160,7 @@ static int trim(const char *value, char *text, struct triad_diags *diags)
 }
 
 /* Changes 'conf' even if it makes no sense then. */
-static int set_value(struct triad_conf *conf, struct triad_conf_place place,
+static int set_value(struct triad_conf *conf, struct triad_conf_key_ref ref,
 	const char *name, const char *value, uint64_t port_guid,
 	struct triad_diags *diags)
 {
@@ -170,8 +170,7 @@ static int set_value(struct triad_conf *conf, struct triad_conf_place place,
 
 	if (error)
 		return error;
-	if (!triad_conf_value_set(
-		    conf, place, text, port_guid, reason, sizeof(reason))) {
+	if (!triad_conf_value_set(conf, ref, text, port_guid, reason, sizeof(reason))) {
 		triad_diags_add(diags, 0, 0, "%s: %s", name, reason);
 		return EINVAL;
 	}
@@ -188,22 +187,22 @@ int triad_conf_set(struct triad_conf *conf, const char *name, const char *value,
 	uint64_t port_guid, const char *program, struct triad_diags *diags)
 {
 	struct triad_conf changed = *conf;
-	struct triad_conf_place place;
+	struct triad_conf_key_ref ref;
 	char reason[TRIAD_DIAG_TEXT_SIZE];
 	int error;
 
-	if (!triad_conf_place_find(conf, NULL, name, &place, reason, sizeof(reason))) {
+	if (!triad_conf_key_ref_find(conf, NULL, name, &ref, reason, sizeof(reason))) {
 		triad_diags_add(diags, 0, 0, "%s", reason);
 		return ENOENT;
 	}
-	if (!place.key->at_run_time) {
+	if (!ref.key->at_run_time) {
 		triad_diags_add(diags, 0, 0,
 			"%s is read only when %s starts: change it in the file, then "
 			"restart %s",
 			name, program, program);
 		return EPERM;
 	}
-	error = set_value(&changed, place, name, value, port_guid, diags);
+	error = set_value(&changed, ref, name, value, port_guid, diags);
 	if (!error)
 		*conf = changed;
 	return error;
@@ -218,18 +217,18 @@ void triad_conf_keep_start_only(struct triad_conf *conf,
 	const struct triad_conf_key *keys = triad_conf_keys(&n);
 
 	for (size_t i = 0; i < n; i++) {
-		struct triad_conf_place place = {.key = &keys[i]};
+		struct triad_conf_key_ref ref = {.key = &keys[i]};
 
 		if (keys[i].at_run_time ||
-			triad_conf_value_is_same(conf, in_force, place))
+			triad_conf_value_is_same(conf, in_force, ref))
 			continue;
-		triad_conf_value_format(conf, place, wanted, sizeof(wanted));
-		triad_conf_value_format(in_force, place, present, sizeof(present));
+		triad_conf_value_format(conf, ref, wanted, sizeof(wanted));
+		triad_conf_value_format(in_force, ref, present, sizeof(present));
 		triad_diags_add(notes, 0, 0,
 			"%s.%s = %s takes effect when %s is restarted; until then it "
 			"is %s",
 			keys[i].section, keys[i].name, wanted, program, present);
-		triad_conf_value_copy(conf, in_force, place);
+		triad_conf_value_copy(conf, in_force, ref);
 	}
 }
 
@@ -268,18 +267,18 @@ static bool step(const struct triad_conf *conf, struct triad_conf_entry *entry)
 bool triad_conf_next(const struct triad_conf *conf, struct triad_conf_entry *entry)
 {
 	while (step(conf, entry)) {
-		struct triad_conf_place place = {entry->key, entry->element};
+		struct triad_conf_key_ref ref = {entry->key, entry->element};
 		char value[TRIAD_CONF_VALUE_SIZE];
 
-		triad_conf_value_format(conf, place, value, sizeof(value));
-		if (place.key->check == triad_servers_check)
+		triad_conf_value_format(conf, ref, value, sizeof(value));
+		if (ref.key->check == triad_servers_check)
 			triad_servers_mask(value, entry->value, sizeof(entry->value));
 		else
 			memcpy(entry->value, value, sizeof(value));
-		if (place.key->type == TRIAD_CONF_THRESHOLD &&
+		if (ref.key->type == TRIAD_CONF_THRESHOLD &&
 			!strcmp(entry->value, "inherit"))
 			continue;
-		triad_conf_place_name(conf, place, entry->name, sizeof(entry->name));
+		triad_conf_key_ref_name(conf, ref, entry->name, sizeof(entry->name));
 		return true;
 	}
 	return false;

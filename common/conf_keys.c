@@ -89,13 +89,13 @@ unsigned triad_conf_group_find(const struct triad_conf *conf, const char *name)
 	return i;
 }
 
-void triad_conf_place_name(const struct triad_conf *conf, struct triad_conf_place place,
-	char *name, size_t size)
+void triad_conf_key_ref_name(const struct triad_conf *conf,
+	struct triad_conf_key_ref ref, char *name, size_t size)
 {
-	const char *element = element_name(conf, place.key->per, place.element);
+	const char *element = element_name(conf, ref.key->per, ref.element);
 
-	snprintf(name, size, "%s%s%s.%s", place.key->section, element ? "." : "",
-		element ? element : "", place.key->name);
+	snprintf(name, size, "%s%s%s.%s", ref.key->section, element ? "." : "",
+		element ? element : "", ref.key->name);
 }
 
 /* --- sections ---------------------------------------------------------- */
@@ -361,8 +361,8 @@ static void explain_full(const struct triad_conf *conf,
 		return;
 	}
 	if (section && stands_in(guess, section))
-		triad_conf_place_name(conf,
-			(struct triad_conf_place){guess, section->element}, meant,
+		triad_conf_key_ref_name(conf,
+			(struct triad_conf_key_ref){guess, section->element}, meant,
 			sizeof(meant));
 	else
 		general_name(guess, meant);
@@ -394,12 +394,12 @@ static bool split_full(char *text, char **element, char **name)
 }
 
 static bool find_full(const struct triad_conf *conf, const char *full,
-	struct triad_conf_place *place, char *reason, size_t size)
+	struct triad_conf_key_ref *ref, char *reason, size_t size)
 {
 	char pieces[TRIAD_CONF_NAME_SIZE], *element, *name = pieces;
 	struct triad_conf_section section = {0};
 
-	*place = (struct triad_conf_place){0};
+	*ref = (struct triad_conf_key_ref){0};
 	snprintf(pieces, sizeof(pieces), "%s", full);
 	if (strlen(full) < sizeof(pieces) && split_full(pieces, &element, &name)) {
 		section = find_rows(pieces);
@@ -410,24 +410,24 @@ static bool find_full(const struct triad_conf *conf, const char *full,
 			!find_element(conf, elements_of(&section), element,
 				&section.element, reason, size))
 			return false;
-		place->key = find_key(&section, name);
-		place->element = section.element;
-		if (!place->key && size)
+		ref->key = find_key(&section, name);
+		ref->element = section.element;
+		if (!ref->key && size)
 			explain_full(conf, &section, name, full, reason, size);
 	} else if (size) {
 		explain_full(conf, NULL, name, full, reason, size);
 	}
-	return place->key;
+	return ref->key;
 }
 
-bool triad_conf_place_find(const struct triad_conf *conf,
+bool triad_conf_key_ref_find(const struct triad_conf *conf,
 	const struct triad_conf_section *section, const char *name,
-	struct triad_conf_place *place, char *reason, size_t size)
+	struct triad_conf_key_ref *ref, char *reason, size_t size)
 {
 	if (!section)
-		return find_full(conf, name, place, reason, size);
-	*place = (struct triad_conf_place){find_key(section, name), section->element};
-	if (!place->key && size)
+		return find_full(conf, name, ref, reason, size);
+	*ref = (struct triad_conf_key_ref){find_key(section, name), section->element};
+	if (!ref->key && size)
 		explain_in_section(conf, section, name, reason, size);
-	return place->key;
+	return ref->key;
 }

@@ -23,7 +23,7 @@ struct triad_conf_section {
 
 _Static_assert(TRIAD_CONF_MAX_KEYS <= UINT8_MAX, "a number of rows");
 
-struct triad_conf_place {
+struct triad_conf_key_ref {
 	const struct triad_conf_key *key;
 	unsigned element;
 };
@@ -47,16 +47,16 @@ bool triad_conf_group_name_is_valid(const char *name);
 unsigned triad_conf_group_find(const struct triad_conf *conf, const char *name);
 
 /* Writes the place's name in full; TRIAD_CONF_NAME_SIZE octets hold any. */
-void triad_conf_place_name(const struct triad_conf *conf, struct triad_conf_place place,
-	char *name, size_t size);
+void triad_conf_key_ref_name(const struct triad_conf *conf,
+	struct triad_conf_key_ref ref, char *name, size_t size);
 
 /* Finds a section as it stands between brackets; groups must be in 'conf' already. */
 bool triad_conf_section_find(const struct triad_conf *conf, const char *text,
 	struct triad_conf_section *section, char *reason, size_t size);
 
 /* Finds a key by its name in a section; with 'section' NULL, by its name in full. */
-bool triad_conf_place_find(const struct triad_conf *conf,
+bool triad_conf_key_ref_find(const struct triad_conf *conf,
 	const struct triad_conf_section *section, const char *name,
-	struct triad_conf_place *place, char *reason, size_t size);
+	struct triad_conf_key_ref *ref, char *reason, size_t size);
 
 #endif

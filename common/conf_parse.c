@@ -209,7 +209,7 @@ static void parse_section_line(struct parser *parser, struct span line)
 }
 
 /* Stores a value where the present section wants it. */
-static bool store_value(struct parser *parser, struct triad_conf_place place,
+static bool store_value(struct parser *parser, struct triad_conf_key_ref ref,
 	const char *value, char *reason, size_t size)
 {
 	const struct section *section = present_section(parser);
@@ -218,26 +218,26 @@ static bool store_value(struct parser *parser, struct triad_conf_place place,
 	struct triad_conf *conf = section->kind == SECTION_PLAIN ? parser->conf
 		: is_own                                         ? &parser->own
 								 : &parser->others;
-	size_t index = triad_conf_key_index(place.key);
+	size_t index = triad_conf_key_index(ref.key);
 
-	if (!triad_conf_value_set(conf, place, value, parser->port_guid, reason, size))
+	if (!triad_conf_value_set(conf, ref, value, parser->port_guid, reason, size))
 		return false;
 	if (is_own)
-		parser->own_has[index] |= UINT32_C(1) << place.element;
+		parser->own_has[index] |= UINT32_C(1) << ref.element;
 	if (conf != &parser->others)
 		parser->value_lines[index] = parser->line;
 	return true;
 }
 
 static void take_value(
-	struct parser *parser, struct triad_conf_place place, struct span span)
+	struct parser *parser, struct triad_conf_key_ref ref, struct span span)
 {
 	unsigned *first_line =
-		&parser->key_lines[triad_conf_key_index(place.key)][place.element];
+		&parser->key_lines[triad_conf_key_index(ref.key)][ref.element];
 	char value[TRIAD_CONF_VALUE_SIZE], reason[TRIAD_DIAG_TEXT_SIZE];
 	char name[NAME_SIZE];
 
-	triad_conf_place_name(parser->conf, place, name, sizeof(name));
+	triad_conf_key_ref_name(parser->conf, ref, name, sizeof(name));
 	if (*first_line) {
 		triad_diags_add(parser->diags, parser->line, 0,
 			"%s has a value on line %u already", name, *first_line);
@@ -251,7 +251,7 @@ static void take_value(
 		return;
 	}
 	snprintf(value, sizeof(value), "%.*s", (int)span.length, span.text);
-	if (!store_value(parser, place, value, reason, sizeof(reason)))
+	if (!store_value(parser, ref, value, reason, sizeof(reason)))
 		triad_diags_add(parser->diags, parser->line, 0, "%s: %s%s", name,
 			reason,
 			strchr(value, '#') ? " (a #comment needs a line of its own)"
@@ -264,7 +264,7 @@ static void parse_key_line(struct parser *parser, struct span line, const char *
 	/* Guessing takes its time: not when nobody would see it. */
 	bool is_seen = parser->diags->n < TRIAD_DIAG_MAX;
 	char name[NAME_SIZE], reason[TRIAD_DIAG_TEXT_SIZE] = "";
-	struct triad_conf_place place;
+	struct triad_conf_key_ref ref;
 
 	if (section->kind == SECTION_UNKNOWN)
 		return;
@@ -275,10 +275,10 @@ static void parse_key_line(struct parser *parser, struct span line, const char *
 			name);
 		return;
 	}
-	if (triad_conf_place_find(parser->conf,
-		    section->kind == SECTION_PLAIN ? &section->where : NULL, name,
-		    &place, reason, is_seen ? sizeof(reason) : 0))
-		take_value(parser, place,
+	if (triad_conf_key_ref_find(parser->conf,
+		    section->kind == SECTION_PLAIN ? &section->where : NULL, name, &ref,
+		    reason, is_seen ? sizeof(reason) : 0))
+		take_value(parser, ref,
 			trim(equals + 1,
 				(size_t)(line.text + line.length - equals - 1)));
 	else
@@ -363,25 +363,25 @@ static void apply_own(struct parser *parser)
 		for (unsigned element = 0; element < TRIAD_CONF_MAX_SCOPES; element++)
 			if (parser->own_has[i] >> element & 1)
 				triad_conf_value_copy(parser->conf, &parser->own,
-					(struct triad_conf_place){&keys[i], element});
+					(struct triad_conf_key_ref){&keys[i], element});
 }
 
 /* What needs another key is taken back. */
 static void report_missing(struct parser *parser)
 {
-	struct triad_conf_place place = {0};
+	struct triad_conf_key_ref ref = {0};
 	char reason[TRIAD_DIAG_TEXT_SIZE];
 	const struct triad_conf_key *missing =
-		triad_conf_missing(parser->conf, &place.key);
+		triad_conf_missing(parser->conf, &ref.key);
 
 	if (!missing)
 		return;
 	triad_diags_add(parser->diags,
-		parser->value_lines[triad_conf_key_index(place.key)], 0,
-		"%s.%s needs %s.%s", place.key->section, place.key->name,
-		missing->section, missing->name);
-	triad_conf_value_set(parser->conf, place, place.key->standard,
-		parser->port_guid, reason, sizeof(reason));
+		parser->value_lines[triad_conf_key_index(ref.key)], 0,
+		"%s.%s needs %s.%s", ref.key->section, ref.key->name, missing->section,
+		missing->name);
+	triad_conf_value_set(parser->conf, ref, ref.key->standard, parser->port_guid,
+		reason, sizeof(reason));
 }
 
 int triad_conf_parse(const char *text, size_t size, uint64_t port_guid,

@@ -19,10 +19,10 @@ union member {
 };
 
 static union member member_of(
-	const struct triad_conf *conf, struct triad_conf_place place)
+	const struct triad_conf *conf, struct triad_conf_key_ref ref)
 {
-	return (union member){.octets = (char *)conf + place.key->offset +
-			triad_conf_element_offset(place.key->per, place.element)};
+	return (union member){.octets = (char *)conf + ref.key->offset +
+			triad_conf_element_offset(ref.key->per, ref.element)};
 }
 
 static bool refuse(char *reason, size_t size, const char *format, ...)
@@ -176,15 +176,15 @@ static unsigned counter_of(const struct triad_conf_key *key)
 		sizeof(struct triad_threshold));
 }
 
-static bool set_threshold(struct triad_threshold *member, struct triad_conf_place place,
+static bool set_threshold(struct triad_threshold *member, struct triad_conf_key_ref ref,
 	const char *value, char *reason, size_t size)
 {
 	struct triad_threshold threshold;
 
 	if (!triad_threshold_parse(
-		    value, counter_of(place.key), &threshold, reason, size))
+		    value, counter_of(ref.key), &threshold, reason, size))
 		return false;
-	if (!place.element && threshold.unit == TRIAD_THRESHOLD_INHERIT)
+	if (!ref.element && threshold.unit == TRIAD_THRESHOLD_INHERIT)
 		return refuse(reason, size,
 			"'%.80s' is for [alerts NAME]; [alerts] itself has nothing to "
 			"inherit from",
@@ -195,11 +195,11 @@ static bool set_threshold(struct triad_threshold *member, struct triad_conf_plac
 	return true;
 }
 
-bool triad_conf_value_set(struct triad_conf *conf, struct triad_conf_place place,
+bool triad_conf_value_set(struct triad_conf *conf, struct triad_conf_key_ref ref,
 	const char *value, uint64_t port_guid, char *reason, size_t size)
 {
-	const struct triad_conf_key *key = place.key;
-	union member member = member_of(conf, place);
+	const struct triad_conf_key *key = ref.key;
+	union member member = member_of(conf, ref);
 
 	switch (key->type) {
 	case TRIAD_CONF_BOOL:
@@ -213,7 +213,7 @@ bool triad_conf_value_set(struct triad_conf *conf, struct triad_conf_place place
 	case TRIAD_CONF_TEXT:
 		return set_text(member.octets, key, value, reason, size);
 	case TRIAD_CONF_THRESHOLD:
-		return set_threshold(member.threshold, place, value, reason, size);
+		return set_threshold(member.threshold, ref, value, reason, size);
 	}
 	return refuse(reason, size, "the key has no type");
 }
@@ -235,17 +235,17 @@ static size_t member_size(enum triad_conf_type type)
 }
 
 bool triad_conf_value_is_same(const struct triad_conf *a, const struct triad_conf *b,
-	struct triad_conf_place place)
+	struct triad_conf_key_ref ref)
 {
-	return !memcmp(member_of(a, place).octets, member_of(b, place).octets,
-		member_size(place.key->type));
+	return !memcmp(member_of(a, ref).octets, member_of(b, ref).octets,
+		member_size(ref.key->type));
 }
 
 void triad_conf_value_copy(struct triad_conf *to, const struct triad_conf *from,
-	struct triad_conf_place place)
+	struct triad_conf_key_ref ref)
 {
-	memcpy(member_of(to, place).octets, member_of(from, place).octets,
-		member_size(place.key->type));
+	memcpy(member_of(to, ref).octets, member_of(from, ref).octets,
+		member_size(ref.key->type));
 }
 
 static void format_path(char *text, size_t size, const char *path)
@@ -256,11 +256,11 @@ static void format_path(char *text, size_t size, const char *path)
 }
 
 void triad_conf_value_format(const struct triad_conf *conf,
-	struct triad_conf_place place, char *text, size_t size)
+	struct triad_conf_key_ref ref, char *text, size_t size)
 {
-	union member member = member_of(conf, place);
+	union member member = member_of(conf, ref);
 
-	switch (place.key->type) {
+	switch (ref.key->type) {
 	case TRIAD_CONF_BOOL:
 		snprintf(text, size, "%s", *member.boolean ? "true" : "false");
 		break;
@@ -268,7 +268,7 @@ void triad_conf_value_format(const struct triad_conf *conf,
 		snprintf(text, size, "%u", *member.number);
 		break;
 	case TRIAD_CONF_CHOICE:
-		snprintf(text, size, "%s", place.key->choices[*member.number]);
+		snprintf(text, size, "%s", ref.key->choices[*member.number]);
 		break;
 	case TRIAD_CONF_PATH:
 		format_path(text, size, member.octets);

@@ -10,21 +10,21 @@
 
 /* Checks 'value' against the key's row and stores it.  On false '*conf' is
  * untouched and 'reason' says why: what was given, what is allowed. */
-bool triad_conf_value_set(struct triad_conf *conf, struct triad_conf_place place,
+bool triad_conf_value_set(struct triad_conf *conf, struct triad_conf_key_ref ref,
 	const char *value, uint64_t port_guid, char *reason, size_t size);
 
 /* Compares one value of two configurations with the same groups. */
 bool triad_conf_value_is_same(const struct triad_conf *a, const struct triad_conf *b,
-	struct triad_conf_place place);
+	struct triad_conf_key_ref ref);
 
 /* Copies one value from one configuration to another with the same groups. */
 void triad_conf_value_copy(struct triad_conf *to, const struct triad_conf *from,
-	struct triad_conf_place place);
+	struct triad_conf_key_ref ref);
 
 /* Writes the value as it would be written in a file, cut at 'size' octets
  * (TRIAD_CONF_VALUE_SIZE hold any). */
 void triad_conf_value_format(const struct triad_conf *conf,
-	struct triad_conf_place place, char *text, size_t size);
+	struct triad_conf_key_ref ref, char *text, size_t size);
 
 /* Adds group 'name', all its keys at their defaults; 'conf' has room for it. */
 void triad_conf_group_add(struct triad_conf *conf, const char *name);

@@ -47,13 +47,13 @@ libosmtriad_la_SOURCES = \
 	plugin/ports/ports_test.c \
 	plugin/ports/smp.c plugin/ports/smp.h \
 	plugin/ports/source.c plugin/ports/source.h \
-	plugin/qos/absent.c plugin/qos/absent.h \
-	plugin/qos/basis.c plugin/qos/basis.h \
+	plugin/qos/unmatched.c plugin/qos/unmatched.h \
+	plugin/qos/qos_snapshot.c plugin/qos/qos_snapshot.h \
 	plugin/qos/class_port_info.c plugin/qos/class_port_info.h \
 	plugin/qos/broadcast.c plugin/qos/broadcast.h \
 	plugin/qos/hook.c plugin/qos/hook.h \
 	plugin/qos/work_queue.c plugin/qos/work_queue.h \
-	plugin/qos/live.c plugin/qos/live.h \
+	plugin/qos/osm_lookup.c plugin/qos/osm_lookup.h \
 	plugin/qos/partitions.c plugin/qos/partitions.h \
 	plugin/qos/policy_source.c plugin/qos/policy_source.h \
 	plugin/qos/qos.c plugin/qos/qos.h \
@@ -70,7 +70,7 @@ libosmtriad_la_SOURCES = \
 	plugin/qos/tables/review.c \
 	plugin/qos/tables/tables.c plugin/qos/tables/tables.h \
 	plugin/qos/tables/tables_parts.h \
-	plugin/qos/tables/tell.c plugin/qos/tables/tell.h \
+	plugin/qos/tables/report.c plugin/qos/tables/report.h \
 	plugin/sm_state.c plugin/sm_state.h \
 	plugin/sm_watch.c plugin/sm_watch.h \
 	plugin/snapshot.c plugin/snapshot.h \

@@ -49,10 +49,10 @@ static void add_paths(struct triad_own_metrics *list, struct triad_plugin *plugi
 {
 	struct triad_qos_status status = triad_qos_status(plugin->qos);
 	const struct triad_qos_server_status *server = &status.server;
-	uint64_t n_passed = server->n_overflowed;
+	uint64_t n_fallbacks = server->n_overflowed;
 
-	for (unsigned i = 0; i < TRIAD_N_PASSES; i++)
-		n_passed += server->n_passed[i];
+	for (unsigned i = 0; i < TRIAD_N_FALLBACKS; i++)
+		n_fallbacks += server->n_fallbacks[i];
 	triad_own_gauge(list, "triad_qos_answering",
 		"1 while requests for paths are answered.",
 		status.state == TRIAD_QOS_ANSWERING);
@@ -61,7 +61,7 @@ static void add_paths(struct triad_own_metrics *list, struct triad_plugin *plugi
 	triad_own_count(list, "triad_path_answers", "Of these, requests answered.",
 		server->n_answered + server->n_refused);
 	triad_own_count(list, "triad_path_requests_passed_on",
-		"Of these, left to OpenSM.", n_passed);
+		"Of these, left to OpenSM.", n_fallbacks);
 	triad_own_gauge(list, "triad_path_answer_p99_seconds",
 		"Within this time 99 of 100 answers were sent, since the start.",
 		(double)server->latency.p99_ns / 1e9);

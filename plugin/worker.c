@@ -7,7 +7,7 @@
 
 #include "plugin/console.h"
 #include "plugin/ports/ports.h"
-#include "plugin/qos/live.h"
+#include "plugin/qos/osm_lookup.h"
 #include "plugin/qos/qos.h"
 #include "plugin/sm_state.h"
 #include "plugin/snapshot.h"
@@ -175,7 +175,7 @@ static int snapshot(struct triad_worker *worker, enum triad_qos_phase phase,
 	struct triad_fabric **fabric)
 {
 	struct triad_qos_moment before = triad_qos_now(worker->qos);
-	uint32_t n_aliases = triad_live_n_aliases(worker->osm);
+	uint32_t n_aliases = triad_osm_lookup_n_aliases(worker->osm);
 	int error = triad_snapshot_take(
 		worker->osm, worker->fabric, &worker->sweeps_begun, fabric);
 
@@ -305,7 +305,7 @@ static void look_at_aliases(struct triad_worker *worker)
 	if (worker->sm != TRIAD_SM_MASTER || !worker->fabric ||
 		!triad_qos_wants_fabric(worker->qos))
 		return;
-	n = triad_live_n_aliases(worker->osm);
+	n = triad_osm_lookup_n_aliases(worker->osm);
 	if (triad_qos_take_outdated(worker->qos) || (n && n != worker->n_aliases))
 		take_snapshot_of_paths(worker);
 }

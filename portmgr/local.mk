@@ -67,7 +67,7 @@ libtriadportmgr_la_SOURCES = \
 	portmgr/plan/plan_parts.h \
 	portmgr/plan/plan_text.c \
 	portmgr/plan/route.c portmgr/plan/route.h \
-	portmgr/plan/plan_wanted.c \
+	portmgr/plan/plan_desired.c \
 	portmgr/replica/replica.c portmgr/replica/replica.h \
 	portmgr/replica/replica_config.c \
 	portmgr/replica/replica_message.c portmgr/replica/replica_message.h \

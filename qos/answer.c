@@ -11,27 +11,28 @@
 #define PREFERENCE_APART 0
 #define PREFERENCE_OTHER 2
 
-const char *triad_pass_name(enum triad_pass pass)
+const char *triad_fallback_name(enum triad_fallback fallback)
 {
-	static const char *const names[TRIAD_N_PASSES] = {
-		[TRIAD_PASS_NOT] = "none",
-		[TRIAD_PASS_ENDS] = "ends",
-		[TRIAD_PASS_MULTICAST] = "multicast",
-		[TRIAD_PASS_UNKNOWN] = "unknown",
-		[TRIAD_PASS_RAW] = "raw",
-		[TRIAD_PASS_REQUESTER] = "requester",
-		[TRIAD_PASS_CHANGED] = "changed",
-		[TRIAD_PASS_ENGINE] = "engine",
-		[TRIAD_PASS_TOO_MANY] = "too-many",
+	static const char *const names[TRIAD_N_FALLBACKS] = {
+		[TRIAD_FALLBACK_NOT] = "none",
+		[TRIAD_FALLBACK_ENDS] = "ends",
+		[TRIAD_FALLBACK_MULTICAST] = "multicast",
+		[TRIAD_FALLBACK_UNKNOWN] = "unknown",
+		[TRIAD_FALLBACK_RAW] = "raw",
+		[TRIAD_FALLBACK_REQUESTER] = "requester",
+		[TRIAD_FALLBACK_CHANGED] = "changed",
+		[TRIAD_FALLBACK_ENGINE] = "engine",
+		[TRIAD_FALLBACK_TOO_MANY] = "too-many",
 	};
 
-	return pass < TRIAD_N_PASSES ? names[pass] : "unknown";
+	return fallback < TRIAD_N_FALLBACKS ? names[fallback] : "unknown";
 }
 
-void triad_answering_pass(struct triad_answering *answering, enum triad_pass why)
+void triad_answering_fall_back(
+	struct triad_answering *answering, enum triad_fallback why)
 {
 	answering->answer->kind = TRIAD_ANSWER_PASS;
-	answering->answer->pass = why;
+	answering->answer->fallback = why;
 }
 
 void triad_answering_fail(
@@ -48,7 +49,7 @@ static bool is_open(const struct triad_answering *answering)
 
 static const struct triad_paths *paths_of(const struct triad_answering *answering)
 {
-	return answering->basis->paths;
+	return answering->snapshot->paths;
 }
 
 /* --- one pair --- */
@@ -72,7 +73,7 @@ struct triad_class_request triad_answer_class_request(
 	};
 }
 
-uint32_t triad_answer_level(const struct triad_answer_basis *basis,
+uint32_t triad_answer_level(const struct triad_answer_snapshot *snapshot,
 	const struct triad_path_request *request, uint32_t source, uint32_t destination,
 	uint32_t *rule)
 {
@@ -81,13 +82,13 @@ uint32_t triad_answer_level(const struct triad_answer_basis *basis,
 	uint16_t pkey = 0;
 
 	*rule = TRIAD_POLICY_NONE;
-	if (!basis->classifier)
+	if (!snapshot->classifier)
 		return TRIAD_POLICY_NONE;
 	if (asked.has_pkey)
 		pkey = request->pkey;
 	else if (source != TRIAD_FABRIC_NONE && destination != TRIAD_FABRIC_NONE)
-		pkey = triad_paths_common_pkey(basis->paths, source, destination);
-	return triad_classifier_level(basis->classifier, &asked, pkey, rule);
+		pkey = triad_paths_common_pkey(snapshot->paths, source, destination);
+	return triad_classifier_level(snapshot->classifier, &asked, pkey, rule);
 }
 
 static bool is_changed(const struct triad_answering *answering, uint32_t port)
@@ -115,7 +116,7 @@ bool triad_answering_set_pair(struct triad_answering *answering,
 		is_changed(answering, destination->port) ||
 		has_no_lid_yet(answering, source->port) ||
 		has_no_lid_yet(answering, destination->port)) {
-		triad_answering_pass(answering, TRIAD_PASS_CHANGED);
+		triad_answering_fall_back(answering, TRIAD_FALLBACK_CHANGED);
 		return false;
 	}
 	answering->source = *source;
@@ -123,14 +124,14 @@ bool triad_answering_set_pair(struct triad_answering *answering,
 	answering->ask = (struct triad_path_ask){
 		.paths = paths_of(answering),
 		.request = answering->request,
-		.engine = answering->basis->engine,
+		.engine = answering->snapshot->engine,
 		.from = source->port,
 		.to = destination->port,
 	};
-	answer->level = triad_answer_level(answering->basis, answering->request,
+	answer->level = triad_answer_level(answering->snapshot, answering->request,
 		source->port, destination->port, &answer->rule);
 	if (answer->level != TRIAD_POLICY_NONE) {
-		policy = triad_classifier_policy(answering->basis->classifier);
+		policy = triad_classifier_policy(answering->snapshot->classifier);
 		answering->ask.level = &policy->levels[answer->level];
 	}
 	return true;
@@ -170,9 +171,9 @@ bool triad_answering_work_out(struct triad_answering *answering, uint32_t slid,
 		return false;
 	triad_path_decide(ask, (uint16_t)slid, (uint16_t)dlid, &decision);
 	if (decision.refusal == TRIAD_REFUSAL_UNSURE)
-		triad_answering_pass(answering,
-			ask->paths->fabric->sa.engine_has_sl ? TRIAD_PASS_ENGINE
-							     : TRIAD_PASS_CHANGED);
+		triad_answering_fall_back(answering,
+			ask->paths->fabric->sa.engine_has_sl ? TRIAD_FALLBACK_ENGINE
+							     : TRIAD_FALLBACK_CHANGED);
 	if (decision.refusal)
 		return false;
 	*path = (struct triad_path_record){
@@ -199,7 +200,7 @@ static bool add_path(struct triad_answering *answering, uint32_t slid, uint32_t 
 	struct triad_answer *answer = answering->answer;
 
 	if (answer->n == answer->room) {
-		triad_answering_pass(answering, TRIAD_PASS_TOO_MANY);
+		triad_answering_fall_back(answering, TRIAD_FALLBACK_TOO_MANY);
 		return false;
 	}
 	if (!triad_answering_work_out(
@@ -298,7 +299,7 @@ static bool look_up(struct triad_answering *answering, struct named *named)
 	if (named->has_gid) {
 		named->by_gid = triad_fabric_find_alias(paths->fabric, named->gid.guid);
 		if (named->by_gid == TRIAD_FABRIC_NONE) {
-			triad_answering_pass(answering, TRIAD_PASS_UNKNOWN);
+			triad_answering_fall_back(answering, TRIAD_FALLBACK_UNKNOWN);
 			return false;
 		}
 	}
@@ -381,12 +382,12 @@ static void answer_one(struct triad_answering *answering)
 		.lid = request->dlid};
 
 	if (to.has_gid && is_multicast(&to.gid)) {
-		triad_answering_pass(answering, TRIAD_PASS_MULTICAST);
+		triad_answering_fall_back(answering, TRIAD_FALLBACK_MULTICAST);
 		return;
 	}
 	if ((!from.has_gid && !from.has_lid) || (!to.has_gid && !to.has_lid) ||
 		(to.has_gid && !triad_answering_is_local(answering, &to.gid))) {
-		triad_answering_pass(answering, TRIAD_PASS_ENDS);
+		triad_answering_fall_back(answering, TRIAD_FALLBACK_ENDS);
 		return;
 	}
 	if (from.has_gid && !triad_answering_is_local(answering, &from.gid))
@@ -402,13 +403,13 @@ static void answer_one(struct triad_answering *answering)
 
 /* --- the whole --- */
 
-void triad_answer_path(const struct triad_answer_basis *basis,
+void triad_answer_path(const struct triad_answer_snapshot *snapshot,
 	const struct triad_path_request *request, uint16_t requester,
 	struct triad_answer *answer)
 {
-	const struct triad_paths *paths = basis->paths;
+	const struct triad_paths *paths = snapshot->paths;
 	struct triad_answering answering = {
-		.basis = basis,
+		.snapshot = snapshot,
 		.request = request,
 		.answer = answer,
 		.requester = requester < TRIAD_PATH_N_LIDS
@@ -417,7 +418,7 @@ void triad_answer_path(const struct triad_answer_basis *basis,
 	};
 
 	answer->kind = TRIAD_ANSWER_RECORDS;
-	answer->pass = TRIAD_PASS_NOT;
+	answer->fallback = TRIAD_FALLBACK_NOT;
 	answer->status = TRIAD_SA_OK;
 	answer->n = 0;
 	answer->source = answer->destination = TRIAD_FABRIC_NONE;
@@ -429,11 +430,11 @@ void triad_answer_path(const struct triad_answer_basis *basis,
 			&request->gids[1], TRIAD_HAS_DLID, request->dlid);
 	}
 	if (answering.requester == TRIAD_FABRIC_NONE)
-		triad_answering_pass(&answering, TRIAD_PASS_REQUESTER);
+		triad_answering_fall_back(&answering, TRIAD_FALLBACK_REQUESTER);
 	else if (is_changed(&answering, answering.requester))
-		triad_answering_pass(&answering, TRIAD_PASS_CHANGED);
+		triad_answering_fall_back(&answering, TRIAD_FALLBACK_CHANGED);
 	else if (request->has & TRIAD_HAS_RAW && request->raw)
-		triad_answering_pass(&answering, TRIAD_PASS_RAW);
+		triad_answering_fall_back(&answering, TRIAD_FALLBACK_RAW);
 	else if (request->multi)
 		triad_answering_multi(&answering);
 	else

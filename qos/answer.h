@@ -29,24 +29,24 @@ enum triad_answer_kind {
 };
 
 /* Why OpenSM must. */
-enum triad_pass {
-	TRIAD_PASS_NOT,
-	TRIAD_PASS_ENDS, /* an end is missing, or behind a router */
-	TRIAD_PASS_MULTICAST,
-	TRIAD_PASS_UNKNOWN, /* a GUID: it may be an alias that came since */
-	TRIAD_PASS_RAW,
-	TRIAD_PASS_REQUESTER, /* not known */
-	TRIAD_PASS_CHANGED,   /* the sweep is changing it */
-	TRIAD_PASS_ENGINE,    /* the routing engine must be asked */
-	TRIAD_PASS_TOO_MANY,  /* records */
-	TRIAD_N_PASSES,
+enum triad_fallback {
+	TRIAD_FALLBACK_NOT,
+	TRIAD_FALLBACK_ENDS, /* an end is missing, or behind a router */
+	TRIAD_FALLBACK_MULTICAST,
+	TRIAD_FALLBACK_UNKNOWN, /* a GUID: it may be an alias that came since */
+	TRIAD_FALLBACK_RAW,
+	TRIAD_FALLBACK_REQUESTER, /* not known */
+	TRIAD_FALLBACK_CHANGED,   /* the sweep is changing it */
+	TRIAD_FALLBACK_ENGINE,    /* the routing engine must be asked */
+	TRIAD_FALLBACK_TOO_MANY,  /* records */
+	TRIAD_N_FALLBACKS,
 };
 
 /* "one-end", ...: for counters. */
-const char *triad_pass_name(enum triad_pass pass);
+const char *triad_fallback_name(enum triad_fallback fallback);
 
 /* Everything that an answer follows from; one whole, so that no answer is a mixture. */
-struct triad_answer_basis {
+struct triad_answer_snapshot {
 	const struct triad_paths *paths;
 	const struct triad_classifier *classifier; /* NULL: no policy */
 	struct triad_path_engine engine;
@@ -54,7 +54,7 @@ struct triad_answer_basis {
 
 struct triad_answer {
 	enum triad_answer_kind kind;
-	enum triad_pass pass;
+	enum triad_fallback fallback;
 	enum triad_sa_status status;
 	uint32_t source, destination; /* of the pair looked at last; of none: the ends
 	                               * as far as they are named and known, or NONE */
@@ -64,7 +64,7 @@ struct triad_answer {
 };
 
 /* Answers a request that came from 'requester' (a LID). */
-void triad_answer_path(const struct triad_answer_basis *basis,
+void triad_answer_path(const struct triad_answer_snapshot *snapshot,
 	const struct triad_path_request *request, uint16_t requester,
 	struct triad_answer *answer);
 
@@ -76,7 +76,7 @@ struct triad_class_request triad_answer_class_request(
 /* The level of a request whose ends are known as far as the arguments say
  * (TRIAD_FABRIC_NONE: not), and the rule, if one matched; TRIAD_POLICY_NONE without a
  * policy. */
-uint32_t triad_answer_level(const struct triad_answer_basis *basis,
+uint32_t triad_answer_level(const struct triad_answer_snapshot *snapshot,
 	const struct triad_path_request *request, uint32_t source, uint32_t destination,
 	uint32_t *rule);
 

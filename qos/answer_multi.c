@@ -8,7 +8,7 @@
 static bool look_up(struct triad_answering *answering, struct triad_answer_end *ends)
 {
 	const struct triad_path_request *request = answering->request;
-	const struct triad_fabric *fabric = answering->basis->paths->fabric;
+	const struct triad_fabric *fabric = answering->snapshot->paths->fabric;
 	unsigned n = request->n_sources + request->n_destinations;
 
 	for (unsigned i = 0; i < n; i++) {
@@ -19,7 +19,7 @@ static bool look_up(struct triad_answering *answering, struct triad_answer_end *
 		}
 		ends[i].port = triad_fabric_find_alias(fabric, request->gids[i].guid);
 		if (ends[i].port == TRIAD_FABRIC_NONE) {
-			triad_answering_pass(answering, TRIAD_PASS_UNKNOWN);
+			triad_answering_fall_back(answering, TRIAD_FALLBACK_UNKNOWN);
 			return false;
 		}
 		ends[i].gid.prefix = fabric->sa.subnet_prefix;
@@ -70,7 +70,8 @@ static void answer_pairs(
 static void put_in_order(const struct triad_answering *answering,
 	const struct triad_answer_end *from, struct triad_answer_end to[2])
 {
-	const struct triad_fabric_port *ports = answering->basis->paths->fabric->ports;
+	const struct triad_fabric_port *ports =
+		answering->snapshot->paths->fabric->ports;
 	uint64_t first = __builtin_bswap64(ports[from[0].port].guid);
 	uint64_t second = __builtin_bswap64(ports[from[1].port].guid);
 
@@ -153,7 +154,7 @@ static void add_diagonal(
 static void answer_migration(
 	struct triad_answering *answering, const struct triad_answer_end *ends)
 {
-	const struct triad_paths *paths = answering->basis->paths;
+	const struct triad_paths *paths = answering->snapshot->paths;
 	struct triad_answer_end from[2], to[2];
 	struct diagonal straight, crossed;
 	uint32_t offset;

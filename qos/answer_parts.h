@@ -13,7 +13,7 @@ struct triad_answer_end {
 };
 
 struct triad_answering {
-	const struct triad_answer_basis *basis;
+	const struct triad_answer_snapshot *snapshot;
 	const struct triad_path_request *request;
 	struct triad_answer *answer;
 	uint32_t requester;
@@ -27,7 +27,8 @@ struct triad_lid_range {
 	uint32_t first, last;
 };
 
-void triad_answering_pass(struct triad_answering *answering, enum triad_pass why);
+void triad_answering_fall_back(
+	struct triad_answering *answering, enum triad_fallback why);
 void triad_answering_fail(
 	struct triad_answering *answering, enum triad_sa_status status);
 

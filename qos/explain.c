@@ -162,10 +162,11 @@ static void add_near_miss(struct triad_explanation *explanation, uint32_t rule,
 
 /* First rules of which something holds, then those of one condition, which does not: of
  * these a large policy has thousands. */
-static void find_near_misses(const struct triad_answer_basis *basis,
+static void find_near_misses(const struct triad_answer_snapshot *snapshot,
 	const struct triad_path_request *request, struct triad_explanation *explanation)
 {
-	const struct triad_policy *policy = triad_classifier_policy(basis->classifier);
+	const struct triad_policy *policy =
+		triad_classifier_policy(snapshot->classifier);
 	const struct triad_class_request asked = triad_answer_class_request(
 		request, explanation->source, explanation->destination);
 	uint32_t end = explanation->rule == TRIAD_POLICY_NONE ? policy->n_rules
@@ -174,7 +175,7 @@ static void find_near_misses(const struct triad_answer_basis *basis,
 	for (unsigned alone = 0; alone < 2; alone++)
 		for (uint32_t rule = 0; rule < end; rule++) {
 			struct triad_class_mismatch mismatch = triad_classifier_explain(
-				basis->classifier, &asked, rule);
+				snapshot->classifier, &asked, rule);
 
 			if (__builtin_popcount(mismatch.failed) == 1 &&
 				(n_conditions(&policy->rules[rule]) == 1) == alone)
@@ -184,7 +185,7 @@ static void find_near_misses(const struct triad_answer_basis *basis,
 
 /* --- the whole --- */
 
-static uint8_t sl_of(const struct triad_answer_basis *basis,
+static uint8_t sl_of(const struct triad_answer_snapshot *snapshot,
 	const struct triad_path_request *request,
 	const struct triad_policy_level *level,
 	const struct triad_explanation *explained)
@@ -195,16 +196,16 @@ static uint8_t sl_of(const struct triad_answer_basis *basis,
 		return level->sl;
 	if (request->has & TRIAD_HAS_SL)
 		return request->sl;
-	return triad_paths_partition_sl(basis->paths,
+	return triad_paths_partition_sl(snapshot->paths,
 		triad_paths_common_pkey(
-			basis->paths, explained->source, explained->destination));
+			snapshot->paths, explained->source, explained->destination));
 }
 
-void triad_explain(const struct triad_answer_basis *basis,
+void triad_explain(const struct triad_answer_snapshot *snapshot,
 	const struct triad_path_request *request, uint32_t source, uint32_t destination,
 	struct triad_explanation *explained)
 {
-	const struct triad_paths *paths = basis->paths;
+	const struct triad_paths *paths = snapshot->paths;
 	const struct triad_fabric_port *ports = paths->fabric->ports;
 	const uint64_t prefix = paths->fabric->sa.subnet_prefix;
 	const struct triad_policy_level *level = NULL;
@@ -215,11 +216,11 @@ void triad_explain(const struct triad_answer_basis *basis,
 	explained->source = source;
 	explained->destination = destination;
 	explained->level = triad_answer_level(
-		basis, request, source, destination, &explained->rule);
-	if (basis->classifier) {
-		level = &triad_classifier_policy(basis->classifier)
+		snapshot, request, source, destination, &explained->rule);
+	if (snapshot->classifier) {
+		level = &triad_classifier_policy(snapshot->classifier)
 				 ->levels[explained->level];
-		find_near_misses(basis, request, explained);
+		find_near_misses(snapshot, request, explained);
 	}
 	asked.has |= TRIAD_HAS_SGID | TRIAD_HAS_DGID;
 	asked.one = true;
@@ -229,7 +230,8 @@ void triad_explain(const struct triad_answer_basis *basis,
 	asked.gids[1] = (struct triad_gid){prefix, ports[destination].guid};
 	explained->answer.records = &explained->record;
 	explained->answer.room = 1;
-	triad_answer_path(basis, &asked, paths->ends[source].lid, &explained->answer);
+	triad_answer_path(
+		snapshot, &asked, paths->ends[source].lid, &explained->answer);
 	explained->slid = paths->ends[source].lid;
 	explained->dlid = paths->ends[destination].lid;
 	if (explained->answer.n) {
@@ -239,11 +241,11 @@ void triad_explain(const struct triad_answer_basis *basis,
 	ask = (struct triad_path_ask){.paths = paths,
 		.request = &asked,
 		.level = level,
-		.engine = basis->engine,
+		.engine = snapshot->engine,
 		.from = source,
 		.to = destination};
 	triad_path_decide(&ask, explained->slid, explained->dlid, &explained->decision);
-	explained->sl = sl_of(basis, request, level, explained);
+	explained->sl = sl_of(snapshot, request, level, explained);
 	triad_paths_walk(
 		paths, source, destination, explained->dlid, true, &explained->there);
 	triad_paths_walk(

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Why a request for a path gets its answer: rule, level, every hop, the answer.
  *
- * Thread-safety: functions without state, on a basis that the caller holds.
+ * Thread-safety: functions without state, on a snapshot that the caller holds.
  * Memory: no allocation; an explanation takes some 5 KiB. */
 #ifndef TRIAD_QOS_EXPLAIN_H
 #define TRIAD_QOS_EXPLAIN_H
@@ -33,7 +33,7 @@ struct triad_explanation {
 
 /* Explains the answer to 'request', which came from its source itself and asks for one
  * path; its GIDs need not be set. */
-void triad_explain(const struct triad_answer_basis *basis,
+void triad_explain(const struct triad_answer_snapshot *snapshot,
 	const struct triad_path_request *request, uint32_t source, uint32_t destination,
 	struct triad_explanation *explanation);
 

@@ -50,8 +50,8 @@ libtriadqos_la_SOURCES += \
 	qos/setup/setup_plan.c qos/setup/setup_plan.h \
 	qos/setup/setup_plan_parts.h \
 	qos/setup/setup_text.c \
-	qos/setup/wanted.c qos/setup/wanted.h \
-	qos/setup/ways.c qos/setup/ways.h
+	qos/setup/desired.c qos/setup/desired.h \
+	qos/setup/routes.c qos/setup/routes.h
 
 # Paths through the fabric, and answers to requests for them.
 libtriadqos_la_SOURCES += \

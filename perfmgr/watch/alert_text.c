@@ -112,7 +112,8 @@ void triad_alert_sm_format(const struct triad_alert *alert, int64_t wall_offset_
 			format_time(alert->sm.at_us, wall_offset_us, at));
 }
 
-void triad_alert_place_format(const struct triad_alert *alert, char *text, size_t size)
+void triad_alert_location_format(
+	const struct triad_alert *alert, char *text, size_t size)
 {
 	bool is_gone = alert->findings[0].cause == TRIAD_ALERT_NODE_GONE;
 	struct triad_alert_end first = alert->ends[0];
@@ -216,7 +217,7 @@ void triad_alert_format(enum triad_alert_change change, const struct triad_alert
 
 	snprintf(text, size, "alert %" PRIu64 " %s: ", alert->id,
 		triad_alert_change_name(change));
-	triad_alert_place_format(alert, part, sizeof(part));
+	triad_alert_location_format(alert, part, sizeof(part));
 	triad_text_append(text, size, "%s: ", part);
 	append_findings(alert, 0, text, size);
 	append_findings(alert, 1, text, size);

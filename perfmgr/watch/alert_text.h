@@ -21,7 +21,8 @@
 void triad_alert_end_format(const struct triad_alert_end *end, char *text, size_t size);
 
 /* Where it is: the link with its two ends; a node that is gone, and where it was. */
-void triad_alert_place_format(const struct triad_alert *alert, char *text, size_t size);
+void triad_alert_location_format(
+	const struct triad_alert *alert, char *text, size_t size);
 
 /* What somebody may do about it: "check the cable and its plugs". */
 const char *triad_alert_advice(const struct triad_alert *alert);

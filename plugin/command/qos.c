@@ -59,10 +59,10 @@ static void report_answers(
 	triad_report_uint(report, "answered", "answered", server->n_answered, "");
 	triad_report_uint(
 		report, "refused", "answered with a status", server->n_refused, "");
-	for (unsigned i = TRIAD_PASS_NOT + 1; i < TRIAD_N_PASSES; i++) {
-		snprintf(name, sizeof(name), "passed_%s", triad_pass_name(i));
-		snprintf(label, sizeof(label), "to OpenSM: %s", triad_pass_name(i));
-		triad_report_uint(report, name, label, server->n_passed[i], "");
+	for (unsigned i = TRIAD_FALLBACK_NOT + 1; i < TRIAD_N_FALLBACKS; i++) {
+		snprintf(name, sizeof(name), "passed_%s", triad_fallback_name(i));
+		snprintf(label, sizeof(label), "to OpenSM: %s", triad_fallback_name(i));
+		triad_report_uint(report, name, label, server->n_fallbacks[i], "");
 	}
 	triad_report_uint(report, "overflowed", "not taken: too many waiting",
 		server->n_overflowed, "");
@@ -157,13 +157,15 @@ int triad_command_run_qos_switch(struct triad_plugin *plugin,
 /* --- clients --- */
 
 static const struct triad_fabric_node *node_of(
-	const struct triad_qos_basis *basis, uint16_t lid)
+	const struct triad_qos_snapshot *snapshot, uint16_t lid)
 {
-	uint32_t port = basis ? basis->paths->port_of_lid[lid] : TRIAD_FABRIC_NONE;
+	uint32_t port =
+		snapshot ? snapshot->paths->port_of_lid[lid] : TRIAD_FABRIC_NONE;
 
 	return port == TRIAD_FABRIC_NONE
 		? NULL
-		: &basis->paths->fabric->nodes[basis->paths->fabric->ports[port].node];
+		: &snapshot->paths->fabric
+			   ->nodes[snapshot->paths->fabric->ports[port].node];
 }
 
 static void put_client(struct triad_report *report, const struct triad_client *client,
@@ -190,7 +192,7 @@ int triad_command_run_qos_clients(struct triad_plugin *plugin,
 	const struct triad_clients *clients = triad_qos_clients(plugin->qos);
 	struct triad_client *top = calloc(command->limit, sizeof(*top));
 	struct triad_report report = {.output = output, .as_json = command->json};
-	struct triad_qos_basis *basis;
+	struct triad_qos_snapshot *snapshot;
 	size_t n;
 
 	if (!clients || !top) {
@@ -201,7 +203,7 @@ int triad_command_run_qos_clients(struct triad_plugin *plugin,
 		return TRIAD_CONTROL_FAILED;
 	}
 	n = triad_clients_top(clients, top, command->limit);
-	basis = triad_qos_basis(plugin->qos);
+	snapshot = triad_qos_snapshot(plugin->qos);
 	triad_json_init(&report.json, output);
 	if (report.as_json)
 		triad_json_array_begin(&report.json, NULL);
@@ -209,12 +211,12 @@ int triad_command_run_qos_clients(struct triad_plugin *plugin,
 		triad_output_printf(output, "%5s  %-32s %12s %12s\n", "LID", "node",
 			"requests", "without path");
 	for (size_t i = 0; i < n; i++)
-		put_client(&report, &top[i], node_of(basis, top[i].lid));
+		put_client(&report, &top[i], node_of(snapshot, top[i].lid));
 	if (report.as_json) {
 		triad_json_array_end(&report.json);
 		triad_json_end(&report.json);
 	}
-	triad_qos_basis_unref(basis);
+	triad_qos_snapshot_unref(snapshot);
 	free(top);
 	return TRIAD_CONTROL_DONE;
 }

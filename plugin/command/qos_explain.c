@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "plugin/instance.h"
-#include "plugin/qos/live.h"
+#include "plugin/qos/osm_lookup.h"
 #include "plugin/qos/qos.h"
 #include "qos/explain.h"
 #include "qos/rates.h"
@@ -17,7 +17,7 @@
 
 /* What is told of, and whereto. */
 struct telling {
-	const struct triad_qos_basis *basis;
+	const struct triad_qos_snapshot *snapshot;
 	const struct triad_path_request *request;
 	const struct triad_explanation *explained;
 	const struct triad_policy *policy; /* NULL: none */
@@ -27,7 +27,7 @@ struct telling {
 
 static const struct triad_fabric *fabric_of(const struct telling *telling)
 {
-	return telling->basis->paths->fabric;
+	return telling->snapshot->paths->fabric;
 }
 
 static const struct triad_policy_level *level_of(const struct telling *telling)
@@ -44,7 +44,7 @@ static void print_answer(const struct telling *telling, char *text, size_t size)
 
 	if (answer->kind == TRIAD_ANSWER_PASS)
 		snprintf(text, size, "OpenSM answers (%s)",
-			triad_pass_name(answer->pass));
+			triad_fallback_name(answer->fallback));
 	else if (answer->kind == TRIAD_ANSWER_STATUS)
 		snprintf(text, size, "status 0x%04x", answer->status);
 	else if (answer->n)
@@ -63,7 +63,7 @@ static const char *place_of(
 {
 	const struct triad_policy_rule *at = &telling->policy->rules[rule];
 
-	snprintf(text, size, "rule %u (line %u)%s%s", rule + 1, at->place.line,
+	snprintf(text, size, "rule %u (line %u)%s%s", rule + 1, at->location.line,
 		at->use && at->use[0] ? ": " : "", at->use ? at->use : "");
 	return text;
 }
@@ -145,8 +145,8 @@ static void put_level(const struct telling *telling)
 
 static uint8_t vl_of(const struct telling *telling, const struct triad_walk_hop *hop)
 {
-	return triad_paths_vl(
-		telling->basis->paths, hop->port, hop->in_port, telling->explained->sl);
+	return triad_paths_vl(telling->snapshot->paths, hop->port, hop->in_port,
+		telling->explained->sl);
 }
 
 /* "64/96", or "-": the port does not arbitrate. */
@@ -237,7 +237,7 @@ static void json_rule(struct telling *telling, uint32_t rule)
 	const struct triad_policy_rule *at = &telling->policy->rules[rule];
 
 	triad_json_uint(&telling->json, "rule", rule + 1);
-	triad_json_uint(&telling->json, "line", at->place.line);
+	triad_json_uint(&telling->json, "line", at->location.line);
 	triad_json_string(&telling->json, "use", at->use);
 }
 
@@ -370,12 +370,12 @@ static struct triad_path_request request_of(const struct triad_command *command)
 	};
 }
 
-static bool find_end(const struct triad_qos_basis *basis, const char *option,
+static bool find_end(const struct triad_qos_snapshot *snapshot, const char *option,
 	const char *text, struct triad_output *output, uint32_t *port)
 {
 	char reason[256];
 
-	*port = triad_explain_find_end(basis->paths, text, reason, sizeof(reason));
+	*port = triad_explain_find_end(snapshot->paths, text, reason, sizeof(reason));
 	if (*port == TRIAD_FABRIC_NONE)
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
 			"qos explain: %s %s: %s\n", option, text, reason);
@@ -385,39 +385,41 @@ static bool find_end(const struct triad_qos_basis *basis, const char *option,
 /* As the slow queue: a routing engine that decides on SLs is asked under the SM's
  * lock. */
 static void explain_with_engine(struct osm_opensm *osm,
-	const struct triad_answer_basis *answers,
+	const struct triad_answer_snapshot *answers,
 	const struct triad_path_request *request, uint32_t source, uint32_t destination,
 	struct triad_explanation *explained)
 {
-	struct triad_answer_basis asking = *answers;
+	struct triad_answer_snapshot asking = *answers;
 
 	cl_plock_acquire(&osm->lock);
-	asking.engine = triad_live_engine(osm);
+	asking.engine = triad_osm_lookup_engine(osm);
 	triad_explain(&asking, request, source, destination, explained);
 	cl_plock_release(&osm->lock);
 }
 
-static int explain(struct osm_opensm *osm, const struct triad_qos_basis *basis,
+static int explain(struct osm_opensm *osm, const struct triad_qos_snapshot *snapshot,
 	const struct triad_command *command, struct triad_output *output)
 {
-	const struct triad_answer_basis answers = {
-		.paths = basis->paths, .classifier = basis->classifier};
+	const struct triad_answer_snapshot answers = {
+		.paths = snapshot->paths, .classifier = snapshot->classifier};
 	struct triad_path_request request = request_of(command);
 	struct triad_explanation *explained = malloc(sizeof(*explained));
-	struct telling telling = {.basis = basis,
+	struct telling telling = {.snapshot = snapshot,
 		.request = &request,
 		.explained = explained,
 		.output = output};
 	uint32_t source, destination;
 
-	if (!explained || !find_end(basis, "--src", command->source, output, &source) ||
-		!find_end(basis, "--dst", command->destination, output, &destination)) {
+	if (!explained ||
+		!find_end(snapshot, "--src", command->source, output, &source) ||
+		!find_end(snapshot, "--dst", command->destination, output,
+			&destination)) {
 		free(explained);
 		return TRIAD_CONTROL_FAILED;
 	}
-	if (basis->classifier)
-		telling.policy = triad_classifier_policy(basis->classifier);
-	if (basis->classifier && basis->paths->fabric->sa.engine_has_sl)
+	if (snapshot->classifier)
+		telling.policy = triad_classifier_policy(snapshot->classifier);
+	if (snapshot->classifier && snapshot->paths->fabric->sa.engine_has_sl)
 		explain_with_engine(
 			osm, &answers, &request, source, destination, explained);
 	else
@@ -433,16 +435,16 @@ static int explain(struct osm_opensm *osm, const struct triad_qos_basis *basis,
 int triad_command_run_qos_explain(struct triad_plugin *plugin,
 	const struct triad_command *command, struct triad_output *output)
 {
-	struct triad_qos_basis *basis = triad_qos_basis(plugin->qos);
+	struct triad_qos_snapshot *snapshot = triad_qos_snapshot(plugin->qos);
 	int status;
 
-	if (!basis) {
+	if (!snapshot) {
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
 			"qos explain: there is nothing to explain from: QoS is %s\n",
 			triad_qos_state_name(triad_qos_status(plugin->qos).state));
 		return TRIAD_CONTROL_FAILED;
 	}
-	status = explain(plugin->osm, basis, command, output);
-	triad_qos_basis_unref(basis);
+	status = explain(plugin->osm, snapshot, command, output);
+	triad_qos_snapshot_unref(snapshot);
 	return status;
 }

@@ -20,7 +20,7 @@
 /* What is told of, and whereto. */
 struct telling {
 	const struct triad_command *command;
-	const struct triad_setup_scene *scene;
+	const struct triad_setup_context *context;
 	const struct triad_setup_plan *plan;
 	struct triad_output *output;
 	struct triad_json json;
@@ -29,7 +29,7 @@ struct telling {
 static const struct triad_fabric_node *node_of(
 	const struct telling *telling, uint32_t port)
 {
-	const struct triad_fabric *fabric = telling->scene->fabric;
+	const struct triad_fabric *fabric = telling->context->fabric;
 
 	return &fabric->nodes[fabric->ports[port].node];
 }
@@ -55,13 +55,13 @@ static const char *format_value(const struct triad_setup_change *change,
 static unsigned line_of(
 	const struct telling *telling, const struct triad_setup_change *change)
 {
-	const struct triad_policy *policy = telling->scene->policy;
+	const struct triad_policy *policy = telling->context->policy;
 
 	if (change->scope == TRIAD_SCOPE_NONE || !policy)
 		return 0;
 	return change->table == TRIAD_SETUP_SL2VL
-		? policy->sl2vl[change->scope].scope.place.line
-		: policy->vlarb[change->scope].scope.place.line;
+		? policy->sl2vl[change->scope].scope.location.line
+		: policy->vlarb[change->scope].scope.location.line;
 }
 
 static bool is_wanted(
@@ -71,7 +71,7 @@ static bool is_wanted(
 	const struct triad_fabric_node *node = node_of(telling, change->port);
 
 	if (command->port >= 0 &&
-		telling->scene->fabric->ports[change->port].number !=
+		telling->context->fabric->ports[change->port].number !=
 			(unsigned)command->port)
 		return false;
 	return !command->node[0] ||
@@ -103,7 +103,7 @@ static void put_change(
 	format_in_ports(change, in_ports, sizeof(in_ports));
 	triad_output_printf(telling->output, "%-32s %4u  %-7s  %-10s  %s\n",
 		node_of(telling, change->port)->name,
-		telling->scene->fabric->ports[change->port].number, in_ports,
+		telling->context->fabric->ports[change->port].number, in_ports,
 		triad_setup_table_name(change->table), scope);
 	triad_output_printf(telling->output, "    from %s\n    to   %s\n",
 		format_value(change, &change->from, from),
@@ -141,8 +141,8 @@ static void put_findings(const struct telling *telling)
 	if (plan->n_findings)
 		triad_output_printf(telling->output, "\nOn this fabric\n");
 	for (uint32_t i = 0; i < plan->n_findings; i++) {
-		triad_setup_finding_format(&plan->findings[i], telling->scene->policy,
-			telling->scene->fabric, text, sizeof(text));
+		triad_setup_finding_format(&plan->findings[i], telling->context->policy,
+			telling->context->fabric, text, sizeof(text));
 		triad_output_printf(telling->output, "  %s: %s\n",
 			triad_setup_finding_is_error(&plan->findings[i]) ? "error"
 									 : "warning",
@@ -156,7 +156,7 @@ static void put_findings(const struct telling *telling)
 static void put_paths(const struct telling *telling)
 {
 	const struct triad_setup_plan *plan = telling->plan;
-	const struct triad_fabric *fabric = telling->scene->fabric;
+	const struct triad_fabric *fabric = telling->context->fabric;
 
 	if (plan->n_paths)
 		triad_output_printf(telling->output,
@@ -188,15 +188,16 @@ static void put_paths(const struct telling *telling)
 static void put_text(const struct telling *telling)
 {
 	const struct triad_setup_plan *plan = telling->plan;
-	const struct triad_policy *policy = telling->scene->policy;
+	const struct triad_policy *policy = telling->context->policy;
 
 	triad_output_printf(telling->output,
 		"policy   %s\n"
 		"tables   %" PRIu64 " of %u port(s)\n"
 		"change   %" PRIu64 " of %u port(s), by %" PRIu64 " SMP(s)\n",
-		!policy                         ? "none: OpenSM's tables"
-			: telling->scene->setup ? policy->source
-						: "without qos-setup: OpenSM's tables",
+		!policy ? "none: OpenSM's tables"
+			: telling->context->setup
+			? policy->source
+			: "without qos-setup: OpenSM's tables",
 		plan->n_tables, plan->n_ports, n_changed(plan), plan->n_changed_ports,
 		plan->n_smps);
 	put_changes(telling);
@@ -212,7 +213,7 @@ static void json_port(
 	triad_json_guid(&telling->json, "node_guid", node_of(telling, port)->guid);
 	triad_json_string(&telling->json, node, node_of(telling, port)->name);
 	triad_json_uint(
-		&telling->json, number, telling->scene->fabric->ports[port].number);
+		&telling->json, number, telling->context->fabric->ports[port].number);
 }
 
 static void json_change(
@@ -243,8 +244,8 @@ static void json_findings(struct telling *telling)
 
 	triad_json_array_begin(&telling->json, "findings");
 	for (uint32_t i = 0; i < plan->n_findings; i++) {
-		triad_setup_finding_format(&plan->findings[i], telling->scene->policy,
-			telling->scene->fabric, text, sizeof(text));
+		triad_setup_finding_format(&plan->findings[i], telling->context->policy,
+			telling->context->fabric, text, sizeof(text));
 		triad_json_object_begin(&telling->json, NULL);
 		triad_json_bool(&telling->json, "error",
 			triad_setup_finding_is_error(&plan->findings[i]));
@@ -278,13 +279,13 @@ static void json_paths(struct telling *telling)
 static void put_json(struct telling *telling)
 {
 	const struct triad_setup_plan *plan = telling->plan;
-	const struct triad_policy *policy = telling->scene->policy;
+	const struct triad_policy *policy = telling->context->policy;
 	struct triad_json *json = &telling->json;
 
 	triad_json_init(json, telling->output);
 	triad_json_object_begin(json, NULL);
 	triad_json_string(json, "policy", policy ? policy->source : NULL);
-	triad_json_bool(json, "has_setup", telling->scene->setup);
+	triad_json_bool(json, "has_setup", telling->context->setup);
 	triad_json_uint(json, "tables", plan->n_tables);
 	triad_json_uint(json, "ports", plan->n_ports);
 	triad_json_uint(json, "changed", n_changed(plan));
@@ -309,19 +310,20 @@ static void put_json(struct telling *telling)
 int triad_command_run_qos_plan(struct triad_plugin *plugin,
 	const struct triad_command *command, struct triad_output *output)
 {
-	struct triad_setup_scene scene;
+	struct triad_setup_context context;
 	struct triad_setup_plan *plan;
 	struct telling telling = {
-		.command = command, .scene = &scene, .output = output};
+		.command = command, .context = &context, .output = output};
 	int error, status;
 
-	if (!triad_setup_scene_make(&scene, plugin, "qos plan", command->file, output))
+	if (!triad_setup_context_make(
+		    &context, plugin, "qos plan", command->file, output))
 		return TRIAD_CONTROL_FAILED;
-	error = triad_setup_plan_make(scene.setup, scene.fabric, &plan);
+	error = triad_setup_plan_make(context.setup, context.fabric, &plan);
 	if (error) {
 		triad_output_message(
 			output, TRIAD_FRAME_MESSAGE, "qos plan: %s\n", strerror(error));
-		triad_setup_scene_drop(&scene);
+		triad_setup_context_drop(&context);
 		return TRIAD_CONTROL_FAILED;
 	}
 	telling.plan = plan;
@@ -331,7 +333,7 @@ int triad_command_run_qos_plan(struct triad_plugin *plugin,
 		put_text(&telling);
 	status = n_changed(plan) ? TRIAD_CONTROL_TO_DO : TRIAD_CONTROL_DONE;
 	triad_setup_plan_free(plan);
-	triad_setup_scene_drop(&scene);
+	triad_setup_context_drop(&context);
 	return status;
 }
 
@@ -356,17 +358,18 @@ static bool read_policy(struct triad_plugin *plugin, struct triad_output *output
 static bool passes_guard(
 	struct triad_plugin *plugin, bool is_guarded, struct triad_output *output)
 {
-	struct triad_setup_scene scene;
+	struct triad_setup_context context;
 	struct triad_setup_plan *plan;
 	uint32_t n_cut_off = 0;
 
-	if (!triad_setup_scene_make(&scene, plugin, "qos apply", "", output))
+	if (!triad_setup_context_make(&context, plugin, "qos apply", "", output))
 		return false;
-	if (is_guarded && !triad_setup_plan_make(scene.setup, scene.fabric, &plan)) {
+	if (is_guarded &&
+		!triad_setup_plan_make(context.setup, context.fabric, &plan)) {
 		n_cut_off = plan->n_cut_off;
 		triad_setup_plan_free(plan);
 	}
-	triad_setup_scene_drop(&scene);
+	triad_setup_context_drop(&context);
 	if (n_cut_off)
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
 			"qos apply: refused: the SM could not answer %" PRIu32

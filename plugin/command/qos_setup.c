@@ -67,7 +67,7 @@ static bool fail_with(struct triad_output *output, const char *verb, const char 
 	return false;
 }
 
-static bool load(struct triad_setup_scene *scene, struct triad_plugin *plugin,
+static bool load(struct triad_setup_context *context, struct triad_plugin *plugin,
 	const char *file, struct triad_output *output)
 {
 	struct triad_diags *diags = malloc(sizeof(*diags));
@@ -79,7 +79,7 @@ static bool load(struct triad_setup_scene *scene, struct triad_plugin *plugin,
 	pthread_mutex_lock(&plugin->service.conf_lock);
 	memcpy(level, plugin->service.conf.qos.default_level, sizeof(level));
 	pthread_mutex_unlock(&plugin->service.conf_lock);
-	good = !triad_policy_load(file, level, &scene->policy, diags);
+	good = !triad_policy_load(file, level, &context->policy, diags);
 	for (size_t i = 0; i < diags->n; i++) {
 		triad_diags_format(diags, i, text, sizeof(text));
 		triad_output_message(output, TRIAD_FRAME_MESSAGE, "%s\n", text);
@@ -88,28 +88,29 @@ static bool load(struct triad_setup_scene *scene, struct triad_plugin *plugin,
 	return good;
 }
 
-static bool find_policy(struct triad_setup_scene *scene, struct triad_plugin *plugin,
-	const char *verb, const char *file, struct triad_output *output)
+static bool find_policy(struct triad_setup_context *context,
+	struct triad_plugin *plugin, const char *verb, const char *file,
+	struct triad_output *output)
 {
 	if (file[0] && file[0] != '/')
 		return fail_with(output, verb, "give the file's whole path");
 	if (file[0])
-		return load(scene, plugin, file, output);
-	scene->policy = triad_qos_policy(plugin->qos);
-	if (!scene->policy && !triad_qos_wants_fabric(plugin->qos))
+		return load(context, plugin, file, output);
+	context->policy = triad_qos_policy(plugin->qos);
+	if (!context->policy && !triad_qos_wants_fabric(plugin->qos))
 		return fail_with(output, verb,
 			"no policy is loaded: name a file, or 'set qos.tables_enabled "
 			"true' (and qos.policy_file) first");
 	return true;
 }
 
-static bool compile(
-	struct triad_setup_scene *scene, const char *verb, struct triad_output *output)
+static bool compile(struct triad_setup_context *context, const char *verb,
+	struct triad_output *output)
 {
 	int error = 0;
 
-	if (scene->policy && triad_setup_is_wanted(scene->policy))
-		error = triad_setup_compile(scene->policy, &scene->setup);
+	if (context->policy && triad_setup_is_wanted(context->policy))
+		error = triad_setup_compile(context->policy, &context->setup);
 	return error ? fail_with(output, verb, strerror(error)) : true;
 }
 
@@ -134,25 +135,25 @@ bool triad_setup_sm_has_qos(const struct triad_fabric *fabric, const char *verb,
 			"opensm.conf begins it");
 }
 
-bool triad_setup_scene_make(struct triad_setup_scene *scene,
+bool triad_setup_context_make(struct triad_setup_context *context,
 	struct triad_plugin *plugin, const char *verb, const char *file,
 	struct triad_output *output)
 {
-	*scene = (struct triad_setup_scene){
+	*context = (struct triad_setup_context){
 		.fabric = triad_setup_find_fabric(plugin, verb, output)};
-	if (!scene->fabric)
+	if (!context->fabric)
 		return false;
-	if (triad_setup_sm_has_qos(scene->fabric, verb, output) &&
-		find_policy(scene, plugin, verb, file, output) &&
-		compile(scene, verb, output))
+	if (triad_setup_sm_has_qos(context->fabric, verb, output) &&
+		find_policy(context, plugin, verb, file, output) &&
+		compile(context, verb, output))
 		return true;
-	triad_setup_scene_drop(scene);
+	triad_setup_context_drop(context);
 	return false;
 }
 
-void triad_setup_scene_drop(struct triad_setup_scene *scene)
+void triad_setup_context_drop(struct triad_setup_context *context)
 {
-	triad_setup_unref(scene->setup);
-	triad_policy_unref(scene->policy);
-	triad_fabric_unref(scene->fabric);
+	triad_setup_unref(context->setup);
+	triad_policy_unref(context->policy);
+	triad_fabric_unref(context->fabric);
 }

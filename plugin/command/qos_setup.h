@@ -15,7 +15,7 @@ struct triad_plugin;
 #define TRIAD_TABLE_TEXT_SIZE 768
 
 /* A policy on a fabric, with references. */
-struct triad_setup_scene {
+struct triad_setup_context {
 	struct triad_fabric *fabric;
 	struct triad_policy *policy; /* NULL: none is loaded */
 	struct triad_setup *setup;   /* NULL: no policy, or one without a setup */
@@ -33,10 +33,10 @@ bool triad_setup_sm_has_qos(const struct triad_fabric *fabric, const char *verb,
 /* Takes the policy in 'file', or with "" the one that is loaded.  Returns false, having
  * said why, when there is no fabric or the policy can't be used; then there is nothing
  * to drop. */
-bool triad_setup_scene_make(struct triad_setup_scene *scene,
+bool triad_setup_context_make(struct triad_setup_context *context,
 	struct triad_plugin *plugin, const char *verb, const char *file,
 	struct triad_output *output);
-void triad_setup_scene_drop(struct triad_setup_scene *scene);
+void triad_setup_context_drop(struct triad_setup_context *context);
 
 /* An SL2VL table as "0,1,2,...": the VL of each SL; an arbitration table of 'n' entries
  * as "0:64,1:32", without the entries of weight 0 at its end, "-": there is none. */

@@ -15,7 +15,7 @@
 #include "plugin/qos/qos.h"
 #include "plugin/qos/tables/read_back.h"
 #include "plugin/qos/tables/tables.h"
-#include "qos/setup/wanted.h"
+#include "qos/setup/desired.h"
 #include "service/command/ports.h"
 #include "triad/clock.h"
 
@@ -36,7 +36,7 @@ struct row {
 struct telling {
 	const struct triad_command *command;
 	struct triad_fabric *fabric;
-	struct triad_wanted wanted;
+	struct triad_desired desired;
 	struct triad_read_back *items; /* NULL: nothing is read */
 	size_t n_items, next_item;
 	struct row row; /* not shown yet */
@@ -56,7 +56,7 @@ static bool is_chosen(const struct telling *telling, uint32_t port)
 	const struct triad_fabric_port *at = &telling->fabric->ports[port];
 	const struct triad_fabric_node *node = &telling->fabric->nodes[at->node];
 
-	if (!telling->wanted.ports[port].is_looked_at)
+	if (!telling->desired.ports[port].is_looked_at)
 		return false;
 	if (command->port >= 0 && at->number != (unsigned)command->port)
 		return false;
@@ -69,10 +69,10 @@ static unsigned n_in_ports(const struct telling *telling, uint32_t port)
 {
 	const struct triad_fabric_port *at = &telling->fabric->ports[port];
 
-	if (telling->wanted.ports[port].first_row == TRIAD_FABRIC_NONE)
+	if (telling->desired.ports[port].first_row == TRIAD_FABRIC_NONE)
 		return 0;
 	return telling->fabric->nodes[at->node].type == TRIAD_NODE_SWITCH
-		? telling->wanted.nodes[at->node].n_numbers
+		? telling->desired.nodes[at->node].n_numbers
 		: 1;
 }
 
@@ -93,12 +93,12 @@ static void ask_for_port(struct telling *telling, uint32_t port)
 	for (unsigned in = 0; in < n_in_ports(telling, port); in++)
 		ask(telling, port, TRIAD_SMP_SL2VL, in);
 	for (unsigned high = 0; high < 2; high++) {
-		unsigned n = triad_wanted_n_vlarb(&telling->wanted, port, high);
+		unsigned n = triad_desired_n_vlarb(&telling->desired, port, high);
 
 		for (unsigned first = 0; first < n; first += 32)
 			ask(telling, port, TRIAD_SMP_VLARB, 1 + 2 * high + first / 32);
 	}
-	if (triad_wanted_has_high_limit(&telling->wanted, port))
+	if (triad_desired_has_high_limit(&telling->desired, port))
 		ask(telling, port, TRIAD_SMP_PORT_INFO, 0);
 }
 
@@ -300,8 +300,8 @@ static void add_sl2vl(struct telling *telling, uint32_t port)
 			.in_last = (uint8_t)in,
 			.error = item ? item->error : -1};
 
-		row.policy.sl2vl = *triad_wanted_sl2vl(&telling->wanted, port,
-			triad_wanted_row_at(&telling->wanted, port, in));
+		row.policy.sl2vl = *triad_desired_sl2vl(&telling->desired, port,
+			triad_desired_row_at(&telling->desired, port, in));
 		if (in < at->sl2vl.n)
 			row.sm.sl2vl = telling->fabric->sl2vl[at->sl2vl.at + in];
 		if (item)
@@ -327,12 +327,13 @@ static void add_vlarb(struct telling *telling, uint32_t port, bool high)
 	size_t known = at->vlarb.at + (high ? at->vlarb_low_cap : 0);
 	struct row row = {.port = port,
 		.table = high ? TRIAD_SETUP_VLARB_HIGH : TRIAD_SETUP_VLARB_LOW,
-		.n = triad_wanted_n_vlarb(&telling->wanted, port, high),
+		.n = triad_desired_n_vlarb(&telling->desired, port, high),
 		.error = telling->items ? 0 : -1};
 
 	if (!row.n)
 		return;
-	(void)triad_wanted_vlarb(&telling->wanted, port, high, row.policy.vlarb, row.n);
+	(void)triad_desired_vlarb(
+		&telling->desired, port, high, row.policy.vlarb, row.n);
 	if (at->vlarb.n)
 		memcpy(row.sm.vlarb, &telling->fabric->vlarb[known],
 			row.n * sizeof(row.sm.vlarb[0]));
@@ -350,10 +351,10 @@ static void add_high_limit(struct telling *telling, uint32_t port)
 	const struct triad_read_back *item;
 	struct row row = {.port = port, .table = TRIAD_SETUP_HIGH_LIMIT, .error = -1};
 
-	if (!triad_wanted_has_high_limit(&telling->wanted, port))
+	if (!triad_desired_has_high_limit(&telling->desired, port))
 		return;
 	item = next_item(telling);
-	(void)triad_wanted_high_limit(&telling->wanted, port, &row.policy.high_limit);
+	(void)triad_desired_high_limit(&telling->desired, port, &row.policy.high_limit);
 	row.sm.high_limit = telling->fabric->ports[port].high_limit;
 	if (item) {
 		row.error = item->error;
@@ -409,13 +410,13 @@ static int resolve_and_show(
 {
 	int status;
 
-	if (triad_wanted_resolve(&telling->wanted, setup, telling->fabric)) {
+	if (triad_desired_resolve(&telling->desired, setup, telling->fabric)) {
 		triad_output_message(telling->output, TRIAD_FRAME_MESSAGE,
 			"qos tables: not enough memory\n");
 		return TRIAD_CONTROL_FAILED;
 	}
 	status = show(telling, plugin);
-	triad_wanted_clear(&telling->wanted);
+	triad_desired_clear(&telling->desired);
 	return status;
 }
 

@@ -371,7 +371,7 @@ static void look_at_traffic(
 
 static int carry_out(struct triad_ports *ports, const struct triad_plan_item *item)
 {
-	struct triad_plan_basis basis = ports_basis(ports);
+	struct triad_plan_input input = ports_plan_input(ports);
 	struct triad_record intent = {
 		.node_guid = item->node_guid,
 		.port = item->number,
@@ -383,7 +383,7 @@ static int carry_out(struct triad_ports *ports, const struct triad_plan_item *it
 
 	if (item->kind == TRIAD_PLAN_TEST)
 		return ports_begin_test(ports, item) ? 0 : EAGAIN;
-	triad_plan_describe(&basis, item, intent.text, sizeof(intent.text));
+	triad_plan_describe(&input, item, intent.text, sizeof(intent.text));
 	return do_action(ports, &intent);
 }
 

@@ -146,7 +146,7 @@ struct triad_fabric *triad_ports_fabric(struct triad_ports *ports)
 static void fill_item(struct triad_ports *ports, const struct triad_plan_item *item,
 	struct triad_ports_row *row)
 {
-	const struct triad_plan_basis basis = ports_basis(ports);
+	const struct triad_plan_input input = ports_plan_input(ports);
 	const struct triad_agenda_entry *entry =
 		triad_agenda_find(ports->agenda, item->node_guid, item->number);
 
@@ -159,7 +159,7 @@ static void fill_item(struct triad_ports *ports, const struct triad_plan_item *i
 	row->n_lost = item->lost.n;
 	row->agenda = entry ? entry->state : 0;
 	row->is_approved = entry && entry->is_approved;
-	triad_plan_describe(&basis, item, row->text, sizeof(row->text));
+	triad_plan_describe(&input, item, row->text, sizeof(row->text));
 }
 
 static void fill_place(

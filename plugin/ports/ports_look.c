@@ -147,9 +147,9 @@ void ports_publish_hold(struct triad_ports *ports)
 
 /* --- the plan --- */
 
-struct triad_plan_basis ports_basis(const struct triad_ports *ports)
+struct triad_plan_input ports_plan_input(const struct triad_ports *ports)
 {
-	return (struct triad_plan_basis){
+	return (struct triad_plan_input){
 		.fabric = ports->fabric,
 		.expected = ports->source.expected,
 		.placed = ports->placed,
@@ -244,7 +244,7 @@ static void keep_overrides(struct triad_ports *ports)
 void ports_plan(struct triad_ports *ports, uint64_t now_us)
 {
 	uint64_t begun_us = triad_clock_now_us();
-	struct triad_plan_basis basis;
+	struct triad_plan_input input;
 	struct triad_plan *plan = NULL;
 
 	ports->must_plan = false;
@@ -261,8 +261,8 @@ void ports_plan(struct triad_ports *ports, uint64_t now_us)
 	if (!ports->placed)
 		return;
 	find_sms(ports);
-	basis = ports_basis(ports);
-	if (triad_plan_build(&basis, &plan))
+	input = ports_plan_input(ports);
+	if (triad_plan_build(&input, &plan))
 		return;
 	triad_plan_free(ports->plan);
 	ports->plan = plan;

@@ -118,7 +118,7 @@ void ports_take_expected(struct triad_ports *ports);
 /* Makes the plan anew, and says who may be held. */
 void ports_plan(struct triad_ports *ports, uint64_t now_us);
 void ports_publish_hold(struct triad_ports *ports);
-struct triad_plan_basis ports_basis(const struct triad_ports *ports);
+struct triad_plan_input ports_plan_input(const struct triad_ports *ports);
 const char *ports_node_name(const struct triad_ports *ports, uint64_t node_guid);
 
 /* --- ports_commit.c --- */

@@ -61,7 +61,7 @@ static bool is_enabled(struct triad_qos *qos)
 	return enabled;
 }
 
-/* False to end.  'is_due' says whether a basis is wanted, and not only a look at the
+/* False to end.  'is_due' says whether a snapshot is wanted, and not only a look at the
  * policy's file. */
 static bool wait_for_work(struct triad_qos *qos, bool *is_due)
 {
@@ -69,7 +69,7 @@ static bool wait_for_work(struct triad_qos *qos, bool *is_due)
 
 	pthread_mutex_lock(&qos->lock);
 	while (!qos->stopped && !qos->work_wanted && !atomic_load(&qos->look_wanted)) {
-		bool retries = qos->status.state == TRIAD_QOS_WAITING && qos->basis;
+		bool retries = qos->status.state == TRIAD_QOS_WAITING && qos->snapshot;
 
 		retries_now = triad_condition_wait(&qos->changed, &qos->lock,
 				      triad_clock_now_us() + RETRY_US) == ETIMEDOUT &&
@@ -102,7 +102,7 @@ static void *run_thread(void *argument)
 
 	while (wait_for_work(qos, &is_due)) {
 		bool look = atomic_exchange(&qos->look_wanted, false);
-		bool loads = atomic_exchange(&qos->load_wanted, false) ||
+		bool loads = atomic_exchange(&qos->load_desired, false) ||
 			(look && is_enabled(qos) &&
 				triad_policy_source_has_changed(&qos->source));
 
@@ -161,7 +161,7 @@ void triad_qos_free(struct triad_qos *qos)
 	pthread_mutex_unlock(&qos->lock);
 	pthread_join(qos->thread, NULL);
 	triad_qos_server_free(qos->server);
-	triad_qos_basis_unref(qos->basis);
+	triad_qos_snapshot_unref(qos->snapshot);
 	triad_tables_free(qos->tables);
 	triad_broadcast_free(qos->broadcast);
 	triad_policy_unref(qos->accepted);
@@ -190,7 +190,7 @@ void triad_qos_configure(struct triad_qos *qos, const struct triad_conf *conf)
 
 	pthread_mutex_lock(&qos->lock);
 	if (is_other || (wanted && !triad_qos_wants_policy(&qos->settings)))
-		atomic_store(&qos->load_wanted, wanted);
+		atomic_store(&qos->load_desired, wanted);
 	qos->settings = settings;
 	wake(qos);
 	pthread_mutex_unlock(&qos->lock);
@@ -284,8 +284,8 @@ void triad_qos_note_port(struct triad_qos *qos, uint64_t guid)
 {
 	atomic_fetch_add(&qos->marks, 1);
 	pthread_mutex_lock(&qos->lock);
-	if (qos->basis)
-		triad_paths_mark_port(qos->basis->paths, guid);
+	if (qos->snapshot)
+		triad_paths_mark_port(qos->snapshot->paths, guid);
 	pthread_mutex_unlock(&qos->lock);
 }
 
@@ -293,8 +293,8 @@ void triad_qos_note_route(struct triad_qos *qos, uint64_t node_guid, unsigned bl
 {
 	atomic_fetch_add(&qos->marks, 1);
 	pthread_mutex_lock(&qos->lock);
-	if (qos->basis)
-		triad_paths_mark_route(qos->basis->paths, node_guid, block);
+	if (qos->snapshot)
+		triad_paths_mark_route(qos->snapshot->paths, node_guid, block);
 	pthread_mutex_unlock(&qos->lock);
 }
 
@@ -322,14 +322,14 @@ struct triad_qos_status triad_qos_status(struct triad_qos *qos)
 	return status;
 }
 
-struct triad_qos_basis *triad_qos_basis(struct triad_qos *qos)
+struct triad_qos_snapshot *triad_qos_snapshot(struct triad_qos *qos)
 {
-	struct triad_qos_basis *basis;
+	struct triad_qos_snapshot *snapshot;
 
 	pthread_mutex_lock(&qos->lock);
-	basis = qos->basis ? triad_qos_basis_ref(qos->basis) : NULL;
+	snapshot = qos->snapshot ? triad_qos_snapshot_ref(qos->snapshot) : NULL;
 	pthread_mutex_unlock(&qos->lock);
-	return basis;
+	return snapshot;
 }
 
 struct triad_fabric *triad_qos_fabric(struct triad_qos *qos)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* QoS: from a fabric and a policy to what requests are answered from.
+/* QoS: from a fabric and a policy to the answer snapshot (qos_snapshot.h).
  *
- * Model: whoever has a new snapshot leaves it here; a thread of its own, triad-qos,
- * builds paths from it, reads the policy's file when it changed, compiles the policy
- * for that fabric and gives both to the server (server.h) as one basis.  Until all that
- * is there, and when it can't be made, OpenSM answers by itself.
+ * Model: the plugin's worker hands over each new fabric; the thread triad-qos builds
+ * paths from it, reads the policy's file when it changed, compiles the policy for that
+ * fabric and gives both to the server (server.h) as one answer snapshot. Until there is
+ * one, and when it can't be made, OpenSM answers by itself.
  *
  * A policy's file is looked at when the SM begins a heavy sweep, and at 'reload'.  One
  * with mistakes changes nothing: the last good policy stays; if there was none, OpenSM
@@ -47,7 +47,7 @@ struct triad_qos_status {
 	char policy[TRIAD_CONF_PATH_SIZE]; /* the file; "" when there is none */
 	uint32_t n_rules, n_levels, n_groups;
 	uint64_t loaded_wall_us; /* the policy in force */
-	uint64_t generation;     /* of the basis */
+	uint64_t generation;     /* of the snapshot */
 	uint64_t built_us;       /* what building it took */
 	uint64_t octets;         /* paths and compiled policy */
 	uint64_t n_loads, n_failed_loads;
@@ -115,7 +115,7 @@ struct triad_qos_status triad_qos_status(struct triad_qos *qos);
 const char *triad_qos_state_name(enum triad_qos_state state);
 
 /* What answers follow from at present, with a reference; NULL: there is none. */
-struct triad_qos_basis *triad_qos_basis(struct triad_qos *qos);
+struct triad_qos_snapshot *triad_qos_snapshot(struct triad_qos *qos);
 
 /* What the SM has found, with a reference; NULL: nothing yet. */
 struct triad_fabric *triad_qos_fabric(struct triad_qos *qos);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* From settings, a policy and a fabric to a basis that requests are answered from, and
- * to tables that are in force. */
+/* From settings, a policy and a fabric to a snapshot that requests are answered from,
+ * and to tables that are in force. */
 #include "plugin/opensm.h"
 
 #include "plugin/qos/qos_parts.h"
 
 #include <errno.h>
 
-#include "plugin/qos/absent.h"
+#include "plugin/qos/unmatched.h"
 #include "triad/clock.h"
 #include "triad/log.h"
 
-/* What a basis is made of, with references of its own. */
+/* What a snapshot is made of, with references of its own. */
 struct inputs {
 	struct triad_qos_settings settings;
 	struct triad_policy_now now;
@@ -56,29 +56,30 @@ static void set_state(struct triad_qos *qos, enum triad_qos_state state)
 			"QoS answers: %s", triad_qos_state_name(state));
 }
 
-/* The basis in force from now on, with the caller's reference; NULL: none. */
-static void publish(struct triad_qos *qos, struct triad_qos_basis *basis)
+/* The snapshot in force from now on, with the caller's reference; NULL: none. */
+static void publish(struct triad_qos *qos, struct triad_qos_snapshot *snapshot)
 {
-	struct triad_qos_basis *old;
+	struct triad_qos_snapshot *old;
 
 	pthread_mutex_lock(&qos->lock);
-	old = qos->basis;
-	qos->basis = basis;
+	old = qos->snapshot;
+	qos->snapshot = snapshot;
 	pthread_mutex_unlock(&qos->lock);
-	triad_qos_server_set_basis(qos->server, basis);
-	triad_qos_basis_unref(old);
+	triad_qos_server_set_snapshot(qos->server, snapshot);
+	triad_qos_snapshot_unref(old);
 }
 
-static void describe(struct triad_qos *qos, const struct triad_qos_basis *basis,
+static void describe(struct triad_qos *qos, const struct triad_qos_snapshot *snapshot,
 	const struct inputs *inputs, uint64_t begun_us)
 {
 	struct triad_qos_status *status = &qos->status;
 
 	pthread_mutex_lock(&qos->lock);
-	status->generation = basis->generation;
+	status->generation = snapshot->generation;
 	status->built_us = triad_clock_now_us() - begun_us;
-	status->octets = basis->paths->octets +
-		(basis->classifier ? triad_classifier_octets(basis->classifier) : 0);
+	status->octets = snapshot->paths->octets +
+		(snapshot->classifier ? triad_classifier_octets(snapshot->classifier)
+				      : 0);
 	status->has_policy = inputs->now.policy;
 	status->n_rules = inputs->now.policy ? inputs->now.policy->n_rules : 0;
 	status->n_levels = inputs->now.policy ? inputs->now.policy->n_levels : 0;
@@ -93,14 +94,14 @@ static struct triad_paths *known_paths(
 	struct triad_paths *paths = NULL;
 
 	pthread_mutex_lock(&qos->lock);
-	if (qos->basis && qos->basis->paths->fabric == fabric)
-		paths = triad_paths_ref(qos->basis->paths);
+	if (qos->snapshot && qos->snapshot->paths->fabric == fabric)
+		paths = triad_paths_ref(qos->snapshot->paths);
 	pthread_mutex_unlock(&qos->lock);
 	return paths;
 }
 
-static int make_basis(struct triad_qos *qos, const struct inputs *inputs,
-	struct triad_qos_basis **basis)
+static int make_snapshot(struct triad_qos *qos, const struct inputs *inputs,
+	struct triad_qos_snapshot **snapshot)
 {
 	struct triad_paths *paths = known_paths(qos, inputs->fabric);
 	struct triad_classifier *classifier = NULL;
@@ -115,21 +116,21 @@ static int make_basis(struct triad_qos *qos, const struct inputs *inputs,
 		triad_paths_unref(paths);
 		return error;
 	}
-	*basis = triad_qos_basis_new(
+	*snapshot = triad_qos_snapshot_new(
 		paths, classifier, inputs->settings.service_id, inputs->now.is_osm);
-	return *basis ? 0 : ENOMEM;
+	return *snapshot ? 0 : ENOMEM;
 }
 
 /* Marks that came after the snapshot was begun are of no path in particular; paths that
  * are in force already have got theirs. */
 static void put_into_force(struct triad_qos *qos, const struct inputs *inputs,
-	struct triad_qos_basis *basis)
+	struct triad_qos_snapshot *snapshot)
 {
-	bool is_new = !qos->basis || qos->basis->paths != basis->paths;
+	bool is_new = !qos->snapshot || qos->snapshot->paths != snapshot->paths;
 
-	publish(qos, basis);
+	publish(qos, snapshot);
 	if (is_new && atomic_load(&qos->marks) != inputs->before.marks) {
-		triad_paths_mark_all(basis->paths);
+		triad_paths_mark_all(snapshot->paths);
 		return;
 	}
 	if (!inputs->settled || atomic_load(&qos->sweeps) != inputs->before.sweeps)
@@ -153,7 +154,7 @@ static bool make_server(struct triad_qos *qos)
 static enum triad_qos_state build(struct triad_qos *qos, const struct inputs *inputs)
 {
 	uint64_t begun_us = triad_clock_now_us();
-	struct triad_qos_basis *basis = NULL;
+	struct triad_qos_snapshot *snapshot = NULL;
 	int error;
 
 	if (!inputs->settings.enabled) {
@@ -170,11 +171,11 @@ static enum triad_qos_state build(struct triad_qos *qos, const struct inputs *in
 		publish(qos, NULL); /* when this SM is the master again it is old */
 		return TRIAD_QOS_WAITING;
 	}
-	error = make_basis(qos, inputs, &basis);
+	error = make_snapshot(qos, inputs, &snapshot);
 	if (error)
 		return error == EOVERFLOW ? TRIAD_QOS_TOO_LARGE : TRIAD_QOS_NO_MEMORY;
-	describe(qos, basis, inputs, begun_us);
-	put_into_force(qos, inputs, basis);
+	describe(qos, snapshot, inputs, begun_us);
+	put_into_force(qos, inputs, snapshot);
 	error = triad_qos_server_install(qos->server);
 	if (error)
 		return error == ENOTCONN ? TRIAD_QOS_WAITING : TRIAD_QOS_REFUSED;
@@ -188,7 +189,7 @@ static void report_not_found(struct triad_qos *qos, const struct inputs *inputs)
 {
 	if (inputs->now.policy && inputs->fabric &&
 		triad_qos_wants_policy(&inputs->settings))
-		triad_qos_tell_absent(qos->log, inputs->now.policy, inputs->fabric,
+		triad_qos_report_unmatched(qos->log, inputs->now.policy, inputs->fabric,
 			&qos->reported_not_found);
 }
 
@@ -199,7 +200,7 @@ static void see_to_tables(struct triad_qos *qos, const struct inputs *inputs)
 		inputs->up && atomic_load(&qos->sweeps) == inputs->before.sweeps;
 	struct triad_tables_wish wish = {
 		.policy = inputs->offered,
-		.wanted = inputs->settings.tables,
+		.desired = inputs->settings.tables,
 		.guarded = inputs->settings.tables_guard,
 		.fabric = inputs->fabric,
 		.is_settled = is_settled,

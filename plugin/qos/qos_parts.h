@@ -30,9 +30,9 @@ struct triad_qos {
 	pthread_t thread;
 
 	atomic_ulong sweeps, marks;
-	atomic_ulong sweeps_up;  /* 'sweeps' when the last one was through */
-	atomic_bool look_wanted; /* at the policy's file */
-	atomic_bool load_wanted; /* of it, changed or not */
+	atomic_ulong sweeps_up;   /* 'sweeps' when the last one was through */
+	atomic_bool look_wanted;  /* at the policy's file */
+	atomic_bool load_desired; /* of it, changed or not */
 
 	pthread_mutex_t lock; /* of what follows */
 	pthread_cond_t changed;
@@ -46,7 +46,7 @@ struct triad_qos {
 	struct triad_fabric *fabric;
 	struct triad_qos_moment fabric_before;
 	bool fabric_settled, fabric_up;
-	struct triad_qos_basis *basis;
+	struct triad_qos_snapshot *snapshot;
 	struct triad_qos_status status;
 };
 

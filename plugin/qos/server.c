@@ -12,14 +12,14 @@
 #include "plugin/qos/hook.h"
 #include "plugin/qos/work_queue.h"
 #include "plugin/ports/hold.h"
-#include "plugin/qos/live.h"
+#include "plugin/qos/osm_lookup.h"
 #include "plugin/qos/sample.h"
 #include "qos/restrict.h"
 
 struct counts {
 	atomic_ulong received, answered, refused, overflowed, slow, class_port_infos;
 	atomic_ulong held;
-	atomic_ulong passed[TRIAD_N_PASSES];
+	atomic_ulong fallbacks[TRIAD_N_FALLBACKS];
 };
 
 struct triad_qos_server {
@@ -33,19 +33,19 @@ struct triad_qos_server {
 	struct triad_clients clients;
 	atomic_bool sweeping;
 	atomic_bool has_policy;  /* that OpenSM has not */
-	atomic_bool outdated;    /* OpenSM knows aliases otherwise than the basis */
-	atomic_ulong generation; /* of 'basis'; 0: none */
+	atomic_bool outdated;    /* OpenSM knows aliases otherwise than the snapshot */
+	atomic_ulong generation; /* of 'snapshot'; 0: none */
 	pthread_mutex_t lock;    /* of the pointer alone */
-	struct triad_qos_basis *basis;
+	struct triad_qos_snapshot *snapshot;
 };
 
 /* The callback that OpenSM's vendor calls knows OpenSM alone. */
 static _Atomic(struct triad_qos_server *) installed;
 
-/* One thread of a queue, and its own reference to the basis. */
+/* One thread of a queue, and its own reference to the snapshot. */
 struct worker {
 	struct triad_qos_server *server;
-	struct triad_qos_basis *basis;
+	struct triad_qos_snapshot *snapshot;
 	bool is_slow;
 	struct triad_path_request request;
 	struct triad_answer answer;
@@ -86,9 +86,9 @@ static uint8_t *record_of(const osm_madw_t *madw)
  * group has its SL, MTU and rate from who made it, and they are no path's to choose. */
 static bool narrow(struct worker *worker, osm_madw_t *madw)
 {
-	const struct triad_qos_basis *basis = worker->basis;
-	const struct triad_answer_basis answers = {
-		.paths = basis->paths, .classifier = basis->classifier};
+	const struct triad_qos_snapshot *snapshot = worker->snapshot;
+	const struct triad_answer_snapshot answers = {
+		.paths = snapshot->paths, .classifier = snapshot->classifier};
 	ib_sa_mad_t *mad = osm_madw_get_sa_mad_ptr(madw);
 	uint32_t from = worker->answer.source, to = worker->answer.destination;
 	uint64_t mask = cl_ntoh64(mad->comp_mask);
@@ -97,14 +97,14 @@ static bool narrow(struct worker *worker, osm_madw_t *madw)
 	uint16_t pkey = 0;
 	bool fits;
 
-	if (!basis->classifier || basis->osm_has_it ||
-		worker->answer.pass == TRIAD_PASS_MULTICAST)
+	if (!snapshot->classifier || snapshot->osm_has_it ||
+		worker->answer.fallback == TRIAD_FALLBACK_MULTICAST)
 		return true;
-	policy = triad_classifier_policy(basis->classifier);
+	policy = triad_classifier_policy(snapshot->classifier);
 	level = triad_answer_level(&answers, &worker->request, from, to, &rule);
 	if (from != TRIAD_FABRIC_NONE && to != TRIAD_FABRIC_NONE)
 		pkey = triad_path_level_pkey(
-			basis->paths, &policy->levels[level], from, to);
+			snapshot->paths, &policy->levels[level], from, to);
 	fits = triad_request_restrict(
 		&policy->levels[level], &worker->request, pkey, record_of(madw), &mask);
 	if (fits)
@@ -155,9 +155,9 @@ static bool is_no(const struct triad_answer *answer)
 }
 
 /* An alias that a request names must still be one. */
-static bool names_are_live(const struct worker *worker)
+static bool names_are_there(const struct worker *worker)
 {
-	const struct triad_fabric *fabric = worker->basis->paths->fabric;
+	const struct triad_fabric *fabric = worker->snapshot->paths->fabric;
 	const struct triad_path_request *request = &worker->request;
 	unsigned n = request->multi ? request->n_sources + request->n_destinations : 2;
 
@@ -169,7 +169,8 @@ static bool names_are_live(const struct worker *worker)
 			(i ? request->n_destinations : request->n_sources))
 			port = triad_fabric_find_alias(fabric, guid);
 		if (port != TRIAD_FABRIC_NONE && fabric->ports[port].guid != guid &&
-			!triad_live_has_alias(worker->server->osm, fabric, port, guid))
+			!triad_osm_lookup_has_alias(
+				worker->server->osm, fabric, port, guid))
 			return false;
 	}
 	return true;
@@ -180,7 +181,7 @@ static bool names_are_live(const struct worker *worker)
 static bool is_outdated(struct worker *worker)
 {
 	struct osm_opensm *osm = worker->server->osm;
-	const struct triad_fabric *fabric = worker->basis->paths->fabric;
+	const struct triad_fabric *fabric = worker->snapshot->paths->fabric;
 	const struct triad_path_request *request = &worker->request;
 	uint32_t *ends[2] = {&worker->answer.source, &worker->answer.destination};
 	bool outdated = false;
@@ -190,7 +191,7 @@ static bool is_outdated(struct worker *worker)
 		uint32_t live = TRIAD_FABRIC_NONE;
 
 		if (i ? request->n_destinations : request->n_sources)
-			live = triad_live_find_alias(osm, fabric, guid);
+			live = triad_osm_lookup_find_alias(osm, fabric, guid);
 		if (live == TRIAD_FABRIC_NONE ||
 			live == triad_fabric_find_alias(fabric, guid))
 			continue;
@@ -201,18 +202,18 @@ static bool is_outdated(struct worker *worker)
 }
 
 /* The ends must be where they were: of a MultiPathRecord, all of them. */
-static bool ends_are_live(const struct worker *worker)
+static bool ends_are_there(const struct worker *worker)
 {
 	struct osm_opensm *osm = worker->server->osm;
-	const struct triad_fabric *fabric = worker->basis->paths->fabric;
+	const struct triad_fabric *fabric = worker->snapshot->paths->fabric;
 	const struct triad_path_request *request = &worker->request;
 	const struct triad_answer *answer = &worker->answer;
 
 	if (!request->multi)
-		return triad_live_is_same(osm, fabric, answer->source) &&
-			triad_live_is_same(osm, fabric, answer->destination);
+		return triad_osm_lookup_is_same(osm, fabric, answer->source) &&
+			triad_osm_lookup_is_same(osm, fabric, answer->destination);
 	for (unsigned i = 0; i < request->n_sources + request->n_destinations; i++)
-		if (!triad_live_is_same(osm, fabric,
+		if (!triad_osm_lookup_is_same(osm, fabric,
 			    triad_fabric_find_alias(fabric, request->gids[i].guid)))
 			return false;
 	return true;
@@ -223,22 +224,22 @@ static void revalidate(struct worker *worker)
 {
 	struct triad_answer *answer = &worker->answer;
 
-	if (answer->kind != TRIAD_ANSWER_PASS && worker->basis->paths->has_aliases &&
-		!names_are_live(worker)) {
+	if (answer->kind != TRIAD_ANSWER_PASS && worker->snapshot->paths->has_aliases &&
+		!names_are_there(worker)) {
 		answer->kind = TRIAD_ANSWER_PASS;
-		answer->pass = TRIAD_PASS_UNKNOWN;
+		answer->fallback = TRIAD_FALLBACK_UNKNOWN;
 	}
 	if (answer->kind == TRIAD_ANSWER_PASS) {
-		if (answer->pass == TRIAD_PASS_UNKNOWN && is_outdated(worker))
+		if (answer->fallback == TRIAD_FALLBACK_UNKNOWN && is_outdated(worker))
 			atomic_store(&worker->server->outdated, true);
 		return;
 	}
 	if (!atomic_load(&worker->server->sweeping))
 		return;
-	if (!is_no(answer) && ends_are_live(worker))
+	if (!is_no(answer) && ends_are_there(worker))
 		return;
 	answer->kind = TRIAD_ANSWER_PASS;
-	answer->pass = TRIAD_PASS_CHANGED;
+	answer->fallback = TRIAD_FALLBACK_CHANGED;
 }
 
 static enum triad_sa_status read_request(struct worker *worker, const osm_madw_t *madw)
@@ -246,7 +247,7 @@ static enum triad_sa_status read_request(struct worker *worker, const osm_madw_t
 	const ib_sa_mad_t *mad = osm_madw_get_sa_mad_ptr(madw);
 	uint64_t mask = cl_ntoh64(mad->comp_mask);
 	enum triad_service_id_mask service_id =
-		worker->basis ? worker->basis->service_id : TRIAD_SERVICE_ID_BOTH;
+		worker->snapshot ? worker->snapshot->service_id : TRIAD_SERVICE_ID_BOTH;
 	size_t size = MAD_BLOCK_SIZE;
 
 	if (mad->attr_id == IB_MAD_ATTR_PATH_RECORD)
@@ -280,17 +281,18 @@ static bool names_held(struct worker *worker, const osm_madw_t *madw)
 
 static void work_out(struct worker *worker, const osm_madw_t *madw)
 {
-	struct triad_answer_basis basis = {
-		.paths = worker->basis->paths, .classifier = worker->basis->classifier};
+	struct triad_answer_snapshot snapshot = {.paths = worker->snapshot->paths,
+		.classifier = worker->snapshot->classifier};
 	uint16_t requester = cl_ntoh16(madw->mad_addr.dest_lid);
 
 	if (!worker->is_slow) {
-		triad_answer_path(&basis, &worker->request, requester, &worker->answer);
+		triad_answer_path(
+			&snapshot, &worker->request, requester, &worker->answer);
 		return;
 	}
 	cl_plock_acquire(&worker->server->osm->lock);
-	basis.engine = triad_live_engine(worker->server->osm);
-	triad_answer_path(&basis, &worker->request, requester, &worker->answer);
+	snapshot.engine = triad_osm_lookup_engine(worker->server->osm);
+	triad_answer_path(&snapshot, &worker->request, requester, &worker->answer);
 	cl_plock_release(&worker->server->osm->lock);
 }
 
@@ -298,10 +300,11 @@ static void finish_pass(struct worker *worker, const struct triad_work_queue_job
 {
 	struct triad_qos_server *server = worker->server;
 
-	if (worker->answer.pass == TRIAD_PASS_ENGINE && !worker->is_slow &&
-		worker->basis->classifier && triad_work_queue_put(&server->slow, job))
+	if (worker->answer.fallback == TRIAD_FALLBACK_ENGINE && !worker->is_slow &&
+		worker->snapshot->classifier &&
+		triad_work_queue_put(&server->slow, job))
 		return;
-	count(&server->counts.passed[worker->answer.pass]);
+	count(&server->counts.fallbacks[worker->answer.fallback]);
 	if (narrow(worker, job->madw)) {
 		pass_on(server, job->madw);
 		return;
@@ -350,7 +353,7 @@ static void sample(struct worker *worker, const osm_madw_t *madw)
 {
 	struct triad_sampled_request request;
 
-	if (triad_sample_describe(madw, worker->basis->paths, &request))
+	if (triad_sample_describe(madw, worker->snapshot->paths, &request))
 		triad_sampler_put(worker->server->sampler, &request);
 }
 
@@ -377,7 +380,7 @@ static void handle(struct worker *worker, const struct triad_work_queue_job *job
 		refuse_held(worker, job->madw);
 		return;
 	}
-	if (!worker->basis || osm_exit_flag) {
+	if (!worker->snapshot || osm_exit_flag) {
 		pass_on(worker->server, job->madw);
 		return;
 	}
@@ -401,7 +404,7 @@ static void handle(struct worker *worker, const struct triad_work_queue_job *job
 
 static unsigned long generation_of(const struct worker *worker)
 {
-	return worker->basis ? worker->basis->generation : 0;
+	return worker->snapshot ? worker->snapshot->generation : 0;
 }
 
 static void refresh(struct worker *worker)
@@ -411,9 +414,10 @@ static void refresh(struct worker *worker)
 	if (atomic_load_explicit(&server->generation, memory_order_acquire) ==
 		generation_of(worker))
 		return;
-	triad_qos_basis_unref(worker->basis);
+	triad_qos_snapshot_unref(worker->snapshot);
 	pthread_mutex_lock(&server->lock);
-	worker->basis = server->basis ? triad_qos_basis_ref(server->basis) : NULL;
+	worker->snapshot =
+		server->snapshot ? triad_qos_snapshot_ref(server->snapshot) : NULL;
 	pthread_mutex_unlock(&server->lock);
 }
 
@@ -447,7 +451,7 @@ static void *serve(void *argument)
 		if (job.madw)
 			handle(worker, &job);
 	}
-	triad_qos_basis_unref(worker->basis);
+	triad_qos_snapshot_unref(worker->snapshot);
 	free(worker);
 	return NULL;
 }
@@ -562,24 +566,24 @@ void triad_qos_server_free(struct triad_qos_server *server)
 		return;
 	end_queue(server, &server->fast);
 	end_queue(server, &server->slow);
-	triad_qos_basis_unref(server->basis);
+	triad_qos_snapshot_unref(server->snapshot);
 	pthread_mutex_destroy(&server->lock);
 	free(server);
 }
 
-void triad_qos_server_set_basis(
-	struct triad_qos_server *server, struct triad_qos_basis *basis)
+void triad_qos_server_set_snapshot(
+	struct triad_qos_server *server, struct triad_qos_snapshot *snapshot)
 {
-	struct triad_qos_basis *old;
+	struct triad_qos_snapshot *old;
 
 	pthread_mutex_lock(&server->lock);
-	old = server->basis;
-	server->basis = basis ? triad_qos_basis_ref(basis) : NULL;
-	atomic_store(&server->generation, basis ? basis->generation : 0);
-	atomic_store(
-		&server->has_policy, basis && basis->classifier && !basis->osm_has_it);
+	old = server->snapshot;
+	server->snapshot = snapshot ? triad_qos_snapshot_ref(snapshot) : NULL;
+	atomic_store(&server->generation, snapshot ? snapshot->generation : 0);
+	atomic_store(&server->has_policy,
+		snapshot && snapshot->classifier && !snapshot->osm_has_it);
 	pthread_mutex_unlock(&server->lock);
-	triad_qos_basis_unref(old);
+	triad_qos_snapshot_unref(old);
 	triad_work_queue_wake(&server->fast);
 	triad_work_queue_wake(&server->slow);
 }
@@ -609,8 +613,8 @@ struct triad_qos_server_status triad_qos_server_status(struct triad_qos_server *
 		.latency = triad_latency_summarize(&server->latency),
 	};
 
-	for (unsigned i = 0; i < TRIAD_N_PASSES; i++)
-		status.n_passed[i] = atomic_load(&counts->passed[i]);
+	for (unsigned i = 0; i < TRIAD_N_FALLBACKS; i++)
+		status.n_fallbacks[i] = atomic_load(&counts->fallbacks[i]);
 	return status;
 }
 

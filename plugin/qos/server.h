@@ -2,12 +2,12 @@
 /* Answers the SA's requests for paths, in threads of our own.
  *
  * Model: the vendor's receiving thread gives each MAD to receive(), which puts requests
- * for paths into the fast queue and hands everything else on to OpenSM at once.  The
- * threads of that queue answer requests from the present basis, without any lock of
- * OpenSM's.  What they can't answer (answer.h: PASS) they hand on to OpenSM, as if it
- * had just come, narrowed to what the QoS level allows; what needs the routing engine's
- * word on SLs goes to the slow queue, whose one thread takes the SM's lock for it,
- * shared, and may have to wait.
+ * for paths into the fast queue and hands everything else on to OpenSM at once. The
+ * threads of that queue answer requests from the present snapshot, without any lock of
+ * OpenSM's. What they can't answer (answer.h: FALLBACK) they hand on to OpenSM, as if
+ * it had just come, narrowed to what the QoS level allows; what needs the routing
+ * engine's word on SLs goes to the slow queue, whose one thread takes the SM's lock for
+ * it, shared, and may have to wait.
  *
  *     receive ──> fast queue ──> osm_vendor_send
  *        │             ├───> slow queue ──> osm_vendor_send
@@ -18,7 +18,7 @@
  * may know better.
  *
  * Requests that name an end which is held back (plugin/ports/hold.h) find no records,
- * also while there is no basis and all others go to OpenSM.
+ * also while there is no snapshot and all others go to OpenSM.
  *
  * A queue has room for TRIAD_WORK_QUEUE_ROOM requests; what comes then goes to OpenSM,
  * and is counted.
@@ -33,7 +33,7 @@
 #include <stdint.h>
 
 #include "perfmgr/export/sampler.h"
-#include "plugin/qos/basis.h"
+#include "plugin/qos/qos_snapshot.h"
 #include "qos/clients.h"
 #include "qos/latency.h"
 
@@ -43,12 +43,12 @@ struct triad_qos_server;
 
 struct triad_qos_server_status {
 	bool installed;
-	uint64_t n_received;               /* taken before OpenSM */
-	uint64_t n_answered;               /* by us, with records or none */
-	uint64_t n_refused;                /* by us, with a status */
-	uint64_t n_passed[TRIAD_N_PASSES]; /* to OpenSM, by reason */
-	uint64_t n_overflowed;             /* to OpenSM, because the queue was full */
-	uint64_t n_slow;                   /* answered under the SM's lock */
+	uint64_t n_received;                     /* taken before OpenSM */
+	uint64_t n_answered;                     /* by us, with records or none */
+	uint64_t n_refused;                      /* by us, with a status */
+	uint64_t n_fallbacks[TRIAD_N_FALLBACKS]; /* to OpenSM, by reason */
+	uint64_t n_overflowed; /* to OpenSM, because the queue was full */
+	uint64_t n_slow;       /* answered under the SM's lock */
 	uint64_t n_class_port_infos;
 	uint64_t n_held; /* found no records because an end is held back */
 	struct triad_latency_summary latency; /* from receiving to sent, without slow */
@@ -64,9 +64,9 @@ struct triad_qos_server *triad_qos_server_new(struct osm_opensm *osm,
  * triad_qos_server_remove(). */
 void triad_qos_server_free(struct triad_qos_server *server);
 
-/* The basis for requests from now on; NULL: everything goes to OpenSM. */
-void triad_qos_server_set_basis(
-	struct triad_qos_server *server, struct triad_qos_basis *basis);
+/* The snapshot for requests from now on; NULL: everything goes to OpenSM. */
+void triad_qos_server_set_snapshot(
+	struct triad_qos_server *server, struct triad_qos_snapshot *snapshot);
 
 /* Begins to take requests.  As triad_sa_hook_install(). */
 int triad_qos_server_install(struct triad_qos_server *server);
@@ -74,10 +74,10 @@ int triad_qos_server_install(struct triad_qos_server *server);
 /* Gives OpenSM back what it had. */
 void triad_qos_server_remove(struct triad_qos_server *server);
 
-/* A heavy sweep runs, from its start to the first basis after it. */
+/* A heavy sweep runs, from its start to the first snapshot after it. */
 void triad_qos_server_set_sweeping(struct triad_qos_server *server, bool sweeping);
 
-/* True, once, when a request showed that aliases are not those of the basis any
+/* True, once, when a request showed that aliases are not those of the snapshot any
  * more. */
 bool triad_qos_server_take_outdated(struct triad_qos_server *server);
 

@@ -8,7 +8,7 @@
 #define PHYS_DISABLED 3 /* PortInfo:PortPhysicalState [IBA 14.2.5.6] */
 
 struct build {
-	const struct triad_plan_basis *basis;
+	const struct triad_plan_input *input;
 	struct triad_plan *plan;
 	struct triad_guard *guard;
 	bool *is_wanted; /* for each node of the fabric: expected to be up */
@@ -72,8 +72,8 @@ static void look_at_test(struct build *build, struct triad_plan_item *item,
 {
 	if (triad_plan_has_failed(record))
 		keep(build, item, TRIAD_PLAN_DISABLE, record->reason, TRIAD_NOTE_NONE);
-	else if (item->remote_guid && build->basis->routes_over_all &&
-		is_between_switches(build->basis->fabric, item))
+	else if (item->remote_guid && build->input->routes_over_all &&
+		is_between_switches(build->input->fabric, item))
 		keep(build, item, TRIAD_PLAN_NOTE, 0, TRIAD_NOTE_ENGINE);
 	else if (item->remote_guid)
 		keep(build, item, TRIAD_PLAN_TEST, TRIAD_REASON_EXPECTED,
@@ -83,10 +83,10 @@ static void look_at_test(struct build *build, struct triad_plan_item *item,
 static void look_at_link(struct build *build, struct triad_plan_item *item,
 	const struct triad_expected_port *row)
 {
-	const struct triad_plan_basis *basis = build->basis;
-	const struct triad_fabric_port *port = &basis->fabric->ports[item->port];
+	const struct triad_plan_input *input = build->input;
+	const struct triad_fabric_port *port = &input->fabric->ports[item->port];
 	enum triad_remote_match match = triad_remote_compare(
-		basis->fabric, item->port, basis->expected, &row->remote, NULL, 0);
+		input->fabric, item->port, input->expected, &row->remote, NULL, 0);
 
 	item->may_be_name = match == TRIAD_REMOTE_NAME_DIFFERS;
 	if (match == TRIAD_REMOTE_DIFFERS || match == TRIAD_REMOTE_NAME_DIFFERS)
@@ -102,9 +102,9 @@ static void look_at_link(struct build *build, struct triad_plan_item *item,
 static void look_at_port(struct build *build, struct triad_plan_item *item,
 	const struct triad_expected_port *row)
 {
-	const struct triad_fabric_port *port = &build->basis->fabric->ports[item->port];
+	const struct triad_fabric_port *port = &build->input->fabric->ports[item->port];
 	const struct triad_record *record = triad_history_find(
-		build->basis->history, item->node_guid, item->number);
+		build->input->history, item->node_guid, item->number);
 	bool is_disabled = port->phys_state == PHYS_DISABLED;
 
 	item->is_active = port->state >= TRIAD_PORT_ARMED;
@@ -131,13 +131,13 @@ static void look_at_port(struct build *build, struct triad_plan_item *item,
 /* Rows in the order of the fabric's ports. */
 static void look_at_rows(struct build *build)
 {
-	const struct triad_plan_basis *basis = build->basis;
-	const struct triad_fabric *fabric = basis->fabric;
+	const struct triad_plan_input *input = build->input;
+	const struct triad_fabric *fabric = input->fabric;
 
 	for (uint32_t i = 0; i < fabric->n_ports; i++) {
 		const struct triad_fabric_port *port = &fabric->ports[i];
 		struct triad_plan_item item = {
-			.row = basis->placed->row_of[i],
+			.row = input->placed->row_of[i],
 			.port = i,
 			.node_guid = fabric->nodes[port->node].guid,
 			.number = port->number,
@@ -147,17 +147,17 @@ static void look_at_rows(struct build *build)
 			continue;
 		if (port->remote != TRIAD_FABRIC_NONE)
 			item.remote_guid = fabric->ports[port->remote].guid;
-		look_at_port(build, &item, &basis->expected->ports[item.row]);
+		look_at_port(build, &item, &input->expected->ports[item.row]);
 	}
 }
 
 static void note_unknown_switches(struct build *build)
 {
-	const struct triad_placed *placed = build->basis->placed;
+	const struct triad_placed *placed = build->input->placed;
 
 	for (uint32_t i = 0; i < placed->n_unknown; i++) {
 		const struct triad_expected_port *row =
-			&build->basis->expected->ports[placed->unknown[i]];
+			&build->input->expected->ports[placed->unknown[i]];
 		struct triad_plan_item item = {
 			.row = placed->unknown[i],
 			.port = TRIAD_FABRIC_NONE,
@@ -180,14 +180,14 @@ static bool takes_link_down(const struct triad_plan_item *item)
 
 /* Not for a test of the SM's own link: it could not be brought up again. */
 static bool is_overridden(
-	const struct triad_plan_basis *basis, const struct triad_plan_item *item)
+	const struct triad_plan_input *input, const struct triad_plan_item *item)
 {
 	if (item->guard == TRIAD_GUARD_OWN_WAY && item->kind == TRIAD_PLAN_TEST)
 		return false;
-	for (uint32_t i = 0; i < basis->n_overrides; i++)
-		if (basis->overrides[i].node_guid == item->node_guid &&
-			basis->overrides[i].port == item->number)
-			return item->lost.n <= basis->overrides[i].n_lost;
+	for (uint32_t i = 0; i < input->n_overrides; i++)
+		if (input->overrides[i].node_guid == item->node_guid &&
+			input->overrides[i].port == item->number)
+			return item->lost.n <= input->overrides[i].n_lost;
 	return false;
 }
 
@@ -195,7 +195,7 @@ static bool is_overridden(
 static uint32_t find_spared(
 	const struct build *build, const struct triad_plan_item *item)
 {
-	const struct triad_fabric *fabric = build->basis->fabric;
+	const struct triad_fabric *fabric = build->input->fabric;
 	uint32_t node = fabric->ports[fabric->ports[item->port].remote].node;
 
 	return item->reason == TRIAD_REASON_MISWIRED && !build->is_wanted[node]
@@ -207,10 +207,10 @@ static void judge(struct build *build, struct triad_plan_item *item)
 {
 	item->guard = (uint8_t)triad_guard_judge(
 		build->guard, item->port, find_spared(build, item), &item->lost);
-	item->is_overridden = item->guard && is_overridden(build->basis, item);
+	item->is_overridden = item->guard && is_overridden(build->input, item);
 	if (item->guard && !item->is_overridden)
 		return;
-	if (is_between_switches(build->basis->fabric, item) &&
+	if (is_between_switches(build->input->fabric, item) &&
 		build->n_walks++ >= TRIAD_PLAN_MAX_WALKS) {
 		item->kind = TRIAD_PLAN_NOTE;
 		item->note = TRIAD_NOTE_LATER;
@@ -251,7 +251,7 @@ static struct triad_plan_item *find_port(
 /* Of a link both of whose ends should go, the end farther from the SM is left alone. */
 static bool is_left_to_other_end(struct build *build, struct triad_plan_item *item)
 {
-	const struct triad_fabric *fabric = build->basis->fabric;
+	const struct triad_fabric *fabric = build->input->fabric;
 	uint32_t far = fabric->ports[item->port].remote, here, there;
 	struct triad_plan_item *other;
 
@@ -307,19 +307,19 @@ static bool needs_guard(const struct triad_plan *plan)
 
 static int guard_items(struct build *build)
 {
-	const struct triad_plan_basis *basis = build->basis;
+	const struct triad_plan_input *input = build->input;
 	int error;
 
 	if (!needs_guard(build->plan))
 		return 0;
 	build->is_wanted =
-		calloc(basis->fabric->n_nodes + 1, sizeof(*build->is_wanted));
+		calloc(input->fabric->n_nodes + 1, sizeof(*build->is_wanted));
 	if (!build->is_wanted)
 		return ENOMEM;
-	error = triad_plan_find_wanted(basis, build->is_wanted);
+	error = triad_plan_find_desired(input, build->is_wanted);
 	if (!error)
-		error = triad_guard_new(basis->fabric, basis->sm_guids,
-			basis->n_sm_guids, &build->guard);
+		error = triad_guard_new(input->fabric, input->sm_guids,
+			input->n_sm_guids, &build->guard);
 	if (!error)
 		judge_items(build);
 	triad_guard_free(build->guard);
@@ -327,17 +327,17 @@ static int guard_items(struct build *build)
 	return error;
 }
 
-int triad_plan_build(const struct triad_plan_basis *basis, struct triad_plan **made)
+int triad_plan_build(const struct triad_plan_input *input, struct triad_plan **made)
 {
 	struct triad_plan *plan = calloc(1, sizeof(*plan));
-	struct build build = {.basis = basis, .plan = plan};
+	struct build build = {.input = input, .plan = plan};
 	int error;
 
 	if (!plan)
 		return ENOMEM;
-	plan->generation = basis->expected->generation;
-	plan->fabric = basis->fabric->generation;
-	plan->n_rows = basis->expected->n_ports;
+	plan->generation = input->expected->generation;
+	plan->fabric = input->fabric->generation;
+	plan->n_rows = input->expected->n_ports;
 	plan->items = calloc(plan->n_rows + 1, sizeof(*plan->items));
 	if (!plan->items) {
 		triad_plan_free(plan);

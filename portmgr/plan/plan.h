@@ -102,7 +102,7 @@ struct triad_plan_override {
 	uint8_t port;
 };
 
-struct triad_plan_basis {
+struct triad_plan_input {
 	const struct triad_fabric *fabric;
 	const struct triad_expected *expected;
 	const struct triad_placed *placed;
@@ -117,7 +117,7 @@ struct triad_plan_basis {
 };
 
 /* Returns 0 or ENOMEM. */
-int triad_plan_build(const struct triad_plan_basis *basis, struct triad_plan **plan);
+int triad_plan_build(const struct triad_plan_input *input, struct triad_plan **plan);
 /* Accepts NULL. */
 void triad_plan_free(struct triad_plan *plan);
 
@@ -134,8 +134,8 @@ static inline bool triad_plan_is_open(const struct triad_plan_item *item)
 /* Items that something is to be done about now: neither notes nor guarded. */
 uint32_t triad_plan_n_open(const struct triad_plan *plan);
 
-/* Why, in a sentence; the basis as it was for the build. */
-void triad_plan_describe(const struct triad_plan_basis *basis,
+/* Why, in a sentence; the input as it was for the build. */
+void triad_plan_describe(const struct triad_plan_input *input,
 	const struct triad_plan_item *item, char *text, size_t size);
 
 /* What would be lost, 'max_named' nodes (at most TRIAD_GUARD_MAX_LOST)

@@ -2,7 +2,7 @@
 /* What a plan is made of:
  *
  *     plan.c         the items
- *     plan_wanted.c  which nodes are expected to be up
+ *     plan_desired.c  which nodes are expected to be up
  *     plan_text.c    an item in words
  *
  * Thread-safety: as the plan. */
@@ -13,6 +13,6 @@
 
 /* 'is_wanted' has an entry for each node of the fabric, all false.  Returns 0 or
  * ENOMEM. */
-int triad_plan_find_wanted(const struct triad_plan_basis *basis, bool *is_wanted);
+int triad_plan_find_desired(const struct triad_plan_input *input, bool *is_wanted);
 
 #endif

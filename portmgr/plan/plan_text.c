@@ -51,27 +51,27 @@ static void add_why(
 
 /* Now; not only when it was recorded. */
 static bool is_miswired(
-	const struct triad_plan_basis *basis, const struct triad_plan_item *item)
+	const struct triad_plan_input *input, const struct triad_plan_item *item)
 {
-	enum triad_remote_match match = triad_remote_compare(basis->fabric, item->port,
-		basis->expected, &basis->expected->ports[item->row].remote, NULL, 0);
+	enum triad_remote_match match = triad_remote_compare(input->fabric, item->port,
+		input->expected, &input->expected->ports[item->row].remote, NULL, 0);
 
 	return match == TRIAD_REMOTE_DIFFERS || match == TRIAD_REMOTE_NAME_DIFFERS;
 }
 
-static void add_miswire(struct text *text, const struct triad_plan_basis *basis,
+static void add_miswire(struct text *text, const struct triad_plan_input *input,
 	const struct triad_plan_item *item)
 {
 	char why[256] = "";
 
-	triad_remote_compare(basis->fabric, item->port, basis->expected,
-		&basis->expected->ports[item->row].remote, why, sizeof(why));
+	triad_remote_compare(input->fabric, item->port, input->expected,
+		&input->expected->ports[item->row].remote, why, sizeof(why));
 	add(text, "miswired: %s", why);
 	if (item->may_be_name)
 		add(text, " (its name alone; it may still be starting)");
 }
 
-static void add_disable(struct text *text, const struct triad_plan_basis *basis,
+static void add_disable(struct text *text, const struct triad_plan_input *input,
 	const struct triad_plan_item *item, const struct triad_record *record)
 {
 	switch (item->reason) {
@@ -81,8 +81,8 @@ static void add_disable(struct text *text, const struct triad_plan_basis *basis,
 			add(text, "; its link is active, and is phased out");
 		break;
 	case TRIAD_REASON_MISWIRED:
-		if (is_miswired(basis, item)) {
-			add_miswire(text, basis, item);
+		if (is_miswired(input, item)) {
+			add_miswire(text, input, item);
 			break;
 		}
 		/* fall through */
@@ -92,13 +92,13 @@ static void add_disable(struct text *text, const struct triad_plan_basis *basis,
 	}
 }
 
-static void add_note(struct text *text, const struct triad_plan_basis *basis,
+static void add_note(struct text *text, const struct triad_plan_input *input,
 	const struct triad_plan_item *item, const struct triad_record *record)
 {
-	const struct triad_expected_port *row = &basis->expected->ports[item->row];
+	const struct triad_expected_port *row = &input->expected->ports[item->row];
 	const struct triad_fabric_port *port = item->port == TRIAD_FABRIC_NONE
 		? NULL
-		: &basis->fabric->ports[item->port];
+		: &input->fabric->ports[item->port];
 
 	switch (item->note) {
 	case TRIAD_NOTE_NO_SWITCH:
@@ -171,7 +171,7 @@ void triad_plan_describe_lost(const struct triad_fabric *fabric,
 	add_lost(&out, fabric, lost, max_named);
 }
 
-static void add_guard(struct text *text, const struct triad_plan_basis *basis,
+static void add_guard(struct text *text, const struct triad_plan_input *input,
 	const struct triad_plan_item *item)
 {
 	const char *done = item->is_overridden ? "approved by hand" : "not done";
@@ -184,7 +184,7 @@ static void add_guard(struct text *text, const struct triad_plan_basis *basis,
 		break;
 	case TRIAD_GUARD_SM_WAY:
 		add(text, " -- %s: ", done);
-		add_node(text, basis->fabric, item->lost.nodes[0]);
+		add_node(text, input->fabric, item->lost.nodes[0]);
 		add(text, " runs another SM, and could no longer be reached");
 		if (n_others)
 			add(text, ", nor could %" PRIu32 " more node%s", n_others,
@@ -193,7 +193,7 @@ static void add_guard(struct text *text, const struct triad_plan_basis *basis,
 		break;
 	case TRIAD_GUARD_SPLIT:
 		add(text, " -- %s: ", done);
-		add_lost(text, basis->fabric, &item->lost, MAX_NAMED);
+		add_lost(text, input->fabric, &item->lost, MAX_NAMED);
 		add(text, " could no longer be reached%s", end);
 		break;
 	case TRIAD_GUARD_UNKNOWN:
@@ -203,22 +203,22 @@ static void add_guard(struct text *text, const struct triad_plan_basis *basis,
 	}
 }
 
-void triad_plan_describe(const struct triad_plan_basis *basis,
+void triad_plan_describe(const struct triad_plan_input *input,
 	const struct triad_plan_item *item, char *text, size_t size)
 {
 	const struct triad_record *record =
-		triad_history_find(basis->history, item->node_guid, item->number);
+		triad_history_find(input->history, item->node_guid, item->number);
 	struct text out = {.at = text, .size = size};
 
 	*text = '\0';
 	switch (item->kind) {
 	case TRIAD_PLAN_DISABLE:
-		add_disable(&out, basis, item, record);
+		add_disable(&out, input, item, record);
 		break;
 	case TRIAD_PLAN_ENABLE:
 		add(&out, "expected %s; disabled by %s",
 			triad_expected_state_name(
-				basis->expected->ports[item->row].state),
+				input->expected->ports[item->row].state),
 			item->was_ours ? "the port manager" : "somebody else");
 		break;
 	case TRIAD_PLAN_TEST:
@@ -228,9 +228,9 @@ void triad_plan_describe(const struct triad_plan_basis *basis,
 				: "");
 		break;
 	default:
-		add_note(&out, basis, item, record);
+		add_note(&out, input, item, record);
 	}
-	add_guard(&out, basis, item);
+	add_guard(&out, input, item);
 }
 
 const char *triad_plan_kind_name(unsigned kind)

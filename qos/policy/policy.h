@@ -57,7 +57,7 @@ struct triad_group_list {
 	uint32_t n;
 };
 
-struct triad_place {
+struct triad_source_location {
 	uint32_t line, column; /* from 1 */
 };
 
@@ -74,7 +74,7 @@ struct triad_port_name {
 struct triad_policy_group {
 	char *name;
 	char *use; /* "" when not said */
-	struct triad_place place;
+	struct triad_source_location location;
 	struct triad_ranges guids; /* of ports */
 	struct triad_port_name *port_names;
 	uint32_t n_port_names;
@@ -89,7 +89,7 @@ struct triad_policy_level {
 	char *name; /* its name, else its serial number */
 	char *sn;   /* the serial number, which names it too; NULL when not said */
 	char *use;
-	struct triad_place place;
+	struct triad_source_location location;
 	bool has_sl, has_mtu_limit, has_rate_limit, has_packet_life, has_tclass;
 	uint8_t sl;
 	uint8_t mtu_limit;   /* coded as in PathRecord: 1 is 256, 5 is 4096 */
@@ -105,7 +105,7 @@ struct triad_policy_level {
  * level that was made for its SL. */
 struct triad_policy_rule {
 	char *use;
-	struct triad_place place;
+	struct triad_source_location location;
 	struct triad_group_list sources, destinations;
 	struct triad_ranges service_ids;
 	struct triad_ranges tclasses;
@@ -120,14 +120,14 @@ struct triad_policy_partition_level {
 	char *partition;           /* its name, or NULL: the P_Keys */
 	struct triad_ranges pkeys; /* without the membership bit */
 	uint32_t level;
-	struct triad_place place;
+	struct triad_source_location location;
 };
 
 #define TRIAD_POLICY_N_VLS 16
 
 /* Which ports' tables a scope is about [qos-rfc 3]. */
 struct triad_policy_scope {
-	struct triad_place place;
+	struct triad_source_location location;
 	struct triad_group_list groups;
 	/* Ports linked to a port of the group: as out-ports, as in-ports, as
 	 * out-ports. */

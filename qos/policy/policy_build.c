@@ -26,16 +26,17 @@ static void go_back(struct triad_policy_builder *builder, size_t at)
 		n += text[i] == '\n';
 	if (n) {
 		newline = memrchr(text, '\n', at);
-		builder->place.line -= (uint32_t)n;
-		builder->place.column =
+		builder->location.line -= (uint32_t)n;
+		builder->location.column =
 			(uint32_t)(text + at - (newline ? newline + 1 : text)) + 1;
 	} else {
-		builder->place.column -= (uint32_t)(builder->at - at);
+		builder->location.column -= (uint32_t)(builder->at - at);
 	}
 	builder->at = at;
 }
 
-struct triad_place triad_policy_place(struct triad_policy_builder *builder, size_t at)
+struct triad_source_location triad_policy_location(
+	struct triad_policy_builder *builder, size_t at)
 {
 	const char *newline;
 
@@ -44,15 +45,16 @@ struct triad_place triad_policy_place(struct triad_policy_builder *builder, size
 	while ((newline =
 			memchr(builder->text + builder->at, '\n', at - builder->at))) {
 		builder->at = (size_t)(newline - builder->text) + 1;
-		builder->place = (struct triad_place){builder->place.line + 1, 1};
+		builder->location =
+			(struct triad_source_location){builder->location.line + 1, 1};
 	}
-	builder->place.column += (uint32_t)(at - builder->at);
+	builder->location.column += (uint32_t)(at - builder->at);
 	builder->at = at;
-	return builder->place;
+	return builder->location;
 }
 
-void triad_policy_report(struct triad_policy_builder *builder, struct triad_place place,
-	const char *format, ...)
+void triad_policy_report(struct triad_policy_builder *builder,
+	struct triad_source_location location, const char *format, ...)
 {
 	char text[TRIAD_DIAG_TEXT_SIZE] = "";
 	va_list args;
@@ -62,7 +64,7 @@ void triad_policy_report(struct triad_policy_builder *builder, struct triad_plac
 		triad_text_vappend(text, sizeof(text), format, args);
 		va_end(args);
 	}
-	triad_diags_add(builder->diags, place.line, place.column, "%s", text);
+	triad_diags_add(builder->diags, location.line, location.column, "%s", text);
 }
 
 void triad_policy_out_of_memory(struct triad_policy_builder *builder)
@@ -153,7 +155,7 @@ static void *append(struct triad_policy_builder *builder,
 }
 
 void *triad_policy_add(struct triad_policy_builder *builder,
-	enum triad_policy_block_kind kind, struct triad_place place)
+	enum triad_policy_block_kind kind, struct triad_source_location location)
 {
 	struct triad_policy_elements *elements = &builder->elements[kind];
 	const struct triad_policy_block *row = &triad_policy_blocks[kind];
@@ -161,24 +163,24 @@ void *triad_policy_add(struct triad_policy_builder *builder,
 	if (elements->n < row->max)
 		return append(builder, elements, row->size);
 	if (!elements->is_full)
-		triad_policy_report(builder, place, "too many: %u %ss are allowed",
+		triad_policy_report(builder, location, "too many: %u %ss are allowed",
 			row->max, row->element);
 	elements->is_full = true;
 	return NULL;
 }
 
 void triad_policy_refer(struct triad_policy_builder *builder, const char *name,
-	bool is_level, uint16_t offset, struct triad_place place)
+	bool is_level, uint16_t offset, struct triad_source_location location)
 {
 	enum triad_policy_block_kind block = triad_policy_present(builder);
 	struct triad_policy_reference *reference = NULL;
 
-	if (is_level || triad_policy_item_count(builder, place))
+	if (is_level || triad_policy_item_count(builder, location))
 		reference = append(builder, &builder->references, sizeof(*reference));
 	if (reference)
 		*reference = (struct triad_policy_reference){
 			.name = name,
-			.place = place,
+			.location = location,
 			.block = block,
 			.is_level = is_level,
 			.offset = offset,
@@ -186,21 +188,21 @@ void triad_policy_refer(struct triad_policy_builder *builder, const char *name,
 		};
 }
 
-uint32_t triad_policy_ulp_level(
-	struct triad_policy_builder *builder, unsigned sl, struct triad_place place)
+uint32_t triad_policy_ulp_level(struct triad_policy_builder *builder, unsigned sl,
+	struct triad_source_location location)
 {
 	struct triad_policy_level *level;
 	char name[NAME_SIZE];
 
 	if (builder->ulp_levels[sl] != TRIAD_POLICY_NONE)
 		return builder->ulp_levels[sl];
-	level = triad_policy_add(builder, TRIAD_BLOCK_LEVEL, place);
+	level = triad_policy_add(builder, TRIAD_BLOCK_LEVEL, location);
 	if (!level)
 		return TRIAD_POLICY_NONE;
 	snprintf(name, sizeof(name), "SL %u of qos-ulps", sl);
 	*level = (struct triad_policy_level){
 		.name = triad_arena_text(builder->policy->arena, name, strlen(name)),
-		.place = place,
+		.location = location,
 		.has_sl = true,
 		.sl = (uint8_t)sl,
 	};
@@ -210,21 +212,22 @@ uint32_t triad_policy_ulp_level(
 	return builder->ulp_levels[sl];
 }
 
-static struct triad_place *place_of(enum triad_policy_block_kind kind, void *element)
+static struct triad_source_location *place_of(
+	enum triad_policy_block_kind kind, void *element)
 {
 	switch (kind) {
 	case TRIAD_BLOCK_PORT_GROUP:
-		return &((struct triad_policy_group *)element)->place;
+		return &((struct triad_policy_group *)element)->location;
 	case TRIAD_BLOCK_SL2VL_SCOPE:
-		return &((struct triad_policy_sl2vl *)element)->scope.place;
+		return &((struct triad_policy_sl2vl *)element)->scope.location;
 	case TRIAD_BLOCK_VLARB_SCOPE:
-		return &((struct triad_policy_vlarb *)element)->scope.place;
+		return &((struct triad_policy_vlarb *)element)->scope.location;
 	case TRIAD_BLOCK_LEVEL:
-		return &((struct triad_policy_level *)element)->place;
+		return &((struct triad_policy_level *)element)->location;
 	case TRIAD_BLOCK_RULE:
-		return &((struct triad_policy_rule *)element)->place;
+		return &((struct triad_policy_rule *)element)->location;
 	default:
-		return &((struct triad_policy_partition_level *)element)->place;
+		return &((struct triad_policy_partition_level *)element)->location;
 	}
 }
 
@@ -270,7 +273,7 @@ static void check_needed(
 				needed[i].keys[j]);
 		}
 		if (!is_there)
-			triad_policy_report(builder, open->place, "%s needs %s",
+			triad_policy_report(builder, open->location, "%s needs %s",
 				mark(builder, open->kind, false, name), keys);
 	}
 }
@@ -355,18 +358,19 @@ enum triad_policy_block_kind triad_policy_present(
 }
 
 static void push(struct triad_policy_builder *builder,
-	enum triad_policy_block_kind kind, struct triad_place place, bool implied)
+	enum triad_policy_block_kind kind, struct triad_source_location location,
+	bool implied)
 {
 	const struct triad_policy_block *row = &triad_policy_blocks[kind];
 
 	builder->open[builder->depth++] =
-		(struct triad_policy_open){kind, place, implied};
+		(struct triad_policy_open){kind, location, implied};
 	memset(builder->seen, 0, sizeof(builder->seen));
 	if (!row->n_keys)
 		return;
-	builder->element = triad_policy_add(builder, kind, place);
+	builder->element = triad_policy_add(builder, kind, location);
 	if (builder->element)
-		*place_of(kind, builder->element) = place;
+		*place_of(kind, builder->element) = location;
 }
 
 static void pop(struct triad_policy_builder *builder)
@@ -387,14 +391,14 @@ static unsigned find_open(
 
 /* Opens what 'kind' can stand in, at the end of what is open. */
 static void push_parents(struct triad_policy_builder *builder,
-	enum triad_policy_block_kind kind, struct triad_place place)
+	enum triad_policy_block_kind kind, struct triad_source_location location)
 {
 	enum triad_policy_block_kind parent = triad_policy_blocks[kind].parent;
 
 	if (parent == TRIAD_N_BLOCKS || triad_policy_present(builder) == parent)
 		return;
-	push_parents(builder, parent, place);
-	push(builder, parent, place, true);
+	push_parents(builder, parent, location);
+	push(builder, parent, location, true);
 }
 
 /* 'kind' begins in one of its own that holds others: most likely it was to end it. */
@@ -407,7 +411,7 @@ static bool is_forgotten_end(
 
 /* Ends blocks until 'kind' can begin. */
 static void make_way(struct triad_policy_builder *builder,
-	enum triad_policy_block_kind kind, struct triad_place place)
+	enum triad_policy_block_kind kind, struct triad_source_location location)
 {
 	enum triad_policy_block_kind parent = triad_policy_blocks[kind].parent;
 	unsigned depth = parent == TRIAD_N_BLOCKS ? 0 : find_open(builder, parent);
@@ -420,14 +424,14 @@ static void make_way(struct triad_policy_builder *builder,
 	if (depth || parent == TRIAD_N_BLOCKS) {
 		present = &builder->open[builder->depth - 1];
 		if (builder->depth && !present->implied)
-			triad_policy_report(builder, place,
+			triad_policy_report(builder, location,
 				"%s can't stand in %s, which begins on line %u: %s is "
 				"missing",
 				names[0], mark(builder, present->kind, false, names[1]),
-				present->place.line,
+				present->location.line,
 				mark(builder, present->kind, true, names[2]));
 	} else if (parent != TRIAD_N_BLOCKS) {
-		triad_policy_report(builder, place,
+		triad_policy_report(builder, location,
 			"%s can't stand here; it stands in "
 			"%s",
 			names[0], mark(builder, parent, false, names[1]));
@@ -435,36 +439,36 @@ static void make_way(struct triad_policy_builder *builder,
 	}
 	while (builder->depth > depth)
 		pop(builder);
-	push_parents(builder, kind, place);
+	push_parents(builder, kind, location);
 }
 
 void triad_policy_begin(struct triad_policy_builder *builder,
-	enum triad_policy_block_kind kind, struct triad_place place)
+	enum triad_policy_block_kind kind, struct triad_source_location location)
 {
 	char names[2][NAME_SIZE];
 
 	if (is_forgotten_end(builder, kind)) {
-		triad_policy_report(builder, place,
+		triad_policy_report(builder, location,
 			"%s can't stand in itself, it begins on line %u already; is it "
 			"to be %s?",
 			mark(builder, kind, false, names[0]),
-			builder->open[builder->depth - 1].place.line,
+			builder->open[builder->depth - 1].location.line,
 			mark(builder, kind, true, names[1]));
 		pop(builder);
 		return;
 	}
-	make_way(builder, kind, place);
-	push(builder, kind, place, false);
+	make_way(builder, kind, location);
+	push(builder, kind, location, false);
 }
 
 void triad_policy_end(struct triad_policy_builder *builder,
-	enum triad_policy_block_kind kind, struct triad_place place)
+	enum triad_policy_block_kind kind, struct triad_source_location location)
 {
 	unsigned depth = find_open(builder, kind);
 	char names[2][NAME_SIZE];
 
 	if (!depth)
-		triad_policy_report(builder, place, "%s ends nothing: no %s is open",
+		triad_policy_report(builder, location, "%s ends nothing: no %s is open",
 			mark(builder, kind, true, names[0]),
 			mark(builder, kind, false, names[1]));
 	while (depth && builder->depth >= depth) {
@@ -472,18 +476,20 @@ void triad_policy_end(struct triad_policy_builder *builder,
 			&builder->open[builder->depth - 1];
 
 		if (builder->depth > depth && !open->implied)
-			triad_policy_report(builder, place,
+			triad_policy_report(builder, location,
 				"%s is missing before %s: %s begins on line %u",
 				mark(builder, open->kind, true, names[0]),
 				mark(builder, kind, true, names[1]),
-				triad_policy_blocks[open->kind].name, open->place.line);
+				triad_policy_blocks[open->kind].name,
+				open->location.line);
 		pop(builder);
 	}
 }
 
 void triad_policy_end_all(struct triad_policy_builder *builder)
 {
-	struct triad_place place = triad_policy_place(builder, builder->size);
+	struct triad_source_location location =
+		triad_policy_location(builder, builder->size);
 	char name[NAME_SIZE];
 
 	while (builder->depth) {
@@ -492,11 +498,12 @@ void triad_policy_end_all(struct triad_policy_builder *builder)
 
 		/* The text as a whole needs no end. */
 		if (!open->implied && !builder->stopped)
-			triad_policy_report(builder, place,
+			triad_policy_report(builder, location,
 				"%s is missing at the end of the file: %s begins on "
 				"line %u",
 				mark(builder, open->kind, true, name),
-				triad_policy_blocks[open->kind].name, open->place.line);
+				triad_policy_blocks[open->kind].name,
+				open->location.line);
 		pop(builder);
 	}
 }
@@ -504,7 +511,7 @@ void triad_policy_end_all(struct triad_policy_builder *builder)
 /* --- keys -------------------------------------------------------------- */
 
 static void report_stray_key(struct triad_policy_builder *builder, const char *word,
-	size_t length, struct triad_place place)
+	size_t length, struct triad_source_location location)
 {
 	enum triad_policy_block_kind present = triad_policy_present(builder);
 	struct triad_policy_guess guess =
@@ -513,16 +520,16 @@ static void report_stray_key(struct triad_policy_builder *builder, const char *w
 
 	if (present == TRIAD_N_BLOCKS ||
 		(present == TRIAD_BLOCK_POLICY && builder->syntax == TRIAD_POLICY_TEXT))
-		triad_policy_report(builder, place, "unknown '%.*s'%s",
+		triad_policy_report(builder, location, "unknown '%.*s'%s",
 			(int)(length < 80 ? length : 80), word, guess.text);
 	else
-		triad_policy_report(builder, place, "unknown '%.*s' in %s%s",
+		triad_policy_report(builder, location, "unknown '%.*s' in %s%s",
 			(int)(length < 80 ? length : 80), word,
 			mark(builder, present, false, name), guess.text);
 }
 
 const struct triad_policy_key *triad_policy_key(struct triad_policy_builder *builder,
-	const char *word, size_t length, struct triad_place place)
+	const char *word, size_t length, struct triad_source_location location)
 {
 	enum triad_policy_block_kind present = triad_policy_present(builder);
 	const struct triad_policy_key *key = NULL;
@@ -530,12 +537,12 @@ const struct triad_policy_key *triad_policy_key(struct triad_policy_builder *bui
 	if (present != TRIAD_N_BLOCKS)
 		key = triad_policy_key_find(present, word, length);
 	if (!key)
-		report_stray_key(builder, word, length, place);
+		report_stray_key(builder, word, length, location);
 	return key;
 }
 
 void triad_policy_set(struct triad_policy_builder *builder,
-	const struct triad_policy_key *key, struct triad_place place,
+	const struct triad_policy_key *key, struct triad_source_location location,
 	const struct triad_policy_value *value)
 {
 	enum triad_policy_block_kind present = triad_policy_present(builder);
@@ -550,9 +557,9 @@ void triad_policy_set(struct triad_policy_builder *builder,
 			row->keys[i].offset == key->offset &&
 			(key->kind != TRIAD_VALUE_SERIAL || &row->keys[i] == key))
 			line = builder->seen[i].line;
-	builder->seen[key - row->keys] = place;
+	builder->seen[key - row->keys] = location;
 	if (line)
-		triad_policy_report(builder, place,
+		triad_policy_report(builder, location,
 			"'%s' is on line %u already; it may stand once in a '%s'",
 			key->name, line, row->name);
 	else if (builder->element)

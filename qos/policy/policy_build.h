@@ -27,7 +27,7 @@ enum triad_policy_syntax {
 
 struct triad_policy_open {
 	enum triad_policy_block_kind kind;
-	struct triad_place place;
+	struct triad_source_location location;
 	bool implied; /* not in the file */
 };
 
@@ -35,7 +35,7 @@ struct triad_policy_open {
  * counts as an item of the list that it will be in. */
 struct triad_policy_reference {
 	const char *name;
-	struct triad_place place;
+	struct triad_source_location location;
 	enum triad_policy_block_kind block;
 	bool is_level;   /* else a group */
 	uint16_t offset; /* of the list or index in the element */
@@ -57,11 +57,11 @@ struct triad_policy_builder {
 	char *text;                /* printable UTF-8, blanks and newlines; a 0 */
 	size_t size;
 	size_t at; /* the place of this octet of 'text' is 'place' */
-	struct triad_place place;
+	struct triad_source_location location;
 	struct triad_policy_open open[TRIAD_POLICY_MAX_DEPTH];
 	unsigned depth;
 	void *element; /* of the block that is open; NULL: none */
-	struct triad_place seen[TRIAD_POLICY_MAX_KEYS]; /* its keys */
+	struct triad_source_location seen[TRIAD_POLICY_MAX_KEYS]; /* its keys */
 	struct triad_policy_elements elements[TRIAD_N_BLOCKS];
 	struct triad_policy_elements references;
 	uint32_t n_items;
@@ -75,27 +75,27 @@ struct triad_policy_builder {
 struct triad_policy_value {
 	const char *text;
 	size_t size;
-	struct triad_place place; /* where it begins */
-	bool is_verbatim;         /* as it stands in the file: parts have places */
+	struct triad_source_location location; /* where it begins */
+	bool is_verbatim; /* as it stands in the file: parts have places */
 };
 
 /* --- what a syntax tells --- */
 
 void triad_policy_begin(struct triad_policy_builder *builder,
-	enum triad_policy_block_kind kind, struct triad_place place);
+	enum triad_policy_block_kind kind, struct triad_source_location location);
 
 /* Of the innermost of that kind. */
 void triad_policy_end(struct triad_policy_builder *builder,
-	enum triad_policy_block_kind kind, struct triad_place place);
+	enum triad_policy_block_kind kind, struct triad_source_location location);
 
 /* 'word' is a key of the block that is open, or is reported as none.  Returns the key,
  * or NULL. */
 const struct triad_policy_key *triad_policy_key(struct triad_policy_builder *builder,
-	const char *word, size_t length, struct triad_place place);
+	const char *word, size_t length, struct triad_source_location location);
 
 /* 'place' is the key's. */
 void triad_policy_set(struct triad_policy_builder *builder,
-	const struct triad_policy_key *key, struct triad_place place,
+	const struct triad_policy_key *key, struct triad_source_location location,
 	const struct triad_policy_value *value);
 
 /* The file has come to its end: ends what is open. */
@@ -108,10 +108,11 @@ enum triad_policy_block_kind triad_policy_present(
 /* --- help for them --- */
 
 /* The place of octet 'at' of the text.  Quick for one that isn't far from the last. */
-struct triad_place triad_policy_place(struct triad_policy_builder *builder, size_t at);
+struct triad_source_location triad_policy_location(
+	struct triad_policy_builder *builder, size_t at);
 
 __attribute__((format(printf, 3, 4))) void triad_policy_report(
-	struct triad_policy_builder *builder, struct triad_place place,
+	struct triad_policy_builder *builder, struct triad_source_location location,
 	const char *format, ...);
 
 void triad_policy_out_of_memory(struct triad_policy_builder *builder);
@@ -130,14 +131,14 @@ struct triad_policy_guess triad_policy_guess_word(
 
 /* Appends a cleared element; NULL when there is no room, which is reported. */
 void *triad_policy_add(struct triad_policy_builder *builder,
-	enum triad_policy_block_kind kind, struct triad_place place);
+	enum triad_policy_block_kind kind, struct triad_source_location location);
 
 void triad_policy_refer(struct triad_policy_builder *builder, const char *name,
-	bool is_level, uint16_t offset, struct triad_place place);
+	bool is_level, uint16_t offset, struct triad_source_location location);
 
 /* The level that qos-ulps makes for an SL. */
-uint32_t triad_policy_ulp_level(
-	struct triad_policy_builder *builder, unsigned sl, struct triad_place place);
+uint32_t triad_policy_ulp_level(struct triad_policy_builder *builder, unsigned sl,
+	struct triad_source_location location);
 
 /* --- values (policy_value.c) --- */
 

@@ -56,10 +56,11 @@ static bool make_names(struct triad_policy_builder *builder)
 	return true;
 }
 
-static struct triad_place place_of(
+static struct triad_source_location place_of(
 	const struct triad_policy *policy, bool is_level, uint32_t index)
 {
-	return is_level ? policy->levels[index].place : policy->groups[index].place;
+	return is_level ? policy->levels[index].location
+			: policy->groups[index].location;
 }
 
 static void report_duplicates(struct triad_policy_builder *builder, bool is_level)
@@ -85,7 +86,7 @@ static void report_duplicates(struct triad_policy_builder *builder, bool is_leve
 /* --- references -------------------------------------------------------- */
 
 static void report_unknown(struct triad_policy_builder *builder,
-	struct triad_place place, bool is_level, const char *name)
+	struct triad_source_location location, bool is_level, const char *name)
 {
 	const struct triad_policy_names *names = is_level
 		? &builder->policy->level_names
@@ -98,12 +99,12 @@ static void report_unknown(struct triad_policy_builder *builder,
 			if (triad_text_guess_try(&guess, names->items[i].name))
 				best = names->items[i].name;
 	if (best)
-		triad_policy_report(builder, place,
+		triad_policy_report(builder, location,
 			"no %s is called '%.80s'; did you mean '%.80s'?", what, name,
 			best);
 	else
 		triad_policy_report(
-			builder, place, "no %s is called '%.80s'", what, name);
+			builder, location, "no %s is called '%.80s'", what, name);
 }
 
 static void *element_of(
@@ -133,7 +134,7 @@ static void look_up(struct triad_policy_builder *builder,
 	void *grown;
 
 	if (index == TRIAD_POLICY_NONE) {
-		report_unknown(builder, reference->place, reference->is_level,
+		report_unknown(builder, reference->location, reference->is_level,
 			reference->name);
 		return;
 	}
@@ -160,14 +161,15 @@ static void find_default(struct triad_policy_builder *builder)
 	if (policy->default_level != TRIAD_POLICY_NONE)
 		return;
 	if (*asked) {
-		report_unknown(builder, (struct triad_place){0, 0}, true, asked);
+		report_unknown(
+			builder, (struct triad_source_location){0, 0}, true, asked);
 		return;
 	}
 	policy->default_level = builder->syntax == TRIAD_POLICY_XML
 		? builder->use_default
 		: builder->ulp_default;
 	if (policy->default_level == TRIAD_POLICY_NONE)
-		triad_policy_report(builder, (struct triad_place){0, 0},
+		triad_policy_report(builder, (struct triad_source_location){0, 0},
 			"there is no default level, for what no rule matches: call a "
 			"level 'default'%s, or name one by qos.default_level (of 'triadctl "
 			"qos check': --default-level)",
@@ -212,7 +214,7 @@ static void add_ulp_rules(struct triad_policy_builder *builder)
 	if (!ulps->n)
 		return;
 	if (policy->n_rules + ulps->n > TRIAD_POLICY_MAX_RULES) {
-		triad_policy_report(builder, (struct triad_place){0, 0},
+		triad_policy_report(builder, (struct triad_source_location){0, 0},
 			"too many: %u rules are allowed", TRIAD_POLICY_MAX_RULES);
 		return;
 	}

@@ -24,9 +24,10 @@ bool triad_policy_is_blank(char c)
 static void step(struct triad_policy_item *item)
 {
 	if (*item->text == '\n')
-		item->place = (struct triad_place){item->place.line + 1, 1};
+		item->location =
+			(struct triad_source_location){item->location.line + 1, 1};
 	else
-		item->place.column++;
+		item->location.column++;
 	item->text++;
 	item->size--;
 }
@@ -44,10 +45,10 @@ struct triad_policy_item triad_policy_value_whole(
 	const struct triad_policy_value *value)
 {
 	struct triad_policy_item item = triad_policy_trim(
-		(struct triad_policy_item){value->text, value->size, value->place});
+		(struct triad_policy_item){value->text, value->size, value->location});
 
 	if (!value->is_verbatim)
-		item.place = value->place;
+		item.location = value->location;
 	return item;
 }
 
@@ -81,7 +82,7 @@ struct triad_policy_items triad_policy_items_of(
 	return (struct triad_policy_items){
 		.builder = builder,
 		.value = value,
-		.rest = {value->text, value->size, value->place},
+		.rest = {value->text, value->size, value->location},
 	};
 }
 
@@ -107,7 +108,7 @@ bool triad_policy_next_item(
 		step(rest);
 	*item = triad_policy_trim(*item);
 	if (!items->value->is_verbatim)
-		item->place = items->value->place;
+		item->location = items->value->location;
 	return true;
 }
 
@@ -122,11 +123,12 @@ void triad_policy_report_item(struct triad_policy_builder *builder, const char *
 	const struct triad_policy_item *item, const char *allowed)
 {
 	if (item->size)
-		triad_policy_report(builder, item->place, "%s %.*s%s: allowed are %s",
-			what, triad_policy_shown_length(item), item->text,
+		triad_policy_report(builder, item->location,
+			"%s %.*s%s: allowed are %s", what,
+			triad_policy_shown_length(item), item->text,
 			item->size > SHOWN ? "..." : "", allowed);
 	else
-		triad_policy_report(builder, item->place,
+		triad_policy_report(builder, item->location,
 			"%s: a value is missing; allowed are %s", what, allowed);
 }
 
@@ -147,7 +149,7 @@ void triad_policy_report_number(struct triad_policy_builder *builder, const char
 /* --- lists ------------------------------------------------------------- */
 
 bool triad_policy_item_count(
-	struct triad_policy_builder *builder, struct triad_place place)
+	struct triad_policy_builder *builder, struct triad_source_location location)
 {
 	if (builder->stopped)
 		return false;
@@ -156,7 +158,7 @@ bool triad_policy_item_count(
 		return true;
 	}
 	builder->stopped = true;
-	triad_policy_report(builder, place,
+	triad_policy_report(builder, location,
 		"too much: %u values are allowed in all lists together; what is behind "
 		"this place isn't looked at",
 		TRIAD_POLICY_MAX_ITEMS);
@@ -178,9 +180,9 @@ void *triad_policy_list_room(
 }
 
 void *triad_policy_list_grow(struct triad_policy_builder *builder, void *items,
-	uint32_t n, size_t size, struct triad_place place)
+	uint32_t n, size_t size, struct triad_source_location location)
 {
-	return triad_policy_item_count(builder, place)
+	return triad_policy_item_count(builder, location)
 		? triad_policy_list_room(builder, items, n, size)
 		: NULL;
 }
@@ -291,10 +293,10 @@ static bool read_port_space(
 }
 
 static bool add_range(struct triad_policy_builder *builder, struct triad_ranges *ranges,
-	struct triad_range range, struct triad_place place)
+	struct triad_range range, struct triad_source_location location)
 {
 	void *items = triad_policy_list_grow(
-		builder, ranges->items, ranges->n, sizeof(range), place);
+		builder, ranges->items, ranges->n, sizeof(range), location);
 
 	if (!items)
 		return false;
@@ -340,7 +342,7 @@ bool triad_policy_ranges_read(struct triad_policy_builder *builder,
 			is_good = read_port_space(&item, &range);
 		if (!is_good)
 			report_range(builder, what, &item, kind, min, max);
-		if (!is_good || !add_range(builder, ranges, range, item.place))
+		if (!is_good || !add_range(builder, ranges, range, item.location))
 			done = false;
 	}
 	return done && !builder->stopped;

@@ -10,7 +10,7 @@
 struct triad_policy_item {
 	const char *text;
 	size_t size;
-	struct triad_place place;
+	struct triad_source_location location;
 };
 
 bool triad_policy_is_blank(char c);
@@ -70,7 +70,7 @@ void triad_policy_ranges_join(struct triad_ranges *ranges);
 
 /* False, and 'stopped' set, when there are as many in all lists as may be. */
 bool triad_policy_item_count(
-	struct triad_policy_builder *builder, struct triad_place place);
+	struct triad_policy_builder *builder, struct triad_source_location location);
 
 /* Room for one item more in a list that has 'n' of them; NULL when memory is short. */
 void *triad_policy_list_room(
@@ -78,7 +78,7 @@ void *triad_policy_list_room(
 
 /* Both. */
 void *triad_policy_list_grow(struct triad_policy_builder *builder, void *items,
-	uint32_t n, size_t size, struct triad_place place);
+	uint32_t n, size_t size, struct triad_source_location location);
 
 /* --- messages --- */
 

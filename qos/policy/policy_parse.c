@@ -119,7 +119,7 @@ static void clean(struct triad_policy_builder *builder)
 		}
 	}
 	if (n)
-		triad_policy_report(builder, triad_policy_place(builder, first),
+		triad_policy_report(builder, triad_policy_location(builder, first),
 			"octet 0x%02x is no text in UTF-8 (%zu such octets in all)",
 			octet, n);
 }
@@ -150,13 +150,13 @@ static void take_text(
 	}
 	builder->text[builder->size] = '\0';
 	if (is_utf16(text, size)) {
-		triad_policy_report(builder, (struct triad_place){1, 1},
+		triad_policy_report(builder, (struct triad_source_location){1, 1},
 			"the file is UTF-16: write it in UTF-8");
 		builder->stopped = true;
 		return;
 	}
 	if (!is_latin1(encoding) && !is_utf8(encoding))
-		triad_policy_report(builder, (struct triad_place){1, 1},
+		triad_policy_report(builder, (struct triad_source_location){1, 1},
 			"encoding %s: allowed are UTF-8 and ISO-8859-1", encoding);
 	clean(builder);
 }
@@ -239,7 +239,7 @@ int triad_policy_parse(const char *text, size_t size, const char *source,
 		.policy = new_policy(source),
 		.diags = diags,
 		.default_level = default_level ? default_level : "",
-		.place = {1, 1},
+		.location = {1, 1},
 		.ulp_default = TRIAD_POLICY_NONE,
 		.use_default = TRIAD_POLICY_NONE,
 	};
@@ -248,7 +248,7 @@ int triad_policy_parse(const char *text, size_t size, const char *source,
 	for (unsigned sl = 0; sl < TRIAD_POLICY_N_SLS; sl++)
 		builder.ulp_levels[sl] = TRIAD_POLICY_NONE;
 	if (size > TRIAD_POLICY_FILE_MAX_SIZE) {
-		triad_policy_report(&builder, (struct triad_place){0, 0},
+		triad_policy_report(&builder, (struct triad_source_location){0, 0},
 			"the file is too large: %u octets are allowed",
 			TRIAD_POLICY_FILE_MAX_SIZE);
 		builder.error = EFBIG;

@@ -141,9 +141,10 @@ static size_t find_end(
 static size_t read_key(
 	struct triad_policy_builder *builder, const struct word *word, size_t colon)
 {
-	struct triad_place place = triad_policy_place(builder, word->at);
+	struct triad_source_location location =
+		triad_policy_location(builder, word->at);
 	const struct triad_policy_key *key = triad_policy_key(
-		builder, builder->text + word->at, word->length, place);
+		builder, builder->text + word->at, word->length, location);
 	size_t end = end_of_line(builder, colon);
 	struct triad_policy_value value;
 
@@ -154,27 +155,27 @@ static size_t read_key(
 	value = (struct triad_policy_value){
 		.text = builder->text + colon + 1,
 		.size = end - colon - 1,
-		.place = triad_policy_place(builder, colon + 1),
+		.location = triad_policy_location(builder, colon + 1),
 		.is_verbatim = true,
 	};
-	triad_policy_set(builder, key, place, &value);
+	triad_policy_set(builder, key, location, &value);
 	return end;
 }
 
 static size_t read_unknown(
 	struct triad_policy_builder *builder, const struct word *word, size_t at)
 {
-	struct triad_place place = triad_policy_place(builder, at);
+	struct triad_source_location location = triad_policy_location(builder, at);
 	enum triad_policy_block_kind present = triad_policy_present(builder);
 	const char *text = builder->text + word->at;
 
 	if (!word->length)
-		triad_policy_report(builder, place, "a line begins with a keyword");
+		triad_policy_report(builder, location, "a line begins with a keyword");
 	else if (triad_policy_key_find(present, text, word->length))
-		triad_policy_report(builder, place, "a ':' is missing behind '%.*s'",
+		triad_policy_report(builder, location, "a ':' is missing behind '%.*s'",
 			(int)word->length, text);
 	else
-		triad_policy_key(builder, text, word->length, place);
+		triad_policy_key(builder, text, word->length, location);
 	return end_of_line(builder, at);
 }
 
@@ -186,12 +187,13 @@ static size_t read_line(struct triad_policy_builder *builder, size_t at)
 	size_t mark = skip_blanks(builder, behind), end;
 
 	if (word.kind != TRIAD_N_BLOCKS) {
-		struct triad_place place = triad_policy_place(builder, at);
+		struct triad_source_location location =
+			triad_policy_location(builder, at);
 
 		if (word.is_end)
-			triad_policy_end(builder, word.kind, place);
+			triad_policy_end(builder, word.kind, location);
 		else
-			triad_policy_begin(builder, word.kind, place);
+			triad_policy_begin(builder, word.kind, location);
 		return behind;
 	}
 	if (triad_policy_present(builder) == TRIAD_BLOCK_ULPS) {
@@ -210,7 +212,7 @@ void triad_policy_text_read(struct triad_policy_builder *builder)
 
 	drop_comments(builder);
 	builder->open[builder->depth++] = (struct triad_policy_open){
-		.kind = TRIAD_BLOCK_POLICY, .place = {1, 1}, .implied = true};
+		.kind = TRIAD_BLOCK_POLICY, .location = {1, 1}, .implied = true};
 	while (!builder->stopped) {
 		while (is_blank(builder->text[at]) || builder->text[at] == '\n')
 			at++;

@@ -124,7 +124,7 @@ static bool read_ranges(struct line *line, const struct ulp *ulp, size_t colon,
 	struct triad_policy_value value = {
 		.text = builder->text + line->at,
 		.size = colon - line->at,
-		.place = triad_policy_place(builder, line->at),
+		.location = triad_policy_location(builder, line->at),
 		.is_verbatim = true,
 	};
 
@@ -132,7 +132,7 @@ static bool read_ranges(struct line *line, const struct ulp *ulp, size_t colon,
 		return triad_policy_ranges_read(builder, &value, ulp->what,
 			kind_of(ulp), ulp->first, ulp->last, ranges);
 	ranges->items = triad_policy_list_grow(
-		builder, NULL, 0, sizeof(*ranges->items), value.place);
+		builder, NULL, 0, sizeof(*ranges->items), value.location);
 	if (!ranges->items)
 		return false;
 	ranges->items[ranges->n++] = (struct triad_range){ulp->first, ulp->last};
@@ -140,10 +140,11 @@ static bool read_ranges(struct line *line, const struct ulp *ulp, size_t colon,
 }
 
 static bool add_to_list(struct triad_policy_builder *builder,
-	struct triad_group_list *list, uint32_t index, struct triad_place place)
+	struct triad_group_list *list, uint32_t index,
+	struct triad_source_location location)
 {
 	list->items = triad_policy_list_grow(
-		builder, list->items, list->n, sizeof(index), place);
+		builder, list->items, list->n, sizeof(index), location);
 	if (!list->items)
 		return false;
 	list->items[list->n++] = index;
@@ -152,18 +153,19 @@ static bool add_to_list(struct triad_policy_builder *builder,
 
 /* A group that no other rule can name. */
 static bool add_group(struct triad_policy_builder *builder, const struct ulp *ulp,
-	const struct triad_ranges *guids, struct triad_place place, uint32_t *index)
+	const struct triad_ranges *guids, struct triad_source_location location,
+	uint32_t *index)
 {
 	struct triad_policy_group *group =
-		triad_policy_add(builder, TRIAD_BLOCK_PORT_GROUP, place);
+		triad_policy_add(builder, TRIAD_BLOCK_PORT_GROUP, location);
 	char name[64];
 
 	if (!group)
 		return false;
-	snprintf(name, sizeof(name), "%s of line %u", ulp->what, place.line);
+	snprintf(name, sizeof(name), "%s of line %u", ulp->what, location.line);
 	*group = (struct triad_policy_group){
 		.name = triad_arena_text(builder->policy->arena, name, strlen(name)),
-		.place = place,
+		.location = location,
 		.guids = *guids,
 	};
 	if (!group->name)
@@ -177,13 +179,13 @@ static bool set_groups(struct triad_policy_builder *builder, const struct ulp *u
 {
 	uint32_t index;
 
-	if (!add_group(builder, ulp, guids, rule->place, &index))
+	if (!add_group(builder, ulp, guids, rule->location, &index))
 		return false;
 	if (ulp->condition != CONDITION_TARGET &&
-		!add_to_list(builder, &rule->sources, index, rule->place))
+		!add_to_list(builder, &rule->sources, index, rule->location))
 		return false;
 	return ulp->condition == CONDITION_SOURCE ||
-		add_to_list(builder, &rule->destinations, index, rule->place);
+		add_to_list(builder, &rule->destinations, index, rule->location);
 }
 
 static bool set_condition(struct triad_policy_builder *builder, const struct ulp *ulp,
@@ -210,7 +212,8 @@ static void add_rule(
 {
 	struct triad_policy_builder *builder = line->builder;
 	struct triad_policy_rule made = {
-		.place = triad_policy_place(builder, line->start), .level = level};
+		.location = triad_policy_location(builder, line->start),
+		.level = level};
 	struct triad_policy_rule *rule;
 	struct triad_ranges ranges = {0};
 	size_t length = colon - line->start;
@@ -223,12 +226,12 @@ static void add_rule(
 		length--;
 	made.use = triad_policy_copy(builder,
 		(struct triad_policy_item){builder->text + line->start,
-			length < SHOWN ? length : SHOWN, made.place});
+			length < SHOWN ? length : SHOWN, made.location});
 	if (!made.use)
 		return;
 	if (!set_condition(builder, ulp, &ranges, &made))
 		return;
-	rule = triad_policy_add(builder, TRIAD_BLOCK_ULPS, made.place);
+	rule = triad_policy_add(builder, TRIAD_BLOCK_ULPS, made.location);
 	if (rule)
 		*rule = made;
 }
@@ -242,7 +245,7 @@ static unsigned read_sl(struct line *line, size_t colon)
 	struct triad_policy_value value = {
 		.text = builder->text + colon + 1,
 		.size = line->end - colon - 1,
-		.place = triad_policy_place(builder, colon + 1),
+		.location = triad_policy_location(builder, colon + 1),
 		.is_verbatim = true,
 	};
 	struct triad_policy_item item = triad_policy_value_whole(&value);
@@ -251,7 +254,7 @@ static unsigned read_sl(struct line *line, size_t colon)
 
 	if (triad_policy_number(item.text, end, &sl) == end && sl <= MAX_SL)
 		return (unsigned)sl;
-	triad_policy_report(builder, item.place, "SL %.*s: allowed are 0 to 15",
+	triad_policy_report(builder, item.location, "SL %.*s: allowed are 0 to 15",
 		(int)(item.size < SHOWN ? item.size : SHOWN), item.text);
 	return MAX_SL + 1;
 }
@@ -261,7 +264,7 @@ static void report_unknown(struct line *line)
 	size_t n = line->end - line->start;
 
 	triad_policy_report(line->builder,
-		triad_policy_place(line->builder, line->start),
+		triad_policy_location(line->builder, line->start),
 		"'%.*s' is no rule of qos-ulps: those are default, sdp, rds, iser, "
 		"ipoib, and, with what is compared behind a ',', srp and any",
 		(int)(n < SHOWN ? n : SHOWN), line->builder->text + line->start);
@@ -276,7 +279,7 @@ void triad_policy_ulp_read(struct triad_policy_builder *builder, size_t at, size
 	uint32_t level;
 
 	if (!colon) {
-		triad_policy_report(builder, triad_policy_place(builder, at),
+		triad_policy_report(builder, triad_policy_location(builder, at),
 			"a ':' and an SL are missing");
 		return;
 	}
@@ -288,9 +291,9 @@ void triad_policy_ulp_read(struct triad_policy_builder *builder, size_t at, size
 		return;
 	}
 	sl = read_sl(&line, (size_t)(colon - builder->text));
-	level = sl > MAX_SL
-		? 0
-		: triad_policy_ulp_level(builder, sl, triad_policy_place(builder, at));
+	level = sl > MAX_SL ? 0
+			    : triad_policy_ulp_level(
+				      builder, sl, triad_policy_location(builder, at));
 	if (ulp->condition == CONDITION_NONE)
 		builder->ulp_default = level;
 	else

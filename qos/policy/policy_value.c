@@ -17,11 +17,11 @@ static char *read_name(struct triad_policy_builder *builder, const char *what,
 
 	if (!item->size) {
 		triad_policy_report(
-			builder, item->place, "%s: a name is missing", what);
+			builder, item->location, "%s: a name is missing", what);
 		return NULL;
 	}
 	if (item->size > TRIAD_POLICY_MAX_NAME) {
-		triad_policy_report(builder, item->place,
+		triad_policy_report(builder, item->location,
 			"%s %.*s...: a name has %d characters at most", what,
 			triad_policy_shown_length(item), item->text,
 			TRIAD_POLICY_MAX_NAME);
@@ -30,7 +30,7 @@ static char *read_name(struct triad_policy_builder *builder, const char *what,
 	name = triad_policy_copy(builder, *item);
 	if (name && !triad_policy_name_compare(name, "")) {
 		triad_policy_report(
-			builder, item->place, "%s: the name is empty", what);
+			builder, item->location, "%s: the name is empty", what);
 		return NULL;
 	}
 	return name;
@@ -46,7 +46,7 @@ static void set_name(struct triad_policy_builder *builder,
 	while (triad_policy_next_item(&items, &item))
 		n++;
 	if (n > 1)
-		triad_policy_report(builder, whole.place,
+		triad_policy_report(builder, whole.location,
 			"%s %.*s: a name has no comma, which stands between names",
 			key->name, triad_policy_shown_length(&whole), whole.text);
 	else
@@ -85,7 +85,7 @@ static void add_names(struct triad_policy_builder *builder,
 		if (!name)
 			continue;
 		grown = triad_policy_list_grow(
-			builder, *names, *n, sizeof(name), item.place);
+			builder, *names, *n, sizeof(name), item.location);
 		if (!grown)
 			return;
 		*names = grown;
@@ -106,7 +106,7 @@ static void add_groups(struct triad_policy_builder *builder,
 
 		if (name)
 			triad_policy_refer(
-				builder, name, false, key->offset, item.place);
+				builder, name, false, key->offset, item.location);
 	}
 }
 
@@ -117,7 +117,7 @@ static void set_level(struct triad_policy_builder *builder,
 	char *name = read_name(builder, key->name, &item);
 
 	if (name)
-		triad_policy_refer(builder, name, true, key->offset, item.place);
+		triad_policy_refer(builder, name, true, key->offset, item.location);
 }
 
 /* --- single numbers ---------------------------------------------------- */
@@ -276,7 +276,7 @@ static void add_port_names(struct triad_policy_builder *builder,
 			continue;
 		}
 		grown = triad_policy_list_grow(builder, group->port_names,
-			group->n_port_names, sizeof(name), item.place);
+			group->n_port_names, sizeof(name), item.location);
 		if (!name.node || !grown)
 			return;
 		group->port_names = grown;
@@ -372,7 +372,7 @@ static void set_sl2vl(struct triad_policy_builder *builder,
 	}
 	item = triad_policy_value_whole(value);
 	if (n != TRIAD_POLICY_N_VLS)
-		triad_policy_report(builder, item.place,
+		triad_policy_report(builder, item.location,
 			"%s has %zu values: it needs %d, the VL of each SL", key->name,
 			n, TRIAD_POLICY_N_VLS);
 }
@@ -411,7 +411,7 @@ static void add_vlarb(struct triad_policy_builder *builder,
 			triad_policy_report_item(builder, key->name, &item,
 				"VL:WEIGHT, a VL from 0 to 14, a weight from 0 to 255");
 		} else if (*n == TRIAD_POLICY_MAX_VLARB) {
-			triad_policy_report(builder, item.place,
+			triad_policy_report(builder, item.location,
 				"%s: a table has %d entries at most", key->name,
 				TRIAD_POLICY_MAX_VLARB);
 			return;

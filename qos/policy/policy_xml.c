@@ -29,14 +29,14 @@ struct reader {
 	unsigned n_passed_over;             /* elements open within an unknown one */
 	const struct triad_policy_key *key; /* whose element is open; NULL: none is */
 	char key_name[NAME_SIZE];           /* as it is written */
-	struct triad_place key_place;
+	struct triad_source_location key_location;
 	size_t value_at; /* where its text begins */
 	char *value;     /* the text, as far as it was read */
 	size_t n_value, value_room;
 	char end_name[NAME_SIZE]; /* what a wrong end tag says; "": it was right */
 	bool has_text;            /* text that belongs to nothing was reported */
 	bool has_mismatch;
-	struct triad_place mismatch;
+	struct triad_source_location mismatch;
 };
 
 static void end_early(struct reader *reader)
@@ -64,12 +64,12 @@ static size_t position(const struct reader *reader)
 }
 
 /* Where the tag begins that was read last. */
-static struct triad_place tag_place(struct reader *reader)
+static struct triad_source_location tag_location(struct reader *reader)
 {
 	const char *text = reader->builder->text;
 	const char *tag = memrchr(text, '<', position(reader));
 
-	return triad_policy_place(reader->builder, tag ? (size_t)(tag - text) : 0);
+	return triad_policy_location(reader->builder, tag ? (size_t)(tag - text) : 0);
 }
 
 /* --- values ------------------------------------------------------------ */
@@ -111,53 +111,54 @@ static void set_value(struct reader *reader)
 	else
 		while (at < builder->size && strchr(" \t\n", builder->text[at]))
 			at++;
-	value.place = triad_policy_place(builder, at);
-	triad_policy_set(builder, reader->key, reader->key_place, &value);
+	value.location = triad_policy_location(builder, at);
+	triad_policy_set(builder, reader->key, reader->key_location, &value);
 }
 
 /* --- elements ---------------------------------------------------------- */
 
-static void report_key_open(struct reader *reader, struct triad_place place,
-	const char *name, const char *slash)
+static void report_key_open(struct reader *reader,
+	struct triad_source_location location, const char *name, const char *slash)
 {
-	triad_policy_report(reader->builder, place,
+	triad_policy_report(reader->builder, location,
 		"</%s> is missing before <%s%s>: <%s> begins on line %u",
 		reader->key_name, slash, name, reader->key_name,
-		reader->key_place.line);
+		reader->key_location.line);
 	reader->key = NULL;
 }
 
-static void begin_key(struct reader *reader, const char *name, struct triad_place place)
+static void begin_key(
+	struct reader *reader, const char *name, struct triad_source_location location)
 {
 	struct triad_policy_builder *builder = reader->builder;
 	size_t at = position(reader);
 
-	reader->key = triad_policy_key(builder, name, strlen(name), place);
+	reader->key = triad_policy_key(builder, name, strlen(name), location);
 	if (!reader->key) {
 		reader->n_passed_over = 1;
 		return;
 	}
 	snprintf(reader->key_name, sizeof(reader->key_name), "%s", name);
-	reader->key_place = place;
+	reader->key_location = location;
 	reader->n_value = 0;
 	/* An empty element has no '>' here, and no text. */
 	reader->value_at = at < builder->size && builder->text[at] == '>' ? at + 1 : at;
 }
 
 static void begin_element(
-	struct reader *reader, const char *name, struct triad_place place)
+	struct reader *reader, const char *name, struct triad_source_location location)
 {
 	enum triad_policy_block_kind kind = triad_policy_block_find(name, strlen(name));
 	struct triad_policy_builder *builder = reader->builder;
 
 	if (reader->key)
-		report_key_open(reader, place, name, "");
+		report_key_open(reader, location, name, "");
 	if (kind != TRIAD_N_BLOCKS && !triad_policy_blocks[kind].text_alone) {
-		triad_policy_begin(builder, kind, place);
+		triad_policy_begin(builder, kind, location);
 	} else if (triad_policy_present(builder) != TRIAD_N_BLOCKS) {
-		begin_key(reader, name, place);
+		begin_key(reader, name, location);
 	} else {
-		triad_policy_report(builder, place,
+		triad_policy_report(builder, location,
 			"<%.*s> is no QoS policy: that is in <qos-policy>", NAME_SIZE,
 			name);
 		end_early(reader);
@@ -165,17 +166,17 @@ static void begin_element(
 }
 
 static bool is_plain(struct reader *reader, const xmlChar *name, const xmlChar *prefix,
-	int n_namespaces, int n_attributes, struct triad_place place)
+	int n_namespaces, int n_attributes, struct triad_source_location location)
 {
 	if (prefix) {
-		triad_policy_report(reader->builder, place,
+		triad_policy_report(reader->builder, location,
 			"<%.*s:%.*s>: nothing of another namespace is allowed, nor any "
 			"inclusion",
 			SHOWN, (const char *)prefix, SHOWN, (const char *)name);
 		return false;
 	}
 	if (n_namespaces || n_attributes)
-		triad_policy_report(reader->builder, place,
+		triad_policy_report(reader->builder, location,
 			"<%.*s> has %s, which no element of a policy has", SHOWN,
 			(const char *)name,
 			n_attributes ? "attributes" : "a namespace");
@@ -187,7 +188,7 @@ static void on_start(void *data, const xmlChar *name, const xmlChar *prefix,
 	int n_attributes, int n_defaulted, const xmlChar **attributes)
 {
 	struct reader *reader = data;
-	struct triad_place place;
+	struct triad_source_location location;
 
 	(void)uri;
 	(void)namespaces;
@@ -199,27 +200,28 @@ static void on_start(void *data, const xmlChar *name, const xmlChar *prefix,
 		reader->n_passed_over++;
 		return;
 	}
-	place = tag_place(reader);
-	if (is_plain(reader, name, prefix, n_namespaces, n_attributes, place))
-		begin_element(reader, (const char *)name, place);
+	location = tag_location(reader);
+	if (is_plain(reader, name, prefix, n_namespaces, n_attributes, location))
+		begin_element(reader, (const char *)name, location);
 	else
 		reader->n_passed_over = 1;
 	look_whether_stopped(reader);
 }
 
-static void end_key(struct reader *reader, const char *name, struct triad_place place)
+static void end_key(
+	struct reader *reader, const char *name, struct triad_source_location location)
 {
 	enum triad_policy_block_kind kind = triad_policy_block_find(name, strlen(name));
 
 	if (strcmp(name, reader->key_name) != 0) {
 		if (kind != TRIAD_N_BLOCKS) {
-			report_key_open(reader, place, name, "/");
-			triad_policy_end(reader->builder, kind, place);
+			report_key_open(reader, location, name, "/");
+			triad_policy_end(reader->builder, kind, location);
 			return;
 		}
-		triad_policy_report(reader->builder, place,
+		triad_policy_report(reader->builder, location,
 			"</%s> should be </%s>, to end what begins on line %u", name,
-			reader->key_name, reader->key_place.line);
+			reader->key_name, reader->key_location.line);
 	}
 	set_value(reader);
 	reader->key = NULL;
@@ -231,7 +233,7 @@ static void on_end(
 	struct reader *reader = data;
 	char end_name[NAME_SIZE];
 	enum triad_policy_block_kind kind;
-	struct triad_place place;
+	struct triad_source_location location;
 
 	(void)prefix;
 	(void)uri;
@@ -243,14 +245,14 @@ static void on_end(
 		reader->n_passed_over--;
 		return;
 	}
-	place = tag_place(reader);
+	location = tag_location(reader);
 	kind = triad_policy_block_find(end_name, strlen(end_name));
 	if (reader->key)
-		end_key(reader, end_name, place);
+		end_key(reader, end_name, location);
 	else if (kind != TRIAD_N_BLOCKS)
-		triad_policy_end(reader->builder, kind, place);
+		triad_policy_end(reader->builder, kind, location);
 	else
-		triad_policy_report(reader->builder, place,
+		triad_policy_report(reader->builder, location,
 			"</%s> ends nothing: no <%s> is open", end_name, end_name);
 	look_whether_stopped(reader);
 }
@@ -258,14 +260,16 @@ static void on_end(
 /* --- text -------------------------------------------------------------- */
 
 /* 'text' is a piece of the document in the common case, or else a copy of one. */
-static struct triad_place text_place(struct reader *reader, const char *text)
+static struct triad_source_location text_location(
+	struct reader *reader, const char *text)
 {
 	const xmlParserInput *input = reader->context->input;
 	size_t at = position(reader);
 
 	if (text >= (const char *)input->base && text < (const char *)input->end)
 		at = (size_t)(text - (const char *)input->base) + input->consumed;
-	return triad_policy_place(reader->builder, at < reader->builder->size ? at : 0);
+	return triad_policy_location(
+		reader->builder, at < reader->builder->size ? at : 0);
 }
 
 static void on_text(void *data, const xmlChar *text, int length)
@@ -289,7 +293,7 @@ static void on_text(void *data, const xmlChar *text, int length)
 	if (memchr(start, '\n', (size_t)length))
 		length = (int)((const char *)memchr(start, '\n', (size_t)length) -
 			start);
-	triad_policy_report(reader->builder, text_place(reader, start),
+	triad_policy_report(reader->builder, text_location(reader, start),
 		"'%.*s' stands between elements, where no text is allowed",
 		length < SHOWN ? length : SHOWN, start);
 }
@@ -304,7 +308,7 @@ static void on_document_type(
 	(void)name;
 	(void)external;
 	(void)system;
-	triad_policy_report(reader->builder, tag_place(reader),
+	triad_policy_report(reader->builder, tag_location(reader),
 		"<!DOCTYPE> isn't allowed, nor what it could define or load; what is "
 		"behind it isn't looked at");
 	end_early(reader);
@@ -315,7 +319,7 @@ static void on_instruction(void *data, const xmlChar *target, const xmlChar *tex
 	struct reader *reader = data;
 
 	(void)text;
-	triad_policy_report(reader->builder, tag_place(reader),
+	triad_policy_report(reader->builder, tag_location(reader),
 		"<?%.*s?>: processing instructions aren't allowed", SHOWN,
 		(const char *)target);
 }
@@ -327,7 +331,7 @@ static void on_wrong_end(struct reader *reader, const xmlError *error)
 	if (reader->has_mismatch)
 		return;
 	reader->has_mismatch = true;
-	reader->mismatch = tag_place(reader);
+	reader->mismatch = tag_location(reader);
 }
 
 #if LIBXML_VERSION >= 21200
@@ -352,7 +356,7 @@ static void on_error(void *data, xmlError *error)
 		return;
 	default:
 		triad_policy_report(reader->builder,
-			(struct triad_place){(uint32_t)error->line,
+			(struct triad_source_location){(uint32_t)error->line,
 				error->int2 > 0 ? (uint32_t)error->int2 : 0},
 			"this isn't well-formed XML: %.*s", (int)strcspn(text, "\n"),
 			text);
@@ -383,10 +387,11 @@ static void read_document(struct reader *reader)
 	if (document)
 		xmlFreeDoc(document);
 	if (reader->key && !builder->stopped)
-		triad_policy_report(builder, triad_policy_place(builder, builder->size),
+		triad_policy_report(builder,
+			triad_policy_location(builder, builder->size),
 			"</%s> is missing at the end of the file: <%s> begins on line "
 			"%u",
-			reader->key_name, reader->key_name, reader->key_place.line);
+			reader->key_name, reader->key_name, reader->key_location.line);
 	triad_policy_end_all(builder);
 	if (!reader->context->wellFormed && !builder->diags->n_total)
 		triad_policy_report(builder, reader->mismatch,

@@ -122,13 +122,16 @@ static int add_port(struct triad_membership *to, uint32_t port, uint32_t group)
 }
 
 static void add_miss(struct triad_group_report *report, enum triad_group_miss_kind kind,
-	uint32_t group, uint32_t item, struct triad_place place)
+	uint32_t group, uint32_t item, struct triad_source_location location)
 {
 	if (!report)
 		return;
 	if (report->n_misses < TRIAD_GROUP_REPORT_MAX_MISSES)
-		report->misses[report->n_misses] = (struct triad_group_miss){
-			.kind = kind, .group = group, .item = item, .place = place};
+		report->misses[report->n_misses] =
+			(struct triad_group_miss){.kind = kind,
+				.group = group,
+				.item = item,
+				.location = location};
 	report->n_misses++;
 }
 
@@ -136,7 +139,7 @@ static void miss(struct resolver *resolver, enum triad_group_miss_kind kind,
 	uint32_t group, uint32_t item)
 {
 	add_miss(resolver->report, kind, group, item,
-		resolver->policy->groups[group].place);
+		resolver->policy->groups[group].location);
 }
 
 static int add_guids(struct resolver *resolver, uint32_t group)
@@ -309,7 +312,7 @@ static void report_levels(struct resolver *resolver)
 			!triad_partition_names_find(
 				&resolver->partitions, level->partition))
 			add_miss(resolver->report, TRIAD_MISS_PARTITION_LEVEL, i, 0,
-				level->place);
+				level->location);
 	}
 }
 

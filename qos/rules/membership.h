@@ -65,7 +65,7 @@ struct triad_group_miss {
 	enum triad_group_miss_kind kind;
 	uint32_t group; /* or index of the partition's level */
 	uint32_t item;  /* index in the group's list */
-	struct triad_place place;
+	struct triad_source_location location;
 };
 
 #define TRIAD_GROUP_REPORT_MAX_MISSES 32

@@ -66,20 +66,20 @@ static void pass_edge(struct sweep *sweep, const struct edge *edge)
 
 static int reserve(struct sweep *sweep, struct triad_segments *to, size_t n)
 {
-	size_t wanted = sweep->n_allocated ? sweep->n_allocated * 2 : 256;
+	size_t desired = sweep->n_allocated ? sweep->n_allocated * 2 : 256;
 	uint32_t *grown;
 
 	if (n > TRIAD_SEGMENTS_MAX_LISTED)
 		return EOVERFLOW;
 	if (n <= sweep->n_allocated)
 		return 0;
-	while (wanted < n)
-		wanted *= 2;
-	grown = realloc(to->groups, wanted * sizeof(*grown));
+	while (desired < n)
+		desired *= 2;
+	grown = realloc(to->groups, desired * sizeof(*grown));
 	if (!grown)
 		return ENOMEM;
 	to->groups = grown;
-	sweep->n_allocated = wanted;
+	sweep->n_allocated = desired;
 	return 0;
 }
 

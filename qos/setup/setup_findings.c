@@ -31,7 +31,7 @@ struct examined {
 
 /* One kind of scopes. */
 struct search {
-	const struct triad_wanted *wanted;
+	const struct triad_desired *desired;
 	struct triad_setup_plan *plan;
 	const struct triad_policy *policy;
 	const struct triad_setup_kind *kind;
@@ -114,7 +114,7 @@ static void look_beyond(
 	struct search *search, uint32_t node, uint32_t scope, bool has_ins)
 {
 	const struct numbers *named = &search->scopes[scope].named[has_ins];
-	unsigned first = search->wanted->nodes[node].n_numbers;
+	unsigned first = search->desired->nodes[node].n_numbers;
 	struct triad_setup_finding finding = {.kind = TRIAD_FINDING_PORT_BEYOND,
 		.is_vlarb = search->is_vlarb,
 		.scope = (uint16_t)scope,
@@ -140,7 +140,7 @@ static void look_at_numbers(
 {
 	const struct triad_setup_kind *kind = search->kind;
 	bool has_ins = !search->is_vlarb &&
-		search->wanted->fabric->nodes[node].type == TRIAD_NODE_SWITCH;
+		search->desired->fabric->nodes[node].type == TRIAD_NODE_SWITCH;
 	struct triad_scope_set targets;
 	uint32_t scope = 0;
 
@@ -164,8 +164,8 @@ static void find_at(struct search *search, uint32_t port, enum what what,
 		*found = *like;
 		found->is_vlarb = search->is_vlarb;
 		found->is_high = what == WHAT_VL_HIGH || what == WHAT_LONG_HIGH;
-		found->node = search->wanted->fabric->ports[port].node;
-		found->port = search->wanted->fabric->ports[port].number;
+		found->node = search->desired->fabric->ports[port].node;
+		found->port = search->desired->fabric->ports[port].number;
 		triad_scope_set_add(&search->touched, like->scope);
 	} else if (examined->last_port[what] == port) {
 		return;
@@ -176,14 +176,14 @@ static void find_at(struct search *search, uint32_t port, enum what what,
 
 static void examine_sl2vl(struct search *search, uint32_t port, uint16_t scope)
 {
-	unsigned n_vls = triad_vls_n(search->wanted->ports[port].op_vls);
+	unsigned n_vls = triad_vls_n(search->desired->ports[port].op_vls);
 	const uint8_t *vl = search->policy->sl2vl[scope].vl;
 	unsigned sl = 0;
 
 	triad_scope_set_add(&search->applied, scope);
 	if (search->scopes[scope].top_vl[0] < n_vls)
 		return;
-	while (vl[sl] == TRIAD_WANTED_NO_VL || vl[sl] < n_vls)
+	while (vl[sl] == TRIAD_DESIRED_NO_VL || vl[sl] < n_vls)
 		sl++;
 	find_at(search, port, WHAT_VL,
 		&(struct triad_setup_finding){.kind = TRIAD_FINDING_SL2VL_VL,
@@ -199,8 +199,8 @@ static void examine_vlarb_table(
 	const struct triad_policy_vlarb *says = &search->policy->vlarb[scope];
 	const struct triad_vlarb_entry *entries = high ? says->high : says->low;
 	unsigned n = high ? says->n_high : says->n_low;
-	unsigned n_there = triad_wanted_n_vlarb(search->wanted, port, high);
-	unsigned n_vls = triad_vls_n(search->wanted->ports[port].op_vls);
+	unsigned n_there = triad_desired_n_vlarb(search->desired, port, high);
+	unsigned n_vls = triad_vls_n(search->desired->ports[port].op_vls);
 
 	if (n > n_there)
 		find_at(search, port, high ? WHAT_LONG_HIGH : WHAT_LONG,
@@ -224,7 +224,7 @@ static void examine_vlarb(struct search *search, uint32_t port, uint16_t scope)
 	const struct triad_policy_vlarb *says = &search->policy->vlarb[scope];
 
 	if (triad_scope_set_has(&search->only_limit, scope) &&
-		!triad_wanted_has_high_limit(search->wanted, port))
+		!triad_desired_has_high_limit(search->desired, port))
 		return;
 	triad_scope_set_add(&search->applied, scope);
 	if (says->has_low)
@@ -235,18 +235,18 @@ static void examine_vlarb(struct search *search, uint32_t port, uint16_t scope)
 
 static void examine_port(struct search *search, uint32_t port)
 {
-	const struct triad_wanted_port *is = &search->wanted->ports[port];
+	const struct triad_desired_port *is = &search->desired->ports[port];
 	uint16_t scope;
 
-	if (!triad_setup_has_tables(search->wanted, port, search->is_vlarb))
+	if (!triad_setup_has_tables(search->desired, port, search->is_vlarb))
 		return;
 	if (search->is_vlarb) {
 		if (is->vlarb != TRIAD_SCOPE_NONE)
 			examine_vlarb(search, port, is->vlarb);
 		return;
 	}
-	for (unsigned i = 0; i < triad_wanted_n_rows(search->wanted, port); i++) {
-		scope = search->wanted->rows[is->first_row + i].scope;
+	for (unsigned i = 0; i < triad_desired_n_rows(search->desired, port); i++) {
+		scope = search->desired->rows[is->first_row + i].scope;
 		if (scope != TRIAD_SCOPE_NONE)
 			examine_sl2vl(search, port, scope);
 	}
@@ -274,11 +274,11 @@ static void flush(struct search *search)
 
 static void search_node(struct search *search, uint32_t node)
 {
-	const struct triad_fabric_node *at = &search->wanted->fabric->nodes[node];
+	const struct triad_fabric_node *at = &search->desired->fabric->nodes[node];
 	struct triad_setup_fits fits;
 
 	triad_setup_fit_node(
-		search->wanted, node, search->is_vlarb, &search->only_limit, &fits);
+		search->desired, node, search->is_vlarb, &search->only_limit, &fits);
 	for (uint32_t i = 0; i < search->kind->n_words; i++)
 		search->fitting.words[i] |= fits.out.words[i] & fits.in.words[i];
 	look_at_numbers(search, node, &fits);
@@ -336,16 +336,16 @@ static void examine_scope(struct search *search, uint32_t at)
 	for (unsigned sl = 0; sl < TRIAD_POLICY_N_VLS; sl++) {
 		uint8_t vl = search->policy->sl2vl[at].vl[sl];
 
-		if (vl != TRIAD_WANTED_NO_VL && vl > examined->top_vl[0])
+		if (vl != TRIAD_DESIRED_NO_VL && vl > examined->top_vl[0])
 			examined->top_vl[0] = vl;
 	}
 }
 
-static int search_kind(
-	const struct triad_wanted *wanted, struct triad_setup_plan *plan, bool is_vlarb)
+static int search_kind(const struct triad_desired *desired,
+	struct triad_setup_plan *plan, bool is_vlarb)
 {
-	const struct triad_setup *setup = wanted->setup;
-	struct search search = {.wanted = wanted,
+	const struct triad_setup *setup = desired->setup;
+	struct search search = {.desired = desired,
 		.plan = plan,
 		.policy = triad_setup_policy(setup),
 		.kind = is_vlarb ? &setup->vlarb : &setup->sl2vl,
@@ -358,7 +358,7 @@ static int search_kind(
 		return ENOMEM;
 	for (uint32_t i = 0; i < search.kind->n; i++)
 		examine_scope(&search, i);
-	for (uint32_t i = 0; i < wanted->fabric->n_nodes; i++)
+	for (uint32_t i = 0; i < desired->fabric->n_nodes; i++)
 		search_node(&search, i);
 	look_for_targets(&search);
 	free(search.scopes);
@@ -368,34 +368,34 @@ static int search_kind(
 /* An engine with tables of its own keeps its SLs apart itself.  One without trusts in
  * OpenSM's, which give each SL a VL of its own as far as there are VLs. */
 static void look_at_engine(
-	const struct triad_wanted *wanted, struct triad_setup_plan *plan)
+	const struct triad_desired *desired, struct triad_setup_plan *plan)
 {
-	const struct triad_fabric *fabric = wanted->fabric;
+	const struct triad_fabric *fabric = desired->fabric;
 	struct triad_setup_finding finding = {
 		.scope = TRIAD_SCOPE_NONE, .node = TRIAD_FABRIC_NONE};
 
 	if (fabric->qos.engine_has_tables)
 		finding.kind = TRIAD_FINDING_OVERRIDDEN;
-	else if (fabric->sa.engine_has_sl && wanted->setup->sl2vl.n)
+	else if (fabric->sa.engine_has_sl && desired->setup->sl2vl.n)
 		finding.kind = TRIAD_FINDING_DEADLOCK;
 	else
 		return;
 	add_finding(plan, &finding);
 }
 
-int triad_setup_find(const struct triad_wanted *wanted, struct triad_setup_plan *plan)
+int triad_setup_find(const struct triad_desired *desired, struct triad_setup_plan *plan)
 {
 	int error;
 
-	if (!wanted->setup)
+	if (!desired->setup)
 		return 0;
 	plan->findings = malloc(2 * TRIAD_SETUP_MAX_FINDINGS * sizeof(*plan->findings));
 	if (!plan->findings)
 		return ENOMEM;
-	look_at_engine(wanted, plan);
-	error = search_kind(wanted, plan, false);
+	look_at_engine(desired, plan);
+	error = search_kind(desired, plan, false);
 	if (!error)
-		error = search_kind(wanted, plan, true);
+		error = search_kind(desired, plan, true);
 	sort_findings(plan);
 	return error;
 }

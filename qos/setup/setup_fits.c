@@ -4,40 +4,40 @@
 #include "qos/setup/setup_plan_parts.h"
 
 bool triad_setup_has_tables(
-	const struct triad_wanted *wanted, uint32_t port, bool is_vlarb)
+	const struct triad_desired *desired, uint32_t port, bool is_vlarb)
 {
-	const struct triad_wanted_port *is = &wanted->ports[port];
+	const struct triad_desired_port *is = &desired->ports[port];
 
 	return is->is_looked_at &&
 		(is_vlarb ? is->has_vlarb : is->first_row != TRIAD_FABRIC_NONE);
 }
 
 static const struct triad_setup_kind *kind_of(
-	const struct triad_wanted *wanted, bool is_vlarb)
+	const struct triad_desired *desired, bool is_vlarb)
 {
-	return is_vlarb ? &wanted->setup->vlarb : &wanted->setup->sl2vl;
+	return is_vlarb ? &desired->setup->vlarb : &desired->setup->sl2vl;
 }
 
 static const uint64_t *record_of_remote(
-	const struct triad_wanted *wanted, uint32_t port)
+	const struct triad_desired *desired, uint32_t port)
 {
-	uint32_t remote = wanted->fabric->ports[port].remote;
+	uint32_t remote = desired->fabric->ports[port].remote;
 
-	return triad_scopes_record(wanted->scopes,
+	return triad_scopes_record(desired->scopes,
 		remote == TRIAD_FABRIC_NONE ? TRIAD_SCOPES_NO_CLASS
-					    : wanted->classes[remote]);
+					    : desired->classes[remote]);
 }
 
 /* 'but' (may be NULL): scopes that have nothing to say to the port. */
-static void fit_out(const struct triad_wanted *wanted, uint32_t port,
+static void fit_out(const struct triad_desired *desired, uint32_t port,
 	const struct triad_setup_kind *kind, const struct triad_scope_set *but,
 	struct triad_setup_fits *fits)
 {
 	const uint64_t *own =
-		triad_scopes_record(wanted->scopes, wanted->classes[port]);
-	const uint64_t *far = record_of_remote(wanted, port);
+		triad_scopes_record(desired->scopes, desired->classes[port]);
+	const uint64_t *far = record_of_remote(desired, port);
 	const uint64_t *to =
-		kind->to + (size_t)wanted->fabric->ports[port].number * kind->n_words;
+		kind->to + (size_t)desired->fabric->ports[port].number * kind->n_words;
 
 	for (uint32_t i = 0; i < kind->n_words; i++) {
 		uint64_t aside =
@@ -64,53 +64,53 @@ static void fit_in(unsigned number, const uint64_t *far,
 }
 
 /* In-ports that the fabric lacks are linked to nothing. */
-static void fit_ins(const struct triad_wanted *wanted, uint32_t node,
+static void fit_ins(const struct triad_desired *desired, uint32_t node,
 	const struct triad_setup_kind *kind, struct triad_setup_fits *fits)
 {
-	const struct triad_fabric_node *at = &wanted->fabric->nodes[node];
+	const struct triad_fabric_node *at = &desired->fabric->nodes[node];
 	const uint64_t *none =
-		triad_scopes_record(wanted->scopes, TRIAD_SCOPES_NO_CLASS);
+		triad_scopes_record(desired->scopes, TRIAD_SCOPES_NO_CLASS);
 
-	for (unsigned i = 0; i < wanted->nodes[node].n_numbers; i++)
+	for (unsigned i = 0; i < desired->nodes[node].n_numbers; i++)
 		fit_in(i, none, kind, fits);
 	for (uint32_t i = at->first_port; i < at->first_port + at->n_ports; i++)
-		fit_in(wanted->fabric->ports[i].number, record_of_remote(wanted, i),
+		fit_in(desired->fabric->ports[i].number, record_of_remote(desired, i),
 			kind, fits);
 }
 
-static void fit_outs(const struct triad_wanted *wanted, uint32_t node, bool is_vlarb,
+static void fit_outs(const struct triad_desired *desired, uint32_t node, bool is_vlarb,
 	const struct triad_scope_set *only_limit, struct triad_setup_fits *fits)
 {
-	const struct triad_fabric_node *at = &wanted->fabric->nodes[node];
-	const struct triad_setup_kind *kind = kind_of(wanted, is_vlarb);
+	const struct triad_fabric_node *at = &desired->fabric->nodes[node];
+	const struct triad_setup_kind *kind = kind_of(desired, is_vlarb);
 
 	for (uint32_t i = at->first_port; i < at->first_port + at->n_ports; i++) {
-		bool has_limit = !is_vlarb || triad_wanted_has_high_limit(wanted, i);
+		bool has_limit = !is_vlarb || triad_desired_has_high_limit(desired, i);
 
-		if (triad_setup_has_tables(wanted, i, is_vlarb))
-			fit_out(wanted, i, kind, has_limit ? NULL : only_limit, fits);
+		if (triad_setup_has_tables(desired, i, is_vlarb))
+			fit_out(desired, i, kind, has_limit ? NULL : only_limit, fits);
 	}
 }
 
-void triad_setup_fit_node(const struct triad_wanted *wanted, uint32_t node,
+void triad_setup_fit_node(const struct triad_desired *desired, uint32_t node,
 	bool is_vlarb, const struct triad_scope_set *only_limit,
 	struct triad_setup_fits *fits)
 {
-	const struct triad_fabric_node *at = &wanted->fabric->nodes[node];
-	const struct triad_setup_kind *kind = kind_of(wanted, is_vlarb);
+	const struct triad_fabric_node *at = &desired->fabric->nodes[node];
+	const struct triad_setup_kind *kind = kind_of(desired, is_vlarb);
 	size_t size = kind->n_words * sizeof(uint64_t);
 
 	triad_scope_set_clear(&fits->out_aside, kind->n_words);
 	triad_scope_set_clear(&fits->out, kind->n_words);
 	triad_scope_set_clear(&fits->in_aside, kind->n_words);
 	triad_scope_set_clear(&fits->in, kind->n_words);
-	fit_outs(wanted, node, is_vlarb, only_limit, fits);
+	fit_outs(desired, node, is_vlarb, only_limit, fits);
 	if (is_vlarb || at->type != TRIAD_NODE_SWITCH) {
 		/* No in-port: only 'across-from' can't hold. */
 		memcpy(fits->in.words, kind->any_in, size);
 		memcpy(fits->in_aside.words, kind->any_in, size);
 	} else {
-		fit_ins(wanted, node, kind, fits);
+		fit_ins(desired, node, kind, fits);
 	}
 }
 

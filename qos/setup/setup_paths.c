@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 #include "qos/setup/setup_plan_parts.h"
-#include "qos/setup/ways.h"
+#include "qos/setup/routes.h"
 
 #define N_LIDS 0xc000 /* unicast ones, and 0 */
 #define TRIES (1u << 20)
@@ -27,7 +27,7 @@ struct numbers {
 };
 
 struct search {
-	const struct triad_wanted *wanted;
+	const struct triad_desired *desired;
 	const struct triad_fabric *fabric;
 	struct triad_setup_plan *plan;
 	uint16_t sls; /* in use */
@@ -66,9 +66,9 @@ static bool is_end(const struct triad_fabric *fabric, uint32_t port)
 	return fabric->ports[port].lid && triad_fabric_is_end_port(fabric, port);
 }
 
-static uint16_t sls_in_use(const struct triad_wanted *wanted)
+static uint16_t sls_in_use(const struct triad_desired *desired)
 {
-	const struct triad_fabric *fabric = wanted->fabric;
+	const struct triad_fabric *fabric = desired->fabric;
 	uint16_t sls = 0;
 
 	for (uint32_t i = 0; i < fabric->n_partitions; i++)
@@ -76,8 +76,8 @@ static uint16_t sls_in_use(const struct triad_wanted *wanted)
 	for (uint32_t i = 0; i < fabric->n_ports; i++)
 		if (is_end(fabric, i))
 			sls |= (uint16_t)(1u << (fabric->ports[i].sm_sl & 0xf));
-	if (wanted->setup)
-		sls |= sls_of_policy(triad_setup_policy(wanted->setup));
+	if (desired->setup)
+		sls |= sls_of_policy(triad_setup_policy(desired->setup));
 	return sls;
 }
 
@@ -116,7 +116,8 @@ static void add_place(
 static bool arrives(const struct search *search, uint32_t from, uint32_t to)
 {
 	return to != from && is_end(search->fabric, to) &&
-		triad_ways_go(search->wanted, from, to, search->fabric->ports[to].lid)
+		triad_routes_follow(
+			search->desired, from, to, search->fabric->ports[to].lid)
 			.arrives;
 }
 
@@ -152,7 +153,7 @@ static void look_at_host(struct search *search, uint32_t node)
 	const struct triad_fabric_node *at = &search->fabric->nodes[node];
 
 	for (uint32_t i = at->first_port; i < at->first_port + at->n_ports; i++) {
-		uint16_t sls = triad_wanted_dead(search->wanted, i, 0) & search->sls;
+		uint16_t sls = triad_desired_dead(search->desired, i, 0) & search->sls;
 		uint32_t to = TRIAD_FABRIC_NONE;
 
 		if (sls && is_end(search->fabric, i))
@@ -191,7 +192,7 @@ static uint32_t step_back(struct search *search, uint32_t node, uint16_t lid)
 
 		search->tries -= search->tries > 0;
 		if (far != TRIAD_FABRIC_NONE &&
-			triad_ways_route(search->fabric,
+			triad_routes_out_port(search->fabric,
 				search->fabric->ports[far].node, lid) == far)
 			return search->fabric->ports[far].node;
 	}
@@ -203,7 +204,7 @@ static uint32_t step_back(struct search *search, uint32_t node, uint16_t lid)
  * not the one of 'lid', or they would not come from there and arrive later. */
 static uint32_t find_source(struct search *search, uint32_t node, uint16_t lid)
 {
-	uint32_t port0 = triad_ways_port(search->fabric, node, 0);
+	uint32_t port0 = triad_routes_port(search->fabric, node, 0);
 
 	for (unsigned n = 0; n < MAX_STEPS_BACK && node != TRIAD_FABRIC_NONE; n++) {
 		uint32_t host = find_host(search, node);
@@ -223,7 +224,7 @@ static uint32_t comes_in(struct search *search, uint32_t node, unsigned in_port,
 	uint16_t lid, uint32_t to)
 {
 	const struct triad_fabric *fabric = search->fabric;
-	uint32_t in = triad_ways_port(fabric, node, in_port), far;
+	uint32_t in = triad_routes_port(fabric, node, in_port), far;
 
 	if (in == TRIAD_FABRIC_NONE)
 		return TRIAD_FABRIC_NONE;
@@ -234,7 +235,7 @@ static uint32_t comes_in(struct search *search, uint32_t node, unsigned in_port,
 		return TRIAD_FABRIC_NONE;
 	if (fabric->nodes[fabric->ports[far].node].type != TRIAD_NODE_SWITCH)
 		return far != to && is_end(fabric, far) ? far : TRIAD_FABRIC_NONE;
-	if (triad_ways_route(fabric, fabric->ports[far].node, lid) != far)
+	if (triad_routes_out_port(fabric, fabric->ports[far].node, lid) != far)
 		return TRIAD_FABRIC_NONE;
 	return find_source(search, fabric->ports[far].node, lid);
 }
@@ -256,10 +257,12 @@ static void look_at_lid(
 			search->tries -= search->tries > 0;
 			if (from == TRIAD_FABRIC_NONE)
 				continue;
-			if (!triad_ways_go_on(search->wanted, out, in, to, lid).arrives)
+			if (!triad_routes_follow_from(search->desired, out, in, to, lid)
+					.arrives)
 				return;
 			dead->words[i] &= ~(left & -left);
-			sls = triad_wanted_dead(search->wanted, out, in) & search->sls;
+			sls = triad_desired_dead(search->desired, out, in) &
+				search->sls;
 			add_place(search, sls,
 				&(struct triad_setup_path){.from = from,
 					.to = to,
@@ -279,11 +282,11 @@ static bool is_none(const struct numbers *numbers)
 
 static void note_dead(struct search *search, uint32_t port)
 {
-	unsigned n = search->wanted->nodes[search->fabric->ports[port].node].n_numbers;
+	unsigned n = search->desired->nodes[search->fabric->ports[port].node].n_numbers;
 	struct numbers *dead = &search->dead[search->fabric->ports[port].number];
 
 	for (unsigned in = 0; in < n; in++)
-		if (triad_wanted_dead(search->wanted, port, in) & search->sls)
+		if (triad_desired_dead(search->desired, port, in) & search->sls)
 			dead->words[in / 64] |= UINT64_C(1) << in % 64;
 }
 
@@ -303,7 +306,7 @@ static void look_at_switch(struct search *search, uint32_t node)
 		if (search->port_of_lid[lid] == TRIAD_FABRIC_NONE ||
 			is_none(&search->dead[number]))
 			continue;
-		out = triad_ways_port(search->fabric, node, number);
+		out = triad_routes_port(search->fabric, node, number);
 		if (out != TRIAD_FABRIC_NONE)
 			look_at_lid(search, out, (uint16_t)lid, &search->dead[number]);
 	}
@@ -314,14 +317,14 @@ static void look_at_switch(struct search *search, uint32_t node)
 static bool has_dead(const struct search *search, uint32_t node)
 {
 	const struct triad_fabric_node *at = &search->fabric->nodes[node];
-	const struct triad_wanted *wanted = search->wanted;
+	const struct triad_desired *desired = search->desired;
 
 	for (uint32_t i = at->first_port; i < at->first_port + at->n_ports; i++) {
-		uint32_t first = wanted->ports[i].first_row;
-		unsigned n = triad_wanted_n_rows(wanted, i);
+		uint32_t first = desired->ports[i].first_row;
+		unsigned n = triad_desired_n_rows(desired, i);
 
 		for (unsigned r = 0; first != TRIAD_FABRIC_NONE && r < n; r++)
-			if (wanted->rows[first + r].dead & search->sls)
+			if (desired->rows[first + r].dead & search->sls)
 				return true;
 	}
 	return false;
@@ -350,7 +353,7 @@ static int know_lids(struct search *search)
 /* Examples are to be from many nodes and of many SLs. */
 static void share_out(struct search *search, uint32_t n_nodes)
 {
-	uint16_t sls = search->wanted->dead & search->sls;
+	uint16_t sls = search->desired->dead & search->sls;
 	unsigned n_sls = (unsigned)__builtin_popcount(sls);
 
 	for (unsigned sl = 0; sl < 16; sl++)
@@ -383,13 +386,13 @@ static void look_at_nodes(struct search *search)
 }
 
 static int find_dead_places(
-	const struct triad_wanted *wanted, struct triad_setup_plan *plan)
+	const struct triad_desired *desired, struct triad_setup_plan *plan)
 {
 	struct search *search;
-	uint16_t sls = sls_in_use(wanted);
+	uint16_t sls = sls_in_use(desired);
 	int error;
 
-	if (!(wanted->dead & sls))
+	if (!(desired->dead & sls))
 		return 0;
 	search = calloc(1, sizeof(*search));
 	plan->paths = calloc(TRIAD_SETUP_MAX_PATHS, sizeof(*plan->paths));
@@ -397,8 +400,8 @@ static int find_dead_places(
 		free(search);
 		return ENOMEM;
 	}
-	*search = (struct search){.wanted = wanted,
-		.fabric = wanted->fabric,
+	*search = (struct search){.desired = desired,
+		.fabric = desired->fabric,
 		.plan = plan,
 		.sls = sls,
 		.last_goal = TRIAD_FABRIC_NONE};
@@ -420,29 +423,30 @@ static uint16_t sls_of_mads(const struct triad_fabric_port *port)
 }
 
 /* It is the policy that cuts off: what OpenSM's own tables drop, it doesn't. */
-static bool is_cut_off(const struct triad_wanted *wanted, uint32_t port)
+static bool is_cut_off(const struct triad_desired *desired, uint32_t port)
 {
-	const struct triad_fabric_port *at = &wanted->fabric->ports[port];
-	uint32_t sm_port = wanted->fabric->sm_port;
-	struct triad_way there, back;
+	const struct triad_fabric_port *at = &desired->fabric->ports[port];
+	uint32_t sm_port = desired->fabric->sm_port;
+	struct triad_setup_route there, back;
 
-	there = triad_ways_go(wanted, sm_port, port, at->lid);
-	back = triad_ways_go(wanted, port, sm_port, wanted->fabric->ports[sm_port].lid);
+	there = triad_routes_follow(desired, sm_port, port, at->lid);
+	back = triad_routes_follow(
+		desired, port, sm_port, desired->fabric->ports[sm_port].lid);
 	return there.arrives && back.arrives &&
 		(there.dead_by_scope | back.dead_by_scope) & sls_of_mads(at);
 }
 
-static void guard(const struct triad_wanted *wanted, struct triad_setup_plan *plan)
+static void guard(const struct triad_desired *desired, struct triad_setup_plan *plan)
 {
-	const struct triad_fabric *fabric = wanted->fabric;
+	const struct triad_fabric *fabric = desired->fabric;
 
 	plan->first_cut_off = TRIAD_FABRIC_NONE;
-	if (!wanted->dead || fabric->sm_port == TRIAD_FABRIC_NONE)
+	if (!desired->dead || fabric->sm_port == TRIAD_FABRIC_NONE)
 		return;
 	for (uint32_t i = 0; i < fabric->n_ports; i++) {
-		if (!(wanted->dead & sls_of_mads(&fabric->ports[i])) ||
+		if (!(desired->dead & sls_of_mads(&fabric->ports[i])) ||
 			i == fabric->sm_port || !is_end(fabric, i) ||
-			!is_cut_off(wanted, i))
+			!is_cut_off(desired, i))
 			continue;
 		if (!plan->n_cut_off++)
 			plan->first_cut_off = i;
@@ -450,8 +454,8 @@ static void guard(const struct triad_wanted *wanted, struct triad_setup_plan *pl
 }
 
 int triad_setup_follow_paths(
-	const struct triad_wanted *wanted, struct triad_setup_plan *plan)
+	const struct triad_desired *desired, struct triad_setup_plan *plan)
 {
-	guard(wanted, plan);
-	return find_dead_places(wanted, plan);
+	guard(desired, plan);
+	return find_dead_places(desired, plan);
 }

@@ -20,7 +20,7 @@ struct last_vlarb {
 };
 
 struct comparison {
-	const struct triad_wanted *wanted;
+	const struct triad_desired *desired;
 	const struct triad_fabric *fabric;
 	struct triad_setup_plan *plan;
 	uint32_t n_allocated; /* changes */
@@ -158,30 +158,30 @@ static void extend_run(struct comparison *comparison, struct run *run, unsigned 
 static void read_rows(
 	const struct comparison *comparison, uint32_t port, uint64_t *rows)
 {
-	unsigned n = triad_wanted_n_rows(comparison->wanted, port);
+	unsigned n = triad_desired_n_rows(comparison->desired, port);
 
 	for (unsigned i = 0; i < n; i++)
-		rows[i] = word_of(triad_wanted_sl2vl(comparison->wanted, port, i));
+		rows[i] = word_of(triad_desired_sl2vl(comparison->desired, port, i));
 }
 
 static struct outcome compare_sl2vl(struct comparison *comparison, uint32_t port)
 {
-	const struct triad_wanted *wanted = comparison->wanted;
+	const struct triad_desired *desired = comparison->desired;
 	const struct triad_fabric_port *at = &comparison->fabric->ports[port];
-	const struct triad_wanted_node *node = &wanted->nodes[at->node];
-	const struct triad_wanted_row *row =
-		&wanted->rows[wanted->ports[port].first_row];
+	const struct triad_desired_node *node = &desired->nodes[at->node];
+	const struct triad_desired_row *row =
+		&desired->rows[desired->ports[port].first_row];
 	struct run run = {.port = port};
 	uint64_t rows[TRIAD_SCOPES_MAX_PORTS + 1];
 	struct outcome outcome = {.is_alike = true};
 
-	outcome.n = wanted->ports[port].kind == TRIAD_QOS_PORT_SWITCH0 ||
-			wanted->ports[port].kind == TRIAD_QOS_PORT_SWITCH
+	outcome.n = desired->ports[port].kind == TRIAD_QOS_PORT_SWITCH0 ||
+			desired->ports[port].kind == TRIAD_QOS_PORT_SWITCH
 		? node->n_numbers
 		: 1;
 	read_rows(comparison, port, rows);
 	for (unsigned in = 0; in < outcome.n; in++) {
-		unsigned kind = triad_wanted_row_at(wanted, port, in);
+		unsigned kind = triad_desired_row_at(desired, port, in);
 		uint64_t to = rows[kind], from = 0;
 
 		if (in < at->sl2vl.n)
@@ -202,7 +202,7 @@ static struct outcome compare_sl2vl(struct comparison *comparison, uint32_t port
 static const struct last_vlarb *want_vlarb(
 	struct comparison *comparison, uint32_t port, bool high, unsigned n)
 {
-	const struct triad_wanted_port *is = &comparison->wanted->ports[port];
+	const struct triad_desired_port *is = &comparison->desired->ports[port];
 	struct last_vlarb *last = &comparison->last[high];
 
 	if (last->is_valid && last->scope == is->vlarb && last->op_vls == is->op_vls &&
@@ -214,7 +214,7 @@ static const struct last_vlarb *want_vlarb(
 		.kind = is->kind,
 		.n = n};
 	last->said_by =
-		triad_wanted_vlarb(comparison->wanted, port, high, last->entries, n);
+		triad_desired_vlarb(comparison->desired, port, high, last->entries, n);
 	return last;
 }
 
@@ -248,7 +248,7 @@ static unsigned count_blocks(const struct triad_vlarb_entry *from,
 /* Returns whether it is to be changed. */
 static bool compare_vlarb(struct comparison *comparison, uint32_t port, bool high)
 {
-	unsigned n = triad_wanted_n_vlarb(comparison->wanted, port, high), n_blocks;
+	unsigned n = triad_desired_n_vlarb(comparison->desired, port, high), n_blocks;
 	enum triad_setup_table table =
 		high ? TRIAD_SETUP_VLARB_HIGH : TRIAD_SETUP_VLARB_LOW;
 	struct triad_vlarb_entry from[TRIAD_VLARB_MAX];
@@ -284,9 +284,9 @@ static bool compare_high_limit(struct comparison *comparison, uint32_t port)
 	struct triad_setup_change *change;
 	uint16_t scope;
 
-	if (!triad_wanted_has_high_limit(comparison->wanted, port))
+	if (!triad_desired_has_high_limit(comparison->desired, port))
 		return false;
-	scope = triad_wanted_high_limit(comparison->wanted, port, &to);
+	scope = triad_desired_high_limit(comparison->desired, port, &to);
 	if (from == to)
 		return false;
 	comparison->plan->n_changed[TRIAD_SETUP_HIGH_LIMIT]++;
@@ -335,7 +335,7 @@ static void compare_port(
 	bool is_changed = false;
 
 	plan->n_ports++;
-	if (comparison->wanted->ports[port].first_row != TRIAD_FABRIC_NONE) {
+	if (comparison->desired->ports[port].first_row != TRIAD_FABRIC_NONE) {
 		struct outcome outcome = compare_sl2vl(comparison, port);
 
 		plan->n_tables += outcome.n;
@@ -359,19 +359,19 @@ static void compare_node(struct comparison *comparison, uint32_t node)
 		.n_all = at->enhanced_port0 ? 1 : 2};
 
 	for (uint32_t i = at->first_port; i < at->first_port + at->n_ports; i++)
-		if (comparison->wanted->ports[i].is_looked_at)
+		if (comparison->desired->ports[i].is_looked_at)
 			compare_port(comparison, i, &tally);
 	if (tally.is_optimized && tally.is_whole && tally.n_smps)
 		tally.n_smps = tally.n_all;
 	comparison->plan->n_smps += tally.n_smps;
 }
 
-static int compare(const struct triad_wanted *wanted, struct triad_setup_plan *plan)
+static int compare(const struct triad_desired *desired, struct triad_setup_plan *plan)
 {
 	struct comparison comparison = {
-		.wanted = wanted, .fabric = wanted->fabric, .plan = plan};
+		.desired = desired, .fabric = desired->fabric, .plan = plan};
 
-	for (uint32_t i = 0; i < wanted->fabric->n_nodes; i++)
+	for (uint32_t i = 0; i < desired->fabric->n_nodes; i++)
 		compare_node(&comparison, i);
 	return comparison.error;
 }
@@ -382,23 +382,23 @@ int triad_setup_plan_make(struct triad_setup *setup, const struct triad_fabric *
 	struct triad_setup_plan **plan)
 {
 	struct triad_setup_plan *made = calloc(1, sizeof(*made));
-	struct triad_wanted wanted;
+	struct triad_desired desired;
 	int error;
 
 	if (!made)
 		return ENOMEM;
 	made->hash = EMPTY_HASH;
-	error = triad_wanted_resolve(&wanted, setup, fabric);
+	error = triad_desired_resolve(&desired, setup, fabric);
 	if (error) {
 		free(made);
 		return error;
 	}
-	error = compare(&wanted, made);
+	error = compare(&desired, made);
 	if (!error)
-		error = triad_setup_find(&wanted, made);
+		error = triad_setup_find(&desired, made);
 	if (!error)
-		error = triad_setup_follow_paths(&wanted, made);
-	triad_wanted_clear(&wanted);
+		error = triad_setup_follow_paths(&desired, made);
+	triad_desired_clear(&desired);
 	if (error)
 		triad_setup_plan_free(made);
 	else

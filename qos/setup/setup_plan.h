@@ -87,7 +87,7 @@ struct triad_setup_finding {
 	                     * of the highest port in 'has' */
 };
 
-/* An SL that is in use and has no VL, or one that is never sent (wanted.h), at a place
+/* An SL that is in use and has no VL, or one that is never sent (desired.h), at a place
  * on the way of some path. */
 struct triad_setup_path {
 	uint8_t sl;

@@ -8,7 +8,7 @@
 
 #include "qos/setup/setup_parts.h"
 #include "qos/setup/setup_plan.h"
-#include "qos/setup/wanted.h"
+#include "qos/setup/desired.h"
 
 /* --- sets of scopes of one kind --- */
 
@@ -46,20 +46,21 @@ struct triad_setup_fits {
 };
 
 bool triad_setup_has_tables(
-	const struct triad_wanted *wanted, uint32_t port, bool is_vlarb);
+	const struct triad_desired *desired, uint32_t port, bool is_vlarb);
 
 /* 'only_limit': VLArb scopes that say a high limit alone. */
-void triad_setup_fit_node(const struct triad_wanted *wanted, uint32_t node,
+void triad_setup_fit_node(const struct triad_desired *desired, uint32_t node,
 	bool is_vlarb, const struct triad_scope_set *only_limit,
 	struct triad_setup_fits *fits);
 
 /* --- parts of a plan --- */
 
 /* Fills in the findings.  Returns 0 or ENOMEM. */
-int triad_setup_find(const struct triad_wanted *wanted, struct triad_setup_plan *plan);
+int triad_setup_find(
+	const struct triad_desired *desired, struct triad_setup_plan *plan);
 
 /* Fills in paths, dead places and who is cut off.  Returns 0 or ENOMEM. */
 int triad_setup_follow_paths(
-	const struct triad_wanted *wanted, struct triad_setup_plan *plan);
+	const struct triad_desired *desired, struct triad_setup_plan *plan);
 
 #endif

@@ -44,7 +44,7 @@ static void add_scope(struct words *words, const struct triad_setup_finding *fin
 {
 	add(words, "%s-scope on line %" PRIu32 ": ",
 		finding->is_vlarb ? "vlarb" : "sl2vl",
-		scope_of(finding, policy)->place.line);
+		scope_of(finding, policy)->location.line);
 }
 
 static void add_node(struct words *words, const struct triad_setup_finding *finding,

@@ -126,7 +126,7 @@ static void put_alert(const struct list *list, const struct triad_alert *alert)
 	const char *advice = triad_alert_advice(alert);
 	char text[512], at[TRIAD_CLOCK_TEXT_SIZE];
 
-	triad_alert_place_format(alert, text, sizeof(text));
+	triad_alert_location_format(alert, text, sizeof(text));
 	triad_output_printf(output, "%s%" PRIu64 "%s  %s\n",
 		output->color ? is_active ? "\033[1;31m" : "\033[1m" : "", alert->id,
 		output->color ? "\033[0m" : "", text);

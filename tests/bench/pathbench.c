@@ -277,7 +277,7 @@ static double time_stock(
 /* As for OpenSM: classify, then the way there and back, of ports that are known. */
 static double time_decide(struct bench *bench)
 {
-	const struct triad_answer_basis basis = {
+	const struct triad_answer_snapshot snapshot = {
 		.paths = bench->paths, .classifier = bench->classifier};
 	struct triad_path_request request = {
 		.has = TRIAD_HAS_SGID | TRIAD_HAS_DGID | TRIAD_HAS_SERVICE_ID,
@@ -301,7 +301,7 @@ static double time_decide(struct bench *bench)
 		for (size_t j = 0; j < n; j++) {
 			request.service_id = bench->pairs[i + j].service_id;
 			level = triad_answer_level(
-				&basis, &request, from[j], to[j], &rule);
+				&snapshot, &request, from[j], to[j], &rule);
 			ask.from = from[j];
 			ask.to = to[j];
 			if (level != TRIAD_POLICY_NONE)

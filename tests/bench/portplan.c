@@ -37,7 +37,7 @@ struct text {
 	size_t size, room;
 };
 
-struct bed {
+struct fixture {
 	struct triad_fabric *fabric;
 	struct triad_history *history;
 	struct triad_expected *expected;
@@ -115,7 +115,7 @@ static bool is_chosen(const struct triad_fabric *fabric, uint32_t port, uint32_t
 
 /* With 'n_disabled' links between switches disabled, at one end; nothing is said of the
  * other, which would contradict. */
-static void expect(struct bed *bed, bool by_name, uint32_t n_disabled)
+static void expect(struct fixture *fixture, bool by_name, uint32_t n_disabled)
 {
 	static struct triad_diags diags;
 	struct text text = {0};
@@ -123,21 +123,21 @@ static void expect(struct bed *bed, bool by_name, uint32_t n_disabled)
 
 	triad_diags_init(&diags, "expected");
 	add(&text, "generation 1\n");
-	for (uint32_t i = 0; i < bed->fabric->n_ports; i++) {
-		uint32_t far = bed->fabric->ports[i].remote;
+	for (uint32_t i = 0; i < fixture->fabric->n_ports; i++) {
+		uint32_t far = fixture->fabric->ports[i].remote;
 
-		if (!is_switch_port(bed->fabric, i))
+		if (!is_switch_port(fixture->fabric, i))
 			continue;
-		if (n_left && is_chosen(bed->fabric, i, n_disabled)) {
+		if (n_left && is_chosen(fixture->fabric, i, n_disabled)) {
 			n_left--;
-			write_row(&text, bed->fabric, i, by_name, true);
-		} else if (!n_disabled || !is_switch_port(bed->fabric, far) ||
-			far > i || !is_chosen(bed->fabric, far, n_disabled)) {
-			write_row(&text, bed->fabric, i, by_name, false);
+			write_row(&text, fixture->fabric, i, by_name, true);
+		} else if (!n_disabled || !is_switch_port(fixture->fabric, far) ||
+			far > i || !is_chosen(fixture->fabric, far, n_disabled)) {
+			write_row(&text, fixture->fabric, i, by_name, false);
 		}
 	}
-	triad_expected_free(bed->expected);
-	if (triad_expected_parse(text.octets, text.size, &diags, &bed->expected))
+	triad_expected_free(fixture->expected);
+	if (triad_expected_parse(text.octets, text.size, &diags, &fixture->expected))
 		die(diags.n ? diags.entries[0].text : "the configuration is wrong");
 	free(text.octets);
 }
@@ -157,35 +157,35 @@ static uint64_t median(uint64_t times_us[ROUNDS])
 	return times_us[ROUNDS / 2];
 }
 
-static uint64_t place(struct bed *bed)
+static uint64_t place(struct fixture *fixture)
 {
 	uint64_t times_us[ROUNDS];
 
 	for (unsigned i = 0; i < ROUNDS; i++) {
 		uint64_t begun_us = triad_clock_now_us();
 
-		triad_placed_free(bed->placed);
-		if (triad_placed_build(
-			    bed->expected, bed->fabric, NULL, NULL, &bed->placed))
+		triad_placed_free(fixture->placed);
+		if (triad_placed_build(fixture->expected, fixture->fabric, NULL, NULL,
+			    &fixture->placed))
 			die("out of memory");
 		times_us[i] = triad_clock_now_us() - begun_us;
 	}
 	return median(times_us);
 }
 
-static uint64_t plan(struct bed *bed)
+static uint64_t plan(struct fixture *fixture)
 {
-	const struct triad_plan_basis basis = {.fabric = bed->fabric,
-		.expected = bed->expected,
-		.placed = bed->placed,
-		.history = bed->history};
+	const struct triad_plan_input input = {.fabric = fixture->fabric,
+		.expected = fixture->expected,
+		.placed = fixture->placed,
+		.history = fixture->history};
 	uint64_t times_us[ROUNDS];
 
 	for (unsigned i = 0; i < ROUNDS; i++) {
 		uint64_t begun_us = triad_clock_now_us();
 
-		triad_plan_free(bed->plan);
-		if (triad_plan_build(&basis, &bed->plan))
+		triad_plan_free(fixture->plan);
+		if (triad_plan_build(&input, &fixture->plan))
 			die("out of memory");
 		times_us[i] = triad_clock_now_us() - begun_us;
 	}
@@ -193,7 +193,7 @@ static uint64_t plan(struct bed *bed)
 }
 
 /* All of it, as if it were approved. */
-static uint64_t go_through(const struct bed *bed)
+static uint64_t go_through(const struct fixture *fixture)
 {
 	const struct triad_agenda_conf conf = {.max_actions = UINT32_MAX};
 	uint64_t times_us[ROUNDS];
@@ -204,7 +204,7 @@ static uint64_t go_through(const struct bed *bed)
 		uint64_t begun_us = triad_clock_now_us(), until_us;
 
 		triad_agenda_configure(agenda, &conf);
-		if (triad_agenda_look(agenda, bed->plan, 0))
+		if (triad_agenda_look(agenda, fixture->plan, 0))
 			die("out of memory");
 		while (triad_agenda_next(agenda, 0, &entry, &until_us) ==
 			TRIAD_AGENDA_ACT)
@@ -268,32 +268,32 @@ static void bring_up(struct triad_fabric *fabric)
 
 static struct figures measure(unsigned radix, bool by_name)
 {
-	struct bed bed = {
+	struct fixture fixture = {
 		.fabric = fat_tree(radix), .history = need(triad_history_new())};
 	struct figures figures = {0};
 
-	bring_up(bed.fabric);
-	expect(&bed, by_name, N_LINKS);
-	place(&bed);
-	figures.disable_us = plan(&bed);
-	figures.disable = bed.plan->n_of_kind[TRIAD_PLAN_DISABLE];
-	expect(&bed, by_name, 0);
-	figures.rows = bed.expected->n_ports;
-	figures.placed_us = place(&bed);
-	figures.nothing_us = plan(&bed);
-	swap_hosts(bed.fabric);
-	figures.miswired_us = plan(&bed);
-	figures.miswired = bed.plan->n_of_kind[TRIAD_PLAN_DISABLE];
-	swap_hosts(bed.fabric);
-	disable_some(bed.fabric);
-	figures.enable_us = plan(&bed);
-	figures.enable = bed.plan->n_of_kind[TRIAD_PLAN_ENABLE];
-	figures.agenda_us = go_through(&bed);
-	triad_plan_free(bed.plan);
-	triad_placed_free(bed.placed);
-	triad_expected_free(bed.expected);
-	triad_history_free(bed.history);
-	triad_fabric_unref(bed.fabric);
+	bring_up(fixture.fabric);
+	expect(&fixture, by_name, N_LINKS);
+	place(&fixture);
+	figures.disable_us = plan(&fixture);
+	figures.disable = fixture.plan->n_of_kind[TRIAD_PLAN_DISABLE];
+	expect(&fixture, by_name, 0);
+	figures.rows = fixture.expected->n_ports;
+	figures.placed_us = place(&fixture);
+	figures.nothing_us = plan(&fixture);
+	swap_hosts(fixture.fabric);
+	figures.miswired_us = plan(&fixture);
+	figures.miswired = fixture.plan->n_of_kind[TRIAD_PLAN_DISABLE];
+	swap_hosts(fixture.fabric);
+	disable_some(fixture.fabric);
+	figures.enable_us = plan(&fixture);
+	figures.enable = fixture.plan->n_of_kind[TRIAD_PLAN_ENABLE];
+	figures.agenda_us = go_through(&fixture);
+	triad_plan_free(fixture.plan);
+	triad_placed_free(fixture.placed);
+	triad_expected_free(fixture.expected);
+	triad_history_free(fixture.history);
+	triad_fabric_unref(fixture.fabric);
 	return figures;
 }
 

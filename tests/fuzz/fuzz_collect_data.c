@@ -225,7 +225,7 @@ static void hear(struct side *side, uint8_t *octets, size_t size)
 	/* Said by the sender itself, unless it was passed on. */
 	if (triad_collect_get_head(octets, size, &head, &body) ==
 			TRIAD_COLLECT_HEAD_GOOD &&
-		!head.n_passes)
+		!head.n_relays)
 		speaker = (struct triad_member_sender){
 			.id = head.sender, .is_manager = head.sender == MANAGER};
 	triad_member_receive(side->member, &speaker, octets, size, now_us);

@@ -40,14 +40,14 @@ struct text {
 };
 
 static void write_element(struct text *text, const struct triad_conf *conf,
-	const struct triad_conf *standards, struct triad_conf_place place)
+	const struct triad_conf *standards, struct triad_conf_key_ref ref)
 {
 	char name[TRIAD_CONF_NAME_SIZE], value[TRIAD_CONF_VALUE_SIZE];
 
-	if (triad_conf_value_is_same(conf, standards, place))
+	if (triad_conf_value_is_same(conf, standards, ref))
 		return;
-	triad_conf_place_name(conf, place, name, sizeof(name));
-	triad_conf_value_format(conf, place, value, sizeof(value));
+	triad_conf_key_ref_name(conf, ref, name, sizeof(name));
+	triad_conf_value_format(conf, ref, value, sizeof(value));
 	text->size +=
 		(size_t)sprintf(text->octets + text->size, "%s = %s\n", name, value);
 }
@@ -72,7 +72,7 @@ static void write_values(
 	for (size_t i = 0; i < n; i++)
 		for (unsigned j = 0; j < triad_conf_n_elements(conf, keys[i].per); j++)
 			write_element(text, conf, &standards,
-				(struct triad_conf_place){&keys[i], j});
+				(struct triad_conf_key_ref){&keys[i], j});
 }
 
 /* Every value is one that a file could have given, whether others were wrong. */

@@ -53,7 +53,7 @@ static const char policy_text[] =
 	"partition-levels\npartition-level\npkey: 2\nqos-level-name: rate\n"
 	"end-partition-level\nend-partition-levels\n";
 
-struct bed {
+struct fixture {
 	struct triad_paths *paths, *marked;
 	struct triad_classifier *classifier;
 	struct triad_policy *policy;
@@ -98,9 +98,9 @@ static struct plan *make_plan(void)
 	return plan;
 }
 
-static const struct bed *bed(void)
+static const struct fixture *fixture(void)
 {
-	static struct bed made;
+	static struct fixture made;
 	static struct triad_diags diags;
 	struct plan *plan;
 	struct triad_fabric *fabric;
@@ -193,10 +193,10 @@ static void check_asked(
 		"SLID asked for");
 }
 
-static void check_record(const struct triad_answer_basis *basis,
+static void check_record(const struct triad_answer_snapshot *snapshot,
 	const struct triad_path_request *request, const struct triad_path_record *path)
 {
-	const struct triad_paths *paths = basis->paths;
+	const struct triad_paths *paths = snapshot->paths;
 	uint32_t from = triad_fabric_find_alias(paths->fabric, path->sgid.guid);
 	uint32_t to = triad_fabric_find_alias(paths->fabric, path->dgid.guid);
 	uint32_t level, rule;
@@ -206,21 +206,23 @@ static void check_record(const struct triad_answer_basis *basis,
 	require(is_lid_of(paths, to, path->dlid), "DLID is the destination's");
 	check_way(paths, from, to, path);
 	check_asked(request, path);
-	level = triad_answer_level(basis, request, from, to, &rule);
-	require((level == TRIAD_POLICY_NONE) == !basis->classifier, "a level");
+	level = triad_answer_level(snapshot, request, from, to, &rule);
+	require((level == TRIAD_POLICY_NONE) == !snapshot->classifier, "a level");
 	if (level != TRIAD_POLICY_NONE)
-		check_level(&triad_classifier_policy(basis->classifier)->levels[level],
+		check_level(
+			&triad_classifier_policy(snapshot->classifier)->levels[level],
 			&paths->ends[to], path);
 }
 
-static void check_answer(const struct triad_answer_basis *basis,
+static void check_answer(const struct triad_answer_snapshot *snapshot,
 	const struct triad_path_request *request, const struct triad_answer *answer)
 {
 	unsigned max = UINT32_MAX;
 
 	require(answer->n <= answer->room, "records within their room");
 	require(answer->kind <= TRIAD_ANSWER_PASS, "a kind of answer");
-	require((answer->kind == TRIAD_ANSWER_PASS) == (answer->pass != TRIAD_PASS_NOT),
+	require((answer->kind == TRIAD_ANSWER_PASS) ==
+			(answer->fallback != TRIAD_FALLBACK_NOT),
 		"a reason to pass");
 	require((answer->kind == TRIAD_ANSWER_STATUS) ==
 			(answer->status != TRIAD_SA_OK),
@@ -233,7 +235,7 @@ static void check_answer(const struct triad_answer_basis *basis,
 			answer->n <= 2,
 		"as many as asked for");
 	for (uint32_t i = 0; answer->kind == TRIAD_ANSWER_RECORDS && i < answer->n; i++)
-		check_record(basis, request, &answer->records[i]);
+		check_record(snapshot, request, &answer->records[i]);
 }
 
 /* --- the same, restricted --- */
@@ -253,10 +255,12 @@ static enum triad_sa_status read_request(unsigned choice, const uint8_t *record,
 
 /* What is found for the narrowed request without a policy keeps to the level's
  * limits. */
-static void check_restricted(const struct triad_answer_basis *basis, unsigned choice,
-	const uint8_t *record, size_t size, uint64_t mask, uint32_t n_level)
+static void check_restricted(const struct triad_answer_snapshot *snapshot,
+	unsigned choice, const uint8_t *record, size_t size, uint64_t mask,
+	uint32_t n_level)
 {
-	const struct triad_policy *policy = triad_classifier_policy(basis->classifier);
+	const struct triad_policy *policy =
+		triad_classifier_policy(snapshot->classifier);
 	const struct triad_policy_level *level = &policy->levels[n_level];
 	struct triad_path_request request, narrowed;
 	uint8_t changed[RECORD_SIZE];
@@ -279,7 +283,7 @@ static void check_restricted(const struct triad_answer_basis *basis, unsigned ch
 	require((narrowed.has & request.has) == request.has, "nothing taken away");
 }
 
-static void explain(const struct triad_answer_basis *basis,
+static void explain(const struct triad_answer_snapshot *snapshot,
 	const struct triad_path_request *request, const struct triad_answer *answer)
 {
 	static struct triad_explanation explained;
@@ -288,21 +292,22 @@ static void explain(const struct triad_answer_basis *basis,
 	if (answer->source == TRIAD_FABRIC_NONE ||
 		answer->destination == TRIAD_FABRIC_NONE)
 		return;
-	triad_explain(basis, request, answer->source, answer->destination, &explained);
+	triad_explain(
+		snapshot, request, answer->source, answer->destination, &explained);
 	require(explained.n_near <= TRIAD_EXPLAIN_MAX_NEAR, "near misses bounded");
 	require(explained.answer.n <= 1, "one path explained");
 	for (unsigned i = 0; i < explained.there.n_hops; i++)
-		require(explained.there.hops[i].port < basis->paths->fabric->n_ports,
+		require(explained.there.hops[i].port < snapshot->paths->fabric->n_ports,
 			"hops are ports");
 	snprintf(text, sizeof(text), "%u", request->dlid);
-	(void)triad_explain_find_end(basis->paths, text, reason, sizeof(reason));
+	(void)triad_explain_find_end(snapshot->paths, text, reason, sizeof(reason));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct triad_path_record records[ROOM];
-	const struct bed *on = bed();
-	struct triad_answer_basis basis = {.paths = on->paths};
+	const struct fixture *on = fixture();
+	struct triad_answer_snapshot snapshot = {.paths = on->paths};
 	struct triad_answer answer = {.records = records, .room = ROOM};
 	struct triad_path_request request;
 	uint8_t record[RECORD_SIZE] = {0};
@@ -326,16 +331,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (choice & CHOICE_SMALL_ROOM)
 		answer.room = SMALL_ROOM;
 	if (choice & CHOICE_MARKED)
-		basis.paths = on->marked;
+		snapshot.paths = on->marked;
 	if (!(choice & CHOICE_NO_POLICY))
-		basis.classifier = on->classifier;
+		snapshot.classifier = on->classifier;
 	if (read_request(choice, record, size, mask, &request))
 		return 0;
-	triad_answer_path(&basis, &request, requester, &answer);
-	check_answer(&basis, &request, &answer);
-	explain(&basis, &request, &answer);
-	if (basis.classifier)
+	triad_answer_path(&snapshot, &request, requester, &answer);
+	check_answer(&snapshot, &request, &answer);
+	explain(&snapshot, &request, &answer);
+	if (snapshot.classifier)
 		for (uint32_t i = 0; i < on->policy->n_levels; i++)
-			check_restricted(&basis, choice, record, size, mask, i);
+			check_restricted(&snapshot, choice, record, size, mask, i);
 	return 0;
 }

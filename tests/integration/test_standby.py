@@ -91,9 +91,11 @@ def test_standby_follows_nodes_that_go_and_come():
 def test_standby_ignores_reports_that_are_not_the_sms():
     with two_sms("standby") as lab:
         wait_until_it_reads(lab, STANDBY)
-        wait_until(lambda: of(lab, STANDBY, "status")["standby"]["state"] ==
-                   "reports subscribed", 30, "the subscription")
-        before = of(lab, STANDBY, "status")["standby"]
+        # It subscribes before it reads the tables.
+        before = wait_until(
+            lambda: (now := of(lab, STANDBY, "status")["standby"])
+            ["state"] == "reports subscribed" and now["refreshes"] and now, 30,
+            "the subscription, and the first tables")
         lid = lid_of(of(lab, STANDBY, "perf", "show"), "Hca4")
         report_ports(lab, lid, 10, 100, "Hca2")
         after = wait_until(

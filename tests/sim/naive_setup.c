@@ -242,7 +242,7 @@ static const struct triad_qos_defaults *defaults_of(
 	return &naive->fabric->qos.defaults[kind];
 }
 
-static uint8_t wanted_vl(const struct naive *naive, uint32_t out, unsigned in,
+static uint8_t desired_vl(const struct naive *naive, uint32_t out, unsigned in,
 	uint16_t scope, unsigned sl)
 {
 	unsigned n_vls = triad_vls_n(naive_op_vls(naive, out)), vl;
@@ -261,8 +261,8 @@ uint16_t naive_sl2vl(
 	uint16_t scope = naive_sl2vl_scope(naive, out, in);
 
 	for (unsigned i = 0; i < 8; i++)
-		table->vl[i] = (uint8_t)(wanted_vl(naive, out, in, scope, 2 * i) << 4 |
-			wanted_vl(naive, out, in, scope, 2 * i + 1));
+		table->vl[i] = (uint8_t)(desired_vl(naive, out, in, scope, 2 * i) << 4 |
+			desired_vl(naive, out, in, scope, 2 * i + 1));
 	return scope;
 }
 

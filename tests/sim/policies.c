@@ -29,7 +29,7 @@ struct triad_policy *policy_sized(uint32_t n_groups, uint32_t n_levels,
 	policy->partition_levels =
 		need(calloc(n_partition_levels + 1, sizeof(*policy->partition_levels)));
 	for (uint32_t i = 0; i < n_groups; i++)
-		policy->groups[i].place.line = i + 1;
+		policy->groups[i].location.line = i + 1;
 	return policy;
 }
 

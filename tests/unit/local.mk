@@ -203,14 +203,14 @@ TESTS += $(unit_tests)
 endif
 
 noinst_HEADERS += \
-	tests/unit/collect/claims_bed.h \
+	tests/unit/collect/claims_fixture.h \
 	tests/unit/run.h \
 	tests/unit/scarce_memory.h \
-	tests/unit/perfmgr/alert_bed.h \
-	tests/unit/perfmgr/bed.h \
-	tests/unit/portmgr/cluster_bed.h \
-	tests/unit/portmgr/plan_bed.h \
-	tests/unit/qos/path_bed.h \
-	tests/unit/qos/policy_bed.h \
-	tests/unit/qos/setup_bed.h \
-	tests/unit/qos/plan_bed.h
+	tests/unit/perfmgr/alert_fixture.h \
+	tests/unit/perfmgr/fixture.h \
+	tests/unit/portmgr/cluster_fixture.h \
+	tests/unit/portmgr/plan_fixture.h \
+	tests/unit/qos/path_fixture.h \
+	tests/unit/qos/policy_fixture.h \
+	tests/unit/qos/setup_fixture.h \
+	tests/unit/qos/plan_fixture.h

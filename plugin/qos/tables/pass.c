@@ -152,7 +152,7 @@ void triad_tables_pass_sl2vl(void *context, osm_physp_t *port, uint8_t in, uint8
 {
 	struct triad_tables_pass *pass = context;
 	uint16_t scope = TRIAD_SCOPE_NONE;
-	struct triad_sl2vl wanted, cut;
+	struct triad_sl2vl desired, cut;
 
 	triad_tables_pass_put_back(pass);
 	if (pass->scopes)
@@ -166,14 +166,14 @@ void triad_tables_pass_sl2vl(void *context, osm_physp_t *port, uint8_t in, uint8
 			triad_setup_sl2vl(pass->setup, scope,
 				triad_tables_pass_op_vls(pass, port)),
 			sizeof(table->raw_vl_by_sl));
-	memcpy(wanted.vl, table->raw_vl_by_sl, sizeof(wanted.vl));
+	memcpy(desired.vl, table->raw_vl_by_sl, sizeof(desired.vl));
 	if (pass->engine.sl2vl)
 		pass->engine.sl2vl(pass->engine.context, port, in, out, table);
 	if (scope != TRIAD_SCOPE_NONE &&
-		memcmp(wanted.vl, table->raw_vl_by_sl, sizeof(wanted.vl)))
+		memcmp(desired.vl, table->raw_vl_by_sl, sizeof(desired.vl)))
 		pass->counts.n_overridden++;
-	memcpy(wanted.vl, table->raw_vl_by_sl, sizeof(wanted.vl));
-	cut = triad_tables_pass_cut(port, &wanted);
+	memcpy(desired.vl, table->raw_vl_by_sl, sizeof(desired.vl));
+	cut = triad_tables_pass_cut(port, &desired);
 	pass->counts.n_tables++;
 	if (memcmp(osm_physp_get_slvl_tbl(port, in)->raw_vl_by_sl, cut.vl,
 		    sizeof(cut.vl)))
@@ -241,11 +241,11 @@ static void ask_engine(struct triad_tables_pass *pass, uint16_t scope,
 	osm_physp_t *port, uint8_t number, ib_vl_arb_table_t *block, unsigned length,
 	unsigned index)
 {
-	ib_vl_arb_table_t wanted = *block;
+	ib_vl_arb_table_t desired = *block;
 
 	pass->engine.vlarb(pass->engine.context, port, number, block, length, index);
 	if (scope != TRIAD_SCOPE_NONE &&
-		memcmp(&wanted, block, length * sizeof(wanted.vl_entry[0])))
+		memcmp(&desired, block, length * sizeof(desired.vl_entry[0])))
 		pass->counts.n_overridden++;
 }
 
@@ -283,5 +283,5 @@ void triad_tables_pass_vlarb(void *context, osm_physp_t *port, uint8_t number,
 		triad_tables_pass_put_back(pass);
 	answer_vlarb(pass, port, number, block, length, index);
 	if (is_last)
-		triad_tables_pass_take_turn(pass, node);
+		triad_tables_pass_step(pass, node);
 }

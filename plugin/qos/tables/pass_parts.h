@@ -73,7 +73,7 @@ uint8_t triad_tables_pass_op_vls(
 /* --- pass_switch.c: a switch's SL2VL tables as a whole --- */
 
 /* OpenSM is through with the arbitration of all ports of the switch at work. */
-void triad_tables_pass_take_turn(struct triad_tables_pass *pass, osm_node_t *node);
+void triad_tables_pass_step(struct triad_tables_pass *pass, osm_node_t *node);
 
 /* Lets OpenSM see the tables of the switch that it passed over. */
 void triad_tables_pass_put_back(struct triad_tables_pass *pass);

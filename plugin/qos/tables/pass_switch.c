@@ -108,7 +108,7 @@ struct triad_sl2vl triad_tables_pass_cut(
 
 /* What the tables of one out-port should be, one for each kind of in-port; in-port 0 to
  * an enhanced port 0 has its own. */
-struct wanted {
+struct desired {
 	unsigned n;
 	struct triad_sl2vl tables[TRIAD_SCOPES_MAX_PORTS];
 	struct triad_sl2vl own;
@@ -124,30 +124,30 @@ static const struct triad_sl2vl *wish(const struct triad_tables_pass *pass,
 		: triad_setup_sl2vl(pass->setup, scope, op_vls);
 }
 
-static void find_wanted(
-	struct triad_tables_pass *pass, const osm_physp_t *out, struct wanted *wanted)
+static void find_desired(
+	struct triad_tables_pass *pass, const osm_physp_t *out, struct desired *desired)
 {
 	const struct triad_tables_pass_view *view = &pass->view;
 	uint8_t op_vls = triad_tables_pass_op_vls(pass, out);
 
 	if (pass->scopes)
 		triad_tables_pass_look_at_out(pass, out);
-	wanted->n = pass->scopes ? view->kinds.n_kinds : 1;
-	for (unsigned kind = 0; kind < wanted->n; kind++)
-		wanted->tables[kind] = triad_tables_pass_cut(
+	desired->n = pass->scopes ? view->kinds.n_kinds : 1;
+	for (unsigned kind = 0; kind < desired->n; kind++)
+		desired->tables[kind] = triad_tables_pass_cut(
 			out, wish(pass, kind, op_vls, TRIAD_QOS_PORT_SWITCH));
 	if (!osm_physp_get_port_num(out))
-		wanted->own = triad_tables_pass_cut(out,
+		desired->own = triad_tables_pass_cut(out,
 			wish(pass, pass->scopes ? view->kinds.kind[0] : 0, op_vls,
 				TRIAD_QOS_PORT_SWITCH0));
 }
 
 static const struct triad_sl2vl *wanted_of(const struct triad_tables_pass *pass,
-	const struct wanted *wanted, const osm_physp_t *out, unsigned in)
+	const struct desired *desired, const osm_physp_t *out, unsigned in)
 {
 	if (!in && !osm_physp_get_port_num(out))
-		return &wanted->own;
-	return &wanted->tables[pass->scopes ? pass->view.kinds.kind[in] : 0];
+		return &desired->own;
+	return &desired->tables[pass->scopes ? pass->view.kinds.kind[in] : 0];
 }
 
 static ib_slvl_table_t *known(const osm_physp_t *out, unsigned in)
@@ -155,13 +155,13 @@ static ib_slvl_table_t *known(const osm_physp_t *out, unsigned in)
 	return osm_physp_get_slvl_tbl(out, (uint8_t)in);
 }
 
-static bool is_right(const struct triad_tables_pass *pass, const struct wanted *wanted,
-	const osm_physp_t *out)
+static bool is_right(const struct triad_tables_pass *pass,
+	const struct desired *desired, const osm_physp_t *out)
 {
 	for (unsigned in = 0; in < pass->view.n; in++)
 		if (memcmp(known(out, in)->raw_vl_by_sl,
-			    wanted_of(pass, wanted, out, in)->vl,
-			    sizeof(wanted->own.vl)))
+			    wanted_of(pass, desired, out, in)->vl,
+			    sizeof(desired->own.vl)))
 			return false;
 	return true;
 }
@@ -179,7 +179,7 @@ static bool is_forced(const struct triad_tables_pass *pass, const osm_physp_t *p
 
 static bool switch_is_right(struct triad_tables_pass *pass, osm_node_t *node)
 {
-	struct wanted wanted;
+	struct desired desired;
 
 	for (unsigned i = first_out(node); i < pass->view.n; i++) {
 		const osm_physp_t *out = osm_node_get_physp_ptr(node, i);
@@ -188,8 +188,8 @@ static bool switch_is_right(struct triad_tables_pass *pass, osm_node_t *node)
 			continue;
 		if (is_forced(pass, out))
 			return false;
-		find_wanted(pass, out, &wanted);
-		if (!is_right(pass, &wanted, out))
+		find_desired(pass, out, &desired);
+		if (!is_right(pass, &desired, out))
 			return false;
 	}
 	return true;
@@ -234,16 +234,16 @@ static void forget(const osm_physp_t *out, unsigned in)
 
 /* The table that all in-ports of 'out' are to have, or NULL. */
 static const struct triad_sl2vl *common_of(
-	const struct wanted *wanted, const osm_physp_t *out)
+	const struct desired *desired, const osm_physp_t *out)
 {
-	for (unsigned kind = 1; kind < wanted->n; kind++)
-		if (memcmp(&wanted->tables[kind], &wanted->tables[0],
-			    sizeof(wanted->tables[0])))
+	for (unsigned kind = 1; kind < desired->n; kind++)
+		if (memcmp(&desired->tables[kind], &desired->tables[0],
+			    sizeof(desired->tables[0])))
 			return NULL;
 	if (!osm_physp_get_port_num(out) &&
-		memcmp(&wanted->own, &wanted->tables[0], sizeof(wanted->own)))
+		memcmp(&desired->own, &desired->tables[0], sizeof(desired->own)))
 		return NULL;
-	return &wanted->tables[0];
+	return &desired->tables[0];
 }
 
 /* The table that all of the switch is to have; false: there are several. */
@@ -251,7 +251,7 @@ static bool find_common(
 	struct triad_tables_pass *pass, osm_node_t *node, struct triad_sl2vl *common)
 {
 	bool found = false;
-	struct wanted wanted;
+	struct desired desired;
 
 	for (unsigned i = first_out(node); i < pass->view.n; i++) {
 		const osm_physp_t *out = osm_node_get_physp_ptr(node, i);
@@ -259,8 +259,8 @@ static bool find_common(
 
 		if (!is_up(out))
 			continue;
-		find_wanted(pass, out, &wanted);
-		table = common_of(&wanted, out);
+		find_desired(pass, out, &desired);
+		table = common_of(&desired, out);
 		if (!table || (found && memcmp(table, common, sizeof(*common))))
 			return false;
 		*common = *table;
@@ -280,15 +280,15 @@ static void forget_all(struct triad_tables_pass *pass, osm_node_t *node)
 }
 
 static void send_out(struct triad_tables_pass *pass, osm_node_t *node,
-	const osm_physp_t *out, const struct wanted *wanted, bool forced)
+	const osm_physp_t *out, const struct desired *desired, bool forced)
 {
-	const struct triad_sl2vl *common = common_of(wanted, out);
+	const struct triad_sl2vl *common = common_of(desired, out);
 	uint32_t number = osm_physp_get_port_num(out);
 
 	if (common)
 		send_for_all_in(pass, node, out, number, common);
 	for (unsigned in = 0; in < pass->view.n; in++) {
-		const struct triad_sl2vl *table = wanted_of(pass, wanted, out, in);
+		const struct triad_sl2vl *table = wanted_of(pass, desired, out, in);
 
 		if (!common && !forced &&
 			!memcmp(known(out, in)->raw_vl_by_sl, table->vl,
@@ -303,7 +303,7 @@ static void send_out(struct triad_tables_pass *pass, osm_node_t *node,
 static void send_few(struct triad_tables_pass *pass, osm_node_t *node)
 {
 	struct triad_sl2vl common;
-	struct wanted wanted;
+	struct desired desired;
 
 	if (find_common(pass, node, &common)) {
 		send_for_all_in(pass, node,
@@ -317,9 +317,9 @@ static void send_few(struct triad_tables_pass *pass, osm_node_t *node)
 
 		if (!is_up(out))
 			continue;
-		find_wanted(pass, out, &wanted);
-		if (is_forced(pass, out) || !is_right(pass, &wanted, out))
-			send_out(pass, node, out, &wanted, is_forced(pass, out));
+		find_desired(pass, out, &desired);
+		if (is_forced(pass, out) || !is_right(pass, &desired, out))
+			send_out(pass, node, out, &desired, is_forced(pass, out));
 	}
 }
 
@@ -332,7 +332,7 @@ static bool takes_few(const struct triad_tables_pass *pass, const osm_node_t *no
 		ib_switch_info_get_opt_sl2vlmapping(&node->sw->switch_info);
 }
 
-void triad_tables_pass_take_turn(struct triad_tables_pass *pass, osm_node_t *node)
+void triad_tables_pass_step(struct triad_tables_pass *pass, osm_node_t *node)
 {
 	const osm_physp_t *port0 = osm_node_get_physp_ptr(node, 0);
 	if (pass->view.had_turn)

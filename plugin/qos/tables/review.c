@@ -20,19 +20,19 @@ static enum triad_tables_state state_without_review(const struct triad_tables *t
 		return TRIAD_TABLES_REFUSED;
 	if (tables->setup || tables->dirty)
 		return TRIAD_TABLES_WAITING;
-	return tables->wanted ? TRIAD_TABLES_NO_SETUP : TRIAD_TABLES_OFF;
+	return tables->desired ? TRIAD_TABLES_NO_SETUP : TRIAD_TABLES_OFF;
 }
 
 /* Takes over the reference to 'setup'. */
 static void put_into_force(
-	struct triad_tables *tables, struct triad_setup *setup, bool wanted)
+	struct triad_tables *tables, struct triad_setup *setup, bool desired)
 {
 	struct triad_setup *old;
 
 	pthread_mutex_lock(&tables->lock);
 	old = tables->setup;
 	tables->setup = setup;
-	tables->wanted = wanted;
+	tables->desired = desired;
 	tables->status.refused = false;
 	tables->dirty |= setup || old;
 	tables->offer++;
@@ -44,12 +44,12 @@ static void put_into_force(
 }
 
 /* The one in force stays. */
-static void refuse(struct triad_tables *tables, bool wanted)
+static void refuse(struct triad_tables *tables, bool desired)
 {
 	pthread_mutex_lock(&tables->lock);
 	tables->status.n_refused += !tables->status.refused;
 	tables->status.refused = true;
-	tables->wanted = wanted;
+	tables->desired = desired;
 	if (!tables->setup)
 		tables->status.state = state_without_review(tables);
 	pthread_mutex_unlock(&tables->lock);
@@ -68,8 +68,8 @@ static bool cuts_off(struct triad_tables *tables, struct triad_setup *setup,
 		return false;
 	cuts = plan->n_cut_off;
 	if (cuts)
-		triad_tell_cut_off(
-			tables->tell, plan, triad_setup_policy(setup), fabric);
+		triad_tables_report_cut_off(
+			tables->report, plan, triad_setup_policy(setup), fabric);
 	triad_setup_plan_free(plan);
 	return cuts;
 }
@@ -81,7 +81,7 @@ static int compile(struct triad_tables *tables, const struct triad_tables_wish *
 	*setup = NULL;
 	if (!wish->policy || !triad_setup_is_wanted(wish->policy))
 		return 0;
-	if (wish->wanted)
+	if (wish->desired)
 		return triad_setup_compile(wish->policy, setup);
 	triad_log_write(tables->log, TRIAD_LOG_INFO,
 		"%s: its qos-setup is not programmed: qos.tables_enabled is off",
@@ -101,10 +101,10 @@ static void offer(struct triad_tables *tables, const struct triad_tables_wish *w
 			wish->policy->source, strerror(error));
 	} else if (wish->guarded && cuts_off(tables, setup, wish->fabric)) {
 		triad_setup_unref(setup);
-		refuse(tables, wish->wanted);
+		refuse(tables, wish->desired);
 	} else {
 		tables->tested = wish->fabric || !wish->guarded;
-		put_into_force(tables, setup, wish->wanted);
+		put_into_force(tables, setup, wish->desired);
 	}
 }
 
@@ -112,10 +112,10 @@ static void note_offered(
 	struct triad_tables *tables, const struct triad_tables_wish *wish)
 {
 	if (tables->policy != wish->policy)
-		triad_tell_forget(tables->tell);
+		triad_tables_report_forget(tables->report);
 	triad_policy_unref(tables->policy);
 	tables->policy = wish->policy ? triad_policy_ref(wish->policy) : NULL;
-	tables->offered_wanted = wish->wanted;
+	tables->offered_wanted = wish->desired;
 	tables->offered_guarded = wish->guarded;
 	tables->offered = true;
 }
@@ -238,15 +238,15 @@ static void review(struct triad_tables *tables, const struct triad_tables_wish *
 		return;
 	}
 	if (setup)
-		triad_tell_findings(
-			tables->tell, plan, triad_setup_policy(setup), wish->fabric);
+		triad_tables_report_findings(
+			tables->report, plan, triad_setup_policy(setup), wish->fabric);
 	verdict = note_review(
 		tables, wish->fabric, plan, triad_clock_now_us() - begun_us);
 	/* One that has begun meanwhile has a pass anyway. */
 	if (verdict == ASK && atomic_load(wish->sweeps) == wish->n_sweeps)
 		(void)triad_tables_ask_for_sweep(tables);
 	else if (verdict == LOST)
-		triad_tell_different(tables->tell, plan, wish->fabric);
+		triad_tables_report_different(tables->report, plan, wish->fabric);
 	triad_setup_plan_free(plan);
 	triad_setup_unref(setup);
 }
@@ -273,8 +273,8 @@ static void test_first(
 
 	if (setup && wish->guarded && !tables->tested &&
 		cuts_off(tables, setup, wish->fabric)) {
-		put_into_force(tables, NULL, wish->wanted);
-		refuse(tables, wish->wanted);
+		put_into_force(tables, NULL, wish->desired);
+		refuse(tables, wish->desired);
 	}
 	tables->tested = true;
 	triad_setup_unref(setup);
@@ -286,7 +286,7 @@ void triad_tables_see_to(
 	bool is_new = wish->fabric && wish->is_settled &&
 		wish->fabric->generation != tables->reviewed;
 	bool is_other = !tables->offered || tables->policy != wish->policy ||
-		tables->offered_wanted != wish->wanted ||
+		tables->offered_wanted != wish->desired ||
 		tables->offered_guarded != wish->guarded;
 
 	/* What was refused may be right in another fabric. */

@@ -38,8 +38,8 @@ struct triad_tables *triad_tables_new(struct osm_opensm *osm, struct triad_log *
 	tables->log = log;
 	pthread_mutex_init(&tables->lock, NULL);
 	tables->pass = triad_tables_pass_new(osm);
-	tables->tell = triad_tell_new(log);
-	if (tables->pass && tables->tell)
+	tables->report = triad_tables_report_new(log);
+	if (tables->pass && tables->report)
 		return tables;
 	triad_tables_free(tables);
 	return NULL;
@@ -50,7 +50,7 @@ void triad_tables_free(struct triad_tables *tables)
 	if (!tables)
 		return;
 	triad_tables_pass_free(tables->pass);
-	triad_tell_free(tables->tell);
+	triad_tables_report_free(tables->report);
 	triad_policy_unref(tables->policy);
 	triad_setup_unref(tables->setup);
 	pthread_mutex_destroy(&tables->lock);

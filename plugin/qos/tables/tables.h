@@ -67,7 +67,7 @@ const char *triad_tables_state_name(enum triad_tables_state state);
 /* What there is, and what is wanted. */
 struct triad_tables_wish {
 	struct triad_policy *policy; /* the last good one; NULL: none */
-	bool wanted;                 /* its tables */
+	bool desired;                /* its tables */
 	bool guarded;                /* tables that cut the SM off are refused */
 	struct triad_fabric *fabric; /* the last one; NULL: none yet */
 	bool is_settled;             /* that is what a sweep found that is through */

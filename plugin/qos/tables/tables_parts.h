@@ -7,14 +7,14 @@
 #include <pthread.h>
 
 #include "plugin/qos/tables/tables.h"
-#include "plugin/qos/tables/tell.h"
+#include "plugin/qos/tables/report.h"
 
 struct triad_tables {
 	struct osm_opensm *osm;
 	struct triad_log *log;
 
 	/* triad-qos alone. */
-	struct triad_tell *tell;
+	struct triad_tables_report *report;
 	struct triad_policy *policy; /* whose setup was offered last */
 	bool offered, offered_wanted, offered_guarded;
 	bool tested;       /* the guard has let the setup in force pass */
@@ -27,7 +27,7 @@ struct triad_tables {
 
 	pthread_mutex_t lock; /* of what follows; nothing is logged under it */
 	struct triad_setup *setup;
-	bool wanted;
+	bool desired;
 	bool dirty;     /* there may be tables in the fabric that are not OpenSM's */
 	uint64_t offer; /* counts what was put into force */
 	uint64_t begun_offer, passed_offer; /* of the pass that runs; of the last one */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "tests/unit/collect/claims_bed.h"
+#include "tests/unit/collect/claims_fixture.h"
 #include "tests/unit/run.h"
 
 /* --- rounds --- */
@@ -19,16 +19,16 @@ END_TEST
 
 START_TEST(test_start_asks_all_and_says_that_it_owns_nothing)
 {
-	struct bed bed;
+	struct fixture fixture;
 
-	set_up(&bed, 3);
-	ck_assert_uint_eq(bed.n_asked_all, 1);
-	ck_assert_uint_eq(bed.n_said, 1);
-	ck_assert_uint_eq(bed.said[0].owner.number, 1);
-	ck_assert(bed.said[0].owner.is_list);
-	ck_assert_uint_eq(bed.said[0].owner.n_parts, 0);
-	ck_assert_uint_eq(bed.said[0].owner.n, 0);
-	triad_claims_free(bed.claims);
+	set_up(&fixture, 3);
+	ck_assert_uint_eq(fixture.n_asked_all, 1);
+	ck_assert_uint_eq(fixture.n_said, 1);
+	ck_assert_uint_eq(fixture.said[0].owner.number, 1);
+	ck_assert(fixture.said[0].owner.is_list);
+	ck_assert_uint_eq(fixture.said[0].owner.n_parts, 0);
+	ck_assert_uint_eq(fixture.said[0].owner.n, 0);
+	triad_claims_free(fixture.claims);
 }
 END_TEST
 
@@ -37,73 +37,73 @@ START_TEST(test_wave_alone_claims_hop_by_hop)
 {
 	const uint64_t nodes[] = {1000, 1010, 1020, 1030};
 	const uint8_t hops[] = {3, 0, TRIAD_CLAIMS_UNREACHABLE, 1};
-	struct bed bed;
+	struct fixture fixture;
 	uint8_t stated = 99;
 
-	set_up_as(&bed, SELF, false);
-	triad_claims_set_nodes(bed.claims, nodes, hops, 4, bed.now_us);
-	run(&bed, 2 * BACKOFF - 1);
-	ck_assert_uint_eq(owner_of(&bed, 1), TRIAD_CLAIMS_NOBODY);
-	run(&bed, 1);
-	ck_assert_uint_eq(owner_of(&bed, 1), SELF);
-	run(&bed, BACKOFF - 1);
-	ck_assert_uint_eq(owner_of(&bed, 3), TRIAD_CLAIMS_NOBODY);
-	run(&bed, 1);
-	ck_assert_uint_eq(owner_of(&bed, 3), SELF);
-	run(&bed, 2 * BACKOFF - 1);
-	ck_assert_uint_eq(owner_of(&bed, 0), TRIAD_CLAIMS_NOBODY);
-	run(&bed, 1);
-	ck_assert_uint_eq(triad_claims_owner(bed.claims, 0, &stated), SELF);
+	set_up_as(&fixture, SELF, false);
+	triad_claims_set_nodes(fixture.claims, nodes, hops, 4, fixture.now_us);
+	run(&fixture, 2 * BACKOFF - 1);
+	ck_assert_uint_eq(owner_of(&fixture, 1), TRIAD_CLAIMS_NOBODY);
+	run(&fixture, 1);
+	ck_assert_uint_eq(owner_of(&fixture, 1), SELF);
+	run(&fixture, BACKOFF - 1);
+	ck_assert_uint_eq(owner_of(&fixture, 3), TRIAD_CLAIMS_NOBODY);
+	run(&fixture, 1);
+	ck_assert_uint_eq(owner_of(&fixture, 3), SELF);
+	run(&fixture, 2 * BACKOFF - 1);
+	ck_assert_uint_eq(owner_of(&fixture, 0), TRIAD_CLAIMS_NOBODY);
+	run(&fixture, 1);
+	ck_assert_uint_eq(triad_claims_owner(fixture.claims, 0, &stated), SELF);
 	ck_assert_uint_eq(stated, 3);
-	run(&bed, 10 * BACKOFF);
-	ck_assert_uint_eq(owner_of(&bed, 2), TRIAD_CLAIMS_NOBODY);
-	ck_assert_uint_eq(triad_claims_n_unowned(bed.claims), 0);
-	ck_assert_uint_eq(bed.n_entries, 3);
-	ck_assert_uint_eq(triad_claims_counts(bed.claims).n_claimed, 3);
-	ck_assert_uint_eq(triad_claims_changes(bed.claims), 3);
-	triad_claims_free(bed.claims);
+	run(&fixture, 10 * BACKOFF);
+	ck_assert_uint_eq(owner_of(&fixture, 2), TRIAD_CLAIMS_NOBODY);
+	ck_assert_uint_eq(triad_claims_n_unowned(fixture.claims), 0);
+	ck_assert_uint_eq(fixture.n_entries, 3);
+	ck_assert_uint_eq(triad_claims_counts(fixture.claims).n_claimed, 3);
+	ck_assert_uint_eq(triad_claims_changes(fixture.claims), 3);
+	triad_claims_free(fixture.claims);
 }
 END_TEST
 
 START_TEST(test_wave_stops_at_the_most_that_may_be_owned)
 {
-	struct bed bed;
+	struct fixture fixture;
 
-	bed_max_nodes = 3;
-	set_up(&bed, 5);
-	run(&bed, 4 * BACKOFF);
-	ck_assert_uint_eq(look(&bed, SELF).n_nodes, 3);
-	ck_assert_uint_eq(triad_claims_n_unowned(bed.claims), 2);
+	fixture_max_nodes = 3;
+	set_up(&fixture, 5);
+	run(&fixture, 4 * BACKOFF);
+	ck_assert_uint_eq(look(&fixture, SELF).n_nodes, 3);
+	ck_assert_uint_eq(triad_claims_n_unowned(fixture.claims), 2);
 	/* One of its own goes to another, and then there is room. */
-	receive_alive(&bed, OTHER, 0);
+	receive_alive(&fixture, OTHER, 0);
 	for (uint32_t i = 0; i < 5; i++)
-		if (owner_of(&bed, i) == SELF) {
-			receive_claim(&bed, OTHER, 1, i, 1, 0);
+		if (owner_of(&fixture, i) == SELF) {
+			receive_claim(&fixture, OTHER, 1, i, 1, 0);
 			break;
 		}
-	ck_assert_uint_eq(look(&bed, SELF).n_nodes, 2);
+	ck_assert_uint_eq(look(&fixture, SELF).n_nodes, 2);
 	for (unsigned i = 0; i < 8; i++) {
-		run(&bed, LIVENESS / 4);
-		receive_alive(&bed, OTHER, 1);
+		run(&fixture, LIVENESS / 4);
+		receive_alive(&fixture, OTHER, 1);
 	}
-	ck_assert_uint_eq(look(&bed, SELF).n_nodes, 3);
-	triad_claims_free(bed.claims);
-	bed_max_nodes = 0;
+	ck_assert_uint_eq(look(&fixture, SELF).n_nodes, 3);
+	triad_claims_free(fixture.claims);
+	fixture_max_nodes = 0;
 }
 END_TEST
 
 /* Row: M15 */
 START_TEST(test_wave_stops_where_somebody_claimed)
 {
-	struct bed bed;
+	struct fixture fixture;
 
-	set_up(&bed, 2);
-	receive_claim(&bed, OTHER, 1, 0, 2, 0);
-	run(&bed, 4 * BACKOFF);
-	ck_assert_uint_eq(owner_of(&bed, 0), OTHER);
-	ck_assert_uint_eq(owner_of(&bed, 1), SELF);
-	ck_assert_uint_eq(look(&bed, OTHER).n_nodes, 1);
-	triad_claims_free(bed.claims);
+	set_up(&fixture, 2);
+	receive_claim(&fixture, OTHER, 1, 0, 2, 0);
+	run(&fixture, 4 * BACKOFF);
+	ck_assert_uint_eq(owner_of(&fixture, 0), OTHER);
+	ck_assert_uint_eq(owner_of(&fixture, 1), SELF);
+	ck_assert_uint_eq(look(&fixture, OTHER).n_nodes, 1);
+	triad_claims_free(fixture.claims);
 }
 END_TEST
 
@@ -111,53 +111,53 @@ END_TEST
  * back-off later; the same one by the conflict's rule. */
 START_TEST(test_round_of_equals_goes_by_tie_break)
 {
-	struct bed bed;
+	struct fixture fixture;
 	unsigned n_first = 0;
 
-	set_up(&bed, 1000);
-	receive_alive(&bed, OTHER, 0);
-	run(&bed, 4 * BACKOFF);
+	set_up(&fixture, 1000);
+	receive_alive(&fixture, OTHER, 0);
+	run(&fixture, 4 * BACKOFF);
 	for (uint32_t i = 0; i < 1000; i++)
-		n_first += owner_of(&bed, i) == SELF;
+		n_first += owner_of(&fixture, i) == SELF;
 	ck_assert_uint_gt(n_first, 430);
 	ck_assert_uint_lt(n_first, 570);
 	for (uint32_t i = 0; i < 1000; i++)
-		if (owner_of(&bed, i) == TRIAD_CLAIMS_NOBODY)
-			receive_claim(&bed, OTHER, i + 1, i, 2, 0);
-	run(&bed, BACKOFF);
-	ck_assert_uint_eq(look(&bed, SELF).n_nodes, n_first);
-	triad_claims_free(bed.claims);
+		if (owner_of(&fixture, i) == TRIAD_CLAIMS_NOBODY)
+			receive_claim(&fixture, OTHER, i + 1, i, 2, 0);
+	run(&fixture, BACKOFF);
+	ck_assert_uint_eq(look(&fixture, SELF).n_nodes, n_first);
+	triad_claims_free(fixture.claims);
 }
 END_TEST
 
 /* Row: M15 */
 START_TEST(test_wave_nearer_takes_over)
 {
-	struct bed bed;
+	struct fixture fixture;
 
-	set_up(&bed, 2);
-	receive_claim(&bed, OTHER, 1, 0, 3, 0);
-	receive_claim(&bed, OTHER, 2, 1, 1, 0);
-	run(&bed, 5 * BACKOFF);
-	ck_assert_uint_eq(owner_of(&bed, 0), SELF);
-	ck_assert_uint_eq(owner_of(&bed, 1), OTHER);
-	triad_claims_free(bed.claims);
+	set_up(&fixture, 2);
+	receive_claim(&fixture, OTHER, 1, 0, 3, 0);
+	receive_claim(&fixture, OTHER, 2, 1, 1, 0);
+	run(&fixture, 5 * BACKOFF);
+	ck_assert_uint_eq(owner_of(&fixture, 0), SELF);
+	ck_assert_uint_eq(owner_of(&fixture, 1), OTHER);
+	triad_claims_free(fixture.claims);
 }
 END_TEST
 
 /* New fabrics, one after the other, don't keep a node from being claimed. */
 START_TEST(test_wave_goes_on_while_the_fabric_changes)
 {
-	struct bed bed;
+	struct fixture fixture;
 
-	set_up(&bed, 4);
+	set_up(&fixture, 4);
 	for (unsigned i = 0; i < 10; i++) {
-		run(&bed, BACKOFF / 2);
-		set_nodes(&bed, 4 + i % 2, 2);
+		run(&fixture, BACKOFF / 2);
+		set_nodes(&fixture, 4 + i % 2, 2);
 	}
-	turn(&bed);
-	ck_assert_uint_eq(owner_of(&bed, 3), SELF);
-	triad_claims_free(bed.claims);
+	turn(&fixture);
+	ck_assert_uint_eq(owner_of(&fixture, 3), SELF);
+	triad_claims_free(fixture.claims);
 }
 END_TEST
 
@@ -184,23 +184,24 @@ START_TEST(test_claim_against_one_that_stands_wins_by_rule)
 	const struct triad_collect_claim claim = {.node_guid = 1000,
 		.hops = claims_for_lower_load[_i].hops,
 		.load = claims_for_lower_load[_i].load};
-	struct bed bed;
+	struct fixture fixture;
 
-	set_up_as(&bed, 0, false);
-	set_nodes(&bed, 1, TRIAD_CLAIMS_UNREACHABLE);
-	receive_claim(&bed, OTHER, 1, 0, 2, 3);
-	hear(&bed, OTHER + 1, &owner, &claim);
-	ck_assert_uint_eq(owner_of(&bed, 0), OTHER + claims_for_lower_load[_i].wins);
-	ck_assert_uint_eq(triad_claims_counts(bed.claims).n_conflicts,
+	set_up_as(&fixture, 0, false);
+	set_nodes(&fixture, 1, TRIAD_CLAIMS_UNREACHABLE);
+	receive_claim(&fixture, OTHER, 1, 0, 2, 3);
+	hear(&fixture, OTHER + 1, &owner, &claim);
+	ck_assert_uint_eq(
+		owner_of(&fixture, 0), OTHER + claims_for_lower_load[_i].wins);
+	ck_assert_uint_eq(triad_claims_counts(fixture.claims).n_conflicts,
 		!claims_for_lower_load[_i].wins);
-	triad_claims_free(bed.claims);
+	triad_claims_free(fixture.claims);
 }
 END_TEST
 
 /* Whoever is heard first; and each agent wins some. */
 START_TEST(test_claim_of_equals_has_one_winner_in_any_order)
 {
-	struct bed one, two;
+	struct fixture one, two;
 	unsigned n_other = 0;
 
 	set_up_as(&one, 0, false);
@@ -224,54 +225,54 @@ END_TEST
 
 START_TEST(test_claim_stated_anew_takes_the_old_ones_place)
 {
-	struct bed bed;
+	struct fixture fixture;
 	uint8_t hops;
 
-	set_up_as(&bed, 0, false);
-	set_nodes(&bed, 1, 1);
-	receive_claim(&bed, OTHER, 1, 0, 2, 0);
-	receive_claim(&bed, OTHER, 2, 0, 5, 0);
-	ck_assert_uint_eq(triad_claims_owner(bed.claims, 0, &hops), OTHER);
+	set_up_as(&fixture, 0, false);
+	set_nodes(&fixture, 1, 1);
+	receive_claim(&fixture, OTHER, 1, 0, 2, 0);
+	receive_claim(&fixture, OTHER, 2, 0, 5, 0);
+	ck_assert_uint_eq(triad_claims_owner(fixture.claims, 0, &hops), OTHER);
 	ck_assert_uint_eq(hops, 5);
-	receive_claim(&bed, OTHER + 1, 1, 0, 4, 0);
-	ck_assert_uint_eq(owner_of(&bed, 0), OTHER + 1);
-	triad_claims_free(bed.claims);
+	receive_claim(&fixture, OTHER + 1, 1, 0, 4, 0);
+	ck_assert_uint_eq(owner_of(&fixture, 0), OTHER + 1);
+	triad_claims_free(fixture.claims);
 }
 END_TEST
 
 START_TEST(test_claim_worse_than_own_has_own_repeated_seldom)
 {
-	struct bed bed;
+	struct fixture fixture;
 	uint32_t number = 0;
 
-	set_up_owner(&bed, 3);
+	set_up_owner(&fixture, 3);
 	for (unsigned i = 0; i < 100; i++) {
-		receive_claim(&bed, OTHER, ++number, 1, 3, 0);
-		run(&bed, LIVENESS / 100);
+		receive_claim(&fixture, OTHER, ++number, 1, 3, 0);
+		run(&fixture, LIVENESS / 100);
 	}
-	ck_assert_uint_ge(bed.n_entries, 3);
-	ck_assert_uint_le(bed.n_entries, 5);
-	ck_assert_uint_eq(bed.said[0].first.node_guid, 1010);
-	ck_assert_uint_eq(owner_of(&bed, 1), SELF);
-	triad_claims_free(bed.claims);
+	ck_assert_uint_ge(fixture.n_entries, 3);
+	ck_assert_uint_le(fixture.n_entries, 5);
+	ck_assert_uint_eq(fixture.said[0].first.node_guid, 1010);
+	ck_assert_uint_eq(owner_of(&fixture, 1), SELF);
+	triad_claims_free(fixture.claims);
 }
 END_TEST
 
 START_TEST(test_claim_better_than_own_is_given_way_to)
 {
-	struct bed bed;
+	struct fixture fixture;
 	struct triad_collect_alive alive;
 
-	set_up_owner(&bed, 3);
-	receive_claim(&bed, OTHER, 1, 1, 1, 0);
-	run(&bed, LIVENESS / 2);
-	ck_assert_uint_eq(owner_of(&bed, 1), OTHER);
-	ck_assert_uint_eq(bed.n_said, 0);
-	ck_assert_uint_eq(triad_claims_counts(bed.claims).n_lost, 1);
-	triad_claims_fill_alive(bed.claims, &alive);
+	set_up_owner(&fixture, 3);
+	receive_claim(&fixture, OTHER, 1, 1, 1, 0);
+	run(&fixture, LIVENESS / 2);
+	ck_assert_uint_eq(owner_of(&fixture, 1), OTHER);
+	ck_assert_uint_eq(fixture.n_said, 0);
+	ck_assert_uint_eq(triad_claims_counts(fixture.claims).n_lost, 1);
+	triad_claims_fill_alive(fixture.claims, &alive);
 	ck_assert_uint_eq(alive.n_nodes, 2);
 	ck_assert_uint_eq(alive.n_announced, 2);
-	triad_claims_free(bed.claims);
+	triad_claims_free(fixture.claims);
 }
 END_TEST
 
@@ -281,43 +282,43 @@ START_TEST(test_balance_takes_some_of_who_owns_much_more)
 {
 	struct triad_collect_claim entries[200];
 	const struct triad_collect_owner owner = {.number = 1, .n = 200};
-	struct bed bed;
+	struct fixture fixture;
 	uint32_t n_before;
 
 	for (unsigned i = 0; i < 200; i++)
 		entries[i] = (struct triad_collect_claim){.node_guid = 1000 + 10 * i,
 			.hops = 2,
 			.load = triad_claims_load(i)};
-	set_up(&bed, 200);
-	hear(&bed, OTHER, &owner, entries);
-	run(&bed, 4 * BACKOFF);
-	ck_assert_uint_eq(look(&bed, SELF).n_nodes, 0);
+	set_up(&fixture, 200);
+	hear(&fixture, OTHER, &owner, entries);
+	run(&fixture, 4 * BACKOFF);
+	ck_assert_uint_eq(look(&fixture, SELF).n_nodes, 0);
 	for (unsigned i = 0; i < 40; i++) {
-		n_before = look(&bed, SELF).n_nodes;
-		receive_alive(&bed, OTHER, 1);
-		run(&bed, LIVENESS / 4);
-		ck_assert_uint_le(look(&bed, SELF).n_nodes, n_before + 30);
+		n_before = look(&fixture, SELF).n_nodes;
+		receive_alive(&fixture, OTHER, 1);
+		run(&fixture, LIVENESS / 4);
+		ck_assert_uint_le(look(&fixture, SELF).n_nodes, n_before + 30);
 	}
 	/* One step apart is near enough. */
-	ck_assert_uint_ge(look(&bed, SELF).n_nodes, 60);
-	ck_assert_uint_le(look(&bed, SELF).n_nodes, 100);
-	triad_claims_free(bed.claims);
+	ck_assert_uint_ge(look(&fixture, SELF).n_nodes, 60);
+	ck_assert_uint_le(look(&fixture, SELF).n_nodes, 100);
+	triad_claims_free(fixture.claims);
 }
 END_TEST
 
 START_TEST(test_balance_leaves_those_nearer_to_their_owner)
 {
-	struct bed bed;
+	struct fixture fixture;
 
-	set_up(&bed, 100);
+	set_up(&fixture, 100);
 	for (uint32_t i = 0; i < 100; i++)
-		receive_claim(&bed, OTHER, i + 1, i, 1, 9);
+		receive_claim(&fixture, OTHER, i + 1, i, 1, 9);
 	for (unsigned i = 0; i < 10; i++) {
-		receive_alive(&bed, OTHER, 100);
-		run(&bed, LIVENESS / 4);
+		receive_alive(&fixture, OTHER, 100);
+		run(&fixture, LIVENESS / 4);
 	}
-	ck_assert_uint_eq(look(&bed, OTHER).n_nodes, 100);
-	triad_claims_free(bed.claims);
+	ck_assert_uint_eq(look(&fixture, OTHER).n_nodes, 100);
+	triad_claims_free(fixture.claims);
 }
 END_TEST
 
@@ -326,43 +327,43 @@ END_TEST
 /* Row: M17 */
 START_TEST(test_agent_silent_for_a_liveness_time_is_dead_and_inherited)
 {
-	struct bed bed;
+	struct fixture fixture;
 
-	set_up(&bed, 1);
-	receive_claim(&bed, OTHER, 1, 0, 1, 0);
-	run(&bed, LIVENESS);
-	ck_assert_uint_eq(owner_of(&bed, 0), OTHER);
-	ck_assert_int_ne(look(&bed, OTHER).state, TRIAD_CLAIMS_DEAD);
-	run(&bed, 1);
-	ck_assert_uint_eq(owner_of(&bed, 0), TRIAD_CLAIMS_NOBODY);
-	ck_assert_uint_eq(triad_claims_n_unowned(bed.claims), 1);
-	ck_assert_int_eq(look(&bed, OTHER).state, TRIAD_CLAIMS_DEAD);
-	ck_assert_uint_eq(triad_claims_counts(bed.claims).n_deaths, 1);
-	run(&bed, 2 * BACKOFF);
-	ck_assert_uint_eq(owner_of(&bed, 0), SELF);
-	triad_claims_free(bed.claims);
+	set_up(&fixture, 1);
+	receive_claim(&fixture, OTHER, 1, 0, 1, 0);
+	run(&fixture, LIVENESS);
+	ck_assert_uint_eq(owner_of(&fixture, 0), OTHER);
+	ck_assert_int_ne(look(&fixture, OTHER).state, TRIAD_CLAIMS_DEAD);
+	run(&fixture, 1);
+	ck_assert_uint_eq(owner_of(&fixture, 0), TRIAD_CLAIMS_NOBODY);
+	ck_assert_uint_eq(triad_claims_n_unowned(fixture.claims), 1);
+	ck_assert_int_eq(look(&fixture, OTHER).state, TRIAD_CLAIMS_DEAD);
+	ck_assert_uint_eq(triad_claims_counts(fixture.claims).n_deaths, 1);
+	run(&fixture, 2 * BACKOFF);
+	ck_assert_uint_eq(owner_of(&fixture, 0), SELF);
+	triad_claims_free(fixture.claims);
 }
 END_TEST
 
 /* What it owned was given away in between: it is asked. */
 START_TEST(test_agent_that_comes_back_is_asked_for_its_list)
 {
-	struct bed bed;
+	struct fixture fixture;
 
-	set_up(&bed, 1);
-	run(&bed, LIVENESS);
-	receive_claim(&bed, OTHER, 1, 0, 1, 0);
-	run(&bed, LIVENESS + 1);
-	forget_said(&bed);
-	receive_alive(&bed, OTHER, 1);
-	ck_assert(look(&bed, OTHER).is_behind);
-	run(&bed, BACKOFF);
-	ck_assert_uint_eq(bed.n_asked, 1);
-	ck_assert_uint_eq(bed.asked, OTHER);
-	receive_list(&bed, OTHER, 1, 0, 1, 0, 1);
-	ck_assert_uint_eq(owner_of(&bed, 0), OTHER);
-	ck_assert(!look(&bed, OTHER).is_behind);
-	triad_claims_free(bed.claims);
+	set_up(&fixture, 1);
+	run(&fixture, LIVENESS);
+	receive_claim(&fixture, OTHER, 1, 0, 1, 0);
+	run(&fixture, LIVENESS + 1);
+	forget_said(&fixture);
+	receive_alive(&fixture, OTHER, 1);
+	ck_assert(look(&fixture, OTHER).is_behind);
+	run(&fixture, BACKOFF);
+	ck_assert_uint_eq(fixture.n_asked, 1);
+	ck_assert_uint_eq(fixture.asked, OTHER);
+	receive_list(&fixture, OTHER, 1, 0, 1, 0, 1);
+	ck_assert_uint_eq(owner_of(&fixture, 0), OTHER);
+	ck_assert(!look(&fixture, OTHER).is_behind);
+	triad_claims_free(fixture.claims);
 }
 END_TEST
 
@@ -372,51 +373,53 @@ START_TEST(test_incarnation_old_is_not_heard_and_new_owns_nothing)
 	const struct triad_collect_alive alive = {.n_nodes = 0};
 	const struct triad_collect_owner owner = {.number = 1, .n = 1};
 	const struct triad_collect_claim claim = {.node_guid = 1000, .hops = 1};
-	struct bed bed;
+	struct fixture fixture;
 
-	set_up(&bed, 1);
-	receive_claim(&bed, OTHER, 1, 0, 1, 0);
+	set_up(&fixture, 1);
+	receive_claim(&fixture, OTHER, 1, 0, 1, 0);
 	head.incarnation = 8;
-	triad_claims_receive_alive(bed.claims, &head, &alive, bed.now_us);
-	ck_assert_uint_eq(owner_of(&bed, 0), TRIAD_CLAIMS_NOBODY);
-	ck_assert_uint_eq(look(&bed, OTHER).incarnation, 8);
-	receive_claim(&bed, OTHER, 2, 0, 1, 0);
-	ck_assert_uint_eq(owner_of(&bed, 0), TRIAD_CLAIMS_NOBODY);
-	triad_claims_receive_owner(bed.claims, &head, &owner, &claim, bed.now_us);
-	ck_assert_uint_eq(owner_of(&bed, 0), OTHER);
-	triad_claims_free(bed.claims);
+	triad_claims_receive_alive(fixture.claims, &head, &alive, fixture.now_us);
+	ck_assert_uint_eq(owner_of(&fixture, 0), TRIAD_CLAIMS_NOBODY);
+	ck_assert_uint_eq(look(&fixture, OTHER).incarnation, 8);
+	receive_claim(&fixture, OTHER, 2, 0, 1, 0);
+	ck_assert_uint_eq(owner_of(&fixture, 0), TRIAD_CLAIMS_NOBODY);
+	triad_claims_receive_owner(
+		fixture.claims, &head, &owner, &claim, fixture.now_us);
+	ck_assert_uint_eq(owner_of(&fixture, 0), OTHER);
+	triad_claims_free(fixture.claims);
 }
 END_TEST
 
-static void wake_by_turn(struct bed *bed)
+static void wake_by_turn(struct fixture *fixture)
 {
-	turn(bed);
+	turn(fixture);
 }
 
-static void wake_by_alive(struct bed *bed)
+static void wake_by_alive(struct fixture *fixture)
 {
-	receive_alive(bed, OTHER, 0);
+	receive_alive(fixture, OTHER, 0);
 }
 
-static void wake_by_question(struct bed *bed)
+static void wake_by_question(struct fixture *fixture)
 {
 	const struct triad_collect_head head = head_of(OTHER);
 	const struct triad_collect_who_owns who = {.wants_list = true};
 
-	triad_claims_receive_who_owns(bed->claims, &head, &who, NULL, bed->now_us);
+	triad_claims_receive_who_owns(
+		fixture->claims, &head, &who, NULL, fixture->now_us);
 }
 
-static void wake_by_fabric(struct bed *bed)
+static void wake_by_fabric(struct fixture *fixture)
 {
-	set_nodes(bed, 4, 3);
+	set_nodes(fixture, 4, 3);
 }
 
-static void wake_by_drain(struct bed *bed)
+static void wake_by_drain(struct fixture *fixture)
 {
-	triad_claims_drain(bed->claims, true, bed->now_us);
+	triad_claims_drain(fixture->claims, true, fixture->now_us);
 }
 
-static void (*const wakes[])(struct bed *) = {
+static void (*const wakes[])(struct fixture *) = {
 	wake_by_turn, wake_by_alive, wake_by_question, wake_by_fabric, wake_by_drain};
 
 /* Whatever it hears of first, nothing is said of what it owned. */
@@ -425,100 +428,100 @@ START_TEST(test_incarnation_old_is_heard_when_the_last_one_is_long_gone)
 {
 	struct triad_collect_head head = {.sender = OTHER, .incarnation = 9};
 	const struct triad_collect_alive alive = {.n_announced = 0};
-	struct bed bed;
+	struct fixture fixture;
 
-	set_up_owner(&bed, 3);
-	triad_claims_receive_alive(bed.claims, &head, &alive, bed.now_us);
+	set_up_owner(&fixture, 3);
+	triad_claims_receive_alive(fixture.claims, &head, &alive, fixture.now_us);
 	head.incarnation = 8;
-	run(&bed, 2 * LIVENESS);
-	triad_claims_receive_alive(bed.claims, &head, &alive, bed.now_us);
-	ck_assert_int_eq(look(&bed, OTHER).state, TRIAD_CLAIMS_DEAD);
-	run(&bed, 3 * LIVENESS);
-	triad_claims_receive_alive(bed.claims, &head, &alive, bed.now_us);
-	ck_assert_int_eq(look(&bed, OTHER).state, TRIAD_CLAIMS_ALIVE);
-	triad_claims_free(bed.claims);
+	run(&fixture, 2 * LIVENESS);
+	triad_claims_receive_alive(fixture.claims, &head, &alive, fixture.now_us);
+	ck_assert_int_eq(look(&fixture, OTHER).state, TRIAD_CLAIMS_DEAD);
+	run(&fixture, 3 * LIVENESS);
+	triad_claims_receive_alive(fixture.claims, &head, &alive, fixture.now_us);
+	ck_assert_int_eq(look(&fixture, OTHER).state, TRIAD_CLAIMS_ALIVE);
+	triad_claims_free(fixture.claims);
 }
 END_TEST
 
 START_TEST(test_nap_longer_than_liveness_begins_as_if_just_started)
 {
-	struct bed bed;
+	struct fixture fixture;
 
-	set_up_owner(&bed, 3);
-	bed.now_us += LIVENESS + 1;
-	wakes[_i](&bed);
-	turn(&bed);
-	ck_assert_uint_eq(triad_claims_counts(bed.claims).n_stalls, 1);
-	ck_assert_uint_eq(look(&bed, SELF).n_nodes, 0);
-	ck_assert_uint_eq(bed.n_entries, 0);
-	ck_assert_uint_eq(bed.n_asked_all, 1);
-	ck_assert_uint_ge(bed.n_said, 1);
-	ck_assert(bed.said[0].owner.is_list);
-	ck_assert_uint_eq(bed.said[0].owner.number, 3);
-	ck_assert_uint_eq(bed.said[0].owner.n_nodes, 0);
-	triad_claims_drain(bed.claims, false, bed.now_us);
-	run(&bed, 6 * BACKOFF);
-	ck_assert_uint_ge(look(&bed, SELF).n_nodes, 3);
-	triad_claims_free(bed.claims);
+	set_up_owner(&fixture, 3);
+	fixture.now_us += LIVENESS + 1;
+	wakes[_i](&fixture);
+	turn(&fixture);
+	ck_assert_uint_eq(triad_claims_counts(fixture.claims).n_stalls, 1);
+	ck_assert_uint_eq(look(&fixture, SELF).n_nodes, 0);
+	ck_assert_uint_eq(fixture.n_entries, 0);
+	ck_assert_uint_eq(fixture.n_asked_all, 1);
+	ck_assert_uint_ge(fixture.n_said, 1);
+	ck_assert(fixture.said[0].owner.is_list);
+	ck_assert_uint_eq(fixture.said[0].owner.number, 3);
+	ck_assert_uint_eq(fixture.said[0].owner.n_nodes, 0);
+	triad_claims_drain(fixture.claims, false, fixture.now_us);
+	run(&fixture, 6 * BACKOFF);
+	ck_assert_uint_ge(look(&fixture, SELF).n_nodes, 3);
+	triad_claims_free(fixture.claims);
 }
 END_TEST
 
 START_TEST(test_nap_as_long_as_liveness_is_none)
 {
-	struct bed bed;
+	struct fixture fixture;
 
-	set_up_owner(&bed, 3);
-	bed.now_us += LIVENESS;
-	turn(&bed);
-	ck_assert_uint_eq(triad_claims_counts(bed.claims).n_stalls, 0);
-	ck_assert_uint_eq(look(&bed, SELF).n_nodes, 3);
-	triad_claims_free(bed.claims);
+	set_up_owner(&fixture, 3);
+	fixture.now_us += LIVENESS;
+	turn(&fixture);
+	ck_assert_uint_eq(triad_claims_counts(fixture.claims).n_stalls, 0);
+	ck_assert_uint_eq(look(&fixture, SELF).n_nodes, 3);
+	triad_claims_free(fixture.claims);
 }
 END_TEST
 
 /* Else a broker that is down for long would end all reading with the first change. */
 START_TEST(test_away_keeps_what_is_owned_whatever_the_fabric_becomes)
 {
-	struct bed bed;
+	struct fixture fixture;
 
-	set_up_owner(&bed, 3);
-	triad_claims_set_away(bed.claims, true, bed.now_us);
-	bed.now_us += 10 * LIVENESS;
-	set_nodes(&bed, 4, 2);
-	bed.now_us += 10 * LIVENESS;
-	set_nodes(&bed, 2, 2);
-	ck_assert_uint_eq(triad_claims_counts(bed.claims).n_stalls, 0);
-	ck_assert_uint_eq(look(&bed, SELF).n_nodes, 2);
-	bed.now_us += MS;
-	triad_claims_set_away(bed.claims, false, bed.now_us);
-	turn(&bed);
-	ck_assert_uint_eq(triad_claims_counts(bed.claims).n_stalls, 1);
-	ck_assert_uint_eq(look(&bed, SELF).n_nodes, 0);
-	triad_claims_free(bed.claims);
+	set_up_owner(&fixture, 3);
+	triad_claims_set_away(fixture.claims, true, fixture.now_us);
+	fixture.now_us += 10 * LIVENESS;
+	set_nodes(&fixture, 4, 2);
+	fixture.now_us += 10 * LIVENESS;
+	set_nodes(&fixture, 2, 2);
+	ck_assert_uint_eq(triad_claims_counts(fixture.claims).n_stalls, 0);
+	ck_assert_uint_eq(look(&fixture, SELF).n_nodes, 2);
+	fixture.now_us += MS;
+	triad_claims_set_away(fixture.claims, false, fixture.now_us);
+	turn(&fixture);
+	ck_assert_uint_eq(triad_claims_counts(fixture.claims).n_stalls, 1);
+	ck_assert_uint_eq(look(&fixture, SELF).n_nodes, 0);
+	triad_claims_free(fixture.claims);
 }
 END_TEST
 
 START_TEST(test_drain_keeps_until_others_take_and_claims_nothing)
 {
-	struct bed bed;
+	struct fixture fixture;
 
-	set_up_owner(&bed, 2);
-	triad_claims_drain(bed.claims, true, bed.now_us);
-	ck_assert_uint_eq(bed.n_said, 1);
-	ck_assert(bed.said[0].owner.is_draining);
-	ck_assert(!bed.said[0].owner.is_list);
-	ck_assert_uint_eq(look(&bed, SELF).n_nodes, 2);
-	receive_claim(&bed, OTHER, 1, 0, 9, 9);
-	ck_assert_uint_eq(owner_of(&bed, 0), OTHER);
-	set_nodes(&bed, 3, 2);
-	run(&bed, 6 * BACKOFF);
-	ck_assert_uint_eq(look(&bed, SELF).n_nodes, 1);
-	ck_assert_uint_eq(owner_of(&bed, 2), TRIAD_CLAIMS_NOBODY);
-	ck_assert_int_eq(look(&bed, SELF).state, TRIAD_CLAIMS_DRAINING);
-	triad_claims_drain(bed.claims, false, bed.now_us);
-	run(&bed, 3 * BACKOFF);
-	ck_assert_uint_eq(look(&bed, SELF).n_nodes, 3);
-	triad_claims_free(bed.claims);
+	set_up_owner(&fixture, 2);
+	triad_claims_drain(fixture.claims, true, fixture.now_us);
+	ck_assert_uint_eq(fixture.n_said, 1);
+	ck_assert(fixture.said[0].owner.is_draining);
+	ck_assert(!fixture.said[0].owner.is_list);
+	ck_assert_uint_eq(look(&fixture, SELF).n_nodes, 2);
+	receive_claim(&fixture, OTHER, 1, 0, 9, 9);
+	ck_assert_uint_eq(owner_of(&fixture, 0), OTHER);
+	set_nodes(&fixture, 3, 2);
+	run(&fixture, 6 * BACKOFF);
+	ck_assert_uint_eq(look(&fixture, SELF).n_nodes, 1);
+	ck_assert_uint_eq(owner_of(&fixture, 2), TRIAD_CLAIMS_NOBODY);
+	ck_assert_int_eq(look(&fixture, SELF).state, TRIAD_CLAIMS_DRAINING);
+	triad_claims_drain(fixture.claims, false, fixture.now_us);
+	run(&fixture, 3 * BACKOFF);
+	ck_assert_uint_eq(look(&fixture, SELF).n_nodes, 3);
+	triad_claims_free(fixture.claims);
 }
 END_TEST
 
@@ -527,67 +530,67 @@ START_TEST(test_drain_of_another_lets_its_nodes_be_claimed)
 	const struct triad_collect_head head = head_of(OTHER);
 	const struct triad_collect_alive alive = {
 		.is_draining = true, .n_announced = 1};
-	struct bed bed;
+	struct fixture fixture;
 
-	set_up(&bed, 1);
-	receive_claim(&bed, OTHER, 1, 0, 1, 0);
-	run(&bed, 6 * BACKOFF);
-	ck_assert_uint_eq(owner_of(&bed, 0), OTHER);
-	triad_claims_receive_alive(bed.claims, &head, &alive, bed.now_us);
-	ck_assert_int_eq(look(&bed, OTHER).state, TRIAD_CLAIMS_DRAINING);
-	run(&bed, 3 * BACKOFF);
-	ck_assert_uint_eq(owner_of(&bed, 0), SELF);
-	triad_claims_free(bed.claims);
+	set_up(&fixture, 1);
+	receive_claim(&fixture, OTHER, 1, 0, 1, 0);
+	run(&fixture, 6 * BACKOFF);
+	ck_assert_uint_eq(owner_of(&fixture, 0), OTHER);
+	triad_claims_receive_alive(fixture.claims, &head, &alive, fixture.now_us);
+	ck_assert_int_eq(look(&fixture, OTHER).state, TRIAD_CLAIMS_DRAINING);
+	run(&fixture, 3 * BACKOFF);
+	ck_assert_uint_eq(owner_of(&fixture, 0), SELF);
+	triad_claims_free(fixture.claims);
 }
 END_TEST
 
 START_TEST(test_leave_says_that_nothing_is_owned)
 {
-	struct bed bed;
+	struct fixture fixture;
 
-	set_up_owner(&bed, 2);
-	triad_claims_leave(bed.claims, bed.now_us);
-	ck_assert_uint_eq(bed.n_said, 1);
-	ck_assert(bed.said[0].owner.is_list);
-	ck_assert_uint_eq(bed.said[0].owner.n_nodes, 0);
-	ck_assert_uint_eq(triad_claims_counts(bed.claims).n_given_up, 2);
-	run(&bed, 10 * BACKOFF);
-	ck_assert_uint_eq(look(&bed, SELF).n_nodes, 0);
-	triad_claims_free(bed.claims);
+	set_up_owner(&fixture, 2);
+	triad_claims_leave(fixture.claims, fixture.now_us);
+	ck_assert_uint_eq(fixture.n_said, 1);
+	ck_assert(fixture.said[0].owner.is_list);
+	ck_assert_uint_eq(fixture.said[0].owner.n_nodes, 0);
+	ck_assert_uint_eq(triad_claims_counts(fixture.claims).n_given_up, 2);
+	run(&fixture, 10 * BACKOFF);
+	ck_assert_uint_eq(look(&fixture, SELF).n_nodes, 0);
+	triad_claims_free(fixture.claims);
 }
 END_TEST
 
 START_TEST(test_leave_of_another_frees_all_that_it_owned)
 {
 	const struct triad_collect_owner nothing = {.number = 3, .is_list = true};
-	struct bed bed;
+	struct fixture fixture;
 
-	set_up_as(&bed, 0, false);
-	set_nodes(&bed, 2, 1);
-	receive_claim(&bed, OTHER, 1, 0, 1, 0);
-	receive_claim(&bed, OTHER, 2, 1, 1, 0);
-	hear(&bed, OTHER, &nothing, NULL);
-	ck_assert_uint_eq(triad_claims_n_unowned(bed.claims), 2);
-	ck_assert(!look(&bed, OTHER).is_behind);
-	triad_claims_free(bed.claims);
+	set_up_as(&fixture, 0, false);
+	set_nodes(&fixture, 2, 1);
+	receive_claim(&fixture, OTHER, 1, 0, 1, 0);
+	receive_claim(&fixture, OTHER, 2, 1, 1, 0);
+	hear(&fixture, OTHER, &nothing, NULL);
+	ck_assert_uint_eq(triad_claims_n_unowned(fixture.claims), 2);
+	ck_assert(!look(&fixture, OTHER).is_behind);
+	triad_claims_free(fixture.claims);
 }
 END_TEST
 
 START_TEST(test_observer_claims_nothing_and_sees_all)
 {
-	struct bed bed;
+	struct fixture fixture;
 
-	set_up_as(&bed, 0, false);
-	set_nodes(&bed, 2, 0);
-	receive_claim(&bed, OTHER, 1, 0, 1, 0);
-	run(&bed, LIVENESS);
-	ck_assert_uint_eq(owner_of(&bed, 0), OTHER);
-	ck_assert_uint_eq(owner_of(&bed, 1), TRIAD_CLAIMS_NOBODY);
-	ck_assert_uint_eq(bed.n_said, 0);
-	ck_assert_uint_eq(bed.n_asked_all, 1);
-	run(&bed, 1);
-	ck_assert_uint_eq(owner_of(&bed, 0), TRIAD_CLAIMS_NOBODY);
-	triad_claims_free(bed.claims);
+	set_up_as(&fixture, 0, false);
+	set_nodes(&fixture, 2, 0);
+	receive_claim(&fixture, OTHER, 1, 0, 1, 0);
+	run(&fixture, LIVENESS);
+	ck_assert_uint_eq(owner_of(&fixture, 0), OTHER);
+	ck_assert_uint_eq(owner_of(&fixture, 1), TRIAD_CLAIMS_NOBODY);
+	ck_assert_uint_eq(fixture.n_said, 0);
+	ck_assert_uint_eq(fixture.n_asked_all, 1);
+	run(&fixture, 1);
+	ck_assert_uint_eq(owner_of(&fixture, 0), TRIAD_CLAIMS_NOBODY);
+	triad_claims_free(fixture.claims);
 }
 END_TEST
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include <errno.h>
 
-#include "tests/unit/collect/claims_bed.h"
+#include "tests/unit/collect/claims_fixture.h"
 #include "tests/unit/run.h"
 #include "tests/unit/scarce_memory.h"
 
@@ -9,254 +9,256 @@
 
 START_TEST(test_gap_asks_for_the_list_and_not_too_often)
 {
-	struct bed bed;
+	struct fixture fixture;
 
-	set_up(&bed, 2);
-	run(&bed, LIVENESS);
-	forget_said(&bed);
-	receive_claim(&bed, OTHER, 1, 0, 1, 0);
-	receive_claim(&bed, OTHER, 3, 1, 1, 0);
-	ck_assert_uint_eq(owner_of(&bed, 1), OTHER);
-	ck_assert_uint_eq(bed.n_asked, 0);
-	run(&bed, BACKOFF);
-	ck_assert_uint_eq(bed.n_asked, 1);
+	set_up(&fixture, 2);
+	run(&fixture, LIVENESS);
+	forget_said(&fixture);
+	receive_claim(&fixture, OTHER, 1, 0, 1, 0);
+	receive_claim(&fixture, OTHER, 3, 1, 1, 0);
+	ck_assert_uint_eq(owner_of(&fixture, 1), OTHER);
+	ck_assert_uint_eq(fixture.n_asked, 0);
+	run(&fixture, BACKOFF);
+	ck_assert_uint_eq(fixture.n_asked, 1);
 	for (unsigned i = 0; i < 10; i++) {
-		receive_alive(&bed, OTHER, 4);
-		run(&bed, LIVENESS / 40);
+		receive_alive(&fixture, OTHER, 4);
+		run(&fixture, LIVENESS / 40);
 	}
-	ck_assert_uint_le(bed.n_asked, 2);
-	receive_list(&bed, OTHER, 4, 0, 1, 0, 1);
-	ck_assert_uint_eq(owner_of(&bed, 0), OTHER);
-	ck_assert_uint_eq(owner_of(&bed, 1), TRIAD_CLAIMS_NOBODY);
-	forget_said(&bed);
-	receive_alive(&bed, OTHER, 4);
-	run(&bed, LIVENESS / 2);
-	ck_assert_uint_eq(bed.n_asked, 0);
-	triad_claims_free(bed.claims);
+	ck_assert_uint_le(fixture.n_asked, 2);
+	receive_list(&fixture, OTHER, 4, 0, 1, 0, 1);
+	ck_assert_uint_eq(owner_of(&fixture, 0), OTHER);
+	ck_assert_uint_eq(owner_of(&fixture, 1), TRIAD_CLAIMS_NOBODY);
+	forget_said(&fixture);
+	receive_alive(&fixture, OTHER, 4);
+	run(&fixture, LIVENESS / 2);
+	ck_assert_uint_eq(fixture.n_asked, 0);
+	triad_claims_free(fixture.claims);
 }
 END_TEST
 
 START_TEST(test_gap_closed_by_a_late_message_asks_nobody)
 {
-	struct bed bed;
+	struct fixture fixture;
 
-	set_up(&bed, 2);
-	run(&bed, LIVENESS);
-	receive_claim(&bed, OTHER, 1, 0, 1, 0);
-	receive_alive(&bed, OTHER, 2);
-	ck_assert(look(&bed, OTHER).is_behind);
-	turn(&bed);
-	receive_claim(&bed, OTHER, 2, 1, 1, 0);
-	ck_assert(!look(&bed, OTHER).is_behind);
-	run(&bed, LIVENESS / 2);
-	ck_assert_uint_eq(bed.n_asked, 0);
-	triad_claims_free(bed.claims);
+	set_up(&fixture, 2);
+	run(&fixture, LIVENESS);
+	receive_claim(&fixture, OTHER, 1, 0, 1, 0);
+	receive_alive(&fixture, OTHER, 2);
+	ck_assert(look(&fixture, OTHER).is_behind);
+	turn(&fixture);
+	receive_claim(&fixture, OTHER, 2, 1, 1, 0);
+	ck_assert(!look(&fixture, OTHER).is_behind);
+	run(&fixture, LIVENESS / 2);
+	ck_assert_uint_eq(fixture.n_asked, 0);
+	triad_claims_free(fixture.claims);
 }
 END_TEST
 
 START_TEST(test_announcement_heard_twice_or_late_is_left)
 {
-	struct bed bed;
+	struct fixture fixture;
 
-	set_up_as(&bed, 0, false);
-	set_nodes(&bed, 1, 1);
-	receive_claim(&bed, OTHER, 1, 0, 1, 0);
-	receive_claim(&bed, OTHER, 2, 0, TRIAD_COLLECT_HOPS_GIVEN_UP, 0);
-	ck_assert_uint_eq(owner_of(&bed, 0), TRIAD_CLAIMS_NOBODY);
-	receive_claim(&bed, OTHER, 1, 0, 1, 0);
-	ck_assert_uint_eq(owner_of(&bed, 0), TRIAD_CLAIMS_NOBODY);
-	ck_assert(!look(&bed, OTHER).is_behind);
-	triad_claims_free(bed.claims);
+	set_up_as(&fixture, 0, false);
+	set_nodes(&fixture, 1, 1);
+	receive_claim(&fixture, OTHER, 1, 0, 1, 0);
+	receive_claim(&fixture, OTHER, 2, 0, TRIAD_COLLECT_HOPS_GIVEN_UP, 0);
+	ck_assert_uint_eq(owner_of(&fixture, 0), TRIAD_CLAIMS_NOBODY);
+	receive_claim(&fixture, OTHER, 1, 0, 1, 0);
+	ck_assert_uint_eq(owner_of(&fixture, 0), TRIAD_CLAIMS_NOBODY);
+	ck_assert(!look(&fixture, OTHER).is_behind);
+	triad_claims_free(fixture.claims);
 }
 END_TEST
 
 START_TEST(test_list_in_parts_counts_when_all_are_here)
 {
-	struct bed bed;
+	struct fixture fixture;
 
-	set_up(&bed, 6);
-	run(&bed, LIVENESS);
-	receive_claim(&bed, OTHER, 1, 5, 1, 0);
-	receive_alive(&bed, OTHER, 3);
-	turn(&bed);
-	run(&bed, BACKOFF);
-	ck_assert_uint_eq(bed.n_asked, 1);
-	receive_list(&bed, OTHER, 3, 1, 2, 2, 4);
-	receive_list(&bed, OTHER, 3, 1, 2, 2, 4);
-	ck_assert(look(&bed, OTHER).is_behind);
-	ck_assert_uint_eq(owner_of(&bed, 5), OTHER);
-	receive_list(&bed, OTHER, 3, 0, 2, 0, 2);
-	ck_assert(!look(&bed, OTHER).is_behind);
-	ck_assert_uint_eq(owner_of(&bed, 5), TRIAD_CLAIMS_NOBODY);
-	ck_assert_uint_eq(look(&bed, OTHER).n_nodes, 4);
-	triad_claims_free(bed.claims);
+	set_up(&fixture, 6);
+	run(&fixture, LIVENESS);
+	receive_claim(&fixture, OTHER, 1, 5, 1, 0);
+	receive_alive(&fixture, OTHER, 3);
+	turn(&fixture);
+	run(&fixture, BACKOFF);
+	ck_assert_uint_eq(fixture.n_asked, 1);
+	receive_list(&fixture, OTHER, 3, 1, 2, 2, 4);
+	receive_list(&fixture, OTHER, 3, 1, 2, 2, 4);
+	ck_assert(look(&fixture, OTHER).is_behind);
+	ck_assert_uint_eq(owner_of(&fixture, 5), OTHER);
+	receive_list(&fixture, OTHER, 3, 0, 2, 0, 2);
+	ck_assert(!look(&fixture, OTHER).is_behind);
+	ck_assert_uint_eq(owner_of(&fixture, 5), TRIAD_CLAIMS_NOBODY);
+	ck_assert_uint_eq(look(&fixture, OTHER).n_nodes, 4);
+	triad_claims_free(fixture.claims);
 }
 END_TEST
 
 START_TEST(test_list_with_a_missing_part_is_asked_for_again)
 {
-	struct bed bed;
+	struct fixture fixture;
 
-	set_up(&bed, 6);
-	run(&bed, LIVENESS);
-	receive_alive(&bed, OTHER, 3);
-	run(&bed, BACKOFF);
-	ck_assert_uint_eq(bed.n_asked, 1);
-	receive_list(&bed, OTHER, 3, 0, 2, 0, 2);
-	run(&bed, LIVENESS / 4);
-	ck_assert_uint_eq(bed.n_asked, 2);
-	triad_claims_free(bed.claims);
+	set_up(&fixture, 6);
+	run(&fixture, LIVENESS);
+	receive_alive(&fixture, OTHER, 3);
+	run(&fixture, BACKOFF);
+	ck_assert_uint_eq(fixture.n_asked, 1);
+	receive_list(&fixture, OTHER, 3, 0, 2, 0, 2);
+	run(&fixture, LIVENESS / 4);
+	ck_assert_uint_eq(fixture.n_asked, 2);
+	triad_claims_free(fixture.claims);
 }
 END_TEST
 
 START_TEST(test_list_that_nobody_asked_for_is_left)
 {
-	struct bed bed;
+	struct fixture fixture;
 
-	set_up(&bed, 6);
-	run(&bed, LIVENESS);
-	receive_alive(&bed, OTHER, 0);
-	receive_list(&bed, OTHER, 0, 0, 1, 0, 2);
-	receive_list(&bed, OTHER, 9, 0, 0, 0, 0);
-	ck_assert_uint_eq(look(&bed, OTHER).n_nodes, 0);
-	triad_claims_free(bed.claims);
+	set_up(&fixture, 6);
+	run(&fixture, LIVENESS);
+	receive_alive(&fixture, OTHER, 0);
+	receive_list(&fixture, OTHER, 0, 0, 1, 0, 2);
+	receive_list(&fixture, OTHER, 9, 0, 0, 0, 0);
+	ck_assert_uint_eq(look(&fixture, OTHER).n_nodes, 0);
+	triad_claims_free(fixture.claims);
 }
 END_TEST
 
 START_TEST(test_list_with_hostile_parts_is_left)
 {
-	struct bed bed;
+	struct fixture fixture;
 
-	set_up(&bed, 6);
-	receive_list(&bed, OTHER, 0, 2, 2, 0, 2);
-	receive_list(&bed, OTHER, 0, 0, 65, 0, 2);
-	receive_list(&bed, OTHER, 0, 64, 65535, 0, 2);
-	ck_assert_uint_eq(look(&bed, OTHER).n_nodes, 0);
-	receive_list(&bed, OTHER, 0, 63, 64, 0, 2);
-	ck_assert_uint_eq(look(&bed, OTHER).n_nodes, 2);
-	triad_claims_free(bed.claims);
+	set_up(&fixture, 6);
+	receive_list(&fixture, OTHER, 0, 2, 2, 0, 2);
+	receive_list(&fixture, OTHER, 0, 0, 65, 0, 2);
+	receive_list(&fixture, OTHER, 0, 64, 65535, 0, 2);
+	ck_assert_uint_eq(look(&fixture, OTHER).n_nodes, 0);
+	receive_list(&fixture, OTHER, 0, 63, 64, 0, 2);
+	ck_assert_uint_eq(look(&fixture, OTHER).n_nodes, 2);
+	triad_claims_free(fixture.claims);
 }
 END_TEST
 
 /* It was on its way when more was announced. */
 START_TEST(test_list_older_than_what_was_heard_is_left)
 {
-	struct bed bed;
+	struct fixture fixture;
 
-	set_up(&bed, 4);
-	run(&bed, LIVENESS);
-	receive_claim(&bed, OTHER, 1, 0, 1, 0);
-	receive_claim(&bed, OTHER, 2, 3, 1, 0);
-	receive_alive(&bed, OTHER, 5);
-	run(&bed, BACKOFF);
-	ck_assert_uint_eq(bed.n_asked, 1);
-	receive_list(&bed, OTHER, 1, 0, 1, 0, 1);
-	ck_assert_uint_eq(owner_of(&bed, 3), OTHER);
-	ck_assert(look(&bed, OTHER).is_behind);
-	triad_claims_free(bed.claims);
+	set_up(&fixture, 4);
+	run(&fixture, LIVENESS);
+	receive_claim(&fixture, OTHER, 1, 0, 1, 0);
+	receive_claim(&fixture, OTHER, 2, 3, 1, 0);
+	receive_alive(&fixture, OTHER, 5);
+	run(&fixture, BACKOFF);
+	ck_assert_uint_eq(fixture.n_asked, 1);
+	receive_list(&fixture, OTHER, 1, 0, 1, 0, 1);
+	ck_assert_uint_eq(owner_of(&fixture, 3), OTHER);
+	ck_assert(look(&fixture, OTHER).is_behind);
+	triad_claims_free(fixture.claims);
 }
 END_TEST
 
 START_TEST(test_alive_overtaken_by_an_announcement_is_no_news)
 {
 	const struct triad_collect_owner draining = {.number = 1, .is_draining = true};
-	struct bed bed;
+	struct fixture fixture;
 
-	set_up(&bed, 1);
-	hear(&bed, OTHER, &draining, NULL);
-	receive_alive(&bed, OTHER, 0);
-	ck_assert_int_eq(look(&bed, OTHER).state, TRIAD_CLAIMS_DRAINING);
-	receive_alive(&bed, OTHER, 1);
-	ck_assert_int_eq(look(&bed, OTHER).state, TRIAD_CLAIMS_ALIVE);
-	triad_claims_free(bed.claims);
+	set_up(&fixture, 1);
+	hear(&fixture, OTHER, &draining, NULL);
+	receive_alive(&fixture, OTHER, 0);
+	ck_assert_int_eq(look(&fixture, OTHER).state, TRIAD_CLAIMS_DRAINING);
+	receive_alive(&fixture, OTHER, 1);
+	ck_assert_int_eq(look(&fixture, OTHER).state, TRIAD_CLAIMS_ALIVE);
+	triad_claims_free(fixture.claims);
 }
 END_TEST
 
-static void receive_digest(struct bed *bed, uint32_t n_announced, uint64_t digest)
+static void receive_digest(
+	struct fixture *fixture, uint32_t n_announced, uint64_t digest)
 {
 	const struct triad_collect_head head = head_of(OTHER);
 	const struct triad_collect_alive alive = {
 		.n_announced = n_announced, .claims = digest};
 
-	triad_claims_receive_alive(bed->claims, &head, &alive, bed->now_us);
+	triad_claims_receive_alive(fixture->claims, &head, &alive, fixture->now_us);
 }
 
 START_TEST(test_digest_that_differs_for_long_asks_for_the_list_once)
 {
-	struct bed bed;
+	struct fixture fixture;
 
-	set_up(&bed, 2);
-	run(&bed, LIVENESS);
-	receive_digest(&bed, 0, 77);
-	run(&bed, LIVENESS / 4);
-	ck_assert_uint_eq(bed.n_asked, 0);
-	receive_digest(&bed, 0, 77);
-	run(&bed, LIVENESS / 4);
-	ck_assert_uint_eq(bed.n_asked, 1);
-	receive_list(&bed, OTHER, 0, 0, 1, 0, 1);
-	ck_assert_uint_eq(owner_of(&bed, 0), OTHER);
+	set_up(&fixture, 2);
+	run(&fixture, LIVENESS);
+	receive_digest(&fixture, 0, 77);
+	run(&fixture, LIVENESS / 4);
+	ck_assert_uint_eq(fixture.n_asked, 0);
+	receive_digest(&fixture, 0, 77);
+	run(&fixture, LIVENESS / 4);
+	ck_assert_uint_eq(fixture.n_asked, 1);
+	receive_list(&fixture, OTHER, 0, 0, 1, 0, 1);
+	ck_assert_uint_eq(owner_of(&fixture, 0), OTHER);
 	for (unsigned i = 0; i < 12; i++) {
-		receive_digest(&bed, 0, 77);
-		run(&bed, LIVENESS / 4);
+		receive_digest(&fixture, 0, 77);
+		run(&fixture, LIVENESS / 4);
 	}
-	ck_assert_uint_eq(bed.n_asked, 1);
-	set_nodes(&bed, 3, 2);
+	ck_assert_uint_eq(fixture.n_asked, 1);
+	set_nodes(&fixture, 3, 2);
 	for (unsigned i = 0; i < 2; i++) {
-		receive_digest(&bed, 0, 77);
-		run(&bed, LIVENESS / 4);
+		receive_digest(&fixture, 0, 77);
+		run(&fixture, LIVENESS / 4);
 	}
-	ck_assert_uint_eq(bed.n_asked, 2);
-	triad_claims_free(bed.claims);
+	ck_assert_uint_eq(fixture.n_asked, 2);
+	triad_claims_free(fixture.claims);
 }
 END_TEST
 
 START_TEST(test_digest_is_that_of_the_owner)
 {
 	struct triad_collect_alive alive;
-	struct bed bed, watcher;
+	struct fixture fixture, watcher;
 
-	set_up_owner(&bed, 3);
+	set_up_owner(&fixture, 3);
 	set_up_as(&watcher, 0, false);
 	set_nodes(&watcher, 3, 1);
 	run(&watcher, LIVENESS);
 	for (uint32_t i = 0; i < 3; i++)
 		receive_claim(&watcher, OTHER, i + 1, i, 2, 0);
-	triad_claims_fill_alive(bed.claims, &alive);
+	triad_claims_fill_alive(fixture.claims, &alive);
 	ck_assert_uint_ne(alive.claims, 0);
 	for (unsigned i = 0; i < 3; i++) {
 		receive_digest(&watcher, 3, alive.claims);
 		run(&watcher, LIVENESS / 4);
 	}
 	ck_assert_uint_eq(watcher.n_asked, 0);
-	triad_claims_free(bed.claims);
+	triad_claims_free(fixture.claims);
 	triad_claims_free(watcher.claims);
 }
 END_TEST
 
 /* --- answers --- */
 
-static void ask(struct bed *bed, const struct triad_collect_head *head,
+static void ask(struct fixture *fixture, const struct triad_collect_head *head,
 	const uint64_t *asked, uint32_t n)
 {
 	const struct triad_collect_who_owns who = {.wants_list = !n, .n = n};
 
-	triad_claims_receive_who_owns(bed->claims, head, &who, asked, bed->now_us);
+	triad_claims_receive_who_owns(
+		fixture->claims, head, &who, asked, fixture->now_us);
 }
 
 /* Row: M9, M10 */
 START_TEST(test_who_owns_list_is_given_in_parts)
 {
 	const struct triad_collect_head head = head_of(OTHER);
-	struct bed bed;
+	struct fixture fixture;
 
-	set_up_owner(&bed, 9000);
-	ask(&bed, &head, NULL, 0);
-	ck_assert_uint_eq(bed.n_said, 3);
-	ck_assert_uint_eq(bed.n_entries, 9000);
+	set_up_owner(&fixture, 9000);
+	ask(&fixture, &head, NULL, 0);
+	ck_assert_uint_eq(fixture.n_said, 3);
+	ck_assert_uint_eq(fixture.n_entries, 9000);
 	for (unsigned i = 0; i < 3; i++) {
-		const struct triad_collect_owner *owner = &bed.said[i].owner;
+		const struct triad_collect_owner *owner = &fixture.said[i].owner;
 
-		ck_assert_uint_eq(bed.said[i].to, OTHER);
+		ck_assert_uint_eq(fixture.said[i].to, OTHER);
 		ck_assert(owner->is_list);
 		ck_assert_uint_eq(owner->part, i);
 		ck_assert_uint_eq(owner->n_parts, 3);
@@ -264,8 +266,8 @@ START_TEST(test_who_owns_list_is_given_in_parts)
 		ck_assert_uint_eq(owner->as_of, 4);
 		ck_assert_uint_eq(owner->load, triad_claims_load(9000));
 	}
-	ck_assert_uint_eq(bed.said[2].owner.n, 9000 - 2 * 4096);
-	triad_claims_free(bed.claims);
+	ck_assert_uint_eq(fixture.said[2].owner.n, 9000 - 2 * 4096);
+	triad_claims_free(fixture.claims);
 }
 END_TEST
 
@@ -275,19 +277,19 @@ START_TEST(test_who_owns_nodes_gives_own_ones_alone)
 	const struct triad_collect_head head = head_of(OTHER);
 	const uint64_t asked[] = {1010, 5, 1000, 1020, 9999};
 	const uint64_t unknown[] = {1, 2};
-	struct bed bed;
+	struct fixture fixture;
 
-	set_up_owner(&bed, 3);
-	receive_claim(&bed, OTHER, 1, 0, 1, 0);
-	ask(&bed, &head, asked, 5);
-	ck_assert_uint_eq(bed.n_said, 1);
-	ck_assert_uint_eq(bed.n_entries, 2);
-	ck_assert_uint_eq(bed.said[0].first.node_guid, 1010);
-	ck_assert_uint_eq(bed.said[0].first.hops, 2);
-	ck_assert(!bed.said[0].owner.is_list);
-	ask(&bed, &head, unknown, 2);
-	ck_assert_uint_eq(bed.n_said, 1);
-	triad_claims_free(bed.claims);
+	set_up_owner(&fixture, 3);
+	receive_claim(&fixture, OTHER, 1, 0, 1, 0);
+	ask(&fixture, &head, asked, 5);
+	ck_assert_uint_eq(fixture.n_said, 1);
+	ck_assert_uint_eq(fixture.n_entries, 2);
+	ck_assert_uint_eq(fixture.said[0].first.node_guid, 1010);
+	ck_assert_uint_eq(fixture.said[0].first.hops, 2);
+	ck_assert(!fixture.said[0].owner.is_list);
+	ask(&fixture, &head, unknown, 2);
+	ck_assert_uint_eq(fixture.n_said, 1);
+	triad_claims_free(fixture.claims);
 }
 END_TEST
 
@@ -295,28 +297,28 @@ START_TEST(test_who_owns_of_oneself_or_without_end_is_not_answered)
 {
 	struct triad_collect_head head = head_of(SELF);
 	const uint64_t asked[] = {1000};
-	struct bed bed;
+	struct fixture fixture;
 
-	set_up_owner(&bed, 1);
-	ask(&bed, &head, asked, 1);
-	ck_assert_uint_eq(bed.n_said, 0);
+	set_up_owner(&fixture, 1);
+	ask(&fixture, &head, asked, 1);
+	ck_assert_uint_eq(fixture.n_said, 0);
 	/* The manager on the same host. */
 	head.incarnation = 1;
-	ask(&bed, &head, asked, 1);
-	ck_assert_uint_eq(bed.n_said, 1);
+	ask(&fixture, &head, asked, 1);
+	ck_assert_uint_eq(fixture.n_said, 1);
 	head.sender = 0;
-	ask(&bed, &head, asked, 1);
-	ck_assert_uint_eq(bed.n_said, 1);
+	ask(&fixture, &head, asked, 1);
+	ck_assert_uint_eq(fixture.n_said, 1);
 	head.sender = OTHER;
 	for (unsigned i = 0; i < 5000; i++) {
-		bed.n_said = 0;
-		ask(&bed, &head, asked, 1);
+		fixture.n_said = 0;
+		ask(&fixture, &head, asked, 1);
 	}
-	ck_assert_uint_eq(bed.n_entries, 512);
-	run(&bed, LIVENESS / 4);
-	ask(&bed, &head, asked, 1);
-	ck_assert_uint_eq(bed.n_entries, 513);
-	triad_claims_free(bed.claims);
+	ck_assert_uint_eq(fixture.n_entries, 512);
+	run(&fixture, LIVENESS / 4);
+	ask(&fixture, &head, asked, 1);
+	ck_assert_uint_eq(fixture.n_entries, 513);
+	triad_claims_free(fixture.claims);
 }
 END_TEST
 
@@ -324,18 +326,18 @@ START_TEST(test_answer_to_a_question_is_a_claim_that_does_not_count)
 {
 	const struct triad_collect_owner answer = {.as_of = 1, .n = 1};
 	const struct triad_collect_claim claim = {.node_guid = 1000, .hops = 1};
-	struct bed bed;
+	struct fixture fixture;
 
-	set_up(&bed, 1);
-	receive_claim(&bed, OTHER, 1, 0, TRIAD_COLLECT_HOPS_GIVEN_UP, 0);
-	hear(&bed, OTHER, &answer, &claim);
-	ck_assert_uint_eq(owner_of(&bed, 0), OTHER);
-	receive_claim(&bed, OTHER, 2, 0, TRIAD_COLLECT_HOPS_GIVEN_UP, 0);
-	ck_assert_uint_eq(owner_of(&bed, 0), TRIAD_CLAIMS_NOBODY);
+	set_up(&fixture, 1);
+	receive_claim(&fixture, OTHER, 1, 0, TRIAD_COLLECT_HOPS_GIVEN_UP, 0);
+	hear(&fixture, OTHER, &answer, &claim);
+	ck_assert_uint_eq(owner_of(&fixture, 0), OTHER);
+	receive_claim(&fixture, OTHER, 2, 0, TRIAD_COLLECT_HOPS_GIVEN_UP, 0);
+	ck_assert_uint_eq(owner_of(&fixture, 0), TRIAD_CLAIMS_NOBODY);
 	/* From before it was given up. */
-	hear(&bed, OTHER, &answer, &claim);
-	ck_assert_uint_eq(owner_of(&bed, 0), TRIAD_CLAIMS_NOBODY);
-	triad_claims_free(bed.claims);
+	hear(&fixture, OTHER, &answer, &claim);
+	ck_assert_uint_eq(owner_of(&fixture, 0), TRIAD_CLAIMS_NOBODY);
+	triad_claims_free(fixture.claims);
 }
 END_TEST
 
@@ -343,24 +345,24 @@ END_TEST
 
 START_TEST(test_fabric_new_keeps_owners_and_asks_for_what_came)
 {
-	struct bed bed;
+	struct fixture fixture;
 
-	set_up(&bed, 4);
-	receive_claim(&bed, OTHER, 1, 1, 2, 0);
-	run(&bed, 6 * BACKOFF);
-	forget_said(&bed);
-	set_nodes(&bed, 7, 2);
-	ck_assert_uint_eq(bed.n_asked_nodes, 3);
-	ck_assert_uint_eq(bed.n_asked_all, 0);
-	ck_assert_uint_eq(owner_of(&bed, 1), OTHER);
-	ck_assert_uint_eq(owner_of(&bed, 3), SELF);
-	ck_assert_uint_eq(owner_of(&bed, 4), TRIAD_CLAIMS_NOBODY);
-	set_nodes(&bed, 1, 2);
-	ck_assert_uint_eq(look(&bed, OTHER).n_nodes, 0);
-	ck_assert_uint_eq(look(&bed, SELF).n_nodes, 1);
-	set_nodes(&bed, 6000, 2);
-	ck_assert_uint_eq(bed.n_asked_all, 1);
-	triad_claims_free(bed.claims);
+	set_up(&fixture, 4);
+	receive_claim(&fixture, OTHER, 1, 1, 2, 0);
+	run(&fixture, 6 * BACKOFF);
+	forget_said(&fixture);
+	set_nodes(&fixture, 7, 2);
+	ck_assert_uint_eq(fixture.n_asked_nodes, 3);
+	ck_assert_uint_eq(fixture.n_asked_all, 0);
+	ck_assert_uint_eq(owner_of(&fixture, 1), OTHER);
+	ck_assert_uint_eq(owner_of(&fixture, 3), SELF);
+	ck_assert_uint_eq(owner_of(&fixture, 4), TRIAD_CLAIMS_NOBODY);
+	set_nodes(&fixture, 1, 2);
+	ck_assert_uint_eq(look(&fixture, OTHER).n_nodes, 0);
+	ck_assert_uint_eq(look(&fixture, SELF).n_nodes, 1);
+	set_nodes(&fixture, 6000, 2);
+	ck_assert_uint_eq(fixture.n_asked_all, 1);
+	triad_claims_free(fixture.claims);
 }
 END_TEST
 
@@ -368,44 +370,44 @@ START_TEST(test_fabric_with_other_distances_has_own_stated_anew)
 {
 	const uint64_t nodes[] = {1000, 1010, 1020};
 	const uint8_t hops[] = {2, 4, TRIAD_CLAIMS_UNREACHABLE};
-	struct bed bed;
+	struct fixture fixture;
 	uint8_t stated;
 
-	set_up_owner(&bed, 3);
-	triad_claims_set_nodes(bed.claims, nodes, hops, 3, bed.now_us);
-	ck_assert_uint_eq(bed.n_said, 1);
-	ck_assert_uint_eq(bed.n_entries, 2);
-	ck_assert_uint_eq(bed.said[0].first.node_guid, 1010);
-	ck_assert_uint_eq(bed.said[0].first.hops, 4);
-	triad_claims_owner(bed.claims, 1, &stated);
+	set_up_owner(&fixture, 3);
+	triad_claims_set_nodes(fixture.claims, nodes, hops, 3, fixture.now_us);
+	ck_assert_uint_eq(fixture.n_said, 1);
+	ck_assert_uint_eq(fixture.n_entries, 2);
+	ck_assert_uint_eq(fixture.said[0].first.node_guid, 1010);
+	ck_assert_uint_eq(fixture.said[0].first.hops, 4);
+	triad_claims_owner(fixture.claims, 1, &stated);
 	ck_assert_uint_eq(stated, 4);
-	ck_assert_uint_eq(owner_of(&bed, 2), TRIAD_CLAIMS_NOBODY);
-	ck_assert_uint_eq(triad_claims_counts(bed.claims).n_given_up, 1);
-	triad_claims_free(bed.claims);
+	ck_assert_uint_eq(owner_of(&fixture, 2), TRIAD_CLAIMS_NOBODY);
+	ck_assert_uint_eq(triad_claims_counts(fixture.claims).n_given_up, 1);
+	triad_claims_free(fixture.claims);
 }
 END_TEST
 
 START_TEST(test_fabric_for_which_memory_is_short_changes_nothing)
 {
-	struct bed bed;
+	struct fixture fixture;
 
-	set_up_owner(&bed, 3);
+	set_up_owner(&fixture, 3);
 	for (unsigned i = 1;; i++) {
 		int error;
 
 		refuse(i);
 		error = triad_claims_set_nodes(
-			bed.claims, guids, all_at, 2, bed.now_us);
+			fixture.claims, guids, all_at, 2, fixture.now_us);
 		if (!refused())
 			break;
 		ck_assert_int_eq(error, ENOMEM);
-		ck_assert_uint_eq(look(&bed, SELF).n_nodes, 3);
+		ck_assert_uint_eq(look(&fixture, SELF).n_nodes, 3);
 	}
-	ck_assert_uint_eq(look(&bed, SELF).n_nodes, 2);
-	ck_assert_int_eq(triad_claims_set_nodes(
-				 bed.claims, guids, all_at, UINT32_MAX, bed.now_us),
+	ck_assert_uint_eq(look(&fixture, SELF).n_nodes, 2);
+	ck_assert_int_eq(triad_claims_set_nodes(fixture.claims, guids, all_at,
+				 UINT32_MAX, fixture.now_us),
 		ENOMEM);
-	triad_claims_free(bed.claims);
+	triad_claims_free(fixture.claims);
 }
 END_TEST
 
@@ -413,72 +415,72 @@ END_TEST
 
 START_TEST(test_claim_nearer_than_the_fabric_allows_is_refused)
 {
-	struct bed bed;
+	struct fixture fixture;
 
-	set_up_as(&bed, 0, true);
-	bed.true_hops = 3;
-	bed.unknown = 66;
-	set_nodes(&bed, 1, 2);
-	receive_claim(&bed, OTHER, 1, 0, 2, 0);
-	ck_assert_uint_eq(owner_of(&bed, 0), TRIAD_CLAIMS_NOBODY);
-	receive_claim(&bed, 66, 1, 0, 9, 0);
-	ck_assert_uint_eq(owner_of(&bed, 0), TRIAD_CLAIMS_NOBODY);
-	ck_assert_uint_eq(triad_claims_counts(bed.claims).n_refused, 2);
-	receive_claim(&bed, OTHER, 2, 0, 3, 0);
-	ck_assert_uint_eq(owner_of(&bed, 0), OTHER);
-	triad_claims_free(bed.claims);
+	set_up_as(&fixture, 0, true);
+	fixture.true_hops = 3;
+	fixture.unknown = 66;
+	set_nodes(&fixture, 1, 2);
+	receive_claim(&fixture, OTHER, 1, 0, 2, 0);
+	ck_assert_uint_eq(owner_of(&fixture, 0), TRIAD_CLAIMS_NOBODY);
+	receive_claim(&fixture, 66, 1, 0, 9, 0);
+	ck_assert_uint_eq(owner_of(&fixture, 0), TRIAD_CLAIMS_NOBODY);
+	ck_assert_uint_eq(triad_claims_counts(fixture.claims).n_refused, 2);
+	receive_claim(&fixture, OTHER, 2, 0, 3, 0);
+	ck_assert_uint_eq(owner_of(&fixture, 0), OTHER);
+	triad_claims_free(fixture.claims);
 }
 END_TEST
 
 /* The fabric may have been the old one. */
 START_TEST(test_agent_refused_is_asked_when_the_fabric_is_another)
 {
-	struct bed bed;
+	struct fixture fixture;
 
-	set_up_as(&bed, SELF, true);
-	bed.true_hops = 3;
-	set_nodes(&bed, 1, 4);
-	run(&bed, LIVENESS);
-	receive_claim(&bed, OTHER, 1, 0, 2, 0);
-	bed.true_hops = 2;
-	set_nodes(&bed, 1, 3);
-	run(&bed, BACKOFF);
-	ck_assert_uint_eq(bed.n_asked, 1);
-	triad_claims_free(bed.claims);
+	set_up_as(&fixture, SELF, true);
+	fixture.true_hops = 3;
+	set_nodes(&fixture, 1, 4);
+	run(&fixture, LIVENESS);
+	receive_claim(&fixture, OTHER, 1, 0, 2, 0);
+	fixture.true_hops = 2;
+	set_nodes(&fixture, 1, 3);
+	run(&fixture, BACKOFF);
+	ck_assert_uint_eq(fixture.n_asked, 1);
+	triad_claims_free(fixture.claims);
 }
 END_TEST
 
 START_TEST(test_agent_beyond_the_cap_takes_a_dead_ones_place)
 {
 	struct triad_claims_agent agent;
-	struct bed bed;
+	struct fixture fixture;
 	unsigned n = 0;
 
-	set_up(&bed, 1);
+	set_up(&fixture, 1);
 	for (uint64_t id = 100; id < 500; id++)
-		receive_alive(&bed, id, 0);
-	while (triad_claims_agent(bed.claims, n, &agent))
+		receive_alive(&fixture, id, 0);
+	while (triad_claims_agent(fixture.claims, n, &agent))
 		n++;
 	ck_assert_uint_eq(n, TRIAD_CLAIMS_MAX_AGENTS);
-	ck_assert_uint_eq(triad_claims_counts(bed.claims).n_refused, 145);
-	run(&bed, LIVENESS - MS);
+	ck_assert_uint_eq(triad_claims_counts(fixture.claims).n_refused, 145);
+	run(&fixture, LIVENESS - MS);
 	for (uint64_t id = 101; id < 300; id++)
-		receive_alive(&bed, id, 0);
-	run(&bed, 2 * MS);
-	ck_assert(triad_claims_agent(bed.claims, 1, &agent));
+		receive_alive(&fixture, id, 0);
+	run(&fixture, 2 * MS);
+	ck_assert(triad_claims_agent(fixture.claims, 1, &agent));
 	ck_assert_uint_eq(agent.id, 100);
 	ck_assert_int_eq(agent.state, TRIAD_CLAIMS_DEAD);
-	receive_alive(&bed, 5, 0);
-	ck_assert(triad_claims_agent(bed.claims, 0, &agent));
+	receive_alive(&fixture, 5, 0);
+	ck_assert(triad_claims_agent(fixture.claims, 0, &agent));
 	ck_assert_uint_eq(agent.id, 5);
 	ck_assert_int_ne(agent.state, TRIAD_CLAIMS_DEAD);
-	for (unsigned i = 1; triad_claims_agent(bed.claims, i, &agent); i++) {
+	for (unsigned i = 1; triad_claims_agent(fixture.claims, i, &agent); i++) {
 		uint64_t before = agent.id;
 
-		if (triad_claims_agent(bed.claims, i + 1, &agent))
+		if (triad_claims_agent(fixture.claims, i + 1, &agent))
 			ck_assert_uint_lt(before, agent.id);
 	}
-	triad_claims_free(bed.claims);
+	triad_claims_free(fixture.claims);
 }
 END_TEST
 
@@ -487,31 +489,31 @@ START_TEST(test_words_of_ones_own_or_a_manager_are_left)
 	const struct triad_collect_head head = head_of(OTHER);
 	const struct triad_collect_alive manager = {.is_manager = true};
 	struct triad_claims_agent agent;
-	struct bed bed;
+	struct fixture fixture;
 
-	set_up(&bed, 1);
-	receive_claim(&bed, SELF, 1, 0, 0, 0);
-	receive_claim(&bed, 0, 1, 0, 0, 0);
-	triad_claims_receive_alive(bed.claims, &head, &manager, bed.now_us);
-	ck_assert_uint_eq(owner_of(&bed, 0), TRIAD_CLAIMS_NOBODY);
-	ck_assert(triad_claims_agent(bed.claims, 0, &agent));
+	set_up(&fixture, 1);
+	receive_claim(&fixture, SELF, 1, 0, 0, 0);
+	receive_claim(&fixture, 0, 1, 0, 0, 0);
+	triad_claims_receive_alive(fixture.claims, &head, &manager, fixture.now_us);
+	ck_assert_uint_eq(owner_of(&fixture, 0), TRIAD_CLAIMS_NOBODY);
+	ck_assert(triad_claims_agent(fixture.claims, 0, &agent));
 	ck_assert_uint_eq(agent.id, SELF);
-	ck_assert(!triad_claims_agent(bed.claims, 1, &agent));
-	triad_claims_free(bed.claims);
+	ck_assert(!triad_claims_agent(fixture.claims, 1, &agent));
+	triad_claims_free(fixture.claims);
 }
 END_TEST
 
 START_TEST(test_claims_octets_are_few)
 {
-	struct bed bed;
+	struct fixture fixture;
 	size_t empty;
 
-	set_up_as(&bed, SELF, false);
-	empty = triad_claims_octets(bed.claims);
+	set_up_as(&fixture, SELF, false);
+	empty = triad_claims_octets(fixture.claims);
 	ck_assert_uint_le(empty, 160 * 1024);
-	set_nodes(&bed, 10000, 1);
-	ck_assert_uint_le(triad_claims_octets(bed.claims) - empty, 24 * 10000);
-	triad_claims_free(bed.claims);
+	set_nodes(&fixture, 10000, 1);
+	ck_assert_uint_le(triad_claims_octets(fixture.claims) - empty, 24 * 10000);
+	triad_claims_free(fixture.claims);
 }
 END_TEST
 

@@ -661,12 +661,12 @@ static uint64_t n_refused(unsigned i)
 }
 
 static void say_passed_on(unsigned to, uint64_t from, uint64_t sender,
-	enum triad_collect_kind kind, unsigned n_passes)
+	enum triad_collect_kind kind, unsigned n_relays)
 {
 	const struct triad_collect_head head = {.kind = kind,
 		.sender = sender,
 		.incarnation = UINT64_MAX,
-		.n_passes = n_passes};
+		.n_relays = n_relays};
 	uint8_t octets[64] = {0};
 	struct triad_wire w;
 

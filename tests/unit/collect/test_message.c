@@ -396,13 +396,13 @@ START_TEST(test_message_that_is_passed_on_says_how_often)
 	size_t size = put(TRIAD_COLLECT_TRAP, octets, ROOM);
 
 	memcpy(before, octets, size);
-	for (unsigned n = 0; n <= TRIAD_COLLECT_MAX_PASSES; n++) {
+	for (unsigned n = 0; n <= TRIAD_COLLECT_MAX_RELAYS; n++) {
 		ck_assert_int_eq(triad_collect_get_head(octets, size, &got, &body),
 			TRIAD_COLLECT_HEAD_GOOD);
-		ck_assert_uint_eq(got.n_passes, n);
+		ck_assert_uint_eq(got.n_relays, n);
 		ck_assert_int_eq(got.kind, TRIAD_COLLECT_TRAP);
-		if (n < TRIAD_COLLECT_MAX_PASSES)
-			triad_collect_note_pass(octets);
+		if (n < TRIAD_COLLECT_MAX_RELAYS)
+			triad_collect_count_relay(octets);
 	}
 	octets[3] = before[3];
 	ck_assert_mem_eq(octets, before, size);

@@ -103,19 +103,19 @@ END_TEST
 
 START_TEST(test_keys_found_by_full_name)
 {
-	struct triad_conf_place place;
+	struct triad_conf_key_ref ref;
 	char name[TRIAD_CONF_NAME_SIZE], reason[TRIAD_DIAG_TEXT_SIZE];
 	size_t i, n;
 	const struct triad_conf_key *keys = triad_conf_keys(&n);
 
 	ck_assert(!parse("[group all-of_24_octets-10-24]\n"));
 	for (i = 0; i < n; i++) {
-		triad_conf_place_name(&conf, (struct triad_conf_place){&keys[i], 0},
+		triad_conf_key_ref_name(&conf, (struct triad_conf_key_ref){&keys[i], 0},
 			name, sizeof(name));
-		ck_assert(triad_conf_place_find(
-			&conf, NULL, name, &place, reason, sizeof(reason)));
-		ck_assert_ptr_eq(place.key, &keys[i]);
-		ck_assert_uint_eq(place.element, 0);
+		ck_assert(triad_conf_key_ref_find(
+			&conf, NULL, name, &ref, reason, sizeof(reason)));
+		ck_assert_ptr_eq(ref.key, &keys[i]);
+		ck_assert_uint_eq(ref.element, 0);
 	}
 }
 END_TEST
@@ -788,13 +788,13 @@ static void read_with_glib(const GString *text, struct triad_conf *read)
 	ck_assert(g_key_file_load_from_data(file, text->str, text->len, 0, NULL));
 	for (size_t section = 0; section < N_RANDOM_SECTIONS; section++) {
 		for (i = 0; i < n; i++) {
-			struct triad_conf_place place = {
+			struct triad_conf_key_ref ref = {
 				&keys[i], random_sections[section].element};
 			char *value = g_key_file_get_value(file,
 				random_sections[section].heading, keys[i].name, NULL);
 
 			if (value && stands_in(&keys[i], section))
-				ck_assert(triad_conf_value_set(read, place, value, GUID,
+				ck_assert(triad_conf_value_set(read, ref, value, GUID,
 					reason, sizeof(reason)));
 			g_free(value);
 		}

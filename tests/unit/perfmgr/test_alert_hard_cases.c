@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/unit/perfmgr/alert_bed.h"
+#include "tests/unit/perfmgr/alert_fixture.h"
 
 /* None of these cases is a storm. */
 static void tear_down_alerts(void)

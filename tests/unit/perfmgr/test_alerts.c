@@ -2,7 +2,7 @@
 /* Alerts, through a collector on simulated agents. */
 #include "perfmgr/watch/alert_findings.h"
 #include "perfmgr/watch/alert_text.h"
-#include "tests/unit/perfmgr/alert_bed.h"
+#include "tests/unit/perfmgr/alert_fixture.h"
 
 /* Row: M2, M16, A8 */
 START_TEST(test_counter_at_threshold_is_raised_with_both_ends)

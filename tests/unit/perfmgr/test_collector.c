@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tests/unit/perfmgr/bed.h"
+#include "tests/unit/perfmgr/fixture.h"
 
 /* Row: M16 */
 START_TEST(test_sweep_every_port_read)

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tests/unit/perfmgr/bed.h"
+#include "tests/unit/perfmgr/fixture.h"
 
 /* Switch 0x201 with its first 'n' ports alone. */
 static struct triad_fabric *cut_row(unsigned n)

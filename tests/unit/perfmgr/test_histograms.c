@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-#include "tests/unit/perfmgr/bed.h"
+#include "tests/unit/perfmgr/fixture.h"
 #include "tests/unit/scarce_memory.h"
 
 static struct triad_conf conf;
@@ -30,7 +30,7 @@ static void add_group(const char *name, const char *nodes, const char *ports)
 
 static void set_up_histograms(void)
 {
-	bed_sink = NULL;
+	fixture_sink = NULL;
 	set_up();
 	triad_conf_init(&conf, 1);
 	configure();

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "perfmgr/sweep/window.h"
-#include "tests/unit/perfmgr/bed.h"
+#include "tests/unit/perfmgr/fixture.h"
 
 /* MADs of one more sweep. */
 static unsigned mads_of_sweep(void)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "tests/random.h"
-#include "tests/unit/perfmgr/bed.h"
+#include "tests/unit/perfmgr/fixture.h"
 
 /* --- the choice --- */
 

@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include <errno.h>
 
-#include "tests/unit/portmgr/cluster_bed.h"
+#include "tests/unit/portmgr/cluster_fixture.h"
 
 #define ID UINT64_C(0x0002c90300001234)
 
-static struct bed bed;
+static struct fixture fixture;
 
 static void start(void)
 {
-	const struct triad_cluster_sink sink = bed_sink(&bed);
+	const struct triad_cluster_sink sink = fixture_sink(&fixture);
 
-	bed.cluster = triad_cluster_alone_new(ID, &sink);
-	ck_assert_ptr_nonnull(bed.cluster);
-	bed_wait(bed_view(&bed).number);
+	fixture.cluster = triad_cluster_alone_new(ID, &sink);
+	ck_assert_ptr_nonnull(fixture.cluster);
+	fixture_wait(fixture_view(&fixture).number);
 }
 
 START_TEST(test_view_alone_is_this_member_and_a_majority)
 {
 	start();
-	ck_assert_str_eq(bed.cluster->ops->name, "none");
-	ck_assert(bed.view.is_connected && bed.view.is_quorate);
-	ck_assert_uint_eq(bed.view.n_members, 1);
-	ck_assert_uint_eq(bed.view.members[0], ID);
-	ck_assert_uint_eq(bed.view.n_votes_needed, 1);
-	bed_end(&bed);
-	ck_assert_uint_eq(bed.n_views, 1);
+	ck_assert_str_eq(fixture.cluster->ops->name, "none");
+	ck_assert(fixture.view.is_connected && fixture.view.is_quorate);
+	ck_assert_uint_eq(fixture.view.n_members, 1);
+	ck_assert_uint_eq(fixture.view.members[0], ID);
+	ck_assert_uint_eq(fixture.view.n_votes_needed, 1);
+	fixture_end(&fixture);
+	ck_assert_uint_eq(fixture.n_views, 1);
 }
 END_TEST
 
@@ -37,19 +37,19 @@ START_TEST(test_payloads_sent_come_back_once_in_order)
 	start();
 	for (unsigned i = 0; i < n;) {
 		snprintf(text, sizeof(text), "%u", i);
-		i += bed_send(&bed, text) == 0;
+		i += fixture_send(&fixture, text) == 0;
 	}
-	bed_wait(bed_n_messages(&bed) == n);
+	fixture_wait(fixture_n_messages(&fixture) == n);
 	for (unsigned i = 0; i < n; i++) {
 		snprintf(text, sizeof(text), "%u", i);
-		ck_assert_str_eq(bed.messages[i].text, text);
-		ck_assert_uint_eq(bed.messages[i].sender, ID);
-		ck_assert_uint_eq(bed.messages[i].n_views, 1);
+		ck_assert_str_eq(fixture.messages[i].text, text);
+		ck_assert_uint_eq(fixture.messages[i].sender, ID);
+		ck_assert_uint_eq(fixture.messages[i].n_views, 1);
 	}
-	ck_assert_uint_eq(bed_status(&bed).n_sent, n);
-	ck_assert_uint_eq(bed_status(&bed).n_received, n);
-	bed_end(&bed);
-	ck_assert_uint_eq(bed.n_messages, n);
+	ck_assert_uint_eq(fixture_status(&fixture).n_sent, n);
+	ck_assert_uint_eq(fixture_status(&fixture).n_received, n);
+	fixture_end(&fixture);
+	ck_assert_uint_eq(fixture.n_messages, n);
 }
 END_TEST
 
@@ -59,13 +59,13 @@ START_TEST(test_payload_sizes_at_the_bound)
 	struct triad_cluster *cluster;
 
 	start();
-	cluster = bed.cluster;
+	cluster = fixture.cluster;
 	ck_assert_int_eq(cluster->ops->send(cluster, large, sizeof(large)), EMSGSIZE);
 	ck_assert_int_eq(cluster->ops->send(cluster, large, sizeof(large) - 1), 0);
 	ck_assert_int_eq(cluster->ops->send(cluster, NULL, 0), 0);
-	bed_wait(bed_n_messages(&bed) == 2);
-	ck_assert_uint_eq(bed_status(&bed).n_send_failed, 1);
-	bed_end(&bed);
+	fixture_wait(fixture_n_messages(&fixture) == 2);
+	ck_assert_uint_eq(fixture_status(&fixture).n_send_failed, 1);
+	fixture_end(&fixture);
 }
 END_TEST
 
@@ -76,30 +76,30 @@ static void take_when_let(
 {
 	pthread_mutex_lock(&held);
 	pthread_mutex_unlock(&held);
-	bed_take_message(context, sender, payload, size);
+	fixture_take_message(context, sender, payload, size);
 }
 
 START_TEST(test_queue_full_refused_and_what_hangs_is_left)
 {
-	struct triad_cluster_sink sink = bed_sink(&bed);
+	struct triad_cluster_sink sink = fixture_sink(&fixture);
 	unsigned n = 0;
 
 	sink.message = take_when_let;
-	bed.cluster = triad_cluster_alone_new(ID, &sink);
-	bed_wait(bed_view(&bed).number);
+	fixture.cluster = triad_cluster_alone_new(ID, &sink);
+	fixture_wait(fixture_view(&fixture).number);
 	pthread_mutex_lock(&held);
-	ck_assert_int_eq(bed_send(&bed, "x"), 0);
-	bed_wait(bed_status(&bed).n_received == 1); /* where it hangs */
-	while (bed_send(&bed, "x") != ENOBUFS)
+	ck_assert_int_eq(fixture_send(&fixture, "x"), 0);
+	fixture_wait(fixture_status(&fixture).n_received == 1); /* where it hangs */
+	while (fixture_send(&fixture, "x") != ENOBUFS)
 		n++;
 	ck_assert_uint_eq(n, 64);
-	ck_assert_uint_eq(bed_status(&bed).n_send_failed, 1);
-	ck_assert(!bed.cluster->ops->free(bed.cluster));
+	ck_assert_uint_eq(fixture_status(&fixture).n_send_failed, 1);
+	ck_assert(!fixture.cluster->ops->free(fixture.cluster));
 	pthread_mutex_unlock(&held);
 	/* What it was in is all that comes. */
-	bed_wait(bed_n_messages(&bed) == 1);
+	fixture_wait(fixture_n_messages(&fixture) == 1);
 	usleep(20000);
-	ck_assert_uint_eq(bed_n_messages(&bed), 1);
+	ck_assert_uint_eq(fixture_n_messages(&fixture), 1);
 }
 END_TEST
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The states of one member: single transitions. */
-#include "tests/unit/portmgr/election_bed.h"
+#include "tests/unit/portmgr/election_fixture.h"
 
 /* The time until it becomes master, with nothing heard. */
 static void check_election_ends_at(uint64_t us)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The lease: promises that one member makes, those that it is made, and the disk. */
-#include "tests/unit/portmgr/election_bed.h"
+#include "tests/unit/portmgr/election_fixture.h"
 
 /* --- promises --- */
 

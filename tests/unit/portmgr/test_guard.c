@@ -4,7 +4,7 @@
 #include <time.h>
 
 #include "tests/random.h"
-#include "tests/unit/portmgr/plan_bed.h"
+#include "tests/unit/portmgr/plan_fixture.h"
 
 #define NONE TRIAD_FABRIC_NONE
 #define OWN 0x100 /* the host with this SM */
@@ -16,11 +16,11 @@ static unsigned n_sms;
 
 static void begin(void)
 {
-	bed_begin();
+	fixture_begin();
 	spared = NONE;
 	guard = NULL;
 	n_sms = 0;
-	bed_add(OWN, TRIAD_NODE_CA, "host-own", 2);
+	fixture_add(OWN, TRIAD_NODE_CA, "host-own", 2);
 }
 
 static void end(void)
@@ -32,12 +32,12 @@ static void end(void)
 static void add_switches(uint64_t first, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++)
-		bed_add(first + i, TRIAD_NODE_SWITCH, "switch", 8);
+		fixture_add(first + i, TRIAD_NODE_SWITCH, "switch", 8);
 }
 
 static void add_host(uint64_t guid)
 {
-	bed_add(guid, TRIAD_NODE_CA, "host", 2);
+	fixture_add(guid, TRIAD_NODE_CA, "host", 2);
 }
 
 static void guard_it(void)
@@ -69,11 +69,11 @@ START_TEST(test_guard_own_link_stopped)
 {
 	add_switches(0x201, 2);
 	add_host(0x110);
-	bed_link(OWN, 1, 0x201, 1);
-	bed_link(OWN, 2, 0x202, 1);
-	bed_link(0x201, 2, 0x202, 2);
-	bed_link(0x201, 3, 0x110, 1);
-	bed_build(OWN + 1);
+	fixture_link(OWN, 1, 0x201, 1);
+	fixture_link(OWN, 2, 0x202, 1);
+	fixture_link(0x201, 2, 0x202, 2);
+	fixture_link(0x201, 3, 0x110, 1);
+	fixture_build(OWN + 1);
 	guard_it();
 	ck_assert_str_eq(judge(0x201, 1), "own_way");
 	/* Its other port is nobody's way. */
@@ -86,10 +86,10 @@ END_TEST
 START_TEST(test_guard_own_host_passes_nothing_on)
 {
 	add_switches(0x201, 2);
-	bed_link(OWN, 1, 0x201, 1);
-	bed_link(OWN, 2, 0x202, 1);
-	bed_link(0x201, 2, 0x202, 2);
-	bed_build(OWN + 1);
+	fixture_link(OWN, 1, 0x201, 1);
+	fixture_link(OWN, 2, 0x202, 1);
+	fixture_link(0x201, 2, 0x202, 2);
+	fixture_build(OWN + 1);
 	guard_it();
 	ck_assert_str_eq(judge(0x201, 2), "split 0x202");
 	ck_assert_str_eq(judge(0x202, 2), "split 0x202");
@@ -99,8 +99,8 @@ END_TEST
 START_TEST(test_guard_port_of_sm_unknown_stopped)
 {
 	add_switches(0x201, 1);
-	bed_link(OWN, 1, 0x201, 1);
-	bed_build(0x999);
+	fixture_link(OWN, 1, 0x201, 1);
+	fixture_build(0x999);
 	guard_it();
 	ck_assert_str_eq(judge(0x201, 1), "unknown");
 	ck_assert_str_eq(judge(0x201, 2), "unknown");
@@ -112,10 +112,10 @@ START_TEST(test_guard_own_port_on_switch_split_alone_stopped)
 {
 	add_switches(0x201, 3);
 	add_host(0x110);
-	bed_link(0x201, 1, 0x202, 1);
-	bed_link(0x201, 2, 0x203, 1);
-	bed_link(0x201, 3, 0x110, 1);
-	bed_build(0x201);
+	fixture_link(0x201, 1, 0x202, 1);
+	fixture_link(0x201, 2, 0x203, 1);
+	fixture_link(0x201, 3, 0x110, 1);
+	fixture_build(0x201);
 	guard_it();
 	ck_assert_str_eq(judge(0x201, 1), "split 0x202");
 	ck_assert_str_eq(judge(0x201, 2), "split 0x203");
@@ -129,13 +129,13 @@ START_TEST(test_guard_link_of_other_sm_stopped)
 {
 	add_switches(0x201, 2);
 	add_host(0x110);
-	bed_link(OWN, 1, 0x201, 1);
-	bed_link(0x201, 2, 0x110, 1);
-	bed_link(0x202, 2, 0x110, 2);
-	bed_link(0x201, 3, 0x202, 3);
+	fixture_link(OWN, 1, 0x201, 1);
+	fixture_link(0x201, 2, 0x110, 1);
+	fixture_link(0x202, 2, 0x110, 2);
+	fixture_link(0x201, 3, 0x202, 3);
 	sms[n_sms++] = 0x111;
 	sms[n_sms++] = 0x777;
-	bed_build(OWN + 1);
+	fixture_build(OWN + 1);
 	guard_it();
 	ck_assert_str_eq(judge(0x201, 2), "sm_way 0x110");
 	ck_assert_str_eq(judge(0x202, 2), "");
@@ -146,13 +146,13 @@ START_TEST(test_guard_only_way_to_other_sm_stopped)
 {
 	add_switches(0x201, 3);
 	add_host(0x110);
-	bed_link(OWN, 1, 0x201, 1);
-	bed_link(0x201, 2, 0x202, 2);
-	bed_link(0x201, 3, 0x203, 3);
-	bed_link(0x202, 1, 0x110, 1);
-	bed_link(0x203, 1, 0x110, 2); /* not the SM's port */
+	fixture_link(OWN, 1, 0x201, 1);
+	fixture_link(0x201, 2, 0x202, 2);
+	fixture_link(0x201, 3, 0x203, 3);
+	fixture_link(0x202, 1, 0x110, 1);
+	fixture_link(0x203, 1, 0x110, 2); /* not the SM's port */
 	sms[n_sms++] = 0x111;
-	bed_build(OWN + 1);
+	fixture_build(OWN + 1);
 	guard_it();
 	ck_assert_str_eq(judge(0x201, 2), "sm_way 0x110 0x202");
 	ck_assert_str_eq(judge(0x201, 3), "split 0x203");
@@ -162,11 +162,11 @@ END_TEST
 START_TEST(test_guard_other_sm_on_switch_stopped)
 {
 	add_switches(0x201, 3);
-	bed_link(OWN, 1, 0x201, 1);
-	bed_link(0x201, 2, 0x202, 2);
-	bed_link(0x202, 3, 0x203, 3);
+	fixture_link(OWN, 1, 0x201, 1);
+	fixture_link(0x201, 2, 0x202, 2);
+	fixture_link(0x202, 3, 0x203, 3);
 	sms[n_sms++] = 0x203;
-	bed_build(OWN + 1);
+	fixture_build(OWN + 1);
 	guard_it();
 	ck_assert_str_eq(judge(0x201, 2), "sm_way 0x203 0x202");
 	ck_assert_str_eq(judge(0x202, 3), "sm_way 0x203");
@@ -177,10 +177,10 @@ END_TEST
 START_TEST(test_guard_split_by_one_or_by_two_stopped)
 {
 	add_switches(0x201, 2);
-	bed_link(OWN, 1, 0x201, 1);
-	bed_link(0x201, 2, 0x202, 2);
-	bed_link(0x201, 3, 0x202, 3);
-	bed_build(OWN + 1);
+	fixture_link(OWN, 1, 0x201, 1);
+	fixture_link(0x201, 2, 0x202, 2);
+	fixture_link(0x201, 3, 0x202, 3);
+	fixture_build(OWN + 1);
 	guard_it();
 	ck_assert_str_eq(judge(0x201, 2), "");
 	ck_assert_str_eq(judge(0x202, 3), "");
@@ -197,13 +197,13 @@ START_TEST(test_guard_whatever_is_behind_counts)
 	add_switches(0x201, 3);
 	add_host(0x110);
 	add_host(0x120);
-	bed_link(OWN, 1, 0x201, 1);
-	bed_link(0x201, 2, 0x202, 2);
-	bed_link(0x202, 3, 0x203, 3);
-	bed_link(0x203, 1, 0x110, 1);
-	bed_link(0x203, 2, 0x110, 2); /* the same host again */
-	bed_link(0x202, 1, 0x120, 1);
-	bed_build(OWN + 1);
+	fixture_link(OWN, 1, 0x201, 1);
+	fixture_link(0x201, 2, 0x202, 2);
+	fixture_link(0x202, 3, 0x203, 3);
+	fixture_link(0x203, 1, 0x110, 1);
+	fixture_link(0x203, 2, 0x110, 2); /* the same host again */
+	fixture_link(0x202, 1, 0x120, 1);
+	fixture_build(OWN + 1);
 	guard_it();
 	ck_assert_str_eq(judge(0x201, 2), "split 0x202 0x120 0x203 0x110");
 	ck_assert_str_eq(judge(0x202, 3), "split 0x203 0x110");
@@ -215,10 +215,10 @@ END_TEST
 START_TEST(test_guard_spared_may_be_lost_not_what_is_behind)
 {
 	add_switches(0x201, 3);
-	bed_link(OWN, 1, 0x201, 1);
-	bed_link(0x201, 2, 0x202, 2);
-	bed_link(0x202, 3, 0x203, 3);
-	bed_build(OWN + 1);
+	fixture_link(OWN, 1, 0x201, 1);
+	fixture_link(0x201, 2, 0x202, 2);
+	fixture_link(0x202, 3, 0x203, 3);
+	fixture_build(OWN + 1);
 	guard_it();
 	spared = node_at(0x203);
 	ck_assert_str_eq(judge(0x202, 3), "");
@@ -232,10 +232,10 @@ START_TEST(test_guard_many_lost_first_named_all_counted)
 	struct triad_guard_lost lost;
 
 	add_switches(0x201, 20);
-	bed_link(OWN, 1, 0x201, 1);
+	fixture_link(OWN, 1, 0x201, 1);
 	for (unsigned i = 1; i < 20; i++)
-		bed_link(0x200 + i, 2, 0x201 + i, 1);
-	bed_build(OWN + 1);
+		fixture_link(0x200 + i, 2, 0x201 + i, 1);
+	fixture_build(OWN + 1);
 	guard_it();
 	ck_assert_int_eq(triad_guard_judge(guard, port_at(0x201, 2), NONE, &lost),
 		TRIAD_GUARD_SPLIT);
@@ -248,12 +248,12 @@ START_TEST(test_guard_host_with_two_links_lost_with_the_last)
 {
 	add_switches(0x201, 3);
 	add_host(0x110);
-	bed_link(OWN, 1, 0x201, 1);
-	bed_link(0x201, 2, 0x202, 2);
-	bed_link(0x201, 3, 0x203, 3);
-	bed_link(0x202, 1, 0x110, 1);
-	bed_link(0x203, 1, 0x110, 2);
-	bed_build(OWN + 1);
+	fixture_link(OWN, 1, 0x201, 1);
+	fixture_link(0x201, 2, 0x202, 2);
+	fixture_link(0x201, 3, 0x203, 3);
+	fixture_link(0x202, 1, 0x110, 1);
+	fixture_link(0x203, 1, 0x110, 2);
+	fixture_build(OWN + 1);
 	guard_it();
 	ck_assert_str_eq(judge(0x201, 2), "split 0x202");
 	ck_assert_str_eq(judge(0x201, 3), "split 0x203");
@@ -270,12 +270,12 @@ START_TEST(test_guard_link_of_host_without_traffic_is_no_other_way)
 {
 	add_switches(0x201, 3);
 	add_host(0x110);
-	bed_link(OWN, 1, 0x201, 1);
-	bed_link(0x201, 2, 0x202, 2);
-	bed_link(0x201, 3, 0x203, 3);
-	bed_link(0x202, 1, 0x110, 1);
-	bed_link(0x203, 1, 0x110, 2);
-	bed_build(OWN + 1);
+	fixture_link(OWN, 1, 0x201, 1);
+	fixture_link(0x201, 2, 0x202, 2);
+	fixture_link(0x201, 3, 0x203, 3);
+	fixture_link(0x202, 1, 0x110, 1);
+	fixture_link(0x203, 1, 0x110, 2);
+	fixture_build(OWN + 1);
 	set_state(0x203, 1, TRIAD_PORT_INIT);
 	guard_it();
 	ck_assert_str_eq(judge(0x201, 2), "split 0x202 0x110");
@@ -286,11 +286,11 @@ END_TEST
 START_TEST(test_guard_link_without_traffic_is_no_other_way)
 {
 	add_switches(0x201, 3);
-	bed_link(OWN, 1, 0x201, 1);
-	bed_link(0x201, 2, 0x202, 2);
-	bed_link(0x201, 3, 0x202, 3);
-	bed_link(0x201, 4, 0x203, 4);
-	bed_build(OWN + 1);
+	fixture_link(OWN, 1, 0x201, 1);
+	fixture_link(0x201, 2, 0x202, 2);
+	fixture_link(0x201, 3, 0x202, 3);
+	fixture_link(0x201, 4, 0x203, 4);
+	fixture_build(OWN + 1);
 	set_state(0x201, 3, TRIAD_PORT_INIT); /* held back for its test */
 	set_state(0x201, 4, TRIAD_PORT_INIT);
 	guard_it();
@@ -304,12 +304,12 @@ END_TEST
 START_TEST(test_guard_link_down_or_disabled_is_no_way)
 {
 	add_switches(0x201, 3);
-	bed_link(OWN, 1, 0x201, 1);
-	bed_link(0x201, 2, 0x202, 2);
-	bed_link(0x201, 3, 0x202, 3);
-	bed_link(0x201, 4, 0x202, 4);
-	bed_link(0x201, 5, 0x203, 5);
-	bed_build(OWN + 1);
+	fixture_link(OWN, 1, 0x201, 1);
+	fixture_link(0x201, 2, 0x202, 2);
+	fixture_link(0x201, 3, 0x202, 3);
+	fixture_link(0x201, 4, 0x202, 4);
+	fixture_link(0x201, 5, 0x203, 5);
+	fixture_build(OWN + 1);
 	set_state(0x201, 3, TRIAD_PORT_DOWN);
 	set_state(0x201, 5, TRIAD_PORT_DOWN);
 	fabric->ports[port_at(0x202, 4)].phys_state = PHYS_DISABLED;
@@ -324,10 +324,10 @@ END_TEST
 START_TEST(test_guard_loops_free)
 {
 	add_switches(0x201, 1);
-	bed_link(OWN, 1, 0x201, 1);
-	bed_link(0x201, 2, 0x201, 3);
-	bed_link(0x201, 4, 0x201, 4);
-	bed_build(OWN + 1);
+	fixture_link(OWN, 1, 0x201, 1);
+	fixture_link(0x201, 2, 0x201, 3);
+	fixture_link(0x201, 4, 0x201, 4);
+	fixture_build(OWN + 1);
 	ck_assert_uint_eq(fabric->ports[port_at(0x201, 4)].remote, port_at(0x201, 4));
 	guard_it();
 	ck_assert_str_eq(judge(0x201, 2), "");
@@ -341,9 +341,9 @@ END_TEST
 START_TEST(test_guard_what_is_not_reached_not_lost)
 {
 	add_switches(0x201, 3);
-	bed_link(OWN, 1, 0x201, 1);
-	bed_link(0x202, 2, 0x203, 2);
-	bed_build(OWN + 1);
+	fixture_link(OWN, 1, 0x201, 1);
+	fixture_link(0x202, 2, 0x203, 2);
+	fixture_build(OWN + 1);
 	guard_it();
 	ck_assert_str_eq(judge(0x202, 2), "");
 	ck_assert_uint_eq(triad_guard_distance(guard, node_at(0x201)), 1);
@@ -355,9 +355,9 @@ END_TEST
 START_TEST(test_guard_own_link_removed_nothing_to_lose)
 {
 	add_switches(0x201, 2);
-	bed_link(OWN, 1, 0x201, 1);
-	bed_link(0x201, 2, 0x202, 2);
-	bed_build(OWN + 1);
+	fixture_link(OWN, 1, 0x201, 1);
+	fixture_link(0x201, 2, 0x202, 2);
+	fixture_build(OWN + 1);
 	guard_it();
 	ck_assert_str_eq(judge(0x201, 2), "split 0x202");
 	remove_link(0x201, 1);
@@ -368,12 +368,12 @@ END_TEST
 START_TEST(test_guard_own_port_not_active_is_a_way)
 {
 	add_switches(0x201, 3);
-	bed_link(OWN, 1, 0x201, 1);
-	bed_link(OWN, 2, 0x203, 1);
-	bed_link(0x201, 2, 0x202, 2);
-	bed_link(0x201, 3, 0x202, 3);
-	bed_link(0x201, 4, 0x203, 4);
-	bed_build(OWN + 1);
+	fixture_link(OWN, 1, 0x201, 1);
+	fixture_link(OWN, 2, 0x203, 1);
+	fixture_link(0x201, 2, 0x202, 2);
+	fixture_link(0x201, 3, 0x202, 3);
+	fixture_link(0x201, 4, 0x203, 4);
+	fixture_build(OWN + 1);
 	set_state(0x201, 1, TRIAD_PORT_INIT);
 	set_state(0x201, 3, TRIAD_PORT_INIT);
 	guard_it();
@@ -538,8 +538,8 @@ static void make_random(void)
 
 	add_switches(0x201, N_SWITCHES);
 	for (unsigned i = 0; i < N_HOSTS; i++)
-		bed_add(0x1000 + 0x10 * i, TRIAD_NODE_CA, "host", N_PORTS);
-	bed_link(OWN, 1, 0x201, N_PORTS);
+		fixture_add(0x1000 + 0x10 * i, TRIAD_NODE_CA, "host", N_PORTS);
+	fixture_link(OWN, 1, 0x201, N_PORTS);
 	is_used[N_PORTS - 1] = true;
 	for (unsigned i = 0; i < n_links; i++) {
 		uint32_t a = random_free_port(is_used), b = random_free_port(is_used);
@@ -548,14 +548,14 @@ static void make_random(void)
 		if (a == NONE || b == NONE ||
 			(a / N_PORTS >= N_SWITCHES && b / N_PORTS >= N_SWITCHES))
 			continue;
-		bed_link(guid_of(a), (uint8_t)(a % N_PORTS + 1), guid_of(b),
+		fixture_link(guid_of(a), (uint8_t)(a % N_PORTS + 1), guid_of(b),
 			(uint8_t)(b % N_PORTS + 1));
 	}
 	if (pick(3))
 		sms[n_sms++] = 0x1000 + 1 + pick(N_PORTS);
 	if (pick(3))
 		sms[n_sms++] = 0x201 + pick(N_SWITCHES);
-	bed_build(pick(4) ? OWN + 1 : 0x201);
+	fixture_build(pick(4) ? OWN + 1 : 0x201);
 	spared = pick(2) ? pick(fabric->n_nodes) : NONE;
 	for (uint32_t i = 0; i < fabric->n_ports; i++)
 		if (fabric->ports[i].remote != NONE && !pick(6)) {
@@ -608,13 +608,13 @@ START_TEST(test_guard_random_fabrics_as_a_naive_walk)
 		end();
 	}
 	begin();
-	bed_build(OWN + 1);
+	fixture_build(OWN + 1);
 }
 END_TEST
 
 START_TEST(test_guard_words_all_known)
 {
-	bed_build(OWN + 1);
+	fixture_build(OWN + 1);
 	ck_assert_str_eq(triad_guard_word(TRIAD_GUARD_FREE), "");
 	ck_assert_str_eq(triad_guard_word(TRIAD_GUARD_UNKNOWN), "unknown");
 	ck_assert_str_eq(triad_guard_word(TRIAD_GUARD_N_VERDICTS), "?");

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "portmgr/cluster/seal.h"
-#include "tests/unit/portmgr/cluster_bed.h"
+#include "tests/unit/portmgr/cluster_fixture.h"
 #include "triad/lists.h"
 #include "triad/socket_address.h"
 
@@ -19,7 +19,7 @@
 #define SILENCE_MS 600
 #define ID(i) (UINT64_C(0x0002c90300000000) + (i) + 1)
 
-static struct bed beds[N];
+static struct fixture beds[N];
 static char key_file[64];
 static const char key[] = "sixteen octets or more";
 
@@ -54,7 +54,7 @@ static void format_own(unsigned i, char text[64])
 
 static void start_as(unsigned i, uint64_t id, const char *peers)
 {
-	const struct triad_cluster_sink sink = bed_sink(&beds[i]);
+	const struct triad_cluster_sink sink = fixture_sink(&beds[i]);
 	char listen[64];
 	const struct triad_cluster_peers_conf conf = {.id = id,
 		.listen = listen,
@@ -91,13 +91,13 @@ static void start_all(void)
 	for (unsigned i = 0; i < N; i++)
 		start(i);
 	for (unsigned i = 0; i < N; i++)
-		bed_wait(bed_view(&beds[i]).n_members == N);
+		fixture_wait(fixture_view(&beds[i]).n_members == N);
 }
 
 static void end_all(void)
 {
 	for (unsigned i = 0; i < N; i++)
-		bed_end(&beds[i]);
+		fixture_end(&beds[i]);
 }
 
 /* A socket of a peer's address, or of none's. */
@@ -130,9 +130,9 @@ static void send_raw(int fd, unsigned to, const void *octets, size_t n)
 		sendto(fd, octets, n, 0, &socket_address.any, size), (ssize_t)n);
 }
 
-static bool has_trouble(struct bed *bed, const char *part)
+static bool has_trouble(struct fixture *fixture, const char *part)
 {
-	return strstr(bed_status(bed).trouble, part) != NULL;
+	return strstr(fixture_status(fixture).trouble, part) != NULL;
 }
 
 /* --- --- */
@@ -144,21 +144,21 @@ START_TEST(test_three_peers_see_each_other_and_get_all_in_order)
 
 	start_all();
 	for (unsigned i = 0; i < N; i++) {
-		struct triad_cluster_view view = bed_view(&beds[i]);
+		struct triad_cluster_view view = fixture_view(&beds[i]);
 
 		ck_assert(view.is_connected && view.is_quorate);
 		ck_assert_uint_eq(view.n_votes_needed, 2);
 		for (unsigned j = 0; j < N; j++)
 			ck_assert_uint_eq(view.members[j], ID(j));
-		ck_assert_str_eq(bed_status(&beds[i]).trouble, "");
+		ck_assert_str_eq(fixture_status(&beds[i]).trouble, "");
 	}
 	for (unsigned i = 0; i < n; i++) {
 		snprintf(text, sizeof(text), "%u", i);
-		ck_assert_int_eq(bed_send(&beds[1], text), 0);
-		bed_wait(bed_n_messages(&beds[1]) > i);
+		ck_assert_int_eq(fixture_send(&beds[1], text), 0);
+		fixture_wait(fixture_n_messages(&beds[1]) > i);
 	}
 	for (unsigned i = 0; i < N; i++) {
-		bed_wait(bed_n_messages(&beds[i]) == n);
+		fixture_wait(fixture_n_messages(&beds[i]) == n);
 		for (unsigned j = 0; j < n; j++) {
 			snprintf(text, sizeof(text), "%u", j);
 			ck_assert_str_eq(beds[i].messages[j].text, text);
@@ -172,21 +172,21 @@ END_TEST
 START_TEST(test_peer_that_ends_leaves_the_view_and_comes_back)
 {
 	start_all();
-	bed_end(&beds[2]);
-	bed_wait(bed_view(&beds[0]).n_members == 2);
-	ck_assert(bed_view(&beds[0]).is_quorate);
-	bed_wait(bed_view(&beds[1]).n_members == 2);
-	bed_end(&beds[1]);
-	bed_wait(bed_view(&beds[0]).n_members == 1);
-	ck_assert(!bed_view(&beds[0]).is_quorate);
-	ck_assert(bed_view(&beds[0]).is_connected);
+	fixture_end(&beds[2]);
+	fixture_wait(fixture_view(&beds[0]).n_members == 2);
+	ck_assert(fixture_view(&beds[0]).is_quorate);
+	fixture_wait(fixture_view(&beds[1]).n_members == 2);
+	fixture_end(&beds[1]);
+	fixture_wait(fixture_view(&beds[0]).n_members == 1);
+	ck_assert(!fixture_view(&beds[0]).is_quorate);
+	ck_assert(fixture_view(&beds[0]).is_connected);
 	start(1);
 	start(2);
 	for (unsigned i = 0; i < N; i++)
-		bed_wait(bed_view(&beds[i]).n_members == N);
-	ck_assert_int_eq(bed_send(&beds[2], "again"), 0);
+		fixture_wait(fixture_view(&beds[i]).n_members == N);
+	ck_assert_int_eq(fixture_send(&beds[2], "again"), 0);
 	for (unsigned i = 0; i < N; i++)
-		bed_wait(bed_n_messages(&beds[i]) == 1);
+		fixture_wait(fixture_n_messages(&beds[i]) == 1);
 	end_all();
 }
 END_TEST
@@ -225,27 +225,27 @@ START_TEST(test_datagrams_that_are_wrong_are_counted_and_harm_nobody)
 
 	start(0);
 	start(1);
-	bed_wait(bed_view(&beds[0]).n_members == 2);
+	fixture_wait(fixture_view(&beds[0]).n_members == 2);
 	fd = open_as(2);
 	size = make_hello(octets, 2, 0);
 	send_raw(fd, 0, octets, size - 1);
 	send_raw(fd, 0, octets, 40);
 	send_raw(fd, 0, octets, 0);
 	send_raw(fd, 0, large, sizeof(large));
-	bed_wait(bed_status(&beds[0]).n_malformed == 4);
+	fixture_wait(fixture_status(&beds[0]).n_malformed == 4);
 	octets[50] ^= 1;
 	send_raw(fd, 0, octets, size);
-	bed_wait(bed_status(&beds[0]).n_forged == 1);
+	fixture_wait(fixture_status(&beds[0]).n_forged == 1);
 	ck_assert(has_trouble(&beds[0], "isn't authentic"));
 	close(fd);
 	fd = open_as(3);
 	octets[50] ^= 1;
 	send_raw(fd, 0, octets, size);
-	bed_wait(bed_status(&beds[0]).n_unknown_senders == 1);
+	fixture_wait(fixture_status(&beds[0]).n_unknown_senders == 1);
 	close(fd);
-	ck_assert_uint_eq(bed_view(&beds[0]).n_members, 2);
-	bed_end(&beds[0]);
-	bed_end(&beds[1]);
+	ck_assert_uint_eq(fixture_view(&beds[0]).n_members, 2);
+	fixture_end(&beds[0]);
+	fixture_end(&beds[1]);
 }
 END_TEST
 
@@ -256,7 +256,7 @@ START_TEST(test_future_version_is_counted_and_told)
 	int fd;
 
 	start(0);
-	bed_wait(bed_view(&beds[0]).is_connected);
+	fixture_wait(fixture_view(&beds[0]).is_connected);
 	fd = open_as(2);
 	make_hello(octets, 2, 0);
 	octets[4] = 2;
@@ -276,10 +276,10 @@ START_TEST(test_future_version_is_counted_and_told)
 	}
 	hmac_sha256_digest(&mac, 32, octets + 48);
 	send_raw(fd, 0, octets, 80);
-	bed_wait(bed_status(&beds[0]).n_versions == 1);
-	bed_wait(has_trouble(&beds[0], "another version"));
+	fixture_wait(fixture_status(&beds[0]).n_versions == 1);
+	fixture_wait(has_trouble(&beds[0], "another version"));
 	close(fd);
-	bed_end(&beds[0]);
+	fixture_end(&beds[0]);
 }
 END_TEST
 
@@ -322,19 +322,19 @@ START_TEST(test_flood_does_not_keep_peers_from_each_other)
 	for (unsigned i = 0; i < 2; i++)
 		pthread_create(&threads[i], NULL, flood, &fd);
 	start(0);
-	bed_wait(bed_status(&beds[0]).n_forged > 1000);
+	fixture_wait(fixture_status(&beds[0]).n_forged > 1000);
 	for (unsigned i = 0; i < 20; i++) {
-		ck_assert_int_eq(bed_send(&beds[0], "own"), 0);
-		bed_wait(bed_n_messages(&beds[0]) > i);
+		ck_assert_int_eq(fixture_send(&beds[0], "own"), 0);
+		fixture_wait(fixture_n_messages(&beds[0]) > i);
 	}
 	flood_ends = true;
 	for (unsigned i = 0; i < 2; i++)
 		pthread_join(threads[i], NULL);
 	start(1);
-	bed_wait(bed_view(&beds[0]).n_members == 2);
+	fixture_wait(fixture_view(&beds[0]).n_members == 2);
 	close(fd);
-	bed_end(&beds[0]);
-	bed_end(&beds[1]);
+	fixture_end(&beds[0]);
+	fixture_end(&beds[1]);
 }
 END_TEST
 
@@ -347,16 +347,16 @@ START_TEST(test_key_that_others_can_read_is_refused_until_mended)
 	for (unsigned i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
 		write_key(key, modes[i]);
 		start(0);
-		bed_wait(has_trouble(&beds[0], "chmod 600"));
+		fixture_wait(has_trouble(&beds[0], "chmod 600"));
 		ck_assert(has_trouble(&beds[0], key_file));
-		ck_assert(!bed_view(&beds[0]).is_connected);
-		ck_assert(!bed_view(&beds[0]).is_quorate);
-		ck_assert_uint_eq(bed_view(&beds[0]).n_members, 1);
-		ck_assert_int_eq(bed_send(&beds[0], "x"), ENOTCONN);
+		ck_assert(!fixture_view(&beds[0]).is_connected);
+		ck_assert(!fixture_view(&beds[0]).is_quorate);
+		ck_assert_uint_eq(fixture_view(&beds[0]).n_members, 1);
+		ck_assert_int_eq(fixture_send(&beds[0], "x"), ENOTCONN);
 		write_key(key, 0600);
-		bed_wait(bed_view(&beds[0]).is_connected);
-		bed_wait(!*bed_status(&beds[0]).trouble);
-		bed_end(&beds[0]);
+		fixture_wait(fixture_view(&beds[0]).is_connected);
+		fixture_wait(!*fixture_status(&beds[0]).trouble);
+		fixture_end(&beds[0]);
 	}
 }
 END_TEST
@@ -366,24 +366,24 @@ START_TEST(test_key_missing_short_long_or_no_file_is_refused)
 	static char text[4098];
 
 	start(0);
-	bed_wait(bed_view(&beds[0]).is_connected);
-	bed_end(&beds[0]);
+	fixture_wait(fixture_view(&beds[0]).is_connected);
+	fixture_end(&beds[0]);
 	unlink(key_file);
 	start(0);
-	bed_wait(has_trouble(&beds[0], "No such file"));
+	fixture_wait(has_trouble(&beds[0], "No such file"));
 	write_key("fifteen octets.", 0600);
-	bed_wait(has_trouble(&beds[0], "fewer octets"));
+	fixture_wait(has_trouble(&beds[0], "fewer octets"));
 	memset(text, 'x', 4097);
 	write_key(text, 0600);
-	bed_wait(has_trouble(&beds[0], "more octets"));
+	fixture_wait(has_trouble(&beds[0], "more octets"));
 	unlink(key_file);
 	ck_assert_int_eq(mkfifo(key_file, 0600), 0);
-	bed_wait(has_trouble(&beds[0], "isn't a regular file"));
+	fixture_wait(has_trouble(&beds[0], "isn't a regular file"));
 	unlink(key_file);
 	text[4096] = '\0';
 	write_key(text, 0600);
-	bed_wait(bed_view(&beds[0]).is_connected);
-	bed_end(&beds[0]);
+	fixture_wait(fixture_view(&beds[0]).is_connected);
+	fixture_end(&beds[0]);
 }
 END_TEST
 
@@ -393,8 +393,8 @@ START_TEST(test_key_of_another_user_is_refused)
 		return;
 	ck_assert_int_eq(chown(key_file, 65534, 0), 0);
 	start(0);
-	bed_wait(has_trouble(&beds[0], "belongs to user 65534: chown root"));
-	bed_end(&beds[0]);
+	fixture_wait(has_trouble(&beds[0], "belongs to user 65534: chown root"));
+	fixture_end(&beds[0]);
 }
 END_TEST
 
@@ -403,16 +403,16 @@ START_TEST(test_peers_list_that_is_wrong_is_told)
 	char list[512];
 
 	start_as(2, ID(2), list_of(2));
-	bed_wait(has_trouble(&beds[2], "lack this host's own address"));
-	ck_assert(!bed_view(&beds[2]).is_connected);
-	bed_end(&beds[2]);
+	fixture_wait(has_trouble(&beds[2], "lack this host's own address"));
+	ck_assert(!fixture_view(&beds[2]).is_connected);
+	fixture_end(&beds[2]);
 	snprintf(list, sizeof(list), "%s; 127.0.0.1:7; 127.0.0.1:7", list_of(2));
 	start_as(0, ID(0), list);
-	bed_wait(has_trouble(&beds[0], "twice"));
-	bed_end(&beds[0]);
+	fixture_wait(has_trouble(&beds[0], "twice"));
+	fixture_end(&beds[0]);
 	start_as(0, ID(0), "somebody:7");
-	bed_wait(has_trouble(&beds[0], "somebody:7"));
-	bed_end(&beds[0]);
+	fixture_wait(has_trouble(&beds[0], "somebody:7"));
+	fixture_end(&beds[0]);
 }
 END_TEST
 
@@ -421,13 +421,13 @@ START_TEST(test_port_in_use_is_tried_again)
 	int fd = open_as(0);
 
 	start(0);
-	bed_wait(has_trouble(&beds[0], "Address already in use"));
-	ck_assert(!bed_view(&beds[0]).is_connected);
+	fixture_wait(has_trouble(&beds[0], "Address already in use"));
+	ck_assert(!fixture_view(&beds[0]).is_connected);
 	close(fd);
-	bed_wait(bed_view(&beds[0]).is_connected);
-	bed_wait(!*bed_status(&beds[0]).trouble);
-	ck_assert_uint_ge(bed_status(&beds[0]).n_reconnects, 1);
-	bed_end(&beds[0]);
+	fixture_wait(fixture_view(&beds[0]).is_connected);
+	fixture_wait(!*fixture_status(&beds[0]).trouble);
+	ck_assert_uint_ge(fixture_status(&beds[0]).n_reconnects, 1);
+	fixture_end(&beds[0]);
 }
 END_TEST
 
@@ -435,14 +435,14 @@ START_TEST(test_peer_with_this_ones_id_is_no_member)
 {
 	start(0);
 	start_as(1, ID(0), list_of(N));
-	bed_wait(has_trouble(&beds[0], "port GUID"));
-	bed_wait(has_trouble(&beds[1], "port GUID"));
-	ck_assert_uint_gt(bed_status(&beds[0]).n_unknown_senders, 0);
+	fixture_wait(has_trouble(&beds[0], "port GUID"));
+	fixture_wait(has_trouble(&beds[1], "port GUID"));
+	ck_assert_uint_gt(fixture_status(&beds[0]).n_unknown_senders, 0);
 	start(2);
 	/* It takes one of them: the one that it heard first. */
-	bed_wait(bed_view(&beds[2]).n_members == 2);
-	bed_wait(bed_status(&beds[2]).n_unknown_senders > 0);
-	ck_assert_uint_eq(bed_view(&beds[0]).members[0], ID(0));
+	fixture_wait(fixture_view(&beds[2]).n_members == 2);
+	fixture_wait(fixture_status(&beds[2]).n_unknown_senders > 0);
+	ck_assert_uint_eq(fixture_view(&beds[0]).members[0], ID(0));
 	end_all();
 }
 END_TEST
@@ -450,11 +450,11 @@ END_TEST
 START_TEST(test_list_of_one_is_a_majority_of_its_own)
 {
 	start_as(0, ID(0), list_of(1));
-	bed_wait(bed_view(&beds[0]).is_quorate);
-	ck_assert_uint_eq(bed_view(&beds[0]).n_votes_needed, 1);
-	ck_assert_int_eq(bed_send(&beds[0], "x"), 0);
-	bed_wait(bed_n_messages(&beds[0]) == 1);
-	bed_end(&beds[0]);
+	fixture_wait(fixture_view(&beds[0]).is_quorate);
+	ck_assert_uint_eq(fixture_view(&beds[0]).n_votes_needed, 1);
+	ck_assert_int_eq(fixture_send(&beds[0], "x"), 0);
+	fixture_wait(fixture_n_messages(&beds[0]) == 1);
+	fixture_end(&beds[0]);
 }
 END_TEST
 

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "tests/unit/portmgr/plan_bed.h"
+#include "tests/unit/portmgr/plan_fixture.h"
 #include "tests/unit/scarce_memory.h"
 
 #define OWN 0x100
@@ -12,7 +12,7 @@ static struct triad_expected *expected;
 static struct triad_placed *placed;
 static struct triad_history *history;
 static struct triad_plan *plan;
-static struct triad_plan_basis basis;
+static struct triad_plan_input input;
 static struct triad_plan_override overrides[4];
 static uint64_t sms[4], n_records;
 
@@ -24,27 +24,27 @@ static void begin(void)
 	static const char *const names[] = {
 		"host-0001", "host-0002", "host-0003", "host-0004"};
 
-	bed_begin();
-	bed_add(OWN, TRIAD_NODE_CA, "host-own", 1);
+	fixture_begin();
+	fixture_add(OWN, TRIAD_NODE_CA, "host-own", 1);
 	for (unsigned i = 0; i < 4; i++)
-		bed_add(0x110 + 0x10 * i, TRIAD_NODE_CA, names[i], 2);
-	bed_add(0x201, TRIAD_NODE_SWITCH, "leaf-01", 8);
-	bed_add(0x202, TRIAD_NODE_SWITCH, "leaf-02", 8);
-	bed_add(0x301, TRIAD_NODE_SWITCH, "spine-01", 200);
-	bed_link(OWN, 1, 0x201, 1);
-	bed_link(0x110, 1, 0x201, 2);
-	bed_link(0x120, 1, 0x201, 3);
-	bed_link(0x130, 1, 0x201, 4);
-	bed_link(0x140, 1, 0x202, 2);
-	bed_link(0x201, 7, 0x301, 1);
-	bed_link(0x201, 8, 0x301, 2);
-	bed_link(0x202, 7, 0x301, 3);
-	bed_link(0x202, 8, 0x301, 4);
+		fixture_add(0x110 + 0x10 * i, TRIAD_NODE_CA, names[i], 2);
+	fixture_add(0x201, TRIAD_NODE_SWITCH, "leaf-01", 8);
+	fixture_add(0x202, TRIAD_NODE_SWITCH, "leaf-02", 8);
+	fixture_add(0x301, TRIAD_NODE_SWITCH, "spine-01", 200);
+	fixture_link(OWN, 1, 0x201, 1);
+	fixture_link(0x110, 1, 0x201, 2);
+	fixture_link(0x120, 1, 0x201, 3);
+	fixture_link(0x130, 1, 0x201, 4);
+	fixture_link(0x140, 1, 0x202, 2);
+	fixture_link(0x201, 7, 0x301, 1);
+	fixture_link(0x201, 8, 0x301, 2);
+	fixture_link(0x202, 7, 0x301, 3);
+	fixture_link(0x202, 8, 0x301, 4);
 	expected = NULL;
 	placed = NULL;
 	plan = NULL;
 	history = triad_history_new();
-	basis = (struct triad_plan_basis){
+	input = (struct triad_plan_input){
 		.history = history, .overrides = overrides, .sm_guids = sms};
 	n_records = 0;
 }
@@ -116,11 +116,11 @@ static void set_disabled(uint64_t guid, unsigned number)
 
 static const struct triad_plan *make(void)
 {
-	basis.fabric = fabric;
-	basis.expected = expected;
-	basis.placed = placed;
+	input.fabric = fabric;
+	input.expected = expected;
+	input.placed = placed;
 	triad_plan_free(plan);
-	ck_assert_int_eq(triad_plan_build(&basis, &plan), 0);
+	ck_assert_int_eq(triad_plan_build(&input, &plan), 0);
 	return plan;
 }
 
@@ -162,7 +162,7 @@ static const char *describe(uint64_t guid, uint8_t number)
 	const struct triad_plan_item *item = triad_plan_find(plan, guid, number);
 
 	ck_assert_ptr_nonnull(item);
-	triad_plan_describe(&basis, item, text, sizeof(text));
+	triad_plan_describe(&input, item, text, sizeof(text));
 	return text;
 }
 
@@ -170,7 +170,7 @@ static const char *describe(uint64_t guid, uint8_t number)
 
 START_TEST(test_plan_ports_as_expected_nothing)
 {
-	bed_build(OWN + 1);
+	fixture_build(OWN + 1);
 	set_disabled(0x201, 5);
 	expect("leaf-01,2,enabled,name=host-0001;port=1,4x,EDR\n0x201,5,disabled\n"
 	       "leaf-01,6,enabled,name=host-0009\n0x201,3,enabled\n");
@@ -186,7 +186,7 @@ END_TEST
 /* Row: E9 */
 START_TEST(test_plan_expected_disabled_is_disabled)
 {
-	bed_build(OWN + 1);
+	fixture_build(OWN + 1);
 	set_state(0x201, 3, TRIAD_PORT_INIT);
 	expect("leaf-01,2,disabled\nleaf-01,3,disabled\nleaf-01,6,disabled\n");
 	ck_assert_str_eq(
@@ -204,7 +204,7 @@ END_TEST
 /* Row: E9 */
 START_TEST(test_plan_disabled_by_whomever_is_enabled)
 {
-	bed_build(OWN + 1);
+	fixture_build(OWN + 1);
 	for (unsigned i = 2; i <= 6; i++)
 		set_disabled(0x201, i);
 	expect("leaf-01,2,enabled\nleaf-01,3,test\nleaf-01,4,enabled\n"
@@ -231,7 +231,7 @@ END_TEST
 /* Row: E9 */
 START_TEST(test_plan_disabled_as_failed_noted)
 {
-	bed_build(OWN + 1);
+	fixture_build(OWN + 1);
 	for (unsigned i = 2; i <= 5; i++)
 		set_disabled(0x201, i);
 	expect("leaf-01,2,enabled\nleaf-01,3,test\nleaf-01,4,test\n"
@@ -263,7 +263,7 @@ END_TEST
 /* Row: E9 */
 START_TEST(test_plan_other_far_end_miswired)
 {
-	bed_build(OWN + 1);
+	fixture_build(OWN + 1);
 	expect("leaf-01,2,enabled,node_guid=0x110\nleaf-01,3,enabled,node_guid=0x110\n"
 	       "leaf-01,4,enabled,port=2;name=host-0003\n");
 	ck_assert_str_eq(planned(),
@@ -276,7 +276,7 @@ END_TEST
 
 START_TEST(test_plan_other_name_alone_told_apart)
 {
-	bed_build(OWN + 1);
+	fixture_build(OWN + 1);
 	expect("leaf-01,2,enabled,name=host-0002\n"
 	       "leaf-01,3,enabled,name=host-0001;node_guid=0x110\n");
 	ck_assert_str_eq(planned(),
@@ -291,7 +291,7 @@ END_TEST
 /* Row: E9 */
 START_TEST(test_plan_under_test_tested_until_admitted)
 {
-	bed_build(OWN + 1);
+	fixture_build(OWN + 1);
 	set_state(0x201, 3, TRIAD_PORT_INIT);
 	expect("leaf-01,2,test\nleaf-01,3,test\nleaf-01,6,test\n");
 	/* What is active is taken down first; nothing is there at port 6. */
@@ -320,7 +320,7 @@ END_TEST
 
 START_TEST(test_plan_admitted_elsewhere_than_expected_miswired)
 {
-	bed_build(OWN + 1);
+	fixture_build(OWN + 1);
 	expect("leaf-01,2,test,node_guid=0x120\n");
 	ck_assert_str_eq(planned(), "201/2 test active\n");
 	remember(0x201, 2, 0x111, TRIAD_ACTION_ADMIT, TRIAD_OUTCOME_DONE,
@@ -331,7 +331,7 @@ END_TEST
 
 START_TEST(test_plan_failed_test_disabled_with_its_reason)
 {
-	bed_build(OWN + 1);
+	fixture_build(OWN + 1);
 	set_state(0x201, 2, TRIAD_PORT_INIT);
 	set_state(0x201, 3, TRIAD_PORT_INIT);
 	expect("leaf-01,2,test\nleaf-01,3,test,name=host-0002\nleaf-01,6,test\n"
@@ -359,7 +359,7 @@ END_TEST
 
 START_TEST(test_plan_width_and_speed_noted)
 {
-	bed_build(OWN + 1);
+	fixture_build(OWN + 1);
 	expect("leaf-01,2,enabled,,1x,EDR\nleaf-01,3,enabled,,4x,HDR\n"
 	       "leaf-01,6,enabled,,4x,HDR\nleaf-01,4,test,,,SDR\n");
 	remember(0x201, 4, 0x131, TRIAD_ACTION_ADMIT, TRIAD_OUTCOME_DONE,
@@ -376,7 +376,7 @@ END_TEST
 
 START_TEST(test_plan_unknown_switch_noted_mistake_left_out)
 {
-	bed_build(OWN + 1);
+	fixture_build(OWN + 1);
 	expect("leaf-09,1,enabled\nleaf-01,9,enabled\nhost-0001,1,enabled\n"
 	       "leaf-01,6,disabled\n0x999,3,disabled\n");
 	ck_assert_str_eq(
@@ -393,12 +393,12 @@ START_TEST(test_plan_unknown_switch_described)
 {
 	char text[128], cut[9];
 
-	bed_build(OWN + 1);
+	fixture_build(OWN + 1);
 	expect("leaf-09,1,enabled\n");
 	make();
-	triad_plan_describe(&basis, &plan->items[0], text, sizeof(text));
+	triad_plan_describe(&input, &plan->items[0], text, sizeof(text));
 	ck_assert_str_eq(text, "line 2: there is no such switch in the fabric");
-	triad_plan_describe(&basis, &plan->items[0], cut, sizeof(cut));
+	triad_plan_describe(&input, &plan->items[0], cut, sizeof(cut));
 	ck_assert_str_eq(cut, "line 2: ");
 }
 END_TEST
@@ -407,8 +407,8 @@ END_TEST
 
 START_TEST(test_plan_links_of_sms_guarded)
 {
-	bed_build(OWN + 1);
-	basis.n_sm_guids = 1;
+	fixture_build(OWN + 1);
+	input.n_sm_guids = 1;
 	sms[0] = 0x111;
 	expect("leaf-01,1,disabled\nleaf-01,2,test\nleaf-01,3,disabled\n");
 	ck_assert_str_eq(planned(),
@@ -428,7 +428,7 @@ END_TEST
 
 START_TEST(test_plan_port_of_sm_unknown_guarded)
 {
-	bed_build(0x999);
+	fixture_build(0x999);
 	expect("leaf-01,2,disabled\nleaf-01,6,disabled\n");
 	ck_assert_str_eq(planned(), "201/2 disable !unknown active\n201/6 disable\n");
 	ck_assert_str_eq(describe(0x201, 2),
@@ -440,7 +440,7 @@ END_TEST
 
 START_TEST(test_plan_second_of_two_links_guarded)
 {
-	bed_build(OWN + 1);
+	fixture_build(OWN + 1);
 	expect("spine-01,3,disabled\nleaf-02,2,enabled\n");
 	ck_assert_str_eq(planned(), "301/3 disable active\n");
 	expect("spine-01,3,disabled\nspine-01,4,disabled\nleaf-02,2,enabled\n");
@@ -460,7 +460,7 @@ END_TEST
 
 START_TEST(test_plan_links_tested_one_after_the_other)
 {
-	bed_build(OWN + 1);
+	fixture_build(OWN + 1);
 	expect("leaf-02,7,test\nleaf-02,8,test\n");
 	ck_assert_str_eq(planned(), "202/7 test active\n202/8 test !split active\n");
 	/* The first one is held back while it is tested. */
@@ -475,8 +475,8 @@ END_TEST
 
 START_TEST(test_plan_guard_overridden_by_hand)
 {
-	bed_build(OWN + 1);
-	basis.n_overrides = 2;
+	fixture_build(OWN + 1);
+	input.n_overrides = 2;
 	overrides[0] = (struct triad_plan_override){0x201, 0, 2};
 	overrides[1] = (struct triad_plan_override){0x301, 2, 4};
 	expect("spine-01,3,disabled\nspine-01,4,disabled\nleaf-02,2,enabled\n"
@@ -499,7 +499,7 @@ END_TEST
 
 START_TEST(test_plan_both_ends_disabled_at_the_nearer_one)
 {
-	bed_build(OWN + 1);
+	fixture_build(OWN + 1);
 	expect("leaf-01,8,disabled\nspine-01,2,disabled\nleaf-02,7,disabled\n"
 	       "spine-01,3,disabled\n");
 	ck_assert_str_eq(planned(),
@@ -516,9 +516,9 @@ END_TEST
 
 START_TEST(test_plan_loops_disabled_at_one_end)
 {
-	bed_link(0x201, 5, 0x201, 6);
-	bed_link(0x202, 5, 0x202, 5);
-	bed_build(OWN + 1);
+	fixture_link(0x201, 5, 0x201, 6);
+	fixture_link(0x202, 5, 0x202, 5);
+	fixture_build(OWN + 1);
 	expect("leaf-01,5,disabled\nleaf-01,6,disabled\nleaf-02,5,disabled\n");
 	ck_assert_str_eq(planned(),
 		"201/5 disable active\n201/6 note other_end active\n"
@@ -528,11 +528,11 @@ END_TEST
 
 START_TEST(test_plan_alien_switch_cut_off_unless_it_leads_somewhere)
 {
-	bed_add(0x401, TRIAD_NODE_SWITCH, "alien", 4);
-	bed_add(0x150, TRIAD_NODE_CA, "host-0005", 1);
-	bed_link(0x202, 4, 0x401, 1);
-	bed_link(0x401, 2, 0x150, 1);
-	bed_build(OWN + 1);
+	fixture_add(0x401, TRIAD_NODE_SWITCH, "alien", 4);
+	fixture_add(0x150, TRIAD_NODE_CA, "host-0005", 1);
+	fixture_link(0x202, 4, 0x401, 1);
+	fixture_link(0x401, 2, 0x150, 1);
+	fixture_build(OWN + 1);
 	expect("leaf-02,4,enabled,name=host-0006\n");
 	ck_assert_str_eq(planned(), "202/4 disable miswired !split active name\n");
 	ck_assert_uint_eq(
@@ -546,13 +546,13 @@ END_TEST
 
 START_TEST(test_plan_swapped_cables_of_switches_guarded)
 {
-	bed_add(0x203, TRIAD_NODE_SWITCH, "leaf-03", 4);
-	bed_add(0x204, TRIAD_NODE_SWITCH, "leaf-04", 4);
-	bed_add(0x205, TRIAD_NODE_SWITCH, "leaf-05", 4);
-	bed_link(0x203, 1, 0x301, 11);
-	bed_link(0x204, 1, 0x301, 12);
-	bed_link(0x205, 1, 0x301, 13);
-	bed_build(OWN + 1);
+	fixture_add(0x203, TRIAD_NODE_SWITCH, "leaf-03", 4);
+	fixture_add(0x204, TRIAD_NODE_SWITCH, "leaf-04", 4);
+	fixture_add(0x205, TRIAD_NODE_SWITCH, "leaf-05", 4);
+	fixture_link(0x203, 1, 0x301, 11);
+	fixture_link(0x204, 1, 0x301, 12);
+	fixture_link(0x205, 1, 0x301, 13);
+	fixture_build(OWN + 1);
 	expect("spine-01,11,enabled,node_guid=0x204\n"
 	       "spine-01,12,enabled,port_guid=0x205\n"
 	       "spine-01,13,enabled,name=leaf-03;vendor=0x2c9;port=2\n");
@@ -575,16 +575,16 @@ START_TEST(test_plan_more_links_than_walks_later)
 	uint32_t n = 0;
 
 	for (unsigned i = 0; i < 2 * TRIAD_PLAN_MAX_WALKS; i++) {
-		bed_add(0x500 + i, TRIAD_NODE_SWITCH, "alien", 1);
-		bed_link(0x500 + i, 1, 0x301, (uint8_t)(10 + i));
+		fixture_add(0x500 + i, TRIAD_NODE_SWITCH, "alien", 1);
+		fixture_link(0x500 + i, 1, 0x301, (uint8_t)(10 + i));
 		g_string_append_printf(
 			text, "spine-01,%u,enabled,node_guid=0x999\n", 10 + i);
 	}
-	bed_build(OWN + 1);
+	fixture_build(OWN + 1);
 	expect(text->str);
 	g_string_free(text, TRUE);
 	/* What must not go takes none of the walks. */
-	basis.n_sm_guids = 2;
+	input.n_sm_guids = 2;
 	sms[0] = 0x500;
 	sms[1] = 0x500 + 2 * TRIAD_PLAN_MAX_WALKS - 1;
 	make();
@@ -607,7 +607,7 @@ END_TEST
 
 START_TEST(test_plan_host_cut_off_guards_nothing_else)
 {
-	bed_build(OWN + 1);
+	fixture_build(OWN + 1);
 	expect("leaf-01,2,test\nspine-01,3,disabled\n");
 	remember(0x201, 2, 0x111, TRIAD_ACTION_FAIL, TRIAD_OUTCOME_DONE,
 		TRIAD_REASON_QUALITY);
@@ -622,16 +622,16 @@ START_TEST(test_plan_memory_short_no_plan)
 	unsigned n = 0;
 	int error;
 
-	bed_build(OWN + 1);
+	fixture_build(OWN + 1);
 	/* With a name that isn't where it should be, and an SM. */
 	expect("leaf-01,2,disabled\nleaf-01,3,enabled,name=host-0004;port=2\n");
-	basis.n_sm_guids = 1;
+	input.n_sm_guids = 1;
 	sms[0] = 0x141;
 	make();
 	do {
 		made = NULL;
 		refuse(++n);
-		error = triad_plan_build(&basis, &made);
+		error = triad_plan_build(&input, &made);
 		ck_assert_int_eq(error, refused() ? ENOMEM : 0);
 		ck_assert_int_eq(made == NULL, error != 0);
 		triad_plan_free(made);
@@ -642,7 +642,7 @@ END_TEST
 
 START_TEST(test_plan_names_all_known)
 {
-	bed_build(OWN + 1);
+	fixture_build(OWN + 1);
 	ck_assert_str_eq(triad_plan_kind_name(TRIAD_PLAN_NOTE), "note");
 	ck_assert_str_eq(triad_plan_kind_name(TRIAD_PLAN_N_KINDS), "?");
 	ck_assert_str_eq(triad_plan_note_name(TRIAD_NOTE_NONE), "");

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "tests/unit/portmgr/plan_bed.h"
+#include "tests/unit/portmgr/plan_fixture.h"
 
 #define NONE TRIAD_FABRIC_NONE
 #define OWN 0x100 /* the host with this SM */
@@ -15,19 +15,19 @@
  * it. */
 static void begin(void)
 {
-	bed_begin();
-	bed_add(OWN, TRIAD_NODE_CA, "host-own", 2);
-	bed_add(LEAF, TRIAD_NODE_SWITCH, "leaf", 8);
-	bed_add(SPINE(0), TRIAD_NODE_SWITCH, "spine-0", 8);
-	bed_add(SPINE(1), TRIAD_NODE_SWITCH, "spine-1", 8);
-	bed_add(FAR, TRIAD_NODE_SWITCH, "far", 8);
-	bed_link(OWN, 1, LEAF, 1);
-	bed_link(LEAF, 5, SPINE(0), 1);
-	bed_link(LEAF, 6, SPINE(1), 1);
-	bed_link(SPINE(0), 3, FAR, 5);
-	bed_link(SPINE(0), 4, FAR, 6);
-	bed_link(SPINE(1), 3, FAR, 7);
-	bed_build(OWN + 1);
+	fixture_begin();
+	fixture_add(OWN, TRIAD_NODE_CA, "host-own", 2);
+	fixture_add(LEAF, TRIAD_NODE_SWITCH, "leaf", 8);
+	fixture_add(SPINE(0), TRIAD_NODE_SWITCH, "spine-0", 8);
+	fixture_add(SPINE(1), TRIAD_NODE_SWITCH, "spine-1", 8);
+	fixture_add(FAR, TRIAD_NODE_SWITCH, "far", 8);
+	fixture_link(OWN, 1, LEAF, 1);
+	fixture_link(LEAF, 5, SPINE(0), 1);
+	fixture_link(LEAF, 6, SPINE(1), 1);
+	fixture_link(SPINE(0), 3, FAR, 5);
+	fixture_link(SPINE(0), 4, FAR, 6);
+	fixture_link(SPINE(1), 3, FAR, 7);
+	fixture_build(OWN + 1);
 }
 
 static void end(void)
@@ -99,14 +99,14 @@ END_TEST
 START_TEST(test_route_longer_than_smps_go_is_no_way)
 {
 	end();
-	bed_begin();
-	bed_add(OWN, TRIAD_NODE_CA, "host-own", 1);
+	fixture_begin();
+	fixture_add(OWN, TRIAD_NODE_CA, "host-own", 1);
 	for (unsigned i = 0; i <= TRIAD_ROUTE_MAX_HOPS; i++)
-		bed_add(0x1000 + i, TRIAD_NODE_SWITCH, "switch", 2);
-	bed_link(OWN, 1, 0x1000, 1);
+		fixture_add(0x1000 + i, TRIAD_NODE_SWITCH, "switch", 2);
+	fixture_link(OWN, 1, 0x1000, 1);
 	for (unsigned i = 0; i < TRIAD_ROUTE_MAX_HOPS; i++)
-		bed_link(0x1000 + i, 2, 0x1001 + i, 1);
-	bed_build(OWN + 1);
+		fixture_link(0x1000 + i, 2, 0x1001 + i, 1);
+	fixture_build(OWN + 1);
 	ck_assert_uint_eq(
 		strlen(find(0x1000 + TRIAD_ROUTE_MAX_HOPS - 1, NONE)), 2 * 63 - 1);
 	ck_assert_str_eq(find(0x1000 + TRIAD_ROUTE_MAX_HOPS, NONE), "");

@@ -2,7 +2,7 @@
 /* Whole answers: which ends, which pairs, which LIDs, in which order. */
 #include "qos/answer.h"
 
-#include "tests/unit/qos/path_bed.h"
+#include "tests/unit/qos/path_fixture.h"
 
 #define PREFIX UINT64_C(0xfe80000000000000)
 #define GUID(node) (UINT64_C(0x1000) * (1 + (node)) + ((node) > 1))
@@ -26,10 +26,10 @@ static struct triad_path_engine engine;
 
 static void ask(void)
 {
-	const struct triad_answer_basis basis = {
+	const struct triad_answer_snapshot snapshot = {
 		.paths = paths, .classifier = classifier, .engine = engine};
 
-	triad_answer_path(&basis, &request, requester, &answer);
+	triad_answer_path(&snapshot, &request, requester, &answer);
 }
 
 static unsigned lid_of(unsigned node)
@@ -60,11 +60,11 @@ static void check_n(unsigned n)
 	ck_assert_uint_eq(answer.n, n);
 }
 
-static void check_pass(enum triad_pass pass)
+static void check_pass(enum triad_fallback fallback)
 {
 	ask();
 	ck_assert_int_eq(answer.kind, TRIAD_ANSWER_PASS);
-	ck_assert_int_eq(answer.pass, pass);
+	ck_assert_int_eq(answer.fallback, fallback);
 }
 
 static void check_status(enum triad_sa_status status)
@@ -133,9 +133,9 @@ START_TEST(test_ends_unknown_no_records)
 {
 	/* They may be aliases that came since. */
 	by_gids(0x9999, GUID(4));
-	check_pass(TRIAD_PASS_UNKNOWN);
+	check_pass(TRIAD_FALLBACK_UNKNOWN);
 	by_gids(GUID(2), 0x9999);
-	check_pass(TRIAD_PASS_UNKNOWN);
+	check_pass(TRIAD_FALLBACK_UNKNOWN);
 	by_lids(3, 40);
 	check_n(0);
 	by_lids(0xffff, 5);
@@ -177,7 +177,7 @@ START_TEST(test_prefix_local_and_foreign)
 	check_n(0);
 	request.gids[0].prefix = PREFIX;
 	request.gids[1].prefix = UINT64_C(0x1234567800000001);
-	check_pass(TRIAD_PASS_ENDS);
+	check_pass(TRIAD_FALLBACK_ENDS);
 }
 END_TEST
 
@@ -212,30 +212,30 @@ START_TEST(test_pass_each_reason)
 {
 	by_gids(GUID(2), GUID(4));
 	request.has = TRIAD_HAS_SGID;
-	check_pass(TRIAD_PASS_ENDS);
+	check_pass(TRIAD_FALLBACK_ENDS);
 	request.has = TRIAD_HAS_DLID;
-	check_pass(TRIAD_PASS_ENDS);
+	check_pass(TRIAD_FALLBACK_ENDS);
 	request.has = 0;
-	check_pass(TRIAD_PASS_ENDS);
+	check_pass(TRIAD_FALLBACK_ENDS);
 	by_gids(GUID(2), GUID(4));
 	request.gids[1].prefix = UINT64_C(0xff12401bffff0000);
-	check_pass(TRIAD_PASS_MULTICAST);
+	check_pass(TRIAD_FALLBACK_MULTICAST);
 	request.has &= ~TRIAD_HAS_SGID;
-	check_pass(TRIAD_PASS_MULTICAST);
+	check_pass(TRIAD_FALLBACK_MULTICAST);
 	by_gids(GUID(2), GUID(4));
 	request.raw = true;
 	check_n(1);
 	request.has |= TRIAD_HAS_RAW;
-	check_pass(TRIAD_PASS_RAW);
+	check_pass(TRIAD_FALLBACK_RAW);
 	request.raw = false;
 	check_n(1);
 	requester = 40;
-	check_pass(TRIAD_PASS_REQUESTER);
+	check_pass(TRIAD_FALLBACK_REQUESTER);
 	requester = 0xffff;
-	check_pass(TRIAD_PASS_REQUESTER);
+	check_pass(TRIAD_FALLBACK_REQUESTER);
 	requester = 3;
 	answer.room = 0;
-	check_pass(TRIAD_PASS_TOO_MANY);
+	check_pass(TRIAD_FALLBACK_TOO_MANY);
 }
 END_TEST
 
@@ -247,20 +247,20 @@ START_TEST(test_pass_changed_for_each_port_and_route)
 		build();
 		triad_paths_mark_port(paths, GUID(node));
 		if (node < 5)
-			check_pass(TRIAD_PASS_CHANGED);
+			check_pass(TRIAD_FALLBACK_CHANGED);
 		else
 			check_n(1);
 	}
 	build();
 	triad_paths_mark_route(paths, plan->nodes[1].node.guid, 0);
-	check_pass(TRIAD_PASS_CHANGED);
+	check_pass(TRIAD_FALLBACK_CHANGED);
 	build();
 	triad_paths_mark_all(paths);
-	check_pass(TRIAD_PASS_CHANGED);
+	check_pass(TRIAD_FALLBACK_CHANGED);
 	build();
 	request.multi = true;
 	triad_paths_mark_port(paths, GUID(4));
-	check_pass(TRIAD_PASS_CHANGED);
+	check_pass(TRIAD_FALLBACK_CHANGED);
 }
 END_TEST
 
@@ -269,16 +269,16 @@ START_TEST(test_level_of_what_is_passed_on_is_its_ends)
 	use_policy(GROUPS LEVELS("sl: 5\n") RULE("source: two\ndestination: four\n"));
 	by_gids(GUID(2), GUID(4));
 	triad_paths_mark_all(paths);
-	check_pass(TRIAD_PASS_CHANGED);
+	check_pass(TRIAD_FALLBACK_CHANGED);
 	ck_assert_uint_eq(answer.source, port_of(2, 1));
 	ck_assert_uint_eq(answer.destination, port_of(4, 1));
 	by_lids(3, 5);
-	check_pass(TRIAD_PASS_CHANGED);
+	check_pass(TRIAD_FALLBACK_CHANGED);
 	ck_assert_uint_eq(answer.source, port_of(2, 1));
 	ck_assert_uint_eq(answer.destination, port_of(4, 1));
 	request.has = TRIAD_HAS_SLID;
 	requester = 40;
-	check_pass(TRIAD_PASS_REQUESTER);
+	check_pass(TRIAD_FALLBACK_REQUESTER);
 	ck_assert_uint_eq(answer.source, port_of(2, 1));
 	ck_assert_uint_eq(answer.destination, TRIAD_FABRIC_NONE);
 }
@@ -293,13 +293,13 @@ START_TEST(test_port_without_a_lid_gets_no_path)
 	by_gids(GUID(4), GUID(4));
 	check_n(0);
 	request.multi = true;
-	check_pass(TRIAD_PASS_CHANGED);
+	check_pass(TRIAD_FALLBACK_CHANGED);
 	by_gids(GUID(2), GUID(4));
 	request.multi = true;
-	check_pass(TRIAD_PASS_CHANGED);
+	check_pass(TRIAD_FALLBACK_CHANGED);
 	by_gids(GUID(4), GUID(2));
 	request.multi = true;
-	check_pass(TRIAD_PASS_CHANGED);
+	check_pass(TRIAD_FALLBACK_CHANGED);
 }
 END_TEST
 
@@ -317,7 +317,7 @@ START_TEST(test_pass_engine_unless_it_can_be_asked)
 	plan->sa.engine_has_sl = true;
 	build();
 	by_gids(GUID(2), GUID(4));
-	check_pass(TRIAD_PASS_ENGINE);
+	check_pass(TRIAD_FALLBACK_ENGINE);
 	engine.sl = say_9;
 	check_n(1);
 	ck_assert_uint_eq(records[0].sl, 9);
@@ -329,9 +329,9 @@ END_TEST
 
 START_TEST(test_pass_names_all_there)
 {
-	for (int i = 0; i < TRIAD_N_PASSES; i++)
-		ck_assert_uint_gt(strlen(triad_pass_name(i)), 2);
-	ck_assert_str_eq(triad_pass_name(TRIAD_N_PASSES), "unknown");
+	for (int i = 0; i < TRIAD_N_FALLBACKS; i++)
+		ck_assert_uint_gt(strlen(triad_fallback_name(i)), 2);
+	ck_assert_str_eq(triad_fallback_name(TRIAD_N_FALLBACKS), "unknown");
 }
 END_TEST
 
@@ -401,7 +401,7 @@ START_TEST(test_ends_that_share_no_pkey_get_none_whatever_the_way)
 	request.multi = true;
 	check_n(0);
 	by_gids(GUID(3), GUID(4));
-	check_pass(TRIAD_PASS_CHANGED);
+	check_pass(TRIAD_FALLBACK_CHANGED);
 }
 END_TEST
 
@@ -495,7 +495,7 @@ START_TEST(test_room_too_small_left_to_opensm)
 	check_n(4);
 	answer.room = 3;
 	memset(&records[3], 0xee, sizeof(records[3]));
-	check_pass(TRIAD_PASS_TOO_MANY);
+	check_pass(TRIAD_FALLBACK_TOO_MANY);
 	ck_assert_uint_eq(records[3].slid, 0xeeee);
 	answer.room = 1;
 	request.one = true;
@@ -617,21 +617,21 @@ END_TEST
 
 START_TEST(test_level_of_ends_that_are_not_known)
 {
-	struct triad_answer_basis basis = {.paths = paths};
+	struct triad_answer_snapshot snapshot = {.paths = paths};
 	uint32_t rule = 0;
 
 	by_gids(GUID(2), GUID(4));
-	ck_assert_uint_eq(triad_answer_level(&basis, &request, TRIAD_FABRIC_NONE,
+	ck_assert_uint_eq(triad_answer_level(&snapshot, &request, TRIAD_FABRIC_NONE,
 				  TRIAD_FABRIC_NONE, &rule),
 		TRIAD_POLICY_NONE);
 	ck_assert_uint_eq(rule, TRIAD_POLICY_NONE);
 	use_policy(GROUPS LEVELS("sl: 5\n") RULE("source: two\n"));
-	basis.classifier = classifier;
-	ck_assert_uint_eq(triad_answer_level(&basis, &request, port_of(2, 1),
+	snapshot.classifier = classifier;
+	ck_assert_uint_eq(triad_answer_level(&snapshot, &request, port_of(2, 1),
 				  TRIAD_FABRIC_NONE, &rule),
 		policy->rules[0].level);
 	ck_assert_uint_eq(rule, 0);
-	ck_assert_uint_eq(triad_answer_level(&basis, &request, TRIAD_FABRIC_NONE,
+	ck_assert_uint_eq(triad_answer_level(&snapshot, &request, TRIAD_FABRIC_NONE,
 				  port_of(2, 1), &rule),
 		policy->default_level);
 }
@@ -729,7 +729,7 @@ START_TEST(test_multi_lists_that_are_wrong_refused)
 	static const uint64_t guids[] = {GUID(2), GUID(4), 0x9999};
 
 	by_lists(1, 2, guids);
-	check_pass(TRIAD_PASS_UNKNOWN);
+	check_pass(TRIAD_FALLBACK_UNKNOWN);
 	by_lists(1, 1, guids);
 	request.gids[1].prefix = UINT64_C(0x1234567800000001);
 	check_status(TRIAD_SA_INVALID_GID);
@@ -742,7 +742,7 @@ START_TEST(test_multi_lists_that_are_wrong_refused)
 	by_lists(1, 1, guids);
 	request.has = TRIAD_HAS_RAW;
 	request.raw = true;
-	check_pass(TRIAD_PASS_RAW);
+	check_pass(TRIAD_FALLBACK_RAW);
 }
 END_TEST
 

@@ -697,7 +697,7 @@ static void check_miss(const struct triad_group_report *report, uint32_t i,
 	ck_assert_uint_eq(report->misses[i].group, group);
 	ck_assert_uint_eq(report->misses[i].item, item);
 	if (kind != TRIAD_MISS_PARTITION_LEVEL)
-		ck_assert_uint_eq(report->misses[i].place.line, group + 1);
+		ck_assert_uint_eq(report->misses[i].location.line, group + 1);
 }
 
 START_TEST(test_report_absent_names_are_told)

@@ -3,7 +3,7 @@
 #include "qos/decide.h"
 
 #include "qos/rates.h"
-#include "tests/unit/qos/path_bed.h"
+#include "tests/unit/qos/path_fixture.h"
 
 #define FROM 2 /* hosts of the plan; their ports 1 */
 #define TO 4

@@ -2,7 +2,7 @@
 #include "qos/explain.h"
 
 #include "qos/rates.h"
-#include "tests/unit/qos/path_bed.h"
+#include "tests/unit/qos/path_fixture.h"
 
 static struct triad_path_request request;
 static struct triad_explanation explained;
@@ -16,11 +16,11 @@ static void set_up(void)
 
 static void explain(unsigned from, unsigned to)
 {
-	const struct triad_answer_basis basis = {
+	const struct triad_answer_snapshot snapshot = {
 		.paths = paths, .classifier = classifier};
 
 	memset(&explained, 0xee, sizeof(explained));
-	triad_explain(&basis, &request, port_of(from, from > 1), port_of(to, to > 1),
+	triad_explain(&snapshot, &request, port_of(from, from > 1), port_of(to, to > 1),
 		&explained);
 }
 

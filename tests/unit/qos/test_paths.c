@@ -4,7 +4,7 @@
 
 #include "qos/rates.h"
 #include "tests/sim/fabrics.h"
-#include "tests/unit/qos/path_bed.h"
+#include "tests/unit/qos/path_fixture.h"
 
 static unsigned seed;
 

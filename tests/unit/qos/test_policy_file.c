@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "qos/policy/policy_table.h"
-#include "tests/unit/qos/policy_bed.h"
+#include "tests/unit/qos/policy_fixture.h"
 
 static char folder[] = "/tmp/test_policy.XXXXXX";
 static char path[64];

@@ -2,7 +2,7 @@
 /* OpenSM's syntax. */
 #include "config.h"
 
-#include "tests/unit/qos/policy_bed.h"
+#include "tests/unit/qos/policy_fixture.h"
 
 #include "triad/fabric.h"
 #include "triad/lists.h"

@@ -2,7 +2,7 @@
 /* The RFC's syntax. */
 #include "config.h"
 
-#include "tests/unit/qos/policy_bed.h"
+#include "tests/unit/qos/policy_fixture.h"
 
 #include "triad/fabric.h"
 

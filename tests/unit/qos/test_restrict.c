@@ -5,7 +5,7 @@
 
 #include "qos/decide.h"
 #include "qos/rates.h"
-#include "tests/unit/qos/path_bed.h"
+#include "tests/unit/qos/path_fixture.h"
 
 #define BIT(n) (UINT64_C(1) << (n))
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Which scopes fit which ports: one rule at a time; classes, kinds of in-ports,
  * caps. */
-#include "tests/unit/qos/setup_bed.h"
+#include "tests/unit/qos/setup_fixture.h"
 
 #include "tests/sim/policies.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* A policy's scopes where memory is short: each allocation in turn is refused. */
-#include "tests/unit/qos/setup_bed.h"
+#include "tests/unit/qos/setup_fixture.h"
 #include "tests/unit/scarce_memory.h"
 
 static const struct triad_fabric_partition partitions[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Random policies and fabrics: the compiled scopes beside a look at every group of
  * every scope, as setup.h says it. */
-#include "tests/unit/qos/setup_bed.h"
+#include "tests/unit/qos/setup_fixture.h"
 
 #include <time.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Each rule of which scope applies to which tables, and what these then are. */
-#include "tests/unit/qos/setup_bed.h"
+#include "tests/unit/qos/setup_fixture.h"
 
 #include "tests/sim/policies.h"
 

@@ -2,7 +2,7 @@
 /* What is wrong with scopes: beside the same done slowly, and in words. */
 #include "triad/lists.h"
 
-#include "tests/unit/qos/plan_bed.h"
+#include "tests/unit/qos/plan_fixture.h"
 
 /* --- findings, slowly --- */
 

@@ -2,7 +2,7 @@
 /* A plan where memory is short: each allocation in turn is refused. */
 #include <errno.h>
 
-#include "tests/unit/qos/plan_bed.h"
+#include "tests/unit/qos/plan_fixture.h"
 #include "tests/unit/scarce_memory.h"
 
 /* There are changes, findings, dead places and ends cut off. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Dead places and ends cut off: beside the same done slowly, and case by case. */
-#include "tests/unit/qos/plan_bed.h"
+#include "tests/unit/qos/plan_fixture.h"
 
 /* --- walks, slowly --- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Changes, counts and SMPs of a plan beside the same done slowly. */
-#include "tests/unit/qos/plan_bed.h"
+#include "tests/unit/qos/plan_fixture.h"
 
 /* --- changes, slowly --- */
 

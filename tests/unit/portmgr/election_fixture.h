@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* One member of an election among two others, BETTER and WORSE, who are what tests say
  * in their names; and what it sent and did. */
-#ifndef TRIAD_TESTS_UNIT_PORTMGR_ELECTION_BED_H
-#define TRIAD_TESTS_UNIT_PORTMGR_ELECTION_BED_H
+#ifndef TRIAD_TESTS_UNIT_PORTMGR_ELECTION_FIXTURE_H
+#define TRIAD_TESTS_UNIT_PORTMGR_ELECTION_FIXTURE_H
 
 #include <string.h>
 

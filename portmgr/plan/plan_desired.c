@@ -12,7 +12,7 @@ struct named {
 };
 
 struct finder {
-	const struct triad_plan_basis *basis;
+	const struct triad_plan_input *input;
 	bool *is_wanted;
 	struct named *names; /* of all nodes, sorted; NULL: not asked for yet */
 };
@@ -26,7 +26,7 @@ static int compare_names(const void *a, const void *b)
 
 static int sort_names(struct finder *finder)
 {
-	const struct triad_fabric *fabric = finder->basis->fabric;
+	const struct triad_fabric *fabric = finder->input->fabric;
 
 	finder->names = calloc(fabric->n_nodes + 1, sizeof(*finder->names));
 	if (!finder->names)
@@ -40,7 +40,7 @@ static int sort_names(struct finder *finder)
 /* All that have the name. */
 static int want_name(struct finder *finder, const char *name)
 {
-	uint32_t low = 0, high = finder->basis->fabric->n_nodes, n = high;
+	uint32_t low = 0, high = finder->input->fabric->n_nodes, n = high;
 
 	if (!finder->names && sort_names(finder))
 		return ENOMEM;
@@ -60,16 +60,16 @@ static int want_name(struct finder *finder, const char *name)
 /* What a row names, wherever it is; a pattern is nobody's name. */
 static int want_named(struct finder *finder, const struct triad_expected_remote *remote)
 {
-	const struct triad_plan_basis *basis = finder->basis;
-	const char *name = triad_expected_text(basis->expected, remote->name);
+	const struct triad_plan_input *input = finder->input;
+	const char *name = triad_expected_text(input->expected, remote->name);
 	uint32_t node = TRIAD_FABRIC_NONE, port;
 
 	if (remote->port_guid) {
-		port = triad_fabric_find_alias(basis->fabric, remote->port_guid);
+		port = triad_fabric_find_alias(input->fabric, remote->port_guid);
 		if (port != TRIAD_FABRIC_NONE)
-			node = basis->fabric->ports[port].node;
+			node = input->fabric->ports[port].node;
 	} else if (remote->node_guid) {
-		node = triad_fabric_find_node(basis->fabric, remote->node_guid);
+		node = triad_fabric_find_node(input->fabric, remote->node_guid);
 	} else if (remote->name) {
 		return want_name(finder, name);
 	}
@@ -82,11 +82,11 @@ static int want_named(struct finder *finder, const struct triad_expected_remote 
 static int want_ends(
 	struct finder *finder, uint32_t at, const struct triad_expected_remote *remote)
 {
-	const struct triad_fabric *fabric = finder->basis->fabric;
+	const struct triad_fabric *fabric = finder->input->fabric;
 	const struct triad_fabric_port *port = &fabric->ports[at];
 
 	finder->is_wanted[port->node] = true;
-	if (triad_remote_compare(fabric, at, finder->basis->expected, remote, NULL,
+	if (triad_remote_compare(fabric, at, finder->input->expected, remote, NULL,
 		    0) != TRIAD_REMOTE_FITS)
 		return want_named(finder, remote);
 	if (port->remote != TRIAD_FABRIC_NONE)
@@ -94,18 +94,18 @@ static int want_ends(
 	return 0;
 }
 
-int triad_plan_find_wanted(const struct triad_plan_basis *basis, bool *is_wanted)
+int triad_plan_find_desired(const struct triad_plan_input *input, bool *is_wanted)
 {
-	struct finder finder = {.basis = basis, .is_wanted = is_wanted};
+	struct finder finder = {.input = input, .is_wanted = is_wanted};
 	int error = 0;
 
-	for (uint32_t i = 0; i < basis->fabric->n_ports && !error; i++) {
-		uint32_t row = basis->placed->row_of[i];
+	for (uint32_t i = 0; i < input->fabric->n_ports && !error; i++) {
+		uint32_t row = input->placed->row_of[i];
 
 		if (row != TRIAD_PLACED_NONE &&
-			basis->expected->ports[row].state != TRIAD_EXPECTED_DISABLED)
+			input->expected->ports[row].state != TRIAD_EXPECTED_DISABLED)
 			error = want_ends(
-				&finder, i, &basis->expected->ports[row].remote);
+				&finder, i, &input->expected->ports[row].remote);
 	}
 	free(finder.names);
 	return error;

@@ -1,38 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "plugin/qos/tables/tell.h"
+#include "plugin/qos/tables/report.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define N_SLOTS (2 * TRIAD_TELL_MAX)
+#define N_SLOTS (2 * TRIAD_TABLES_REPORT_MAX)
 #define TEXT_SIZE 768
 
-struct triad_tell {
+struct triad_tables_report {
 	struct triad_log *log;
 	unsigned n;
 	uint64_t told[N_SLOTS]; /* hashes of lines; 0: free */
 };
 
-struct triad_tell *triad_tell_new(struct triad_log *log)
+struct triad_tables_report *triad_tables_report_new(struct triad_log *log)
 {
-	struct triad_tell *tell = calloc(1, sizeof(*tell));
+	struct triad_tables_report *report = calloc(1, sizeof(*report));
 
-	if (tell)
-		tell->log = log;
-	return tell;
+	if (report)
+		report->log = log;
+	return report;
 }
 
-void triad_tell_free(struct triad_tell *tell)
+void triad_tables_report_free(struct triad_tables_report *report)
 {
-	free(tell);
+	free(report);
 }
 
-void triad_tell_forget(struct triad_tell *tell)
+void triad_tables_report_forget(struct triad_tables_report *report)
 {
-	memset(tell->told, 0, sizeof(tell->told));
-	tell->n = 0;
+	memset(report->told, 0, sizeof(report->told));
+	report->n = 0;
 }
 
 static uint64_t hash_of(const char *text)
@@ -45,31 +45,31 @@ static uint64_t hash_of(const char *text)
 }
 
 /* True when it was not told before; from now on it was. */
-static bool is_news(struct triad_tell *tell, const char *text)
+static bool is_news(struct triad_tables_report *report, const char *text)
 {
 	uint64_t hash = hash_of(text);
 	unsigned at = hash % N_SLOTS;
 
-	while (tell->told[at] && tell->told[at] != hash)
+	while (report->told[at] && report->told[at] != hash)
 		at = (at + 1) % N_SLOTS;
-	if (tell->told[at] || tell->n == TRIAD_TELL_MAX)
+	if (report->told[at] || report->n == TRIAD_TABLES_REPORT_MAX)
 		return false;
-	tell->told[at] = hash;
-	tell->n++;
+	report->told[at] = hash;
+	report->n++;
 	return true;
 }
 
 /* Tells a line unless it is known or there are too many; returns how many were left
  * out. */
-static unsigned report_line(struct triad_tell *tell, bool is_error, const char *text,
-	const struct triad_policy *policy, unsigned *n)
+static unsigned report_line(struct triad_tables_report *report, bool is_error,
+	const char *text, const struct triad_policy *policy, unsigned *n)
 {
-	if (!is_news(tell, text))
+	if (!is_news(report, text))
 		return 0;
-	if (*n >= TRIAD_TELL_LINES)
+	if (*n >= TRIAD_TABLES_REPORT_LINES)
 		return 1;
 	++*n;
-	triad_log_write(tell->log, is_error ? TRIAD_LOG_ERROR : TRIAD_LOG_WARNING,
+	triad_log_write(report->log, is_error ? TRIAD_LOG_ERROR : TRIAD_LOG_WARNING,
 		"%s: %s", policy->source, text);
 	return 0;
 }
@@ -96,8 +96,9 @@ static void format_path(const struct triad_setup_path *path,
 		path->sl, from, to, at);
 }
 
-void triad_tell_findings(struct triad_tell *tell, const struct triad_setup_plan *plan,
-	const struct triad_policy *policy, const struct triad_fabric *fabric)
+void triad_tables_report_findings(struct triad_tables_report *report,
+	const struct triad_setup_plan *plan, const struct triad_policy *policy,
+	const struct triad_fabric *fabric)
 {
 	unsigned n = 0, left_out = 0;
 	char text[TEXT_SIZE];
@@ -105,23 +106,23 @@ void triad_tell_findings(struct triad_tell *tell, const struct triad_setup_plan 
 	for (uint32_t i = 0; i < plan->n_findings; i++) {
 		triad_setup_finding_format(
 			&plan->findings[i], policy, fabric, text, sizeof(text));
-		left_out += report_line(tell,
+		left_out += report_line(report,
 			triad_setup_finding_is_error(&plan->findings[i]), text, policy,
 			&n);
 	}
 	for (uint32_t i = 0; i < plan->n_paths; i++) {
 		format_path(&plan->paths[i], fabric, text, sizeof(text));
-		left_out += report_line(tell, true, text, policy, &n);
+		left_out += report_line(report, true, text, policy, &n);
 	}
 	if (left_out)
-		triad_log_write(tell->log, TRIAD_LOG_WARNING,
+		triad_log_write(report->log, TRIAD_LOG_WARNING,
 			"%s: %u more findings on QoS tables; 'triadctl qos plan' shows "
 			"them",
 			policy->source, left_out);
 }
 
-void triad_tell_different(struct triad_tell *tell, const struct triad_setup_plan *plan,
-	const struct triad_fabric *fabric)
+void triad_tables_report_different(struct triad_tables_report *report,
+	const struct triad_setup_plan *plan, const struct triad_fabric *fabric)
 {
 	const struct triad_fabric_port *port;
 	char text[TEXT_SIZE];
@@ -135,12 +136,13 @@ void triad_tell_different(struct triad_tell *tell, const struct triad_setup_plan
 		"it is sent again in each heavy sweep; 'triadctl qos plan' shows all",
 		plan->n_changed_ports, port->number, fabric->nodes[port->node].name,
 		fabric->nodes[port->node].guid);
-	if (is_news(tell, text))
-		triad_log_write(tell->log, TRIAD_LOG_ERROR, "%s", text);
+	if (is_news(report, text))
+		triad_log_write(report->log, TRIAD_LOG_ERROR, "%s", text);
 }
 
-void triad_tell_cut_off(struct triad_tell *tell, const struct triad_setup_plan *plan,
-	const struct triad_policy *policy, const struct triad_fabric *fabric)
+void triad_tables_report_cut_off(struct triad_tables_report *report,
+	const struct triad_setup_plan *plan, const struct triad_policy *policy,
+	const struct triad_fabric *fabric)
 {
 	char first[96], text[TEXT_SIZE];
 
@@ -151,6 +153,6 @@ void triad_tell_cut_off(struct triad_tell *tell, const struct triad_setup_plan *
 		"way, or one that is never sent; mend the tables, or 'set "
 		"qos.tables_guard false'; it is tried again after each sweep",
 		policy->source, plan->n_cut_off, first);
-	if (is_news(tell, text))
-		triad_log_write(tell->log, TRIAD_LOG_ERROR, "%s", text);
+	if (is_news(report, text))
+		triad_log_write(report->log, TRIAD_LOG_ERROR, "%s", text);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What tests of alerts stand on: the collector's bed, and all that comes out of it. */
-#ifndef TRIAD_TESTS_UNIT_PERFMGR_ALERT_BED_H
-#define TRIAD_TESTS_UNIT_PERFMGR_ALERT_BED_H
+/* What tests of alerts stand on: the collector's fixture, and all that comes out of
+ * it. */
+#ifndef TRIAD_TESTS_UNIT_PERFMGR_ALERT_FIXTURE_H
+#define TRIAD_TESTS_UNIT_PERFMGR_ALERT_FIXTURE_H
 
 #include "perfmgr/watch/alerts.h"
-#include "tests/unit/perfmgr/bed.h"
+#include "tests/unit/perfmgr/fixture.h"
 
 #define MAX_SEEN 1024 /* kept; more are only counted */
 
@@ -45,7 +46,7 @@ static inline void set_up_alerts(void)
 {
 	static const struct triad_alerts_sink sink = {.take = take};
 
-	bed_sink = &sink;
+	fixture_sink = &sink;
 	n_seen = 0;
 	set_up();
 	triad_conf_init(&conf, 1);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* What tests of the collector stand on: a row of four switches with ten hosts each,
  * simulated agents, and time that passes where the owner would sleep. */
-#ifndef TRIAD_TESTS_UNIT_PERFMGR_BED_H
-#define TRIAD_TESTS_UNIT_PERFMGR_BED_H
+#ifndef TRIAD_TESTS_UNIT_PERFMGR_FIXTURE_H
+#define TRIAD_TESTS_UNIT_PERFMGR_FIXTURE_H
 
 #include <time.h>
 
@@ -21,14 +21,14 @@ static struct triad_collector_params params;
 static unsigned seed;
 
 /* Where alerts go: a test that wants them says so before set_up(). */
-static const struct triad_alerts_sink *bed_sink;
+static const struct triad_alerts_sink *fixture_sink;
 
 static inline void set_up(void)
 {
 	seed = (unsigned)time(NULL);
 	fabric = fabric_row(4, 10);
 	agents = agents_new(fabric, seed);
-	collector = triad_collector_new(&agents->clock, bed_sink, NULL);
+	collector = triad_collector_new(&agents->clock, fixture_sink, NULL);
 	params = (struct triad_collector_params){
 		.period_us = 10 * S,
 		.sweep = {.mode = TRIAD_SWEEP_FULL,

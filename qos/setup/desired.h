@@ -20,24 +20,24 @@
  * for VL 15 in an SL2VL table.
  *
  * Thread-safety: filled by one thread, then read only; the scopes belong to it.
- * Memory: owned until triad_wanted_clear(); sized by the fabric, whose sizes are
- * capped, and TRIAD_WANTED_MAX_ROWS. */
-#ifndef TRIAD_QOS_WANTED_H
-#define TRIAD_QOS_WANTED_H
+ * Memory: owned until triad_desired_clear(); sized by the fabric, whose sizes are
+ * capped, and TRIAD_DESIRED_MAX_ROWS. */
+#ifndef TRIAD_QOS_DESIRED_H
+#define TRIAD_QOS_DESIRED_H
 
 #include "qos/setup/setup.h"
 
-#define TRIAD_WANTED_MAX_ROWS (1u << 26)
-#define TRIAD_WANTED_N_CODES 6 /* of numbers of VLs; beyond, as the last */
-#define TRIAD_WANTED_NO_VL 15  /* what comes to VL 15 is dropped [IBA 7.6.6] */
+#define TRIAD_DESIRED_MAX_ROWS (1u << 26)
+#define TRIAD_DESIRED_N_CODES 6 /* of numbers of VLs; beyond, as the last */
+#define TRIAD_DESIRED_NO_VL 15  /* what comes to VL 15 is dropped [IBA 7.6.6] */
 
 /* SL2VL tables of in-ports of one kind. */
-struct triad_wanted_row {
+struct triad_desired_row {
 	uint16_t scope;
 	uint16_t dead; /* a bit for each SL that has no VL, or one that is never sent */
 };
 
-struct triad_wanted_port {
+struct triad_desired_port {
 	uint32_t first_row; /* in 'rows', or TRIAD_FABRIC_NONE: no SL2VL tables */
 	uint16_t vlarb;     /* scope */
 	uint16_t sent;      /* a bit for each VL that is ever sent */
@@ -47,7 +47,7 @@ struct triad_wanted_port {
 	bool has_vlarb; /* arbitration tables, if its caps say so */
 };
 
-struct triad_wanted_node {
+struct triad_desired_node {
 	size_t first_kind;  /* of in-port 0, in 'kinds' */
 	uint16_t n_kinds;   /* of in-ports; 1 for CAs and routers */
 	uint16_t n_numbers; /* the highest port's, and one */
@@ -55,106 +55,106 @@ struct triad_wanted_node {
 };
 
 /* The VLs that were worked out last: neighbours have the same. */
-struct triad_wanted_last_sent {
+struct triad_desired_last_sent {
 	bool is_known;
 	uint16_t scope, sent;
 	uint8_t op_vls, kind;
 	unsigned n_low, n_high;
 };
 
-struct triad_wanted {
+struct triad_desired {
 	struct triad_setup *setup;   /* borrowed; may be NULL */
 	struct triad_scopes *scopes; /* NULL when 'setup' is */
 	const struct triad_fabric *fabric;
 	uint32_t *classes; /* by port */
-	struct triad_wanted_port *ports;
-	struct triad_wanted_node *nodes;
+	struct triad_desired_port *ports;
+	struct triad_desired_node *nodes;
 	uint8_t *kinds;
-	struct triad_wanted_row *rows;
+	struct triad_desired_row *rows;
 	uint32_t n_rows, n_rows_allocated;
 	uint16_t dead; /* SLs that are anywhere */
-	struct triad_wanted_last_sent last_sent;
+	struct triad_desired_last_sent last_sent;
 	struct triad_qos_defaults defaults[TRIAD_QOS_N_PORT_KINDS]
-					  [TRIAD_WANTED_N_CODES];
+					  [TRIAD_DESIRED_N_CODES];
 };
 
 /* 'setup' may be NULL.  Returns 0, ENOMEM or EOVERFLOW; on error there is nothing to
  * clear. */
-int triad_wanted_resolve(struct triad_wanted *wanted, struct triad_setup *setup,
+int triad_desired_resolve(struct triad_desired *desired, struct triad_setup *setup,
 	const struct triad_fabric *fabric);
-void triad_wanted_clear(struct triad_wanted *wanted);
+void triad_desired_clear(struct triad_desired *desired);
 
 /* How many rows the port 'port' has from its first one on. */
-static inline unsigned triad_wanted_n_rows(
-	const struct triad_wanted *wanted, uint32_t port)
+static inline unsigned triad_desired_n_rows(
+	const struct triad_desired *desired, uint32_t port)
 {
-	const struct triad_wanted_node *node =
-		&wanted->nodes[wanted->fabric->ports[port].node];
+	const struct triad_desired_node *node =
+		&desired->nodes[desired->fabric->ports[port].node];
 
 	return node->n_kinds +
-		(wanted->ports[port].kind == TRIAD_QOS_PORT_SWITCH0 ? 1u : 0u);
+		(desired->ports[port].kind == TRIAD_QOS_PORT_SWITCH0 ? 1u : 0u);
 }
 
 /* Which of them is that of the tables from 'in_port' (a number). */
-static inline unsigned triad_wanted_row_at(
-	const struct triad_wanted *wanted, uint32_t port, unsigned in_port)
+static inline unsigned triad_desired_row_at(
+	const struct triad_desired *desired, uint32_t port, unsigned in_port)
 {
-	const struct triad_wanted_node *node =
-		&wanted->nodes[wanted->fabric->ports[port].node];
+	const struct triad_desired_node *node =
+		&desired->nodes[desired->fabric->ports[port].node];
 
-	if (!in_port && wanted->ports[port].kind == TRIAD_QOS_PORT_SWITCH0)
+	if (!in_port && desired->ports[port].kind == TRIAD_QOS_PORT_SWITCH0)
 		return node->n_kinds;
-	return wanted->kinds[node->first_kind + in_port];
+	return desired->kinds[node->first_kind + in_port];
 }
 
 /* SLs that are dead from 'in_port' out of 'port'; 0 where there are no SL2VL tables. */
-static inline uint16_t triad_wanted_dead(
-	const struct triad_wanted *wanted, uint32_t port, unsigned in_port)
+static inline uint16_t triad_desired_dead(
+	const struct triad_desired *desired, uint32_t port, unsigned in_port)
 {
-	uint32_t first = wanted->ports[port].first_row;
+	uint32_t first = desired->ports[port].first_row;
 
 	if (first == TRIAD_FABRIC_NONE)
 		return 0;
-	return wanted->rows[first + triad_wanted_row_at(wanted, port, in_port)].dead;
+	return desired->rows[first + triad_desired_row_at(desired, port, in_port)].dead;
 }
 
 /* Those of them where a scope says so: either kind can be to blame. */
-static inline uint16_t triad_wanted_dead_by_scope(
-	const struct triad_wanted *wanted, uint32_t port, unsigned in_port)
+static inline uint16_t triad_desired_dead_by_scope(
+	const struct triad_desired *desired, uint32_t port, unsigned in_port)
 {
-	uint32_t first = wanted->ports[port].first_row;
-	const struct triad_wanted_row *row;
+	uint32_t first = desired->ports[port].first_row;
+	const struct triad_desired_row *row;
 
 	if (first == TRIAD_FABRIC_NONE)
 		return 0;
-	row = &wanted->rows[first + triad_wanted_row_at(wanted, port, in_port)];
+	row = &desired->rows[first + triad_desired_row_at(desired, port, in_port)];
 	return row->scope == TRIAD_SCOPE_NONE &&
-			wanted->ports[port].vlarb == TRIAD_SCOPE_NONE
+			desired->ports[port].vlarb == TRIAD_SCOPE_NONE
 		? 0
 		: row->dead;
 }
 
 /* The contents of row 'at' of 'port', counted from its first one. */
-const struct triad_sl2vl *triad_wanted_sl2vl(
-	const struct triad_wanted *wanted, uint32_t port, unsigned at);
+const struct triad_sl2vl *triad_desired_sl2vl(
+	const struct triad_desired *desired, uint32_t port, unsigned at);
 
 /* The low or high table of a port that has them: 'n' entries.  Returns the scope that
  * says so. */
-uint16_t triad_wanted_vlarb(const struct triad_wanted *wanted, uint32_t port, bool high,
-	struct triad_vlarb_entry *entries, unsigned n);
+uint16_t triad_desired_vlarb(const struct triad_desired *desired, uint32_t port,
+	bool high, struct triad_vlarb_entry *entries, unsigned n);
 
 /* Likewise. */
-uint16_t triad_wanted_high_limit(
-	const struct triad_wanted *wanted, uint32_t port, uint8_t *limit);
+uint16_t triad_desired_high_limit(
+	const struct triad_desired *desired, uint32_t port, uint8_t *limit);
 
 /* Entries that the port has of that table; 0: it has none. */
-static inline unsigned triad_wanted_n_vlarb(
-	const struct triad_wanted *wanted, uint32_t port, bool high)
+static inline unsigned triad_desired_n_vlarb(
+	const struct triad_desired *desired, uint32_t port, bool high)
 {
-	const struct triad_fabric_port *at = &wanted->fabric->ports[port];
+	const struct triad_fabric_port *at = &desired->fabric->ports[port];
 	unsigned n = high ? at->vlarb_high_cap : at->vlarb_low_cap;
 
-	if (!wanted->ports[port].has_vlarb)
+	if (!desired->ports[port].has_vlarb)
 		return 0;
 	return n < TRIAD_VLARB_MAX ? n : TRIAD_VLARB_MAX;
 }
@@ -162,12 +162,12 @@ static inline unsigned triad_wanted_n_vlarb(
 /* Whether a scope's high limit gets to the port: OpenSM sends it with the link's
  * settings, so not where it doesn't know the other end, but for port 0; and what scopes
  * say is asked for with the arbitration tables, so not where there are none. */
-static inline bool triad_wanted_has_high_limit(
-	const struct triad_wanted *wanted, uint32_t port)
+static inline bool triad_desired_has_high_limit(
+	const struct triad_desired *desired, uint32_t port)
 {
-	const struct triad_fabric_port *at = &wanted->fabric->ports[port];
+	const struct triad_fabric_port *at = &desired->fabric->ports[port];
 
-	return wanted->ports[port].has_vlarb &&
+	return desired->ports[port].has_vlarb &&
 		(at->vlarb_low_cap || at->vlarb_high_cap) &&
 		(at->remote != TRIAD_FABRIC_NONE || !at->number);
 }

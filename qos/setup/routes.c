@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "qos/setup/ways.h"
+#include "qos/setup/routes.h"
 
 static bool is_switch(const struct triad_fabric *fabric, uint32_t node)
 {
 	return fabric->nodes[node].type == TRIAD_NODE_SWITCH;
 }
 
-uint32_t triad_ways_port(
+uint32_t triad_routes_port(
 	const struct triad_fabric *fabric, uint32_t node, unsigned number)
 {
 	const struct triad_fabric_node *at = &fabric->nodes[node];
@@ -18,28 +18,28 @@ uint32_t triad_ways_port(
 	return triad_fabric_find_port(fabric, node, number);
 }
 
-uint32_t triad_ways_route(
+uint32_t triad_routes_out_port(
 	const struct triad_fabric *fabric, uint32_t node, uint16_t lid)
 {
 	const struct triad_fabric_slice *lft = &fabric->nodes[node].lft;
 
 	if (!is_switch(fabric, node) || lid >= lft->n)
 		return TRIAD_FABRIC_NONE;
-	return triad_ways_port(fabric, node, fabric->lft[lft->at + lid]);
+	return triad_routes_port(fabric, node, fabric->lft[lft->at + lid]);
 }
 
-struct triad_way triad_ways_go_on(const struct triad_wanted *wanted, uint32_t out,
-	unsigned in_port, uint32_t to, uint16_t lid)
+struct triad_setup_route triad_routes_follow_from(const struct triad_desired *desired,
+	uint32_t out, unsigned in_port, uint32_t to, uint16_t lid)
 {
-	const struct triad_fabric *fabric = wanted->fabric;
-	struct triad_way way = {0};
+	const struct triad_fabric *fabric = desired->fabric;
+	struct triad_setup_route way = {0};
 
-	for (unsigned n = 0; n <= TRIAD_WAY_MAX_HOPS; n++) {
+	for (unsigned n = 0; n <= TRIAD_SETUP_ROUTE_MAX_HOPS; n++) {
 		const struct triad_fabric_port *port = &fabric->ports[out];
 		uint32_t node;
 
-		way.dead |= triad_wanted_dead(wanted, out, in_port);
-		way.dead_by_scope |= triad_wanted_dead_by_scope(wanted, out, in_port);
+		way.dead |= triad_desired_dead(desired, out, in_port);
+		way.dead_by_scope |= triad_desired_dead_by_scope(desired, out, in_port);
 		/* Port 0 is the switch itself. */
 		way.arrives = is_switch(fabric, port->node) && !port->number
 			? out == to
@@ -48,21 +48,21 @@ struct triad_way triad_ways_go_on(const struct triad_wanted *wanted, uint32_t ou
 			return way;
 		in_port = fabric->ports[port->remote].number;
 		node = fabric->ports[port->remote].node;
-		out = triad_ways_route(fabric, node, lid);
+		out = triad_routes_out_port(fabric, node, lid);
 		if (out == TRIAD_FABRIC_NONE)
 			return way;
 	}
 	return way;
 }
 
-struct triad_way triad_ways_go(
-	const struct triad_wanted *wanted, uint32_t from, uint32_t to, uint16_t lid)
+struct triad_setup_route triad_routes_follow(
+	const struct triad_desired *desired, uint32_t from, uint32_t to, uint16_t lid)
 {
-	uint32_t node = wanted->fabric->ports[from].node, out = from;
+	uint32_t node = desired->fabric->ports[from].node, out = from;
 
-	if (is_switch(wanted->fabric, node))
-		out = triad_ways_route(wanted->fabric, node, lid);
+	if (is_switch(desired->fabric, node))
+		out = triad_routes_out_port(desired->fabric, node, lid);
 	if (out == TRIAD_FABRIC_NONE)
-		return (struct triad_way){0};
-	return triad_ways_go_on(wanted, out, 0, to, lid);
+		return (struct triad_setup_route){0};
+	return triad_routes_follow_from(desired, out, 0, to, lid);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "plugin/opensm.h"
 
-#include "plugin/qos/live.h"
+#include "plugin/qos/osm_lookup.h"
 
-bool triad_live_is_same(
+bool triad_osm_lookup_is_same(
 	struct osm_opensm *osm, const struct triad_fabric *fabric, uint32_t port)
 {
 	const struct triad_fabric_port *was;
@@ -24,8 +24,8 @@ bool triad_live_is_same(
 	return same;
 }
 
-bool triad_live_has_alias(struct osm_opensm *osm, const struct triad_fabric *fabric,
-	uint32_t port, uint64_t guid)
+bool triad_osm_lookup_has_alias(struct osm_opensm *osm,
+	const struct triad_fabric *fabric, uint32_t port, uint64_t guid)
 {
 	const osm_alias_guid_t *alias;
 	bool same;
@@ -40,7 +40,7 @@ bool triad_live_has_alias(struct osm_opensm *osm, const struct triad_fabric *fab
 	return same;
 }
 
-uint32_t triad_live_find_alias(
+uint32_t triad_osm_lookup_find_alias(
 	struct osm_opensm *osm, const struct triad_fabric *fabric, uint64_t guid)
 {
 	const osm_alias_guid_t *alias;
@@ -55,7 +55,7 @@ uint32_t triad_live_find_alias(
 	return base ? triad_fabric_find_alias(fabric, base) : TRIAD_FABRIC_NONE;
 }
 
-uint32_t triad_live_n_aliases(struct osm_opensm *osm)
+uint32_t triad_osm_lookup_n_aliases(struct osm_opensm *osm)
 {
 	uint32_t n;
 
@@ -79,7 +79,7 @@ static uint8_t engine_sl(void *context, uint8_t sl, uint16_t slid, uint16_t dlid
 	return engine->path_sl(engine->context, sl, cl_hton16(slid), cl_hton16(dlid));
 }
 
-struct triad_path_engine triad_live_engine(struct osm_opensm *osm)
+struct triad_path_engine triad_osm_lookup_engine(struct osm_opensm *osm)
 {
 	struct osm_routing_engine *engine = osm->routing_engine_used;
 

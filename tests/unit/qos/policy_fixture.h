@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* What tests of policies share: parsing, the mistakes as text, files of the source
  * tree. */
-#ifndef TRIAD_TESTS_UNIT_QOS_POLICY_BED_H
-#define TRIAD_TESTS_UNIT_QOS_POLICY_BED_H
+#ifndef TRIAD_TESTS_UNIT_QOS_POLICY_FIXTURE_H
+#define TRIAD_TESTS_UNIT_QOS_POLICY_FIXTURE_H
 
 #include <errno.h>
 #include <stdio.h>

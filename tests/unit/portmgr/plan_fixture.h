@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Small fabrics with links, expectations and a memory, for tests of the guard and the
- * plan: nodes and links are named, then bed_build().
+ * plan: nodes and links are named, then fixture_build().
  *
  * A switch's ports have its GUID as port GUID, those of a CA its GUID and their number.
  * All links are active until a test says otherwise. */
-#ifndef TRIAD_TESTS_UNIT_PORTMGR_PLAN_BED_H
-#define TRIAD_TESTS_UNIT_PORTMGR_PLAN_BED_H
+#ifndef TRIAD_TESTS_UNIT_PORTMGR_PLAN_FIXTURE_H
+#define TRIAD_TESTS_UNIT_PORTMGR_PLAN_FIXTURE_H
 
 #include <glib.h>
 #include <inttypes.h>
@@ -22,45 +22,46 @@
 #define PHYS_DISABLED 3
 #define PHYS_LINK_UP 5
 
-struct bed_node {
+struct fixture_node {
 	uint64_t guid;
 	const char *name;
 	uint8_t type;
 	unsigned n_ports;
 };
 
-struct bed_link {
+struct fixture_link {
 	uint64_t guid[2];
 	uint8_t port[2];
 };
 
-static struct bed_node bed_nodes[BED_MAX_NODES];
-static struct bed_link bed_links[BED_MAX_LINKS];
-static unsigned bed_n_nodes, bed_n_links;
+static struct fixture_node fixture_nodes[BED_MAX_NODES];
+static struct fixture_link fixture_links[BED_MAX_LINKS];
+static unsigned fixture_n_nodes, fixture_n_links;
 static struct triad_fabric *fabric;
 
-static void bed_begin(void)
+static void fixture_begin(void)
 {
-	bed_n_nodes = 0;
-	bed_n_links = 0;
+	fixture_n_nodes = 0;
+	fixture_n_links = 0;
 	fabric = NULL;
 }
 
-static void bed_add(uint64_t guid, uint8_t type, const char *name, unsigned n_ports)
+static void fixture_add(uint64_t guid, uint8_t type, const char *name, unsigned n_ports)
 {
-	ck_assert_uint_lt(bed_n_nodes, BED_MAX_NODES);
-	bed_nodes[bed_n_nodes++] = (struct bed_node){guid, name, type, n_ports};
+	ck_assert_uint_lt(fixture_n_nodes, BED_MAX_NODES);
+	fixture_nodes[fixture_n_nodes++] =
+		(struct fixture_node){guid, name, type, n_ports};
 }
 
-static void bed_link(uint64_t a, uint8_t port_a, uint64_t b, uint8_t port_b)
+static void fixture_link(uint64_t a, uint8_t port_a, uint64_t b, uint8_t port_b)
 {
-	ck_assert_uint_lt(bed_n_links, BED_MAX_LINKS);
-	bed_links[bed_n_links++] =
-		(struct bed_link){.guid = {a, b}, .port = {port_a, port_b}};
+	ck_assert_uint_lt(fixture_n_links, BED_MAX_LINKS);
+	fixture_links[fixture_n_links++] =
+		(struct fixture_link){.guid = {a, b}, .port = {port_a, port_b}};
 }
 
-static void bed_add_port(struct triad_fabric_builder *builder,
-	const struct bed_node *node, uint8_t number)
+static void fixture_add_port(struct triad_fabric_builder *builder,
+	const struct fixture_node *node, uint8_t number)
 {
 	bool is_switch = node->type == TRIAD_NODE_SWITCH;
 	struct triad_fabric_port port = {.guid = node->guid + (is_switch ? 0 : number),
@@ -70,8 +71,8 @@ static void bed_add_port(struct triad_fabric_builder *builder,
 	uint64_t remote = 0;
 	uint8_t far = 0;
 
-	for (unsigned i = 0; i < 2 * bed_n_links; i++) {
-		const struct bed_link *link = &bed_links[i / 2];
+	for (unsigned i = 0; i < 2 * fixture_n_links; i++) {
+		const struct fixture_link *link = &fixture_links[i / 2];
 
 		if (link->guid[i % 2] != node->guid || link->port[i % 2] != number)
 			continue;
@@ -85,19 +86,20 @@ static void bed_add_port(struct triad_fabric_builder *builder,
 	triad_fabric_builder_add_port(builder, &port, remote, far);
 }
 
-static void bed_build(uint64_t sm_port_guid)
+static void fixture_build(uint64_t sm_port_guid)
 {
 	struct triad_fabric_builder *builder = triad_fabric_builder_new(NULL);
 
-	for (unsigned i = 0; i < bed_n_nodes; i++) {
-		const struct bed_node *bed = &bed_nodes[i];
-		struct triad_fabric_node node = {
-			.guid = bed->guid, .type = bed->type, .vendor_id = 0x2c9};
+	for (unsigned i = 0; i < fixture_n_nodes; i++) {
+		const struct fixture_node *fixture = &fixture_nodes[i];
+		struct triad_fabric_node node = {.guid = fixture->guid,
+			.type = fixture->type,
+			.vendor_id = 0x2c9};
 
-		triad_fabric_builder_add_node(builder, &node, bed->name, NULL, 0);
-		for (unsigned n = bed->type != TRIAD_NODE_SWITCH; n <= bed->n_ports;
-			n++)
-			bed_add_port(builder, bed, (uint8_t)n);
+		triad_fabric_builder_add_node(builder, &node, fixture->name, NULL, 0);
+		for (unsigned n = fixture->type != TRIAD_NODE_SWITCH;
+			n <= fixture->n_ports; n++)
+			fixture_add_port(builder, fixture, (uint8_t)n);
 	}
 	ck_assert_int_eq(triad_fabric_build(builder, sm_port_guid, &fabric), 0);
 	triad_fabric_builder_free(builder);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "plugin/qos/basis.h"
+#include "plugin/qos/qos_snapshot.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
 
 struct counted {
-	struct triad_qos_basis basis;
+	struct triad_qos_snapshot snapshot;
 	atomic_uint refs;
 };
 
-struct triad_qos_basis *triad_qos_basis_new(struct triad_paths *paths,
+struct triad_qos_snapshot *triad_qos_snapshot_new(struct triad_paths *paths,
 	struct triad_classifier *classifier, enum triad_service_id_mask service_id,
 	bool osm_has_it)
 {
@@ -22,28 +22,28 @@ struct triad_qos_basis *triad_qos_basis_new(struct triad_paths *paths,
 		return NULL;
 	}
 	atomic_init(&counted->refs, 1);
-	counted->basis = (struct triad_qos_basis){
+	counted->snapshot = (struct triad_qos_snapshot){
 		.generation = atomic_fetch_add(&generations, 1) + 1,
 		.paths = paths,
 		.classifier = classifier,
 		.service_id = service_id,
 		.osm_has_it = osm_has_it,
 	};
-	return &counted->basis;
+	return &counted->snapshot;
 }
 
-struct triad_qos_basis *triad_qos_basis_ref(struct triad_qos_basis *basis)
+struct triad_qos_snapshot *triad_qos_snapshot_ref(struct triad_qos_snapshot *snapshot)
 {
 	atomic_fetch_add_explicit(
-		&((struct counted *)basis)->refs, 1, memory_order_relaxed);
-	return basis;
+		&((struct counted *)snapshot)->refs, 1, memory_order_relaxed);
+	return snapshot;
 }
 
-void triad_qos_basis_unref(struct triad_qos_basis *basis)
+void triad_qos_snapshot_unref(struct triad_qos_snapshot *snapshot)
 {
-	if (!basis || atomic_fetch_sub(&((struct counted *)basis)->refs, 1) != 1)
+	if (!snapshot || atomic_fetch_sub(&((struct counted *)snapshot)->refs, 1) != 1)
 		return;
-	triad_paths_unref(basis->paths);
-	triad_classifier_unref(basis->classifier);
-	free(basis);
+	triad_paths_unref(snapshot->paths);
+	triad_classifier_unref(snapshot->classifier);
+	free(snapshot);
 }

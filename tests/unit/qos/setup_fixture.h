@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* What tests of a policy's scopes share: a policy of groups and scopes in XML,
  * compiled, and the scopes object that is asked. */
-#ifndef TRIAD_TESTS_UNIT_QOS_SETUP_BED_H
-#define TRIAD_TESTS_UNIT_QOS_SETUP_BED_H
+#ifndef TRIAD_TESTS_UNIT_QOS_SETUP_FIXTURE_H
+#define TRIAD_TESTS_UNIT_QOS_SETUP_FIXTURE_H
 
 #include <errno.h>
 #include <stdio.h>

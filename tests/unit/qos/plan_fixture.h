@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* What tests of a plan of QoS tables share: a fabric, a policy with scopes, the plan;
  * and fabrics and policies by chance. */
-#ifndef TRIAD_TESTS_UNIT_QOS_PLAN_BED_H
-#define TRIAD_TESTS_UNIT_QOS_PLAN_BED_H
+#ifndef TRIAD_TESTS_UNIT_QOS_PLAN_FIXTURE_H
+#define TRIAD_TESTS_UNIT_QOS_PLAN_FIXTURE_H
 
 #include <inttypes.h>
 #include <stdarg.h>

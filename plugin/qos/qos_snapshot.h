@@ -4,14 +4,14 @@
  * follows one policy and one fabric, never a mixture.
  *
  * Thread-safety: made by one thread, then shared by reference count. */
-#ifndef TRIAD_PLUGIN_QOS_BASIS_H
-#define TRIAD_PLUGIN_QOS_BASIS_H
+#ifndef TRIAD_PLUGIN_QOS_QOS_SNAPSHOT_H
+#define TRIAD_PLUGIN_QOS_QOS_SNAPSHOT_H
 
 #include <stdint.h>
 
 #include "qos/answer.h"
 
-struct triad_qos_basis {
+struct triad_qos_snapshot {
 	unsigned long generation;
 	struct triad_paths *paths;
 	struct triad_classifier *classifier; /* NULL: no policy */
@@ -21,10 +21,10 @@ struct triad_qos_basis {
 
 /* Takes over the references to 'paths' and 'classifier', also when it returns NULL
  * because memory is short. */
-struct triad_qos_basis *triad_qos_basis_new(struct triad_paths *paths,
+struct triad_qos_snapshot *triad_qos_snapshot_new(struct triad_paths *paths,
 	struct triad_classifier *classifier, enum triad_service_id_mask service_id,
 	bool osm_has_it);
-struct triad_qos_basis *triad_qos_basis_ref(struct triad_qos_basis *basis);
-void triad_qos_basis_unref(struct triad_qos_basis *basis); /* accepts NULL */
+struct triad_qos_snapshot *triad_qos_snapshot_ref(struct triad_qos_snapshot *snapshot);
+void triad_qos_snapshot_unref(struct triad_qos_snapshot *snapshot); /* accepts NULL */
 
 #endif

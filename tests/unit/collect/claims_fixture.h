@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* A claims machine, what it says, and what others say to it. */
-#ifndef TRIAD_TESTS_UNIT_COLLECT_CLAIMS_BED_H
-#define TRIAD_TESTS_UNIT_COLLECT_CLAIMS_BED_H
+#ifndef TRIAD_TESTS_UNIT_COLLECT_CLAIMS_FIXTURE_H
+#define TRIAD_TESTS_UNIT_COLLECT_CLAIMS_FIXTURE_H
 
 #include "collect/claims.h"
 
@@ -27,7 +27,7 @@ struct said {
 	struct triad_collect_claim first; /* entry */
 };
 
-struct bed {
+struct fixture {
 	struct triad_claims *claims;
 	uint64_t now_us;
 	unsigned n_said, n_entries, n_asked_all, n_asked, n_asked_nodes;
@@ -44,88 +44,91 @@ static inline void note_owner(void *context, uint64_t to,
 	const struct triad_collect_owner *owner,
 	const struct triad_collect_claim *claims)
 {
-	struct bed *bed = context;
+	struct fixture *fixture = context;
 
 	ck_assert_uint_le(owner->n, 4096);
 	ck_assert_uint_eq(owner->number == 0, to != TRIAD_CLAIMS_NOBODY);
-	bed->n_entries += owner->n;
-	ck_assert_uint_lt(bed->n_said, MAX_SAID);
-	bed->said[bed->n_said].to = to;
-	bed->said[bed->n_said].owner = *owner;
+	fixture->n_entries += owner->n;
+	ck_assert_uint_lt(fixture->n_said, MAX_SAID);
+	fixture->said[fixture->n_said].to = to;
+	fixture->said[fixture->n_said].owner = *owner;
 	if (owner->n)
-		bed->said[bed->n_said].first = claims[0];
-	bed->n_said++;
+		fixture->said[fixture->n_said].first = claims[0];
+	fixture->n_said++;
 }
 
 static inline void note_ask(void *context, uint64_t to)
 {
-	struct bed *bed = context;
+	struct fixture *fixture = context;
 
-	bed->n_asked_all += to == TRIAD_CLAIMS_NOBODY;
-	bed->n_asked += to != TRIAD_CLAIMS_NOBODY;
-	bed->asked = to;
+	fixture->n_asked_all += to == TRIAD_CLAIMS_NOBODY;
+	fixture->n_asked += to != TRIAD_CLAIMS_NOBODY;
+	fixture->asked = to;
 }
 
 static inline void note_ask_nodes(void *context, const uint64_t *asked, uint32_t n)
 {
-	struct bed *bed = context;
+	struct fixture *fixture = context;
 
 	ck_assert_uint_gt(n, 0);
 	ck_assert_uint_ge(asked[0], 1000);
-	bed->n_asked_nodes += n;
+	fixture->n_asked_nodes += n;
 }
 
 static inline uint8_t true_hops(void *context, uint64_t agent, uint32_t node)
 {
-	struct bed *bed = context;
+	struct fixture *fixture = context;
 
 	(void)node;
-	return agent == bed->unknown ? TRIAD_CLAIMS_UNREACHABLE : bed->true_hops;
+	return agent == fixture->unknown ? TRIAD_CLAIMS_UNREACHABLE
+					 : fixture->true_hops;
 }
 
-static inline const struct bed *turn(struct bed *bed)
+static inline const struct fixture *turn(struct fixture *fixture)
 {
-	triad_claims_step(bed->claims, bed->now_us);
-	return bed;
+	triad_claims_step(fixture->claims, fixture->now_us);
+	return fixture;
 }
 
 /* Time passes as for a caller who keeps to what turn() wants. */
-static inline void run(struct bed *bed, uint64_t us)
+static inline void run(struct fixture *fixture, uint64_t us)
 {
-	uint64_t end_us = bed->now_us + us;
+	uint64_t end_us = fixture->now_us + us;
 
-	while (bed->now_us < end_us) {
-		uint64_t next_us = triad_claims_step(bed->claims, bed->now_us);
+	while (fixture->now_us < end_us) {
+		uint64_t next_us = triad_claims_step(fixture->claims, fixture->now_us);
 
-		ck_assert_uint_gt(next_us, bed->now_us);
-		ck_assert_uint_le(next_us, bed->now_us + LIVENESS);
-		bed->now_us = next_us < end_us ? next_us : end_us;
+		ck_assert_uint_gt(next_us, fixture->now_us);
+		ck_assert_uint_le(next_us, fixture->now_us + LIVENESS);
+		fixture->now_us = next_us < end_us ? next_us : end_us;
 	}
-	turn(bed);
+	turn(fixture);
 }
 
-static inline void forget_said(struct bed *bed)
+static inline void forget_said(struct fixture *fixture)
 {
-	bed->n_said = bed->n_entries = bed->n_asked_all = bed->n_asked = 0;
-	bed->n_asked_nodes = 0;
+	fixture->n_said = fixture->n_entries = fixture->n_asked_all = fixture->n_asked =
+		0;
+	fixture->n_asked_nodes = 0;
 }
 
 /* Nodes 1000, 1010, ..., 'n' of them, all 'hops' from here. */
-static inline void set_nodes(struct bed *bed, uint32_t n, uint8_t hops)
+static inline void set_nodes(struct fixture *fixture, uint32_t n, uint8_t hops)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		guids[i] = 1000 + 10 * (uint64_t)i;
 		all_at[i] = hops;
 	}
-	ck_assert_int_eq(
-		triad_claims_set_nodes(bed->claims, guids, all_at, n, bed->now_us), 0);
+	ck_assert_int_eq(triad_claims_set_nodes(
+				 fixture->claims, guids, all_at, n, fixture->now_us),
+		0);
 }
 
-static uint32_t bed_max_nodes; /* of machines set up; 0: any number */
+static uint32_t fixture_max_nodes; /* of machines set up; 0: any number */
 
-static inline void set_up_as(struct bed *bed, uint64_t self, bool is_strict)
+static inline void set_up_as(struct fixture *fixture, uint64_t self, bool is_strict)
 {
-	const struct triad_claims_sink sink = {.context = bed,
+	const struct triad_claims_sink sink = {.context = fixture,
 		.send_owner = note_owner,
 		.ask_list = note_ask,
 		.ask_nodes = note_ask_nodes};
@@ -133,30 +136,30 @@ static inline void set_up_as(struct bed *bed, uint64_t self, bool is_strict)
 		.incarnation = 7,
 		.liveness_us = LIVENESS,
 		.backoff_us = BACKOFF,
-		.max_nodes = bed_max_nodes,
+		.max_nodes = fixture_max_nodes,
 		.seed = 1,
 		.true_hops = is_strict ? true_hops : NULL,
-		.context = bed};
+		.context = fixture};
 
-	*bed = (struct bed){.now_us = START};
-	bed->claims = triad_claims_new(&params, &sink);
-	ck_assert_ptr_nonnull(bed->claims);
+	*fixture = (struct fixture){.now_us = START};
+	fixture->claims = triad_claims_new(&params, &sink);
+	ck_assert_ptr_nonnull(fixture->claims);
 }
 
 /* A machine that just started, with 'n' nodes 2 hops away. */
-static inline void set_up(struct bed *bed, uint32_t n)
+static inline void set_up(struct fixture *fixture, uint32_t n)
 {
-	set_up_as(bed, SELF, false);
-	set_nodes(bed, n, 2);
+	set_up_as(fixture, SELF, false);
+	set_nodes(fixture, n, 2);
 }
 
 /* One that owns them all. */
-static inline void set_up_owner(struct bed *bed, uint32_t n)
+static inline void set_up_owner(struct fixture *fixture, uint32_t n)
 {
-	set_up(bed, n);
-	run(bed, 5 * BACKOFF);
-	ck_assert_uint_eq(triad_claims_owner(bed->claims, n - 1, NULL), SELF);
-	forget_said(bed);
+	set_up(fixture, n);
+	run(fixture, 5 * BACKOFF);
+	ck_assert_uint_eq(triad_claims_owner(fixture->claims, n - 1, NULL), SELF);
+	forget_said(fixture);
 }
 
 /* --- what others say --- */
@@ -166,36 +169,38 @@ static inline struct triad_collect_head head_of(uint64_t id)
 	return (struct triad_collect_head){.sender = id, .incarnation = 7};
 }
 
-static inline void receive_alive(struct bed *bed, uint64_t id, uint32_t n_announced)
+static inline void receive_alive(
+	struct fixture *fixture, uint64_t id, uint32_t n_announced)
 {
 	const struct triad_collect_head head = head_of(id);
 	const struct triad_collect_alive alive = {.n_announced = n_announced};
 
-	triad_claims_receive_alive(bed->claims, &head, &alive, bed->now_us);
+	triad_claims_receive_alive(fixture->claims, &head, &alive, fixture->now_us);
 }
 
-static inline void hear(struct bed *bed, uint64_t id,
+static inline void hear(struct fixture *fixture, uint64_t id,
 	const struct triad_collect_owner *owner,
 	const struct triad_collect_claim *entries)
 {
 	const struct triad_collect_head head = head_of(id);
 
-	triad_claims_receive_owner(bed->claims, &head, owner, entries, bed->now_us);
+	triad_claims_receive_owner(
+		fixture->claims, &head, owner, entries, fixture->now_us);
 }
 
 /* An announcement of one node. */
-static inline void receive_claim(struct bed *bed, uint64_t id, uint32_t number,
+static inline void receive_claim(struct fixture *fixture, uint64_t id, uint32_t number,
 	uint32_t node, uint8_t hops, uint8_t load)
 {
 	const struct triad_collect_owner owner = {.number = number, .n = 1};
 	const struct triad_collect_claim claim = {
 		.node_guid = 1000 + 10 * (uint64_t)node, .hops = hops, .load = load};
 
-	hear(bed, id, &owner, &claim);
+	hear(fixture, id, &owner, &claim);
 }
 
 /* A part of a list: nodes 'first' to under 'end'. */
-static inline void receive_list(struct bed *bed, uint64_t id, uint32_t as_of,
+static inline void receive_list(struct fixture *fixture, uint64_t id, uint32_t as_of,
 	unsigned part, unsigned n_parts, uint32_t first, uint32_t end)
 {
 	const struct triad_collect_owner owner = {.as_of = as_of,
@@ -208,19 +213,19 @@ static inline void receive_list(struct bed *bed, uint64_t id, uint32_t as_of,
 	for (uint32_t i = first; i < end; i++)
 		claims[i - first] = (struct triad_collect_claim){
 			.node_guid = 1000 + 10 * (uint64_t)i, .hops = 1};
-	hear(bed, id, &owner, claims);
+	hear(fixture, id, &owner, claims);
 }
 
-static inline uint64_t owner_of(const struct bed *bed, uint32_t node)
+static inline uint64_t owner_of(const struct fixture *fixture, uint32_t node)
 {
-	return triad_claims_owner(bed->claims, node, NULL);
+	return triad_claims_owner(fixture->claims, node, NULL);
 }
 
-static inline struct triad_claims_agent look(const struct bed *bed, uint64_t id)
+static inline struct triad_claims_agent look(const struct fixture *fixture, uint64_t id)
 {
 	struct triad_claims_agent agent;
 
-	for (unsigned i = 0; triad_claims_agent(bed->claims, i, &agent); i++)
+	for (unsigned i = 0; triad_claims_agent(fixture->claims, i, &agent); i++)
 		if (agent.id == id)
 			return agent;
 	ck_abort_msg("there is no agent %u", (unsigned)id);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "plugin/qos/absent.h"
+#include "plugin/qos/unmatched.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -84,7 +84,7 @@ static void report_miss(struct triad_log *log, const struct triad_policy *policy
 		format_group_miss(policy, miss, text, sizeof(text));
 	triad_text_clean(text);
 	triad_log_write(log, TRIAD_LOG_WARNING, "%s:%u:%u: %s", policy->source,
-		miss->place.line, miss->place.column, text);
+		miss->location.line, miss->location.column, text);
 }
 
 static void report_nodes(struct triad_log *log, const struct triad_policy *policy,
@@ -107,8 +107,9 @@ static void report_nodes(struct triad_log *log, const struct triad_policy *polic
 		n < report->n_nodes ? ", ..." : "");
 }
 
-void triad_qos_tell_absent(struct triad_log *log, const struct triad_policy *policy,
-	const struct triad_fabric *fabric, uint64_t *last)
+void triad_qos_report_unmatched(struct triad_log *log,
+	const struct triad_policy *policy, const struct triad_fabric *fabric,
+	uint64_t *last)
 {
 	struct triad_group_report report;
 	struct triad_membership membership;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* What tests of paths share: a plan, the fabric and paths that are built from it, and a
  * policy compiled for them. */
-#ifndef TRIAD_TESTS_UNIT_QOS_PATH_BED_H
-#define TRIAD_TESTS_UNIT_QOS_PATH_BED_H
+#ifndef TRIAD_TESTS_UNIT_QOS_PATH_FIXTURE_H
+#define TRIAD_TESTS_UNIT_QOS_PATH_FIXTURE_H
 
 #include <stdio.h>
 #include <string.h>
