@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/text.h"
+#include "lib/text.h"
 #include "triad/lists.h"
 
 #define STANDARD_CONF_PATH TRIAD_SYSCONFDIR "/agent.conf"

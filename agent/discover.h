@@ -8,7 +8,7 @@
  * a port without one is known, but not asked.
  *
  * P_Key tables are read, too (discovery_pkeys.h).  As with the tables of the SA
- * (perfmgr/sa_topology.h), ports are asked with SL 0.
+ * (ib/sa_topology.h), ports are asked with SL 0.
  *
  * Thread-safety: any thread, for all but new and free.
  * Source: [monitoring-rfc]. */

@@ -6,7 +6,7 @@
 #include <infiniband/ibnetdisc.h>
 
 #include "agent/discovery_pkeys.h"
-#include "perfmgr/sa_topology.h"
+#include "ib/sa_topology.h"
 #include "service/local_port.h"
 
 /* SMPs on the way at one time, and how long for each: a node that went must not hold

@@ -15,7 +15,7 @@
 
 #include "agent/agent.h"
 #include "agent/discovery.h"
-#include "common/text.h"
+#include "lib/text.h"
 #include "service/local_port.h"
 
 #define NAME "triad-agent"

@@ -14,7 +14,7 @@
 
 #include "cli/find.h"
 #include "cli/reply.h"
-#include "common/text.h"
+#include "lib/text.h"
 #include "triad/control.h"
 #include "triad/file.h"
 

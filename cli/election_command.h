@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "common/command_table.h"
+#include "command/command_table.h"
 
 #define TRIAD_ELECTION_MAX_WORDS 256
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/text.h"
+#include "lib/text.h"
 
 struct parser {
 	const char *const *words; /* those not read yet */

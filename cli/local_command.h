@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "common/command_table.h"
+#include "command/command_table.h"
 
 struct triad_local_family {
 	const char *word; /* the first of each command's two */

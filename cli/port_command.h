@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/command_table.h"
+#include "command/command_table.h"
 #include "triad/diag.h"
 
 enum triad_port_verb {

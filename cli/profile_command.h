@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "common/command_table.h"
+#include "command/command_table.h"
 
 #define TRIAD_PROFILE_MAX_FILES 1024
 

@@ -13,7 +13,7 @@
 
 #include <zstd.h>
 
-#include "common/text.h"
+#include "lib/text.h"
 #include "perfmgr/export/zstd_frame.h"
 
 #define MAX_OPEN 64

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/text.h"
+#include "lib/text.h"
 #include "qos/policy/policy.h"
 #include "triad/control.h"
 #include "triad/fabric.h"

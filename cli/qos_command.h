@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "common/command_table.h"
+#include "command/command_table.h"
 
 enum triad_qos_verb {
 	TRIAD_QOS_HELP, /* on 'topic' */

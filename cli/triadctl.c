@@ -20,7 +20,7 @@
 #include "cli/port_command.h"
 #include "cli/profile_command.h"
 #include "cli/qos_command.h"
-#include "common/text.h"
+#include "lib/text.h"
 #include "triad/command.h"
 #include "triad/control.h"
 

@@ -51,7 +51,7 @@
 #include <stdint.h>
 
 #include "collect/message.h"
-#include "perfmgr/counter.h"
+#include "ib/counter.h"
 
 /* Flags of a row. */
 enum {

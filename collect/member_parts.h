@@ -10,7 +10,7 @@
 
 #include "collect/member.h"
 #include "collect/topology_message.h"
-#include "perfmgr/partitions.h"
+#include "ib/partitions.h"
 
 #define TRIAD_MEMBER_MAX_CLEARS 8u
 

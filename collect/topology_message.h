@@ -15,8 +15,8 @@
  *              v P_Key table: 0 none is known; 1 it follows: v number, so many u16
  *              P_Keys with the membership bit; 2 and more: that number less 2 is the
  *              place among the last TRIAD_RECENT_MOST that were said, the latest
- *              first (common/recent.h).  An agent chooses by it and its own port's
- *              table with which P_Key it asks (perfmgr/partitions.h).
+ *              first (lib/recent.h).  An agent chooses by it and its own port's
+ *              table with which P_Key it asks (ib/partitions.h).
  *
  * packed by zstd, and cut into pieces that are messages of their own:
  *

@@ -48,9 +48,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "perfmgr/counter.h"
+#include "ib/counter.h"
 #include "perfmgr/reset_log.h"
-#include "perfmgr/sweep/pma.h"
+#include "ib/pma.h"
 #include "triad/fabric.h"
 
 #define TRIAD_ENGINE_MAX_ROWS (1u << 22)

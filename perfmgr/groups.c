@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/text.h"
+#include "lib/text.h"
 #include "triad/lists.h"
 
 /* Items that fit into the text of a list. */

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 libtriad_la_SOURCES += \
 	perfmgr/collector.c perfmgr/collector.h \
-	perfmgr/counter.c perfmgr/counter.h \
 	perfmgr/engine.c perfmgr/engine.h \
 	perfmgr/engine_doubt.c \
 	perfmgr/reset_log.c perfmgr/reset_log.h \
@@ -14,13 +13,10 @@ libtriad_la_SOURCES += \
 	perfmgr/formats/sflow.c perfmgr/formats/sflow.h \
 	perfmgr/formats/sflow_schedule.c perfmgr/formats/sflow_schedule.h \
 	perfmgr/groups.c perfmgr/groups.h \
-	perfmgr/partitions.c perfmgr/partitions.h \
 	perfmgr/rows.c perfmgr/rows.h \
-	perfmgr/sa_topology.c perfmgr/sa_topology.h \
 	perfmgr/sweep/agents.c perfmgr/sweep/agents.h \
 	perfmgr/sweep/answers.c perfmgr/sweep/answers.h \
 	perfmgr/sweep/plan.c perfmgr/sweep/plan.h \
-	perfmgr/sweep/pma.c perfmgr/sweep/pma.h \
 	perfmgr/sweep/sweep.c perfmgr/sweep/sweep.h \
 	perfmgr/sweep/window.h \
 	perfmgr/view.c perfmgr/view.h \

@@ -22,7 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "perfmgr/counter.h"
+#include "ib/counter.h"
 #include "perfmgr/engine.h"
 #include "triad/fabric.h"
 

@@ -15,7 +15,7 @@
 
 #include "perfmgr/engine.h"
 #include "perfmgr/groups.h"
-#include "perfmgr/partitions.h"
+#include "ib/partitions.h"
 #include "triad/fabric.h"
 
 struct triad_view {

@@ -45,7 +45,7 @@ static uint8_t choose_sl(const struct snapshot *snapshot, uint16_t pkey, uint16_
 }
 
 /* On which SL MADs get from the SM's port to this one: that of the partition that they
- * will be sent in (perfmgr/partitions.h). */
+ * will be sent in (ib/partitions.h). */
 static uint8_t choose_way(
 	const struct snapshot *snapshot, const osm_physp_t *end, uint16_t lid)
 {

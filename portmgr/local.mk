@@ -66,11 +66,9 @@ libtriadportmgr_la_SOURCES = \
 	portmgr/plan/plan.c portmgr/plan/plan.h \
 	portmgr/plan/plan_parts.h \
 	portmgr/plan/plan_text.c \
-	portmgr/plan/route.c portmgr/plan/route.h \
 	portmgr/plan/plan_desired.c \
 	portmgr/replica/replica.c portmgr/replica/replica.h \
 	portmgr/replica/replica_config.c \
 	portmgr/replica/replica_message.c portmgr/replica/replica_message.h \
 	portmgr/replica/replica_parts.h \
-	portmgr/smp/smp_mad.c portmgr/smp/smp_mad.h \
 	portmgr/test/port_test.c portmgr/test/port_test.h

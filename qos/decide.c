@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "qos/decide.h"
 
-#include "qos/rates.h"
+#include "ib/rates.h"
 
 #define MTU_1024 3
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/text.h"
+#include "lib/text.h"
 #include "qos/rules/node_names.h"
 
 /* --- ends --- */

@@ -64,6 +64,5 @@ libtriadqos_la_SOURCES += \
 	qos/latency.c qos/latency.h \
 	qos/paths.c qos/paths.h \
 	qos/pkey_sets.c qos/pkey_sets.h \
-	qos/rates.c qos/rates.h \
 	qos/request.c qos/request.h \
 	qos/restrict.c qos/restrict.h

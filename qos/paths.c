@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "qos/pkey_sets.h"
-#include "qos/rates.h"
+#include "ib/rates.h"
 
 #define NO_VL 15 /* what comes to VL15 is dropped [IBA 7.6.6] */
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "qos/rates.h"
+#include "ib/rates.h"
 #include "triad/wire.h"
 
 /* Component mask bits of one attribute; MTU, rate and lifetime need two each. */

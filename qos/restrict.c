@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "qos/restrict.h"
 
-#include "qos/rates.h"
+#include "ib/rates.h"
 
 /* From the flow label on, both attributes are laid out alike, and so are their bits. */
 #define PATH_AT 44

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/text.h"
+#include "lib/text.h"
 #include "perfmgr/watch/alert_text.h"
 #include "triad/clock.h"
 #include "triad/file.h"

@@ -32,7 +32,6 @@ libtriadservice_la_SOURCES = \
 	service/profile.c service/profile.h \
 	service/runner.h \
 	service/sa.c service/sa.h \
-	service/sa_mad.c service/sa_mad.h \
 	service/sa_pace.c service/sa_pace.h \
 	service/sa_source.c service/sa_source.h \
 	service/service.c service/service.h \

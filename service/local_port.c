@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "common/text.h"
+#include "lib/text.h"
 #include "triad/fabric.h"
 
 bool triad_local_port_find(

@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "common/text.h"
+#include "lib/text.h"
 
 /* More than that the kernel gives nobody. */
 #define MAX_GROUPS 65536

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "perfmgr/partitions.h"
-#include "perfmgr/sa_topology.h"
+#include "ib/partitions.h"
+#include "ib/sa_topology.h"
 #include "service/local_port.h"
-#include "service/sa_mad.h"
+#include "ib/sa_mad.h"
 #include "triad/clock.h"
 #include "triad/mad.h"
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "perfmgr/sa_topology.h"
+#include "ib/sa_topology.h"
 #include "service/sa.h"
 #include "service/sa_pace.h"
 #include "triad/clock.h"

@@ -43,7 +43,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "perfmgr/counter.h"
+#include "ib/counter.h"
 #include "triad/diag.h"
 #include "triad/threshold.h"
 

@@ -24,7 +24,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "common/text.h"
+#include "lib/text.h"
 #include "perfmgr/export/http_guard.h"
 #include "perfmgr/export/http_server.h"
 #include "perfmgr/export/http_tls.h"

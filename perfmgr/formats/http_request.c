@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "common/text.h"
+#include "lib/text.h"
 #include "triad/lists.h"
 
 /* --- arguments --------------------------------------------------------- */

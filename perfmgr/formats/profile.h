@@ -47,7 +47,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "perfmgr/counter.h"
+#include "ib/counter.h"
 #include "triad/clock.h"
 
 #define TRIAD_PROFILE_DATA_COUNTERS                                                    \

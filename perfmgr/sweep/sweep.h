@@ -37,7 +37,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "perfmgr/sweep/pma.h"
+#include "ib/pma.h"
 #include "triad/fabric.h"
 #include "triad/mad.h"
 

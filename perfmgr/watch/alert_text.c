@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "common/text.h"
+#include "lib/text.h"
 #include "perfmgr/watch/alert_findings.h"
 #include "triad/clock.h"
 

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "common/text.h"
+#include "lib/text.h"
 #include "plugin/election/elector.h"
 #include "plugin/instance.h"
 #include "plugin/worker.h"

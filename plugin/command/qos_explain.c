@@ -12,7 +12,7 @@
 #include "plugin/qos/osm_lookup.h"
 #include "plugin/qos/qos.h"
 #include "qos/explain.h"
-#include "qos/rates.h"
+#include "ib/rates.h"
 #include "triad/json.h"
 
 /* What is told of, and whereto. */

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/text.h"
+#include "lib/text.h"
 #include "plugin/election/elector_parts.h"
 #include "triad/clock.h"
 

@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "portmgr/smp/smp_mad.h"
+#include "ib/smp_mad.h"
 
 struct osm_opensm;
 struct triad_smp;

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "plugin/qos/partitions.h"
-#include "qos/rates.h"
+#include "ib/rates.h"
 #include "qos/rules/membership.h"
 
 /* What packets to the group are sent with. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include <string.h>
 
-#include "common/text.h"
+#include "lib/text.h"
 #include "portmgr/expected/expected_parts.h"
 
 /* Fields lose quotes and blanks where they stand: what is written is never ahead of

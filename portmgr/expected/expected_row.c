@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/text.h"
+#include "lib/text.h"
 #include "portmgr/expected/expected_parts.h"
 #include "triad/fabric.h"
 

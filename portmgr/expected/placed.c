@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/text.h"
+#include "lib/text.h"
 #include "portmgr/expected/expected_parts.h"
 
 #define NOBODY TRIAD_FABRIC_NONE

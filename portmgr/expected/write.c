@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "common/text.h"
+#include "lib/text.h"
 #include "portmgr/expected/expected.h"
 
 #define DISABLED 3 /* PortInfo:PortPhysicalState [IBA 14.2.5.6] */

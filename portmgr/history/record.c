@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "common/text.h"
+#include "lib/text.h"
 #include "triad/clock.h"
 
 #define TIME_SIZE 28                                   /* with its 0 */

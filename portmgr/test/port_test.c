@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/text.h"
+#include "lib/text.h"
 #include "portmgr/expected/remote.h"
 #include "triad/clock.h"
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/text.h"
+#include "lib/text.h"
 #include "qos/policy/arena.h"
 #include "qos/policy/policy_items.h"
 

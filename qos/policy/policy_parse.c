@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "common/text.h"
+#include "lib/text.h"
 #include "qos/policy/arena.h"
 #include "qos/policy/policy_build.h"
 

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/text.h"
+#include "lib/text.h"
 #include "qos/policy/policy_build.h"
 
 #define NAME_SIZE 80

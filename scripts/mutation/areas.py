@@ -14,6 +14,7 @@ AREAS = {
     "service": ["service"],
     "plugin": ["plugin"],
     "cli": ["cli"],
+    "ib": ["ib"],
 }
 
 # Files of tests/integration, without 'test_', for sources whose path begins so: the
@@ -29,7 +30,7 @@ INTEGRATION = {
     "perfmgr/formats/change_filter": "profile exports",
     "perfmgr/formats/sflow": "sflow sflow_framing",
     "perfmgr/formats/": "http prometheus sflow profile",
-    "perfmgr/sa_topology": "standby agent sweep",
+    "ib/sa_topology": "standby agent sweep",
     "perfmgr/watch/": "alerts faults agents prometheus",
     "qos/": "path_answers path_service qos_tables qos_tables_faults qos_broadcast",
     "qos/setup/": "qos_tables qos_tables_faults qos_broadcast",

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/command_table.h"
+#include "command/command_table.h"
 #include "service/service.h"
 #include "triad/clock.h"
 #include "triad/control.h"

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "perfmgr/counter.h"
+#include "ib/counter.h"
 
 void triad_command_format_scaled(
 	char *text, size_t size, double value, const char *unit)

@@ -4,7 +4,7 @@
 #include <fnmatch.h>
 #include <string.h>
 
-#include "common/text.h"
+#include "lib/text.h"
 #include "service/command/commands.h"
 #include "triad/control.h"
 

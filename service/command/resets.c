@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "perfmgr/counter.h"
+#include "ib/counter.h"
 #include "perfmgr/reset_log.h"
 #include "service/command/ports.h"
 #include "service/service.h"

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "perfmgr/sweep/pma.h"
+#include "ib/pma.h"
 #include "service/umad.h"
 #include "triad/clock.h"
 

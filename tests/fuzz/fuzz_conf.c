@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/conf_value.h"
+#include "conf/conf_value.h"
 #include "tests/fuzz/fuzz.h"
 
 static void check_diags(const struct triad_diags *diags, bool failed)

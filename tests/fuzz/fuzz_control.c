@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "perfmgr/counter.h"
+#include "ib/counter.h"
 #include "triad/command.h"
 #include "triad/control.h"
 #include "tests/fuzz/fuzz.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/text.h"
+#include "lib/text.h"
 #include "perfmgr/formats/http_request.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "qos/explain.h"
-#include "qos/rates.h"
+#include "ib/rates.h"
 #include "qos/restrict.h"
 #include "tests/sim/plans.h"
 #include "triad/wire.h"

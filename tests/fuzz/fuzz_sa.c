@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "perfmgr/sa_topology.h"
+#include "ib/sa_topology.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

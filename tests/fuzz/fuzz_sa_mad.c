@@ -8,8 +8,8 @@
  *     0  what was asked for (the lowest 2 bits: TABLES, 3 a subscription), whether the
  *        kernel gives the request back (4), whether it is made an answer to it (8)
  *     1  length, big-endian */
-#include "perfmgr/sa_topology.h"
-#include "service/sa_mad.h"
+#include "ib/sa_topology.h"
+#include "ib/sa_mad.h"
 #include "tests/fuzz/fuzz.h"
 
 #define TID 0x1234567u

@@ -7,7 +7,7 @@
  * modifier (4), whether it is a Set (1), 64 octets of the attribute; then answers, each
  * behind its length (2 octets): by turns to the SMP, of PortCounters and of
  * PortCountersExtended. */
-#include "portmgr/smp/smp_mad.h"
+#include "ib/smp_mad.h"
 #include "tests/fuzz/fuzz.h"
 
 #define TID 0x1234567u

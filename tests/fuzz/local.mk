@@ -92,8 +92,7 @@ tests_fuzz_fuzz_profile_file_LDADD = $(LDADD) $(ZSTD_LIBS)
 tests_fuzz_fuzz_reply_SOURCES = tests/fuzz/fuzz_reply.c \
 	cli/reply.c $(fuzz_driver)
 tests_fuzz_fuzz_reply_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
-tests_fuzz_fuzz_sa_mad_SOURCES = tests/fuzz/fuzz_sa_mad.c \
-	service/sa_mad.c $(fuzz_driver)
+tests_fuzz_fuzz_sa_mad_SOURCES = tests/fuzz/fuzz_sa_mad.c $(fuzz_driver)
 tests_fuzz_fuzz_sa_mad_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_sampled_request_SOURCES = \
 	tests/fuzz/fuzz_sampled_request.c $(fuzz_driver)

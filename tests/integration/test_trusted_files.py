@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Files that decide what is done are refused where others could have written them, with
 what to type, and taken when that was mended; files that are written to lead nowhere else.
-tests/unit/common/test_file.c has all that can be wrong with a path."""
+tests/unit/lib/test_file.c has all that can be wrong with a path."""
 
 import contextlib
 import os

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "perfmgr/collector.h"
-#include "perfmgr/counter.h"
+#include "ib/counter.h"
 #include "triad/fabric.h"
 #include "triad/mad.h"
 

@@ -7,21 +7,21 @@ unit_tests = \
 	tests/unit/collect/test_claims \
 	tests/unit/collect/test_claims_received \
 	tests/unit/collect/test_message \
-	tests/unit/common/test_command \
-	tests/unit/common/test_conf \
-	tests/unit/common/test_conf_files \
-	tests/unit/common/test_conf_groups \
-	tests/unit/common/test_control \
-	tests/unit/common/test_diag \
-	tests/unit/common/test_fabric \
-	tests/unit/common/test_file \
-	tests/unit/common/test_json \
-	tests/unit/common/test_lists \
-	tests/unit/common/test_line_file \
-	tests/unit/common/test_log \
-	tests/unit/common/test_recent \
-	tests/unit/common/test_text \
-	tests/unit/common/test_threshold \
+	tests/unit/command/test_command \
+	tests/unit/conf/test_conf \
+	tests/unit/conf/test_conf_files \
+	tests/unit/conf/test_conf_groups \
+	tests/unit/command/test_control \
+	tests/unit/lib/test_diag \
+	tests/unit/ib/test_fabric \
+	tests/unit/lib/test_file \
+	tests/unit/lib/test_json \
+	tests/unit/conf/test_lists \
+	tests/unit/lib/test_line_file \
+	tests/unit/lib/test_log \
+	tests/unit/lib/test_recent \
+	tests/unit/lib/test_text \
+	tests/unit/conf/test_threshold \
 	tests/unit/collect/test_data \
 	tests/unit/collect/test_gather \
 	tests/unit/collect/test_topology_message \
@@ -42,11 +42,11 @@ unit_tests = \
 	tests/unit/perfmgr/test_losses \
 	tests/unit/perfmgr/test_metrics \
 	tests/unit/perfmgr/test_modes \
-	tests/unit/perfmgr/test_partitions \
-	tests/unit/perfmgr/test_pma \
+	tests/unit/ib/test_partitions \
+	tests/unit/ib/test_pma \
 	tests/unit/perfmgr/test_profile \
 	tests/unit/perfmgr/test_resets \
-	tests/unit/perfmgr/test_sa_topology \
+	tests/unit/ib/test_sa_topology \
 	tests/unit/perfmgr/test_sampler \
 	tests/unit/perfmgr/test_sflow \
 	tests/unit/perfmgr/test_sflow_schedule \
@@ -80,7 +80,7 @@ unit_tests = \
 	tests/unit/portmgr/test_port_test \
 	tests/unit/portmgr/test_priority \
 	tests/unit/portmgr/test_record \
-	tests/unit/portmgr/test_route \
+	tests/unit/ib/test_route \
 	tests/unit/portmgr/test_seal \
 	tests/unit/portmgr/test_seal_random \
 	tests/unit/portmgr/test_replica \
@@ -94,7 +94,7 @@ unit_tests = \
 	tests/unit/qos/test_policy_file \
 	tests/unit/qos/test_policy_text \
 	tests/unit/qos/test_policy_xml \
-	tests/unit/qos/test_rates \
+	tests/unit/ib/test_rates \
 	tests/unit/qos/test_request \
 	tests/unit/qos/test_restrict \
 	tests/unit/qos/test_scopes \
@@ -183,7 +183,7 @@ tests_unit_service_test_sflow_SOURCES = \
 	tests/unit/service/test_sflow.c service/sflow.c
 
 # Disks fail there.
-tests_unit_common_test_file_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=fsync
+tests_unit_lib_test_file_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=fsync
 tests_unit_portmgr_test_journal_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=fdatasync -Wl,--wrap=fsync -Wl,--wrap=ftruncate
 

@@ -2,7 +2,7 @@
 /* One path: what links, level and request make of it. */
 #include "qos/decide.h"
 
-#include "qos/rates.h"
+#include "ib/rates.h"
 #include "tests/unit/qos/path_fixture.h"
 
 #define FROM 2 /* hosts of the plan; their ports 1 */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "qos/explain.h"
 
-#include "qos/rates.h"
+#include "ib/rates.h"
 #include "tests/unit/qos/path_fixture.h"
 
 static struct triad_path_request request;

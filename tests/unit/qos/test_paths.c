@@ -2,7 +2,7 @@
 /* Walks and P_Keys beside the same done slowly, on the fabric itself. */
 #include "qos/paths.h"
 
-#include "qos/rates.h"
+#include "ib/rates.h"
 #include "tests/sim/fabrics.h"
 #include "tests/unit/qos/path_fixture.h"
 

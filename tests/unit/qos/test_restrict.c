@@ -4,7 +4,7 @@
 #include "qos/restrict.h"
 
 #include "qos/decide.h"
-#include "qos/rates.h"
+#include "ib/rates.h"
 #include "tests/unit/qos/path_fixture.h"
 
 #define BIT(n) (UINT64_C(1) << (n))

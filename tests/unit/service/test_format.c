@@ -2,7 +2,7 @@
 /* service/command/format.h: three digits that count, whatever the size. */
 #include <math.h>
 
-#include "perfmgr/counter.h"
+#include "ib/counter.h"
 #include "service/command/format.h"
 #include "tests/unit/run.h"
 

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "triad/command.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "command/command_table.h"
+#include "lib/text.h"
+#include "ib/counter.h"
+
+#define LEFT_SIZE 64
+
+static bool is_shown(const struct triad_verb_table *table,
+	const struct triad_verb *verb, size_t option)
+{
+	return verb->options & TRIAD_OPTION_BIT(option) && table->options[option].help;
+}
+
+static void append_synopsis(const struct triad_verb_table *table,
+	const struct triad_verb *verb, char *text, size_t size)
+{
+	/* Behind "--" there are no options any more. */
+	bool is_last = verb->arguments && verb->arguments[0] == '-';
+
+	triad_text_append(text, size, "%s", verb->name);
+	if (verb->arguments && !is_last)
+		triad_text_append(text, size, " %s", verb->arguments);
+	for (size_t i = 0; i < table->n_options; i++) {
+		const struct triad_option *option = &table->options[i];
+
+		if (is_shown(table, verb, i))
+			triad_text_append(text, size, " [%s%s%s]", option->name,
+				option->operand ? " " : "",
+				option->operand ? option->operand : "");
+	}
+	if (is_last)
+		triad_text_append(text, size, " %s", verb->arguments);
+}
+
+static void append_options(const struct triad_verb_table *table,
+	const struct triad_verb *verb, char *text, size_t size)
+{
+	const char *before = "\n";
+	char left[LEFT_SIZE];
+
+	for (size_t i = 0; i < table->n_options; i++) {
+		const struct triad_option *option = &table->options[i];
+
+		if (!is_shown(table, verb, i))
+			continue;
+		snprintf(left, sizeof(left), "%s %s", option->name,
+			option->operand ? option->operand : "");
+		triad_text_append(
+			text, size, "%s  %-28s%s\n", before, left, option->help);
+		before = "";
+	}
+}
+
+static void append_counters(char *text, size_t size)
+{
+	triad_text_append(text, size, "\nCounters (case is ignored):\n");
+	for (int i = 0; i < TRIAD_N_COUNTERS; i++)
+		triad_text_append(text, size, "  %s\n", triad_counters[i].name);
+}
+
+/* Who may type it, where that is not every reader. */
+static void append_access(const struct triad_verb *verb, char *text, size_t size)
+{
+	static const char who[] = "root, OpenSM's user and control.admin_group";
+
+	if (verb->access != TRIAD_VERB_READS)
+		triad_text_append(text, size, "For %s.\n", who);
+	else if (verb->arguments_change)
+		triad_text_append(
+			text, size, "With %s: for %s.\n", verb->arguments, who);
+}
+
+static void append_verb(const struct triad_verb_table *table,
+	const struct triad_verb *verb, const char *prefix, char *text, size_t size)
+{
+	triad_text_append(
+		text, size, "%s%s ", text[0] ? "\nUsage: " : "Usage: ", prefix);
+	append_synopsis(table, verb, text, size);
+	triad_text_append(text, size, "\n\n%s\n", verb->help);
+	if (table->options == triad_options)
+		append_access(verb, text, size);
+	append_options(table, verb, text, size);
+	if (table->options == triad_options &&
+		(verb->options & TRIAD_OPTION_BIT(TRIAD_OPTION_BY) ||
+			verb->verb == TRIAD_COMMAND_PERF_HISTOGRAM))
+		append_counters(text, size);
+}
+
+static void append_overview(
+	const struct triad_verb_table *table, char *text, size_t size)
+{
+	for (size_t i = 0; i < table->n_verbs; i++) {
+		triad_text_append(text, size, "  ");
+		append_synopsis(table, &table->verbs[i], text, size);
+		triad_text_append(text, size, "\n      %s\n", table->verbs[i].help);
+	}
+}
+
+int triad_verb_tables_help(const struct triad_verb_table *tables, size_t n,
+	const char *topic, const char *prefix, char *text, size_t size)
+{
+	text[0] = '\0';
+	if (!*topic)
+		triad_text_append(
+			text, size, "Usage: %s COMMAND [OPTION...]\n\n", prefix);
+	for (size_t t = 0; t < n; t++) {
+		if (!*topic)
+			append_overview(&tables[t], text, size);
+		for (size_t i = 0; *topic && i < tables[t].n_verbs; i++)
+			if (triad_verb_is_topic(&tables[t].verbs[i], topic))
+				append_verb(&tables[t], &tables[t].verbs[i], prefix,
+					text, size);
+	}
+	if (!*topic)
+		triad_text_append(
+			text, size, "\n'%s help COMMAND' tells more.\n", prefix);
+	return text[0] ? 0 : ENOENT;
+}
+
+int triad_command_help(const char *topic, const char *prefix, char *text, size_t size)
+{
+	const struct triad_verb_table table = triad_command_verbs();
+
+	return triad_verb_tables_help(&table, 1, topic, prefix, text, size);
+}

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "command/command_table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "conf/conf_keys.h"
+#include "lib/text.h"
+
+#define AT(member) .offset = offsetof(struct triad_command, member)
+#define VALUE(member)                                                                  \
+	TRIAD_OPTION_KIND_VALUE, AT(member),                                           \
+		.present = offsetof(struct triad_command, has_##member)
+
+const struct triad_option triad_options[TRIAD_N_OPTIONS] = {
+	[TRIAD_OPTION_NODE] = {"--node", "GUID|NAME", TRIAD_OPTION_KIND_NODE, AT(node),
+		.help = "one node alone: its GUID, as 0x..., or its name"},
+	[TRIAD_OPTION_PORT] = {"--port", "N", TRIAD_OPTION_KIND_NUMBER, AT(port),
+		.max = 254, .help = "ports with this number alone, 0 to 254"},
+	[TRIAD_OPTION_TYPE] = {"--type", "ca|switch|router|all",
+		TRIAD_OPTION_KIND_CHOICE, AT(type), .choices = triad_conf_types,
+		.help = "nodes of this type alone [all]"},
+	[TRIAD_OPTION_ERRORS] = {"--errors", NULL, TRIAD_OPTION_KIND_FLAG, AT(errors),
+		.help = "ports with errors alone, and those that did not answer"},
+	[TRIAD_OPTION_GROUP] = {"--group", "NAME", TRIAD_OPTION_KIND_GROUP, AT(group),
+		.help = "ports of this [group NAME] of triad.conf alone"},
+	[TRIAD_OPTION_ALL] = {"--all", NULL, TRIAD_OPTION_KIND_FLAG, AT(all),
+		.help = "those too that were cleared lately"},
+	[TRIAD_OPTION_EVERY] = {"--all", NULL, TRIAD_OPTION_KIND_FLAG, AT(all),
+		.help = "every port"},
+	[TRIAD_OPTION_FAILED] = {"--failed", NULL, TRIAD_OPTION_KIND_FLAG, AT(failed),
+		.help = "those alone that were disabled as failed"},
+	[TRIAD_OPTION_BY] = {"--by", "COUNTER", TRIAD_OPTION_KIND_COUNTER, AT(by),
+		.help = "sort by the rate of this counter [PortXmitData]"},
+	[TRIAD_OPTION_LIMIT] = {"-n", "N", TRIAD_OPTION_KIND_NUMBER, AT(limit),
+		.min = 1, .max = 65535, .help = "how many to show, 1 to 65535 [20]"},
+	[TRIAD_OPTION_SOURCE] = {"--src", "NODE|GUID|LID", TRIAD_OPTION_KIND_END,
+		AT(source),
+		.help = "the path's source: a node's name (with /P2 for its "
+			"port 2), a GUID as 0x..., or a LID"},
+	[TRIAD_OPTION_DESTINATION] = {"--dst", "NODE|GUID|LID", TRIAD_OPTION_KIND_END,
+		AT(destination), .help = "its destination"},
+	[TRIAD_OPTION_SERVICE_ID] = {"--service-id", "N", VALUE(service_id),
+		.max_value = UINT64_MAX, .help = "ask with this Service-ID"},
+	[TRIAD_OPTION_TCLASS] = {"--tclass", "N", VALUE(tclass), .max_value = 255,
+		.help = "ask with this TClass, 0 to 255"},
+	[TRIAD_OPTION_QOS_CLASS] = {"--qos-class", "N", VALUE(qos_class),
+		.max_value = 4095, .help = "ask with this QoS class, 0 to 4095"},
+	[TRIAD_OPTION_PKEY] = {"--pkey", "N", VALUE(pkey), .max_value = 65535,
+		.help = "ask with this P_Key"},
+	[TRIAD_OPTION_SL] = {"--sl", "N", VALUE(sl), .max_value = 15,
+		.help = "ask with this SL, 0 to 15"},
+	[TRIAD_OPTION_WATCH] = {"--watch", NULL, TRIAD_OPTION_KIND_FLAG, AT(watch),
+		.help = "show them again and again, until Ctrl-C"},
+	[TRIAD_OPTION_INTERVAL] = {"--interval", "S", TRIAD_OPTION_KIND_NUMBER,
+		AT(interval_s), .min = 1, .max = 3600,
+		.help = "with --watch: each S seconds, 1 to 3600 [2]"},
+	[TRIAD_OPTION_JSON] = {"--json", NULL, TRIAD_OPTION_KIND_FLAG, AT(json),
+		.help = "JSON instead of text"},
+	[TRIAD_OPTION_COLOR] = {"--color", NULL, TRIAD_OPTION_KIND_FLAG, AT(color)},
+};
+
+#define BIT(option) TRIAD_OPTION_BIT(TRIAD_OPTION_##option)
+#define OUTPUT (BIT(JSON) | BIT(COLOR))
+
+const struct triad_verb triad_verbs[TRIAD_N_VERBS] = {
+	{.name = "status",
+		.verb = TRIAD_COMMAND_STATUS,
+		.access = TRIAD_VERB_READS,
+		.options = OUTPUT,
+		.help = "What the plugin sees and does: the SM's state, the fabric, "
+			"the last sweep."},
+	{.name = "perf show",
+		.verb = TRIAD_COMMAND_PERF_SHOW,
+		.access = TRIAD_VERB_READS,
+		.options = BIT(ERRORS) | BIT(NODE) | BIT(PORT) | BIT(TYPE) | OUTPUT,
+		.help = "The counters of ports, as the last sweep read them."},
+	{.name = "perf top",
+		.verb = TRIAD_COMMAND_PERF_TOP,
+		.access = TRIAD_VERB_READS,
+		.options = BIT(BY) | BIT(LIMIT) | BIT(WATCH) | BIT(INTERVAL) | OUTPUT,
+		.help = "The ports where one counter grows fastest."},
+	{.name = "perf sweep",
+		.verb = TRIAD_COMMAND_PERF_SWEEP,
+		.access = TRIAD_VERB_CHANGES,
+		.options = OUTPUT,
+		.help = "Reads the counters of all ports now and waits for the end."},
+	{.name = "perf clear",
+		.verb = TRIAD_COMMAND_PERF_CLEAR,
+		.access = TRIAD_VERB_CHANGES,
+		.options = BIT(EVERY) | BIT(NODE) | BIT(PORT) | BIT(TYPE) | OUTPUT,
+		.help = "Sets the totals of ports to 0, or also the ports' own "
+			"counters, for whoever reads them; or begins all histograms "
+			"anew.",
+		.arguments = "totals|hardware|histograms",
+		.n_arguments_min = 1,
+		.n_arguments_max = 1},
+	{.name = "perf resets",
+		.verb = TRIAD_COMMAND_PERF_RESETS,
+		.access = TRIAD_VERB_READS,
+		.options = BIT(NODE) | BIT(PORT) | BIT(LIMIT) | OUTPUT,
+		.help = "The last resets of counters in hardware, the newest first: "
+			"the counter, what it read before, when, by whom."},
+	{.name = "perf histogram",
+		.verb = TRIAD_COMMAND_PERF_HISTOGRAM,
+		.access = TRIAD_VERB_READS,
+		.options = BIT(NODE) | BIT(PORT) | BIT(GROUP) | OUTPUT,
+		.help = "How often a counter grew how fast: over all ports, one port "
+			"group, one node or one port.",
+		.arguments = "COUNTER",
+		.n_arguments_min = 1,
+		.n_arguments_max = 1},
+	{.name = "alerts",
+		.verb = TRIAD_COMMAND_ALERTS,
+		.access = TRIAD_VERB_READS,
+		.options = BIT(NODE) | BIT(ALL) | BIT(LIMIT) | BIT(WATCH) |
+			BIT(INTERVAL) | OUTPUT,
+		.help = "What is wrong at present, the last to come first."},
+	{.name = "agents owner",
+		.verb = TRIAD_COMMAND_AGENTS_OWNER,
+		.access = TRIAD_VERB_READS,
+		.options = OUTPUT,
+		.help = "Which agent reads a node.",
+		.arguments = "NODE",
+		.n_arguments_min = 1,
+		.n_arguments_max = 1},
+	{.name = "agents drain",
+		.verb = TRIAD_COMMAND_AGENTS_DRAIN,
+		.access = TRIAD_VERB_CHANGES,
+		.options = BIT(COLOR),
+		.help = "Has this agent give its nodes to others, until 'agents resume' "
+			"or its next start."},
+	{.name = "agents resume",
+		.verb = TRIAD_COMMAND_AGENTS_RESUME,
+		.access = TRIAD_VERB_CHANGES,
+		.options = BIT(COLOR),
+		.help = "Has this agent read nodes again."},
+	{.name = "agents",
+		.verb = TRIAD_COMMAND_AGENTS,
+		.access = TRIAD_VERB_READS,
+		.options = OUTPUT,
+		.help = "The agents that read counters, and how each of them does."},
+	{.name = "qos on",
+		.verb = TRIAD_COMMAND_QOS_ON,
+		.access = TRIAD_VERB_CHANGES,
+		.options = BIT(COLOR),
+		.help = "Triad answers requests for paths, until the next 'reload' or "
+			"start."},
+	{.name = "qos off",
+		.verb = TRIAD_COMMAND_QOS_OFF,
+		.access = TRIAD_VERB_CHANGES,
+		.options = BIT(COLOR),
+		.help = "OpenSM answers them by itself again, until the next 'reload' "
+			"or start."},
+	{.name = "qos clients",
+		.verb = TRIAD_COMMAND_QOS_CLIENTS,
+		.access = TRIAD_VERB_READS,
+		.options = BIT(LIMIT) | OUTPUT,
+		.help = "Who asks most for paths."},
+	{.name = "qos explain",
+		.verb = TRIAD_COMMAND_QOS_EXPLAIN,
+		.access = TRIAD_VERB_READS,
+		.options = BIT(SOURCE) | BIT(DESTINATION) | BIT(SERVICE_ID) |
+			BIT(TCLASS) | BIT(QOS_CLASS) | BIT(PKEY) | BIT(SL) | OUTPUT,
+		.help = "Why a request for a path gets its answer: rule, level, every "
+			"hop."},
+	{.name = "qos plan",
+		.verb = TRIAD_COMMAND_QOS_PLAN,
+		.access = TRIAD_VERB_READS,
+		.arguments_change = true, /* it reads FILE */
+		.options = BIT(NODE) | BIT(PORT) | BIT(LIMIT) | OUTPUT,
+		.help = "Which QoS tables would change, by the policy in FILE or the "
+			"one that is loaded, and what is wrong with it on this fabric. "
+			" Exits with 3 when something would.",
+		.arguments = "[FILE]",
+		.n_arguments_max = 1},
+	{.name = "qos apply",
+		.verb = TRIAD_COMMAND_QOS_APPLY,
+		.access = TRIAD_VERB_CHANGES,
+		.options = BIT(COLOR),
+		.help = "Reads the policy again, and has OpenSM sweep now: then tables "
+			"are programmed, or its rules alone taken where tables are "
+			"off.  A policy is in force whole, or not at all."},
+	{.name = "qos tables",
+		.verb = TRIAD_COMMAND_QOS_TABLES,
+		.access = TRIAD_VERB_READS,
+		.options = BIT(NODE) | BIT(PORT) | OUTPUT,
+		.help = "The QoS tables of ports: as the policy says, as the SM knows "
+			"them, as the ports answer."},
+	{.name = "qos nodes",
+		.verb = TRIAD_COMMAND_QOS_NODES,
+		.access = TRIAD_VERB_READS,
+		.options = OUTPUT,
+		.help = "Nodes that are in none of the policy's port groups."},
+	{.name = "election",
+		.verb = TRIAD_COMMAND_ELECTION,
+		.access = TRIAD_VERB_READS,
+		.options = OUTPUT,
+		.help = "Who is master and who may enforce, why, and how the members "
+			"are."},
+	{.name = "port priority",
+		.verb = TRIAD_COMMAND_PORT_PRIORITY,
+		.access = TRIAD_VERB_CHANGES,
+		.options = BIT(COLOR),
+		.help = "Whom to prefer among SMs that are equally well: 0 to 15, "
+			"until the next 'reload' or start.",
+		.arguments = "N",
+		.n_arguments_min = 1,
+		.n_arguments_max = 1},
+	{.name = "port confirm",
+		.verb = TRIAD_COMMAND_PORT_CONFIRM,
+		.access = TRIAD_VERB_CHANGES,
+		.options = BIT(COLOR),
+		.help = "Your word that all members that are missing are down: then "
+			"those that are here may enforce without them."},
+	{.name = "port blacklist",
+		.verb = TRIAD_COMMAND_PORT_BLACKLIST,
+		.access = TRIAD_VERB_READS,
+		.arguments_change = true,
+		.options = BIT(COLOR),
+		.help = "SMs, by port GUID, that must not enforce; for ever, on all "
+			"members.",
+		.arguments = "[add|remove GUID]",
+		.n_arguments_max = 2},
+	{.name = "port verdict",
+		.verb = TRIAD_COMMAND_PORT_VERDICT,
+		.access = TRIAD_VERB_CHANGES,
+		.options = BIT(COLOR),
+		.help = "What an external check says of this SM: whether it may "
+			"enforce.",
+		.arguments = "yes|no",
+		.n_arguments_min = 1,
+		.n_arguments_max = 1},
+	{.name = "port plan",
+		.verb = TRIAD_COMMAND_PORT_PLAN,
+		.access = TRIAD_VERB_READS,
+		.options = BIT(NODE) | BIT(PORT) | BIT(LIMIT) | OUTPUT,
+		.help = "What would be done so that switch ports are as expected, what "
+			"is not done, and why.  Exits with 3 when something would."},
+	{.name = "port list",
+		.verb = TRIAD_COMMAND_PORT_LIST,
+		.access = TRIAD_VERB_READS,
+		.options = BIT(FAILED) | BIT(NODE) | BIT(PORT) | BIT(LIMIT) | OUTPUT,
+		.help = "Switch ports as they are expected and as they are."},
+	{.name = "port history",
+		.verb = TRIAD_COMMAND_PORT_HISTORY,
+		.access = TRIAD_VERB_READS,
+		.options = BIT(NODE) | BIT(PORT) | BIT(LIMIT) | OUTPUT,
+		.help = "What was done to ports, by whom, when and why, the last "
+			"first."},
+	{.name = "port release",
+		.verb = TRIAD_COMMAND_PORT_RELEASE,
+		.access = TRIAD_VERB_CHANGES,
+		.options = BIT(COLOR),
+		.help = "A port that was disabled as failed is enabled again, and "
+			"looked at anew.",
+		.arguments = "NODE PORT",
+		.n_arguments_min = 2,
+		.n_arguments_max = 2},
+	{.name = "port approve",
+		.verb = TRIAD_COMMAND_PORT_APPROVE,
+		.access = TRIAD_VERB_CHANGES,
+		.options = BIT(COLOR),
+		.help = "Your word that the plan is meant, though it changes more ports "
+			"than port.max_actions; for one port, though a guard stops it.",
+		.arguments = "[NODE PORT]",
+		.n_arguments_max = 2},
+	{.name = "port snapshot",
+		.verb = TRIAD_COMMAND_PORT_SNAPSHOT,
+		.access = TRIAD_VERB_CHANGES,
+		.options = BIT(COLOR),
+		.help = "The fabric as it is, written as an expected configuration."},
+	{.name = "set",
+		.verb = TRIAD_COMMAND_SET,
+		.access = TRIAD_VERB_CHANGES,
+		.options = BIT(COLOR),
+		.help = "Changes a key of triad.conf, written section.key, until the "
+			"next 'reload' or start.",
+		.arguments = "KEY VALUE",
+		.n_arguments_min = 2,
+		.n_arguments_max = 2},
+	{.name = "reload",
+		.verb = TRIAD_COMMAND_RELOAD,
+		.access = TRIAD_VERB_CHANGES,
+		.options = BIT(COLOR),
+		.help = "Reads triad.conf again; a file with a mistake changes "
+			"nothing."},
+	{.name = "help",
+		.verb = TRIAD_COMMAND_HELP,
+		.access = TRIAD_VERB_READS,
+		.options = BIT(COLOR),
+		.help = "All commands, or one with its options.",
+		.arguments = "[COMMAND]",
+		.n_arguments_max = 2},
+};
+
+struct triad_verb_table triad_command_verbs(void)
+{
+	return (struct triad_verb_table){
+		.verbs = triad_verbs,
+		.n_verbs = TRIAD_N_VERBS,
+		.options = triad_options,
+		.n_options = TRIAD_N_OPTIONS,
+	};
+}
+
+const struct triad_verb *triad_verb_of(enum triad_command_verb verb)
+{
+	for (size_t i = 0; i < TRIAD_N_VERBS; i++)
+		if (triad_verbs[i].verb == verb)
+			return &triad_verbs[i];
+	return NULL;
+}
+
+bool triad_verb_is_topic(const struct triad_verb *verb, const char *topic)
+{
+	size_t n = strlen(topic);
+
+	return !strncmp(verb->name, topic, n) &&
+		(!verb->name[n] || verb->name[n] == ' ');
+}
+
+void triad_verb_complain(const struct triad_verb *verb, char *message, size_t size,
+	const char *format, va_list args)
+{
+	snprintf(message, size, "%s%s", verb ? verb->name : "", verb ? ": " : "");
+	triad_text_vappend(message, size, format, args);
+	triad_text_clean(message);
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What can be typed: a table of options and a table of commands.  Parsing and help
+ * loop over them, so they can't differ; a new command is one row here and one
+ * member of enum triad_command_verb.
+ *
+ * Thread-safety: constant data. */
+#ifndef TRIAD_COMMAND_COMMAND_TABLE_H
+#define TRIAD_COMMAND_COMMAND_TABLE_H
+
+#include <stdarg.h>
+
+#include "triad/command.h"
+
+enum triad_option_kind {
+	TRIAD_OPTION_KIND_FLAG,
+	TRIAD_OPTION_KIND_NUMBER, /* min to max */
+	TRIAD_OPTION_KIND_CHOICE, /* one of 'choices'; the value is its index */
+	TRIAD_OPTION_KIND_NODE,
+	TRIAD_OPTION_KIND_END,   /* of a path: a node, a GUID or a LID */
+	TRIAD_OPTION_KIND_VALUE, /* 0 to 'max_value', decimal or 0x...; sets
+	                             'present' */
+	TRIAD_OPTION_KIND_COUNTER,
+	TRIAD_OPTION_KIND_GROUP,
+	TRIAD_OPTION_KIND_PATH, /* of triadctl's own commands, */
+	TRIAD_OPTION_KIND_NAME, /* as is this */
+};
+
+struct triad_option {
+	const char *name;
+	const char *operand; /* what follows it, for help; NULL: nothing */
+	enum triad_option_kind kind;
+	size_t offset; /* in struct triad_command */
+	unsigned min, max;
+	size_t present;     /* offset of a bool: the option was there */
+	uint64_t max_value; /* of a TRIAD_OPTION_KIND_VALUE */
+	const char *const *choices;
+	const char *help; /* NULL: triadctl's own, not shown */
+};
+
+/* Rows of triad_options, and bits of a command's 'options'. */
+enum {
+	TRIAD_OPTION_NODE,
+	TRIAD_OPTION_PORT,
+	TRIAD_OPTION_TYPE,
+	TRIAD_OPTION_ERRORS,
+	TRIAD_OPTION_GROUP,
+	TRIAD_OPTION_ALL,
+	TRIAD_OPTION_EVERY,
+	TRIAD_OPTION_FAILED,
+	TRIAD_OPTION_BY,
+	TRIAD_OPTION_LIMIT,
+	TRIAD_OPTION_SOURCE,
+	TRIAD_OPTION_DESTINATION,
+	TRIAD_OPTION_SERVICE_ID,
+	TRIAD_OPTION_TCLASS,
+	TRIAD_OPTION_QOS_CLASS,
+	TRIAD_OPTION_PKEY,
+	TRIAD_OPTION_SL,
+	TRIAD_OPTION_WATCH,
+	TRIAD_OPTION_INTERVAL,
+	TRIAD_OPTION_JSON,
+	TRIAD_OPTION_COLOR,
+	TRIAD_N_OPTIONS
+};
+
+#define TRIAD_OPTION_BIT(option) (1u << (option))
+
+extern const struct triad_option triad_options[TRIAD_N_OPTIONS];
+
+/* What a command does to Triad, to ports or to files.  A row without it counts as one
+ * that changes something, so that a forgotten one is not open to readers. */
+enum triad_verb_access {
+	TRIAD_VERB_UNCLASSED,
+	TRIAD_VERB_READS,
+	TRIAD_VERB_CHANGES,
+};
+
+struct triad_verb {
+	const char *name; /* one word or two */
+	enum triad_command_verb verb;
+	enum triad_verb_access access;
+	/* Of a command that reads: arguments make it one that changes something, or
+	 * that reads a file with the rights of the process that is asked. */
+	bool arguments_change;
+	unsigned options; /* TRIAD_OPTION_BIT()s */
+	const char *help;
+	const char *arguments; /* for help; NULL: none */
+	int n_arguments_min, n_arguments_max;
+};
+
+#define TRIAD_N_VERBS 34
+
+extern const struct triad_verb triad_verbs[TRIAD_N_VERBS];
+
+/* Puts the arguments of 'port ...' into 'command'.  Returns 0; or EINVAL with a
+ * sentence in 'message'. */
+int triad_command_take_port(const struct triad_verb *verb, const char *const *arguments,
+	int n_arguments, struct triad_command *command, char *message, size_t size);
+
+/* What is wrong with a command line, behind the command's name as far as it is known
+ * ('verb' may be NULL), into 'message' of 'size' octets. */
+__attribute__((format(printf, 4, 0))) void triad_verb_complain(
+	const struct triad_verb *verb, char *message, size_t size, const char *format,
+	va_list args);
+
+/* A table of commands with its options: the plugin's, or triadctl's own. */
+struct triad_verb_table {
+	const struct triad_verb *verbs;
+	size_t n_verbs;
+	const struct triad_option *options; /* of bit i of a command's */
+	size_t n_options;
+};
+
+/* As triad_command_help(), on the commands of 'n' tables. */
+int triad_verb_tables_help(const struct triad_verb_table *tables, size_t n,
+	const char *topic, const char *prefix, char *text, size_t size);
+
+/* The plugin's. */
+struct triad_verb_table triad_command_verbs(void);
+
+/* The plugin's row of a verb; never NULL for one of the enum. */
+const struct triad_verb *triad_verb_of(enum triad_command_verb verb);
+
+/* Whether 'topic' is the command's name or the first of its words. */
+bool triad_verb_is_topic(const struct triad_verb *verb, const char *topic);
+
+#endif

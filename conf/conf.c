@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "triad/conf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <glib.h>
+
+#include "conf/conf_keys.h"
+#include "conf/conf_value.h"
+#include "triad/lists.h"
+
+/* --- defaults ---------------------------------------------------------- */
+
+static void set_standards(struct triad_conf *conf, enum triad_conf_per per,
+	unsigned element, uint64_t port_guid)
+{
+	char reason[TRIAD_DIAG_TEXT_SIZE];
+	size_t i, n;
+	const struct triad_conf_key *keys = triad_conf_keys(&n);
+
+	for (i = 0; i < n; i++)
+		if (keys[i].per == per)
+			triad_conf_value_set(conf,
+				(struct triad_conf_key_ref){&keys[i], element},
+				keys[i].standard, port_guid, reason, sizeof(reason));
+}
+
+void triad_conf_init(struct triad_conf *conf, uint64_t port_guid)
+{
+	memset(conf, 0, sizeof(*conf));
+	set_standards(conf, TRIAD_CONF_ONCE, 0, port_guid);
+	/* The other scopes inherit, which zeros say. */
+	set_standards(conf, TRIAD_CONF_PER_SCOPE, 0, port_guid);
+}
+
+void triad_conf_group_add(struct triad_conf *conf, const char *name)
+{
+	struct triad_conf_group *group = &conf->groups[conf->n_groups];
+
+	snprintf(group->name, sizeof(group->name), "%s", name);
+	set_standards(conf, TRIAD_CONF_PER_GROUP, conf->n_groups, 0);
+	conf->n_groups++;
+}
+
+/* --- files ------------------------------------------------------------- */
+
+/* Reads up to 'size' octets; fewer only at the end of the file. */
+static int read_whole(int fd, char *text, size_t size, size_t *n_read)
+{
+	ssize_t n = 1;
+
+	for (*n_read = 0; n && *n_read < size; *n_read += (size_t)n) {
+		n = read(fd, text + *n_read, size - *n_read);
+		if (n < 0)
+			return errno;
+	}
+	return 0;
+}
+
+static int check_file(int fd)
+{
+	struct stat status;
+
+	if (fstat(fd, &status))
+		return errno;
+	if (S_ISDIR(status.st_mode))
+		return EISDIR;
+	if (!S_ISREG(status.st_mode))
+		return EINVAL;
+	return 0;
+}
+
+/* The caller has set '*text' to NULL and frees it in any case. */
+static int read_file(const char *path, char **text, size_t *size)
+{
+	const size_t room = TRIAD_CONF_FILE_MAX_SIZE + 1; /* one too much shows */
+	int error, fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+	if (fd < 0)
+		return errno;
+	error = check_file(fd);
+	if (!error) {
+		*text = malloc(room);
+		error = *text ? read_whole(fd, *text, room, size) : ENOMEM;
+	}
+	close(fd);
+	return error;
+}
+
+int triad_conf_load(const char *path, uint64_t port_guid, struct triad_conf *conf,
+	struct triad_diags *diags)
+{
+	char *text = NULL;
+	size_t size = 0;
+	int error;
+
+	triad_diags_init(diags, path);
+	error = read_file(path, &text, &size);
+	if (error)
+		triad_diags_add(diags, 0, 0, "the file can't be read: %s",
+			error == EINVAL ? "Not a regular file" : g_strerror(error));
+	else
+		error = triad_conf_parse(text, size, port_guid, conf, diags);
+	free(text);
+	return error;
+}
+
+/* --- single keys ------------------------------------------------------- */
+
+static const struct triad_conf_key *prometheus_key(
+	const struct triad_conf *conf, const char *name)
+{
+	struct triad_conf_section prometheus;
+	struct triad_conf_key_ref ref;
+
+	triad_conf_section_find(conf, "prometheus", &prometheus, NULL, 0);
+	triad_conf_key_ref_find(conf, &prometheus, name, &ref, NULL, 0);
+	return ref.key;
+}
+
+const struct triad_conf_key *triad_conf_missing(
+	const struct triad_conf *conf, const struct triad_conf_key **because)
+{
+	bool has_certificate = conf->prometheus.tls_certificate[0];
+	bool has_key = conf->prometheus.tls_key[0];
+
+	if (has_key != has_certificate) {
+		*because =
+			prometheus_key(conf, has_key ? "tls_key" : "tls_certificate");
+		return prometheus_key(conf, has_key ? "tls_certificate" : "tls_key");
+	}
+	if (!conf->prometheus.tls_client_ca[0] || has_certificate)
+		return NULL;
+	*because = prometheus_key(conf, "tls_client_ca");
+	return prometheus_key(conf, "tls_certificate");
+}
+
+/* Copies 'value' without the blanks around it; EINVAL when it is too long. */
+static int trim(const char *value, char *text, struct triad_diags *diags)
+{
+	size_t n;
+
+	value += strspn(value, " \t");
+	n = strlen(value);
+	while (n && strchr(" \t", value[n - 1]))
+		n--;
+	if (n < TRIAD_CONF_VALUE_SIZE) {
+		snprintf(text, TRIAD_CONF_VALUE_SIZE, "%.*s", (int)n, value);
+		return 0;
+	}
+	triad_diags_add(diags, 0, 0, "the value has %zu octets; allowed are %d", n,
+		TRIAD_CONF_VALUE_SIZE - 1);
+	return EINVAL;
+}
+
+/* Changes 'conf' even if it makes no sense then. */
+static int set_value(struct triad_conf *conf, struct triad_conf_key_ref ref,
+	const char *name, const char *value, uint64_t port_guid,
+	struct triad_diags *diags)
+{
+	char text[TRIAD_CONF_VALUE_SIZE], reason[TRIAD_DIAG_TEXT_SIZE];
+	const struct triad_conf_key *missing, *because;
+	int error = trim(value, text, diags);
+
+	if (error)
+		return error;
+	if (!triad_conf_value_set(conf, ref, text, port_guid, reason, sizeof(reason))) {
+		triad_diags_add(diags, 0, 0, "%s: %s", name, reason);
+		return EINVAL;
+	}
+	missing = triad_conf_missing(conf, &because);
+	if (!missing)
+		return 0;
+	triad_diags_add(diags, 0, 0,
+		"%s.%s needs %s.%s: change both in the file, then type 'reload'",
+		because->section, because->name, missing->section, missing->name);
+	return EINVAL;
+}
+
+int triad_conf_set(struct triad_conf *conf, const char *name, const char *value,
+	uint64_t port_guid, const char *program, struct triad_diags *diags)
+{
+	struct triad_conf changed = *conf;
+	struct triad_conf_key_ref ref;
+	char reason[TRIAD_DIAG_TEXT_SIZE];
+	int error;
+
+	if (!triad_conf_key_ref_find(conf, NULL, name, &ref, reason, sizeof(reason))) {
+		triad_diags_add(diags, 0, 0, "%s", reason);
+		return ENOENT;
+	}
+	if (!ref.key->at_run_time) {
+		triad_diags_add(diags, 0, 0,
+			"%s is read only when %s starts: change it in the file, then "
+			"restart %s",
+			name, program, program);
+		return EPERM;
+	}
+	error = set_value(&changed, ref, name, value, port_guid, diags);
+	if (!error)
+		*conf = changed;
+	return error;
+}
+
+void triad_conf_keep_start_only(struct triad_conf *conf,
+	const struct triad_conf *in_force, const char *program,
+	struct triad_diags *notes)
+{
+	char wanted[TRIAD_CONF_VALUE_SIZE], present[TRIAD_CONF_VALUE_SIZE];
+	size_t n;
+	const struct triad_conf_key *keys = triad_conf_keys(&n);
+
+	for (size_t i = 0; i < n; i++) {
+		struct triad_conf_key_ref ref = {.key = &keys[i]};
+
+		if (keys[i].at_run_time ||
+			triad_conf_value_is_same(conf, in_force, ref))
+			continue;
+		triad_conf_value_format(conf, ref, wanted, sizeof(wanted));
+		triad_conf_value_format(in_force, ref, present, sizeof(present));
+		triad_diags_add(notes, 0, 0,
+			"%s.%s = %s takes effect when %s is restarted; until then it "
+			"is %s",
+			keys[i].section, keys[i].name, wanted, program, present);
+		triad_conf_value_copy(conf, in_force, ref);
+	}
+}
+
+/* --- all keys ---------------------------------------------------------- */
+
+static bool is_block(const struct triad_conf_key *a, const struct triad_conf_key *b)
+{
+	return a->per == b->per && !strcmp(a->section, b->section);
+}
+
+/* The next place, in force or not.  Rows of one kind and section are a block, which is
+ * gone through once for each element. */
+static bool step(const struct triad_conf *conf, struct triad_conf_entry *entry)
+{
+	size_t n;
+	const struct triad_conf_key *keys = triad_conf_keys(&n), *end = keys + n;
+	const struct triad_conf_key *key = entry->key, *next = key ? key + 1 : keys;
+
+	if (key && (next == end || !is_block(key, next))) {
+		entry->element++;
+		if (entry->element < triad_conf_n_elements(conf, key->per)) {
+			while (key > keys && is_block(key - 1, key))
+				key--;
+			next = key;
+		} else {
+			entry->element = 0;
+		}
+	}
+	/* A block without elements. */
+	while (next < end && !triad_conf_n_elements(conf, next->per))
+		next++;
+	entry->key = next;
+	return next < end;
+}
+
+bool triad_conf_next(const struct triad_conf *conf, struct triad_conf_entry *entry)
+{
+	while (step(conf, entry)) {
+		struct triad_conf_key_ref ref = {entry->key, entry->element};
+		char value[TRIAD_CONF_VALUE_SIZE];
+
+		triad_conf_value_format(conf, ref, value, sizeof(value));
+		if (ref.key->check == triad_servers_check)
+			triad_servers_mask(value, entry->value, sizeof(entry->value));
+		else
+			memcpy(entry->value, value, sizeof(value));
+		if (ref.key->type == TRIAD_CONF_THRESHOLD &&
+			!strcmp(entry->value, "inherit"))
+			continue;
+		triad_conf_key_ref_name(conf, ref, entry->name, sizeof(entry->name));
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The file is read line by line, here rather than by GKeyFile: that stops at the
+ * first wrong line, knows no line numbers and aborts when memory is short. */
+#include "triad/conf.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <glib.h>
+
+#include "conf/conf_keys.h"
+#include "conf/conf_value.h"
+#include "lib/text.h"
+
+#define MAX_SECTIONS 256
+#define NAME_SIZE TRIAD_CONF_NAME_SIZE
+
+enum section_kind {
+	SECTION_NONE,    /* before the first one */
+	SECTION_UNKNOWN, /* reported; its keys are passed over */
+	SECTION_PLAIN,
+	SECTION_PORT,
+};
+
+struct section {
+	enum section_kind kind;
+	struct triad_conf_section where; /* SECTION_PLAIN, else zeros */
+	uint64_t guid;                   /* SECTION_PORT, else 0 */
+	unsigned line;
+};
+
+struct parser {
+	uint64_t port_guid;
+	struct triad_conf *conf;               /* what plain sections say */
+	struct triad_conf own;                 /* what this port's section says, */
+	uint32_t own_has[TRIAD_CONF_MAX_KEYS]; /* for these: a bit an element */
+	struct triad_conf others;              /* what is checked and forgotten */
+	unsigned
+		value_lines[TRIAD_CONF_MAX_KEYS]; /* where 'conf' has them from, or 0 */
+	struct triad_diags *diags;
+	unsigned line;
+	struct section sections[MAX_SECTIONS]; /* all so far, the present one last */
+	unsigned n_sections;
+	/* In the present section, or 0. */
+	unsigned key_lines[TRIAD_CONF_MAX_KEYS][TRIAD_CONF_MAX_SCOPES];
+};
+
+_Static_assert(TRIAD_CONF_MAX_SCOPES <= 32, "own_has has a bit for each");
+/* Threads of the plugin have 512 KiB, and callers' frames hold more of these. */
+_Static_assert(sizeof(struct parser) <= 72 << 10, "it is on the stack");
+
+/* --- sections ---------------------------------------------------------- */
+
+static struct section *present_section(struct parser *parser)
+{
+	return &parser->sections[parser->n_sections - 1];
+}
+
+static bool is_same_section(const struct section *a, const struct section *b)
+{
+	return a->kind == b->kind && a->guid == b->guid &&
+		a->where.first == b->where.first &&
+		a->where.element == b->where.element;
+}
+
+static void report_repeated_section(struct parser *parser)
+{
+	const struct section *section = present_section(parser);
+	unsigned i;
+
+	if (section->kind == SECTION_UNKNOWN)
+		return;
+	for (i = 0; i < parser->n_sections - 1; i++) {
+		if (is_same_section(&parser->sections[i], section)) {
+			triad_diags_add(parser->diags, parser->line, 0,
+				"this section stands on line %u already; put its keys "
+				"together",
+				parser->sections[i].line);
+			return;
+		}
+	}
+}
+
+/* Recognises "[port 0x...]"; false when 'name' begins otherwise, or is "port" alone,
+ * the section of the port manager. */
+static bool parse_port_section(
+	struct parser *parser, struct section *section, const char *name)
+{
+	const char *guid = name + strlen("port");
+
+	if (strncmp(name, "port", strlen("port")) || !*guid || !strchr(" \t", *guid))
+		return false;
+	guid += strspn(guid, " \t");
+	if (triad_text_guid(guid, &section->guid))
+		section->kind = SECTION_PORT;
+	else
+		triad_diags_add(parser->diags, parser->line, 0,
+			"'%s' isn't a port GUID; write [port 0x0002c90300001234]",
+			guid);
+	return true;
+}
+
+/* The name of a group, when 'section' is that of one. */
+static const char *group_of(const char *section)
+{
+	const char *name = section + strlen("group");
+
+	if (strncmp(section, "group", strlen("group")) || !*name ||
+		!strchr(" \t", *name))
+		return NULL;
+	return name + strspn(name, " \t");
+}
+
+static bool parse_plain_section(
+	struct parser *parser, struct section *section, const char *name)
+{
+	const char *group = group_of(name);
+	char message[TRIAD_DIAG_TEXT_SIZE];
+
+	/* Every group that there is room for has been found by now. */
+	if (group && triad_conf_group_name_is_valid(group) &&
+		triad_conf_group_find(parser->conf, group) == parser->conf->n_groups) {
+		triad_diags_add(parser->diags, parser->line, 0, "more than %d groups",
+			TRIAD_CONF_MAX_GROUPS);
+		return false;
+	}
+	if (triad_conf_section_find(
+		    parser->conf, name, &section->where, message, sizeof(message)))
+		return true;
+	triad_diags_add(parser->diags, parser->line, 0, "%s", message);
+	return false;
+}
+
+/* 'name' is NULL when it can't be told. */
+static void begin_section(struct parser *parser, const char *name)
+{
+	struct section *section;
+
+	if (parser->n_sections == MAX_SECTIONS) {
+		triad_diags_add(parser->diags, parser->line, 0, "more than %d sections",
+			MAX_SECTIONS - 1);
+		parser->n_sections--;
+	}
+	section = &parser->sections[parser->n_sections++];
+	*section = (struct section){.kind = SECTION_UNKNOWN, .line = parser->line};
+	memset(parser->key_lines, 0, sizeof(parser->key_lines));
+	if (!name || parse_port_section(parser, section, name))
+		return;
+	if (parse_plain_section(parser, section, name))
+		section->kind = SECTION_PLAIN;
+}
+
+/* --- lines ------------------------------------------------------------- */
+
+struct span {
+	const char *text;
+	size_t length;
+};
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+static struct span trim(const char *text, size_t length)
+{
+	while (length && is_blank(text[length - 1]))
+		length--;
+	while (length && is_blank(*text)) {
+		text++;
+		length--;
+	}
+	return (struct span){text, length};
+}
+
+/* A name that is too long is none that is known, and shown with its end cut. */
+static void copy_name(char *name, struct span span)
+{
+	bool fits = span.length < NAME_SIZE;
+
+	snprintf(name, NAME_SIZE, "%.*s%s", fits ? (int)span.length : NAME_SIZE - 4,
+		span.text, fits ? "" : "...");
+}
+
+/* Copies what stands between the brackets of '[section]'.  NULL, or what is wrong. */
+static const char *section_name(struct span line, char *name)
+{
+	const char *end = memchr(line.text, ']', line.length);
+
+	if (!end)
+		return "a section has no ']' at its end";
+	if (end + 1 < line.text + line.length)
+		return "nothing may follow the ']' of a section";
+	copy_name(name, trim(line.text + 1, (size_t)(end - line.text - 1)));
+	return NULL;
+}
+
+static void parse_section_line(struct parser *parser, struct span line)
+{
+	char name[NAME_SIZE];
+	const char *wrong = section_name(line, name);
+
+	if (wrong)
+		triad_diags_add(parser->diags, parser->line, 0, "%s", wrong);
+	begin_section(parser, wrong ? NULL : name);
+	if (!wrong)
+		report_repeated_section(parser);
+}
+
+/* Stores a value where the present section wants it. */
+static bool store_value(struct parser *parser, struct triad_conf_key_ref ref,
+	const char *value, char *reason, size_t size)
+{
+	const struct section *section = present_section(parser);
+	bool is_own =
+		section->kind == SECTION_PORT && section->guid == parser->port_guid;
+	struct triad_conf *conf = section->kind == SECTION_PLAIN ? parser->conf
+		: is_own                                         ? &parser->own
+								 : &parser->others;
+	size_t index = triad_conf_key_index(ref.key);
+
+	if (!triad_conf_value_set(conf, ref, value, parser->port_guid, reason, size))
+		return false;
+	if (is_own)
+		parser->own_has[index] |= UINT32_C(1) << ref.element;
+	if (conf != &parser->others)
+		parser->value_lines[index] = parser->line;
+	return true;
+}
+
+static void take_value(
+	struct parser *parser, struct triad_conf_key_ref ref, struct span span)
+{
+	unsigned *first_line =
+		&parser->key_lines[triad_conf_key_index(ref.key)][ref.element];
+	char value[TRIAD_CONF_VALUE_SIZE], reason[TRIAD_DIAG_TEXT_SIZE];
+	char name[NAME_SIZE];
+
+	triad_conf_key_ref_name(parser->conf, ref, name, sizeof(name));
+	if (*first_line) {
+		triad_diags_add(parser->diags, parser->line, 0,
+			"%s has a value on line %u already", name, *first_line);
+		return;
+	}
+	*first_line = parser->line;
+	if (span.length >= sizeof(value)) {
+		triad_diags_add(parser->diags, parser->line, 0,
+			"%s: the value has %zu octets; allowed are %zu", name,
+			span.length, sizeof(value) - 1);
+		return;
+	}
+	snprintf(value, sizeof(value), "%.*s", (int)span.length, span.text);
+	if (!store_value(parser, ref, value, reason, sizeof(reason)))
+		triad_diags_add(parser->diags, parser->line, 0, "%s: %s%s", name,
+			reason,
+			strchr(value, '#') ? " (a #comment needs a line of its own)"
+					   : "");
+}
+
+static void parse_key_line(struct parser *parser, struct span line, const char *equals)
+{
+	const struct section *section = present_section(parser);
+	/* Guessing takes its time: not when nobody would see it. */
+	bool is_seen = parser->diags->n < TRIAD_DIAG_MAX;
+	char name[NAME_SIZE], reason[TRIAD_DIAG_TEXT_SIZE] = "";
+	struct triad_conf_key_ref ref;
+
+	if (section->kind == SECTION_UNKNOWN)
+		return;
+	copy_name(name, trim(line.text, (size_t)(equals - line.text)));
+	if (section->kind == SECTION_NONE) {
+		triad_diags_add(parser->diags, parser->line, 0,
+			"'%s' stands before the first section, such as [perfmgr]",
+			name);
+		return;
+	}
+	if (triad_conf_key_ref_find(parser->conf,
+		    section->kind == SECTION_PLAIN ? &section->where : NULL, name, &ref,
+		    reason, is_seen ? sizeof(reason) : 0))
+		take_value(parser, ref,
+			trim(equals + 1,
+				(size_t)(line.text + line.length - equals - 1)));
+	else
+		triad_diags_add(parser->diags, parser->line, 0, "%s", reason);
+}
+
+static void parse_line(struct parser *parser, const char *text, size_t length)
+{
+	const char *equals;
+	struct span line;
+	size_t bad;
+
+	if (length && text[length - 1] == '\r')
+		length--;
+	bad = triad_text_check(text, length);
+	if (bad < length) {
+		triad_diags_add(parser->diags, parser->line, (unsigned)bad + 1,
+			"octet 0x%02x is a control character or isn't UTF-8",
+			(unsigned char)text[bad]);
+		return;
+	}
+	line = trim(text, length);
+	if (!line.length || *line.text == '#')
+		return;
+	equals = memchr(line.text, '=', line.length);
+	if (*line.text == '[')
+		parse_section_line(parser, line);
+	else if (equals && equals > line.text)
+		parse_key_line(parser, line, equals);
+	else
+		triad_diags_add(parser->diags, parser->line, 0,
+			"'%.*s' is neither [section] nor key = value nor #comment",
+			(int)MIN(line.length, 80), line.text);
+}
+
+/* Makes the group that the line begins, since sections before it may name it; what is
+ * wrong with the line is told when it is parsed. */
+static void collect_group(struct parser *parser, const char *text, size_t length)
+{
+	struct triad_conf *conf = parser->conf;
+	struct span line;
+	char name[NAME_SIZE];
+	const char *group;
+
+	if (length && text[length - 1] == '\r')
+		length--;
+	line = trim(text, length);
+	if (!line.length || *line.text != '[' || section_name(line, name))
+		return;
+	group = group_of(name);
+	if (group && triad_conf_group_name_is_valid(group) &&
+		conf->n_groups < TRIAD_CONF_MAX_GROUPS &&
+		triad_conf_group_find(conf, group) == conf->n_groups)
+		triad_conf_group_add(conf, group);
+}
+
+/* --- the whole --------------------------------------------------------- */
+
+static void for_each_line(struct parser *parser, const char *text, size_t size,
+	void (*take)(struct parser *parser, const char *text, size_t length))
+{
+	const char *end = text + size;
+
+	parser->line = 0;
+	while (text < end) {
+		const char *newline = memchr(text, '\n', (size_t)(end - text));
+		const char *line_end = newline ? newline : end;
+
+		parser->line++;
+		take(parser, text, (size_t)(line_end - text));
+		text = line_end + 1;
+	}
+}
+
+/* This port's section goes over the others, wherever it stands in the file. */
+static void apply_own(struct parser *parser)
+{
+	size_t i, n;
+	const struct triad_conf_key *keys = triad_conf_keys(&n);
+
+	for (i = 0; i < n; i++)
+		for (unsigned element = 0; element < TRIAD_CONF_MAX_SCOPES; element++)
+			if (parser->own_has[i] >> element & 1)
+				triad_conf_value_copy(parser->conf, &parser->own,
+					(struct triad_conf_key_ref){&keys[i], element});
+}
+
+/* What needs another key is taken back. */
+static void report_missing(struct parser *parser)
+{
+	struct triad_conf_key_ref ref = {0};
+	char reason[TRIAD_DIAG_TEXT_SIZE];
+	const struct triad_conf_key *missing =
+		triad_conf_missing(parser->conf, &ref.key);
+
+	if (!missing)
+		return;
+	triad_diags_add(parser->diags,
+		parser->value_lines[triad_conf_key_index(ref.key)], 0,
+		"%s.%s needs %s.%s", ref.key->section, ref.key->name, missing->section,
+		missing->name);
+	triad_conf_value_set(parser->conf, ref, ref.key->standard, parser->port_guid,
+		reason, sizeof(reason));
+}
+
+int triad_conf_parse(const char *text, size_t size, uint64_t port_guid,
+	struct triad_conf *conf, struct triad_diags *diags)
+{
+	struct parser parser = {
+		.port_guid = port_guid,
+		.conf = conf,
+		.diags = diags,
+		.n_sections = 1, /* the place before the first one */
+	};
+	size_t n_before = diags->n_total;
+
+	if (size > TRIAD_CONF_FILE_MAX_SIZE) {
+		triad_diags_add(diags, 0, 0, "the file has more than %d octets",
+			TRIAD_CONF_FILE_MAX_SIZE);
+		return EFBIG;
+	}
+	for_each_line(&parser, text, size, collect_group);
+	for_each_line(&parser, text, size, parse_line);
+	apply_own(&parser);
+	report_missing(&parser);
+	return diags->n_total > n_before ? EINVAL : 0;
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "conf/conf_value.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <glib.h>
+
+#include "lib/text.h"
+
+/* A member of 'struct triad_conf', whichever type its row says it is of. */
+union member {
+	char *octets;
+	bool *boolean;
+	unsigned *number;
+	struct triad_threshold *threshold;
+};
+
+static union member member_of(
+	const struct triad_conf *conf, struct triad_conf_key_ref ref)
+{
+	return (union member){.octets = (char *)conf + ref.key->offset +
+			triad_conf_element_offset(ref.key->per, ref.element)};
+}
+
+static bool refuse(char *reason, size_t size, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static bool refuse(char *reason, size_t size, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(reason, size, format, args);
+	va_end(args);
+	return false;
+}
+
+static bool is_one_of(const char *value, const char *const *words)
+{
+	while (*words && g_ascii_strcasecmp(value, *words))
+		words++;
+	return *words;
+}
+
+static bool set_bool(bool *member, const char *value, char *reason, size_t size)
+{
+	static const char *const yes[] = {"true", "yes", "on", "1", NULL};
+	static const char *const no[] = {"false", "no", "off", "0", NULL};
+
+	if (!is_one_of(value, yes) && !is_one_of(value, no))
+		return refuse(reason, size, "'%.80s' isn't true or false", value);
+	*member = is_one_of(value, yes);
+	return true;
+}
+
+static bool set_uint(unsigned *member, const struct triad_conf_key *key,
+	const char *value, char *reason, size_t size)
+{
+	const char *gap = key->unit[0] ? " " : "";
+	unsigned number;
+
+	if (!*value || value[strspn(value, "0123456789")])
+		return refuse(reason, size,
+			"'%.80s' isn't a whole number; allowed are %u to %u%s%s", value,
+			key->min, key->max, gap, key->unit);
+	if (!triad_text_number(value, &number) || number < key->min ||
+		number > key->max)
+		return refuse(reason, size,
+			"%.80s is out of range; allowed are %u to %u%s%s", value,
+			key->min, key->max, gap, key->unit);
+	*member = number;
+	return true;
+}
+
+static bool set_choice(unsigned *member, const struct triad_conf_key *key,
+	const char *value, char *reason, size_t size)
+{
+	unsigned i;
+
+	for (i = 0; key->choices[i]; i++) {
+		if (!g_ascii_strcasecmp(value, key->choices[i])) {
+			*member = i;
+			return true;
+		}
+	}
+	refuse(reason, size, "'%.80s' isn't one of", value);
+	for (i = 0; key->choices[i]; i++)
+		triad_text_append(reason, size, "%s %s", i ? "," : "", key->choices[i]);
+	return false;
+}
+
+/* Replaces %g and %%.  Returns the length the path has then, even when that is
+ * more than there is room for, or -1 for a '%' with anything else after it. */
+static int path_expand(char *path, size_t size, const char *value, uint64_t port_guid)
+{
+	size_t length = 0;
+
+	path[0] = '\0';
+	for (; *value; value++) {
+		char piece[32] = {*value};
+
+		if (*value == '%' && *++value == 'g')
+			snprintf(piece, sizeof(piece), "0x%016" PRIx64, port_guid);
+		else if (piece[0] == '%' && *value != '%')
+			return -1;
+		triad_text_append(path, size, "%s", piece);
+		length += strlen(piece);
+	}
+	return (int)length;
+}
+
+/* False for octets that would drive a terminal or break a line. */
+static bool check_octets(const char *value, char *reason, size_t size)
+{
+	if (triad_text_check(value, strlen(value)) == strlen(value))
+		return true;
+	return refuse(
+		reason, size, "'%.80s' has a control character or isn't UTF-8", value);
+}
+
+static bool set_path(char *member, const struct triad_conf_key *key, const char *value,
+	uint64_t port_guid, char *reason, size_t size)
+{
+	char path[TRIAD_CONF_PATH_SIZE] = ""; /* no rest of an older one */
+	int length;
+
+	if (!check_octets(value, reason, size))
+		return false;
+	if (!*value && key->may_be_empty) {
+		memcpy(member, path, sizeof(path));
+		return true;
+	}
+	if (*value != '/')
+		return refuse(reason, size,
+			"'%.80s' isn't an absolute path; it must begin with '/'",
+			value);
+	if (value[strlen(value) - 1] == '/')
+		return refuse(
+			reason, size, "'%.80s' names a folder, not a file", value);
+	length = path_expand(path, sizeof(path), value, port_guid);
+	if (length < 0)
+		return refuse(reason, size,
+			"'%.80s' has a '%%' that isn't %%g (the port's GUID) or %%%%",
+			value);
+	if ((size_t)length >= sizeof(path))
+		return refuse(reason, size,
+			"'%.40s...' has %d octets once %%g is replaced; a path here "
+			"has at most %zu",
+			value, length, sizeof(path) - 1);
+	memcpy(member, path, sizeof(path));
+	return true;
+}
+
+static bool set_text(char *member, const struct triad_conf_key *key, const char *value,
+	char *reason, size_t size)
+{
+	char text[TRIAD_CONF_TEXT_SIZE] = ""; /* no rest of an older one */
+
+	if (!check_octets(value, reason, size) || !key->check(value, reason, size))
+		return false;
+	if (strlen(value) >= sizeof(text))
+		return refuse(reason, size, "the value has %zu octets; allowed are %zu",
+			strlen(value), sizeof(text) - 1);
+	strcpy(text, value);
+	memcpy(member, text, sizeof(text));
+	return true;
+}
+
+static unsigned counter_of(const struct triad_conf_key *key)
+{
+	return (unsigned)((key->offset -
+				  offsetof(struct triad_conf_thresholds, counter)) /
+		sizeof(struct triad_threshold));
+}
+
+static bool set_threshold(struct triad_threshold *member, struct triad_conf_key_ref ref,
+	const char *value, char *reason, size_t size)
+{
+	struct triad_threshold threshold;
+
+	if (!triad_threshold_parse(
+		    value, counter_of(ref.key), &threshold, reason, size))
+		return false;
+	if (!ref.element && threshold.unit == TRIAD_THRESHOLD_INHERIT)
+		return refuse(reason, size,
+			"'%.80s' is for [alerts NAME]; [alerts] itself has nothing to "
+			"inherit from",
+			value);
+	/* Not by assignment: octets between members stay 0. */
+	member->value = threshold.value;
+	member->unit = threshold.unit;
+	return true;
+}
+
+bool triad_conf_value_set(struct triad_conf *conf, struct triad_conf_key_ref ref,
+	const char *value, uint64_t port_guid, char *reason, size_t size)
+{
+	const struct triad_conf_key *key = ref.key;
+	union member member = member_of(conf, ref);
+
+	switch (key->type) {
+	case TRIAD_CONF_BOOL:
+		return set_bool(member.boolean, value, reason, size);
+	case TRIAD_CONF_UINT:
+		return set_uint(member.number, key, value, reason, size);
+	case TRIAD_CONF_CHOICE:
+		return set_choice(member.number, key, value, reason, size);
+	case TRIAD_CONF_PATH:
+		return set_path(member.octets, key, value, port_guid, reason, size);
+	case TRIAD_CONF_TEXT:
+		return set_text(member.octets, key, value, reason, size);
+	case TRIAD_CONF_THRESHOLD:
+		return set_threshold(member.threshold, ref, value, reason, size);
+	}
+	return refuse(reason, size, "the key has no type");
+}
+
+static size_t member_size(enum triad_conf_type type)
+{
+	switch (type) {
+	case TRIAD_CONF_BOOL:
+		return sizeof(bool);
+	case TRIAD_CONF_PATH:
+		return TRIAD_CONF_PATH_SIZE;
+	case TRIAD_CONF_TEXT:
+		return TRIAD_CONF_TEXT_SIZE;
+	case TRIAD_CONF_THRESHOLD:
+		return sizeof(struct triad_threshold);
+	default:
+		return sizeof(unsigned);
+	}
+}
+
+bool triad_conf_value_is_same(const struct triad_conf *a, const struct triad_conf *b,
+	struct triad_conf_key_ref ref)
+{
+	return !memcmp(member_of(a, ref).octets, member_of(b, ref).octets,
+		member_size(ref.key->type));
+}
+
+void triad_conf_value_copy(struct triad_conf *to, const struct triad_conf *from,
+	struct triad_conf_key_ref ref)
+{
+	memcpy(member_of(to, ref).octets, member_of(from, ref).octets,
+		member_size(ref.key->type));
+}
+
+static void format_path(char *text, size_t size, const char *path)
+{
+	text[0] = '\0';
+	for (; *path; path++)
+		triad_text_append(text, size, "%s%c", *path == '%' ? "%" : "", *path);
+}
+
+void triad_conf_value_format(const struct triad_conf *conf,
+	struct triad_conf_key_ref ref, char *text, size_t size)
+{
+	union member member = member_of(conf, ref);
+
+	switch (ref.key->type) {
+	case TRIAD_CONF_BOOL:
+		snprintf(text, size, "%s", *member.boolean ? "true" : "false");
+		break;
+	case TRIAD_CONF_UINT:
+		snprintf(text, size, "%u", *member.number);
+		break;
+	case TRIAD_CONF_CHOICE:
+		snprintf(text, size, "%s", ref.key->choices[*member.number]);
+		break;
+	case TRIAD_CONF_PATH:
+		format_path(text, size, member.octets);
+		break;
+	case TRIAD_CONF_TEXT:
+		snprintf(text, size, "%s", member.octets);
+		break;
+	case TRIAD_CONF_THRESHOLD:
+		triad_threshold_format(member.threshold, text, size);
+		break;
+	}
+}

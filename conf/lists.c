@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "triad/lists.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include <glib.h>
+
+#include "lib/text.h"
+#include "ib/counter.h"
+
+#define ITEM_SIZE 256
+#define MAX_PORT_NUMBER 254 /* 255 is AllPortSelect [IBA 16.1.3.5] */
+
+static const char *skip_blanks(const char *text)
+{
+	return text + strspn(text, " \t");
+}
+
+/* Cuts the blanks at the end. */
+static void chop(char *text)
+{
+	size_t n = strlen(text);
+
+	while (n && (text[n - 1] == ' ' || text[n - 1] == '\t'))
+		text[--n] = '\0';
+}
+
+bool triad_list_next(const char **at, char *item, size_t size)
+{
+	const char *text = *at + strspn(*at, "; \t");
+	size_t n = strcspn(text, ";");
+
+	*at = text + n;
+	snprintf(item, size, "%.*s", (int)n, text);
+	chop(item);
+	return n > 0;
+}
+
+/* --- nodes, ports, counters -------------------------------------------- */
+
+bool triad_nodes_check(const char *text, char *reason, size_t size)
+{
+	char item[ITEM_SIZE];
+	uint64_t guid;
+
+	while (triad_list_next(&text, item, sizeof(item))) {
+		if (g_ascii_strncasecmp(item, "0x", 2) || triad_text_guid(item, &guid))
+			continue;
+		snprintf(reason, size,
+			"'%.80s' isn't a GUID, which is 0x and 1 to 16 hexadecimal "
+			"digits, not all 0; a name's pattern doesn't begin with 0x",
+			item);
+		return false;
+	}
+	return true;
+}
+
+bool triad_guids_parse(const char *text, uint64_t *guids, size_t max, size_t *n,
+	char *reason, size_t size)
+{
+	char item[ITEM_SIZE];
+
+	for (*n = 0; triad_list_next(&text, item, sizeof(item)); (*n)++) {
+		if (*n == max) {
+			snprintf(reason, size, "more than %zu GUIDs", max);
+			return false;
+		}
+		if (triad_text_guid(item, &guids[*n]))
+			continue;
+		snprintf(reason, size,
+			"'%.80s' isn't a GUID, which is 0x and 1 to 16 hexadecimal "
+			"digits, not all 0",
+			item);
+		return false;
+	}
+	return true;
+}
+
+static bool parse_port_number(char *text, unsigned *number)
+{
+	chop(text);
+	return triad_text_number(skip_blanks(text), number) &&
+		*number <= MAX_PORT_NUMBER;
+}
+
+/* A number, or two with a '-' between; cuts 'item' there. */
+static bool parse_port_range(char *item, unsigned *low, unsigned *high)
+{
+	char *dash = strchr(item, '-');
+
+	if (!dash) {
+		*high = 0;
+		return parse_port_number(item, low) && (*high = *low, true);
+	}
+	*dash = '\0';
+	return parse_port_number(item, low) && parse_port_number(dash + 1, high) &&
+		*low <= *high;
+}
+
+static void add_ports(uint8_t *set, unsigned low, unsigned high)
+{
+	for (unsigned i = low; i <= high; i++)
+		set[i / 8] |= (uint8_t)(1u << i % 8);
+}
+
+bool triad_ports_parse(const char *text, uint8_t set[32], char *reason, size_t size)
+{
+	char item[ITEM_SIZE], range[ITEM_SIZE];
+	unsigned low, high;
+	bool some = false;
+
+	memset(set, 0, 32);
+	while (triad_list_next(&text, item, sizeof(item))) {
+		memcpy(range, item, sizeof(range));
+		if (!parse_port_range(range, &low, &high)) {
+			snprintf(reason, size,
+				"'%.80s' isn't a port number, 0 to %d, nor a range of "
+				"them such as 1-4",
+				item, MAX_PORT_NUMBER);
+			return false;
+		}
+		add_ports(set, low, high);
+		some = true;
+	}
+	if (!some)
+		add_ports(set, 0, MAX_PORT_NUMBER);
+	return true;
+}
+
+static bool refuse_counter(const char *name, char *reason, size_t size)
+{
+	struct triad_text_guess guess = {.word = name};
+	const char *best = NULL;
+
+	for (int i = 0; i < TRIAD_N_COUNTERS; i++)
+		if (triad_text_guess_try(&guess, triad_counters[i].name))
+			best = triad_counters[i].name;
+	snprintf(reason, size, "no counter '%.80s'", name);
+	if (best)
+		triad_text_append(reason, size, "; did you mean '%s'?", best);
+	else
+		triad_text_append(
+			reason, size, "; 'triadctl help perf top' lists them");
+	return false;
+}
+
+bool triad_counters_parse(const char *text, uint32_t *mask, char *reason, size_t size)
+{
+	char item[ITEM_SIZE];
+
+	for (*mask = 0; triad_list_next(&text, item, sizeof(item));) {
+		int counter = triad_counter_find(item);
+
+		if (counter < 0)
+			return refuse_counter(item, reason, size);
+		*mask |= 1u << counter;
+	}
+	return true;
+}
+
+/* --- addresses --------------------------------------------------------- */
+
+static bool parse_numeric(const char *text, int family, struct triad_address *address)
+{
+	*address = (struct triad_address){.family = family};
+	return inet_pton(family, text, address->octets) == 1;
+}
+
+bool triad_ip_parse(
+	const char *text, struct triad_address *address, char *reason, size_t size)
+{
+	if (parse_numeric(text, AF_INET, address) ||
+		parse_numeric(text, AF_INET6, address))
+		return true;
+	snprintf(reason, size,
+		"'%.80s' isn't a numeric address such as 10.0.0.1 or 2001:db8::1",
+		text);
+	return false;
+}
+
+static bool refuse_address(
+	const char *text, unsigned default_port, char *reason, size_t size)
+{
+	const char *brackets = default_port ? "[:PORT]" : ":PORT";
+
+	snprintf(reason, size,
+		"'%.80s' isn't ADDRESS%s, with a numeric address (an IPv6 one in "
+		"brackets) and a port from 1 to 65535: 127.0.0.1:9315, [::1]:9315",
+		text, brackets);
+	return false;
+}
+
+/* Cuts "HOST:PORT" or "[HOST]:PORT" in pieces; '*port' is NULL when there is none. */
+static bool split_address(char *text, int *family, char **host, char **port)
+{
+	bool has_brackets = *text == '[';
+	char *end = has_brackets ? strchr(text, ']') : text + strcspn(text, ":");
+
+	if (!end)
+		return false;
+	*family = has_brackets ? AF_INET6 : AF_INET;
+	*host = text + has_brackets;
+	if (has_brackets)
+		*end++ = '\0';
+	if (*end && *end != ':')
+		return false;
+	*port = *end ? end + 1 : NULL;
+	*end = '\0';
+	return true;
+}
+
+bool triad_address_parse(const char *text, unsigned default_port,
+	struct triad_address *address, char *reason, size_t size)
+{
+	char copy[ITEM_SIZE], *host, *port;
+	unsigned number = default_port;
+	int family;
+
+	snprintf(copy, sizeof(copy), "%s", text);
+	if (!split_address(copy, &family, &host, &port) ||
+		!parse_numeric(host, family, address) ||
+		(port && !triad_text_number(port, &number)) || number < 1 ||
+		number > 65535)
+		return refuse_address(text, default_port, reason, size);
+	address->port = (uint16_t)number;
+	return true;
+}
+
+bool triad_addresses_parse(const char *text, unsigned default_port,
+	struct triad_address *addresses, size_t max, size_t *n, char *reason,
+	size_t size)
+{
+	char item[ITEM_SIZE];
+
+	for (*n = 0; triad_list_next(&text, item, sizeof(item)); ++*n) {
+		if (*n == max) {
+			snprintf(
+				reason, size, "there are more than %zu addresses", max);
+			return false;
+		}
+		if (!triad_address_parse(
+			    item, default_port, &addresses[*n], reason, size))
+			return false;
+	}
+	return true;
+}
+
+/* --- brokers --- */
+
+static bool is_server(const char *item)
+{
+	static const char *const schemes[] = {"nats://", "tls://"};
+
+	for (unsigned i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++) {
+		const char *host = item + strlen(schemes[i]);
+
+		if (g_str_has_prefix(item, schemes[i]) && *host &&
+			!strpbrk(host, " \t\""))
+			return true;
+	}
+	return false;
+}
+
+/* The '@' that ends user and password at the beginning of 'text', an item of a list;
+ * 'text' when they are not there. */
+static const char *skip_user(const char *text)
+{
+	size_t n = strcspn(text, ";");
+	const char *at = memrchr(text, '@', n);
+
+	return at ? at : text;
+}
+
+void triad_servers_mask(const char *text, char *shown, size_t size)
+{
+	const char *url, *host;
+
+	shown[0] = '\0';
+	for (; (url = strstr(text, "://")); text = host) {
+		url += strlen("://");
+		host = skip_user(url);
+		triad_text_append(shown, size, "%.*s%s", (int)(url - text), text,
+			host == url ? "" : "***");
+	}
+	triad_text_append(shown, size, "%s", text);
+}
+
+bool triad_servers_check(const char *text, char *reason, size_t size)
+{
+	char item[ITEM_SIZE];
+	unsigned n = 0;
+
+	for (const char *at = text; triad_list_next(&at, item, sizeof(item)); n++) {
+		if (is_server(item))
+			continue;
+		snprintf(reason, size,
+			"'%.80s' is no broker: nats://HOST:PORT or tls://HOST:PORT is "
+			"wanted",
+			skip_user(item));
+		return false;
+	}
+	if (n && n <= TRIAD_MAX_SERVERS)
+		return true;
+	snprintf(reason, size, "there are %u brokers; 1 to %d are wanted", n,
+		TRIAD_MAX_SERVERS);
+	return false;
+}
+
+bool triad_subject_check(const char *text, char *reason, size_t size)
+{
+	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "abcdefghijklmnopqrstuvwxyz0123456789_-";
+	size_t length = strlen(text);
+
+	if (length && length <= 32 && strspn(text, letters) == length)
+		return true;
+	snprintf(reason, size, "1 to 32 of A-Z a-z 0-9 _ - are wanted");
+	return false;
+}
+
+bool triad_sm_key_parse(const char *value, uint64_t *key, char *reason, size_t size)
+{
+	bool is_hexadecimal = value[0] == '0' && (value[1] == 'x' || value[1] == 'X');
+	const char *digits = is_hexadecimal ? value + 2 : value;
+	size_t length = strlen(digits);
+
+	*key = 0;
+	if (!length || length > (is_hexadecimal ? 16 : 19) ||
+		digits[strspn(digits,
+			is_hexadecimal ? "0123456789abcdefABCDEF" : "0123456789")]) {
+		snprintf(reason, size,
+			"'%.80s' isn't a key: that is a number, or 0x and up to 16 "
+			"hexadecimal digits; 0: none",
+			value);
+		return false;
+	}
+	*key = strtoull(digits, NULL, is_hexadecimal ? 16 : 10);
+	return true;
+}

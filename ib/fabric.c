@@ -1,0 +1,854 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "triad/fabric.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "lib/recent.h"
+#include "lib/text.h"
+
+/* What a pool has room for ahead: more than is added between two preparations. */
+#define PREPARED_OCTETS ((size_t)8 << 20)
+
+/* From this size on a pool is mapped: what it has room for ahead costs no memory until
+ * it is used, and all goes back to the system when the fabric is built.  Such sizes
+ * from malloc(), again and again, leave holes in the heap, each with pages that were
+ * used. */
+#define MAPPED_OCTETS ((size_t)1 << 20)
+
+/* An array that grows up to a cap. */
+struct pool {
+	void *items;
+	size_t mapped_octets; /* 0: from malloc() */
+	size_t item_size;
+	size_t n;
+	size_t room;
+	size_t max;
+};
+
+struct far_end {
+	uint64_t guid;
+	uint8_t number;
+};
+
+struct triad_fabric_builder {
+	int error;
+	struct triad_recent recent; /* of the tables in 'pkeys' */
+	struct pool nodes, ports, far_ends, pkeys, sl2vl, vlarb, lft, partitions,
+		aliases;
+};
+
+/* An alias before its port is known by index. */
+struct alias {
+	uint64_t guid;
+	uint64_t base_guid;
+};
+
+/* What a fabric really is; only this file knows that it is counted. */
+struct counted {
+	struct triad_fabric fabric;
+	atomic_uint refs;
+};
+
+static void pool_free(struct pool *pool)
+{
+	if (pool->mapped_octets)
+		munmap(pool->items, pool->mapped_octets);
+	else
+		free(pool->items);
+	pool->items = NULL;
+	pool->mapped_octets = 0;
+	pool->room = 0;
+}
+
+static int pool_map(struct pool *pool, size_t octets)
+{
+	void *items;
+
+	if (pool->mapped_octets)
+		items = mremap(
+			pool->items, pool->mapped_octets, octets, MREMAP_MAYMOVE);
+	else
+		items = mmap(NULL, octets, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (items == MAP_FAILED)
+		return ENOMEM;
+	if (!pool->mapped_octets && pool->n)
+		memcpy(items, pool->items, pool->n * pool->item_size);
+	if (!pool->mapped_octets)
+		free(pool->items);
+	pool->items = items;
+	pool->mapped_octets = octets;
+	return 0;
+}
+
+static int pool_resize(struct pool *pool, size_t octets)
+{
+	void *items;
+
+	if (octets >= MAPPED_OCTETS)
+		return pool_map(pool, octets);
+	items = realloc(pool->items, octets);
+	if (!items)
+		return ENOMEM;
+	pool->items = items;
+	return 0;
+}
+
+static int pool_reserve(struct pool *pool, size_t n)
+{
+	size_t room = pool->room ? pool->room : 64;
+	int error;
+
+	if (n > pool->max)
+		return EOVERFLOW;
+	if (n <= pool->room)
+		return 0;
+	while (room < n)
+		room *= 2;
+	if (room > pool->max)
+		room = pool->max;
+	error = pool_resize(pool, room * pool->item_size);
+	if (!error)
+		pool->room = room;
+	return error;
+}
+
+/* Appends 'n' items; on error the builder remembers it. */
+static void pool_append(struct triad_fabric_builder *builder, struct pool *pool,
+	const void *items, size_t n)
+{
+	if (!builder->error)
+		builder->error = pool_reserve(pool, pool->n + n);
+	if (builder->error || !n)
+		return;
+	memcpy((char *)pool->items + pool->n * pool->item_size, items,
+		n * pool->item_size);
+	pool->n += n;
+}
+
+/* --- use --- */
+
+static struct counted *counted_of(struct triad_fabric *fabric)
+{
+	return (struct counted *)fabric;
+}
+
+struct triad_fabric *triad_fabric_ref(struct triad_fabric *fabric)
+{
+	atomic_fetch_add_explicit(&counted_of(fabric)->refs, 1, memory_order_relaxed);
+	return fabric;
+}
+
+void triad_fabric_unref(struct triad_fabric *fabric)
+{
+	if (!fabric || atomic_fetch_sub(&counted_of(fabric)->refs, 1) != 1)
+		return;
+	free(fabric->nodes);
+	free(fabric->ports);
+	free(fabric->pkeys);
+	free(fabric->sl2vl);
+	free(fabric->vlarb);
+	free(fabric->lft);
+	free(fabric->partitions);
+	free(fabric->aliases);
+	free(fabric);
+}
+
+uint32_t triad_fabric_find_node(const struct triad_fabric *fabric, uint64_t guid)
+{
+	uint32_t low = 0, high = fabric->n_nodes;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (fabric->nodes[middle].guid < guid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < fabric->n_nodes && fabric->nodes[low].guid == guid)
+		return low;
+	return TRIAD_FABRIC_NONE;
+}
+
+uint32_t triad_fabric_find_port(
+	const struct triad_fabric *fabric, uint32_t node, unsigned number)
+{
+	uint32_t first = fabric->nodes[node].first_port;
+	uint32_t low = first, high = first + fabric->nodes[node].n_ports;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (fabric->ports[middle].number < number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < first + fabric->nodes[node].n_ports &&
+		fabric->ports[low].number == number)
+		return low;
+	return TRIAD_FABRIC_NONE;
+}
+
+bool triad_fabric_is_end_port(const struct triad_fabric *fabric, uint32_t port)
+{
+	const struct triad_fabric_port *at = &fabric->ports[port];
+
+	return at->number == 0 || fabric->nodes[at->node].type != TRIAD_NODE_SWITCH;
+}
+
+uint32_t triad_fabric_find_alias(const struct triad_fabric *fabric, uint64_t guid)
+{
+	uint32_t low = 0, high = fabric->n_aliases;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (fabric->aliases[middle].guid < guid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < fabric->n_aliases && fabric->aliases[low].guid == guid)
+		return fabric->aliases[low].port;
+	return TRIAD_FABRIC_NONE;
+}
+
+static size_t slices_end(size_t so_far, struct triad_fabric_slice slice)
+{
+	return slice.at + slice.n > so_far ? slice.at + slice.n : so_far;
+}
+
+size_t triad_fabric_octets(const struct triad_fabric *fabric)
+{
+	size_t lft = 0, pkeys = 0, sl2vl = 0, vlarb = 0;
+
+	for (uint32_t i = 0; i < fabric->n_nodes; i++)
+		lft = slices_end(lft, fabric->nodes[i].lft);
+	for (uint32_t i = 0; i < fabric->n_ports; i++) {
+		pkeys = slices_end(pkeys, fabric->ports[i].pkeys);
+		sl2vl = slices_end(sl2vl, fabric->ports[i].sl2vl);
+		vlarb = slices_end(vlarb, fabric->ports[i].vlarb);
+	}
+	return sizeof(struct counted) + fabric->n_nodes * sizeof(*fabric->nodes) +
+		fabric->n_ports * sizeof(*fabric->ports) +
+		pkeys * sizeof(*fabric->pkeys) + sl2vl * sizeof(*fabric->sl2vl) + lft +
+		vlarb * sizeof(*fabric->vlarb) +
+		fabric->n_partitions * sizeof(*fabric->partitions) +
+		fabric->n_aliases * sizeof(*fabric->aliases);
+}
+
+unsigned triad_vls_n(uint8_t code)
+{
+	static const uint8_t n[] = {1, 1, 2, 4, 8, 15};
+
+	return code < sizeof(n) ? n[code] : 1;
+}
+
+uint8_t triad_fabric_op_vls(const struct triad_fabric *fabric, uint32_t port)
+{
+	const struct triad_fabric_port *at = &fabric->ports[port];
+	uint8_t code = at->op_vls, limit = fabric->qos.max_op_vls;
+
+	if (at->remote != TRIAD_FABRIC_NONE) {
+		code = fabric->ports[at->remote].vl_cap;
+		if (at->vl_cap < code)
+			code = at->vl_cap;
+	}
+	if (!code)
+		code = 1;
+	if (limit && limit < code)
+		code = limit;
+	if (at->state == TRIAD_PORT_ACTIVE && at->op_vls && at->op_vls < code)
+		code = at->op_vls;
+	return code;
+}
+
+struct triad_vl_weight triad_fabric_vl_weight(
+	const struct triad_fabric *fabric, uint32_t port, bool high, uint8_t vl)
+{
+	const struct triad_fabric_port *at = &fabric->ports[port];
+	uint32_t first = high ? at->vlarb_low_cap : 0;
+	uint32_t end = high ? at->vlarb.n : at->vlarb_low_cap;
+	struct triad_vl_weight found = {0};
+
+	for (uint32_t i = first; i < end && i < at->vlarb.n; i++) {
+		const struct triad_vlarb_entry *entry =
+			&fabric->vlarb[at->vlarb.at + i];
+
+		found.total += entry->weight;
+		if (entry->vl == vl)
+			found.weight += entry->weight;
+	}
+	return found;
+}
+
+enum triad_qos_port_kind triad_fabric_qos_kind(
+	const struct triad_fabric *fabric, uint32_t port)
+{
+	const struct triad_fabric_port *at = &fabric->ports[port];
+
+	switch (fabric->nodes[at->node].type) {
+	case TRIAD_NODE_SWITCH:
+		return at->number ? TRIAD_QOS_PORT_SWITCH : TRIAD_QOS_PORT_SWITCH0;
+	case TRIAD_NODE_ROUTER:
+		return TRIAD_QOS_PORT_ROUTER;
+	default:
+		return TRIAD_QOS_PORT_CA;
+	}
+}
+
+static unsigned lanes_of(unsigned width)
+{
+	switch (width) {
+	case 1:
+		return 1;
+	case 2:
+		return 4;
+	case 4:
+		return 8;
+	case 8:
+		return 12;
+	case 16:
+		return 2;
+	default:
+		return 0;
+	}
+}
+
+/* What one lane carries.  8 of 10 bits are data up to QDR, 64 of 66 in FDR; from EDR on
+ * the signal is as much faster as its coding takes. */
+struct lane {
+	uint8_t speed_ext, speed; /* as in PortInfo; the first counts unless it is 0 */
+	unsigned data_mbps;
+	unsigned signal_kbps;
+};
+
+static const struct lane *lane_of(const struct triad_fabric_port *port)
+{
+	static const struct lane lanes[] = {
+		{.speed_ext = 1, .data_mbps = 13636, .signal_kbps = 14062500}, /* FDR */
+		{.speed_ext = 2, .data_mbps = 25000, .signal_kbps = 25781250}, /* EDR */
+		{.speed_ext = 4, .data_mbps = 50000, .signal_kbps = 53125000}, /* HDR */
+		{.speed_ext = 8,
+			.data_mbps = 100000,
+			.signal_kbps = 106250000}, /* NDR */
+		{.speed_ext = 16,
+			.data_mbps = 200000,
+			.signal_kbps = 212500000},                        /* XDR */
+		{.speed = 1, .data_mbps = 2000, .signal_kbps = 2500000},  /* SDR */
+		{.speed = 2, .data_mbps = 4000, .signal_kbps = 5000000},  /* DDR */
+		{.speed = 4, .data_mbps = 8000, .signal_kbps = 10000000}, /* QDR */
+	};
+	static const struct lane unknown;
+
+	for (size_t i = 0; i < sizeof(lanes) / sizeof(lanes[0]); i++)
+		if (lanes[i].speed_ext ? lanes[i].speed_ext == port->speed_ext
+				       : lanes[i].speed == port->speed)
+			return &lanes[i];
+	return &unknown;
+}
+
+uint64_t triad_fabric_port_bps(const struct triad_fabric_port *port)
+{
+	return UINT64_C(1000000) * lane_of(port)->data_mbps * lanes_of(port->width);
+}
+
+uint64_t triad_fabric_port_signal_bps(const struct triad_fabric_port *port)
+{
+	return UINT64_C(1000) * lane_of(port)->signal_kbps * lanes_of(port->width);
+}
+
+struct triad_fabric_counts triad_fabric_count(const struct triad_fabric *fabric)
+{
+	struct triad_fabric_counts counts = {
+		.n_nodes = fabric->n_nodes, .n_ports = fabric->n_ports};
+	uint32_t ends = 0;
+
+	for (uint32_t i = 0; i < fabric->n_nodes; i++)
+		counts.n_switches += fabric->nodes[i].type == TRIAD_NODE_SWITCH;
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		ends += fabric->ports[i].remote != TRIAD_FABRIC_NONE;
+	counts.n_links = ends / 2;
+	return counts;
+}
+
+/* Notes the node behind port 'port', if it was not met before. */
+static uint32_t meet(const struct triad_fabric *fabric, uint32_t port, uint32_t *hops,
+	uint32_t *queue, uint32_t n)
+{
+	uint32_t remote = fabric->ports[port].remote, node;
+
+	if (remote == TRIAD_FABRIC_NONE)
+		return n;
+	node = fabric->ports[remote].node;
+	if (hops[node] != TRIAD_FABRIC_NONE)
+		return n;
+	hops[node] = hops[fabric->ports[port].node] + 1;
+	queue[n] = node;
+	return n + 1;
+}
+
+/* Only switches pass on; what comes from a CA leaves it by 'from'. */
+void triad_fabric_hops(const struct triad_fabric *fabric, uint32_t from, uint32_t *hops,
+	uint32_t *queue)
+{
+	uint32_t first = fabric->ports[from].node, n = 1;
+
+	memset(hops, 0xff, fabric->n_nodes * sizeof(*hops));
+	hops[first] = 0;
+	queue[0] = first;
+	if (fabric->nodes[first].type != TRIAD_NODE_SWITCH)
+		n = meet(fabric, from, hops, queue, n);
+	for (uint32_t at = 0; at < n; at++) {
+		const struct triad_fabric_node *node = &fabric->nodes[queue[at]];
+
+		for (uint32_t i = 0;
+			node->type == TRIAD_NODE_SWITCH && i < node->n_ports; i++)
+			n = meet(fabric, node->first_port + i, hops, queue, n);
+	}
+}
+
+const char *triad_node_type_name(unsigned type)
+{
+	static const char *const names[] = {"unknown", "ca", "switch", "router"};
+
+	return names[type <= TRIAD_NODE_ROUTER ? type : 0];
+}
+
+const char *triad_port_state_name(unsigned state)
+{
+	static const char *const names[] = {"nop", "down", "init", "armed", "active"};
+
+	return state <= TRIAD_PORT_ACTIVE ? names[state] : "unknown";
+}
+
+/* [IBA 10.9.3]: equal but for the membership bit, and not both limited. */
+static bool pkeys_meet(uint16_t a, uint16_t b)
+{
+	return (a & 0x7fff) && !((a ^ b) & 0x7fff) && ((a | b) & 0x8000);
+}
+
+int triad_pkey_match(
+	const uint16_t *ours, size_t n_ours, const uint16_t *theirs, size_t n_theirs)
+{
+	int found = -1;
+
+	for (size_t i = 0; i < n_ours; i++)
+		for (size_t j = 0; j < n_theirs; j++) {
+			if (!pkeys_meet(ours[i], theirs[j]))
+				continue;
+			if ((ours[i] & 0x7fff) == 0x7fff)
+				return (int)i;
+			if (found < 0)
+				found = (int)i;
+		}
+	return found;
+}
+
+/* --- building --- */
+
+static void pool_init(struct pool *pool, size_t item_size, size_t max)
+{
+	*pool = (struct pool){.item_size = item_size, .max = max};
+}
+
+static void pools_reserve_like(
+	struct triad_fabric_builder *builder, const struct triad_fabric *like)
+{
+	/* A failure here is no harm: the pools grow when they are used. */
+	(void)pool_reserve(&builder->nodes, like->n_nodes);
+	(void)pool_reserve(&builder->ports, like->n_ports);
+	(void)pool_reserve(&builder->far_ends, like->n_ports);
+}
+
+struct triad_fabric_builder *triad_fabric_builder_new(const struct triad_fabric *like)
+{
+	const size_t octets = TRIAD_FABRIC_MAX_TABLE_OCTETS;
+	struct triad_fabric_builder *builder = calloc(1, sizeof(*builder));
+
+	if (!builder)
+		return NULL;
+	pool_init(&builder->nodes, sizeof(struct triad_fabric_node),
+		TRIAD_FABRIC_MAX_NODES);
+	pool_init(&builder->ports, sizeof(struct triad_fabric_port),
+		TRIAD_FABRIC_MAX_PORTS);
+	pool_init(&builder->far_ends, sizeof(struct far_end), TRIAD_FABRIC_MAX_PORTS);
+	pool_init(&builder->pkeys, sizeof(uint16_t), octets / sizeof(uint16_t));
+	pool_init(&builder->sl2vl, sizeof(struct triad_sl2vl),
+		octets / sizeof(struct triad_sl2vl));
+	pool_init(&builder->vlarb, sizeof(struct triad_vlarb_entry),
+		octets / sizeof(struct triad_vlarb_entry));
+	pool_init(&builder->lft, 1, octets);
+	pool_init(&builder->partitions, sizeof(struct triad_fabric_partition), 65536);
+	pool_init(&builder->aliases, sizeof(struct alias), TRIAD_FABRIC_MAX_PORTS);
+	if (like)
+		pools_reserve_like(builder, like);
+	return builder;
+}
+
+/* A pool that has no room for that later says so itself. */
+static void pool_prepare(struct pool *pool)
+{
+	size_t wanted = 2 * pool->n + PREPARED_OCTETS / pool->item_size;
+
+	(void)pool_reserve(pool, wanted < pool->max ? wanted : pool->max);
+}
+
+void triad_fabric_builder_prepare(struct triad_fabric_builder *builder)
+{
+	pool_prepare(&builder->nodes);
+	pool_prepare(&builder->ports);
+	pool_prepare(&builder->far_ends);
+	pool_prepare(&builder->pkeys);
+	pool_prepare(&builder->sl2vl);
+	pool_prepare(&builder->vlarb);
+	pool_prepare(&builder->lft);
+}
+
+void triad_fabric_builder_free(struct triad_fabric_builder *builder)
+{
+	if (!builder)
+		return;
+	pool_free(&builder->nodes);
+	pool_free(&builder->ports);
+	pool_free(&builder->far_ends);
+	pool_free(&builder->pkeys);
+	pool_free(&builder->sl2vl);
+	pool_free(&builder->vlarb);
+	pool_free(&builder->lft);
+	pool_free(&builder->partitions);
+	pool_free(&builder->aliases);
+	free(builder);
+}
+
+/* NodeDescription is whatever its owner wrote [IBA 14.2.5.2]. */
+void triad_fabric_clean_name(char name[TRIAD_NODE_NAME_SIZE], const char *from)
+{
+	size_t size = strnlen(from, TRIAD_NODE_NAME_SIZE - 1);
+
+	for (size_t at = 0, n; at < size; at += n, name += n) {
+		n = triad_text_character(from + at, size - at);
+		if (n) {
+			memmove(name, from + at, n);
+		} else {
+			*name = '?';
+			n = 1;
+		}
+	}
+	*name = 0;
+}
+
+void triad_fabric_builder_add_node(struct triad_fabric_builder *builder,
+	const struct triad_fabric_node *node, const char *name, const uint8_t *lft,
+	uint32_t lft_size)
+{
+	struct triad_fabric_node added = *node;
+
+	added.first_port = (uint32_t)builder->ports.n;
+	added.n_ports = 0;
+	added.lft = (struct triad_fabric_slice){
+		.n = lft ? lft_size : 0, .at = builder->lft.n};
+	triad_fabric_clean_name(added.name, name ? name : "");
+	pool_append(builder, &builder->lft, lft, added.lft.n);
+	pool_append(builder, &builder->nodes, &added, 1);
+}
+
+static struct triad_fabric_port *last_port(struct triad_fabric_builder *builder)
+{
+	struct triad_fabric_port *ports = builder->ports.items;
+
+	return builder->error || !builder->ports.n ? NULL
+						   : &ports[builder->ports.n - 1];
+}
+
+void triad_fabric_builder_add_port(struct triad_fabric_builder *builder,
+	const struct triad_fabric_port *port, uint64_t remote_guid,
+	uint8_t remote_number)
+{
+	struct triad_fabric_node *nodes = builder->nodes.items, *node;
+	struct triad_fabric_port added = *port, *last = last_port(builder);
+	struct far_end far_end = {.guid = remote_guid, .number = remote_number};
+
+	if (builder->error || !builder->nodes.n) {
+		builder->error = builder->error ? builder->error : EINVAL;
+		return;
+	}
+	node = &nodes[builder->nodes.n - 1];
+	if (node->n_ports && last->number >= port->number) {
+		builder->error = EINVAL;
+		return;
+	}
+	added.node = (uint32_t)(builder->nodes.n - 1);
+	added.remote = TRIAD_FABRIC_NONE;
+	added.pkeys = (struct triad_fabric_slice){.at = builder->pkeys.n};
+	added.sl2vl = (struct triad_fabric_slice){.at = builder->sl2vl.n};
+	added.vlarb = (struct triad_fabric_slice){.at = builder->vlarb.n};
+	pool_append(builder, &builder->far_ends, &far_end, 1);
+	pool_append(builder, &builder->ports, &added, 1);
+	if (!builder->error)
+		node->n_ports++;
+}
+
+void triad_fabric_builder_add_pkeys(
+	struct triad_fabric_builder *builder, const uint16_t *pkeys, uint32_t n)
+{
+	struct triad_fabric_port *port = last_port(builder);
+
+	if (!port || !n)
+		return;
+	if (triad_recent_find(&builder->recent, builder->pkeys.items, pkeys, n) < 0) {
+		struct triad_fabric_slice added = {.n = n, .at = builder->pkeys.n};
+
+		pool_append(builder, &builder->pkeys, pkeys, n);
+		if (builder->error)
+			return;
+		triad_recent_add(&builder->recent, added);
+	}
+	port->pkeys = builder->recent.slices[0];
+}
+
+void triad_fabric_builder_add_sl2vl(
+	struct triad_fabric_builder *builder, const struct triad_sl2vl *row)
+{
+	struct triad_fabric_port *port = last_port(builder);
+
+	if (!port)
+		return;
+	pool_append(builder, &builder->sl2vl, row, 1);
+	if (!builder->error)
+		port->sl2vl.n++;
+}
+
+void triad_fabric_builder_add_vlarb(struct triad_fabric_builder *builder,
+	const struct triad_vlarb_entry *entries, uint32_t n)
+{
+	struct triad_fabric_port *port = last_port(builder);
+
+	if (!port)
+		return;
+	pool_append(builder, &builder->vlarb, entries, n);
+	if (!builder->error)
+		port->vlarb.n += n;
+}
+
+void triad_fabric_builder_add_partition(struct triad_fabric_builder *builder,
+	uint16_t pkey, uint8_t sl, const char *name)
+{
+	struct triad_fabric_partition added = {.pkey = pkey & 0x7fff, .sl = sl & 0xf};
+	char cleaned[TRIAD_NODE_NAME_SIZE];
+
+	triad_fabric_clean_name(cleaned, name);
+	memcpy(added.name, cleaned, strnlen(cleaned, sizeof(added.name) - 1));
+	pool_append(builder, &builder->partitions, &added, 1);
+}
+
+void triad_fabric_builder_add_alias(
+	struct triad_fabric_builder *builder, uint64_t guid, uint64_t base_guid)
+{
+	const struct alias added = {.guid = guid, .base_guid = base_guid};
+
+	pool_append(builder, &builder->aliases, &added, 1);
+}
+
+static int compare_nodes(const void *a, const void *b)
+{
+	const struct triad_fabric_node *node_a = a, *node_b = b;
+
+	return (node_a->guid > node_b->guid) - (node_a->guid < node_b->guid);
+}
+
+/* Puts the ports (and their far ends) in the order of their nodes, which were sorted
+ * and still say where their ports were. */
+static int reorder_ports(struct triad_fabric_builder *builder)
+{
+	struct triad_fabric_node *nodes = builder->nodes.items;
+	const struct triad_fabric_port *old_ports = builder->ports.items;
+	const struct far_end *old_ends = builder->far_ends.items;
+	size_t room = builder->ports.n ? builder->ports.n : 1;
+	struct triad_fabric_port *ports = malloc(room * sizeof(*ports));
+	struct far_end *ends = malloc(room * sizeof(*ends));
+	uint32_t at = 0;
+
+	if (!ports || !ends) {
+		free(ports);
+		free(ends);
+		return ENOMEM;
+	}
+	for (uint32_t i = 0; i < builder->nodes.n; i++) {
+		uint32_t from = nodes[i].first_port;
+
+		nodes[i].first_port = at;
+		for (uint32_t j = 0; j < nodes[i].n_ports; j++, at++) {
+			ports[at] = old_ports[from + j];
+			ports[at].node = i;
+			ends[at] = old_ends[from + j];
+		}
+	}
+	pool_free(&builder->ports);
+	pool_free(&builder->far_ends);
+	builder->ports.items = ports;
+	builder->far_ends.items = ends;
+	return 0;
+}
+
+static int sort_nodes(struct triad_fabric_builder *builder)
+{
+	const struct triad_fabric_node *nodes = builder->nodes.items;
+
+	if (builder->nodes.n)
+		qsort(builder->nodes.items, builder->nodes.n, sizeof(*nodes),
+			compare_nodes);
+	for (size_t i = 1; i < builder->nodes.n; i++)
+		if (nodes[i - 1].guid == nodes[i].guid)
+			return EINVAL;
+	return reorder_ports(builder);
+}
+
+/* What is in the pool, without the room ahead, from malloc(); on error the builder
+ * remembers it. */
+static void *pool_take(struct triad_fabric_builder *builder, struct pool *pool)
+{
+	size_t octets = pool->n * pool->item_size;
+	void *items = pool->items, *fitted = NULL;
+
+	if (octets)
+		fitted = pool->mapped_octets ? malloc(octets) : realloc(items, octets);
+	if (!pool->mapped_octets) {
+		pool->items = NULL;
+		return fitted ? fitted : items;
+	}
+	if (fitted)
+		memcpy(fitted, items, octets);
+	else if (octets)
+		builder->error = ENOMEM;
+	pool_free(pool);
+	return fitted;
+}
+
+/* Both ends must name each other: a link seen from one end only is no link.  A node
+ * whose GUID is 0, as broken ones have it, can't be named. */
+static void resolve_links(struct triad_fabric *fabric, const struct far_end *far_ends)
+{
+	for (uint32_t i = 0; i < fabric->n_ports; i++) {
+		struct triad_fabric_port *port = &fabric->ports[i];
+		const struct triad_fabric_node *node = &fabric->nodes[port->node];
+		uint32_t remote = TRIAD_FABRIC_NONE, at;
+
+		at = far_ends[i].guid ? triad_fabric_find_node(fabric, far_ends[i].guid)
+				      : TRIAD_FABRIC_NONE;
+		if (at != TRIAD_FABRIC_NONE)
+			remote = triad_fabric_find_port(fabric, at, far_ends[i].number);
+		if (remote != TRIAD_FABRIC_NONE && node->guid &&
+			far_ends[remote].guid == node->guid &&
+			far_ends[remote].number == port->number)
+			port->remote = remote;
+	}
+}
+
+static int compare_aliases(const void *a, const void *b)
+{
+	const struct triad_fabric_alias *alias_a = a, *alias_b = b;
+
+	return (alias_a->guid > alias_b->guid) - (alias_a->guid < alias_b->guid);
+}
+
+static int compare_partitions(const void *a, const void *b)
+{
+	const struct triad_fabric_partition *one = a, *other = b;
+
+	return (one->pkey > other->pkey) - (one->pkey < other->pkey);
+}
+
+/* The own GUIDs of all end ports, sorted; then the aliases among them. */
+static int resolve_aliases(struct triad_fabric *fabric, const struct pool *pool)
+{
+	const struct alias *from = pool->items;
+	struct triad_fabric_alias *aliases;
+	uint32_t n = 0, n_own;
+
+	aliases = malloc((fabric->n_ports + pool->n + 1) * sizeof(*aliases));
+	if (!aliases)
+		return ENOMEM;
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		if (triad_fabric_is_end_port(fabric, i))
+			aliases[n++] = (struct triad_fabric_alias){
+				.guid = fabric->ports[i].guid, .port = i};
+	qsort(aliases, n, sizeof(*aliases), compare_aliases);
+	fabric->aliases = aliases;
+	fabric->n_aliases = n_own = n;
+	for (size_t i = 0; i < pool->n; i++) {
+		uint32_t port = triad_fabric_find_alias(fabric, from[i].base_guid);
+
+		if (port != TRIAD_FABRIC_NONE && from[i].guid != from[i].base_guid)
+			aliases[n++] = (struct triad_fabric_alias){
+				.guid = from[i].guid, .port = port};
+	}
+	fabric->n_aliases = n;
+	if (n > n_own)
+		qsort(aliases, n, sizeof(*aliases), compare_aliases);
+	return 0;
+}
+
+static uint32_t find_port_guid(const struct triad_fabric *fabric, uint64_t guid)
+{
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		if (fabric->ports[i].guid == guid)
+			return i;
+	return TRIAD_FABRIC_NONE;
+}
+
+static void take_pools(struct triad_fabric_builder *builder, struct triad_fabric *built)
+{
+	built->n_nodes = (uint32_t)builder->nodes.n;
+	built->n_ports = (uint32_t)builder->ports.n;
+	built->n_partitions = (uint32_t)builder->partitions.n;
+	built->nodes = pool_take(builder, &builder->nodes);
+	built->ports = pool_take(builder, &builder->ports);
+	built->pkeys = pool_take(builder, &builder->pkeys);
+	built->sl2vl = pool_take(builder, &builder->sl2vl);
+	built->vlarb = pool_take(builder, &builder->vlarb);
+	built->lft = pool_take(builder, &builder->lft);
+	built->partitions = pool_take(builder, &builder->partitions);
+}
+
+int triad_fabric_build(struct triad_fabric_builder *builder, uint64_t sm_port_guid,
+	struct triad_fabric **fabric)
+{
+	struct counted *counted;
+	struct triad_fabric *built;
+
+	if (!builder->error)
+		builder->error = sort_nodes(builder);
+	if (builder->error)
+		return builder->error;
+	counted = calloc(1, sizeof(*counted));
+	if (!counted)
+		return ENOMEM;
+	atomic_init(&counted->refs, 1);
+	built = &counted->fabric;
+	take_pools(builder, built);
+	if (builder->error) {
+		triad_fabric_unref(built);
+		return builder->error;
+	}
+	if (built->n_partitions)
+		qsort(built->partitions, built->n_partitions,
+			sizeof(*built->partitions), compare_partitions);
+	built->sm_port_guid = sm_port_guid;
+	built->consistent = true;
+	resolve_links(built, builder->far_ends.items);
+	builder->error = resolve_aliases(built, &builder->aliases);
+	if (builder->error) {
+		triad_fabric_unref(built);
+		return builder->error;
+	}
+	built->sm_port = find_port_guid(built, sm_port_guid);
+	*fabric = built;
+	return 0;
+}

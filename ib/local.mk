@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# InfiniBand's own things: the fabric, counters, MADs.
+libtriad_la_SOURCES += \
+	ib/counter.c ib/counter.h \
+	ib/fabric.c \
+	ib/partitions.c ib/partitions.h \
+	ib/pma.c ib/pma.h \
+	ib/rates.c ib/rates.h \
+	ib/route.c ib/route.h \
+	ib/sa_mad.c ib/sa_mad.h \
+	ib/sa_topology.c ib/sa_topology.h \
+	ib/smp_mad.c ib/smp_mad.h

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "ib/partitions.h"
+
+#include <string.h>
+
+/* Most ports have the table of the one before. */
+struct choosing {
+	const struct triad_fabric *fabric;
+	const uint16_t *ours;
+	uint32_t n_ours;
+	uint16_t by_default; /* for tables that are not known */
+	struct triad_fabric_slice last;
+	uint16_t last_index;
+};
+
+static uint16_t match(const struct choosing *choosing, struct triad_fabric_slice theirs)
+{
+	int index = triad_pkey_match(choosing->ours, choosing->n_ours,
+		choosing->fabric->pkeys + theirs.at, theirs.n);
+
+	return index < 0 ? TRIAD_PKEY_NONE : (uint16_t)index;
+}
+
+/* Index 0 is where the default P_Key is unless somebody moved it. */
+static uint16_t find_default(const uint16_t *ours, uint32_t n_ours)
+{
+	for (uint32_t i = 0; i < n_ours; i++)
+		if ((ours[i] & 0x7fff) == 0x7fff)
+			return (uint16_t)i;
+	return 0;
+}
+
+static bool is_same(const struct choosing *choosing, struct triad_fabric_slice theirs)
+{
+	const uint16_t *pkeys = choosing->fabric->pkeys;
+
+	return theirs.n == choosing->last.n &&
+		memcmp(pkeys + theirs.at, pkeys + choosing->last.at,
+			theirs.n * sizeof(*pkeys)) == 0;
+}
+
+static uint16_t choose(struct choosing *choosing, struct triad_fabric_slice theirs)
+{
+	if (!choosing->n_ours || !theirs.n)
+		return choosing->by_default;
+	if (!is_same(choosing, theirs)) {
+		choosing->last = theirs;
+		choosing->last_index = match(choosing, theirs);
+	}
+	return choosing->last_index;
+}
+
+/* The table of whom 'port' of 'node' is asked. */
+static struct triad_fabric_slice table_of(const struct triad_fabric *fabric,
+	const struct triad_fabric_node *node, uint32_t port)
+{
+	const struct triad_fabric_port *first = &fabric->ports[node->first_port];
+
+	if (node->type != TRIAD_NODE_SWITCH)
+		return fabric->ports[port].pkeys;
+	return first->number ? (struct triad_fabric_slice){0} : first->pkeys;
+}
+
+static struct choosing begin(
+	const struct triad_fabric *fabric, const uint16_t *ours, uint32_t n_ours)
+{
+	return (struct choosing){.fabric = fabric,
+		.ours = ours,
+		.n_ours = n_ours,
+		.by_default = find_default(ours, n_ours)};
+}
+
+struct triad_partitions_counts triad_partitions_choose(
+	const struct triad_fabric *fabric, const uint16_t *ours, uint32_t n_ours,
+	uint16_t *indexes)
+{
+	struct triad_partitions_counts counts = {0};
+	struct choosing choosing = begin(fabric, ours, n_ours);
+
+	for (uint32_t i = 0; i < fabric->n_ports; i++) {
+		const struct triad_fabric_port *port = &fabric->ports[i];
+		struct triad_fabric_slice theirs =
+			table_of(fabric, &fabric->nodes[port->node], i);
+
+		indexes[i] = choose(&choosing, theirs);
+		counts.n_apart += port->has_pma && indexes[i] == TRIAD_PKEY_NONE;
+		counts.n_guessed += port->has_pma && !theirs.n;
+	}
+	return counts;
+}
+
+static bool is_apart(struct choosing *choosing, const struct triad_fabric_node *node)
+{
+	const struct triad_fabric *fabric = choosing->fabric;
+	bool counts = false;
+
+	for (uint32_t i = node->first_port; i < node->first_port + node->n_ports; i++) {
+		if (!fabric->ports[i].has_pma)
+			continue;
+		if (choose(choosing, table_of(fabric, node, i)) != TRIAD_PKEY_NONE)
+			return false;
+		counts = true;
+	}
+	return counts;
+}
+
+uint32_t triad_partitions_keep_apart(const struct triad_fabric *fabric,
+	const uint16_t *ours, uint32_t n_ours, bool *nodes)
+{
+	struct choosing choosing = begin(fabric, ours, n_ours);
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < fabric->n_nodes; i++) {
+		nodes[i] = nodes[i] && is_apart(&choosing, &fabric->nodes[i]);
+		n += nodes[i];
+	}
+	return n;
+}

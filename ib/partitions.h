@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* With which P_Key each port of a fabric is asked from this port.
+ *
+ * Model: a query carries the index of a P_Key in the sender's table, and a port drops,
+ * without a word, what comes in a partition that it has no part in.  So the index is
+ * chosen by both tables (triad_pkey_match()): that of the port that asks, as the kernel
+ * has it, and that of the port whose LID is asked, as the fabric has it; a switch has
+ * one at its port 0.  A port with which none is shared is not asked.  Where one of the
+ * tables is not known the default partition is tried.
+ *
+ * Whoever reads counters chooses when a fabric is adopted (view.h); where a fabric is
+ * from only says which tables it has.
+ *
+ * Thread-safety: functions without state.
+ * Spec: IBA volume 1, 10.9.3 (P_Key matching), 10.9.2 (tables). */
+#ifndef TRIAD_IB_PARTITIONS_H
+#define TRIAD_IB_PARTITIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "triad/fabric.h"
+
+#define TRIAD_PKEY_NONE UINT16_MAX /* an index: no partition is shared */
+#define TRIAD_PKEYS_MAX 128u       /* of one's own table that are looked at */
+
+struct triad_partitions_counts {
+	uint32_t n_apart;   /* ports with counters, but no partition shared */
+	uint32_t n_guessed; /* ports with counters whose table is not known */
+};
+
+/* Sets 'indexes' (room for all ports of 'fabric') to the index in 'ours' for each.
+ * 'n_ours' 0: one's own table is not known; at most TRIAD_PKEYS_MAX. */
+struct triad_partitions_counts triad_partitions_choose(
+	const struct triad_fabric *fabric, const uint16_t *ours, uint32_t n_ours,
+	uint16_t *indexes);
+
+/* Of the nodes marked in 'nodes' (one mark for each of 'fabric'), keeps the marks of
+ * those that can't be asked: they have ports with counters, none of which shares a
+ * partition with 'ours'.  Returns how many keep theirs. */
+uint32_t triad_partitions_keep_apart(const struct triad_fabric *fabric,
+	const uint16_t *ours, uint32_t n_ours, bool *nodes);
+
+#endif

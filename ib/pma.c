@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "ib/pma.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "triad/wire.h"
+
+/* Octets into the MAD. */
+enum {
+	AT_STATUS = 4,
+	AT_TID_LOW = 12,
+	AT_ATTRIBUTE = 16,
+	AT_DATA = 64, /* [IBA 16.1.1]: the class header has 40 reserved octets */
+};
+
+/* Octets into PortCounters and PortCountersExtended. */
+enum { AT_PORT_SELECT = 1, AT_COUNTER_SELECT_2 = 18 };
+
+/* Octets into ClassPortInfo [IBA 13.4.8.1]. */
+enum {
+	AT_REDIRECT_GID = 8,
+	AT_REDIRECT_TC_SL_FL = 24,
+	AT_REDIRECT_LID = 28,
+	AT_REDIRECT_PKEY = 30,
+	AT_REDIRECT_QP = 32,
+	AT_REDIRECT_QKEY = 36,
+};
+
+/* Bits of the status field [IBA 13.4.7]. */
+#define STATUS_BUSY 0x0001
+#define STATUS_REDIRECT 0x0002
+
+static const uint16_t attribute_ids[TRIAD_PMA_N_ATTRIBUTES] = {
+	[TRIAD_PMA_CLASS_PORT_INFO] = 0x0001,
+	[TRIAD_PMA_PORT_COUNTERS] = 0x0012,
+	[TRIAD_PMA_PORT_COUNTERS_EXTENDED] = 0x001d,
+};
+
+static void encode_header(struct triad_wire *w, uint8_t *mad, uint8_t method,
+	enum triad_pma_attribute attribute, uint32_t tid)
+{
+	memset(mad, 0, TRIAD_MAD_SIZE);
+	triad_wire_init(w, mad, TRIAD_MAD_SIZE);
+	triad_wire_put(w, 1, 1); /* BaseVersion */
+	triad_wire_put(w, 1, TRIAD_MAD_CLASS_PERFORMANCE);
+	triad_wire_put(w, 1, 1); /* ClassVersion */
+	triad_wire_put(w, 1, method);
+	triad_wire_seek(w, AT_TID_LOW);
+	triad_wire_put(w, 4, tid);
+	triad_wire_put(w, 2, attribute_ids[attribute]);
+}
+
+void triad_pma_encode_get(uint8_t mad[TRIAD_MAD_SIZE],
+	enum triad_pma_attribute attribute, uint8_t port, uint32_t tid)
+{
+	struct triad_wire w;
+
+	encode_header(&w, mad, TRIAD_MAD_METHOD_GET, attribute, tid);
+	if (attribute == TRIAD_PMA_CLASS_PORT_INFO)
+		return;
+	triad_wire_seek(&w, AT_DATA + AT_PORT_SELECT);
+	triad_wire_put(&w, 1, port);
+	triad_wire_put(&w, 2, 0xffff); /* CounterSelect: all; a Get ignores it */
+}
+
+void triad_pma_encode_reset(uint8_t mad[TRIAD_MAD_SIZE],
+	enum triad_pma_attribute attribute, uint8_t port, uint32_t mask, uint32_t tid)
+{
+	uint32_t select = 0;
+	struct triad_wire w;
+
+	encode_header(&w, mad, TRIAD_MAD_METHOD_SET, attribute, tid);
+	triad_wire_seek(&w, AT_DATA + AT_PORT_SELECT);
+	triad_wire_put(&w, 1, port);
+	if (attribute == TRIAD_PMA_PORT_COUNTERS_EXTENDED) {
+		triad_wire_put(&w, 2, mask >> TRIAD_FIRST_WIDE_COUNTER);
+		return;
+	}
+	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++)
+		if (mask & 1u << i)
+			select |= triad_counters[i].select;
+	triad_wire_put(&w, 2, select & 0xffff);
+	triad_wire_seek(&w, AT_DATA + AT_COUNTER_SELECT_2);
+	triad_wire_put(&w, 1, select >> 16);
+}
+
+uint32_t triad_pma_tid(const uint8_t *mad, size_t size)
+{
+	struct triad_wire w;
+
+	triad_wire_init(&w, (void *)mad, size);
+	triad_wire_seek(&w, AT_TID_LOW);
+	return triad_wire_get32(&w);
+}
+
+int triad_pma_check(const uint8_t *mad, size_t size, enum triad_pma_attribute attribute,
+	uint16_t *status)
+{
+	struct triad_wire w;
+	uint8_t class, method;
+	uint16_t id;
+
+	*status = 0;
+	if (size < TRIAD_MAD_SIZE)
+		return EPROTO;
+	triad_wire_init(&w, (void *)mad, size);
+	triad_wire_seek(&w, 1);
+	class = triad_wire_get8(&w);
+	triad_wire_seek(&w, 3);
+	method = triad_wire_get8(&w);
+	*status = triad_wire_get16(&w);
+	triad_wire_seek(&w, AT_ATTRIBUTE);
+	id = triad_wire_get16(&w);
+	if (class != TRIAD_MAD_CLASS_PERFORMANCE ||
+		method != TRIAD_MAD_METHOD_GET_RESPONSE)
+		return EPROTO;
+	if (*status & STATUS_REDIRECT && id == attribute_ids[TRIAD_PMA_CLASS_PORT_INFO])
+		return EREMOTE;
+	if (id != attribute_ids[attribute])
+		return EPROTO;
+	if (*status & STATUS_BUSY)
+		return EBUSY;
+	return *status ? EOPNOTSUPP : 0;
+}
+
+uint16_t triad_pma_decode_capabilities(const uint8_t *mad)
+{
+	return (uint16_t)triad_wire_bits(mad + AT_DATA, 16, 16);
+}
+
+bool triad_pma_decode_redirect(
+	const uint8_t *mad, struct triad_pma_redirect *redirect, bool *behind_router)
+{
+	const uint8_t *data = mad + AT_DATA;
+
+	redirect->lid = (uint16_t)triad_wire_bits(data, AT_REDIRECT_LID * 8, 16);
+	redirect->pkey = (uint16_t)triad_wire_bits(data, AT_REDIRECT_PKEY * 8, 16);
+	redirect->qpn = (uint32_t)triad_wire_bits(data, AT_REDIRECT_QP * 8 + 8, 24);
+	redirect->qkey = (uint32_t)triad_wire_bits(data, AT_REDIRECT_QKEY * 8, 32);
+	redirect->sl = (uint8_t)triad_wire_bits(data, AT_REDIRECT_TC_SL_FL * 8 + 8, 4);
+	*behind_router = !redirect->lid &&
+		(triad_wire_bits(data, AT_REDIRECT_GID * 8, 64) ||
+			triad_wire_bits(data, AT_REDIRECT_GID * 8 + 64, 64));
+	return redirect->lid;
+}
+
+/* True when 'info' is read from 'attribute' of an agent with 'capabilities'. */
+static bool is_read_from(const struct triad_counter_info *info,
+	enum triad_pma_attribute attribute, uint16_t capabilities)
+{
+	if (info->needs && !(info->needs & capabilities))
+		return false;
+	if (attribute == TRIAD_PMA_PORT_COUNTERS_EXTENDED)
+		return info->ext_offset;
+	/* Data counters come from the 64-bit attribute where there is one. */
+	return info->bits &&
+		!(info->ext_offset && triad_pma_has_extended(capabilities));
+}
+
+uint32_t triad_pma_counters(enum triad_pma_attribute attribute, uint16_t capabilities)
+{
+	uint32_t mask = 0;
+
+	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++)
+		if (is_read_from(&triad_counters[i], attribute, capabilities))
+			mask |= 1u << i;
+	return mask;
+}
+
+int triad_pma_decode_counters(const uint8_t *mad, enum triad_pma_attribute attribute,
+	uint8_t port, uint16_t capabilities, struct triad_pma_reading *reading)
+{
+	const uint8_t *data = mad + AT_DATA;
+	bool extended = attribute == TRIAD_PMA_PORT_COUNTERS_EXTENDED;
+
+	reading->has = 0;
+	if (data[AT_PORT_SELECT] != port)
+		return EPROTO;
+	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++) {
+		const struct triad_counter_info *info = &triad_counters[i];
+
+		if (!is_read_from(info, attribute, capabilities))
+			continue;
+		reading->has |= 1u << i;
+		reading->raw[i] = extended
+			? triad_wire_bits(data, info->ext_offset * 8u, 64)
+			: triad_wire_bits(data, info->bit_offset, info->bits);
+	}
+	return 0;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Talking to performance management agents: requests made, answers read.
+ *
+ * Model: a request is a MAD of the performance class, method Get, that names a port
+ * of the answering node by PortSelect.  An answer is turned into a reading: for each
+ * counter of the table, whether this agent has it and its raw value.
+ *
+ * Which counters an agent has is told by its ClassPortInfo: PortXmitWait, QP1Dropped
+ * and the extended attribute are optional.  What an agent has not is absent from its
+ * readings, never 0.
+ *
+ * Thread-safety: functions without state.
+ * Spec: IBA volume 1, 16.1 (performance management), 13.4.8.1 (ClassPortInfo). */
+#ifndef TRIAD_IB_PMA_H
+#define TRIAD_IB_PMA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ib/counter.h"
+#include "triad/mad.h"
+
+/* ClassPortInfo:CapabilityMask of the performance class [IBA 16.1.3.1]. */
+enum {
+	TRIAD_PMA_ALL_PORT_SELECT = 1 << 8,
+	TRIAD_PMA_EXTENDED_WIDTH = 1 << 9,
+	TRIAD_PMA_EXTENDED_WIDTH_NO_IETF = 1 << 10, /* without unicast, multicast */
+	TRIAD_PMA_XMIT_WAIT = 1 << 12,
+	TRIAD_PMA_QP1_DROPPED = 1 << 15,
+};
+
+enum triad_pma_attribute {
+	TRIAD_PMA_CLASS_PORT_INFO,
+	TRIAD_PMA_PORT_COUNTERS,
+	TRIAD_PMA_PORT_COUNTERS_EXTENDED,
+	TRIAD_PMA_N_ATTRIBUTES
+};
+
+struct triad_pma_reading {
+	uint32_t has; /* bit i: counter i of the table was read */
+	uint64_t raw[TRIAD_N_COUNTERS];
+};
+
+/* PortSelect of a summary: PortCounters summed up over all ports of the node, each sum
+ * stopping at the counter's maximum [IBA 16.1.3.5]. */
+#define TRIAD_PMA_ALL_PORTS 0xff
+
+/* Where an agent really is [IBA 13.5.2]. */
+struct triad_pma_redirect {
+	uint16_t lid;
+	uint16_t pkey;
+	uint32_t qpn;
+	uint32_t qkey;
+	uint8_t sl;
+};
+
+/* Makes a Get of 'attribute' for 'port' of the node it is sent to. */
+void triad_pma_encode_get(uint8_t mad[TRIAD_MAD_SIZE],
+	enum triad_pma_attribute attribute, uint8_t port, uint32_t tid);
+
+/* Makes a Set that resets the counters in 'mask' (bit i: counter i), as far as they
+ * can be by 'attribute'. */
+void triad_pma_encode_reset(uint8_t mad[TRIAD_MAD_SIZE],
+	enum triad_pma_attribute attribute, uint8_t port, uint32_t mask, uint32_t tid);
+
+/* The low 32 bits of the transaction ID; 0 for what is shorter than a header. */
+uint32_t triad_pma_tid(const uint8_t *mad, size_t size);
+
+/* Checks that 'mad' answers a Get or Set of 'attribute'.  Returns 0; EPROTO (another
+ * class, method or attribute, too short: it is no answer to the question), EBUSY (the
+ * agent dropped the question: ask again), EREMOTE (ask elsewhere: the answer is a
+ * ClassPortInfo that says where) or EOPNOTSUPP (it refused; '*status' is the MAD's
+ * status field, for the log). */
+int triad_pma_check(const uint8_t *mad, size_t size, enum triad_pma_attribute attribute,
+	uint16_t *status);
+
+/* Reads the capability mask out of a checked ClassPortInfo. */
+uint16_t triad_pma_decode_capabilities(const uint8_t *mad);
+
+/* Reads out of a checked ClassPortInfo where its agent is to be asked.  Returns false
+ * when it names no LID: then it is where it answered, or behind a router, which is
+ * told apart by '*behind_router'. */
+bool triad_pma_decode_redirect(
+	const uint8_t *mad, struct triad_pma_redirect *redirect, bool *behind_router);
+
+/* The counters that are read from 'attribute' of an agent with 'capabilities': bit
+ * i. */
+uint32_t triad_pma_counters(enum triad_pma_attribute attribute, uint16_t capabilities);
+
+/* Reads the counters out of a checked answer of one of the counter attributes.
+ * 'capabilities' decides which of them the agent has.  Returns 0, or EPROTO when the
+ * answer is about another port than 'port'. */
+int triad_pma_decode_counters(const uint8_t *mad, enum triad_pma_attribute attribute,
+	uint8_t port, uint16_t capabilities, struct triad_pma_reading *reading);
+
+/* True when the agent has the extended attribute. */
+static inline bool triad_pma_has_extended(uint16_t capabilities)
+{
+	return capabilities &
+		(TRIAD_PMA_EXTENDED_WIDTH | TRIAD_PMA_EXTENDED_WIDTH_NO_IETF);
+}
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "ib/rates.h"
+
+#include "triad/fabric.h"
+
+/* By code: bandwidth in tenths of Gb/s, and its rank among them. */
+static const struct {
+	uint16_t tenths;
+	uint8_t rank;
+} rates[TRIAD_RATE_MAX + 1] = {
+	[2] = {25, 1},
+	[3] = {100, 3},
+	[4] = {300, 6},
+	[5] = {50, 2},
+	[6] = {200, 5},
+	[7] = {400, 9},
+	[8] = {600, 10},
+	[9] = {800, 13},
+	[10] = {1200, 14},
+	[11] = {140, 4},
+	[12] = {560, 12},
+	[13] = {1120, 16},
+	[14] = {1680, 17},
+	[15] = {250, 7},
+	[16] = {1000, 15},
+	[17] = {2000, 18},
+	[18] = {3000, 19},
+	[19] = {280, 8},
+	[20] = {500, 11},
+	[21] = {4000, 20},
+	[22] = {6000, 21},
+};
+
+/* The same, by rank.  Ranks follow the signal: FDR's 56 Gb/s outruns 50, its 112 the
+ * 100 of EDR, and 120 Gb/s of QDR are less than the 100 of EDR, as OpenSM has it. */
+static const uint8_t by_rank[] = {
+	0, 2, 5, 3, 11, 6, 4, 15, 19, 7, 8, 20, 12, 9, 10, 16, 13, 14, 17, 18, 21, 22};
+
+uint8_t triad_rate_rank(uint8_t rate)
+{
+	return rate <= TRIAD_RATE_MAX ? rates[rate].rank : 0;
+}
+
+uint8_t triad_rate_of_rank(uint8_t rank)
+{
+	return rank < sizeof(by_rank) ? by_rank[rank] : 0;
+}
+
+unsigned triad_rate_tenths(uint8_t rate)
+{
+	return rate <= TRIAD_RATE_MAX ? rates[rate].tenths : 0;
+}
+
+uint8_t triad_rate_below(uint64_t tenths)
+{
+	uint8_t best = 0;
+
+	for (uint8_t rate = TRIAD_RATE_MIN; rate <= TRIAD_RATE_MAX; rate++)
+		if (rates[rate].tenths <= tenths &&
+			rates[rate].tenths > triad_rate_tenths(best))
+			best = rate;
+	return best;
+}
+
+uint8_t triad_rate_for(uint8_t rate, uint8_t caps)
+{
+	switch (rate) {
+	case 19: /* 28 Gb/s: two lanes of FDR */
+		if (caps & TRIAD_RATE_CAP_2X)
+			return rate;
+		return caps & TRIAD_RATE_CAP_EXTENDED ? 15 : 6;
+	case 20: /* 50 Gb/s: two lanes of EDR, or one of HDR */
+		return caps & (TRIAD_RATE_CAP_2X | TRIAD_RATE_CAP_HDR) ? rate : 7;
+	case 21: /* 400 and 600 Gb/s: HDR alone */
+	case 22:
+		return caps & TRIAD_RATE_CAP_HDR ? rate : 18;
+	default:
+		return rate;
+	}
+}
+
+uint8_t triad_rate_original(uint8_t rate)
+{
+	switch (rate) {
+	case 19:
+		return 15;
+	case 20:
+		return 7;
+	case 21:
+	case 22:
+		return 18;
+	default:
+		return rate;
+	}
+}
+
+unsigned triad_mtu_octets(uint8_t mtu)
+{
+	return mtu >= TRIAD_MTU_MIN && mtu <= TRIAD_MTU_MAX ? 128u << mtu : 0;
+}

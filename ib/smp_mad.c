@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "ib/smp_mad.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "triad/wire.h"
+
+/* In an SMP [IBA 14.2.1.2]. */
+enum { AT_STATUS = 4, AT_DATA = 64, AT_PATH = 128 };
+#define DIRECTION_BIT 0x8000 /* of the status of an SMP by directed route */
+/* In a MAD of a vendor's class with an OUI [IBA 16.5]. */
+#define AT_OUI 37
+
+const uint8_t triad_smp_openib_oui[3] = {0x00, 0x14, 0x05};
+
+int triad_smp_add_hop(struct triad_smp_route *route, uint8_t port)
+{
+	if (route->way.n_hops >= TRIAD_ROUTE_MAX_HOPS)
+		return EHOSTUNREACH;
+	route->way.ports[++route->way.n_hops] = port;
+	return 0;
+}
+
+void triad_smp_encode(uint8_t mad[TRIAD_MAD_SIZE], const struct triad_smp_route *route,
+	const struct triad_smp_request *request, const uint8_t *data, uint32_t tid)
+{
+	struct triad_wire w;
+
+	memset(mad, 0, TRIAD_MAD_SIZE);
+	triad_wire_init(&w, mad, TRIAD_MAD_SIZE);
+	triad_wire_put(&w, 1, 1);
+	triad_wire_put(&w, 1, TRIAD_SMP_CLASS_DIRECTED);
+	triad_wire_put(&w, 1, 1);
+	triad_wire_put(
+		&w, 1, request->is_set ? TRIAD_MAD_METHOD_SET : TRIAD_MAD_METHOD_GET);
+	triad_wire_put(&w, 2, 0);
+	triad_wire_put(&w, 1, 0);
+	triad_wire_put(&w, 1, route->way.n_hops);
+	triad_wire_put(&w, 8, tid);
+	triad_wire_put(&w, 2, (uint16_t)request->attribute);
+	triad_wire_put(&w, 2, 0);
+	triad_wire_put(&w, 4, request->modifier);
+	triad_wire_put(&w, 8, route->m_key);
+	triad_wire_put(&w, 2, TRIAD_SMP_PERMISSIVE_LID);
+	triad_wire_put(&w, 2, TRIAD_SMP_PERMISSIVE_LID);
+	memcpy(mad + AT_DATA, data, TRIAD_SMP_DATA_SIZE);
+	memcpy(mad + AT_PATH, route->way.ports, (size_t)route->way.n_hops + 1);
+}
+
+bool triad_smp_is_answer(const struct triad_mad_reply *reply, uint32_t tid)
+{
+	return reply->size == TRIAD_MAD_SIZE &&
+		triad_pma_tid(reply->mad, reply->size) == tid;
+}
+
+int triad_smp_decode(const uint8_t mad[TRIAD_MAD_SIZE], uint8_t *data, uint16_t *status)
+{
+	*status = (uint16_t)(triad_wire_bits(mad, AT_STATUS * 8, 16) &
+		(uint16_t)~DIRECTION_BIT);
+	memcpy(data, mad + AT_DATA, TRIAD_SMP_DATA_SIZE);
+	return *status ? EPROTO : 0;
+}
+
+void triad_smp_encode_ping(uint8_t mad[TRIAD_MAD_SIZE], uint32_t tid)
+{
+	struct triad_wire w;
+
+	memset(mad, 0, TRIAD_MAD_SIZE);
+	triad_wire_init(&w, mad, TRIAD_MAD_SIZE);
+	triad_wire_put(&w, 1, 1);
+	triad_wire_put(&w, 1, TRIAD_SMP_CLASS_PING);
+	triad_wire_put(&w, 1, 1);
+	triad_wire_put(&w, 1, TRIAD_MAD_METHOD_GET);
+	triad_wire_put(&w, 4, 0);
+	triad_wire_put(&w, 8, tid);
+	memcpy(mad + AT_OUI, triad_smp_openib_oui, sizeof(triad_smp_openib_oui));
+}
+
+/* --- counters --- */
+
+/* What a bad link counts; not what a busy or closed one does. */
+static const uint32_t link_errors = 1u << TRIAD_SYMBOL_ERROR_COUNTER |
+	1u << TRIAD_LINK_ERROR_RECOVERY_COUNTER | 1u << TRIAD_LINK_DOWNED_COUNTER |
+	1u << TRIAD_PORT_RCV_ERRORS | 1u << TRIAD_PORT_RCV_REMOTE_PHYSICAL_ERRORS |
+	1u << TRIAD_LOCAL_LINK_INTEGRITY_ERRORS |
+	1u << TRIAD_EXCESSIVE_BUFFER_OVERRUN_ERRORS;
+
+static uint64_t octets_of(const struct triad_pma_reading *reading, bool is_narrow)
+{
+	static const unsigned counters[] = {TRIAD_PORT_XMIT_DATA, TRIAD_PORT_RCV_DATA};
+	uint64_t octets = 0;
+
+	for (unsigned i = 0; i < 2; i++) {
+		uint64_t words = reading->raw[counters[i]];
+
+		/* It has stopped: nobody knows how much there was since.  A wide
+		 * one can't get so far; an agent may say so all the same. */
+		if (words >=
+			(is_narrow ? triad_counter_max(counters[i]) : UINT64_MAX / 8))
+			return UINT64_MAX;
+		octets += words * 4;
+	}
+	return octets;
+}
+
+void triad_smp_count(struct triad_smp_counts *counts,
+	const struct triad_pma_reading *narrow, const struct triad_pma_reading *wide)
+{
+	counts->n_errors = 0;
+	for (unsigned i = 0; i < TRIAD_FIRST_WIDE_COUNTER; i++)
+		if (link_errors >> i & 1)
+			counts->n_errors += narrow->raw[i];
+	counts->octets = octets_of(wide ? wide : narrow, !wide);
+}

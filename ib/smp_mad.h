@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What is sent to one port, and what its answers say: SMPs by directed route, counters,
+ * a ping.
+ *
+ * Thread-safety: no state.
+ * Spec: IBA volume 1, 14.2.1.2 (SMPs by directed route), 16.5 (a vendor's class with an
+ * OUI). */
+#ifndef TRIAD_IB_SMP_MAD_H
+#define TRIAD_IB_SMP_MAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ib/pma.h"
+#include "ib/route.h"
+#include "triad/mad.h"
+
+#define TRIAD_SMP_CLASS_DIRECTED 0x81
+#define TRIAD_SMP_CLASS_PING 0x32 /* of OpenIB's, as infiniband-diags has it */
+#define TRIAD_SMP_PERMISSIVE_LID 0xffff
+extern const uint8_t triad_smp_openib_oui[3];
+
+#define TRIAD_SMP_DATA_SIZE 64
+
+struct triad_smp_route {
+	struct triad_route way;
+	uint64_t m_key;
+	uint16_t lid; /* of the node there */
+	uint8_t sl;
+};
+
+enum triad_smp_attribute {
+	TRIAD_SMP_NODE_DESCRIPTION = 0x10,
+	TRIAD_SMP_NODE_INFO = 0x11,
+	TRIAD_SMP_PORT_INFO = 0x15,
+};
+
+struct triad_smp_request {
+	bool is_set;
+	enum triad_smp_attribute attribute;
+	uint32_t modifier;
+	unsigned timeout_ms;
+};
+
+/* One hop more, out of 'port'.  Returns 0 or EHOSTUNREACH (64 hops). */
+int triad_smp_add_hop(struct triad_smp_route *route, uint8_t port);
+
+/* A request; 'data' has TRIAD_SMP_DATA_SIZE octets of the attribute. */
+void triad_smp_encode(uint8_t mad[TRIAD_MAD_SIZE], const struct triad_smp_route *route,
+	const struct triad_smp_request *request, const uint8_t *data, uint32_t tid);
+
+/* Whether it belongs to request 'tid', whole. */
+bool triad_smp_is_answer(const struct triad_mad_reply *reply, uint32_t tid);
+
+/* The attribute of an answer, and its status without the direction.  Returns 0, or
+ * EPROTO when the status is not 0. */
+int triad_smp_decode(
+	const uint8_t mad[TRIAD_MAD_SIZE], uint8_t *data, uint16_t *status);
+
+/* A question to an ibping server. */
+void triad_smp_encode_ping(uint8_t mad[TRIAD_MAD_SIZE], uint32_t tid);
+
+/* What a port's PMA has counted, both ways. */
+struct triad_smp_counts {
+	uint64_t n_errors; /* of all kinds together */
+	uint64_t octets;   /* sent and received; UINT64_MAX: not known, as behind 16 GiB
+	                    * where the agent has no 64-bit counters */
+};
+
+/* Of readings of PortCounters, and of PortCountersExtended: NULL where the agent has no
+ * such attribute. */
+void triad_smp_count(struct triad_smp_counts *counts,
+	const struct triad_pma_reading *narrow, const struct triad_pma_reading *wide);
+
+#endif

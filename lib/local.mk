@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# libtriad.la: everything without OpenSM, for the plugin, triadctl and the tests;
+# here what knows nothing of InfiniBand.
+noinst_LTLIBRARIES += libtriad.la
+
+libtriad_la_SOURCES = \
+	lib/address.c \
+	lib/clock.c \
+	lib/diag.c \
+	lib/file.c \
+	lib/file_trust.c \
+	lib/json.c \
+	lib/line_file.c \
+	lib/log.c \
+	lib/recent.c lib/recent.h \
+	lib/text.c lib/text.h \
+	lib/thread.c
+libtriad_la_LIBADD = $(GLIB_LIBS)

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Small helpers for text that comes from a file, a client or the network.
+ *
+ * Thread-safety: functions without state.  Memory: no allocation, so none of them
+ * can abort, whatever they are given. */
+#ifndef TRIAD_LIB_TEXT_H
+#define TRIAD_LIB_TEXT_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The octets of the character that 'text' begins with, which has 'size' octets; 0 when
+ * it can't be shown as it is: a control character, one that changes the direction of
+ * text, has no width or ends a line [Unicode general categories Cc, Cf, Zl, Zp], or no
+ * UTF-8. */
+size_t triad_text_character(const char *text, size_t size);
+
+/* Where the first octet stands, of 'size', that is part of such a character (but tab);
+ * 'size' when there is none. */
+size_t triad_text_check(const char *text, size_t size);
+
+/* Replaces such octets by '?', in place, up to the first 0: a node's name must not
+ * forge a log line or drive a terminal. */
+void triad_text_clean(char *text);
+
+/* Appends to 'text', which has room for 'size' octets in all; cuts what is too
+ * much. */
+void triad_text_append(char *text, size_t size, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+void triad_text_vappend(char *text, size_t size, const char *format, va_list args)
+	__attribute__((format(printf, 3, 0)));
+
+/* Reads a decimal number: digits alone, no sign.  False, and '*value' untouched,
+ * for anything else and for a number that is over UINT_MAX. */
+bool triad_text_number(const char *text, unsigned *value);
+
+/* Reads a GUID: "0x", then 1 to 16 hexadecimal digits, not all 0.  False, and
+ * '*guid' untouched, for anything else. */
+bool triad_text_guid(const char *text, uint64_t *guid);
+
+/* A word that was meant has so many mistakes at most. */
+#define TRIAD_TEXT_GUESS_NEAR 2
+
+/* "Did you mean": the nearest of several names to a word that is none of them.
+ *
+ *     struct triad_text_guess guess = {.word = word};
+ *     for each name
+ *             if (triad_text_guess_try(&guess, name))
+ *                     best = name; */
+struct triad_text_guess {
+	const char *word;
+	unsigned limit; /* the best so far is nearer than that; 0: none yet */
+};
+
+/* True when 'name' is near to the word (one slip of the keyboard, two in a word
+ * longer than five letters; case ignored) and nearer than those tried before. */
+bool triad_text_guess_try(struct triad_text_guess *guess, const char *name);
+
+#endif

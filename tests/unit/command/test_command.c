@@ -1,0 +1,615 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "triad/command.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <glib.h>
+
+#include "command/command_table.h"
+#include "ib/counter.h"
+#include "tests/unit/run.h"
+
+static struct triad_command command;
+static char message[512], help[TRIAD_COMMAND_HELP_SIZE];
+
+/* Parses a line as a shell would split it.  The word after the last is none of
+ * them: it must not be looked at. */
+static int parse(const char *line)
+{
+	const char *given[64];
+	char **words = NULL;
+	int error, n_words = 0;
+
+	if (*line)
+		ck_assert_msg(
+			g_shell_parse_argv(line, &n_words, &words, NULL), "%s", line);
+	for (int i = 0; i < n_words; i++)
+		given[i] = words[i];
+	given[n_words] = "beyond";
+	message[0] = '\0';
+	error = triad_command_parse(n_words, given, &command, message, sizeof(message));
+	g_strfreev(words);
+	return error;
+}
+
+#define ASSERT_PARSED(line, verb_)                                                     \
+	do {                                                                           \
+		ck_assert_msg(!parse(line), "%s: %s", line, message);                  \
+		ck_assert_int_eq(command.verb, verb_);                                 \
+	} while (0)
+
+/* Refused with exactly this sentence. */
+#define ASSERT_REFUSED(line, sentence)                                                 \
+	do {                                                                           \
+		ck_assert_msg(parse(line) == EINVAL, "%s", line);                      \
+		ck_assert_str_eq(message, sentence);                                   \
+	} while (0)
+
+START_TEST(test_parse_each_command_known)
+{
+	ASSERT_PARSED("status", TRIAD_COMMAND_STATUS);
+	ASSERT_PARSED("perf show", TRIAD_COMMAND_PERF_SHOW);
+	ASSERT_PARSED("perf top", TRIAD_COMMAND_PERF_TOP);
+	ASSERT_PARSED("perf sweep", TRIAD_COMMAND_PERF_SWEEP);
+	ASSERT_PARSED("election --json", TRIAD_COMMAND_ELECTION);
+	ASSERT_PARSED("port confirm", TRIAD_COMMAND_PORT_CONFIRM);
+	ASSERT_PARSED("set log.level debug", TRIAD_COMMAND_SET);
+	ASSERT_PARSED("reload", TRIAD_COMMAND_RELOAD);
+	ASSERT_PARSED("help", TRIAD_COMMAND_HELP);
+}
+END_TEST
+
+START_TEST(test_parse_no_options_gives_defaults)
+{
+	ASSERT_PARSED("perf top", TRIAD_COMMAND_PERF_TOP);
+	ck_assert(!command.json && !command.color && !command.watch);
+	ck_assert_str_eq(command.node, "");
+	ck_assert_int_eq(command.port, -1);
+	ck_assert_int_eq(command.type, TRIAD_COMMAND_TYPE_ALL);
+	ck_assert_uint_eq(command.by, TRIAD_PORT_XMIT_DATA);
+	ck_assert_uint_eq(command.limit, 20);
+	ck_assert_uint_eq(command.interval_s, 2);
+}
+END_TEST
+
+START_TEST(test_parse_all_options_stored)
+{
+	ASSERT_PARSED("perf show --json --node 0x2c9 --port 3 --type switch --color",
+		TRIAD_COMMAND_PERF_SHOW);
+	ck_assert(command.json && command.color);
+	ck_assert_str_eq(command.node, "0x2c9");
+	ck_assert_int_eq(command.port, 3);
+	ck_assert_int_eq(command.type, TRIAD_COMMAND_TYPE_SWITCH);
+	ASSERT_PARSED("perf top --by portxmitwait -n 5 --watch --interval 10",
+		TRIAD_COMMAND_PERF_TOP);
+	ck_assert_uint_eq(command.by, TRIAD_PORT_XMIT_WAIT);
+	ck_assert_uint_eq(command.limit, 5);
+	ck_assert(command.watch);
+	ck_assert_uint_eq(command.interval_s, 10);
+}
+END_TEST
+
+START_TEST(test_parse_value_in_same_word_taken)
+{
+	ASSERT_PARSED(
+		"perf show --node='node 1 HCA-1' --port=0", TRIAD_COMMAND_PERF_SHOW);
+	ck_assert_str_eq(command.node, "node 1 HCA-1");
+	ck_assert_int_eq(command.port, 0);
+	ASSERT_PARSED("perf top -n7 -n8", TRIAD_COMMAND_PERF_TOP);
+	ck_assert_uint_eq(command.limit, 8);
+}
+END_TEST
+
+START_TEST(test_parse_types_in_order_of_enum)
+{
+	ASSERT_PARSED("perf show --type all", TRIAD_COMMAND_PERF_SHOW);
+	ck_assert_int_eq(command.type, TRIAD_COMMAND_TYPE_ALL);
+	ASSERT_PARSED("perf show --type CA", TRIAD_COMMAND_PERF_SHOW);
+	ck_assert_int_eq(command.type, TRIAD_COMMAND_TYPE_CA);
+	ASSERT_PARSED("perf show --type switch", TRIAD_COMMAND_PERF_SHOW);
+	ck_assert_int_eq(command.type, TRIAD_COMMAND_TYPE_SWITCH);
+	ASSERT_PARSED("perf show --type router", TRIAD_COMMAND_PERF_SHOW);
+	ck_assert_int_eq(command.type, TRIAD_COMMAND_TYPE_ROUTER);
+}
+END_TEST
+
+START_TEST(test_parse_every_counter_known)
+{
+	char line[128];
+
+	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++) {
+		snprintf(
+			line, sizeof(line), "perf top --by %s", triad_counters[i].name);
+		ASSERT_PARSED(line, TRIAD_COMMAND_PERF_TOP);
+		ck_assert_uint_eq(command.by, i);
+	}
+}
+END_TEST
+
+START_TEST(test_parse_set_words_kept)
+{
+	ASSERT_PARSED("set perfmgr.sweep_period 10", TRIAD_COMMAND_SET);
+	ck_assert_str_eq(command.key, "perfmgr.sweep_period");
+	ck_assert_str_eq(command.value, "10");
+	ASSERT_PARSED("set log.level ''", TRIAD_COMMAND_SET);
+	ck_assert_str_eq(command.value, "");
+}
+END_TEST
+
+START_TEST(test_parse_port_words_stored)
+{
+	ASSERT_PARSED("port priority 15", TRIAD_COMMAND_PORT_PRIORITY);
+	ck_assert_uint_eq(command.priority, 15);
+	ASSERT_PARSED("port blacklist", TRIAD_COMMAND_PORT_BLACKLIST);
+	ck_assert_int_eq(command.change, TRIAD_COMMAND_SHOW_LIST);
+	ASSERT_PARSED("port blacklist add 0x2c9", TRIAD_COMMAND_PORT_BLACKLIST);
+	ck_assert_int_eq(command.change, TRIAD_COMMAND_ADD);
+	ck_assert_uint_eq(command.guid, 0x2c9);
+	ASSERT_PARSED("port blacklist Remove 0x2ca", TRIAD_COMMAND_PORT_BLACKLIST);
+	ck_assert_int_eq(command.change, TRIAD_COMMAND_REMOVE);
+	ck_assert_uint_eq(command.guid, 0x2ca);
+	ASSERT_PARSED("port verdict yes", TRIAD_COMMAND_PORT_VERDICT);
+	ck_assert(command.is_yes);
+	ASSERT_PARSED("port verdict NO", TRIAD_COMMAND_PORT_VERDICT);
+	ck_assert(!command.is_yes);
+}
+END_TEST
+
+START_TEST(test_parse_clear)
+{
+	ASSERT_PARSED("perf clear totals --all", TRIAD_COMMAND_PERF_CLEAR);
+	ck_assert_int_eq(command.clear, TRIAD_COMMAND_CLEAR_TOTALS);
+	ck_assert(command.all);
+	ASSERT_PARSED("perf clear --port 3 Hardware", TRIAD_COMMAND_PERF_CLEAR);
+	ck_assert_int_eq(command.clear, TRIAD_COMMAND_CLEAR_HARDWARE);
+	ASSERT_PARSED("perf clear totals --type ca", TRIAD_COMMAND_PERF_CLEAR);
+	ASSERT_PARSED("perf clear histograms", TRIAD_COMMAND_PERF_CLEAR);
+	ck_assert_int_eq(command.clear, TRIAD_COMMAND_CLEAR_HISTOGRAMS);
+	ASSERT_REFUSED("perf clear", "perf clear: it needs totals|hardware|histograms");
+	ASSERT_REFUSED("perf clear all",
+		"perf clear: all: allowed are totals, hardware and histograms");
+	ASSERT_REFUSED("perf clear hardware",
+		"perf clear: it needs the ports: --node, --port, --type, or --all for "
+		"every one");
+	ASSERT_REFUSED("perf clear totals --all --node x",
+		"perf clear: --all is every port: without --node, --port and --type");
+	ASSERT_REFUSED("perf clear histograms --node x",
+		"perf clear: histograms begin anew all at once: without --node, "
+		"--port and --type");
+}
+END_TEST
+
+START_TEST(test_parse_port_bad_words_refused)
+{
+	ASSERT_REFUSED("port priority 16",
+		"port priority: 16: allowed are whole numbers, 0 to 15");
+	ASSERT_REFUSED("port priority", "port priority: it needs N");
+	ASSERT_REFUSED("port blacklist drop 0x1",
+		"port blacklist: drop: allowed are add and remove");
+	ASSERT_REFUSED("port blacklist add",
+		"port blacklist: add needs the GUID of an SM's port");
+	ASSERT_REFUSED("port blacklist add 0x0",
+		"port blacklist: 0x0: a GUID is 0x and 1 to 16 hexadecimal digits, not "
+		"all 0");
+	ASSERT_REFUSED(
+		"port verdict maybe", "port verdict: maybe: allowed are yes and no");
+	ASSERT_REFUSED("port verdict", "port verdict: it needs yes|no");
+	ASSERT_REFUSED("election check", "election: 'check' is one word too many");
+}
+END_TEST
+
+/* What changes something, of all that can be typed; readers may type the rest.  A new
+ * command must be in one of the two lists. */
+START_TEST(test_parse_commands_classed)
+{
+	static const char *const reads[] = {"help", "status", "perf show", "perf top",
+		"perf resets", "perf histogram PortXmitWait", "alerts", "agents",
+		"agents owner NODE", "qos clients", "qos explain --src a --dst b",
+		"qos plan", "qos tables", "qos nodes", "election", "port blacklist",
+		"port plan", "port list", "port history", "set --help"};
+	static const char *const changes[] = {"perf sweep", "perf clear totals --all",
+		"perf clear histograms", "agents drain", "agents resume", "qos on",
+		"qos off", "qos plan FILE", "qos apply", "port priority 3",
+		"port confirm", "port blacklist add 0x1", "port blacklist remove 0x1",
+		"port verdict yes", "port release NODE 1", "port approve",
+		"port approve NODE 1", "port snapshot", "set log.level debug",
+		"reload"};
+	bool is_listed[TRIAD_N_VERBS] = {false};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(reads); i++) {
+		ck_assert_msg(!parse(reads[i]), "%s: %s", reads[i], message);
+		ck_assert_msg(!command.changes, "%s", reads[i]);
+		is_listed[command.verb] = true;
+	}
+	for (size_t i = 0; i < G_N_ELEMENTS(changes); i++) {
+		ck_assert_msg(!parse(changes[i]), "%s: %s", changes[i], message);
+		ck_assert_msg(command.changes, "%s", changes[i]);
+		is_listed[command.verb] = true;
+	}
+	for (size_t i = 0; i < TRIAD_N_VERBS; i++) {
+		ck_assert_msg(
+			is_listed[triad_verbs[i].verb], "%s", triad_verbs[i].name);
+		ck_assert_msg(triad_verbs[i].access != TRIAD_VERB_UNCLASSED, "%s",
+			triad_verbs[i].name);
+	}
+}
+END_TEST
+
+START_TEST(test_parse_number_limits_taken)
+{
+	ASSERT_PARSED("perf show --port 254", TRIAD_COMMAND_PERF_SHOW);
+	ASSERT_PARSED("perf top -n 1", TRIAD_COMMAND_PERF_TOP);
+	ASSERT_PARSED("perf top -n 65535", TRIAD_COMMAND_PERF_TOP);
+	ASSERT_PARSED("perf top --watch --interval 1", TRIAD_COMMAND_PERF_TOP);
+	ASSERT_PARSED("perf top --watch --interval 3600", TRIAD_COMMAND_PERF_TOP);
+}
+END_TEST
+
+START_TEST(test_parse_numbers_out_of_range_refused)
+{
+	ASSERT_REFUSED("perf show --port 255",
+		"perf show: --port 255: allowed are whole numbers, 0 to 254");
+	ASSERT_REFUSED("perf show --port=-1",
+		"perf show: --port -1: allowed are whole numbers, 0 to 254");
+	ASSERT_REFUSED("perf show --port=",
+		"perf show: --port : allowed are whole numbers, 0 to 254");
+	ASSERT_REFUSED("perf top -n 0",
+		"perf top: -n 0: allowed are whole numbers, 1 to 65535");
+	ASSERT_REFUSED("perf top -n 65536",
+		"perf top: -n 65536: allowed are whole numbers, 1 to 65535");
+	ASSERT_REFUSED("perf top --watch --interval 3601",
+		"perf top: --interval 3601: allowed are whole numbers, 1 to 3600");
+	ASSERT_REFUSED("perf top --watch --interval 0.5",
+		"perf top: --interval 0.5: allowed are whole numbers, 1 to 3600");
+}
+END_TEST
+
+START_TEST(test_parse_bad_choices_refused)
+{
+	ASSERT_REFUSED("perf show --type hca",
+		"perf show: --type hca: allowed are ca|switch|router|all");
+	ASSERT_REFUSED("perf top --by PortXmitWiat",
+		"perf top: --by PortXmitWiat: no such counter; did you mean "
+		"'PortXmitWait'?");
+	ASSERT_REFUSED("perf top --by nothing",
+		"perf top: --by nothing: no such counter; 'help perf top' lists them");
+}
+END_TEST
+
+START_TEST(test_parse_bad_nodes_refused)
+{
+	char line[300] = "perf show --node ";
+
+	ASSERT_REFUSED("perf show --node 0x12g",
+		"perf show: --node 0x12g: a GUID is 0x and 1 to 16 hexadecimal "
+		"digits, not all 0");
+	ASSERT_REFUSED("perf show --node ''",
+		"perf show: --node: a name has 1 to 127 octets, this one 0");
+	memset(line + strlen(line), 'x', 127);
+	ASSERT_PARSED(line, TRIAD_COMMAND_PERF_SHOW);
+	ck_assert_uint_eq(strlen(command.node), 127);
+	strcat(line, "x");
+	ASSERT_REFUSED(
+		line, "perf show: --node: a name has 1 to 127 octets, this one 128");
+}
+END_TEST
+
+START_TEST(test_parse_missing_value_told)
+{
+	ASSERT_REFUSED(
+		"perf show --node", "perf show: --node needs a value: GUID|NAME");
+	ASSERT_REFUSED("perf top -n", "perf top: -n needs a value: N");
+	ASSERT_REFUSED("perf show --json=1", "perf show: --json takes no value");
+}
+END_TEST
+
+START_TEST(test_parse_unknown_option_guessed)
+{
+	ASSERT_REFUSED("perf show --jsno",
+		"perf show: no option '--jsno'; did you mean '--json'?");
+	ASSERT_REFUSED("perf show --by PortXmitData",
+		"perf show: no option '--by'; it has --node, --port, --type, --errors, --json");
+	ASSERT_REFUSED("perf show --jsonx",
+		"perf show: no option '--jsonx'; did you mean '--json'?");
+	ASSERT_REFUSED("status -x", "status: no option '-x'; it has --json");
+	ASSERT_REFUSED("reload --json", "reload: no option '--json'");
+	ASSERT_REFUSED("perf top -nx", "perf top: no option '-nx'; did you mean '-n'?");
+}
+END_TEST
+
+START_TEST(test_parse_interval_without_watch_refused)
+{
+	ASSERT_REFUSED("perf top --interval 5", "perf top: --interval needs --watch");
+	ASSERT_PARSED("perf top --interval 5 --watch", TRIAD_COMMAND_PERF_TOP);
+}
+END_TEST
+
+START_TEST(test_parse_unknown_command_guessed)
+{
+	ASSERT_REFUSED("",
+		"a command is missing; known are status, perf show, perf "
+		"top, perf sweep, perf clear, perf resets, perf histogram, alerts, agents owner, "
+		"agents drain, agents resume, agents, qos on, qos off, "
+		"qos clients, qos explain, qos plan, qos apply, qos tables, qos nodes, "
+		"election, port priority, port confirm, port blacklist, port verdict, "
+		"port plan, port list, port history, port release, port approve, "
+		"port snapshot, set, reload, help");
+	ASSERT_REFUSED("--json",
+		"a command is missing; known are status, perf show, "
+		"perf top, perf sweep, perf clear, perf resets, perf histogram, alerts, agents owner, "
+		"agents drain, agents resume, agents, qos on, "
+		"qos off, qos clients, qos explain, qos plan, qos apply, qos tables, "
+		"qos nodes, election, port priority, port confirm, port blacklist, "
+		"port verdict, port plan, port list, port history, port release, "
+		"port approve, port snapshot, set, reload, help");
+	ASSERT_REFUSED("statsu", "unknown command 'statsu'; did you mean 'status'?");
+	ASSERT_REFUSED(
+		"perf shwo", "unknown command 'perf shwo'; did you mean 'perf show'?");
+	ASSERT_REFUSED("perf",
+		"unknown command 'perf'; known are perf show, perf top, "
+		"perf sweep, perf clear, perf resets, perf histogram");
+	ASSERT_REFUSED("perf zzz --json",
+		"unknown command 'perf zzz'; known are perf "
+		"show, perf top, perf sweep, perf clear, perf resets, perf histogram");
+	ASSERT_REFUSED("'perf show' --json",
+		"unknown command 'perf show'; did you mean 'perf show'?");
+	ASSERT_REFUSED("zzz",
+		"unknown command 'zzz'; known are status, perf show, perf "
+		"top, perf sweep, perf clear, perf resets, perf histogram, alerts, agents owner, "
+		"agents drain, agents resume, agents, qos on, qos off, "
+		"qos clients, qos explain, qos plan, qos apply, qos tables, qos nodes, "
+		"election, port priority, port confirm, port blacklist, port verdict, "
+		"port plan, port list, port history, port release, port approve, "
+		"port snapshot, set, reload, help");
+}
+END_TEST
+
+START_TEST(test_parse_number_of_words_checked)
+{
+	ASSERT_REFUSED("status all", "status: 'all' is one word too many");
+	ASSERT_REFUSED("set log.level", "set: it needs KEY VALUE");
+	ASSERT_REFUSED("set a b c", "set: 'c' is one word too many");
+	ASSERT_REFUSED("help perf show me", "help: 'me' is one word too many");
+}
+END_TEST
+
+START_TEST(test_parse_set_words_too_long_refused)
+{
+	char line[600];
+
+	snprintf(line, sizeof(line), "set %095d %0255d", 0, 0);
+	ASSERT_PARSED(line, TRIAD_COMMAND_SET);
+	snprintf(line, sizeof(line), "set %096d 1", 0);
+	ASSERT_REFUSED(line, "set: KEY has 96 octets; allowed are 95");
+	snprintf(line, sizeof(line), "set a %0256d", 0);
+	ASSERT_REFUSED(line, "set: VALUE has 256 octets; allowed are 255");
+}
+END_TEST
+
+START_TEST(test_parse_message_not_driving_terminal)
+{
+	const char *words[] = {"status", "\x1b[2J\nx\xff"};
+
+	ck_assert_int_eq(
+		triad_command_parse(2, words, &command, message, sizeof(message)),
+		EINVAL);
+	ck_assert_str_eq(message, "status: '?[2J?x?' is one word too many");
+}
+END_TEST
+
+START_TEST(test_parse_message_cut_to_room)
+{
+	const char *words[] = {"nonsense"};
+	char small[8] = "#######";
+
+	ck_assert_int_eq(triad_command_parse(1, words, &command, small, 5), EINVAL);
+	ck_assert_str_eq(small, "unkn");
+	ck_assert(small[5] == '#');
+}
+END_TEST
+
+START_TEST(test_parse_help_topics_known)
+{
+	ASSERT_PARSED("help", TRIAD_COMMAND_HELP);
+	ck_assert_str_eq(command.topic, "");
+	ASSERT_PARSED("help perf show", TRIAD_COMMAND_HELP);
+	ck_assert_str_eq(command.topic, "perf show");
+	ASSERT_PARSED("help perf", TRIAD_COMMAND_HELP);
+	ck_assert_str_eq(command.topic, "perf");
+	ASSERT_PARSED("help help", TRIAD_COMMAND_HELP);
+	ck_assert_str_eq(command.topic, "help");
+	ASSERT_REFUSED(
+		"help statsu", "unknown command 'statsu'; did you mean 'status'?");
+	ASSERT_REFUSED("help per",
+		"unknown command 'per'; known are status, perf show, "
+		"perf top, perf sweep, perf clear, perf resets, perf histogram, alerts, agents owner, "
+		"agents drain, agents resume, agents, qos on, "
+		"qos off, qos clients, qos explain, qos plan, qos apply, qos tables, "
+		"qos nodes, election, port priority, port confirm, port blacklist, "
+		"port verdict, port plan, port list, port history, port release, "
+		"port approve, port snapshot, set, reload, help");
+}
+END_TEST
+
+START_TEST(test_parse_help_option_wins_anywhere)
+{
+	ASSERT_PARSED("--help", TRIAD_COMMAND_HELP);
+	ck_assert_str_eq(command.topic, "");
+	ASSERT_PARSED("perf -h", TRIAD_COMMAND_HELP);
+	ck_assert_str_eq(command.topic, "perf");
+	ASSERT_PARSED("perf top --bogus --by --help", TRIAD_COMMAND_HELP);
+	ck_assert_str_eq(command.topic, "perf top");
+	ASSERT_PARSED("set --help", TRIAD_COMMAND_HELP);
+	ck_assert_str_eq(command.topic, "set");
+	ASSERT_PARSED("status too many words -h", TRIAD_COMMAND_HELP);
+	ck_assert_str_eq(command.topic, "status");
+	ASSERT_REFUSED(
+		"statsu --help", "unknown command 'statsu'; did you mean 'status'?");
+}
+END_TEST
+
+static const char *const names[] = {
+	"status", "perf show", "perf top", "perf sweep", "set", "reload", "help"};
+
+#define N_NAMES (sizeof(names) / sizeof(names[0]))
+
+START_TEST(test_help_overview_has_every_command)
+{
+	char line[64];
+
+	ck_assert_int_eq(triad_command_help("", "triad", help, sizeof(help)), 0);
+	for (size_t i = 0; i < N_NAMES; i++) {
+		snprintf(line, sizeof(line), "\n  %s", names[i]);
+		ck_assert_msg(strstr(help, line) != NULL, "%s", names[i]);
+	}
+	ck_assert_ptr_nonnull(strstr(help, "Usage: triad COMMAND"));
+	ck_assert_ptr_null(strstr(help, "triadctl"));
+	ck_assert_ptr_null(strstr(help, "--color"));
+	ck_assert_int_eq(help[strlen(help) - 1], '\n');
+}
+END_TEST
+
+START_TEST(test_help_one_command_alone)
+{
+	char line[64];
+
+	for (size_t i = 0; i < N_NAMES; i++) {
+		ck_assert_int_eq(
+			triad_command_help(names[i], "triadctl", help, sizeof(help)),
+			0);
+		snprintf(line, sizeof(line), "Usage: triadctl %s", names[i]);
+		ck_assert(!strncmp(help, line, strlen(line)));
+		ck_assert_ptr_null(strstr(help + 1, "Usage"));
+		ck_assert_ptr_null(strstr(help, "--color"));
+		ck_assert_int_eq(help[strlen(help) - 1], '\n');
+	}
+}
+END_TEST
+
+START_TEST(test_help_text_laid_out)
+{
+	ck_assert_int_eq(triad_command_help("status", "triad", help, sizeof(help)), 0);
+	ck_assert_str_eq(help,
+		"Usage: triad status [--json]\n"
+		"\n"
+		"What the plugin sees and does: the SM's state, the fabric, the last "
+		"sweep.\n"
+		"\n"
+		"  --json                      JSON instead of text\n");
+	ck_assert_int_eq(triad_command_help("set", "triadctl", help, sizeof(help)), 0);
+	ck_assert_str_eq(help,
+		"Usage: triadctl set KEY VALUE\n"
+		"\n"
+		"Changes a key of triad.conf, written section.key, until the next "
+		"'reload' or start.\n"
+		"For root, OpenSM's user and control.admin_group.\n");
+	ck_assert_int_eq(
+		triad_command_help("port blacklist", "triad", help, sizeof(help)), 0);
+	ck_assert_ptr_nonnull(strstr(help,
+		"\nWith [add|remove GUID]: for root, OpenSM's user and "
+		"control.admin_group.\n"));
+	ck_assert_int_eq(triad_command_help("", "triadctl", help, sizeof(help)), 0);
+	ck_assert_ptr_nonnull(strstr(help,
+		"\n  help [COMMAND]\n      All commands, or one with its options.\n\n"
+		"'triadctl help COMMAND' tells more.\n"));
+}
+END_TEST
+
+START_TEST(test_help_group_has_all_of_it)
+{
+	ck_assert_int_eq(triad_command_help("perf", "triad", help, sizeof(help)), 0);
+	ck_assert_ptr_nonnull(strstr(help,
+		"Usage: triad perf show [--node GUID|NAME] "
+		"[--port N] [--type ca|switch|router|all] "
+		"[--errors] "
+		"[--json]\n"));
+	ck_assert_ptr_nonnull(strstr(help,
+		"Usage: triad perf top [--by COUNTER] [-n N] "
+		"[--watch] [--interval S] [--json]\n"));
+	ck_assert_ptr_nonnull(strstr(help, "Usage: triad perf sweep [--json]\n"));
+	ck_assert_ptr_null(strstr(help, "reload"));
+	ck_assert_uint_lt(strlen(help), sizeof(help) - 1);
+}
+END_TEST
+
+START_TEST(test_help_unknown_topic_told)
+{
+	ck_assert_int_eq(
+		triad_command_help("per", "triad", help, sizeof(help)), ENOENT);
+	ck_assert_int_eq(
+		triad_command_help("perf ", "triad", help, sizeof(help)), ENOENT);
+	ck_assert_int_eq(
+		triad_command_help("statusx", "triad", help, sizeof(help)), ENOENT);
+}
+END_TEST
+
+START_TEST(test_help_top_lists_every_counter)
+{
+	char line[64];
+
+	ck_assert_int_eq(
+		triad_command_help("perf top", "triad", help, sizeof(help)), 0);
+	for (int i = 0; i < TRIAD_N_COUNTERS; i++) {
+		snprintf(line, sizeof(line), "\n  %s\n", triad_counters[i].name);
+		ck_assert_msg(strstr(help, line) != NULL, "%s", triad_counters[i].name);
+	}
+}
+END_TEST
+
+/* What help gives in brackets as the default. */
+START_TEST(test_help_defaults_are_the_parsers)
+{
+	char limit[16], interval[16], by[64];
+
+	ASSERT_PARSED("perf top", TRIAD_COMMAND_PERF_TOP);
+	snprintf(limit, sizeof(limit), "65535 [%u]\n", command.limit);
+	snprintf(interval, sizeof(interval), "3600 [%u]\n", command.interval_s);
+	snprintf(by, sizeof(by), "[%s]\n", triad_counters[command.by].name);
+	ck_assert_int_eq(
+		triad_command_help("perf top", "triad", help, sizeof(help)), 0);
+	ck_assert_ptr_nonnull(strstr(help, limit));
+	ck_assert_ptr_nonnull(strstr(help, interval));
+	ck_assert_ptr_nonnull(strstr(help, by));
+}
+END_TEST
+
+int main(void)
+{
+	TCase *cases = tcase_create("command");
+
+	tcase_add_test(cases, test_parse_each_command_known);
+	tcase_add_test(cases, test_parse_no_options_gives_defaults);
+	tcase_add_test(cases, test_parse_all_options_stored);
+	tcase_add_test(cases, test_parse_value_in_same_word_taken);
+	tcase_add_test(cases, test_parse_types_in_order_of_enum);
+	tcase_add_test(cases, test_parse_every_counter_known);
+	tcase_add_test(cases, test_parse_set_words_kept);
+	tcase_add_test(cases, test_parse_port_words_stored);
+	tcase_add_test(cases, test_parse_clear);
+	tcase_add_test(cases, test_parse_port_bad_words_refused);
+	tcase_add_test(cases, test_parse_commands_classed);
+	tcase_add_test(cases, test_parse_number_limits_taken);
+	tcase_add_test(cases, test_parse_numbers_out_of_range_refused);
+	tcase_add_test(cases, test_parse_bad_choices_refused);
+	tcase_add_test(cases, test_parse_bad_nodes_refused);
+	tcase_add_test(cases, test_parse_missing_value_told);
+	tcase_add_test(cases, test_parse_unknown_option_guessed);
+	tcase_add_test(cases, test_parse_interval_without_watch_refused);
+	tcase_add_test(cases, test_parse_unknown_command_guessed);
+	tcase_add_test(cases, test_parse_number_of_words_checked);
+	tcase_add_test(cases, test_parse_set_words_too_long_refused);
+	tcase_add_test(cases, test_parse_message_not_driving_terminal);
+	tcase_add_test(cases, test_parse_message_cut_to_room);
+	tcase_add_test(cases, test_parse_help_topics_known);
+	tcase_add_test(cases, test_parse_help_option_wins_anywhere);
+	tcase_add_test(cases, test_help_overview_has_every_command);
+	tcase_add_test(cases, test_help_one_command_alone);
+	tcase_add_test(cases, test_help_text_laid_out);
+	tcase_add_test(cases, test_help_group_has_all_of_it);
+	tcase_add_test(cases, test_help_unknown_topic_told);
+	tcase_add_test(cases, test_help_top_lists_every_counter);
+	tcase_add_test(cases, test_help_defaults_are_the_parsers);
+	return run_cases(cases);
+}
