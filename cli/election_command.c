@@ -3,13 +3,11 @@
 
 #include <stdio.h>
 
-#include "cli/local_command.h"
-
 #define AT(member) .offset = offsetof(struct triad_election_command, member)
 #define BIT(option) (1u << OPTION_##option)
 
-#define STANDARD_EVERY_S 5
-#define STANDARD_TIMEOUT_S 10
+#define DEFAULT_EVERY_S 5
+#define DEFAULT_TIMEOUT_S 10
 
 enum {
 	OPTION_EVERY,
@@ -38,41 +36,25 @@ static const struct triad_verb verbs[] = {
 		.n_arguments_max = TRIAD_ELECTION_MAX_WORDS},
 };
 
-#define N_VERBS (sizeof(verbs) / sizeof(verbs[0]))
-
-static const struct triad_local_family family = {
-	.word = "election",
-	.is_shared = true,
-	.table = {.verbs = verbs,
-		.n_verbs = N_VERBS,
-		.options = options,
-		.n_options = N_OPTIONS},
-};
-
 struct triad_verb_table triad_election_verbs(void)
 {
-	return family.table;
+	return (struct triad_verb_table){
+		.verbs = verbs,
+		.n_verbs = sizeof(verbs) / sizeof(verbs[0]),
+		.options = options,
+		.n_options = N_OPTIONS,
+	};
 }
 
-bool triad_election_is_meant(int n_words, const char *const *words)
+int triad_election_command_read(
+	struct triad_parser *parser, struct triad_election_command *command)
 {
-	return triad_local_is_meant(&family, n_words, words);
-}
-
-int triad_election_command_parse(int n_words, const char *const *words,
-	struct triad_election_command *command, char *message, size_t size)
-{
-	struct triad_local_operands operands = {.files = command->words};
+	unsigned n;
 	int error;
 
-	command->every_s = STANDARD_EVERY_S;
-	command->timeout_s = STANDARD_TIMEOUT_S;
-	error = triad_local_parse(
-		&family, n_words, words, command, &operands, message, size);
-	if (error)
-		return error;
-	command->words[operands.n_files] = NULL;
-	command->verb = operands.row < 0 ? TRIAD_ELECTION_HELP : TRIAD_ELECTION_CHECK;
-	snprintf(command->topic, sizeof(command->topic), "%s", operands.topic);
-	return 0;
+	command->every_s = DEFAULT_EVERY_S;
+	command->timeout_s = DEFAULT_TIMEOUT_S;
+	error = triad_parser_read_rest(parser, command, command->words, &n);
+	command->words[n] = NULL;
+	return error;
 }

@@ -17,31 +17,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "command/command_table.h"
+#include "command/parser.h"
 
 #define TRIAD_ELECTION_MAX_WORDS 256
 
-enum triad_election_verb {
-	TRIAD_ELECTION_HELP, /* on 'topic' */
-	TRIAD_ELECTION_CHECK,
-};
-
 struct triad_election_command {
-	unsigned verb; /* enum triad_election_verb */
 	unsigned every_s, timeout_s;
-	char topic[64];
 	const char *words[TRIAD_ELECTION_MAX_WORDS + 1]; /* the command; then NULL */
 };
 
 struct triad_verb_table triad_election_verbs(void);
 
-/* Whether the words are one of these commands, or ask for help on one. */
-bool triad_election_is_meant(int n_words, const char *const *words);
-
-/* Parses words that are meant so.  Returns 0; or EINVAL with a sentence in 'message'.
- * The result points into the words. */
-int triad_election_command_parse(int n_words, const char *const *words,
-	struct triad_election_command *command, char *message, size_t size);
+/* Reads options and words behind the command's name.  Returns 0; or EINVAL, as
+ * triad_parser_read_rest(). */
+int triad_election_command_read(
+	struct triad_parser *parser, struct triad_election_command *command);
 
 /* Tells the plugin; false when it could not be told.  What is wrong is said only when
  * 'is_loud'. */

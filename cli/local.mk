@@ -6,7 +6,6 @@ triadctl_SOURCES = \
 	cli/election_check.c \
 	cli/election_command.c cli/election_command.h \
 	cli/find.c cli/find.h \
-	cli/local_command.c cli/local_command.h \
 	cli/port_check.c \
 	cli/port_command.c cli/port_command.h \
 	cli/port_files.c \

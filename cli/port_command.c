@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/local_command.h"
 #include "portmgr/expected/expected.h"
 
 #define AT(member) .offset = offsetof(struct triad_port_command, member)
@@ -31,7 +30,6 @@ static const struct triad_option options[N_OPTIONS] = {
 		.help = "JSON instead of text"},
 };
 
-/* 'verb' is not one of the plugin's: the row says which it is. */
 static const struct triad_verb verbs[] = {
 	{.name = "port check",
 		.options = BIT(FABRIC) | BIT(JSON),
@@ -45,82 +43,65 @@ static const struct triad_verb verbs[] = {
 		.help = "Writes the expected configuration of a fabric as it is."},
 };
 
-#define N_VERBS (sizeof(verbs) / sizeof(verbs[0]))
-
-static const enum triad_port_verb verb_of_row[N_VERBS] = {
-	TRIAD_PORT_CHECK, TRIAD_PORT_SNAPSHOT};
-
-static const struct triad_local_family family = {
-	.word = "port",
-	.is_shared = true,
-	.table = {.verbs = verbs,
-		.n_verbs = N_VERBS,
-		.options = options,
-		.n_options = N_OPTIONS},
-};
-
 struct triad_verb_table triad_port_verbs(void)
 {
-	return family.table;
+	return (struct triad_verb_table){
+		.verbs = verbs,
+		.n_verbs = sizeof(verbs) / sizeof(verbs[0]),
+		.options = options,
+		.n_options = N_OPTIONS,
+	};
 }
 
-static bool begins(const char *word, const char *with)
+static bool has_option(const struct triad_parser *parser, const char *name)
 {
-	return !strncmp(word, with, strlen(with));
+	size_t n = strlen(name);
+
+	for (int i = 0; i < parser->n_words; i++)
+		if (!strncmp(parser->words[i], name, n) &&
+			(!parser->words[i][n] || parser->words[i][n] == '='))
+			return true;
+	return false;
 }
 
-/* 'port snapshot' of the SM's own fabric is the plugin's. */
-static bool is_of_sm(int n_words, const char *const *words)
+void triad_port_claim_snapshot(struct triad_parser *parser)
 {
-	if (n_words < 2 || strcmp(words[0], "port") || strcmp(words[1], "snapshot"))
-		return false;
-	for (int i = 2; i < n_words; i++)
-		if (!strcmp(words[i], "--from") || begins(words[i], "--from=") ||
-			!strcmp(words[i], "--help") || !strcmp(words[i], "-h"))
-			return false;
-	return true;
-}
+	const struct triad_verb *snapshot = &verbs[TRIAD_PORT_SNAPSHOT];
 
-bool triad_port_is_meant(int n_words, const char *const *words)
-{
-	return !is_of_sm(n_words, words) &&
-		triad_local_is_meant(&family, n_words, words);
+	if (strcmp(parser->verb->name, snapshot->name) != 0 ||
+		!has_option(parser, options[OPTION_FROM].name))
+		return;
+	parser->verb = snapshot;
+	for (size_t i = 0; i < parser->n_tables; i++)
+		if (parser->tables[i].verbs == verbs)
+			parser->table = &parser->tables[i];
 }
 
 static int read_generation(
-	struct triad_port_command *command, char *message, size_t size)
+	struct triad_parser *parser, struct triad_port_command *command)
 {
 	const char *text = command->generation_text;
 	guint64 value = 1;
 
 	if (text &&
 		!g_ascii_string_to_unsigned(
-			text, 10, 1, TRIAD_EXPECTED_MAX_GENERATION, &value, NULL)) {
-		snprintf(message, size,
-			"port snapshot: --generation %.80s: allowed are whole numbers, "
-			"1 to 9223372036854775808",
+			text, 10, 1, TRIAD_EXPECTED_MAX_GENERATION, &value, NULL))
+		return triad_parser_complain(parser,
+			"--generation %.80s: allowed are whole numbers, 1 to "
+			"9223372036854775808",
 			text);
-		return EINVAL;
-	}
 	command->generation = value;
 	return 0;
 }
 
-int triad_port_command_parse(int n_words, const char *const *words,
-	struct triad_port_command *command, char *message, size_t size)
+int triad_port_command_read(
+	struct triad_parser *parser, struct triad_port_command *command)
 {
-	struct triad_local_operands operands;
+	unsigned n;
 	int error;
 
-	*command = (struct triad_port_command){0};
-	operands = (struct triad_local_operands){.files = &command->file};
-	error = triad_local_parse(
-		&family, n_words, words, command, &operands, message, size);
-	if (!error)
-		error = read_generation(command, message, size);
-	if (error)
-		return error;
-	command->verb = operands.row < 0 ? TRIAD_PORT_HELP : verb_of_row[operands.row];
-	snprintf(command->topic, sizeof(command->topic), "%s", operands.topic);
-	return 0;
+	*command =
+		(struct triad_port_command){.verb = (unsigned)(parser->verb - verbs)};
+	error = triad_parser_read_rest(parser, command, &command->file, &n);
+	return error ? error : read_generation(parser, command);
 }

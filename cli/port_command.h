@@ -15,11 +15,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "command/command_table.h"
+#include "command/parser.h"
 #include "triad/diag.h"
 
+/* As the rows of the table. */
 enum triad_port_verb {
-	TRIAD_PORT_HELP, /* on 'topic' */
 	TRIAD_PORT_CHECK,
 	TRIAD_PORT_SNAPSHOT,
 };
@@ -33,19 +33,19 @@ struct triad_port_command {
 	const char *from;            /* of a snapshot */
 	const char *generation_text; /* NULL: 1 */
 	uint64_t generation;
-	char topic[64];
 	const char *file;
 };
 
 struct triad_verb_table triad_port_verbs(void);
 
-/* Whether the words are one of these commands, or ask for help on one. */
-bool triad_port_is_meant(int n_words, const char *const *words);
+/* 'port snapshot' is a command of the plugin and of ours; this takes it when it is
+ * ours: the plugin has no --from. */
+void triad_port_claim_snapshot(struct triad_parser *parser);
 
-/* Parses words that are meant so.  Returns 0; or EINVAL with a sentence in 'message'.
- * The result points into the words. */
-int triad_port_command_parse(int n_words, const char *const *words,
-	struct triad_port_command *command, char *message, size_t size);
+/* Reads options and words behind the command's name.  Returns 0; or EINVAL, as
+ * triad_parser_read_rest(). */
+int triad_port_command_read(
+	struct triad_parser *parser, struct triad_port_command *command);
 
 /* Each returns an exit status of triadctl, having told what is wrong. */
 int triad_port_check(const struct triad_port_command *command);

@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/local_command.h"
-
 #define AT(member) .offset = offsetof(struct triad_profile_command, member)
 #define BIT(option) (1u << OPTION_##option)
 #define DEFAULT_LIMIT 20
@@ -32,7 +30,6 @@ static const struct triad_option options[N_OPTIONS] = {
 		.help = "draw it, too, into this file for a browser"},
 };
 
-/* 'verb' is not one of the plugin's: the row says which it is. */
 static const struct triad_verb verbs[] = {
 	{.name = "profile merge",
 		.options = BIT(OUT) | BIT(CSV),
@@ -50,44 +47,22 @@ static const struct triad_verb verbs[] = {
 		.n_arguments_max = TRIAD_PROFILE_MAX_FILES},
 };
 
-#define N_VERBS (sizeof(verbs) / sizeof(verbs[0]))
-
-static const enum triad_profile_verb verb_of_row[N_VERBS] = {
-	TRIAD_PROFILE_MERGE, TRIAD_PROFILE_REPORT};
-
-static const struct triad_local_family family = {
-	.word = "profile",
-	.table = {.verbs = verbs,
-		.n_verbs = N_VERBS,
-		.options = options,
-		.n_options = N_OPTIONS},
-};
-
 struct triad_verb_table triad_profile_verbs(void)
 {
-	return family.table;
+	return (struct triad_verb_table){
+		.verbs = verbs,
+		.n_verbs = sizeof(verbs) / sizeof(verbs[0]),
+		.options = options,
+		.n_options = N_OPTIONS,
+	};
 }
 
-bool triad_profile_is_meant(int n_words, const char *const *words)
+int triad_profile_command_read(
+	struct triad_parser *parser, struct triad_profile_command *command)
 {
-	return triad_local_is_meant(&family, n_words, words);
-}
-
-int triad_profile_command_parse(int n_words, const char *const *words,
-	struct triad_profile_command *command, char *message, size_t size)
-{
-	struct triad_local_operands operands = {.files = command->files};
-	int error;
-
 	memset(command, 0, offsetof(struct triad_profile_command, files));
+	command->verb = (unsigned)(parser->verb - verbs);
 	command->limit = DEFAULT_LIMIT;
-	error = triad_local_parse(
-		&family, n_words, words, command, &operands, message, size);
-	if (error)
-		return error;
-	command->n_files = operands.n_files;
-	command->verb =
-		operands.row < 0 ? TRIAD_PROFILE_HELP : verb_of_row[operands.row];
-	snprintf(command->topic, sizeof(command->topic), "%s", operands.topic);
-	return 0;
+	return triad_parser_read_rest(
+		parser, command, command->files, &command->n_files);
 }

@@ -13,12 +13,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "command/command_table.h"
+#include "command/parser.h"
 
 #define TRIAD_PROFILE_MAX_FILES 1024
 
+/* As the rows of the table. */
 enum triad_profile_verb {
-	TRIAD_PROFILE_HELP, /* on 'topic' */
 	TRIAD_PROFILE_MERGE,
 	TRIAD_PROFILE_REPORT,
 };
@@ -29,20 +29,16 @@ struct triad_profile_command {
 	const char *out; /* NULL: standard output */
 	const char *svg; /* NULL: none */
 	unsigned limit;
-	char topic[64];
 	unsigned n_files;
 	const char *files[TRIAD_PROFILE_MAX_FILES];
 };
 
 struct triad_verb_table triad_profile_verbs(void);
 
-/* Whether the words are one of these commands, or ask for help on one. */
-bool triad_profile_is_meant(int n_words, const char *const *words);
-
-/* Parses words that are meant so.  Returns 0; or EINVAL with a sentence in 'message'.
- * The result points into the words. */
-int triad_profile_command_parse(int n_words, const char *const *words,
-	struct triad_profile_command *command, char *message, size_t size);
+/* Reads options and words behind the command's name.  Returns 0; or EINVAL, as
+ * triad_parser_read_rest(). */
+int triad_profile_command_read(
+	struct triad_parser *parser, struct triad_profile_command *command);
 
 /* Both return an exit status of triadctl, having told what went wrong. */
 int triad_profile_merge(const struct triad_profile_command *command);

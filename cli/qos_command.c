@@ -3,8 +3,6 @@
 
 #include <stdio.h>
 
-#include "cli/local_command.h"
-
 #define AT(member) .offset = offsetof(struct triad_qos_command, member)
 #define BIT(option) (1u << OPTION_##option)
 
@@ -22,7 +20,6 @@ static const struct triad_option options[N_OPTIONS] = {
 		.help = "JSON instead of text"},
 };
 
-/* 'verb' is not one of the plugin's: the row says which it is. */
 static const struct triad_verb verbs[] = {
 	{.name = "qos check",
 		.options = BIT(DEFAULT_LEVEL) | BIT(JSON),
@@ -33,42 +30,21 @@ static const struct triad_verb verbs[] = {
 		.n_arguments_max = 1},
 };
 
-#define N_VERBS (sizeof(verbs) / sizeof(verbs[0]))
-
-static const enum triad_qos_verb verb_of_row[N_VERBS] = {TRIAD_QOS_CHECK};
-
-static const struct triad_local_family family = {
-	.word = "qos",
-	.is_shared = true,
-	.table = {.verbs = verbs,
-		.n_verbs = N_VERBS,
-		.options = options,
-		.n_options = N_OPTIONS},
-};
-
 struct triad_verb_table triad_qos_verbs(void)
 {
-	return family.table;
+	return (struct triad_verb_table){
+		.verbs = verbs,
+		.n_verbs = sizeof(verbs) / sizeof(verbs[0]),
+		.options = options,
+		.n_options = N_OPTIONS,
+	};
 }
 
-bool triad_qos_is_meant(int n_words, const char *const *words)
+int triad_qos_command_read(
+	struct triad_parser *parser, struct triad_qos_command *command)
 {
-	return triad_local_is_meant(&family, n_words, words);
-}
-
-int triad_qos_command_parse(int n_words, const char *const *words,
-	struct triad_qos_command *command, char *message, size_t size)
-{
-	struct triad_local_operands operands;
-	int error;
+	unsigned n;
 
 	*command = (struct triad_qos_command){0};
-	operands = (struct triad_local_operands){.files = &command->file};
-	error = triad_local_parse(
-		&family, n_words, words, command, &operands, message, size);
-	if (error)
-		return error;
-	command->verb = operands.row < 0 ? TRIAD_QOS_HELP : verb_of_row[operands.row];
-	snprintf(command->topic, sizeof(command->topic), "%s", operands.topic);
-	return 0;
+	return triad_parser_read_rest(parser, command, &command->file, &n);
 }

@@ -10,30 +10,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "command/command_table.h"
-
-enum triad_qos_verb {
-	TRIAD_QOS_HELP, /* on 'topic' */
-	TRIAD_QOS_CHECK,
-};
+#include "command/parser.h"
 
 struct triad_qos_command {
-	unsigned verb; /* enum triad_qos_verb */
 	bool json;
 	const char *default_level; /* NULL: as the file says */
-	char topic[64];
 	const char *file;
 };
 
 struct triad_verb_table triad_qos_verbs(void);
 
-/* Whether the words are one of these commands, or ask for help on one. */
-bool triad_qos_is_meant(int n_words, const char *const *words);
-
-/* Parses words that are meant so.  Returns 0; or EINVAL with a sentence in 'message'.
- * The result points into the words. */
-int triad_qos_command_parse(int n_words, const char *const *words,
-	struct triad_qos_command *command, char *message, size_t size);
+/* Reads options and words behind the command's name.  Returns 0; or EINVAL, as
+ * triad_parser_read_rest(). */
+int triad_qos_command_read(
+	struct triad_parser *parser, struct triad_qos_command *command);
 
 /* Returns an exit status of triadctl, having told what is wrong with the policy, or
  * shown what it says. */

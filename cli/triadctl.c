@@ -24,14 +24,14 @@
 #include "triad/command.h"
 #include "triad/control.h"
 
-#define STANDARD_TIMEOUT_S 30
+#define DEFAULT_TIMEOUT_S 30
 #define MAX_TIMEOUT_S 3600
 
 /* A plugin that is stuck must not keep the external check from going on. */
 #define VERDICT_TIMEOUT_S 2
 
-/* Of commands, in help. */
-#define N_TABLES 5
+/* Whose commands: the plugin's, or those that triadctl carries out itself. */
+enum { PLUGIN, ELECTION, PORT, PROFILE, QOS, N_TABLES };
 
 /* What a step returns that doesn't end the program; others are its exit status. */
 #define GO_ON (-1)
@@ -72,13 +72,21 @@ static int finish_output(void)
 	return TRIAD_CONTROL_FAILED;
 }
 
+static void list_tables(struct triad_verb_table tables[N_TABLES])
+{
+	tables[PLUGIN] = triad_command_verbs();
+	tables[ELECTION] = triad_election_verbs();
+	tables[PORT] = triad_port_verbs();
+	tables[PROFILE] = triad_profile_verbs();
+	tables[QOS] = triad_qos_verbs();
+}
+
 static int show_help(const char *topic)
 {
-	const struct triad_verb_table tables[N_TABLES] = {triad_command_verbs(),
-		triad_election_verbs(), triad_port_verbs(), triad_profile_verbs(),
-		triad_qos_verbs()};
+	struct triad_verb_table tables[N_TABLES];
 	char text[TRIAD_COMMAND_HELP_SIZE];
 
+	list_tables(tables);
 	if (triad_verb_tables_help(
 		    tables, N_TABLES, topic, "triadctl", text, sizeof(text)))
 		return complain("no help on that");
@@ -306,54 +314,38 @@ static int run_command(const struct options *options,
 	return status == TRIAD_CLIENT_UNREAD ? TRIAD_CONTROL_DONE : status;
 }
 
-/* Commands that need no plugin. */
-static int run_profile(int n_words, char **words)
+/* --- commands that need no plugin --- */
+
+static int run_profile(const struct options *options, struct triad_parser *parser)
 {
 	struct triad_profile_command command;
-	char message[512];
 
-	if (triad_profile_command_parse(n_words, (const char *const *)words, &command,
-		    message, sizeof(message)))
-		return complain(message);
-	switch (command.verb) {
-	case TRIAD_PROFILE_MERGE:
-		return triad_profile_merge(&command);
-	case TRIAD_PROFILE_REPORT:
-		return triad_profile_report(&command);
-	default:
-		return show_help(command.topic);
-	}
+	(void)options;
+	if (triad_profile_command_read(parser, &command))
+		return complain(parser->message);
+	return command.verb == TRIAD_PROFILE_MERGE ? triad_profile_merge(&command)
+						   : triad_profile_report(&command);
 }
 
-static int run_qos(int n_words, char **words)
+static int run_qos(const struct options *options, struct triad_parser *parser)
 {
 	struct triad_qos_command command;
-	char message[512];
 
-	if (triad_qos_command_parse(n_words, (const char *const *)words, &command,
-		    message, sizeof(message)))
-		return complain(message);
-	if (command.verb == TRIAD_QOS_CHECK)
-		return triad_qos_check(&command);
-	return show_help(command.topic);
+	(void)options;
+	if (triad_qos_command_read(parser, &command))
+		return complain(parser->message);
+	return triad_qos_check(&command);
 }
 
-static int run_port(int n_words, char **words)
+static int run_port(const struct options *options, struct triad_parser *parser)
 {
 	struct triad_port_command command;
-	char message[512];
 
-	if (triad_port_command_parse(n_words, (const char *const *)words, &command,
-		    message, sizeof(message)))
-		return complain(message);
-	switch (command.verb) {
-	case TRIAD_PORT_CHECK:
-		return triad_port_check(&command);
-	case TRIAD_PORT_SNAPSHOT:
-		return triad_port_snapshot(&command);
-	default:
-		return show_help(command.topic);
-	}
+	(void)options;
+	if (triad_port_command_read(parser, &command))
+		return complain(parser->message);
+	return command.verb == TRIAD_PORT_CHECK ? triad_port_check(&command)
+						: triad_port_snapshot(&command);
 }
 
 /* OpenSM may come and go: the socket is looked for each time. */
@@ -377,51 +369,67 @@ static bool report_verdict(void *context, bool is_yes, bool is_loud)
 	return false;
 }
 
-static int run_election(struct options *options, int n_words, char **words)
+static int run_election(const struct options *options, struct triad_parser *parser)
 {
 	const struct triad_election_reporter reporter = {
-		.report = report_verdict, .context = options};
+		.report = report_verdict, .context = (void *)options};
 	struct triad_election_command command;
-	char message[512];
 
-	if (triad_election_command_parse(n_words, (const char *const *)words, &command,
-		    message, sizeof(message)))
+	if (triad_election_command_read(parser, &command))
+		return complain(parser->message);
+	return triad_election_check(&command, &reporter);
+}
+
+/* --- any command --- */
+
+static int (*const run_local[N_TABLES])(
+	const struct options *options, struct triad_parser *parser) = {
+	[ELECTION] = run_election,
+	[PORT] = run_port,
+	[PROFILE] = run_profile,
+	[QOS] = run_qos,
+};
+
+static int run_words(const struct options *options, int n_words, char **words)
+{
+	struct triad_verb_table tables[N_TABLES];
+	char message[2048], value[TRIAD_CONTROL_REQUEST_SIZE];
+	struct triad_command command;
+	struct triad_parser parser = {
+		.tables = tables,
+		.n_tables = N_TABLES,
+		.words = (const char *const *)words,
+		.n_words = n_words,
+		.message = message,
+		.size = sizeof(message),
+	};
+	int status = read_value(n_words, words, value, sizeof(value));
+
+	if (status != GO_ON)
+		return status;
+	list_tables(tables);
+	if (triad_parser_read_verb(&parser))
 		return complain(message);
-	if (command.verb == TRIAD_ELECTION_CHECK)
-		return triad_election_check(&command, &reporter);
-	return show_help(command.topic);
+	if (!parser.verb)
+		return show_help(parser.topic);
+	triad_port_claim_snapshot(&parser);
+	if (parser.table != &tables[PLUGIN])
+		return run_local[parser.table - tables](options, &parser);
+	if (triad_command_read(&parser, &command))
+		return complain(message);
+	return run_command(options, &command, n_words, words);
 }
 
 int main(int argc, char **argv)
 {
-	struct options options = {.timeout_s = STANDARD_TIMEOUT_S};
-	struct triad_command command;
-	char message[512], value[TRIAD_CONTROL_REQUEST_SIZE];
+	struct options options = {.timeout_s = DEFAULT_TIMEOUT_S};
 	int status;
 
 	signal(SIGPIPE, SIG_IGN);
 	status = parse_options(&options, argc, argv);
 	if (status != GO_ON)
 		return status;
-	argc -= optind;
-	argv += optind;
-	if (!argc)
+	if (optind == argc)
 		return complain("a command is missing; 'triadctl --help' lists them");
-	if (triad_profile_is_meant(argc, (const char *const *)argv))
-		return run_profile(argc, argv);
-	if (triad_election_is_meant(argc, (const char *const *)argv))
-		return run_election(&options, argc, argv);
-	if (triad_port_is_meant(argc, (const char *const *)argv))
-		return run_port(argc, argv);
-	if (triad_qos_is_meant(argc, (const char *const *)argv))
-		return run_qos(argc, argv);
-	status = read_value(argc, argv, value, sizeof(value));
-	if (status != GO_ON)
-		return status;
-	if (triad_command_parse(argc, (const char *const *)argv, &command, message,
-		    sizeof(message)))
-		return complain(message);
-	if (command.verb == TRIAD_COMMAND_HELP)
-		return show_help(command.topic);
-	return run_command(&options, &command, argc, argv);
+	return run_words(&options, argc - optind, argv + optind);
 }

@@ -7,7 +7,9 @@
 #include "conf/conf_keys.h"
 #include "lib/text.h"
 
-#define AT(member) .offset = offsetof(struct triad_command, member)
+#define AT(member)                                                                     \
+	.offset = offsetof(struct triad_command, member),                              \
+	.size = sizeof(((struct triad_command *)0)->member)
 #define VALUE(member)                                                                  \
 	TRIAD_OPTION_KIND_VALUE, AT(member),                                           \
 		.present = offsetof(struct triad_command, has_##member)
@@ -318,12 +320,4 @@ bool triad_verb_is_topic(const struct triad_verb *verb, const char *topic)
 
 	return !strncmp(verb->name, topic, n) &&
 		(!verb->name[n] || verb->name[n] == ' ');
-}
-
-void triad_verb_complain(const struct triad_verb *verb, char *message, size_t size,
-	const char *format, va_list args)
-{
-	snprintf(message, size, "%s%s", verb ? verb->name : "", verb ? ": " : "");
-	triad_text_vappend(message, size, format, args);
-	triad_text_clean(message);
 }

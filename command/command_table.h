@@ -7,8 +7,6 @@
 #ifndef TRIAD_COMMAND_COMMAND_TABLE_H
 #define TRIAD_COMMAND_COMMAND_TABLE_H
 
-#include <stdarg.h>
-
 #include "triad/command.h"
 
 enum triad_option_kind {
@@ -21,7 +19,7 @@ enum triad_option_kind {
 	                             'present' */
 	TRIAD_OPTION_KIND_COUNTER,
 	TRIAD_OPTION_KIND_GROUP,
-	TRIAD_OPTION_KIND_PATH, /* of triadctl's own commands, */
+	TRIAD_OPTION_KIND_PATH, /* const char *: of triadctl's own commands, */
 	TRIAD_OPTION_KIND_NAME, /* as is this */
 };
 
@@ -29,7 +27,7 @@ struct triad_option {
 	const char *name;
 	const char *operand; /* what follows it, for help; NULL: nothing */
 	enum triad_option_kind kind;
-	size_t offset; /* in struct triad_command */
+	size_t offset, size; /* of the member, in the command's struct */
 	unsigned min, max;
 	size_t present;     /* offset of a bool: the option was there */
 	uint64_t max_value; /* of a TRIAD_OPTION_KIND_VALUE */
@@ -91,17 +89,6 @@ struct triad_verb {
 #define TRIAD_N_VERBS 34
 
 extern const struct triad_verb triad_verbs[TRIAD_N_VERBS];
-
-/* Puts the arguments of 'port ...' into 'command'.  Returns 0; or EINVAL with a
- * sentence in 'message'. */
-int triad_command_take_port(const struct triad_verb *verb, const char *const *arguments,
-	int n_arguments, struct triad_command *command, char *message, size_t size);
-
-/* What is wrong with a command line, behind the command's name as far as it is known
- * ('verb' may be NULL), into 'message' of 'size' octets. */
-__attribute__((format(printf, 4, 0))) void triad_verb_complain(
-	const struct triad_verb *verb, char *message, size_t size, const char *format,
-	va_list args);
 
 /* A table of commands with its options: the plugin's, or triadctl's own. */
 struct triad_verb_table {

@@ -3,7 +3,7 @@
 libtriad_la_SOURCES += \
 	command/command.c \
 	command/command_help.c \
-	command/command_port.c \
 	command/command_table.c command/command_table.h \
 	command/control.c \
-	command/output.c
+	command/output.c \
+	command/parser.c command/parser.h

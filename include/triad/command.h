@@ -54,6 +54,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define TRIAD_COMMAND_TOPIC_SIZE 64
+
 enum triad_command_verb {
 	TRIAD_COMMAND_HELP,
 	TRIAD_COMMAND_STATUS,
@@ -140,7 +142,7 @@ struct triad_command {
 	bool is_yes;                      /* of 'port verdict' */
 	char key[96];
 	char value[256];
-	char topic[64]; /* of 'help' */
+	char topic[TRIAD_COMMAND_TOPIC_SIZE]; /* of 'help' */
 };
 
 #define TRIAD_COMMAND_HELP_SIZE 16384

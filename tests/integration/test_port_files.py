@@ -210,7 +210,7 @@ def test_files_that_cannot_be_used_told(scratch):
 def test_words_wrong_refused():
     for words, part in (
             (("check",), "port check: it needs FILE"),
-            (("check", "a", "b"), "allowed is 1 file"),
+            (("check", "a", "b"), "'b' is one word too many"),
             (("check", "a", "--from", "b"), "it has --fabric, --json"),
             (("chekc", "a"), "did you mean 'port check'?"),
             (("snapshot", "--from"), "--from needs a value: FILE"),

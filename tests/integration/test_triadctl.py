@@ -530,7 +530,7 @@ def test_qos_words_wrong_refused():
         (["qos"], 2, "known are qos on"),
         (["qos", "chek", path], 2, "did you mean 'qos check'?"),
         (["qos", "check"], 2, "qos check: it needs FILE"),
-        (["qos", "check", path, path], 2, "allowed is 1 file"),
+        (["qos", "check", path, path], 2, "is one word too many"),
         (["qos", "check", "--default-level=", path], 2, "the name is empty"),
         (["qos", "check", "--default-level", "9", path], 1, "no level is called '9'"),
         (["qos", "check", path / "none"], 1, "Not a directory"),
