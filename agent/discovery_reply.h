@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* What the process that discovers says first: how it went, and how large the fabric is
- * that follows, packed as in collect/topology_message.h. Both ends are the same
+ * that follows, packed as in collect/topology_message.h.  Both ends are the same
  * program, so numbers are as the machine has them; a process that goes wrong may say
  * anything.
  *

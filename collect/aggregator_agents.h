@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The agents that tell a aggregator (aggregator.h) something: of which start their
- * words are, what of them did not come, how their clocks differ from ours, how much
- * they say.
+/* The agents that send DATA to an aggregator (aggregator.h): the incarnation of each,
+ * which of its messages are missing, its clock's offset, and how much it sends.
  *
  * Thread-safety: none. */
 #ifndef TRIAD_COLLECT_AGGREGATOR_AGENTS_H
@@ -27,31 +26,31 @@ struct aggregator_agents {
 	struct aggregator_agent of[TRIAD_CLAIMS_MAX_AGENTS];
 };
 
-/* NULL: it never told anything. */
+/* NULL: it never sent DATA. */
 struct aggregator_agent *aggregator_agents_find(
 	const struct aggregator_agents *agents, uint64_t id);
 
-/* The agent of 'head', begun anew when it has been started since; when there are too
- * many, it takes the place of the one whose last word is the longest ago.  NULL when
- * the words are from before its start. */
+/* The agent that sent 'head'; reset when it has restarted.  When there are too many, it
+ * replaces the one that was silent longest.  NULL when the message is from before its
+ * last start. */
 struct aggregator_agent *aggregator_agents_need(struct aggregator_agents *agents,
 	const struct triad_collect_head *head, uint64_t now_us);
 
 bool aggregator_agent_is_silent(const struct aggregator_agent *agent, uint64_t now_us);
 
-/* A message of so many octets came from it; its sweeps take 'sweep_us'. */
+/* A message of 'size' octets came from it; its sweeps take 'sweep_us'. */
 void aggregator_agent_note_octets(struct aggregator_agent *agent, size_t size,
 	uint64_t sweep_us, uint64_t now_us);
 
-/* It is a DATA with a new number.  Returns how many before it did not come. */
+/* A DATA message arrived.  Returns how many before it are missing. */
 uint32_t aggregator_agent_receive(struct aggregator_agent *agent,
 	const struct triad_collect_data *data, uint64_t now_us);
 
-/* DATA with these numbers are as good as lost. */
+/* DATA with these numbers count as lost. */
 void aggregator_agent_note_missing(
 	struct aggregator_agent *agent, uint32_t from, uint32_t to);
 
-/* The number from which on DATA are to be asked for now; 0: none are. */
+/* The number from which DATA are to be requested again now; 0: none. */
 uint32_t aggregator_agent_ask(struct aggregator_agent *agent, uint64_t now_us);
 
 #endif

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the parts of the claims machine have in common: claims.c has its life and the
- * time, claims_table.c nodes and agents, claims_round.c what is claimed when,
- * claims_send.c what is said, claims_receive.c what is heard. */
+/* Internals of the claims machine, for its own files alone:
+ *
+ *     claims.c          its life, pauses, steps
+ *     claims_table.c    nodes and agents
+ *     claims_round.c    what is claimed when, and which claim wins
+ *     claims_send.c     outgoing messages
+ *     claims_receive.c  incoming messages */
 #ifndef TRIAD_COLLECT_CLAIMS_PARTS_H
 #define TRIAD_COLLECT_CLAIMS_PARTS_H
 
@@ -16,39 +20,38 @@
 #define CLAIMS_MAX_LISTS 512u     /* given in a quarter of the liveness time */
 
 struct claims_node {
-	uint64_t
-		due_us; /* when it is looked at, or claimed; CLAIMS_NEVER: not wanted */
-	uint16_t owner; /* index of the agent, or CLAIMS_UNOWNED */
+	uint64_t due_us; /* when to reconsider or claim it; CLAIMS_NEVER: not wanted */
+	uint16_t owner;  /* index of the agent, or CLAIMS_UNOWNED */
 	uint8_t hops, load;   /* as its owner stated them */
 	uint8_t own_hops;     /* from here */
 	bool has_drawn : 1;   /* due_us is the end of its wait, not the round's
 	                          beginning */
 	bool is_listed : 1;   /* its owner's list, which is coming, has it */
-	bool is_disputed : 1; /* owned here, and somebody claimed it in vain */
-	bool is_new : 1;      /* of the fabric that is being taken up */
+	bool is_disputed : 1; /* an own node that another agent claimed in vain */
+	bool is_new : 1;      /* of the fabric that is being adopted */
 };
 
 struct claims_agent {
 	uint64_t id, incarnation, heard_us;
 	bool is_alive, is_draining;
 	uint32_t n_nodes; /* that it owns */
-	uint64_t digest;  /* of its claims that stand */
+	uint64_t digest;  /* of its valid claims */
 
-	/* Announcements: all up to 'heard' are in; there are 'known' of them. */
+	/* Announcements: the sender made 'known' of them, and all up to 'heard' have
+	 * arrived. */
 	uint32_t heard, known;
-	bool needs_list;    /* for another reason than a gap */
-	bool has_refused;   /* a claim of its could not be, with this fabric */
+	bool needs_list;    /* for a reason other than a gap */
+	bool has_refused;   /* one of its claims was impossible in this fabric */
 	uint64_t behind_us; /* since when something is missing; CLAIMS_NEVER: nothing */
-	uint64_t differs_us;  /* since when the digests differ; CLAIMS_NEVER: they
-	                          don't */
-	uint64_t said_digest; /* the last one that it stated */
+	uint64_t differs_us;  /* since when digests differ; CLAIMS_NEVER: equal */
+	uint64_t said_digest; /* the last one that it sent */
 
 	/* Its list. */
 	uint64_t asked_us; /* CLAIMS_NEVER: not yet */
-	bool is_expected;  /* asked for, and not all here */
-	uint64_t parts;    /* that came, a bit for each */
+	bool is_expected;  /* requested, and not complete yet */
+	uint64_t parts;    /* received, a bit for each */
 	uint32_t as_of;    /* of these */
-	/* The digests differed as they do now when the last list was through. */
+	/* When the last list was complete, the digests differed as they do now. */
 	uint64_t settled_us, logged_settled, settled_digest, settled_n_freed;
 };
 
@@ -56,7 +59,7 @@ struct triad_claims {
 	struct triad_claims_params params;
 	struct triad_claims_sink sink;
 	uint64_t now_us;  /* of the last call */
-	uint64_t away_us; /* since when nobody is heard; CLAIMS_NEVER: not so */
+	uint64_t away_us; /* since when no message can arrive; CLAIMS_NEVER: not away */
 	bool was_called, has_begun, is_draining, has_left;
 
 	uint32_t n;
@@ -64,7 +67,7 @@ struct triad_claims {
 	struct claims_node *nodes;
 	uint32_t n_disputed;
 
-	/* [CLAIMS_SELF] is there in an observer, too, and nobody. */
+	/* [CLAIMS_SELF] exists in an observer, too, and owns nothing. */
 	struct claims_agent agents[TRIAD_CLAIMS_MAX_AGENTS];
 	uint16_t order[TRIAD_CLAIMS_MAX_AGENTS]; /* by id, without that */
 	unsigned n_agents, n_order;
@@ -73,31 +76,30 @@ struct triad_claims {
 	uint64_t round_us;   /* nothing is claimed before */
 	uint64_t asked_us;   /* all, for their lists */
 	uint64_t balance_us; /* when loads are looked at */
-	uint64_t repeat_us;  /* when disputed claims are said again */
+	uint64_t repeat_us;  /* when disputed claims are repeated */
 	uint64_t n_balances;
 	uint64_t window_us; /* of lists given */
 	unsigned n_given;   /* in it */
 
-	/* Counts claims that went or changed, which may have stood in the way of
-	 * others. */
+	/* Counts claims that ended or changed, which may have blocked others. */
 	uint64_t n_freed;
 	uint32_t number; /* of the last announcement */
 	uint64_t changes;
 	struct triad_claims_counts counts;
-	/* Entries to be announced: none between calls. */
+	/* Entries of the next announcement; none between calls. */
 	uint32_t n_said;
 	struct triad_collect_claim said[CLAIMS_MAX_SAID];
 };
 
 /* --- claims.c --- */
 
-/* Each call from outside begins with it: finds whether it was not running. */
+/* Each public function begins with it: notes the time, and detects a pause. */
 void claims_enter(struct triad_claims *claims, uint64_t now_us);
-/* Everything is as when it has just started. */
+/* Resets everything to the state just after the start. */
 void claims_begin(struct triad_claims *claims);
-/* The agent is dead, its nodes nobody's. */
+/* Marks the agent dead; its nodes have no owner. */
 void claims_bury(struct triad_claims *claims, unsigned index);
-/* A list was asked for. */
+/* A list was requested. */
 void claims_expect_list(struct claims_agent *agent, uint64_t asked_us);
 void claims_ask_all(struct triad_claims *claims);
 bool claims_is_behind(const struct claims_agent *agent);
@@ -112,22 +114,22 @@ void claims_set_owner(struct triad_claims *claims, uint32_t node, unsigned owner
 	uint8_t hops, uint8_t load);
 /* The agent, or NULL. */
 struct claims_agent *claims_find_agent(struct triad_claims *claims, uint64_t id);
-/* A new one, in the place of a dead one if need be; NULL: there is no room. */
+/* Adds an agent, replacing a dead one if need be; NULL: there is no room. */
 struct claims_agent *claims_add_agent(struct triad_claims *claims, uint64_t id);
 unsigned claims_index(
 	const struct triad_claims *claims, const struct claims_agent *agent);
-/* Its nodes are nobody's; with 'unlisted' those alone that its list lacked. */
+/* Takes the agent's nodes from it; with 'unlisted' only those that its list lacked. */
 void claims_disown(struct triad_claims *claims, unsigned agent, bool unlisted);
 
 /* --- claims_round.c --- */
 
-/* Whether a claim of agent 'a' for the node wins against the one that stands. */
+/* Whether a claim of agent 'a' for the node wins against the present one. */
 bool claims_is_better(const struct triad_claims *claims, uint32_t node, unsigned a,
 	uint8_t hops, uint8_t load);
-/* Puts the node into a round, or takes it out, as it is wanted here. */
+/* Schedules the node for a claim round, or removes it, as the present state demands. */
 void claims_plan(struct triad_claims *claims, uint32_t node);
 void claims_plan_all(struct triad_claims *claims);
-/* A claim that is due, and those of balance. */
+/* Claims what is due; the second takes over nodes to balance loads. */
 void claims_run_rounds(struct triad_claims *claims);
 void claims_run_balance(struct triad_claims *claims);
 uint64_t claims_hash(uint64_t a, uint64_t b);
@@ -135,9 +137,9 @@ uint64_t claims_hash(uint64_t a, uint64_t b);
 /* --- claims_send.c --- */
 
 void claims_announce(struct triad_claims *claims, uint32_t node, uint8_t hops);
-/* Each call from outside ends with it. */
+/* Each public function ends with it: sends what was collected. */
 void claims_flush(struct triad_claims *claims);
-/* An announcement without entries: its state alone, or that it owns nothing. */
+/* Sends an announcement without entries: the state alone, or that nothing is owned. */
 void claims_send_state(struct triad_claims *claims, bool owns_nothing);
 void claims_run_repeats(struct triad_claims *claims);
 

@@ -130,7 +130,7 @@ static unsigned rank(
 	return n;
 }
 
-/* x times the back-off. The winner of the tie-break comes at once, the others after a
+/* x times the back-off.  The winner of the tie-break comes at once, the others after a
  * quarter of a back-off, one after the other. An agent that owns much more than another
  * comes half a back-off later. */
 static uint64_t wait_us(

@@ -14,7 +14,7 @@
 
 /* Writes for each node how many links it is from the port with that GUID, as
  * triad_fabric_hops() counts them; all are TRIAD_DISTANCE_NONE when there is no such
- * port. Returns 0 or ENOMEM. */
+ * port.  Returns 0 or ENOMEM. */
 int triad_distance_hops(
 	const struct triad_fabric *fabric, uint64_t port_guid, uint8_t *hops);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Of which start of its sender a message is.
+/* Which start (incarnation) of its sender a message belongs to.
  *
- * An incarnation is when a sender started, by its wall clock: greater is newer.  A
- * smaller one is word of a start that has ended, which was on its way, or somebody's
- * who plays it back.  But a clock may have been set back before a start: a sender that
- * was silent for long has no words on their way, so that what comes then is a new
- * start, whatever its number. */
+ * An incarnation is the wall-clock time of a sender's start: greater is newer.  A
+ * message with a smaller one comes from a start that has ended: it was delayed, or
+ * somebody replays it. But a clock may have been set back before a start. When a sender
+ * was silent for a long time, none of its messages is still on its way, so a message
+ * that comes then belongs to a new start, whatever its number. */
 #ifndef TRIAD_COLLECT_INCARNATION_H
 #define TRIAD_COLLECT_INCARNATION_H
 
@@ -14,11 +14,11 @@
 enum triad_incarnation {
 	TRIAD_INCARNATION_KNOWN,
 	TRIAD_INCARNATION_NEW,
-	TRIAD_INCARNATION_PAST, /* not to be heard */
+	TRIAD_INCARNATION_PAST, /* to be ignored */
 };
 
-/* 'said' by who was heard last at 'heard_us' as 'known'; words are on their way for up
- * to 'past_us'. */
+/* Judges incarnation 'said' of a sender that was last heard at 'heard_us', with
+ * incarnation 'known'.  Messages are delayed by 'past_us' at most. */
 static inline enum triad_incarnation triad_incarnation_judge(uint64_t said,
 	uint64_t known, uint64_t heard_us, uint64_t past_us, uint64_t now_us)
 {

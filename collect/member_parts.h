@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the parts of a member share; nobody else includes this.
+/* Internals of a member, for its own files alone:
  *
- *     member.c            life, the fabric, what is heard, what is due
- *     member_tree.c       masters, what passes up and down, histograms
- *     member_topology.c    the fabric handed down
- *     member_partitions.c nodes that can't be asked */
+ *     member.c             its life, the fabric, dispatch of messages, steps
+ *     member_tree.c        masters, relaying up and down, histograms
+ *     member_topology.c    sending and receiving the fabric
+ *     member_partitions.c  nodes that an agent can't ask */
 #ifndef TRIAD_COLLECT_MEMBER_PARTS_H
 #define TRIAD_COLLECT_MEMBER_PARTS_H
 
@@ -14,7 +14,7 @@
 
 #define TRIAD_MEMBER_MAX_CLEARS 8u
 
-/* Histograms that are being put together, for somebody or for ourselves. */
+/* A request for histograms: the answers so far. */
 struct triad_member_gather {
 	bool is_used;
 	uint64_t asker; /* 0: ourselves */
@@ -47,16 +47,16 @@ struct triad_member {
 	unsigned n_distances, oldest_distances;
 
 	bool is_cut_off;
-	uint64_t alive_us; /* when it said so last; 0: never */
-	uint64_t master;   /* that it named then: all that goes up goes there */
+	uint64_t alive_us; /* when ALIVE was sent last; 0: never */
+	uint64_t master;   /* the master that it named: all reports go there */
 	uint32_t lag_ms, n_ports;
 	uint64_t n_dropped;
 
-	struct triad_topology_pieces *pieces; /* being put together; agents */
-	struct triad_topology_packed packed;  /* handed down; managers */
+	struct triad_topology_pieces *pieces; /* being assembled; agents */
+	struct triad_topology_packed packed;  /* to be sent; managers */
 	uint64_t handed_us, wanted_us;
 	bool is_wanted;
-	unsigned next_piece, n_pieces; /* still to be said */
+	unsigned next_piece, n_pieces; /* still to be sent */
 
 	struct triad_member_gather gathers[TRIAD_MEMBER_MAX_GATHERS];
 	uint64_t cleared[TRIAD_MEMBER_MAX_CLEARS]; /* requests seen last */
@@ -67,22 +67,22 @@ struct triad_member {
 
 struct triad_collect_head triad_member_head(
 	const struct triad_member *member, enum triad_collect_kind kind);
-/* Says member->octets; nothing when 'size' is 0. */
+/* Sends member->octets; nothing when 'size' is 0. */
 void triad_member_send(struct triad_member *member, enum triad_member_to to,
 	uint64_t id, const uint8_t *octets, size_t size);
 
-/* Nodes that share no partition with this port are as far away as can be; '*n_apart' is
- * how many.  Returns 0 or ENOMEM. */
+/* Sets the distance of nodes that share no partition with this port to unreachable;
+ * '*n_apart' is their number.  Returns 0 or ENOMEM. */
 int triad_member_pass_over_apart(const struct triad_member *member,
 	const struct triad_fabric *fabric, uint8_t *hops, uint32_t *n_apart);
 
-/* Up the tree, to the master that the last ALIVE named: who hears it by way of that one
- * has been told so. */
+/* Sends up the tree, to the master that the last ALIVE named.  Whoever relays it knows
+ * from that ALIVE that it may come. */
 void triad_member_send_up(
 	struct triad_member *member, const uint8_t *octets, size_t size);
-/* Whether what 'sender' said up the tree may come by way of 'by': the master that it
- * named, one on the way up from there, or itself.  Who was one of these a moment ago
- * may still have something to pass on. */
+/* Whether a message that 'sender' sent up the tree may arrive by way of 'by': the
+ * master that it named, one further up, or the sender itself.  One that was on the way
+ * up a moment ago may still have something to relay. */
 bool triad_member_is_on_way_up(const struct triad_member *member, uint64_t sender,
 	uint64_t by, uint64_t now_us);
 void triad_member_receive_up(struct triad_member *member,
@@ -96,14 +96,14 @@ void triad_member_receive_histogram(struct triad_member *member,
 void triad_member_receive_clear(struct triad_member *member,
 	const struct triad_collect_head *head, struct triad_wire *body,
 	uint64_t now_us);
-/* Ends what has waited for long enough; returns when the next one has. */
+/* Ends requests that waited long enough; returns when the next one has. */
 uint64_t triad_member_step_gathers(struct triad_member *member, uint64_t now_us);
 
 void triad_member_receive_topology(struct triad_member *member,
 	const struct triad_collect_head *head, struct triad_wire *body,
 	uint64_t now_us);
 void triad_member_receive_want_topology(struct triad_member *member);
-/* A manager's new fabric is packed, to be handed down. */
+/* Packs a manager's new fabric, to be sent to agents. */
 void triad_member_pack(struct triad_member *member);
 uint64_t triad_member_step_topology(struct triad_member *member, uint64_t now_us);
 

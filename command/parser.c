@@ -137,7 +137,8 @@ static const struct triad_verb *find_verb(const struct triad_parser *parser,
 	return found;
 }
 
-static int read_topic(struct triad_parser *parser, int n_words, const char *const *words)
+static int read_topic(
+	struct triad_parser *parser, int n_words, const char *const *words)
 {
 	const struct triad_verb_table *table;
 	const struct triad_verb *verb = find_verb(parser, n_words, words, &table);
@@ -200,7 +201,7 @@ static const char *match_option(const struct triad_option *option, const char *w
 	word += n;
 	if (is_long ? *word && *word != '='
 		    : option->kind == TRIAD_OPTION_KIND_NUMBER && *word &&
-			    !g_ascii_isdigit(*word))
+				!g_ascii_isdigit(*word))
 		return NULL;
 	return word;
 }
@@ -218,7 +219,8 @@ static int complain_option(struct triad_parser *parser, const char *word)
 			continue;
 		if (triad_text_guess_try(&guess, option->name))
 			best = option->name;
-		triad_text_append(known, sizeof(known), "%s%s", separator, option->name);
+		triad_text_append(
+			known, sizeof(known), "%s%s", separator, option->name);
 		separator = ", ";
 	}
 	if (best)
@@ -402,8 +404,7 @@ static int read_option(struct triad_parser *parser, const char *word, void *comm
 		return complain_option(parser, word);
 	option = &parser->table->options[i - 1];
 	if (!option->operand && *value)
-		return triad_parser_complain(
-			parser, "%s takes no value", option->name);
+		return triad_parser_complain(parser, "%s takes no value", option->name);
 	if (*value == '=')
 		value++;
 	else if (option->operand && !*value)
@@ -431,8 +432,8 @@ static int complain_too_many(struct triad_parser *parser, const char *word)
 	return triad_parser_complain(parser, "'%.80s' is one word too many", word);
 }
 
-int triad_parser_read_rest(struct triad_parser *parser, void *command,
-	const char **arguments, unsigned *n)
+int triad_parser_read_rest(
+	struct triad_parser *parser, void *command, const char **arguments, unsigned *n)
 {
 	const struct triad_verb *verb = parser->verb;
 	bool has_options = true;

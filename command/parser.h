@@ -15,7 +15,8 @@
 
 /* To begin with, what is not commented is 0. */
 struct triad_parser {
-	const struct triad_verb_table *tables; /* a command is looked for in this order */
+	const struct triad_verb_table
+		*tables; /* a command is looked for in this order */
 	size_t n_tables;
 	const char *const *words; /* those not read yet; given */
 	int n_words;

@@ -17,7 +17,7 @@ struct triad_route {
 };
 
 /* One of the shortest.  'without': a port, one end of the link (TRIAD_FABRIC_NONE:
- * none). Returns 0, EHOSTUNREACH or ENOMEM. */
+ * none).  Returns 0, EHOSTUNREACH or ENOMEM. */
 int triad_route_find(const struct triad_fabric *fabric, uint32_t node, uint32_t without,
 	struct triad_route *route);
 

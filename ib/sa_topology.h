@@ -4,7 +4,7 @@
  *
  * Model: a record is so many octets as the table's stride; what is longer than we know
  * is passed over.  Ports find their node by its LID, links find ports by LID and
- * number. What refers to nothing that is there (the tables were read one after the
+ * number.  What refers to nothing that is there (the tables were read one after the
  * other) is left out.
  *
  * Of what the SM knows these tables lack: paths' SLs, so all ports are asked with SL 0;

@@ -5,7 +5,7 @@
  * Model: a ring of TRIAD_RESET_LOG_SIZE records; the oldest gives way.
  *
  * Thread-safety: any thread, for all but new and free; the lock is held for a copy of
- * one record.  Memory: TRIAD_RESET_LOG_SIZE records of 32 octets. Source:
+ * one record.  Memory: TRIAD_RESET_LOG_SIZE records of 32 octets.  Source:
  * [perf-manager-arch 2]. */
 #ifndef TRIAD_PERFMGR_RESET_LOG_H
 #define TRIAD_PERFMGR_RESET_LOG_H

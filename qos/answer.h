@@ -3,7 +3,7 @@
  *
  * Model: the ends that the request names are looked up; each pair of them gets its
  * level (classifier.h) and its paths (decide.h), one LID with another, in OpenSM's
- * order. Without a policy the answer is OpenSM's, octet for octet; with one, levels
+ * order.  Without a policy the answer is OpenSM's, octet for octet; with one, levels
  * lower what the links give.
  *
  * What is not answered here: multicast and routers, requests that name only one end or

@@ -4,7 +4,7 @@
  * Model: for each port of a switch, what is at the other end of its link and what the
  * link carries; LIDs, end ports and their GUIDs by index; P_Key tables, each once
  * however many ports have it.  The forwarding tables stay where they are, in the
- * fabric. A walk goes from switch to switch as packets would [IBA 14.3.2.2].
+ * fabric.  A walk goes from switch to switch as packets would [IBA 14.3.2.2].
  *
  * While the SM sweeps, what it changes is marked here, and whoever meets a mark asks
  * the SM instead: the marks are all that ever changes in 'struct triad_paths'.

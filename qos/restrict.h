@@ -11,7 +11,7 @@
  * value that has a limit becomes one for the limit itself, so that a path in between is
  * not found.  A rate is met exactly or not at all: one over links that are faster than
  * the limit is not found either when the request is for exactly the limit, or for more
- * than a value. What is found is always what the level gives, but for the lifetime.
+ * than a value.  What is found is always what the level gives, but for the lifetime.
  *
  * Thread-safety: functions without state. */
 #ifndef TRIAD_QOS_RESTRICT_H

@@ -2,11 +2,11 @@
 /* When the SA's tables are read again, after reports of ports that came or went.
  *
  * Model: the first report after a calm is answered soon, together with those of the
- * same burst: as many ports come and go at once as a switch has. While reports go on,
+ * same burst: as many ports come and go at once as a switch has.  While reports go on,
  * the tables are read at growing intervals, from 1 s to 10 s: what a large fabric's
  * tables cost must not depend on who sends reports, and how many.
  *
- * Thread-safety: none. No clock: time comes in. */
+ * Thread-safety: none.  No clock: time comes in. */
 #ifndef TRIAD_SERVICE_SA_PACE_H
 #define TRIAD_SERVICE_SA_PACE_H
 

@@ -36,7 +36,7 @@ int triad_write_all(int fd, const void *octets, size_t size);
 #define TRIAD_FILE_REASON_SIZE 256
 
 /* Returns 0; EPERM when the path isn't trusted; or why it can't be looked at
- * (ENOENT...). The reason says then what to type.  A secret must not even be readable
+ * (ENOENT...).  The reason says then what to type.  A secret must not even be readable
  * by others. */
 int triad_file_check_trusted(
 	const char *path, bool is_secret, char reason[TRIAD_FILE_REASON_SIZE]);

@@ -2,7 +2,7 @@
 /* Files that the server reads: certificate, key, token.
  *
  * They are plain files of a limited size; nothing else (a FIFO, a device) is waited
- * for. What is secret is overwritten before its memory is given back.
+ * for.  What is secret is overwritten before its memory is given back.
  *
  * Thread-safety: none. */
 #ifndef TRIAD_PERFMGR_EXPORT_HTTP_FILES_H

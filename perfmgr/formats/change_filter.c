@@ -33,32 +33,32 @@ struct triad_change_filter *triad_change_filter_new(void)
 	return calloc(1, sizeof(struct triad_change_filter));
 }
 
-void triad_change_filter_free(struct triad_change_filter *aggregate)
+void triad_change_filter_free(struct triad_change_filter *filter)
 {
-	if (!aggregate)
+	if (!filter)
 		return;
-	free(aggregate->told);
-	free(aggregate);
+	free(filter->told);
+	free(filter);
 }
 
 /* Twice as many as before, so that a fabric found port by port is copied seldom. */
-static int make_room(struct triad_change_filter *aggregate, uint32_t row)
+static int make_room(struct triad_change_filter *filter, uint32_t row)
 {
-	uint32_t n = aggregate->n ? aggregate->n : FIRST_ROWS;
+	uint32_t n = filter->n ? filter->n : FIRST_ROWS;
 	struct told *told;
 
-	if (row < aggregate->n)
+	if (row < filter->n)
 		return 0;
 	if (row >= TRIAD_ENGINE_MAX_ROWS)
 		return EOVERFLOW;
 	while (n <= row)
 		n *= 2;
-	told = realloc(aggregate->told, n * sizeof(*told));
+	told = realloc(filter->told, n * sizeof(*told));
 	if (!told)
 		return ENOMEM;
-	memset(told + aggregate->n, 0, (n - aggregate->n) * sizeof(*told));
-	aggregate->told = told;
-	aggregate->n = n;
+	memset(told + filter->n, 0, (n - filter->n) * sizeof(*told));
+	filter->told = told;
+	filter->n = n;
 	return 0;
 }
 
@@ -82,17 +82,17 @@ static bool is_due(const struct told *told, const struct triad_change_filter_por
 	return xmit > min_change_words || rcv > min_change_words - xmit;
 }
 
-int triad_change_filter_check(struct triad_change_filter *aggregate, uint32_t row,
+int triad_change_filter_check(struct triad_change_filter *filter, uint32_t row,
 	const struct triad_change_filter_port *port, uint64_t min_change_words,
 	bool *due)
 {
-	int error = make_room(aggregate, row);
+	int error = make_room(filter, row);
 	struct told *told;
 
 	*due = true;
 	if (error)
 		return error;
-	told = &aggregate->told[row];
+	told = &filter->told[row];
 	*due = is_due(told, port, min_change_words);
 	if (*due)
 		*told = (struct told){
@@ -103,38 +103,38 @@ int triad_change_filter_check(struct triad_change_filter *aggregate, uint32_t ro
 			.watched = port->watched,
 			.pace_words = port->pace_words,
 			.pace_ticks = port->pace_ticks,
-			.number = aggregate->number,
+			.number = filter->number,
 			.port = port->port,
 		};
 	return 0;
 }
 
-void triad_change_filter_begin(struct triad_change_filter *aggregate, uint32_t number)
+void triad_change_filter_begin(struct triad_change_filter *filter, uint32_t number)
 {
-	aggregate->number = number;
+	filter->number = number;
 }
 
-void triad_change_filter_forget_row(struct triad_change_filter *aggregate, uint32_t row)
+void triad_change_filter_forget_row(struct triad_change_filter *filter, uint32_t row)
 {
-	if (row < aggregate->n)
-		aggregate->told[row] = (struct told){0};
+	if (row < filter->n)
+		filter->told[row] = (struct told){0};
 }
 
 void triad_change_filter_forget_from(
-	struct triad_change_filter *aggregate, uint32_t number)
+	struct triad_change_filter *filter, uint32_t number)
 {
-	for (uint32_t i = 0; i < aggregate->n; i++)
-		if (aggregate->told[i].number >= number)
-			aggregate->told[i] = (struct told){0};
+	for (uint32_t i = 0; i < filter->n; i++)
+		if (filter->told[i].number >= number)
+			filter->told[i] = (struct told){0};
 }
 
-void triad_change_filter_forget(struct triad_change_filter *aggregate)
+void triad_change_filter_forget(struct triad_change_filter *filter)
 {
-	if (aggregate->n)
-		memset(aggregate->told, 0, aggregate->n * sizeof(*aggregate->told));
+	if (filter->n)
+		memset(filter->told, 0, filter->n * sizeof(*filter->told));
 }
 
-size_t triad_aggregate_octets(const struct triad_change_filter *aggregate)
+size_t triad_change_filter_octets(const struct triad_change_filter *filter)
 {
-	return sizeof(*aggregate) + aggregate->n * sizeof(*aggregate->told);
+	return sizeof(*filter) + filter->n * sizeof(*filter->told);
 }

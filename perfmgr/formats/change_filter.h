@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Which ports changed enough to be told of.
+/* Selects the ports whose counters changed enough to be reported.
  *
- * Model: for each of the engine's rows the totals that were told last.  A port is due
+ * Model: the filter keeps, for each row of the engine, the totals of the last report. A
+ * port is due
  *
- *     when it was never told of, or its row was another port's then;
+ *     when it was never reported, or its row belonged to another port then;
  *     when its data, both ways together, changed by more than the threshold since;
  *     when it waited for more ticks than the threshold has words: a port that is stuck
  *         sends nothing;
- *     when a total went down: it was set to 0, and whoever adds up must know;
- *     when what else the caller watches is not what it was;
- *     when its pace, as far as the caller gives it, is another by more than the
- * threshold: a port that went idle has no change that could say so.
+ *     when a total decreased: it was set to 0, and whoever adds up must know;
+ *     when 'watched' changed;
+ *     when its pace, if the caller gives it, changed by more than the threshold: a port
+ *         that went idle has no change that could show it.
  *
- * What is told are totals, so that a change that was not worth a word is in the next
- * one: nothing is lost, whatever the threshold.
+ * Reports contain totals, so a change below the threshold is in the next report:
+ * nothing is lost, whatever the threshold.  Reports are numbered, so that one that was
+ * lost can be repeated.
  *
- * Tellings are numbered, so that what one of them said can be told again.
- *
- * Invariants: of a port that is not due, what its data and what its waits changed since
- * it was told are at most the threshold, each.
+ * Invariants: since its last report, the data and the waits of a port that is not due
+ * changed by the threshold at most, each.
  *
  * Thread-safety: none; one thread.
- * Memory: 56 octets a row, as far as the highest row goes, at most
- * TRIAD_ENGINE_MAX_ROWS of them; checked.
+ * Memory: 56 octets a row up to the highest row, at most TRIAD_ENGINE_MAX_ROWS rows;
+ * checked.
  * Source: [monitoring-rfc: aggregate data and packet counters, provide upstream data
  * only when change is larger than a given threshold]. */
 #ifndef TRIAD_PERFMGR_CHANGE_FILTER_H
@@ -34,7 +34,7 @@
 
 struct triad_change_filter;
 
-/* What is known of a port. */
+/* The present state of a port. */
 struct triad_change_filter_port {
 	uint64_t node_guid;
 	uint8_t port;
@@ -47,31 +47,30 @@ struct triad_change_filter_port {
 
 /* NULL when memory is short. */
 struct triad_change_filter *triad_change_filter_new(void);
-void triad_change_filter_free(struct triad_change_filter *aggregate);
+void triad_change_filter_free(struct triad_change_filter *filter);
 
-/* Says in '*due' whether the port in the engine's row 'row' is due, its data or
- * waits having to change by more than 'min_change_words'; if so it counts as told.
- * Returns 0; ENOMEM, EOVERFLOW (row number over the cap): then it is due, and will be
+/* Sets '*due' to whether the port in the engine's row 'row' is due, given that its data
+ * or waits must change by more than 'min_change_words'; a due port counts as reported.
+ * Returns 0; ENOMEM or EOVERFLOW (row number over the cap): then it is due, and will be
  * the next time. */
-int triad_change_filter_check(struct triad_change_filter *aggregate, uint32_t row,
+int triad_change_filter_check(struct triad_change_filter *filter, uint32_t row,
 	const struct triad_change_filter_port *port, uint64_t min_change_words,
 	bool *due);
 
-/* Telling 'number' begins: what is due from now on is told in it.  Without, all is in
- * telling 0. */
-void triad_change_filter_begin(struct triad_change_filter *aggregate, uint32_t number);
+/* Begins report 'number': ports that become due are in it.  Without it, all are in
+ * report 0. */
+void triad_change_filter_begin(struct triad_change_filter *filter, uint32_t number);
 
-/* What was told of 'row' is forgotten: it is due. */
-void triad_change_filter_forget_row(
-	struct triad_change_filter *aggregate, uint32_t row);
+/* Forgets the report of 'row': it is due. */
+void triad_change_filter_forget_row(struct triad_change_filter *filter, uint32_t row);
 
-/* What was told in 'number' or later got lost: what was about these ports is due. */
+/* Reports 'number' and later were lost: their ports are due. */
 void triad_change_filter_forget_from(
-	struct triad_change_filter *aggregate, uint32_t number);
+	struct triad_change_filter *filter, uint32_t number);
 
-/* What was told got lost, or begins anew: every port is due. */
-void triad_change_filter_forget(struct triad_change_filter *aggregate);
+/* All reports were lost, or begin anew: every port is due. */
+void triad_change_filter_forget(struct triad_change_filter *filter);
 
-size_t triad_aggregate_octets(const struct triad_change_filter *aggregate);
+size_t triad_change_filter_octets(const struct triad_change_filter *filter);
 
 #endif

@@ -24,7 +24,7 @@
  * are 64-bit totals; data is in octets.
  *
  * Deviation: routers are there too, as 'router'.  Ports without a far end have
- * counters. Raw rates from HDR on, and rates of FDR, are those of the specification.
+ * counters.  Raw rates from HDR on, and rates of FDR, are those of the specification.
  * There is no duration for each node, because a sweep asks all of them at the same
  * time.
  *

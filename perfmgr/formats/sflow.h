@@ -10,7 +10,7 @@
  * A counter sample has if_counters and, behind it, ib_counters.  Their values are the
  * engine's totals, which no reset of the hardware takes back; a member of 32 bits
  * carries the total modulo 2^32, as the counters of SNMP do, one of 64 bits modulo
- * 2^64. PortXmitData and PortRcvData count words of 4 octets, ifInOctets and
+ * 2^64.  PortXmitData and PortRcvData count words of 4 octets, ifInOctets and
  * ifOutOctets octets.  A counter that the port does not have is "unknown", all bits
  * one; a member that is a sum has what the port has of it.  A total that is all ones by
  * itself looks unknown until it moves on, which the specification permits.

@@ -10,7 +10,7 @@
  * is below.  The lock between them is held for TRIAD_WATCH_SLICE ports at a time, and
  * while the alerts of a sweep come out: some 50 ms in a storm of TRIAD_ALERTS_MAX, next
  * to nothing else.  The alerts' sink is called with it held, by the owner: it must
- * neither block nor call back. Memory: that of histograms.h and alerts.h. */
+ * neither block nor call back.  Memory: that of histograms.h and alerts.h. */
 #ifndef TRIAD_PERFMGR_WATCH_H
 #define TRIAD_PERFMGR_WATCH_H
 

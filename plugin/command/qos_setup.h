@@ -22,7 +22,7 @@ struct triad_setup_context {
 };
 
 /* What the SM has found, with a reference; NULL, having said why, when there is
- * nothing. 'verb' goes before what it says. */
+ * nothing.  'verb' goes before what it says. */
 struct triad_fabric *triad_setup_find_fabric(
 	struct triad_plugin *plugin, const char *verb, struct triad_output *output);
 

@@ -73,7 +73,7 @@ int triad_hold_publish(
 void triad_hold_avoid(struct triad_hold *hold, struct osm_opensm *osm, bool may_begin);
 
 /* From report() of UCAST_ROUTING_DONE in a heavy sweep, with none of OpenSM's locks
- * held. 'may_begin': ports that were not held before may be. */
+ * held.  'may_begin': ports that were not held before may be. */
 void triad_hold_mark(struct triad_hold *hold, struct osm_opensm *osm, bool may_begin);
 
 /* Whether the last mark held the port back. */

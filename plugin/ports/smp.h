@@ -5,8 +5,8 @@
  * They do not go through OpenSM's queue of SMPs, on purpose.  There a Set could wait,
  * and the kernel would send it again for whoever has lost permission, or has been
  * stopped, meanwhile.  Here each is sent once; who wants it sent again asks for
- * permission again. Nor do they count as OpenSM's, whose sweeps wait until none of its
- * own is outstanding. M_Keys are OpenSM's [IBA 14.2.4].
+ * permission again.  Nor do they count as OpenSM's, whose sweeps wait until none of its
+ * own is outstanding.  M_Keys are OpenSM's [IBA 14.2.4].
  *
  * Thread-safety: one thread; a call waits for the answer, at most for 'timeout_ms'.
  * OpenSM's lock is taken, shared, by triad_smp_find_route() alone. */

@@ -17,7 +17,7 @@ bool triad_osm_lookup_is_same(
 	struct osm_opensm *osm, const struct triad_fabric *fabric, uint32_t port);
 
 /* True when 'guid' still is an alias of the end port, or when OpenSM's lock is not
- * free. Aliases come and go without a sweep, as virtual machines do. */
+ * free.  Aliases come and go without a sweep, as virtual machines do. */
 bool triad_osm_lookup_has_alias(struct osm_opensm *osm,
 	const struct triad_fabric *fabric, uint32_t port, uint64_t guid);
 

@@ -2,9 +2,9 @@
 /* Answers the SA's requests for paths, in threads of our own.
  *
  * Model: the vendor's receiving thread gives each MAD to receive(), which puts requests
- * for paths into the fast queue and hands everything else on to OpenSM at once. The
+ * for paths into the fast queue and hands everything else on to OpenSM at once.  The
  * threads of that queue answer requests from the present snapshot, without any lock of
- * OpenSM's. What they can't answer (answer.h: FALLBACK) they hand on to OpenSM, as if
+ * OpenSM's.  What they can't answer (answer.h: FALLBACK) they hand on to OpenSM, as if
  * it had just come, narrowed to what the QoS level allows; what needs the routing
  * engine's word on SLs goes to the slow queue, whose one thread takes the SM's lock for
  * it, shared, and may have to wait.

@@ -2,7 +2,7 @@
 /* Peers by datagrams.
  *
  * One thread, triad-peers, owns the socket and all there is but what transport.h
- * guards. A turn of it: what silence made of the view; at most BATCH datagrams that
+ * guards.  A turn of it: what silence made of the view; at most BATCH datagrams that
  * came; the payloads that are in the queue; keepalives that are due.  A flood takes as
  * long as a batch, then all else has its turn.  Nothing blocks but poll() and reading
  * the key, which is read until it is good, once a second.

@@ -39,7 +39,7 @@
  * a sender that had heard the present challenge, so after that was drawn, which was
  * when the session before it was adopted, or when the receiver started.  Whatever was
  * made before echoes a challenge that is gone, and challenges, of 64 random bits, don't
- * come again. So sessions are adopted in the order in which their senders lived, and
+ * come again.  So sessions are adopted in the order in which their senders lived, and
  * never again.
  *
  * Whatever else has a right MAC says only that its sender lives or that somebody

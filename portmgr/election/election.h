@@ -3,7 +3,7 @@
  *
  * Two questions, answered by one machine from the same messages:
  *
- * 1. Who is master?  As in the document [election-patent]: an SM is ELECTING, STANDBY
+ * 1.  Who is master?  As in the document [election-patent]: an SM is ELECTING, STANDBY
  * or MASTER.  One that is electing becomes master when its election timeout has passed;
  * it comes sooner for who hears worse candidates and later for who hears better ones, a
  *    bounded number of times.  A master says STATUS again and again; a standby that has
@@ -37,7 +37,7 @@
  * because it may have made a promise before.
  *
  * Time is monotonic and comes in as an argument; it may stand still, but never goes
- * back. Nothing here sleeps, sends or allocates after triad_election_new().
+ * back.  Nothing here sleeps, sends or allocates after triad_election_new().
  *
  * Thread-safety: none. */
 #ifndef TRIAD_PORTMGR_ELECTION_H

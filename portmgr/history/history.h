@@ -3,7 +3,7 @@
  * records of all.
  *
  * Records may come in any order, more than once, from the journal and from other
- * members: the newer one of a port stays. So two that have heard the same records have
+ * members: the newer one of a port stays.  So two that have heard the same records have
  * the same history.  Whether they have is told by a digest: a number for each of
  * TRIAD_HISTORY_N_BUCKETS buckets of ports, made of the lines of the ports' last
  * records (record.h), so that it is the same on all machines.

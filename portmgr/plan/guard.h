@@ -21,7 +21,7 @@
  * An SM on a switch's port 0 has no link of its own; what would cut its switch off is
  * another SM's way nevertheless.
  *
- * Thread-safety: one thread.  Memory: some octets for each node and port; checked. The
+ * Thread-safety: one thread.  Memory: some octets for each node and port; checked.  The
  * fabric is borrowed for the guard's life. */
 #ifndef TRIAD_PORTMGR_GUARD_H
 #define TRIAD_PORTMGR_GUARD_H

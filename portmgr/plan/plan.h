@@ -28,7 +28,7 @@
  * it is expected to be up: it has a port that should be; it is at the far end of a port
  * that should be up, and should be there; or the row of such a port names it by GUID or
  * whole name, wherever it is: cables that were swapped are no reason to cut off what
- * they lead to. A link both of whose ends should be disabled is disabled at the end
+ * they lead to.  A link both of whose ends should be disabled is disabled at the end
  * nearer to the SM, because the other one may not answer any more.
  *
  * Thread-safety: built by one thread, then immutable.  Memory: bounded by the number of

@@ -4,7 +4,7 @@
  *
  * Model: a machine without threads. Payloads and views of the cluster come in, payloads
  * to all members go out (portmgr/cluster/cluster.h; at most TRIAD_CLUSTER_PAYLOAD_SIZE
- * octets each). Payloads may be lost, doubled or late.
+ * octets each).  Payloads may be lost, doubled or late.
  *
  * History: each member sends its digest (history.h) at intervals, and at once after a
  * change.  A member that receives another digest sends its own, and the records of the

@@ -38,7 +38,7 @@ struct lab_news {
 typedef void lab_last_words(void *context, const struct lab_news *news);
 
 /* Makes a guardian that keeps these descriptors and calls 'say' in its process; until
- * it is told more, the process is connecting. Returns the descriptor to tell it by,
+ * it is told more, the process is connecting.  Returns the descriptor to tell it by,
  * which the caller closes; or -1 with errno. */
 int lab_guardian_start(
 	const int fds[LAB_GUARDIAN_FDS], lab_last_words *say, void *context);
