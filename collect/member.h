@@ -32,8 +32,7 @@
  *
  * Thread-safety: none; the thread of its owner's engine. Memory: that of the parts, and
  * TRIAD_MEMBER_MAX_GATHERS requests for histograms.
- * Source: [monitoring-rfc: Agent
- * behavior], rows M9-M18, A13.4. */
+ * Source: [monitoring-rfc: Agent behavior], rows M9-M18, A13.4. */
 #ifndef TRIAD_COLLECT_MEMBER_H
 #define TRIAD_COLLECT_MEMBER_H
 

@@ -2,27 +2,26 @@
 /* How the election reaches the other SMs' hosts: one interface, three transports.
  *
  * Model: a transport has members, each known by its id (the GUID of its SM's port), and
- * carries small payloads from one to all.  It says who is there (a view) and hands over
- * what was sent, its own payloads too, in their place in the order.  It knows nothing
- * of what is in a payload.
+ * carries small payloads from one to all.  It reports its members (a view) and delivers
+ * payloads, its own too, in their order.  It does not look into payloads.
  *
  *     corosync   a process group of Corosync's: the same order for everybody,
  *                membership and quorum from the cluster
  *     peers      datagrams between addresses that the configuration lists, each
- *                authenticated; a member is who was heard lately
+ *                authenticated; members are those heard lately
  *     none       this SM alone
  *
  * Rules that the election builds on:
  * - A payload is delivered to its own sender only after it went out: from Corosync when
  *   it came back in the order, from peers when the kernel took it.
- * - What one sender sent is delivered in the order in which it was sent, each at most
- *   once, and never after something that the same sender sent later.
+ * - Payloads of one sender are delivered in the order in which they were sent, each at
+ *   most once.
  * - Views and payloads come from one thread, one after the other.
  * - A view comes once when the transport starts, and whenever something in it changes;
  *   its number grows.
  *
  * Thread-safety: send and status from any thread; they never block.  The transport has
- * a thread of its own; whatever hangs (a stopped Corosync) hangs that one alone.
+ * a thread of its own, and only that one hangs with a stopped Corosync.
  * Memory: a payload is borrowed for the call. */
 #ifndef TRIAD_PORTMGR_CLUSTER_H
 #define TRIAD_PORTMGR_CLUSTER_H
@@ -36,7 +35,7 @@
 #define TRIAD_CLUSTER_MAX_MEMBERS 32u
 #define TRIAD_CLUSTER_PAYLOAD_SIZE 1024u /* octets, at most */
 
-/* Who is there. */
+/* The members at one time. */
 struct triad_cluster_view {
 	uint64_t number; /* grows with each view of this transport */
 	/* False: the transport does not work (no Corosync, no socket); then the view
@@ -44,8 +43,8 @@ struct triad_cluster_view {
 	bool is_connected;
 	/* More than half of the whole cluster is on this side. */
 	bool is_quorate;
-	/* This member's own place is among them.  0 is a member that has not said yet
-	 * who it is; it counts all the same. */
+	/* This member is among them. 0 is a member whose id is not known yet; it counts
+	 * all the same. */
 	uint32_t n_members;
 	uint64_t members[TRIAD_CLUSTER_MAX_MEMBERS];
 	/* Votes, of one a member, that make a majority: of all the peers that are
@@ -60,7 +59,7 @@ struct triad_cluster_view {
 	uint64_t epoch;
 };
 
-/* What a transport tells, from its thread. */
+/* The transport's output, called from its thread. */
 struct triad_cluster_sink {
 	void *context;
 	void (*view)(void *context, const struct triad_cluster_view *view);
@@ -76,7 +75,7 @@ struct triad_cluster_status {
 	uint64_t n_replayed;    /* authentic, but old: a sequence or session that was */
 	uint64_t n_malformed;   /* truncated, oversize, another magic */
 	uint64_t n_versions;    /* of a version that is not known here */
-	uint64_t n_unknown_senders; /* from nobody that is configured */
+	uint64_t n_unknown_senders; /* from an address that is not configured */
 	uint64_t n_reconnects;
 	char trouble[160]; /* what is wrong now, and what to do; empty: nothing */
 };
@@ -99,8 +98,8 @@ struct triad_cluster {
 	const struct triad_cluster_ops *ops;
 };
 
-/* Each returns NULL when memory or threads are short; what else is wrong is told by
- * 'status' and mended without a restart. */
+/* Each returns NULL when memory or threads are short.  'status' reports other trouble,
+ * which ends without a restart when its cause does. */
 
 /* Joins Corosync's process group 'group' (at most 100 characters). */
 struct triad_cluster *triad_cluster_corosync_new(uint64_t id, const char *group,

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the transports of cluster.h have in common: the thread, the queue of payloads
- * that are to go out, what was told and counted.
+/* What all transports of cluster.h need: a thread, a queue of outgoing payloads, the
+ * last view, counters.
  *
- * Model: a transport's structure begins with a 'struct triad_transport'.  send() leaves
- * a payload in the queue and wakes the thread by 'event', which is readable while there
- * is something in the queue or the thread is to end.  The thread takes payloads out,
- * and tells views and messages.
+ * Model: a transport's structure begins with a 'struct triad_transport'.  send() queues
+ * a payload and wakes the thread by 'event', which is readable while the queue is not
+ * empty or the thread is to end.  The thread sends the payloads, and delivers views and
+ * messages.
  *
- * The end: once 'stop' is set nothing is told and nothing logged any more, so that a
- * thread that hung, was left and wakes up much later finds its way out without touching
- * what its maker has freed meanwhile.  It never frees what it runs on.
+ * End: once 'stop' is set, the thread delivers and logs nothing.  So a thread that
+ * hung, was left, and wakes up much later ends without touching what its creator has
+ * freed.  It never frees what it runs on.
  *
- * Thread-safety: _send and _status by any thread; _new, _start, _stop and _free by the
- * maker; the rest by the transport's thread.  One lock, held for a copy of a
+ * Thread-safety: _send and _status from any thread; _new, _start, _stop and _free by
+ * the creator; the rest by the transport's thread.  One lock, held for a copy of a
  * payload. */
 #ifndef TRIAD_PORTMGR_TRANSPORT_H
 #define TRIAD_PORTMGR_TRANSPORT_H
@@ -34,20 +34,20 @@ struct triad_transport {
 	struct triad_cluster_sink sink;
 	struct triad_log *log;
 	struct triad_log_limit limit;   /* trouble may come and go with each datagram */
-	struct triad_cluster_view view; /* told last; number 0: none yet */
+	struct triad_cluster_view view; /* the last one delivered; number 0: none yet */
 	pthread_t thread;
 	int event;
 
 	pthread_mutex_t lock; /* of what follows */
 	bool stop;
-	bool is_connected; /* as told */
+	bool is_connected; /* as in the last view */
 	struct triad_cluster_status status;
 	uint32_t first, n;
 	struct triad_payload queue[TRIAD_TRANSPORT_QUEUE];
 };
 
-/* A zeroed structure of 'size' octets whose beginning is made; 'log' may be NULL.  NULL
- * when memory or descriptors are short. */
+/* A zeroed structure of 'size' octets with its beginning initialised; 'log' may be
+ * NULL. NULL when memory or descriptors are short. */
 void *triad_transport_new(size_t size, const struct triad_cluster_ops *ops, uint64_t id,
 	const struct triad_cluster_sink *sink, struct triad_log *log);
 
@@ -55,13 +55,14 @@ void *triad_transport_new(size_t size, const struct triad_cluster_ops *ops, uint
 int triad_transport_start(
 	struct triad_transport *transport, const char *name, void *(*run)(void *));
 
-/* Ends the thread.  False: it hangs, and is left; nothing may be freed then. */
+/* Ends the thread.  False: it hangs; then nothing may be freed. */
 bool triad_transport_stop(struct triad_transport *transport);
 
-/* Without a thread, or after a stop that was true.  Accepts NULL. */
+/* Only without a thread, or after _stop() returned true.  Accepts NULL. */
 void triad_transport_free(struct triad_transport *transport);
 
-/* The operations of cluster.h; 'end' for who has nothing else to free. */
+/* The operations of cluster.h; triad_transport_end() is for transports with nothing
+ * else to free. */
 bool triad_transport_end(struct triad_cluster *cluster);
 int triad_transport_send(
 	struct triad_cluster *cluster, const void *payload, size_t size);
@@ -76,32 +77,32 @@ bool triad_transport_is_stopping(struct triad_transport *transport);
 bool triad_transport_peek(
 	struct triad_transport *transport, struct triad_payload *payload);
 
-/* Takes the oldest away. */
+/* Removes the oldest payload. */
 void triad_transport_drop(struct triad_transport *transport);
 
-/* Takes all away, each of them not sent. */
+/* Removes all payloads; each counts as not sent. */
 void triad_transport_drop_all(struct triad_transport *transport);
 
-/* Makes 'event' unreadable until the next send or stop; to be called before the queue
- * is looked at.  False: the thread is to end. */
+/* Makes 'event' unreadable until the next send or stop; call it before looking at the
+ * queue.  False: the thread is to end. */
 bool triad_transport_drain(struct triad_transport *transport);
 
-/* Tells the view, numbered, when something in it is not as it was told last. */
+/* Numbers and delivers the view when it differs from the last one. */
 void triad_transport_report_view(
 	struct triad_transport *transport, const struct triad_cluster_view *view);
 
-/* This member alone: not connected, not quorate. */
+/* Delivers a view with this member alone: not connected, not quorate. */
 void triad_transport_report_cut_off(
 	struct triad_transport *transport, uint32_t n_votes_needed);
 
-/* Hands a payload over, and counts it. */
+/* Delivers a payload, and counts it. */
 void triad_transport_deliver(struct triad_transport *transport, uint64_t sender,
 	const void *payload, size_t size);
 
-/* One more; 'counter' is one of 'status'. */
+/* Increments 'counter', one of 'status'. */
 void triad_transport_count(struct triad_transport *transport, uint64_t *counter);
 
-/* What is wrong now, or "": logged when it is another than before. */
+/* Sets what is wrong now, or ""; logged when it changes. */
 void triad_transport_trouble(struct triad_transport *transport, const char *trouble);
 
 #endif

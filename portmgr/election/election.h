@@ -1,40 +1,41 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Which SM is master, and which of them is the configuration manager.
+/* The election: which SM is master, and which one is the configuration manager.
  *
- * Two questions, answered by one machine from the same messages:
+ * Model: one machine answers two questions from the same messages.
  *
- * 1.  Who is master?  As in the document [election-patent]: an SM is ELECTING, STANDBY
- * or MASTER.  One that is electing becomes master when its election timeout has passed;
- * it comes sooner for who hears worse candidates and later for who hears better ones, a
- *    bounded number of times.  A master says STATUS again and again; a standby that has
- *    not heard one for the keep-alive timeout elects.  Who is not electing answers a
- *    STATUS with CEDE when its own priority is higher, else with TAKEOVER.  Every part
- * of a cluster that can talk has a master, with or without quorum: the fabric needs an
- * SM.
+ * 1. Who is master?  As in [election-patent], an SM is ELECTING, STANDBY or MASTER.
+ *    An electing SM becomes master when its election timeout is over.  Worse
+ *    candidates that it hears shorten the timeout and better ones extend it, a bounded
+ *    number of times. A master sends STATUS at intervals; a standby that hears none
+ *    for the keep-alive timeout starts an election.  An SM that is not electing
+ *    answers a STATUS with CEDE when its own priority is higher, else with TAKEOVER.
+ *    Each part of a divided cluster has a master, with or without quorum: the fabric
+ *    needs an SM.
  *
- * 2. Who is the configuration manager?  At most one of all, so it needs more than 1.: a
- *    lease.  The best candidate among those that are able (not blacklisted, with the
- *    newest configuration, allowed by the operator's own check) claims it for a term
- * that no one ever had; the members grant it, each to one claimant a term, and promise
- * to grant nobody else anything until the lease has passed since.  Who has grants of a
- *    majority, and has got its own question back, holds the lease until 'lease_ms'
- * after it *asked*: before any promise made upon that question ends.  So two never hold
- * it at once, whatever is lost, late, doubled or paused, as long as clocks run at rates
- *    that differ by less than a tenth; nobody needs to notice a failure for that.  Who
- *    holds it has the highest priority, IS_CONF_MANAGER, and becomes master.
+ * 2. Who is the configuration manager?  At most one SM of all, so this needs a lease.
+ *    The best candidate among those that are able (not blacklisted, with the newest
+ *    configuration, allowed by the operator's check) claims the lease for a new term.
+ *    Members grant a term to one claimant, and promise to grant nothing else until the
+ *    lease time has passed.  A claimant that has grants of a majority, and has
+ *    received its own question back, holds the lease until 'lease_ms' after it
+ *    *asked*: before any promise for that question ends.  So two SMs never hold it at
+ *    once, whatever is lost, late, doubled or paused, as long as the rates of clocks
+ *    differ by less than a tenth; no SM needs to detect a failure for that.  The
+ *    holder has the highest priority, IS_CONF_MANAGER, and becomes master.
  *
  * Additions to the document, each for a fault that it leaves open:
- * - A CEDE is heeded only from a sender whose priority is higher than the receiver's,
- * and IS_CONF_MANAGER counts only of the sender to whom the receiver has given its
- * promise: a runaway that says CEDE to everything is not obeyed.
- * - A TAKEOVER is heeded from the master (a planned hand-over), and otherwise only when
- * no better master is known.
- * - Who elects and has heard all members of the view, none of them better, does not
- * wait.
- * - A member whose disk doesn't take its vote gives none: it might give it again, to
- *   another, after a restart.
- * - A member that has only just started promises nothing for the time of a lease,
- * because it may have made a promise before.
+ *
+ * - A receiver obeys a CEDE only of a sender with a higher priority than its own, and
+ *   honours IS_CONF_MANAGER only of the sender to which it gave its promise: it does
+ *   not obey a runaway that sends CEDE to everything.
+ * - A receiver obeys a TAKEOVER of the master (a planned hand-over), and otherwise
+ *   only when it knows no better master.
+ * - An electing SM that has heard all members of the view, none of them better, does
+ *   not wait.
+ * - A member whose disk refuses its vote gives none: after a restart it might give the
+ *   same vote to another claimant.
+ * - A member that has just started promises nothing for the time of a lease, because
+ *   it may have made a promise before.
  *
  * Time is monotonic and comes in as an argument; it may stand still, but never goes
  * back.  Nothing here sleeps, sends or allocates after triad_election_new().
@@ -49,24 +50,23 @@
 
 struct triad_election_conf {
 	uint64_t id;           /* the port's GUID, not 0 */
-	uint32_t status_ms;    /* a master says STATUS this often */
-	uint32_t keepalive_ms; /* a standby waits for it so long */
-	uint32_t timeout_ms;   /* an election takes so long, */
-	uint32_t step_ms;      /* more or less by that for each candidate heard, */
-	uint32_t n_steps;      /* at most so many times either way */
+	uint32_t status_ms;    /* between a master's STATUS messages */
+	uint32_t keepalive_ms; /* a standby waits for one */
+	uint32_t timeout_ms;   /* an election lasts that long, */
+	uint32_t step_ms;      /* changed by this for each candidate, */
+	uint32_t n_steps;      /* at most so often either way */
 	uint32_t lease_ms;
 	bool is_witness;  /* votes, and is never master */
-	bool has_cluster; /* false: alone by configuration; who is silent is not
-	                      missed */
+	bool has_cluster; /* false: alone by configuration, so nobody is missing */
 };
 
-/* What has to survive a restart.  Losing it is safe for the length of a lease, but the
- * terms that journals refer to may then be given again. */
+/* What must survive a restart.  Losing it is safe after the length of a lease, but then
+ * terms that journals refer to may be used again. */
 struct triad_election_stored {
-	uint64_t term;                  /* the highest that was ever heard of */
+	uint64_t term;                  /* the highest ever seen */
 	uint64_t voted_term, voted_for; /* the last vote; 0: none */
-	uint32_t lease_ms;   /* the longest that may be promised to somebody */
-	uint64_t generation; /* the newest that was ever heard of */
+	uint32_t lease_ms;              /* the longest that may be promised */
+	uint64_t generation;            /* the newest ever seen */
 	struct triad_blacklist blacklist;
 };
 
@@ -89,7 +89,7 @@ struct triad_election_action {
 	};
 };
 
-/* What is known of a member, for people. */
+/* A member, for display. */
 struct triad_election_member {
 	uint64_t id;
 	enum triad_election_state state;
@@ -97,13 +97,13 @@ struct triad_election_member {
 	uint64_t term, claim, generation, hash;
 	uint64_t heard_us; /* 0: not yet */
 	bool is_able, is_witness, is_blacklisted, is_self;
-	bool has_granted; /* our present claim, or is who we have promised to */
+	bool has_granted; /* our present claim; or holds our promise */
 };
 
 struct triad_election_status {
 	enum triad_election_state state;
 	uint64_t master; /* 0: none known */
-	uint64_t holder; /* of the lease, as far as known here; 0: none */
+	uint64_t holder; /* of the lease, if known; 0: none */
 	uint64_t term;   /* of that lease, or the highest known */
 	uint32_t priority;
 	uint8_t sm_priority;
@@ -123,16 +123,16 @@ struct triad_election *triad_election_new(const struct triad_election_conf *conf
 	const struct triad_election_stored *stored, uint64_t now_us);
 void triad_election_free(struct triad_election *election);
 
-/* --- what happens -------------------------------------------------------- */
+/* --- input --- */
 
 void triad_election_view(struct triad_election *election,
 	const struct triad_cluster_view *view, uint64_t now_us);
 
-/* A payload that 'sender' sent; this one's own come back here, too. */
+/* A payload that 'sender' sent; this member's own come back here, too. */
 void triad_election_payload(struct triad_election *election, uint64_t sender,
 	const void *payload, size_t size, uint64_t now_us);
 
-/* Local ports, and how many of them are in good state; damped by the caller. */
+/* The number of local ports, and of those in good state; the caller damps it. */
 void triad_election_ports(struct triad_election *election, uint32_t n_ports,
 	uint32_t n_good, uint64_t now_us);
 
@@ -147,10 +147,9 @@ void triad_election_check(
 void triad_election_config(struct triad_election *election, uint64_t generation,
 	uint64_t hash, uint64_t now_us);
 
-/* What the operator asks for: a preference from 0 to 15; an id on or off the blacklist
- * (0, EALREADY or ENOSPC); and the word that members that are missing are down, which
- * stands in for their votes until somebody comes or goes (0, or EINVAL when nobody is
- * missing). */
+/* The operator's commands: a preference from 0 to 15; an id on or off the blacklist (0,
+ * EALREADY or ENOSPC); and the confirmation that missing members are down, which counts
+ * as their votes until the view changes (0; or EINVAL when none is missing). */
 void triad_election_prefer(
 	struct triad_election *election, uint8_t preference, uint64_t now_us);
 int triad_election_blacklist(
@@ -160,33 +159,32 @@ int triad_election_confirm(struct triad_election *election, uint64_t now_us);
 /* Gives up the lease and mastership before the SM ends. */
 void triad_election_resign(struct triad_election *election, uint64_t now_us);
 
-/* Time has passed.  To be called at the latest at triad_election_next_us(). */
+/* Does what is due; call it at triad_election_next_us() at the latest. */
 void triad_election_run(struct triad_election *election, uint64_t now_us);
 uint64_t triad_election_next_us(const struct triad_election *election);
 
-/* --- what is to be done -------------------------------------------------- */
+/* --- output --- */
 
-/* The next action, in the order in which they are to be done; false when there are no
- * more.  To be asked after each of the functions above. */
+/* The next action, in order; false when there are no more.  Ask for all of them after
+ * each of the functions above. */
 bool triad_election_take_action(
 	struct triad_election *election, struct triad_election_action *action);
 
-/* The last action was to store, and that has failed.  What it held is forgotten when
- * this process dies, so it must not be told to anybody: a vote that isn't on disk
- * counts for nobody, this member's own claim neither.  Votes and claims of before,
- * which are on disk, stay.  Storing is asked for again after 'status_ms', until it
- * doesn't fail. */
+/* The last action, STORE, has failed.  What it contained would be lost with this
+ * process, so nobody may learn of it: a vote that is not on disk does not count, not
+ * even for this member's own claim.  Earlier votes and claims, which are on disk, stay
+ * valid.  The machine asks for STORE again every 'status_ms' until it succeeds. */
 void triad_election_store_failed(struct triad_election *election);
 
 void triad_election_status(const struct triad_election *election, uint64_t now_us,
 	struct triad_election_status *status);
 
-/* Another member that said within the keep-alive time that its SM is the fabric's
- * master; 0: none did. */
+/* Another member that, within the keep-alive time, said that its SM is the fabric's
+ * master; 0: none. */
 uint64_t triad_election_sm_master(
 	const struct triad_election *election, uint64_t now_us);
 
-/* What permission to enforce hangs on, for triad_permission_judge(). */
+/* The facts from which triad_permission_judge() derives the permission to enforce. */
 void triad_election_facts(
 	const struct triad_election *election, struct triad_permission_facts *facts);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the parts of the election share; nobody else includes this.
+/* Internals of the election, for its own files alone:
  *
- *     election.c          life, what comes in, what goes out
+ *     election.c          its life, input and output
  *     election_states.c   ELECTING, STANDBY, MASTER: who is master
  *     election_lease.c    claims, promises, rounds: who is configuration manager
- *     election_members.c  who was heard, and who is the best of them
+ *     election_members.c  the members, and the best of them
  *
- * Every function takes the time as election->now_us, which the inputs set. */
+ * Every function takes the time from election->now_us, which the inputs set. */
 #ifndef TRIAD_PORTMGR_ELECTION_PARTS_H
 #define TRIAD_PORTMGR_ELECTION_PARTS_H
 
@@ -16,18 +16,18 @@
 
 #define MAX_ACTIONS 16u
 
-/* A member gets so many answers in 'status_ms': one that has gone wild gets no more. */
+/* Answers to one member in 'status_ms'; a runaway gets no more. */
 #define MAX_ANSWERS 8u
 
-/* A lease lasts so much shorter for its holder, in parts of it, than for those who
- * promised it: clocks differ in rate. */
+/* The fraction by which a lease is shorter for its holder than for those who promised
+ * it, because the rates of clocks differ. */
 #define DRIFT_PARTS 10u
 
-/* A term that is so much above the highest known comes from somebody who has lost his
- * wits, and would soon leave no terms. */
+/* A sender whose term exceeds the highest known by more than this is broken; obeying it
+ * would soon use up all terms. */
 #define MAX_TERM_JUMP (UINT64_C(1) << 32)
 
-/* Of a member, what it said last. */
+/* The last message of a member. */
 struct heard {
 	struct triad_election_message message;
 	uint64_t at_us;
@@ -36,28 +36,28 @@ struct heard {
 	uint32_t n_answers;
 };
 
-/* A question to the members: may I hold the lease?  Asked again and again until it is
- * answered, and counted from the first time. */
+/* A question to the members: may I hold the lease? It is repeated until it is answered,
+ * and its time counts from the first. */
 struct round {
 	uint64_t number;
 	uint64_t asked_us;
-	uint64_t view; /* in which it was asked */
-	bool is_back;  /* it came back to us */
+	uint64_t view; /* the view at that time */
+	bool is_back;  /* we received our own question */
 	bool is_complete;
 	uint32_t n_grants;
 	uint64_t grants[TRIAD_CLUSTER_MAX_MEMBERS]; /* ids */
 };
 
-/* What this member promised. */
+/* This member's promise. */
 struct promise {
 	uint64_t holder; /* 0: none was ever made */
 	uint64_t term;
 	uint64_t until_us;
 };
 
-/* A candidate that nothing comes of is passed over for a while. */
+/* A candidate that does not get the lease is skipped for a while. */
 struct passed_over {
-	uint64_t since_us; /* nobody has had the lease */
+	uint64_t since_us; /* when the lease became free */
 	uint64_t excluded;
 	uint64_t until_us;
 };
@@ -65,12 +65,12 @@ struct passed_over {
 struct triad_election {
 	struct triad_election_conf conf;
 	uint64_t now_us;
-	uint64_t votes_from_us; /* what was promised before the start is over */
+	uint64_t votes_from_us; /* a promise made before the start has ended */
 	struct triad_election_stored stored;
 
-	/* --- what was told --- */
+	/* --- input --- */
 	struct triad_cluster_view view; /* number 0: none yet */
-	bool is_confirmed_down;         /* the operator's word, for this view */
+	bool is_confirmed_down;         /* by the operator, for this view */
 	uint32_t n_ports, n_good;
 	uint8_t preference;
 	bool is_sm_master, is_subnet_up;
@@ -98,13 +98,13 @@ struct triad_election {
 	uint64_t claim; /* the term asked for or held; 0: none */
 	uint64_t first_claimed_us, claimed_us, claim_again_us;
 	uint64_t not_before_us;
-	bool was_refused; /* by somebody who knows a higher term */
+	bool was_refused; /* by a member that knows a higher term */
 	struct round round;
 	bool is_holder;
 	uint64_t held_term;   /* the last one; 0: none */
 	uint64_t newest_held; /* by any member, as far as known */
 	uint64_t lease_until_us, lease_view;
-	bool has_run_out; /* the last one held here, and nobody got another */
+	bool has_run_out; /* our last lease ran out, and none followed */
 	struct promise promise;
 
 	/* --- disk --- */
@@ -128,9 +128,9 @@ static inline uint64_t election_us(uint32_t ms)
 struct triad_election_action *election_act(
 	struct triad_election *e, enum triad_election_action_kind kind);
 void election_store(struct triad_election *e);
-/* Asks for it again when it failed. */
+/* Repeats a STORE that failed. */
 void election_store_again(struct triad_election *e);
-/* Says STATUS to all, or answers 'to'. */
+/* Sends STATUS to all, or an answer to 'to'. */
 void election_send(struct triad_election *e, enum triad_election_kind kind,
 	const struct triad_election_message *to, uint64_t grant);
 
@@ -138,13 +138,13 @@ void election_send(struct triad_election *e, enum triad_election_kind kind,
 void members_note(
 	struct triad_election *e, const struct triad_election_message *message);
 void members_keep_view(struct triad_election *e);
-/* Whether a STATUS of this member's is to be answered; counts the answer. */
+/* Whether to answer a STATUS of this member; counts the answer. */
 bool members_may_answer(struct triad_election *e, uint64_t id);
 const struct heard *members_find(const struct triad_election *e, uint64_t id);
 bool members_in_view(const struct triad_election *e, uint64_t id);
 bool members_is_fresh(const struct triad_election *e, const struct heard *heard);
-/* A priority as it counts here: IS_CONF_MANAGER only of whom we promised the lease,
- * WAS_HOLDER_LAST not of who is known to be wrong. */
+/* A member's priority as this one honours it: IS_CONF_MANAGER only of the one that has
+ * our promise, WAS_HOLDER_LAST only where that is not known to be wrong. */
 uint32_t members_priority(
 	const struct triad_election *e, const struct triad_election_message *message);
 bool members_is_better(
