@@ -56,7 +56,7 @@ static int load(const struct triad_service *service, struct triad_conf *conf,
 static void load_first_conf(struct triad_service *service)
 {
 	set_standards(service, &service->conf);
-	service->conf_state = TRIAD_CONF_STANDARD;
+	service->conf_state = TRIAD_CONF_DEFAULT;
 	if (!service->conf_path[0])
 		return;
 	service->conf_state = TRIAD_CONF_LOADED;

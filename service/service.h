@@ -33,7 +33,7 @@ struct triad_own_metrics;
 struct triad_service;
 
 enum triad_conf_state {
-	TRIAD_CONF_STANDARD, /* no file: every key at its default */
+	TRIAD_CONF_DEFAULT, /* no file: every key at its default */
 	TRIAD_CONF_LOADED,
 	TRIAD_CONF_BROKEN, /* the file at start had mistakes: nothing runs */
 };

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Files and pipes.
  *
- * Files that decide what is done (configuration, keys, policies, state) are trusted
- * when nobody can have put them there but root and this process's user:
+ * Triad trusts files that decide what it does (configuration, keys, policies, state)
+ * only when nobody but root and the process's own user can have put them there:
  *
  *   - the file and every folder above it, up to and including /, belong to one of those
  *     two, and neither group nor others may write to them;
- *   - so do folders that symbolic links on the way lead through, and the links;
+ *   - so do symbolic links on the way, and the folders they lead through;
  *   - a folder that anybody may write to is accepted when it is sticky, as /tmp is:
- * what belongs to root can't be renamed or removed there by others.  A file with a
- * second name isn't: others may have given it that one.
+ *     others can't rename or remove root's files there.  A file with a second name is
+ *     not accepted: others may have given it that name.
  *
- * A path that is trusted stays so, whatever other users do; so it is looked at first
- * and opened then.
+ * Other users can't change a path that is trusted, so it is checked first and opened
+ * after that.
  *
- * Files that are written to (alerts, traces, profiles) may lie in folders that others
- * can write to, as /var/log sometimes is: what is opened is a regular file of our own
- * with one name, and no link is followed to it.
+ * Files that Triad writes to (alerts, traces, profiles) may lie in folders that others
+ * can write to, as /var/log sometimes is: Triad opens only a regular file of its own
+ * with one name, and follows no link to it.
  *
  * Thread-safety: any thread. */
 #ifndef TRIAD_FILE_H
@@ -27,24 +27,23 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Writes all octets to a descriptor that blocks; signals don't cut it short.  Returns 0
- * or an errno: then some may be written. */
+/* Writes all octets to a blocking descriptor; a signal does not interrupt it.  Returns
+ * 0 or an errno: then some octets may be written. */
 int triad_write_all(int fd, const void *octets, size_t size);
 
 /* --- trust (file_trust.c) ------------------------------------------------ */
 
 #define TRIAD_FILE_REASON_SIZE 256
 
-/* Returns 0; EPERM when the path isn't trusted; or why it can't be looked at
- * (ENOENT...).  The reason says then what to type.  A secret must not even be readable
- * by others. */
+/* Checks a path.  Returns 0; EPERM when it isn't trusted; or why it can't be checked
+ * (ENOENT...).  Then 'reason' says what to type.  Others may not even read a secret. */
 int triad_file_check_trusted(
 	const char *path, bool is_secret, char reason[TRIAD_FILE_REASON_SIZE]);
 
 /* The same of the folder that a file lies in, or will. */
 int triad_file_check_folder(const char *path, char reason[TRIAD_FILE_REASON_SIZE]);
 
-/* --- files that are added to --------------------------------------------- */
+/* --- files to append to */
 
 /* Opens a file to append to, made with 'mode' whatever the umask is; 'access' is
  * O_WRONLY or O_RDWR.  Never blocks on a FIFO.  Returns a descriptor; or -errno with a
@@ -52,11 +51,10 @@ int triad_file_check_folder(const char *path, char reason[TRIAD_FILE_REASON_SIZE
  * ours alone. */
 int triad_file_open_output(const char *path, int access, mode_t mode, const char **why);
 
-/* --- what is told of them ------------------------------------------------- */
+/* --- reporting trouble */
 
-/* So that what goes wrong is told once for each file and errno until it is over,
- * however often it is tried again and whichever of several errors it is.  All zeros at
- * first. */
+/* Reports each errno of a file once until the trouble is over, however often it is
+ * tried again.  All zeros at first. */
 struct triad_file_report {
 	uint64_t path;      /* its hash */
 	uint64_t errors[3]; /* a bit for each errno */
@@ -64,11 +62,12 @@ struct triad_file_report {
 
 enum triad_file_news {
 	TRIAD_FILE_NO_NEWS,
-	TRIAD_FILE_IN_TROUBLE, /* with an errno that was not told of this file */
-	TRIAD_FILE_WELL_AGAIN, /* the file that was in trouble */
+	TRIAD_FILE_IN_TROUBLE, /* a new errno for this file */
+	TRIAD_FILE_WELL_AGAIN, /* this file was in trouble */
 };
 
-/* After each try to write; 'error' is 0 or an errno.  Returns what is to be told. */
+/* To be called after each attempt to write; 'error' is 0 or an errno.  Returns what to
+ * report. */
 enum triad_file_news triad_file_report(
 	struct triad_file_report *told, const char *path, int error);
 

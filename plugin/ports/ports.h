@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The port manager in the plugin: every switch port as the expected configuration has
- * it.
+/* The port manager in the plugin: makes every switch port as the expected configuration
+ * has it.
  *
- * Model: after each sweep a plan is made of the fabric, the configuration and what is
- * remembered (portmgr/plan); the agenda says when each item is due.  What is due is
- * done if this SM has permission, in the term in which the plan was made:
+ * Model: after each sweep it makes a plan from the fabric, the configuration and the
+ * history of ports (portmgr/plan); the agenda says when each item is due.  An item that
+ * is due is done if this SM has permission, in the term in which the plan was made:
  *
- *     intent into the journal -> to all members -> a majority has it -> permission? ->
- * Set
- *     -> what came of it into the journal -> to all members
+ *     the intent into the journal -> to all members -> a majority has it -> permission?
+ *     -> Set -> the outcome into the journal -> to all members
  *
- * Permission is asked for right before each MAD that changes something, and each is
- * sent once.  A new holder of the lease does nothing before a majority of the members
- * has the history that it has itself.
+ * It asks for permission right before each MAD that changes something, and sends each
+ * such MAD once.  A new holder of the lease does nothing until a majority of the
+ * members has the same history as itself.
  *
- * Threads: triad-ports does all this; it waits for answers of switches (at most 0.6 s
- * each) and for the majority (at most 1 s).  Whoever asks or tells waits for 'lock',
- * and so that long.  The cluster's transport leaves payloads in an inbox.
+ * Threads: triad-ports does all this.  It waits for answers of switches (at most 0.6 s
+ * each) and for the majority (at most 1 s), and holds 'lock' meanwhile, so commands may
+ * wait that long.  The cluster's transport leaves payloads in an inbox.
  * triad_ports_mark() runs in OpenSM's thread (hold.h).
  *
  * Document: [election-patent, "enforces configuration"]. */
@@ -66,7 +65,7 @@ struct triad_ports_status {
 	struct triad_replica_status replica;
 };
 
-/* What is known of one port, for tables. */
+/* One port, for display. */
 struct triad_ports_row {
 	uint64_t node_guid;
 	char node[TRIAD_NODE_NAME_SIZE];
@@ -91,17 +90,18 @@ enum triad_ports_which {
 	TRIAD_PORTS_FAILED,
 };
 
-/* NULL: no memory or threads.  What it is given outlives it. */
+/* NULL: no memory or threads.  The arguments outlive it. */
 struct triad_ports *triad_ports_new(struct osm_opensm *osm, uint64_t port_guid,
 	struct triad_elector *elector, struct triad_hold *hold, struct triad_log *log);
-/* Returns false when its thread hangs in a write; then it is left, with its memory. */
+/* Returns false when its thread hangs in a write; then the thread and its memory are
+ * left. */
 bool triad_ports_free(struct triad_ports *ports);
 
-/* Puts [port] into force.  Any thread, one at a time.  The first call waits until it
- * is, for some seconds at most. */
+/* Applies [port].  Any thread, one at a time.  The first call waits until it is in
+ * force, for some seconds at most. */
 void triad_ports_configure(struct triad_ports *ports, const struct triad_conf *conf);
 
-/* A new snapshot, after a sweep; NULL: this SM is not the master any more. */
+/* A new fabric, after a sweep; NULL: this SM is no longer the master. */
 void triad_ports_set_fabric(struct triad_ports *ports, struct triad_fabric *fabric);
 
 /* From report() of HEAVY_SWEEP_DONE, and of UCAST_ROUTING_DONE in a heavy sweep,
@@ -111,7 +111,7 @@ void triad_ports_mark(struct triad_ports *ports);
 
 /* --- for commands --- */
 
-/* The last snapshot, with a reference; NULL: there is none. */
+/* The last fabric, with a reference; NULL: none. */
 struct triad_fabric *triad_ports_fabric(struct triad_ports *ports);
 
 void triad_ports_status(struct triad_ports *ports, struct triad_ports_status *status);
@@ -141,14 +141,14 @@ enum triad_ports_answer {
 	TRIAD_PORTS_NOT_WRITTEN,   /* the journal, or a majority */
 };
 
-/* What is remembered of a failure is void, and the port is enabled again. */
+/* Voids the record of a failure, and enables the port again. */
 enum triad_ports_answer triad_ports_release(
 	struct triad_ports *ports, uint64_t node_guid, uint8_t number);
-/* The port's item is done though a guard speaks against it, or there are too many.
- * 'cut' gets what that cuts off, by name and number, or "". */
+/* Does the port's item though a guard stops it, or there are too many.  'cut' receives
+ * the nodes that this cuts off, by name and number, or "". */
 enum triad_ports_answer triad_ports_approve(struct triad_ports *ports,
 	uint64_t node_guid, uint8_t number, char *cut, size_t size);
-/* All items that are in the plan now, but for those that guards stop. */
+/* Approves all items of the present plan that no guard stops. */
 enum triad_ports_answer triad_ports_approve_all(
 	struct triad_ports *ports, uint32_t *n_approved);
 

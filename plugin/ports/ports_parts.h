@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the port manager's files share; nobody else includes this.
+/* Internals of the port manager, for its own files alone:
  *
- *     ports.c          life, thread, what comes in
- *     ports_look.c     fabric and configuration: the plan, who may be held
+ *     ports.c          its life, thread and input
+ *     ports_look.c     fabric and configuration: the plan, which ports may be held
  *     ports_commit.c   records: journal, members, majority
- *     ports_act.c      what is due: Sets
+ *     ports_act.c      items that are due: Sets
  *     ports_test.c     tests of ports
  *     ports_ask.c      commands */
 #ifndef TRIAD_PLUGIN_PORTS_PARTS_H
@@ -36,7 +36,7 @@ struct ports_test {
 	uint64_t node_guid;
 	uint8_t number;
 	bool is_admitted;  /* recorded */
-	uint64_t again_us; /* what could not be recorded is tried again then */
+	uint64_t again_us; /* when to try again to record */
 	struct triad_port_test test;
 };
 
@@ -48,7 +48,7 @@ struct triad_ports {
 	pthread_t thread;
 	atomic_bool may_hold; /* enabled, and enforcing */
 
-	/* What others leave. */
+	/* Input from other threads. */
 	pthread_mutex_t inbox_lock;
 	pthread_cond_t wake;
 	bool must_end;
@@ -62,7 +62,7 @@ struct triad_ports {
 	uint64_t n_dropped;
 
 	pthread_mutex_t status_lock;      /* of the one that follows */
-	struct triad_ports_status status; /* as of the last turn */
+	struct triad_ports_status status; /* as of the last step */
 
 	pthread_mutex_t lock; /* of what follows */
 	struct triad_conf conf;
@@ -75,17 +75,17 @@ struct triad_ports {
 	struct triad_history *history;
 	struct triad_journal *journal; /* NULL: it could not be opened */
 	char journal_path[TRIAD_SOURCE_PATH_SIZE];
-	struct triad_record unwritten; /* heard, and not yet in the journal */
+	struct triad_record unwritten; /* received, and not yet in the journal */
 	bool has_unwritten;
 	struct triad_replica *replica;
 	struct triad_smp *smp;
 	struct triad_hold *hold;
-	uint64_t reported_generation; /* of which misplaced rows were told */
+	uint64_t reported_generation; /* whose misplaced rows were reported */
 	size_t n_misplaced;
 	bool is_announced; /* the configuration in force: a majority has it */
 	bool must_plan;
 	bool wants_sweep; /* something was done that a sweep will show */
-	uint64_t term;    /* of the permission in which the agenda is worked off */
+	uint64_t term;    /* of the permission under which the agenda is worked off */
 	uint64_t term_since_us; /* when that term was first seen */
 	bool is_synced;         /* a majority has our history since then */
 	bool is_outlived;       /* and there are records of later terms in it */
@@ -96,18 +96,16 @@ struct triad_ports {
 	struct triad_plan_override overrides[PORTS_MAX_OVERRIDES];
 	uint32_t n_sms;
 	uint64_t sms[PORTS_MAX_SMS];
-	bool is_not_alone; /* though it is configured so, there are other SMs */
+	bool is_not_alone; /* other SMs exist, though none is configured */
 	char trouble[256];
 	bool was_stopped;
 	uint64_t plan_us, n_sets, n_set_failed, n_unpermitted;
 };
 
 /* --- ports.c --- */
-/* Hands what came in to the replica, journals what was news, sends what it has to
- * say. */
+/* Passes input to the replica, journals new records, sends the replica's messages. */
 void ports_pump(struct triad_ports *ports);
-/* Waits for something to come in, in mid-turn from members alone; false when the thread
- * is to end. */
+/* Waits for input, in mid-step from members alone; false when the thread is to end. */
 bool ports_wait(struct triad_ports *ports, uint64_t until_us, bool for_members);
 bool ports_is_ending(struct triad_ports *ports);
 
@@ -115,7 +113,7 @@ bool ports_is_ending(struct triad_ports *ports);
 void ports_take_fabric(struct triad_ports *ports, struct triad_fabric *fabric);
 /* Another configuration is in force. */
 void ports_take_expected(struct triad_ports *ports);
-/* Makes the plan anew, and says who may be held. */
+/* Makes a new plan, and publishes which ports may be held. */
 void ports_plan(struct triad_ports *ports, uint64_t now_us);
 void ports_publish_hold(struct triad_ports *ports);
 struct triad_plan_input ports_plan_input(const struct triad_ports *ports);
@@ -123,21 +121,20 @@ const char *ports_node_name(const struct triad_ports *ports, uint64_t node_guid)
 
 /* --- ports_commit.c --- */
 void ports_open_journal(struct triad_ports *ports);
-/* Writes it to the journal; what is wrong with that is told once.  Returns 0 or an
- * errno. */
+/* Writes a record to the journal, and reports trouble once.  Returns 0 or an errno. */
 int ports_journal(struct triad_ports *ports, const struct triad_record *record);
-/* Gives the record its place in the term and its time, writes it to the journal and
- * says it.  Returns 0, EPERM (no permission any more) or an errno of the journal. */
+/* Numbers and dates the record, writes it to the journal and sends it to members.
+ * Returns 0, EPERM (permission has ended) or an errno of the journal. */
 int ports_record(struct triad_ports *ports, struct triad_record *record);
-/* The same, and waits until a majority has it: ETIMEDOUT when it has not. */
+/* The same, and waits until a majority has it: ETIMEDOUT otherwise. */
 int ports_commit(struct triad_ports *ports, struct triad_record *record);
-/* Whether a majority has our history, and said so after 'since_us'. */
+/* Whether a majority has our history, and confirmed it after 'since_us'. */
 bool ports_is_agreed(const struct triad_ports *ports, uint64_t since_us);
 /* Whether this SM may act now, in the term that is being worked off. */
 bool ports_may_act(struct triad_ports *ports);
 
 /* --- ports_ask.c --- */
-/* At the end of a turn, for those who ask in the next one. */
+/* At the end of a step: what commands see until the next one. */
 void ports_publish_status(struct triad_ports *ports);
 
 /* --- ports_act.c --- */
@@ -153,9 +150,10 @@ int ports_bounce(struct triad_ports *ports, uint64_t node_guid, uint8_t number,
 bool ports_has_room_for_test(const struct triad_ports *ports);
 /* False: as many as there may be are running, or it was not bounced or recorded. */
 bool ports_begin_test(struct triad_ports *ports, const struct triad_plan_item *item);
-/* What a sweep saw, for all tests; those whose port is no longer to be tested end. */
+/* Passes what a sweep saw to all tests; ends tests of ports that are no longer to be
+ * tested. */
 void ports_look_at_tests(struct triad_ports *ports, uint64_t now_us);
-/* Carries out what tests wish; returns when to come back. */
+/* Does what tests request; returns when to come back. */
 uint64_t ports_run_tests(struct triad_ports *ports, uint64_t now_us);
 void ports_end_tests(struct triad_ports *ports);
 const struct ports_test *ports_find_test(

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Datagrams between peers that share a key: nobody else can make one, and none counts
- * twice, not even after a restart of either side.  No clock is compared, nothing is
- * kept on disk.
+/* Authenticated datagrams between peers that share a key.  Without the key nobody can
+ * make one, and each counts once, even when either side restarts.  This needs no common
+ * clock and nothing on disk.
  *
  * A datagram, big-endian:
  *
@@ -12,46 +12,45 @@
  *      6      2       n, octets of payload (0 with a keepalive, at most 1,024)
  *      8      8       id of the sender, not 0
  *     16      8       session: drawn by the sender when it started, for this receiver
- *     24      8       challenge: what the sender wants to hear from this receiver
- *     32      8       echo: the receiver's challenge, as heard last; 0: none yet
+ *     24      8       challenge: what this receiver is to echo
+ *     32      8       echo: the receiver's last challenge; 0: none yet
  *     40      8       sequence: from 1, grows with each datagram of the session
  *     48      n       payload
  *     48 + n  32      MAC: HMAC-SHA256, by the key, over all before it and then the
  *                     addresses of sender and receiver, as both have them configured:
  *                     each the family (4 or 6), 16 octets, the port in 2
  *
- * The addresses make a datagram good for one way between two peers: back to its sender,
- * on to a third, or as if from a third it is a forgery.
+ * Because of the addresses, a datagram is valid only on one way between two peers: sent
+ * back, sent on to a third, or sent as if from a third, it is a forgery.
  *
- * Versions share the magic, the version's place and the MAC.  The version is looked at
- * after the MAC, because a peer that is older or newer is something that an operator is
- * told to mend, and only who has the key may cause that.
+ * All versions have the magic, the place of the version and the MAC in common.  The
+ * receiver looks at the version after the MAC: a peer of another version is reported to
+ * the operator, and only a holder of the key may cause such reports.
  *
- * A receiver has adopted one session of each peer, or none.  Of what has a right MAC it
- * accepts
+ * A receiver has adopted one session of each peer, or none.  Of the datagrams with a
+ * valid MAC it accepts
  *
- *     (a) of the adopted session, whose sequence is above the last one
- *     (b) of another session, whose echo is the receiver's present challenge: this
- *         session is adopted, and a new challenge drawn.
+ *     (a) those of the adopted session whose sequence is above the last one
+ *     (b) one of another session that echoes the receiver's present challenge: the
+ *         receiver adopts this session, and draws a new challenge.
  *
- * Why that is enough.  Inside a session the sequence grows, so that nothing counts
- * twice and nothing counts late.  A datagram that lets a session be adopted was made by
- * a sender that had heard the present challenge, so after that was drawn, which was
- * when the session before it was adopted, or when the receiver started.  Whatever was
- * made before echoes a challenge that is gone, and challenges, of 64 random bits, don't
- * come again.  So sessions are adopted in the order in which their senders lived, and
- * never again.
+ * Why that is enough.  Within a session the sequence grows, so no datagram counts twice
+ * or late.  A datagram of case (b) was made by a sender that had received the present
+ * challenge; so it was made after the last session was adopted, or after the receiver
+ * started.  Older datagrams echo older challenges, and challenges, being 64 random
+ * bits, do not repeat.  So sessions are adopted in the order of their senders' starts,
+ * each once.
  *
- * Whatever else has a right MAC says only that its sender lives or that somebody
- * repeats it, and is a hello: the peer is answered, with a keepalive.  The rules of the
- * handshake:
+ * Any other datagram with a valid MAC shows only that its sender is alive, or that
+ * somebody repeats it.  It is a hello: the receiver answers with a keepalive.  The
+ * rules of the handshake:
  *
- *     - Each datagram tells the sender's challenge.  It is learnt from datagrams that
- * are accepted, and from hellos as long as no session of the peer is adopted: what is
- *       learnt of a repeated hello is put right by the peer's next.
- *     - What is accepted or a hello, but doesn't echo the present challenge, is
- * answered, once in 20 ms at most.  An answer tells the challenge, so that what comes
- * then echoes it, and is not answered: there is no endless exchange.
+ *     - Each datagram contains the sender's challenge.  A receiver learns it from
+ *       accepted datagrams, and from hellos while it has adopted no session of the
+ *       peer; the peer's next datagram corrects what came from a repeated hello.
+ *     - A receiver answers an accepted datagram or a hello that does not echo its
+ *       present challenge, at most once in 20 ms.  The answer contains the challenge,
+ *       so that the next datagram echoes it and needs no answer: the exchange ends.
  *
  * With A starting and B running, that is
  *
@@ -60,18 +59,19 @@
  *     A -> B  session a, echo right        adopted; B draws a new challenge, answers
  *     B -> A  session b, echo right        adopted
  *
- * and the third has B accept A's payloads, whatever session of A's it had adopted. What
- * is lost is made up for by the next keepalive.  It converges from any state, because
- * never have both adopted a session whose sender is dead: A's of B would be older than
- * B's start, B's of A older than A's start, and one of them started last.  So one has
- * adopted none, or a live one; it learns the other's challenge from the other's next
- * datagram, its own next is accepted, and that one tells the other what to echo.
+ * From the third on, B accepts A's payloads, whatever session of A's it had adopted.
+ * The next keepalive replaces a lost datagram.  The handshake converges from any state,
+ * because the two can't both have adopted a session whose sender is dead: A's session
+ * of B would be older than B's start, B's session of A older than A's start, but one of
+ * them started last.  So one of them has adopted no session, or a live one.  It learns
+ * the other's challenge from the other's next datagram; its own next datagram is then
+ * accepted, and tells the other what to echo.
  *
- * What it does not do: nothing is secret.  Who can hold datagrams back can hand them
- * over later, in their order and each once, until the receiver has heard something that
- * the sender made after them; so a lease has to be counted from one's own sending of a
- * question.  Who floods with repeated hellos, or can drop, can delay a handshake, but
- * not harm a session that both have adopted.
+ * Limits: nothing is secret.  Somebody who holds datagrams back can deliver them later,
+ * in order and each once, until the receiver has accepted a newer one; so a lease must
+ * be counted from the sending of one's own question.  Somebody who floods with repeated
+ * hellos, or drops datagrams, can delay a handshake, but can't harm a session that both
+ * have adopted.
  *
  * Thread-safety: none.  Memory: nothing allocated; payloads that were opened lie in the
  * datagram.  Pure: time and random numbers are handed in. */
@@ -98,12 +98,12 @@ enum triad_seal_kind {
 	TRIAD_SEAL_PAYLOAD = 2,
 };
 
-/* 64 bits that nobody can guess. */
+/* 64 bits that can't be guessed. */
 typedef uint64_t (*triad_seal_random)(void *context);
 
 struct triad_seal {
 	uint64_t id;
-	struct triad_address address; /* this one's, as its peers have it */
+	struct triad_address address; /* this member's, as its peers configure it */
 	struct hmac_sha256_ctx mac;   /* with the key */
 	triad_seal_random random;
 	void *random_context;
@@ -111,11 +111,11 @@ struct triad_seal {
 
 struct triad_seal_peer {
 	struct triad_address address;
-	uint64_t session, sequence; /* of what is sent to it */
+	uint64_t session, sequence; /* of datagrams to it */
 	uint64_t challenge;         /* what it is to echo */
 	uint64_t their_session;     /* adopted; 0: none */
 	uint64_t their_sequence;    /* accepted last */
-	uint64_t their_challenge;   /* to be echoed; 0: none heard */
+	uint64_t their_challenge;   /* to be echoed; 0: none received */
 	uint64_t their_id;          /* as accepted last; 0: never */
 	bool has_answered;
 	uint64_t answered_us;
@@ -145,15 +145,15 @@ enum triad_seal_verdict {
 };
 
 struct triad_seal_opened {
-	enum triad_seal_kind kind; /* this and what follows: of what was accepted */
+	enum triad_seal_kind kind; /* this and the following: of an accepted datagram */
 	uint64_t id;
 	const uint8_t *payload;
 	size_t size;
 	bool is_adopted; /* a new session: the peer, or this one, started */
-	bool answer; /* whatever the verdict: a keepalive is to be sent to the peer */
+	bool answer;     /* whatever the verdict: send a keepalive to the peer */
 };
 
-/* Looks at what came from the peer's address at 'now_us' (monotonic). */
+/* Checks a datagram from the peer's address; 'now_us' is monotonic. */
 enum triad_seal_verdict triad_seal_open(struct triad_seal *seal,
 	struct triad_seal_peer *peer, const void *datagram, size_t size,
 	uint64_t now_us, struct triad_seal_opened *opened);

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* When each item of the plan is done.
  *
- * A plan says what is to be done; it is made anew after each sweep.  The agenda keeps
- * what has to outlast plans: since when an item has been due, what was tried, what was
- * approved by hand.
+ * Each sweep makes a new plan of what is to be done.  The agenda keeps what must
+ * outlast plans: since when an item has been due, what was tried, what was approved by
+ * hand.
  *
- * - A link that carries traffic and should be disabled because the configuration says
- *   so is phased out: a warning, a grace time, then its traffic is looked at, and it is
- *   disabled when that is small, or when it has been waited for long enough.  One that
- *   came to carry traffic later is phased out from then on; one that goes down by
+ * - A link that carries traffic, and that the configuration disables, is phased out: a
+ *   warning, a grace time, then the agenda looks at its traffic; the link is disabled
+ *   when the traffic is small, or when the agenda has waited long enough.  A link that
+ *   starts to carry traffic later is phased out from then on; one that goes down by
  *   itself is disabled at once.
- * - A component that only has another name than expected gets time to say its own, each
- *   one anew.
- * - At most 'max_actions' are done between two sweeps.  Where a plan has more, nothing
- *   is done until somebody approves: so many at once are rather a mistake in the
+ * - A component that differs only in its name gets time to report the expected one;
+ *   each new component gets it anew.
+ * - At most 'max_actions' are done between two sweeps.  If a plan has more, nothing is
+ *   done until an operator approves: so many are probably a mistake in the
  *   configuration.
  * - What a switch refused or did not answer is tried again, later each time.
  *
@@ -27,15 +27,15 @@
 struct triad_agenda_conf {
 	uint32_t max_actions;
 	uint64_t grace_us;      /* between the warning and the end */
-	uint64_t drain_us;      /* how long small traffic is waited for after that */
-	uint64_t quiet_bps;     /* octets a second, both ways: small */
+	uint64_t drain_us;      /* how long to wait for small traffic then */
+	uint64_t quiet_bps;     /* octets a second, both ways, that count as small */
 	uint64_t name_grace_us; /* for a name that is not the expected one */
 };
 
 enum triad_agenda_kind {
 	TRIAD_AGENDA_WAIT,
-	TRIAD_AGENDA_WARN,    /* say that the port is going to be disabled */
-	TRIAD_AGENDA_TRAFFIC, /* look at its traffic, and tell */
+	TRIAD_AGENDA_WARN,    /* warn that the port will be disabled */
+	TRIAD_AGENDA_TRAFFIC, /* read its traffic, and call triad_agenda_traffic() */
 	TRIAD_AGENDA_ACT,     /* do it */
 };
 
@@ -44,7 +44,7 @@ enum triad_agenda_state {
 	TRIAD_AGENDA_NAME,     /* waits for the name */
 	TRIAD_AGENDA_GRACE,    /* the warning was given */
 	TRIAD_AGENDA_DRAINING, /* traffic was not small */
-	TRIAD_AGENDA_AGAIN,    /* it was tried in vain */
+	TRIAD_AGENDA_AGAIN,    /* an attempt failed */
 	TRIAD_AGENDA_DONE,     /* until the next sweep shows it */
 };
 
@@ -56,7 +56,7 @@ struct triad_agenda_entry {
 	uint8_t state;  /* enum triad_agenda_state */
 	bool is_approved, is_warned;
 	bool takes_set;   /* counts as an action: a Set is sent for it */
-	bool may_be_name; /* as the last plan has it */
+	bool may_be_name; /* as in the last plan */
 	uint32_t n_tried;
 	uint64_t remote_guid; /* of the port at the far end; 0: none */
 	uint64_t since_us, next_us;
@@ -79,27 +79,25 @@ void triad_agenda_free(struct triad_agenda *agenda);
 void triad_agenda_configure(
 	struct triad_agenda *agenda, const struct triad_agenda_conf *conf);
 
-/* Forgets all entries, with what was warned, tried and approved. */
+/* Forgets all entries, with their warnings, attempts and approvals. */
 void triad_agenda_clear(struct triad_agenda *agenda);
 
-/* A plan after a sweep: entries of items that are gone go, too.  Returns 0 or ENOMEM
- * (then the agenda is as it was). */
+/* Takes over a new plan; entries of items that are not in it end.  Returns 0; or
+ * ENOMEM, and nothing changed. */
 int triad_agenda_look(
 	struct triad_agenda *agenda, const struct triad_plan *plan, uint64_t now_us);
 
-/* The next thing to do; '*entry' is it, valid until the next look.  With WAIT,
- * '*until_us' says when to ask again at the latest; UINT64_MAX: after the next look.
- * It goes over all entries once after a look and when a time that was waited for has
- * come, not for each thing to do. */
+/* The next thing to do: '*entry', valid until the next look.  With WAIT, '*until_us' is
+ * when to ask again at the latest; UINT64_MAX: after the next look.  The entries are
+ * gone through after a look and when a time is over, not on each call. */
 enum triad_agenda_kind triad_agenda_next(struct triad_agenda *agenda, uint64_t now_us,
 	const struct triad_agenda_entry **entry, uint64_t *until_us);
 
-/* As many tests run as may: items of tests wait, until it is said that there is
- * room. */
+/* Whether as many tests run as may: items of tests then wait. */
 void triad_agenda_hold_tests(struct triad_agenda *agenda, bool is_full);
 
-/* What came of it.  What is not about what the entry waits for is not heard: an answer
- * that comes after a look may be about an item that is gone. */
+/* The results.  A result that does not fit the entry's state is ignored: one that comes
+ * after a look may be about an item that is gone. */
 void triad_agenda_warned(struct triad_agenda *agenda, uint64_t node_guid,
 	uint8_t number, uint64_t now_us);
 /* 'octets_per_s' UINT64_MAX: not known; counts as small. */
@@ -108,7 +106,8 @@ void triad_agenda_traffic(struct triad_agenda *agenda, uint64_t node_guid,
 void triad_agenda_done(struct triad_agenda *agenda, uint64_t node_guid, uint8_t number,
 	bool worked, uint64_t now_us);
 
-/* By hand: all items that there are now, or one.  Returns how many were approved. */
+/* Approval by hand: of all present items, or of one.  Returns how many were
+ * approved. */
 uint32_t triad_agenda_approve_all(struct triad_agenda *agenda);
 bool triad_agenda_approve(
 	struct triad_agenda *agenda, uint64_t node_guid, uint8_t number);

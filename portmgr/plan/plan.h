@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What is to be done so that every switch port is as expected, and what is not done,
+/* The plan: what to do so that every switch port is as expected; and what is not done,
  * and why.
  *
- * For each port that the configuration has a line for [election-patent, "enforces
+ * Items for each port that the configuration has a row for [election-patent, "enforces
  * configuration"]:
  *
  *     expected     found                                  item
@@ -19,17 +19,17 @@
  *
  * A row with a mistake (placed.h) has no item.
  *
- * Each item that would take a link down, be it for a test alone, is judged by the
- * guards (guard.h), those before it taken into account; one that a guard speaks against
- * stays in the plan, with that.  So of the last two ways to a switch, one is tested
- * after the other.
+ * The guards (guard.h) judge each item that would take a link down, even for a test,
+ * after the items before it.  An item that a guard stops stays in the plan, with the
+ * verdict.  So of the last two links to a switch, one is tested after the other.
  *
- * A switch at the far end of a miswired port may be lost, and nothing behind it, unless
- * it is expected to be up: it has a port that should be; it is at the far end of a port
- * that should be up, and should be there; or the row of such a port names it by GUID or
- * whole name, wherever it is: cables that were swapped are no reason to cut off what
- * they lead to.  A link both of whose ends should be disabled is disabled at the end
- * nearer to the SM, because the other one may not answer any more.
+ * A plan may cut off a switch at the far end of a miswired port, but nothing behind it,
+ * unless that switch is expected to be up.  It is when it has a port that should be up;
+ * when it is at the far end of a port that should be up, and belongs there; or when the
+ * row of such a port names it by GUID or whole name, wherever it is: swapped cables are
+ * no reason to cut off what they lead to.  A link both of whose ends should be disabled
+ * is disabled at the end nearer to the SM, because then the other end may no longer
+ * answer.
  *
  * Thread-safety: built by one thread, then immutable.  Memory: bounded by the number of
  * rows; the fabric, configuration and history are borrowed for the build alone. */
@@ -41,8 +41,8 @@
 #include "portmgr/history/history.h"
 #include "portmgr/plan/guard.h"
 
-/* Links between switches that are taken down in one plan; each takes a walk over the
- * fabric for those after it.  What is beyond is not done before the next plan. */
+/* Links between switches that one plan takes down at most; each costs a walk over the
+ * fabric for those after it.  Others wait for the next plan. */
 #define TRIAD_PLAN_MAX_WALKS 64u
 
 enum triad_plan_kind {
@@ -57,7 +57,7 @@ enum triad_plan_kind {
 enum triad_plan_note {
 	TRIAD_NOTE_NONE,
 	TRIAD_NOTE_NO_SWITCH, /* the row's switch is not in the fabric */
-	TRIAD_NOTE_FAILED,    /* disabled by us; a release is waited for */
+	TRIAD_NOTE_FAILED,    /* disabled by us; waits for a release */
 	TRIAD_NOTE_OTHER_END, /* the link's other end is disabled instead */
 	TRIAD_NOTE_WIDTH,     /* not as wide as expected */
 	TRIAD_NOTE_SPEED,
@@ -77,7 +77,7 @@ struct triad_plan_item {
 	uint8_t reason;       /* enum triad_port_reason */
 	uint8_t note;         /* enum triad_plan_note */
 	uint8_t guard;        /* enum triad_guard_verdict */
-	bool is_overridden;   /* the guard's word was, by hand */
+	bool is_overridden;   /* an operator overrode the guard */
 	bool is_active;   /* the link carries traffic: disabled gently, or bounced */
 	bool may_be_name; /* miswired by its name alone */
 	bool was_ours;    /* ENABLE, FAILED: we had disabled it */
@@ -94,8 +94,8 @@ struct triad_plan {
 	uint32_t n_guarded; /* items that a guard stops */
 };
 
-/* A port whose guard was overridden by hand: (node GUID, port), for as long as no more
- * nodes would be lost than were told then. */
+/* An operator's override of a guard, for a port (node GUID, number).  It holds while no
+ * more nodes would be lost than were shown then. */
 struct triad_plan_override {
 	uint64_t node_guid;
 	uint32_t n_lost;
@@ -111,8 +111,8 @@ struct triad_plan_input {
 	uint32_t n_sm_guids;
 	const struct triad_plan_override *overrides;
 	uint32_t n_overrides;
-	/* The routing engine does not ask whether a link is healthy: links between
-	 * switches can't be held back. */
+	/* The routing engine ignores whether a link is healthy: links between switches
+	 * can't be held back. */
 	bool routes_over_all;
 };
 
@@ -131,10 +131,10 @@ static inline bool triad_plan_is_open(const struct triad_plan_item *item)
 	return item->kind != TRIAD_PLAN_NOTE && (!item->guard || item->is_overridden);
 }
 
-/* Items that something is to be done about now: neither notes nor guarded. */
+/* Items that are neither notes nor guarded. */
 uint32_t triad_plan_n_open(const struct triad_plan *plan);
 
-/* Why, in a sentence; the input as it was for the build. */
+/* The reason for an item, in a sentence; 'input' as for the build. */
 void triad_plan_describe(const struct triad_plan_input *input,
 	const struct triad_plan_item *item, char *text, size_t size);
 
@@ -145,10 +145,10 @@ void triad_plan_describe_lost(const struct triad_fabric *fabric,
 	const struct triad_guard_lost *lost, uint32_t max_named, char *text,
 	size_t size);
 
-/* Whether the port's last record says that the component that is there now, with that
- * port GUID, has passed its test. */
+/* Whether, by the port's last record, the component with that port GUID has passed its
+ * test. */
 bool triad_plan_is_admitted(const struct triad_record *record, uint64_t remote_guid);
-/* Whether it says that the port failed, and was not released. */
+/* Whether, by that record, the port failed and was not released. */
 bool triad_plan_has_failed(const struct triad_record *record);
 
 /* "disable", "enable", "test", "note"; "failed", ... */

@@ -220,11 +220,11 @@ static bool receive_record(struct triad_replica *replica,
 	if (own && !triad_record_compare(record, own))
 		return true;
 	*is_known = false;
-	if (replica->n_news == SHARE_MAX_NEWS)
+	if (replica->n_news == REPLICA_MAX_NEWS)
 		return false;
 	if (triad_history_merge(replica->history, record))
 		return true;
-	replica->news[(replica->news_at + replica->n_news++) % SHARE_MAX_NEWS] =
+	replica->news[(replica->news_at + replica->n_news++) % REPLICA_MAX_NEWS] =
 		*record;
 	replica->status.n_records_heard++;
 	replica_send_digest(replica, replica->now_us);
@@ -251,7 +251,7 @@ static bool receive_lines(struct triad_replica *replica, const char *lines, size
 	/* Somebody says already what would be said here. */
 	if (is_good && is_known && replica->answer_us != NEVER) {
 		uint64_t at_us = replica->now_us + SETTLE_US +
-			(replica->rank + SHARE_BUDGET) * TURN_US / 4;
+			(replica->rank + REPLICA_BUDGET) * TURN_US / 4;
 
 		if (at_us > replica->answer_latest_us)
 			at_us = replica->answer_latest_us;
@@ -266,9 +266,9 @@ void triad_replica_send(struct triad_replica *replica,
 {
 	replica->now_us = now_us;
 	/* Where there is no room the others hear of it by the digest. */
-	if (replica->n_said < SHARE_MAX_SAID)
-		replica->said[(replica->said_at + replica->n_said++) % SHARE_MAX_SAID] =
-			*record;
+	if (replica->n_said < REPLICA_MAX_SAID)
+		replica->said[(replica->said_at + replica->n_said++) %
+			REPLICA_MAX_SAID] = *record;
 	replica_send_digest(replica, now_us);
 }
 
@@ -278,7 +278,7 @@ bool triad_replica_take_record(
 	if (!replica->n_news)
 		return false;
 	*record = replica->news[replica->news_at];
-	replica->news_at = (replica->news_at + 1) % SHARE_MAX_NEWS;
+	replica->news_at = (replica->news_at + 1) % REPLICA_MAX_NEWS;
 	replica->n_news--;
 	return true;
 }
@@ -314,8 +314,8 @@ void triad_replica_run(struct triad_replica *replica, uint64_t now_us)
 {
 	replica->now_us = now_us;
 	if (now_us >= replica->refill_us) {
-		replica->budget = SHARE_BUDGET;
-		replica->refill_us = now_us + SHARE_REFILL_US;
+		replica->budget = REPLICA_BUDGET;
+		replica->refill_us = now_us + REPLICA_REFILL_US;
 	}
 	if (now_us >= replica->answer_us)
 		begin_pass(replica);
@@ -359,7 +359,7 @@ static bool add_line(struct lines *lines, const struct triad_record *record)
 static void add_own(struct triad_replica *replica, struct lines *lines)
 {
 	while (replica->n_said && add_line(lines, &replica->said[replica->said_at])) {
-		replica->said_at = (replica->said_at + 1) % SHARE_MAX_SAID;
+		replica->said_at = (replica->said_at + 1) % REPLICA_MAX_SAID;
 		replica->n_said--;
 	}
 }

@@ -280,7 +280,7 @@ static void add_range(struct triad_replica *replica, uint64_t first, uint64_t en
 
 	if (end > n_pieces)
 		end = n_pieces;
-	if (first < end && replica->n_ranges < SHARE_MAX_RANGES &&
+	if (first < end && replica->n_ranges < REPLICA_MAX_RANGES &&
 		!is_given(replica, first, end))
 		replica->ranges[replica->n_ranges++] =
 			(struct replica_range){first, first, end};

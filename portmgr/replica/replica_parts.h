@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the parts of a replica have in common: replica.c has digests and records,
+/* Internals of a replica, for its own files alone: replica.c has digests and records,
  * replica_config.c configurations. */
-#ifndef TRIAD_PORTMGR_SHARE_PARTS_H
-#define TRIAD_PORTMGR_SHARE_PARTS_H
+#ifndef TRIAD_PORTMGR_REPLICA_PARTS_H
+#define TRIAD_PORTMGR_REPLICA_PARTS_H
 
 #include "portmgr/replica/replica_message.h"
 #include "triad/clock.h"
 
 /* The transport's queue has room for 64 payloads, and the election's are in it, too. */
-#define SHARE_BUDGET 24u
-#define SHARE_REFILL_US (10 * TRIAD_US_PER_MS)
-#define SHARE_MAX_SAID 64u /* own records that wait to be said */
-#define SHARE_MAX_NEWS 256u
-#define SHARE_MAX_RANGES TRIAD_CLUSTER_MAX_MEMBERS
+#define REPLICA_BUDGET 24u
+#define REPLICA_REFILL_US (10 * TRIAD_US_PER_MS)
+#define REPLICA_MAX_SAID 64u /* own records to be sent */
+#define REPLICA_MAX_NEWS 256u
+#define REPLICA_MAX_RANGES TRIAD_CLUSTER_MAX_MEMBERS
 
 /* Another member of the present view. */
 struct replica_member {
 	uint64_t id;
-	bool has_digest; /* what is below was heard */
+	bool has_digest; /* what is below was received */
 	uint64_t heard_us;
 	struct triad_history_digest digest;
 	struct triad_replica_config config;
-	uint64_t answered; /* of both digests, when this one's was said in answer */
+	uint64_t answered; /* of both digests, when ours was sent in answer */
 };
 
 /* A configuration on its way here. */
@@ -35,8 +35,8 @@ struct replica_fetch {
 	uint64_t first;   /* what was asked for last, by whomever: pieces */
 	uint32_t n;
 	bool is_asked;
-	bool is_due;     /* to be said now */
-	uint64_t ask_us; /* then it is asked for, or asked for again */
+	bool is_due;     /* to be sent now */
+	uint64_t ask_us; /* when to ask, or ask again */
 	unsigned n_tries;
 };
 
@@ -57,12 +57,12 @@ struct triad_replica {
 	uint64_t refill_us;
 
 	uint64_t digest_us, said_digest_us;
-	struct triad_record said[SHARE_MAX_SAID];
+	struct triad_record said[REPLICA_MAX_SAID];
 	uint32_t said_at, n_said;
-	struct triad_record news[SHARE_MAX_NEWS];
+	struct triad_record news[REPLICA_MAX_NEWS];
 	uint32_t news_at, n_news;
 	uint64_t answer_us, answer_latest_us; /* UINT64_MAX: none is needed */
-	uint64_t pass, passed_us;             /* buckets that are being said */
+	uint64_t pass, passed_us;             /* buckets that are being sent */
 	uint32_t pass_at;
 
 	struct triad_replica_config own, ready;
@@ -71,14 +71,14 @@ struct triad_replica {
 	struct triad_replica_config shunned;
 	uint64_t shunned_until_us;
 	struct replica_fetch fetch;
-	struct replica_range ranges[SHARE_MAX_RANGES];
+	struct replica_range ranges[REPLICA_MAX_RANGES];
 	uint32_t n_ranges;
-	struct replica_range given; /* the last one that was said to its end, */
+	struct replica_range given; /* the last one that was sent completely, */
 	uint64_t given_us;          /* and when */
 };
 
 /* --- replica.c --- */
-/* The digest is said at 'at_us', or a little later when it was said just now. */
+/* Sends the digest at 'at_us', or a little later when it was sent just now. */
 void replica_send_digest(struct triad_replica *replica, uint64_t at_us);
 
 /* --- replica_config.c --- */

@@ -407,7 +407,7 @@ static void report_mistakes(
 static void report_conf(struct triad_report *report, struct triad_service *service)
 {
 	static const char *const states[] = {
-		[TRIAD_CONF_STANDARD] = "defaults",
+		[TRIAD_CONF_DEFAULT] = "defaults",
 		[TRIAD_CONF_LOADED] = "loaded",
 		[TRIAD_CONF_BROKEN] = "broken",
 	};
