@@ -31,7 +31,7 @@ const char *triad_fallback_name(enum triad_fallback fallback)
 void triad_answering_fall_back(
 	struct triad_answering *answering, enum triad_fallback why)
 {
-	answering->answer->kind = TRIAD_ANSWER_PASS;
+	answering->answer->kind = TRIAD_ANSWER_FALL_BACK;
 	answering->answer->fallback = why;
 }
 

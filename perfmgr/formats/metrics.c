@@ -187,7 +187,7 @@ static void put_counter(struct triad_metrics *metrics, struct triad_exposition *
 	unsigned counter = metrics->family;
 	uint64_t total;
 
-	/* What is not read any more is not to look as if nothing happened. */
+	/* Omit skipped ports: a frozen total would look idle. */
 	if (triad_view_is_skipped(metrics->view, index) ||
 		!triad_view_total(metrics->view, index, counter, &total))
 		return;

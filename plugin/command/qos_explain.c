@@ -42,7 +42,7 @@ static void print_answer(const struct telling *telling, char *text, size_t size)
 {
 	const struct triad_answer *answer = &telling->explained->answer;
 
-	if (answer->kind == TRIAD_ANSWER_PASS)
+	if (answer->kind == TRIAD_ANSWER_FALL_BACK)
 		snprintf(text, size, "OpenSM answers (%s)",
 			triad_fallback_name(answer->fallback));
 	else if (answer->kind == TRIAD_ANSWER_STATUS)

@@ -224,12 +224,12 @@ static void revalidate(struct worker *worker)
 {
 	struct triad_answer *answer = &worker->answer;
 
-	if (answer->kind != TRIAD_ANSWER_PASS && worker->snapshot->paths->has_aliases &&
+	if (answer->kind != TRIAD_ANSWER_FALL_BACK && worker->snapshot->paths->has_aliases &&
 		!names_are_there(worker)) {
-		answer->kind = TRIAD_ANSWER_PASS;
+		answer->kind = TRIAD_ANSWER_FALL_BACK;
 		answer->fallback = TRIAD_FALLBACK_UNKNOWN;
 	}
-	if (answer->kind == TRIAD_ANSWER_PASS) {
+	if (answer->kind == TRIAD_ANSWER_FALL_BACK) {
 		if (answer->fallback == TRIAD_FALLBACK_UNKNOWN && is_outdated(worker))
 			atomic_store(&worker->server->outdated, true);
 		return;
@@ -238,7 +238,7 @@ static void revalidate(struct worker *worker)
 		return;
 	if (!is_no(answer) && ends_are_there(worker))
 		return;
-	answer->kind = TRIAD_ANSWER_PASS;
+	answer->kind = TRIAD_ANSWER_FALL_BACK;
 	answer->fallback = TRIAD_FALLBACK_CHANGED;
 }
 
@@ -296,7 +296,7 @@ static void work_out(struct worker *worker, const osm_madw_t *madw)
 	cl_plock_release(&worker->server->osm->lock);
 }
 
-static void finish_pass(struct worker *worker, const struct triad_work_queue_job *job)
+static void fall_back(struct worker *worker, const struct triad_work_queue_job *job)
 {
 	struct triad_qos_server *server = worker->server;
 
@@ -319,8 +319,8 @@ static void finish(struct worker *worker, const struct triad_work_queue_job *job
 	struct triad_qos_server *server = worker->server;
 	const struct triad_answer *answer = &worker->answer;
 
-	if (answer->kind == TRIAD_ANSWER_PASS) {
-		finish_pass(worker, job);
+	if (answer->kind == TRIAD_ANSWER_FALL_BACK) {
+		fall_back(worker, job);
 		return;
 	}
 	cl_atomic_inc(&server->osm->stats.sa_mads_rcvd);

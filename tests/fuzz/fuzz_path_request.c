@@ -220,8 +220,8 @@ static void check_answer(const struct triad_answer_snapshot *snapshot,
 	unsigned max = UINT32_MAX;
 
 	require(answer->n <= answer->room, "records within their room");
-	require(answer->kind <= TRIAD_ANSWER_PASS, "a kind of answer");
-	require((answer->kind == TRIAD_ANSWER_PASS) ==
+	require(answer->kind <= TRIAD_ANSWER_FALL_BACK, "a kind of answer");
+	require((answer->kind == TRIAD_ANSWER_FALL_BACK) ==
 			(answer->fallback != TRIAD_FALLBACK_NOT),
 		"a reason to pass");
 	require((answer->kind == TRIAD_ANSWER_STATUS) ==

@@ -58,6 +58,7 @@ EXTRA_DIST += pytest.ini \
 	tests/integration/test_soak.py \
 	tests/integration/test_standby.py \
 	tests/integration/test_sweep.py \
+	tests/integration/test_tour.py \
 	tests/integration/test_triadctl.py \
 	tests/integration/test_trusted_files.py \
 	tests/integration/tlslib.py \

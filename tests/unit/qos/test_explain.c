@@ -340,7 +340,7 @@ START_TEST(test_way_that_leads_nowhere_shown_as_far_as_it_goes)
 	plan->nodes[1].lft[8] = 4;
 	build();
 	explain(2, 4);
-	ck_assert_int_eq(explained.answer.kind, TRIAD_ANSWER_PASS);
+	ck_assert_int_eq(explained.answer.kind, TRIAD_ANSWER_FALL_BACK);
 	ck_assert_int_eq(explained.there.end, TRIAD_WALK_NO_ROUTE);
 	ck_assert_uint_eq(explained.there.n_hops, 2);
 }
