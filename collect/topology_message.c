@@ -7,7 +7,7 @@
 #include <zstd.h>
 
 #include "collect/varint.h"
-#include "lib/recent.h"
+#include "ib/recent.h"
 
 #define MAX_PIECES (TRIAD_TOPOLOGY_MAX_SIZE / TRIAD_TOPOLOGY_PIECE_SIZE)
 #define HEAD_SIZE 16u

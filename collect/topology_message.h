@@ -17,7 +17,7 @@
  *              v P_Key table: 0 unknown; 1 it follows: v number, so many u16 P_Keys
  *              with the membership bit; 2 and more: the number less 2 is an index
  *              into the last TRIAD_RECENT_MOST tables, the latest first
- *              (lib/recent.h).  From it and its own port's table an agent chooses
+ *              (ib/recent.h).  From it and its own port's table an agent chooses
  *              the P_Key of its requests (ib/partitions.h).
  *
  * zstd packs the octets.  They are cut into pieces, each of which is one message:

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "lib/recent.h"
+#include "ib/recent.h"
 #include "lib/text.h"
 
 /* What a pool has room for ahead: more than is added between two preparations. */

@@ -6,6 +6,7 @@ libtriad_la_SOURCES += \
 	ib/partitions.c ib/partitions.h \
 	ib/pma.c ib/pma.h \
 	ib/rates.c ib/rates.h \
+	ib/recent.c ib/recent.h \
 	ib/route.c ib/route.h \
 	ib/sa_mad.c ib/sa_mad.h \
 	ib/sa_topology.c ib/sa_topology.h \

@@ -10,6 +10,7 @@ EXTRA_DIST += \
 	scripts/check \
 	scripts/demo \
 	scripts/deps \
+	scripts/draw-architecture \
 	scripts/fuzz \
 	scripts/gen-fabric \
 	scripts/lab \

@@ -2,6 +2,7 @@
 """docs/tour.md and docs/glossary.md name files and functions: they are there."""
 
 import re
+import subprocess
 
 import pytest
 
@@ -50,3 +51,10 @@ def test_glossary_is_short_and_names_files_that_exist():
     lost = {path for path in re.findall(r"\b[\w/]+\.h\b", "\n".join(rows))
             if not (SRCDIR / path).exists()}
     assert not lost, "named, and not there"
+
+
+@pytest.mark.plain
+def test_picture_of_modules_is_as_the_code_is():
+    process = subprocess.run([SRCDIR / "scripts" / "draw-architecture", "--check"],
+                             capture_output=True, text=True, check=False)
+    assert (process.returncode, process.stderr) == (0, ""), "docs/architecture.svg"

@@ -7,8 +7,8 @@
  * which table is meant (collect/topology_message.h).
  *
  * Thread-safety: none.  Memory: fixed; 'base' is the user's. */
-#ifndef TRIAD_LIB_RECENT_H
-#define TRIAD_LIB_RECENT_H
+#ifndef TRIAD_IB_RECENT_H
+#define TRIAD_IB_RECENT_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "lib/recent.h"
+#include "ib/recent.h"
 
 #include <string.h>
 
