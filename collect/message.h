@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What agents, masters and managers say to each other.
+/* The messages between agents, masters and managers.
  *
- * Model: a message is a head, which says who speaks, and a body of its kind:
+ * Model: a message has a head, which names the sender, and a body of its kind:
  *
- *     ALIVE            to all, four times in a liveness time: who I am, how I am
- *     OWNER            I own these nodes, at so many hops: the announcement, to all,
- *                      and the answer to WHO_OWNS, to who asked
- *     WHO_OWNS         these nodes? or, of one agent: which do you own?
+ *     ALIVE            to all, four times in a liveness time: the sender's state
+ *     OWNER            nodes that the sender owns, with their hops: an announcement to
+ *                      all, or the answer to WHO_OWNS
+ *     WHO_OWNS         to all: who owns these nodes; to one: which nodes it owns
  *     TRAP             up the tree: a counter crossed its threshold, or no longer does
  *     DATA             up the tree: counters of ports (data.h has the rows)
  *     GET_HISTOGRAMS   down the tree
  *     HISTOGRAM        up the tree, merged on the way
  *     CLEAR            down the tree: totals, histograms, hardware
- *     AGAIN            to who sent DATA: some was lost, send what it was about again
+ *     AGAIN            to a sender of DATA: messages were lost, send their ports again
  *     WANT_TOPOLOGY    to the manager
  *     TOPOLOGY         a piece of the fabric, to all
  *
- * Kind 11 was TOPOLOGY without P_Key tables, and is taken for one of another version.
+ * Kind 11 was TOPOLOGY without P_Key tables; it counts as another version.
  *
  * Octets, all numbers big-endian:
  *
  *     0  u16 magic 0x5443  u8 version
- *     3  u4 passed on so often, up the tree  u4 kind
+ *     3  u4 times it was relayed up the tree  u4 kind
  *     4  u64 sender        port GUID of the port it reads from
  *    12  u64 incarnation   when it started, wall clock, microseconds: greater is newer
  *    20  the body: members in the order of the structures below, without gaps, but
@@ -34,12 +34,12 @@
  *     TRAP      ... cause, flags (1 raised, 2 at least), value ...
  *     CLEAR     ... port, flags (1 totals, 2 histograms, 4 hardware)
  *
- * A receiver takes its own version alone, and counts what has another.  Bodies may grow
- * at their end within a version: octets that a receiver does not know are left, but
- * for those of lists, which end with the message.
+ * A receiver accepts only its own version, and counts others.  Bodies may grow at their
+ * end within a version: a receiver ignores octets that it does not know, but lists end
+ * with the message.
  *
- * Texts are a length in one octet and as many octets of printable UTF-8; what is not
- * becomes '?'.
+ * A text is a length in one octet and as many octets of printable UTF-8; others become
+ * '?'.
  *
  * Thread-safety: functions without state.  Memory: lists lie in the caller's octets;
  * nothing is allocated.
@@ -76,8 +76,8 @@ enum triad_collect_kind {
 	TRIAD_COLLECT_N_KINDS
 };
 
-/* Words of an earlier start come no later than so many liveness times after the last
- * ones: what comes then is of a start whose clock had been set back. */
+/* Messages of an earlier start are delayed by so many liveness times at most: one that
+ * comes later is of a new start, whose clock was set back. */
 #define TRIAD_COLLECT_PAST_LIVES 4u
 
 struct triad_collect_head {
@@ -86,18 +86,18 @@ struct triad_collect_head {
 	uint64_t sender, incarnation;
 };
 
-/* What an agent says of itself. */
+/* An agent's or manager's state. */
 struct triad_collect_alive {
 	char name[TRIAD_COLLECT_NAME_SIZE];
-	char address[TRIAD_COLLECT_NAME_SIZE]; /* where people find it: host or IP */
+	char address[TRIAD_COLLECT_NAME_SIZE]; /* host or IP, for people */
 	uint16_t port;                         /* of its metrics there; 0: none */
-	bool is_manager;                       /* the top of a tree; it owns nothing */
-	bool is_draining;                      /* it gives its nodes away */
+	bool is_manager;                       /* the top of a tree; owns no nodes */
+	bool is_draining;                      /* gives its nodes away */
 	uint32_t n_nodes;                      /* owned */
 	uint32_t n_ports;                      /* of these, with counters */
 	uint32_t n_announced;                  /* OWNER messages that it sent to all */
 	uint64_t claims;    /* digest of what it owns, as claims.h has it */
-	uint64_t master;    /* whom it reports to; 0: a manager; own: nobody */
+	uint64_t master;    /* reports to; 0: a manager; own id: nobody */
 	uint64_t topology;  /* hash of the fabric it works on; 0: none yet */
 	uint32_t sweep_ms;  /* period */
 	uint32_t lag_ms;    /* from when the last sweep was due to its end */
@@ -106,7 +106,7 @@ struct triad_collect_alive {
 };
 
 /* A node and how far it is: entries of OWNER. */
-#define TRIAD_COLLECT_HOPS_GIVEN_UP 255u /* it is not mine any more */
+#define TRIAD_COLLECT_HOPS_GIVEN_UP 255u /* the sender gave the node up */
 struct triad_collect_claim {
 	uint64_t node_guid;
 	uint8_t hops;
@@ -114,7 +114,7 @@ struct triad_collect_claim {
 };
 
 struct triad_collect_owner {
-	uint32_t number;  /* of those to all, from 1 on; 0: an answer */
+	uint32_t number;  /* of announcements, from 1 on; 0: an answer */
 	uint32_t as_of;   /* of an answer: the last number before it; else 'number' */
 	bool is_list;     /* all that the sender owns, */
 	uint16_t part;    /* in parts, from 0 on, */
@@ -156,15 +156,15 @@ struct triad_collect_clear {
 	bool totals, histograms, hardware;
 };
 
-/* Of a message with a good head: it is passed on once more, which it may be. */
+/* Increments the relay count of a message with a valid head. */
 void triad_collect_count_relay(uint8_t *octets);
 
 /* The head, where a message is written piece by piece. */
 void triad_collect_put_head(
 	struct triad_wire *to, const struct triad_collect_head *head);
 
-/* --- encoding: into 'to', of 'size' octets; the number of octets, 0 when they are too
- * few --- */
+/* --- encoding: into 'to', of 'size' octets; returns their number, 0 when 'to' is too
+ * small --- */
 
 size_t triad_collect_put_alive(const struct triad_collect_head *head,
 	const struct triad_collect_alive *alive, uint8_t *to, size_t size);
@@ -182,12 +182,12 @@ size_t triad_collect_put_again(const struct triad_collect_head *head,
 size_t triad_collect_put_clear(const struct triad_collect_head *head,
 	const struct triad_collect_clear *clear, uint8_t *to, size_t size);
 
-/* --- decoding: false when the octets are no such message --- */
+/* --- decoding: false for malformed octets --- */
 
-/* Reads the head; 'body' then is a cursor on the whole message, behind its head. */
+/* Reads the head; 'body' becomes a cursor behind it, on the whole message. */
 enum triad_collect_head_is {
 	TRIAD_COLLECT_HEAD_GOOD,
-	TRIAD_COLLECT_HEAD_FOREIGN,       /* no message of ours */
+	TRIAD_COLLECT_HEAD_FOREIGN,       /* not a message of ours */
 	TRIAD_COLLECT_HEAD_OTHER_VERSION, /* 'head' has sender and incarnation */
 	TRIAD_COLLECT_HEAD_UNKNOWN_KIND,
 };

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Collecting together with others: a member of the tree (collect/member.h) in the
+/* Collecting together with others: runs a member of the tree (collect/member.h) in the
  * PerfManager's thread, over NATS (collect/nats/bus.h).
  *
- * Model: [collect] mode says what this one is.
+ * Model: [collect] mode selects what this process is.
  *
  *     local      nothing here runs
- *     agent      of the fabric that is known, or that a manager hands down, the
- *                PerfManager sweeps the nodes that are owned; what it finds goes up
- *     manager    the PerfManager sweeps nothing: rows are what agents tell, rounds of
- *                theirs count as sweeps, and alerts are raised on their word
+ *     agent      the PerfManager sweeps the nodes that it owns, of a fabric of its own or
+ *                from a manager; the member reports the results up the tree
+ *     manager    the PerfManager sweeps nothing: rows come from agents' reports, a round
+ *                of reports counts as a sweep, and alerts are raised as agents report them
  *
- * The machine is turned by the PerfManager's thread, between two turns of the
- * collector.  Commands leave jobs for that thread, or read what it published.
+ * The PerfManager's thread runs the member between two steps of the collector.
+ * Commands leave jobs for that thread, or read what it published.
  *
  * Thread-safety: any thread, for all but new, sink, stop and free.
  * Memory: that of member.h, aggregator.h and bus.h. */
@@ -30,12 +30,12 @@
 
 struct triad_collect;
 
-/* What a manager knows of an agent, and agents of each other. */
+/* An agent, as a manager or another agent sees it. */
 enum triad_collect_agent_state {
 	TRIAD_AGENT_ALIVE,
 	TRIAD_AGENT_DRAINING,
-	TRIAD_AGENT_SILENT,  /* heard, but no DATA for two of its sweeps */
-	TRIAD_AGENT_FOREIGN, /* most of what it tells of is not in this fabric */
+	TRIAD_AGENT_SILENT,  /* alive, but no DATA for two of its sweeps */
+	TRIAD_AGENT_FOREIGN, /* most of its reports are not about this fabric */
 	TRIAD_AGENT_DEAD,
 };
 
@@ -49,7 +49,8 @@ struct triad_collect_agent {
 	uint32_t n_nodes, n_ports, n_silent;
 	uint64_t master; /* id; 0: a manager */
 	uint64_t heard_us;
-	uint64_t lag_ms; /* a manager: the age of its last DATA; else as it says */
+	uint64_t
+		lag_ms; /* at a manager: the age of its last DATA; else as it reports */
 	double octets_per_s;
 };
 
@@ -69,7 +70,7 @@ struct triad_collect_status {
 	uint32_t n_apart;
 	uint64_t master;
 	bool is_draining;
-	bool has_given_topology; /* the fabric is one that a manager handed down */
+	bool has_given_topology; /* the fabric came from a manager */
 	uint32_t n_peers;
 	uint64_t peers[16]; /* ids, of those on the perimeter */
 };
@@ -78,14 +79,14 @@ struct triad_collect_status {
 struct triad_collect *triad_collect_new(
 	uint64_t port_guid, bool may_manage, struct triad_log *log);
 
-/* What alerts are to be given to: they go on to 'next', and up the tree. */
+/* The sink for alerts: passes them on to 'next', and up the tree. */
 struct triad_alerts_sink triad_collect_sink(
 	struct triad_collect *collect, const struct triad_alerts_sink *next);
 
 /* Installs its hooks in 'perf'. */
 void triad_collect_join(struct triad_collect *collect, struct triad_perf *perf);
 
-/* Lets those go who wait; before triad_perf_stop(). */
+/* Ends all waiting; before triad_perf_stop(). */
 void triad_collect_stop(struct triad_collect *collect);
 /* After triad_perf_stop().  Accepts NULL. */
 void triad_collect_free(struct triad_collect *collect);
@@ -97,16 +98,16 @@ struct triad_collect_status triad_collect_status(struct triad_collect *collect);
 struct triad_collect_agent *triad_collect_agents(
 	struct triad_collect *collect, unsigned *n);
 
-/* The fabric that is collected from, all of it, at an agent too; one reference.  NULL:
+/* The whole fabric that counters are collected from, with one reference.  NULL:
  * none. */
 struct triad_fabric *triad_collect_fabric(struct triad_collect *collect);
 
-/* Who owns the node; 0: nobody.  Returns 0, ENOENT (no such node), ENODATA (nothing is
- * collected together) or ECANCELED. */
+/* The owner of a node; 0: none.  Returns 0, ENOENT (no such node), ENODATA (mode local)
+ * or ECANCELED. */
 int triad_collect_owner(struct triad_collect *collect, uint64_t node_guid,
 	uint64_t *owner, uint8_t *hops);
 
-/* Gives all nodes away, or takes some again.  Returns 0, ENODATA or ECANCELED. */
+/* Drains this agent, or ends that.  Returns 0, ENODATA or ECANCELED. */
 int triad_collect_drain(struct triad_collect *collect, bool drain);
 
 /* As triad_watch_histogram(), over all agents; '*n_agents' of '*n_asked' have answered.
@@ -116,10 +117,10 @@ int triad_collect_histogram(struct triad_collect *collect,
 	const struct triad_histograms_scope *scope, const char *group, unsigned counter,
 	struct triad_histogram *copy, uint64_t *n_zeros, uint32_t *n_agents,
 	uint32_t *n_asked);
-/* Whether histograms are to be asked for so. */
+/* Whether histograms must be requested so. */
 bool triad_collect_is_manager(struct triad_collect *collect);
 
-/* Has all agents forget their histograms. */
+/* Clears the histograms of all agents. */
 int triad_collect_clear_histograms(struct triad_collect *collect);
 
 const char *triad_collect_agent_state_name(enum triad_collect_agent_state state);

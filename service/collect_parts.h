@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the parts of collect.h share; nobody else includes this.
+/* Internals of collect.h, for its own files alone:
  *
- *     collect.c        life, and what other threads ask
- *     collect_run.c    the PerfManager's hooks: the member in its thread
- *     collect_fabric.c which fabric it is about, which part of it is swept here
- *     collect_report.c   what the member is told, and has done: findings, traps,
- * totals */
+ *     collect.c         its life, and requests of other threads
+ *     collect_run.c     the PerfManager's hooks: the member in its thread
+ *     collect_fabric.c  the fabric, and the part of it that is swept here
+ *     collect_report.c  findings, alerts, clearing: what the member sends and gets
+ * done */
 #ifndef TRIAD_SERVICE_COLLECT_PARTS_H
 #define TRIAD_SERVICE_COLLECT_PARTS_H
 
@@ -15,21 +15,21 @@
 #include "perfmgr/collector.h"
 #include "service/collect.h"
 
-/* Something to be done in the PerfManager's thread, for one who waits. */
+/* A job for the PerfManager's thread, for a caller that waits. */
 struct triad_collect_job {
 	void (*run)(struct triad_collect *collect, struct triad_collect_job *job);
 	bool is_done;
 	int error;
-	/* what is asked */
+	/* request */
 	uint64_t node_guid;
 	bool drain;
 	struct triad_gather_request request;
-	/* what is answered */
+	/* answer */
 	uint64_t owner;
 	uint8_t hops;
 };
 
-/* Histograms asked for, one at a time. */
+/* A request for histograms, one at a time. */
 struct triad_collect_asked {
 	uint64_t request; /* 0: none */
 	bool is_done;
@@ -55,28 +55,28 @@ struct triad_collect {
 	struct triad_collect_agent *agents;
 	unsigned n_agents;
 
-	/* Of the PerfManager's thread alone. */
-	struct triad_conf conf; /* taken up last */
+	/* For the PerfManager's thread alone. */
+	struct triad_conf conf; /* in force in that thread */
 	struct triad_bus *bus;
 	struct triad_aggregator *aggregator;
-	struct triad_member *member;     /* NULL: nothing runs */
-	struct triad_fabric *own_fabric; /* as this process has it; NULL: none */
-	struct triad_fabric *topology;   /* as a manager handed it down; NULL: none */
+	struct triad_member *member;         /* NULL: nothing runs */
+	struct triad_fabric *own_fabric;     /* this process's own; NULL: none */
+	struct triad_fabric *topology;       /* from a manager; NULL: none */
 	uint64_t topology_hash, topology_us; /* when its manager was heard last */
 	struct triad_fabric *fabric;         /* in force */
 	struct triad_view *view;             /* that 'aggregator' has */
 	uint64_t n_changes;                  /* of ownership, that the part has */
 	uint64_t part_us;                    /* when it was made */
 	bool is_part_due;
-	uint64_t pkeys_us;       /* when our port's were looked at */
+	uint64_t pkeys_us;       /* when our port's P_Keys were read */
 	uint32_t n_apart_logged; /* nodes, that share no partition */
 	uint32_t n_apart;        /* a manager's: in the last look; since when so many */
 	uint64_t apart_us;
 	uint64_t n_sweeps; /* told of */
 	uint64_t round_us, published_us, looked_us;
 	uint64_t n_requests;
-	/* Claims refused so far; since when there are more and more, when there were,
-	 * and when that was said; 0: not. */
+	/* Claims refused so far; since when they grow, their number then, and when that
+	 * was logged; 0: not. */
 	uint64_t n_refused, refused_since_us, refused_us, refused_logged_us;
 	bool is_cut_off, is_unseen_logged, is_alert_due;
 };
@@ -94,18 +94,18 @@ void triad_collect_do_clear(void *context, const struct triad_collect_clear *cle
 void triad_collect_take_trap(void *context, const struct triad_collect_trap *trap);
 /* See struct triad_aggregator_sink. */
 void triad_collect_take_findings(void *context, uint32_t port, uint32_t causes);
-/* A manager: totals become 0 here and below. */
+/* A manager: sets totals to 0 here and below. */
 void triad_collect_reset_all(
 	struct triad_collect *collect, const struct triad_selection *selection);
 
 /* --- collect.c --- */
 
-/* Copies what other threads may see. */
+/* Publishes what other threads read. */
 void triad_collect_publish(struct triad_collect *collect, uint64_t now_us);
 
 /* --- collect_fabric.c --- */
 
-/* Collects from 'fabric' from now on; 'hash' as it was handed down, or 0. */
+/* Collects from 'fabric' from now on; 'hash' is that of a manager's fabric, or 0. */
 void triad_collect_put_fabric(
 	struct triad_collect *collect, struct triad_fabric *fabric, uint64_t hash);
 /* See struct triad_member_sink, and struct triad_perf_hooks. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What reads counters and gives them out, whatever process it is in: the configuration
- * in force, the PerfManager, alerts, exports, the topology as the SA tells it, the
- * control socket.  Nothing here needs OpenSM.
+/* The parts that any process needs that reads counters: the configuration in force, the
+ * PerfManager, alerts, exports, the topology from the SA, the control socket.  None of
+ * them needs OpenSM.
  *
- * Model: an owner (the plugin, triad-agent) embeds a service, says in a table of its
- * own what the service can't know, and adds its parts and commands.  Life, in this
- * order: init (reads the configuration), start, the owner's parts, put_in_force, open;
- * then close, stop, the end of the owner's parts, free.
+ * Model: an owner (the plugin, triad-agent) embeds a service, supplies callbacks and
+ * texts for what differs between processes, and adds its own parts and commands.  Its
+ * life, in this order: init (reads the configuration), start, the owner's parts,
+ * put_in_force, open; then close, stop, the end of the owner's parts, free.
  *
  * Lock order: conf_lock before any part's own lock.
  *
@@ -38,24 +38,24 @@ enum triad_conf_state {
 	TRIAD_CONF_BROKEN, /* the file at start had mistakes: nothing runs */
 };
 
-/* What the service can't know of the process it is in. */
+/* What differs between processes. */
 struct triad_service_owner {
 	void *context;
-	const char *program; /* what is restarted: "OpenSM" */
-	bool may_manage; /* it may be the top of a tree of agents, else one of them */
+	const char *program;   /* what is restarted: "OpenSM" */
+	bool may_manage;       /* it may be a manager, else only an agent */
 	const char *no_fabric; /* why there is no topology, and what to do */
 	const char *no_conf;   /* the same of a configuration file */
-	const char *conf_path; /* where that is when nobody says, if it is there */
+	const char *conf_path; /* its default path, if the file exists */
 	const char *socket;    /* default of control.socket; NULL: the table's */
 
 	/* Puts a configuration into force for the owner's own parts. */
 	void (*put_in_force)(void *context, const struct triad_conf *conf);
-	/* Adds what Prometheus is told of them. */
+	/* Adds the metrics of the owner's parts. */
 	void (*add_metrics)(void *context, struct triad_own_metrics *metrics);
 	/* Runs a command; those that are the service's go to triad_service_run(). */
 	int (*run)(void *context, const char *prefix,
 		const struct triad_command *command, struct triad_output *output);
-	/* Takes a topology that the SA told; see struct triad_sa_source_user. */
+	/* Receives a topology from the SA; see struct triad_sa_source_user. */
 	struct triad_sa_source_user source;
 };
 
@@ -64,7 +64,7 @@ struct triad_service {
 	uint64_t port_guid;
 	uint64_t started_us;
 	struct triad_log *log;
-	struct triad_log_limit refused_limit; /* commands of who may only read */
+	struct triad_log_limit refused_limit; /* commands refused to readers */
 
 	pthread_mutex_t conf_lock; /* of the four that follow */
 	struct triad_conf conf;
@@ -77,32 +77,32 @@ struct triad_service {
 	struct triad_perf *perf;
 	struct triad_exports *exports;
 	struct triad_sa_source *source;
-	/* NULL: off or failed.  Threads that were there before look. */
+	/* NULL: off or failed.  Threads that started earlier read it. */
 	_Atomic(struct triad_control *) control;
 };
 
-/* Reads the configuration: 'conf_path', or (NULL) the owner's standard one if there is
- * one.  Mistakes are logged, and conf_state says so; then 'conf' has what was right.
- * 'service' is zeros; 'owner' and 'log' outlive it. */
+/* Reads the configuration from 'conf_path', or (NULL) from the owner's default path if
+ * that file exists.  Mistakes are logged, and conf_state says so; then 'conf' has the
+ * correct part.  'service' is zeros; 'owner' and 'log' outlive it. */
 void triad_service_init(struct triad_service *service,
 	const struct triad_service_owner *owner, uint64_t port_guid,
 	const char *conf_path, struct triad_log *log);
 
 /* Starts the threads; nothing is in force yet.  False when memory or threads are short;
- * then close, stop and free are called all the same. */
+ * call close, stop and free all the same. */
 bool triad_service_start(struct triad_service *service);
 
 /* Puts the configuration that was read into force, for the owner's parts too. */
 void triad_service_put_in_force(struct triad_service *service);
 
-/* Opens the control socket if the configuration wants one. */
+/* Opens the control socket if the configuration has one. */
 void triad_service_open(struct triad_service *service);
 
-/* Ends reading and cuts off those who ask; waiters are let go first. */
+/* Ends reading counters, ends all waiting, and disconnects clients. */
 void triad_service_close(struct triad_service *service);
 
-/* After triad_service_close(): ends the ways out, so that the owner's parts may end.
- * Returns false when a thread is stuck in a write; it then keeps what it reads. */
+/* After triad_service_close(): ends the exports, so that the owner's parts may end.
+ * Returns false when a thread hangs in a write; it keeps what it reads. */
 bool triad_service_stop(struct triad_service *service);
 
 /* 'ended': all threads that read the service's parts have ended.  Returns false when
@@ -125,13 +125,13 @@ int triad_service_set(struct triad_service *service, const char *key, const char
  * do by the configuration in force: */
 enum triad_role triad_service_role(void *context, const struct triad_peer *peer);
 
-/* Parses words and has the owner run the command, unless it changes something and who
- * asks may only read. */
+/* Parses words and has the owner run the command, unless the command changes something
+ * and the user may only read. */
 int triad_service_ask(void *context, const struct triad_asker *asker, int n_words,
 	const char *const *words, struct triad_output *output);
 
 /* Runs a command of the service's: help, perf, alerts, set, reload.  Returns
- * TRIAD_CONTROL_DONE, _FAILED or _USAGE; _FAILED, having said why, for others. */
+ * TRIAD_CONTROL_DONE, _FAILED or _USAGE; for other commands _FAILED, with a message. */
 int triad_service_run(struct triad_service *service, const char *prefix,
 	const struct triad_command *command, struct triad_output *output);
 

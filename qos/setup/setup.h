@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A policy's scopes, compiled: which of them applies to which port's tables, and what
- * those tables then are [qos-rfc 3].
+/* A policy's scopes, compiled: which scope applies to which port's tables, and the
+ * contents of those tables [qos-rfc 3].
  *
- * Model: an SL2VL table belongs to an out-port and, on a switch, to an in-port; a
- * VL arbitration table to an out-port.  A scope fits the table of (in-port, out-port)
- * when
- * - the out-port is in a group of 'group', or is linked to a port in one of 'across' or
- *   'across-to'; a scope that has none of the three takes any out-port;
- * - the out-port's number is in 'to';
- * - the in-port's number is in 'from', and it is linked to a port of 'across-from', if
- *   that is there.  A port of a CA or router has no in-port: 'from' says nothing about
- *   it, and a scope with 'across-from' never fits it.
- * The last scope of the file that fits applies, alone: what it does not say is OpenSM's
+ * Model: an SL2VL table belongs to an out-port and, on a switch, to an in-port; a VL
+ * arbitration table belongs to an out-port.  A scope fits the table of (in-port,
+ * out-port) when
+ *
+ *     - the out-port is in a group of 'group', or is linked to a port in one of 'across'
+ *       or 'across-to'; a scope that has none of the three fits any out-port;
+ *     - the out-port's number is in 'to';
+ *     - the in-port's number is in 'from', and it is linked to a port of 'across-from',
+ *       if the scope has that.  A port of a CA or router has no in-port: 'from' does not
+ *       matter for it, and a scope with 'across-from' never fits it.
+ *
+ * The last scope of the file that fits applies, alone: what it does not set is OpenSM's
  * default.
  *
- * A switch's ports are in the groups of its port 0, as the policy's names mean it
- * (membership.h), but for a port's name: with number 0 it means all of the switch, with
- * another that port alone.
+ * A switch's ports are in the groups of its port 0, as policies name it (membership.h),
+ * except by a port's name: number 0 means the whole switch, any other that port alone.
  *
- * What a port can't do: a VL that it lacks becomes VL15 in an SL2VL table, so that such
+ * Limits of a port: a VL that it lacks becomes VL15 in an SL2VL table, so that such
  * packets are dropped; in an arbitration table its entry becomes VL 0 with weight 0,
  * which is skipped.  An arbitration table longer than the port's is not used.
  *
  * Two parts: 'struct triad_setup' is the policy's, immutable and shared; 'struct
- * triad_scopes' works with it, keeps what it has found out, and belongs to one thread.
- * Ports with the same groups are of one class, of which there are few; what fits which
- * class is worked out once.
+ * triad_scopes' belongs to one thread, and caches which scopes fit.  Ports with the
+ * same groups form a class; there are few classes, and each is worked out once.
  *
  * Memory: everything is capped (EOVERFLOW) and checked (ENOMEM); a scopes object grows
  * with the classes it meets, TRIAD_SCOPES_MAX_CLASSES at most. */
