@@ -68,8 +68,7 @@ struct triad_aggregator_status {
 	uint64_t n_handed_over; /* ports that another agent took over */
 	uint32_t n_nodes_unseen,
 		n_ports_unseen; /* by triad_aggregator_check_silence() */
-	uint64_t
-		oldest_us; /* the age of the oldest agent's last DATA, by the last check */
+	uint64_t oldest_us;     /* the age of the oldest last DATA of an agent */
 	size_t octets;
 };
 

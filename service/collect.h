@@ -5,10 +5,11 @@
  * Model: [collect] mode selects what this process is.
  *
  *     local      nothing here runs
- *     agent      the PerfManager sweeps the nodes that it owns, of a fabric of its own or
- *                from a manager; the member reports the results up the tree
- *     manager    the PerfManager sweeps nothing: rows come from agents' reports, a round
- *                of reports counts as a sweep, and alerts are raised as agents report them
+ *     agent      the PerfManager sweeps the nodes that it owns, of a fabric of its own
+ *                or from a manager; the member reports the results up the tree
+ *     manager    the PerfManager sweeps nothing: rows come from agents' reports, a
+ *                round of reports counts as a sweep, and alerts are raised as agents
+ *                report them
  *
  * The PerfManager's thread runs the member between two steps of the collector.
  * Commands leave jobs for that thread, or read what it published.

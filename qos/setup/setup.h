@@ -6,12 +6,12 @@
  * arbitration table belongs to an out-port.  A scope fits the table of (in-port,
  * out-port) when
  *
- *     - the out-port is in a group of 'group', or is linked to a port in one of 'across'
- *       or 'across-to'; a scope that has none of the three fits any out-port;
+ *     - the out-port is in a group of 'group', or is linked to a port in one of
+ *       'across' or 'across-to'; a scope with none of the three fits any out-port;
  *     - the out-port's number is in 'to';
- *     - the in-port's number is in 'from', and it is linked to a port of 'across-from',
- *       if the scope has that.  A port of a CA or router has no in-port: 'from' does not
- *       matter for it, and a scope with 'across-from' never fits it.
+ *     - the in-port's number is in 'from', and it is linked to a port of
+ *       'across-from', if the scope has that.  A port of a CA or router has no in-port:
+ *       'from' does not matter for it, and a scope with 'across-from' never fits it.
  *
  * The last scope of the file that fits applies, alone: what it does not set is OpenSM's
  * default.
