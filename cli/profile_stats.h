@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What profiles say, added up row by row.
+/* Sums up profiles row by row.
  *
- * Model: totals become changes, and a change has an interval:
+ * Model: totals become changes, and each change has an interval:
  *
- *     A port that was left out because it changed too little (min_change) is a row
- *     again when it did change: by at most min_change until the sweep before, by the
- *     rest since then.  Where so much doesn't fit through the link in that time, the
- *     port had not answered, and the change is spread from its last row on.
+ *     A port that was left out because it changed too little (min_change) has a row
+ *     again when it changed more.  Of that change, at most min_change belongs to the
+ *     sweeps that left it out, and the rest to the last interval.  If the link can't
+ *     carry the rest in that time, the port had not answered, and the change is spread
+ *     from its last row on.
  *
- *     Totals that went down, or whose collector began anew, are a restart: what passed
- *     in between is not known and counts nothing.  So no change is negative.
+ *     Totals that went down, or whose collector began anew, are a restart: the change
+ *     between is unknown and counts nothing.  So no change is negative.
  *
- * A collector is who says the same port GUID.  One whose start is then an earlier one
- * again is another collector: agents below a manager once said the GUID of its SM, all
- * the same.
+ * A collector is identified by its port GUID.  If its start goes back to an earlier
+ * one, it is another collector: older agents below a manager all wrote the GUID of the
+ * manager's SM.
  *
- * A port that several collectors write at one time is taken from the first; another's
- * rows count when that one has had no sweep for three of its periods.
+ * When several collectors write a port at one time, the first one's rows count;
+ * another's count when the first has had no sweep for three of its periods.
  *
  * Traffic over time is the data that all ports sent, in at most TRIAD_STATS_BINS bins;
  * when these don't reach, two become one.  So memory goes by ports and not by time.

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The PerfManager: sweeps a fabric each period and keeps its counters.
  *
- * Model: the collector puts together the scheduler (sweep.h), the engine (engine.h)
- * and a transport.  It is driven by its owner's thread:
+ * Model: the collector connects the scheduler (sweep.h), the engine (engine.h) and a
+ * transport.  Its owner's thread drives it:
  *
  *     for (;;)
  *         sleep_us = triad_collector_step(collector);
  *
- * A turn begins a sweep when one is due, sends what may be sent, waits a moment for
- * answers and takes them.  Sweeps begin at multiples of the period after the first,
- * so that the period does not drift; a sweep that runs into the next one's time is
- * counted as late and the times it covered are left out.
+ * A step begins a sweep when one is due, sends queries as the window allows, waits a
+ * moment for answers and handles them.  Sweeps begin at multiples of the period after
+ * the first, so that the period does not drift.  A sweep that runs into the next one's
+ * time counts as late, and the beginnings that it missed are skipped.
  *
- * Port groups may be left out, or be swept more often: then smaller sweeps, of those
- * groups alone, are made between the others, as far as these leave time for it.
+ * Port groups may be skipped, or swept more often: smaller sweeps, of those groups
+ * alone, then run between the others, as far as there is time.
  *
- * When a sweep ends, what it found is looked at (watch.h): histograms, alerts.
+ * At the end of a sweep, watch.h updates histograms and alerts.
  *
- * What readers see is a view: the fabric that is swept and the row of each of its
+ * Readers see a view: the fabric that is swept and the row of each of its
  * ports.  A view is immutable; a new one is published, whole, when a fabric is
  * adopted, which may be in mid-sweep.  Rows are read through triad_engine_read().
  *

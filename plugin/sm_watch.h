@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Whether this SM, as the master, does a master's work.
  *
- * Model: what can be seen of OpenSM is looked at a few times a second.  What is wrong
- * for longer than it may be by itself is a trouble, until it is over:
+ * Model: the worker looks at OpenSM a few times a second.  A state that lasts longer
+ * than it normally does is a trouble, until it ends:
  *
- *     two masters      another SM is master, too: then this one hands over or waits for
- *                      a hand-over, and no sweep of it comes through; usual for seconds
+ *     two masters      another SM is master, too: this one hands over or waits for a
+ *                      hand-over, and none of its sweeps succeeds; normal for seconds
  *                      when parts of a fabric are joined
- *     sweep unended    a heavy sweep has begun and the subnet is not up after a minute,
- *                      or three times the longest before
+ *     sweep unended    a heavy sweep has begun, and the subnet is not up after a
+ *                      minute, or after three times the longest sweep before
  *
- * A standby has none.  Time in which nobody looked, because the process was stopped,
- * does not count.
+ * A standby has none.  Time in which the process was stopped does not count.
  *
  * Thread-safety: none; pure. */
 #ifndef TRIAD_PLUGIN_SM_WATCH_H

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Who is asked in a sweep: the agents of a fabric, and what is known of them.
+/* The agents (PMAs) of a fabric that a sweep asks, and the state of each.
  *
- * Model: an agent is a PMA behind one LID, with the ports that it answers for: all of
- * a switch, one of a CA.  In a sweep, each agent and each port has a set of questions
- * that are still to be asked ('todo') and one of those that were asked ('pending');
- * plan.h fills the first, answers.h empties the second.
+ * Model: an agent is a PMA behind one LID, with the ports that it answers for: all of a
+ * switch, one of a CA.  In a sweep, each agent and each port has a set of questions to
+ * be asked ('todo') and a set of questions without an answer yet ('pending'); plan.h
+ * fills the first, answers.h empties the second.
  *
- * Agents take turns, port by port: an agent answers one question after the other, so
- * asking many at a time is faster than asking one much.
+ * The scheduler asks agents in turn, port by port: an agent answers one question after
+ * the other, so it is faster to ask many agents at a time than to ask one agent much.
  *
- * When another fabric comes, agents and ports that are in both, with the same LID, go
- * on as they are, in mid-sweep too.
+ * In a new fabric, agents and ports that were in the last one, with the same LID, keep
+ * their state, even in mid-sweep.
  *
  * Internal to the scheduler (sweep.h), which keeps the queries and the time.
  * Thread-safety: none. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The scheduler of a sweep: which agent is asked what, when, and what came of it.
+/* The scheduler of a sweep: sends queries to agents, and handles their answers.
  *
  * Model: agents (agents.h) are asked questions (plan.h, answers.h), which the scheduler
  * sends as queries.  At most 'window' queries are outstanding, fewer while many get
@@ -22,7 +22,7 @@
  *         triad_sweep_reply(sweep, reply, now)  for each reply
  *         sleep until triad_sweep_deadline(sweep) at most
  *
- * Results leave through the sink, in the call that brought them about.
+ * Results go to the sink, within the call that produced them.
  *
  * Invariants: every port of the fabric with a PMA that the sink wants is reported done
  * exactly once a sweep.  A query is in exactly one of three lists: free, waiting to be

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The election in the plugin: what runs portmgr/election, and makes OpenSM obey it.
+/* The elector: runs the election (portmgr/election) in the plugin, and makes OpenSM
+ * obey it.
  *
- * Threads: triad-election runs the machine: it takes what others left (views and
- * payloads of the transport's thread, events of OpenSM's, operators' wishes), looks at
- * the SM's state and what was seen of the local ports, carries out what the machine
- * asks for, and sleeps until the machine's next deadline.  The transport has its own
- * thread, and so have what calls OpenSM (sm_control.h) and what reads the ports' state
+ * Threads: triad-election runs the machine.  It takes input from other threads (views
+ * and payloads of the transport, events of OpenSM, operators' commands), reads the SM's
+ * state and the last known health of local ports, carries out the machine's actions,
+ * and sleeps until its next deadline.  The transport has a thread of its own, and so
+ * have the calls into OpenSM (sm_control.h) and the reading of the ports' state
  * (health_watch.h).  So neither a stopped Corosync, nor a long sweep, nor a slow HCA
- * keeps the election from noticing that time has passed.  A turn waits for nothing but
- * files: of the state, the trace and the log.  One that begins late is counted and
- * told.
+ * delays the election.  A step waits for files only: the state, the trace and the log.
+ * A step that begins late is counted and logged.
  *
- * Permission to enforce is judged in the caller's thread, on a copy of the facts and
- * the present time: it ends in time though this thread sleeps, or hangs in a write to
- * disk.
+ * The caller's thread judges the permission to enforce, from a copy of the facts and
+ * the present time: so permission ends in time even if triad-election sleeps, or hangs
+ * in a write to disk.
  *
  * Time is CLOCK_BOOTTIME: a lease runs out while the machine sleeps, too.  It does not
  * while a hypervisor has stopped the machine: nothing in it can tell.
  *
- * Locks: 'lock' of the elector is held for a turn of the machine, in which its state
- * may be written to disk; who asks for the status waits that long.  'facts_lock' and
+ * Locks: 'lock' of the elector is held for a step of the machine, in which its state
+ * may be written to disk; callers of the status wait that long.  'facts_lock' and
  * 'inbox_lock' are held for a copy.  No lock is held while OpenSM is called. */
 #ifndef TRIAD_PLUGIN_ELECTION_ELECTOR_H
 #define TRIAD_PLUGIN_ELECTION_ELECTOR_H

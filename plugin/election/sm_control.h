@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* OpenSM does what the election decided: its SM priority, and becoming master.
+/* Makes OpenSM do what the election decided: its SM priority, and becoming master.
  *
- * Model: there is a wish (a priority, and whether this SM is to be master), and a
- * thread of its own, triad-sm, that brings OpenSM there and keeps it there: what it
- * calls takes OpenSM's locks, and must not keep the election waiting.
+ * Model: callers set a target (a priority, and whether this SM is to be master).  The
+ * thread triad-sm brings OpenSM to it and keeps it there: it calls functions that take
+ * OpenSM's locks, for which the election must not wait.
  *
- * - The priority is set in OpenSM's options, which a changed opensm.conf overrides for
- * a moment.
- * - A standby that is to be master, and hears in the election that another SM is it,
- * asks that one by trap 144: it sweeps and hands over.  A planned hand-over, in which
- * the old master finishes its sweep.
- * - When no SM says that it is master, the standby does at once what it would do when
- * its polling of the master had timed out: it discovers, and becomes master if no live
- *   master answers; so an SM without Triad is never pushed aside.  If one does answer,
- * it is asked as above: it may be cut off from the others, but not from the fabric.
- * - A master that is not to be one sweeps, which makes it see the other one and hand
- * over.
+ * - It sets the priority in OpenSM's options, which a changed opensm.conf overrides
+ *   for a moment.
+ * - When a standby is to be master, and another SM says in the election that it is the
+ *   master, the standby asks that one by trap 144 to sweep and hand over: a planned
+ *   hand-over, in which the old master finishes its sweep.
+ * - When no SM says that it is master, the standby at once does what it would do when
+ *   its polling of the master timed out: it discovers, and becomes master if no live
+ *   master answers.  So an SM without Triad is never pushed aside.  If one does
+ *   answer, it is asked as above: it may be cut off from the others, but not from the
+ *   fabric.
+ * - A master that is to yield sweeps, which makes it see the other one and hand over.
  *
  * Locks of OpenSM's taken: its state lock and its own lock, for a moment, with none of
- * ours held.  The thread touches OpenSM no more once OpenSM is exiting.
+ * ours held.  The thread does not touch OpenSM once OpenSM is exiting.
  *
  * Thread-safety: any thread; the functions only leave a note. */
 #ifndef TRIAD_PLUGIN_ELECTION_SM_CONTROL_H

@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Ports that are not to become active yet: those that are under test.
+/* Keeps ports that are under test from becoming active.
  *
- * When routing is done, and before OpenSM brings links up, OpenSM's copy of the state
- * of both ends is set to DOWN: OpenSM's link manager then passes them by, and the port
- * stays in INIT.  That lasts for one heavy sweep; each one is marked anew.  A port that
- * is no more marked becomes active in the next heavy sweep.
+ * After routing, and before OpenSM brings links up, hold.c sets OpenSM's copy of the
+ * state of both ends to DOWN.  OpenSM's link manager then skips them, and the port
+ * stays in INIT.  This lasts for one heavy sweep, so each sweep marks the ports anew; a
+ * port that is no longer marked becomes active in the next heavy sweep.
  *
- * A link between switches must not be routed over meanwhile.  So, before routing, it is
- * marked as not healthy, which is OpenSM's own word for links that its routing engines
- * pass by; and as healthy again when it is no longer held.  Engines that don't ask
- * (updn, dnup, LASH, torus-2QoS and others) would route over it: with those no link
- * between switches is held.
+ * Routes must not go over a link between switches meanwhile.  So, before routing,
+ * hold.c marks the link as not healthy, OpenSM's own flag for links that its routing
+ * engines avoid; and as healthy again when it is no longer held.  Some engines ignore
+ * the flag (updn, dnup, LASH, torus-2QoS and others): with those no link between
+ * switches is held.
  *
- * Which ports may be held is published by the port manager's thread, for each port that
- * is expected to be tested; which of them are held is decided at the mark: a link that
- * is in INIT and whose component was not admitted since it was last active.
+ * The port manager's thread publishes the ports that may be held: those that are
+ * expected to be tested.  The mark decides which of them are held: those whose link is
+ * in INIT and whose component was not admitted since the link was last active.  And a
+ * port is held only with permission to enforce; or when it was held before; or when the
+ * history says that its test has begun, so that a hand-over admits no untested port.
  *
- * Held back is only who may be: with permission to enforce, when it was held already,
- * or when it is remembered that its test has begun, so that a hand-over lets nobody in.
- *
- * A port to which an SM is attached is never held, this one's own least of all.
+ * A port to which an SM is attached is never held, above all this SM's own.
  *
  * Thread-safety: publishing and asking from any thread; the mark in OpenSM's thread.
  * Locks: 'lock', held for the walk over the ports; OpenSM's, exclusively, around it. */
@@ -32,10 +31,10 @@
 struct osm_opensm;
 struct triad_hold;
 
-/* What a port is published with is above the line, what the marks know of it below. */
+/* Published members are above the line, those of the marks below. */
 struct triad_hold_port {
 	uint64_t node_guid;
-	uint64_t admitted; /* the port GUID of who may become active; 0: nobody */
+	uint64_t admitted; /* port GUID that may become active; 0: none */
 	uint8_t number;
 	bool is_remembered; /* a test of it has begun, and was not passed */
 	/* --- */
@@ -46,7 +45,7 @@ struct triad_hold_port {
 	bool is_gone; /* no longer published, but still avoided */
 };
 
-/* Who is held, for requests for paths: the far end's GUID and LIDs. */
+/* A held port, for requests for paths: the far end's GUID and LIDs. */
 struct triad_hold_end {
 	uint64_t guid;
 	uint16_t lid;
@@ -58,8 +57,8 @@ struct triad_hold *triad_hold_new(void);
 /* Accepts NULL. */
 void triad_hold_free(struct triad_hold *hold);
 
-/* Whether OpenSM's routing engine is one that does not ask whether a link is healthy.
- * Any thread; takes no lock: OpenSM writes a pointer. */
+/* Whether OpenSM's routing engine ignores whether a link is healthy.  Any thread; takes
+ * no lock: OpenSM writes a pointer. */
 bool triad_hold_routes_over_all(const struct osm_opensm *osm);
 
 /* By (node GUID, number), for qsort() and bsearch() of ports. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What SMs say to each other in an election, and its octets.
+/* The messages of the election.
  *
- * Model: three kinds, as in the document [election-patent, "election messages"]: STATUS
- * says how the sender is, TAKEOVER tells the receiver to become master, CEDE to yield.
- * Each kind carries all that the sender has to say of itself, so that whoever hears any
- * of them knows it; TAKEOVER and CEDE answer a STATUS, and have their receiver's id.
+ * Model: three kinds, as in [election-patent, "election messages"]: STATUS gives the
+ * sender's state, TAKEOVER tells the receiver to become master, CEDE to yield.  Each
+ * kind carries the sender's full state, so all that receive any of them know it.
+ * TAKEOVER and CEDE answer a STATUS, and have their receiver's id.
  *
  * A claim asks for the lease of the configuration manager; an answer grants it or not.
  *

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* May this SM, at this moment, change the state of ports?
+/* Whether this SM may, at this moment, change the state of ports.
  *
- * Model: facts in, yes or no out, with every reason for a no.  The facts are a copy;
- * who is about to act takes the clock and asks again, right before each act: time alone
- * takes the permission away, with nobody having to notice anything.
+ * Model: facts in; yes or no out, with every reason for a no.  The facts are a copy.  A
+ * caller reads the clock and asks again right before each action, so permission ends by
+ * time alone, even if no thread notices.
  *
- * A permission carries the term of its lease.  An act that was planned in another term
- * is dropped, even if there is permission again.
+ * A permission carries the term of its lease.  An action that was planned in another
+ * term is dropped, even if there is permission again.
  *
  * Document: [election-patent, "performs a configuration check"].
  * Thread-safety: functions without state. */
@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What the operator's own check says. */
+/* The verdict of the operator's own check. */
 enum triad_check {
 	TRIAD_CHECK_OFF, /* none is wanted */
 	TRIAD_CHECK_YES,
@@ -37,7 +37,8 @@ enum triad_permission_reason {
 	TRIAD_PERMISSION_OLD_CONFIG = 1 << 7,   /* a newer generation is known */
 	TRIAD_PERMISSION_OTHER_CONFIG = 1 << 8, /* same generation, other contents */
 	TRIAD_PERMISSION_PORTS_DOWN = 1 << 9,   /* no local port in good state */
-	TRIAD_PERMISSION_NOT_ELECTED = 1 << 10, /* another one is, or nobody yet */
+	TRIAD_PERMISSION_NOT_ELECTED = 1
+		<< 10, /* another SM holds the lease, or none yet */
 	TRIAD_PERMISSION_UNCONFIRMED = 1
 		<< 11, /* membership changed since the last round */
 	TRIAD_PERMISSION_EXPIRED = 1 << 12,    /* the deadline has passed */
@@ -52,7 +53,7 @@ struct triad_permission_facts {
 	bool has_old_config, has_other_config;
 	bool has_good_port;
 	bool is_holder;    /* of the lease */
-	bool has_run_out;  /* it was the last that was, until its time was over */
+	bool has_run_out;  /* it was the last holder, and its lease ran out */
 	bool is_confirmed; /* by a round that began after the last change of members */
 	uint64_t deadline_us; /* monotonic; of the lease */
 	bool is_sm_master, is_subnet_up;
@@ -69,11 +70,12 @@ struct triad_permission {
 struct triad_permission triad_permission_judge(
 	const struct triad_permission_facts *facts, uint64_t now_us);
 
-/* The same, for an act planned in 'term': not given in another. */
+/* The same for an action planned in 'term': not given in another. */
 struct triad_permission triad_permission_judge_term(
 	const struct triad_permission_facts *facts, uint64_t term, uint64_t now_us);
 
-/* Whether this one could hold the lease: the reasons that are its own. */
+/* Whether this SM is able to hold the lease: without the reasons that concern
+ * others. */
 bool triad_permission_is_able(const struct triad_permission_facts *facts);
 
 /* Of one bit: a word for programs ("no_quorum"); what it means and what to do. */

@@ -1,34 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The policy's tables in OpenSM's QoS pass.
  *
- * Model: in each heavy sweep and each reroute OpenSM goes through its nodes, holding
- * its lock exclusively: first all arbitration tables of a node's ports, then their
- * SL2VL tables; it asks a hook what each should be, compares that with what it knows
- * the port to have, and sends what differs.  We answer from the subnet as it is at that
- * moment, which nobody can change meanwhile, by what the policy's scopes say (setup.h);
- * what they leave open stays as OpenSM has it.  Then the routing engine's own hook, if
- * there is one, has the last word.
+ * Model: in each heavy sweep and each reroute OpenSM walks over its nodes, holding its
+ * lock exclusively: first all arbitration tables of a node's ports, then their SL2VL
+ * tables.  It asks a hook for each table, compares the answer with what the port has,
+ * and sends what differs.  Our hook answers from the subnet as it is at that moment,
+ * which nothing can change meanwhile, and from the policy's scopes (setup.h); OpenSM's
+ * defaults stay where no scope applies.  The routing engine's own hook, if there is
+ * one, is called after ours and decides.
  *
- * That alone makes OpenSM ask for each pair of a switch's ports, and send an SMP for
- * each that changed, also to switches that could take one SMP for many (optimised SL2VL
- * mapping).  So, where no routing engine has tables of its own, we look at a switch's
- * SL2VL tables ourselves, when OpenSM is through with the arbitration of its last port:
- * - when all is right, or
- * - when a few SMPs do, because the switch can and the SM may use that, after having
- *   sent them,
- * OpenSM is made to pass over its tables: we take the bit in the copy of port 0's
- * PortInfo that says that it has any, and put it back when OpenSM asks about what comes
- * next.  This is done only when it is certain that it will ask; and with the pass's end
- * the bit is looked at once more.  Whatever else there is to do is OpenSM's.
+ * This alone makes OpenSM ask for each pair of a switch's ports, and send an SMP for
+ * each table that changed, even to switches that take many tables in one SMP (optimised
+ * SL2VL mapping).  So, where no routing engine has tables of its own, we check a
+ * switch's SL2VL tables ourselves, after OpenSM is through with the arbitration of its
+ * last port.  If all are right, or after we sent a few SMPs because the switch can take
+ * them and the SM may use them, we make OpenSM skip the switch's tables: we clear the
+ * bit in its copy of port
+ * 0's PortInfo that says that there are any, and restore it when OpenSM asks about the
+ * next table.  We do this only when it is certain that OpenSM will ask; and at the end
+ * of the pass we check the bit once more.  OpenSM does everything else.
  *
  * Without a policy ('scopes' NULL) a pass gives every port OpenSM's tables, and counts
- * what is still otherwise: then the hooks can go.
+ * what still differs: when nothing does, the hooks can be removed.
  *
- * SMPs that cover many tables never overlap, so that one which is repeated late changes
+ * SMPs that cover many tables never overlap, so one that is repeated late changes
  * nothing.
  *
  * Thread-safety: everything in the SM's thread, under OpenSM's lock as OpenSM takes it.
- * Memory: about a MB, taken when it is made; none in a pass but for new classes of
+ * Memory: about a MB, allocated at the start; none in a pass except for new classes of
  * ports (setup.h). */
 #ifndef TRIAD_PLUGIN_QOS_TABLES_PASS_H
 #define TRIAD_PLUGIN_QOS_TABLES_PASS_H
