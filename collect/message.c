@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "lib/fields.h"
 #include "perfmgr/watch/alerts.h"
 #include "triad/fabric.h"
 #include "triad/threshold.h"
@@ -12,17 +13,9 @@
 #define CLAIM_SIZE 10u
 #define GUID_SIZE 8u
 
-#define IS_MANAGER 0x1u
-#define IS_DRAINING 0x2u
-
-#define IS_LIST 0x1u
-
-#define IS_RAISED 0x1u
-#define IS_AT_LEAST 0x2u
-
-#define CLEAR_TOTALS 0x1u
-#define CLEAR_HISTOGRAMS 0x2u
-#define CLEAR_HARDWARE 0x4u
+#define N_FIELDS(fields) (sizeof(fields) / sizeof((fields)[0]))
+#define PUT(wire, fields, from) triad_fields_put(wire, fields, N_FIELDS(fields), from)
+#define GET(wire, fields, to) triad_fields_get(wire, fields, N_FIELDS(fields), to)
 
 /* Of the head's fourth octet. */
 #define KIND_AT 3
@@ -65,51 +58,15 @@ static size_t end(const struct triad_wire *wire)
 	return wire->failed ? 0 : wire->at;
 }
 
-static void put_text(struct triad_wire *wire, const char text[TRIAD_COLLECT_NAME_SIZE])
-{
-	size_t length = strnlen(text, TRIAD_COLLECT_NAME_SIZE - 1);
-	uint8_t *octets;
-
-	triad_wire_put(wire, 1, length);
-	octets = triad_wire_take(wire, length);
-	if (octets)
-		memcpy(octets, text, length);
-}
-
-/* What is not printable is no reason to leave the message, a length that can't be
- * is. */
-static void get_text(struct triad_wire *wire, char text[TRIAD_COLLECT_NAME_SIZE])
+/* Octets that are not printable don't make a message malformed. */
+static void clean_text(char text[TRIAD_COLLECT_NAME_SIZE])
 {
 	char as_is[TRIAD_NODE_NAME_SIZE] = "", cleaned[TRIAD_NODE_NAME_SIZE];
-	size_t length = triad_wire_get8(wire);
-	const uint8_t *octets = triad_wire_take(wire, length);
 
-	memset(text, 0, TRIAD_COLLECT_NAME_SIZE);
-	if (length >= TRIAD_COLLECT_NAME_SIZE)
-		wire->failed = true;
-	if (wire->failed)
-		return;
-	for (size_t i = 0; i < length; i++)
-		as_is[i] = octets[i] ? (char)octets[i] : '?';
+	memcpy(as_is, text, TRIAD_COLLECT_NAME_SIZE);
 	triad_fabric_clean_name(cleaned, as_is);
+	memset(text, 0, TRIAD_COLLECT_NAME_SIZE);
 	memcpy(text, cleaned, strnlen(cleaned, TRIAD_COLLECT_NAME_SIZE - 1));
-}
-
-static void put_float(struct triad_wire *wire, float value)
-{
-	uint32_t bits;
-
-	memcpy(&bits, &value, sizeof(bits));
-	triad_wire_put(wire, 4, bits);
-}
-
-static float get_float(struct triad_wire *wire)
-{
-	uint32_t bits = triad_wire_get32(wire);
-	float value;
-
-	memcpy(&value, &bits, sizeof(value));
-	return value;
 }
 
 /* A list ends with the message. */
@@ -150,54 +107,68 @@ enum triad_collect_head_is triad_collect_get_head(uint8_t *octets, size_t size,
 
 /* --- ALIVE --- */
 
+#define ALIVE(member, n) TRIAD_FIELD(struct triad_collect_alive, member, n)
+#define ALIVE_FLAG(member, bit) TRIAD_FLAG(struct triad_collect_alive, member, bit)
+
+static const struct triad_field alive_fields[] = {
+	TRIAD_TEXT(struct triad_collect_alive, name),
+	TRIAD_TEXT(struct triad_collect_alive, address),
+	ALIVE(port, 2),
+	ALIVE_FLAG(is_manager, 0x1),
+	ALIVE_FLAG(is_draining, 0x2),
+	ALIVE(n_nodes, 4),
+	ALIVE(n_ports, 4),
+	ALIVE(n_announced, 4),
+	ALIVE(claims, 8),
+	ALIVE(master, 8),
+	ALIVE(topology, 8),
+	ALIVE(sweep_ms, 4),
+	ALIVE(lag_ms, 4),
+	ALIVE(n_data, 4),
+	ALIVE(n_dropped, 8),
+};
+
 size_t triad_collect_put_alive(const struct triad_collect_head *head,
 	const struct triad_collect_alive *alive, uint8_t *to, size_t size)
 {
 	struct triad_wire wire = begin(to, size, head, TRIAD_COLLECT_ALIVE);
 
-	put_text(&wire, alive->name);
-	put_text(&wire, alive->address);
-	triad_wire_put(&wire, 2, alive->port);
-	triad_wire_put(&wire, 1,
-		(alive->is_manager ? IS_MANAGER : 0) |
-			(alive->is_draining ? IS_DRAINING : 0));
-	triad_wire_put(&wire, 4, alive->n_nodes);
-	triad_wire_put(&wire, 4, alive->n_ports);
-	triad_wire_put(&wire, 4, alive->n_announced);
-	triad_wire_put(&wire, 8, alive->claims);
-	triad_wire_put(&wire, 8, alive->master);
-	triad_wire_put(&wire, 8, alive->topology);
-	triad_wire_put(&wire, 4, alive->sweep_ms);
-	triad_wire_put(&wire, 4, alive->lag_ms);
-	triad_wire_put(&wire, 4, alive->n_data);
-	triad_wire_put(&wire, 8, alive->n_dropped);
+	PUT(&wire, alive_fields, alive);
 	return end(&wire);
 }
 
 bool triad_collect_get_alive(struct triad_wire *body, struct triad_collect_alive *alive)
 {
-	uint8_t flags;
-
-	get_text(body, alive->name);
-	get_text(body, alive->address);
-	alive->port = triad_wire_get16(body);
-	flags = triad_wire_get8(body);
-	alive->is_manager = flags & IS_MANAGER;
-	alive->is_draining = flags & IS_DRAINING;
-	alive->n_nodes = triad_wire_get32(body);
-	alive->n_ports = triad_wire_get32(body);
-	alive->n_announced = triad_wire_get32(body);
-	alive->claims = triad_wire_get64(body);
-	alive->master = triad_wire_get64(body);
-	alive->topology = triad_wire_get64(body);
-	alive->sweep_ms = triad_wire_get32(body);
-	alive->lag_ms = triad_wire_get32(body);
-	alive->n_data = triad_wire_get32(body);
-	alive->n_dropped = triad_wire_get64(body);
+	GET(body, alive_fields, alive);
+	clean_text(alive->name);
+	clean_text(alive->address);
 	return !body->failed;
 }
 
 /* --- OWNER --- */
+
+#define OWNER(member, n) TRIAD_FIELD(struct triad_collect_owner, member, n)
+#define OWNER_FLAG(member, bit) TRIAD_FLAG(struct triad_collect_owner, member, bit)
+
+static const struct triad_field owner_fields[] = {
+	OWNER(number, 4),
+	OWNER(as_of, 4),
+	OWNER_FLAG(is_list, 0x1),
+	OWNER_FLAG(is_draining, 0x2),
+	OWNER(part, 2),
+	OWNER(n_parts, 2),
+	OWNER(load, 1),
+	TRIAD_TEXT(struct triad_collect_owner, address),
+	OWNER(port, 2),
+	OWNER(n_nodes, 4),
+	OWNER(n, 4),
+};
+
+static const struct triad_field claim_fields[] = {
+	TRIAD_FIELD(struct triad_collect_claim, node_guid, 8),
+	TRIAD_FIELD(struct triad_collect_claim, hops, 1),
+	TRIAD_FIELD(struct triad_collect_claim, load, 1),
+};
 
 size_t triad_collect_put_owner(const struct triad_collect_head *head,
 	const struct triad_collect_owner *owner,
@@ -205,23 +176,9 @@ size_t triad_collect_put_owner(const struct triad_collect_head *head,
 {
 	struct triad_wire wire = begin(to, size, head, TRIAD_COLLECT_OWNER);
 
-	triad_wire_put(&wire, 4, owner->number);
-	triad_wire_put(&wire, 4, owner->as_of);
-	triad_wire_put(&wire, 1,
-		(owner->is_list ? IS_LIST : 0) |
-			(owner->is_draining ? IS_DRAINING : 0));
-	triad_wire_put(&wire, 2, owner->part);
-	triad_wire_put(&wire, 2, owner->n_parts);
-	triad_wire_put(&wire, 1, owner->load);
-	put_text(&wire, owner->address);
-	triad_wire_put(&wire, 2, owner->port);
-	triad_wire_put(&wire, 4, owner->n_nodes);
-	triad_wire_put(&wire, 4, owner->n);
-	for (uint32_t i = 0; i < owner->n && !wire.failed; i++) {
-		triad_wire_put(&wire, 8, claims[i].node_guid);
-		triad_wire_put(&wire, 1, claims[i].hops);
-		triad_wire_put(&wire, 1, claims[i].load);
-	}
+	PUT(&wire, owner_fields, owner);
+	for (uint32_t i = 0; i < owner->n && !wire.failed; i++)
+		PUT(&wire, claim_fields, &claims[i]);
 	return end(&wire);
 }
 
@@ -235,32 +192,23 @@ static bool is_sound(const struct triad_collect_owner *owner)
 
 bool triad_collect_get_owner(struct triad_wire *body, struct triad_collect_owner *owner)
 {
-	uint8_t flags;
-
-	owner->number = triad_wire_get32(body);
-	owner->as_of = triad_wire_get32(body);
-	flags = triad_wire_get8(body);
-	owner->is_list = flags & IS_LIST;
-	owner->is_draining = flags & IS_DRAINING;
-	owner->part = triad_wire_get16(body);
-	owner->n_parts = triad_wire_get16(body);
-	owner->load = triad_wire_get8(body);
-	get_text(body, owner->address);
-	owner->port = triad_wire_get16(body);
-	owner->n_nodes = triad_wire_get32(body);
-	owner->n = triad_wire_get32(body);
+	GET(body, owner_fields, owner);
+	clean_text(owner->address);
 	return has_rest(body, owner->n, CLAIM_SIZE) && is_sound(owner);
 }
 
 bool triad_collect_get_claim(struct triad_wire *body, struct triad_collect_claim *claim)
 {
-	claim->node_guid = triad_wire_get64(body);
-	claim->hops = triad_wire_get8(body);
-	claim->load = triad_wire_get8(body);
+	GET(body, claim_fields, claim);
 	return !body->failed && claim->node_guid;
 }
 
 /* --- WHO_OWNS --- */
+
+static const struct triad_field who_owns_fields[] = {
+	TRIAD_FLAG(struct triad_collect_who_owns, wants_list, 0x1),
+	TRIAD_FIELD(struct triad_collect_who_owns, n, 4),
+};
 
 size_t triad_collect_put_who_owns(const struct triad_collect_head *head,
 	const struct triad_collect_who_owns *who, const uint64_t *guids, uint8_t *to,
@@ -268,8 +216,7 @@ size_t triad_collect_put_who_owns(const struct triad_collect_head *head,
 {
 	struct triad_wire wire = begin(to, size, head, TRIAD_COLLECT_WHO_OWNS);
 
-	triad_wire_put(&wire, 1, who->wants_list ? IS_LIST : 0);
-	triad_wire_put(&wire, 4, who->n);
+	PUT(&wire, who_owns_fields, who);
 	for (uint32_t i = 0; i < who->n && !wire.failed; i++)
 		triad_wire_put(&wire, 8, guids[i]);
 	return end(&wire);
@@ -278,28 +225,33 @@ size_t triad_collect_put_who_owns(const struct triad_collect_head *head,
 bool triad_collect_get_who_owns(
 	struct triad_wire *body, struct triad_collect_who_owns *who)
 {
-	who->wants_list = triad_wire_get8(body) & IS_LIST;
-	who->n = triad_wire_get32(body);
+	GET(body, who_owns_fields, who);
 	return has_rest(body, who->n, GUID_SIZE) && who->wants_list == !who->n;
 }
 
 /* --- TRAP --- */
+
+#define TRAP(member, n) TRIAD_FIELD(struct triad_collect_trap, member, n)
+#define TRAP_FLAG(member, bit) TRIAD_FLAG(struct triad_collect_trap, member, bit)
+
+static const struct triad_field trap_fields[] = {
+	TRAP(wall_us, 8),
+	TRAP(node_guid, 8),
+	TRAP(port, 1),
+	TRAP(cause, 1),
+	TRAP_FLAG(is_raised, 0x1),
+	TRAP_FLAG(is_at_least, 0x2),
+	TRAP(value, 4),
+	TRAP(threshold, 4),
+	TRAP(threshold_unit, 1),
+};
 
 size_t triad_collect_put_trap(const struct triad_collect_head *head,
 	const struct triad_collect_trap *trap, uint8_t *to, size_t size)
 {
 	struct triad_wire wire = begin(to, size, head, TRIAD_COLLECT_TRAP);
 
-	triad_wire_put(&wire, 8, trap->wall_us);
-	triad_wire_put(&wire, 8, trap->node_guid);
-	triad_wire_put(&wire, 1, trap->port);
-	triad_wire_put(&wire, 1, trap->cause);
-	triad_wire_put(&wire, 1,
-		(trap->is_raised ? IS_RAISED : 0) |
-			(trap->is_at_least ? IS_AT_LEAST : 0));
-	put_float(&wire, trap->value);
-	put_float(&wire, trap->threshold);
-	triad_wire_put(&wire, 1, trap->threshold_unit);
+	PUT(&wire, trap_fields, trap);
 	return end(&wire);
 }
 
@@ -310,18 +262,7 @@ static bool is_amount(float value)
 
 bool triad_collect_get_trap(struct triad_wire *body, struct triad_collect_trap *trap)
 {
-	uint8_t flags;
-
-	trap->wall_us = triad_wire_get64(body);
-	trap->node_guid = triad_wire_get64(body);
-	trap->port = triad_wire_get8(body);
-	trap->cause = triad_wire_get8(body);
-	flags = triad_wire_get8(body);
-	trap->is_raised = flags & IS_RAISED;
-	trap->is_at_least = flags & IS_AT_LEAST;
-	trap->value = get_float(body);
-	trap->threshold = get_float(body);
-	trap->threshold_unit = triad_wire_get8(body);
+	GET(body, trap_fields, trap);
 	return !body->failed && trap->node_guid && trap->cause < TRIAD_ALERT_N_CAUSES &&
 		is_amount(trap->value) && is_amount(trap->threshold) &&
 		trap->threshold_unit <= TRIAD_THRESHOLD_PERCENT;
@@ -329,46 +270,45 @@ bool triad_collect_get_trap(struct triad_wire *body, struct triad_collect_trap *
 
 /* --- AGAIN, CLEAR --- */
 
+static const struct triad_field again_fields[] = {
+	TRIAD_FIELD(struct triad_collect_again, from, 4),
+};
+
 size_t triad_collect_put_again(const struct triad_collect_head *head,
 	const struct triad_collect_again *again, uint8_t *to, size_t size)
 {
 	struct triad_wire wire = begin(to, size, head, TRIAD_COLLECT_AGAIN);
 
-	triad_wire_put(&wire, 4, again->from);
+	PUT(&wire, again_fields, again);
 	return end(&wire);
 }
 
 bool triad_collect_get_again(struct triad_wire *body, struct triad_collect_again *again)
 {
-	again->from = triad_wire_get32(body);
+	GET(body, again_fields, again);
 	return !body->failed;
 }
+
+static const struct triad_field clear_fields[] = {
+	TRIAD_FIELD(struct triad_collect_clear, request, 8),
+	TRIAD_FIELD(struct triad_collect_clear, node_guid, 8),
+	TRIAD_FIELD(struct triad_collect_clear, port, 1),
+	TRIAD_FLAG(struct triad_collect_clear, totals, 0x1),
+	TRIAD_FLAG(struct triad_collect_clear, histograms, 0x2),
+	TRIAD_FLAG(struct triad_collect_clear, hardware, 0x4),
+};
 
 size_t triad_collect_put_clear(const struct triad_collect_head *head,
 	const struct triad_collect_clear *clear, uint8_t *to, size_t size)
 {
 	struct triad_wire wire = begin(to, size, head, TRIAD_COLLECT_CLEAR);
 
-	triad_wire_put(&wire, 8, clear->request);
-	triad_wire_put(&wire, 8, clear->node_guid);
-	triad_wire_put(&wire, 1, clear->port);
-	triad_wire_put(&wire, 1,
-		(clear->totals ? CLEAR_TOTALS : 0) |
-			(clear->histograms ? CLEAR_HISTOGRAMS : 0) |
-			(clear->hardware ? CLEAR_HARDWARE : 0));
+	PUT(&wire, clear_fields, clear);
 	return end(&wire);
 }
 
 bool triad_collect_get_clear(struct triad_wire *body, struct triad_collect_clear *clear)
 {
-	uint8_t flags;
-
-	clear->request = triad_wire_get64(body);
-	clear->node_guid = triad_wire_get64(body);
-	clear->port = triad_wire_get8(body);
-	flags = triad_wire_get8(body);
-	clear->totals = flags & CLEAR_TOTALS;
-	clear->histograms = flags & CLEAR_HISTOGRAMS;
-	clear->hardware = flags & CLEAR_HARDWARE;
+	GET(body, clear_fields, clear);
 	return !body->failed;
 }

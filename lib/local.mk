@@ -7,6 +7,7 @@ libtriad_la_SOURCES = \
 	lib/address.c \
 	lib/clock.c \
 	lib/diag.c \
+	lib/fields.c lib/fields.h \
 	lib/file.c \
 	lib/file_trust.c \
 	lib/json.c \

@@ -3,12 +3,37 @@
 
 #include <errno.h>
 
-#include "triad/wire.h"
+#include "lib/fields.h"
 
 #define MAGIC 0x5472456cu
 #define KNOWN_FLAGS                                                                    \
 	(TRIAD_ELECTION_IS_ABLE | TRIAD_ELECTION_IS_WITNESS |                          \
 		TRIAD_ELECTION_SM_IS_MASTER)
+
+#define FIELD(member, n) TRIAD_FIELD(struct triad_election_message, member, n)
+
+/* Behind magic and version; entries of the blacklist follow. */
+static const struct triad_field fields[] = {
+	FIELD(kind, 1),
+	FIELD(state, 1),
+	FIELD(flags, 1),
+	FIELD(from, 8),
+	FIELD(to, 8),
+	FIELD(priority, 4),
+	FIELD(blacklist.n, 4),
+	FIELD(round, 8),
+	FIELD(answers, 8),
+	FIELD(term, 8),
+	FIELD(claim, 8),
+	FIELD(grant, 8),
+	FIELD(generation, 8),
+	FIELD(hash, 8),
+	FIELD(newest, 8),
+	FIELD(lease_ms, 4),
+	FIELD(held, 8),
+};
+
+#define N_FIELDS (sizeof(fields) / sizeof(fields[0]))
 
 size_t triad_election_message_encode(const struct triad_election_message *message,
 	uint8_t octets[TRIAD_ELECTION_MESSAGE_SIZE])
@@ -19,23 +44,7 @@ size_t triad_election_message_encode(const struct triad_election_message *messag
 	triad_wire_init(&wire, octets, TRIAD_ELECTION_MESSAGE_SIZE);
 	triad_wire_put(&wire, 4, MAGIC);
 	triad_wire_put(&wire, 1, TRIAD_ELECTION_VERSION);
-	triad_wire_put(&wire, 1, message->kind);
-	triad_wire_put(&wire, 1, message->state);
-	triad_wire_put(&wire, 1, message->flags);
-	triad_wire_put(&wire, 8, message->from);
-	triad_wire_put(&wire, 8, message->to);
-	triad_wire_put(&wire, 4, message->priority);
-	triad_wire_put(&wire, 4, list->n);
-	triad_wire_put(&wire, 8, message->round);
-	triad_wire_put(&wire, 8, message->answers);
-	triad_wire_put(&wire, 8, message->term);
-	triad_wire_put(&wire, 8, message->claim);
-	triad_wire_put(&wire, 8, message->grant);
-	triad_wire_put(&wire, 8, message->generation);
-	triad_wire_put(&wire, 8, message->hash);
-	triad_wire_put(&wire, 8, message->newest);
-	triad_wire_put(&wire, 4, message->lease_ms);
-	triad_wire_put(&wire, 8, message->held);
+	triad_fields_put(&wire, fields, N_FIELDS, message);
 	for (uint32_t i = 0; i < list->n; i++) {
 		triad_wire_put(&wire, 8, list->entries[i].id);
 		triad_wire_put(&wire, 4, list->entries[i].version);
@@ -88,23 +97,7 @@ int triad_election_message_decode(
 		return EINVAL;
 	if (triad_wire_get(&wire, 1) != TRIAD_ELECTION_VERSION)
 		return wire.failed ? EINVAL : EPROTONOSUPPORT;
-	message->kind = (enum triad_election_kind)triad_wire_get(&wire, 1);
-	message->state = (enum triad_election_state)triad_wire_get(&wire, 1);
-	message->flags = (uint8_t)triad_wire_get(&wire, 1);
-	message->from = triad_wire_get(&wire, 8);
-	message->to = triad_wire_get(&wire, 8);
-	message->priority = (uint32_t)triad_wire_get(&wire, 4);
-	message->blacklist.n = (uint32_t)triad_wire_get(&wire, 4);
-	message->round = triad_wire_get(&wire, 8);
-	message->answers = triad_wire_get(&wire, 8);
-	message->term = triad_wire_get(&wire, 8);
-	message->claim = triad_wire_get(&wire, 8);
-	message->grant = triad_wire_get(&wire, 8);
-	message->generation = triad_wire_get(&wire, 8);
-	message->hash = triad_wire_get(&wire, 8);
-	message->newest = triad_wire_get(&wire, 8);
-	message->lease_ms = (uint32_t)triad_wire_get(&wire, 4);
-	message->held = triad_wire_get(&wire, 8);
+	triad_fields_get(&wire, fields, N_FIELDS, message);
 	if (read_blacklist(&wire, &message->blacklist) || wire.failed ||
 		wire.at != wire.size || !is_sound(message))
 		return EINVAL;

@@ -14,6 +14,7 @@ unit_tests = \
 	tests/unit/command/test_control \
 	tests/unit/lib/test_diag \
 	tests/unit/ib/test_fabric \
+	tests/unit/lib/test_fields \
 	tests/unit/lib/test_file \
 	tests/unit/lib/test_json \
 	tests/unit/conf/test_lists \
