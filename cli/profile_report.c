@@ -17,7 +17,7 @@
 #define OCTETS_PER_WORD 4
 #define BITS_PER_WORD 32
 
-double triad_report_bin_bps(const struct triad_report *report, uint64_t i)
+double triad_report_bin_bps(const struct triad_profile_report_data *report, uint64_t i)
 {
 	const struct triad_stats *stats = report->stats;
 	uint64_t begin_us = stats->first_us + i * stats->bin_us;
@@ -28,7 +28,7 @@ double triad_report_bin_bps(const struct triad_report *report, uint64_t i)
 	return length_us ? stats->bins[i] * BITS_PER_WORD * 1e6 / (double)length_us : 0;
 }
 
-double triad_report_octets(const struct triad_report *report)
+double triad_report_octets(const struct triad_profile_report_data *report)
 {
 	double words = 0;
 
@@ -123,8 +123,9 @@ static bool write_to(
 	return false;
 }
 
-static int write_report(const struct triad_report *report, struct sink *sink,
-	void (*render)(const struct triad_report *, struct triad_output *))
+static int write_report(const struct triad_profile_report_data *report,
+	struct sink *sink,
+	void (*render)(const struct triad_profile_report_data *, struct triad_output *))
 {
 	struct triad_output output;
 
@@ -136,7 +137,7 @@ static int write_report(const struct triad_report *report, struct sink *sink,
 	return sink->error;
 }
 
-static int draw(const struct triad_report *report, const char *path)
+static int draw(const struct triad_profile_report_data *report, const char *path)
 {
 	struct sink sink = {.file = fopen(path, "we")};
 	int error = sink.file ? write_report(report, &sink, triad_report_svg) : errno;
@@ -148,8 +149,8 @@ static int draw(const struct triad_report *report, const char *path)
 	return error ? TRIAD_CONTROL_FAILED : TRIAD_CONTROL_DONE;
 }
 
-static int show(
-	const struct triad_profile_command *command, const struct triad_report *report)
+static int show(const struct triad_profile_command *command,
+	const struct triad_profile_report_data *report)
 {
 	struct sink sink = {.file = stdout};
 	int error = write_report(
@@ -178,7 +179,7 @@ static int report_on(
 	const struct triad_profile_command *command, const struct triad_stats *stats)
 {
 	struct triad_links links;
-	struct triad_report report = {.stats = stats,
+	struct triad_profile_report_data report = {.stats = stats,
 		.links = &links,
 		.n_files = command->n_files,
 		.limit = command->limit};

@@ -9,7 +9,7 @@
 #include "cli/profile_stats.h"
 #include "triad/output.h"
 
-struct triad_report {
+struct triad_profile_report_data {
 	const struct triad_stats *stats;
 	const struct triad_links *links;
 	unsigned n_files;
@@ -18,15 +18,18 @@ struct triad_report {
 
 /* The mean of the fabric's traffic in bin 'i', in bits per second; the last bin is as
  * long as there are frames. */
-double triad_report_bin_bps(const struct triad_report *report, uint64_t i);
+double triad_report_bin_bps(const struct triad_profile_report_data *report, uint64_t i);
 
 /* Octets that all ports sent. */
-double triad_report_octets(const struct triad_report *report);
+double triad_report_octets(const struct triad_profile_report_data *report);
 
-void triad_report_text(const struct triad_report *report, struct triad_output *output);
-void triad_report_json(const struct triad_report *report, struct triad_output *output);
+void triad_report_text(
+	const struct triad_profile_report_data *report, struct triad_output *output);
+void triad_report_json(
+	const struct triad_profile_report_data *report, struct triad_output *output);
 
 /* A picture by itself: no script, no font and nothing from elsewhere. */
-void triad_report_svg(const struct triad_report *report, struct triad_output *output);
+void triad_report_svg(
+	const struct triad_profile_report_data *report, struct triad_output *output);
 
 #endif

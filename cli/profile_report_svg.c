@@ -30,7 +30,7 @@ static const char head[] =
 	"<title>Traffic of an InfiniBand fabric</title>\n"
 	"<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n";
 
-static unsigned n_bars(const struct triad_report *report)
+static unsigned n_bars(const struct triad_profile_report_data *report)
 {
 	size_t n = report->links->n_links;
 
@@ -53,7 +53,7 @@ static double round_up(double value)
 	return round[i] * power;
 }
 
-static double greatest_bin(const struct triad_report *report)
+static double greatest_bin(const struct triad_profile_report_data *report)
 {
 	double most = 0;
 
@@ -62,7 +62,8 @@ static double greatest_bin(const struct triad_report *report)
 	return most;
 }
 
-static void put_title(const struct triad_report *report, struct triad_output *output)
+static void put_title(
+	const struct triad_profile_report_data *report, struct triad_output *output)
 {
 	const struct triad_stats *stats = report->stats;
 	char from[TRIAD_CLOCK_TEXT_SIZE], to[TRIAD_CLOCK_TEXT_SIZE];
@@ -81,8 +82,8 @@ static void put_title(const struct triad_report *report, struct triad_output *ou
 
 /* --- traffic over time --- */
 
-static void put_scale(
-	const struct triad_report *report, struct triad_output *output, double most)
+static void put_scale(const struct triad_profile_report_data *report,
+	struct triad_output *output, double most)
 {
 	const struct triad_stats *stats = report->stats;
 	uint64_t span_us = stats->last_us - stats->first_us;
@@ -109,7 +110,8 @@ static void put_scale(
 	}
 }
 
-static void put_traffic(const struct triad_report *report, struct triad_output *output)
+static void put_traffic(
+	const struct triad_profile_report_data *report, struct triad_output *output)
 {
 	const struct triad_stats *stats = report->stats;
 	double most = round_up(greatest_bin(report));
@@ -182,7 +184,8 @@ static void put_legend(struct triad_output *output)
 		BARS_TOP - 20, BAR_LEFT + 140, BARS_TOP - 20);
 }
 
-static void put_bars(const struct triad_report *report, struct triad_output *output)
+static void put_bars(
+	const struct triad_profile_report_data *report, struct triad_output *output)
 {
 	const struct triad_links *links = report->links;
 	double most = 0;
@@ -208,7 +211,8 @@ static void put_bars(const struct triad_report *report, struct triad_output *out
 	}
 }
 
-void triad_report_svg(const struct triad_report *report, struct triad_output *output)
+void triad_report_svg(
+	const struct triad_profile_report_data *report, struct triad_output *output)
 {
 	double height = BARS_TOP + n_bars(report) * BAR_STEP + 40;
 

@@ -61,7 +61,8 @@ static uint64_t n_restarts(const struct triad_stats *stats)
 	return n;
 }
 
-static void put_head(const struct triad_report *report, struct triad_output *output)
+static void put_head(
+	const struct triad_profile_report_data *report, struct triad_output *output)
 {
 	const struct triad_stats *stats = report->stats;
 	char from[TRIAD_CLOCK_TEXT_SIZE], to[TRIAD_CLOCK_TEXT_SIZE], octets[32];
@@ -95,7 +96,8 @@ static void put_head(const struct triad_report *report, struct triad_output *out
 /* --- traffic over time --- */
 
 /* The mean of 'n' bins from 'first' on. */
-static double mean_bps(const struct triad_report *report, uint64_t first, uint64_t n)
+static double mean_bps(
+	const struct triad_profile_report_data *report, uint64_t first, uint64_t n)
 {
 	double sum = 0;
 	uint64_t i;
@@ -105,7 +107,8 @@ static double mean_bps(const struct triad_report *report, uint64_t first, uint64
 	return sum / (double)(i - first);
 }
 
-static void put_traffic(const struct triad_report *report, struct triad_output *output)
+static void put_traffic(
+	const struct triad_profile_report_data *report, struct triad_output *output)
 {
 	const struct triad_stats *stats = report->stats;
 	uint64_t n = (stats->n_bins + MAX_LINES - 1) / MAX_LINES;
@@ -151,7 +154,7 @@ static void put_link(struct triad_output *output, const struct triad_link *link)
 		gbps(link->peak_bps[0]), gbps(link->peak_bps[1]), peak);
 }
 
-static void put_links(const struct triad_report *report, const char *title,
+static void put_links(const struct triad_profile_report_data *report, const char *title,
 	const size_t *order, struct triad_output *output)
 {
 	const struct triad_links *links = report->links;
@@ -165,7 +168,8 @@ static void put_links(const struct triad_report *report, const char *title,
 		put_link(output, &links->links[order[i]]);
 }
 
-static void put_bundles(const struct triad_report *report, struct triad_output *output)
+static void put_bundles(
+	const struct triad_profile_report_data *report, struct triad_output *output)
 {
 	const struct triad_links *links = report->links;
 
@@ -189,7 +193,8 @@ static void put_bundles(const struct triad_report *report, struct triad_output *
 	}
 }
 
-static void put_gaps(const struct triad_report *report, struct triad_output *output)
+static void put_gaps(
+	const struct triad_profile_report_data *report, struct triad_output *output)
 {
 	const struct triad_stats *stats = report->stats;
 	uint64_t n = stats->n_gaps < TRIAD_STATS_MAX_GAPS ? stats->n_gaps
@@ -214,7 +219,8 @@ static void put_gaps(const struct triad_report *report, struct triad_output *out
 			stats->n_gaps - report->limit);
 }
 
-void triad_report_text(const struct triad_report *report, struct triad_output *output)
+void triad_report_text(
+	const struct triad_profile_report_data *report, struct triad_output *output)
 {
 	if (!report->stats->n_frames) {
 		triad_output_printf(output, "There is no sweep in these files.\n");
@@ -276,8 +282,9 @@ static void json_link(struct triad_json *json, const struct triad_link *link)
 	triad_json_object_end(json);
 }
 
-static void json_links(struct triad_json *json, const struct triad_report *report,
-	const char *name, const size_t *order)
+static void json_links(struct triad_json *json,
+	const struct triad_profile_report_data *report, const char *name,
+	const size_t *order)
 {
 	triad_json_array_begin(json, name);
 	for (size_t i = 0; i < report->links->n_links && i < report->limit; i++)
@@ -285,7 +292,8 @@ static void json_links(struct triad_json *json, const struct triad_report *repor
 	triad_json_array_end(json);
 }
 
-static void json_traffic(struct triad_json *json, const struct triad_report *report)
+static void json_traffic(
+	struct triad_json *json, const struct triad_profile_report_data *report)
 {
 	const struct triad_stats *stats = report->stats;
 
@@ -299,7 +307,8 @@ static void json_traffic(struct triad_json *json, const struct triad_report *rep
 	triad_json_object_end(json);
 }
 
-static void json_bundles(struct triad_json *json, const struct triad_report *report)
+static void json_bundles(
+	struct triad_json *json, const struct triad_profile_report_data *report)
 {
 	const struct triad_links *links = report->links;
 
@@ -357,7 +366,8 @@ static void json_gaps(struct triad_json *json, const struct triad_stats *stats)
 	triad_json_array_end(json);
 }
 
-void triad_report_json(const struct triad_report *report, struct triad_output *output)
+void triad_report_json(
+	const struct triad_profile_report_data *report, struct triad_output *output)
 {
 	const struct triad_stats *stats = report->stats;
 	struct triad_json json;

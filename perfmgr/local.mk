@@ -14,7 +14,7 @@ libtriad_la_SOURCES += \
 	perfmgr/formats/sflow_schedule.c perfmgr/formats/sflow_schedule.h \
 	perfmgr/groups.c perfmgr/groups.h \
 	perfmgr/rows.c perfmgr/rows.h \
-	perfmgr/sweep/agents.c perfmgr/sweep/agents.h \
+	perfmgr/sweep/sweep_agents.c perfmgr/sweep/sweep_agents.h \
 	perfmgr/sweep/answers.c perfmgr/sweep/answers.h \
 	perfmgr/sweep/plan.c perfmgr/sweep/plan.h \
 	perfmgr/sweep/sweep.c perfmgr/sweep/sweep.h \

@@ -17,8 +17,8 @@ void triad_clients_count(struct triad_clients *clients, uint16_t lid, int refuse
 
 /* Into its place among 'n' that are sorted; the last one falls out when 'room' is
  * full. */
-static size_t insert(struct triad_client *top, size_t n, size_t room,
-	const struct triad_client *client)
+static size_t insert(struct triad_path_client *top, size_t n, size_t room,
+	const struct triad_path_client *client)
 {
 	size_t at = n;
 
@@ -34,13 +34,13 @@ static size_t insert(struct triad_client *top, size_t n, size_t room,
 }
 
 size_t triad_clients_top(
-	const struct triad_clients *clients, struct triad_client *top, size_t n)
+	const struct triad_clients *clients, struct triad_path_client *top, size_t n)
 {
 	size_t found = 0;
 
 	for (unsigned lid = 0; lid < TRIAD_PATH_N_LIDS; lid++) {
 		const struct triad_client_counts *counts = &clients->of_lid[lid];
-		struct triad_client client = {.lid = (uint16_t)lid,
+		struct triad_path_client client = {.lid = (uint16_t)lid,
 			.n_requests = atomic_load_explicit(
 				&counts->n_requests, memory_order_relaxed),
 			.n_refused = atomic_load_explicit(

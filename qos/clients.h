@@ -21,7 +21,7 @@ struct triad_clients {
 };
 
 /* One of those that ask most. */
-struct triad_client {
+struct triad_path_client {
 	uint16_t lid;
 	uint64_t n_requests, n_refused;
 };
@@ -31,6 +31,6 @@ void triad_clients_count(struct triad_clients *clients, uint16_t lid, int refuse
 /* Fills 'top' with the 'n' LIDs that asked most, in that order; returns how many there
  * are, at most 'n'. */
 size_t triad_clients_top(
-	const struct triad_clients *clients, struct triad_client *top, size_t n);
+	const struct triad_clients *clients, struct triad_path_client *top, size_t n);
 
 #endif

@@ -7,7 +7,7 @@
 
 /* --- answers --- */
 
-static void take_sign_of_life(struct triad_agent *agent)
+static void take_sign_of_life(struct triad_sweep_agent *agent)
 {
 	agent->answered = true;
 	agent->was_alive = true;
@@ -15,8 +15,8 @@ static void take_sign_of_life(struct triad_agent *agent)
 	agent->backoff = (struct triad_backoff){0};
 }
 
-void triad_answer_capabilities(
-	struct triad_agents *agents, struct triad_agent *agent, uint16_t capabilities)
+void triad_answer_capabilities(struct triad_sweep_agents *agents,
+	struct triad_sweep_agent *agent, uint16_t capabilities)
 {
 	take_sign_of_life(agent);
 	agent->pending &= (uint8_t)~TRIAD_ASK_CAPABILITIES;
@@ -48,8 +48,8 @@ static bool is_unchanged(
 
 /* What the ports wait for is decided: those whose errors are known and unchanged are
  * through with them, the others are read. */
-static void settle_waiting_ports(
-	struct triad_agents *agents, struct triad_agent *agent, uint64_t now_us)
+static void settle_waiting_ports(struct triad_sweep_agents *agents,
+	struct triad_sweep_agent *agent, uint64_t now_us)
 {
 	for (uint32_t i = 0; i < agent->n_ports; i++) {
 		struct triad_port_plan *state = triad_plan_of(agents, agent, i);
@@ -68,14 +68,16 @@ static void settle_waiting_ports(
 }
 
 /* Their sums changed, or are not to be had. */
-static void forget_errors(struct triad_agents *agents, struct triad_agent *agent)
+static void forget_errors(
+	struct triad_sweep_agents *agents, struct triad_sweep_agent *agent)
 {
 	for (uint32_t i = 0; i < agent->n_ports; i++)
 		agents->ports[agent->first_port + i].errors_known = false;
 }
 
-void triad_answer_summary(struct triad_agents *agents, struct triad_agent *agent,
-	const struct triad_pma_reading *sums, uint64_t now_us)
+void triad_answer_summary(struct triad_sweep_agents *agents,
+	struct triad_sweep_agent *agent, const struct triad_pma_reading *sums,
+	uint64_t now_us)
 {
 	/* It may have lost its ports but one, and so its place, since it was asked. */
 	struct triad_summary *summary = agent->summary == TRIAD_FABRIC_NONE
@@ -103,8 +105,8 @@ static uint32_t near_full(const struct triad_pma_reading *reading)
 	return mask;
 }
 
-static void add_to_summary(struct triad_agents *agents, const struct triad_agent *agent,
-	const struct triad_pma_reading *reading)
+static void add_to_summary(struct triad_sweep_agents *agents,
+	const struct triad_sweep_agent *agent, const struct triad_pma_reading *reading)
 {
 	struct triad_summary *summary;
 
@@ -118,8 +120,8 @@ static void add_to_summary(struct triad_agents *agents, const struct triad_agent
 
 /* A port is reset when all that is to be read of it has been: an agent may have one
  * register for what it shows in both attributes. */
-static void plan_resets(
-	struct triad_agents *agents, struct triad_agent *agent, uint32_t port)
+static void plan_resets(struct triad_sweep_agents *agents,
+	struct triad_sweep_agent *agent, uint32_t port)
 {
 	struct triad_port_plan *state = &agents->ports[port];
 	const uint8_t reads = TRIAD_ASK_COUNTERS | TRIAD_ASK_EXTENDED;
@@ -134,8 +136,8 @@ static void plan_resets(
 	triad_plan_add(agents, agent, port, resets);
 }
 
-void triad_answer_reading(struct triad_agents *agents, struct triad_agent *agent,
-	uint32_t port, enum triad_question question,
+void triad_answer_reading(struct triad_sweep_agents *agents,
+	struct triad_sweep_agent *agent, uint32_t port, enum triad_question question,
 	const struct triad_pma_reading *reading)
 {
 	struct triad_port_plan *state = &agents->ports[port];
@@ -156,7 +158,7 @@ void triad_answer_reading(struct triad_agents *agents, struct triad_agent *agent
 }
 
 void triad_answer_reset(
-	struct triad_agents *agents, uint32_t port, enum triad_question question)
+	struct triad_sweep_agents *agents, uint32_t port, enum triad_question question)
 {
 	struct triad_port_plan *state = &agents->ports[port];
 
@@ -167,8 +169,8 @@ void triad_answer_reset(
 	triad_plan_finish_if_through(agents, state);
 }
 
-void triad_answer_refusal(struct triad_agents *agents, struct triad_agent *agent,
-	uint32_t port, enum triad_question question)
+void triad_answer_refusal(struct triad_sweep_agents *agents,
+	struct triad_sweep_agent *agent, uint32_t port, enum triad_question question)
 {
 	struct triad_port_plan *state = &agents->ports[port];
 
@@ -212,7 +214,7 @@ static bool is_same_place(
 	return a->lid == b->lid && a->qpn == b->qpn;
 }
 
-bool triad_answer_redirect(struct triad_agent *agent,
+bool triad_answer_redirect(struct triad_sweep_agent *agent,
 	const struct triad_mad_address *from, const struct triad_mad_address *to)
 {
 	if (is_same_place(from, to))
@@ -228,7 +230,7 @@ bool triad_answer_redirect(struct triad_agent *agent,
 /* --- silence --- */
 
 /* Asks it nothing more in this sweep. */
-static void silence(struct triad_agents *agents, struct triad_agent *agent)
+static void silence(struct triad_sweep_agents *agents, struct triad_sweep_agent *agent)
 {
 	if (agent->silent)
 		return;
@@ -251,8 +253,8 @@ static void silence(struct triad_agents *agents, struct triad_agent *agent)
 
 /* A reset may have been done all the same: read once more, so that what is counted from
  * now on is not taken for what was counted before. */
-static void miss_reset(struct triad_agents *agents, struct triad_agent *agent,
-	uint32_t port, enum triad_question question)
+static void miss_reset(struct triad_sweep_agents *agents,
+	struct triad_sweep_agent *agent, uint32_t port, enum triad_question question)
 {
 	if (!agent->silent)
 		triad_plan_add(agents, agent, port,
@@ -260,8 +262,8 @@ static void miss_reset(struct triad_agents *agents, struct triad_agent *agent,
 						    : TRIAD_ASK_EXTENDED);
 }
 
-static void miss_port(struct triad_agents *agents, struct triad_agent *agent,
-	uint32_t port, enum triad_question question)
+static void miss_port(struct triad_sweep_agents *agents,
+	struct triad_sweep_agent *agent, uint32_t port, enum triad_question question)
 {
 	struct triad_port_plan *state = &agents->ports[port];
 
@@ -279,8 +281,8 @@ static void miss_port(struct triad_agents *agents, struct triad_agent *agent,
 	triad_plan_finish_if_through(agents, state);
 }
 
-void triad_answer_silence(struct triad_agents *agents, struct triad_agent *agent,
-	uint32_t port, enum triad_question question)
+void triad_answer_silence(struct triad_sweep_agents *agents,
+	struct triad_sweep_agent *agent, uint32_t port, enum triad_question question)
 {
 	bool is_of_agent = question <= TRIAD_ASK_SUMMARY;
 

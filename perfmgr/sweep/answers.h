@@ -16,32 +16,33 @@
 #ifndef TRIAD_PERFMGR_ANSWERS_H
 #define TRIAD_PERFMGR_ANSWERS_H
 
-#include "perfmgr/sweep/agents.h"
+#include "perfmgr/sweep/sweep_agents.h"
 
 /* An agent that sends us on more often in one sweep sends us in circles. */
 #define TRIAD_MAX_REDIRECTS 4
 
-void triad_answer_capabilities(
-	struct triad_agents *agents, struct triad_agent *agent, uint16_t capabilities);
-void triad_answer_summary(struct triad_agents *agents, struct triad_agent *agent,
-	const struct triad_pma_reading *sums, uint64_t now_us);
-void triad_answer_reading(struct triad_agents *agents, struct triad_agent *agent,
-	uint32_t port, enum triad_question question,
+void triad_answer_capabilities(struct triad_sweep_agents *agents,
+	struct triad_sweep_agent *agent, uint16_t capabilities);
+void triad_answer_summary(struct triad_sweep_agents *agents,
+	struct triad_sweep_agent *agent, const struct triad_pma_reading *sums,
+	uint64_t now_us);
+void triad_answer_reading(struct triad_sweep_agents *agents,
+	struct triad_sweep_agent *agent, uint32_t port, enum triad_question question,
 	const struct triad_pma_reading *reading);
 void triad_answer_reset(
-	struct triad_agents *agents, uint32_t port, enum triad_question question);
+	struct triad_sweep_agents *agents, uint32_t port, enum triad_question question);
 
 /* It does not do what was asked. */
-void triad_answer_refusal(struct triad_agents *agents, struct triad_agent *agent,
-	uint32_t port, enum triad_question question);
+void triad_answer_refusal(struct triad_sweep_agents *agents,
+	struct triad_sweep_agent *agent, uint32_t port, enum triad_question question);
 
 /* What was asked at 'from' is to be asked at 'to'; the question stays pending and is to
  * be sent to agent->to.  Returns false when it sends us in circles. */
-bool triad_answer_redirect(struct triad_agent *agent,
+bool triad_answer_redirect(struct triad_sweep_agent *agent,
 	const struct triad_mad_address *from, const struct triad_mad_address *to);
 
 /* No answer came, in spite of all retries. */
-void triad_answer_silence(struct triad_agents *agents, struct triad_agent *agent,
-	uint32_t port, enum triad_question question);
+void triad_answer_silence(struct triad_sweep_agents *agents,
+	struct triad_sweep_agent *agent, uint32_t port, enum triad_question question);
 
 #endif

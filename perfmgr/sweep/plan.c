@@ -27,15 +27,15 @@ static bool is_left_out(struct triad_backoff *backoff, bool ask_silent)
 
 /* --- a port's questions --- */
 
-struct triad_port_plan *triad_plan_of(
-	struct triad_agents *agents, const struct triad_agent *agent, uint32_t offset)
+struct triad_port_plan *triad_plan_of(struct triad_sweep_agents *agents,
+	const struct triad_sweep_agent *agent, uint32_t offset)
 {
 	uint32_t port = agent->first_port + offset;
 
 	return agents->fabric->ports[port].has_pma ? &agents->ports[port] : NULL;
 }
 
-static void finish(struct triad_agents *agents, struct triad_port_plan *state)
+static void finish(struct triad_sweep_agents *agents, struct triad_port_plan *state)
 {
 	bool answered = !state->failed;
 
@@ -47,7 +47,7 @@ static void finish(struct triad_agents *agents, struct triad_port_plan *state)
 }
 
 void triad_plan_finish_if_through(
-	struct triad_agents *agents, struct triad_port_plan *state)
+	struct triad_sweep_agents *agents, struct triad_port_plan *state)
 {
 	if (state->todo || state->pending || state->finished)
 		return;
@@ -56,7 +56,8 @@ void triad_plan_finish_if_through(
 	finish(agents, state);
 }
 
-void triad_plan_leave_out(struct triad_agents *agents, struct triad_port_plan *state)
+void triad_plan_leave_out(
+	struct triad_sweep_agents *agents, struct triad_port_plan *state)
 {
 	state->failed = true;
 	state->left_out = true;
@@ -65,14 +66,15 @@ void triad_plan_leave_out(struct triad_agents *agents, struct triad_port_plan *s
 }
 
 /* Gives up on a port, except for what is pending. */
-void triad_plan_give_up(struct triad_agents *agents, struct triad_port_plan *state)
+void triad_plan_give_up(
+	struct triad_sweep_agents *agents, struct triad_port_plan *state)
 {
 	state->failed = true;
 	state->todo = 0;
 	triad_plan_finish_if_through(agents, state);
 }
 
-void triad_plan_add(struct triad_agents *agents, struct triad_agent *agent,
+void triad_plan_add(struct triad_sweep_agents *agents, struct triad_sweep_agent *agent,
 	uint32_t port, uint8_t todo)
 {
 	uint32_t offset = port - agent->first_port;
@@ -84,8 +86,8 @@ void triad_plan_add(struct triad_agents *agents, struct triad_agent *agent,
 
 /* --- the plan for an agent whose capabilities are known --- */
 
-uint8_t triad_plan_questions(const struct triad_agents *agents,
-	const struct triad_agent *agent, const struct triad_port_plan *state)
+uint8_t triad_plan_questions(const struct triad_sweep_agents *agents,
+	const struct triad_sweep_agent *agent, const struct triad_port_plan *state)
 {
 	enum triad_sweep_mode mode = agents->params->mode;
 	bool extended = triad_pma_has_extended(agent->capabilities);
@@ -100,7 +102,7 @@ uint8_t triad_plan_questions(const struct triad_agents *agents,
 
 /* Without the extended attribute, each port is read anyway for its data. */
 static bool wants_summary(
-	const struct triad_agents *agents, const struct triad_agent *agent)
+	const struct triad_sweep_agents *agents, const struct triad_sweep_agent *agent)
 {
 	if (agents->params->mode == TRIAD_SWEEP_FULL ||
 		agent->summary == TRIAD_FABRIC_NONE ||
@@ -110,8 +112,8 @@ static bool wants_summary(
 		triad_pma_has_extended(agent->capabilities);
 }
 
-static void plan_port(struct triad_agents *agents, struct triad_agent *agent,
-	struct triad_port_plan *state)
+static void plan_port(struct triad_sweep_agents *agents,
+	struct triad_sweep_agent *agent, struct triad_port_plan *state)
 {
 	bool ask_silent = agents->params->ask_silent || state->resets_all;
 
@@ -121,7 +123,8 @@ static void plan_port(struct triad_agents *agents, struct triad_agent *agent,
 		state->todo = triad_plan_questions(agents, agent, state);
 }
 
-void triad_plan_agent(struct triad_agents *agents, struct triad_agent *agent)
+void triad_plan_agent(
+	struct triad_sweep_agents *agents, struct triad_sweep_agent *agent)
 {
 	if (wants_summary(agents, agent))
 		agent->todo |= TRIAD_ASK_SUMMARY;
@@ -136,7 +139,8 @@ void triad_plan_agent(struct triad_agents *agents, struct triad_agent *agent)
 	}
 }
 
-static bool wants_reset(struct triad_agents *agents, const struct triad_agent *agent)
+static bool wants_reset(
+	struct triad_sweep_agents *agents, const struct triad_sweep_agent *agent)
 {
 	for (uint32_t i = 0; i < agent->n_ports; i++) {
 		const struct triad_port_plan *state = triad_plan_of(agents, agent, i);
@@ -147,7 +151,7 @@ static bool wants_reset(struct triad_agents *agents, const struct triad_agent *a
 	return false;
 }
 
-bool triad_plan_want(struct triad_agents *agents, struct triad_port_plan *state)
+bool triad_plan_want(struct triad_sweep_agents *agents, struct triad_port_plan *state)
 {
 	const struct triad_sweep_sink *sink = agents->sink;
 	uint32_t port = (uint32_t)(state - agents->ports);
@@ -158,7 +162,7 @@ bool triad_plan_want(struct triad_agents *agents, struct triad_port_plan *state)
 }
 
 /* Returns whether the port is wanted; what somebody wants of it waits when not. */
-static bool begin_port(struct triad_agents *agents, struct triad_port_plan *state)
+static bool begin_port(struct triad_sweep_agents *agents, struct triad_port_plan *state)
 {
 	state->todo = 0;
 	state->pending = 0;
@@ -175,7 +179,8 @@ static bool begin_port(struct triad_agents *agents, struct triad_port_plan *stat
 	return true;
 }
 
-static void leave_out_ports(struct triad_agents *agents, struct triad_agent *agent)
+static void leave_out_ports(
+	struct triad_sweep_agents *agents, struct triad_sweep_agent *agent)
 {
 	for (uint32_t i = 0; i < agent->n_ports; i++) {
 		struct triad_port_plan *state = triad_plan_of(agents, agent, i);
@@ -185,7 +190,8 @@ static void leave_out_ports(struct triad_agents *agents, struct triad_agent *age
 	}
 }
 
-void triad_plan_begin_agent(struct triad_agents *agents, struct triad_agent *agent)
+void triad_plan_begin_agent(
+	struct triad_sweep_agents *agents, struct triad_sweep_agent *agent)
 {
 	bool ask_silent = agents->params->ask_silent || wants_reset(agents, agent);
 	uint32_t n_wanted = 0;
@@ -214,10 +220,10 @@ void triad_plan_begin_agent(struct triad_agents *agents, struct triad_agent *age
 		triad_plan_agent(agents, agent);
 	else
 		agent->todo = TRIAD_ASK_CAPABILITIES;
-	triad_agents_make_ready(agents, agent);
+	triad_sweep_agents_make_ready(agents, agent);
 }
 
-void triad_plan_begin(struct triad_agents *agents)
+void triad_plan_begin(struct triad_sweep_agents *agents)
 {
 	agents->ready_first = 0;
 	agents->n_ready = 0;
@@ -226,7 +232,7 @@ void triad_plan_begin(struct triad_agents *agents)
 		triad_plan_begin_agent(agents, &agents->agents[i]);
 }
 
-void triad_plan_cut(struct triad_agents *agents)
+void triad_plan_cut(struct triad_sweep_agents *agents)
 {
 	for (uint32_t i = 0; i < agents->fabric->n_ports; i++) {
 		struct triad_port_plan *state = &agents->ports[i];
@@ -246,7 +252,7 @@ static enum triad_question lowest(uint8_t questions)
 	return (enum triad_question)(questions & -questions);
 }
 
-static enum triad_question ask_agent(struct triad_agent *agent)
+static enum triad_question ask_agent(struct triad_sweep_agent *agent)
 {
 	enum triad_question question = lowest(agent->todo);
 
@@ -255,8 +261,8 @@ static enum triad_question ask_agent(struct triad_agent *agent)
 	return question;
 }
 
-enum triad_question triad_plan_ask(
-	struct triad_agents *agents, struct triad_agent *agent, uint32_t *port)
+enum triad_question triad_plan_ask(struct triad_sweep_agents *agents,
+	struct triad_sweep_agent *agent, uint32_t *port)
 {
 	bool is_probe = agent->backoff.misses && !agent->answered;
 
@@ -282,8 +288,9 @@ enum triad_question triad_plan_ask(
 	return 0;
 }
 
-uint32_t triad_plan_reset_mask(const struct triad_agents *agents,
-	const struct triad_agent *agent, uint32_t port, enum triad_question question)
+uint32_t triad_plan_reset_mask(const struct triad_sweep_agents *agents,
+	const struct triad_sweep_agent *agent, uint32_t port,
+	enum triad_question question)
 {
 	const struct triad_port_plan *state = &agents->ports[port];
 	uint32_t mask = 0;

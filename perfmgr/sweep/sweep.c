@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/queue.h>
 
-#include "perfmgr/sweep/agents.h"
+#include "perfmgr/sweep/sweep_agents.h"
 #include "perfmgr/sweep/answers.h"
 #include "perfmgr/sweep/plan.h"
 #include "perfmgr/sweep/window.h"
@@ -36,7 +36,7 @@ struct triad_sweep {
 	struct triad_sweep_progress progress;
 	struct triad_sweep_counts counts;
 	bool running;
-	struct triad_agents agents;
+	struct triad_sweep_agents agents;
 	struct triad_window window;
 	struct query *queries; /* params.window of them */
 	unsigned n_queries;
@@ -65,7 +65,7 @@ void triad_sweep_free(struct triad_sweep *sweep)
 {
 	if (!sweep)
 		return;
-	triad_agents_clear(&sweep->agents);
+	triad_sweep_agents_clear(&sweep->agents);
 	free(sweep->queries);
 	free(sweep);
 }
@@ -132,7 +132,7 @@ static int make_queries(struct triad_sweep *sweep, unsigned window)
 /* What was asked of who is gone is not asked again; what is in flight keeps its place
  * until it is answered or overdue. */
 static void forget(struct triad_sweep *sweep, struct query *query,
-	struct query_list *list, struct triad_agent *agent)
+	struct query_list *list, struct triad_sweep_agent *agent)
 {
 	if (agent)
 		agent->in_flight--;
@@ -142,7 +142,7 @@ static void forget(struct triad_sweep *sweep, struct query *query,
 }
 
 static void follow(struct triad_sweep *sweep, struct query_list *list,
-	const struct triad_agents *agents, const uint32_t *agent_map,
+	const struct triad_sweep_agents *agents, const uint32_t *agent_map,
 	const uint32_t *port_map)
 {
 	struct query *query = TAILQ_FIRST(list), *next;
@@ -171,19 +171,19 @@ int triad_sweep_adopt(struct triad_sweep *sweep, struct triad_fabric *fabric)
 	const struct triad_fabric *old = sweep->agents.fabric;
 	size_t n_ports = old ? old->n_ports : 0;
 	uint32_t *maps = calloc(2 * n_ports + 1, sizeof(*maps));
-	struct triad_agents agents;
+	struct triad_sweep_agents agents;
 
 	if (!maps)
 		return ENOMEM;
-	if (triad_agents_init(&agents, fabric, &sweep->agents)) {
+	if (triad_sweep_agents_init(&agents, fabric, &sweep->agents)) {
 		free(maps);
 		return ENOMEM;
 	}
-	triad_agents_inherit(&agents, &sweep->agents, !triad_sweep_is_done(sweep), maps,
-		maps + n_ports);
+	triad_sweep_agents_inherit(&agents, &sweep->agents, !triad_sweep_is_done(sweep),
+		maps, maps + n_ports);
 	follow(sweep, &sweep->flying, &agents, maps, maps + n_ports);
 	follow(sweep, &sweep->waiting, &agents, maps, maps + n_ports);
-	triad_agents_clear(&sweep->agents);
+	triad_sweep_agents_clear(&sweep->agents);
 	sweep->agents = agents;
 	free(maps);
 	return 0;
@@ -217,18 +217,18 @@ void triad_sweep_want_reset(struct triad_sweep *sweep, uint32_t port)
 static struct query *new_query(struct triad_sweep *sweep)
 {
 	struct query *query = TAILQ_FIRST(&sweep->free);
-	struct triad_agent *agent;
+	struct triad_sweep_agent *agent;
 
 	if (!query || sweep->n_used >= sweep->window.width)
 		return NULL;
-	while ((agent = triad_agents_take_ready(&sweep->agents))) {
+	while ((agent = triad_sweep_agents_next_ready(&sweep->agents))) {
 		query->question = triad_plan_ask(&sweep->agents, agent, &query->port);
 		if (!query->question)
 			continue; /* an answer makes it ready again */
 		query->agent = (uint32_t)(agent - sweep->agents.agents);
 		query->tries = 0;
 		agent->in_flight++;
-		triad_agents_put_back(&sweep->agents, agent, query->port);
+		triad_sweep_agents_put_back(&sweep->agents, agent, query->port);
 		move(sweep, query, &sweep->free, &sweep->waiting);
 		return query;
 	}
@@ -319,7 +319,7 @@ void triad_sweep_unsend(struct triad_sweep *sweep, uint32_t tid)
 
 /* --- results --- */
 
-static struct triad_agent *agent_of(
+static struct triad_sweep_agent *agent_of(
 	struct triad_sweep *sweep, const struct query *query)
 {
 	return &sweep->agents.agents[query->agent];
@@ -327,11 +327,11 @@ static struct triad_agent *agent_of(
 
 static void release(struct triad_sweep *sweep, struct query *query)
 {
-	struct triad_agent *agent = agent_of(sweep, query);
+	struct triad_sweep_agent *agent = agent_of(sweep, query);
 
 	move(sweep, query, &sweep->flying, &sweep->free);
 	agent->in_flight--;
-	triad_agents_make_ready(&sweep->agents, agent);
+	triad_sweep_agents_make_ready(&sweep->agents, agent);
 }
 
 static void give_up(struct triad_sweep *sweep, struct query *query)
@@ -344,7 +344,7 @@ static void give_up(struct triad_sweep *sweep, struct query *query)
 
 static void time_out(struct triad_sweep *sweep, struct query *query)
 {
-	const struct triad_agent *agent;
+	const struct triad_sweep_agent *agent;
 
 	if (!query->question) {
 		move(sweep, query, &sweep->flying, &sweep->free);
@@ -418,7 +418,7 @@ static bool sends_on(const struct triad_mad_address *from, const uint8_t *mad,
 static void take_capabilities(
 	struct triad_sweep *sweep, struct query *query, const uint8_t *mad)
 {
-	struct triad_agent *agent = agent_of(sweep, query);
+	struct triad_sweep_agent *agent = agent_of(sweep, query);
 	struct triad_pma_redirect redirect;
 
 	if (sends_on(&query->to, mad, &redirect)) {
@@ -434,8 +434,8 @@ static void take_counters(struct triad_sweep *sweep, const struct query *query,
 	const struct triad_pma_reading *reading, uint64_t now_us)
 {
 	const struct triad_sweep_sink *sink = &sweep->sink;
-	struct triad_agents *agents = &sweep->agents;
-	struct triad_agent *agent = agent_of(sweep, query);
+	struct triad_sweep_agents *agents = &sweep->agents;
+	struct triad_sweep_agent *agent = agent_of(sweep, query);
 
 	switch (query->question) {
 	case TRIAD_ASK_SUMMARY:

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The scheduler of a sweep: sends queries to agents, and handles their answers.
  *
- * Model: agents (agents.h) are asked questions (plan.h, answers.h), which the scheduler
- * sends as queries.  At most 'window' queries are outstanding, fewer while many get
- * lost (window.h), at most 'node_window' of them to one agent; agents take turns, so
- * that no switch gets a burst.  A query that is not answered in time is sent again,
- * 'retries' times; a reset is not, because it may have been done and counting has
- * begun again.
+ * Model: agents (sweep_agents.h) are asked questions (plan.h, answers.h), which the
+ * scheduler sends as queries.  At most 'window' queries are outstanding, fewer while
+ * many get lost (window.h), at most 'node_window' of them to one agent; agents take
+ * turns, so that no switch gets a burst.  A query that is not answered in time is sent
+ * again, 'retries' times; a reset is not, because it may have been done and counting
+ * has begun again.
  *
  * What is asked depends on the mode:
  *     triad    the data counters of every port; errors and PortXmitWait of the ports

@@ -168,8 +168,8 @@ static const struct triad_fabric_node *node_of(
 			   ->nodes[snapshot->paths->fabric->ports[port].node];
 }
 
-static void put_client(struct triad_report *report, const struct triad_client *client,
-	const struct triad_fabric_node *node)
+static void put_client(struct triad_report *report,
+	const struct triad_path_client *client, const struct triad_fabric_node *node)
 {
 	if (!report->as_json) {
 		triad_output_printf(report->output,
@@ -190,7 +190,7 @@ int triad_command_run_qos_clients(struct triad_plugin *plugin,
 	const struct triad_command *command, struct triad_output *output)
 {
 	const struct triad_clients *clients = triad_qos_clients(plugin->qos);
-	struct triad_client *top = calloc(command->limit, sizeof(*top));
+	struct triad_path_client *top = calloc(command->limit, sizeof(*top));
 	struct triad_report report = {.output = output, .as_json = command->json};
 	struct triad_qos_snapshot *snapshot;
 	size_t n;

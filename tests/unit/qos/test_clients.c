@@ -8,7 +8,7 @@
 #include "tests/unit/run.h"
 
 static struct triad_clients clients;
-static struct triad_client top[64];
+static struct triad_path_client top[64];
 
 static void count(unsigned lid, unsigned n, unsigned n_refused)
 {

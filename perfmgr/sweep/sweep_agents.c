@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "perfmgr/sweep/agents.h"
+#include "perfmgr/sweep/sweep_agents.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,13 +9,14 @@
 /* --- the list --- */
 
 /* Ports of one node with one LID have one agent. */
-static uint32_t list_agents(const struct triad_fabric *fabric, struct triad_agent *list)
+static uint32_t list_agents(
+	const struct triad_fabric *fabric, struct triad_sweep_agent *list)
 {
 	const struct triad_fabric_port *ports = fabric->ports;
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < fabric->n_ports; i++) {
-		struct triad_agent *last = n ? &list[n - 1] : NULL;
+		struct triad_sweep_agent *last = n ? &list[n - 1] : NULL;
 
 		if (!ports[i].has_pma)
 			continue;
@@ -23,13 +24,14 @@ static uint32_t list_agents(const struct triad_fabric *fabric, struct triad_agen
 			ports[last->first_port].lid == ports[i].lid)
 			last->n_ports = i - last->first_port + 1;
 		else
-			list[n++] = (struct triad_agent){.first_port = i, .n_ports = 1};
+			list[n++] = (struct triad_sweep_agent){
+				.first_port = i, .n_ports = 1};
 	}
 	return n;
 }
 
 struct triad_mad_address triad_agent_own_address(
-	const struct triad_agents *agents, const struct triad_agent *agent)
+	const struct triad_sweep_agents *agents, const struct triad_sweep_agent *agent)
 {
 	const struct triad_fabric_port *port =
 		&agents->fabric->ports[agent->first_port];
@@ -46,10 +48,10 @@ struct triad_mad_address triad_agent_own_address(
 	};
 }
 
-static void prepare_agents(struct triad_agents *agents)
+static void prepare_agents(struct triad_sweep_agents *agents)
 {
 	for (uint32_t i = 0; i < agents->n_agents; i++) {
-		struct triad_agent *agent = &agents->agents[i];
+		struct triad_sweep_agent *agent = &agents->agents[i];
 
 		agent->to = triad_agent_own_address(agents, agent);
 		agent->summary =
@@ -57,12 +59,12 @@ static void prepare_agents(struct triad_agents *agents)
 	}
 }
 
-int triad_agents_init(struct triad_agents *agents, struct triad_fabric *fabric,
-	const struct triad_agents *like)
+int triad_sweep_agents_init(struct triad_sweep_agents *agents,
+	struct triad_fabric *fabric, const struct triad_sweep_agents *like)
 {
 	size_t n = fabric->n_ports ? fabric->n_ports : 1;
 
-	*agents = (struct triad_agents){.sink = like->sink,
+	*agents = (struct triad_sweep_agents){.sink = like->sink,
 		.params = like->params,
 		.progress = like->progress,
 		.fabric = triad_fabric_ref(fabric)};
@@ -78,11 +80,11 @@ int triad_agents_init(struct triad_agents *agents, struct triad_fabric *fabric,
 	}
 	if (agents->ready && agents->summaries)
 		return 0;
-	triad_agents_clear(agents);
+	triad_sweep_agents_clear(agents);
 	return ENOMEM;
 }
 
-void triad_agents_clear(struct triad_agents *agents)
+void triad_sweep_agents_clear(struct triad_sweep_agents *agents)
 {
 	triad_fabric_unref(agents->fabric);
 	free(agents->agents);
@@ -97,7 +99,8 @@ void triad_agents_clear(struct triad_agents *agents)
 	agents->n_agents = 0;
 }
 
-void triad_agents_make_ready(struct triad_agents *agents, struct triad_agent *agent)
+void triad_sweep_agents_make_ready(
+	struct triad_sweep_agents *agents, struct triad_sweep_agent *agent)
 {
 	uint32_t at = (agents->ready_first + agents->n_ready) % agents->n_agents;
 
@@ -108,9 +111,10 @@ void triad_agents_make_ready(struct triad_agents *agents, struct triad_agent *ag
 	agents->n_ready++;
 }
 
-struct triad_agent *triad_agents_take_ready(struct triad_agents *agents)
+struct triad_sweep_agent *triad_sweep_agents_next_ready(
+	struct triad_sweep_agents *agents)
 {
-	struct triad_agent *agent;
+	struct triad_sweep_agent *agent;
 
 	if (!agents->n_ready)
 		return NULL;
@@ -121,8 +125,8 @@ struct triad_agent *triad_agents_take_ready(struct triad_agents *agents)
 	return agent;
 }
 
-void triad_agents_put_back(
-	struct triad_agents *agents, struct triad_agent *agent, uint32_t port)
+void triad_sweep_agents_put_back(struct triad_sweep_agents *agents,
+	struct triad_sweep_agent *agent, uint32_t port)
 {
 	if (agents->ports[port].todo & (uint8_t)~TRIAD_ASK_SUMMARY && !agent->todo) {
 		agents->ready_first += agents->ready_first ? 0 : agents->n_agents;
@@ -132,12 +136,12 @@ void triad_agents_put_back(
 		agent->queued = true;
 		return;
 	}
-	triad_agents_make_ready(agents, agent);
+	triad_sweep_agents_make_ready(agents, agent);
 }
 
 /* --- another fabric --- */
 
-static uint64_t agent_guid(const struct triad_agents *agents, uint32_t agent)
+static uint64_t agent_guid(const struct triad_sweep_agents *agents, uint32_t agent)
 {
 	const struct triad_fabric *fabric = agents->fabric;
 
@@ -145,15 +149,15 @@ static uint64_t agent_guid(const struct triad_agents *agents, uint32_t agent)
 }
 
 static const struct triad_fabric_port *agent_port(
-	const struct triad_agents *agents, uint32_t agent)
+	const struct triad_sweep_agents *agents, uint32_t agent)
 {
 	return &agents->fabric->ports[agents->agents[agent].first_port];
 }
 
 /* <0, 0, >0: 'a' comes before, is, or comes after 'b'.  A switch has one agent, CAs
  * one a port. */
-static int compare(const struct triad_agents *agents_a, uint32_t a,
-	const struct triad_agents *agents_b, uint32_t b)
+static int compare(const struct triad_sweep_agents *agents_a, uint32_t a,
+	const struct triad_sweep_agents *agents_b, uint32_t b)
 {
 	uint64_t guid_a = agent_guid(agents_a, a), guid_b = agent_guid(agents_b, b);
 	const struct triad_fabric_port *port = agent_port(agents_a, a);
@@ -165,9 +169,10 @@ static int compare(const struct triad_agents *agents_a, uint32_t a,
 	return (int)port->number - (int)agent_port(agents_b, b)->number;
 }
 
-static void inherit_agent(struct triad_agent *agent, const struct triad_agent *was)
+static void inherit_agent(
+	struct triad_sweep_agent *agent, const struct triad_sweep_agent *was)
 {
-	struct triad_agent own = *agent;
+	struct triad_sweep_agent own = *agent;
 
 	*agent = *was;
 	agent->first_port = own.first_port;
@@ -184,9 +189,9 @@ static void inherit_agent(struct triad_agent *agent, const struct triad_agent *w
 }
 
 /* The ports of one agent; those that are new to it are asked in a sweep that runs. */
-static void inherit_ports(struct triad_agents *agents, struct triad_agent *agent,
-	const struct triad_agents *old, const struct triad_agent *was, bool running,
-	uint32_t *port_map)
+static void inherit_ports(struct triad_sweep_agents *agents,
+	struct triad_sweep_agent *agent, const struct triad_sweep_agents *old,
+	const struct triad_sweep_agent *was, bool running, uint32_t *port_map)
 {
 	uint32_t from = 0;
 
@@ -220,8 +225,9 @@ static void inherit_ports(struct triad_agents *agents, struct triad_agent *agent
 
 /* The agent has another LID: nothing is known of it any more, but what somebody wants
  * of its ports still is wanted. */
-static void inherit_wishes(struct triad_agents *agents, const struct triad_agent *agent,
-	const struct triad_agents *old, const struct triad_agent *was, bool running)
+static void inherit_wishes(struct triad_sweep_agents *agents,
+	const struct triad_sweep_agent *agent, const struct triad_sweep_agents *old,
+	const struct triad_sweep_agent *was, bool running)
 {
 	for (uint32_t i = 0; i < was->n_ports; i++) {
 		uint32_t old_port = was->first_port + i;
@@ -239,7 +245,7 @@ static void inherit_wishes(struct triad_agents *agents, const struct triad_agent
 	}
 }
 
-static void inherit_progress(struct triad_agents *agents)
+static void inherit_progress(struct triad_sweep_agents *agents)
 {
 	*agents->progress = (struct triad_sweep_progress){0};
 	for (uint32_t i = 0; i < agents->fabric->n_ports; i++) {
@@ -254,8 +260,9 @@ static void inherit_progress(struct triad_agents *agents)
 	}
 }
 
-void triad_agents_inherit(struct triad_agents *agents, const struct triad_agents *old,
-	bool running, uint32_t *agent_map, uint32_t *port_map)
+void triad_sweep_agents_inherit(struct triad_sweep_agents *agents,
+	const struct triad_sweep_agents *old, bool running, uint32_t *agent_map,
+	uint32_t *port_map)
 {
 	uint32_t from = 0;
 
@@ -264,8 +271,8 @@ void triad_agents_inherit(struct triad_agents *agents, const struct triad_agents
 	for (uint32_t i = 0; i < old->n_agents; i++)
 		agent_map[i] = TRIAD_FABRIC_NONE;
 	for (uint32_t i = 0; i < agents->n_agents; i++) {
-		struct triad_agent *agent = &agents->agents[i];
-		const struct triad_agent *was = NULL;
+		struct triad_sweep_agent *agent = &agents->agents[i];
+		const struct triad_sweep_agent *was = NULL;
 
 		while (from < old->n_agents && compare(old, from, agents, i) < 0)
 			from++;
@@ -280,7 +287,7 @@ void triad_agents_inherit(struct triad_agents *agents, const struct triad_agents
 					old->summaries[was->summary];
 			inherit_ports(agents, agent, old, was, running, port_map);
 			if (running && !agent->silent)
-				triad_agents_make_ready(agents, agent);
+				triad_sweep_agents_make_ready(agents, agent);
 			continue;
 		}
 		if (running)

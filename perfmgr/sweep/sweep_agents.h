@@ -14,8 +14,8 @@
  *
  * Internal to the scheduler (sweep.h), which keeps the queries and the time.
  * Thread-safety: none. */
-#ifndef TRIAD_PERFMGR_AGENTS_H
-#define TRIAD_PERFMGR_AGENTS_H
+#ifndef TRIAD_PERFMGR_SWEEP_AGENTS_H
+#define TRIAD_PERFMGR_SWEEP_AGENTS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -44,7 +44,7 @@ struct triad_summary {
 	uint64_t read[TRIAD_FIRST_WIDE_COUNTER]; /* over its ports, as read last */
 };
 
-struct triad_agent {
+struct triad_sweep_agent {
 	struct triad_mad_address to;
 	uint32_t first_port; /* index in the fabric */
 	uint32_t n_ports;
@@ -81,12 +81,12 @@ struct triad_port_plan {
 	bool finished;
 };
 
-struct triad_agents {
+struct triad_sweep_agents {
 	const struct triad_sweep_sink *sink;
 	const struct triad_sweep_params *params;
 	struct triad_sweep_progress *progress;
 	struct triad_fabric *fabric;
-	struct triad_agent *agents;
+	struct triad_sweep_agent *agents;
 	uint32_t n_agents;
 	struct triad_summary *summaries;
 	uint32_t n_summaries;
@@ -98,29 +98,32 @@ struct triad_agents {
 };
 
 /* The agents of 'fabric', which is referenced.  Returns 0 or ENOMEM. */
-int triad_agents_init(struct triad_agents *agents, struct triad_fabric *fabric,
-	const struct triad_agents *like);
-void triad_agents_clear(struct triad_agents *agents);
+int triad_sweep_agents_init(struct triad_sweep_agents *agents,
+	struct triad_fabric *fabric, const struct triad_sweep_agents *like);
+void triad_sweep_agents_clear(struct triad_sweep_agents *agents);
 
 /* Takes over what 'old' knows of agents that are where they were, the questions of a
  * sweep that is 'running' included; agents and ports that are new to it are asked in
  * it.  The maps (room for the old ones' numbers) receive the new index of each agent
  * and port, or TRIAD_FABRIC_NONE. */
-void triad_agents_inherit(struct triad_agents *agents, const struct triad_agents *old,
-	bool running, uint32_t *agent_map, uint32_t *port_map);
+void triad_sweep_agents_inherit(struct triad_sweep_agents *agents,
+	const struct triad_sweep_agents *old, bool running, uint32_t *agent_map,
+	uint32_t *port_map);
 
 /* Where the agent is, as long as it says nothing else. */
 struct triad_mad_address triad_agent_own_address(
-	const struct triad_agents *agents, const struct triad_agent *agent);
+	const struct triad_sweep_agents *agents, const struct triad_sweep_agent *agent);
 
 /* The next agent that may be asked something, or NULL. */
-struct triad_agent *triad_agents_take_ready(struct triad_agents *agents);
-void triad_agents_make_ready(struct triad_agents *agents, struct triad_agent *agent);
+struct triad_sweep_agent *triad_sweep_agents_next_ready(
+	struct triad_sweep_agents *agents);
+void triad_sweep_agents_make_ready(
+	struct triad_sweep_agents *agents, struct triad_sweep_agent *agent);
 
 /* The same, for an agent just taken that asked about 'port'.  It is the next one again
  * when there is more to ask about that port, so that a port's answers come together;
  * else the last one. */
-void triad_agents_put_back(
-	struct triad_agents *agents, struct triad_agent *agent, uint32_t port);
+void triad_sweep_agents_put_back(struct triad_sweep_agents *agents,
+	struct triad_sweep_agent *agent, uint32_t port);
 
 #endif
