@@ -16,7 +16,7 @@
 #include "triad/clock.h"
 #include "triad/control.h"
 
-/* A command that is told to end gets so long. */
+/* How long a command may take to end. */
 #define GRACE_US TRIAD_US_PER_S
 
 #define CANT_RUN 127
@@ -26,8 +26,8 @@ struct check {
 	const struct triad_election_reporter *reporter;
 	sigset_t signals; /* that we wait for: all of them blocked */
 	bool must_end;
-	bool is_deaf;  /* the plugin could not be told the last time */
-	bool has_said; /* what follows was said */
+	bool is_deaf;  /* the last report did not reach the plugin */
+	bool has_said; /* the following was printed */
 	bool was_yes;
 	char reason[64]; /* of the present answer */
 };
@@ -99,7 +99,7 @@ static pid_t start(const struct check *check)
 
 	if (!child)
 		be_the_command(check, parent);
-	/* Both do it: whoever comes first. */
+	/* Both do it, as either may run first. */
 	if (child > 0)
 		setpgid(child, child);
 	return child;
@@ -132,7 +132,7 @@ static bool wait_until(struct check *check, pid_t child, uint64_t until_us)
 	return has_ended(child);
 }
 
-/* What the command says. */
+/* The command's verdict. */
 static bool ask(struct check *check)
 {
 	uint64_t until_us =

@@ -42,7 +42,7 @@ static void set_way(struct triad_link *link, unsigned way,
 	link->peak_us[way] = port->peak_us[counter];
 }
 
-/* A is 'a', or what it says of its far end. */
+/* End A is 'a', or the far end that its rows name. */
 static void add_link(struct triad_links *links, const struct triad_stats_port *a,
 	const struct triad_stats_port *b)
 {

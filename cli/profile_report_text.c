@@ -24,7 +24,7 @@ static double percent_of(double bps, uint32_t mbps)
 	return bps * 100 / ((double)mbps * 1e6);
 }
 
-/* To the second: what is shown are minutes and days. */
+/* To the second: reports are about minutes and days. */
 static void format_time(uint64_t time_us, char text[TRIAD_CLOCK_TEXT_SIZE])
 {
 	triad_clock_format(time_us, text);

@@ -261,7 +261,7 @@ int triad_stats_begin(struct triad_stats *stats, const struct triad_profile_info
 
 /* --- ports --- */
 
-/* Of a process: when it began, in milliseconds, as far as 32 bits tell. */
+/* The start of a process in milliseconds, modulo 2^32. */
 static uint32_t epoch_of(uint64_t started_us)
 {
 	return (uint32_t)(started_us / 1000);

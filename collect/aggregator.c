@@ -13,14 +13,13 @@
  * its way for long, and so may the port's answer. */
 #define DOUBT_US (2 * TRIAD_US_PER_S)
 
-/* Of a row of the engine: whose word about which port its totals are, and what is added
- * to it. */
+/* The source of a row's totals, and the offsets that are added to them. */
 struct origin {
-	uint32_t reader;  /* hash; 0: nobody's yet, or read here */
+	uint32_t reader;  /* hash; 0: none yet, or read here */
 	uint32_t teller;  /* the same, with when its totals were set to 0 */
 	uint32_t offsets; /* index, from 1 on; NO_OFFSETS: all are 0 */
-	uint32_t settled; /* bit i: it told of counter i, whose offset is right */
-	uint32_t known;   /* bit i: anybody told of it: the engine has its total */
+	uint32_t settled; /* bit i: it reported counter i, whose offset is final */
+	uint32_t known;   /* bit i: any agent reported it: the engine has its total */
 };
 
 struct offsets {
@@ -186,7 +185,7 @@ static bool settle(struct triad_aggregator *aggregator, struct origin *origin,
 	return true;
 }
 
-/* Another one tells of the row's port, or the row is another port's. */
+/* A new agent reports the row's port, or the row belongs to another port now. */
 static void hand_over(struct triad_aggregator *aggregator, struct origin *origin,
 	const struct triad_engine_report *before, uint32_t reader, uint32_t teller)
 {
@@ -291,7 +290,7 @@ static void take_row(struct triad_aggregator *aggregator,
 struct place {
 	uint64_t node_guid;
 	uint32_t node; /* index, or TRIAD_FABRIC_NONE */
-	bool is_owner; /* the sender, or nobody that is known */
+	bool is_owner; /* the sender, or no known agent */
 };
 
 static void find_place(const struct triad_aggregator *aggregator, uint64_t sender,
@@ -425,7 +424,7 @@ static void look_at_agents(struct triad_aggregator *aggregator, uint64_t now_us)
 	}
 }
 
-/* The agent that tells of the node; NULL: nobody does. */
+/* The agent that reports the node; NULL: none. */
 static struct aggregator_agent *find_reader(
 	const struct triad_aggregator *aggregator, uint32_t node)
 {

@@ -4,7 +4,7 @@
 #include "collect/incarnation.h"
 #include "triad/clock.h"
 
-/* What is missing is asked for so often. */
+/* How often missing messages are requested again. */
 #define ASK_AGAIN_US (2 * TRIAD_US_PER_S)
 /* No message is on its way for so long: then the sender's clock stood still. */
 #define LATE_US (10 * (int64_t)TRIAD_US_PER_S)
@@ -64,7 +64,7 @@ struct aggregator_agent *aggregator_agents_need(struct aggregator_agents *agents
 	return agent;
 }
 
-/* --- what it says --- */
+/* --- its messages --- */
 
 void aggregator_agent_note_octets(
 	struct aggregator_agent *agent, size_t size, uint64_t sweep_us, uint64_t now_us)
@@ -91,7 +91,7 @@ static void compare_clocks(
 {
 	uint64_t differ_us = now_us - their_us;
 	uint64_t drift_us = (now_us - agent->clock_us) / DRIFT_PART;
-	/* Modulo 2^64, whatever they say. */
+	/* Modulo 2^64, so that no clock can overflow it. */
 	int64_t more_us = (int64_t)(differ_us - agent->clock_offset_us - drift_us);
 
 	if (!agent->clock_us || more_us < 0 || more_us > LATE_US)

@@ -6,7 +6,7 @@
 
 #include "collect/claims_parts.h"
 
-/* Before a list is asked for because of a gap: what is missing may be on its way. */
+/* Before a list is requested because of a gap: the missing message may still arrive. */
 static uint64_t grace_us(const struct triad_claims *claims)
 {
 	return claims->params.backoff_us / 2;
@@ -83,7 +83,7 @@ void claims_ask_all(struct triad_claims *claims)
 	claims->sink.ask_list(claims->sink.context, TRIAD_CLAIMS_NOBODY);
 }
 
-/* What the others said before is worth nothing: they were not listened to. */
+/* What others sent meanwhile was lost, so older knowledge is worth nothing. */
 void claims_begin(struct triad_claims *claims)
 {
 	claims->has_begun = true;
@@ -234,7 +234,7 @@ uint64_t triad_claims_step(struct triad_claims *claims, uint64_t now_us)
 	return next_us > now_us ? next_us : now_us + 1;
 }
 
-/* --- what is so --- */
+/* --- state --- */
 
 void triad_claims_fill_alive(
 	const struct triad_claims *claims, struct triad_collect_alive *alive)

@@ -78,7 +78,7 @@ static struct claims_agent *listen(
 		return NULL;
 	agent->heard_us = claims->now_us;
 	if (!agent->is_alive) {
-		/* What it owned was forgotten. */
+		/* Its nodes were forgotten. */
 		agent->needs_list = true;
 		revive(claims, agent);
 	}
@@ -161,7 +161,7 @@ static void receive_worse(struct triad_claims *claims, uint32_t i)
 	claims->counts.n_conflicts++;
 	if (node->owner != CLAIMS_SELF || node->is_disputed)
 		return;
-	/* Whoever claimed it may just not have heard. */
+	/* The claimant may not have received our claim yet. */
 	if (!claims->n_disputed && claims->repeat_us < soon_us)
 		claims->repeat_us = soon_us;
 	node->is_disputed = true;
@@ -208,7 +208,7 @@ static void receive_claims(struct triad_claims *claims, struct claims_agent *age
 
 /* --- lists --- */
 
-/* What was not in the list is not the agent's. */
+/* Nodes that the list lacked are not the agent's. */
 static void end_list(
 	struct triad_claims *claims, struct claims_agent *agent, uint32_t as_of)
 {

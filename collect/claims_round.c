@@ -157,7 +157,8 @@ static void claim(struct triad_claims *claims, uint32_t i)
 	claims_announce(claims, i, own_hops);
 }
 
-/* What is too much is looked at again later: others may have left it, or it less. */
+/* Reconsider nodes beyond the limit later: others may have left them, or this agent
+ * owns fewer. */
 static bool is_full(const struct triad_claims *claims)
 {
 	uint32_t most = claims->params.max_nodes;

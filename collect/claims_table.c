@@ -276,7 +276,7 @@ static void aggregator(struct triad_claims *claims, struct change *change,
 	}
 }
 
-/* Takes what is gone out of all sums. */
+/* Removes the nodes that are gone from all sums. */
 static void drop_removed(struct triad_claims *claims, const uint64_t *guids, uint32_t n)
 {
 	uint32_t at = 0;
@@ -304,7 +304,7 @@ static void ask_by_name(struct triad_claims *claims)
 	}
 }
 
-/* What came in may be somebody's already: others saw it before. */
+/* New nodes may have owners already: other agents saw them before. */
 static void ask_for_added(struct triad_claims *claims, uint32_t n_added)
 {
 	uint64_t answered_us = claims->now_us + claims->params.backoff_us;

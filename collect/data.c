@@ -7,7 +7,7 @@
 
 #define MAX_ROWS_OF_NODE 255u
 
-/* Counters that are written as what they differ from others by. */
+/* Counters that are written as differences from others. */
 struct derived {
 	unsigned counter, whole, part; /* counter = whole - part, mostly */
 };

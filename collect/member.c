@@ -114,7 +114,7 @@ static void ask_nodes(void *context, const uint64_t *guids, uint32_t n)
 			&head, &who, guids, member->octets, sizeof(member->octets)));
 }
 
-/* The place for what is known of another agent: the oldest's when all are taken. */
+/* The entry for another agent's distances: the oldest one when all are used. */
 static unsigned place_distances(struct triad_member *member)
 {
 	unsigned i;
@@ -290,7 +290,7 @@ static void receive_owner(struct triad_member *member,
 	struct triad_collect_claim *claims = NULL;
 	bool good = triad_collect_get_owner(body, &owner);
 
-	/* 'n' was checked against what is there. */
+	/* 'n' was checked against the message's size. */
 	if (good)
 		claims = malloc((owner.n + 1) * sizeof(*claims));
 	for (uint32_t i = 0; claims && good && i < owner.n; i++)
@@ -373,7 +373,7 @@ static void receive_kind(struct triad_member *member,
 	}
 }
 
-/* What it said up the tree itself: see member_tree.c. */
+/* Its own reports up the tree: see member_tree.c. */
 static bool is_own_come_round(
 	const struct triad_member *member, const struct triad_collect_head *head)
 {
@@ -405,7 +405,7 @@ static bool may_pass_on(const struct triad_member *member,
 		triad_member_is_on_way_up(member, head->sender, speaker->id, now_us);
 }
 
-/* Whether an ALIVE says what its speaker is.  One that makes no sense says nothing. */
+/* Whether an ALIVE is consistent with its sender; a malformed one is ignored later. */
 static bool is_of_its_role(
 	struct triad_wire body, const struct triad_member_sender *speaker)
 {
@@ -415,7 +415,7 @@ static bool is_of_its_role(
 		alive.is_manager == speaker->is_manager;
 }
 
-/* Whether the speaker may say that. */
+/* Whether the sender has the right to send this message. */
 static bool is_due(const struct triad_member *member,
 	const struct triad_collect_head *head, const struct triad_wire *body,
 	const struct triad_member_sender *speaker, uint64_t now_us)
@@ -470,7 +470,7 @@ void triad_member_receive(struct triad_member *member,
 			head.incarnation != member->params.incarnation;
 }
 
-/* --- what is due --- */
+/* --- steps --- */
 
 static uint64_t sooner(uint64_t a, uint64_t b)
 {
@@ -496,7 +496,7 @@ uint64_t triad_member_step(struct triad_member *member, uint64_t now_us)
 void triad_member_cut_off(struct triad_member *member, bool is_cut_off, uint64_t now_us)
 {
 	if (member->is_cut_off && !is_cut_off)
-		member->alive_us = 0; /* say so at once */
+		member->alive_us = 0; /* send ALIVE at once */
 	triad_claims_set_away(member->claims, is_cut_off, now_us);
 	member->is_cut_off = is_cut_off;
 }
@@ -504,7 +504,7 @@ void triad_member_cut_off(struct triad_member *member, bool is_cut_off, uint64_t
 void triad_member_drain(struct triad_member *member, bool drain, uint64_t now_us)
 {
 	triad_claims_drain(member->claims, drain, now_us);
-	member->alive_us = 0; /* say so at once */
+	member->alive_us = 0; /* send ALIVE at once */
 }
 
 void triad_member_leave(struct triad_member *member, uint64_t now_us)
@@ -589,7 +589,7 @@ void triad_member_ask_again(
 			&head, &again, member->octets, sizeof(member->octets)));
 }
 
-/* --- what is so --- */
+/* --- state --- */
 
 struct triad_claims *triad_member_claims(struct triad_member *member)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The fabric handed down: who says it, who takes it, from whom. */
+/* Sending the fabric down the tree, and receiving it. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -28,7 +28,7 @@ void triad_member_pack(struct triad_member *member)
 		return;
 	member->hash = packed.hash;
 	if (packed.hash == member->packed.hash) {
-		free(packed.octets); /* what is being said of it goes on */
+		free(packed.octets); /* the one that is being sent goes on */
 		return;
 	}
 	free(member->packed.octets);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The tree: whom a member reports to, what it passes on, histograms on their way up. */
+/* The tree: masters, relaying, histograms on their way up. */
 #include <errno.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 /* Masters above each other; more are a circle. */
 #define MAX_DEPTH 16
-/* For so many liveness times a former master passes on what it has. */
+/* How many liveness times a former master may relay. */
 #define FORMER_LIVES 4
 /* An agent leaves so much of its asker's time to the way back. */
 #define WAIT_PART 4
@@ -26,7 +26,7 @@ static uint64_t named_master(const struct triad_member *member, uint64_t now_us)
 	if (!name[0] || member->params.is_manager)
 		return TRIAD_MEMBER_MANAGERS;
 	entry = triad_peers_find_name(&member->peers, name, since_us);
-	if (!entry) /* what it reported to may be known from before */
+	if (!entry) /* an entry from before may know the master */
 		entry = triad_peers_find_name(&member->peers, name, 0);
 	return entry && !entry->alive.is_manager ? entry->id : TRIAD_MEMBER_MANAGERS;
 }
@@ -119,7 +119,7 @@ bool triad_member_is_on_way_up(const struct triad_member *member, uint64_t sende
 	return false;
 }
 
-/* --- what comes from below --- */
+/* --- reports from below --- */
 
 /* Whether it's the sender who reads the node, as far as is known here.  What a former
  * owner saw may be over; the present one's DATA say what holds. */
@@ -188,7 +188,7 @@ void triad_member_receive_up(struct triad_member *member,
 
 /* --- those below --- */
 
-/* Agents that report to this one, as they say; at most TRIAD_PEERS_MAX. */
+/* Agents whose ALIVE names this one as master; at most TRIAD_PEERS_MAX. */
 static unsigned find_children(
 	const struct triad_member *member, uint64_t now_us, uint64_t *ids)
 {

@@ -24,7 +24,7 @@ enum {
 	SAME_GUID = 1 << 1, /* as the port before */
 };
 
-/* How a port's P_Key table is said. */
+/* How a port's P_Key table is encoded. */
 enum { PKEYS_UNKNOWN, PKEYS_FOLLOW, PKEYS_RECENT };
 
 /* FNV's form, over words: it is to tell fabrics apart, nothing else. */
@@ -265,7 +265,7 @@ static int begin(struct triad_topology_pieces *pieces,
 	return 0;
 }
 
-/* What is read, until the fabric is built. */
+/* Decoded parts, until the fabric is built. */
 struct reading {
 	struct triad_wire w;
 	struct triad_fabric_builder *builder;
@@ -378,7 +378,7 @@ static bool index_ports(struct reading *reading)
 	return at == reading->n_ports && reading->w.at == reading->w.size;
 }
 
-/* The second time: what was found right is added. */
+/* The second pass: add what the first one validated. */
 static bool add_all(struct reading *reading)
 {
 	uint32_t n_ports;

@@ -35,7 +35,7 @@ void triad_conf_init(struct triad_conf *conf, uint64_t port_guid)
 {
 	memset(conf, 0, sizeof(*conf));
 	set_standards(conf, TRIAD_CONF_ONCE, 0, port_guid);
-	/* The other scopes inherit, which zeros say. */
+	/* The other scopes inherit, as zeros mean. */
 	set_standards(conf, TRIAD_CONF_PER_SCOPE, 0, port_guid);
 }
 

@@ -32,10 +32,10 @@ struct section {
 
 struct parser {
 	uint64_t port_guid;
-	struct triad_conf *conf;               /* what plain sections say */
-	struct triad_conf own;                 /* what this port's section says, */
+	struct triad_conf *conf;               /* from plain sections */
+	struct triad_conf own;                 /* from this port's section, */
 	uint32_t own_has[TRIAD_CONF_MAX_KEYS]; /* for these: a bit an element */
-	struct triad_conf others;              /* what is checked and forgotten */
+	struct triad_conf others; /* other ports' sections: checked, then dropped */
 	unsigned
 		value_lines[TRIAD_CONF_MAX_KEYS]; /* where 'conf' has them from, or 0 */
 	struct triad_diags *diags;
@@ -132,7 +132,7 @@ static bool parse_plain_section(
 	return false;
 }
 
-/* 'name' is NULL when it can't be told. */
+/* 'name' is NULL when it is unknown. */
 static void begin_section(struct parser *parser, const char *name)
 {
 	struct section *section;
@@ -183,7 +183,7 @@ static void copy_name(char *name, struct span span)
 		span.text, fits ? "" : "...");
 }
 
-/* Copies what stands between the brackets of '[section]'.  NULL, or what is wrong. */
+/* Copies the text between the brackets of '[section]'. Returns NULL, or the mistake. */
 static const char *section_name(struct span line, char *name)
 {
 	const char *end = memchr(line.text, ']', line.length);
@@ -261,7 +261,7 @@ static void take_value(
 static void parse_key_line(struct parser *parser, struct span line, const char *equals)
 {
 	const struct section *section = present_section(parser);
-	/* Guessing takes its time: not when nobody would see it. */
+	/* Guess only when somebody will see it: it takes time. */
 	bool is_seen = parser->diags->n < TRIAD_DIAG_MAX;
 	char name[NAME_SIZE], reason[TRIAD_DIAG_TEXT_SIZE] = "";
 	struct triad_conf_key_ref ref;

@@ -132,7 +132,7 @@ static bool check_name(const char *value, char *reason, size_t size)
 	return false;
 }
 
-/* The policy has it or not; that is told when it is read. */
+/* Whether the policy has it shows when the policy is read. */
 static bool check_level(const char *value, char *reason, size_t size)
 {
 	(void)value;

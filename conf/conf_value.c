@@ -10,7 +10,7 @@
 
 #include "lib/text.h"
 
-/* A member of 'struct triad_conf', whichever type its row says it is of. */
+/* A member of 'struct triad_conf', of the type that its row names. */
 union member {
 	char *octets;
 	bool *boolean;

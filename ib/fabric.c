@@ -394,7 +394,7 @@ static uint32_t meet(const struct triad_fabric *fabric, uint32_t port, uint32_t 
 	return n + 1;
 }
 
-/* Only switches pass on; what comes from a CA leaves it by 'from'. */
+/* Only switches forward; packets of a CA leave it by 'from'. */
 void triad_fabric_hops(const struct triad_fabric *fabric, uint32_t from, uint32_t *hops,
 	uint32_t *queue)
 {
@@ -492,7 +492,7 @@ struct triad_fabric_builder *triad_fabric_builder_new(const struct triad_fabric 
 	return builder;
 }
 
-/* A pool that has no room for that later says so itself. */
+/* If a pool has no room for it, adding fails later. */
 static void pool_prepare(struct pool *pool)
 {
 	size_t wanted = 2 * pool->n + PREPARED_OCTETS / pool->item_size;

@@ -8,7 +8,7 @@
 
 #include "triad/wire.h"
 
-/* Octets of what is read of a record. */
+/* Octets of each record that are read. */
 enum { NODE_SIZE = 108, PORT_INFO_SIZE = 4 + 64, LINK_SIZE = 6, PKEYS_SIZE = 8 + 64 };
 
 #define BLOCK_ENTRIES 32u

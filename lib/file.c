@@ -99,7 +99,7 @@ int triad_file_open_output(const char *path, int access, mode_t mode, const char
 	return -error;
 }
 
-/* --- what is told of them --- */
+/* --- reporting trouble --- */
 
 /* FNV-1a; never 0. */
 static uint64_t hash(const char *path)

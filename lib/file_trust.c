@@ -18,7 +18,7 @@
 
 struct walk {
 	char at[PATH_MAX];   /* as far as it was walked; "": / */
-	char rest[PATH_MAX]; /* what is left */
+	char rest[PATH_MAX]; /* the rest of the path */
 	struct stat status;  /* of 'at' */
 	unsigned n_links;
 	bool is_shared; /* anybody may make files in the folder before 'at' */
@@ -103,7 +103,7 @@ static void leave_last(struct walk *walk)
 		*last = '\0';
 }
 
-/* Puts a link's target before what is left. */
+/* Puts a link's target before the rest of the path. */
 static int follow(struct walk *walk)
 {
 	char target[PATH_MAX], rest[PATH_MAX];

@@ -38,7 +38,7 @@ static int fail(struct triad_line_file *file, int error)
 	return error;
 }
 
-/* True when what is open is what the path names. */
+/* True when the path still names the open file. */
 static bool is_open(const struct triad_line_file *file)
 {
 	struct stat there, ours;

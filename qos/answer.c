@@ -332,7 +332,7 @@ static struct triad_answer_end name_end(const struct triad_answering *answering,
 	if (!named->has_gid)
 		end.gid.guid = paths->aliases[paths->ends[end.port].first_alias + i];
 	else if (is_source)
-		end.gid = named->gid; /* said back as it came */
+		end.gid = named->gid; /* returned as in the request */
 	return end;
 }
 

@@ -8,7 +8,7 @@
 #include "qos/pkey_sets.h"
 #include "ib/rates.h"
 
-#define NO_VL 15 /* what comes to VL15 is dropped [IBA 7.6.6] */
+#define NO_VL 15 /* packets on VL15 are dropped [IBA 7.6.6] */
 
 /* What 'struct triad_paths' really is. */
 struct counted {

@@ -27,7 +27,7 @@
 /* A broker that takes nothing for so long is as good as gone. */
 #define WRITE_MS 1000
 #define MAX_PINGS_OUT 2
-/* So often the thread looks at what is wanted. */
+/* How often the thread checks its configuration. */
 #define LOOK_US (TRIAD_US_PER_S / 4)
 #define FLUSH_MS 500
 #define CLOSE_MS 2000
@@ -125,7 +125,7 @@ static void note_not_connected(struct triad_bus *bus, const char *text)
 			reason);
 }
 
-/* One that was ended on purpose still has its last words to say. */
+/* A connection closed on purpose still flushes its queue. */
 static bool is_current(struct triad_bus *bus, const natsConnection *connection)
 {
 	bool is_current;
@@ -150,7 +150,7 @@ static void note_server(struct triad_bus *bus, natsConnection *connection)
 
 	if (natsConnection_GetConnectedUrl(connection, url, sizeof(url)) != NATS_OK)
 		return;
-	host = strrchr(url, '@'); /* what is before it is a secret */
+	host = strrchr(url, '@'); /* the part before it is secret */
 	pthread_mutex_lock(&bus->lock);
 	snprintf(bus->status.server, sizeof(bus->status.server), "%s",
 		host ? host + 1 : url);
@@ -416,7 +416,7 @@ static void connect_to(struct triad_bus *bus)
 		status = subscribe(bus);
 	if (status == NATS_OK) {
 		on_connected(bus->connection, bus);
-		/* What came before it was current went unheard. */
+		/* Messages before it became current were dropped. */
 		if (natsConnection_Status(bus->connection) !=
 			NATS_CONN_STATUS_CONNECTED)
 			on_disconnected(bus->connection, bus);

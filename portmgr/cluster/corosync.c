@@ -155,7 +155,7 @@ static void take_members(
 			corosync->group.value, n, TRIAD_CLUSTER_MAX_MEMBERS);
 }
 
-/* When nodes went or came, the ring is told next. */
+/* When nodes come or go, the ring change is delivered next. */
 static void take_group(cpg_handle_t handle, const struct cpg_name *group,
 	const struct cpg_address *members, size_t n, const struct cpg_address *left,
 	size_t n_left, const struct cpg_address *joined, size_t n_joined)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "portmgr/cluster/transport.h"
 
-/* There is a thread, as with the others, for it is what tells. */
+/* As in other transports a thread delivers the view. */
 static void *run_thread(void *argument)
 {
 	struct triad_transport *transport = argument;

@@ -26,7 +26,7 @@
 
 #define BATCH 64
 #define AGAIN_US TRIAD_US_PER_S          /* until what failed is tried again */
-#define TROUBLE_US (10 * TRIAD_US_PER_S) /* that a peer causes: told so long */
+#define TROUBLE_US (10 * TRIAD_US_PER_S) /* trouble of a peer is shown for so long */
 #define TROUBLE_SIZE sizeof(((struct triad_cluster_status *)0)->trouble)
 
 struct peer {
@@ -363,7 +363,7 @@ static void count_verdict(
 		triad_transport_count(&peers->base, counters[verdict]);
 	if (verdict == TRIAD_SEAL_OTHER_VERSION)
 		complain(peers, peer, "speaks another version: install the same Triad");
-	/* Else somebody forges, which a counter tells. */
+	/* Otherwise somebody forges datagrams; a counter shows it. */
 	if (verdict == TRIAD_SEAL_FORGED && !peer->is_member)
 		complain(peers, peer,
 			"isn't authentic: it has another key, or list of peers");

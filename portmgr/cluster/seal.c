@@ -85,7 +85,7 @@ size_t triad_seal_make(struct triad_seal *seal, struct triad_seal_peer *peer,
 	return w.at + TRIAD_SEAL_MAC_SIZE;
 }
 
-/* --- what comes in --- */
+/* --- incoming datagrams --- */
 
 static void read_header(const uint8_t *datagram, struct header *header)
 {

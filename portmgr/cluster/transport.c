@@ -188,7 +188,7 @@ bool triad_transport_drain(struct triad_transport *transport)
 	return !triad_transport_is_stopping(transport);
 }
 
-/* --- what is told --- */
+/* --- delivery --- */
 
 static bool is_as_told(
 	const struct triad_cluster_view *told, const struct triad_cluster_view *view)
@@ -222,7 +222,7 @@ void triad_transport_report_view(
 		transport->sink.view(transport->sink.context, told);
 }
 
-/* What is in the queue was meant for those that were there. */
+/* Queued payloads were meant for the old members. */
 void triad_transport_report_cut_off(
 	struct triad_transport *transport, uint32_t n_votes_needed)
 {

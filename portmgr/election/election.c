@@ -21,7 +21,7 @@ struct triad_election *triad_election_new(const struct triad_election_conf *conf
 	e->stored = *stored;
 	e->durable = *stored;
 	e->now_us = now_us;
-	/* What was promised before the start may have been for longer. */
+	/* A promise from before the start may have been longer. */
 	if (e->stored.lease_ms > conf->lease_ms)
 		e->votes_from_us = now_us + election_us(e->stored.lease_ms);
 	else
@@ -164,7 +164,8 @@ static void at(struct triad_election *e, uint64_t now_us)
 {
 	if (now_us > e->now_us)
 		e->now_us = now_us;
-	/* Before anything is said or answered on the word of a lease that is over. */
+	/* First, so that nothing is sent or answered on the basis of a lease that is
+	 * over. */
 	if (e->is_holder && e->now_us >= e->lease_until_us)
 		lease_run_out(e);
 }
@@ -322,7 +323,7 @@ int triad_election_confirm(struct triad_election *election, uint64_t now_us)
 	if (!election->view.is_connected || election->view.is_quorate)
 		return EINVAL;
 	election->is_confirmed_down = true;
-	/* Whoever is missing may hold a lease until then. */
+	/* A missing member may hold a lease until then. */
 	election->not_before_us =
 		election->now_us + election_us(election->conf.lease_ms);
 	settle(election);
@@ -357,7 +358,7 @@ uint64_t triad_election_next_us(const struct triad_election *election)
 	return next_us;
 }
 
-/* --- what is asked --- */
+/* --- queries --- */
 
 void triad_election_facts(
 	const struct triad_election *election, struct triad_permission_facts *facts)

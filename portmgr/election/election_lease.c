@@ -57,7 +57,7 @@ void lease_give_up(struct triad_election *e)
 	e->lease_until_us = 0;
 	e->claim = 0;
 	forget_round(e);
-	/* What was judged a moment ago may still be on its way to a port. */
+	/* A Set judged a moment ago may still be on its way to a port. */
 	if (e->promise.holder == e->conf.id)
 		e->promise.until_us = until_us > e->now_us ? until_us : e->now_us;
 	if (!had)
@@ -220,7 +220,7 @@ bool lease_is_on_disk(const struct triad_election *e, uint64_t to, uint64_t term
 	return e->durable.voted_term == term && e->durable.voted_for == to;
 }
 
-/* It is tried again by time, not by whoever asks for votes. */
+/* Time triggers the next attempt, not requests for votes. */
 static bool can_store(const struct triad_election *e, uint64_t to, uint64_t term)
 {
 	return !e->has_disk_trouble || lease_is_on_disk(e, to, term);
@@ -271,7 +271,7 @@ uint64_t lease_vote(struct triad_election *e, const struct triad_election_messag
 		(e->generation && m->generation == e->generation && m->hash != e->hash))
 		return 0;
 	if (!is_term_new(e, m->from, m->claim) || m->claim > e->stored.term) {
-		/* So that the answer tells it to take a higher one. */
+		/* So that the answer makes it use a higher term. */
 		if (e->stored.term == m->claim)
 			e->stored.term++;
 		e->counts.n_stale++;
@@ -301,7 +301,7 @@ void lease_view(struct triad_election *e)
 	/* Nobody in this ring has a lower term in mind; see MAX_TERM_JUMP. */
 	if (e->stored.term < e->view.epoch << EPOCH_SHIFT)
 		e->stored.term = e->view.epoch << EPOCH_SHIFT;
-	e->round.is_back = true; /* what was sent in another view may be lost */
+	e->round.is_back = true; /* messages of another view may be lost */
 	e->status_due_us = e->now_us;
 	if (!e->is_holder)
 		e->claim = 0; /* the next one is of this view's epoch */

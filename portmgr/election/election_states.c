@@ -72,7 +72,7 @@ static void enter(struct triad_election *e, enum triad_election_state state)
 	states_update_priority(e);
 }
 
-/* A witness is a standby that waits for nobody. */
+/* A witness is a standby that never times out. */
 void states_elect(struct triad_election *e)
 {
 	if (e->conf.is_witness) {

@@ -278,7 +278,8 @@ static size_t count_lines(const char *octets, size_t size)
 	return n;
 }
 
-/* Comes first, lest many mistakes leave no room to tell.  Returns how much is read. */
+/* Comes first, so that many mistakes leave room for this one.  Returns how much is
+ * read. */
 static size_t check_caps(struct triad_expected_reader *reader, const char *octets,
 	size_t size, bool *is_big)
 {

@@ -15,7 +15,7 @@
 #define KEY_SIZE 16
 #define GUID_RULE "a GUID is 0x and 1 to 16 hexadecimal digits, not all 0"
 
-/* Where a mistake is told. */
+/* The place that a mistake names. */
 struct field {
 	struct triad_expected_reader *reader;
 	const struct triad_expected_line *line;
@@ -48,7 +48,7 @@ static bool complain(const struct field *field, const char *format, ...)
 
 /* --- values ------------------------------------------------------------ */
 
-/* A control character or what isn't UTF-8 was told with the line; a tab was not. */
+/* Control characters and invalid UTF-8 were reported with the line, but not tabs. */
 static bool check_name(const struct field *field, const char *what, const char *name)
 {
 	if (strlen(name) > MAX_NAME)

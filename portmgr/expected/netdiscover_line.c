@@ -9,7 +9,7 @@
 
 #define FDR10 "FDR10" /* PortInfo has QDR for it, and the vendor the rest elsewhere */
 
-/* What is left to read, as text with a 0 behind it. */
+/* The rest of the line, terminated by 0. */
 struct scan {
 	const char *start, *at;
 	const char *wrong; /* NULL: nothing yet */

@@ -331,7 +331,7 @@ static void check_link(struct placer *placer, uint32_t row)
 	placer->abouts[other].is_bad = true;
 }
 
-/* At the end: what is found doesn't depend on the order of the rows. */
+/* At the end, so that the result doesn't depend on the order of the rows. */
 static void drop_bad_rows(struct placer *placer)
 {
 	struct triad_placed *placed = placer->placed;

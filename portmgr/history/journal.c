@@ -23,7 +23,7 @@
 struct triad_journal {
 	char path[MAX_PATH_SIZE];
 	int fd;
-	uint64_t size;      /* octets; what is behind was not meant to be */
+	uint64_t size;      /* octets; anything behind is invalid */
 	uint64_t trim_size; /* it is written anew when it is larger */
 	bool is_torn;       /* the last line has no end */
 	uint64_t n_bad;
@@ -126,7 +126,7 @@ static const char *advice(int error)
 	}
 }
 
-/* What was done to ports decides what is done: nobody else may have written it. */
+/* The journal decides what is done to ports, so nobody else may have written it. */
 static int check_trusted(const struct triad_journal *journal, char *reason, size_t size)
 {
 	char why[TRIAD_FILE_REASON_SIZE];

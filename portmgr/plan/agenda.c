@@ -209,7 +209,7 @@ int triad_agenda_look(
 	agenda->entries = entries;
 	agenda->n = n;
 	agenda->n_open = n_open;
-	/* What was done is not to be seen in a plan of the same sweep. */
+	/* The plan of the same sweep can't show an action yet. */
 	if (plan->fabric != agenda->fabric)
 		agenda->n_done = 0;
 	agenda->fabric = plan->fabric;
@@ -219,7 +219,7 @@ int triad_agenda_look(
 	return 0;
 }
 
-/* --- what is next --- */
+/* --- the next thing to do --- */
 
 void triad_agenda_hold_tests(struct triad_agenda *agenda, bool is_full)
 {
@@ -287,7 +287,7 @@ enum triad_agenda_kind triad_agenda_next(struct triad_agenda *agenda, uint64_t n
 	return kind_of(entry);
 }
 
-/* --- what came of it --- */
+/* --- results --- */
 
 /* The entry was passed, maybe, while it had nothing to do. */
 static void wait_until(

@@ -15,7 +15,7 @@ struct build {
 	uint32_t n_walks;
 };
 
-/* --- what the history says --- */
+/* --- records --- */
 
 bool triad_plan_is_admitted(const struct triad_record *record, uint64_t remote_guid)
 {
@@ -191,7 +191,7 @@ static bool is_overridden(
 	return false;
 }
 
-/* What is where something else should be is to be cut off. */
+/* A component in a wrong place is to be cut off. */
 static uint32_t find_spared(
 	const struct build *build, const struct triad_plan_item *item)
 {

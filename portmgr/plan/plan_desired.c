@@ -57,7 +57,7 @@ static int want_name(struct finder *finder, const char *name)
 	return 0;
 }
 
-/* What a row names, wherever it is; a pattern is nobody's name. */
+/* The component that a row names, wherever it is; a pattern names none. */
 static int want_named(struct finder *finder, const struct triad_expected_remote *remote)
 {
 	const struct triad_plan_input *input = finder->input;

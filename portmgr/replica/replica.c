@@ -124,7 +124,7 @@ static uint64_t differing(
 	return buckets;
 }
 
-/* Those that have something to say. */
+/* Members that have something to send. */
 static uint64_t filled(const struct triad_replica *replica)
 {
 	uint64_t buckets = 0;
@@ -147,7 +147,7 @@ static uint64_t fingerprint(
 	return print | 1;
 }
 
-/* Records are said to who lacks some, unless others do it first. */
+/* Sends records to members that lack some, unless others do so first. */
 static void plan_answer(struct triad_replica *replica)
 {
 	if (replica->pass || replica->answer_us != NEVER)
@@ -248,7 +248,7 @@ static bool receive_lines(struct triad_replica *replica, const char *lines, size
 		lines += length + 1;
 		size -= length + 1;
 	}
-	/* Somebody says already what would be said here. */
+	/* Another member is sending the same. */
 	if (is_good && is_known && replica->answer_us != NEVER) {
 		uint64_t at_us = replica->now_us + SETTLE_US +
 			(replica->rank + REPLICA_BUDGET) * TURN_US / 4;

@@ -11,7 +11,7 @@
 #define ASK_AGAIN_US (200 * TRIAD_US_PER_MS)
 /* Members that want the same ask one after the other, and hear each other. */
 #define TURN_US (TRIAD_US_PER_MS / 2)
-/* For so long what was said may be on its way. */
+/* How long a message may be on its way. */
 #define GIVEN_US (20 * TRIAD_US_PER_MS)
 /* How often all that have it are asked in vain, and for how long what could not be had
  * is left alone. */
@@ -96,7 +96,7 @@ static void begin_fetch(
 	fetch->ask_us = replica->now_us + replica->rank * TURN_US;
 }
 
-/* The newest that anybody has, if it is newer than what is being fetched. */
+/* The newest configuration of any member, if newer than the one being fetched. */
 static void choose(struct triad_replica *replica)
 {
 	const struct triad_replica_config *best = NULL;
@@ -264,7 +264,7 @@ void replica_config_part(
 
 /* --- giving --- */
 
-/* Whether it is under way, or was said just now: several want the same at a time. */
+/* Whether it is on its way, or was sent just now: several may want the same. */
 static bool is_given(const struct triad_replica *replica, uint64_t first, uint64_t end)
 {
 	for (uint32_t i = 0; i < replica->n_ranges; i++)

@@ -28,7 +28,7 @@ const char *triad_test_step_name(unsigned step)
 	return step < TRIAD_TEST_N_STEPS ? names[step] : "?";
 }
 
-/* What a device says may be none that we know. */
+/* A device may report an unknown value. */
 static const char *width_name(unsigned width)
 {
 	const char *name = triad_link_width_name(width);

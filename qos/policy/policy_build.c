@@ -307,7 +307,7 @@ static void describe(
 		*use = nothing;
 }
 
-/* Ports that aren't said are all. */
+/* No ports means all ports. */
 static void complete_scope(
 	struct triad_policy_builder *builder, enum triad_policy_block_kind kind)
 {
@@ -336,7 +336,7 @@ static void finish_element(
 {
 	if (!builder->element)
 		return;
-	/* What comes behind isn't read then. */
+	/* The rest is not read then. */
 	if (!builder->stopped)
 		check_needed(builder, open);
 	join_ranges(builder, open);

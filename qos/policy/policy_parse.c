@@ -165,7 +165,7 @@ static void take_text(
 
 static bool is_before(const struct triad_diag *a, const struct triad_diag *b)
 {
-	/* What has no line comes last. */
+	/* Mistakes without a line come last. */
 	if (a->line != b->line)
 		return a->line && (!b->line || a->line < b->line);
 	return a->column < b->column;

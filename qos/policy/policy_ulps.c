@@ -106,7 +106,7 @@ static bool try_ulp(struct line *line, const struct ulp *ulp)
 	return false;
 }
 
-/* --- what a rule says -------------------------------------------------- */
+/* --- the parts of a rule --- */
 
 static enum triad_policy_value_kind kind_of(const struct ulp *ulp)
 {
@@ -221,7 +221,7 @@ static void add_rule(
 	if (!read_ranges(line, ulp, colon, &ranges))
 		return;
 	triad_policy_ranges_join(&ranges);
-	/* Described by what it says, without its SL. */
+	/* Described by its text, without its SL. */
 	while (length && strchr(" \t\n", builder->text[line->start + length - 1]))
 		length--;
 	made.use = triad_policy_copy(builder,

@@ -54,7 +54,7 @@ static void set_name(struct triad_policy_builder *builder,
 			read_name(builder, key->name, &whole);
 }
 
-/* What is too long is cut between two characters. */
+/* Cuts a long text between two characters. */
 static void set_use(struct triad_policy_builder *builder,
 	const struct triad_policy_key *key, const struct triad_policy_value *value)
 {

@@ -33,7 +33,7 @@ struct reader {
 	size_t value_at; /* where its text begins */
 	char *value;     /* the text, as far as it was read */
 	size_t n_value, value_room;
-	char end_name[NAME_SIZE]; /* what a wrong end tag says; "": it was right */
+	char end_name[NAME_SIZE]; /* name in a wrong end tag; "": it was right */
 	bool has_text;            /* text that belongs to nothing was reported */
 	bool has_mismatch;
 	struct triad_source_location mismatch;
@@ -298,7 +298,7 @@ static void on_text(void *data, const xmlChar *text, int length)
 		length < SHOWN ? length : SHOWN, start);
 }
 
-/* --- what is refused --------------------------------------------------- */
+/* --- refused XML --- */
 
 static void on_document_type(
 	void *data, const xmlChar *name, const xmlChar *external, const xmlChar *system)
@@ -348,7 +348,7 @@ static void on_error(void *data, xmlError *error)
 	case XML_ERR_TAG_NAME_MISMATCH:
 		on_wrong_end(reader, error);
 		return;
-	case XML_ERR_TAG_NOT_FINISHED: /* the builder says which end is missing */
+	case XML_ERR_TAG_NOT_FINISHED: /* the builder reports which end is missing */
 	case XML_ERR_USER_STOP:
 		return;
 	case XML_ERR_NO_MEMORY:

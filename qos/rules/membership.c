@@ -9,7 +9,7 @@
 
 #define N_TYPES TRIAD_MEMBERSHIP_N_TYPES
 
-/* What resolving needs and nobody after it. */
+/* Needed for resolving only. */
 struct resolver {
 	struct triad_membership *to;
 	const struct triad_policy *policy;
@@ -282,7 +282,7 @@ static int add_group(struct resolver *resolver, uint32_t group)
 	return error;
 }
 
-/* --- what is missing --- */
+/* --- missing names --- */
 
 static void note_pkeys(struct resolver *resolver)
 {

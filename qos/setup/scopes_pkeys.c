@@ -107,7 +107,7 @@ int triad_scopes_use_partitions(struct triad_scopes *scopes,
 	int error = 0;
 
 	*has_changed = false;
-	/* What nobody names says nothing. */
+	/* P_Keys that no group names don't matter. */
 	if (scopes->partitions && !n_named)
 		return 0;
 	pkeys = calloc(n_named + 1, sizeof(*pkeys));

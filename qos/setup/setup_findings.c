@@ -21,7 +21,7 @@ struct numbers {
 	uint64_t words[N_NUMBER_WORDS];
 };
 
-/* What is known of one scope. */
+/* Facts about one scope. */
 struct examined {
 	struct numbers named[2];                   /* by 'to'; by 'from' as well */
 	uint8_t top_vl[2];                         /* low or SL2VL; high */
@@ -39,7 +39,7 @@ struct search {
 	struct examined *scopes;
 	struct triad_scope_set fitting, applied; /* anywhere */
 	struct triad_scope_set numbered;         /* scopes that name ports */
-	struct triad_scope_set only_limit;       /* scopes that say no table */
+	struct triad_scope_set only_limit;       /* scopes without a table */
 	struct triad_scope_set touched;          /* something was found at this node */
 };
 
@@ -50,7 +50,7 @@ bool triad_setup_finding_is_error(const struct triad_setup_finding *finding)
 
 /* --- the list --- */
 
-/* What is about all scopes comes first. */
+/* Findings about all scopes come first. */
 static int compare_findings(const void *a, const void *b)
 {
 	const struct triad_setup_finding *one = a, *other = b;
@@ -151,7 +151,7 @@ static void look_at_numbers(
 		look_beyond(search, node, scope, has_ins);
 }
 
-/* --- what the scopes that apply say --- */
+/* --- scopes that apply --- */
 
 /* Once for each port; the first one's facts stay. */
 static void find_at(struct search *search, uint32_t port, enum what what,
@@ -252,7 +252,7 @@ static void examine_port(struct search *search, uint32_t port)
 	}
 }
 
-/* Hands on what was found at this node. */
+/* Reports the findings at this node. */
 static void flush(struct search *search)
 {
 	uint32_t n_words = search->kind->n_words;

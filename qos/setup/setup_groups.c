@@ -13,7 +13,7 @@ static const struct triad_policy_group *group_of(
 	return &setup->policy->groups[setup->groups[i]];
 }
 
-/* --- what they are used for --- */
+/* --- uses of groups --- */
 
 /* The policy's group sets that bit of a record. */
 struct use {

@@ -98,7 +98,7 @@ struct run {
 	uint64_t from, to;
 };
 
-/* What came of the tables of one out-port. */
+/* The result for the tables of one out-port. */
 struct outcome {
 	unsigned n, n_changed;
 	bool is_alike;  /* all are to be 'value' */
