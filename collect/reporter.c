@@ -14,7 +14,7 @@
 
 struct triad_reporter {
 	struct triad_reporter_params params;
-	struct triad_change_filter *aggregate;
+	struct triad_change_filter *filter;
 	struct triad_view *view; /* of the present telling, NULL: none */
 	uint32_t *findings;      /* of its ports; NULL: none */
 	uint32_t next_port;
@@ -33,8 +33,8 @@ struct triad_reporter *triad_reporter_new(void)
 	if (!reporter)
 		return NULL;
 	reporter->params.refresh = 1;
-	reporter->aggregate = triad_change_filter_new();
-	if (reporter->aggregate)
+	reporter->filter = triad_change_filter_new();
+	if (reporter->filter)
 		return reporter;
 	free(reporter);
 	return NULL;
@@ -53,7 +53,7 @@ void triad_reporter_free(struct triad_reporter *reporter)
 	if (!reporter)
 		return;
 	end_telling(reporter);
-	triad_change_filter_free(reporter->aggregate);
+	triad_change_filter_free(reporter->filter);
 	free(reporter);
 }
 
@@ -84,12 +84,12 @@ void triad_reporter_repeat_from(struct triad_reporter *reporter, uint32_t from)
 	reporter->counts.n_again++;
 	reporter->again_from = from;
 	reporter->again_since = reporter->number + 1;
-	triad_change_filter_forget_from(reporter->aggregate, from);
+	triad_change_filter_forget_from(reporter->filter, from);
 }
 
 void triad_reporter_forget(struct triad_reporter *reporter)
 {
-	triad_change_filter_forget(reporter->aggregate);
+	triad_change_filter_forget(reporter->filter);
 }
 
 static uint32_t count_asked(const struct triad_view *view)
@@ -184,9 +184,9 @@ static bool is_due(struct triad_reporter *reporter, uint32_t row,
 	bool due;
 
 	if (is_refresh(reporter, row))
-		triad_change_filter_forget_row(reporter->aggregate, row);
-	(void)triad_change_filter_check(reporter->aggregate, row, &port,
-		reporter->params.min_change_words, &due);
+		triad_change_filter_forget_row(reporter->filter, row);
+	(void)triad_change_filter_check(
+		reporter->filter, row, &port, reporter->params.min_change_words, &due);
 	return due;
 }
 
@@ -250,7 +250,7 @@ size_t triad_reporter_next(struct triad_reporter *reporter,
 
 	if (!reporter->view)
 		return 0;
-	triad_change_filter_begin(reporter->aggregate, data.number);
+	triad_change_filter_begin(reporter->filter, data.number);
 	triad_collect_data_begin(&writer, head, &data, to, TRIAD_REPORTER_MESSAGE_SIZE);
 	while (reporter->next_port < reporter->view->fabric->n_ports &&
 		report_port(reporter, reporter->next_port, now_us, &writer))

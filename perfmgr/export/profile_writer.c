@@ -46,7 +46,7 @@ struct triad_profile_writer {
 	/* Of the owner's thread alone. */
 	struct triad_profile_params params;
 	struct triad_profile_file file;
-	struct triad_change_filter *aggregate;
+	struct triad_change_filter *filter;
 	ZSTD_CCtx *zstd;
 	uint64_t begun_us;    /* monotonic, when the file's first frame began */
 	uint64_t last_octets; /* of the frame before */
@@ -84,9 +84,9 @@ struct triad_profile_writer *triad_profile_writer_new(
 	writer->started_us = triad_clock_wall_us();
 	pthread_mutex_init(&writer->lock, NULL);
 	triad_profile_file_init(&writer->file);
-	writer->aggregate = triad_change_filter_new();
+	writer->filter = triad_change_filter_new();
 	writer->zstd = ZSTD_createCCtx();
-	if (writer->aggregate && writer->zstd)
+	if (writer->filter && writer->zstd)
 		return writer;
 	triad_profile_writer_free(writer);
 	return NULL;
@@ -97,7 +97,7 @@ void triad_profile_writer_free(struct triad_profile_writer *writer)
 	if (!writer)
 		return;
 	triad_profile_file_close(&writer->file);
-	triad_change_filter_free(writer->aggregate);
+	triad_change_filter_free(writer->filter);
 	ZSTD_freeCCtx(writer->zstd);
 	pthread_mutex_destroy(&writer->lock);
 	free(writer);
@@ -163,7 +163,7 @@ static int open_file(struct triad_profile_writer *writer, const struct frame *fr
 		return error;
 	set_age(writer, frame);
 	note_opened(writer);
-	triad_change_filter_forget(writer->aggregate);
+	triad_change_filter_forget(writer->filter);
 	return 0;
 }
 
@@ -270,7 +270,7 @@ static bool is_due(struct triad_profile_writer *writer, const struct frame *fram
 	bool due;
 
 	/* Short of memory it is due, too. */
-	(void)triad_change_filter_check(writer->aggregate, frame->view->rows[port],
+	(void)triad_change_filter_check(writer->filter, frame->view->rows[port],
 		&changed, params->min_change_octets / OCTETS_PER_WORD, &due);
 	return due;
 }
@@ -374,7 +374,7 @@ static void end_frame(struct triad_profile_writer *writer, struct frame *frame)
 	}
 	triad_profile_file_drop(&writer->file);
 	/* What it would have told has to be told again. */
-	triad_change_filter_forget(writer->aggregate);
+	triad_change_filter_forget(writer->filter);
 }
 
 /* --- what became of it --- */
