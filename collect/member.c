@@ -387,60 +387,59 @@ static bool is_heard(const struct triad_member *member, uint64_t id, uint64_t no
 		triad_member_is_received(member, id, now_us);
 }
 
-static void refuse(
-	struct triad_member *member, const struct triad_member_sender *speaker)
+static void refuse(struct triad_member *member, const struct triad_member_sender *from)
 {
 	member->counts.n_refused++;
-	member->counts.refused = speaker->id;
+	member->counts.refused = from->id;
 }
 
-/* Whether the speaker may pass that on. */
+/* Whether the sender may relay the message. */
 static bool may_pass_on(const struct triad_member *member,
-	const struct triad_collect_head *head,
-	const struct triad_member_sender *speaker, uint64_t now_us)
+	const struct triad_collect_head *head, const struct triad_member_sender *from,
+	uint64_t now_us)
 {
-	return !speaker->is_manager && is_heard(member, speaker->id, now_us) &&
+	return !from->is_manager && is_heard(member, from->id, now_us) &&
 		(head->sender == member->params.id ||
 			is_heard(member, head->sender, now_us)) &&
-		triad_member_is_on_way_up(member, head->sender, speaker->id, now_us);
+		triad_member_is_on_way_up(member, head->sender, from->id, now_us);
 }
 
 /* Whether an ALIVE is consistent with its sender; a malformed one is ignored later. */
 static bool is_of_its_role(
-	struct triad_wire body, const struct triad_member_sender *speaker)
+	struct triad_wire body, const struct triad_member_sender *from)
 {
 	struct triad_collect_alive alive;
 
 	return !triad_collect_get_alive(&body, &alive) ||
-		alive.is_manager == speaker->is_manager;
+		alive.is_manager == from->is_manager;
 }
 
 /* Whether the sender has the right to send this message. */
 static bool is_due(const struct triad_member *member,
 	const struct triad_collect_head *head, const struct triad_wire *body,
-	const struct triad_member_sender *speaker, uint64_t now_us)
+	const struct triad_member_sender *from, uint64_t now_us)
 {
 	if (head->n_relays)
-		return may_pass_on(member, head, speaker, now_us);
-	if (head->sender != speaker->id)
+		return may_pass_on(member, head, from, now_us);
+	if (head->sender != from->id)
 		return false;
 	switch (head->kind) {
 	case TRIAD_COLLECT_ALIVE:
-		return is_of_its_role(*body, speaker);
+		return is_of_its_role(*body, from);
 	case TRIAD_COLLECT_TOPOLOGY:
 	case TRIAD_COLLECT_AGAIN:
-		return speaker->is_manager;
+		return from->is_manager;
 	case TRIAD_COLLECT_CLEAR:
 	case TRIAD_COLLECT_GET_HISTOGRAMS:
-		return speaker->is_manager ||
-			triad_member_master(member, now_us) == speaker->id;
+		return from->is_manager ||
+			triad_member_master(member, now_us) == from->id;
 	default:
 		return true;
 	}
 }
 
 void triad_member_receive(struct triad_member *member,
-	const struct triad_member_sender *speaker, uint8_t *octets, size_t size,
+	const struct triad_member_sender *from, uint8_t *octets, size_t size,
 	uint64_t now_us)
 {
 	struct triad_collect_head head;
@@ -459,8 +458,8 @@ void triad_member_receive(struct triad_member *member,
 		member->counts.n_foreign++;
 		return;
 	}
-	if (!is_due(member, &head, &body, speaker, now_us)) {
-		refuse(member, speaker);
+	if (!is_due(member, &head, &body, from, now_us)) {
+		refuse(member, from);
 		return;
 	}
 	if (head.sender != member->params.id || is_own_come_round(member, &head))
