@@ -23,9 +23,9 @@
 #define TRIAD_ANSWER_MAX_RECORDS 16384
 
 enum triad_answer_kind {
-	TRIAD_ANSWER_RECORDS, /* possibly none */
-	TRIAD_ANSWER_STATUS,  /* an error, as 'status' says */
-	TRIAD_ANSWER_FALL_BACK,    /* OpenSM must answer */
+	TRIAD_ANSWER_RECORDS,   /* possibly none */
+	TRIAD_ANSWER_STATUS,    /* an error, as 'status' says */
+	TRIAD_ANSWER_FALL_BACK, /* OpenSM must answer */
 };
 
 /* Why OpenSM must. */

@@ -224,8 +224,8 @@ static void revalidate(struct worker *worker)
 {
 	struct triad_answer *answer = &worker->answer;
 
-	if (answer->kind != TRIAD_ANSWER_FALL_BACK && worker->snapshot->paths->has_aliases &&
-		!names_are_there(worker)) {
+	if (answer->kind != TRIAD_ANSWER_FALL_BACK &&
+		worker->snapshot->paths->has_aliases && !names_are_there(worker)) {
 		answer->kind = TRIAD_ANSWER_FALL_BACK;
 		answer->fallback = TRIAD_FALLBACK_UNKNOWN;
 	}
