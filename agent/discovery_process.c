@@ -128,7 +128,7 @@ static int read_all(const struct triad_discovery_asking *asking, uint64_t end_us
 	return 0;
 }
 
-static int take_fabric(const struct triad_discovery_asking *asking, uint64_t end_us,
+static int read_fabric(const struct triad_discovery_asking *asking, uint64_t end_us,
 	int from, struct triad_topology_packed *packed, struct triad_discovery *made)
 {
 	int error;
@@ -153,7 +153,7 @@ static int receive_replies(const struct triad_discovery_asking *asking, int from
 
 	if (!error)
 		error = triad_discovery_reply_read(&reply, made, &packed);
-	return error ? error : take_fabric(asking, end_us, from, &packed, made);
+	return error ? error : read_fabric(asking, end_us, from, &packed, made);
 }
 
 /* Until it is gone: by itself, when it has said all, or killed.  Returns its status as

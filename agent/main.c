@@ -61,7 +61,7 @@ static int show(const char *text)
 	return fputs(text, stdout) < 0 || fflush(stdout) ? FAILED : DONE;
 }
 
-static int take_option(struct options *options, int letter)
+static int parse_option(struct options *options, int letter)
 {
 	switch (letter) {
 	case 'c':
@@ -101,7 +101,7 @@ static int parse_options(struct options *options, int argc, char **argv)
 		argv[0] = name;
 	while (status == GO_ON &&
 		(letter = getopt_long(argc, argv, "h", known, NULL)) != -1)
-		status = take_option(options, letter);
+		status = parse_option(options, letter);
 	if (status == GO_ON && optind < argc)
 		return complain("it takes options alone; '" NAME " --help' lists them");
 	return status;

@@ -26,7 +26,7 @@ static void report_agent(struct triad_report *report, const struct triad_agent *
 }
 
 /* What a manager hands down is not the topology's own. */
-static bool take_handed(
+static bool describe_given(
 	struct triad_service *service, struct triad_topology_status *status)
 {
 	struct triad_fabric *fabric = NULL;
@@ -89,7 +89,7 @@ static int run_status(struct triad_agent *agent, const struct triad_command *com
 	struct triad_report report = {.output = output, .as_json = command->json};
 	struct triad_topology_status topology = triad_topology_status(agent->topology);
 	struct triad_service *service = &agent->service;
-	bool is_handed = take_handed(service, &topology);
+	bool is_handed = describe_given(service, &topology);
 
 	triad_json_init(&report.json, output);
 	if (report.as_json)

@@ -92,7 +92,7 @@ static bool has_failed(struct triad_topology *topology)
 	return status.active && status.why[0];
 }
 
-static void take_from_sa(void *context, struct triad_fabric *fabric)
+static void receive_from_sa(void *context, struct triad_fabric *fabric)
 {
 	struct triad_topology *topology = context;
 	bool is_wanted, is_partial, has_other;
@@ -114,7 +114,7 @@ static void take_from_sa(void *context, struct triad_fabric *fabric)
 		publish(topology, fabric, TRIAD_FROM_SA);
 }
 
-static void take_discovered(void *context, struct triad_fabric *fabric)
+static void receive_discovered(void *context, struct triad_fabric *fabric)
 {
 	struct triad_topology *topology = context;
 	bool is_wanted;
@@ -137,8 +137,9 @@ static void note_change_report(void *context)
 
 struct triad_sa_source_user triad_topology_user(struct triad_topology *topology)
 {
-	return (struct triad_sa_source_user){
-		.context = topology, .take = take_from_sa, .heard = note_change_report};
+	return (struct triad_sa_source_user){.context = topology,
+		.take = receive_from_sa,
+		.heard = note_change_report};
 }
 
 /* --- life --- */
@@ -152,7 +153,7 @@ struct triad_topology *triad_topology_new(uint64_t port_guid, struct triad_log *
 	topology->log = log;
 	pthread_mutex_init(&topology->lock, NULL);
 	topology->discover =
-		triad_discover_new(port_guid, take_discovered, topology, log);
+		triad_discover_new(port_guid, receive_discovered, topology, log);
 	if (topology->discover)
 		return topology;
 	free(topology);

@@ -174,7 +174,7 @@ static int send_request(int fd, const char *request, size_t size)
 
 /* --- frames ------------------------------------------------------------ */
 
-static int take_piece(struct answer *answer, struct triad_reply *reply)
+static int read_piece(struct answer *answer, struct triad_reply *reply)
 {
 	switch (reply->frame.type) {
 	case TRIAD_FRAME_OUTPUT:
@@ -192,7 +192,7 @@ static int take_piece(struct answer *answer, struct triad_reply *reply)
 	}
 }
 
-static int take_octets(struct answer *answer, struct triad_reply *reply)
+static int receive_octets(struct answer *answer, struct triad_reply *reply)
 {
 	size_t size;
 	void *octets = triad_reply_next(reply, &size);
@@ -202,7 +202,7 @@ static int take_octets(struct answer *answer, struct triad_reply *reply)
 		return print_cut(answer, error);
 	switch (triad_reply_take(reply, &status)) {
 	case TRIAD_REPLY_PIECE:
-		return take_piece(answer, reply);
+		return read_piece(answer, reply);
 	case TRIAD_REPLY_EXIT:
 		return status;
 	case TRIAD_REPLY_BROKEN:
@@ -229,7 +229,7 @@ int triad_client_ask(
 		status = print_cut(&answer, error);
 	triad_reply_init(&reply);
 	while (status == STATUS_NONE)
-		status = take_octets(&answer, &reply);
+		status = receive_octets(&answer, &reply);
 	show_progress(&answer, "");
 	close(answer.fd);
 	return status;

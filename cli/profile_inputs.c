@@ -175,7 +175,7 @@ struct reading {
 	bool is_enough;
 };
 
-static bool take_line(struct reading *reading, const char *line, size_t length)
+static bool parse_line(struct reading *reading, const char *line, size_t length)
 {
 	struct triad_profile_inputs *inputs = reading->inputs;
 	enum triad_profile_line kind =
@@ -192,7 +192,7 @@ static bool take_line(struct reading *reading, const char *line, size_t length)
 
 /* Cuts text into lines; the rest waits for the next piece.  Of a line that is too long
  * its beginning is enough: the parser refuses it. */
-static bool take_text(struct reading *reading, const char *text, size_t size)
+static bool split_text(struct reading *reading, const char *text, size_t size)
 {
 	struct triad_profile_inputs *inputs = reading->inputs;
 
@@ -208,9 +208,9 @@ static bool take_text(struct reading *reading, const char *text, size_t size)
 			inputs->n_line += n < room ? n : room;
 		}
 		if (is_whole) {
-			is_right = take_line(reading, text, n);
+			is_right = parse_line(reading, text, n);
 		} else if (end || n >= room) {
-			is_right = take_line(reading, inputs->line, inputs->n_line);
+			is_right = parse_line(reading, inputs->line, inputs->n_line);
 			inputs->n_line = 0;
 		}
 		if (!is_right)
@@ -222,7 +222,7 @@ static bool take_text(struct reading *reading, const char *text, size_t size)
 }
 
 /* Decompresses a piece; '*left' is 0 at the frame's end. */
-static bool take_piece(struct reading *reading, ZSTD_inBuffer *in, size_t *left)
+static bool unpack_piece(struct reading *reading, ZSTD_inBuffer *in, size_t *left)
 {
 	struct triad_profile_inputs *inputs = reading->inputs;
 
@@ -230,7 +230,7 @@ static bool take_piece(struct reading *reading, ZSTD_inBuffer *in, size_t *left)
 		ZSTD_outBuffer out = {.dst = inputs->out, .size = PIECE_SIZE};
 
 		*left = ZSTD_decompressStream(inputs->zstd, &out, in);
-		if (!take_text(reading, inputs->out, out.pos))
+		if (!split_text(reading, inputs->out, out.pos))
 			return false;
 		if (ZSTD_isError(*left))
 			return fail(inputs, reading->input,
@@ -263,7 +263,7 @@ static bool read_frame(struct reading *reading)
 		if (n <= 0)
 			return fail(inputs, input, "offset %" PRIu64 ": %s", at,
 				n < 0 ? strerror(errno) : "the file became shorter");
-		if (!take_piece(reading, &in, &left))
+		if (!unpack_piece(reading, &in, &left))
 			return false;
 		at += (uint64_t)n;
 	}
@@ -280,7 +280,7 @@ struct peek {
 	uint64_t time_us; /* 0: not seen yet */
 };
 
-static bool take_time(void *context, enum triad_profile_line kind,
+static bool note_time(void *context, enum triad_profile_line kind,
 	const struct triad_profile_parser *parser, const char *line, size_t length)
 {
 	struct peek *peek = context;
@@ -333,7 +333,7 @@ static void find_frame(struct triad_profile_inputs *inputs, struct input *input)
 {
 	struct peek peek = {0};
 	struct reading reading = {
-		.inputs = inputs, .input = input, .take = take_time, .context = &peek};
+		.inputs = inputs, .input = input, .take = note_time, .context = &peek};
 
 	if (!open_input(inputs, input) || !measure_frame(inputs, input) ||
 		!read_frame(&reading))

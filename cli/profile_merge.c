@@ -141,7 +141,7 @@ static void put_line(struct merge *merge, const char *line, size_t length)
 }
 
 /* Text for a spreadsheet: a header where the columns change, and no comments. */
-static bool take_line(void *context, enum triad_profile_line kind,
+static bool merge_line(void *context, enum triad_profile_line kind,
 	const struct triad_profile_parser *parser, const char *line, size_t length)
 {
 	struct merge *merge = context;
@@ -168,7 +168,7 @@ static void merge_frames(struct merge *merge)
 			continue;
 		if (merge->command->csv)
 			triad_profile_inputs_read(
-				merge->inputs, &frame, take_line, merge);
+				merge->inputs, &frame, merge_line, merge);
 		else
 			copy_frame(merge, &frame);
 	}

@@ -60,7 +60,7 @@ static void print_message(void *context, const char *message)
 	complain("", message);
 }
 
-static bool take_line(void *context, enum triad_profile_line kind,
+static bool add_line(void *context, enum triad_profile_line kind,
 	const struct triad_profile_parser *parser, const char *line, size_t length)
 {
 	struct reading *reading = context;
@@ -95,7 +95,7 @@ static int read_files(
 	while (!reading->error && triad_profile_inputs_next(inputs, &frame)) {
 		triad_profile_progress_show(&reading->progress, inputs);
 		reading->has_info = false;
-		triad_profile_inputs_read(inputs, &frame, take_line, reading);
+		triad_profile_inputs_read(inputs, &frame, add_line, reading);
 	}
 	triad_profile_progress_end(&reading->progress);
 	n_failed = triad_profile_inputs_failed(inputs);

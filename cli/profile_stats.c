@@ -315,8 +315,8 @@ static int make_room(struct triad_stats *stats)
 	return 0;
 }
 
-static int take_port(struct triad_stats *stats, const struct triad_profile_row *row,
-	struct triad_stats_port **port)
+static int find_or_add_port(struct triad_stats *stats,
+	const struct triad_profile_row *row, struct triad_stats_port **port)
 {
 	int error = make_room(stats);
 	uint32_t *slot;
@@ -468,7 +468,7 @@ int triad_stats_add(struct triad_stats *stats, const struct triad_profile_row *r
 	if (!stats->section_us)
 		begin_section(stats, row->time_us);
 	stats->n_rows++;
-	error = take_port(stats, row, &port);
+	error = find_or_add_port(stats, row, &port);
 	if (!error && is_ours(stats, port))
 		add_row(stats, port, row);
 	return error;

@@ -22,7 +22,7 @@ void *triad_reply_next(struct triad_reply *reply, size_t *size)
 	return reply->piece;
 }
 
-static enum triad_reply_what take_header(struct triad_reply *reply, int *status)
+static enum triad_reply_what parse_header(struct triad_reply *reply, int *status)
 {
 	*status = triad_frame_decode(reply->header, &reply->frame);
 	/* Only a client asks. */
@@ -34,7 +34,7 @@ static enum triad_reply_what take_header(struct triad_reply *reply, int *status)
 enum triad_reply_what triad_reply_take(struct triad_reply *reply, int *status)
 {
 	if (!reply->frame.size)
-		return take_header(reply, status);
+		return parse_header(reply, status);
 	reply->piece[reply->piece_size] = '\0';
 	reply->frame.size -= (uint32_t)reply->piece_size;
 	if (reply->frame.type != TRIAD_FRAME_EXIT)

@@ -102,7 +102,7 @@ static int show_version(void)
 	return finish_output();
 }
 
-static int take_option(struct options *options, int letter)
+static int parse_option(struct options *options, int letter)
 {
 	switch (letter) {
 	case 's':
@@ -149,7 +149,7 @@ static int parse_options(struct options *options, int argc, char **argv)
 		argv[0] = name;
 	while (status == GO_ON &&
 		(letter = getopt_long(argc, argv, "+h", known, NULL)) != -1)
-		status = take_option(options, letter);
+		status = parse_option(options, letter);
 	if (status == GO_ON && options->socket && options->port_guid)
 		return complain("--socket and --port-guid exclude each other");
 	return status;

@@ -244,7 +244,7 @@ static bool is_stale(struct triad_aggregator *aggregator,
 }
 
 /* Takes a row of the port (index in the view's fabric). */
-static void take_row(struct triad_aggregator *aggregator,
+static void apply_row(struct triad_aggregator *aggregator,
 	const struct triad_collect_head *head, const struct triad_collect_row *row,
 	uint32_t port, uint64_t read_us)
 {
@@ -325,12 +325,12 @@ static void look_at_row(struct triad_aggregator *aggregator,
 	} else if (!place->is_owner) {
 		aggregator->status.n_not_owner++;
 	} else {
-		take_row(aggregator, head, row, port,
+		apply_row(aggregator, head, row, port,
 			when_read(agent, data, row, now_us));
 	}
 }
 
-static void take_rows(struct triad_aggregator *aggregator,
+static void apply_rows(struct triad_aggregator *aggregator,
 	const struct triad_collect_head *head, struct aggregator_agent *agent,
 	const struct triad_collect_data *data, struct triad_collect_data_reader *reader,
 	uint64_t now_us)
@@ -384,7 +384,7 @@ void triad_aggregator_receive(struct triad_aggregator *aggregator, uint8_t *octe
 	}
 	status->n_missing += aggregator_agent_receive(agent, &data, now_us);
 	ask_again(aggregator, agent, now_us);
-	take_rows(aggregator, &head, agent, &data, &reader, now_us);
+	apply_rows(aggregator, &head, agent, &data, &reader, now_us);
 	/* The sender believes to own nodes that are another's here: one of the two has
 	 * not heard it yet.  If the sender is right, what it told is as good as
 	 * lost. */

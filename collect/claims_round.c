@@ -222,7 +222,7 @@ static bool can_be_taken(
 		triad_claims_load(claims->agents[node->owner].n_nodes) >= load + 2;
 }
 
-static void take_some(struct triad_claims *claims, uint32_t n)
+static void take_over_some(struct triad_claims *claims, uint32_t n)
 {
 	/* Not all begin with the same. */
 	uint32_t first =
@@ -259,5 +259,5 @@ void claims_run_balance(struct triad_claims *claims)
 			triad_claims_load(claims->agents[rivals.agents[r]].n_nodes) >=
 			load + 2;
 	if (is_uneven)
-		take_some(claims, quota(claims, &rivals));
+		take_over_some(claims, quota(claims, &rivals));
 }

@@ -350,7 +350,7 @@ static void revalidate_agents(struct triad_claims *claims)
 	}
 }
 
-static void take_up(struct triad_claims *claims, struct change *change)
+static void adopt_nodes(struct triad_claims *claims, struct change *change)
 {
 	free(claims->guids);
 	free(claims->nodes);
@@ -372,7 +372,7 @@ int triad_claims_set_nodes(struct triad_claims *claims, const uint64_t *guids,
 	claims_enter(claims, now_us);
 	drop_removed(claims, guids, n);
 	aggregator(claims, &change, guids, hops);
-	take_up(claims, &change);
+	adopt_nodes(claims, &change);
 	if (!claims->has_begun && n)
 		claims_begin(claims);
 	else if (change.n_added)

@@ -229,7 +229,7 @@ static bool store_value(struct parser *parser, struct triad_conf_key_ref ref,
 	return true;
 }
 
-static void take_value(
+static void parse_value(
 	struct parser *parser, struct triad_conf_key_ref ref, struct span span)
 {
 	unsigned *first_line =
@@ -278,7 +278,7 @@ static void parse_key_line(struct parser *parser, struct span line, const char *
 	if (triad_conf_key_ref_find(parser->conf,
 		    section->kind == SECTION_PLAIN ? &section->where : NULL, name, &ref,
 		    reason, is_seen ? sizeof(reason) : 0))
-		take_value(parser, ref,
+		parse_value(parser, ref,
 			trim(equals + 1,
 				(size_t)(line.text + line.length - equals - 1)));
 	else

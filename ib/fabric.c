@@ -803,7 +803,7 @@ static uint32_t find_port_guid(const struct triad_fabric *fabric, uint64_t guid)
 	return TRIAD_FABRIC_NONE;
 }
 
-static void take_pools(struct triad_fabric_builder *builder, struct triad_fabric *built)
+static void move_pools(struct triad_fabric_builder *builder, struct triad_fabric *built)
 {
 	built->n_nodes = (uint32_t)builder->nodes.n;
 	built->n_ports = (uint32_t)builder->ports.n;
@@ -832,7 +832,7 @@ int triad_fabric_build(struct triad_fabric_builder *builder, uint64_t sm_port_gu
 		return ENOMEM;
 	atomic_init(&counted->refs, 1);
 	built = &counted->fabric;
-	take_pools(builder, built);
+	move_pools(builder, built);
 	if (builder->error) {
 		triad_fabric_unref(built);
 		return builder->error;

@@ -132,7 +132,7 @@ static int follow(struct walk *walk)
 }
 
 /* Appends the next name to 'at'.  Returns 0, or ENODATA when there is none. */
-static int take_name(struct walk *walk)
+static int append_name(struct walk *walk)
 {
 	size_t start = strspn(walk->rest, "/");
 	size_t n = strcspn(walk->rest + start, "/"), used = strlen(walk->at);
@@ -169,7 +169,7 @@ static int walk_path(struct walk *walk, bool is_secret)
 		else
 			return check_file(walk, is_secret);
 		if (!error)
-			error = take_name(walk);
+			error = append_name(walk);
 		if (!error)
 			error = check_component(walk);
 	}

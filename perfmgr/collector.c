@@ -92,7 +92,7 @@ static int find_pkey(void *context, uint16_t pkey)
 	return !collector->n_pkeys && (pkey & 0x7fff) == 0x7fff ? 0 : -1;
 }
 
-static void take_coming(void *context, uint32_t port)
+static void note_coming(void *context, uint32_t port)
 {
 	struct triad_collector *collector = context;
 
@@ -124,7 +124,7 @@ static void report_impossible(struct triad_collector *collector, uint32_t port,
 		others);
 }
 
-static void take_reading(void *context, uint32_t port,
+static void add_reading(void *context, uint32_t port,
 	enum triad_pma_attribute attribute, const struct triad_pma_reading *reading,
 	uint64_t now_us)
 {
@@ -148,21 +148,21 @@ static void take_reading(void *context, uint32_t port,
 		collector->engine, row_of(collector, port), attribute, reading, now_us);
 }
 
-static void take_unchanged(void *context, uint32_t port, uint64_t now_us)
+static void confirm_reading(void *context, uint32_t port, uint64_t now_us)
 {
 	struct triad_collector *collector = context;
 
 	triad_engine_confirm(collector->engine, row_of(collector, port), now_us);
 }
 
-static void take_resetting(void *context, uint32_t port, uint32_t mask)
+static void expect_reset(void *context, uint32_t port, uint32_t mask)
 {
 	struct triad_collector *collector = context;
 
 	triad_engine_expect_reset(collector->engine, row_of(collector, port), mask);
 }
 
-static void take_reset(void *context, uint32_t port,
+static void note_reset(void *context, uint32_t port,
 	const struct triad_pma_reading *reading, uint64_t now_us)
 {
 	struct triad_collector *collector = context;
@@ -184,7 +184,7 @@ static void take_reset(void *context, uint32_t port,
 		others);
 }
 
-static void take_done(void *context, uint32_t port, bool answered)
+static void mark_done(void *context, uint32_t port, bool answered)
 {
 	struct triad_collector *collector = context;
 
@@ -227,12 +227,12 @@ struct triad_collector *triad_collector_new(const struct triad_collector_clock *
 		.wants = wants_port,
 		.pkey_index = give_pkey_index,
 		.find_pkey = find_pkey,
-		.coming = take_coming,
-		.reading = take_reading,
-		.unchanged = take_unchanged,
-		.resetting = take_resetting,
-		.reset = take_reset,
-		.done = take_done,
+		.coming = note_coming,
+		.reading = add_reading,
+		.unchanged = confirm_reading,
+		.resetting = expect_reset,
+		.reset = note_reset,
+		.done = mark_done,
 	};
 
 	if (!collector)
@@ -716,7 +716,7 @@ static void send_queries(struct triad_collector *collector)
 }
 
 /* Returns false when the transport is broken. */
-static bool take_replies(struct triad_collector *collector)
+static bool receive_replies(struct triad_collector *collector)
 {
 	const struct triad_mad_transport *transport = collector->transport;
 	uint64_t now_us = now(collector);
@@ -748,7 +748,7 @@ static uint64_t go_on(struct triad_collector *collector)
 
 	triad_sweep_expire(collector->sweep, now(collector));
 	send_queries(collector);
-	works = take_replies(collector);
+	works = receive_replies(collector);
 	if (triad_sweep_is_done(collector->sweep))
 		end_sweep(collector, now(collector));
 	else

@@ -199,7 +199,7 @@ static uint32_t changed_counters(const struct triad_row_hot *hot)
 	return changed;
 }
 
-static void take_changes(
+static void copy_changes(
 	const struct triad_row_hot *hot, struct triad_engine_changes *changes)
 {
 	for (uint32_t left = changes->changed; left; left &= left - 1) {
@@ -237,7 +237,7 @@ bool triad_engine_changes(const struct triad_engine *engine, uint32_t row,
 			changes->fresh |= of[a];
 	}
 	changes->changed = changed_counters(hot) & changes->fresh;
-	take_changes(hot, changes);
+	copy_changes(hot, changes);
 	return was_read;
 }
 

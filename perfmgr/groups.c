@@ -29,7 +29,7 @@ struct triad_groups {
 
 /* --- life --- */
 
-static void take_nodes(struct group *group)
+static void sort_nodes(struct group *group)
 {
 	const char *at = group->conf.nodes;
 	char item[TRIAD_CONF_TEXT_SIZE];
@@ -59,7 +59,7 @@ struct triad_groups *triad_groups_new(const struct triad_conf *conf)
 		struct group *group = &groups->groups[i];
 
 		group->conf = conf->groups[i];
-		take_nodes(group);
+		sort_nodes(group);
 		/* What triad.conf has was checked. */
 		(void)triad_ports_parse(
 			group->conf.ports, group->ports, reason, sizeof(reason));

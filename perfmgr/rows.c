@@ -54,7 +54,7 @@ static int add_slab(struct triad_rows *rows, uint32_t row)
 	return 0;
 }
 
-static int take_row(struct triad_rows *rows, uint32_t *row)
+static int allocate_row(struct triad_rows *rows, uint32_t *row)
 {
 	if (rows->first_free != TRIAD_NO_ROW) {
 		*row = rows->first_free;
@@ -111,7 +111,7 @@ static int compare(const struct merge *merge, uint32_t row, uint64_t guid, uint8
 
 static int add_new(struct merge *merge, uint64_t guid, uint8_t port, uint32_t *row)
 {
-	int error = take_row(merge->rows, row);
+	int error = allocate_row(merge->rows, row);
 
 	if (error)
 		return error;

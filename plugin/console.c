@@ -197,7 +197,7 @@ static void give_up(struct triad_console *console, int error)
 	console->failed = true;
 }
 
-static void take_loopback(struct triad_console *console, int outer_fd)
+static void replace_loopback(struct triad_console *console, int outer_fd)
 {
 	int error = open_inner(console);
 
@@ -228,7 +228,7 @@ void triad_console_arm(struct triad_console *console)
 		return;
 	pthread_mutex_lock(&console->lock);
 	if (!console->stopped && is_listening(socket_fd))
-		take_loopback(console, socket_fd);
+		replace_loopback(console, socket_fd);
 	pthread_mutex_unlock(&console->lock);
 }
 
@@ -257,7 +257,7 @@ static void *run_local(void *argument)
 }
 
 /* Puts a pipe at descriptor 0 and keeps what was there. */
-static int take_local(struct triad_console *console)
+static int replace_local(struct triad_console *console)
 {
 	struct session *session = &console->sessions[0];
 	int ends[2], standard_input, error;
@@ -324,7 +324,7 @@ struct triad_console *triad_console_new(struct osm_opensm *osm,
 	if (console->stop_fd < 0)
 		give_up(console, errno);
 	else if (console->is_local) {
-		int error = take_local(console);
+		int error = replace_local(console);
 
 		if (error)
 			give_up(console, error);

@@ -105,7 +105,7 @@ static bool pass_on(const struct session *session)
 		session->lines.used);
 }
 
-static bool take_octet(struct session *session, char octet)
+static bool handle_octet(struct session *session, char octet)
 {
 	switch (triad_console_lines_take(&session->lines, octet)) {
 	case TRIAD_CONSOLE_OURS:
@@ -127,7 +127,7 @@ static bool end_input(struct session *session)
 }
 
 /* False when the user is gone, or OpenSM. */
-static bool take_typed(struct session *session)
+static bool handle_typed(struct session *session)
 {
 	char typed[512];
 	ssize_t n = read(session->ends->user_in, typed, sizeof(typed));
@@ -138,11 +138,11 @@ static bool take_typed(struct session *session)
 	if (n < 0)
 		return errno == EAGAIN || errno == EINTR;
 	for (ssize_t i = 0; i < n && works; i++)
-		works = take_octet(session, typed[i]);
+		works = handle_octet(session, typed[i]);
 	return works;
 }
 
-static bool take_answered(const struct session *session)
+static bool forward_answer(const struct session *session)
 {
 	char answered[4096];
 	ssize_t n = read(session->ends->opensm_out, answered, sizeof(answered));
@@ -170,10 +170,10 @@ void triad_console_session_run(const struct triad_runner *runner,
 		if (fds[0].revents)
 			return;
 		if (fds[1].revents & readable)
-			works = take_typed(&session);
+			works = handle_typed(&session);
 		if (session.ended)
 			fds[1].fd = -1;
 		if (works && fds[2].revents & readable)
-			works = take_answered(&session);
+			works = forward_answer(&session);
 	}
 }

@@ -33,7 +33,7 @@ static void put_in_force(void *context, const struct triad_conf *conf)
 }
 
 /* The SA is asked while this SM is standby alone. */
-static void take_fabric(void *context, struct triad_fabric *fabric)
+static void receive_fabric(void *context, struct triad_fabric *fabric)
 {
 	struct triad_plugin *plugin = context;
 
@@ -54,7 +54,7 @@ static struct triad_service_owner make_owner(struct triad_plugin *plugin)
 		.put_in_force = put_in_force,
 		.add_metrics = triad_plugin_add_metrics,
 		.run = triad_commands_run,
-		.source = {.context = plugin, .take = take_fabric},
+		.source = {.context = plugin, .take = receive_fabric},
 	};
 }
 

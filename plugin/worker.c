@@ -188,7 +188,7 @@ static int snapshot(struct triad_worker *worker, enum triad_qos_phase phase,
 
 /* When routing is done, paths are as they will be; ports are not ACTIVE yet, and
  * counters wait for them. */
-static void take_snapshot_of_paths(struct triad_worker *worker)
+static void copy_subnet_for_paths(struct triad_worker *worker)
 {
 	struct triad_fabric *fabric = NULL;
 
@@ -197,7 +197,7 @@ static void take_snapshot_of_paths(struct triad_worker *worker)
 		triad_fabric_unref(fabric);
 }
 
-static void take_snapshot(struct triad_worker *worker)
+static void copy_subnet(struct triad_worker *worker)
 {
 	struct triad_fabric *fabric = NULL;
 	int error = snapshot(
@@ -288,7 +288,7 @@ static void look_at_role(struct triad_worker *worker)
 		return;
 	worker->reads_as_standby = reads;
 	if (reads) {
-		take_snapshot(worker);
+		copy_subnet(worker);
 		triad_sa_source_set_key(worker->source, triad_sm_sa_key(worker->osm));
 		/* It may have discovered that long ago. */
 		triad_sa_source_set_known(worker->source, worker->fabric, false);
@@ -307,7 +307,7 @@ static void look_at_aliases(struct triad_worker *worker)
 		return;
 	n = triad_osm_lookup_n_aliases(worker->osm);
 	if (triad_qos_take_outdated(worker->qos) || (n && n != worker->n_aliases))
-		take_snapshot_of_paths(worker);
+		copy_subnet_for_paths(worker);
 }
 
 /* What the SM reports, for alerts to be told with. */
@@ -334,7 +334,7 @@ static void handle(struct triad_worker *worker, const struct triad_event *event)
 	case TRIAD_EVENT_ROUTING_DONE:
 		worker->snapshot_due_us = event->at_us + WITHOUT_SUBNET_UP_US;
 		worker->is_up = false;
-		take_snapshot_of_paths(worker);
+		copy_subnet_for_paths(worker);
 		break;
 	case TRIAD_EVENT_SWEEP_START:
 		worker->is_sweeping = true;
@@ -369,7 +369,7 @@ static void *run_thread(void *argument)
 		look_at_role(worker);
 		look_at_aliases(worker);
 		if (triad_clock_now_us() >= worker->snapshot_due_us)
-			take_snapshot(worker);
+			copy_subnet(worker);
 		console = atomic_load(&worker->console);
 		if (console)
 			triad_console_arm(console);

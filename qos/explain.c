@@ -69,7 +69,7 @@ static uint32_t find_guid(
 }
 
 /* Splits "name/P2"; -1 when there is no number behind the name. */
-static int take_number(char *name)
+static int cut_number(char *name)
 {
 	char *slash = strrchr(name, '/');
 	unsigned number;
@@ -111,7 +111,7 @@ static uint32_t find_name(
 	int number;
 
 	snprintf(name, sizeof(name), "%s", text);
-	number = take_number(name);
+	number = cut_number(name);
 	memcpy(words, name, sizeof(words));
 	found = find_node(paths->fabric, name, false, &n);
 	if (!n && strchr(words, '/')) {

@@ -218,7 +218,7 @@ static void offer_rest(struct outlet *outlet)
 	pthread_mutex_unlock(&outlet->lock);
 }
 
-static void take_change(
+static void queue_change(
 	void *context, enum triad_alert_change change, const struct triad_alert *alert)
 {
 	struct triad_alert_log *alert_log = context;
@@ -227,7 +227,7 @@ static void take_change(
 	offer(&alert_log->to_file, change, alert);
 }
 
-static void take_done(void *context)
+static void note_done(void *context)
 {
 	struct triad_alert_log *alert_log = context;
 
@@ -238,11 +238,11 @@ static void take_done(void *context)
 struct triad_alerts_sink triad_alert_log_sink(struct triad_alert_log *alert_log)
 {
 	return (struct triad_alerts_sink){
-		.context = alert_log, .take = take_change, .done = take_done};
+		.context = alert_log, .take = queue_change, .done = note_done};
 }
 
 /* Waits for one; false at the end. */
-static bool take_item(struct outlet *outlet)
+static bool wait_for_item(struct outlet *outlet)
 {
 	bool some;
 
@@ -263,7 +263,7 @@ static void *run_thread(void *argument)
 {
 	struct outlet *outlet = argument;
 
-	while (take_item(outlet)) {
+	while (wait_for_item(outlet)) {
 		int64_t wall_offset_us =
 			(int64_t)(triad_clock_wall_us() - triad_clock_now_us());
 

@@ -371,7 +371,7 @@ int triad_collect_clear_histograms(struct triad_collect *collect)
 /* --- histograms --- */
 
 /* Called by the PerfManager's thread, when all have answered or had their time. */
-static void take_histograms(void *context, struct triad_gather *gather)
+static void receive_histograms(void *context, struct triad_gather *gather)
 {
 	struct triad_collect *collect = context;
 
@@ -390,7 +390,7 @@ static void ask_histograms(struct triad_collect *collect, struct triad_collect_j
 	job->error = ENODATA;
 	if (collect->member && collect->mode == TRIAD_COLLECT_MANAGER)
 		job->error = triad_member_ask_histograms(collect->member, &job->request,
-			ANSWER_US, triad_clock_now_us(), take_histograms, collect);
+			ANSWER_US, triad_clock_now_us(), receive_histograms, collect);
 }
 
 /* Takes the only place to ask from; false when somebody has it. */

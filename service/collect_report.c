@@ -96,7 +96,7 @@ static void report_finding(struct triad_collect *collect,
 		triad_member_send_trap(collect->member, &trap, triad_clock_now_us());
 }
 
-static void take_alert(
+static void forward_alert(
 	void *context, enum triad_alert_change change, const struct triad_alert *alert)
 {
 	struct triad_collect *collect = context;
@@ -123,7 +123,7 @@ struct triad_alerts_sink triad_collect_sink(
 {
 	collect->next_sink = *next;
 	return (struct triad_alerts_sink){
-		.take = take_alert, .done = end_alerts, .context = collect};
+		.take = forward_alert, .done = end_alerts, .context = collect};
 }
 
 /* --- agents: what is asked of them --- */

@@ -359,7 +359,7 @@ static uint64_t step_manager(struct triad_collect *collect, uint64_t now_us)
 
 /* --- turns --- */
 
-static void take_messages(struct triad_collect *collect)
+static void receive_messages(struct triad_collect *collect)
 {
 	uint64_t until_us = triad_clock_now_us() + MAX_BATCH_US;
 	struct triad_bus_message message;
@@ -447,7 +447,7 @@ static uint64_t run_step(void *context, bool wanted, bool *reads, bool *has_fabr
 	/* Before messages are: their ports are those of the view that alerts have. */
 	if (is_manager(collect))
 		look_at_view(collect);
-	take_messages(collect);
+	receive_messages(collect);
 	next_us = triad_member_step(collect->member, now_us);
 	own_us = is_manager(collect) ? step_manager(collect, now_us)
 				     : step_agent(collect, now_us);

@@ -364,7 +364,7 @@ static bool is_crowded(const struct triad_control *control)
 }
 
 /* With the lock held. */
-static bool take_place(struct triad_control *control, const struct client *client)
+static bool reserve_place(struct triad_control *control, const struct client *client)
 {
 	unsigned max = control->params.max_clients;
 	unsigned max_user = max > 1 ? max / 2 : 1;
@@ -381,7 +381,7 @@ static int start_client(struct triad_control *control, struct client *client)
 	int error = 0;
 
 	pthread_mutex_lock(&control->lock);
-	if (!take_place(control, client))
+	if (!reserve_place(control, client))
 		error = EBUSY;
 	if (!error)
 		error = triad_thread_start(

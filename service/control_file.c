@@ -24,7 +24,7 @@ static void make_folder(const char *path)
 }
 
 /* Returns 0, EADDRINUSE (somebody has it) or another errno. */
-static int take_lock(struct triad_control_file *file)
+static int lock_file(struct triad_control_file *file)
 {
 	char path[sizeof(file->path) + 8];
 
@@ -114,7 +114,7 @@ int triad_control_file_open(
 	*file = (struct triad_control_file){.fd = -1, .lock_fd = -1};
 	snprintf(file->path, sizeof(file->path), "%s", path);
 	make_folder(path);
-	error = take_lock(file);
+	error = lock_file(file);
 	if (!error)
 		error = remove_dead_socket(path);
 	if (!error)

@@ -53,7 +53,7 @@ static int make_room(struct triad_peer *peer, size_t n)
 }
 
 /* With the one that it has first of all, which needs not be among the others. */
-static int take_groups(int fd, struct triad_peer *peer, gid_t first)
+static int read_groups(int fd, struct triad_peer *peer, gid_t first)
 {
 	socklen_t size = 0;
 	int error;
@@ -122,7 +122,7 @@ void triad_peer_of_unix(int fd, struct triad_peer *peer)
 	}
 	peer->uid = credentials.uid;
 	/* Without its other groups it still has one. */
-	if (!triad_peer_is_own(peer) && take_groups(fd, peer, credentials.gid) &&
+	if (!triad_peer_is_own(peer) && read_groups(fd, peer, credentials.gid) &&
 		!make_room(peer, 1)) {
 		peer->groups[0] = credentials.gid;
 		peer->n_groups = 1;

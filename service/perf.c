@@ -333,7 +333,7 @@ struct work {
 };
 
 /* Called with the lock. */
-static struct work take_work(struct triad_perf *perf)
+static struct work take_over_work(struct triad_perf *perf)
 {
 	enum triad_perf_state state = state_of(perf);
 	struct work work = {
@@ -374,7 +374,7 @@ static struct triad_collector_params params_of(const struct triad_conf *conf)
 	};
 }
 
-static void take_conf_up(struct triad_perf *perf, struct triad_conf *conf)
+static void adopt_conf(struct triad_perf *perf, struct triad_conf *conf)
 {
 	struct triad_collector_params params;
 
@@ -388,10 +388,10 @@ static void take_conf_up(struct triad_perf *perf, struct triad_conf *conf)
 			"those before stay in force until it is loaded again");
 }
 
-static void take_up(struct triad_perf *perf, struct work *work)
+static void adopt_work(struct triad_perf *perf, struct work *work)
 {
 	if (work->conf)
-		take_conf_up(perf, work->conf);
+		adopt_conf(perf, work->conf);
 	free(work->conf);
 	if (work->fabric &&
 		!(perf->hooks.take_fabric &&
@@ -513,9 +513,9 @@ static void *run_thread(void *argument)
 
 	pthread_mutex_lock(&perf->lock);
 	while (!perf->stop) {
-		work = take_work(perf);
+		work = take_over_work(perf);
 		pthread_mutex_unlock(&perf->lock);
-		take_up(perf, &work);
+		adopt_work(perf, &work);
 		hooks_us = run_hooks(perf, &work);
 		until_us = run_step(perf, was_wanted, work.wanted);
 		if (hooks_us < until_us)

@@ -227,7 +227,7 @@ static void acknowledge(struct triad_sa *sa, const ib_mad_addr_t *address)
 
 /* True when what came is a report; '*trap' is 0 when it is not the SM's.  The SM's is
  * acknowledged; others are not, so that they cost nothing more. */
-static bool take_report(struct triad_sa *sa, uint16_t *trap)
+static bool receive_report(struct triad_sa *sa, uint16_t *trap)
 {
 	const ib_mad_addr_t *from = umad_get_mad_addr(sa->buffer);
 
@@ -257,7 +257,7 @@ static int await_answer(struct triad_sa *sa, uint8_t method, uint64_t wait_us)
 			continue;
 		if (error)
 			return error;
-		if (take_report(sa, &trap)) {
+		if (receive_report(sa, &trap)) {
 			sa->missed += triad_sa_trap_is_of_ports(trap);
 			continue;
 		}
@@ -272,7 +272,7 @@ static int await_answer(struct triad_sa *sa, uint8_t method, uint64_t wait_us)
 /* --- what is asked --- */
 
 /* Sends the request for a table, and takes the answer. */
-static int take_table(
+static int ask_table(
 	struct triad_sa *sa, uint64_t wait_us, struct triad_sa_answer *answer)
 {
 	int error = send_to_sm(sa);
@@ -298,7 +298,7 @@ int triad_sa_get_table(struct triad_sa *sa, uint16_t attribute, uint64_t wait_us
 {
 	triad_sa_mad_request(
 		clear_mad(sa), TRIAD_SA_METHOD_GET_TABLE, attribute, ++sa->tid);
-	return take_table(sa, wait_us, answer);
+	return ask_table(sa, wait_us, answer);
 }
 
 /* With a port number of 0 OpenSM leaves out what is not needed, tables of the other
@@ -311,7 +311,7 @@ int triad_sa_get_pkeys(struct triad_sa *sa, uint64_t sm_key, uint64_t wait_us,
 	triad_sa_mad_request(
 		mad, TRIAD_SA_METHOD_GET_TABLE, TRIAD_SA_PKEY_TABLE_RECORD, ++sa->tid);
 	triad_sa_mad_trust(mad, sm_key, TRIAD_SA_PKEY_MASK_PORT);
-	return take_table(sa, wait_us, answer);
+	return ask_table(sa, wait_us, answer);
 }
 
 int triad_sa_subscribe(struct triad_sa *sa, uint16_t trap, uint64_t wait_us)
@@ -329,7 +329,7 @@ int triad_sa_wait_report(struct triad_sa *sa, uint64_t wait_us, uint16_t *trap)
 
 	if (error)
 		return error;
-	return take_report(sa, trap) && *trap ? 0 : EAGAIN;
+	return receive_report(sa, trap) && *trap ? 0 : EAGAIN;
 }
 
 unsigned triad_sa_take_missed(struct triad_sa *sa)

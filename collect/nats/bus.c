@@ -465,7 +465,7 @@ static bool is_given_up(const struct triad_bus *bus)
 }
 
 /* Takes up what is wanted.  Returns false at the end. */
-static bool take_up(struct triad_bus *bus)
+static bool apply_conf(struct triad_bus *bus)
 {
 	bool is_changed, is_wanted, stop;
 
@@ -510,7 +510,7 @@ static void *run_thread(void *argument)
 {
 	struct triad_bus *bus = argument;
 
-	while (take_up(bus)) {
+	while (apply_conf(bus)) {
 		look_at_connection(bus);
 		send_all(bus,
 			triad_bus_queue_take(

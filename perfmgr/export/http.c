@@ -132,9 +132,9 @@ static int open_listener(
 
 /* --- what the daemon calls, in the server's thread --------------------- */
 
-static void take_message(void *context, const char *format, va_list args)
+static void log_message(void *context, const char *format, va_list args)
 	__attribute__((format(printf, 2, 0)));
-static void take_message(void *context, const char *format, va_list args)
+static void log_message(void *context, const char *format, va_list args)
 {
 	struct triad_http_server *server = context;
 
@@ -180,7 +180,7 @@ static void note_end(void *context, struct MHD_Connection *connection,
 	*request_context = NULL;
 }
 
-static enum MHD_Result take_request(void *context, struct MHD_Connection *connection,
+static enum MHD_Result begin_request(void *context, struct MHD_Connection *connection,
 	const char *url, const char *method, const char *version,
 	const char *upload_data, size_t *upload_size, void **request_context)
 {
@@ -220,8 +220,8 @@ static void start_daemon(void *context)
 	};
 
 	/* Its own limit is not to be reached. */
-	server->daemon = MHD_start_daemon(flags, 0, NULL, NULL, take_request, server,
-		MHD_OPTION_EXTERNAL_LOGGER, take_message, server,
+	server->daemon = MHD_start_daemon(flags, 0, NULL, NULL, begin_request, server,
+		MHD_OPTION_EXTERNAL_LOGGER, log_message, server,
 		MHD_OPTION_CONNECTION_LIMIT,
 		server->clients.max + (unsigned)TRIAD_HTTP_CUT_ROOM,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
@@ -602,7 +602,7 @@ static void log_listening(
 }
 
 /* Starts 'server', which is whole but for its socket. */
-static int take_over(struct triad_http *http, struct triad_http_server *server,
+static int start_server(struct triad_http *http, struct triad_http_server *server,
 	char *reason, size_t size)
 {
 	const struct triad_address *asked = &server->params.listen;
@@ -665,7 +665,7 @@ int triad_http_configure(
 		return 0;
 	}
 	if (!error)
-		error = take_over(http, server, reason, sizeof(reason));
+		error = start_server(http, server, reason, sizeof(reason));
 	if (!error) {
 		note_reason(http, "");
 		return 0;

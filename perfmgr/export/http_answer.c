@@ -236,7 +236,7 @@ struct arguments {
 	char reason[256]; /* of the first that is */
 };
 
-static enum MHD_Result take_argument(
+static enum MHD_Result add_argument(
 	void *context, enum MHD_ValueKind kind, const char *name, const char *value)
 {
 	struct arguments *arguments = context;
@@ -253,7 +253,7 @@ static enum MHD_Result answer_metrics(struct triad_http_server *server,
 	struct arguments arguments = {0};
 
 	(void)MHD_get_connection_values(
-		connection, MHD_GET_ARGUMENT_KIND, take_argument, &arguments);
+		connection, MHD_GET_ARGUMENT_KIND, add_argument, &arguments);
 	if (!arguments.are_wrong)
 		return show_metrics(server, connection, client, &arguments.filter);
 	atomic_fetch_add(&server->counts->n_bad_requests, 1);

@@ -39,7 +39,7 @@ static unsigned n_places(const struct triad_http_clients *clients)
 	return clients->max + TRIAD_HTTP_CUT_ROOM;
 }
 
-static void take_network(const struct sockaddr *address, uint8_t network[16])
+static void copy_network(const struct sockaddr *address, uint8_t network[16])
 {
 	static const uint8_t mapped[12] = {[10] = 0xff, 0xff};
 
@@ -81,7 +81,7 @@ struct triad_http_client *triad_http_clients_add(struct triad_http_clients *clie
 			continue;
 		*client = (struct triad_http_client){
 			.used = true, .fd = fd, .came_us = now_us};
-		take_network(address, client->network);
+		copy_network(address, client->network);
 		atomic_fetch_add(&clients->n, 1);
 		return client;
 	}
@@ -274,6 +274,6 @@ int triad_http_clients_wait(struct triad_http_clients *clients, int fd,
 	*waiting =
 		(struct triad_http_waiting){.fd = fd, .size = size, .since_us = now_us};
 	memcpy(&waiting->address, address, size);
-	take_network(address, waiting->network);
+	copy_network(address, waiting->network);
 	return surplus;
 }

@@ -23,7 +23,7 @@ struct name {
 	const char *suffix; /* in the path that was given */
 };
 
-static int take_apart(const char *path, struct name *name)
+static int split_path(const char *path, struct name *name)
 {
 	static const char usual[] = ".csv.zst";
 	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
@@ -138,7 +138,7 @@ int triad_profile_put_aside(const char *path, uint64_t now_us, char *to, size_t 
 	uint64_t time_s = now_us / TRIAD_US_PER_S;
 	struct name name;
 	struct old old;
-	int error = take_apart(path, &name);
+	int error = split_path(path, &name);
 
 	if (!error)
 		error = find_old(&name, &old);
@@ -156,7 +156,7 @@ int triad_profile_remove_old(const char *path, unsigned keep)
 	char at[2 * TRIAD_CONF_PATH_SIZE + TIME_LENGTH];
 	struct name name;
 	struct old old;
-	int error = take_apart(path, &name);
+	int error = split_path(path, &name);
 
 	if (!error)
 		error = find_old(&name, &old);

@@ -432,7 +432,7 @@ static void log_result(struct triad_profile_writer *writer, const struct frame *
 }
 
 /* False: nothing is to be written. */
-static bool take_params(struct triad_profile_writer *writer)
+static bool apply_params(struct triad_profile_writer *writer)
 {
 	pthread_mutex_lock(&writer->lock);
 	writer->params = writer->next;
@@ -456,7 +456,7 @@ int triad_profile_writer_write(struct triad_profile_writer *writer,
 		.wall_us = sweep_started_wall_us / TRIAD_US_PER_MS * TRIAD_US_PER_MS,
 		.since_us = sweep_started_us};
 
-	if (!take_params(writer))
+	if (!apply_params(writer))
 		return 0;
 	frame.error = prepare_file(writer, &frame);
 	if (!frame.error) {

@@ -347,7 +347,7 @@ static void change_agent(struct triad_sflow_sender *sender,
 			sender->schedule, params->interval_us, now_us);
 }
 
-static void take_up(struct triad_sflow_sender *sender, uint64_t now_us)
+static void apply_conf(struct triad_sflow_sender *sender, uint64_t now_us)
 {
 	struct triad_sflow_params params;
 	bool left;
@@ -548,7 +548,7 @@ uint64_t triad_sflow_sender_run(struct triad_sflow_sender *sender,
 {
 	uint64_t sleep_us = MAX_SLEEP_US;
 
-	take_up(sender, now_us);
+	apply_conf(sender, now_us);
 	if (!sender->params.n_collectors) {
 		publish(sender);
 		return UINT64_MAX;

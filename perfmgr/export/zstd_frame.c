@@ -42,7 +42,7 @@ static uint32_t read_number(struct walk *walk, unsigned size)
 }
 
 /* True when there are more. */
-static bool take_block(struct walk *walk)
+static bool skip_block(struct walk *walk)
 {
 	uint32_t header = read_number(walk, 3);
 	unsigned type = header >> 1 & 3;
@@ -59,7 +59,7 @@ static bool take_block(struct walk *walk)
 }
 
 /* Returns whether a checksum is at the frame's end. */
-static bool take_header(struct walk *walk)
+static bool skip_header(struct walk *walk)
 {
 	static const uint8_t id_sizes[] = {0, 1, 2, 4};
 	static const uint8_t content_sizes[] = {0, 2, 4, 8};
@@ -86,9 +86,9 @@ int triad_zstd_frame_measure(
 
 		walk.at += size;
 	} else if (magic == MAGIC) {
-		bool has_checksum = take_header(&walk);
+		bool has_checksum = skip_header(&walk);
 
-		while (take_block(&walk))
+		while (skip_block(&walk))
 			;
 		walk.at += has_checksum ? 4 : 0;
 	} else if (!walk.error) {

@@ -530,7 +530,7 @@ static bool choose_nodes(struct triad_metrics *metrics)
 	return true;
 }
 
-static bool take_own(struct triad_metrics *metrics, const struct triad_metric *own)
+static bool copy_own(struct triad_metrics *metrics, const struct triad_metric *own)
 {
 	metrics->own = calloc(metrics->n_own + 1, sizeof(*own));
 	if (!metrics->own)
@@ -551,7 +551,7 @@ struct triad_metrics *triad_metrics_new(const struct triad_metrics_params *param
 	metrics->n_own = params->n_own;
 	if (params->view)
 		metrics->view = triad_view_ref(params->view);
-	if (!take_own(metrics, params->own) || !choose_nodes(metrics)) {
+	if (!copy_own(metrics, params->own) || !choose_nodes(metrics)) {
 		triad_metrics_free(metrics);
 		return NULL;
 	}

@@ -173,7 +173,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-static void take_comma(struct cursor *cursor)
+static void parse_comma(struct cursor *cursor)
 {
 	if (cursor->is_wrong)
 		return;
@@ -186,7 +186,7 @@ static void take_comma(struct cursor *cursor)
 }
 
 /* Digits alone, no zeros before others, at most 'most', which is 9 at least. */
-static uint64_t take_number(struct cursor *cursor, uint64_t most, const char *what)
+static uint64_t parse_number(struct cursor *cursor, uint64_t most, const char *what)
 {
 	const char *begin = cursor->at, *at = begin;
 	uint64_t value = 0;
@@ -208,7 +208,7 @@ static uint64_t take_number(struct cursor *cursor, uint64_t most, const char *wh
 	return value;
 }
 
-static uint64_t take_guid(struct cursor *cursor, const char *what)
+static uint64_t parse_guid(struct cursor *cursor, const char *what)
 {
 	const char *at = cursor->at;
 	uint64_t guid = 0;
@@ -282,7 +282,7 @@ static uint64_t read_time(const char *text)
 		part[6] * TRIAD_US_PER_MS;
 }
 
-static uint64_t take_time(struct cursor *cursor)
+static uint64_t parse_time(struct cursor *cursor)
 {
 	struct triad_profile_parser *parser = cursor->parser;
 	uint64_t time_us;
@@ -306,9 +306,9 @@ static uint64_t take_time(struct cursor *cursor)
 }
 
 /* As put_gbps() writes it. */
-static uint32_t take_mbps(struct cursor *cursor)
+static uint32_t parse_mbps(struct cursor *cursor)
 {
-	uint32_t mbps = (uint32_t)take_number(cursor, 1000000, "gbps") * 1000;
+	uint32_t mbps = (uint32_t)parse_number(cursor, 1000000, "gbps") * 1000;
 	unsigned unit = 100;
 
 	if (cursor->is_wrong || cursor->at == cursor->end || *cursor->at != '.') {
@@ -337,28 +337,28 @@ static enum triad_profile_line parse_row(struct cursor *cursor)
 	row->remote_port = 0;
 	row->mbps = 0;
 	row->has = 0;
-	row->time_us = take_time(cursor);
-	take_comma(cursor);
-	row->node_guid = cursor->is_wrong ? 0 : take_guid(cursor, "node_guid");
-	take_comma(cursor);
-	row->port = (uint8_t)(cursor->is_wrong ? 0 : take_number(cursor, 255, "port"));
-	take_comma(cursor);
+	row->time_us = parse_time(cursor);
+	parse_comma(cursor);
+	row->node_guid = cursor->is_wrong ? 0 : parse_guid(cursor, "node_guid");
+	parse_comma(cursor);
+	row->port = (uint8_t)(cursor->is_wrong ? 0 : parse_number(cursor, 255, "port"));
+	parse_comma(cursor);
 	if (!cursor->is_wrong && !is_at_end(cursor))
-		row->remote_guid = take_guid(cursor, "remote_guid");
-	take_comma(cursor);
+		row->remote_guid = parse_guid(cursor, "remote_guid");
+	parse_comma(cursor);
 	if (!cursor->is_wrong && row->remote_guid)
-		row->remote_port = (uint8_t)take_number(cursor, 255, "remote_port");
-	take_comma(cursor);
+		row->remote_port = (uint8_t)parse_number(cursor, 255, "remote_port");
+	parse_comma(cursor);
 	if (!cursor->is_wrong && !is_at_end(cursor))
-		row->mbps = take_mbps(cursor);
+		row->mbps = parse_mbps(cursor);
 	for (unsigned i = 0; i < parser->n_counters && !cursor->is_wrong; i++) {
 		unsigned counter = parser->counters[i];
 
-		take_comma(cursor);
+		parse_comma(cursor);
 		if (cursor->is_wrong || is_at_end(cursor))
 			continue;
 		row->total[counter] =
-			take_number(cursor, UINT64_MAX, triad_counters[counter].name);
+			parse_number(cursor, UINT64_MAX, triad_counters[counter].name);
 		row->has |= 1u << counter;
 	}
 	if (!cursor->is_wrong && cursor->at != cursor->end)
@@ -378,7 +378,7 @@ static bool takes(struct cursor *cursor, const char *word, size_t length)
 }
 
 /* The counter of the name that stands there, in its own letters, or -1. */
-static int take_counter(struct cursor *cursor)
+static int parse_counter(struct cursor *cursor)
 {
 	const char *comma = memchr(cursor->at, ',', (size_t)(cursor->end - cursor->at));
 	size_t length = (size_t)((comma ? comma : cursor->end) - cursor->at);
@@ -409,9 +409,9 @@ static enum triad_profile_line parse_header(struct cursor *cursor)
 			parser->n_counters = n;
 			return TRIAD_PROFILE_HEADER;
 		}
-		take_comma(cursor);
+		parse_comma(cursor);
 		begin = cursor->at;
-		counter = cursor->is_wrong ? -1 : take_counter(cursor);
+		counter = cursor->is_wrong ? -1 : parse_counter(cursor);
 		if (counter <= last || 1u << counter & TRIAD_PROFILE_DATA_COUNTERS) {
 			cursor->at = begin;
 			complain(cursor,
@@ -428,25 +428,25 @@ static enum triad_profile_line parse_header(struct cursor *cursor)
 /* --- comments --- */
 
 /* Times and GUIDs of it end where the word does. */
-static void take_key(struct cursor *word, struct triad_profile_info *info)
+static void parse_key(struct cursor *word, struct triad_profile_info *info)
 {
 	if (takes(word, "time=", 5))
-		info->time_us = take_time(word);
+		info->time_us = parse_time(word);
 	else if (takes(word, "sm=", 3))
-		info->sm_guid = take_guid(word, "sm");
+		info->sm_guid = parse_guid(word, "sm");
 	else if (takes(word, "started=", 8))
-		info->started_us = take_time(word);
+		info->started_us = parse_time(word);
 	else if (takes(word, "min_change=", 11))
-		info->min_change_octets = take_number(word, UINT64_MAX, "min_change");
+		info->min_change_octets = parse_number(word, UINT64_MAX, "min_change");
 	else if (takes(word, "period=", 7))
 		info->period_us =
-			take_number(word, MAX_PERIOD_S, "period") * TRIAD_US_PER_S;
+			parse_number(word, MAX_PERIOD_S, "period") * TRIAD_US_PER_S;
 	else if (takes(word, "sweep=all", 9))
 		info->sweep = TRIAD_PROFILE_SWEEP_ALL;
 	else if (takes(word, "sweep=part", 10))
 		info->sweep = TRIAD_PROFILE_SWEEP_PART;
 	else if (takes(word, "version=", 8)) {
-		if (take_number(word, UINT64_MAX, "version") != 1)
+		if (parse_number(word, UINT64_MAX, "version") != 1)
 			complain(word, "this version is not known; known is 1");
 	} else
 		word->at = word->end;
@@ -467,7 +467,7 @@ static enum triad_profile_line parse_comment(struct cursor *cursor)
 			memchr(word.at, ' ', (size_t)(cursor->end - word.at));
 
 		word.end = blank ? blank : cursor->end;
-		take_key(&word, &info);
+		parse_key(&word, &info);
 		word.at = word.end + (blank != NULL);
 	}
 	if (word.is_wrong)

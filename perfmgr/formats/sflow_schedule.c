@@ -259,7 +259,7 @@ static bool is_used(const struct merge *merge, uint32_t index)
 
 /* Gives the next index that nobody has: once through all of them, from where the last
  * merge ended. */
-static int take_index(struct merge *merge, uint32_t *index)
+static int next_free_index(struct merge *merge, uint32_t *index)
 {
 	uint32_t first = merge->schedule->indices.next;
 	struct indices *indices = &merge->indices;
@@ -324,7 +324,7 @@ static int merge_fabric(struct merge *merge, const struct triad_fabric *fabric)
 			merge->sources[i] = known->at.source;
 			advance(known);
 		} else if (!error) {
-			error = take_index(merge, &merge->sources[i].if_index);
+			error = next_free_index(merge, &merge->sources[i].if_index);
 		}
 	}
 	for (; !error && !known->none; advance(known))
@@ -354,7 +354,8 @@ static uint32_t find_place(
 	return schedule->at < old->n_ports ? low : fabric->n_ports;
 }
 
-static void take_over(struct merge *merge, struct triad_fabric *fabric, uint64_t now_us)
+static void adopt_sources(
+	struct merge *merge, struct triad_fabric *fabric, uint64_t now_us)
 {
 	struct triad_sflow_schedule *schedule = merge->schedule;
 	bool goes_on = n_ports(schedule);
@@ -399,7 +400,7 @@ int triad_sflow_schedule_adopt(struct triad_sflow_schedule *schedule,
 		free(merge.away);
 		return error;
 	}
-	take_over(&merge, fabric, now_us);
+	adopt_sources(&merge, fabric, now_us);
 	return 0;
 }
 

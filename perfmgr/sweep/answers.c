@@ -7,7 +7,7 @@
 
 /* --- answers --- */
 
-static void take_sign_of_life(struct triad_sweep_agent *agent)
+static void note_sign_of_life(struct triad_sweep_agent *agent)
 {
 	agent->answered = true;
 	agent->was_alive = true;
@@ -18,7 +18,7 @@ static void take_sign_of_life(struct triad_sweep_agent *agent)
 void triad_answer_capabilities(struct triad_sweep_agents *agents,
 	struct triad_sweep_agent *agent, uint16_t capabilities)
 {
-	take_sign_of_life(agent);
+	note_sign_of_life(agent);
 	agent->pending &= (uint8_t)~TRIAD_ASK_CAPABILITIES;
 	agent->known = true;
 	agent->capabilities = capabilities;
@@ -84,7 +84,7 @@ void triad_answer_summary(struct triad_sweep_agents *agents,
 		? NULL
 		: &agents->summaries[agent->summary];
 
-	take_sign_of_life(agent);
+	note_sign_of_life(agent);
 	agent->pending &= (uint8_t)~TRIAD_ASK_SUMMARY;
 	if (!summary || !is_unchanged(summary, sums)) {
 		forget_errors(agents, agent);
@@ -142,7 +142,7 @@ void triad_answer_reading(struct triad_sweep_agents *agents,
 {
 	struct triad_port_plan *state = &agents->ports[port];
 
-	take_sign_of_life(agent);
+	note_sign_of_life(agent);
 	state->pending &= (uint8_t)~question;
 	if (question == TRIAD_ASK_COUNTERS) {
 		state->errors_known = true;
@@ -174,7 +174,7 @@ void triad_answer_refusal(struct triad_sweep_agents *agents,
 {
 	struct triad_port_plan *state = &agents->ports[port];
 
-	take_sign_of_life(agent);
+	note_sign_of_life(agent);
 	switch (question) {
 	case TRIAD_ASK_CAPABILITIES:
 		/* An agent without it has the mandatory counters only. */

@@ -361,7 +361,7 @@ static void time_out(struct triad_sweep *sweep, struct query *query)
 		give_up(sweep, query);
 }
 
-static void take_refusal(struct triad_sweep *sweep, struct query *query)
+static void handle_refusal(struct triad_sweep *sweep, struct query *query)
 {
 	sweep->counts.refused++;
 	if (query->question & TRIAD_ASK_RESETS) {
@@ -415,7 +415,7 @@ static bool sends_on(const struct triad_mad_address *from, const uint8_t *mad,
 		(redirect->qpn && redirect->qpn != from->qpn);
 }
 
-static void take_capabilities(
+static void handle_capabilities(
 	struct triad_sweep *sweep, struct query *query, const uint8_t *mad)
 {
 	struct triad_sweep_agent *agent = agent_of(sweep, query);
@@ -430,7 +430,7 @@ static void take_capabilities(
 		&sweep->agents, agent, triad_pma_decode_capabilities(mad));
 }
 
-static void take_counters(struct triad_sweep *sweep, const struct query *query,
+static void handle_counters(struct triad_sweep *sweep, const struct query *query,
 	const struct triad_pma_reading *reading, uint64_t now_us)
 {
 	const struct triad_sweep_sink *sink = &sweep->sink;
@@ -455,7 +455,7 @@ static void take_counters(struct triad_sweep *sweep, const struct query *query,
 	}
 }
 
-static void take_answer(struct triad_sweep *sweep, struct query *query,
+static void handle_answer(struct triad_sweep *sweep, struct query *query,
 	const uint8_t *mad, uint64_t now_us)
 {
 	struct triad_pma_reading reading;
@@ -470,14 +470,14 @@ static void take_answer(struct triad_sweep *sweep, struct query *query,
 	sweep->counts.received++;
 	triad_window_judge(&sweep->window, false);
 	if (query->question == TRIAD_ASK_CAPABILITIES) {
-		take_capabilities(sweep, query, mad);
+		handle_capabilities(sweep, query, mad);
 		return;
 	}
 	release(sweep, query);
-	take_counters(sweep, query, &reading, now_us);
+	handle_counters(sweep, query, &reading, now_us);
 }
 
-static void take_checked(struct triad_sweep *sweep, struct query *query,
+static void handle_reply(struct triad_sweep *sweep, struct query *query,
 	const struct triad_mad_reply *reply, uint64_t now_us)
 {
 	struct triad_pma_redirect redirect = {0};
@@ -487,14 +487,14 @@ static void take_checked(struct triad_sweep *sweep, struct query *query,
 	switch (triad_pma_check(
 		reply->mad, reply->size, attribute_of(query->question), &status)) {
 	case 0:
-		take_answer(sweep, query, reply->mad, now_us);
+		handle_answer(sweep, query, reply->mad, now_us);
 		break;
 	case EREMOTE:
 		(void)triad_pma_decode_redirect(reply->mad, &redirect, &behind_router);
 		follow_redirect(sweep, query, &redirect);
 		break;
 	case EOPNOTSUPP:
-		take_refusal(sweep, query);
+		handle_refusal(sweep, query);
 		break;
 	case EBUSY:
 		sweep->counts.refused++; /* as if lost: it will be asked again */
@@ -525,7 +525,7 @@ void triad_sweep_reply(
 		return;
 	}
 	sweep->sink.coming(sweep->sink.context, query->port);
-	take_checked(sweep, query, reply, now_us);
+	handle_reply(sweep, query, reply, now_us);
 }
 
 void triad_sweep_expire(struct triad_sweep *sweep, uint64_t now_us)

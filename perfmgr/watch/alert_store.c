@@ -128,7 +128,7 @@ static struct place *find_place(
 	return at == TRIAD_ALERT_NONE ? NULL : &store->places[at];
 }
 
-static uint32_t take_place(struct triad_alert_store *store)
+static uint32_t allocate_place(struct triad_alert_store *store)
 {
 	uint32_t at = store->first_free, room = store->room ? 2 * store->room : 256;
 	struct place *places;
@@ -156,7 +156,7 @@ bool triad_alert_store_place(struct triad_alert_store *store,
 
 	if (find_place(store, guid, port))
 		return false;
-	at = take_place(store);
+	at = allocate_place(store);
 	if (at == TRIAD_ALERT_NONE)
 		return false;
 	store->places[at] = (struct place){

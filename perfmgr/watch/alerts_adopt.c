@@ -64,7 +64,7 @@ static void note_size(struct triad_alert *alert, const struct triad_loss *loss)
 
 /* A loss is an alert of the ends of its first link, and takes up what goes wrong at
  * the other ones. */
-static void take_loss(void *context, const struct triad_loss *loss)
+static void adopt_loss(void *context, const struct triad_loss *loss)
 {
 	const struct adoption *adoption = context;
 	struct triad_alerts *alerts = adoption->alerts;
@@ -158,7 +158,7 @@ void triad_alerts_look_at_entries(struct triad_alerts *alerts, uint64_t now_us)
 		look_at_entry(alerts, &entry->alert, now_us);
 }
 
-static void take_rates(const struct triad_fabric *fabric, float *words_per_us)
+static void copy_rates(const struct triad_fabric *fabric, float *words_per_us)
 {
 	for (uint32_t i = 0; i < fabric->n_ports; i++)
 		words_per_us[i] =
@@ -175,7 +175,7 @@ static int find_losses(struct triad_alerts *alerts, struct triad_view *old,
 		return 0;
 	triad_losses_match_ports(old->fabric, alerts->view->fabric, new_port);
 	return triad_losses_find(
-		old->fabric, alerts->view->fabric, new_port, take_loss, &adoption);
+		old->fabric, alerts->view->fabric, new_port, adopt_loss, &adoption);
 }
 
 int triad_alerts_adopt(
@@ -204,7 +204,7 @@ int triad_alerts_adopt(
 	alerts->nodes = nodes;
 	alerts->flagged = flagged;
 	alerts->words_per_us = words_per_us;
-	take_rates(fabric, words_per_us);
+	copy_rates(fabric, words_per_us);
 	alerts->view = triad_view_ref(view);
 	triad_alert_store_each_place(alerts->store, triad_alerts_flag, alerts);
 	triad_alerts_look_at_entries(alerts, now_us);

@@ -28,7 +28,7 @@ static uint64_t ago(uint64_t now_us, uint64_t time_us)
 	return now_us > time_us ? now_us - time_us : 1;
 }
 
-static void take_over(struct triad_alerts *alerts, uint32_t port, unsigned cause,
+static void note_over(struct triad_alerts *alerts, uint32_t port, unsigned cause,
 	const struct triad_alert_finding *found, uint64_t now_us)
 {
 	unsigned index;
@@ -43,7 +43,7 @@ static void take_over(struct triad_alerts *alerts, uint32_t port, unsigned cause
 		finding->since_us = ago(now_us, alerts->params.raise_after_us);
 }
 
-static void take_under(
+static void note_under(
 	struct triad_alerts *alerts, uint32_t port, unsigned cause, uint64_t now_us)
 {
 	unsigned index;
@@ -70,9 +70,9 @@ void triad_alerts_take(struct triad_alerts *alerts, uint32_t port, unsigned caus
 		!triad_view_is_asked(alerts->view, port))
 		return;
 	if (found)
-		take_over(alerts, port, cause, found, now_us);
+		note_over(alerts, port, cause, found, now_us);
 	else
-		take_under(alerts, port, cause, now_us);
+		note_under(alerts, port, cause, now_us);
 }
 
 /* Bit i: cause i is a finding there that is raised, and not over. */

@@ -54,7 +54,7 @@ static void join(struct triad_histogram *histogram, unsigned times)
 	histogram->joined = (uint8_t)(histogram->joined + times);
 }
 
-static bool take_room(struct triad_histogram *histogram, unsigned n)
+static bool make_room(struct triad_histogram *histogram, unsigned n)
 {
 	unsigned room = histogram->room ? histogram->room : FIRST_ROOM;
 	uint64_t *counts;
@@ -97,7 +97,7 @@ static bool reach(struct triad_histogram *histogram, unsigned low, unsigned high
 	}
 	times = joins_for(low, high, histogram->most);
 	n = (high >> times) - (low >> times) + 1;
-	if (!take_room(histogram, n))
+	if (!make_room(histogram, n))
 		return false;
 	if (times)
 		join(histogram, times);

@@ -110,7 +110,7 @@ static bool is_part_hidden(const struct search *search, const struct triad_loss 
 }
 
 /* All that is gone and hangs together with 'node'. */
-static void take_part(struct search *search, uint32_t node)
+static void collect_part(struct search *search, uint32_t node)
 {
 	const struct triad_fabric *old = search->old;
 	struct triad_loss loss = {
@@ -161,7 +161,7 @@ int triad_losses_find(const struct triad_fabric *old, const struct triad_fabric 
 		look_at_link(&search, i);
 	for (uint32_t i = 0; !error && i < old->n_nodes; i++)
 		if (search.nodes[i] == GONE)
-			take_part(&search, i);
+			collect_part(&search, i);
 	free(search.nodes);
 	free(search.queue);
 	free(search.ends);

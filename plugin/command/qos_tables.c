@@ -312,7 +312,7 @@ static void add_sl2vl(struct telling *telling, uint32_t port)
 }
 
 /* VL and weight of 32 entries, two octets each [IBA 14.2.5.9]. */
-static void take_block(struct row *row, const struct triad_read_back *item, unsigned at)
+static void copy_block(struct row *row, const struct triad_read_back *item, unsigned at)
 {
 	if (item->error)
 		row->error = item->error;
@@ -341,7 +341,7 @@ static void add_vlarb(struct telling *telling, uint32_t port, bool high)
 		const struct triad_read_back *item = next_item(telling);
 
 		if (item)
-			take_block(&row, item, first);
+			copy_block(&row, item, first);
 	}
 	add(telling, &row);
 }

@@ -45,7 +45,7 @@ void triad_elector_note_up(struct triad_elector *elector)
 
 /* --- a turn --- */
 
-static bool take_item(struct triad_elector *elector, struct elector_item *item,
+static bool handle_item(struct triad_elector *elector, struct elector_item *item,
 	struct triad_cluster_view *view)
 {
 	bool has_one;
@@ -64,7 +64,7 @@ static bool take_item(struct triad_elector *elector, struct elector_item *item,
 }
 
 /* A view found a full queue is told when there is room again. */
-static bool take_late_view(
+static bool handle_late_view(
 	struct triad_elector *elector, struct triad_cluster_view *view)
 {
 	bool has_one;
@@ -78,12 +78,12 @@ static bool take_late_view(
 	return has_one;
 }
 
-static void take_inbox(struct triad_elector *elector)
+static void handle_inbox(struct triad_elector *elector)
 {
 	struct triad_cluster_view view;
 	struct elector_item item;
 
-	while (elector->election && take_item(elector, &item, &view)) {
+	while (elector->election && handle_item(elector, &item, &view)) {
 		uint64_t now_us = triad_clock_boot_us();
 
 		if (item.is_view)
@@ -93,7 +93,7 @@ static void take_inbox(struct triad_elector *elector)
 				item.payload, item.size, now_us);
 		elector_act(elector);
 	}
-	if (elector->election && take_late_view(elector, &view)) {
+	if (elector->election && handle_late_view(elector, &view)) {
 		triad_election_view(elector->election, &view, triad_clock_boot_us());
 		elector_act(elector);
 	}
@@ -197,7 +197,7 @@ static void note_lateness(struct triad_elector *elector, uint64_t now_us)
 }
 
 /* Returns when to look again. */
-static uint64_t take_turn(struct triad_elector *elector)
+static uint64_t run_step(struct triad_elector *elector)
 {
 	uint64_t now_us = triad_clock_boot_us();
 	uint64_t next_us = now_us + TICK_US;
@@ -208,7 +208,7 @@ static uint64_t take_turn(struct triad_elector *elector)
 		return now_us + TRIAD_US_PER_S;
 	}
 	note_lateness(elector, now_us);
-	take_inbox(elector);
+	handle_inbox(elector);
 	if (!elector->election)
 		return now_us;
 	look_at_sm(elector);
@@ -269,7 +269,7 @@ static void *run_thread(void *argument)
 			has_resigned = true;
 			resign(elector);
 		}
-		next_us = take_turn(elector);
+		next_us = run_step(elector);
 		pthread_mutex_unlock(&elector->lock);
 	} while (wait_for_something(elector, next_us));
 	return NULL;

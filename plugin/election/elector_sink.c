@@ -53,7 +53,7 @@ static bool hand_payload(struct triad_elector *elector, uint64_t sender,
 
 /* --- the election --- */
 
-static void take_view(void *context, const struct triad_cluster_view *view)
+static void receive_view(void *context, const struct triad_cluster_view *view)
 {
 	struct triad_elector *elector = context;
 	struct elector_item *item;
@@ -70,7 +70,7 @@ static void take_view(void *context, const struct triad_cluster_view *view)
 	pthread_mutex_unlock(&elector->inbox_lock);
 }
 
-static void take_message(
+static void receive_message(
 	void *context, uint64_t sender, const void *payload, size_t size)
 {
 	struct triad_elector *elector = context;
@@ -96,5 +96,5 @@ static void take_message(
 struct triad_cluster_sink elector_sink(struct triad_elector *elector)
 {
 	return (struct triad_cluster_sink){
-		.context = elector, .view = take_view, .message = take_message};
+		.context = elector, .view = receive_view, .message = receive_message};
 }

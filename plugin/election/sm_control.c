@@ -113,7 +113,7 @@ static void wait_longer(struct triad_sm_control *control, uint64_t now_us)
 		control->retry_us = MAX_RETRY_US;
 }
 
-static void take_over(struct triad_sm_control *control)
+static void discover_as_master(struct triad_sm_control *control)
 {
 	triad_log_write(control->log, TRIAD_LOG_INFO,
 		"election: no live SM is master as far as is known: this one takes over at "
@@ -186,8 +186,8 @@ static bool is_outranked(struct triad_sm_control *control)
 	return is_so;
 }
 
-/* In turns: whoever says that it is master is asked first, but may be mistaken;
- * discovery shows whether there is one, which then is asked. */
+/* Alternates: asks the SM that says it is master, which may be mistaken; then discovers,
+ * which shows whether there is a master, and asks that one. */
 static void become_master(struct triad_sm_control *control,
 	const struct triad_sm_wish *wish, uint64_t now_us)
 {
@@ -206,7 +206,7 @@ static void become_master(struct triad_sm_control *control,
 		wait_longer(control, now_us);
 		return;
 	}
-	take_over(control);
+	discover_as_master(control);
 	control->again_us = now_us;
 }
 

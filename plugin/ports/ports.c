@@ -55,7 +55,7 @@ static void leave_payload(
 	pthread_mutex_unlock(&ports->inbox_lock);
 }
 
-static bool take_item(struct triad_ports *ports, struct ports_item *item)
+static bool handle_item(struct triad_ports *ports, struct ports_item *item)
 {
 	bool has_one;
 
@@ -70,7 +70,7 @@ static bool take_item(struct triad_ports *ports, struct ports_item *item)
 	return has_one;
 }
 
-static void take_view(struct triad_ports *ports)
+static void handle_view(struct triad_ports *ports)
 {
 	bool has_one;
 
@@ -168,7 +168,7 @@ static void offer(struct triad_ports *ports)
 		ports->replica, &config, ports->source.octets, triad_clock_boot_us());
 }
 
-static void take_expected(struct triad_ports *ports)
+static void handle_expected(struct triad_ports *ports)
 {
 	ports->is_announced = false;
 	offer(ports);
@@ -192,14 +192,14 @@ static void announce(struct triad_ports *ports)
 		expected ? expected->hash : 0);
 }
 
-static void take_sent_config(struct triad_ports *ports)
+static void handle_sent_config(struct triad_ports *ports)
 {
 	struct triad_replica_config config;
 	uint8_t *octets;
 
 	while (triad_replica_take_config(ports->replica, &config, &octets))
 		if (triad_source_take(&ports->source, (char *)octets, config.size))
-			take_expected(ports);
+			handle_expected(ports);
 }
 
 static void send_payloads(struct triad_ports *ports)
@@ -216,8 +216,8 @@ void ports_pump(struct triad_ports *ports)
 {
 	struct ports_item item;
 
-	take_view(ports);
-	while (take_item(ports, &item))
+	handle_view(ports);
+	while (handle_item(ports, &item))
 		if (ports->conf.port.enabled)
 			triad_replica_payload(ports->replica, item.sender, item.payload,
 				item.size, triad_clock_boot_us());
@@ -230,7 +230,7 @@ void ports_pump(struct triad_ports *ports)
 
 /* --- a turn --- */
 
-static void take_conf(struct triad_ports *ports)
+static void handle_conf(struct triad_ports *ports)
 {
 	char copy[TRIAD_SOURCE_PATH_SIZE] = "";
 	struct triad_agenda_conf agenda;
@@ -261,14 +261,14 @@ static void take_conf(struct triad_ports *ports)
 			conf->election.state_dir, ports->id);
 	}
 	if (triad_source_configure(&ports->source, conf->port.expected_file, copy))
-		take_expected(ports);
+		handle_expected(ports);
 	if (!atomic_load(&ports->may_hold))
 		ports_end_tests(ports);
 	ports_publish_hold(ports);
 	ports->must_plan = true;
 }
 
-static void take_fabric(struct triad_ports *ports)
+static void handle_fabric(struct triad_ports *ports)
 {
 	struct triad_fabric *fabric;
 	bool has_one;
@@ -328,17 +328,17 @@ static bool is_enforcing(const struct triad_ports *ports)
 }
 
 /* Returns when to look again. */
-static uint64_t take_turn(struct triad_ports *ports)
+static uint64_t run_step(struct triad_ports *ports)
 {
 	uint64_t now_us = triad_clock_boot_us(), next_us, tests_us,
 		 acts_us = UINT64_MAX;
 
-	take_conf(ports);
-	take_fabric(ports);
+	handle_conf(ports);
+	handle_fabric(ports);
 	if (triad_source_look(&ports->source, now_us))
-		take_expected(ports);
+		handle_expected(ports);
 	ports_pump(ports);
-	take_sent_config(ports);
+	handle_sent_config(ports);
 	announce(ports);
 	if (!ports->conf.port.enabled)
 		return now_us + IDLE_US;
@@ -410,7 +410,7 @@ static void *run_thread(void *argument)
 	do {
 		pthread_mutex_lock(&ports->lock);
 		next_us = osm_exit_flag ? triad_clock_boot_us() + IDLE_US
-					: take_turn(ports);
+					: run_step(ports);
 		ports_publish_status(ports);
 		pthread_mutex_unlock(&ports->lock);
 		note_turn(ports);

@@ -21,7 +21,7 @@ struct inputs {
 	bool settled, up;
 };
 
-static struct inputs take_inputs(struct triad_qos *qos)
+static struct inputs copy_inputs(struct triad_qos *qos)
 {
 	struct inputs inputs = {.now = triad_policy_source_now(&qos->source)};
 
@@ -274,7 +274,7 @@ static void work(struct triad_qos *qos, struct inputs *inputs)
 /* Returns whether what was accepted must be taken back. */
 static bool work_once(struct triad_qos *qos)
 {
-	struct inputs inputs = take_inputs(qos);
+	struct inputs inputs = copy_inputs(qos);
 	bool is_again;
 
 	choose_policy(qos, &inputs);

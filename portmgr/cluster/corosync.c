@@ -137,7 +137,7 @@ static struct corosync *of_cpg(cpg_handle_t handle)
 	return context;
 }
 
-static void take_members(
+static void set_members(
 	struct corosync *corosync, const struct cpg_address *list, size_t n)
 {
 	struct triad_group before = corosync->members;
@@ -156,20 +156,20 @@ static void take_members(
 }
 
 /* When nodes come or go, the ring change is delivered next. */
-static void take_group(cpg_handle_t handle, const struct cpg_name *group,
+static void receive_group(cpg_handle_t handle, const struct cpg_name *group,
 	const struct cpg_address *members, size_t n, const struct cpg_address *left,
 	size_t n_left, const struct cpg_address *joined, size_t n_joined)
 {
 	struct corosync *corosync = of_cpg(handle);
 
-	take_members(corosync, members, n);
+	set_members(corosync, members, n);
 	if (is_of_nodes(left, n_left) || is_of_nodes(joined, n_joined))
 		corosync->seen.ring = (struct triad_group_ring){0};
 	corosync->announce = true;
 	note_change(corosync);
 }
 
-static void take_ring(
+static void receive_ring(
 	cpg_handle_t handle, struct cpg_ring_id ring, uint32_t n, const uint32_t *nodes)
 {
 	struct corosync *corosync = of_cpg(handle);
@@ -187,7 +187,7 @@ static void complain(struct corosync *corosync, const struct triad_group_member 
 }
 
 /* False: there is no payload that counts. */
-static bool take_verdict(struct corosync *corosync, enum triad_group_verdict verdict,
+static bool handle_verdict(struct corosync *corosync, enum triad_group_verdict verdict,
 	const struct triad_group_message *message)
 {
 	struct triad_cluster_status *status = &corosync->base.status;
@@ -217,7 +217,7 @@ static bool take_verdict(struct corosync *corosync, enum triad_group_verdict ver
 	return false;
 }
 
-static void take_message(cpg_handle_t handle, const struct cpg_name *group,
+static void receive_message(cpg_handle_t handle, const struct cpg_name *group,
 	uint32_t node, uint32_t pid, void *octets, size_t size)
 {
 	struct corosync *corosync = of_cpg(handle);
@@ -228,7 +228,7 @@ static void take_message(cpg_handle_t handle, const struct cpg_name *group,
 		corosync->n_under_way--;
 	verdict =
 		triad_group_take(&corosync->members, node, pid, octets, size, &message);
-	if (!take_verdict(corosync, verdict, &message))
+	if (!handle_verdict(corosync, verdict, &message))
 		return;
 	if (corosync->is_view_due) {
 		read_quorum(corosync);
@@ -238,7 +238,7 @@ static void take_message(cpg_handle_t handle, const struct cpg_name *group,
 		&corosync->base, message.id, message.payload, message.size);
 }
 
-static void take_quorum(quorum_handle_t handle, uint32_t is_quorate,
+static void receive_quorum(quorum_handle_t handle, uint32_t is_quorate,
 	struct quorum_ring_id ring, uint32_t n, const uint32_t *nodes)
 {
 	const void *context = NULL;
@@ -251,7 +251,7 @@ static void take_quorum(quorum_handle_t handle, uint32_t is_quorate,
 	note_change(corosync);
 }
 
-static void take_votes(votequorum_handle_t handle)
+static void read_votes(votequorum_handle_t handle)
 {
 	void *context = NULL;
 
@@ -259,16 +259,16 @@ static void take_votes(votequorum_handle_t handle)
 	note_change(context);
 }
 
-static void take_vote_quorum(votequorum_handle_t handle, uint64_t context,
+static void receive_vote_quorum(votequorum_handle_t handle, uint64_t context,
 	uint32_t is_quorate, uint32_t n, votequorum_node_t nodes[])
 {
-	take_votes(handle);
+	read_votes(handle);
 }
 
-static void take_expected(
+static void receive_expected(
 	votequorum_handle_t handle, uint64_t context, uint32_t n_expected)
 {
-	take_votes(handle);
+	read_votes(handle);
 }
 
 /* --- the connection --- */
@@ -276,9 +276,9 @@ static void take_expected(
 static cs_error_t open_cpg(struct corosync *corosync)
 {
 	cpg_model_v1_data_t model = {.model = CPG_MODEL_V1,
-		.cpg_deliver_fn = take_message,
-		.cpg_confchg_fn = take_group,
-		.cpg_totem_confchg_fn = take_ring,
+		.cpg_deliver_fn = receive_message,
+		.cpg_confchg_fn = receive_group,
+		.cpg_totem_confchg_fn = receive_ring,
 		.flags = CPG_MODEL_V1_DELIVER_INITIAL_TOTEM_CONF};
 	cs_error_t error = cpg_model_initialize(
 		&corosync->cpg, CPG_MODEL_V1, (cpg_model_data_t *)&model, corosync);
@@ -294,7 +294,7 @@ static cs_error_t open_cpg(struct corosync *corosync)
 static cs_error_t open_quorum(struct corosync *corosync)
 {
 	quorum_model_v1_data_t model = {
-		.model = QUORUM_MODEL_V1, .quorum_notify_fn = take_quorum};
+		.model = QUORUM_MODEL_V1, .quorum_notify_fn = receive_quorum};
 	uint32_t type = QUORUM_FREE;
 	cs_error_t error = quorum_model_initialize(&corosync->quorum, QUORUM_MODEL_V1,
 		(quorum_model_data_t *)&model, &type, corosync);
@@ -313,8 +313,8 @@ static cs_error_t open_quorum(struct corosync *corosync)
 static cs_error_t open_votes(struct corosync *corosync)
 {
 	votequorum_callbacks_t callbacks = {
-		.votequorum_quorum_notify_fn = take_vote_quorum,
-		.votequorum_expectedvotes_notify_fn = take_expected};
+		.votequorum_quorum_notify_fn = receive_vote_quorum,
+		.votequorum_expectedvotes_notify_fn = receive_expected};
 	cs_error_t error = votequorum_initialize(&corosync->votes, &callbacks);
 
 	corosync->has_votes = error == CS_OK;

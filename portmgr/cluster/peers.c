@@ -84,7 +84,7 @@ static bool check_addresses(struct peers *peers)
 	return false;
 }
 
-static bool take_up(struct peers *peers, const struct triad_cluster_peers_conf *conf)
+static bool open_peers(struct peers *peers, const struct triad_cluster_peers_conf *conf)
 {
 	char reason[256];
 
@@ -328,7 +328,7 @@ static struct peer *find_peer(struct peers *peers, const struct triad_address *f
 	return NULL;
 }
 
-static void take_accepted(struct peers *peers, struct peer *peer,
+static void handle_accepted(struct peers *peers, struct peer *peer,
 	const struct triad_seal_opened *opened, uint64_t now_us)
 {
 	if (is_taken(peers, peer, opened->id)) {
@@ -369,7 +369,7 @@ static void count_verdict(
 			"isn't authentic: it has another key, or list of peers");
 }
 
-static void take_datagram(struct peers *peers, const struct triad_address *from,
+static void handle_datagram(struct peers *peers, const struct triad_address *from,
 	const uint8_t *datagram, size_t size, uint64_t now_us)
 {
 	struct peer *peer = find_peer(peers, from);
@@ -385,7 +385,7 @@ static void take_datagram(struct peers *peers, const struct triad_address *from,
 		&peers->seal, &peer->seal, datagram, size, now_us, &opened);
 	count_verdict(peers, peer, verdict);
 	if (verdict == TRIAD_SEAL_ACCEPTED)
-		take_accepted(peers, peer, &opened, now_us);
+		handle_accepted(peers, peer, &opened, now_us);
 	if (opened.answer)
 		send_to(peers, peer, TRIAD_SEAL_KEEPALIVE, NULL, now_us);
 }
@@ -407,7 +407,7 @@ static void receive(struct peers *peers, uint64_t now_us)
 		if (size < 0)
 			continue;
 		triad_address_from_socket(&address, &from);
-		take_datagram(peers, &from, datagram, (size_t)size, now_us);
+		handle_datagram(peers, &from, datagram, (size_t)size, now_us);
 	}
 }
 
@@ -502,7 +502,7 @@ struct triad_cluster *triad_cluster_peers_new(
 		return NULL;
 	peers->fd = -1;
 	peers->key_file = strdup(conf->key_file);
-	(void)take_up(peers, conf);
+	(void)open_peers(peers, conf);
 	if (!peers->key_file ||
 		triad_transport_start(&peers->base, "triad-peers", run_thread)) {
 		free_peers(peers);

@@ -135,7 +135,7 @@ struct list {
 		size_t key, const char *value);
 };
 
-static bool take_remote(const struct field *field, struct triad_expected_port *row,
+static bool parse_remote(const struct field *field, struct triad_expected_port *row,
 	size_t key, const char *value)
 {
 	struct triad_expected_remote *remote = &row->remote;
@@ -154,7 +154,7 @@ static bool take_remote(const struct field *field, struct triad_expected_port *r
 	}
 }
 
-static bool take_check(const struct field *field, struct triad_expected_port *row,
+static bool parse_check(const struct field *field, struct triad_expected_port *row,
 	size_t key, const char *value)
 {
 	if (key == CHECK_NAME)
@@ -164,9 +164,9 @@ static bool take_check(const struct field *field, struct triad_expected_port *ro
 }
 
 static const struct list remote_list = {
-	"remote", remote_keys, N_KEYS(remote_keys), take_remote};
+	"remote", remote_keys, N_KEYS(remote_keys), parse_remote};
 static const struct list check_list = {
-	"check", check_keys, N_KEYS(check_keys), take_check};
+	"check", check_keys, N_KEYS(check_keys), parse_check};
 
 static bool complain_key(
 	const struct field *field, const struct list *list, const char *key)

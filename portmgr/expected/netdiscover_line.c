@@ -27,7 +27,7 @@ static void skip_blanks(struct scan *scan)
 	scan->at += strspn(scan->at, " \t");
 }
 
-static bool take_word(struct scan *scan, const char *word)
+static bool skip_word(struct scan *scan, const char *word)
 {
 	size_t n = strlen(word);
 
@@ -37,7 +37,7 @@ static bool take_word(struct scan *scan, const char *word)
 	return true;
 }
 
-static bool take_number(struct scan *scan, unsigned max, unsigned *number)
+static bool parse_number(struct scan *scan, unsigned max, unsigned *number)
 {
 	unsigned value = 0;
 
@@ -52,7 +52,7 @@ static bool take_number(struct scan *scan, unsigned max, unsigned *number)
 	return true;
 }
 
-static bool take_hex(struct scan *scan, uint64_t *number)
+static bool parse_hex(struct scan *scan, uint64_t *number)
 {
 	uint64_t value = 0;
 	unsigned n = 0;
@@ -65,43 +65,43 @@ static bool take_hex(struct scan *scan, uint64_t *number)
 
 /* --- "[3][ext 7](2c9000000001)", in any order behind the first --------- */
 
-static bool take_ext(struct scan *scan)
+static bool parse_ext(struct scan *scan)
 {
-	if (!take_word(scan, "[ext "))
+	if (!skip_word(scan, "[ext "))
 		return false;
 	scan->at += strcspn(scan->at, "]\"");
-	return take_word(scan, "]") || fail(scan, "']' is missing");
+	return skip_word(scan, "]") || fail(scan, "']' is missing");
 }
 
-static bool take_guid(struct scan *scan, uint64_t *guid)
+static bool parse_guid(struct scan *scan, uint64_t *guid)
 {
-	if (!take_word(scan, "("))
+	if (!skip_word(scan, "("))
 		return false;
-	if (!take_hex(scan, guid) || !take_word(scan, ")"))
+	if (!parse_hex(scan, guid) || !skip_word(scan, ")"))
 		return fail(scan, "a GUID and ')' are missing");
 	return true;
 }
 
-static bool take_port(struct scan *scan, unsigned *number, uint64_t *guid)
+static bool parse_port(struct scan *scan, unsigned *number, uint64_t *guid)
 {
-	if (!take_word(scan, "[") || !take_number(scan, 254, number) || !*number ||
-		!take_word(scan, "]"))
+	if (!skip_word(scan, "[") || !parse_number(scan, 254, number) || !*number ||
+		!skip_word(scan, "]"))
 		return fail(scan, "a port, [1] to [254], is missing");
-	while (!scan->wrong && (take_ext(scan) || take_guid(scan, guid)))
+	while (!scan->wrong && (parse_ext(scan) || parse_guid(scan, guid)))
 		;
 	skip_blanks(scan);
 	return !scan->wrong;
 }
 
 /* "S-0002c90000000001" in quotes; a switch, a channel adapter or a router. */
-static bool take_node(struct scan *scan, uint64_t *guid)
+static bool parse_node(struct scan *scan, uint64_t *guid)
 {
 	const char *start = scan->at;
 
-	if (take_word(scan, "\"") && *scan->at && strchr("SHR", *scan->at)) {
+	if (skip_word(scan, "\"") && *scan->at && strchr("SHR", *scan->at)) {
 		scan->at++;
-		if (take_word(scan, "-") && take_hex(scan, guid) && *guid &&
-			take_word(scan, "\""))
+		if (skip_word(scan, "-") && parse_hex(scan, guid) && *guid &&
+			skip_word(scan, "\""))
 			return true;
 	}
 	scan->at = start;
@@ -116,7 +116,8 @@ static uint16_t lid_in(const char *text)
 	struct scan scan = {.at = strstr(text, "lid ")};
 	unsigned lid = 0;
 
-	if (scan.at && take_word(&scan, "lid ") && take_number(&scan, UINT16_MAX, &lid))
+	if (scan.at && skip_word(&scan, "lid ") &&
+		parse_number(&scan, UINT16_MAX, &lid))
 		return (uint16_t)lid;
 	return 0;
 }
@@ -126,7 +127,7 @@ static uint8_t lmc_in(const char *text)
 	struct scan scan = {.at = strstr(text, "lmc ")};
 	unsigned lmc = 0;
 
-	if (scan.at && take_word(&scan, "lmc ") && take_number(&scan, 7, &lmc))
+	if (scan.at && skip_word(&scan, "lmc ") && parse_number(&scan, 7, &lmc))
 		return (uint8_t)lmc;
 	return 0;
 }
@@ -190,11 +191,11 @@ static bool read_link(struct scan *scan, struct triad_netdiscover_line *line)
 	uint64_t ignored = 0;
 
 	line->kind = TRIAD_NETDISCOVER_LINK;
-	if (!take_port(scan, &line->port, &line->port_guid) ||
-		!take_node(scan, &line->guid) ||
-		!take_port(scan, &line->far_port, &ignored))
+	if (!parse_port(scan, &line->port, &line->port_guid) ||
+		!parse_node(scan, &line->guid) ||
+		!parse_port(scan, &line->far_port, &ignored))
 		return false;
-	if (!take_word(scan, "#"))
+	if (!skip_word(scan, "#"))
 		return !*scan->at || fail(scan, "'#' is missing");
 	read_link_comment(scan, line);
 	return true;
@@ -204,13 +205,13 @@ static bool read_node(struct scan *scan, struct triad_netdiscover_line *line)
 {
 	line->kind = TRIAD_NETDISCOVER_NODE;
 	skip_blanks(scan);
-	if (!take_number(scan, 254, &line->port) || !line->port)
+	if (!parse_number(scan, 254, &line->port) || !line->port)
 		return fail(scan, "the number of ports, 1 to 254, is missing");
 	skip_blanks(scan);
-	if (!take_node(scan, &line->guid))
+	if (!parse_node(scan, &line->guid))
 		return false;
 	skip_blanks(scan);
-	if (!take_word(scan, "#"))
+	if (!skip_word(scan, "#"))
 		return !*scan->at || fail(scan, "'#' is missing");
 	read_node_comment(scan, line);
 	return true;
@@ -220,9 +221,9 @@ static bool read_value(struct scan *scan, struct triad_netdiscover_line *line,
 	enum triad_netdiscover_kind kind)
 {
 	line->kind = kind;
-	if (!take_word(scan, "0x") || !take_hex(scan, &line->number))
+	if (!skip_word(scan, "0x") || !parse_hex(scan, &line->number))
 		return fail(scan, "0x and 1 to 16 hexadecimal digits are missing");
-	take_guid(scan, &line->port_guid);
+	parse_guid(scan, &line->port_guid);
 	return !scan->wrong;
 }
 
@@ -251,7 +252,7 @@ static bool read_line(struct scan *scan, struct triad_netdiscover_line *line)
 	if (*scan->at == '[')
 		return read_link(scan, line);
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		if (!take_word(scan, words[i].word))
+		if (!skip_word(scan, words[i].word))
 			continue;
 		line->type = words[i].type;
 		if (words[i].kind == TRIAD_NETDISCOVER_NODE)

@@ -382,7 +382,7 @@ static void add_pass(struct triad_replica *replica, struct lines *lines)
 	}
 }
 
-static size_t take_lines(struct triad_replica *replica,
+static size_t write_lines(struct triad_replica *replica,
 	void (*add)(struct triad_replica *replica, struct lines *lines),
 	uint8_t *payload)
 {
@@ -395,7 +395,7 @@ static size_t take_lines(struct triad_replica *replica,
 	return lines.n ? triad_replica_message_encode(&message, payload) : 0;
 }
 
-static size_t take_digest(struct triad_replica *replica, uint8_t *payload)
+static size_t write_digest(struct triad_replica *replica, uint8_t *payload)
 {
 	struct triad_replica_message message = {
 		.kind = TRIAD_REPLICA_DIGEST, .config = replica->own};
@@ -415,15 +415,15 @@ size_t triad_replica_take_payload(
 
 	if (replica->n_news)
 		return 0;
-	size = take_lines(replica, add_own, payload);
+	size = write_lines(replica, add_own, payload);
 	if (!size)
-		size = take_digest(replica, payload);
+		size = write_digest(replica, payload);
 	if (!size)
 		size = replica_config_take_want(replica, payload);
 	if (size || !replica->budget)
 		return size;
 	if (replica->pass)
-		size = take_lines(replica, add_pass, payload);
+		size = write_lines(replica, add_pass, payload);
 	if (!size)
 		size = replica_config_take_part(replica, payload);
 	replica->budget -= size > 0;

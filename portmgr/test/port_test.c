@@ -289,7 +289,7 @@ void triad_port_test_look(struct triad_port_test *test,
 /* --- answers --- */
 
 /* Whether an answer to 'wish' is one that the test waits for now. */
-static bool take_answer(
+static bool is_awaited(
 	struct triad_port_test *test, enum triad_test_wish wish, uint64_t now_us)
 {
 	bool is_stale = test->is_stale;
@@ -317,7 +317,7 @@ static void count_smp(struct triad_port_test *test, bool is_answered)
 void triad_port_test_smp(
 	struct triad_port_test *test, const char *name, uint64_t now_us)
 {
-	if (!take_answer(test, TRIAD_TEST_SEND_SMP, now_us))
+	if (!is_awaited(test, TRIAD_TEST_SEND_SMP, now_us))
 		return;
 	if (name) {
 		snprintf(test->name, sizeof(test->name), "%s", name);
@@ -366,7 +366,7 @@ static bool is_read(struct triad_port_test *test, const char *end, uint64_t n_er
 void triad_port_test_near(
 	struct triad_port_test *test, uint64_t n_errors, uint64_t now_us)
 {
-	if (!take_answer(test, TRIAD_TEST_READ_NEAR, now_us) ||
+	if (!is_awaited(test, TRIAD_TEST_READ_NEAR, now_us) ||
 		!is_read(test, "near", n_errors))
 		return;
 	if (test->near_before == NOT_READ) {
@@ -382,7 +382,7 @@ void triad_port_test_near(
 void triad_port_test_far(
 	struct triad_port_test *test, uint64_t n_errors, uint64_t now_us)
 {
-	if (!take_answer(test, TRIAD_TEST_READ_FAR, now_us) ||
+	if (!is_awaited(test, TRIAD_TEST_READ_FAR, now_us) ||
 		!is_read(test, "far", n_errors))
 		return;
 	if (test->far_before == NOT_READ) {
@@ -398,7 +398,7 @@ void triad_port_test_far(
 void triad_port_test_pong(
 	struct triad_port_test *test, bool is_answered, uint64_t now_us)
 {
-	if (!take_answer(test, TRIAD_TEST_SEND_PING, now_us))
+	if (!is_awaited(test, TRIAD_TEST_SEND_PING, now_us))
 		return;
 	test->has_pong = is_answered;
 	if (is_answered)

@@ -180,7 +180,7 @@ static void find_default(struct triad_policy_builder *builder)
 
 /* --- all --------------------------------------------------------------- */
 
-static void *take_items(struct triad_policy_builder *builder,
+static void *move_items(struct triad_policy_builder *builder,
 	enum triad_policy_block_kind kind, uint32_t *n)
 {
 	struct triad_policy_elements *elements = &builder->elements[kind];
@@ -191,17 +191,17 @@ static void *take_items(struct triad_policy_builder *builder,
 	return items;
 }
 
-static void take_all(struct triad_policy_builder *builder)
+static void move_all(struct triad_policy_builder *builder)
 {
 	struct triad_policy *policy = builder->policy;
 
-	policy->groups = take_items(builder, TRIAD_BLOCK_PORT_GROUP, &policy->n_groups);
-	policy->levels = take_items(builder, TRIAD_BLOCK_LEVEL, &policy->n_levels);
-	policy->rules = take_items(builder, TRIAD_BLOCK_RULE, &policy->n_rules);
-	policy->partition_levels = take_items(
+	policy->groups = move_items(builder, TRIAD_BLOCK_PORT_GROUP, &policy->n_groups);
+	policy->levels = move_items(builder, TRIAD_BLOCK_LEVEL, &policy->n_levels);
+	policy->rules = move_items(builder, TRIAD_BLOCK_RULE, &policy->n_rules);
+	policy->partition_levels = move_items(
 		builder, TRIAD_BLOCK_PARTITION_LEVEL, &policy->n_partition_levels);
-	policy->sl2vl = take_items(builder, TRIAD_BLOCK_SL2VL_SCOPE, &policy->n_sl2vl);
-	policy->vlarb = take_items(builder, TRIAD_BLOCK_VLARB_SCOPE, &policy->n_vlarb);
+	policy->sl2vl = move_items(builder, TRIAD_BLOCK_SL2VL_SCOPE, &policy->n_sl2vl);
+	policy->vlarb = move_items(builder, TRIAD_BLOCK_VLARB_SCOPE, &policy->n_vlarb);
 }
 
 /* Rules of qos-ulps come behind the others, wherever they stand. */
@@ -248,7 +248,7 @@ void triad_policy_check(struct triad_policy_builder *builder)
 {
 	const struct triad_policy_reference *references = builder->references.items;
 
-	take_all(builder);
+	move_all(builder);
 	if (builder->stopped || !make_names(builder))
 		return;
 	report_duplicates(builder, false);

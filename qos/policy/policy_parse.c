@@ -125,7 +125,7 @@ static void clean(struct triad_policy_builder *builder)
 }
 
 /* Gives the builder its text, which it then owns. */
-static void take_text(
+static void adopt_text(
 	struct triad_policy_builder *builder, const char *text, size_t size)
 {
 	char encoding[64] = "";
@@ -212,7 +212,7 @@ static struct triad_policy *new_policy(const char *source)
 static void read_policy(
 	struct triad_policy_builder *builder, const char *text, size_t size)
 {
-	take_text(builder, text, size);
+	adopt_text(builder, text, size);
 	if (builder->stopped)
 		return;
 	if (builder->syntax == TRIAD_POLICY_XML)

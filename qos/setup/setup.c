@@ -24,7 +24,7 @@ static const struct triad_policy_scope *scope_of(
 }
 
 /* All sets of a kind lie together. */
-static int take_sets(struct triad_setup_kind *kind)
+static int allocate_sets(struct triad_setup_kind *kind)
 {
 	size_t n_words = kind->n_words, n_by_number = n_words * TRIAD_SETUP_N_NUMBERS;
 	uint64_t *sets = calloc(2 * (n_words + n_by_number) + 1, sizeof(*sets));
@@ -65,7 +65,7 @@ static int make_kind(struct triad_setup *setup, bool is_vlarb)
 	if (kind->n > TRIAD_POLICY_MAX_SCOPES)
 		return EOVERFLOW;
 	kind->n_words = (kind->n + 63) / 64;
-	error = take_sets(kind);
+	error = allocate_sets(kind);
 	for (uint32_t i = 0; !error && i < kind->n; i++)
 		add_scope(kind, scope_of(policy, is_vlarb, i), i);
 	return error;

@@ -200,7 +200,7 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(one->key.text, other->key.text);
 }
 
-static int take_names(struct triad_setup *setup)
+static int copy_names(struct triad_setup *setup)
 {
 	size_t n[2] = {0, 0};
 
@@ -223,7 +223,7 @@ static int take_names(struct triad_setup *setup)
 
 static int add_names(struct triad_setup *setup)
 {
-	int error = take_names(setup);
+	int error = copy_names(setup);
 
 	if (error)
 		return error;

@@ -51,7 +51,7 @@ static int use_partitions(struct triad_tables_pass *pass)
 	return error;
 }
 
-static int take_setup(struct triad_tables_pass *pass, struct triad_setup *setup)
+static int use_setup(struct triad_tables_pass *pass, struct triad_setup *setup)
 {
 	if (setup != pass->setup) {
 		drop_setup(pass);
@@ -74,7 +74,7 @@ int triad_tables_pass_begin(struct triad_tables_pass *pass, struct triad_setup *
 	pass->counts = (struct triad_tables_pass_counts){0};
 	triad_osm_defaults_read(pass->osm, &pass->qos);
 	pass->engine = triad_hooks_of_engine(pass->osm);
-	error = take_setup(pass, setup);
+	error = use_setup(pass, setup);
 	pass->keeps = error;
 	if (error)
 		drop_setup(pass);

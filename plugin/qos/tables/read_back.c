@@ -173,7 +173,7 @@ static struct slot *slot_of(struct reader *reader, uint32_t tid)
 	return NULL;
 }
 
-static void take_reply(struct reader *reader, const struct triad_mad_reply *reply)
+static void handle_reply(struct reader *reader, const struct triad_mad_reply *reply)
 {
 	struct slot *slot = reply->size < TRIAD_MAD_SIZE
 		? NULL
@@ -219,7 +219,7 @@ static int read_blocks(struct reader *reader, const struct triad_read_back_owner
 		if (error && error != EAGAIN)
 			return error;
 		if (!error)
-			take_reply(reader, &reply);
+			handle_reply(reader, &reply);
 		look_for_lost(reader);
 	}
 	return 0;
