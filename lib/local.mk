@@ -13,6 +13,7 @@ libtriad_la_SOURCES = \
 	lib/json.c \
 	lib/line_file.c \
 	lib/log.c \
+	lib/ring.h \
 	lib/text.c lib/text.h \
 	lib/thread.c
 libtriad_la_LIBADD = $(GLIB_LIBS)

@@ -5,18 +5,19 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "lib/ring.h"
 #include "triad/thread.h"
 
-#define RING_SIZE 256u
+#define QUEUE_SIZE 256u
 #define TRAPS_SIZE 64u
 
 struct triad_events {
 	pthread_mutex_t lock;
 	pthread_cond_t filled;
-	struct triad_event ring[RING_SIZE];
-	unsigned first, n;
+	struct triad_event queue[QUEUE_SIZE];
+	struct triad_ring ring; /* of the queue */
 	struct triad_trap traps[TRAPS_SIZE];
-	unsigned first_trap, n_traps;
+	struct triad_ring traps_ring;
 	bool stopped;
 	struct triad_events_counts counts;
 };
@@ -45,16 +46,16 @@ void triad_events_free(struct triad_events *events)
 static void append_event(
 	struct triad_events *events, enum triad_event_kind kind, uint64_t now_us)
 {
-	struct triad_event *last;
+	struct triad_ring *ring = &events->ring;
+	uint32_t last = triad_ring_at(ring, QUEUE_SIZE, ring->n - 1);
 
 	events->counts.reported[kind]++;
-	last = &events->ring[(events->first + events->n - 1) % RING_SIZE];
-	if (events->n && last->kind == kind) {
-		last->at_us = now_us;
-	} else if (events->n == RING_SIZE) {
+	if (ring->n && events->queue[last].kind == kind) {
+		events->queue[last].at_us = now_us;
+	} else if (ring->n == QUEUE_SIZE) {
 		events->counts.dropped++;
 	} else {
-		events->ring[(events->first + events->n++) % RING_SIZE] =
+		events->queue[triad_ring_put(ring, QUEUE_SIZE)] =
 			(struct triad_event){.kind = kind, .at_us = now_us};
 		pthread_cond_signal(&events->filled);
 	}
@@ -70,13 +71,13 @@ void triad_events_put(
 
 void triad_events_put_trap(struct triad_events *events, const struct triad_trap *trap)
 {
+	struct triad_ring *ring = &events->traps_ring;
+
 	pthread_mutex_lock(&events->lock);
 	append_event(events, TRIAD_EVENT_TRAP, trap->at_us);
-	if (events->n_traps == TRAPS_SIZE) {
-		events->first_trap = (events->first_trap + 1) % TRAPS_SIZE;
-		events->n_traps--;
-	}
-	events->traps[(events->first_trap + events->n_traps++) % TRAPS_SIZE] = *trap;
+	if (ring->n == TRAPS_SIZE)
+		(void)triad_ring_take(ring, TRAPS_SIZE);
+	events->traps[triad_ring_put(ring, TRAPS_SIZE)] = *trap;
 	pthread_mutex_unlock(&events->lock);
 }
 
@@ -85,12 +86,9 @@ bool triad_events_take_trap(struct triad_events *events, struct triad_trap *trap
 	bool some;
 
 	pthread_mutex_lock(&events->lock);
-	some = events->n_traps;
-	if (some) {
-		*trap = events->traps[events->first_trap];
-		events->first_trap = (events->first_trap + 1) % TRAPS_SIZE;
-		events->n_traps--;
-	}
+	some = events->traps_ring.n;
+	if (some)
+		*trap = events->traps[triad_ring_take(&events->traps_ring, TRAPS_SIZE)];
 	pthread_mutex_unlock(&events->lock);
 	return some;
 }
@@ -98,19 +96,16 @@ bool triad_events_take_trap(struct triad_events *events, struct triad_trap *trap
 bool triad_events_take(
 	struct triad_events *events, uint64_t until_us, struct triad_event *event)
 {
-	bool taken = false;
+	bool taken;
 
 	pthread_mutex_lock(&events->lock);
-	while (!events->n && !events->stopped &&
+	while (!events->ring.n && !events->stopped &&
 		triad_condition_wait(&events->filled, &events->lock, until_us) !=
 			ETIMEDOUT)
 		continue;
-	if (events->n && !events->stopped) {
-		*event = events->ring[events->first];
-		events->first = (events->first + 1) % RING_SIZE;
-		events->n--;
-		taken = true;
-	}
+	taken = events->ring.n && !events->stopped;
+	if (taken)
+		*event = events->queue[triad_ring_take(&events->ring, QUEUE_SIZE)];
 	pthread_mutex_unlock(&events->lock);
 	return taken;
 }

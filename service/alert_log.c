@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/ring.h"
 #include "lib/text.h"
 #include "perfmgr/watch/alert_text.h"
 #include "triad/clock.h"
@@ -48,8 +49,8 @@ struct outlet {
 	bool stop;
 	unsigned burst; /* lines at once */
 	struct item queue[QUEUE_SIZE];
-	unsigned first, n;
-	unsigned n_at_once; /* so far */
+	struct triad_ring ring; /* of the queue */
+	unsigned n_at_once;     /* so far */
 	struct rest rest;
 	uint64_t n_summarised;
 	struct item item; /* the one that is written; of the thread alone */
@@ -171,7 +172,7 @@ struct triad_alert_log_status triad_alert_log_status(struct triad_alert_log *ale
 static struct item *new_item(struct outlet *outlet)
 {
 	pthread_cond_signal(&outlet->filled);
-	return &outlet->queue[(outlet->first + outlet->n++) % QUEUE_SIZE];
+	return &outlet->queue[triad_ring_put(&outlet->ring, QUEUE_SIZE)];
 }
 
 static void count_rest(struct outlet *outlet, enum triad_alert_change change,
@@ -187,7 +188,7 @@ static void offer(struct outlet *outlet, enum triad_alert_change change,
 {
 	pthread_mutex_lock(&outlet->lock);
 	/* One place is kept for the rest. */
-	if (outlet->n_at_once < outlet->burst && outlet->n + 1 < QUEUE_SIZE) {
+	if (outlet->n_at_once < outlet->burst && outlet->ring.n + 1 < QUEUE_SIZE) {
 		struct item *item = new_item(outlet);
 
 		outlet->n_at_once++;
@@ -208,7 +209,7 @@ static void offer_rest(struct outlet *outlet)
 	outlet->n_at_once = 0;
 	/* A queue that is full of what came before: the next time, then. */
 	if (memcmp(outlet->rest.n, none.n, sizeof(none.n)) != 0 &&
-		outlet->n < QUEUE_SIZE) {
+		outlet->ring.n < QUEUE_SIZE) {
 		struct item *item = new_item(outlet);
 
 		item->is_rest = true;
@@ -247,14 +248,12 @@ static bool wait_for_item(struct outlet *outlet)
 	bool some;
 
 	pthread_mutex_lock(&outlet->lock);
-	while (!outlet->n && !outlet->stop)
+	while (!outlet->ring.n && !outlet->stop)
 		triad_condition_wait(&outlet->filled, &outlet->lock, UINT64_MAX);
-	some = outlet->n;
-	if (some) {
-		outlet->item = outlet->queue[outlet->first];
-		outlet->first = (outlet->first + 1) % QUEUE_SIZE;
-		outlet->n--;
-	}
+	some = outlet->ring.n;
+	if (some)
+		outlet->item =
+			outlet->queue[triad_ring_take(&outlet->ring, QUEUE_SIZE)];
 	pthread_mutex_unlock(&outlet->lock);
 	return some;
 }

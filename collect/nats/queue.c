@@ -15,8 +15,9 @@ void triad_bus_queue_init(struct triad_bus_queue *queue)
 
 void triad_bus_queue_clear(struct triad_bus_queue *queue)
 {
-	for (unsigned i = 0; i < queue->n; i++)
-		free(queue->letters[(queue->first + i) % TRIAD_BUS_MAX_MESSAGES]);
+	while (queue->ring.n)
+		free(queue->letters[triad_ring_take(
+			&queue->ring, TRIAD_BUS_MAX_MESSAGES)]);
 	pthread_cond_destroy(&queue->changed);
 	pthread_mutex_destroy(&queue->lock);
 }
@@ -33,12 +34,11 @@ bool triad_bus_queue_put(struct triad_bus_queue *queue,
 		memcpy(letter->octets, octets, size);
 	}
 	pthread_mutex_lock(&queue->lock);
-	fits = letter && queue->n < TRIAD_BUS_MAX_MESSAGES &&
+	fits = letter && queue->ring.n < TRIAD_BUS_MAX_MESSAGES &&
 		queue->octets + size <= TRIAD_BUS_MAX_OCTETS;
 	if (fits) {
-		unsigned at = (queue->first + queue->n++) % TRIAD_BUS_MAX_MESSAGES;
-
-		queue->letters[at] = letter;
+		queue->letters[triad_ring_put(&queue->ring, TRIAD_BUS_MAX_MESSAGES)] =
+			letter;
 		queue->octets += size;
 		pthread_cond_signal(&queue->changed);
 	}
@@ -55,13 +55,12 @@ struct triad_bus_letter *triad_bus_queue_take(
 	struct triad_bus_letter *letter = NULL;
 
 	pthread_mutex_lock(&queue->lock);
-	while (!queue->n && !queue->is_stopped && until_us)
+	while (!queue->ring.n && !queue->is_stopped && until_us)
 		if (triad_condition_wait(&queue->changed, &queue->lock, until_us))
 			break;
-	if (queue->n) {
-		letter = queue->letters[queue->first];
-		queue->first = (queue->first + 1) % TRIAD_BUS_MAX_MESSAGES;
-		queue->n--;
+	if (queue->ring.n) {
+		letter = queue->letters[triad_ring_take(
+			&queue->ring, TRIAD_BUS_MAX_MESSAGES)];
 		queue->octets -= letter->size;
 	}
 	pthread_mutex_unlock(&queue->lock);

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "collect/nats/bus.h"
+#include "lib/ring.h"
 
 /* Whom it goes to, or who said it. */
 struct triad_bus_envelope {
@@ -28,8 +29,8 @@ struct triad_bus_letter {
 struct triad_bus_queue {
 	pthread_mutex_t lock; /* of what follows */
 	pthread_cond_t changed;
-	struct triad_bus_letter *letters[TRIAD_BUS_MAX_MESSAGES]; /* a ring */
-	unsigned first, n;
+	struct triad_bus_letter *letters[TRIAD_BUS_MAX_MESSAGES];
+	struct triad_ring ring; /* of the letters */
 	size_t octets;
 	uint64_t n_dropped;
 	bool is_stopped;

@@ -5,14 +5,16 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "lib/ring.h"
+
 struct triad_sampler {
 	atomic_uint rate;
 	atomic_uint pool, drops;
 	atomic_int skip;      /* requests before the next one is picked */
 	pthread_mutex_t lock; /* of what follows */
 	uint64_t state;
-	unsigned first, n;
-	struct triad_sampled_request ring[TRIAD_SAMPLER_ROOM];
+	struct triad_ring ring; /* of the queue */
+	struct triad_sampled_request queue[TRIAD_SAMPLER_ROOM];
 };
 
 struct triad_sampler *triad_sampler_new(uint64_t seed)
@@ -84,9 +86,9 @@ void triad_sampler_put(
 	bool fits;
 
 	pthread_mutex_lock(&sampler->lock);
-	fits = sampler->n < TRIAD_SAMPLER_ROOM;
+	fits = sampler->ring.n < TRIAD_SAMPLER_ROOM;
 	if (fits)
-		sampler->ring[(sampler->first + sampler->n++) % TRIAD_SAMPLER_ROOM] =
+		sampler->queue[triad_ring_put(&sampler->ring, TRIAD_SAMPLER_ROOM)] =
 			*request;
 	pthread_mutex_unlock(&sampler->lock);
 	if (!fits)
@@ -99,12 +101,10 @@ bool triad_sampler_take(
 	bool taken;
 
 	pthread_mutex_lock(&sampler->lock);
-	taken = sampler->n;
-	if (taken) {
-		*request = sampler->ring[sampler->first];
-		sampler->first = (sampler->first + 1) % TRIAD_SAMPLER_ROOM;
-		sampler->n--;
-	}
+	taken = sampler->ring.n;
+	if (taken)
+		*request = sampler->queue[triad_ring_take(
+			&sampler->ring, TRIAD_SAMPLER_ROOM)];
 	pthread_mutex_unlock(&sampler->lock);
 	return taken;
 }

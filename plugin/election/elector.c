@@ -32,7 +32,7 @@ void elector_poke(struct triad_elector *elector)
 void elector_clear_inbox(struct triad_elector *elector)
 {
 	pthread_mutex_lock(&elector->inbox_lock);
-	elector->n_inbox = elector->first = 0;
+	elector->ring = (struct triad_ring){0};
 	elector->has_view = false;
 	pthread_mutex_unlock(&elector->inbox_lock);
 }
@@ -51,12 +51,10 @@ static bool handle_item(struct triad_elector *elector, struct elector_item *item
 	bool has_one;
 
 	pthread_mutex_lock(&elector->inbox_lock);
-	has_one = elector->n_inbox > 0;
-	if (has_one) {
-		*item = elector->inbox[elector->first];
-		elector->first = (elector->first + 1) % ELECTOR_MAX_INBOX;
-		elector->n_inbox--;
-	}
+	has_one = elector->ring.n;
+	if (has_one)
+		*item = elector->inbox[triad_ring_take(
+			&elector->ring, ELECTOR_MAX_INBOX)];
 	if (has_one && item->is_view)
 		*view = elector->view;
 	pthread_mutex_unlock(&elector->inbox_lock);
@@ -70,7 +68,7 @@ static bool handle_late_view(
 	bool has_one;
 
 	pthread_mutex_lock(&elector->inbox_lock);
-	has_one = elector->has_view && !elector->n_inbox;
+	has_one = elector->has_view && !elector->ring.n;
 	if (has_one)
 		*view = elector->view;
 	elector->has_view &= !has_one;
@@ -238,7 +236,7 @@ static bool wait_for_something(struct triad_elector *elector, uint64_t until_us)
 	bool goes_on;
 
 	pthread_mutex_lock(&elector->inbox_lock);
-	while (!elector->must_end && !elector->is_poked && !elector->n_inbox)
+	while (!elector->must_end && !elector->is_poked && !elector->ring.n)
 		if (triad_condition_wait(
 			    &elector->wake, &elector->inbox_lock, monotonic(until_us)))
 			break;

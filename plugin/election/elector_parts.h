@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "lib/ring.h"
 #include "plugin/election/elector.h"
 #include "plugin/election/health_watch.h"
 #include "portmgr/election/health.h"
@@ -48,7 +49,7 @@ struct triad_elector {
 	bool must_end, is_poked;
 	bool has_view;
 	struct triad_cluster_view view; /* the last */
-	uint32_t n_inbox, first;
+	struct triad_ring ring;         /* of the inbox */
 	struct elector_item inbox[ELECTOR_MAX_INBOX];
 	uint64_t n_dropped;
 

@@ -8,12 +8,9 @@
 /* Called with 'inbox_lock' held; NULL when the queue is full. */
 static struct elector_item *add_item(struct triad_elector *elector)
 {
-	uint32_t at = (elector->first + elector->n_inbox) % ELECTOR_MAX_INBOX;
-
-	if (elector->n_inbox == ELECTOR_MAX_INBOX)
+	if (elector->ring.n == ELECTOR_MAX_INBOX)
 		return NULL;
-	elector->n_inbox++;
-	return &elector->inbox[at];
+	return &elector->inbox[triad_ring_put(&elector->ring, ELECTOR_MAX_INBOX)];
 }
 
 /* --- who else talks to the members --- */

@@ -42,9 +42,8 @@ static void leave_payload(
 	if (size > TRIAD_CLUSTER_PAYLOAD_SIZE)
 		return;
 	pthread_mutex_lock(&ports->inbox_lock);
-	if (ports->n_inbox < PORTS_MAX_INBOX) {
-		item = &ports->inbox[(ports->first + ports->n_inbox++) %
-			PORTS_MAX_INBOX];
+	if (ports->ring.n < PORTS_MAX_INBOX) {
+		item = &ports->inbox[triad_ring_put(&ports->ring, PORTS_MAX_INBOX)];
 		item->sender = sender;
 		item->size = size;
 		memcpy(item->payload, payload, size);
@@ -60,12 +59,9 @@ static bool handle_item(struct triad_ports *ports, struct ports_item *item)
 	bool has_one;
 
 	pthread_mutex_lock(&ports->inbox_lock);
-	has_one = ports->n_inbox > 0;
-	if (has_one) {
-		*item = ports->inbox[ports->first];
-		ports->first = (ports->first + 1) % PORTS_MAX_INBOX;
-		ports->n_inbox--;
-	}
+	has_one = ports->ring.n;
+	if (has_one)
+		*item = ports->inbox[triad_ring_take(&ports->ring, PORTS_MAX_INBOX)];
 	pthread_mutex_unlock(&ports->inbox_lock);
 	return has_one;
 }
@@ -372,7 +368,7 @@ bool ports_wait(struct triad_ports *ports, uint64_t until_us, bool for_members)
 	bool goes_on;
 
 	pthread_mutex_lock(&ports->inbox_lock);
-	while (!ports->must_end && !ports->n_inbox && !ports->has_view &&
+	while (!ports->must_end && !ports->ring.n && !ports->has_view &&
 		(for_members || (!ports->has_fabric && !ports->has_conf)))
 		if (triad_condition_wait(
 			    &ports->wake, &ports->inbox_lock, monotonic(until_us)))

@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "lib/ring.h"
 #include "plugin/ports/ports.h"
 #include "plugin/ports/smp.h"
 #include "plugin/ports/source.h"
@@ -57,7 +58,7 @@ struct triad_ports {
 	struct triad_cluster_view new_view;
 	struct triad_fabric *new_fabric; /* NULL, with 'has_fabric': none any more */
 	struct triad_conf new_conf;
-	uint32_t n_inbox, first;
+	struct triad_ring ring; /* of the inbox */
 	struct ports_item inbox[PORTS_MAX_INBOX];
 	uint64_t n_dropped;
 

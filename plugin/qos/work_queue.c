@@ -41,9 +41,9 @@ bool triad_work_queue_put(
 	bool fits, wake;
 
 	pthread_mutex_lock(&queue->lock);
-	fits = queue->n < TRIAD_WORK_QUEUE_ROOM && !queue->stopped;
+	fits = queue->ring.n < TRIAD_WORK_QUEUE_ROOM && !queue->stopped;
 	if (fits)
-		queue->jobs[(queue->first + queue->n++) % TRIAD_WORK_QUEUE_ROOM] = *job;
+		queue->jobs[triad_ring_put(&queue->ring, TRIAD_WORK_QUEUE_ROOM)] = *job;
 	wake = fits && queue->n_waiting;
 	pthread_mutex_unlock(&queue->lock);
 	if (wake)
@@ -54,11 +54,9 @@ bool triad_work_queue_put(
 bool triad_work_queue_take_left(
 	struct triad_work_queue *queue, struct triad_work_queue_job *job)
 {
-	if (!queue->n)
+	if (!queue->ring.n)
 		return false;
-	*job = queue->jobs[queue->first];
-	queue->first = (queue->first + 1) % TRIAD_WORK_QUEUE_ROOM;
-	queue->n--;
+	*job = queue->jobs[triad_ring_take(&queue->ring, TRIAD_WORK_QUEUE_ROOM)];
 	return true;
 }
 
@@ -69,7 +67,7 @@ bool triad_work_queue_take(struct triad_work_queue *queue, unsigned long known,
 
 	job->madw = NULL;
 	pthread_mutex_lock(&queue->lock);
-	while (!queue->n && !queue->stopped && atomic_load(queue->news) == known) {
+	while (!queue->ring.n && !queue->stopped && atomic_load(queue->news) == known) {
 		queue->n_waiting++;
 		(void)triad_condition_wait(&queue->filled, &queue->lock, UINT64_MAX);
 		queue->n_waiting--;

@@ -13,6 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "lib/ring.h"
+
 #define TRIAD_WORK_QUEUE_ROOM 4096
 #define TRIAD_WORK_QUEUE_MAX_THREADS 16
 
@@ -33,7 +35,7 @@ struct triad_work_queue {
 	pthread_cond_t filled;
 	bool stopped;
 	unsigned n_waiting;
-	unsigned first, n;
+	struct triad_ring ring; /* of the jobs */
 	struct triad_work_queue_job jobs[TRIAD_WORK_QUEUE_ROOM];
 };
 

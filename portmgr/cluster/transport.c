@@ -97,10 +97,10 @@ static int queue_message(
 		return EMSGSIZE;
 	if (!transport->is_connected || transport->stop)
 		return ENOTCONN;
-	if (transport->n == TRIAD_TRANSPORT_QUEUE)
+	if (transport->ring.n == TRIAD_TRANSPORT_QUEUE)
 		return ENOBUFS;
-	payload = &transport->queue[(transport->first + transport->n++) %
-		TRIAD_TRANSPORT_QUEUE];
+	payload = &transport->queue[triad_ring_put(
+		&transport->ring, TRIAD_TRANSPORT_QUEUE)];
 	payload->size = size;
 	if (size)
 		memcpy(payload->octets, octets, size);
@@ -152,8 +152,8 @@ bool triad_transport_peek(
 	bool has;
 
 	pthread_mutex_lock(&transport->lock);
-	has = transport->n && !transport->stop;
-	oldest = &transport->queue[transport->first];
+	has = transport->ring.n && !transport->stop;
+	oldest = &transport->queue[transport->ring.first];
 	if (has) {
 		payload->size = oldest->size;
 		memcpy(payload->octets, oldest->octets, oldest->size);
@@ -165,16 +165,15 @@ bool triad_transport_peek(
 void triad_transport_drop(struct triad_transport *transport)
 {
 	pthread_mutex_lock(&transport->lock);
-	transport->first = (transport->first + 1) % TRIAD_TRANSPORT_QUEUE;
-	transport->n--;
+	(void)triad_ring_take(&transport->ring, TRIAD_TRANSPORT_QUEUE);
 	pthread_mutex_unlock(&transport->lock);
 }
 
 void triad_transport_drop_all(struct triad_transport *transport)
 {
 	pthread_mutex_lock(&transport->lock);
-	transport->status.n_send_failed += transport->n;
-	transport->n = 0;
+	transport->status.n_send_failed += transport->ring.n;
+	transport->ring.n = 0;
 	pthread_mutex_unlock(&transport->lock);
 }
 

@@ -19,6 +19,7 @@
 
 #include <pthread.h>
 
+#include "lib/ring.h"
 #include "portmgr/cluster/cluster.h"
 
 #define TRIAD_TRANSPORT_QUEUE 64u
@@ -42,7 +43,7 @@ struct triad_transport {
 	bool stop;
 	bool is_connected; /* as in the last view */
 	struct triad_cluster_status status;
-	uint32_t first, n;
+	struct triad_ring ring; /* of the queue */
 	struct triad_payload queue[TRIAD_TRANSPORT_QUEUE];
 };
 

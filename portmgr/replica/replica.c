@@ -220,12 +220,11 @@ static bool receive_record(struct triad_replica *replica,
 	if (own && !triad_record_compare(record, own))
 		return true;
 	*is_known = false;
-	if (replica->n_news == REPLICA_MAX_NEWS)
+	if (replica->news_ring.n == REPLICA_MAX_NEWS)
 		return false;
 	if (triad_history_merge(replica->history, record))
 		return true;
-	replica->news[(replica->news_at + replica->n_news++) % REPLICA_MAX_NEWS] =
-		*record;
+	replica->news[triad_ring_put(&replica->news_ring, REPLICA_MAX_NEWS)] = *record;
 	replica->status.n_records_heard++;
 	replica_send_digest(replica, replica->now_us);
 	return true;
@@ -266,20 +265,18 @@ void triad_replica_send(struct triad_replica *replica,
 {
 	replica->now_us = now_us;
 	/* Where there is no room the others hear of it by the digest. */
-	if (replica->n_said < REPLICA_MAX_SAID)
-		replica->said[(replica->said_at + replica->n_said++) %
-			REPLICA_MAX_SAID] = *record;
+	if (replica->said_ring.n < REPLICA_MAX_SAID)
+		replica->said[triad_ring_put(&replica->said_ring, REPLICA_MAX_SAID)] =
+			*record;
 	replica_send_digest(replica, now_us);
 }
 
 bool triad_replica_take_record(
 	struct triad_replica *replica, struct triad_record *record)
 {
-	if (!replica->n_news)
+	if (!replica->news_ring.n)
 		return false;
-	*record = replica->news[replica->news_at];
-	replica->news_at = (replica->news_at + 1) % REPLICA_MAX_NEWS;
-	replica->n_news--;
+	*record = replica->news[triad_ring_take(&replica->news_ring, REPLICA_MAX_NEWS)];
 	return true;
 }
 
@@ -331,7 +328,7 @@ uint64_t triad_replica_next_us(const struct triad_replica *replica)
 		next_us = replica->answer_us;
 	if ((replica->pass || replica->n_ranges) && replica->refill_us < next_us)
 		next_us = replica->refill_us;
-	if (replica->n_said || replica->n_news)
+	if (replica->said_ring.n || replica->news_ring.n)
 		next_us = replica->now_us;
 	return config_us < next_us ? config_us : next_us;
 }
@@ -358,10 +355,10 @@ static bool add_line(struct lines *lines, const struct triad_record *record)
 
 static void add_own(struct triad_replica *replica, struct lines *lines)
 {
-	while (replica->n_said && add_line(lines, &replica->said[replica->said_at])) {
-		replica->said_at = (replica->said_at + 1) % REPLICA_MAX_SAID;
-		replica->n_said--;
-	}
+	struct triad_ring *ring = &replica->said_ring;
+
+	while (ring->n && add_line(lines, &replica->said[ring->first]))
+		(void)triad_ring_take(ring, REPLICA_MAX_SAID);
 }
 
 static void add_pass(struct triad_replica *replica, struct lines *lines)
@@ -413,7 +410,7 @@ size_t triad_replica_take_payload(
 {
 	size_t size;
 
-	if (replica->n_news)
+	if (replica->news_ring.n)
 		return 0;
 	size = write_lines(replica, add_own, payload);
 	if (!size)

@@ -4,6 +4,7 @@
 #ifndef TRIAD_PORTMGR_REPLICA_PARTS_H
 #define TRIAD_PORTMGR_REPLICA_PARTS_H
 
+#include "lib/ring.h"
 #include "portmgr/replica/replica_message.h"
 #include "triad/clock.h"
 
@@ -58,9 +59,9 @@ struct triad_replica {
 
 	uint64_t digest_us, said_digest_us;
 	struct triad_record said[REPLICA_MAX_SAID];
-	uint32_t said_at, n_said;
+	struct triad_ring said_ring;
 	struct triad_record news[REPLICA_MAX_NEWS];
-	uint32_t news_at, n_news;
+	struct triad_ring news_ring;
 	uint64_t answer_us, answer_latest_us; /* UINT64_MAX: none is needed */
 	uint64_t pass, passed_us;             /* buckets that are being sent */
 	uint32_t pass_at;
