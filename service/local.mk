@@ -24,6 +24,8 @@ libtriadservice_la_SOURCES = \
 	service/control.c service/control.h \
 	service/control_file.c service/control_file.h \
 	service/exports.c service/exports.h \
+	service/fact.c service/fact.h \
+	service/facts.c service/facts.h \
 	service/local_port.c service/local_port.h \
 	service/loopback_owner.c \
 	service/own_metrics.c service/own_metrics.h \

@@ -9,13 +9,16 @@
 #include <stdint.h>
 
 #include "perfmgr/formats/metrics.h"
+#include "service/fact.h"
 
 struct triad_service;
 
-/* Metrics as they are written one after the other; what has no room is lost. */
+/* Metrics as they are written one after the other; what has no room is counted. */
 struct triad_own_metrics {
 	struct triad_metric *room;
 	size_t n, most;
+	size_t n_dropped;
+	struct triad_metric nowhere; /* for what has no room */
 };
 
 /* Fills 'room' with at most 'n' metrics, those of the service's owner first, and
@@ -31,6 +34,11 @@ void triad_own_count(struct triad_own_metrics *list, const char *name, const cha
 	uint64_t value);
 void triad_own_gauge(struct triad_own_metrics *list, const char *name, const char *help,
 	double value);
+
+/* The facts of a table that have a metric (service/fact.h), in its order; times that
+ * never were are left out. */
+void triad_own_facts(struct triad_own_metrics *list, const struct triad_fact *facts,
+	const void *status);
 
 double triad_own_seconds(uint64_t us);
 

@@ -11,6 +11,7 @@
 #include "service/command/format.h"
 #include "service/command/ports.h"
 #include "service/command/status.h"
+#include "service/facts.h"
 #include "service/service.h"
 #include "triad/control.h"
 #include "triad/json.h"
@@ -341,40 +342,18 @@ static void report_broker(
 		bus->is_connected        ? NULL
 			: bus->reason[0] ? bus->reason
 					 : "not yet");
-	triad_report_uint(report, "connects", "connections made", bus->n_connects, "");
-	triad_report_uint(report, "sent", "messages sent", bus->n_sent, "");
-	triad_report_uint(report, "received", "messages received", bus->n_received, "");
-	triad_report_uint(report, "send_dropped", "not sent: no connection, no room",
-		bus->n_send_dropped, "");
-	triad_report_uint(report, "receive_dropped", "received and dropped: no room",
-		bus->n_receive_dropped, "");
-	triad_report_uint(
-		report, "oversize", "too large, or empty", bus->n_oversize, "");
 }
 
 static void report_claims(
 	struct triad_report *report, const struct triad_collect_status *status)
 {
-	triad_report_uint(report, "agents", "agents", status->n_agents, "");
-	triad_report_uint(
-		report, "agents_alive", "of these, alive", status->n_alive, "");
-	triad_report_uint(report, "managers", "managers", status->n_managers, "");
-	triad_report_uint(report, "nodes", "nodes", status->n_nodes, "");
-	triad_report_uint(report, "nodes_without_owner", "nodes without an owner",
-		status->n_unowned, "");
+	triad_report_facts(report, triad_member_facts, status);
 	triad_report_uint(report, "nodes_apart",
 		status->mode == TRIAD_COLLECT_MANAGER
 			? "of these, in no partition of any agent"
 			: "nodes without a partition in common with this one",
 		status->n_apart, "");
-	triad_report_uint(report, "claims_refused", "claims that can't be",
-		status->claims.n_refused, "");
-	triad_report_uint(report, "foreign", "messages that made no sense",
-		status->counts.n_foreign, "");
-	triad_report_uint(report, "twins", "of another one on the same port",
-		status->counts.n_duplicate_ids, "");
-	triad_report_uint(report, "words_refused", "words in another's name",
-		status->counts.n_refused, "");
+	triad_report_facts(report, triad_message_facts, status);
 	if (status->counts.n_refused || report->as_json)
 		triad_report_guid(report, "refused_speaker", "the last one's",
 			status->counts.refused);
@@ -390,37 +369,7 @@ static void report_as_agent(
 		report, "draining", "draining", status->is_draining ? "yes" : "no");
 	triad_report_text(report, "topology", "topology",
 		status->has_given_topology ? "handed down by a manager" : "its own");
-	triad_report_uint(report, "peers", "agents next to it", status->n_peers, "");
-	triad_report_uint(report, "rows", "ports told of", status->reporter.n_rows, "");
-	triad_report_uint(report, "rows_held", "that changed too little",
-		status->reporter.n_held, "");
-	triad_report_uint(
-		report, "octets", "octets of that", status->reporter.n_octets, "");
-}
-
-static void report_as_manager(
-	struct triad_report *report, const struct triad_collect_status *status)
-{
-	const struct triad_aggregator_status *aggregator = &status->aggregator;
-
-	triad_report_uint(report, "nodes_not_seen", "nodes not seen",
-		aggregator->n_nodes_unseen, "");
-	triad_report_uint(report, "ports_not_seen", "ports not seen",
-		aggregator->n_ports_unseen, "");
-	triad_report_uint(report, "oldest_ms", "oldest data of those who tell",
-		aggregator->oldest_us / TRIAD_US_PER_MS, "ms");
-	triad_report_uint(report, "rows", "rows taken", aggregator->n_rows, "");
-	triad_report_uint(report, "octets", "octets of that", aggregator->n_octets, "");
-	triad_report_uint(report, "missing", "messages that did not come",
-		aggregator->n_missing, "");
-	triad_report_uint(report, "handed_over", "ports that changed hands",
-		aggregator->n_handed_over, "");
-	triad_report_uint(report, "unknown", "rows of ports that are not here",
-		aggregator->n_unknown, "");
-	triad_report_uint(report, "not_owner", "rows of agents that don't own them",
-		aggregator->n_not_owner, "");
-	triad_report_uint(report, "traps_not_owner", "alerts of such agents",
-		status->counts.n_traps_refused, "");
+	triad_report_facts(report, triad_agent_facts, status);
 }
 
 void triad_service_report_collect(
@@ -435,11 +384,12 @@ void triad_service_report_collect(
 	triad_report_text(report, "mode", "mode", modes[status.mode]);
 	if (status.mode != TRIAD_COLLECT_LOCAL) {
 		report_broker(report, &status.bus);
+		triad_report_facts(report, triad_bus_facts, &status);
 		report_claims(report, &status);
 	}
 	if (status.mode == TRIAD_COLLECT_AGENT)
 		report_as_agent(report, &status);
 	if (status.mode == TRIAD_COLLECT_MANAGER)
-		report_as_manager(report, &status);
+		triad_report_facts(report, triad_manager_facts, &status);
 	triad_report_section_end(report);
 }

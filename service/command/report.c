@@ -59,3 +59,48 @@ void triad_report_guid(
 	snprintf(text, sizeof(text), "0x%016" PRIx64, guid);
 	triad_report_text(report, name, label, text);
 }
+
+static const char *unit_of(const struct triad_fact *fact)
+{
+	static const char *const units[] = {
+		[TRIAD_FACT_US] = "us",
+		[TRIAD_FACT_MS] = "ms",
+		[TRIAD_FACT_NS] = "ns",
+	};
+
+	if (fact->unit)
+		return fact->unit;
+	return fact->member.kind <= TRIAD_FACT_NS && units[fact->member.kind]
+		? units[fact->member.kind]
+		: "";
+}
+
+static void report_fact(
+	struct triad_report *report, const struct triad_fact *fact, const void *status)
+{
+	char text[TRIAD_CLOCK_TEXT_SIZE];
+
+	switch (fact->member.kind) {
+	case TRIAD_FACT_TEXT:
+	case TRIAD_FACT_ERROR:
+	case TRIAD_FACT_WHEN:
+		triad_report_text(report, fact->name, fact->label,
+			triad_fact_text(fact, status, text));
+		break;
+	case TRIAD_FACT_OCTETS:
+		triad_report_octets(
+			report, fact->name, fact->label, triad_fact_uint(fact, status));
+		break;
+	default:
+		triad_report_uint(report, fact->name, fact->label,
+			triad_fact_uint(fact, status), unit_of(fact));
+	}
+}
+
+void triad_report_facts(
+	struct triad_report *report, const struct triad_fact *facts, const void *status)
+{
+	for (; facts->member.kind != TRIAD_FACT_END; facts++)
+		if (facts->name)
+			report_fact(report, facts, status);
+}

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "service/fact.h"
 #include "triad/json.h"
 #include "triad/output.h"
 
@@ -33,6 +34,10 @@ void triad_report_text(struct triad_report *report, const char *name, const char
 /* In MB for people. */
 void triad_report_octets(struct triad_report *report, const char *name,
 	const char *label, uint64_t octets);
+
+/* The facts of a table that have a name (service/fact.h), in its order. */
+void triad_report_facts(struct triad_report *report, const struct triad_fact *facts,
+	const void *status);
 
 void triad_report_guid(struct triad_report *report, const char *name, const char *label,
 	uint64_t guid);

@@ -9,46 +9,12 @@
 #include <unistd.h>
 
 #include "service/command/commands.h"
+#include "service/facts.h"
 #include "service/service.h"
 #include "triad/clock.h"
 #include "triad/json.h"
 
 /* --- the PerfManager --- */
-
-static void report_last_sweep(
-	struct triad_report *report, const struct triad_collector_status *status)
-{
-	char at[TRIAD_CLOCK_TEXT_SIZE];
-	uint64_t ago_us = triad_clock_now_us() - status->finished_us;
-
-	if (status->n_sweeps)
-		triad_clock_format(triad_clock_wall_us() - ago_us, at);
-	triad_report_uint(report, "sweeps", "sweeps", status->n_sweeps, "");
-	triad_report_uint(report, "sweeps_late", "sweeps late", status->n_late, "");
-	triad_report_uint(
-		report, "group_sweeps", "sweeps of groups", status->n_group_sweeps, "");
-	triad_report_uint(report, "period_jitter_us", "last sweep begun late by",
-		status->delay_us, "us");
-	triad_report_uint(
-		report, "period_jitter_max_us", "at most", status->delay_max_us, "us");
-	triad_report_text(
-		report, "last_sweep", "last sweep", status->n_sweeps ? at : NULL);
-	triad_report_uint(report, "last_sweep_ms", "last sweep took",
-		status->duration_us / TRIAD_US_PER_MS, "ms");
-	triad_report_uint(report, "ports", "ports", status->last.n_ports, "");
-	triad_report_uint(report, "ports_answered", "ports answered",
-		status->last.n_answered, "");
-	triad_report_uint(report, "ports_unanswered", "ports unanswered",
-		status->last.n_unanswered, "");
-	triad_report_uint(report, "ports_left_out",
-		"of these, silent for long and not asked", status->last.n_left_out, "");
-	triad_report_uint(report, "ports_apart",
-		"ports without a partition in common with this one, not asked",
-		status->partitions.n_apart, "");
-	triad_report_uint(report, "ports_pkeys_unknown",
-		"ports whose P_Keys are not known, asked in the default partition",
-		status->partitions.n_guessed, "");
-}
 
 static void report_watch(struct triad_report *report, struct triad_service *service)
 {
@@ -57,56 +23,10 @@ static void report_watch(struct triad_report *report, struct triad_service *serv
 	struct triad_alert_log_status log = triad_alert_log_status(service->alert_log);
 
 	triad_report_section(report, "alerts", "Alerts");
-	triad_report_uint(report, "active", "active", status.alerts.n_active, "");
-	triad_report_uint(report, "raised", "raised", status.alerts.n_raised, "");
-	triad_report_uint(report, "cleared", "cleared", status.alerts.n_cleared, "");
-	triad_report_uint(report, "not_kept", "too many to be kept",
-		status.alerts.n_not_kept, "");
-	triad_report_uint(
-		report, "summarised", "logged as a sum", log.n_summarised, "");
-	triad_report_uint(
-		report, "file_lines", "lines in the file", log.n_file_lines, "");
-	triad_report_uint(
-		report, "file_dropped", "lines not written", log.n_file_dropped, "");
-	triad_report_text(report, "file_error", "last try to write",
-		log.file_error ? strerror(log.file_error) : NULL);
-	triad_report_uint(
-		report, "look_us", "last look at a sweep", status.walk_us, "us");
-	triad_report_uint(report, "samples_dropped", "samples of histograms lost",
-		status.samples_dropped, "");
+	triad_report_facts(report, triad_watch_facts, &status);
+	triad_report_facts(report, triad_alert_log_facts, &log);
+	triad_report_facts(report, triad_look_facts, &status);
 	triad_report_section_end(report);
-}
-
-static void report_mads(
-	struct triad_report *report, const struct triad_collector_status *status)
-{
-	const struct triad_sweep_counts *counts = &status->counts;
-
-	triad_report_uint(
-		report, "window", "queries outstanding at most", status->window, "");
-	triad_report_uint(report, "mads_sent", "MADs sent", counts->sent, "");
-	triad_report_uint(
-		report, "mads_received", "MADs received", counts->received, "");
-	triad_report_uint(report, "timeouts", "time-outs", counts->timeouts, "");
-	triad_report_uint(report, "retries", "retries", counts->retries, "");
-	triad_report_uint(report, "mads_late", "MADs too late", counts->late, "");
-	triad_report_uint(
-		report, "mads_malformed", "MADs malformed", counts->malformed, "");
-	triad_report_uint(report, "mads_refused", "MADs refused", counts->refused, "");
-	triad_report_uint(
-		report, "redirected", "MADs redirected", counts->redirected, "");
-	triad_report_uint(report, "unreachable", "redirected to where we can't send",
-		counts->unreachable, "");
-	triad_report_uint(
-		report, "hardware_resets", "hardware resets", counts->resets, "");
-	triad_report_uint(report, "hardware_resets_failed", "hardware resets failed",
-		counts->resets_failed, "");
-	triad_report_uint(
-		report, "send_errors", "send errors", status->send_errors, "");
-	triad_report_uint(
-		report, "receive_errors", "receive errors", status->receive_errors, "");
-	triad_report_uint(report, "impossible_readings", "impossible readings",
-		status->n_impossible, "");
 }
 
 static void report_perfmgr(struct triad_report *report, struct triad_service *service)
@@ -124,8 +44,8 @@ static void report_perfmgr(struct triad_report *report, struct triad_service *se
 					  : "waiting");
 	if (trouble || report->as_json)
 		triad_report_text(report, "trouble", "why", trouble);
-	report_last_sweep(report, &status);
-	report_mads(report, &status);
+	triad_report_facts(report, triad_sweep_facts, &status);
+	triad_report_facts(report, triad_mad_facts, &status);
 	triad_report_section_end(report);
 }
 
@@ -175,20 +95,7 @@ void triad_service_report_source(struct triad_report *report,
 		!status.active              ? "not needed"
 			: status.subscribed ? "reports subscribed"
 					    : "without reports");
-	triad_report_uint(
-		report, "refreshes", "read from the SA", status.n_refreshes, "");
-	triad_report_uint(report, "failed", "failed", status.n_failed, "");
-	triad_report_uint(report, "reports", "reports of ports", status.n_reports, "");
-	triad_report_uint(report, "reports_not_from_sm", "reports not from the SM",
-		status.n_unknown_senders, "ignored");
-	triad_report_uint(report, "nodes_shown", "nodes it shows", status.n_nodes, "");
-	triad_report_uint(report, "ports_shown", "ports it shows", status.n_ports, "");
-	triad_report_uint(report, "nodes_known", "nodes that this host found",
-		status.n_known_nodes, "");
-	triad_report_uint(report, "links_hidden", "ports whose link it does not show",
-		status.n_hidden, "");
-	triad_report_uint(report, "links_known", "of these, as this host found it",
-		status.n_lent, "");
+	triad_report_facts(report, triad_sa_facts, &status);
 	triad_report_text(report, "pkeys_error", "P_Keys not given",
 		!status.pkeys_error                    ? NULL
 			: status.pkeys_error == ENOKEY ? "not asked for, without a key"
@@ -241,12 +148,7 @@ static void report_sflow(struct triad_report *report, struct triad_service *serv
 		triad_exports_sflow_status(service->exports);
 
 	triad_report_section(report, "sflow", "sFlow");
-	triad_report_uint(report, "datagrams", "datagrams", status.n_datagrams, "");
-	triad_report_uint(report, "samples", "samples", status.n_samples, "");
-	triad_report_uint(
-		report, "flow_samples", "flow samples", status.n_flow_samples, "");
-	triad_report_uint(
-		report, "skipped", "ports with nothing to say", status.n_skipped, "");
+	triad_report_facts(report, triad_sflow_facts, &status);
 	report_collectors(report, &status);
 	triad_report_section_end(report);
 }
@@ -269,18 +171,7 @@ static void report_http(struct triad_report *report, struct triad_service *servi
 		status.has_token ? "needed" : "not asked for");
 	triad_report_text(report, "client_certificate", "client's certificate",
 		status.has_client_ca ? "needed" : "not asked for");
-	triad_report_uint(report, "clients", "clients now", status.n_clients, "");
-	triad_report_uint(report, "answers", "answers", status.n_answers, "");
-	triad_report_uint(report, "octets", "octets sent", status.octets, "");
-	triad_report_uint(report, "bad_requests", "refused: not understood",
-		status.n_bad_requests + status.n_not_found + status.n_bad_methods, "");
-	triad_report_uint(
-		report, "unauthorized", "refused: no token", status.n_unauthorized, "");
-	triad_report_uint(
-		report, "too_many", "refused: too many", status.n_too_many, "");
-	triad_report_uint(report, "timeouts", "cut: too slow", status.n_timeouts, "");
-	triad_report_uint(report, "broken_off", "broken off by the client",
-		status.n_broken_off, "");
+	triad_report_facts(report, triad_http_facts, &status);
 	triad_report_section_end(report);
 }
 
@@ -290,12 +181,7 @@ static void report_profile(struct triad_report *report, struct triad_service *se
 		triad_exports_profile_status(service->exports);
 
 	triad_report_section(report, "profile", "Profile file");
-	triad_report_uint(report, "frames", "sweeps written", status.n_frames, "");
-	triad_report_uint(report, "rows", "rows", status.n_rows, "");
-	triad_report_octets(report, "file_octets", "the file has", status.file_octets);
-	triad_report_uint(report, "files", "files begun", status.n_files, "");
-	triad_report_uint(
-		report, "dropped", "sweeps not written", status.n_dropped, "");
+	triad_report_facts(report, triad_profile_facts, &status);
 	triad_report_text(report, "error", "last try to write",
 		status.error ? status.reason : NULL);
 	triad_report_section_end(report);
@@ -318,15 +204,7 @@ static void report_control(struct triad_report *report, struct triad_service *se
 	if (service->control)
 		status = triad_control_status(service->control);
 	triad_report_section(report, "control", "Control socket");
-	triad_report_uint(report, "clients", "clients now", status.n_clients, "");
-	triad_report_uint(report, "requests", "requests", status.n_requests, "");
-	triad_report_uint(report, "refused", "refused: too many", status.n_busy, "");
-	triad_report_uint(
-		report, "forbidden", "refused: not allowed", status.n_forbidden, "");
-	triad_report_uint(report, "bad_requests", "refused: garbage", status.n_bad, "");
-	triad_report_uint(report, "timeouts", "cut: too slow", status.n_timeouts, "");
-	triad_report_uint(report, "displaced", "cut: silent, place needed",
-		status.n_displaced, "");
+	triad_report_facts(report, triad_control_facts, &status);
 	triad_report_section_end(report);
 }
 

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "service/facts.h"
+
+#include "perfmgr/watch/watch.h"
+#include "service/alert_log.h"
+#include "service/collect.h"
+#include "service/control.h"
+#include "service/exports.h"
+#include "service/perf.h"
+#include "service/sa_source.h"
+
+/* --- the PerfManager --- */
+
+#define STATUS struct triad_collector_status
+const struct triad_fact triad_sweep_facts[] = {
+	{"sweeps", "sweeps", TRIAD_FACT(UINT, n_sweeps),
+		TRIAD_COUNTER("triad_sweeps", "Sweeps of all ports that ended.")},
+	{"sweeps_late", "sweeps late", TRIAD_FACT(UINT, n_late),
+		TRIAD_COUNTER(
+			"triad_sweeps_late", "Of these, longer than the period.")},
+	{"group_sweeps", "sweeps of groups", TRIAD_FACT(UINT, n_group_sweeps),
+		TRIAD_COUNTER(
+			"triad_group_sweeps", "Sweeps of port groups that ended.")},
+	{TRIAD_FACT(US, duration_us),
+		TRIAD_GAUGE("triad_sweep_duration_seconds",
+			"Time that the last sweep took.")},
+	{TRIAD_FACT(US, period_us),
+		TRIAD_GAUGE("triad_sweep_period_seconds",
+			"Time from one sweep to the next, as configured.")},
+	{"period_jitter_us", "last sweep begun late by", TRIAD_FACT(US, delay_us),
+		TRIAD_GAUGE("triad_sweep_delay_seconds",
+			"How late the last sweep began after its time.")},
+	{"period_jitter_max_us", "at most", TRIAD_FACT(US, delay_max_us)},
+	{"last_sweep", "last sweep", TRIAD_FACT(WHEN, finished_us),
+		TRIAD_GAUGE("triad_sweep_finished_timestamp_seconds",
+			"When the last sweep ended.")},
+	{"last_sweep_ms", "last sweep took", TRIAD_FACT(MS, duration_us)},
+	{"ports", "ports", TRIAD_FACT(UINT, last.n_ports),
+		TRIAD_GAUGE("triad_ports", "Ports that the last sweep asked.")},
+	{"ports_answered", "ports answered", TRIAD_FACT(UINT, last.n_answered)},
+	{"ports_unanswered", "ports unanswered", TRIAD_FACT(UINT, last.n_unanswered),
+		TRIAD_GAUGE("triad_ports_unanswered",
+			"Of these, ports that did not answer.")},
+	{"ports_left_out", "of these, silent for long and not asked",
+		TRIAD_FACT(UINT, last.n_left_out)},
+	{"ports_apart", "ports without a partition in common with this one, not asked",
+		TRIAD_FACT(UINT, partitions.n_apart),
+		TRIAD_GAUGE("triad_ports_without_partition",
+			"Ports not asked, because they share no partition with this one.")},
+	{"ports_pkeys_unknown",
+		"ports whose P_Keys are not known, asked in the default partition",
+		TRIAD_FACT(UINT, partitions.n_guessed)},
+	TRIAD_FACTS_END,
+};
+
+const struct triad_fact triad_mad_facts[] = {
+	{"window", "queries outstanding at most", TRIAD_FACT(UINT, window)},
+	{"mads_sent", "MADs sent", TRIAD_FACT(UINT, counts.sent),
+		TRIAD_COUNTER("triad_mads_sent", "Questions sent to agents.")},
+	{"mads_received", "MADs received", TRIAD_FACT(UINT, counts.received),
+		TRIAD_COUNTER("triad_mads_received", "Answers to them.")},
+	{"timeouts", "time-outs", TRIAD_FACT(UINT, counts.timeouts),
+		TRIAD_COUNTER(
+			"triad_mads_timeouts", "Questions not answered in time.")},
+	{"retries", "retries", TRIAD_FACT(UINT, counts.retries),
+		TRIAD_COUNTER("triad_mads_retries", "Questions asked again.")},
+	{"mads_late", "MADs too late", TRIAD_FACT(UINT, counts.late),
+		TRIAD_COUNTER(
+			"triad_mads_late", "Answers that nobody waited for any more.")},
+	{"mads_malformed", "MADs malformed", TRIAD_FACT(UINT, counts.malformed),
+		TRIAD_COUNTER("triad_mads_malformed", "Answers that made no sense.")},
+	{"mads_refused", "MADs refused", TRIAD_FACT(UINT, counts.refused),
+		TRIAD_COUNTER("triad_mads_refused", "Answers with an error.")},
+	{"redirected", "MADs redirected", TRIAD_FACT(UINT, counts.redirected)},
+	{"unreachable", "redirected to where we can't send",
+		TRIAD_FACT(UINT, counts.unreachable)},
+	{TRIAD_FACT(UINT, n_impossible),
+		TRIAD_COUNTER("triad_impossible_readings",
+			"Readings by which a link carried more than it can.")},
+	{"hardware_resets", "hardware resets", TRIAD_FACT(UINT, counts.resets),
+		TRIAD_COUNTER(
+			"triad_hardware_resets", "Ports whose counters were reset.")},
+	{"hardware_resets_failed", "hardware resets failed",
+		TRIAD_FACT(UINT, counts.resets_failed)},
+	{"send_errors", "send errors", TRIAD_FACT(UINT, send_errors)},
+	{"receive_errors", "receive errors", TRIAD_FACT(UINT, receive_errors)},
+	{"impossible_readings", "impossible readings", TRIAD_FACT(UINT, n_impossible)},
+	TRIAD_FACTS_END,
+};
+#undef STATUS
+
+/* --- alerts --- */
+
+#define STATUS struct triad_watch_status
+const struct triad_fact triad_watch_facts[] = {
+	{"active", "active", TRIAD_FACT(UINT, alerts.n_active),
+		TRIAD_GAUGE("triad_alerts_active", "Alerts at present.")},
+	{"raised", "raised", TRIAD_FACT(UINT, alerts.n_raised),
+		TRIAD_COUNTER("triad_alerts_raised", "Alerts so far.")},
+	{"cleared", "cleared", TRIAD_FACT(UINT, alerts.n_cleared),
+		TRIAD_COUNTER(
+			"triad_alerts_cleared", "Of these, alerts that are over.")},
+	{"not_kept", "too many to be kept", TRIAD_FACT(UINT, alerts.n_not_kept)},
+	TRIAD_FACTS_END,
+};
+
+const struct triad_fact triad_look_facts[] = {
+	{"look_us", "last look at a sweep", TRIAD_FACT(US, walk_us)},
+	{"samples_dropped", "samples of histograms lost",
+		TRIAD_FACT(UINT, samples_dropped)},
+	TRIAD_FACTS_END,
+};
+#undef STATUS
+
+#define STATUS struct triad_alert_log_status
+const struct triad_fact triad_alert_log_facts[] = {
+	{"summarised", "logged as a sum", TRIAD_FACT(UINT, n_summarised)},
+	{"file_lines", "lines in the file", TRIAD_FACT(UINT, n_file_lines)},
+	{"file_dropped", "lines not written", TRIAD_FACT(UINT, n_file_dropped)},
+	{"file_error", "last try to write", TRIAD_FACT(ERROR, file_error)},
+	TRIAD_FACTS_END,
+};
+#undef STATUS
+
+/* --- where the topology is from --- */
+
+#define STATUS struct triad_sa_source_status
+const struct triad_fact triad_sa_facts[] = {
+	{"refreshes", "read from the SA", TRIAD_FACT(UINT, n_refreshes),
+		TRIAD_COUNTER("triad_sa_refreshes",
+			"Times that the topology was read from the SA.")},
+	{"failed", "failed", TRIAD_FACT(UINT, n_failed)},
+	{"reports", "reports of ports", TRIAD_FACT(UINT, n_reports),
+		TRIAD_COUNTER("triad_sa_reports",
+			"Reports of the SM: ports that came or went.")},
+	{"reports_not_from_sm", "reports not from the SM",
+		TRIAD_FACT(UINT, n_unknown_senders), .unit = "ignored",
+		TRIAD_COUNTER("triad_sa_reports_not_from_sm",
+			"Reports that others sent; they are ignored.")},
+	{"nodes_shown", "nodes it shows", TRIAD_FACT(UINT, n_nodes)},
+	{"ports_shown", "ports it shows", TRIAD_FACT(UINT, n_ports)},
+	{"nodes_known", "nodes that this host found", TRIAD_FACT(UINT, n_known_nodes)},
+	{"links_hidden", "ports whose link it does not show",
+		TRIAD_FACT(UINT, n_hidden)},
+	{"links_known", "of these, as this host found it", TRIAD_FACT(UINT, n_lent)},
+	TRIAD_FACTS_END,
+};
+#undef STATUS
+
+/* --- ways out --- */
+
+/* Of the answers, by their code. */
+#define ANSWERS(code)                                                                  \
+	.metric = {.type = TRIAD_METRIC_COUNTER,                                       \
+		.name = "triad_http_answers",                                          \
+		.help = "Answers to those who asked by HTTP.",                         \
+		.label = "code",                                                       \
+		.value = (code)}
+
+#define STATUS struct triad_http_status
+const struct triad_fact triad_http_facts[] = {
+	{"clients", "clients now", TRIAD_FACT(UINT, n_clients)},
+	{"answers", "answers", TRIAD_FACT(UINT, n_answers), ANSWERS("200")},
+	{"octets", "octets sent", TRIAD_FACT(UINT, octets)},
+	{"bad_requests", "refused: not understood", TRIAD_FACT(UINT, n_bad_requests),
+		TRIAD_FACT_PLUS(TRIAD_FACT_MEMBER(UINT, n_not_found),
+			TRIAD_FACT_MEMBER(UINT, n_bad_methods))},
+	{TRIAD_FACT(UINT, n_bad_requests), ANSWERS("400")},
+	{"unauthorized", "refused: no token", TRIAD_FACT(UINT, n_unauthorized),
+		ANSWERS("401")},
+	{TRIAD_FACT(UINT, n_not_found), ANSWERS("404")},
+	{TRIAD_FACT(UINT, n_bad_methods), ANSWERS("405")},
+	{TRIAD_FACT(UINT, n_no_memory), ANSWERS("503")},
+	{"too_many", "refused: too many", TRIAD_FACT(UINT, n_too_many),
+		TRIAD_COUNTER("triad_http_connections_refused",
+			"Connections closed because there were too many.")},
+	{"timeouts", "cut: too slow", TRIAD_FACT(UINT, n_timeouts),
+		TRIAD_COUNTER("triad_http_timeouts",
+			"Connections cut because they took too long.")},
+	{"broken_off", "broken off by the client", TRIAD_FACT(UINT, n_broken_off)},
+	TRIAD_FACTS_END,
+};
+#undef STATUS
+
+#define STATUS struct triad_profile_status
+const struct triad_fact triad_profile_facts[] = {
+	{"frames", "sweeps written", TRIAD_FACT(UINT, n_frames)},
+	{"rows", "rows", TRIAD_FACT(UINT, n_rows)},
+	{"file_octets", "the file has", TRIAD_FACT(OCTETS, file_octets)},
+	{"files", "files begun", TRIAD_FACT(UINT, n_files)},
+	{"dropped", "sweeps not written", TRIAD_FACT(UINT, n_dropped)},
+	TRIAD_FACTS_END,
+};
+#undef STATUS
+
+#define STATUS struct triad_sflow_sender_status
+const struct triad_fact triad_sflow_facts[] = {
+	{"datagrams", "datagrams", TRIAD_FACT(UINT, n_datagrams)},
+	{"samples", "samples", TRIAD_FACT(UINT, n_samples),
+		TRIAD_COUNTER(
+			"triad_sflow_samples", "Samples sent to sFlow's collectors.")},
+	{"flow_samples", "flow samples", TRIAD_FACT(UINT, n_flow_samples)},
+	{"skipped", "ports with nothing to say", TRIAD_FACT(UINT, n_skipped)},
+	TRIAD_FACTS_END,
+};
+#undef STATUS
+
+#define STATUS struct triad_control_status
+const struct triad_fact triad_control_facts[] = {
+	{"clients", "clients now", TRIAD_FACT(UINT, n_clients)},
+	{"requests", "requests", TRIAD_FACT(UINT, n_requests)},
+	{"refused", "refused: too many", TRIAD_FACT(UINT, n_busy)},
+	{"forbidden", "refused: not allowed", TRIAD_FACT(UINT, n_forbidden)},
+	{"bad_requests", "refused: garbage", TRIAD_FACT(UINT, n_bad)},
+	{"timeouts", "cut: too slow", TRIAD_FACT(UINT, n_timeouts)},
+	{"displaced", "cut: silent, place needed", TRIAD_FACT(UINT, n_displaced)},
+	TRIAD_FACTS_END,
+};
+#undef STATUS
+
+/* --- collecting together --- */
+
+#define STATUS struct triad_collect_status
+const struct triad_fact triad_bus_facts[] = {
+	{"connects", "connections made", TRIAD_FACT(UINT, bus.n_connects)},
+	{"sent", "messages sent", TRIAD_FACT(UINT, bus.n_sent)},
+	{"received", "messages received", TRIAD_FACT(UINT, bus.n_received)},
+	{"send_dropped", "not sent: no connection, no room",
+		TRIAD_FACT(UINT, bus.n_send_dropped)},
+	{"receive_dropped", "received and dropped: no room",
+		TRIAD_FACT(UINT, bus.n_receive_dropped)},
+	{"oversize", "too large, or empty", TRIAD_FACT(UINT, bus.n_oversize)},
+	TRIAD_FACTS_END,
+};
+
+const struct triad_fact triad_member_facts[] = {
+	{"agents", "agents", TRIAD_FACT(UINT, n_agents)},
+	{"agents_alive", "of these, alive", TRIAD_FACT(UINT, n_alive)},
+	{"managers", "managers", TRIAD_FACT(UINT, n_managers)},
+	{"nodes", "nodes", TRIAD_FACT(UINT, n_nodes)},
+	{"nodes_without_owner", "nodes without an owner", TRIAD_FACT(UINT, n_unowned)},
+	TRIAD_FACTS_END,
+};
+
+const struct triad_fact triad_message_facts[] = {
+	{"claims_refused", "claims that can't be", TRIAD_FACT(UINT, claims.n_refused)},
+	{"foreign", "messages that made no sense", TRIAD_FACT(UINT, counts.n_foreign)},
+	{"twins", "of another one on the same port",
+		TRIAD_FACT(UINT, counts.n_duplicate_ids)},
+	{"words_refused", "words in another's name",
+		TRIAD_FACT(UINT, counts.n_refused)},
+	TRIAD_FACTS_END,
+};
+
+const struct triad_fact triad_collect_metrics[] = {
+	{TRIAD_FACT(UINT, bus.is_connected),
+		TRIAD_GAUGE("triad_broker_connected",
+			"1 while there is a connection to a broker.")},
+	{TRIAD_FACT(UINT, n_alive),
+		TRIAD_GAUGE("triad_agents_alive", "Agents that are heard.")},
+	{TRIAD_FACT(UINT, n_unowned),
+		TRIAD_GAUGE("triad_agents_nodes_without_owner",
+			"Nodes that no agent owns.")},
+	{TRIAD_FACT(UINT, bus.n_received),
+		TRIAD_COUNTER(
+			"triad_agents_messages_received", "Messages from the broker.")},
+	{TRIAD_FACT(UINT, bus.n_sent),
+		TRIAD_COUNTER("triad_agents_messages_sent", "Messages to the broker.")},
+	{TRIAD_FACT(UINT, bus.n_send_dropped),
+		TRIAD_FACT_PLUS(TRIAD_FACT_MEMBER(UINT, bus.n_receive_dropped)),
+		TRIAD_COUNTER("triad_agents_messages_dropped",
+			"Messages that found no connection or no room.")},
+	{TRIAD_FACT(UINT, claims.n_refused),
+		TRIAD_COUNTER("triad_agents_claims_refused", "Claims that can't be.")},
+	TRIAD_FACTS_END,
+};
+
+const struct triad_fact triad_agent_facts[] = {
+	{"peers", "agents next to it", TRIAD_FACT(UINT, n_peers)},
+	{"rows", "ports told of", TRIAD_FACT(UINT, reporter.n_rows)},
+	{"rows_held", "that changed too little", TRIAD_FACT(UINT, reporter.n_held)},
+	{TRIAD_FACT(UINT, n_owned),
+		TRIAD_GAUGE("triad_agent_nodes_owned", "Nodes that this agent reads.")},
+	{"octets", "octets of that", TRIAD_FACT(UINT, reporter.n_octets),
+		TRIAD_COUNTER("triad_agent_octets_told",
+			"Octets of counters told up the tree.")},
+	TRIAD_FACTS_END,
+};
+
+const struct triad_fact triad_manager_facts[] = {
+	{"nodes_not_seen", "nodes not seen",
+		TRIAD_FACT(UINT, aggregator.n_nodes_unseen),
+		TRIAD_GAUGE("triad_agents_nodes_not_seen",
+			"Nodes whose counters nobody tells.")},
+	{"ports_not_seen", "ports not seen",
+		TRIAD_FACT(UINT, aggregator.n_ports_unseen),
+		TRIAD_GAUGE("triad_agents_ports_not_seen", "Ports of these.")},
+	{"oldest_ms", "oldest data of those who tell",
+		TRIAD_FACT(MS, aggregator.oldest_us),
+		TRIAD_GAUGE("triad_agents_oldest_data_seconds",
+			"Age of the last word of the agent that is the furthest behind.")},
+	{"rows", "rows taken", TRIAD_FACT(UINT, aggregator.n_rows),
+		TRIAD_COUNTER("triad_agents_rows", "Ports told of by agents.")},
+	{"octets", "octets of that", TRIAD_FACT(UINT, aggregator.n_octets)},
+	{"missing", "messages that did not come",
+		TRIAD_FACT(UINT, aggregator.n_missing),
+		TRIAD_COUNTER("triad_agents_data_missing",
+			"Messages of agents that did not come.")},
+	{"handed_over", "ports that changed hands",
+		TRIAD_FACT(UINT, aggregator.n_handed_over)},
+	{"unknown", "rows of ports that are not here",
+		TRIAD_FACT(UINT, aggregator.n_unknown)},
+	{"not_owner", "rows of agents that don't own them",
+		TRIAD_FACT(UINT, aggregator.n_not_owner)},
+	{"traps_not_owner", "alerts of such agents",
+		TRIAD_FACT(UINT, counts.n_traps_refused)},
+	TRIAD_FACTS_END,
+};
+#undef STATUS

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What the service's parts count and measure, as 'status' and Prometheus show it.
+ *
+ * Thread-safety: constants. */
+#ifndef TRIAD_SERVICE_FACTS_H
+#define TRIAD_SERVICE_FACTS_H
+
+#include "service/fact.h"
+
+/* Of struct triad_collector_status. */
+extern const struct triad_fact triad_sweep_facts[];
+extern const struct triad_fact triad_mad_facts[];
+
+extern const struct triad_fact triad_watch_facts[];     /* struct triad_watch_status */
+extern const struct triad_fact triad_look_facts[];      /* the same, of its work */
+extern const struct triad_fact triad_alert_log_facts[]; /* triad_alert_log_status */
+extern const struct triad_fact triad_sa_facts[];        /* triad_sa_source_status */
+extern const struct triad_fact triad_http_facts[];      /* triad_http_status */
+extern const struct triad_fact triad_profile_facts[];   /* triad_profile_status */
+extern const struct triad_fact triad_sflow_facts[];     /* triad_sflow_sender_status */
+extern const struct triad_fact triad_control_facts[];   /* triad_control_status */
+
+/* Of struct triad_collect_status.  Agents and managers have all but the last two; those
+ * for Prometheus are in an order of their own. */
+extern const struct triad_fact triad_bus_facts[];
+extern const struct triad_fact triad_member_facts[];
+extern const struct triad_fact triad_message_facts[];
+extern const struct triad_fact triad_collect_metrics[];
+extern const struct triad_fact triad_agent_facts[];
+extern const struct triad_fact triad_manager_facts[];
+
+#endif
