@@ -29,6 +29,7 @@ EXTRA_DIST += pytest.ini \
 	tests/integration/test_election_faults.py \
 	tests/integration/test_exports.py \
 	tests/integration/test_faults.py \
+	tests/integration/test_first_change.py \
 	tests/integration/test_fuzz.py \
 	tests/integration/test_gen_fabric.py \
 	tests/integration/test_hardening.py \
