@@ -59,5 +59,10 @@ def test_counter_is_built_and_its_test_passes(tmp_path):
     succeeded(subprocess.run(["make", "-s", "-C", tmp_path / "build", *PROGRAMS],
                              capture_output=True, text=True, check=False))
     for program in PROGRAMS:
-        succeeded(subprocess.run([tmp_path / "build" / program], capture_output=True,
-                                 text=True, check=False))
+        process = subprocess.run([tmp_path / "build" / program], capture_output=True,
+                                 text=True, check=False)
+        succeeded(process)
+        # The programs speak TAP, and exit with 0 whatever failed.
+        wrong = [line for line in process.stdout.splitlines() if line.startswith("not ok")]
+        assert not wrong, "\n".join(wrong)
+        assert process.stdout.count("\nok ") > 1, "cases"
