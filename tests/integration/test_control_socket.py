@@ -2,6 +2,7 @@
 """The control socket under clients that hang, flood or send garbage, and its file."""
 
 import contextlib
+import fcntl
 import os
 import resource
 import signal
@@ -9,6 +10,8 @@ import socket
 import stat
 import struct
 import subprocess
+import sys
+import termios
 import threading
 import time
 from pathlib import Path
@@ -111,6 +114,11 @@ def test_client_garbage_refused():
         assert status(lab)["control"]["bad_requests"] == len(garbage), "counted"
 
 
+def unread_octets(client):
+    """Of what was sent over a UNIX socket, what the other end has not read."""
+    return int.from_bytes(fcntl.ioctl(client, termios.TIOCOUTQ, bytes(4)), sys.byteorder)
+
+
 def test_clients_too_many_turned_away():
     """Those who have asked keep their places until they are answered."""
     conf = ("[perfmgr]\nsweep_period = 3600\ntimeout = 2000\nretries = 5\n"
@@ -121,6 +129,8 @@ def test_clients_too_many_turned_away():
         with connect(lab) as one, connect(lab) as two:
             for client in (one, two):
                 client.sendall(request("perf", "sweep"))
+                # One whose request was not read yet would give its place to others.
+                wait_until(lambda: not unread_octets(client), 10, "the request is read")
             process = wait_until(
                 lambda: (p := lab.run("triadctl", "status")).returncode and p, 5, "busy")
             failed(process, 1, "busy")
