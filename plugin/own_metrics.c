@@ -83,7 +83,7 @@ static void add_tables(struct triad_own_metrics *list, struct triad_plugin *plug
 		"QoS tables of ports that are not what they should be.",
 		(double)status.n_different);
 	triad_own_gauge(list, "triad_qos_tables_unlike",
-		"QoS tables that ports answered otherwise, when asked last.",
+		"QoS tables that differed when ports were last asked.",
 		(double)status.n_unlike);
 	triad_own_gauge(list, "triad_qos_setup_errors",
 		"Errors of the policy's qos-setup on this fabric.",
@@ -105,10 +105,10 @@ static void add_election_counts(
 	triad_own_count(list, "triad_election_leases_lost", "Times that it lost it.",
 		election->n_leases_lost);
 	triad_own_count(list, "triad_election_cedes_ignored",
-		"CEDE messages that were not heeded: their senders are not better.",
+		"CEDE messages that were ignored: their senders are not better.",
 		election->n_ceded_ignored);
 	triad_own_count(list, "triad_election_malformed",
-		"Messages and datagrams that made no sense.",
+		"Messages and datagrams that were malformed.",
 		election->n_malformed + transport->n_malformed);
 	triad_own_count(list, "triad_election_versions",
 		"Messages and datagrams of a version that is not known here.",
@@ -117,9 +117,9 @@ static void add_election_counts(
 		"Datagrams whose authentication failed: another key, or an attack.",
 		transport->n_forged);
 	triad_own_count(list, "triad_election_replayed",
-		"Datagrams that had come before.", transport->n_replayed);
+		"Datagrams that were repeated.", transport->n_replayed);
 	triad_own_count(list, "triad_election_strangers",
-		"Datagrams from addresses that are no peer's.",
+		"Datagrams from addresses that are not configured.",
 		transport->n_unknown_senders);
 	triad_own_count(list, "triad_election_send_failed",
 		"Messages that the cluster did not take.", transport->n_send_failed);
@@ -207,7 +207,7 @@ static void add_port_counts(
 		"Messages about ports dropped because too many were waiting.",
 		status->n_inbox_dropped);
 	triad_own_count(list, "triad_ports_messages_malformed",
-		"Messages about ports that made no sense, or of another version.",
+		"Messages about ports that were malformed, or of another version.",
 		status->replica.n_malformed + status->replica.n_versions);
 	triad_own_gauge(list, "triad_ports_journal_bad_lines",
 		"Lines of the journal that could not be read at the start.",

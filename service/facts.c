@@ -65,10 +65,9 @@ const struct triad_fact triad_mad_facts[] = {
 	{"retries", "retries", TRIAD_FACT(UINT, counts.retries),
 		TRIAD_COUNTER("triad_mads_retries", "Questions asked again.")},
 	{"mads_late", "MADs too late", TRIAD_FACT(UINT, counts.late),
-		TRIAD_COUNTER(
-			"triad_mads_late", "Answers that nobody waited for any more.")},
+		TRIAD_COUNTER("triad_mads_late", "Answers that came too late.")},
 	{"mads_malformed", "MADs malformed", TRIAD_FACT(UINT, counts.malformed),
-		TRIAD_COUNTER("triad_mads_malformed", "Answers that made no sense.")},
+		TRIAD_COUNTER("triad_mads_malformed", "Answers that were malformed.")},
 	{"mads_refused", "MADs refused", TRIAD_FACT(UINT, counts.refused),
 		TRIAD_COUNTER("triad_mads_refused", "Answers with an error.")},
 	{"redirected", "MADs redirected", TRIAD_FACT(UINT, counts.redirected)},
@@ -100,13 +99,13 @@ const struct triad_fact triad_watch_facts[] = {
 	{"cleared", "cleared", TRIAD_FACT(UINT, alerts.n_cleared),
 		TRIAD_COUNTER(
 			"triad_alerts_cleared", "Of these, alerts that are over.")},
-	{"not_kept", "too many to be kept", TRIAD_FACT(UINT, alerts.n_not_kept)},
+	{"not_kept", "not kept, too many", TRIAD_FACT(UINT, alerts.n_not_kept)},
 	TRIAD_FACTS_END,
 };
 
 const struct triad_fact triad_look_facts[] = {
-	{"look_us", "last look at a sweep", TRIAD_FACT(US, walk_us)},
-	{"samples_dropped", "samples of histograms lost",
+	{"look_us", "evaluating a sweep takes", TRIAD_FACT(US, walk_us)},
+	{"samples_dropped", "histogram samples lost",
 		TRIAD_FACT(UINT, samples_dropped)},
 	TRIAD_FACTS_END,
 };
@@ -114,10 +113,10 @@ const struct triad_fact triad_look_facts[] = {
 
 #define STATUS struct triad_alert_log_status
 const struct triad_fact triad_alert_log_facts[] = {
-	{"summarised", "logged as a sum", TRIAD_FACT(UINT, n_summarised)},
+	{"summarised", "logged in a summary", TRIAD_FACT(UINT, n_summarised)},
 	{"file_lines", "lines in the file", TRIAD_FACT(UINT, n_file_lines)},
 	{"file_dropped", "lines not written", TRIAD_FACT(UINT, n_file_dropped)},
-	{"file_error", "last try to write", TRIAD_FACT(ERROR, file_error)},
+	{"file_error", "last attempt to write", TRIAD_FACT(ERROR, file_error)},
 	TRIAD_FACTS_END,
 };
 #undef STATUS
@@ -174,10 +173,10 @@ const struct triad_fact triad_http_facts[] = {
 	{"too_many", "refused: too many", TRIAD_FACT(UINT, n_too_many),
 		TRIAD_COUNTER("triad_http_connections_refused",
 			"Connections closed because there were too many.")},
-	{"timeouts", "cut: too slow", TRIAD_FACT(UINT, n_timeouts),
+	{"timeouts", "disconnected: too slow", TRIAD_FACT(UINT, n_timeouts),
 		TRIAD_COUNTER("triad_http_timeouts",
 			"Connections cut because they took too long.")},
-	{"broken_off", "broken off by the client", TRIAD_FACT(UINT, n_broken_off)},
+	{"broken_off", "aborted by the client", TRIAD_FACT(UINT, n_broken_off)},
 	TRIAD_FACTS_END,
 };
 #undef STATUS
@@ -200,7 +199,7 @@ const struct triad_fact triad_sflow_facts[] = {
 		TRIAD_COUNTER(
 			"triad_sflow_samples", "Samples sent to sFlow's collectors.")},
 	{"flow_samples", "flow samples", TRIAD_FACT(UINT, n_flow_samples)},
-	{"skipped", "ports with nothing to say", TRIAD_FACT(UINT, n_skipped)},
+	{"skipped", "ports without samples", TRIAD_FACT(UINT, n_skipped)},
 	TRIAD_FACTS_END,
 };
 #undef STATUS
@@ -211,9 +210,9 @@ const struct triad_fact triad_control_facts[] = {
 	{"requests", "requests", TRIAD_FACT(UINT, n_requests)},
 	{"refused", "refused: too many", TRIAD_FACT(UINT, n_busy)},
 	{"forbidden", "refused: not allowed", TRIAD_FACT(UINT, n_forbidden)},
-	{"bad_requests", "refused: garbage", TRIAD_FACT(UINT, n_bad)},
-	{"timeouts", "cut: too slow", TRIAD_FACT(UINT, n_timeouts)},
-	{"displaced", "cut: silent, place needed", TRIAD_FACT(UINT, n_displaced)},
+	{"bad_requests", "refused: malformed", TRIAD_FACT(UINT, n_bad)},
+	{"timeouts", "disconnected: too slow", TRIAD_FACT(UINT, n_timeouts)},
+	{"displaced", "disconnected: silent", TRIAD_FACT(UINT, n_displaced)},
 	TRIAD_FACTS_END,
 };
 #undef STATUS
@@ -243,12 +242,10 @@ const struct triad_fact triad_member_facts[] = {
 };
 
 const struct triad_fact triad_message_facts[] = {
-	{"claims_refused", "claims that can't be", TRIAD_FACT(UINT, claims.n_refused)},
-	{"foreign", "messages that made no sense", TRIAD_FACT(UINT, counts.n_foreign)},
-	{"twins", "of another one on the same port",
-		TRIAD_FACT(UINT, counts.n_duplicate_ids)},
-	{"words_refused", "words in another's name",
-		TRIAD_FACT(UINT, counts.n_refused)},
+	{"claims_refused", "impossible claims", TRIAD_FACT(UINT, claims.n_refused)},
+	{"foreign", "malformed messages", TRIAD_FACT(UINT, counts.n_foreign)},
+	{"twins", "of another with its id", TRIAD_FACT(UINT, counts.n_duplicate_ids)},
+	{"words_refused", "in another's name", TRIAD_FACT(UINT, counts.n_refused)},
 	TRIAD_FACTS_END,
 };
 
@@ -257,7 +254,7 @@ const struct triad_fact triad_collect_metrics[] = {
 		TRIAD_GAUGE("triad_broker_connected",
 			"1 while there is a connection to a broker.")},
 	{TRIAD_FACT(UINT, n_alive),
-		TRIAD_GAUGE("triad_agents_alive", "Agents that are heard.")},
+		TRIAD_GAUGE("triad_agents_alive", "Agents that are alive.")},
 	{TRIAD_FACT(UINT, n_unowned),
 		TRIAD_GAUGE("triad_agents_nodes_without_owner",
 			"Nodes that no agent owns.")},
@@ -269,21 +266,22 @@ const struct triad_fact triad_collect_metrics[] = {
 	{TRIAD_FACT(UINT, bus.n_send_dropped),
 		TRIAD_FACT_PLUS(TRIAD_FACT_MEMBER(UINT, bus.n_receive_dropped)),
 		TRIAD_COUNTER("triad_agents_messages_dropped",
-			"Messages that found no connection or no room.")},
+			"Messages dropped: no connection, or no room.")},
 	{TRIAD_FACT(UINT, claims.n_refused),
-		TRIAD_COUNTER("triad_agents_claims_refused", "Claims that can't be.")},
+		TRIAD_COUNTER("triad_agents_claims_refused",
+			"Claims that are impossible in this fabric.")},
 	TRIAD_FACTS_END,
 };
 
 const struct triad_fact triad_agent_facts[] = {
-	{"peers", "agents next to it", TRIAD_FACT(UINT, n_peers)},
-	{"rows", "ports told of", TRIAD_FACT(UINT, reporter.n_rows)},
-	{"rows_held", "that changed too little", TRIAD_FACT(UINT, reporter.n_held)},
+	{"peers", "neighbouring agents", TRIAD_FACT(UINT, n_peers)},
+	{"rows", "ports reported", TRIAD_FACT(UINT, reporter.n_rows)},
+	{"rows_held", "not, unchanged", TRIAD_FACT(UINT, reporter.n_held)},
 	{TRIAD_FACT(UINT, n_owned),
 		TRIAD_GAUGE("triad_agent_nodes_owned", "Nodes that this agent reads.")},
 	{"octets", "octets of that", TRIAD_FACT(UINT, reporter.n_octets),
 		TRIAD_COUNTER("triad_agent_octets_told",
-			"Octets of counters told up the tree.")},
+			"Octets of counters reported up the tree.")},
 	TRIAD_FACTS_END,
 };
 
@@ -291,28 +289,23 @@ const struct triad_fact triad_manager_facts[] = {
 	{"nodes_not_seen", "nodes not seen",
 		TRIAD_FACT(UINT, aggregator.n_nodes_unseen),
 		TRIAD_GAUGE("triad_agents_nodes_not_seen",
-			"Nodes whose counters nobody tells.")},
+			"Nodes whose counters no agent reports.")},
 	{"ports_not_seen", "ports not seen",
 		TRIAD_FACT(UINT, aggregator.n_ports_unseen),
 		TRIAD_GAUGE("triad_agents_ports_not_seen", "Ports of these.")},
-	{"oldest_ms", "oldest data of those who tell",
-		TRIAD_FACT(MS, aggregator.oldest_us),
+	{"oldest_ms", "oldest data of an agent", TRIAD_FACT(MS, aggregator.oldest_us),
 		TRIAD_GAUGE("triad_agents_oldest_data_seconds",
-			"Age of the last word of the agent that is the furthest behind.")},
-	{"rows", "rows taken", TRIAD_FACT(UINT, aggregator.n_rows),
-		TRIAD_COUNTER("triad_agents_rows", "Ports told of by agents.")},
+			"Age of the last data of the agent that is the furthest behind.")},
+	{"rows", "ports received", TRIAD_FACT(UINT, aggregator.n_rows),
+		TRIAD_COUNTER("triad_agents_rows", "Ports reported by agents.")},
 	{"octets", "octets of that", TRIAD_FACT(UINT, aggregator.n_octets)},
-	{"missing", "messages that did not come",
-		TRIAD_FACT(UINT, aggregator.n_missing),
+	{"missing", "messages missing", TRIAD_FACT(UINT, aggregator.n_missing),
 		TRIAD_COUNTER("triad_agents_data_missing",
-			"Messages of agents that did not come.")},
-	{"handed_over", "ports that changed hands",
-		TRIAD_FACT(UINT, aggregator.n_handed_over)},
-	{"unknown", "rows of ports that are not here",
-		TRIAD_FACT(UINT, aggregator.n_unknown)},
-	{"not_owner", "rows of agents that don't own them",
-		TRIAD_FACT(UINT, aggregator.n_not_owner)},
-	{"traps_not_owner", "alerts of such agents",
+			"Messages of agents that are missing.")},
+	{"handed_over", "ports taken over", TRIAD_FACT(UINT, aggregator.n_handed_over)},
+	{"unknown", "of ports not here", TRIAD_FACT(UINT, aggregator.n_unknown)},
+	{"not_owner", "of nodes not owned", TRIAD_FACT(UINT, aggregator.n_not_owner)},
+	{"traps_not_owner", "alerts of these",
 		TRIAD_FACT(UINT, counts.n_traps_refused)},
 	TRIAD_FACTS_END,
 };

@@ -88,13 +88,13 @@ static void report_tables(
 			status->n_different, "");
 		triad_report_uint(report, "different_ports", "of ports",
 			status->n_different_ports, "");
-		triad_report_uint(report, "unlike", "otherwise when read back",
+		triad_report_uint(report, "unlike", "different when read back",
 			status->n_unlike, "");
 		triad_report_uint(report, "errors", "errors of the policy here",
 			status->n_errors, "");
 		triad_report_uint(report, "findings", "findings, errors included",
 			status->n_findings, "");
-		triad_report_uint(report, "dead_places", "SLs without a VL on a way",
+		triad_report_uint(report, "dead_places", "SLs without a VL on a route",
 			status->n_dead_places, "");
 		triad_report_uint(
 			report, "refused", "policies refused", status->n_refused, "");
@@ -109,7 +109,7 @@ static void report_tables(
 			status->last.n_overridden, "");
 		triad_report_uint(report, "sweeps_asked", "sweeps asked for",
 			status->n_sweeps_asked, "");
-		triad_report_uint(report, "review_us", "a look at all takes",
+		triad_report_uint(report, "review_us", "checking all takes",
 			status->review_us, "us");
 	}
 	triad_report_section_end(report);

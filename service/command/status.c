@@ -182,7 +182,7 @@ static void report_profile(struct triad_report *report, struct triad_service *se
 
 	triad_report_section(report, "profile", "Profile file");
 	triad_report_facts(report, triad_profile_facts, &status);
-	triad_report_text(report, "error", "last try to write",
+	triad_report_text(report, "error", "last attempt to write",
 		status.error ? status.reason : NULL);
 	triad_report_section_end(report);
 }
