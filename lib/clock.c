@@ -22,6 +22,13 @@ uint64_t triad_clock_boot_us(void)
 	return read_clock(CLOCK_BOOTTIME);
 }
 
+uint64_t triad_clock_from_boot_us(uint64_t boot_us)
+{
+	uint64_t now_us = triad_clock_boot_us();
+
+	return triad_clock_now_us() + (boot_us > now_us ? boot_us - now_us : 0);
+}
+
 uint64_t triad_clock_wall_us(void)
 {
 	return read_clock(CLOCK_REALTIME);

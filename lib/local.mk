@@ -14,6 +14,7 @@ libtriad_la_SOURCES = \
 	lib/line_file.c \
 	lib/log.c \
 	lib/ring.h \
+	lib/task.c lib/task.h \
 	lib/text.c lib/text.h \
 	lib/thread.c
 libtriad_la_LIBADD = $(GLIB_LIBS)

@@ -20,6 +20,10 @@ uint64_t triad_clock_now_us(void);
  * take for over after a time. */
 uint64_t triad_clock_boot_us(void);
 
+/* The monotonic time at which triad_clock_boot_us() will be 'boot_us', unless the machine
+ * sleeps; now, when that is over.  For conditions, which wait on the monotonic clock. */
+uint64_t triad_clock_from_boot_us(uint64_t boot_us);
+
 /* Microseconds since 1970, UTC. */
 uint64_t triad_clock_wall_us(void);
 

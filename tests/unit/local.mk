@@ -22,6 +22,7 @@ unit_tests = \
 	tests/unit/lib/test_log \
 	tests/unit/ib/test_recent \
 	tests/unit/lib/test_ring \
+	tests/unit/lib/test_task \
 	tests/unit/lib/test_text \
 	tests/unit/conf/test_threshold \
 	tests/unit/collect/test_data \

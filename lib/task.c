@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "lib/task.h"
+
+#include "triad/clock.h"
+#include "triad/thread.h"
+
+void triad_task_init(struct triad_task *task, pthread_mutex_t *lock, const char *name,
+	uint64_t (*step)(void *context), void *context)
+{
+	*task = (struct triad_task){
+		.lock = lock, .name = name, .step = step, .context = context};
+	triad_condition_init(&task->changed);
+}
+
+static void *run_task(void *argument)
+{
+	struct triad_task *task = argument;
+
+	pthread_mutex_lock(task->lock);
+	while (!task->must_end) {
+		uint64_t due_us;
+
+		task->is_woken = false;
+		due_us = task->step(task->context);
+		if (!task->is_woken && !task->must_end && triad_clock_now_us() < due_us)
+			triad_condition_wait(&task->changed, task->lock, due_us);
+	}
+	pthread_mutex_unlock(task->lock);
+	return NULL;
+}
+
+int triad_task_start(struct triad_task *task)
+{
+	int error = 0;
+
+	if (!task->is_started && !task->must_end) {
+		error = triad_thread_start(&task->thread, task->name, run_task, task);
+		task->is_started = !error;
+	}
+	return error;
+}
+
+void triad_task_wake(struct triad_task *task)
+{
+	task->is_woken = true;
+	/* Others may wait for what a step changes. */
+	pthread_cond_broadcast(&task->changed);
+}
+
+bool triad_task_stop(struct triad_task *task, uint64_t wait_us)
+{
+	bool was_started;
+
+	pthread_mutex_lock(task->lock);
+	task->must_end = true;
+	was_started = task->is_started;
+	task->is_started = false;
+	triad_task_wake(task);
+	pthread_mutex_unlock(task->lock);
+	if (!was_started)
+		return true;
+	if (wait_us == UINT64_MAX)
+		return !pthread_join(task->thread, NULL);
+	if (!triad_thread_join(task->thread, wait_us))
+		return true;
+	pthread_detach(task->thread);
+	return false;
+}
+
+void triad_task_clear(struct triad_task *task)
+{
+	pthread_cond_destroy(&task->changed);
+}
