@@ -8,7 +8,8 @@
 #include <string.h>
 
 #include "agent/discovery.h"
-#include "triad/thread.h"
+#include "lib/task.h"
+#include "triad/clock.h"
 
 #define AGAIN_US (5 * TRIAD_US_PER_S)
 /* After one that was partial. */
@@ -21,11 +22,10 @@ struct triad_discover {
 	void *context;
 	struct triad_log *log;
 	pthread_mutex_t lock; /* of what follows */
-	pthread_cond_t changed;
-	bool has_thread, stop, wanted;
+	struct triad_task task;
+	bool wanted;
 	uint64_t due_us;
 	struct triad_discover_status status;
-	pthread_t thread;
 
 	/* Of the thread alone. */
 	bool has_taken;
@@ -33,6 +33,8 @@ struct triad_discover {
 	uint32_t n_silent_logged;
 	int logged_error;
 };
+
+static uint64_t task_step(void *context);
 
 /* --- life --- */
 
@@ -49,7 +51,8 @@ struct triad_discover *triad_discover_new(uint64_t port_guid,
 	discover->context = context;
 	discover->log = log;
 	pthread_mutex_init(&discover->lock, NULL);
-	triad_condition_init(&discover->changed);
+	triad_task_init(&discover->task, &discover->lock, "triad-discover", task_step,
+		discover);
 	return discover;
 }
 
@@ -57,13 +60,9 @@ bool triad_discover_free(struct triad_discover *discover)
 {
 	if (!discover)
 		return true;
-	pthread_mutex_lock(&discover->lock);
-	discover->stop = true;
-	pthread_cond_signal(&discover->changed);
-	pthread_mutex_unlock(&discover->lock);
-	if (discover->has_thread && triad_thread_join(discover->thread, JOIN_US))
+	if (!triad_task_stop(&discover->task, JOIN_US))
 		return false;
-	pthread_cond_destroy(&discover->changed);
+	triad_task_clear(&discover->task);
 	pthread_mutex_destroy(&discover->lock);
 	free(discover);
 	return true;
@@ -126,7 +125,7 @@ static bool is_over(void *context)
 	bool stop;
 
 	pthread_mutex_lock(&discover->lock);
-	stop = discover->stop || !discover->wanted;
+	stop = discover->task.must_end || !discover->wanted;
 	pthread_mutex_unlock(&discover->lock);
 	return stop;
 }
@@ -194,29 +193,21 @@ static uint64_t make_one(struct triad_discover *discover)
 					: TRIAD_DISCOVER_PERIOD_US);
 }
 
-static void *run_thread(void *argument)
+static uint64_t task_step(void *context)
 {
-	struct triad_discover *discover = argument;
+	struct triad_discover *discover = context;
+	uint64_t due_us = discover->wanted ? discover->due_us : UINT64_MAX;
 
-	pthread_mutex_lock(&discover->lock);
-	while (!discover->stop) {
-		uint64_t due_us = discover->wanted ? discover->due_us : UINT64_MAX;
-
-		if (triad_clock_now_us() < due_us) {
-			triad_condition_wait(
-				&discover->changed, &discover->lock, due_us);
-			continue;
-		}
-		/* What changes from now on is for the next one. */
-		discover->due_us = UINT64_MAX;
-		pthread_mutex_unlock(&discover->lock);
-		due_us = make_one(discover);
-		pthread_mutex_lock(&discover->lock);
-		if (due_us < discover->due_us)
-			discover->due_us = due_us;
-	}
+	if (triad_clock_now_us() < due_us)
+		return due_us;
+	/* What changes from now on is for the next one. */
+	discover->due_us = UINT64_MAX;
 	pthread_mutex_unlock(&discover->lock);
-	return NULL;
+	due_us = make_one(discover);
+	pthread_mutex_lock(&discover->lock);
+	if (due_us < discover->due_us)
+		discover->due_us = due_us;
+	return discover->due_us;
 }
 
 /* --- what is wished --- */
@@ -226,15 +217,12 @@ void triad_discover_want(struct triad_discover *discover, bool wanted)
 	int error = 0;
 
 	pthread_mutex_lock(&discover->lock);
-	if (wanted && !discover->has_thread) {
-		error = triad_thread_start(
-			&discover->thread, "triad-discover", run_thread, discover);
-		discover->has_thread = !error;
-	}
+	if (wanted)
+		error = triad_task_start(&discover->task);
 	if (wanted && !discover->wanted)
 		discover->due_us = 0;
-	discover->wanted = wanted && discover->has_thread;
-	pthread_cond_signal(&discover->changed);
+	discover->wanted = wanted && discover->task.is_started;
+	triad_task_wake(&discover->task);
 	pthread_mutex_unlock(&discover->lock);
 	if (error)
 		triad_log_write(discover->log, TRIAD_LOG_ERROR,
@@ -246,6 +234,6 @@ void triad_discover_again(struct triad_discover *discover)
 {
 	pthread_mutex_lock(&discover->lock);
 	discover->due_us = 0;
-	pthread_cond_signal(&discover->changed);
+	triad_task_wake(&discover->task);
 	pthread_mutex_unlock(&discover->lock);
 }

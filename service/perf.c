@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/task.h"
 #include "service/umad.h"
 #include "triad/clock.h"
 #include "triad/thread.h"
@@ -19,13 +20,11 @@ struct triad_perf {
 	uint64_t port_guid;
 	struct triad_log *log;
 	struct triad_collector *collector;
-	pthread_t thread;
 
 	pthread_mutex_t lock; /* of what follows */
-	pthread_cond_t changed;
+	struct triad_task task;
 	pthread_cond_t swept;
 	bool stop;
-	bool left; /* something for the thread to take up */
 	bool enabled;
 	unsigned role; /* enum triad_conf_role */
 	enum triad_sm sm;
@@ -42,6 +41,7 @@ struct triad_perf {
 	/* Of the thread alone. */
 	struct triad_perf_hooks hooks;
 	struct triad_umad *umad;
+	bool was_wanted;
 	uint64_t open_again_us;
 	int open_error;  /* said last */
 	uint64_t n_told; /* sweeps whose end was told to those who wait */
@@ -53,7 +53,7 @@ static uint64_t now_us(void *context)
 	return triad_clock_now_us();
 }
 
-static void *run_thread(void *argument);
+static uint64_t task_step(void *context);
 
 struct triad_perf *triad_perf_new(uint64_t port_guid,
 	const struct triad_alerts_sink *alerts, struct triad_log *log)
@@ -66,11 +66,10 @@ struct triad_perf *triad_perf_new(uint64_t port_guid,
 	perf->port_guid = port_guid;
 	perf->log = log;
 	pthread_mutex_init(&perf->lock, NULL);
-	triad_condition_init(&perf->changed);
+	triad_task_init(&perf->task, &perf->lock, "triad-perf", task_step, perf);
 	triad_condition_init(&perf->swept);
 	perf->collector = triad_collector_new(&clock, alerts, log);
-	if (perf->collector &&
-		!triad_thread_start(&perf->thread, "triad-perf", run_thread, perf))
+	if (perf->collector && !triad_task_start(&perf->task))
 		return perf;
 	triad_collector_free(perf->collector);
 	free(perf);
@@ -91,14 +90,20 @@ struct triad_collector *triad_perf_collector(struct triad_perf *perf)
 
 void triad_perf_stop(struct triad_perf *perf)
 {
+	bool drained;
+
 	if (!perf)
 		return;
+	/* Those who wait for the thread need not wait for its end. */
 	pthread_mutex_lock(&perf->lock);
 	perf->stop = true;
-	pthread_cond_broadcast(&perf->changed);
 	pthread_cond_broadcast(&perf->swept);
 	pthread_mutex_unlock(&perf->lock);
-	pthread_join(perf->thread, NULL);
+	(void)triad_task_stop(&perf->task, UINT64_MAX);
+	drained = triad_collector_drain(perf->collector, DRAIN_US);
+	triad_collector_set_transport(perf->collector, NULL);
+	triad_umad_close(perf->umad, !drained);
+	perf->umad = NULL;
 }
 
 void triad_perf_free(struct triad_perf *perf)
@@ -110,24 +115,17 @@ void triad_perf_free(struct triad_perf *perf)
 	triad_selection_free(perf->reset);
 	triad_collector_free(perf->collector);
 	pthread_cond_destroy(&perf->swept);
-	pthread_cond_destroy(&perf->changed);
+	triad_task_clear(&perf->task);
 	pthread_mutex_destroy(&perf->lock);
 	free(perf);
 }
 
 /* --- what others leave --- */
 
-/* Called with the lock. */
-static void leave(struct triad_perf *perf)
-{
-	perf->left = true;
-	pthread_cond_signal(&perf->changed);
-}
-
 void triad_perf_wake(struct triad_perf *perf)
 {
 	pthread_mutex_lock(&perf->lock);
-	leave(perf);
+	triad_task_wake(&perf->task);
 	pthread_mutex_unlock(&perf->lock);
 }
 
@@ -143,7 +141,7 @@ int triad_perf_configure(struct triad_perf *perf, const struct triad_conf *conf)
 	perf->conf = copy;
 	perf->enabled = conf->perfmgr.enabled;
 	perf->role = conf->perfmgr.role;
-	leave(perf);
+	triad_task_wake(&perf->task);
 	pthread_mutex_unlock(&perf->lock);
 	free(old);
 	return 0;
@@ -169,7 +167,7 @@ void triad_perf_set_sm(struct triad_perf *perf, enum triad_sm sm)
 	if (perf->sm != sm)
 		old = exchange_fabric(perf, NULL);
 	perf->sm = sm;
-	leave(perf);
+	triad_task_wake(&perf->task);
 	pthread_mutex_unlock(&perf->lock);
 	triad_fabric_unref(old);
 }
@@ -182,7 +180,7 @@ void triad_perf_set_fabric(
 	pthread_mutex_lock(&perf->lock);
 	if (perf->sm == sm) {
 		old = exchange_fabric(perf, triad_fabric_ref(fabric));
-		leave(perf);
+		triad_task_wake(&perf->task);
 	}
 	pthread_mutex_unlock(&perf->lock);
 	triad_fabric_unref(old);
@@ -264,7 +262,7 @@ uint64_t triad_perf_ask_sweep(struct triad_perf *perf)
 	pthread_mutex_lock(&perf->lock);
 	ticket = triad_clock_now_us();
 	perf->sweep_asked = true;
-	leave(perf);
+	triad_task_wake(&perf->task);
 	pthread_mutex_unlock(&perf->lock);
 	return ticket;
 }
@@ -309,7 +307,7 @@ int triad_perf_reset(
 	}
 	number = perf->n_resets + 1;
 	perf->reset = selection;
-	leave(perf);
+	triad_task_wake(&perf->task);
 	while (perf->n_resets < number && !perf->stop)
 		pthread_cond_wait(&perf->swept, &perf->lock);
 	if (perf->n_resets < number)
@@ -352,7 +350,6 @@ static struct work take_over_work(struct triad_perf *perf)
 	perf->sweep_asked &= !work.wanted;
 	perf->conf = NULL;
 	perf->fabric = NULL;
-	perf->left = false;
 	return work;
 }
 
@@ -443,10 +440,12 @@ static bool has_transport(struct triad_perf *perf)
 
 /* One turn, or the end of sweeping.  Called without the lock; returns until when the
  * thread may sleep. */
-static uint64_t run_step(struct triad_perf *perf, bool was_wanted, bool wanted)
+static uint64_t run_step(struct triad_perf *perf, bool wanted)
 {
+	bool was_wanted = perf->was_wanted;
 	uint64_t sleep_us;
 
+	perf->was_wanted = wanted;
 	if (!wanted) {
 		if (was_wanted)
 			triad_collector_drain(perf->collector, DRAIN_US);
@@ -503,34 +502,18 @@ static uint64_t run_hooks(struct triad_perf *perf, struct work *work)
 	return until_us;
 }
 
-static void *run_thread(void *argument)
+static uint64_t task_step(void *context)
 {
-	struct triad_perf *perf = argument;
-	bool was_wanted = false, drained;
-	uint64_t hooks_us;
-	struct work work;
-	uint64_t until_us;
+	struct triad_perf *perf = context;
+	struct work work = take_over_work(perf);
+	uint64_t hooks_us, until_us;
 
-	pthread_mutex_lock(&perf->lock);
-	while (!perf->stop) {
-		work = take_over_work(perf);
-		pthread_mutex_unlock(&perf->lock);
-		adopt_work(perf, &work);
-		hooks_us = run_hooks(perf, &work);
-		until_us = run_step(perf, was_wanted, work.wanted);
-		if (hooks_us < until_us)
-			until_us = hooks_us;
-		was_wanted = work.wanted;
-		pthread_mutex_lock(&perf->lock);
-		end_reset(perf, &work);
-		wake_waiters(perf, work.reset);
-		if (until_us > triad_clock_now_us() && !perf->left && !perf->stop)
-			triad_condition_wait(&perf->changed, &perf->lock, until_us);
-	}
 	pthread_mutex_unlock(&perf->lock);
-	drained = triad_collector_drain(perf->collector, DRAIN_US);
-	triad_collector_set_transport(perf->collector, NULL);
-	triad_umad_close(perf->umad, !drained);
-	perf->umad = NULL;
-	return NULL;
+	adopt_work(perf, &work);
+	hooks_us = run_hooks(perf, &work);
+	until_us = run_step(perf, work.wanted);
+	pthread_mutex_lock(&perf->lock);
+	end_reset(perf, &work);
+	wake_waiters(perf, work.reset);
+	return hooks_us < until_us ? hooks_us : until_us;
 }

@@ -4,8 +4,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "lib/task.h"
 #include "triad/clock.h"
-#include "triad/thread.h"
 
 /* How often it looks whether a sweep has ended. */
 #define LOOK_US (TRIAD_US_PER_S / 10)
@@ -14,14 +14,15 @@
 struct triad_profile {
 	struct triad_perf *perf;
 	struct triad_profile_writer *writer;
-	pthread_t thread;
+	uint64_t
+		written_us; /* when the sweep written last began; of the thread alone */
 
 	pthread_mutex_t lock; /* of what follows */
-	pthread_cond_t changed;
-	bool started;
+	struct triad_task task;
 	bool wanted; /* there is a file */
-	bool stop;
 };
+
+static uint64_t task_step(void *context);
 
 struct triad_profile *triad_profile_new(
 	struct triad_perf *perf, uint64_t port_guid, struct triad_log *log)
@@ -37,23 +38,14 @@ struct triad_profile *triad_profile_new(
 		return NULL;
 	}
 	pthread_mutex_init(&profile->lock, NULL);
-	triad_condition_init(&profile->changed);
+	triad_task_init(
+		&profile->task, &profile->lock, "triad-profile", task_step, profile);
 	return profile;
 }
 
 bool triad_profile_stop(struct triad_profile *profile)
 {
-	bool started;
-
-	if (!profile)
-		return true;
-	pthread_mutex_lock(&profile->lock);
-	profile->stop = true;
-	started = profile->started;
-	profile->started = false;
-	pthread_cond_signal(&profile->changed);
-	pthread_mutex_unlock(&profile->lock);
-	return !started || !triad_thread_join(profile->thread, JOIN_US);
+	return !profile || triad_task_stop(&profile->task, JOIN_US);
 }
 
 void triad_profile_free(struct triad_profile *profile)
@@ -61,50 +53,40 @@ void triad_profile_free(struct triad_profile *profile)
 	if (!profile)
 		return;
 	triad_profile_writer_free(profile->writer);
-	pthread_cond_destroy(&profile->changed);
+	triad_task_clear(&profile->task);
 	pthread_mutex_destroy(&profile->lock);
 	free(profile);
 }
 
-/* Writes the last sweep, when it is not 'written_us', the beginning of the one that was
- * written last.  Returns the beginning of the one that is now. */
-static uint64_t write_sweep(struct triad_profile *profile, uint64_t written_us)
+/* Writes the last sweep, unless it is written. */
+static void write_sweep(struct triad_profile *profile)
 {
 	struct triad_collector_status status = triad_perf_status(profile->perf);
 	uint64_t begun_us = status.last_started_us;
 	uint64_t ago_us = triad_clock_now_us() - begun_us;
 	struct triad_view *view;
 
-	if (!status.n_sweeps || begun_us == written_us)
-		return written_us;
+	if (!status.n_sweeps || begun_us == profile->written_us)
+		return;
 	view = triad_perf_view(profile->perf);
 	if (view)
 		/* What fails is logged and counted there. */
 		(void)triad_profile_writer_write(profile->writer, view,
 			triad_clock_wall_us() - ago_us, begun_us);
 	triad_view_unref(view);
-	return begun_us;
+	profile->written_us = begun_us;
 }
 
-static void *run_thread(void *argument)
+static uint64_t task_step(void *context)
 {
-	struct triad_profile *profile = argument;
-	uint64_t written_us = 0;
+	struct triad_profile *profile = context;
 
-	pthread_mutex_lock(&profile->lock);
-	while (!profile->stop) {
-		bool wanted = profile->wanted;
-
-		pthread_mutex_unlock(&profile->lock);
-		if (wanted)
-			written_us = write_sweep(profile, written_us);
-		pthread_mutex_lock(&profile->lock);
-		if (!profile->stop)
-			triad_condition_wait(&profile->changed, &profile->lock,
-				wanted ? triad_clock_now_us() + LOOK_US : UINT64_MAX);
-	}
+	if (!profile->wanted)
+		return UINT64_MAX;
 	pthread_mutex_unlock(&profile->lock);
-	return NULL;
+	write_sweep(profile);
+	pthread_mutex_lock(&profile->lock);
+	return triad_clock_now_us() + LOOK_US;
 }
 
 int triad_profile_configure(
@@ -116,12 +98,9 @@ int triad_profile_configure(
 	triad_profile_writer_configure(profile->writer, &params);
 	pthread_mutex_lock(&profile->lock);
 	profile->wanted = params.path[0];
-	if (profile->wanted && !profile->started && !profile->stop) {
-		error = triad_thread_start(
-			&profile->thread, "triad-profile", run_thread, profile);
-		profile->started = !error;
-	}
-	pthread_cond_signal(&profile->changed);
+	if (profile->wanted)
+		error = triad_task_start(&profile->task);
+	triad_task_wake(&profile->task);
 	pthread_mutex_unlock(&profile->lock);
 	return error;
 }

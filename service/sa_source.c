@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "ib/sa_topology.h"
+#include "lib/task.h"
 #include "service/sa.h"
 #include "service/sa_pace.h"
 #include "triad/clock.h"
-#include "triad/thread.h"
 
 /* Without a report the tables are read again so often. */
 #define REFRESH_US (60 * TRIAD_US_PER_S)
@@ -39,15 +39,13 @@ struct triad_sa_source {
 	struct triad_sa_source_user user;
 	struct triad_log *log;
 	pthread_mutex_t lock; /* of what follows */
-	pthread_cond_t changed;
-	bool has_thread, stop;
+	struct triad_task task;
 	enum triad_sa_source_wish wish;
 	struct triad_sa_source_status status;
 	uint64_t sm_key;
 	struct triad_fabric *known; /* NULL: none */
 	bool links_stand;           /* its links are as they were */
 	uint64_t heard_us;          /* the last report; 0: never */
-	pthread_t thread;
 
 	/* Of the thread alone. */
 	struct triad_sa *sa;
@@ -65,6 +63,8 @@ struct triad_sa_source {
 	enum logged_hidden logged_hidden;
 };
 
+static uint64_t task_step(void *context);
+
 struct triad_sa_source *triad_sa_source_new(uint64_t port_guid,
 	const struct triad_sa_source_user *user, struct triad_log *log)
 {
@@ -76,7 +76,8 @@ struct triad_sa_source *triad_sa_source_new(uint64_t port_guid,
 	source->user = *user;
 	source->log = log;
 	pthread_mutex_init(&source->lock, NULL);
-	triad_condition_init(&source->changed);
+	triad_task_init(
+		&source->task, &source->lock, "triad-topology", task_step, source);
 	return source;
 }
 
@@ -84,14 +85,9 @@ void triad_sa_source_free(struct triad_sa_source *source)
 {
 	if (!source)
 		return;
-	pthread_mutex_lock(&source->lock);
-	source->stop = true;
-	pthread_cond_signal(&source->changed);
-	pthread_mutex_unlock(&source->lock);
-	if (source->has_thread)
-		pthread_join(source->thread, NULL);
+	(void)triad_task_stop(&source->task, UINT64_MAX);
 	triad_fabric_unref(source->known);
-	pthread_cond_destroy(&source->changed);
+	triad_task_clear(&source->task);
 	pthread_mutex_destroy(&source->lock);
 	free(source);
 }
@@ -132,7 +128,7 @@ static bool is_wanted(void *context)
 	bool wanted;
 
 	pthread_mutex_lock(&source->lock);
-	wanted = source->wish == source->serving && !source->stop;
+	wanted = source->wish == source->serving && !source->task.must_end;
 	pthread_mutex_unlock(&source->lock);
 	return wanted;
 }
@@ -509,29 +505,19 @@ static void serve(struct triad_sa_source *source)
 	source->sa = NULL;
 }
 
-static void *run_thread(void *argument)
+static uint64_t task_step(void *context)
 {
-	struct triad_sa_source *source = argument;
+	struct triad_sa_source *source = context;
 
-	pthread_mutex_lock(&source->lock);
-	while (!source->stop) {
-		if (!source->wish) {
-			triad_condition_wait(
-				&source->changed, &source->lock, UINT64_MAX);
-			continue;
-		}
-		source->serving = source->wish;
-		source->status.active = true;
-		pthread_mutex_unlock(&source->lock);
-		serve(source);
-		pthread_mutex_lock(&source->lock);
-		source->status.active = source->status.subscribed = false;
-		if (source->wish == source->serving && !source->stop)
-			triad_condition_wait(&source->changed, &source->lock,
-				triad_clock_now_us() + AGAIN_US);
-	}
+	if (!source->wish)
+		return UINT64_MAX;
+	source->serving = source->wish;
+	source->status.active = true;
 	pthread_mutex_unlock(&source->lock);
-	return NULL;
+	serve(source);
+	pthread_mutex_lock(&source->lock);
+	source->status.active = source->status.subscribed = false;
+	return triad_clock_now_us() + AGAIN_US;
 }
 
 void triad_sa_source_want(
@@ -540,13 +526,10 @@ void triad_sa_source_want(
 	int error = 0;
 
 	pthread_mutex_lock(&source->lock);
-	if (wish && !source->has_thread) {
-		error = triad_thread_start(
-			&source->thread, "triad-topology", run_thread, source);
-		source->has_thread = !error;
-	}
+	if (wish)
+		error = triad_task_start(&source->task);
 	if (source->wish != wish)
-		pthread_cond_signal(&source->changed);
+		triad_task_wake(&source->task);
 	source->wish = wish;
 	pthread_mutex_unlock(&source->lock);
 	if (error)

@@ -4,20 +4,17 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "lib/task.h"
 #include "triad/clock.h"
-#include "triad/thread.h"
 
 struct triad_sflow {
 	struct triad_perf *perf;
 	struct triad_sflow_sender *sender;
-	pthread_t thread;
-
-	pthread_mutex_t lock; /* of what follows */
-	pthread_cond_t changed;
-	bool started;
-	bool configured; /* since the last run */
-	bool stop;
+	pthread_mutex_t lock; /* of the task */
+	struct triad_task task;
 };
+
+static uint64_t task_step(void *context);
 
 struct triad_sflow *triad_sflow_new(
 	struct triad_perf *perf, struct triad_sampler *sampler, struct triad_log *log)
@@ -33,23 +30,14 @@ struct triad_sflow *triad_sflow_new(
 		return NULL;
 	}
 	pthread_mutex_init(&sflow->lock, NULL);
-	triad_condition_init(&sflow->changed);
+	triad_task_init(&sflow->task, &sflow->lock, "triad-sflow", task_step, sflow);
 	return sflow;
 }
 
 void triad_sflow_stop(struct triad_sflow *sflow)
 {
-	bool started;
-
-	if (!sflow)
-		return;
-	pthread_mutex_lock(&sflow->lock);
-	sflow->stop = true;
-	started = sflow->started;
-	pthread_cond_signal(&sflow->changed);
-	pthread_mutex_unlock(&sflow->lock);
-	if (started)
-		pthread_join(sflow->thread, NULL);
+	if (sflow)
+		(void)triad_task_stop(&sflow->task, UINT64_MAX);
 }
 
 void triad_sflow_free(struct triad_sflow *sflow)
@@ -57,7 +45,7 @@ void triad_sflow_free(struct triad_sflow *sflow)
 	if (!sflow)
 		return;
 	triad_sflow_sender_free(sflow->sender);
-	pthread_cond_destroy(&sflow->changed);
+	triad_task_clear(&sflow->task);
 	pthread_mutex_destroy(&sflow->lock);
 	free(sflow);
 }
@@ -76,26 +64,15 @@ static uint64_t send_due(struct triad_sflow *sflow)
 	return sleep_us;
 }
 
-static void *run_thread(void *argument)
+static uint64_t task_step(void *context)
 {
-	struct triad_sflow *sflow = argument;
+	struct triad_sflow *sflow = context;
+	uint64_t sleep_us;
 
-	pthread_mutex_lock(&sflow->lock);
-	while (!sflow->stop) {
-		uint64_t sleep_us, until_us;
-
-		sflow->configured = false;
-		pthread_mutex_unlock(&sflow->lock);
-		sleep_us = send_due(sflow);
-		until_us = sleep_us == UINT64_MAX ? UINT64_MAX
-						  : triad_clock_now_us() + sleep_us;
-		pthread_mutex_lock(&sflow->lock);
-		while (!sflow->stop && !sflow->configured &&
-			!triad_condition_wait(&sflow->changed, &sflow->lock, until_us))
-			;
-	}
 	pthread_mutex_unlock(&sflow->lock);
-	return NULL;
+	sleep_us = send_due(sflow);
+	pthread_mutex_lock(&sflow->lock);
+	return sleep_us == UINT64_MAX ? UINT64_MAX : triad_clock_now_us() + sleep_us;
 }
 
 int triad_sflow_configure(
@@ -106,13 +83,9 @@ int triad_sflow_configure(
 	if (error)
 		return error;
 	pthread_mutex_lock(&sflow->lock);
-	sflow->configured = true;
-	if (params->n_collectors && !sflow->started && !sflow->stop) {
-		error = triad_thread_start(
-			&sflow->thread, "triad-sflow", run_thread, sflow);
-		sflow->started = !error;
-	}
-	pthread_cond_signal(&sflow->changed);
+	if (params->n_collectors)
+		error = triad_task_start(&sflow->task);
+	triad_task_wake(&sflow->task);
 	pthread_mutex_unlock(&sflow->lock);
 	return error;
 }
