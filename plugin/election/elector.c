@@ -24,8 +24,7 @@
 void elector_poke(struct triad_elector *elector)
 {
 	pthread_mutex_lock(&elector->inbox_lock);
-	elector->is_poked = true;
-	pthread_cond_signal(&elector->wake);
+	triad_task_wake(&elector->task);
 	pthread_mutex_unlock(&elector->inbox_lock);
 }
 
@@ -222,30 +221,6 @@ static uint64_t run_step(struct triad_elector *elector)
 
 /* --- the thread --- */
 
-/* Conditions wait on the monotonic clock. */
-static uint64_t monotonic(uint64_t boot_us)
-{
-	uint64_t now_us = triad_clock_boot_us();
-
-	return triad_clock_now_us() + (boot_us > now_us ? boot_us - now_us : 0);
-}
-
-/* Returns false when it is to end. */
-static bool wait_for_something(struct triad_elector *elector, uint64_t until_us)
-{
-	bool goes_on;
-
-	pthread_mutex_lock(&elector->inbox_lock);
-	while (!elector->must_end && !elector->is_poked && !elector->ring.n)
-		if (triad_condition_wait(
-			    &elector->wake, &elector->inbox_lock, monotonic(until_us)))
-			break;
-	elector->is_poked = false;
-	goes_on = !elector->must_end;
-	pthread_mutex_unlock(&elector->inbox_lock);
-	return goes_on;
-}
-
 /* OpenSM ends: the others need not wait for the keep-alive time to pass. */
 static void resign(struct triad_elector *elector)
 {
@@ -255,22 +230,21 @@ static void resign(struct triad_elector *elector)
 	elector_act(elector);
 }
 
-static void *run_thread(void *argument)
+static uint64_t task_step(void *context)
 {
-	struct triad_elector *elector = argument;
-	bool has_resigned = false;
+	struct triad_elector *elector = context;
 	uint64_t next_us;
 
-	do {
-		pthread_mutex_lock(&elector->lock);
-		if (osm_exit_flag && !has_resigned) {
-			has_resigned = true;
-			resign(elector);
-		}
-		next_us = run_step(elector);
-		pthread_mutex_unlock(&elector->lock);
-	} while (wait_for_something(elector, next_us));
-	return NULL;
+	pthread_mutex_unlock(&elector->inbox_lock);
+	pthread_mutex_lock(&elector->lock);
+	if (osm_exit_flag && !elector->has_resigned) {
+		elector->has_resigned = true;
+		resign(elector);
+	}
+	next_us = run_step(elector);
+	pthread_mutex_unlock(&elector->lock);
+	pthread_mutex_lock(&elector->inbox_lock);
+	return triad_clock_from_boot_us(next_us);
 }
 
 /* --- life --- */
@@ -280,7 +254,7 @@ static void destroy(struct triad_elector *elector)
 {
 	triad_sm_control_free(elector->sm);
 	triad_line_file_close(&elector->trace);
-	pthread_cond_destroy(&elector->wake);
+	triad_task_clear(&elector->task);
 	pthread_mutex_destroy(&elector->conf_lock);
 	pthread_mutex_destroy(&elector->listener_lock);
 	pthread_mutex_destroy(&elector->facts_lock);
@@ -305,27 +279,17 @@ struct triad_elector *triad_elector_new(
 	pthread_mutex_init(&elector->facts_lock, NULL);
 	pthread_mutex_init(&elector->conf_lock, NULL);
 	pthread_mutex_init(&elector->listener_lock, NULL);
-	triad_condition_init(&elector->wake);
+	triad_task_init(&elector->task, &elector->inbox_lock, "triad-election",
+		task_step, elector);
 	elector->late_limit.burst = 1;
 	elector->late_limit.period_us = 60 * TRIAD_US_PER_S;
 	elector->sm = triad_sm_control_new(osm, log);
 	elector->watch = triad_health_watch_new();
-	if (elector->sm && elector->watch &&
-		!triad_thread_start(
-			&elector->thread, "triad-election", run_thread, elector))
+	if (elector->sm && elector->watch && !triad_task_start(&elector->task))
 		return elector;
 	(void)triad_health_watch_free(elector->watch); /* it has read nothing yet */
 	destroy(elector);
 	return NULL;
-}
-
-static bool end_thread(struct triad_elector *elector)
-{
-	pthread_mutex_lock(&elector->inbox_lock);
-	elector->must_end = true;
-	pthread_cond_signal(&elector->wake);
-	pthread_mutex_unlock(&elector->inbox_lock);
-	return !triad_thread_join(elector->thread, ELECTOR_PATIENCE_US);
 }
 
 bool triad_elector_free(struct triad_elector *elector)
@@ -335,7 +299,8 @@ bool triad_elector_free(struct triad_elector *elector)
 	if (!elector)
 		return true;
 	has_ended = elector_stop(elector);
-	has_ended &= end_thread(elector) && !elector->has_left;
+	has_ended &= triad_task_stop(&elector->task, ELECTOR_PATIENCE_US) &&
+		!elector->has_left;
 	/* What was left may still have a wish; triad-sm does nothing while OpenSM
 	 * exits. */
 	if (!has_ended)

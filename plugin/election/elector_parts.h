@@ -13,6 +13,7 @@
 #include <stdatomic.h>
 
 #include "lib/ring.h"
+#include "lib/task.h"
 #include "plugin/election/elector.h"
 #include "plugin/election/health_watch.h"
 #include "portmgr/election/health.h"
@@ -39,14 +40,12 @@ struct triad_elector {
 	struct triad_log *log;
 	struct triad_sm_control *sm;
 	struct triad_health_watch *watch;
-	pthread_t thread;
 
 	atomic_bool is_up; /* left by OpenSM's thread */
 
 	/* What the transport's thread leaves. */
 	pthread_mutex_t inbox_lock;
-	pthread_cond_t wake;
-	bool must_end, is_poked;
+	struct triad_task task;
 	bool has_view;
 	struct triad_cluster_view view; /* the last */
 	struct triad_ring ring;         /* of the inbox */
@@ -57,7 +56,7 @@ struct triad_elector {
 	struct triad_cluster_sink listener; /* 'view' NULL: nobody */
 
 	pthread_mutex_t lock; /* of what follows, but for what is said otherwise */
-	bool is_on;
+	bool is_on, has_resigned;
 	struct triad_conf conf; /* in force */
 	struct triad_election *election;
 	struct triad_cluster *cluster;

@@ -63,7 +63,7 @@ static void receive_view(void *context, const struct triad_cluster_view *view)
 		item->is_view = true;
 	else
 		elector->has_view = true; /* told when there is room again */
-	pthread_cond_signal(&elector->wake);
+	triad_task_wake(&elector->task);
 	pthread_mutex_unlock(&elector->inbox_lock);
 }
 
@@ -86,7 +86,7 @@ static void receive_message(
 	} else {
 		elector->n_dropped++;
 	}
-	pthread_cond_signal(&elector->wake);
+	triad_task_wake(&elector->task);
 	pthread_mutex_unlock(&elector->inbox_lock);
 }
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/task.h"
 #include "triad/conf.h"
-#include "triad/thread.h"
 
 #define PATIENCE_US (TRIAD_US_PER_S / 2) /* with a thread that is to end */
 
@@ -16,10 +16,9 @@ struct ports {
 };
 
 struct triad_health_watch {
-	pthread_t thread;
 	pthread_mutex_t lock; /* of what follows */
-	pthread_cond_t wake;
-	bool must_end, are_new, has_seen;
+	struct triad_task task;
+	bool are_new, has_seen;
 	struct ports ports;
 	struct triad_local_health seen;
 };
@@ -31,6 +30,7 @@ static void read_health(struct triad_health_watch *watch)
 	struct ports ports = watch->ports;
 	struct triad_local_health seen;
 
+	watch->are_new = false;
 	pthread_mutex_unlock(&watch->lock);
 	seen = triad_local_health_read(ports.guids, ports.n);
 	pthread_mutex_lock(&watch->lock);
@@ -40,30 +40,15 @@ static void read_health(struct triad_health_watch *watch)
 	watch->has_seen = true;
 }
 
-static void wait_for_turn(struct triad_health_watch *watch, uint64_t until_us)
+static uint64_t task_step(void *context)
 {
-	while (!watch->must_end && !watch->are_new)
-		if (triad_condition_wait(&watch->wake, &watch->lock, until_us))
-			break;
-}
+	struct triad_health_watch *watch = context;
+	uint64_t next_us = triad_clock_now_us() + TRIAD_HEALTH_READ_US;
 
-static void *run_thread(void *argument)
-{
-	struct triad_health_watch *watch = argument;
-
-	pthread_mutex_lock(&watch->lock);
-	while (!watch->must_end) {
-		uint64_t next_us = triad_clock_now_us() + TRIAD_HEALTH_READ_US;
-
-		watch->are_new = false;
-		if (watch->ports.n)
-			read_health(watch);
-		else
-			next_us = UINT64_MAX;
-		wait_for_turn(watch, next_us);
-	}
-	pthread_mutex_unlock(&watch->lock);
-	return NULL;
+	if (!watch->ports.n)
+		return UINT64_MAX;
+	read_health(watch);
+	return next_us;
 }
 
 /* --- from outside --- */
@@ -77,7 +62,7 @@ void triad_health_watch_set(
 		memcpy(watch->ports.guids, guids, n * sizeof(*guids));
 	watch->are_new = true;
 	watch->has_seen = false;
-	pthread_cond_signal(&watch->wake);
+	triad_task_wake(&watch->task);
 	pthread_mutex_unlock(&watch->lock);
 }
 
@@ -99,7 +84,7 @@ bool triad_health_watch_take(
 
 static void destroy(struct triad_health_watch *watch)
 {
-	pthread_cond_destroy(&watch->wake);
+	triad_task_clear(&watch->task);
 	pthread_mutex_destroy(&watch->lock);
 	free(watch);
 }
@@ -111,8 +96,8 @@ struct triad_health_watch *triad_health_watch_new(void)
 	if (!watch)
 		return NULL;
 	pthread_mutex_init(&watch->lock, NULL);
-	triad_condition_init(&watch->wake);
-	if (!triad_thread_start(&watch->thread, "triad-health", run_thread, watch))
+	triad_task_init(&watch->task, &watch->lock, "triad-health", task_step, watch);
+	if (!triad_task_start(&watch->task))
 		return watch;
 	destroy(watch);
 	return NULL;
@@ -122,14 +107,8 @@ bool triad_health_watch_free(struct triad_health_watch *watch)
 {
 	if (!watch)
 		return true;
-	pthread_mutex_lock(&watch->lock);
-	watch->must_end = true;
-	pthread_cond_signal(&watch->wake);
-	pthread_mutex_unlock(&watch->lock);
-	if (triad_thread_join(watch->thread, PATIENCE_US)) {
-		pthread_detach(watch->thread);
+	if (!triad_task_stop(&watch->task, PATIENCE_US))
 		return false;
-	}
 	destroy(watch);
 	return true;
 }

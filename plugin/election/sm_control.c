@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
+#include "lib/task.h"
 #include "triad/clock.h"
-#include "triad/thread.h"
 
 /* How often it is looked whether OpenSM is as it should be. */
 #define TICK_US (200 * TRIAD_US_PER_MS)
@@ -24,10 +24,8 @@
 struct triad_sm_control {
 	struct osm_opensm *osm;
 	struct triad_log *log;
-	pthread_t thread;
 	pthread_mutex_t lock; /* of what follows */
-	pthread_cond_t wake;
-	bool must_end, is_new;
+	struct triad_task task;
 	struct triad_sm_wish wish;
 	struct triad_sm_control_status status;
 
@@ -295,24 +293,15 @@ static uint64_t next_look(const struct triad_sm_control *control)
 	return next_us;
 }
 
-static void *run_thread(void *argument)
+static uint64_t task_step(void *context)
 {
-	struct triad_sm_control *control = argument;
+	struct triad_sm_control *control = context;
+	struct triad_sm_wish wish = control->wish;
 
-	pthread_mutex_lock(&control->lock);
-	while (!control->must_end) {
-		struct triad_sm_wish wish = control->wish;
-
-		control->is_new = false;
-		pthread_mutex_unlock(&control->lock);
-		carry_out(control, &wish);
-		pthread_mutex_lock(&control->lock);
-		if (!control->must_end && !control->is_new)
-			triad_condition_wait(
-				&control->wake, &control->lock, next_look(control));
-	}
 	pthread_mutex_unlock(&control->lock);
-	return NULL;
+	carry_out(control, &wish);
+	pthread_mutex_lock(&control->lock);
+	return next_look(control);
 }
 
 void triad_sm_control_wish(
@@ -320,8 +309,7 @@ void triad_sm_control_wish(
 {
 	pthread_mutex_lock(&control->lock);
 	control->wish = *wish;
-	control->is_new = true;
-	pthread_cond_signal(&control->wake);
+	triad_task_wake(&control->task);
 	pthread_mutex_unlock(&control->lock);
 }
 
@@ -346,10 +334,10 @@ struct triad_sm_control *triad_sm_control_new(
 	control->log = log;
 	control->status.own_priority = osm->subn.opt.sm_priority;
 	pthread_mutex_init(&control->lock, NULL);
-	triad_condition_init(&control->wake);
-	if (!triad_thread_start(&control->thread, "triad-sm", run_thread, control))
+	triad_task_init(&control->task, &control->lock, "triad-sm", task_step, control);
+	if (!triad_task_start(&control->task))
 		return control;
-	pthread_cond_destroy(&control->wake);
+	triad_task_clear(&control->task);
 	pthread_mutex_destroy(&control->lock);
 	free(control);
 	return NULL;
@@ -359,13 +347,9 @@ void triad_sm_control_free(struct triad_sm_control *control)
 {
 	if (!control)
 		return;
-	pthread_mutex_lock(&control->lock);
-	control->must_end = true;
-	pthread_cond_signal(&control->wake);
-	pthread_mutex_unlock(&control->lock);
-	pthread_join(control->thread, NULL);
+	(void)triad_task_stop(&control->task, UINT64_MAX);
 	give_back_priority(control);
-	pthread_cond_destroy(&control->wake);
+	triad_task_clear(&control->task);
 	pthread_mutex_destroy(&control->lock);
 	free(control);
 }

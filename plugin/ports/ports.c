@@ -29,7 +29,7 @@ static void leave_view(void *context, const struct triad_cluster_view *view)
 	pthread_mutex_lock(&ports->inbox_lock);
 	ports->new_view = *view;
 	ports->has_view = true;
-	pthread_cond_broadcast(&ports->wake);
+	triad_task_wake(&ports->task);
 	pthread_mutex_unlock(&ports->inbox_lock);
 }
 
@@ -47,7 +47,7 @@ static void leave_payload(
 		item->sender = sender;
 		item->size = size;
 		memcpy(item->payload, payload, size);
-		pthread_cond_broadcast(&ports->wake);
+		triad_task_wake(&ports->task);
 	} else {
 		ports->n_dropped++;
 	}
@@ -88,7 +88,7 @@ void triad_ports_set_fabric(struct triad_ports *ports, struct triad_fabric *fabr
 	old = ports->has_fabric ? ports->new_fabric : NULL;
 	ports->new_fabric = fabric ? triad_fabric_ref(fabric) : NULL;
 	ports->has_fabric = true;
-	pthread_cond_broadcast(&ports->wake);
+	triad_task_wake(&ports->task);
 	pthread_mutex_unlock(&ports->inbox_lock);
 	triad_fabric_unref(old);
 }
@@ -100,7 +100,8 @@ static void await_first_turn(struct triad_ports *ports)
 	uint64_t until_us = triad_clock_now_us() + FIRST_TURN_US;
 
 	while (!ports->has_begun)
-		if (triad_condition_wait(&ports->wake, &ports->inbox_lock, until_us))
+		if (triad_condition_wait(
+			    &ports->task.changed, &ports->inbox_lock, until_us))
 			break;
 }
 
@@ -110,7 +111,7 @@ void triad_ports_configure(struct triad_ports *ports, const struct triad_conf *c
 	ports->new_conf = *conf;
 	ports->has_conf = true;
 	ports->is_configured = true;
-	pthread_cond_broadcast(&ports->wake);
+	triad_task_wake(&ports->task);
 	if (!ports->has_begun)
 		await_first_turn(ports);
 	pthread_mutex_unlock(&ports->inbox_lock);
@@ -355,25 +356,16 @@ static uint64_t run_step(struct triad_ports *ports)
 
 /* --- the thread --- */
 
-/* Conditions wait on the monotonic clock. */
-static uint64_t monotonic(uint64_t boot_us)
-{
-	uint64_t now_us = triad_clock_boot_us();
-
-	return triad_clock_now_us() + (boot_us > now_us ? boot_us - now_us : 0);
-}
-
-bool ports_wait(struct triad_ports *ports, uint64_t until_us, bool for_members)
+bool ports_wait_for_members(struct triad_ports *ports, uint64_t until_us)
 {
 	bool goes_on;
 
 	pthread_mutex_lock(&ports->inbox_lock);
-	while (!ports->must_end && !ports->ring.n && !ports->has_view &&
-		(for_members || (!ports->has_fabric && !ports->has_conf)))
-		if (triad_condition_wait(
-			    &ports->wake, &ports->inbox_lock, monotonic(until_us)))
+	while (!ports->task.must_end && !ports->ring.n && !ports->has_view)
+		if (triad_condition_wait(&ports->task.changed, &ports->inbox_lock,
+			    triad_clock_from_boot_us(until_us)))
 			break;
-	goes_on = !ports->must_end;
+	goes_on = !ports->task.must_end;
 	pthread_mutex_unlock(&ports->inbox_lock);
 	return goes_on;
 }
@@ -383,35 +375,27 @@ bool ports_is_ending(struct triad_ports *ports)
 	bool is_ending;
 
 	pthread_mutex_lock(&ports->inbox_lock);
-	is_ending = ports->must_end;
+	is_ending = ports->task.must_end;
 	pthread_mutex_unlock(&ports->inbox_lock);
 	return is_ending || osm_exit_flag;
 }
 
-static void note_turn(struct triad_ports *ports)
+static uint64_t task_step(void *context)
 {
+	struct triad_ports *ports = context;
+	uint64_t next_us;
+
+	pthread_mutex_unlock(&ports->inbox_lock);
+	pthread_mutex_lock(&ports->lock);
+	next_us = osm_exit_flag ? triad_clock_boot_us() + IDLE_US : run_step(ports);
+	ports_publish_status(ports);
+	pthread_mutex_unlock(&ports->lock);
 	pthread_mutex_lock(&ports->inbox_lock);
 	if (!ports->has_begun && !ports->has_conf && ports->is_configured) {
 		ports->has_begun = true;
-		pthread_cond_broadcast(&ports->wake);
+		pthread_cond_broadcast(&ports->task.changed);
 	}
-	pthread_mutex_unlock(&ports->inbox_lock);
-}
-
-static void *run_thread(void *argument)
-{
-	struct triad_ports *ports = argument;
-	uint64_t next_us;
-
-	do {
-		pthread_mutex_lock(&ports->lock);
-		next_us = osm_exit_flag ? triad_clock_boot_us() + IDLE_US
-					: run_step(ports);
-		ports_publish_status(ports);
-		pthread_mutex_unlock(&ports->lock);
-		note_turn(ports);
-	} while (ports_wait(ports, next_us, false));
-	return NULL;
+	return triad_clock_from_boot_us(next_us);
 }
 
 /* --- life --- */
@@ -429,7 +413,7 @@ static void destroy(struct triad_ports *ports)
 	triad_history_free(ports->history);
 	triad_source_clear(&ports->source);
 	triad_smp_free(ports->smp);
-	pthread_cond_destroy(&ports->wake);
+	triad_task_clear(&ports->task);
 	pthread_mutex_destroy(&ports->inbox_lock);
 	pthread_mutex_destroy(&ports->lock);
 	pthread_mutex_destroy(&ports->status_lock);
@@ -470,9 +454,9 @@ struct triad_ports *triad_ports_new(struct osm_opensm *osm, uint64_t port_guid,
 	pthread_mutex_init(&ports->inbox_lock, NULL);
 	pthread_mutex_init(&ports->lock, NULL);
 	pthread_mutex_init(&ports->status_lock, NULL);
-	triad_condition_init(&ports->wake);
-	if (!make_parts(ports) ||
-		triad_thread_start(&ports->thread, "triad-ports", run_thread, ports)) {
+	triad_task_init(
+		&ports->task, &ports->inbox_lock, "triad-ports", task_step, ports);
+	if (!make_parts(ports) || triad_task_start(&ports->task)) {
 		destroy(ports);
 		return NULL;
 	}
@@ -485,11 +469,7 @@ bool triad_ports_free(struct triad_ports *ports)
 	if (!ports)
 		return true;
 	triad_elector_set_listener(ports->elector, NULL);
-	pthread_mutex_lock(&ports->inbox_lock);
-	ports->must_end = true;
-	pthread_cond_broadcast(&ports->wake);
-	pthread_mutex_unlock(&ports->inbox_lock);
-	if (triad_thread_join(ports->thread, PATIENCE_US))
+	if (!triad_task_stop(&ports->task, PATIENCE_US))
 		return false;
 	destroy(ports);
 	return true;

@@ -342,7 +342,7 @@ static uint64_t measure_traffic(
 		return UINT64_MAX;
 	begun_us = triad_clock_boot_us();
 	while (triad_clock_boot_us() < begun_us + TRIAD_US_PER_S / 2) {
-		if (!ports_wait(ports, begun_us + TRIAD_US_PER_S / 2, true))
+		if (!ports_wait_for_members(ports, begun_us + TRIAD_US_PER_S / 2))
 			return UINT64_MAX;
 		ports_pump(ports);
 	}

@@ -122,7 +122,7 @@ int ports_commit(struct triad_ports *ports, struct triad_record *record)
 			return ETIMEDOUT;
 		if (!ports_may_act(ports))
 			return EPERM;
-		if (!ports_wait(ports, now_us + AGREE_STEP_US, true))
+		if (!ports_wait_for_members(ports, now_us + AGREE_STEP_US))
 			return ECANCELED;
 		ports_pump(ports);
 	}

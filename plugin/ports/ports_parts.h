@@ -14,6 +14,7 @@
 #include <stdatomic.h>
 
 #include "lib/ring.h"
+#include "lib/task.h"
 #include "plugin/ports/ports.h"
 #include "plugin/ports/smp.h"
 #include "plugin/ports/source.h"
@@ -46,13 +47,11 @@ struct triad_ports {
 	uint64_t id;
 	struct triad_elector *elector;
 	struct triad_log *log;
-	pthread_t thread;
 	atomic_bool may_hold; /* enabled, and enforcing */
 
 	/* Input from other threads. */
 	pthread_mutex_t inbox_lock;
-	pthread_cond_t wake;
-	bool must_end;
+	struct triad_task task;
 	bool is_configured, has_begun; /* the first configuration is in force */
 	bool has_view, has_fabric, has_conf;
 	struct triad_cluster_view new_view;
@@ -106,8 +105,9 @@ struct triad_ports {
 /* --- ports.c --- */
 /* Passes input to the replica, journals new records, sends the replica's messages. */
 void ports_pump(struct triad_ports *ports);
-/* Waits for input, in mid-step from members alone; false when the thread is to end. */
-bool ports_wait(struct triad_ports *ports, uint64_t until_us, bool for_members);
+/* In mid-step: waits until members send something, or 'until_us'; false when the thread
+ * is to end. */
+bool ports_wait_for_members(struct triad_ports *ports, uint64_t until_us);
 bool ports_is_ending(struct triad_ports *ports);
 
 /* --- ports_look.c --- */

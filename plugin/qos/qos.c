@@ -11,17 +11,16 @@
 
 #include "triad/clock.h"
 #include "triad/log.h"
-#include "triad/thread.h"
 
 /* How often it is tried again to get between OpenSM and its SA. */
 #define RETRY_US (TRIAD_US_PER_S / 4)
 
-static void *run_thread(void *argument);
+static uint64_t task_step(void *context);
 
 static void wake(struct triad_qos *qos)
 {
 	qos->work_wanted = true;
-	pthread_cond_signal(&qos->changed);
+	triad_task_wake(&qos->task);
 }
 
 const char *triad_qos_state_name(enum triad_qos_state state)
@@ -61,29 +60,6 @@ static bool is_enabled(struct triad_qos *qos)
 	return enabled;
 }
 
-/* False to end.  'is_due' says whether a snapshot is wanted, and not only a look at the
- * policy's file. */
-static bool wait_for_work(struct triad_qos *qos, bool *is_due)
-{
-	bool goes_on, retries_now = false;
-
-	pthread_mutex_lock(&qos->lock);
-	while (!qos->stopped && !qos->work_wanted && !atomic_load(&qos->look_wanted)) {
-		bool retries = qos->status.state == TRIAD_QOS_WAITING && qos->snapshot;
-
-		retries_now = triad_condition_wait(&qos->changed, &qos->lock,
-				      triad_clock_now_us() + RETRY_US) == ETIMEDOUT &&
-			retries;
-		if (retries_now)
-			break;
-	}
-	*is_due = qos->work_wanted || retries_now;
-	qos->work_wanted = false;
-	goes_on = !qos->stopped;
-	pthread_mutex_unlock(&qos->lock);
-	return goes_on;
-}
-
 /* A list of mistakes is too large for a thread's stack. */
 static void load(struct triad_qos *qos)
 {
@@ -94,26 +70,24 @@ static void load(struct triad_qos *qos)
 	free(diags);
 }
 
-static void *run_thread(void *argument)
+static uint64_t task_step(void *context)
 {
-	struct triad_qos *qos = argument;
+	struct triad_qos *qos = context;
+	bool look = atomic_exchange(&qos->look_wanted, false);
+	bool retries = !look && qos->status.state == TRIAD_QOS_WAITING && qos->snapshot;
+	bool is_due = qos->work_wanted || retries, loads;
 
-	bool is_due;
-
-	while (wait_for_work(qos, &is_due)) {
-		bool look = atomic_exchange(&qos->look_wanted, false);
-		bool loads = atomic_exchange(&qos->load_desired, false) ||
-			(look && is_enabled(qos) &&
-				triad_policy_source_has_changed(&qos->source));
-
-		if (loads)
-			load(qos);
-		if (is_due || loads)
-			triad_qos_work(qos);
-	}
-	if (qos->server)
-		triad_qos_server_remove(qos->server);
-	return NULL;
+	qos->work_wanted = false;
+	pthread_mutex_unlock(&qos->lock);
+	loads = atomic_exchange(&qos->load_desired, false) ||
+		(look && is_enabled(qos) &&
+			triad_policy_source_has_changed(&qos->source));
+	if (loads)
+		load(qos);
+	if (is_due || loads)
+		triad_qos_work(qos);
+	pthread_mutex_lock(&qos->lock);
+	return atomic_load(&qos->look_wanted) ? 0 : triad_clock_now_us() + RETRY_US;
 }
 
 /* --- life --- */
@@ -139,11 +113,11 @@ struct triad_qos *triad_qos_new(struct osm_opensm *osm, unsigned n_threads,
 	triad_policy_source_init(
 		&qos->source, opt->qos ? opt->qos_policy_file : NULL, log);
 	pthread_mutex_init(&qos->lock, NULL);
-	triad_condition_init(&qos->changed);
+	triad_task_init(&qos->task, &qos->lock, "triad-qos", task_step, qos);
 	qos->n_threads = n_threads;
 	qos->sampler = sampler;
 	qos->hold = hold;
-	if (!triad_thread_start(&qos->thread, "triad-qos", run_thread, qos))
+	if (!triad_task_start(&qos->task))
 		return qos;
 	triad_tables_free(qos->tables);
 	triad_broadcast_free(qos->broadcast);
@@ -155,11 +129,9 @@ void triad_qos_free(struct triad_qos *qos)
 {
 	if (!qos)
 		return;
-	pthread_mutex_lock(&qos->lock);
-	qos->stopped = true;
-	pthread_cond_signal(&qos->changed);
-	pthread_mutex_unlock(&qos->lock);
-	pthread_join(qos->thread, NULL);
+	(void)triad_task_stop(&qos->task, UINT64_MAX);
+	if (qos->server)
+		triad_qos_server_remove(qos->server);
 	triad_qos_server_free(qos->server);
 	triad_qos_snapshot_unref(qos->snapshot);
 	triad_tables_free(qos->tables);
@@ -167,7 +139,7 @@ void triad_qos_free(struct triad_qos *qos)
 	triad_policy_unref(qos->accepted);
 	triad_policy_source_clear(&qos->source);
 	triad_fabric_unref(qos->fabric);
-	pthread_cond_destroy(&qos->changed);
+	triad_task_clear(&qos->task);
 	pthread_mutex_destroy(&qos->lock);
 	free(qos);
 }
@@ -261,7 +233,8 @@ void triad_qos_note_sweep(struct triad_qos *qos)
 		triad_qos_server_set_sweeping(server, true);
 	triad_tables_note_sweep(qos->tables);
 	atomic_store(&qos->look_wanted, true);
-	pthread_cond_signal(&qos->changed);
+	/* Without the lock: a thread that misses this looks after RETRY_US. */
+	pthread_cond_signal(&qos->task.changed);
 }
 
 void triad_qos_note_discovered(struct triad_qos *qos)

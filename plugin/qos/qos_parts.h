@@ -4,6 +4,7 @@
 #ifndef TRIAD_PLUGIN_QOS_QOS_PARTS_H
 #define TRIAD_PLUGIN_QOS_QOS_PARTS_H
 
+#include "lib/task.h"
 #include "plugin/qos/broadcast.h"
 #include "plugin/qos/policy_source.h"
 #include "plugin/qos/qos.h"
@@ -27,7 +28,6 @@ struct triad_qos {
 	struct triad_policy_source source;
 	struct triad_tables *tables;
 	struct triad_broadcast *broadcast;
-	pthread_t thread;
 
 	atomic_ulong sweeps, marks;
 	atomic_ulong sweeps_up;   /* 'sweeps' when the last one was through */
@@ -35,8 +35,7 @@ struct triad_qos {
 	atomic_bool load_desired; /* of it, changed or not */
 
 	pthread_mutex_t lock; /* of what follows */
-	pthread_cond_t changed;
-	bool stopped;
+	struct triad_task task;
 	bool work_wanted;
 	struct triad_qos_settings settings;
 	uint64_t reported_not_found; /* triad-qos alone, as is the next */
