@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "collect/aggregator_agents.h"
+#include "lib/grow.h"
 #include "triad/clock.h"
 
 #define FIRST_ROWS 1024u
@@ -32,9 +33,10 @@ struct triad_aggregator {
 	struct triad_view *view;
 	bool *unseen; /* for each node of the view; NULL: memory was short */
 	struct origin *origins;
-	uint32_t n_origins;
+	size_t n_origins;
 	struct offsets *offsets;
-	uint32_t n_offsets, offsets_room;
+	uint32_t n_offsets;
+	size_t offsets_room;
 	struct aggregator_agents agents;
 	uint64_t n_doubtful; /* rows */
 	struct triad_aggregator_status status;
@@ -85,22 +87,16 @@ void triad_aggregator_adopt(
 
 static struct origin *need_origin(struct triad_aggregator *aggregator, uint32_t row)
 {
-	uint32_t n = aggregator->n_origins ? aggregator->n_origins : FIRST_ROWS;
-	struct origin *origins;
+	size_t n = aggregator->n_origins;
 
-	if (row < aggregator->n_origins)
+	if (row < n)
 		return &aggregator->origins[row];
-	if (row >= TRIAD_ENGINE_MAX_ROWS)
+	if (row >= TRIAD_ENGINE_MAX_ROWS ||
+		triad_grow(&aggregator->origins, &aggregator->n_origins, row + 1,
+			sizeof(*aggregator->origins), FIRST_ROWS))
 		return NULL;
-	while (n <= row)
-		n *= 2;
-	origins = realloc(aggregator->origins, n * sizeof(*origins));
-	if (!origins)
-		return NULL;
-	memset(origins + aggregator->n_origins, 0,
-		(n - aggregator->n_origins) * sizeof(*origins));
-	aggregator->origins = origins;
-	aggregator->n_origins = n;
+	memset(aggregator->origins + n, 0,
+		(aggregator->n_origins - n) * sizeof(*aggregator->origins));
 	return &aggregator->origins[row];
 }
 
@@ -112,16 +108,9 @@ static struct offsets *need_offsets(
 
 	if (origin->offsets)
 		return &aggregator->offsets[origin->offsets - 1];
-	if (aggregator->n_offsets == aggregator->offsets_room) {
-		uint32_t room =
-			aggregator->offsets_room ? aggregator->offsets_room * 2 : 256;
-
-		offsets = realloc(aggregator->offsets, room * sizeof(*offsets));
-		if (!offsets)
-			return NULL;
-		aggregator->offsets = offsets;
-		aggregator->offsets_room = room;
-	}
+	if (triad_grow(&aggregator->offsets, &aggregator->offsets_room,
+		    aggregator->n_offsets + 1, sizeof(*offsets), 256))
+		return NULL;
 	origin->offsets = ++aggregator->n_offsets;
 	offsets = &aggregator->offsets[origin->offsets - 1];
 	memset(offsets, 0, sizeof(*offsets));

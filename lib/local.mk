@@ -10,6 +10,7 @@ libtriad_la_SOURCES = \
 	lib/fields.c lib/fields.h \
 	lib/file.c \
 	lib/file_trust.c \
+	lib/grow.c lib/grow.h \
 	lib/json.c \
 	lib/line_file.c \
 	lib/log.c \

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/grow.h"
 #define FULL 0x8000
 #define MAX_SET 4096 /* P_Keys of one port that are looked at */
 
@@ -101,19 +102,9 @@ static uint32_t find_in_pool(const struct triad_paths *paths, const struct pool 
 
 static int reserve(struct triad_paths *paths, struct pool *pool, uint32_t n)
 {
-	size_t room = pool->room ? pool->room : 256;
-	uint16_t *pkeys;
-
-	if (paths->pkeys && pool->n_pkeys + n <= pool->room)
-		return 0;
-	while (room < pool->n_pkeys + n)
-		room *= 2;
-	pkeys = realloc(paths->pkeys, room * sizeof(*pkeys));
-	if (!pkeys)
-		return ENOMEM;
-	paths->pkeys = pkeys;
-	pool->room = room;
-	return 0;
+	/* A set of none has an address, too. */
+	return triad_grow(&paths->pkeys, &pool->room, n ? pool->n_pkeys + n : 1,
+		sizeof(*paths->pkeys), 256);
 }
 
 static int add(struct triad_paths *paths, struct pool *pool, const uint16_t *set,

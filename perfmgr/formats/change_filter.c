@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/grow.h"
 #include "perfmgr/engine.h"
 
 #define FIRST_ROWS 1024u
@@ -24,7 +25,7 @@ _Static_assert(sizeof(struct told) == 56, "no more than is needed");
 
 struct triad_change_filter {
 	struct told *told;
-	uint32_t n;
+	size_t n;
 	uint32_t number;
 };
 
@@ -44,21 +45,16 @@ void triad_change_filter_free(struct triad_change_filter *filter)
 /* Twice as many as before, so that a fabric found port by port is copied seldom. */
 static int make_room(struct triad_change_filter *filter, uint32_t row)
 {
-	uint32_t n = filter->n ? filter->n : FIRST_ROWS;
-	struct told *told;
+	size_t n = filter->n;
 
-	if (row < filter->n)
+	if (row < n)
 		return 0;
 	if (row >= TRIAD_ENGINE_MAX_ROWS)
 		return EOVERFLOW;
-	while (n <= row)
-		n *= 2;
-	told = realloc(filter->told, n * sizeof(*told));
-	if (!told)
+	if (triad_grow(&filter->told, &filter->n, row + 1, sizeof(*filter->told),
+		    FIRST_ROWS))
 		return ENOMEM;
-	memset(told + filter->n, 0, (n - filter->n) * sizeof(*told));
-	filter->told = told;
-	filter->n = n;
+	memset(filter->told + n, 0, (filter->n - n) * sizeof(*filter->told));
 	return 0;
 }
 

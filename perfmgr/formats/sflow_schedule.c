@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "lib/grow.h"
 #include "perfmgr/formats/sflow.h"
 
 #define US_PER_S UINT64_C(1000000)
@@ -182,7 +183,8 @@ struct merge {
 	struct indices indices;
 	struct source *sources;
 	struct away *away;
-	uint32_t n_away, room;
+	uint32_t n_away;
+	size_t room;
 	uint32_t *used; /* indices, sorted; made when they are needed */
 	size_t n_used;
 	bool restarted; /* at index 1 */
@@ -287,20 +289,14 @@ static int next_free_index(struct merge *merge, uint32_t *index)
 /* The source that is next is not in the new fabric. */
 static int put_away(struct merge *merge)
 {
-	struct away *grown, *at = &merge->known.at;
-	uint32_t room = merge->room ? 2 * merge->room : 64;
+	struct away *at = &merge->known.at;
 
 	if (!at->since_s)
 		at->since_s = merge->now_s;
 	if (merge->now_s - at->since_s > TRIAD_ENGINE_KEEP_S)
 		return 0;
-	if (merge->n_away == merge->room) {
-		grown = realloc(merge->away, room * sizeof(*grown));
-		if (!grown)
-			return ENOMEM;
-		merge->away = grown;
-		merge->room = room;
-	}
+	if (triad_grow(&merge->away, &merge->room, merge->n_away + 1, sizeof(*at), 64))
+		return ENOMEM;
 	merge->away[merge->n_away++] = *at;
 	return 0;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/grow.h"
 #define PER_CHUNK 1024u
 #define N_CHUNKS (TRIAD_ALERTS_MAX / PER_CHUNK)
 #define N_BUCKETS 16384u
@@ -21,7 +22,8 @@ struct triad_alert_store {
 	struct triad_alert_entry *chunks[N_CHUNKS];
 	uint32_t first_maybe_free, end; /* numbers; from 'end' on none was used */
 	struct place *places;
-	uint32_t n_places, room; /* ever used; there is room for */
+	uint32_t n_places; /* ever used */
+	size_t room;
 	uint32_t first_free;
 	uint32_t buckets[N_BUCKETS];
 };
@@ -130,22 +132,16 @@ static struct place *find_place(
 
 static uint32_t allocate_place(struct triad_alert_store *store)
 {
-	uint32_t at = store->first_free, room = store->room ? 2 * store->room : 256;
-	struct place *places;
+	uint32_t at = store->first_free;
 
 	if (at != TRIAD_ALERT_NONE) {
 		store->first_free = store->places[at].next_in_bucket;
 		return at;
 	}
-	if (store->n_places < store->room)
-		return store->n_places++;
-	if (room > MAX_PLACES)
+	if (store->n_places == MAX_PLACES ||
+		triad_grow(&store->places, &store->room, store->n_places + 1,
+			sizeof(*store->places), 256))
 		return TRIAD_ALERT_NONE;
-	places = realloc(store->places, room * sizeof(*places));
-	if (!places)
-		return TRIAD_ALERT_NONE;
-	store->places = places;
-	store->room = room;
 	return store->n_places++;
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/grow.h"
 #include "portmgr/expected/expected_parts.h"
 
 #define FIRST_ROOM 64
@@ -19,36 +20,17 @@ static const char generation_rule[] =
 
 /* --- memory ------------------------------------------------------------ */
 
-/* Room for 'n' items at least. */
-static int reserve(void **items, size_t item_size, size_t n, size_t max, size_t *room)
-{
-	size_t wanted = *room ? *room : FIRST_ROOM;
-	void *grown;
-
-	if (n > max)
-		return E2BIG;
-	if (n <= *room)
-		return 0;
-	while (wanted < n)
-		wanted *= 2;
-	grown = realloc(*items, wanted * item_size);
-	if (!grown)
-		return ENOMEM;
-	*items = grown;
-	*room = wanted;
-	return 0;
-}
-
 uint32_t triad_expected_keep(struct triad_expected_reader *reader, const char *text)
 {
 	struct triad_expected *expected = reader->expected;
 	size_t at = expected->text_size, size = strlen(text) + 1;
-	void *items = expected->text;
 
 	if (!*text || reader->error)
 		return 0;
-	reader->error = reserve(&items, 1, at + size, MAX_TEXT, &reader->text_room);
-	expected->text = items;
+	reader->error = at + size > MAX_TEXT
+		? E2BIG
+		: triad_grow(&expected->text, &reader->text_room, at + size, 1,
+			  FIRST_ROOM);
 	if (reader->error)
 		return 0;
 	memcpy(expected->text + at, text, size);
@@ -60,11 +42,11 @@ static int keep_row(
 	struct triad_expected_reader *reader, const struct triad_expected_port *row)
 {
 	struct triad_expected *expected = reader->expected;
-	void *items = expected->ports;
-	int error = reserve(&items, sizeof(*row), expected->n_ports + 1,
-		TRIAD_EXPECTED_MAX_PORTS, &reader->ports_room);
+	int error = expected->n_ports == TRIAD_EXPECTED_MAX_PORTS
+		? E2BIG
+		: triad_grow(&expected->ports, &reader->ports_room,
+			  expected->n_ports + 1, sizeof(*row), FIRST_ROOM);
 
-	expected->ports = items;
 	if (error)
 		return error;
 	expected->ports[expected->n_ports] = *row;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/grow.h"
 #include "portmgr/expected/netdiscover_line.h"
 
 /* PortInfo:PortPhysicalState [IBA 14.2.5.6] */
@@ -49,23 +50,13 @@ struct reader {
 
 static void remember(struct reader *reader, uint64_t guid, uint8_t port, uint32_t line)
 {
-	size_t wanted = reader->room ? 2 * reader->room : FIRST_ROOM;
-	struct link *grown;
-
 	if (reader->n_links == TRIAD_FABRIC_MAX_PORTS)
 		reader->error = E2BIG;
-	if (reader->error)
-		return;
-	if (reader->n_links == reader->room) {
-		grown = realloc(reader->links, wanted * sizeof(*grown));
-		if (!grown) {
-			reader->error = ENOMEM;
-			return;
-		}
-		reader->links = grown;
-		reader->room = wanted;
-	}
-	reader->links[reader->n_links++] = (struct link){guid, line, port};
+	if (!reader->error)
+		reader->error = triad_grow(&reader->links, &reader->room,
+			reader->n_links + 1, sizeof(*reader->links), FIRST_ROOM);
+	if (!reader->error)
+		reader->links[reader->n_links++] = (struct link){guid, line, port};
 }
 
 static void add_port(struct reader *reader, unsigned number)

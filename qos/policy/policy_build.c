@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/grow.h"
 #include "lib/text.h"
 #include "qos/policy/arena.h"
 #include "qos/policy/policy_items.h"
@@ -138,16 +139,10 @@ static void *append(struct triad_policy_builder *builder,
 {
 	void *item;
 
-	if (elements->n == elements->room) {
-		uint32_t room = elements->room ? 2 * elements->room : FIRST_ROOM;
-		void *items = realloc(elements->items, room * size);
-
-		if (!items) {
-			triad_policy_out_of_memory(builder);
-			return NULL;
-		}
-		elements->items = items;
-		elements->room = room;
+	if (triad_grow(&elements->items, &elements->room, elements->n + 1, size,
+		    FIRST_ROOM)) {
+		triad_policy_out_of_memory(builder);
+		return NULL;
 	}
 	item = (char *)elements->items + elements->n++ * size;
 	memset(item, 0, size);

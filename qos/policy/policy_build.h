@@ -45,7 +45,8 @@ struct triad_policy_reference {
 /* Elements of one kind; grows. */
 struct triad_policy_elements {
 	void *items;
-	uint32_t n, room;
+	uint32_t n;
+	size_t room;
 	bool is_full; /* and that was told */
 };
 

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/grow.h"
 #include "lib/text.h"
 #include "qos/policy/policy_build.h"
 
@@ -76,19 +77,11 @@ static struct triad_source_location tag_location(struct reader *reader)
 
 static void add_text(struct reader *reader, const char *text, size_t size)
 {
-	size_t room = reader->value_room;
-	char *value;
-
-	if (size > room - reader->n_value) {
-		/* No value is longer than the file. */
-		room = 2 * (reader->n_value + size);
-		value = realloc(reader->value, room);
-		if (!value) {
-			triad_policy_out_of_memory(reader->builder);
-			return;
-		}
-		reader->value = value;
-		reader->value_room = room;
+	/* No value is longer than the file. */
+	if (triad_grow(&reader->value, &reader->value_room, reader->n_value + size, 1,
+		    64)) {
+		triad_policy_out_of_memory(reader->builder);
+		return;
 	}
 	memcpy(reader->value + reader->n_value, text, size);
 	reader->n_value += size;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/grow.h"
 #include "qos/rules/node_names.h"
 
 #define N_TYPES TRIAD_MEMBERSHIP_N_TYPES
@@ -97,18 +98,11 @@ static uint32_t position_of(const struct triad_membership *membership, uint32_t 
 static int add_span(
 	struct triad_group_spans *spans, uint32_t first, uint32_t end, uint32_t group)
 {
-	if (spans->n == spans->n_allocated) {
-		uint32_t n = spans->n ? spans->n * 2 : 64;
-		struct triad_group_span *grown;
-
-		if (spans->n >= TRIAD_MEMBERSHIP_MAX_SPANS)
-			return EOVERFLOW;
-		grown = realloc(spans->items, n * sizeof(*grown));
-		if (!grown)
-			return ENOMEM;
-		spans->items = grown;
-		spans->n_allocated = n;
-	}
+	if (spans->n == TRIAD_MEMBERSHIP_MAX_SPANS)
+		return EOVERFLOW;
+	if (triad_grow(&spans->items, &spans->room, spans->n + 1, sizeof(*spans->items),
+		    64))
+		return ENOMEM;
 	spans->items[spans->n++] =
 		(struct triad_group_span){.first = first, .end = end, .group = group};
 	return 0;

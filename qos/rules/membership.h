@@ -38,7 +38,8 @@ struct triad_group_span {
 
 struct triad_group_spans {
 	struct triad_group_span *items;
-	uint32_t n, n_allocated;
+	uint32_t n;
+	size_t room;
 };
 
 struct triad_membership {

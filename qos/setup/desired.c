@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/grow.h"
+
 /* SLs whose VL isn't among those that are sent. */
 static uint16_t dead_of(const struct triad_sl2vl *table, uint16_t sent)
 {
@@ -175,23 +177,12 @@ static struct triad_scopes_end end_of(
 
 static int add_rows(struct triad_desired *desired, uint32_t port, unsigned n)
 {
-	uint32_t room = desired->n_rows_allocated;
-	struct triad_desired_row *rows;
-
 	desired->ports[port].first_row = desired->n_rows;
 	desired->n_rows += n;
-	if (desired->n_rows <= room)
-		return 0;
 	if (desired->n_rows > TRIAD_DESIRED_MAX_ROWS)
 		return EOVERFLOW;
-	while (room < desired->n_rows)
-		room = room ? 2 * room : 1024;
-	rows = realloc(desired->rows, room * sizeof(*rows));
-	if (!rows)
-		return ENOMEM;
-	desired->rows = rows;
-	desired->n_rows_allocated = room;
-	return 0;
+	return triad_grow(&desired->rows, &desired->rows_room, desired->n_rows,
+		sizeof(*desired->rows), 1024);
 }
 
 /* 'scopes' has one for each kind of in-port. */

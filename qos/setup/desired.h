@@ -71,7 +71,8 @@ struct triad_desired {
 	struct triad_desired_node *nodes;
 	uint8_t *kinds;
 	struct triad_desired_row *rows;
-	uint32_t n_rows, n_rows_allocated;
+	uint32_t n_rows;
+	size_t rows_room;
 	uint16_t dead; /* SLs that are anywhere */
 	struct triad_desired_last_sent last_sent;
 	struct triad_qos_defaults defaults[TRIAD_QOS_N_PORT_KINDS]

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/grow.h"
+
 /* Where a span begins, or the value behind its last one. */
 struct edge {
 	uint64_t value;
@@ -21,7 +23,7 @@ struct sweep {
 	uint32_t *place;  /* of an open group in 'open' */
 	uint32_t *open;
 	uint32_t n;
-	size_t n_allocated; /* of the list of the segments' groups */
+	size_t room; /* of the list of the segments' groups */
 };
 
 static int compare_edges(const void *a, const void *b)
@@ -66,21 +68,9 @@ static void pass_edge(struct sweep *sweep, const struct edge *edge)
 
 static int reserve(struct sweep *sweep, struct triad_segments *to, size_t n)
 {
-	size_t desired = sweep->n_allocated ? sweep->n_allocated * 2 : 256;
-	uint32_t *grown;
-
 	if (n > TRIAD_SEGMENTS_MAX_LISTED)
 		return EOVERFLOW;
-	if (n <= sweep->n_allocated)
-		return 0;
-	while (desired < n)
-		desired *= 2;
-	grown = realloc(to->groups, desired * sizeof(*grown));
-	if (!grown)
-		return ENOMEM;
-	to->groups = grown;
-	sweep->n_allocated = desired;
-	return 0;
+	return triad_grow(&to->groups, &sweep->room, n, sizeof(*to->groups), 256);
 }
 
 /* A segment of the groups that are open, from 'start' on. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/grow.h"
 #include "qos/setup/setup_plan_parts.h"
 
 #define EMPTY_HASH UINT64_C(0xcbf29ce484222325)
@@ -23,7 +24,7 @@ struct comparison {
 	const struct triad_desired *desired;
 	const struct triad_fabric *fabric;
 	struct triad_setup_plan *plan;
-	uint32_t n_allocated; /* changes */
+	size_t room; /* for changes */
 	struct last_vlarb last[2];
 	int error;
 };
@@ -68,23 +69,13 @@ static void hash_place(struct comparison *comparison, enum triad_setup_table tab
 static struct triad_setup_change *add_change(struct comparison *comparison)
 {
 	struct triad_setup_plan *plan = comparison->plan;
-	uint32_t room = comparison->n_allocated;
-	struct triad_setup_change *changes;
 
 	plan->n_changes_total++;
 	if (comparison->error || plan->n_changes == TRIAD_SETUP_MAX_CHANGES)
 		return NULL;
-	if (plan->n_changes == room) {
-		room = room ? 2 * room : 64;
-		changes = realloc(plan->changes, room * sizeof(*changes));
-		if (!changes) {
-			comparison->error = ENOMEM;
-			return NULL;
-		}
-		plan->changes = changes;
-		comparison->n_allocated = room;
-	}
-	return &plan->changes[plan->n_changes++];
+	comparison->error = triad_grow(&plan->changes, &comparison->room,
+		plan->n_changes + 1, sizeof(*plan->changes), 64);
+	return comparison->error ? NULL : &plan->changes[plan->n_changes++];
 }
 
 /* --- SL2VL --- */

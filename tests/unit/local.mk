@@ -16,6 +16,7 @@ unit_tests = \
 	tests/unit/ib/test_fabric \
 	tests/unit/lib/test_fields \
 	tests/unit/lib/test_file \
+	tests/unit/lib/test_grow \
 	tests/unit/lib/test_json \
 	tests/unit/conf/test_lists \
 	tests/unit/lib/test_line_file \
@@ -119,6 +120,8 @@ unit_tests = \
 
 # Any allocation can be made to fail there.
 tests_unit_collect_test_claims_received_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
+tests_unit_lib_test_grow_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
 tests_unit_perfmgr_test_histograms_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc

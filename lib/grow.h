@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Arrays that grow as they are filled.
+ *
+ *     struct link *links;           NULL at first
+ *     size_t n, room;               0
+ *
+ *     if (n == MAX_LINKS)
+ *             return E2BIG;
+ *     if (triad_grow(&links, &room, n + 1, sizeof(*links), 64))
+ *             return ENOMEM;
+ *     links[n++] = link;
+ *
+ * The caller has a cap on whatever a file or the network sizes.
+ *
+ * Thread-safety: none; the caller excludes others.
+ * Memory: the owner's, to be given to free(). */
+#ifndef TRIAD_LIB_GROW_H
+#define TRIAD_LIB_GROW_H
+
+#include <stddef.h>
+
+/* Makes room for 'n' items of 'size' octets in the array to which 'array' points, an
+ * address of a pointer of any type: doubles '*room', 'least' items at first, until they
+ * fit, and moves the items if it must.  What is added is not set.  Returns 0 or ENOMEM:
+ * then array and room are as they were. */
+int triad_grow(void *array, size_t *room, size_t n, size_t size, size_t least);
+
+#endif
