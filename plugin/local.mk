@@ -42,7 +42,9 @@ libosmtriad_la_SOURCES = \
 	plugin/ports/ports_act.c \
 	plugin/ports/ports_ask.c \
 	plugin/ports/ports_commit.c \
+	plugin/ports/ports_inbox.c \
 	plugin/ports/ports_look.c \
+	plugin/ports/ports_mads.c \
 	plugin/ports/ports_parts.h \
 	plugin/ports/ports_test.c \
 	plugin/ports/smp.c plugin/ports/smp.h \

@@ -75,6 +75,15 @@ static int refuse(struct triad_plugin *plugin, const char *what,
 		return print_refusal(output, what,
 			"not done: it could not be written to the journal, or to a "
 			"majority of the SMs; see 'status'");
+	case TRIAD_PORTS_BUSY:
+		return print_refusal(output, what,
+			"not done: the port manager waits for its disk or for "
+			"switches; ask again");
+	case TRIAD_PORTS_UNDER_WAY:
+		return print_refusal(output, what,
+			"begun, and not through yet: the port manager waits for its "
+			"disk or for the other SMs; 'port history' and 'port plan' "
+			"will show what came of it");
 	default:
 		return TRIAD_CONTROL_FAILED;
 	}
@@ -119,15 +128,14 @@ static int run_approve(struct triad_plugin *plugin, const struct triad_command *
 	struct triad_output *output)
 {
 	enum triad_ports_answer answer;
-	char cut[1024];
+	char cut[TRIAD_PORTS_CUT_SIZE];
 	uint64_t guid;
 
 	if (!command->node[0])
 		return approve_all(plugin, output);
 	if (triad_command_find_switch(plugin, "approve", command->node, &guid, output))
 		return TRIAD_CONTROL_FAILED;
-	answer = triad_ports_approve(
-		plugin->ports, guid, (uint8_t)command->port, cut, sizeof(cut));
+	answer = triad_ports_approve(plugin->ports, guid, (uint8_t)command->port, cut);
 	if (answer == TRIAD_PORTS_NOTHING)
 		return print_refusal(output, "approve",
 			"the plan has nothing to do at this port; 'port plan' shows "

@@ -17,105 +17,7 @@
 #define TICK_US (100 * TRIAD_US_PER_MS)
 #define IDLE_US TRIAD_US_PER_S
 #define SHARE_US (500 * TRIAD_US_PER_MS)
-#define FIRST_TURN_US (5 * TRIAD_US_PER_S)
 #define PATIENCE_US (3 * TRIAD_US_PER_S)
-
-/* --- what others leave --- */
-
-static void leave_view(void *context, const struct triad_cluster_view *view)
-{
-	struct triad_ports *ports = context;
-
-	pthread_mutex_lock(&ports->inbox_lock);
-	ports->new_view = *view;
-	ports->has_view = true;
-	triad_task_wake(&ports->task);
-	pthread_mutex_unlock(&ports->inbox_lock);
-}
-
-static void leave_payload(
-	void *context, uint64_t sender, const void *payload, size_t size)
-{
-	struct triad_ports *ports = context;
-	struct ports_item *item;
-
-	if (size > TRIAD_CLUSTER_PAYLOAD_SIZE)
-		return;
-	pthread_mutex_lock(&ports->inbox_lock);
-	if (ports->ring.n < PORTS_MAX_INBOX) {
-		item = &ports->inbox[triad_ring_put(&ports->ring, PORTS_MAX_INBOX)];
-		item->sender = sender;
-		item->size = size;
-		memcpy(item->payload, payload, size);
-		triad_task_wake(&ports->task);
-	} else {
-		ports->n_dropped++;
-	}
-	pthread_mutex_unlock(&ports->inbox_lock);
-}
-
-static bool handle_item(struct triad_ports *ports, struct ports_item *item)
-{
-	bool has_one;
-
-	pthread_mutex_lock(&ports->inbox_lock);
-	has_one = ports->ring.n;
-	if (has_one)
-		*item = ports->inbox[triad_ring_take(&ports->ring, PORTS_MAX_INBOX)];
-	pthread_mutex_unlock(&ports->inbox_lock);
-	return has_one;
-}
-
-static void handle_view(struct triad_ports *ports)
-{
-	bool has_one;
-
-	pthread_mutex_lock(&ports->inbox_lock);
-	has_one = ports->has_view;
-	ports->has_view = false;
-	if (has_one)
-		ports->view = ports->new_view;
-	pthread_mutex_unlock(&ports->inbox_lock);
-	if (has_one)
-		triad_replica_view(ports->replica, &ports->view, triad_clock_boot_us());
-}
-
-void triad_ports_set_fabric(struct triad_ports *ports, struct triad_fabric *fabric)
-{
-	struct triad_fabric *old;
-
-	pthread_mutex_lock(&ports->inbox_lock);
-	old = ports->has_fabric ? ports->new_fabric : NULL;
-	ports->new_fabric = fabric ? triad_fabric_ref(fabric) : NULL;
-	ports->has_fabric = true;
-	triad_task_wake(&ports->task);
-	pthread_mutex_unlock(&ports->inbox_lock);
-	triad_fabric_unref(old);
-}
-
-/* OpenSM's first sweep comes right after its start: it must find what is remembered, so
- * that nothing comes up that was held.  With 'inbox_lock' held. */
-static void await_first_turn(struct triad_ports *ports)
-{
-	uint64_t until_us = triad_clock_now_us() + FIRST_TURN_US;
-
-	while (!ports->has_begun)
-		if (triad_condition_wait(
-			    &ports->task.changed, &ports->inbox_lock, until_us))
-			break;
-}
-
-void triad_ports_configure(struct triad_ports *ports, const struct triad_conf *conf)
-{
-	pthread_mutex_lock(&ports->inbox_lock);
-	ports->new_conf = *conf;
-	ports->has_conf = true;
-	ports->is_configured = true;
-	triad_task_wake(&ports->task);
-	if (!ports->has_begun)
-		await_first_turn(ports);
-	pthread_mutex_unlock(&ports->inbox_lock);
-}
 
 static bool may_begin(struct triad_ports *ports)
 {
@@ -132,6 +34,18 @@ void triad_ports_avoid(struct triad_ports *ports)
 void triad_ports_mark(struct triad_ports *ports)
 {
 	triad_hold_mark(ports->hold, ports->osm, may_begin(ports));
+}
+
+/* --- waiting --- */
+
+void ports_begin_wait(struct triad_ports *ports)
+{
+	pthread_mutex_unlock(&ports->lock);
+}
+
+void ports_end_wait(struct triad_ports *ports)
+{
+	pthread_mutex_lock(&ports->lock);
 }
 
 /* --- the members --- */
@@ -213,8 +127,9 @@ void ports_pump(struct triad_ports *ports)
 {
 	struct ports_item item;
 
-	handle_view(ports);
-	while (handle_item(ports, &item))
+	if (ports_next_view(ports))
+		triad_replica_view(ports->replica, &ports->view, triad_clock_boot_us());
+	while (ports_next_item(ports, &item))
 		if (ports->conf.port.enabled)
 			triad_replica_payload(ports->replica, item.sender, item.payload,
 				item.size, triad_clock_boot_us());
@@ -232,15 +147,8 @@ static void handle_conf(struct triad_ports *ports)
 	char copy[TRIAD_SOURCE_PATH_SIZE] = "";
 	struct triad_agenda_conf agenda;
 	const struct triad_conf *conf = &ports->conf;
-	bool has_one;
 
-	pthread_mutex_lock(&ports->inbox_lock);
-	has_one = ports->has_conf;
-	ports->has_conf = false;
-	if (has_one)
-		ports->conf = ports->new_conf;
-	pthread_mutex_unlock(&ports->inbox_lock);
-	if (!has_one)
+	if (!ports_next_conf(ports))
 		return;
 	agenda = (struct triad_agenda_conf){
 		.max_actions = conf->port.max_actions,
@@ -257,7 +165,9 @@ static void handle_conf(struct triad_ports *ports)
 		snprintf(copy, sizeof(copy), "%s/expected-0x%016" PRIx64 ".csv",
 			conf->election.state_dir, ports->id);
 	}
-	if (triad_source_configure(&ports->source, conf->port.expected_file, copy))
+	if (triad_source_set_copy(&ports->source, copy))
+		handle_expected(ports);
+	if (triad_source_set_file(&ports->source, conf->port.expected_file))
 		handle_expected(ports);
 	if (!atomic_load(&ports->may_hold))
 		ports_end_tests(ports);
@@ -265,17 +175,14 @@ static void handle_conf(struct triad_ports *ports)
 	ports->must_plan = true;
 }
 
+/* Right before the plan: from here to there commands would find a fabric without one. */
 static void handle_fabric(struct triad_ports *ports)
 {
 	struct triad_fabric *fabric;
-	bool has_one;
+	bool has_one = ports_next_fabric(ports, &fabric);
 
-	pthread_mutex_lock(&ports->inbox_lock);
-	has_one = ports->has_fabric;
-	fabric = ports->new_fabric;
-	ports->has_fabric = false;
-	ports->new_fabric = NULL;
-	pthread_mutex_unlock(&ports->inbox_lock);
+	if (has_one || ports->must_plan)
+		ports_find_sms(ports);
 	if (has_one)
 		ports_take_fabric(ports, fabric);
 }
@@ -331,15 +238,16 @@ static uint64_t run_step(struct triad_ports *ports)
 		 acts_us = UINT64_MAX;
 
 	handle_conf(ports);
-	handle_fabric(ports);
 	if (triad_source_look(&ports->source, now_us))
 		handle_expected(ports);
 	ports_pump(ports);
 	handle_sent_config(ports);
 	announce(ports);
+	if (ports->conf.port.enabled)
+		look_at_permission(ports);
+	handle_fabric(ports);
 	if (!ports->conf.port.enabled)
 		return now_us + IDLE_US;
-	look_at_permission(ports);
 	if (ports->must_plan)
 		ports_plan(ports, now_us);
 	next_us = now_us + TICK_US;
@@ -348,7 +256,9 @@ static uint64_t run_step(struct triad_ports *ports)
 	tests_us = ports_run_tests(ports, now_us);
 	if (!ports->must_plan)
 		acts_us = ports_act(ports, triad_clock_boot_us());
+	ports_begin_wait(ports);
 	triad_journal_trim(ports->journal, ports->history);
+	ports_end_wait(ports);
 	if (acts_us < next_us)
 		next_us = acts_us;
 	return tests_us < next_us ? tests_us : next_us;
@@ -356,45 +266,19 @@ static uint64_t run_step(struct triad_ports *ports)
 
 /* --- the thread --- */
 
-bool ports_wait_for_members(struct triad_ports *ports, uint64_t until_us)
-{
-	bool goes_on;
-
-	pthread_mutex_lock(&ports->inbox_lock);
-	while (!ports->task.must_end && !ports->ring.n && !ports->has_view)
-		if (triad_condition_wait(&ports->task.changed, &ports->inbox_lock,
-			    triad_clock_from_boot_us(until_us)))
-			break;
-	goes_on = !ports->task.must_end;
-	pthread_mutex_unlock(&ports->inbox_lock);
-	return goes_on;
-}
-
-bool ports_is_ending(struct triad_ports *ports)
-{
-	bool is_ending;
-
-	pthread_mutex_lock(&ports->inbox_lock);
-	is_ending = ports->task.must_end;
-	pthread_mutex_unlock(&ports->inbox_lock);
-	return is_ending || osm_exit_flag;
-}
-
 static uint64_t task_step(void *context)
 {
 	struct triad_ports *ports = context;
 	uint64_t next_us;
 
-	pthread_mutex_unlock(&ports->inbox_lock);
+	pthread_mutex_unlock(&ports->inbox.lock);
 	pthread_mutex_lock(&ports->lock);
+	ports_answer_request(ports);
 	next_us = osm_exit_flag ? triad_clock_boot_us() + IDLE_US : run_step(ports);
 	ports_publish_status(ports);
 	pthread_mutex_unlock(&ports->lock);
-	pthread_mutex_lock(&ports->inbox_lock);
-	if (!ports->has_begun && !ports->has_conf && ports->is_configured) {
-		ports->has_begun = true;
-		pthread_cond_broadcast(&ports->task.changed);
-	}
+	pthread_mutex_lock(&ports->inbox.lock);
+	ports_end_first_step(ports);
 	return triad_clock_from_boot_us(next_us);
 }
 
@@ -403,7 +287,7 @@ static uint64_t task_step(void *context)
 /* Without a thread that could reach it. */
 static void destroy(struct triad_ports *ports)
 {
-	triad_fabric_unref(ports->new_fabric);
+	triad_fabric_unref(ports->inbox.fabric);
 	triad_fabric_unref(ports->fabric);
 	triad_placed_free(ports->placed);
 	triad_plan_free(ports->plan);
@@ -414,7 +298,7 @@ static void destroy(struct triad_ports *ports)
 	triad_source_clear(&ports->source);
 	triad_smp_free(ports->smp);
 	triad_task_clear(&ports->task);
-	pthread_mutex_destroy(&ports->inbox_lock);
+	pthread_mutex_destroy(&ports->inbox.lock);
 	pthread_mutex_destroy(&ports->lock);
 	pthread_mutex_destroy(&ports->status_lock);
 	free(ports);
@@ -428,7 +312,7 @@ static bool make_parts(struct triad_ports *ports)
 		.max_config_size = TRIAD_EXPECTED_MAX_OCTETS,
 	};
 
-	triad_source_init(&ports->source, ports->log);
+	triad_source_init(&ports->source, &ports->lock, ports->log);
 	ports->history = triad_history_new();
 	ports->agenda = triad_agenda_new();
 	ports->smp = triad_smp_new(ports->id);
@@ -441,8 +325,9 @@ struct triad_ports *triad_ports_new(struct osm_opensm *osm, uint64_t port_guid,
 	struct triad_elector *elector, struct triad_hold *hold, struct triad_log *log)
 {
 	struct triad_ports *ports = calloc(1, sizeof(*ports));
-	struct triad_cluster_sink sink = {
-		.context = ports, .view = leave_view, .message = leave_payload};
+	struct triad_cluster_sink sink = {.context = ports,
+		.view = ports_leave_view,
+		.message = ports_leave_payload};
 
 	if (!ports)
 		return NULL;
@@ -451,11 +336,11 @@ struct triad_ports *triad_ports_new(struct osm_opensm *osm, uint64_t port_guid,
 	ports->elector = elector;
 	ports->hold = hold;
 	ports->log = log;
-	pthread_mutex_init(&ports->inbox_lock, NULL);
+	pthread_mutex_init(&ports->inbox.lock, NULL);
 	pthread_mutex_init(&ports->lock, NULL);
 	pthread_mutex_init(&ports->status_lock, NULL);
 	triad_task_init(
-		&ports->task, &ports->inbox_lock, "triad-ports", task_step, ports);
+		&ports->task, &ports->inbox.lock, "triad-ports", task_step, ports);
 	if (!make_parts(ports) || triad_task_start(&ports->task)) {
 		destroy(ports);
 		return NULL;

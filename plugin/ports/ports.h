@@ -14,8 +14,9 @@
  * members has the same history as itself.
  *
  * Threads: triad-ports does all this.  It waits for answers of switches (at most 0.6 s
- * each) and for the majority (at most 1 s), and holds 'lock' meanwhile, so commands may
- * wait that long.  The cluster's transport leaves payloads in an inbox.
+ * each), for the majority (at most 1 s) and for its disk, and holds no lock meanwhile:
+ * commands that read don't wait for it.  Those that have something done leave a request
+ * in the inbox, where the cluster's transport leaves payloads.
  * triad_ports_mark() runs in OpenSM's thread (hold.h).
  *
  * Document: [election-patent, "enforces configuration"]. */
@@ -39,6 +40,8 @@
 struct osm_opensm;
 struct triad_elector;
 struct triad_ports;
+
+#define TRIAD_PORTS_CUT_SIZE 1024u
 
 struct triad_ports_status {
 	bool is_enabled, is_enforcing; /* mode = enforce */
@@ -139,6 +142,8 @@ enum triad_ports_answer {
 	TRIAD_PORTS_NOT_PERMITTED, /* 'status' has why */
 	TRIAD_PORTS_NOTHING,       /* there is nothing of that kind */
 	TRIAD_PORTS_NOT_WRITTEN,   /* the journal, or a majority */
+	TRIAD_PORTS_BUSY,          /* it did not come to it: nothing is done */
+	TRIAD_PORTS_UNDER_WAY,     /* begun, and not through in 10 s */
 };
 
 /* Voids the record of a failure, and enables the port again. */
@@ -147,7 +152,7 @@ enum triad_ports_answer triad_ports_release(
 /* Does the port's item though a guard stops it, or there are too many.  'cut' receives
  * the nodes that this cuts off, by name and number, or "". */
 enum triad_ports_answer triad_ports_approve(struct triad_ports *ports,
-	uint64_t node_guid, uint8_t number, char *cut, size_t size);
+	uint64_t node_guid, uint8_t number, char cut[TRIAD_PORTS_CUT_SIZE]);
 /* Approves all items of the present plan that no guard stops. */
 enum triad_ports_answer triad_ports_approve_all(
 	struct triad_ports *ports, uint32_t *n_approved);

@@ -55,8 +55,8 @@ static int get(struct action *action, const struct triad_smp_route *route,
 		i < N_TRIES && error == ETIMEDOUT && !ports_is_ending(action->ports);
 		i++) {
 		memset(data, 0, TRIAD_SMP_DATA_SIZE);
-		error = triad_smp_ask(
-			action->ports->smp, route, &request, data, &action->status);
+		error = ports_ask(
+			action->ports, route, &request, data, &action->status);
 	}
 	return error;
 }
@@ -122,8 +122,8 @@ static int send_set(struct action *action, unsigned wanted)
 			return i ? ETIMEDOUT : EPERM;
 		ports->n_sets++;
 		action->is_sent = true;
-		error = triad_smp_ask(ports->smp, &action->route, &request,
-			(uint8_t *)&info, &action->status);
+		error = ports_ask(ports, &action->route, &request, (uint8_t *)&info,
+			&action->status);
 	}
 	if (!error)
 		action->info = info;
@@ -289,8 +289,7 @@ static int do_action(struct triad_ports *ports, const struct triad_record *inten
 						 : strerror(error));
 		return error;
 	}
-	error = triad_smp_find_route(ports->osm, ports->fabric, intent->node_guid,
-		intent->port, &action.route);
+	error = ports_find_route(ports, intent->node_guid, intent->port, &action.route);
 	if (!error)
 		error = change(&action);
 	conclude(&action, error);
@@ -335,9 +334,8 @@ static uint64_t measure_traffic(
 	struct triad_smp_route route;
 	uint64_t begun_us, took_us;
 
-	if (triad_smp_find_route(
-		    ports->osm, ports->fabric, item->node_guid, 0, &route) ||
-		triad_smp_read_counters(ports->smp, route.lid, route.sl, item->number,
+	if (ports_find_route(ports, item->node_guid, 0, &route) ||
+		ports_read_counters(ports, route.lid, route.sl, item->number,
 			SMP_TIMEOUT_MS, &before))
 		return UINT64_MAX;
 	begun_us = triad_clock_boot_us();
@@ -346,8 +344,8 @@ static uint64_t measure_traffic(
 			return UINT64_MAX;
 		ports_pump(ports);
 	}
-	if (triad_smp_read_counters(ports->smp, route.lid, route.sl, item->number,
-		    SMP_TIMEOUT_MS, &after))
+	if (ports_read_counters(
+		    ports, route.lid, route.sl, item->number, SMP_TIMEOUT_MS, &after))
 		return UINT64_MAX;
 	took_us = triad_clock_boot_us() - begun_us;
 	if (after.octets == UINT64_MAX || before.octets == UINT64_MAX ||

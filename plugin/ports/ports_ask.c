@@ -126,9 +126,9 @@ void triad_ports_status(struct triad_ports *ports, struct triad_ports_status *st
 	status->may_act = status->is_ready && status->permission.is_given;
 	status->n_held = triad_hold_n_held(ports->hold);
 	status->hold_us = triad_hold_longest_us(ports->hold);
-	pthread_mutex_lock(&ports->inbox_lock);
-	status->n_inbox_dropped = ports->n_dropped;
-	pthread_mutex_unlock(&ports->inbox_lock);
+	pthread_mutex_lock(&ports->inbox.lock);
+	status->n_inbox_dropped = ports->inbox.n_dropped;
+	pthread_mutex_unlock(&ports->inbox.lock);
 }
 
 struct triad_fabric *triad_ports_fabric(struct triad_ports *ports)
@@ -356,19 +356,6 @@ static enum triad_ports_answer release(
 	return TRIAD_PORTS_OK;
 }
 
-enum triad_ports_answer triad_ports_release(
-	struct triad_ports *ports, uint64_t node_guid, uint8_t number)
-{
-	enum triad_ports_answer answer;
-
-	pthread_mutex_lock(&ports->lock);
-	answer = may_be_told(ports);
-	if (answer == TRIAD_PORTS_OK)
-		answer = release(ports, node_guid, number);
-	pthread_mutex_unlock(&ports->lock);
-	return answer;
-}
-
 static void override(struct triad_ports *ports, const struct triad_plan_item *item)
 {
 	/* The oldest one is forgotten. */
@@ -395,48 +382,74 @@ static void describe_cut(const struct triad_ports *ports,
 }
 
 /* What a guard stops is in no agenda; with the override it will be. */
-static enum triad_ports_answer approve(struct triad_ports *ports, uint64_t node_guid,
-	uint8_t number, char *cut, size_t size)
+static enum triad_ports_answer approve(
+	struct triad_ports *ports, struct ports_request *request)
 {
-	const struct triad_plan_item *item =
-		ports->plan ? triad_plan_find(ports->plan, node_guid, number) : NULL;
+	const struct triad_plan_item *item = ports->plan
+		? triad_plan_find(ports->plan, request->node_guid, request->number)
+		: NULL;
 
 	if (!item || item->kind == TRIAD_PLAN_NOTE)
 		return TRIAD_PORTS_NOTHING;
-	describe_cut(ports, item, cut, size);
+	describe_cut(ports, item, request->cut, sizeof(request->cut));
 	if (item->guard && !item->is_overridden) {
 		override(ports, item);
 		ports_plan(ports, triad_clock_boot_us());
 	}
-	return triad_agenda_approve(ports->agenda, node_guid, number)
+	return triad_agenda_approve(ports->agenda, request->node_guid, request->number)
 		? TRIAD_PORTS_OK
 		: TRIAD_PORTS_NOTHING;
 }
 
-enum triad_ports_answer triad_ports_approve(struct triad_ports *ports,
-	uint64_t node_guid, uint8_t number, char *cut, size_t size)
+void ports_answer_request(struct triad_ports *ports)
 {
-	enum triad_ports_answer answer;
+	struct ports_request request;
 
-	*cut = '\0';
-	pthread_mutex_lock(&ports->lock);
-	answer = may_be_told(ports);
-	if (answer == TRIAD_PORTS_OK)
-		answer = approve(ports, node_guid, number, cut, size);
-	pthread_mutex_unlock(&ports->lock);
-	return answer;
+	if (!ports_next_request(ports, &request))
+		return;
+	request.answer = may_be_told(ports);
+	if (request.answer == TRIAD_PORTS_OK)
+		switch (request.kind) {
+		case PORTS_RELEASE:
+			request.answer =
+				release(ports, request.node_guid, request.number);
+			break;
+		case PORTS_APPROVE:
+			request.answer = approve(ports, &request);
+			break;
+		case PORTS_APPROVE_ALL:
+			request.n_approved = triad_agenda_approve_all(ports->agenda);
+		}
+	ports_end_request(ports, &request);
+}
+
+enum triad_ports_answer triad_ports_release(
+	struct triad_ports *ports, uint64_t node_guid, uint8_t number)
+{
+	struct ports_request request = {
+		.kind = PORTS_RELEASE, .node_guid = node_guid, .number = number};
+
+	ports_request(ports, &request);
+	return request.answer;
+}
+
+enum triad_ports_answer triad_ports_approve(struct triad_ports *ports,
+	uint64_t node_guid, uint8_t number, char cut[TRIAD_PORTS_CUT_SIZE])
+{
+	struct ports_request request = {
+		.kind = PORTS_APPROVE, .node_guid = node_guid, .number = number};
+
+	ports_request(ports, &request);
+	memcpy(cut, request.cut, sizeof(request.cut));
+	return request.answer;
 }
 
 enum triad_ports_answer triad_ports_approve_all(
 	struct triad_ports *ports, uint32_t *n_approved)
 {
-	enum triad_ports_answer answer;
+	struct ports_request request = {.kind = PORTS_APPROVE_ALL};
 
-	*n_approved = 0;
-	pthread_mutex_lock(&ports->lock);
-	answer = may_be_told(ports);
-	if (answer == TRIAD_PORTS_OK)
-		*n_approved = triad_agenda_approve_all(ports->agenda);
-	pthread_mutex_unlock(&ports->lock);
-	return answer;
+	ports_request(ports, &request);
+	*n_approved = request.n_approved;
+	return request.answer;
 }

@@ -25,6 +25,7 @@ void ports_open_journal(struct triad_ports *ports)
 	triad_journal_close(ports->journal);
 	ports->journal = NULL;
 	snprintf(ports->journal_path, sizeof(ports->journal_path), "%s", path);
+	/* What it reads goes into the history: commands must not look there now. */
 	if (triad_journal_open(
 		    path, ports->history, &ports->journal, reason, sizeof(reason))) {
 		if (strcmp(reason, ports->trouble) != 0)
@@ -83,7 +84,9 @@ int ports_journal(struct triad_ports *ports, const struct triad_record *record)
 		ports_open_journal(ports);
 	if (!ports->journal)
 		return EIO;
+	ports_begin_wait(ports);
 	error = triad_journal_append(ports->journal, record);
+	ports_end_wait(ports);
 	note_journal(ports, error);
 	return error;
 }

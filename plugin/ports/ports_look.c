@@ -162,29 +162,43 @@ struct triad_plan_input ports_plan_input(const struct triad_ports *ports)
 	};
 }
 
-static void add_sm(struct triad_ports *ports, uint64_t guid)
+struct sms {
+	uint32_t n;
+	uint64_t guids[PORTS_MAX_SMS];
+};
+
+static void add_sm(struct sms *sms, uint64_t guid, uint64_t own)
 {
-	if (guid && guid != ports->id && ports->n_sms < PORTS_MAX_SMS)
-		ports->sms[ports->n_sms++] = guid;
+	if (guid && guid != own && sms->n < PORTS_MAX_SMS)
+		sms->guids[sms->n++] = guid;
 }
 
-static void find_sms(struct triad_ports *ports)
+static void find_sms_of_opensm(struct osm_opensm *osm, struct sms *sms, uint64_t own)
 {
-	struct osm_opensm *osm = ports->osm;
 	cl_map_item_t *item;
 
-	ports->n_sms = 0;
 	cl_plock_acquire(&osm->lock);
 	for (item = cl_qmap_head(&osm->subn.sm_guid_tbl);
 		item != cl_qmap_end(&osm->subn.sm_guid_tbl); item = cl_qmap_next(item))
-		add_sm(ports, cl_ntoh64(((osm_remote_sm_t *)item)->smi.guid));
+		add_sm(sms, cl_ntoh64(((osm_remote_sm_t *)item)->smi.guid), own);
 	cl_plock_release(&osm->lock);
+}
+
+void ports_find_sms(struct triad_ports *ports)
+{
+	struct sms sms = {0};
+
+	ports_begin_wait(ports);
+	find_sms_of_opensm(ports->osm, &sms, ports->id);
+	ports_end_wait(ports);
 	/* Without a cluster nobody would keep the other one from acting, too. */
 	ports->is_not_alone =
-		ports->n_sms && ports->conf.election.cluster == TRIAD_CLUSTER_NONE;
+		sms.n && ports->conf.election.cluster == TRIAD_CLUSTER_NONE;
 	/* Members of the cluster run an SM, too, though it may not answer just now. */
 	for (uint32_t i = 0; i < ports->view.n_members; i++)
-		add_sm(ports, ports->view.members[i]);
+		add_sm(&sms, ports->view.members[i], ports->id);
+	ports->n_sms = sms.n;
+	memcpy(ports->sms, sms.guids, sizeof(ports->sms));
 }
 
 static void forget_plan(struct triad_ports *ports)
@@ -260,7 +274,6 @@ void ports_plan(struct triad_ports *ports, uint64_t now_us)
 		place(ports);
 	if (!ports->placed)
 		return;
-	find_sms(ports);
 	input = ports_plan_input(ports);
 	if (triad_plan_build(&input, &plan))
 		return;

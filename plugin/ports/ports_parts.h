@@ -1,12 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Internals of the port manager, for its own files alone:
  *
- *     ports.c          its life, thread and input
+ *     ports.c          its life, thread and steps
+ *     ports_inbox.c    what other threads leave for it
  *     ports_look.c     fabric and configuration: the plan, which ports may be held
  *     ports_commit.c   records: journal, members, majority
  *     ports_act.c      items that are due: Sets
  *     ports_test.c     tests of ports
- *     ports_ask.c      commands */
+ *     ports_mads.c     MADs, without the lock
+ *     ports_ask.c      commands
+ *
+ * Locks: 'lock' is held in a step, and by commands that read.  Only triad-ports changes
+ * what it guards, and releases it around whatever waits: for a switch, for members, for
+ * OpenSM's lock, for a disk (ports_begin_wait()).  So commands read between the parts of
+ * a step, and what they find must be consistent wherever a step waits: the plan and the
+ * placed rows go with the configuration and the fabric that they were made from.  The
+ * order is 'lock', then the inbox's or 'status_lock'. */
 #ifndef TRIAD_PLUGIN_PORTS_PARTS_H
 #define TRIAD_PLUGIN_PORTS_PARTS_H
 
@@ -33,6 +42,36 @@ struct ports_item {
 	uint8_t payload[TRIAD_CLUSTER_PAYLOAD_SIZE];
 };
 
+/* What a command wants done, and what came of it. */
+struct ports_request {
+	enum ports_request_state {
+		PORTS_NO_REQUEST,
+		PORTS_ASKED,
+		PORTS_BEGUN,
+		PORTS_ABANDONED, /* begun, and nobody waits for it any more */
+		PORTS_ANSWERED,
+	} state;
+	enum { PORTS_RELEASE, PORTS_APPROVE, PORTS_APPROVE_ALL } kind;
+	uint64_t node_guid;
+	uint8_t number;
+	enum triad_ports_answer answer;
+	uint32_t n_approved;
+	char cut[TRIAD_PORTS_CUT_SIZE]; /* what the approved action cuts off */
+};
+
+struct ports_inbox {
+	pthread_mutex_t lock;
+	bool is_configured, has_begun; /* the first configuration is in force */
+	bool has_view, has_fabric, has_conf;
+	struct triad_cluster_view view;
+	struct triad_fabric *fabric; /* NULL, with 'has_fabric': none any more */
+	struct triad_conf conf;
+	struct triad_ring ring; /* of 'items' */
+	struct ports_item items[PORTS_MAX_INBOX];
+	uint64_t n_dropped;
+	struct ports_request request; /* one at a time */
+};
+
 /* A port under test. */
 struct ports_test {
 	uint64_t node_guid;
@@ -49,22 +88,13 @@ struct triad_ports {
 	struct triad_log *log;
 	atomic_bool may_hold; /* enabled, and enforcing */
 
-	/* Input from other threads. */
-	pthread_mutex_t inbox_lock;
-	struct triad_task task;
-	bool is_configured, has_begun; /* the first configuration is in force */
-	bool has_view, has_fabric, has_conf;
-	struct triad_cluster_view new_view;
-	struct triad_fabric *new_fabric; /* NULL, with 'has_fabric': none any more */
-	struct triad_conf new_conf;
-	struct triad_ring ring; /* of the inbox */
-	struct ports_item inbox[PORTS_MAX_INBOX];
-	uint64_t n_dropped;
+	struct ports_inbox inbox;
+	struct triad_task task; /* with the inbox's lock */
 
 	pthread_mutex_t status_lock;      /* of the one that follows */
 	struct triad_ports_status status; /* as of the last step */
 
-	pthread_mutex_t lock; /* of what follows */
+	pthread_mutex_t lock; /* of what follows; see above */
 	struct triad_conf conf;
 	struct triad_source source;
 	struct triad_cluster_view view;
@@ -105,12 +135,34 @@ struct triad_ports {
 /* --- ports.c --- */
 /* Passes input to the replica, journals new records, sends the replica's messages. */
 void ports_pump(struct triad_ports *ports);
+/* Around what waits: the lock is released meanwhile. */
+void ports_begin_wait(struct triad_ports *ports);
+void ports_end_wait(struct triad_ports *ports);
+
+/* --- ports_inbox.c --- */
+void ports_leave_view(void *context, const struct triad_cluster_view *view);
+void ports_leave_payload(
+	void *context, uint64_t sender, const void *payload, size_t size);
+/* Each takes what was left; false: nothing was. */
+bool ports_next_view(struct triad_ports *ports);
+bool ports_next_conf(struct triad_ports *ports);
+bool ports_next_fabric(struct triad_ports *ports, struct triad_fabric **fabric);
+bool ports_next_item(struct triad_ports *ports, struct ports_item *item);
+bool ports_next_request(struct triad_ports *ports, struct ports_request *request);
+/* Answers the request, if it is still awaited. */
+void ports_end_request(struct triad_ports *ports, const struct ports_request *request);
+/* For a command's thread: has the request done, and waits 10 s at most. */
+void ports_request(struct triad_ports *ports, struct ports_request *request);
+/* With the inbox's lock, after a step. */
+void ports_end_first_step(struct triad_ports *ports);
 /* In mid-step: waits until members send something, or 'until_us'; false when the thread
  * is to end. */
 bool ports_wait_for_members(struct triad_ports *ports, uint64_t until_us);
 bool ports_is_ending(struct triad_ports *ports);
 
 /* --- ports_look.c --- */
+/* The other SMs, of OpenSM and of the cluster. */
+void ports_find_sms(struct triad_ports *ports);
 void ports_take_fabric(struct triad_ports *ports, struct triad_fabric *fabric);
 /* Another configuration is in force. */
 void ports_take_expected(struct triad_ports *ports);
@@ -134,7 +186,20 @@ bool ports_is_agreed(const struct triad_ports *ports, uint64_t since_us);
 /* Whether this SM may act now, in the term that is being worked off. */
 bool ports_may_act(struct triad_ports *ports);
 
+/* --- ports_mads.c --- */
+/* As triad_smp_find_route() and the others, without the lock. */
+int ports_find_route(struct triad_ports *ports, uint64_t node_guid, uint8_t number,
+	struct triad_smp_route *route);
+int ports_ask(struct triad_ports *ports, const struct triad_smp_route *route,
+	const struct triad_smp_request *request, uint8_t *data, uint16_t *status);
+int ports_read_counters(struct triad_ports *ports, uint16_t lid, uint8_t sl,
+	uint8_t number, unsigned timeout_ms, struct triad_smp_counts *counts);
+int ports_ping(
+	struct triad_ports *ports, uint16_t lid, uint8_t sl, unsigned timeout_ms);
+
 /* --- ports_ask.c --- */
+/* Before a step: does what a command asked for. */
+void ports_answer_request(struct triad_ports *ports);
 /* At the end of a step: what commands see until the next one. */
 void ports_publish_status(struct triad_ports *ports);
 

@@ -206,13 +206,12 @@ static void send_smp(struct triad_ports *ports, struct ports_test *test)
 	char name[TRIAD_NODE_NAME_SIZE];
 	struct triad_smp_route route;
 	uint16_t status;
-	int error = triad_smp_find_route(
-		ports->osm, ports->fabric, test->node_guid, test->number, &route);
+	int error = ports_find_route(ports, test->node_guid, test->number, &route);
 
 	if (!error)
 		error = triad_smp_add_hop(&route, test->number);
 	if (!error)
-		error = triad_smp_ask(ports->smp, &route, &request, data, &status);
+		error = ports_ask(ports, &route, &request, data, &status);
 	triad_fabric_clean_name(name, (const char *)data);
 	triad_port_test_smp(&test->test, error ? NULL : name, triad_clock_boot_us());
 }
@@ -223,8 +222,8 @@ static uint64_t read_errors(
 	struct triad_smp_counts counts;
 
 	for (unsigned i = 0; i < 3; i++)
-		if (!triad_smp_read_counters(
-			    ports->smp, lid, sl, number, SMP_TIMEOUT_MS, &counts))
+		if (!ports_read_counters(
+			    ports, lid, sl, number, SMP_TIMEOUT_MS, &counts))
 			return counts.n_errors;
 	return UINT64_MAX;
 }
@@ -234,8 +233,7 @@ static void read_near(struct triad_ports *ports, struct ports_test *test)
 	struct triad_smp_route route;
 	uint64_t n_errors = UINT64_MAX;
 
-	if (!triad_smp_find_route(
-		    ports->osm, ports->fabric, test->node_guid, 0, &route))
+	if (!ports_find_route(ports, test->node_guid, 0, &route))
 		n_errors = read_errors(ports, route.lid, route.sl, test->number);
 	triad_port_test_near(&test->test, n_errors, triad_clock_boot_us());
 }
@@ -264,8 +262,7 @@ static void read_far(struct triad_ports *ports, struct ports_test *test)
 static void ping(struct triad_ports *ports, struct ports_test *test)
 {
 	const struct triad_fabric_port *far = far_end(ports, test);
-	bool is_answered =
-		far && !triad_smp_ping(ports->smp, far->lid, far->sl, SMP_TIMEOUT_MS);
+	bool is_answered = far && !ports_ping(ports, far->lid, far->sl, SMP_TIMEOUT_MS);
 
 	triad_port_test_pong(&test->test, is_answered, triad_clock_boot_us());
 }

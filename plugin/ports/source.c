@@ -14,9 +14,11 @@
 
 #define LOOK_US TRIAD_US_PER_S
 
-void triad_source_init(struct triad_source *source, struct triad_log *log)
+void triad_source_init(
+	struct triad_source *source, pthread_mutex_t *lock, struct triad_log *log)
 {
 	memset(source, 0, sizeof(*source));
+	source->lock = lock;
 	source->log = log;
 }
 
@@ -24,7 +26,7 @@ void triad_source_clear(struct triad_source *source)
 {
 	triad_expected_free(source->expected);
 	free(source->octets);
-	triad_source_init(source, source->log);
+	triad_source_init(source, source->lock, source->log);
 }
 
 /* --- files --- */
@@ -99,7 +101,7 @@ static int read_file(const char *path, struct stat *status, char **octets, size_
 	return error;
 }
 
-static void keep_copy(struct triad_source *source)
+static void keep_copy(struct triad_source *source, const char *octets, size_t size)
 {
 	char why[TRIAD_FILE_REASON_SIZE] = "";
 	int error = 0;
@@ -107,9 +109,7 @@ static void keep_copy(struct triad_source *source)
 	if (*source->copy)
 		error = triad_file_check_folder(source->copy, why) == EPERM
 			? EPERM
-			: triad_file_replace(
-				  source->copy, source->octets, source->size, 0600);
-
+			: triad_file_replace(source->copy, octets, size, 0600);
 	if (error && !source->has_copy_trouble)
 		triad_log_write(source->log, TRIAD_LOG_ERROR,
 			"ports: %s: the expected configuration can't be kept there: "
@@ -158,24 +158,38 @@ static void report_mistakes(const struct triad_source *source)
 					 : "there is none in force");
 }
 
-/* 'octets' are taken over. */
-static bool attempt(
-	struct triad_source *source, const char *name, char *octets, size_t size)
+/* Without the lock.  NULL: it is not to be in force. */
+static struct triad_expected *parse(
+	struct triad_source *source, const char *name, const char *octets, size_t size)
 {
 	struct triad_expected *expected = NULL;
-	bool is_taken = false;
 	int error;
 
 	triad_diags_init(&source->mistakes, name);
 	error = triad_expected_parse(octets, size, &source->mistakes, &expected);
 	if (error && !source->mistakes.n)
 		triad_diags_add(&source->mistakes, 0, 0, "%s", strerror(error));
-	if (!error)
-		is_taken = is_newer(source, expected);
-	if (!is_taken) {
-		triad_expected_free(expected);
+	if (!error && is_newer(source, expected))
+		return expected;
+	triad_expected_free(expected);
+	report_mistakes(source);
+	return NULL;
+}
+
+/* 'octets' are taken over.  The copy is written first: from the moment that the
+ * configuration is in force the lock must be held until the owner has seen to it. */
+static bool attempt(struct triad_source *source, const char *name, char *octets,
+	size_t size, bool is_copy)
+{
+	struct triad_expected *expected;
+
+	pthread_mutex_unlock(source->lock);
+	expected = parse(source, name, octets, size);
+	if (expected && !is_copy)
+		keep_copy(source, octets, size);
+	pthread_mutex_lock(source->lock);
+	if (!expected) {
 		free(octets);
-		report_mistakes(source);
 		return false;
 	}
 	triad_expected_free(source->expected);
@@ -191,10 +205,7 @@ static bool attempt(
 
 bool triad_source_take(struct triad_source *source, char *octets, size_t size)
 {
-	if (!attempt(source, "from another SM", octets, size))
-		return false;
-	keep_copy(source);
-	return true;
+	return attempt(source, "from another SM", octets, size, false);
 }
 
 /* Says it once, though it is tried again. */
@@ -225,8 +236,11 @@ static bool read_operators(struct triad_source *source)
 	struct stat status = {0};
 	char *octets;
 	size_t size;
-	int error = read_file(source->path, &status, &octets, &size, why);
+	int error;
 
+	pthread_mutex_unlock(source->lock);
+	error = read_file(source->path, &status, &octets, &size, why);
+	pthread_mutex_lock(source->lock);
 	source->has_seen = error != EAGAIN;
 	source->seen = status;
 	if (error == EAGAIN)
@@ -236,10 +250,7 @@ static bool read_operators(struct triad_source *source)
 		log_unreadable(source, error, why);
 		return false;
 	}
-	if (!attempt(source, source->path, octets, size))
-		return false;
-	keep_copy(source);
-	return true;
+	return attempt(source, source->path, octets, size, false);
 }
 
 bool triad_source_look(struct triad_source *source, uint64_t now_us)
@@ -249,8 +260,10 @@ bool triad_source_look(struct triad_source *source, uint64_t now_us)
 	if (!*source->path || now_us < source->next_look_us)
 		return false;
 	source->next_look_us = now_us + LOOK_US;
+	pthread_mutex_unlock(source->lock);
 	if (stat(source->path, &now))
 		memset(&now, 0, sizeof(now));
+	pthread_mutex_lock(source->lock);
 	if (source->has_seen && is_same(&now, &source->seen))
 		return false;
 	if (!is_same(&now, &source->changed)) {
@@ -266,32 +279,34 @@ static bool read_copy(struct triad_source *source)
 	struct stat status;
 	char *octets;
 	size_t size;
-	int error = *source->copy
-		? read_file(source->copy, &status, &octets, &size, why)
-		: ENOENT;
+	int error = ENOENT;
 
+	pthread_mutex_unlock(source->lock);
+	if (*source->copy)
+		error = read_file(source->copy, &status, &octets, &size, why);
+	pthread_mutex_lock(source->lock);
 	if (error == EPERM)
 		triad_log_write(source->log, TRIAD_LOG_ERROR,
 			"ports: %s: not taken: %s", source->copy, why);
 	if (error)
 		return false;
-	return attempt(source, source->copy, octets, size);
+	return attempt(source, source->copy, octets, size, true);
 }
 
-bool triad_source_configure(
-	struct triad_source *source, const char *path, const char *copy)
+bool triad_source_set_copy(struct triad_source *source, const char *copy)
 {
-	bool is_other = false;
+	if (strcmp(copy, source->copy) == 0)
+		return false;
+	snprintf(source->copy, sizeof(source->copy), "%s", copy);
+	return read_copy(source);
+}
 
-	if (strcmp(copy, source->copy) != 0) {
-		snprintf(source->copy, sizeof(source->copy), "%s", copy);
-		is_other = read_copy(source);
-	}
+bool triad_source_set_file(struct triad_source *source, const char *path)
+{
 	snprintf(source->path, sizeof(source->path), "%s", path);
 	triad_diags_init(&source->mistakes, path);
-	if (!*path) {
-		source->has_seen = false;
-		return is_other;
-	}
-	return read_operators(source) || is_other;
+	if (*path)
+		return read_operators(source);
+	source->has_seen = false;
+	return false;
 }

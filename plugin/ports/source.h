@@ -10,11 +10,13 @@
  * The operator's file is looked at once a second, and read when it changed and has been
  * left alone since the look before; one that changes while it is read is read again.
  *
- * Thread-safety: one thread.  Memory: files are capped
- * (portmgr/expected/expected.h). */
+ * Thread-safety: one thread calls, with the owner's lock, which is released while a file
+ * is read or written; others read 'expected' with that lock.
+ * Memory: files are capped (portmgr/expected/expected.h). */
 #ifndef TRIAD_PLUGIN_PORTS_SOURCE_H
 #define TRIAD_PLUGIN_PORTS_SOURCE_H
 
+#include <pthread.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 
@@ -24,6 +26,7 @@
 #define TRIAD_SOURCE_PATH_SIZE 1024
 
 struct triad_source {
+	pthread_mutex_t *lock; /* the owner's */
 	struct triad_log *log;
 	char path[TRIAD_SOURCE_PATH_SIZE]; /* the operator's file; "": none */
 	char copy[TRIAD_SOURCE_PATH_SIZE]; /* "": none is kept */
@@ -38,18 +41,23 @@ struct triad_source {
 	bool has_copy_trouble;
 };
 
-void triad_source_init(struct triad_source *source, struct triad_log *log);
+void triad_source_init(
+	struct triad_source *source, pthread_mutex_t *lock, struct triad_log *log);
 void triad_source_clear(struct triad_source *source);
 
-/* Where the file and the copy are; reads the copy when it is another place, and the
- * file.  Returns true when another configuration is in force than before. */
-bool triad_source_configure(
-	struct triad_source *source, const char *path, const char *copy);
+/* The following return true when another configuration is in force than before; the
+ * lock was not released since. */
 
-/* Looks at the file when it is time to; as above. */
+/* Where the copy is; reads it when that is another place. */
+bool triad_source_set_copy(struct triad_source *source, const char *copy);
+
+/* Where the operator's file is; reads it. */
+bool triad_source_set_file(struct triad_source *source, const char *path);
+
+/* Looks at the file when it is time to. */
 bool triad_source_look(struct triad_source *source, uint64_t now_us);
 
-/* What another member has sent; 'octets' are taken over.  As above. */
+/* What another member has sent; 'octets' are taken over. */
 bool triad_source_take(struct triad_source *source, char *octets, size_t size);
 
 #endif

@@ -111,6 +111,7 @@ lab_programs = \
 	tests/integration/smp_ask \
 	tests/lab/http_server \
 	tests/lab/libclockstep.la \
+	tests/lab/libhungdisk.la \
 	tests/lab/liblocker.la \
 	tests/lab/librecord.la \
 	tests/lab/probe

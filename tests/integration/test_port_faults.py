@@ -12,6 +12,7 @@ import time
 import pytest
 
 from checks import failed, wait_until
+from labs import BUILDDIR
 from portlib import DISABLED, POLLING, managed, switch_guid
 from triadlab import hosts, state
 
@@ -176,6 +177,34 @@ def test_full_disk_no_port_touched_until_there_is_room():
         filler.unlink()
         ports.wait_for("leaf-03", 3, "disabled", timeout_s=90)
         assert ports.status()["trouble"] is None, "the trouble, with room"
+        ports.check(expected_sets=1)
+
+
+@pytest.mark.plain
+def test_hung_disk_commands_answered_meanwhile(tmp_path, monkeypatch):
+    """The port manager waits for its journal; nobody waits for the port manager."""
+    flag = tmp_path / "hung"
+    monkeypatch.setenv("TRIAD_HUNG_DISK", str(flag))
+    library = BUILDDIR / "tests/lab/.libs/libhungdisk.so"
+    with managed(port=AT_ONCE, preload=[library]) as ports:
+        flag.touch()
+        try:
+            ports.expected.change(LEAF3, 3, state="disabled")
+            ports.expected.write(ports.file_of(0))
+            # 'release' is answered after 10 s by a manager that doesn't come to it.
+            wait_until(lambda: "waits for its" in
+                       ports.lab.triad("port", "release", "leaf-03", "1").stderr, 40,
+                       "the port manager to hang")
+            for words in (("status",), ("port", "list"), ("port", "plan"),
+                          ("port", "history"), ("port", "snapshot")):
+                process = ports.lab.run("triadctl", "--timeout", "5", *words)
+                assert process.returncode in (0, 3), (words, process.stderr)
+            assert ports.row("leaf-03", 3)["found"] == "active", "the port"
+            assert ports.sets() == [], "what was sent"
+        finally:
+            flag.unlink()
+        ports.wait_for("leaf-03", 3, "disabled")
+        failed(ports.lab.triad("port", "release", "leaf-03", "1"), 1)
         ports.check(expected_sets=1)
 
 

@@ -71,6 +71,13 @@ check_PROGRAMS += tests/lab/http_server
 tests_lab_http_server_SOURCES = tests/lab/http_server.c
 tests_lab_http_server_LDADD = $(LDADD)
 
+# A disk that hangs, for programs that it is preloaded into.
+check_LTLIBRARIES += tests/lab/libhungdisk.la
+tests_lab_libhungdisk_la_SOURCES = tests/lab/hung_disk.c
+tests_lab_libhungdisk_la_CFLAGS = $(AM_CFLAGS) -fno-sanitize=all
+tests_lab_libhungdisk_la_LDFLAGS = -Wc,-fno-sanitize=all -module -avoid-version -shared \
+	-rpath /nowhere
+
 # A wall clock that is set, for programs that it is preloaded into.
 check_LTLIBRARIES += tests/lab/libclockstep.la
 tests_lab_libclockstep_la_SOURCES = tests/lab/clock_step.c

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "plugin/opensm.h"
+
+#include <string.h>
+
+#include "plugin/ports/ports_parts.h"
+#include "triad/thread.h"
+
+#define FIRST_STEP_US (5 * TRIAD_US_PER_S)
+/* How long a command waits: a step may wait for several switches and a majority. */
+#define REQUEST_US (10 * TRIAD_US_PER_S)
+
+/* --- what members send --- */
+
+void ports_leave_view(void *context, const struct triad_cluster_view *view)
+{
+	struct triad_ports *ports = context;
+	struct ports_inbox *inbox = &ports->inbox;
+
+	pthread_mutex_lock(&inbox->lock);
+	inbox->view = *view;
+	inbox->has_view = true;
+	triad_task_wake(&ports->task);
+	pthread_mutex_unlock(&inbox->lock);
+}
+
+bool ports_next_view(struct triad_ports *ports)
+{
+	struct ports_inbox *inbox = &ports->inbox;
+	bool has_one;
+
+	pthread_mutex_lock(&inbox->lock);
+	has_one = inbox->has_view;
+	inbox->has_view = false;
+	if (has_one)
+		ports->view = inbox->view;
+	pthread_mutex_unlock(&inbox->lock);
+	return has_one;
+}
+
+void ports_leave_payload(
+	void *context, uint64_t sender, const void *payload, size_t size)
+{
+	struct triad_ports *ports = context;
+	struct ports_inbox *inbox = &ports->inbox;
+	struct ports_item *item;
+
+	if (size > TRIAD_CLUSTER_PAYLOAD_SIZE)
+		return;
+	pthread_mutex_lock(&inbox->lock);
+	if (inbox->ring.n < PORTS_MAX_INBOX) {
+		item = &inbox->items[triad_ring_put(&inbox->ring, PORTS_MAX_INBOX)];
+		item->sender = sender;
+		item->size = size;
+		memcpy(item->payload, payload, size);
+		triad_task_wake(&ports->task);
+	} else {
+		inbox->n_dropped++;
+	}
+	pthread_mutex_unlock(&inbox->lock);
+}
+
+bool ports_next_item(struct triad_ports *ports, struct ports_item *item)
+{
+	struct ports_inbox *inbox = &ports->inbox;
+	bool has_one;
+
+	pthread_mutex_lock(&inbox->lock);
+	has_one = inbox->ring.n;
+	if (has_one)
+		*item = inbox->items[triad_ring_take(&inbox->ring, PORTS_MAX_INBOX)];
+	pthread_mutex_unlock(&inbox->lock);
+	return has_one;
+}
+
+bool ports_wait_for_members(struct triad_ports *ports, uint64_t until_us)
+{
+	struct ports_inbox *inbox = &ports->inbox;
+	bool goes_on;
+
+	ports_begin_wait(ports);
+	pthread_mutex_lock(&inbox->lock);
+	while (!ports->task.must_end && !inbox->ring.n && !inbox->has_view)
+		if (triad_condition_wait(&ports->task.changed, &inbox->lock,
+			    triad_clock_from_boot_us(until_us)))
+			break;
+	goes_on = !ports->task.must_end;
+	pthread_mutex_unlock(&inbox->lock);
+	ports_end_wait(ports);
+	return goes_on;
+}
+
+bool ports_is_ending(struct triad_ports *ports)
+{
+	bool is_ending;
+
+	pthread_mutex_lock(&ports->inbox.lock);
+	is_ending = ports->task.must_end;
+	pthread_mutex_unlock(&ports->inbox.lock);
+	return is_ending || osm_exit_flag;
+}
+
+/* --- fabric and configuration --- */
+
+void triad_ports_set_fabric(struct triad_ports *ports, struct triad_fabric *fabric)
+{
+	struct ports_inbox *inbox = &ports->inbox;
+	struct triad_fabric *old;
+
+	pthread_mutex_lock(&inbox->lock);
+	old = inbox->has_fabric ? inbox->fabric : NULL;
+	inbox->fabric = fabric ? triad_fabric_ref(fabric) : NULL;
+	inbox->has_fabric = true;
+	triad_task_wake(&ports->task);
+	pthread_mutex_unlock(&inbox->lock);
+	triad_fabric_unref(old);
+}
+
+bool ports_next_fabric(struct triad_ports *ports, struct triad_fabric **fabric)
+{
+	struct ports_inbox *inbox = &ports->inbox;
+	bool has_one;
+
+	pthread_mutex_lock(&inbox->lock);
+	has_one = inbox->has_fabric;
+	*fabric = inbox->fabric;
+	inbox->has_fabric = false;
+	inbox->fabric = NULL;
+	pthread_mutex_unlock(&inbox->lock);
+	return has_one;
+}
+
+/* OpenSM's first sweep comes right after its start: it must find what is remembered, so
+ * that nothing comes up that was held.  With the inbox's lock. */
+static void await_first_step(struct triad_ports *ports)
+{
+	uint64_t until_us = triad_clock_now_us() + FIRST_STEP_US;
+
+	while (!ports->inbox.has_begun)
+		if (triad_condition_wait(
+			    &ports->task.changed, &ports->inbox.lock, until_us))
+			break;
+}
+
+void triad_ports_configure(struct triad_ports *ports, const struct triad_conf *conf)
+{
+	struct ports_inbox *inbox = &ports->inbox;
+
+	pthread_mutex_lock(&inbox->lock);
+	inbox->conf = *conf;
+	inbox->has_conf = true;
+	inbox->is_configured = true;
+	triad_task_wake(&ports->task);
+	if (!inbox->has_begun)
+		await_first_step(ports);
+	pthread_mutex_unlock(&inbox->lock);
+}
+
+bool ports_next_conf(struct triad_ports *ports)
+{
+	struct ports_inbox *inbox = &ports->inbox;
+	bool has_one;
+
+	pthread_mutex_lock(&inbox->lock);
+	has_one = inbox->has_conf;
+	inbox->has_conf = false;
+	if (has_one)
+		ports->conf = inbox->conf;
+	pthread_mutex_unlock(&inbox->lock);
+	return has_one;
+}
+
+void ports_end_first_step(struct triad_ports *ports)
+{
+	struct ports_inbox *inbox = &ports->inbox;
+
+	if (inbox->has_begun || inbox->has_conf || !inbox->is_configured)
+		return;
+	inbox->has_begun = true;
+	pthread_cond_broadcast(&ports->task.changed);
+}
+
+/* --- requests of commands --- */
+
+static bool await_state(
+	struct triad_ports *ports, enum ports_request_state state, uint64_t until_us)
+{
+	while (ports->inbox.request.state != state && !ports->task.must_end)
+		if (triad_condition_wait(
+			    &ports->task.changed, &ports->inbox.lock, until_us))
+			break;
+	return ports->inbox.request.state == state;
+}
+
+void ports_request(struct triad_ports *ports, struct ports_request *request)
+{
+	struct ports_request *slot = &ports->inbox.request;
+	uint64_t until_us = triad_clock_now_us() + REQUEST_US;
+
+	request->answer = TRIAD_PORTS_BUSY;
+	pthread_mutex_lock(&ports->inbox.lock);
+	if (await_state(ports, PORTS_NO_REQUEST, until_us)) {
+		*slot = *request;
+		slot->state = PORTS_ASKED;
+		triad_task_wake(&ports->task);
+		if (await_state(ports, PORTS_ANSWERED, until_us))
+			*request = *slot;
+		else if (slot->state == PORTS_BEGUN)
+			request->answer = TRIAD_PORTS_UNDER_WAY;
+		slot->state =
+			slot->state == PORTS_BEGUN ? PORTS_ABANDONED : PORTS_NO_REQUEST;
+		pthread_cond_broadcast(&ports->task.changed);
+	}
+	pthread_mutex_unlock(&ports->inbox.lock);
+}
+
+bool ports_next_request(struct triad_ports *ports, struct ports_request *request)
+{
+	struct ports_request *slot = &ports->inbox.request;
+	bool has_one;
+
+	pthread_mutex_lock(&ports->inbox.lock);
+	has_one = slot->state == PORTS_ASKED;
+	if (has_one) {
+		slot->state = PORTS_BEGUN;
+		*request = *slot;
+	}
+	pthread_mutex_unlock(&ports->inbox.lock);
+	return has_one;
+}
+
+void ports_end_request(struct triad_ports *ports, const struct ports_request *request)
+{
+	struct ports_request *slot = &ports->inbox.request;
+	bool is_awaited;
+
+	pthread_mutex_lock(&ports->inbox.lock);
+	is_awaited = slot->state == PORTS_BEGUN;
+	*slot = *request;
+	slot->state = is_awaited ? PORTS_ANSWERED : PORTS_NO_REQUEST;
+	pthread_cond_broadcast(&ports->task.changed);
+	pthread_mutex_unlock(&ports->inbox.lock);
+}
