@@ -242,7 +242,7 @@ static uint64_t task_step(void *context)
 		resign(elector);
 	}
 	next_us = run_step(elector);
-	pthread_mutex_unlock(&elector->lock);
+	elector_publish_and_unlock(elector);
 	pthread_mutex_lock(&elector->inbox_lock);
 	return triad_clock_from_boot_us(next_us);
 }
@@ -281,6 +281,8 @@ struct triad_elector *triad_elector_new(
 	pthread_mutex_init(&elector->listener_lock, NULL);
 	triad_task_init(&elector->task, &elector->inbox_lock, "triad-election",
 		task_step, elector);
+	elector->status = (struct triad_elector_status){
+		.cluster = "none", .id = port_guid, .check_age_us = UINT64_MAX};
 	elector->late_limit.burst = 1;
 	elector->late_limit.period_us = 60 * TRIAD_US_PER_S;
 	elector->sm = triad_sm_control_new(osm, log);

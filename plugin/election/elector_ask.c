@@ -49,7 +49,7 @@ void triad_elector_set_config(
 			elector->election, generation, hash, triad_clock_boot_us());
 		elector_act(elector);
 	}
-	pthread_mutex_unlock(&elector->lock);
+	elector_publish_and_unlock(elector);
 	elector_poke(elector);
 }
 
@@ -78,7 +78,7 @@ int triad_elector_prefer(struct triad_elector *elector, uint8_t preference)
 		elector_act(elector);
 		error = 0;
 	}
-	pthread_mutex_unlock(&elector->lock);
+	elector_publish_and_unlock(elector);
 	elector_poke(elector);
 	return error;
 }
@@ -93,7 +93,7 @@ int triad_elector_blacklist(struct triad_elector *elector, uint64_t id, bool is_
 			elector->election, id, is_listed, triad_clock_boot_us());
 		elector_act(elector);
 	}
-	pthread_mutex_unlock(&elector->lock);
+	elector_publish_and_unlock(elector);
 	elector_poke(elector);
 	return error;
 }
@@ -108,7 +108,7 @@ int triad_elector_confirm(struct triad_elector *elector)
 			elector->election, triad_clock_boot_us());
 		elector_act(elector);
 	}
-	pthread_mutex_unlock(&elector->lock);
+	elector_publish_and_unlock(elector);
 	elector_poke(elector);
 	return error;
 }
@@ -123,7 +123,7 @@ int triad_elector_verdict(struct triad_elector *elector, bool is_yes)
 		elector->verdict_us = triad_clock_boot_us();
 		error = 0;
 	}
-	pthread_mutex_unlock(&elector->lock);
+	elector_publish_and_unlock(elector);
 	elector_poke(elector);
 	return error;
 }
@@ -160,17 +160,14 @@ static void describe_trouble(
 			*status->trouble ? "; " : "");
 }
 
-void triad_elector_status(
-	struct triad_elector *elector, struct triad_elector_status *status)
+static void describe(
+	const struct triad_elector *elector, struct triad_elector_status *status)
 {
 	memset(status, 0, sizeof(*status));
-	pthread_mutex_lock(&elector->lock);
 	status->now_us = triad_clock_boot_us();
 	status->is_on = elector->is_on;
 	status->id = elector->id;
 	status->cluster = cluster_name(&elector->conf);
-	status->facts = facts_of(elector);
-	status->permission = triad_permission_judge(&status->facts, status->now_us);
 	status->generation = elector->generation;
 	status->hash = elector->hash;
 	status->n_ports = elector->health.n_ports;
@@ -180,7 +177,6 @@ void triad_elector_status(
 	status->n_store_failed = elector->n_store_failed;
 	status->n_late = elector->n_late;
 	status->longest_late_us = elector->longest_late_us;
-	status->n_dropped = elector->n_dropped;
 	status->check = elector_find_check(elector, status->now_us);
 	status->check_age_us =
 		elector->verdict_us ? status->now_us - elector->verdict_us : UINT64_MAX;
@@ -190,6 +186,36 @@ void triad_elector_status(
 		elector->cluster->ops->status(elector->cluster, &status->transport);
 	}
 	describe_trouble(elector, status);
+}
+
+void elector_publish_and_unlock(struct triad_elector *elector)
+{
+	struct triad_elector_status status;
+
+	describe(elector, &status);
+	pthread_mutex_lock(&elector->facts_lock);
+	elector->status = status;
+	pthread_mutex_unlock(&elector->facts_lock);
 	pthread_mutex_unlock(&elector->lock);
+}
+
+/* As of the last step, which may be writing to the disk just now; what permission
+ * depends on is of this moment. */
+void triad_elector_status(
+	struct triad_elector *elector, struct triad_elector_status *status)
+{
+	uint64_t now_us = triad_clock_boot_us();
+
+	pthread_mutex_lock(&elector->facts_lock);
+	*status = elector->status;
+	status->facts = elector->facts;
+	pthread_mutex_unlock(&elector->facts_lock);
+	if (status->check_age_us != UINT64_MAX)
+		status->check_age_us += now_us - status->now_us;
+	status->now_us = now_us;
+	status->permission = triad_permission_judge(&status->facts, now_us);
+	pthread_mutex_lock(&elector->inbox_lock);
+	status->n_dropped = elector->n_dropped;
+	pthread_mutex_unlock(&elector->inbox_lock);
 	status->sm = triad_sm_control_status(elector->sm);
 }

@@ -147,7 +147,7 @@ bool elector_stop(struct triad_elector *elector)
 	cluster = elector->cluster;
 	elector->cluster = NULL;
 	elector->is_on = false;
-	pthread_mutex_unlock(&elector->lock);
+	elector_publish_and_unlock(elector);
 	/* Its thread may be handing something over just now; one that hangs is left,
 	 * with all that it can reach. */
 	if (cluster && !cluster->ops->free(cluster))
@@ -255,7 +255,7 @@ void triad_elector_configure(
 	}
 	pthread_mutex_lock(&elector->lock);
 	put_into_force(elector, conf);
-	pthread_mutex_unlock(&elector->lock);
+	elector_publish_and_unlock(elector);
 	elector_poke(elector);
 	pthread_mutex_unlock(&elector->conf_lock);
 }

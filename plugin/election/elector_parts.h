@@ -85,8 +85,9 @@ struct triad_elector {
 	enum triad_election_state reported_state;
 	uint64_t reported_master;
 
-	pthread_mutex_t facts_lock; /* of the one that follows */
+	pthread_mutex_t facts_lock; /* of the two that follow */
 	struct triad_permission_facts facts;
+	struct triad_elector_status status; /* as of the last step */
 
 	pthread_mutex_t conf_lock; /* one configuration at a time; before 'lock' */
 };
@@ -100,6 +101,11 @@ void elector_clear_inbox(struct triad_elector *elector);
 void elector_act(struct triad_elector *elector);
 /* Opens the trace that the configuration names, or closes it. */
 void elector_open_trace(struct triad_elector *elector);
+
+/* --- elector_ask.c --- */
+/* After whatever changes something: 'lock' may be held for as long as a disk hangs, so
+ * those who want to know see what is published. */
+void elector_publish_and_unlock(struct triad_elector *elector);
 
 /* --- elector_conf.c --- */
 enum triad_check elector_find_check(

@@ -99,8 +99,10 @@ static void announce(struct triad_ports *ports)
 	if (ports->is_announced || (ports->conf.port.enabled && !has_majority))
 		return;
 	ports->is_announced = true;
+	ports_begin_wait(ports);
 	triad_elector_set_config(ports->elector, expected ? expected->generation : 0,
 		expected ? expected->hash : 0);
+	ports_end_wait(ports);
 }
 
 static void handle_sent_config(struct triad_ports *ports)
@@ -119,8 +121,11 @@ static void send_payloads(struct triad_ports *ports)
 	size_t size;
 
 	/* What the transport does not take is said again. */
-	while ((size = triad_replica_take_payload(ports->replica, payload)) > 0)
+	while ((size = triad_replica_take_payload(ports->replica, payload)) > 0) {
+		ports_begin_wait(ports);
 		(void)triad_elector_send(ports->elector, payload, size);
+		ports_end_wait(ports);
+	}
 }
 
 void ports_pump(struct triad_ports *ports)

@@ -3,11 +3,13 @@
 files that are half written, a disk that is full, half a fabric that goes, an SM too many.
 In each case everything that was sent was permitted, within its term, and in a journal."""
 
+import contextlib
 import json
 import os
 import subprocess
 import threading
 import time
+import urllib.request
 
 import pytest
 
@@ -15,6 +17,7 @@ from checks import failed, wait_until
 from labs import BUILDDIR
 from portlib import DISABLED, POLLING, managed, switch_guid
 from triadlab import hosts, state
+from triadlab.tcp_ports import free_port
 
 LEAF1, LEAF2, LEAF3, SPINE1 = (switch_guid(number) for number in (1, 2, 3, 4))
 
@@ -180,32 +183,64 @@ def test_full_disk_no_port_touched_until_there_is_room():
         ports.check(expected_sets=1)
 
 
-@pytest.mark.plain
-def test_hung_disk_commands_answered_meanwhile(tmp_path, monkeypatch):
-    """The port manager waits for its journal; nobody waits for the port manager."""
+def answers_meanwhile(ports, address):
+    """Nobody who only looks waits for the disk."""
+    for words in (("status",), ("election",), ("port", "list"), ("port", "plan"),
+                  ("port", "history"), ("port", "snapshot")):
+        process = ports.lab.run("triadctl", "--timeout", "5", *words)
+        assert process.returncode in (0, 3), (words, process.stderr)
+    with urllib.request.urlopen(f"http://{address}/metrics", timeout=5) as answer:
+        assert b"triad_ports_sets_total " in answer.read(), "metrics"
+
+
+@contextlib.contextmanager
+def hung_disk(tmp_path, monkeypatch):
+    """A lab, a function that makes the disk hang for files of that name, and the address
+    of its metrics."""
     flag = tmp_path / "hung"
     monkeypatch.setenv("TRIAD_HUNG_DISK", str(flag))
     library = BUILDDIR / "tests/lab/.libs/libhungdisk.so"
-    with managed(port=AT_ONCE, preload=[library]) as ports:
-        flag.touch()
+    address = f"127.0.0.1:{free_port()}"
+    with managed(port=AT_ONCE, preload=[library],
+                 more=f"[prometheus]\nlisten = {address}\n") as ports:
         try:
-            ports.expected.change(LEAF3, 3, state="disabled")
-            ports.expected.write(ports.file_of(0))
-            # 'release' is answered after 10 s by a manager that doesn't come to it.
-            wait_until(lambda: "waits for its" in
-                       ports.lab.triad("port", "release", "leaf-03", "1").stderr, 40,
-                       "the port manager to hang")
-            for words in (("status",), ("port", "list"), ("port", "plan"),
-                          ("port", "history"), ("port", "snapshot")):
-                process = ports.lab.run("triadctl", "--timeout", "5", *words)
-                assert process.returncode in (0, 3), (words, process.stderr)
-            assert ports.row("leaf-03", 3)["found"] == "active", "the port"
-            assert ports.sets() == [], "what was sent"
+            yield ports, flag.write_text, address
         finally:
-            flag.unlink()
+            flag.unlink(missing_ok=True)
+
+
+@pytest.mark.plain
+def test_journal_that_hangs_all_else_answered_meanwhile(tmp_path, monkeypatch):
+    with hung_disk(tmp_path, monkeypatch) as (ports, hang, address):
+        hang(".journal")
+        ports.expected.change(LEAF3, 3, state="disabled")
+        ports.expected.write(ports.file_of(0))
+        # Whoever has something done is told after 10 s that it was not.
+        wait_until(lambda: "waits for its" in
+                   ports.lab.triad("port", "release", "leaf-03", "1").stderr, 40,
+                   "the port manager to hang")
+        answers_meanwhile(ports, address)
+        assert ports.row("leaf-03", 3)["found"] == "active", "the port"
+        assert ports.sets() == [], "what was sent"
+        hang("")
         ports.wait_for("leaf-03", 3, "disabled")
-        failed(ports.lab.triad("port", "release", "leaf-03", "1"), 1)
+        released = ports.lab.triad("port", "release", "leaf-03", "1")
+        failed(released, 1)
+        assert "not disabled as failed" in released.stderr, "once the disk is back"
         ports.check(expected_sets=1)
+
+
+def test_state_file_that_hangs_all_else_answered_meanwhile(tmp_path, monkeypatch):
+    with hung_disk(tmp_path, monkeypatch) as (ports, hang, address):
+        hang(".state")
+        told = ports.lab.run("triadctl", "--timeout", "1", "port", "blacklist", "add",
+                             "0x1234")
+        assert "said nothing for 1 s" in told.stderr, told
+        answers_meanwhile(ports, address)
+        hang("")
+        wait_until(lambda: ports.ask("port", "blacklist").count("1234"), 20,
+                   "the entry, once the disk is back")
+        ports.check(expected_sets=0)
 
 
 # --- the file -------------------------------------------------------------------

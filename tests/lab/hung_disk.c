@@ -1,31 +1,50 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A disk that hangs: preloaded into a program, this library keeps fdatasync() of files
- * named *.journal waiting for as long as the file that TRIAD_HUNG_DISK names exists. */
+/* A disk that hangs: preloaded into a program, this library keeps fsync() and
+ * fdatasync() of some files waiting for as long as the file that TRIAD_HUNG_DISK names
+ * exists; that file holds what is part of their names. */
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define LOOK_US 5000
+#define EXPORT __attribute__((visibility("default")))
 
-static int is_journal(int fd)
+static int hangs(int fd)
 {
-	char link[64], path[4096];
+	const char *flag = getenv("TRIAD_HUNG_DISK");
+	char link[64], path[4096], part[256];
+	int flag_fd = flag ? open(flag, O_RDONLY | O_CLOEXEC) : -1;
 	ssize_t n;
 
+	if (flag_fd < 0)
+		return 0;
+	n = read(flag_fd, part, sizeof(part) - 1);
+	close(flag_fd);
+	part[n > 0 ? n : 0] = '\0';
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	n = readlink(link, path, sizeof(path) - 1);
 	path[n > 0 ? n : 0] = '\0';
-	return strstr(path, ".journal") != NULL;
+	return *part && strstr(path, part) != NULL;
 }
 
-__attribute__((visibility("default"))) int fdatasync(int fd)
+static int call(const char *name, int fd)
 {
-	const char *flag = getenv("TRIAD_HUNG_DISK");
-	int (*sync)(int) = (int (*)(int))dlsym(RTLD_NEXT, "fdatasync");
+	int (*real)(int) = (int (*)(int))dlsym(RTLD_NEXT, name);
 
-	while (flag && is_journal(fd) && access(flag, F_OK) == 0)
+	while (hangs(fd))
 		usleep(LOOK_US);
-	return sync(fd);
+	return real(fd);
+}
+
+EXPORT int fsync(int fd)
+{
+	return call("fsync", fd);
+}
+
+EXPORT int fdatasync(int fd)
+{
+	return call("fdatasync", fd);
 }
