@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/hash.h"
 #include "triad/clock.h"
 #include "triad/fabric.h"
 
@@ -267,16 +268,9 @@ static uint32_t epoch_of(uint64_t started_us)
 	return (uint32_t)(started_us / 1000);
 }
 
-static uint64_t hash(uint64_t guid, uint8_t port)
-{
-	uint64_t mixed = (guid ^ (uint64_t)port << 56) * UINT64_C(0x9e3779b97f4a7c15);
-
-	return mixed ^ mixed >> 29;
-}
-
 static uint32_t *find_slot(const struct triad_stats *stats, uint64_t guid, uint8_t port)
 {
-	size_t at = hash(guid, port) & (stats->n_slots - 1);
+	size_t at = triad_hash_word((uint64_t)port << 56, guid) & (stats->n_slots - 1);
 
 	while (stats->slots[at]) {
 		const struct triad_stats_port *there =

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/search.h"
 #include "triad/fabric.h"
 
 /* New nodes that are asked for by name; when there are more, lists are asked for. */
@@ -17,15 +18,10 @@
 static uint32_t lower_bound(
 	const struct triad_claims *claims, uint64_t guid, uint32_t low, uint32_t high)
 {
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
+	uint32_t at;
 
-		if (claims->guids[middle] < guid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	TRIAD_SEARCH(at, low, high, claims->guids[at] < guid);
+	return at;
 }
 
 /* Entries come in ascending order, mostly: the steps from the last one double. */
@@ -149,17 +145,10 @@ uint32_t triad_claims_n_unowned(const struct triad_claims *claims)
 /* The place in 'order' of the first whose id is not below. */
 static unsigned place(const struct triad_claims *claims, uint64_t id)
 {
-	unsigned low = 0, high = claims->n_order;
+	uint32_t at;
 
-	while (low < high) {
-		unsigned middle = (low + high) / 2;
-
-		if (claims->agents[claims->order[middle]].id < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	TRIAD_SEARCH(at, 0, claims->n_order, claims->agents[claims->order[at]].id < id);
+	return at;
 }
 
 struct claims_agent *claims_find_agent(struct triad_claims *claims, uint64_t id)

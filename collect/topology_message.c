@@ -8,6 +8,7 @@
 
 #include "collect/varint.h"
 #include "ib/recent.h"
+#include "lib/hash.h"
 
 #define MAX_PIECES (TRIAD_TOPOLOGY_MAX_SIZE / TRIAD_TOPOLOGY_PIECE_SIZE)
 #define HEAD_SIZE 16u
@@ -30,11 +31,9 @@ enum { PKEYS_UNKNOWN, PKEYS_FOLLOW, PKEYS_RECENT };
 /* FNV's form, over words: it is to tell fabrics apart, nothing else. */
 static uint64_t hash_of(const uint8_t *octets, size_t size)
 {
-	uint64_t sum = UINT64_C(0xcbf29ce484222325) ^ size;
+	uint64_t hash = triad_hash_octets(TRIAD_HASH_START ^ size, octets, size);
 
-	for (size_t i = 0; i < size; i++)
-		sum = (sum ^ octets[i]) * UINT64_C(0x100000001b3);
-	return sum ? sum : 1;
+	return hash ? hash : 1;
 }
 
 /* --- handing down --- */

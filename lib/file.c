@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/hash.h"
+
 int triad_write_all(int fd, const void *octets, size_t size)
 {
 	const char *rest = octets;
@@ -102,13 +104,11 @@ int triad_file_open_output(const char *path, int access, mode_t mode, const char
 /* --- reporting trouble --- */
 
 /* FNV-1a; never 0. */
-static uint64_t hash(const char *path)
+static uint64_t hash_of(const char *path)
 {
-	uint64_t value = UINT64_C(0xcbf29ce484222325);
+	uint64_t hash = triad_hash_octets(TRIAD_HASH_START, path, strlen(path));
 
-	for (; *path; path++)
-		value = (value ^ (unsigned char)*path) * UINT64_C(0x100000001b3);
-	return value ? value : 1;
+	return hash ? hash : 1;
 }
 
 enum triad_file_news triad_file_report(
@@ -116,7 +116,7 @@ enum triad_file_news triad_file_report(
 {
 	const unsigned n_bits = 8 * sizeof(told->errors);
 	unsigned at = (unsigned)error < n_bits ? (unsigned)error : n_bits - 1;
-	bool was_in_trouble = told->path == hash(path);
+	bool was_in_trouble = told->path == hash_of(path);
 
 	if (error && was_in_trouble && told->errors[at / 64] >> at % 64 & 1)
 		return TRIAD_FILE_NO_NEWS;
@@ -124,7 +124,7 @@ enum triad_file_news triad_file_report(
 		*told = (struct triad_file_report){0};
 	if (!error)
 		return was_in_trouble ? TRIAD_FILE_WELL_AGAIN : TRIAD_FILE_NO_NEWS;
-	told->path = hash(path);
+	told->path = hash_of(path);
 	told->errors[at / 64] |= UINT64_C(1) << at % 64;
 	return TRIAD_FILE_IN_TROUBLE;
 }

@@ -11,10 +11,12 @@ libtriad_la_SOURCES = \
 	lib/file.c \
 	lib/file_trust.c \
 	lib/grow.c lib/grow.h \
+	lib/hash.c lib/hash.h \
 	lib/json.c \
 	lib/line_file.c \
 	lib/log.c \
 	lib/ring.h \
+	lib/search.h \
 	lib/task.c lib/task.h \
 	lib/text.c lib/text.h \
 	lib/thread.c

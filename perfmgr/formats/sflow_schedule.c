@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "lib/grow.h"
+#include "lib/search.h"
 #include "perfmgr/formats/sflow.h"
 
 #define US_PER_S UINT64_C(1000000)
@@ -333,21 +334,17 @@ static uint32_t find_place(
 	const struct triad_sflow_schedule *schedule, const struct triad_fabric *fabric)
 {
 	const struct triad_fabric *old = schedule->fabric;
-	uint32_t low = 0, high = fabric->n_ports;
+	uint32_t at;
 
 	if (!old || !schedule->at)
 		return 0;
-	while (low < high && schedule->at < old->n_ports) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (compare(guid_of(fabric, middle), fabric->ports[middle].number,
-			    guid_of(old, schedule->at),
-			    old->ports[schedule->at].number) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return schedule->at < old->n_ports ? low : fabric->n_ports;
+	if (schedule->at >= old->n_ports)
+		return fabric->n_ports;
+	TRIAD_SEARCH(at, 0, fabric->n_ports,
+		compare(guid_of(fabric, at), fabric->ports[at].number,
+			guid_of(old, schedule->at),
+			old->ports[schedule->at].number) < 0);
+	return at;
 }
 
 static void adopt_sources(

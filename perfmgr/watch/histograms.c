@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/search.h"
+
 /* Buckets of a node's and a port's. */
 #define FEW 16
 #define PORTS_PER_CHUNK 8192u
@@ -429,19 +431,12 @@ void triad_histograms_add(struct triad_histograms *histograms, uint32_t port,
 static const struct node *find_node(
 	const struct triad_histograms *histograms, uint64_t guid)
 {
-	uint32_t low = 0, high = histograms->n_nodes;
+	uint32_t at;
 
-	while (low < high) {
-		uint32_t middle = (low + high) / 2;
-
-		if (histograms->nodes[middle]->guid < guid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == histograms->n_nodes || histograms->nodes[low]->guid != guid)
-		return NULL;
-	return histograms->nodes[low];
+	TRIAD_SEARCH(at, 0, histograms->n_nodes, histograms->nodes[at]->guid < guid);
+	return at < histograms->n_nodes && histograms->nodes[at]->guid == guid
+		? histograms->nodes[at]
+		: NULL;
 }
 
 static int copy_set(const struct set *set, unsigned counter,

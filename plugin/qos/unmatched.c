@@ -4,29 +4,27 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "lib/hash.h"
 #include "lib/text.h"
 #include "qos/rules/membership.h"
 
 #define TEXT_SIZE 512
 
-static uint64_t mix(uint64_t hash, uint64_t value)
-{
-	return (hash ^ value) * UINT64_C(0x100000001b3);
-}
-
 /* Tells one report from another. */
 static uint64_t digest(
 	const struct triad_policy *policy, const struct triad_group_report *report)
 {
-	uint64_t hash = mix(UINT64_C(0xcbf29ce484222325), (uintptr_t)policy);
+	uint64_t hash = triad_hash_word(TRIAD_HASH_START, (uintptr_t)policy);
 	uint32_t n = report->n_misses < TRIAD_GROUP_REPORT_MAX_MISSES
 		? report->n_misses
 		: TRIAD_GROUP_REPORT_MAX_MISSES;
 
-	hash = mix(mix(hash, report->n_misses), report->n_nodes);
+	hash = triad_hash_word(
+		triad_hash_word(hash, report->n_misses), report->n_nodes);
 	for (uint32_t i = 0; i < n; i++)
-		hash = mix(
-			mix(mix(hash, report->misses[i].kind), report->misses[i].group),
+		hash = triad_hash_word(
+			triad_hash_word(triad_hash_word(hash, report->misses[i].kind),
+				report->misses[i].group),
 			report->misses[i].item);
 	return hash;
 }

@@ -17,12 +17,14 @@ unit_tests = \
 	tests/unit/lib/test_fields \
 	tests/unit/lib/test_file \
 	tests/unit/lib/test_grow \
+	tests/unit/lib/test_hash \
 	tests/unit/lib/test_json \
 	tests/unit/conf/test_lists \
 	tests/unit/lib/test_line_file \
 	tests/unit/lib/test_log \
 	tests/unit/ib/test_recent \
 	tests/unit/lib/test_ring \
+	tests/unit/lib/test_search \
 	tests/unit/lib/test_task \
 	tests/unit/lib/test_text \
 	tests/unit/conf/test_threshold \

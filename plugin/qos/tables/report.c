@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/hash.h"
+
 #define N_SLOTS (2 * TRIAD_TABLES_REPORT_MAX)
 #define TEXT_SIZE 768
 
@@ -37,10 +39,8 @@ void triad_tables_report_forget(struct triad_tables_report *report)
 
 static uint64_t hash_of(const char *text)
 {
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+	uint64_t hash = triad_hash_octets(TRIAD_HASH_START, text, strlen(text));
 
-	for (; *text; text++)
-		hash = (hash ^ (uint8_t)*text) * UINT64_C(0x100000001b3);
 	return hash ? hash : 1;
 }
 

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Hashes: quick ones for tables and for telling one thing from another, none against
+ * somebody who wants two to be the same; for that triad_hash_sha256().
+ *
+ * All are the same on each machine, so they may be sent.
+ *
+ * Thread-safety: functions without state. */
+#ifndef TRIAD_LIB_HASH_H
+#define TRIAD_LIB_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define TRIAD_HASH_START UINT64_C(0xcbf29ce484222325)
+
+/* FNV-1a, a step for each octet; of several pieces each begins with the hash of those
+ * before, the first with TRIAD_HASH_START. */
+static inline uint64_t triad_hash_octets(uint64_t hash, const void *octets, size_t n)
+{
+	const uint8_t *at = octets;
+
+	for (size_t i = 0; i < n; i++)
+		hash = (hash ^ at[i]) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+/* A word of 64 bits in one step; any seed. */
+static inline uint64_t triad_hash_word(uint64_t hash, uint64_t word)
+{
+	hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+	return hash ^ hash >> 32;
+}
+
+/* The first 64 bits of SHA-256, the first octet as the highest. */
+uint64_t triad_hash_sha256(const void *octets, size_t n);
+
+#endif
