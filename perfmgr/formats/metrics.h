@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* A view's counters as Prometheus reads them.
  *
- * Model: a generator writes the text piece by piece into buffers of the caller's: first
- * metrics that the caller hands over, which are about Triad, then for switches, HCAs
- * and routers one family after the other over all ports.  It keeps nothing but where it
- * stands, so a text of 150 MB takes a few KiB.  A row is read when its line is written,
- * so that lines of one port may be of different sweeps.
+ * Model: a generator writes the text in pieces into the caller's buffers. First come
+ * the caller's own metrics, about Triad; then one family after the other, for switches,
+ * HCAs and routers. It keeps nothing but where it stands, so a text of 150 MB takes a
+ * few KiB. It reads a row when it writes its line, so lines of one port may be of
+ * different sweeps.
  *
  * Names, labels and units are those of infiniband_exporter, whose rules and dashboards
  * then work:
@@ -23,10 +23,10 @@
  * of the port, which at a switch is that of port 0, as with ibnetdiscover.  Counters
  * are 64-bit totals; data is in octets.
  *
- * Deviation: routers are there too, as 'router'.  Ports without a far end have
- * counters.  Raw rates from HDR on, and rates of FDR, are those of the specification.
- * There is no duration for each node, because a sweep asks all of them at the same
- * time.
+ * Deviation: routers are there too, as 'router'. Ports without a far end have counters.
+ * Raw rates from HDR on, and rates of FDR, are those of the specification. There is no
+ * duration for each node, because a sweep asks all of them at the same time. Lost MADs
+ * are another number: triad_mads_timeouts (service/facts.c).
  *
  * Invariants: what was never read, and what a port's agent does not have, is absent. No
  * family is written twice, nor one without a sample.
@@ -77,7 +77,7 @@ struct triad_metrics_params {
 	enum triad_exposition_format format;
 	struct triad_view *view; /* referenced; NULL: there is none */
 	const struct triad_metric *own;
-	size_t n_own; /* they are copied, but for names and help */
+	size_t n_own; /* copied; names and help are borrowed */
 	struct triad_metrics_filter filter;
 };
 

@@ -6,17 +6,17 @@
  * stays in INIT.  This lasts for one heavy sweep, so each sweep marks the ports anew; a
  * port that is no longer marked becomes active in the next heavy sweep.
  *
- * Routes must not go over a link between switches meanwhile.  So, before routing,
- * hold.c marks the link as not healthy, OpenSM's own flag for links that its routing
- * engines avoid; and as healthy again when it is no longer held.  Some engines ignore
+ * Routes must not go over a link between switches meanwhile. So, before routing, hold.c
+ * marks the link as not healthy, OpenSM's own flag for links that its routing engines
+ * avoid; and, when the link is no longer held, as healthy again. Some engines ignore
  * the flag (updn, dnup, LASH, torus-2QoS and others): with those no link between
  * switches is held.
  *
  * The port manager's thread publishes the ports that may be held: those that are
- * expected to be tested.  The mark decides which of them are held: those whose link is
- * in INIT and whose component was not admitted since the link was last active.  And a
- * port is held only with permission to enforce; or when it was held before; or when the
- * history says that its test has begun, so that a hand-over admits no untested port.
+ * expected to be tested. The mark decides which of them are held: those whose link is
+ * in INIT and whose component was not admitted since the link was last active. Three
+ * cases hold a port: this SM has permission to enforce; the port was held before; the
+ * history says that its test has begun. So a hand-over admits no untested port.
  *
  * A port to which an SM is attached is never held, above all this SM's own.
  *
@@ -31,7 +31,8 @@
 struct osm_opensm;
 struct triad_hold;
 
-/* Published members are above the line, those of the marks below. */
+/* The port manager fills the members above the line; the marks at a sweep fill those
+ * below. */
 struct triad_hold_port {
 	uint64_t node_guid;
 	uint64_t admitted; /* port GUID that may become active; 0: none */
@@ -68,7 +69,8 @@ int triad_hold_compare(const void *a, const void *b);
 int triad_hold_publish(
 	struct triad_hold *hold, const struct triad_hold_port *ports, uint32_t n);
 
-/* From report() of HEAVY_SWEEP_DONE, before routing; as the next one. */
+/* From report() of HEAVY_SWEEP_DONE, before routing, with none of OpenSM's locks held.
+ * 'may_begin' as in triad_hold_mark(). */
 void triad_hold_avoid(struct triad_hold *hold, struct osm_opensm *osm, bool may_begin);
 
 /* From report() of UCAST_ROUTING_DONE in a heavy sweep, with none of OpenSM's locks
@@ -81,7 +83,7 @@ bool triad_hold_is_held(struct triad_hold *hold, uint64_t node_guid, uint8_t num
 /* Whether anything is held; a single load. */
 bool triad_hold_has_any(const struct triad_hold *hold);
 
-/* Whether an end port is held, by its LID (0: not asked for) or GUID (0). */
+/* Whether the end port with this LID or this GUID is held; 0: not to be looked for. */
 bool triad_hold_has_end(struct triad_hold *hold, uint16_t lid, uint64_t guid);
 
 uint32_t triad_hold_n_held(struct triad_hold *hold);

@@ -9,14 +9,15 @@
  *     the intent into the journal -> to all members -> a majority has it -> permission?
  *     -> Set -> the outcome into the journal -> to all members
  *
- * It asks for permission right before each MAD that changes something, and sends each
- * such MAD once.  A new holder of the lease does nothing until a majority of the
- * members has the same history as itself.
+ * It asks for permission right before each MAD that changes something. The kernel sends
+ * such a MAD once; without an answer the port manager sends it again, three times at
+ * most. A new holder of the lease does nothing until a majority of the members has the
+ * same history as itself.
  *
- * Threads: triad-ports does all this.  It waits for answers of switches (at most 0.6 s
- * each), for the majority (at most 1 s) and for its disk, and holds no lock meanwhile:
- * commands that read don't wait for it.  Those that have something done leave a request
- * in the inbox, where the cluster's transport leaves payloads.
+ * Threads: triad-ports does all this. It waits for answers of switches (three tries of
+ * 0.25 s at most), for the majority (at most 1 s) and for its disk, and holds no lock
+ * meanwhile: commands that read don't wait for it. Commands that change something leave
+ * a request in the inbox, where the cluster's transport leaves payloads.
  * triad_ports_mark() runs in OpenSM's thread (hold.h).
  *
  * Document: [election-patent, "enforces configuration"]. */
@@ -45,7 +46,7 @@ struct triad_ports;
 
 struct triad_ports_status {
 	bool is_enabled, is_enforcing; /* mode = enforce */
-	bool is_ready;                 /* nothing but permission may be missing */
+	bool is_ready;                 /* could act, if it had permission */
 	bool may_act;                  /* and has permission */
 	struct triad_permission permission;
 	uint64_t generation, hash; /* of the configuration in force; 0: none */
@@ -62,7 +63,7 @@ struct triad_ports_status {
 	uint64_t hold_us;      /* the longest that OpenSM's lock was held for it */
 	uint64_t n_sets;       /* sent */
 	uint64_t n_set_failed; /* refused or not answered */
-	uint64_t n_dropped;    /* acts that permission ended before */
+	uint64_t n_dropped;    /* actions not sent, because permission had ended */
 	uint64_t n_inbox_dropped;
 	uint64_t journal_bad;
 	struct triad_replica_status replica;
@@ -142,8 +143,8 @@ enum triad_ports_answer {
 	TRIAD_PORTS_NOT_PERMITTED, /* 'status' has why */
 	TRIAD_PORTS_NOTHING,       /* there is nothing of that kind */
 	TRIAD_PORTS_NOT_WRITTEN,   /* the journal, or a majority */
-	TRIAD_PORTS_BUSY,          /* it did not come to it: nothing is done */
-	TRIAD_PORTS_UNDER_WAY,     /* begun, and not through in 10 s */
+	TRIAD_PORTS_BUSY,          /* not begun in 10 s: nothing was done */
+	TRIAD_PORTS_UNDER_WAY,     /* begun, but not finished in 10 s */
 };
 
 /* Voids the record of a failure, and enables the port again. */

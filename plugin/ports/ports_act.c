@@ -22,10 +22,11 @@ struct action {
 	struct triad_ports *ports;
 	struct triad_smp_route route;
 	struct triad_record record;
-	ib_port_info_t info; /* as the switch has it */
-	uint16_t status;     /* of the last answer */
-	bool is_sent;        /* a Set was, answered or not */
-	bool had_failed;     /* the port, by what was remembered before */
+	ib_port_info_t info;      /* as the switch has it */
+	uint16_t status;          /* of the last answer */
+	bool is_sent;             /* a Set was, answered or not */
+	bool has_lost_permission; /* between two tries */
+	bool had_failed;          /* the port, by what was remembered before */
 };
 
 void ports_ask_for_sweep(struct triad_ports *ports)
@@ -101,7 +102,8 @@ static int check_far_end(struct action *action)
 	return cl_ntoh64(info->port_guid) == action->record.remote_guid ? 0 : ESTALE;
 }
 
-/* Each time that it is sent, permission is asked for anew: it is sent once. */
+/* Permission is asked for before each try. If it ends between two tries, the first Set
+ * may have been done: the outcome is "unanswered", not "dropped". */
 static int send_set(struct action *action, unsigned wanted)
 {
 	struct triad_ports *ports = action->ports;
@@ -118,8 +120,10 @@ static int send_set(struct action *action, unsigned wanted)
 		info = action->info;
 		ib_port_info_set_port_state(&info, IB_LINK_NO_CHANGE);
 		ib_port_info_set_port_phys_state((uint8_t)wanted, &info);
-		if (!ports_may_act(ports))
+		if (!ports_may_act(ports)) {
+			action->has_lost_permission = true;
 			return i ? ETIMEDOUT : EPERM;
+		}
 		ports->n_sets++;
 		action->is_sent = true;
 		error = ports_ask(ports, &action->route, &request, (uint8_t *)&info,
@@ -197,7 +201,10 @@ static void explain(const struct action *action, int error, char *text, size_t s
 		snprintf(text, size, "the switch took it and did nothing");
 		break;
 	case ETIMEDOUT:
-		snprintf(text, size, "the switch did not answer");
+		snprintf(text, size, "the switch did not answer%s",
+			action->has_lost_permission
+				? ", and permission ended before the next try"
+				: "");
 		break;
 	case EPERM:
 		snprintf(text, size, "permission ended: %s",
@@ -260,9 +267,10 @@ static void conclude(struct action *action, int error)
 		outcome.action = TRIAD_ACTION_FAIL;
 	ports->n_set_failed += outcome.outcome == TRIAD_OUTCOME_REFUSED ||
 		outcome.outcome == TRIAD_OUTCOME_UNANSWERED;
-	ports->n_unpermitted += error == EPERM;
+	ports->n_unpermitted += error == EPERM || action->has_lost_permission;
 	log_outcome(action, error);
-	/* Without permission the next one finds the intent, and looks for itself. */
+	/* If this can't be recorded, the next holder of the lease finds an intent
+	 * without an outcome, and looks at the port itself. */
 	(void)ports_record(ports, &outcome);
 	if (outcome.outcome != TRIAD_OUTCOME_DROPPED || error == ESTALE)
 		ports->wants_sweep = true;

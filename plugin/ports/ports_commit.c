@@ -25,7 +25,8 @@ void ports_open_journal(struct triad_ports *ports)
 	triad_journal_close(ports->journal);
 	ports->journal = NULL;
 	snprintf(ports->journal_path, sizeof(ports->journal_path), "%s", path);
-	/* What it reads goes into the history: commands must not look there now. */
+	/* Keeps the lock, though it reads a disk: it fills the history, which commands
+	 * read. */
 	if (triad_journal_open(
 		    path, ports->history, &ports->journal, reason, sizeof(reason))) {
 		if (strcmp(reason, ports->trouble) != 0)

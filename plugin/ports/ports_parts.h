@@ -61,7 +61,8 @@ struct ports_request {
 
 struct ports_inbox {
 	pthread_mutex_t lock;
-	bool is_configured, has_begun; /* the first configuration is in force */
+	bool is_configured,
+		has_begun; /* a configuration was left; a first one is in force */
 	bool has_view, has_fabric, has_conf;
 	struct triad_cluster_view view;
 	struct triad_fabric *fabric; /* NULL, with 'has_fabric': none any more */
@@ -91,10 +92,10 @@ struct triad_ports {
 	struct ports_inbox inbox;
 	struct triad_task task; /* with the inbox's lock */
 
-	pthread_mutex_t status_lock;      /* of the one that follows */
+	pthread_mutex_t status_lock;      /* guards 'status' */
 	struct triad_ports_status status; /* as of the last step */
 
-	pthread_mutex_t lock; /* of what follows; see above */
+	pthread_mutex_t lock; /* guards all that follows; see above */
 	struct triad_conf conf;
 	struct triad_source source;
 	struct triad_cluster_view view;
@@ -114,12 +115,12 @@ struct triad_ports {
 	size_t n_misplaced;
 	bool is_announced; /* the configuration in force: a majority has it */
 	bool must_plan;
-	bool wants_sweep; /* something was done that a sweep will show */
-	uint64_t term;    /* of the permission under which the agenda is worked off */
+	bool wants_sweep;       /* something was done that a sweep will show */
+	uint64_t term;          /* in which the agenda is carried out; 0: none */
 	uint64_t term_since_us; /* when that term was first seen */
-	bool is_synced;         /* a majority has our history since then */
-	bool is_outlived;       /* and there are records of later terms in it */
-	uint64_t number;        /* of the last record in 'term' */
+	bool is_synced;   /* a majority has had our history since 'term_since_us' */
+	bool is_outlived; /* the history has records of later terms */
+	uint64_t number;  /* of the last record in 'term' */
 	uint32_t n_tests;
 	struct ports_test tests[PORTS_MAX_TESTS];
 	uint32_t n_overrides;
@@ -135,7 +136,7 @@ struct triad_ports {
 /* --- ports.c --- */
 /* Passes input to the replica, journals new records, sends the replica's messages. */
 void ports_pump(struct triad_ports *ports);
-/* Around what waits: the lock is released meanwhile. */
+/* Around each call that waits: the first releases 'lock', the second takes it again. */
 void ports_begin_wait(struct triad_ports *ports);
 void ports_end_wait(struct triad_ports *ports);
 
@@ -177,13 +178,14 @@ void ports_open_journal(struct triad_ports *ports);
 /* Writes a record to the journal, and reports trouble once.  Returns 0 or an errno. */
 int ports_journal(struct triad_ports *ports, const struct triad_record *record);
 /* Numbers and dates the record, writes it to the journal and sends it to members.
- * Returns 0, EPERM (permission has ended) or an errno of the journal. */
+ * Returns 0, EPERM (this SM works in no term) or an errno of the journal. */
 int ports_record(struct triad_ports *ports, struct triad_record *record);
-/* The same, and waits until a majority has it: ETIMEDOUT otherwise. */
+/* The same, then waits until a majority has it. Also returns EPERM (permission has
+ * ended), ETIMEDOUT (no majority in 1 s) and ECANCELED (the thread is to end). */
 int ports_commit(struct triad_ports *ports, struct triad_record *record);
 /* Whether a majority has our history, and confirmed it after 'since_us'. */
 bool ports_is_agreed(const struct triad_ports *ports, uint64_t since_us);
-/* Whether this SM may act now, in the term that is being worked off. */
+/* Whether this SM may act now, in the term in which the agenda is carried out. */
 bool ports_may_act(struct triad_ports *ports);
 
 /* --- ports_mads.c --- */
@@ -206,7 +208,7 @@ void ports_publish_status(struct triad_ports *ports);
 /* --- ports_act.c --- */
 /* Does the next thing on the agenda; returns when to come back. */
 uint64_t ports_act(struct triad_ports *ports, uint64_t now_us);
-/* Records the test's end, and what follows. */
+/* Asks OpenSM for a heavy sweep, if this SM is the master. */
 void ports_ask_for_sweep(struct triad_ports *ports);
 /* A link that is active is taken down, so that it can be tested. */
 int ports_bounce(struct triad_ports *ports, uint64_t node_guid, uint8_t number,
@@ -214,7 +216,8 @@ int ports_bounce(struct triad_ports *ports, uint64_t node_guid, uint8_t number,
 
 /* --- ports_test.c --- */
 bool ports_has_room_for_test(const struct triad_ports *ports);
-/* False: as many as there may be are running, or it was not bounced or recorded. */
+/* False: too many tests run, or the port could not be bounced, or the journal could not
+ * be written. */
 bool ports_begin_test(struct triad_ports *ports, const struct triad_plan_item *item);
 /* Passes what a sweep saw to all tests; ends tests of ports that are no longer to be
  * tested. */

@@ -7,8 +7,9 @@
  * force.  One with mistakes, or with a generation that is not higher, changes nothing,
  * and the reason is kept until the next attempt.
  *
- * The operator's file is looked at once a second, and read when it changed and has been
- * left alone since the look before; one that changes while it is read is read again.
+ * The thread looks at the operator's file once a second. It reads a file that has
+ * changed, once it did not change again between two looks. One that changes while it is
+ * read is read again.
  *
  * Thread-safety: one thread calls, with the owner's lock, which is released while a file
  * is read or written; others read 'expected' with that lock.
@@ -34,7 +35,7 @@ struct triad_source {
 	char *octets;                      /* the same, as it was written */
 	size_t size;
 	struct stat seen;    /* of the file when it was read last */
-	struct stat changed; /* when it was looked at last, if it had changed */
+	struct stat changed; /* of the last look that found a change */
 	bool has_seen;
 	uint64_t next_look_us;
 	struct triad_diags mistakes; /* of the last attempt; none: it is in force */

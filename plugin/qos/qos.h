@@ -72,26 +72,26 @@ void triad_qos_configure(struct triad_qos *qos, const struct triad_conf *conf);
  * mistake in 'diags', which it initialises; then the last good one stays. */
 int triad_qos_load(struct triad_qos *qos, struct triad_diags *diags);
 
-/* True while snapshots are wanted as soon as routing is done. */
+/* True while a fabric is wanted as soon as routing is done. */
 bool triad_qos_wants_fabric(struct triad_qos *qos);
 
-/* True, once, when a snapshot is wanted because aliases have moved. */
+/* True, once, when a fabric is wanted because aliases have moved. */
 bool triad_qos_take_outdated(struct triad_qos *qos);
 
-/* How it stands when a snapshot begins, for triad_qos_set_fabric(). */
+/* How things stand when the copy of a fabric begins, for triad_qos_set_fabric(). */
 struct triad_qos_moment {
 	unsigned long sweeps, marks;
 };
 struct triad_qos_moment triad_qos_now(struct triad_qos *qos);
 
-/* How far the sweep is that a snapshot was taken for. */
+/* How far the sweep is of which a fabric was copied. */
 enum triad_qos_phase {
 	TRIAD_QOS_ROUTED, /* switches have their forwarding tables */
 	TRIAD_QOS_LATE,   /* that was long ago, and it has not ended */
 	TRIAD_QOS_UP,     /* it is through */
 };
 
-/* A new snapshot, begun at 'before'. */
+/* A new fabric; its copy was begun at 'before'. */
 void triad_qos_set_fabric(struct triad_qos *qos, struct triad_fabric *fabric,
 	const struct triad_qos_moment *before, enum triad_qos_phase phase);
 

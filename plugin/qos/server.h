@@ -20,8 +20,9 @@
  * Requests that name an end which is held back (plugin/ports/hold.h) find no records,
  * also while there is no snapshot and all others go to OpenSM.
  *
- * A queue has room for TRIAD_WORK_QUEUE_ROOM requests; what comes then goes to OpenSM,
- * and is counted.
+ * A queue has room for TRIAD_WORK_QUEUE_ROOM requests. When it is full, a request is
+ * counted and goes to OpenSM; with a policy, which OpenSM does not have, it is dropped,
+ * and the requester asks again.
  *
  * Lock order: a queue's lock is held for the copy of one pointer, with nothing taken
  * under it.  Memory: each thread has 1 MiB for records; the answers' MADs are
@@ -47,8 +48,8 @@ struct triad_qos_server_status {
 	uint64_t n_answered;                     /* by us, with records or none */
 	uint64_t n_refused;                      /* by us, with a status */
 	uint64_t n_fallbacks[TRIAD_N_FALLBACKS]; /* to OpenSM, by reason */
-	uint64_t n_overflowed; /* to OpenSM, because the queue was full */
-	uint64_t n_slow;       /* answered under the SM's lock */
+	uint64_t n_overflowed;                   /* the queue was full */
+	uint64_t n_slow;                         /* answered under the SM's lock */
 	uint64_t n_class_port_infos;
 	uint64_t n_held; /* found no records because an end is held back */
 	struct triad_latency_summary latency; /* from receiving to sent, without slow */
@@ -74,7 +75,8 @@ int triad_qos_server_install(struct triad_qos_server *server);
 /* Gives OpenSM back what it had. */
 void triad_qos_server_remove(struct triad_qos_server *server);
 
-/* A heavy sweep runs, from its start to the first snapshot after it. */
+/* A heavy sweep runs: from its start until a snapshot is in force whose fabric was
+ * copied after its end. */
 void triad_qos_server_set_sweeping(struct triad_qos_server *server, bool sweeping);
 
 /* True, once, when a request showed that aliases are not those of the snapshot any

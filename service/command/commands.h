@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The commands that need no OpenSM; triad_service_run() chooses.
  *
- * Thread-safety: any thread.  A command reads published state; only 'perf sweep'
- * and 'perf clear' wait, and they do so in the caller's thread. */
+ * Thread-safety: any thread. A command reads published state. Those that wait do so in
+ * the caller's thread: 'perf sweep' and 'perf clear' for a sweep, a manager's 'perf
+ * histogram' and 'agents' for agents. */
 #ifndef TRIAD_SERVICE_COMMAND_COMMANDS_H
 #define TRIAD_SERVICE_COMMAND_COMMANDS_H
 
