@@ -32,6 +32,7 @@ libosmtriad_la_SOURCES = \
 	plugin/election/state_file.c plugin/election/state_file.h \
 	plugin/entry.c \
 	plugin/events.c plugin/events.h \
+	plugin/facts.c plugin/facts.h \
 	plugin/instance.c plugin/instance.h \
 	plugin/opensm.h \
 	plugin/osmlog.c plugin/osmlog.h \

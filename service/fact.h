@@ -50,6 +50,7 @@ struct triad_fact {
 	struct triad_fact_member member;
 	struct triad_fact_member plus[2]; /* numbers that are added to it, if any */
 	const char *unit;                 /* for people; NULL: what 'kind' says */
+	bool is_trouble;                  /* a number that people see unless it is 0 */
 	struct triad_fact_metric {
 		const char *name, *help; /* see struct triad_metric; NULL: none */
 		enum triad_metric_type type;

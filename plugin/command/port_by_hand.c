@@ -4,19 +4,16 @@
 #include "plugin/command/commands.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "plugin/command/port_node.h"
+#include "plugin/facts.h"
 #include "plugin/instance.h"
 #include "plugin/ports/ports.h"
 #include "portmgr/expected/write.h"
 #include "service/command/report.h"
-#include "triad/clock.h"
-#include "triad/json.h"
 
 static int print_refusal(struct triad_output *output, const char *what, const char *why)
 {
@@ -195,37 +192,6 @@ static const char *state_of(const struct triad_ports_status *status)
 	return status->may_act ? "enforcing" : "waiting for permission";
 }
 
-static void report_more(
-	struct triad_report *report, const struct triad_ports_status *status)
-{
-	triad_report_uint(report, "generation", "generation", status->generation, "");
-	triad_report_uint(report, "rows", "ports expected", status->n_rows, "");
-	triad_report_uint(report, "mistakes", "mistakes", status->n_mistakes, "");
-	triad_report_text(report, "mistake", "the first",
-		status->mistake[0] ? status->mistake : NULL);
-	triad_report_uint(report, "disable", "to disable",
-		status->n_of_kind[TRIAD_PLAN_DISABLE], "");
-	triad_report_uint(report, "enable", "to enable",
-		status->n_of_kind[TRIAD_PLAN_ENABLE], "");
-	triad_report_uint(
-		report, "test", "to test", status->n_of_kind[TRIAD_PLAN_TEST], "");
-	triad_report_uint(
-		report, "guarded", "stopped by a guard", status->n_guarded, "");
-	triad_report_uint(report, "failed", "failed", status->n_failed, "");
-	triad_report_uint(report, "testing", "under test", status->n_tests, "");
-	triad_report_uint(report, "held", "held back", status->n_held, "");
-	triad_report_uint(report, "sets", "Sets sent", status->n_sets, "");
-	triad_report_uint(report, "sets_failed", "refused or unanswered",
-		status->n_set_failed, "");
-	triad_report_uint(report, "unpermitted", "dropped without permission",
-		status->n_dropped, "");
-	triad_report_uint(report, "plan_us", "last plan took", status->plan_us, " us");
-	triad_report_uint(report, "hold_us", "longest hold of the SM's lock",
-		status->hold_us, " us");
-	triad_report_text(report, "trouble", "trouble",
-		status->trouble[0] ? status->trouble : NULL);
-}
-
 void triad_command_report_ports(
 	struct triad_report *report, struct triad_plugin *plugin)
 {
@@ -236,6 +202,6 @@ void triad_command_report_ports(
 	triad_report_text(report, "state", "state", state_of(&status));
 	if (status.is_enabled || report->as_json || status.generation ||
 		status.n_mistakes)
-		report_more(report, &status);
+		triad_report_facts(report, triad_ports_facts, &status);
 	triad_report_section_end(report);
 }

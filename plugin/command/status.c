@@ -4,6 +4,7 @@
 /* 'status': what runs, what it did, what it could not. */
 #include "plugin/command/commands.h"
 
+#include "plugin/facts.h"
 #include "plugin/instance.h"
 #include "plugin/sm_state.h"
 #include "plugin/worker.h"
@@ -44,19 +45,10 @@ static void report_topology(struct triad_report *report, struct triad_plugin *pl
 	struct triad_events_counts events = triad_events_counts(plugin->events);
 
 	triad_report_section(report, "topology", "Topology");
-	triad_report_uint(report, "nodes", "nodes", status.n_nodes, "");
-	triad_report_uint(report, "switches", "switches", status.n_switches, "");
-	triad_report_uint(report, "ports", "ports", status.n_ports, "");
-	triad_report_uint(report, "links", "links", status.n_links, "");
+	triad_report_facts(report, triad_topology_facts, &status);
 	triad_report_uint(report, "sm_sweeps", "heavy sweeps of the SM",
 		events.reported[TRIAD_EVENT_SWEEP_START], "");
-	triad_report_uint(report, "snapshots", "snapshots", status.n_snapshots, "");
-	triad_report_uint(report, "snapshots_discarded", "snapshots discarded",
-		status.n_discarded, "");
-	triad_report_uint(
-		report, "snapshots_failed", "snapshots failed", status.n_failed, "");
-	triad_report_uint(
-		report, "sm_lock_us", "SM's lock held", status.lock_us, "us at most");
+	triad_report_facts(report, triad_snapshot_facts, &status);
 	triad_report_uint(
 		report, "events_dropped", "events dropped", events.dropped, "");
 	triad_report_section_end(report);

@@ -80,6 +80,8 @@ static void report_fact(
 {
 	char text[TRIAD_CLOCK_TEXT_SIZE];
 
+	if (fact->is_trouble && !report->as_json && !triad_fact_uint(fact, status))
+		return;
 	switch (fact->member.kind) {
 	case TRIAD_FACT_TEXT:
 	case TRIAD_FACT_ERROR:

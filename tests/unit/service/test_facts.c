@@ -15,6 +15,7 @@ struct door {
 	uint64_t last_us;
 	int error;
 	char keeper[8];
+	uint32_t n_jams;
 };
 
 #define STATUS struct door
@@ -30,6 +31,7 @@ static const struct triad_fact facts[] = {
 		TRIAD_GAUGE("door_last_timestamp_seconds", "When it opened last.")},
 	{"error", "last error", TRIAD_FACT(ERROR, error)},
 	{"keeper", "keeper", TRIAD_FACT(TEXT, keeper)},
+	{"jams", "jams", TRIAD_FACT(UINT, n_jams), .is_trouble = true},
 	TRIAD_FACTS_END,
 };
 #undef STATUS
@@ -82,7 +84,17 @@ START_TEST(test_report_has_the_facts_with_a_name)
 		"  keeper                 anna\n");
 	ck_assert_str_eq(report_door(&door, true),
 		"{\"opened\":7,\"refused\":5,\"open_ms\":2500,\"last\":null,"
-		"\"error\":\"No such file or directory\",\"keeper\":\"anna\"}");
+		"\"error\":\"No such file or directory\",\"keeper\":\"anna\",\"jams\":0}");
+}
+END_TEST
+
+START_TEST(test_people_see_trouble_when_there_is_some)
+{
+	struct door jammed = door;
+
+	jammed.n_jams = 2;
+	ck_assert_ptr_nonnull(strstr(
+		report_door(&jammed, false), "\n  jams                   2\n"));
 }
 END_TEST
 
@@ -130,6 +142,7 @@ int main(void)
 	TCase *cases = tcase_create("facts");
 
 	tcase_add_test(cases, test_report_has_the_facts_with_a_name);
+	tcase_add_test(cases, test_people_see_trouble_when_there_is_some);
 	tcase_add_test(cases, test_metrics_are_the_facts_with_one);
 	tcase_add_test(cases, test_time_is_a_metric_once_it_was);
 	tcase_add_test(cases, test_metrics_without_room_are_counted);

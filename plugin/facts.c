@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "plugin/facts.h"
+
+#include "plugin/election/elector.h"
+#include "plugin/ports/ports.h"
+#include "plugin/qos/qos.h"
+#include "plugin/qos/tables/tables.h"
+#include "plugin/worker.h"
+
+/* --- topology --- */
+
+#define STATUS struct triad_worker_status
+const struct triad_fact triad_topology_facts[] = {
+	{"nodes", "nodes", TRIAD_FACT(UINT, n_nodes),
+		TRIAD_GAUGE("triad_fabric_nodes", "Nodes of the fabric.")},
+	{"switches", "switches", TRIAD_FACT(UINT, n_switches)},
+	{"ports", "ports", TRIAD_FACT(UINT, n_ports)},
+	{"links", "links", TRIAD_FACT(UINT, n_links),
+		TRIAD_GAUGE("triad_fabric_links", "Links of the fabric.")},
+	TRIAD_FACTS_END,
+};
+
+const struct triad_fact triad_snapshot_facts[] = {
+	{"snapshots", "snapshots", TRIAD_FACT(UINT, n_snapshots)},
+	{"snapshots_discarded", "snapshots discarded", TRIAD_FACT(UINT, n_discarded)},
+	{"snapshots_failed", "snapshots failed", TRIAD_FACT(UINT, n_failed)},
+	{"sm_lock_us", "SM's lock held", TRIAD_FACT(US, lock_us), .unit = "us at most",
+		TRIAD_GAUGE("triad_sm_lock_seconds",
+			"How long the SM's lock was held at a time for the last copy of the "
+			"fabric.")},
+	{TRIAD_FACT(UINT, sm.is_raised[TRIAD_SM_TWO_MASTERS]),
+		TRIAD_GAUGE("triad_sm_two_masters",
+			"1 while another SM is master beside this one, for more than 10 seconds.")},
+	{TRIAD_FACT(UINT, sm.is_raised[TRIAD_SM_SWEEP_UNENDED]),
+		TRIAD_GAUGE("triad_sm_sweep_unended",
+			"1 while a heavy sweep of this SM is not through for a minute, or three "
+			"times the longest before.")},
+	TRIAD_FACTS_END,
+};
+#undef STATUS
+
+/* --- QoS --- */
+
+#define STATUS struct triad_qos_status
+const struct triad_fact triad_policy_facts[] = {
+	{"rules", "rules", TRIAD_FACT(UINT, n_rules)},
+	{"levels", "levels", TRIAD_FACT(UINT, n_levels)},
+	{"groups", "port groups", TRIAD_FACT(UINT, n_groups)},
+	{"loads", "times read", TRIAD_FACT(UINT, n_loads)},
+	{"failed_loads", "with mistakes", TRIAD_FACT(UINT, n_failed_loads),
+		TRIAD_COUNTER("triad_qos_policy_failed_loads",
+			"QoS policies that were not loaded because of mistakes.")},
+	TRIAD_FACTS_END,
+};
+
+const struct triad_fact triad_request_facts[] = {
+	{"received", "requests taken", TRIAD_FACT(UINT, server.n_received),
+		TRIAD_COUNTER(
+			"triad_path_requests", "Requests for paths that were taken.")},
+	{"answered", "answered", TRIAD_FACT(UINT, server.n_answered)},
+	{"refused", "answered with a status", TRIAD_FACT(UINT, server.n_refused)},
+	{TRIAD_FACT(UINT, server.n_answered),
+		TRIAD_FACT_PLUS(TRIAD_FACT_MEMBER(UINT, server.n_refused)),
+		TRIAD_COUNTER("triad_path_answers", "Of these, requests answered.")},
+	TRIAD_FACTS_END,
+};
+
+const struct triad_fact triad_answer_facts[] = {
+	{"overflowed", "not taken: too many waiting",
+		TRIAD_FACT(UINT, server.n_overflowed)},
+	{"under_lock", "answered under the SM's lock", TRIAD_FACT(UINT, server.n_slow)},
+	{"class_port_infos", "asked for capabilities",
+		TRIAD_FACT(UINT, server.n_class_port_infos)},
+	{"p50_ns", "an answer takes", TRIAD_FACT(NS, server.latency.p50_ns),
+		.unit = "ns (half)"},
+	{"p99_ns", "", TRIAD_FACT(NS, server.latency.p99_ns), .unit = "ns (99 of 100)",
+		TRIAD_GAUGE("triad_path_answer_p99_seconds",
+			"Within this time 99 of 100 answers were sent, since the start.")},
+	{"max_ns", "", TRIAD_FACT(NS, server.latency.max_ns), .unit = "ns (all)"},
+	TRIAD_FACTS_END,
+};
+#undef STATUS
+
+#define STATUS struct triad_tables_status
+const struct triad_fact triad_tables_facts[] = {
+	{"different", "not what they should be", TRIAD_FACT(UINT, n_different),
+		TRIAD_GAUGE("triad_qos_tables_different",
+			"QoS tables of ports that are not what they should be.")},
+	{"different_ports", "of ports", TRIAD_FACT(UINT, n_different_ports)},
+	{"unlike", "different when read back", TRIAD_FACT(UINT, n_unlike),
+		TRIAD_GAUGE("triad_qos_tables_unlike",
+			"QoS tables that differed when ports were last asked.")},
+	{"errors", "errors of the policy here", TRIAD_FACT(UINT, n_errors),
+		TRIAD_GAUGE("triad_qos_setup_errors",
+			"Errors of the policy's qos-setup on this fabric.")},
+	{"findings", "findings, errors included", TRIAD_FACT(UINT, n_findings)},
+	{"dead_places", "SLs without a VL on a route", TRIAD_FACT(UINT, n_dead_places)},
+	{"refused", "policies refused", TRIAD_FACT(UINT, n_refused),
+		TRIAD_COUNTER("triad_qos_setups_refused",
+			"Setups refused because they would cut the SM off.")},
+	TRIAD_FACTS_END,
+};
+
+const struct triad_fact triad_pass_facts[] = {
+	{"passes", "QoS passes", TRIAD_FACT(UINT, n_passes)},
+	{"sent", "sent in the last one", TRIAD_FACT(UINT, last.n_differing),
+		TRIAD_FACT_PLUS(TRIAD_FACT_MEMBER(UINT, last.n_smps))},
+	{"overridden", "decided by the routing engine",
+		TRIAD_FACT(UINT, last.n_overridden)},
+	{"sweeps_asked", "sweeps asked for", TRIAD_FACT(UINT, n_sweeps_asked)},
+	{"review_us", "checking all takes", TRIAD_FACT(US, review_us)},
+	TRIAD_FACTS_END,
+};
+#undef STATUS
+
+/* --- the election --- */
+
+#define STATUS struct triad_elector_status
+const struct triad_fact triad_elector_facts[] = {
+	{"elections", "elections begun", TRIAD_FACT(UINT, election.n_elections),
+		TRIAD_COUNTER("triad_election_elections", "Elections begun.")},
+	{"won", "elections won", TRIAD_FACT(UINT, election.n_won)},
+	{"ceded", "mastership ceded", TRIAD_FACT(UINT, election.n_ceded)},
+	{"leases", "leases held", TRIAD_FACT(UINT, election.n_leases),
+		TRIAD_COUNTER(
+			"triad_election_leases", "Times that this SM got the lease.")},
+	{"leases_lost", "leases lost", TRIAD_FACT(UINT, election.n_leases_lost),
+		.is_trouble = true,
+		TRIAD_COUNTER("triad_election_leases_lost", "Times that it lost it.")},
+	{"priorities", "SM priorities set", TRIAD_FACT(UINT, sm.n_priorities)},
+	{"take_overs", "take-overs of OpenSM", TRIAD_FACT(UINT, sm.n_take_overs)},
+	{"sweeps", "sweeps to hand over", TRIAD_FACT(UINT, sm.n_sweeps)},
+	{"ceded_ignored", "CEDE not heeded", TRIAD_FACT(UINT, election.n_ceded_ignored),
+		.is_trouble = true,
+		TRIAD_COUNTER("triad_election_cedes_ignored",
+			"CEDE messages that were ignored: their senders are not better.")},
+	{"stale", "old messages", TRIAD_FACT(UINT, election.n_stale),
+		.is_trouble = true},
+	{"malformed", "malformed messages", TRIAD_FACT(UINT, election.n_malformed),
+		.is_trouble = true},
+	{"versions", "of another version", TRIAD_FACT(UINT, election.n_versions),
+		.is_trouble = true},
+	{"dropped", "dropped: too many", TRIAD_FACT(UINT, n_dropped),
+		.is_trouble = true},
+	{"store_failed", "state not written", TRIAD_FACT(UINT, n_store_failed),
+		.is_trouble = true},
+	{"late", "ran late", TRIAD_FACT(UINT, n_late), .is_trouble = true},
+	{"longest_late_ms", "longest, ms", TRIAD_FACT(MS, longest_late_us), .unit = "",
+		.is_trouble = true},
+	{TRIAD_FACT(UINT, election.n_malformed),
+		TRIAD_FACT_PLUS(TRIAD_FACT_MEMBER(UINT, transport.n_malformed)),
+		TRIAD_COUNTER("triad_election_malformed",
+			"Messages and datagrams that were malformed.")},
+	{TRIAD_FACT(UINT, election.n_versions),
+		TRIAD_FACT_PLUS(TRIAD_FACT_MEMBER(UINT, transport.n_versions)),
+		TRIAD_COUNTER("triad_election_versions",
+			"Messages and datagrams of a version that is not known here.")},
+	TRIAD_FACTS_END,
+};
+
+const struct triad_fact triad_transport_facts[] = {
+	{"sent", "sent", TRIAD_FACT(UINT, transport.n_sent)},
+	{"received", "received", TRIAD_FACT(UINT, transport.n_received)},
+	{"send_failed", "not sent", TRIAD_FACT(UINT, transport.n_send_failed),
+		.is_trouble = true},
+	{"forged", "datagrams forged", TRIAD_FACT(UINT, transport.n_forged),
+		.is_trouble = true,
+		TRIAD_COUNTER("triad_election_forged",
+			"Datagrams whose authentication failed: another key, or an attack.")},
+	{"replayed", "datagrams replayed", TRIAD_FACT(UINT, transport.n_replayed),
+		.is_trouble = true,
+		TRIAD_COUNTER(
+			"triad_election_replayed", "Datagrams that were repeated.")},
+	{"malformed", "datagrams malformed", TRIAD_FACT(UINT, transport.n_malformed),
+		.is_trouble = true},
+	{"versions", "of another version", TRIAD_FACT(UINT, transport.n_versions),
+		.is_trouble = true},
+	{"strangers", "datagrams of unknown senders",
+		TRIAD_FACT(UINT, transport.n_unknown_senders), .is_trouble = true,
+		TRIAD_COUNTER("triad_election_strangers",
+			"Datagrams from addresses that are not configured.")},
+	{"reconnects", "connections made anew",
+		TRIAD_FACT(UINT, transport.n_reconnects), .is_trouble = true},
+	{TRIAD_FACT(UINT, transport.n_send_failed),
+		TRIAD_COUNTER("triad_election_send_failed",
+			"Messages that the cluster did not take.")},
+	{TRIAD_FACT(UINT, n_dropped),
+		TRIAD_COUNTER("triad_election_dropped",
+			"Messages dropped because too many were waiting.")},
+	{TRIAD_FACT(UINT, n_late),
+		TRIAD_COUNTER("triad_election_late",
+			"Times that the election ran half a lease late, or later.")},
+	{TRIAD_FACT(UINT, n_store_failed),
+		TRIAD_COUNTER("triad_election_store_failed",
+			"Times that the state could not be written to disk.")},
+	TRIAD_FACTS_END,
+};
+#undef STATUS
+
+/* --- ports --- */
+
+#define STATUS struct triad_ports_status
+const struct triad_fact triad_ports_facts[] = {
+	{"generation", "generation", TRIAD_FACT(UINT, generation),
+		TRIAD_GAUGE("triad_ports_generation",
+			"Generation of the expected configuration in force; 0: none.")},
+	{"rows", "ports expected", TRIAD_FACT(UINT, n_rows),
+		TRIAD_GAUGE("triad_ports_expected", "Switch ports that it has.")},
+	{"mistakes", "mistakes", TRIAD_FACT(UINT, n_mistakes),
+		TRIAD_GAUGE("triad_ports_mistakes",
+			"Mistakes of the expected configuration that was tried last.")},
+	{"mistake", "the first", TRIAD_FACT(TEXT, mistake)},
+	{"disable", "to disable", TRIAD_FACT(UINT, n_of_kind[TRIAD_PLAN_DISABLE])},
+	{"enable", "to enable", TRIAD_FACT(UINT, n_of_kind[TRIAD_PLAN_ENABLE])},
+	{"test", "to test", TRIAD_FACT(UINT, n_of_kind[TRIAD_PLAN_TEST])},
+	{"guarded", "stopped by a guard", TRIAD_FACT(UINT, n_guarded),
+		TRIAD_GAUGE("triad_ports_guarded",
+			"Items that are not done because of what they would cut off.")},
+	{"failed", "failed", TRIAD_FACT(UINT, n_failed),
+		TRIAD_GAUGE("triad_ports_failed",
+			"Switch ports that were disabled as failed and not released.")},
+	{"testing", "under test", TRIAD_FACT(UINT, n_tests),
+		TRIAD_GAUGE("triad_ports_under_test", "Switch ports whose tests run.")},
+	{"held", "held back", TRIAD_FACT(UINT, n_held),
+		TRIAD_GAUGE("triad_ports_held",
+			"Switch ports that are held back until they are tested.")},
+	{"sets", "Sets sent", TRIAD_FACT(UINT, n_sets),
+		TRIAD_COUNTER(
+			"triad_ports_sets", "Changes of switch ports that were sent.")},
+	{"sets_failed", "refused or unanswered", TRIAD_FACT(UINT, n_set_failed),
+		TRIAD_COUNTER("triad_ports_sets_failed",
+			"Changes that a switch refused or did not answer.")},
+	{"unpermitted", "dropped without permission", TRIAD_FACT(UINT, n_dropped),
+		TRIAD_COUNTER("triad_ports_acts_dropped",
+			"Changes that were not sent because permission had ended.")},
+	{TRIAD_FACT(UINT, n_inbox_dropped),
+		TRIAD_COUNTER("triad_ports_messages_dropped",
+			"Messages about ports dropped because too many were waiting.")},
+	{TRIAD_FACT(UINT, replica.n_malformed),
+		TRIAD_FACT_PLUS(TRIAD_FACT_MEMBER(UINT, replica.n_versions)),
+		TRIAD_COUNTER("triad_ports_messages_malformed",
+			"Messages about ports that were malformed, or of another version.")},
+	{TRIAD_FACT(UINT, journal_bad),
+		TRIAD_GAUGE("triad_ports_journal_bad_lines",
+			"Lines of the journal that could not be read at the start.")},
+	{"plan_us", "last plan took", TRIAD_FACT(US, plan_us),
+		TRIAD_GAUGE(
+			"triad_ports_plan_seconds", "Time that the last plan took.")},
+	{"hold_us", "longest hold of the SM's lock", TRIAD_FACT(US, hold_us),
+		TRIAD_GAUGE("triad_ports_sm_lock_seconds",
+			"The longest that the SM's lock was held to hold ports back.")},
+	{"trouble", "trouble", TRIAD_FACT(TEXT, trouble)},
+	TRIAD_FACTS_END,
+};
+#undef STATUS

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What the plugin's parts count and measure, for commands and Prometheus.
+ *
+ * Thread-safety: constants. */
+#ifndef TRIAD_PLUGIN_FACTS_H
+#define TRIAD_PLUGIN_FACTS_H
+
+#include "service/fact.h"
+
+/* Of struct triad_worker_status. */
+extern const struct triad_fact triad_topology_facts[];
+extern const struct triad_fact triad_snapshot_facts[];
+
+/* Of struct triad_qos_status. */
+extern const struct triad_fact triad_policy_facts[];
+extern const struct triad_fact triad_request_facts[];
+extern const struct triad_fact triad_answer_facts[];
+
+/* Of struct triad_tables_status. */
+extern const struct triad_fact triad_tables_facts[];
+extern const struct triad_fact triad_pass_facts[];
+
+/* Of struct triad_elector_status. */
+extern const struct triad_fact triad_elector_facts[];
+extern const struct triad_fact triad_transport_facts[];
+
+extern const struct triad_fact triad_ports_facts[]; /* struct triad_ports_status */
+
+#endif
