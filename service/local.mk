@@ -15,6 +15,7 @@ libtriadservice_la_SOURCES = \
 	service/command/commands.c service/command/commands.h \
 	service/command/format.c service/command/format.h \
 	service/command/histogram.c \
+	service/command/list.c service/command/list.h \
 	service/command/perf.c \
 	service/command/ports.c service/command/ports.h \
 	service/command/report.c service/command/report.h \

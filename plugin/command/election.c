@@ -7,9 +7,11 @@
 
 #include "lib/text.h"
 #include "plugin/election/elector.h"
+#include "plugin/facts.h"
 #include "plugin/instance.h"
 #include "plugin/worker.h"
 #include "portmgr/election/priority.h"
+#include "service/command/list.h"
 #include "service/command/report.h"
 #include "triad/clock.h"
 
@@ -66,68 +68,52 @@ static unsigned n_unknown(const struct triad_cluster_view *view)
 	return n;
 }
 
-/* --- counters, for both --- */
+/* --- members, for both --- */
 
-struct counter {
-	const char *name, *label;
-	uint64_t value;
-	bool is_trouble;
-};
-
-#define MAX_COUNTERS 24
-
-static unsigned list_counters(const struct triad_elector_status *status,
-	struct counter counters[MAX_COUNTERS])
+static void put_member(struct triad_list *list,
+	const struct triad_elector_status *status,
+	const struct triad_election_member *member)
 {
-	const struct triad_election_status *e = &status->election;
-	const struct triad_sm_control_status *sm = &status->sm;
-	const struct counter all[] = {
-		{"elections", "elections begun", e->n_elections, false},
-		{"won", "elections won", e->n_won, false},
-		{"ceded", "mastership ceded", e->n_ceded, false},
-		{"leases", "leases held", e->n_leases, false},
-		{"leases_lost", "leases lost", e->n_leases_lost, true},
-		{"priorities", "SM priorities set", sm->n_priorities, false},
-		{"take_overs", "take-overs of OpenSM", sm->n_take_overs, false},
-		{"sweeps", "sweeps to hand over", sm->n_sweeps, false},
-		{"ceded_ignored", "CEDE not heeded", e->n_ceded_ignored, true},
-		{"stale", "old messages", e->n_stale, true},
-		{"malformed", "malformed messages", e->n_malformed, true},
-		{"versions", "of another version", e->n_versions, true},
-		{"dropped", "dropped: too many", status->n_dropped, true},
-		{"store_failed", "state not written", status->n_store_failed, true},
-		{"late", "ran late", status->n_late, true},
-		{"longest_late_ms", "longest, ms",
-			status->longest_late_us / TRIAD_US_PER_MS, true},
-	};
-	unsigned n = sizeof(all) / sizeof(all[0]);
+	uint64_t ms = heard_ms(status, member);
+	char text[PRIORITY_TEXT_SIZE];
 
-	for (unsigned i = 0; i < n; i++)
-		counters[i] = all[i];
-	return n;
+	triad_priority_text(member->priority, text, sizeof(text));
+	triad_list_row(list);
+	triad_list_guid(list, "id", "port GUID", member->id);
+	triad_list_bool(list, "self", NULL, 0, member->is_self);
+	triad_list_text(list, NULL, "", -8, member->is_self ? "this one" : "");
+	triad_list_text(
+		list, "state", "state", -8, triad_election_state_name(member->state));
+	triad_list_uint(list, "priority", NULL, 0, member->priority);
+	triad_list_text(list, "priority_text", NULL, 0, text);
+	triad_list_bool(list, "able", "able", -4, member->is_able);
+	triad_list_bool(list, NULL, "witness", -7, member->is_witness);
+	triad_list_bool(list, "blacklisted", "listed", -6, member->is_blacklisted);
+	triad_list_bool(list, "witness", NULL, 0, member->is_witness);
+	triad_list_bool(list, "vote", "vote", -4, has_voted(status, member));
+	triad_list_uint(list, "term", NULL, 0, member->term);
+	triad_list_uint(list, "claim", NULL, 0, member->claim);
+	triad_list_uint(list, "generation", "generation", 10, member->generation);
+	triad_list_guid(list, "hash", NULL, member->hash);
+	triad_list_uint(list, "heard_ms", NULL, 0, ms);
+	triad_list_format(list, "heard", 9, "%" PRIu64 " ms", ms);
+	triad_list_blank(list);
+	triad_list_text(list, NULL, "priority", 0, text);
+	triad_list_row_end(list);
 }
 
-static unsigned list_transport(const struct triad_elector_status *status,
-	struct counter counters[MAX_COUNTERS])
+static void put_members(
+	struct triad_report *report, const struct triad_elector_status *status)
 {
-	const struct triad_cluster_status *t = &status->transport;
-	const struct counter all[] = {
-		{"sent", "sent", t->n_sent, false},
-		{"received", "received", t->n_received, false},
-		{"send_failed", "not sent", t->n_send_failed, true},
-		{"forged", "datagrams forged", t->n_forged, true},
-		{"replayed", "datagrams replayed", t->n_replayed, true},
-		{"malformed", "datagrams malformed", t->n_malformed, true},
-		{"versions", "of another version", t->n_versions, true},
-		{"strangers", "datagrams of unknown senders", t->n_unknown_senders,
-			true},
-		{"reconnects", "connections made anew", t->n_reconnects, true},
-	};
-	unsigned n = sizeof(all) / sizeof(all[0]);
+	static const struct triad_election_member none;
+	struct triad_list list = {
+		.report = report, .indent = "  ", .phase = TRIAD_LIST_TITLES};
 
-	for (unsigned i = 0; i < n; i++)
-		counters[i] = all[i];
-	return n;
+	triad_list_begin(&list, "members");
+	put_member(&list, status, &none);
+	for (uint32_t i = 0; i < status->election.n_members; i++)
+		put_member(&list, status, &status->election.members[i]);
+	triad_list_end(&list);
 }
 
 /* --- JSON --- */
@@ -149,53 +135,16 @@ static void put_generation_json(
 	triad_json_guid(json, "hash", hash);
 }
 
-static void put_member_json(struct triad_json *json,
-	const struct triad_elector_status *status,
-	const struct triad_election_member *member)
-{
-	char text[PRIORITY_TEXT_SIZE];
-
-	triad_priority_text(member->priority, text, sizeof(text));
-	triad_json_object_begin(json, NULL);
-	triad_json_guid(json, "id", member->id);
-	triad_json_bool(json, "self", member->is_self);
-	triad_json_string(json, "state", triad_election_state_name(member->state));
-	triad_json_uint(json, "priority", member->priority);
-	triad_json_string(json, "priority_text", text);
-	triad_json_bool(json, "able", member->is_able);
-	triad_json_bool(json, "blacklisted", member->is_blacklisted);
-	triad_json_bool(json, "witness", member->is_witness);
-	triad_json_bool(json, "vote", has_voted(status, member));
-	triad_json_uint(json, "term", member->term);
-	triad_json_uint(json, "claim", member->claim);
-	put_generation_json(json, member->generation, member->hash);
-	triad_json_uint(json, "heard_ms", heard_ms(status, member));
-	triad_json_object_end(json);
-}
-
-static void put_lists_json(
+static void put_blacklist_json(
 	struct triad_json *json, const struct triad_elector_status *status)
 {
 	const struct triad_blacklist *blacklist = &status->election.blacklist;
 
-	triad_json_array_begin(json, "members");
-	for (uint32_t i = 0; i < status->election.n_members; i++)
-		put_member_json(json, status, &status->election.members[i]);
-	triad_json_array_end(json);
 	triad_json_array_begin(json, "blacklist");
 	for (uint32_t i = 0; i < blacklist->n; i++)
 		if (blacklist->entries[i].is_listed)
 			triad_json_guid(json, NULL, blacklist->entries[i].id);
 	triad_json_array_end(json);
-}
-
-static void put_counters_json(struct triad_json *json, const char *name,
-	const struct counter *counters, unsigned n)
-{
-	triad_json_object_begin(json, name);
-	for (unsigned i = 0; i < n; i++)
-		triad_json_uint(json, counters[i].name, counters[i].value);
-	triad_json_object_end(json);
 }
 
 static void put_facts_json(
@@ -233,19 +182,23 @@ static void put_facts_json(
 static void put_json(const struct triad_elector_status *status, const char *sm_trouble,
 	struct triad_output *output)
 {
-	struct counter counters[MAX_COUNTERS];
-	struct triad_json json;
+	struct triad_report report = {.output = output, .as_json = true};
+	struct triad_json *json = &report.json;
 
-	triad_json_init(&json, output);
-	triad_json_object_begin(&json, NULL);
-	put_facts_json(&json, status);
-	triad_json_string(&json, "sm_trouble", *sm_trouble ? sm_trouble : NULL);
-	put_lists_json(&json, status);
-	put_counters_json(
-		&json, "transport", counters, list_transport(status, counters));
-	put_counters_json(&json, "counters", counters, list_counters(status, counters));
-	triad_json_object_end(&json);
-	triad_json_end(&json);
+	triad_json_init(json, output);
+	triad_json_object_begin(json, NULL);
+	put_facts_json(json, status);
+	triad_json_string(json, "sm_trouble", *sm_trouble ? sm_trouble : NULL);
+	put_members(&report, status);
+	put_blacklist_json(json, status);
+	triad_report_section(&report, "transport", NULL);
+	triad_report_facts(&report, triad_transport_facts, status);
+	triad_report_section_end(&report);
+	triad_report_section(&report, "counters", NULL);
+	triad_report_facts(&report, triad_elector_facts, status);
+	triad_report_section_end(&report);
+	triad_json_object_end(json);
+	triad_json_end(json);
 }
 
 /* --- text --- */
@@ -369,67 +322,19 @@ static void put_cluster(
 				election->blacklist.entries[i].id);
 }
 
-static const char *mark(bool is_so, const char *word)
-{
-	return is_so ? word : "-";
-}
-
-static void put_members(
-	struct triad_output *output, const struct triad_elector_status *status)
-{
-	const struct triad_election_status *election = &status->election;
-	char text[PRIORITY_TEXT_SIZE];
-
-	triad_output_printf(output, "%sMembers%s\n", output->color ? "\033[1m" : "",
-		output->color ? "\033[0m" : "");
-	triad_output_printf(output,
-		"  %-18s %-8s %-8s %-4s %-7s %-6s %-4s %10s %9s  %s\n", "port GUID", "",
-		"state", "able", "witness", "listed", "vote", "generation", "heard",
-		"priority");
-	for (uint32_t i = 0; i < election->n_members; i++) {
-		const struct triad_election_member *member = &election->members[i];
-
-		triad_priority_text(member->priority, text, sizeof(text));
-		triad_output_printf(output,
-			"  0x%016" PRIx64 " %-8s %-8s %-4s %-7s %-6s %-4s %10" PRIu64
-			" %6" PRIu64 " ms  %s\n",
-			member->id, member->is_self ? "this one" : "",
-			triad_election_state_name(member->state),
-			mark(member->is_able, "yes"), mark(member->is_witness, "yes"),
-			mark(member->is_blacklisted, "yes"),
-			mark(has_voted(status, member), "yes"), member->generation,
-			heard_ms(status, member), text);
-	}
-}
-
-static void put_counters(struct triad_report *report, const char *title,
-	const struct counter *counters, unsigned n)
-{
-	bool has_title = false;
-
-	for (unsigned i = 0; i < n; i++) {
-		if (counters[i].is_trouble && !counters[i].value)
-			continue;
-		if (!has_title)
-			triad_report_section(report, NULL, title);
-		has_title = true;
-		triad_report_uint(
-			report, NULL, counters[i].label, counters[i].value, "");
-	}
-}
-
 static void put_text(const struct triad_elector_status *status, const char *sm_trouble,
 	struct triad_output *output)
 {
 	struct triad_report report = {.output = output};
-	struct counter counters[MAX_COUNTERS];
 
 	put_self(&report, status, sm_trouble);
 	put_cluster(&report, status);
-	put_members(output, status);
-	put_counters(
-		&report, "Since the start", counters, list_counters(status, counters));
-	put_counters(&report, "Messages", counters, list_transport(status, counters));
+	triad_report_section(&report, NULL, "Members");
+	put_members(&report, status);
+	triad_report_section(&report, NULL, "Since the start");
+	triad_report_facts(&report, triad_elector_facts, status);
+	triad_report_section(&report, NULL, "Messages");
+	triad_report_facts(&report, triad_transport_facts, status);
 }
 
 static void print_off(struct triad_plugin *plugin, struct triad_output *output)

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
+#include <string.h>
 
 #include "plugin/command/commands.h"
 #include "plugin/command/port_node.h"
@@ -21,13 +21,11 @@ struct history {
 	const struct triad_fabric *fabric; /* for names; NULL: none */
 };
 
-static void format_time(uint64_t at_us, char *text, size_t size)
+/* Records are shown to the second. */
+static void format_time(uint64_t at_us, char text[TRIAD_CLOCK_TEXT_SIZE])
 {
-	time_t seconds = (time_t)(at_us / TRIAD_US_PER_S);
-	struct tm tm;
-
-	gmtime_r(&seconds, &tm);
-	strftime(text, size, "%Y-%m-%dT%H:%M:%SZ", &tm);
+	triad_clock_format(at_us, text);
+	strcpy(text + strlen("2026-01-02T03:04:05"), "Z");
 }
 
 /* --- text --- */
@@ -80,9 +78,9 @@ static uint32_t find_intent(const struct history *history, uint32_t i)
 static void put_record(struct triad_output *output, const struct history *history,
 	const struct triad_record *record)
 {
-	char when[32], node[NAME_SIZE], writer[NAME_SIZE];
+	char when[TRIAD_CLOCK_TEXT_SIZE], node[NAME_SIZE], writer[NAME_SIZE];
 
-	format_time(record->at_us, when, sizeof(when));
+	format_time(record->at_us, when);
 	format_node(history->fabric, record->node_guid, node);
 	format_writer(history->fabric, record->writer, writer);
 	triad_output_printf(output,
@@ -122,9 +120,9 @@ static void put_text(
 
 static void put_record_json(struct triad_json *json, const struct triad_record *record)
 {
-	char when[32];
+	char when[TRIAD_CLOCK_TEXT_SIZE];
 
-	format_time(record->at_us, when, sizeof(when));
+	format_time(record->at_us, when);
 	triad_json_object_begin(json, NULL);
 	triad_json_string(json, "time", when);
 	triad_json_uint(json, "term", record->term);

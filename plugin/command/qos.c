@@ -6,9 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "plugin/facts.h"
 #include "plugin/instance.h"
 #include "plugin/qos/qos.h"
 #include "plugin/qos/tables/tables.h"
+#include "service/command/list.h"
 #include "service/command/report.h"
 #include "triad/clock.h"
 
@@ -39,42 +41,25 @@ static void report_policy(
 		report, "policy", "policy", status->has_policy ? status->policy : NULL);
 	triad_report_text(
 		report, "policy_loaded", "read at", status->has_policy ? at : NULL);
-	triad_report_uint(report, "rules", "rules", status->n_rules, "");
-	triad_report_uint(report, "levels", "levels", status->n_levels, "");
-	triad_report_uint(report, "groups", "port groups", status->n_groups, "");
-	triad_report_uint(report, "loads", "times read", status->n_loads, "");
-	triad_report_uint(
-		report, "failed_loads", "with mistakes", status->n_failed_loads, "");
+	triad_report_facts(report, triad_policy_facts, status);
 	triad_report_text(report, "problem", "problem", problem_of(status));
 	triad_report_uint(report, "built_us", "made ready in", status->built_us, "us");
 	triad_report_octets(report, "octets", "memory", status->octets);
 }
 
 static void report_answers(
-	struct triad_report *report, const struct triad_qos_server_status *server)
+	struct triad_report *report, const struct triad_qos_status *status)
 {
 	char name[64], label[64];
 
-	triad_report_uint(report, "received", "requests taken", server->n_received, "");
-	triad_report_uint(report, "answered", "answered", server->n_answered, "");
-	triad_report_uint(
-		report, "refused", "answered with a status", server->n_refused, "");
+	triad_report_facts(report, triad_request_facts, status);
 	for (unsigned i = TRIAD_FALLBACK_NOT + 1; i < TRIAD_N_FALLBACKS; i++) {
 		snprintf(name, sizeof(name), "passed_%s", triad_fallback_name(i));
 		snprintf(label, sizeof(label), "to OpenSM: %s", triad_fallback_name(i));
-		triad_report_uint(report, name, label, server->n_fallbacks[i], "");
+		triad_report_uint(
+			report, name, label, status->server.n_fallbacks[i], "");
 	}
-	triad_report_uint(report, "overflowed", "not taken: too many waiting",
-		server->n_overflowed, "");
-	triad_report_uint(report, "under_lock", "answered under the SM's lock",
-		server->n_slow, "");
-	triad_report_uint(report, "class_port_infos", "asked for capabilities",
-		server->n_class_port_infos, "");
-	triad_report_uint(report, "p50_ns", "an answer takes", server->latency.p50_ns,
-		"ns (half)");
-	triad_report_uint(
-		report, "p99_ns", "", server->latency.p99_ns, "ns (99 of 100)");
-	triad_report_uint(report, "max_ns", "", server->latency.max_ns, "ns (all)");
+	triad_report_facts(report, triad_answer_facts, status);
 }
 
 static void report_tables(
@@ -84,33 +69,12 @@ static void report_tables(
 	triad_report_text(
 		report, "state", "state", triad_tables_state_name(status->state));
 	if (status->state != TRIAD_TABLES_OFF || report->as_json) {
-		triad_report_uint(report, "different", "not what they should be",
-			status->n_different, "");
-		triad_report_uint(report, "different_ports", "of ports",
-			status->n_different_ports, "");
-		triad_report_uint(report, "unlike", "different when read back",
-			status->n_unlike, "");
-		triad_report_uint(report, "errors", "errors of the policy here",
-			status->n_errors, "");
-		triad_report_uint(report, "findings", "findings, errors included",
-			status->n_findings, "");
-		triad_report_uint(report, "dead_places", "SLs without a VL on a route",
-			status->n_dead_places, "");
-		triad_report_uint(
-			report, "refused", "policies refused", status->n_refused, "");
+		triad_report_facts(report, triad_tables_facts, status);
 		triad_report_text(report, "problem", "problem",
 			status->refused ? "the policy read last is refused: it would "
 					  "cut the SM off; see OpenSM's log"
 					: NULL);
-		triad_report_uint(report, "passes", "QoS passes", status->n_passes, "");
-		triad_report_uint(report, "sent", "sent in the last one",
-			status->last.n_differing + status->last.n_smps, "");
-		triad_report_uint(report, "overridden", "decided by the routing engine",
-			status->last.n_overridden, "");
-		triad_report_uint(report, "sweeps_asked", "sweeps asked for",
-			status->n_sweeps_asked, "");
-		triad_report_uint(report, "review_us", "checking all takes",
-			status->review_us, "us");
+		triad_report_facts(report, triad_pass_facts, status);
 	}
 	triad_report_section_end(report);
 }
@@ -125,7 +89,7 @@ void triad_command_report_qos(struct triad_report *report, struct triad_plugin *
 	triad_report_text(report, "state", "state", triad_qos_state_name(status.state));
 	if (status.state != TRIAD_QOS_OFF || report->as_json) {
 		report_policy(report, &status);
-		report_answers(report, &status.server);
+		report_answers(report, &status);
 	}
 	triad_report_section_end(report);
 	report_tables(report, &tables);
@@ -168,30 +132,27 @@ static const struct triad_fabric_node *node_of(
 			   ->nodes[snapshot->paths->fabric->ports[port].node];
 }
 
-static void put_client(struct triad_report *report,
-	const struct triad_path_client *client, const struct triad_fabric_node *node)
+static void put_client(struct triad_list *list, const struct triad_path_client *client,
+	const struct triad_fabric_node *node)
 {
-	if (!report->as_json) {
-		triad_output_printf(report->output,
-			"%5u  %-32s %12" PRIu64 " %12" PRIu64 "\n", client->lid,
-			node ? node->name : "-", client->n_requests, client->n_refused);
-		return;
-	}
-	triad_json_object_begin(&report->json, NULL);
-	triad_json_uint(&report->json, "lid", client->lid);
-	triad_json_guid(&report->json, "node_guid", node ? node->guid : 0);
-	triad_json_string(&report->json, "node_name", node ? node->name : NULL);
-	triad_json_uint(&report->json, "requests", client->n_requests);
-	triad_json_uint(&report->json, "without_path", client->n_refused);
-	triad_json_object_end(&report->json);
+	triad_list_row(list);
+	triad_list_uint(list, "lid", "LID", 5, client->lid);
+	triad_list_guid(list, "node_guid", NULL, node ? node->guid : 0);
+	triad_list_blank(list);
+	triad_list_text(list, "node_name", "node", -32, node ? node->name : NULL);
+	triad_list_uint(list, "requests", "requests", 12, client->n_requests);
+	triad_list_uint(list, "without_path", "without path", 12, client->n_refused);
+	triad_list_row_end(list);
 }
 
 int triad_command_run_qos_clients(struct triad_plugin *plugin,
 	const struct triad_command *command, struct triad_output *output)
 {
+	static const struct triad_path_client none;
 	const struct triad_clients *clients = triad_qos_clients(plugin->qos);
 	struct triad_path_client *top = calloc(command->limit, sizeof(*top));
 	struct triad_report report = {.output = output, .as_json = command->json};
+	struct triad_list list = {.report = &report, .phase = TRIAD_LIST_TITLES};
 	struct triad_qos_snapshot *snapshot;
 	size_t n;
 
@@ -205,17 +166,13 @@ int triad_command_run_qos_clients(struct triad_plugin *plugin,
 	n = triad_clients_top(clients, top, command->limit);
 	snapshot = triad_qos_snapshot(plugin->qos);
 	triad_json_init(&report.json, output);
-	if (report.as_json)
-		triad_json_array_begin(&report.json, NULL);
-	else
-		triad_output_printf(output, "%5s  %-32s %12s %12s\n", "LID", "node",
-			"requests", "without path");
+	triad_list_begin(&list, NULL);
+	put_client(&list, &none, NULL);
 	for (size_t i = 0; i < n; i++)
-		put_client(&report, &top[i], node_of(snapshot, top[i].lid));
-	if (report.as_json) {
-		triad_json_array_end(&report.json);
+		put_client(&list, &top[i], node_of(snapshot, top[i].lid));
+	triad_list_end(&list);
+	if (report.as_json)
 		triad_json_end(&report.json);
-	}
 	triad_qos_snapshot_unref(snapshot);
 	free(top);
 	return TRIAD_CONTROL_DONE;

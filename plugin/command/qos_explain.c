@@ -13,7 +13,7 @@
 #include "plugin/qos/qos.h"
 #include "qos/explain.h"
 #include "ib/rates.h"
-#include "triad/json.h"
+#include "service/command/list.h"
 
 /* What is told of, and whereto. */
 struct telling {
@@ -22,7 +22,7 @@ struct telling {
 	const struct triad_explanation *explained;
 	const struct triad_policy *policy; /* NULL: none */
 	struct triad_output *output;
-	struct triad_json json;
+	struct triad_report report;
 };
 
 static const struct triad_fabric *fabric_of(const struct telling *telling)
@@ -72,6 +72,70 @@ static const char *place_of(
 static enum triad_class_field failed_field(const struct triad_near_miss *near)
 {
 	return (enum triad_class_field)__builtin_ctz(near->mismatch.failed);
+}
+
+/* --- the way, for both --- */
+
+static uint8_t vl_of(const struct telling *telling, const struct triad_walk_hop *hop)
+{
+	return triad_paths_vl(telling->snapshot->paths, hop->port, hop->in_port,
+		telling->explained->sl);
+}
+
+/* "64/96", or "-": the port does not arbitrate. */
+static void put_weight(struct triad_list *list, const char *weight_name,
+	const char *total_name, const char *title, struct triad_vl_weight weight)
+{
+	triad_list_uint(list, weight_name, NULL, 0, weight.weight);
+	triad_list_uint(list, total_name, NULL, 0, weight.total);
+	if (weight.total)
+		triad_list_format(list, title, 9, "%u/%u", weight.weight, weight.total);
+	else
+		triad_list_text(list, NULL, title, 9, "-");
+}
+
+static void put_hop(struct triad_list *list, const struct telling *telling,
+	const struct triad_walk_hop *hop)
+{
+	const struct triad_fabric *fabric = fabric_of(telling);
+	const struct triad_fabric_port *port = &fabric->ports[hop->port];
+	const struct triad_fabric_node *node = &fabric->nodes[port->node];
+	double rate = triad_rate_tenths(triad_rate_of_rank(hop->rank)) / 10.0;
+	uint8_t vl = vl_of(telling, hop);
+
+	triad_list_row(list);
+	triad_list_text(list, "node_name", "node", -32, node->name);
+	triad_list_guid(list, "node_guid", NULL, node->guid);
+	triad_list_uint(list, "in_port", "in", 3, hop->in_port);
+	triad_list_uint(list, "out_port", "out", 3, port->number);
+	triad_list_uint(list, "vl", "VL", 3, vl);
+	put_weight(list, "weight_high", "total_high", "high",
+		triad_fabric_vl_weight(fabric, hop->port, true, vl));
+	put_weight(list, "weight_low", "total_low", "low",
+		triad_fabric_vl_weight(fabric, hop->port, false, vl));
+	triad_list_uint(list, "mtu", "MTU", 5, triad_mtu_octets(hop->mtu));
+	triad_list_double(list, "rate_gbps", rate);
+	triad_list_format(list, "rate", 10, "%5g Gb/s", rate);
+	if (triad_list_tail(list, NULL) && vl == 15)
+		triad_output_printf(telling->output, "  dropped here");
+	triad_list_row_end(list);
+}
+
+static void put_way(struct telling *telling, const char *name, const char *title,
+	const struct triad_walk *walk)
+{
+	static const struct triad_walk_hop none;
+	struct triad_list list = {
+		.report = &telling->report, .indent = "  ", .phase = TRIAD_LIST_TITLES};
+
+	if (!telling->report.as_json)
+		triad_output_printf(
+			telling->output, "%s, SL %u\n", title, telling->explained->sl);
+	triad_list_begin(&list, name);
+	put_hop(&list, telling, &none);
+	for (unsigned i = 0; i < walk->n_hops; i++)
+		put_hop(&list, telling, &walk->hops[i]);
+	triad_list_end(&list);
 }
 
 /* --- text --- */
@@ -143,49 +207,6 @@ static void put_level(const struct telling *telling)
 	triad_output_put(telling->output, "\n", 1);
 }
 
-static uint8_t vl_of(const struct telling *telling, const struct triad_walk_hop *hop)
-{
-	return triad_paths_vl(telling->snapshot->paths, hop->port, hop->in_port,
-		telling->explained->sl);
-}
-
-/* "64/96", or "-": the port does not arbitrate. */
-static const char *format_weight(const struct telling *telling,
-	const struct triad_walk_hop *hop, bool high, char text[32])
-{
-	struct triad_vl_weight weight = triad_fabric_vl_weight(
-		fabric_of(telling), hop->port, high, vl_of(telling, hop));
-
-	snprintf(text, 32, "%u/%u", weight.weight, weight.total);
-	return weight.total ? text : "-";
-}
-
-static void put_way(
-	const struct telling *telling, const char *title, const struct triad_walk *walk)
-{
-	const struct triad_fabric *fabric = fabric_of(telling);
-
-	triad_output_printf(telling->output,
-		"%s, SL %u\n  %-32s %3s %3s %3s %9s %9s %5s %10s\n", title,
-		telling->explained->sl, "node", "in", "out", "VL", "high", "low", "MTU",
-		"rate");
-	for (unsigned i = 0; i < walk->n_hops; i++) {
-		const struct triad_walk_hop *hop = &walk->hops[i];
-		const struct triad_fabric_port *port = &fabric->ports[hop->port];
-		uint8_t vl = vl_of(telling, hop);
-		char high[32], low[32];
-
-		triad_output_printf(telling->output,
-			"  %-32s %3u %3u %3u %9s %9s %5u %5g Gb/s%s\n",
-			fabric->nodes[port->node].name, hop->in_port, port->number, vl,
-			format_weight(telling, hop, true, high),
-			format_weight(telling, hop, false, low),
-			triad_mtu_octets(hop->mtu),
-			triad_rate_tenths(triad_rate_of_rank(hop->rank)) / 10.0,
-			vl == 15 ? "  dropped here" : "");
-	}
-}
-
 static void put_answer(const struct telling *telling)
 {
 	const struct triad_path_record *path = &telling->explained->record;
@@ -203,7 +224,7 @@ static void put_answer(const struct telling *telling)
 		path->life, path->tclass, path->reversible ? "" : "not ");
 }
 
-static void put_text(const struct telling *telling)
+static void put_text(struct telling *telling)
 {
 	const struct triad_explanation *explained = telling->explained;
 
@@ -211,8 +232,8 @@ static void put_text(const struct telling *telling)
 	put_end(telling, "To", explained->destination, explained->dlid);
 	put_rules(telling);
 	put_level(telling);
-	put_way(telling, "There", &explained->there);
-	put_way(telling, "Back", &explained->back);
+	put_way(telling, "there", "There", &explained->there);
+	put_way(telling, "back", "Back", &explained->back);
 	put_answer(telling);
 }
 
@@ -223,22 +244,22 @@ static void json_end(
 {
 	const struct triad_fabric_port *at = &fabric_of(telling)->ports[port];
 
-	triad_json_object_begin(&telling->json, name);
-	triad_json_string(
-		&telling->json, "node_name", fabric_of(telling)->nodes[at->node].name);
-	triad_json_guid(&telling->json, "port_guid", at->guid);
-	triad_json_uint(&telling->json, "port", at->number);
-	triad_json_uint(&telling->json, "lid", lid);
-	triad_json_object_end(&telling->json);
+	triad_json_object_begin(&telling->report.json, name);
+	triad_json_string(&telling->report.json, "node_name",
+		fabric_of(telling)->nodes[at->node].name);
+	triad_json_guid(&telling->report.json, "port_guid", at->guid);
+	triad_json_uint(&telling->report.json, "port", at->number);
+	triad_json_uint(&telling->report.json, "lid", lid);
+	triad_json_object_end(&telling->report.json);
 }
 
 static void json_rule(struct telling *telling, uint32_t rule)
 {
 	const struct triad_policy_rule *at = &telling->policy->rules[rule];
 
-	triad_json_uint(&telling->json, "rule", rule + 1);
-	triad_json_uint(&telling->json, "line", at->location.line);
-	triad_json_string(&telling->json, "use", at->use);
+	triad_json_uint(&telling->report.json, "rule", rule + 1);
+	triad_json_uint(&telling->report.json, "line", at->location.line);
+	triad_json_string(&telling->report.json, "use", at->use);
 }
 
 static void json_rules(struct telling *telling)
@@ -246,68 +267,27 @@ static void json_rules(struct telling *telling)
 	const struct triad_explanation *explained = telling->explained;
 
 	if (explained->rule != TRIAD_POLICY_NONE) {
-		triad_json_object_begin(&telling->json, "matched");
+		triad_json_object_begin(&telling->report.json, "matched");
 		json_rule(telling, explained->rule);
-		triad_json_object_end(&telling->json);
+		triad_json_object_end(&telling->report.json);
 	} else {
-		triad_json_string(&telling->json, "matched", NULL);
+		triad_json_string(&telling->report.json, "matched", NULL);
 	}
-	triad_json_array_begin(&telling->json, "nearly");
+	triad_json_array_begin(&telling->report.json, "nearly");
 	for (unsigned i = 0; i < explained->n_near; i++) {
 		const struct triad_near_miss *near = &explained->near[i];
 
-		triad_json_object_begin(&telling->json, NULL);
+		triad_json_object_begin(&telling->report.json, NULL);
 		json_rule(telling, near->rule);
-		triad_json_string(&telling->json, "condition",
+		triad_json_string(&telling->report.json, "condition",
 			triad_class_field_name(failed_field(near)));
 		triad_json_bool(
-			&telling->json, "not_asked_for", near->mismatch.missing);
-		triad_json_object_end(&telling->json);
+			&telling->report.json, "not_asked_for", near->mismatch.missing);
+		triad_json_object_end(&telling->report.json);
 	}
-	triad_json_array_end(&telling->json);
-	triad_json_string(&telling->json, "level",
+	triad_json_array_end(&telling->report.json);
+	triad_json_string(&telling->report.json, "level",
 		telling->policy ? level_of(telling)->name : NULL);
-}
-
-static void json_weights(struct telling *telling, const struct triad_walk_hop *hop)
-{
-	uint8_t vl = vl_of(telling, hop);
-	struct triad_vl_weight high =
-		triad_fabric_vl_weight(fabric_of(telling), hop->port, true, vl);
-	struct triad_vl_weight low =
-		triad_fabric_vl_weight(fabric_of(telling), hop->port, false, vl);
-
-	triad_json_uint(&telling->json, "weight_high", high.weight);
-	triad_json_uint(&telling->json, "total_high", high.total);
-	triad_json_uint(&telling->json, "weight_low", low.weight);
-	triad_json_uint(&telling->json, "total_low", low.total);
-}
-
-static void json_way(
-	struct telling *telling, const char *name, const struct triad_walk *walk)
-{
-	const struct triad_fabric *fabric = fabric_of(telling);
-
-	triad_json_array_begin(&telling->json, name);
-	for (unsigned i = 0; i < walk->n_hops; i++) {
-		const struct triad_walk_hop *hop = &walk->hops[i];
-		const struct triad_fabric_port *port = &fabric->ports[hop->port];
-
-		triad_json_object_begin(&telling->json, NULL);
-		triad_json_string(
-			&telling->json, "node_name", fabric->nodes[port->node].name);
-		triad_json_guid(
-			&telling->json, "node_guid", fabric->nodes[port->node].guid);
-		triad_json_uint(&telling->json, "in_port", hop->in_port);
-		triad_json_uint(&telling->json, "out_port", port->number);
-		triad_json_uint(&telling->json, "vl", vl_of(telling, hop));
-		json_weights(telling, hop);
-		triad_json_uint(&telling->json, "mtu", triad_mtu_octets(hop->mtu));
-		triad_json_double(&telling->json, "rate_gbps",
-			triad_rate_tenths(triad_rate_of_rank(hop->rank)) / 10.0);
-		triad_json_object_end(&telling->json);
-	}
-	triad_json_array_end(&telling->json);
 }
 
 static void json_path(struct telling *telling)
@@ -315,21 +295,21 @@ static void json_path(struct telling *telling)
 	const struct triad_path_record *path = &telling->explained->record;
 
 	if (!telling->explained->answer.n) {
-		triad_json_string(&telling->json, "path", NULL);
+		triad_json_string(&telling->report.json, "path", NULL);
 		return;
 	}
-	triad_json_object_begin(&telling->json, "path");
-	triad_json_uint(&telling->json, "slid", path->slid);
-	triad_json_uint(&telling->json, "dlid", path->dlid);
-	triad_json_uint(&telling->json, "sl", path->sl);
-	triad_json_uint(&telling->json, "pkey", path->pkey);
-	triad_json_uint(&telling->json, "mtu", triad_mtu_octets(path->mtu));
-	triad_json_double(
-		&telling->json, "rate_gbps", triad_rate_tenths(path->rate) / 10.0);
-	triad_json_uint(&telling->json, "packet_lifetime", path->life);
-	triad_json_uint(&telling->json, "tclass", path->tclass);
-	triad_json_bool(&telling->json, "reversible", path->reversible);
-	triad_json_object_end(&telling->json);
+	triad_json_object_begin(&telling->report.json, "path");
+	triad_json_uint(&telling->report.json, "slid", path->slid);
+	triad_json_uint(&telling->report.json, "dlid", path->dlid);
+	triad_json_uint(&telling->report.json, "sl", path->sl);
+	triad_json_uint(&telling->report.json, "pkey", path->pkey);
+	triad_json_uint(&telling->report.json, "mtu", triad_mtu_octets(path->mtu));
+	triad_json_double(&telling->report.json, "rate_gbps",
+		triad_rate_tenths(path->rate) / 10.0);
+	triad_json_uint(&telling->report.json, "packet_lifetime", path->life);
+	triad_json_uint(&telling->report.json, "tclass", path->tclass);
+	triad_json_bool(&telling->report.json, "reversible", path->reversible);
+	triad_json_object_end(&telling->report.json);
 }
 
 static void put_json(struct telling *telling)
@@ -338,18 +318,18 @@ static void put_json(struct telling *telling)
 	char text[160];
 
 	print_answer(telling, text, sizeof(text));
-	triad_json_init(&telling->json, telling->output);
-	triad_json_object_begin(&telling->json, NULL);
+	triad_json_init(&telling->report.json, telling->output);
+	triad_json_object_begin(&telling->report.json, NULL);
 	json_end(telling, "source", explained->source, explained->slid);
 	json_end(telling, "destination", explained->destination, explained->dlid);
 	json_rules(telling);
-	triad_json_uint(&telling->json, "sl", explained->sl);
-	json_way(telling, "there", &explained->there);
-	json_way(telling, "back", &explained->back);
-	triad_json_string(&telling->json, "answer", text);
+	triad_json_uint(&telling->report.json, "sl", explained->sl);
+	put_way(telling, "there", "There", &explained->there);
+	put_way(telling, "back", "Back", &explained->back);
+	triad_json_string(&telling->report.json, "answer", text);
 	json_path(telling);
-	triad_json_object_end(&telling->json);
-	triad_json_end(&telling->json);
+	triad_json_object_end(&telling->report.json);
+	triad_json_end(&telling->report.json);
 }
 
 /* --- the whole --- */
@@ -407,7 +387,8 @@ static int explain(struct osm_opensm *osm, const struct triad_qos_snapshot *snap
 	struct telling telling = {.snapshot = snapshot,
 		.request = &request,
 		.explained = explained,
-		.output = output};
+		.output = output,
+		.report = {.output = output, .as_json = command->json}};
 	uint32_t source, destination;
 
 	if (!explained ||

@@ -4,7 +4,6 @@
 
 #include "plugin/command/commands.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +11,7 @@
 #include "plugin/instance.h"
 #include "plugin/qos/qos.h"
 #include "qos/rules/membership.h"
-#include "triad/json.h"
+#include "service/command/list.h"
 
 static int find_lonely(const struct triad_policy *policy,
 	const struct triad_fabric *fabric, bool *is_lonely)
@@ -27,52 +26,47 @@ static int find_lonely(const struct triad_policy *policy,
 	return error;
 }
 
-static void put_json(const struct triad_fabric *fabric, const bool *is_lonely,
-	struct triad_output *output)
+static void put_node(struct triad_list *list, const struct triad_fabric_node *node)
 {
-	struct triad_json json;
-
-	triad_json_init(&json, output);
-	triad_json_array_begin(&json, NULL);
-	for (uint32_t i = 0; i < fabric->n_nodes; i++) {
-		if (!is_lonely[i])
-			continue;
-		triad_json_object_begin(&json, NULL);
-		triad_json_guid(&json, "node_guid", fabric->nodes[i].guid);
-		triad_json_string(&json, "node_name", fabric->nodes[i].name);
-		triad_json_string(
-			&json, "type", triad_node_type_name(fabric->nodes[i].type));
-		triad_json_object_end(&json);
-	}
-	triad_json_array_end(&json);
-	triad_json_end(&json);
+	triad_list_row(list);
+	triad_list_guid(list, "node_guid", "node GUID", node->guid);
+	triad_list_text(list, "node_name", NULL, 0, node->name);
+	triad_list_text(list, "type", "type", -8, triad_node_type_name(node->type));
+	triad_list_text(list, NULL, "node", 0, node->name);
+	triad_list_row_end(list);
 }
 
-static void put_text(const struct triad_fabric *fabric, const bool *is_lonely,
-	struct triad_output *output)
+static void put_nodes(const struct triad_fabric *fabric, const bool *is_lonely,
+	struct triad_report *report)
 {
+	struct triad_list list = {.report = report, .gap = "  "};
 	uint32_t n = 0;
 
+	triad_json_init(&report->json, report->output);
+	triad_list_begin(&list, NULL);
 	for (uint32_t i = 0; i < fabric->n_nodes; i++) {
 		if (!is_lonely[i])
 			continue;
-		if (!n++)
-			triad_output_printf(output, "%-18s  %-8s  %s\n", "node GUID",
-				"type", "node");
-		triad_output_printf(output, "0x%016" PRIx64 "  %-8s  %s\n",
-			fabric->nodes[i].guid,
-			triad_node_type_name(fabric->nodes[i].type),
-			fabric->nodes[i].name);
+		if (!n++) {
+			list.phase = TRIAD_LIST_TITLES;
+			put_node(&list, &fabric->nodes[i]);
+		}
+		put_node(&list, &fabric->nodes[i]);
 	}
-	triad_output_printf(output,
-		n ? "%u of %u node(s) are in no port group\n"
-		  : "all nodes are in a port group (%u of %u are not)\n",
-		n, fabric->n_nodes);
+	triad_list_end(&list);
+	if (report->as_json)
+		triad_json_end(&report->json);
+	else
+		triad_output_printf(report->output,
+			n ? "%u of %u node(s) are in no port group\n"
+			  : "all nodes are in a port group (%u of %u are not)\n",
+			n, fabric->n_nodes);
 }
 
 static int show(const struct triad_policy *policy, const struct triad_fabric *fabric,
 	const struct triad_command *command, struct triad_output *output)
 {
+	struct triad_report report = {.output = output, .as_json = command->json};
 	bool *is_lonely = calloc((size_t)fabric->n_nodes + 1, sizeof(*is_lonely));
 
 	if (!is_lonely || find_lonely(policy, fabric, is_lonely)) {
@@ -81,10 +75,7 @@ static int show(const struct triad_policy *policy, const struct triad_fabric *fa
 			output, TRIAD_FRAME_MESSAGE, "qos nodes: not enough memory\n");
 		return TRIAD_CONTROL_FAILED;
 	}
-	if (command->json)
-		put_json(fabric, is_lonely, output);
-	else
-		put_text(fabric, is_lonely, output);
+	put_nodes(fabric, is_lonely, &report);
 	free(is_lonely);
 	return TRIAD_CONTROL_DONE;
 }

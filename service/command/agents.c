@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "service/command/commands.h"
-#include "service/command/format.h"
+#include "service/command/list.h"
 #include "service/command/ports.h"
 #include "service/command/status.h"
 #include "service/facts.h"
@@ -64,49 +64,6 @@ static const char *name_of(
 	return agent && agent->name[0] ? agent->name : "?";
 }
 
-static void put_agent_json(
-	struct triad_json *json, const struct triad_collect_agent *agent)
-{
-	char address[ADDRESS_SIZE];
-
-	format_address(agent, address);
-	triad_json_object_begin(json, NULL);
-	triad_json_string(json, "name", agent->name);
-	triad_json_guid(json, "guid", agent->id);
-	triad_json_string(json, "address", address);
-	triad_json_string(json, "state", triad_collect_agent_state_name(agent->state));
-	triad_json_bool(json, "self", agent->is_self);
-	triad_json_uint(json, "nodes_owned", agent->n_nodes);
-	triad_json_uint(json, "ports", agent->n_ports);
-	triad_json_uint(json, "ports_unanswered", agent->n_silent);
-	triad_json_uint(json, "lag_ms", agent->lag_ms);
-	triad_json_double(json, "octets_per_s", agent->octets_per_s);
-	if (agent->master)
-		triad_json_guid(json, "master", agent->master);
-	triad_json_object_end(json);
-}
-
-static void put_agents_json(const struct triad_collect_status *status,
-	const struct triad_collect_agent *agents, unsigned n,
-	struct triad_output *output)
-{
-	struct triad_json json;
-
-	triad_json_init(&json, output);
-	triad_json_object_begin(&json, NULL);
-	triad_json_uint(&json, "nodes", status->n_nodes);
-	triad_json_uint(&json, "nodes_without_owner", status->n_unowned);
-	triad_json_uint(&json, "nodes_apart", status->n_apart);
-	triad_json_uint(&json, "nodes_not_seen", status->aggregator.n_nodes_unseen);
-	triad_json_uint(&json, "ports_not_seen", status->aggregator.n_ports_unseen);
-	triad_json_array_begin(&json, "agents");
-	for (unsigned i = 0; i < n; i++)
-		put_agent_json(&json, &agents[i]);
-	triad_json_array_end(&json);
-	triad_json_object_end(&json);
-	triad_json_end(&json);
-}
-
 /* Whom it reports to, for people. */
 static const char *reports_to(const struct triad_collect_status *status,
 	const struct triad_collect_agent *agent,
@@ -119,56 +76,72 @@ static const char *reports_to(const struct triad_collect_status *status,
 	return agent->master ? name_of(agents, n, agent->master) : "manager";
 }
 
-struct widths {
-	int name, address;
-};
-
-static void widen(int *width, const char *text)
+static void put_agent(struct triad_list *list, const struct triad_collect_agent *agent,
+	const char *master)
 {
-	if (triad_command_width(text) > *width)
-		*width = triad_command_width(text);
-}
-
-static struct widths widths_of(const struct triad_collect_agent *agents, unsigned n)
-{
-	struct widths widths = {
-		.name = (int)strlen("Agent"), .address = (int)strlen("Address")};
-	char address[ADDRESS_SIZE];
-
-	for (unsigned i = 0; i < n; i++) {
-		widen(&widths.name, agents[i].name);
-		format_address(&agents[i], address);
-		widen(&widths.address, address);
-	}
-	return widths;
-}
-
-static void put_agent_text(const struct triad_collect_agent *agent, const char *master,
-	struct widths widths, struct triad_output *output)
-{
-	const char *name = agent->name[0] ? agent->name : "?";
 	char address[ADDRESS_SIZE];
 
 	format_address(agent, address);
-	triad_output_printf(output, "%s%*s %-8s %6u %7u %7" PRIu64 " %8.0f %s%*s  %s\n",
-		name, widths.name - triad_command_width(name), "",
-		triad_collect_agent_state_name(agent->state), agent->n_nodes,
-		agent->n_ports, agent->lag_ms, agent->octets_per_s, address,
-		widths.address - triad_command_width(address), "", master);
+	triad_list_row(list);
+	triad_list_text(list, "name", NULL, 0, agent->name);
+	triad_list_text(list, NULL, "Agent", TRIAD_LIST_MEASURED,
+		agent->name[0] ? agent->name : "?");
+	triad_list_guid(list, "guid", NULL, agent->id);
+	triad_list_text(list, "address", NULL, 0, address);
+	triad_list_text(list, "state", "State", -8,
+		triad_collect_agent_state_name(agent->state));
+	triad_list_bool(list, "self", NULL, 0, agent->is_self);
+	triad_list_uint(list, "nodes_owned", "Nodes", 6, agent->n_nodes);
+	triad_list_uint(list, "ports", "Ports", 7, agent->n_ports);
+	triad_list_uint(list, "ports_unanswered", NULL, 0, agent->n_silent);
+	triad_list_uint(list, "lag_ms", "Lag ms", 7, agent->lag_ms);
+	triad_list_double(list, "octets_per_s", agent->octets_per_s);
+	triad_list_format(list, "Octets/s", 8, "%.0f", agent->octets_per_s);
+	triad_list_text(list, NULL, "Address", TRIAD_LIST_MEASURED, address);
+	triad_list_blank(list);
+	triad_list_text(list, NULL, "Reports to", 0, master);
+	if (agent->master)
+		triad_list_guid(list, "master", NULL, agent->master);
+	triad_list_row_end(list);
 }
 
-static void put_agents_text(const struct triad_collect_status *status,
-	const struct triad_collect_agent *agents, unsigned n,
-	struct triad_output *output)
+static void put_agents(struct triad_list *list,
+	const struct triad_collect_status *status,
+	const struct triad_collect_agent *agents, unsigned n)
 {
-	struct widths widths = widths_of(agents, n);
-
-	triad_output_printf(output, "%-*s %-8s %6s %7s %7s %8s %-*s  %s\n", widths.name,
-		"Agent", "State", "Nodes", "Ports", "Lag ms", "Octets/s",
-		widths.address, "Address", "Reports to");
 	for (unsigned i = 0; i < n; i++)
-		put_agent_text(&agents[i], reports_to(status, &agents[i], agents, n),
-			widths, output);
+		put_agent(list, &agents[i], reports_to(status, &agents[i], agents, n));
+}
+
+static void put_json(const struct triad_collect_status *status, struct triad_list *list,
+	const struct triad_collect_agent *agents, unsigned n)
+{
+	struct triad_json *json = &list->report->json;
+
+	triad_json_object_begin(json, NULL);
+	triad_json_uint(json, "nodes", status->n_nodes);
+	triad_json_uint(json, "nodes_without_owner", status->n_unowned);
+	triad_json_uint(json, "nodes_apart", status->n_apart);
+	triad_json_uint(json, "nodes_not_seen", status->aggregator.n_nodes_unseen);
+	triad_json_uint(json, "ports_not_seen", status->aggregator.n_ports_unseen);
+	triad_list_begin(list, "agents");
+	put_agents(list, status, agents, n);
+	triad_list_end(list);
+	triad_json_object_end(json);
+	triad_json_end(json);
+}
+
+static void put_text(const struct triad_collect_status *status, struct triad_list *list,
+	const struct triad_collect_agent *agents, unsigned n)
+{
+	static const struct triad_collect_agent none;
+	struct triad_output *output = list->report->output;
+
+	list->phase = TRIAD_LIST_WIDTHS;
+	put_agents(list, status, agents, n);
+	list->phase = TRIAD_LIST_TITLES;
+	put_agent(list, &none, "");
+	put_agents(list, status, agents, n);
 	triad_output_printf(output, "%u nodes, %u without an owner", status->n_nodes,
 		status->n_unowned);
 	if (!status->n_alive)
@@ -189,16 +162,19 @@ static int run_agents(struct triad_service *service,
 	const struct triad_command *command, struct triad_output *output)
 {
 	struct triad_collect_status status = triad_collect_status(service->collect);
+	struct triad_report report = {.output = output, .as_json = command->json};
+	struct triad_list list = {.report = &report};
 	struct triad_collect_agent *agents;
 	unsigned n;
 
 	if (status.mode == TRIAD_COLLECT_LOCAL)
 		return fail(command, LOCAL, output);
+	triad_json_init(&report.json, output);
 	agents = triad_collect_agents(service->collect, &n);
 	if (command->json)
-		put_agents_json(&status, agents, n, output);
+		put_json(&status, &list, agents, n);
 	else
-		put_agents_text(&status, agents, n, output);
+		put_text(&status, &list, agents, n);
 	free(agents);
 	return TRIAD_CONTROL_DONE;
 }

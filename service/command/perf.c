@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "service/command/format.h"
+#include "service/command/list.h"
 #include "service/command/ports.h"
 #include "service/service.h"
 #include "triad/json.h"
@@ -28,47 +29,20 @@ static void format_errors(char *text, size_t size, const struct triad_engine_row
 				row->saturated & 1u << i ? "+" : "");
 }
 
-static void format_far_end(
-	char *text, size_t size, const struct triad_shown_port *shown)
-{
-	if (shown->remote_node)
-		snprintf(text, size, "%s:%u", shown->remote_node->name,
-			shown->remote_port->number);
-	else
-		snprintf(text, size, "-");
-}
-
-struct widths {
-	int name;
-	int far_end;
-};
-
-static void put_padded(struct triad_output *output, const char *text, int width)
-{
-	triad_output_printf(
-		output, "%s%*s", text, width - triad_command_width(text), "");
-}
-
 /* The columns that 'perf show' and 'perf top' begin with. */
-static void put_place(struct triad_output *output, const struct triad_shown_port *shown,
-	struct widths widths)
+static void put_place(struct triad_list *list, const struct triad_shown_port *shown)
 {
-	char far_end[TRIAD_NODE_NAME_SIZE + 8];
-
-	format_far_end(far_end, sizeof(far_end), shown);
-	put_padded(output, shown->node->name, widths.name);
-	triad_output_printf(output, "  0x%016" PRIx64 "  %4u  %-6s  ",
-		shown->node->guid, shown->port->number,
-		triad_port_state_name(shown->port->state));
-	put_padded(output, far_end, widths.far_end);
-}
-
-static void put_heading_place(struct triad_output *output, struct widths widths)
-{
-	triad_output_printf(output, "%s", output->color ? "\033[1m" : "");
-	put_padded(output, "NODE", widths.name);
-	triad_output_printf(output, "  %-18s  %4s  %-6s  ", "GUID", "PORT", "STATE");
-	put_padded(output, "FAR END", widths.far_end);
+	triad_list_row(list);
+	triad_list_text(list, NULL, "NODE", TRIAD_LIST_MEASURED, shown->node->name);
+	triad_list_guid(list, NULL, "GUID", shown->node->guid);
+	triad_list_uint(list, NULL, "PORT", 4, shown->port->number);
+	triad_list_text(
+		list, NULL, "STATE", -6, triad_port_state_name(shown->port->state));
+	if (shown->remote_node)
+		triad_list_format(list, "FAR END", TRIAD_LIST_MEASURED, "%s:%u",
+			shown->remote_node->name, shown->remote_port->number);
+	else
+		triad_list_text(list, NULL, "FAR END", TRIAD_LIST_MEASURED, "-");
 }
 
 /* The columns of 'perf show' behind them; the last one is for errors. */
@@ -80,15 +54,6 @@ static const unsigned show_columns[] = {
 	TRIAD_PORT_XMIT_WAIT,
 };
 #define N_SHOW_COLUMNS (sizeof(show_columns) / sizeof(show_columns[0]))
-
-static void put_heading(struct triad_output *output, struct widths widths)
-{
-	put_heading_place(output, widths);
-	for (unsigned i = 0; i < N_SHOW_COLUMNS; i++)
-		triad_output_printf(
-			output, "  %9s", triad_counters[show_columns[i]].heading);
-	triad_output_printf(output, "  ERRORS%s\n", output->color ? "\033[0m" : "");
-}
 
 /* When the counters were reset last, and by whom. */
 static void put_resets(struct triad_output *output, const struct triad_engine_row *row)
@@ -134,13 +99,12 @@ static void put_remarks(
 	put_resets(output, row);
 }
 
-static void put_line(struct triad_output *output, const struct triad_shown_port *shown,
-	struct widths widths)
+static void put_line(struct triad_list *list, const struct triad_shown_port *shown)
 {
 	char value[32];
 	const struct triad_engine_row *row = &shown->row;
 
-	put_place(output, shown, widths);
+	put_place(list, shown);
 	for (unsigned i = 0; i < N_SHOW_COLUMNS; i++) {
 		unsigned counter = show_columns[i];
 
@@ -148,26 +112,14 @@ static void put_line(struct triad_output *output, const struct triad_shown_port 
 		if (row->has & 1u << counter)
 			triad_command_format_counter(value, sizeof(value), counter,
 				(double)row->total[counter]);
-		triad_output_printf(output, "  %9s", value);
+		triad_list_text(list, NULL, triad_counters[counter].heading, 9, value);
 	}
-	put_remarks(output, shown);
-	triad_output_put(output, "\n", 1);
+	if (triad_list_tail(list, "ERRORS"))
+		put_remarks(list->report->output, shown);
+	triad_list_row_end(list);
 }
 
 /* --- perf show --- */
-
-static void widen(struct widths *widths, const struct triad_shown_port *shown)
-{
-	char far_end[TRIAD_NODE_NAME_SIZE + 8];
-	int name = triad_command_width(shown->node->name), far;
-
-	format_far_end(far_end, sizeof(far_end), shown);
-	far = triad_command_width(far_end);
-	if (name > widths->name)
-		widths->name = name;
-	if (far > widths->far_end)
-		widths->far_end = far;
-}
 
 /* Readers may be older than what they read: say so. */
 static void put_trouble(struct triad_service *service, struct triad_output *output)
@@ -209,18 +161,23 @@ static bool next_shown(const struct triad_view *view,
 static unsigned show_table(const struct triad_view *view,
 	const struct triad_command *command, struct triad_output *output)
 {
-	struct widths widths = {.name = 4, .far_end = 7};
+	struct triad_report report = {.output = output};
+	struct triad_list list = {.report = &report,
+		.gap = "  ",
+		.bold = true,
+		.phase = TRIAD_LIST_WIDTHS};
 	struct triad_shown_port shown;
 	unsigned n = 0;
 
 	for (uint32_t next = 0; next_shown(view, command, &next, &shown); n++)
-		widen(&widths, &shown);
+		put_place(&list, &shown);
 	if (!n)
 		return 0;
-	put_heading(output, widths);
+	list.phase = TRIAD_LIST_TITLES;
+	put_line(&list, &shown);
 	for (uint32_t next = 0;
 		!output->failed && next_shown(view, command, &next, &shown);)
-		put_line(output, &shown, widths);
+		put_line(&list, &shown);
 	return n;
 }
 
@@ -379,33 +336,53 @@ static void put_footer(const struct ranked *ranked, uint32_t n, unsigned by,
 			output, "by %s, over the last interval between sweeps\n", name);
 }
 
+static void put_ranked(struct triad_list *list, const struct triad_shown_port *shown,
+	const struct ranked *ranked, unsigned by)
+{
+	char value[32];
+
+	put_place(list, shown);
+	triad_command_format_counter(value, sizeof(value), by, ranked->rate);
+	triad_list_format(
+		list, "RATE", 12, "%s%s", value, isnan(ranked->rate) ? "" : "/s");
+	triad_command_format_counter(value, sizeof(value), by, (double)ranked->total);
+	triad_list_text(list, NULL, "TOTAL", 9, value);
+	if (triad_list_tail(list, NULL))
+		triad_output_printf(list->report->output, "%s",
+			shown->skipped                ? "  left out"
+				: shown->row.answered ? ""
+						      : "  unanswered");
+	triad_list_row_end(list);
+}
+
+static void put_all_ranked(struct triad_list *list, const struct triad_view *view,
+	const struct ranked *ranked, uint32_t n, unsigned by)
+{
+	struct triad_shown_port shown;
+
+	for (uint32_t i = 0; i < n && !list->report->output->failed; i++) {
+		triad_shown_port_read(&shown, view, ranked[i].port);
+		put_ranked(list, &shown, &ranked[i], by);
+	}
+}
+
 static void top_table(const struct triad_view *view, const struct ranked *ranked,
 	uint32_t n, unsigned by, struct triad_output *output)
 {
-	struct widths widths = {.name = 4, .far_end = 7};
-	char value[32], rate[40];
-	struct triad_shown_port shown;
+	static const struct triad_fabric_node node;
+	static const struct triad_fabric_port port;
+	static const struct triad_shown_port nothing = {.node = &node, .port = &port};
+	static const struct ranked unranked;
+	struct triad_report report = {.output = output};
+	struct triad_list list = {.report = &report,
+		.gap = "  ",
+		.bold = true,
+		.phase = TRIAD_LIST_WIDTHS};
 
-	for (uint32_t i = 0; i < n; i++) {
-		triad_shown_port_read(&shown, view, ranked[i].port);
-		widen(&widths, &shown);
-	}
-	put_heading_place(output, widths);
-	triad_output_printf(output, "  %12s  %9s%s\n", "RATE", "TOTAL",
-		output->color ? "\033[0m" : "");
-	for (uint32_t i = 0; i < n && !output->failed; i++) {
-		triad_shown_port_read(&shown, view, ranked[i].port);
-		put_place(output, &shown, widths);
-		triad_command_format_counter(value, sizeof(value), by, ranked[i].rate);
-		snprintf(rate, sizeof(rate), "%s%s", value,
-			isnan(ranked[i].rate) ? "" : "/s");
-		triad_command_format_counter(
-			value, sizeof(value), by, (double)ranked[i].total);
-		triad_output_printf(output, "  %12s  %9s%s\n", rate, value,
-			shown.skipped                ? "  left out"
-				: shown.row.answered ? ""
-						     : "  unanswered");
-	}
+	put_all_ranked(&list, view, ranked, n, by);
+	list.phase = TRIAD_LIST_TITLES;
+	put_ranked(&list, &nothing, &unranked, by);
+	put_all_ranked(&list, view, ranked, n, by);
 	put_footer(ranked, n, by, output);
 }
 

@@ -7,6 +7,7 @@
 
 #include "ib/counter.h"
 #include "perfmgr/reset_log.h"
+#include "service/command/list.h"
 #include "service/command/ports.h"
 #include "service/service.h"
 #include "triad/clock.h"
@@ -15,7 +16,8 @@
 struct list {
 	const struct triad_command *command;
 	struct triad_output *output;
-	struct triad_json json;
+	struct triad_report report;
+	struct triad_list rows;
 	const struct triad_fabric *fabric; /* NULL: none */
 	int64_t wall_offset_us;
 	uint32_t n, n_left_out;
@@ -40,37 +42,30 @@ static bool is_wanted(const struct list *list, const struct triad_reset *reset)
 			command, name_of(list, reset->node_guid), reset->node_guid);
 }
 
-static void put_text(struct list *list, const struct triad_reset *reset, const char *at)
+static void put_reset(struct triad_list *rows, const struct triad_reset *reset,
+	const char *name, const char *at)
 {
-	const char *name = name_of(list, reset->node_guid);
 	char guid[24];
 
 	snprintf(guid, sizeof(guid), "0x%016" PRIx64, reset->node_guid);
-	if (!list->n)
-		triad_output_printf(list->output, "%-20s %-20s %4s  %-10s %12s  %s\n",
-			"time", "node", "port", "counter", "value before", "by");
+	triad_list_row(rows);
+	triad_list_text(rows, "time", NULL, 0, at);
 	/* That a port was reset is noticed when it is read: it is known to the
 	 * second. */
-	triad_output_printf(list->output,
-		"%.19sZ %-20.20s %4u  %-10s %12" PRIu64 "  %s\n", at,
-		*name ? name : guid, reset->port,
-		triad_counters[reset->counter].heading, reset->value,
-		reset->is_own ? "Triad" : "others");
-}
-
-static void put_json(struct list *list, const struct triad_reset *reset, const char *at)
-{
-	const char *name = name_of(list, reset->node_guid);
-
-	triad_json_object_begin(&list->json, NULL);
-	triad_json_string(&list->json, "time", at);
-	triad_json_guid(&list->json, "node_guid", reset->node_guid);
-	triad_json_string(&list->json, "node_name", *name ? name : NULL);
-	triad_json_uint(&list->json, "port", reset->port);
-	triad_json_string(&list->json, "counter", triad_counters[reset->counter].name);
-	triad_json_uint(&list->json, "value", reset->value);
-	triad_json_string(&list->json, "by", reset->is_own ? "triad" : "others");
-	triad_json_object_end(&list->json);
+	triad_list_format(rows, "time", -20, "%.19sZ", at);
+	triad_list_guid(rows, "node_guid", NULL, reset->node_guid);
+	triad_list_text(rows, "node_name", NULL, 0, *name ? name : NULL);
+	triad_list_format(rows, "node", -20, "%.20s", *name ? name : guid);
+	triad_list_uint(rows, "port", "port", 4, reset->port);
+	triad_list_blank(rows);
+	triad_list_text(rows, "counter", NULL, 0, triad_counters[reset->counter].name);
+	triad_list_text(
+		rows, NULL, "counter", -10, triad_counters[reset->counter].heading);
+	triad_list_uint(rows, "value", "value before", 12, reset->value);
+	triad_list_blank(rows);
+	triad_list_text(rows, "by", NULL, 0, reset->is_own ? "triad" : "others");
+	triad_list_text(rows, NULL, "by", 0, reset->is_own ? "Triad" : "others");
+	triad_list_row_end(rows);
 }
 
 static void add_reset(struct list *list, const struct triad_reset *reset)
@@ -85,11 +80,11 @@ static void add_reset(struct list *list, const struct triad_reset *reset)
 	}
 	triad_clock_format(
 		(uint64_t)((int64_t)reset->at_us + list->wall_offset_us), at);
-	if (list->command->json)
-		put_json(list, reset, at);
-	else
-		put_text(list, reset, at);
-	list->n++;
+	if (!list->n++) {
+		list->rows.phase = TRIAD_LIST_TITLES;
+		put_reset(&list->rows, reset, "", at);
+	}
+	put_reset(&list->rows, reset, name_of(list, reset->node_guid), at);
 }
 
 static void put_all(struct list *list, struct triad_reset_log *log)
@@ -124,20 +119,20 @@ int triad_command_run_perf_resets(struct triad_service *service,
 	struct triad_view *view = triad_perf_view(service->perf);
 	struct list list = {.command = command,
 		.output = output,
+		.report = {.output = output, .as_json = command->json},
 		.fabric = view ? view->fabric : NULL,
 		.wall_offset_us =
 			(int64_t)triad_clock_wall_us() - (int64_t)triad_clock_now_us()};
 
-	triad_json_init(&list.json, output);
-	if (command->json)
-		triad_json_array_begin(&list.json, NULL);
+	triad_json_init(&list.report.json, output);
+	list.rows.report = &list.report;
+	triad_list_begin(&list.rows, NULL);
 	put_all(&list, triad_perf_resets(service->perf));
-	if (command->json) {
-		triad_json_array_end(&list.json);
-		triad_json_end(&list.json);
-	} else {
+	triad_list_end(&list.rows);
+	if (command->json)
+		triad_json_end(&list.report.json);
+	else
 		put_end(&list, service);
-	}
 	triad_view_unref(view);
 	return TRIAD_CONTROL_DONE;
 }

@@ -115,6 +115,7 @@ unit_tests = \
 	tests/unit/service/test_control_file \
 	tests/unit/service/test_facts \
 	tests/unit/service/test_format \
+	tests/unit/service/test_list \
 	tests/unit/service/test_peer \
 	tests/unit/service/test_perf \
 	tests/unit/service/test_sa_pace \
@@ -183,6 +184,9 @@ tests_unit_service_test_control_file_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=unlink
 tests_unit_service_test_facts_LDADD = libtriadservice.la libtriadbus.la $(LDADD)
 tests_unit_service_test_format_SOURCES = \
 	tests/unit/service/test_format.c service/command/format.c
+tests_unit_service_test_list_SOURCES = \
+	tests/unit/service/test_list.c service/command/format.c \
+	service/command/list.c
 tests_unit_service_test_peer_SOURCES = tests/unit/service/test_peer.c \
 	service/loopback_owner.c service/peer.c
 tests_unit_service_test_perf_SOURCES = \

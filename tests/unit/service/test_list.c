@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* service/command/list.h: one description gives a table and JSON. */
+#include <string.h>
+
+#include "service/command/list.h"
+#include "tests/unit/run.h"
+
+struct door {
+	const char *name;
+	uint64_t guid;
+	unsigned n_opened;
+	bool is_open;
+	double load;
+};
+
+static const struct door doors[] = {
+	{"b\303\244ck", 0x12, 7, true, 0.25},
+	{"front door", 0, 4711, false, 1},
+};
+
+static char text[2048];
+static struct triad_output output;
+
+static bool collect(
+	void *context, enum triad_frame_type type, const char *data, size_t size)
+{
+	strncat(text, data, size);
+	return true;
+}
+
+static void put_door(struct triad_list *list, const struct door *door)
+{
+	triad_list_row(list);
+	triad_list_text(list, "name", "Door", TRIAD_LIST_MEASURED, door->name);
+	triad_list_guid(list, "guid", "GUID", door->guid);
+	triad_list_uint(list, "opened", NULL, 0, door->n_opened);
+	triad_list_uint(list, NULL, "Times", 6, door->n_opened);
+	triad_list_blank(list);
+	triad_list_bool(list, "is_open", "Open", -5, door->is_open);
+	triad_list_double(list, "load", door->load);
+	triad_list_format(list, "Load", 4, "%.0f %%", 100 * door->load);
+	triad_list_text(list, "owner", "Owner", 0, NULL);
+	if (triad_list_tail(list, "Remarks") && door->is_open)
+		triad_output_printf(list->report->output, "  draughty");
+	triad_list_row_end(list);
+}
+
+static const char *put_list(struct triad_list *list, bool as_json, bool color)
+{
+	struct triad_report report = {.output = &output, .as_json = as_json};
+
+	text[0] = 0;
+	triad_output_init(&output, collect, NULL);
+	output.color = color;
+	triad_json_init(&report.json, &output);
+	list->report = &report;
+	triad_list_begin(list, NULL);
+	list->phase = TRIAD_LIST_WIDTHS;
+	for (unsigned i = 0; i < 2; i++)
+		put_door(list, &doors[i]);
+	list->phase = TRIAD_LIST_TITLES;
+	put_door(list, &doors[0]);
+	for (unsigned i = 0; i < 2; i++)
+		put_door(list, &doors[i]);
+	triad_list_end(list);
+	triad_output_flush(&output);
+	return text;
+}
+
+START_TEST(test_list_for_people_is_aligned)
+{
+	struct triad_list list = {.gap = NULL};
+
+	ck_assert_str_eq(put_list(&list, false, false),
+		"Door       GUID                Times  Open  Load Owner Remarks\n"
+		"b\303\244ck       0x0000000000000012      7  yes   25 % -  draughty\n"
+		"front door 0x0000000000000000   4711  -     100 % -\n");
+}
+END_TEST
+
+START_TEST(test_list_has_indent_gap_and_bold_titles)
+{
+	struct triad_list list = {.indent = "> ", .gap = "|", .bold = true};
+	const char *shown = put_list(&list, false, true);
+
+	ck_assert_ptr_eq(
+		strstr(shown, "\033[1m> Door      |GUID              | Times |Open "),
+		shown);
+	ck_assert_ptr_nonnull(strstr(shown, "|Owner|Remarks\033[0m\n> b"));
+	ck_assert_ptr_null(strstr(strstr(shown, "\n"), "\033"));
+}
+END_TEST
+
+START_TEST(test_list_in_json_has_rows_alone)
+{
+	struct triad_list list = {.gap = NULL};
+
+	ck_assert_str_eq(put_list(&list, true, true),
+		"[{\"name\":\"b\303\244ck\",\"guid\":\"0x0000000000000012\","
+		"\"opened\":7,\"is_open\":true,\"load\":0.25,\"owner\":null},"
+		"{\"name\":\"front door\",\"guid\":null,\"opened\":4711,"
+		"\"is_open\":false,\"load\":1,\"owner\":null}]");
+}
+END_TEST
+
+START_TEST(test_list_with_too_many_columns_leaves_them_out)
+{
+	struct triad_report report = {.output = &output};
+	struct triad_list list = {.report = &report};
+
+	text[0] = 0;
+	triad_output_init(&output, collect, NULL);
+	triad_list_row(&list);
+	for (unsigned i = 0; i < TRIAD_LIST_MAX_COLUMNS + 2; i++)
+		triad_list_uint(&list, NULL, "x", 0, 1);
+	triad_list_row_end(&list);
+	triad_output_flush(&output);
+	ck_assert_uint_eq(strlen(text), 2 * TRIAD_LIST_MAX_COLUMNS);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *cases = tcase_create("lists");
+
+	tcase_add_test(cases, test_list_for_people_is_aligned);
+	tcase_add_test(cases, test_list_has_indent_gap_and_bold_titles);
+	tcase_add_test(cases, test_list_in_json_has_rows_alone);
+	tcase_add_test(cases, test_list_with_too_many_columns_leaves_them_out);
+	return run_cases(cases);
+}
