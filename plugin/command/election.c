@@ -105,15 +105,12 @@ static void put_member(struct triad_list *list,
 static void put_members(
 	struct triad_report *report, const struct triad_elector_status *status)
 {
-	static const struct triad_election_member none;
-	struct triad_list list = {
-		.report = report, .indent = "  ", .phase = TRIAD_LIST_TITLES};
+	struct triad_list list = {.report = report, .indent = "  "};
 
-	triad_list_begin(&list, "members");
-	put_member(&list, status, &none);
+	triad_report_array(report, "members");
 	for (uint32_t i = 0; i < status->election.n_members; i++)
 		put_member(&list, status, &status->election.members[i]);
-	triad_list_end(&list);
+	triad_report_array_end(report);
 }
 
 /* --- JSON --- */

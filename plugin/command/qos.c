@@ -148,7 +148,6 @@ static void put_client(struct triad_list *list, const struct triad_path_client *
 int triad_command_run_qos_clients(struct triad_plugin *plugin,
 	const struct triad_command *command, struct triad_output *output)
 {
-	static const struct triad_path_client none;
 	const struct triad_clients *clients = triad_qos_clients(plugin->qos);
 	struct triad_path_client *top = calloc(command->limit, sizeof(*top));
 	struct triad_report report = {.output = output, .as_json = command->json};
@@ -165,14 +164,11 @@ int triad_command_run_qos_clients(struct triad_plugin *plugin,
 	}
 	n = triad_clients_top(clients, top, command->limit);
 	snapshot = triad_qos_snapshot(plugin->qos);
-	triad_json_init(&report.json, output);
-	triad_list_begin(&list, NULL);
-	put_client(&list, &none, NULL);
+	triad_report_array(&report, NULL);
+	put_client(&list, &(struct triad_path_client){0}, NULL);
 	for (size_t i = 0; i < n; i++)
 		put_client(&list, &top[i], node_of(snapshot, top[i].lid));
-	triad_list_end(&list);
-	if (report.as_json)
-		triad_json_end(&report.json);
+	triad_report_array_end(&report);
 	triad_qos_snapshot_unref(snapshot);
 	free(top);
 	return TRIAD_CONTROL_DONE;

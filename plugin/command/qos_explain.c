@@ -124,18 +124,17 @@ static void put_hop(struct triad_list *list, const struct telling *telling,
 static void put_way(struct telling *telling, const char *name, const char *title,
 	const struct triad_walk *walk)
 {
-	static const struct triad_walk_hop none;
 	struct triad_list list = {
 		.report = &telling->report, .indent = "  ", .phase = TRIAD_LIST_TITLES};
 
 	if (!telling->report.as_json)
 		triad_output_printf(
 			telling->output, "%s, SL %u\n", title, telling->explained->sl);
-	triad_list_begin(&list, name);
-	put_hop(&list, telling, &none);
+	triad_report_array(&telling->report, name);
+	put_hop(&list, telling, &(struct triad_walk_hop){0});
 	for (unsigned i = 0; i < walk->n_hops; i++)
 		put_hop(&list, telling, &walk->hops[i]);
-	triad_list_end(&list);
+	triad_report_array_end(&telling->report);
 }
 
 /* --- text --- */

@@ -42,21 +42,15 @@ static void put_nodes(const struct triad_fabric *fabric, const bool *is_lonely,
 	struct triad_list list = {.report = report, .gap = "  "};
 	uint32_t n = 0;
 
-	triad_json_init(&report->json, report->output);
-	triad_list_begin(&list, NULL);
+	triad_report_array(report, NULL);
 	for (uint32_t i = 0; i < fabric->n_nodes; i++) {
 		if (!is_lonely[i])
 			continue;
-		if (!n++) {
-			list.phase = TRIAD_LIST_TITLES;
-			put_node(&list, &fabric->nodes[i]);
-		}
+		n++;
 		put_node(&list, &fabric->nodes[i]);
 	}
-	triad_list_end(&list);
-	if (report->as_json)
-		triad_json_end(&report->json);
-	else
+	triad_report_array_end(report);
+	if (!report->as_json)
 		triad_output_printf(report->output,
 			n ? "%u of %u node(s) are in no port group\n"
 			  : "all nodes are in a port group (%u of %u are not)\n",

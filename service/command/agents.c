@@ -113,35 +113,19 @@ static void put_agents(struct triad_list *list,
 		put_agent(list, &agents[i], reports_to(status, &agents[i], agents, n));
 }
 
-static void put_json(const struct triad_collect_status *status, struct triad_list *list,
-	const struct triad_collect_agent *agents, unsigned n)
+static void put_counts_json(
+	const struct triad_collect_status *status, struct triad_json *json)
 {
-	struct triad_json *json = &list->report->json;
-
-	triad_json_object_begin(json, NULL);
 	triad_json_uint(json, "nodes", status->n_nodes);
 	triad_json_uint(json, "nodes_without_owner", status->n_unowned);
 	triad_json_uint(json, "nodes_apart", status->n_apart);
 	triad_json_uint(json, "nodes_not_seen", status->aggregator.n_nodes_unseen);
 	triad_json_uint(json, "ports_not_seen", status->aggregator.n_ports_unseen);
-	triad_list_begin(list, "agents");
-	put_agents(list, status, agents, n);
-	triad_list_end(list);
-	triad_json_object_end(json);
-	triad_json_end(json);
 }
 
-static void put_text(const struct triad_collect_status *status, struct triad_list *list,
-	const struct triad_collect_agent *agents, unsigned n)
+static void put_counts(
+	const struct triad_collect_status *status, struct triad_output *output)
 {
-	static const struct triad_collect_agent none;
-	struct triad_output *output = list->report->output;
-
-	list->phase = TRIAD_LIST_WIDTHS;
-	put_agents(list, status, agents, n);
-	list->phase = TRIAD_LIST_TITLES;
-	put_agent(list, &none, "");
-	put_agents(list, status, agents, n);
 	triad_output_printf(output, "%u nodes, %u without an owner", status->n_nodes,
 		status->n_unowned);
 	if (!status->n_alive)
@@ -163,18 +147,25 @@ static int run_agents(struct triad_service *service,
 {
 	struct triad_collect_status status = triad_collect_status(service->collect);
 	struct triad_report report = {.output = output, .as_json = command->json};
-	struct triad_list list = {.report = &report};
+	struct triad_list list = {.report = &report, .phase = TRIAD_LIST_WIDTHS};
 	struct triad_collect_agent *agents;
 	unsigned n;
 
 	if (status.mode == TRIAD_COLLECT_LOCAL)
 		return fail(command, LOCAL, output);
-	triad_json_init(&report.json, output);
 	agents = triad_collect_agents(service->collect, &n);
+	put_agents(&list, &status, agents, n);
+	list.phase = TRIAD_LIST_TITLES;
+	put_agent(&list, &(struct triad_collect_agent){0}, "");
+	triad_report_begin(&report);
 	if (command->json)
-		put_json(&status, &list, agents, n);
-	else
-		put_text(&status, &list, agents, n);
+		put_counts_json(&status, &report.json);
+	triad_report_array(&report, "agents");
+	put_agents(&list, &status, agents, n);
+	triad_report_array_end(&report);
+	triad_report_end(&report);
+	if (!command->json)
+		put_counts(&status, output);
 	free(agents);
 	return TRIAD_CONTROL_DONE;
 }

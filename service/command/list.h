@@ -3,16 +3,20 @@
  *
  * Model: a function of the command's puts one row, column after column.  A column has a
  * name in JSON (NULL: people alone see it) and a title for people (NULL: JSON alone has
- * it).  The same function puts the titles, and measures columns that are as wide as
- * their widest text: the list's phase says which, and there is nothing of either in
- * JSON.
+ * it).  Titles stand above the first row, unless all are "".
  *
- *     triad_list_row(list);
- *     triad_list_text(list, "name", "Door", TRIAD_LIST_MEASURED, door->name);
- *     triad_list_uint(list, "opened", "Times", 6, door->n_opened);
- *     triad_list_row_end(list);
+ *     triad_report_array(report, "doors");
+ *     for (each door) {
+ *             triad_list_row(list);
+ *             triad_list_text(list, "name", "Door", -12, door->name);
+ *             triad_list_uint(list, "opened", "Times", 6, door->n_opened);
+ *             triad_list_row_end(list);
+ *     }
+ *     triad_report_array_end(report);
  *
- * Widths are printf()'s: negative is left-aligned, 0 as wide as the text.
+ * Widths are printf()'s: negative is left-aligned, 0 as wide as the text.  Columns that
+ * are as wide as their widest text are measured before: all rows are put twice, in the
+ * phase TRIAD_LIST_WIDTHS first, in which nothing is shown.
  *
  * Thread-safety: one thread. */
 #ifndef TRIAD_SERVICE_COMMAND_LIST_H
@@ -31,16 +35,16 @@ struct triad_list {
 	bool bold;                /* titles, where there are colors */
 	enum {
 		TRIAD_LIST_ROWS,
-		TRIAD_LIST_WIDTHS, /* rows are measured, until this is set to TITLES */
-		TRIAD_LIST_TITLES, /* one row of titles, whatever its values; then ROWS */
+		TRIAD_LIST_WIDTHS,
+		TRIAD_LIST_TITLES, /* one row, of which titles alone are shown: for a
+				    * list that has them without any row, too */
 	} phase;
-	unsigned n_columns; /* of the present row, for people */
+	bool has_titles; /* they have been shown */
+	/* Of the present row, for people. */
+	unsigned n_columns;
+	char titles[512], row[1024];
 	int widths[TRIAD_LIST_MAX_COLUMNS];
 };
-
-/* The array that rows are in, 'name' in its object; nothing for people. */
-void triad_list_begin(struct triad_list *list, const char *name);
-void triad_list_end(struct triad_list *list);
 
 void triad_list_row(struct triad_list *list);
 void triad_list_row_end(struct triad_list *list);
@@ -60,6 +64,9 @@ void triad_list_bool(struct triad_list *list, const char *name, const char *titl
 void triad_list_guid(
 	struct triad_list *list, const char *name, const char *title, uint64_t guid);
 
+/* Where a row's further members in JSON go; NULL for people, and when no row is put. */
+struct triad_json *triad_list_json(const struct triad_list *list);
+
 /* In JSON alone. */
 void triad_list_double(struct triad_list *list, const char *name, double value);
 
@@ -70,8 +77,8 @@ void triad_list_format(struct triad_list *list, const char *title, int width,
 /* For people: one blank more before the next column. */
 void triad_list_blank(struct triad_list *list);
 
-/* True when the caller may write something behind the last column, for people; 'title'
- * is what stands over it, or NULL. */
+/* True when the caller may write something behind the last column, for people, before
+ * the row's end; 'title' is what stands over it, or NULL. */
 bool triad_list_tail(struct triad_list *list, const char *title);
 
 #endif

@@ -4,6 +4,39 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+void triad_report_begin(struct triad_report *report)
+{
+	triad_json_init(&report->json, report->output);
+	if (report->as_json)
+		triad_json_object_begin(&report->json, NULL);
+}
+
+void triad_report_end(struct triad_report *report)
+{
+	if (!report->as_json)
+		return;
+	triad_json_object_end(&report->json);
+	triad_json_end(&report->json);
+}
+
+void triad_report_array(struct triad_report *report, const char *name)
+{
+	if (!report->as_json)
+		return;
+	if (!name)
+		triad_json_init(&report->json, report->output);
+	triad_json_array_begin(&report->json, name);
+}
+
+void triad_report_array_end(struct triad_report *report)
+{
+	if (!report->as_json)
+		return;
+	triad_json_array_end(&report->json);
+	if (!report->json.depth)
+		triad_json_end(&report->json);
+}
+
 void triad_report_section(
 	struct triad_report *report, const char *name, const char *title)
 {

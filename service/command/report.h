@@ -20,6 +20,14 @@ struct triad_report {
 	bool as_json;
 };
 
+/* The document, an object; nothing for people. */
+void triad_report_begin(struct triad_report *report);
+void triad_report_end(struct triad_report *report);
+
+/* An array, or the document when 'name' is NULL; nothing for people. */
+void triad_report_array(struct triad_report *report, const char *name);
+void triad_report_array_end(struct triad_report *report);
+
 void triad_report_section(
 	struct triad_report *report, const char *name, const char *title);
 void triad_report_section_end(struct triad_report *report);

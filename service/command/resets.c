@@ -80,10 +80,7 @@ static void add_reset(struct list *list, const struct triad_reset *reset)
 	}
 	triad_clock_format(
 		(uint64_t)((int64_t)reset->at_us + list->wall_offset_us), at);
-	if (!list->n++) {
-		list->rows.phase = TRIAD_LIST_TITLES;
-		put_reset(&list->rows, reset, "", at);
-	}
+	list->n++;
 	put_reset(&list->rows, reset, name_of(list, reset->node_guid), at);
 }
 
@@ -124,14 +121,11 @@ int triad_command_run_perf_resets(struct triad_service *service,
 		.wall_offset_us =
 			(int64_t)triad_clock_wall_us() - (int64_t)triad_clock_now_us()};
 
-	triad_json_init(&list.report.json, output);
 	list.rows.report = &list.report;
-	triad_list_begin(&list.rows, NULL);
+	triad_report_array(&list.report, NULL);
 	put_all(&list, triad_perf_resets(service->perf));
-	triad_list_end(&list.rows);
-	if (command->json)
-		triad_json_end(&list.report.json);
-	else
+	triad_report_array_end(&list.report);
+	if (!command->json)
 		put_end(&list, service);
 	triad_view_unref(view);
 	return TRIAD_CONTROL_DONE;

@@ -184,9 +184,8 @@ tests_unit_service_test_control_file_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=unlink
 tests_unit_service_test_facts_LDADD = libtriadservice.la libtriadbus.la $(LDADD)
 tests_unit_service_test_format_SOURCES = \
 	tests/unit/service/test_format.c service/command/format.c
-tests_unit_service_test_list_SOURCES = \
-	tests/unit/service/test_list.c service/command/format.c \
-	service/command/list.c
+tests_unit_service_test_list_SOURCES = tests/unit/service/test_list.c
+tests_unit_service_test_list_LDADD = libtriadservice.la libtriadbus.la $(LDADD)
 tests_unit_service_test_peer_SOURCES = tests/unit/service/test_peer.c \
 	service/loopback_owner.c service/peer.c
 tests_unit_service_test_perf_SOURCES = \

@@ -52,17 +52,15 @@ static const char *put_list(struct triad_list *list, bool as_json, bool color)
 	text[0] = 0;
 	triad_output_init(&output, collect, NULL);
 	output.color = color;
-	triad_json_init(&report.json, &output);
 	list->report = &report;
-	triad_list_begin(list, NULL);
+	triad_report_array(&report, NULL);
 	list->phase = TRIAD_LIST_WIDTHS;
 	for (unsigned i = 0; i < 2; i++)
 		put_door(list, &doors[i]);
-	list->phase = TRIAD_LIST_TITLES;
-	put_door(list, &doors[0]);
+	list->phase = TRIAD_LIST_ROWS;
 	for (unsigned i = 0; i < 2; i++)
 		put_door(list, &doors[i]);
-	triad_list_end(list);
+	triad_report_array_end(&report);
 	triad_output_flush(&output);
 	return text;
 }
@@ -99,7 +97,7 @@ START_TEST(test_list_in_json_has_rows_alone)
 		"[{\"name\":\"b\303\244ck\",\"guid\":\"0x0000000000000012\","
 		"\"opened\":7,\"is_open\":true,\"load\":0.25,\"owner\":null},"
 		"{\"name\":\"front door\",\"guid\":null,\"opened\":4711,"
-		"\"is_open\":false,\"load\":1,\"owner\":null}]");
+		"\"is_open\":false,\"load\":1,\"owner\":null}]\n");
 }
 END_TEST
 
@@ -115,7 +113,37 @@ START_TEST(test_list_with_too_many_columns_leaves_them_out)
 		triad_list_uint(&list, NULL, "x", 0, 1);
 	triad_list_row_end(&list);
 	triad_output_flush(&output);
-	ck_assert_uint_eq(strlen(text), 2 * TRIAD_LIST_MAX_COLUMNS);
+	ck_assert_uint_eq(strlen(strchr(text, '\n')), 2 * TRIAD_LIST_MAX_COLUMNS + 1);
+}
+END_TEST
+
+START_TEST(test_list_without_rows_can_have_titles)
+{
+	struct triad_report report = {.output = &output};
+	struct triad_list list = {.report = &report, .phase = TRIAD_LIST_TITLES};
+
+	text[0] = 0;
+	triad_output_init(&output, collect, NULL);
+	put_door(&list, &(struct door){.name = "?"});
+	triad_output_flush(&output);
+	ck_assert_str_eq(
+		text, "Door GUID                Times  Open  Load Owner Remarks\n");
+}
+END_TEST
+
+START_TEST(test_list_without_titles_has_rows_alone)
+{
+	struct triad_report report = {.output = &output};
+	struct triad_list list = {.report = &report, .indent = "  "};
+
+	text[0] = 0;
+	triad_output_init(&output, collect, NULL);
+	triad_list_row(&list);
+	triad_list_text(&list, "name", "", -4, "a");
+	triad_list_text(&list, "is", "", 0, "b");
+	triad_list_row_end(&list);
+	triad_output_flush(&output);
+	ck_assert_str_eq(text, "  a    b\n");
 }
 END_TEST
 
@@ -127,5 +155,7 @@ int main(void)
 	tcase_add_test(cases, test_list_has_indent_gap_and_bold_titles);
 	tcase_add_test(cases, test_list_in_json_has_rows_alone);
 	tcase_add_test(cases, test_list_with_too_many_columns_leaves_them_out);
+	tcase_add_test(cases, test_list_without_rows_can_have_titles);
+	tcase_add_test(cases, test_list_without_titles_has_rows_alone);
 	return run_cases(cases);
 }
