@@ -29,10 +29,12 @@ static void format_errors(char *text, size_t size, const struct triad_engine_row
 				row->saturated & 1u << i ? "+" : "");
 }
 
-/* The columns that 'perf show' and 'perf top' begin with. */
+/* The columns that 'perf show' and 'perf top' begin with; all of the port in JSON. */
 static void put_place(struct triad_list *list, const struct triad_shown_port *shown)
 {
 	triad_list_row(list);
+	if (triad_list_json(list))
+		triad_shown_port_json(shown, triad_list_json(list));
 	triad_list_text(list, NULL, "NODE", TRIAD_LIST_MEASURED, shown->node->name);
 	triad_list_guid(list, NULL, "GUID", shown->node->guid);
 	triad_list_uint(list, NULL, "PORT", 4, shown->port->number);
@@ -99,12 +101,26 @@ static void put_remarks(
 	put_resets(output, row);
 }
 
-static void put_line(struct triad_list *list, const struct triad_shown_port *shown)
+/* By which interface sFlow's collectors know the port; null while none are told. */
+static void put_if_index(struct triad_json *json,
+	const struct triad_sflow_indices *indices, const struct triad_shown_port *shown)
+{
+	if (indices)
+		triad_json_uint(json, "sflow_if_index",
+			indices->if_index[shown->port - indices->fabric->ports]);
+	else
+		triad_json_string(json, "sflow_if_index", NULL);
+}
+
+static void put_line(struct triad_list *list, const struct triad_shown_port *shown,
+	const struct triad_sflow_indices *indices)
 {
 	char value[32];
 	const struct triad_engine_row *row = &shown->row;
 
 	put_place(list, shown);
+	if (triad_list_json(list))
+		put_if_index(triad_list_json(list), indices, shown);
 	for (unsigned i = 0; i < N_SHOW_COLUMNS; i++) {
 		unsigned counter = show_columns[i];
 
@@ -158,60 +174,29 @@ static bool next_shown(const struct triad_view *view,
 	return false;
 }
 
-static unsigned show_table(const struct triad_view *view,
-	const struct triad_command *command, struct triad_output *output)
+static unsigned show_ports(const struct triad_view *view,
+	const struct triad_sflow_indices *indices, const struct triad_command *command,
+	struct triad_output *output)
 {
-	struct triad_report report = {.output = output};
+	struct triad_report report = {.output = output, .as_json = command->json};
 	struct triad_list list = {.report = &report,
 		.gap = "  ",
 		.bold = true,
 		.phase = TRIAD_LIST_WIDTHS};
 	struct triad_shown_port shown;
-	unsigned n = 0;
-
-	for (uint32_t next = 0; next_shown(view, command, &next, &shown); n++)
-		put_place(&list, &shown);
-	if (!n)
-		return 0;
-	list.phase = TRIAD_LIST_TITLES;
-	put_line(&list, &shown);
-	for (uint32_t next = 0;
-		!output->failed && next_shown(view, command, &next, &shown);)
-		put_line(&list, &shown);
-	return n;
-}
-
-/* By which interface sFlow's collectors know the port; null while none are told. */
-static void put_if_index(struct triad_json *json,
-	const struct triad_sflow_indices *indices, const struct triad_view *view,
-	uint32_t port)
-{
-	/* After a change of the fabric there is a moment until sFlow has it too. */
-	if (indices && indices->fabric == view->fabric)
-		triad_json_uint(json, "sflow_if_index", indices->if_index[port]);
-	else
-		triad_json_string(json, "sflow_if_index", NULL);
-}
-
-static unsigned show_json(const struct triad_view *view,
-	const struct triad_sflow_indices *indices, const struct triad_command *command,
-	struct triad_output *output)
-{
-	struct triad_json json;
-	struct triad_shown_port shown;
 	uint32_t next = 0;
 	unsigned n = 0;
 
-	triad_json_init(&json, output);
-	triad_json_array_begin(&json, NULL);
-	for (; !output->failed && next_shown(view, command, &next, &shown); n++) {
-		triad_json_object_begin(&json, NULL);
-		triad_shown_port_json(&shown, &json);
-		put_if_index(&json, indices, view, next - 1);
-		triad_json_object_end(&json);
-	}
-	triad_json_array_end(&json);
-	triad_json_end(&json);
+	while (!command->json && next_shown(view, command, &next, &shown))
+		put_place(&list, &shown);
+	list.phase = TRIAD_LIST_ROWS;
+	/* After a change of the fabric there is a moment until sFlow has it too. */
+	if (indices && indices->fabric != view->fabric)
+		indices = NULL;
+	triad_report_array(&report, NULL);
+	for (next = 0; !output->failed && next_shown(view, command, &next, &shown); n++)
+		put_line(&list, &shown, indices);
+	triad_report_array_end(&report);
 	return n;
 }
 
@@ -248,8 +233,7 @@ int triad_command_run_perf_show(struct triad_service *service,
 		return triad_command_no_view(service, output);
 	put_trouble(service, output);
 	indices = triad_exports_sflow_indices(service->exports);
-	n = command->json ? show_json(view, indices, command, output)
-			  : show_table(view, command, output);
+	n = show_ports(view, indices, command, output);
 	triad_sflow_indices_unref(indices);
 	status = n ? TRIAD_CONTROL_DONE : show_none(view, command, output);
 	triad_view_unref(view);
@@ -300,25 +284,6 @@ static uint32_t rank(const struct triad_view *view, const struct triad_command *
 	return n < command->limit ? n : command->limit;
 }
 
-static void top_json(const struct triad_view *view, const struct ranked *ranked,
-	uint32_t n, struct triad_output *output)
-{
-	struct triad_json json;
-	struct triad_shown_port shown;
-
-	triad_json_init(&json, output);
-	triad_json_array_begin(&json, NULL);
-	for (uint32_t i = 0; i < n && !output->failed; i++) {
-		triad_shown_port_read(&shown, view, ranked[i].port);
-		triad_json_object_begin(&json, NULL);
-		triad_shown_port_json(&shown, &json);
-		triad_json_double(&json, "rate", ranked[i].rate);
-		triad_json_object_end(&json);
-	}
-	triad_json_array_end(&json);
-	triad_json_end(&json);
-}
-
 static void put_footer(const struct ranked *ranked, uint32_t n, unsigned by,
 	struct triad_output *output)
 {
@@ -342,6 +307,7 @@ static void put_ranked(struct triad_list *list, const struct triad_shown_port *s
 	char value[32];
 
 	put_place(list, shown);
+	triad_list_double(list, "rate", ranked->rate);
 	triad_command_format_counter(value, sizeof(value), by, ranked->rate);
 	triad_list_format(
 		list, "RATE", 12, "%s%s", value, isnan(ranked->rate) ? "" : "/s");
@@ -366,24 +332,26 @@ static void put_all_ranked(struct triad_list *list, const struct triad_view *vie
 	}
 }
 
-static void top_table(const struct triad_view *view, const struct ranked *ranked,
-	uint32_t n, unsigned by, struct triad_output *output)
+static void put_top(const struct triad_view *view, const struct ranked *ranked,
+	uint32_t n, const struct triad_command *command, struct triad_output *output)
 {
 	static const struct triad_fabric_node node;
 	static const struct triad_fabric_port port;
 	static const struct triad_shown_port nothing = {.node = &node, .port = &port};
-	static const struct ranked unranked;
-	struct triad_report report = {.output = output};
+	struct triad_report report = {.output = output, .as_json = command->json};
 	struct triad_list list = {.report = &report,
 		.gap = "  ",
 		.bold = true,
 		.phase = TRIAD_LIST_WIDTHS};
 
-	put_all_ranked(&list, view, ranked, n, by);
+	put_all_ranked(&list, view, ranked, n, command->by);
 	list.phase = TRIAD_LIST_TITLES;
-	put_ranked(&list, &nothing, &unranked, by);
-	put_all_ranked(&list, view, ranked, n, by);
-	put_footer(ranked, n, by, output);
+	put_ranked(&list, &nothing, &(struct ranked){0}, command->by);
+	triad_report_array(&report, NULL);
+	put_all_ranked(&list, view, ranked, n, command->by);
+	triad_report_array_end(&report);
+	if (!command->json)
+		put_footer(ranked, n, command->by, output);
 }
 
 int triad_command_run_perf_top(struct triad_service *service,
@@ -404,10 +372,7 @@ int triad_command_run_perf_top(struct triad_service *service,
 	}
 	put_trouble(service, output);
 	n = rank(view, command, ranked);
-	if (command->json)
-		top_json(view, ranked, n, output);
-	else
-		top_table(view, ranked, n, command->by, output);
+	put_top(view, ranked, n, command, output);
 	free(ranked);
 	triad_view_unref(view);
 	return TRIAD_CONTROL_DONE;
