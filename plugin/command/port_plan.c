@@ -12,7 +12,7 @@
 #include "plugin/instance.h"
 #include "plugin/ports/ports.h"
 #include "portmgr/expected/expected.h"
-#include "triad/json.h"
+#include "service/command/list.h"
 
 /* What is shown, and whereto. */
 struct view {
@@ -20,8 +20,7 @@ struct view {
 	struct triad_ports_status status;
 	struct triad_ports_row *rows;
 	uint32_t n, n_all;
-	struct triad_output *output;
-	struct triad_json json;
+	struct triad_report report;
 };
 
 static const char *phys_state_name(unsigned state)
@@ -54,86 +53,10 @@ static bool is_stopped(const struct triad_ports_row *row)
 	return row->guard && !row->is_overridden;
 }
 
-static const char *item_word(const struct triad_ports_row *row)
+/* --- rows, for both --- */
+
+static void put_item_json(struct triad_json *json, const struct triad_ports_row *row)
 {
-	return row->has_item ? triad_plan_kind_name(row->kind) : "";
-}
-
-/* --- text --- */
-
-static void put_row(struct view *view, const struct triad_ports_row *row)
-{
-	triad_output_printf(view->output, "%-24s %4u  %-8s  %-8s  %-8s\n", row->node,
-		row->number, triad_expected_state_name(row->expected), found_word(row),
-		item_word(row));
-	if (row->text[0])
-		triad_output_printf(view->output, "    %s\n", row->text);
-	if (row->has_item && row->kind != TRIAD_PLAN_NOTE && !is_stopped(row) &&
-		row->agenda)
-		triad_output_printf(view->output, "    %s\n",
-			row->agenda == TRIAD_AGENDA_AGAIN
-				? "it was tried in vain, and will be again"
-				: row->agenda == TRIAD_AGENDA_DONE
-				? "done; the next sweep will show it"
-				: "it waits for its time");
-}
-
-static void put_rows(struct view *view)
-{
-	if (view->n)
-		triad_output_printf(view->output, "\n%-24s %4s  %-8s  %-8s  %-8s\n",
-			"node", "port", "expected", "found", "plan");
-	for (uint32_t i = 0; i < view->n; i++)
-		put_row(view, &view->rows[i]);
-	if (view->n_all > view->n)
-		triad_output_printf(view->output,
-			"... and %u more: -n shows more of them, --node and --port "
-			"choose\n",
-			view->n_all - view->n);
-}
-
-static void put_why_not(struct view *view)
-{
-	const struct triad_ports_status *status = &view->status;
-
-	if (!status->is_enforcing)
-		triad_output_printf(
-			view->output, "nothing is done: port.mode is observe\n");
-	else if (status->trouble[0])
-		triad_output_printf(
-			view->output, "nothing is done: %s\n", status->trouble);
-	else if (!status->permission.is_given)
-		triad_output_printf(view->output,
-			"nothing is done: this SM may not enforce, see 'election'\n");
-	else if (status->agenda.is_stopped)
-		triad_output_printf(view->output,
-			"STOPPED: %u ports would be changed at once, more than "
-			"port.max_actions: nothing is done until 'port approve'\n",
-			status->agenda.n_open);
-}
-
-static void put_plan_head(struct view *view)
-{
-	const struct triad_ports_status *status = &view->status;
-
-	triad_output_printf(view->output,
-		"generation %" PRIu64 ", %u port(s)\n"
-		"to disable %u, to enable %u, to test %u; stopped by a guard %u; "
-		"notes %u\n",
-		status->generation, status->n_rows,
-		status->n_of_kind[TRIAD_PLAN_DISABLE],
-		status->n_of_kind[TRIAD_PLAN_ENABLE],
-		status->n_of_kind[TRIAD_PLAN_TEST], status->n_guarded,
-		status->n_of_kind[TRIAD_PLAN_NOTE]);
-	put_why_not(view);
-}
-
-/* --- JSON --- */
-
-static void put_item_json(struct view *view, const struct triad_ports_row *row)
-{
-	struct triad_json *json = &view->json;
-
 	triad_json_string(json, "action", triad_plan_kind_name(row->kind));
 	triad_json_string(json, "reason",
 		row->reason ? triad_port_reason_name(row->reason) : NULL);
@@ -152,37 +75,93 @@ static void put_item_json(struct view *view, const struct triad_ports_row *row)
 			: triad_agenda_state_name(row->agenda));
 }
 
-static void put_row_json(struct view *view, const struct triad_ports_row *row)
+static void put_remarks(struct triad_output *output, const struct triad_ports_row *row)
 {
-	struct triad_json *json = &view->json;
-
-	triad_json_object_begin(json, NULL);
-	triad_json_guid(json, "node_guid", row->node_guid);
-	triad_json_string(json, "node_name", row->node);
-	triad_json_uint(json, "port", row->number);
-	triad_json_string(json, "expected", triad_expected_state_name(row->expected));
-	triad_json_string(json, "expected_remote", row->remote[0] ? row->remote : NULL);
-	triad_json_string(json, "found", found_word(row));
-	triad_json_string(json, "state", triad_port_state_name(row->state));
-	triad_json_string(json, "phys_state", phys_state_name(row->phys_state));
-	triad_json_bool(json, "held", row->is_held);
-	triad_json_bool(json, "failed", row->is_failed);
-	triad_json_bool(json, "admitted", row->is_admitted);
-	triad_json_string(
-		json, "test", row->is_tested ? triad_test_step_name(row->step) : NULL);
-	if (row->has_item)
-		put_item_json(view, row);
-	triad_json_string(json, "text", row->text[0] ? row->text : NULL);
-	triad_json_object_end(json);
+	if (row->text[0])
+		triad_output_printf(output, "\n    %s", row->text);
+	if (row->has_item && row->kind != TRIAD_PLAN_NOTE && !is_stopped(row) &&
+		row->agenda)
+		triad_output_printf(output, "\n    %s",
+			row->agenda == TRIAD_AGENDA_AGAIN
+				? "it was tried in vain, and will be again"
+				: row->agenda == TRIAD_AGENDA_DONE
+				? "done; the next sweep will show it"
+				: "it waits for its time");
 }
 
-static void put_json(struct view *view)
+static void put_row(struct triad_list *list, const struct triad_ports_row *row)
+{
+	triad_list_row(list);
+	triad_list_guid(list, "node_guid", NULL, row->node_guid);
+	triad_list_text(list, "node_name", "node", -24, row->node);
+	triad_list_uint(list, "port", "port", 4, row->number);
+	triad_list_blank(list);
+	triad_list_text(list, "expected", "expected", -8,
+		triad_expected_state_name(row->expected));
+	triad_list_text(
+		list, "expected_remote", NULL, 0, row->remote[0] ? row->remote : NULL);
+	triad_list_blank(list);
+	triad_list_text(list, "found", "found", -8, found_word(row));
+	triad_list_text(list, "state", NULL, 0, triad_port_state_name(row->state));
+	triad_list_text(list, "phys_state", NULL, 0, phys_state_name(row->phys_state));
+	triad_list_bool(list, "held", NULL, 0, row->is_held);
+	triad_list_bool(list, "failed", NULL, 0, row->is_failed);
+	triad_list_bool(list, "admitted", NULL, 0, row->is_admitted);
+	triad_list_text(list, "test", NULL, 0,
+		row->is_tested ? triad_test_step_name(row->step) : NULL);
+	if (row->has_item && triad_list_json(list))
+		put_item_json(triad_list_json(list), row);
+	triad_list_blank(list);
+	triad_list_text(list, NULL, "plan", -8,
+		row->has_item ? triad_plan_kind_name(row->kind) : "");
+	triad_list_text(list, "text", NULL, 0, row->text[0] ? row->text : NULL);
+	if (triad_list_tail(list, NULL))
+		put_remarks(list->report->output, row);
+	triad_list_row_end(list);
+}
+
+/* --- the whole --- */
+
+static void put_why_not(struct view *view)
 {
 	const struct triad_ports_status *status = &view->status;
-	struct triad_json *json = &view->json;
 
-	triad_json_init(json, view->output);
-	triad_json_object_begin(json, NULL);
+	if (!status->is_enforcing)
+		triad_output_printf(
+			view->report.output, "nothing is done: port.mode is observe\n");
+	else if (status->trouble[0])
+		triad_output_printf(
+			view->report.output, "nothing is done: %s\n", status->trouble);
+	else if (!status->permission.is_given)
+		triad_output_printf(view->report.output,
+			"nothing is done: this SM may not enforce, see 'election'\n");
+	else if (status->agenda.is_stopped)
+		triad_output_printf(view->report.output,
+			"STOPPED: %u ports would be changed at once, more than "
+			"port.max_actions: nothing is done until 'port approve'\n",
+			status->agenda.n_open);
+}
+
+static void put_plan_head(struct view *view)
+{
+	const struct triad_ports_status *status = &view->status;
+
+	triad_output_printf(view->report.output,
+		"generation %" PRIu64 ", %u port(s)\n"
+		"to disable %u, to enable %u, to test %u; stopped by a guard %u; "
+		"notes %u\n",
+		status->generation, status->n_rows,
+		status->n_of_kind[TRIAD_PLAN_DISABLE],
+		status->n_of_kind[TRIAD_PLAN_ENABLE],
+		status->n_of_kind[TRIAD_PLAN_TEST], status->n_guarded,
+		status->n_of_kind[TRIAD_PLAN_NOTE]);
+	put_why_not(view);
+}
+
+static void put_head_json(struct triad_json *json, const struct view *view)
+{
+	const struct triad_ports_status *status = &view->status;
+
 	triad_json_uint(json, "generation", status->generation);
 	triad_json_string(json, "mode", status->is_enforcing ? "enforce" : "observe");
 	triad_json_bool(json, "may_act", status->may_act);
@@ -193,12 +172,28 @@ static void put_json(struct view *view)
 	triad_json_uint(json, "test", status->n_of_kind[TRIAD_PLAN_TEST]);
 	triad_json_uint(json, "guarded", status->n_guarded);
 	triad_json_uint(json, "rows", view->n_all);
-	triad_json_array_begin(json, "ports");
+}
+
+static void put_view(struct view *view)
+{
+	struct triad_report *report = &view->report;
+	struct triad_list list = {.report = report};
+
+	triad_report_begin(report);
+	if (report->as_json)
+		put_head_json(&report->json, view);
+	else if (view->n)
+		triad_output_put(report->output, "\n", 1);
+	triad_report_array(report, "ports");
 	for (uint32_t i = 0; i < view->n; i++)
-		put_row_json(view, &view->rows[i]);
-	triad_json_array_end(json);
-	triad_json_object_end(json);
-	triad_json_end(json);
+		put_row(&list, &view->rows[i]);
+	triad_report_array_end(report);
+	triad_report_end(report);
+	if (!report->as_json && view->n_all > view->n)
+		triad_output_printf(report->output,
+			"... and %u more: -n shows more of them, --node and --port "
+			"choose\n",
+			view->n_all - view->n);
 }
 
 /* --- the commands --- */
@@ -216,7 +211,7 @@ static int fail(struct view *view, const char *what, int error)
 		why = "there is no fabric: OpenSM has not brought up the subnet yet, "
 		      "or this SM is not the master; ask on the host of the master";
 	triad_output_message(
-		view->output, TRIAD_FRAME_MESSAGE, "port %s: %s\n", what, why);
+		view->report.output, TRIAD_FRAME_MESSAGE, "port %s: %s\n", what, why);
 	return TRIAD_CONTROL_FAILED;
 }
 
@@ -225,7 +220,7 @@ static int find_rows(struct triad_plugin *plugin, struct view *view,
 {
 	uint64_t guid = 0;
 	int error = triad_command_find_switch(
-		plugin, what, view->command->node, &guid, view->output);
+		plugin, what, view->command->node, &guid, view->report.output);
 
 	if (error)
 		return error;
@@ -248,17 +243,15 @@ static bool has_something_to_do(const struct triad_ports_status *status)
 int triad_command_run_port_plan(struct triad_plugin *plugin,
 	const struct triad_command *command, struct triad_output *output)
 {
-	struct view view = {.command = command, .output = output};
+	struct view view = {.command = command,
+		.report = {.output = output, .as_json = command->json}};
 	int error = find_rows(plugin, &view, TRIAD_PORTS_PLAN, "plan");
 
 	if (error)
 		return error;
-	if (command->json) {
-		put_json(&view);
-	} else {
+	if (!command->json)
 		put_plan_head(&view);
-		put_rows(&view);
-	}
+	put_view(&view);
 	free(view.rows);
 	return has_something_to_do(&view.status) ? TRIAD_CONTROL_TO_DO
 						 : TRIAD_CONTROL_DONE;
@@ -267,16 +260,15 @@ int triad_command_run_port_plan(struct triad_plugin *plugin,
 int triad_command_run_port_list(struct triad_plugin *plugin,
 	const struct triad_command *command, struct triad_output *output)
 {
-	struct view view = {.command = command, .output = output};
+	struct view view = {.command = command,
+		.report = {.output = output, .as_json = command->json}};
 	int error = find_rows(plugin, &view,
 		command->failed ? TRIAD_PORTS_FAILED : TRIAD_PORTS_ALL, "list");
 
 	if (error)
 		return error;
-	if (command->json)
-		put_json(&view);
-	else if (view.n)
-		put_rows(&view);
+	if (command->json || view.n)
+		put_view(&view);
 	else
 		triad_output_printf(output, "no port%s\n",
 			command->failed ? " was disabled as failed" : "");
