@@ -23,7 +23,7 @@ struct telling {
 	const struct triad_setup_context *context;
 	const struct triad_setup_plan *plan;
 	struct triad_output *output;
-	struct triad_json json;
+	struct triad_report report;
 };
 
 static const struct triad_fabric_node *node_of(
@@ -78,114 +78,149 @@ static bool is_wanted(
 		triad_command_is_node(command, node->name, node->guid);
 }
 
-/* --- text --- */
+/* --- what would change --- */
 
-static void format_in_ports(
-	const struct triad_setup_change *change, char *text, size_t size)
+static void put_change(struct triad_list *list, const struct telling *telling,
+	const struct triad_setup_change *change)
 {
-	if (change->table != TRIAD_SETUP_SL2VL || !(change->in_first | change->in_last))
-		snprintf(text, size, "%s",
-			change->table == TRIAD_SETUP_SL2VL ? "0" : "");
-	else if (change->in_first == change->in_last)
-		snprintf(text, size, "%u", change->in_first);
-	else
-		snprintf(text, size, "%u-%u", change->in_first, change->in_last);
-}
-
-static void put_change(
-	const struct telling *telling, const struct triad_setup_change *change)
-{
-	char from[TRIAD_TABLE_TEXT_SIZE], to[TRIAD_TABLE_TEXT_SIZE], in_ports[16],
+	char from[TRIAD_TABLE_TEXT_SIZE], to[TRIAD_TABLE_TEXT_SIZE],
 		scope[32] = "OpenSM's default";
+	unsigned line = line_of(telling, change);
 
-	if (line_of(telling, change))
-		snprintf(scope, sizeof(scope), "line %u", line_of(telling, change));
-	format_in_ports(change, in_ports, sizeof(in_ports));
-	triad_output_printf(telling->output, "%-32s %4u  %-7s  %-10s  %s\n",
-		node_of(telling, change->port)->name,
-		telling->context->fabric->ports[change->port].number, in_ports,
-		triad_setup_table_name(change->table), scope);
-	triad_output_printf(telling->output, "    from %s\n    to   %s\n",
-		format_value(change, &change->from, from),
-		format_value(change, &change->to, to));
+	if (line)
+		snprintf(scope, sizeof(scope), "line %u", line);
+	format_value(change, &change->from, from);
+	format_value(change, &change->to, to);
+	triad_list_row(list);
+	triad_setup_put_table(list, telling->context->fabric, change->port,
+		change->table, change->in_first, change->in_last);
+	triad_list_text(list, "from", NULL, 0, from);
+	triad_list_text(list, "to", NULL, 0, to);
+	triad_list_uint(list, "line", NULL, 0, line);
+	triad_list_text(list, NULL, "because of", 0, scope);
+	if (triad_list_tail(list, NULL))
+		triad_output_printf(
+			telling->output, "\n    from %s\n    to   %s", from, to);
+	triad_list_row_end(list);
 }
 
-static void put_changes(const struct telling *telling)
+/* Programs get all, whatever the limit. */
+static void put_changes(struct telling *telling)
 {
 	const struct triad_setup_plan *plan = telling->plan;
+	bool as_json = telling->report.as_json;
+	struct triad_list list = {
+		.report = &telling->report, .phase = TRIAD_LIST_TITLES};
 	uint64_t n = 0, left_out = plan->n_changes_total - plan->n_changes;
 
+	if (plan->n_changes && !as_json)
+		triad_output_put(telling->output, "\n", 1);
 	if (plan->n_changes)
-		triad_output_printf(telling->output, "\n%-32s %4s  %-7s  %-10s  %s\n",
-			"node", "port", "in", "table", "because of");
+		put_change(&list, telling, &plan->changes[0]);
+	triad_report_array(&telling->report, "changes");
 	for (uint32_t i = 0; i < plan->n_changes; i++) {
 		if (!is_wanted(telling, &plan->changes[i]))
 			continue;
-		if (n++ < telling->command->limit)
-			put_change(telling, &plan->changes[i]);
+		if (n++ < telling->command->limit || as_json)
+			put_change(&list, telling, &plan->changes[i]);
 		else
 			left_out++;
 	}
-	if (left_out)
+	triad_report_array_end(&telling->report);
+	if (left_out && !as_json)
 		triad_output_printf(telling->output,
 			"... and %" PRIu64
 			" more: -n shows more of them, --node and --port choose\n",
 			left_out);
 }
 
-static void put_findings(const struct telling *telling)
+/* --- what is wrong --- */
+
+static void put_finding(struct triad_list *list, const struct telling *telling,
+	const struct triad_setup_finding *finding)
 {
-	const struct triad_setup_plan *plan = telling->plan;
+	bool is_error = triad_setup_finding_is_error(finding);
 	char text[TRIAD_TABLE_TEXT_SIZE];
 
-	if (plan->n_findings)
+	triad_setup_finding_format(finding, telling->context->policy,
+		telling->context->fabric, text, sizeof(text));
+	triad_list_row(list);
+	triad_list_bool(list, "error", NULL, 0, is_error);
+	triad_list_text(list, NULL, "", 0, is_error ? "error:" : "warning:");
+	triad_list_text(list, "text", "", 0, text);
+	triad_list_row_end(list);
+}
+
+static void put_findings(struct telling *telling)
+{
+	const struct triad_setup_plan *plan = telling->plan;
+	struct triad_list list = {.report = &telling->report, .indent = "  "};
+
+	if (plan->n_findings && !telling->report.as_json)
 		triad_output_printf(telling->output, "\nOn this fabric\n");
-	for (uint32_t i = 0; i < plan->n_findings; i++) {
-		triad_setup_finding_format(&plan->findings[i], telling->context->policy,
-			telling->context->fabric, text, sizeof(text));
-		triad_output_printf(telling->output, "  %s: %s\n",
-			triad_setup_finding_is_error(&plan->findings[i]) ? "error"
-									 : "warning",
-			text);
-	}
-	if (plan->n_findings_total > plan->n_findings)
+	triad_report_array(&telling->report, "findings");
+	for (uint32_t i = 0; i < plan->n_findings; i++)
+		put_finding(&list, telling, &plan->findings[i]);
+	triad_report_array_end(&telling->report);
+	if (plan->n_findings_total > plan->n_findings && !telling->report.as_json)
 		triad_output_printf(telling->output, "  ... and %u more\n",
 			plan->n_findings_total - plan->n_findings);
 }
 
-static void put_paths(const struct telling *telling)
+static void put_path(struct triad_list *list, const struct telling *telling,
+	const struct triad_setup_path *path)
+{
+	const struct triad_fabric_port *ports = telling->context->fabric->ports;
+	const char *from = node_of(telling, path->from)->name;
+	const char *to = node_of(telling, path->to)->name;
+	const struct triad_fabric_node *node = node_of(telling, path->port);
+
+	triad_list_row(list);
+	triad_list_uint(list, "sl", NULL, 0, path->sl);
+	triad_list_text(list, "from", NULL, 0, from);
+	triad_list_text(list, "to", NULL, 0, to);
+	triad_list_uint(list, "in_port", NULL, 0, path->in_port);
+	triad_list_guid(list, "node_guid", NULL, node->guid);
+	triad_list_text(list, "node_name", NULL, 0, node->name);
+	triad_list_uint(list, "port", NULL, 0, ports[path->port].number);
+	if (triad_list_tail(list, NULL))
+		triad_output_printf(telling->output,
+			"  error: SL %u from '%s' port %u to '%s' port %u is dropped "
+			"by '%s', from port %u to port %u",
+			path->sl, from, ports[path->from].number, to,
+			ports[path->to].number, node->name, path->in_port,
+			ports[path->port].number);
+	triad_list_row_end(list);
+}
+
+static void put_paths(struct telling *telling)
 {
 	const struct triad_setup_plan *plan = telling->plan;
-	const struct triad_fabric *fabric = telling->context->fabric;
+	bool as_json = telling->report.as_json;
+	struct triad_list list = {.report = &telling->report};
 
-	if (plan->n_paths)
+	if (plan->n_paths && !as_json)
 		triad_output_printf(telling->output,
 			"\nSLs in use that have no VL on the way, or one that is never "
 			"sent (%" PRIu64 " place(s)), for example\n",
 			plan->n_dead_places);
-	for (uint32_t i = 0; i < plan->n_paths && i < telling->command->limit; i++) {
-		const struct triad_setup_path *path = &plan->paths[i];
-
-		triad_output_printf(telling->output,
-			"  error: SL %u from '%s' port %u to '%s' port %u is dropped "
-			"by '%s', from port %u to port %u\n",
-			path->sl, node_of(telling, path->from)->name,
-			fabric->ports[path->from].number,
-			node_of(telling, path->to)->name,
-			fabric->ports[path->to].number,
-			node_of(telling, path->port)->name, path->in_port,
-			fabric->ports[path->port].number);
-	}
-	if (plan->n_cut_off)
+	triad_report_array(&telling->report, "paths_without_vl");
+	for (uint32_t i = 0;
+		i < plan->n_paths && (as_json || i < telling->command->limit); i++)
+		put_path(&list, telling, &plan->paths[i]);
+	triad_report_array_end(&telling->report);
+	if (plan->n_cut_off && !as_json)
 		triad_output_printf(telling->output,
 			"\n  error: the SM would be cut off from %u port(s), the first "
 			"is '%s' port %u: unless qos.tables_guard is off, this policy "
 			"is refused\n",
 			plan->n_cut_off, node_of(telling, plan->first_cut_off)->name,
-			fabric->ports[plan->first_cut_off].number);
+			telling->context->fabric->ports[plan->first_cut_off].number);
 }
 
-static void put_text(const struct telling *telling)
+/* --- the whole --- */
+
+static void put_head(const struct telling *telling)
 {
 	const struct triad_setup_plan *plan = telling->plan;
 	const struct triad_policy *policy = telling->context->policy;
@@ -200,90 +235,14 @@ static void put_text(const struct telling *telling)
 			: "without qos-setup: OpenSM's tables",
 		plan->n_tables, plan->n_ports, n_changed(plan), plan->n_changed_ports,
 		plan->n_smps);
-	put_changes(telling);
-	put_findings(telling);
-	put_paths(telling);
 }
 
-/* --- JSON --- */
-
-static void json_port(
-	struct telling *telling, const char *node, const char *number, uint32_t port)
-{
-	triad_json_guid(&telling->json, "node_guid", node_of(telling, port)->guid);
-	triad_json_string(&telling->json, node, node_of(telling, port)->name);
-	triad_json_uint(
-		&telling->json, number, telling->context->fabric->ports[port].number);
-}
-
-static void json_change(
-	struct telling *telling, const struct triad_setup_change *change)
-{
-	char text[TRIAD_TABLE_TEXT_SIZE];
-
-	triad_json_object_begin(&telling->json, NULL);
-	json_port(telling, "node_name", "port", change->port);
-	triad_json_string(
-		&telling->json, "table", triad_setup_table_name(change->table));
-	if (change->table == TRIAD_SETUP_SL2VL) {
-		triad_json_uint(&telling->json, "in_first", change->in_first);
-		triad_json_uint(&telling->json, "in_last", change->in_last);
-	}
-	triad_json_string(
-		&telling->json, "from", format_value(change, &change->from, text));
-	triad_json_string(
-		&telling->json, "to", format_value(change, &change->to, text));
-	triad_json_uint(&telling->json, "line", line_of(telling, change));
-	triad_json_object_end(&telling->json);
-}
-
-static void json_findings(struct telling *telling)
-{
-	const struct triad_setup_plan *plan = telling->plan;
-	char text[TRIAD_TABLE_TEXT_SIZE];
-
-	triad_json_array_begin(&telling->json, "findings");
-	for (uint32_t i = 0; i < plan->n_findings; i++) {
-		triad_setup_finding_format(&plan->findings[i], telling->context->policy,
-			telling->context->fabric, text, sizeof(text));
-		triad_json_object_begin(&telling->json, NULL);
-		triad_json_bool(&telling->json, "error",
-			triad_setup_finding_is_error(&plan->findings[i]));
-		triad_json_string(&telling->json, "text", text);
-		triad_json_object_end(&telling->json);
-	}
-	triad_json_array_end(&telling->json);
-}
-
-static void json_paths(struct telling *telling)
-{
-	const struct triad_setup_plan *plan = telling->plan;
-
-	triad_json_array_begin(&telling->json, "paths_without_vl");
-	for (uint32_t i = 0; i < plan->n_paths; i++) {
-		const struct triad_setup_path *path = &plan->paths[i];
-
-		triad_json_object_begin(&telling->json, NULL);
-		triad_json_uint(&telling->json, "sl", path->sl);
-		triad_json_string(
-			&telling->json, "from", node_of(telling, path->from)->name);
-		triad_json_string(
-			&telling->json, "to", node_of(telling, path->to)->name);
-		triad_json_uint(&telling->json, "in_port", path->in_port);
-		json_port(telling, "node_name", "port", path->port);
-		triad_json_object_end(&telling->json);
-	}
-	triad_json_array_end(&telling->json);
-}
-
-static void put_json(struct telling *telling)
+static void put_head_json(struct telling *telling)
 {
 	const struct triad_setup_plan *plan = telling->plan;
 	const struct triad_policy *policy = telling->context->policy;
-	struct triad_json *json = &telling->json;
+	struct triad_json *json = &telling->report.json;
 
-	triad_json_init(json, telling->output);
-	triad_json_object_begin(json, NULL);
 	triad_json_string(json, "policy", policy ? policy->source : NULL);
 	triad_json_bool(json, "has_setup", telling->context->setup);
 	triad_json_uint(json, "tables", plan->n_tables);
@@ -294,15 +253,19 @@ static void put_json(struct telling *telling)
 	triad_json_uint(json, "cut_off", plan->n_cut_off);
 	triad_json_uint(json, "dead_places", plan->n_dead_places);
 	triad_json_uint(json, "changes_total", plan->n_changes_total);
-	triad_json_array_begin(json, "changes");
-	for (uint32_t i = 0; i < plan->n_changes; i++)
-		if (is_wanted(telling, &plan->changes[i]))
-			json_change(telling, &plan->changes[i]);
-	triad_json_array_end(json);
-	json_findings(telling);
-	json_paths(telling);
-	triad_json_object_end(json);
-	triad_json_end(json);
+}
+
+static void put_plan(struct telling *telling)
+{
+	triad_report_begin(&telling->report);
+	if (telling->report.as_json)
+		put_head_json(telling);
+	else
+		put_head(telling);
+	put_changes(telling);
+	put_findings(telling);
+	put_paths(telling);
+	triad_report_end(&telling->report);
 }
 
 /* --- commands --- */
@@ -312,8 +275,10 @@ int triad_command_run_qos_plan(struct triad_plugin *plugin,
 {
 	struct triad_setup_context context;
 	struct triad_setup_plan *plan;
-	struct telling telling = {
-		.command = command, .context = &context, .output = output};
+	struct telling telling = {.command = command,
+		.context = &context,
+		.output = output,
+		.report = {.output = output, .as_json = command->json}};
 	int error, status;
 
 	if (!triad_setup_context_make(
@@ -327,10 +292,7 @@ int triad_command_run_qos_plan(struct triad_plugin *plugin,
 		return TRIAD_CONTROL_FAILED;
 	}
 	telling.plan = plan;
-	if (command->json)
-		put_json(&telling);
-	else
-		put_text(&telling);
+	put_plan(&telling);
 	status = n_changed(plan) ? TRIAD_CONTROL_TO_DO : TRIAD_CONTROL_DONE;
 	triad_setup_plan_free(plan);
 	triad_setup_context_drop(&context);

@@ -33,7 +33,7 @@ static const char *format_vlarb(const struct triad_vlarb_entry *entries, unsigne
 	return n ? text : "-";
 }
 
-const char *triad_setup_table_name(enum triad_setup_table table)
+static const char *table_name(enum triad_setup_table table)
 {
 	static const char *const names[TRIAD_SETUP_N_TABLES] = {
 		[TRIAD_SETUP_SL2VL] = "SL2VL",
@@ -43,6 +43,32 @@ const char *triad_setup_table_name(enum triad_setup_table table)
 	};
 
 	return names[table];
+}
+
+void triad_setup_put_table(struct triad_list *list, const struct triad_fabric *fabric,
+	uint32_t port, enum triad_setup_table table, unsigned in_first,
+	unsigned in_last)
+{
+	const struct triad_fabric_port *at = &fabric->ports[port];
+	const struct triad_fabric_node *node = &fabric->nodes[at->node];
+	bool has_in_ports = table == TRIAD_SETUP_SL2VL;
+	char in_ports[16] = "";
+
+	if (has_in_ports)
+		snprintf(in_ports, sizeof(in_ports),
+			in_first == in_last ? "%u" : "%u-%u", in_first, in_last);
+	triad_list_guid(list, "node_guid", NULL, node->guid);
+	triad_list_text(list, "node_name", "node", -32, node->name);
+	triad_list_uint(list, "port", "port", 4, at->number);
+	triad_list_blank(list);
+	triad_list_text(list, NULL, "in", -7, in_ports);
+	triad_list_blank(list);
+	triad_list_text(list, "table", "table", -10, table_name(table));
+	if (has_in_ports) {
+		triad_list_uint(list, "in_first", NULL, 0, in_first);
+		triad_list_uint(list, "in_last", NULL, 0, in_last);
+	}
+	triad_list_blank(list);
 }
 
 const char *triad_format_setup_value(enum triad_setup_table table, unsigned n,

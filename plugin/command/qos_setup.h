@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "qos/setup/setup_plan.h"
+#include "service/command/list.h"
 #include "triad/output.h"
 
 struct triad_plugin;
@@ -43,7 +44,9 @@ void triad_setup_context_drop(struct triad_setup_context *context);
 const char *triad_format_setup_value(enum triad_setup_table table, unsigned n,
 	const union triad_setup_value *value, char text[TRIAD_TABLE_TEXT_SIZE]);
 
-/* "SL2VL", "VLArb low", ... */
-const char *triad_setup_table_name(enum triad_setup_table table);
+/* The columns that say which table: of which port, and for SL2VL of which in-ports. */
+void triad_setup_put_table(struct triad_list *list, const struct triad_fabric *fabric,
+	uint32_t port, enum triad_setup_table table, unsigned in_first,
+	unsigned in_last);
 
 #endif

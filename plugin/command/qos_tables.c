@@ -45,7 +45,8 @@ struct telling {
 	uint64_t n_unlike, n_answered; /* of those that ports answered */
 	uint64_t told_us;
 	struct triad_output *output;
-	struct triad_json json;
+	struct triad_report report;
+	struct triad_list list;
 };
 
 /* --- which --- */
@@ -199,54 +200,28 @@ static bool agrees(const struct row *row)
 			(!row->error && is_same(row, &row->policy, &row->answer)));
 }
 
-static void put_text(struct telling *telling, const struct row *row)
+static void put_row(struct telling *telling, const struct row *row)
 {
-	const struct triad_fabric_port *port = &telling->fabric->ports[row->port];
+	struct triad_list *list = &telling->list;
 	char policy[TRIAD_TABLE_TEXT_SIZE], sm[TRIAD_TABLE_TEXT_SIZE],
-		answer[TRIAD_TABLE_TEXT_SIZE], in_ports[16] = "";
+		answer[TRIAD_TABLE_TEXT_SIZE];
 	const char *answered = format_answer(row, answer);
 
-	if (!telling->n_shown)
-		triad_output_printf(telling->output, "%-32s %4s  %-7s  %-10s  %s\n",
-			"node", "port", "in", "table", "contents");
-	if (row->in_first != row->in_last)
-		snprintf(in_ports, sizeof(in_ports), "%u-%u", row->in_first,
-			row->in_last);
-	else if (row->table == TRIAD_SETUP_SL2VL)
-		snprintf(in_ports, sizeof(in_ports), "%u", row->in_first);
-	triad_output_printf(telling->output, "%-32s %4u  %-7s  %-10s  %s\n",
-		telling->fabric->nodes[port->node].name, port->number, in_ports,
-		triad_setup_table_name(row->table),
-		format_value(row, &row->policy, policy));
-	if (agrees(row))
-		return;
-	triad_output_printf(telling->output,
-		"    differs: policy %s\n             SM     %s\n             port   %s\n",
-		policy, format_value(row, &row->sm, sm),
-		answered ? answered : "(not asked)");
-}
-
-static void put_json(struct telling *telling, const struct row *row)
-{
-	const struct triad_fabric_port *port = &telling->fabric->ports[row->port];
-	const struct triad_fabric_node *node = &telling->fabric->nodes[port->node];
-	char text[TRIAD_TABLE_TEXT_SIZE];
-	struct triad_json *json = &telling->json;
-
-	triad_json_object_begin(json, NULL);
-	triad_json_guid(json, "node_guid", node->guid);
-	triad_json_string(json, "node_name", node->name);
-	triad_json_uint(json, "port", port->number);
-	triad_json_string(json, "table", triad_setup_table_name(row->table));
-	if (row->table == TRIAD_SETUP_SL2VL) {
-		triad_json_uint(json, "in_first", row->in_first);
-		triad_json_uint(json, "in_last", row->in_last);
-	}
-	triad_json_string(json, "policy", format_value(row, &row->policy, text));
-	triad_json_string(json, "sm", format_value(row, &row->sm, text));
-	triad_json_string(json, "port_answers", format_answer(row, text));
-	triad_json_bool(json, "agrees", agrees(row));
-	triad_json_object_end(json);
+	format_value(row, &row->policy, policy);
+	format_value(row, &row->sm, sm);
+	triad_list_row(list);
+	triad_setup_put_table(list, telling->fabric, row->port, row->table,
+		row->in_first, row->in_last);
+	triad_list_text(list, "policy", "contents", 0, policy);
+	triad_list_text(list, "sm", NULL, 0, sm);
+	triad_list_text(list, "port_answers", NULL, 0, answered);
+	triad_list_bool(list, "agrees", NULL, 0, agrees(row));
+	if (triad_list_tail(list, NULL) && !agrees(row))
+		triad_output_printf(telling->output,
+			"\n    differs: policy %s\n             SM     %s\n"
+			"             port   %s",
+			policy, sm, answered ? answered : "(not asked)");
+	triad_list_row_end(list);
 }
 
 static void flush(struct telling *telling)
@@ -254,10 +229,7 @@ static void flush(struct telling *telling)
 	if (!telling->has_row)
 		return;
 	telling->has_row = false;
-	if (telling->command->json)
-		put_json(telling, &telling->row);
-	else
-		put_text(telling, &telling->row);
+	put_row(telling, &telling->row);
 	telling->n_shown++;
 	telling->n_different += !agrees(&telling->row);
 	if (telling->row.error)
@@ -381,16 +353,10 @@ static void put_all(struct telling *telling)
 static int show(struct telling *telling, struct triad_plugin *plugin)
 {
 	read_back(telling, plugin);
-	if (telling->command->json) {
-		triad_json_init(&telling->json, telling->output);
-		triad_json_array_begin(&telling->json, NULL);
-	}
+	triad_report_array(&telling->report, NULL);
 	put_all(telling);
+	triad_report_array_end(&telling->report);
 	free(telling->items);
-	if (telling->command->json) {
-		triad_json_array_end(&telling->json);
-		triad_json_end(&telling->json);
-	}
 	if (!telling->n_shown) {
 		triad_output_message(telling->output, TRIAD_FRAME_MESSAGE,
 			"qos tables: no port that is up and has tables is meant\n");
@@ -424,7 +390,10 @@ int triad_command_run_qos_tables(struct triad_plugin *plugin,
 	const struct triad_command *command, struct triad_output *output)
 {
 	struct triad_setup *setup = triad_tables_setup(triad_qos_tables(plugin->qos));
-	struct telling telling = {.command = command, .output = output};
+	struct telling telling = {.command = command,
+		.output = output,
+		.report = {.output = output, .as_json = command->json},
+		.list = {.report = &telling.report}};
 	int status = TRIAD_CONTROL_FAILED;
 
 	telling.fabric = triad_setup_find_fabric(plugin, "qos tables", output);
