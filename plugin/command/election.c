@@ -113,41 +113,59 @@ static void put_members(
 	triad_report_array_end(report);
 }
 
-/* --- JSON --- */
-
-static void put_reasons_json(
-	struct triad_json *json, const struct triad_permission *permission)
+/* Why it may enforce, or not: words for programs, sentences for people. */
+static void put_reasons(
+	struct triad_report *report, const struct triad_permission *permission)
 {
-	triad_json_array_begin(json, "reasons");
-	for (unsigned i = 0; i < TRIAD_PERMISSION_N_REASONS; i++)
-		if (permission->reasons >> i & 1)
-			triad_json_string(json, NULL, triad_permission_word(i));
-	triad_json_array_end(json);
+	const char *label = "why";
+
+	triad_report_array(report, "reasons");
+	for (unsigned i = 0; i < TRIAD_PERMISSION_N_REASONS; i++) {
+		if (!(permission->reasons >> i & 1))
+			continue;
+		triad_report_text(report, NULL, label,
+			report->as_json ? triad_permission_word(i)
+					: triad_permission_text(i));
+		label = "";
+	}
+	triad_report_array_end(report);
 }
 
-static void put_generation_json(
-	struct triad_json *json, uint64_t generation, uint64_t hash)
+static void put_permission(
+	struct triad_report *report, const struct triad_elector_status *status)
 {
-	triad_json_uint(json, "generation", generation);
-	triad_json_guid(json, "hash", hash);
+	const struct triad_permission *permission = &status->permission;
+	char text[80] = "no";
+
+	if (permission->is_given)
+		snprintf(text, sizeof(text),
+			"yes, in term %" PRIu64 ", for %" PRIu64 " ms more",
+			permission->term, left_ms(status));
+	if (report->as_json)
+		triad_json_bool(&report->json, "may_enforce", permission->is_given);
+	else
+		triad_report_text(report, NULL, "may enforce", text);
+	put_reasons(report, permission);
 }
 
-static void put_blacklist_json(
-	struct triad_json *json, const struct triad_elector_status *status)
+static void put_blacklist(
+	struct triad_report *report, const struct triad_blacklist *blacklist)
 {
-	const struct triad_blacklist *blacklist = &status->election.blacklist;
-
-	triad_json_array_begin(json, "blacklist");
+	triad_report_array(report, "blacklist");
 	for (uint32_t i = 0; i < blacklist->n; i++)
 		if (blacklist->entries[i].is_listed)
-			triad_json_guid(json, NULL, blacklist->entries[i].id);
-	triad_json_array_end(json);
+			triad_report_guid(
+				report, NULL, "blacklisted", blacklist->entries[i].id);
+	triad_report_array_end(report);
 }
 
+/* --- JSON --- */
+
 static void put_facts_json(
-	struct triad_json *json, const struct triad_elector_status *status)
+	struct triad_report *report, const struct triad_elector_status *status)
 {
 	const struct triad_election_status *election = &status->election;
+	struct triad_json *json = &report->json;
 
 	triad_json_bool(json, "enabled", status->is_on);
 	triad_json_string(json, "cluster", status->cluster);
@@ -163,15 +181,15 @@ static void put_facts_json(
 	triad_json_bool(json, "connected", election->view.is_connected);
 	triad_json_uint(json, "members_here", election->view.n_members);
 	triad_json_uint(json, "votes_needed", election->view.n_votes_needed);
-	triad_json_bool(json, "may_enforce", status->permission.is_given);
-	put_reasons_json(json, &status->permission);
+	put_permission(report, status);
 	triad_json_uint(json, "deadline_ms", left_ms(status));
 	triad_json_uint(json, "preference", status->preference);
 	triad_json_string(json, "check", check_word(status->check));
 	triad_json_uint(json, "ports", status->n_ports);
 	triad_json_uint(json, "ports_good", status->n_good);
 	triad_json_guid(json, "port_absent", status->absent_port);
-	put_generation_json(json, status->generation, status->hash);
+	triad_json_uint(json, "generation", status->generation);
+	triad_json_guid(json, "hash", status->hash);
 	triad_json_string(json, "trouble", status->trouble[0] ? status->trouble : NULL);
 }
 
@@ -180,22 +198,19 @@ static void put_json(const struct triad_elector_status *status, const char *sm_t
 	struct triad_output *output)
 {
 	struct triad_report report = {.output = output, .as_json = true};
-	struct triad_json *json = &report.json;
 
-	triad_json_init(json, output);
-	triad_json_object_begin(json, NULL);
-	put_facts_json(json, status);
-	triad_json_string(json, "sm_trouble", *sm_trouble ? sm_trouble : NULL);
+	triad_report_begin(&report);
+	put_facts_json(&report, status);
+	triad_json_string(&report.json, "sm_trouble", *sm_trouble ? sm_trouble : NULL);
 	put_members(&report, status);
-	put_blacklist_json(json, status);
+	put_blacklist(&report, &status->election.blacklist);
 	triad_report_section(&report, "transport", NULL);
 	triad_report_facts(&report, triad_transport_facts, status);
 	triad_report_section_end(&report);
 	triad_report_section(&report, "counters", NULL);
 	triad_report_facts(&report, triad_elector_facts, status);
 	triad_report_section_end(&report);
-	triad_json_object_end(json);
-	triad_json_end(json);
+	triad_report_end(&report);
 }
 
 /* --- text --- */
@@ -233,40 +248,6 @@ static void format_quorum(
 		triad_text_append(text, size, ", no majority of the cluster");
 	if (n_unknown(view))
 		triad_text_append(text, size, "; %u not known yet", n_unknown(view));
-}
-
-static void put_reasons(
-	struct triad_report *report, const struct triad_permission *permission)
-{
-	const char *label = "why";
-
-	for (unsigned i = 0; i < TRIAD_PERMISSION_N_REASONS; i++) {
-		if (!(permission->reasons >> i & 1))
-			continue;
-		triad_report_text(report, NULL, label, triad_permission_text(i));
-		label = "";
-	}
-}
-
-static void format_permission(
-	char *text, size_t size, const struct triad_elector_status *status)
-{
-	if (status->permission.is_given)
-		snprintf(text, size,
-			"yes, in term %" PRIu64 ", for %" PRIu64 " ms more",
-			status->permission.term, left_ms(status));
-	else
-		snprintf(text, size, "no");
-}
-
-static void put_permission(
-	struct triad_report *report, const struct triad_elector_status *status)
-{
-	char text[80];
-
-	format_permission(text, sizeof(text), status);
-	triad_report_text(report, NULL, "may enforce", text);
-	put_reasons(report, &status->permission);
 }
 
 static void put_self(struct triad_report *report,
@@ -313,10 +294,7 @@ static void put_cluster(
 	triad_report_text(report, NULL, "master", text);
 	format_quorum(text, sizeof(text), &election->view);
 	triad_report_text(report, NULL, "quorum", text);
-	for (uint32_t i = 0; i < election->blacklist.n; i++)
-		if (election->blacklist.entries[i].is_listed)
-			triad_report_guid(report, NULL, "blacklisted",
-				election->blacklist.entries[i].id);
+	put_blacklist(report, &election->blacklist);
 }
 
 static void put_text(const struct triad_elector_status *status, const char *sm_trouble,
@@ -367,22 +345,6 @@ int triad_command_run_election(struct triad_plugin *plugin,
 
 /* --- status --- */
 
-static void report_permission(
-	struct triad_report *report, const struct triad_elector_status *status)
-{
-	char text[80];
-
-	if (report->as_json) {
-		triad_json_bool(
-			&report->json, "may_enforce", status->permission.is_given);
-		put_reasons_json(&report->json, &status->permission);
-		return;
-	}
-	format_permission(text, sizeof(text), status);
-	triad_report_text(report, "may_enforce", "may enforce", text);
-	put_reasons(report, &status->permission);
-}
-
 void triad_command_report_election(
 	struct triad_report *report, struct triad_plugin *plugin)
 {
@@ -402,7 +364,7 @@ void triad_command_report_election(
 		else
 			triad_report_text(report, NULL, "master", text);
 		triad_report_uint(report, "term", "term", status.election.term, "");
-		report_permission(report, &status);
+		put_permission(report, &status);
 		triad_report_text(report, "trouble", "trouble",
 			status.trouble[0] ? status.trouble : NULL);
 	}
