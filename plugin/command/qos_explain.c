@@ -137,43 +137,104 @@ static void put_way(struct telling *telling, const char *name, const char *title
 	triad_report_array_end(&telling->report);
 }
 
-/* --- text --- */
+/* --- its ends --- */
 
-static void put_end(
-	const struct telling *telling, const char *what, uint32_t port, uint16_t lid)
+static void put_end(struct telling *telling, const char *name, const char *title,
+	uint32_t port, uint16_t lid)
 {
 	const struct triad_fabric_port *at = &fabric_of(telling)->ports[port];
+	const char *node = fabric_of(telling)->nodes[at->node].name;
+	struct triad_json *json = &telling->report.json;
 
-	triad_output_printf(telling->output,
-		"%-12s %s port %u, GUID 0x%016" PRIx64 ", LID %u\n", what,
-		fabric_of(telling)->nodes[at->node].name, at->number, at->guid, lid);
-}
-
-static void put_rules(const struct telling *telling)
-{
-	const struct triad_explanation *explained = telling->explained;
-	char text[384];
-
-	if (!telling->policy) {
-		triad_output_printf(telling->output, "%-12s none\n", "Policy");
+	if (!telling->report.as_json) {
+		triad_output_printf(telling->output,
+			"%-12s %s port %u, GUID 0x%016" PRIx64 ", LID %u\n", title,
+			node, at->number, at->guid, lid);
 		return;
 	}
-	triad_output_printf(telling->output, "%-12s %s\n", "Rule",
-		explained->rule == TRIAD_POLICY_NONE
-			? "none matches"
-			: place_of(telling, explained->rule, text, sizeof(text)));
-	for (unsigned i = 0; i < explained->n_near; i++) {
-		const struct triad_near_miss *near = &explained->near[i];
+	triad_json_object_begin(json, name);
+	triad_json_string(json, "node_name", node);
+	triad_json_guid(json, "port_guid", at->guid);
+	triad_json_uint(json, "port", at->number);
+	triad_json_uint(json, "lid", lid);
+	triad_json_object_end(json);
+}
 
-		triad_output_printf(telling->output, "  %-10s %s; %s %s\n", "nearly",
-			place_of(telling, near->rule, text, sizeof(text)),
-			triad_class_field_name(failed_field(near)),
+/* --- rules --- */
+
+static void put_rule_json(
+	struct triad_json *json, const struct telling *telling, uint32_t rule)
+{
+	const struct triad_policy_rule *at = &telling->policy->rules[rule];
+
+	triad_json_uint(json, "rule", rule + 1);
+	triad_json_uint(json, "line", at->location.line);
+	triad_json_string(json, "use", at->use);
+}
+
+static void put_matched_json(struct telling *telling)
+{
+	struct triad_json *json = &telling->report.json;
+
+	if (telling->explained->rule == TRIAD_POLICY_NONE) {
+		triad_json_string(json, "matched", NULL);
+		return;
+	}
+	triad_json_object_begin(json, "matched");
+	put_rule_json(json, telling, telling->explained->rule);
+	triad_json_object_end(json);
+}
+
+static void put_near(struct triad_list *list, const struct telling *telling,
+	const struct triad_near_miss *near)
+{
+	const char *field = triad_class_field_name(failed_field(near));
+	char text[384];
+
+	triad_list_row(list);
+	if (triad_list_json(list))
+		put_rule_json(triad_list_json(list), telling, near->rule);
+	triad_list_text(list, "condition", NULL, 0, field);
+	triad_list_bool(list, "not_asked_for", NULL, 0, near->mismatch.missing);
+	if (triad_list_tail(list, NULL))
+		triad_output_printf(telling->output, "  %-10s %s; %s %s", "nearly",
+			place_of(telling, near->rule, text, sizeof(text)), field,
 			near->mismatch.missing ? "is not in the request"
 					       : "does not fit");
-	}
-	if (explained->n_more_near)
+	triad_list_row_end(list);
+}
+
+static void put_rules(struct telling *telling)
+{
+	const struct triad_explanation *explained = telling->explained;
+	struct triad_list list = {.report = &telling->report};
+	char text[384];
+
+	if (telling->report.as_json)
+		put_matched_json(telling);
+	else if (!telling->policy)
+		triad_output_printf(telling->output, "%-12s none\n", "Policy");
+	else
+		triad_output_printf(telling->output, "%-12s %s\n", "Rule",
+			explained->rule == TRIAD_POLICY_NONE
+				? "none matches"
+				: place_of(telling, explained->rule, text,
+					  sizeof(text)));
+	triad_report_array(&telling->report, "nearly");
+	for (unsigned i = 0; i < explained->n_near; i++)
+		put_near(&list, telling, &explained->near[i]);
+	triad_report_array_end(&telling->report);
+	if (explained->n_more_near && !telling->report.as_json)
 		triad_output_printf(telling->output, "  %-10s %u more\n", "",
 			explained->n_more_near);
+}
+
+static void put_level_json(struct telling *telling)
+{
+	const struct triad_policy_level *level = level_of(telling);
+
+	triad_json_string(&telling->report.json, "level", level ? level->name : NULL);
+	triad_json_uint(&telling->report.json, "sl", telling->explained->sl);
 }
 
 static void put_level(const struct telling *telling)
@@ -206,12 +267,41 @@ static void put_level(const struct telling *telling)
 	triad_output_put(telling->output, "\n", 1);
 }
 
-static void put_answer(const struct telling *telling)
+/* --- the answer --- */
+
+static void put_path_json(struct telling *telling)
+{
+	const struct triad_path_record *path = &telling->explained->record;
+	struct triad_json *json = &telling->report.json;
+
+	if (!telling->explained->answer.n) {
+		triad_json_string(json, "path", NULL);
+		return;
+	}
+	triad_json_object_begin(json, "path");
+	triad_json_uint(json, "slid", path->slid);
+	triad_json_uint(json, "dlid", path->dlid);
+	triad_json_uint(json, "sl", path->sl);
+	triad_json_uint(json, "pkey", path->pkey);
+	triad_json_uint(json, "mtu", triad_mtu_octets(path->mtu));
+	triad_json_double(json, "rate_gbps", triad_rate_tenths(path->rate) / 10.0);
+	triad_json_uint(json, "packet_lifetime", path->life);
+	triad_json_uint(json, "tclass", path->tclass);
+	triad_json_bool(json, "reversible", path->reversible);
+	triad_json_object_end(json);
+}
+
+static void put_answer(struct telling *telling)
 {
 	const struct triad_path_record *path = &telling->explained->record;
 	char text[160];
 
 	print_answer(telling, text, sizeof(text));
+	if (telling->report.as_json) {
+		triad_json_string(&telling->report.json, "answer", text);
+		put_path_json(telling);
+		return;
+	}
 	triad_output_printf(telling->output, "%-12s %s\n", "Answer", text);
 	if (!telling->explained->answer.n)
 		return;
@@ -223,115 +313,25 @@ static void put_answer(const struct telling *telling)
 		path->life, path->tclass, path->reversible ? "" : "not ");
 }
 
-static void put_text(struct telling *telling)
+/* --- the whole --- */
+
+static void put_all(struct telling *telling)
 {
 	const struct triad_explanation *explained = telling->explained;
 
-	put_end(telling, "From", explained->source, explained->slid);
-	put_end(telling, "To", explained->destination, explained->dlid);
+	triad_report_begin(&telling->report);
+	put_end(telling, "source", "From", explained->source, explained->slid);
+	put_end(telling, "destination", "To", explained->destination, explained->dlid);
 	put_rules(telling);
-	put_level(telling);
+	if (telling->report.as_json)
+		put_level_json(telling);
+	else
+		put_level(telling);
 	put_way(telling, "there", "There", &explained->there);
 	put_way(telling, "back", "Back", &explained->back);
 	put_answer(telling);
+	triad_report_end(&telling->report);
 }
-
-/* --- JSON --- */
-
-static void json_end(
-	struct telling *telling, const char *name, uint32_t port, uint16_t lid)
-{
-	const struct triad_fabric_port *at = &fabric_of(telling)->ports[port];
-
-	triad_json_object_begin(&telling->report.json, name);
-	triad_json_string(&telling->report.json, "node_name",
-		fabric_of(telling)->nodes[at->node].name);
-	triad_json_guid(&telling->report.json, "port_guid", at->guid);
-	triad_json_uint(&telling->report.json, "port", at->number);
-	triad_json_uint(&telling->report.json, "lid", lid);
-	triad_json_object_end(&telling->report.json);
-}
-
-static void json_rule(struct telling *telling, uint32_t rule)
-{
-	const struct triad_policy_rule *at = &telling->policy->rules[rule];
-
-	triad_json_uint(&telling->report.json, "rule", rule + 1);
-	triad_json_uint(&telling->report.json, "line", at->location.line);
-	triad_json_string(&telling->report.json, "use", at->use);
-}
-
-static void json_rules(struct telling *telling)
-{
-	const struct triad_explanation *explained = telling->explained;
-
-	if (explained->rule != TRIAD_POLICY_NONE) {
-		triad_json_object_begin(&telling->report.json, "matched");
-		json_rule(telling, explained->rule);
-		triad_json_object_end(&telling->report.json);
-	} else {
-		triad_json_string(&telling->report.json, "matched", NULL);
-	}
-	triad_json_array_begin(&telling->report.json, "nearly");
-	for (unsigned i = 0; i < explained->n_near; i++) {
-		const struct triad_near_miss *near = &explained->near[i];
-
-		triad_json_object_begin(&telling->report.json, NULL);
-		json_rule(telling, near->rule);
-		triad_json_string(&telling->report.json, "condition",
-			triad_class_field_name(failed_field(near)));
-		triad_json_bool(
-			&telling->report.json, "not_asked_for", near->mismatch.missing);
-		triad_json_object_end(&telling->report.json);
-	}
-	triad_json_array_end(&telling->report.json);
-	triad_json_string(&telling->report.json, "level",
-		telling->policy ? level_of(telling)->name : NULL);
-}
-
-static void json_path(struct telling *telling)
-{
-	const struct triad_path_record *path = &telling->explained->record;
-
-	if (!telling->explained->answer.n) {
-		triad_json_string(&telling->report.json, "path", NULL);
-		return;
-	}
-	triad_json_object_begin(&telling->report.json, "path");
-	triad_json_uint(&telling->report.json, "slid", path->slid);
-	triad_json_uint(&telling->report.json, "dlid", path->dlid);
-	triad_json_uint(&telling->report.json, "sl", path->sl);
-	triad_json_uint(&telling->report.json, "pkey", path->pkey);
-	triad_json_uint(&telling->report.json, "mtu", triad_mtu_octets(path->mtu));
-	triad_json_double(&telling->report.json, "rate_gbps",
-		triad_rate_tenths(path->rate) / 10.0);
-	triad_json_uint(&telling->report.json, "packet_lifetime", path->life);
-	triad_json_uint(&telling->report.json, "tclass", path->tclass);
-	triad_json_bool(&telling->report.json, "reversible", path->reversible);
-	triad_json_object_end(&telling->report.json);
-}
-
-static void put_json(struct telling *telling)
-{
-	const struct triad_explanation *explained = telling->explained;
-	char text[160];
-
-	print_answer(telling, text, sizeof(text));
-	triad_json_init(&telling->report.json, telling->output);
-	triad_json_object_begin(&telling->report.json, NULL);
-	json_end(telling, "source", explained->source, explained->slid);
-	json_end(telling, "destination", explained->destination, explained->dlid);
-	json_rules(telling);
-	triad_json_uint(&telling->report.json, "sl", explained->sl);
-	put_way(telling, "there", "There", &explained->there);
-	put_way(telling, "back", "Back", &explained->back);
-	triad_json_string(&telling->report.json, "answer", text);
-	json_path(telling);
-	triad_json_object_end(&telling->report.json);
-	triad_json_end(&telling->report.json);
-}
-
-/* --- the whole --- */
 
 static struct triad_path_request request_of(const struct triad_command *command)
 {
@@ -404,10 +404,7 @@ static int explain(struct osm_opensm *osm, const struct triad_qos_snapshot *snap
 			osm, &answers, &request, source, destination, explained);
 	else
 		triad_explain(&answers, &request, source, destination, explained);
-	if (command->json)
-		put_json(&telling);
-	else
-		put_text(&telling);
+	put_all(&telling);
 	free(explained);
 	return TRIAD_CONTROL_DONE;
 }
