@@ -91,9 +91,7 @@ static int run_status(struct triad_agent *agent, const struct triad_command *com
 	struct triad_service *service = &agent->service;
 	bool is_handed = describe_given(service, &topology);
 
-	triad_json_init(&report.json, output);
-	if (report.as_json)
-		triad_json_object_begin(&report.json, NULL);
+	triad_report_begin(&report);
 	report_agent(&report, agent);
 	triad_service_report_engine(&report, service);
 	report_topology(&report, &topology, is_handed);
@@ -101,10 +99,7 @@ static int run_status(struct triad_agent *agent, const struct triad_command *com
 	report_discovery(&report, &topology.discover);
 	triad_service_report_exports(&report, service);
 	triad_service_report_process(&report, service, topology.octets);
-	if (report.as_json) {
-		triad_json_object_end(&report.json);
-		triad_json_end(&report.json);
-	}
+	triad_report_end(&report);
 	return TRIAD_CONTROL_DONE;
 }
 

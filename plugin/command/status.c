@@ -19,10 +19,10 @@ static void report_trouble(struct triad_report *report, struct triad_plugin *plu
 	char text[128];
 
 	triad_sm_watch_summary(&status.sm, text, sizeof(text));
-	if (report->as_json)
-		triad_json_string(&report->json, "trouble", *text ? text : NULL);
-	else
-		triad_report_text(report, NULL, "trouble", *text ? text : "none");
+	triad_report_text(report, "trouble", "trouble",
+		*text                     ? text
+			: report->as_json ? NULL
+					  : "none");
 }
 
 static void report_sm(struct triad_report *report, struct triad_plugin *plugin)
@@ -60,9 +60,7 @@ int triad_command_run_status(struct triad_plugin *plugin,
 	struct triad_report report = {.output = output, .as_json = command->json};
 	struct triad_service *service = &plugin->service;
 
-	triad_json_init(&report.json, output);
-	if (report.as_json)
-		triad_json_object_begin(&report.json, NULL);
+	triad_report_begin(&report);
 	report_sm(&report, plugin);
 	triad_service_report_engine(&report, service);
 	report_topology(&report, plugin);
@@ -73,9 +71,6 @@ int triad_command_run_status(struct triad_plugin *plugin,
 	triad_command_report_ports(&report, plugin);
 	triad_service_report_process(
 		&report, service, triad_worker_status(plugin->worker).octets);
-	if (report.as_json) {
-		triad_json_object_end(&report.json);
-		triad_json_end(&report.json);
-	}
+	triad_report_end(&report);
 	return TRIAD_CONTROL_DONE;
 }

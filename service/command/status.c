@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "service/command/commands.h"
+#include "service/command/list.h"
 #include "service/facts.h"
 #include "service/service.h"
 #include "triad/clock.h"
@@ -108,48 +109,40 @@ void triad_service_report_source(struct triad_report *report,
 
 /* --- ways out --- */
 
-static void report_collectors(
-	struct triad_report *report, const struct triad_sflow_sender_status *status)
+static void report_collector(
+	struct triad_list *list, const struct triad_sflow_collector_status *collector)
 {
-	char address[TRIAD_ADDRESS_TEXT_SIZE], text[256];
+	const char *error =
+		collector->last_error ? strerror(collector->last_error) : NULL;
+	char address[TRIAD_ADDRESS_TEXT_SIZE];
 
-	if (report->as_json)
-		triad_json_array_begin(&report->json, "collectors");
-	for (unsigned i = 0; i < status->n_collectors; i++) {
-		const struct triad_sflow_collector_status *collector =
-			&status->collectors[i];
-
-		triad_address_format(&collector->address, address);
-		snprintf(text, sizeof(text),
-			"%s: %" PRIu64 " datagrams, %" PRIu64 " lost%s%s", address,
-			collector->n_datagrams, collector->n_drops,
-			collector->last_error ? "; last error: " : "",
-			collector->last_error ? strerror(collector->last_error) : "");
-		if (!report->as_json) {
-			triad_report_text(report, NULL, "collector", text);
-			continue;
-		}
-		triad_json_object_begin(&report->json, NULL);
-		triad_json_string(&report->json, "address", address);
-		triad_json_uint(&report->json, "datagrams", collector->n_datagrams);
-		triad_json_uint(&report->json, "drops", collector->n_drops);
-		triad_json_string(&report->json, "last_error",
-			collector->last_error ? strerror(collector->last_error) : NULL);
-		triad_json_bool(&report->json, "failing", collector->failing);
-		triad_json_object_end(&report->json);
-	}
-	if (report->as_json)
-		triad_json_array_end(&report->json);
+	triad_address_format(&collector->address, address);
+	triad_list_row(list);
+	triad_list_text(list, "address", NULL, 0, address);
+	triad_list_uint(list, "datagrams", NULL, 0, collector->n_datagrams);
+	triad_list_uint(list, "drops", NULL, 0, collector->n_drops);
+	triad_list_text(list, "last_error", NULL, 0, error);
+	triad_list_bool(list, "failing", NULL, 0, collector->failing);
+	triad_list_text(list, NULL, "", -22, "collector");
+	triad_list_format(list, "", 0,
+		"%s: %" PRIu64 " datagrams, %" PRIu64 " lost%s%s", address,
+		collector->n_datagrams, collector->n_drops,
+		error ? "; last error: " : "", error ? error : "");
+	triad_list_row_end(list);
 }
 
 static void report_sflow(struct triad_report *report, struct triad_service *service)
 {
 	struct triad_sflow_sender_status status =
 		triad_exports_sflow_status(service->exports);
+	struct triad_list list = {.report = report, .indent = "  "};
 
 	triad_report_section(report, "sflow", "sFlow");
 	triad_report_facts(report, triad_sflow_facts, &status);
-	report_collectors(report, &status);
+	triad_report_array(report, "collectors");
+	for (unsigned i = 0; i < status.n_collectors; i++)
+		report_collector(&list, &status.collectors[i]);
+	triad_report_array_end(report);
 	triad_report_section_end(report);
 }
 
@@ -272,14 +265,12 @@ static void report_mistakes(
 {
 	char text[TRIAD_DIAG_TEXT_SIZE * 2 + 64];
 
-	if (report->as_json)
-		triad_json_array_begin(&report->json, "mistakes");
+	triad_report_array(report, "mistakes");
 	for (size_t i = 0; i < diags->n; i++) {
 		triad_diags_format(diags, i, text, sizeof(text));
 		triad_report_text(report, NULL, "mistake", text);
 	}
-	if (report->as_json)
-		triad_json_array_end(&report->json);
+	triad_report_array_end(report);
 }
 
 static void report_conf(struct triad_report *report, struct triad_service *service)
