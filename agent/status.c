@@ -10,7 +10,6 @@
 #include "service/own_metrics.h"
 #include "triad/clock.h"
 #include "triad/control.h"
-#include "triad/json.h"
 
 /* --- status --- */
 

@@ -2,7 +2,6 @@
 /* 'qos on', 'qos off', 'qos clients', and what 'status' says of QoS. */
 #include "plugin/command/commands.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 

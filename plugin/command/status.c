@@ -11,7 +11,6 @@
 #include "service/command/status.h"
 #include "triad/clock.h"
 #include "triad/control.h"
-#include "triad/json.h"
 
 static void report_trouble(struct triad_report *report, struct triad_plugin *plugin)
 {

@@ -40,10 +40,10 @@ struct triad_list {
 				    * list that has them without any row, too */
 	} phase;
 	bool has_titles; /* they have been shown */
-	/* Of the present row, for people. */
+	int widths[TRIAD_LIST_MAX_COLUMNS];
+	/* Of the present row, for people; what does not fit is left out. */
 	unsigned n_columns;
 	char titles[512], row[1024];
-	int widths[TRIAD_LIST_MAX_COLUMNS];
 };
 
 void triad_list_row(struct triad_list *list);

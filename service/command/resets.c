@@ -11,7 +11,6 @@
 #include "service/command/ports.h"
 #include "service/service.h"
 #include "triad/clock.h"
-#include "triad/json.h"
 
 struct list {
 	const struct triad_command *command;
