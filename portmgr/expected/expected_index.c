@@ -3,19 +3,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/hash.h"
 #include "portmgr/expected/expected_parts.h"
 
 #define MIN_SLOTS 256
 
+/* The GUID is mixed before the port is added: GUIDs are often consecutive, as ports are,
+ * and (GUID, port + 1) must not fall where (GUID + 1, port) does. */
 static uint64_t hash_of(uint64_t node_guid, const char *node_name, uint8_t port)
 {
-	uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ node_guid;
+	uint64_t hash = node_guid
+		? triad_hash_word(TRIAD_HASH_START, node_guid)
+		: triad_hash_octets(TRIAD_HASH_START, node_name, strlen(node_name));
 
-	for (const char *p = node_guid ? "" : node_name; *p; p++)
-		hash = (hash ^ (unsigned char)*p) * UINT64_C(0x100000001b3);
-	hash = (hash ^ port) * UINT64_C(0x9e3779b97f4a7c15);
-	hash = (hash ^ hash >> 32) * UINT64_C(0xbf58476d1ce4e5b9);
-	return hash ^ hash >> 29;
+	return triad_hash_word(hash, port);
 }
 
 static bool is_row(const struct triad_expected *expected, uint32_t at,

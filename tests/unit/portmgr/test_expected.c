@@ -410,10 +410,16 @@ START_TEST(test_too_many_ports_refused_with_mistakes_before)
 {
 	const unsigned n = TRIAD_EXPECTED_MAX_PORTS;
 	GString *text = g_string_new("generation 1\nleaf,0,enabled\n");
+	char guids[16], ports[254][16];
 
-	for (unsigned i = 0; i <= n; i++)
-		g_string_append_printf(
-			text, "0x%x,%u,test\n", 1 + i / 254, 1 + i % 254);
+	for (unsigned port = 0; port < 254; port++)
+		snprintf(ports[port], sizeof(ports[port]), ",%u,test\n", 1 + port);
+	for (unsigned i = 0; i <= n; i++) {
+		if (i % 254 == 0)
+			snprintf(guids, sizeof(guids), "0x%x", 1 + i / 254);
+		g_string_append(text, guids);
+		g_string_append(text, ports[i % 254]);
+	}
 	ck_assert_int_eq(parse_octets(text->str, text->len), E2BIG);
 	ck_assert_str_eq(all_diags(),
 		"2:6: the port 0: allowed are 1 to 254\n"
