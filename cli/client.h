@@ -2,7 +2,7 @@
 /* One request to the plugin or to an agent, and its answer copied to this process's
  * standard output and standard error as it comes in.
  *
- * Whatever goes wrong is told on standard error.  SIGPIPE must be ignored.
+ * Errors go to standard error.  SIGPIPE must be ignored.
  *
  * Thread-safety: one thread.  Memory: a few KiB of stack, however long the answer. */
 #ifndef TRIAD_CLI_CLIENT_H
@@ -14,10 +14,10 @@
 struct triad_client {
 	const char *path;   /* of the control socket */
 	bool is_agent;      /* whose it is, for messages */
-	unsigned timeout_s; /* no frame for so long ends it */
+	unsigned timeout_s; /* the request ends if no frame comes for so long */
 	const char *before; /* written ahead of the answer's first output; or NULL */
-	bool drops_output;  /* what the answer says is not shown, */
-	bool is_silent;     /* nor is what went wrong */
+	bool drops_output;  /* the answer is not shown */
+	bool is_silent;     /* nor are errors */
 };
 
 /* The reader of standard output has gone: no more is wanted. */

@@ -5,10 +5,10 @@
  *     election check [--every S] [--timeout S] -- COMMAND [ARG...]
  *
  * It is a process of its own so that OpenSM never forks, and that a check that hangs,
- * crashes or eats memory does so without OpenSM.  Exit status 0 is yes; any other, a
- * signal, a command that can't be run and a time-out are no.  What is not repeated
- * grows old in the plugin (election.check_max_age), so nothing is said when this one
- * ends.
+ * crashes or eats memory does so without OpenSM. Exit status 0 is yes; any other, a
+ * signal, a command that can't be run and a time-out are no.  A verdict that is not
+ * repeated expires in the plugin (election.check_max_age), so this command reports
+ * nothing when it ends.
  *
  * Thread-safety: none; signals of the process are blocked. */
 #ifndef TRIAD_CLI_ELECTION_COMMAND_H

@@ -4,8 +4,8 @@
  *     port check FILE [--fabric FILE] [--json]
  *     port snapshot --from FILE [--generation N]
  *
- * A fabric is a file with what ibnetdiscover printed.  Other commands that begin so are
- * the plugin's, and so is 'port snapshot' without --from.
+ * A fabric is a file with what ibnetdiscover printed.  Other 'port ...' commands, and
+ * 'port snapshot' without --from, run in the plugin.
  *
  * Thread-safety: none. */
 #ifndef TRIAD_CLI_PORT_COMMAND_H
@@ -54,8 +54,8 @@ int triad_port_snapshot(const struct triad_port_command *command);
 /* Tells what is in the list on standard error, each behind 'before'. */
 void triad_port_print(const struct triad_diags *diags, const char *before);
 
-/* Reads a file, or as much of it as 'max' octets and one more.  Returns 0 and octets to
- * be freed; or an errno, told. */
+/* Reads at most 'max' + 1 octets of a file.  Returns 0 and octets to be freed, or an
+ * errno, having printed why. */
 int triad_port_read_file(const char *path, size_t max, char **octets, size_t *size);
 
 /* Reads what ibnetdiscover printed.  Returns 0 and a fabric with one reference; or an

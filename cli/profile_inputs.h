@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Profile files, read frame by frame in the order of time.
  *
- * Model: each file gives its frames in its own order; of all files the one whose next
- * frame is the earliest gives the next.  A frame's time is what its first comment or
- * row says; where a clock went back, within a file, it counts as that of the frame
- * before, so that a file keeps its order.
+ * Model: of all files, the one with the earliest next frame comes first. A frame's time
+ * is what its first comment or row says.  If a clock went back within a file, a frame
+ * gets the time of the frame before it, so a file keeps its order.
  *
  * A file that is damaged, or ends within a frame, gives the frames before that place
  * and is told of.

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Links, out of the ports that profiles told of; and which of them lie side by side.
+/* Links, made of the ports that profiles have; and which of them are parallel.
  *
- * Model: a link has two ways.  What goes from A to B is what A sent or, where A was not
- * read, what B received.  The end with the lower GUID, then port number, is A.
+ * Model: a link has two directions.  What goes from A to B is what A sent or, where A
+ * was not read, what B received.  The end with the lower GUID, then port number, is A.
  *
- * Links between the same two nodes are a bundle; its imbalance is, of the way where
- * that is more, the busiest link's mean rate over the mean of all.
+ * Links between the same two nodes are a bundle; its imbalance is the busiest link's
+ * mean rate divided by the mean of all, in the direction where that is greater.
  *
  * Thread-safety: none.  Memory: 72 octets a link. */
 #ifndef TRIAD_CLI_PROFILE_LINKS_H

@@ -20,16 +20,16 @@
  * another's count when the first has had no sweep for three of its periods.
  *
  * Traffic over time is the data that all ports sent, in at most TRIAD_STATS_BINS bins;
- * when these don't reach, two become one.  So memory goes by ports and not by time.
- * A packet is counted once on each link of its way.
+ * when these run out, pairs are merged and each bin doubles its width.  So memory
+ * depends on ports, not on time.  A packet is counted once on each link of its route.
  *
  * Means are over the time from a port's first row to its collector's last sweep,
  * without restarts; peaks over one interval.
  *
- * A gap is where whole sweeps of a collector are more than twice their usual interval
- * apart: that of the last nine which but a quarter exceeds, and no less than the period
- * that it says.  Where none is said, an interval that comes again is no gap, but
- * another period.
+ * A gap: two whole sweeps of a collector lie more than twice the usual interval apart.
+ * Usual is the upper quartile of its last nine intervals, but not less than the period
+ * that the file gives.  If it gives none, an interval that occurs again counts as a new
+ * period.
  *
  * Thread-safety: none.
  * Memory: 136 octets a port, half of it in reserve, at most TRIAD_FABRIC_MAX_PORTS of

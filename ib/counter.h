@@ -3,7 +3,7 @@
  *
  * Decoding, totals, display, JSON, sorting and help loop over this table and know no
  * counter by name. A new counter of these attributes also needs a value in the enum and
- * a threshold (conf/conf_table.c). The engine's rows (perfmgr/rows.h) and the agents'
+ * a threshold (conf/conf_table.c).  The engine's rows (perfmgr/rows.h) and the agents'
  * messages (collect/data.h) have fixed room, and check it.
  *
  * Two attributes carry them: PortCounters, whose counters stop at their maximum

@@ -19,10 +19,10 @@
 
 #include <stddef.h>
 
-/* Makes room for 'n' items of 'size' octets in the array to which 'array' points, an
- * address of a pointer of any type: doubles '*room', 'least' items at first, until they
- * fit, and moves the items if it must.  What is added is not set.  Returns 0 or ENOMEM:
- * then array and room are as they were. */
+/* Makes room for 'n' items of 'size' octets.  'array' is the address of the array's
+ * pointer, of any type.  Doubles '*room' (first 'least' items) until 'n' fit, and moves
+ * the items if it must. New items are not cleared. Returns 0 or ENOMEM: then array and
+ * room are as they were. */
 int triad_grow(void *array, size_t *room, size_t n, size_t size, size_t least);
 
 #endif

@@ -21,7 +21,8 @@
  * A thread that waits for descriptors, or that empties a queue before it ends, does
  * better with triad/thread.h alone.
  *
- * Thread-safety: any thread, with the owner's lock where it is said; the owner stops.
+ * Thread-safety: any thread may call; each function says whether with the owner's lock.
+ * Only the owner stops a task.
  * Memory: the owner's.  A thread that does not end is left, and may still use the task,
  * the lock and the context: they must stay. */
 #ifndef TRIAD_LIB_TASK_H

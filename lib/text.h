@@ -11,14 +11,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The octets of the character that 'text' begins with, which has 'size' octets; 0 when
- * it can't be shown as it is: a control character, one that changes the direction of
- * text, has no width or ends a line [Unicode general categories Cc, Cf, Zl, Zp], or no
- * UTF-8. */
+/* Returns the length in octets of the character with which 'text', of 'size' octets,
+ * begins; 0 when it can't be shown as it is: a control character, one that changes the
+ * direction of text, has no width or ends a line [Unicode general categories Cc, Cf,
+ * Zl, Zp], or invalid UTF-8. */
 size_t triad_text_character(const char *text, size_t size);
 
-/* Where the first octet stands, of 'size', that is part of such a character (but tab);
- * 'size' when there is none. */
+/* Returns the offset of the first octet of such a character (a tab is allowed), or
+ * 'size'. */
 size_t triad_text_check(const char *text, size_t size);
 
 /* Replaces such octets by '?', in place, up to the first 0: a node's name must not
@@ -40,7 +40,7 @@ bool triad_text_number(const char *text, unsigned *value);
  * '*guid' untouched, for anything else. */
 bool triad_text_guid(const char *text, uint64_t *guid);
 
-/* A word that was meant has so many mistakes at most. */
+/* The most typing mistakes that a guess allows. */
 #define TRIAD_TEXT_GUESS_NEAR 2
 
 /* "Did you mean": the nearest of several names to a word that is none of them.

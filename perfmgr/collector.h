@@ -96,7 +96,7 @@ void triad_collector_set_params(
 int triad_collector_configure(
 	struct triad_collector *collector, const struct triad_conf *conf);
 
-/* Sweeps 'fabric' from the next turn on, in mid-sweep too. */
+/* Sweeps 'fabric' from the next step on, in mid-sweep too. */
 void triad_collector_set_fabric(
 	struct triad_collector *collector, struct triad_fabric *fabric);
 

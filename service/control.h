@@ -51,7 +51,7 @@ struct triad_control_status {
 	uint64_t n_displaced; /* disconnected, silent, for another client */
 };
 
-/* Listens at 'path'. NULL, with a log line that says why and what to do; the process
+/* Listens at 'path'.  NULL, with a log line that says why and what to do; the process
  * then runs without the socket. */
 struct triad_control *triad_control_new(const char *path,
 	const struct triad_control_params *params, const struct triad_runner *runner,

@@ -2,10 +2,10 @@
 /* Facts: the numbers and texts of a status struct, described once for every output.
  *
  * Model: a static table has one row for each fact of one struct: its name in JSON, its
- * label for people, its metric for Prometheus, and the member that holds it. 'status'
+ * label for people, its metric for Prometheus, and the member that holds it.  'status'
  * (service/command/report.h) and /metrics (service/own_metrics.h) walk the table in its
- * order and skip the rows that have nothing for them. A fact that the two show in
- * another order has a row for each. The last row is TRIAD_FACTS_END.
+ * order and skip the rows that have nothing for them.  A fact that the two show in
+ * another order has a row for each.  The last row is TRIAD_FACTS_END.
  *
  *     #define STATUS struct triad_door_status
  *     const struct triad_fact triad_door_facts[] = {

@@ -20,8 +20,9 @@ extern const struct triad_fact triad_profile_facts[];   /* triad_profile_status 
 extern const struct triad_fact triad_sflow_facts[];     /* triad_sflow_sender_status */
 extern const struct triad_fact triad_control_facts[];   /* triad_control_status */
 
-/* Of struct triad_collect_status.  Agents and managers have all but the last two; those
- * for Prometheus are in an order of their own. */
+/* Of struct triad_collect_status. Agents and managers both show the first three tables.
+ * triad_collect_metrics is for Prometheus alone, in another order. The last two are for
+ * agents and for managers. */
 extern const struct triad_fact triad_bus_facts[];
 extern const struct triad_fact triad_member_facts[];
 extern const struct triad_fact triad_message_facts[];

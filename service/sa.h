@@ -26,9 +26,9 @@ static inline bool triad_sa_trap_is_of_ports(uint16_t trap)
 
 struct triad_sa;
 
-/* Opens the local port with that GUID.  Returns 0 or an errno.  'is_wanted' is asked a
- * few times a second while an answer is waited for; when it says false that ends with
- * ECANCELED. */
+/* Opens the local port with that GUID. Returns 0 or an errno. While a call waits for an
+ * answer, it asks 'is_wanted' a few times a second.  If that says false, the call
+ * returns ECANCELED. */
 int triad_sa_open(uint64_t port_guid, bool (*is_wanted)(void *context), void *context,
 	struct triad_sa **sa);
 
@@ -49,9 +49,9 @@ struct triad_sa_answer {
 int triad_sa_get_table(struct triad_sa *sa, uint16_t attribute, uint64_t wait_us,
 	struct triad_sa_answer *answer);
 
-/* The same for P_KeyTableRecords of whose LID is asked: end ports, and ports 0 of
- * switches.  SMs give them to who knows their SM_Key alone; OpenSM does not answer a
- * wrong one. */
+/* The same for P_KeyTableRecords, of end ports and of switches' ports 0.  An SM gives
+ * them only to a requester that sends its SM_Key.  OpenSM does not answer a wrong
+ * key. */
 int triad_sa_get_pkeys(struct triad_sa *sa, uint64_t sm_key, uint64_t wait_us,
 	struct triad_sa_answer *answer);
 
@@ -62,7 +62,8 @@ int triad_sa_subscribe(struct triad_sa *sa, uint16_t trap, uint64_t wait_us);
  * about, EAGAIN (none in that time) or another errno. */
 int triad_sa_wait_report(struct triad_sa *sa, uint64_t wait_us, uint16_t *trap);
 
-/* Reports of ports that came while something else was waited for; back to 0. */
+/* Returns how many reports of ports came while another call waited, and sets that back
+ * to 0. */
 unsigned triad_sa_take_missed(struct triad_sa *sa);
 
 /* Reports that did not come from the LID that the local port has for the SM

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* When the SA's tables are read again, after reports of ports that came or went.
  *
- * Model: the first report after a calm is answered soon, together with those of the
- * same burst: as many ports come and go at once as a switch has.  While reports go on,
- * the tables are read at growing intervals, from 1 s to 10 s: what a large fabric's
- * tables cost must not depend on who sends reports, and how many.
+ * Model: the first report after a calm is answered soon, with all of its burst, because
+ * a switch's ports come and go together.  While reports go on, the tables are read at
+ * growing intervals, from 1 s to 10 s, so that senders of reports can't cause load.
  *
  * Thread-safety: none.  No clock: time comes in. */
 #ifndef TRIAD_SERVICE_SA_PACE_H

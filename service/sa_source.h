@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The topology from the SA, kept fresh by its reports of ports that come and go.
  *
- * A thread asks the master's subnet administration for its tables, and for reports:
- * when one has come, when this port's own P_Keys have changed, and now and then
- * without, the tables are read again; how soon, service/sa_pace.h says.  Who has the
- * topology from elsewhere can have the reports alone.  A report that doesn't come from
- * the SM's LID counts for nothing.
+ * A thread asks the master's subnet administration for its tables and subscribes to
+ * reports.  It reads the tables again when a report comes, when this port's own P_Keys
+ * change, and now and then without a cause; service/sa_pace.h says how soon.  An owner
+ * that has the topology from elsewhere can have the reports alone.  A report that
+ * doesn't come from the SM's LID counts for nothing.
  *
  * P_Key tables are asked for, too, by the SM_Key; an SA that refuses them is asked
  * again after a while, and the fabric comes without.  An SA shows only what shares a
- * partition with this port, and no link between two limited members: when it does not
- * show where links lead, that is said.  Links that this host found itself stand in for
- * those, until a port comes or goes, for an hour at most.
+ * partition with this port, and hides a link between two limited members; the status
+ * says so.  Links that this host discovered itself replace hidden ones until a port
+ * comes or goes, for an hour at most.
  *
  * The thread is made when it is wanted first; it ends with the source.
  *
@@ -72,9 +72,9 @@ void triad_sa_source_want(
 /* The SM_Key, from the next time on; 0: P_Keys are not asked for. */
 void triad_sa_source_set_key(struct triad_sa_source *source, uint64_t sm_key);
 
-/* What this host knows of the fabric otherwise, referenced; NULL: nothing.  P_Keys that
- * the SA does not give are taken from it; where 'is_fresh' says that its links were
- * seen when it was taken, those too, unless the SA has reported something since. */
+/* What this host discovered of the fabric itself, referenced; NULL: nothing.  It
+ * supplies P_Keys that the SA lacks.  If 'is_fresh', it also supplies links, unless the
+ * SA has reported something since. */
 void triad_sa_source_set_known(
 	struct triad_sa_source *source, struct triad_fabric *known, bool is_fresh);
 

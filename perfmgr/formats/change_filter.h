@@ -57,8 +57,8 @@ int triad_change_filter_check(struct triad_change_filter *filter, uint32_t row,
 	const struct triad_change_filter_port *port, uint64_t min_change_words,
 	bool *due);
 
-/* Begins report 'number': ports that become due are in it.  Without it, all are in
- * report 0. */
+/* Begins report 'number': ports that become due from now on belong to it.  Before the
+ * first call they belong to report 0. */
 void triad_change_filter_begin(struct triad_change_filter *filter, uint32_t number);
 
 /* Forgets the report of 'row': it is due. */

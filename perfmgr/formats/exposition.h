@@ -16,7 +16,8 @@
  * So the samples are the same in both.  OpenMetrics also has the unit, for names that
  * end in one that we know.
  *
- * Numbers have no printf, because there are millions of them, and no locale.
+ * Numbers are written without printf: there are millions, and the locale must not
+ * matter.
  *
  * Thread-safety: functions without state.  Memory: no allocation.
  * Source: Prometheus exposition formats, text 0.0.4; OpenMetrics 1.0.0. */

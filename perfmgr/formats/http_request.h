@@ -8,7 +8,7 @@
  *     type=      ca, switch, router
  *     counter=   IBA name of a counter, case ignored: counters alone
  *
- * Each may be there several times; nodes, types and counters that fit any are written.
+ * Each may be repeated; a match with any of them is enough.
  *
  * libmicrohttpd takes HTTP apart; here are only values.  They come from anybody who can
  * reach the port, so whatever they hold does no harm.

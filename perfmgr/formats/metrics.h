@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* A view's counters as Prometheus reads them.
  *
- * Model: a generator writes the text in pieces into the caller's buffers. First come
+ * Model: a generator writes the text in pieces into the caller's buffers.  First come
  * the caller's own metrics, about Triad; then one family after the other, for switches,
- * HCAs and routers. It keeps nothing but where it stands, so a text of 150 MB takes a
+ * HCAs and routers.  It keeps nothing but where it stands, so a text of 150 MB takes a
  * few KiB. It reads a row when it writes its line, so lines of one port may be of
  * different sweeps.
  *
@@ -24,8 +24,8 @@
  * are 64-bit totals; data is in octets.
  *
  * Deviation: routers are there too, as 'router'. Ports without a far end have counters.
- * Raw rates from HDR on, and rates of FDR, are those of the specification. There is no
- * duration for each node, because a sweep asks all of them at the same time. Lost MADs
+ * Raw rates from HDR on, and rates of FDR, are those of the specification.  There is no
+ * duration for each node, because a sweep asks all of them at the same time.  Lost MADs
  * are another number: triad_mads_timeouts (service/facts.c).
  *
  * Invariants: what was never read, and what a port's agent does not have, is absent. No

@@ -103,7 +103,7 @@ size_t triad_profile_render_row(char *to, const char *time,
 
 enum triad_profile_line {
 	TRIAD_PROFILE_WRONG,   /* 'message' says why */
-	TRIAD_PROFILE_COMMENT, /* of which nothing is known */
+	TRIAD_PROFILE_COMMENT, /* that is not ours */
 	TRIAD_PROFILE_INFO,    /* 'info' has it */
 	TRIAD_PROFILE_HEADER,  /* rows come, until the next comment or header */
 	TRIAD_PROFILE_ROW,     /* 'row' has it */
@@ -113,7 +113,7 @@ struct triad_profile_parser {
 	uint64_t line; /* number of the last one, from 1 */
 	struct triad_profile_info info;
 	struct triad_profile_row row;
-	unsigned n_counters; /* columns of them; 0: no header yet */
+	unsigned n_counters; /* columns of counters; 0: no header yet */
 	uint8_t counters[TRIAD_N_COUNTERS];
 	uint64_t time_us;                 /* of the time parsed last, */
 	char time[TRIAD_CLOCK_TEXT_SIZE]; /* as the next one often is the same */

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A request to the SA that was picked to be told to sFlow's collectors, and the packet
- * that it came in.
+/* A request to the SA that was sampled for sFlow, with the packet that carried it.
  *
  * The kernel hands over a MAD and some of its address; the packet itself is gone.  So
- * its headers are put together again from what is known: exact are LIDs, SL, both QPs,
- * P_Key, Q_Key, the GRH but for its hop limit's way down, and the MAD.  Not known, and
- * filled in: the VL (where the SM's port maps the SL to), the PSN (0), the flags of BTH
- * (0); checks at the end are left out ("stripped") [IBA 7.7, 8.3, 9.2, 9.3].
+ * its headers are put together again from what is known: LIDs, SL, both QPs, P_Key,
+ * Q_Key, the MAD and the GRH are exact, but the hop limit is as received.  Unknown
+ * values are filled in: the VL (to which the SM's port maps the SL), the PSN (0) and
+ * the flags of BTH (0).  The CRCs are left out ("stripped") [IBA 7.7, 8.3, 9.2, 9.3].
  *
  * Thread-safety: functions without state.  Memory: no allocation. */
 #ifndef TRIAD_PERFMGR_SAMPLED_REQUEST_H

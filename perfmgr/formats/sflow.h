@@ -15,9 +15,9 @@
  * one; a member that is a sum has what the port has of it.  A total that is all ones by
  * itself looks unknown until it moves on, which the specification permits.
  *
- * Interfaces: an ifIndex is from 1 to TRIAD_SFLOW_MAX_INDEX.  While an agent has none
- * from 2^24 on, it must use the compact encodings, afterwards the expanded ones, for
- * all of them ('expanded').
+ * Interfaces: an ifIndex is from 1 to TRIAD_SFLOW_MAX_INDEX. An agent uses the compact
+ * encodings until it has an ifIndex of 2^24 or more. Then it must use the expanded ones
+ * for all interfaces ('expanded').
  *
  * Thread-safety: none.  Memory: the buffer is borrowed from begin to the last use.
  * Nothing here allocates, logs or looks at a clock.

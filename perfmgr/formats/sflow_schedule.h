@@ -2,10 +2,10 @@
 /* Which port gives a counter sample when, and as which interface.
  *
  * Pace: the ports of a fabric are gone through in their order, once in each interval,
- * at even distances, so that a port is sampled at the same moment of each round.  Who
- * looks late gets what became due meanwhile, but not more than TRIAD_SFLOW_CATCH_UP_US
- * of it: what is later than that moves the whole round back ("slipped"), so that a
- * pause makes no burst and no port is left out.
+ * at even distances, so that a port is sampled at the same moment of each round. A late
+ * caller gets the ports that became due, at most TRIAD_SFLOW_CATCH_UP_US of them in
+ * time. The rest moves the whole round back ("slipped"), so that a pause makes no burst
+ * and no port is left out.
  *
  * A new fabric goes on at the port that would have been next.  Ports that came before
  * it in the order have to wait for the next round.
@@ -13,8 +13,8 @@
  * Interfaces: each (node GUID, port number) has an ifIndex, from 1 on in the order in
  * which ports were seen, and a sequence number for its samples.  A port that left keeps
  * both for a day, or until more ports are away than there are, as the engine keeps its
- * row.  An index that was given up goes to another port only when all others up to
- * the last were used.
+ * row.  An index is reused only when all higher ones, up to the last, have been given
+ * out.
  *
  * The sequence number begins again at 1 when counters do not go on from the last sample
  * [sFlow v5 5, counters_sample]: when totals were zeroed, when the port has other

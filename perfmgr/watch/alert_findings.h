@@ -15,12 +15,12 @@ struct triad_alert_finding *triad_alert_find_finding(
 unsigned triad_alert_index_of_end(
 	const struct triad_alert *alert, uint64_t guid, uint8_t port);
 
-/* At or over its threshold: 'now' says how far, and which.  Without room it takes the
- * place of the least telling finding, if that is less telling than it is. */
+/* The cause is at or over its threshold; 'now' has value and threshold. If the alert is
+ * full, the finding replaces the least telling one, if that is less telling. */
 void triad_alert_note_over(struct triad_alert *alert, unsigned cause, unsigned end,
 	const struct triad_alert_finding *now, uint64_t now_us);
 
-/* Under what clears it; a pending one is taken away. */
+/* The finding is below its clearing level.  If it is pending, it is removed. */
 void triad_alert_note_under(struct triad_alert *alert,
 	struct triad_alert_finding *finding, uint64_t now_us);
 
@@ -29,7 +29,7 @@ unsigned triad_alert_n_more(const struct triad_alert *alert);
 /* The cause, without a finding of its own, is under its threshold. */
 void triad_alert_note_no_more(struct triad_alert *alert, unsigned cause, unsigned end);
 
-/* Raises those that lasted, and returns how many there are of these. */
+/* Raises the findings that lasted long enough.  Returns how many. */
 unsigned triad_alert_raise_findings(const struct triad_alerts_params *params,
 	struct triad_alert *alert, uint64_t now_us);
 

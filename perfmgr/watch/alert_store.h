@@ -37,8 +37,8 @@ bool triad_alert_store_place(struct triad_alert_store *store,
 struct triad_alert_entry *triad_alert_store_find(
 	const struct triad_alert_store *store, uint64_t guid, uint8_t port);
 
-/* Walks over all: the first one at '*cursor' (0 to begin with) or behind, and moves the
- * cursor behind it; NULL when there is no more.  What was returned may be removed. */
+/* Returns the first entry at '*cursor' (0 at first) or after it, and moves the cursor
+ * past it.  NULL: no more.  The caller may remove that entry. */
 struct triad_alert_entry *triad_alert_store_next(
 	const struct triad_alert_store *store, uint32_t *cursor);
 

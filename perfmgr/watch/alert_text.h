@@ -2,8 +2,8 @@
 /* An alert in words and as JSON: the same wherever it is shown.
  *
  * Times in alerts are monotonic; 'wall_offset_us', the wall clock minus the monotonic
- * one at the time of writing, makes them wall times, so that a clock which is set does
- * not tear old and new ones apart.
+ * one at the time of writing, makes them wall times.  All times in one text use one
+ * offset, so setting the clock does not change the distances between them.
  *
  * Thread-safety: functions without state. */
 #ifndef TRIAD_PERFMGR_ALERT_TEXT_H

@@ -4,30 +4,30 @@
  * Model: an alert is about one place: a link, seen from both ends; a port without a far
  * end; a node that does not answer; a part of the fabric that is gone.  What is wrong
  * there are its findings: a counter at an end that reached its threshold, a link that
- * is down, ports that are unanswered.  So a cable that dies, with symbol errors at both
- * ends, LinkDownedCounter, and the SM that loses a rack behind it, is one alert with
- * several findings; the most telling one comes first, and with it its end.  The six
- * most telling ones are kept, so that nothing is hidden by what matters less; of others
- * it is known which there are.  What goes wrong at the other links of a part that is
- * gone is no news.
+ * is down, ports that are unanswered.  A dying cable shows symbol errors at both ends
+ * and LinkDownedCounter, and the SM loses a rack behind it: that is one alert with
+ * several findings. The most telling one comes first, with its end. The alert keeps the
+ * six most telling findings, and for others only which counters they are.  Findings at
+ * other links of a part that is gone raise no alert.
  *
  *     finding    pending -> raised    at or over its threshold for 'raise_after'
  *                raised  -> over      under 'clear_below' of it for 'clear_after'
  *     alert      raised with its first raised finding, cleared with its last
  *
  * A pending finding that falls under its threshold is forgotten.  What stays down for
- * TRIAD_ALERTS_FORGET_US is taken for removed on purpose, and cleared as that.
+ * TRIAD_ALERTS_FORGET_US counts as removed on purpose: its alert is cleared, as
+ * "forgotten".
  *
  *     triad_alerts_adopt(alerts, view, now)         a new fabric: what was lost
  *     triad_alerts_begin_sweep(alerts, is_part)
  *     triad_alerts_look(alerts, port, changes, now) each port that a sweep read
  *     triad_alerts_end_sweep(alerts, now)           after them
  *
- * Alerts come out of these two, through the sink, when all that one sweep found is
- * known; and of configure(), when alerts are switched off.
+ * The sink gets alerts in adopt(), end_sweep() and settle(), when all that was found is
+ * known, and in configure(), when alerts are switched off.
  *
- * What the SM reported near the time that a finding began is noted in the alert: a trap
- * about the port; of a loss, also a trap about the switch, or a heavy sweep.
+ * If the SM reported something near the time at which a finding began, the alert notes
+ * it: a trap about the port; for a loss also a trap about the switch, or a heavy sweep.
  *
  * Thread-safety: none; the caller excludes readers from writers.  Memory: at most
  * TRIAD_ALERTS_MAX alerts of some 500 octets, taken as they are needed; what does not
@@ -121,7 +121,7 @@ enum triad_alert_change {
 struct triad_alerts_sink {
 	void (*take)(void *context, enum triad_alert_change change,
 		const struct triad_alert *alert);
-	/* That were all for now; called after one take() or more.  May be NULL. */
+	/* No more for now; called after one take() or more.  May be NULL. */
 	void (*done)(void *context);
 	void *context;
 };
@@ -146,9 +146,8 @@ struct triad_alerts;
 struct triad_alerts *triad_alerts_new(const struct triad_alerts_sink *sink);
 void triad_alerts_free(struct triad_alerts *alerts);
 
-/* 'conf' gives the thresholds; a finding that has none any more is over, as if the
- * counter stood still; so is one of a port that is skipped, and a loss when 'links' is
- * false. */
+/* 'conf' gives the thresholds; a finding is over when its counter has no threshold any
+ * more, when its port is skipped, or, for a loss, when 'links' is false. */
 void triad_alerts_configure(struct triad_alerts *alerts,
 	const struct triad_alerts_params *params, const struct triad_conf *conf,
 	uint64_t now_us);
@@ -163,8 +162,8 @@ int triad_alerts_adopt(
 void triad_alerts_look(struct triad_alerts *alerts, uint32_t port,
 	const struct triad_engine_changes *changes, uint64_t now_us);
 
-/* A sweep begins.  'is_part': it is not of all ports, so who answers in it may be
- * silent at others. */
+/* A sweep begins.  'is_part': it is not of all ports, so an agent that answers may have
+ * other ports that are silent. */
 void triad_alerts_begin_sweep(struct triad_alerts *alerts, bool is_part);
 
 /* The port did not answer in the sweep. */
@@ -180,8 +179,8 @@ void triad_alerts_end_sweep(struct triad_alerts *alerts, bool cut, uint64_t now_
  * comes out with triad_alerts_settle(). */
 void triad_alerts_take(struct triad_alerts *alerts, uint32_t port, unsigned cause,
 	const struct triad_alert_finding *found, uint64_t now_us);
-/* These (bit i: cause i) are all that is over its threshold at 'port' and, of its node,
- * unanswered. */
+/* 'causes' (bit i: cause i) is everything that is over its threshold at 'port', and
+ * whether its node is unanswered. */
 void triad_alerts_match(
 	struct triad_alerts *alerts, uint32_t port, uint32_t causes, uint64_t now_us);
 /* Raises what has lasted, drops what is over, and tells of both; as end_sweep()

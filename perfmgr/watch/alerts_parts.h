@@ -30,7 +30,7 @@ struct triad_alerts {
 	struct triad_sm_notes sm_notes;
 	struct triad_alert cleared[TRIAD_ALERTS_MAX_CLEARED];
 	uint64_t last_id;
-	bool told;    /* the sink something, in the present call */
+	bool told;    /* the sink was called, in the present call */
 	bool is_part; /* the present sweep is not of all ports */
 	struct triad_alerts_counts counts;
 };

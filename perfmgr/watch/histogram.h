@@ -3,9 +3,9 @@
  *
  * Model: the octaves (powers of two) of a value are divided into 2^scale buckets of
  * equal width, with 'scale' at most 2: four buckets an octave.  Buckets from the first
- * to the last that counted something are kept.  When they would become more than
- * 'most', neighbours are joined two by two, which takes 'scale' down by one; below 0 a
- * bucket has several octaves.  Who takes the middle of a bucket for its values errs by
+ * to the last that counted something are kept. When they would become more than 'most',
+ * neighbours are joined two by two, which takes 'scale' down by one; below 0 a bucket
+ * has several octaves.  The middle of a bucket differs from a value in it by
  *
  *     1/2^(scale + 1) of the value at most, for a scale of 0 or more: 12.5 % at 2.
  *
@@ -15,8 +15,8 @@
  * event in an hour is told from none.
  *
  * Invariants: 'scale' is the greatest that the values and 'most' allow, whatever the
- * order they came in; so merging is exact (no count changes its bucket but by joining),
- * associative and commutative as long as 'most' is the same.
+ * order they came in; so merging is exact (a count moves to another bucket only when
+ * buckets are joined), associative and commutative as long as 'most' is the same.
  *
  * Thread-safety: none; the caller excludes writers.
  * Memory: 16 octets, and 8 for each bucket, doubled as needed; none while all are
@@ -53,9 +53,8 @@ struct triad_histogram_bucket {
 void triad_histogram_init(struct triad_histogram *histogram, unsigned most);
 void triad_histogram_clear(struct triad_histogram *histogram);
 
-/* The bucket of a value in steps, over 0, at the greatest scale: what a floating-point
- * number has as exponent and as the first bits of its fraction.  Less than a step is
- * one step. */
+/* The bucket of a positive value in steps, at the greatest scale: the exponent and the
+ * first fraction bits of the double.  A value below one step counts as one. */
 static inline unsigned triad_histogram_place(double steps)
 {
 	uint64_t bits;
@@ -104,12 +103,12 @@ struct triad_histogram_bucket triad_histogram_bucket(
 /* Values but for zeros. */
 uint64_t triad_histogram_count(const struct triad_histogram *histogram);
 
-/* The value that a share of 'share' (0 to 1) of all values is not above, as the middle
- * of its bucket, where there were 'n_zeros' besides.  0 when there are none. */
+/* The quantile 'share' (0 to 1) of all values and of 'n_zeros' zeros: the middle of its
+ * bucket. 0 if there are none. */
 double triad_histogram_quantile(
 	const struct triad_histogram *histogram, uint64_t n_zeros, double share);
 
-/* By what share of a value the middle of its bucket is off at most. */
+/* The greatest relative error of a bucket's middle. */
 double triad_histogram_error(const struct triad_histogram *histogram);
 
 static inline int triad_histogram_scale(const struct triad_histogram *histogram)

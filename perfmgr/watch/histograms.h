@@ -11,15 +11,14 @@
  *                         within 8, 50 % within 16; over that a bucket is two octaves
  *                         or four, and its scale says so
  *
- * A node and a port that leave the fabric keep theirs until more nodes are away than
+ * Nodes and ports that left the fabric keep theirs until more nodes are away than
  * present.
  *
  * Thread-safety: none; the caller excludes readers from writers.
  * Memory: sized by the fabric.  For each port 96 octets and at most 512 more; for each
- * node 800 and at most 2,816 more.  What can't be had is a sample not counted, and
- * counted as that.
- * Source: [monitoring-rfc M8, M9: histogram of rate of change], [perf-manager-arch
- * 3]. */
+ * node 800 and at most 2,816 more.  Without memory a sample is dropped;
+ * triad_histograms_dropped() counts these. Source: [monitoring-rfc M8, M9: histogram of
+ * rate of change], [perf-manager-arch 3]. */
 #ifndef TRIAD_PERFMGR_HISTOGRAMS_H
 #define TRIAD_PERFMGR_HISTOGRAMS_H
 

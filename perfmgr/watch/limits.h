@@ -6,10 +6,10 @@
  *
  * A threshold is reached by a change that is as large, in the threshold's own terms:
  * events in the interval, events per second, or a share of what the link can do.
- * PortXmitWait counts ticks in which data waited: how long a tick is IBA leaves to the
- * device; here it is the time that the link takes for 4 octets, as for the data
- * counters' words.  Of a device whose ticks are shorter the share comes out too high:
- * it is 100 % at most.
+ * PortXmitWait counts ticks in which data waited.  IBA leaves the length of a tick to
+ * the device.  Here it is the time in which the link sends 4 octets, a word of the data
+ * counters.  If a device has shorter ticks, the share is too high; it is capped at 100
+ * %.
  *
  * Thread-safety: filled by one thread, then constant. */
 #ifndef TRIAD_PERFMGR_LIMITS_H

@@ -10,9 +10,9 @@
  * it parts two switches or takes a rack with it, and so is a dead switch with forty
  * links. (A port that was plugged into another place is no loss.)
  *
- * Where the new fabric does not show all ('n_hidden'), what is missing may have become
- * invisible: a link one of whose ends is still up, and a part with such a link at its
- * edge, or with none at all that could tell, are no loss.
+ * The new fabric may hide links ('n_hidden').  Then two things are no loss: a link with
+ * an end that is still up; and a part whose edge has such a link, or no link that could
+ * tell.
  *
  * Thread-safety: functions without state. */
 #ifndef TRIAD_PERFMGR_LOSSES_H

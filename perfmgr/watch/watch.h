@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What sweeps found, looked at: histograms and alerts.
+/* Evaluates what a sweep found: histograms and alerts.
  *
  * Model: when a sweep has ended, one walk over the ports it read adds a sample to the
  * histograms (histograms.h) and compares changes with thresholds (alerts.h).  A walk in
@@ -8,9 +8,10 @@
  *
  * Thread-safety: the collector's owner calls what is above "reading", any thread what
  * is below.  The lock between them is held for TRIAD_WATCH_SLICE ports at a time, and
- * while the alerts of a sweep come out: some 50 ms in a storm of TRIAD_ALERTS_MAX, next
- * to nothing else.  The alerts' sink is called with it held, by the owner: it must
- * neither block nor call back.  Memory: that of histograms.h and alerts.h. */
+ * while the alerts of a sweep come out, which takes some 50 ms in a storm of
+ * TRIAD_ALERTS_MAX alerts and almost no time otherwise. The alerts' sink is called with
+ * it held, by the owner: it must neither block nor call back.  Memory: that of
+ * histograms.h and alerts.h. */
 #ifndef TRIAD_PERFMGR_WATCH_H
 #define TRIAD_PERFMGR_WATCH_H
 
@@ -34,8 +35,8 @@ void triad_watch_free(struct triad_watch *watch);
 void triad_watch_configure(
 	struct triad_watch *watch, const struct triad_conf *conf, uint64_t now_us);
 
-/* Returns 0 or ENOMEM; then nothing is looked at until it has been called again, and
- * returned 0. */
+/* Returns 0 or ENOMEM. After ENOMEM nothing is evaluated until a later call returns
+ * 0. */
 int triad_watch_adopt(
 	struct triad_watch *watch, struct triad_view *view, uint64_t now_us);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Runs commands from triadctl and from the console, and writes their answers. Those
+/* Runs commands from triadctl and from the console, and writes their answers.  Those
  * that need no OpenSM are the service's (service/command/commands.h).
  *
- * Thread-safety: any thread. A command reads published state. Those that wait do so
+ * Thread-safety: any thread.  A command reads published state.  Those that wait do so
  * in the caller's thread: 'perf sweep' and 'perf clear' for a sweep, 'port release'
  * and 'port approve' for the port manager (10 s at most), some of a manager's for
  * agents. */

@@ -9,8 +9,8 @@
 
 struct triad_plugin;
 
-/* Sets '*guid', to 0 for an empty name.  Returns 0, or TRIAD_CONTROL_FAILED, having
- * said why: 'what' is the command's second word. */
+/* Sets '*guid', to 0 for an empty name.  Returns 0, or TRIAD_CONTROL_FAILED with the
+ * reason in 'output'.  'what' is the command's second word. */
 int triad_command_find_switch(struct triad_plugin *plugin, const char *what,
 	const char *node, uint64_t *guid, struct triad_output *output);
 

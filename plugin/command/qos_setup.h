@@ -22,18 +22,18 @@ struct triad_setup_context {
 	struct triad_setup *setup;   /* NULL: no policy, or one without a setup */
 };
 
-/* What the SM has found, with a reference; NULL, having said why, when there is
- * nothing.  'verb' goes before what it says. */
+/* What the SM has found, with a reference; NULL when there is nothing: then why is in
+ * 'output', behind 'verb'. */
 struct triad_fabric *triad_setup_find_fabric(
 	struct triad_plugin *plugin, const char *verb, struct triad_output *output);
 
-/* False, having said so, when OpenSM programs no tables at all. */
+/* False when OpenSM programs no tables at all; then 'output' says so. */
 bool triad_setup_sm_has_qos(const struct triad_fabric *fabric, const char *verb,
 	struct triad_output *output);
 
-/* Takes the policy in 'file', or with "" the one that is loaded.  Returns false, having
- * said why, when there is no fabric or the policy can't be used; then there is nothing
- * to drop. */
+/* Takes the policy in 'file', or with "" the one that is loaded.  Returns false when
+ * there is no fabric or the policy can't be used; then why is in 'output', and there is
+ * nothing to drop. */
 bool triad_setup_context_make(struct triad_setup_context *context,
 	struct triad_plugin *plugin, const char *verb, const char *file,
 	struct triad_output *output);

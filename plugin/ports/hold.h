@@ -8,15 +8,15 @@
  *
  * Routes must not go over a link between switches meanwhile. So, before routing, hold.c
  * marks the link as not healthy, OpenSM's own flag for links that its routing engines
- * avoid; and, when the link is no longer held, as healthy again. Some engines ignore
+ * avoid; and, when the link is no longer held, as healthy again.  Some engines ignore
  * the flag (updn, dnup, LASH, torus-2QoS and others): with those no link between
  * switches is held.
  *
  * The port manager's thread publishes the ports that may be held: those that are
- * expected to be tested. The mark decides which of them are held: those whose link is
- * in INIT and whose component was not admitted since the link was last active. Three
+ * expected to be tested.  The mark decides which of them are held: those whose link is
+ * in INIT and whose component was not admitted since the link was last active.  Three
  * cases hold a port: this SM has permission to enforce; the port was held before; the
- * history says that its test has begun. So a hand-over admits no untested port.
+ * history says that its test has begun.  So a hand-over admits no untested port.
  *
  * A port to which an SM is attached is never held, above all this SM's own.
  *

@@ -11,10 +11,10 @@
  *
  * It asks for permission right before each MAD that changes something. The kernel sends
  * such a MAD once; without an answer the port manager sends it again, three times at
- * most. A new holder of the lease does nothing until a majority of the members has the
+ * most.  A new holder of the lease does nothing until a majority of the members has the
  * same history as itself.
  *
- * Threads: triad-ports does all this. It waits for answers of switches (three tries of
+ * Threads: triad-ports does all this.  It waits for answers of switches (three tries of
  * 0.25 s at most), for the majority (at most 1 s) and for its disk, and holds no lock
  * meanwhile: commands that read don't wait for it. Commands that change something leave
  * a request in the inbox, where the cluster's transport leaves payloads.

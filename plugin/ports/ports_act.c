@@ -102,7 +102,7 @@ static int check_far_end(struct action *action)
 	return cl_ntoh64(info->port_guid) == action->record.remote_guid ? 0 : ESTALE;
 }
 
-/* Permission is asked for before each try. If it ends between two tries, the first Set
+/* Permission is asked for before each try.  If it ends between two tries, the first Set
  * may have been done: the outcome is "unanswered", not "dropped". */
 static int send_set(struct action *action, unsigned wanted)
 {

@@ -180,7 +180,7 @@ int ports_journal(struct triad_ports *ports, const struct triad_record *record);
 /* Numbers and dates the record, writes it to the journal and sends it to members.
  * Returns 0, EPERM (this SM works in no term) or an errno of the journal. */
 int ports_record(struct triad_ports *ports, struct triad_record *record);
-/* The same, then waits until a majority has it. Also returns EPERM (permission has
+/* The same, then waits until a majority has it.  Also returns EPERM (permission has
  * ended), ETIMEDOUT (no majority in 1 s) and ECANCELED (the thread is to end). */
 int ports_commit(struct triad_ports *ports, struct triad_record *record);
 /* Whether a majority has our history, and confirmed it after 'since_us'. */

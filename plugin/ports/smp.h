@@ -2,14 +2,14 @@
 /* MADs to one port, and their answers, one after the other: SMPs by directed route,
  * requests to a PMA, a ping.
  *
- * They do not go through OpenSM's queue of SMPs, on purpose. There a Set could wait,
+ * They do not go through OpenSM's queue of SMPs, on purpose.  There a Set could wait,
  * and the kernel would send it again even if this SM has lost permission, or the
- * process has been stopped. Here each is sent once. A caller that wants it sent again
- * asks for permission again. Nor do they count as OpenSM's, whose sweeps wait until
- * none of its own is outstanding. M_Keys are OpenSM's [IBA 14.2.4].
+ * process has been stopped.  Here each is sent once.  A caller that wants it sent again
+ * asks for permission again.  Nor do they count as OpenSM's, whose sweeps wait until
+ * none of its own is outstanding.  M_Keys are OpenSM's [IBA 14.2.4].
  *
  * Thread-safety: one thread; a call waits for the answer, at most 'timeout_ms' and 50
- * ms. OpenSM's lock is taken, shared, by triad_smp_find_route() alone. */
+ * ms.  OpenSM's lock is taken, shared, by triad_smp_find_route() alone. */
 #ifndef TRIAD_PLUGIN_PORTS_SMP_H
 #define TRIAD_PLUGIN_PORTS_SMP_H
 
@@ -27,7 +27,7 @@ struct triad_smp *triad_smp_new(uint64_t port_guid);
 void triad_smp_free(struct triad_smp *smp);
 
 /* A directed route to the switch that avoids the link at its port 'number' (0: any
- * route), and OpenSM's M_Key for it. Returns 0, ENOENT (OpenSM or the fabric knows no
+ * route), and OpenSM's M_Key for it.  Returns 0, ENOENT (OpenSM or the fabric knows no
  * such switch), EHOSTUNREACH or ENOMEM. */
 int triad_smp_find_route(struct osm_opensm *osm, const struct triad_fabric *fabric,
 	uint64_t node_guid, uint8_t number, struct triad_smp_route *route);

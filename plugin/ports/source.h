@@ -7,7 +7,7 @@
  * force.  One with mistakes, or with a generation that is not higher, changes nothing,
  * and the reason is kept until the next attempt.
  *
- * The thread looks at the operator's file once a second. It reads a file that has
+ * The thread looks at the operator's file once a second.  It reads a file that has
  * changed, once it did not change again between two looks. One that changes while it is
  * read is read again.
  *

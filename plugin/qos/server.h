@@ -20,7 +20,7 @@
  * Requests that name an end which is held back (plugin/ports/hold.h) find no records,
  * also while there is no snapshot and all others go to OpenSM.
  *
- * A queue has room for TRIAD_WORK_QUEUE_ROOM requests. When it is full, a request is
+ * A queue has room for TRIAD_WORK_QUEUE_ROOM requests.  When it is full, a request is
  * counted and goes to OpenSM; with a policy, which OpenSM does not have, it is dropped,
  * and the requester asks again.
  *

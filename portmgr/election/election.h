@@ -3,16 +3,16 @@
  *
  * Model: one machine answers two questions from the same messages.
  *
- * 1. Who is master?  As in [election-patent], an SM is ELECTING, STANDBY or MASTER.
+ * 1.  Who is master?  As in [election-patent], an SM is ELECTING, STANDBY or MASTER.
  *    An electing SM becomes master when its election timeout is over.  Worse
  *    candidates that it hears shorten the timeout and better ones extend it, a bounded
- *    number of times. A master sends STATUS at intervals; a standby that hears none
+ *    number of times.  A master sends STATUS at intervals; a standby that hears none
  *    for the keep-alive timeout starts an election.  An SM that is not electing
  *    answers a STATUS with CEDE when its own priority is higher, else with TAKEOVER.
  *    Each part of a divided cluster has a master, with or without quorum: the fabric
  *    needs an SM.
  *
- * 2. Who is the configuration manager?  At most one SM of all, so this needs a lease.
+ * 2.  Who is the configuration manager?  At most one SM of all, so this needs a lease.
  *    The best candidate among those that are able (not blacklisted, with the newest
  *    configuration, allowed by the operator's check) claims the lease for a new term.
  *    Members grant a term to one claimant, and promise to grant nothing else until the

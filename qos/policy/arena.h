@@ -20,7 +20,7 @@ void triad_arena_free(struct triad_arena *arena);
 /* Aligned for anything, not cleared. */
 void *triad_arena_take(struct triad_arena *arena, size_t size);
 
-/* A copy of 'old' with room for 'size' octets: in its place when it was taken last.
+/* 'old' with room for 'size' octets: grown in place if it was taken last, else copied.
  * 'old' (NULL when 'old_size' is 0) must not be used any more. */
 void *triad_arena_grow(
 	struct triad_arena *arena, void *old, size_t old_size, size_t size);

@@ -13,8 +13,7 @@
  * (policy_check.c).  So every mistake is told, with its line and column, in the same
  * words.
  *
- * This is the form that is read, shown and kept; the one that is asked is compiled from
- * it (classifier.h).
+ * This form is parsed, shown and kept; classifier.h compiles it for matching.
  *
  * Invariants of a policy that triad_policy_load() or _parse() gave: every index is in
  * range; ranges are sorted, apart and not touching; there is a default level.
@@ -129,8 +128,8 @@ struct triad_policy_partition_level {
 struct triad_policy_scope {
 	struct triad_source_location location;
 	struct triad_group_list groups;
-	/* Ports linked to a port of the group: as out-ports, as in-ports, as
-	 * out-ports. */
+	/* Ports linked to a port of the group; the first and the last as out-ports,
+	 * 'across_from' as in-ports. */
 	struct triad_group_list across, across_from, across_to;
 	uint8_t from[32], to[32]; /* a bit for each port number, as triad_ports_has() */
 	bool from_any, to_any;    /* '*', or not said */
@@ -193,9 +192,9 @@ void triad_policy_unref(struct triad_policy *policy);
 
 /* Parses 'text' ('size' octets, need not end in 0): XML when its first octet that is
  * not blank (nor a byte-order mark) is '<', else OpenSM's syntax.  'source' names the
- * file in messages.  'default_level' (may be NULL or "") names the default level,
- * before those that the file itself makes it.  Returns 0 and a policy with one
- * reference; EINVAL with every mistake in 'diags' (which it initialises), EFBIG (over
+ * file in messages.  'default_level' (may be NULL or "") names the default level; it
+ * overrides the one that the file names.  Returns 0 and a policy with one reference;
+ * EINVAL with every mistake in 'diags' (which it initialises), EFBIG (over
  * TRIAD_POLICY_FILE_MAX_SIZE) or ENOMEM, said there too.  Never aborts, whatever the
  * text; never opens another file or a connection. */
 int triad_policy_parse(const char *text, size_t size, const char *source,

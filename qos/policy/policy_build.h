@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Puts together a policy from what a syntax finds in a file.
  *
- * Model: a syntax tells, in the order of the file, which blocks begin and end and which
- * keys have which values; the builder knows what may stand where, keeps the blocks that
- * are open, and reports what is wrong.  A block that begins where it can't ends those
- * that are open up to where it can: so one slip gives one message and the rest of the
- * file is still looked at.
+ * Model: a parser calls these functions in the order of the file, for each block and
+ * key.  The builder knows what may stand where, and reports mistakes.  If a block can't
+ * stand where it begins, the builder closes open blocks until it can. So one slip gives
+ * one message, and the rest of the file is still checked.
  *
  * Thread-safety: one thread.  Memory: what lists take is counted and has a cap; behind
  * it 'stopped' is set, and the syntax should end.  When memory is short 'error' is

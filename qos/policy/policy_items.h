@@ -76,7 +76,7 @@ bool triad_policy_item_count(
 void *triad_policy_list_room(
 	struct triad_policy_builder *builder, void *items, uint32_t n, size_t size);
 
-/* Both. */
+/* Counts the item (_count) and makes room for it (_room). */
 void *triad_policy_list_grow(struct triad_policy_builder *builder, void *items,
 	uint32_t n, size_t size, struct triad_source_location location);
 

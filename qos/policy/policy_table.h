@@ -3,7 +3,7 @@
  *
  * Both syntaxes go by this table.  A block is an element with elements in it, or lines
  * between a keyword and its "end-" ; a key is an element with text in it, or a line
- * with a ':'.  '-' and '_' are one in names, as the RFC writes both.
+ * with a ':'.  '-' and '_' are the same in names, as the RFC writes both.
  *
  * Thread-safety: constant data. */
 #ifndef TRIAD_QOS_POLICY_TABLE_H

@@ -7,20 +7,19 @@
  * default.
  *
  * Each field of a request gives a set of rules: those whose condition on that field
- * holds.  The answer is the first rule in all the sets.  For that
- * - the set of every value that can come is made when the policy is compiled: a table
- *   for small fields, a search tree over the ends of ranges for service IDs, and for
- *   each port one set as a source and one as a destination (membership.h, rule_sets.h);
- * - a field that no rule has a condition on is not looked at;
- * - rules that have no condition on a field are kept apart from the sets, once for the
- *   field;
- * - rules do not lie in their order: those with conditions on the same fields and the
- *   same groups share words, so that few words are nonzero in all sets.  Within a word
- *   rules keep their order, and words are sorted by their first rule; so a search ends
- *   when the best rule so far comes before all that are left.
+ * holds.  The answer is the first rule in all the sets.  For that - the set of every
+ * value that can come is made when the policy is compiled: a table for small fields, a
+ * search tree over the ends of ranges for service IDs, and for each port one set as a
+ * source and one as a destination (membership.h, rule_sets.h); - a field that no rule
+ * has a condition on is not looked at; - rules that have no condition on a field are
+ * kept apart from the sets, once for the field; - slots are not in the order of rules:
+ * rules with conditions on the same fields and groups share words, so that few words
+ * are nonzero in all sets.  Within a word rules keep their order, and words are sorted
+ * by their first rule.  The search stops when the best rule so far comes before all
+ * words that are left.
  *
- * So a search costs the summaries' AND and a few words.  A policy can be made for which
- * it reads all words (rules / 32 for each field), but none for which it costs more.
+ * So a search costs the summaries' AND and a few words.  For the worst policy it reads
+ * all words (rules / 32 for each field); none costs more.
  *
  * Invariants: a classifier answers for one fabric: ports that came later are not known,
  * and a request's indices are those of that fabric's ports.
@@ -72,8 +71,8 @@ struct triad_class_mismatch {
 };
 
 /* Compiles 'policy' for 'fabric' into a classifier with one reference.  Returns 0,
- * ENOMEM or EOVERFLOW.  Takes time and temporary memory in proportion to rules, ranges
- * and ports; for a thread that may. */
+ * ENOMEM or EOVERFLOW. Takes time and temporary memory in proportion to rules, ranges
+ * and ports; call it in a thread that may take long. */
 int triad_classifier_compile(struct triad_policy *policy,
 	const struct triad_fabric *fabric, struct triad_classifier **classifier);
 

@@ -13,7 +13,7 @@
 #define TRIAD_CLASS_NO_LEVEL UINT16_MAX
 
 /* Service IDs between two ends of ranges have the same set.  The ends are a search tree
- * in an array: below i are 2i and 2i + 1. */
+ * in an array: the children of i are 2i and 2i + 1. */
 struct triad_class_tree {
 	uint64_t *ends; /* from 1 */
 	uint32_t *sets; /* of the values just below each end; [0]: from the last on */
@@ -39,8 +39,8 @@ struct triad_classifier {
 	triad_rule_word *wild;
 	uint64_t *wild_summary;
 
-	/* The set of each value, by index; the one behind the last, which is for all
-	 * values beyond, is empty. */
+	/* The set of each value.  The entry after the last is empty, and serves all
+	 * larger values. */
 	uint32_t *tables[TRIAD_N_CLASS_FIELDS]; /* NULL: no condition on it */
 	uint32_t table_sizes[TRIAD_N_CLASS_FIELDS];
 	struct triad_class_tree service_ids;

@@ -2,11 +2,11 @@
 /* Which end ports of a fabric are in which groups of a policy [qos-rfc 9 3.1].
  *
  * Model: end ports have positions, sorted by the type of their node and then by their
- * own GUID.  So a node type is one run of positions, a range of GUIDs one for each
- * type, a name and the SM's own port runs of one.  What groups say of partitions and
- * P_Keys becomes runs of P_Keys; a port is in it when its P_Key table has one of them,
- * with either membership.  No list of the ports of each group is ever made: such lists
- * are as long as groups times ports.
+ * own GUID. So a node type is one run of positions.  A range of GUIDs is one run for
+ * each type.  A name, and the SM's own port, is a run of one.  What groups say of
+ * partitions and P_Keys becomes runs of P_Keys; a port is in it when its P_Key table
+ * has one of them, with either membership.  No list of the ports of each group is ever
+ * made: such lists are as long as groups times ports.
  *
  * What a group's items mean:
  * - a GUID is compared with the port's own, not with its aliases;

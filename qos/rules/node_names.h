@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Nodes of a fabric by name, as the port names of a policy mean them.
  *
- * Model: a name is compared as a whole, or by its first two words: those that blanks
- * separate, with one blank in between.  Several nodes may have the same.
+ * Model: a name is compared as a whole, or by its first two words.  Blanks separate
+ * words; a key has one blank between them.  Several nodes may have the same.
  *
  * Thread-safety: filled by one thread, then immutable.
  * Memory: a list of all nodes for each of the two ways that the policy uses. */
@@ -18,7 +18,7 @@ struct triad_node_key {
 };
 
 /* The key of a node with that name: the name, or with 'words' the first two of it; and
- * the key of what a policy asks for, which with a third word is nobody's. */
+ * the key of a policy's name, which with a third word matches no node. */
 struct triad_node_key triad_node_key_of(const char *name, bool words);
 struct triad_node_key triad_node_key_wanted(const char *name, bool words);
 

@@ -11,8 +11,8 @@
  * Invariants: the empty set is at TRIAD_RULE_SET_EMPTY.
  *
  * Thread-safety: filled by one thread; then read by any.
- * Memory: one pool, capped when it is made; the index of what is in it goes with
- * triad_rule_sets_seal(). */
+ * Memory: one pool, capped when it is made; triad_rule_sets_seal() frees the index of
+ * what is in it. */
 #ifndef TRIAD_QOS_RULE_SETS_H
 #define TRIAD_QOS_RULE_SETS_H
 

@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-/* "1.23 GB", "0.0625": three digits that count. */
+/* "1.23 GB", "0.0625": three significant digits. */
 void triad_command_format_scaled(
 	char *text, size_t size, double value, const char *unit);
 

@@ -35,7 +35,7 @@ void triad_report_section_end(struct triad_report *report);
 void triad_report_uint(struct triad_report *report, const char *name, const char *label,
 	uint64_t value, const char *unit);
 
-/* NULL: null, or "-". */
+/* NULL: null in JSON, "-" in text. */
 void triad_report_text(struct triad_report *report, const char *name, const char *label,
 	const char *value);
 

@@ -15,11 +15,11 @@ struct triad_service;
 void triad_service_report_engine(
 	struct triad_report *report, struct triad_service *service);
 
-/* Agents, managers and the broker between them; for people only when there are any. */
+/* Agents, managers and the broker between them; in text only if there are any. */
 void triad_service_report_collect(
 	struct triad_report *report, struct triad_service *service);
 
-/* The SA that is asked for the topology; for people only while it is. */
+/* The SA that is asked for the topology; in text only while it is. */
 void triad_service_report_source(struct triad_report *report,
 	struct triad_service *service, const char *name, const char *title);
 

@@ -93,8 +93,8 @@ START_TEST(test_people_see_trouble_when_there_is_some)
 	struct door jammed = door;
 
 	jammed.n_jams = 2;
-	ck_assert_ptr_nonnull(strstr(
-		report_door(&jammed, false), "\n  jams                   2\n"));
+	ck_assert_ptr_nonnull(
+		strstr(report_door(&jammed, false), "\n  jams                   2\n"));
 }
 END_TEST
 
