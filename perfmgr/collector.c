@@ -297,7 +297,8 @@ int triad_collector_configure(
 {
 	struct triad_groups *groups = triad_groups_new(conf);
 
-	triad_watch_configure(collector->watch, conf, now(collector));
+	triad_watch_configure(
+		collector->watch, conf, collector->params.is_part, now(collector));
 	if (!groups)
 		return ENOMEM;
 	if (triad_groups_are_equal(groups, collector->groups)) {

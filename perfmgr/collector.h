@@ -47,6 +47,9 @@ struct triad_collector;
 struct triad_collector_params {
 	struct triad_sweep_params sweep;
 	uint64_t period_us;
+	/* Fabrics are parts of one, whose many ends are no lost links: alerts.links counts
+	 * as false. */
+	bool is_part;
 };
 
 struct triad_collector_clock {
@@ -91,8 +94,8 @@ void triad_collector_set_transport(
 void triad_collector_set_params(
 	struct triad_collector *collector, const struct triad_collector_params *params);
 
-/* What 'conf' says of port groups, thresholds and histograms.  Returns 0 or ENOMEM;
- * then groups are as they were. */
+/* Puts into force what 'conf' says of port groups, thresholds and histograms, with the
+ * parameters set last.  Returns 0 or ENOMEM; then groups are as they were. */
 int triad_collector_configure(
 	struct triad_collector *collector, const struct triad_conf *conf);
 

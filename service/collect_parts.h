@@ -57,6 +57,7 @@ struct triad_collect {
 
 	/* For the PerfManager's thread alone. */
 	struct triad_conf conf; /* in force in that thread */
+	unsigned wanted_mode;   /* its collect.mode; local after memory was short */
 	struct triad_bus *bus;
 	struct triad_aggregator *aggregator;
 	struct triad_member *member;         /* NULL: nothing runs */

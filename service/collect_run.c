@@ -403,7 +403,7 @@ static void run_job(struct triad_collect *collect)
 /* What is in force, and what is wanted. */
 static void look_at_mode(struct triad_collect *collect, bool wanted)
 {
-	unsigned mode = collect->conf.collect.mode;
+	unsigned mode = collect->wanted_mode;
 
 	if (!wanted || (mode == TRIAD_COLLECT_MANAGER && !collect->may_manage) ||
 		(mode == TRIAD_COLLECT_AGENT && collect->may_manage))
@@ -425,7 +425,7 @@ static void look_at_mode(struct triad_collect *collect, bool wanted)
 			"collect: not enough memory: this one reads by itself; type "
 			"'triadctl reload' to try again");
 		collect->mode = TRIAD_COLLECT_LOCAL;
-		collect->conf.collect.mode = TRIAD_COLLECT_LOCAL;
+		collect->wanted_mode = TRIAD_COLLECT_LOCAL;
 		return;
 	}
 	if (collect->own_fabric)
@@ -461,16 +461,16 @@ static uint64_t run_step(void *context, bool wanted, bool *reads, bool *has_fabr
 	return own_us < next_us ? own_us : next_us;
 }
 
-/* A member is begun anew when what it is made of is another. */
-static void configure(void *context, struct triad_conf *conf)
+/* A member is begun anew when what it is made of is another.  An agent reads a part of
+ * the fabric. */
+static bool configure(void *context, const struct triad_conf *conf)
 {
 	struct triad_collect *collect = context;
 	bool is_same =
 		!memcmp(&conf->collect, &collect->conf.collect, sizeof(conf->collect));
 
 	collect->conf = *conf;
-	if (conf->collect.mode == TRIAD_COLLECT_AGENT && !collect->may_manage)
-		conf->alerts.links = false; /* a part of a fabric has many ends */
+	collect->wanted_mode = conf->collect.mode;
 	if (conf->collect.mode != TRIAD_COLLECT_LOCAL &&
 		(conf->collect.mode == TRIAD_COLLECT_AGENT) == collect->may_manage &&
 		!is_same)
@@ -482,6 +482,7 @@ static void configure(void *context, struct triad_conf *conf)
 		triad_collect_end_member(collect);
 	else if (collect->member)
 		configure_member(collect);
+	return conf->collect.mode == TRIAD_COLLECT_AGENT && !collect->may_manage;
 }
 
 static bool reset(void *context, const struct triad_selection *selection)

@@ -371,13 +371,12 @@ static struct triad_collector_params params_of(const struct triad_conf *conf)
 	};
 }
 
-static void adopt_conf(struct triad_perf *perf, struct triad_conf *conf)
+static void adopt_conf(struct triad_perf *perf, const struct triad_conf *conf)
 {
-	struct triad_collector_params params;
+	struct triad_collector_params params = params_of(conf);
 
-	if (perf->hooks.configure)
+	params.is_part = perf->hooks.configure &&
 		perf->hooks.configure(perf->hooks.context, conf);
-	params = params_of(conf);
 	triad_collector_set_params(perf->collector, &params);
 	if (triad_collector_configure(perf->collector, conf))
 		triad_log_write(perf->log, TRIAD_LOG_ERROR,

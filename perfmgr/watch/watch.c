@@ -43,12 +43,12 @@ void triad_watch_free(struct triad_watch *watch)
 	free(watch);
 }
 
-void triad_watch_configure(
-	struct triad_watch *watch, const struct triad_conf *conf, uint64_t now_us)
+void triad_watch_configure(struct triad_watch *watch, const struct triad_conf *conf,
+	bool is_part, uint64_t now_us)
 {
 	struct triad_alerts_params params = {
 		.enabled = conf->alerts.enabled,
-		.links = conf->alerts.links,
+		.links = conf->alerts.links && !is_part,
 		.raise_after_us = conf->alerts.raise_after_s * TRIAD_US_PER_S,
 		.clear_after_us = conf->alerts.clear_after_s * TRIAD_US_PER_S,
 		.clear_below = conf->alerts.clear_below_percent / 100.0,

@@ -32,8 +32,9 @@ struct triad_watch;
 struct triad_watch *triad_watch_new(const struct triad_alerts_sink *sink);
 void triad_watch_free(struct triad_watch *watch);
 
-void triad_watch_configure(
-	struct triad_watch *watch, const struct triad_conf *conf, uint64_t now_us);
+/* 'is_part': views are of a part of a fabric, so alerts.links counts as false. */
+void triad_watch_configure(struct triad_watch *watch, const struct triad_conf *conf,
+	bool is_part, uint64_t now_us);
 
 /* Returns 0 or ENOMEM. After ENOMEM nothing is evaluated until a later call returns
  * 0. */

@@ -55,7 +55,7 @@ static void make_watch(struct bench *bench, struct triad_fabric *fabric)
 	memcpy(bench->view->rows, bench->rows, bench->n_ports * sizeof(*bench->rows));
 	triad_groups_unref(groups);
 	bench->watch = need(triad_watch_new(&sink));
-	triad_watch_configure(bench->watch, &conf, 1);
+	triad_watch_configure(bench->watch, &conf, false, 1);
 	if (triad_watch_adopt(bench->watch, bench->view, 1))
 		die("out of memory");
 }

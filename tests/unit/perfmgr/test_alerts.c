@@ -269,6 +269,17 @@ START_TEST(test_links_false_loss_is_no_alert)
 }
 END_TEST
 
+START_TEST(test_part_of_a_fabric_loss_is_no_alert)
+{
+	params.is_part = true;
+	triad_collector_set_params(collector, &params);
+	configure();
+	change_fabric(fabric_without(fabric, NULL, 0, 0x201, 11));
+	sweep(1);
+	ck_assert_uint_eq(n_seen, 0);
+}
+END_TEST
+
 START_TEST(test_node_gone_for_a_day_is_forgotten)
 {
 	uint64_t gone = 0x10000 + 256 + 3;
@@ -568,6 +579,7 @@ int main(void)
 	tcase_add_test(cases, test_lost_rack_is_one_alert);
 	tcase_add_test(cases, test_link_down_is_raised_and_cleared);
 	tcase_add_test(cases, test_links_false_loss_is_no_alert);
+	tcase_add_test(cases, test_part_of_a_fabric_loss_is_no_alert);
 	tcase_add_test(cases, test_node_gone_for_a_day_is_forgotten);
 	tcase_add_test(cases, test_silent_node_is_one_alert_for_all_its_ports);
 	tcase_add_test(cases, test_silent_node_that_is_gone_is_one_alert);

@@ -138,6 +138,7 @@ static uint64_t now_us(void *context)
 static void start(enum triad_conf_collect mode)
 {
 	static const struct triad_collector_clock clock = {.now_us = now_us};
+	struct triad_collector_params params = {.period_us = 0};
 
 	n_letters = n_taken = 0;
 	ahead_us = 0;
@@ -149,7 +150,9 @@ static void start(enum triad_conf_collect mode)
 	triad_conf_init(&conf, HERE);
 	conf.collect.mode = mode;
 	conf.alerts.raise_after_s = 0;
-	hooks.configure(hooks.context, &conf);
+	params.is_part = hooks.configure(hooks.context, &conf);
+	ck_assert(params.is_part == (mode == TRIAD_COLLECT_AGENT));
+	triad_collector_set_params(collector, &params);
 	ck_assert_int_eq(triad_collector_configure(collector, &conf), 0);
 }
 
