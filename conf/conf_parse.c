@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <glib.h>
@@ -47,8 +48,6 @@ struct parser {
 };
 
 _Static_assert(TRIAD_CONF_MAX_SCOPES <= 32, "own_has has a bit for each");
-/* Threads of the plugin have 512 KiB, and callers' frames hold more of these. */
-_Static_assert(sizeof(struct parser) <= 72 << 10, "it is on the stack");
 
 /* --- sections ---------------------------------------------------------- */
 
@@ -384,25 +383,41 @@ static void report_missing(struct parser *parser)
 		reason, sizeof(reason));
 }
 
+/* Threads have small stacks, so the parser is on the heap.  NULL: not enough memory. */
+static struct parser *make_parser(
+	uint64_t port_guid, struct triad_conf *conf, struct triad_diags *diags)
+{
+	struct parser *parser = calloc(1, sizeof(*parser));
+
+	if (!parser)
+		return NULL;
+	parser->port_guid = port_guid;
+	parser->conf = conf;
+	parser->diags = diags;
+	parser->n_sections = 1; /* the place before the first one */
+	return parser;
+}
+
 int triad_conf_parse(const char *text, size_t size, uint64_t port_guid,
 	struct triad_conf *conf, struct triad_diags *diags)
 {
-	struct parser parser = {
-		.port_guid = port_guid,
-		.conf = conf,
-		.diags = diags,
-		.n_sections = 1, /* the place before the first one */
-	};
 	size_t n_before = diags->n_total;
+	struct parser *parser;
 
 	if (size > TRIAD_CONF_FILE_MAX_SIZE) {
 		triad_diags_add(diags, 0, 0, "the file has more than %d octets",
 			TRIAD_CONF_FILE_MAX_SIZE);
 		return EFBIG;
 	}
-	for_each_line(&parser, text, size, collect_group);
-	for_each_line(&parser, text, size, parse_line);
-	apply_own(&parser);
-	report_missing(&parser);
+	parser = make_parser(port_guid, conf, diags);
+	if (!parser) {
+		triad_diags_add(diags, 0, 0, "not enough memory");
+		return ENOMEM;
+	}
+	for_each_line(parser, text, size, collect_group);
+	for_each_line(parser, text, size, parse_line);
+	apply_own(parser);
+	report_missing(parser);
+	free(parser);
 	return diags->n_total > n_before ? EINVAL : 0;
 }

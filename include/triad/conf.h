@@ -301,7 +301,7 @@ void triad_conf_init(struct triad_conf *conf, uint64_t port_guid);
  * by triad_conf_init().  Returns 0, or EINVAL with every mistake added to 'diags' (line
  * numbers are of 'text'; the caller has called triad_diags_init()); then '*conf' holds
  * the keys that were right and defaults for the others, for the caller that must go on
- * with something.  EFBIG: over TRIAD_CONF_FILE_MAX_SIZE, all defaults. */
+ * with something.  EFBIG (over TRIAD_CONF_FILE_MAX_SIZE) or ENOMEM: all defaults. */
 int triad_conf_parse(const char *text, size_t size, uint64_t port_guid,
 	struct triad_conf *conf, struct triad_diags *diags);
 
