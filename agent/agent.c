@@ -27,21 +27,17 @@ static bool is_of_plugin(const struct triad_conf_key *key)
 	return !strcmp(key->section, "perfmgr") && !strcmp(key->name, "role");
 }
 
-/* Keys that are there once come in the order of the table, in any configuration. */
-static void log_ignored(struct triad_agent *agent, const struct triad_conf *conf)
+static void log_ignored(struct triad_agent *agent)
 {
-	struct triad_conf_entry entry = {0}, default_entry = {0};
-	struct triad_conf standard;
+	const struct triad_conf *conf = triad_service_conf(&agent->service);
 	char names[512] = "";
 
-	triad_conf_init(&standard, agent->service.port_guid);
-	while (triad_conf_next(conf, &entry) &&
-		triad_conf_next(&standard, &default_entry) &&
-		entry.key == default_entry.key)
+	for (struct triad_conf_entry entry = {0}; triad_conf_next(conf, &entry);)
 		if (is_of_plugin(entry.key) &&
-			strcmp(entry.value, default_entry.value) != 0)
+			strcmp(entry.value, entry.key->standard) != 0)
 			triad_text_append(names, sizeof(names), "%s%s",
 				names[0] ? ", " : "", entry.name);
+	triad_conf_unref(conf);
 	if (names[0])
 		triad_log_write(agent->service.log, TRIAD_LOG_WARNING,
 			"%s: without effect here, for the Triad plugin in OpenSM alone",
@@ -105,7 +101,7 @@ static int start(struct triad_agent *agent)
 		", configuration: %s",
 		service->port_guid,
 		service->conf_path[0] ? service->conf_path : "defaults");
-	log_ignored(agent, &service->conf);
+	log_ignored(agent);
 	triad_service_open(service);
 	return 0;
 }
@@ -171,7 +167,7 @@ void triad_agent_reload(struct triad_agent *agent)
 			"the log can't be opened again: %s; it goes on where it was",
 			strerror(error));
 	if (!triad_service_reload(service, &diags))
-		log_ignored(agent, &service->conf);
+		log_ignored(agent);
 	else if (!service->conf_path[0])
 		triad_log_write(service->log, TRIAD_LOG_ERROR, "not loaded: %s",
 			service->owner->no_conf);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,13 @@
 #include "conf/conf_value.h"
 #include "triad/lists.h"
 
-/* --- defaults ---------------------------------------------------------- */
+/* What a configuration really is; only this file knows that it is counted. */
+struct counted {
+	struct triad_conf conf;
+	atomic_uint refs;
+};
+
+/* --- life -------------------------------------------------------------- */
 
 static void set_standards(struct triad_conf *conf, enum triad_conf_per per,
 	unsigned element, uint64_t port_guid)
@@ -31,12 +38,45 @@ static void set_standards(struct triad_conf *conf, enum triad_conf_per per,
 				keys[i].standard, port_guid, reason, sizeof(reason));
 }
 
-void triad_conf_init(struct triad_conf *conf, uint64_t port_guid)
+/* All zeros, with one reference. */
+static struct triad_conf *make_conf(void)
 {
-	memset(conf, 0, sizeof(*conf));
+	struct counted *counted = calloc(1, sizeof(*counted));
+
+	if (!counted)
+		return NULL;
+	atomic_init(&counted->refs, 1);
+	return &counted->conf;
+}
+
+struct triad_conf *triad_conf_new(uint64_t port_guid)
+{
+	struct triad_conf *conf = make_conf();
+
+	if (!conf)
+		return NULL;
 	set_standards(conf, TRIAD_CONF_ONCE, 0, port_guid);
 	/* The other scopes inherit, as zeros mean. */
 	set_standards(conf, TRIAD_CONF_PER_SCOPE, 0, port_guid);
+	return conf;
+}
+
+/* The count changes though the configuration does not. */
+static struct counted *counted_of(const struct triad_conf *conf)
+{
+	return (struct counted *)(uintptr_t)conf;
+}
+
+const struct triad_conf *triad_conf_ref(const struct triad_conf *conf)
+{
+	atomic_fetch_add_explicit(&counted_of(conf)->refs, 1, memory_order_relaxed);
+	return conf;
+}
+
+void triad_conf_unref(const struct triad_conf *conf)
+{
+	if (conf && atomic_fetch_sub(&counted_of(conf)->refs, 1) == 1)
+		free(counted_of(conf));
 }
 
 void triad_conf_group_add(struct triad_conf *conf, const char *name)
@@ -183,11 +223,12 @@ static int set_value(struct triad_conf *conf, struct triad_conf_key_ref ref,
 	return EINVAL;
 }
 
-int triad_conf_set(struct triad_conf *conf, const char *name, const char *value,
-	uint64_t port_guid, const char *program, struct triad_diags *diags)
+int triad_conf_set(const struct triad_conf *conf, const char *name, const char *value,
+	uint64_t port_guid, const char *program, struct triad_diags *diags,
+	struct triad_conf **changed)
 {
-	struct triad_conf changed = *conf;
 	struct triad_conf_key_ref ref;
+	struct triad_conf *copy;
 	char reason[TRIAD_DIAG_TEXT_SIZE];
 	int error;
 
@@ -202,9 +243,17 @@ int triad_conf_set(struct triad_conf *conf, const char *name, const char *value,
 			name, program, program);
 		return EPERM;
 	}
-	error = set_value(&changed, ref, name, value, port_guid, diags);
-	if (!error)
-		*conf = changed;
+	copy = make_conf();
+	if (!copy) {
+		triad_diags_add(diags, 0, 0, "%s: not enough memory", name);
+		return ENOMEM;
+	}
+	*copy = *conf;
+	error = set_value(copy, ref, name, value, port_guid, diags);
+	if (error)
+		triad_conf_unref(copy);
+	else
+		*changed = copy;
 	return error;
 }
 

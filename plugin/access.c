@@ -12,7 +12,7 @@ void triad_access_start(struct triad_plugin *plugin)
 		.role = triad_service_role,
 		.run = triad_service_ask};
 
-	if (service->conf.console.enabled && service->conf_state != TRIAD_CONF_BROKEN)
+	if (service->conf->console.enabled && service->conf_state != TRIAD_CONF_BROKEN)
 		atomic_store(&plugin->console,
 			triad_console_new(plugin->osm, &runner, service->log));
 	triad_worker_set_console(plugin->worker, plugin->console);

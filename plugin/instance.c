@@ -102,7 +102,7 @@ static bool make_parts(struct triad_plugin *plugin)
 	plugin->hold = triad_hold_new();
 	if (!triad_service_start(service) || !plugin->events || !plugin->hold)
 		return false;
-	plugin->qos = triad_qos_new(osm, service->conf.qos.threads,
+	plugin->qos = triad_qos_new(osm, service->conf->qos.threads,
 		triad_exports_sampler(service->exports), plugin->hold, service->log);
 	if (plugin->qos)
 		plugin->elector =

@@ -30,9 +30,9 @@ struct triad_perf {
 	enum triad_sm sm;
 	bool has_fabric, has_hooks_fabric;
 	bool sweep_asked;
-	bool closed;                 /* the local port can't be opened */
-	struct triad_conf *conf;     /* not yet taken up, or NULL */
-	struct triad_fabric *fabric; /* the same */
+	bool closed;                   /* the local port can't be opened */
+	const struct triad_conf *conf; /* not yet taken up, or NULL */
+	struct triad_fabric *fabric;   /* the same */
 	struct triad_selection *reset;
 	struct triad_perf_hooks new_hooks; /* functions NULL: none */
 	uint64_t n_resets;                 /* taken up */
@@ -110,7 +110,7 @@ void triad_perf_free(struct triad_perf *perf)
 {
 	if (!perf)
 		return;
-	free(perf->conf);
+	triad_conf_unref(perf->conf);
 	triad_fabric_unref(perf->fabric);
 	triad_selection_free(perf->reset);
 	triad_collector_free(perf->collector);
@@ -129,22 +129,18 @@ void triad_perf_wake(struct triad_perf *perf)
 	pthread_mutex_unlock(&perf->lock);
 }
 
-int triad_perf_configure(struct triad_perf *perf, const struct triad_conf *conf)
+void triad_perf_configure(struct triad_perf *perf, const struct triad_conf *conf)
 {
-	struct triad_conf *copy = malloc(sizeof(*copy)), *old;
+	const struct triad_conf *old;
 
-	if (!copy)
-		return ENOMEM;
-	*copy = *conf;
 	pthread_mutex_lock(&perf->lock);
 	old = perf->conf;
-	perf->conf = copy;
+	perf->conf = triad_conf_ref(conf);
 	perf->enabled = conf->perfmgr.enabled;
 	perf->role = conf->perfmgr.role;
 	triad_task_wake(&perf->task);
 	pthread_mutex_unlock(&perf->lock);
-	free(old);
-	return 0;
+	triad_conf_unref(old);
 }
 
 /* Puts 'fabric' (NULL: none) in the place of one not yet taken up, which is returned.
@@ -324,7 +320,7 @@ struct work {
 	bool wanted;  /* sweeping */
 	bool is_ours; /* this one is to see to it, as soon as there is a fabric */
 	bool sweep_asked;
-	struct triad_conf *conf;
+	const struct triad_conf *conf;
 	struct triad_fabric *fabric;
 	struct triad_selection *reset;
 	uint64_t reset_us;
@@ -388,7 +384,7 @@ static void adopt_work(struct triad_perf *perf, struct work *work)
 {
 	if (work->conf)
 		adopt_conf(perf, work->conf);
-	free(work->conf);
+	triad_conf_unref(work->conf);
 	if (work->fabric &&
 		!(perf->hooks.take_fabric &&
 			perf->hooks.take_fabric(perf->hooks.context, work->fabric)))

@@ -76,8 +76,8 @@ void triad_perf_stop(struct triad_perf *perf);
 /* After triad_perf_stop().  Accepts NULL. */
 void triad_perf_free(struct triad_perf *perf);
 
-/* Returns 0 or ENOMEM; then what was in force stays. */
-int triad_perf_configure(struct triad_perf *perf, const struct triad_conf *conf);
+/* Adds a reference to 'conf' until the thread has taken it up. */
+void triad_perf_configure(struct triad_perf *perf, const struct triad_conf *conf);
 void triad_perf_set_sm(struct triad_perf *perf, enum triad_sm sm);
 
 /* 'fabric' is one seen by this SM as 'sm'; nothing happens when it is something else by

@@ -30,23 +30,29 @@ static void find_default_conf(struct triad_service *service)
 			service->owner->conf_path);
 }
 
-/* Every key at its default. */
-static void set_standards(const struct triad_service *service, struct triad_conf *conf)
+/* Every key at its default.  NULL: not enough memory. */
+static struct triad_conf *make_standard(const struct triad_service *service)
 {
-	triad_conf_init(conf, service->port_guid);
-	if (service->owner->socket)
+	struct triad_conf *conf = triad_conf_new(service->port_guid);
+
+	if (conf && service->owner->socket)
 		snprintf(conf->control.socket, sizeof(conf->control.socket), "%s",
 			service->owner->socket);
+	return conf;
 }
 
+/* 'conf' has the defaults; NULL: there was no memory for them. */
 static int load(const struct triad_service *service, struct triad_conf *conf,
 	struct triad_diags *diags)
 {
 	char reason[TRIAD_FILE_REASON_SIZE];
 
-	set_standards(service, conf);
+	triad_diags_init(diags, service->conf_path);
+	if (!conf) {
+		triad_diags_add(diags, 0, 0, "not enough memory");
+		return ENOMEM;
+	}
 	if (triad_file_check_trusted(service->conf_path, false, reason) == EPERM) {
-		triad_diags_init(diags, service->conf_path);
 		triad_diags_add(diags, 0, 0, "%s", reason);
 		return EPERM;
 	}
@@ -55,30 +61,40 @@ static int load(const struct triad_service *service, struct triad_conf *conf,
 
 static void load_first_conf(struct triad_service *service)
 {
-	set_standards(service, &service->conf);
+	struct triad_conf *conf = make_standard(service);
+
+	service->conf = conf;
 	service->conf_state = TRIAD_CONF_DEFAULT;
-	if (!service->conf_path[0])
+	if (!conf || !service->conf_path[0])
 		return;
 	service->conf_state = TRIAD_CONF_LOADED;
-	if (!load(service, &service->conf, &service->conf_diags))
+	if (!load(service, conf, &service->conf_diags))
 		return;
 	service->conf_state = TRIAD_CONF_BROKEN;
 	log_diags(service, &service->conf_diags);
 }
 
-/* What is in force in the place of a file with mistakes: nothing goes out on its
- * word. */
-static void make_idle(const struct triad_service *service, struct triad_conf *conf)
+/* The configuration for the parts, with a reference.  In the place of a file with
+ * mistakes it is one by which they are idle, because no part may trust such a file.
+ * NULL: not enough memory. */
+static const struct triad_conf *make_effective(const struct triad_service *service)
 {
-	set_standards(service, conf);
-	conf->log = service->conf.log;
-	conf->control = service->conf.control;
+	struct triad_conf *conf;
+
+	if (service->conf_state != TRIAD_CONF_BROKEN)
+		return triad_conf_ref(service->conf);
+	conf = make_standard(service);
+	if (!conf)
+		return NULL;
+	conf->log = service->conf->log;
+	conf->control = service->conf->control;
 	conf->perfmgr.enabled = false;
 	conf->qos.enabled = false;
 	conf->qos.tables_enabled = false;
 	conf->qos.partition_groups = false;
 	conf->election.enabled = false;
 	conf->port.enabled = false;
+	return conf;
 }
 
 static struct triad_control_params control_params(const struct triad_conf *conf)
@@ -91,49 +107,67 @@ static struct triad_control_params control_params(const struct triad_conf *conf)
 
 void triad_service_put_in_force(struct triad_service *service)
 {
-	struct triad_conf conf = service->conf;
+	const struct triad_conf *conf = make_effective(service);
 
-	if (service->conf_state == TRIAD_CONF_BROKEN)
-		make_idle(service, &conf);
-	atomic_store(&service->log->level, (int)conf.log.level);
-	triad_alert_log_configure(service->alert_log, &conf);
-	triad_exports_configure(service->exports, &conf);
-	service->owner->put_in_force(service->owner->context, &conf);
-	if (triad_perf_configure(service->perf, &conf))
+	if (!conf) {
 		triad_log_write(service->log, TRIAD_LOG_ERROR,
 			"not enough memory to put the configuration into force; type "
 			"'triadctl reload' to try again");
+		return;
+	}
+	atomic_store(&service->log->level, (int)conf->log.level);
+	triad_alert_log_configure(service->alert_log, conf);
+	triad_exports_configure(service->exports, conf);
+	service->owner->put_in_force(service->owner->context, conf);
+	triad_perf_configure(service->perf, conf);
 	if (service->control) {
-		struct triad_control_params params = control_params(&conf);
+		struct triad_control_params params = control_params(conf);
 
 		triad_control_configure(service->control, &params);
 	}
+	triad_conf_unref(conf);
 }
 
-void triad_service_get_conf(struct triad_service *service, struct triad_conf *conf)
+const struct triad_conf *triad_service_conf(struct triad_service *service)
 {
+	const struct triad_conf *conf;
+
 	pthread_mutex_lock(&service->conf_lock);
-	*conf = service->conf;
+	conf = triad_conf_ref(service->conf);
 	pthread_mutex_unlock(&service->conf_lock);
+	return conf;
 }
 
 enum triad_role triad_service_role(void *context, const struct triad_peer *peer)
 {
 	struct triad_service *service = context;
-	char group[TRIAD_CONF_TEXT_SIZE], admin_group[TRIAD_CONF_TEXT_SIZE];
+	const struct triad_conf *conf;
+	enum triad_role role;
 
 	if (triad_peer_is_own(peer))
 		return TRIAD_ROLE_ADMIN;
-	pthread_mutex_lock(&service->conf_lock);
-	memcpy(group, service->conf.control.group, sizeof(group));
-	memcpy(admin_group, service->conf.control.admin_group, sizeof(admin_group));
-	pthread_mutex_unlock(&service->conf_lock);
-	return triad_peer_role(peer, group, admin_group);
+	conf = triad_service_conf(service);
+	role = triad_peer_role(peer, conf->control.group, conf->control.admin_group);
+	triad_conf_unref(conf);
+	return role;
+}
+
+/* Shares 'conf' and puts it into force.  Returns the one before, with its reference.
+ * Called with conf_lock. */
+static const struct triad_conf *exchange_conf(
+	struct triad_service *service, const struct triad_conf *conf)
+{
+	const struct triad_conf *old = service->conf;
+
+	service->conf = conf;
+	triad_service_put_in_force(service);
+	return old;
 }
 
 int triad_service_reload(struct triad_service *service, struct triad_diags *diags)
 {
-	struct triad_conf conf;
+	const struct triad_conf *unused;
+	struct triad_conf *conf;
 	int error;
 
 	pthread_mutex_lock(&service->conf_lock);
@@ -145,19 +179,21 @@ int triad_service_reload(struct triad_service *service, struct triad_diags *diag
 		triad_diags_add(diags, 0, 0, "%s", service->owner->no_conf);
 		return ENOENT;
 	}
-	error = load(service, &conf, diags);
+	conf = make_standard(service);
+	error = load(service, conf, diags);
 	pthread_mutex_lock(&service->conf_lock);
 	if (error) {
 		service->conf_diags = *diags;
+		unused = conf;
 	} else {
 		triad_conf_keep_start_only(
-			&conf, &service->conf, service->owner->program, diags);
+			conf, service->conf, service->owner->program, diags);
 		service->conf_diags.n = 0;
-		service->conf = conf;
 		service->conf_state = TRIAD_CONF_LOADED;
-		triad_service_put_in_force(service);
+		unused = exchange_conf(service, conf);
 	}
 	pthread_mutex_unlock(&service->conf_lock);
+	triad_conf_unref(unused);
 	if (error)
 		log_diags(service, diags);
 	triad_log_write(service->log, error ? TRIAD_LOG_ERROR : TRIAD_LOG_INFO,
@@ -169,16 +205,19 @@ int triad_service_reload(struct triad_service *service, struct triad_diags *diag
 int triad_service_set(struct triad_service *service, const char *key, const char *value,
 	struct triad_diags *diags)
 {
+	const struct triad_conf *old = NULL;
 	char shown[TRIAD_CONF_VALUE_SIZE];
+	struct triad_conf *changed;
 	int error;
 
 	triad_diags_init(diags, "set");
 	pthread_mutex_lock(&service->conf_lock);
-	error = triad_conf_set(&service->conf, key, value, service->port_guid,
-		service->owner->program, diags);
+	error = triad_conf_set(service->conf, key, value, service->port_guid,
+		service->owner->program, diags, &changed);
 	if (!error)
-		triad_service_put_in_force(service);
+		old = exchange_conf(service, changed);
 	pthread_mutex_unlock(&service->conf_lock);
+	triad_conf_unref(old);
 	triad_servers_mask(value, shown, sizeof(shown));
 	if (!error)
 		triad_log_write(service->log, TRIAD_LOG_INFO,
@@ -229,6 +268,8 @@ static struct triad_perf *make_perf(struct triad_service *service)
 
 bool triad_service_start(struct triad_service *service)
 {
+	if (!service->conf)
+		return false;
 	service->alert_log = triad_alert_log_new(service->log);
 	service->collect = triad_collect_new(
 		service->port_guid, service->owner->may_manage, service->log);
@@ -248,13 +289,14 @@ void triad_service_open(struct triad_service *service)
 	const struct triad_runner runner = {.context = service,
 		.role = triad_service_role,
 		.run = triad_service_ask};
-	const struct triad_conf *conf = &service->conf;
+	const struct triad_conf *conf = triad_service_conf(service);
 	const struct triad_control_params params = control_params(conf);
 
 	if (conf->control.enabled)
 		atomic_store(&service->control,
 			triad_control_new(
 				conf->control.socket, &params, &runner, service->log));
+	triad_conf_unref(conf);
 }
 
 void triad_service_close(struct triad_service *service)
@@ -280,7 +322,9 @@ bool triad_service_free(struct triad_service *service, bool ended)
 		triad_perf_free(service->perf);
 	}
 	ended &= triad_alert_log_free(service->alert_log);
-	if (ended)
+	if (ended) {
+		triad_conf_unref(service->conf);
 		pthread_mutex_destroy(&service->conf_lock);
+	}
 	return ended;
 }

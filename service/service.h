@@ -10,7 +10,7 @@
  *
  * Lock order: conf_lock before any part's own lock.
  *
- * Thread-safety: any thread between open and close, for get_conf, reload and set. */
+ * Thread-safety: any thread between open and close, for conf, reload and set. */
 #ifndef TRIAD_SERVICE_SERVICE_H
 #define TRIAD_SERVICE_SERVICE_H
 
@@ -66,8 +66,8 @@ struct triad_service {
 	struct triad_log *log;
 	struct triad_log_limit refused_limit; /* commands refused to readers */
 
-	pthread_mutex_t conf_lock; /* of the four that follow */
-	struct triad_conf conf;
+	pthread_mutex_t conf_lock;     /* of the four that follow */
+	const struct triad_conf *conf; /* NULL: there was no memory for it at init */
 	enum triad_conf_state conf_state;
 	struct triad_diags conf_diags; /* of the last load, if it failed */
 	char conf_path[4096];          /* empty: none */
@@ -109,12 +109,13 @@ bool triad_service_stop(struct triad_service *service);
  * its own have not, or that is false: then 'service' and its log must stay. */
 bool triad_service_free(struct triad_service *service, bool ended);
 
-/* A copy of the configuration in force. */
-void triad_service_get_conf(struct triad_service *service, struct triad_conf *conf);
+/* A reference to the configuration in force, for the caller to unref; after init, if
+ * start succeeds. */
+const struct triad_conf *triad_service_conf(struct triad_service *service);
 
 /* Reads the file again.  Returns 0, with a line in 'diags' for each change that must
- * wait for a restart; ENOENT (there is no file) or EINVAL with the mistakes in 'diags';
- * then the configuration in force stays. */
+ * wait for a restart; ENOENT (there is no file) or EINVAL with the mistakes, or that
+ * memory is short, in 'diags'; then the configuration in force stays. */
 int triad_service_reload(struct triad_service *service, struct triad_diags *diags);
 
 /* As triad_conf_set(), and puts it in force. */

@@ -34,8 +34,10 @@
  * Invariants: a 'struct triad_conf' holds only values that are in range and that can
  * stand together.  A file with a mistake changes nothing.
  *
- * Thread-safety: none; a configuration is filled by one thread and then shared
- * unchanged.  Memory: plain values, no pointers; copied by assignment. */
+ * Thread-safety: one thread makes and fills a configuration.  Once it is in force it is
+ * const: any thread may read it and count references.  A change makes a new one, and
+ * each owner exchanges its reference under its own lock.
+ * Memory: on the heap, 21 KiB, freed with the last reference. */
 #ifndef TRIAD_CONF_H
 #define TRIAD_CONF_H
 
@@ -294,11 +296,20 @@ struct triad_conf_key {
 /* The table; '*n' is its length. */
 const struct triad_conf_key *triad_conf_keys(size_t *n);
 
-/* Every key at its default, for the OpenSM on the port 'port_guid'. */
-void triad_conf_init(struct triad_conf *conf, uint64_t port_guid);
+/* Makes a configuration with every key at its default, for the OpenSM on the port
+ * 'port_guid'.  The caller owns the one reference, and may change values until it
+ * shares the configuration.  Returns NULL when memory is short. */
+struct triad_conf *triad_conf_new(uint64_t port_guid);
+
+/* Adds a reference, from any thread.  Returns 'conf'. */
+const struct triad_conf *triad_conf_ref(const struct triad_conf *conf);
+
+/* Gives a reference back, from any thread; the last one frees the configuration.
+ * Accepts NULL. */
+void triad_conf_unref(const struct triad_conf *conf);
 
 /* Parses 'text' ('size' octets, need not end in 0) over the defaults that '*conf' has
- * by triad_conf_init().  Returns 0, or EINVAL with every mistake added to 'diags' (line
+ * by triad_conf_new(), and that nobody shares yet.  Returns 0, or EINVAL with every mistake added to 'diags' (line
  * numbers are of 'text'; the caller has called triad_diags_init()); then '*conf' holds
  * the keys that were right and defaults for the others, for the caller that must go on
  * with something.  EFBIG (over TRIAD_CONF_FILE_MAX_SIZE) or ENOMEM: all defaults. */
@@ -313,14 +324,16 @@ int triad_conf_parse(const char *text, size_t size, uint64_t port_guid,
 int triad_conf_load(const char *path, uint64_t port_guid, struct triad_conf *conf,
 	struct triad_diags *diags);
 
-/* Changes one key, named in full.  Blanks around the value don't count.  Returns 0;
- * ENOENT (no such key, or no such group), EINVAL (value), EPERM (only at start), with
- * the reason added to 'diags'; then '*conf' is untouched.  'program' is whose
- * configuration it is, for texts: "OpenSM". */
-int triad_conf_set(struct triad_conf *conf, const char *key, const char *value,
-	uint64_t port_guid, const char *program, struct triad_diags *diags);
+/* Makes '*changed', a copy of 'conf' but for one key, named in full; the caller owns its
+ * one reference.  Blanks around the value don't count.  Returns 0; ENOENT (no such key,
+ * or no such group), EINVAL (value), EPERM (only at start) or ENOMEM, with the reason
+ * added to 'diags'; then '*changed' is untouched.  'program' is whose configuration it
+ * is, for texts: "OpenSM". */
+int triad_conf_set(const struct triad_conf *conf, const char *key, const char *value,
+	uint64_t port_guid, const char *program, struct triad_diags *diags,
+	struct triad_conf **changed);
 
-/* Gives 'conf' the values of 'in_force' for the keys that can't change while 'program'
+/* Gives 'conf', which nobody shares yet, the values of 'in_force' for the keys that can't change while 'program'
  * runs; these are there once.  Adds a line to 'notes' for each that differed. */
 void triad_conf_keep_start_only(struct triad_conf *conf,
 	const struct triad_conf *in_force, const char *program,

@@ -314,15 +314,15 @@ static void put_text(const struct triad_elector_status *status, const char *sm_t
 
 static void print_off(struct triad_plugin *plugin, struct triad_output *output)
 {
-	struct triad_conf conf;
+	const struct triad_conf *conf = triad_service_conf(&plugin->service);
 
-	triad_service_get_conf(&plugin->service, &conf);
 	triad_output_printf(output, "Elections are off%s\n",
-		conf.election.enabled
+		conf->election.enabled
 			? ", though election.enabled is true: OpenSM's log says why"
 			: ": 'enabled = true' in [election] of triad.conf turns them "
 			  "on, or 'set election.enabled true' until the next reload "
 			  "or start");
+	triad_conf_unref(conf);
 }
 
 int triad_command_run_election(struct triad_plugin *plugin,

@@ -123,17 +123,18 @@ static int run_blacklist(struct triad_plugin *plugin,
 static int run_verdict(struct triad_plugin *plugin, const struct triad_command *command,
 	struct triad_output *output)
 {
-	struct triad_conf conf;
+	const struct triad_conf *conf;
 
 	if (triad_elector_verdict(plugin->elector, command->is_yes))
 		return fail(output, "verdict", OFF);
-	triad_service_get_conf(&plugin->service, &conf);
+	conf = triad_service_conf(&plugin->service);
 	triad_output_printf(output, "verdict: %s, for %u s%s\n",
-		command->is_yes ? "yes" : "no", conf.election.check_max_age_s,
-		conf.election.check_required
+		command->is_yes ? "yes" : "no", conf->election.check_max_age_s,
+		conf->election.check_required
 			? ""
 			: "; it does not count, because election.check_required is "
 			  "false");
+	triad_conf_unref(conf);
 	return TRIAD_CONTROL_DONE;
 }
 

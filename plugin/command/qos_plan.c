@@ -342,15 +342,11 @@ static bool passes_guard(
 	return !n_cut_off;
 }
 
-int triad_command_run_qos_apply(struct triad_plugin *plugin,
-	const struct triad_command *command, struct triad_output *output)
+static int apply_policy(struct triad_plugin *plugin, const struct triad_conf *conf,
+	struct triad_output *output)
 {
-	struct triad_conf conf;
-
-	(void)command;
-	triad_service_get_conf(&plugin->service, &conf);
-	if (!conf.qos.tables_enabled && !conf.qos.enabled &&
-		!conf.qos.partition_groups) {
+	if (!conf->qos.tables_enabled && !conf->qos.enabled &&
+		!conf->qos.partition_groups) {
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
 			"qos apply: Triad does nothing by a policy: 'set qos.enabled "
 			"true' has it answer by its rules, 'set qos.tables_enabled true' "
@@ -359,13 +355,13 @@ int triad_command_run_qos_apply(struct triad_plugin *plugin,
 	}
 	if (!read_policy(plugin, output))
 		return TRIAD_CONTROL_FAILED;
-	if (!conf.qos.tables_enabled) {
+	if (!conf->qos.tables_enabled) {
 		triad_output_printf(output,
 			"the policy's rules are in force; its tables are not programmed: "
 			"'set qos.tables_enabled true' begins it\n");
 		return TRIAD_CONTROL_DONE;
 	}
-	if (!passes_guard(plugin, conf.qos.tables_guard, output))
+	if (!passes_guard(plugin, conf->qos.tables_guard, output))
 		return TRIAD_CONTROL_FAILED;
 	if (!triad_tables_ask_for_sweep(triad_qos_tables(plugin->qos))) {
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
@@ -375,4 +371,15 @@ int triad_command_run_qos_apply(struct triad_plugin *plugin,
 	triad_output_printf(
 		output, "OpenSM sweeps; 'qos plan' says what is left to do then\n");
 	return TRIAD_CONTROL_DONE;
+}
+
+int triad_command_run_qos_apply(struct triad_plugin *plugin,
+	const struct triad_command *command, struct triad_output *output)
+{
+	const struct triad_conf *conf = triad_service_conf(&plugin->service);
+	int status = apply_policy(plugin, conf, output);
+
+	(void)command;
+	triad_conf_unref(conf);
+	return status;
 }

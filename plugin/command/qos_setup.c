@@ -97,15 +97,16 @@ static bool load(struct triad_setup_context *context, struct triad_plugin *plugi
 	const char *file, struct triad_output *output)
 {
 	struct triad_diags *diags = malloc(sizeof(*diags));
-	char level[TRIAD_CONF_TEXT_SIZE], text[TRIAD_DIAG_TEXT_SIZE * 2 + 64];
+	char text[TRIAD_DIAG_TEXT_SIZE * 2 + 64];
+	const struct triad_conf *conf;
 	bool good;
 
 	if (!diags)
 		return false;
-	pthread_mutex_lock(&plugin->service.conf_lock);
-	memcpy(level, plugin->service.conf.qos.default_level, sizeof(level));
-	pthread_mutex_unlock(&plugin->service.conf_lock);
-	good = !triad_policy_load(file, level, &context->policy, diags);
+	conf = triad_service_conf(&plugin->service);
+	good = !triad_policy_load(
+		file, conf->qos.default_level, &context->policy, diags);
+	triad_conf_unref(conf);
 	for (size_t i = 0; i < diags->n; i++) {
 		triad_diags_format(diags, i, text, sizeof(text));
 		triad_output_message(output, TRIAD_FRAME_MESSAGE, "%s\n", text);

@@ -280,12 +280,12 @@ static void report_conf(struct triad_report *report, struct triad_service *servi
 		[TRIAD_CONF_LOADED] = "loaded",
 		[TRIAD_CONF_BROKEN] = "broken",
 	};
-	struct triad_conf conf;
+	const struct triad_conf *conf;
 	struct triad_diags diags;
 	enum triad_conf_state state;
 
 	pthread_mutex_lock(&service->conf_lock);
-	conf = service->conf;
+	conf = triad_conf_ref(service->conf);
 	state = service->conf_state;
 	diags = service->conf_diags;
 	pthread_mutex_unlock(&service->conf_lock);
@@ -296,9 +296,10 @@ static void report_conf(struct triad_report *report, struct triad_service *servi
 	if (diags.n && state != TRIAD_CONF_BROKEN)
 		triad_report_text(report, "last_reload", "last reload",
 			"failed: the file, as it is now, is not in force");
-	report_values(report, &conf);
+	report_values(report, conf);
 	report_mistakes(report, &diags);
 	triad_report_section_end(report);
+	triad_conf_unref(conf);
 }
 
 void triad_service_report_process(struct triad_report *report,

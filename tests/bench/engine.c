@@ -47,15 +47,15 @@ static void make_watch(struct bench *bench, struct triad_fabric *fabric)
 {
 	static const struct triad_alerts_sink sink = {.take = drop_alert};
 	struct triad_groups *groups;
-	struct triad_conf conf;
+	struct triad_conf *conf = need(triad_conf_new(1));
 
-	triad_conf_init(&conf, 1);
-	groups = need(triad_groups_new(&conf));
+	groups = need(triad_groups_new(conf));
 	bench->view = need(triad_view_new(bench->engine, fabric, groups));
 	memcpy(bench->view->rows, bench->rows, bench->n_ports * sizeof(*bench->rows));
 	triad_groups_unref(groups);
 	bench->watch = need(triad_watch_new(&sink));
-	triad_watch_configure(bench->watch, &conf, false, 1);
+	triad_watch_configure(bench->watch, conf, false, 1);
+	triad_conf_unref(conf);
 	if (triad_watch_adopt(bench->watch, bench->view, 1))
 		die("out of memory");
 }

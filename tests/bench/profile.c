@@ -85,10 +85,10 @@ static void make_view(struct bench *bench)
 	struct triad_fabric *fabric = make_fabric(bench->n_ports);
 	uint32_t *rows = need(calloc(bench->n_ports, sizeof(*rows)));
 	struct triad_groups *groups;
-	struct triad_conf conf;
+	struct triad_conf *conf = need(triad_conf_new(1));
 
-	triad_conf_init(&conf, 1);
-	groups = need(triad_groups_new(&conf));
+	groups = need(triad_groups_new(conf));
+	triad_conf_unref(conf);
 	bench->engine = need(triad_engine_new());
 	if (triad_engine_adopt(bench->engine, fabric, 1, rows))
 		die("the engine takes no fabric of that size");

@@ -139,12 +139,14 @@ static void make_view(struct driver *driver)
 {
 	uint32_t n = driver->fabric->n_ports;
 	uint32_t *rows = calloc(n, sizeof(*rows));
-	struct triad_conf conf;
+	struct triad_conf *conf = triad_conf_new(1);
 
-	triad_conf_init(&conf, 1);
-	conf.n_groups = 1;
-	conf.groups[0] = (struct triad_conf_group){.name = "thirds"};
-	driver->groups = triad_groups_new(&conf);
+	if (!conf)
+		die("out of memory");
+	conf->n_groups = 1;
+	conf->groups[0] = (struct triad_conf_group){.name = "thirds"};
+	driver->groups = triad_groups_new(conf);
+	triad_conf_unref(conf);
 	driver->engine = triad_engine_new();
 	driver->words = calloc(2 * (size_t)n, sizeof(*driver->words));
 	if (!rows || !driver->groups || !driver->engine || !driver->words ||

@@ -154,13 +154,12 @@ static void read_port(struct triad_engine *engine, uint32_t row, uint64_t *seed)
 struct triad_view *view_mixed(
 	struct triad_engine *engine, struct triad_fabric *fabric, uint64_t seed)
 {
-	struct triad_conf *conf = calloc(1, sizeof(*conf));
+	struct triad_conf *conf = triad_conf_new(1);
 	struct triad_groups *groups;
 	struct triad_view *view;
 
 	if (!conf)
 		abort();
-	triad_conf_init(conf, 1);
 	conf->n_groups = 1;
 	conf->groups[0] = (struct triad_conf_group){
 		.name = "skipped", .nodes = "skip-*", .skip = true};
@@ -169,7 +168,7 @@ struct triad_view *view_mixed(
 	if (!view || triad_engine_adopt(engine, fabric, 1, view->rows))
 		abort();
 	triad_groups_unref(groups);
-	free(conf);
+	triad_conf_unref(conf);
 	for (uint32_t i = 0; i < fabric->n_ports; i++)
 		if (fabric->ports[i].has_pma)
 			read_port(engine, view->rows[i], &seed);

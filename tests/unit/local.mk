@@ -11,6 +11,7 @@ unit_tests = \
 	tests/unit/conf/test_conf \
 	tests/unit/conf/test_conf_files \
 	tests/unit/conf/test_conf_groups \
+	tests/unit/conf/test_conf_refs \
 	tests/unit/command/test_control \
 	tests/unit/lib/test_diag \
 	tests/unit/ib/test_fabric \
@@ -124,6 +125,8 @@ unit_tests = \
 # Any allocation can be made to fail there.
 tests_unit_collect_test_claims_received_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
+tests_unit_conf_test_conf_refs_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=free \
+	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
 tests_unit_lib_test_grow_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
 tests_unit_perfmgr_test_histograms_LDFLAGS = $(AM_LDFLAGS) \
@@ -217,6 +220,7 @@ endif
 
 noinst_HEADERS += \
 	tests/unit/collect/claims_fixture.h \
+	tests/unit/conf/conf_fixture.h \
 	tests/unit/run.h \
 	tests/unit/scarce_memory.h \
 	tests/unit/perfmgr/alert_fixture.h \

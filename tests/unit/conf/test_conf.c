@@ -10,31 +10,8 @@
 
 #include "conf/conf_keys.h"
 #include "conf/conf_value.h"
-#include "tests/unit/run.h"
+#include "tests/unit/conf/conf_fixture.h"
 #include "triad/log.h"
-
-#define GUID UINT64_C(0x0002c90300001234)
-#define GUID_TEXT "0x0002c90300001234"
-
-static struct triad_conf conf, standard;
-static struct triad_diags diags;
-
-static void begin(void)
-{
-	triad_diags_init(&diags, "triad.conf");
-	triad_conf_init(&standard, GUID);
-}
-
-static int parse(const char *text)
-{
-	triad_conf_init(&conf, GUID);
-	return triad_conf_parse(text, strlen(text), GUID, &conf, &diags);
-}
-
-static int set(const char *key, const char *value)
-{
-	return triad_conf_set(&conf, key, value, GUID, "OpenSM", &diags);
-}
 
 static char *all_diags(void)
 {
@@ -110,10 +87,10 @@ START_TEST(test_keys_found_by_full_name)
 
 	ck_assert(!parse("[group all-of_24_octets-10-24]\n"));
 	for (i = 0; i < n; i++) {
-		triad_conf_key_ref_name(&conf, (struct triad_conf_key_ref){&keys[i], 0},
+		triad_conf_key_ref_name(conf, (struct triad_conf_key_ref){&keys[i], 0},
 			name, sizeof(name));
 		ck_assert(triad_conf_key_ref_find(
-			&conf, NULL, name, &ref, reason, sizeof(reason)));
+			conf, NULL, name, &ref, reason, sizeof(reason)));
 		ck_assert_ptr_eq(ref.key, &keys[i]);
 		ck_assert_uint_eq(ref.element, 0);
 	}
@@ -123,48 +100,53 @@ END_TEST
 /* Row: M9, A5 */
 START_TEST(test_init_defaults_as_documented)
 {
-	ck_assert(standard.perfmgr.enabled);
-	ck_assert_uint_eq(standard.perfmgr.sweep_period_s, 60);
-	ck_assert_uint_eq(standard.perfmgr.window, 64);
-	ck_assert_uint_eq(standard.perfmgr.node_window, 8);
-	ck_assert_uint_eq(standard.perfmgr.timeout_ms, 1000);
-	ck_assert_uint_eq(standard.perfmgr.retries, 2);
-	ck_assert_uint_eq(standard.log.level, TRIAD_LOG_INFO);
-	ck_assert(standard.log.syslog);
-	ck_assert(standard.control.enabled);
-	ck_assert_str_eq(standard.control.socket, "/run/osmtriad/" GUID_TEXT ".sock");
-	ck_assert_uint_eq(standard.control.max_clients, 16);
-	ck_assert(!standard.console.enabled);
-	ck_assert_uint_eq(standard.perfmgr.role, TRIAD_ROLE_MASTER);
-	ck_assert_str_eq(standard.perfmgr.histogram_counters,
+	ck_assert(standard->perfmgr.enabled);
+	ck_assert_uint_eq(standard->perfmgr.sweep_period_s, 60);
+	ck_assert_uint_eq(standard->perfmgr.window, 64);
+	ck_assert_uint_eq(standard->perfmgr.node_window, 8);
+	ck_assert_uint_eq(standard->perfmgr.timeout_ms, 1000);
+	ck_assert_uint_eq(standard->perfmgr.retries, 2);
+	ck_assert_uint_eq(standard->log.level, TRIAD_LOG_INFO);
+	ck_assert(standard->log.syslog);
+	ck_assert(standard->control.enabled);
+	ck_assert_str_eq(standard->control.socket, "/run/osmtriad/" GUID_TEXT ".sock");
+	ck_assert_uint_eq(standard->control.max_clients, 16);
+	ck_assert(!standard->console.enabled);
+	ck_assert_uint_eq(standard->perfmgr.role, TRIAD_ROLE_MASTER);
+	ck_assert_str_eq(standard->perfmgr.histogram_counters,
 		"PortXmitData; PortRcvData; PortXmitWait");
-	ck_assert(standard.alerts.enabled);
-	ck_assert_uint_eq(standard.alerts.raise_after_s, 0);
-	ck_assert_uint_eq(standard.alerts.clear_after_s, 180);
-	ck_assert_uint_eq(standard.alerts.clear_below_percent, 50);
-	ck_assert_uint_eq(standard.alerts.unanswered_sweeps, 2);
-	ck_assert(standard.alerts.links);
-	ck_assert_str_eq(standard.alerts.file, "");
-	ck_assert_uint_eq(standard.alerts.burst, 20);
-	ck_assert_str_eq(standard.prometheus.listen, "");
-	ck_assert_str_eq(standard.prometheus.tls_certificate, "");
-	ck_assert_str_eq(standard.prometheus.tls_key, "");
-	ck_assert_str_eq(standard.prometheus.token_file, "");
-	ck_assert_uint_eq(standard.prometheus.max_clients, 16);
-	ck_assert_str_eq(standard.sflow.collectors, "");
-	ck_assert_uint_eq(standard.sflow.interval_s, 30);
-	ck_assert_str_eq(standard.sflow.agent, "");
-	ck_assert_uint_eq(standard.sflow.mtu, 1400);
-	ck_assert_str_eq(standard.profile.file, "");
-	ck_assert_uint_eq(standard.profile.counters, TRIAD_PROFILE_DATA);
-	ck_assert_uint_eq(standard.profile.max_size_mb, 1024);
-	ck_assert_uint_eq(standard.profile.max_age_h, 24);
-	ck_assert_uint_eq(standard.profile.keep, 10);
-	ck_assert_uint_eq(standard.profile.min_change_kb, 0);
-	ck_assert_uint_eq(standard.n_groups, 0);
-	memset(&conf, 0xff, sizeof(conf));
-	triad_conf_init(&conf, GUID);
-	ck_assert_mem_eq(&conf, &standard, sizeof(conf));
+	ck_assert(standard->alerts.enabled);
+	ck_assert_uint_eq(standard->alerts.raise_after_s, 0);
+	ck_assert_uint_eq(standard->alerts.clear_after_s, 180);
+	ck_assert_uint_eq(standard->alerts.clear_below_percent, 50);
+	ck_assert_uint_eq(standard->alerts.unanswered_sweeps, 2);
+	ck_assert(standard->alerts.links);
+	ck_assert_str_eq(standard->alerts.file, "");
+	ck_assert_uint_eq(standard->alerts.burst, 20);
+	ck_assert_str_eq(standard->prometheus.listen, "");
+	ck_assert_str_eq(standard->prometheus.tls_certificate, "");
+	ck_assert_str_eq(standard->prometheus.tls_key, "");
+	ck_assert_str_eq(standard->prometheus.token_file, "");
+	ck_assert_uint_eq(standard->prometheus.max_clients, 16);
+	ck_assert_str_eq(standard->sflow.collectors, "");
+	ck_assert_uint_eq(standard->sflow.interval_s, 30);
+	ck_assert_str_eq(standard->sflow.agent, "");
+	ck_assert_uint_eq(standard->sflow.mtu, 1400);
+	ck_assert_str_eq(standard->profile.file, "");
+	ck_assert_uint_eq(standard->profile.counters, TRIAD_PROFILE_DATA);
+	ck_assert_uint_eq(standard->profile.max_size_mb, 1024);
+	ck_assert_uint_eq(standard->profile.max_age_h, 24);
+	ck_assert_uint_eq(standard->profile.keep, 10);
+	ck_assert_uint_eq(standard->profile.min_change_kb, 0);
+	ck_assert_uint_eq(standard->n_groups, 0);
+}
+END_TEST
+
+START_TEST(test_defaults_formatted_as_in_table)
+{
+	for (struct triad_conf_entry entry = {0}; triad_conf_next(standard, &entry);)
+		if (!strchr(entry.key->standard, '%'))
+			ck_assert_str_eq(entry.value, entry.key->standard);
 }
 END_TEST
 
@@ -216,9 +198,9 @@ END_TEST
 START_TEST(test_parse_empty_gives_defaults)
 {
 	ck_assert_int_eq(parse(""), 0);
-	ck_assert(is_equal(&conf, &standard));
+	ck_assert(is_equal(conf, standard));
 	ck_assert_int_eq(parse("\n  \n# nothing = here\n\t#[either]\n[perfmgr]"), 0);
-	ck_assert(is_equal(&conf, &standard));
+	ck_assert(is_equal(conf, standard));
 	ck_assert_uint_eq(diags.n_total, 0);
 }
 END_TEST
@@ -272,43 +254,43 @@ START_TEST(test_parse_every_key_stored)
 			       "keep = 11\n"
 			       "min_change = 12"),
 		0);
-	ck_assert(!conf.perfmgr.enabled);
-	ck_assert_uint_eq(conf.perfmgr.sweep_period_s, 5);
-	ck_assert_uint_eq(conf.perfmgr.window, 128);
-	ck_assert_uint_eq(conf.perfmgr.node_window, 4);
-	ck_assert_uint_eq(conf.perfmgr.timeout_ms, 250);
-	ck_assert_uint_eq(conf.perfmgr.retries, 0);
-	ck_assert_uint_eq(conf.log.level, TRIAD_LOG_DEBUG);
-	ck_assert(!conf.log.syslog);
-	ck_assert(!conf.control.enabled);
-	ck_assert_str_eq(conf.control.socket, "/tmp/100%/t=" GUID_TEXT);
-	ck_assert_uint_eq(conf.control.max_clients, 3);
-	ck_assert(conf.console.enabled);
-	ck_assert_uint_eq(conf.perfmgr.role, TRIAD_ROLE_ANY);
-	ck_assert_str_eq(conf.perfmgr.histogram_counters, "");
-	ck_assert(!conf.alerts.enabled && !conf.alerts.links);
-	ck_assert_uint_eq(conf.alerts.raise_after_s, 1);
-	ck_assert_uint_eq(conf.alerts.clear_after_s, 2);
-	ck_assert_uint_eq(conf.alerts.clear_below_percent, 3);
-	ck_assert_uint_eq(conf.alerts.unanswered_sweeps, 4);
-	ck_assert_str_eq(conf.alerts.file, "/a" GUID_TEXT);
-	ck_assert_uint_eq(conf.alerts.burst, 5);
-	ck_assert_str_eq(conf.prometheus.listen, "[::1]:9315");
-	ck_assert_str_eq(conf.prometheus.tls_certificate, "/c");
-	ck_assert_str_eq(conf.prometheus.tls_key, "/k");
-	ck_assert_str_eq(conf.prometheus.tls_client_ca, "/ca");
-	ck_assert_str_eq(conf.prometheus.token_file, "/t");
-	ck_assert_uint_eq(conf.prometheus.max_clients, 6);
-	ck_assert_str_eq(conf.sflow.collectors, "10.0.0.1; [::1]:7");
-	ck_assert_uint_eq(conf.sflow.interval_s, 8);
-	ck_assert_str_eq(conf.sflow.agent, "::1");
-	ck_assert_uint_eq(conf.sflow.mtu, 900);
-	ck_assert_str_eq(conf.profile.file, "/p");
-	ck_assert_uint_eq(conf.profile.counters, TRIAD_PROFILE_ALL);
-	ck_assert_uint_eq(conf.profile.max_size_mb, 9);
-	ck_assert_uint_eq(conf.profile.max_age_h, 10);
-	ck_assert_uint_eq(conf.profile.keep, 11);
-	ck_assert_uint_eq(conf.profile.min_change_kb, 12);
+	ck_assert(!conf->perfmgr.enabled);
+	ck_assert_uint_eq(conf->perfmgr.sweep_period_s, 5);
+	ck_assert_uint_eq(conf->perfmgr.window, 128);
+	ck_assert_uint_eq(conf->perfmgr.node_window, 4);
+	ck_assert_uint_eq(conf->perfmgr.timeout_ms, 250);
+	ck_assert_uint_eq(conf->perfmgr.retries, 0);
+	ck_assert_uint_eq(conf->log.level, TRIAD_LOG_DEBUG);
+	ck_assert(!conf->log.syslog);
+	ck_assert(!conf->control.enabled);
+	ck_assert_str_eq(conf->control.socket, "/tmp/100%/t=" GUID_TEXT);
+	ck_assert_uint_eq(conf->control.max_clients, 3);
+	ck_assert(conf->console.enabled);
+	ck_assert_uint_eq(conf->perfmgr.role, TRIAD_ROLE_ANY);
+	ck_assert_str_eq(conf->perfmgr.histogram_counters, "");
+	ck_assert(!conf->alerts.enabled && !conf->alerts.links);
+	ck_assert_uint_eq(conf->alerts.raise_after_s, 1);
+	ck_assert_uint_eq(conf->alerts.clear_after_s, 2);
+	ck_assert_uint_eq(conf->alerts.clear_below_percent, 3);
+	ck_assert_uint_eq(conf->alerts.unanswered_sweeps, 4);
+	ck_assert_str_eq(conf->alerts.file, "/a" GUID_TEXT);
+	ck_assert_uint_eq(conf->alerts.burst, 5);
+	ck_assert_str_eq(conf->prometheus.listen, "[::1]:9315");
+	ck_assert_str_eq(conf->prometheus.tls_certificate, "/c");
+	ck_assert_str_eq(conf->prometheus.tls_key, "/k");
+	ck_assert_str_eq(conf->prometheus.tls_client_ca, "/ca");
+	ck_assert_str_eq(conf->prometheus.token_file, "/t");
+	ck_assert_uint_eq(conf->prometheus.max_clients, 6);
+	ck_assert_str_eq(conf->sflow.collectors, "10.0.0.1; [::1]:7");
+	ck_assert_uint_eq(conf->sflow.interval_s, 8);
+	ck_assert_str_eq(conf->sflow.agent, "::1");
+	ck_assert_uint_eq(conf->sflow.mtu, 900);
+	ck_assert_str_eq(conf->profile.file, "/p");
+	ck_assert_uint_eq(conf->profile.counters, TRIAD_PROFILE_ALL);
+	ck_assert_uint_eq(conf->profile.max_size_mb, 9);
+	ck_assert_uint_eq(conf->profile.max_age_h, 10);
+	ck_assert_uint_eq(conf->profile.keep, 11);
+	ck_assert_uint_eq(conf->profile.min_change_kb, 12);
 }
 END_TEST
 
@@ -318,12 +300,12 @@ START_TEST(test_parse_booleans_all_spellings)
 	static const char *const no[] = {"false", "no", "off", "0", "FALSE", "Off"};
 	static const char *const bad[] = {"", "maybe", "2", "tru", "true false"};
 
-	conf = standard;
+	renew(&conf);
 	for (size_t i = 0; i < 6; i++) {
 		ck_assert_int_eq(set("perfmgr.enabled", no[i]), 0);
-		ck_assert(!conf.perfmgr.enabled);
+		ck_assert(!conf->perfmgr.enabled);
 		ck_assert_int_eq(set("perfmgr.enabled", yes[i]), 0);
-		ck_assert(conf.perfmgr.enabled);
+		ck_assert(conf->perfmgr.enabled);
 	}
 	for (size_t i = 0; i < 5; i++)
 		ck_assert_int_eq(set("perfmgr.enabled", bad[i]), EINVAL);
@@ -335,26 +317,26 @@ START_TEST(test_parse_numbers_strictly_decimal)
 	static const char *const bad[] = {"", "-1", "+60", "0x3c", "6 0", "60s", "6.0",
 		"99999999999999999999", "18446744073709551617"};
 
-	conf = standard;
+	renew(&conf);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		ck_assert_int_eq(set("perfmgr.sweep_period", bad[i]), EINVAL);
-	ck_assert(is_equal(&conf, &standard));
+	ck_assert(is_equal(conf, standard));
 	ck_assert_int_eq(set("perfmgr.sweep_period", "007"), 0);
-	ck_assert_uint_eq(conf.perfmgr.sweep_period_s, 7);
+	ck_assert_uint_eq(conf->perfmgr.sweep_period_s, 7);
 }
 END_TEST
 
 START_TEST(test_parse_line_ends_of_other_systems_taken)
 {
 	ck_assert_int_eq(parse("[perfmgr]\r\nwindow = 5\r\n\r\n# end\r\n"), 0);
-	ck_assert_uint_eq(conf.perfmgr.window, 5);
+	ck_assert_uint_eq(conf->perfmgr.window, 5);
 }
 END_TEST
 
 START_TEST(test_parse_value_with_hash_and_equals_taken_whole)
 {
 	ck_assert_int_eq(parse("[control]\nsocket = /run/a#b=c d\n"), 0);
-	ck_assert_str_eq(conf.control.socket, "/run/a#b=c d");
+	ck_assert_str_eq(conf->control.socket, "/run/a#b=c d");
 }
 END_TEST
 
@@ -391,7 +373,7 @@ END_TEST
 START_TEST(test_parse_repeated_names_refused)
 {
 	ASSERT_ONE_DIAG("[log]\nsyslog = 1\n\nsyslog = 0\n", 4, "log.syslog", "line 2");
-	ck_assert(conf.log.syslog);
+	ck_assert(conf->log.syslog);
 	ASSERT_ONE_DIAG("[log]\n[control]\n[log]\n", 3, "line 1", "together");
 	ASSERT_ONE_DIAG("[port 0x1]\n[port 0x2]\n[port 0x01]\n", 3, "line 1");
 }
@@ -437,7 +419,7 @@ static const char *socket_of_length(int n)
 START_TEST(test_parse_path_as_long_as_a_socket_may_be_taken)
 {
 	ck_assert_int_eq(parse(socket_of_length(107)), 0);
-	ck_assert_uint_eq(strlen(conf.control.socket), 107);
+	ck_assert_uint_eq(strlen(conf->control.socket), 107);
 }
 END_TEST
 
@@ -445,7 +427,7 @@ START_TEST(test_parse_path_too_long_refused)
 {
 	ASSERT_ONE_DIAG(socket_of_length(108), 2, "has 108 octets", "at most 107");
 	ASSERT_ONE_DIAG(socket_of_length(200), 2, "has 200 octets", "at most 107");
-	ck_assert_str_eq(conf.control.socket, standard.control.socket);
+	ck_assert_str_eq(conf->control.socket, standard->control.socket);
 }
 END_TEST
 
@@ -458,7 +440,7 @@ START_TEST(test_parse_value_too_long_refused)
 	snprintf(text, sizeof(text), "[perfmgr]\nwindow = %0255d\n", 7);
 	begin();
 	ck_assert_int_eq(parse(text), 0);
-	ck_assert_uint_eq(conf.perfmgr.window, 7);
+	ck_assert_uint_eq(conf->perfmgr.window, 7);
 }
 END_TEST
 
@@ -482,7 +464,7 @@ START_TEST(test_parse_not_text_located)
 	static const char with_nul[] = "[log]\n# a\0b\n";
 
 	ck_assert_int_eq(
-		triad_conf_parse(with_nul, sizeof(with_nul) - 1, GUID, &conf, &diags),
+		triad_conf_parse(with_nul, sizeof(with_nul) - 1, GUID, conf, &diags),
 		EINVAL);
 	ASSERT_DIAGS("triad.conf:2:4: octet 0x00 is a control character or isn't "
 		     "UTF-8\n");
@@ -516,10 +498,10 @@ START_TEST(test_parse_all_mistakes_at_once_right_keys_kept)
 		"triad.conf:6: unknown section [lgo]; did you mean [log]?\n"
 		"triad.conf:10: control.socket: 'x' isn't an absolute path; it must "
 		"begin with '/'\n");
-	ck_assert_uint_eq(conf.perfmgr.retries, 7);
-	ck_assert_uint_eq(conf.control.max_clients, 5);
-	ck_assert_uint_eq(conf.perfmgr.window, 64);
-	ck_assert_str_eq(conf.control.socket, standard.control.socket);
+	ck_assert_uint_eq(conf->perfmgr.retries, 7);
+	ck_assert_uint_eq(conf->control.max_clients, 5);
+	ck_assert_uint_eq(conf->perfmgr.window, 64);
+	ck_assert_str_eq(conf->control.socket, standard->control.socket);
 }
 END_TEST
 
@@ -557,15 +539,15 @@ START_TEST(test_parse_size_limit)
 	memset(text, '\n', TRIAD_CONF_FILE_MAX_SIZE + 1);
 	memcpy(text, "[log]\nlevel=debug\n", 18);
 	ck_assert_int_eq(
-		triad_conf_parse(text, TRIAD_CONF_FILE_MAX_SIZE, GUID, &conf, &diags),
+		triad_conf_parse(text, TRIAD_CONF_FILE_MAX_SIZE, GUID, conf, &diags),
 		0);
-	ck_assert_uint_eq(conf.log.level, TRIAD_LOG_DEBUG);
-	triad_conf_init(&conf, GUID);
+	ck_assert_uint_eq(conf->log.level, TRIAD_LOG_DEBUG);
+	renew(&conf);
 	ck_assert_int_eq(triad_conf_parse(text, TRIAD_CONF_FILE_MAX_SIZE + 1, GUID,
-				 &conf, &diags),
+				 conf, &diags),
 		EFBIG);
 	ASSERT_DIAGS("triad.conf: the file has more than 1048576 octets\n");
-	ck_assert(is_equal(&conf, &standard));
+	ck_assert(is_equal(conf, standard));
 	free(text);
 }
 END_TEST
@@ -583,16 +565,16 @@ START_TEST(test_port_section_own_overrides_wherever_it_stands)
 			       "window = 7\n"
 			       "timeout = 77\n"),
 		0);
-	ck_assert_uint_eq(conf.perfmgr.window, 9);
-	ck_assert_uint_eq(conf.perfmgr.retries, 2);
-	ck_assert_uint_eq(conf.perfmgr.timeout_ms, 77);
+	ck_assert_uint_eq(conf->perfmgr.window, 9);
+	ck_assert_uint_eq(conf->perfmgr.retries, 2);
+	ck_assert_uint_eq(conf->perfmgr.timeout_ms, 77);
 }
 END_TEST
 
 START_TEST(test_port_section_short_guid_is_the_same)
 {
 	ck_assert_int_eq(parse("[port\t 0X2c90300001234 ]\ncontrol.socket = /%g\n"), 0);
-	ck_assert_str_eq(conf.control.socket, "/" GUID_TEXT);
+	ck_assert_str_eq(conf->control.socket, "/" GUID_TEXT);
 }
 END_TEST
 
@@ -615,7 +597,7 @@ START_TEST(test_port_section_wrong_value_leaves_general_one)
 	ck_assert_int_eq(parse("[perfmgr]\nwindow = 5\n"
 			       "[port " GUID_TEXT "]\nperfmgr.window = 0\n"),
 		EINVAL);
-	ck_assert_uint_eq(conf.perfmgr.window, 5);
+	ck_assert_uint_eq(conf->perfmgr.window, 5);
 }
 END_TEST
 
@@ -634,28 +616,28 @@ END_TEST
 
 START_TEST(test_set_key_changed)
 {
-	conf = standard;
+	renew(&conf);
 	ck_assert_int_eq(set("perfmgr.sweep_period", "10"), 0);
-	ck_assert_uint_eq(conf.perfmgr.sweep_period_s, 10);
+	ck_assert_uint_eq(conf->perfmgr.sweep_period_s, 10);
 	ck_assert_int_eq(set("log.level", "Error"), 0);
-	ck_assert_uint_eq(conf.log.level, TRIAD_LOG_ERROR);
+	ck_assert_uint_eq(conf->log.level, TRIAD_LOG_ERROR);
 	ck_assert_uint_eq(diags.n_total, 0);
 }
 END_TEST
 
 START_TEST(test_set_refused_value_changes_nothing)
 {
-	conf = standard;
+	renew(&conf);
 	ck_assert_int_eq(set("perfmgr.sweep_period", "0"), EINVAL);
 	ASSERT_DIAGS("triad.conf: perfmgr.sweep_period: 0 is out of range; allowed are "
 		     "1 to 65535 s\n");
-	ck_assert(is_equal(&conf, &standard));
+	ck_assert(is_equal(conf, standard));
 }
 END_TEST
 
 START_TEST(test_set_unknown_key_refused)
 {
-	conf = standard;
+	renew(&conf);
 	ck_assert_int_eq(set("perfmgr.sweep_perod", "1"), ENOENT);
 	ASSERT_DIAGS("triad.conf: unknown key 'perfmgr.sweep_perod'; did you mean "
 		     "'perfmgr.sweep_period'?\n");
@@ -674,11 +656,11 @@ START_TEST(test_set_only_what_may_change_at_run_time)
 	size_t i, n, n_fixed = 0;
 	const struct triad_conf_key *keys = triad_conf_keys(&n);
 
-	conf = standard;
+	renew(&conf);
 	for (i = 0; i < 3; i++)
 		ck_assert_int_eq(set(fixed[i], "true"), EPERM);
 	ck_assert_ptr_nonnull(strstr(diags.entries[0].text, "restart OpenSM"));
-	ck_assert(is_equal(&conf, &standard));
+	ck_assert(is_equal(conf, standard));
 	for (i = 0; i < n; i++)
 		n_fixed += !keys[i].at_run_time;
 	ck_assert_uint_eq(n_fixed, 4);
@@ -782,7 +764,7 @@ static void read_with_glib(const GString *text, struct triad_conf *read)
 	size_t i, n;
 	const struct triad_conf_key *keys = triad_conf_keys(&n);
 
-	*read = standard;
+	*read = *standard;
 	triad_conf_group_add(read, "g0");
 	triad_conf_group_add(read, "g1");
 	ck_assert(g_key_file_load_from_data(file, text->str, text->len, 0, NULL));
@@ -804,17 +786,18 @@ static void read_with_glib(const GString *text, struct triad_conf *read)
 
 START_TEST(test_parse_random_files_as_glib_reads_them)
 {
-	struct triad_conf expected;
+	struct triad_conf *expected = triad_conf_new(GUID);
 
 	srand(42);
 	for (int i = 0; i < 300; i++) {
 		GString *text = random_file();
 
 		ck_assert_msg(!parse(text->str), "seed 42: %s", text->str);
-		read_with_glib(text, &expected);
-		ck_assert_msg(is_equal(&conf, &expected), "seed 42: %s", text->str);
+		read_with_glib(text, expected);
+		ck_assert_msg(is_equal(conf, expected), "seed 42: %s", text->str);
 		g_string_free(text, TRUE);
 	}
+	triad_conf_unref(expected);
 }
 END_TEST
 
@@ -822,13 +805,13 @@ END_TEST
 static void write_as_port_section(GString *text)
 {
 	g_string_assign(text, "[group g0]\n[group g1]\n[port " GUID_TEXT "]\n");
-	for (struct triad_conf_entry entry = {0}; triad_conf_next(&conf, &entry);)
+	for (struct triad_conf_entry entry = {0}; triad_conf_next(conf, &entry);)
 		g_string_append_printf(text, "%s = %s\n", entry.name, entry.value);
 }
 
 START_TEST(test_format_every_value_parses_to_itself)
 {
-	struct triad_conf first;
+	struct triad_conf *first = triad_conf_new(GUID);
 
 	srand(43);
 	for (int round = 0; round < 100; round++) {
@@ -836,12 +819,13 @@ START_TEST(test_format_every_value_parses_to_itself)
 
 		ck_assert(!parse(text->str));
 		write_as_port_section(text);
-		first = conf;
+		*first = *conf;
 		ck_assert_msg(!parse(text->str), "%s%s", text->str, all_diags());
-		ck_assert_msg(is_equal(&conf, &first), "seed 43: %s", text->str);
-		ck_assert_mem_eq(&conf, &first, sizeof(conf));
+		ck_assert_msg(is_equal(conf, first), "seed 43: %s", text->str);
+		ck_assert_mem_eq(conf, first, sizeof(*conf));
 		g_string_free(text, TRUE);
 	}
+	triad_conf_unref(first);
 }
 END_TEST
 
@@ -853,6 +837,7 @@ int main(void)
 	tcase_add_test(cases, test_keys_rows_complete);
 	tcase_add_test(cases, test_keys_found_by_full_name);
 	tcase_add_test(cases, test_init_defaults_as_documented);
+	tcase_add_test(cases, test_defaults_formatted_as_in_table);
 	tcase_add_test(cases, test_keys_ranges_as_documented);
 	tcase_add_test(cases, test_parse_empty_gives_defaults);
 	tcase_add_test(cases, test_parse_every_key_stored);

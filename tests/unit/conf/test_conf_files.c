@@ -13,24 +13,7 @@
 
 #include <glib.h>
 
-#include "tests/unit/run.h"
-
-#define GUID UINT64_C(0x0002c90300001234)
-
-static struct triad_conf conf, standard;
-static struct triad_diags diags;
-
-static void begin(void)
-{
-	triad_diags_init(&diags, "triad.conf");
-	triad_conf_init(&standard, GUID);
-}
-
-static int parse(const char *text)
-{
-	triad_conf_init(&conf, GUID);
-	return triad_conf_parse(text, strlen(text), GUID, &conf, &diags);
-}
+#include "tests/unit/conf/conf_fixture.h"
 
 static const char *first_diag(void)
 {
@@ -72,8 +55,8 @@ static void remove_folder(void)
 
 static int load(const char *path)
 {
-	triad_conf_init(&conf, GUID);
-	return triad_conf_load(path, GUID, &conf, &diags);
+	renew(&conf);
+	return triad_conf_load(path, GUID, conf, &diags);
 }
 
 START_TEST(test_load_file_read)
@@ -81,7 +64,7 @@ START_TEST(test_load_file_read)
 	ck_assert(g_file_set_contents(
 		in_folder("file"), "[perfmgr]\nwindow = 5\n", -1, NULL));
 	ck_assert_int_eq(load(in_folder("file")), 0);
-	ck_assert_uint_eq(conf.perfmgr.window, 5);
+	ck_assert_uint_eq(conf->perfmgr.window, 5);
 	ck_assert_uint_eq(diags.n, 0);
 }
 END_TEST
@@ -105,7 +88,7 @@ START_TEST(test_load_no_file_told)
 	ck_assert_str_eq(first_diag(),
 		"/nowhere/triad.conf: the file can't be read: No such file or "
 		"directory");
-	ck_assert(is_equal(&conf, &standard));
+	ck_assert(is_equal(conf, standard));
 }
 END_TEST
 
@@ -152,7 +135,7 @@ START_TEST(test_example_has_no_mistake_and_changes_nothing)
 	char *text = read_source("docs/triad.conf.example");
 
 	ck_assert_msg(!parse(text), "%s", diags.entries[0].text);
-	ck_assert(is_equal(&conf, &standard));
+	ck_assert(is_equal(conf, standard));
 	g_free(text);
 }
 END_TEST
@@ -197,7 +180,7 @@ START_TEST(test_example_with_all_keys_uncommented_is_the_defaults)
 	const struct triad_conf_key *keys = triad_conf_keys(&n);
 
 	ck_assert_msg(!parse(active), "%s", diags.entries[0].text);
-	ck_assert(is_equal(&conf, &standard));
+	ck_assert(is_equal(conf, standard));
 	for (i = 0; i < n; i++) {
 		if (keys[i].per != TRIAD_CONF_PER_GROUP) {
 			check_example_entry(active, &keys[i]);
@@ -220,7 +203,7 @@ START_TEST(test_example_sections_in_comments_have_no_mistake)
 	char *active = g_regex_replace(pattern, text, -1, 0, "", 0, NULL);
 
 	ck_assert_msg(!parse(active), "%s", diags.entries[0].text);
-	ck_assert_uint_ge(conf.n_groups, 1);
+	ck_assert_uint_ge(conf->n_groups, 1);
 	g_regex_unref(pattern);
 	g_free(active);
 	g_free(text);

@@ -8,35 +8,12 @@
 
 #include <glib.h>
 
-#include "tests/unit/run.h"
+#include "tests/unit/conf/conf_fixture.h"
 #include "triad/command.h"
-
-#define GUID UINT64_C(0x0002c90300001234)
-#define GUID_TEXT "0x0002c90300001234"
-
-static struct triad_conf conf, before;
-static struct triad_diags diags;
-
-static void begin(void)
-{
-	triad_diags_init(&diags, "triad.conf");
-	triad_conf_init(&conf, GUID);
-}
-
-static int parse(const char *text)
-{
-	triad_conf_init(&conf, GUID);
-	return triad_conf_parse(text, strlen(text), GUID, &conf, &diags);
-}
-
-static int set(const char *key, const char *value)
-{
-	return triad_conf_set(&conf, key, value, GUID, "OpenSM", &diags);
-}
 
 static const struct triad_threshold *threshold(unsigned scope, unsigned counter)
 {
-	return &conf.thresholds[scope].counter[counter];
+	return &conf->thresholds[scope].counter[counter];
 }
 
 #define ASSERT_THRESHOLD(scope, counter, value_, unit_)                                \
@@ -68,10 +45,10 @@ static const struct triad_threshold *threshold(unsigned scope, unsigned counter)
 #define ASSERT_SET_REFUSED(error, key, value, ...)                                     \
 	do {                                                                           \
 		triad_diags_init(&diags, "set");                                       \
-		before = conf;                                                         \
+		*standard = *conf;                                                     \
 		ck_assert_int_eq(set(key, value), error);                              \
 		ASSERT_DIAG(0, __VA_ARGS__);                                           \
-		ck_assert_mem_eq(&conf, &before, sizeof(conf));                        \
+		ck_assert_mem_eq(conf, standard, sizeof(*conf));                       \
 	} while (0)
 
 /* --- groups ------------------------------------------------------------ */
@@ -86,19 +63,19 @@ START_TEST(test_group_keys_stored)
 			       "sweep_period = 5\n"
 			       "[group b]\n"),
 		0);
-	ck_assert_uint_eq(conf.n_groups, 2);
-	ck_assert_str_eq(conf.groups[0].name, "Gpu_2-x");
-	ck_assert_str_eq(conf.groups[0].nodes, "gpu*; 0x1");
-	ck_assert_str_eq(conf.groups[0].ports, "1-4; 7");
-	ck_assert_uint_eq(conf.groups[0].type, TRIAD_COMMAND_TYPE_CA);
-	ck_assert(conf.groups[0].skip);
-	ck_assert_uint_eq(conf.groups[0].sweep_period_s, 5);
-	ck_assert_str_eq(conf.groups[1].name, "b");
-	ck_assert_str_eq(conf.groups[1].nodes, "");
-	ck_assert_str_eq(conf.groups[1].ports, "");
-	ck_assert_uint_eq(conf.groups[1].type, TRIAD_COMMAND_TYPE_ALL);
-	ck_assert(!conf.groups[1].skip);
-	ck_assert_uint_eq(conf.groups[1].sweep_period_s, 0);
+	ck_assert_uint_eq(conf->n_groups, 2);
+	ck_assert_str_eq(conf->groups[0].name, "Gpu_2-x");
+	ck_assert_str_eq(conf->groups[0].nodes, "gpu*; 0x1");
+	ck_assert_str_eq(conf->groups[0].ports, "1-4; 7");
+	ck_assert_uint_eq(conf->groups[0].type, TRIAD_COMMAND_TYPE_CA);
+	ck_assert(conf->groups[0].skip);
+	ck_assert_uint_eq(conf->groups[0].sweep_period_s, 5);
+	ck_assert_str_eq(conf->groups[1].name, "b");
+	ck_assert_str_eq(conf->groups[1].nodes, "");
+	ck_assert_str_eq(conf->groups[1].ports, "");
+	ck_assert_uint_eq(conf->groups[1].type, TRIAD_COMMAND_TYPE_ALL);
+	ck_assert(!conf->groups[1].skip);
+	ck_assert_uint_eq(conf->groups[1].sweep_period_s, 0);
 }
 END_TEST
 
@@ -112,18 +89,18 @@ START_TEST(test_group_bad_names_refused)
 	ASSERT_ONE_DIAG("[group ca]\n", 1, "not ca, switch or router");
 	ASSERT_ONE_DIAG("[group Switch]\n", 1, "not ca, switch or router");
 	ASSERT_ONE_DIAG("[grup a]\n", 1, "did you mean [group a]?");
-	ck_assert_uint_eq(conf.n_groups, 0);
+	ck_assert_uint_eq(conf->n_groups, 0);
 	begin();
 	ck_assert_int_eq(parse("[group a23456789012345678901234]\n"), 0);
 	ck_assert_int_eq(parse("[group\t A ]\n[group a]\n[group cas]\n"), 0);
-	ck_assert_uint_eq(conf.n_groups, 3);
+	ck_assert_uint_eq(conf->n_groups, 3);
 }
 END_TEST
 
 START_TEST(test_group_twice_refused)
 {
 	ASSERT_ONE_DIAG("[group a]\n[group b]\n[group  a]\n", 3, "line 1", "together");
-	ck_assert_uint_eq(conf.n_groups, 2);
+	ck_assert_uint_eq(conf->n_groups, 2);
 }
 END_TEST
 
@@ -134,8 +111,8 @@ START_TEST(test_group_one_too_many_refused)
 	for (int i = 1; i <= 16; i++)
 		g_string_append_printf(text, "[group g%d]\nnodes = n%d\n", i, i);
 	ck_assert_int_eq(parse(text->str), 0);
-	ck_assert_uint_eq(conf.n_groups, 16);
-	ck_assert_str_eq(conf.groups[15].nodes, "n16");
+	ck_assert_uint_eq(conf->n_groups, 16);
+	ck_assert_str_eq(conf->groups[15].nodes, "n16");
 	g_string_append(text, "[group g17]\nnodes = x\n");
 	ASSERT_ONE_DIAG(text->str, 33, "more than 16 groups");
 	g_string_free(text, TRUE);
@@ -246,7 +223,7 @@ START_TEST(test_thresholds_of_scopes_stored)
 	ASSERT_THRESHOLD(4, TRIAD_VL15_DROPPED, 0, TRIAD_THRESHOLD_INHERIT);
 	ASSERT_THRESHOLD(5, TRIAD_VL15_DROPPED, 7, TRIAD_THRESHOLD_PER_S);
 	ASSERT_THRESHOLD(5, TRIAD_QP1_DROPPED, 0, TRIAD_THRESHOLD_INHERIT);
-	ck_assert_uint_eq(conf.alerts.burst, 3);
+	ck_assert_uint_eq(conf->alerts.burst, 3);
 }
 END_TEST
 
@@ -286,14 +263,14 @@ START_TEST(test_port_section_has_groups_and_scopes)
 			       "nodes = b\n"
 			       "ports = 2\n"),
 		0);
-	ck_assert_str_eq(conf.groups[0].nodes, "a");
-	ck_assert_str_eq(conf.groups[1].nodes, "x");
-	ck_assert_str_eq(conf.groups[1].ports, "2");
+	ck_assert_str_eq(conf->groups[0].nodes, "a");
+	ck_assert_str_eq(conf->groups[1].nodes, "x");
+	ck_assert_str_eq(conf->groups[1].ports, "2");
 	ASSERT_THRESHOLD(5, TRIAD_VL15_DROPPED, 1, TRIAD_THRESHOLD_PER_S);
 	ASSERT_THRESHOLD(1, TRIAD_VL15_DROPPED, 2, TRIAD_THRESHOLD_PER_S);
 	ASSERT_THRESHOLD(0, TRIAD_VL15_DROPPED, 3, TRIAD_THRESHOLD_PER_S);
 	ASSERT_THRESHOLD(4, TRIAD_VL15_DROPPED, 0, TRIAD_THRESHOLD_INHERIT);
-	ck_assert_uint_eq(conf.alerts.burst, 4);
+	ck_assert_uint_eq(conf->alerts.burst, 4);
 }
 END_TEST
 
@@ -321,9 +298,9 @@ START_TEST(test_set_groups_and_scopes)
 {
 	ck_assert_int_eq(parse("[group a]\n"), 0);
 	ck_assert_int_eq(set("group.a.nodes", " spine*; 0x1 "), 0);
-	ck_assert_str_eq(conf.groups[0].nodes, "spine*; 0x1");
+	ck_assert_str_eq(conf->groups[0].nodes, "spine*; 0x1");
 	ck_assert_int_eq(set("group.a.nodes", ""), 0);
-	ck_assert_str_eq(conf.groups[0].nodes, "");
+	ck_assert_str_eq(conf->groups[0].nodes, "");
 	ck_assert_int_eq(set("alerts.VL15Dropped", "1/s"), 0);
 	ck_assert_int_eq(set("alerts.switch.VL15Dropped", "2/s"), 0);
 	ck_assert_int_eq(set("alerts.a.VL15Dropped", "3/s"), 0);
@@ -362,7 +339,7 @@ START_TEST(test_set_value_too_long_refused)
 	ASSERT_SET_REFUSED(EINVAL, "group.a.nodes", value, "256 octets", "255");
 	value[255] = '\0';
 	ck_assert_int_eq(set("group.a.nodes", value), 0);
-	ck_assert_str_eq(conf.groups[0].nodes, value);
+	ck_assert_str_eq(conf->groups[0].nodes, value);
 }
 END_TEST
 
@@ -403,13 +380,13 @@ START_TEST(test_paths_may_be_empty_where_a_row_says_so)
 			       "[port " GUID_TEXT "]\nprofile.file =\n"
 			       "[profile]\nfile = /p\n"),
 		0);
-	ck_assert_str_eq(conf.profile.file, "");
+	ck_assert_str_eq(conf->profile.file, "");
 	ASSERT_ONE_DIAG("[alerts]\nfile = x\n", 2, "absolute");
 	ASSERT_ONE_DIAG("[control]\nsocket =\n", 2, "absolute");
 	begin();
 	ck_assert_int_eq(set("alerts.file", "/x"), 0);
 	ck_assert_int_eq(set("alerts.file", ""), 0);
-	ck_assert_str_eq(conf.alerts.file, "");
+	ck_assert_str_eq(conf->alerts.file, "");
 }
 END_TEST
 
@@ -417,10 +394,10 @@ START_TEST(test_tls_needs_certificate_and_key)
 {
 	ASSERT_ONE_DIAG("[prometheus]\ntls_certificate = /c\n", 2,
 		"prometheus.tls_certificate needs prometheus.tls_key");
-	ck_assert_str_eq(conf.prometheus.tls_certificate, "");
+	ck_assert_str_eq(conf->prometheus.tls_certificate, "");
 	ASSERT_ONE_DIAG("[prometheus]\ntls_certificate =\ntls_key = /k\n", 3,
 		"prometheus.tls_key needs prometheus.tls_certificate");
-	ck_assert_str_eq(conf.prometheus.tls_key, "");
+	ck_assert_str_eq(conf->prometheus.tls_key, "");
 	ASSERT_ONE_DIAG("[prometheus]\ntls_certificate = /c\ntls_key = /k\n"
 			"[port " GUID_TEXT "]\nprometheus.tls_key =\n",
 		2, "needs prometheus.tls_key");
@@ -442,7 +419,7 @@ END_TEST
 
 static void append_names(GString *text, const char *prefix)
 {
-	for (struct triad_conf_entry entry = {0}; triad_conf_next(&conf, &entry);)
+	for (struct triad_conf_entry entry = {0}; triad_conf_next(conf, &entry);)
 		if (g_str_has_prefix(entry.name, prefix))
 			g_string_append_printf(
 				text, "%s=%s\n", entry.name, entry.value);
@@ -478,7 +455,7 @@ START_TEST(test_next_visits_all_that_are_there_once)
 
 	for (size_t i = 0; i < n; i++)
 		n_expected += keys[i].per != TRIAD_CONF_PER_GROUP;
-	for (struct triad_conf_entry entry = {0}; triad_conf_next(&conf, &entry);)
+	for (struct triad_conf_entry entry = {0}; triad_conf_next(conf, &entry);)
 		n_visited++;
 	ck_assert_uint_eq(n_visited, n_expected);
 }

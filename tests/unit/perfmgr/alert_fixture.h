@@ -16,7 +16,7 @@ struct seen {
 
 static struct seen seen[MAX_SEEN];
 static unsigned n_seen;
-static struct triad_conf conf;
+static struct triad_conf *conf;
 
 static inline void take(
 	void *context, enum triad_alert_change change, const struct triad_alert *alert)
@@ -28,16 +28,19 @@ static inline void take(
 
 static inline void configure(void)
 {
-	ck_assert_int_eq(triad_collector_configure(collector, &conf), 0);
+	ck_assert_int_eq(triad_collector_configure(collector, conf), 0);
 }
 
 static inline void set(const char *key, const char *value)
 {
+	struct triad_conf *changed;
 	struct triad_diags diags;
 
 	triad_diags_init(&diags, "test");
-	ck_assert_msg(!triad_conf_set(&conf, key, value, 1, "OpenSM", &diags),
+	ck_assert_msg(!triad_conf_set(conf, key, value, 1, "OpenSM", &diags, &changed),
 		"%s = %s", key, value);
+	triad_conf_unref(conf);
+	conf = changed;
 	configure();
 }
 
@@ -49,8 +52,9 @@ static inline void set_up_alerts(void)
 	fixture_sink = &sink;
 	n_seen = 0;
 	set_up();
-	triad_conf_init(&conf, 1);
-	conf.alerts.clear_after_s = 15;
+	triad_conf_unref(conf);
+	conf = triad_conf_new(1);
+	conf->alerts.clear_after_s = 15;
 	configure();
 	sweep(2); /* so that there is an interval */
 	ck_assert_uint_eq(n_seen, 0);

@@ -34,12 +34,12 @@ static void sweep_and_count(uint32_t port, unsigned counter, uint64_t more)
 /* A group of the ports 'ports' of the nodes 'nodes'. */
 static void add_group(const char *nodes, const char *ports)
 {
-	strcpy(conf.groups[0].name, "some");
-	strcpy(conf.groups[0].nodes, nodes);
-	strcpy(conf.groups[0].ports, ports);
-	conf.n_groups = 1;
+	strcpy(conf->groups[0].name, "some");
+	strcpy(conf->groups[0].nodes, nodes);
+	strcpy(conf->groups[0].ports, ports);
+	conf->n_groups = 1;
 	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++)
-		conf.thresholds[TRIAD_CONF_N_TYPES].counter[i].unit =
+		conf->thresholds[TRIAD_CONF_N_TYPES].counter[i].unit =
 			TRIAD_THRESHOLD_INHERIT;
 }
 
@@ -336,7 +336,7 @@ START_TEST(test_group_skipped_clears_its_alerts)
 	configure();
 	sweep_and_count(find_port(0x201, 3), TRIAD_SYMBOL_ERROR_COUNTER, 100);
 	ck_assert_uint_eq(n_seen, 1);
-	conf.groups[0].skip = true;
+	conf->groups[0].skip = true;
 	configure();
 	sweep(3);
 	ck_assert_uint_eq(n_seen, 2);
@@ -352,7 +352,7 @@ START_TEST(test_group_skipped_clears_its_silence)
 	sweep(2);
 	ck_assert_uint_eq(n_seen, 1);
 	expect(0, TRIAD_ALERT_RAISED, TRIAD_ALERT_UNANSWERED);
-	conf.groups[0].skip = true;
+	conf->groups[0].skip = true;
 	configure();
 	sweep(3);
 	ck_assert_uint_eq(n_seen, 2);
@@ -369,7 +369,7 @@ START_TEST(test_group_sweep_answered_does_not_hide_silent_port)
 			.more_lid = 600,
 			.each_has_a_lid = true}));
 	add_group("more", "1");
-	conf.groups[0].sweep_period_s = 3;
+	conf->groups[0].sweep_period_s = 3;
 	configure();
 	agents->silent_lid = 601;
 	sweep(4);
@@ -403,7 +403,7 @@ START_TEST(test_group_sweep_first_port_of_unknown_agent_comes_sweep_ends)
 	unsigned n = 0;
 
 	add_group("switch-*", "1");
-	conf.groups[0].sweep_period_s = 3;
+	conf->groups[0].sweep_period_s = 3;
 	configure();
 	change_fabric(made_over(whole, (struct make_over){.without = {0x201, 1}}));
 	agents->silent_lid = 2;
@@ -489,7 +489,7 @@ START_TEST(test_group_skipped_in_mid_sweep_is_not_silent)
 	agents->silent_lid = 2;
 	sweep(1);
 	turn_until_unanswered();
-	conf.groups[0].skip = true;
+	conf->groups[0].skip = true;
 	configure();
 	sweep(4);
 	ck_assert_uint_eq(n_seen, 0);

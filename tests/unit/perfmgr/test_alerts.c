@@ -409,11 +409,11 @@ END_TEST
 /* Row: M2, A8 */
 START_TEST(test_group_and_type_have_thresholds_of_their_own)
 {
-	strcpy(conf.groups[0].name, "quiet");
-	strcpy(conf.groups[0].nodes, "switch-1");
-	conf.n_groups = 1;
+	strcpy(conf->groups[0].name, "quiet");
+	strcpy(conf->groups[0].nodes, "switch-1");
+	conf->n_groups = 1;
 	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++)
-		conf.thresholds[TRIAD_CONF_N_TYPES].counter[i].unit =
+		conf->thresholds[TRIAD_CONF_N_TYPES].counter[i].unit =
 			TRIAD_THRESHOLD_INHERIT;
 	set("alerts.quiet.SymbolErrorCounter", "1000/sweep");
 	set("alerts.ca.SymbolErrorCounter", "0.2/s");
@@ -514,14 +514,14 @@ START_TEST(test_more_alerts_than_fit_are_counted)
 		.changed = 1u << TRIAD_SYMBOL_ERROR_COUNTER,
 	};
 	struct triad_fabric *large = fabric_row(400, 250);
-	struct triad_groups *groups = triad_groups_new(&conf);
+	struct triad_groups *groups = triad_groups_new(conf);
 	struct triad_engine *engine = triad_engine_new();
 	struct triad_view *view = triad_view_new(engine, large, groups);
 	struct triad_alerts *alerts = triad_alerts_new(&sink);
 
 	changes.interval_us[TRIAD_PMA_PORT_COUNTERS] = 10e6f;
 	changes.change[TRIAD_SYMBOL_ERROR_COUNTER] = 100;
-	triad_alerts_configure(alerts, &alert_params, &conf, S);
+	triad_alerts_configure(alerts, &alert_params, conf, S);
 	ck_assert_int_eq(triad_alerts_adopt(alerts, view, S), 0);
 	for (uint32_t i = 0; i < large->n_ports; i++)
 		if (large->nodes[large->ports[i].node].type == TRIAD_NODE_CA)

@@ -8,31 +8,32 @@
 #include "tests/unit/perfmgr/fixture.h"
 #include "tests/unit/scarce_memory.h"
 
-static struct triad_conf conf;
+static struct triad_conf *conf;
 
 static void configure(void)
 {
-	ck_assert_int_eq(triad_collector_configure(collector, &conf), 0);
+	ck_assert_int_eq(triad_collector_configure(collector, conf), 0);
 }
 
 static void add_group(const char *name, const char *nodes, const char *ports)
 {
-	struct triad_conf_group *group = &conf.groups[conf.n_groups];
-	unsigned scope = TRIAD_CONF_N_TYPES + conf.n_groups++;
+	struct triad_conf_group *group = &conf->groups[conf->n_groups];
+	unsigned scope = TRIAD_CONF_N_TYPES + conf->n_groups++;
 
 	*group = (struct triad_conf_group){0};
 	strcpy(group->name, name);
 	strcpy(group->nodes, nodes);
 	strcpy(group->ports, ports);
 	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++)
-		conf.thresholds[scope].counter[i].unit = TRIAD_THRESHOLD_INHERIT;
+		conf->thresholds[scope].counter[i].unit = TRIAD_THRESHOLD_INHERIT;
 }
 
 static void set_up_histograms(void)
 {
 	fixture_sink = NULL;
 	set_up();
-	triad_conf_init(&conf, 1);
+	triad_conf_unref(conf);
+	conf = triad_conf_new(1);
 	configure();
 	sweep(1);
 }
@@ -159,7 +160,7 @@ END_TEST
 /* Row: M9 */
 START_TEST(test_port_counters_can_be_others)
 {
-	strcpy(conf.perfmgr.histogram_counters, "SymbolErrorCounter");
+	strcpy(conf->perfmgr.histogram_counters, "SymbolErrorCounter");
 	configure();
 	agents->raw[find_port(0x201, 3)][TRIAD_SYMBOL_ERROR_COUNTER] += 40;
 	sweep(1);
@@ -192,7 +193,7 @@ START_TEST(test_skipped_group_is_not_asked)
 	struct triad_collector_status status;
 
 	add_group("broken", "switch-2", "");
-	conf.groups[0].skip = true;
+	conf->groups[0].skip = true;
 	configure();
 	status = sweep(1);
 	ck_assert_uint_eq(status.last.n_ports, n_ports_with_pma() - 12);
@@ -200,7 +201,7 @@ START_TEST(test_skipped_group_is_not_asked)
 	send_words(0x202, 3, 5);
 	sweep(2);
 	ck_assert_uint_eq(ask(node(0x202), TRIAD_PORT_XMIT_DATA).n, 0);
-	conf.n_groups = 0;
+	conf->n_groups = 0;
 	configure();
 	status = sweep(1);
 	ck_assert_uint_eq(status.last.n_ports, n_ports_with_pma());
@@ -215,7 +216,7 @@ START_TEST(test_group_is_swept_faster)
 	uint64_t n_before;
 
 	add_group("hot", "switch-1", "");
-	conf.groups[0].sweep_period_s = 2;
+	conf->groups[0].sweep_period_s = 2;
 	configure();
 	n_before = sweep(1).n_group_sweeps;
 	for (unsigned i = 0; i < 3; i++) {

@@ -24,7 +24,6 @@
 static struct triad_collect *collect;
 static struct triad_collector *collector;
 static struct triad_perf_hooks hooks;
-static struct triad_conf conf;
 static struct triad_bus_message letters[MAX_LETTERS];
 static unsigned n_letters, n_taken;
 static uint64_t ahead_us;
@@ -139,6 +138,7 @@ static void start(enum triad_conf_collect mode)
 {
 	static const struct triad_collector_clock clock = {.now_us = now_us};
 	struct triad_collector_params params = {.period_us = 0};
+	struct triad_conf *conf = triad_conf_new(HERE);
 
 	n_letters = n_taken = 0;
 	ahead_us = 0;
@@ -147,13 +147,14 @@ static void start(enum triad_conf_collect mode)
 	collector = triad_collector_new(&clock, NULL, NULL);
 	collect = triad_collect_new(HERE, mode == TRIAD_COLLECT_MANAGER, NULL);
 	triad_collect_join(collect, NULL);
-	triad_conf_init(&conf, HERE);
-	conf.collect.mode = mode;
-	conf.alerts.raise_after_s = 0;
-	params.is_part = hooks.configure(hooks.context, &conf);
+	ck_assert_ptr_nonnull(conf);
+	conf->collect.mode = mode;
+	conf->alerts.raise_after_s = 0;
+	params.is_part = hooks.configure(hooks.context, conf);
 	ck_assert(params.is_part == (mode == TRIAD_COLLECT_AGENT));
 	triad_collector_set_params(collector, &params);
-	ck_assert_int_eq(triad_collector_configure(collector, &conf), 0);
+	ck_assert_int_eq(triad_collector_configure(collector, conf), 0);
+	triad_conf_unref(conf);
 }
 
 static void end(void)

@@ -19,7 +19,6 @@
 static struct triad_fabric *fabric;
 static struct agents *agents;
 static struct triad_perf *perf;
-static struct triad_conf conf;
 
 /* --- in the place of service/umad.c --- */
 
@@ -58,6 +57,17 @@ const struct triad_mad_transport *triad_umad_transport(struct triad_umad *umad)
 
 /* --- cases --- */
 
+/* The thread has the one reference that stays. */
+static void configure(bool enabled)
+{
+	struct triad_conf *conf = triad_conf_new(1);
+
+	ck_assert_ptr_nonnull(conf);
+	conf->perfmgr.enabled = enabled;
+	triad_perf_configure(perf, conf);
+	triad_conf_unref(conf);
+}
+
 static void set_up(void)
 {
 	fabric = fabric_row(2, 4);
@@ -67,9 +77,8 @@ static void set_up(void)
 	atomic_store(&answering, true);
 	atomic_store(&open_error, 0);
 	opening = NULL;
-	triad_conf_init(&conf, 1);
 	perf = triad_perf_new(1, NULL, NULL);
-	triad_perf_configure(perf, &conf);
+	configure(true);
 	triad_perf_set_sm(perf, TRIAD_SM_MASTER);
 }
 
@@ -99,9 +108,16 @@ START_TEST(test_state_follows_at_once)
 	ck_assert_int_eq(triad_perf_state(perf), TRIAD_PERF_NO_FABRIC);
 	triad_perf_set_fabric(perf, fabric, TRIAD_SM_MASTER);
 	ck_assert_int_eq(triad_perf_state(perf), TRIAD_PERF_RUNNING);
-	conf.perfmgr.enabled = false;
-	triad_perf_configure(perf, &conf);
+	configure(false);
 	ck_assert_int_eq(triad_perf_state(perf), TRIAD_PERF_DISABLED);
+}
+END_TEST
+
+START_TEST(test_configurations_replaced_while_taken_up)
+{
+	for (unsigned i = 0; i < 2000; i++)
+		configure(true);
+	sweep();
 }
 END_TEST
 
@@ -113,8 +129,7 @@ START_TEST(test_sweep_cut_short_waiter_told)
 	atomic_store(&answering, false);
 	ticket = triad_perf_ask_sweep(perf);
 	wait_until_sweeping(true);
-	conf.perfmgr.enabled = false;
-	triad_perf_configure(perf, &conf);
+	configure(false);
 	wait_until_sweeping(false);
 	ck_assert_int_eq(triad_perf_wait_sweep(perf, ticket, S), ECANCELED);
 }
@@ -169,7 +184,7 @@ START_TEST(test_port_slow_to_open_nobody_waits)
 	opening = &entered;
 	triad_perf_set_fabric(perf, fabric, TRIAD_SM_MASTER);
 	sem_wait(&entered);
-	triad_perf_configure(perf, &conf);
+	configure(true);
 	ck_assert_int_eq(triad_perf_state(perf), TRIAD_PERF_RUNNING);
 	sem_post(&gate);
 	sweep();
@@ -193,6 +208,7 @@ int main(void)
 
 	tcase_add_checked_fixture(cases, set_up, tear_down);
 	tcase_add_test(cases, test_state_follows_at_once);
+	tcase_add_test(cases, test_configurations_replaced_while_taken_up);
 	tcase_add_test(cases, test_sweep_cut_short_waiter_told);
 	tcase_add_test(cases, test_master_again_old_fabric_not_swept);
 	tcase_add_test(cases, test_sweeps_without_pause_waiters_woken);
