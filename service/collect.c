@@ -54,6 +54,7 @@ void triad_collect_free(struct triad_collect *collect)
 	triad_bus_free(collect->bus);
 	triad_fabric_unref(collect->own_fabric);
 	triad_fabric_unref(collect->shown_fabric);
+	triad_conf_unref(collect->conf);
 	free(collect->agents);
 	pthread_cond_destroy(&collect->answered);
 	pthread_mutex_destroy(&collect->lock);

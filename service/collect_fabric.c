@@ -82,7 +82,7 @@ void triad_collect_take_topology(
 {
 	struct triad_collect *collect = context;
 
-	if (collect->conf.collect.topology != TRIAD_TOPOLOGY_AUTO)
+	if (collect->conf->collect.topology != TRIAD_TOPOLOGY_AUTO)
 		return;
 	triad_fabric_ref(fabric);
 	triad_fabric_unref(collect->topology);
@@ -121,7 +121,7 @@ static bool hears_manager(const struct triad_collect *collect, uint64_t now_us)
 
 bool triad_collect_is_handed(const struct triad_collect *collect, uint64_t now_us)
 {
-	uint64_t most_us = GIVEN_TOPOLOGY_LIVES * collect->conf.collect.liveness_ms *
+	uint64_t most_us = GIVEN_TOPOLOGY_LIVES * collect->conf->collect.liveness_ms *
 		TRIAD_US_PER_MS;
 
 	return collect->topology && now_us - collect->topology_us < most_us;

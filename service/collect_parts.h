@@ -56,8 +56,8 @@ struct triad_collect {
 	unsigned n_agents;
 
 	/* For the PerfManager's thread alone. */
-	struct triad_conf conf; /* in force in that thread */
-	unsigned wanted_mode;   /* its collect.mode; local after memory was short */
+	const struct triad_conf *conf; /* in force in that thread; NULL: none yet */
+	unsigned wanted_mode; /* its collect.mode; local after memory was short */
 	struct triad_bus *bus;
 	struct triad_aggregator *aggregator;
 	struct triad_member *member;         /* NULL: nothing runs */

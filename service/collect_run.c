@@ -79,7 +79,7 @@ static void choose_name(const char *wanted, char name[TRIAD_COLLECT_NAME_SIZE])
 static void fill_params(
 	const struct triad_collect *collect, struct triad_member_params *params)
 {
-	const struct triad_conf *conf = &collect->conf;
+	const struct triad_conf *conf = collect->conf;
 	const char *port = strrchr(conf->prometheus.listen, ':');
 
 	*params = (struct triad_member_params){
@@ -98,7 +98,7 @@ static void fill_params(
 static void configure_bus(
 	struct triad_collect *collect, const struct triad_member_params *member)
 {
-	const struct triad_conf *conf = &collect->conf;
+	const struct triad_conf *conf = collect->conf;
 	struct triad_bus_params params = {
 		.id = member->id, .is_manager = member->is_manager};
 	int error;
@@ -122,7 +122,7 @@ static void configure_bus(
 
 static void configure_member(struct triad_collect *collect)
 {
-	const struct triad_conf *conf = &collect->conf;
+	const struct triad_conf *conf = collect->conf;
 	struct triad_member_settings settings = {
 		.reporter =
 			{
@@ -178,7 +178,7 @@ static bool begin_member(struct triad_collect *collect)
 		.ask_again = ask_again,
 		.findings = triad_collect_take_findings,
 	};
-	uint64_t liveness_us = collect->conf.collect.liveness_ms * TRIAD_US_PER_MS;
+	uint64_t liveness_us = collect->conf->collect.liveness_ms * TRIAD_US_PER_MS;
 	uint64_t backoff_us = liveness_us / BACKOFF_PART;
 	struct triad_member_params params;
 
@@ -240,7 +240,7 @@ static void log_unseen(
 /* What is so for two liveness times: agents that come and go settle by then. */
 static void look_at_apart(struct triad_collect *collect, uint64_t now_us)
 {
-	uint64_t settle_us = 2 * collect->conf.collect.liveness_ms * TRIAD_US_PER_MS;
+	uint64_t settle_us = 2 * collect->conf->collect.liveness_ms * TRIAD_US_PER_MS;
 	uint32_t n = triad_member_n_apart_from_all(collect->member);
 
 	if (n != collect->n_apart || !collect->apart_us)
@@ -331,7 +331,7 @@ static void look_at_view(struct triad_collect *collect)
 
 static uint64_t step_manager(struct triad_collect *collect, uint64_t now_us)
 {
-	uint64_t period_us = collect->conf.perfmgr.sweep_period_s * TRIAD_US_PER_S;
+	uint64_t period_us = collect->conf->perfmgr.sweep_period_s * TRIAD_US_PER_S;
 
 	if (!collect->view)
 		return UINT64_MAX;
@@ -466,10 +466,12 @@ static uint64_t run_step(void *context, bool wanted, bool *reads, bool *has_fabr
 static bool configure(void *context, const struct triad_conf *conf)
 {
 	struct triad_collect *collect = context;
+	const struct triad_conf *old = collect->conf;
 	bool is_same =
-		!memcmp(&conf->collect, &collect->conf.collect, sizeof(conf->collect));
+		old && !memcmp(&conf->collect, &old->collect, sizeof(conf->collect));
 
-	collect->conf = *conf;
+	collect->conf = triad_conf_ref(conf);
+	triad_conf_unref(old);
 	collect->wanted_mode = conf->collect.mode;
 	if (conf->collect.mode != TRIAD_COLLECT_LOCAL &&
 		(conf->collect.mode == TRIAD_COLLECT_AGENT) == collect->may_manage &&
