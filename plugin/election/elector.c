@@ -169,7 +169,7 @@ static void look_at_check(struct triad_elector *elector, uint64_t now_us)
 static void note_lateness(struct triad_elector *elector, uint64_t now_us)
 {
 	uint64_t late_us = now_us > elector->due_us ? now_us - elector->due_us : 0;
-	uint32_t lease_ms = elector->conf.election.lease_ms;
+	uint32_t lease_ms = elector->conf->election.lease_ms;
 	unsigned long suppressed;
 
 	if (!elector->due_us)
@@ -252,6 +252,7 @@ static uint64_t task_step(void *context)
 /* Without a thread that could reach it. */
 static void destroy(struct triad_elector *elector)
 {
+	triad_conf_unref(elector->conf);
 	triad_sm_control_free(elector->sm);
 	triad_line_file_close(&elector->trace);
 	triad_task_clear(&elector->task);
@@ -285,9 +286,11 @@ struct triad_elector *triad_elector_new(
 		.cluster = "none", .id = port_guid, .check_age_us = UINT64_MAX};
 	elector->late_limit.burst = 1;
 	elector->late_limit.period_us = 60 * TRIAD_US_PER_S;
+	elector->conf = triad_conf_new(port_guid);
 	elector->sm = triad_sm_control_new(osm, log);
 	elector->watch = triad_health_watch_new();
-	if (elector->sm && elector->watch && !triad_task_start(&elector->task))
+	if (elector->conf && elector->sm && elector->watch &&
+		!triad_task_start(&elector->task))
 		return elector;
 	(void)triad_health_watch_free(elector->watch); /* it has read nothing yet */
 	destroy(elector);

@@ -17,7 +17,7 @@
 static void store(
 	struct triad_elector *elector, const struct triad_election_stored *stored)
 {
-	const char *dir = elector->conf.election.state_dir;
+	const char *dir = elector->conf->election.state_dir;
 	char path[256], why[TRIAD_FILE_REASON_SIZE] = "";
 	int error = triad_state_file_name(dir, elector->id, path, sizeof(path));
 
@@ -215,7 +215,7 @@ void elector_act(struct triad_elector *elector)
 
 void elector_open_trace(struct triad_elector *elector)
 {
-	const struct triad_conf *conf = &elector->conf;
+	const struct triad_conf *conf = elector->conf;
 	struct triad_line_file_params params = {
 		.mode = 0644,
 		.max_octets = conf->election.trace_max_size_mb * UINT64_C(1000000),

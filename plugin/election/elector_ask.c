@@ -167,7 +167,7 @@ static void describe(
 	status->now_us = triad_clock_boot_us();
 	status->is_on = elector->is_on;
 	status->id = elector->id;
-	status->cluster = cluster_name(&elector->conf);
+	status->cluster = cluster_name(elector->conf);
 	status->generation = elector->generation;
 	status->hash = elector->hash;
 	status->n_ports = elector->health.n_ports;

@@ -18,7 +18,7 @@
 
 static struct triad_cluster *join(struct triad_elector *elector)
 {
-	const struct triad_conf *conf = &elector->conf;
+	const struct triad_conf *conf = elector->conf;
 	struct triad_cluster_sink sink = elector_sink(elector);
 	const struct triad_cluster_peers_conf peers = {
 		.id = elector->id,
@@ -43,7 +43,7 @@ static struct triad_cluster *join(struct triad_elector *elector)
 
 static struct triad_election *make_election(struct triad_elector *elector)
 {
-	const struct triad_conf *conf = &elector->conf;
+	const struct triad_conf *conf = elector->conf;
 	const struct triad_election_conf election = {
 		.id = elector->id,
 		.status_ms = conf->election.status_ms,
@@ -161,9 +161,9 @@ bool elector_stop(struct triad_elector *elector)
 enum triad_check elector_find_check(
 	const struct triad_elector *elector, uint64_t now_us)
 {
-	uint64_t max_us = elector->conf.election.check_max_age_s * TRIAD_US_PER_S;
+	uint64_t max_us = elector->conf->election.check_max_age_s * TRIAD_US_PER_S;
 
-	if (!elector->conf.election.check_required)
+	if (!elector->conf->election.check_required)
 		return TRIAD_CHECK_OFF;
 	if (!elector->verdict_us || now_us - elector->verdict_us > max_us)
 		return TRIAD_CHECK_MISSING;
@@ -190,7 +190,7 @@ static void find_ports(struct triad_elector *elector)
 {
 	char reason[160];
 
-	triad_guids_parse(elector->conf.election.ports, elector->ports,
+	triad_guids_parse(elector->conf->election.ports, elector->ports,
 		TRIAD_CONF_MAX_GUIDS, &elector->n_ports, reason, sizeof(reason));
 	if (elector->n_ports)
 		return;
@@ -213,11 +213,11 @@ static void report_election(struct triad_elector *elector)
 	char reason[160];
 	size_t n;
 
-	elector->preference = (uint8_t)elector->conf.election.priority;
+	elector->preference = (uint8_t)elector->conf->election.priority;
 	triad_election_prefer(elector->election, elector->preference, now_us);
 	triad_election_config(
 		elector->election, elector->generation, elector->hash, now_us);
-	if (!triad_guids_parse(elector->conf.election.blacklist, blacklist,
+	if (!triad_guids_parse(elector->conf->election.blacklist, blacklist,
 		    TRIAD_CONF_MAX_GUIDS, &n, reason, sizeof(reason)))
 		n = 0;
 	for (size_t i = 0; i < n; i++) {
@@ -229,7 +229,7 @@ static void report_election(struct triad_elector *elector)
 
 static void put_into_force(struct triad_elector *elector, const struct triad_conf *conf)
 {
-	elector->conf = *conf;
+	elector->conf = triad_conf_ref(conf);
 	find_ports(elector);
 	elector_open_trace(elector);
 	if (conf->election.enabled && !elector->is_on)
@@ -242,9 +242,11 @@ static void put_into_force(struct triad_elector *elector, const struct triad_con
 void triad_elector_configure(
 	struct triad_elector *elector, const struct triad_conf *conf)
 {
+	const struct triad_conf *old;
+
 	pthread_mutex_lock(&elector->conf_lock);
 	if (elector->is_on &&
-		(!conf->election.enabled || must_begin_anew(&elector->conf, conf)) &&
+		(!conf->election.enabled || must_begin_anew(elector->conf, conf)) &&
 		!elector_stop(elector)) {
 		triad_log_write(elector->log, TRIAD_LOG_ERROR,
 			"election: it hangs, in election.state_dir or "
@@ -254,8 +256,10 @@ void triad_elector_configure(
 		return;
 	}
 	pthread_mutex_lock(&elector->lock);
+	old = elector->conf;
 	put_into_force(elector, conf);
 	elector_publish_and_unlock(elector);
 	elector_poke(elector);
 	pthread_mutex_unlock(&elector->conf_lock);
+	triad_conf_unref(old);
 }

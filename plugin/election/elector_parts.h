@@ -57,7 +57,7 @@ struct triad_elector {
 
 	pthread_mutex_t lock; /* of what follows, but for what is said otherwise */
 	bool is_on, has_resigned;
-	struct triad_conf conf; /* in force */
+	const struct triad_conf *conf; /* in force; the defaults before the first one */
 	struct triad_election *election;
 	struct triad_cluster *cluster;
 	struct triad_health health;

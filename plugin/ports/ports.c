@@ -96,7 +96,7 @@ static void announce(struct triad_ports *ports)
 		triad_replica_n_same_config(ports->replica) >=
 			ports->view.n_votes_needed;
 
-	if (ports->is_announced || (ports->conf.port.enabled && !has_majority))
+	if (ports->is_announced || (ports->conf->port.enabled && !has_majority))
 		return;
 	ports->is_announced = true;
 	ports_begin_wait(ports);
@@ -135,10 +135,10 @@ void ports_pump(struct triad_ports *ports)
 	if (ports_next_view(ports))
 		triad_replica_view(ports->replica, &ports->view, triad_clock_boot_us());
 	while (ports_next_item(ports, &item))
-		if (ports->conf.port.enabled)
+		if (ports->conf->port.enabled)
 			triad_replica_payload(ports->replica, item.sender, item.payload,
 				item.size, triad_clock_boot_us());
-	if (!ports->conf.port.enabled)
+	if (!ports->conf->port.enabled)
 		return;
 	triad_replica_run(ports->replica, triad_clock_boot_us());
 	if (journal_news(ports))
@@ -151,10 +151,12 @@ static void handle_conf(struct triad_ports *ports)
 {
 	char copy[TRIAD_SOURCE_PATH_SIZE] = "";
 	struct triad_agenda_conf agenda;
-	const struct triad_conf *conf = &ports->conf;
+	const struct triad_conf *conf = ports_next_conf(ports);
 
-	if (!ports_next_conf(ports))
+	if (!conf)
 		return;
+	triad_conf_unref(ports->conf);
+	ports->conf = conf;
 	agenda = (struct triad_agenda_conf){
 		.max_actions = conf->port.max_actions,
 		.grace_us = conf->port.grace_s * TRIAD_US_PER_S,
@@ -231,8 +233,8 @@ static void look_at_permission(struct triad_ports *ports)
 
 static bool is_enforcing(const struct triad_ports *ports)
 {
-	return ports->conf.port.enabled &&
-		ports->conf.port.mode == TRIAD_PORT_ENFORCE && ports->is_synced &&
+	return ports->conf->port.enabled &&
+		ports->conf->port.mode == TRIAD_PORT_ENFORCE && ports->is_synced &&
 		ports->is_announced && ports->plan && ports->journal;
 }
 
@@ -248,10 +250,10 @@ static uint64_t run_step(struct triad_ports *ports)
 	ports_pump(ports);
 	handle_sent_config(ports);
 	announce(ports);
-	if (ports->conf.port.enabled)
+	if (ports->conf->port.enabled)
 		look_at_permission(ports);
 	handle_fabric(ports);
-	if (!ports->conf.port.enabled)
+	if (!ports->conf->port.enabled)
 		return now_us + IDLE_US;
 	if (ports->must_plan)
 		ports_plan(ports, now_us);
@@ -292,6 +294,8 @@ static uint64_t task_step(void *context)
 /* Without a thread that could reach it. */
 static void destroy(struct triad_ports *ports)
 {
+	triad_conf_unref(ports->inbox.conf);
+	triad_conf_unref(ports->conf);
 	triad_fabric_unref(ports->inbox.fabric);
 	triad_fabric_unref(ports->fabric);
 	triad_placed_free(ports->placed);
@@ -318,12 +322,13 @@ static bool make_parts(struct triad_ports *ports)
 	};
 
 	triad_source_init(&ports->source, &ports->lock, ports->log);
+	ports->conf = triad_conf_new(ports->id);
 	ports->history = triad_history_new();
 	ports->agenda = triad_agenda_new();
 	ports->smp = triad_smp_new(ports->id);
 	if (ports->history)
 		ports->replica = triad_replica_new(&replica, ports->history);
-	return ports->replica && ports->agenda && ports->smp;
+	return ports->conf && ports->replica && ports->agenda && ports->smp;
 }
 
 struct triad_ports *triad_ports_new(struct osm_opensm *osm, uint64_t port_guid,

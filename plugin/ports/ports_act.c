@@ -330,7 +330,7 @@ static void warn(
 		") port %u: going to be disabled in %u s: expected disabled, and its "
 		"link is active",
 		ports_node_name(ports, item->node_guid), item->node_guid, item->number,
-		ports->conf.port.grace_s);
+		ports->conf->port.grace_s);
 	triad_agenda_warned(ports->agenda, item->node_guid, item->number, now_us);
 }
 
@@ -433,7 +433,7 @@ static void report_stop(struct triad_ports *ports)
 			"ports: STOPPED: %u ports would be changed at once, "
 			"port.max_actions is %u: none is, until 'triadctl port "
 			"approve'; 'triadctl port plan' shows them",
-			status.n_open, ports->conf.port.max_actions);
+			status.n_open, ports->conf->port.max_actions);
 	ports->was_stopped = status.is_stopped;
 }
 

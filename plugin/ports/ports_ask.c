@@ -86,9 +86,9 @@ static void describe_trouble(
 static void describe(struct triad_ports *ports, struct triad_ports_status *status)
 {
 	memset(status, 0, sizeof(*status));
-	status->is_enabled = ports->conf.port.enabled;
+	status->is_enabled = ports->conf->port.enabled;
 	status->is_enforcing =
-		status->is_enabled && ports->conf.port.mode == TRIAD_PORT_ENFORCE;
+		status->is_enabled && ports->conf->port.mode == TRIAD_PORT_ENFORCE;
 	status->permission = triad_elector_permission(ports->elector);
 	status->is_ready = status->is_enforcing && ports->is_synced &&
 		ports->is_announced && ports->journal && !ports->is_not_alone;
@@ -326,9 +326,9 @@ int triad_ports_find_node(
 
 static enum triad_ports_answer may_be_told(struct triad_ports *ports)
 {
-	if (!ports->conf.port.enabled)
+	if (!ports->conf->port.enabled)
 		return TRIAD_PORTS_OFF;
-	if (ports->conf.port.mode != TRIAD_PORT_ENFORCE)
+	if (ports->conf->port.mode != TRIAD_PORT_ENFORCE)
 		return TRIAD_PORTS_OBSERVES;
 	if (!ports->is_synced || !ports_may_act(ports))
 		return TRIAD_PORTS_NOT_PERMITTED;

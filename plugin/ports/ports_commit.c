@@ -19,7 +19,7 @@ void ports_open_journal(struct triad_ports *ports)
 	char path[TRIAD_SOURCE_PATH_SIZE], reason[sizeof(ports->trouble)];
 
 	snprintf(path, sizeof(path), "%s/ports-0x%016" PRIx64 ".journal",
-		ports->conf.election.state_dir, ports->id);
+		ports->conf->election.state_dir, ports->id);
 	if (ports->journal && strcmp(path, ports->journal_path) == 0)
 		return;
 	triad_journal_close(ports->journal);

@@ -145,36 +145,36 @@ static void await_first_step(struct triad_ports *ports)
 void triad_ports_configure(struct triad_ports *ports, const struct triad_conf *conf)
 {
 	struct ports_inbox *inbox = &ports->inbox;
+	const struct triad_conf *old;
 
 	pthread_mutex_lock(&inbox->lock);
-	inbox->conf = *conf;
-	inbox->has_conf = true;
+	old = inbox->conf;
+	inbox->conf = triad_conf_ref(conf);
 	inbox->is_configured = true;
 	triad_task_wake(&ports->task);
 	if (!inbox->has_begun)
 		await_first_step(ports);
 	pthread_mutex_unlock(&inbox->lock);
+	triad_conf_unref(old);
 }
 
-bool ports_next_conf(struct triad_ports *ports)
+const struct triad_conf *ports_next_conf(struct triad_ports *ports)
 {
 	struct ports_inbox *inbox = &ports->inbox;
-	bool has_one;
+	const struct triad_conf *conf;
 
 	pthread_mutex_lock(&inbox->lock);
-	has_one = inbox->has_conf;
-	inbox->has_conf = false;
-	if (has_one)
-		ports->conf = inbox->conf;
+	conf = inbox->conf;
+	inbox->conf = NULL;
 	pthread_mutex_unlock(&inbox->lock);
-	return has_one;
+	return conf;
 }
 
 void ports_end_first_step(struct triad_ports *ports)
 {
 	struct ports_inbox *inbox = &ports->inbox;
 
-	if (inbox->has_begun || inbox->has_conf || !inbox->is_configured)
+	if (inbox->has_begun || inbox->conf || !inbox->is_configured)
 		return;
 	inbox->has_begun = true;
 	pthread_cond_broadcast(&ports->task.changed);

@@ -193,7 +193,7 @@ void ports_find_sms(struct triad_ports *ports)
 	ports_end_wait(ports);
 	/* Without a cluster nobody would keep the other one from acting, too. */
 	ports->is_not_alone =
-		sms.n && ports->conf.election.cluster == TRIAD_CLUSTER_NONE;
+		sms.n && ports->conf->election.cluster == TRIAD_CLUSTER_NONE;
 	/* Members of the cluster run an SM, too, though it may not answer just now. */
 	for (uint32_t i = 0; i < ports->view.n_members; i++)
 		add_sm(&sms, ports->view.members[i], ports->id);
@@ -262,7 +262,7 @@ void ports_plan(struct triad_ports *ports, uint64_t now_us)
 	struct triad_plan *plan = NULL;
 
 	ports->must_plan = false;
-	if (!ports->conf.port.enabled)
+	if (!ports->conf->port.enabled)
 		return;
 	/* A standby may be the master before it has a fabric: what it has learned since
 	 * must be held from its first sweep on. */

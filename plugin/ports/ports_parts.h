@@ -63,11 +63,11 @@ struct ports_inbox {
 	pthread_mutex_t lock;
 	bool is_configured,
 		has_begun; /* a configuration was left; a first one is in force */
-	bool has_view, has_fabric, has_conf;
+	bool has_view, has_fabric;
 	struct triad_cluster_view view;
-	struct triad_fabric *fabric; /* NULL, with 'has_fabric': none any more */
-	struct triad_conf conf;
-	struct triad_ring ring; /* of 'items' */
+	struct triad_fabric *fabric;   /* NULL, with 'has_fabric': none any more */
+	const struct triad_conf *conf; /* NULL: none was left */
+	struct triad_ring ring;        /* of 'items' */
 	struct ports_item items[PORTS_MAX_INBOX];
 	uint64_t n_dropped;
 	struct ports_request request; /* one at a time */
@@ -95,8 +95,8 @@ struct triad_ports {
 	pthread_mutex_t status_lock;      /* guards 'status' */
 	struct triad_ports_status status; /* as of the last step */
 
-	pthread_mutex_t lock; /* guards all that follows; see above */
-	struct triad_conf conf;
+	pthread_mutex_t lock;          /* guards all that follows; see above */
+	const struct triad_conf *conf; /* the defaults before the first one */
 	struct triad_source source;
 	struct triad_cluster_view view;
 	struct triad_fabric *fabric; /* NULL: none, or not master */
@@ -144,9 +144,10 @@ void ports_end_wait(struct triad_ports *ports);
 void ports_leave_view(void *context, const struct triad_cluster_view *view);
 void ports_leave_payload(
 	void *context, uint64_t sender, const void *payload, size_t size);
+/* The configuration that was left, which is the caller's; NULL: none was. */
+const struct triad_conf *ports_next_conf(struct triad_ports *ports);
 /* Each takes what was left; false: nothing was. */
 bool ports_next_view(struct triad_ports *ports);
-bool ports_next_conf(struct triad_ports *ports);
 bool ports_next_fabric(struct triad_ports *ports, struct triad_fabric **fabric);
 bool ports_next_item(struct triad_ports *ports, struct ports_item *item);
 bool ports_next_request(struct triad_ports *ports, struct ports_request *request);

@@ -79,7 +79,7 @@ static void look_at_port(struct triad_ports *ports, struct ports_test *test,
 
 static struct triad_test_conf test_conf(const struct triad_ports *ports)
 {
-	const struct triad_conf *conf = &ports->conf;
+	const struct triad_conf *conf = ports->conf;
 	struct triad_test_conf test = {
 		.timeout_us = conf->port.test_timeout_s * TRIAD_US_PER_S,
 		.quality_us = conf->port.test_time_s * TRIAD_US_PER_S,
@@ -127,7 +127,7 @@ static int record_test(struct triad_ports *ports, uint64_t node_guid, uint8_t nu
 
 bool ports_has_room_for_test(const struct triad_ports *ports)
 {
-	return ports->n_tests < ports->conf.port.max_tests &&
+	return ports->n_tests < ports->conf->port.max_tests &&
 		ports->n_tests < PORTS_MAX_TESTS;
 }
 
