@@ -221,7 +221,6 @@ struct triad_collector *triad_collector_new(const struct triad_collector_clock *
 	const struct triad_alerts_sink *alerts_sink, struct triad_log *log)
 {
 	static const struct triad_alerts_sink nowhere = {.take = drop_alert};
-	static const struct triad_conf no_groups;
 	struct triad_collector *collector = calloc(1, sizeof(*collector));
 	struct triad_sweep_sink sink = {
 		.context = collector,
@@ -250,7 +249,7 @@ struct triad_collector *triad_collector_new(const struct triad_collector_clock *
 	collector->engine = triad_engine_new();
 	collector->sweep = triad_sweep_new(&sink);
 	collector->watch = triad_watch_new(alerts_sink ? alerts_sink : &nowhere);
-	collector->groups = triad_groups_new(&no_groups);
+	collector->groups = triad_groups_new(NULL);
 	if (!collector->engine || !collector->sweep || !collector->watch ||
 		!collector->groups) {
 		triad_collector_free(collector);

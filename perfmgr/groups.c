@@ -47,14 +47,15 @@ static void sort_nodes(struct group *group)
 
 struct triad_groups *triad_groups_new(const struct triad_conf *conf)
 {
+	unsigned n = conf ? conf->n_groups : 0;
 	struct triad_groups *groups =
-		calloc(1, sizeof(*groups) + conf->n_groups * sizeof(struct group));
+		calloc(1, sizeof(*groups) + n * sizeof(struct group));
 	char reason[TRIAD_DIAG_TEXT_SIZE];
 
 	if (!groups)
 		return NULL;
 	atomic_init(&groups->refs, 1);
-	groups->n = conf->n_groups;
+	groups->n = n;
 	for (unsigned i = 0; i < groups->n; i++) {
 		struct group *group = &groups->groups[i];
 

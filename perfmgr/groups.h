@@ -19,7 +19,7 @@
 
 struct triad_groups;
 
-/* Those that 'conf' has.  NULL when memory is short. */
+/* Those that 'conf' has (NULL: none).  NULL when memory is short. */
 struct triad_groups *triad_groups_new(const struct triad_conf *conf);
 struct triad_groups *triad_groups_ref(struct triad_groups *groups);
 

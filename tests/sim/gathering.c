@@ -221,7 +221,6 @@ static struct triad_member *new_member(struct gathering *g, uint64_t port_guid,
 
 void gathering_start(struct gathering *g, unsigned agent)
 {
-	static const struct triad_conf no_groups;
 	struct gathering_peer *peer = &g->agents[agent];
 	const struct triad_collector_params params = {.period_us = g->params.sweep_us,
 		.sweep = {.window = 64,
@@ -235,8 +234,6 @@ void gathering_start(struct gathering *g, unsigned agent)
 	peer->way = need(pma_way_new(g->pmas, random_next(&g->params.seed)));
 	peer->way->now_us = g->now_us;
 	peer->collector = need(triad_collector_new(&peer->way->clock, NULL, NULL));
-	if (triad_collector_configure(peer->collector, &no_groups))
-		need(NULL);
 	triad_collector_set_transport(peer->collector, &peer->way->transport);
 	triad_collector_set_params(peer->collector, &params);
 	peer->changes = UINT64_MAX;
