@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """triad.conf with mistakes, at start and at reload, on a real opensm."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from checks import failed, succeeded, wait_until
@@ -111,6 +113,20 @@ def test_set_wrong_value_refused():
         failed(lab.run("triadctl", "set", "perfmgr.window", "0"), 1, "1 to 4096")
         failed(lab.run("triadctl", "set", "perfmgr.nothing", "0"), 1, "nothing")
         failed(lab.run("triadctl", "set", "control.socket", "/tmp/x"), 1, "start")
+
+
+def test_conf_replaced_while_others_read_it(tmp_path):
+    conf = (f"[election]\nenabled = true\ncluster = none\nstate_dir = {tmp_path}\n"
+            "[port]\nenabled = true\n[qos]\nenabled = true\n")
+    commands = (["set", "perfmgr.sweep_period", "1"], ["set", "election.priority", "3"],
+                ["reload"], ["status"], ["election"])
+    with triad_lab(conf) as lab, ThreadPoolExecutor(len(commands)) as pool:
+        wait_for_sweep(lab)
+        for processes in [pool.map(lambda words: lab.triad(*words), commands)
+                          for _ in range(25)]:
+            for process in processes:
+                succeeded(process)
+        wait_for_sweep(lab)
 
 
 def test_status_values_have_types_and_units():
