@@ -383,21 +383,6 @@ static void report_missing(struct parser *parser)
 		reason, sizeof(reason));
 }
 
-/* Threads have small stacks, so the parser is on the heap.  NULL: not enough memory. */
-static struct parser *make_parser(
-	uint64_t port_guid, struct triad_conf *conf, struct triad_diags *diags)
-{
-	struct parser *parser = calloc(1, sizeof(*parser));
-
-	if (!parser)
-		return NULL;
-	parser->port_guid = port_guid;
-	parser->conf = conf;
-	parser->diags = diags;
-	parser->n_sections = 1; /* the place before the first one */
-	return parser;
-}
-
 int triad_conf_parse(const char *text, size_t size, uint64_t port_guid,
 	struct triad_conf *conf, struct triad_diags *diags)
 {
@@ -409,11 +394,16 @@ int triad_conf_parse(const char *text, size_t size, uint64_t port_guid,
 			TRIAD_CONF_FILE_MAX_SIZE);
 		return EFBIG;
 	}
-	parser = make_parser(port_guid, conf, diags);
+	/* Threads have small stacks, and a parser has 64 KiB. */
+	parser = calloc(1, sizeof(*parser));
 	if (!parser) {
 		triad_diags_add(diags, 0, 0, "not enough memory");
 		return ENOMEM;
 	}
+	parser->port_guid = port_guid;
+	parser->conf = conf;
+	parser->diags = diags;
+	parser->n_sections = 1; /* the place before the first one */
 	for_each_line(parser, text, size, collect_group);
 	for_each_line(parser, text, size, parse_line);
 	apply_own(parser);

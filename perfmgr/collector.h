@@ -47,8 +47,8 @@ struct triad_collector;
 struct triad_collector_params {
 	struct triad_sweep_params sweep;
 	uint64_t period_us;
-	/* Fabrics are parts of one, whose many ends are no lost links: alerts.links counts
-	 * as false. */
+	/* Fabrics are parts of one, whose many ends are no lost links: alerts.links
+	 * counts as false. */
 	bool is_part;
 };
 

@@ -33,8 +33,8 @@ enum triad_sm {
  * The PerfManager's thread calls them, without a lock. */
 struct triad_perf_hooks {
 	void *context;
-	/* A configuration is taken up.  Returns whether fabrics are parts of one from now
-	 * on; see struct triad_collector_params. */
+	/* A configuration is taken up.  Returns whether fabrics are parts of one from
+	 * now on; see struct triad_collector_params. */
 	bool (*configure)(void *context, const struct triad_conf *conf);
 	/* A fabric has come.  Returns true when somebody else gives the collector what
 	 * is to be swept. */

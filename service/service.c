@@ -152,18 +152,6 @@ enum triad_role triad_service_role(void *context, const struct triad_peer *peer)
 	return role;
 }
 
-/* Shares 'conf' and puts it into force.  Returns the one before, with its reference.
- * Called with conf_lock. */
-static const struct triad_conf *exchange_conf(
-	struct triad_service *service, const struct triad_conf *conf)
-{
-	const struct triad_conf *old = service->conf;
-
-	service->conf = conf;
-	triad_service_put_in_force(service);
-	return old;
-}
-
 int triad_service_reload(struct triad_service *service, struct triad_diags *diags)
 {
 	const struct triad_conf *unused;
@@ -190,7 +178,9 @@ int triad_service_reload(struct triad_service *service, struct triad_diags *diag
 			conf, service->conf, service->owner->program, diags);
 		service->conf_diags.n = 0;
 		service->conf_state = TRIAD_CONF_LOADED;
-		unused = exchange_conf(service, conf);
+		unused = service->conf;
+		service->conf = conf;
+		triad_service_put_in_force(service);
 	}
 	pthread_mutex_unlock(&service->conf_lock);
 	triad_conf_unref(unused);
@@ -214,8 +204,11 @@ int triad_service_set(struct triad_service *service, const char *key, const char
 	pthread_mutex_lock(&service->conf_lock);
 	error = triad_conf_set(service->conf, key, value, service->port_guid,
 		service->owner->program, diags, &changed);
-	if (!error)
-		old = exchange_conf(service, changed);
+	if (!error) {
+		old = service->conf;
+		service->conf = changed;
+		triad_service_put_in_force(service);
+	}
 	pthread_mutex_unlock(&service->conf_lock);
 	triad_conf_unref(old);
 	triad_servers_mask(value, shown, sizeof(shown));

@@ -309,10 +309,11 @@ const struct triad_conf *triad_conf_ref(const struct triad_conf *conf);
 void triad_conf_unref(const struct triad_conf *conf);
 
 /* Parses 'text' ('size' octets, need not end in 0) over the defaults that '*conf' has
- * by triad_conf_new(), and that nobody shares yet.  Returns 0, or EINVAL with every mistake added to 'diags' (line
- * numbers are of 'text'; the caller has called triad_diags_init()); then '*conf' holds
- * the keys that were right and defaults for the others, for the caller that must go on
- * with something.  EFBIG (over TRIAD_CONF_FILE_MAX_SIZE) or ENOMEM: all defaults. */
+ * by triad_conf_new(); nobody shares it yet.  Returns 0, or EINVAL with every mistake
+ * added to 'diags' (line numbers are of 'text'; the caller has called
+ * triad_diags_init()); then '*conf' holds the keys that were right and defaults for the
+ * others, for the caller that must go on with something.  EFBIG (over
+ * TRIAD_CONF_FILE_MAX_SIZE) or ENOMEM: all defaults. */
 int triad_conf_parse(const char *text, size_t size, uint64_t port_guid,
 	struct triad_conf *conf, struct triad_diags *diags);
 
@@ -324,17 +325,18 @@ int triad_conf_parse(const char *text, size_t size, uint64_t port_guid,
 int triad_conf_load(const char *path, uint64_t port_guid, struct triad_conf *conf,
 	struct triad_diags *diags);
 
-/* Makes '*changed', a copy of 'conf' but for one key, named in full; the caller owns its
- * one reference.  Blanks around the value don't count.  Returns 0; ENOENT (no such key,
- * or no such group), EINVAL (value), EPERM (only at start) or ENOMEM, with the reason
- * added to 'diags'; then '*changed' is untouched.  'program' is whose configuration it
- * is, for texts: "OpenSM". */
+/* Makes '*changed', a copy of 'conf' but for one key, named in full; the caller owns
+ * its one reference.  Blanks around the value don't count.  Returns 0; ENOENT (no such
+ * key, or no such group), EINVAL (value), EPERM (only at start) or ENOMEM, with the
+ * reason added to 'diags'; then '*changed' is untouched.  'program' is whose
+ * configuration it is, for texts: "OpenSM". */
 int triad_conf_set(const struct triad_conf *conf, const char *key, const char *value,
 	uint64_t port_guid, const char *program, struct triad_diags *diags,
 	struct triad_conf **changed);
 
-/* Gives 'conf', which nobody shares yet, the values of 'in_force' for the keys that can't change while 'program'
- * runs; these are there once.  Adds a line to 'notes' for each that differed. */
+/* Gives 'conf', which nobody shares yet, the values of 'in_force' for the keys that
+ * can't change while 'program' runs; these are there once.  Adds a line to 'notes' for
+ * each that differed. */
 void triad_conf_keep_start_only(struct triad_conf *conf,
 	const struct triad_conf *in_force, const char *program,
 	struct triad_diags *notes);

@@ -342,11 +342,18 @@ static bool passes_guard(
 	return !n_cut_off;
 }
 
-static int apply_policy(struct triad_plugin *plugin, const struct triad_conf *conf,
-	struct triad_output *output)
+int triad_command_run_qos_apply(struct triad_plugin *plugin,
+	const struct triad_command *command, struct triad_output *output)
 {
-	if (!conf->qos.tables_enabled && !conf->qos.enabled &&
-		!conf->qos.partition_groups) {
+	const struct triad_conf *conf = triad_service_conf(&plugin->service);
+	bool has_tables = conf->qos.tables_enabled;
+	bool is_guarded = conf->qos.tables_guard;
+	bool uses_policy =
+		has_tables || conf->qos.enabled || conf->qos.partition_groups;
+
+	(void)command;
+	triad_conf_unref(conf);
+	if (!uses_policy) {
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
 			"qos apply: Triad does nothing by a policy: 'set qos.enabled "
 			"true' has it answer by its rules, 'set qos.tables_enabled true' "
@@ -355,13 +362,13 @@ static int apply_policy(struct triad_plugin *plugin, const struct triad_conf *co
 	}
 	if (!read_policy(plugin, output))
 		return TRIAD_CONTROL_FAILED;
-	if (!conf->qos.tables_enabled) {
+	if (!has_tables) {
 		triad_output_printf(output,
 			"the policy's rules are in force; its tables are not programmed: "
 			"'set qos.tables_enabled true' begins it\n");
 		return TRIAD_CONTROL_DONE;
 	}
-	if (!passes_guard(plugin, conf->qos.tables_guard, output))
+	if (!passes_guard(plugin, is_guarded, output))
 		return TRIAD_CONTROL_FAILED;
 	if (!triad_tables_ask_for_sweep(triad_qos_tables(plugin->qos))) {
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
@@ -371,15 +378,4 @@ static int apply_policy(struct triad_plugin *plugin, const struct triad_conf *co
 	triad_output_printf(
 		output, "OpenSM sweeps; 'qos plan' says what is left to do then\n");
 	return TRIAD_CONTROL_DONE;
-}
-
-int triad_command_run_qos_apply(struct triad_plugin *plugin,
-	const struct triad_command *command, struct triad_output *output)
-{
-	const struct triad_conf *conf = triad_service_conf(&plugin->service);
-	int status = apply_policy(plugin, conf, output);
-
-	(void)command;
-	triad_conf_unref(conf);
-	return status;
 }
