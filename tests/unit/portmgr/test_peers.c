@@ -49,7 +49,7 @@ static void format_own(unsigned i, char text[64])
 	unsigned pid = (unsigned)getpid();
 
 	snprintf(text, 64, "127.%u.%u.%u:%u", 1 + (pid >> 16) % 200, pid >> 8 & 0xff,
-		(pid & 0x3f) * 4 + i + 1, PORT + (pid >> 6 & 3));
+		(pid & 0x3f) * 4 + i, PORT + (pid >> 6 & 3));
 }
 
 static void start_as(unsigned i, uint64_t id, const char *peers)
