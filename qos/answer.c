@@ -84,6 +84,8 @@ uint32_t triad_answer_level(const struct triad_answer_snapshot *snapshot,
 	*rule = TRIAD_POLICY_NONE;
 	if (!snapshot->classifier)
 		return TRIAD_POLICY_NONE;
+	/* A partition may have a level.  A request without a P_Key is in the partition
+	 * that both ends would use. */
 	if (asked.has_pkey)
 		pkey = request->pkey;
 	else if (source != TRIAD_FABRIC_NONE && destination != TRIAD_FABRIC_NONE)
@@ -96,8 +98,8 @@ static bool is_changed(const struct triad_answering *answering, uint32_t port)
 	return triad_paths_port_is_marked(paths_of(answering), port);
 }
 
-/* A port that the SM has not given a LID yet.  No path leads there; but of a
- * MultiPathRecord OpenSM does not ask that, so it must answer. */
+/* A port that the SM has not given a LID yet.  No path leads there.  But OpenSM answers
+ * a MultiPathRecord all the same, so such a request is left to it. */
 static bool has_no_lid_yet(const struct triad_answering *answering, uint32_t port)
 {
 	return answering->request->multi && !paths_of(answering)->ends[port].lid;
@@ -170,6 +172,8 @@ bool triad_answering_work_out(struct triad_answering *answering, uint32_t slid,
 		    ask->level, &ask->paths->ends[ask->to], (uint16_t)dlid))
 		return false;
 	triad_path_decide(ask, (uint16_t)slid, (uint16_t)dlid, &decision);
+	/* Two causes end up here: the engine can't be asked in this thread, or the
+	 * sweep has changed the way.  The counter names the first where it can be. */
 	if (decision.refusal == TRIAD_REFUSAL_UNSURE)
 		triad_answering_fall_back(answering,
 			ask->paths->fabric->sa.engine_has_sl ? TRIAD_FALLBACK_ENGINE
@@ -225,10 +229,13 @@ uint32_t triad_answering_add_paths(struct triad_answering *answering,
 {
 	uint32_t n = 0, slid = sources.first, dlid = destinations.first;
 
+	/* First the diagonal: the i-th LID of one end with the i-th of the other.
+	 * These paths share no LID with each other. */
 	for (; n < max && slid <= sources.last && dlid <= destinations.last &&
 		is_open(answering);
 		slid++, dlid++)
 		n += add_path(answering, slid, dlid, PREFERENCE_APART);
+	/* Then all others. */
 	for (slid = sources.first; slid <= sources.last; slid++)
 		for (dlid = destinations.first; dlid <= destinations.last; dlid++) {
 			if (n >= max || !is_open(answering))
@@ -241,19 +248,13 @@ uint32_t triad_answering_add_paths(struct triad_answering *answering,
 
 /* --- PathRecord --- */
 
-static uint32_t max_paths(const struct triad_path_request *request)
-{
-	if (request->one)
-		return 1;
-	return request->has & TRIAD_HAS_N_PATHS ? request->n_paths : UINT32_MAX;
-}
-
 static void answer_pair(struct triad_answering *answering,
 	const struct triad_answer_end *source,
 	const struct triad_answer_end *destination)
 {
 	const struct triad_path_request *request = answering->request;
 	struct triad_lid_range sources, destinations;
+	uint32_t max = UINT32_MAX;
 
 	if (!triad_answering_set_pair(answering, source, destination) ||
 		!triad_answering_may_see(answering))
@@ -264,9 +265,13 @@ static void answer_pair(struct triad_answering *answering,
 		sources.first = sources.last = request->slid;
 	if (request->has & TRIAD_HAS_DLID)
 		destinations.first = destinations.last = request->dlid;
+	if (request->one)
+		max = 1;
+	else if (request->has & TRIAD_HAS_N_PATHS)
+		max = request->n_paths;
+	/* A port without a LID can't be reached yet: no records, and no error. */
 	if (sources.first && destinations.first)
-		(void)triad_answering_add_paths(
-			answering, sources, destinations, max_paths(request));
+		(void)triad_answering_add_paths(answering, sources, destinations, max);
 }
 
 bool triad_answering_is_local(
@@ -274,11 +279,6 @@ bool triad_answering_is_local(
 {
 	return (gid->prefix & LINK_LOCAL_MASK) == LINK_LOCAL ||
 		gid->prefix == paths_of(answering)->fabric->sa.subnet_prefix;
-}
-
-static bool is_multicast(const struct triad_gid *gid)
-{
-	return gid->prefix >> 56 == 0xff;
 }
 
 /* One end, as a request may name it. */
@@ -308,11 +308,13 @@ static bool look_up(struct triad_answering *answering, struct named *named)
 	return !named->has_lid || named->by_lid != TRIAD_FABRIC_NONE;
 }
 
+/* A GID and a LID were given, and belong to different ports. */
 static bool disagrees(const struct named *named)
 {
 	return named->has_gid && named->has_lid && named->by_gid != named->by_lid;
 }
 
+/* In how many ways the end is to be named in the answer: see name_end(). */
 static uint32_t n_names(
 	const struct triad_answering *answering, const struct named *end)
 {
@@ -363,6 +365,7 @@ static void answer_names(struct triad_answering *answering, const struct named *
 				name_end(answering, to, j, false);
 
 			answer_pair(answering, &source, &destination);
+			/* Records found so far are dropped when OpenSM must answer. */
 			if (!is_open(answering) ||
 				(answering->request->one && answering->answer->n))
 				return;
@@ -381,7 +384,7 @@ static void answer_one(struct triad_answering *answering)
 		.gid = request->gids[1],
 		.lid = request->dlid};
 
-	if (to.has_gid && is_multicast(&to.gid)) {
+	if (to.has_gid && to.gid.prefix >> 56 == 0xff) {
 		triad_answering_fall_back(answering, TRIAD_FALLBACK_MULTICAST);
 		return;
 	}
@@ -390,6 +393,8 @@ static void answer_one(struct triad_answering *answering)
 		triad_answering_fall_back(answering, TRIAD_FALLBACK_ENDS);
 		return;
 	}
+	/* A destination elsewhere is reached through a router, which OpenSM finds.  A
+	 * source elsewhere has no path that begins in this subnet. */
 	if (from.has_gid && !triad_answering_is_local(answering, &from.gid))
 		return;
 	if (!look_up(answering, &from) || !look_up(answering, &to))
@@ -423,6 +428,8 @@ void triad_answer_path(const struct triad_answer_snapshot *snapshot,
 	answer->n = 0;
 	answer->source = answer->destination = TRIAD_FABRIC_NONE;
 	answer->level = answer->rule = TRIAD_POLICY_NONE;
+	/* The caller needs the ends to restrict a request that it passes on, so they
+	 * are noted before anything can lead to that. */
 	if (!request->multi) {
 		answer->source = named_port(&answering, TRIAD_HAS_SGID,
 			&request->gids[0], TRIAD_HAS_SLID, request->slid);

@@ -3,8 +3,9 @@
 
 #define MAX_PATHS 127 /* when the request does not say how many */
 
-/* Both lists, sources first.  A GID of another subnet spoils the whole request; one
- * that nobody has may be an alias that came since. */
+/* Looks up both lists, sources first.  A GID of another subnet makes the whole request
+ * invalid.  OpenSM answers when nobody has a GID: it may be an alias that was added
+ * since the snapshot. */
 static bool look_up(struct triad_answering *answering, struct triad_answer_end *ends)
 {
 	const struct triad_path_request *request = answering->request;
@@ -32,17 +33,12 @@ static bool look_up(struct triad_answering *answering, struct triad_answer_end *
 
 /* --- all pairs --- */
 
-static uint32_t max_paths(const struct triad_path_request *request)
-{
-	return request->has & TRIAD_HAS_N_PATHS ? request->n_paths : MAX_PATHS;
-}
-
 static void answer_pairs(
 	struct triad_answering *answering, const struct triad_answer_end *ends)
 {
 	const struct triad_path_request *request = answering->request;
 	const struct triad_answer_end *destinations = ends + request->n_sources;
-	uint32_t left = max_paths(request);
+	uint32_t left = request->has & TRIAD_HAS_N_PATHS ? request->n_paths : MAX_PATHS;
 
 	for (unsigned i = 0; i < request->n_sources; i++)
 		for (unsigned j = 0; j < request->n_destinations; j++) {
@@ -55,6 +51,7 @@ static void answer_pairs(
 					triad_answering_lids(
 						answering, destinations[j].port),
 					left);
+			/* Their number is for the whole request, not for each pair. */
 			if (!left || answering->answer->kind != TRIAD_ANSWER_RECORDS)
 				return;
 		}
@@ -62,9 +59,9 @@ static void answer_pairs(
 
 /* --- two sources, two destinations, two paths: automatic path migration ---
  *
- * The two paths shall share neither source nor destination, and come out the same
- * however the request orders its ends: so ends are put in order, and the LIDs to begin
- * with follow from the first of each. */
+ * The two paths share neither source nor destination.  They must be the same however
+ * the request orders its ends.  So the ends are sorted, and the LIDs to begin with are
+ * computed from the first end of each side. */
 
 /* OpenSM compares GUIDs as they are on the wire, read as this host reads. */
 static void put_in_order(const struct triad_answering *answering,
@@ -93,6 +90,7 @@ static uint32_t n_lids(struct triad_lid_range lids)
 	return lids.last - lids.first + 1;
 }
 
+/* The next LID of the range, in a circle. */
 static uint32_t after(struct triad_lid_range lids, uint32_t lid)
 {
 	return lid == lids.last ? lids.first : lid + 1;
@@ -141,39 +139,35 @@ static uint32_t shorter(const struct diagonal *diagonal)
 	return best;
 }
 
-static void add_diagonal(
-	struct triad_answering *answering, const struct diagonal *taken)
-{
-	struct triad_answer *answer = answering->answer;
-
-	for (int i = 0; i < 2; i++)
-		if (taken->there[i] && answer->n < answer->room)
-			answer->records[answer->n++] = taken->paths[i];
-}
-
 static void answer_migration(
 	struct triad_answering *answering, const struct triad_answer_end *ends)
 {
 	const struct triad_paths *paths = answering->snapshot->paths;
+	struct triad_answer *answer = answering->answer;
 	struct triad_answer_end from[2], to[2];
 	struct diagonal straight, crossed;
+	const struct diagonal *taken;
 	uint32_t offset;
 
 	put_in_order(answering, ends, from);
 	put_in_order(answering, ends + 2, to);
 	offset = hash_lids(paths->ends[from[0].port].lid, paths->ends[to[0].port].lid,
 		paths->fabric->sa.lmc);
+	/* As in OpenSM, the second path of each diagonal begins one LID further on. */
 	for (uint32_t i = 0; i < 2; i++) {
 		straight.there[i] = find_path(
 			answering, &from[i], &to[i], offset + i, &straight.paths[i]);
 		crossed.there[i] = find_path(
 			answering, &from[i], &to[1 - i], offset + i, &crossed.paths[i]);
 	}
-	if (answering->answer->kind != TRIAD_ANSWER_RECORDS)
+	/* One look-up may have found that OpenSM must answer. */
+	if (answer->kind != TRIAD_ANSWER_RECORDS)
 		return;
 	/* A diagonal without any path counts as the shortest, as for OpenSM. */
-	add_diagonal(answering,
-		shorter(&straight) <= shorter(&crossed) ? &straight : &crossed);
+	taken = shorter(&straight) <= shorter(&crossed) ? &straight : &crossed;
+	for (int i = 0; i < 2; i++)
+		if (taken->there[i] && answer->n < answer->room)
+			answer->records[answer->n++] = taken->paths[i];
 }
 
 void triad_answering_multi(struct triad_answering *answering)

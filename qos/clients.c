@@ -15,8 +15,8 @@ void triad_clients_count(struct triad_clients *clients, uint16_t lid, int refuse
 		atomic_fetch_add_explicit(&counts->n_refused, 1, memory_order_relaxed);
 }
 
-/* Into its place among 'n' that are sorted; the last one falls out when 'room' is
- * full. */
+/* Inserts 'client' into the 'n' that are sorted already.  The last one is dropped when
+ * 'room' is full.  Returns the new number. */
 static size_t insert(struct triad_path_client *top, size_t n, size_t room,
 	const struct triad_path_client *client)
 {

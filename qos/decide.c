@@ -52,6 +52,8 @@ static enum triad_refusal refusal_of(enum triad_walk_end end)
 		return TRIAD_REFUSAL_VL15;
 	case TRIAD_WALK_TOO_LONG:
 		return TRIAD_REFUSAL_TOO_LONG;
+	/* The tables here are a copy.  OpenSM may know newer ones, so a table that
+	 * leads nowhere does not prove that there is no path. */
 	case TRIAD_WALK_NO_ROUTE:
 	case TRIAD_WALK_MARKED:
 		break;
@@ -59,8 +61,8 @@ static enum triad_refusal refusal_of(enum triad_walk_end end)
 	return TRIAD_REFUSAL_UNSURE;
 }
 
-/* Packets of 1,024 octets do better where an end is a Tavor: unless the request wants
- * larger ones. */
+/* A Tavor is faster with packets of 1,024 octets.  It gets them unless the request asks
+ * for larger ones. */
 static bool prefers_1024(const struct triad_path_ask *ask)
 {
 	const struct triad_path_end *ends = ask->paths->ends;
@@ -98,6 +100,7 @@ static bool select_value(uint8_t selector, uint8_t wanted, uint8_t *value)
 	case TRIAD_SELECT_LESS:
 		if (*value < wanted)
 			return true;
+		/* OpenSM finds nothing below 1. */
 		if (wanted <= 1)
 			return false;
 		*value = wanted - 1;
@@ -112,19 +115,12 @@ static bool select_value(uint8_t selector, uint8_t wanted, uint8_t *value)
 	}
 }
 
-/* A rate is met exactly or not at all: a slower one is another path. */
-static bool select_rank(uint8_t selector, uint8_t wanted, uint8_t *rank)
-{
-	if (selector == TRIAD_SELECT_EXACTLY)
-		return *rank == wanted;
-	return select_value(selector, wanted, rank);
-}
-
 static enum triad_refusal choose_mtu(
 	const struct triad_path_ask *ask, const struct triad_walk *walk, uint8_t *mtu)
 {
 	const struct triad_path_request *request = ask->request;
 
+	/* Limits first, the request last: a selector chooses among what is allowed. */
 	*mtu = walk->mtu;
 	if (prefers_1024(ask))
 		*mtu = lower(*mtu, MTU_1024);
@@ -142,12 +138,18 @@ static enum triad_refusal choose_rate(
 	const struct triad_path_request *request = ask->request;
 	uint8_t rank = walk->rank;
 
+	/* Codes of rates are not in the order of the rates; ranks are. */
 	if (ask->level && ask->level->has_rate_limit)
 		rank = lower(rank, triad_rate_rank(ask->level->rate_limit));
-	if (asks(ask, TRIAD_HAS_RATE) &&
-		!select_rank(
-			request->rate_selector, triad_rate_rank(request->rate), &rank))
-		return TRIAD_REFUSAL_RATE;
+	if (asks(ask, TRIAD_HAS_RATE)) {
+		uint8_t wanted = triad_rate_rank(request->rate);
+
+		/* A rate is met exactly or not at all: a slower one is another path. */
+		if (request->rate_selector == TRIAD_SELECT_EXACTLY && rank != wanted)
+			return TRIAD_REFUSAL_RATE;
+		if (!select_value(request->rate_selector, wanted, &rank))
+			return TRIAD_REFUSAL_RATE;
+	}
 	*rate = triad_rate_of_rank(rank);
 	return TRIAD_REFUSAL_NONE;
 }
@@ -157,6 +159,7 @@ static enum triad_refusal choose_life(const struct triad_path_ask *ask, uint8_t 
 {
 	const struct triad_path_request *request = ask->request;
 
+	/* A level's lifetime is no limit: it takes the place of the subnet's. */
 	if (ask->from == ask->to)
 		*life = 0;
 	else if (ask->level && ask->level->has_packet_life)
@@ -181,6 +184,7 @@ uint16_t triad_path_level_pkey(const struct triad_paths *paths,
 	for (uint32_t i = 0; i < set->n; i++) {
 		uint16_t base = paths->pkeys[set->at + i] & 0x7fff;
 
+		/* The set is in OpenSM's order, so the lowest may be anywhere in it. */
 		if ((!best || base < best) && triad_ranges_has(&level->pkeys, base) &&
 			triad_paths_share_this_pkey(paths, from, to, base))
 			best = base;
@@ -209,13 +213,15 @@ static enum triad_refusal choose_pkey(const struct triad_path_ask *ask, uint16_t
 	return *pkey ? TRIAD_REFUSAL_NONE : TRIAD_REFUSAL_NO_PKEY;
 }
 
-/* SLs that are dropped on the way can't be taken; where the SM programs no tables, none
- * is known to be dropped. */
+/* An SL can't be used if a hop on the way drops it.  Where the SM programs no tables,
+ * no SL is known to be dropped. */
 static enum triad_refusal choose_sl(const struct triad_path_ask *ask,
 	const struct triad_walk *walk, uint16_t pkey, uint8_t *sl)
 {
 	bool has_sl = ask->level && ask->level->has_sl;
 
+	/* If a hop drops the level's SL, no request of this level gets a path.  So that
+	 * reason comes before those that are about this request. */
 	if (has_sl && !(walk->sls >> ask->level->sl & 1))
 		return TRIAD_REFUSAL_LEVEL_SL;
 	if (asks(ask, TRIAD_HAS_SL) && has_sl && ask->level->sl != ask->request->sl)
@@ -229,7 +235,7 @@ static enum triad_refusal choose_sl(const struct triad_path_ask *ask,
 	return walk->sls >> *sl & 1 ? TRIAD_REFUSAL_NONE : TRIAD_REFUSAL_SL_VL15;
 }
 
-/* Engines that keep packets from waiting for each other in a ring do it by SL. */
+/* Some routing engines avoid deadlocks by SL, so they have the last word on it. */
 static enum triad_refusal ask_engine(
 	const struct triad_path_ask *ask, uint16_t slid, uint16_t dlid, uint8_t *sl)
 {
@@ -240,6 +246,7 @@ static enum triad_refusal ask_engine(
 		return TRIAD_REFUSAL_NONE;
 	if (!ask->engine.sl)
 		return TRIAD_REFUSAL_UNSURE;
+	/* The engine gets our SL as a hint, which it may follow. */
 	*sl = ask->engine.sl(ask->engine.context, hint, slid, dlid) & 0xf;
 	return asks(ask, TRIAD_HAS_SL) && *sl != hint ? TRIAD_REFUSAL_SL_NOT_OF_ENGINE
 						      : TRIAD_REFUSAL_NONE;
@@ -255,6 +262,8 @@ void triad_path_decide_way(const struct triad_path_ask *ask, uint16_t slid,
 
 	triad_paths_walk(ask->paths, ask->from, ask->to, dlid, false, &walk);
 	decision->links = (uint8_t)walk.links;
+	/* The first refusal counts.  The P_Key comes before the SL, because its
+	 * partition may give the SL. */
 	refusal = refusal_of(walk.end);
 	if (!refusal)
 		refusal = choose_mtu(ask, &walk, &decision->mtu);
@@ -280,10 +289,13 @@ void triad_path_decide(const struct triad_path_ask *ask, uint16_t slid, uint16_t
 	triad_path_decide_way(ask, slid, dlid, decision);
 	if (decision->refusal)
 		return;
+	/* The way back is decided with the same level and the same request. */
 	back.from = ask->to;
 	back.to = ask->from;
 	triad_path_decide_way(&back, dlid, slid, &way_back);
 	decision->reversible = !way_back.refusal;
+	/* Whether a path is reversible stands in the answer, so a doubt about the way
+	 * back is a doubt about the path. */
 	if (way_back.refusal == TRIAD_REFUSAL_UNSURE)
 		decision->refusal = TRIAD_REFUSAL_UNSURE;
 	else if (!decision->reversible && asks(ask, TRIAD_HAS_REVERSIBLE) &&
@@ -298,7 +310,8 @@ bool triad_path_bits_allow(const struct triad_policy_level *level,
 
 	if (!level || !level->path_bits.n)
 		return true;
-	/* Of a path bit that the level has, only those count that the port has. */
+	/* A port with fewer LIDs than the path bits can number takes only the low bits
+	 * of each.  So look at all values that come to the same LID. */
 	for (unsigned i = bits; i < 128; i += n_lids)
 		if (triad_ranges_has(&level->path_bits, i))
 			return true;
@@ -315,6 +328,8 @@ uint8_t triad_path_reported_rate(
 		return triad_rate_original(rate);
 	if (rate < 19) /* every client knows it */
 		return rate;
+	/* Give a later rate only to ports that say they know it.  A reversible path is
+	 * for both ends, so both must know it. */
 	rate = triad_rate_for(rate, ends[ask->from].rate_caps);
 	return decision->reversible ? triad_rate_for(rate, ends[ask->to].rate_caps)
 				    : rate;

@@ -10,11 +10,6 @@
 
 /* --- ends --- */
 
-static bool is_usable(const struct triad_paths *paths, uint32_t port)
-{
-	return paths->ends[port].is_end && paths->ends[port].lid;
-}
-
 static uint32_t find_lid(
 	const struct triad_paths *paths, unsigned lid, char *reason, size_t size)
 {
@@ -37,7 +32,8 @@ static uint32_t end_of_node(const struct triad_paths *paths, uint32_t node, int 
 	for (uint32_t i = 0; i < at->n_ports; i++) {
 		uint32_t port = at->first_port + i;
 
-		if (!is_usable(paths, port) ||
+		/* No path begins or ends at a port without a LID. */
+		if (!paths->ends[port].is_end || !paths->ends[port].lid ||
 			(number >= 0 && paths->fabric->ports[port].number != number))
 			continue;
 		found = port;
@@ -113,6 +109,7 @@ static uint32_t find_name(
 	snprintf(name, sizeof(name), "%s", text);
 	number = cut_number(name);
 	memcpy(words, name, sizeof(words));
+	/* A description may hold a '/', so the whole name goes before HOST/HCA. */
 	found = find_node(paths->fabric, name, false, &n);
 	if (!n && strchr(words, '/')) {
 		*strchr(words, '/') = ' ';
@@ -150,18 +147,9 @@ static unsigned n_conditions(const struct triad_policy_rule *rule)
 		!!rule->sls.n;
 }
 
-static void add_near_miss(struct triad_explanation *explanation, uint32_t rule,
-	struct triad_class_mismatch mismatch)
-{
-	if (explanation->n_near == TRIAD_EXPLAIN_MAX_NEAR)
-		explanation->n_more_near++;
-	else
-		explanation->near[explanation->n_near++] =
-			(struct triad_near_miss){rule, mismatch};
-}
-
-/* First rules of which something holds, then those of one condition, which does not: of
- * these a large policy has thousands. */
+/* Lists the rules before the one that matched of which one condition alone does not
+ * hold.  Rules with other conditions, which do hold, come first.  Rules with a single
+ * condition come last: a large policy has thousands of those. */
 static void find_near_misses(const struct triad_answer_snapshot *snapshot,
 	const struct triad_path_request *request, struct triad_explanation *explanation)
 {
@@ -177,14 +165,21 @@ static void find_near_misses(const struct triad_answer_snapshot *snapshot,
 			struct triad_class_mismatch mismatch = triad_classifier_explain(
 				snapshot->classifier, &asked, rule);
 
-			if (__builtin_popcount(mismatch.failed) == 1 &&
-				(n_conditions(&policy->rules[rule]) == 1) == alone)
-				add_near_miss(explanation, rule, mismatch);
+			if (__builtin_popcount(mismatch.failed) != 1 ||
+				(n_conditions(&policy->rules[rule]) == 1) != alone)
+				continue;
+			if (explanation->n_near == TRIAD_EXPLAIN_MAX_NEAR)
+				explanation->n_more_near++;
+			else
+				explanation->near[explanation->n_near++] =
+					(struct triad_near_miss){rule, mismatch};
 		}
 }
 
 /* --- the whole --- */
 
+/* The SL by which the hops' VLs are shown.  A refused path has none, so take the one
+ * that was tried: in the order in which decide.c chooses. */
 static uint8_t sl_of(const struct triad_answer_snapshot *snapshot,
 	const struct triad_path_request *request,
 	const struct triad_policy_level *level,
@@ -222,6 +217,8 @@ void triad_explain(const struct triad_answer_snapshot *snapshot,
 				 ->levels[explained->level];
 		find_near_misses(snapshot, request, explained);
 	}
+	/* The level is that of the request as it is.  The answer is for the same
+	 * request with both GIDs, so that it is about these ends and about one path. */
 	asked.has |= TRIAD_HAS_SGID | TRIAD_HAS_DGID;
 	asked.one = true;
 	asked.multi = false;
@@ -232,6 +229,8 @@ void triad_explain(const struct triad_answer_snapshot *snapshot,
 	explained->answer.room = 1;
 	triad_answer_path(
 		snapshot, &asked, paths->ends[source].lid, &explained->answer);
+	/* Show the way between the answer's LIDs.  Without an answer, that between the
+	 * base LIDs shows what is missing. */
 	explained->slid = paths->ends[source].lid;
 	explained->dlid = paths->ends[destination].lid;
 	if (explained->answer.n) {

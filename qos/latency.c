@@ -50,6 +50,8 @@ struct triad_latency_summary triad_latency_summarize(
 	struct triad_latency_summary summary = {0};
 	uint64_t counts[TRIAD_LATENCY_BUCKETS];
 
+	/* Others add meanwhile.  Quantiles need counts that belong to one sum, so work
+	 * on a copy. */
 	for (unsigned i = 0; i < TRIAD_LATENCY_BUCKETS; i++) {
 		counts[i] = atomic_load_explicit(
 			&latency->buckets[i], memory_order_relaxed);

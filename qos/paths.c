@@ -93,8 +93,8 @@ uint8_t triad_paths_vl(
 	return sl % 2 ? octet & 0xf : octet >> 4;
 }
 
-/* Most switches treat all in-ports alike: then the link has it itself, else there is a
- * row for each of the switch's 'n_ports'. */
+/* Most switches treat all in-ports alike: then the link itself has the SLs.  Otherwise
+ * the link gets a row in 'sls', with an entry for each of the switch's 'n_ports'. */
 static void add_sls(const struct triad_fabric *fabric,
 	const struct triad_fabric_port *port, uint32_t n_ports,
 	struct triad_path_link *link, size_t *n_sls)
@@ -110,6 +110,8 @@ static void add_sls(const struct triad_fabric *fabric,
 	*n_sls += n_ports;
 }
 
+/* Fills the rows that add_sls() gave to links.  Their number is known only when all
+ * links are there, so this is a second pass. */
 static int fill_sls(struct triad_paths *paths, size_t n_sls)
 {
 	paths->sls = allocate(paths, n_sls, sizeof(*paths->sls));
@@ -149,6 +151,8 @@ static void fill_link(struct triad_paths *paths, uint32_t at, uint32_t n_ports,
 	add_sls(fabric, port, n_ports, link, n_sls);
 	if (port->remote == TRIAD_FABRIC_NONE)
 		return;
+	/* A walk needs a few values of the far port.  The copy saves it a look into the
+	 * fabric at each hop. */
 	far = &fabric->ports[port->remote];
 	link->in_port = far->number;
 	link->in_mtu = far->mtu_cap;
@@ -160,6 +164,8 @@ static int fill_links(struct triad_paths *paths)
 {
 	size_t n_sls = 0;
 
+	/* A fabric need not have all ports of a switch.  Numbers without a port keep
+	 * these values, and a route through them leads nowhere. */
 	for (uint32_t i = 0; i < paths->n_links; i++)
 		paths->links[i] = (struct triad_path_link){.remote = TRIAD_FABRIC_NONE,
 			.next = TRIAD_FABRIC_NONE,
@@ -184,6 +190,8 @@ static int build_switches(struct triad_paths *paths)
 {
 	const struct triad_fabric *fabric = paths->fabric;
 
+	/* First the number of switches, for the allocation; then 'n_switches' counts
+	 * again, as the index of the next one. */
 	for (uint32_t i = 0; i < fabric->n_nodes; i++)
 		paths->n_switches += fabric->nodes[i].type == TRIAD_NODE_SWITCH;
 	paths->switches = allocate(paths, paths->n_switches, sizeof(*paths->switches));
@@ -204,6 +212,7 @@ static int build_switches(struct triad_paths *paths)
 			.first_link = paths->n_links,
 			.lft = node->lft.at,
 			.n_lids = node->lft.n};
+		/* Links are found by port number.  The last port has the highest. */
 		if (node->n_ports)
 			sw->n_links =
 				fabric->ports[node->first_port + node->n_ports - 1]
@@ -232,6 +241,8 @@ static void add_lids(struct triad_paths *paths, uint32_t port)
 
 	if (!at->lid)
 		return;
+	/* The fabric does not check LIDs: cut a range that runs into the multicast
+	 * LIDs. */
 	for (uint32_t lid = at->lid; lid < end && lid < TRIAD_PATH_N_LIDS; lid++)
 		paths->port_of_lid[lid] = port;
 }
@@ -285,6 +296,7 @@ static int compare_aliases(const void *a, const void *b)
 static int build_aliases(struct triad_paths *paths)
 {
 	const struct triad_fabric *fabric = paths->fabric;
+	/* One more than needed, because malloc(0) may return NULL. */
 	size_t size = (fabric->n_aliases + 1) * sizeof(struct triad_fabric_alias);
 	struct triad_fabric_alias *sorted = malloc(size);
 
@@ -298,6 +310,7 @@ static int build_aliases(struct triad_paths *paths)
 	for (uint32_t i = 0; i < fabric->n_aliases; i++) {
 		struct triad_path_end *end = &paths->ends[sorted[i].port];
 
+		/* They are sorted by port, so those of one port lie together. */
 		if (!end->n_aliases++)
 			end->first_alias = i;
 		paths->aliases[i] = sorted[i].guid;
@@ -330,6 +343,8 @@ void triad_paths_mark_port(struct triad_paths *paths, uint64_t guid)
 
 	if (port == TRIAD_FABRIC_NONE)
 		return;
+	/* The bit before 'marked': a reader looks for bits only once 'marked' is set.
+	 * */
 	atomic_fetch_or(&paths->port_marks[port / 8], (uint8_t)(1u << port % 8));
 	atomic_store(&paths->marked, true);
 }
@@ -390,8 +405,9 @@ static void note_hop(struct triad_walk *walk, uint32_t port, uint8_t in_port,
 			.sls = sls};
 }
 
-/* The link by which switch 'sw' sends on what goes to 'dlid'; NULL: by none.  It may be
- * that of a port that is not there: then nothing is linked to it. */
+/* The link by which switch 'sw' forwards packets to 'dlid'; NULL when it drops them.
+ * It may belong to a port number that the fabric does not have: 'remote' is NONE
+ * then. */
 static const struct triad_path_link *route(
 	const struct triad_paths *paths, uint32_t sw, uint16_t dlid)
 {
@@ -404,20 +420,8 @@ static const struct triad_path_link *route(
 	return number < at->n_links ? &paths->links[at->first_link + number] : NULL;
 }
 
-static uint8_t number_of(const struct triad_paths *paths, uint32_t sw,
-	const struct triad_path_link *link)
-{
-	return (uint8_t)(link - paths->links - paths->switches[sw].first_link);
-}
-
-static uint16_t link_sls(const struct triad_paths *paths,
-	const struct triad_path_link *link, uint8_t in_port)
-{
-	return link->sls_at == TRIAD_FABRIC_NONE ? link->sls
-						 : paths->sls[link->sls_at + in_port];
-}
-
-/* Passes through switch 'sw', come in by 'in_port': NULL at the end of the walk. */
+/* Passes through switch 'sw', which the walk entered by 'in_port'.  Returns the link
+ * by which it leaves, or NULL when it ends here. */
 static const struct triad_path_link *pass(const struct triad_paths *paths, uint32_t sw,
 	uint8_t in_port, uint16_t dlid, bool first, bool record,
 	struct triad_walk *walk)
@@ -433,14 +437,16 @@ static const struct triad_path_link *pass(const struct triad_paths *paths, uint3
 		walk->end = TRIAD_WALK_MARKED;
 		return NULL;
 	}
-	sls = link_sls(paths, link, in_port);
+	sls = link->sls_at == TRIAD_FABRIC_NONE ? link->sls
+						: paths->sls[link->sls_at + in_port];
 	walk->sls &= sls;
 	/* A switch's own packets are as large as its port 0 takes them. */
 	if (!first)
 		narrow(walk, link->mtu, link->rank);
 	if (record) {
-		uint32_t port = triad_fabric_find_port(paths->fabric,
-			paths->switches[sw].node, number_of(paths, sw, link));
+		const struct triad_path_switch *at = &paths->switches[sw];
+		uint32_t number = (uint32_t)(link - &paths->links[at->first_link]);
+		uint32_t port = triad_fabric_find_port(paths->fabric, at->node, number);
 
 		if (port == TRIAD_FABRIC_NONE)
 			return NULL;
@@ -448,17 +454,20 @@ static const struct triad_path_link *pass(const struct triad_paths *paths, uint3
 	}
 	if (walk->sls)
 		return link;
+	/* Who records wants to see every hop, also behind the one that drops all. */
 	walk->end = TRIAD_WALK_NO_SL;
 	return record ? link : NULL;
 }
 
-/* From switch 'sw' on, come in by 'in_port'. */
+/* Walks from switch 'sw' on, which it entered by 'in_port'. */
 static void walk_switches(const struct triad_paths *paths, uint32_t sw, uint8_t in_port,
 	uint32_t to, uint16_t dlid, bool record, struct triad_walk *walk)
 {
 	bool first = walk->links == 0; /* the source is a switch */
 	uint32_t goal = paths->ends[to].node_switch;
 
+	/* A switch that is itself the source does not count as a hop.  The bound also
+	 * ends walks through tables that lead in a circle. */
 	for (unsigned n = first ? 0 : 1; n <= TRIAD_PATH_MAX_HOPS; n++) {
 		const struct triad_path_link *link =
 			pass(paths, sw, in_port, dlid, first, record, walk);
@@ -478,6 +487,7 @@ static void walk_switches(const struct triad_paths *paths, uint32_t sw, uint8_t 
 		}
 		walk->links++;
 		narrow(walk, link->in_mtu, link->in_rank);
+		/* No switch is there, so the walk ends: at 'to', or somewhere else. */
 		if (link->next == TRIAD_FABRIC_NONE) {
 			walk->end = link->remote != to ? TRIAD_WALK_NO_ROUTE
 				: walk->sls            ? TRIAD_WALK_ARRIVED
@@ -509,6 +519,7 @@ void triad_paths_walk(const struct triad_paths *paths, uint32_t from, uint32_t t
 	walk->sls = start->sls;
 	if (record)
 		note_hop(walk, from, 0, start->mtu, start->rank, start->sls);
+	/* As in pass(): who records wants the rest of the way, too. */
 	if (!walk->sls) {
 		walk->end = TRIAD_WALK_NO_SL;
 		if (!record)
@@ -522,6 +533,7 @@ void triad_paths_walk(const struct triad_paths *paths, uint32_t from, uint32_t t
 	far = &paths->fabric->ports[port->remote];
 	walk->links++;
 	narrow(walk, far->mtu_cap, triad_rate_rank(far->rate));
+	/* Two end ports may be linked without a switch. */
 	if (port->remote == to)
 		walk->end = walk->sls ? TRIAD_WALK_ARRIVED : TRIAD_WALK_NO_SL;
 	else if (paths->switch_of_node[far->node] != TRIAD_FABRIC_NONE)
@@ -542,6 +554,8 @@ int triad_paths_build(struct triad_fabric *fabric, struct triad_paths **paths)
 	atomic_init(&counted->refs, 1);
 	built->fabric = triad_fabric_ref(fabric);
 	built->octets = sizeof(*counted);
+	/* Each step uses what those before it built: ends know their switch, P_Key sets
+	 * and aliases belong to ends, and there are marks for each switch. */
 	error = build_switches(built);
 	if (!error)
 		error = build_ends(built);

@@ -45,6 +45,7 @@ static uint32_t collect(const struct triad_fabric *fabric,
 {
 	uint32_t n = 0, kept = 0;
 
+	/* A base of 0 is no P_Key, it marks an unused entry of the table. */
 	for (uint32_t i = 0; i < port->pkeys.n && n < MAX_SET; i++) {
 		uint16_t pkey = fabric->pkeys[port->pkeys.at + i];
 
@@ -81,14 +82,6 @@ static uint32_t hash_of(const uint16_t *set, uint32_t n)
 	return hash ^ hash >> 15;
 }
 
-static uint16_t first_full(const uint16_t *set, uint32_t n)
-{
-	for (uint32_t i = 0; i < n; i++)
-		if (set[i] & FULL)
-			return set[i];
-	return 0;
-}
-
 static uint32_t find_in_pool(const struct triad_paths *paths, const struct pool *pool,
 	uint32_t slot, const uint16_t *set, uint32_t n)
 {
@@ -100,27 +93,27 @@ static uint32_t find_in_pool(const struct triad_paths *paths, const struct pool 
 	return TRIAD_FABRIC_NONE;
 }
 
-static int reserve(struct triad_paths *paths, struct pool *pool, uint32_t n)
-{
-	/* A set of none has an address, too. */
-	return triad_grow(&paths->pkeys, &pool->room, n ? pool->n_pkeys + n : 1,
-		sizeof(*paths->pkeys), 256);
-}
-
+/* Gives '*index' of the set with these P_Keys, which is added when it is new. */
 static int add(struct triad_paths *paths, struct pool *pool, const uint16_t *set,
 	uint32_t n, uint32_t *index)
 {
 	uint32_t slot = hash_of(set, n) & pool->mask;
+	struct triad_pkey_set *added;
 
 	*index = find_in_pool(paths, pool, slot, set, n);
 	if (*index != TRIAD_FABRIC_NONE)
 		return 0;
-	if (reserve(paths, pool, n))
+	/* An empty set needs no room, but memcpy() wants an address all the same. */
+	if (triad_grow(&paths->pkeys, &pool->room, n ? pool->n_pkeys + n : 1,
+		    sizeof(*paths->pkeys), 256))
 		return ENOMEM;
 	memcpy(paths->pkeys + pool->n_pkeys, set, n * sizeof(*set));
 	*index = paths->n_pkey_sets++;
-	paths->pkey_sets[*index] = (struct triad_pkey_set){
-		.at = (uint32_t)pool->n_pkeys, .n = n, .any_full = first_full(set, n)};
+	added = &paths->pkey_sets[*index];
+	*added = (struct triad_pkey_set){.at = (uint32_t)pool->n_pkeys, .n = n};
+	for (uint32_t i = 0; i < n && !added->any_full; i++)
+		if (set[i] & FULL)
+			added->any_full = set[i];
 	pool->next[*index] = pool->heads[slot];
 	pool->heads[slot] = *index;
 	pool->n_pkeys += n;
@@ -147,10 +140,13 @@ static int fill(struct triad_paths *paths, struct pool *pool)
 
 int triad_pkey_sets_build(struct triad_paths *paths)
 {
+	/* Each end port is among the aliases at least once, and adds one set at most.
+	 * */
 	uint32_t n_ends = paths->fabric->n_aliases + 1, slots = 64;
 	struct pool pool;
 	int error = ENOMEM;
 
+	/* A power of 2, so that a mask makes a slot of a hash. */
 	while (slots < n_ends)
 		slots *= 2;
 	pool = (struct pool){.heads = malloc(slots * sizeof(*pool.heads)),
@@ -199,6 +195,7 @@ static uint16_t first_common(const uint16_t *from, uint32_t n_from, const uint16
 			j++;
 			continue;
 		}
+		/* Two limited members of a partition may not talk [IBA 10.9.3]. */
 		if (base_of(from[i]) == base_of(to[j]) && (from[i] | to[j]) & FULL)
 			return from[i];
 		i += key <= other;
@@ -219,6 +216,8 @@ uint16_t triad_paths_common_pkey(
 		{3, 3, 0xffff}, {2, 1, 0x7fff}, {1, 2, 0x7fff}};
 	uint16_t pkey = 0;
 
+	/* Many ports have the same set.  Then its first full membership meets itself.
+	 * */
 	if (a == b && a->any_full)
 		return a->any_full;
 	if (!paths->fabric->sa.allow_both_pkeys)
@@ -270,6 +269,7 @@ bool triad_paths_share_this_pkey(
 
 bool triad_paths_share_pkey(const struct triad_paths *paths, uint32_t a, uint32_t b)
 {
+	/* An empty set is a table that was never read: that is no reason to refuse. */
 	if (a == b || !set_of(paths, a)->n || !set_of(paths, b)->n)
 		return true;
 	return triad_paths_common_pkey(paths, a, b);

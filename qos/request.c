@@ -102,6 +102,8 @@ static enum triad_sa_status mark_service_id(uint64_t mask, const uint8_t bits[2]
 {
 	bool first = is_set(mask, bits[0]), second = is_set(mask, bits[1]);
 
+	/* The Service-ID has two bits because it lies in two places of a
+	 * MultiPathRecord.  One bit alone names half of it. */
 	if (how == TRIAD_SERVICE_ID_BOTH && first != second)
 		return TRIAD_SA_INSUFFICIENT_COMPONENTS;
 	if (first)
@@ -145,6 +147,8 @@ enum triad_sa_status triad_path_request_read(const uint8_t *record, uint64_t mas
 		(is_set(mask, 4) ? TRIAD_HAS_DLID : 0) |
 		(is_set(mask, 5) ? TRIAD_HAS_SLID : 0);
 	request->service_id = triad_wire_get64(&w);
+	/* The DGID comes first on the wire, sources come first in 'gids'.  Both places
+	 * are filled even when the request names one GID only: 'has' tells which. */
 	dgid = read_gid(&w);
 	request->gids[0] = read_gid(&w);
 	request->gids[1] = dgid;
@@ -175,6 +179,7 @@ enum triad_sa_status triad_multipath_request_read(const uint8_t *record, size_t 
 	*request = (struct triad_path_request){.multi = true};
 	request->has = read_mask(mask, &of_multipath);
 	read_common(&w, request);
+	/* The Service-ID is in two parts: 8 bits before the counts, 56 behind them. */
 	request->service_id = (uint64_t)triad_wire_get8(&w) << 56;
 	(void)triad_wire_get8(&w); /* independence */
 	request->n_sources = triad_wire_get8(&w);
@@ -190,6 +195,8 @@ enum triad_sa_status triad_multipath_request_read(const uint8_t *record, size_t 
 			mask, of_multipath.service_id, service_id, request);
 	if (status)
 		return status;
+	/* The counts are whatever the client wrote: GIDs beyond those that OpenSM takes
+	 * are ignored, and those that lie past the end make the request invalid. */
 	n = at_most(request->n_sources, TRIAD_MULTIPATH_MAX_GIDS);
 	request->n_sources = (uint8_t)n;
 	request->n_destinations =
@@ -212,16 +219,16 @@ void triad_path_record_write(const struct triad_path_record *path, uint8_t *reco
 
 	memset(record, 0, TRIAD_PATH_RECORD_SIZE);
 	triad_wire_init(&w, record, TRIAD_PATH_RECORD_SIZE);
-	triad_wire_seek(&w, 8);
+	triad_wire_seek(&w, 8); /* the Service-ID stays 0 */
 	write_gid(&w, &path->dgid);
 	write_gid(&w, &path->sgid);
 	triad_wire_put(&w, 2, path->dlid);
 	triad_wire_put(&w, 2, path->slid);
-	triad_wire_put(&w, 4, 0);
+	triad_wire_put(&w, 4, 0); /* raw, flow label, hop limit */
 	triad_wire_put(&w, 1, path->tclass);
 	triad_wire_put(&w, 1, path->reversible ? 0x80 : 0);
 	triad_wire_put(&w, 2, path->pkey);
-	triad_wire_put(&w, 2, path->sl);
+	triad_wire_put(&w, 2, path->sl); /* the QoS class above it stays 0 */
 	triad_wire_put(&w, 1, path->mtu | exactly);
 	triad_wire_put(&w, 1, path->rate | exactly);
 	triad_wire_put(&w, 1, path->life | exactly);
@@ -239,6 +246,8 @@ void triad_path_record_read(const uint8_t *record, struct triad_path_record *pat
 	path->sgid = read_gid(&w);
 	path->dlid = triad_wire_get16(&w);
 	path->slid = triad_wire_get16(&w);
+	/* An answer has its values where a request has them.  Its selectors say
+	 * "exactly", so they are not kept. */
 	read_common(&w, &as_request);
 	path->tclass = as_request.tclass;
 	path->reversible = as_request.reversible;

@@ -47,6 +47,7 @@ static bool restrict_sl(struct restricting *restricting, uint8_t sl)
 {
 	if (has_component(restricting, TRIAD_HAS_SL))
 		return restricting->request->sl == sl;
+	/* The octet's upper half belongs to the QoS class. */
 	restricting->at[AT_QOS_CLASS_SL + 1] =
 		(uint8_t)((restricting->at[AT_QOS_CLASS_SL + 1] & 0xf0) | sl);
 	set_bit(restricting, BIT_SL);
@@ -62,12 +63,16 @@ static bool restrict_mtu(struct restricting *restricting, uint8_t limit)
 
 	if (selector == TRIAD_SELECT_EXACTLY)
 		return request->mtu <= limit;
+	/* One selector can't say "more than this, but not more than the limit".  The
+	 * limit itself is the one value that surely fits both. */
 	if (selector == TRIAD_SELECT_GREATER) {
 		ask(restricting, AT_MTU, BIT_MTU, TRIAD_SELECT_EXACTLY, limit);
 		return request->mtu < limit;
 	}
 	if (selector == TRIAD_SELECT_LESS && request->mtu <= limit)
 		return true;
+	/* There is no "at most": ask for less than the value behind the limit.  The
+	 * largest MTU has none behind it, and limits nothing. */
 	if (limit < TRIAD_MTU_MAX)
 		ask(restricting, AT_MTU, BIT_MTU, TRIAD_SELECT_LESS, limit + 1);
 	return true;
@@ -83,6 +88,7 @@ static bool restrict_rate(struct restricting *restricting, uint8_t limit)
 		next = triad_rate_of_rank(highest + 1);
 	uint8_t wanted = triad_rate_rank(request->rate);
 
+	/* As for the MTU, but rates are in the order of their ranks. */
 	if (selector == TRIAD_SELECT_EXACTLY)
 		return wanted <= highest;
 	if (selector == TRIAD_SELECT_GREATER) {
@@ -96,7 +102,8 @@ static bool restrict_rate(struct restricting *restricting, uint8_t limit)
 	return true;
 }
 
-/* The lifetime of a level is no limit: it takes the place of the subnet's. */
+/* A level's lifetime is no limit: it replaces the subnet's.  So a request is met when
+ * this one value meets it, and OpenSM is asked for that value or the nearest to it. */
 static bool restrict_life(struct restricting *restricting, uint8_t life)
 {
 	const struct triad_path_request *request = restricting->request;
@@ -125,6 +132,8 @@ static bool restrict_pkey(struct restricting *restricting,
 {
 	if (has_component(restricting, TRIAD_HAS_PKEY))
 		return triad_ranges_has(pkeys, restricting->request->pkey & 0x7fff);
+	/* The ends share none of the level's P_Keys, as far as is known.  If OpenSM
+	 * knows better, what it finds is in one of them. */
 	if (!pkey || !triad_ranges_has(pkeys, pkey & 0x7fff))
 		pkey = (uint16_t)pkeys->items[0].first;
 	restricting->at[AT_PKEY] = (uint8_t)(pkey >> 8);

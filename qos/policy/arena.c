@@ -46,6 +46,8 @@ static struct chunk *add_chunk(struct triad_arena *arena, size_t size)
 {
 	struct chunk *chunk;
 
+	/* What is left of the chunk before is not used any more: so chunks are large,
+	 * and most pieces small. */
 	if (size < CHUNK_OCTETS)
 		size = CHUNK_OCTETS;
 	if (size > TRIAD_ARENA_MAX_OCTETS - arena->total)
@@ -66,6 +68,7 @@ void *triad_arena_take(struct triad_arena *arena, size_t size)
 	struct chunk *chunk = arena->chunks;
 	void *taken;
 
+	/* Before align(), which would overflow near SIZE_MAX. */
 	if (size > TRIAD_ARENA_MAX_OCTETS)
 		return NULL;
 	size = align(size);
@@ -78,6 +81,7 @@ void *triad_arena_take(struct triad_arena *arena, size_t size)
 	return taken;
 }
 
+/* True when 'old' is the piece that was taken last. */
 static bool is_last(const struct chunk *chunk, const void *old, size_t old_size)
 {
 	return old_size && align(old_size) <= chunk->used &&
@@ -96,6 +100,7 @@ void *triad_arena_grow(
 		chunk->used += align(size) - align(old_size);
 		return old;
 	}
+	/* The old piece stays where it is, unused, until the arena goes. */
 	taken = triad_arena_take(arena, size);
 	if (taken && old_size)
 		memcpy(taken, old, old_size);

@@ -30,6 +30,8 @@ bool triad_ranges_has(const struct triad_ranges *ranges, uint64_t value)
 {
 	uint32_t low = 0, high = ranges->n;
 
+	/* Ranges are sorted and apart, so the first that ends behind 'value' is the
+	 * only one that may have it. */
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 

@@ -17,7 +17,7 @@
 
 /* --- messages ---------------------------------------------------------- */
 
-/* Back to 'at', which is before the last place. */
+/* Moves the location back to 'at', which is before the last place. */
 static void go_back(struct triad_policy_builder *builder, size_t at)
 {
 	const char *text = builder->text, *newline;
@@ -25,6 +25,7 @@ static void go_back(struct triad_policy_builder *builder, size_t at)
 
 	for (size_t i = at; i < builder->at; i++)
 		n += text[i] == '\n';
+	/* On another line the column is counted from that line's beginning. */
 	if (n) {
 		newline = memrchr(text, '\n', at);
 		builder->location.line -= (uint32_t)n;
@@ -41,6 +42,8 @@ struct triad_source_location triad_policy_location(
 {
 	const char *newline;
 
+	/* Places are asked for nearly in order.  So go on from the last one: a large
+	 * file is then walked through once, not once for each place. */
 	if (at < builder->at)
 		go_back(builder, at);
 	while ((newline =
@@ -60,6 +63,8 @@ void triad_policy_report(struct triad_policy_builder *builder,
 	char text[TRIAD_DIAG_TEXT_SIZE] = "";
 	va_list args;
 
+	/* A mistake that is not shown any more is still counted, so it needs no text.
+	 * */
 	if (triad_policy_is_shown(builder)) {
 		va_start(args, format);
 		triad_text_vappend(text, sizeof(text), format, args);
@@ -70,6 +75,7 @@ void triad_policy_report(struct triad_policy_builder *builder,
 
 void triad_policy_out_of_memory(struct triad_policy_builder *builder)
 {
+	/* Say so once: whatever is tried after it may fail for the same reason. */
 	builder->stopped = true;
 	if (builder->error)
 		return;
@@ -82,7 +88,7 @@ bool triad_policy_is_shown(const struct triad_policy_builder *builder)
 	return builder->diags->n < TRIAD_DIAG_MAX;
 }
 
-/* As the file would write where it begins, or ends. */
+/* Writes the mark by which the block begins, or ends, in the syntax of the file. */
 static const char *mark(const struct triad_policy_builder *builder,
 	enum triad_policy_block_kind kind, bool end, char text[NAME_SIZE])
 {
@@ -110,6 +116,8 @@ struct triad_policy_guess triad_policy_guess_word(
 	char copy[NAME_SIZE];
 	struct triad_text_guess guess = {.word = copy};
 
+	/* Guessing compares with all words, and a file may have thousands of mistakes.
+	 * */
 	if (!triad_policy_is_shown(builder) || length >= sizeof(copy))
 		return best;
 	snprintf(copy, sizeof(copy), "%.*s", (int)length, word);
@@ -157,6 +165,7 @@ void *triad_policy_add(struct triad_policy_builder *builder,
 
 	if (elements->n < row->max)
 		return append(builder, elements, row->size);
+	/* One message for all that are too many. */
 	if (!elements->is_full)
 		triad_policy_report(builder, location, "too many: %u %ss are allowed",
 			row->max, row->element);
@@ -172,6 +181,9 @@ void triad_policy_refer(struct triad_policy_builder *builder, const char *name,
 
 	if (is_level || triad_policy_item_count(builder, location))
 		reference = append(builder, &builder->references, sizeof(*reference));
+	/* Names are looked up when the whole file is read: a level may stand behind the
+	 * rule that names it.  Until then elements may move, so the reference has an
+	 * index, no address. */
 	if (reference)
 		*reference = (struct triad_policy_reference){
 			.name = name,
@@ -331,7 +343,8 @@ static void finish_element(
 {
 	if (!builder->element)
 		return;
-	/* The rest is not read then. */
+	/* An element that reading stopped in is incomplete through no fault of its
+	 * own. */
 	if (!builder->stopped)
 		check_needed(builder, open);
 	join_ranges(builder, open);
@@ -361,6 +374,7 @@ static void push(struct triad_policy_builder *builder,
 	builder->open[builder->depth++] =
 		(struct triad_policy_open){kind, location, implied};
 	memset(builder->seen, 0, sizeof(builder->seen));
+	/* A block without keys only holds others. */
 	if (!row->n_keys)
 		return;
 	builder->element = triad_policy_add(builder, kind, location);
@@ -416,6 +430,10 @@ static void make_way(struct triad_policy_builder *builder,
 	if (depth == builder->depth && (depth || parent == TRIAD_N_BLOCKS))
 		return;
 	mark(builder, kind, false, names[0]);
+	/* Two mistakes look alike here.  If a block of the right kind is open further
+	 * out, then ends are missing.  If none is, 'kind' stands in the wrong place:
+	 * what it should stand in is opened, so that its own lines are read for more
+	 * mistakes. */
 	if (depth || parent == TRIAD_N_BLOCKS) {
 		present = &builder->open[builder->depth - 1];
 		if (builder->depth && !present->implied)
@@ -466,6 +484,7 @@ void triad_policy_end(struct triad_policy_builder *builder,
 		triad_policy_report(builder, location, "%s ends nothing: no %s is open",
 			mark(builder, kind, true, names[0]),
 			mark(builder, kind, false, names[1]));
+	/* Close all that was opened within it, too. */
 	while (depth && builder->depth >= depth) {
 		const struct triad_policy_open *open =
 			&builder->open[builder->depth - 1];

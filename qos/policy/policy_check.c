@@ -44,6 +44,7 @@ static bool make_names(struct triad_policy_builder *builder)
 	for (uint32_t i = 0; i < policy->n_groups; i++)
 		if (policy->groups[i].use)
 			add_name(groups, policy->groups[i].name, i);
+	/* A level can be named in two ways, which may be the same text. */
 	for (uint32_t i = 0; i < policy->n_levels; i++) {
 		if (!policy->levels[i].use)
 			continue;
@@ -73,6 +74,7 @@ static void report_duplicates(struct triad_policy_builder *builder, bool is_leve
 		const struct triad_policy_name *first = &names->items[i - 1];
 		const struct triad_policy_name *second = &names->items[i];
 
+		/* Name and number of one level may be alike: that is no duplicate. */
 		if (first->index == second->index ||
 			triad_policy_name_compare(first->name, second->name))
 			continue;
@@ -156,6 +158,8 @@ static void find_default(struct triad_policy_builder *builder)
 	struct triad_policy *policy = builder->policy;
 	const char *asked = builder->default_level;
 
+	/* In this order: what the configuration asks for, a level of that name, a level
+	 * with that use (XML) or a line of qos-ulps (text). */
 	policy->default_level =
 		triad_policy_find_level(policy, *asked ? asked : "default");
 	if (policy->default_level != TRIAD_POLICY_NONE)
@@ -248,6 +252,8 @@ void triad_policy_check(struct triad_policy_builder *builder)
 {
 	const struct triad_policy_reference *references = builder->references.items;
 
+	/* Even of a policy that is not usable, so that it frees what was read.  All the
+	 * rest needs complete elements. */
 	move_all(builder);
 	if (builder->stopped || !make_names(builder))
 		return;
@@ -255,6 +261,8 @@ void triad_policy_check(struct triad_policy_builder *builder)
 	report_duplicates(builder, true);
 	for (uint32_t i = 0; i < builder->references.n && !builder->stopped; i++)
 		look_up(builder, &references[i]);
+	/* References count in rules by index, so those of qos-ulps come behind them;
+	 * and 'use' stays NULL until make_names() has looked at it. */
 	add_ulp_rules(builder);
 	find_default(builder);
 	fill_in(builder->policy);

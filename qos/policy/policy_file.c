@@ -51,6 +51,8 @@ static int read_open(int fd, char **text, size_t *size)
 	*text = malloc(room);
 	if (!*text)
 		return ENOMEM;
+	/* Half of a policy may be a valid one that means something else.  So a file
+	 * that changed while it was read is refused. */
 	error = read_whole(fd, *text, room, size);
 	if (!error)
 		error = look_at(fd, &after);
@@ -78,6 +80,8 @@ int triad_policy_load(const char *path, const char *default_level,
 {
 	char *text = NULL;
 	size_t size = 0;
+	/* O_NONBLOCK and O_NOCTTY: the path may lead to a FIFO or a terminal, which is
+	 * refused only once it is open. */
 	int error, fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
 	error = fd < 0 ? errno : read_open(fd, &text, &size);

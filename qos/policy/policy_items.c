@@ -95,6 +95,7 @@ bool triad_policy_next_item(
 	if (items->ended || items->builder->stopped)
 		return false;
 	*item = *rest;
+	/* A comma between quotes does not end the item. */
 	while (rest->size && *rest->text != ',') {
 		size_t n = quoted(items->builder, rest);
 
@@ -235,6 +236,7 @@ bool triad_policy_range(const struct triad_policy_item *item, uint64_t min,
 		at = triad_policy_number(at + 1, end, &range->last);
 	if (!at || at < end)
 		return false;
+	/* OpenSM takes ranges in either order. */
 	if (range->first > range->last)
 		*range = (struct triad_range){range->last, range->first};
 	return range->first >= min && range->last <= max;
@@ -336,6 +338,7 @@ bool triad_policy_ranges_read(struct triad_policy_builder *builder,
 		struct triad_range range;
 		bool is_good = triad_policy_range(&item, min, max, &range);
 
+		/* Go on behind a wrong item, to report all of them. */
 		if (is_good && kind == TRIAD_VALUE_PKEYS)
 			is_good = mask_pkeys(&range);
 		if (!is_good && kind == TRIAD_VALUE_SERVICES)
@@ -365,6 +368,7 @@ void triad_policy_ranges_join(struct triad_ranges *ranges)
 	for (uint32_t i = 1; i < ranges->n; i++) {
 		struct triad_range *last = &ranges->items[n], next = ranges->items[i];
 
+		/* Neighbours join, too.  'last + 1' must not wrap. */
 		if (last->last != UINT64_MAX && next.first > last->last + 1)
 			ranges->items[++n] = next;
 		else if (next.last > last->last)
@@ -385,6 +389,8 @@ char *triad_policy_copy(
 		triad_policy_out_of_memory(builder);
 		return NULL;
 	}
+	/* Quotes are left out, and what they hold is copied as it is.  Elsewhere blanks
+	 * in a row become one. */
 	for (; item.size; step(&item)) {
 		bool blank = triad_policy_is_blank(*item.text) && !in_quotes;
 

@@ -18,12 +18,6 @@ static const char mark_utf8[] = "\xef\xbb\xbf";
 
 /* --- octets ------------------------------------------------------------ */
 
-static bool is_utf16(const char *text, size_t size)
-{
-	return size >= 2 &&
-		(!memcmp(text, "\xff\xfe", 2) || !memcmp(text, "\xfe\xff", 2));
-}
-
 static bool is_xml(const char *text, size_t size)
 {
 	size_t i = 0;
@@ -67,6 +61,8 @@ static size_t copy_latin1(char *to, const char *text, size_t size)
 {
 	size_t n = 0;
 
+	/* An octet of Latin-1 is a code point, which takes two octets of UTF-8 from
+	 * 0x80 on. */
 	for (size_t i = 0; i < size; i++) {
 		unsigned char c = (unsigned char)text[i];
 
@@ -77,7 +73,8 @@ static size_t copy_latin1(char *to, const char *text, size_t size)
 	return n;
 }
 
-/* What are lines and blanks, and what are other control characters? */
+/* True for control characters other than tabs and line ends.  Those of Latin-1, 0x80
+ * to 0x9f, have the octet 0xc2 before them in UTF-8. */
 static bool is_stray(const unsigned char *at, const unsigned char *end)
 {
 	if (*at < 0x20)
@@ -86,13 +83,15 @@ static bool is_stray(const unsigned char *at, const unsigned char *end)
 		(*at == 0xc2 && at + 1 < end && at[1] >= 0x80 && at[1] < 0xa0);
 }
 
-/* Replaces what can't be shown; the first of it is told. */
+/* Replaces octets that can't be shown, and reports the first of them. */
 static void clean(struct triad_policy_builder *builder)
 {
 	unsigned char *text = (unsigned char *)builder->text;
 	size_t n = 0, first = 0, at = 0, end;
 	unsigned octet = 0;
 
+	/* First control characters, over the whole text.  Then UTF-8 that is no valid
+	 * one, line by line.  The first of both is reported. */
 	for (size_t i = 0; i < builder->size; i++) {
 		if (is_stray(text + i, text + builder->size)) {
 			if (!n++) {
@@ -130,6 +129,7 @@ static void adopt_text(
 {
 	char encoding[64] = "";
 
+	/* Editors of Windows write this mark in front of UTF-8. */
 	if (size >= 3 && !memcmp(text, mark_utf8, 3)) {
 		text += 3;
 		size -= 3;
@@ -148,8 +148,12 @@ static void adopt_text(
 		memcpy(builder->text, text, size);
 		builder->size = size;
 	}
+	/* Readers look at the character behind a word without asking for the end. */
 	builder->text[builder->size] = '\0';
-	if (is_utf16(text, size)) {
+	/* UTF-16 has its own mark, in either order of octets.  Without it, the 0 octets
+	 * are reported as what they are. */
+	if (size >= 2 &&
+		(!memcmp(text, "\xff\xfe", 2) || !memcmp(text, "\xfe\xff", 2))) {
 		triad_policy_report(builder, (struct triad_source_location){1, 1},
 			"the file is UTF-16: write it in UTF-8");
 		builder->stopped = true;
@@ -223,14 +227,6 @@ static void read_policy(
 	triad_policy_check(builder);
 }
 
-static void free_builder(struct triad_policy_builder *builder)
-{
-	for (unsigned i = 0; i < TRIAD_N_BLOCKS; i++)
-		free(builder->elements[i].items);
-	free(builder->references.items);
-	free(builder->text);
-}
-
 int triad_policy_parse(const char *text, size_t size, const char *source,
 	const char *default_level, struct triad_policy **policy,
 	struct triad_diags *diags)
@@ -257,7 +253,11 @@ int triad_policy_parse(const char *text, size_t size, const char *source,
 	} else {
 		read_policy(&builder, text, size);
 	}
-	free_builder(&builder);
+	/* What a policy keeps has moved into it by now. */
+	for (unsigned i = 0; i < TRIAD_N_BLOCKS; i++)
+		free(builder.elements[i].items);
+	free(builder.references.items);
+	free(builder.text);
 	sort_diags(diags);
 	if (!diags->n_total) {
 		*policy = builder.policy;

@@ -27,15 +27,6 @@ static size_t skip_blanks(const struct triad_policy_builder *builder, size_t at)
 	return at;
 }
 
-static size_t word_length(const struct triad_policy_builder *builder, size_t at)
-{
-	size_t n = 0;
-
-	while (is_word(builder->text[at + n]))
-		n++;
-	return n;
-}
-
 static size_t end_of_line(const struct triad_policy_builder *builder, size_t at)
 {
 	const char *newline = memchr(builder->text + at, '\n', builder->size - at);
@@ -45,24 +36,24 @@ static size_t end_of_line(const struct triad_policy_builder *builder, size_t at)
 
 /* --- comments ---------------------------------------------------------- */
 
-/* A quote without another in its line is one like any character. */
-static size_t skip_quoted(const char *text, size_t at, size_t end)
-{
-	const char *other = memchr(text + at + 1, '"', end - at - 1);
-
-	return other ? (size_t)(other - text) : at;
-}
-
-/* Blanks take their place, so that all else stays where it is. */
+/* Overwrites comments with blanks, so that all else keeps its line and column. */
 static void drop_comments(struct triad_policy_builder *builder)
 {
 	size_t at, end;
 
 	for (at = 0; at < builder->size; at = end + 1) {
 		end = end_of_line(builder, at);
-		for (; at < end && builder->text[at] != '#'; at++)
-			if (builder->text[at] == '"')
-				at = skip_quoted(builder->text, at, end);
+		for (; at < end && builder->text[at] != '#'; at++) {
+			const char *other;
+
+			if (builder->text[at] != '"')
+				continue;
+			/* Skip quoted text.  A quote without another one in its line
+			 * is a character like any other. */
+			other = memchr(builder->text + at + 1, '"', end - at - 1);
+			if (other)
+				at = (size_t)(other - builder->text);
+		}
 		if (at < end)
 			memset(builder->text + at, ' ', end - at);
 	}
@@ -78,8 +69,10 @@ struct word {
 
 static struct word read_word(const struct triad_policy_builder *builder, size_t at)
 {
-	struct word word = {.at = at, .length = word_length(builder, at)};
+	struct word word = {.at = at};
 
+	while (is_word(builder->text[at + word.length]))
+		word.length++;
 	word.is_end = word.length > 4 &&
 		(!strncmp(builder->text + at, "end-", 4) ||
 			!strncmp(builder->text + at, "end_", 4));
@@ -88,8 +81,10 @@ static struct word read_word(const struct triad_policy_builder *builder, size_t 
 		word.length -= 4;
 	}
 	word.kind = triad_policy_block_find(builder->text + word.at, word.length);
+	/* The policy as a whole has an element in XML only. */
 	if (word.kind == TRIAD_BLOCK_POLICY)
 		word.kind = TRIAD_N_BLOCKS;
+	/* It ends no block, so it is a word like any other. */
 	if (word.kind == TRIAD_N_BLOCKS && word.is_end)
 		word = (struct word){at, word.length + 4, false, TRIAD_N_BLOCKS};
 	return word;
@@ -100,7 +95,8 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* A line that can't go on with a list. */
+/* True when a list can't go on in the line at 'at': a block's keyword stands there, or
+ * a key with its ':'. */
 static bool is_keyword(const struct triad_policy_builder *builder, size_t at)
 {
 	struct word word = read_word(builder, at);
@@ -128,6 +124,8 @@ static size_t find_end(
 			next++;
 		if (next >= builder->size)
 			return end;
+		/* It goes on at a ',' on either side of the line's end, or when the ':'
+		 * stood last and a value comes now. */
 		before = last > at ? builder->text[last - 1] : '\0';
 		after = builder->text[next];
 		if (after != ',' && (before != ',' || is_keyword(builder, next)) &&
@@ -150,6 +148,7 @@ static size_t read_key(
 
 	if (!key)
 		return end;
+	/* Free text may end with a comma, and has its line only. */
 	if (key->kind != TRIAD_VALUE_USE && key->kind != TRIAD_VALUE_SERIAL)
 		end = find_end(builder, colon, end);
 	value = (struct triad_policy_value){
@@ -211,6 +210,7 @@ void triad_policy_text_read(struct triad_policy_builder *builder)
 	size_t at = 0;
 
 	drop_comments(builder);
+	/* Nothing in the text opens the policy, so it is open from the beginning. */
 	builder->open[builder->depth++] = (struct triad_policy_open){
 		.kind = TRIAD_BLOCK_POLICY, .location = {1, 1}, .implied = true};
 	while (!builder->stopped) {

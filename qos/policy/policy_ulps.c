@@ -97,6 +97,7 @@ static bool try_ulp(struct line *line, const struct ulp *ulp)
 
 	if (skip_word(line, ulp->name)) {
 		skip_blanks(line);
+		/* "sdp" and "sdp, port-num" are two rows: what follows decides. */
 		if (!ulp->what && line->builder->text[line->at] == ':')
 			return true;
 		if (ulp->what && skip_mark(line, ',') && skip_word(line, ulp->what))
@@ -108,19 +109,11 @@ static bool try_ulp(struct line *line, const struct ulp *ulp)
 
 /* --- the parts of a rule --- */
 
-static enum triad_policy_value_kind kind_of(const struct ulp *ulp)
-{
-	if (ulp->condition == CONDITION_PKEY)
-		return TRIAD_VALUE_PKEYS;
-	/* Those with a base have their port numbers behind it. */
-	return ulp->condition == CONDITION_SERVICE && !ulp->base ? TRIAD_VALUE_SERVICES
-								 : TRIAD_VALUE_RANGES;
-}
-
 static bool read_ranges(struct line *line, const struct ulp *ulp, size_t colon,
 	struct triad_ranges *ranges)
 {
 	struct triad_policy_builder *builder = line->builder;
+	enum triad_policy_value_kind kind = TRIAD_VALUE_RANGES;
 	struct triad_policy_value value = {
 		.text = builder->text + line->at,
 		.size = colon - line->at,
@@ -128,9 +121,14 @@ static bool read_ranges(struct line *line, const struct ulp *ulp, size_t colon,
 		.is_verbatim = true,
 	};
 
+	/* With a base the values are plain port numbers, added to it later. */
+	if (ulp->condition == CONDITION_PKEY)
+		kind = TRIAD_VALUE_PKEYS;
+	else if (ulp->condition == CONDITION_SERVICE && !ulp->base)
+		kind = TRIAD_VALUE_SERVICES;
 	if (ulp->what)
-		return triad_policy_ranges_read(builder, &value, ulp->what,
-			kind_of(ulp), ulp->first, ulp->last, ranges);
+		return triad_policy_ranges_read(builder, &value, ulp->what, kind,
+			ulp->first, ulp->last, ranges);
 	ranges->items = triad_policy_list_grow(
 		builder, NULL, 0, sizeof(*ranges->items), value.location);
 	if (!ranges->items)
@@ -179,6 +177,7 @@ static bool set_groups(struct triad_policy_builder *builder, const struct ulp *u
 {
 	uint32_t index;
 
+	/* Rules compare ports by group, so the GUIDs of the line become one. */
 	if (!add_group(builder, ulp, guids, rule->location, &index))
 		return false;
 	if (ulp->condition != CONDITION_TARGET &&
@@ -221,7 +220,7 @@ static void add_rule(
 	if (!read_ranges(line, ulp, colon, &ranges))
 		return;
 	triad_policy_ranges_join(&ranges);
-	/* Described by its text, without its SL. */
+	/* The rule is described by its own text, without the SL. */
 	while (length && strchr(" \t\n", builder->text[line->start + length - 1]))
 		length--;
 	made.use = triad_policy_copy(builder,
@@ -290,6 +289,8 @@ void triad_policy_ulp_read(struct triad_policy_builder *builder, size_t at, size
 		report_unknown(&line);
 		return;
 	}
+	/* A wrong SL is reported already.  Go on with any level, to find what else is
+	 * wrong in the line: a policy with a mistake is not used. */
 	sl = read_sl(&line, (size_t)(colon - builder->text));
 	level = sl > MAX_SL ? 0
 			    : triad_policy_ulp_level(

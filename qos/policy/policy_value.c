@@ -27,6 +27,7 @@ static char *read_name(struct triad_policy_builder *builder, const char *what,
 			TRIAD_POLICY_MAX_NAME);
 		return NULL;
 	}
+	/* Blanks do not count when names are compared, so "  " is an empty name. */
 	name = triad_policy_copy(builder, *item);
 	if (name && !triad_policy_name_compare(name, "")) {
 		triad_policy_report(
@@ -54,7 +55,7 @@ static void set_name(struct triad_policy_builder *builder,
 			read_name(builder, key->name, &whole);
 }
 
-/* Cuts a long text between two characters. */
+/* A description that is too long is cut, not refused: nothing is decided by it. */
 static void set_use(struct triad_policy_builder *builder,
 	const struct triad_policy_key *key, const struct triad_policy_value *value)
 {
@@ -63,6 +64,8 @@ static void set_use(struct triad_policy_builder *builder,
 	if (text && strlen(text) > TRIAD_POLICY_MAX_NAME) {
 		size_t n = TRIAD_POLICY_MAX_NAME;
 
+		/* Not within a character: the octets behind its first one are 10xxxxxx
+		 * in UTF-8. */
 		while (n && (text[n] & 0xc0) == 0x80)
 			n--;
 		text[n] = '\0';
@@ -243,13 +246,14 @@ static bool read_port_name(struct triad_policy_builder *builder,
 
 	if (!port || triad_policy_number(port, end, &number) != end || number > 254)
 		return false;
-	item.size = (size_t)(port - 2 - item.text);
+	item.size = (size_t)(port - 2 - item.text); /* without the "/P" */
 	item = triad_policy_trim(item);
 	if (!item.size || item.size > TRIAD_POLICY_MAX_NAME)
 		return false;
 	name->words = builder->syntax == TRIAD_POLICY_XML && has_words(&item);
 	name->number = (uint8_t)number;
 	name->node = triad_policy_copy(builder, item);
+	/* Compared later with a description, whose words have blanks between them. */
 	if (name->node && name->words)
 		*strchr(name->node, '/') = ' ';
 	return true;
@@ -370,6 +374,7 @@ static void set_sl2vl(struct triad_policy_builder *builder,
 		else if (n < TRIAD_POLICY_N_VLS)
 			table->vl[n] = (uint8_t)vl;
 	}
+	/* Values beyond the table were counted, but not kept. */
 	item = triad_policy_value_whole(value);
 	if (n != TRIAD_POLICY_N_VLS)
 		triad_policy_report(builder, item.location,
@@ -403,6 +408,8 @@ static void add_vlarb(struct triad_policy_builder *builder,
 	struct triad_policy_items items = triad_policy_items_of(builder, value);
 	struct triad_policy_item item;
 
+	/* A table with wrong entries is there all the same: its absence is no second
+	 * mistake. */
 	*(bool *)((char *)builder->element + key->has) = true;
 	while (triad_policy_next_item(&items, &item)) {
 		struct triad_vlarb_entry entry;

@@ -68,6 +68,7 @@ static size_t position(const struct reader *reader)
 static struct triad_source_location tag_location(struct reader *reader)
 {
 	const char *text = reader->builder->text;
+	/* libxml2 is behind the tag's name by now: look back for where it begins. */
 	const char *tag = memrchr(text, '<', position(reader));
 
 	return triad_policy_location(reader->builder, tag ? (size_t)(tag - text) : 0);
@@ -189,6 +190,7 @@ static void on_start(void *data, const xmlChar *name, const xmlChar *prefix,
 	(void)attributes;
 	reader->has_text = false;
 	reader->end_name[0] = '\0';
+	/* An unknown element was reported.  What it holds would only add messages. */
 	if (reader->n_passed_over) {
 		reader->n_passed_over++;
 		return;
@@ -207,6 +209,8 @@ static void end_key(
 	enum triad_policy_block_kind kind = triad_policy_block_find(name, strlen(name));
 
 	if (strcmp(name, reader->key_name) != 0) {
+		/* A block ends here, so the key's own end tag is missing.  Any other
+		 * name is a misspelt end of the key. */
 		if (kind != TRIAD_N_BLOCKS) {
 			report_key_open(reader, location, name, "/");
 			triad_policy_end(reader->builder, kind, location);
@@ -277,6 +281,8 @@ static void on_text(void *data, const xmlChar *text, int length)
 		look_whether_stopped(reader);
 		return;
 	}
+	/* Blanks between elements are layout.  Of other text, which libxml2 may hand
+	 * over in pieces, the first piece is reported. */
 	while (start < end && strchr(" \t\n", *start))
 		start++;
 	if (start == end || reader->has_text)
@@ -317,16 +323,6 @@ static void on_instruction(void *data, const xmlChar *target, const xmlChar *tex
 		(const char *)target);
 }
 
-static void on_wrong_end(struct reader *reader, const xmlError *error)
-{
-	if (error->str2)
-		snprintf(reader->end_name, sizeof(reader->end_name), "%s", error->str2);
-	if (reader->has_mismatch)
-		return;
-	reader->has_mismatch = true;
-	reader->mismatch = tag_location(reader);
-}
-
 #if LIBXML_VERSION >= 21200
 static void on_error(void *data, const xmlError *error)
 #else
@@ -339,7 +335,14 @@ static void on_error(void *data, xmlError *error)
 
 	switch (error->code) {
 	case XML_ERR_TAG_NAME_MISMATCH:
-		on_wrong_end(reader, error);
+		/* on_end() comes next, with the name that libxml2 expected: give it the
+		 * one that stands there. */
+		if (error->str2)
+			snprintf(reader->end_name, sizeof(reader->end_name), "%s",
+				error->str2);
+		if (!reader->has_mismatch)
+			reader->mismatch = tag_location(reader);
+		reader->has_mismatch = true;
 		return;
 	case XML_ERR_TAG_NOT_FINISHED: /* the builder reports which end is missing */
 	case XML_ERR_USER_STOP:
@@ -377,6 +380,7 @@ static void read_document(struct reader *reader)
 		(int)builder->size, NULL, NULL,
 		XML_PARSE_RECOVER | XML_PARSE_NONET | XML_PARSE_IGNORE_ENC);
 
+	/* The handlers build no document; libxml2 may return an empty one. */
 	if (document)
 		xmlFreeDoc(document);
 	if (reader->key && !builder->stopped)
@@ -386,6 +390,8 @@ static void read_document(struct reader *reader)
 			"%u",
 			reader->key_name, reader->key_name, reader->key_location.line);
 	triad_policy_end_all(builder);
+	/* The builder may find nothing wrong with an end tag that libxml2 refuses, such
+	 * as one in another case.  Then this is the only message. */
 	if (!reader->context->wellFormed && !builder->diags->n_total)
 		triad_policy_report(builder, reader->mismatch,
 			"this isn't well-formed XML: an end tag isn't written as its "

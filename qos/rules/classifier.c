@@ -161,6 +161,8 @@ WITH_POPCNT uint32_t triad_classifier_match(const struct triad_classifier *class
 
 	if (!classifier->n_fields) /* then none has a condition */
 		return classifier->n_rules ? 0 : TRIAD_POLICY_NONE;
+	/* First find the set of each field, so that the prefetches of all of them run
+	 * together. */
 	for (unsigned i = 0; i < classifier->n_fields; i++) {
 		sets[i] = set_of(classifier, request, &values, classifier->fields[i]);
 		if (classifier->fields[i] <= TRIAD_CLASS_SERVICE_ID)
@@ -173,11 +175,15 @@ WITH_POPCNT uint32_t triad_classifier_match(const struct triad_classifier *class
 			uint32_t word = i * 64 + (unsigned)__builtin_ctzll(left), rule;
 			triad_rule_word rules;
 
+			/* Words are sorted by their first rule: nothing better
+			 * follows. */
 			if (classifier->first_rules[word] >= best)
 				return best;
 			rules = rules_in_all(classifier, sets, word);
 			if (!rules)
 				continue;
+			/* Within a word rules keep their order, so the lowest bit is
+			 * the first rule. */
 			rule = classifier->rules[word * TRIAD_RULE_WORD_BITS +
 				(unsigned)__builtin_ctzll(rules)];
 			if (rule < best)
@@ -197,6 +203,7 @@ uint32_t triad_classifier_level(const struct triad_classifier *classifier,
 		*rule = match;
 	if (match != TRIAD_POLICY_NONE)
 		return policy->rules[match].level;
+	/* No rule matched: the partition's level, else the default. */
 	path_pkey &= 0x7fff;
 	if (path_pkey && classifier->partition_levels &&
 		classifier->partition_levels[path_pkey] != TRIAD_CLASS_NO_LEVEL)

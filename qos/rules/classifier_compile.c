@@ -113,6 +113,8 @@ static void order_words(struct triad_classifier *classifier)
 		qsort(classifier->rules + (size_t)i * TRIAD_RULE_WORD_BITS,
 			TRIAD_RULE_WORD_BITS, sizeof(*classifier->rules),
 			compare_rules);
+	/* Now whole words are the elements, and compare_rules() sees their first rule.
+	 * */
 	qsort(classifier->rules, classifier->n_words,
 		TRIAD_RULE_WORD_BITS * sizeof(*classifier->rules), compare_rules);
 	for (uint32_t i = 0; i < classifier->n_words * TRIAD_RULE_WORD_BITS; i++)
@@ -204,6 +206,8 @@ static uint32_t find_free(uint16_t *next, uint32_t pkey)
 
 	while (next[free_one] != free_one)
 		free_one = next[free_one];
+	/* Let all that were passed lead there at once (union-find with path
+	 * compression): ranges that overlap many times stay cheap. */
 	while (next[pkey] != free_one) {
 		uint32_t following = next[pkey];
 
@@ -293,6 +297,7 @@ static int compile_fields(
 			error = triad_classifier_compile_ranges(classifier, field);
 			continue;
 		}
+		/* Sources and destinations share it.  The first of them makes it. */
 		if (!membership.fabric)
 			error = triad_membership_resolve(
 				&membership, classifier->policy, fabric, NULL);
@@ -312,9 +317,12 @@ static int compile(
 	classifier->n_rules = classifier->policy->n_rules;
 	classifier->n_words =
 		(classifier->n_rules + TRIAD_RULE_WORD_BITS - 1) / TRIAD_RULE_WORD_BITS;
+	/* A policy may give levels to partitions and have no rule at all. */
 	error = compile_partition_levels(classifier, fabric);
 	if (error || !classifier->n_rules)
 		return error;
+	/* Slots come before sets, because sets are made of slots.  The pool's index is
+	 * needed only until the last set is in. */
 	choose_fields(classifier);
 	error = assign_slots(classifier);
 	if (!error)

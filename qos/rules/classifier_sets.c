@@ -97,6 +97,8 @@ static int list_events(const struct triad_classifier *classifier,
 	events->items = malloc((n_ranges + 1) * 2 * sizeof(*events->items));
 	if (!events->items)
 		return ENOMEM;
+	/* A range beyond the field's greatest value never holds, and one that reaches
+	 * it never ends: 'last + 1' would not be a value of the field. */
 	for (uint32_t i = 0; i < policy->n_rules; i++) {
 		const struct triad_ranges *ranges =
 			triad_class_ranges(&policy->rules[i], field);
@@ -128,12 +130,6 @@ struct steps {
 	uint32_t n;
 };
 
-static void steps_clear(struct steps *steps)
-{
-	free(steps->ends);
-	free(steps->sets);
-}
-
 static int add_step(struct triad_classifier *classifier, const struct sweep *sweep,
 	uint64_t at, struct steps *steps)
 {
@@ -164,6 +160,7 @@ static int make_steps(struct triad_classifier *classifier,
 			sweep_end(sweep, event->slot);
 		else
 			sweep_begin(sweep, event->slot);
+		/* The set is complete only behind the last event at this value. */
 		if (i + 1 == events->n || event[1].at != event->at)
 			error = add_step(classifier, sweep, event->at, steps);
 	}
@@ -173,6 +170,8 @@ static int make_steps(struct triad_classifier *classifier,
 static int fill_table(struct triad_classifier *classifier, enum triad_class_field field,
 	const struct steps *steps)
 {
+	/* The entry behind the last stays 0, which is the empty set: a request without
+	 * the field uses it. */
 	uint32_t n = (uint32_t)greatest_value(field) + 1, step = 0;
 	int error = triad_classifier_take(classifier, &classifier->tables[field],
 		(size_t)n + 1, sizeof(*classifier->tables[field]));
@@ -235,7 +234,8 @@ int triad_classifier_compile_ranges(
 	else if (!error)
 		error = fill_table(classifier, field, &steps);
 	free(events.items);
-	steps_clear(&steps);
+	free(steps.ends);
+	free(steps.sets);
 	sweep_clear(&sweep);
 	return error;
 }
@@ -282,8 +282,8 @@ static int list_group_rules(struct port_sets *ports, enum triad_class_field fiel
 	to->slots = malloc((n + 1) * sizeof(*to->slots));
 	if (!to->first || !to->slots)
 		return ENOMEM;
-	/* Counted two places on, then added up, so that filling leaves what is
-	 * meant. */
+	/* A counting sort in place.  Count two places further on, then add up.  Filling
+	 * advances each start to its end, which is where the next group begins. */
 	for (uint32_t i = 0; i < policy->n_rules; i++) {
 		const struct triad_group_list *groups =
 			triad_class_groups(&policy->rules[i], field);
@@ -331,6 +331,9 @@ static int list_group_events(const struct group_rules *rules,
 
 		if (!count_rules(rules, span->group))
 			continue;
+		/* sweep_group() takes a step for each rule of each span.  Their number
+		 * is a product of two that the file sizes, so it needs a bound of its
+		 * own. */
 		work += count_rules(rules, span->group);
 		events->items[events->n++] =
 			(struct group_event){.at = span->first, .group = span->group};
@@ -369,6 +372,7 @@ static int sweep_pkeys(struct port_sets *ports, const struct group_events *event
 
 		for (; next < events->n && events->items[next].at == pkey; next++)
 			sweep_group(&sweep, &ports->rules, &events->items[next]);
+		/* Without an event the P_Key has the set of the one before it. */
 		if (next > begun)
 			error = triad_rule_sets_add(
 				&ports->pkey_sets, sweep.words, &set);
@@ -384,6 +388,8 @@ static int compile_pkeys(struct port_sets *ports)
 	int error =
 		list_group_events(&ports->rules, &ports->membership->by_pkey, &events);
 
+	/* Without an event no rule asks for a partition.  Then 'pkeys' stays NULL, and
+	 * no port's P_Keys are looked at. */
 	if (!error && events.n) {
 		ports->pkeys = malloc(TRIAD_N_PKEYS * sizeof(*ports->pkeys));
 		error = ports->pkeys ? triad_rule_sets_init(&ports->pkey_sets,
@@ -406,6 +412,7 @@ static int add_port_set(struct port_sets *ports, const struct sweep *sweep,
 	const uint16_t *pkeys =
 		triad_membership_pkeys(ports->membership->fabric, port, &n);
 
+	/* A copy, because the sweep goes on with its own words at the next port. */
 	if (ports->pkeys && n) {
 		memcpy(ports->words, words,
 			ports->classifier->n_words * sizeof(*words));

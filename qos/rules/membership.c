@@ -56,6 +56,8 @@ static int sort_ports(struct triad_membership *to, const struct triad_fabric *fa
 			to->ports[to->n_ports++] = i;
 	qsort_r(to->ports, to->n_ports, sizeof(*to->ports), compare_ports,
 		(void *)(uintptr_t)fabric);
+	/* A type without ports begins where the next one does, so its range is empty.
+	 * */
 	for (uint32_t i = 0; i < to->n_ports; i++)
 		while (type < type_of(fabric, to->ports[i]))
 			to->types[++type] = i;
@@ -88,6 +90,7 @@ static uint32_t position_of(const struct triad_membership *membership, uint32_t 
 	uint32_t at = find_position(
 		membership, type_of(fabric, port), fabric->ports[port].guid);
 
+	/* Ports that share a GUID lie together. */
 	while (membership->ports[at] != port)
 		at++;
 	return at;
@@ -145,6 +148,7 @@ static int add_guids(struct resolver *resolver, uint32_t group)
 	for (uint32_t i = 0; !error && i < guids->n; i++) {
 		bool any = false;
 
+		/* Ports are sorted by GUID within each type only. */
 		for (unsigned type = 0; !error && type < N_TYPES; type++) {
 			uint64_t last = guids->items[i].last;
 			uint32_t first = find_position(to, type, guids->items[i].first);
@@ -181,20 +185,10 @@ static int add_types(struct resolver *resolver, uint32_t group)
 	return error;
 }
 
-/* The end port that is meant by a port's number, or TRIAD_FABRIC_NONE. */
-static uint32_t numbered_port(
-	const struct triad_fabric *fabric, uint32_t node, unsigned number)
-{
-	uint32_t port = triad_fabric_find_port(fabric, node, number);
-
-	if (port != TRIAD_FABRIC_NONE && !triad_fabric_is_end_port(fabric, port))
-		port = triad_fabric_find_port(fabric, node, 0);
-	return port;
-}
-
 static int add_port_names(struct resolver *resolver, uint32_t group)
 {
 	const struct triad_policy_group *from = &resolver->policy->groups[group];
+	const struct triad_fabric *fabric = resolver->fabric;
 	int error = 0;
 
 	for (uint32_t i = 0; !error && i < from->n_port_names; i++) {
@@ -206,9 +200,14 @@ static int add_port_names(struct resolver *resolver, uint32_t group)
 		node = triad_node_names_find(
 			&resolver->nodes, name->node, name->words, &n);
 		for (; !error && n; n--, node++) {
-			uint32_t port = numbered_port(
-				resolver->fabric, node->node, name->number);
+			uint32_t port = triad_fabric_find_port(
+				fabric, node->node, name->number);
 
+			/* No path ends at an external port of a switch: the end port
+			 * of that switch is its port 0. */
+			if (port != TRIAD_FABRIC_NONE &&
+				!triad_fabric_is_end_port(fabric, port))
+				port = triad_fabric_find_port(fabric, node->node, 0);
 			if (port == TRIAD_FABRIC_NONE)
 				continue;
 			any = true;
@@ -220,8 +219,10 @@ static int add_port_names(struct resolver *resolver, uint32_t group)
 	return error;
 }
 
+/* Whether a port has one of these P_Keys. */
 static bool is_used(const struct resolver *resolver, uint32_t first, uint32_t last)
 {
+	/* From 'first' on to the end of its word, then word by word. */
 	for (uint32_t pkey = first; pkey <= last; pkey = (pkey / 64 + 1) * 64) {
 		uint64_t used = resolver->pkeys_used[pkey / 64] >> pkey % 64;
 
@@ -250,6 +251,7 @@ static int add_partitions(struct resolver *resolver, uint32_t group)
 		uint64_t first = from->pkeys.items[i].first;
 		uint64_t last = from->pkeys.items[i].last;
 
+		/* 0 is no P_Key, and there are no more than TRIAD_N_PKEYS. */
 		if (!first)
 			first = 1;
 		if (last >= TRIAD_N_PKEYS)
@@ -291,6 +293,7 @@ static void note_pkeys(struct resolver *resolver)
 			resolver->pkeys_used[(*pkeys & 0x7fff) / 64] |= UINT64_C(1)
 				<< *pkeys % 64;
 	}
+	/* Unused entries of tables are 0, which is no P_Key. */
 	resolver->pkeys_used[0] &= ~UINT64_C(1);
 }
 
@@ -310,23 +313,16 @@ static void report_levels(struct resolver *resolver)
 	}
 }
 
-/* For each of 'n' places how many spans more begin than end there. */
-static int32_t *count_changes(const struct triad_group_spans *spans, uint32_t n)
-{
-	int32_t *changes = calloc((size_t)n + 1, sizeof(*changes));
-
-	for (uint32_t i = 0; changes && i < spans->n; i++) {
-		changes[spans->items[i].first]++;
-		changes[spans->items[i].end]--;
-	}
-	return changes;
-}
-
-/* Makes of that how many spans there are at each place. */
+/* How many spans there are at each of 'n' places. */
 static int32_t *count_spans(const struct triad_group_spans *spans, uint32_t n)
 {
-	int32_t *counts = count_changes(spans, n);
+	int32_t *counts = calloc((size_t)n + 1, sizeof(*counts));
 
+	/* First by how much the number changes at each place, then the sums. */
+	for (uint32_t i = 0; counts && i < spans->n; i++) {
+		counts[spans->items[i].first]++;
+		counts[spans->items[i].end]--;
+	}
 	for (uint32_t i = 1; counts && i < n; i++)
 		counts[i] += counts[i - 1];
 	return counts;
@@ -450,6 +446,7 @@ static bool has_any_pkey(const struct triad_fabric *fabric, uint32_t port,
 uint32_t triad_membership_groups(const struct triad_membership *membership,
 	uint32_t port, uint32_t *groups, uint32_t max)
 {
+	/* A bit for each group: a port may be in one for several reasons. */
 	uint64_t has[TRIAD_POLICY_MAX_GROUPS / 64] = {0};
 	uint32_t position = position_of(membership, port), n = 0;
 

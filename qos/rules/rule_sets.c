@@ -129,6 +129,8 @@ static size_t write_set(struct triad_rule_sets *sets, const triad_rule_word *wor
 	size_t n = 0;
 
 	memset(set, 0, with_header(sets, sets->n_words) * sizeof(*set));
+	/* For each word of the summary the number of words kept before it, in 16 bits:
+	 * 2^20 rules have 2^15 words. */
 	for (uint32_t i = 0; i < sets->n_words; i++) {
 		if (i % 64 == 0)
 			set[sets->n_summary + i / 256] |= (uint64_t)n
@@ -139,13 +141,6 @@ static size_t write_set(struct triad_rule_sets *sets, const triad_rule_word *wor
 		kept[n++] = words[i];
 	}
 	return with_header(sets, n);
-}
-
-static bool has_set(const struct triad_rule_sets *sets, uint32_t at, size_t size)
-{
-	return set_size(sets, at) == size &&
-		!memcmp(sets->pool + at, sets->pool + sets->n,
-			size * sizeof(*sets->pool));
 }
 
 int triad_rule_sets_add(
@@ -159,13 +154,17 @@ int triad_rule_sets_add(
 		error = reserve_slot(sets);
 	if (error)
 		return error;
+	/* Write the set first, then look for its equal: if there is one, the next set
+	 * overwrites this. */
 	size = write_set(sets, words);
 	slot.hash = hash_words(sets->pool + sets->n, size);
 	for (size_t i = slot.hash & (sets->n_slots - 1);
 		sets->slots[i].at != TRIAD_RULE_SETS_FREE;
 		i = (i + 1) & (sets->n_slots - 1)) {
 		*at = sets->slots[i].at;
-		if (sets->slots[i].hash == slot.hash && has_set(sets, *at, size))
+		if (sets->slots[i].hash == slot.hash && set_size(sets, *at) == size &&
+			!memcmp(sets->pool + *at, sets->pool + sets->n,
+				size * sizeof(*sets->pool)))
 			return 0;
 	}
 	*at = slot.at = (uint32_t)sets->n;

@@ -12,6 +12,7 @@ static uint16_t dead_of(const struct triad_sl2vl *table, uint16_t sent)
 {
 	unsigned alive = sent & ~(1u << TRIAD_DESIRED_NO_VL), dead = 0;
 
+	/* An octet has two SLs, the lower one in its upper half. */
 	for (unsigned i = 0; i < sizeof(table->vl); i++) {
 		dead |= (~alive >> (table->vl[i] >> 4) & 1) << 2 * i;
 		dead |= (~alive >> (table->vl[i] & 0xf) & 1) << (2 * i + 1);
@@ -71,6 +72,8 @@ const struct triad_sl2vl *triad_desired_sl2vl(
 
 	if (scope != TRIAD_SCOPE_NONE)
 		return triad_setup_sl2vl(desired->setup, scope, is->op_vls);
+	/* Of an enhanced port 0, only the row for what comes from itself has the
+	 * defaults of port 0: that is the last one. */
 	if (kind == TRIAD_QOS_PORT_SWITCH0 &&
 		at < desired->nodes[desired->fabric->ports[port].node].n_kinds)
 		kind = TRIAD_QOS_PORT_SWITCH;
@@ -106,8 +109,9 @@ uint16_t triad_desired_high_limit(
 
 /* --- classes --- */
 
-/* What the groups see of the node's ports: GUID and P_Keys are filled in by
- * classify_port(), a switch's once. */
+/* Finds the class of 'port'.  'facts_from' is the port whose GUID and P_Keys groups are
+ * compared with: port 0 of a switch, NONE when the fabric lacks that, else the port
+ * itself. */
 static void classify_port(struct triad_desired *desired, uint32_t node, uint32_t port,
 	uint32_t facts_from)
 {
@@ -175,25 +179,22 @@ static struct triad_scopes_end end_of(
 
 /* --- rows --- */
 
-static int add_rows(struct triad_desired *desired, uint32_t port, unsigned n)
-{
-	desired->ports[port].first_row = desired->n_rows;
-	desired->n_rows += n;
-	if (desired->n_rows > TRIAD_DESIRED_MAX_ROWS)
-		return EOVERFLOW;
-	return triad_grow(&desired->rows, &desired->rows_room, desired->n_rows,
-		sizeof(*desired->rows), 1024);
-}
-
-/* 'scopes' has one for each kind of in-port. */
+/* Adds the rows of 'port'.  'scopes' has one for each kind of in-port; an enhanced port
+ * 0 has a row more, which is for in-port 0 itself, of kind 'kind_of_0'. */
 static int fill_rows(struct triad_desired *desired, uint32_t port, unsigned kind_of_0,
 	const uint16_t *scopes)
 {
 	unsigned n = triad_desired_n_rows(desired, port);
 	unsigned n_kinds = desired->nodes[desired->fabric->ports[port].node].n_kinds;
-	int error = add_rows(desired, port, n);
 
-	for (unsigned i = 0; !error && i < n; i++) {
+	desired->ports[port].first_row = desired->n_rows;
+	desired->n_rows += n;
+	if (desired->n_rows > TRIAD_DESIRED_MAX_ROWS)
+		return EOVERFLOW;
+	if (triad_grow(&desired->rows, &desired->rows_room, desired->n_rows,
+		    sizeof(*desired->rows), 1024))
+		return ENOMEM;
+	for (unsigned i = 0; i < n; i++) {
 		struct triad_desired_row *row =
 			&desired->rows[desired->ports[port].first_row + i];
 
@@ -202,7 +203,7 @@ static int fill_rows(struct triad_desired *desired, uint32_t port, unsigned kind
 			desired->ports[port].sent);
 		desired->dead |= row->dead;
 	}
-	return error;
+	return 0;
 }
 
 static int fill_endport(struct triad_desired *desired, uint32_t port)
@@ -241,6 +242,7 @@ static uint16_t sent_by(struct triad_desired *desired, uint32_t port)
 	unsigned n_low = triad_desired_n_vlarb(desired, port, false);
 	unsigned n_high = triad_desired_n_vlarb(desired, port, true);
 
+	/* A port without arbitration tables sends all VLs. */
 	if (!n_low && !n_high)
 		return UINT16_MAX;
 	if (last->is_known && last->scope == is->vlarb && last->op_vls == is->op_vls &&
@@ -273,6 +275,7 @@ static void look_at(struct triad_desired *desired, uint32_t port)
 			desired->fabric->nodes[at->node].enhanced_port0);
 	if (!is->is_looked_at)
 		return;
+	/* A port with one VL has nothing to arbitrate. */
 	is->op_vls = triad_fabric_op_vls(desired->fabric, port);
 	is->has_vlarb = at->vl_cap > 1;
 	if (is->has_vlarb && desired->scopes) {
@@ -297,6 +300,7 @@ static void sort_ports(
 	const struct triad_fabric_node *from = &desired->fabric->nodes[node];
 	struct triad_desired_node *to = &desired->nodes[node];
 
+	/* Numbers without a port are in-ports, too: OpenSM sends tables for them. */
 	for (unsigned i = 0; i < to->n_numbers; i++)
 		sorted->ends[i] =
 			(struct triad_scopes_end){.own = TRIAD_SCOPES_NO_CLASS,
@@ -315,6 +319,7 @@ static int fill_switch(struct triad_desired *desired, uint32_t node)
 {
 	const struct triad_fabric_node *from = &desired->fabric->nodes[node];
 	const uint8_t *kinds = desired->kinds + desired->nodes[node].first_kind;
+	/* Without a setup there is one kind of in-port, and no scope for it. */
 	uint16_t scopes[TRIAD_SCOPES_MAX_PORTS] = {TRIAD_SCOPE_NONE};
 	struct sorted sorted;
 	int error = 0;
@@ -341,6 +346,8 @@ static int fill_node(struct triad_desired *desired, uint32_t node)
 	const struct triad_fabric_node *from = &desired->fabric->nodes[node];
 	int error = 0;
 
+	/* The VLs that a port sends come before its rows: an SL whose VL is not sent is
+	 * dead there. */
 	for (uint32_t i = 0; i < from->n_ports; i++)
 		look_at(desired, from->first_port + i);
 	if (from->type == TRIAD_NODE_SWITCH)
@@ -396,6 +403,8 @@ int triad_desired_resolve(struct triad_desired *desired, struct triad_setup *set
 {
 	int error;
 
+	/* Classes of all ports come before any table: which scope applies depends on
+	 * the class at the other end of a link, too. */
 	*desired = (struct triad_desired){.setup = setup, .fabric = fabric};
 	fill_defaults(desired);
 	error = prepare(desired);

@@ -106,6 +106,7 @@ uint16_t triad_scopes_vlarb(
 	const struct triad_setup_kind *kind = &scopes->setup->vlarb;
 	struct view view = look_up(scopes, kind, out);
 
+	/* From the highest scope down: the last one of the file that fits applies. */
 	for (uint32_t i = kind->n_words; i--;) {
 		uint64_t fit = fit_out(kind, &view, i);
 
@@ -122,6 +123,7 @@ uint16_t triad_scopes_endport_sl2vl(
 	struct view view = look_up(scopes, kind, port);
 
 	for (uint32_t i = kind->n_words; i--;) {
+		/* No in-port: 'from' does not matter, 'across-from' can't hold. */
 		uint64_t fit = fit_out(kind, &view, i) & kind->any_in[i];
 
 		if (fit)
@@ -167,6 +169,7 @@ void triad_scopes_sort_ports(struct triad_scopes *scopes,
 		uint64_t hash = hash_in(kind, &view);
 		unsigned i = 0;
 
+		/* Few kinds, so a list will do; hashes save most comparisons. */
 		while (i < to->n_kinds &&
 			(hashes[i] != hash || !are_alike(kind, &views[i], &view)))
 			i++;
@@ -188,6 +191,8 @@ void triad_scopes_sl2vl_row(struct triad_scopes *scopes,
 	uint64_t fits[TRIAD_SETUP_MAX_WORDS];
 	uint32_t n = kind->n_words;
 
+	/* The out-port's part is the same for all in-ports.  Words at the end in which
+	 * no scope fits it need no look for any of them. */
 	for (uint32_t i = 0; i < n; i++)
 		fits[i] = fit_out(kind, &view, i);
 	while (n && !fits[n - 1])

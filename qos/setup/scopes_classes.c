@@ -110,6 +110,7 @@ static void fill_record(const struct triad_scopes *scopes, uint64_t *record)
 	memset(record, 0, setup->record_words * sizeof(*record));
 	memcpy(record + setup->groups_word, groups,
 		setup->group_words * sizeof(*groups));
+	/* Each group sets the bits of the scopes that name it. */
 	for (uint32_t i = 0; i < setup->group_words; i++)
 		for (uint64_t left = groups[i]; left; left &= left - 1) {
 			uint32_t group = i * 64 + (unsigned)__builtin_ctzll(left);
@@ -120,13 +121,15 @@ static void fill_record(const struct triad_scopes *scopes, uint64_t *record)
 		}
 }
 
-/* Of 'scopes->groups'. */
+/* Adds the class of 'scopes->groups'. */
 static uint32_t add_class(struct triad_scopes *scopes)
 {
 	int error = reserve_record(scopes);
 
 	if (!error)
 		error = reserve_slot(scopes);
+	/* Classes are asked for one port at a time, in the middle of other work.  The
+	 * first error stays, for who looks at the end. */
 	if (error) {
 		if (!scopes->error)
 			scopes->error = error;
@@ -191,7 +194,7 @@ static void find_name(struct triad_scopes *scopes, const char *name)
 	}
 }
 
-/* The names that the setup has for nodes of that name are the last ones from now on. */
+/* Lets 'last_name' have the setup's port names for a node of that name. */
 static void look_up_name(struct triad_scopes *scopes, const char *name)
 {
 	if (strcmp(scopes->last_name.key.text, name) != 0)
@@ -206,6 +209,7 @@ static void join_names(
 	if (!scopes->setup->names[false].n && !scopes->setup->names[true].n)
 		return;
 	look_up_name(scopes, port->node_name);
+	/* Number 0 of a switch names all of its ports. */
 	for (unsigned words = 0; words < 2; words++)
 		for (uint32_t i = 0; i < scopes->last_name.n[words]; i++) {
 			const struct triad_setup_name *name =
@@ -223,6 +227,8 @@ uint32_t triad_scopes_class(
 	const struct triad_setup *setup = scopes->setup;
 	uint32_t slot;
 
+	/* Collect the groups by all that can put a port into one, then find the class
+	 * that has exactly these. */
 	memcpy(scopes->groups, triad_setup_of_type(setup, port->node_type),
 		setup->group_words * sizeof(*scopes->groups));
 	if (port->is_self)
@@ -276,8 +282,9 @@ int triad_scopes_make_classes(struct triad_scopes *scopes)
 	scopes->last_pkeys.groups = calloc(n_words, sizeof(*scopes->groups));
 	if (!scopes->groups || !scopes->last_pkeys.groups)
 		return ENOMEM;
+	/* 'last_name' must be valid before it is compared with. */
 	find_name(scopes, "");
-	/* A port in no group is of the first class. */
+	/* No group is set yet, so this is TRIAD_SCOPES_NO_CLASS. */
 	add_class(scopes);
 	return scopes->error;
 }

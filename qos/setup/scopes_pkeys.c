@@ -107,7 +107,8 @@ int triad_scopes_use_partitions(struct triad_scopes *scopes,
 	int error = 0;
 
 	*has_changed = false;
-	/* P_Keys that no group names don't matter. */
+	/* No group names a partition, so none can change anything after the first
+	 * time. */
 	if (scopes->partitions && !n_named)
 		return 0;
 	pkeys = calloc(n_named + 1, sizeof(*pkeys));

@@ -61,26 +61,22 @@ static void pass_edge(struct sweep *sweep, const struct edge *edge)
 	}
 	if (--sweep->n_open[edge->group])
 		return;
+	/* The last one of the list takes the free place. */
 	last = sweep->open[--sweep->n];
 	sweep->open[sweep->place[edge->group]] = last;
 	sweep->place[last] = sweep->place[edge->group];
-}
-
-static int reserve(struct sweep *sweep, struct triad_segments *to, size_t n)
-{
-	if (n > TRIAD_SEGMENTS_MAX_LISTED)
-		return EOVERFLOW;
-	return triad_grow(&to->groups, &sweep->room, n, sizeof(*to->groups), 256);
 }
 
 /* A segment of the groups that are open, from 'start' on. */
 static int add_segment(struct sweep *sweep, struct triad_segments *to, uint64_t start)
 {
 	uint32_t at = to->at[to->n];
-	int error = reserve(sweep, to, (size_t)at + sweep->n);
+	size_t n = (size_t)at + sweep->n;
 
-	if (error)
-		return error;
+	if (n > TRIAD_SEGMENTS_MAX_LISTED)
+		return EOVERFLOW;
+	if (triad_grow(&to->groups, &sweep->room, n, sizeof(*to->groups), 256))
+		return ENOMEM;
 	if (sweep->n)
 		memcpy(to->groups + at, sweep->open, sweep->n * sizeof(*sweep->open));
 	to->starts[to->n++] = start;
@@ -93,6 +89,8 @@ static int run_sweep(struct sweep *sweep, struct triad_segments *to)
 	size_t i = 0;
 	int error = 0;
 
+	/* The first segment begins at 0 in any case, so that a search always finds
+	 * one. */
 	if (!sweep->n_edges || sweep->edges[0].value)
 		error = add_segment(sweep, to, 0);
 	while (!error && i < sweep->n_edges) {

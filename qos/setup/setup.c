@@ -17,13 +17,7 @@ bool triad_setup_is_wanted(const struct triad_policy *policy)
 
 /* --- kinds of scopes --- */
 
-static const struct triad_policy_scope *scope_of(
-	const struct triad_policy *policy, bool is_vlarb, uint32_t i)
-{
-	return is_vlarb ? &policy->vlarb[i].scope : &policy->sl2vl[i].scope;
-}
-
-/* All sets of a kind lie together. */
+/* All sets of a kind lie together, in one allocation that begins at 'any_out'. */
 static int allocate_sets(struct triad_setup_kind *kind)
 {
 	size_t n_words = kind->n_words, n_by_number = n_words * TRIAD_SETUP_N_NUMBERS;
@@ -67,7 +61,9 @@ static int make_kind(struct triad_setup *setup, bool is_vlarb)
 	kind->n_words = (kind->n + 63) / 64;
 	error = allocate_sets(kind);
 	for (uint32_t i = 0; !error && i < kind->n; i++)
-		add_scope(kind, scope_of(policy, is_vlarb, i), i);
+		add_scope(kind,
+			is_vlarb ? &policy->vlarb[i].scope : &policy->sl2vl[i].scope,
+			i);
 	return error;
 }
 
@@ -87,6 +83,8 @@ static struct triad_sl2vl cut_table(const uint8_t *vl, unsigned n_vls)
 
 static int make_tables(struct triad_setup *setup)
 {
+	/* There are few numbers of VLs, so each scope's table is there once for each.
+	 * */
 	setup->tables = calloc(setup->sl2vl.n + 1, sizeof(*setup->tables));
 	if (!setup->tables)
 		return ENOMEM;

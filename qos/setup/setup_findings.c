@@ -78,9 +78,10 @@ static void sort_findings(struct triad_setup_plan *plan)
 		plan->n_findings = TRIAD_SETUP_MAX_FINDINGS;
 }
 
-/* They come by node and are listed by scope: there is room for twice as many, and the
- * last half goes whenever it is full.  From then on the first half is sorted, and what
- * would come behind it needs no place. */
+/* Findings come by node and are listed by scope, so the ones to keep are known only in
+ * the end.  There is room for twice as many.  Whenever it is full, it is sorted and its
+ * last half is dropped.  From then on a finding that would come behind the first half
+ * needs no place. */
 static void add_finding(
 	struct triad_setup_plan *plan, const struct triad_setup_finding *finding)
 {
@@ -95,13 +96,6 @@ static void add_finding(
 }
 
 /* --- numbers --- */
-
-static const struct triad_policy_scope *scope_of(
-	const struct search *search, uint32_t scope)
-{
-	return search->is_vlarb ? &search->policy->vlarb[scope].scope
-				: &search->policy->sl2vl[scope].scope;
-}
 
 static void read_ports(const uint8_t ports[32], bool any, struct numbers *numbers)
 {
@@ -124,6 +118,7 @@ static void look_beyond(
 	for (unsigned i = first / 64; i < N_NUMBER_WORDS; i++) {
 		uint64_t word = named->words[i];
 
+		/* Leave out the numbers in this word that the node has. */
 		if (i == first / 64)
 			word &= ~UINT64_C(0) << first % 64;
 		if (word && !finding.n_ports)
@@ -144,6 +139,8 @@ static void look_at_numbers(
 	struct triad_scope_set targets;
 	uint32_t scope = 0;
 
+	/* Only a scope that fits this node, its port numbers aside, can name ports that
+	 * the node lacks. */
 	for (uint32_t i = 0; i < kind->n_words; i++)
 		targets.words[i] = fits->out_aside.words[i] & fits->in_aside.words[i] &
 			search->numbered.words[i];
@@ -153,7 +150,8 @@ static void look_at_numbers(
 
 /* --- scopes that apply --- */
 
-/* Once for each port; the first one's facts stay. */
+/* Notes a finding at this node, and counts each port once.  The facts of the first port
+ * stay, as the example. */
 static void find_at(struct search *search, uint32_t port, enum what what,
 	const struct triad_setup_finding *like)
 {
@@ -181,6 +179,7 @@ static void examine_sl2vl(struct search *search, uint32_t port, uint16_t scope)
 	unsigned sl = 0;
 
 	triad_scope_set_add(&search->applied, scope);
+	/* Nearly always: the port has all VLs that the scope names. */
 	if (search->scopes[scope].top_vl[0] < n_vls)
 		return;
 	while (vl[sl] == TRIAD_DESIRED_NO_VL || vl[sl] < n_vls)
@@ -223,6 +222,7 @@ static void examine_vlarb(struct search *search, uint32_t port, uint16_t scope)
 {
 	const struct triad_policy_vlarb *says = &search->policy->vlarb[scope];
 
+	/* A scope that says a high limit alone has no effect on such a port. */
 	if (triad_scope_set_has(&search->only_limit, scope) &&
 		!triad_desired_has_high_limit(search->desired, port))
 		return;
@@ -315,7 +315,9 @@ static uint8_t top_of_vlarb(const struct triad_vlarb_entry *entries, unsigned n)
 
 static void examine_scope(struct search *search, uint32_t at)
 {
-	const struct triad_policy_scope *scope = scope_of(search, at);
+	const struct triad_policy_scope *scope = search->is_vlarb
+		? &search->policy->vlarb[at].scope
+		: &search->policy->sl2vl[at].scope;
 	struct examined *examined = &search->scopes[at];
 
 	if (!scope->to_any || !scope->from_any)
@@ -351,6 +353,8 @@ static int search_kind(const struct triad_desired *desired,
 		.kind = is_vlarb ? &setup->vlarb : &setup->sl2vl,
 		.is_vlarb = is_vlarb};
 
+	/* First the facts of each scope, then each node with all scopes, then the
+	 * scopes that applied nowhere. */
 	if (!search.kind->n)
 		return 0;
 	search.scopes = calloc(search.kind->n, sizeof(*search.scopes));
@@ -365,8 +369,9 @@ static int search_kind(const struct triad_desired *desired,
 	return 0;
 }
 
-/* An engine with tables of its own keeps its SLs apart itself.  One without trusts in
- * OpenSM's, which give each SL a VL of its own as far as there are VLs. */
+/* A routing engine with tables of its own replaces what scopes say.  One that chooses
+ * SLs, but has no tables, relies on OpenSM's: these give each SL a VL of its own as far
+ * as there are VLs. */
 static void look_at_engine(
 	const struct triad_desired *desired, struct triad_setup_plan *plan)
 {

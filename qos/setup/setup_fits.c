@@ -63,7 +63,9 @@ static void fit_in(unsigned number, const uint64_t *far,
 	}
 }
 
-/* In-ports that the fabric lacks are linked to nothing. */
+/* In-ports that the fabric lacks count, too, and are linked to nothing.  To add such an
+ * end for a port that is there adds nothing wrong: scopes that fit an unlinked in-port
+ * fit that number whatever it is linked to. */
 static void fit_ins(const struct triad_desired *desired, uint32_t node,
 	const struct triad_setup_kind *kind, struct triad_setup_fits *fits)
 {
@@ -120,6 +122,7 @@ bool triad_scope_set_next(
 	uint32_t at = *scope / 64;
 	uint64_t word;
 
+	/* The caller may be behind the last one. */
 	if (at >= n_words)
 		return false;
 	word = set->words[at] & ~UINT64_C(0) << *scope % 64;

@@ -63,6 +63,7 @@ static int collect_uses(const struct triad_setup *setup, struct uses *uses)
 		n += count_uses(&policy->sl2vl[i].scope);
 	for (uint32_t i = 0; i < policy->n_vlarb; i++)
 		n += count_uses(&policy->vlarb[i].scope);
+	/* Scopes times groups: the file sizes both. */
 	if (n > TRIAD_SETUP_MAX_USES)
 		return EOVERFLOW;
 	uses->items = malloc((n + 1) * sizeof(*uses->items));
@@ -76,7 +77,8 @@ static int collect_uses(const struct triad_setup *setup, struct uses *uses)
 	return 0;
 }
 
-/* Numbers the groups, ascending. */
+/* Numbers the groups anew, ascending.  'uses' is sorted by group, so the uses of one
+ * group lie together. */
 static int number_groups(struct triad_setup *setup, const struct uses *uses)
 {
 	setup->groups = malloc((uses->n + 1) * sizeof(*setup->groups));
@@ -178,7 +180,8 @@ static int add_guids(struct triad_setup *setup)
 	return error;
 }
 
-/* Tells those that are too many now, because triad_scopes_new() has no way to. */
+/* Compiles the P_Keys once, to fail now if they are too many: triad_scopes_new() can
+ * return no error. */
 static int check_pkeys(const struct triad_setup *setup)
 {
 	uint16_t *none = calloc(setup->n_partitions + 1, sizeof(*none));

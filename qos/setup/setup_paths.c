@@ -90,6 +90,7 @@ static void show(
 	uint16_t *shown = &search->shown[search->fabric->ports[like->port].number];
 	unsigned first = plan->n_paths;
 
+	/* Begin at another SL each time, so that low ones do not take all places. */
 	for (unsigned i = 0; i < 16; i++) {
 		unsigned sl = (first + i) % 16;
 
@@ -121,7 +122,8 @@ static bool arrives(const struct search *search, uint32_t from, uint32_t to)
 			.arrives;
 }
 
-/* An end port that 'from' gets to: that of the last one will nearly always do. */
+/* An end port that 'from' gets to.  The last one that was found will nearly always
+ * do. */
 static uint32_t find_goal(struct search *search, uint32_t from)
 {
 	uint32_t linked = search->fabric->ports[from].remote;
@@ -200,8 +202,8 @@ static uint32_t step_back(struct search *search, uint32_t node, uint16_t lid)
 }
 
 /* Where packets to 'lid' that pass through switch 'node' begin: at a host if there is
- * one not too far back, else at the switch itself, whose port 0 is an end port.  It is
- * not the one of 'lid', or they would not come from there and arrive later. */
+ * one not too far back, else at port 0 of the switch itself.  That is not the port of
+ * 'lid', because the packets go on from this switch. */
 static uint32_t find_source(struct search *search, uint32_t node, uint16_t lid)
 {
 	uint32_t port0 = triad_routes_port(search->fabric, node, 0);
@@ -257,6 +259,7 @@ static void look_at_lid(
 			search->tries -= search->tries > 0;
 			if (from == TRIAD_FABRIC_NONE)
 				continue;
+			/* It is the same way from here for all in-ports. */
 			if (!triad_routes_follow_from(search->desired, out, in, to, lid)
 					.arrives)
 				return;
@@ -280,23 +283,20 @@ static bool is_none(const struct numbers *numbers)
 	return !any;
 }
 
-static void note_dead(struct search *search, uint32_t port)
-{
-	unsigned n = search->desired->nodes[search->fabric->ports[port].node].n_numbers;
-	struct numbers *dead = &search->dead[search->fabric->ports[port].number];
-
-	for (unsigned in = 0; in < n; in++)
-		if (triad_desired_dead(search->desired, port, in) & search->sls)
-			dead->words[in / 64] |= UINT64_C(1) << in % 64;
-}
-
 static void look_at_switch(struct search *search, uint32_t node)
 {
 	const struct triad_fabric_node *at = &search->fabric->nodes[node];
 
+	/* First the dead places of each out-port. */
 	memset(search->dead, 0, sizeof(search->dead));
-	for (uint32_t i = at->first_port; i < at->first_port + at->n_ports; i++)
-		note_dead(search, i);
+	for (uint32_t i = at->first_port; i < at->first_port + at->n_ports; i++) {
+		struct numbers *dead = &search->dead[search->fabric->ports[i].number];
+
+		for (unsigned in = 0; in < search->desired->nodes[node].n_numbers; in++)
+			if (triad_desired_dead(search->desired, i, in) & search->sls)
+				dead->words[in / 64] |= UINT64_C(1) << in % 64;
+	}
+	/* Then the LIDs that leave by one of them, until all places are found. */
 	search->tries = search->max_tries;
 	for (uint32_t lid = 1; lid < at->lft.n && lid < N_LIDS && search->tries;
 		lid++) {
@@ -443,6 +443,8 @@ static void guard(const struct triad_desired *desired, struct triad_setup_plan *
 	plan->first_cut_off = TRIAD_FABRIC_NONE;
 	if (!desired->dead || fabric->sm_port == TRIAD_FABRIC_NONE)
 		return;
+	/* Following two ways for each port is the costly part, so it comes last, and
+	 * only where an SL of the port's MADs is dead anywhere. */
 	for (uint32_t i = 0; i < fabric->n_ports; i++) {
 		if (!(desired->dead & sls_of_mads(&fabric->ports[i])) ||
 			i == fabric->sm_port || !is_end(fabric, i) ||

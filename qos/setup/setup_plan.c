@@ -31,7 +31,8 @@ struct comparison {
 
 /* --- the list --- */
 
-/* A change of one octet anywhere must tell, also in what is hashed last. */
+/* The shift lets the upper half of a product count in the lower one.  So a changed
+ * octet changes the hash wherever it is, also in the last word. */
 static void hash_word(struct comparison *comparison, uint64_t word)
 {
 	uint64_t hash = (comparison->plan->hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
@@ -70,6 +71,7 @@ static struct triad_setup_change *add_change(struct comparison *comparison)
 {
 	struct triad_setup_plan *plan = comparison->plan;
 
+	/* The total counts what the list has no room for. */
 	plan->n_changes_total++;
 	if (comparison->error || plan->n_changes == TRIAD_SETUP_MAX_CHANGES)
 		return NULL;
@@ -145,16 +147,6 @@ static void extend_run(struct comparison *comparison, struct run *run, unsigned 
 		.to = to};
 }
 
-/* What the rows of 'port' hold, each once. */
-static void read_rows(
-	const struct comparison *comparison, uint32_t port, uint64_t *rows)
-{
-	unsigned n = triad_desired_n_rows(comparison->desired, port);
-
-	for (unsigned i = 0; i < n; i++)
-		rows[i] = word_of(triad_desired_sl2vl(comparison->desired, port, i));
-}
-
 static struct outcome compare_sl2vl(struct comparison *comparison, uint32_t port)
 {
 	const struct triad_desired *desired = comparison->desired;
@@ -170,11 +162,14 @@ static struct outcome compare_sl2vl(struct comparison *comparison, uint32_t port
 			desired->ports[port].kind == TRIAD_QOS_PORT_SWITCH
 		? node->n_numbers
 		: 1;
-	read_rows(comparison, port, rows);
+	/* Many in-ports share a row, so its contents are worked out once. */
+	for (unsigned i = 0; i < triad_desired_n_rows(desired, port); i++)
+		rows[i] = word_of(triad_desired_sl2vl(desired, port, i));
 	for (unsigned in = 0; in < outcome.n; in++) {
 		unsigned kind = triad_desired_row_at(desired, port, in);
 		uint64_t to = rows[kind], from = 0;
 
+		/* What was never read counts as zeros. */
 		if (in < at->sl2vl.n)
 			from = word_of(&comparison->fabric->sl2vl[at->sl2vl.at + in]);
 		outcome.is_alike = outcome.is_alike && (!in || to == outcome.value);
@@ -256,6 +251,7 @@ static bool compare_vlarb(struct comparison *comparison, uint32_t port, bool hig
 		return false;
 	comparison->plan->n_changed[table]++;
 	comparison->plan->n_smps += n_blocks;
+	/* The hash has every change, also those that the list has no room for. */
 	hash_place(comparison, table, port, to->said_by, n);
 	hash_octets(comparison, from, n * sizeof(*from));
 	hash_octets(comparison, to->entries, n * sizeof(*from));
@@ -352,19 +348,10 @@ static void compare_node(struct comparison *comparison, uint32_t node)
 	for (uint32_t i = at->first_port; i < at->first_port + at->n_ports; i++)
 		if (comparison->desired->ports[i].is_looked_at)
 			compare_port(comparison, i, &tally);
+	/* All tables of the switch are to be alike, so one SMP can set all of them. */
 	if (tally.is_optimized && tally.is_whole && tally.n_smps)
 		tally.n_smps = tally.n_all;
 	comparison->plan->n_smps += tally.n_smps;
-}
-
-static int compare(const struct triad_desired *desired, struct triad_setup_plan *plan)
-{
-	struct comparison comparison = {
-		.desired = desired, .fabric = desired->fabric, .plan = plan};
-
-	for (uint32_t i = 0; i < desired->fabric->n_nodes; i++)
-		compare_node(&comparison, i);
-	return comparison.error;
 }
 
 /* --- the whole --- */
@@ -374,6 +361,8 @@ int triad_setup_plan_make(struct triad_setup *setup, const struct triad_fabric *
 {
 	struct triad_setup_plan *made = calloc(1, sizeof(*made));
 	struct triad_desired desired;
+	struct comparison comparison = {
+		.desired = &desired, .fabric = fabric, .plan = made};
 	int error;
 
 	if (!made)
@@ -384,7 +373,9 @@ int triad_setup_plan_make(struct triad_setup *setup, const struct triad_fabric *
 		free(made);
 		return error;
 	}
-	error = compare(&desired, made);
+	for (uint32_t i = 0; i < fabric->n_nodes; i++)
+		compare_node(&comparison, i);
+	error = comparison.error;
 	if (!error)
 		error = triad_setup_find(&desired, made);
 	if (!error)

@@ -26,6 +26,7 @@ static void add(struct words *words, const char *format, ...)
 	va_start(list, format);
 	n = vsnprintf(words->text + words->n, words->size - words->n, format, list);
 	va_end(list);
+	/* vsnprintf() says how long the text would be, not how much of it fitted. */
 	if (n > 0)
 		words->n += (size_t)n;
 	if (words->n >= words->size)
@@ -37,14 +38,6 @@ static const struct triad_policy_scope *scope_of(
 {
 	return finding->is_vlarb ? &policy->vlarb[finding->scope].scope
 				 : &policy->sl2vl[finding->scope].scope;
-}
-
-static void add_scope(struct words *words, const struct triad_setup_finding *finding,
-	const struct triad_policy *policy)
-{
-	add(words, "%s-scope on line %" PRIu32 ": ",
-		finding->is_vlarb ? "vlarb" : "sl2vl",
-		scope_of(finding, policy)->location.line);
 }
 
 static void add_node(struct words *words, const struct triad_setup_finding *finding,
@@ -78,13 +71,6 @@ static void add_others(struct words *words, const struct triad_setup_finding *fi
 static const char *table_of(const struct triad_setup_finding *finding)
 {
 	return finding->is_high ? "high" : "low";
-}
-
-static void report_no_target(
-	struct words *words, const struct triad_setup_finding *finding)
-{
-	add(words, "no port that is up and has %s tables fits it: it has no effect",
-		finding->is_vlarb ? "VL arbitration" : "SL2VL");
 }
 
 /* Which of a scope's lists name a port beyond the node's highest one. */
@@ -192,10 +178,15 @@ void triad_setup_finding_format(const struct triad_setup_finding *finding,
 		return;
 	text[0] = '\0';
 	if (finding->scope != TRIAD_SCOPE_NONE)
-		add_scope(&words, finding, policy);
+		add(&words, "%s-scope on line %" PRIu32 ": ",
+			finding->is_vlarb ? "vlarb" : "sl2vl",
+			scope_of(finding, policy)->location.line);
 	switch (finding->kind) {
 	case TRIAD_FINDING_NO_TARGET:
-		report_no_target(&words, finding);
+		add(&words,
+			"no port that is up and has %s tables fits it: it has no "
+			"effect",
+			finding->is_vlarb ? "VL arbitration" : "SL2VL");
 		break;
 	case TRIAD_FINDING_HIDDEN:
 		add(&words,
