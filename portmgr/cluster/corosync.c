@@ -75,6 +75,7 @@ struct corosync {
 
 static void note_change(struct corosync *corosync)
 {
+	/* The time counts from the first of several changes, so that it ends. */
 	if (!corosync->is_view_due)
 		corosync->settle_until_us = triad_clock_now_us() + SETTLE_US;
 	corosync->is_view_due = true;
@@ -86,7 +87,8 @@ static void check(struct corosync *corosync, cs_error_t error)
 		corosync->is_broken = true;
 }
 
-/* Waits for Corosync's answer. */
+/* Finds whether more than half of the expected votes is here.  Waits for Corosync's
+ * answer. */
 static void ask_votes(struct corosync *corosync)
 {
 	struct votequorum_info info;
@@ -142,6 +144,7 @@ static void set_members(
 {
 	struct triad_group before = corosync->members;
 
+	/* Who stays keeps the id that it announced. */
 	triad_group_begin(&corosync->members);
 	for (size_t i = 0; i < n; i++)
 		triad_group_add(
@@ -155,7 +158,8 @@ static void set_members(
 			corosync->group.value, n, TRIAD_CLUSTER_MAX_MEMBERS);
 }
 
-/* When nodes come or go, the ring change is delivered next. */
+/* When nodes come or go, the ring changes, too.  That is delivered next, so the ring is
+ * not known until then. */
 static void receive_group(cpg_handle_t handle, const struct cpg_name *group,
 	const struct cpg_address *members, size_t n, const struct cpg_address *left,
 	size_t n_left, const struct cpg_address *joined, size_t n_joined)
@@ -230,6 +234,7 @@ static void receive_message(cpg_handle_t handle, const struct cpg_name *group,
 		triad_group_take(&corosync->members, node, pid, octets, size, &message);
 	if (!handle_verdict(corosync, verdict, &message))
 		return;
+	/* The change came before this message, so its view is told before it. */
 	if (corosync->is_view_due) {
 		read_quorum(corosync);
 		deliver_view(corosync);
@@ -473,24 +478,24 @@ static void run_once(struct corosync *corosync)
 	log_why(corosync, CS_ERR_LIBRARY);
 }
 
-static int sleep_ms(const struct corosync *corosync)
-{
-	if (*corosync->wrong)
-		return -1;
-	if (!corosync->is_open)
-		return (int)(RETRY_US / TRIAD_US_PER_MS);
-	return corosync->must_resend || corosync->is_view_due ? RESEND_MS : 1000;
-}
-
 static void wait_for_more(struct corosync *corosync)
 {
 	struct pollfd polled[4] = {{.fd = corosync->base.event, .events = POLLIN}};
+	int timeout_ms = 1000;
 
+	/* No descriptor tells when Corosync is back, has room again, or when it is time
+	 * to tell a view. */
+	if (*corosync->wrong)
+		timeout_ms = -1;
+	else if (!corosync->is_open)
+		timeout_ms = (int)(RETRY_US / TRIAD_US_PER_MS);
+	else if (corosync->must_resend || corosync->is_view_due)
+		timeout_ms = RESEND_MS;
 	for (unsigned i = 0; i < 3; i++) {
 		polled[i + 1].fd = corosync->is_open ? corosync->fds[i] : -1;
 		polled[i + 1].events = POLLIN;
 	}
-	if (poll(polled, 4, sleep_ms(corosync)) <= 0)
+	if (poll(polled, 4, timeout_ms) <= 0)
 		return;
 	for (unsigned i = 1; i < 4; i++)
 		if (polled[i].revents & (POLLHUP | POLLERR | POLLNVAL))

@@ -25,6 +25,8 @@ void triad_group_add(struct triad_group *group, const struct triad_group *before
 
 	if (triad_group_find(group, node, pid))
 		return;
+	/* A member that the table has no room for counts all the same: the view then
+	 * has no quorum. */
 	if (group->n < TRIAD_CLUSTER_MAX_MEMBERS)
 		group->members[group->n] =
 			(struct triad_group_member){node, pid, was ? was->id : 0};
@@ -126,6 +128,8 @@ struct triad_cluster_view triad_group_view(
 
 	for (uint32_t i = 0; i < view.n_members; i++)
 		view.members[i] = group->members[i].id;
+	/* The quorum must be that of these very members: all known, and found in the
+	 * same ring. */
 	view.is_quorate = group->n == view.n_members && quorum->is_quorate &&
 		quorum->has_majority && triad_group_is_settled(quorum);
 	return view;

@@ -102,7 +102,7 @@ static bool open_peers(struct peers *peers, const struct triad_cluster_peers_con
 
 /* --- trouble --- */
 
-/* Until the next, or for a while. */
+/* Shows the trouble with a peer until the next one, or for a while. */
 static void complain(struct peers *peers, const struct peer *about, const char *what)
 {
 	char text[TRIAD_ADDRESS_TEXT_SIZE];
@@ -143,6 +143,7 @@ static bool get_key(struct peers *peers)
 	if (!triad_key_file_read(
 		    peers->key_file, key, &size, peers->broken, sizeof(peers->broken)))
 		return false;
+	/* The seal has what it needs of the key. */
 	triad_seal_init(
 		&peers->seal, peers->base.id, &peers->listen, key, size, draw, NULL);
 	explicit_bzero(key, sizeof(key));
@@ -242,7 +243,8 @@ static void end_silent(struct peers *peers, uint64_t now_us)
 	deliver_view(peers);
 }
 
-/* Two with one id would count as two, and vote as one. */
+/* Whether another member has the id.  Two peers with one id would count as two members,
+ * but have one vote. */
 static bool is_taken(const struct peers *peers, const struct peer *by, uint64_t id)
 {
 	if (id == peers->base.id)
@@ -268,6 +270,8 @@ static bool send_to(struct peers *peers, struct peer *peer, enum triad_seal_kind
 		payload ? payload->octets : NULL, payload ? payload->size : 0,
 		datagram);
 
+	/* Any datagram is a sign of life: the next keepalive is due a while after it.
+	 * */
 	peer->send_us = now_us + peers->keepalive_us;
 	if (sendto(peers->fd, datagram, size, MSG_DONTWAIT | MSG_NOSIGNAL, &address.any,
 		    length) >= 0)
@@ -276,7 +280,8 @@ static bool send_to(struct peers *peers, struct peer *peer, enum triad_seal_kind
 	return false;
 }
 
-/* Its own comes back when it went to somebody; nobody else in the list: at once. */
+/* Sends a payload to all peers, and delivers it here once it went to one of them, as
+ * cluster.h demands.  With no other peer in the list it is delivered at once. */
 static void send_payload(
 	struct peers *peers, const struct triad_payload *payload, uint64_t now_us)
 {
@@ -294,7 +299,8 @@ static void send_payload(
 		&peers->base, peers->base.id, payload->octets, payload->size);
 }
 
-/* What its receivers send meanwhile has the next turn. */
+/* Sends what is in the queue.  Receivers may queue more meanwhile, which waits for the
+ * next turn. */
 static void send_queued(struct peers *peers, uint64_t now_us)
 {
 	struct triad_payload payload;
@@ -307,30 +313,12 @@ static void send_queued(struct peers *peers, uint64_t now_us)
 	}
 }
 
-static void send_keepalives(struct peers *peers, uint64_t now_us)
-{
-	for (size_t i = 0; i < peers->n; i++) {
-		struct peer *peer = &peers->peers[i];
-
-		if (!peer->is_self && now_us >= peer->send_us)
-			send_to(peers, peer, TRIAD_SEAL_KEEPALIVE, NULL, now_us);
-	}
-}
-
 /* --- receiving --- */
-
-static struct peer *find_peer(struct peers *peers, const struct triad_address *from)
-{
-	for (size_t i = 0; i < peers->n; i++)
-		if (!peers->peers[i].is_self &&
-			triad_address_equals(&peers->peers[i].seal.address, from))
-			return &peers->peers[i];
-	return NULL;
-}
 
 static void handle_accepted(struct peers *peers, struct peer *peer,
 	const struct triad_seal_opened *opened, uint64_t now_us)
 {
+	/* The key is right, so this is a mistake of the operator's, not an attack. */
 	if (is_taken(peers, peer, opened->id)) {
 		peer->is_member = false;
 		deliver_view(peers);
@@ -372,10 +360,14 @@ static void count_verdict(
 static void handle_datagram(struct peers *peers, const struct triad_address *from,
 	const uint8_t *datagram, size_t size, uint64_t now_us)
 {
-	struct peer *peer = find_peer(peers, from);
+	struct peer *peer = NULL;
 	struct triad_seal_opened opened;
 	enum triad_seal_verdict verdict;
 
+	for (size_t i = 0; i < peers->n && !peer; i++)
+		if (!peers->peers[i].is_self &&
+			triad_address_equals(&peers->peers[i].seal.address, from))
+			peer = &peers->peers[i];
 	if (!peer) {
 		triad_transport_count(
 			&peers->base, &peers->base.status.n_unknown_senders);
@@ -390,7 +382,8 @@ static void handle_datagram(struct peers *peers, const struct triad_address *fro
 		send_to(peers, peer, TRIAD_SEAL_KEEPALIVE, NULL, now_us);
 }
 
-/* An error is one of a datagram that was sent, and gone when it was read. */
+/* Reads at most BATCH datagrams.  An error is about a datagram that was sent before;
+ * reading it clears it. */
 static void receive(struct peers *peers, uint64_t now_us)
 {
 	uint8_t datagram[TRIAD_SEAL_MAX_SIZE + 1]; /* so that too large shows */
@@ -431,6 +424,7 @@ static int sleep_ms(const struct peers *peers, uint64_t now_us)
 	}
 	if (until_us <= now_us)
 		return 0;
+	/* Rounded up, or it would wake just before the time, and again. */
 	return (int)((until_us - now_us + TRIAD_US_PER_MS - 1) / TRIAD_US_PER_MS);
 }
 
@@ -443,7 +437,12 @@ static void run_once(struct peers *peers)
 	if (is_working(peers)) {
 		receive(peers, now_us);
 		send_queued(peers, now_us);
-		send_keepalives(peers, now_us);
+		/* Last: a peer that was just sent to needs no keepalive. */
+		for (size_t i = 0; i < peers->n; i++)
+			if (!peers->peers[i].is_self &&
+				now_us >= peers->peers[i].send_us)
+				send_to(peers, &peers->peers[i], TRIAD_SEAL_KEEPALIVE,
+					NULL, now_us);
 	}
 	log_trouble(peers, now_us);
 }

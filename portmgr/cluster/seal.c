@@ -103,17 +103,7 @@ static void read_header(const uint8_t *datagram, struct header *header)
 	header->sequence = triad_wire_get64(&w);
 }
 
-static bool has_magic(const uint8_t *datagram, size_t size)
-{
-	struct triad_wire w;
-
-	if (size < MIN_SIZE || size > TRIAD_SEAL_MAX_SIZE)
-		return false;
-	triad_wire_init(&w, (void *)datagram, size);
-	return triad_wire_get32(&w) == MAGIC;
-}
-
-/* Of an authentic one: its sender has an error, not an enemy. */
+/* Checks an authentic datagram.  If it is not well-formed, its sender has a bug. */
 static bool is_well_formed(const struct header *header, size_t size)
 {
 	if (header->kind != TRIAD_SEAL_KEEPALIVE && header->kind != TRIAD_SEAL_PAYLOAD)
@@ -136,24 +126,29 @@ static enum triad_seal_verdict judge(struct triad_seal *seal,
 	struct triad_seal_peer *peer, const struct header *header,
 	struct triad_seal_opened *opened)
 {
+	/* Case (a) of seal.h. */
 	if (header->session == peer->their_session) {
 		if (header->sequence <= peer->their_sequence)
 			return TRIAD_SEAL_OLD;
 		accept_it(peer, header);
 		return TRIAD_SEAL_ACCEPTED;
 	}
+	/* Case (b).  With a new challenge nothing that was recorded can be adopted. */
 	if (header->echo == peer->challenge) {
 		accept_it(peer, header);
 		peer->challenge = draw(seal);
 		opened->is_adopted = true;
 		return TRIAD_SEAL_ACCEPTED;
 	}
+	/* A hello.  It may be a repeated one, so it must not replace the challenge of a
+	 * session that was adopted. */
 	if (!peer->their_session)
 		peer->their_challenge = header->challenge;
 	return header->echo ? TRIAD_SEAL_OLD : TRIAD_SEAL_HELLO;
 }
 
-/* What repeats the adopted session is no hello. */
+/* Whether to answer, which makes the handshake go on.  A datagram that repeats the
+ * adopted session is no hello. */
 static bool is_to_be_answered(struct triad_seal_peer *peer, const struct header *header,
 	enum triad_seal_verdict verdict, uint64_t now_us)
 {
@@ -177,10 +172,16 @@ enum triad_seal_verdict triad_seal_open(struct triad_seal *seal,
 	uint8_t mac[TRIAD_SEAL_MAC_SIZE];
 	enum triad_seal_verdict verdict;
 	struct header header;
+	struct triad_wire w;
 
 	*opened = (struct triad_seal_opened){0};
-	if (!has_magic(octets, size))
+	if (size < MIN_SIZE || size > TRIAD_SEAL_MAX_SIZE)
 		return TRIAD_SEAL_MALFORMED;
+	triad_wire_init(&w, (void *)datagram, size);
+	if (triad_wire_get32(&w) != MAGIC)
+		return TRIAD_SEAL_MALFORMED;
+	/* Nothing else is looked at before the MAC is right.  The comparison takes the
+	 * same time wherever they differ. */
 	make_mac(seal, &peer->address, &seal->address, octets, n, mac);
 	if (!memeql_sec(mac, octets + n, sizeof(mac)))
 		return TRIAD_SEAL_FORGED;

@@ -64,6 +64,7 @@ bool triad_transport_stop(struct triad_transport *transport)
 	wake(transport);
 	if (!triad_thread_join(transport->thread, PATIENCE_US))
 		return true;
+	/* It hangs with a stopped Corosync.  Leave it, with the memory that it uses. */
 	pthread_detach(transport->thread);
 	return false;
 }
@@ -177,7 +178,8 @@ void triad_transport_drop_all(struct triad_transport *transport)
 	pthread_mutex_unlock(&transport->lock);
 }
 
-/* In this order: who sets 'stop' wakes after that. */
+/* Reads the event before 'stop'.  triad_transport_stop() sets 'stop' before it wakes,
+ * so its wake-up can't be read here without 'stop' being seen. */
 bool triad_transport_drain(struct triad_transport *transport)
 {
 	uint64_t n;
@@ -209,6 +211,8 @@ void triad_transport_report_view(
 
 	if (is_as_told(told, view))
 		return;
+	/* 'is_connected' is for send(), in other threads.  The view itself is this
+	 * thread's, so the sink is called without the lock. */
 	pthread_mutex_lock(&transport->lock);
 	stop = transport->stop;
 	transport->is_connected = view->is_connected;
@@ -221,7 +225,8 @@ void triad_transport_report_view(
 		transport->sink.view(transport->sink.context, told);
 }
 
-/* Queued payloads were meant for the old members. */
+/* Reports that this member is alone and cut off.  After that nothing more is queued,
+ * and what is in the queue was meant for the old members. */
 void triad_transport_report_cut_off(
 	struct triad_transport *transport, uint32_t n_votes_needed)
 {
@@ -265,6 +270,7 @@ void triad_transport_trouble(struct triad_transport *transport, const char *trou
 		strncmp(now, trouble, sizeof(transport->status.trouble) - 1) != 0;
 	snprintf(now, sizeof(transport->status.trouble), "%s", trouble);
 	pthread_mutex_unlock(&transport->lock);
+	/* 'status' always has it.  The log has it when it changes, not too often. */
 	if (is_new)
 		is_new = triad_log_limit_pass(
 			&transport->limit, triad_clock_now_us(), &suppressed);

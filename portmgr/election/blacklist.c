@@ -63,7 +63,8 @@ int triad_blacklist_set(struct triad_blacklist *list, uint64_t id, bool is_liste
 
 	if (triad_blacklist_has(list, id) == is_listed)
 		return EALREADY;
-	/* The last version of all is kept for taking an id off. */
+	/* No version is above UINT32_MAX, so an id that is put on the list with it
+	 * could never be taken off.  That one is for taking off only. */
 	if (highest >= UINT32_MAX - is_listed)
 		return ENOSPC;
 	if (!entry)
@@ -82,6 +83,7 @@ static bool merge_entry(
 
 	if (ours && !is_newer(theirs, ours))
 		return false;
+	/* A full list has no place for an id that is not listed. */
 	if (!ours && list->n == TRIAD_BLACKLIST_MAX && !theirs->is_listed)
 		return false;
 	if (!ours)

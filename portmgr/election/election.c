@@ -56,7 +56,8 @@ void election_store(struct triad_election *e)
 {
 	struct triad_election_action *action = NULL;
 
-	/* One is enough, and the earlier the better. */
+	/* One STORE in the queue is enough.  The first one gets all: whatever is queued
+	 * behind it relies on it. */
 	for (uint32_t i = 0; i < e->n_actions && !action; i++)
 		if (e->actions[i].kind == TRIAD_ELECTION_STORE)
 			action = &e->actions[i];
@@ -80,6 +81,7 @@ void triad_election_store_failed(struct triad_election *election)
 	e->has_disk_trouble = true;
 	e->store_again_us = e->now_us + election_us(e->conf.status_ms);
 	lease_unstored(e);
+	/* Messages that were queued behind it must not tell of what is lost. */
 	for (uint32_t i = 0; i < e->n_actions; i++) {
 		struct triad_election_message *m = &e->actions[i].message;
 
@@ -113,6 +115,7 @@ void election_send(struct triad_election *e, enum triad_election_kind kind,
 {
 	struct triad_election_action *action;
 
+	/* STATUS goes to all, so it carries the question for the lease. */
 	if (!to) {
 		lease_ask(e);
 		e->status_due_us = e->now_us + election_us(e->conf.status_ms);
@@ -147,6 +150,8 @@ bool triad_election_take_action(
 	if (!election->n_actions)
 		return false;
 	*action = election->actions[0];
+	/* The caller reports a failure before it takes the next action.  So the state
+	 * before this one is all that must be kept. */
 	if (action->kind == TRIAD_ELECTION_STORE) {
 		election->previous = election->durable;
 		election->durable = action->stored;
@@ -164,8 +169,8 @@ static void at(struct triad_election *e, uint64_t now_us)
 {
 	if (now_us > e->now_us)
 		e->now_us = now_us;
-	/* First, so that nothing is sent or answered on the basis of a lease that is
-	 * over. */
+	/* Before anything else: nothing may be sent or answered as the holder of a
+	 * lease that is over. */
 	if (e->is_holder && e->now_us >= e->lease_until_us)
 		lease_run_out(e);
 }
@@ -185,6 +190,7 @@ void triad_election_view(struct triad_election *election,
 	at(election, now_us);
 	if (view->number == election->view.number)
 		return;
+	/* The operator confirmed who was missing in the old view. */
 	election->view = *view;
 	election->is_confirmed_down = false;
 	members_keep_view(election);
@@ -219,12 +225,16 @@ static void handle(struct triad_election *e, const struct triad_election_message
 			lease_back(e, m);
 		return;
 	}
+	/* An answer to somebody else tells of its sender, too; but it asks nothing of
+	 * us. */
 	learn(e, m);
 	members_note(e, m);
 	if (m->to && m->to != e->conf.id)
 		return;
 	lease_granted(e, m);
-	/* By it the message is judged.  Not before: it may ask anew for the lease. */
+	/* The message is judged by our priority, which a granted lease has raised.  Not
+	 * before lease_granted(): a new priority sends STATUS, which may ask a new
+	 * question, and the grant answers the old one. */
 	states_update_priority(e);
 	if (m->kind == TRIAD_ELECTION_STATUS)
 		states_status(e, m);
@@ -249,6 +259,7 @@ void triad_election_payload(struct triad_election *election, uint64_t sender,
 		election->counts.n_malformed++;
 		return;
 	}
+	/* Before the first view nobody is known to be a member. */
 	if (!election->view.number)
 		return;
 	handle(election, &message);
@@ -336,6 +347,7 @@ void triad_election_resign(struct triad_election *election, uint64_t now_us)
 	lease_give_up(election);
 	if (election->state != TRIAD_ELECTION_STANDBY)
 		states_become_standby(election, 0);
+	/* A witness goes on voting and answering, but never claims or leads. */
 	election->conf.is_witness = true;
 	if (election->view.number)
 		election_send(election, TRIAD_ELECTION_STATUS, NULL, 0);

@@ -25,6 +25,8 @@ static uint64_t lease_us(const struct triad_election *e)
 	return election_us(e->conf.lease_ms);
 }
 
+/* A majority; of those that are here, once the operator has confirmed that the others
+ * are down. */
 static uint32_t votes_needed(const struct triad_election *e)
 {
 	uint32_t here = e->view.n_members / 2 + 1;
@@ -41,8 +43,8 @@ bool lease_is_quorate(const struct triad_election *e)
 
 /* --- losing it --- */
 
-/* What is answered to it from now on counts for nothing.  While it is out, nothing new
- * is asked all the same: see above. */
+/* Answers to the round count for nothing from now on.  But as long as its question has
+ * not come back, no new one is asked: see the top of the file. */
 static void forget_round(struct triad_election *e)
 {
 	e->round.is_complete = true;
@@ -57,7 +59,8 @@ void lease_give_up(struct triad_election *e)
 	e->lease_until_us = 0;
 	e->claim = 0;
 	forget_round(e);
-	/* A Set judged a moment ago may still be on its way to a port. */
+	/* A Set that was permitted a moment ago may still be on its way to a port.  So
+	 * the promise to ourselves lasts until the lease would have ended. */
 	if (e->promise.holder == e->conf.id)
 		e->promise.until_us = until_us > e->now_us ? until_us : e->now_us;
 	if (!had)
@@ -86,8 +89,8 @@ static bool has_promised_other(const struct triad_election *e, uint64_t to)
 
 static bool wants_lease(struct triad_election *e)
 {
-	/* Asked for in any case: it counts how long a candidate has had its chance,
-	 * which it has not while it holds the lease. */
+	/* Call it in any case: it also measures how long a candidate has had its chance
+	 * to get the lease. */
 	uint64_t candidate = members_candidate(e);
 
 	return candidate == e->conf.id && lease_is_quorate(e) &&
@@ -101,18 +104,20 @@ static void make_claim(struct triad_election *e)
 {
 	uint64_t first = e->view.epoch << EPOCH_SHIFT;
 
+	/* A later ring has higher terms than all rings before, even if this member
+	 * missed some of those. */
 	if (e->stored.term < first)
 		e->stored.term = first;
 	e->claim = ++e->stored.term;
 	e->claimed_us = e->now_us;
 	e->was_refused = false;
-	e->status_due_us = e->now_us;
+	e->status_due_us = e->now_us; /* ask at once */
 	forget_round(e);
 	election_store(e);
 }
 
-/* Somebody knows a higher term than that of our claim, and may grant that only.  A
- * holder asks for a higher one, too, and has the lease of the old one meanwhile. */
+/* Makes a claim, or a new one when somebody knows a higher term, and so can't grant the
+ * old one.  A holder keeps the lease of its old term meanwhile. */
 static void renew_claim(struct triad_election *e)
 {
 	bool is_low = e->claim < e->stored.term && (!e->is_holder || e->was_refused);
@@ -169,6 +174,8 @@ static void complete(struct triad_election *e)
 	if (!round->is_back || round->is_complete || !lease_is_quorate(e) ||
 		round->view != e->view.number || round->n_grants < votes_needed(e))
 		return;
+	/* Complete even if it came too late to be of use: a new round is needed then.
+	 * */
 	round->is_complete = true;
 	if (e->now_us >= until_us || e->now_us < e->not_before_us)
 		return;
@@ -206,6 +213,7 @@ void lease_granted(struct triad_election *e, const struct triad_election_message
 	if (!e->claim || m->to != e->conf.id || m->answers != e->round.number ||
 		!members_in_view(e, m->from))
 		return;
+	/* No grant.  A higher term in the answer says that ours is too low. */
 	if (m->grant != e->claim) {
 		e->was_refused |= m->term > e->claim;
 		return;
@@ -220,7 +228,8 @@ bool lease_is_on_disk(const struct triad_election *e, uint64_t to, uint64_t term
 	return e->durable.voted_term == term && e->durable.voted_for == to;
 }
 
-/* Time triggers the next attempt, not requests for votes. */
+/* With disk trouble only a vote that is on disk can be given again.  A request for a
+ * new one is no reason to write: that is tried at intervals. */
 static bool can_store(const struct triad_election *e, uint64_t to, uint64_t term)
 {
 	return !e->has_disk_trouble || lease_is_on_disk(e, to, term);
@@ -262,16 +271,20 @@ void lease_back(struct triad_election *e, const struct triad_election_message *m
 	add_grant(e, e->conf.id);
 }
 
-/* A promise lasts as long as our own lease, so who asks for another gets none. */
+/* A promise lasts as long as our own 'lease_ms'.  A member with another one would count
+ * on a promise of another length, so it gets none. */
 uint64_t lease_vote(struct triad_election *e, const struct triad_election_message *m)
 {
+	/* The last condition: two configurations with one generation, so that it is not
+	 * known which is right. */
 	if (!m->claim || !may_vote(e) || !members_in_view(e, m->from) ||
 		has_promised_other(e, m->from) || !members_is_able(e, m) ||
 		m->lease_ms != e->conf.lease_ms ||
 		(e->generation && m->generation == e->generation && m->hash != e->hash))
 		return 0;
 	if (!is_term_new(e, m->from, m->claim) || m->claim > e->stored.term) {
-		/* So that the answer makes it use a higher term. */
+		/* The answer has our term, which must exceed the claim to make the
+		 * sender use a higher one. */
 		if (e->stored.term == m->claim)
 			e->stored.term++;
 		e->counts.n_stale++;
@@ -309,13 +322,6 @@ void lease_view(struct triad_election *e)
 		e->not_before_us = e->now_us + lease_us(e);
 }
 
-/* Without a quorum there is no permission.  The lease may run out by itself: a quorum
- * that is back before finds everything as it was. */
-static bool may_keep(const struct triad_election *e)
-{
-	return e->is_holder && !lease_is_quorate(e);
-}
-
 void lease_run(struct triad_election *e)
 {
 	if (e->is_holder && e->now_us >= e->lease_until_us)
@@ -326,7 +332,9 @@ void lease_run(struct triad_election *e)
 		let_go(e);
 	else if (wants_lease(e))
 		renew_claim(e);
-	else if (e->claim && !may_keep(e))
+	/* A holder without a quorum keeps its lease until that runs out.  It has no
+	 * permission meanwhile; and if the quorum is back before, all is as it was. */
+	else if (e->claim && !(e->is_holder && !lease_is_quorate(e)))
 		lease_give_up(e);
 }
 

@@ -47,6 +47,7 @@ bool members_may_answer(struct triad_election *e, uint64_t id)
 
 		if (heard->message.from != id)
 			continue;
+		/* A runaway gets only so many answers in a while. */
 		if (e->now_us - heard->window_us >= election_us(e->conf.status_ms)) {
 			heard->window_us = e->now_us;
 			heard->n_answers = 0;
@@ -211,6 +212,7 @@ uint64_t members_candidate(struct triad_election *e)
 {
 	uint64_t best = best_candidate(e);
 
+	/* is_hopeless() has excluded it, so this is the next best. */
 	if (best && is_hopeless(e, best))
 		best = best_candidate(e);
 	return best;
@@ -242,6 +244,7 @@ uint64_t members_preferred(struct triad_election *e)
 {
 	uint64_t best = more_preferred(e);
 
+	/* Only after a while, so that mastership does not follow every message. */
 	if (best != e->hand_over_to) {
 		e->hand_over_to = best;
 		e->hand_over_since_us = e->now_us;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "portmgr/election/election_parts.h"
 
-/* So many times a master of lower priority may overhear that it shall yield. */
+/* How often a master of lower priority may fail to yield when it is told to. */
 #define MAX_CEDED_IN_VAIN 5u
 
 /* --- priority --- */
@@ -107,7 +107,8 @@ void states_become_standby(struct triad_election *e, uint64_t master)
 /* --- messages --- */
 
 /* "A better candidate shortens its election timeout, a worse one lengthens it, a
- * bounded number of times" [election-patent, "decreases election timeout"]. */
+ * bounded number of times" [election-patent, "decreases election timeout"]: so ours
+ * becomes shorter when the other one is worse. */
 static void move_deadline(struct triad_election *e, bool other_is_better)
 {
 	uint64_t step_us = election_us(e->conf.step_ms);
@@ -144,6 +145,7 @@ static void follow(struct triad_election *e, const struct triad_election_message
 	}
 	if (m->state != TRIAD_ELECTION_MASTER)
 		return;
+	/* Of two masters follow the better one, as long as that one is heard. */
 	if (m->from != e->master && present && members_is_fresh(e, present) &&
 		!triad_priority_is_better(members_priority(e, m), m->from,
 			members_priority(e, &present->message), e->master))
@@ -152,20 +154,11 @@ static void follow(struct triad_election *e, const struct triad_election_message
 	e->deadline_us = e->now_us + election_us(e->conf.keepalive_ms);
 }
 
-/* A master of lower priority that does not yield, whatever it is told, is not waited
- * for. */
-static void note_ceded(struct triad_election *e, const struct triad_election_message *m)
-{
-	if (e->state != TRIAD_ELECTION_STANDBY || m->from != e->master)
-		return;
-	if (++e->n_ceded_in_vain > MAX_CEDED_IN_VAIN && !members_better_master(e))
-		states_elect(e);
-}
-
 void states_status(struct triad_election *e, const struct triad_election_message *m)
 {
 	uint64_t grant;
 
+	/* An SM that is electing answers nothing: who is better is not settled. */
 	if (e->state == TRIAD_ELECTION_ELECTING) {
 		move_deadline(e, members_is_better(e, m));
 		decide_early(e);
@@ -181,8 +174,13 @@ void states_status(struct triad_election *e, const struct triad_election_message
 		return;
 	}
 	election_send(e, TRIAD_ELECTION_CEDE, m, grant);
-	if (m->state == TRIAD_ELECTION_MASTER)
-		note_ceded(e, m);
+	if (m->state != TRIAD_ELECTION_MASTER || m->from != e->master ||
+		e->state != TRIAD_ELECTION_STANDBY)
+		return;
+	/* Our master has a lower priority, and was told to yield.  If it never does, do
+	 * not wait for it. */
+	if (++e->n_ceded_in_vain > MAX_CEDED_IN_VAIN && !members_better_master(e))
+		states_elect(e);
 }
 
 /* "Become master": from the master, which hands over, or when nobody knows better. */
@@ -190,6 +188,7 @@ void states_takeover(struct triad_election *e, const struct triad_election_messa
 {
 	if (e->state == TRIAD_ELECTION_MASTER || e->conf.is_witness)
 		return;
+	/* TAKEOVER says that we are better than its sender. */
 	if (e->state == TRIAD_ELECTION_ELECTING) {
 		move_deadline(e, false);
 		decide_early(e);
@@ -215,6 +214,7 @@ void states_cede(struct triad_election *e, const struct triad_election_message *
 	}
 	if (e->state != TRIAD_ELECTION_MASTER)
 		return;
+	/* A runaway may send CEDE to everybody. */
 	if (!is_better) {
 		e->counts.n_ceded_ignored++;
 		return;
@@ -241,16 +241,6 @@ void states_view(struct triad_election *e)
 
 /* --- time --- */
 
-/* Planned: the lease goes first, then mastership, then the word to the other. */
-static void hand_over(struct triad_election *e, uint64_t to)
-{
-	struct triad_election_message message = members_find(e, to)->message;
-
-	lease_give_up(e);
-	election_send(e, TRIAD_ELECTION_TAKEOVER, &message, 0);
-	states_become_standby(e, to);
-}
-
 static bool is_status_wanted(const struct triad_election *e)
 {
 	return !e->conf.is_witness &&
@@ -268,8 +258,15 @@ void states_run(struct triad_election *e)
 	else if (e->state == TRIAD_ELECTION_STANDBY && e->now_us >= e->deadline_us)
 		states_elect(e);
 	preferred = e->state == TRIAD_ELECTION_MASTER ? members_preferred(e) : 0;
-	if (preferred)
-		hand_over(e, preferred);
+	/* A planned hand-over.  The lease goes first, so that the other one can get it.
+	 * TAKEOVER must still say that its sender is master, or it is not obeyed. */
+	if (preferred) {
+		struct triad_election_message to = members_find(e, preferred)->message;
+
+		lease_give_up(e);
+		election_send(e, TRIAD_ELECTION_TAKEOVER, &to, 0);
+		states_become_standby(e, preferred);
+	}
 	if (is_status_wanted(e) && e->now_us >= e->status_due_us)
 		election_send(e, TRIAD_ELECTION_STATUS, NULL, 0);
 }

@@ -14,6 +14,7 @@ static void note_worse(struct triad_health *health, uint64_t now_us)
 {
 	bool is_quiet = now_us - health->worse_us >= TRIAD_HEALTH_MAX_US;
 
+	/* The more often it gets worse, the longer it must be good to count as good. */
 	if (!health->wait_us || is_quiet)
 		health->wait_us = TRIAD_HEALTH_BETTER_US;
 	else if (health->wait_us * 2 <= TRIAD_HEALTH_MAX_US)
@@ -35,6 +36,7 @@ bool triad_health_look(
 		set_counts(health, n_ports, n_good);
 		return true;
 	}
+	/* A change begins its time anew.  It counts once it has lasted. */
 	if (n_good != health->seen_good) {
 		health->seen_good = n_good;
 		health->seen_since_us = now_us;

@@ -95,6 +95,7 @@ int triad_election_message_decode(
 	triad_wire_init(&wire, (void *)(uintptr_t)octets, size);
 	if (triad_wire_get(&wire, 4) != MAGIC)
 		return EINVAL;
+	/* Magic and version are the same in all versions, nothing else is. */
 	if (triad_wire_get(&wire, 1) != TRIAD_ELECTION_VERSION)
 		return wire.failed ? EINVAL : EPROTONOSUPPORT;
 	triad_fields_get(&wire, fields, N_FIELDS, message);

@@ -77,6 +77,8 @@ static uint32_t lease_reasons(
 		return found | TRIAD_PERMISSION_NOT_ELECTED;
 	if (!facts->is_confirmed)
 		found |= TRIAD_PERMISSION_UNCONFIRMED;
+	/* The facts may be old: they are published after each step of the election.  So
+	 * the permission ends by the clock, even if the election's thread hangs. */
 	if (now_us >= facts->deadline_us)
 		found |= TRIAD_PERMISSION_EXPIRED;
 	return found;
@@ -108,6 +110,8 @@ struct triad_permission triad_permission_judge_term(
 {
 	struct triad_permission permission = triad_permission_judge(facts, now_us);
 
+	/* A lease of another term is another permission: what was recorded under the
+	 * old one must not be done under it. */
 	if (permission.is_given && permission.term != term)
 		return (struct triad_permission){
 			.reasons = TRIAD_PERMISSION_NOT_ELECTED};

@@ -72,6 +72,8 @@ int triad_election_stored_parse(
 		copy[size] = '\0';
 		error = read_lines(copy, stored);
 	}
+	/* It must be the very text that would be written.  That finds what sscanf()
+	 * overlooks: a line that is missing, doubled, or has more behind it. */
 	if (!error &&
 		(triad_election_stored_format(stored, copy) != size ||
 			memcmp(copy, text, size) != 0))

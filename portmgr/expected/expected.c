@@ -49,6 +49,8 @@ static int keep_row(
 
 	if (error)
 		return error;
+	/* The index reads the row, so it is stored first; it counts when both worked.
+	 * */
 	expected->ports[expected->n_ports] = *row;
 	error = triad_expected_index_add(reader, expected->n_ports);
 	if (!error)
@@ -76,7 +78,7 @@ static struct triad_expected *new_expected(struct triad_expected_reader *reader)
 		free(expected);
 		return NULL;
 	}
-	expected->text_size = 1;
+	expected->text_size = 1; /* place 0 is the empty text */
 	reader->text_room = FIRST_ROOM;
 	return expected;
 }
@@ -106,6 +108,7 @@ static uint64_t parse_generation(const char *octets, size_t size)
 	while (at < size && octets[at] && strchr(" \t=,", octets[at]))
 		at++;
 	for (; at < size && g_ascii_isdigit(octets[at]); at++) {
+		/* Checked before it grows: it must not wrap to a small number. */
 		if (value > TRIAD_EXPECTED_MAX_GENERATION / 10)
 			return 0;
 		value = value * 10 + (uint64_t)g_ascii_digit_value(octets[at]);
@@ -271,6 +274,7 @@ static size_t check_caps(struct triad_expected_reader *reader, const char *octet
 			"it is larger than %zu MiB; what follows those wasn't read",
 			TRIAD_EXPECTED_MAX_OCTETS >> 20);
 		*is_big = true;
+		/* Whole lines only: a part of one would be a mistake of ours. */
 		size = TRIAD_EXPECTED_MAX_OCTETS;
 		while (size && octets[size - 1] != '\n')
 			size--;
@@ -314,6 +318,7 @@ static int read_all(
 		triad_diags_add(reader->diags, 0, 0,
 			"there is no line 'generation N', with N from 1 to "
 			"9223372036854775808");
+	/* Rows of a file that is too large are checked, too: all mistakes are told. */
 	triad_expected_pairs_check(reader);
 	if (is_big || reader->error)
 		return E2BIG;

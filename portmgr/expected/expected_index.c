@@ -30,7 +30,8 @@ static bool is_row(const struct triad_expected *expected, uint32_t at,
 				node_name));
 }
 
-/* The slot that has it, or a free one; there is one always. */
+/* The slot that has the row, or a free one.  Half of the slots are free, so the search
+ * ends. */
 static uint32_t *slot_of(const struct triad_expected_reader *reader, uint64_t node_guid,
 	const char *node_name, uint8_t port)
 {
@@ -48,7 +49,7 @@ uint32_t triad_expected_index_find(const struct triad_expected_reader *reader,
 {
 	if (!reader->n_slots)
 		return UINT32_MAX;
-	/* A free one has 0, which makes it that. */
+	/* A free slot has 0, and 0 - 1 is UINT32_MAX. */
 	return *slot_of(reader, node_guid, node_name, port) - 1;
 }
 

@@ -25,16 +25,12 @@ static void complain(struct cutter *cutter, size_t at, const char *what)
 		cutter->diags, cutter->line->number, (unsigned)at + 1, "%s", what);
 }
 
-static void skip_to_comma(struct cutter *cutter)
-{
-	cutter->read += strcspn(cutter->text + cutter->read, ",");
-}
-
 static void read_quoted(struct cutter *cutter)
 {
 	size_t start = cutter->read++;
 	char *text = cutter->text;
 
+	/* A quote that is doubled stands for one: skip the first of the two. */
 	while (text[cutter->read] &&
 		!(text[cutter->read] == '"' && text[cutter->read + 1] != '"')) {
 		cutter->read += text[cutter->read] == '"';
@@ -50,7 +46,7 @@ static void read_quoted(struct cutter *cutter)
 		complain(cutter, cutter->read,
 			"behind a closing quote there must be a comma or the line's "
 			"end; a quote within quotes is written twice");
-	skip_to_comma(cutter);
+	cutter->read += strcspn(text + cutter->read, ",");
 }
 
 static void read_plain(struct cutter *cutter)
@@ -70,7 +66,8 @@ static void read_plain(struct cutter *cutter)
 	cutter->written += n;
 }
 
-/* The comma behind it is read before the 0 may be written there. */
+/* Reads a field and the comma behind it.  Only then its 0 is written, perhaps in the
+ * comma's place. */
 static void read_field(struct cutter *cutter)
 {
 	struct triad_expected_line *line = cutter->line;
@@ -98,7 +95,8 @@ static void read_field(struct cutter *cutter)
 	}
 }
 
-/* So that what follows has text without a 0 in its midst. */
+/* Makes the line a text without a 0 in its midst, and reports the first octet that is
+ * no text. */
 static void clean(
 	struct triad_expected_line *line, size_t size, struct triad_diags *diags)
 {

@@ -78,6 +78,8 @@ static uint32_t find_far_row(const struct triad_expected_reader *reader,
 	const char *name = triad_expected_text(reader->expected, remote->name);
 	uint32_t far = UINT32_MAX;
 
+	/* Rows name a node by GUID or by name, and only equal words are found here.
+	 * placed.c compares again, with the fabric's nodes. */
 	if (!remote->port)
 		return far;
 	if (remote->node_guid)

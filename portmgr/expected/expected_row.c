@@ -23,13 +23,6 @@ struct field {
 	const char *text;
 };
 
-static struct field field_of(struct triad_expected_reader *reader,
-	const struct triad_expected_line *line, enum triad_expected_column column)
-{
-	return (struct field){
-		reader, line, line->columns[column], line->fields[column]};
-}
-
 static bool complain(const struct field *field, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
@@ -220,6 +213,7 @@ static void read_list(const struct field *field, const struct list *list,
 	char copy[TRIAD_EXPECTED_MAX_LINE + 1], *at = copy, *item;
 	unsigned seen = 0;
 
+	/* Cutting writes into the text, which messages still quote. */
 	snprintf(copy, sizeof(copy), "%s", field->text);
 	while ((item = strsep(&at, ";"))) {
 		item = trim(item);
@@ -297,7 +291,8 @@ bool triad_expected_row_read(struct triad_expected_reader *reader,
 	bool is_known;
 
 	for (unsigned i = 0; i < TRIAD_N_COLUMNS; i++)
-		fields[i] = field_of(reader, line, i);
+		fields[i] =
+			(struct field){reader, line, line->columns[i], line->fields[i]};
 	*row = (struct triad_expected_port){.line = line->number};
 	is_known = read_node(&fields[TRIAD_COLUMN_NODE], row);
 	is_known = read_port_of_node(&fields[TRIAD_COLUMN_PORT], row) && is_known;
@@ -307,6 +302,8 @@ bool triad_expected_row_read(struct triad_expected_reader *reader,
 	read_speed(&fields[TRIAD_COLUMN_SPEED], row);
 	read_check(&fields[TRIAD_COLUMN_CHECK], row);
 	row->comment = triad_expected_keep(reader, line->fields[TRIAD_COLUMN_COMMENT]);
+	/* All columns are read, to report all mistakes.  A broken row is kept if its
+	 * port is known, so that a second row about that port is found. */
 	if (reader->diags->n_total != n_before)
 		row->state = TRIAD_EXPECTED_BROKEN;
 	return is_known;

@@ -86,7 +86,8 @@ static void add_port(struct reader *reader, unsigned number)
 			node->lines[number]);
 }
 
-/* Of a channel adapter only ports with a link are known, by their GUIDs. */
+/* Adds the present node, once all its lines are read.  Of a channel adapter or router
+ * only ports with a link are known, by their GUIDs. */
 static void end_node(struct reader *reader)
 {
 	struct node *node = &reader->node;
@@ -115,6 +116,7 @@ static void begin_node(struct reader *reader, const struct triad_netdiscover_lin
 {
 	struct node *node = &reader->node;
 
+	/* vendid=, devid= and switchguid= stand before the node that they are about. */
 	end_node(reader);
 	memset(node->lines, 0, sizeof(node->lines));
 	node->header = *line;

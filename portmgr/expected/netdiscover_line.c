@@ -44,6 +44,7 @@ static bool parse_number(struct scan *scan, unsigned max, unsigned *number)
 	if (!g_ascii_isdigit(*scan->at))
 		return false;
 	for (; g_ascii_isdigit(*scan->at); scan->at++) {
+		/* 'max' is small, so the sum is checked before it could wrap. */
 		value = value * 10 + (unsigned)g_ascii_digit_value(*scan->at);
 		if (value > max)
 			return false;

@@ -194,7 +194,7 @@ static uint32_t find_node(const struct placer *placer, uint64_t guid, uint32_t n
 	return find_name(placer, triad_expected_text(placer->expected, name));
 }
 
-/* Of all rows that it leads. */
+/* Finds the node of all rows that 'leader' leads, and reports what is wrong with it. */
 static void find_leaders_node(struct placer *placer, uint32_t leader)
 {
 	struct about *about = &placer->abouts[leader];
@@ -292,7 +292,8 @@ static uint32_t find_far_row(
 					 : placer->placed->row_of[port];
 }
 
-/* A name that a node only happens to have now is not held against it. */
+/* One end of a link, as its row names it.  If the row has a GUID, the node's present
+ * name is left out: it may change, and contradicts nothing. */
 static struct triad_expected_end end_of(const struct placer *placer, uint32_t row)
 {
 	const struct triad_expected_port *at = row_at(placer, row);
@@ -331,7 +332,8 @@ static void check_link(struct placer *placer, uint32_t row)
 	placer->abouts[other].is_bad = true;
 }
 
-/* At the end, so that the result doesn't depend on the order of the rows. */
+/* Takes rows with mistakes out again.  This comes last, so that the result does not
+ * depend on the order of the rows. */
 static void drop_bad_rows(struct placer *placer)
 {
 	struct triad_placed *placed = placer->placed;
@@ -353,6 +355,8 @@ static int place_all(struct placer *placer)
 
 	if (lead_rows(placer) || sort_names(placer))
 		return ENOMEM;
+	/* A leader is the first row about its node, so its node is known when the
+	 * others come. */
 	for (uint32_t i = 0; i < n; i++) {
 		if (placer->abouts[i].leader == i)
 			find_leaders_node(placer, i);

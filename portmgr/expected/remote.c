@@ -8,8 +8,8 @@
 
 #define WHAT_SIZE 192
 
-/* A '*' that was passed may take one octet more when what is behind it doesn't fit;
- * only the last one has to be tried. */
+/* Compares a name with a pattern that has * and ?.  When something does not fit, the
+ * last '*' takes one octet more; earlier ones need not be tried again. */
 bool triad_name_fits(const char *pattern, const char *name)
 {
 	const char *star = NULL, *from = NULL;
@@ -51,6 +51,7 @@ void triad_remote_describe(const struct triad_expected *expected,
 			text, size, ";vendor=0x%06" PRIx32, wanted->vendor_id);
 	if (wanted->port)
 		triad_text_append(text, size, ";port=%u", wanted->port);
+	/* Drop the first ';'. */
 	for (char *p = text; *p; p++)
 		*p = p[1];
 }

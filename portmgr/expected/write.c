@@ -21,7 +21,7 @@ static const struct triad_fabric_port *far_end(
 	if (port->state < TRIAD_PORT_INIT || port->remote == TRIAD_FABRIC_NONE)
 		return NULL;
 	far = &fabric->ports[port->remote];
-	/* One that was disabled since: the SM has not swept yet. */
+	/* The far port may have been disabled since the last sweep. */
 	return far->phys_state == DISABLED || !far->number || far->number > MAX_PORT
 		? NULL
 		: far;

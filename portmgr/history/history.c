@@ -81,6 +81,7 @@ static unsigned bucket_of(uint64_t hash)
 /* The place in the index where the port is, or would be. */
 static uint32_t slot_of(const struct bucket *bucket, uint64_t node_guid, uint8_t port)
 {
+	/* The low bits of the hash have chosen the bucket, so take others. */
 	uint32_t mask = bucket->room * 2 - 1;
 	uint32_t slot = (uint32_t)(hash_port(node_guid, port) >> 32) & mask;
 
@@ -128,6 +129,7 @@ static int grow(struct bucket *bucket)
 		free(index);
 		return ENOMEM;
 	}
+	/* Nothing can fail any more: a bucket is never left half grown. */
 	free(bucket->index);
 	bucket->entries = entries;
 	bucket->index = index;
@@ -162,6 +164,8 @@ static void replace_record(struct triad_history *history, struct entry *entry,
 	uint64_t port_hash = hash_port(record->node_guid, record->port);
 	uint64_t before = entry->hash;
 
+	/* Out of the digest with the old line, in with the new one; the hash of a new
+	 * entry is 0. */
 	entry->record = *record;
 	entry->hash = hash_record(record);
 	history->digest.buckets[bucket_of(port_hash)] ^= before ^ entry->hash;
@@ -181,6 +185,8 @@ int triad_history_merge(
 	struct entry *entry = find_entry(history, record->node_guid, record->port);
 	int error = 0;
 
+	/* Compare what would be written: a record and its copy that was read back from
+	 * a line must count as the same. */
 	triad_record_clean(&clean);
 	if (entry && triad_record_compare(&clean, &entry->record) <= 0)
 		return EALREADY;

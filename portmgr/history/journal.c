@@ -70,16 +70,6 @@ static int read_all(struct triad_journal *journal, struct triad_history *history
 
 /* --- opening --- */
 
-static int open_file(struct triad_journal *journal)
-{
-	journal->fd = open(journal->path, O_RDWR | FLAGS, 0600);
-	if (journal->fd < 0 && errno == ENOENT) {
-		triad_file_make_folder(journal->path);
-		journal->fd = open(journal->path, O_RDWR | FLAGS, 0600);
-	}
-	return journal->fd < 0 ? errno : 0;
-}
-
 static int check_file(struct triad_journal *journal, char *reason, size_t size)
 {
 	struct stat status;
@@ -147,8 +137,14 @@ static int open_and_read(struct triad_journal *journal, struct triad_history *hi
 
 	if (error)
 		return error;
-	error = open_file(journal);
-	if (error) {
+	/* ENOENT: the file is made, but its folder is missing. */
+	journal->fd = open(journal->path, O_RDWR | FLAGS, 0600);
+	if (journal->fd < 0 && errno == ENOENT) {
+		triad_file_make_folder(journal->path);
+		journal->fd = open(journal->path, O_RDWR | FLAGS, 0600);
+	}
+	if (journal->fd < 0) {
+		error = errno;
 		snprintf(reason, size, "journal %s: %s: %s", journal->path,
 			strerror(error), advice(error));
 		return error;
@@ -156,6 +152,8 @@ static int open_and_read(struct triad_journal *journal, struct triad_history *hi
 	error = check_file(journal, reason, size);
 	if (error)
 		return error;
+	/* The file may be new.  Until its folder is synced, a crash could lose it with
+	 * all records that were confirmed. */
 	error = triad_file_sync_folder(journal->path);
 	if (!error)
 		error = read_all(journal, history);
@@ -224,6 +222,7 @@ int triad_journal_append(
 	uint64_t written = 0;
 	int error;
 
+	/* End the torn line first: it is one bad line then, and this record is none. */
 	if (journal->is_torn)
 		line[size++] = '\n';
 	size += triad_record_format(record, line + size);
@@ -267,8 +266,9 @@ static void copy_record(struct copy *copy, const struct triad_record *record)
 	copy->octets[copy->used++] = '\n';
 }
 
-/* In the order in which they are taken when they are read: those that the history has
- * no more first. */
+/* Writes each port's last record in the order in which it is to be read again.  First
+ * the ports that are not among the latest records, then the latest records, oldest
+ * first: so the history has the same latest records after a restart. */
 static void put_all(struct copy *copy, const struct triad_history *history)
 {
 	const struct triad_record *record;
@@ -302,8 +302,8 @@ static int write_anew(
 		triad_file_new_discard(copy.fd, journal->path);
 		return copy.error;
 	}
-	/* Until it is synced, the old one may be there after a crash: it says the
-	 * same. */
+	/* An error does not matter.  After a crash the old file may be there, which
+	 * says the same. */
 	(void)triad_file_sync_folder(journal->path);
 	close(journal->fd);
 	journal->fd = copy.fd;
@@ -317,6 +317,8 @@ void triad_journal_trim(
 {
 	if (journal->size <= journal->trim_size)
 		return;
+	/* A new file of more than half the limit would be too large again soon.  Then
+	 * the next time is when it has doubled. */
 	if (write_anew(journal, history))
 		journal->trim_size = journal->size + AGAIN_OCTETS;
 	else if (journal->size * 2 > TRIAD_JOURNAL_MAX_OCTETS)

@@ -25,6 +25,8 @@ int triad_journal_reader_end(struct triad_journal_reader *reader)
 	reader->length = 0;
 	if (!length)
 		return 0;
+	/* A bad line is counted and skipped: the records behind it are good.  EALREADY
+	 * is no mistake: a newer record of the port was read before. */
 	if (length < sizeof(reader->line))
 		error = triad_record_parse(reader->line, length, &record);
 	if (!error)
@@ -43,6 +45,8 @@ int triad_journal_reader_take(
 		if (piece[i] == '\n') {
 			error = triad_journal_reader_end(reader);
 		} else {
+			/* A line that is too long is counted to its end, to be
+			 * skipped there. */
 			if (reader->length < sizeof(reader->line))
 				reader->line[reader->length] = piece[i];
 			reader->length++;

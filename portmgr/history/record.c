@@ -78,6 +78,8 @@ static int order(uint64_t a, uint64_t b)
 
 int triad_record_compare(const struct triad_record *a, const struct triad_record *b)
 {
+	/* Term and number decide.  The rest makes the order total, so that all members
+	 * choose the same one of two records, even of two that should not be. */
 	const int orders[] = {order(a->term, b->term), order(a->number, b->number),
 		order(a->at_us, b->at_us), order(a->writer, b->writer),
 		order(a->node_guid, b->node_guid), order(a->port, b->port),
@@ -149,6 +151,8 @@ size_t triad_record_format(
 	char moment[TIME_SIZE];
 	size_t at;
 
+	/* A clean record fits: its text is bounded, and its time has four digits for
+	 * the year. */
 	triad_record_clean(&clean);
 	format_time(clean.at_us, moment);
 	at = (size_t)snprintf(line, TRIAD_RECORD_LINE_SIZE,
@@ -206,6 +210,7 @@ static bool parse_fields(const char *line, struct triad_record *record)
 		    &record->remote_guid, &behind) != 10 ||
 		!behind)
 		return false;
+	/* An unknown name gives 0, which is_sound() refuses. */
 	record->action = value_of(actions, TRIAD_N_ACTIONS, action);
 	record->outcome = value_of(outcomes, TRIAD_N_OUTCOMES, outcome);
 	record->reason = value_of(reasons, TRIAD_N_REASONS, reason);
@@ -221,8 +226,9 @@ static bool is_sound(const struct triad_record *record)
 		record->action && record->outcome && record->reason;
 }
 
-/* The checksum first, which spares the rest; then, what was read must make the very
- * line that it was read from. */
+/* The checksum comes first, because it finds nearly all bad lines.  In the end the
+ * record must give the very line that it was read from: so a line that sscanf() takes,
+ * but nobody writes, is refused. */
 int triad_record_parse(const char *line, size_t length, struct triad_record *record)
 {
 	char copy[TRIAD_RECORD_LINE_SIZE], again[TRIAD_RECORD_LINE_SIZE];

@@ -101,6 +101,8 @@ static struct triad_agenda_entry begin(const struct triad_agenda *agenda,
 		.next_us = now_us,
 	};
 
+	/* A component that is still starting may have its name only later.  A port that
+	 * is phased out is to be warned about at once. */
 	if (item->may_be_name && item->kind == TRIAD_PLAN_DISABLE) {
 		entry.state = TRIAD_AGENDA_NAME;
 		entry.next_us = now_us + agenda->conf.name_grace_us;
@@ -110,6 +112,8 @@ static struct triad_agenda_entry begin(const struct triad_agenda *agenda,
 	return entry;
 }
 
+/* Whether the item is so different from the entry of its port that it begins anew.  A
+ * new component at the far end gets its own time for its name. */
 static bool is_another(
 	const struct triad_agenda_entry *old, const struct triad_plan_item *item)
 {
@@ -139,11 +143,13 @@ static void go_on(struct triad_agenda_entry *entry, const struct triad_plan_item
 			set_due(entry, now_us);
 		break;
 	default:
-		/* Done, and yet the sweep does not show it. */
+		/* It was done, but the sweep does not show it: try again. */
 		if (entry->state == TRIAD_AGENDA_DONE)
 			entry->state = TRIAD_AGENDA_AGAIN;
 		if (!is_gentle(item) || entry->is_warned)
 			break;
+		/* The link has started to carry traffic, so it is phased out from now
+		 * on.  After a failure the pause until the next attempt stays. */
 		entry->state = TRIAD_AGENDA_GRACE;
 		if (!entry->n_tried)
 			entry->next_us = now_us;
@@ -157,6 +163,8 @@ static struct triad_agenda_entry carry_on(const struct triad_agenda *agenda,
 		find_port(agenda, item->node_guid, item->number);
 	struct triad_agenda_entry entry;
 
+	/* An approval is for what is done to the port, so it outlasts another reason
+	 * for the same. */
 	if (!old || is_another(old, item)) {
 		entry = begin(agenda, item, now_us);
 		entry.is_approved = old && old->is_approved && old->kind == item->kind;
@@ -164,6 +172,7 @@ static struct triad_agenda_entry carry_on(const struct triad_agenda *agenda,
 		entry = *old;
 		go_on(&entry, item, now_us);
 	}
+	/* A test sends a Set only to take an active link down first. */
 	entry.takes_set = item->kind != TRIAD_PLAN_TEST || item->is_active;
 	entry.may_be_name = item->may_be_name;
 	entry.remote_guid = item->remote_guid;
@@ -209,11 +218,13 @@ int triad_agenda_look(
 	agenda->entries = entries;
 	agenda->n = n;
 	agenda->n_open = n_open;
-	/* The plan of the same sweep can't show an action yet. */
+	/* A plan of the same sweep can't show what was done since.  So what was done
+	 * counts until a plan of another sweep comes. */
 	if (plan->fabric != agenda->fabric)
 		agenda->n_done = 0;
 	agenda->fabric = plan->fabric;
 	begin_anew(agenda);
+	/* Count how often it stops, not how many plans find it stopped. */
 	agenda->n_stops += is_stopped(agenda) && !agenda->was_stopped;
 	agenda->was_stopped = is_stopped(agenda);
 	return 0;
@@ -251,7 +262,9 @@ static enum triad_agenda_kind kind_of(const struct triad_agenda_entry *entry)
 	}
 }
 
-/* Past the entries that have nothing to do; NULL: none has. */
+/* The next entry that is due, or NULL.  'first' stays behind the entries that have
+ * nothing to do, and 'soon_us' says until when, so that a call does not look at them
+ * again. */
 static const struct triad_agenda_entry *find_next(
 	struct triad_agenda *agenda, uint64_t now_us)
 {
@@ -289,7 +302,7 @@ enum triad_agenda_kind triad_agenda_next(struct triad_agenda *agenda, uint64_t n
 
 /* --- results --- */
 
-/* The entry was passed, maybe, while it had nothing to do. */
+/* Also lowers 'soon_us': 'first' may be behind this entry already. */
 static void wait_until(
 	struct triad_agenda *agenda, struct triad_agenda_entry *entry, uint64_t next_us)
 {
@@ -321,6 +334,7 @@ void triad_agenda_traffic(struct triad_agenda *agenda, uint64_t node_guid,
 		return;
 	entry->traffic_bps = octets_per_s;
 	end_us = entry->since_us + conf->grace_us + conf->drain_us;
+	/* Traffic that never becomes small ends the waiting, too. */
 	if (octets_per_s == UINT64_MAX || octets_per_s <= conf->quiet_bps ||
 		now_us >= end_us) {
 		entry->state = TRIAD_AGENDA_DUE;
@@ -332,26 +346,25 @@ void triad_agenda_traffic(struct triad_agenda *agenda, uint64_t node_guid,
 	}
 }
 
-static uint64_t retry_us(uint32_t n_tried)
-{
-	uint64_t wait_us = RETRY_US;
-
-	for (uint32_t i = 1; i < n_tried && wait_us < MAX_RETRY_US; i++)
-		wait_us *= 2;
-	return wait_us < MAX_RETRY_US ? wait_us : MAX_RETRY_US;
-}
-
 void triad_agenda_done(struct triad_agenda *agenda, uint64_t node_guid, uint8_t number,
 	bool worked, uint64_t now_us)
 {
 	struct triad_agenda_entry *entry = find_port(agenda, node_guid, number);
+	uint64_t pause_us = RETRY_US;
 
 	if (!entry)
 		return;
 	agenda->n_done += entry->takes_set;
 	entry->n_tried++;
 	entry->state = worked ? TRIAD_AGENDA_DONE : TRIAD_AGENDA_AGAIN;
-	entry->next_us = now_us + retry_us(entry->n_tried);
+	/* Twice the pause for each attempt: a switch that refuses or is silent will
+	 * probably do so again. */
+	for (uint32_t i = 1; i < entry->n_tried && pause_us < MAX_RETRY_US; i++)
+		pause_us *= 2;
+	if (pause_us > MAX_RETRY_US)
+		pause_us = MAX_RETRY_US;
+	/* What worked needs no look before the next sweep shows it. */
+	entry->next_us = now_us + pause_us;
 	if (!worked)
 		wait_until(agenda, entry, entry->next_us);
 }

@@ -109,7 +109,8 @@ static uint32_t find_cut(
 	uint32_t here = guard_switch_at(guard, port),
 		 there = guard_switch_at(guard, far);
 
-	/* What isn't reached has the last number. */
+	/* A switch that is not reached has the highest number there is, so it passes
+	 * neither of the comparisons below. */
 	if (!(guard->link_of[port] & view->need))
 		return NONE;
 	if (view->parent[there] == far && view->low[there] > view->enter[here])
@@ -126,7 +127,8 @@ static bool is_within(const struct guard_view *view, uint32_t at, uint32_t top)
 		view->enter[at] < view->leave[top];
 }
 
-/* The switch by which a port of whatever is reached, or NONE. */
+/* The switch by which a port is reached: its own, or the one that it is linked to; NONE
+ * if neither is reached. */
 static uint32_t find_way(
 	const struct triad_guard *guard, const struct guard_view *view, uint32_t port)
 {
@@ -135,15 +137,6 @@ static uint32_t find_way(
 	if (at == NONE && (guard->link_of[port] & view->need))
 		at = guard_switch_at(guard, guard_far_of(guard, port));
 	return at != NONE && view->enter[at] != NONE ? at : NONE;
-}
-
-static uint32_t find_lost_sm(
-	const struct triad_guard *guard, const struct guard_view *view, uint32_t top)
-{
-	for (uint32_t i = 0; i < guard->n_sms; i++)
-		if (is_within(view, find_way(guard, view, guard->sms[i]), top))
-			return guard->fabric->ports[guard->sms[i]].node;
-	return NONE;
 }
 
 static void add_lost(struct triad_guard_lost *lost, uint32_t node)
@@ -194,7 +187,8 @@ static void add_lost_hosts(const struct triad_guard *guard,
 	}
 }
 
-/* All but 'known', which the caller has counted or spares. */
+/* Adds all nodes that are lost with the subtree of 'top', except 'known': the caller
+ * has added that one, or spares it. */
 static void find_lost(const struct triad_guard *guard, const struct guard_view *view,
 	uint32_t top, uint32_t known, struct triad_guard_lost *lost)
 {
@@ -228,14 +222,17 @@ static enum triad_guard_verdict judge_view(struct triad_guard *guard,
 	struct guard_view *view, uint32_t port, uint32_t spared,
 	struct triad_guard_lost *lost)
 {
-	uint32_t top, sm;
+	uint32_t top, sm = NONE;
 
 	if (view->is_stale)
 		guard_walk(guard, view);
 	top = find_cut(guard, view, port);
 	if (top == NONE)
 		return TRIAD_GUARD_FREE;
-	sm = find_lost_sm(guard, view, top);
+	for (uint32_t i = 0; i < guard->n_sms && sm == NONE; i++)
+		if (is_within(view, find_way(guard, view, guard->sms[i]), top))
+			sm = guard->fabric->ports[guard->sms[i]].node;
+	/* That SM's node comes first, and nothing is spared. */
 	if (sm != NONE) {
 		add_lost(lost, sm);
 		find_lost(guard, view, top, sm, lost);
@@ -257,8 +254,11 @@ enum triad_guard_verdict triad_guard_judge(struct triad_guard *guard, uint32_t p
 		return TRIAD_GUARD_UNKNOWN;
 	if (far == NONE)
 		return TRIAD_GUARD_FREE;
+	/* The far end is a host or router: nothing is behind it. */
 	if (guard_switch_at(guard, far) == NONE)
 		return judge_end(guard, port, lost);
+	/* Both views must agree that it is harmless.  Else the worse verdict is given:
+	 * an SM's way before a split, and the one that loses more nodes. */
 	verdict = judge_view(guard, &guard->views[0], port, spared, lost);
 	in_traffic =
 		judge_view(guard, &guard->views[1], port, spared, &without_traffic);
@@ -277,7 +277,8 @@ void triad_guard_remove(struct triad_guard *guard, uint32_t port)
 	if (far == NONE)
 		return;
 	guard->link_of[far] = 0;
-	/* Where a host hangs is asked for when it matters. */
+	/* A host's link is not in the graph, and find_way() looks at 'link_of' itself.
+	 * So only links between switches, and the SM's own, need a new walk. */
 	if (guard_switch_at(guard, far) != NONE || far == guard->fabric->sm_port)
 		guard->views[0].is_stale = guard->views[1].is_stale = true;
 }

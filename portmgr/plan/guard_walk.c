@@ -38,6 +38,7 @@ static void add_links(struct triad_guard *guard, uint32_t at, uint32_t *n_links)
 		guard->link_of[p] = (uint8_t)judge_link(guard->fabric, p);
 		if (!guard->link_of[p])
 			continue;
+		/* Only switches come here, so set the far end for a host, too. */
 		guard->link_of[guard_far_of(guard, p)] = guard->link_of[p];
 		to = guard_switch_at(guard, guard_far_of(guard, p));
 		if (to != NONE)
@@ -66,6 +67,8 @@ static void measure_distances(struct triad_guard *guard)
 	memset(guard->distance, 0xff, guard->n_switches * sizeof(*guard->distance));
 	if (root == NONE)
 		return;
+	/* Breadth first, with the stack's memory as the queue.  From an SM on a host,
+	 * its own link counts. */
 	guard->distance[root] = guard->switch_of[guard->own] == NONE;
 	guard->stack[n++] = root;
 	for (uint32_t i = 0; i < n; i++) {
@@ -137,6 +140,7 @@ void guard_walk(struct triad_guard *guard, struct guard_view *view)
 	memset(view->enter, 0xff, guard->n_switches * sizeof(*view->enter));
 	if (root == NONE)
 		return;
+	/* No recursion: a row of switches is as deep as it is long. */
 	enter(guard, view, root, NONE, n_entered++);
 	guard->stack[depth++] = root;
 	while (depth) {
@@ -153,6 +157,8 @@ void guard_walk(struct triad_guard *guard, struct guard_view *view)
 			guard->stack[depth++] = to;
 			continue;
 		}
+		/* The subtree is done: what it leads to, its parent leads to as well.
+		 * */
 		view->leave[at] = n_entered;
 		depth--;
 		to = depth ? guard->stack[depth - 1] : at;

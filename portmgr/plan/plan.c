@@ -107,6 +107,7 @@ static void look_at_port(struct build *build, struct triad_plan_item *item,
 		build->input->history, item->node_guid, item->number);
 	bool is_disabled = port->phys_state == PHYS_DISABLED;
 
+	/* An admitted port that is not active was down since, so it is tested anew. */
 	item->is_active = port->state >= TRIAD_PORT_ARMED;
 	if (row->state == TRIAD_EXPECTED_DISABLED) {
 		if (!is_disabled)
@@ -128,7 +129,8 @@ static void look_at_port(struct build *build, struct triad_plan_item *item,
 	}
 }
 
-/* Rows in the order of the fabric's ports. */
+/* Looks at the rows in the order of the fabric's ports: so the items are sorted, and
+ * find_port() can search them. */
 static void look_at_rows(struct build *build)
 {
 	const struct triad_plan_input *input = build->input;
@@ -178,7 +180,8 @@ static bool takes_link_down(const struct triad_plan_item *item)
 		(item->kind == TRIAD_PLAN_DISABLE || item->kind == TRIAD_PLAN_TEST);
 }
 
-/* Not for a test of the SM's own link: it could not be brought up again. */
+/* Whether an operator has overridden the guard.  Nobody can for a test of this SM's own
+ * link: once that is down, no Set can bring it up again. */
 static bool is_overridden(
 	const struct triad_plan_input *input, const struct triad_plan_item *item)
 {
@@ -191,26 +194,23 @@ static bool is_overridden(
 	return false;
 }
 
-/* A component in a wrong place is to be cut off. */
-static uint32_t find_spared(
-	const struct build *build, const struct triad_plan_item *item)
-{
-	const struct triad_fabric *fabric = build->input->fabric;
-	uint32_t node = fabric->ports[fabric->ports[item->port].remote].node;
-
-	return item->reason == TRIAD_REASON_MISWIRED && !build->is_wanted[node]
-		? node
-		: TRIAD_FABRIC_NONE;
-}
-
 static void judge(struct build *build, struct triad_plan_item *item)
 {
-	item->guard = (uint8_t)triad_guard_judge(
-		build->guard, item->port, find_spared(build, item), &item->lost);
+	const struct triad_fabric *fabric = build->input->fabric;
+	uint32_t far = fabric->ports[fabric->ports[item->port].remote].node;
+	/* A component in a wrong place is to be cut off, unless it is expected to be up
+	 * somewhere. */
+	bool is_spared =
+		item->reason == TRIAD_REASON_MISWIRED && !build->is_wanted[far];
+
+	item->guard = (uint8_t)triad_guard_judge(build->guard, item->port,
+		is_spared ? far : TRIAD_FABRIC_NONE, &item->lost);
 	item->is_overridden = item->guard && is_overridden(build->input, item);
 	if (item->guard && !item->is_overridden)
 		return;
-	if (is_between_switches(build->input->fabric, item) &&
+	/* Each link that is removed costs a walk for those after it.  Beyond the limit
+	 * the link stays up, and the next plan judges it. */
+	if (is_between_switches(fabric, item) &&
 		build->n_walks++ >= TRIAD_PLAN_MAX_WALKS) {
 		item->kind = TRIAD_PLAN_NOTE;
 		item->note = TRIAD_NOTE_LATER;
@@ -270,6 +270,8 @@ static void judge_items(struct build *build)
 {
 	struct triad_plan *plan = build->plan;
 
+	/* First decide which end of each link is meant, so that no link is judged
+	 * twice. */
 	for (uint32_t i = 0; i < plan->n_items; i++) {
 		struct triad_plan_item *item = &plan->items[i];
 
@@ -283,16 +285,6 @@ static void judge_items(struct build *build)
 	for (uint32_t i = 0; i < plan->n_items; i++)
 		if (takes_link_down(&plan->items[i]))
 			judge(build, &plan->items[i]);
-}
-
-static void count(struct triad_plan *plan)
-{
-	for (uint32_t i = 0; i < plan->n_items; i++) {
-		const struct triad_plan_item *item = &plan->items[i];
-
-		plan->n_of_kind[item->kind]++;
-		plan->n_guarded += item->guard && !item->is_overridden;
-	}
 }
 
 /* --- the plan --- */
@@ -310,6 +302,7 @@ static int guard_items(struct build *build)
 	const struct triad_plan_input *input = build->input;
 	int error;
 
+	/* A guard walks over the whole fabric.  Most plans take nothing down. */
 	if (!needs_guard(build->plan))
 		return 0;
 	build->is_wanted =
@@ -338,6 +331,7 @@ int triad_plan_build(const struct triad_plan_input *input, struct triad_plan **m
 	plan->generation = input->expected->generation;
 	plan->fabric = input->fabric->generation;
 	plan->n_rows = input->expected->n_ports;
+	/* A row has at most one item. */
 	plan->items = calloc(plan->n_rows + 1, sizeof(*plan->items));
 	if (!plan->items) {
 		triad_plan_free(plan);
@@ -350,7 +344,12 @@ int triad_plan_build(const struct triad_plan_input *input, struct triad_plan **m
 		triad_plan_free(plan);
 		return error;
 	}
-	count(plan);
+	for (uint32_t i = 0; i < plan->n_items; i++) {
+		const struct triad_plan_item *item = &plan->items[i];
+
+		plan->n_of_kind[item->kind]++;
+		plan->n_guarded += item->guard && !item->is_overridden;
+	}
 	*made = plan;
 	return 0;
 }

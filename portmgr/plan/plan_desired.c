@@ -37,7 +37,7 @@ static int sort_names(struct finder *finder)
 	return 0;
 }
 
-/* All that have the name. */
+/* Wants all nodes that have the name: which one is meant is not known. */
 static int want_name(struct finder *finder, const char *name)
 {
 	uint32_t low = 0, high = finder->input->fabric->n_nodes, n = high;
@@ -78,7 +78,8 @@ static int want_named(struct finder *finder, const struct triad_expected_remote 
 	return 0;
 }
 
-/* Of a port that should be up. */
+/* Wants the ends of a port that should be up: its own node, and the component at the
+ * far end if that belongs there, else the one that the row names. */
 static int want_ends(
 	struct finder *finder, uint32_t at, const struct triad_expected_remote *remote)
 {

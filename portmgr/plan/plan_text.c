@@ -49,7 +49,7 @@ static void add_why(
 		add(text, ": %s", triad_port_reason_name(reason));
 }
 
-/* Now; not only when it was recorded. */
+/* Whether it is miswired at this moment.  The record only says that it was. */
 static bool is_miswired(
 	const struct triad_plan_input *input, const struct triad_plan_item *item)
 {

@@ -42,6 +42,7 @@ void triad_replica_free(struct triad_replica *replica)
 
 void replica_send_digest(struct triad_replica *replica, uint64_t at_us)
 {
+	/* Changes come in bursts, and one digest tells of all of them. */
 	if (replica->said_digest_us && at_us < replica->said_digest_us + GAP_US)
 		at_us = replica->said_digest_us + GAP_US;
 	if (at_us < replica->digest_us)
@@ -67,6 +68,7 @@ void triad_replica_view(struct triad_replica *replica,
 	replica->now_us = now_us;
 	replica->has_view = true;
 	replica->rank = 0;
+	/* Keep what is known of those that stay.  'rank' makes members take turns. */
 	for (uint32_t i = 0; i < view->n_members; i++) {
 		uint64_t id = view->members[i];
 		const struct replica_member *known = find_member(replica, id);
@@ -124,7 +126,7 @@ static uint64_t differing(
 	return buckets;
 }
 
-/* Members that have something to send. */
+/* Buckets that have records here, a bit for each. */
 static uint64_t filled(const struct triad_replica *replica)
 {
 	uint64_t buckets = 0;
@@ -147,19 +149,7 @@ static uint64_t fingerprint(
 	return print | 1;
 }
 
-/* Sends records to members that lack some, unless others do so first. */
-static void plan_answer(struct triad_replica *replica)
-{
-	if (replica->pass || replica->answer_us != NEVER)
-		return;
-	replica->answer_us = replica->now_us + SETTLE_US + replica->rank * TURN_US;
-	if (replica->passed_us && replica->answer_us < replica->passed_us + PASS_GAP_US)
-		replica->answer_us = replica->passed_us + PASS_GAP_US;
-	replica->answer_latest_us = replica->answer_us + replica->conf.interval_us;
-}
-
-/* It may be this one that lacks some: then the others have to know.  It is told once of
- * the same two digests, or all would answer each other without end. */
+/* Tells our digest, and plans to send records, when 'member' has another digest. */
 static void answer_digest(struct triad_replica *replica, struct replica_member *member)
 {
 	struct triad_history_digest own;
@@ -169,6 +159,9 @@ static void answer_digest(struct triad_replica *replica, struct replica_member *
 	buckets = differing(&own, &member->digest);
 	if (!buckets)
 		return;
+	/* It may be this member that lacks records: then the others have to know.  Tell
+	 * them once of the same two digests, or all would answer each other without
+	 * end. */
 	print = fingerprint(&own, &member->digest);
 	if (print != member->answered) {
 		uint64_t at_us = replica->said_digest_us + ANSWER_GAP_US;
@@ -177,8 +170,14 @@ static void answer_digest(struct triad_replica *replica, struct replica_member *
 		replica_send_digest(
 			replica, at_us > replica->now_us ? at_us : replica->now_us);
 	}
-	if (buckets & filled(replica))
-		plan_answer(replica);
+	if (!(buckets & filled(replica)) || replica->pass ||
+		replica->answer_us != NEVER)
+		return;
+	/* Send records when it is this member's turn, unless others do so first. */
+	replica->answer_us = replica->now_us + SETTLE_US + replica->rank * TURN_US;
+	if (replica->passed_us && replica->answer_us < replica->passed_us + PASS_GAP_US)
+		replica->answer_us = replica->passed_us + PASS_GAP_US;
+	replica->answer_latest_us = replica->answer_us + replica->conf.interval_us;
 }
 
 static void receive_digest(struct triad_replica *replica, struct replica_member *member,
@@ -247,7 +246,8 @@ static bool receive_lines(struct triad_replica *replica, const char *lines, size
 		lines += length + 1;
 		size -= length + 1;
 	}
-	/* Another member is sending the same. */
+	/* Another member is sending what we have: give it time to send the rest, but
+	 * not for ever. */
 	if (is_good && is_known && replica->answer_us != NEVER) {
 		uint64_t at_us = replica->now_us + SETTLE_US +
 			(replica->rank + REPLICA_BUDGET) * TURN_US / 4;
@@ -410,8 +410,12 @@ size_t triad_replica_take_payload(
 {
 	size_t size;
 
+	/* Nothing is said before the news is in the journal: a digest would claim to
+	 * know it. */
 	if (replica->news_ring.n)
 		return 0;
+	/* What is short and urgent first.  Records and pieces for others are many, so
+	 * they have a budget. */
 	size = write_lines(replica, add_own, payload);
 	if (!size)
 		size = write_digest(replica, payload);

@@ -24,13 +24,6 @@ static bool is_same_config(
 	return a->generation == b->generation && a->hash == b->hash;
 }
 
-static uint64_t max3(uint64_t a, uint64_t b, uint64_t c)
-{
-	uint64_t most = a > b ? a : b;
-
-	return most > c ? most : c;
-}
-
 /* --- fetching --- */
 
 static void end_fetch(struct triad_replica *replica)
@@ -40,6 +33,7 @@ static void end_fetch(struct triad_replica *replica)
 	replica->fetch = (struct replica_fetch){.n = 0};
 }
 
+/* Leaves the configuration alone for a while that could not be had. */
 static void shun(struct triad_replica *replica)
 {
 	replica->shunned = replica->fetch.config;
@@ -50,8 +44,10 @@ static void shun(struct triad_replica *replica)
 static bool is_wanted(
 	const struct triad_replica *replica, const struct triad_replica_config *config)
 {
-	if (config->generation <= max3(replica->own.generation,
-					  replica->ready.generation, replica->taken))
+	/* Newer than what is in force, what is ready, and what was handed out. */
+	if (config->generation <= replica->own.generation ||
+		config->generation <= replica->ready.generation ||
+		config->generation <= replica->taken)
 		return false;
 	return config->size <= replica->conf.max_config_size &&
 		(replica->now_us >= replica->shunned_until_us ||
@@ -143,6 +139,7 @@ void replica_config_run(struct triad_replica *replica)
 
 	if (!fetch->config.generation || replica->now_us < fetch->ask_us)
 		return;
+	/* It was asked and did not give: try the next one that has it. */
 	fetch->n_tries += fetch->is_asked;
 	if (!fetch->source || fetch->is_asked)
 		fetch->source = next_source(replica);
@@ -205,6 +202,7 @@ static void finish(struct triad_replica *replica)
 {
 	struct replica_fetch *fetch = &replica->fetch;
 
+	/* Pieces may come from several members, so only the whole can be checked. */
 	if (hash_of(fetch->octets, fetch->config.size) != fetch->config.hash) {
 		replica->status.n_configs_bad++;
 		shun(replica);
@@ -255,6 +253,8 @@ void replica_config_part(
 	}
 	if (!fetch->is_asked)
 		return;
+	/* As long as pieces come, wait.  With the last one of the question the next one
+	 * is due. */
 	fetch->ask_us = replica->now_us + ASK_AGAIN_US;
 	if (piece == fetch->first + fetch->n - 1) {
 		fetch->is_asked = false;
@@ -304,7 +304,7 @@ void replica_config_want(
 		fetch->missing++;
 	if (message->piece > fetch->missing || end <= fetch->missing)
 		return;
-	/* Another one has asked for what would be asked for here. */
+	/* Another member has asked for what we would ask for, and pieces go to all. */
 	fetch->first = message->piece;
 	fetch->n = message->n_pieces;
 	if (end > fetch->n_pieces)
@@ -351,6 +351,8 @@ int triad_replica_offer(struct triad_replica *replica,
 		? *config
 		: (struct triad_replica_config){.generation = 0};
 	replica->own_octets = copy;
+	/* Ranges are of the old one.  What was fetched is dropped if it is not newer.
+	 * */
 	replica->n_ranges = 0;
 	replica->given_us = 0;
 	if (replica->ready.generation <= replica->own.generation) {

@@ -183,6 +183,7 @@ int triad_replica_message_decode(
 	if (triad_wire_get(&wire, 1) != TRIAD_REPLICA_VERSION)
 		return wire.failed ? EINVAL : EPROTONOSUPPORT;
 	message->kind = (enum triad_replica_kind)triad_wire_get(&wire, 1);
+	/* The reserved octets are 0, and nothing may be left behind the body. */
 	if (triad_wire_get(&wire, 2) || wire.failed || !get_body(&wire, message) ||
 		wire.failed || wire.at != wire.size)
 		return EINVAL;

@@ -81,6 +81,7 @@ static bool is_over(struct triad_port_test *test, uint64_t now_us)
 		return false;
 	test->state = TRIAD_TEST_FAILED;
 	test->is_timed_out = true;
+	/* A copy, because tell() writes into the text that it quotes here. */
 	memcpy(waited_for, test->text, sizeof(waited_for));
 	tell(test, "%s: no result within %" PRIu64 ".%u s: %.120s",
 		triad_test_step_name(test->step), tenths / 10, (unsigned)(tenths % 10),
@@ -121,6 +122,7 @@ static void forget(struct triad_port_test *test, uint64_t now_us)
 	test->n_sent = test->n_answered = test->n_lost = 0;
 	test->near_before = test->far_before = NOT_READ;
 	test->has_pong = false;
+	/* An answer that is under way is about the link as it was before. */
 	test->is_stale = test->awaited != TRIAD_TEST_WAIT;
 	test->name[0] = '\0';
 	enter(test, step_from(test, TRIAD_TEST_PRESENCE), now_us);
@@ -205,7 +207,8 @@ static void report_presence(struct triad_port_test *test)
 			wanted->speed ? speed_name(wanted->speed) : "any speed");
 }
 
-/* Whether the link is there as it should be; its going begins anew. */
+/* Whether the link is there as it should be.  If it was lost since the last sweep, the
+ * test begins anew. */
 static bool look_at_presence(
 	struct triad_port_test *test, bool was_linked, uint64_t now_us)
 {
@@ -224,7 +227,8 @@ static bool look_at_presence(
 	return is_present;
 }
 
-/* A name that is wrong may come right yet, as the far end's system comes up. */
+/* Fails on another component.  A name alone that is wrong may come right while the far
+ * end's system starts, so that is waited for. */
 static void look_at_wiring(struct triad_port_test *test,
 	const struct triad_test_seen *seen, uint64_t now_us)
 {
@@ -250,7 +254,8 @@ static void look_at_wiring(struct triad_port_test *test,
 	tell(test, "%s", why);
 }
 
-/* It may change between two sweeps, without a look at the link down. */
+/* Begins anew with another far end.  It may have changed between two sweeps, without a
+ * sweep that saw the link down. */
 static void look_at_far_end(struct triad_port_test *test,
 	const struct triad_test_seen *seen, uint64_t now_us)
 {
@@ -259,6 +264,8 @@ static void look_at_far_end(struct triad_port_test *test,
 	test->remote_guid = seen->remote_guid;
 	if (seen->remote_guid && before && seen->remote_guid != before)
 		begin_anew(test, now_us);
+	/* The far end did not answer this time: keep what the next one is compared
+	 * with. */
 	if (seen->is_linked && !seen->remote_guid)
 		test->remote_guid = before;
 }
@@ -281,6 +288,7 @@ void triad_port_test_look(struct triad_port_test *test,
 	if (!look_at_presence(test, was_linked, now_us))
 		return;
 	look_at_wiring(test, seen, now_us);
+	/* Without an admission step the test passes once the port is active. */
 	if (test->state == TRIAD_TEST_RUNNING && test->step == TRIAD_TEST_ADMISSION &&
 		test->is_active && !has_step(test, TRIAD_TEST_ADMISSION))
 		pass(test);
@@ -369,6 +377,8 @@ void triad_port_test_near(
 	if (!is_awaited(test, TRIAD_TEST_READ_NEAR, now_us) ||
 		!is_read(test, "near", n_errors))
 		return;
+	/* The first reading begins the time in which SMPs are sent, the second one ends
+	 * the step. */
 	if (test->near_before == NOT_READ) {
 		test->near_before = n_errors;
 		test->step_us = now_us;
@@ -429,6 +439,7 @@ static enum triad_test_wish wish_quality(
 {
 	uint64_t end_us = later(test->step_us, test->conf.quality_us);
 
+	/* At least one SMP is sent, however short the time is. */
 	if (test->near_before == NOT_READ || (test->n_sent && now_us >= end_us))
 		return ask(test, TRIAD_TEST_READ_NEAR, now_us, 0);
 	if (now_us < test->next_us)
@@ -451,6 +462,7 @@ static enum triad_test_wish wish_admission(
 {
 	uint64_t end_us = later(test->step_us, AGAIN_US);
 
+	/* This wish has no answer: a sweep shows when the port is active. */
 	if (!test->is_active)
 		return TRIAD_TEST_ADMIT;
 	if (test->far_before == NOT_READ)
@@ -471,6 +483,7 @@ enum triad_test_wish triad_port_test_wish(
 	*until_us = UINT64_MAX;
 	if (is_over(test, now_us))
 		return TRIAD_TEST_WAIT;
+	/* One question at a time, and none through a link that is down. */
 	*until_us = deadline(test);
 	if (test->awaited != TRIAD_TEST_WAIT || !test->is_linked)
 		return TRIAD_TEST_WAIT;
