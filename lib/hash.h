@@ -24,11 +24,19 @@ static inline uint64_t triad_hash_octets(uint64_t hash, const void *octets, size
 	return hash;
 }
 
-/* A word of 64 bits in one step; any seed. */
+/* A word of 64 bits in one step; any seed.  The shift lets the upper half of a product
+ * count in the lower one, which tables take for the slot. */
 static inline uint64_t triad_hash_word(uint64_t hash, uint64_t word)
 {
 	hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
 	return hash ^ hash >> 32;
+}
+
+static inline uint64_t triad_hash_words(uint64_t hash, const uint64_t *words, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		hash = triad_hash_word(hash, words[i]);
+	return hash;
 }
 
 /* The first 64 bits of SHA-256, the first octet as the highest. */

@@ -10,8 +10,8 @@
 
 #include "triad/clock.h"
 
-/* A step waits no longer than this for an answer, so that it sees what its owner left.
- * */
+/* A step waits no longer than this for an answer, so that it sees what its owner
+ * left. */
 #define MAX_WAIT_US (20 * TRIAD_US_PER_MS)
 /* Answers taken before the window is filled again. */
 #define MAX_BATCH 64

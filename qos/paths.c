@@ -343,8 +343,8 @@ void triad_paths_mark_port(struct triad_paths *paths, uint64_t guid)
 
 	if (port == TRIAD_FABRIC_NONE)
 		return;
-	/* The bit before 'marked': a reader looks for bits only once 'marked' is set.
-	 * */
+	/* The bit before 'marked': a reader looks for bits only once 'marked' is
+	 * set. */
 	atomic_fetch_or(&paths->port_marks[port / 8], (uint8_t)(1u << port % 8));
 	atomic_store(&paths->marked, true);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/grow.h"
+#include "lib/search.h"
 #define FULL 0x8000
 #define MAX_SET 4096 /* P_Keys of one port that are looked at */
 
@@ -140,8 +141,8 @@ static int fill(struct triad_paths *paths, struct pool *pool)
 
 int triad_pkey_sets_build(struct triad_paths *paths)
 {
-	/* Each end port is among the aliases at least once, and adds one set at most.
-	 * */
+	/* Each end port is among the aliases at least once, and adds one set at
+	 * most. */
 	uint32_t n_ends = paths->fabric->n_aliases + 1, slots = 64;
 	struct pool pool;
 	int error = ENOMEM;
@@ -216,8 +217,8 @@ uint16_t triad_paths_common_pkey(
 		{3, 3, 0xffff}, {2, 1, 0x7fff}, {1, 2, 0x7fff}};
 	uint16_t pkey = 0;
 
-	/* Many ports have the same set.  Then its first full membership meets itself.
-	 * */
+	/* Many ports have the same set.  Then its first full membership meets
+	 * itself. */
 	if (a == b && a->any_full)
 		return a->any_full;
 	if (!paths->fabric->sa.allow_both_pkeys)
@@ -233,17 +234,10 @@ static uint16_t find_in(const struct triad_paths *paths,
 {
 	const uint16_t *pkeys = paths->pkeys + set->at;
 	uint16_t key = __builtin_bswap16(pkey & bits);
-	uint32_t low = 0, high = set->n;
+	uint32_t at;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (__builtin_bswap16(pkeys[middle] & bits) < key)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < set->n && (pkeys[low] & bits) == (pkey & bits) ? pkeys[low] : 0;
+	TRIAD_SEARCH(at, 0, set->n, __builtin_bswap16(pkeys[at] & bits) < key);
+	return at < set->n && (pkeys[at] & bits) == (pkey & bits) ? pkeys[at] : 0;
 }
 
 /* The membership in the partition of 'base', full before limited; 0: none. */
@@ -278,17 +272,11 @@ bool triad_paths_share_pkey(const struct triad_paths *paths, uint32_t a, uint32_
 uint8_t triad_paths_partition_sl(const struct triad_paths *paths, uint16_t pkey)
 {
 	const struct triad_fabric_partition *partitions = paths->fabric->partitions;
-	uint32_t low = 0, high = paths->fabric->n_partitions;
+	uint32_t at;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (partitions[middle].pkey < base_of(pkey))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low < paths->fabric->n_partitions && partitions[low].pkey == base_of(pkey))
-		return partitions[low].sl;
+	TRIAD_SEARCH(at, 0, paths->fabric->n_partitions,
+		partitions[at].pkey < base_of(pkey));
+	if (at < paths->fabric->n_partitions && partitions[at].pkey == base_of(pkey))
+		return partitions[at].sl;
 	return 0;
 }

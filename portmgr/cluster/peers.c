@@ -270,8 +270,8 @@ static bool send_to(struct peers *peers, struct peer *peer, enum triad_seal_kind
 		payload ? payload->octets : NULL, payload ? payload->size : 0,
 		datagram);
 
-	/* Any datagram is a sign of life: the next keepalive is due a while after it.
-	 * */
+	/* Any datagram is a sign of life: the next keepalive is due a while after
+	 * it. */
 	peer->send_us = now_us + peers->keepalive_us;
 	if (sendto(peers->fd, datagram, size, MSG_DONTWAIT | MSG_NOSIGNAL, &address.any,
 		    length) >= 0)

@@ -174,8 +174,8 @@ static void complete(struct triad_election *e)
 	if (!round->is_back || round->is_complete || !lease_is_quorate(e) ||
 		round->view != e->view.number || round->n_grants < votes_needed(e))
 		return;
-	/* Complete even if it came too late to be of use: a new round is needed then.
-	 * */
+	/* Complete even if it came too late to be of use: a new round is needed
+	 * then. */
 	round->is_complete = true;
 	if (e->now_us >= until_us || e->now_us < e->not_before_us)
 		return;

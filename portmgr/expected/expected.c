@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/grow.h"
+#include "lib/hash.h"
 #include "portmgr/expected/expected_parts.h"
 
 #define FIRST_ROOM 64
@@ -49,8 +50,8 @@ static int keep_row(
 
 	if (error)
 		return error;
-	/* The index reads the row, so it is stored first; it counts when both worked.
-	 * */
+	/* The index reads the row, so it is stored first; it counts when both
+	 * worked. */
 	expected->ports[expected->n_ports] = *row;
 	error = triad_expected_index_add(reader, expected->n_ports);
 	if (!error)
@@ -288,21 +289,6 @@ static size_t check_caps(struct triad_expected_reader *reader, const char *octet
 	return size;
 }
 
-static uint64_t hash_of(const char *octets, size_t size)
-{
-	GChecksum *sum = g_checksum_new(G_CHECKSUM_SHA256);
-	guint8 digest[32];
-	gsize digest_size = sizeof(digest);
-	uint64_t value = 0;
-
-	g_checksum_update(sum, (const guchar *)octets, (gssize)size);
-	g_checksum_get_digest(sum, digest, &digest_size);
-	g_checksum_free(sum);
-	for (unsigned i = 0; i < 8; i++)
-		value = value << 8 | digest[i];
-	return value;
-}
-
 static int read_all(
 	struct triad_expected_reader *reader, const char *octets, size_t size)
 {
@@ -324,7 +310,7 @@ static int read_all(
 		return E2BIG;
 	if (reader->diags->n_total != n_before)
 		return EINVAL;
-	reader->expected->hash = hash_of(octets, size);
+	reader->expected->hash = triad_hash_sha256(octets, size);
 	return 0;
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/search.h"
 #include "lib/text.h"
 #include "portmgr/expected/expected_parts.h"
 
@@ -170,21 +171,14 @@ static int sort_names(struct placer *placer)
 static uint32_t find_name(const struct placer *placer, const char *name)
 {
 	const uint32_t n = placer->fabric->n_nodes;
-	uint32_t low = 0, high = n;
+	uint32_t at;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (strcmp(placer->names[middle].name, name) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == n || strcmp(placer->names[low].name, name) != 0)
+	TRIAD_SEARCH(at, 0, n, strcmp(placer->names[at].name, name) < 0);
+	if (at == n || strcmp(placer->names[at].name, name) != 0)
 		return NOBODY;
-	if (low + 1 < n && !strcmp(placer->names[low + 1].name, name))
+	if (at + 1 < n && !strcmp(placer->names[at + 1].name, name))
 		return SEVERAL;
-	return placer->names[low].at;
+	return placer->names[at].at;
 }
 
 static uint32_t find_node(const struct placer *placer, uint64_t guid, uint32_t name)

@@ -157,8 +157,8 @@ void guard_walk(struct triad_guard *guard, struct guard_view *view)
 			guard->stack[depth++] = to;
 			continue;
 		}
-		/* The subtree is done: what it leads to, its parent leads to as well.
-		 * */
+		/* The subtree is done: what it leads to, its parent leads to as
+		 * well. */
 		view->leave[at] = n_entered;
 		depth--;
 		to = depth ? guard->stack[depth - 1] : at;

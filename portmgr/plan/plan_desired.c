@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/search.h"
+
 struct named {
 	const char *name;
 	uint32_t node;
@@ -40,20 +42,13 @@ static int sort_names(struct finder *finder)
 /* Wants all nodes that have the name: which one is meant is not known. */
 static int want_name(struct finder *finder, const char *name)
 {
-	uint32_t low = 0, high = finder->input->fabric->n_nodes, n = high;
+	uint32_t at, n = finder->input->fabric->n_nodes;
 
 	if (!finder->names && sort_names(finder))
 		return ENOMEM;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (strcmp(finder->names[middle].name, name) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < n && !strcmp(finder->names[low].name, name); low++)
-		finder->is_wanted[finder->names[low].node] = true;
+	TRIAD_SEARCH(at, 0, n, strcmp(finder->names[at].name, name) < 0);
+	for (; at < n && !strcmp(finder->names[at].name, name); at++)
+		finder->is_wanted[finder->names[at].node] = true;
 	return 0;
 }
 

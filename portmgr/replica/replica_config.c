@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <glib.h>
+#include "lib/hash.h"
 
 #include "portmgr/replica/replica_parts.h"
 
@@ -182,28 +182,13 @@ size_t replica_config_take_want(
 
 /* --- a configuration that is whole --- */
 
-/* The first octets of its SHA-256. */
-static uint64_t hash_of(const uint8_t *octets, size_t size)
-{
-	GChecksum *sum = g_checksum_new(G_CHECKSUM_SHA256);
-	guint8 digest[32];
-	gsize digest_size = sizeof(digest);
-	uint64_t hash = 0;
-
-	g_checksum_update(sum, octets, (gssize)size);
-	g_checksum_get_digest(sum, digest, &digest_size);
-	g_checksum_free(sum);
-	for (unsigned i = 0; i < 8; i++)
-		hash = hash << 8 | digest[i];
-	return hash;
-}
-
 static void finish(struct triad_replica *replica)
 {
 	struct replica_fetch *fetch = &replica->fetch;
 
 	/* Pieces may come from several members, so only the whole can be checked. */
-	if (hash_of(fetch->octets, fetch->config.size) != fetch->config.hash) {
+	if (triad_hash_sha256(fetch->octets, fetch->config.size) !=
+		fetch->config.hash) {
 		replica->status.n_configs_bad++;
 		shun(replica);
 		choose(replica);
@@ -351,8 +336,8 @@ int triad_replica_offer(struct triad_replica *replica,
 		? *config
 		: (struct triad_replica_config){.generation = 0};
 	replica->own_octets = copy;
-	/* Ranges are of the old one.  What was fetched is dropped if it is not newer.
-	 * */
+	/* Ranges are of the old one.  What was fetched is dropped if it is not
+	 * newer. */
 	replica->n_ranges = 0;
 	replica->given_us = 0;
 	if (replica->ready.generation <= replica->own.generation) {

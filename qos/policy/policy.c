@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "lib/search.h"
 #include "qos/policy/arena.h"
 
 struct triad_policy *triad_policy_ref(struct triad_policy *policy)
@@ -28,19 +29,12 @@ void triad_policy_unref(struct triad_policy *policy)
 
 bool triad_ranges_has(const struct triad_ranges *ranges, uint64_t value)
 {
-	uint32_t low = 0, high = ranges->n;
+	uint32_t at;
 
 	/* Ranges are sorted and apart, so the first that ends behind 'value' is the
 	 * only one that may have it. */
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (ranges->items[middle].last < value)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < ranges->n && ranges->items[low].first <= value;
+	TRIAD_SEARCH(at, 0, ranges->n, ranges->items[at].last < value);
+	return at < ranges->n && ranges->items[at].first <= value;
 }
 
 /* --- names ------------------------------------------------------------- */

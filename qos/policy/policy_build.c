@@ -63,8 +63,8 @@ void triad_policy_report(struct triad_policy_builder *builder,
 	char text[TRIAD_DIAG_TEXT_SIZE] = "";
 	va_list args;
 
-	/* A mistake that is not shown any more is still counted, so it needs no text.
-	 * */
+	/* A mistake that is not shown any more is still counted, so it needs no
+	 * text. */
 	if (triad_policy_is_shown(builder)) {
 		va_start(args, format);
 		triad_text_vappend(text, sizeof(text), format, args);
@@ -116,8 +116,8 @@ struct triad_policy_guess triad_policy_guess_word(
 	char copy[NAME_SIZE];
 	struct triad_text_guess guess = {.word = copy};
 
-	/* Guessing compares with all words, and a file may have thousands of mistakes.
-	 * */
+	/* Guessing compares with all words, and a file may have thousands of
+	 * mistakes. */
 	if (!triad_policy_is_shown(builder) || length >= sizeof(copy))
 		return best;
 	snprintf(copy, sizeof(copy), "%.*s", (int)length, word);

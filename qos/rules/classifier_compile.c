@@ -113,8 +113,8 @@ static void order_words(struct triad_classifier *classifier)
 		qsort(classifier->rules + (size_t)i * TRIAD_RULE_WORD_BITS,
 			TRIAD_RULE_WORD_BITS, sizeof(*classifier->rules),
 			compare_rules);
-	/* Now whole words are the elements, and compare_rules() sees their first rule.
-	 * */
+	/* Now whole words are the elements, and compare_rules() sees their first
+	 * rule. */
 	qsort(classifier->rules, classifier->n_words,
 		TRIAD_RULE_WORD_BITS * sizeof(*classifier->rules), compare_rules);
 	for (uint32_t i = 0; i < classifier->n_words * TRIAD_RULE_WORD_BITS; i++)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/grow.h"
+#include "lib/search.h"
 #include "qos/rules/node_names.h"
 
 #define N_TYPES TRIAD_MEMBERSHIP_N_TYPES
@@ -56,8 +57,8 @@ static int sort_ports(struct triad_membership *to, const struct triad_fabric *fa
 			to->ports[to->n_ports++] = i;
 	qsort_r(to->ports, to->n_ports, sizeof(*to->ports), compare_ports,
 		(void *)(uintptr_t)fabric);
-	/* A type without ports begins where the next one does, so its range is empty.
-	 * */
+	/* A type without ports begins where the next one does, so its range is
+	 * empty. */
 	for (uint32_t i = 0; i < to->n_ports; i++)
 		while (type < type_of(fabric, to->ports[i]))
 			to->types[++type] = i;
@@ -70,17 +71,11 @@ static int sort_ports(struct triad_membership *to, const struct triad_fabric *fa
 static uint32_t find_position(
 	const struct triad_membership *membership, unsigned type, uint64_t guid)
 {
-	uint32_t low = membership->types[type], high = membership->types[type + 1];
+	uint32_t at;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (membership->fabric->ports[membership->ports[middle]].guid < guid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	TRIAD_SEARCH(at, membership->types[type], membership->types[type + 1],
+		membership->fabric->ports[membership->ports[at]].guid < guid);
+	return at;
 }
 
 /* The position of an end port. */

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/search.h"
+
 static struct triad_node_key whole_key(const char *name)
 {
 	struct triad_node_key key = {{0}};
@@ -101,17 +103,10 @@ void triad_node_names_clear(struct triad_node_names *names)
 static uint32_t find_bound(const struct triad_node_name *names, uint32_t n,
 	const struct triad_node_key *key, bool behind)
 {
-	uint32_t low = 0, high = n;
+	uint32_t at;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (strcmp(names[middle].name, key->text) < (behind ? 1 : 0))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	TRIAD_SEARCH(at, 0, n, strcmp(names[at].name, key->text) < (behind ? 1 : 0));
+	return at;
 }
 
 const struct triad_node_name *triad_node_names_find(

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/search.h"
+
 #include "qos/rules/membership.h"
 
 /* Those that differ only in case lie together. */
@@ -38,17 +40,10 @@ int triad_partition_names_init(struct triad_partition_names *names,
 /* The first of those that differ from 'name' at most in case. */
 static uint32_t find_first(const struct triad_partition_names *names, const char *name)
 {
-	uint32_t low = 0, high = names->n;
+	uint32_t at;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (strcasecmp(names->items[middle].name, name) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	TRIAD_SEARCH(at, 0, names->n, strcasecmp(names->items[at].name, name) < 0);
+	return at;
 }
 
 uint16_t triad_partition_names_find(

@@ -6,19 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/hash.h"
+
 #define MIN_SLOTS 64
 #define MIN_POOL_WORDS 1024
-
-static uint32_t hash_words(const uint64_t *words, size_t n)
-{
-	uint64_t hash = n;
-
-	for (size_t i = 0; i < n; i++) {
-		hash = (hash ^ words[i]) * UINT64_C(0x9e3779b97f4a7c15);
-		hash ^= hash >> 32;
-	}
-	return (uint32_t)hash;
-}
 
 /* 64-bit words of a set with 'n' words that are not zero. */
 static size_t with_header(const struct triad_rule_sets *sets, size_t n)
@@ -157,7 +148,7 @@ int triad_rule_sets_add(
 	/* Write the set first, then look for its equal: if there is one, the next set
 	 * overwrites this. */
 	size = write_set(sets, words);
-	slot.hash = hash_words(sets->pool + sets->n, size);
+	slot.hash = (uint32_t)triad_hash_words(size, sets->pool + sets->n, size);
 	for (size_t i = slot.hash & (sets->n_slots - 1);
 		sets->slots[i].at != TRIAD_RULE_SETS_FREE;
 		i = (i + 1) & (sets->n_slots - 1)) {

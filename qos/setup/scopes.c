@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "lib/hash.h"
 #include "qos/setup/setup_parts.h"
 
 /* --- life --- */
@@ -148,10 +149,8 @@ static uint64_t hash_in(const struct triad_setup_kind *kind, const struct view *
 {
 	uint64_t hash = 0;
 
-	for (uint32_t i = 0; i < kind->n_words; i++) {
-		hash = (hash ^ fit_in(kind, port, i)) * UINT64_C(0x9e3779b97f4a7c15);
-		hash ^= hash >> 32;
-	}
+	for (uint32_t i = 0; i < kind->n_words; i++)
+		hash = triad_hash_word(hash, fit_in(kind, port, i));
 	return hash;
 }
 

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/hash.h"
+
 #include "qos/setup/setup_parts.h"
 
 #define NO_SLOT UINT32_MAX
@@ -22,17 +24,6 @@ static const uint64_t *groups_of(const struct triad_scopes *scopes, uint32_t cla
 	return record_at(scopes, class) + scopes->setup->groups_word;
 }
 
-static uint32_t hash_groups(const uint64_t *groups, uint32_t n_words)
-{
-	uint64_t hash = 0;
-
-	for (uint32_t i = 0; i < n_words; i++) {
-		hash = (hash ^ groups[i]) * UINT64_C(0x9e3779b97f4a7c15);
-		hash ^= hash >> 32;
-	}
-	return (uint32_t)hash;
-}
-
 static bool are_equal(const uint64_t *a, const uint64_t *b, uint32_t n_words)
 {
 	for (uint32_t i = 0; i < n_words; i++)
@@ -45,7 +36,7 @@ static bool are_equal(const uint64_t *a, const uint64_t *b, uint32_t n_words)
 static uint32_t find_slot(const struct triad_scopes *scopes, const uint64_t *groups)
 {
 	uint32_t n_words = scopes->setup->group_words, mask = scopes->n_slots - 1;
-	uint32_t i = hash_groups(groups, n_words) & mask;
+	uint32_t i = (uint32_t)triad_hash_words(0, groups, n_words) & mask;
 
 	while (scopes->slots[i] != NO_SLOT &&
 		!are_equal(groups_of(scopes, scopes->slots[i]), groups, n_words))

@@ -83,8 +83,8 @@ static struct triad_sl2vl cut_table(const uint8_t *vl, unsigned n_vls)
 
 static int make_tables(struct triad_setup *setup)
 {
-	/* There are few numbers of VLs, so each scope's table is there once for each.
-	 * */
+	/* There are few numbers of VLs, so each scope's table is there once for
+	 * each. */
 	setup->tables = calloc(setup->sl2vl.n + 1, sizeof(*setup->tables));
 	if (!setup->tables)
 		return ENOMEM;

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/search.h"
+
 #include "qos/setup/setup_parts.h"
 
 static const struct triad_policy_group *group_of(
@@ -253,21 +255,14 @@ const struct triad_setup_name *triad_setup_names_find(
 	const struct triad_setup_names *names, const struct triad_node_key *key,
 	uint32_t *n)
 {
-	uint32_t low = 0, high = names->n, end;
+	uint32_t at, end;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (strcmp(names->items[middle].key.text, key->text) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (end = low; end < names->n; end++)
+	TRIAD_SEARCH(at, 0, names->n, strcmp(names->items[at].key.text, key->text) < 0);
+	for (end = at; end < names->n; end++)
 		if (strcmp(names->items[end].key.text, key->text) != 0)
 			break;
-	*n = end - low;
-	return names->items + low;
+	*n = end - at;
+	return names->items + at;
 }
 
 int triad_setup_compile_groups(struct triad_setup *setup)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/grow.h"
+#include "lib/hash.h"
 #include "qos/setup/setup_plan_parts.h"
 
 #define EMPTY_HASH UINT64_C(0xcbf29ce484222325)
@@ -31,13 +32,9 @@ struct comparison {
 
 /* --- the list --- */
 
-/* The shift lets the upper half of a product count in the lower one.  So a changed
- * octet changes the hash wherever it is, also in the last word. */
 static void hash_word(struct comparison *comparison, uint64_t word)
 {
-	uint64_t hash = (comparison->plan->hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-
-	comparison->plan->hash = hash ^ hash >> 32;
+	comparison->plan->hash = triad_hash_word(comparison->plan->hash, word);
 }
 
 static void hash_octets(struct comparison *comparison, const void *octets, size_t n)
