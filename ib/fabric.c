@@ -76,6 +76,7 @@ static int pool_map(struct pool *pool, size_t octets)
 			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (items == MAP_FAILED)
 		return ENOMEM;
+	/* The pool moves from malloc() to a mapping once, and stays there. */
 	if (!pool->mapped_octets && pool->n)
 		memcpy(items, pool->items, pool->n * pool->item_size);
 	if (!pool->mapped_octets)
@@ -255,6 +256,8 @@ uint8_t triad_fabric_op_vls(const struct triad_fabric *fabric, uint32_t port)
 	const struct triad_fabric_port *at = &fabric->ports[port];
 	uint8_t code = at->op_vls, limit = fabric->qos.max_op_vls;
 
+	/* As OpenSM sets it: what both ends of the link can do, and what it is
+	 * configured for.  An active link keeps less, if it has that already. */
 	if (at->remote != TRIAD_FABRIC_NONE) {
 		code = fabric->ports[at->remote].vl_cap;
 		if (at->vl_cap < code)
@@ -394,7 +397,8 @@ static uint32_t meet(const struct triad_fabric *fabric, uint32_t port, uint32_t 
 	return n + 1;
 }
 
-/* Only switches forward; packets of a CA leave it by 'from'. */
+/* A walk from the node of 'from', breadth first.  Only switches forward; packets of a
+ * CA leave it by 'from'. */
 void triad_fabric_hops(const struct triad_fabric *fabric, uint32_t from, uint32_t *hops,
 	uint32_t *queue)
 {
@@ -428,12 +432,6 @@ const char *triad_port_state_name(unsigned state)
 	return state <= TRIAD_PORT_ACTIVE ? names[state] : "unknown";
 }
 
-/* [IBA 10.9.3]: equal but for the membership bit, and not both limited. */
-static bool pkeys_meet(uint16_t a, uint16_t b)
-{
-	return (a & 0x7fff) && !((a ^ b) & 0x7fff) && ((a | b) & 0x8000);
-}
-
 int triad_pkey_match(
 	const uint16_t *ours, size_t n_ours, const uint16_t *theirs, size_t n_theirs)
 {
@@ -441,8 +439,12 @@ int triad_pkey_match(
 
 	for (size_t i = 0; i < n_ours; i++)
 		for (size_t j = 0; j < n_theirs; j++) {
-			if (!pkeys_meet(ours[i], theirs[j]))
+			/* They meet when they are equal but for the membership bit,
+			 * and not both limited [IBA 10.9.3]. */
+			if (!(ours[i] & 0x7fff) || (ours[i] ^ theirs[j]) & 0x7fff ||
+				!((ours[i] | theirs[j]) & 0x8000))
 				continue;
+			/* The default partition is preferred to any other. */
 			if ((ours[i] & 0x7fff) == 0x7fff)
 				return (int)i;
 			if (found < 0)
@@ -456,15 +458,6 @@ int triad_pkey_match(
 static void pool_init(struct pool *pool, size_t item_size, size_t max)
 {
 	*pool = (struct pool){.item_size = item_size, .max = max};
-}
-
-static void pools_reserve_like(
-	struct triad_fabric_builder *builder, const struct triad_fabric *like)
-{
-	/* A failure here is no harm: the pools grow when they are used. */
-	(void)pool_reserve(&builder->nodes, like->n_nodes);
-	(void)pool_reserve(&builder->ports, like->n_ports);
-	(void)pool_reserve(&builder->far_ends, like->n_ports);
 }
 
 struct triad_fabric_builder *triad_fabric_builder_new(const struct triad_fabric *like)
@@ -487,12 +480,16 @@ struct triad_fabric_builder *triad_fabric_builder_new(const struct triad_fabric 
 	pool_init(&builder->lft, 1, octets);
 	pool_init(&builder->partitions, sizeof(struct triad_fabric_partition), 65536);
 	pool_init(&builder->aliases, sizeof(struct alias), TRIAD_FABRIC_MAX_PORTS);
-	if (like)
-		pools_reserve_like(builder, like);
+	if (!like)
+		return builder;
+	/* A failure here is no harm: the pools grow when they are used. */
+	(void)pool_reserve(&builder->nodes, like->n_nodes);
+	(void)pool_reserve(&builder->ports, like->n_ports);
+	(void)pool_reserve(&builder->far_ends, like->n_ports);
 	return builder;
 }
 
-/* If a pool has no room for it, adding fails later. */
+/* An error is ignored: adding tries again, and fails then. */
 static void pool_prepare(struct pool *pool)
 {
 	size_t wanted = 2 * pool->n + PREPARED_OCTETS / pool->item_size;
@@ -579,6 +576,8 @@ void triad_fabric_builder_add_port(struct triad_fabric_builder *builder,
 		builder->error = builder->error ? builder->error : EINVAL;
 		return;
 	}
+	/* A port belongs to the node that was added last.  Numbers must ascend, because
+	 * ports are searched by number. */
 	node = &nodes[builder->nodes.n - 1];
 	if (node->n_ports && last->number >= port->number) {
 		builder->error = EINVAL;
@@ -602,6 +601,7 @@ void triad_fabric_builder_add_pkeys(
 
 	if (!port || !n)
 		return;
+	/* Most ports have a table that another one has, so it is stored once. */
 	if (triad_recent_find(&builder->recent, builder->pkeys.items, pkeys, n) < 0) {
 		struct triad_fabric_slice added = {.n = n, .at = builder->pkeys.n};
 
@@ -719,6 +719,7 @@ static void *pool_take(struct triad_fabric_builder *builder, struct pool *pool)
 
 	if (octets)
 		fitted = pool->mapped_octets ? malloc(octets) : realloc(items, octets);
+	/* If it can't shrink, it stays as large as it is. */
 	if (!pool->mapped_octets) {
 		pool->items = NULL;
 		return fitted ? fitted : items;
@@ -780,6 +781,7 @@ static int resolve_aliases(struct triad_fabric *fabric, const struct pool *pool)
 			aliases[n++] = (struct triad_fabric_alias){
 				.guid = fabric->ports[i].guid, .port = i};
 	qsort(aliases, n, sizeof(*aliases), compare_aliases);
+	/* Usable already, with the own GUIDs: aliases are looked up by those. */
 	fabric->aliases = aliases;
 	fabric->n_aliases = n_own = n;
 	for (size_t i = 0; i < pool->n; i++) {
@@ -793,14 +795,6 @@ static int resolve_aliases(struct triad_fabric *fabric, const struct pool *pool)
 	if (n > n_own)
 		qsort(aliases, n, sizeof(*aliases), compare_aliases);
 	return 0;
-}
-
-static uint32_t find_port_guid(const struct triad_fabric *fabric, uint64_t guid)
-{
-	for (uint32_t i = 0; i < fabric->n_ports; i++)
-		if (fabric->ports[i].guid == guid)
-			return i;
-	return TRIAD_FABRIC_NONE;
 }
 
 static void move_pools(struct triad_fabric_builder *builder, struct triad_fabric *built)
@@ -848,7 +842,13 @@ int triad_fabric_build(struct triad_fabric_builder *builder, uint64_t sm_port_gu
 		triad_fabric_unref(built);
 		return builder->error;
 	}
-	built->sm_port = find_port_guid(built, sm_port_guid);
+	/* All ports of a switch have one GUID; the first is its port 0. */
+	built->sm_port = TRIAD_FABRIC_NONE;
+	for (uint32_t i = 0; i < built->n_ports; i++)
+		if (built->ports[i].guid == sm_port_guid) {
+			built->sm_port = i;
+			break;
+		}
 	*fabric = built;
 	return 0;
 }

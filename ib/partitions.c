@@ -13,40 +13,20 @@ struct choosing {
 	uint16_t last_index;
 };
 
-static uint16_t match(const struct choosing *choosing, struct triad_fabric_slice theirs)
-{
-	int index = triad_pkey_match(choosing->ours, choosing->n_ours,
-		choosing->fabric->pkeys + theirs.at, theirs.n);
-
-	return index < 0 ? TRIAD_PKEY_NONE : (uint16_t)index;
-}
-
-/* Index 0 is where the default P_Key is unless somebody moved it. */
-static uint16_t find_default(const uint16_t *ours, uint32_t n_ours)
-{
-	for (uint32_t i = 0; i < n_ours; i++)
-		if ((ours[i] & 0x7fff) == 0x7fff)
-			return (uint16_t)i;
-	return 0;
-}
-
-static bool is_same(const struct choosing *choosing, struct triad_fabric_slice theirs)
-{
-	const uint16_t *pkeys = choosing->fabric->pkeys;
-
-	return theirs.n == choosing->last.n &&
-		memcmp(pkeys + theirs.at, pkeys + choosing->last.at,
-			theirs.n * sizeof(*pkeys)) == 0;
-}
-
 static uint16_t choose(struct choosing *choosing, struct triad_fabric_slice theirs)
 {
+	const uint16_t *all = choosing->fabric->pkeys, *pkeys;
+	int index;
+
 	if (!choosing->n_ours || !theirs.n)
 		return choosing->by_default;
-	if (!is_same(choosing, theirs)) {
-		choosing->last = theirs;
-		choosing->last_index = match(choosing, theirs);
-	}
+	pkeys = all + theirs.at;
+	if (theirs.n == choosing->last.n &&
+		memcmp(pkeys, all + choosing->last.at, theirs.n * sizeof(*pkeys)) == 0)
+		return choosing->last_index;
+	index = triad_pkey_match(choosing->ours, choosing->n_ours, pkeys, theirs.n);
+	choosing->last = theirs;
+	choosing->last_index = index < 0 ? TRIAD_PKEY_NONE : (uint16_t)index;
 	return choosing->last_index;
 }
 
@@ -64,10 +44,16 @@ static struct triad_fabric_slice table_of(const struct triad_fabric *fabric,
 static struct choosing begin(
 	const struct triad_fabric *fabric, const uint16_t *ours, uint32_t n_ours)
 {
-	return (struct choosing){.fabric = fabric,
-		.ours = ours,
-		.n_ours = n_ours,
-		.by_default = find_default(ours, n_ours)};
+	struct choosing choosing = {.fabric = fabric, .ours = ours, .n_ours = n_ours};
+
+	/* Without a default P_Key in the table, or without a table, index 0: that is
+	 * where it is unless somebody moved it. */
+	for (uint32_t i = 0; i < n_ours; i++)
+		if ((ours[i] & 0x7fff) == 0x7fff) {
+			choosing.by_default = (uint16_t)i;
+			break;
+		}
+	return choosing;
 }
 
 struct triad_partitions_counts triad_partitions_choose(

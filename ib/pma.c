@@ -115,6 +115,7 @@ int triad_pma_check(const uint8_t *mad, size_t size, enum triad_pma_attribute at
 	if (class != TRIAD_MAD_CLASS_PERFORMANCE ||
 		method != TRIAD_MAD_METHOD_GET_RESPONSE)
 		return EPROTO;
+	/* A redirect comes with ClassPortInfo, whatever was asked for. */
 	if (*status & STATUS_REDIRECT && id == attribute_ids[TRIAD_PMA_CLASS_PORT_INFO])
 		return EREMOTE;
 	if (id != attribute_ids[attribute])
@@ -174,6 +175,7 @@ int triad_pma_decode_counters(const uint8_t *mad, enum triad_pma_attribute attri
 	const uint8_t *data = mad + AT_DATA;
 	bool extended = attribute == TRIAD_PMA_PORT_COUNTERS_EXTENDED;
 
+	/* An answer about another port must not count for this one. */
 	reading->has = 0;
 	if (data[AT_PORT_SELECT] != port)
 		return EPROTO;

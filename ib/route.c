@@ -16,12 +16,6 @@ struct walk {
 	uint32_t n_queued;
 };
 
-static bool passes_on(const struct walk *walk, uint32_t node, uint32_t port)
-{
-	return walk->fabric->nodes[node].type == TRIAD_NODE_SWITCH ||
-		port == walk->fabric->sm_port;
-}
-
 /* OpenSM may still have the link of a port that was disabled: nothing comes through. */
 static bool is_disabled(const struct walk *walk, uint32_t port)
 {
@@ -30,11 +24,17 @@ static bool is_disabled(const struct walk *walk, uint32_t port)
 
 static void visit(struct walk *walk, uint32_t port, uint32_t root)
 {
-	const struct triad_fabric_port *ports = walk->fabric->ports;
+	const struct triad_fabric *fabric = walk->fabric;
+	const struct triad_fabric_port *ports = fabric->ports;
 	uint32_t far = ports[port].remote;
 
+	/* Only switches pass SMPs on.  From the SM's own node they leave by its port.
+	 * */
+	if (fabric->nodes[ports[port].node].type != TRIAD_NODE_SWITCH &&
+		port != fabric->sm_port)
+		return;
 	if (far == TRIAD_FABRIC_NONE || port == walk->without || far == walk->without ||
-		!passes_on(walk, ports[port].node, port) || ports[far].node == root ||
+		ports[far].node == root ||
 		walk->came_by[ports[far].node] != TRIAD_FABRIC_NONE ||
 		is_disabled(walk, port) || is_disabled(walk, far))
 		return;
@@ -54,7 +54,8 @@ static void walk_to(struct walk *walk, uint32_t root, uint32_t node)
 	}
 }
 
-/* From the end to the beginning. */
+/* Reads the way from its end to its beginning.  The ports are written from the array's
+ * end on, and moved to its beginning once their number is known. */
 static int read_back(const struct walk *walk, uint32_t root, uint32_t node,
 	struct triad_route *route)
 {

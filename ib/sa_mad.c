@@ -82,6 +82,7 @@ bool triad_sa_mad_is_report(const uint8_t *mad, size_t size, uint16_t *trap)
 int triad_sa_mad_judge(
 	const uint8_t *mad, size_t size, uint8_t method, uint32_t tid, bool has_failed)
 {
+	/* A late answer to an earlier request: go on waiting. */
 	if (size < AT_ATTRIBUTE || get(mad, AT_TID, 4) != tid)
 		return EAGAIN;
 	/* Of a request that timed out the header alone comes back. */

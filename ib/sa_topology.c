@@ -128,6 +128,7 @@ static void read_nodes(struct tables *tables, const struct triad_sa_table *table
 	tables->n_nodes = (uint32_t)count(table);
 	qsort(tables->nodes, tables->n_nodes, sizeof(*tables->nodes), compare_nodes);
 	for (uint32_t i = 0; i < tables->n_nodes; i++) {
+		/* Broken nodes have the GUID 0, which names nobody. */
 		if (!tables->nodes[i].guid)
 			continue;
 		if (!kept || tables->nodes[kept - 1].guid != tables->nodes[i].guid)
@@ -157,6 +158,8 @@ static void read_lids(struct tables *tables, const struct triad_sa_table *table)
 	}
 }
 
+/* The tables were asked for one after the other.  A port whose node is not in the first
+ * one came in between, and is left out. */
 static void read_ports(struct tables *tables, const struct triad_sa_table *table)
 {
 	uint32_t kept = 0, n = 0;
@@ -330,31 +333,27 @@ static uint32_t find_port(
 					 : TRIAD_FABRIC_NONE;
 }
 
-static void add_known_pkeys(struct triad_fabric_builder *builder,
-	const struct triad_fabric *known, uint64_t node_guid, unsigned number)
-{
-	uint32_t port = known ? find_port(known, node_guid, number) : TRIAD_FABRIC_NONE;
-
-	if (port != TRIAD_FABRIC_NONE && known->ports[port].pkeys.n)
-		triad_fabric_builder_add_pkeys(builder,
-			known->pkeys + known->ports[port].pkeys.at,
-			known->ports[port].pkeys.n);
-}
-
 static void add_pkeys(struct triad_fabric_builder *builder, const struct tables *tables,
 	const struct port *port)
 {
 	const struct node *node = &tables->nodes[port->node];
+	const struct triad_fabric *known = tables->known;
 	uint16_t pkeys[MAX_BLOCKS * BLOCK_ENTRIES];
-	uint32_t n;
+	uint32_t n, at;
 
 	if (node->record[6] == TRIAD_NODE_SWITCH && port->number)
 		return;
 	n = gather_pkeys(tables, (uint16_t)get(port->record, 0, 2), pkeys);
 	if (n)
 		triad_fabric_builder_add_pkeys(builder, pkeys, n);
-	else
-		add_known_pkeys(builder, tables->known, node->guid, port->number);
+	if (n || !known)
+		return;
+	/* The SA said nothing of this port: take what was known of it before. */
+	at = find_port(known, node->guid, port->number);
+	if (at != TRIAD_FABRIC_NONE && known->ports[at].pkeys.n)
+		triad_fabric_builder_add_pkeys(builder,
+			known->pkeys + known->ports[at].pkeys.at,
+			known->ports[at].pkeys.n);
 }
 
 /* A link that is up has a far end. */
@@ -362,15 +361,6 @@ static bool lacks_far_end(const struct triad_fabric_port *port)
 {
 	return port->number && port->state >= TRIAD_PORT_INIT &&
 		port->remote == TRIAD_FABRIC_NONE;
-}
-
-static uint32_t count_hidden(const struct triad_fabric *fabric)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < fabric->n_ports; i++)
-		n += lacks_far_end(&fabric->ports[i]);
-	return n;
 }
 
 /* The port of 'fabric' that was at the other end in the known one. */
@@ -386,8 +376,9 @@ static uint32_t find_known_far_end(const struct triad_fabric *fabric,
 	return find_port(fabric, known->nodes[far->node].guid, far->number);
 }
 
-/* A cable that was pulled meanwhile would have left an end that is down, or that has
- * another link now. */
+/* Gives links of the known fabric to ports whose far end the SA did not tell.  Both
+ * ends must lack one: a cable that was pulled since would have left an end that is
+ * down, or that has another link now. */
 static void lend_links(struct triad_fabric *fabric, const struct triad_fabric *known)
 {
 	for (uint32_t i = 0; i < fabric->n_ports; i++) {
@@ -426,18 +417,9 @@ static int build(const struct tables *tables, uint64_t sm_port_guid,
 		return error;
 	if (tables->known && tables->links_stand)
 		lend_links(*fabric, tables->known);
-	(*fabric)->n_hidden = count_hidden(*fabric);
+	for (uint32_t i = 0; i < (*fabric)->n_ports; i++)
+		(*fabric)->n_hidden += lacks_far_end(&(*fabric)->ports[i]);
 	return 0;
-}
-
-static void clear(struct tables *tables)
-{
-	free(tables->nodes);
-	free(tables->node_of_lid);
-	free(tables->guid_of_lid);
-	free(tables->ports);
-	free(tables->links);
-	free(tables->blocks);
 }
 
 static bool are_usable(const struct triad_sa_tables *from)
@@ -480,6 +462,8 @@ int triad_sa_topology_build(const struct triad_sa_tables *from, uint64_t sm_port
 		return ENODATA;
 	if (are_too_large(from))
 		return EOVERFLOW;
+	/* Nodes first: records of the others have LIDs, which read_lids() turns into
+	 * nodes. */
 	if (make_room(&tables, from)) {
 		read_nodes(&tables, &from->nodes);
 		read_lids(&tables, &from->nodes);
@@ -488,6 +472,11 @@ int triad_sa_topology_build(const struct triad_sa_tables *from, uint64_t sm_port
 		read_pkeys(&tables, &from->pkeys);
 		error = tables.n_nodes ? build(&tables, sm_port_guid, fabric) : ENODATA;
 	}
-	clear(&tables);
+	free(tables.nodes);
+	free(tables.node_of_lid);
+	free(tables.guid_of_lid);
+	free(tables.ports);
+	free(tables.links);
+	free(tables.blocks);
 	return error;
 }

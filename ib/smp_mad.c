@@ -94,8 +94,9 @@ static uint64_t octets_of(const struct triad_pma_reading *reading, bool is_narro
 	for (unsigned i = 0; i < 2; i++) {
 		uint64_t words = reading->raw[counters[i]];
 
-		/* It has stopped: nobody knows how much there was since.  A wide
-		 * one can't get so far; an agent may say so all the same. */
+		/* A narrow counter stops at its maximum, and nobody knows how much
+		 * there was since.  A wide one never gets so far, but a broken agent
+		 * may say so, and the sum must not wrap. */
 		if (words >=
 			(is_narrow ? triad_counter_max(counters[i]) : UINT64_MAX / 8))
 			return UINT64_MAX;
