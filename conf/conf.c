@@ -41,6 +41,7 @@ static void set_standards(struct triad_conf *conf, enum triad_conf_per per,
 /* All zeros, with one reference. */
 static struct triad_conf *make_conf(void)
 {
+	/* Also the octets between members: configurations are compared as memory. */
 	struct counted *counted = calloc(1, sizeof(*counted));
 
 	if (!counted)
@@ -170,6 +171,7 @@ const struct triad_conf_key *triad_conf_missing(
 	bool has_certificate = conf->prometheus.tls_certificate[0];
 	bool has_key = conf->prometheus.tls_key[0];
 
+	/* A key and its certificate need each other; a client's CA needs both. */
 	if (has_key != has_certificate) {
 		*because =
 			prometheus_key(conf, has_key ? "tls_key" : "tls_certificate");
@@ -199,7 +201,7 @@ static int trim(const char *value, char *text, struct triad_diags *diags)
 	return EINVAL;
 }
 
-/* Changes 'conf' even if it makes no sense then. */
+/* Sets a value.  On error 'conf' may be changed all the same: the caller drops it. */
 static int set_value(struct triad_conf *conf, struct triad_conf_key_ref ref,
 	const char *name, const char *value, uint64_t port_guid,
 	struct triad_diags *diags)

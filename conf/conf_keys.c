@@ -121,24 +121,6 @@ static enum triad_conf_per elements_of(const struct triad_conf_section *section)
 	return TRIAD_CONF_ONCE;
 }
 
-/* "alerts", "alerts switch". */
-static void section_heading(const struct triad_conf *conf,
-	const struct triad_conf_section *section, char *text, size_t size)
-{
-	snprintf(text, size, "%s%s%s", section->first->section,
-		section->is_named ? " " : "",
-		section->is_named
-			? element_name(conf, elements_of(section), section->element)
-			: "");
-}
-
-/* Whether a heading with such a name is to be listed at this row. */
-static bool begins_section(const struct triad_conf_key *keys, size_t i)
-{
-	return !i || !is_in(&keys[i], keys[i - 1].section) ||
-		keys[i].per != keys[i - 1].per;
-}
-
 static void explain_section(const char *name, char *text, size_t size)
 {
 	char first_word[TRIAD_CONF_NAME_SIZE];
@@ -156,9 +138,12 @@ static void explain_section(const char *name, char *text, size_t size)
 		triad_text_append(text, size, "did you mean [%s%s]?", best, behind);
 		return;
 	}
+	/* Rows of a section lie together; it has two headings if some of its keys are
+	 * there once for each group or scope. */
 	triad_text_append(text, size, "known are ");
 	for (i = 0; i < n; i++)
-		if (begins_section(keys, i))
+		if (!i || !is_in(&keys[i], keys[i - 1].section) ||
+			keys[i].per != keys[i - 1].per)
 			triad_text_append(text, size, "[%s%s], ", keys[i].section,
 				keys[i].per == TRIAD_CONF_ONCE ? "" : " NAME");
 	triad_text_append(text, size, "[port 0x...]");
@@ -169,6 +154,7 @@ static bool refuse_element(const struct triad_conf *conf, enum triad_conf_per pe
 {
 	const char *separator = "; known are ";
 
+	/* Nobody wants to know the reason, and making it takes time. */
 	if (!size)
 		return false;
 	if (per == TRIAD_CONF_PER_GROUP && !triad_conf_group_name_is_valid(name)) {
@@ -266,8 +252,8 @@ static void general_name(const struct triad_conf_key *key, char *name)
 		key->per == TRIAD_CONF_PER_GROUP ? "NAME." : "", key->name);
 }
 
-/* Whether the general name may be near to a word of that length: it takes its time to
- * make the name. */
+/* Whether the general name may be near to a word of that length.  This spares making
+ * the name, which takes time. */
 static bool is_as_long(const struct triad_conf_key *key, size_t n_word)
 {
 	size_t n = strlen(key->section) + strlen(".") + strlen(key->name);
@@ -290,6 +276,8 @@ static const struct triad_conf_key *guess_key(
 	size_t i, n;
 	const struct triad_conf_key *keys = triad_conf_keys(&n);
 
+	/* Of equally near names the first one tried wins, so those of the section go
+	 * before all others. */
 	for (i = 0; section && i < n; i++)
 		if (stands_in(&keys[i], section) &&
 			triad_text_guess_try(&guess, keys[i].name))
@@ -332,10 +320,12 @@ static void explain_in_section(const struct triad_conf *conf,
 	size_t size)
 {
 	const struct triad_conf_key *guess = guess_key(section, name, name);
-	char heading[TRIAD_CONF_NAME_SIZE];
+	bool is_named = section->is_named;
 
-	section_heading(conf, section, heading, sizeof(heading));
-	snprintf(text, size, "unknown key '%.95s' in [%s]", name, heading);
+	snprintf(text, size, "unknown key '%.95s' in [%s%s%s]", name,
+		section->first->section, is_named ? " " : "",
+		is_named ? element_name(conf, elements_of(section), section->element)
+			 : "");
 	if (!guess)
 		append_known_keys(text, size, section);
 	else if (stands_in(guess, section))

@@ -136,6 +136,8 @@ static void begin_section(struct parser *parser, const char *name)
 {
 	struct section *section;
 
+	/* Beyond the limit each section takes the place of the last one: its lines are
+	 * still checked. */
 	if (parser->n_sections == MAX_SECTIONS) {
 		triad_diags_add(parser->diags, parser->line, 0, "more than %d sections",
 			MAX_SECTIONS - 1);
@@ -265,6 +267,7 @@ static void parse_key_line(struct parser *parser, struct span line, const char *
 	char name[NAME_SIZE], reason[TRIAD_DIAG_TEXT_SIZE] = "";
 	struct triad_conf_key_ref ref;
 
+	/* The section itself was reported. */
 	if (section->kind == SECTION_UNKNOWN)
 		return;
 	copy_name(name, trim(line.text, (size_t)(equals - line.text)));
@@ -365,7 +368,7 @@ static void apply_own(struct parser *parser)
 					(struct triad_conf_key_ref){&keys[i], element});
 }
 
-/* What needs another key is taken back. */
+/* Reports a key that needs another one, and takes it back. */
 static void report_missing(struct parser *parser)
 {
 	struct triad_conf_key_ref ref = {0};
@@ -404,8 +407,10 @@ int triad_conf_parse(const char *text, size_t size, uint64_t port_guid,
 	parser->conf = conf;
 	parser->diags = diags;
 	parser->n_sections = 1; /* the place before the first one */
+	/* Groups first: a section may name a group that stands further down. */
 	for_each_line(parser, text, size, collect_group);
 	for_each_line(parser, text, size, parse_line);
+	/* Which keys need each other is judged by what is in force in the end. */
 	apply_own(parser);
 	report_missing(parser);
 	free(parser);

@@ -62,6 +62,8 @@ static bool set_uint(unsigned *member, const struct triad_conf_key *key,
 	const char *gap = key->unit[0] ? " " : "";
 	unsigned number;
 
+	/* A sign, a unit and a fraction are refused as what they are, not as a number
+	 * out of range. */
 	if (!*value || value[strspn(value, "0123456789")])
 		return refuse(reason, size,
 			"'%.80s' isn't a whole number; allowed are %u to %u%s%s", value,
@@ -140,6 +142,7 @@ static bool set_path(char *member, const struct triad_conf_key *key, const char 
 	if (value[strlen(value) - 1] == '/')
 		return refuse(
 			reason, size, "'%.80s' names a folder, not a file", value);
+	/* The length counts what %g becomes, so it is checked behind that. */
 	length = path_expand(path, sizeof(path), value, port_guid);
 	if (length < 0)
 		return refuse(reason, size,
@@ -169,20 +172,16 @@ static bool set_text(char *member, const struct triad_conf_key *key, const char 
 	return true;
 }
 
-static unsigned counter_of(const struct triad_conf_key *key)
-{
-	return (unsigned)((key->offset -
-				  offsetof(struct triad_conf_thresholds, counter)) /
-		sizeof(struct triad_threshold));
-}
-
 static bool set_threshold(struct triad_threshold *member, struct triad_conf_key_ref ref,
 	const char *value, char *reason, size_t size)
 {
 	struct triad_threshold threshold;
+	size_t counters_at = offsetof(struct triad_conf_thresholds, counter);
+	/* There is a threshold for each counter, so the row's place tells which. */
+	unsigned counter =
+		(unsigned)((ref.key->offset - counters_at) / sizeof(threshold));
 
-	if (!triad_threshold_parse(
-		    value, counter_of(ref.key), &threshold, reason, size))
+	if (!triad_threshold_parse(value, counter, &threshold, reason, size))
 		return false;
 	if (!ref.element && threshold.unit == TRIAD_THRESHOLD_INHERIT)
 		return refuse(reason, size,
@@ -248,13 +247,6 @@ void triad_conf_value_copy(struct triad_conf *to, const struct triad_conf *from,
 		member_size(ref.key->type));
 }
 
-static void format_path(char *text, size_t size, const char *path)
-{
-	text[0] = '\0';
-	for (; *path; path++)
-		triad_text_append(text, size, "%s%c", *path == '%' ? "%" : "", *path);
-}
-
 void triad_conf_value_format(const struct triad_conf *conf,
 	struct triad_conf_key_ref ref, char *text, size_t size)
 {
@@ -271,7 +263,10 @@ void triad_conf_value_format(const struct triad_conf *conf,
 		snprintf(text, size, "%s", ref.key->choices[*member.number]);
 		break;
 	case TRIAD_CONF_PATH:
-		format_path(text, size, member.octets);
+		/* As it may be written again: a '%' in it was written twice. */
+		text[0] = '\0';
+		for (const char *p = member.octets; *p; p++)
+			triad_text_append(text, size, "%s%c", *p == '%' ? "%" : "", *p);
 		break;
 	case TRIAD_CONF_TEXT:
 		snprintf(text, size, "%s", member.octets);

@@ -15,11 +15,6 @@
 #define ITEM_SIZE 256
 #define MAX_PORT_NUMBER 254 /* 255 is AllPortSelect [IBA 16.1.3.5] */
 
-static const char *skip_blanks(const char *text)
-{
-	return text + strspn(text, " \t");
-}
-
 /* Cuts the blanks at the end. */
 static void chop(char *text)
 {
@@ -83,7 +78,7 @@ bool triad_guids_parse(const char *text, uint64_t *guids, size_t max, size_t *n,
 static bool parse_port_number(char *text, unsigned *number)
 {
 	chop(text);
-	return triad_text_number(skip_blanks(text), number) &&
+	return triad_text_number(text + strspn(text, " \t"), number) &&
 		*number <= MAX_PORT_NUMBER;
 }
 
@@ -126,6 +121,7 @@ bool triad_ports_parse(const char *text, uint8_t set[32], char *reason, size_t s
 		add_ports(set, low, high);
 		some = true;
 	}
+	/* An empty list means all ports. */
 	if (!some)
 		add_ports(set, 0, MAX_PORT_NUMBER);
 	return true;
@@ -328,6 +324,7 @@ bool triad_sm_key_parse(const char *value, uint64_t *key, char *reason, size_t s
 	const char *digits = is_hexadecimal ? value + 2 : value;
 	size_t length = strlen(digits);
 
+	/* So many digits always fit in 64 bits, so strtoull() can't overflow. */
 	*key = 0;
 	if (!length || length > (is_hexadecimal ? 16 : 19) ||
 		digits[strspn(digits,
