@@ -69,6 +69,7 @@ static int read_clear(const struct arguments *arguments)
 	if (command->all && is_some)
 		return triad_parser_complain(parser,
 			"--all is every port: without --node, --port and --type");
+	/* Without --all, an option that was forgotten would clear every port. */
 	if (!command->all && !is_some)
 		return triad_parser_complain(parser,
 			"it needs the ports: --node, --port, --type, or --all for "
@@ -205,6 +206,8 @@ int triad_command_read(struct triad_parser *parser, struct triad_command *comman
 	error = triad_parser_read_rest(parser, command, arguments.words, &arguments.n);
 	if (error)
 		return error;
+	/* The server refuses by this what a reader may not do.  "port blacklist" alone
+	 * only lists; with arguments it changes something. */
 	command->changes = parser->verb->access != TRIAD_VERB_READS ||
 		(parser->verb->arguments_change && arguments.n);
 	if (command->interval_s && !command->watch)

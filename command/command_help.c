@@ -56,13 +56,6 @@ static void append_options(const struct triad_verb_table *table,
 	}
 }
 
-static void append_counters(char *text, size_t size)
-{
-	triad_text_append(text, size, "\nCounters (case is ignored):\n");
-	for (int i = 0; i < TRIAD_N_COUNTERS; i++)
-		triad_text_append(text, size, "  %s\n", triad_counters[i].name);
-}
-
 /* Who may type it, where that is not every reader. */
 static void append_access(const struct triad_verb *verb, char *text, size_t size)
 {
@@ -85,12 +78,17 @@ static void append_verb(const struct triad_verb_table *table,
 	if (table->options == triad_options)
 		append_access(verb, text, size);
 	append_options(table, verb, text, size);
-	if (table->options == triad_options &&
-		(verb->options & TRIAD_OPTION_BIT(TRIAD_OPTION_BY) ||
+	if (table->options != triad_options ||
+		!(verb->options & TRIAD_OPTION_BIT(TRIAD_OPTION_BY) ||
 			verb->verb == TRIAD_COMMAND_PERF_HISTOGRAM))
-		append_counters(text, size);
+		return;
+	/* These commands take the name of a counter. */
+	triad_text_append(text, size, "\nCounters (case is ignored):\n");
+	for (int i = 0; i < TRIAD_N_COUNTERS; i++)
+		triad_text_append(text, size, "  %s\n", triad_counters[i].name);
 }
 
+/* A synopsis and one line for each command. */
 static void append_overview(
 	const struct triad_verb_table *table, char *text, size_t size)
 {

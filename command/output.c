@@ -26,6 +26,7 @@ void triad_output_flush(struct triad_output *output)
 
 void triad_output_put(struct triad_output *output, const char *data, size_t size)
 {
+	/* Once a write has failed, the rest is dropped: the client is gone. */
 	while (size && !output->failed) {
 		size_t room = sizeof(output->buffer) - output->used;
 		size_t n = size < room ? size : room;
@@ -44,6 +45,7 @@ print(char *text, size_t size, const char *format, va_list arguments)
 {
 	int length = vsnprintf(text, size, format, arguments);
 
+	/* vsnprintf() says how long the text would be, and cuts it. */
 	if (length < 0)
 		return 0;
 	return (size_t)length < size ? (size_t)length : size - 1;
@@ -71,6 +73,7 @@ void triad_output_message(struct triad_output *output, enum triad_frame_type typ
 	va_start(arguments, format);
 	length = print(text, sizeof(text), format, arguments);
 	va_end(arguments);
+	/* The output before it goes first, so that both keep their order. */
 	triad_output_flush(output);
 	if (!output->failed)
 		output->failed = !output->write(output->context, type, text, length);

@@ -154,6 +154,7 @@ static int read_topic(
 	return 0;
 }
 
+/* Behind "--" there are no options, and so no --help. */
 static bool asks_for_help(int n_words, const char *const *words)
 {
 	for (int i = 0; i < n_words && strcmp(words[i], "--") != 0; i++)
@@ -169,6 +170,7 @@ int triad_parser_read_verb(struct triad_parser *parser)
 	unsigned n_topic;
 	int error;
 
+	/* Before all else: who asks for help need not have the rest right. */
 	if (asks_for_help(parser->n_words, parser->words))
 		return read_topic(parser, parser->n_words, parser->words);
 	parser->verb =
