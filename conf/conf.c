@@ -41,7 +41,7 @@ static void set_standards(struct triad_conf *conf, enum triad_conf_per per,
 /* All zeros, with one reference. */
 static struct triad_conf *make_conf(void)
 {
-	/* Also the octets between members: configurations are compared as memory. */
+	/* Zeros, also behind the ends of texts: keys are compared octet by octet. */
 	struct counted *counted = calloc(1, sizeof(*counted));
 
 	if (!counted)

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "ib/recent.h"
+#include "lib/search.h"
 #include "lib/text.h"
 
 /* What a pool has room for ahead: more than is added between two preparations. */
@@ -161,18 +162,11 @@ void triad_fabric_unref(struct triad_fabric *fabric)
 
 uint32_t triad_fabric_find_node(const struct triad_fabric *fabric, uint64_t guid)
 {
-	uint32_t low = 0, high = fabric->n_nodes;
+	uint32_t at;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (fabric->nodes[middle].guid < guid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low < fabric->n_nodes && fabric->nodes[low].guid == guid)
-		return low;
+	TRIAD_SEARCH(at, 0, fabric->n_nodes, fabric->nodes[at].guid < guid);
+	if (at < fabric->n_nodes && fabric->nodes[at].guid == guid)
+		return at;
 	return TRIAD_FABRIC_NONE;
 }
 
@@ -180,19 +174,13 @@ uint32_t triad_fabric_find_port(
 	const struct triad_fabric *fabric, uint32_t node, unsigned number)
 {
 	uint32_t first = fabric->nodes[node].first_port;
-	uint32_t low = first, high = first + fabric->nodes[node].n_ports;
+	uint32_t at;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (fabric->ports[middle].number < number)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low < first + fabric->nodes[node].n_ports &&
-		fabric->ports[low].number == number)
-		return low;
+	TRIAD_SEARCH(at, first, first + fabric->nodes[node].n_ports,
+		fabric->ports[at].number < number);
+	if (at < first + fabric->nodes[node].n_ports &&
+		fabric->ports[at].number == number)
+		return at;
 	return TRIAD_FABRIC_NONE;
 }
 
@@ -205,18 +193,11 @@ bool triad_fabric_is_end_port(const struct triad_fabric *fabric, uint32_t port)
 
 uint32_t triad_fabric_find_alias(const struct triad_fabric *fabric, uint64_t guid)
 {
-	uint32_t low = 0, high = fabric->n_aliases;
+	uint32_t at;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (fabric->aliases[middle].guid < guid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low < fabric->n_aliases && fabric->aliases[low].guid == guid)
-		return fabric->aliases[low].port;
+	TRIAD_SEARCH(at, 0, fabric->n_aliases, fabric->aliases[at].guid < guid);
+	if (at < fabric->n_aliases && fabric->aliases[at].guid == guid)
+		return fabric->aliases[at].port;
 	return TRIAD_FABRIC_NONE;
 }
 

@@ -28,8 +28,8 @@ static void visit(struct walk *walk, uint32_t port, uint32_t root)
 	const struct triad_fabric_port *ports = fabric->ports;
 	uint32_t far = ports[port].remote;
 
-	/* Only switches pass SMPs on.  From the SM's own node they leave by its port.
-	 * */
+	/* Only switches pass SMPs on.  From the SM's own node they leave by its
+	 * port. */
 	if (fabric->nodes[ports[port].node].type != TRIAD_NODE_SWITCH &&
 		port != fabric->sm_port)
 		return;

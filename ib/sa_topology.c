@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/search.h"
 #include "triad/wire.h"
 
 /* Octets of each record that are read. */
@@ -288,17 +289,10 @@ static void add_port(struct triad_fabric_builder *builder, const struct tables *
 /* The first block of a LID, or the end. */
 static uint32_t find_blocks(const struct tables *tables, uint16_t lid)
 {
-	uint32_t low = 0, high = tables->n_blocks;
+	uint32_t at;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (tables->blocks[middle].lid < lid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	TRIAD_SEARCH(at, 0, tables->n_blocks, tables->blocks[at].lid < lid);
+	return at;
 }
 
 /* What the SA says of a port's P_Keys; returns how many there are up to the last
