@@ -59,26 +59,21 @@ static void *allocate(struct triad_paths *paths, size_t n, size_t size)
 
 /* --- SLs --- */
 
-static uint16_t mask_of(const struct triad_sl2vl *row)
-{
-	uint16_t mask = 0;
-
-	for (unsigned sl = 0; sl < 16; sl++) {
-		uint8_t octet = row->vl[sl / 2];
-
-		if ((sl % 2 ? octet & 0xf : octet >> 4) != NO_VL)
-			mask |= (uint16_t)(1u << sl);
-	}
-	return mask;
-}
-
 /* SLs that have a VL from 'in_port' out of the port; all when the SM has no tables. */
 static uint16_t sls_of(const struct triad_fabric *fabric,
 	const struct triad_fabric_port *port, unsigned in_port)
 {
+	uint16_t sls = 0;
+
 	if (!fabric->sa.qos || in_port >= port->sl2vl.n)
 		return TRIAD_PATH_ALL_SLS;
-	return mask_of(&fabric->sl2vl[port->sl2vl.at + in_port]);
+	for (unsigned sl = 0; sl < 16; sl++) {
+		uint8_t octet = fabric->sl2vl[port->sl2vl.at + in_port].vl[sl / 2];
+
+		if ((sl % 2 ? octet & 0xf : octet >> 4) != NO_VL)
+			sls |= (uint16_t)(1u << sl);
+	}
+	return sls;
 }
 
 uint8_t triad_paths_vl(
@@ -93,24 +88,7 @@ uint8_t triad_paths_vl(
 	return sl % 2 ? octet & 0xf : octet >> 4;
 }
 
-/* Most switches treat all in-ports alike: then the link itself has the SLs.  Otherwise
- * the link gets a row in 'sls', with an entry for each of the switch's 'n_ports'. */
-static void add_sls(const struct triad_fabric *fabric,
-	const struct triad_fabric_port *port, uint32_t n_ports,
-	struct triad_path_link *link, size_t *n_sls)
-{
-	bool alike = true;
-
-	link->sls = sls_of(fabric, port, 0);
-	for (uint32_t in = 1; in < n_ports && alike; in++)
-		alike = sls_of(fabric, port, in) == link->sls;
-	if (alike)
-		return;
-	link->sls_at = (uint32_t)*n_sls;
-	*n_sls += n_ports;
-}
-
-/* Fills the rows that add_sls() gave to links.  Their number is known only when all
+/* Fills the rows that fill_link() gave to links.  Their number is known only when all
  * links are there, so this is a second pass. */
 static int fill_sls(struct triad_paths *paths, size_t n_sls)
 {
@@ -144,11 +122,20 @@ static void fill_link(struct triad_paths *paths, uint32_t at, uint32_t n_ports,
 {
 	const struct triad_fabric *fabric = paths->fabric;
 	const struct triad_fabric_port *port = &fabric->ports[at], *far;
+	bool alike = true;
 
 	link->mtu = port->mtu_cap;
 	link->rank = triad_rate_rank(port->rate);
 	link->remote = port->remote;
-	add_sls(fabric, port, n_ports, link, n_sls);
+	/* Most switches treat all in-ports alike: then the link itself has the SLs.
+	 * Otherwise it gets a row in 'sls', with an entry for each of 'n_ports'. */
+	link->sls = sls_of(fabric, port, 0);
+	for (uint32_t in = 1; in < n_ports && alike; in++)
+		alike = sls_of(fabric, port, in) == link->sls;
+	if (!alike) {
+		link->sls_at = (uint32_t)*n_sls;
+		*n_sls += n_ports;
+	}
 	if (port->remote == TRIAD_FABRIC_NONE)
 		return;
 	/* A walk needs a few values of the far port.  The copy saves it a look into the

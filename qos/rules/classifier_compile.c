@@ -157,18 +157,6 @@ static int assign_slots(struct triad_classifier *classifier)
 
 /* --- rules without a condition --- */
 
-static void choose_fields(struct triad_classifier *classifier)
-{
-	for (unsigned field = 0; field < TRIAD_N_CLASS_FIELDS; field++) {
-		bool any = false;
-
-		for (uint32_t i = 0; !any && i < classifier->n_rules; i++)
-			any = has_condition(&classifier->policy->rules[i], field);
-		if (any)
-			classifier->fields[classifier->n_fields++] = (uint8_t)field;
-	}
-}
-
 static int note_wild(struct triad_classifier *classifier)
 {
 	unsigned n = classifier->n_fields;
@@ -321,9 +309,17 @@ static int compile(
 	error = compile_partition_levels(classifier, fabric);
 	if (error || !classifier->n_rules)
 		return error;
+	/* A field that no rule has a condition on is never looked at. */
+	for (unsigned field = 0; field < TRIAD_N_CLASS_FIELDS; field++) {
+		bool any = false;
+
+		for (uint32_t i = 0; !any && i < classifier->n_rules; i++)
+			any = has_condition(&classifier->policy->rules[i], field);
+		if (any)
+			classifier->fields[classifier->n_fields++] = (uint8_t)field;
+	}
 	/* Slots come before sets, because sets are made of slots.  The pool's index is
 	 * needed only until the last set is in. */
-	choose_fields(classifier);
 	error = assign_slots(classifier);
 	if (!error)
 		error = triad_rule_sets_init(&classifier->sets, classifier->n_rules,

@@ -42,17 +42,6 @@ static void mask_default(struct triad_qos_defaults *defaults, unsigned mask)
 	}
 }
 
-static void fill_defaults(struct triad_desired *desired)
-{
-	for (unsigned kind = 0; kind < TRIAD_QOS_N_PORT_KINDS; kind++)
-		for (unsigned code = 0; code < TRIAD_DESIRED_N_CODES; code++) {
-			desired->defaults[kind][code] =
-				desired->fabric->qos.defaults[kind];
-			mask_default(&desired->defaults[kind][code],
-				code ? (1u << (code - 1)) - 1 : 0);
-		}
-}
-
 static const struct triad_qos_defaults *default_of(const struct triad_desired *desired,
 	enum triad_qos_port_kind kind, uint8_t code)
 {
@@ -403,10 +392,16 @@ int triad_desired_resolve(struct triad_desired *desired, struct triad_setup *set
 {
 	int error;
 
+	*desired = (struct triad_desired){.setup = setup, .fabric = fabric};
+	/* OpenSM's defaults, cut to each number of VLs that a port can have. */
+	for (unsigned kind = 0; kind < TRIAD_QOS_N_PORT_KINDS; kind++)
+		for (unsigned code = 0; code < TRIAD_DESIRED_N_CODES; code++) {
+			desired->defaults[kind][code] = fabric->qos.defaults[kind];
+			mask_default(&desired->defaults[kind][code],
+				code ? (1u << (code - 1)) - 1 : 0);
+		}
 	/* Classes of all ports come before any table: which scope applies depends on
 	 * the class at the other end of a link, too. */
-	*desired = (struct triad_desired){.setup = setup, .fabric = fabric};
-	fill_defaults(desired);
 	error = prepare(desired);
 	if (!error && setup)
 		error = classify(desired);

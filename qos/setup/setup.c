@@ -139,19 +139,6 @@ bool triad_setup_high_limit(
 
 /* --- life --- */
 
-static int compile(struct triad_setup *setup)
-{
-	int error = make_kind(setup, false);
-
-	if (!error)
-		error = make_kind(setup, true);
-	if (!error)
-		error = make_tables(setup);
-	if (!error)
-		error = triad_setup_compile_groups(setup);
-	return error;
-}
-
 int triad_setup_compile(struct triad_policy *policy, struct triad_setup **setup)
 {
 	struct triad_setup *made = calloc(1, sizeof(*made));
@@ -161,7 +148,14 @@ int triad_setup_compile(struct triad_policy *policy, struct triad_setup **setup)
 		return ENOMEM;
 	atomic_init(&made->refs, 1);
 	made->policy = triad_policy_ref(policy);
-	error = compile(made);
+	/* Kinds first: groups are compiled to bits of their scopes. */
+	error = make_kind(made, false);
+	if (!error)
+		error = make_kind(made, true);
+	if (!error)
+		error = make_tables(made);
+	if (!error)
+		error = triad_setup_compile_groups(made);
 	if (error)
 		triad_setup_unref(made);
 	else

@@ -350,29 +350,24 @@ static int know_lids(struct search *search)
 	return 0;
 }
 
-/* Examples are to be from many nodes and of many SLs. */
-static void share_out(struct search *search, uint32_t n_nodes)
-{
-	uint16_t sls = search->desired->dead & search->sls;
-	unsigned n_sls = (unsigned)__builtin_popcount(sls);
-
-	for (unsigned sl = 0; sl < 16; sl++)
-		search->of_sl[sl] = (TRIAD_SETUP_MAX_PATHS + n_sls - 1) / n_sls;
-	search->max_of_node = (TRIAD_SETUP_MAX_PATHS + n_nodes - 1) / n_nodes;
-	search->max_tries = TRIES / n_nodes > MIN_TRIES_OF_NODE ? TRIES / n_nodes
-								: MIN_TRIES_OF_NODE;
-}
-
 static void look_at_nodes(struct search *search)
 {
 	const struct triad_fabric *fabric = search->fabric;
+	uint16_t sls = search->desired->dead & search->sls;
+	unsigned n_sls = (unsigned)__builtin_popcount(sls);
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < fabric->n_nodes; i++)
 		n += has_dead(search, i);
 	if (!n)
 		return;
-	share_out(search, n);
+	/* Examples are to be from many nodes and of many SLs, so each gets its share;
+	 * and each node its share of the tries. */
+	for (unsigned sl = 0; sl < 16; sl++)
+		search->of_sl[sl] = (TRIAD_SETUP_MAX_PATHS + n_sls - 1) / n_sls;
+	search->max_of_node = (TRIAD_SETUP_MAX_PATHS + n - 1) / n;
+	search->max_tries =
+		TRIES / n > MIN_TRIES_OF_NODE ? TRIES / n : MIN_TRIES_OF_NODE;
 	for (uint32_t i = 0; i < fabric->n_nodes; i++) {
 		if (!has_dead(search, i))
 			continue;
