@@ -205,18 +205,6 @@ static void prepare(struct peers *peers, uint64_t now_us)
 
 /* --- the view --- */
 
-static void add_members(struct peers *peers, struct triad_cluster_view *view)
-{
-	for (size_t i = 0; i < peers->n; i++) {
-		const struct peer *peer = &peers->peers[i];
-
-		if (peer->is_self)
-			view->members[view->n_members++] = peers->base.id;
-		else if (peer->is_member)
-			view->members[view->n_members++] = peer->seal.their_id;
-	}
-}
-
 static void deliver_view(struct peers *peers)
 {
 	struct triad_cluster_view view = {.is_connected = true,
@@ -227,7 +215,14 @@ static void deliver_view(struct peers *peers)
 		triad_transport_report_cut_off(&peers->base, view.n_votes_needed);
 		return;
 	}
-	add_members(peers, &view);
+	for (size_t i = 0; i < peers->n; i++) {
+		const struct peer *peer = &peers->peers[i];
+
+		if (peer->is_self)
+			view.members[view.n_members++] = peers->base.id;
+		else if (peer->is_member)
+			view.members[view.n_members++] = peer->seal.their_id;
+	}
 	view.is_quorate = view.n_members >= view.n_votes_needed;
 	triad_transport_report_view(&peers->base, &view);
 }

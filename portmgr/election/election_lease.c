@@ -132,14 +132,9 @@ static void renew_claim(struct triad_election *e)
 		make_claim(e);
 }
 
-/* Two that ask at once keep each other from a majority, as each has its own promise.
- * Both let go after a while, and ask again after times that differ. */
-static bool is_in_vain(const struct triad_election *e)
-{
-	return e->claim && !e->is_holder &&
-		e->now_us - e->first_claimed_us >= CLAIM_LEASES * lease_us(e);
-}
-
+/* Drops a claim that nobody grants.  Two members that ask at once keep each other from
+ * a majority, because each has promised itself.  Both let go after a while, and ask
+ * again after times that differ. */
 static void let_go(struct triad_election *e)
 {
 	uint64_t mixed = (e->conf.id ^ e->claim) * UINT64_C(0x9e3779b97f4a7c15);
@@ -328,7 +323,8 @@ void lease_run(struct triad_election *e)
 		lease_run_out(e);
 	if (!e->view.number)
 		return;
-	if (is_in_vain(e))
+	if (e->claim && !e->is_holder &&
+		e->now_us - e->first_claimed_us >= CLAIM_LEASES * lease_us(e))
 		let_go(e);
 	else if (wants_lease(e))
 		renew_claim(e);

@@ -49,29 +49,23 @@ static int read_line(const char *line, struct triad_election_stored *stored)
 	return 0;
 }
 
-static int read_lines(char *text, struct triad_election_stored *stored)
-{
-	char *save = NULL;
-	int error = 0;
-
-	for (char *line = strtok_r(text, "\n", &save); line && !error;
-		line = strtok_r(NULL, "\n", &save))
-		error = read_line(line, stored);
-	return error || stored->voted_term > stored->term ? EINVAL : 0;
-}
-
 int triad_election_stored_parse(
 	const char *text, size_t size, struct triad_election_stored *stored)
 {
-	char copy[MAX_SIZE];
-	int error = EINVAL;
+	char copy[MAX_SIZE], *save = NULL;
+	int error = size < sizeof(copy) ? 0 : EINVAL;
 
 	memset(stored, 0, sizeof(*stored));
-	if (size < sizeof(copy)) {
+	if (!error) {
 		memcpy(copy, text, size);
 		copy[size] = '\0';
-		error = read_lines(copy, stored);
+		for (char *line = strtok_r(copy, "\n", &save); line && !error;
+			line = strtok_r(NULL, "\n", &save))
+			error = read_line(line, stored);
 	}
+	/* Nobody votes in a term that he does not know. */
+	if (stored->voted_term > stored->term)
+		error = EINVAL;
 	/* It must be the very text that would be written.  That finds what sscanf()
 	 * overlooks: a line that is missing, doubled, or has more behind it. */
 	if (!error &&

@@ -49,31 +49,12 @@ static void add_why(
 		add(text, ": %s", triad_port_reason_name(reason));
 }
 
-/* Whether it is miswired at this moment.  The record only says that it was. */
-static bool is_miswired(
-	const struct triad_plan_input *input, const struct triad_plan_item *item)
-{
-	enum triad_remote_match match = triad_remote_compare(input->fabric, item->port,
-		input->expected, &input->expected->ports[item->row].remote, NULL, 0);
-
-	return match == TRIAD_REMOTE_DIFFERS || match == TRIAD_REMOTE_NAME_DIFFERS;
-}
-
-static void add_miswire(struct text *text, const struct triad_plan_input *input,
-	const struct triad_plan_item *item)
-{
-	char why[256] = "";
-
-	triad_remote_compare(input->fabric, item->port, input->expected,
-		&input->expected->ports[item->row].remote, why, sizeof(why));
-	add(text, "miswired: %s", why);
-	if (item->may_be_name)
-		add(text, " (its name alone; it may still be starting)");
-}
-
 static void add_disable(struct text *text, const struct triad_plan_input *input,
 	const struct triad_plan_item *item, const struct triad_record *record)
 {
+	enum triad_remote_match match;
+	char why[256] = "";
+
 	switch (item->reason) {
 	case TRIAD_REASON_EXPECTED:
 		add(text, "expected disabled");
@@ -81,8 +62,16 @@ static void add_disable(struct text *text, const struct triad_plan_input *input,
 			add(text, "; its link is active, and is phased out");
 		break;
 	case TRIAD_REASON_MISWIRED:
-		if (is_miswired(input, item)) {
-			add_miswire(text, input, item);
+		/* The record only says that it was miswired once.  If it is so now, the
+		 * comparison says how. */
+		match = triad_remote_compare(input->fabric, item->port, input->expected,
+			&input->expected->ports[item->row].remote, why, sizeof(why));
+		if (match == TRIAD_REMOTE_DIFFERS ||
+			match == TRIAD_REMOTE_NAME_DIFFERS) {
+			add(text, "miswired: %s", why);
+			if (item->may_be_name)
+				add(text,
+					" (its name alone; it may still be starting)");
 			break;
 		}
 		/* fall through */
