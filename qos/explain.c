@@ -178,8 +178,8 @@ static void find_near_misses(const struct triad_answer_snapshot *snapshot,
 
 /* --- the whole --- */
 
-/* The SL by which the hops' VLs are shown.  A refused path has none, so take the one
- * that was tried: in the order in which decide.c chooses. */
+/* The SL by which the hops' VLs are shown.  A refused path has none: then the level's,
+ * the request's or the partition's. */
 static uint8_t sl_of(const struct triad_answer_snapshot *snapshot,
 	const struct triad_path_request *request,
 	const struct triad_policy_level *level,

@@ -390,8 +390,8 @@ static void read_document(struct reader *reader)
 			"%u",
 			reader->key_name, reader->key_name, reader->key_location.line);
 	triad_policy_end_all(builder);
-	/* The builder may find nothing wrong with an end tag that libxml2 refuses, such
-	 * as one in another case.  Then this is the only message. */
+	/* The builder takes an end tag with '_' for '-', which libxml2 refuses.  Then
+	 * this is the only message. */
 	if (!reader->context->wellFormed && !builder->diags->n_total)
 		triad_policy_report(builder, reader->mismatch,
 			"this isn't well-formed XML: an end tag isn't written as its "
