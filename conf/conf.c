@@ -14,6 +14,7 @@
 
 #include "conf/conf_keys.h"
 #include "conf/conf_value.h"
+#include "triad/file.h"
 #include "triad/lists.h"
 
 /* What a configuration really is; only this file knows that it is counted. */
@@ -92,18 +93,6 @@ void triad_conf_group_add(struct triad_conf *conf, const char *name)
 /* --- files ------------------------------------------------------------- */
 
 /* Reads up to 'size' octets; fewer only at the end of the file. */
-static int read_whole(int fd, char *text, size_t size, size_t *n_read)
-{
-	ssize_t n = 1;
-
-	for (*n_read = 0; n && *n_read < size; *n_read += (size_t)n) {
-		n = read(fd, text + *n_read, size - *n_read);
-		if (n < 0)
-			return errno;
-	}
-	return 0;
-}
-
 static int check_file(int fd)
 {
 	struct stat status;
@@ -128,7 +117,7 @@ static int read_file(const char *path, char **text, size_t *size)
 	error = check_file(fd);
 	if (!error) {
 		*text = malloc(room);
-		error = *text ? read_whole(fd, *text, room, size) : ENOMEM;
+		error = *text ? triad_read_all(fd, *text, room, size) : ENOMEM;
 	}
 	close(fd);
 	return error;

@@ -28,6 +28,23 @@ int triad_write_all(int fd, const void *octets, size_t size)
 	return 0;
 }
 
+int triad_read_all(int fd, void *octets, size_t size, size_t *n)
+{
+	*n = 0;
+	while (*n < size) {
+		ssize_t more = read(fd, (char *)octets + *n, size - *n);
+
+		if (more < 0 && errno == EINTR)
+			continue;
+		if (more < 0)
+			return errno;
+		if (!more)
+			break;
+		*n += (size_t)more;
+	}
+	return 0;
+}
+
 /* --- files that are added to --- */
 
 static int check_kind(const struct stat *status, const char **why)

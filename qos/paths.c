@@ -292,7 +292,8 @@ static int build_aliases(struct triad_paths *paths)
 		free(sorted);
 		return ENOMEM;
 	}
-	memcpy(sorted, fabric->aliases, size - sizeof(*sorted));
+	if (fabric->n_aliases)
+		memcpy(sorted, fabric->aliases, size - sizeof(*sorted));
 	qsort(sorted, fabric->n_aliases, sizeof(*sorted), compare_aliases);
 	for (uint32_t i = 0; i < fabric->n_aliases; i++) {
 		struct triad_path_end *end = &paths->ends[sorted[i].port];

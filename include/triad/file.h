@@ -31,6 +31,10 @@
  * 0 or an errno: then some octets may be written. */
 int triad_write_all(int fd, const void *octets, size_t size);
 
+/* Reads up to 'size' octets; '*n' is less than that only at the end of the file.  A
+ * signal does not interrupt it.  Returns 0 or an errno. */
+int triad_read_all(int fd, void *octets, size_t size, size_t *n);
+
 /* --- trust (file_trust.c) ------------------------------------------------ */
 
 #define TRIAD_FILE_REASON_SIZE 256

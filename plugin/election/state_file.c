@@ -27,15 +27,12 @@ int triad_state_file_name(const char *dir, uint64_t id, char *path, size_t size)
 static int read_all(const char *path, char text[MAX_SIZE], size_t *size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
-	ssize_t n;
 	int error;
 
 	if (fd < 0)
 		return errno;
-	n = read(fd, text, MAX_SIZE);
-	error = n < 0 ? errno : 0;
+	error = triad_read_all(fd, text, MAX_SIZE, size);
 	close(fd);
-	*size = n < 0 ? 0 : (size_t)n;
 	return error;
 }
 

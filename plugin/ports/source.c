@@ -55,30 +55,13 @@ static int open_file(const char *path, struct stat *status)
 	return -EINVAL;
 }
 
-static int read_all(int fd, char *octets, size_t size)
-{
-	size_t at = 0;
-
-	while (at < size) {
-		ssize_t n = read(fd, octets + at, size - at);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return errno;
-		if (n == 0)
-			return EAGAIN; /* it became shorter */
-		at += (size_t)n;
-	}
-	return 0;
-}
-
 /* Returns 0, EAGAIN (it is being written), EFBIG, EPERM (it isn't trusted, 'why' says
  * the reason) or another errno; the octets are the caller's. */
 static int read_file(const char *path, struct stat *status, char **octets, size_t *size,
 	char why[TRIAD_FILE_REASON_SIZE])
 {
 	struct stat after;
+	size_t n;
 	int fd, error;
 
 	if (triad_file_check_trusted(path, false, why) == EPERM)
@@ -92,8 +75,9 @@ static int read_file(const char *path, struct stat *status, char **octets, size_
 		close(fd);
 		return *size > TRIAD_EXPECTED_MAX_OCTETS ? EFBIG : ENOMEM;
 	}
-	error = read_all(fd, *octets, *size);
-	if (!error && (fstat(fd, &after) || !is_same(status, &after)))
+	error = triad_read_all(fd, *octets, *size, &n);
+	/* One that became shorter, or changed, while it was read is being written. */
+	if (!error && (n < *size || fstat(fd, &after) || !is_same(status, &after)))
 		error = EAGAIN;
 	close(fd);
 	if (error)

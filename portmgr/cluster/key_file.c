@@ -25,47 +25,29 @@ static bool is_fit(int fd, const char *path, char *reason, size_t size)
 	return false;
 }
 
-/* Returns how many octets there are, TRIAD_KEY_MAX_SIZE + 1: more than that; or -1. */
-static ssize_t read_all(int fd, uint8_t octets[TRIAD_KEY_MAX_SIZE + 1])
-{
-	size_t n = 0;
-
-	while (n <= TRIAD_KEY_MAX_SIZE) {
-		ssize_t more = read(fd, octets + n, TRIAD_KEY_MAX_SIZE + 1 - n);
-
-		if (more < 0 && errno == EINTR)
-			continue;
-		if (more < 0)
-			return -1;
-		if (!more)
-			break;
-		n += (size_t)more;
-	}
-	return (ssize_t)n;
-}
-
 static bool read_key(int fd, const char *path, uint8_t key[TRIAD_KEY_MAX_SIZE],
 	size_t *key_size, char *reason, size_t size)
 {
-	uint8_t octets[TRIAD_KEY_MAX_SIZE + 1];
-	ssize_t n = read_all(fd, octets);
+	uint8_t octets[TRIAD_KEY_MAX_SIZE + 1]; /* one too much shows */
+	size_t n;
+	int error = triad_read_all(fd, octets, sizeof(octets), &n);
+	bool is_good = !error && n >= TRIAD_KEY_MIN_SIZE && n <= TRIAD_KEY_MAX_SIZE;
 
-	if (n < 0) {
-		snprintf(reason, size, "key %.80s: %s", path, strerror(errno));
-		return false;
-	}
-	if (n < (ssize_t)TRIAD_KEY_MIN_SIZE || n > (ssize_t)TRIAD_KEY_MAX_SIZE) {
+	if (is_good) {
+		memcpy(key, octets, n);
+		*key_size = n;
+	} else if (error) {
+		snprintf(reason, size, "key %.80s: %s", path, strerror(error));
+	} else {
 		snprintf(reason, size,
 			"key %.60s has %s octets than allowed (%u to %u): "
 			"head -c 32 /dev/urandom > FILE, and copy it to all",
-			path, n > (ssize_t)TRIAD_KEY_MAX_SIZE ? "more" : "fewer",
+			path, n > TRIAD_KEY_MAX_SIZE ? "more" : "fewer",
 			TRIAD_KEY_MIN_SIZE, TRIAD_KEY_MAX_SIZE);
-		return false;
 	}
-	memcpy(key, octets, (size_t)n);
+	/* Nothing of the key stays on the stack. */
 	explicit_bzero(octets, sizeof(octets));
-	*key_size = (size_t)n;
-	return true;
+	return is_good;
 }
 
 bool triad_key_file_read(const char *path, uint8_t key[TRIAD_KEY_MAX_SIZE],

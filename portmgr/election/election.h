@@ -97,7 +97,7 @@ struct triad_election_member {
 	uint64_t term, claim, generation, hash;
 	uint64_t heard_us; /* 0: not yet */
 	bool is_able, is_witness, is_blacklisted, is_self;
-	bool has_granted; /* our present claim; or holds our promise */
+	bool has_granted; /* our present claim */
 };
 
 struct triad_election_status {

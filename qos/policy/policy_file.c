@@ -7,20 +7,9 @@
 #include <unistd.h>
 
 #include "qos/policy/policy.h"
+#include "triad/file.h"
 
 /* Reads up to 'size' octets; fewer only at the end of the file. */
-static int read_whole(int fd, char *text, size_t size, size_t *n_read)
-{
-	ssize_t n = 1;
-
-	for (*n_read = 0; n && *n_read < size; *n_read += (size_t)n) {
-		n = read(fd, text + *n_read, size - *n_read);
-		if (n < 0)
-			return errno;
-	}
-	return 0;
-}
-
 static int look_at(int fd, struct stat *status)
 {
 	if (fstat(fd, status))
@@ -53,7 +42,7 @@ static int read_open(int fd, char **text, size_t *size)
 		return ENOMEM;
 	/* Half of a policy may be a valid one that means something else.  So a file
 	 * that changed while it was read is refused. */
-	error = read_whole(fd, *text, room, size);
+	error = triad_read_all(fd, *text, room, size);
 	if (!error)
 		error = look_at(fd, &after);
 	if (!error && (!is_same(&before, &after) || *size != (size_t)before.st_size))

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ib/rates.h"
 #include "qos/policy/policy_items.h"
 #include "triad/fabric.h"
 
@@ -152,47 +153,8 @@ static void set_number(struct triad_policy_builder *builder,
 			key->hint ? key->hint : "", key->min, key->max);
 }
 
-#define MIN_RATE 2
-#define MAX_RATE 22
-
-/* In hundreds of Mb/s, by code [IBA 15.2.5.16: RATE]. */
-static const uint16_t rates[MAX_RATE + 1] = {
-	[2] = 25,
-	[3] = 100,
-	[4] = 300,
-	[5] = 50,
-	[6] = 200,
-	[7] = 400,
-	[8] = 600,
-	[9] = 800,
-	[10] = 1200,
-	[11] = 140,
-	[12] = 560,
-	[13] = 1120,
-	[14] = 1680,
-	[15] = 250,
-	[16] = 1000,
-	[17] = 2000,
-	[18] = 3000,
-	[19] = 280,
-	[20] = 500,
-	[21] = 4000,
-	[22] = 6000,
-};
-
-#define BASE_RATE 25 /* one lane at the lowest speed */
+#define BASE_TENTHS 25 /* 2.5 Gb/s: one lane at the lowest speed */
 #define MAX_WIDTHS 1000
-
-/* The highest rate that isn't above that many times the lowest. */
-static unsigned rate_of_widths(uint64_t n)
-{
-	unsigned best = MIN_RATE;
-
-	for (unsigned code = MIN_RATE; code <= MAX_RATE; code++)
-		if (rates[code] <= n * BASE_RATE && rates[code] > rates[best])
-			best = code;
-	return best;
-}
 
 /* In XML a multiple of 2.5 Gb/s, width times speed [qos-rfc 3.2.2]; in text the code
  * of PathRecord, as in OpenSM. */
@@ -201,15 +163,16 @@ static void set_rate(struct triad_policy_builder *builder,
 {
 	struct triad_policy_item item = triad_policy_value_whole(value);
 	bool is_xml = builder->syntax == TRIAD_POLICY_XML;
-	uint64_t number, min = is_xml ? 1 : MIN_RATE,
-			 max = is_xml ? MAX_WIDTHS : MAX_RATE;
+	uint64_t number, min = is_xml ? 1 : TRIAD_RATE_MIN,
+			 max = is_xml ? MAX_WIDTHS : TRIAD_RATE_MAX;
 
 	if (!read_number(&item, &number) || number < min || number > max)
 		triad_policy_report_item(builder, key->name, &item,
 			is_xml ? "1 to 1000, times 2.5 Gb/s"
 			       : "PathRecord's codes of rates, 2 to 22");
 	else
-		put_number(builder, key, is_xml ? rate_of_widths(number) : number);
+		put_number(builder, key,
+			is_xml ? triad_rate_below(number * BASE_TENTHS) : number);
 }
 
 /* --- port names -------------------------------------------------------- */

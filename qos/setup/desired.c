@@ -119,7 +119,7 @@ static void classify_port(struct triad_desired *desired, uint32_t node, uint32_t
 		const struct triad_fabric_port *from = &fabric->ports[facts_from];
 
 		facts.guid = from->guid;
-		facts.pkeys = fabric->pkeys + from->pkeys.at;
+		facts.pkeys = from->pkeys.n ? fabric->pkeys + from->pkeys.at : NULL;
 		facts.n_pkeys = from->pkeys.n;
 	}
 	desired->classes[port] = triad_scopes_class(desired->scopes, &facts);

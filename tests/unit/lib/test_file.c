@@ -211,6 +211,28 @@ static int open_output(void)
 	return fd < 0 ? fd : 0;
 }
 
+START_TEST(test_read_gets_all_pieces_to_the_end_or_what_is_asked_for)
+{
+	char octets[8];
+	int ends[2];
+	size_t n;
+
+	/* A pipe gives what is in it, and not more at a time. */
+	ck_assert_int_eq(pipe(ends), 0);
+	ck_assert_int_eq(triad_write_all(ends[1], "abc", 3), 0);
+	ck_assert_int_eq(triad_write_all(ends[1], "defgh", 5), 0);
+	close(ends[1]);
+	ck_assert_int_eq(triad_read_all(ends[0], octets, 2, &n), 0);
+	ck_assert_uint_eq(n, 2);
+	ck_assert_int_eq(triad_read_all(ends[0], octets, sizeof(octets), &n), 0);
+	ck_assert_uint_eq(n, 6);
+	ck_assert_int_eq(memcmp(octets, "cdefgh", 6), 0);
+	close(ends[0]);
+	ck_assert_int_eq(triad_read_all(ends[0], octets, sizeof(octets), &n), EBADF);
+	ck_assert_uint_eq(n, 0);
+}
+END_TEST
+
 START_TEST(test_output_is_made_with_its_mode)
 {
 	struct stat status;
@@ -367,6 +389,8 @@ int main(void)
 	tcase_add_loop_test(cases, test_output_is_made_with_its_mode, 0, 2);
 	tcase_add_test(cases, test_output_links_are_not_followed);
 	tcase_add_test(cases, test_output_of_others_is_refused);
+	tcase_add_test(
+		cases, test_read_gets_all_pieces_to_the_end_or_what_is_asked_for);
 	tcase_add_test(cases, test_output_no_file_is_refused);
 	tcase_add_test(cases, test_replace_is_on_disk_with_its_name);
 	tcase_add_test(cases, test_replace_that_fails_says_so);
