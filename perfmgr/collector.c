@@ -131,6 +131,7 @@ static void add_reading(void *context, uint32_t port,
 {
 	struct triad_collector *collector = context;
 	const struct triad_fabric *fabric = collector->view->fabric;
+	/* From bit/s to words of 4 octets in a microsecond. */
 	double words_per_us =
 		(double)triad_fabric_port_bps(&fabric->ports[port]) / 32e6;
 	bool is_believed;
@@ -143,6 +144,7 @@ static void add_reading(void *context, uint32_t port,
 		report_impossible(collector, port, (unsigned)__builtin_ctz(impossible),
 			is_believed, now_us);
 	}
+	/* The row stays as it is, so the next reading covers this interval, too. */
 	if (!is_believed)
 		return;
 	triad_engine_update(
@@ -190,6 +192,7 @@ static void mark_done(void *context, uint32_t port, bool answered)
 	struct triad_collector *collector = context;
 
 	triad_engine_mark(collector->engine, row_of(collector, port), answered);
+	/* While the watch is behind, it numbers the ports of an older fabric. */
 	if (!answered && !collector->watch_is_behind)
 		triad_watch_miss(collector->watch, port, now(collector));
 }
@@ -286,6 +289,7 @@ void triad_collector_set_params(
 {
 	uint64_t started_us = collector->status.started_us;
 
+	/* The next sweep was due by the old period. */
 	if (started_us && params->period_us != collector->params.period_us)
 		collector->due_us = started_us + params->period_us;
 	collector->params = *params;
@@ -300,6 +304,7 @@ int triad_collector_configure(
 		collector->watch, conf, collector->params.is_part, now(collector));
 	if (!groups)
 		return ENOMEM;
+	/* Equal groups stay the same object: the view and its histograms go on. */
 	if (triad_groups_are_equal(groups, collector->groups)) {
 		triad_groups_unref(groups);
 		return 0;
@@ -308,7 +313,8 @@ int triad_collector_configure(
 	collector->groups = groups;
 	collector->groups_looked_at = false;
 	plan_groups(collector, now(collector));
-	/* Which port is in which is a part of the view. */
+	/* The view says which port is in which group, so the present fabric is adopted
+	 * again.  A fabric that waits gets the new groups anyway. */
 	if (collector->view && !collector->fabric)
 		triad_collector_set_fabric(collector, collector->view->fabric);
 	return 0;
@@ -408,11 +414,13 @@ void triad_collector_reset(
 	for (uint32_t i = 0; i < view->fabric->n_ports; i++) {
 		if (!selection->chosen[i])
 			continue;
+		/* Since the view was made, its row may have gone to another port. */
 		if (triad_view_read(view, i, &row))
 			triad_engine_zero(collector->engine, view->rows[i], now_us);
 		if (selection->hardware)
 			want_reset(collector, view->fabric, &view->fabric->ports[i]);
 	}
+	/* The resets are sent in a sweep. */
 	collector->sweep_asked |= selection->hardware;
 }
 
@@ -506,7 +514,7 @@ static int adopt(struct triad_collector *collector, bool reads)
 	triad_view_unref(old);
 	triad_fabric_unref(collector->fabric);
 	collector->fabric = NULL;
-	/* Memory that the watch lacks is no reason not to sweep. */
+	/* When the watch lacks memory, sweeps go on, and the next one tries again. */
 	log_empty_groups(collector);
 	log_apart(collector);
 	collector->watch_is_behind =
@@ -539,6 +547,7 @@ static uint64_t next_due(const struct triad_collector *collector, uint64_t now_u
 	uint64_t period_us = collector->params.period_us;
 	uint64_t due_us = collector->due_us ? collector->due_us : now_us;
 
+	/* Periods that have passed are left out, so that sweeps do not pile up. */
 	if (now_us >= due_us)
 		due_us += ((now_us - due_us) / period_us + 1) * period_us;
 	return due_us;
@@ -597,6 +606,7 @@ static int begin_sweep(
 	collector->sweeping_groups = groups;
 	collector->was_cut = false;
 	triad_watch_begin_sweep(collector->watch, groups);
+	/* Somebody waits for this sweep, so it also asks agents in back-off. */
 	params.ask_silent = collector->sweep_asked && !groups;
 	error = triad_sweep_start(collector->sweep, &params);
 	if (error)
@@ -610,15 +620,6 @@ static int begin_sweep(
 	status->octets = triad_engine_octets(collector->engine);
 	pthread_mutex_unlock(&collector->published_lock);
 	return 0;
-}
-
-static void end_group_sweep(struct triad_collector *collector)
-{
-	publish_status(collector);
-	pthread_mutex_lock(&collector->published_lock);
-	collector->status.sweeping = false;
-	collector->status.n_group_sweeps++;
-	pthread_mutex_unlock(&collector->published_lock);
 }
 
 static void end_full_sweep(struct triad_collector *collector, uint64_t now_us)
@@ -666,10 +667,15 @@ static void end_sweep(struct triad_collector *collector, uint64_t now_us)
 {
 	triad_watch_end_sweep(
 		collector->watch, collector->begun_us, collector->was_cut, now_us);
-	if (collector->sweeping_groups)
-		end_group_sweep(collector);
-	else
+	if (!collector->sweeping_groups) {
 		end_full_sweep(collector, now_us);
+		return;
+	}
+	publish_status(collector);
+	pthread_mutex_lock(&collector->published_lock);
+	collector->status.sweeping = false;
+	collector->status.n_group_sweeps++;
+	pthread_mutex_unlock(&collector->published_lock);
 }
 
 /* Nothing can be sent: the sweep would take a time-out for each query, and then all
@@ -706,8 +712,10 @@ static void send_queries(struct triad_collector *collector)
 		collector->n_unsent = error ? collector->n_unsent + 1 : 0;
 		if (!error)
 			continue;
-		/* Left in flight: it times out, and is sent again then. */
+		/* The query stays in flight: it times out, and is sent again then. */
 		collector->send_errors++;
+		/* More failures in a row than the window has queries are the fault of
+		 * the transport, not of an address. */
 		if (collector->n_unsent > triad_sweep_window(collector->sweep)) {
 			collector->n_unsent = 0;
 			cut_sweep(collector, error);
@@ -737,6 +745,7 @@ static bool receive_replies(struct triad_collector *collector)
 			return false;
 		}
 		triad_sweep_reply(collector->sweep, &reply, now(collector));
+		/* Only the first answer is waited for. */
 		wait_us = 0;
 	}
 	return true;
@@ -754,6 +763,7 @@ static uint64_t go_on(struct triad_collector *collector)
 		end_sweep(collector, now(collector));
 	else
 		publish_status(collector);
+	/* A broken transport returns at once: sleep, or the caller would spin. */
 	return works ? 0 : MAX_WAIT_US;
 }
 
@@ -775,6 +785,7 @@ static uint64_t begin_due_sweep(struct triad_collector *collector, uint64_t now_
 	uint64_t due_us = collector->due_us, group_due_us = next_group_due(collector);
 	uint32_t groups = 0;
 
+	/* A sweep of all ports goes first: it includes the groups. */
 	if (!collector->sweep_asked && now_us < due_us) {
 		groups = due_groups(collector, now_us);
 		if (!groups)
@@ -783,11 +794,14 @@ static uint64_t begin_due_sweep(struct triad_collector *collector, uint64_t now_
 	if (!groups)
 		collector->due_us = next_due(collector, now_us);
 	if (begin_sweep(collector, groups, now_us)) {
+		/* There is no fabric yet, or no memory.  A group that stayed overdue
+		 * would be tried again at once. */
 		plan_groups(collector, now_us);
 		return collector->due_us - now_us;
 	}
 	if (groups)
 		return 0;
+	/* The first sweep has no due time, and one that was asked for has no delay. */
 	if (due_us && !collector->sweep_asked)
 		note_delay(collector, now_us - due_us);
 	collector->sweep_asked = false;

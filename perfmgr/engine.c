@@ -144,6 +144,8 @@ bool triad_engine_read(
 	if (!hot)
 		return false;
 	cold = triad_rows_cold(&engine->rows, row);
+	/* The copy counts if the sequence was even before it, and is the same after
+	 * it. */
 	do {
 		before = atomic_load_explicit(&hot->sequence, memory_order_acquire);
 		unpack(hot, cold, copy);
@@ -164,6 +166,8 @@ bool triad_engine_total(const struct triad_engine *engine, uint32_t row,
 	if (!hot)
 		return false;
 	cold = triad_rows_cold(&engine->rows, row);
+	/* GUID and port are read under the same sequence: the row may be given to
+	 * another port meanwhile. */
 	do {
 		before = atomic_load_explicit(&hot->sequence, memory_order_acquire);
 		has = hot->node_guid == node_guid && hot->port == port &&
@@ -175,23 +179,17 @@ bool triad_engine_total(const struct triad_engine *engine, uint32_t row,
 	return has;
 }
 
-/* Bit i: error counter i changed.  Most ports have none, which is seen at once. */
-static uint32_t changed_shorts(const struct triad_row_hot *hot)
+/* Bit i: counter i changed. */
+static uint32_t changed_counters(const struct triad_row_hot *hot)
 {
 	uint32_t changed = 0;
 	unsigned any = 0;
 
+	/* Most ports have no errors, which is seen at once. */
 	for (unsigned i = 0; i < TRIAD_N_SHORT; i++)
 		any |= hot->short_change[i];
 	for (unsigned i = 0; any && i < TRIAD_N_SHORT; i++)
 		changed |= (uint32_t)(hot->short_change[i] != 0) << i;
-	return changed;
-}
-
-static uint32_t changed_counters(const struct triad_row_hot *hot)
-{
-	uint32_t changed = changed_shorts(hot);
-
 	changed |= (uint32_t)(hot->wait_change != 0) << TRIAD_PORT_XMIT_WAIT;
 	for (unsigned i = 0; i < TRIAD_N_WIDE; i++)
 		changed |= (uint32_t)(hot->wide_change[i] != 0)
@@ -225,6 +223,7 @@ bool triad_engine_changes(const struct triad_engine *engine, uint32_t row,
 	changes->extended =
 		hot->has & (uint32_t)hot->from_extended << TRIAD_FIRST_WIDE_COUNTER;
 	of[TRIAD_ROW_NARROW] = hot->has & ~changes->extended;
+	/* The wide counters in PortCounters were not read in all of this interval. */
 	if (hot->wide_behind)
 		of[TRIAD_ROW_NARROW] &= TRIAD_NARROW_COUNTERS;
 	of[TRIAD_ROW_WIDE] = changes->extended;
@@ -233,6 +232,8 @@ bool triad_engine_changes(const struct triad_engine *engine, uint32_t row,
 
 		was_read |= is_read;
 		changes->interval_us[attributes[a]] = hot->interval_us[a];
+		/* A first reading has no interval, nor has one by a clock that went
+		 * back. */
 		if (is_read && hot->interval_us[a] > 0)
 			changes->fresh |= of[a];
 	}
@@ -293,11 +294,13 @@ static bool is_wrap(const struct triad_row_hot *hot,
 	const uint64_t quarter = UINT64_C(1) << 30;
 	bool others_go_on = false;
 
+	/* 64 bits do not wrap, and what we asked to reset went back for that reason. */
 	if (extended || hot->asked & back)
 		return false;
 	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++) {
 		if (!(reading->has & 1u << i))
 			continue;
+		/* A reset would have taken this one back, too. */
 		if (!(back & 1u << i))
 			others_go_on |= reading->raw[i] > 0;
 		else if (i < TRIAD_N_SHORT || last_of(hot, i) < 3 * quarter ||
@@ -314,22 +317,19 @@ static void note_own_reset(struct triad_row_hot *hot, uint64_t now_us)
 		hot->n_own_resets++;
 }
 
-static void note_reset_by_others(struct triad_row_hot *hot, uint64_t now_us)
-{
-	hot->others_reset_s = to_seconds(now_us);
-	if (hot->n_others_resets < UINT16_MAX)
-		hot->n_others_resets++;
-}
-
 static void note_reset(struct triad_row_hot *hot, uint32_t back, uint64_t now_us)
 {
 	bool own = hot->asked & back;
 
 	hot->asked &= ~back;
-	if (own)
+	/* If we asked for one of the counters, the reset was ours. */
+	if (own) {
 		note_own_reset(hot, now_us);
-	else
-		note_reset_by_others(hot, now_us);
+		return;
+	}
+	hot->others_reset_s = to_seconds(now_us);
+	if (hot->n_others_resets < UINT16_MAX)
+		hot->n_others_resets++;
 }
 
 /* Of each counter in 'back', before it is counted. */
@@ -372,6 +372,7 @@ static void count_first(struct triad_row_hot *hot, struct triad_row_cold *cold,
 	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++) {
 		if (!(first & 1u << i))
 			continue;
+		/* The other attribute may show another value.  The total stays. */
 		if (hot->has & 1u << i)
 			cold->base[i] += last_of(hot, i) - reading->raw[i];
 		set_last(hot, i, reading->raw[i], 0);
@@ -413,6 +414,8 @@ void triad_engine_update(struct triad_engine *engine, uint32_t row,
 	if (back) {
 		bool wrapped = is_wrap(hot, reading, back, extended);
 
+		/* First the log: it takes the last values and what was asked for, which
+		 * the other two change. */
 		if (!wrapped)
 			log_resets(engine, hot, back, now_us);
 		count_back(hot, triad_rows_cold(&engine->rows, row), reading, back,
@@ -438,6 +441,9 @@ void triad_engine_confirm(struct triad_engine *engine, uint32_t row, uint64_t no
 	triad_row_write_begin(hot);
 	memset(hot->short_change, 0, sizeof(hot->short_change));
 	hot->wait_change = 0;
+	/* The wide counters in PortCounters were last read before this interval.  The
+	 * next reading's change spans both intervals; that of the one after it is
+	 * right. */
 	hot->wide_behind = 2;
 	note_read(hot, TRIAD_ROW_NARROW, now_us);
 	triad_row_write_end(hot);
@@ -496,6 +502,7 @@ void triad_engine_zero(struct triad_engine *engine, uint32_t row, uint64_t now_u
 		return;
 	cold = triad_rows_cold(&engine->rows, row);
 	triad_row_write_begin(hot);
+	/* total = base + last, modulo 2^64.  The hardware goes on as it is. */
 	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++)
 		cold->base[i] = 0 - last_of(hot, i);
 	hot->zeroed_s = to_seconds(now_us);
@@ -516,17 +523,6 @@ static uint64_t clamp_change(unsigned counter, uint64_t change)
 	return change < most ? change : most;
 }
 
-static void note_resets_told(
-	struct triad_row_hot *hot, const struct triad_engine_report *report)
-{
-	if (report->n_others_resets > hot->n_others_resets)
-		hot->others_reset_s = to_seconds(report->read_us);
-	if (report->n_own_resets > hot->n_own_resets)
-		hot->own_reset_s = to_seconds(report->read_us);
-	hot->n_others_resets = (uint16_t)report->n_others_resets;
-	hot->n_own_resets = (uint16_t)report->n_own_resets;
-}
-
 void triad_engine_take(struct triad_engine *engine, uint32_t row,
 	const struct triad_engine_report *report)
 {
@@ -542,6 +538,7 @@ void triad_engine_take(struct triad_engine *engine, uint32_t row,
 		uint64_t before = cold->base[i] + last_of(hot, i);
 		uint64_t change = report->base[i] + report->raw[i] - before;
 
+		/* As with a first reading, what came before is no change. */
 		if (!(hot->has & 1u << i))
 			change = 0;
 		cold->base[i] = report->base[i];
@@ -551,7 +548,13 @@ void triad_engine_take(struct triad_engine *engine, uint32_t row,
 	hot->from_extended = UINT8_MAX;
 	hot->wide_behind = 0;
 	hot->answered = report->answered;
-	note_resets_told(hot, report);
+	if (report->n_others_resets > hot->n_others_resets)
+		hot->others_reset_s = to_seconds(report->read_us);
+	if (report->n_own_resets > hot->n_own_resets)
+		hot->own_reset_s = to_seconds(report->read_us);
+	hot->n_others_resets = (uint16_t)report->n_others_resets;
+	hot->n_own_resets = (uint16_t)report->n_own_resets;
+	/* A report names no attribute, so each counter's attribute gets its time. */
 	note_read(hot, TRIAD_ROW_NARROW, report->read_us);
 	note_read(hot, TRIAD_ROW_WIDE, report->read_us);
 	triad_row_write_end(hot);

@@ -73,6 +73,7 @@ uint32_t triad_engine_mark_doubtful(struct triad_engine *engine, uint32_t row,
 		MARGIN * words_per_us * (double)(now_us - last_us + SLACK_US));
 	cold = triad_rows_cold(&engine->rows, row);
 	if (!impossible) {
+		/* Most rows have none, and need not be written to. */
 		if (cold->n_doubts)
 			cold->n_doubts = 0;
 		return 0;

@@ -37,10 +37,11 @@ static void sort_nodes(struct group *group)
 	while (triad_list_next(&at, item, sizeof(item))) {
 		if (triad_text_guid(item, &group->guids[group->n_guids]))
 			group->n_guids++;
+		/* No name is as long as a longer pattern. */
 		else if (strlen(item) < TRIAD_NODE_NAME_SIZE)
 			strcpy(group->patterns[group->n_patterns++], item);
 	}
-	/* None named is all of them. */
+	/* A group that names no nodes has all of them. */
 	if (!group->conf.nodes[0])
 		strcpy(group->patterns[group->n_patterns++], "*");
 }
@@ -61,7 +62,7 @@ struct triad_groups *triad_groups_new(const struct triad_conf *conf)
 
 		group->conf = conf->groups[i];
 		sort_nodes(group);
-		/* What triad.conf has was checked. */
+		/* It was checked when triad.conf was read. */
 		(void)triad_ports_parse(
 			group->conf.ports, group->ports, reason, sizeof(reason));
 	}
@@ -129,11 +130,6 @@ static bool has_guid(const struct group *group, uint64_t guid)
 	return false;
 }
 
-static bool fits_type(const struct group *group, const struct triad_fabric_node *node)
-{
-	return !group->conf.type || group->conf.type == node->type;
-}
-
 static bool fits_node(const struct group *group, const struct triad_fabric_node *node)
 {
 	if (has_guid(group, node->guid))
@@ -144,29 +140,31 @@ static bool fits_node(const struct group *group, const struct triad_fabric_node 
 	return false;
 }
 
-static bool fits_port(const struct group *group, const struct triad_fabric_port *port)
-{
-	return group->ports[port->number / 8] & 1u << port->number % 8;
-}
-
-/* The names are looked at once for each node, not for each port. */
 static void assign_node(const struct group *group, const struct triad_fabric *fabric,
 	const struct triad_fabric_node *node, uint8_t index, uint8_t *group_of_port)
 {
-	bool all = fits_node(group, node);
+	bool all;
 
-	for (uint32_t i = node->first_port; i < node->first_port + node->n_ports; i++)
-		if (fits_port(group, &fabric->ports[i]) &&
-			(all || has_guid(group, fabric->ports[i].guid)))
+	if (group->conf.type && group->conf.type != node->type)
+		return;
+	/* Names are compared once for each node, not for each port. */
+	all = fits_node(group, node);
+	for (uint32_t i = node->first_port; i < node->first_port + node->n_ports; i++) {
+		const struct triad_fabric_port *port = &fabric->ports[i];
+		bool is_listed =
+			group->ports[port->number / 8] & 1u << port->number % 8;
+
+		if (is_listed && (all || has_guid(group, port->guid)))
 			group_of_port[i] = index;
+	}
 }
 
 void triad_groups_assign(const struct triad_groups *groups,
 	const struct triad_fabric *fabric, uint8_t *group_of_port)
 {
+	/* A port that fits several groups is in the last of them. */
 	for (unsigned g = 0; g < groups->n; g++)
 		for (uint32_t i = 0; i < fabric->n_nodes; i++)
-			if (fits_type(&groups->groups[g], &fabric->nodes[i]))
-				assign_node(&groups->groups[g], fabric,
-					&fabric->nodes[i], (uint8_t)g, group_of_port);
+			assign_node(&groups->groups[g], fabric, &fabric->nodes[i],
+				(uint8_t)g, group_of_port);
 }

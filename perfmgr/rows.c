@@ -84,6 +84,7 @@ static void clear_row(
 	if (!hot)
 		return; /* never: the row was given out */
 	triad_row_write_begin(hot);
+	/* The sequence before 'head' goes on, so that readers notice. */
 	memset((char *)hot + head, 0, sizeof(*hot) - head);
 	memset(triad_rows_cold(rows, row), 0, sizeof(struct triad_row_cold));
 	hot->node_guid = guid;
@@ -174,21 +175,12 @@ static void settle_away(struct merge *merge, uint32_t n_present, uint64_t now_us
 	merge->n_made = kept;
 }
 
-/* The directory that was made becomes the one in use, cut to its length. */
-static void keep_directory(struct triad_rows *rows, const struct merge *merge)
-{
-	uint32_t *cut = realloc(merge->made, (merge->n_made + 1) * sizeof(*cut));
-
-	free(rows->directory);
-	rows->directory = cut ? cut : merge->made;
-	rows->n_entries = merge->n_made;
-}
-
 int triad_rows_adopt(struct triad_rows *rows, const struct triad_fabric *fabric,
 	uint64_t now_us, uint32_t *row_of_port)
 {
 	size_t most = (size_t)rows->n_entries + fabric->n_ports;
 	struct merge merge = {.rows = rows};
+	uint32_t *cut;
 	int error = ENOMEM;
 
 	if (most > TRIAD_ENGINE_MAX_ROWS)
@@ -203,7 +195,11 @@ int triad_rows_adopt(struct triad_rows *rows, const struct triad_fabric *fabric,
 		free(merge.made);
 	} else {
 		settle_away(&merge, fabric->n_ports, now_us);
-		keep_directory(rows, &merge);
+		/* If the new directory can't be cut to its length, it stays long. */
+		cut = realloc(merge.made, (merge.n_made + 1) * sizeof(*cut));
+		free(rows->directory);
+		rows->directory = cut ? cut : merge.made;
+		rows->n_entries = merge.n_made;
 	}
 	free(merge.taken);
 	return error;

@@ -30,6 +30,7 @@ struct triad_view *triad_view_new(const struct triad_engine *engine,
 	atomic_init(&view->refs, 1);
 	view->view.engine = engine;
 	view->view.fabric = triad_fabric_ref(fabric);
+	/* All arrays are in one block, the widest type first: so each is aligned. */
 	view->view.pkey_index = (uint16_t *)(view->view.rows + n);
 	view->view.group = (uint8_t *)(view->view.pkey_index + n);
 	memset(view->view.group, TRIAD_GROUP_NONE, n);
@@ -67,6 +68,7 @@ bool triad_view_read(
 {
 	const struct triad_fabric_port *at = &view->fabric->ports[port];
 
+	/* The row may have gone to another port since the view was made. */
 	if (triad_engine_read(view->engine, view->rows[port], row) &&
 		row->node_guid == view->fabric->nodes[at->node].guid &&
 		row->port == at->number)

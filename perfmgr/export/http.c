@@ -94,7 +94,8 @@ static int prepare(int fd, const struct triad_address *address)
 	int on = 1, off = 0;
 
 	(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-	/* "::" is for IPv4, too. */
+	/* "::" is for IPv4, too.  An option that can't be set is no reason to fail:
+	 * bind() says whether the address can be used. */
 	if (address->family == AF_INET6)
 		(void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
 	return bind(fd, &to.any, size) || listen(fd, BACKLOG) ? errno : 0;
@@ -162,6 +163,7 @@ static void note_connection(void *context, struct MHD_Connection *connection,
 				  fd->connect_fd, triad_clock_now_us())
 			: NULL;
 	} else if (client) {
+		/* It went before it had asked for something. */
 		if (!client->asked_us && !client->cut)
 			atomic_fetch_add(&server->counts->n_incomplete, 1);
 		triad_http_clients_remove(&server->clients, client);
@@ -190,7 +192,7 @@ static enum MHD_Result begin_request(void *context, struct MHD_Connection *conne
 
 	(void)version;
 	(void)upload_data;
-	/* A body of a request that was answered at its header. */
+	/* The request was answered when its header came; this is its body. */
 	if (*request_context) {
 		*upload_size = 0;
 		return MHD_YES;
@@ -219,7 +221,8 @@ static void start_daemon(void *context)
 		{MHD_OPTION_END, 0, NULL},
 	};
 
-	/* Its own limit is not to be reached. */
+	/* The daemon's own limit must not be reached: it would drop clients that nobody
+	 * counts. */
 	server->daemon = MHD_start_daemon(flags, 0, NULL, NULL, begin_request, server,
 		MHD_OPTION_EXTERNAL_LOGGER, log_message, server,
 		MHD_OPTION_CONNECTION_LIMIT,
@@ -265,10 +268,11 @@ static bool accept_one(struct triad_http_server *server, uint64_t now_us)
 		server->listen_fd, &from.any, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
 	if (fd < 0) {
-		/* One that went again, is no reason to stop. */
+		/* A client that went again is no reason to stop. */
 		if (errno == ECONNABORTED || errno == EINTR)
 			return true;
-		/* Without descriptors it stays there, and poll() would not wait. */
+		/* Without descriptors the client stays in the backlog, and poll() would
+		 * return at once. */
 		if (errno != EAGAIN)
 			server->accept_after_us = now_us + LOOK_MS * TRIAD_US_PER_MS;
 		return false;
@@ -286,6 +290,7 @@ static void let_in(struct triad_http_server *server, uint64_t now_us)
 	int fd;
 
 	while (triad_http_clients_next(&server->clients, now_us, &next))
+		/* It closes the descriptor when it fails. */
 		(void)MHD_add_connection(server->daemon, next.fd,
 			(struct sockaddr *)&next.address, next.size);
 	while ((fd = triad_http_clients_expired(&server->clients, now_us)) >= 0)
@@ -306,28 +311,23 @@ static void accept_some(struct triad_http_server *server)
 
 /* --- the thread -------------------------------------------------------- */
 
-static int wait_ms(struct triad_http_server *server)
-{
-	const unsigned most_ms = server->clients.n_waiting ? QUEUE_MS : LOOK_MS;
-	MHD_UNSIGNED_LONG_LONG timeout;
-
-	if (MHD_get_timeout(server->daemon, &timeout) == MHD_NO || timeout > most_ms)
-		return (int)most_ms;
-	return (int)timeout;
-}
-
 /* For triad_http_guard(). */
 static void serve_once(void *context)
 {
 	struct triad_http_server *server = context;
 	bool accepts = triad_clock_now_us() >= server->accept_after_us;
+	unsigned wait_ms = server->clients.n_waiting ? QUEUE_MS : LOOK_MS;
+	MHD_UNSIGNED_LONG_LONG timeout;
 	struct pollfd fds[] = {
 		{.fd = server->epoll_fd, .events = POLLIN},
 		{.fd = server->wake_fd, .events = POLLIN},
 		{.fd = accepts ? server->listen_fd : -1, .events = POLLIN},
 	};
 
-	(void)poll(fds, 3, wait_ms(server));
+	if (MHD_get_timeout(server->daemon, &timeout) != MHD_NO && timeout < wait_ms)
+		wait_ms = (unsigned)timeout;
+	/* When poll() fails, the calls below find out by themselves what there is. */
+	(void)poll(fds, 3, (int)wait_ms);
 	accept_some(server);
 	(void)MHD_run(server->daemon);
 }
@@ -342,7 +342,8 @@ static void *run_thread(void *context)
 	while (!atomic_load(&server->stop)) {
 		if (!triad_http_guard(serve_once, server, reason, sizeof(reason))) {
 			atomic_store(&server->failed, true);
-			/* Whoever asks is refused, and does not wait. */
+			/* Clients are refused at once, and do not wait for an
+			 * answer. */
 			shutdown(server->listen_fd, SHUT_RDWR);
 			triad_log_write(server->log, TRIAD_LOG_ERROR,
 				"prometheus: libmicrohttpd gave up: %s; nothing is "
@@ -480,7 +481,7 @@ static void read_client_ca(struct triad_http_server *server, struct mistakes *mi
 			reason);
 }
 
-/* All of them, so that all that is wrong is told at once. */
+/* Reads all of them, so that all mistakes are told at once. */
 static int read_files(struct triad_http_server *server, char *text, size_t size)
 {
 	const struct triad_http_params *params = &server->params;
@@ -581,6 +582,7 @@ static void replace(struct triad_http *http, struct triad_http_server *server,
 	if (listen_fd >= 0)
 		http->bound.port = port_of(listen_fd);
 	pthread_mutex_unlock(&http->lock);
+	/* The lock is free: the old server's thread may take a while to end. */
 	server_stop(old);
 	if (old_fd >= 0 && old_fd != listen_fd)
 		close(old_fd);
@@ -618,7 +620,7 @@ static int start_server(struct triad_http *http, struct triad_http_server *serve
 			close(fd);
 		return error;
 	}
-	/* Paths are the caller's. */
+	/* The caller owns the paths, and may free them. */
 	server->params.tls_certificate_path = server->params.tls_key_path = NULL;
 	server->params.tls_client_ca_path = server->params.token_path = NULL;
 	replace(http, server, fd, asked);

@@ -109,6 +109,7 @@ static ssize_t pack(struct answer *answer, char *buffer, size_t size)
 	packer->next_out = (Bytef *)buffer;
 	packer->avail_out = (uInt)size;
 	while (packer->avail_out && !answer->all_packed) {
+		/* No more text is taken before zlib has used the last piece. */
 		if (!packer->avail_in && !answer->all_taken) {
 			packer->next_in = (Bytef *)answer->piece;
 			packer->avail_in = (uInt)triad_metrics_fill(
@@ -257,6 +258,7 @@ static enum MHD_Result answer_metrics(struct triad_http_server *server,
 	if (!arguments.are_wrong)
 		return show_metrics(server, connection, client, &arguments.filter);
 	atomic_fetch_add(&server->counts->n_bad_requests, 1);
+	/* add_argument() has left room for it. */
 	strcat(arguments.reason, "\n");
 	return answer_text(
 		connection, MHD_HTTP_BAD_REQUEST, arguments.reason, NULL, NULL);

@@ -52,6 +52,7 @@ static void copy_network(const struct sockaddr *address, uint8_t network[16])
 		const struct in6_addr *ip6 =
 			&((const struct sockaddr_in6 *)address)->sin6_addr;
 
+		/* One host of IPv6 may use all addresses of its /64. */
 		memcpy(network, ip6, IN6_IS_ADDR_V4MAPPED(ip6) ? 16 : 8);
 	}
 }
@@ -172,6 +173,7 @@ static bool cut_idle(struct triad_http_clients *clients, const uint8_t *network,
 
 static bool has_room(const struct triad_http_clients *clients)
 {
+	/* Those that were cut keep their place until libmicrohttpd has closed them. */
 	for (unsigned i = 0; i < n_places(clients); i++)
 		if (!clients->clients[i].used)
 			return true;
@@ -264,6 +266,7 @@ int triad_http_clients_wait(struct triad_http_clients *clients, int fd,
 	struct triad_http_waiting *waiting;
 	int surplus = -1;
 
+	/* The queue is full: one who waits in it has to go. */
 	if (clients->n_waiting == TRIAD_HTTP_WAITING_MAX) {
 		unsigned at = find_surplus(clients);
 

@@ -70,6 +70,7 @@ int triad_http_read_file(const char *path, size_t max, char **text, struct stat 
 	*text = NULL;
 	if (triad_file_check_trusted(path, false, why) == EPERM)
 		return refuse(EPERM, path, why, reason, size);
+	/* Without O_NONBLOCK a FIFO would hold us up before fstat() can tell. */
 	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0)
 		return refuse(errno, path, strerror(errno), reason, size);
@@ -147,7 +148,7 @@ static bool is_same_file(const struct stat *a, const struct stat *b)
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino &&
 		a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
 		a->st_mtim.tv_nsec == b->st_mtim.tv_nsec &&
-		/* Of its owner and its mode, too. */
+		/* The status changes with the owner and the mode, too. */
 		a->st_ctim.tv_sec == b->st_ctim.tv_sec &&
 		a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
 }
@@ -166,7 +167,7 @@ void triad_http_token_refresh(
 	if (is_same_file(&about, &token->about))
 		return;
 	if (read_token(token->path, &text, &token->about, reason, sizeof(reason))) {
-		/* What it is now is known, so that it is said once. */
+		/* Note which file was bad, so that it is logged once. */
 		token->about = about;
 		triad_log_write(log, TRIAD_LOG_ERROR,
 			"prometheus: %s; the token read before stays in force", reason);

@@ -21,6 +21,8 @@ static void give_up(void *context, const char *file, unsigned line, const char *
 	struct guard *guard = guarded;
 
 	(void)context;
+	/* This thread did not come by triad_http_guard(): there is nowhere to go back
+	 * to, and a return would end OpenSM. */
 	while (!guard)
 		pause();
 	snprintf(guard->reason, guard->size, "%.100s (%.60s:%u)",
@@ -34,6 +36,7 @@ bool triad_http_guard(
 	struct guard guard = {.reason = reason, .size = size};
 
 	MHD_set_panic_func(give_up, NULL);
+	/* libmicrohttpd gave up: its daemon must not be used again. */
 	if (setjmp(guard.back)) {
 		guarded = NULL;
 		return false;

@@ -66,7 +66,7 @@ static int open_locked(struct triad_profile_file *file)
 		return errno == EWOULDBLOCK
 			? complain(file, EBUSY, "another OpenSM writes it")
 			: errno;
-	/* Only now: whoever had the lock may have cut something off. */
+	/* Only now, under the lock: another process may have cut something off. */
 	if (fstat(file->fd, &status))
 		return errno;
 	file->device = status.st_dev;
@@ -167,6 +167,7 @@ static int mend(struct triad_profile_file *file)
 	file->begun_us = 0;
 	if (!file->size)
 		return 0;
+	/* Nobody waits until a very large file has been walked through. */
 	file->must_be_aside = file->size > TRIAD_PROFILE_WALK_OCTETS;
 	error = file->must_be_aside ? 0 : walk_frames(file, &whole);
 	if (error == ENODATA && !whole && is_torn_first_frame(file))
@@ -174,6 +175,8 @@ static int mend(struct triad_profile_file *file)
 	if (error && error != ENODATA && error != EILSEQ)
 		return error;
 	file->must_be_aside |= error == EILSEQ;
+	/* A sweep that was not written to its end is cut off, but only from a file that
+	 * is ours. */
 	if (error == ENODATA && look_at_beginning(file) == 0)
 		return cut(file, whole);
 	return look_at_beginning(file);
@@ -188,6 +191,8 @@ int triad_profile_file_open(struct triad_profile_file *file, const char *path)
 	snprintf(file->path, sizeof(file->path), "%s", path);
 	for (unsigned i = 0; i < OPEN_TRIES; i++) {
 		error = open_locked(file);
+		/* The lock is on the file that was opened: it may have another name by
+		 * now. */
 		if (error || triad_profile_file_is_there(file))
 			break;
 		triad_profile_file_close(file);
@@ -234,6 +239,7 @@ void triad_profile_file_keep(struct triad_profile_file *file)
 {
 	struct stat status;
 
+	/* Without its size a bad frame could not be cut off later. */
 	if (fstat(file->fd, &status))
 		triad_profile_file_close(file);
 	else

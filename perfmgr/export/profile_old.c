@@ -69,6 +69,7 @@ static uint64_t read_time(const char *text)
 	time_s = (uint64_t)timegm(&tm);
 	if (time_s > UINT64_C(253402300799)) /* the last second of the year 9999 */
 		return 0;
+	/* sscanf() takes blanks and signs, and timegm() a 30th of February. */
 	format_time(time_s, again);
 	return strncmp(text, again, TIME_LENGTH) ? 0 : time_s;
 }
@@ -144,6 +145,7 @@ int triad_profile_put_aside(const char *path, uint64_t now_us, char *to, size_t 
 		error = find_old(&name, &old);
 	if (error)
 		return error;
+	/* A wall clock that went back must not change the order of the files. */
 	if (old.n && time_s <= old.times_s[old.n - 1])
 		time_s = old.times_s[old.n - 1] + 1;
 	free(old.times_s);
@@ -164,6 +166,7 @@ int triad_profile_remove_old(const char *path, unsigned keep)
 		return error;
 	for (size_t i = 0; i + keep < old.n; i++) {
 		make_name(&name, old.times_s[i], at, sizeof(at));
+		/* The others are tried all the same.  The first error is told. */
 		if (unlink(at) && errno != ENOENT && !error)
 			error = errno;
 	}

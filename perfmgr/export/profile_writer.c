@@ -145,24 +145,19 @@ static void note_opened(struct triad_profile_writer *writer)
 				: "it has a damaged place, up to which it can be read");
 }
 
-/* How old the file is at 'frame'; of a wall clock that went back nothing follows. */
-static void set_age(struct triad_profile_writer *writer, const struct frame *frame)
-{
-	uint64_t begun_us = writer->file.begun_us, age_us = 0;
-
-	if (begun_us && begun_us < frame->wall_us)
-		age_us = frame->wall_us - begun_us;
-	writer->begun_us = frame->since_us > age_us ? frame->since_us - age_us : 0;
-}
-
 static int open_file(struct triad_profile_writer *writer, const struct frame *frame)
 {
 	int error = triad_profile_file_open(&writer->file, writer->params.path);
+	uint64_t begun_us = writer->file.begun_us, age_us = 0;
 
 	if (error)
 		return error;
-	set_age(writer, frame);
+	/* How old the file is, by the wall clock; unknown if that went back. */
+	if (begun_us && begun_us < frame->wall_us)
+		age_us = frame->wall_us - begun_us;
+	writer->begun_us = frame->since_us > age_us ? frame->since_us - age_us : 0;
 	note_opened(writer);
+	/* Each file can be read alone, so it begins with all ports. */
 	triad_change_filter_forget(writer->filter);
 	return 0;
 }
@@ -202,6 +197,7 @@ static int prepare_file(struct triad_profile_writer *writer, const struct frame 
 	int error = 0;
 
 	file->why = NULL;
+	/* Somebody may have moved or removed the file. */
 	if (strcmp(file->path, writer->params.path) != 0 ||
 		!triad_profile_file_is_there(file))
 		error = open_file(writer, frame);
@@ -269,7 +265,7 @@ static bool is_due(struct triad_profile_writer *writer, const struct frame *fram
 	};
 	bool due;
 
-	/* Short of memory it is due, too. */
+	/* When memory is short, the port is due. */
 	(void)triad_change_filter_check(writer->filter, frame->view->rows[port],
 		&changed, params->min_change_octets / OCTETS_PER_WORD, &due);
 	return due;
@@ -373,7 +369,7 @@ static void end_frame(struct triad_profile_writer *writer, struct frame *frame)
 		return;
 	}
 	triad_profile_file_drop(&writer->file);
-	/* What it would have told has to be told again. */
+	/* The filter noted rows as written that the file does not have. */
 	triad_change_filter_forget(writer->filter);
 }
 
@@ -452,7 +448,7 @@ int triad_profile_writer_write(struct triad_profile_writer *writer,
 {
 	uint64_t begun_us = triad_clock_now_us();
 	struct frame frame = {.view = view,
-		/* As exact as it is written. */
+		/* As exact as it is written, to milliseconds. */
 		.wall_us = sweep_started_wall_us / TRIAD_US_PER_MS * TRIAD_US_PER_MS,
 		.since_us = sweep_started_us};
 

@@ -91,6 +91,7 @@ void triad_sampler_put(
 		sampler->queue[triad_ring_put(&sampler->ring, TRIAD_SAMPLER_ROOM)] =
 			*request;
 	pthread_mutex_unlock(&sampler->lock);
+	/* Collectors are told how many samples were dropped. */
 	if (!fits)
 		atomic_fetch_add(&sampler->drops, 1);
 }

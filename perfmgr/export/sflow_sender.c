@@ -217,6 +217,7 @@ static void publish(struct triad_sflow_sender *sender)
 	sender->status.agent = sender->header.agent;
 	if (sender->schedule)
 		sender->status.schedule = triad_sflow_schedule_status(sender->schedule);
+	/* It is put together without the lock, which readers wait for. */
 	pthread_mutex_lock(&sender->lock);
 	sender->published = sender->status;
 	pthread_mutex_unlock(&sender->lock);
@@ -233,6 +234,7 @@ static void note_failure(struct triad_sflow_sender *sender, struct collector *co
 
 	status->last_error = error;
 	collector->failed_us = now_us;
+	/* It was logged when it began to fail. */
 	if (status->failing)
 		return;
 	status->failing = true;
@@ -281,6 +283,8 @@ static void open_collectors(struct triad_sflow_sender *sender, uint64_t now_us)
 			continue;
 		}
 		collector->is_open = true;
+		/* Without an address in triad.conf, the agent is the first socket's
+		 * own. */
 		if (!sender->header.agent.family)
 			sender->header.agent = from;
 	}
@@ -339,6 +343,7 @@ static void change_agent(struct triad_sflow_sender *sender,
 		sender->header.agent = params->agent;
 	else if (sender->params.has_agent)
 		sender->header.agent = (struct triad_address){0};
+	/* The next datagram may have another size. */
 	free(sender->buffer);
 	sender->buffer = NULL;
 	sender->size = payload_of(params);
@@ -362,7 +367,8 @@ static void apply_conf(struct triad_sflow_sender *sender, uint64_t now_us)
 	change_collectors(sender, &params);
 	change_agent(sender, &params, now_us);
 	sender->params = params;
-	/* The address to be found anew may be that of a socket that stayed. */
+	/* The agent's address is to be found again when a socket is opened.  So those
+	 * that stayed are opened again. */
 	for (unsigned i = 0; !sender->header.agent.family && i < params.n_collectors;
 		i++) {
 		close_collector(sender, &sender->collectors[i]);
@@ -425,7 +431,7 @@ static void add_sample(struct triad_sflow_sender *sender,
 	flush(sender, now_us);
 	triad_sflow_counters_begin(&sender->datagram, sender->buffer, sender->size,
 		next_header(sender, now_us));
-	/* One fits into any. */
+	/* One sample fits into any datagram. */
 	sender->begun = triad_sflow_counters_add(&sender->datagram, sample);
 }
 
@@ -439,6 +445,7 @@ static void send_due(struct triad_sflow_sender *sender, const struct triad_view 
 		struct triad_sflow_counter_sample sample = {
 			.row = &row, .port = &view->fabric->ports[port]};
 
+		/* Rows lie in memory in no order. */
 		if (n_ports - port > PORTS_AHEAD)
 			triad_engine_prefetch(
 				view->engine, view->rows[port + PORTS_AHEAD]);

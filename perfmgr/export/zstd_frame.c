@@ -94,6 +94,8 @@ int triad_zstd_frame_measure(
 	} else if (!walk.error) {
 		walk.error = EILSEQ;
 	}
+	/* Skipped octets may lie behind the end: the frame was not written as a
+	 * whole. */
 	if (!walk.error && walk.at > file_size)
 		walk.error = ENODATA;
 	frame->size = walk.at - offset;

@@ -139,6 +139,7 @@ void triad_exposition_double(struct triad_exposition *writer, double number)
 		number == (double)(uint64_t)number) {
 		triad_exposition_uint(writer, (uint64_t)number);
 	} else {
+		/* The fewest digits that give the same number back; 17 always do. */
 		for (int digits = 15; digits <= 17; digits++) {
 			char format[8];
 

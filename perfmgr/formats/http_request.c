@@ -199,6 +199,8 @@ enum triad_exposition_format triad_http_format(const char *accept)
 	unsigned open = 0, text = 0;
 	struct item item;
 
+	/* Of several items that name a format, the one with the greatest weight
+	 * counts. */
 	while (next_item(&rest, &item)) {
 		if (equals(item.name, "application/openmetrics-text") &&
 			(!item.version.length || equals(item.version, "1.0.0")))
@@ -219,6 +221,8 @@ bool triad_http_takes_gzip(const char *accept_encoding)
 	struct item item;
 
 	while (next_item(&rest, &item)) {
+		/* An item that names gzip overrules "*", wherever that stands [RFC 9110
+		 * 12.5.3]. */
 		if (equals(item.name, "gzip") || equals(item.name, "x-gzip")) {
 			takes = named ? takes || item.weight : item.weight;
 			named = true;
@@ -241,7 +245,8 @@ bool triad_http_has_token(const char *authorization, const char *token)
 	authorization += 7 + strspn(authorization + 7, " ");
 	n = strlen(authorization);
 	differs = n != n_token;
-	/* As many turns as the client sent octets, whatever the token is. */
+	/* The time must not tell how much of the token was right.  So there are as many
+	 * turns as the client sent octets. */
 	for (size_t i = 0; i < n; i++)
 		differs |= (unsigned char)(authorization[i] ^ token[i % n_token]);
 	return !differs;

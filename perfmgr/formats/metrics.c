@@ -81,13 +81,6 @@ static void put_header(struct triad_metrics *metrics, struct triad_exposition *w
 	triad_exposition_header(writer, metrics->format, type, metrics->name, help);
 }
 
-static void put_text_label(struct triad_exposition *writer, const char *before,
-	const char *text, size_t length)
-{
-	triad_exposition_puts(writer, before);
-	triad_exposition_value(writer, text, length);
-}
-
 static void put_uint_label(
 	struct triad_exposition *writer, const char *before, uint64_t number)
 {
@@ -104,7 +97,8 @@ static void put_name_label(struct triad_exposition *writer, const char *before,
 
 	while (length && name[length - 1] == ' ')
 		length--;
-	put_text_label(writer, before, name, length);
+	triad_exposition_puts(writer, before);
+	triad_exposition_value(writer, name, length);
 }
 
 static void put_header_of_family(
@@ -342,6 +336,7 @@ static void go_to_family(struct triad_metrics *metrics, unsigned family)
 {
 	uint32_t counters = metrics->filter.counters;
 
+	/* A filter of counters leaves out the families that are none. */
 	while (family < N_FAMILIES && counters &&
 		(family >= TRIAD_N_COUNTERS || !(counters >> family & 1)))
 		family++;
@@ -403,21 +398,18 @@ static void put_own(const struct triad_metric *metric, struct triad_exposition *
 	triad_exposition_put(writer, "\n", 1);
 }
 
-static void begin_ports(struct triad_metrics *metrics)
-{
-	metrics->stage = metrics->view ? PORTS : END;
-	if (metrics->view)
-		go_to_family(metrics, 0);
-}
-
 static void step_own(struct triad_metrics *metrics, struct triad_exposition *writer)
 {
 	const struct triad_metric *metric = &metrics->own[metrics->next_own];
 
 	if (metrics->next_own == metrics->n_own) {
-		begin_ports(metrics);
+		/* Before there is a fabric, there are own metrics only. */
+		metrics->stage = metrics->view ? PORTS : END;
+		if (metrics->view)
+			go_to_family(metrics, 0);
 		return;
 	}
+	/* The metrics of one family stand together: the header is before the first. */
 	if (!metrics->next_own || strcmp(metric[-1].name, metric->name))
 		triad_exposition_header(writer, metrics->format, metric->type,
 			metric->name, metric->help);
@@ -465,6 +457,8 @@ size_t triad_metrics_fill(struct triad_metrics *metrics, char *buffer, size_t si
 	while (used < size) {
 		n = metrics->pending_size - metrics->pending_at;
 		if (n) {
+			/* First what a step wrote that did not fit into the last
+			 * buffer. */
 			n = n < size - used ? n : size - used;
 			memcpy(buffer + used, metrics->pending + metrics->pending_at,
 				n);
@@ -475,6 +469,8 @@ size_t triad_metrics_fill(struct triad_metrics *metrics, char *buffer, size_t si
 		} else if (size - used >= STEP_SIZE) {
 			used += write_steps(metrics, buffer + used, size - used);
 		} else {
+			/* A step may need more room than is left, so it is written here
+			 * first. */
 			metrics->pending_at = 0;
 			metrics->pending_size =
 				write_steps(metrics, metrics->pending, STEP_SIZE);
@@ -513,7 +509,7 @@ static bool fits(const struct triad_metrics_filter *filter,
 	return !filter->n_nodes;
 }
 
-/* Names are looked at once, not for each family. */
+/* Names are compared once, not for each family. */
 static bool choose_nodes(struct triad_metrics *metrics)
 {
 	const struct triad_fabric *fabric;
@@ -530,16 +526,6 @@ static bool choose_nodes(struct triad_metrics *metrics)
 	return true;
 }
 
-static bool copy_own(struct triad_metrics *metrics, const struct triad_metric *own)
-{
-	metrics->own = calloc(metrics->n_own + 1, sizeof(*own));
-	if (!metrics->own)
-		return false;
-	if (metrics->n_own)
-		memcpy(metrics->own, own, metrics->n_own * sizeof(*own));
-	return true;
-}
-
 struct triad_metrics *triad_metrics_new(const struct triad_metrics_params *params)
 {
 	struct triad_metrics *metrics = calloc(1, sizeof(*metrics));
@@ -551,7 +537,12 @@ struct triad_metrics *triad_metrics_new(const struct triad_metrics_params *param
 	metrics->n_own = params->n_own;
 	if (params->view)
 		metrics->view = triad_view_ref(params->view);
-	if (!copy_own(metrics, params->own) || !choose_nodes(metrics)) {
+	/* The caller's array need not outlive the call. */
+	metrics->own = calloc(metrics->n_own + 1, sizeof(*metrics->own));
+	if (metrics->own && metrics->n_own)
+		memcpy(metrics->own, params->own,
+			metrics->n_own * sizeof(*metrics->own));
+	if (!metrics->own || !choose_nodes(metrics)) {
 		triad_metrics_free(metrics);
 		return NULL;
 	}
@@ -581,6 +572,7 @@ void triad_metric_add_label(
 	triad_exposition_puts(&writer, "=\"");
 	triad_exposition_value(&writer, value, strlen(value));
 	triad_exposition_put(&writer, "\"", 1);
+	/* A label that does not fit is left out as a whole. */
 	metric->labels[writer.cut ? length : (size_t)(writer.at - metric->labels)] =
 		'\0';
 }

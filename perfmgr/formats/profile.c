@@ -152,6 +152,7 @@ static void complain(struct cursor *cursor, const char *format, ...)
 	va_list args;
 	int n;
 
+	/* The first mistake of a line counts: others may follow from it. */
 	if (cursor->is_wrong)
 		return;
 	cursor->is_wrong = true;
@@ -291,6 +292,7 @@ static uint64_t parse_time(struct cursor *cursor)
 		complain(cursor, "a time is missing, as 2026-01-02T03:04:05.678Z");
 		return 0;
 	}
+	/* All rows of a sweep have one time, so most often it is read already. */
 	if (!parser->time[0] || memcmp(cursor->at, parser->time, TIME_LENGTH) != 0) {
 		time_us = read_time(cursor->at);
 		if (time_us == UINT64_MAX) {
@@ -333,6 +335,7 @@ static enum triad_profile_line parse_row(struct cursor *cursor)
 	struct triad_profile_parser *parser = cursor->parser;
 	struct triad_profile_row *row = &parser->row;
 
+	/* The row still has the values of the last line. */
 	row->remote_guid = 0;
 	row->remote_port = 0;
 	row->mbps = 0;
@@ -412,6 +415,8 @@ static enum triad_profile_line parse_header(struct cursor *cursor)
 		parse_comma(cursor);
 		begin = cursor->at;
 		counter = cursor->is_wrong ? -1 : parse_counter(cursor);
+		/* Counters ascend, so none is there twice.  The data counters have
+		 * their place before them. */
 		if (counter <= last || 1u << counter & TRIAD_PROFILE_DATA_COUNTERS) {
 			cursor->at = begin;
 			complain(cursor,
@@ -449,6 +454,7 @@ static void parse_key(struct cursor *word, struct triad_profile_info *info)
 		if (parse_number(word, UINT64_MAX, "version") != 1)
 			complain(word, "this version is not known; known is 1");
 	} else
+		/* Later versions may have more keys. */
 		word->at = word->end;
 	if (!word->is_wrong && word->at != word->end)
 		complain(word, "a blank is missing");
@@ -459,6 +465,7 @@ static enum triad_profile_line parse_comment(struct cursor *cursor)
 	struct triad_profile_info info = {.min_change_octets = UINT64_MAX};
 	struct cursor word = *cursor;
 
+	/* A new frame may begin here, so rows need a header again. */
 	cursor->parser->n_counters = 0;
 	if (!takes(&word, TRIAD_PROFILE_SIGNATURE, sizeof(TRIAD_PROFILE_SIGNATURE) - 1))
 		return TRIAD_PROFILE_COMMENT;

@@ -97,7 +97,7 @@ static uint64_t value_of(
 	uint64_t sum = 0;
 
 	if (member->counters && !has)
-		return UINT64_MAX; /* unknown */
+		return UINT64_MAX; /* sFlow's value for "unknown" */
 	for (; has; has &= has - 1)
 		sum += row->total[__builtin_ctz(has)];
 	return sum * member->times;
@@ -175,6 +175,7 @@ static void count_sample(struct triad_sflow_datagram *datagram)
 	struct triad_wire *w = &datagram->wire;
 	size_t end = w->at;
 
+	/* The number of samples stands before them. */
 	triad_wire_seek(w, datagram->at_n_samples);
 	put32(w, ++datagram->n_samples);
 	triad_wire_seek(w, end);

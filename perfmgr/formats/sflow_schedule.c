@@ -142,24 +142,19 @@ static void end_round(struct triad_sflow_schedule *schedule, uint64_t now_us)
 	schedule->measured = true;
 }
 
-static void slip(struct triad_sflow_schedule *schedule, int64_t now_us)
-{
-	int64_t late = now_us - due_us(schedule) - (int64_t)TRIAD_SFLOW_CATCH_UP_US;
-
-	if (late <= 0)
-		return;
-	schedule->round_us += late;
-	schedule->status.slipped_us += (uint64_t)late;
-}
-
 bool triad_sflow_schedule_next(
 	struct triad_sflow_schedule *schedule, uint64_t now_us, uint32_t *port)
 {
-	int64_t now = (int64_t)now_us;
+	int64_t now = (int64_t)now_us, late;
 
 	if (!n_ports(schedule) || now < due_us(schedule))
 		return false;
-	slip(schedule, now);
+	/* What is later than can be caught up moves the whole round. */
+	late = now - due_us(schedule) - (int64_t)TRIAD_SFLOW_CATCH_UP_US;
+	if (late > 0) {
+		schedule->round_us += late;
+		schedule->status.slipped_us += (uint64_t)late;
+	}
 	if (schedule->at == n_ports(schedule))
 		end_round(schedule, now_us);
 	*port = schedule->at++;
@@ -276,6 +271,7 @@ static int next_free_index(struct merge *merge, uint32_t *index)
 			merge->restarted = indices->wrapped = true;
 			indices->next = 1;
 		}
+		/* Once round: all indices are in use. */
 		if (merge->restarted && indices->next >= first)
 			return EOVERFLOW;
 		if (!indices->wrapped || !is_used(merge, indices->next))
@@ -355,6 +351,7 @@ static void adopt_sources(
 	int64_t due = goes_on ? due_us(schedule) : (int64_t)now_us;
 	uint32_t at = find_place(schedule, fabric);
 
+	/* Too many are away: their numbers are given up. */
 	if (merge->n_away > fabric->n_ports + MORE_AWAY)
 		merge->n_away = 0;
 	free(schedule->sources);
@@ -366,6 +363,7 @@ static void adopt_sources(
 	schedule->indices = merge->indices;
 	schedule->fabric = triad_fabric_ref(fabric);
 	schedule->at = at;
+	/* The next port is due when it was before, wherever it stands now. */
 	schedule->round_us = due - offset_of(schedule, at);
 	if (!goes_on) {
 		schedule->begun_us = now_us;
@@ -418,6 +416,7 @@ uint32_t triad_sflow_schedule_count(struct triad_sflow_schedule *schedule,
 		errors += (uint32_t)row->total[i];
 	for (unsigned i = TRIAD_PORT_XMIT_WAIT; i < TRIAD_N_COUNTERS; i++)
 		data += row->total[i];
+	/* A sequence that begins anew tells the collector that the counters do, too. */
 	if (identity != source->identity || (int32_t)(errors - source->errors) < 0 ||
 		(int64_t)(data - source->data) < 0)
 		source->sequence = 0;

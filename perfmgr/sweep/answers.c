@@ -38,6 +38,8 @@ static bool is_unchanged(
 
 		if (!(has & 1u << i))
 			continue;
+		/* A sum at its maximum would hide a change.  One below what the ports
+		 * said themselves is not the sum of them. */
 		unchanged &= raw == summary->sum[i] && raw < triad_counter_max(i) &&
 			raw >= summary->read[i];
 		summary->sum[i] = (uint32_t)raw;
@@ -79,7 +81,8 @@ void triad_answer_summary(struct triad_sweep_agents *agents,
 	struct triad_sweep_agent *agent, const struct triad_pma_reading *sums,
 	uint64_t now_us)
 {
-	/* It may have lost its ports but one, and so its place, since it was asked. */
+	/* Since it was asked, a new fabric may have left it one port, and no
+	 * summary. */
 	struct triad_summary *summary = agent->summary == TRIAD_FABRIC_NONE
 		? NULL
 		: &agents->summaries[agent->summary];
@@ -130,6 +133,7 @@ static void plan_resets(struct triad_sweep_agents *agents,
 	if ((state->todo | state->pending) & reads || state->reset_tried ||
 		!(state->resets_all || state->near_full))
 		return;
+	/* Once in a sweep, whatever becomes of it. */
 	state->reset_tried = true;
 	if (state->resets_all && triad_pma_has_extended(agent->capabilities))
 		resets |= TRIAD_ASK_RESET_EXTENDED;
@@ -188,7 +192,7 @@ void triad_answer_refusal(struct triad_sweep_agents *agents,
 		return;
 	case TRIAD_ASK_EXTENDED:
 		if (agent->has_answered_extended) {
-			state->failed = true; /* of other ports it has them */
+			state->failed = true; /* it has them for other ports */
 			break;
 		}
 		/* It promised too much; the 32-bit counters will do. */
@@ -201,7 +205,8 @@ void triad_answer_refusal(struct triad_sweep_agents *agents,
 		state->failed = true;
 		break;
 	default:
-		state->errors_known = false; /* a reset: who knows */
+		/* A reset: the counters may have changed all the same. */
+		state->errors_known = false;
 		break;
 	}
 	state->pending &= (uint8_t)~question;
@@ -219,7 +224,7 @@ bool triad_answer_redirect(struct triad_sweep_agent *agent,
 {
 	if (is_same_place(from, to))
 		return false;
-	/* Of the questions that were out, one has told us before. */
+	/* The answer to another query has sent us there before. */
 	if (is_same_place(&agent->to, to))
 		return true;
 	agent->to = *to;
@@ -236,7 +241,8 @@ static void silence(struct triad_sweep_agents *agents, struct triad_sweep_agent 
 		return;
 	agent->silent = true;
 	if (!agent->answered) {
-		/* When it comes back it may be another one. */
+		/* When it comes back it may be another device, with other
+		 * capabilities. */
 		agent->was_alive = false;
 		agent->known = false;
 		agent->redirected = false;
@@ -251,17 +257,6 @@ static void silence(struct triad_sweep_agents *agents, struct triad_sweep_agent 
 	}
 }
 
-/* A reset may have been done all the same: read once more, so that what is counted from
- * now on is not taken for what was counted before. */
-static void miss_reset(struct triad_sweep_agents *agents,
-	struct triad_sweep_agent *agent, uint32_t port, enum triad_question question)
-{
-	if (!agent->silent)
-		triad_plan_add(agents, agent, port,
-			question == TRIAD_ASK_RESET ? TRIAD_ASK_COUNTERS
-						    : TRIAD_ASK_EXTENDED);
-}
-
 static void miss_port(struct triad_sweep_agents *agents,
 	struct triad_sweep_agent *agent, uint32_t port, enum triad_question question)
 {
@@ -270,9 +265,15 @@ static void miss_port(struct triad_sweep_agents *agents,
 	state->pending &= (uint8_t)~question;
 	state->errors_known = false;
 	if (question & TRIAD_ASK_RESETS) {
-		miss_reset(agents, agent, port, question);
+		/* The reset may have been done all the same.  Read once more, so that
+		 * what is counted from now on is not taken for what was counted
+		 * before. */
+		if (!agent->silent)
+			triad_plan_add(agents, agent, port,
+				question == TRIAD_ASK_RESET ? TRIAD_ASK_COUNTERS
+							    : TRIAD_ASK_EXTENDED);
 	} else {
-		/* Not twice for both attributes. */
+		/* Only one miss is noted when both attributes stay unanswered. */
 		if (!state->failed && !agent->silent)
 			triad_backoff_miss(&state->backoff);
 		state->failed = true;
@@ -287,9 +288,11 @@ void triad_answer_silence(struct triad_sweep_agents *agents,
 	bool is_of_agent = question <= TRIAD_ASK_SUMMARY;
 
 	agent->pending &= (uint8_t)~question;
-	/* A port that does not answer is not an agent that does not. */
+	/* A port's second failure says nothing new about the agent. */
 	if (is_of_agent || !agents->ports[port].failed)
 		agent->failures++;
+	/* Failures are counted from its last answer on.  Up to a window of them may be
+	 * queries that were in flight together. */
 	if (!agent->answered || agent->failures > agents->params->node_window ||
 		question == TRIAD_ASK_CAPABILITIES)
 		silence(agents, agent);

@@ -80,6 +80,7 @@ void triad_plan_add(struct triad_sweep_agents *agents, struct triad_sweep_agent 
 	uint32_t offset = port - agent->first_port;
 
 	agents->ports[port].todo |= todo;
+	/* The walk over the agent's ports may be past this one. */
 	if (offset < agent->next_port)
 		agent->next_port = offset;
 }
@@ -92,6 +93,7 @@ uint8_t triad_plan_questions(const struct triad_sweep_agents *agents,
 	enum triad_sweep_mode mode = agents->params->mode;
 	bool extended = triad_pma_has_extended(agent->capabilities);
 	bool all = mode == TRIAD_SWEEP_FULL || state->resets_all;
+	/* An unchanged sum tells a port's errors only if they were known before. */
 	bool can_wait = agent->todo & TRIAD_ASK_SUMMARY && !all && state->errors_known;
 	uint8_t errors = can_wait ? TRIAD_ASK_SUMMARY : TRIAD_ASK_COUNTERS;
 
@@ -112,30 +114,27 @@ static bool wants_summary(
 		triad_pma_has_extended(agent->capabilities);
 }
 
-static void plan_port(struct triad_sweep_agents *agents,
-	struct triad_sweep_agent *agent, struct triad_port_plan *state)
-{
-	bool ask_silent = agents->params->ask_silent || state->resets_all;
-
-	if (is_left_out(&state->backoff, ask_silent))
-		triad_plan_leave_out(agents, state);
-	else
-		state->todo = triad_plan_questions(agents, agent, state);
-}
-
 void triad_plan_agent(
 	struct triad_sweep_agents *agents, struct triad_sweep_agent *agent)
 {
 	if (wants_summary(agents, agent))
 		agent->todo |= TRIAD_ASK_SUMMARY;
 	else if (agent->summary != TRIAD_FABRIC_NONE)
-		agents->summaries[agent->summary].has = 0; /* not those of last time */
+		/* A later sweep must not compare with sums of before this one. */
+		agents->summaries[agent->summary].has = 0;
 	agent->next_port = 0;
 	for (uint32_t i = 0; i < agent->n_ports; i++) {
 		struct triad_port_plan *state = triad_plan_of(agents, agent, i);
+		bool ask_silent;
 
-		if (state && !state->finished)
-			plan_port(agents, agent, state);
+		if (!state || state->finished)
+			continue;
+		/* A reset that somebody wants is tried at a port in back-off, too. */
+		ask_silent = agents->params->ask_silent || state->resets_all;
+		if (is_left_out(&state->backoff, ask_silent))
+			triad_plan_leave_out(agents, state);
+		else
+			state->todo = triad_plan_questions(agents, agent, state);
 	}
 }
 
@@ -209,6 +208,7 @@ void triad_plan_begin_agent(
 
 		n_wanted += state && begin_port(agents, state);
 	}
+	/* An agent without a port in this sweep keeps its back-off as it is. */
 	if (!n_wanted)
 		return;
 	agent->silent = is_left_out(&agent->backoff, ask_silent);
@@ -252,26 +252,24 @@ static enum triad_question lowest(uint8_t questions)
 	return (enum triad_question)(questions & -questions);
 }
 
-static enum triad_question ask_agent(struct triad_sweep_agent *agent)
-{
-	enum triad_question question = lowest(agent->todo);
-
-	agent->todo &= (uint8_t)~question;
-	agent->pending |= (uint8_t)question;
-	return question;
-}
-
 enum triad_question triad_plan_ask(struct triad_sweep_agents *agents,
 	struct triad_sweep_agent *agent, uint32_t *port)
 {
+	/* An agent that was silent gets one query until it answers. */
 	bool is_probe = agent->backoff.misses && !agent->answered;
+	enum triad_question question;
 
 	if (agent->silent || agent->in_flight >= agents->params->node_window ||
 		(is_probe && agent->in_flight))
 		return 0;
 	*port = agent->first_port;
-	if (agent->todo)
-		return ask_agent(agent);
+	/* Questions to the agent itself go first: its ports' may depend on them. */
+	if (agent->todo) {
+		question = lowest(agent->todo);
+		agent->todo &= (uint8_t)~question;
+		agent->pending |= (uint8_t)question;
+		return question;
+	}
 	for (; agent->next_port < agent->n_ports; agent->next_port++) {
 		struct triad_port_plan *state =
 			triad_plan_of(agents, agent, agent->next_port);
@@ -300,7 +298,7 @@ uint32_t triad_plan_reset_mask(const struct triad_sweep_agents *agents,
 			TRIAD_PMA_PORT_COUNTERS_EXTENDED, agent->capabilities);
 	if (!state->resets_all)
 		return state->near_full;
-	/* The data counters are here too, whoever reads them from where. */
+	/* This resets the data counters, too, from wherever they are read. */
 	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++)
 		if (triad_counters[i].select &&
 			!(triad_counters[i].needs & ~agent->capabilities))

@@ -93,28 +93,21 @@ static void empty_lists(struct triad_sweep *sweep)
 	sweep->n_used = 0;
 }
 
-/* How often the place that was used most has been used: later uses of any place have
- * numbers that nobody waits for. */
-static uint32_t most_used(const struct triad_sweep *sweep)
-{
-	uint32_t most = 0;
-
-	for (unsigned i = 0; i < sweep->n_queries; i++)
-		if (sweep->queries[i].tid >> TID_PLACE_BITS > most)
-			most = sweep->queries[i].tid >> TID_PLACE_BITS;
-	return most;
-}
-
 static int make_queries(struct triad_sweep *sweep, unsigned window)
 {
 	struct query *queries;
 
 	if (sweep->n_queries != window) {
-		uint32_t used = most_used(sweep);
+		uint32_t used = 0;
 
 		queries = calloc(window, sizeof(*queries));
 		if (!queries)
 			return ENOMEM;
+		/* The places go on from the one that was used most, so that nobody
+		 * waits for a number that is on its way from before. */
+		for (unsigned i = 0; i < sweep->n_queries; i++)
+			if (sweep->queries[i].tid >> TID_PLACE_BITS > used)
+				used = sweep->queries[i].tid >> TID_PLACE_BITS;
 		free(sweep->queries);
 		sweep->queries = queries;
 		sweep->n_queries = window;
@@ -155,6 +148,8 @@ static void follow(struct triad_sweep *sweep, struct query_list *list,
 			continue;
 		agent = agent_map[query->agent];
 		port = port_map[query->port];
+		/* A question to the agent itself carries its first port, which may be
+		 * another one now. */
 		if (agent != TRIAD_FABRIC_NONE && query->question <= TRIAD_ASK_SUMMARY)
 			port = agents->agents[agent].first_port;
 		query->agent = agent;
@@ -179,6 +174,7 @@ int triad_sweep_adopt(struct triad_sweep *sweep, struct triad_fabric *fabric)
 		free(maps);
 		return ENOMEM;
 	}
+	/* From here on nothing fails. */
 	triad_sweep_agents_inherit(&agents, &sweep->agents, !triad_sweep_is_done(sweep),
 		maps, maps + n_ports);
 	follow(sweep, &sweep->flying, &agents, maps, maps + n_ports);
@@ -352,8 +348,11 @@ static void time_out(struct triad_sweep *sweep, struct query *query)
 	}
 	agent = agent_of(sweep, query);
 	sweep->counts.timeouts++;
+	/* A dead agent loses everything, however narrow the window is. */
 	if (agent->was_alive)
 		triad_window_judge(&sweep->window, true);
+	/* A reset may have been done although its answer was lost, so it is not
+	 * repeated. */
 	if (query->tries++ < sweep->params.retries && !agent->silent &&
 		!(query->question & TRIAD_ASK_RESETS))
 		move(sweep, query, &sweep->flying, &sweep->waiting);
@@ -366,6 +365,7 @@ static void handle_refusal(struct triad_sweep *sweep, struct query *query)
 	sweep->counts.refused++;
 	if (query->question & TRIAD_ASK_RESETS) {
 		sweep->counts.resets_failed++;
+		/* The engine need not expect the reset any longer. */
 		sweep->sink.resetting(sweep->sink.context, query->port, 0);
 	}
 	release(sweep, query);
@@ -511,7 +511,8 @@ void triad_sweep_reply(
 		find_flying(sweep, triad_pma_tid(reply->mad, reply->size));
 
 	if (!sweep->running || !query) {
-		/* A transport's word that nothing came is no answer. */
+		/* When the transport says that nothing came, there was no late
+		 * answer. */
 		sweep->counts.late += !reply->status;
 		return;
 	}
@@ -532,6 +533,8 @@ void triad_sweep_expire(struct triad_sweep *sweep, uint64_t now_us)
 {
 	struct query *query;
 
+	/* All queries of a sweep have one time-out, so the list is in the order of
+	 * deadlines. */
 	while ((query = TAILQ_FIRST(&sweep->flying)) && query->deadline_us <= now_us)
 		time_out(sweep, query);
 }

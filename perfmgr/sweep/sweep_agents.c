@@ -48,17 +48,6 @@ struct triad_mad_address triad_agent_own_address(
 	};
 }
 
-static void prepare_agents(struct triad_sweep_agents *agents)
-{
-	for (uint32_t i = 0; i < agents->n_agents; i++) {
-		struct triad_sweep_agent *agent = &agents->agents[i];
-
-		agent->to = triad_agent_own_address(agents, agent);
-		agent->summary =
-			agent->n_ports > 1 ? agents->n_summaries++ : TRIAD_FABRIC_NONE;
-	}
-}
-
 int triad_sweep_agents_init(struct triad_sweep_agents *agents,
 	struct triad_fabric *fabric, const struct triad_sweep_agents *like)
 {
@@ -72,7 +61,14 @@ int triad_sweep_agents_init(struct triad_sweep_agents *agents,
 	agents->ports = calloc(n, sizeof(*agents->ports));
 	if (agents->agents && agents->ports) {
 		agents->n_agents = list_agents(fabric, agents->agents);
-		prepare_agents(agents);
+		for (uint32_t i = 0; i < agents->n_agents; i++) {
+			struct triad_sweep_agent *agent = &agents->agents[i];
+
+			agent->to = triad_agent_own_address(agents, agent);
+			/* A sum over one port would save nothing. */
+			agent->summary = agent->n_ports > 1 ? agents->n_summaries++
+							    : TRIAD_FABRIC_NONE;
+		}
 		n = agents->n_agents ? agents->n_agents : 1;
 		agents->ready = calloc(n, sizeof(*agents->ready));
 		n = agents->n_summaries ? agents->n_summaries : 1;
@@ -129,6 +125,7 @@ void triad_sweep_agents_put_back(struct triad_sweep_agents *agents,
 	struct triad_sweep_agent *agent, uint32_t port)
 {
 	if (agents->ports[port].todo & (uint8_t)~TRIAD_ASK_SUMMARY && !agent->todo) {
+		/* To the front: the answers about one port come together. */
 		agents->ready_first += agents->ready_first ? 0 : agents->n_agents;
 		agents->ready_first--;
 		agents->ready[agents->ready_first] = (uint32_t)(agent - agents->agents);
@@ -179,6 +176,7 @@ static void inherit_agent(
 	agent->n_ports = own.n_ports;
 	agent->summary = own.summary;
 	agent->next_port = 0;
+	/* The new queue has no agents yet. */
 	agent->queued = false;
 	if (agent->redirected)
 		return;
@@ -274,6 +272,7 @@ void triad_sweep_agents_inherit(struct triad_sweep_agents *agents,
 		struct triad_sweep_agent *agent = &agents->agents[i];
 		const struct triad_sweep_agent *was = NULL;
 
+		/* Both lists have the same order: one walk over the two. */
 		while (from < old->n_agents && compare(old, from, agents, i) < 0)
 			from++;
 		if (from < old->n_agents && compare(old, from, agents, i) == 0)

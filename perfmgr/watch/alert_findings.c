@@ -93,7 +93,7 @@ void triad_alert_note_over(struct triad_alert *alert, unsigned cause, unsigned e
 		finding->end = (uint8_t)end;
 		finding->since_us = now_us;
 	}
-	/* What is lost was there before, however short. */
+	/* A port or node that is lost again was there meanwhile: count from now on. */
 	if (cause >= TRIAD_ALERT_LINK_DOWN)
 		finding->since_us = now_us;
 	finding->under_us = 0;
@@ -132,6 +132,7 @@ void triad_alert_put_in_order(struct triad_alert *alert)
 			alert->findings[j] = alert->findings[j - 1];
 		alert->findings[j] = finding;
 	}
+	/* The end with the first finding becomes the alert's first end. */
 	if (alert->findings[0].end == 1) {
 		struct triad_alert_end end = alert->ends[0];
 		uint32_t more = alert->more[0];
@@ -200,8 +201,10 @@ bool triad_alert_drop_over(const struct triad_alerts_params *params,
 		alert->forgotten = n && is_forgotten(&alert->findings[0], now_us);
 		return false;
 	}
+	/* Only pending findings would be left, and an alert is about raised ones. */
 	if (n_over == n_raised)
 		return true;
+	/* From the last on: remove_finding() moves the last one into the gap. */
 	for (unsigned i = n; i-- > 0;)
 		if (is_over(params, &alert->findings[i], now_us))
 			remove_finding(alert, &alert->findings[i]);

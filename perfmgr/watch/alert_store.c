@@ -66,21 +66,16 @@ static uint32_t number_of(
 	return TRIAD_ALERT_NONE;
 }
 
-/* The first number that is not in use; 'end' when all before it are. */
-static uint32_t free_number(struct triad_alert_store *store)
-{
-	uint32_t *number = &store->first_maybe_free;
-
-	while (*number < store->end && entry_at(store, *number)->used)
-		++*number;
-	return *number;
-}
-
 struct triad_alert_entry *triad_alert_store_add(struct triad_alert_store *store)
 {
-	uint32_t number = free_number(store);
 	struct triad_alert_entry **chunk, *entry;
+	uint32_t number;
 
+	/* The first number that is not in use; 'end' when all before it are. */
+	while (store->first_maybe_free < store->end &&
+		entry_at(store, store->first_maybe_free)->used)
+		store->first_maybe_free++;
+	number = store->first_maybe_free;
 	if (number == TRIAD_ALERTS_MAX)
 		return NULL;
 	chunk = &store->chunks[number / PER_CHUNK];

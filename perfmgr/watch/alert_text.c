@@ -119,6 +119,7 @@ void triad_alert_location_format(
 	struct triad_alert_end first = alert->ends[0];
 	char end[160];
 
+	/* The node is gone as a whole: its port is of no interest. */
 	if (is_gone)
 		first.port = TRIAD_ALERT_NO_PORT;
 	triad_alert_end_format(&first, text, size);
@@ -193,22 +194,6 @@ void triad_alert_more_format(const struct triad_alert *alert, char *text, size_t
 				end ? " (far end)" : "");
 }
 
-static void append_more(const struct triad_alert *alert, char *text, size_t size)
-{
-	char more[512];
-
-	triad_alert_more_format(alert, more, sizeof(more));
-	if (more[0])
-		triad_text_append(text, size, ", besides %s", more);
-}
-
-static void append_duration(const struct triad_alert *alert, char *text, size_t size)
-{
-	uint64_t s = (alert->cleared_us - alert->raised_us) / TRIAD_US_PER_S;
-
-	triad_text_append(text, size, ", for %" PRIu64 " s", s);
-}
-
 void triad_alert_format(enum triad_alert_change change, const struct triad_alert *alert,
 	int64_t wall_offset_us, char *text, size_t size)
 {
@@ -221,11 +206,14 @@ void triad_alert_format(enum triad_alert_change change, const struct triad_alert
 	triad_text_append(text, size, "%s: ", part);
 	append_findings(alert, 0, text, size);
 	append_findings(alert, 1, text, size);
-	append_more(alert, text, size);
+	triad_alert_more_format(alert, part, sizeof(part));
+	if (part[0])
+		triad_text_append(text, size, ", besides %s", part);
 	triad_text_append(text, size, "; since %s",
 		format_time(alert->findings[0].since_us, wall_offset_us, at));
 	if (change == TRIAD_ALERT_ENDED)
-		append_duration(alert, text, size);
+		triad_text_append(text, size, ", for %" PRIu64 " s",
+			(alert->cleared_us - alert->raised_us) / TRIAD_US_PER_S);
 	triad_alert_sm_format(alert, wall_offset_us, part, sizeof(part));
 	if (part[0])
 		triad_text_append(text, size, "; the SM reported: %s", part);

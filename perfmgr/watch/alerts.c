@@ -77,7 +77,8 @@ struct triad_alert_end triad_alerts_end_of(
 	return end;
 }
 
-/* The view's port that an end is, or TRIAD_FABRIC_NONE. */
+/* The index of the end's port, for an end that is a node of its first port; or
+ * TRIAD_FABRIC_NONE. */
 uint32_t triad_alerts_find_port(
 	const struct triad_fabric *fabric, const struct triad_alert_end *end)
 {
@@ -131,8 +132,8 @@ struct triad_alert_entry *triad_alerts_add(
 	return entry;
 }
 
-/* The same, of a port that has none.  Without a place it could not be found again, and
- * there would be one more after each sweep. */
+/* Adds an alert about a port that has none.  Without a place it could not be found
+ * again, and each sweep would add one more. */
 static struct triad_alert_entry *add_placed_alert(
 	struct triad_alerts *alerts, const struct triad_alert_end *ends, unsigned n)
 {
@@ -157,7 +158,8 @@ struct triad_alert_entry *triad_alerts_need(struct triad_alerts *alerts, uint32_
 		return entry ? entry : add_placed_alert(alerts, ends, 1);
 	ends[1] = triad_alerts_end_of(fabric, remote);
 	entry = triad_alerts_find_at(alerts, &ends[1]);
-	/* The far end's is about another link, that was here before. */
+	/* The far end's alert is about another link, which was plugged in there
+	 * before. */
 	if (entry && entry->alert.n_ends == 2)
 		return add_placed_alert(alerts, ends, 1);
 	if (!entry)
@@ -170,7 +172,7 @@ struct triad_alert_entry *triad_alerts_need(struct triad_alerts *alerts, uint32_
 
 /* --- what sweeps read --- */
 
-/* True when sweeps ask about what an end is: a port, or any of a node. */
+/* True when sweeps ask the end's port, or for a node any of its ports. */
 bool triad_alerts_is_end_asked(
 	const struct triad_view *view, const struct triad_alert_end *end)
 {
@@ -255,6 +257,8 @@ static void look_at_known(struct triad_alerts *alerts, uint32_t port,
 			continue;
 		value = triad_limits_measure(&limits->of[cause], changes, cause,
 			(double)alerts->words_per_us[port]);
+		/* What is raised ends only well below its threshold, so that it does
+		 * not come and go. */
 		under = finding->raised ? alerts->params.clear_below : 1;
 		finding->value = isnan(value) ? 0 : (float)value;
 		if (isnan(value) || value < under * limits->of[cause].value)
@@ -268,7 +272,7 @@ void triad_alerts_look(struct triad_alerts *alerts, uint32_t port,
 	const struct triad_engine_changes *changes, uint64_t now_us)
 {
 	alerts->nodes[alerts->view->fabric->ports[port].node].asked = true;
-	/* A port that was read, and is skipped since, is not read any more. */
+	/* A port may be skipped since it was read. */
 	if (!alerts->params.enabled || !triad_view_is_asked(alerts->view, port))
 		return;
 	if (alerts->flagged[port])
@@ -354,6 +358,7 @@ static void report_alert(struct triad_alerts *alerts, enum triad_alert_change ch
 	alerts->sink.take(alerts->sink.context, change, alert);
 }
 
+/* Tells the sink that there is no more for now, if it was told something. */
 static void report_cleared(struct triad_alerts *alerts)
 {
 	if (alerts->told && alerts->sink.done)
@@ -373,7 +378,8 @@ static void raise_alert(
 	report_alert(alerts, TRIAD_ALERT_RAISED, alert);
 }
 
-/* Ends of an alert that is kept no more, unless they are places of another one. */
+/* Clears the flags of the ends of an alert that was removed.  A port that has a place
+ * of another alert stays flagged. */
 static void unflag(struct triad_alerts *alerts, const struct triad_alert *alert)
 {
 	for (unsigned i = 0; i < alert->n_ends; i++) {
@@ -447,26 +453,24 @@ void triad_alerts_end_sweep(struct triad_alerts *alerts, bool cut, uint64_t now_
 
 /* --- configuration --- */
 
-static void end_all(struct triad_alerts *alerts, uint64_t now_us)
-{
-	struct triad_alert_entry *entry;
-	uint32_t cursor = 0;
-
-	while ((entry = triad_alert_store_next(alerts->store, &cursor)))
-		end_alert(alerts, entry, now_us);
-	report_cleared(alerts);
-}
-
 void triad_alerts_configure(struct triad_alerts *alerts,
 	const struct triad_alerts_params *params, const struct triad_conf *conf,
 	uint64_t now_us)
 {
+	struct triad_alert_entry *entry;
+	uint32_t cursor = 0;
+
 	alerts->params = *params;
 	triad_limits_fill(&alerts->limits, conf);
-	if (!params->enabled)
-		end_all(alerts, now_us);
-	else if (alerts->view)
-		triad_alerts_look_at_entries(alerts, now_us);
+	if (params->enabled) {
+		if (alerts->view)
+			triad_alerts_look_at_entries(alerts, now_us);
+		return;
+	}
+	/* No sweep would end them any longer. */
+	while ((entry = triad_alert_store_next(alerts->store, &cursor)))
+		end_alert(alerts, entry, now_us);
+	report_cleared(alerts);
 }
 
 /* --- what the SM reports --- */
@@ -492,6 +496,7 @@ bool triad_alerts_next(
 {
 	uint64_t n_cleared = alerts->counts.n_cleared;
 
+	/* The cursor goes over the entries first, then over those that were cleared. */
 	while (*cursor < TRIAD_ALERTS_MAX) {
 		const struct triad_alert_entry *entry =
 			triad_alert_store_next(alerts->store, cursor);

@@ -104,6 +104,7 @@ static void inherit_nodes(const struct triad_alerts *alerts,
 	const struct triad_fabric *old = alerts->view->fabric;
 	uint32_t j = 0;
 
+	/* Both are sorted by GUID: one walk over the two. */
 	for (uint32_t i = 0; i < fabric->n_nodes; i++) {
 		while (j < old->n_nodes && old->nodes[j].guid < fabric->nodes[i].guid)
 			j++;
@@ -135,8 +136,8 @@ static void look_at_entry(
 		const struct triad_alert_end *end = &alert->ends[finding->end];
 		bool is_loss = finding->cause >= TRIAD_ALERT_LINK_DOWN;
 
-		/* A port that left is not counted any more, nor one that is skipped;
-		 * the loss of it is a finding of its own. */
+		/* Nothing is read of a port that left or is skipped, so its findings
+		 * are over.  Its loss is a finding of its own. */
 		if (is_loss ? !alerts->params.links ||
 					is_back(view->fabric, alert, finding)
 			    : !triad_alerts_is_end_asked(view, end))
@@ -156,13 +157,6 @@ void triad_alerts_look_at_entries(struct triad_alerts *alerts, uint64_t now_us)
 
 	while ((entry = triad_alert_store_next(alerts->store, &cursor)))
 		look_at_entry(alerts, &entry->alert, now_us);
-}
-
-static void copy_rates(const struct triad_fabric *fabric, float *words_per_us)
-{
-	for (uint32_t i = 0; i < fabric->n_ports; i++)
-		words_per_us[i] =
-			(float)triad_fabric_port_bps(&fabric->ports[i]) / 32e6f;
 }
 
 static int find_losses(struct triad_alerts *alerts, struct triad_view *old,
@@ -204,8 +198,11 @@ int triad_alerts_adopt(
 	alerts->nodes = nodes;
 	alerts->flagged = flagged;
 	alerts->words_per_us = words_per_us;
-	copy_rates(fabric, words_per_us);
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		words_per_us[i] =
+			(float)triad_fabric_port_bps(&fabric->ports[i]) / 32e6f;
 	alerts->view = triad_view_ref(view);
+	/* The flags go by the index of a port, which the new fabric has changed. */
 	triad_alert_store_each_place(alerts->store, triad_alerts_flag, alerts);
 	triad_alerts_look_at_entries(alerts, now_us);
 	if (old)

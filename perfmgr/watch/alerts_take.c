@@ -25,6 +25,7 @@ static struct triad_alert_entry *find_entry(struct triad_alerts *alerts, uint32_
 
 static uint64_t ago(uint64_t now_us, uint64_t time_us)
 {
+	/* Not 0, which stands for never. */
 	return now_us > time_us ? now_us - time_us : 1;
 }
 
@@ -39,6 +40,7 @@ static void note_over(struct triad_alerts *alerts, uint32_t port, unsigned cause
 		return;
 	triad_alert_note_over(&entry->alert, cause, index, found, now_us);
 	finding = triad_alert_find_finding(&entry->alert, cause, index);
+	/* The agent has waited until it raised it: here it is raised at once. */
 	if (finding && !finding->raised)
 		finding->since_us = ago(now_us, alerts->params.raise_after_us);
 }

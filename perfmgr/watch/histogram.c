@@ -73,21 +73,11 @@ static bool make_room(struct triad_histogram *histogram, unsigned n)
 	return true;
 }
 
-/* How often neighbours must be joined for buckets 'low' to 'high' to be few enough. */
-static unsigned joins_for(unsigned low, unsigned high, unsigned most)
-{
-	unsigned times = 0;
-
-	while ((high >> times) - (low >> times) >= most)
-		times++;
-	return times;
-}
-
 /* Keeps buckets 'low' to 'high', numbered at the present scale, as well as those that
  * are kept already. */
 static bool reach(struct triad_histogram *histogram, unsigned low, unsigned high)
 {
-	unsigned before, n, times;
+	unsigned before, n, times = 0;
 
 	if (histogram->n) {
 		unsigned last = histogram->first + histogram->n - 1u;
@@ -95,8 +85,11 @@ static bool reach(struct triad_histogram *histogram, unsigned low, unsigned high
 		low = low < histogram->first ? low : histogram->first;
 		high = high > last ? high : last;
 	}
-	times = joins_for(low, high, histogram->most);
+	/* How often neighbours must be joined for the buckets to be few enough. */
+	while ((high >> times) - (low >> times) >= histogram->most)
+		times++;
 	n = (high >> times) - (low >> times) + 1;
+	/* Memory first: when it is short, nothing has changed. */
 	if (!make_room(histogram, n))
 		return false;
 	if (times)

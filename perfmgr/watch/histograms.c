@@ -56,12 +56,6 @@ struct triad_histograms {
 
 /* --- samples --- */
 
-static void spill(struct tally *tally, unsigned k)
-{
-	for (uint32_t left = tally->mask[k]; left; left &= left - 1)
-		tally->rest[__builtin_ctz(left)] += tally->n[k];
-}
-
 static void count_sample(struct tally *tally, uint32_t mask)
 {
 	unsigned k = tally->n[1] < tally->n[0];
@@ -72,7 +66,9 @@ static void count_sample(struct tally *tally, uint32_t mask)
 			return;
 		}
 	}
-	spill(tally, k);
+	/* Another mask takes the place of the rarer one. */
+	for (uint32_t left = tally->mask[k]; left; left &= left - 1)
+		tally->rest[__builtin_ctz(left)] += tally->n[k];
 	tally->mask[k] = mask;
 	tally->n[k] = 1;
 }
@@ -283,6 +279,8 @@ static void undo_merge(struct triad_histograms *histograms, struct merge *merge)
 {
 	struct node **old = histograms->nodes, **end = old + histograms->n_nodes;
 
+	/* Only the nodes made for this merge go: the histograms still have the
+	 * others. */
 	for (uint32_t i = 0; merge->n_made && i < merge->n; i++) {
 		while (old < end && (*old)->guid < merge->nodes[i]->guid)
 			old++;
@@ -455,6 +453,7 @@ static int copy_port(const struct triad_histograms *histograms,
 	const struct triad_fabric *fabric =
 		histograms->view ? histograms->view->fabric : NULL;
 	uint32_t below = histograms->port_counters & ((1u << counter) - 1);
+	/* A port keeps some counters only, in the order of their numbers. */
 	unsigned k = (unsigned)__builtin_popcount(below);
 	uint32_t node = TRIAD_FABRIC_NONE, at = TRIAD_FABRIC_NONE;
 	const struct port *port;
@@ -486,6 +485,7 @@ int triad_histograms_get(const struct triad_histograms *histograms,
 	case TRIAD_HISTOGRAMS_OF_GROUP:
 		if (scope->group >= TRIAD_GROUPS_MAX)
 			return ENOENT;
+		/* Without a sample yet, the copy is empty. */
 		if (!histograms->groups[scope->group])
 			return 0;
 		return copy_set(

@@ -69,6 +69,7 @@ static void look_at_link(struct search *search, uint32_t a)
 	if (b == TRIAD_FABRIC_NONE || b < a)
 		return; /* none, or seen from its other end */
 	loss.far = b;
+	/* A port that is plugged in elsewhere was moved, not lost. */
 	if (search->nodes[ports[a].node] == STAYED &&
 		search->nodes[ports[b].node] == STAYED && !is_plugged(search, a) &&
 		!is_plugged(search, b) && !is_hidden(search, a) &&

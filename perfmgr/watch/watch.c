@@ -57,7 +57,7 @@ void triad_watch_configure(struct triad_watch *watch, const struct triad_conf *c
 	char reason[TRIAD_DIAG_TEXT_SIZE];
 	uint32_t counters = 0;
 
-	/* What triad.conf has was checked. */
+	/* It was checked when triad.conf was read. */
 	(void)triad_counters_parse(
 		conf->perfmgr.histogram_counters, &counters, reason, sizeof(reason));
 	pthread_mutex_lock(&watch->lock);
@@ -76,7 +76,8 @@ int triad_watch_adopt(
 	if (!error)
 		error = triad_alerts_adopt(watch->alerts, view, now_us);
 	pthread_mutex_unlock(&watch->lock);
-	/* One may have the view and the other not: ports are others then. */
+	/* On an error one of them may have the view and the other not.  Then no port's
+	 * number means the same to both. */
 	triad_view_unref(watch->view);
 	watch->view = error ? NULL : triad_view_ref(view);
 	return error;
