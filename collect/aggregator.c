@@ -70,6 +70,7 @@ void triad_aggregator_adopt(
 {
 	bool *unseen = calloc(view->fabric->n_nodes + 1, sizeof(*unseen));
 
+	/* Nodes that stay and were unseen still are. */
 	for (uint32_t i = 0; unseen && aggregator->unseen && i < view->fabric->n_nodes;
 		i++) {
 		uint32_t old = triad_fabric_find_node(
@@ -158,6 +159,7 @@ static bool settle(struct triad_aggregator *aggregator, struct origin *origin,
 
 		differs |= go_on(before, row, i) != row->base[i] + row->raw[i];
 	}
+	/* Most rows need no offsets: the totals of one agent go on by themselves. */
 	if (fresh && differs)
 		offsets = need_offsets(aggregator, origin);
 	if (fresh && differs && !offsets)
@@ -174,17 +176,6 @@ static bool settle(struct triad_aggregator *aggregator, struct origin *origin,
 	return true;
 }
 
-/* A new agent reports the row's port, or the row belongs to another port now. */
-static void hand_over(struct triad_aggregator *aggregator, struct origin *origin,
-	const struct triad_engine_report *before, uint32_t reader, uint32_t teller)
-{
-	aggregator->status.n_handed_over += before->has != 0;
-	origin->known = before->read_us ? origin->known | before->has : 0;
-	origin->settled = 0;
-	origin->reader = reader;
-	origin->teller = teller;
-}
-
 static bool is_possible(const struct triad_collect_row *row)
 {
 	for (unsigned i = 0; i < TRIAD_FIRST_WIDE_COUNTER; i++)
@@ -199,8 +190,10 @@ static uint64_t when_read(const struct aggregator_agent *agent,
 {
 	uint64_t sent_us = data->clock_us + agent->clock_offset_us;
 	uint64_t age_us = row->age_ms * TRIAD_US_PER_MS;
+	/* Not 0, which stands for never. */
 	uint64_t read_us = sent_us > age_us ? sent_us - age_us : 1;
 
+	/* Clocks are compared only roughly, but nothing was read later than now. */
 	return read_us < now_us ? read_us : now_us;
 }
 
@@ -249,7 +242,8 @@ static void apply_row(struct triad_aggregator *aggregator,
 	};
 	struct triad_engine_report before;
 
-	if (!row->has) { /* it never answered */
+	/* A port that never answered has findings, but no counters. */
+	if (!row->has) {
 		aggregator->sink.findings(
 			aggregator->sink.context, port, row->findings);
 		return;
@@ -257,13 +251,21 @@ static void apply_row(struct triad_aggregator *aggregator,
 	if (!origin || !triad_engine_describe(aggregator->engine, at, &before))
 		return;
 	find_teller(head, row, &reader, &teller);
+	/* A teller's own rows come in order: only another one's can be older. */
 	if (origin->teller != teller &&
 		is_stale(aggregator, &before, row, read_us, origin->reader != reader)) {
 		aggregator->status.n_stale++;
 		return;
 	}
-	if (origin->teller != teller)
-		hand_over(aggregator, origin, &before, reader, teller);
+	if (origin->teller != teller) {
+		/* A new agent reports the port, or another port has the row now. */
+		aggregator->status.n_handed_over += before.has != 0;
+		origin->known = before.read_us ? origin->known | before.has : 0;
+		origin->settled = 0;
+		origin->reader = reader;
+		origin->teller = teller;
+	}
+	/* Short of memory, the row is left out: its totals would jump. */
 	if (!settle(aggregator, origin, &before, row))
 		return;
 	memcpy(report.raw, row->raw, sizeof(report.raw));
@@ -308,6 +310,7 @@ static void look_at_row(struct triad_aggregator *aggregator,
 	if (place->node != TRIAD_FABRIC_NONE)
 		port = triad_fabric_find_port(
 			aggregator->view->fabric, place->node, row->port);
+	/* The agent may have another fabric than this manager. */
 	if (port == TRIAD_FABRIC_NONE || !is_possible(row)) {
 		aggregator->status.n_unknown++;
 		agent->told.n_unknown++;
@@ -333,17 +336,6 @@ static void apply_rows(struct triad_aggregator *aggregator,
 	aggregator->status.n_broken += next == TRIAD_COLLECT_BROKEN;
 }
 
-/* Asks for what did not come. */
-static void ask_again(struct triad_aggregator *aggregator,
-	struct aggregator_agent *agent, uint64_t now_us)
-{
-	uint32_t from = aggregator_agent_ask(agent, now_us);
-
-	if (from)
-		aggregator->sink.ask_again(
-			aggregator->sink.context, agent->told.id, from);
-}
-
 void triad_aggregator_receive(struct triad_aggregator *aggregator, uint8_t *octets,
 	size_t size, uint64_t sweep_us, uint64_t now_us)
 {
@@ -353,6 +345,7 @@ void triad_aggregator_receive(struct triad_aggregator *aggregator, uint8_t *octe
 	struct triad_collect_data data;
 	struct triad_wire body;
 	struct aggregator_agent *agent;
+	uint32_t missing_from;
 	uint64_t n_not_owner = status->n_not_owner, n_doubtful = aggregator->n_doubtful;
 
 	if (!aggregator->view)
@@ -372,11 +365,14 @@ void triad_aggregator_receive(struct triad_aggregator *aggregator, uint8_t *octe
 		return;
 	}
 	status->n_missing += aggregator_agent_receive(agent, &data, now_us);
-	ask_again(aggregator, agent, now_us);
+	missing_from = aggregator_agent_ask(agent, now_us);
+	if (missing_from)
+		aggregator->sink.ask_again(
+			aggregator->sink.context, agent->told.id, missing_from);
 	apply_rows(aggregator, &head, agent, &data, &reader, now_us);
-	/* The sender believes to own nodes that are another's here: one of the two has
-	 * not heard it yet.  If the sender is right, what it told is as good as
-	 * lost. */
+	/* The sender believes that it owns nodes that are another's here: one of the
+	 * two has not heard of a change yet.  If the sender is right, its rows were
+	 * dropped wrongly, so this message counts as lost and is asked for again. */
 	if (status->n_not_owner != n_not_owner || aggregator->n_doubtful != n_doubtful)
 		aggregator_agent_note_missing(agent, data.number, data.number);
 }
@@ -393,6 +389,7 @@ void triad_aggregator_clear_totals(
 	offsets = origin->teller ? need_offsets(aggregator, origin) : NULL;
 	if (origin->teller && !offsets)
 		return;
+	/* The agent's next total then becomes what was counted since. */
 	for (unsigned i = 0; offsets && i < TRIAD_N_COUNTERS; i++)
 		offsets->of[i] -= before.base[i] + before.raw[i];
 	triad_engine_zero(aggregator->engine, row, now_us);
@@ -413,18 +410,6 @@ static void look_at_agents(struct triad_aggregator *aggregator, uint64_t now_us)
 	}
 }
 
-/* The agent that reports the node; NULL: none. */
-static struct aggregator_agent *find_reader(
-	const struct triad_aggregator *aggregator, uint32_t node)
-{
-	uint64_t owner = aggregator->sink.owner(aggregator->sink.context, node);
-	struct aggregator_agent *agent =
-		aggregator_agents_find(&aggregator->agents, owner);
-
-	return owner != TRIAD_CLAIMS_NOBODY && agent && !agent->told.is_silent ? agent
-									       : NULL;
-}
-
 static void mark_unseen(struct triad_aggregator *aggregator, uint32_t node)
 {
 	const struct triad_fabric_node *at = &aggregator->view->fabric->nodes[node];
@@ -437,17 +422,22 @@ static void mark_unseen(struct triad_aggregator *aggregator, uint32_t node)
 		}
 }
 
-/* Marks it when nobody tells of it.  When somebody does again, all is to be told anew:
- * what did not change would stay as it was marked.  Returns whether it is not seen. */
+/* Returns whether nobody reports the node.  Then its ports are marked as unanswered. */
 static bool look_at_node(struct triad_aggregator *aggregator, uint32_t node)
 {
-	struct aggregator_agent *reader = find_reader(aggregator, node);
+	uint64_t owner = aggregator->sink.owner(aggregator->sink.context, node);
+	struct aggregator_agent *reader =
+		aggregator_agents_find(&aggregator->agents, owner);
 
-	if (!reader)
+	if (owner == TRIAD_CLAIMS_NOBODY || !reader || reader->told.is_silent) {
 		mark_unseen(aggregator, node);
-	else if (aggregator->unseen && aggregator->unseen[node])
+		return true;
+	}
+	/* It is reported again.  All of it has to come: ports that did not change would
+	 * stay marked. */
+	if (aggregator->unseen && aggregator->unseen[node])
 		reader->missing_from = 1;
-	return !reader;
+	return false;
 }
 
 static bool has_asked_port(const struct triad_view *view, uint32_t node)

@@ -33,16 +33,6 @@ bool aggregator_agent_is_silent(const struct aggregator_agent *agent, uint64_t n
 	return now_us - agent->told.heard_us > longest_silence_us(agent);
 }
 
-static struct aggregator_agent *stalest(struct aggregator_agents *agents)
-{
-	struct aggregator_agent *found = &agents->of[0];
-
-	for (unsigned i = 1; i < agents->n; i++)
-		if (agents->of[i].told.heard_us < found->told.heard_us)
-			found = &agents->of[i];
-	return found;
-}
-
 struct aggregator_agent *aggregator_agents_need(struct aggregator_agents *agents,
 	const struct triad_collect_head *head, uint64_t now_us)
 {
@@ -55,8 +45,13 @@ struct aggregator_agent *aggregator_agents_need(struct aggregator_agents *agents
 			longest_silence_us(agent), now_us);
 	else if (agents->n < TRIAD_CLAIMS_MAX_AGENTS)
 		agent = &agents->of[agents->n++];
-	else
-		agent = stalest(agents);
+	else {
+		/* There are too many: the one heard last the longest ago goes. */
+		agent = &agents->of[0];
+		for (unsigned i = 1; i < agents->n; i++)
+			if (agents->of[i].told.heard_us < agent->told.heard_us)
+				agent = &agents->of[i];
+	}
 	if (incarnation != TRIAD_INCARNATION_NEW)
 		return incarnation == TRIAD_INCARNATION_KNOWN ? agent : NULL;
 	*agent = (struct aggregator_agent){
@@ -77,6 +72,7 @@ void aggregator_agent_note_octets(
 	if (!agent->rate_from_us)
 		agent->rate_from_us = now_us;
 	took_us = now_us - agent->rate_from_us;
+	/* Over two sweeps at least: an agent sends all its rows at once after each. */
 	if (took_us < RATE_US || took_us < 2 * agent->sweep_us)
 		return;
 	agent->told.octets_per_s = (double)agent->rate_octets * 1e6 / (double)took_us;
@@ -84,8 +80,9 @@ void aggregator_agent_note_octets(
 	agent->rate_from_us = now_us;
 }
 
-/* What came last has been on its way for the shortest time, or for longer: then clocks
- * differ by no more than before, and the drift since. */
+/* Keeps the difference of the clocks.  A message that was under way for longer than
+ * another shows a greater difference, so the smallest one counts, but for what the
+ * clocks may have drifted since. */
 static void compare_clocks(
 	struct aggregator_agent *agent, uint64_t their_us, uint64_t now_us)
 {
@@ -101,8 +98,8 @@ static void compare_clocks(
 	agent->clock_us = now_us;
 }
 
-/* What is missing is told anew in messages with other numbers, which say so; those may
- * get lost, too. */
+/* Missing rows come again in messages with new numbers, which say from where on they
+ * repeat.  These may get lost, too. */
 static void note_told_again(
 	struct aggregator_agent *agent, const struct triad_collect_data *data)
 {

@@ -6,12 +6,6 @@
 
 #include "collect/claims_parts.h"
 
-/* Before a list is requested because of a gap: the missing message may still arrive. */
-static uint64_t grace_us(const struct triad_claims *claims)
-{
-	return claims->params.backoff_us / 2;
-}
-
 static uint64_t ask_gap_us(const struct triad_claims *claims)
 {
 	return claims->params.liveness_us / 4;
@@ -83,11 +77,14 @@ void claims_ask_all(struct triad_claims *claims)
 	claims->sink.ask_list(claims->sink.context, TRIAD_CLAIMS_NOBODY);
 }
 
-/* What others sent meanwhile was lost, so older knowledge is worth nothing. */
+/* Begins as if this agent had just started: what others sent meanwhile was lost, so
+ * what was known is worth nothing. */
 void claims_begin(struct triad_claims *claims)
 {
 	claims->has_begun = true;
+	/* No claim before the others have had time to say what they own. */
 	claims->round_us = claims->now_us + 2 * claims->params.backoff_us;
+	/* Agents that start together must not balance loads at the same moments. */
 	claims->balance_us = claims->now_us + claims->params.liveness_us +
 		claims->params.seed % (claims->params.liveness_us + 1);
 	for (unsigned i = 0; i < claims->n_agents; i++)
@@ -98,6 +95,7 @@ void claims_begin(struct triad_claims *claims)
 	for (uint32_t i = 0; i < claims->n; i++)
 		claims->nodes[i].due_us = CLAIMS_NEVER;
 	claims_plan_all(claims);
+	/* First that it owns nothing, so that nobody relies on claims of before. */
 	if (claims->params.self)
 		claims_send_state(claims, true);
 	claims_ask_all(claims);
@@ -105,6 +103,7 @@ void claims_begin(struct triad_claims *claims)
 
 void claims_enter(struct triad_claims *claims, uint64_t now_us)
 {
+	/* While it is away it is known not to run, which is no stall. */
 	bool was_asleep = claims->was_called && claims->away_us == CLAIMS_NEVER &&
 		now_us > claims->now_us + claims->params.liveness_us;
 
@@ -123,7 +122,9 @@ void triad_claims_set_away(struct triad_claims *claims, bool is_away, uint64_t n
 	if (is_away) {
 		claims_enter(claims, now_us);
 		claims->away_us = now_us;
-	} else { /* as if it had slept for so long */
+	} else {
+		/* The next call sees the whole absence as a stall, if it was that
+		 * long. */
 		claims->now_us = claims->away_us;
 		claims->away_us = CLAIMS_NEVER;
 	}
@@ -147,6 +148,7 @@ void triad_claims_leave(struct triad_claims *claims, uint64_t now_us)
 		return;
 	claims->has_left = true;
 	claims->counts.n_given_up += claims->agents[CLAIMS_SELF].n_nodes;
+	/* The others may claim its nodes at once, and need not wait for its death. */
 	claims_disown(claims, CLAIMS_SELF, false);
 	claims_plan_all(claims);
 	claims_send_state(claims, true);
@@ -168,19 +170,13 @@ static uint64_t dies_us(
 static uint64_t ask_us(
 	const struct triad_claims *claims, const struct claims_agent *agent)
 {
-	uint64_t at_us = agent->behind_us + grace_us(claims);
+	/* The missing message may still arrive. */
+	uint64_t at_us = agent->behind_us + claims->params.backoff_us / 2;
 
 	if (agent->asked_us == CLAIMS_NEVER ||
 		at_us >= agent->asked_us + ask_gap_us(claims))
 		return at_us;
 	return agent->asked_us + ask_gap_us(claims);
-}
-
-static void ask(struct triad_claims *claims, struct claims_agent *agent)
-{
-	claims_expect_list(agent, claims->now_us);
-	claims->counts.n_lists++;
-	claims->sink.ask_list(claims->sink.context, agent->id);
 }
 
 /* When the agent is to be looked at again. */
@@ -201,8 +197,11 @@ static uint64_t run_agent(struct triad_claims *claims, unsigned index)
 		agent->behind_us = claims->now_us;
 	if (agent->behind_us == CLAIMS_NEVER)
 		return dies_us(claims, agent);
-	if (claims->now_us >= ask_us(claims, agent))
-		ask(claims, agent);
+	if (claims->now_us >= ask_us(claims, agent)) {
+		claims_expect_list(agent, claims->now_us);
+		claims->counts.n_lists++;
+		claims->sink.ask_list(claims->sink.context, agent->id);
+	}
 	return ask_us(claims, agent) < dies_us(claims, agent) ? ask_us(claims, agent)
 							      : dies_us(claims, agent);
 }
@@ -217,7 +216,8 @@ uint64_t triad_claims_step(struct triad_claims *claims, uint64_t now_us)
 	uint64_t next_us;
 
 	claims_enter(claims, now_us);
-	/* More often than a stall is long. */
+	/* A stall is found by the time between two steps, so steps must come more often
+	 * than a stall is long. */
 	next_us = now_us + claims->params.liveness_us / 4;
 	if (!claims->has_begun)
 		return next_us;
@@ -226,11 +226,13 @@ uint64_t triad_claims_step(struct triad_claims *claims, uint64_t now_us)
 	claims_run_rounds(claims);
 	claims_run_balance(claims);
 	claims_run_repeats(claims);
+	/* All claims of this step go in one message. */
 	claims_flush(claims);
 	next_us = earlier(next_us, claims->due_us);
 	next_us = earlier(next_us, claims->balance_us);
 	if (claims->n_disputed)
 		next_us = earlier(next_us, claims->repeat_us);
+	/* Not now: a round that is due again would spin. */
 	return next_us > now_us ? next_us : now_us + 1;
 }
 

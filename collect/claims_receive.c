@@ -10,7 +10,7 @@
 static void revive(struct triad_claims *claims, struct claims_agent *agent)
 {
 	agent->is_alive = true;
-	/* It was asked with all, and may have answered already. */
+	/* A request to all went to it, too, so its list may be on its way. */
 	if (claims->asked_us &&
 		claims->now_us < claims->asked_us + claims->params.liveness_us / 4)
 		claims_expect_list(agent, claims->asked_us);
@@ -40,13 +40,6 @@ static void refuse(struct triad_claims *claims, uint64_t agent, uint64_t node)
 	claims->counts.refused_node = node;
 }
 
-static enum triad_incarnation judge(const struct triad_claims *claims,
-	const struct claims_agent *agent, uint64_t incarnation)
-{
-	return triad_incarnation_judge(incarnation, agent->incarnation, agent->heard_us,
-		TRIAD_COLLECT_PAST_LIVES * claims->params.liveness_us, claims->now_us);
-}
-
 /* The sender; NULL when there is no room, or for words of the past. */
 static struct claims_agent *find_sender(
 	struct triad_claims *claims, const struct triad_collect_head *head)
@@ -55,7 +48,10 @@ static struct claims_agent *find_sender(
 	enum triad_incarnation incarnation = TRIAD_INCARNATION_NEW;
 
 	if (agent)
-		incarnation = judge(claims, agent, head->incarnation);
+		incarnation = triad_incarnation_judge(head->incarnation,
+			agent->incarnation, agent->heard_us,
+			TRIAD_COLLECT_PAST_LIVES * claims->params.liveness_us,
+			claims->now_us);
 	else
 		agent = claims_add_agent(claims, head->sender);
 	if (!agent)
@@ -78,7 +74,7 @@ static struct claims_agent *listen(
 		return NULL;
 	agent->heard_us = claims->now_us;
 	if (!agent->is_alive) {
-		/* Its nodes were forgotten. */
+		/* When it died, its nodes were given up: its list says which it has. */
 		agent->needs_list = true;
 		revive(claims, agent);
 	}
@@ -106,7 +102,7 @@ static bool is_settled(
 		agent->settled_us + SETTLED_FOR * claims->params.liveness_us;
 }
 
-/* Once may be because something is under way. */
+/* A digest that differs once may be due to a message that is under way. */
 static void compare_digests(struct triad_claims *claims, struct claims_agent *agent)
 {
 	if (agent->digest == agent->said_digest || is_settled(claims, agent))
@@ -132,6 +128,7 @@ void triad_claims_receive_alive(struct triad_claims *claims,
 	agent->known = alive->n_announced;
 	agent->said_digest = alive->claims;
 	set_draining(claims, agent, alive->is_draining);
+	/* While a message is missing, digests differ for that reason. */
 	if (!claims_is_behind(agent))
 		compare_digests(claims, agent);
 }
@@ -145,12 +142,6 @@ static bool is_possible(const struct triad_claims *claims,
 
 	return !params->true_hops ||
 		hops >= params->true_hops(params->context, agent->id, node);
-}
-
-static void receive_given_up(struct triad_claims *claims, unsigned agent, uint32_t node)
-{
-	if (claims->nodes[node].owner == agent)
-		claims_set_owner(claims, node, CLAIMS_UNOWNED, 0, 0);
 }
 
 static void receive_worse(struct triad_claims *claims, uint32_t i)
@@ -179,7 +170,9 @@ static void receive_claim(struct triad_claims *claims, struct claims_agent *agen
 		return;
 	node = &claims->nodes[i];
 	if (claim->hops == TRIAD_COLLECT_HOPS_GIVEN_UP) {
-		receive_given_up(claims, index, i);
+		/* A node that has another owner by now stays with it. */
+		if (claims->nodes[i].owner == index)
+			claims_set_owner(claims, i, CLAIMS_UNOWNED, 0, 0);
 		return;
 	}
 	if (!is_possible(claims, agent, i, claim->hops)) {
@@ -192,6 +185,7 @@ static void receive_claim(struct triad_claims *claims, struct claims_agent *agen
 		receive_worse(claims, i);
 		return;
 	}
+	/* The loser gives way without a message. */
 	claims->counts.n_lost += node->owner == CLAIMS_SELF;
 	claims_set_owner(claims, i, index, claim->hops, claim->load);
 	node->is_listed = true;
@@ -220,6 +214,8 @@ static void end_list(
 		agent->heard = as_of;
 	if (agent->known < agent->heard)
 		agent->known = agent->heard;
+	/* If digests differ even now, the same list would come again: see
+	 * is_settled(). */
 	agent->settled_us = claims->now_us;
 	agent->logged_settled = agent->said_digest;
 	agent->settled_digest = agent->digest;
@@ -248,6 +244,7 @@ static void receive_list(struct triad_claims *claims, struct claims_agent *agent
 		(owner->n_parts && owner->part >= owner->n_parts) ||
 		owner->as_of < agent->as_of || owner->as_of < agent->heard)
 		return;
+	/* A newer list replaces the parts of an older one. */
 	if (!agent->parts || owner->as_of != agent->as_of)
 		begin_list(claims, agent, owner->as_of);
 	receive_claims(claims, agent, entries, owner->n);
@@ -270,9 +267,11 @@ static void receive_announcement(struct triad_claims *claims,
 		agent->known = owner->number;
 		set_draining(claims, agent, owner->is_draining);
 	}
+	/* Behind a gap the number stays, until a list fills it. */
 	if (owner->number == agent->heard + 1)
 		agent->heard = owner->number;
 	if (owner->is_list && !owner->n_parts) {
+		/* It owns nothing, which is a list without parts. */
 		begin_list(claims, agent, owner->number);
 		end_list(claims, agent, owner->number);
 		agent->settled_us = 0;
@@ -293,6 +292,8 @@ void triad_claims_receive_owner(struct triad_claims *claims,
 	agent = listen(claims, head);
 	if (!agent)
 		return;
+	/* Announcements have a number.  Without one it is an answer: a list, or the
+	 * nodes that were asked for by name. */
 	if (owner->number)
 		receive_announcement(claims, agent, owner, entries);
 	else if (owner->is_list)

@@ -43,6 +43,7 @@ bool claims_is_better(const struct triad_claims *claims, uint32_t i, unsigned a,
 		return hops < node->hops;
 	if (load != node->load)
 		return load < node->load;
+	/* Two hashes may be equal, ids may not: all agents find the same winner. */
 	tie_break_a = tie_break(claims, i, a);
 	tie_break_owner = tie_break(claims, i, node->owner);
 	return tie_break_a != tie_break_owner ? tie_break_a < tie_break_owner
@@ -63,6 +64,7 @@ static bool is_wanted(const struct triad_claims *claims, uint32_t i)
 	if (!is_claiming(claims) || node->own_hops == TRIAD_CLAIMS_UNREACHABLE ||
 		node->owner == CLAIMS_SELF)
 		return false;
+	/* Any other claim would lose against the owner's. */
 	return node->owner == CLAIMS_UNOWNED ||
 		claims->agents[node->owner].is_draining || node->own_hops < node->hops;
 }
@@ -79,8 +81,10 @@ void claims_plan(struct triad_claims *claims, uint32_t i)
 	}
 	if (node->due_us != CLAIMS_NEVER)
 		return;
+	/* After a start, the others first say what they own. */
 	if (from_us < claims->round_us)
 		from_us = claims->round_us;
+	/* One back-off for each hop: the nearest agent is first. */
 	node->due_us = from_us + node->own_hops * claims->params.backoff_us;
 	node->has_drawn = false;
 	if (node->due_us < claims->due_us)
@@ -105,6 +109,8 @@ static void gather(const struct triad_claims *claims, struct rivals *rivals)
 		if (!agent->is_alive || agent->is_draining)
 			continue;
 		rivals->agents[rivals->n++] = (uint16_t)i;
+		/* Loads are steps of a logarithmic scale: two of them are a large
+		 * difference. */
 		rivals->is_heavy |= own >= triad_claims_load(agent->n_nodes) + 2;
 	}
 }
@@ -175,6 +181,8 @@ static void run_node(
 		node->due_us = claims->now_us + claims->params.liveness_us;
 		return;
 	}
+	/* The back-offs of its hops are over.  Its share of another one comes from
+	 * those who may want the node at this moment. */
 	if (!node->has_drawn) {
 		node->has_drawn = true;
 		node->due_us = claims->now_us + wait_us(claims, rivals, i);
@@ -194,6 +202,7 @@ void claims_run_rounds(struct triad_claims *claims)
 	for (uint32_t i = 0; i < claims->n; i++) {
 		if (claims->nodes[i].due_us <= claims->now_us)
 			run_node(claims, &rivals, i);
+		/* run_node() may have put the node off. */
 		if (claims->nodes[i].due_us < claims->due_us)
 			claims->due_us = claims->nodes[i].due_us;
 	}
@@ -224,7 +233,7 @@ static bool can_be_taken(
 
 static void take_over_some(struct triad_claims *claims, uint32_t n)
 {
-	/* Not all begin with the same. */
+	/* Agents begin at different nodes, or all would claim the same ones. */
 	uint32_t first =
 		(uint32_t)(claims_hash(claims->params.seed ^ claims->params.self,
 				   claims->n_balances) %
@@ -233,6 +242,7 @@ static void take_over_some(struct triad_claims *claims, uint32_t n)
 	for (uint32_t step = 0; step < claims->n && n && !is_full(claims); step++) {
 		uint32_t i = (uint32_t)(((uint64_t)first + step) % claims->n);
 
+		/* The own load grows with each node that is claimed. */
 		if (!can_be_taken(claims, &claims->nodes[i],
 			    triad_claims_load(claims->agents[CLAIMS_SELF].n_nodes)))
 			continue;
@@ -251,6 +261,7 @@ void claims_run_balance(struct triad_claims *claims)
 		return;
 	claims->balance_us = claims->now_us + claims->params.liveness_us / 2;
 	claims->n_balances++;
+	/* Before the rounds begin, others may not have said yet what they own. */
 	if (!is_claiming(claims) || !claims->n || claims->now_us < claims->round_us)
 		return;
 	gather(claims, &rivals);

@@ -39,6 +39,7 @@ void claims_flush(struct triad_claims *claims)
 void claims_announce(struct triad_claims *claims, uint32_t node, uint8_t hops)
 {
 	add(claims, node, hops);
+	/* Fewer of them wait for the next step, which sends them. */
 	if (claims->n_said == CLAIMS_MAX_SAID)
 		claims_flush(claims);
 }
@@ -47,6 +48,7 @@ void claims_send_state(struct triad_claims *claims, bool owns_nothing)
 {
 	struct triad_collect_owner owner;
 
+	/* What was announced before must not come after this state. */
 	claims_flush(claims);
 	claims->number++;
 	owner = about_self(claims);
@@ -66,6 +68,7 @@ void claims_run_repeats(struct triad_claims *claims)
 		claims_announce(claims, i, claims->nodes[i].hops);
 	}
 	claims->n_disputed = 0;
+	/* Repeats have a rate, however many claims come in vain. */
 	claims->repeat_us = claims->now_us + claims->params.liveness_us / 4;
 }
 
@@ -94,6 +97,7 @@ static void give_list(struct triad_claims *claims, uint64_t to)
 {
 	struct triad_collect_owner owner = about_self(claims);
 
+	/* It answers one agent: the numbers are those of messages to all. */
 	owner.number = 0;
 	owner.is_list = true;
 	owner.n_parts =
@@ -105,6 +109,7 @@ static void give_list(struct triad_claims *claims, uint64_t to)
 		if (claims->n_said == CLAIMS_MAX_SAID)
 			answer(claims, to, &owner);
 	}
+	/* An empty list is an answer, too. */
 	if (claims->n_said || !owner.n_parts)
 		answer(claims, to, &owner);
 }

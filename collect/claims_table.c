@@ -14,16 +14,6 @@
 
 /* --- nodes and their owners --- */
 
-/* Index of the first node from 'low' to under 'high' that is not below 'guid'. */
-static uint32_t lower_bound(
-	const struct triad_claims *claims, uint64_t guid, uint32_t low, uint32_t high)
-{
-	uint32_t at;
-
-	TRIAD_SEARCH(at, low, high, claims->guids[at] < guid);
-	return at;
-}
-
 /* Entries come in ascending order, mostly: the steps from the last one double. */
 uint32_t claims_find_node(
 	const struct triad_claims *claims, uint64_t guid, uint32_t *near)
@@ -39,19 +29,11 @@ uint32_t claims_find_node(
 		}
 		low += step;
 	}
-	i = lower_bound(claims, guid, low, high);
+	TRIAD_SEARCH(i, low, high, claims->guids[i] < guid);
 	if (i >= claims->n || claims->guids[i] != guid)
 		return CLAIMS_NONE;
 	*near = i;
 	return i;
-}
-
-static uint64_t digest_of(const struct triad_claims *claims, uint32_t i)
-{
-	const struct claims_node *node = &claims->nodes[i];
-
-	return claims_hash(claims->guids[i],
-		UINT64_C(0x10000) | (unsigned)node->hops << 8 | node->load);
 }
 
 /* The claim of the node comes to its owner's, or goes. */
@@ -64,14 +46,9 @@ static void count(struct triad_claims *claims, uint32_t i, bool comes)
 		return;
 	owner = &claims->agents[node->owner];
 	owner->n_nodes += comes ? 1 : UINT32_MAX;
-	owner->digest ^= digest_of(claims, i);
-}
-
-static void set_disputed(struct triad_claims *claims, uint32_t i, bool is_disputed)
-{
-	claims->n_disputed -= claims->nodes[i].is_disputed;
-	claims->nodes[i].is_disputed = is_disputed;
-	claims->n_disputed += is_disputed;
+	/* XOR takes a claim out as it puts it in, in any order. */
+	owner->digest ^= claims_hash(claims->guids[i],
+		UINT64_C(0x10000) | (unsigned)node->hops << 8 | node->load);
 }
 
 void claims_set_owner(struct triad_claims *claims, uint32_t i, unsigned owner,
@@ -82,18 +59,24 @@ void claims_set_owner(struct triad_claims *claims, uint32_t i, unsigned owner,
 
 	if (is_other && (node->owner == CLAIMS_SELF || owner == CLAIMS_SELF))
 		claims->changes++;
+	/* A claim that goes may let in one of a list that was refused before: see
+	 * is_settled(). */
 	if (node->owner != CLAIMS_UNOWNED &&
 		(owner == CLAIMS_UNOWNED ||
 			(!is_other && (node->hops != hops || node->load != load))))
 		claims->n_freed++;
+	/* Out of the sums with the old values, in with the new ones. */
 	count(claims, i, false);
 	node->owner = (uint16_t)owner;
 	node->hops = hops;
 	node->load = load;
 	count(claims, i, true);
 	node->is_listed = !is_other && node->is_listed;
-	if (is_other)
-		set_disputed(claims, i, false);
+	/* What was disputed was the claim of the former owner. */
+	if (is_other) {
+		claims->n_disputed -= node->is_disputed;
+		node->is_disputed = false;
+	}
 	claims_plan(claims, i);
 }
 
@@ -166,15 +149,6 @@ unsigned claims_index(
 	return (unsigned)(agent - claims->agents);
 }
 
-static void remove_from_order(struct triad_claims *claims, unsigned index)
-{
-	unsigned at = place(claims, claims->agents[index].id);
-
-	claims->n_order--;
-	memmove(&claims->order[at], &claims->order[at + 1],
-		(claims->n_order - at) * sizeof(*claims->order));
-}
-
 /* The one that is dead for longest; CLAIMS_UNOWNED: all are alive. */
 static unsigned dead_place(const struct triad_claims *claims)
 {
@@ -197,7 +171,11 @@ struct claims_agent *claims_add_agent(struct triad_claims *claims, uint64_t id)
 		index = dead_place(claims);
 		if (index == CLAIMS_UNOWNED)
 			return NULL;
-		remove_from_order(claims, index);
+		/* It also leaves the order by id. */
+		at = place(claims, claims->agents[index].id);
+		claims->n_order--;
+		memmove(&claims->order[at], &claims->order[at + 1],
+			(claims->n_order - at) * sizeof(*claims->order));
 	} else {
 		claims->n_agents++;
 	}
@@ -232,19 +210,8 @@ static bool make_room(struct change *change, uint32_t n)
 	return change->guids && change->nodes;
 }
 
-/* A node that stays keeps its place in a round if it is as far away as before. */
-static struct claims_node moved(const struct claims_node *node, uint8_t own_hops)
-{
-	struct claims_node at = *node;
-
-	if (at.own_hops != own_hops)
-		at.due_us = CLAIMS_NEVER;
-	at.own_hops = own_hops;
-	return at;
-}
-
-/* Both lists are in ascending order. */
-static void aggregator(struct triad_claims *claims, struct change *change,
+/* Makes the new nodes out of the old ones.  Both lists are in ascending order. */
+static void merge_nodes(const struct triad_claims *claims, struct change *change,
 	const uint64_t *guids, const uint8_t *hops)
 {
 	uint32_t old = 0;
@@ -254,7 +221,13 @@ static void aggregator(struct triad_claims *claims, struct change *change,
 		while (old < claims->n && claims->guids[old] < guids[i])
 			old++;
 		if (old < claims->n && claims->guids[old] == guids[i]) {
-			change->nodes[i] = moved(&claims->nodes[old++], hops[i]);
+			struct claims_node *node = &change->nodes[i];
+
+			*node = claims->nodes[old++];
+			/* As far away as before, it keeps its place in a round. */
+			if (node->own_hops != hops[i])
+				node->due_us = CLAIMS_NEVER;
+			node->own_hops = hops[i];
 			continue;
 		}
 		change->nodes[i] = (struct claims_node){.owner = CLAIMS_UNOWNED,
@@ -296,6 +269,7 @@ static void ask_by_name(struct triad_claims *claims)
 /* New nodes may have owners already: other agents saw them before. */
 static void ask_for_added(struct triad_claims *claims, uint32_t n_added)
 {
+	/* No claim before the answers can be here. */
 	uint64_t answered_us = claims->now_us + claims->params.backoff_us;
 
 	if (claims->round_us < answered_us)
@@ -339,15 +313,6 @@ static void revalidate_agents(struct triad_claims *claims)
 	}
 }
 
-static void adopt_nodes(struct triad_claims *claims, struct change *change)
-{
-	free(claims->guids);
-	free(claims->nodes);
-	claims->guids = change->guids;
-	claims->nodes = change->nodes;
-	claims->n = change->n;
-}
-
 int triad_claims_set_nodes(struct triad_claims *claims, const uint64_t *guids,
 	const uint8_t *hops, uint32_t n, uint64_t now_us)
 {
@@ -359,9 +324,15 @@ int triad_claims_set_nodes(struct triad_claims *claims, const uint64_t *guids,
 		return ENOMEM;
 	}
 	claims_enter(claims, now_us);
+	/* First the sums and owners of the old nodes, then the new ones take their
+	 * place. */
 	drop_removed(claims, guids, n);
-	aggregator(claims, &change, guids, hops);
-	adopt_nodes(claims, &change);
+	merge_nodes(claims, &change, guids, hops);
+	free(claims->guids);
+	free(claims->nodes);
+	claims->guids = change.guids;
+	claims->nodes = change.nodes;
+	claims->n = change.n;
 	if (!claims->has_begun && n)
 		claims_begin(claims);
 	else if (change.n_added)

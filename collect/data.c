@@ -77,6 +77,7 @@ static void put_counters(struct triad_wire *w, const struct triad_collect_row *r
 	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++)
 		if (row->has & 1u << i && !(mask & 1u << i) && row->raw[i])
 			not_zero |= 1u << i;
+	/* A derived counter that is what it should be takes no octet. */
 	for (unsigned i = 0; i < N_DERIVED; i++) {
 		const struct derived *d = &derived[i];
 
@@ -123,17 +124,6 @@ static void put_row(struct triad_wire *w, const struct triad_collect_row *row)
 	}
 }
 
-/* The number of rows is written when the row is in. */
-static void put_node(struct triad_collect_data_writer *writer, uint64_t node_guid)
-{
-	struct triad_wire *w = &writer->wire;
-
-	triad_wire_put(w, 8, node_guid);
-	writer->node_at = w->at;
-	writer->node_guid = node_guid;
-	triad_wire_put(w, 1, 0);
-}
-
 bool triad_collect_data_put(
 	struct triad_collect_data_writer *writer, const struct triad_collect_row *row)
 {
@@ -141,9 +131,15 @@ bool triad_collect_data_put(
 	struct triad_wire *w = &writer->wire;
 
 	if (!writer->node_at || writer->node_guid != row->node_guid ||
-		w->start[writer->node_at] == MAX_ROWS_OF_NODE)
-		put_node(writer, row->node_guid);
+		w->start[writer->node_at] == MAX_ROWS_OF_NODE) {
+		triad_wire_put(w, 8, row->node_guid);
+		/* The number of rows goes up with each row that fits. */
+		writer->node_at = w->at;
+		writer->node_guid = row->node_guid;
+		triad_wire_put(w, 1, 0);
+	}
 	put_row(w, row);
+	/* A row that does not fit leaves the message as it was. */
 	if (w->failed) {
 		*writer = before;
 		return false;
@@ -173,6 +169,8 @@ static uint32_t get_set(struct triad_wire *w, uint32_t allowed)
 {
 	uint32_t set = (uint32_t)triad_wire_get(w, 3);
 
+	/* What the row can't have is a mistake, not to be passed over: the rest would
+	 * be read wrongly. */
 	w->failed |= (set & ~allowed) != 0;
 	return set & allowed;
 }
@@ -191,6 +189,7 @@ static void get_counters(struct triad_wire *w, struct triad_collect_row *row)
 
 	for (uint32_t left = not_zero & ~mask; left; left &= left - 1)
 		row->raw[__builtin_ctz(left)] = triad_varint_get(w);
+	/* First the others: these are differences from them. */
 	for (unsigned i = 0; i < N_DERIVED; i++) {
 		const struct derived *d = &derived[i];
 
@@ -231,6 +230,7 @@ enum triad_collect_next triad_collect_data_next(
 {
 	struct triad_wire *w = reader->wire;
 
+	/* A node may have no rows. */
 	while (!reader->left && !w->failed && w->at < w->size) {
 		reader->node_guid = triad_wire_get64(w);
 		reader->left = triad_wire_get8(w);

@@ -71,6 +71,7 @@ static bool get_piece(struct triad_wire *w, struct piece *piece)
 		histogram->joined > MAX_JOINED)
 		return false;
 	places = ((TRIAD_HISTOGRAM_MOST - 1) >> histogram->joined) + 1;
+	/* Joined buckets are fewer: none may lie behind the last one. */
 	if (histogram->n > TRIAD_HISTOGRAM_MOST ||
 		histogram->first + histogram->n > places)
 		return false;
@@ -114,6 +115,7 @@ bool triad_gather_take(struct triad_gather *gather, const struct triad_wire *bod
 	unsigned n_agents = triad_wire_get16(&w), n_asked = triad_wire_get16(&w);
 	struct piece piece;
 
+	/* First all of it is checked, so that a bad message adds nothing. */
 	if (w.failed || request != gather->request || !check(w))
 		return false;
 	while (w.at < w.size) {

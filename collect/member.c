@@ -8,7 +8,7 @@
 #include "collect/member_parts.h"
 #include "collect/distance.h"
 
-/* Said so often in a liveness time. */
+/* ALIVE is sent so often in a liveness time, so that one may get lost. */
 #define ALIVES 4
 
 /* --- saying --- */
@@ -96,6 +96,7 @@ static void send_alive(struct triad_member *member, uint64_t now_us)
 	send_to(member, TRIAD_CLAIMS_NOBODY,
 		triad_collect_put_alive(
 			&head, &alive, member->octets, sizeof(member->octets)));
+	/* We are one of the peers: masters and names are looked up among them. */
 	triad_peers_receive(&member->peers, &head, &alive, past_us(member), now_us);
 	member->alive_us = now_us;
 }
@@ -139,7 +140,7 @@ static uint8_t true_hops(void *context, uint64_t agent, uint32_t node)
 
 		if (!hops || triad_distance_hops(member->fabric, agent, hops)) {
 			free(hops);
-			return 0; /* not known: believed */
+			return 0; /* not known: any claim is believed */
 		}
 		i = place_distances(member);
 		member->distances[i] = hops;
@@ -213,18 +214,6 @@ void triad_member_configure(
 	triad_reporter_configure(member->reporter, &settings->reporter);
 }
 
-/* Whom it can ask, and how far away they are. */
-static int find_hops(const struct triad_member *member,
-	const struct triad_fabric *fabric, uint8_t *hops, uint32_t *n_apart)
-{
-	int error = triad_distance_hops(fabric, member->params.port_guid, hops);
-
-	*n_apart = 0;
-	if (!error && !member->params.is_manager)
-		error = triad_member_pass_over_apart(member, fabric, hops, n_apart);
-	return error;
-}
-
 static uint64_t *guids_of(const struct triad_fabric *fabric)
 {
 	uint64_t *guids = malloc((fabric->n_nodes + 1) * sizeof(*guids));
@@ -241,10 +230,15 @@ int triad_member_set_fabric(struct triad_member *member, struct triad_fabric *fa
 	uint8_t *hops = malloc(fabric->n_nodes + 1);
 	struct triad_fabric *old = member->fabric;
 	uint32_t n_apart = 0;
-	int error = guids && hops ? find_hops(member, fabric, hops, &n_apart) : ENOMEM;
+	int error = ENOMEM;
 
+	if (guids && hops)
+		error = triad_distance_hops(fabric, member->params.port_guid, hops);
+	/* An agent can't ask nodes that share no partition with it. */
+	if (!error && !member->params.is_manager)
+		error = triad_member_pass_over_apart(member, fabric, hops, &n_apart);
 	if (!error) {
-		/* Distances are asked for from within. */
+		/* The claims call true_hops(), which needs the new fabric. */
 		member->fabric = triad_fabric_ref(fabric);
 		forget_distances(member);
 		error = triad_claims_set_nodes(
@@ -290,7 +284,7 @@ static void receive_owner(struct triad_member *member,
 	struct triad_collect_claim *claims = NULL;
 	bool good = triad_collect_get_owner(body, &owner);
 
-	/* 'n' was checked against the message's size. */
+	/* The size of the message bounds 'n', and so the memory. */
 	if (good)
 		claims = malloc((owner.n + 1) * sizeof(*claims));
 	for (uint32_t i = 0; claims && good && i < owner.n; i++)
@@ -387,12 +381,6 @@ static bool is_heard(const struct triad_member *member, uint64_t id, uint64_t no
 		triad_member_is_received(member, id, now_us);
 }
 
-static void refuse(struct triad_member *member, const struct triad_member_sender *from)
-{
-	member->counts.n_refused++;
-	member->counts.refused = from->id;
-}
-
 /* Whether the sender may relay the message. */
 static bool may_pass_on(const struct triad_member *member,
 	const struct triad_collect_head *head, const struct triad_member_sender *from,
@@ -421,6 +409,7 @@ static bool is_due(const struct triad_member *member,
 {
 	if (head->n_relays)
 		return may_pass_on(member, head, from, now_us);
+	/* The broker vouches for 'from', not for what the message says. */
 	if (head->sender != from->id)
 		return false;
 	switch (head->kind) {
@@ -459,9 +448,12 @@ void triad_member_receive(struct triad_member *member,
 		return;
 	}
 	if (!is_due(member, &head, &body, from, now_us)) {
-		refuse(member, from);
+		member->counts.n_refused++;
+		member->counts.refused = from->id;
 		return;
 	}
+	/* With our id it comes from us, or from another process that has the id,
+	 * too. */
 	if (head.sender != member->params.id || is_own_come_round(member, &head))
 		receive_kind(member, &head, &body, now_us);
 	else
@@ -480,10 +472,12 @@ uint64_t triad_member_step(struct triad_member *member, uint64_t now_us)
 {
 	uint64_t every_us = member->liveness_us / ALIVES, next_us;
 
+	/* Nothing gets out, but those who wait for histograms get what there is. */
 	if (member->is_cut_off)
 		return triad_member_step_gathers(member, now_us);
 	next_us =
 		member->fabric ? triad_claims_step(member->claims, now_us) : UINT64_MAX;
+	/* A new master is told at once: reports may be refused until it is known. */
 	if (!member->alive_us || now_us - member->alive_us >= every_us ||
 		triad_member_master(member, now_us) != member->master)
 		send_alive(member, now_us);
@@ -522,6 +516,7 @@ void triad_member_send_sweep(struct triad_member *member, struct triad_view *vie
 	member->lag_ms = lag_ms;
 	triad_reporter_begin(member->reporter, view, findings, n_silent, now_us);
 	member->n_ports = triad_reporter_n_ports(member->reporter);
+	/* Each message is sent before the next one is written into the same buffer. */
 	while ((size = triad_reporter_next(
 			member->reporter, &head, now_us, member->octets)))
 		triad_member_send_up(member, member->octets, size);

@@ -30,6 +30,7 @@ int triad_member_pass_over_apart(const struct triad_member *member,
 	memset(apart, true, fabric->n_nodes);
 	*n_apart = triad_partitions_keep_apart(
 		fabric, member->pkeys, member->n_pkeys, apart);
+	/* To the claims it is as if there were no route. */
 	for (uint32_t i = 0; i < fabric->n_nodes; i++)
 		if (apart[i])
 			hops[i] = TRIAD_CLAIMS_UNREACHABLE;
@@ -63,8 +64,8 @@ static void add_table(struct tables *tables, struct triad_fabric_slice added)
 	tables->slices[tables->n++] = added;
 }
 
-/* False when that of one is not known, who may then reach anything; or when there is
- * nobody. */
+/* Returns false when there is no agent, or when the table of one is not known: it may
+ * reach any node. */
 static bool gather_tables(const struct triad_member *member, struct tables *tables)
 {
 	const struct triad_fabric *fabric = member->fabric;
@@ -98,6 +99,7 @@ uint32_t triad_member_n_apart_from_all(const struct triad_member *member)
 			TRIAD_CLAIMS_NOBODY;
 		n += nodes[i];
 	}
+	/* Each table takes those off that it shares a partition with. */
 	for (unsigned i = 0; nodes && n && i < tables.n; i++)
 		n = triad_partitions_keep_apart(fabric,
 			fabric->pkeys + tables.slices[i].at, tables.slices[i].n, nodes);

@@ -28,7 +28,8 @@ void triad_member_pack(struct triad_member *member)
 		return;
 	member->hash = packed.hash;
 	if (packed.hash == member->packed.hash) {
-		free(packed.octets); /* the one that is being sent goes on */
+		/* Nothing changed: pieces that are being sent go on. */
+		free(packed.octets);
 		return;
 	}
 	free(member->packed.octets);
@@ -53,6 +54,7 @@ static uint64_t hand_down(struct triad_member *member, uint64_t now_us)
 			triad_topology_write_piece(&member->packed,
 				member->next_piece++, &head, member->octets,
 				sizeof(member->octets)));
+	/* Not all at once: the queues on the way would overflow. */
 	if (member->next_piece < member->n_pieces)
 		return now_us + PIECES_US;
 	member->n_pieces = 0;
@@ -105,6 +107,7 @@ void triad_member_receive_topology(struct triad_member *member,
 	uint64_t hash;
 	int error;
 
+	/* With two managers, only one's fabric counts. */
 	if (member->params.is_manager || (manager && manager->id != head->sender))
 		return;
 	error = triad_topology_pieces_add(
@@ -127,7 +130,8 @@ static uint64_t step_agent(struct triad_member *member, uint64_t now_us)
 	if (!manager)
 		return UINT64_MAX;
 	if (manager->alive.topology == member->hash) {
-		/* A new one is on its way when its hash is heard of. */
+		/* When a new hash is heard of, the fabric is on its way already: so
+		 * wait a moment before it is asked for. */
 		member->wanted_us = now_us - WANT_US + PATIENCE_US;
 		return UINT64_MAX;
 	}

@@ -45,6 +45,7 @@ static bool leads_up(const struct triad_member *member, uint64_t id)
 			return true;
 		if (id == member->params.id)
 			return lowest < id;
+		/* It is not known where that one sends. */
 		if (!entry)
 			return false;
 		lowest = id < lowest ? id : lowest;
@@ -63,6 +64,8 @@ uint64_t triad_member_master(const struct triad_member *member, uint64_t now_us)
 
 		if (!entry)
 			return TRIAD_MEMBER_MANAGERS;
+		/* A master that is silent is passed over: its own master takes its
+		 * place. */
 		if (triad_member_is_received(member, id, now_us))
 			return leads_up(member, id) ? id : TRIAD_MEMBER_MANAGERS;
 		id = entry->alive.master;
@@ -93,6 +96,7 @@ static void add_to_way(struct way *way, const struct triad_member *member, uint6
 	const struct triad_peers_entry *entry =
 		id ? triad_peers_find(&member->peers, id) : NULL;
 
+	/* Each once, so that a circle ends. */
 	for (unsigned i = 0; entry && i < way->n; i++)
 		if (way->entries[i] == entry)
 			return;
@@ -113,6 +117,7 @@ bool triad_member_is_on_way_up(const struct triad_member *member, uint64_t sende
 		if (entry->id == by)
 			return true;
 		add_to_way(&way, member, entry->alive.master);
+		/* What was sent before it changed masters may still be on that way. */
 		if (entry->left_us && now_us - entry->left_us <= grace_us)
 			add_to_way(&way, member, entry->former_master);
 	}
@@ -164,6 +169,7 @@ static void relay(struct triad_member *member, const struct triad_collect_head *
 			member, TRIAD_MEMBER_TO_MANAGERS, 0, body->start, body->size);
 		return;
 	}
+	/* The octets go on as they came, but for the count in the head. */
 	triad_collect_count_relay(body->start);
 	triad_member_send_up(member, body->start, body->size);
 }
@@ -219,14 +225,6 @@ static struct triad_member_gather *find_gather(
 	return NULL;
 }
 
-static struct triad_member_gather *free_gather(struct triad_member *member)
-{
-	for (unsigned i = 0; i < TRIAD_MEMBER_MAX_GATHERS; i++)
-		if (!member->gathers[i].is_used)
-			return &member->gathers[i];
-	return NULL;
-}
-
 /* Those who have not answered were asked all the same. */
 static void end_gather(struct triad_member *member, struct triad_member_gather *gather)
 {
@@ -270,17 +268,20 @@ static struct triad_member_gather *begin_gather(struct triad_member *member,
 {
 	struct triad_collect_head head =
 		triad_member_head(member, TRIAD_COLLECT_GET_HISTOGRAMS);
-	struct triad_member_gather *gather = free_gather(member);
+	struct triad_member_gather *gather = member->gathers;
 	struct triad_gather_request below = *request;
 	size_t size;
 
-	if (!gather)
+	while (gather < member->gathers + TRIAD_MEMBER_MAX_GATHERS && gather->is_used)
+		gather++;
+	if (gather == member->gathers + TRIAD_MEMBER_MAX_GATHERS)
 		return NULL;
 	memset(gather, 0, sizeof(*gather));
 	gather->is_used = true;
 	gather->until_us = now_us + request->wait_ms * TRIAD_US_PER_MS;
 	triad_gather_init(&gather->gather, request->request, request->counters);
 	gather->n_children = find_children(member, now_us, gather->children);
+	/* Those below answer earlier, so that their answers are here in time. */
 	below.wait_ms -= below.wait_ms / WAIT_PART;
 	size = triad_gather_put_request(&below, &head, member->octets);
 	for (unsigned i = 0; i < gather->n_children; i++)
@@ -299,6 +300,7 @@ void triad_member_receive_get_histograms(struct triad_member *member,
 		member->counts.n_foreign++;
 		return;
 	}
+	/* A request that came twice is answered once. */
 	if (member->params.is_manager || find_gather(member, request.request))
 		return;
 	gather = begin_gather(member, &request, now_us);
@@ -328,6 +330,7 @@ void triad_member_receive_histogram(struct triad_member *member,
 	struct triad_member_gather *gather =
 		find_gather(member, triad_wire_get64(&peek));
 
+	/* Only who was asked is heard, and once. */
 	if (peek.failed || !gather || !strike_child(gather, head->sender))
 		return;
 	if (!triad_gather_take(&gather->gather, body)) {
@@ -377,7 +380,7 @@ uint64_t triad_member_step_gathers(struct triad_member *member, uint64_t now_us)
 
 /* --- clearing --- */
 
-static void send_clear(struct triad_member *member,
+void triad_member_clear(struct triad_member *member,
 	const struct triad_collect_clear *clear, uint64_t now_us)
 {
 	struct triad_collect_head head = triad_member_head(member, TRIAD_COLLECT_CLEAR);
@@ -389,12 +392,6 @@ static void send_clear(struct triad_member *member,
 	for (unsigned i = 0; i < n; i++)
 		triad_member_send(
 			member, TRIAD_MEMBER_TO_ONE, children[i], member->octets, size);
-}
-
-void triad_member_clear(struct triad_member *member,
-	const struct triad_collect_clear *clear, uint64_t now_us)
-{
-	send_clear(member, clear, now_us);
 }
 
 /* Returns true when it has been seen before. */
@@ -419,5 +416,5 @@ void triad_member_receive_clear(struct triad_member *member,
 	if (member->params.is_manager || note_clear(member, clear.request))
 		return;
 	member->sink.clear(member->sink.context, &clear);
-	send_clear(member, &clear, now_us);
+	triad_member_clear(member, &clear, now_us);
 }

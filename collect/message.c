@@ -58,7 +58,7 @@ static size_t end(const struct triad_wire *wire)
 	return wire->failed ? 0 : wire->at;
 }
 
-/* Octets that are not printable don't make a message malformed. */
+/* Cleans a text of what is not printable: that makes no message malformed. */
 static void clean_text(char text[TRIAD_COLLECT_NAME_SIZE])
 {
 	char as_is[TRIAD_NODE_NAME_SIZE] = "", cleaned[TRIAD_NODE_NAME_SIZE];
@@ -226,6 +226,7 @@ bool triad_collect_get_who_owns(
 	struct triad_wire *body, struct triad_collect_who_owns *who)
 {
 	GET(body, who_owns_fields, who);
+	/* A request names nodes or wants the list, never both. */
 	return has_rest(body, who->n, GUID_SIZE) && who->wants_list == !who->n;
 }
 
@@ -263,6 +264,7 @@ static bool is_amount(float value)
 bool triad_collect_get_trap(struct triad_wire *body, struct triad_collect_trap *trap)
 {
 	GET(body, trap_fields, trap);
+	/* The cause is used as an index, and the numbers are compared. */
 	return !body->failed && trap->node_guid && trap->cause < TRIAD_ALERT_N_CAUSES &&
 		is_amount(trap->value) && is_amount(trap->threshold) &&
 		trap->threshold_unit <= TRIAD_THRESHOLD_PERCENT;

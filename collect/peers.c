@@ -27,17 +27,6 @@ static struct triad_peers_entry *stalest(
 	return now_us - found->heard_us > past_us ? found : NULL;
 }
 
-static void note_master(struct triad_peers_entry *entry,
-	const struct triad_peers_entry *before, uint64_t now_us)
-{
-	entry->former_master = before->former_master;
-	entry->left_us = before->left_us;
-	if (before->alive.master == entry->alive.master)
-		return;
-	entry->former_master = before->alive.master;
-	entry->left_us = now_us;
-}
-
 bool triad_peers_receive(struct triad_peers *peers,
 	const struct triad_collect_head *head, const struct triad_collect_alive *alive,
 	uint64_t past_us, uint64_t now_us)
@@ -54,11 +43,17 @@ bool triad_peers_receive(struct triad_peers *peers,
 		triad_incarnation_judge(head->incarnation, entry->incarnation,
 			entry->heard_us, past_us, now_us) == TRIAD_INCARNATION_PAST)
 		return false;
-	if (entry)
-		note_master(&said, entry, now_us);
-	else
+	if (entry) {
+		bool is_same = entry->alive.master == alive->master;
+
+		/* Reports on their way may still come through the former master. */
+		said.former_master =
+			is_same ? entry->former_master : entry->alive.master;
+		said.left_us = is_same ? entry->left_us : now_us;
+	} else {
 		entry = peers->n < TRIAD_PEERS_MAX ? &peers->entries[peers->n++]
 						   : stalest(peers, past_us, now_us);
+	}
 	if (!entry)
 		return false;
 	*entry = said;

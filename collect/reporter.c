@@ -84,21 +84,13 @@ void triad_reporter_repeat_from(struct triad_reporter *reporter, uint32_t from)
 	reporter->counts.n_again++;
 	reporter->again_from = from;
 	reporter->again_since = reporter->number + 1;
+	/* What was told since then is told anew in the next reports. */
 	triad_change_filter_forget_from(reporter->filter, from);
 }
 
 void triad_reporter_forget(struct triad_reporter *reporter)
 {
 	triad_change_filter_forget(reporter->filter);
-}
-
-static uint32_t count_asked(const struct triad_view *view)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < view->fabric->n_ports; i++)
-		n += triad_view_is_asked(view, i);
-	return n;
 }
 
 void triad_reporter_begin(struct triad_reporter *reporter, struct triad_view *view,
@@ -109,10 +101,13 @@ void triad_reporter_begin(struct triad_reporter *reporter, struct triad_view *vi
 	end_telling(reporter);
 	reporter->view = triad_view_ref(view);
 	reporter->findings = findings ? malloc(size + 1) : NULL;
+	/* Short of memory, rows go without findings. */
 	if (reporter->findings)
 		memcpy(reporter->findings, findings, size);
 	reporter->next_port = 0;
-	reporter->n_owned = count_asked(view);
+	reporter->n_owned = 0;
+	for (uint32_t i = 0; i < view->fabric->n_ports; i++)
+		reporter->n_owned += triad_view_is_asked(view, i);
 	reporter->n_silent = n_silent;
 	reporter->n_sweeps++;
 	reporter->is_said = false;
@@ -128,8 +123,8 @@ static uint32_t mix(uint32_t sum, uint64_t value)
 	return (uint32_t)(product >> 32);
 }
 
-/* What makes a port due when it is another: with a counter over its threshold, also how
- * far errors are. */
+/* A hash of what makes a port due when it changes.  With a finding, that includes the
+ * totals of errors. */
 static uint32_t watched(const struct triad_engine_report *report, uint32_t findings)
 {
 	uint32_t sum = mix(0, report->answered);
@@ -185,6 +180,7 @@ static bool is_due(struct triad_reporter *reporter, uint32_t row,
 
 	if (is_refresh(reporter, row))
 		triad_change_filter_forget_row(reporter->filter, row);
+	/* When memory is short, the port is due. */
 	(void)triad_change_filter_check(
 		reporter->filter, row, &port, reporter->params.min_change_words, &due);
 	return due;
@@ -223,6 +219,7 @@ static bool report_port(struct triad_reporter *reporter, uint32_t port, uint64_t
 	if (!triad_view_is_asked(view, port) || !triad_view_read(view, port, &now) ||
 		!triad_engine_describe(view->engine, view->rows[port], &report))
 		return true;
+	/* Before the filter is asked: it notes a port that is due as told. */
 	if (writer->wire.size - writer->wire.at < TRIAD_COLLECT_MAX_ROW_SIZE)
 		return false;
 	if (!is_due(reporter, view->rows[port], &report, &now, findings)) {
@@ -257,6 +254,8 @@ size_t triad_reporter_next(struct triad_reporter *reporter,
 		reporter->next_port++;
 	if (reporter->next_port == reporter->view->fabric->n_ports)
 		end_telling(reporter);
+	/* The first message is sent without rows, too: it says that the agent is
+	 * there. */
 	if (!writer.n_rows && reporter->is_said)
 		return 0;
 	reporter->is_said = true;

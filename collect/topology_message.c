@@ -61,6 +61,7 @@ static void put_pkeys(struct triad_wire *w, const struct triad_fabric *fabric,
 		triad_varint_put(w, PKEYS_UNKNOWN);
 		return;
 	}
+	/* Most ports have one of a few tables, so a table of before is only named. */
 	pkeys = fabric->pkeys + port->pkeys.at;
 	place = triad_recent_find(recent, fabric->pkeys, pkeys, n);
 	triad_varint_put(w, place < 0 ? PKEYS_FOLLOW : PKEYS_RECENT + (unsigned)place);
@@ -169,6 +170,7 @@ int triad_topology_pack(
 		free(octets);
 		return size <= TRIAD_TOPOLOGY_MAX_SIZE ? ENOMEM : EOVERFLOW;
 	}
+	/* Of the unpacked octets, which depend on the fabric alone. */
 	packed->hash = hash_of(octets, size);
 	packed_size = ZSTD_compress(packed->octets, room, octets, size, ZSTD_LEVEL);
 	free(octets);
@@ -255,6 +257,7 @@ static int begin(struct triad_topology_pieces *pieces,
 		present->size == packed->size &&
 		present->packed_size == packed->packed_size)
 		return 0;
+	/* A newer fabric replaces one that is not complete. */
 	forget(pieces);
 	pieces->packed = *packed;
 	pieces->packed.octets = malloc(packed->packed_size);
@@ -282,6 +285,7 @@ static bool read_pkeys(struct reading *reading, struct triad_fabric_slice *table
 	struct triad_wire *w = &reading->w;
 	uint64_t n = triad_varint_get(w);
 
+	/* Tables that follow are never longer than the message that has them. */
 	if (w->failed || !n || n > TRIAD_TOPOLOGY_MAX_PKEYS ||
 		n > reading->most_pkeys - reading->n_pkeys)
 		return false;
@@ -423,6 +427,7 @@ static int build(struct reading *reading, struct triad_fabric **fabric)
 		return ENOMEM;
 	if (!index_ports(reading))
 		return EPROTO;
+	/* From the beginning again, with nothing read. */
 	triad_wire_seek(&reading->w, HEAD_SIZE);
 	reading->n_pkeys = 0;
 	reading->recent.n = 0;
@@ -443,6 +448,7 @@ int triad_topology_unpack(
 		return ENOMEM;
 	size = ZSTD_decompress(
 		octets, packed->size, packed->octets, packed->packed_size);
+	/* The hash says whether all pieces were of one fabric. */
 	if (!ZSTD_isError(size) && size == packed->size &&
 		hash_of(octets, size) == packed->hash) {
 		triad_wire_init(&reading.w, octets, size);
@@ -477,9 +483,11 @@ int triad_topology_pieces_add(struct triad_topology_pieces *pieces,
 	octets = triad_wire_take(body, piece_size(packed.packed_size, piece));
 	if (!octets)
 		return EPROTO;
+	/* It is sent to all, because another agent asked for it. */
 	if (packed.hash == known)
 		return EALREADY;
 	error = begin(pieces, &packed);
+	/* A manager may send a piece again, because another agent lacks it. */
 	if (error || pieces->has[piece])
 		return error ? error : EAGAIN;
 	memcpy(pieces->packed.octets + (size_t)piece * TRIAD_TOPOLOGY_PIECE_SIZE,

@@ -88,6 +88,7 @@ static void wake_owner(struct triad_bus *bus)
 	pthread_mutex_lock(&bus->lock);
 	stop = bus->stop;
 	pthread_mutex_unlock(&bus->lock);
+	/* At the end the owner may be gone. */
 	if (!stop)
 		bus->wake(bus->wake_context);
 }
@@ -187,6 +188,8 @@ static void on_error(natsConnection *connection, natsSubscription *subscription,
 
 	(void)connection;
 	(void)subscription;
+	/* The library dropped a message that we took too slowly.  Other errors show as
+	 * a lost connection. */
 	if (error != NATS_SLOW_CONSUMER)
 		return;
 	pthread_mutex_lock(&bus->lock);
@@ -223,6 +226,8 @@ static void on_message(natsConnection *connection, natsSubscription *subscriptio
 
 	(void)connection;
 	(void)subscription;
+	/* A thread of the library: the owner takes the message later, from the
+	 * queue. */
 	pthread_mutex_lock(&bus->lock);
 	bus->status.n_received++;
 	bus->status.octets_received += size > 0 ? (unsigned)size : 0;
@@ -269,6 +274,7 @@ static natsStatus set_servers(natsOptions *options, const char *servers)
 	snprintf(copy, sizeof(copy), "%s", servers);
 	while (n < TRIAD_MAX_SERVERS && (url = strtok_r(rest, "; ", &rest)))
 		urls[n++] = url;
+	/* The time-out is for each server, and they are tried one after the other. */
 	natsOptions_SetTimeout(options,
 		n * MIN_CONNECT_MS > CONNECT_MS ? MIN_CONNECT_MS : CONNECT_MS / n);
 	return natsOptions_SetServers(options, urls, n);
@@ -339,6 +345,7 @@ static natsStatus subscribe(struct triad_bus *bus)
 
 static void disconnect(struct triad_bus *bus)
 {
+	/* From here on its callbacks are ignored. */
 	set_current(bus, NULL);
 	if (bus->connection &&
 		natsConnection_Status(bus->connection) == NATS_CONN_STATUS_CONNECTED)
@@ -382,7 +389,7 @@ static natsStatus open_connection(struct triad_bus *bus)
 	return status;
 }
 
-/* Who could change them could be taken for this collector, or for its brokers. */
+/* Whoever can change these files can pose as this collector, or as its brokers. */
 static bool are_files_trusted(struct triad_bus *bus)
 {
 	const struct triad_bus_params *params = &bus->params;
@@ -411,12 +418,13 @@ static void connect_to(struct triad_bus *bus)
 	if (!are_files_trusted(bus))
 		return;
 	status = open_connection(bus);
+	/* Before subscribing, so that the library's callbacks count. */
 	set_current(bus, bus->connection);
 	if (status == NATS_OK)
 		status = subscribe(bus);
 	if (status == NATS_OK) {
 		on_connected(bus->connection, bus);
-		/* Messages before it became current were dropped. */
+		/* The end of a connection that was not current yet was ignored. */
 		if (natsConnection_Status(bus->connection) !=
 			NATS_CONN_STATUS_CONNECTED)
 			on_disconnected(bus->connection, bus);
@@ -476,6 +484,7 @@ static bool apply_conf(struct triad_bus *bus)
 	bus->is_changed = false;
 	bus->params = bus->wanted;
 	pthread_mutex_unlock(&bus->lock);
+	/* What the owner said last still gets out. */
 	if (stop)
 		send_all(bus, triad_bus_queue_take(&bus->out, 0));
 	if (is_changed || stop) {
@@ -489,7 +498,7 @@ static bool apply_conf(struct triad_bus *bus)
 	return !stop;
 }
 
-/* What the library called may have come too early, or in another order. */
+/* The library's callbacks may have come too early, or in another order. */
 static void look_at_connection(struct triad_bus *bus)
 {
 	bool is_connected;
@@ -552,6 +561,7 @@ void triad_bus_free(struct triad_bus *bus)
 	triad_bus_queue_stop(&bus->out, true);
 	if (bus->has_thread)
 		pthread_join(bus->thread, NULL);
+	/* Threads of the library may still call: the memory is left to them. */
 	if (bus->is_left)
 		return;
 	triad_bus_queue_clear(&bus->in);
@@ -569,6 +579,7 @@ void triad_bus_send(struct triad_bus *bus, enum triad_member_to to, uint64_t id,
 	is_connected = bus->status.is_connected;
 	bus->status.n_send_dropped += !is_connected;
 	pthread_mutex_unlock(&bus->lock);
+	/* Without a connection nothing is kept: it would be old when it got out. */
 	if (is_connected)
 		triad_bus_queue_put(&bus->out,
 			&(struct triad_bus_envelope){.to = to, .id = id}, octets, size);
