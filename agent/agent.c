@@ -51,7 +51,7 @@ static void put_in_force(void *context, const struct triad_conf *conf)
 	uint64_t sa_key = 0;
 
 	triad_agent_log_set_syslog(agent->log, conf->log.syslog);
-	/* What triad.conf has was checked. */
+	/* It was checked when the configuration was read. */
 	(void)triad_sm_key_parse(conf->collect.sa_key, &sa_key, reason, sizeof(reason));
 	triad_sa_source_set_key(agent->service.source, sa_key);
 	triad_topology_configure(agent->topology, conf->collect.topology,
@@ -93,6 +93,7 @@ static int start(struct triad_agent *agent)
 			service->log, TRIAD_LOG_ERROR, "not enough memory or threads");
 		return ENOMEM;
 	}
+	/* Connected first: a configuration in force begins to ask for the topology. */
 	triad_topology_connect(agent->topology, service->perf, service->source);
 	triad_perf_set_sm(service->perf, TRIAD_SM_ABSENT);
 	triad_service_put_in_force(service);
@@ -162,6 +163,8 @@ void triad_agent_reload(struct triad_agent *agent)
 	struct triad_diags diags;
 	int error = triad_agent_log_reopen(agent->log);
 
+	/* A log that can't be opened again is no reason not to read the
+	 * configuration. */
 	if (error)
 		triad_log_write(service->log, TRIAD_LOG_ERROR,
 			"the log can't be opened again: %s; it goes on where it was",

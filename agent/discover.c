@@ -60,6 +60,7 @@ bool triad_discover_free(struct triad_discover *discover)
 {
 	if (!discover)
 		return true;
+	/* A thread that does not end still uses the memory. */
 	if (!triad_task_stop(&discover->task, JOIN_US))
 		return false;
 	triad_task_clear(&discover->task);
@@ -109,14 +110,6 @@ static void log_silent(struct triad_discover *discover, uint32_t n_silent)
 			"they and what is behind them are missing until they do",
 			n_silent);
 	discover->n_silent_logged = n_silent;
-}
-
-/* Whether a fabric may take the place of the last one. */
-static bool is_believed(struct triad_discover *discover, uint32_t n_silent)
-{
-	discover->n_partial = n_silent ? discover->n_partial + 1 : 0;
-	return !n_silent || !discover->has_taken ||
-		discover->n_partial >= TRIAD_DISCOVER_TRIES;
 }
 
 static bool is_over(void *context)
@@ -170,9 +163,15 @@ static uint64_t make_one(struct triad_discover *discover)
 	int error = ask(discover, &made);
 
 	now_us = triad_clock_now_us();
+	/* Nobody wants it any longer, which is no failure. */
 	if (error == ECANCELED)
 		return now_us;
-	if (!error && !is_believed(discover, made.n_silent)) {
+	if (!error)
+		discover->n_partial = made.n_silent ? discover->n_partial + 1 : 0;
+	/* A partial fabric takes the place of the last one only when some in a row were
+	 * partial: what does not answer may do so the next time. */
+	if (!error && made.n_silent && discover->has_taken &&
+		discover->n_partial < TRIAD_DISCOVER_TRIES) {
 		error = EAGAIN;
 		snprintf(made.why, sizeof(made.why),
 			"%u ports behind links that are up don't answer SMPs",
@@ -200,7 +199,8 @@ static uint64_t task_step(void *context)
 
 	if (triad_clock_now_us() < due_us)
 		return due_us;
-	/* What changes from now on is for the next one. */
+	/* A change that is reported from now on asks for another discovery.  The lock
+	 * is free meanwhile: a discovery may take seconds. */
 	discover->due_us = UINT64_MAX;
 	pthread_mutex_unlock(&discover->lock);
 	due_us = make_one(discover);

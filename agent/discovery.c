@@ -72,6 +72,7 @@ static int make_fabric(const ibnd_fabric_t *found, uint64_t port_guid,
 			if (!node->ports[i])
 				continue;
 			add_port(builder, node, node->ports[i]);
+			/* The table belongs to the port that was added last. */
 			add_pkeys(builder, node->ports[i], pkeys);
 		}
 	}
@@ -118,7 +119,7 @@ int triad_discovery_make(uint64_t port_guid, struct triad_discovery *made)
 		return ENODEV;
 	found = ibnd_discover_fabric(ca_name, number, NULL, &config);
 	if (!found)
-		return EIO; /* it says no more */
+		return EIO; /* the library does not say why */
 	made->n_silent = count_silent(found);
 	/* After the discovery: where ibsim stands in for the kernel, the last to
 	 * register gets all answers. */
@@ -129,6 +130,7 @@ int triad_discovery_make(uint64_t port_guid, struct triad_discovery *made)
 	made->n_smps = found->total_mads_used + triad_discovery_pkeys_n_smps(pkeys);
 	triad_discovery_pkeys_close(pkeys);
 	ibnd_destroy_fabric(found);
+	/* A fabric without our own port is of no use. */
 	if (!error && made->fabric->sm_port == TRIAD_FABRIC_NONE) {
 		triad_fabric_unref(made->fabric);
 		made->fabric = NULL;

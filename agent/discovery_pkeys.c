@@ -99,6 +99,8 @@ uint32_t triad_discovery_pkeys_read(
 	ib_portid_t way;
 	uint32_t n_used = 0;
 
+	/* Each miss costs time-outs, so after some in a row the other tables stay
+	 * unknown. */
 	if (!pkeys || pkeys->n_missed >= MAX_MISSES || !find_way(pkeys, port, &way))
 		return 0;
 	for (unsigned i = 0;
@@ -109,6 +111,8 @@ uint32_t triad_discovery_pkeys_read(
 		pkeys->n_missed = n < 0 ? pkeys->n_missed + 1 : 0;
 		if (n < 0)
 			return 0;
+		/* The first block without an entry is taken for the end of the
+		 * table. */
 		if (!n)
 			break;
 		n_used = i * BLOCK_ENTRIES + (uint32_t)n;

@@ -32,7 +32,8 @@ int triad_discovery_reply_write(uint64_t port_guid, int fd)
 	int error;
 
 	prctl(PR_SET_NAME, TRIAD_DISCOVERY_NAME);
-	/* With who asked it ends, too; who is gone already hears nothing. */
+	/* This process ends with the agent.  If the agent ended before this call, the
+	 * pipe has no reader, which poll() shows. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (poll(&reader, 1, 0) > 0)
 		return 1;
@@ -54,8 +55,9 @@ static int prepare(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attri
 {
 	sigset_t blocked, standard;
 
-	/* What ends the agent, or has it look at its files, comes to all processes of
-	 * its group; the agent ends this one.  These can't fail. */
+	/* Signals that end the agent, or have it read its files again, come to all
+	 * processes of its group, but only the agent ends this one.  These calls can't
+	 * fail. */
 	sigemptyset(&blocked);
 	sigaddset(&blocked, SIGTERM);
 	sigaddset(&blocked, SIGINT);
@@ -170,6 +172,8 @@ static int end(const struct triad_discovery_asking *asking, pid_t pid, bool is_e
 
 		if (is_over || now_us >= kill_us)
 			kill(pid, SIGKILL);
+		/* The agent ends, and must not wait for a process that the kernel
+		 * keeps. */
 		if (is_over && now_us >= kill_us + END_US)
 			break;
 		if (!is_said && now_us >= kill_us + asking->kept_us) {
@@ -214,6 +218,8 @@ int triad_discovery_ask(
 	error = pipe2(ends, O_CLOEXEC) ? errno : 0;
 	if (!error) {
 		error = start(asking, ends[1], &pid);
+		/* Only the process writes now, so that its end is the end of the
+		 * pipe. */
 		close(ends[1]);
 	}
 	if (error) {

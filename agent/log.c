@@ -113,6 +113,7 @@ int triad_agent_log_reopen(struct triad_agent_log *log)
 
 void triad_agent_log_set_syslog(struct triad_agent_log *log, bool syslog)
 {
+	/* The journal has these lines already. */
 	atomic_store(&log->syslog, syslog && !log->in_journal);
 }
 

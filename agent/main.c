@@ -165,7 +165,8 @@ static int run_agent(struct options *options, struct triad_agent_log *log)
 
 	if (status != GO_ON)
 		return status;
-	/* Before there are threads, which inherit it. */
+	/* Before there are threads: they inherit the mask, so that signals wait
+	 * here. */
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGINT);
@@ -200,7 +201,8 @@ int main(int argc, char **argv)
 	if (status != GO_ON)
 		return status;
 	signal(SIGPIPE, SIG_IGN);
-	/* Who started us may have it ignored: children that end would be gone. */
+	/* Whoever started us may have ignored it.  Then nobody could wait for the
+	 * process that discovers. */
 	signal(SIGCHLD, SIG_DFL);
 	error = triad_agent_log_open(options.log, &log);
 	if (error) {

@@ -24,7 +24,8 @@ static void report_agent(struct triad_report *report, const struct triad_agent *
 	triad_report_section_end(report);
 }
 
-/* What a manager hands down is not the topology's own. */
+/* The topology does not know a fabric that a manager handed down.  If there is one,
+ * 'status' gets its counts. */
 static bool describe_given(
 	struct triad_service *service, struct triad_topology_status *status)
 {
@@ -65,6 +66,7 @@ static void report_topology(struct triad_report *report,
 static void report_discovery(
 	struct triad_report *report, const struct triad_discover_status *status)
 {
+	/* JSON always has the section, so that programs need not ask for it. */
 	if (!status->active && !report->as_json)
 		return;
 	triad_report_section(report, "discovery", "Discovery");

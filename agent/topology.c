@@ -51,31 +51,23 @@ static uint32_t find_most_hops(const struct triad_fabric *fabric)
 	return most;
 }
 
-/* Called with the lock. */
-static void describe(struct triad_topology_status *status,
-	const struct triad_fabric *fabric, enum triad_topology_from from)
-{
-	status->from = from;
-	status->taken_us = fabric->taken_us;
-	status->n_taken++;
-	status->octets = triad_fabric_octets(fabric);
-	status->counts = triad_fabric_count(fabric);
-}
-
 /* 'fabric' still belongs to its source alone. */
 static void publish(struct triad_topology *topology, struct triad_fabric *fabric,
 	enum triad_topology_from from)
 {
 	uint32_t most_hops = find_most_hops(fabric);
-	struct triad_fabric_counts counts;
+	struct triad_fabric_counts counts = triad_fabric_count(fabric);
 	bool is_other;
 
 	pthread_mutex_lock(&topology->lock);
 	is_other = topology->status.from != from;
 	fabric->generation = ++topology->generation;
-	describe(&topology->status, fabric, from);
+	topology->status.from = from;
+	topology->status.taken_us = fabric->taken_us;
+	topology->status.n_taken++;
+	topology->status.octets = triad_fabric_octets(fabric);
+	topology->status.counts = counts;
 	topology->status.most_hops = most_hops;
-	counts = topology->status.counts;
 	pthread_mutex_unlock(&topology->lock);
 	triad_perf_set_fabric(topology->perf, fabric, TRIAD_SM_ABSENT);
 	triad_log_write(topology->log, is_other ? TRIAD_LOG_INFO : TRIAD_LOG_VERBOSE,
@@ -105,7 +97,8 @@ static void receive_from_sa(void *context, struct triad_fabric *fabric)
 		topology->is_discovering = false;
 	has_other = topology->status.n_taken;
 	pthread_mutex_unlock(&topology->lock);
-	/* What was seen before may be there still: the discovery tells. */
+	/* What the SA hides now may be there still.  A discovery finds that out; until
+	 * then a fabric of before stays. */
 	if (is_partial) {
 		triad_discover_again(topology->discover);
 		is_wanted = !has_other || has_failed(topology);
@@ -122,6 +115,7 @@ static void receive_discovered(void *context, struct triad_fabric *fabric)
 	pthread_mutex_lock(&topology->lock);
 	is_wanted = topology->is_discovering;
 	pthread_mutex_unlock(&topology->lock);
+	/* Since the discovery began, the SA has answered or the choice has changed. */
 	if (!is_wanted)
 		return;
 	triad_sa_source_set_known(topology->source, fabric, true);
@@ -198,6 +192,7 @@ static bool decide(struct triad_topology *topology, uint64_t now_us)
 		topology->waiting_since_us = now_us;
 	if (topology->choice != TRIAD_TOPOLOGY_AUTO)
 		return topology->choice == TRIAD_TOPOLOGY_DISCOVER;
+	/* What the SA hides can only be discovered. */
 	if (topology->is_partial && asks(topology, now_us))
 		return true;
 	return topology->waiting_since_us &&
@@ -248,6 +243,7 @@ void triad_topology_configure(
 	pthread_mutex_lock(&topology->lock);
 	topology->choice = choice;
 	is_handed = topology->is_handed;
+	/* A manager may hand the fabric down, so nobody is asked for a while. */
 	if (may_be_handed && !topology->hold_until_us)
 		topology->hold_until_us = now_us + TRIAD_TOPOLOGY_HOLD_US;
 	else if (!may_be_handed)
