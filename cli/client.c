@@ -37,6 +37,7 @@ static void show_progress(struct answer *answer, const char *text)
 
 	if ((!*text && !answer->progress_shown) || !isatty(STDERR_FILENO))
 		return;
+	/* A line that wraps could not be overwritten. */
 	ioctl(STDERR_FILENO, TIOCGWINSZ, &window);
 	snprintf(line, sizeof(line), "\r\033[K%.*s",
 		window.ws_col ? window.ws_col - 1 : 79, text);
@@ -52,6 +53,7 @@ static int put_output(struct answer *answer, const char *data, size_t size)
 	if (answer->client->drops_output)
 		return STATUS_NONE;
 	show_progress(answer, "");
+	/* Only now: a screen is not cleared for an answer that does not come. */
 	if (before && !answer->has_output)
 		error = triad_write_all(STDOUT_FILENO, before, strlen(before));
 	answer->has_output = true;
@@ -59,6 +61,7 @@ static int put_output(struct answer *answer, const char *data, size_t size)
 		error = triad_write_all(STDOUT_FILENO, data, size);
 	if (!error)
 		return STATUS_NONE;
+	/* Whoever reads the output has seen enough, as 'head' does. */
 	if (error == EPIPE)
 		return TRIAD_CLIENT_UNREAD;
 	fprintf(stderr, "triadctl: can't write to standard output: %s\n",
@@ -154,6 +157,7 @@ static int connect_to(const struct triad_client *client, int *fd)
 	*fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (*fd < 0)
 		return errno;
+	/* The time-out is one of silence: an answer may take longer. */
 	if (setsockopt(*fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout)) ||
 		setsockopt(*fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout)) ||
 		connect(*fd, (struct sockaddr *)&address, sizeof(address)))
@@ -161,15 +165,6 @@ static int connect_to(const struct triad_client *client, int *fd)
 	if (error)
 		close(*fd);
 	return error;
-}
-
-static int send_request(int fd, const char *request, size_t size)
-{
-	char frame[TRIAD_FRAME_HEADER_SIZE + TRIAD_CONTROL_REQUEST_SIZE];
-
-	triad_frame_encode((uint8_t *)frame, TRIAD_FRAME_REQUEST, (uint32_t)size);
-	memcpy(frame + TRIAD_FRAME_HEADER_SIZE, request, size);
-	return triad_write_all(fd, frame, TRIAD_FRAME_HEADER_SIZE + size);
 }
 
 /* --- frames ------------------------------------------------------------ */
@@ -186,6 +181,7 @@ static int read_piece(struct answer *answer, struct triad_reply *reply)
 		triad_write_all(STDERR_FILENO, reply->piece, reply->piece_size);
 		return STATUS_NONE;
 	default:
+		/* It goes to a terminal, where control characters do harm. */
 		triad_text_clean(reply->piece);
 		show_progress(answer, reply->piece);
 		return STATUS_NONE;
@@ -215,6 +211,7 @@ static int receive_octets(struct answer *answer, struct triad_reply *reply)
 int triad_client_ask(
 	const struct triad_client *client, const char *request, size_t request_size)
 {
+	char frame[TRIAD_FRAME_HEADER_SIZE + TRIAD_CONTROL_REQUEST_SIZE];
 	struct answer answer = {.client = client};
 	struct triad_reply reply;
 	int status = STATUS_NONE;
@@ -224,7 +221,11 @@ int triad_client_ask(
 		return print_unreachable(client, error);
 	/* A plugin that refuses early closes before it has read the request; what it
 	 * said is still there to be read. */
-	error = send_request(answer.fd, request, request_size);
+	triad_frame_encode(
+		(uint8_t *)frame, TRIAD_FRAME_REQUEST, (uint32_t)request_size);
+	memcpy(frame + TRIAD_FRAME_HEADER_SIZE, request, request_size);
+	error = triad_write_all(
+		answer.fd, frame, TRIAD_FRAME_HEADER_SIZE + request_size);
 	if (error && error != EPIPE)
 		status = print_cut(&answer, error);
 	triad_reply_init(&reply);

@@ -47,6 +47,8 @@ static bool wait_for_signal(struct check *check, uint64_t until_us)
 
 	if (number == SIGINT || number == SIGTERM)
 		check->must_end = true;
+	/* SIGCHLD ends the wait, too: the caller looks whether the command has
+	 * ended. */
 	return number >= 0 || errno == EINTR;
 }
 
@@ -77,7 +79,7 @@ static void be_the_command(const struct check *check, pid_t parent)
 	sigset_t none;
 
 	setpgid(0, 0);
-	/* Should we be killed, it does not go on alone. */
+	/* If triadctl is killed, the command ends, too. */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent)
 		_exit(CANT_RUN);
@@ -148,6 +150,7 @@ static bool ask(struct check *check)
 	is_in_time = wait_until(check, child, until_us);
 	if (!is_in_time)
 		end(check, child);
+	/* Not before end(): until then the process group can't be another's. */
 	waitpid(child, &status, 0);
 	is_yes = judge(check, status);
 	if (!is_in_time)
@@ -189,6 +192,7 @@ int triad_election_check(const struct triad_election_command *command,
 	sigaddset(&check.signals, SIGINT);
 	sigaddset(&check.signals, SIGTERM);
 	sigaddset(&check.signals, SIGCHLD);
+	/* Blocked, so that no signal is lost between two waits. */
 	sigprocmask(SIG_BLOCK, &check.signals, NULL);
 	while (!check.must_end) {
 		bool is_yes = ask(&check);
@@ -198,6 +202,7 @@ int triad_election_check(const struct triad_election_command *command,
 		print_answer(&check, is_yes);
 		report(&check, is_yes);
 		next_us += command->every_s * TRIAD_US_PER_S;
+		/* A command that took too long delays the next one. */
 		if (next_us < triad_clock_now_us())
 			next_us = triad_clock_now_us();
 		while (!check.must_end && wait_for_signal(&check, next_us))

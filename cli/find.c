@@ -14,6 +14,7 @@
 static bool is_socket(const char *name, bool is_agent)
 {
 	size_t n = strlen(name), n_suffix = strlen(SUFFIX);
+	/* Sockets of agents and of OpenSM lie in one folder. */
 	bool of_agent =
 		!strncmp(name, TRIAD_SOCKET_OF_AGENT, strlen(TRIAD_SOCKET_OF_AGENT));
 

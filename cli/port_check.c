@@ -89,12 +89,14 @@ static int load(const char *path, struct triad_expected **expected)
 	error = triad_expected_parse(octets, size, &diags, expected);
 	free(octets);
 	triad_port_print(&diags, "");
+	/* Else the mistakes that were printed say it. */
 	if (error && !diags.n)
 		complain(path, error);
 	return error;
 }
 
-/* Over the fabric; what may come right later is no mistake. */
+/* Lays the configuration over the fabric.  What may come right later is a warning, and
+ * no mistake. */
 static int place(const struct triad_port_command *command,
 	const struct triad_expected *expected, struct summary *summary)
 {
@@ -145,6 +147,7 @@ int triad_port_check(const struct triad_port_command *command)
 	if (command->fabric)
 		error = place(command, expected, &summary);
 	triad_expected_free(expected);
+	/* Only a configuration that can be used has a summary. */
 	if (error)
 		return TRIAD_CONTROL_FAILED;
 	if (command->json)

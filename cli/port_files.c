@@ -16,7 +16,7 @@ static int complain(const char *path, int error)
 	return error;
 }
 
-/* A pipe will do, too. */
+/* Reads to the end, in pieces: a pipe has no size. */
 static int read_stream(FILE *stream, size_t max, char **octets, size_t *size)
 {
 	size_t room = 0, n = 1;
@@ -26,6 +26,8 @@ static int read_stream(FILE *stream, size_t max, char **octets, size_t *size)
 			size_t wanted = room ? 2 * room : FIRST_ROOM;
 			char *grown;
 
+			/* With one octet more than allowed, the parser finds that there
+			 * are too many. */
 			wanted = wanted > max + 1 ? max + 1 : wanted;
 			grown = realloc(*octets, wanted);
 			if (!grown)
@@ -88,6 +90,7 @@ int triad_port_read_fabric(const char *path, struct triad_fabric **fabric)
 
 int triad_port_finish_output(void)
 {
+	/* Whoever reads the output may have seen enough. */
 	if (!fflush(stdout) || errno == EPIPE)
 		return TRIAD_CONTROL_DONE;
 	fprintf(stderr, "triadctl: can't write to standard output: %s\n",

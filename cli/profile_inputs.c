@@ -130,6 +130,7 @@ static bool check_opened(struct triad_profile_inputs *inputs, struct input *inpu
 		return fail(inputs, input, "%s", strerror(errno));
 	if (!S_ISREG(status.st_mode))
 		return fail(inputs, input, "it is not a regular file");
+	/* The first time.  Opened again, it must be the same file. */
 	if (!input->inode) {
 		input->device = status.st_dev;
 		input->inode = status.st_ino;
@@ -146,6 +147,7 @@ static bool open_input(struct triad_profile_inputs *inputs, struct input *input)
 	input->used = ++inputs->turn;
 	if (input->fd >= 0)
 		return true;
+	/* There may be more files than descriptors. */
 	if (inputs->n_open == MAX_OPEN)
 		close_oldest(inputs);
 	input->fd = open(input->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -238,6 +240,8 @@ static bool unpack_piece(struct reading *reading, ZSTD_inBuffer *in, size_t *lef
 				reading->input->offset, ZSTD_getErrorName(*left));
 		if (!*left)
 			break;
+		/* All that was read is used, and the decompressor holds nothing
+		 * back. */
 		if (out.pos < out.size && in->pos == in->size)
 			break;
 	} while (!reading->is_enough);
@@ -252,6 +256,7 @@ static bool read_frame(struct reading *reading)
 	size_t left = 1;
 
 	ZSTD_DCtx_reset(inputs->zstd, ZSTD_reset_session_and_parameters);
+	/* Bounded, because a damaged frame may ask for any amount of memory. */
 	ZSTD_DCtx_setParameter(inputs->zstd, ZSTD_d_windowLogMax, MAX_WINDOW_LOG);
 	triad_profile_parser_init(&inputs->parser);
 	inputs->n_line = 0;
@@ -338,6 +343,7 @@ static void find_frame(struct triad_profile_inputs *inputs, struct input *input)
 	if (!open_input(inputs, input) || !measure_frame(inputs, input) ||
 		!read_frame(&reading))
 		return;
+	/* A file keeps its order, even where the clock went back. */
 	if (peek.time_us > input->time_us)
 		input->time_us = peek.time_us;
 }
@@ -350,6 +356,7 @@ bool triad_profile_inputs_next(
 	for (unsigned i = 0; i < inputs->n; i++) {
 		struct input *input = &inputs->inputs[i];
 
+		/* Inputs that were not taken the last time still have theirs. */
 		if (!input->is_ended && !input->size)
 			find_frame(inputs, input);
 		if (!input->is_ended && (!first || input->time_us < first->time_us))
@@ -369,33 +376,22 @@ bool triad_profile_inputs_next(
 	return true;
 }
 
-/* As it was when 'next' gave the frame; what 'next' will look at is put back after. */
-static struct input *turn_back(
-	struct triad_profile_inputs *inputs, const struct triad_profile_frame *frame)
-{
-	struct input *input = &inputs->inputs[frame->input];
-
-	input->offset = frame->offset;
-	input->size = frame->size;
-	return input;
-}
-
-static void turn_on(struct input *input)
-{
-	input->offset += input->size;
-	input->size = 0;
-}
-
 bool triad_profile_inputs_read(struct triad_profile_inputs *inputs,
 	const struct triad_profile_frame *frame, triad_profile_take_line *take,
 	void *context)
 {
-	struct input *input = turn_back(inputs, frame);
+	struct input *input = &inputs->inputs[frame->input];
 	struct reading reading = {
 		.inputs = inputs, .input = input, .take = take, .context = context};
-	bool is_right = open_input(inputs, input) && read_frame(&reading);
+	bool is_right;
 
-	turn_on(input);
+	/* As it was when the frame was given.  After that the input goes on behind
+	 * it. */
+	input->offset = frame->offset;
+	input->size = frame->size;
+	is_right = open_input(inputs, input) && read_frame(&reading);
+	input->offset += input->size;
+	input->size = 0;
 	return is_right;
 }
 

@@ -168,6 +168,7 @@ static void measure_way(
 		}
 	}
 	mean = sum / bundle->n_links;
+	/* The more uneven of the two ways says how uneven the bundle is. */
 	if (sum <= 0 || max / mean <= bundle->ratio)
 		return;
 	bundle->ratio = max / mean;
@@ -207,6 +208,7 @@ int triad_links_make(struct triad_links *links, const struct triad_stats *stats)
 {
 	size_t n = stats->n_ports + 1;
 
+	/* A link has one port at least that was read, and a bundle two links. */
 	*links = (struct triad_links){
 		.links = calloc(n, sizeof(*links->links)),
 		.by_mean = calloc(n, sizeof(size_t)),

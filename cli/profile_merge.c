@@ -69,7 +69,7 @@ static int open_output(struct merge *merge)
 	}
 	if (!out)
 		return TRIAD_CONTROL_DONE;
-	/* Before it is emptied. */
+	/* Before open() empties it. */
 	if (!stat(out, &status) && is_input(merge, &status)) {
 		complain(out, "it is one of the files to be read");
 		return TRIAD_CONTROL_USAGE;
@@ -133,6 +133,7 @@ static void copy_frame(struct merge *merge, const struct triad_profile_frame *fr
 
 static void put_line(struct merge *merge, const char *line, size_t length)
 {
+	/* No line is longer than the buffer: the parser refuses it. */
 	if (merge->n_used + length + 1 > PIECE_SIZE)
 		flush(merge);
 	memcpy(merge->piece + merge->n_used, line, length);
@@ -164,6 +165,8 @@ static void merge_frames(struct merge *merge)
 
 	while (!merge->error && triad_profile_inputs_next(merge->inputs, &frame)) {
 		triad_profile_progress_show(&merge->progress, merge->inputs);
+		/* The whole frame is checked first, so that nothing of a broken one is
+		 * written. */
 		if (!triad_profile_inputs_read(merge->inputs, &frame, NULL, NULL))
 			continue;
 		if (merge->command->csv)

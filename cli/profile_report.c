@@ -21,6 +21,7 @@ double triad_report_bin_bps(const struct triad_profile_report_data *report, uint
 {
 	const struct triad_stats *stats = report->stats;
 	uint64_t begin_us = stats->first_us + i * stats->bin_us;
+	/* The last bin may be shorter than the others. */
 	uint64_t length_us = stats->last_us - begin_us < stats->bin_us
 		? stats->last_us - begin_us
 		: stats->bin_us;
@@ -94,6 +95,7 @@ static int read_files(
 	triad_profile_progress_init(&reading->progress, "report");
 	while (!reading->error && triad_profile_inputs_next(inputs, &frame)) {
 		triad_profile_progress_show(&reading->progress, inputs);
+		/* Each frame begins a section. */
 		reading->has_info = false;
 		triad_profile_inputs_read(inputs, &frame, add_line, reading);
 	}
@@ -201,6 +203,7 @@ int triad_profile_report(const struct triad_profile_command *command)
 	struct reading reading = {.stats = triad_stats_new()};
 	int status, shown = TRIAD_CONTROL_DONE;
 
+	/* Before anything is read: the drawing would overwrite an input. */
 	if (is_drawn_over_input(command)) {
 		complain(command->svg, "it is one of the files to be read");
 		triad_stats_free(reading.stats);

@@ -53,15 +53,6 @@ static double round_up(double value)
 	return round[i] * power;
 }
 
-static double greatest_bin(const struct triad_profile_report_data *report)
-{
-	double most = 0;
-
-	for (uint64_t i = 0; i < report->stats->n_bins; i++)
-		most = fmax(most, triad_report_bin_bps(report, i));
-	return most;
-}
-
 static void put_title(
 	const struct triad_profile_report_data *report, struct triad_output *output)
 {
@@ -114,14 +105,17 @@ static void put_traffic(
 	const struct triad_profile_report_data *report, struct triad_output *output)
 {
 	const struct triad_stats *stats = report->stats;
-	double most = round_up(greatest_bin(report));
 	double span_us = (double)(stats->last_us - stats->first_us);
-	double x = LEFT;
+	double most = 0, x = LEFT;
 
+	for (uint64_t i = 0; i < stats->n_bins; i++)
+		most = fmax(most, triad_report_bin_bps(report, i));
+	most = round_up(most);
 	put_scale(report, output, most);
 	triad_output_printf(output,
 		"<path fill=\"#8fb8de\" stroke=\"#2a6fa8\" d=\"M%g %g", LEFT,
 		TRAFFIC_BOTTOM);
+	/* Steps: each bin is level from its beginning to its end. */
 	for (uint64_t i = 0; i < stats->n_bins && span_us > 0; i++) {
 		double end_us = fmin((double)((i + 1) * stats->bin_us), span_us);
 		double y = TRAFFIC_BOTTOM -

@@ -111,6 +111,7 @@ static void put_traffic(
 	const struct triad_profile_report_data *report, struct triad_output *output)
 {
 	const struct triad_stats *stats = report->stats;
+	/* Neighbouring bins share a line, so that there are MAX_LINES at most. */
 	uint64_t n = (stats->n_bins + MAX_LINES - 1) / MAX_LINES;
 	double most = 0;
 

@@ -73,6 +73,7 @@ static uint64_t bin_of(struct triad_stats *stats, uint64_t time_us)
 static void add_to_bins(
 	struct triad_stats *stats, uint64_t from_us, uint64_t to_us, double words)
 {
+	/* The last bin first: it may double the width of all, and so move the first. */
 	uint64_t last = bin_of(stats, to_us), first = bin_of(stats, from_us);
 	double span_us = (double)(to_us - from_us);
 
@@ -206,15 +207,6 @@ static void note_interval(struct triad_stats *stats,
 	collector->intervals_us[collector->n_intervals++ % N_INTERVALS] = interval_us;
 }
 
-/* Whether Triad began anew. */
-static void note_start(struct triad_stats_collector *collector, uint64_t started_us)
-{
-	if (started_us == collector->started_us)
-		return;
-	collector->n_restarts += collector->n_frames > 0;
-	collector->started_us = started_us;
-}
-
 /* The section's time is known: from its comment, or its first row. */
 static void begin_section(struct triad_stats *stats, uint64_t time_us)
 {
@@ -226,8 +218,13 @@ static void begin_section(struct triad_stats *stats, uint64_t time_us)
 		stats->first_us = time_us;
 	if (time_us > stats->last_us)
 		stats->last_us = time_us;
+	/* The bins reach to this sweep, even if it adds nothing. */
 	bin_of(stats, time_us);
-	note_start(collector, info->started_us);
+	/* Triad began anew, unless this is its first section. */
+	if (info->started_us != collector->started_us) {
+		collector->n_restarts += collector->n_frames > 0;
+		collector->started_us = info->started_us;
+	}
 	if (!collector->n_frames++)
 		collector->first_us = time_us;
 	collector->last_us = time_us;
@@ -237,9 +234,10 @@ static void begin_section(struct triad_stats *stats, uint64_t time_us)
 	stats->since_us = collector->last_all_us;
 	if (info->sweep == TRIAD_PROFILE_SWEEP_PART)
 		return;
+	/* A period that was changed may be that of this interval or of the next one, so
+	 * the longer of the two counts here. */
 	if (info->period_us > collector->period_us)
-		collector->period_us =
-			info->period_us; /* of this interval or the next */
+		collector->period_us = info->period_us;
 	if (collector->last_all_us && time_us > collector->last_all_us)
 		note_interval(stats, collector, time_us);
 	collector->period_us = info->period_us;
@@ -272,6 +270,7 @@ static uint32_t *find_slot(const struct triad_stats *stats, uint64_t guid, uint8
 {
 	size_t at = triad_hash_word((uint64_t)port << 56, guid) & (stats->n_slots - 1);
 
+	/* It ends: at least half of the slots are free. */
 	while (stats->slots[at]) {
 		const struct triad_stats_port *there =
 			&stats->ports[stats->slots[at] - 1];
@@ -334,11 +333,6 @@ static int find_or_add_port(struct triad_stats *stats,
 
 /* --- changes --- */
 
-static double words_through(uint32_t mbps, uint64_t time_us)
-{
-	return (double)mbps * (double)time_us / (8 * OCTETS_PER_WORD);
-}
-
 /* When the most of a change began: see the header. */
 static uint64_t begin_of_change(const struct triad_stats *stats,
 	const struct triad_stats_port *port, const uint64_t change[TRIAD_STATS_WAYS],
@@ -346,7 +340,9 @@ static uint64_t begin_of_change(const struct triad_stats *stats,
 {
 	const struct triad_stats_collector *collector =
 		&stats->collectors[stats->collector];
-	double most = words_through(port->mbps, time_us - stats->since_us) * LINK_SLACK;
+	/* What the link can carry since the last sweep, in words. */
+	double most = (double)port->mbps * (double)(time_us - stats->since_us) /
+		(8 * OCTETS_PER_WORD) * LINK_SLACK;
 
 	if (stats->since_us <= port->last_us || stats->since_us >= time_us ||
 		collector->min_change_words == UINT64_MAX)
@@ -368,16 +364,19 @@ static void add_way(struct triad_stats *stats, struct triad_stats_port *port,
 	uint64_t early = 0, min = stats->collectors[stats->collector].min_change_words;
 	double rate, mean;
 
+	/* The sweeps that left the port out saw at most min_change of it. */
 	if (begin_us > port->last_us)
 		early = change < min ? change : min;
 	rate = per_second(change - early, time_us - begin_us);
 	mean = per_second(change, time_us - port->last_us);
+	/* No peak is below the mean of the whole time. */
 	rate = mean > rate ? mean : rate;
 	port->words[way] += change;
 	if (rate > port->peak[way]) {
 		port->peak[way] = rate;
 		port->peak_us[way] = begin_us;
 	}
+	/* Traffic over time is what was sent: received, it would count twice. */
 	if (way != TRIAD_STATS_XMIT)
 		return;
 	add_to_bins(stats, port->last_us, begin_us, (double)early);
@@ -391,6 +390,8 @@ static void add_change(struct triad_stats *stats, struct triad_stats_port *port,
 	uint64_t change[TRIAD_STATS_WAYS], begin_us;
 
 	for (unsigned way = 0; way < TRIAD_STATS_WAYS; way++) {
+		/* Somebody set the totals to 0: what passed before that is not
+		 * known. */
 		if (totals[way] < port->last[way]) {
 			stats->n_zeroed++;
 			return;
@@ -489,6 +490,8 @@ void triad_stats_end(struct triad_stats *stats)
 		const struct triad_stats_collector *collector =
 			&stats->collectors[port->collector];
 
+		/* A port without a row in the last sweeps was read all the same: it
+		 * changed too little. */
 		if (port->has_totals &&
 			port->epoch == epoch_of(collector->started_us) &&
 			collector->last_us > port->last_us)

@@ -23,6 +23,7 @@ static bool append(char *list, const char *value)
 {
 	size_t used = strlen(list);
 
+	/* There is always room left for MORE. */
 	if (used + strlen(value) + 2 * sizeof(MORE) > LIST_SIZE) {
 		triad_text_append(list, LIST_SIZE, MORE);
 		return false;
@@ -39,40 +40,6 @@ static void format_range(const struct triad_range *range, bool hex, char text[48
 			text, 48, hex ? "-0x%" PRIx64 : "-%" PRIu64, range->last);
 }
 
-static void append_ranges(char *list, const struct triad_ranges *ranges, bool hex)
-{
-	char text[48];
-
-	for (uint32_t i = 0; i < ranges->n; i++) {
-		format_range(&ranges->items[i], hex, text);
-		if (!append(list, text))
-			return;
-	}
-}
-
-static void append_groups(char *list, const struct triad_policy *policy,
-	const struct triad_group_list *groups)
-{
-	for (uint32_t i = 0; i < groups->n; i++)
-		if (!append(list, policy->groups[groups->items[i]].name))
-			return;
-}
-
-static void append_ports(char *list, const uint8_t set[32], bool any)
-{
-	char text[16];
-
-	if (any)
-		append(list, "*");
-	for (unsigned port = 0; port < 255 && !any; port++) {
-		if (!triad_ports_has(set, (uint8_t)port))
-			continue;
-		snprintf(text, sizeof(text), "%u", port);
-		if (!append(list, text))
-			return;
-	}
-}
-
 static void append_entries(
 	char *list, const struct triad_vlarb_entry *entries, unsigned n)
 {
@@ -83,15 +50,6 @@ static void append_entries(
 		if (!append(list, text))
 			return;
 	}
-}
-
-static void append_types(char *list, const struct triad_policy_group *group)
-{
-	for (unsigned type = TRIAD_NODE_CA; type <= TRIAD_NODE_ROUTER; type++)
-		if (group->node_types & 1u << type)
-			append(list, triad_node_type_name(type));
-	if (group->self)
-		append(list, "self");
 }
 
 /* --- text -------------------------------------------------------------- */
@@ -105,9 +63,13 @@ static void put_list(const char *name, const char *list)
 
 static void put_ranges(const char *name, const struct triad_ranges *ranges, bool hex)
 {
-	char list[LIST_SIZE] = "";
+	char list[LIST_SIZE] = "", text[48];
 
-	append_ranges(list, ranges, hex);
+	for (uint32_t i = 0; i < ranges->n; i++) {
+		format_range(&ranges->items[i], hex, text);
+		if (!append(list, text))
+			break;
+	}
 	put_list(name, list);
 }
 
@@ -116,15 +78,25 @@ static void put_groups(const char *name, const struct triad_policy *policy,
 {
 	char list[LIST_SIZE] = "";
 
-	append_groups(list, policy, groups);
+	for (uint32_t i = 0; i < groups->n; i++)
+		if (!append(list, policy->groups[groups->items[i]].name))
+			break;
 	put_list(name, list);
 }
 
 static void put_ports(const char *name, const uint8_t set[32], bool any)
 {
-	char list[LIST_SIZE] = "";
+	char list[LIST_SIZE] = "", text[16];
 
-	append_ports(list, set, any);
+	if (any)
+		append(list, "*");
+	for (unsigned port = 0; port < 255 && !any; port++) {
+		if (!triad_ports_has(set, (uint8_t)port))
+			continue;
+		snprintf(text, sizeof(text), "%u", port);
+		if (!append(list, text))
+			break;
+	}
 	put_list(name, list);
 }
 
@@ -148,7 +120,11 @@ static void show_group(const struct triad_policy_group *group)
 	put_list("partitions", list);
 	put_ranges("P_Keys", &group->pkeys, true);
 	list[0] = '\0';
-	append_types(list, group);
+	for (unsigned type = TRIAD_NODE_CA; type <= TRIAD_NODE_ROUTER; type++)
+		if (group->node_types & 1u << type)
+			append(list, triad_node_type_name(type));
+	if (group->self)
+		append(list, "self");
 	put_list("nodes", list);
 }
 
@@ -160,6 +136,7 @@ static void show_level(const struct triad_policy *policy, uint32_t index)
 	printf("  %s%s%s%s\n", level->name,
 		index == policy->default_level ? " (the default level)" : "",
 		*level->use ? ": " : "", level->use);
+	/* put_list() leaves out what has no value. */
 	snprintf(list, sizeof(list), "%u", level->sl);
 	put_list("SL", list);
 	snprintf(list, sizeof(list), "%u octets", 128u << level->mtu_limit);
@@ -488,23 +465,17 @@ static void show_json(const struct triad_policy *policy)
 
 /* --- all --------------------------------------------------------------- */
 
-static void show_mistakes(const struct triad_diags *diags)
-{
-	char text[2 * TRIAD_DIAG_TEXT_SIZE + 32];
-
-	for (size_t i = 0; i < diags->n; i++) {
-		triad_diags_format(diags, i, text, sizeof(text));
-		fprintf(stderr, "%s\n", text);
-	}
-}
-
 int triad_qos_check(const struct triad_qos_command *command)
 {
 	static struct triad_diags diags;
+	char text[2 * TRIAD_DIAG_TEXT_SIZE + 32];
 	struct triad_policy *policy;
 
 	if (triad_policy_load(command->file, command->default_level, &policy, &diags)) {
-		show_mistakes(&diags);
+		for (size_t i = 0; i < diags.n; i++) {
+			triad_diags_format(&diags, i, text, sizeof(text));
+			fprintf(stderr, "%s\n", text);
+		}
 		return TRIAD_CONTROL_FAILED;
 	}
 	if (command->json)
@@ -512,6 +483,7 @@ int triad_qos_check(const struct triad_qos_command *command)
 	else
 		show_text(policy);
 	triad_policy_unref(policy);
+	/* Whoever reads the output may have seen enough. */
 	if (!fflush(stdout) || errno == EPIPE)
 		return TRIAD_CONTROL_DONE;
 	fprintf(stderr, "triadctl: can't write to standard output: %s\n",

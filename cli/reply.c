@@ -15,6 +15,7 @@ void *triad_reply_next(struct triad_reply *reply, size_t *size)
 		*size = sizeof(reply->header);
 		return reply->header;
 	}
+	/* A frame may be longer than the buffer: it comes in pieces. */
 	reply->piece_size = reply->frame.size < TRIAD_REPLY_PIECE_SIZE
 		? reply->frame.size
 		: TRIAD_REPLY_PIECE_SIZE;
@@ -22,19 +23,15 @@ void *triad_reply_next(struct triad_reply *reply, size_t *size)
 	return reply->piece;
 }
 
-static enum triad_reply_what parse_header(struct triad_reply *reply, int *status)
-{
-	*status = triad_frame_decode(reply->header, &reply->frame);
-	/* Only a client asks. */
-	if (!*status && reply->frame.type == TRIAD_FRAME_REQUEST)
-		*status = EPROTO;
-	return *status ? TRIAD_REPLY_BROKEN : TRIAD_REPLY_MORE;
-}
-
 enum triad_reply_what triad_reply_take(struct triad_reply *reply, int *status)
 {
-	if (!reply->frame.size)
-		return parse_header(reply, status);
+	if (!reply->frame.size) {
+		*status = triad_frame_decode(reply->header, &reply->frame);
+		/* Only a client asks. */
+		if (!*status && reply->frame.type == TRIAD_FRAME_REQUEST)
+			*status = EPROTO;
+		return *status ? TRIAD_REPLY_BROKEN : TRIAD_REPLY_MORE;
+	}
 	reply->piece[reply->piece_size] = '\0';
 	reply->frame.size -= (uint32_t)reply->piece_size;
 	if (reply->frame.type != TRIAD_FRAME_EXIT)

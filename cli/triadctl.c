@@ -96,12 +96,6 @@ static int show_help(const char *topic)
 	return finish_output();
 }
 
-static int show_version(void)
-{
-	puts("triadctl " PACKAGE_VERSION);
-	return finish_output();
-}
-
 static int parse_option(struct options *options, int letter)
 {
 	switch (letter) {
@@ -122,7 +116,8 @@ static int parse_option(struct options *options, int letter)
 			return GO_ON;
 		return complain("--timeout: allowed are whole seconds, 1 to 3600");
 	case 'v':
-		return show_version();
+		puts("triadctl " PACKAGE_VERSION);
+		return finish_output();
 	case 'h':
 		return show_help("");
 	default:
@@ -175,8 +170,8 @@ static int read_value(int n_words, char **words, char *value, int size)
 
 /* --- the socket -------------------------------------------------------- */
 
-/* What is typed goes before the environment (that names an OpenSM), that before what is
- * found. */
+/* The command line goes before the environment, which names an OpenSM, and that before
+ * a search. */
 static int find_socket_or_print(const struct options *options, char *path, size_t size,
 	char *message, size_t message_size)
 {
@@ -222,13 +217,6 @@ static bool is_color_wanted(void)
 	return is_terminal() && (!no_color || !*no_color);
 }
 
-/* The plugin has another working directory than we: a file's name is made a whole path.
- * One that isn't there stays, for the plugin to tell. */
-static const char *whole_path(const char *file, char path[PATH_MAX])
-{
-	return realpath(file, path) ? path : file;
-}
-
 /* Which word is the command's file: behind 'qos plan', and not an option's value; -1:
  * none is. */
 static int find_file(const struct triad_command *command, int n_words, char **words)
@@ -255,10 +243,10 @@ static size_t pack_request(char *request, size_t size,
 
 	if (n_words >= TRIAD_CONTROL_MAX_WORDS)
 		return 0;
-	while (n < n_words) {
-		packed[n] = n == file ? whole_path(words[n], path) : words[n];
-		n++;
-	}
+	/* The plugin has another working directory, so a file's name becomes a whole
+	 * path.  A name without a file stays: the plugin will say so. */
+	for (; n < n_words; n++)
+		packed[n] = n == file && realpath(words[n], path) ? path : words[n];
 	if (is_color_wanted())
 		packed[n++] = "--color";
 	return triad_request_encode(request, size, n, packed);
@@ -285,6 +273,7 @@ static int watch(const struct triad_client *client, unsigned interval_s,
 
 		clock_gettime(CLOCK_MONOTONIC, &now);
 		next.tv_sec += interval_s;
+		/* An answer that took longer than the interval delays the next one. */
 		if (next.tv_sec < now.tv_sec)
 			next = now;
 		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL);
@@ -308,6 +297,7 @@ static int run_command(const struct options *options,
 	if (status != GO_ON)
 		return status;
 	if (command->watch && !command->json && is_terminal())
+		/* It moves the cursor to the top and clears the screen. */
 		client.before = "\033[H\033[2J";
 	status = command->watch ? watch(&client, command->interval_s, request, size)
 				: triad_client_ask(&client, request, size);
@@ -412,6 +402,7 @@ static int run_words(const struct options *options, int n_words, char **words)
 		return complain(message);
 	if (!parser.verb)
 		return show_help(parser.topic);
+	/* Both triadctl and the plugin have a command 'port snapshot'. */
 	triad_port_claim_snapshot(&parser);
 	if (parser.table != &tables[PLUGIN])
 		return run_local[parser.table - tables](options, &parser);
@@ -425,6 +416,7 @@ int main(int argc, char **argv)
 	struct options options = {.timeout_s = DEFAULT_TIMEOUT_S};
 	int status;
 
+	/* A reader of the output that ends shows as an error of write(). */
 	signal(SIGPIPE, SIG_IGN);
 	status = parse_options(&options, argc, argv);
 	if (status != GO_ON)
