@@ -93,20 +93,12 @@ static uint32_t carry_over(
 	return n_gone;
 }
 
-static uint32_t count_avoided(const struct triad_hold *hold)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < hold->n; i++)
-		n += hold->ports[i].is_avoided;
-	return n;
-}
-
 static void replace(struct triad_hold *hold, struct triad_hold_port *ports,
 	struct triad_hold_end *ends, uint32_t n)
 {
 	uint32_t n_ends = atomic_load(&hold->n_held);
 
+	/* Requests for paths go on asking for the ends that the last mark held. */
 	if (n_ends > n)
 		n_ends = n;
 	if (n_ends)
@@ -124,10 +116,12 @@ int triad_hold_publish(
 {
 	struct triad_hold_port *copy;
 	struct triad_hold_end *ends;
-	uint32_t room;
+	uint32_t room = n;
 
 	pthread_mutex_lock(&hold->lock);
-	room = n + count_avoided(hold);
+	/* Each link that routing avoids may have to be kept beside the new ports. */
+	for (uint32_t i = 0; i < hold->n; i++)
+		room += hold->ports[i].is_avoided;
 	copy = calloc((size_t)room + 1, sizeof(*copy));
 	ends = calloc((size_t)room + 1, sizeof(*ends));
 	if (copy && ends) {
@@ -167,11 +161,6 @@ bool triad_hold_routes_over_all(const struct osm_opensm *osm)
 	}
 }
 
-static void set_down(osm_physp_t *physp)
-{
-	ib_port_info_set_port_state(&physp->port_info, IB_LINK_DOWN);
-}
-
 static void add_end(struct triad_hold *hold, const osm_physp_t *far)
 {
 	uint32_t n = atomic_load(&hold->n_held);
@@ -200,12 +189,6 @@ static bool find_link(struct osm_opensm *osm, const struct triad_hold_port *port
 	return *far;
 }
 
-/* An SM that could not use its own port would be of no use, and could not take over. */
-static bool has_sm(const osm_physp_t *physp)
-{
-	return physp->port_info.capability_mask & IB_PORT_CAP_IS_SM;
-}
-
 /* What a mark may do. */
 struct rules {
 	bool may_begin;   /* hold ports that were not held before */
@@ -215,18 +198,15 @@ struct rules {
 static bool must_hold(const struct triad_hold_port *port, const osm_physp_t *far,
 	const struct rules *rules)
 {
-	if (port->is_gone || has_sm(far) || (far->p_node->sw && !rules->holds_links) ||
+	/* An SM that could not use its own port would be of no use, and could not take
+	 * over. */
+	if (far->port_info.capability_mask & IB_PORT_CAP_IS_SM)
+		return false;
+	if (port->is_gone || (far->p_node->sw && !rules->holds_links) ||
 		port->admitted == cl_ntoh64(osm_physp_get_port_guid(far)))
 		return false;
+	/* What was held stays so even without permission: see "hand-over" in hold.h. */
 	return port->is_held || port->is_remembered || rules->may_begin;
-}
-
-static void note_time(struct triad_hold *hold, uint64_t begun_us)
-{
-	uint64_t took_us = triad_clock_now_us() - begun_us;
-
-	if (took_us > hold->longest_us)
-		hold->longest_us = took_us;
 }
 
 static osm_physp_t *find_physp(
@@ -239,7 +219,8 @@ static osm_physp_t *find_physp(
 		: NULL;
 }
 
-/* Both ends, the far one also when the link is no more. */
+/* Both ends.  The far one is found by its node and number, because OpenSM may not link
+ * the two any more. */
 static void give_back(struct osm_opensm *osm, struct triad_hold_port *port)
 {
 	osm_physp_t *near = find_physp(osm, port->node_guid, port->number);
@@ -275,8 +256,10 @@ static void mark_port(struct triad_hold *hold, struct triad_hold_port *port,
 	port->is_held = is_held;
 	if (!is_held)
 		return;
-	set_down(physp);
-	set_down(far);
+	/* OpenSM's link manager looks at its copy of the state, and skips ports that are
+	 * DOWN.  The next sweep reads the copy anew. */
+	ib_port_info_set_port_state(&physp->port_info, IB_LINK_DOWN);
+	ib_port_info_set_port_state(&far->port_info, IB_LINK_DOWN);
 	/* Of a switch at the far end only the link waits; the switch has other ones. */
 	if (!far->p_node->sw)
 		add_end(hold, far);
@@ -288,6 +271,8 @@ static void avoid_all(
 	osm_physp_t *physp, *far;
 	osm_node_t *node = NULL;
 
+	/* First all are given back, so that a link OpenSM calls unhealthy below is not
+	 * one of ours. */
 	for (uint32_t i = 0; i < hold->n; i++)
 		if (hold->ports[i].is_avoided)
 			give_back(osm, &hold->ports[i]);
@@ -319,14 +304,18 @@ static void walk(struct triad_hold *hold, struct osm_opensm *osm, bool may_begin
 		.may_begin = may_begin,
 		.holds_links = !triad_hold_routes_over_all(osm),
 	};
-	uint64_t begun_us;
+	uint64_t begun_us, took_us;
 
 	pthread_mutex_lock(&hold->lock);
 	if (hold->n) {
+		/* Exclusively: the walk changes flags and states that OpenSM's threads
+		 * read. */
 		cl_plock_excl_acquire(&osm->lock);
 		begun_us = triad_clock_now_us();
 		visit_all(hold, osm, &rules);
-		note_time(hold, begun_us);
+		took_us = triad_clock_now_us() - begun_us;
+		if (took_us > hold->longest_us)
+			hold->longest_us = took_us;
 		cl_plock_release(&osm->lock);
 	}
 	pthread_mutex_unlock(&hold->lock);
@@ -361,20 +350,19 @@ bool triad_hold_has_any(const struct triad_hold *hold)
 	return atomic_load_explicit(&hold->n_held, memory_order_relaxed) > 0;
 }
 
-static bool is_end(const struct triad_hold_end *end, uint16_t lid, uint64_t guid)
-{
-	return (guid && end->guid == guid) ||
-		(lid && end->lid && lid >= end->lid &&
-			lid < end->lid + (1u << end->lmc));
-}
-
 bool triad_hold_has_end(struct triad_hold *hold, uint16_t lid, uint64_t guid)
 {
 	bool has_it = false;
 
 	pthread_mutex_lock(&hold->lock);
-	for (uint32_t i = 0; i < atomic_load(&hold->n_held) && !has_it; i++)
-		has_it = is_end(&hold->ends[i], lid, guid);
+	for (uint32_t i = 0; i < atomic_load(&hold->n_held) && !has_it; i++) {
+		const struct triad_hold_end *end = &hold->ends[i];
+
+		/* A port may have got no LID yet. */
+		has_it = (guid && end->guid == guid) ||
+			(lid && end->lid && lid >= end->lid &&
+				lid < end->lid + (1u << end->lmc));
+	}
 	pthread_mutex_unlock(&hold->lock);
 	return has_it;
 }

@@ -65,11 +65,14 @@ static bool journal_news(struct triad_ports *ports)
 	return true;
 }
 
-static void offer(struct triad_ports *ports)
+/* Another configuration is in force: offers it to the members, and has it planned. */
+static void handle_expected(struct triad_ports *ports)
 {
 	const struct triad_expected *expected = ports->source.expected;
 	struct triad_replica_config config = {0};
 
+	/* The election hears of it when a majority has it: announce(). */
+	ports->is_announced = false;
 	if (expected)
 		config = (struct triad_replica_config){
 			.generation = expected->generation,
@@ -77,12 +80,6 @@ static void offer(struct triad_ports *ports)
 			.size = ports->source.size};
 	(void)triad_replica_offer(
 		ports->replica, &config, ports->source.octets, triad_clock_boot_us());
-}
-
-static void handle_expected(struct triad_ports *ports)
-{
-	ports->is_announced = false;
-	offer(ports);
 	ports_take_expected(ports);
 }
 
@@ -105,33 +102,14 @@ static void announce(struct triad_ports *ports)
 	ports_end_wait(ports);
 }
 
-static void handle_sent_config(struct triad_ports *ports)
-{
-	struct triad_replica_config config;
-	uint8_t *octets;
-
-	while (triad_replica_take_config(ports->replica, &config, &octets))
-		if (triad_source_take(&ports->source, (char *)octets, config.size))
-			handle_expected(ports);
-}
-
-static void send_payloads(struct triad_ports *ports)
-{
-	uint8_t payload[TRIAD_CLUSTER_PAYLOAD_SIZE];
-	size_t size;
-
-	/* What the transport does not take is said again. */
-	while ((size = triad_replica_take_payload(ports->replica, payload)) > 0) {
-		ports_begin_wait(ports);
-		(void)triad_elector_send(ports->elector, payload, size);
-		ports_end_wait(ports);
-	}
-}
-
 void ports_pump(struct triad_ports *ports)
 {
+	uint8_t payload[TRIAD_CLUSTER_PAYLOAD_SIZE];
 	struct ports_item item;
+	size_t size;
 
+	/* First all input, also when the port manager is off: then the inbox is emptied,
+	 * so that old payloads do not wait there until it is on. */
 	if (ports_next_view(ports))
 		triad_replica_view(ports->replica, &ports->view, triad_clock_boot_us());
 	while (ports_next_item(ports, &item))
@@ -141,11 +119,17 @@ void ports_pump(struct triad_ports *ports)
 	if (!ports->conf->port.enabled)
 		return;
 	triad_replica_run(ports->replica, triad_clock_boot_us());
-	if (journal_news(ports))
-		send_payloads(ports);
+	if (!journal_news(ports))
+		return;
+	/* The replica repeats what the transport does not take. */
+	while ((size = triad_replica_take_payload(ports->replica, payload)) > 0) {
+		ports_begin_wait(ports);
+		(void)triad_elector_send(ports->elector, payload, size);
+		ports_end_wait(ports);
+	}
 }
 
-/* --- a turn --- */
+/* --- a step --- */
 
 static void handle_conf(struct triad_ports *ports)
 {
@@ -172,6 +156,7 @@ static void handle_conf(struct triad_ports *ports)
 		snprintf(copy, sizeof(copy), "%s/expected-0x%016" PRIx64 ".csv",
 			conf->election.state_dir, ports->id);
 	}
+	/* The copy first: an operator's file with an older generation is then refused. */
 	if (triad_source_set_copy(&ports->source, copy))
 		handle_expected(ports);
 	if (triad_source_set_file(&ports->source, conf->port.expected_file))
@@ -194,17 +179,6 @@ static void handle_fabric(struct triad_ports *ports)
 		ports_take_fabric(ports, fabric);
 }
 
-/* Nothing that was begun or approved in one term counts in another. */
-static void end_term(struct triad_ports *ports)
-{
-	ports->is_synced = false;
-	ports->term = 0;
-	ports->n_overrides = 0;
-	ports->must_plan = true;
-	triad_agenda_clear(ports->agenda);
-	ports_end_tests(ports);
-}
-
 /* The term in which this SM may act: a new one begins with the history of a
  * majority. */
 static void look_at_permission(struct triad_ports *ports)
@@ -212,10 +186,19 @@ static void look_at_permission(struct triad_ports *ports)
 	struct triad_permission permission = triad_elector_permission(ports->elector);
 	uint64_t newest_term, newest;
 
-	if (ports->term && (!permission.is_given || permission.term != ports->term))
-		end_term(ports);
+	/* Nothing that was begun or approved in one term counts in another. */
+	if (ports->term && (!permission.is_given || permission.term != ports->term)) {
+		ports->is_synced = false;
+		ports->term = 0;
+		ports->n_overrides = 0;
+		ports->must_plan = true;
+		triad_agenda_clear(ports->agenda);
+		ports_end_tests(ports);
+	}
 	if (!permission.is_given)
 		return;
+	/* Only what members confirm from now on counts: before, the last holder of the
+	 * lease may have written records that this SM has not seen. */
 	if (!ports->term) {
 		ports->term = permission.term;
 		ports->term_since_us = triad_clock_boot_us();
@@ -226,6 +209,8 @@ static void look_at_permission(struct triad_ports *ports)
 	ports->is_outlived = newest_term > ports->term;
 	if (ports->is_outlived)
 		return; /* what is recorded now would be older than what is known */
+	/* Permission may have ended and come back in the same term: then the numbers of
+	 * its records go on. */
 	ports->number = newest_term == ports->term ? newest : 0;
 	ports->is_synced = true;
 	ports->must_plan = true;
@@ -243,18 +228,27 @@ static uint64_t run_step(struct triad_ports *ports)
 {
 	uint64_t now_us = triad_clock_boot_us(), next_us, tests_us,
 		 acts_us = UINT64_MAX;
+	struct triad_replica_config config;
+	uint8_t *octets;
 
+	/* First what came from outside: configurations, messages, permission. */
 	handle_conf(ports);
 	if (triad_source_look(&ports->source, now_us))
 		handle_expected(ports);
 	ports_pump(ports);
-	handle_sent_config(ports);
+	/* Not in ports_pump(), which also runs while an action waits: another
+	 * configuration frees the plan that the action comes from. */
+	while (triad_replica_take_config(ports->replica, &config, &octets))
+		if (triad_source_take(&ports->source, (char *)octets, config.size))
+			handle_expected(ports);
 	announce(ports);
 	if (ports->conf->port.enabled)
 		look_at_permission(ports);
 	handle_fabric(ports);
 	if (!ports->conf->port.enabled)
 		return now_us + IDLE_US;
+	/* Then the plan, and what follows from it.  A test that ended, or records of
+	 * others, make it old: then nothing is done before there is a new one. */
 	if (ports->must_plan)
 		ports_plan(ports, now_us);
 	next_us = now_us + TICK_US;
@@ -278,9 +272,11 @@ static uint64_t task_step(void *context)
 	struct triad_ports *ports = context;
 	uint64_t next_us;
 
+	/* The task calls with the inbox's lock, which comes after ours in the order. */
 	pthread_mutex_unlock(&ports->inbox.lock);
 	pthread_mutex_lock(&ports->lock);
 	ports_answer_request(ports);
+	/* While OpenSM ends, nothing is begun: its objects are about to go. */
 	next_us = osm_exit_flag ? triad_clock_boot_us() + IDLE_US : run_step(ports);
 	ports_publish_status(ports);
 	pthread_mutex_unlock(&ports->lock);
@@ -363,6 +359,7 @@ bool triad_ports_free(struct triad_ports *ports)
 {
 	if (!ports)
 		return true;
+	/* First the transport lets go of us, then the thread ends. */
 	triad_elector_set_listener(ports->elector, NULL);
 	if (!triad_task_stop(&ports->task, PATIENCE_US))
 		return false;

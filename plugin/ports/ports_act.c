@@ -42,7 +42,7 @@ void ports_ask_for_sweep(struct triad_ports *ports)
 
 /* --- what is sent --- */
 
-/* A question may be asked as often as it takes. */
+/* A Get changes nothing, so it is repeated without asking for permission. */
 static int get(struct action *action, const struct triad_smp_route *route,
 	enum triad_smp_attribute attribute, uint32_t modifier,
 	uint8_t data[TRIAD_SMP_DATA_SIZE])
@@ -62,7 +62,7 @@ static int get(struct action *action, const struct triad_smp_route *route,
 	return error;
 }
 
-/* The route is as old as the last sweep: is this the switch that is meant? */
+/* The route is as old as the last sweep.  It may lead to another switch by now. */
 static int check_switch(struct action *action)
 {
 	uint8_t data[TRIAD_SMP_DATA_SIZE];
@@ -85,9 +85,10 @@ static int get_port(struct action *action)
 		(uint8_t *)&action->info);
 }
 
-/* The guards have judged the link as the last sweep saw it, and the plan who is at its
- * far end: if that is somebody else now, or there was nobody, it must be planned anew.
- * Who does not answer may be what is wrong with the port. */
+/* Guards and plan have judged the link as the last sweep saw it.  If another port is at
+ * its far end now, or one where there was none, the port must be planned anew (ESTALE).
+ * A far end that was known and does not answer is no reason to stop: it may be what is
+ * wrong with the port. */
 static int check_far_end(struct action *action)
 {
 	uint8_t data[TRIAD_SMP_DATA_SIZE];
@@ -117,6 +118,8 @@ static int send_set(struct action *action, unsigned wanted)
 	for (unsigned i = 0;
 		i < N_TRIES && error == ETIMEDOUT && !ports_is_ending(action->ports);
 		i++) {
+		/* All of PortInfo is written back as it was read; only the physical state
+		 * differs. */
 		info = action->info;
 		ib_port_info_set_port_state(&info, IB_LINK_NO_CHANGE);
 		ib_port_info_set_port_phys_state((uint8_t)wanted, &info);
@@ -134,7 +137,7 @@ static int send_set(struct action *action, unsigned wanted)
 	return error;
 }
 
-/* A switch that says yes and does nothing is told by asking it. */
+/* Some switches confirm a Set and do nothing, so the port is read again. */
 static int set_phys_state(struct action *action, unsigned wanted)
 {
 	bool must_be_disabled = wanted == PHYS_DISABLED;
@@ -155,6 +158,7 @@ static int change(struct action *action)
 
 	if (!error)
 		error = get_port(action);
+	/* A port that is enabled cuts nobody off. */
 	if (!error && action->record.action != TRIAD_ACTION_ENABLE)
 		error = check_far_end(action);
 	if (error)
@@ -165,7 +169,7 @@ static int change(struct action *action)
 		return is_disabled ? 0 : set_phys_state(action, PHYS_DISABLED);
 	case TRIAD_ACTION_ENABLE:
 		return is_disabled ? set_phys_state(action, PHYS_POLLING) : 0;
-	default:
+	default: /* a bounce: down, and up again */
 		error = is_disabled ? 0 : set_phys_state(action, PHYS_DISABLED);
 		return error ? error : set_phys_state(action, PHYS_POLLING);
 	}
@@ -173,7 +177,8 @@ static int change(struct action *action)
 
 /* --- what came of it --- */
 
-/* What was begun and not ended is not known to have done nothing. */
+/* Once a Set was sent, nobody knows whether it was done: "unanswered", not
+ * "dropped". */
 static enum triad_outcome outcome_of(const struct action *action, int error)
 {
 	switch (error) {
@@ -241,28 +246,23 @@ static void log_outcome(struct action *action, int error)
 		error ? " -- " : "", text);
 }
 
-/* Why it was to be done stays, as much of it as there is room for. */
-static void append_explanation(
-	const struct action *action, int error, struct triad_record *outcome)
-{
-	char text[96];
-	int room;
-
-	explain(action, error, text, sizeof(text));
-	room = (int)(sizeof(outcome->text) - strlen(text) - sizeof(" -- "));
-	snprintf(outcome->text, sizeof(outcome->text), "%.*s -- %s",
-		room > 0 ? room : 0, action->record.text, text);
-}
-
 static void conclude(struct action *action, int error)
 {
 	struct triad_ports *ports = action->ports;
 	struct triad_record outcome = action->record;
+	char text[96];
+	int room;
 
 	outcome.outcome = outcome_of(action, error);
-	if (error)
-		append_explanation(action, error, &outcome);
-	/* That nothing was sent does not undo the failure. */
+	if (error) {
+		/* The result matters more than the reason, which is cut to fit before
+		 * it. */
+		explain(action, error, text, sizeof(text));
+		room = (int)(sizeof(outcome.text) - strlen(text) - sizeof(" -- "));
+		snprintf(outcome.text, sizeof(outcome.text), "%.*s -- %s",
+			room > 0 ? room : 0, action->record.text, text);
+	}
+	/* A port that had failed stays so when nothing was sent. */
 	if (outcome.outcome == TRIAD_OUTCOME_DROPPED && action->had_failed)
 		outcome.action = TRIAD_ACTION_FAIL;
 	ports->n_set_failed += outcome.outcome == TRIAD_OUTCOME_REFUSED ||
@@ -272,6 +272,7 @@ static void conclude(struct action *action, int error)
 	/* If this can't be recorded, the next holder of the lease finds an intent
 	 * without an outcome, and looks at the port itself. */
 	(void)ports_record(ports, &outcome);
+	/* A sweep shows what a Set did, or who is at the far end now. */
 	if (outcome.outcome != TRIAD_OUTCOME_DROPPED || error == ESTALE)
 		ports->wants_sweep = true;
 }
@@ -346,6 +347,8 @@ static uint64_t measure_traffic(
 		ports_read_counters(ports, route.lid, route.sl, item->number,
 			SMP_TIMEOUT_MS, &before))
 		return UINT64_MAX;
+	/* Half a second between two readings.  The members are listened to meanwhile,
+	 * so that their messages don't overflow the inbox. */
 	begun_us = triad_clock_boot_us();
 	while (triad_clock_boot_us() < begun_us + TRIAD_US_PER_S / 2) {
 		if (!ports_wait_for_members(ports, begun_us + TRIAD_US_PER_S / 2))
@@ -356,6 +359,7 @@ static uint64_t measure_traffic(
 		    ports, route.lid, route.sl, item->number, SMP_TIMEOUT_MS, &after))
 		return UINT64_MAX;
 	took_us = triad_clock_boot_us() - begun_us;
+	/* The agent lacks the counters, or somebody reset them between the readings. */
 	if (after.octets == UINT64_MAX || before.octets == UINT64_MAX ||
 		after.octets < before.octets)
 		return UINT64_MAX;
@@ -393,15 +397,6 @@ static int carry_out(struct triad_ports *ports, const struct triad_plan_item *it
 	return do_action(ports, &intent);
 }
 
-/* One override is for one action. */
-static void drop_override(struct triad_ports *ports, const struct triad_plan_item *item)
-{
-	for (uint32_t i = 0; i < ports->n_overrides; i++)
-		if (ports->overrides[i].node_guid == item->node_guid &&
-			ports->overrides[i].port == item->number)
-			ports->overrides[i--] = ports->overrides[--ports->n_overrides];
-}
-
 static void act_on(struct triad_ports *ports, const struct triad_agenda_entry *entry,
 	enum triad_agenda_kind kind, uint64_t now_us)
 {
@@ -417,7 +412,12 @@ static void act_on(struct triad_ports *ports, const struct triad_agenda_entry *e
 		look_at_traffic(ports, item);
 	} else {
 		error = carry_out(ports, item);
-		drop_override(ports, item);
+		/* One override is for one action, whether it worked or not. */
+		for (uint32_t i = 0; i < ports->n_overrides; i++)
+			if (ports->overrides[i].node_guid == item->node_guid &&
+				ports->overrides[i].port == item->number)
+				ports->overrides[i--] =
+					ports->overrides[--ports->n_overrides];
 		triad_agenda_done(ports->agenda, item->node_guid, item->number, !error,
 			triad_clock_boot_us());
 	}
@@ -443,6 +443,8 @@ uint64_t ports_act(struct triad_ports *ports, uint64_t now_us)
 	enum triad_agenda_kind kind = TRIAD_AGENDA_WAIT;
 	uint64_t until_us = UINT64_MAX;
 
+	/* One item a step, so that the next one sees what permission, members and fabric
+	 * have become meanwhile. */
 	report_stop(ports);
 	triad_agenda_hold_tests(ports->agenda, !ports_has_room_for_test(ports));
 	if (!ports_is_ending(ports) && ports_may_act(ports))
@@ -451,6 +453,7 @@ uint64_t ports_act(struct triad_ports *ports, uint64_t now_us)
 		act_on(ports, entry, kind, now_us);
 		return now_us;
 	}
+	/* One sweep for all actions of this plan, when nothing more is due. */
 	if (ports->wants_sweep)
 		ports_ask_for_sweep(ports);
 	return until_us;

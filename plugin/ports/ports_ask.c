@@ -109,14 +109,16 @@ void ports_publish_status(struct triad_ports *ports)
 {
 	struct triad_ports_status status;
 
+	/* A lock of its own, held for the copy alone: 'status' and metrics never wait for
+	 * a step. */
 	describe(ports, &status);
 	pthread_mutex_lock(&ports->status_lock);
 	ports->status = status;
 	pthread_mutex_unlock(&ports->status_lock);
 }
 
-/* What is true this moment, beside what was at the end of the last turn: a turn may
- * wait for switches, and for the disk. */
+/* The state at the end of the last step, as a step may wait long for switches and for
+ * the disk.  What decides whether this SM may act is asked for anew. */
 void triad_ports_status(struct triad_ports *ports, struct triad_ports_status *status)
 {
 	pthread_mutex_lock(&ports->status_lock);
@@ -197,6 +199,8 @@ static void fill_row(struct triad_ports *ports, uint32_t i, struct triad_ports_r
 	uint32_t at = ports->placed->port_of[i];
 	const struct triad_plan_item *item = NULL;
 
+	/* First as the row was written, then what the fabric has in its place.  A row by
+	 * name has no GUID before. */
 	memset(row, 0, sizeof(*row));
 	row->node_guid = wanted->node_guid;
 	row->number = wanted->port;
@@ -209,6 +213,7 @@ static void fill_row(struct triad_ports *ports, uint32_t i, struct triad_ports_r
 		fill_place(ports, at, row);
 	if (at != TRIAD_PLACED_NONE)
 		item = triad_plan_find(ports->plan, row->node_guid, row->number);
+	/* A running test says more than the item that began it. */
 	if (item && !row->is_tested)
 		fill_item(ports, item, row);
 	else if (at == TRIAD_PLACED_NONE)
@@ -259,6 +264,7 @@ int triad_ports_rows(struct triad_ports *ports, enum triad_ports_which which,
 		error = ENOENT;
 	else if (!ports->plan || !ports->fabric || !ports->placed)
 		error = EAGAIN;
+	/* 'max' is the client's: what is allocated must not follow it. */
 	if (!error && max > ports->source.expected->n_ports)
 		max = ports->source.expected->n_ports;
 	*rows = error ? NULL : calloc((size_t)max + 1, sizeof(**rows));
@@ -312,6 +318,7 @@ int triad_ports_find_node(
 	char *end;
 	int error = EAGAIN;
 
+	/* A GUID is taken as it is: the history may know a switch that is gone. */
 	*node_guid = strtoull(node, &end, 16);
 	if (strncmp(node, "0x", 2) == 0 && !*end)
 		return 0;
@@ -350,6 +357,7 @@ static enum triad_ports_answer release(
 	if (!triad_plan_has_failed(
 		    triad_history_find(ports->history, node_guid, number)))
 		return TRIAD_PORTS_NOTHING;
+	/* Without a majority the next holder of the lease might still see the failure. */
 	if (ports_commit(ports, &record))
 		return TRIAD_PORTS_NOT_WRITTEN;
 	ports->must_plan = true;
@@ -358,7 +366,8 @@ static enum triad_ports_answer release(
 
 static void override(struct triad_ports *ports, const struct triad_plan_item *item)
 {
-	/* The oldest one is forgotten. */
+	/* When there is no room, the oldest one is forgotten: its port has to be approved
+	 * again. */
 	if (ports->n_overrides == PORTS_MAX_OVERRIDES)
 		memmove(ports->overrides, ports->overrides + 1,
 			(--ports->n_overrides) * sizeof(*ports->overrides));
@@ -381,7 +390,8 @@ static void describe_cut(const struct triad_ports *ports,
 			ports->fabric, &item->lost, TRIAD_GUARD_MAX_LOST, text, size);
 }
 
-/* What a guard stops is in no agenda; with the override it will be. */
+/* The agenda does not have what a guard stops.  The override and a new plan put it
+ * there, and then it is approved. */
 static enum triad_ports_answer approve(
 	struct triad_ports *ports, struct ports_request *request)
 {

@@ -22,6 +22,7 @@ void ports_open_journal(struct triad_ports *ports)
 		ports->conf->election.state_dir, ports->id);
 	if (ports->journal && strcmp(path, ports->journal_path) == 0)
 		return;
+	/* election.state_dir was changed, or the last attempt failed. */
 	triad_journal_close(ports->journal);
 	ports->journal = NULL;
 	snprintf(ports->journal_path, sizeof(ports->journal_path), "%s", path);
@@ -56,29 +57,9 @@ bool ports_may_act(struct triad_ports *ports)
 		triad_elector_permission_in_term(ports->elector, ports->term).is_given;
 }
 
-static uint64_t wall_us(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * TRIAD_US_PER_S + (uint64_t)now.tv_nsec / 1000;
-}
-
-static void note_journal(struct triad_ports *ports, int error)
-{
-	char text[sizeof(ports->trouble)] = "";
-
-	if (error)
-		snprintf(text, sizeof(text),
-			"%.150s: can't be written: %s; no port is touched until it can",
-			ports->journal_path, strerror(error));
-	if (error && strcmp(text, ports->trouble) != 0)
-		triad_log_write(ports->log, TRIAD_LOG_ERROR, "ports: %s", text);
-	snprintf(ports->trouble, sizeof(ports->trouble), "%s", text);
-}
-
 int ports_journal(struct triad_ports *ports, const struct triad_record *record)
 {
+	char text[sizeof(ports->trouble)] = "";
 	int error;
 
 	if (!ports->journal)
@@ -88,20 +69,31 @@ int ports_journal(struct triad_ports *ports, const struct triad_record *record)
 	ports_begin_wait(ports);
 	error = triad_journal_append(ports->journal, record);
 	ports_end_wait(ports);
-	note_journal(ports, error);
+	/* It is tried again in each step: only another reason is worth a line. */
+	if (error)
+		snprintf(text, sizeof(text),
+			"%.150s: can't be written: %s; no port is touched until it can",
+			ports->journal_path, strerror(error));
+	if (error && strcmp(text, ports->trouble) != 0)
+		triad_log_write(ports->log, TRIAD_LOG_ERROR, "ports: %s", text);
+	snprintf(ports->trouble, sizeof(ports->trouble), "%s", text);
 	return error;
 }
 
 int ports_record(struct triad_ports *ports, struct triad_record *record)
 {
+	struct timespec now;
 	int error;
 
 	if (!ports->term)
 		return EPERM;
+	clock_gettime(CLOCK_REALTIME, &now);
 	record->term = ports->term;
 	record->number = ports->number + 1;
-	record->at_us = wall_us();
+	record->at_us =
+		(uint64_t)now.tv_sec * TRIAD_US_PER_S + (uint64_t)now.tv_nsec / 1000;
 	record->writer = ports->id;
+	/* The disk first: what members hear of must outlive a restart of this SM. */
 	error = ports_journal(ports, record);
 	if (error)
 		return error;
@@ -124,6 +116,7 @@ int ports_commit(struct triad_ports *ports, struct triad_record *record)
 
 		if (now_us > since_us + AGREE_US)
 			return ETIMEDOUT;
+		/* The lease may end while members are slow. */
 		if (!ports_may_act(ports))
 			return EPERM;
 		if (!ports_wait_for_members(ports, now_us + AGREE_STEP_US))

@@ -55,6 +55,7 @@ void ports_leave_payload(
 		memcpy(item->payload, payload, size);
 		triad_task_wake(&ports->task);
 	} else {
+		/* Replicas compare digests, and repeat what got lost. */
 		inbox->n_dropped++;
 	}
 	pthread_mutex_unlock(&inbox->lock);
@@ -107,6 +108,7 @@ void triad_ports_set_fabric(struct triad_ports *ports, struct triad_fabric *fabr
 	struct ports_inbox *inbox = &ports->inbox;
 	struct triad_fabric *old;
 
+	/* Only the newest one counts: the thread may have been in a long step. */
 	pthread_mutex_lock(&inbox->lock);
 	old = inbox->has_fabric ? inbox->fabric : NULL;
 	inbox->fabric = fabric ? triad_fabric_ref(fabric) : NULL;
@@ -130,21 +132,10 @@ bool ports_next_fabric(struct triad_ports *ports, struct triad_fabric **fabric)
 	return has_one;
 }
 
-/* OpenSM's first sweep comes right after its start: it must find what is remembered, so
- * that nothing comes up that was held.  With the inbox's lock. */
-static void await_first_step(struct triad_ports *ports)
-{
-	uint64_t until_us = triad_clock_now_us() + FIRST_STEP_US;
-
-	while (!ports->inbox.has_begun)
-		if (triad_condition_wait(
-			    &ports->task.changed, &ports->inbox.lock, until_us))
-			break;
-}
-
 void triad_ports_configure(struct triad_ports *ports, const struct triad_conf *conf)
 {
 	struct ports_inbox *inbox = &ports->inbox;
+	uint64_t until_us = triad_clock_now_us() + FIRST_STEP_US;
 	const struct triad_conf *old;
 
 	pthread_mutex_lock(&inbox->lock);
@@ -152,8 +143,11 @@ void triad_ports_configure(struct triad_ports *ports, const struct triad_conf *c
 	inbox->conf = triad_conf_ref(conf);
 	inbox->is_configured = true;
 	triad_task_wake(&ports->task);
-	if (!inbox->has_begun)
-		await_first_step(ports);
+	/* OpenSM's first sweep comes right after its start.  It must find published which
+	 * ports were held before, or they would become active. */
+	while (!inbox->has_begun)
+		if (triad_condition_wait(&ports->task.changed, &inbox->lock, until_us))
+			break;
 	pthread_mutex_unlock(&inbox->lock);
 	triad_conf_unref(old);
 }
@@ -174,6 +168,7 @@ void ports_end_first_step(struct triad_ports *ports)
 {
 	struct ports_inbox *inbox = &ports->inbox;
 
+	/* A configuration that came during this step is not in force yet. */
 	if (inbox->has_begun || inbox->conf || !inbox->is_configured)
 		return;
 	inbox->has_begun = true;
@@ -198,6 +193,8 @@ void ports_request(struct triad_ports *ports, struct ports_request *request)
 	uint64_t until_us = triad_clock_now_us() + REQUEST_US;
 
 	request->answer = TRIAD_PORTS_BUSY;
+	/* First the slot must be free of another command's request, then ours is done;
+	 * both within the same time. */
 	pthread_mutex_lock(&ports->inbox.lock);
 	if (await_state(ports, PORTS_NO_REQUEST, until_us)) {
 		*slot = *request;
@@ -207,6 +204,7 @@ void ports_request(struct triad_ports *ports, struct ports_request *request)
 			*request = *slot;
 		else if (slot->state == PORTS_BEGUN)
 			request->answer = TRIAD_PORTS_UNDER_WAY;
+		/* The thread still works on one that was begun, and frees the slot. */
 		slot->state =
 			slot->state == PORTS_BEGUN ? PORTS_ABANDONED : PORTS_NO_REQUEST;
 		pthread_cond_broadcast(&ports->task.changed);

@@ -16,8 +16,9 @@ const char *ports_node_name(const struct triad_ports *ports, uint64_t node_guid)
 
 /* --- who may be held --- */
 
-/* A port that failed is so until it is released, tested anew and admitted: whether it
- * was disabled, or that was only meant to be, or did not work, changes nothing. */
+/* Whether a test of the port has begun, and was not passed, by its last record.  A port
+ * that failed stays failed until it is released, tested anew and admitted, even if the
+ * Set that should have disabled it never came, or did not work. */
 static bool is_begun(const struct triad_record *record)
 {
 	if (!record)
@@ -51,7 +52,7 @@ static struct triad_hold_port hold_port(
 	return port;
 }
 
-/* What can't be tested without cutting something off is not held back either. */
+/* A port whose test would cut something off is not tested, so it is not held either. */
 static bool is_guarded(
 	const struct triad_ports *ports, uint64_t node_guid, uint8_t number)
 {
@@ -86,7 +87,8 @@ static uint32_t list_rows(const struct triad_ports *ports, struct triad_hold_por
 	return n;
 }
 
-/* Of those by name, as long as there is no fabric, what is remembered. */
+/* Without a fabric, rows by name have no GUID.  Until there is one, ports that the
+ * history remembers as under test are held instead. */
 static uint32_t list_remembered(const struct triad_ports *ports,
 	struct triad_hold_port *list, uint32_t n_rows, uint32_t room)
 {
@@ -125,6 +127,7 @@ static void publish_hold(struct triad_ports *ports)
 	list = calloc((size_t)room + 1, sizeof(*list));
 	if (!list)
 		return; /* what was published stays */
+	/* Sorted twice: the second list is looked up in the first. */
 	n = list_rows(ports, list);
 	qsort(list, n, sizeof(*list), triad_hold_compare);
 	if (!ports->placed)
@@ -134,8 +137,8 @@ static void publish_hold(struct triad_ports *ports)
 	free(list);
 }
 
-/* What is held no more becomes active in a heavy sweep, which nobody else may ask
- * for. */
+/* A port that is no longer held becomes active in the next heavy sweep.  Nobody else may
+ * ask for one soon, so this does. */
 void ports_publish_hold(struct triad_ports *ports)
 {
 	uint32_t n_before = triad_hold_n_held(ports->hold);
@@ -173,23 +176,19 @@ static void add_sm(struct sms *sms, uint64_t guid, uint64_t own)
 		sms->guids[sms->n++] = guid;
 }
 
-static void find_sms_of_opensm(struct osm_opensm *osm, struct sms *sms, uint64_t own)
-{
-	cl_map_item_t *item;
-
-	cl_plock_acquire(&osm->lock);
-	for (item = cl_qmap_head(&osm->subn.sm_guid_tbl);
-		item != cl_qmap_end(&osm->subn.sm_guid_tbl); item = cl_qmap_next(item))
-		add_sm(sms, cl_ntoh64(((osm_remote_sm_t *)item)->smi.guid), own);
-	cl_plock_release(&osm->lock);
-}
-
 void ports_find_sms(struct triad_ports *ports)
 {
+	cl_qmap_t *table = &ports->osm->subn.sm_guid_tbl;
+	cl_map_item_t *item;
 	struct sms sms = {0};
 
+	/* OpenSM may keep its lock for long in a sweep: commands don't wait for that. */
 	ports_begin_wait(ports);
-	find_sms_of_opensm(ports->osm, &sms, ports->id);
+	cl_plock_acquire(&ports->osm->lock);
+	for (item = cl_qmap_head(table); item != cl_qmap_end(table);
+		item = cl_qmap_next(item))
+		add_sm(&sms, cl_ntoh64(((osm_remote_sm_t *)item)->smi.guid), ports->id);
+	cl_plock_release(&ports->osm->lock);
 	ports_end_wait(ports);
 	/* Without a cluster nobody would keep the other one from acting, too. */
 	ports->is_not_alone =
@@ -264,23 +263,27 @@ void ports_plan(struct triad_ports *ports, uint64_t now_us)
 	ports->must_plan = false;
 	if (!ports->conf->port.enabled)
 		return;
-	/* A standby may be the master before it has a fabric: what it has learned since
-	 * must be held from its first sweep on. */
+	/* A standby becomes the master before it has a fabric.  Its first sweep as master
+	 * must already hold what it learned from the members. */
 	if (!ports->fabric || !ports->source.expected) {
 		ports_publish_hold(ports);
 		return;
 	}
+	/* Rows keep their places until fabric or configuration change. */
 	if (!ports->placed)
 		place(ports);
 	if (!ports->placed)
 		return;
 	input = ports_plan_input(ports);
+	/* Without memory the last plan stays: its fabric is still this one. */
 	if (triad_plan_build(&input, &plan))
 		return;
 	triad_plan_free(ports->plan);
 	ports->plan = plan;
 	ports->plan_us = triad_clock_now_us() - begun_us;
 	keep_overrides(ports);
+	/* Without memory the agenda keeps its entries; those that the plan does not have
+	 * are passed over (act_on()). */
 	(void)triad_agenda_look(ports->agenda, plan, now_us);
 	ports_look_at_tests(ports, now_us);
 	ports_publish_hold(ports);
@@ -293,6 +296,8 @@ void ports_take_fabric(struct triad_ports *ports, struct triad_fabric *fabric)
 	forget_plan(ports);
 	triad_fabric_unref(ports->fabric);
 	ports->fabric = fabric;
+	/* No longer the master.  Otherwise tests go on, and look at the new fabric when the
+	 * plan is made. */
 	if (!fabric)
 		ports_end_tests(ports);
 	ports->must_plan = true;

@@ -83,7 +83,7 @@ static struct triad_test_conf test_conf(const struct triad_ports *ports)
 	struct triad_test_conf test = {
 		.timeout_us = conf->port.test_timeout_s * TRIAD_US_PER_S,
 		.quality_us = conf->port.test_time_s * TRIAD_US_PER_S,
-		/* Each test has its share. */
+		/* port.test_rate is for all tests together: each has its share. */
 		.smp_interval_us =
 			TRIAD_US_PER_S * conf->port.max_tests / conf->port.test_rate,
 		.max_lost = conf->port.test_max_lost,
@@ -145,9 +145,11 @@ bool ports_begin_test(struct triad_ports *ports, const struct triad_plan_item *i
 		return true;
 	if (!ports_has_room_for_test(ports))
 		return false;
+	/* Only a link in INIT can be held (hold.h): one that is active comes up anew. */
 	if (item->is_active &&
 		ports_bounce(ports, item->node_guid, item->number, item->remote_guid))
 		return false;
+	/* The record makes the next holder of the lease hold the port, too. */
 	if (record_test(ports, item->node_guid, item->number, &record))
 		return false;
 	test = &ports->tests[ports->n_tests++];
@@ -156,8 +158,8 @@ bool ports_begin_test(struct triad_ports *ports, const struct triad_plan_item *i
 	conf = test_conf(ports);
 	wanted = wanted_of(ports, item);
 	triad_port_test_begin(&test->test, &conf, &wanted, triad_clock_boot_us());
-	/* Of a link that was bounced the next sweep tells; otherwise there may be
-	 * none. */
+	/* A link that was bounced is seen by the next sweep.  For any other link this
+	 * fabric counts, as no sweep may come. */
 	if (!item->is_active)
 		look_at_port(ports, test, item->port,
 			&ports->source.expected->ports[item->row],
@@ -168,16 +170,6 @@ bool ports_begin_test(struct triad_ports *ports, const struct triad_plan_item *i
 
 /* --- after each sweep --- */
 
-static const struct triad_expected_port *find_row(
-	const struct triad_ports *ports, uint32_t at)
-{
-	uint32_t row = at == TRIAD_FABRIC_NONE || !ports->placed
-		? TRIAD_PLACED_NONE
-		: ports->placed->row_of[at];
-
-	return row == TRIAD_PLACED_NONE ? NULL : &ports->source.expected->ports[row];
-}
-
 void ports_look_at_tests(struct triad_ports *ports, uint64_t now_us)
 {
 	uint32_t i = 0;
@@ -185,8 +177,15 @@ void ports_look_at_tests(struct triad_ports *ports, uint64_t now_us)
 	while (i < ports->n_tests) {
 		struct ports_test *test = &ports->tests[i];
 		uint32_t at = find_port(ports, test);
-		const struct triad_expected_port *row = find_row(ports, at);
+		uint32_t place = at == TRIAD_FABRIC_NONE || !ports->placed
+			? TRIAD_PLACED_NONE
+			: ports->placed->row_of[at];
+		const struct triad_expected_port *row = place == TRIAD_PLACED_NONE
+			? NULL
+			: &ports->source.expected->ports[place];
 
+		/* The port is gone, or the operator no longer wants it tested.  The last
+		 * test takes its place in the list, so 'i' stays. */
 		if (!row || row->state != TRIAD_EXPECTED_TEST) {
 			remove_test(ports, i);
 			continue;
@@ -281,6 +280,7 @@ static void admit(struct triad_ports *ports, struct ports_test *test)
 		test->again_us = triad_clock_boot_us() + RECORD_AGAIN_US;
 		return;
 	}
+	/* First nothing holds the port, then a sweep lets it become active. */
 	test->is_admitted = true;
 	ports_publish_hold(ports);
 	ports_ask_for_sweep(ports);
@@ -315,6 +315,7 @@ static bool has_ended(struct triad_ports *ports, struct ports_test *test)
 		triad_clock_boot_us() < test->again_us)
 		return false;
 	snprintf(record.text, sizeof(record.text), "%s", test->test.text);
+	/* A verdict without a record does not count: the test stays until it is written. */
 	if (record_test(ports, test->node_guid, test->number, &record)) {
 		test->again_us = triad_clock_boot_us() + RECORD_AGAIN_US;
 		return false;
@@ -345,6 +346,7 @@ static bool carry_out(
 		break;
 	case TRIAD_TEST_ADMIT:
 		admit(ports, test);
+		/* The wish lasts until a sweep sees the port active. */
 		next_us = triad_clock_boot_us() + TRIAD_US_PER_S;
 		goes_on = false;
 		break;
@@ -361,11 +363,14 @@ uint64_t ports_run_tests(struct triad_ports *ports, uint64_t now_us)
 	uint64_t until_us = now_us + TRIAD_US_PER_S;
 	uint32_t i = 0;
 
+	/* Tests belong to the term: the next holder of the lease begins them anew. */
 	if (!ports_may_act(ports))
 		ports_end_tests(ports);
 	while (i < ports->n_tests && !ports_is_ending(ports)) {
 		struct ports_test *test = &ports->tests[i];
 
+		/* One wish of each test in turn: one whose link does not answer must not
+		 * stop the others. */
 		if (carry_out(ports, test, &until_us))
 			until_us = now_us; /* there may be another one */
 		ports_pump(ports);

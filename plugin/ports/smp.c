@@ -65,6 +65,7 @@ int triad_smp_find_route(struct osm_opensm *osm, const struct triad_fabric *fabr
 	uint32_t port;
 	int error;
 
+	/* LID and SL of the switch's port 0 are for its PMA; the way is for SMPs. */
 	memset(route, 0, sizeof(*route));
 	if (node == TRIAD_FABRIC_NONE)
 		return ENOENT;
@@ -99,7 +100,7 @@ static int open_class(struct triad_smp *smp, unsigned class)
 	return triad_umad_open(smp->port_guid, classes[class], &smp->umads[class]);
 }
 
-/* Answers to what was given up before are passed over. */
+/* Passes over answers to earlier MADs that came too late. */
 static int await(const struct triad_mad_transport *transport, uint32_t tid,
 	uint64_t until_us, struct triad_mad_reply *reply)
 {

@@ -64,6 +64,7 @@ static int read_file(const char *path, struct stat *status, char **octets, size_
 	size_t n;
 	int fd, error;
 
+	/* Other errors of the check, such as ENOENT, come again from open(). */
 	if (triad_file_check_trusted(path, false, why) == EPERM)
 		return EPERM;
 	fd = open_file(path, status);
@@ -94,6 +95,7 @@ static void keep_copy(struct triad_source *source, const char *octets, size_t si
 		error = triad_file_check_folder(source->copy, why) == EPERM
 			? EPERM
 			: triad_file_replace(source->copy, octets, size, 0600);
+	/* The configuration is in force all the same; one line until it works again. */
 	if (error && !source->has_copy_trouble)
 		triad_log_write(source->log, TRIAD_LOG_ERROR,
 			"ports: %s: the expected configuration can't be kept there: "
@@ -229,6 +231,8 @@ static bool read_operators(struct triad_source *source)
 	source->seen = status;
 	if (error == EAGAIN)
 		return false; /* in a second */
+	/* 'seen' equals a file that is gone: a file that can't be read is tried again in
+	 * each look, and one that is missing is not. */
 	if (error) {
 		memset(&source->seen, 0, sizeof(source->seen));
 		log_unreadable(source, error, why);
@@ -245,6 +249,7 @@ bool triad_source_look(struct triad_source *source, uint64_t now_us)
 		return false;
 	source->next_look_us = now_us + LOOK_US;
 	pthread_mutex_unlock(source->lock);
+	/* A file that is gone looks like one of zeros, so that its return is a change. */
 	if (stat(source->path, &now))
 		memset(&now, 0, sizeof(now));
 	pthread_mutex_lock(source->lock);
@@ -291,6 +296,7 @@ bool triad_source_set_file(struct triad_source *source, const char *path)
 	triad_diags_init(&source->mistakes, path);
 	if (*path)
 		return read_operators(source);
+	/* Without a file, what is in force stays so. */
 	source->has_seen = false;
 	return false;
 }
