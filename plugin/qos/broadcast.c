@@ -182,8 +182,8 @@ static void look_at_members(
 	}
 }
 
-/* OpenSM lets no port join a group of which it can do less: no more is wished for than
- * all members can, or than OpenSM itself has made. */
+/* OpenSM lets no port join a group whose MTU or rate it cannot do.  So the level may
+ * raise them only as far as all members of the partition can, and lower them at will. */
 static void fit_to_members(
 	const struct osm_opensm *osm, const struct group *group, struct traits *wanted)
 {
@@ -245,13 +245,14 @@ static struct group start_from(
 		++*at;
 	if (*at < groups->n && !memcmp(&groups->groups[*at].mgid, mgid, sizeof(*mgid)))
 		group = groups->groups[*at];
-	/* OpenSM made it anew. */
+	/* If it has not what we gave it, OpenSM has made it anew. */
 	if (!are_same(&now, &group.given))
 		group.made = group.given = now;
 	return group;
 }
 
-/* Members have what they were told: it does not change under them. */
+/* Members got SL, MTU and rate when they joined, and would not learn of others.  So a
+ * group with members is held as it is until they have left. */
 static void apply_to(struct triad_broadcast *groups, const struct levels *levels,
 	osm_mgrp_t *mgrp, struct group *group)
 {
@@ -338,17 +339,10 @@ static void log_group(struct triad_broadcast *groups, const struct group *group)
 			triad_rate_tenths(made->rate) / 10.0, made->tclass);
 }
 
-/* True when no group is any more as the policy, or one before it, has it. */
-static bool is_all_made(const struct triad_broadcast *groups)
-{
-	for (uint32_t i = 0; i < groups->n; i++)
-		if (!are_same(&groups->groups[i].made, &groups->groups[i].given))
-			return false;
-	return true;
-}
-
 static void apply(struct triad_broadcast *groups)
 {
+	bool is_changed = false;
+
 	/* Nothing was ever changed, and nothing is to be. */
 	if (!groups->policy && !groups->n)
 		return;
@@ -356,18 +350,24 @@ static void apply(struct triad_broadcast *groups)
 	if (!osm_exit_flag)
 		apply_to_all(groups);
 	cl_plock_release(&groups->osm->lock);
+	/* Logged without OpenSM's lock, as a log may be slow. */
 	for (uint32_t i = 0; i < groups->n; i++) {
-		if (groups->groups[i].is_new)
-			log_group(groups, &groups->groups[i]);
-		groups->groups[i].is_new = false;
+		struct group *group = &groups->groups[i];
+
+		if (group->is_new)
+			log_group(groups, group);
+		group->is_new = false;
+		is_changed |= !are_same(&group->made, &group->given);
 	}
-	if (!groups->policy && is_all_made(groups))
+	/* Without a policy they are forgotten once all are as OpenSM made them. */
+	if (!groups->policy && !is_changed)
 		groups->n = 0;
 }
 
 void triad_broadcast_apply(struct triad_broadcast *groups)
 {
-	/* Whoever has it is about to do the same. */
+	/* Called in the SM's thread, which must not wait.  Whoever has the lock is about
+	 * to do the same. */
 	if (pthread_mutex_trylock(&groups->lock))
 		return;
 	apply(groups);

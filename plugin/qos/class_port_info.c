@@ -5,17 +5,6 @@
 
 #include <string.h>
 
-/* The response time, 4.096 us * 2^n, that is not below 'ms' [IBA 13.4.8.1]; OpenSM's
- * begins at 8, one millisecond. */
-static uint8_t response_time(unsigned long ms)
-{
-	uint8_t n = 8;
-
-	while (n < 31 && (UINT64_C(4096) << n) / 1000000 < ms)
-		n++;
-	return n;
-}
-
 static void fill(const struct osm_subn *subn, ib_class_port_info_t *info)
 {
 	uint16_t mask = OSM_CAP_IS_SUBN_GET_SET_NOTICE_SUP |
@@ -29,7 +18,13 @@ static void fill(const struct osm_subn *subn, ib_class_port_info_t *info)
 		OSM_CAP2_IS_SEND_ONLY_FULL_MEMBER_SUPPORTED |
 		OSM_CAP2_IS_LINK_WIDTH_2X_SUPPORTED |
 		OSM_CAP2_IS_LINK_SPEED_HDR_SUPPORTED;
+	/* The response time, 4.096 us * 2^n, that is not below OpenSM's time-out
+	 * [IBA 13.4.8.1].  As OpenSM's own it begins at n = 8, one millisecond. */
+	uint8_t time = 8;
 
+	while (time < 31 &&
+		(UINT64_C(4096) << time) / 1000000 < subn->opt.transaction_timeout)
+		time++;
 	if (subn->opt.use_mfttop)
 		mask2 |= OSM_CAP2_IS_MCAST_TOP_SUPPORTED;
 	if (!subn->opt.disable_multicast)
@@ -38,7 +33,7 @@ static void fill(const struct osm_subn *subn, ib_class_port_info_t *info)
 	info->base_ver = 1;
 	info->class_ver = 2;
 	info->cap_mask = cl_hton16(mask);
-	ib_class_set_resp_time_val(info, response_time(subn->opt.transaction_timeout));
+	ib_class_set_resp_time_val(info, time);
 	ib_class_set_cap_mask2(info, mask2);
 	info->redir_qp = cl_hton32(1);
 	info->redir_qkey = IB_QP1_WELL_KNOWN_Q_KEY;

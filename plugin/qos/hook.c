@@ -49,6 +49,7 @@ void triad_sa_hook_remove(struct triad_sa_hook *hook,
 
 	if (!hook->installed)
 		return;
+	/* If another has put its callback before ours meanwhile, it stays. */
 	hook->installed = false;
 	bind = (struct bind *)hook->osm->sa.mad_ctrl.h_bind;
 	if (bind && is_known(bind, hook->osm))

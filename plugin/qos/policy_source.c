@@ -56,13 +56,6 @@ static struct triad_file_stamp stamp_of(const char *path)
 	return stamp;
 }
 
-static bool is_same(const struct triad_file_stamp *a, const struct triad_file_stamp *b)
-{
-	return a->device == b->device && a->inode == b->inode && a->size == b->size &&
-		a->changed.tv_sec == b->changed.tv_sec &&
-		a->changed.tv_nsec == b->changed.tv_nsec;
-}
-
 /* What is wanted at present. */
 struct wish {
 	char path[TRIAD_CONF_PATH_SIZE]; /* "": no policy */
@@ -81,6 +74,7 @@ static struct wish wish_of(struct triad_policy_source *source)
 	memcpy(wish.default_level, source->default_level, sizeof(wish.default_level));
 	wish.known = source->stamp;
 	pthread_mutex_unlock(&source->lock);
+	/* Without a file of Triad's own OpenSM's is used, if there is one. */
 	wish.is_osm = !wish.path[0];
 	if (!wish.path[0] && !stat(source->osm_file, &info))
 		memcpy(wish.path, source->osm_file, sizeof(wish.path));
@@ -90,9 +84,13 @@ static struct wish wish_of(struct triad_policy_source *source)
 bool triad_policy_source_has_changed(struct triad_policy_source *source)
 {
 	struct wish wish = wish_of(source);
-	struct triad_file_stamp stamp = stamp_of(wish.path);
+	struct triad_file_stamp now = stamp_of(wish.path), *known = &wish.known;
 
-	return wish.path[0] && !is_same(&stamp, &wish.known);
+	return wish.path[0] &&
+		(now.device != known->device || now.inode != known->inode ||
+			now.size != known->size ||
+			now.changed.tv_sec != known->changed.tv_sec ||
+			now.changed.tv_nsec != known->changed.tv_nsec);
 }
 
 /* --- loading --- */
@@ -119,25 +117,11 @@ static void keep(struct triad_policy_source *source, const struct wish *wish,
 	triad_policy_unref(old);
 }
 
-/* What a policy that was taken does not do, though one may think so. */
-static void report_limits(struct triad_policy_source *source, const struct wish *wish,
-	const struct triad_policy *policy)
-{
-	struct stat info;
-
-	if (!wish->is_osm && strcmp(wish->path, source->osm_file) != 0 &&
-		!stat(source->osm_file, &info))
-		triad_log_write(source->log, TRIAD_LOG_WARNING,
-			"OpenSM has a QoS policy of its own, %s, beside Triad's %s: "
-			"requests that Triad hands on to it get a path only where both "
-			"allow one; use one file for both, or take OpenSM's away",
-			source->osm_file, wish->path);
-}
-
 static void log_policy(struct triad_policy_source *source, const struct wish *wish,
 	const struct triad_policy *policy, const struct triad_diags *diags, int error)
 {
 	char text[TRIAD_DIAG_TEXT_SIZE * 2 + 64];
+	struct stat info;
 
 	for (size_t i = 0; i < diags->n; i++) {
 		triad_diags_format(diags, i, text, sizeof(text));
@@ -150,8 +134,13 @@ static void log_policy(struct triad_policy_source *source, const struct wish *wi
 			"stays, and without one OpenSM answers by itself; mend the "
 			"file and type 'triadctl reload'",
 			diags->source, diags->n_total);
-	else if (policy)
-		report_limits(source, wish, policy);
+	else if (policy && !wish->is_osm && strcmp(wish->path, source->osm_file) != 0 &&
+		!stat(source->osm_file, &info))
+		triad_log_write(source->log, TRIAD_LOG_WARNING,
+			"OpenSM has a QoS policy of its own, %s, beside Triad's %s: "
+			"requests that Triad hands on to it get a path only where both "
+			"allow one; use one file for both, or take OpenSM's away",
+			source->osm_file, wish->path);
 }
 
 int triad_policy_source_load(
@@ -163,6 +152,7 @@ int triad_policy_source_load(
 	struct wish wish;
 	int error = 0;
 
+	/* A command may load while triad-qos does: the later one must be in force. */
 	pthread_mutex_lock(&source->load_lock);
 	wish = wish_of(source);
 	triad_diags_init(diags, wish.path);

@@ -15,8 +15,6 @@
 /* How often it is tried again to get between OpenSM and its SA. */
 #define RETRY_US (TRIAD_US_PER_S / 4)
 
-static uint64_t task_step(void *context);
-
 static void wake(struct triad_qos *qos)
 {
 	qos->work_wanted = true;
@@ -60,30 +58,28 @@ static bool is_enabled(struct triad_qos *qos)
 	return enabled;
 }
 
-/* A list of mistakes is too large for a thread's stack. */
-static void load(struct triad_qos *qos)
-{
-	struct triad_diags *diags = malloc(sizeof(*diags));
-
-	if (diags)
-		(void)triad_policy_source_load(&qos->source, diags);
-	free(diags);
-}
-
 static uint64_t task_step(void *context)
 {
 	struct triad_qos *qos = context;
+	struct triad_diags *diags = NULL;
 	bool look = atomic_exchange(&qos->look_wanted, false);
+	/* The hook can't be installed before OpenSM has bound its SA: it is tried again. */
 	bool retries = !look && qos->status.state == TRIAD_QOS_WAITING && qos->snapshot;
 	bool is_due = qos->work_wanted || retries, loads;
 
 	qos->work_wanted = false;
+	/* The policy's file and the work take long, and OpenSM's threads need the lock for
+	 * their marks. */
 	pthread_mutex_unlock(&qos->lock);
 	loads = atomic_exchange(&qos->load_desired, false) ||
 		(look && is_enabled(qos) &&
 			triad_policy_source_has_changed(&qos->source));
+	/* The list of mistakes is too large for a thread's stack.  The log has it. */
 	if (loads)
-		load(qos);
+		diags = malloc(sizeof(*diags));
+	if (diags)
+		(void)triad_policy_source_load(&qos->source, diags);
+	free(diags);
 	if (is_due || loads)
 		triad_qos_work(qos);
 	pthread_mutex_lock(&qos->lock);
@@ -129,6 +125,7 @@ void triad_qos_free(struct triad_qos *qos)
 {
 	if (!qos)
 		return;
+	/* First our own thread, so that it does not install the hook again. */
 	(void)triad_task_stop(&qos->task, UINT64_MAX);
 	if (qos->server)
 		triad_qos_server_remove(qos->server);

@@ -35,13 +35,6 @@ static struct inputs copy_inputs(struct triad_qos *qos)
 	return inputs;
 }
 
-static void drop_inputs(struct inputs *inputs)
-{
-	triad_policy_unref(inputs->now.policy);
-	triad_policy_unref(inputs->offered);
-	triad_fabric_unref(inputs->fabric);
-}
-
 static void set_state(struct triad_qos *qos, enum triad_qos_state state)
 {
 	enum triad_qos_state old;
@@ -107,6 +100,8 @@ static int make_snapshot(struct triad_qos *qos, const struct inputs *inputs,
 	struct triad_classifier *classifier = NULL;
 	int error = 0;
 
+	/* Another policy for the same fabric needs no new paths, which are the larger
+	 * part. */
 	if (!paths)
 		error = triad_paths_build(inputs->fabric, &paths);
 	if (!error && inputs->now.policy)
@@ -128,6 +123,8 @@ static void put_into_force(struct triad_qos *qos, const struct inputs *inputs,
 {
 	bool is_new = !qos->snapshot || qos->snapshot->paths != snapshot->paths;
 
+	/* First published, then compared: a mark that comes in between goes to the new
+	 * paths. */
 	publish(qos, snapshot);
 	if (is_new && atomic_load(&qos->marks) != inputs->before.marks) {
 		triad_paths_mark_all(snapshot->paths);
@@ -184,18 +181,9 @@ static enum triad_qos_state build(struct triad_qos *qos, const struct inputs *in
 
 /* --- tables --- */
 
-/* Tables and groups go by the policy's names as answers do. */
-static void report_not_found(struct triad_qos *qos, const struct inputs *inputs)
-{
-	if (inputs->now.policy && inputs->fabric &&
-		triad_qos_wants_policy(&inputs->settings))
-		triad_qos_report_unmatched(qos->log, inputs->now.policy, inputs->fabric,
-			&qos->reported_not_found);
-}
-
-/* In mid-sweep there is nothing to be said of tables yet. */
 static void see_to_tables(struct triad_qos *qos, const struct inputs *inputs)
 {
+	/* In mid-sweep OpenSM has not sent all tables yet, so nothing is compared. */
 	bool is_settled =
 		inputs->up && atomic_load(&qos->sweeps) == inputs->before.sweeps;
 	struct triad_tables_wish wish = {
@@ -217,13 +205,6 @@ static void accept_policy(struct triad_qos *qos, struct triad_policy *policy)
 	qos->accepted = policy ? triad_policy_ref(policy) : NULL;
 }
 
-static void set_refused(struct triad_qos *qos, bool is_refused)
-{
-	pthread_mutex_lock(&qos->lock);
-	qos->status.is_refused = is_refused;
-	pthread_mutex_unlock(&qos->lock);
-}
-
 /* A policy is in force whole or not at all: its levels are for its tables.  So its
  * tables are offered before anything is answered by it. */
 static void choose_policy(struct triad_qos *qos, struct inputs *inputs)
@@ -236,52 +217,52 @@ static void choose_policy(struct triad_qos *qos, struct inputs *inputs)
 		see_to_tables(qos, inputs);
 		is_refused = triad_tables_status(qos->tables).refused;
 	}
-	set_refused(qos, is_refused);
+	pthread_mutex_lock(&qos->lock);
+	qos->status.is_refused = is_refused;
+	pthread_mutex_unlock(&qos->lock);
 	if (!is_refused) {
 		accept_policy(qos, inputs->offered);
 		return;
 	}
+	/* Answers go on by the policy that was accepted before. */
 	triad_policy_unref(inputs->now.policy);
 	inputs->now.policy = qos->accepted ? triad_policy_ref(qos->accepted) : NULL;
 }
 
-/* One that was accepted before there was a fabric may be refused on it. */
-static bool is_taken_back(struct triad_qos *qos, const struct inputs *inputs)
+/* Returns true when the policy that was accepted was taken back: then all must be done
+ * again without it. */
+static bool work_once(struct triad_qos *qos)
 {
-	if (!inputs->offered || qos->accepted != inputs->offered ||
-		!inputs->settings.tables || !triad_tables_status(qos->tables).refused)
-		return false;
-	accept_policy(qos, NULL);
-	return true;
-}
+	struct inputs inputs = copy_inputs(qos);
+	enum triad_qos_state state;
+	bool is_taken_back;
 
-static void work(struct triad_qos *qos, struct inputs *inputs)
-{
-	enum triad_qos_state state = build(qos, inputs);
-
+	choose_policy(qos, &inputs);
+	state = build(qos, &inputs);
 	if (qos->server && state != TRIAD_QOS_ANSWERING && state != TRIAD_QOS_WAITING) {
-		if (!inputs->settings.holds)
+		/* The hook stays where it refuses paths to held ports. */
+		if (!inputs.settings.holds)
 			triad_qos_server_remove(qos->server);
 		publish(qos, NULL);
 	}
 	set_state(qos, state);
-	report_not_found(qos, inputs);
-	see_to_tables(qos, inputs);
+	/* Also without answers: tables and groups go by the policy's names, too. */
+	if (inputs.now.policy && inputs.fabric &&
+		triad_qos_wants_policy(&inputs.settings))
+		triad_qos_report_unmatched(qos->log, inputs.now.policy, inputs.fabric,
+			&qos->reported_not_found);
+	see_to_tables(qos, &inputs);
 	triad_broadcast_set_policy(
-		qos->broadcast, inputs->settings.groups ? inputs->now.policy : NULL);
-}
-
-/* Returns whether what was accepted must be taken back. */
-static bool work_once(struct triad_qos *qos)
-{
-	struct inputs inputs = copy_inputs(qos);
-	bool is_again;
-
-	choose_policy(qos, &inputs);
-	work(qos, &inputs);
-	is_again = is_taken_back(qos, &inputs);
-	drop_inputs(&inputs);
-	return is_again;
+		qos->broadcast, inputs.settings.groups ? inputs.now.policy : NULL);
+	/* A policy that was accepted before there was a fabric may be refused on it. */
+	is_taken_back = inputs.offered && qos->accepted == inputs.offered &&
+		inputs.settings.tables && triad_tables_status(qos->tables).refused;
+	if (is_taken_back)
+		accept_policy(qos, NULL);
+	triad_policy_unref(inputs.now.policy);
+	triad_policy_unref(inputs.offered);
+	triad_fabric_unref(inputs.fabric);
+	return is_taken_back;
 }
 
 void triad_qos_work(struct triad_qos *qos)

@@ -5,15 +5,6 @@
 
 #include <string.h>
 
-/* The P_Key at that place in the port's table; 0 beyond its end. */
-static uint16_t pkey_at(
-	const struct triad_fabric *fabric, uint32_t port, uint16_t index)
-{
-	const struct triad_fabric_slice pkeys = fabric->ports[port].pkeys;
-
-	return index < pkeys.n ? fabric->pkeys[pkeys.at + index] : 0;
-}
-
 /* The packet came to one of the port's own GIDs: the first, as far as is known. */
 static void put_gids(const struct triad_fabric *fabric, uint32_t port,
 	const ib_grh_t *grh, struct triad_sampled_request *request)
@@ -34,13 +25,17 @@ bool triad_sample_describe(const struct osm_madw *madw, const struct triad_paths
 	const struct triad_fabric *fabric = paths->fabric;
 	uint32_t port = fabric->sm_port;
 	uint8_t sl = from->addr_type.gsi.service_level & 0xf;
+	uint16_t index = from->addr_type.gsi.pkey_ix;
+	struct triad_fabric_slice pkeys;
 
 	if (port == TRIAD_FABRIC_NONE)
 		return false;
+	pkeys = fabric->ports[port].pkeys;
 	*request = (struct triad_sampled_request){
 		.slid = cl_ntoh16(from->dest_lid),
 		.dlid = (uint16_t)(fabric->ports[port].lid | from->path_bits),
-		.pkey = pkey_at(fabric, port, from->addr_type.gsi.pkey_ix),
+		/* The fabric may be older than the port's table: 0 beyond its end. */
+		.pkey = index < pkeys.n ? fabric->pkeys[pkeys.at + index] : 0,
 		.sl = sl,
 		.vl = triad_paths_vl(paths, port, 0, sl),
 		.src_qp = cl_ntoh32(from->addr_type.gsi.remote_qp),

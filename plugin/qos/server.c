@@ -82,8 +82,9 @@ static uint8_t *record_of(const osm_madw_t *madw)
 	return ib_sa_mad_get_payload_ptr(osm_madw_get_sa_mad_ptr(madw));
 }
 
-/* To what the level allows; false when that leaves nothing to be found.  A multicast
- * group has its SL, MTU and rate from who made it, and they are no path's to choose. */
+/* Narrows a request that OpenSM will answer to what its QoS level allows.  Returns false
+ * when that leaves nothing to be found.  Requests for a multicast group stay as they
+ * are: SL, MTU and rate are those that the group was made with. */
 static bool narrow(struct worker *worker, osm_madw_t *madw)
 {
 	const struct triad_qos_snapshot *snapshot = worker->snapshot;
@@ -114,24 +115,8 @@ static bool narrow(struct worker *worker, osm_madw_t *madw)
 
 /* --- answers --- */
 
-static void respond_status(
-	struct triad_qos_server *server, osm_madw_t *madw, enum triad_sa_status status)
-{
-	osm_sa_send_error(&server->osm->sa, madw, cl_hton16((uint16_t)status));
-}
-
-static bool add_item(cl_qlist_t *list, const struct triad_path_record *record)
-{
-	osm_sa_item_t *item = malloc(SA_ITEM_RESP_SIZE(path_rec));
-
-	if (!item)
-		return false;
-	triad_path_record_write(record, (uint8_t *)&item->resp.path_rec);
-	cl_qlist_insert_tail(list, &item->list_item);
-	return true;
-}
-
-/* OpenSM's own function makes the MAD: its header is the same octet for octet. */
+/* OpenSM's own function makes the MAD, so that its header is the same octet for octet,
+ * and frees the items. */
 static void respond_records(struct worker *worker, osm_madw_t *madw)
 {
 	struct triad_qos_server *server = worker->server;
@@ -139,9 +124,15 @@ static void respond_records(struct worker *worker, osm_madw_t *madw)
 	cl_qlist_t list;
 
 	cl_qlist_init(&list);
-	for (uint32_t i = 0; i < worker->answer.n; i++)
-		if (!add_item(&list, &worker->answer.records[i]))
-			break;
+	for (uint32_t i = 0; i < worker->answer.n; i++) {
+		osm_sa_item_t *item = malloc(SA_ITEM_RESP_SIZE(path_rec));
+
+		if (!item)
+			break; /* without memory the client gets fewer paths */
+		triad_path_record_write(
+			&worker->answer.records[i], (uint8_t *)&item->resp.path_rec);
+		cl_qlist_insert_tail(&list, &item->list_item);
+	}
 	/* Answers to a MultiPathRecord are PathRecords [IBA o15-0.2.7]. */
 	if (worker->request.multi)
 		mad->attr_id = IB_MAD_ATTR_PATH_RECORD;
@@ -154,7 +145,7 @@ static bool is_no(const struct triad_answer *answer)
 		(answer->kind == TRIAD_ANSWER_RECORDS && !answer->n);
 }
 
-/* An alias that a request names must still be one. */
+/* Whether each alias GUID that the request names still belongs to the same port. */
 static bool names_are_there(const struct worker *worker)
 {
 	const struct triad_fabric *fabric = worker->snapshot->paths->fabric;
@@ -176,8 +167,8 @@ static bool names_are_there(const struct worker *worker)
 	return true;
 }
 
-/* True when an alias that a PathRecord names came or moved, though their number may be
- * the same; then the ends, for the level, are those that OpenSM has. */
+/* True when OpenSM has an alias GUID that a PathRecord names at another port than the
+ * snapshot has.  Then the ends are set to OpenSM's, so that the level fits them. */
 static bool is_outdated(struct worker *worker)
 {
 	struct osm_opensm *osm = worker->server->osm;
@@ -201,7 +192,8 @@ static bool is_outdated(struct worker *worker)
 	return outdated;
 }
 
-/* The ends must be where they were: of a MultiPathRecord, all of them. */
+/* Whether the ends of the paths are where the snapshot has them; of a MultiPathRecord,
+ * all of them. */
 static bool ends_are_there(const struct worker *worker)
 {
 	struct osm_opensm *osm = worker->server->osm;
@@ -219,7 +211,8 @@ static bool ends_are_there(const struct worker *worker)
 	return true;
 }
 
-/* While the SM sweeps: what was decided from the last fabric must still be so. */
+/* Leaves to OpenSM what the snapshot may be too old for.  Aliases may change at any
+ * time, everything else only while the SM sweeps. */
 static void revalidate(struct worker *worker)
 {
 	struct triad_answer *answer = &worker->answer;
@@ -236,6 +229,7 @@ static void revalidate(struct worker *worker)
 	}
 	if (!atomic_load(&worker->server->sweeping))
 		return;
+	/* What this sweep has just found may turn a "no" into a path. */
 	if (!is_no(answer) && ends_are_there(worker))
 		return;
 	answer->kind = TRIAD_ANSWER_FALL_BACK;
@@ -253,6 +247,7 @@ static enum triad_sa_status read_request(struct worker *worker, const osm_madw_t
 	if (mad->attr_id == IB_MAD_ATTR_PATH_RECORD)
 		return triad_path_request_read(record_of(madw), mask,
 			mad->method == IB_MAD_METHOD_GET, service_id, &worker->request);
+	/* A MultiPathRecord has as many GIDs as it says, so the MAD's end is checked. */
 	if (madw->mad_size < size)
 		size = madw->mad_size;
 	if (size < IB_SA_MAD_HDR_SIZE)
@@ -285,6 +280,8 @@ static void work_out(struct worker *worker, const osm_madw_t *madw)
 		.classifier = worker->snapshot->classifier};
 	uint16_t requester = cl_ntoh16(madw->mad_addr.dest_lid);
 
+	/* Without an engine the answer may be TRIAD_FALLBACK_ENGINE, and the request goes
+	 * to the slow queue (fall_back()). */
 	if (!worker->is_slow) {
 		triad_answer_path(
 			&snapshot, &worker->request, requester, &worker->answer);
@@ -300,6 +297,8 @@ static void fall_back(struct worker *worker, const struct triad_work_queue_job *
 {
 	struct triad_qos_server *server = worker->server;
 
+	/* Only a policy makes the slow queue worth its wait: without one OpenSM answers
+	 * the same. */
 	if (worker->answer.fallback == TRIAD_FALLBACK_ENGINE && !worker->is_slow &&
 		worker->snapshot->classifier &&
 		triad_work_queue_put(&server->slow, job))
@@ -309,6 +308,7 @@ static void fall_back(struct worker *worker, const struct triad_work_queue_job *
 		pass_on(server, job->madw);
 		return;
 	}
+	/* No path fits the level: "no records" without asking OpenSM. */
 	worker->answer.n = 0;
 	respond_records(worker, job->madw);
 	give_back(server, job->madw);
@@ -323,11 +323,13 @@ static void finish(struct worker *worker, const struct triad_work_queue_job *job
 		fall_back(worker, job);
 		return;
 	}
+	/* OpenSM's statistics count all requests, also those that it does not see. */
 	cl_atomic_inc(&server->osm->stats.sa_mads_rcvd);
 	triad_clients_count(&server->clients, cl_ntoh16(job->madw->mad_addr.dest_lid),
 		is_no(answer));
 	if (answer->kind == TRIAD_ANSWER_STATUS) {
-		respond_status(server, job->madw, answer->status);
+		osm_sa_send_error(&server->osm->sa, job->madw,
+			cl_hton16((uint16_t)answer->status));
 		count(&server->counts.refused);
 	} else {
 		respond_records(worker, job->madw);
@@ -340,14 +342,6 @@ static void finish(struct worker *worker, const struct triad_work_queue_job *job
 	give_back(server, job->madw);
 }
 
-static void answer_class_port_info(struct triad_qos_server *server, osm_madw_t *madw)
-{
-	cl_atomic_inc(&server->osm->stats.sa_mads_rcvd);
-	triad_class_port_info_answer(server->osm, madw);
-	count(&server->counts.class_port_infos);
-	give_back(server, madw);
-}
-
 /* For sFlow. */
 static void sample(struct worker *worker, const osm_madw_t *madw)
 {
@@ -357,39 +351,36 @@ static void sample(struct worker *worker, const osm_madw_t *madw)
 		triad_sampler_put(worker->server->sampler, &request);
 }
 
-static bool is_path_attribute(const osm_madw_t *madw)
-{
-	return osm_madw_get_sa_mad_ptr(madw)->attr_id != IB_MAD_ATTR_CLASS_PORT_INFO;
-}
-
-static void refuse_held(struct worker *worker, osm_madw_t *madw)
-{
-	count(&worker->server->counts.held);
-	worker->answer.n = 0;
-	respond_records(worker, madw);
-	give_back(worker->server, madw);
-}
-
 static void handle(struct worker *worker, const struct triad_work_queue_job *job)
 {
+	struct triad_qos_server *server = worker->server;
 	struct triad_answer *answer = &worker->answer;
+	bool is_for_info = osm_madw_get_sa_mad_ptr(job->madw)->attr_id ==
+		IB_MAD_ATTR_CLASS_PORT_INFO;
 	enum triad_sa_status status;
 
-	if (!osm_exit_flag && is_path_attribute(job->madw) &&
-		names_held(worker, job->madw)) {
-		refuse_held(worker, job->madw);
+	/* First of all, also without a snapshot: OpenSM would answer with a path to a port
+	 * that is held back. */
+	if (!osm_exit_flag && !is_for_info && names_held(worker, job->madw)) {
+		count(&server->counts.held);
+		worker->answer.n = 0;
+		respond_records(worker, job->madw);
+		give_back(server, job->madw);
 		return;
 	}
+	/* The snapshot may have gone while the request was in the queue. */
 	if (!worker->snapshot || osm_exit_flag) {
-		pass_on(worker->server, job->madw);
+		pass_on(server, job->madw);
 		return;
 	}
-	if (osm_madw_get_sa_mad_ptr(job->madw)->attr_id ==
-		IB_MAD_ATTR_CLASS_PORT_INFO) {
-		answer_class_port_info(worker->server, job->madw);
+	if (is_for_info) {
+		cl_atomic_inc(&server->osm->stats.sa_mads_rcvd);
+		triad_class_port_info_answer(server->osm, job->madw);
+		count(&server->counts.class_port_infos);
+		give_back(server, job->madw);
 		return;
 	}
-	if (triad_sampler_pick(worker->server->sampler))
+	if (triad_sampler_pick(server->sampler))
 		sample(worker, job->madw);
 	status = read_request(worker, job->madw);
 	if (status) {
@@ -407,6 +398,8 @@ static unsigned long generation_of(const struct worker *worker)
 	return worker->snapshot ? worker->snapshot->generation : 0;
 }
 
+/* Takes the present snapshot.  The generation tells without the lock whether there is
+ * another one. */
 static void refresh(struct worker *worker)
 {
 	struct triad_qos_server *server = worker->server;
@@ -421,31 +414,28 @@ static void refresh(struct worker *worker)
 	pthread_mutex_unlock(&server->lock);
 }
 
-/* Without memory of its own a thread hands on what it takes. */
-static void leave_to_opensm(struct triad_work_queue *queue)
-{
-	struct triad_qos_server *server = queue->context;
-	struct triad_work_queue_job job;
-
-	while (triad_work_queue_take(queue, atomic_load(&server->generation), &job))
-		if (job.madw)
-			pass_on(server, job.madw);
-}
-
 static void *serve(void *argument)
 {
 	struct triad_work_queue *queue = argument;
+	struct triad_qos_server *server = queue->context;
 	struct worker *worker = calloc(1, sizeof(*worker));
 	struct triad_work_queue_job job;
 
+	/* Without memory of its own a thread hands on what it takes, so that no request
+	 * stays in the queue. */
 	if (!worker) {
-		leave_to_opensm(queue);
+		while (triad_work_queue_take(
+			queue, atomic_load(&server->generation), &job))
+			if (job.madw)
+				pass_on(server, job.madw);
 		return NULL;
 	}
-	worker->server = queue->context;
-	worker->is_slow = queue == &worker->server->slow;
+	worker->server = server;
+	worker->is_slow = queue == &server->slow;
 	worker->answer.records = worker->records;
 	worker->answer.room = TRIAD_ANSWER_MAX_RECORDS;
+	/* A new snapshot wakes the thread, too: it lets go of the old one, though no
+	 * request comes. */
 	while (triad_work_queue_take(queue, generation_of(worker), &job)) {
 		refresh(worker);
 		if (job.madw)
@@ -478,17 +468,15 @@ static bool is_for_paths(const ib_sa_mad_t *mad)
 		mad->rmpp_flags & IB_RMPP_FLAG_ACTIVE;
 }
 
-static bool wants_class_port_info(
-	const struct triad_qos_server *server, const ib_sa_mad_t *mad)
-{
-	return mad->attr_id == IB_MAD_ATTR_CLASS_PORT_INFO &&
-		mad->method == IB_MAD_METHOD_GET && !server->osm->subn.opt.qos;
-}
-
 static bool is_wanted(const struct triad_qos_server *server, const ib_sa_mad_t *mad)
 {
+	bool is_for_info = mad->attr_id == IB_MAD_ATTR_CLASS_PORT_INFO &&
+		mad->method == IB_MAD_METHOD_GET;
+
+	/* Without 'qos TRUE' OpenSM's ClassPortInfo denies that the SA knows QoS, which
+	 * Triad does. */
 	if (atomic_load(&server->generation))
-		return is_for_paths(mad) || wants_class_port_info(server, mad);
+		return is_for_paths(mad) || (is_for_info && !server->osm->subn.opt.qos);
 	return triad_hold_has_any(server->hold) && is_for_paths(mad);
 }
 
@@ -499,6 +487,7 @@ static void receive(struct osm_madw *madw, void *context, struct osm_madw *reque
 	const ib_sa_mad_t *mad = osm_madw_get_sa_mad_ptr(madw);
 	struct triad_work_queue_job job = {.madw = madw};
 
+	/* With 'request' it is an answer to OpenSM. */
 	if (request || !is_wanted(server, mad) || !would_be_served(server->osm, mad)) {
 		server->hook.original(madw, context, request);
 		return;
@@ -517,6 +506,7 @@ static void receive(struct osm_madw *madw, void *context, struct osm_madw *reque
 
 int triad_qos_server_install(struct triad_qos_server *server)
 {
+	/* First the server, as requests come from the moment the hook is there. */
 	atomic_store(&installed, server);
 	return triad_sa_hook_install(&server->hook, server->osm, receive);
 }

@@ -52,6 +52,8 @@ static void install(struct osm_routing_engine *engine)
 
 	if (!place)
 		return;
+	/* Done before each sweep.  What is there and not ours is the engine's own, set
+	 * since the last time. */
 	place->own.context = engine->context;
 	if (engine->update_sl2vl != update_sl2vl)
 		place->own.sl2vl = engine->update_sl2vl;
@@ -71,23 +73,23 @@ void triad_hooks_install(struct osm_opensm *osm, triad_sl2vl_hook sl2vl,
 	for (struct osm_routing_engine *engine = osm->routing_engine_list; engine;
 		engine = engine->next)
 		install(engine);
+	/* OpenSM falls back to this one when all of the list fail. */
 	install(osm->default_routing_engine);
 	pthread_mutex_unlock(&hooks.lock);
-}
-
-static void give_back(struct engine *place)
-{
-	if (place->engine->update_sl2vl == update_sl2vl)
-		place->engine->update_sl2vl = place->own.sl2vl;
-	if (place->engine->update_vlarb == update_vlarb)
-		place->engine->update_vlarb = place->own.vlarb;
 }
 
 void triad_hooks_remove(void)
 {
 	pthread_mutex_lock(&hooks.lock);
-	for (unsigned i = 0; i < hooks.n; i++)
-		give_back(&hooks.engines[i]);
+	for (unsigned i = 0; i < hooks.n; i++) {
+		struct engine *place = &hooks.engines[i];
+
+		/* An engine may have set hooks of its own since: those stay. */
+		if (place->engine->update_sl2vl == update_sl2vl)
+			place->engine->update_sl2vl = place->own.sl2vl;
+		if (place->engine->update_vlarb == update_vlarb)
+			place->engine->update_vlarb = place->own.vlarb;
+	}
 	hooks.n = 0;
 	pthread_mutex_unlock(&hooks.lock);
 }
@@ -99,6 +101,7 @@ struct triad_engine_hooks triad_hooks_of_engine(const struct osm_opensm *osm)
 
 	if (!used)
 		return own;
+	/* What it has now, unless that is ours: then what we keep for it. */
 	pthread_mutex_lock(&hooks.lock);
 	own = (struct triad_engine_hooks){
 		used->context, used->update_sl2vl, used->update_vlarb};

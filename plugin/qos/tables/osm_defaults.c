@@ -24,6 +24,8 @@ static unsigned next_number(const char **at)
 
 static void read_vlarb(const char *text, struct triad_vlarb_entry *entries)
 {
+	/* As OpenSM reads it: past the end of the text all numbers are 0, and VL 15 can't
+	 * be arbitrated. */
 	for (unsigned i = 0; i < TRIAD_VLARB_MAX; i++) {
 		entries[i].vl = (uint8_t)(next_number(&text) % 15);
 		entries[i].weight = (uint8_t)next_number(&text);
@@ -50,6 +52,7 @@ static void read_kind(const osm_qos_options_t *own, const osm_qos_options_t *com
 	read_vlarb(
 		text_of(own->vlarb_low, common->vlarb_low, OSM_DEFAULT_QOS_VLARB_LOW),
 		to->low);
+	/* A negative limit is one that opensm.conf does not set. */
 	to->high_limit = OSM_DEFAULT_QOS_HIGH_LIMIT;
 	if (own->high_limit >= 0)
 		to->high_limit = (uint8_t)own->high_limit;

@@ -68,6 +68,8 @@ int triad_tables_pass_begin(struct triad_tables_pass *pass, struct triad_setup *
 {
 	int error;
 
+	/* The number makes what the last pass looked up worthless, without clearing it:
+	 * ports and P_Keys may have changed. */
 	pass->number = (pass->number + 1) & INT32_MAX;
 	pass->view.node = NULL;
 	pass->vlarb_port = NULL;
@@ -98,7 +100,8 @@ struct triad_tables_pass_counts triad_tables_pass_end(struct triad_tables_pass *
 
 /* --- hooks --- */
 
-/* A table that would be OpenSM's for want of memory would come and go. */
+/* Whether ports keep what they have, because memory is short.  With OpenSM's tables for
+ * one sweep and the policy's for the next, traffic would change with each. */
 static bool keeps(struct triad_tables_pass *pass)
 {
 	if (!pass->keeps && pass->scopes)
@@ -113,7 +116,7 @@ static bool is_known(const void *table, size_t size)
 	return memcmp(table, nothing, size) != 0;
 }
 
-/* What is not known is OpenSM's, so that a port has something. */
+/* A port whose table is not known gets OpenSM's, so that it has one at all. */
 static void keep_sl2vl(const osm_physp_t *port, uint8_t in, ib_slvl_table_t *table)
 {
 	const ib_slvl_table_t *known = osm_physp_get_slvl_tbl(port, in);
@@ -154,6 +157,7 @@ void triad_tables_pass_sl2vl(void *context, osm_physp_t *port, uint8_t in, uint8
 	uint16_t scope = TRIAD_SCOPE_NONE;
 	struct triad_sl2vl desired, cut;
 
+	/* OpenSM is past the switch whose tables it had to skip. */
 	triad_tables_pass_put_back(pass);
 	if (pass->scopes)
 		scope = sl2vl_scope(pass, port, in);
@@ -166,12 +170,14 @@ void triad_tables_pass_sl2vl(void *context, osm_physp_t *port, uint8_t in, uint8
 			triad_setup_sl2vl(pass->setup, scope,
 				triad_tables_pass_op_vls(pass, port)),
 			sizeof(table->raw_vl_by_sl));
+	/* The engine has the last word, as it may need its VLs against deadlocks. */
 	memcpy(desired.vl, table->raw_vl_by_sl, sizeof(desired.vl));
 	if (pass->engine.sl2vl)
 		pass->engine.sl2vl(pass->engine.context, port, in, out, table);
 	if (scope != TRIAD_SCOPE_NONE &&
 		memcmp(desired.vl, table->raw_vl_by_sl, sizeof(desired.vl)))
 		pass->counts.n_overridden++;
+	/* OpenSM compares the table as it is cut to the port's VLs, so this does, too. */
 	memcpy(desired.vl, table->raw_vl_by_sl, sizeof(desired.vl));
 	cut = triad_tables_pass_cut(port, &desired);
 	pass->counts.n_tables++;
@@ -184,6 +190,7 @@ static uint16_t vlarb_scope(struct triad_tables_pass *pass, osm_physp_t *port)
 {
 	struct triad_scopes_end end;
 
+	/* OpenSM asks for the blocks of a port one after the other. */
 	if (pass->vlarb_port == port)
 		return pass->vlarb_scope;
 	if (port->p_node->sw) {
@@ -197,7 +204,8 @@ static uint16_t vlarb_scope(struct triad_tables_pass *pass, osm_physp_t *port)
 	return pass->vlarb_scope;
 }
 
-/* Puts what the scope says into the block. */
+/* Puts what the scope says into the block.  Blocks 0 and 1 are the low-priority table,
+ * 2 and 3 the high-priority one. */
 static void apply_vlarb(struct triad_tables_pass *pass, uint16_t scope,
 	osm_physp_t *port, ib_vl_arb_table_t *block, unsigned length, unsigned index)
 {
@@ -236,19 +244,6 @@ static bool block_differs(const osm_physp_t *port, const ib_vl_arb_table_t *bloc
 	return false;
 }
 
-/* The routing engine's turn, if it has one. */
-static void ask_engine(struct triad_tables_pass *pass, uint16_t scope,
-	osm_physp_t *port, uint8_t number, ib_vl_arb_table_t *block, unsigned length,
-	unsigned index)
-{
-	ib_vl_arb_table_t desired = *block;
-
-	pass->engine.vlarb(pass->engine.context, port, number, block, length, index);
-	if (scope != TRIAD_SCOPE_NONE &&
-		memcmp(&desired, block, length * sizeof(desired.vl_entry[0])))
-		pass->counts.n_overridden++;
-}
-
 static void answer_vlarb(struct triad_tables_pass *pass, osm_physp_t *port,
 	uint8_t number, ib_vl_arb_table_t *block, unsigned length, unsigned index)
 {
@@ -262,8 +257,16 @@ static void answer_vlarb(struct triad_tables_pass *pass, osm_physp_t *port,
 	}
 	if (scope != TRIAD_SCOPE_NONE)
 		apply_vlarb(pass, scope, port, block, length, index);
-	if (pass->engine.vlarb)
-		ask_engine(pass, scope, port, number, block, length, index);
+	/* As with SL2VL tables the routing engine has the last word. */
+	if (pass->engine.vlarb) {
+		ib_vl_arb_table_t desired = *block;
+
+		pass->engine.vlarb(
+			pass->engine.context, port, number, block, length, index);
+		if (scope != TRIAD_SCOPE_NONE &&
+			memcmp(&desired, block, length * sizeof(desired.vl_entry[0])))
+			pass->counts.n_overridden++;
+	}
 	pass->counts.n_tables++;
 	if (block_differs(port, block, length, index))
 		pass->counts.n_differing++;
@@ -276,6 +279,9 @@ void triad_tables_pass_vlarb(void *context, osm_physp_t *port, uint8_t number,
 	osm_node_t *node = port->p_node;
 	bool is_last;
 
+	/* After the arbitration of its last port OpenSM goes on to the switch's SL2VL
+	 * tables, so this is the moment to see to them (pass_switch.c).  That port may have
+	 * more blocks: while OpenSM asks for these, the switch stays hidden. */
 	if (node->sw)
 		triad_tables_pass_look_at(pass, node);
 	is_last = node->sw && number && number == pass->view.last_up;

@@ -15,10 +15,10 @@
  * switch's SL2VL tables ourselves, after OpenSM is through with the arbitration of its
  * last port.  If all are right, or after we sent a few SMPs because the switch can take
  * them and the SM may use them, we make OpenSM skip the switch's tables: we clear the
- * bit in its copy of port
- * 0's PortInfo that says that there are any, and restore it when OpenSM asks about the
- * next table.  We do this only when it is certain that OpenSM will ask; and at the end
- * of the pass we check the bit once more.  OpenSM does everything else.
+ * bit in its copy of port 0's PortInfo that says that there are any, and restore it
+ * when OpenSM asks about the next table.  We do this only when it is certain that
+ * OpenSM will ask; and at the end of the pass we check the bit once more.  OpenSM does
+ * everything else.
  *
  * Without a policy ('scopes' NULL) a pass gives every port OpenSM's tables, and counts
  * what still differs: when nothing does, the hooks can be removed.

@@ -39,6 +39,8 @@ static bool find_memo(struct triad_tables_pass *pass, const void *key,
 {
 	uint64_t hash = (uint64_t)(uintptr_t)key * UINT64_C(0x9e3779b97f4a7c15);
 
+	/* One place for each key: a key that finds it taken takes it over, and the other
+	 * is looked up anew. */
 	*memo = &pass->memo[hash >> 32 & (TRIAD_TABLES_PASS_MEMO_SIZE - 1)];
 	if ((*memo)->key == key && (*memo)->pass == pass->number)
 		return true;
@@ -99,6 +101,7 @@ void triad_tables_pass_look_at(struct triad_tables_pass *pass, osm_node_t *node)
 	struct triad_tables_pass_view *view = &pass->view;
 	unsigned n = osm_node_get_num_physp(node);
 
+	/* OpenSM asks for all tables of a node one after the other. */
 	if (view->node == node)
 		return;
 	view->node = node;
@@ -143,6 +146,7 @@ uint8_t triad_tables_pass_op_vls(
 	const osm_physp_t *remote = osm_physp_get_remote(port);
 	uint8_t now = ib_port_info_get_op_vls(&port->port_info), code = now;
 
+	/* As OpenSM sets OperationalVLs: what both ends can, at most 'max_op_vls'. */
 	if (remote)
 		code = vl_cap(port) < vl_cap(remote) ? vl_cap(port) : vl_cap(remote);
 	if (!code)

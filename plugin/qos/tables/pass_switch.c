@@ -69,14 +69,6 @@ static bool asks_again(const struct triad_tables_pass *pass, osm_node_t *node)
 	return false;
 }
 
-static void pass_over(struct triad_tables_pass *pass, osm_node_t *node)
-{
-	osm_physp_t *port0 = osm_node_get_physp_ptr(node, 0);
-
-	port0->port_info.capability_mask &= ~IB_PORT_CAP_HAS_SL_MAP;
-	pass->hidden = node;
-}
-
 void triad_tables_pass_put_back(struct triad_tables_pass *pass)
 {
 	osm_physp_t *port0;
@@ -99,6 +91,7 @@ struct triad_sl2vl triad_tables_pass_cut(
 	for (unsigned i = 0; i < sizeof(cut.vl); i++) {
 		uint8_t high = table->vl[i] >> 4, low = table->vl[i] & 0xf;
 
+		/* VL 15 means "drop" here, so it stays. */
 		high = high == 15 ? 15 : high & mask;
 		low = low == 15 ? 15 : low & mask;
 		cut.vl[i] = (uint8_t)(high << 4 | low);
@@ -225,8 +218,8 @@ static void send_for_all_in(struct triad_tables_pass *pass, osm_node_t *node,
 		send_smp(pass, node, out, modifier, table);
 }
 
-/* What was sent is unknown until the answer is there: then it is sent again in the next
- * sweep if there is none. */
+/* Clears OpenSM's copy of a table that was sent, until the answer fills it in.  Without
+ * an answer it differs in the next sweep, and is sent again. */
 static void forget(const osm_physp_t *out, unsigned in)
 {
 	memset(known(out, in), 0, sizeof(ib_slvl_table_t));
@@ -305,6 +298,8 @@ static void send_few(struct triad_tables_pass *pass, osm_node_t *node)
 	struct triad_sl2vl common;
 	struct desired desired;
 
+	/* One SMP for the whole switch, or else one for each out-port whose in-ports are
+	 * alike, or else one for each table that differs. */
 	if (find_common(pass, node, &common)) {
 		send_for_all_in(pass, node,
 			osm_node_get_physp_ptr(node, pass->view.last_up), ALL_OUT,
@@ -334,10 +329,13 @@ static bool takes_few(const struct triad_tables_pass *pass, const osm_node_t *no
 
 void triad_tables_pass_step(struct triad_tables_pass *pass, osm_node_t *node)
 {
-	const osm_physp_t *port0 = osm_node_get_physp_ptr(node, 0);
+	osm_physp_t *port0 = osm_node_get_physp_ptr(node, 0);
+
+	/* The last port has several blocks of arbitration, and OpenSM asks for each. */
 	if (pass->view.had_turn)
 		return;
 	pass->view.had_turn = true;
+	/* A routing engine that decides about tables must be asked for each one. */
 	if (!port0 || pass->keeps || pass->engine.sl2vl || pass->engine.vlarb ||
 		!(port0->port_info.capability_mask & IB_PORT_CAP_HAS_SL_MAP) ||
 		!asks_again(pass, node))
@@ -347,5 +345,7 @@ void triad_tables_pass_step(struct triad_tables_pass *pass, osm_node_t *node)
 			return; /* OpenSM sends what is to be sent */
 		send_few(pass, node);
 	}
-	pass_over(pass, node);
+	/* OpenSM sees a switch without SL2VL tables, until put_back(). */
+	port0->port_info.capability_mask &= ~IB_PORT_CAP_HAS_SL_MAP;
+	pass->hidden = node;
 }

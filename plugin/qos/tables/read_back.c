@@ -116,21 +116,9 @@ static uint16_t lid_of(const struct reader *reader, size_t item)
 	return reader->fabric->ports[reader->items[item].port].lid;
 }
 
-static void note_silent(struct reader *reader, uint16_t lid)
-{
-	reader->silent[lid / 64] |= UINT64_C(1) << lid % 64;
-}
-
 static bool is_silent(const struct reader *reader, uint16_t lid)
 {
 	return reader->silent[lid / 64] >> lid % 64 & 1;
-}
-
-static void skip_silent(struct reader *reader)
-{
-	while (reader->next < reader->n &&
-		is_silent(reader, lid_of(reader, reader->next)))
-		reader->next++;
 }
 
 static void send_more(struct reader *reader)
@@ -138,13 +126,18 @@ static void send_more(struct reader *reader)
 	for (unsigned i = 0; i < MAX_IN_FLIGHT; i++) {
 		struct slot *slot = &reader->slots[i];
 
-		skip_silent(reader);
+		/* A port that did not answer once is not asked for its other tables:
+		 * each would wait for all tries. */
+		while (reader->next < reader->n &&
+			is_silent(reader, lid_of(reader, reader->next)))
+			reader->next++;
 		if (reader->next == reader->n)
 			return;
 		if (slot->tid)
 			continue;
 		*slot = (struct slot){.item = reader->next};
 		reader->n_in_flight++;
+		/* The transport is full: the item comes again when an answer is in. */
 		if (!send_slot(reader, slot)) {
 			slot->tid = 0;
 			reader->n_in_flight--;
@@ -161,25 +154,22 @@ static void give_up_or_try(struct reader *reader, struct slot *slot, int error)
 	if (!is_silent(reader, lid) && slot->tries < N_TRIES && send_slot(reader, slot))
 		return;
 	if (slot->tries >= N_TRIES)
-		note_silent(reader, lid);
+		reader->silent[lid / 64] |= UINT64_C(1) << lid % 64;
 	end(reader, slot, error);
-}
-
-static struct slot *slot_of(struct reader *reader, uint32_t tid)
-{
-	for (unsigned i = 0; i < MAX_IN_FLIGHT; i++)
-		if (tid && reader->slots[i].tid == tid)
-			return &reader->slots[i];
-	return NULL;
 }
 
 static void handle_reply(struct reader *reader, const struct triad_mad_reply *reply)
 {
-	struct slot *slot = reply->size < TRIAD_MAD_SIZE
-		? NULL
-		: slot_of(reader, (uint32_t)get(reply->mad + AT_TID + 4, 4));
 	struct triad_read_back *item;
+	struct slot *slot = NULL;
+	uint32_t tid = 0;
 
+	/* A late answer to an earlier try has a TID that no slot has any more. */
+	if (reply->size >= TRIAD_MAD_SIZE)
+		tid = (uint32_t)get(reply->mad + AT_TID + 4, 4);
+	for (unsigned i = 0; tid && !slot && i < MAX_IN_FLIGHT; i++)
+		if (reader->slots[i].tid == tid)
+			slot = &reader->slots[i];
 	if (!slot)
 		return;
 	item = &reader->items[slot->item];
@@ -246,7 +236,7 @@ int triad_read_back(const struct triad_fabric *fabric, uint64_t m_key,
 	reader->items = items;
 	reader->n = n;
 	for (size_t i = 0; i < n; i++)
-		items[i].error = ETIMEDOUT;
+		items[i].error = ETIMEDOUT; /* also of those that are never asked */
 	reader->transport = triad_umad_transport(umad);
 	error = read_blocks(reader, owner);
 	triad_umad_close(umad, reader->n_in_flight);

@@ -37,19 +37,15 @@ void triad_tables_report_forget(struct triad_tables_report *report)
 	report->n = 0;
 }
 
-static uint64_t hash_of(const char *text)
-{
-	uint64_t hash = triad_hash_octets(TRIAD_HASH_START, text, strlen(text));
-
-	return hash ? hash : 1;
-}
-
 /* True when it was not told before; from now on it was. */
 static bool is_news(struct triad_tables_report *report, const char *text)
 {
-	uint64_t hash = hash_of(text);
-	unsigned at = hash % N_SLOTS;
+	uint64_t hash = triad_hash_octets(TRIAD_HASH_START, text, strlen(text));
+	unsigned at;
 
+	/* 0 marks a free slot.  Half of the slots stay free, so the search ends. */
+	hash += !hash;
+	at = hash % N_SLOTS;
 	while (report->told[at] && report->told[at] != hash)
 		at = (at + 1) % N_SLOTS;
 	if (report->told[at] || report->n == TRIAD_TABLES_REPORT_MAX)

@@ -141,10 +141,10 @@ static uint64_t n_different(const struct triad_setup_plan *plan)
 	return n;
 }
 
-/* What is to be done about tables that differ.  A pass with what is in force now must
- * have been made before it can be said that it did not help; the same differences are
- * worth one more, and others, in a row, a few.  While OpenSM has trouble it sweeps by
- * itself. */
+/* What is to be done about tables that differ: ask OpenSM for a sweep, wait for one, or
+ * report them as lost.  They are lost when a pass with the present setup did not help.
+ * The same differences get one more sweep, different ones at most MAX_ASKED in a row.
+ * While OpenSM has trouble it sweeps by itself. */
 enum verdict { FINE, ASK, WAIT, LOST };
 
 static enum verdict judge(const struct triad_tables *tables,
@@ -166,16 +166,6 @@ static enum verdict judge(const struct triad_tables *tables,
 	return may_ask ? ASK : LOST;
 }
 
-static void note_asked(struct triad_tables *tables, const struct triad_setup_plan *plan)
-{
-	/* The differences of tables that were never sent are no differences yet. */
-	tables->asked_hash = tables->passed_offer == tables->offer ? plan->hash : 0;
-	tables->asked_offer = tables->offer;
-	tables->n_passes_asked = tables->status.n_passes;
-	tables->n_asked++;
-	tables->status.n_sweeps_asked++;
-}
-
 static enum verdict note_review(struct triad_tables *tables,
 	const struct triad_fabric *fabric, const struct triad_setup_plan *plan,
 	uint64_t took_us)
@@ -192,10 +182,19 @@ static enum verdict note_review(struct triad_tables *tables,
 	status->n_errors = plan->n_errors;
 	status->n_dead_places = plan->n_dead_places;
 	verdict = judge(tables, fabric, plan);
-	if (verdict == ASK)
-		note_asked(tables, plan);
-	else if (verdict == FINE)
+	if (verdict == ASK) {
+		/* Before the first pass with this setup all tables differ, which says
+		 * nothing of what a pass can't change. */
+		tables->asked_hash =
+			tables->passed_offer == tables->offer ? plan->hash : 0;
+		tables->asked_offer = tables->offer;
+		tables->n_passes_asked = tables->status.n_passes;
+		tables->n_asked++;
+		tables->status.n_sweeps_asked++;
+	} else if (verdict == FINE) {
 		tables->n_asked = 0;
+	}
+	/* Without a setup the hooks go once OpenSM's tables are everywhere. */
 	tables->dirty = tables->setup || verdict != FINE;
 	status->state = verdict == ASK || verdict == WAIT
 		? TRIAD_TABLES_WAITING
@@ -216,14 +215,6 @@ bool triad_tables_ask_for_sweep(struct triad_tables *tables)
 	return true;
 }
 
-static void note_no_memory(struct triad_tables *tables)
-{
-	pthread_mutex_lock(&tables->lock);
-	tables->status.state = TRIAD_TABLES_NO_MEMORY;
-	pthread_mutex_unlock(&tables->lock);
-	triad_tables_tell_state(tables);
-}
-
 /* The setup in force, or OpenSM's tables again. */
 static void review(struct triad_tables *tables, const struct triad_tables_wish *wish)
 {
@@ -233,7 +224,10 @@ static void review(struct triad_tables *tables, const struct triad_tables_wish *
 	enum verdict verdict;
 
 	if (triad_setup_plan_make(setup, wish->fabric, &plan)) {
-		note_no_memory(tables);
+		pthread_mutex_lock(&tables->lock);
+		tables->status.state = TRIAD_TABLES_NO_MEMORY;
+		pthread_mutex_unlock(&tables->lock);
+		triad_tables_tell_state(tables);
 		triad_setup_unref(setup);
 		return;
 	}
@@ -242,7 +236,7 @@ static void review(struct triad_tables *tables, const struct triad_tables_wish *
 			tables->report, plan, triad_setup_policy(setup), wish->fabric);
 	verdict = note_review(
 		tables, wish->fabric, plan, triad_clock_now_us() - begun_us);
-	/* One that has begun meanwhile has a pass anyway. */
+	/* A sweep that began meanwhile has a pass of its own, so none is asked for. */
 	if (verdict == ASK && atomic_load(wish->sweeps) == wish->n_sweeps)
 		(void)triad_tables_ask_for_sweep(tables);
 	else if (verdict == LOST)
@@ -264,8 +258,9 @@ static bool is_anything(struct triad_tables *tables, bool qos)
 	return anything && qos;
 }
 
-/* At the SM's start there was nothing to try a setup on.  One that has passed once is
- * never taken back: a single port that comes later must not change all the others. */
+/* The guard tries a setup on the first fabric if there was none when it was offered, as
+ * at the SM's start.  A setup that has passed once is never taken back: a single port
+ * that comes later must not change all the others. */
 static void test_first(
 	struct triad_tables *tables, const struct triad_tables_wish *wish)
 {

@@ -180,6 +180,7 @@ void triad_tables_note_sweep(struct triad_tables *tables)
 {
 	bool needed;
 
+	/* A pass that no report of routing has ended is over now at the latest. */
 	end_pass(tables);
 	pthread_mutex_lock(&tables->lock);
 	needed = tables->setup || tables->dirty;
