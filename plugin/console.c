@@ -63,7 +63,7 @@ static void *run_session(void *argument)
 	struct session *session = argument;
 	struct triad_peer user;
 
-	/* Now, while he is most likely still there to be asked for. */
+	/* Right away: the kernel knows the owner of a connection only while it lasts. */
 	triad_peer_of_loopback(session->ends.user_in, &user);
 	triad_console_session_run(&session->console->runner, &user, &session->ends);
 	triad_peer_clear(&user);
@@ -102,29 +102,25 @@ static int connect_to_opensm(const struct triad_console *console)
 	return fd;
 }
 
-static void refuse(int fd)
-{
-	static const char text[] = "triad: too many console sessions\n";
-
-	(void)!send(fd, text, sizeof(text) - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
-	close(fd);
-}
-
 static void accept_session(struct triad_console *console)
 {
+	static const char refusal[] = "triad: too many console sessions\n";
 	int user = accept4(console->outer_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	struct pollfd stop = {.fd = console->stop_fd, .events = POLLIN};
 	struct session *session = free_session(console);
 	int opensm;
 
 	if (user < 0) {
-		/* He stays in the queue, and poll() would tell of him at once again. */
+		/* The connection stays in the queue, and poll() would report it at once
+		 * again: so this waits a moment, unless the console ends. */
 		(void)poll(&stop, 1, ACCEPT_AGAIN_MS);
 		return;
 	}
 	opensm = session ? connect_to_opensm(console) : -1;
 	if (opensm < 0) {
-		refuse(user);
+		(void)!send(user, refusal, sizeof(refusal) - 1,
+			MSG_DONTWAIT | MSG_NOSIGNAL);
+		close(user);
 		return;
 	}
 	session->console = console;
@@ -178,16 +174,6 @@ static int open_inner(struct triad_console *console)
 	return 0;
 }
 
-static bool is_listening(int fd)
-{
-	int listening = 0;
-	socklen_t size = sizeof(listening);
-
-	return fd > 0 &&
-		!getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &size) &&
-		listening;
-}
-
 static void give_up(struct triad_console *console, int error)
 {
 	triad_log_write(console->log, TRIAD_LOG_ERROR,
@@ -201,6 +187,7 @@ static void replace_loopback(struct triad_console *console, int outer_fd)
 {
 	int error = open_inner(console);
 
+	/* It does not block: a user may be gone between poll() and accept(). */
 	console->outer_fd = outer_fd;
 	(void)fcntl(outer_fd, F_SETFL, fcntl(outer_fd, F_GETFL) | O_NONBLOCK);
 	if (!error)
@@ -222,32 +209,27 @@ static void replace_loopback(struct triad_console *console, int outer_fd)
 
 void triad_console_arm(struct triad_console *console)
 {
-	int socket_fd = console->osm->console.socket;
+	int listening = 0, fd = console->osm->console.socket;
+	socklen_t size = sizeof(listening);
 
 	if (console->is_local || console->failed || console->running)
 		return;
+	/* OpenSM opens its console after it has loaded the plugin: it is looked for again
+	 * and again until its socket listens. */
 	pthread_mutex_lock(&console->lock);
-	if (!console->stopped && is_listening(socket_fd))
-		replace_loopback(console, socket_fd);
+	if (!console->stopped && fd > 0 &&
+		!getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &size) &&
+		listening)
+		replace_loopback(console, fd);
 	pthread_mutex_unlock(&console->lock);
 }
 
 /* --- local --- */
 
-/* An opensm that was started without a standard input has another file at descriptor
- * 0: its log, or one that no program inherits. */
-static bool has_standard_input(const struct triad_console *console)
-{
-	int flags = fcntl(0, F_GETFD);
-
-	return flags >= 0 && !(flags & FD_CLOEXEC) &&
-		fileno(console->osm->log.out_port) != 0;
-}
-
 static void *run_local(void *argument)
 {
 	struct session *session = argument;
-	/* Who has OpenSM's standard input started it. */
+	/* Whoever types at OpenSM's standard input has started it. */
 	const struct triad_peer user = {.uid = geteuid()};
 
 	triad_console_session_run(&session->console->runner, &user, &session->ends);
@@ -260,9 +242,11 @@ static void *run_local(void *argument)
 static int replace_local(struct triad_console *console)
 {
 	struct session *session = &console->sessions[0];
-	int ends[2], standard_input, error;
+	int ends[2], standard_input, error, flags = fcntl(0, F_GETFD);
 
-	if (!has_standard_input(console))
+	/* An opensm that was started without a standard input has another file at
+	 * descriptor 0: its log, or one that no program inherits. */
+	if (flags < 0 || flags & FD_CLOEXEC || fileno(console->osm->log.out_port) == 0)
 		return EBADF;
 	standard_input = fcntl(0, F_DUPFD_CLOEXEC, 3);
 	if (standard_input < 0)
@@ -338,6 +322,7 @@ void triad_console_stop(struct triad_console *console)
 
 	if (!console)
 		return;
+	/* From here on nothing is armed.  Then all threads see 'stop_fd' and end. */
 	pthread_mutex_lock(&console->lock);
 	console->stopped = true;
 	pthread_mutex_unlock(&console->lock);

@@ -117,15 +117,6 @@ static bool handle_octet(struct session *session, char octet)
 	}
 }
 
-/* OpenSM sees the end of its input, behind a last line without its end, and closes when
- * it has answered.  False where that end is a pipe, which its owner closes. */
-static bool end_input(struct session *session)
-{
-	session->ended = true;
-	return (!triad_console_lines_end(&session->lines) || pass_on(session)) &&
-		!shutdown(session->ends->opensm_in, SHUT_WR);
-}
-
 /* False when the user is gone, or OpenSM. */
 static bool handle_typed(struct session *session)
 {
@@ -133,8 +124,15 @@ static bool handle_typed(struct session *session)
 	ssize_t n = read(session->ends->user_in, typed, sizeof(typed));
 	bool works = true;
 
-	if (n == 0)
-		return end_input(session);
+	/* OpenSM sees the end of its input, behind a last line without its end, and closes
+	 * when it has answered.  shutdown() fails where that end is a pipe, which its owner
+	 * closes. */
+	if (n == 0) {
+		session->ended = true;
+		return (!triad_console_lines_end(&session->lines) ||
+			       pass_on(session)) &&
+			!shutdown(session->ends->opensm_in, SHUT_WR);
+	}
 	if (n < 0)
 		return errno == EAGAIN || errno == EINTR;
 	for (ssize_t i = 0; i < n && works; i++)
@@ -166,11 +164,12 @@ void triad_console_session_run(const struct triad_runner *runner,
 
 	while (works) {
 		if (poll(fds, 3, -1) < 0)
-			continue;
+			continue; /* a signal of OpenSM's */
 		if (fds[0].revents)
 			return;
 		if (fds[1].revents & readable)
 			works = handle_typed(&session);
+		/* poll() would report the end again and again. */
 		if (session.ended)
 			fds[1].fd = -1;
 		if (works && fds[2].revents & readable)

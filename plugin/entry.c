@@ -19,27 +19,15 @@
 
 #define TRAP_GID_OUT_OF_SERVICE 65
 
-/* True when OpenSM's structures lie where our headers say.  They point at each other,
- * so a layout that differs shows. */
-static bool layout_fits(const struct osm_opensm *osm)
-{
-	return osm->subn.p_osm == osm && osm->sm.p_subn == &osm->subn &&
-		osm->sa.p_subn == &osm->subn && osm->sa.p_log == &osm->log &&
-		osm->sm.p_lock == &osm->lock && osm->sa.p_lock == &osm->lock;
-}
-
-static struct triad_plugin *start(struct osm_opensm *osm)
-{
-	struct triad_plugin *plugin = triad_plugin_new(osm);
-
-	if (plugin)
-		triad_access_start(plugin);
-	return plugin;
-}
-
 static void *create(struct osm_opensm *osm)
 {
-	if (!layout_fits(osm)) {
+	struct triad_plugin *plugin;
+
+	/* OpenSM's structures point at each other: if they don't lie where our headers say,
+	 * it shows here. */
+	if (osm->subn.p_osm != osm || osm->sm.p_subn != &osm->subn ||
+		osm->sa.p_subn != &osm->subn || osm->sa.p_log != &osm->log ||
+		osm->sm.p_lock != &osm->lock || osm->sa.p_lock != &osm->lock) {
 		/* OpenSM's log can't be found either, then. */
 		static const char line[] =
 			"triad: error: this opensm has another layout than the one "
@@ -51,7 +39,10 @@ static void *create(struct osm_opensm *osm)
 		syslog(LOG_DAEMON | LOG_ERR, "%s", line);
 		return NULL;
 	}
-	return start(osm);
+	plugin = triad_plugin_new(osm);
+	if (plugin)
+		triad_access_start(plugin);
+	return plugin;
 }
 
 static void delete (void *context)
@@ -62,7 +53,7 @@ static void delete (void *context)
 	triad_plugin_free(plugin);
 }
 
-/* Of the trap that 'notice' is: what it was about, as far as we know its kind. */
+/* Where the trap came from: the LID and port in 'notice', for the kinds that we know. */
 static struct triad_trap read_trap(const ib_mad_notice_attr_t *notice)
 {
 	struct triad_trap trap = {.at_us = triad_clock_now_us()};
@@ -132,6 +123,8 @@ static void report(void *context, osm_epi_event_id_t id, void *data)
 	if (id == OSM_EVENT_ID_UCAST_ROUTING_DONE &&
 		(uintptr_t)data == UCAST_ROUTING_REROUTE)
 		kind = TRIAD_EVENT_REROUTED;
+	/* What must be seen to before OpenSM goes on is done here; the worker does the
+	 * rest. */
 	note_changes(plugin, id, data);
 	if (kind == TRIAD_N_EVENTS)
 		return;

@@ -49,6 +49,8 @@ static void append_event(
 	struct triad_ring *ring = &events->ring;
 	uint32_t last = triad_ring_at(ring, QUEUE_SIZE, ring->n - 1);
 
+	/* Several of a kind in a row are one: whoever takes it looks at the present state
+	 * anyway. */
 	events->counts.reported[kind]++;
 	if (ring->n && events->queue[last].kind == kind) {
 		events->queue[last].at_us = now_us;
@@ -75,6 +77,7 @@ void triad_events_put_trap(struct triad_events *events, const struct triad_trap 
 
 	pthread_mutex_lock(&events->lock);
 	append_event(events, TRIAD_EVENT_TRAP, trap->at_us);
+	/* A storm of traps: the newest say more. */
 	if (ring->n == TRAPS_SIZE)
 		(void)triad_ring_take(ring, TRAPS_SIZE);
 	events->traps[triad_ring_put(ring, TRAPS_SIZE)] = *trap;

@@ -32,7 +32,7 @@ static void put_in_force(void *context, const struct triad_conf *conf)
 	triad_ports_configure(plugin->ports, conf);
 }
 
-/* The SA is asked while this SM is standby alone. */
+/* From the SA, which is asked only while this SM is standby. */
 static void receive_fabric(void *context, struct triad_fabric *fabric)
 {
 	struct triad_plugin *plugin = context;
@@ -98,6 +98,7 @@ static bool make_parts(struct triad_plugin *plugin)
 	struct triad_service *service = &plugin->service;
 	struct osm_opensm *osm = plugin->osm;
 
+	/* Each part may need those that are made before it. */
 	plugin->events = triad_events_new();
 	plugin->hold = triad_hold_new();
 	if (!triad_service_start(service) || !plugin->events || !plugin->hold)
@@ -146,8 +147,9 @@ void triad_plugin_free(struct triad_plugin *plugin)
 {
 	bool ended = triad_service_stop(&plugin->service);
 
+	/* First the worker, which gives fabrics to the others. */
 	triad_worker_free(plugin->worker);
-	/* It says what it did by the election's transport. */
+	/* The port manager sends by the election's transport, so it ends first. */
 	if (triad_ports_free(plugin->ports))
 		ended &= triad_elector_free(plugin->elector);
 	else

@@ -12,15 +12,6 @@
 #include "plugin/worker.h"
 #include "service/own_metrics.h"
 
-static void add_info(struct triad_own_metrics *list)
-{
-	struct triad_metric *metric = triad_own_add(
-		list, TRIAD_METRIC_INFO, "triad", "Triad and what it runs in.", 1);
-
-	triad_metric_add_label(metric, "version", PACKAGE_VERSION);
-	triad_metric_add_label(metric, "opensm", TRIAD_OPENSM_VERSION);
-}
-
 static void add_topology(struct triad_own_metrics *list, struct triad_plugin *plugin)
 {
 	struct triad_worker_status status = triad_worker_status(plugin->worker);
@@ -32,7 +23,7 @@ static void add_topology(struct triad_own_metrics *list, struct triad_plugin *pl
 		"Events of OpenSM's that were lost.", events.dropped);
 }
 
-/* OpenSM's own answers are not seen. */
+/* Requests that Triad takes.  OpenSM answers others without it. */
 static void add_paths(struct triad_own_metrics *list, struct triad_plugin *plugin)
 {
 	struct triad_qos_status status = triad_qos_status(plugin->qos);
@@ -130,8 +121,11 @@ static void add_port_manager(
 void triad_plugin_add_metrics(void *context, struct triad_own_metrics *list)
 {
 	struct triad_plugin *plugin = context;
+	struct triad_metric *metric = triad_own_add(
+		list, TRIAD_METRIC_INFO, "triad", "Triad and what it runs in.", 1);
 
-	add_info(list);
+	triad_metric_add_label(metric, "version", PACKAGE_VERSION);
+	triad_metric_add_label(metric, "opensm", TRIAD_OPENSM_VERSION);
 	add_topology(list, plugin);
 	add_paths(list, plugin);
 	add_tables(list, plugin);

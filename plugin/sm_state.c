@@ -24,7 +24,7 @@ bool triad_sm_other_master(struct osm_opensm *osm, uint64_t *guid, bool *waits)
 	cl_qmap_t *all = &osm->subn.sm_guid_tbl;
 	cl_map_item_t *item;
 
-	/* OpenSM has no call that tries its lock. */
+	/* Tried, as a sweep may hold it for long; OpenSM has no call for that. */
 	if (osm_exit_flag || pthread_rwlock_tryrdlock(&osm->lock.lock))
 		return false;
 	*guid = 0;

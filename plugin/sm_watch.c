@@ -33,23 +33,22 @@ static bool is_so(const struct triad_sm_sight *sight, enum triad_sm_trouble trou
 					       : sight->is_sweeping;
 }
 
-static uint64_t step_us(const struct triad_sm_watch *watch, uint64_t now_us)
-{
-	uint64_t us = now_us - watch->last.now_us;
-
-	return us < MAX_STEP_US ? us : MAX_STEP_US;
-}
-
 static bool look_at(struct triad_sm_watch *watch, enum triad_sm_trouble trouble,
 	const struct triad_sm_sight *sight)
 {
 	bool was_so = is_so(&watch->last, trouble), is = is_so(sight, trouble);
 	uint64_t *lasted_us = &watch->lasted_us[trouble];
+	uint64_t step_us = sight->now_us - watch->last.now_us;
 
+	/* A process that was stopped saw nothing of the time between. */
+	if (step_us > MAX_STEP_US)
+		step_us = MAX_STEP_US;
 	if (is && !was_so)
 		*lasted_us = 0;
 	else if (was_so)
-		*lasted_us += step_us(watch, sight->now_us);
+		*lasted_us += step_us;
+	/* A sweep that came through says how long the next one may take.  One that ended
+	 * with mastership does not. */
 	if (trouble == TRIAD_SM_SWEEP_UNENDED && was_so && !is && sight->is_master &&
 		*lasted_us > watch->longest_sweep_us)
 		watch->longest_sweep_us = *lasted_us;

@@ -100,15 +100,6 @@ static void add_vlarb(const struct snapshot *snapshot, const osm_physp_t *physp)
 	}
 }
 
-static void add_pkeys(const struct snapshot *snapshot, const osm_physp_t *physp)
-{
-	struct triad_physp_pkeys table;
-
-	triad_physp_read_pkeys(physp, &table);
-	triad_fabric_builder_add_pkeys(
-		snapshot->builder, table.keys, triad_physp_n_used(&table));
-}
-
 static bool answers_for_counters(
 	const osm_node_t *node, const osm_physp_t *physp, uint16_t lid)
 {
@@ -168,6 +159,7 @@ static void add_port(const struct snapshot *snapshot, osm_node_t *node,
 		.vlarb_high_cap = triad_vlarb_cap(info->vl_arb_high_cap),
 		.high_limit = info->vl_high_limit,
 	};
+	struct triad_physp_pkeys pkeys;
 	uint64_t remote_guid = 0;
 	uint8_t remote_number = 0;
 
@@ -177,7 +169,9 @@ static void add_port(const struct snapshot *snapshot, osm_node_t *node,
 	}
 	triad_fabric_builder_add_port(
 		snapshot->builder, &port, remote_guid, remote_number);
-	add_pkeys(snapshot, physp);
+	triad_physp_read_pkeys(physp, &pkeys);
+	triad_fabric_builder_add_pkeys(
+		snapshot->builder, pkeys.keys, triad_physp_n_used(&pkeys));
 	add_sl2vl(snapshot, physp);
 	add_vlarb(snapshot, physp);
 }
@@ -232,6 +226,7 @@ static void read_some(struct snapshot *snapshot)
 
 	cl_plock_acquire(&snapshot->osm->lock);
 	begun_us = triad_clock_now_us();
+	/* By its key: the node itself may be gone since the last piece. */
 	item = snapshot->last_guid ? cl_qmap_get_next(nodes, snapshot->last_guid)
 				   : cl_qmap_head(nodes);
 	do {
@@ -334,6 +329,9 @@ int triad_snapshot_take(struct osm_opensm *osm, const struct triad_fabric *like,
 	snapshot.builder = triad_fabric_builder_new(like);
 	if (!snapshot.builder)
 		return ENOMEM;
+	/* The lock is taken once for each piece, and memory is made ready outside of it, so
+	 * that OpenSM never waits long.  A sweep may come in between: then the copy is not
+	 * consistent. */
 	read_once(&snapshot);
 	while (!snapshot.done) {
 		triad_fabric_builder_prepare(snapshot.builder);

@@ -147,16 +147,6 @@ static void publish(struct triad_worker *worker, struct triad_fabric *fabric)
 		(unsigned long)status.lock_us);
 }
 
-static void discard(struct triad_worker *worker, struct triad_fabric *fabric)
-{
-	worker->n_discarded++;
-	pthread_mutex_lock(&worker->lock);
-	worker->status.n_discarded++;
-	pthread_mutex_unlock(&worker->lock);
-	triad_fabric_unref(fabric);
-	worker->snapshot_due_us = triad_clock_now_us() + WITHOUT_SUBNET_UP_US;
-}
-
 static void fail(struct triad_worker *worker, int error)
 {
 	pthread_mutex_lock(&worker->lock);
@@ -170,10 +160,11 @@ static void fail(struct triad_worker *worker, int error)
 	worker->snapshot_error = error;
 }
 
-/* Paths are wanted of every snapshot, also of one that is taken for them alone. */
+/* Copies the subnet, and gives every copy to the answers to requests for paths. */
 static int snapshot(struct triad_worker *worker, enum triad_qos_phase phase,
 	struct triad_fabric **fabric)
 {
+	/* Both before the copy: a change during it then shows as one after it. */
 	struct triad_qos_moment before = triad_qos_now(worker->qos);
 	uint32_t n_aliases = triad_osm_lookup_n_aliases(worker->osm);
 	int error = triad_snapshot_take(
@@ -205,11 +196,18 @@ static void copy_subnet(struct triad_worker *worker)
 
 	worker->snapshot_due_us = UINT64_MAX;
 	if (error == ECANCELED) {
-		return;
+		return; /* OpenSM ends */
 	} else if (error) {
 		fail(worker, error);
 	} else if (!fabric->consistent && worker->n_discarded < MAX_DISCARDED) {
-		discard(worker, fabric);
+		/* A sweep began meanwhile, whose end brings the next copy; or, if it does
+		 * not end, the time does. */
+		worker->n_discarded++;
+		pthread_mutex_lock(&worker->lock);
+		worker->status.n_discarded++;
+		pthread_mutex_unlock(&worker->lock);
+		triad_fabric_unref(fabric);
+		worker->snapshot_due_us = triad_clock_now_us() + WITHOUT_SUBNET_UP_US;
 	} else {
 		worker->n_discarded = 0;
 		worker->snapshot_error = 0;
@@ -218,13 +216,6 @@ static void copy_subnet(struct triad_worker *worker)
 }
 
 /* --- events --- */
-
-static enum triad_sm sm_of(const char *state)
-{
-	if (strcmp(state, "master") == 0)
-		return TRIAD_SM_MASTER;
-	return strcmp(state, "standby") == 0 ? TRIAD_SM_STANDBY : TRIAD_SM_OTHER;
-}
 
 static void look_at_sm_state(struct triad_worker *worker)
 {
@@ -235,7 +226,9 @@ static void look_at_sm_state(struct triad_worker *worker)
 	if (worker->reads_as_standby)
 		triad_sa_source_want(worker->source, TRIAD_SA_NOTHING);
 	worker->sm_state = state;
-	worker->sm = sm_of(state);
+	worker->sm = strcmp(state, "master") == 0 ? TRIAD_SM_MASTER
+		: strcmp(state, "standby") == 0   ? TRIAD_SM_STANDBY
+						  : TRIAD_SM_OTHER;
 	if (worker->sm != TRIAD_SM_OTHER)
 		triad_log_write(worker->log, TRIAD_LOG_INFO, "this SM is %s%s", state,
 			triad_perf_wants(worker->perf, worker->sm)
@@ -253,7 +246,8 @@ static void look_at_sm_state(struct triad_worker *worker)
 	triad_perf_set_sm(worker->perf, worker->sm);
 }
 
-/* Who else is master is what was seen last while OpenSM holds its lock. */
+/* Looks for trouble with this SM as master.  While OpenSM holds its lock, the other
+ * master that was seen last counts. */
 static void watch_sm(struct triad_worker *worker)
 {
 	struct triad_sm_sight sight = worker->watch.last;

@@ -6,31 +6,22 @@
 #include "service/command/commands.h"
 #include "triad/control.h"
 
-/* A policy with mistakes is told apart: the configuration is in force all the same. */
-static bool policy_is_broken(struct triad_plugin *plugin, struct triad_output *output)
-{
-	struct triad_diags diags;
-	int error = 0;
-
-	if (triad_qos_wants_fabric(plugin->qos))
-		error = triad_qos_load(plugin->qos, &diags);
-	if (!error)
-		return false;
-	triad_commands_put_diags(&diags, output);
-	triad_output_message(output, TRIAD_FRAME_MESSAGE,
-		"%s: not loaded; the last good QoS policy stays, if there was one\n",
-		diags.source);
-	return true;
-}
-
 static int run_reload(struct triad_plugin *plugin, const char *prefix,
 	const struct triad_command *command, struct triad_output *output)
 {
 	int status = triad_service_run(&plugin->service, prefix, command, output);
+	struct triad_diags diags;
 
-	if (status == TRIAD_CONTROL_DONE && policy_is_broken(plugin, output))
-		return TRIAD_CONTROL_FAILED;
-	return status;
+	/* The policy's file is read after the configuration that names it.  Its mistakes
+	 * are reported apart: the configuration is in force all the same. */
+	if (status != TRIAD_CONTROL_DONE || !triad_qos_wants_fabric(plugin->qos) ||
+		!triad_qos_load(plugin->qos, &diags))
+		return status;
+	triad_commands_put_diags(&diags, output);
+	triad_output_message(output, TRIAD_FRAME_MESSAGE,
+		"%s: not loaded; the last good QoS policy stays, if there was one\n",
+		diags.source);
+	return TRIAD_CONTROL_FAILED;
 }
 
 int triad_commands_run(void *context, const char *prefix,

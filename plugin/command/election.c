@@ -225,13 +225,6 @@ static void format_sm(char *text, size_t size,
 			guid == status->id ? " (this one)" : "");
 }
 
-static void format_sm_priority(
-	char *text, size_t size, const struct triad_elector_status *status)
-{
-	snprintf(text, size, "%u (without elections: %u)", status->election.sm_priority,
-		status->sm.own_priority);
-}
-
 static void format_quorum(
 	char *text, size_t size, const struct triad_cluster_view *view)
 {
@@ -258,7 +251,8 @@ static void put_self(struct triad_report *report,
 	triad_report_section(report, NULL, "This SM");
 	triad_report_guid(report, NULL, "port GUID", status->id);
 	triad_report_text(report, NULL, "state", state_of(status));
-	format_sm_priority(text, sizeof(text), status);
+	snprintf(text, sizeof(text), "%u (without elections: %u)",
+		status->election.sm_priority, status->sm.own_priority);
 	triad_report_text(report, NULL, "SM priority", text);
 	triad_priority_text(status->election.priority, text, sizeof(text));
 	triad_report_text(report, NULL, "priority", text);

@@ -55,8 +55,8 @@ static void format_writer(
 		name);
 }
 
-/* The record of what was intended when 'i' says what came of it: the one before it of
- * the same port.  'n' when it is no more there. */
+/* The intent that record 'i' is the outcome of: the record before it of the same port.
+ * 'n' when there is none, or it is not among these. */
 static uint32_t find_intent(const struct history *history, uint32_t i)
 {
 	const struct triad_record *done = &history->records[i];
@@ -92,8 +92,8 @@ static void put_record(struct triad_output *output, const struct history *histor
 		triad_output_printf(output, "    %s\n", record->text);
 }
 
-/* An intent and what came of it are one action for people, shown by the latter, which
- * says what the former said, too. */
+/* People see an intent and its outcome as one action.  The outcome is shown, because it
+ * says all that the intent said. */
 static void put_text(
 	struct triad_output *output, const struct history *history, uint32_t limit)
 {
@@ -105,6 +105,7 @@ static void put_text(
 
 		if (is_told[i])
 			continue;
+		/* The newest come first, so an outcome is met before its intent. */
 		put_record(output, history, &history->records[i]);
 		intent = find_intent(history, i);
 		if (intent < history->n)

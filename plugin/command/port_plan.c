@@ -67,7 +67,7 @@ static void put_item_json(struct triad_json *json, const struct triad_ports_row 
 	triad_json_uint(json, "nodes_lost", row->n_lost);
 	triad_json_bool(json, "overridden", row->is_overridden);
 	triad_json_bool(json, "approved", row->is_approved);
-	/* What isn't done has no place there. */
+	/* The agenda has only what is to be done. */
 	triad_json_string(json, "agenda",
 		row->kind == TRIAD_PLAN_NOTE || is_stopped(row)
 			? NULL

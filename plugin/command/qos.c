@@ -163,6 +163,7 @@ int triad_command_run_qos_clients(struct triad_plugin *plugin,
 	}
 	n = triad_clients_top(clients, top, command->limit);
 	snapshot = triad_qos_snapshot(plugin->qos);
+	/* The first call writes the column titles alone: .phase. */
 	triad_report_array(&report, NULL);
 	put_client(&list, &(struct triad_path_client){0}, NULL);
 	for (size_t i = 0; i < n; i++)

@@ -15,7 +15,7 @@
 #include "ib/rates.h"
 #include "service/command/list.h"
 
-/* What is told of, and whereto. */
+/* What is explained, and where it is written. */
 struct telling {
 	const struct triad_qos_snapshot *snapshot;
 	const struct triad_path_request *request;
@@ -68,19 +68,7 @@ static const char *place_of(
 	return text;
 }
 
-/* The one condition that does not hold. */
-static enum triad_class_field failed_field(const struct triad_near_miss *near)
-{
-	return (enum triad_class_field)__builtin_ctz(near->mismatch.failed);
-}
-
 /* --- the way, for both --- */
-
-static uint8_t vl_of(const struct telling *telling, const struct triad_walk_hop *hop)
-{
-	return triad_paths_vl(telling->snapshot->paths, hop->port, hop->in_port,
-		telling->explained->sl);
-}
 
 /* "64/96", or "-": the port does not arbitrate. */
 static void put_weight(struct triad_list *list, const char *weight_name,
@@ -101,7 +89,8 @@ static void put_hop(struct triad_list *list, const struct telling *telling,
 	const struct triad_fabric_port *port = &fabric->ports[hop->port];
 	const struct triad_fabric_node *node = &fabric->nodes[port->node];
 	double rate = triad_rate_tenths(triad_rate_of_rank(hop->rank)) / 10.0;
-	uint8_t vl = vl_of(telling, hop);
+	uint8_t vl = triad_paths_vl(telling->snapshot->paths, hop->port, hop->in_port,
+		telling->explained->sl);
 
 	triad_list_row(list);
 	triad_list_text(list, "node_name", "node", -32, node->name);
@@ -188,7 +177,9 @@ static void put_matched_json(struct telling *telling)
 static void put_near(struct triad_list *list, const struct telling *telling,
 	const struct triad_near_miss *near)
 {
-	const char *field = triad_class_field_name(failed_field(near));
+	/* A near miss has one condition that does not hold, so one bit is set. */
+	const char *field = triad_class_field_name(
+		(enum triad_class_field)__builtin_ctz(near->mismatch.failed));
 	char text[384];
 
 	triad_list_row(list);
@@ -229,19 +220,17 @@ static void put_rules(struct telling *telling)
 			explained->n_more_near);
 }
 
-static void put_level_json(struct telling *telling)
+static void put_level(struct telling *telling)
 {
 	const struct triad_policy_level *level = level_of(telling);
-
-	triad_json_string(&telling->report.json, "level", level ? level->name : NULL);
-	triad_json_uint(&telling->report.json, "sl", telling->explained->sl);
-}
-
-static void put_level(const struct telling *telling)
-{
-	const struct triad_policy_level *level = level_of(telling);
+	struct triad_json *json = &telling->report.json;
 	bool is_default;
 
+	if (telling->report.as_json) {
+		triad_json_string(json, "level", level ? level->name : NULL);
+		triad_json_uint(json, "sl", telling->explained->sl);
+		return;
+	}
 	if (!level)
 		return;
 	is_default = telling->explained->level == telling->policy->default_level;
@@ -323,10 +312,7 @@ static void put_all(struct telling *telling)
 	put_end(telling, "source", "From", explained->source, explained->slid);
 	put_end(telling, "destination", "To", explained->destination, explained->dlid);
 	put_rules(telling);
-	if (telling->report.as_json)
-		put_level_json(telling);
-	else
-		put_level(telling);
+	put_level(telling);
 	put_way(telling, "there", "There", &explained->there);
 	put_way(telling, "back", "Back", &explained->back);
 	put_answer(telling);
@@ -361,25 +347,10 @@ static bool find_end(const struct triad_qos_snapshot *snapshot, const char *opti
 	return *port != TRIAD_FABRIC_NONE;
 }
 
-/* As the slow queue: a routing engine that decides on SLs is asked under the SM's
- * lock. */
-static void explain_with_engine(struct osm_opensm *osm,
-	const struct triad_answer_snapshot *answers,
-	const struct triad_path_request *request, uint32_t source, uint32_t destination,
-	struct triad_explanation *explained)
-{
-	struct triad_answer_snapshot asking = *answers;
-
-	cl_plock_acquire(&osm->lock);
-	asking.engine = triad_osm_lookup_engine(osm);
-	triad_explain(&asking, request, source, destination, explained);
-	cl_plock_release(&osm->lock);
-}
-
 static int explain(struct osm_opensm *osm, const struct triad_qos_snapshot *snapshot,
 	const struct triad_command *command, struct triad_output *output)
 {
-	const struct triad_answer_snapshot answers = {
+	struct triad_answer_snapshot answers = {
 		.paths = snapshot->paths, .classifier = snapshot->classifier};
 	struct triad_path_request request = request_of(command);
 	struct triad_explanation *explained = malloc(sizeof(*explained));
@@ -399,11 +370,16 @@ static int explain(struct osm_opensm *osm, const struct triad_qos_snapshot *snap
 	}
 	if (snapshot->classifier)
 		telling.policy = triad_classifier_policy(snapshot->classifier);
-	if (snapshot->classifier && snapshot->paths->fabric->sa.engine_has_sl)
-		explain_with_engine(
-			osm, &answers, &request, source, destination, explained);
-	else
+	/* As in the slow queue, a routing engine that decides on SLs is asked under the
+	 * SM's lock (plugin/qos/server.c). */
+	if (snapshot->classifier && snapshot->paths->fabric->sa.engine_has_sl) {
+		cl_plock_acquire(&osm->lock);
+		answers.engine = triad_osm_lookup_engine(osm);
 		triad_explain(&answers, &request, source, destination, explained);
+		cl_plock_release(&osm->lock);
+	} else {
+		triad_explain(&answers, &request, source, destination, explained);
+	}
 	put_all(&telling);
 	free(explained);
 	return TRIAD_CONTROL_DONE;

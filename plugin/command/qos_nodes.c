@@ -26,16 +26,6 @@ static int find_lonely(const struct triad_policy *policy,
 	return error;
 }
 
-static void put_node(struct triad_list *list, const struct triad_fabric_node *node)
-{
-	triad_list_row(list);
-	triad_list_guid(list, "node_guid", "node GUID", node->guid);
-	triad_list_text(list, "node_name", NULL, 0, node->name);
-	triad_list_text(list, "type", "type", -8, triad_node_type_name(node->type));
-	triad_list_text(list, NULL, "node", 0, node->name);
-	triad_list_row_end(list);
-}
-
 static void put_nodes(const struct triad_fabric *fabric, const bool *is_lonely,
 	struct triad_report *report)
 {
@@ -44,10 +34,19 @@ static void put_nodes(const struct triad_fabric *fabric, const bool *is_lonely,
 
 	triad_report_array(report, NULL);
 	for (uint32_t i = 0; i < fabric->n_nodes; i++) {
+		const struct triad_fabric_node *node = &fabric->nodes[i];
+
 		if (!is_lonely[i])
 			continue;
 		n++;
-		put_node(&list, &fabric->nodes[i]);
+		/* The name is the last column for people, as its length varies. */
+		triad_list_row(&list);
+		triad_list_guid(&list, "node_guid", "node GUID", node->guid);
+		triad_list_text(&list, "node_name", NULL, 0, node->name);
+		triad_list_text(
+			&list, "type", "type", -8, triad_node_type_name(node->type));
+		triad_list_text(&list, NULL, "node", 0, node->name);
+		triad_list_row_end(&list);
 	}
 	triad_report_array_end(report);
 	if (!report->as_json)

@@ -17,7 +17,7 @@
 #include "service/command/commands.h"
 #include "service/command/ports.h"
 
-/* What is told of, and whereto. */
+/* What is shown, and where it is written. */
 struct telling {
 	const struct triad_command *command;
 	const struct triad_setup_context *context;
@@ -115,6 +115,7 @@ static void put_changes(struct telling *telling)
 
 	if (plan->n_changes && !as_json)
 		triad_output_put(telling->output, "\n", 1);
+	/* The first call writes the column titles alone: .phase. */
 	if (plan->n_changes)
 		put_change(&list, telling, &plan->changes[0]);
 	triad_report_array(&telling->report, "changes");
@@ -326,6 +327,8 @@ static bool passes_guard(
 
 	if (!triad_setup_context_make(&context, plugin, "qos apply", "", output))
 		return false;
+	/* triad-qos judges again before it puts the tables into force; this tells the
+	 * operator at once. */
 	if (is_guarded &&
 		!triad_setup_plan_make(context.setup, context.fabric, &plan)) {
 		n_cut_off = plan->n_cut_off;

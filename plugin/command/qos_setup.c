@@ -11,19 +11,10 @@
 
 /* --- text --- */
 
-static const char *format_sl2vl(
-	const struct triad_sl2vl *table, char text[TRIAD_TABLE_TEXT_SIZE])
-{
-	text[0] = 0;
-	for (unsigned i = 0; i < sizeof(table->vl); i++)
-		triad_text_append(text, TRIAD_TABLE_TEXT_SIZE, "%s%u,%u", i ? "," : "",
-			table->vl[i] >> 4, table->vl[i] & 0xf);
-	return text;
-}
-
 static const char *format_vlarb(const struct triad_vlarb_entry *entries, unsigned n,
 	char text[TRIAD_TABLE_TEXT_SIZE])
 {
+	/* Entries of weight 0 are never sent; those at the end say nothing. */
 	text[0] = 0;
 	while (n && !entries[n - 1].weight)
 		n--;
@@ -74,9 +65,16 @@ void triad_setup_put_table(struct triad_list *list, const struct triad_fabric *f
 const char *triad_format_setup_value(enum triad_setup_table table, unsigned n,
 	const union triad_setup_value *value, char text[TRIAD_TABLE_TEXT_SIZE])
 {
+	const uint8_t *vls = value->sl2vl.vl;
+
 	switch (table) {
 	case TRIAD_SETUP_SL2VL:
-		return format_sl2vl(&value->sl2vl, text);
+		/* An octet has the VLs of two SLs. */
+		text[0] = 0;
+		for (unsigned i = 0; i < sizeof(value->sl2vl.vl); i++)
+			triad_text_append(text, TRIAD_TABLE_TEXT_SIZE, "%s%u,%u",
+				i ? "," : "", vls[i] >> 4, vls[i] & 0xf);
+		return text;
 	case TRIAD_SETUP_HIGH_LIMIT:
 		snprintf(text, TRIAD_TABLE_TEXT_SIZE, "%u", value->high_limit);
 		return text;
@@ -85,7 +83,7 @@ const char *triad_format_setup_value(enum triad_setup_table table, unsigned n,
 	}
 }
 
-/* --- scenes --- */
+/* --- contexts --- */
 
 static bool fail_with(struct triad_output *output, const char *verb, const char *what)
 {
@@ -131,16 +129,6 @@ static bool find_policy(struct triad_setup_context *context,
 	return true;
 }
 
-static bool compile(struct triad_setup_context *context, const char *verb,
-	struct triad_output *output)
-{
-	int error = 0;
-
-	if (context->policy && triad_setup_is_wanted(context->policy))
-		error = triad_setup_compile(context->policy, &context->setup);
-	return error ? fail_with(output, verb, strerror(error)) : true;
-}
-
 struct triad_fabric *triad_setup_find_fabric(
 	struct triad_plugin *plugin, const char *verb, struct triad_output *output)
 {
@@ -166,16 +154,23 @@ bool triad_setup_context_make(struct triad_setup_context *context,
 	struct triad_plugin *plugin, const char *verb, const char *file,
 	struct triad_output *output)
 {
+	bool is_made;
+	int error = 0;
+
 	*context = (struct triad_setup_context){
 		.fabric = triad_setup_find_fabric(plugin, verb, output)};
 	if (!context->fabric)
 		return false;
-	if (triad_setup_sm_has_qos(context->fabric, verb, output) &&
-		find_policy(context, plugin, verb, file, output) &&
-		compile(context, verb, output))
-		return true;
-	triad_setup_context_drop(context);
-	return false;
+	is_made = triad_setup_sm_has_qos(context->fabric, verb, output) &&
+		find_policy(context, plugin, verb, file, output);
+	/* A policy without a qos-setup is no mistake: OpenSM's tables are wanted then. */
+	if (is_made && context->policy && triad_setup_is_wanted(context->policy))
+		error = triad_setup_compile(context->policy, &context->setup);
+	if (error)
+		is_made = fail_with(output, verb, strerror(error));
+	if (!is_made)
+		triad_setup_context_drop(context);
+	return is_made;
 }
 
 void triad_setup_context_drop(struct triad_setup_context *context)

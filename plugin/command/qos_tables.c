@@ -111,7 +111,7 @@ static void ask_for_all(struct telling *telling)
 			ask_for_port(telling, i);
 }
 
-/* OpenSM's end does not wait for this, nor for somebody who has gone. */
+/* Ends when OpenSM ends, or when the client has gone. */
 static bool goes_on(void *context, size_t n_done)
 {
 	struct telling *telling = context;
@@ -130,6 +130,7 @@ static void read_back(struct telling *telling, struct triad_plugin *plugin)
 	const struct triad_read_back_owner owner = {goes_on, telling};
 	int error;
 
+	/* First they are only counted, as there are no items yet; then filled in. */
 	ask_for_all(telling);
 	if (!telling->n_items)
 		return;
@@ -283,16 +284,6 @@ static void add_sl2vl(struct telling *telling, uint32_t port)
 	}
 }
 
-/* VL and weight of 32 entries, two octets each [IBA 14.2.5.9]. */
-static void copy_block(struct row *row, const struct triad_read_back *item, unsigned at)
-{
-	if (item->error)
-		row->error = item->error;
-	for (unsigned i = 0; i < 32 && at + i < row->n; i++)
-		row->answer.vlarb[at + i] = (struct triad_vlarb_entry){
-			item->data[2 * i] & 0xf, item->data[2 * i + 1]};
-}
-
 static void add_vlarb(struct telling *telling, uint32_t port, bool high)
 {
 	const struct triad_fabric_port *at = &telling->fabric->ports[port];
@@ -312,8 +303,15 @@ static void add_vlarb(struct telling *telling, uint32_t port, bool high)
 	for (unsigned first = 0; first < row.n; first += 32) {
 		const struct triad_read_back *item = next_item(telling);
 
-		if (item)
-			copy_block(&row, item, first);
+		if (!item)
+			continue;
+		/* A block that was not answered leaves the whole table unknown. */
+		if (item->error)
+			row.error = item->error;
+		/* VL and weight of 32 entries, two octets each [IBA 14.2.5.9]. */
+		for (unsigned i = 0; i < 32 && first + i < row.n; i++)
+			row.answer.vlarb[first + i] = (struct triad_vlarb_entry){
+				item->data[2 * i] & 0xf, item->data[2 * i + 1]};
 	}
 	add(telling, &row);
 }
@@ -362,6 +360,7 @@ static int show(struct telling *telling, struct triad_plugin *plugin)
 			"qos tables: no port that is up and has tables is meant\n");
 		return TRIAD_CONTROL_FAILED;
 	}
+	/* Only if ports were asked: a look at what the SM knows says nothing new. */
 	if (telling->n_answered)
 		triad_tables_note_read_back(
 			triad_qos_tables(plugin->qos), telling->n_unlike);

@@ -12,25 +12,19 @@
 #include "triad/clock.h"
 #include "triad/control.h"
 
-static void report_trouble(struct triad_report *report, struct triad_plugin *plugin)
-{
-	struct triad_worker_status status = triad_worker_status(plugin->worker);
-	char text[128];
-
-	triad_sm_watch_summary(&status.sm, text, sizeof(text));
-	triad_report_text(report, "trouble", "trouble",
-		*text                     ? text
-			: report->as_json ? NULL
-					  : "none");
-}
-
 static void report_sm(struct triad_report *report, struct triad_plugin *plugin)
 {
 	uint64_t up_us = triad_clock_now_us() - plugin->service.started_us;
+	struct triad_worker_status worker = triad_worker_status(plugin->worker);
+	char trouble[128];
 
+	triad_sm_watch_summary(&worker.sm, trouble, sizeof(trouble));
 	triad_report_section(report, "sm", "SM");
 	triad_report_text(report, "state", "state", triad_sm_state(plugin->osm));
-	report_trouble(report, plugin);
+	triad_report_text(report, "trouble", "trouble",
+		*trouble                  ? trouble
+			: report->as_json ? NULL
+					  : "none");
 	triad_report_guid(report, "port_guid", "port GUID", plugin->service.port_guid);
 	triad_report_text(report, "opensm", "OpenSM", TRIAD_OPENSM_VERSION);
 	triad_report_text(report, "triad", "Triad", PACKAGE_VERSION);

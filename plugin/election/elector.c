@@ -42,7 +42,7 @@ void triad_elector_note_up(struct triad_elector *elector)
 	atomic_store(&elector->is_up, true);
 }
 
-/* --- a turn --- */
+/* --- a step --- */
 
 static bool handle_item(struct triad_elector *elector, struct elector_item *item,
 	struct triad_cluster_view *view)
@@ -60,25 +60,11 @@ static bool handle_item(struct triad_elector *elector, struct elector_item *item
 	return has_one;
 }
 
-/* A view found a full queue is told when there is room again. */
-static bool handle_late_view(
-	struct triad_elector *elector, struct triad_cluster_view *view)
-{
-	bool has_one;
-
-	pthread_mutex_lock(&elector->inbox_lock);
-	has_one = elector->has_view && !elector->ring.n;
-	if (has_one)
-		*view = elector->view;
-	elector->has_view &= !has_one;
-	pthread_mutex_unlock(&elector->inbox_lock);
-	return has_one;
-}
-
 static void handle_inbox(struct triad_elector *elector)
 {
 	struct triad_cluster_view view;
 	struct elector_item item;
+	bool has_late_view;
 
 	while (elector->election && handle_item(elector, &item, &view)) {
 		uint64_t now_us = triad_clock_boot_us();
@@ -90,7 +76,15 @@ static void handle_inbox(struct triad_elector *elector)
 				item.payload, item.size, now_us);
 		elector_act(elector);
 	}
-	if (elector->election && handle_late_view(elector, &view)) {
+	/* A view that found the queue full was left beside it.  It comes after the payloads
+	 * that came before it. */
+	pthread_mutex_lock(&elector->inbox_lock);
+	has_late_view = elector->election && elector->has_view && !elector->ring.n;
+	if (has_late_view)
+		view = elector->view;
+	elector->has_view &= !has_late_view;
+	pthread_mutex_unlock(&elector->inbox_lock);
+	if (has_late_view) {
 		triad_election_view(elector->election, &view, triad_clock_boot_us());
 		elector_act(elector);
 	}
@@ -150,22 +144,15 @@ static void look_at_ports(struct triad_elector *elector, uint64_t now_us)
 	} else if (now_us - elector->health_us < BLIND_US) {
 		return;
 	}
+	/* Seen, or not for so long that no port counts as good ('seen' has none). */
 	report_blind(elector, !has_seen);
 	if (triad_health_look(&elector->health, seen.n_ports, seen.n_good, now_us))
 		triad_election_ports(elector->election, elector->health.n_ports,
 			elector->health.n_good, now_us);
 }
 
-static void look_at_check(struct triad_elector *elector, uint64_t now_us)
-{
-	enum triad_check check = elector_find_check(elector, now_us);
-
-	if (check != elector->check)
-		triad_election_check(elector->election, check, now_us);
-	elector->check = check;
-}
-
-/* Whoever is late may lose the lease, and has to know why. */
+/* Reports when this thread ran late: the SM may lose the lease, and the operator has to
+ * know why. */
 static void note_lateness(struct triad_elector *elector, uint64_t now_us)
 {
 	uint64_t late_us = now_us > elector->due_us ? now_us - elector->due_us : 0;
@@ -198,19 +185,24 @@ static uint64_t run_step(struct triad_elector *elector)
 {
 	uint64_t now_us = triad_clock_boot_us();
 	uint64_t next_us = now_us + TICK_US;
+	enum triad_check check;
 
 	if (!elector->election) {
 		elector_clear_inbox(elector); /* of a transport that is ending */
 		elector->due_us = 0;
 		return now_us + TRIAD_US_PER_S;
 	}
+	/* First what came in, in its order; then the machine's other inputs; then time. */
 	note_lateness(elector, now_us);
 	handle_inbox(elector);
 	if (!elector->election)
 		return now_us;
 	look_at_sm(elector);
 	look_at_ports(elector, now_us);
-	look_at_check(elector, now_us);
+	check = elector_find_check(elector, now_us);
+	if (check != elector->check)
+		triad_election_check(elector->election, check, now_us);
+	elector->check = check;
 	triad_election_run(elector->election, triad_clock_boot_us());
 	elector_act(elector);
 	if (elector->election && triad_election_next_us(elector->election) < next_us)
@@ -221,15 +213,6 @@ static uint64_t run_step(struct triad_elector *elector)
 
 /* --- the thread --- */
 
-/* OpenSM ends: the others need not wait for the keep-alive time to pass. */
-static void resign(struct triad_elector *elector)
-{
-	if (!elector->election)
-		return;
-	triad_election_resign(elector->election, triad_clock_boot_us());
-	elector_act(elector);
-}
-
 static uint64_t task_step(void *context)
 {
 	struct triad_elector *elector = context;
@@ -237,9 +220,13 @@ static uint64_t task_step(void *context)
 
 	pthread_mutex_unlock(&elector->inbox_lock);
 	pthread_mutex_lock(&elector->lock);
+	/* OpenSM ends: so the others need not wait for the keep-alive time to pass. */
 	if (osm_exit_flag && !elector->has_resigned) {
 		elector->has_resigned = true;
-		resign(elector);
+		if (elector->election) {
+			triad_election_resign(elector->election, triad_clock_boot_us());
+			elector_act(elector);
+		}
 	}
 	next_us = run_step(elector);
 	elector_publish_and_unlock(elector);

@@ -40,25 +40,21 @@ static void store(
 	elector->has_store_trouble = error != 0;
 }
 
-static void send_message(
-	struct triad_elector *elector, const struct triad_election_message *message)
-{
-	uint8_t octets[TRIAD_ELECTION_MESSAGE_SIZE];
-	size_t size = triad_election_message_encode(message, octets);
-
-	/* What is not sent is said again; the transport counts it. */
-	(void)elector->cluster->ops->send(elector->cluster, octets, size);
-}
-
 static void carry_out(
 	struct triad_elector *elector, const struct triad_election_action *action)
 {
+	uint8_t octets[TRIAD_ELECTION_MESSAGE_SIZE];
+	size_t size;
+
 	switch (action->kind) {
 	case TRIAD_ELECTION_STORE:
 		store(elector, &action->stored);
 		break;
 	case TRIAD_ELECTION_SEND:
-		send_message(elector, &action->message);
+		/* The machine repeats its messages; the transport counts those that it
+		 * could not send. */
+		size = triad_election_message_encode(&action->message, octets);
+		(void)elector->cluster->ops->send(elector->cluster, octets, size);
 		break;
 	case TRIAD_ELECTION_SET_PRIORITY:
 		elector->wish.is_set = true;
@@ -81,16 +77,6 @@ static void wish(struct triad_elector *elector, const struct triad_sm_wish *befo
 		triad_election_sm_master(elector->election, triad_clock_boot_us());
 	if (memcmp(before, &elector->wish, sizeof(*before)))
 		triad_sm_control_wish(elector->sm, &elector->wish);
-}
-
-static void publish(struct triad_elector *elector)
-{
-	struct triad_permission_facts facts;
-
-	triad_election_facts(elector->election, &facts);
-	pthread_mutex_lock(&elector->facts_lock);
-	elector->facts = facts;
-	pthread_mutex_unlock(&elector->facts_lock);
 }
 
 static void name_reasons(uint32_t reasons, char *text, size_t size)
@@ -195,14 +181,21 @@ void elector_act(struct triad_elector *elector)
 	struct triad_sm_wish before = elector->wish;
 	struct triad_election_action action;
 	struct triad_election_status status;
+	struct triad_permission_facts facts;
 	struct triad_permission permission;
 	bool has_acted = false;
 
+	/* In their order: a promise is on the disk before the message that gives it. */
 	while (triad_election_take_action(elector->election, &action)) {
 		carry_out(elector, &action);
 		has_acted = true;
 	}
-	publish(elector);
+	/* For threads that judge permission by themselves, which may not wait for
+	 * 'lock'. */
+	triad_election_facts(elector->election, &facts);
+	pthread_mutex_lock(&elector->facts_lock);
+	elector->facts = facts;
+	pthread_mutex_unlock(&elector->facts_lock);
 	permission = triad_permission_judge(&elector->facts, triad_clock_boot_us());
 	wish(elector, &before);
 	trace(elector, &permission);

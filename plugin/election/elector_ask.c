@@ -41,6 +41,7 @@ struct triad_permission triad_elector_permission_in_term(
 void triad_elector_set_config(
 	struct triad_elector *elector, uint64_t generation, uint64_t hash)
 {
+	/* Also while there is no election: the next one begins with it. */
 	pthread_mutex_lock(&elector->lock);
 	elector->generation = generation;
 	elector->hash = hash;
@@ -120,6 +121,7 @@ int triad_elector_verdict(struct triad_elector *elector, bool is_yes)
 	pthread_mutex_lock(&elector->lock);
 	if (elector->election) {
 		elector->verdict = is_yes;
+		/* The thread, woken below, tells the machine. */
 		elector->verdict_us = triad_clock_boot_us();
 		error = 0;
 	}
@@ -199,8 +201,8 @@ void elector_publish_and_unlock(struct triad_elector *elector)
 	pthread_mutex_unlock(&elector->lock);
 }
 
-/* As of the last step, which may be writing to the disk just now; what permission
- * depends on is of this moment. */
+/* The state at the end of the last step, as a step may hang in a write to the disk.
+ * What permission depends on is judged at this moment. */
 void triad_elector_status(
 	struct triad_elector *elector, struct triad_elector_status *status)
 {

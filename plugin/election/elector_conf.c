@@ -69,8 +69,8 @@ static struct triad_election *make_election(struct triad_elector *elector)
 			"election: %s: can't be read: %s; it is begun anew, without a "
 			"blacklist",
 			path, error == EPERM && *why ? why : strerror(error));
-	/* Whatever was promised by this process, or before it by who knows whom, is
-	 * over before anything else is. */
+	/* The machine waits until promises that were given before are over.  If the state
+	 * can't be read, one of the longest lease may have been given. */
 	if (error && error != ENOENT)
 		stored.lease_ms = TRIAD_ELECTION_MAX_LEASE_MS;
 	if (stored.lease_ms < elector->longest_lease_ms)
@@ -103,7 +103,6 @@ static void start(struct triad_elector *elector)
 		"'triadctl reload' to try again");
 }
 
-/* Permission ends before anything else does. */
 static void withdraw(struct triad_elector *elector)
 {
 	pthread_mutex_lock(&elector->facts_lock);
@@ -111,13 +110,7 @@ static void withdraw(struct triad_elector *elector)
 	pthread_mutex_unlock(&elector->facts_lock);
 }
 
-static void leave_opensm_alone(struct triad_elector *elector)
-{
-	memset(&elector->wish, 0, sizeof(elector->wish));
-	triad_sm_control_wish(elector->sm, &elector->wish);
-}
-
-/* The lock, unless a turn hangs, in a write to a disk that does not answer. */
+/* Takes the lock, unless a step hangs, in a write to a disk that does not answer. */
 static bool lock_in_time(struct triad_elector *elector)
 {
 	uint64_t until_us = triad_clock_now_us() + ELECTOR_PATIENCE_US;
@@ -133,14 +126,19 @@ bool elector_stop(struct triad_elector *elector)
 {
 	struct triad_cluster *cluster;
 
+	/* Permission ends before anything else does, also when the rest must wait. */
 	withdraw(elector);
 	if (!lock_in_time(elector))
 		return false;
+	/* A step that ran meanwhile, and elector_act() here, have published facts again:
+	 * so it is withdrawn twice. */
 	if (elector->election) {
 		triad_election_resign(elector->election, triad_clock_boot_us());
 		elector_act(elector);
 		withdraw(elector);
-		leave_opensm_alone(elector);
+		/* OpenSM gets its own priority back. */
+		memset(&elector->wish, 0, sizeof(elector->wish));
+		triad_sm_control_wish(elector->sm, &elector->wish);
 	}
 	triad_election_free(elector->election);
 	elector->election = NULL;
@@ -194,19 +192,12 @@ static void find_ports(struct triad_elector *elector)
 		TRIAD_CONF_MAX_GUIDS, &elector->n_ports, reason, sizeof(reason));
 	if (elector->n_ports)
 		return;
+	/* None are named: the SM's own port. */
 	elector->ports[0] = elector->id;
 	elector->n_ports = 1;
 }
 
-/* Their state is read only while it counts. */
-static void watch_ports(struct triad_elector *elector)
-{
-	triad_health_watch_set(
-		elector->watch, elector->ports, elector->is_on ? elector->n_ports : 0);
-	elector->health_us = triad_clock_boot_us();
-	elector->due_us = 0;
-}
-
+/* Tells the machine what it may learn while it runs. */
 static void report_election(struct triad_elector *elector)
 {
 	uint64_t blacklist[TRIAD_CONF_MAX_GUIDS], now_us = triad_clock_boot_us();
@@ -234,7 +225,12 @@ static void put_into_force(struct triad_elector *elector, const struct triad_con
 	elector_open_trace(elector);
 	if (conf->election.enabled && !elector->is_on)
 		start(elector);
-	watch_ports(elector);
+	/* The state of local ports is read only while it counts.  Both times begin anew, so
+	 * that what this took does not count as blindness or lateness. */
+	triad_health_watch_set(
+		elector->watch, elector->ports, elector->is_on ? elector->n_ports : 0);
+	elector->health_us = triad_clock_boot_us();
+	elector->due_us = 0;
 	if (elector->election)
 		report_election(elector);
 }

@@ -23,15 +23,6 @@ void triad_elector_set_listener(
 	pthread_mutex_unlock(&elector->listener_lock);
 }
 
-static void hand_view(
-	struct triad_elector *elector, const struct triad_cluster_view *view)
-{
-	pthread_mutex_lock(&elector->listener_lock);
-	if (elector->listener.view)
-		elector->listener.view(elector->listener.context, view);
-	pthread_mutex_unlock(&elector->listener_lock);
-}
-
 /* False: it is the election's. */
 static bool hand_payload(struct triad_elector *elector, uint64_t sender,
 	const void *payload, size_t size)
@@ -55,7 +46,12 @@ static void receive_view(void *context, const struct triad_cluster_view *view)
 	struct triad_elector *elector = context;
 	struct elector_item *item;
 
-	hand_view(elector, view);
+	/* Called with the lock held, so that nobody is called after
+	 * triad_elector_set_listener() took him away. */
+	pthread_mutex_lock(&elector->listener_lock);
+	if (elector->listener.view)
+		elector->listener.view(elector->listener.context, view);
+	pthread_mutex_unlock(&elector->listener_lock);
 	pthread_mutex_lock(&elector->inbox_lock);
 	elector->view = *view;
 	item = add_item(elector);

@@ -30,10 +30,13 @@ static void read_health(struct triad_health_watch *watch)
 	struct ports ports = watch->ports;
 	struct triad_local_health seen;
 
+	/* The lock is free during the look: a driver that hangs must not stop the
+	 * election. */
 	watch->are_new = false;
 	pthread_mutex_unlock(&watch->lock);
 	seen = triad_local_health_read(ports.guids, ports.n);
 	pthread_mutex_lock(&watch->lock);
+	/* Other ports were asked for during the look, which says nothing about them. */
 	if (watch->are_new)
 		return;
 	watch->seen = seen;

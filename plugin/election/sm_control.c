@@ -111,15 +111,6 @@ static void wait_longer(struct triad_sm_control *control, uint64_t now_us)
 		control->retry_us = MAX_RETRY_US;
 }
 
-static void discover_as_master(struct triad_sm_control *control)
-{
-	triad_log_write(control->log, TRIAD_LOG_INFO,
-		"election: no live SM is master as far as is known: this one takes over at "
-		"once");
-	count(control, &control->status.n_take_overs);
-	osm_sm_state_mgr_process(&control->osm->sm, OSM_SM_SIGNAL_POLLING_TIMEOUT);
-}
-
 /* OpenSM polls, and would tell, the last SM with a higher priority that it has seen,
  * which may be a standby; 'master', if not 0, is who really is master. */
 static void ask_for_hand_over(struct triad_sm_control *control, uint64_t master)
@@ -191,6 +182,7 @@ static void become_master(struct triad_sm_control *control,
 {
 	bool asks = control->has_taken_over || (wish->master && !control->has_asked);
 
+	/* An SM that discovers is about to become master, or standby, by itself. */
 	if (control->osm->subn.sm_state != IB_SMINFO_STATE_STANDBY)
 		return;
 	if (control->has_taken_over && !wish->master && is_outranked(control)) {
@@ -204,7 +196,12 @@ static void become_master(struct triad_sm_control *control,
 		wait_longer(control, now_us);
 		return;
 	}
-	discover_as_master(control);
+	triad_log_write(control->log, TRIAD_LOG_INFO,
+		"election: no live SM is master as far as is known: this one takes over at "
+		"once");
+	count(control, &control->status.n_take_overs);
+	/* As if polling the master had timed out: OpenSM discovers the fabric. */
+	osm_sm_state_mgr_process(&control->osm->sm, OSM_SM_SIGNAL_POLLING_TIMEOUT);
 	control->again_us = now_us;
 }
 
@@ -257,16 +254,6 @@ static bool end_vain_wait(struct triad_sm_control *control)
 	return is_vain;
 }
 
-static void see_to_vain_wait(struct triad_sm_control *control)
-{
-	if (!end_vain_wait(control))
-		return;
-	triad_log_write(control->log, TRIAD_LOG_INFO,
-		"election: this SM waited for a hand-over by a master of higher priority; "
-		"it sweeps and hands over to that one");
-	sweep(control);
-}
-
 /* --- the thread --- */
 
 static void carry_out(
@@ -279,29 +266,32 @@ static void carry_out(
 	}
 	if (!may_touch())
 		return;
+	/* First the priority, by which OpenSM and the rest decide who comes first. */
 	set_priority(control, wish->priority);
-	see_to_vain_wait(control);
+	if (end_vain_wait(control)) {
+		triad_log_write(control->log, TRIAD_LOG_INFO,
+			"election: this SM waited for a hand-over by a master of higher "
+			"priority; it sweeps and hands over to that one");
+		sweep(control);
+	}
 	see_to_mastership(control, wish);
-}
-
-static uint64_t next_look(const struct triad_sm_control *control)
-{
-	uint64_t now_us = triad_clock_now_us(), next_us = now_us + TICK_US;
-
-	if (control->again_us > now_us && control->again_us < next_us)
-		next_us = control->again_us;
-	return next_us;
 }
 
 static uint64_t task_step(void *context)
 {
 	struct triad_sm_control *control = context;
 	struct triad_sm_wish wish = control->wish;
+	uint64_t now_us, next_us;
 
+	/* OpenSM may keep its lock for a whole sweep: those who wish don't wait for it. */
 	pthread_mutex_unlock(&control->lock);
 	carry_out(control, &wish);
 	pthread_mutex_lock(&control->lock);
-	return next_look(control);
+	now_us = triad_clock_now_us();
+	next_us = now_us + TICK_US;
+	if (control->again_us > now_us && control->again_us < next_us)
+		next_us = control->again_us;
+	return next_us;
 }
 
 void triad_sm_control_wish(
