@@ -175,14 +175,6 @@ static struct item *new_item(struct outlet *outlet)
 	return &outlet->queue[triad_ring_put(&outlet->ring, QUEUE_SIZE)];
 }
 
-static void count_rest(struct outlet *outlet, enum triad_alert_change change,
-	const struct triad_alert *alert)
-{
-	outlet->rest.n[change]++;
-	outlet->rest.of[alert->findings[0].cause] += change == TRIAD_ALERT_RAISED;
-	outlet->n_summarised++;
-}
-
 static void offer(struct outlet *outlet, enum triad_alert_change change,
 	const struct triad_alert *alert)
 {
@@ -196,7 +188,11 @@ static void offer(struct outlet *outlet, enum triad_alert_change change,
 		item->change = change;
 		item->alert = *alert;
 	} else {
-		count_rest(outlet, change, alert);
+		/* No line of its own: it is counted in the one that note_done() adds. */
+		outlet->rest.n[change]++;
+		outlet->rest.of[alert->findings[0].cause] +=
+			change == TRIAD_ALERT_RAISED;
+		outlet->n_summarised++;
 	}
 	pthread_mutex_unlock(&outlet->lock);
 }
@@ -207,7 +203,7 @@ static void offer_rest(struct outlet *outlet)
 
 	pthread_mutex_lock(&outlet->lock);
 	outlet->n_at_once = 0;
-	/* A queue that is full of what came before: the next time, then. */
+	/* If the queue is full of earlier lines, the summary waits for the next sweep. */
 	if (memcmp(outlet->rest.n, none.n, sizeof(none.n)) != 0 &&
 		outlet->ring.n < QUEUE_SIZE) {
 		struct item *item = new_item(outlet);
@@ -263,6 +259,7 @@ static void *run_thread(void *argument)
 	struct outlet *outlet = argument;
 
 	while (wait_for_item(outlet)) {
+		/* Anew for each: the time of day may have been set. */
 		int64_t wall_offset_us =
 			(int64_t)(triad_clock_wall_us() - triad_clock_now_us());
 
@@ -388,6 +385,8 @@ static void file_item(struct triad_alert_log *alert_log, const struct item *item
 	pthread_mutex_lock(&alert_log->lock);
 	params = alert_log->params;
 	pthread_mutex_unlock(&alert_log->lock);
+	/* Only this thread touches the file, so a new configuration waits for the next
+	 * alert. */
 	triad_line_file_configure(&alert_log->file, &params);
 	if (!params.path[0])
 		return;

@@ -119,7 +119,7 @@ static void describe(const struct triad_collect *collect,
 	}
 	if (told.heard_us)
 		shown->lag_ms = (now_us - told.heard_us) / TRIAD_US_PER_MS;
-	/* What it read and told, and whom, when it was alive. */
+	/* A dead agent reads and reports nothing: these are from when it was alive. */
 	if (shown->state == TRIAD_AGENT_DEAD) {
 		shown->n_ports = shown->n_silent = 0;
 		shown->octets_per_s = 0;
@@ -208,6 +208,7 @@ void triad_collect_publish(struct triad_collect *collect, uint64_t now_us)
 	status.n_agents = n;
 	if (!status.n_alive)
 		status.n_unowned = status.n_nodes;
+	/* Made without the lock and swapped in whole, so that readers hardly wait. */
 	pthread_mutex_lock(&collect->lock);
 	free(collect->agents);
 	old = collect->shown_fabric;
@@ -276,6 +277,7 @@ static int leave_job(struct triad_collect *collect, struct triad_collect_job *jo
 	while (collect->job && !collect->is_stopped && !error)
 		error = triad_condition_wait(
 			&collect->answered, &collect->lock, until_us);
+	/* After the stop nobody runs jobs any more. */
 	if (!error && collect->is_stopped)
 		error = ECANCELED;
 	if (!error)
@@ -284,9 +286,9 @@ static int leave_job(struct triad_collect *collect, struct triad_collect_job *jo
 	return error;
 }
 
-/* Leaves the job for the PerfManager's thread and waits until it is done.  It lies on
- * the caller's stack: one that was begun is waited for to the end, which comes soon,
- * because it waits for nothing; one that was not is taken back. */
+/* Leaves the job for the PerfManager's thread and waits until it is done.  The job lies
+ * on the caller's stack.  So one that was begun is waited for to its end, which comes
+ * soon, because jobs wait for nothing; and one that was not begun is taken back. */
 static int have_done(struct triad_collect *collect, struct triad_collect_job *job)
 {
 	int error = leave_job(collect, job);

@@ -19,7 +19,8 @@
 
 /* --- partitions --- */
 
-/* Whether they have changed.  A table that can't be read is no other one. */
+/* Whether our port's P_Keys have changed.  A table that can't be read counts as
+ * unchanged. */
 static bool read_pkeys(struct triad_collect *collect, uint64_t now_us)
 {
 	uint16_t pkeys[TRIAD_PKEYS_MAX];
@@ -88,6 +89,7 @@ void triad_collect_take_topology(
 	triad_fabric_unref(collect->topology);
 	collect->topology = fabric;
 	collect->topology_hash = hash;
+	/* Kept beside our own fabric, which takes over when no manager is heard. */
 	collect->topology_us = triad_clock_now_us();
 	triad_collect_put_fabric(collect, fabric, hash);
 }
@@ -152,7 +154,7 @@ static void make_part(struct triad_collect *collect, uint64_t now_us)
 
 	collect->part_us = now_us;
 	if (!is_own)
-		return;
+		return; /* tried again after PART_US */
 	for (uint32_t i = 0; i < fabric->n_nodes; i++)
 		is_own[i] = triad_member_owns(collect->member, i);
 	if (!triad_distance_part(fabric, is_own, &part)) {

@@ -149,21 +149,12 @@ int triad_collect_give_histogram(void *context,
 	struct triad_collect *collect = context;
 	struct triad_histograms_scope scope = request->scope;
 
+	/* Groups are numbered by each agent's own configuration, so the name counts. */
 	if (scope.of == TRIAD_HISTOGRAMS_OF_GROUP &&
 		!find_group(collect, request->group, &scope.group))
 		return ENOENT;
 	return triad_watch_histogram(triad_collector_watch(collect->collector), &scope,
 		counter, copy, n_zeros);
-}
-
-static bool is_meant(const struct triad_collect_clear *clear,
-	const struct triad_fabric *fabric, uint32_t port)
-{
-	const struct triad_fabric_port *at = &fabric->ports[port];
-
-	return (!clear->node_guid ||
-		       clear->node_guid == fabric->nodes[at->node].guid) &&
-		(clear->port == TRIAD_ALERT_NO_PORT || clear->port == at->number);
 }
 
 static void clear_totals(struct triad_collect *collect, struct triad_view *view,
@@ -174,9 +165,16 @@ static void clear_totals(struct triad_collect *collect, struct triad_view *view,
 	if (!selection)
 		return;
 	selection->hardware = clear->hardware;
-	for (uint32_t i = 0; i < view->fabric->n_ports; i++)
+	/* A GUID of 0 means all nodes. */
+	for (uint32_t i = 0; i < view->fabric->n_ports; i++) {
+		const struct triad_fabric_port *at = &view->fabric->ports[i];
+		uint64_t guid = view->fabric->nodes[at->node].guid;
+
 		selection->chosen[i] = triad_view_is_asked(view, i) &&
-			is_meant(clear, view->fabric, i);
+			(!clear->node_guid || clear->node_guid == guid) &&
+			(clear->port == TRIAD_ALERT_NO_PORT ||
+				clear->port == at->number);
+	}
 	triad_collector_reset(collect->collector, selection);
 	triad_selection_free(selection);
 }
@@ -258,7 +256,8 @@ static void reset_node(struct triad_collect *collect,
 				selection->view->fabric->ports[i].number);
 }
 
-/* The hardware is reset by who reads it: node by node, or all at once. */
+/* Agents reset the hardware that they read.  They are told of all ports at once where
+ * all are chosen, and otherwise node by node. */
 static void reset_hardware(
 	struct triad_collect *collect, const struct triad_selection *selection)
 {

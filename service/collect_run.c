@@ -141,7 +141,8 @@ static void configure_member(struct triad_collect *collect)
 	triad_member_configure(collect->member, &settings);
 }
 
-/* What is said to all must be heard before the connection ends. */
+/* To be called before the connection ends: an agent tells all that it leaves, so that
+ * others take its nodes at once. */
 void triad_collect_end_member(struct triad_collect *collect)
 {
 	if (!collect->member)
@@ -237,7 +238,8 @@ static void log_unseen(
 			"collect: all nodes are seen again");
 }
 
-/* What is so for two liveness times: agents that come and go settle by then. */
+/* Warns of nodes that share no partition with any agent, once that has lasted for two
+ * liveness times: agents that come and go have settled by then. */
 static void look_at_apart(struct triad_collect *collect, uint64_t now_us)
 {
 	uint64_t settle_us = 2 * collect->conf->collect.liveness_ms * TRIAD_US_PER_MS;
@@ -260,7 +262,8 @@ static void look_at_apart(struct triad_collect *collect, uint64_t now_us)
 			"collect: all nodes share a partition with some agent again");
 }
 
-/* A claim or two may come of a fabric that others know already, or still. */
+/* Warns when claims are refused for long.  A few are normal: another agent may have a
+ * newer or an older fabric for a moment. */
 static void look_at_refused(struct triad_collect *collect, uint64_t now_us)
 {
 	struct triad_claims_counts counts =
@@ -293,25 +296,15 @@ static void look_at_refused(struct triad_collect *collect, uint64_t now_us)
 		counts.n_refused);
 }
 
-static uint32_t count_asked(const struct triad_view *view)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < view->fabric->n_ports; i++)
-		n += triad_view_is_asked(view, i);
-	return n;
-}
-
-/* Once in each period: what agents told in it is a sweep. */
+/* Once in each period: what agents reported in it counts as a sweep. */
 static void end_round(struct triad_collect *collect, uint64_t now_us)
 {
 	struct triad_aggregator_status status =
 		triad_aggregator_status(collect->aggregator);
-	struct triad_sweep_progress progress = {
-		.n_ports = count_asked(collect->view),
-		.n_unanswered = status.n_ports_unseen,
-	};
+	struct triad_sweep_progress progress = {.n_unanswered = status.n_ports_unseen};
 
+	for (uint32_t i = 0; i < collect->view->fabric->n_ports; i++)
+		progress.n_ports += triad_view_is_asked(collect->view, i);
 	progress.n_answered = progress.n_ports - progress.n_unanswered;
 	triad_collector_note_round(collect->collector, &progress, collect->round_us);
 	collect->round_us = now_us;
@@ -357,7 +350,7 @@ static uint64_t step_manager(struct triad_collect *collect, uint64_t now_us)
 	return collect->looked_us + LOOK_US;
 }
 
-/* --- turns --- */
+/* --- steps --- */
 
 static void receive_messages(struct triad_collect *collect)
 {
@@ -371,16 +364,6 @@ static void receive_messages(struct triad_collect *collect)
 			message.size, triad_clock_now_us());
 		triad_bus_give_back(&message);
 	}
-}
-
-static void look_at_connection(struct triad_collect *collect)
-{
-	bool is_cut_off = !triad_bus_status(collect->bus).is_connected;
-
-	if (is_cut_off == collect->is_cut_off)
-		return;
-	collect->is_cut_off = is_cut_off;
-	triad_member_cut_off(collect->member, is_cut_off, triad_clock_now_us());
 }
 
 static void run_job(struct triad_collect *collect)
@@ -400,7 +383,7 @@ static void run_job(struct triad_collect *collect)
 	pthread_mutex_unlock(&collect->lock);
 }
 
-/* What is in force, and what is wanted. */
+/* Begins or ends the member when another mode is wanted than is in force. */
 static void look_at_mode(struct triad_collect *collect, bool wanted)
 {
 	unsigned mode = collect->wanted_mode;
@@ -436,6 +419,7 @@ static uint64_t run_step(void *context, bool wanted, bool *reads, bool *has_fabr
 {
 	struct triad_collect *collect = context;
 	uint64_t now_us = triad_clock_now_us(), next_us, own_us;
+	bool is_cut_off;
 
 	look_at_mode(collect, wanted);
 	*reads = !is_manager(collect);
@@ -443,8 +427,12 @@ static uint64_t run_step(void *context, bool wanted, bool *reads, bool *has_fabr
 	run_job(collect);
 	if (!collect->member)
 		return UINT64_MAX;
-	look_at_connection(collect);
-	/* Before messages are: their ports are those of the view that alerts have. */
+	is_cut_off = !triad_bus_status(collect->bus).is_connected;
+	if (is_cut_off != collect->is_cut_off) {
+		collect->is_cut_off = is_cut_off;
+		triad_member_cut_off(collect->member, is_cut_off, triad_clock_now_us());
+	}
+	/* The view comes before the messages, whose ports are numbered by it. */
 	if (is_manager(collect))
 		look_at_view(collect);
 	receive_messages(collect);

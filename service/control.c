@@ -204,34 +204,29 @@ static void forbid(struct client *client, const char *name)
 	write_frame(client, TRIAD_FRAME_EXIT, &exit_status, 1);
 }
 
-static void run_words(struct client *client, const struct triad_asker *asker,
-	int n_words, char **words)
-{
-	struct triad_control *control = client->control;
-	char exit_status;
-
-	count(control, &control->status.n_requests);
-	exit_status = (char)control->runner.run(control->runner.context, asker, n_words,
-		(const char *const *)words, &client->output);
-	if (!client->output.failed)
-		write_frame(client, TRIAD_FRAME_EXIT, &exit_status, 1);
-}
-
 static void serve_asker(struct client *client, const struct triad_asker *asker)
 {
-	char *words[TRIAD_CONTROL_MAX_WORDS + 1];
+	struct triad_control *control = client->control;
+	const struct triad_runner *runner = &control->runner;
+	char *words[TRIAD_CONTROL_MAX_WORDS + 1], exit_status;
 	int n_words, error;
 	size_t size;
 
+	/* Its place is safe once the request is here, whatever it is. */
 	error = read_request(client, &size);
 	if (!keep_place(client))
 		return;
 	if (!error)
 		error = triad_request_decode(client->request, size, words, &n_words);
-	if (error)
+	if (error) {
 		refuse(client, error);
-	else
-		run_words(client, asker, n_words, words);
+		return;
+	}
+	count(control, &control->status.n_requests);
+	exit_status = (char)runner->run(runner->context, asker, n_words,
+		(const char *const *)words, &client->output);
+	if (!client->output.failed)
+		write_frame(client, TRIAD_FRAME_EXIT, &exit_status, 1);
 }
 
 static void serve(struct client *client)
@@ -255,6 +250,8 @@ static void *run_client(void *argument)
 	struct client *client = argument;
 	struct triad_control *control = client->control;
 
+	/* The descriptor is closed by reap(), so that nobody shuts down another one that
+	 * got its number. */
 	serve(client);
 	pthread_mutex_lock(&control->lock);
 	shutdown(client->fd, SHUT_RDWR);
@@ -308,26 +305,16 @@ static void turn_away(int fd, const char *reason)
 
 /* --- places --- */
 
-static bool has_place(const struct client *client)
-{
-	return !client->ended && !client->is_displaced;
-}
-
 /* Whom 'client' shares its places with: with all who are as it is, root or not; and,
  * 'same_user', those of its user alone. */
 static bool is_rival(
 	const struct client *client, const struct client *other, bool same_user)
 {
-	return has_place(other) && other->is_own == client->is_own &&
+	/* One that ends has no place any more. */
+	if (other->ended || other->is_displaced)
+		return false;
+	return other->is_own == client->is_own &&
 		(!same_user || other->peer.uid == client->peer.uid);
-}
-
-static void displace(struct triad_control *control, struct client *client)
-{
-	client->is_displaced = true;
-	shutdown(client->fd, SHUT_RDWR);
-	control->status.n_clients--;
-	control->status.n_displaced++;
 }
 
 /* Whether 'client' finds fewer than 'max' of its rivals, once the oldest silent one of
@@ -342,25 +329,20 @@ static bool finds_room(struct triad_control *control, const struct client *clien
 		if (!is_rival(client, at, same_user))
 			continue;
 		n++;
+		/* The list begins with the newest: the last one found is the oldest. */
 		if (at->is_silent)
 			oldest = at;
 	}
 	if (n < max)
 		return true;
-	if (oldest)
-		displace(control, oldest);
+	/* The shutdown wakes its thread, which waits for a request. */
+	if (oldest) {
+		oldest->is_displaced = true;
+		shutdown(oldest->fd, SHUT_RDWR);
+		control->status.n_clients--;
+		control->status.n_displaced++;
+	}
 	return oldest;
-}
-
-/* Threads that were cut off end at once; until they do, nobody can make more of
- * them. */
-static bool is_crowded(const struct triad_control *control)
-{
-	unsigned n = 0;
-
-	for (const struct client *at = control->clients; at; at = at->next)
-		n += at->is_displaced && !at->ended;
-	return n >= MAX_ENDING;
 }
 
 /* With the lock held. */
@@ -368,8 +350,13 @@ static bool reserve_place(struct triad_control *control, const struct client *cl
 {
 	unsigned max = control->params.max_clients;
 	unsigned max_user = max > 1 ? max / 2 : 1;
+	unsigned n_ending = 0;
 
-	if (!client->is_own && is_crowded(control))
+	/* Displaced clients still have a thread until it has ended.  These are limited,
+	 * too, or somebody who connects quickly could have any number of threads. */
+	for (const struct client *at = control->clients; at; at = at->next)
+		n_ending += at->is_displaced && !at->ended;
+	if (!client->is_own && n_ending >= MAX_ENDING)
 		return false;
 	return (client->is_own || finds_room(control, client, true, max_user)) &&
 		finds_room(control, client, false, max);
@@ -395,7 +382,8 @@ static int start_client(struct triad_control *control, struct client *client)
 	return error;
 }
 
-/* The client stays in the queue, and poll() would tell of it at once again. */
+/* Waits a moment after accept() failed.  The client stays in the queue, so poll() would
+ * report it at once again. */
 static void wait_for_room(struct triad_control *control, int error)
 {
 	struct pollfd wake_fd = {.fd = control->wake_fd, .events = POLLIN};

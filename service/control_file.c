@@ -14,15 +14,6 @@
 
 #define ADVICE "; there is no control socket, set control.socket to another path"
 
-static void make_folder(const char *path)
-{
-	char copy[108];
-
-	snprintf(copy, sizeof(copy), "%s", path);
-	/* If it fails, so does the lock, which says why. */
-	(void)mkdir(dirname(copy), 0755);
-}
-
 /* Returns 0, EADDRINUSE (somebody has it) or another errno. */
 static int lock_file(struct triad_control_file *file)
 {
@@ -109,11 +100,14 @@ static const char *why(int error)
 int triad_control_file_open(
 	struct triad_control_file *file, const char *path, struct triad_log *log)
 {
+	char copy[108];
 	int error;
 
 	*file = (struct triad_control_file){.fd = -1, .lock_fd = -1};
 	snprintf(file->path, sizeof(file->path), "%s", path);
-	make_folder(path);
+	/* If the folder can't be made, the lock can't either, and that says why. */
+	snprintf(copy, sizeof(copy), "%s", path);
+	(void)mkdir(dirname(copy), 0755);
 	error = lock_file(file);
 	if (!error)
 		error = remove_dead_socket(path);
@@ -137,6 +131,7 @@ int triad_control_file_share(struct triad_control_file *file, bool is_shared)
 
 void triad_control_file_close(struct triad_control_file *file)
 {
+	/* The lock last: until then nobody else makes a socket at that path. */
 	unlink(file->path);
 	close(file->fd);
 	close(file->lock_fd);

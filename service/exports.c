@@ -20,7 +20,7 @@ struct triad_exports {
 
 /* --- for the HTTP server --- */
 
-/* What nobody reads any more must not look as if nothing happened. */
+/* NULL while counters are not read: totals that stand still would look idle. */
 static struct triad_view *give_view(void *context)
 {
 	struct triad_exports *exports = context;
@@ -70,7 +70,7 @@ bool triad_exports_stop(struct triad_exports *exports)
 	if (!exports)
 		return true;
 	triad_sflow_stop(exports->sflow);
-	/* Stops it; its status stays. */
+	/* NULL stops the server; its status can still be read. */
 	if (exports->http)
 		(void)triad_http_configure(exports->http, NULL);
 	return triad_profile_stop(exports->profile);
@@ -89,8 +89,8 @@ void triad_exports_free(struct triad_exports *exports)
 
 /* --- configuration --- */
 
-/* An address that can't be had, or a file, is told by the server itself, and what was
- * there before goes on. */
+/* The server itself reports an address or a file that it can't use, and goes on as
+ * before. */
 static void configure_http(struct triad_exports *exports, const struct triad_conf *conf)
 {
 	struct triad_http_params params = {

@@ -61,6 +61,7 @@ static uint64_t look_at(const umad_port_t *port, char *list, size_t size)
 {
 	uint64_t guid = be64toh(port->port_guid);
 
+	/* An old kernel names no link layer: then it is InfiniBand. */
 	if (strcmp(port->link_layer, "InfiniBand") != 0 && port->link_layer[0])
 		return 0;
 	triad_text_append(list, size, "%s%s/%d 0x%016" PRIx64 " is %s",
@@ -91,6 +92,7 @@ uint64_t triad_local_port_choose(char *list, size_t size)
 
 uint16_t triad_local_port_pkey_index(const umad_port_t *port)
 {
+	/* The default partition, as a full or a limited member; else the first entry. */
 	for (unsigned i = 0; i < port->pkeys_size; i++)
 		if ((port->pkeys[i] & 0x7fff) == 0x7fff)
 			return (uint16_t)i;

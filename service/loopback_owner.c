@@ -69,8 +69,8 @@ static bool is_connected(const struct inet_diag_msg *found)
 	}
 }
 
-/* The inode is read behind the user by the kernel: a socket that was closed in between
- * has none. */
+/* The kernel reads the inode after the user.  A socket that was closed in between has
+ * no inode, and its user can't be relied on. */
 static int judge(const struct inet_diag_msg *found, struct triad_loopback_end theirs,
 	struct triad_loopback_end ours, uid_t *uid)
 {

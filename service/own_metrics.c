@@ -105,8 +105,8 @@ static void add_sflow(struct triad_own_metrics *list, struct triad_service *serv
 		"Datagrams that did not leave, for any collector.", n_drops);
 }
 
-/* infiniband_exporter tells how long each of its collectors took: here all are one
- * sweep. */
+/* Dashboards of infiniband_exporter show how long each of its collectors took.  Here
+ * one sweep does the work of all. */
 static void add_collectors(
 	struct triad_own_metrics *list, struct triad_service *service)
 {

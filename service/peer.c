@@ -52,7 +52,8 @@ static int make_room(struct triad_peer *peer, size_t n)
 	return peer->groups ? 0 : ENOMEM;
 }
 
-/* With the one that it has first of all, which needs not be among the others. */
+/* The supplementary groups, and 'first', the one that the process runs with, which is
+ * not always among them. */
 static int read_groups(int fd, struct triad_peer *peer, gid_t first)
 {
 	socklen_t size = 0;
@@ -121,7 +122,7 @@ void triad_peer_of_unix(int fd, struct triad_peer *peer)
 		return;
 	}
 	peer->uid = credentials.uid;
-	/* Without its other groups it still has one. */
+	/* If these can't be read, the group that it runs with still counts. */
 	if (!triad_peer_is_own(peer) && read_groups(fd, peer, credentials.gid) &&
 		!make_room(peer, 1)) {
 		peer->groups[0] = credentials.gid;

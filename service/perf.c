@@ -159,6 +159,8 @@ void triad_perf_set_sm(struct triad_perf *perf, enum triad_sm sm)
 {
 	struct triad_fabric *old = NULL;
 
+	/* A fabric that was seen in the old role is not swept in the new one: LIDs may
+	 * have changed. */
 	pthread_mutex_lock(&perf->lock);
 	if (perf->sm != sm)
 		old = exchange_fabric(perf, NULL);
@@ -304,6 +306,7 @@ int triad_perf_reset(
 	number = perf->n_resets + 1;
 	perf->reset = selection;
 	triad_task_wake(&perf->task);
+	/* No time-out: the thread takes it up within 20 ms, or ends. */
 	while (perf->n_resets < number && !perf->stop)
 		pthread_cond_wait(&perf->swept, &perf->lock);
 	if (perf->n_resets < number)
@@ -400,19 +403,6 @@ static void adopt_work(struct triad_perf *perf, struct work *work)
 		triad_collector_sweep_now(perf->collector);
 }
 
-static void answer_closed(struct triad_perf *perf, int error)
-{
-	pthread_mutex_lock(&perf->lock);
-	perf->closed = error;
-	pthread_mutex_unlock(&perf->lock);
-	if (error && error != perf->open_error)
-		triad_log_write(perf->log, TRIAD_LOG_ERROR,
-			"perfmgr: port 0x%016lx can't be opened for MADs: %s; no "
-			"counters are read until it can (tried each 5 s)",
-			(unsigned long)perf->port_guid, strerror(error));
-	perf->open_error = error;
-}
-
 /* Opens the local port when it is not open and it is time to try. */
 static bool has_transport(struct triad_perf *perf)
 {
@@ -429,11 +419,21 @@ static bool has_transport(struct triad_perf *perf)
 		triad_collector_set_transport(
 			perf->collector, triad_umad_transport(perf->umad));
 	perf->open_again_us = now + OPEN_AGAIN_US;
-	answer_closed(perf, error);
+	/* For triad_perf_state(); the log has each reason once, however often it is
+	 * tried. */
+	pthread_mutex_lock(&perf->lock);
+	perf->closed = error;
+	pthread_mutex_unlock(&perf->lock);
+	if (error && error != perf->open_error)
+		triad_log_write(perf->log, TRIAD_LOG_ERROR,
+			"perfmgr: port 0x%016lx can't be opened for MADs: %s; no "
+			"counters are read until it can (tried each 5 s)",
+			(unsigned long)perf->port_guid, strerror(error));
+	perf->open_error = error;
 	return !error;
 }
 
-/* One turn, or the end of sweeping.  Called without the lock; returns until when the
+/* One step of the collector, or the end of sweeping.  Called without the lock; returns until when the
  * thread may sleep. */
 static uint64_t run_step(struct triad_perf *perf, bool wanted)
 {
@@ -463,8 +463,8 @@ static void end_reset(struct triad_perf *perf, const struct work *work)
 	perf->n_resets++;
 }
 
-/* Wakes those who wait, when there is something they wait for: a turn is short, and
- * there are thousands in a second.  Called with the lock. */
+/* Wakes those who wait, but only when there is what they wait for: there are thousands
+ * of steps in a second.  Called with the lock. */
 static void wake_waiters(struct triad_perf *perf, bool reset_made)
 {
 	uint64_t n_sweeps = triad_collector_status(perf->collector).n_sweeps;
@@ -491,6 +491,7 @@ static uint64_t run_hooks(struct triad_perf *perf, struct work *work)
 	pthread_mutex_lock(&perf->lock);
 	perf->has_hooks_fabric = has_fabric;
 	pthread_mutex_unlock(&perf->lock);
+	/* Nothing is swept here, so no step of the collector takes a new fabric over. */
 	if (work->wanted && !reads)
 		triad_collector_adopt(perf->collector);
 	work->wanted &= reads;
@@ -503,6 +504,8 @@ static uint64_t task_step(void *context)
 	struct work work = take_over_work(perf);
 	uint64_t hooks_us, until_us;
 
+	/* First what others left, then the hooks, which may decide that nothing is swept
+	 * here, then the sweep. */
 	pthread_mutex_unlock(&perf->lock);
 	adopt_work(perf, &work);
 	hooks_us = run_hooks(perf, &work);

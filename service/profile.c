@@ -70,7 +70,7 @@ static void write_sweep(struct triad_profile *profile)
 		return;
 	view = triad_perf_view(profile->perf);
 	if (view)
-		/* What fails is logged and counted there. */
+		/* The writer logs and counts its errors. */
 		(void)triad_profile_writer_write(profile->writer, view,
 			triad_clock_wall_us() - ago_us, begun_us);
 	triad_view_unref(view);

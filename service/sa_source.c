@@ -169,7 +169,7 @@ static void log_pkeys(struct triad_sa_source *source, int error)
 	source->logged_pkeys = error;
 }
 
-/* What is refused is no failure. */
+/* The topology is good without P_Keys, so an SA that refuses them is no failure. */
 static int read_pkeys(struct triad_sa_source *source, struct triad_sa_answer *answer)
 {
 	uint64_t now_us = triad_clock_now_us(), key;
@@ -205,8 +205,8 @@ static struct triad_fabric *get_known(struct triad_sa_source *source, bool *link
 	return known;
 }
 
-/* Ports that lack their far end may have it in each other when there are as many of
- * hosts as of switches. */
+/* Which kind of thing the SA hides.  When as many ports of hosts as of switches lack
+ * their far ends, they probably are each other's: the SA hides links, not nodes. */
 static enum logged_hidden find_hidden(const struct triad_fabric *fabric)
 {
 	uint32_t n_switches = 0, n_others = 0;
@@ -354,7 +354,8 @@ static int refresh(struct triad_sa_source *source, struct triad_fabric **fabric)
 
 /* --- reports --- */
 
-/* Again before each refresh: another master knows nothing of it. */
+/* Subscribes to reports of ports that come and go.  It is done again before each
+ * refresh, because another master knows nothing of an earlier subscription. */
 static int subscribe(struct triad_sa_source *source)
 {
 	static const uint16_t traps[] = {
@@ -380,8 +381,9 @@ static void look_soon(struct triad_sa_source *source)
 		source->due_us = due_us;
 }
 
-/* With other P_Keys this port is shown other things.  The SM may be in the middle of
- * setting those of all ports: what it shows now may not be all, so twice. */
+/* The SA shows a port only what shares a partition with it, so other P_Keys mean
+ * another topology.  The tables are read twice: the SM may be in the middle of setting
+ * the P_Keys of all ports. */
 static void look_at_own_pkeys(struct triad_sa_source *source)
 {
 	uint64_t now_us = triad_clock_now_us();
@@ -409,7 +411,7 @@ static void note_reports(struct triad_sa_source *source, unsigned n)
 	look_soon(source);
 }
 
-/* Says once that somebody reports who isn't the SM, and when that is over. */
+/* Logs once that a node that is not the SM sends reports, and when that is over. */
 static void log_unknown_senders(struct triad_sa_source *source)
 {
 	struct triad_sa_unknown_senders unknown_senders =
@@ -438,7 +440,7 @@ static void log_unknown_senders(struct triad_sa_source *source)
 	}
 }
 
-/* Until the tables are due, or something is wrong with the port. */
+/* Listens until the tables are due, or something is wrong with the port. */
 static int listen_for_reports(struct triad_sa_source *source)
 {
 	uint64_t now_us;
@@ -462,8 +464,8 @@ static int listen_for_reports(struct triad_sa_source *source)
 
 /* --- the thread --- */
 
-/* What is due: the tables, or word of what was heard.  Tables can be had without
- * reports. */
+/* Reads the tables, or tells the user that something was reported, as is wanted.  A
+ * failed subscription does not matter for the tables: they are read at intervals, too. */
 static int refresh_or_report(struct triad_sa_source *source)
 {
 	struct triad_fabric *fabric = NULL;
@@ -486,7 +488,7 @@ static int refresh_or_report(struct triad_sa_source *source)
 	return error;
 }
 
-/* Until something else is wanted, or nothing can be had. */
+/* Serves the wish until there is another one, or the SA can't be asked. */
 static void serve(struct triad_sa_source *source)
 {
 	int error = triad_sa_open(source->port_guid, is_wanted, source, &source->sa);
@@ -495,6 +497,7 @@ static void serve(struct triad_sa_source *source)
 		note_result(source, error);
 		return;
 	}
+	/* The first look has nothing to compare with. */
 	(void)triad_sa_has_other_pkeys(source->sa);
 	while (is_wanted(source) && !error) {
 		error = refresh_or_report(source);

@@ -169,6 +169,7 @@ int triad_service_reload(struct triad_service *service, struct triad_diags *diag
 	}
 	conf = make_standard(service);
 	error = load(service, conf, diags);
+	/* The file is read without the lock, which commands need, and a disk may hang. */
 	pthread_mutex_lock(&service->conf_lock);
 	if (error) {
 		service->conf_diags = *diags;
@@ -294,6 +295,7 @@ void triad_service_open(struct triad_service *service)
 
 void triad_service_close(struct triad_service *service)
 {
+	/* First those end that commands wait for, then the commands' threads can. */
 	if (service->collect)
 		triad_collect_stop(service->collect);
 	triad_perf_stop(service->perf);

@@ -56,7 +56,8 @@ static uint64_t send_due(struct triad_sflow *sflow)
 	struct triad_view *view = NULL;
 	uint64_t sleep_us;
 
-	/* What nobody reads any more must not look as if nothing happened. */
+	/* No samples while counters are not read: totals that stand still would look
+	 * idle. */
 	if (triad_perf_state(sflow->perf) == TRIAD_PERF_RUNNING)
 		view = triad_perf_view(sflow->perf);
 	sleep_us = triad_sflow_sender_run(sflow->sender, view, triad_clock_now_us());

@@ -73,23 +73,21 @@ static int wait_for_mad(struct triad_umad *umad, uint64_t wait_us)
 	return errno ? errno : EIO;
 }
 
-/* Mostly there is one already: that costs one call and not two. */
-static int await_mad(struct triad_umad *umad, uint64_t wait_us, size_t *size)
-{
-	int error = umad->reads_at_once ? read_mad(umad, size) : EAGAIN;
-
-	if (error != EAGAIN || (umad->reads_at_once && !wait_us))
-		return error;
-	error = wait_for_mad(umad, wait_us);
-	return error ? error : read_mad(umad, size);
-}
-
 static int receive_mad(void *context, uint64_t wait_us, struct triad_mad_reply *reply)
 {
 	struct triad_umad *umad = context;
+	bool may_wait = !umad->reads_at_once || wait_us;
 	size_t size = 0;
-	int error = await_mad(umad, wait_us, &size);
+	int error = EAGAIN;
 
+	/* Mostly there is a MAD already: then one call is enough. */
+	if (umad->reads_at_once)
+		error = read_mad(umad, &size);
+	if (error == EAGAIN && may_wait) {
+		error = wait_for_mad(umad, wait_us);
+		if (!error)
+			error = read_mad(umad, &size);
+	}
 	if (error)
 		return error;
 	reply->status = umad_status(umad->receive_buffer);
@@ -106,21 +104,12 @@ static size_t read_pkeys(void *context, uint16_t *pkeys, size_t most)
 	return triad_local_port_pkeys(umad->port_guid, pkeys, most);
 }
 
-static int register_agent(int fd, int mgmt_class, const uint8_t *oui)
-{
-	uint8_t copy[3];
-
-	if (!oui)
-		return umad_register(fd, mgmt_class, 1, 0, NULL);
-	memcpy(copy, oui, sizeof(copy));
-	return umad_register_oui(fd, mgmt_class, 0, copy, NULL);
-}
-
 static int open_port(
 	struct triad_umad *umad, uint64_t port_guid, int mgmt_class, const uint8_t *oui)
 {
 	char ca_name[UMAD_CA_NAME_LEN];
 	int number, fd, flags;
+	uint8_t copy[3];
 
 	if (umad_init() < 0)
 		return ENODEV;
@@ -133,17 +122,14 @@ static int open_port(
 	/* A simulated descriptor has no flags; it does not block either. */
 	flags = fcntl(fd, F_GETFL);
 	umad->reads_at_once = flags >= 0 && fcntl(fd, F_SETFL, flags | O_NONBLOCK) == 0;
-	umad->agent = register_agent(fd, mgmt_class, oui);
+	/* umad_register_oui() wants an OUI that is not const. */
+	if (oui) {
+		memcpy(copy, oui, sizeof(copy));
+		umad->agent = umad_register_oui(fd, mgmt_class, 0, copy, NULL);
+	} else {
+		umad->agent = umad_register(fd, mgmt_class, 1, 0, NULL);
+	}
 	return umad->agent < 0 ? (errno ? errno : EPERM) : 0;
-}
-
-/* After the port was opened: only then is it known which header the kernel wants, and
- * so what umad_size() is. */
-static int make_buffers(struct triad_umad *umad)
-{
-	umad->send_buffer = umad_alloc(1, umad_size() + TRIAD_MAD_SIZE);
-	umad->receive_buffer = umad_alloc(1, umad_size() + TRIAD_MAD_SIZE);
-	return umad->send_buffer && umad->receive_buffer ? 0 : ENOMEM;
 }
 
 static int open_umad(uint64_t port_guid, int mgmt_class, const uint8_t *oui,
@@ -162,8 +148,13 @@ static int open_umad(uint64_t port_guid, int mgmt_class, const uint8_t *oui,
 		.pkeys = read_pkeys};
 	umad->port_guid = port_guid;
 	error = open_port(umad, port_guid, mgmt_class, oui);
-	if (!error)
-		error = make_buffers(umad);
+	/* Only now is it known which header the kernel wants, and so what umad_size() is. */
+	if (!error) {
+		umad->send_buffer = umad_alloc(1, umad_size() + TRIAD_MAD_SIZE);
+		umad->receive_buffer = umad_alloc(1, umad_size() + TRIAD_MAD_SIZE);
+		if (!umad->send_buffer || !umad->receive_buffer)
+			error = ENOMEM;
+	}
 	if (error) {
 		triad_umad_close(umad, false);
 		return error;

@@ -113,16 +113,6 @@ static void put_agents(struct triad_list *list,
 		put_agent(list, &agents[i], reports_to(status, &agents[i], agents, n));
 }
 
-static void put_counts_json(
-	const struct triad_collect_status *status, struct triad_json *json)
-{
-	triad_json_uint(json, "nodes", status->n_nodes);
-	triad_json_uint(json, "nodes_without_owner", status->n_unowned);
-	triad_json_uint(json, "nodes_apart", status->n_apart);
-	triad_json_uint(json, "nodes_not_seen", status->aggregator.n_nodes_unseen);
-	triad_json_uint(json, "ports_not_seen", status->aggregator.n_ports_unseen);
-}
-
 static void put_counts(
 	const struct triad_collect_status *status, struct triad_output *output)
 {
@@ -148,18 +138,27 @@ static int run_agents(struct triad_service *service,
 	struct triad_collect_status status = triad_collect_status(service->collect);
 	struct triad_report report = {.output = output, .as_json = command->json};
 	struct triad_list list = {.report = &report, .phase = TRIAD_LIST_WIDTHS};
+	struct triad_json *json = &report.json;
 	struct triad_collect_agent *agents;
 	unsigned n;
 
 	if (status.mode == TRIAD_COLLECT_LOCAL)
 		return fail(command, LOCAL, output);
+	/* First the widths of columns are measured, then titles and rows are written. */
 	agents = triad_collect_agents(service->collect, &n);
 	put_agents(&list, &status, agents, n);
 	list.phase = TRIAD_LIST_TITLES;
 	put_agent(&list, &(struct triad_collect_agent){0}, "");
 	triad_report_begin(&report);
-	if (command->json)
-		put_counts_json(&status, &report.json);
+	if (command->json) {
+		triad_json_uint(json, "nodes", status.n_nodes);
+		triad_json_uint(json, "nodes_without_owner", status.n_unowned);
+		triad_json_uint(json, "nodes_apart", status.n_apart);
+		triad_json_uint(
+			json, "nodes_not_seen", status.aggregator.n_nodes_unseen);
+		triad_json_uint(
+			json, "ports_not_seen", status.aggregator.n_ports_unseen);
+	}
 	triad_report_array(&report, "agents");
 	put_agents(&list, &status, agents, n);
 	triad_report_array_end(&report);
@@ -300,17 +299,6 @@ int triad_command_run_agents(struct triad_service *service,
 
 /* --- status --- */
 
-static void report_broker(
-	struct triad_report *report, const struct triad_bus_status *bus)
-{
-	triad_report_text(
-		report, "broker", "broker", bus->is_connected ? bus->server : NULL);
-	triad_report_text(report, "not_connected", "not connected",
-		bus->is_connected        ? NULL
-			: bus->reason[0] ? bus->reason
-					 : "not yet");
-}
-
 static void report_claims(
 	struct triad_report *report, const struct triad_collect_status *status)
 {
@@ -328,34 +316,36 @@ static void report_claims(
 		status->counts.n_other_version, "");
 }
 
-static void report_as_agent(
-	struct triad_report *report, const struct triad_collect_status *status)
-{
-	triad_report_uint(report, "owned", "nodes owned", status->n_owned, "");
-	triad_report_text(
-		report, "draining", "draining", status->is_draining ? "yes" : "no");
-	triad_report_text(report, "topology", "topology",
-		status->has_given_topology ? "handed down by a manager" : "its own");
-	triad_report_facts(report, triad_agent_facts, status);
-}
-
 void triad_service_report_collect(
 	struct triad_report *report, struct triad_service *service)
 {
 	static const char *const modes[] = {"local", "manager", "agent"};
 	struct triad_collect_status status = triad_collect_status(service->collect);
+	const struct triad_bus_status *bus = &status.bus;
 
 	if (status.mode == TRIAD_COLLECT_LOCAL && !report->as_json)
 		return;
 	triad_report_section(report, "collect", "Collecting together");
 	triad_report_text(report, "mode", "mode", modes[status.mode]);
 	if (status.mode != TRIAD_COLLECT_LOCAL) {
-		report_broker(report, &status.bus);
+		triad_report_text(report, "broker", "broker",
+			bus->is_connected ? bus->server : NULL);
+		triad_report_text(report, "not_connected", "not connected",
+			bus->is_connected        ? NULL
+				: bus->reason[0] ? bus->reason
+						 : "not yet");
 		triad_report_facts(report, triad_bus_facts, &status);
 		report_claims(report, &status);
 	}
-	if (status.mode == TRIAD_COLLECT_AGENT)
-		report_as_agent(report, &status);
+	if (status.mode == TRIAD_COLLECT_AGENT) {
+		triad_report_uint(report, "owned", "nodes owned", status.n_owned, "");
+		triad_report_text(report, "draining", "draining",
+			status.is_draining ? "yes" : "no");
+		triad_report_text(report, "topology", "topology",
+			status.has_given_topology ? "handed down by a manager"
+						  : "its own");
+		triad_report_facts(report, triad_agent_facts, &status);
+	}
 	if (status.mode == TRIAD_COLLECT_MANAGER)
 		triad_report_facts(report, triad_manager_facts, &status);
 	triad_report_section_end(report);

@@ -78,7 +78,7 @@ static int compare_ids(const void *a, const void *b)
 	return (id_a < id_b) - (id_a > id_b);
 }
 
-/* False when it has ended since, and is not found any more. */
+/* False when the alert has gone since it was found. */
 static bool fetch(
 	const struct list *list, const struct found *found, struct triad_alert *alert)
 {
@@ -191,16 +191,6 @@ static void put_json(const struct list *list, const struct triad_alerts_counts *
 	triad_json_end(&json);
 }
 
-/* Says so when nobody looks for alerts any more, or none was ever looked for. */
-static void put_trouble(struct triad_service *service, struct triad_output *output)
-{
-	const char *trouble = triad_commands_perf_trouble(service);
-
-	if (trouble)
-		triad_output_message(output, TRIAD_FRAME_MESSAGE,
-			"no alerts are looked for here: %s\n", trouble);
-}
-
 /* Whether --node is about a node that there is, or that an alert is about. */
 static bool is_node_known(struct triad_service *service, const struct list *list)
 {
@@ -245,9 +235,15 @@ int triad_command_run_alerts(struct triad_service *service,
 			(int64_t)(triad_clock_wall_us() - triad_clock_now_us()),
 	};
 	struct triad_alerts_counts counts = triad_watch_status(list.watch).alerts;
+	const char *trouble = triad_commands_perf_trouble(service);
 	int status = TRIAD_CONTROL_DONE;
 
-	put_trouble(service, output);
+	/* Without sweeps a list of alerts is old, and an empty one says nothing. */
+	if (trouble)
+		triad_output_message(output, TRIAD_FRAME_MESSAGE,
+			"no alerts are looked for here: %s\n", trouble);
+	/* First which alerts, then each again by its place: alerts are large, and the list
+	 * is sorted. */
 	if (find_alerts(&list)) {
 		if (list.n)
 			qsort(list.found, list.n, sizeof(*list.found), compare_ids);

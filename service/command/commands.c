@@ -10,15 +10,6 @@
 #include "triad/control.h"
 #include "triad/lists.h"
 
-/* By which role is wanted. */
-static const char *other_role(struct triad_service *service)
-{
-	return triad_perf_wants(service->perf, TRIAD_SM_MASTER)
-		? "this SM is not the master: ask on the host of the master"
-		: "this SM is not a standby, as perfmgr.role wants it: ask on the host "
-		  "of a standby";
-}
-
 const char *triad_commands_perf_trouble(struct triad_service *service)
 {
 	bool broken;
@@ -35,7 +26,10 @@ const char *triad_commands_perf_trouble(struct triad_service *service)
 	case TRIAD_PERF_DISABLED:
 		return "the PerfManager is off: 'set perfmgr.enabled true' starts it";
 	case TRIAD_PERF_OTHER_ROLE:
-		return other_role(service);
+		return triad_perf_wants(service->perf, TRIAD_SM_MASTER)
+			? "this SM is not the master: ask on the host of the master"
+			: "this SM is not a standby, as perfmgr.role wants it: ask on "
+			  "the host of a standby";
 	case TRIAD_PERF_NO_FABRIC:
 		return service->owner->no_fabric;
 	case TRIAD_PERF_NO_TRANSPORT:

@@ -32,8 +32,8 @@ void triad_list_row(struct triad_list *list)
 		triad_json_object_begin(triad_list_json(list), NULL);
 }
 
-/* The titles, if nobody has seen them, and the row, as far as it is not shown; returns
- * false where there is no row for people. */
+/* Writes the titles, once, and what of the row is not written yet.  Returns false where
+ * no row is written for people. */
 static bool show(struct triad_list *list)
 {
 	struct triad_output *output = list->report->output;

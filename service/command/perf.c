@@ -101,26 +101,20 @@ static void put_remarks(
 	put_resets(output, row);
 }
 
-/* By which interface sFlow's collectors know the port; null while none are told. */
-static void put_if_index(struct triad_json *json,
-	const struct triad_sflow_indices *indices, const struct triad_shown_port *shown)
-{
-	if (indices)
-		triad_json_uint(json, "sflow_if_index",
-			indices->if_index[shown->port - indices->fabric->ports]);
-	else
-		triad_json_string(json, "sflow_if_index", NULL);
-}
-
 static void put_line(struct triad_list *list, const struct triad_shown_port *shown,
 	const struct triad_sflow_indices *indices)
 {
 	char value[32];
 	const struct triad_engine_row *row = &shown->row;
+	struct triad_json *json = triad_list_json(list);
 
 	put_place(list, shown);
-	if (triad_list_json(list))
-		put_if_index(triad_list_json(list), indices, shown);
+	/* The number by which sFlow's collectors know the port; null when none are told. */
+	if (json && indices)
+		triad_json_uint(json, "sflow_if_index",
+			indices->if_index[shown->port - indices->fabric->ports]);
+	else if (json)
+		triad_json_string(json, "sflow_if_index", NULL);
 	for (unsigned i = 0; i < N_SHOW_COLUMNS; i++) {
 		unsigned counter = show_columns[i];
 
@@ -187,6 +181,7 @@ static unsigned show_ports(const struct triad_view *view,
 	uint32_t next = 0;
 	unsigned n = 0;
 
+	/* First the widths of columns are measured, then the rows are written. */
 	while (!command->json && next_shown(view, command, &next, &shown))
 		put_place(&list, &shown);
 	list.phase = TRIAD_LIST_ROWS;
@@ -200,20 +195,15 @@ static unsigned show_ports(const struct triad_view *view,
 	return n;
 }
 
-static bool is_any_wanted(
-	const struct triad_view *view, const struct triad_command *command)
-{
-	for (uint32_t i = 0; i < view->fabric->n_ports; i++)
-		if (triad_command_wants_port(command, view->fabric, i))
-			return true;
-	return false;
-}
-
 /* No port was shown: with --errors that is good news, if there are such ports. */
 static int show_none(const struct triad_view *view, const struct triad_command *command,
 	struct triad_output *output)
 {
-	if (!command->errors || !is_any_wanted(view, command))
+	bool is_any_wanted = false;
+
+	for (uint32_t i = 0; i < view->fabric->n_ports && !is_any_wanted; i++)
+		is_any_wanted = triad_command_wants_port(command, view->fabric, i);
+	if (!command->errors || !is_any_wanted)
 		return triad_command_no_port("perf show", view, command, output);
 	if (!command->json)
 		triad_output_printf(

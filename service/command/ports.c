@@ -29,12 +29,6 @@ static bool parse_guid(const char *text, uint64_t *guid)
 	return n == sizeof(digits) - 1 && triad_text_guid(digits, guid);
 }
 
-static bool has_guid(const struct triad_fabric *fabric,
-	const struct triad_fabric_port *port, uint64_t guid)
-{
-	return fabric->nodes[port->node].guid == guid || port->guid == guid;
-}
-
 static bool is_name(const struct triad_command *command, const char *name)
 {
 	return strcmp(command->node, name) == 0 || fnmatch(command->node, name, 0) == 0;
@@ -66,8 +60,9 @@ static bool is_node_wanted(const struct triad_command *command,
 		return false;
 	if (!command->node[0])
 		return true;
+	/* Of the node, or of the port: people have either. */
 	if (parse_guid(command->node, &guid))
-		return has_guid(fabric, port, guid);
+		return node->guid == guid || port->guid == guid;
 	return is_name(command, node->name);
 }
 

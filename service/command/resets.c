@@ -83,15 +83,6 @@ static void add_reset(struct list *list, const struct triad_reset *reset)
 	put_reset(&list->rows, reset, name_of(list, reset->node_guid), at);
 }
 
-static void put_all(struct list *list, struct triad_reset_log *log)
-{
-	uint64_t n = triad_reset_log_count(log);
-	struct triad_reset reset;
-
-	while (n && !list->output->failed && triad_reset_log_get(log, --n, &reset))
-		add_reset(list, &reset);
-}
-
 static void put_end(const struct list *list, struct triad_service *service)
 {
 	if (list->n_left_out)
@@ -119,10 +110,15 @@ int triad_command_run_perf_resets(struct triad_service *service,
 		.fabric = view ? view->fabric : NULL,
 		.wall_offset_us =
 			(int64_t)triad_clock_wall_us() - (int64_t)triad_clock_now_us()};
+	struct triad_reset_log *log = triad_perf_resets(service->perf);
+	uint64_t n = triad_reset_log_count(log);
+	struct triad_reset reset;
 
 	list.rows.report = &list.report;
 	triad_report_array(&list.report, NULL);
-	put_all(&list, triad_perf_resets(service->perf));
+	/* The newest first, until one was overwritten. */
+	while (n && !output->failed && triad_reset_log_get(log, --n, &reset))
+		add_reset(&list, &reset);
 	triad_report_array_end(&list.report);
 	if (!command->json)
 		put_end(&list, service);

@@ -126,7 +126,7 @@ static uint32_t count_reset(const struct triad_view *view,
 		if (!triad_command_wants_port(command, view->fabric, i))
 			continue;
 		triad_shown_port_read(&shown, view, i);
-		/* It is kept to the second. */
+		/* Rows keep the time of a reset to the second. */
 		n += shown.row.own.last_us / TRIAD_US_PER_S >=
 			since_us / TRIAD_US_PER_S;
 	}
