@@ -111,33 +111,28 @@ struct triad_worker_status triad_worker_status(struct triad_worker *worker)
 
 /* --- snapshots --- */
 
-static void describe(
-	struct triad_worker_status *status, const struct triad_fabric *fabric)
-{
-	struct triad_fabric_counts counts = triad_fabric_count(fabric);
-
-	status->n_snapshots++;
-	status->generation = fabric->generation;
-	status->taken_us = fabric->taken_us;
-	status->lock_us = fabric->lock_us;
-	status->octets = triad_fabric_octets(fabric);
-	status->n_nodes = counts.n_nodes;
-	status->n_ports = counts.n_ports;
-	status->n_switches = counts.n_switches;
-	status->n_links = counts.n_links;
-}
-
 static void publish(struct triad_worker *worker, struct triad_fabric *fabric)
 {
 	struct triad_worker_status status = triad_worker_status(worker);
+	struct triad_fabric_counts counts = triad_fabric_count(fabric);
 
-	describe(&status, fabric);
+	status.n_snapshots++;
+	status.generation = fabric->generation;
+	status.taken_us = fabric->taken_us;
+	status.lock_us = fabric->lock_us;
+	status.octets = triad_fabric_octets(fabric);
+	status.n_nodes = counts.n_nodes;
+	status.n_ports = counts.n_ports;
+	status.n_switches = counts.n_switches;
+	status.n_links = counts.n_links;
+	/* Only this thread changes the status, so nothing was lost since it was copied. */
 	pthread_mutex_lock(&worker->lock);
 	worker->status = status;
 	pthread_mutex_unlock(&worker->lock);
 	triad_fabric_unref(worker->fabric);
 	worker->fabric = fabric;
 	triad_perf_set_fabric(worker->perf, fabric, worker->sm);
+	/* A standby's fabric is for counters alone: only the master may touch ports. */
 	if (worker->sm == TRIAD_SM_MASTER)
 		triad_ports_set_fabric(worker->ports, fabric);
 	triad_log_write(worker->log, TRIAD_LOG_VERBOSE,

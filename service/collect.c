@@ -81,8 +81,10 @@ static enum triad_collect_agent_state state_of(const struct triad_claims_agent *
 {
 	if (agent->state == TRIAD_CLAIMS_DEAD)
 		return TRIAD_AGENT_DEAD;
+	/* Most of the ports that it reports are unknown here: it reads another fabric. */
 	if (is_manager && told->n_unknown > told->n_ports / 2)
 		return TRIAD_AGENT_FOREIGN;
+	/* It owns nodes, and reports nothing of them. */
 	if (is_manager && agent->n_nodes && (!told->id || told->is_silent))
 		return TRIAD_AGENT_SILENT;
 	return agent->state == TRIAD_CLAIMS_DRAINING ? TRIAD_AGENT_DRAINING

@@ -41,31 +41,23 @@ static void mark_alert(const struct triad_fabric *fabric,
 	}
 }
 
-/* For each port of the view the causes that are raised; to be freed.  NULL when memory
- * is short. */
-static uint32_t *find_findings(
-	struct triad_collect *collect, const struct triad_view *view)
-{
-	struct triad_watch *watch = triad_collector_watch(collect->collector);
-	uint32_t *findings = calloc(view->fabric->n_ports + 1, sizeof(*findings));
-	struct triad_alert alert;
-
-	for (uint32_t at = 0; findings && triad_watch_next_alert(watch, &at, &alert);)
-		if (alert.state == TRIAD_ALERT_ACTIVE)
-			mark_alert(view->fabric, &alert, findings);
-	return findings;
-}
-
 void triad_collect_report_sweep(
 	struct triad_collect *collect, const struct triad_collector_status *status)
 {
 	struct triad_view *view = triad_collector_view(collect->collector);
+	struct triad_watch *watch = triad_collector_watch(collect->collector);
 	uint64_t lag_us = status->delay_us + status->duration_us;
+	struct triad_alert alert;
 	uint32_t *findings;
 
 	if (!view)
 		return;
-	findings = find_findings(collect, view);
+	/* For each port of the view the causes that are raised.  Without memory counters
+	 * are reported all the same, without findings. */
+	findings = calloc(view->fabric->n_ports + 1, sizeof(*findings));
+	for (uint32_t at = 0; findings && triad_watch_next_alert(watch, &at, &alert);)
+		if (alert.state == TRIAD_ALERT_ACTIVE)
+			mark_alert(view->fabric, &alert, findings);
 	triad_member_send_sweep(collect->member, view, findings,
 		status->last.n_unanswered, (uint32_t)(lag_us / TRIAD_US_PER_MS),
 		triad_clock_now_us());
@@ -101,6 +93,7 @@ static void forward_alert(
 {
 	struct triad_collect *collect = context;
 
+	/* The agent's own log has it, too. */
 	collect->next_sink.take(collect->next_sink.context, change, alert);
 	if (!collect->member || collect->mode != TRIAD_COLLECT_AGENT)
 		return;
@@ -208,6 +201,7 @@ void triad_collect_take_trap(void *context, const struct triad_collect_trap *tra
 	};
 	uint32_t n = 0, port = fabric ? find_ports(fabric, &end, &n) : 0;
 
+	/* Of a port that this manager does not know (yet). */
 	if (!n)
 		return;
 	triad_watch_take(triad_collector_watch(collect->collector), port, trap->cause,

@@ -82,6 +82,7 @@ static void fill_params(
 	const struct triad_conf *conf = collect->conf;
 	const char *port = strrchr(conf->prometheus.listen, ':');
 
+	/* A manager and an agent may run on the same port, so their ids differ. */
 	*params = (struct triad_member_params){
 		.id = is_manager(collect) ? ~collect->port_guid : collect->port_guid,
 		.incarnation = triad_clock_wall_us(),
@@ -198,6 +199,7 @@ static bool begin_member(struct triad_collect *collect)
 		return false;
 	configure_member(collect);
 	configure_bus(collect, &params);
+	/* No count of changes: the first part is made whatever the claims are. */
 	collect->n_changes = UINT64_MAX;
 	collect->is_cut_off = false;
 	return true;
@@ -336,6 +338,7 @@ static uint64_t step_manager(struct triad_collect *collect, uint64_t now_us)
 		look_at_refused(collect, now_us);
 		look_at_apart(collect, now_us);
 		status = triad_aggregator_status(collect->aggregator);
+		/* In the first look nobody can have reported yet. */
 		if (collect->round_us)
 			log_unseen(collect, &status);
 	}
@@ -343,6 +346,7 @@ static uint64_t step_manager(struct triad_collect *collect, uint64_t now_us)
 		collect->round_us = now_us;
 	if (now_us - collect->round_us >= period_us)
 		end_round(collect, now_us);
+	/* All findings that came in this step become alerts together. */
 	if (collect->is_alert_due) {
 		collect->is_alert_due = false;
 		triad_watch_settle(triad_collector_watch(collect->collector), now_us);
@@ -376,6 +380,7 @@ static void run_job(struct triad_collect *collect)
 	pthread_mutex_unlock(&collect->lock);
 	if (!job)
 		return;
+	/* Without the lock, which readers of the status want. */
 	job->run(collect, job);
 	pthread_mutex_lock(&collect->lock);
 	job->is_done = true;
@@ -393,6 +398,7 @@ static void look_at_mode(struct triad_collect *collect, bool wanted)
 		mode = TRIAD_COLLECT_LOCAL;
 	if (collect->mode == mode && (collect->member || mode == TRIAD_COLLECT_LOCAL))
 		return;
+	/* While the old connection is there: an agent says on it that it leaves. */
 	triad_collect_end_member(collect);
 	collect->mode = mode;
 	if (mode == TRIAD_COLLECT_LOCAL) {

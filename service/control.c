@@ -153,18 +153,6 @@ static int read_request(struct client *client, size_t *size)
 	return read_all(client->fd, client->request, frame.size, until_us);
 }
 
-/* Its place is its own now.  False when another has got it. */
-static bool keep_place(struct client *client)
-{
-	bool is_kept;
-
-	pthread_mutex_lock(&client->control->lock);
-	is_kept = !client->is_displaced;
-	client->is_silent = false;
-	pthread_mutex_unlock(&client->control->lock);
-	return is_kept;
-}
-
 static void refuse(struct client *client, int error)
 {
 	struct triad_control *control = client->control;
@@ -183,7 +171,8 @@ static void refuse(struct client *client, int error)
 	write_frame(client, TRIAD_FRAME_EXIT, &exit_status, 1);
 }
 
-/* One that may not ask gets the same answer whatever it wants. */
+/* Refuses a user without a role, before the request is read: so all requests get the
+ * same answer. */
 static void forbid(struct client *client, const char *name)
 {
 	struct triad_control *control = client->control;
@@ -210,11 +199,17 @@ static void serve_asker(struct client *client, const struct triad_asker *asker)
 	const struct triad_runner *runner = &control->runner;
 	char *words[TRIAD_CONTROL_MAX_WORDS + 1], exit_status;
 	int n_words, error;
+	bool is_displaced;
 	size_t size;
 
-	/* Its place is safe once the request is here, whatever it is. */
+	/* Once the request is here, whatever it is, nobody displaces this client; unless
+	 * somebody has done so by now. */
 	error = read_request(client, &size);
-	if (!keep_place(client))
+	pthread_mutex_lock(&control->lock);
+	is_displaced = client->is_displaced;
+	client->is_silent = false;
+	pthread_mutex_unlock(&control->lock);
+	if (is_displaced)
 		return;
 	if (!error)
 		error = triad_request_decode(client->request, size, words, &n_words);
@@ -432,6 +427,8 @@ static void *run_thread(void *argument)
 	};
 	uint64_t n;
 
+	/* A client's thread that ends wakes this one, which joins it before it accepts the
+	 * next client. */
 	while (!atomic_load(&control->stop)) {
 		if (poll(fds, 2, -1) < 0)
 			continue;
@@ -494,6 +491,7 @@ void triad_control_free(struct triad_control *control)
 	atomic_store(&control->stop, true);
 	wake(control);
 	pthread_join(control->thread, NULL);
+	/* Nobody comes any more.  Those who wait for a client find its end closed. */
 	pthread_mutex_lock(&control->lock);
 	for (struct client *client = control->clients; client; client = client->next)
 		shutdown(client->fd, SHUT_RDWR);

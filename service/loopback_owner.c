@@ -69,8 +69,8 @@ static bool is_connected(const struct inet_diag_msg *found)
 	}
 }
 
-/* The kernel reads the inode after the user.  A socket that was closed in between has
- * no inode, and its user can't be relied on. */
+/* The kernel reads the user first, then the inode.  A closed socket has no inode, and
+ * root as its user: so without an inode the user does not count. */
 static int judge(const struct inet_diag_msg *found, struct triad_loopback_end theirs,
 	struct triad_loopback_end ours, uid_t *uid)
 {

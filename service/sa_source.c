@@ -155,20 +155,6 @@ static int read_tables(
 	return error;
 }
 
-static void log_pkeys(struct triad_sa_source *source, int error)
-{
-	pthread_mutex_lock(&source->lock);
-	source->status.pkeys_error = error;
-	pthread_mutex_unlock(&source->lock);
-	if (error && error != ENOKEY && error != source->logged_pkeys)
-		triad_log_write(source->log, TRIAD_LOG_WARNING,
-			"topology: the SA gives no P_Keys of ports: %s; those that are not "
-			"known otherwise are asked in the default partition.  Is the SM_Key "
-			"that of OpenSM (sa_key in its configuration)?",
-			strerror(error));
-	source->logged_pkeys = error;
-}
-
 /* The topology is good without P_Keys, so an SA that refuses them is no failure. */
 static int read_pkeys(struct triad_sa_source *source, struct triad_sa_answer *answer)
 {
@@ -178,6 +164,7 @@ static int read_pkeys(struct triad_sa_source *source, struct triad_sa_answer *an
 	pthread_mutex_lock(&source->lock);
 	key = source->sm_key;
 	pthread_mutex_unlock(&source->lock);
+	/* OpenSM logs each refusal, so the same key is not tried again soon. */
 	if (key == source->key_tried && now_us < source->pkeys_due_us)
 		return 0;
 	source->key_tried = key;
@@ -187,22 +174,18 @@ static int read_pkeys(struct triad_sa_source *source, struct triad_sa_answer *an
 		return error;
 	if (error)
 		source->pkeys_due_us = triad_clock_now_us() + PKEYS_AGAIN_US;
-	log_pkeys(source, error);
-	return 0;
-}
-
-/* One reference; NULL: nothing is known. */
-static struct triad_fabric *get_known(struct triad_sa_source *source, bool *links_stand)
-{
-	struct triad_fabric *known = NULL;
-
 	pthread_mutex_lock(&source->lock);
-	if (source->known)
-		known = triad_fabric_ref(source->known);
-	*links_stand = known && source->links_stand && source->status.subscribed &&
-		triad_clock_now_us() - known->taken_us < LINKS_US;
+	source->status.pkeys_error = error;
 	pthread_mutex_unlock(&source->lock);
-	return known;
+	/* No key is configured: nobody expects P_Keys then. */
+	if (error && error != ENOKEY && error != source->logged_pkeys)
+		triad_log_write(source->log, TRIAD_LOG_WARNING,
+			"topology: the SA gives no P_Keys of ports: %s; those that are not "
+			"known otherwise are asked in the default partition.  Is the SM_Key "
+			"that of OpenSM (sa_key in its configuration)?",
+			strerror(error));
+	source->logged_pkeys = error;
+	return 0;
 }
 
 /* Which kind of thing the SA hides.  When as many ports of hosts as of switches lack
@@ -225,18 +208,6 @@ static enum logged_hidden find_hidden(const struct triad_fabric *fabric)
 			n_others++;
 	}
 	return n_switches == n_others ? HIDDEN_LINKS : HIDDEN_NODES;
-}
-
-static void note_hidden(struct triad_sa_source *source,
-	const struct triad_fabric *fabric, uint32_t n_known)
-{
-	pthread_mutex_lock(&source->lock);
-	source->status.n_nodes = fabric->n_nodes;
-	source->status.n_ports = fabric->n_ports;
-	source->status.n_hidden = fabric->n_hidden + fabric->n_lent;
-	source->status.n_lent = fabric->n_lent;
-	source->status.n_known_nodes = n_known;
-	pthread_mutex_unlock(&source->lock);
 }
 
 static void log_hidden_nodes(const struct triad_sa_source *source,
@@ -269,14 +240,21 @@ static void log_hidden_links(
 		fabric->n_nodes, fabric->n_ports, fabric->n_hidden + fabric->n_lent);
 }
 
-/* Once for each kind: how many there are changes with each host that comes or goes. */
-static void log_hidden(struct triad_sa_source *source,
+static void report_hidden(struct triad_sa_source *source,
 	const struct triad_fabric *fabric, const struct triad_fabric *known)
 {
 	uint32_t n_known = known ? known->n_nodes : 0;
 	enum logged_hidden hidden = find_hidden(fabric);
 
-	note_hidden(source, fabric, n_known);
+	pthread_mutex_lock(&source->lock);
+	source->status.n_nodes = fabric->n_nodes;
+	source->status.n_ports = fabric->n_ports;
+	source->status.n_hidden = fabric->n_hidden + fabric->n_lent;
+	source->status.n_lent = fabric->n_lent;
+	source->status.n_known_nodes = n_known;
+	pthread_mutex_unlock(&source->lock);
+	/* The log has each kind once.  How many there are changes with each host that comes
+	 * or goes. */
 	if (hidden == source->logged_hidden)
 		return;
 	source->logged_hidden = hidden;
@@ -297,23 +275,31 @@ static struct triad_sa_table table_of(const struct triad_sa_answer *answer)
 static int make_fabric(struct triad_sa_source *source,
 	const struct triad_sa_answer *answers, struct triad_fabric **made)
 {
-	bool links_stand;
-	struct triad_fabric *known = get_known(source, &links_stand), *fabric;
-	const struct triad_sa_tables tables = {
+	struct triad_fabric *known = NULL, *fabric;
+	struct triad_sa_tables tables = {
 		.nodes = table_of(&answers[NODES]),
 		.ports = table_of(&answers[PORTS]),
 		.links = table_of(&answers[LINKS]),
 		.pkeys = table_of(&answers[PKEYS]),
-		.known = known,
-		.links_stand = links_stand,
 	};
-	int error = triad_sa_topology_build(&tables, source->port_guid, &fabric);
+	int error;
 
+	/* What this host discovered fills the gaps.  Its links count only while reports
+	 * would tell if they changed. */
+	pthread_mutex_lock(&source->lock);
+	if (source->known)
+		known = triad_fabric_ref(source->known);
+	tables.known = known;
+	tables.links_stand = known && source->links_stand &&
+		source->status.subscribed &&
+		triad_clock_now_us() - known->taken_us < LINKS_US;
+	pthread_mutex_unlock(&source->lock);
+	error = triad_sa_topology_build(&tables, source->port_guid, &fabric);
 	if (!error) {
 		fabric->generation = ++source->generation;
 		fabric->taken_us = triad_clock_now_us();
 		fabric->consistent = true;
-		log_hidden(source, fabric, known);
+		report_hidden(source, fabric, known);
 		*made = fabric;
 	}
 	triad_fabric_unref(known);
@@ -403,6 +389,7 @@ static void note_reports(struct triad_sa_source *source, unsigned n)
 {
 	if (!n)
 		return;
+	/* From here on links that this host discovered may be wrong. */
 	pthread_mutex_lock(&source->lock);
 	source->status.n_reports += n;
 	source->heard_us = triad_clock_now_us();
@@ -446,6 +433,7 @@ static int listen_for_reports(struct triad_sa_source *source)
 	uint64_t now_us;
 	uint16_t trap;
 
+	/* First those that came while the tables were read. */
 	note_reports(source, triad_sa_take_missed(source->sa));
 	while (is_wanted(source) && (now_us = triad_clock_now_us()) < source->due_us) {
 		uint64_t wait_us = source->due_us - now_us;
@@ -481,6 +469,7 @@ static int refresh_or_report(struct triad_sa_source *source)
 	triad_fabric_unref(fabric);
 	if (source->has_heard)
 		triad_sa_pace_read(&source->pace, triad_clock_now_us());
+	/* The second look is planned as if something had been reported. */
 	source->has_heard = source->looks_twice;
 	source->due_us =
 		triad_clock_now_us() + (source->looks_twice ? AGAIN_US : REFRESH_US);
@@ -512,6 +501,7 @@ static uint64_t task_step(void *context)
 {
 	struct triad_sa_source *source = context;
 
+	/* Without a wish the thread sleeps, and has no descriptor open. */
 	if (!source->wish)
 		return UINT64_MAX;
 	source->serving = source->wish;

@@ -86,6 +86,7 @@ static const struct triad_conf *make_effective(const struct triad_service *servi
 	conf = make_standard(service);
 	if (!conf)
 		return NULL;
+	/* These stay as configured, so that the mistakes can be seen and mended. */
 	conf->log = service->conf->log;
 	conf->control = service->conf->control;
 	conf->perfmgr.enabled = false;
@@ -310,6 +311,7 @@ bool triad_service_stop(struct triad_service *service)
 
 bool triad_service_free(struct triad_service *service, bool ended)
 {
+	/* What a thread that hangs can still reach is left until the process ends. */
 	triad_sa_source_free(service->source);
 	if (ended) {
 		triad_exports_free(service->exports);

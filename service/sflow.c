@@ -50,28 +50,19 @@ void triad_sflow_free(struct triad_sflow *sflow)
 	free(sflow);
 }
 
-/* Returns in how many microseconds to come again. */
-static uint64_t send_due(struct triad_sflow *sflow)
+static uint64_t task_step(void *context)
 {
+	struct triad_sflow *sflow = context;
 	struct triad_view *view = NULL;
 	uint64_t sleep_us;
 
+	pthread_mutex_unlock(&sflow->lock);
 	/* No samples while counters are not read: totals that stand still would look
 	 * idle. */
 	if (triad_perf_state(sflow->perf) == TRIAD_PERF_RUNNING)
 		view = triad_perf_view(sflow->perf);
 	sleep_us = triad_sflow_sender_run(sflow->sender, view, triad_clock_now_us());
 	triad_view_unref(view);
-	return sleep_us;
-}
-
-static uint64_t task_step(void *context)
-{
-	struct triad_sflow *sflow = context;
-	uint64_t sleep_us;
-
-	pthread_mutex_unlock(&sflow->lock);
-	sleep_us = send_due(sflow);
 	pthread_mutex_lock(&sflow->lock);
 	return sleep_us == UINT64_MAX ? UINT64_MAX : triad_clock_now_us() + sleep_us;
 }

@@ -30,12 +30,6 @@ static const struct triad_fabric *fabric_of(const struct telling *telling)
 	return telling->snapshot->paths->fabric;
 }
 
-static const struct triad_policy_level *level_of(const struct telling *telling)
-{
-	return telling->policy ? &telling->policy->levels[telling->explained->level]
-			       : NULL;
-}
-
 /* --- the answer in words --- */
 
 static void print_answer(const struct telling *telling, char *text, size_t size)
@@ -222,7 +216,9 @@ static void put_rules(struct telling *telling)
 
 static void put_level(struct telling *telling)
 {
-	const struct triad_policy_level *level = level_of(telling);
+	const struct triad_policy_level *level = telling->policy
+		? &telling->policy->levels[telling->explained->level]
+		: NULL;
 	struct triad_json *json = &telling->report.json;
 	bool is_default;
 

@@ -370,21 +370,6 @@ static int show(struct telling *telling, struct triad_plugin *plugin)
 	return TRIAD_CONTROL_DONE;
 }
 
-static int resolve_and_show(
-	struct telling *telling, struct triad_plugin *plugin, struct triad_setup *setup)
-{
-	int status;
-
-	if (triad_desired_resolve(&telling->desired, setup, telling->fabric)) {
-		triad_output_message(telling->output, TRIAD_FRAME_MESSAGE,
-			"qos tables: not enough memory\n");
-		return TRIAD_CONTROL_FAILED;
-	}
-	status = show(telling, plugin);
-	triad_desired_clear(&telling->desired);
-	return status;
-}
-
 int triad_command_run_qos_tables(struct triad_plugin *plugin,
 	const struct triad_command *command, struct triad_output *output)
 {
@@ -394,11 +379,20 @@ int triad_command_run_qos_tables(struct triad_plugin *plugin,
 		.report = {.output = output, .as_json = command->json},
 		.list = {.report = &telling.report}};
 	int status = TRIAD_CONTROL_FAILED;
+	bool has_tables, has_desired;
 
 	telling.fabric = triad_setup_find_fabric(plugin, "qos tables", output);
-	if (telling.fabric &&
-		triad_setup_sm_has_qos(telling.fabric, "qos tables", output))
-		status = resolve_and_show(&telling, plugin, setup);
+	has_tables = telling.fabric &&
+		triad_setup_sm_has_qos(telling.fabric, "qos tables", output);
+	has_desired = has_tables &&
+		!triad_desired_resolve(&telling.desired, setup, telling.fabric);
+	if (has_desired) {
+		status = show(&telling, plugin);
+		triad_desired_clear(&telling.desired);
+	} else if (has_tables) {
+		triad_output_message(
+			output, TRIAD_FRAME_MESSAGE, "qos tables: not enough memory\n");
+	}
 	triad_fabric_unref(telling.fabric);
 	triad_setup_unref(setup);
 	return status;

@@ -90,17 +90,6 @@ static void handle_inbox(struct triad_elector *elector)
 	}
 }
 
-static void look_at_sm(struct triad_elector *elector)
-{
-	bool is_master = elector->osm->subn.sm_state == IB_SMINFO_STATE_MASTER;
-
-	/* Up as a standby, or before, is not up as this master. */
-	if (!is_master)
-		atomic_store(&elector->is_up, false);
-	triad_election_sm(elector->election, is_master, atomic_load(&elector->is_up),
-		triad_clock_boot_us());
-}
-
 static void report_not_found(struct triad_elector *elector, uint64_t absent)
 {
 	if (absent == elector->absent_port)
@@ -186,6 +175,7 @@ static uint64_t run_step(struct triad_elector *elector)
 	uint64_t now_us = triad_clock_boot_us();
 	uint64_t next_us = now_us + TICK_US;
 	enum triad_check check;
+	bool is_master;
 
 	if (!elector->election) {
 		elector_clear_inbox(elector); /* of a transport that is ending */
@@ -197,7 +187,12 @@ static uint64_t run_step(struct triad_elector *elector)
 	handle_inbox(elector);
 	if (!elector->election)
 		return now_us;
-	look_at_sm(elector);
+	/* Up as a standby, or before, is not up as this master. */
+	is_master = elector->osm->subn.sm_state == IB_SMINFO_STATE_MASTER;
+	if (!is_master)
+		atomic_store(&elector->is_up, false);
+	triad_election_sm(elector->election, is_master, atomic_load(&elector->is_up),
+		triad_clock_boot_us());
 	look_at_ports(elector, now_us);
 	check = elector_find_check(elector, now_us);
 	if (check != elector->check)

@@ -75,6 +75,7 @@ static void wish(struct triad_elector *elector, const struct triad_sm_wish *befo
 {
 	elector->wish.master =
 		triad_election_sm_master(elector->election, triad_clock_boot_us());
+	/* Only a change: it wakes triad-sm, which looks at OpenSM. */
 	if (memcmp(before, &elector->wish, sizeof(*before)))
 		triad_sm_control_wish(elector->sm, &elector->wish);
 }

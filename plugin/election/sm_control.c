@@ -134,19 +134,6 @@ static void sweep(struct triad_sm_control *control)
 	osm_opensm_sweep(control->osm);
 }
 
-static void begin_wish(struct triad_sm_control *control,
-	const struct triad_sm_wish *wish, uint64_t now_us)
-{
-	control->was_master_wished = wish->is_master;
-	control->has_taken_over = control->has_asked = false;
-	control->retry_us = RETRY_US;
-	control->again_us = now_us;
-	if (!wish->is_master)
-		control->again_us += RETRY_US; /* the other one asks by a trap */
-	else if (!wish->master)
-		control->again_us += SETTLE_US;
-}
-
 /* Whether the other SM comes before this one, by what discovery last had of it. */
 static bool is_higher(const struct triad_sm_control *control, const ib_sm_info_t *other)
 {
@@ -211,8 +198,19 @@ static void see_to_mastership(
 	uint64_t now_us = triad_clock_now_us();
 	bool is_master = control->osm->subn.sm_state == IB_SMINFO_STATE_MASTER;
 
-	if (wish->is_master != control->was_master_wished)
-		begin_wish(control, wish, now_us);
+	/* Another wish begins at once.  Before this SM sweeps to yield, the other one gets
+	 * time to ask by a trap; and before it takes over a dead SM's place, the kernel
+	 * there gets time to say that its port has no SM any more. */
+	if (wish->is_master != control->was_master_wished) {
+		control->was_master_wished = wish->is_master;
+		control->has_taken_over = control->has_asked = false;
+		control->retry_us = RETRY_US;
+		control->again_us = now_us;
+		if (!wish->is_master)
+			control->again_us += RETRY_US;
+		else if (!wish->master)
+			control->again_us += SETTLE_US;
+	}
 	if (control->had_master && !wish->master)
 		control->again_us = now_us; /* it won't hand over any more */
 	control->had_master = wish->master != 0;

@@ -208,33 +208,33 @@ static void forget_plan(struct triad_ports *ports)
 	ports->placed = NULL;
 }
 
-static void report_misplaced(struct triad_ports *ports, const struct triad_diags *diags)
-{
-	char text[TRIAD_DIAG_TEXT_SIZE * 2 + 64];
-
-	if (ports->reported_generation == ports->source.expected->generation &&
-		ports->n_misplaced == diags->n_total)
-		return;
-	ports->reported_generation = ports->source.expected->generation;
-	ports->n_misplaced = diags->n_total;
-	for (size_t i = 0; i < diags->n; i++) {
-		triad_diags_format(diags, i, text, sizeof(text));
-		triad_log_write(ports->log, TRIAD_LOG_ERROR, "ports: %s", text);
-	}
-}
-
-/* Rows that can't be right in this fabric are told once, and left out of plans. */
+/* Finds the fabric's port for each row.  Rows that can't be right in this fabric are
+ * reported once, and left out of plans. */
 static void place(struct triad_ports *ports)
 {
+	const struct triad_expected *expected = ports->source.expected;
 	struct triad_diags *mistakes = malloc(sizeof(*mistakes));
+	char text[TRIAD_DIAG_TEXT_SIZE * 2 + 64];
+	bool is_placed;
 
+	/* Without memory for mistakes the rows are placed all the same. */
 	if (mistakes)
 		triad_diags_init(mistakes, "expected configuration");
-	if (triad_placed_build(ports->source.expected, ports->fabric, mistakes, NULL,
-		    &ports->placed))
+	is_placed = !triad_placed_build(
+		expected, ports->fabric, mistakes, NULL, &ports->placed);
+	if (!is_placed)
 		ports->placed = NULL;
-	else if (mistakes)
-		report_misplaced(ports, mistakes);
+	/* The same file in each new fabric mostly has the same mistakes. */
+	if (is_placed && mistakes &&
+		(ports->reported_generation != expected->generation ||
+			ports->n_misplaced != mistakes->n_total)) {
+		ports->reported_generation = expected->generation;
+		ports->n_misplaced = mistakes->n_total;
+		for (size_t i = 0; i < mistakes->n; i++) {
+			triad_diags_format(mistakes, i, text, sizeof(text));
+			triad_log_write(ports->log, TRIAD_LOG_ERROR, "ports: %s", text);
+		}
+	}
 	free(mistakes);
 }
 

@@ -80,28 +80,19 @@ static void describe(struct triad_qos *qos, const struct triad_qos_snapshot *sna
 	pthread_mutex_unlock(&qos->lock);
 }
 
-/* The paths in use, when they are of the fabric that is wanted. */
-static struct triad_paths *known_paths(
-	struct triad_qos *qos, const struct triad_fabric *fabric)
-{
-	struct triad_paths *paths = NULL;
-
-	pthread_mutex_lock(&qos->lock);
-	if (qos->snapshot && qos->snapshot->paths->fabric == fabric)
-		paths = triad_paths_ref(qos->snapshot->paths);
-	pthread_mutex_unlock(&qos->lock);
-	return paths;
-}
-
 static int make_snapshot(struct triad_qos *qos, const struct inputs *inputs,
 	struct triad_qos_snapshot **snapshot)
 {
-	struct triad_paths *paths = known_paths(qos, inputs->fabric);
 	struct triad_classifier *classifier = NULL;
+	struct triad_paths *paths = NULL;
 	int error = 0;
 
 	/* Another policy for the same fabric needs no new paths, which are the larger
 	 * part. */
+	pthread_mutex_lock(&qos->lock);
+	if (qos->snapshot && qos->snapshot->paths->fabric == inputs->fabric)
+		paths = triad_paths_ref(qos->snapshot->paths);
+	pthread_mutex_unlock(&qos->lock);
 	if (!paths)
 		error = triad_paths_build(inputs->fabric, &paths);
 	if (!error && inputs->now.policy)

@@ -245,6 +245,7 @@ static int run_owner(struct triad_service *service, const struct triad_command *
 
 	if (!fabric)
 		return fail(command, LOCAL, output);
+	/* By the GUID from here on: the next step may be of another fabric. */
 	node = triad_command_find_node(command, fabric, &n);
 	if (node != TRIAD_FABRIC_NONE) {
 		guid = fabric->nodes[node].guid;

@@ -191,25 +191,18 @@ static void put_json(const struct list *list, const struct triad_alerts_counts *
 	triad_json_end(&json);
 }
 
-/* Whether --node is about a node that there is, or that an alert is about. */
-static bool is_node_known(struct triad_service *service, const struct list *list)
-{
-	struct triad_view *view;
-	uint32_t n = 1;
-
-	if (!list->command->node[0] || list->n)
-		return true;
-	view = triad_perf_view(service->perf);
-	if (view)
-		(void)triad_command_find_node(list->command, view->fabric, &n);
-	triad_view_unref(view);
-	return n;
-}
-
 static int put_list(struct triad_service *service, const struct list *list,
 	const struct triad_alerts_counts *counts)
 {
-	if (!is_node_known(service, list)) {
+	struct triad_view *view = triad_perf_view(service->perf);
+	uint32_t n_nodes = 1;
+
+	/* An alert may be about a node that is gone: only without one must the node be in
+	 * the fabric.  A mistyped name must not look like good news. */
+	if (list->command->node[0] && !list->n && view)
+		(void)triad_command_find_node(list->command, view->fabric, &n_nodes);
+	triad_view_unref(view);
+	if (!n_nodes) {
 		triad_output_message(list->output, TRIAD_FRAME_MESSAGE,
 			"alerts: no such node: '%s'; give its whole name, a pattern as "
 			"'leaf-*', or a GUID; 'perf show' lists all\n",

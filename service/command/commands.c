@@ -150,7 +150,7 @@ int triad_service_run(struct triad_service *service, const char *prefix,
 
 /* --- who may --- */
 
-/* Who may only read is told how it is done by who may. */
+/* Refuses a change by a user who may only read, and says who may do it and how. */
 static void refuse(struct triad_service *service, const struct triad_asker *asker,
 	const char *verb, struct triad_output *output)
 {
@@ -182,6 +182,8 @@ int triad_service_ask(void *context, const struct triad_asker *asker, int n_word
 		triad_output_message(output, TRIAD_FRAME_MESSAGE, "%s\n", message);
 		return TRIAD_CONTROL_USAGE;
 	}
+	/* Before the command is run, whatever it is: the table says which ones change
+	 * something. */
 	if (command.changes && asker->role < TRIAD_ROLE_ADMIN) {
 		refuse(service, asker, triad_verb_of(command.verb)->name, output);
 		return TRIAD_CONTROL_FAILED;

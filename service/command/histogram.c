@@ -117,6 +117,7 @@ static void put_bar(
 static void put_buckets(const struct shown_histogram *shown,
 	const struct triad_histogram *drawn, struct triad_output *output)
 {
+	/* The longest bar is for the fullest bucket; 1 if there is nothing. */
 	uint64_t most = shown->n_zeros ? shown->n_zeros : 1;
 	char low[32], high[32], label[80];
 
@@ -134,7 +135,8 @@ static void put_buckets(const struct shown_histogram *shown,
 	}
 }
 
-/* With buckets joined until they are few enough; all when memory is short. */
+/* Draws the buckets, joined until they are few enough for a screen.  Without memory all
+ * are drawn. */
 static void put_bars(const struct shown_histogram *shown, struct triad_output *output)
 {
 	const struct triad_histogram *drawn = &shown->histogram;
@@ -236,19 +238,6 @@ static int print_why(
 		"somebody else is asking, or this ends: try again", output);
 }
 
-/* Here, or from all agents. */
-static int get(struct triad_service *service, const struct triad_command *command,
-	const struct triad_histograms_scope *scope, struct shown_histogram *shown)
-{
-	if (!triad_collect_is_manager(service->collect))
-		return triad_watch_histogram(triad_perf_watch(service->perf), scope,
-			shown->counter, &shown->histogram, &shown->n_zeros);
-	shown->is_gathered = true;
-	return triad_collect_histogram(service->collect, scope, command->group,
-		shown->counter, &shown->histogram, &shown->n_zeros, &shown->n_agents,
-		&shown->n_asked);
-}
-
 static int show(struct triad_service *service, const struct triad_view *view,
 	const struct triad_command *command, struct triad_output *output)
 {
@@ -258,7 +247,15 @@ static int show(struct triad_service *service, const struct triad_view *view,
 
 	if (choose(view, command, &scope, &shown, output))
 		return TRIAD_CONTROL_FAILED;
-	error = get(service, command, &scope, &shown);
+	/* A manager reads nothing itself: its agents have the histograms. */
+	shown.is_gathered = triad_collect_is_manager(service->collect);
+	if (shown.is_gathered)
+		error = triad_collect_histogram(service->collect, &scope,
+			command->group, shown.counter, &shown.histogram, &shown.n_zeros,
+			&shown.n_agents, &shown.n_asked);
+	else
+		error = triad_watch_histogram(triad_perf_watch(service->perf), &scope,
+			shown.counter, &shown.histogram, &shown.n_zeros);
 	if (error)
 		return print_why(error, &shown, output);
 	shown.n_values = triad_histogram_count(&shown.histogram);

@@ -58,6 +58,7 @@ void triad_list_row_end(struct triad_list *list)
 		triad_output_put(list->report->output, "\n", 1);
 	if (triad_list_json(list))
 		triad_json_object_end(triad_list_json(list));
+	/* The row of titles was the first and only one of its kind. */
 	if (list->phase == TRIAD_LIST_TITLES)
 		list->phase = TRIAD_LIST_ROWS;
 }

@@ -81,6 +81,7 @@ uint32_t triad_command_find_node(const struct triad_command *command,
 	uint32_t found = TRIAD_FABRIC_NONE;
 
 	*n = 0;
+	/* By its ports, as a port's GUID names its node, too. */
 	for (uint32_t i = 0; i < fabric->n_ports; i++) {
 		const struct triad_fabric_port *port = &fabric->ports[i];
 
@@ -130,18 +131,6 @@ static void put_reset_json(struct triad_json *json, const char *name,
 	triad_json_object_end(json);
 }
 
-static void put_resets_json(struct triad_json *json, const struct triad_engine_row *row)
-{
-	char at[TRIAD_CLOCK_TEXT_SIZE];
-
-	triad_json_object_begin(json, "resets");
-	put_reset_json(json, "by_triad", &row->own);
-	put_reset_json(json, "by_others", &row->others);
-	triad_json_string(
-		json, "totals_zeroed", triad_command_format_time(row->zeroed_us, at));
-	triad_json_object_end(json);
-}
-
 void triad_shown_port_json(
 	const struct triad_shown_port *shown, struct triad_json *json)
 {
@@ -171,7 +160,12 @@ void triad_shown_port_json(
 	triad_json_bool(json, "partition_shared", !shown->apart);
 	triad_json_string(
 		json, "last_read", triad_command_format_time(shown->row.read_us, at));
-	put_resets_json(json, &shown->row);
+	triad_json_object_begin(json, "resets");
+	put_reset_json(json, "by_triad", &shown->row.own);
+	put_reset_json(json, "by_others", &shown->row.others);
+	triad_json_string(json, "totals_zeroed",
+		triad_command_format_time(shown->row.zeroed_us, at));
+	triad_json_object_end(json);
 }
 
 /* --- nothing to show --- */

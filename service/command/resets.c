@@ -30,17 +30,6 @@ static const char *name_of(const struct list *list, uint64_t guid)
 	return node == TRIAD_FABRIC_NONE ? "" : list->fabric->nodes[node].name;
 }
 
-static bool is_wanted(const struct list *list, const struct triad_reset *reset)
-{
-	const struct triad_command *command = list->command;
-
-	if (command->port >= 0 && command->port != reset->port)
-		return false;
-	return !command->node[0] ||
-		triad_command_is_node(
-			command, name_of(list, reset->node_guid), reset->node_guid);
-}
-
 static void put_reset(struct triad_list *rows, const struct triad_reset *reset,
 	const char *name, const char *at)
 {
@@ -69,9 +58,14 @@ static void put_reset(struct triad_list *rows, const struct triad_reset *reset,
 
 static void add_reset(struct list *list, const struct triad_reset *reset)
 {
+	const struct triad_command *command = list->command;
+	const char *name = name_of(list, reset->node_guid);
 	char at[TRIAD_CLOCK_TEXT_SIZE];
 
-	if (!is_wanted(list, reset))
+	if (command->port >= 0 && command->port != reset->port)
+		return;
+	/* A node that has left has no name any more, but its GUID still fits. */
+	if (command->node[0] && !triad_command_is_node(command, name, reset->node_guid))
 		return;
 	if (list->n == list->command->limit) {
 		list->n_left_out++;
@@ -80,7 +74,7 @@ static void add_reset(struct list *list, const struct triad_reset *reset)
 	triad_clock_format(
 		(uint64_t)((int64_t)reset->at_us + list->wall_offset_us), at);
 	list->n++;
-	put_reset(&list->rows, reset, name_of(list, reset->node_guid), at);
+	put_reset(&list->rows, reset, name, at);
 }
 
 static void put_end(const struct list *list, struct triad_service *service)

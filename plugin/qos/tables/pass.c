@@ -38,30 +38,29 @@ void triad_tables_pass_free(struct triad_tables_pass *pass)
 
 /* --- begin and end --- */
 
-static int use_partitions(struct triad_tables_pass *pass)
+static int use_setup(struct triad_tables_pass *pass, struct triad_setup *setup)
 {
 	struct triad_fabric_partition *partitions;
 	uint32_t n;
-	int error = triad_partitions_read(pass->osm, &partitions, &n);
+	int error;
 
-	if (error)
-		return error;
-	error = triad_scopes_set_partitions(pass->scopes, partitions, n);
-	free(partitions);
-	return error;
-}
-
-static int use_setup(struct triad_tables_pass *pass, struct triad_setup *setup)
-{
 	if (setup != pass->setup) {
 		drop_setup(pass);
 		pass->scopes = setup ? triad_scopes_new(setup) : NULL;
 		if (pass->scopes)
 			pass->setup = triad_setup_ref(setup);
 	}
-	if (setup && !pass->scopes)
+	if (!setup)
+		return 0;
+	if (!pass->scopes)
 		return ENOMEM;
-	return setup ? use_partitions(pass) : 0;
+	/* Partitions may have changed since the last pass, unlike the setup. */
+	error = triad_partitions_read(pass->osm, &partitions, &n);
+	if (error)
+		return error;
+	error = triad_scopes_set_partitions(pass->scopes, partitions, n);
+	free(partitions);
+	return error;
 }
 
 int triad_tables_pass_begin(struct triad_tables_pass *pass, struct triad_setup *setup)

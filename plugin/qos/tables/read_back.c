@@ -137,7 +137,7 @@ static void send_more(struct reader *reader)
 			continue;
 		*slot = (struct slot){.item = reader->next};
 		reader->n_in_flight++;
-		/* The transport is full: the item comes again when an answer is in. */
+		/* The transport is full: the item is sent in a later round. */
 		if (!send_slot(reader, slot)) {
 			slot->tid = 0;
 			reader->n_in_flight--;

@@ -108,18 +108,6 @@ static void offer(struct triad_tables *tables, const struct triad_tables_wish *w
 	}
 }
 
-static void note_offered(
-	struct triad_tables *tables, const struct triad_tables_wish *wish)
-{
-	if (tables->policy != wish->policy)
-		triad_tables_report_forget(tables->report);
-	triad_policy_unref(tables->policy);
-	tables->policy = wish->policy ? triad_policy_ref(wish->policy) : NULL;
-	tables->offered_wanted = wish->desired;
-	tables->offered_guarded = wish->guarded;
-	tables->offered = true;
-}
-
 /* --- reviews --- */
 
 static enum triad_tables_state state_by_review(const struct triad_tables *tables,
@@ -286,7 +274,14 @@ void triad_tables_see_to(
 
 	/* What was refused may be right in another fabric. */
 	if (is_other || (is_new && triad_tables_status(tables).refused)) {
-		note_offered(tables, wish);
+		/* What another policy leads to is logged anew. */
+		if (tables->policy != wish->policy)
+			triad_tables_report_forget(tables->report);
+		triad_policy_unref(tables->policy);
+		tables->policy = wish->policy ? triad_policy_ref(wish->policy) : NULL;
+		tables->offered_wanted = wish->desired;
+		tables->offered_guarded = wish->guarded;
+		tables->offered = true;
 		offer(tables, wish);
 	}
 	if (!wish->fabric || !wish->is_settled || (!is_other && !is_new))
