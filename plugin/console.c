@@ -63,7 +63,8 @@ static void *run_session(void *argument)
 	struct session *session = argument;
 	struct triad_peer user;
 
-	/* Right away: the kernel knows the owner of a connection only while it lasts. */
+	/* Right away: the kernel knows the owner of a connection only while it
+	 * lasts. */
 	triad_peer_of_loopback(session->ends.user_in, &user);
 	triad_console_session_run(&session->console->runner, &user, &session->ends);
 	triad_peer_clear(&user);
@@ -214,8 +215,8 @@ void triad_console_arm(struct triad_console *console)
 
 	if (console->is_local || console->failed || console->running)
 		return;
-	/* OpenSM opens its console after it has loaded the plugin: it is looked for again
-	 * and again until its socket listens. */
+	/* OpenSM opens its console after it has loaded the plugin: it is looked for
+	 * again and again until its socket listens. */
 	pthread_mutex_lock(&console->lock);
 	if (!console->stopped && fd > 0 &&
 		!getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &size) &&

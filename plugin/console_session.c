@@ -124,9 +124,9 @@ static bool handle_typed(struct session *session)
 	ssize_t n = read(session->ends->user_in, typed, sizeof(typed));
 	bool works = true;
 
-	/* OpenSM sees the end of its input, behind a last line without its end, and closes
-	 * when it has answered.  shutdown() fails where that end is a pipe, which its owner
-	 * closes. */
+	/* OpenSM sees the end of its input, behind a last line without its end, and
+	 * closes when it has answered.  shutdown() fails where that end is a pipe,
+	 * which its owner closes. */
 	if (n == 0) {
 		session->ended = true;
 		return (!triad_console_lines_end(&session->lines) ||

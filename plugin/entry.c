@@ -23,8 +23,8 @@ static void *create(struct osm_opensm *osm)
 {
 	struct triad_plugin *plugin;
 
-	/* OpenSM's structures point at each other: if they don't lie where our headers say,
-	 * it shows here. */
+	/* OpenSM's structures point at each other: if they don't lie where our headers
+	 * say, it shows here. */
 	if (osm->subn.p_osm != osm || osm->sm.p_subn != &osm->subn ||
 		osm->sa.p_subn != &osm->subn || osm->sa.p_log != &osm->log ||
 		osm->sm.p_lock != &osm->lock || osm->sa.p_lock != &osm->lock) {
@@ -53,7 +53,8 @@ static void delete (void *context)
 	triad_plugin_free(plugin);
 }
 
-/* Where the trap came from: the LID and port in 'notice', for the kinds that we know. */
+/* Where the trap came from: the LID and port in 'notice', for the kinds that we
+ * know. */
 static struct triad_trap read_trap(const ib_mad_notice_attr_t *notice)
 {
 	struct triad_trap trap = {.at_us = triad_clock_now_us()};

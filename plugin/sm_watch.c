@@ -47,8 +47,8 @@ static bool look_at(struct triad_sm_watch *watch, enum triad_sm_trouble trouble,
 		*lasted_us = 0;
 	else if (was_so)
 		*lasted_us += step_us;
-	/* A sweep that came through says how long the next one may take.  One that ended
-	 * with mastership does not. */
+	/* A sweep that came through says how long the next one may take.  One that
+	 * ended with mastership does not. */
 	if (trouble == TRIAD_SM_SWEEP_UNENDED && was_so && !is && sight->is_master &&
 		*lasted_us > watch->longest_sweep_us)
 		watch->longest_sweep_us = *lasted_us;

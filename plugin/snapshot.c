@@ -329,9 +329,9 @@ int triad_snapshot_take(struct osm_opensm *osm, const struct triad_fabric *like,
 	snapshot.builder = triad_fabric_builder_new(like);
 	if (!snapshot.builder)
 		return ENOMEM;
-	/* The lock is taken once for each piece, and memory is made ready outside of it, so
-	 * that OpenSM never waits long.  A sweep may come in between: then the copy is not
-	 * consistent. */
+	/* The lock is taken once for each piece, and memory is made ready outside of
+	 * it, so that OpenSM never waits long.  A sweep may come in between: then the
+	 * copy is not consistent. */
 	read_once(&snapshot);
 	while (!snapshot.done) {
 		triad_fabric_builder_prepare(snapshot.builder);

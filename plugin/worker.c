@@ -125,7 +125,8 @@ static void publish(struct triad_worker *worker, struct triad_fabric *fabric)
 	status.n_ports = counts.n_ports;
 	status.n_switches = counts.n_switches;
 	status.n_links = counts.n_links;
-	/* Only this thread changes the status, so nothing was lost since it was copied. */
+	/* Only this thread changes the status, so nothing was lost since it was
+	 * copied. */
 	pthread_mutex_lock(&worker->lock);
 	worker->status = status;
 	pthread_mutex_unlock(&worker->lock);
@@ -195,8 +196,8 @@ static void copy_subnet(struct triad_worker *worker)
 	} else if (error) {
 		fail(worker, error);
 	} else if (!fabric->consistent && worker->n_discarded < MAX_DISCARDED) {
-		/* A sweep began meanwhile, whose end brings the next copy; or, if it does
-		 * not end, the time does. */
+		/* A sweep began meanwhile, whose end brings the next copy; or, if it
+		 * does not end, the time does. */
 		worker->n_discarded++;
 		pthread_mutex_lock(&worker->lock);
 		worker->status.n_discarded++;

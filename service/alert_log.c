@@ -188,7 +188,8 @@ static void offer(struct outlet *outlet, enum triad_alert_change change,
 		item->change = change;
 		item->alert = *alert;
 	} else {
-		/* No line of its own: it is counted in the one that note_done() adds. */
+		/* No line of its own: it is counted in the one that note_done()
+		 * adds. */
 		outlet->rest.n[change]++;
 		outlet->rest.of[alert->findings[0].cause] +=
 			change == TRIAD_ALERT_RAISED;
@@ -203,7 +204,8 @@ static void offer_rest(struct outlet *outlet)
 
 	pthread_mutex_lock(&outlet->lock);
 	outlet->n_at_once = 0;
-	/* If the queue is full of earlier lines, the summary waits for the next sweep. */
+	/* If the queue is full of earlier lines, the summary waits for the next
+	 * sweep. */
 	if (memcmp(outlet->rest.n, none.n, sizeof(none.n)) != 0 &&
 		outlet->ring.n < QUEUE_SIZE) {
 		struct item *item = new_item(outlet);

@@ -81,7 +81,8 @@ static enum triad_collect_agent_state state_of(const struct triad_claims_agent *
 {
 	if (agent->state == TRIAD_CLAIMS_DEAD)
 		return TRIAD_AGENT_DEAD;
-	/* Most of the ports that it reports are unknown here: it reads another fabric. */
+	/* Most of the ports that it reports are unknown here: it reads another
+	 * fabric. */
 	if (is_manager && told->n_unknown > told->n_ports / 2)
 		return TRIAD_AGENT_FOREIGN;
 	/* It owns nodes, and reports nothing of them. */
@@ -279,7 +280,7 @@ static int leave_job(struct triad_collect *collect, struct triad_collect_job *jo
 	while (collect->job && !collect->is_stopped && !error)
 		error = triad_condition_wait(
 			&collect->answered, &collect->lock, until_us);
-	/* After the stop nobody runs jobs any more. */
+	/* After the stop nobody runs jobs. */
 	if (!error && collect->is_stopped)
 		error = ECANCELED;
 	if (!error)

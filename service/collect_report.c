@@ -52,8 +52,8 @@ void triad_collect_report_sweep(
 
 	if (!view)
 		return;
-	/* For each port of the view the causes that are raised.  Without memory counters
-	 * are reported all the same, without findings. */
+	/* For each port of the view the causes that are raised.  Without memory
+	 * counters are reported all the same, without findings. */
 	findings = calloc(view->fabric->n_ports + 1, sizeof(*findings));
 	for (uint32_t at = 0; findings && triad_watch_next_alert(watch, &at, &alert);)
 		if (alert.state == TRIAD_ALERT_ACTIVE)
@@ -250,8 +250,8 @@ static void reset_node(struct triad_collect *collect,
 				selection->view->fabric->ports[i].number);
 }
 
-/* Agents reset the hardware that they read.  They are told of all ports at once where
- * all are chosen, and otherwise node by node. */
+/* Agents reset the hardware that they read.  One request asks for all ports where all
+ * are chosen; otherwise there is one for each node, or port. */
 static void reset_hardware(
 	struct triad_collect *collect, const struct triad_selection *selection)
 {

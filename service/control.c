@@ -202,8 +202,8 @@ static void serve_asker(struct client *client, const struct triad_asker *asker)
 	bool is_displaced;
 	size_t size;
 
-	/* Once the request is here, whatever it is, nobody displaces this client; unless
-	 * somebody has done so by now. */
+	/* Once the request is here, whatever it is, nobody displaces this client;
+	 * unless somebody has done so by now. */
 	error = read_request(client, &size);
 	pthread_mutex_lock(&control->lock);
 	is_displaced = client->is_displaced;
@@ -245,8 +245,8 @@ static void *run_client(void *argument)
 	struct client *client = argument;
 	struct triad_control *control = client->control;
 
-	/* The descriptor is closed by reap(), so that nobody shuts down another one that
-	 * got its number. */
+	/* The descriptor is closed by reap(), so that nobody shuts down another one
+	 * that got its number. */
 	serve(client);
 	pthread_mutex_lock(&control->lock);
 	shutdown(client->fd, SHUT_RDWR);
@@ -305,7 +305,7 @@ static void turn_away(int fd, const char *reason)
 static bool is_rival(
 	const struct client *client, const struct client *other, bool same_user)
 {
-	/* One that ends has no place any more. */
+	/* One that ends has given its place up. */
 	if (other->ended || other->is_displaced)
 		return false;
 	return other->is_own == client->is_own &&
@@ -427,8 +427,8 @@ static void *run_thread(void *argument)
 	};
 	uint64_t n;
 
-	/* A client's thread that ends wakes this one, which joins it before it accepts the
-	 * next client. */
+	/* A client's thread that ends wakes this one, which joins it before it accepts
+	 * the next client. */
 	while (!atomic_load(&control->stop)) {
 		if (poll(fds, 2, -1) < 0)
 			continue;
@@ -491,7 +491,8 @@ void triad_control_free(struct triad_control *control)
 	atomic_store(&control->stop, true);
 	wake(control);
 	pthread_join(control->thread, NULL);
-	/* Nobody comes any more.  Those who wait for a client find its end closed. */
+	/* No client is accepted from here on.  Threads that wait for theirs find the
+	 * connection closed. */
 	pthread_mutex_lock(&control->lock);
 	for (struct client *client = control->clients; client; client = client->next)
 		shutdown(client->fd, SHUT_RDWR);

@@ -92,7 +92,8 @@ uint64_t triad_local_port_choose(char *list, size_t size)
 
 uint16_t triad_local_port_pkey_index(const umad_port_t *port)
 {
-	/* The default partition, as a full or a limited member; else the first entry. */
+	/* The default partition, as a full or a limited member; else the first
+	 * entry. */
 	for (unsigned i = 0; i < port->pkeys_size; i++)
 		if ((port->pkeys[i] & 0x7fff) == 0x7fff)
 			return (uint16_t)i;

@@ -433,8 +433,8 @@ static bool has_transport(struct triad_perf *perf)
 	return !error;
 }
 
-/* One step of the collector, or the end of sweeping.  Called without the lock; returns until when the
- * thread may sleep. */
+/* One step of the collector, or the end of sweeping.  Called without the lock; returns
+ * until when the thread may sleep. */
 static uint64_t run_step(struct triad_perf *perf, bool wanted)
 {
 	bool was_wanted = perf->was_wanted;
@@ -491,7 +491,8 @@ static uint64_t run_hooks(struct triad_perf *perf, struct work *work)
 	pthread_mutex_lock(&perf->lock);
 	perf->has_hooks_fabric = has_fabric;
 	pthread_mutex_unlock(&perf->lock);
-	/* Nothing is swept here, so no step of the collector takes a new fabric over. */
+	/* Nothing is swept here, so no step of the collector takes a new fabric
+	 * over. */
 	if (work->wanted && !reads)
 		triad_collector_adopt(perf->collector);
 	work->wanted &= reads;
@@ -504,8 +505,8 @@ static uint64_t task_step(void *context)
 	struct work work = take_over_work(perf);
 	uint64_t hooks_us, until_us;
 
-	/* First what others left, then the hooks, which may decide that nothing is swept
-	 * here, then the sweep. */
+	/* First what others left, then the hooks, which may decide that nothing is
+	 * swept here, then the sweep. */
 	pthread_mutex_unlock(&perf->lock);
 	adopt_work(perf, &work);
 	hooks_us = run_hooks(perf, &work);

@@ -184,7 +184,8 @@ static int receive(struct triad_sa *sa, uint64_t wait_us)
 	if (result)
 		return result == -ETIMEDOUT || errno == EINTR ? EAGAIN : EIO;
 	result = umad_recv(sa->fd, sa->buffer, &length, 0);
-	/* The kernel says how long an RMPP answer is that does not fit, and keeps it. */
+	/* The kernel says how long an RMPP answer is that does not fit, and keeps
+	 * it. */
 	if (result < 0 && errno == ENOSPC && length > (int)sa->room) {
 		int error = make_room(sa, (size_t)length);
 
@@ -248,8 +249,8 @@ static int await_answer(struct triad_sa *sa, uint8_t method, uint64_t wait_us)
 	uint64_t end_us = triad_clock_now_us() + wait_us, now_us;
 	uint16_t trap;
 
-	/* In slices, so that an answer that nobody wants any more is not waited for.
-	 * Reports that come meanwhile are acknowledged, and counted for the next look. */
+	/* In slices, so that the wait ends when nobody wants the answer.  Reports that
+	 * come meanwhile are acknowledged, and counted for the next look. */
 	while ((now_us = triad_clock_now_us()) < end_us) {
 		uint64_t left_us = end_us - now_us;
 		int error = receive(sa, left_us < SLICE_US ? left_us : SLICE_US);

@@ -253,8 +253,8 @@ static void report_hidden(struct triad_sa_source *source,
 	source->status.n_lent = fabric->n_lent;
 	source->status.n_known_nodes = n_known;
 	pthread_mutex_unlock(&source->lock);
-	/* The log has each kind once.  How many there are changes with each host that comes
-	 * or goes. */
+	/* The log has each kind once.  How many there are changes with each host that
+	 * comes or goes. */
 	if (hidden == source->logged_hidden)
 		return;
 	source->logged_hidden = hidden;
@@ -453,7 +453,8 @@ static int listen_for_reports(struct triad_sa_source *source)
 /* --- the thread --- */
 
 /* Reads the tables, or tells the user that something was reported, as is wanted.  A
- * failed subscription does not matter for the tables: they are read at intervals, too. */
+ * failed subscription does not matter for the tables: they are read at intervals,
+ * too. */
 static int refresh_or_report(struct triad_sa_source *source)
 {
 	struct triad_fabric *fabric = NULL;

@@ -170,7 +170,8 @@ int triad_service_reload(struct triad_service *service, struct triad_diags *diag
 	}
 	conf = make_standard(service);
 	error = load(service, conf, diags);
-	/* The file is read without the lock, which commands need, and a disk may hang. */
+	/* The file is read without the lock, which commands need, and a disk may
+	 * hang. */
 	pthread_mutex_lock(&service->conf_lock);
 	if (error) {
 		service->conf_diags = *diags;

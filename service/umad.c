@@ -148,7 +148,8 @@ static int open_umad(uint64_t port_guid, int mgmt_class, const uint8_t *oui,
 		.pkeys = read_pkeys};
 	umad->port_guid = port_guid;
 	error = open_port(umad, port_guid, mgmt_class, oui);
-	/* Only now is it known which header the kernel wants, and so what umad_size() is. */
+	/* Only now is it known which header the kernel wants, and so what umad_size()
+	 * is. */
 	if (!error) {
 		umad->send_buffer = umad_alloc(1, umad_size() + TRIAD_MAD_SIZE);
 		umad->receive_buffer = umad_alloc(1, umad_size() + TRIAD_MAD_SIZE);

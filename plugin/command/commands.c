@@ -12,8 +12,8 @@ static int run_reload(struct triad_plugin *plugin, const char *prefix,
 	int status = triad_service_run(&plugin->service, prefix, command, output);
 	struct triad_diags diags;
 
-	/* The policy's file is read after the configuration that names it.  Its mistakes
-	 * are reported apart: the configuration is in force all the same. */
+	/* The policy's file is read after the configuration that names it.  Its
+	 * mistakes are reported apart: the configuration is in force all the same. */
 	if (status != TRIAD_CONTROL_DONE || !triad_qos_wants_fabric(plugin->qos) ||
 		!triad_qos_load(plugin->qos, &diags))
 		return status;

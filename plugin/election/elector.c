@@ -76,8 +76,8 @@ static void handle_inbox(struct triad_elector *elector)
 				item.payload, item.size, now_us);
 		elector_act(elector);
 	}
-	/* A view that found the queue full was left beside it.  It comes after the payloads
-	 * that came before it. */
+	/* A view that found the queue full was left beside it.  It comes after the
+	 * payloads that came before it. */
 	pthread_mutex_lock(&elector->inbox_lock);
 	has_late_view = elector->election && elector->has_view && !elector->ring.n;
 	if (has_late_view)
@@ -182,7 +182,8 @@ static uint64_t run_step(struct triad_elector *elector)
 		elector->due_us = 0;
 		return now_us + TRIAD_US_PER_S;
 	}
-	/* First what came in, in its order; then the machine's other inputs; then time. */
+	/* First what came in, in its order; then the machine's other inputs; then
+	 * time. */
 	note_lateness(elector, now_us);
 	handle_inbox(elector);
 	if (!elector->election)

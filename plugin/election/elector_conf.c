@@ -69,8 +69,8 @@ static struct triad_election *make_election(struct triad_elector *elector)
 			"election: %s: can't be read: %s; it is begun anew, without a "
 			"blacklist",
 			path, error == EPERM && *why ? why : strerror(error));
-	/* The machine waits until promises that were given before are over.  If the state
-	 * can't be read, one of the longest lease may have been given. */
+	/* The machine waits until promises that were given before are over.  If the
+	 * state can't be read, one of the longest lease may have been given. */
 	if (error && error != ENOENT)
 		stored.lease_ms = TRIAD_ELECTION_MAX_LEASE_MS;
 	if (stored.lease_ms < elector->longest_lease_ms)
@@ -130,8 +130,8 @@ bool elector_stop(struct triad_elector *elector)
 	withdraw(elector);
 	if (!lock_in_time(elector))
 		return false;
-	/* A step that ran meanwhile, and elector_act() here, have published facts again:
-	 * so it is withdrawn twice. */
+	/* A step that ran meanwhile, and elector_act() here, have published facts
+	 * again: so it is withdrawn twice. */
 	if (elector->election) {
 		triad_election_resign(elector->election, triad_clock_boot_us());
 		elector_act(elector);
@@ -225,8 +225,8 @@ static void put_into_force(struct triad_elector *elector, const struct triad_con
 	elector_open_trace(elector);
 	if (conf->election.enabled && !elector->is_on)
 		start(elector);
-	/* The state of local ports is read only while it counts.  Both times begin anew, so
-	 * that what this took does not count as blindness or lateness. */
+	/* The state of local ports is read only while it counts.  Both times begin
+	 * anew, so that what this took does not count as blindness or lateness. */
 	triad_health_watch_set(
 		elector->watch, elector->ports, elector->is_on ? elector->n_ports : 0);
 	elector->health_us = triad_clock_boot_us();

@@ -17,7 +17,8 @@ static bool is_good(uint64_t guid, bool *is_there)
 		!umad_get_port(ca_name, number, &port);
 	if (!*is_there)
 		return false;
-	/* The SM may not have made the port ACTIVE yet, as at its start: INIT is enough. */
+	/* The SM may not have made the port ACTIVE yet, as at its start: INIT is
+	 * enough. */
 	good = port.phys_state == PHYS_LINK_UP && port.state > STATE_DOWN;
 	umad_release_port(&port);
 	return good;

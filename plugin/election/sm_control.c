@@ -162,8 +162,8 @@ static bool is_outranked(struct triad_sm_control *control)
 	return is_so;
 }
 
-/* Alternates: asks the SM that says it is master, which may be mistaken; then discovers,
- * which shows whether there is a master, and asks that one. */
+/* Alternates: asks the SM that says it is master, which may be mistaken; then
+ * discovers, which shows whether there is a master, and asks that one. */
 static void become_master(struct triad_sm_control *control,
 	const struct triad_sm_wish *wish, uint64_t now_us)
 {
@@ -198,9 +198,9 @@ static void see_to_mastership(
 	uint64_t now_us = triad_clock_now_us();
 	bool is_master = control->osm->subn.sm_state == IB_SMINFO_STATE_MASTER;
 
-	/* Another wish begins at once.  Before this SM sweeps to yield, the other one gets
-	 * time to ask by a trap; and before it takes over a dead SM's place, the kernel
-	 * there gets time to say that its port has no SM any more. */
+	/* Another wish begins at once.  Before this SM sweeps to yield, the other one
+	 * gets time to ask by a trap; and before it takes over a dead SM's place, the
+	 * kernel there gets time to say that its port no longer has an SM. */
 	if (wish->is_master != control->was_master_wished) {
 		control->was_master_wished = wish->is_master;
 		control->has_taken_over = control->has_asked = false;
@@ -281,7 +281,8 @@ static uint64_t task_step(void *context)
 	struct triad_sm_wish wish = control->wish;
 	uint64_t now_us, next_us;
 
-	/* OpenSM may keep its lock for a whole sweep: those who wish don't wait for it. */
+	/* OpenSM may keep its lock for a whole sweep: those who wish don't wait for
+	 * it. */
 	pthread_mutex_unlock(&control->lock);
 	carry_out(control, &wish);
 	pthread_mutex_lock(&control->lock);

@@ -219,8 +219,8 @@ static osm_physp_t *find_physp(
 		: NULL;
 }
 
-/* Both ends.  The far one is found by its node and number, because OpenSM may not link
- * the two any more. */
+/* Both ends.  The far one is found by its node and number, because OpenSM may no longer
+ * link the two. */
 static void give_back(struct osm_opensm *osm, struct triad_hold_port *port)
 {
 	osm_physp_t *near = find_physp(osm, port->node_guid, port->number);
@@ -256,8 +256,8 @@ static void mark_port(struct triad_hold *hold, struct triad_hold_port *port,
 	port->is_held = is_held;
 	if (!is_held)
 		return;
-	/* OpenSM's link manager looks at its copy of the state, and skips ports that are
-	 * DOWN.  The next sweep reads the copy anew. */
+	/* OpenSM's link manager looks at its copy of the state, and skips ports that
+	 * are DOWN.  The next sweep reads the copy anew. */
 	ib_port_info_set_port_state(&physp->port_info, IB_LINK_DOWN);
 	ib_port_info_set_port_state(&far->port_info, IB_LINK_DOWN);
 	/* Of a switch at the far end only the link waits; the switch has other ones. */

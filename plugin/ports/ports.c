@@ -108,8 +108,8 @@ void ports_pump(struct triad_ports *ports)
 	struct ports_item item;
 	size_t size;
 
-	/* First all input, also when the port manager is off: then the inbox is emptied,
-	 * so that old payloads do not wait there until it is on. */
+	/* First all input, also when the port manager is off: then the inbox is
+	 * emptied, so that old payloads do not wait there until it is on. */
 	if (ports_next_view(ports))
 		triad_replica_view(ports->replica, &ports->view, triad_clock_boot_us());
 	while (ports_next_item(ports, &item))
@@ -156,7 +156,8 @@ static void handle_conf(struct triad_ports *ports)
 		snprintf(copy, sizeof(copy), "%s/expected-0x%016" PRIx64 ".csv",
 			conf->election.state_dir, ports->id);
 	}
-	/* The copy first: an operator's file with an older generation is then refused. */
+	/* The copy first: an operator's file with an older generation is then
+	 * refused. */
 	if (triad_source_set_copy(&ports->source, copy))
 		handle_expected(ports);
 	if (triad_source_set_file(&ports->source, conf->port.expected_file))
@@ -167,7 +168,7 @@ static void handle_conf(struct triad_ports *ports)
 	ports->must_plan = true;
 }
 
-/* Right before the plan: from here to there commands would find a fabric without one. */
+/* Right before the plan: in between, commands would find a fabric without one. */
 static void handle_fabric(struct triad_ports *ports)
 {
 	struct triad_fabric *fabric;

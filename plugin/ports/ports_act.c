@@ -118,8 +118,8 @@ static int send_set(struct action *action, unsigned wanted)
 	for (unsigned i = 0;
 		i < N_TRIES && error == ETIMEDOUT && !ports_is_ending(action->ports);
 		i++) {
-		/* All of PortInfo is written back as it was read; only the physical state
-		 * differs. */
+		/* All of PortInfo is written back as it was read; only the physical
+		 * state differs. */
 		info = action->info;
 		ib_port_info_set_port_state(&info, IB_LINK_NO_CHANGE);
 		ib_port_info_set_port_phys_state((uint8_t)wanted, &info);
@@ -443,8 +443,8 @@ uint64_t ports_act(struct triad_ports *ports, uint64_t now_us)
 	enum triad_agenda_kind kind = TRIAD_AGENDA_WAIT;
 	uint64_t until_us = UINT64_MAX;
 
-	/* One item a step, so that the next one sees what permission, members and fabric
-	 * have become meanwhile. */
+	/* One item a step, so that the next one sees what permission, members and
+	 * fabric have become meanwhile. */
 	report_stop(ports);
 	triad_agenda_hold_tests(ports->agenda, !ports_has_room_for_test(ports));
 	if (!ports_is_ending(ports) && ports_may_act(ports))

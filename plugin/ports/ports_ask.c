@@ -109,8 +109,8 @@ void ports_publish_status(struct triad_ports *ports)
 {
 	struct triad_ports_status status;
 
-	/* A lock of its own, held for the copy alone: 'status' and metrics never wait for
-	 * a step. */
+	/* A lock of its own, held for the copy alone: 'status' and metrics never wait
+	 * for a step. */
 	describe(ports, &status);
 	pthread_mutex_lock(&ports->status_lock);
 	ports->status = status;
@@ -199,8 +199,8 @@ static void fill_row(struct triad_ports *ports, uint32_t i, struct triad_ports_r
 	uint32_t at = ports->placed->port_of[i];
 	const struct triad_plan_item *item = NULL;
 
-	/* First as the row was written, then what the fabric has in its place.  A row by
-	 * name has no GUID before. */
+	/* First as the row was written, then what the fabric has in its place.  A row
+	 * by name has no GUID before. */
 	memset(row, 0, sizeof(*row));
 	row->node_guid = wanted->node_guid;
 	row->number = wanted->port;
@@ -357,7 +357,8 @@ static enum triad_ports_answer release(
 	if (!triad_plan_has_failed(
 		    triad_history_find(ports->history, node_guid, number)))
 		return TRIAD_PORTS_NOTHING;
-	/* Without a majority the next holder of the lease might still see the failure. */
+	/* Without a majority the next holder of the lease might still see the
+	 * failure. */
 	if (ports_commit(ports, &record))
 		return TRIAD_PORTS_NOT_WRITTEN;
 	ports->must_plan = true;
@@ -366,8 +367,8 @@ static enum triad_ports_answer release(
 
 static void override(struct triad_ports *ports, const struct triad_plan_item *item)
 {
-	/* When there is no room, the oldest one is forgotten: its port has to be approved
-	 * again. */
+	/* When there is no room, the oldest one is forgotten: its port has to be
+	 * approved again. */
 	if (ports->n_overrides == PORTS_MAX_OVERRIDES)
 		memmove(ports->overrides, ports->overrides + 1,
 			(--ports->n_overrides) * sizeof(*ports->overrides));

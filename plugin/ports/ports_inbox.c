@@ -143,8 +143,8 @@ void triad_ports_configure(struct triad_ports *ports, const struct triad_conf *c
 	inbox->conf = triad_conf_ref(conf);
 	inbox->is_configured = true;
 	triad_task_wake(&ports->task);
-	/* OpenSM's first sweep comes right after its start.  It must find published which
-	 * ports were held before, or they would become active. */
+	/* OpenSM's first sweep comes right after its start.  It must find published
+	 * which ports were held before, or they would become active. */
 	while (!inbox->has_begun)
 		if (triad_condition_wait(&ports->task.changed, &inbox->lock, until_us))
 			break;

@@ -137,8 +137,8 @@ static void publish_hold(struct triad_ports *ports)
 	free(list);
 }
 
-/* A port that is no longer held becomes active in the next heavy sweep.  Nobody else may
- * ask for one soon, so this does. */
+/* A port that is no longer held becomes active in the next heavy sweep.  Nobody else
+ * may ask for one soon, so this does. */
 void ports_publish_hold(struct triad_ports *ports)
 {
 	uint32_t n_before = triad_hold_n_held(ports->hold);
@@ -182,7 +182,8 @@ void ports_find_sms(struct triad_ports *ports)
 	cl_map_item_t *item;
 	struct sms sms = {0};
 
-	/* OpenSM may keep its lock for long in a sweep: commands don't wait for that. */
+	/* OpenSM may keep its lock for long in a sweep: commands don't wait for
+	 * that. */
 	ports_begin_wait(ports);
 	cl_plock_acquire(&ports->osm->lock);
 	for (item = cl_qmap_head(table); item != cl_qmap_end(table);
@@ -263,8 +264,8 @@ void ports_plan(struct triad_ports *ports, uint64_t now_us)
 	ports->must_plan = false;
 	if (!ports->conf->port.enabled)
 		return;
-	/* A standby becomes the master before it has a fabric.  Its first sweep as master
-	 * must already hold what it learned from the members. */
+	/* A standby becomes the master before it has a fabric.  Its first sweep as
+	 * master must already hold what it learned from the members. */
 	if (!ports->fabric || !ports->source.expected) {
 		ports_publish_hold(ports);
 		return;
@@ -282,8 +283,8 @@ void ports_plan(struct triad_ports *ports, uint64_t now_us)
 	ports->plan = plan;
 	ports->plan_us = triad_clock_now_us() - begun_us;
 	keep_overrides(ports);
-	/* Without memory the agenda keeps its entries; those that the plan does not have
-	 * are passed over (act_on()). */
+	/* Without memory the agenda keeps its entries; those that the plan does not
+	 * have are passed over (act_on()). */
 	(void)triad_agenda_look(ports->agenda, plan, now_us);
 	ports_look_at_tests(ports, now_us);
 	ports_publish_hold(ports);
@@ -296,8 +297,8 @@ void ports_take_fabric(struct triad_ports *ports, struct triad_fabric *fabric)
 	forget_plan(ports);
 	triad_fabric_unref(ports->fabric);
 	ports->fabric = fabric;
-	/* No longer the master.  Otherwise tests go on, and look at the new fabric when the
-	 * plan is made. */
+	/* No longer the master.  Otherwise tests go on, and look at the new fabric when
+	 * the plan is made. */
 	if (!fabric)
 		ports_end_tests(ports);
 	ports->must_plan = true;

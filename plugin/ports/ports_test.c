@@ -145,7 +145,8 @@ bool ports_begin_test(struct triad_ports *ports, const struct triad_plan_item *i
 		return true;
 	if (!ports_has_room_for_test(ports))
 		return false;
-	/* Only a link in INIT can be held (hold.h): one that is active comes up anew. */
+	/* Only a link in INIT can be held (hold.h): one that is active comes up
+	 * anew. */
 	if (item->is_active &&
 		ports_bounce(ports, item->node_guid, item->number, item->remote_guid))
 		return false;
@@ -184,8 +185,8 @@ void ports_look_at_tests(struct triad_ports *ports, uint64_t now_us)
 			? NULL
 			: &ports->source.expected->ports[place];
 
-		/* The port is gone, or the operator no longer wants it tested.  The last
-		 * test takes its place in the list, so 'i' stays. */
+		/* The port is gone, or the operator no longer wants it tested.  The
+		 * last test takes its place in the list, so 'i' stays. */
 		if (!row || row->state != TRIAD_EXPECTED_TEST) {
 			remove_test(ports, i);
 			continue;
@@ -315,7 +316,8 @@ static bool has_ended(struct triad_ports *ports, struct ports_test *test)
 		triad_clock_boot_us() < test->again_us)
 		return false;
 	snprintf(record.text, sizeof(record.text), "%s", test->test.text);
-	/* A verdict without a record does not count: the test stays until it is written. */
+	/* A verdict without a record does not count: the test stays until it is
+	 * written. */
 	if (record_test(ports, test->node_guid, test->number, &record)) {
 		test->again_us = triad_clock_boot_us() + RECORD_AGAIN_US;
 		return false;
@@ -369,8 +371,8 @@ uint64_t ports_run_tests(struct triad_ports *ports, uint64_t now_us)
 	while (i < ports->n_tests && !ports_is_ending(ports)) {
 		struct ports_test *test = &ports->tests[i];
 
-		/* One wish of each test in turn: one whose link does not answer must not
-		 * stop the others. */
+		/* One wish of each test in turn: one whose link does not answer must
+		 * not stop the others. */
 		if (carry_out(ports, test, &until_us))
 			until_us = now_us; /* there may be another one */
 		ports_pump(ports);

@@ -231,8 +231,8 @@ static bool read_operators(struct triad_source *source)
 	source->seen = status;
 	if (error == EAGAIN)
 		return false; /* in a second */
-	/* 'seen' equals a file that is gone: a file that can't be read is tried again in
-	 * each look, and one that is missing is not. */
+	/* 'seen' equals a file that is gone: a file that can't be read is tried again
+	 * in each look, and one that is missing is not. */
 	if (error) {
 		memset(&source->seen, 0, sizeof(source->seen));
 		log_unreadable(source, error, why);
@@ -249,7 +249,8 @@ bool triad_source_look(struct triad_source *source, uint64_t now_us)
 		return false;
 	source->next_look_us = now_us + LOOK_US;
 	pthread_mutex_unlock(source->lock);
-	/* A file that is gone looks like one of zeros, so that its return is a change. */
+	/* A file that is gone looks like one of zeros, so that its return is a
+	 * change. */
 	if (stat(source->path, &now))
 		memset(&now, 0, sizeof(now));
 	pthread_mutex_lock(source->lock);

@@ -11,8 +11,8 @@
  * changed, once it did not change again between two looks. One that changes while it is
  * read is read again.
  *
- * Thread-safety: one thread calls, with the owner's lock, which is released while a file
- * is read or written; others read 'expected' with that lock.
+ * Thread-safety: one thread calls, with the owner's lock, which is released while a
+ * file is read or written; others read 'expected' with that lock.
  * Memory: files are capped (portmgr/expected/expected.h). */
 #ifndef TRIAD_PLUGIN_PORTS_SOURCE_H
 #define TRIAD_PLUGIN_PORTS_SOURCE_H

@@ -183,7 +183,8 @@ static void look_at_members(
 }
 
 /* OpenSM lets no port join a group whose MTU or rate it cannot do.  So the level may
- * raise them only as far as all members of the partition can, and lower them at will. */
+ * raise them only as far as all members of the partition can, and lower them at
+ * will. */
 static void fit_to_members(
 	const struct osm_opensm *osm, const struct group *group, struct traits *wanted)
 {
@@ -366,8 +367,8 @@ static void apply(struct triad_broadcast *groups)
 
 void triad_broadcast_apply(struct triad_broadcast *groups)
 {
-	/* Called in the SM's thread, which must not wait.  Whoever has the lock is about
-	 * to do the same. */
+	/* Called in the SM's thread, which must not wait.  Whoever has the lock is
+	 * about to do the same. */
 	if (pthread_mutex_trylock(&groups->lock))
 		return;
 	apply(groups);

@@ -63,18 +63,19 @@ static uint64_t task_step(void *context)
 	struct triad_qos *qos = context;
 	struct triad_diags *diags = NULL;
 	bool look = atomic_exchange(&qos->look_wanted, false);
-	/* The hook can't be installed before OpenSM has bound its SA: it is tried again. */
+	/* The hook can't be installed before OpenSM has bound its SA: it is tried
+	 * again. */
 	bool retries = !look && qos->status.state == TRIAD_QOS_WAITING && qos->snapshot;
 	bool is_due = qos->work_wanted || retries, loads;
 
 	qos->work_wanted = false;
-	/* The policy's file and the work take long, and OpenSM's threads need the lock for
-	 * their marks. */
+	/* The policy's file and the work take long, and OpenSM's threads need the lock
+	 * for their marks. */
 	pthread_mutex_unlock(&qos->lock);
 	loads = atomic_exchange(&qos->load_desired, false) ||
 		(look && is_enabled(qos) &&
 			triad_policy_source_has_changed(&qos->source));
-	/* The list of mistakes is too large for a thread's stack.  The log has it. */
+	/* The list of mistakes is large, so it is not on the stack.  The log has it. */
 	if (loads)
 		diags = malloc(sizeof(*diags));
 	if (diags)

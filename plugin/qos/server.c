@@ -82,9 +82,9 @@ static uint8_t *record_of(const osm_madw_t *madw)
 	return ib_sa_mad_get_payload_ptr(osm_madw_get_sa_mad_ptr(madw));
 }
 
-/* Narrows a request that OpenSM will answer to what its QoS level allows.  Returns false
- * when that leaves nothing to be found.  Requests for a multicast group stay as they
- * are: SL, MTU and rate are those that the group was made with. */
+/* Narrows a request that OpenSM will answer to what its QoS level allows.  Returns
+ * false when that leaves nothing to be found.  Requests for a multicast group stay as
+ * they are: SL, MTU and rate are those that the group was made with. */
 static bool narrow(struct worker *worker, osm_madw_t *madw)
 {
 	const struct triad_qos_snapshot *snapshot = worker->snapshot;
@@ -247,7 +247,8 @@ static enum triad_sa_status read_request(struct worker *worker, const osm_madw_t
 	if (mad->attr_id == IB_MAD_ATTR_PATH_RECORD)
 		return triad_path_request_read(record_of(madw), mask,
 			mad->method == IB_MAD_METHOD_GET, service_id, &worker->request);
-	/* A MultiPathRecord has as many GIDs as it says, so the MAD's end is checked. */
+	/* A MultiPathRecord has as many GIDs as it says, so the MAD's end is
+	 * checked. */
 	if (madw->mad_size < size)
 		size = madw->mad_size;
 	if (size < IB_SA_MAD_HDR_SIZE)
@@ -280,8 +281,8 @@ static void work_out(struct worker *worker, const osm_madw_t *madw)
 		.classifier = worker->snapshot->classifier};
 	uint16_t requester = cl_ntoh16(madw->mad_addr.dest_lid);
 
-	/* Without an engine the answer may be TRIAD_FALLBACK_ENGINE, and the request goes
-	 * to the slow queue (fall_back()). */
+	/* Without an engine the answer may be TRIAD_FALLBACK_ENGINE, and the request
+	 * goes to the slow queue (fall_back()). */
 	if (!worker->is_slow) {
 		triad_answer_path(
 			&snapshot, &worker->request, requester, &worker->answer);
@@ -359,8 +360,8 @@ static void handle(struct worker *worker, const struct triad_work_queue_job *job
 		IB_MAD_ATTR_CLASS_PORT_INFO;
 	enum triad_sa_status status;
 
-	/* First of all, also without a snapshot: OpenSM would answer with a path to a port
-	 * that is held back. */
+	/* First of all, also without a snapshot: OpenSM would answer with a path to a
+	 * port that is held back. */
 	if (!osm_exit_flag && !is_for_info && names_held(worker, job->madw)) {
 		count(&server->counts.held);
 		worker->answer.n = 0;

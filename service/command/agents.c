@@ -144,7 +144,8 @@ static int run_agents(struct triad_service *service,
 
 	if (status.mode == TRIAD_COLLECT_LOCAL)
 		return fail(command, LOCAL, output);
-	/* First the widths of columns are measured, then titles and rows are written. */
+	/* First the widths of columns are measured, then titles and rows are
+	 * written. */
 	agents = triad_collect_agents(service->collect, &n);
 	put_agents(&list, &status, agents, n);
 	list.phase = TRIAD_LIST_TITLES;

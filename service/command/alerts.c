@@ -197,8 +197,8 @@ static int put_list(struct triad_service *service, const struct list *list,
 	struct triad_view *view = triad_perf_view(service->perf);
 	uint32_t n_nodes = 1;
 
-	/* An alert may be about a node that is gone: only without one must the node be in
-	 * the fabric.  A mistyped name must not look like good news. */
+	/* An alert may be about a node that is gone: only without one must the node be
+	 * in the fabric.  A mistyped name must not look like good news. */
 	if (list->command->node[0] && !list->n && view)
 		(void)triad_command_find_node(list->command, view->fabric, &n_nodes);
 	triad_view_unref(view);
@@ -235,8 +235,8 @@ int triad_command_run_alerts(struct triad_service *service,
 	if (trouble)
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,
 			"no alerts are looked for here: %s\n", trouble);
-	/* First which alerts, then each again by its place: alerts are large, and the list
-	 * is sorted. */
+	/* First which alerts, then each again by its place: alerts are large, and the
+	 * list is sorted. */
 	if (find_alerts(&list)) {
 		if (list.n)
 			qsort(list.found, list.n, sizeof(*list.found), compare_ids);

@@ -109,7 +109,8 @@ static void put_line(struct triad_list *list, const struct triad_shown_port *sho
 	struct triad_json *json = triad_list_json(list);
 
 	put_place(list, shown);
-	/* The number by which sFlow's collectors know the port; null when none are told. */
+	/* The number by which sFlow's collectors know the port; null when none are
+	 * told. */
 	if (json && indices)
 		triad_json_uint(json, "sflow_if_index",
 			indices->if_index[shown->port - indices->fabric->ports]);

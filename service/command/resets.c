@@ -64,7 +64,7 @@ static void add_reset(struct list *list, const struct triad_reset *reset)
 
 	if (command->port >= 0 && command->port != reset->port)
 		return;
-	/* A node that has left has no name any more, but its GUID still fits. */
+	/* A node that has left has no name here, but its GUID still fits. */
 	if (command->node[0] && !triad_command_is_node(command, name, reset->node_guid))
 		return;
 	if (list->n == list->command->limit) {

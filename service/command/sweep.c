@@ -46,7 +46,8 @@ static int wait_for_sweep(struct triad_service *service, uint64_t ticket,
 {
 	int error;
 
-	/* In slices of a second, each with a line of progress; until the client has gone. */
+	/* In slices of a second, each with a line of progress; until the client has
+	 * gone. */
 	while ((error = triad_perf_wait_sweep(service->perf, ticket, TRIAD_US_PER_S)) ==
 			ETIMEDOUT &&
 		!output->failed) {

@@ -176,7 +176,8 @@ void triad_tables_pass_sl2vl(void *context, osm_physp_t *port, uint8_t in, uint8
 	if (scope != TRIAD_SCOPE_NONE &&
 		memcmp(desired.vl, table->raw_vl_by_sl, sizeof(desired.vl)))
 		pass->counts.n_overridden++;
-	/* OpenSM compares the table as it is cut to the port's VLs, so this does, too. */
+	/* OpenSM compares the table as it is cut to the port's VLs, so this does,
+	 * too. */
 	memcpy(desired.vl, table->raw_vl_by_sl, sizeof(desired.vl));
 	cut = triad_tables_pass_cut(port, &desired);
 	pass->counts.n_tables++;
@@ -279,8 +280,8 @@ void triad_tables_pass_vlarb(void *context, osm_physp_t *port, uint8_t number,
 	bool is_last;
 
 	/* After the arbitration of its last port OpenSM goes on to the switch's SL2VL
-	 * tables, so this is the moment to see to them (pass_switch.c).  That port may have
-	 * more blocks: while OpenSM asks for these, the switch stays hidden. */
+	 * tables, so this is the moment to see to them (pass_switch.c).  That port may
+	 * have more blocks: while OpenSM asks for these, the switch stays hidden. */
 	if (node->sw)
 		triad_tables_pass_look_at(pass, node);
 	is_last = node->sw && number && number == pass->view.last_up;

@@ -39,8 +39,8 @@ static bool find_memo(struct triad_tables_pass *pass, const void *key,
 {
 	uint64_t hash = (uint64_t)(uintptr_t)key * UINT64_C(0x9e3779b97f4a7c15);
 
-	/* One place for each key: a key that finds it taken takes it over, and the other
-	 * is looked up anew. */
+	/* One place for each key: a key that finds it taken takes it over, and the
+	 * other is looked up anew. */
 	*memo = &pass->memo[hash >> 32 & (TRIAD_TABLES_PASS_MEMO_SIZE - 1)];
 	if ((*memo)->key == key && (*memo)->pass == pass->number)
 		return true;

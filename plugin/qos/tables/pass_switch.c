@@ -298,8 +298,8 @@ static void send_few(struct triad_tables_pass *pass, osm_node_t *node)
 	struct triad_sl2vl common;
 	struct desired desired;
 
-	/* One SMP for the whole switch, or else one for each out-port whose in-ports are
-	 * alike, or else one for each table that differs. */
+	/* One SMP for the whole switch, or else one for each out-port whose in-ports
+	 * are alike, or else one for each table that differs. */
 	if (find_common(pass, node, &common)) {
 		send_for_all_in(pass, node,
 			osm_node_get_physp_ptr(node, pass->view.last_up), ALL_OUT,

@@ -164,7 +164,7 @@ static void handle_reply(struct reader *reader, const struct triad_mad_reply *re
 	struct slot *slot = NULL;
 	uint32_t tid = 0;
 
-	/* A late answer to an earlier try has a TID that no slot has any more. */
+	/* A late answer to an earlier try has a TID that no slot has. */
 	if (reply->size >= TRIAD_MAD_SIZE)
 		tid = (uint32_t)get(reply->mad + AT_TID + 4, 4);
 	for (unsigned i = 0; tid && !slot && i < MAX_IN_FLIGHT; i++)
