@@ -186,11 +186,11 @@ static void give_up(struct triad_console *console, int error)
 
 static void replace_loopback(struct triad_console *console, int outer_fd)
 {
-	int error = open_inner(console);
+	int error = open_inner(console), flags = fcntl(outer_fd, F_GETFL);
 
 	/* It does not block: a user may be gone between poll() and accept(). */
 	console->outer_fd = outer_fd;
-	(void)fcntl(outer_fd, F_SETFL, fcntl(outer_fd, F_GETFL) | O_NONBLOCK);
+	(void)fcntl(outer_fd, F_SETFL, flags | O_NONBLOCK);
 	if (!error)
 		error = triad_thread_start(
 			&console->thread, "triad-console", run_loopback, console);
@@ -199,6 +199,8 @@ static void replace_loopback(struct triad_console *console, int outer_fd)
 			close(console->inner_fd);
 		console->inner_fd = -1;
 		console->outer_fd = -1;
+		/* OpenSM goes on with its socket as it was. */
+		(void)fcntl(outer_fd, F_SETFL, flags);
 		give_up(console, error);
 		return;
 	}

@@ -190,6 +190,7 @@ static void look_at_permission(struct triad_ports *ports)
 	/* Nothing that was begun or approved in one term counts in another. */
 	if (ports->term && (!permission.is_given || permission.term != ports->term)) {
 		ports->is_synced = false;
+		ports->is_outlived = false;
 		ports->term = 0;
 		ports->n_overrides = 0;
 		ports->must_plan = true;

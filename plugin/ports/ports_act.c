@@ -397,15 +397,20 @@ static int carry_out(struct triad_ports *ports, const struct triad_plan_item *it
 	return do_action(ports, &intent);
 }
 
-static void act_on(struct triad_ports *ports, const struct triad_agenda_entry *entry,
-	enum triad_agenda_kind kind, uint64_t now_us)
+/* Returns when to come back. */
+static uint64_t act_on(struct triad_ports *ports,
+	const struct triad_agenda_entry *entry, enum triad_agenda_kind kind,
+	uint64_t now_us)
 {
 	const struct triad_plan_item *item =
 		triad_plan_find(ports->plan, entry->node_guid, entry->number);
 	int error;
 
-	if (!item)
-		return;
+	/* The agenda is of the plan before: there was no memory for the present one. */
+	if (!item) {
+		ports->must_plan = true;
+		return now_us + TRIAD_US_PER_S;
+	}
 	if (kind == TRIAD_AGENDA_WARN) {
 		warn(ports, item, now_us);
 	} else if (kind == TRIAD_AGENDA_TRAFFIC) {
@@ -421,6 +426,7 @@ static void act_on(struct triad_ports *ports, const struct triad_agenda_entry *e
 		triad_agenda_done(ports->agenda, item->node_guid, item->number, !error,
 			triad_clock_boot_us());
 	}
+	return now_us;
 }
 
 static void report_stop(struct triad_ports *ports)
@@ -449,10 +455,8 @@ uint64_t ports_act(struct triad_ports *ports, uint64_t now_us)
 	triad_agenda_hold_tests(ports->agenda, !ports_has_room_for_test(ports));
 	if (!ports_is_ending(ports) && ports_may_act(ports))
 		kind = triad_agenda_next(ports->agenda, now_us, &entry, &until_us);
-	if (kind != TRIAD_AGENDA_WAIT) {
-		act_on(ports, entry, kind, now_us);
-		return now_us;
-	}
+	if (kind != TRIAD_AGENDA_WAIT)
+		return act_on(ports, entry, kind, now_us);
 	/* One sweep for all actions of this plan, when nothing more is due. */
 	if (ports->wants_sweep)
 		ports_ask_for_sweep(ports);

@@ -127,8 +127,15 @@ static void respond_records(struct worker *worker, osm_madw_t *madw)
 	for (uint32_t i = 0; i < worker->answer.n; i++) {
 		osm_sa_item_t *item = malloc(SA_ITEM_RESP_SIZE(path_rec));
 
+		/* Without memory the client gets fewer paths.  None would say that there
+		 * is no path. */
+		if (!item && !i) {
+			osm_sa_send_error(
+				&server->osm->sa, madw, IB_SA_MAD_STATUS_NO_RESOURCES);
+			return;
+		}
 		if (!item)
-			break; /* without memory the client gets fewer paths */
+			break;
 		triad_path_record_write(
 			&worker->answer.records[i], (uint8_t *)&item->resp.path_rec);
 		cl_qlist_insert_tail(&list, &item->list_item);
