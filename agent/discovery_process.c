@@ -130,21 +130,6 @@ static int read_all(const struct triad_discovery_asking *asking, uint64_t end_us
 	return 0;
 }
 
-static int read_fabric(const struct triad_discovery_asking *asking, uint64_t end_us,
-	int from, struct triad_topology_packed *packed, struct triad_discovery *made)
-{
-	int error;
-
-	packed->octets = malloc(packed->packed_size + (size_t)1);
-	if (!packed->octets)
-		return ENOMEM;
-	error = read_all(asking, end_us, from, packed->octets, packed->packed_size);
-	if (!error)
-		error = triad_topology_unpack(packed, &made->fabric);
-	free(packed->octets);
-	return error;
-}
-
 static int receive_replies(const struct triad_discovery_asking *asking, int from,
 	struct triad_discovery *made)
 {
@@ -153,9 +138,19 @@ static int receive_replies(const struct triad_discovery_asking *asking, int from
 	struct triad_topology_packed packed;
 	int error = read_all(asking, end_us, from, &reply, sizeof(reply));
 
+	/* First what there is, then the fabric, whose size that says. */
 	if (!error)
 		error = triad_discovery_reply_read(&reply, made, &packed);
-	return error ? error : read_fabric(asking, end_us, from, &packed, made);
+	if (error)
+		return error;
+	packed.octets = malloc(packed.packed_size + (size_t)1);
+	if (!packed.octets)
+		return ENOMEM;
+	error = read_all(asking, end_us, from, packed.octets, packed.packed_size);
+	if (!error)
+		error = triad_topology_unpack(&packed, &made->fabric);
+	free(packed.octets);
+	return error;
 }
 
 /* Until it is gone: by itself, when it has said all, or killed.  Returns its status as

@@ -397,19 +397,6 @@ void triad_aggregator_clear_totals(
 
 /* --- who is silent --- */
 
-static void look_at_agents(struct triad_aggregator *aggregator, uint64_t now_us)
-{
-	aggregator->status.oldest_us = 0;
-	for (unsigned i = 0; i < aggregator->agents.n; i++) {
-		struct aggregator_agent *agent = &aggregator->agents.of[i];
-		uint64_t age_us = now_us - agent->told.heard_us;
-
-		agent->told.is_silent = aggregator_agent_is_silent(agent, now_us);
-		if (!agent->told.is_silent && age_us > aggregator->status.oldest_us)
-			aggregator->status.oldest_us = age_us;
-	}
-}
-
 static void mark_unseen(struct triad_aggregator *aggregator, uint32_t node)
 {
 	const struct triad_fabric_node *at = &aggregator->view->fabric->nodes[node];
@@ -458,7 +445,16 @@ void triad_aggregator_check_silence(
 	status->n_nodes_unseen = status->n_ports_unseen = 0;
 	if (!aggregator->view)
 		return;
-	look_at_agents(aggregator, now_us);
+	/* First the agents, then the nodes of those that are silent. */
+	status->oldest_us = 0;
+	for (unsigned i = 0; i < aggregator->agents.n; i++) {
+		struct aggregator_agent *agent = &aggregator->agents.of[i];
+		uint64_t age_us = now_us - agent->told.heard_us;
+
+		agent->told.is_silent = aggregator_agent_is_silent(agent, now_us);
+		if (!agent->told.is_silent && age_us > status->oldest_us)
+			status->oldest_us = age_us;
+	}
 	for (uint32_t i = 0; i < aggregator->view->fabric->n_nodes; i++) {
 		bool unseen = has_asked_port(aggregator->view, i) &&
 			look_at_node(aggregator, i);

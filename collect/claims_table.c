@@ -251,33 +251,29 @@ static void drop_removed(struct triad_claims *claims, const uint64_t *guids, uin
 	}
 }
 
-static void ask_by_name(struct triad_claims *claims)
-{
-	uint64_t guids[ASKED_AT_A_TIME];
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < claims->n; i++) {
-		if (claims->nodes[i].is_new)
-			guids[n++] = claims->guids[i];
-		if (n < ASKED_AT_A_TIME && !(n && i + 1 == claims->n))
-			continue;
-		claims->sink.ask_nodes(claims->sink.context, guids, n);
-		n = 0;
-	}
-}
-
 /* New nodes may have owners already: other agents saw them before. */
 static void ask_for_added(struct triad_claims *claims, uint32_t n_added)
 {
 	/* No claim before the answers can be here. */
 	uint64_t answered_us = claims->now_us + claims->params.backoff_us;
+	uint64_t guids[ASKED_AT_A_TIME];
+	uint32_t n = 0;
 
 	if (claims->round_us < answered_us)
 		claims->round_us = answered_us;
-	if (claims->sink.ask_nodes && n_added <= MAX_ASKED)
-		ask_by_name(claims);
-	else
+	if (!claims->sink.ask_nodes || n_added > MAX_ASKED) {
 		claims_ask_all(claims);
+		return;
+	}
+	for (uint32_t i = 0; i < claims->n; i++) {
+		if (claims->nodes[i].is_new)
+			guids[n++] = claims->guids[i];
+		/* Sent when there is no more room, and at the end. */
+		if (n < ASKED_AT_A_TIME && !(n && i + 1 == claims->n))
+			continue;
+		claims->sink.ask_nodes(claims->sink.context, guids, n);
+		n = 0;
+	}
 }
 
 /* Own nodes that are nearer or farther now, or out of reach. */

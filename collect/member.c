@@ -115,38 +115,32 @@ static void ask_nodes(void *context, const uint64_t *guids, uint32_t n)
 			&head, &who, guids, member->octets, sizeof(member->octets)));
 }
 
-/* The entry for another agent's distances: the oldest one when all are used. */
-static unsigned place_distances(struct triad_member *member)
-{
-	unsigned i;
-
-	if (member->n_distances < TRIAD_CLAIMS_MAX_AGENTS)
-		return member->n_distances++;
-	i = member->oldest_distances++ % TRIAD_CLAIMS_MAX_AGENTS;
-	free(member->distances[i]);
-	return i;
-}
-
 /* How far an agent is from a node in truth: once for each agent and fabric. */
 static uint8_t true_hops(void *context, uint64_t agent, uint32_t node)
 {
 	struct triad_member *member = context;
+	uint8_t *hops;
 	unsigned i = 0;
 
 	while (i < member->n_distances && member->distance_of[i] != agent)
 		i++;
-	if (i == member->n_distances) {
-		uint8_t *hops = malloc(member->fabric->n_nodes + 1);
-
-		if (!hops || triad_distance_hops(member->fabric, agent, hops)) {
-			free(hops);
-			return 0; /* not known: any claim is believed */
-		}
-		i = place_distances(member);
-		member->distances[i] = hops;
-		member->distance_of[i] = agent;
+	if (i < member->n_distances)
+		return member->distances[i][node];
+	hops = malloc(member->fabric->n_nodes + 1);
+	if (!hops || triad_distance_hops(member->fabric, agent, hops)) {
+		free(hops);
+		return 0; /* not known: any claim is believed */
 	}
-	return member->distances[i][node];
+	/* When all entries are used, the oldest one goes. */
+	if (member->n_distances < TRIAD_CLAIMS_MAX_AGENTS) {
+		i = member->n_distances++;
+	} else {
+		i = member->oldest_distances++ % TRIAD_CLAIMS_MAX_AGENTS;
+		free(member->distances[i]);
+	}
+	member->distances[i] = hops;
+	member->distance_of[i] = agent;
+	return hops[node];
 }
 
 static void forget_distances(struct triad_member *member)

@@ -390,35 +390,34 @@ struct triad_watch *triad_collector_watch(struct triad_collector *collector)
 
 /* --- resets --- */
 
-/* The hardware of a port of the selection, in the fabric that is swept now. */
-static void want_reset(struct triad_collector *collector,
-	const struct triad_fabric *fabric, const struct triad_fabric_port *port)
-{
-	const struct triad_fabric *present = collector->view->fabric;
-	uint32_t node = triad_fabric_find_node(present, fabric->nodes[port->node].guid);
-	uint32_t i = TRIAD_FABRIC_NONE;
-
-	if (node != TRIAD_FABRIC_NONE)
-		i = triad_fabric_find_port(present, node, port->number);
-	if (i != TRIAD_FABRIC_NONE)
-		triad_sweep_want_reset(collector->sweep, i);
-}
-
 void triad_collector_reset(
 	struct triad_collector *collector, const struct triad_selection *selection)
 {
 	const struct triad_view *view = selection->view;
+	const struct triad_fabric *swept;
 	uint64_t now_us = now(collector);
 	struct triad_engine_row row;
 
 	for (uint32_t i = 0; i < view->fabric->n_ports; i++) {
+		const struct triad_fabric_port *port = &view->fabric->ports[i];
+		uint32_t node, at;
+
 		if (!selection->chosen[i])
 			continue;
 		/* Since the view was made, its row may have gone to another port. */
 		if (triad_view_read(view, i, &row))
 			triad_engine_zero(collector->engine, view->rows[i], now_us);
-		if (selection->hardware)
-			want_reset(collector, view->fabric, &view->fabric->ports[i]);
+		if (!selection->hardware)
+			continue;
+		/* The fabric that is swept now may be another one, without the port. */
+		swept = collector->view->fabric;
+		node = triad_fabric_find_node(
+			swept, view->fabric->nodes[port->node].guid);
+		at = node == TRIAD_FABRIC_NONE
+			? node
+			: triad_fabric_find_port(swept, node, port->number);
+		if (at != TRIAD_FABRIC_NONE)
+			triad_sweep_want_reset(collector->sweep, at);
 	}
 	/* The resets are sent in a sweep. */
 	collector->sweep_asked |= selection->hardware;

@@ -75,23 +75,6 @@ static void give_row(struct triad_rows *rows, uint32_t row)
 	rows->first_free = row;
 }
 
-static void clear_row(
-	struct triad_rows *rows, uint32_t row, uint64_t guid, uint8_t port)
-{
-	struct triad_row_hot *hot = triad_rows_hot(rows, row);
-	const size_t head = offsetof(struct triad_row_hot, has);
-
-	if (!hot)
-		return; /* never: the row was given out */
-	triad_row_write_begin(hot);
-	/* The sequence before 'head' goes on, so that readers notice. */
-	memset((char *)hot + head, 0, sizeof(*hot) - head);
-	memset(triad_rows_cold(rows, row), 0, sizeof(struct triad_row_cold));
-	hot->node_guid = guid;
-	hot->port = port;
-	triad_row_write_end(hot);
-}
-
 /* The directory that is being made out of the old one and a fabric. */
 struct merge {
 	struct triad_rows *rows;
@@ -112,12 +95,23 @@ static int compare(const struct merge *merge, uint32_t row, uint64_t guid, uint8
 
 static int add_new(struct merge *merge, uint64_t guid, uint8_t port, uint32_t *row)
 {
+	const size_t head = offsetof(struct triad_row_hot, has);
 	int error = allocate_row(merge->rows, row);
+	struct triad_row_hot *hot;
 
 	if (error)
 		return error;
 	merge->taken[merge->n_taken++] = *row;
-	clear_row(merge->rows, *row, guid, port);
+	hot = triad_rows_hot(merge->rows, *row);
+	if (!hot)
+		return 0; /* never: the row was given out */
+	triad_row_write_begin(hot);
+	/* The sequence before 'head' goes on, so that readers notice. */
+	memset((char *)hot + head, 0, sizeof(*hot) - head);
+	memset(triad_rows_cold(merge->rows, *row), 0, sizeof(struct triad_row_cold));
+	hot->node_guid = guid;
+	hot->port = port;
+	triad_row_write_end(hot);
 	return 0;
 }
 

@@ -274,22 +274,12 @@ static bool may_ask(struct triad_http_server *server, struct MHD_Connection *con
 		server->token.text);
 }
 
-static void complain_of_token(struct triad_http_server *server)
-{
-	unsigned long suppressed;
-
-	if (triad_log_limit_pass(
-		    &server->complaints, triad_clock_now_us(), &suppressed))
-		triad_log_write(server->log, TRIAD_LOG_INFO,
-			"prometheus: a client was refused: it did not show the token "
-			"of %s (%lu lines like this one were left out)",
-			server->token.path, suppressed);
-}
-
 enum MHD_Result triad_http_answer(struct triad_http_server *server,
 	struct MHD_Connection *connection, struct triad_http_client *client,
 	const char *url, const char *method)
 {
+	unsigned long suppressed;
+
 	client->asked_us = client->piece_us = triad_clock_now_us();
 	if (strcmp(method, MHD_HTTP_METHOD_GET) &&
 		strcmp(method, MHD_HTTP_METHOD_HEAD)) {
@@ -300,7 +290,12 @@ enum MHD_Result triad_http_answer(struct triad_http_server *server,
 	}
 	if (!may_ask(server, connection)) {
 		atomic_fetch_add(&server->counts->n_unauthorized, 1);
-		complain_of_token(server);
+		if (triad_log_limit_pass(
+			    &server->complaints, triad_clock_now_us(), &suppressed))
+			triad_log_write(server->log, TRIAD_LOG_INFO,
+				"prometheus: a client was refused: it did not show the "
+				"token of %s (%lu lines like this one were left out)",
+				server->token.path, suppressed);
 		return answer_text(connection, MHD_HTTP_UNAUTHORIZED,
 			"A token is needed: Authorization: Bearer TOKEN\n",
 			MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer realm=\"triad\"");

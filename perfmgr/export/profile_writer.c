@@ -175,22 +175,6 @@ static bool must_be_aside(
 		frame->since_us - writer->begun_us >= params->max_age_us;
 }
 
-/* What is old goes, so that a new file has room. */
-static int begin_next_file(
-	struct triad_profile_writer *writer, const struct frame *frame)
-{
-	int error = triad_profile_file_put_aside(&writer->file, frame->wall_us);
-
-	if (error)
-		return error;
-	error = triad_profile_remove_old(writer->params.path, writer->params.keep);
-	if (error)
-		triad_log_write(writer->log, TRIAD_LOG_ERROR,
-			"profile: old files beside %s can't be removed: %s",
-			writer->params.path, strerror(error));
-	return open_file(writer, frame);
-}
-
 static int prepare_file(struct triad_profile_writer *writer, const struct frame *frame)
 {
 	struct triad_profile_file *file = &writer->file;
@@ -201,9 +185,19 @@ static int prepare_file(struct triad_profile_writer *writer, const struct frame 
 	if (strcmp(file->path, writer->params.path) != 0 ||
 		!triad_profile_file_is_there(file))
 		error = open_file(writer, frame);
-	if (!error && must_be_aside(writer, frame))
-		error = begin_next_file(writer, frame);
-	return error;
+	if (error || !must_be_aside(writer, frame))
+		return error;
+	error = triad_profile_file_put_aside(file, frame->wall_us);
+	if (error)
+		return error;
+	/* Old files go before the new one begins, so that it has room.  Those that
+	 * can't be removed are no reason not to write. */
+	error = triad_profile_remove_old(writer->params.path, writer->params.keep);
+	if (error)
+		triad_log_write(writer->log, TRIAD_LOG_ERROR,
+			"profile: old files beside %s can't be removed: %s",
+			writer->params.path, strerror(error));
+	return open_file(writer, frame);
 }
 
 /* --- a frame --- */
@@ -361,18 +355,6 @@ static void make_frame(struct triad_profile_writer *writer, struct frame *frame)
 	compress(writer, frame, ZSTD_e_end);
 }
 
-static void end_frame(struct triad_profile_writer *writer, struct frame *frame)
-{
-	if (!frame->error) {
-		triad_profile_file_keep(&writer->file);
-		writer->last_octets = frame->n_octets;
-		return;
-	}
-	triad_profile_file_drop(&writer->file);
-	/* The filter noted rows as written that the file does not have. */
-	triad_change_filter_forget(writer->filter);
-}
-
 /* --- what became of it --- */
 
 static void note_status(struct triad_profile_writer *writer, const struct frame *frame,
@@ -457,7 +439,15 @@ int triad_profile_writer_write(struct triad_profile_writer *writer,
 	frame.error = prepare_file(writer, &frame);
 	if (!frame.error) {
 		make_frame(writer, &frame);
-		end_frame(writer, &frame);
+		if (frame.error) {
+			triad_profile_file_drop(&writer->file);
+			/* The filter noted rows as written that the file does not
+			 * have. */
+			triad_change_filter_forget(writer->filter);
+		} else {
+			triad_profile_file_keep(&writer->file);
+			writer->last_octets = frame.n_octets;
+		}
 	}
 	note_status(writer, &frame, triad_clock_now_us() - begun_us);
 	log_result(writer, &frame);

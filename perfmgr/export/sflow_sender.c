@@ -378,28 +378,25 @@ static void apply_conf(struct triad_sflow_sender *sender, uint64_t now_us)
 
 /* --- sending --- */
 
-static void send_to(struct triad_sflow_sender *sender, struct collector *collector,
-	size_t size, uint64_t now_us)
-{
-	int error = 0;
-
-	if (collector->is_open)
-		error = sender->udp->send(
-			sender->udp->context, collector->handle, sender->buffer, size);
-	if (error)
-		note_failure(sender, collector, error, now_us);
-	if (error || !collector->is_open)
-		collector->status.n_drops++;
-	else
-		collector->status.n_datagrams++;
-}
-
 /* What is in the buffer. */
 static void send_buffer(struct triad_sflow_sender *sender, size_t size, uint64_t now_us)
 {
 	sender->status.n_datagrams++;
-	for (unsigned i = 0; i < sender->params.n_collectors; i++)
-		send_to(sender, &sender->collectors[i], size, now_us);
+	for (unsigned i = 0; i < sender->params.n_collectors; i++) {
+		struct collector *collector = &sender->collectors[i];
+		int error = 0;
+
+		if (collector->is_open)
+			error = sender->udp->send(sender->udp->context,
+				collector->handle, sender->buffer, size);
+		if (error)
+			note_failure(sender, collector, error, now_us);
+		/* One that is not open has lost the datagram, too. */
+		if (error || !collector->is_open)
+			collector->status.n_drops++;
+		else
+			collector->status.n_datagrams++;
+	}
 }
 
 /* The header of the next datagram. */
@@ -421,18 +418,6 @@ static void flush(struct triad_sflow_sender *sender, uint64_t now_us)
 	sender->begun = false;
 	if (size)
 		send_buffer(sender, size, now_us);
-}
-
-static void add_sample(struct triad_sflow_sender *sender,
-	const struct triad_sflow_counter_sample *sample, uint64_t now_us)
-{
-	if (sender->begun && triad_sflow_counters_add(&sender->datagram, sample))
-		return;
-	flush(sender, now_us);
-	triad_sflow_counters_begin(&sender->datagram, sender->buffer, sender->size,
-		next_header(sender, now_us));
-	/* One sample fits into any datagram. */
-	sender->begun = triad_sflow_counters_add(&sender->datagram, sample);
 }
 
 static void send_due(struct triad_sflow_sender *sender, const struct triad_view *view,
@@ -457,7 +442,15 @@ static void send_due(struct triad_sflow_sender *sender, const struct triad_view 
 		sample.sequence = triad_sflow_schedule_count(
 			sender->schedule, port, &row, &sample.if_index);
 		sender->status.n_samples++;
-		add_sample(sender, &sample, now_us);
+		if (sender->begun &&
+			triad_sflow_counters_add(&sender->datagram, &sample))
+			continue;
+		/* The datagram is full, or there was none: begin the next one. */
+		flush(sender, now_us);
+		triad_sflow_counters_begin(&sender->datagram, sender->buffer,
+			sender->size, next_header(sender, now_us));
+		/* One sample fits into any datagram. */
+		sender->begun = triad_sflow_counters_add(&sender->datagram, &sample);
 	}
 	flush(sender, now_us);
 }

@@ -63,8 +63,8 @@ static bool is_due(const struct told *told, const struct triad_change_filter_por
 {
 	uint64_t xmit, rcv;
 
-	/* The row is another port's, or totals went back: what was told holds no
-	 * longer. */
+	/* The row is another port's, something watched changed, or totals went back:
+	 * due, whatever the amount. */
 	if (told->node_guid != port->node_guid || told->port != port->port ||
 		told->watched != port->watched || port->xmit_words < told->xmit_words ||
 		port->rcv_words < told->rcv_words ||

@@ -383,21 +383,6 @@ static void step_totals(struct triad_metrics *metrics, struct triad_exposition *
 	}
 }
 
-static void put_own(const struct triad_metric *metric, struct triad_exposition *writer)
-{
-	triad_exposition_puts(writer, metric->name);
-	triad_exposition_puts(writer, triad_exposition_suffix(metric->type));
-	if (*metric->labels) {
-		triad_exposition_put(writer, "{", 1);
-		triad_exposition_puts(writer, metric->labels);
-		triad_exposition_put(writer, "}", 1);
-	}
-	triad_exposition_put(writer, " ", 1);
-	triad_exposition_double(
-		writer, metric->type == TRIAD_METRIC_INFO ? 1 : metric->value);
-	triad_exposition_put(writer, "\n", 1);
-}
-
 static void step_own(struct triad_metrics *metrics, struct triad_exposition *writer)
 {
 	const struct triad_metric *metric = &metrics->own[metrics->next_own];
@@ -413,7 +398,18 @@ static void step_own(struct triad_metrics *metrics, struct triad_exposition *wri
 	if (!metrics->next_own || strcmp(metric[-1].name, metric->name))
 		triad_exposition_header(writer, metrics->format, metric->type,
 			metric->name, metric->help);
-	put_own(metric, writer);
+	triad_exposition_puts(writer, metric->name);
+	triad_exposition_puts(writer, triad_exposition_suffix(metric->type));
+	if (*metric->labels) {
+		triad_exposition_put(writer, "{", 1);
+		triad_exposition_puts(writer, metric->labels);
+		triad_exposition_put(writer, "}", 1);
+	}
+	triad_exposition_put(writer, " ", 1);
+	/* What an info says is in its labels. */
+	triad_exposition_double(
+		writer, metric->type == TRIAD_METRIC_INFO ? 1 : metric->value);
+	triad_exposition_put(writer, "\n", 1);
 	metrics->next_own++;
 }
 

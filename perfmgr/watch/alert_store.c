@@ -169,26 +169,22 @@ struct triad_alert_entry *triad_alert_store_find(
 	return place ? entry_at(store, place->alert) : NULL;
 }
 
-static void remove_place(struct triad_alert_store *store, uint32_t at)
-{
-	struct place *place = &store->places[at];
-	uint32_t *link = bucket_of(store, place->guid, place->port);
-
-	while (*link != at)
-		link = &store->places[*link].next_in_bucket;
-	*link = place->next_in_bucket;
-	place->next_in_bucket = store->first_free;
-	store->first_free = at;
-}
-
 void triad_alert_store_remove(
 	struct triad_alert_store *store, struct triad_alert_entry *entry)
 {
 	uint32_t at = entry->first_place, number = number_of(store, entry), next;
 
 	for (; at != TRIAD_ALERT_NONE; at = next) {
-		next = store->places[at].next_of_alert;
-		remove_place(store, at);
+		struct place *place = &store->places[at];
+		uint32_t *link = bucket_of(store, place->guid, place->port);
+
+		next = place->next_of_alert;
+		/* Out of its bucket, into the list of free places. */
+		while (*link != at)
+			link = &store->places[*link].next_in_bucket;
+		*link = place->next_in_bucket;
+		place->next_in_bucket = store->first_free;
+		store->first_free = at;
 	}
 	entry->used = false;
 	if (number < store->first_maybe_free)

@@ -327,19 +327,6 @@ static void judge_silence(struct triad_alerts *alerts, uint32_t index, uint64_t 
 			index_of_node(&entry->alert, &end), &found, now_us);
 }
 
-static void judge_silences(struct triad_alerts *alerts, bool cut, uint64_t now_us)
-{
-	for (uint32_t i = 0; i < alerts->view->fabric->n_nodes; i++) {
-		struct triad_alerts_node *node = &alerts->nodes[i];
-
-		/* Most nodes answer, and did so before.  Those that answered in a sweep
-		 * of some ports may still be silent at the others. */
-		if (node->asked && !cut &&
-			(node->n_missed || (node->silent && !alerts->is_part)))
-			judge_silence(alerts, i, now_us);
-	}
-}
-
 void triad_alerts_begin_sweep(struct triad_alerts *alerts, bool is_part)
 {
 	alerts->is_part = is_part;
@@ -447,7 +434,15 @@ void triad_alerts_end_sweep(struct triad_alerts *alerts, bool cut, uint64_t now_
 {
 	if (!alerts->view || !alerts->params.enabled)
 		return;
-	judge_silences(alerts, cut, now_us);
+	for (uint32_t i = 0; !cut && i < alerts->view->fabric->n_nodes; i++) {
+		const struct triad_alerts_node *node = &alerts->nodes[i];
+
+		/* Most nodes answer, and did so before.  Those that answered in a sweep
+		 * of some ports may still be silent at the others. */
+		if (node->asked &&
+			(node->n_missed || (node->silent && !alerts->is_part)))
+			judge_silence(alerts, i, now_us);
+	}
 	triad_alerts_settle(alerts, now_us);
 }
 

@@ -3,28 +3,21 @@
 
 #include <math.h>
 
-/* The last of these that says something, from the particular to the general. */
-static struct triad_threshold choose(
-	const struct triad_conf *conf, unsigned type, unsigned group, unsigned counter)
-{
-	const struct triad_conf_thresholds *of = conf->thresholds;
-	struct triad_threshold found = of[0].counter[counter];
-
-	if (of[type].counter[counter].unit != TRIAD_THRESHOLD_INHERIT)
-		found = of[type].counter[counter];
-	if (group < conf->n_groups &&
-		of[TRIAD_LIMITS_N_TYPES + group].counter[counter].unit !=
-			TRIAD_THRESHOLD_INHERIT)
-		found = of[TRIAD_LIMITS_N_TYPES + group].counter[counter];
-	return found;
-}
-
 static void fill_row(struct triad_limits *row, const struct triad_conf *conf,
 	unsigned type, unsigned group)
 {
+	const struct triad_conf_thresholds *of = conf->thresholds;
+
 	row->watched = 0;
 	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++) {
-		row->of[i] = choose(conf, type, group, i);
+		/* From the general to the particular: the last that says something. */
+		row->of[i] = of[0].counter[i];
+		if (of[type].counter[i].unit != TRIAD_THRESHOLD_INHERIT)
+			row->of[i] = of[type].counter[i];
+		if (group < conf->n_groups &&
+			of[TRIAD_LIMITS_N_TYPES + group].counter[i].unit !=
+				TRIAD_THRESHOLD_INHERIT)
+			row->of[i] = of[TRIAD_LIMITS_N_TYPES + group].counter[i];
 		if (row->of[i].unit > TRIAD_THRESHOLD_OFF)
 			row->watched |= 1u << i;
 	}
