@@ -107,7 +107,7 @@ static pid_t start(const struct check *check)
 	return child;
 }
 
-/* It and all that it has started in its process group. */
+/* Ends the command and all that it has started in its process group. */
 static void end(struct check *check, pid_t child)
 {
 	kill(-child, SIGTERM);

@@ -75,7 +75,7 @@ void triad_profile_inputs_free(struct triad_profile_inputs *inputs)
 	free(inputs);
 }
 
-/* Tells of the input, and takes no more of it. */
+/* Reports what is wrong with the input, and reads it no further. */
 static bool fail(struct triad_profile_inputs *inputs, struct input *input,
 	const char *format, ...) __attribute__((format(printf, 3, 4)));
 

@@ -8,7 +8,7 @@
 #define ASK_AGAIN_US (2 * TRIAD_US_PER_S)
 /* No message is on its way for so long: then the sender's clock stood still. */
 #define LATE_US (10 * (int64_t)TRIAD_US_PER_S)
-/* Clocks of two machines drift apart by no more: a ten-thousandth. */
+/* Clocks of two machines drift apart by at most a ten-thousandth. */
 #define DRIFT_PART 10000
 #define RATE_US (10 * TRIAD_US_PER_S)
 

@@ -74,7 +74,7 @@ void claims_run_repeats(struct triad_claims *claims)
 
 /* --- answers --- */
 
-/* So much is given in a time, to whomever. */
+/* Bounds the number of answers in a time, whoever asks. */
 static bool is_within_limit(struct triad_claims *claims)
 {
 	if (claims->now_us >= claims->window_us + claims->params.liveness_us / 4) {

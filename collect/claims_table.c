@@ -36,7 +36,7 @@ uint32_t claims_find_node(
 	return i;
 }
 
-/* The claim of the node comes to its owner's, or goes. */
+/* Adds the node's claim to its owner's sums, or takes it out. */
 static void count(struct triad_claims *claims, uint32_t i, bool comes)
 {
 	struct claims_node *node = &claims->nodes[i];
@@ -276,7 +276,7 @@ static void ask_for_added(struct triad_claims *claims, uint32_t n_added)
 	}
 }
 
-/* Own nodes that are nearer or farther now, or out of reach. */
+/* Announces own nodes at their new distance, and gives up those out of reach. */
 static void restate(struct triad_claims *claims)
 {
 	for (uint32_t i = 0; i < claims->n; i++) {

@@ -19,7 +19,7 @@ static const struct derived derived[] = {
 };
 #define N_DERIVED (sizeof(derived) / sizeof(derived[0]))
 
-/* Those in 'has' of which both others are there. */
+/* The derived counters in 'has' that have both others. */
 static uint32_t derived_of(uint32_t has)
 {
 	uint32_t mask = 0;

@@ -6,14 +6,14 @@
 #include "collect/member_parts.h"
 #include "triad/clock.h"
 
-/* A manager says a fabric to all no more often, and one of a million ports, some 4 MB,
- * four times a minute at most. */
+/* A manager sends a fabric to all at most so often: one of a million ports, some 4 MB,
+ * four times a minute. */
 #define HAND_DOWN_US (2 * TRIAD_US_PER_S)
 #define HAND_DOWN_US_PER_OCTET 3
-/* Pieces said in one turn, and the time between turns: 32 MiB a second. */
+/* Pieces sent in one turn, and the time between turns: 32 MiB a second. */
 #define PIECES_A_TURN 8u
 #define PIECES_US (30 * TRIAD_US_PER_MS)
-/* An agent asks for it no more often. */
+/* An agent asks for the fabric at most so often. */
 #define WANT_US (3 * TRIAD_US_PER_S)
 #define PATIENCE_US (TRIAD_US_PER_S / 2)
 

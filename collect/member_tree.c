@@ -85,7 +85,7 @@ void triad_member_send_up(
 
 /* --- who may pass on what --- */
 
-/* Those who may, from the sender upwards, each once. */
+/* Agents that may relay, from the sender upwards, each once. */
 struct way {
 	unsigned n;
 	const struct triad_peers_entry *entries[2 * MAX_DEPTH];
@@ -126,8 +126,8 @@ bool triad_member_is_on_way_up(const struct triad_member *member, uint64_t sende
 
 /* --- reports from below --- */
 
-/* Whether it's the sender who reads the node, as far as is known here.  What a former
- * owner saw may be over; the present one's DATA say what holds. */
+/* Whether the sender reads the node, as far as is known here.  What a former owner
+ * reports may be over: the DATA of the present one say what holds. */
 static bool reads_node(
 	const struct triad_member *member, uint64_t sender, uint64_t guid)
 {
@@ -157,8 +157,8 @@ static void receive_trap(struct triad_member *member,
 	member->sink.trap(member->sink.context, &trap);
 }
 
-/* Two that change masters at once may be each other's, until they hear of it: what goes
- * round then goes to the top after a while. */
+/* Two agents that change masters at once may become each other's, until they hear of
+ * it.  A message that went round between them goes to the managers. */
 static void relay(struct triad_member *member, const struct triad_collect_head *head,
 	struct triad_wire *body)
 {
@@ -225,7 +225,7 @@ static struct triad_member_gather *find_gather(
 	return NULL;
 }
 
-/* Those who have not answered were asked all the same. */
+/* Agents that have not answered count as asked. */
 static void end_gather(struct triad_member *member, struct triad_member_gather *gather)
 {
 	struct triad_collect_head head =

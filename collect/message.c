@@ -182,7 +182,8 @@ size_t triad_collect_put_owner(const struct triad_collect_head *head,
 	return end(&wire);
 }
 
-/* Part of a list or none, and no list with a part that is not in it. */
+/* Only a list has parts, whose numbers are below theirs.  A list without parts is
+ * empty. */
 static bool is_sound(const struct triad_collect_owner *owner)
 {
 	if (!owner->is_list || !owner->n_parts)

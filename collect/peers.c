@@ -15,7 +15,7 @@ static struct triad_peers_entry *find_entry(
 	return NULL;
 }
 
-/* Who was heard last the longest ago; NULL when that is not long. */
+/* The peer heard last the longest ago; NULL when that is not over 'past_us' ago. */
 static struct triad_peers_entry *stalest(
 	struct triad_peers *peers, uint64_t past_us, uint64_t now_us)
 {

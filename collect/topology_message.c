@@ -120,7 +120,7 @@ static void put_node(struct triad_wire *w, const struct triad_fabric *fabric,
 		put_port(w, fabric, node->first_port + i, recent);
 }
 
-/* As if each table had to follow. */
+/* Octets at most: as if each P_Key table had to follow. */
 static size_t most_octets(const struct triad_fabric *fabric)
 {
 	size_t most = HEAD_SIZE + (size_t)fabric->n_nodes * NODE_SIZE +

@@ -60,8 +60,9 @@ static uint32_t row_of(const struct triad_collector *collector, uint32_t port)
 	return collector->view->rows[port];
 }
 
-/* Ports of a group that is left out, or that share no partition with ours, are in no
- * sweep, others in those of all ports and in those of their group. */
+/* True when the present sweep asks the port.  Ports of a group that is left out, or
+ * that share no partition with ours, are in no sweep.  Others are in each sweep of all
+ * ports and in those of their group. */
 static bool wants_port(void *context, uint32_t port)
 {
 	const struct triad_collector *collector = context;
@@ -458,7 +459,7 @@ static void choose_pkeys(struct triad_collector *collector, struct triad_view *v
 	triad_view_choose_pkeys(view, collector->pkeys, collector->n_pkeys);
 }
 
-/* Once for each change. */
+/* Publishes how many ports the partitions leave out, and logs each change once. */
 static void log_apart(struct triad_collector *collector)
 {
 	struct triad_collector_status *status = &collector->status;
@@ -480,8 +481,8 @@ static void log_apart(struct triad_collector *collector)
 	collector->n_apart_logged = n;
 }
 
-/* Makes the fabric that waits the one that is swept; 'reads': by this port.  The
- * scheduler reports ports of the new one at once, so the view comes first. */
+/* Adopts the fabric that waits; 'reads': this port reads its counters.  The scheduler
+ * reports ports of the new fabric at once, so the view comes first. */
 static int adopt(struct triad_collector *collector, bool reads)
 {
 	struct triad_fabric *fabric = collector->fabric;
@@ -513,9 +514,9 @@ static int adopt(struct triad_collector *collector, bool reads)
 	triad_view_unref(old);
 	triad_fabric_unref(collector->fabric);
 	collector->fabric = NULL;
-	/* When the watch lacks memory, sweeps go on, and the next one tries again. */
 	log_empty_groups(collector);
 	log_apart(collector);
+	/* When the watch lacks memory, sweeps go on, and the next one tries again. */
 	collector->watch_is_behind =
 		triad_watch_adopt(collector->watch, view, now(collector));
 	return 0;
@@ -677,8 +678,8 @@ static void end_sweep(struct triad_collector *collector, uint64_t now_us)
 	pthread_mutex_unlock(&collector->published_lock);
 }
 
-/* Nothing can be sent: the sweep would take a time-out for each query, and then all
- * agents for silent. */
+/* Nothing can be sent.  To go on would cost a time-out for each query, and make all
+ * agents look silent. */
 static void cut_sweep(struct triad_collector *collector, int error)
 {
 	unsigned long suppressed;

@@ -332,7 +332,7 @@ static void note_reset(struct triad_row_hot *hot, uint32_t back, uint64_t now_us
 		hot->n_others_resets++;
 }
 
-/* Of each counter in 'back', before it is counted. */
+/* Logs a reset of each counter in 'back', before it is counted. */
 static void log_resets(struct triad_engine *engine, const struct triad_row_hot *hot,
 	uint32_t back, uint64_t now_us)
 {

@@ -37,7 +37,7 @@ static void sort_nodes(struct group *group)
 	while (triad_list_next(&at, item, sizeof(item))) {
 		if (triad_text_guid(item, &group->guids[group->n_guids]))
 			group->n_guids++;
-		/* No name is as long as a longer pattern. */
+		/* A pattern that is longer than any name is left out. */
 		else if (strlen(item) < TRIAD_NODE_NAME_SIZE)
 			strcpy(group->patterns[group->n_patterns++], item);
 	}

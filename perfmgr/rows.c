@@ -144,8 +144,8 @@ static int merge_fabric(
 	return 0;
 }
 
-/* Notes who is away, and gives up rows that were away for too long, or all of them
- * when there are too many. */
+/* Notes which rows are away, and gives up those that were away for too long, or all of
+ * them when there are too many. */
 static void settle_away(struct merge *merge, uint32_t n_present, uint64_t now_us)
 {
 	bool too_many = merge->n_made - n_present > n_present + TRIAD_SLAB_ROWS;

@@ -24,7 +24,7 @@
 #define ANEW_US (2 * TRIAD_US_PER_S)
 #define RECONNECT_JITTER_MS 500
 #define PING_MS 5000
-/* A broker that takes nothing for so long is as good as gone. */
+/* A broker that takes nothing for so long counts as gone. */
 #define WRITE_MS 1000
 #define MAX_PINGS_OUT 2
 /* How often the thread checks its configuration. */
@@ -36,7 +36,7 @@
 #define ID_DIGITS 16
 #define AGENT "agent"
 #define MANAGER "manager"
-/* As much as the library keeps while it connects again: it has none to keep. */
+/* The library's buffer while it connects again: small, because nothing is kept. */
 #define RECONNECT_OCTETS 1024
 #define STACK_SIZE ((size_t)1 << 20)
 #define N_SUBSCRIPTIONS 3
@@ -197,7 +197,8 @@ static void on_error(natsConnection *connection, natsSubscription *subscription,
 	pthread_mutex_unlock(&bus->lock);
 }
 
-/* Who speaks: see the header.  False: no subject of ours. */
+/* Reads from the subject who sent the message (see the header).  False: the subject is
+ * not one of ours. */
 static bool read_speaker(const struct triad_bus *bus, const char *subject,
 	struct triad_member_sender *speaker)
 {

@@ -259,7 +259,7 @@ static void turn_away(struct triad_http_server *server, int fd)
 			server->clients.n_waiting, suppressed);
 }
 
-/* Takes one in.  False when there is none, or none can be taken now. */
+/* Takes a client in.  False when there is none, or none can be taken now. */
 static bool accept_one(struct triad_http_server *server, uint64_t now_us)
 {
 	union socket_address from = {0};
@@ -283,7 +283,7 @@ static bool accept_one(struct triad_http_server *server, uint64_t now_us)
 	return true;
 }
 
-/* Gives places to those who wait. */
+/* Gives places to clients that wait. */
 static void let_in(struct triad_http_server *server, uint64_t now_us)
 {
 	struct triad_http_waiting next;
@@ -545,7 +545,7 @@ static bool is_same_text(const char *a, const char *b)
 	return !a || !b ? a == b : !strcmp(a, b);
 }
 
-/* The one that runs listens there. */
+/* True when the server that runs listens there. */
 static bool listens_on(
 	const struct triad_http *http, const struct triad_address *address)
 {
@@ -554,7 +554,7 @@ static bool listens_on(
 			is_same_address(address, &http->bound));
 }
 
-/* But for the address. */
+/* True when both serve in the same way, whatever their address is. */
 static bool is_same(
 	const struct triad_http_server *a, const struct triad_http_server *b)
 {

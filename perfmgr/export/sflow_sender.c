@@ -120,7 +120,7 @@ static void exchange_indices(
 	triad_sflow_indices_unref(old);
 }
 
-/* When the fabric is another one.  Without memory nobody is told. */
+/* Publishes the indices of a new fabric.  When memory is short, there are none. */
 static void publish_indices(
 	struct triad_sflow_sender *sender, struct triad_fabric *fabric)
 {
@@ -139,7 +139,7 @@ static void publish_indices(
 	exchange_indices(sender, indices);
 }
 
-/* Nothing but the parameters is left. */
+/* Frees all but the parameters. */
 static void end_agent(struct triad_sflow_sender *sender)
 {
 	exchange_indices(sender, NULL);
@@ -319,7 +319,7 @@ static void change_collectors(
 		close_collector(sender, &old[j]);
 }
 
-/* What a datagram may have, for it goes to all of them. */
+/* What fits into a datagram to each of the collectors. */
 static size_t payload_of(const struct triad_sflow_params *params)
 {
 	size_t headers = IPV4_AND_UDP_OCTETS;
@@ -378,7 +378,7 @@ static void apply_conf(struct triad_sflow_sender *sender, uint64_t now_us)
 
 /* --- sending --- */
 
-/* What is in the buffer. */
+/* Sends what is in the buffer to all collectors. */
 static void send_buffer(struct triad_sflow_sender *sender, size_t size, uint64_t now_us)
 {
 	sender->status.n_datagrams++;

@@ -432,7 +432,8 @@ static enum triad_profile_line parse_header(struct cursor *cursor)
 
 /* --- comments --- */
 
-/* Times and GUIDs of it end where the word does. */
+/* Parses KEY=VALUE.  The cursor ends where the word does, so no value reaches behind
+ * it. */
 static void parse_key(struct cursor *word, struct triad_profile_info *info)
 {
 	if (takes(word, "time=", 5))

@@ -48,8 +48,8 @@ static bool is_unchanged(
 	return unchanged;
 }
 
-/* What the ports wait for is decided: those whose errors are known and unchanged are
- * through with them, the others are read. */
+/* The ports need not wait for the node's sum any longer.  Those whose errors are known
+ * and unchanged are done with them, the others are read. */
 static void settle_waiting_ports(struct triad_sweep_agents *agents,
 	struct triad_sweep_agent *agent, uint64_t now_us)
 {
@@ -69,7 +69,7 @@ static void settle_waiting_ports(struct triad_sweep_agents *agents,
 	}
 }
 
-/* Their sums changed, or are not to be had. */
+/* The sums changed or can't be had, so the errors of each port must be read. */
 static void forget_errors(
 	struct triad_sweep_agents *agents, struct triad_sweep_agent *agent)
 {

@@ -122,8 +122,8 @@ static int make_queries(struct triad_sweep *sweep, unsigned window)
 
 /* --- another fabric --- */
 
-/* What was asked of who is gone is not asked again; what is in flight keeps its place
- * until it is answered or overdue. */
+/* The query's agent or port is gone.  A query that waits is dropped.  One in flight
+ * keeps its place until it is answered or overdue. */
 static void forget(struct triad_sweep *sweep, struct query *query,
 	struct query_list *list, struct triad_sweep_agent *agent)
 {

@@ -221,8 +221,8 @@ static void inherit_ports(struct triad_sweep_agents *agents,
 	}
 }
 
-/* The agent has another LID: nothing is known of it any more, but what somebody wants
- * of its ports still is wanted. */
+/* The agent has another LID, so nothing is known of it.  Resets that somebody wants of
+ * its ports are still wanted. */
 static void inherit_wishes(struct triad_sweep_agents *agents,
 	const struct triad_sweep_agent *agent, const struct triad_sweep_agents *old,
 	const struct triad_sweep_agent *was, bool running)

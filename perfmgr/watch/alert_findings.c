@@ -45,7 +45,8 @@ unsigned triad_alert_index_of_end(
 	return i < alert->n_ends ? i : 2;
 }
 
-/* Where a new finding may stand; NULL: all that are there are as telling or more so. */
+/* The place for a new finding; NULL when all that are there are as important or more
+ * so. */
 static struct triad_alert_finding *find_room(struct triad_alert *alert, unsigned cause)
 {
 	struct triad_alert_finding *least = &alert->findings[0];
@@ -113,7 +114,8 @@ void triad_alert_note_under(
 		finding->under_us = now_us;
 }
 
-/* True when 'a' is to be told before 'b': what is pending may come to nothing. */
+/* True when 'a' comes before 'b': first raised findings, because pending ones may come
+ * to nothing. */
 static bool comes_before(
 	const struct triad_alert_finding *a, const struct triad_alert_finding *b)
 {
@@ -155,7 +157,7 @@ static bool has_lasted(uint64_t since_us, uint64_t wanted_us, uint64_t now_us)
 	return now_us - since_us + slack_us >= wanted_us;
 }
 
-/* It lasted too long to be anything but on purpose. */
+/* True when a loss has lasted for so long that it must be on purpose. */
 static bool is_forgotten(const struct triad_alert_finding *finding, uint64_t now_us)
 {
 	return finding->cause >= TRIAD_ALERT_LINK_DOWN && finding->raised &&

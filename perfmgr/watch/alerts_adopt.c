@@ -13,9 +13,9 @@ struct adoption {
 	uint64_t now_us;
 };
 
-/* The alert that a loss belongs to, made when there is none.  An alert that has the far
- * end, which is what is lost, for a place only, or the near one with another far end,
- * is about something that was before. */
+/* The alert that a loss belongs to, made when there is none.  ends[0] is what was lost.
+ * An alert that has it only as a place, or has the near end with another far end, is
+ * about an earlier loss. */
 static struct triad_alert_entry *need_alert_of_loss(
 	struct triad_alerts *alerts, const struct triad_alert_end *ends, unsigned n)
 {
@@ -28,7 +28,7 @@ static struct triad_alert_entry *need_alert_of_loss(
 				&entry->alert, ends[0].node_guid, ends[0].port) < 2)
 			return entry;
 	}
-	/* The last one is that of the near end. */
+	/* 'entry' is the near end's alert, if that has one. */
 	if (n == 1 || !entry || entry->alert.n_ends == 2)
 		return triad_alerts_add(alerts, ends, n);
 	entry->alert.ends[1] = ends[0];
@@ -37,8 +37,8 @@ static struct triad_alert_entry *need_alert_of_loss(
 	return entry;
 }
 
-/* A node that is silent has often died: that it is gone is the same alert, and its
- * place goes on to be the node.  NULL: it had no such alert. */
+/* A silent node has often died, so its loss joins the alert of its silence.  Returns
+ * NULL when there is none. */
 static struct triad_alert_entry *find_alert_of_silence(struct triad_alerts *alerts,
 	const struct triad_alert_end *node, const struct triad_alert_end *near)
 {
@@ -53,7 +53,8 @@ static struct triad_alert_entry *find_alert_of_silence(struct triad_alerts *aler
 	return entry;
 }
 
-/* How much is gone; a link that goes down besides is no more of it. */
+/* Notes how many nodes and links are gone.  A link that goes down besides does not
+ * overwrite that. */
 static void note_size(struct triad_alert *alert, const struct triad_loss *loss)
 {
 	if (alert->n_nodes && !loss->nodes_gone)

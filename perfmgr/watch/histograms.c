@@ -357,7 +357,8 @@ static struct set *group_of(struct triad_histograms *histograms, uint32_t port)
 	return *set;
 }
 
-/* Most values fall into a bucket that is there. */
+/* Adds a value whose bucket is not there yet.  That is rare, so it stays out of
+ * add(). */
 static __attribute__((noinline)) void add_bucket(
 	struct triad_histograms *histograms, struct triad_histogram *to, unsigned place)
 {
