@@ -161,16 +161,6 @@ static bool ask(struct check *check)
 
 /* --- the answer -------------------------------------------------------- */
 
-static void print_answer(struct check *check, bool is_yes)
-{
-	if (check->has_said && check->was_yes == is_yes)
-		return;
-	check->has_said = true;
-	check->was_yes = is_yes;
-	fprintf(stderr, "triadctl: election check: %s (%s)\n", is_yes ? "yes" : "no",
-		check->reason);
-}
-
 static void report(struct check *check, bool is_yes)
 {
 	const struct triad_election_reporter *reporter = check->reporter;
@@ -199,7 +189,12 @@ int triad_election_check(const struct triad_election_command *command,
 
 		if (check.must_end)
 			break;
-		print_answer(&check, is_yes);
+		/* Only a change is news. */
+		if (!check.has_said || check.was_yes != is_yes)
+			fprintf(stderr, "triadctl: election check: %s (%s)\n",
+				is_yes ? "yes" : "no", check.reason);
+		check.has_said = true;
+		check.was_yes = is_yes;
 		report(&check, is_yes);
 		next_us += command->every_s * TRIAD_US_PER_S;
 		/* A command that took too long delays the next one. */

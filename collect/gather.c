@@ -97,27 +97,20 @@ size_t triad_gather_put(const struct triad_gather *gather,
 	return w.failed ? 0 : w.at;
 }
 
-/* True when all of it makes sense. */
-static bool check(struct triad_wire body)
-{
-	struct piece piece;
-
-	while (body.at < body.size)
-		if (!get_piece(&body, &piece))
-			return false;
-	return true;
-}
-
 bool triad_gather_take(struct triad_gather *gather, const struct triad_wire *body)
 {
 	struct triad_wire w = *body;
 	uint64_t request = triad_wire_get64(&w);
 	unsigned n_agents = triad_wire_get16(&w), n_asked = triad_wire_get16(&w);
+	struct triad_wire checked = w;
 	struct piece piece;
 
-	/* First all of it is checked, so that a bad message adds nothing. */
-	if (w.failed || request != gather->request || !check(w))
+	if (w.failed || request != gather->request)
 		return false;
+	/* First all of it is checked, so that a bad message adds nothing. */
+	while (checked.at < checked.size)
+		if (!get_piece(&checked, &piece))
+			return false;
 	while (w.at < w.size) {
 		get_piece(&w, &piece);
 		if (!triad_gather_add(

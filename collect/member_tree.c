@@ -394,16 +394,6 @@ void triad_member_clear(struct triad_member *member,
 			member, TRIAD_MEMBER_TO_ONE, children[i], member->octets, size);
 }
 
-/* Returns true when it has been seen before. */
-static bool note_clear(struct triad_member *member, uint64_t request)
-{
-	for (unsigned i = 0; i < TRIAD_MEMBER_MAX_CLEARS; i++)
-		if (member->cleared[i] == request)
-			return true;
-	member->cleared[member->n_cleared++ % TRIAD_MEMBER_MAX_CLEARS] = request;
-	return false;
-}
-
 void triad_member_receive_clear(struct triad_member *member,
 	const struct triad_collect_head *head, struct triad_wire *body, uint64_t now_us)
 {
@@ -413,8 +403,13 @@ void triad_member_receive_clear(struct triad_member *member,
 		member->counts.n_foreign++;
 		return;
 	}
-	if (member->params.is_manager || note_clear(member, clear.request))
+	if (member->params.is_manager)
 		return;
+	/* A request that came before has been carried out and passed on. */
+	for (unsigned i = 0; i < TRIAD_MEMBER_MAX_CLEARS; i++)
+		if (member->cleared[i] == clear.request)
+			return;
+	member->cleared[member->n_cleared++ % TRIAD_MEMBER_MAX_CLEARS] = clear.request;
 	member->sink.clear(member->sink.context, &clear);
 	triad_member_clear(member, &clear, now_us);
 }

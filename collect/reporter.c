@@ -143,13 +143,6 @@ static uint32_t watched(const struct triad_engine_report *report, uint32_t findi
 	return sum;
 }
 
-static bool is_refresh(const struct triad_reporter *reporter, uint32_t row)
-{
-	uint32_t refresh = reporter->params.refresh;
-
-	return refresh && row % refresh == reporter->n_sweeps % refresh;
-}
-
 /* What a counter grows by in a period, as fast as it did last: two sweeps may be
  * close. */
 static float pace(const struct triad_reporter *reporter,
@@ -176,9 +169,12 @@ static bool is_due(struct triad_reporter *reporter, uint32_t row,
 			pace(reporter, now, TRIAD_PORT_RCV_DATA),
 		.pace_ticks = pace(reporter, now, TRIAD_PORT_XMIT_WAIT),
 	};
+	uint32_t refresh = reporter->params.refresh;
 	bool due;
 
-	if (is_refresh(reporter, row))
+	/* Each row once in so many sweeps, whatever it did; in each sweep other
+	 * rows. */
+	if (refresh && row % refresh == reporter->n_sweeps % refresh)
 		triad_change_filter_forget_row(reporter->filter, row);
 	/* When memory is short, the port is due. */
 	(void)triad_change_filter_check(

@@ -767,21 +767,11 @@ static uint64_t go_on(struct triad_collector *collector)
 	return works ? 0 : MAX_WAIT_US;
 }
 
-static void note_delay(struct triad_collector *collector, uint64_t delay_us)
-{
-	struct triad_collector_status *status = &collector->status;
-
-	pthread_mutex_lock(&collector->published_lock);
-	status->delay_us = delay_us;
-	if (delay_us > status->delay_max_us)
-		status->delay_max_us = delay_us;
-	pthread_mutex_unlock(&collector->published_lock);
-}
-
 /* Begins the sweep that is due.  Returns how long until there is one; 0 when one has
  * begun. */
 static uint64_t begin_due_sweep(struct triad_collector *collector, uint64_t now_us)
 {
+	struct triad_collector_status *status = &collector->status;
 	uint64_t due_us = collector->due_us, group_due_us = next_group_due(collector);
 	uint32_t groups = 0;
 
@@ -802,8 +792,13 @@ static uint64_t begin_due_sweep(struct triad_collector *collector, uint64_t now_
 	if (groups)
 		return 0;
 	/* The first sweep has no due time, and one that was asked for has no delay. */
-	if (due_us && !collector->sweep_asked)
-		note_delay(collector, now_us - due_us);
+	if (due_us && !collector->sweep_asked) {
+		pthread_mutex_lock(&collector->published_lock);
+		status->delay_us = now_us - due_us;
+		if (status->delay_us > status->delay_max_us)
+			status->delay_max_us = status->delay_us;
+		pthread_mutex_unlock(&collector->published_lock);
+	}
 	collector->sweep_asked = false;
 	return 0;
 }

@@ -171,20 +171,16 @@ static bool cut_idle(struct triad_http_clients *clients, const uint8_t *network,
 	return worst;
 }
 
-static bool has_room(const struct triad_http_clients *clients)
-{
-	/* Those that were cut keep their place until libmicrohttpd has closed them. */
-	for (unsigned i = 0; i < n_places(clients); i++)
-		if (!clients->clients[i].used)
-			return true;
-	return false;
-}
-
 /* Whether one more of that network may come in, of which there are 'n_own'. */
 static bool admit(struct triad_http_clients *clients, const uint8_t network[16],
 	unsigned n_own, uint64_t now_us)
 {
-	if (!has_room(clients))
+	bool has_room = false;
+
+	/* Those that were cut keep their place until libmicrohttpd has closed them. */
+	for (unsigned i = 0; i < n_places(clients); i++)
+		has_room |= !clients->clients[i].used;
+	if (!has_room)
 		return false;
 	if (n_own >= clients->max_of_one)
 		return cut_idle(clients, network, 0, now_us);

@@ -36,22 +36,19 @@ void triad_sampler_free(struct triad_sampler *sampler)
 	free(sampler);
 }
 
-/* splitmix64. */
-static uint64_t chance(struct triad_sampler *sampler)
-{
-	uint64_t z = sampler->state += UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	return z ^ z >> 31;
-}
-
 /* How many are left out before the next one: as often few as many, 'rate' - 1 on
  * average [sFlow v5 4.2.1]. */
 static void draw(struct triad_sampler *sampler, uint32_t rate)
 {
+	uint64_t z;
+
 	pthread_mutex_lock(&sampler->lock);
-	atomic_store(&sampler->skip, (int)(chance(sampler) % (2 * (uint64_t)rate - 1)));
+	/* splitmix64. */
+	z = sampler->state += UINT64_C(0x9e3779b97f4a7c15);
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	z ^= z >> 31;
+	atomic_store(&sampler->skip, (int)(z % (2 * (uint64_t)rate - 1)));
 	pthread_mutex_unlock(&sampler->lock);
 }
 

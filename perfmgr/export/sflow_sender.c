@@ -319,20 +319,11 @@ static void change_collectors(
 		close_collector(sender, &old[j]);
 }
 
-/* What fits into a datagram to each of the collectors. */
-static size_t payload_of(const struct triad_sflow_params *params)
-{
-	size_t headers = IPV4_AND_UDP_OCTETS;
-
-	for (unsigned i = 0; i < params->n_collectors; i++)
-		if (params->collectors[i].family == AF_INET6)
-			headers = IPV6_AND_UDP_OCTETS;
-	return params->mtu - headers;
-}
-
 static void change_agent(struct triad_sflow_sender *sender,
 	const struct triad_sflow_params *params, uint64_t now_us)
 {
+	size_t headers = IPV4_AND_UDP_OCTETS;
+
 	if (!params->n_collectors) {
 		end_agent(sender);
 		return;
@@ -346,7 +337,11 @@ static void change_agent(struct triad_sflow_sender *sender,
 	/* The next datagram may have another size. */
 	free(sender->buffer);
 	sender->buffer = NULL;
-	sender->size = payload_of(params);
+	/* A datagram goes to all collectors, so the longest headers count. */
+	for (unsigned i = 0; i < params->n_collectors; i++)
+		if (params->collectors[i].family == AF_INET6)
+			headers = IPV6_AND_UDP_OCTETS;
+	sender->size = params->mtu - headers;
 	if (sender->schedule)
 		triad_sflow_schedule_set_interval(
 			sender->schedule, params->interval_us, now_us);

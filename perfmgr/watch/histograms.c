@@ -73,16 +73,6 @@ static void count_sample(struct tally *tally, uint32_t mask)
 	tally->n[k] = 1;
 }
 
-static uint64_t samples_of(const struct tally *tally, unsigned counter)
-{
-	uint64_t n = tally->rest[counter];
-
-	for (unsigned k = 0; k < 2; k++)
-		if (tally->mask[k] & 1u << counter)
-			n += tally->n[k];
-	return n;
-}
-
 /* --- sets --- */
 
 static void init_set(struct set *set, unsigned most)
@@ -442,8 +432,13 @@ static int copy_set(const struct set *set, unsigned counter,
 	struct triad_histogram *copy, uint64_t *n_zeros)
 {
 	const struct triad_histogram *of = &set->of[counter];
+	uint64_t n_samples = set->samples.rest[counter];
 
-	*n_zeros = samples_of(&set->samples, counter) - triad_histogram_count(of);
+	for (unsigned k = 0; k < 2; k++)
+		if (set->samples.mask[k] & 1u << counter)
+			n_samples += set->samples.n[k];
+	/* The histogram has no bucket for samples without a change. */
+	*n_zeros = n_samples - triad_histogram_count(of);
 	return triad_histogram_merge(copy, of) ? 0 : ENOMEM;
 }
 
