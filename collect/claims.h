@@ -32,7 +32,7 @@
  *
  * OWNER messages to all are numbered.  ALIVE gives their number so far and a digest of
  * the sender's valid claims.  An agent that misses a message, or has had another digest
- * for half a liveness time, requests the list of all that the sender owns; the list
+ * for an eighth of the liveness time, requests the list of all that the sender owns; the list
  * replaces what it knew.
  *
  * An agent can't reach a node to which there is no route, or with which it shares no

@@ -232,7 +232,6 @@ static void end_gather(struct triad_member *member, struct triad_member_gather *
 		triad_member_head(member, TRIAD_COLLECT_HISTOGRAM);
 
 	gather->gather.n_asked += gather->n_children;
-	gather->is_used = false;
 	if (gather->asker)
 		triad_member_send(member, TRIAD_MEMBER_TO_ONE, gather->asker,
 			member->octets,
@@ -240,6 +239,8 @@ static void end_gather(struct triad_member *member, struct triad_member_gather *
 	else
 		gather->done(gather->context, &gather->gather);
 	triad_gather_clear(&gather->gather);
+	/* Not before: done() may ask for other histograms, which take a free place. */
+	gather->is_used = false;
 }
 
 static void add_own(struct triad_member *member,

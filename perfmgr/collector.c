@@ -408,9 +408,9 @@ void triad_collector_reset(
 		/* Since the view was made, its row may have gone to another port. */
 		if (triad_view_read(view, i, &row))
 			triad_engine_zero(collector->engine, view->rows[i], now_us);
-		if (!selection->hardware)
+		/* No fabric may be swept now, or another one, without the port. */
+		if (!selection->hardware || !collector->view)
 			continue;
-		/* The fabric that is swept now may be another one, without the port. */
 		swept = collector->view->fabric;
 		node = triad_fabric_find_node(
 			swept, view->fabric->nodes[port->node].guid);

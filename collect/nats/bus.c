@@ -476,6 +476,7 @@ static bool is_given_up(const struct triad_bus *bus)
 /* Takes up what is wanted.  Returns false at the end. */
 static bool apply_conf(struct triad_bus *bus)
 {
+	struct triad_bus_params wanted;
 	bool is_changed, is_wanted, stop;
 
 	pthread_mutex_lock(&bus->lock);
@@ -483,7 +484,7 @@ static bool apply_conf(struct triad_bus *bus)
 	is_wanted = bus->status.is_wanted;
 	stop = bus->stop;
 	bus->is_changed = false;
-	bus->params = bus->wanted;
+	wanted = bus->wanted;
 	pthread_mutex_unlock(&bus->lock);
 	/* What the owner said last still gets out. */
 	if (stop)
@@ -492,6 +493,9 @@ static bool apply_conf(struct triad_bus *bus)
 		disconnect(bus);
 		note_connected(bus, false, "");
 	}
+	/* The library's threads read them while there is a connection. */
+	if (is_changed)
+		bus->params = wanted;
 	if (!stop && is_wanted && (is_changed || is_given_up(bus))) {
 		disconnect(bus);
 		connect_to(bus);
