@@ -16,8 +16,9 @@
 
 /* The source of a row's totals, and the offsets that are added to them. */
 struct origin {
-	uint32_t reader;  /* hash; 0: none yet, or read here */
-	uint32_t teller;  /* the same, with when its totals were set to 0 */
+	uint32_t reader; /* hash; 0: none yet, or read here */
+	uint32_t
+		teller; /* hash of the reader and of the time at which it set the port's totals to 0 */
 	uint32_t offsets; /* index, from 1 on; NO_OFFSETS: all are 0 */
 	uint32_t settled; /* bit i: it reported counter i, whose offset is final */
 	uint32_t known;   /* bit i: any agent reported it: the engine has its total */
@@ -242,8 +243,10 @@ static void apply_row(struct triad_aggregator *aggregator,
 	};
 	struct triad_engine_report before;
 
-	/* A port that never answered has findings, but no counters. */
+	/* A port that never answered this agent has findings, but no counters.  Those
+	 * that another read before stay, as of a port that does not answer. */
 	if (!row->has) {
+		triad_engine_mark(aggregator->engine, at, row->answered);
 		aggregator->sink.findings(
 			aggregator->sink.context, port, row->findings);
 		return;

@@ -92,7 +92,7 @@ void triad_conf_group_add(struct triad_conf *conf, const char *name)
 
 /* --- files ------------------------------------------------------------- */
 
-/* Reads up to 'size' octets; fewer only at the end of the file. */
+/* Returns 0 if it is a regular file, else an errno. */
 static int check_file(int fd)
 {
 	struct stat status;

@@ -3,8 +3,8 @@
  *
  * Decoding, totals, display, JSON, sorting and help loop over this table and know no
  * counter by name. A new counter of these attributes also needs a value in the enum and
- * a threshold (conf/conf_table.c).  The engine's rows (perfmgr/rows.h) and the agents'
- * messages (collect/data.h) have fixed room, and check it.
+ * a threshold (conf/conf_table.c).  The engine's rows (perfmgr/rows.h) are full and the
+ * agents' messages (collect/data.h) nearly: both check it.
  *
  * Two attributes carry them: PortCounters, whose counters stop at their maximum
  * ("sticky"), and PortCountersExtended, whose 64-bit counters wrap.  The four data

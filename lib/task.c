@@ -58,12 +58,13 @@ bool triad_task_stop(struct triad_task *task, uint64_t wait_us)
 	triad_task_wake(task);
 	pthread_mutex_unlock(task->lock);
 	if (!was_started)
-		return true;
+		return !task->is_left;
 	if (wait_us == UINT64_MAX)
 		return !pthread_join(task->thread, NULL);
 	if (!triad_thread_join(task->thread, wait_us))
 		return true;
 	pthread_detach(task->thread);
+	task->is_left = true;
 	return false;
 }
 

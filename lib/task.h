@@ -43,6 +43,7 @@ struct triad_task {
 	pthread_cond_t changed;
 	bool is_started, is_woken;
 	bool must_end; /* for a long step to look at */
+	bool is_left;  /* its thread did not end in time */
 };
 
 /* 'name' has at most 15 characters; it and 'lock' are borrowed. */
@@ -58,7 +59,7 @@ void triad_task_wake(struct triad_task *task);
 
 /* Ends the thread after its present step, and waits for 'wait_us' at most (UINT64_MAX:
  * as long as it takes).  Without the lock.  Returns false when the thread still runs.
- * True, at once, for a task that was not started or was stopped before. */
+ * True, at once, for a task that was not started or has ended. */
 bool triad_task_stop(struct triad_task *task, uint64_t wait_us);
 
 /* Without a thread: before the start, or after a stop that returned true. */

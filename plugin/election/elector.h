@@ -19,8 +19,9 @@
  * while a hypervisor has stopped the machine: nothing in it can tell.
  *
  * Locks: 'lock' of the elector is held for a step of the machine, in which its state
- * may be written to disk; callers of the status wait that long.  'facts_lock' and
- * 'inbox_lock' are held for a copy.  No lock is held while OpenSM is called. */
+ * may be written to disk; whoever changes something waits that long, and the status is
+ * what the last step published.  'facts_lock' and 'inbox_lock' are held for a copy.  No
+ * lock is held while OpenSM is called. */
 #ifndef TRIAD_PLUGIN_ELECTION_ELECTOR_H
 #define TRIAD_PLUGIN_ELECTION_ELECTOR_H
 
@@ -65,7 +66,7 @@ struct triad_elector *triad_elector_new(
  * left, with the memory that it can reach. */
 bool triad_elector_free(struct triad_elector *elector);
 
-/* Puts the keys of [election] and [port] into force.  Any thread, one at a time. */
+/* Puts the keys of [election] into force.  Any thread, one at a time. */
 void triad_elector_configure(
 	struct triad_elector *elector, const struct triad_conf *conf);
 

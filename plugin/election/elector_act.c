@@ -197,7 +197,7 @@ void elector_act(struct triad_elector *elector)
 	pthread_mutex_lock(&elector->facts_lock);
 	elector->facts = facts;
 	pthread_mutex_unlock(&elector->facts_lock);
-	permission = triad_permission_judge(&elector->facts, triad_clock_boot_us());
+	permission = triad_permission_judge(&facts, triad_clock_boot_us());
 	wish(elector, &before);
 	trace(elector, &permission);
 	report_permission(elector, &permission);

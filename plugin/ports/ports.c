@@ -25,7 +25,8 @@ static bool may_begin(struct triad_ports *ports)
 		triad_elector_permission(ports->elector).is_given;
 }
 
-/* With nothing published both give back what was held. */
+/* Without published ports the first gives links back to routing, and the second holds
+ * nothing. */
 void triad_ports_avoid(struct triad_ports *ports)
 {
 	triad_hold_avoid(ports->hold, ports->osm, may_begin(ports));

@@ -16,9 +16,9 @@
  *
  * Threads: triad-ports does all this.  It waits for answers of switches (three tries of
  * 0.25 s at most), for the majority (at most 1 s) and for its disk, and holds no lock
- * meanwhile: commands that read don't wait for it. Commands that change something leave
- * a request in the inbox, where the cluster's transport leaves payloads.
- * triad_ports_mark() runs in OpenSM's thread (hold.h).
+ * meanwhile (but when it opens the journal): commands that read don't wait for it.
+ * Commands that change something leave a request in the inbox, where the cluster's
+ * transport leaves payloads. triad_ports_mark() runs in OpenSM's thread (hold.h).
  *
  * Document: [election-patent, "enforces configuration"]. */
 #ifndef TRIAD_PLUGIN_PORTS_PORTS_H
@@ -63,7 +63,8 @@ struct triad_ports_status {
 	uint64_t hold_us;      /* the longest that OpenSM's lock was held for it */
 	uint64_t n_sets;       /* sent */
 	uint64_t n_set_failed; /* refused or not answered */
-	uint64_t n_dropped;    /* actions not sent, because permission had ended */
+	uint64_t
+		n_dropped; /* actions not sent, or not sent again, because permission had ended */
 	uint64_t n_inbox_dropped;
 	uint64_t journal_bad;
 	struct triad_replica_status replica;

@@ -50,10 +50,10 @@ static int get(struct action *action, const struct triad_smp_route *route,
 	const struct triad_smp_request request = {.attribute = attribute,
 		.modifier = modifier,
 		.timeout_ms = SMP_TIMEOUT_MS};
-	int error = ETIMEDOUT;
+	int error = ECANCELED; /* unless it is sent: OpenSM ends */
 
-	for (unsigned i = 0;
-		i < N_TRIES && error == ETIMEDOUT && !ports_is_ending(action->ports);
+	for (unsigned i = 0; i < N_TRIES && (!i || error == ETIMEDOUT) &&
+		!ports_is_ending(action->ports);
 		i++) {
 		memset(data, 0, TRIAD_SMP_DATA_SIZE);
 		error = ports_ask(
@@ -113,10 +113,10 @@ static int send_set(struct action *action, unsigned wanted)
 		.modifier = action->record.port,
 		.timeout_ms = SMP_TIMEOUT_MS};
 	ib_port_info_t info;
-	int error = ETIMEDOUT;
+	int error = ECANCELED; /* unless it is sent: OpenSM ends */
 
-	for (unsigned i = 0;
-		i < N_TRIES && error == ETIMEDOUT && !ports_is_ending(action->ports);
+	for (unsigned i = 0; i < N_TRIES && (!i || error == ETIMEDOUT) &&
+		!ports_is_ending(action->ports);
 		i++) {
 		/* All of PortInfo is written back as it was read; only the physical
 		 * state differs. */
@@ -222,6 +222,9 @@ static void explain(const struct action *action, int error, char *text, size_t s
 			"was sent");
 		break;
 	case ENOENT:
+		snprintf(text, size,
+			"the switch is not in the fabric: nothing was sent");
+		break;
 	case EHOSTUNREACH:
 		snprintf(text, size,
 			"there is no way to the switch but over this link: nothing "
@@ -287,6 +290,7 @@ static int do_action(struct triad_ports *ports, const struct triad_record *inten
 		triad_history_find(ports->history, intent->node_guid, intent->port));
 	action.record.outcome = TRIAD_OUTCOME_INTENDED;
 	error = ports_commit(ports, &action.record);
+	ports->n_unpermitted += error == EPERM;
 	if (error) {
 		triad_log_write(ports->log, TRIAD_LOG_ERROR,
 			"ports: %s port %u: %s: not done: %s",

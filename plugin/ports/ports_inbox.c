@@ -143,8 +143,9 @@ void triad_ports_configure(struct triad_ports *ports, const struct triad_conf *c
 	inbox->conf = triad_conf_ref(conf);
 	inbox->is_configured = true;
 	triad_task_wake(&ports->task);
-	/* OpenSM's first sweep comes right after its start.  It must find published
-	 * which ports were held before, or they would become active. */
+	/* OpenSM's first sweep comes right after its start. Before that, the ports that
+	 * were held before the restart must be published again; otherwise the sweep
+	 * activates them. */
 	while (!inbox->has_begun)
 		if (triad_condition_wait(&ports->task.changed, &inbox->lock, until_us))
 			break;
@@ -194,7 +195,7 @@ void ports_request(struct triad_ports *ports, struct ports_request *request)
 
 	request->answer = TRIAD_PORTS_BUSY;
 	/* First the slot must be free of another command's request, then ours is done;
-	 * both within the same time. */
+	 * both waits together take REQUEST_US at most. */
 	pthread_mutex_lock(&ports->inbox.lock);
 	if (await_state(ports, PORTS_NO_REQUEST, until_us)) {
 		*slot = *request;

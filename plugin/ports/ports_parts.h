@@ -12,10 +12,11 @@
  *
  * Locks: 'lock' is held in a step, and by commands that read.  Only triad-ports changes
  * what it guards, and releases it around whatever waits: for a switch, for members, for
- * OpenSM's lock, for a disk (ports_begin_wait()).  So commands read between the parts
- * of a step, and what they find must be consistent wherever a step waits: the plan and
- * the placed rows go with the configuration and the fabric that they were made from.
- * The order is 'lock', then the inbox's or 'status_lock'. */
+ * OpenSM's lock, for a disk (ports_begin_wait()).  It keeps the lock when it opens the
+ * journal, which fills the history.  So commands read between the parts of a step, and
+ * what they find must be consistent wherever a step waits: the plan and the placed rows
+ * go with the configuration and the fabric that they were made from.  The order is
+ * 'lock', then the inbox's or 'status_lock'. */
 #ifndef TRIAD_PLUGIN_PORTS_PARTS_H
 #define TRIAD_PLUGIN_PORTS_PARTS_H
 

@@ -46,7 +46,7 @@ enum triad_outcome {
 	TRIAD_OUTCOME_DONE,
 	TRIAD_OUTCOME_REFUSED,    /* the switch answered with a status */
 	TRIAD_OUTCOME_UNANSWERED, /* the switch did not answer */
-	TRIAD_OUTCOME_DROPPED,    /* nothing was sent: permission had ended */
+	TRIAD_OUTCOME_DROPPED, /* nothing was sent: no permission, no route, or another fabric */
 	TRIAD_N_OUTCOMES
 };
 

@@ -7,16 +7,17 @@
  * default.
  *
  * Each field of a request gives a set of rules: those whose condition on that field
- * holds.  The answer is the first rule in all the sets.  For that - the set of every
- * value that can come is made when the policy is compiled: a table for small fields, a
- * search tree over the ends of ranges for service IDs, and for each port one set as a
- * source and one as a destination (membership.h, rule_sets.h); - a field that no rule
- * has a condition on is not looked at; - rules that have no condition on a field are
- * kept apart from the sets, once for the field; - slots are not in the order of rules:
- * rules with conditions on the same fields and groups share words, so that few words
- * are nonzero in all sets.  Within a word rules keep their order, and words are sorted
- * by their first rule.  The search stops when the best rule so far comes before all
- * words that are left.
+ * holds.  The answer is the first rule in all the sets.  For that
+ * - the set of every value that can come is made when the policy is compiled: a table
+ *   for small fields, a search tree over the ends of ranges for service IDs, and for
+ *   each port one set as a source and one as a destination (membership.h, rule_sets.h);
+ * - a field that no rule has a condition on is not looked at;
+ * - rules that have no condition on a field are kept apart from the sets, once for the
+ *   field;
+ * - slots are not in the order of rules: rules with conditions on the same fields and
+ *   groups share words, so that few words are nonzero in all sets.  Within a word rules
+ *   keep their order, and words are sorted by their first rule.  The search stops when
+ *   the best rule so far comes before all words that are left.
  *
  * So a search costs the summaries' AND and a few words.  For the worst policy it reads
  * all words (rules / 32 for each field); none costs more.

@@ -781,6 +781,7 @@ START_TEST(test_findings_of_a_port_that_never_answered_come_and_go)
 	/* What another read before stays. */
 	ck_assert(triad_view_read(top_view, 6, &row));
 	ck_assert_uint_eq(row.has, TRIAD_COLLECT_USUAL);
+	ck_assert(!row.answered);
 	free(findings);
 }
 END_TEST
