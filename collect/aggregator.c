@@ -210,9 +210,10 @@ static bool went_back(
 	return false;
 }
 
-/* Whether a new teller's first row is older than what is there.  If another one read
- * it, a counter went back and the times are close, that is more likely than a reset: a
- * reset is still to be seen a moment later, so the row is asked for again. */
+/* Whether a new teller's first row is older than what is there.  A counter lower than
+ * before, from another reader and within two seconds, is more likely an older reading
+ * than a reset: a reset is still to be seen a moment later, so the row is asked for
+ * again. */
 static bool is_stale(struct triad_aggregator *aggregator,
 	const struct triad_engine_report *before, const struct triad_collect_row *row,
 	uint64_t read_us, bool is_other_reader)

@@ -279,8 +279,8 @@ static bool is_block(const struct triad_conf_key *a, const struct triad_conf_key
 	return a->per == b->per && !strcmp(a->section, b->section);
 }
 
-/* The next place, in force or not.  Rows of one kind and section are a block, which is
- * gone through once for each element. */
+/* The next key of the next element, also a threshold that is inherited.  Rows of one
+ * kind and section are a block, which is gone through once for each element. */
 static bool step(const struct triad_conf *conf, struct triad_conf_entry *entry)
 {
 	size_t n;

@@ -76,8 +76,8 @@ static void handle_inbox(struct triad_elector *elector)
 				item.payload, item.size, now_us);
 		elector_act(elector);
 	}
-	/* A view that found the queue full was left beside it.  It comes after the
-	 * payloads that came before it. */
+	/* A view that found the queue full was left beside it.  It is taken when the
+	 * queue is empty. */
 	pthread_mutex_lock(&elector->inbox_lock);
 	has_late_view = elector->election && elector->has_view && !elector->ring.n;
 	if (has_late_view)
@@ -289,8 +289,8 @@ bool triad_elector_free(struct triad_elector *elector)
 	has_ended = elector_stop(elector);
 	has_ended &= triad_task_stop(&elector->task, ELECTOR_PATIENCE_US) &&
 		!elector->has_left;
-	/* What was left may still have a wish; triad-sm does nothing while OpenSM
-	 * exits. */
+	/* A thread that hangs may still call triad-sm, so its memory stays. triad-sm
+	 * does nothing while OpenSM exits. */
 	if (!has_ended)
 		return false;
 	has_ended = triad_health_watch_free(elector->watch);

@@ -127,7 +127,8 @@ static void publish_hold(struct triad_ports *ports)
 	list = calloc((size_t)room + 1, sizeof(*list));
 	if (!list)
 		return; /* what was published stays */
-	/* Sorted twice: the second list is looked up in the first. */
+	/* The rows are sorted first, because list_remembered() searches them; then all
+	 * are. */
 	n = list_rows(ports, list);
 	qsort(list, n, sizeof(*list), triad_hold_compare);
 	if (!ports->placed)

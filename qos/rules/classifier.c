@@ -61,7 +61,8 @@ size_t triad_classifier_octets(const struct triad_classifier *classifier)
 
 #define NO_VALUE UINT32_MAX
 
-/* What a request has in each field, or NO_VALUE; of the service ID only whether. */
+/* What a request has in each field, or NO_VALUE; for the service ID only whether there
+ * is one (0). */
 struct values {
 	uint32_t of[TRIAD_N_CLASS_FIELDS];
 };

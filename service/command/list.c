@@ -16,7 +16,7 @@ struct triad_json *triad_list_json(const struct triad_list *list)
 		: NULL;
 }
 
-/* To the titles and the row. */
+/* Appends the text to both lines. */
 static void append(struct triad_list *list, const char *text)
 {
 	triad_text_append(list->titles, sizeof(list->titles), "%s", text);
@@ -71,7 +71,7 @@ static void measure(int *width, const char *text)
 		*width = needed;
 }
 
-/* A measured column has characters, others have octets, as printf() counts. */
+/* Measured columns are padded by characters, others by octets, as printf() does. */
 static void append_cell(
 	char *line, size_t size, int width, int measured, const char *text)
 {
