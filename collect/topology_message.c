@@ -14,7 +14,7 @@
 #define HEAD_SIZE 16u
 /* What a node and a port take at most. */
 #define NODE_SIZE (8 + 1 + 4 + 2 + 1 + TRIAD_NODE_NAME_SIZE + TRIAD_VARINT_MAX_SIZE)
-#define PORT_SIZE (1 + 1 + 8 + 2 + 7 + 1 + 2 * TRIAD_VARINT_MAX_SIZE)
+#define PORT_SIZE (1 + 1 + 8 + 2 + 7 + 1 + 3 + 2 * TRIAD_VARINT_MAX_SIZE)
 /* What a table that follows takes besides. */
 #define PKEYS_SIZE(n) (TRIAD_VARINT_MAX_SIZE + 2 * (size_t)(n))
 #define ZSTD_LEVEL 1
@@ -23,6 +23,7 @@
 enum {
 	HAS_PMA = 1 << 0,
 	SAME_GUID = 1 << 1, /* as the port before */
+	HAS_SUPPORTED = 1 << 2,
 };
 
 /* How a port's P_Key table is encoded. */
@@ -82,7 +83,9 @@ static void put_port(struct triad_wire *w, const struct triad_fabric *fabric,
 		index && port[-1].node == port->node && port[-1].guid == port->guid;
 
 	triad_wire_put(w, 1, port->number);
-	triad_wire_put(w, 1, (port->has_pma ? HAS_PMA : 0) | (is_same ? SAME_GUID : 0));
+	triad_wire_put(w, 1,
+		(port->has_pma ? HAS_PMA : 0) | (is_same ? SAME_GUID : 0) |
+			(port->width_supported ? HAS_SUPPORTED : 0));
 	if (!is_same)
 		triad_wire_put(w, 8, port->guid);
 	triad_wire_put(w, 2, port->lid);
@@ -94,6 +97,11 @@ static void put_port(struct triad_wire *w, const struct triad_fabric *fabric,
 	triad_wire_put(w, 1, port->rate);
 	triad_wire_put(w, 1, port->mtu);
 	triad_wire_put(w, 1, port->sl);
+	if (port->width_supported) {
+		triad_wire_put(w, 1, port->width_supported);
+		triad_wire_put(w, 1, port->speed_supported);
+		triad_wire_put(w, 1, port->speed_ext_supported);
+	}
 	triad_varint_put(
 		w, port->remote == TRIAD_FABRIC_NONE ? 0 : (uint64_t)port->remote + 1);
 	if (has_pkeys(&fabric->nodes[port->node], port->number))
@@ -331,6 +339,13 @@ static bool get_port(struct reading *reading, const struct triad_fabric_node *no
 	port->rate = triad_wire_get8(w);
 	port->mtu = triad_wire_get8(w);
 	port->sl = triad_wire_get8(w) & 0xf;
+	if (flags & HAS_SUPPORTED) {
+		port->width_supported = triad_wire_get8(w);
+		port->speed_supported = triad_wire_get8(w);
+		port->speed_ext_supported = triad_wire_get8(w);
+		if (!port->width_supported)
+			return false; /* then the flag would not be there */
+	}
 	*far = triad_varint_get(w);
 	if (has_pkeys(node, port->number) && !get_pkeys(reading, &port->pkeys))
 		return false;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "ib/link.h"
 #include "ib/recent.h"
 #include "lib/search.h"
 #include "lib/text.h"
@@ -287,65 +288,14 @@ enum triad_qos_port_kind triad_fabric_qos_kind(
 	}
 }
 
-static unsigned lanes_of(unsigned width)
-{
-	switch (width) {
-	case 1:
-		return 1;
-	case 2:
-		return 4;
-	case 4:
-		return 8;
-	case 8:
-		return 12;
-	case 16:
-		return 2;
-	default:
-		return 0;
-	}
-}
-
-/* What one lane carries.  8 of 10 bits are data up to QDR, 64 of 66 in FDR; from EDR on
- * the signal is as much faster as its coding takes. */
-struct lane {
-	uint8_t speed_ext, speed; /* as in PortInfo; the first counts unless it is 0 */
-	unsigned data_mbps;
-	unsigned signal_kbps;
-};
-
-static const struct lane *lane_of(const struct triad_fabric_port *port)
-{
-	static const struct lane lanes[] = {
-		{.speed_ext = 1, .data_mbps = 13636, .signal_kbps = 14062500}, /* FDR */
-		{.speed_ext = 2, .data_mbps = 25000, .signal_kbps = 25781250}, /* EDR */
-		{.speed_ext = 4, .data_mbps = 50000, .signal_kbps = 53125000}, /* HDR */
-		{.speed_ext = 8,
-			.data_mbps = 100000,
-			.signal_kbps = 106250000}, /* NDR */
-		{.speed_ext = 16,
-			.data_mbps = 200000,
-			.signal_kbps = 212500000},                        /* XDR */
-		{.speed = 1, .data_mbps = 2000, .signal_kbps = 2500000},  /* SDR */
-		{.speed = 2, .data_mbps = 4000, .signal_kbps = 5000000},  /* DDR */
-		{.speed = 4, .data_mbps = 8000, .signal_kbps = 10000000}, /* QDR */
-	};
-	static const struct lane unknown;
-
-	for (size_t i = 0; i < sizeof(lanes) / sizeof(lanes[0]); i++)
-		if (lanes[i].speed_ext ? lanes[i].speed_ext == port->speed_ext
-				       : lanes[i].speed == port->speed)
-			return &lanes[i];
-	return &unknown;
-}
-
 uint64_t triad_fabric_port_bps(const struct triad_fabric_port *port)
 {
-	return UINT64_C(1000000) * lane_of(port)->data_mbps * lanes_of(port->width);
+	return triad_link_rate_bps(triad_link_rate_active(port));
 }
 
 uint64_t triad_fabric_port_signal_bps(const struct triad_fabric_port *port)
 {
-	return UINT64_C(1000) * lane_of(port)->signal_kbps * lanes_of(port->width);
+	return triad_link_rate_signal_bps(triad_link_rate_active(port));
 }
 
 struct triad_fabric_counts triad_fabric_count(const struct triad_fabric *fabric)

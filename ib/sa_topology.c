@@ -265,6 +265,9 @@ void triad_port_info_read(
 	port->width = info[31];
 	port->speed = info[35] >> 4;
 	port->speed_ext = info[62] >> 4;
+	port->width_supported = info[30];
+	port->speed_supported = info[32] >> 4;
+	port->speed_ext_supported = info[62] & 0xf;
 	port->has_pma = port->lid &&
 		(is_switch ? port->number > 0 : port->state >= TRIAD_PORT_INIT);
 }

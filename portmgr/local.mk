@@ -20,7 +20,6 @@ libtriadexpected_la_SOURCES = \
 	portmgr/expected/expected.c portmgr/expected/expected.h \
 	portmgr/expected/expected_index.c \
 	portmgr/expected/expected_line.c \
-	portmgr/expected/expected_names.c \
 	portmgr/expected/expected_pairs.c \
 	portmgr/expected/expected_parts.h \
 	portmgr/expected/expected_row.c \

@@ -331,3 +331,14 @@ int triad_expected_parse(const char *octets, size_t size, struct triad_diags *di
 		*expected = reader.expected;
 	return error;
 }
+
+const char *triad_expected_state_name(unsigned state)
+{
+	static const char *const names[] = {
+		[TRIAD_EXPECTED_ENABLED] = "enabled",
+		[TRIAD_EXPECTED_DISABLED] = "disabled",
+		[TRIAD_EXPECTED_TEST] = "test",
+	};
+
+	return state <= TRIAD_EXPECTED_TEST ? names[state] : "";
+}

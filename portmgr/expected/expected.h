@@ -39,6 +39,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ib/link.h"
 #include "triad/diag.h"
 
 #define TRIAD_EXPECTED_MAX_PORTS 1000000u
@@ -51,19 +52,6 @@ enum triad_expected_state {
 	TRIAD_EXPECTED_ENABLED,
 	TRIAD_EXPECTED_DISABLED,
 	TRIAD_EXPECTED_TEST,
-};
-
-/* PortInfo has it in two fields [IBA 14.2.5.6: LinkSpeedActive, LinkSpeedExtActive]. */
-enum triad_link_speed {
-	TRIAD_SPEED_ANY,
-	TRIAD_SPEED_SDR,
-	TRIAD_SPEED_DDR,
-	TRIAD_SPEED_QDR,
-	TRIAD_SPEED_FDR,
-	TRIAD_SPEED_EDR,
-	TRIAD_SPEED_HDR,
-	TRIAD_SPEED_NDR,
-	TRIAD_N_SPEEDS
 };
 
 /* What must be at the far end; what is 0 is not asked for. */
@@ -115,11 +103,5 @@ static inline const char *triad_expected_text(
 
 /* "enabled", "disabled", "test". */
 const char *triad_expected_state_name(unsigned state);
-/* "4x"; "" for 0 or what is no width. */
-const char *triad_link_width_name(unsigned width);
-/* "EDR"; "" for TRIAD_SPEED_ANY. */
-const char *triad_link_speed_name(enum triad_link_speed speed);
-/* Of PortInfo's two fields. */
-enum triad_link_speed triad_link_speed(uint8_t speed, uint8_t speed_ext);
 
 #endif

@@ -6,7 +6,6 @@
  *     expected_row.c    a port's row from its fields
  *     expected_index.c  the row of a node's port, by hashing
  *     expected_pairs.c  rows about the two ends of one link
- *     expected_names.c  names of states, widths, speeds
  *
  * Each of them adds mistakes and goes on.  Short memory alone ends the reading.
  *
@@ -93,12 +92,5 @@ void triad_expected_row_describe(const struct triad_expected *expected,
 
 /* Whether a pattern fits itself alone: it has no '*' and no '?'. */
 bool triad_expected_is_plain(const char *pattern);
-
-/* By their names; 0 for what is none. */
-uint8_t triad_link_width_find(const char *name);
-enum triad_link_speed triad_link_speed_find(const char *name);
-/* PortInfo's two fields; 0 for TRIAD_SPEED_ANY. */
-void triad_link_speed_codes(
-	enum triad_link_speed speed, uint8_t *code, uint8_t *code_ext);
 
 #endif

@@ -15,6 +15,7 @@ unit_tests = \
 	tests/unit/command/test_control \
 	tests/unit/lib/test_diag \
 	tests/unit/ib/test_fabric \
+	tests/unit/ib/test_link \
 	tests/unit/lib/test_fields \
 	tests/unit/lib/test_file \
 	tests/unit/lib/test_grow \
@@ -46,6 +47,7 @@ unit_tests = \
 	tests/unit/perfmgr/test_http_clients \
 	tests/unit/perfmgr/test_http_guard \
 	tests/unit/perfmgr/test_http_request \
+	tests/unit/perfmgr/test_links \
 	tests/unit/perfmgr/test_losses \
 	tests/unit/perfmgr/test_metrics \
 	tests/unit/perfmgr/test_modes \

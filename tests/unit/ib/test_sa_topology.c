@@ -49,13 +49,14 @@ static void put_port(const struct triad_fabric_port *port)
 
 	put(record, 2, port->lid);
 	record[2] = port->number;
+	info[30] = 3;
 	info[31] = 2;
-	info[32] = port->state;
+	info[32] = (uint8_t)(7 << 4 | port->state);
 	info[33] = 5 << 4;
 	info[34] = 1;
 	info[35] = 4 << 4;
 	info[36] = 4 << 4;
-	info[62] = 2 << 4;
+	info[62] = 2 << 4 | 6;
 	ports.size += PORT_STRIDE;
 }
 
@@ -150,6 +151,9 @@ START_TEST(test_tables_give_the_fabric_again)
 		ck_assert_uint_eq(a->state, b->state);
 		ck_assert_uint_eq(a->has_pma, b->has_pma);
 		ck_assert_uint_eq(triad_fabric_port_bps(a), UINT64_C(100000000000));
+		ck_assert_uint_eq(a->width_supported, 3);
+		ck_assert_uint_eq(a->speed_supported, 7);
+		ck_assert_uint_eq(a->speed_ext_supported, 6);
 		ck_assert_uint_eq(a->mtu, 4);
 		ck_assert_uint_eq(a->phys_state, 5);
 	}
