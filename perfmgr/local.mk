@@ -30,6 +30,7 @@ libtriad_la_SOURCES += \
 	perfmgr/watch/histogram.c perfmgr/watch/histogram.h \
 	perfmgr/watch/histograms.c perfmgr/watch/histograms.h \
 	perfmgr/watch/limits.c perfmgr/watch/limits.h \
+	perfmgr/watch/links.c perfmgr/watch/links.h \
 	perfmgr/watch/losses.c perfmgr/watch/losses.h \
 	perfmgr/watch/sm_notes.c perfmgr/watch/sm_notes.h \
 	perfmgr/watch/watch.c perfmgr/watch/watch.h

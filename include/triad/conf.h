@@ -143,6 +143,7 @@ struct triad_conf {
 		unsigned timeout_ms;     /* for one answer */
 		unsigned retries;        /* after the first query */
 		char histogram_counters[TRIAD_CONF_TEXT_SIZE]; /* at most 4 */
+		unsigned forget_after_s; /* what is down that long */
 	} perfmgr;
 	struct {
 		unsigned mode;                          /* enum triad_conf_collect */

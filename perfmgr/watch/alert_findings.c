@@ -158,11 +158,12 @@ static bool has_lasted(uint64_t since_us, uint64_t wanted_us, uint64_t now_us)
 }
 
 /* True when a loss has lasted for so long that it must be on purpose. */
-static bool is_forgotten(const struct triad_alert_finding *finding, uint64_t now_us)
+static bool is_forgotten(const struct triad_alerts_params *params,
+	const struct triad_alert_finding *finding, uint64_t now_us)
 {
 	return finding->cause >= TRIAD_ALERT_LINK_DOWN && finding->raised &&
 		!finding->under_us &&
-		now_us - finding->since_us >= TRIAD_ALERTS_FORGET_US;
+		now_us - finding->since_us >= params->forget_after_us;
 }
 
 static bool is_over(const struct triad_alerts_params *params,
@@ -170,7 +171,7 @@ static bool is_over(const struct triad_alerts_params *params,
 {
 	return (finding->under_us &&
 		       has_lasted(finding->under_us, params->clear_after_us, now_us)) ||
-		is_forgotten(finding, now_us);
+		is_forgotten(params, finding, now_us);
 }
 
 unsigned triad_alert_raise_findings(const struct triad_alerts_params *params,
@@ -200,7 +201,8 @@ bool triad_alert_drop_over(const struct triad_alerts_params *params,
 		n_raised += alert->findings[i].raised;
 	}
 	if (n_over == n) {
-		alert->forgotten = n && is_forgotten(&alert->findings[0], now_us);
+		alert->forgotten =
+			n && is_forgotten(params, &alert->findings[0], now_us);
 		return false;
 	}
 	/* Only pending findings would be left, and an alert is about raised ones. */

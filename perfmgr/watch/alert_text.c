@@ -167,6 +167,17 @@ const char *triad_alert_advice(const struct triad_alert *alert)
 	}
 }
 
+enum triad_severity triad_alert_severity(const struct triad_alert *alert)
+{
+	const struct triad_alert_finding *finding = &alert->findings[0];
+
+	return finding->cause == TRIAD_ALERT_NODE_GONE &&
+			(alert->n_nodes > 1 ||
+				alert->ends[finding->end].node_type != TRIAD_NODE_CA)
+		? TRIAD_CRITICAL
+		: TRIAD_WARNING;
+}
+
 /* Those of one end. */
 static void append_findings(
 	const struct triad_alert *alert, unsigned end, char *text, size_t size)
@@ -295,6 +306,8 @@ void triad_alert_json(struct triad_json *json, const char *name, const char *eve
 		triad_json_string(json, "event", event);
 	triad_json_uint(json, "id", alert->id);
 	triad_json_string(json, "state", is_active ? "active" : "cleared");
+	triad_json_string(
+		json, "severity", triad_severity_name(triad_alert_severity(alert)));
 	triad_json_string(
 		json, "what", triad_alert_cause_name(alert->findings[0].cause));
 	triad_json_string(json, "raised",

@@ -14,6 +14,7 @@
 
 #include "perfmgr/watch/alerts.h"
 #include "triad/json.h"
+#include "triad/severity.h"
 
 #define TRIAD_ALERT_TEXT_SIZE 1024
 
@@ -26,6 +27,10 @@ void triad_alert_location_format(
 
 /* What somebody may do about it: "check the cable and its plugs". */
 const char *triad_alert_advice(const struct triad_alert *alert);
+
+/* How bad it is: what took a switch, a router or many nodes with it is critical, others
+ * are warnings. */
+enum triad_severity triad_alert_severity(const struct triad_alert *alert);
 
 /* What a finding says: "LinkDownedCounter 2/sweep (threshold 1/sweep)". */
 void triad_alert_finding_format(const struct triad_alert *alert,

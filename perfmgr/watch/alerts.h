@@ -15,7 +15,7 @@
  *     alert      raised with its first raised finding, cleared with its last
  *
  * A pending finding that falls under its threshold is forgotten.  What stays down for
- * TRIAD_ALERTS_FORGET_US counts as removed on purpose: its alert is cleared, as
+ * 'forget_after' counts as removed on purpose: its alert is cleared, as
  * "forgotten".
  *
  *     triad_alerts_adopt(alerts, view, now)         a new fabric: what was lost
@@ -47,7 +47,6 @@
 #define TRIAD_ALERTS_MAX 65536u
 #define TRIAD_ALERTS_MAX_CLEARED 256u /* kept to be shown */
 #define TRIAD_ALERT_MAX_FINDINGS 6u
-#define TRIAD_ALERTS_FORGET_US (UINT64_C(24) * 3600 * 1000000)
 #define TRIAD_ALERT_NO_PORT 255u
 
 /* What can be wrong: a counter (enum triad_counter) or one of these. */
@@ -129,7 +128,7 @@ struct triad_alerts_sink {
 struct triad_alerts_params {
 	bool enabled; /* false clears all */
 	bool links;   /* what goes down or leaves is an alert */
-	uint64_t raise_after_us, clear_after_us;
+	uint64_t raise_after_us, clear_after_us, forget_after_us;
 	double clear_below;         /* share of the threshold, 0 to 1 */
 	unsigned unanswered_sweeps; /* 0: not an alert */
 };

@@ -131,6 +131,7 @@ static void collect_part(struct search *search, uint32_t node)
 			look_at_port(search, &old->ports[p], p, &loss);
 	}
 	loss.n_nodes = search->n_queued;
+	loss.nodes = search->queue;
 	if (is_part_hidden(search, &loss))
 		return;
 	search->take(search->context, &loss);

@@ -29,6 +29,7 @@ struct triad_loss {
 	                       * of 'near' stayed; TRIAD_FABRIC_NONE: the part hung on
 	                       * nothing */
 	uint32_t n_nodes;     /* that are gone */
+	const uint32_t *nodes; /* of the old fabric, n_nodes of them */
 	uint32_t n_links;     /* lost links to nodes that stayed */
 	const uint32_t *ends; /* their ports on that side, n_links of them */
 };

@@ -14,6 +14,7 @@ struct triad_watch {
 	pthread_mutex_t lock;    /* of what follows */
 	struct triad_histograms *histograms;
 	struct triad_alerts *alerts;
+	struct triad_links *links;
 	uint64_t walk_us;
 };
 
@@ -26,7 +27,8 @@ struct triad_watch *triad_watch_new(const struct triad_alerts_sink *sink)
 	pthread_mutex_init(&watch->lock, NULL);
 	watch->histograms = triad_histograms_new();
 	watch->alerts = triad_alerts_new(sink);
-	if (watch->histograms && watch->alerts)
+	watch->links = triad_links_new();
+	if (watch->histograms && watch->alerts && watch->links)
 		return watch;
 	triad_watch_free(watch);
 	return NULL;
@@ -36,6 +38,7 @@ void triad_watch_free(struct triad_watch *watch)
 {
 	if (!watch)
 		return;
+	triad_links_free(watch->links);
 	triad_alerts_free(watch->alerts);
 	triad_histograms_free(watch->histograms);
 	triad_view_unref(watch->view);
@@ -51,6 +54,7 @@ void triad_watch_configure(struct triad_watch *watch, const struct triad_conf *c
 		.links = conf->alerts.links && !is_part,
 		.raise_after_us = conf->alerts.raise_after_s * TRIAD_US_PER_S,
 		.clear_after_us = conf->alerts.clear_after_s * TRIAD_US_PER_S,
+		.forget_after_us = conf->perfmgr.forget_after_s * TRIAD_US_PER_S,
 		.clear_below = conf->alerts.clear_below_percent / 100.0,
 		.unanswered_sweeps = conf->alerts.unanswered_sweeps,
 	};
@@ -63,6 +67,7 @@ void triad_watch_configure(struct triad_watch *watch, const struct triad_conf *c
 	pthread_mutex_lock(&watch->lock);
 	triad_histograms_set_port_counters(watch->histograms, counters);
 	triad_alerts_configure(watch->alerts, &params, conf, now_us);
+	triad_links_configure(watch->links, is_part, params.forget_after_us);
 	pthread_mutex_unlock(&watch->lock);
 }
 
@@ -75,6 +80,8 @@ int triad_watch_adopt(
 	error = triad_histograms_adopt(watch->histograms, view);
 	if (!error)
 		error = triad_alerts_adopt(watch->alerts, view, now_us);
+	if (!error)
+		error = triad_links_adopt(watch->links, view->fabric, now_us);
 	pthread_mutex_unlock(&watch->lock);
 	/* On an error one of them may have the view and the other not.  Then no port's
 	 * number means the same to both. */
@@ -84,6 +91,14 @@ int triad_watch_adopt(
 }
 
 /* --- a sweep --- */
+
+static void count_downs(struct triad_watch *watch, uint32_t port,
+	const struct triad_engine_changes *changes, uint64_t now_us)
+{
+	if (changes->changed & 1u << TRIAD_LINK_DOWNED_COUNTER)
+		triad_links_count(watch->links, port,
+			changes->change[TRIAD_LINK_DOWNED_COUNTER], now_us);
+}
 
 void triad_watch_begin_sweep(struct triad_watch *watch, bool is_part)
 {
@@ -108,10 +123,24 @@ static void look_at(
 		return;
 	triad_histograms_add(watch->histograms, port, &changes);
 	triad_alerts_look(watch->alerts, port, &changes, now_us);
+	count_downs(watch, port, &changes, now_us);
+}
+
+/* Of what others read, they look at thresholds themselves. */
+static void look_at_downs(
+	struct triad_watch *watch, uint32_t port, uint64_t since_us, uint64_t now_us)
+{
+	const struct triad_view *view = watch->view;
+	struct triad_engine_changes changes;
+
+	if (triad_engine_changes(view->engine, view->rows[port], since_us, &changes))
+		count_downs(watch, port, &changes, now_us);
 }
 
 /* Slices, so that a reader gets its turn. */
-static void walk(struct triad_watch *watch, uint64_t since_us, uint64_t now_us)
+static void walk(struct triad_watch *watch,
+	void (*look)(struct triad_watch *, uint32_t, uint64_t, uint64_t),
+	uint64_t since_us, uint64_t now_us)
 {
 	uint32_t n = watch->view->fabric->n_ports;
 
@@ -119,7 +148,7 @@ static void walk(struct triad_watch *watch, uint64_t since_us, uint64_t now_us)
 		if (i % TRIAD_WATCH_SLICE == 0)
 			pthread_mutex_lock(&watch->lock);
 		if (watch->view->fabric->ports[i].has_pma)
-			look_at(watch, i, since_us, now_us);
+			look(watch, i, since_us, now_us);
 		if ((i + 1) % TRIAD_WATCH_SLICE == 0 || i + 1 == n)
 			pthread_mutex_unlock(&watch->lock);
 	}
@@ -132,9 +161,10 @@ void triad_watch_end_sweep(
 
 	if (!watch->view)
 		return;
-	walk(watch, since_us, now_us);
+	walk(watch, look_at, since_us, now_us);
 	pthread_mutex_lock(&watch->lock);
 	triad_alerts_end_sweep(watch->alerts, cut, now_us);
+	triad_links_forget(watch->links, now_us);
 	watch->walk_us = triad_clock_now_us() - begun_us;
 	pthread_mutex_unlock(&watch->lock);
 }
@@ -167,6 +197,17 @@ void triad_watch_settle(struct triad_watch *watch, uint64_t now_us)
 		return;
 	pthread_mutex_lock(&watch->lock);
 	triad_alerts_settle(watch->alerts, now_us);
+	pthread_mutex_unlock(&watch->lock);
+}
+
+void triad_watch_end_round(
+	struct triad_watch *watch, uint64_t since_us, uint64_t now_us)
+{
+	if (!watch->view)
+		return;
+	walk(watch, look_at_downs, since_us, now_us);
+	pthread_mutex_lock(&watch->lock);
+	triad_links_forget(watch->links, now_us);
 	pthread_mutex_unlock(&watch->lock);
 }
 
@@ -210,6 +251,28 @@ bool triad_watch_next_alert(
 	return some;
 }
 
+bool triad_watch_next_link(
+	struct triad_watch *watch, uint32_t *cursor, struct triad_link *copy)
+{
+	bool some;
+
+	pthread_mutex_lock(&watch->lock);
+	some = triad_links_next(watch->links, cursor, copy);
+	pthread_mutex_unlock(&watch->lock);
+	return some;
+}
+
+bool triad_watch_find_link(struct triad_watch *watch, uint64_t node_guid, uint8_t port,
+	struct triad_link *copy)
+{
+	bool found;
+
+	pthread_mutex_lock(&watch->lock);
+	found = triad_links_find(watch->links, node_guid, port, copy);
+	pthread_mutex_unlock(&watch->lock);
+	return found;
+}
+
 struct triad_watch_status triad_watch_status(struct triad_watch *watch)
 {
 	struct triad_watch_status status;
@@ -217,10 +280,12 @@ struct triad_watch_status triad_watch_status(struct triad_watch *watch)
 	pthread_mutex_lock(&watch->lock);
 	status = (struct triad_watch_status){
 		.alerts = triad_alerts_counts(watch->alerts),
+		.links = triad_links_counts(watch->links),
 		.samples_dropped = triad_histograms_dropped(watch->histograms),
 		.walk_us = watch->walk_us,
 		.octets = triad_histograms_octets(watch->histograms) +
-			triad_alerts_octets(watch->alerts),
+			triad_alerts_octets(watch->alerts) +
+			triad_links_octets(watch->links),
 	};
 	pthread_mutex_unlock(&watch->lock);
 	return status;

@@ -2,7 +2,8 @@
 /* Evaluates what a sweep found: histograms and alerts.
  *
  * Model: when a sweep has ended, one walk over the ports it read adds a sample to the
- * histograms (histograms.h) and compares changes with thresholds (alerts.h).  A walk in
+ * histograms (histograms.h), compares changes with thresholds (alerts.h) and counts
+ * which links went down (links.h).  A walk in
  * the order of the engine's rows, after the sweep, costs a third of what looking at
  * each answer as it comes would, and the sweep does not wait for it.
  *
@@ -21,6 +22,7 @@
 
 #include "perfmgr/watch/alerts.h"
 #include "perfmgr/watch/histograms.h"
+#include "perfmgr/watch/links.h"
 #include "perfmgr/view.h"
 #include "triad/conf.h"
 
@@ -60,6 +62,9 @@ void triad_watch_take(struct triad_watch *watch, uint32_t port, unsigned cause,
 void triad_watch_match(
 	struct triad_watch *watch, uint32_t port, uint32_t causes, uint64_t now_us);
 void triad_watch_settle(struct triad_watch *watch, uint64_t now_us);
+/* A round of what others read has ended, begun at 'since_us'. */
+void triad_watch_end_round(
+	struct triad_watch *watch, uint64_t since_us, uint64_t now_us);
 
 /* --- reading, and what any thread may say --- */
 
@@ -79,8 +84,15 @@ void triad_watch_clear_histograms(struct triad_watch *watch);
 bool triad_watch_next_alert(
 	struct triad_watch *watch, uint32_t *cursor, struct triad_alert *copy);
 
+/* See triad_links_next() and _find(). */
+bool triad_watch_next_link(
+	struct triad_watch *watch, uint32_t *cursor, struct triad_link *copy);
+bool triad_watch_find_link(struct triad_watch *watch, uint64_t node_guid, uint8_t port,
+	struct triad_link *copy);
+
 struct triad_watch_status {
 	struct triad_alerts_counts alerts;
+	struct triad_links_counts links;
 	uint64_t samples_dropped; /* of histograms, for want of memory */
 	uint64_t walk_us;         /* the last look took */
 	size_t octets;

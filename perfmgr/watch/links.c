@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "perfmgr/watch/links.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/grow.h"
+#include "lib/hash.h"
+#include "perfmgr/watch/losses.h"
+
+#define N_BUCKETS 16384u
+#define NO_RECORD UINT32_MAX
+
+struct record {
+	struct triad_link link;
+	uint32_t
+		next[2]; /* in the bucket of each end: twice the record, plus the end */
+	bool is_over;
+};
+
+struct triad_links {
+	struct triad_fabric *fabric; /* referenced; NULL: none yet */
+	bool is_part;
+	uint64_t forget_after_us;
+	struct record *records;
+	size_t room;
+	uint32_t n;
+	uint64_t n_not_kept;
+	/* Each is a list of ends: twice the number of a record, plus the end. */
+	uint32_t buckets[N_BUCKETS];
+};
+
+struct triad_links *triad_links_new(void)
+{
+	struct triad_links *links = calloc(1, sizeof(*links));
+
+	if (!links)
+		return NULL;
+	memset(links->buckets, 0xff, sizeof(links->buckets));
+	links->forget_after_us = UINT64_MAX;
+	return links;
+}
+
+void triad_links_free(struct triad_links *links)
+{
+	if (!links)
+		return;
+	triad_fabric_unref(links->fabric);
+	free(links->records);
+	free(links);
+}
+
+/* --- records --- */
+
+static uint32_t *bucket_of(const struct triad_links *links, uint64_t guid, uint8_t port)
+{
+	uint64_t hash = triad_hash_word(guid, port);
+
+	return (uint32_t *)&links->buckets[hash % N_BUCKETS];
+}
+
+static void index_record(struct triad_links *links, uint32_t number)
+{
+	struct record *record = &links->records[number];
+
+	for (unsigned i = 0; i < 2; i++) {
+		const struct triad_link_end *end = &record->link.ends[i];
+		uint32_t *bucket = bucket_of(links, end->node_guid, end->port);
+
+		record->next[i] = *bucket;
+		*bucket = 2 * number + i;
+	}
+}
+
+/* The record of the link at a port, and which of its ends that is; or NULL. */
+static struct record *find(
+	const struct triad_links *links, uint64_t guid, uint8_t port, unsigned *end)
+{
+	uint32_t at = *bucket_of(links, guid, port);
+
+	while (at != NO_RECORD) {
+		struct record *record = &links->records[at / 2];
+
+		*end = at % 2;
+		if (record->link.ends[*end].node_guid == guid &&
+			record->link.ends[*end].port == port)
+			return record;
+		at = record->next[*end];
+	}
+	return NULL;
+}
+
+static void describe_end(struct triad_link_end *end, const struct triad_fabric *fabric,
+	const struct triad_fabric_port *port)
+{
+	const struct triad_fabric_node *node = &fabric->nodes[port->node];
+
+	end->node_guid = node->guid;
+	end->lid = port->lid;
+	end->node_type = node->type;
+	end->port = port->number;
+	memcpy(end->node_name, node->name, sizeof(end->node_name));
+}
+
+/* The record of the link at 'port' of 'fabric', which has a far end; made when there is
+ * none.  NULL: there is no room. */
+static struct record *need(
+	struct triad_links *links, const struct triad_fabric *fabric, uint32_t port)
+{
+	const struct triad_fabric_port *a = &fabric->ports[port];
+	uint32_t low = port < a->remote ? port : a->remote;
+	const struct triad_fabric_port *first = &fabric->ports[low];
+	struct record *record;
+	unsigned end;
+
+	record = find(links, fabric->nodes[a->node].guid, a->number, &end);
+	if (record)
+		return record;
+	if (links->n == TRIAD_LINKS_MAX ||
+		triad_grow(&links->records, &links->room, links->n + 1, sizeof(*record),
+			64)) {
+		links->n_not_kept++;
+		return NULL;
+	}
+	record = &links->records[links->n];
+	*record = (struct record){.link.rate = triad_link_rate_active(first)};
+	/* A fabric's ports are sorted by node GUID and number. */
+	describe_end(&record->link.ends[0], fabric, first);
+	describe_end(&record->link.ends[1], fabric, &fabric->ports[first->remote]);
+	index_record(links, links->n++);
+	return record;
+}
+
+/* Takes out the records that are over. */
+static void compact(struct triad_links *links)
+{
+	uint32_t n = 0;
+
+	memset(links->buckets, 0xff, sizeof(links->buckets));
+	for (uint32_t i = 0; i < links->n; i++) {
+		if (links->records[i].is_over)
+			continue;
+		if (n != i)
+			links->records[n] = links->records[i];
+		index_record(links, n++);
+	}
+	links->n = n;
+}
+
+/* --- a new fabric --- */
+
+struct adoption {
+	struct triad_links *links;
+	const struct triad_fabric *fabric; /* the new one */
+	uint64_t now_us;
+};
+
+static void note_down(
+	const struct adoption *adoption, uint32_t old_port, enum triad_link_state state)
+{
+	struct record *record =
+		need(adoption->links, adoption->links->fabric, old_port);
+
+	if (!record || record->link.state != TRIAD_LINK_UP)
+		return;
+	record->link.state = state;
+	record->link.down_us = adoption->now_us;
+	/* What went with its nodes may be up where nobody sees it. */
+	if (state == TRIAD_LINK_DOWN)
+		record->link.n_seen++;
+}
+
+/* Links between two nodes that are gone. */
+static void note_inner_links(const struct adoption *adoption, uint32_t node)
+{
+	const struct triad_fabric *old = adoption->links->fabric;
+	const struct triad_fabric_node *at = &old->nodes[node];
+
+	for (uint32_t i = at->first_port; i < at->first_port + at->n_ports; i++) {
+		uint32_t far = old->ports[i].remote;
+
+		if (far != TRIAD_FABRIC_NONE && far > i &&
+			triad_fabric_find_node(adoption->fabric,
+				old->nodes[old->ports[far].node].guid) ==
+				TRIAD_FABRIC_NONE)
+			note_down(adoption, i, TRIAD_LINK_UNREACHABLE);
+	}
+}
+
+static void take_loss(void *context, const struct triad_loss *loss)
+{
+	const struct adoption *adoption = context;
+
+	for (uint32_t i = 0; i < loss->n_links; i++)
+		note_down(adoption, loss->ends[i], TRIAD_LINK_DOWN);
+	for (uint32_t i = 0; loss->nodes_gone && i < loss->n_nodes; i++)
+		note_inner_links(adoption, loss->nodes[i]);
+}
+
+static uint32_t find_port(
+	const struct triad_fabric *fabric, const struct triad_link_end *end)
+{
+	uint32_t node = triad_fabric_find_node(fabric, end->node_guid);
+
+	return node == TRIAD_FABRIC_NONE
+		? TRIAD_FABRIC_NONE
+		: triad_fabric_find_port(fabric, node, end->port);
+}
+
+/* What the new fabric says about a link that has a record. */
+static void look_at(struct record *record, const struct adoption *adoption)
+{
+	const struct triad_fabric *fabric = adoption->fabric;
+	struct triad_link *link = &record->link;
+	uint32_t ports[2];
+	unsigned n_present = 0, n_plugged = 0;
+
+	for (unsigned i = 0; i < 2; i++) {
+		ports[i] = find_port(fabric, &link->ends[i]);
+		if (ports[i] == TRIAD_FABRIC_NONE)
+			continue;
+		n_present++;
+		n_plugged += fabric->ports[ports[i]].remote != TRIAD_FABRIC_NONE;
+	}
+	if (n_plugged == 2 && fabric->ports[ports[0]].remote == ports[1]) {
+		if (link->state != TRIAD_LINK_UP)
+			link->up_us = adoption->now_us;
+		link->state = TRIAD_LINK_UP;
+		link->rate = triad_link_rate_active(&fabric->ports[ports[0]]);
+		for (unsigned i = 0; i < 2; i++)
+			describe_end(&link->ends[i], fabric, &fabric->ports[ports[i]]);
+	} else if (n_plugged) {
+		record->is_over = true; /* the cable is elsewhere */
+	} else if (link->state == TRIAD_LINK_UNREACHABLE && n_present) {
+		link->state = TRIAD_LINK_DOWN;
+	}
+}
+
+int triad_links_adopt(
+	struct triad_links *links, struct triad_fabric *fabric, uint64_t now_us)
+{
+	struct adoption adoption = {.links = links, .fabric = fabric, .now_us = now_us};
+	uint32_t *new_port = NULL;
+	int error = 0;
+
+	if (links->fabric && !links->is_part) {
+		new_port = malloc(
+			((size_t)links->fabric->n_ports + 1) * sizeof(*new_port));
+		if (!new_port)
+			return ENOMEM;
+		triad_losses_match_ports(links->fabric, fabric, new_port);
+		error = triad_losses_find(
+			links->fabric, fabric, new_port, take_loss, &adoption);
+		free(new_port);
+	}
+	if (error)
+		return error;
+	for (uint32_t i = 0; i < links->n && !links->is_part; i++)
+		look_at(&links->records[i], &adoption);
+	compact(links);
+	triad_fabric_unref(links->fabric);
+	links->fabric = triad_fabric_ref(fabric);
+	return 0;
+}
+
+void triad_links_configure(
+	struct triad_links *links, bool is_part, uint64_t forget_after_us)
+{
+	links->is_part = is_part;
+	links->forget_after_us = forget_after_us;
+}
+
+void triad_links_forget(struct triad_links *links, uint64_t now_us)
+{
+	bool some = false;
+
+	for (uint32_t i = 0; i < links->n; i++) {
+		struct record *record = &links->records[i];
+
+		record->is_over = record->link.state != TRIAD_LINK_UP &&
+			now_us - record->link.down_us >= links->forget_after_us;
+		some |= record->is_over;
+	}
+	if (some)
+		compact(links);
+}
+
+/* --- what the ends count --- */
+
+void triad_links_count(
+	struct triad_links *links, uint32_t port, uint64_t n, uint64_t now_us)
+{
+	const struct triad_fabric *fabric = links->fabric;
+	const struct triad_fabric_port *at = &fabric->ports[port];
+	uint64_t guid = fabric->nodes[at->node].guid;
+	struct triad_link_end *counting;
+	struct record *record;
+	unsigned end;
+
+	if (at->remote != TRIAD_FABRIC_NONE && !need(links, fabric, port))
+		return;
+	/* Without a far end it may be one whose link went down before. */
+	record = find(links, guid, at->number, &end);
+	if (!record)
+		return;
+	counting = &record->link.ends[end];
+	counting->n_counted += n < UINT32_MAX - counting->n_counted
+		? (uint32_t)n
+		: UINT32_MAX - counting->n_counted;
+	record->link.counted_us = now_us;
+}
+
+/* --- reading --- */
+
+bool triad_links_next(
+	const struct triad_links *links, uint32_t *cursor, struct triad_link *copy)
+{
+	if (*cursor >= links->n)
+		return false;
+	*copy = links->records[(*cursor)++].link;
+	return true;
+}
+
+bool triad_links_find(const struct triad_links *links, uint64_t node_guid, uint8_t port,
+	struct triad_link *copy)
+{
+	unsigned end;
+	const struct record *record = find(links, node_guid, port, &end);
+
+	if (record)
+		*copy = record->link;
+	return record;
+}
+
+struct triad_links_counts triad_links_counts(const struct triad_links *links)
+{
+	struct triad_links_counts counts = {.n_not_kept = links->n_not_kept};
+
+	for (uint32_t i = 0; i < links->n; i++) {
+		uint8_t state = links->records[i].link.state;
+
+		counts.n_down += state == TRIAD_LINK_DOWN;
+		counts.n_unreachable += state == TRIAD_LINK_UNREACHABLE;
+	}
+	return counts;
+}
+
+size_t triad_links_octets(const struct triad_links *links)
+{
+	return sizeof(*links) + links->room * sizeof(struct record);
+}
+
+uint32_t triad_link_n_downs(const struct triad_link *link)
+{
+	uint32_t n = link->n_seen;
+
+	for (unsigned i = 0; i < 2; i++)
+		if (link->ends[i].n_counted > n)
+			n = link->ends[i].n_counted;
+	return n;
+}
+
+uint64_t triad_link_last_down_us(const struct triad_link *link)
+{
+	return link->counted_us > link->down_us ? link->counted_us : link->down_us;
+}
