@@ -73,6 +73,7 @@ static struct triad_service_owner make_owner(struct triad_agent *agent)
 		.socket = agent->socket,
 		.put_in_force = put_in_force,
 		.add_metrics = triad_agent_add_metrics,
+		.add_health = triad_agent_add_health,
 		.run = triad_agent_run,
 		.source = triad_topology_user(agent->topology),
 	};

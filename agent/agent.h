@@ -40,6 +40,9 @@ void triad_agent_reload(struct triad_agent *agent);
 int triad_agent_run(void *context, const char *prefix,
 	const struct triad_command *command, struct triad_output *output);
 
+/* Its 'add_health'. */
+void triad_agent_add_health(void *context, struct triad_health *health);
+
 /* Its 'add_metrics'. */
 void triad_agent_add_metrics(void *context, struct triad_own_metrics *list);
 

@@ -4,9 +4,13 @@
 /* What the agent says of itself: 'status', metrics. */
 #include "agent/agent.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "service/command/health.h"
 #include "service/command/status.h"
+#include "service/health.h"
 #include "service/own_metrics.h"
 #include "triad/clock.h"
 #include "triad/control.h"
@@ -84,6 +88,16 @@ static void report_discovery(
 	triad_report_section_end(report);
 }
 
+static int run_screen(struct triad_agent *agent, struct triad_output *output)
+{
+	char title[128];
+
+	snprintf(title, sizeof(title),
+		"triad-agent " PACKAGE_VERSION ", port 0x%016" PRIx64,
+		agent->service.port_guid);
+	return triad_command_put_screen(&agent->service, title, output);
+}
+
 static int run_status(struct triad_agent *agent, const struct triad_command *command,
 	struct triad_output *output)
 {
@@ -101,7 +115,7 @@ static int run_status(struct triad_agent *agent, const struct triad_command *com
 	triad_service_report_exports(&report, service);
 	triad_service_report_process(&report, service, topology.octets);
 	triad_report_end(&report);
-	return TRIAD_CONTROL_DONE;
+	return triad_command_status_exit(service);
 }
 
 int triad_agent_run(void *context, const char *prefix,
@@ -109,9 +123,38 @@ int triad_agent_run(void *context, const char *prefix,
 {
 	struct triad_agent *agent = context;
 
+	if (command->verb == TRIAD_COMMAND_STATUS && !command->all && !command->json)
+		return run_screen(agent, output);
 	if (command->verb == TRIAD_COMMAND_STATUS)
 		return run_status(agent, command, output);
 	return triad_service_run(&agent->service, prefix, command, output);
+}
+
+/* --- health --- */
+
+void triad_agent_add_health(void *context, struct triad_health *health)
+{
+	struct triad_agent *agent = context;
+	struct triad_topology_status topology = triad_topology_status(agent->topology);
+	uint64_t up_us = triad_clock_now_us() - agent->service.started_us;
+	bool is_given = describe_given(&agent->service, &topology);
+	const char *from = is_given ? "manager" : triad_topology_from_name(topology.from);
+	char up[TRIAD_CLOCK_TEXT_SIZE];
+
+	triad_clock_format_length(up_us, up);
+	triad_health_line(health, "agent", "triad-agent", TRIAD_OK, "up %s", up);
+	if (topology.discover.active && topology.discover.why[0]) {
+		triad_health_add_trouble(health, TRIAD_WARNING, "topology",
+			topology.discover.why,
+			"look at the local port and at the log");
+		triad_health_line(health, "topology", "Topology", TRIAD_WARNING,
+			"from %s; the last discovery failed", from);
+		return;
+	}
+	triad_health_line(health, "topology", "Topology",
+		topology.counts.n_nodes ? TRIAD_OK : TRIAD_UNKNOWN,
+		"from %s: %" PRIu32 " nodes, %" PRIu32 " links", from,
+		topology.counts.n_nodes, topology.counts.n_links);
 }
 
 /* --- metrics --- */

@@ -71,10 +71,15 @@ static int put_output(struct answer *answer, const char *data, size_t size)
 
 /* --- the socket -------------------------------------------------------- */
 
+static int status_without_answer(const struct triad_client *client)
+{
+	return client->no_answer ? client->no_answer : TRIAD_CONTROL_FAILED;
+}
+
 static int print_unreachable(const struct triad_client *client, int error)
 {
 	if (client->is_silent)
-		return TRIAD_CONTROL_FAILED;
+		return status_without_answer(client);
 	if (error == ENOENT || error == ECONNREFUSED)
 		fprintf(stderr, "triadctl: %s isn't running here: %s: %s; %s\n",
 			client->is_agent ? "triad-agent"
@@ -92,7 +97,7 @@ static int print_unreachable(const struct triad_client *client, int error)
 				? "; only root and the user of opensm may, unless "
 				  "control.group or control.admin_group is set"
 				: "");
-	return TRIAD_CONTROL_FAILED;
+	return status_without_answer(client);
 }
 
 static int print_cut(struct answer *answer, int error)
@@ -100,7 +105,7 @@ static int print_cut(struct answer *answer, int error)
 	const struct triad_client *client = answer->client;
 
 	if (client->is_silent)
-		return TRIAD_CONTROL_FAILED;
+		return status_without_answer(client);
 	show_progress(answer, "");
 	if (error == EAGAIN)
 		fprintf(stderr,
@@ -122,7 +127,7 @@ static int print_cut(struct answer *answer, int error)
 			"triadctl: %s: the connection was cut before the answer was "
 			"complete; OpenSM may have ended\n",
 			client->path);
-	return TRIAD_CONTROL_FAILED;
+	return status_without_answer(client);
 }
 
 /* Receives exactly 'size' octets; ECONNRESET when they end before. */

@@ -18,14 +18,15 @@ struct triad_client {
 	const char *before; /* written ahead of the answer's first output; or NULL */
 	bool drops_output;  /* the answer is not shown */
 	bool is_silent;     /* nor are errors */
+	int no_answer;      /* what is returned then; 0: TRIAD_CONTROL_FAILED */
 };
 
 /* The reader of standard output has gone: no more is wanted. */
 #define TRIAD_CLIENT_UNREAD (-1)
 
 /* Sends 'request' (see triad_request_encode()) and copies the answer.
- * Returns the status that the plugin gave, TRIAD_CONTROL_FAILED when it can't be
- * reached or the answer was cut, or TRIAD_CLIENT_UNREAD. */
+ * Returns the status that the plugin gave, 'no_answer' when it can't be reached or the
+ * answer was cut, or TRIAD_CLIENT_UNREAD. */
 int triad_client_ask(
 	const struct triad_client *client, const char *request, size_t request_size);
 

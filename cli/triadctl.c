@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -23,6 +24,7 @@
 #include "lib/text.h"
 #include "triad/command.h"
 #include "triad/control.h"
+#include "triad/severity.h"
 
 #define DEFAULT_TIMEOUT_S 30
 #define MAX_TIMEOUT_S 3600
@@ -281,6 +283,13 @@ static int watch(const struct triad_client *client, unsigned interval_s,
 	return status;
 }
 
+/* Monitoring plugins have a status for what can't be told. */
+static int no_answer_to(const struct triad_command *command)
+{
+	return command->verb == TRIAD_COMMAND_HEALTH ? TRIAD_UNKNOWN
+						     : TRIAD_CONTROL_FAILED;
+}
+
 static int run_command(const struct options *options,
 	const struct triad_command *command, int n_words, char **words)
 {
@@ -288,20 +297,45 @@ static int run_command(const struct options *options,
 	size_t size = pack_request(request, sizeof(request), command, n_words, words);
 	struct triad_client client = {.path = path,
 		.is_agent = options->is_agent,
-		.timeout_s = options->timeout_s};
+		.timeout_s = options->timeout_s,
+		.no_answer = no_answer_to(command)};
 	int status;
 
 	if (!size)
 		return complain("the command is too long");
-	status = find_socket(options, path, sizeof(path));
-	if (status != GO_ON)
-		return status;
+	if (find_socket(options, path, sizeof(path)) != GO_ON)
+		return client.no_answer;
 	if (command->watch && !command->json && is_terminal())
 		/* It moves the cursor to the top and clears the screen. */
 		client.before = "\033[H\033[2J";
 	status = command->watch ? watch(&client, command->interval_s, request, size)
 				: triad_client_ask(&client, request, size);
 	return status == TRIAD_CLIENT_UNREAD ? TRIAD_CONTROL_DONE : status;
+}
+
+/* A monitoring plugin says in its first line on standard output why it knows nothing, so
+ * messages are taken there. */
+static int run_monitoring(const struct options *options,
+	const struct triad_command *command, int n_words, char **words)
+{
+	int messages = memfd_create("messages", MFD_CLOEXEC), status;
+	int errors = dup(STDERR_FILENO);
+	char text[1024];
+	ssize_t n;
+
+	if (messages < 0 || errors < 0 || dup2(messages, STDERR_FILENO) < 0)
+		return complain("no file descriptors are left");
+	status = run_command(options, command, n_words, words);
+	fflush(stderr);
+	n = pread(messages, text, sizeof(text) - 1, 0);
+	dup2(errors, STDERR_FILENO);
+	text[n > 0 ? n : 0] = '\0';
+	text[strcspn(text, "\n")] = '\0';
+	if (status == TRIAD_UNKNOWN && *text)
+		printf("TRIAD UNKNOWN - %s\n", text);
+	close(errors);
+	close(messages);
+	return status;
 }
 
 /* --- commands that need no plugin --- */
@@ -406,9 +440,14 @@ static int run_words(const struct options *options, int n_words, char **words)
 	triad_port_claim_snapshot(&parser);
 	if (parser.table != &tables[PLUGIN])
 		return run_local[parser.table - tables](options, &parser);
-	if (triad_command_read(&parser, &command))
-		return complain(message);
-	return run_command(options, &command, n_words, words);
+	if (triad_command_read(&parser, &command)) {
+		complain(message);
+		/* 2 would be CRITICAL. */
+		return parser.verb->verb == TRIAD_COMMAND_HEALTH ? TRIAD_UNKNOWN
+								 : TRIAD_CONTROL_USAGE;
+	}
+	return command.plugin ? run_monitoring(options, &command, n_words, words)
+			      : run_command(options, &command, n_words, words);
 }
 
 int main(int argc, char **argv)

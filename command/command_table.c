@@ -30,6 +30,22 @@ const struct triad_option triad_options[TRIAD_N_OPTIONS] = {
 		.help = "those too that were cleared lately"},
 	[TRIAD_OPTION_EVERY] = {"--all", NULL, TRIAD_OPTION_KIND_FLAG, AT(all),
 		.help = "every port"},
+	[TRIAD_OPTION_SECTIONS] = {"--all", NULL, TRIAD_OPTION_KIND_FLAG, AT(all),
+		.help = "every part with every number, not one screen"},
+	[TRIAD_OPTION_PLUGIN] = {"--plugin", NULL, TRIAD_OPTION_KIND_FLAG, AT(plugin),
+		.help = "one line with performance data, for Nagios, Icinga or "
+			"checkmk"},
+	[TRIAD_OPTION_DOWN] = {"--down", NULL, TRIAD_OPTION_KIND_FLAG, AT(down),
+		.help = "those that are down and were up"},
+	[TRIAD_OPTION_SLOW] = {"--slow", NULL, TRIAD_OPTION_KIND_FLAG, AT(slow),
+		.help = "those narrower or slower than both ends can"},
+	[TRIAD_OPTION_FLAPPED] = {"--flapped", NULL, TRIAD_OPTION_KIND_FLAG,
+		AT(flapped), .help = "those that went down since the start"},
+	[TRIAD_OPTION_LINK_ERRORS] = {"--errors", NULL, TRIAD_OPTION_KIND_FLAG,
+		AT(errors), .help = "those with errors at an end"},
+	[TRIAD_OPTION_LINKS_BY] = {"--by", "COUNTER", TRIAD_OPTION_KIND_COUNTER, AT(by),
+		.present = offsetof(struct triad_command, has_by),
+		.help = "sort by the rate of this counter, at either end"},
 	[TRIAD_OPTION_FAILED] = {"--failed", NULL, TRIAD_OPTION_KIND_FLAG, AT(failed),
 		.help = "those alone that were disabled as failed"},
 	[TRIAD_OPTION_BY] = {"--by", "COUNTER", TRIAD_OPTION_KIND_COUNTER, AT(by),
@@ -66,12 +82,29 @@ const struct triad_option triad_options[TRIAD_N_OPTIONS] = {
 #define OUTPUT (BIT(JSON) | BIT(COLOR))
 
 const struct triad_verb triad_verbs[TRIAD_N_VERBS] = {
+	{.name = "health",
+		.verb = TRIAD_COMMAND_HEALTH,
+		.access = TRIAD_VERB_READS,
+		.options = BIT(PLUGIN) | OUTPUT,
+		.help = "Whether all is well: a verdict, at most ten findings, the "
+			"worst first, and a line for each part.  Exits with 0 (OK), 1 "
+			"(WARNING), 2 (CRITICAL) or 3 (UNKNOWN)."},
 	{.name = "status",
 		.verb = TRIAD_COMMAND_STATUS,
 		.access = TRIAD_VERB_READS,
-		.options = OUTPUT,
-		.help = "What the plugin sees and does: the SM's state, the fabric, "
-			"the last sweep."},
+		.options = BIT(SECTIONS) | OUTPUT,
+		.help = "What the plugin sees and does, on one screen; --all and "
+			"--json have every number.  Exits with 1 when nothing works."},
+	{.name = "links",
+		.verb = TRIAD_COMMAND_LINKS,
+		.access = TRIAD_VERB_READS,
+		.options = BIT(DOWN) | BIT(SLOW) | BIT(LINK_ERRORS) | BIT(FLAPPED) |
+			BIT(NODE) | BIT(PORT) | BIT(LINKS_BY) | BIT(WATCH) |
+			BIT(INTERVAL) | OUTPUT,
+		.help = "Each cable once, the worst on top: both ends, what it runs at "
+			"and could run at, how busy it is, errors, how often it went "
+			"down.  Of --down, --slow, --errors and --flapped, those that "
+			"fit any."},
 	{.name = "perf show",
 		.verb = TRIAD_COMMAND_PERF_SHOW,
 		.access = TRIAD_VERB_READS,

@@ -29,7 +29,7 @@ struct triad_option {
 	enum triad_option_kind kind;
 	size_t offset, size; /* of the member, in the command's struct */
 	unsigned min, max;
-	size_t present;     /* offset of a bool: the option was there */
+	size_t present; /* offset of a bool: the option was there; 0: none */
 	uint64_t max_value; /* of a TRIAD_OPTION_KIND_VALUE */
 	const char *const *choices;
 	const char *help; /* NULL: triadctl's own, not shown */
@@ -44,6 +44,13 @@ enum {
 	TRIAD_OPTION_GROUP,
 	TRIAD_OPTION_ALL,
 	TRIAD_OPTION_EVERY,
+	TRIAD_OPTION_SECTIONS,
+	TRIAD_OPTION_PLUGIN,
+	TRIAD_OPTION_DOWN,
+	TRIAD_OPTION_SLOW,
+	TRIAD_OPTION_FLAPPED,
+	TRIAD_OPTION_LINK_ERRORS,
+	TRIAD_OPTION_LINKS_BY,
 	TRIAD_OPTION_FAILED,
 	TRIAD_OPTION_BY,
 	TRIAD_OPTION_LIMIT,
@@ -61,7 +68,7 @@ enum {
 	TRIAD_N_OPTIONS
 };
 
-#define TRIAD_OPTION_BIT(option) (1u << (option))
+#define TRIAD_OPTION_BIT(option) (UINT64_C(1) << (option))
 
 extern const struct triad_option triad_options[TRIAD_N_OPTIONS];
 
@@ -80,13 +87,13 @@ struct triad_verb {
 	/* Of a command that reads: arguments make it one that changes something, or
 	 * that reads a file with the rights of the process that is asked. */
 	bool arguments_change;
-	unsigned options; /* TRIAD_OPTION_BIT()s */
+	uint64_t options; /* TRIAD_OPTION_BIT()s */
 	const char *help;
 	const char *arguments; /* for help; NULL: none */
 	int n_arguments_min, n_arguments_max;
 };
 
-#define TRIAD_N_VERBS 34
+#define TRIAD_N_VERBS 36
 
 extern const struct triad_verb triad_verbs[TRIAD_N_VERBS];
 

@@ -368,6 +368,8 @@ static int set_option(struct triad_parser *parser, const struct triad_option *op
 		*(bool *)((char *)command + option->present) = true;
 		return set_value(parser, option, value, member);
 	case TRIAD_OPTION_KIND_COUNTER:
+		if (option->present)
+			*(bool *)((char *)command + option->present) = true;
 		return triad_parser_read_counter(parser, "--by ", value, member);
 	case TRIAD_OPTION_KIND_GROUP:
 		return triad_parser_copy(

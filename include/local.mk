@@ -14,6 +14,7 @@ noinst_HEADERS += \
 	include/triad/log.h \
 	include/triad/mad.h \
 	include/triad/output.h \
+	include/triad/severity.h \
 	include/triad/socket_address.h \
 	include/triad/thread.h \
 	include/triad/threshold.h \

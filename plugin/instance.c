@@ -13,6 +13,7 @@
 #include "plugin/command/commands.h"
 #include "plugin/console.h"
 #include "plugin/election/elector.h"
+#include "plugin/health.h"
 #include "plugin/own_metrics.h"
 #include "plugin/ports/ports.h"
 #include "plugin/qos/qos.h"
@@ -53,6 +54,7 @@ static struct triad_service_owner make_owner(struct triad_plugin *plugin)
 		.conf_path = STANDARD_CONF_PATH,
 		.put_in_force = put_in_force,
 		.add_metrics = triad_plugin_add_metrics,
+		.add_health = triad_plugin_add_health,
 		.run = triad_commands_run,
 		.source = {.context = plugin, .take = receive_fabric},
 	};

@@ -33,6 +33,7 @@ libosmtriad_la_SOURCES = \
 	plugin/entry.c \
 	plugin/events.c plugin/events.h \
 	plugin/facts.c plugin/facts.h \
+	plugin/health.c plugin/health.h \
 	plugin/instance.c plugin/instance.h \
 	plugin/opensm.h \
 	plugin/osmlog.c plugin/osmlog.h \

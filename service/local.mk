@@ -14,7 +14,9 @@ libtriadservice_la_SOURCES = \
 	service/command/alerts.c \
 	service/command/commands.c service/command/commands.h \
 	service/command/format.c service/command/format.h \
+	service/command/health.c service/command/health.h \
 	service/command/histogram.c \
+	service/command/links.c \
 	service/command/list.c service/command/list.h \
 	service/command/perf.c \
 	service/command/ports.c service/command/ports.h \
@@ -27,6 +29,8 @@ libtriadservice_la_SOURCES = \
 	service/exports.c service/exports.h \
 	service/fact.c service/fact.h \
 	service/facts.c service/facts.h \
+	service/health.c service/health.h \
+	service/health_parts.c \
 	service/local_port.c service/local_port.h \
 	service/loopback_owner.c \
 	service/own_metrics.c service/own_metrics.h \

@@ -195,6 +195,34 @@ int triad_service_reload(struct triad_service *service, struct triad_diags *diag
 	return error ? EINVAL : 0;
 }
 
+const char *triad_service_trouble(struct triad_service *service)
+{
+	bool broken;
+
+	pthread_mutex_lock(&service->conf_lock);
+	broken = service->conf_state == TRIAD_CONF_BROKEN;
+	pthread_mutex_unlock(&service->conf_lock);
+	if (broken)
+		return "the configuration has mistakes (see 'status'): mend it and "
+		       "type 'reload'";
+	switch (triad_perf_state(service->perf)) {
+	case TRIAD_PERF_RUNNING:
+		return NULL;
+	case TRIAD_PERF_DISABLED:
+		return "the PerfManager is off: 'set perfmgr.enabled true' starts it";
+	case TRIAD_PERF_OTHER_ROLE:
+		return triad_perf_wants(service->perf, TRIAD_SM_MASTER)
+			? "this SM is not the master: ask on the host of the master"
+			: "this SM is not a standby, as perfmgr.role wants it: ask on "
+			  "the host of a standby";
+	case TRIAD_PERF_NO_FABRIC:
+		return service->owner->no_fabric;
+	case TRIAD_PERF_NO_TRANSPORT:
+		return "the local port can't be opened for MADs: see the log";
+	}
+	return "unknown";
+}
+
 int triad_service_set(struct triad_service *service, const char *key, const char *value,
 	struct triad_diags *diags)
 {

@@ -29,6 +29,7 @@
 #include "triad/conf.h"
 #include "triad/output.h"
 
+struct triad_health;
 struct triad_own_metrics;
 struct triad_service;
 
@@ -52,6 +53,8 @@ struct triad_service_owner {
 	void (*put_in_force)(void *context, const struct triad_conf *conf);
 	/* Adds the metrics of the owner's parts. */
 	void (*add_metrics)(void *context, struct triad_own_metrics *metrics);
+	/* Adds the health of the owner's parts. */
+	void (*add_health)(void *context, struct triad_health *health);
 	/* Runs a command; those that are the service's go to triad_service_run(). */
 	int (*run)(void *context, const char *prefix,
 		const struct triad_command *command, struct triad_output *output);
@@ -118,6 +121,9 @@ const struct triad_conf *triad_service_conf(struct triad_service *service);
  * memory is short, in 'diags'; then the configuration in force stays. */
 int triad_service_reload(struct triad_service *service, struct triad_diags *diags);
 
+/* Why counters are not read here, and what to do; NULL when they are. */
+const char *triad_service_trouble(struct triad_service *service);
+
 /* As triad_conf_set(), and puts it in force. */
 int triad_service_set(struct triad_service *service, const char *key, const char *value,
 	struct triad_diags *diags);
@@ -131,7 +137,7 @@ enum triad_role triad_service_role(void *context, const struct triad_peer *peer)
 int triad_service_ask(void *context, const struct triad_asker *asker, int n_words,
 	const char *const *words, struct triad_output *output);
 
-/* Runs a command of the service's: help, perf, alerts, set, reload.  Returns
+/* Runs a command of the service's: help, health, perf, alerts, set, reload.  Returns
  * TRIAD_CONTROL_DONE, _FAILED or _USAGE; for other commands _FAILED, with a message. */
 int triad_service_run(struct triad_service *service, const char *prefix,
 	const struct triad_command *command, struct triad_output *output);

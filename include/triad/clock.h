@@ -32,4 +32,7 @@ uint64_t triad_clock_wall_us(void);
 /* Writes a wall time as "2026-01-02T03:04:05.678Z". */
 void triad_clock_format(uint64_t wall_us, char text[TRIAD_CLOCK_TEXT_SIZE]);
 
+/* Writes a length of time in its two largest units: "12 s", "3 min 5 s", "4 d 2 h". */
+void triad_clock_format_length(uint64_t length_us, char text[TRIAD_CLOCK_TEXT_SIZE]);
+
 #endif

@@ -2,7 +2,10 @@
 /* The commands, as they are typed: after 'triadctl' in a shell, after 'triad' in
  * OpenSM's console.
  *
- *     status                      [--json]
+ *     health     [--plugin] [--json]
+ *     status     [--all] [--json]
+ *     links      [--down] [--slow] [--errors] [--flapped] [--node GUID|NAME]
+ *                [--port N] [--by COUNTER] [--watch] [--interval S] [--json]
  *     perf show  [--errors] [--node GUID|NAME] [--port N]
  *                [--type ca|switch|router|all] [--json]
  *     perf top   [--by COUNTER] [-n N] [--watch] [--interval S] [--json]
@@ -58,7 +61,9 @@
 
 enum triad_command_verb {
 	TRIAD_COMMAND_HELP,
+	TRIAD_COMMAND_HEALTH,
 	TRIAD_COMMAND_STATUS,
+	TRIAD_COMMAND_LINKS,
 	TRIAD_COMMAND_PERF_SHOW,
 	TRIAD_COMMAND_PERF_TOP,
 	TRIAD_COMMAND_PERF_SWEEP,
@@ -123,11 +128,15 @@ struct triad_command {
 	int port;       /* -1: every port */
 	enum triad_command_type type;
 	unsigned by;    /* enum triad_counter */
+	bool has_by;    /* of 'links' */
 	unsigned limit; /* rows of 'perf top', 'alerts', 'qos clients', 'qos plan' */
 	char group[32]; /* of ports; empty: none */
-	bool all;       /* alerts that were cleared, too; of 'perf clear': every port */
+	bool all;       /* alerts that were cleared, too; of 'perf clear': every port;
+	                 * of 'status': every section */
+	bool plugin;    /* of 'health': one line, as monitoring plugins write it */
 	bool failed;    /* of 'port list': those that were disabled as failed alone */
 	bool errors;    /* show ports with errors alone */
+	bool down, slow, flapped; /* of 'links': those alone */
 	enum triad_command_clear clear; /* of 'perf clear' */
 	/* Of 'qos explain': the ends, and what else the request has. */
 	char source[128], destination[128];

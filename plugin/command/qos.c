@@ -15,20 +15,6 @@
 
 /* --- status --- */
 
-static const char *problem_of(const struct triad_qos_status *status)
-{
-	if (status->has_failed)
-		return "the file read last has mistakes and is not in force; OpenSM's "
-		       "log has them, and 'triadctl qos check FILE' shows them";
-	if (status->is_refused)
-		return "the policy read last is refused, rules and tables: it would "
-		       "cut the SM off; 'triadctl qos plan' shows from whom";
-	if (status->is_edited)
-		return "the file was changed since it was read: 'triadctl qos apply' "
-		       "or the SM's next heavy sweep reads it again";
-	return NULL;
-}
-
 static void report_policy(
 	struct triad_report *report, const struct triad_qos_status *status)
 {
@@ -41,7 +27,7 @@ static void report_policy(
 	triad_report_text(
 		report, "policy_loaded", "read at", status->has_policy ? at : NULL);
 	triad_report_facts(report, triad_policy_facts, status);
-	triad_report_text(report, "problem", "problem", problem_of(status));
+	triad_report_text(report, "problem", "problem", triad_qos_problem(status));
 	triad_report_uint(report, "built_us", "made ready in", status->built_us, "us");
 	triad_report_octets(report, "octets", "memory", status->octets);
 }

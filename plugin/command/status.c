@@ -4,10 +4,14 @@
 /* 'status': what runs, what it did, what it could not. */
 #include "plugin/command/commands.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "plugin/facts.h"
 #include "plugin/instance.h"
 #include "plugin/sm_state.h"
 #include "plugin/worker.h"
+#include "service/command/health.h"
 #include "service/command/status.h"
 #include "triad/clock.h"
 #include "triad/control.h"
@@ -47,12 +51,25 @@ static void report_topology(struct triad_report *report, struct triad_plugin *pl
 	triad_report_section_end(report);
 }
 
+static int run_screen(struct triad_plugin *plugin, struct triad_output *output)
+{
+	char title[128];
+
+	snprintf(title, sizeof(title),
+		"Triad " PACKAGE_VERSION " in OpenSM " TRIAD_OPENSM_VERSION
+		", port 0x%016" PRIx64,
+		plugin->service.port_guid);
+	return triad_command_put_screen(&plugin->service, title, output);
+}
+
 int triad_command_run_status(struct triad_plugin *plugin,
 	const struct triad_command *command, struct triad_output *output)
 {
 	struct triad_report report = {.output = output, .as_json = command->json};
 	struct triad_service *service = &plugin->service;
 
+	if (!command->all && !command->json)
+		return run_screen(plugin, output);
 	triad_report_begin(&report);
 	report_sm(&report, plugin);
 	triad_service_report_engine(&report, service);
@@ -65,5 +82,5 @@ int triad_command_run_status(struct triad_plugin *plugin,
 	triad_service_report_process(
 		&report, service, triad_worker_status(plugin->worker).octets);
 	triad_report_end(&report);
-	return TRIAD_CONTROL_DONE;
+	return triad_command_status_exit(service);
 }

@@ -327,3 +327,17 @@ const struct triad_clients *triad_qos_clients(struct triad_qos *qos)
 {
 	return qos->server ? triad_qos_server_clients(qos->server) : NULL;
 }
+
+const char *triad_qos_problem(const struct triad_qos_status *status)
+{
+	if (status->has_failed)
+		return "the file read last has mistakes and is not in force; OpenSM's "
+		       "log has them, and 'triadctl qos check FILE' shows them";
+	if (status->is_refused)
+		return "the policy read last is refused, rules and tables: it would "
+		       "cut the SM off; 'triadctl qos plan' shows from whom";
+	if (status->is_edited)
+		return "the file was changed since it was read: 'triadctl qos apply' "
+		       "or the SM's next heavy sweep reads it again";
+	return NULL;
+}

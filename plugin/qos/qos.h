@@ -114,6 +114,9 @@ struct triad_qos_status triad_qos_status(struct triad_qos *qos);
 /* In words: "answering", "waiting for the subnet to come up", ... */
 const char *triad_qos_state_name(enum triad_qos_state state);
 
+/* What is wrong with the policy read last, and what to do; NULL: nothing. */
+const char *triad_qos_problem(const struct triad_qos_status *status);
+
 /* What answers follow from at present, with a reference; NULL: there is none. */
 struct triad_qos_snapshot *triad_qos_snapshot(struct triad_qos *qos);
 

@@ -228,7 +228,7 @@ int triad_command_run_alerts(struct triad_service *service,
 			(int64_t)(triad_clock_wall_us() - triad_clock_now_us()),
 	};
 	struct triad_alerts_counts counts = triad_watch_status(list.watch).alerts;
-	const char *trouble = triad_commands_perf_trouble(service);
+	const char *trouble = triad_service_trouble(service);
 	int status = TRIAD_CONTROL_DONE;
 
 	/* Without sweeps a list of alerts is old, and an empty one says nothing. */

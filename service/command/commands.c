@@ -5,38 +5,11 @@
 #include <string.h>
 
 #include "command/command_table.h"
+#include "service/command/health.h"
 #include "service/service.h"
 #include "triad/clock.h"
 #include "triad/control.h"
 #include "triad/lists.h"
-
-const char *triad_commands_perf_trouble(struct triad_service *service)
-{
-	bool broken;
-
-	pthread_mutex_lock(&service->conf_lock);
-	broken = service->conf_state == TRIAD_CONF_BROKEN;
-	pthread_mutex_unlock(&service->conf_lock);
-	if (broken)
-		return "the configuration has mistakes (see 'status'): mend it and "
-		       "type 'reload'";
-	switch (triad_perf_state(service->perf)) {
-	case TRIAD_PERF_RUNNING:
-		return NULL;
-	case TRIAD_PERF_DISABLED:
-		return "the PerfManager is off: 'set perfmgr.enabled true' starts it";
-	case TRIAD_PERF_OTHER_ROLE:
-		return triad_perf_wants(service->perf, TRIAD_SM_MASTER)
-			? "this SM is not the master: ask on the host of the master"
-			: "this SM is not a standby, as perfmgr.role wants it: ask on "
-			  "the host of a standby";
-	case TRIAD_PERF_NO_FABRIC:
-		return service->owner->no_fabric;
-	case TRIAD_PERF_NO_TRANSPORT:
-		return "the local port can't be opened for MADs: see the log";
-	}
-	return "unknown";
-}
 
 void triad_commands_put_diags(
 	const struct triad_diags *diags, struct triad_output *output)
@@ -117,6 +90,10 @@ int triad_service_run(struct triad_service *service, const char *prefix,
 	switch (command->verb) {
 	case TRIAD_COMMAND_HELP:
 		return run_help(prefix, command, output);
+	case TRIAD_COMMAND_HEALTH:
+		return triad_command_run_health(service, command, output);
+	case TRIAD_COMMAND_LINKS:
+		return triad_command_run_links(service, command, output);
 	case TRIAD_COMMAND_PERF_SHOW:
 		return triad_command_run_perf_show(service, command, output);
 	case TRIAD_COMMAND_PERF_TOP:

@@ -14,6 +14,8 @@
 struct triad_service;
 
 /* One command each; see triad/command.h. */
+int triad_command_run_links(struct triad_service *service,
+	const struct triad_command *command, struct triad_output *output);
 int triad_command_run_perf_show(struct triad_service *service,
 	const struct triad_command *command, struct triad_output *output);
 int triad_command_run_perf_top(struct triad_service *service,
@@ -31,9 +33,6 @@ int triad_command_run_agents(struct triad_service *service,
 	const struct triad_command *command, struct triad_output *output);
 int triad_command_run_alerts(struct triad_service *service,
 	const struct triad_command *command, struct triad_output *output);
-
-/* Why the PerfManager doesn't run, and what to do; NULL when it does. */
-const char *triad_commands_perf_trouble(struct triad_service *service);
 
 /* A line for each mistake. */
 void triad_commands_put_diags(

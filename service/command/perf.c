@@ -135,7 +135,7 @@ static void put_line(struct triad_list *list, const struct triad_shown_port *sho
 /* Readers may be older than what they read: say so. */
 static void put_trouble(struct triad_service *service, struct triad_output *output)
 {
-	const char *trouble = triad_commands_perf_trouble(service);
+	const char *trouble = triad_service_trouble(service);
 
 	if (trouble)
 		triad_output_message(output, TRIAD_FRAME_MESSAGE,

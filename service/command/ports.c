@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "lib/text.h"
-#include "service/command/commands.h"
+#include "service/service.h"
 #include "triad/control.h"
 
 /* --- which ports --- */
@@ -172,7 +172,7 @@ void triad_shown_port_json(
 
 int triad_command_no_view(struct triad_service *service, struct triad_output *output)
 {
-	const char *trouble = triad_commands_perf_trouble(service);
+	const char *trouble = triad_service_trouble(service);
 
 	triad_output_message(output, TRIAD_FRAME_MESSAGE, "no counters yet: %s\n",
 		trouble ? trouble : "the first sweep has not begun");

@@ -33,7 +33,7 @@ static void report_watch(struct triad_report *report, struct triad_service *serv
 static void report_perfmgr(struct triad_report *report, struct triad_service *service)
 {
 	struct triad_collector_status status = triad_perf_status(service->perf);
-	const char *trouble = triad_commands_perf_trouble(service);
+	const char *trouble = triad_service_trouble(service);
 	bool is_manager =
 		triad_collect_status(service->collect).mode == TRIAD_COLLECT_MANAGER;
 

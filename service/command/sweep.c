@@ -65,7 +65,7 @@ static int wait_for_sweep(struct triad_service *service, uint64_t ticket,
 static bool is_idle(
 	struct triad_service *service, const char *verb, struct triad_output *output)
 {
-	const char *trouble = triad_commands_perf_trouble(service);
+	const char *trouble = triad_service_trouble(service);
 
 	if (trouble)
 		triad_output_message(

@@ -32,6 +32,7 @@ EXTRA_DIST += pytest.ini \
 	tests/integration/test_first_change.py \
 	tests/integration/test_fuzz.py \
 	tests/integration/test_gen_fabric.py \
+	tests/integration/test_health.py \
 	tests/integration/test_hardening.py \
 	tests/integration/test_http.py \
 	tests/integration/test_kernel_semantics.py \

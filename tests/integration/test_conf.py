@@ -60,7 +60,7 @@ def test_conf_broken_at_reload_last_good_stays():
         process = lab.run("triadctl", "reload")
         failed(process, 1, "many")
         assert str(path) in process.stderr, "message"
-        assert "last reload" in ask(lab, "status"), "status"
+        assert "last reload" in ask(lab, "status", "--all"), "status"
         assert len(status(lab)["configuration"]["mistakes"]) == 2, "mistakes in status"
         assert status(lab)["configuration"]["values"]["perfmgr.sweep_period"] == 7, \
             "sweep_period"
@@ -142,7 +142,7 @@ def test_status_values_have_types_and_units():
                             ("alerts.VL15Dropped", "100/sweep")):
             assert values[name] == value, name
         assert ("alerts.hot.QP1Dropped" in values) is False, "an inherited threshold"
-        text = ask(lab, "status")
+        text = ask(lab, "status", "--all")
         assert "perfmgr.timeout 1000 ms" in " ".join(text.split()), "the unit"
 
 

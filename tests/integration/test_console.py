@@ -73,7 +73,7 @@ def test_loopback_opensm_commands_go_on(scratch):
             status = session.type("status")
             assert "SM State" in status, "OpenSM's status"
             assert "osmtriad" in status, "OpenSM's status"
-            assert "PerfManager" in session.type("triad status")
+            assert "Configuration" in session.type("triad status")
         assert "Current log level" in session.type("loglevel"), "OpenSM's loglevel"
         assert "not" in session.type("x" * 3000), "a line too long"
         assert "SM State" in session.type("status"), "status after that"
@@ -97,7 +97,7 @@ def test_loopback_user_ends_input_still_answered():
         log_has(lab, "'triad help' in OpenSM's console")
         port = lab.status()["sms"][0]["console_port"]
         for line, expected in ((b"status\n", b"SM State"),
-                               (b"triad status\n", b"PerfManager")):
+                               (b"triad status\n", b"Configuration")):
             with socket.create_connection(("127.0.0.1", port), timeout=10) as user:
                 user.sendall(line)
                 user.shutdown(socket.SHUT_WR)
@@ -121,7 +121,7 @@ def test_local_both_answered():
                        f"{expected!r} after {line!r}")
         type_line("triad perf show --node Switch2 --port 3", "Switch1:3")
         type_line("status", "SM State")
-        type_line("triad status", "PerfManager")
+        type_line("triad status", "Configuration")
         type_line("loglevel", "Current log level")
 
 

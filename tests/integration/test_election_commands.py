@@ -358,8 +358,8 @@ def test_status_and_metrics_say_the_same(scratch):
         section = status(lab)["election"]
         assert (section["state"], section["may_enforce"], section["reasons"]) == \
             ("MASTER", True, []), "status"
-        assert re.search(r"may enforce +yes, in term 1", ask(lab, "status")), \
-            "text"
+        text = ask(lab, "status", "--all")
+        assert re.search(r"may enforce +yes, in term 1", text), "text"
         port = free_port()
         ask(lab, "set", "prometheus.listen", f"127.0.0.1:{port}")
         values = metrics(port)

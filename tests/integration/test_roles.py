@@ -104,7 +104,7 @@ def test_console_any_user_reads_and_changes_nothing(scratch):
     theirs = scratch.folder() / "expected.csv"
     with triad_lab(CONSOLE, console="loopback") as lab:
         before = window(lab)
-        assert "PerfManager" in typed(lab, NOBODY, "triad status")
+        assert "Configuration" in typed(lab, NOBODY, "triad status")
         assert "Usage: triad set" in typed(lab, NOBODY, "triad set --help")
         for line in ("triad set perfmgr.window 7", f"triad set port.expected_file {theirs}",
                      "triad set port.mode enforce", f"triad set profile.file {theirs}",
@@ -175,7 +175,7 @@ def test_socket_group_reads_admin_group_changes():
         failed(asked(path, "status"), 1, "Permission denied")
         ask(lab, "set", "control.group", NOGROUP)
         assert mode_of(path) == 0o666, "mode of a shared socket"
-        assert "PerfManager" in succeeded(asked(path, "status")).stdout
+        assert "Configuration" in succeeded(asked(path, "status")).stdout
         for words in (("set", "perfmgr.window", "7"), ("reload",), ("perf", "clear", "totals", "--all"),
                       ("qos", "plan", "/etc/shadow"),
                       ("perf", "clear", "histograms")):

@@ -117,6 +117,7 @@ unit_tests = \
 	tests/unit/service/test_collect \
 	tests/unit/service/test_control_file \
 	tests/unit/service/test_facts \
+	tests/unit/service/test_health \
 	tests/unit/service/test_format \
 	tests/unit/service/test_list \
 	tests/unit/service/test_peer \
@@ -187,6 +188,7 @@ tests_unit_service_test_control_file_SOURCES = \
 	tests/unit/service/test_control_file.c service/control_file.c
 tests_unit_service_test_control_file_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=unlink
 tests_unit_service_test_facts_LDADD = libtriadservice.la libtriadbus.la $(LDADD)
+tests_unit_service_test_health_LDADD = libtriadservice.la libtriadbus.la $(LDADD)
 tests_unit_service_test_format_SOURCES = \
 	tests/unit/service/test_format.c service/command/format.c
 tests_unit_service_test_list_SOURCES = tests/unit/service/test_list.c

@@ -204,7 +204,8 @@ END_TEST
  * command must be in one of the two lists. */
 START_TEST(test_parse_commands_classed)
 {
-	static const char *const reads[] = {"help", "status", "perf show", "perf top",
+	static const char *const reads[] = {"help", "health", "status", "links",
+		"perf show", "perf top",
 		"perf resets", "perf histogram PortXmitWait", "alerts", "agents",
 		"agents owner NODE", "qos clients", "qos explain --src a --dst b",
 		"qos plan", "qos tables", "qos nodes", "election", "port blacklist",
@@ -313,7 +314,7 @@ START_TEST(test_parse_unknown_option_guessed)
 		"perf show: no option '--by'; it has --node, --port, --type, --errors, --json");
 	ASSERT_REFUSED("perf show --jsonx",
 		"perf show: no option '--jsonx'; did you mean '--json'?");
-	ASSERT_REFUSED("status -x", "status: no option '-x'; it has --json");
+	ASSERT_REFUSED("status -x", "status: no option '-x'; it has --all, --json");
 	ASSERT_REFUSED("reload --json", "reload: no option '--json'");
 	ASSERT_REFUSED("perf top -nx", "perf top: no option '-nx'; did you mean '-n'?");
 }
@@ -329,7 +330,7 @@ END_TEST
 START_TEST(test_parse_unknown_command_guessed)
 {
 	ASSERT_REFUSED("",
-		"a command is missing; known are status, perf show, perf "
+		"a command is missing; known are health, status, links, perf show, perf "
 		"top, perf sweep, perf clear, perf resets, perf histogram, alerts, agents owner, "
 		"agents drain, agents resume, agents, qos on, qos off, "
 		"qos clients, qos explain, qos plan, qos apply, qos tables, qos nodes, "
@@ -337,7 +338,7 @@ START_TEST(test_parse_unknown_command_guessed)
 		"port plan, port list, port history, port release, port approve, "
 		"port snapshot, set, reload, help");
 	ASSERT_REFUSED("--json",
-		"a command is missing; known are status, perf show, "
+		"a command is missing; known are health, status, links, perf show, "
 		"perf top, perf sweep, perf clear, perf resets, perf histogram, alerts, agents owner, "
 		"agents drain, agents resume, agents, qos on, "
 		"qos off, qos clients, qos explain, qos plan, qos apply, qos tables, "
@@ -356,7 +357,7 @@ START_TEST(test_parse_unknown_command_guessed)
 	ASSERT_REFUSED("'perf show' --json",
 		"unknown command 'perf show'; did you mean 'perf show'?");
 	ASSERT_REFUSED("zzz",
-		"unknown command 'zzz'; known are status, perf show, perf "
+		"unknown command 'zzz'; known are health, status, links, perf show, perf "
 		"top, perf sweep, perf clear, perf resets, perf histogram, alerts, agents owner, "
 		"agents drain, agents resume, agents, qos on, qos off, "
 		"qos clients, qos explain, qos plan, qos apply, qos tables, qos nodes, "
@@ -423,7 +424,7 @@ START_TEST(test_parse_help_topics_known)
 	ASSERT_REFUSED(
 		"help statsu", "unknown command 'statsu'; did you mean 'status'?");
 	ASSERT_REFUSED("help per",
-		"unknown command 'per'; known are status, perf show, "
+		"unknown command 'per'; known are health, status, links, perf show, "
 		"perf top, perf sweep, perf clear, perf resets, perf histogram, alerts, agents owner, "
 		"agents drain, agents resume, agents, qos on, "
 		"qos off, qos clients, qos explain, qos plan, qos apply, qos tables, "
@@ -492,11 +493,13 @@ START_TEST(test_help_text_laid_out)
 {
 	ck_assert_int_eq(triad_command_help("status", "triad", help, sizeof(help)), 0);
 	ck_assert_str_eq(help,
-		"Usage: triad status [--json]\n"
+		"Usage: triad status [--all] [--json]\n"
 		"\n"
-		"What the plugin sees and does: the SM's state, the fabric, the last "
-		"sweep.\n"
+		"What the plugin sees and does, on one screen; --all and --json have "
+		"every number.  Exits with 1 when nothing works.\n"
 		"\n"
+		"  --all                       every part with every number, not one "
+		"screen\n"
 		"  --json                      JSON instead of text\n");
 	ck_assert_int_eq(triad_command_help("set", "triadctl", help, sizeof(help)), 0);
 	ck_assert_str_eq(help,

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "config.h"
+
+#include "plugin/health.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "plugin/election/elector.h"
+#include "plugin/instance.h"
+#include "plugin/ports/ports.h"
+#include "plugin/qos/qos.h"
+#include "plugin/qos/tables/tables.h"
+#include "plugin/sm_state.h"
+#include "plugin/worker.h"
+#include "service/health.h"
+#include "triad/clock.h"
+
+static void add_sm(struct triad_health *health, struct triad_plugin *plugin)
+{
+	uint64_t up_us = triad_clock_now_us() - plugin->service.started_us;
+	struct triad_worker_status worker = triad_worker_status(plugin->worker);
+	enum triad_severity severity = TRIAD_OK;
+	char text[512], up[TRIAD_CLOCK_TEXT_SIZE];
+
+	for (unsigned i = 0; i < TRIAD_SM_N_TROUBLES; i++) {
+		if (!worker.sm.is_raised[i])
+			continue;
+		severity = TRIAD_CRITICAL;
+		triad_sm_watch_text(
+			&worker.sm, (enum triad_sm_trouble)i, text, sizeof(text));
+		triad_health_add_trouble(health, severity, "SM", text, "");
+	}
+	triad_clock_format_length(up_us, up);
+	triad_sm_watch_summary(&worker.sm, text, sizeof(text));
+	triad_health_line(health, "sm", "SM", severity, "%s, OpenSM %s, up %s%s%s",
+		triad_sm_state(plugin->osm), TRIAD_OPENSM_VERSION, up,
+		*text ? "; " : "", text);
+}
+
+/* --- QoS --- */
+
+static bool is_bad(enum triad_qos_state state)
+{
+	return state != TRIAD_QOS_OFF && state != TRIAD_QOS_WAITING &&
+		state != TRIAD_QOS_ANSWERING;
+}
+
+static void add_qos(struct triad_health *health, struct triad_plugin *plugin)
+{
+	struct triad_qos_status qos = triad_qos_status(plugin->qos);
+	struct triad_tables_status tables =
+		triad_tables_status(triad_qos_tables(plugin->qos));
+	bool has_tables_trouble = tables.state == TRIAD_TABLES_NO_QOS ||
+		tables.state == TRIAD_TABLES_DIFFERENT ||
+		tables.state >= TRIAD_TABLES_REFUSED;
+	const char *problem = triad_qos_problem(&qos);
+	enum triad_severity severity = TRIAD_OK;
+
+	if (qos.state == TRIAD_QOS_OFF && tables.state == TRIAD_TABLES_OFF) {
+		triad_health_line_off(health, "qos", "QoS",
+			"off: OpenSM answers requests for paths itself");
+		return;
+	}
+	if (is_bad(qos.state) || problem || has_tables_trouble)
+		severity = TRIAD_WARNING;
+	if (is_bad(qos.state))
+		triad_health_add_trouble(health, severity, "QoS",
+			triad_qos_state_name(qos.state),
+			"'triadctl qos check FILE' shows mistakes; OpenSM's log has "
+			"the reason");
+	if (problem)
+		triad_health_add_trouble(health, severity, "QoS policy", problem, "");
+	if (has_tables_trouble)
+		triad_health_add_trouble(health, severity, "QoS tables",
+			triad_tables_state_name(tables.state),
+			"'triadctl qos plan' shows which tables, and why");
+	triad_health_line(health, "qos", "QoS", severity,
+		"paths: %s; %" PRIu32 " rules; tables: %s",
+		triad_qos_state_name(qos.state), qos.n_rules,
+		triad_tables_state_name(tables.state));
+}
+
+/* --- the election --- */
+
+static const char *election_trouble(
+	const struct triad_elector_status *status, const char **advice)
+{
+	const struct triad_cluster_view *view = &status->election.view;
+
+	*advice = "'triadctl election' shows the members, and who is missing";
+	if (!view->is_connected)
+		return "cut off from the cluster";
+	if (!view->is_quorate)
+		return "no majority of the cluster here: nobody here may enforce";
+	if (!status->election.holder)
+		return "nobody has the lease";
+	return NULL;
+}
+
+static void add_election(struct triad_health *health, struct triad_plugin *plugin)
+{
+	enum triad_severity severity = TRIAD_OK;
+	struct triad_elector_status status;
+	const char *trouble, *advice;
+
+	triad_elector_status(plugin->elector, &status);
+	if (!status.is_on) {
+		triad_health_line_off(health, "election", "Election",
+			"off: OpenSM elects the master by itself");
+		return;
+	}
+	trouble = election_trouble(&status, &advice);
+	if (trouble) {
+		severity = TRIAD_CRITICAL;
+		triad_health_add_trouble(health, severity, "election", trouble, advice);
+	} else if (status.trouble[0]) {
+		severity = TRIAD_WARNING;
+		triad_health_add_trouble(health, severity, "election", status.trouble,
+			"OpenSM's log has more");
+	} else if (status.n_good < status.n_ports) {
+		severity = TRIAD_WARNING;
+		triad_health_add_trouble(health, severity, "election",
+			"a local port that counts is in bad state",
+			"'triadctl election' shows how many; see election.ports");
+	}
+	triad_health_line(health, "election", "Election", severity,
+		"%s, %s enforce, term %" PRIu64 ", %" PRIu32 " members here%s",
+		triad_election_state_name(status.election.state),
+		status.permission.is_given ? "may" : "may not", status.election.term,
+		status.election.view.n_members,
+		status.election.view.is_quorate ? ", quorate" : "");
+}
+
+/* --- the port manager --- */
+
+static enum triad_severity add_port_troubles(
+	struct triad_health *health, const struct triad_ports_status *status)
+{
+	uint32_t n_before = health->n_of[TRIAD_WARNING];
+	char text[640];
+
+	if (status->trouble[0])
+		triad_health_add_trouble(health, TRIAD_WARNING, "port manager",
+			status->trouble, "'triadctl status --all' has its section");
+	if (status->n_mistakes) {
+		snprintf(text, sizeof(text), "%zu mistake%s, the first: %.160s",
+			status->n_mistakes, status->n_mistakes == 1 ? "" : "s",
+			status->mistake);
+		triad_health_add_trouble(health, TRIAD_WARNING,
+			"expected configuration", text,
+			"'triadctl port check FILE' shows all");
+	}
+	if (status->n_failed) {
+		snprintf(text, sizeof(text), "%" PRIu32 " disabled as failed",
+			status->n_failed);
+		triad_health_add_trouble(health, TRIAD_WARNING, "switch ports", text,
+			"'triadctl port list --failed' shows which; 'port release' "
+			"enables one");
+	}
+	if (status->may_act && status->agenda.is_stopped)
+		triad_health_add_trouble(health, TRIAD_WARNING, "port manager",
+			"the plan has more changes than port.max_actions: nothing is "
+			"done",
+			"look at 'triadctl port plan', then 'port approve'");
+	return health->n_of[TRIAD_WARNING] > n_before ? TRIAD_WARNING : TRIAD_OK;
+}
+
+static void add_port_manager(struct triad_health *health, struct triad_plugin *plugin)
+{
+	struct triad_ports_status status;
+	enum triad_severity severity;
+	uint32_t n_items = 0;
+
+	triad_ports_status(plugin->ports, &status);
+	if (!status.is_enabled) {
+		triad_health_line_off(health, "ports_manager", "Port manager", "off");
+		return;
+	}
+	severity = add_port_troubles(health, &status);
+	for (unsigned i = 0; i < TRIAD_PLAN_N_KINDS; i++)
+		if (i != TRIAD_PLAN_NOTE)
+			n_items += status.n_of_kind[i];
+	triad_health_line(health, "ports_manager", "Port manager", severity,
+		"%s; %" PRIu32 " ports expected, %" PRIu32 " to change, %" PRIu32
+		" held, %" PRIu32 " failed",
+		status.may_act                ? "enforces"
+			: status.is_enforcing ? "would enforce"
+					      : "observes",
+		status.n_rows, n_items, status.n_held, status.n_failed);
+}
+
+void triad_plugin_add_health(void *context, struct triad_health *health)
+{
+	struct triad_plugin *plugin = context;
+
+	add_sm(health, plugin);
+	add_qos(health, plugin);
+	add_election(health, plugin);
+	add_port_manager(health, plugin);
+}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "service/command/health.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "service/command/ports.h"
+#include "service/health.h"
+#include "service/service.h"
+#include "triad/clock.h"
+#include "triad/control.h"
+#include "triad/json.h"
+
+/* Of a line for people; behind it are the title and the word. */
+#define TITLE_WIDTH 14
+#define TEXT_WIDTH (80 - TITLE_WIDTH - 6)
+
+static const char *color_of(
+	const struct triad_output *output, enum triad_severity severity)
+{
+	static const char *const colors[TRIAD_N_SEVERITIES] = {
+		[TRIAD_OK] = "\033[32m",
+		[TRIAD_WARNING] = "\033[33m",
+		[TRIAD_CRITICAL] = "\033[1;31m",
+		[TRIAD_UNKNOWN] = "\033[35m",
+	};
+
+	return output->color ? colors[severity] : "";
+}
+
+static const char *color_end(const struct triad_output *output)
+{
+	return output->color ? "\033[0m" : "";
+}
+
+/* --- text --- */
+
+/* Puts 'text', broken at blanks, into lines of at most 'width' characters; each but the
+ * first is indented by 'indent' blanks. */
+static void put_wrapped(
+	struct triad_output *output, const char *text, int indent, size_t width)
+{
+	size_t length = strlen(text);
+
+	while (length > width) {
+		size_t at = width;
+
+		while (at && text[at] != ' ')
+			at--;
+		if (!at)
+			at = width;
+		triad_output_printf(output, "%.*s\n%*s", (int)at, text, indent, "");
+		text += at + (text[at] == ' ');
+		length = strlen(text);
+	}
+	triad_output_printf(output, "%s\n", text);
+}
+
+static void put_lines(struct triad_output *output, const struct triad_health *health)
+{
+	static const char *const words[TRIAD_N_SEVERITIES] = {
+		"ok", "WARN", "CRIT", "?"};
+
+	for (uint32_t i = 0; i < health->n_lines; i++) {
+		const struct triad_health_line *line = &health->lines[i];
+
+		triad_output_printf(output, "%-*s %s%-4s%s ", TITLE_WIDTH, line->title,
+			line->is_off ? "" : color_of(output, line->severity),
+			line->is_off ? "-" : words[line->severity], color_end(output));
+		put_wrapped(output, line->text, TITLE_WIDTH + 6, TEXT_WIDTH);
+	}
+}
+
+static void put_finding(
+	struct triad_output *output, const struct triad_health_finding *finding)
+{
+	char since[TRIAD_CLOCK_TEXT_SIZE], length[TRIAD_CLOCK_TEXT_SIZE], text[640];
+
+	triad_output_printf(output, "%s%s%s  ", color_of(output, finding->severity),
+		triad_severity_name(finding->severity), color_end(output));
+	snprintf(text, sizeof(text), "%s%s%s", finding->at,
+		finding->far_end[0] ? " - " : "", finding->far_end);
+	put_wrapped(output, text, 10, 68);
+	snprintf(text, sizeof(text), "%s", finding->what);
+	if (triad_command_format_time(finding->since_us, since)) {
+		triad_clock_format_length(
+			triad_clock_now_us() - finding->since_us, length);
+		snprintf(text, sizeof(text), "%s, since %.19sZ (%s)", finding->what,
+			since, length);
+	}
+	triad_output_printf(output, "    ");
+	put_wrapped(output, text, 4, 76);
+	if (!finding->advice[0])
+		return;
+	if (finding->alert)
+		snprintf(text, sizeof(text), "%s; it is alert %" PRIu64,
+			finding->advice, finding->alert);
+	else
+		snprintf(text, sizeof(text), "%s", finding->advice);
+	triad_output_printf(output, "    ");
+	put_wrapped(output, text, 4, 76);
+}
+
+static uint32_t count_findings(const struct triad_health *health)
+{
+	return health->n_of[TRIAD_WARNING] + health->n_of[TRIAD_CRITICAL] +
+		health->n_of[TRIAD_UNKNOWN];
+}
+
+static void put_verdict(struct triad_output *output, const struct triad_health *health)
+{
+	uint32_t n = count_findings(health);
+
+	triad_output_printf(output, "%s%s%s", color_of(output, health->verdict),
+		triad_severity_name(health->verdict), color_end(output));
+	if (!n)
+		triad_output_printf(output, "  nothing is wrong\n");
+	else
+		triad_output_printf(output,
+			"  %" PRIu32 " finding%s: %" PRIu32 " critical, %" PRIu32
+			" warning%s, %" PRIu32 " not known\n",
+			n, n == 1 ? "" : "s", health->n_of[TRIAD_CRITICAL],
+			health->n_of[TRIAD_WARNING],
+			health->n_of[TRIAD_WARNING] == 1 ? "" : "s",
+			health->n_of[TRIAD_UNKNOWN]);
+}
+
+static void put_text(struct triad_output *output, const struct triad_health *health)
+{
+	uint32_t n_more = count_findings(health) - health->n_findings;
+
+	put_verdict(output, health);
+	for (uint32_t i = 0; i < health->n_findings; i++)
+		put_finding(output, &health->findings[i]);
+	if (n_more)
+		triad_output_printf(output,
+			"and %" PRIu32 " more: 'triadctl alerts' lists them\n", n_more);
+	triad_output_put(output, "\n", 1);
+	put_lines(output, health);
+}
+
+/* --- for monitoring plugins --- */
+
+/* What stands behind a '|' is performance data, so there must be none before. */
+static void replace_bars(char *text)
+{
+	for (; *text; text++)
+		if (*text == '|' || *text == '\n')
+			*text = '/';
+}
+
+static void put_plugin_line(
+	struct triad_output *output, const struct triad_health *health)
+{
+	uint32_t n = count_findings(health);
+	char text[640] = "nothing is wrong";
+
+	if (health->n_findings)
+		snprintf(text, sizeof(text), "%s%s%s: %s", health->findings[0].at,
+			health->findings[0].far_end[0] ? " - " : "",
+			health->findings[0].far_end, health->findings[0].what);
+	replace_bars(text);
+	triad_output_printf(
+		output, "TRIAD %s - %s", triad_severity_name(health->verdict), text);
+	if (n > 1)
+		triad_output_printf(output, " (and %" PRIu32 " more)", n - 1);
+	triad_output_printf(output,
+		" | ports=%" PRIu32 ";;;0 unanswered=%" PRIu32
+		";;;0 links_down=%" PRIu32 ";;;0 alerts=%" PRIu32
+		";;;0 critical=%" PRIu32 ";;;0 warnings=%" PRIu32
+		";;;0 sweep=%.6fs;;;0\n",
+		health->n_ports, health->n_unanswered, health->n_links_down,
+		health->n_alerts, health->n_of[TRIAD_CRITICAL],
+		health->n_of[TRIAD_WARNING], (double)health->sweep_us / 1e6);
+}
+
+/* --- JSON --- */
+
+static const char *text_or_null(const char *text)
+{
+	return text[0] ? text : NULL;
+}
+
+static void put_finding_json(
+	struct triad_json *json, const struct triad_health_finding *finding)
+{
+	char since[TRIAD_CLOCK_TEXT_SIZE];
+
+	triad_json_object_begin(json, NULL);
+	triad_json_string(json, "severity", triad_severity_name(finding->severity));
+	triad_json_string(json, "what", finding->what);
+	triad_json_string(json, "at", finding->at);
+	triad_json_string(json, "far_end", text_or_null(finding->far_end));
+	triad_json_string(
+		json, "since", triad_command_format_time(finding->since_us, since));
+	triad_json_string(json, "advice", text_or_null(finding->advice));
+	if (finding->alert)
+		triad_json_uint(json, "alert", finding->alert);
+	else
+		triad_json_string(json, "alert", NULL);
+	triad_json_object_end(json);
+}
+
+static void put_json(struct triad_output *output, const struct triad_health *health)
+{
+	struct triad_json json;
+
+	triad_json_init(&json, output);
+	triad_json_object_begin(&json, NULL);
+	triad_json_string(&json, "verdict", triad_severity_name(health->verdict));
+	triad_json_uint(&json, "critical", health->n_of[TRIAD_CRITICAL]);
+	triad_json_uint(&json, "warnings", health->n_of[TRIAD_WARNING]);
+	triad_json_uint(&json, "unknown", health->n_of[TRIAD_UNKNOWN]);
+	triad_json_array_begin(&json, "findings");
+	for (uint32_t i = 0; i < health->n_findings; i++)
+		put_finding_json(&json, &health->findings[i]);
+	triad_json_array_end(&json);
+	triad_json_uint(&json, "more", count_findings(health) - health->n_findings);
+	triad_json_array_begin(&json, "parts");
+	for (uint32_t i = 0; i < health->n_lines; i++) {
+		const struct triad_health_line *line = &health->lines[i];
+
+		triad_json_object_begin(&json, NULL);
+		triad_json_string(&json, "part", line->name);
+		triad_json_string(&json, "severity",
+			line->is_off ? NULL : triad_severity_name(line->severity));
+		triad_json_bool(&json, "off", line->is_off);
+		triad_json_string(&json, "text", line->text);
+		triad_json_object_end(&json);
+	}
+	triad_json_array_end(&json);
+	triad_json_object_end(&json);
+	triad_json_end(&json);
+}
+
+int triad_command_run_health(struct triad_service *service,
+	const struct triad_command *command, struct triad_output *output)
+{
+	struct triad_health health;
+
+	triad_service_health(service, &health);
+	if (command->json)
+		put_json(output, &health);
+	else if (command->plugin)
+		put_plugin_line(output, &health);
+	else
+		put_text(output, &health);
+	return (int)health.verdict;
+}
+
+/* --- status --- */
+
+int triad_command_status_exit(struct triad_service *service)
+{
+	enum triad_conf_state conf_state;
+
+	pthread_mutex_lock(&service->conf_lock);
+	conf_state = service->conf_state;
+	pthread_mutex_unlock(&service->conf_lock);
+	/* Without a fabric it waits, which is no failure. */
+	return conf_state == TRIAD_CONF_BROKEN ||
+			triad_perf_state(service->perf) == TRIAD_PERF_NO_TRANSPORT
+		? TRIAD_CONTROL_FAILED
+		: TRIAD_CONTROL_DONE;
+}
+
+int triad_command_put_screen(
+	struct triad_service *service, const char *title, struct triad_output *output)
+{
+	struct triad_health health;
+
+	triad_service_health(service, &health);
+	triad_output_printf(output, "%s\n", title);
+	put_verdict(output, &health);
+	put_lines(output, &health);
+	triad_output_printf(output,
+		"'triadctl health' says what to do; 'triadctl status "
+		"--all' has every number\n");
+	return triad_command_status_exit(service);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* 'health', and the one screen of 'status'.
+ *
+ * Thread-safety: any thread. */
+#ifndef TRIAD_SERVICE_COMMAND_HEALTH_H
+#define TRIAD_SERVICE_COMMAND_HEALTH_H
+
+#include "triad/command.h"
+#include "triad/output.h"
+
+struct triad_service;
+
+/* Returns the verdict, which is the exit status that monitoring plugins have. */
+int triad_command_run_health(struct triad_service *service,
+	const struct triad_command *command, struct triad_output *output);
+
+/* 'title' is the first line: what runs here.  Returns TRIAD_CONTROL_FAILED when nothing
+ * works. */
+int triad_command_put_screen(
+	struct triad_service *service, const char *title, struct triad_output *output);
+
+/* What 'status' exits with: TRIAD_CONTROL_FAILED when nothing works. */
+int triad_command_status_exit(struct triad_service *service);
+
+#endif

@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* 'links': each cable once, with both ends: how fast it runs and could run, how busy it
+ * is, what went wrong. */
+#include "service/command/commands.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "ib/link.h"
+#include "lib/grow.h"
+#include "perfmgr/watch/watch.h"
+#include "service/command/format.h"
+#include "service/command/list.h"
+#include "service/command/ports.h"
+#include "service/service.h"
+
+/* A cable of the fabric, or one that is not there any more. */
+struct cable {
+	uint32_t port;           /* its first end in the fabric, or TRIAD_FABRIC_NONE */
+	struct triad_link *gone; /* else this; the list's */
+	double rank;             /* the highest comes first */
+};
+
+struct list {
+	struct triad_service *service;
+	const struct triad_command *command;
+	struct triad_view *view;
+	struct cable *cables;
+	uint32_t n;
+	struct triad_link *gone;
+	uint32_t n_gone;
+	size_t gone_room;
+};
+
+/* What is shown of an end. */
+struct end {
+	uint64_t guid;
+	const char *name;
+	uint8_t type, port;
+	uint16_t lid;
+	bool is_present;
+	struct triad_engine_row row;
+	double use_percent, wait_percent; /* of what the link can do; NAN: not known */
+	uint64_t n_errors;
+};
+
+struct shown {
+	struct end ends[2];
+	const char *state;
+	struct triad_link_rate rate, best;
+	bool is_slow;
+	bool has_history;
+	struct triad_link history;
+};
+
+/* --- what there is to show --- */
+
+static double percent_of(
+	const struct triad_engine_row *row, unsigned counter, uint64_t link_bps)
+{
+	/* A word of the data counters, and a tick of PortXmitWait, is 4 octets. */
+	double words_per_s = (double)link_bps / 32;
+	double rate = triad_engine_rate(row, counter);
+
+	return words_per_s > 0 ? fmin(100 * rate / words_per_s, 100) : NAN;
+}
+
+static uint64_t count_errors(const struct triad_engine_row *row)
+{
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++)
+		if (triad_counters[i].is_error && row->has & 1u << i)
+			n += row->total[i];
+	return n;
+}
+
+static void read_end(struct end *end, const struct triad_view *view, uint32_t index)
+{
+	const struct triad_fabric_port *port = &view->fabric->ports[index];
+	const struct triad_fabric_node *node = &view->fabric->nodes[port->node];
+	uint64_t bps = triad_fabric_port_bps(port);
+
+	*end = (struct end){.guid = node->guid,
+		.name = node->name,
+		.type = node->type,
+		.port = port->number,
+		.lid = port->lid,
+		.is_present = true};
+	(void)triad_view_read(view, index, &end->row);
+	end->use_percent = percent_of(&end->row, TRIAD_PORT_XMIT_DATA, bps);
+	end->wait_percent = percent_of(&end->row, TRIAD_PORT_XMIT_WAIT, bps);
+	end->n_errors = count_errors(&end->row);
+}
+
+static void read_gone_end(struct end *end, const struct triad_link_end *gone)
+{
+	*end = (struct end){.guid = gone->node_guid,
+		.name = gone->node_name,
+		.type = gone->node_type,
+		.port = gone->port,
+		.lid = gone->lid,
+		.use_percent = NAN,
+		.wait_percent = NAN};
+}
+
+/* The state of a cable is that of its less active end. */
+static const char *state_of(
+	const struct triad_fabric_port *a, const struct triad_fabric_port *b)
+{
+	return triad_port_state_name(a->state < b->state ? a->state : b->state);
+}
+
+static void read_cable(
+	const struct list *list, const struct cable *cable, struct shown *shown)
+{
+	const struct triad_fabric *fabric = list->view->fabric;
+	const struct triad_fabric_port *a, *b;
+
+	*shown = (struct shown){0};
+	if (cable->gone) {
+		shown->history = *cable->gone;
+		shown->has_history = true;
+		shown->rate = cable->gone->rate;
+		shown->state =
+			cable->gone->state == TRIAD_LINK_DOWN ? "down" : "unreachable";
+		for (unsigned i = 0; i < 2; i++)
+			read_gone_end(&shown->ends[i], &cable->gone->ends[i]);
+		return;
+	}
+	a = &fabric->ports[cable->port];
+	b = &fabric->ports[a->remote];
+	read_end(&shown->ends[0], list->view, cable->port);
+	read_end(&shown->ends[1], list->view, a->remote);
+	shown->state = state_of(a, b);
+	shown->rate = triad_link_rate_active(a);
+	shown->best = triad_link_rate_best(a, b);
+	/* Without what both can, a link is not called slow. */
+	shown->is_slow =
+		triad_link_rate_bps(shown->rate) < triad_link_rate_bps(shown->best);
+	shown->has_history =
+		triad_watch_find_link(triad_perf_watch(list->service->perf),
+			shown->ends[0].guid, shown->ends[0].port, &shown->history);
+}
+
+/* --- which, in what order --- */
+
+static bool is_wanted(const struct triad_command *command, const struct shown *shown)
+{
+	bool is_down = !shown->ends[0].is_present;
+	bool is_flapped = shown->has_history && triad_link_n_downs(&shown->history);
+	bool has_errors = false;
+
+	if (!command->down && !command->slow && !command->errors && !command->flapped)
+		return true;
+	for (unsigned i = 0; i < 2; i++)
+		has_errors |= shown->ends[i].n_errors > 0;
+	return (command->down && is_down) || (command->slow && shown->is_slow) ||
+		(command->errors && has_errors) || (command->flapped && is_flapped);
+}
+
+static bool is_node_wanted(const struct list *list, const struct shown *shown)
+{
+	bool is_any = !list->command->node[0];
+
+	for (unsigned i = 0; i < 2 && !is_any; i++)
+		is_any = triad_command_is_node(list->command, shown->ends[i].name,
+				 shown->ends[i].guid) &&
+			(list->command->port < 0 ||
+				list->command->port == shown->ends[i].port);
+	return is_any;
+}
+
+/* The worst on top: down, then slow, then those with errors, the rest in the order of
+ * the fabric; with --by the one whose counter grows fastest. */
+static double rank_of(const struct list *list, const struct shown *shown)
+{
+	double rank = 0;
+
+	for (unsigned i = 0; i < 2; i++) {
+		const struct end *end = &shown->ends[i];
+		double rate = triad_engine_rate(&end->row, list->command->by);
+
+		if (list->command->has_by && end->is_present && rate > rank)
+			rank = rate;
+		if (!list->command->has_by && end->n_errors)
+			rank = 1;
+	}
+	if (list->command->has_by)
+		return rank;
+	return !shown->ends[0].is_present ? 3 : shown->is_slow ? 2 : rank;
+}
+
+static int compare_cables(const void *a, const void *b)
+{
+	const struct cable *x = a, *y = b;
+
+	if (x->rank != y->rank)
+		return x->rank > y->rank ? -1 : 1;
+	if (x->gone && y->gone)
+		return (x->gone > y->gone) - (x->gone < y->gone);
+	return (x->port > y->port) - (x->port < y->port);
+}
+
+static void add_if_wanted(struct list *list, struct cable cable)
+{
+	struct shown shown;
+
+	read_cable(list, &cable, &shown);
+	if (!is_node_wanted(list, &shown) || !is_wanted(list->command, &shown))
+		return;
+	cable.rank = rank_of(list, &shown);
+	list->cables[list->n++] = cable;
+}
+
+/* Copies the links that are down; returns false when memory is short. */
+static bool read_gone(struct list *list)
+{
+	struct triad_watch *watch = triad_perf_watch(list->service->perf);
+	struct triad_link link;
+	uint32_t cursor = 0;
+
+	while (triad_watch_next_link(watch, &cursor, &link)) {
+		if (link.state == TRIAD_LINK_UP)
+			continue;
+		if (triad_grow(&list->gone, &list->gone_room, list->n_gone + 1,
+			    sizeof(link), 64))
+			return false;
+		list->gone[list->n_gone++] = link;
+	}
+	return true;
+}
+
+static bool find_cables(struct list *list)
+{
+	const struct triad_fabric *fabric = list->view->fabric;
+
+	if (!read_gone(list))
+		return false;
+	list->cables = malloc(((size_t)fabric->n_ports / 2 + list->n_gone + 1) *
+		sizeof(*list->cables));
+	if (!list->cables)
+		return false;
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		if (fabric->ports[i].remote != TRIAD_FABRIC_NONE &&
+			fabric->ports[i].remote > i)
+			add_if_wanted(list, (struct cable){.port = i});
+	for (uint32_t i = 0; i < list->n_gone; i++)
+		add_if_wanted(list,
+			(struct cable){
+				.port = TRIAD_FABRIC_NONE, .gone = &list->gone[i]});
+	qsort(list->cables, list->n, sizeof(*list->cables), compare_cables);
+	return true;
+}
+
+/* --- one row --- */
+
+static void put_end_json(struct triad_json *json, const struct end *end)
+{
+	triad_json_object_begin(json, NULL);
+	triad_json_guid(json, "node_guid", end->guid);
+	triad_json_string(json, "node_name", end->name);
+	triad_json_string(json, "node_type", triad_node_type_name(end->type));
+	triad_json_uint(json, "port", end->port);
+	triad_json_uint(json, "lid", end->lid);
+	triad_json_bool(json, "answered", end->row.answered);
+	triad_json_double(json, "use_percent", end->use_percent);
+	triad_json_double(json, "wait_percent", end->wait_percent);
+	triad_json_object_begin(json, "errors");
+	for (unsigned i = 0; i < TRIAD_N_COUNTERS; i++)
+		if (triad_counters[i].is_error && end->row.has & 1u << i)
+			triad_json_uint(
+				json, triad_counters[i].name, end->row.total[i]);
+	triad_json_object_end(json);
+	triad_json_object_end(json);
+}
+
+static void put_json(struct triad_json *json, const struct shown *shown)
+{
+	const struct triad_link *link = shown->has_history ? &shown->history : NULL;
+	char text[TRIAD_CLOCK_TEXT_SIZE];
+
+	triad_json_array_begin(json, "ends");
+	for (unsigned i = 0; i < 2; i++)
+		put_end_json(json, &shown->ends[i]);
+	triad_json_array_end(json);
+	triad_json_string(json, "state", shown->state);
+	triad_link_rate_format(shown->rate, text, sizeof(text));
+	triad_json_string(json, "rate", text);
+	triad_json_uint(json, "rate_bps", triad_link_rate_bps(shown->rate));
+	triad_link_rate_format(shown->best, text, sizeof(text));
+	triad_json_string(
+		json, "best_rate", triad_link_rate_bps(shown->best) ? text : NULL);
+	triad_json_bool(json, "slow", shown->is_slow);
+	triad_json_uint(json, "downs", link ? triad_link_n_downs(link) : 0);
+	triad_json_string(json, "last_down",
+		triad_command_format_time(
+			link ? triad_link_last_down_us(link) : 0, text));
+	triad_json_string(json, "last_up",
+		triad_command_format_time(link ? link->up_us : 0, text));
+}
+
+static void put_end(struct triad_list *list, const struct end *end, const char *title)
+{
+	triad_list_format(
+		list, title, TRIAD_LIST_MEASURED, "%s:%u", end->name, end->port);
+}
+
+static void put_percent(struct triad_list *list, const char *title, double percent)
+{
+	if (isnan(percent))
+		triad_list_text(list, NULL, title, 5, "-");
+	else
+		triad_list_format(list, title, 5, "%.*f%%", percent < 10, percent);
+}
+
+static void put_row(struct triad_list *list, const struct shown *shown)
+{
+	double wait = fmax(shown->ends[0].wait_percent, shown->ends[1].wait_percent);
+	const struct triad_link *link = shown->has_history ? &shown->history : NULL;
+	char rate[16], best[16], at[TRIAD_CLOCK_TEXT_SIZE] = "-";
+
+	triad_link_rate_format(shown->rate, rate, sizeof(rate));
+	triad_link_rate_format(shown->best, best, sizeof(best));
+	if (link)
+		triad_command_format_time(triad_link_last_down_us(link), at);
+	triad_list_row(list);
+	if (triad_list_json(list))
+		put_json(triad_list_json(list), shown);
+	put_end(list, &shown->ends[0], "END");
+	put_end(list, &shown->ends[1], "FAR END");
+	triad_list_text(list, NULL, "STATE", TRIAD_LIST_MEASURED, shown->state);
+	triad_list_text(list, NULL, "RATE", TRIAD_LIST_MEASURED, rate);
+	triad_list_text(
+		list, NULL, "COULD", TRIAD_LIST_MEASURED, shown->is_slow ? best : "");
+	put_percent(list, "OUT", shown->ends[0].use_percent);
+	put_percent(list, "IN", shown->ends[1].use_percent);
+	put_percent(list, "WAIT", wait);
+	triad_list_uint(list, NULL, "ERRORS", 6,
+		shown->ends[0].n_errors + shown->ends[1].n_errors);
+	triad_list_uint(list, NULL, "DOWNS", 5, link ? triad_link_n_downs(link) : 0);
+	triad_list_format(list, "LAST DOWN", TRIAD_LIST_MEASURED, "%.19s", at);
+	triad_list_row_end(list);
+}
+
+static void put_rows(const struct list *list, struct triad_list *rows)
+{
+	struct shown shown;
+
+	for (uint32_t i = 0; i < list->n && !rows->report->output->failed; i++) {
+		read_cable(list, &list->cables[i], &shown);
+		put_row(rows, &shown);
+	}
+}
+
+static void put_cables(const struct list *list, struct triad_output *output)
+{
+	struct triad_report report = {.output = output, .as_json = list->command->json};
+	struct triad_list rows = {.report = &report,
+		.gap = "  ",
+		.bold = true,
+		.phase = TRIAD_LIST_WIDTHS};
+
+	if (!list->command->json)
+		put_rows(list, &rows);
+	rows.phase = TRIAD_LIST_ROWS;
+	triad_report_array(&report, NULL);
+	put_rows(list, &rows);
+	triad_report_array_end(&report);
+}
+
+/* Nothing to show is good news when something bad was asked for. */
+static int put_none(const struct list *list, struct triad_output *output)
+{
+	const struct triad_command *command = list->command;
+	uint32_t n_nodes = 1;
+
+	if (command->node[0])
+		(void)triad_command_find_node(command, list->view->fabric, &n_nodes);
+	if (!n_nodes)
+		return triad_command_no_port("links", list->view, command, output);
+	if (!command->json)
+		triad_output_printf(output, "no link is like that\n");
+	return TRIAD_CONTROL_DONE;
+}
+
+int triad_command_run_links(struct triad_service *service,
+	const struct triad_command *command, struct triad_output *output)
+{
+	struct list list = {.service = service,
+		.command = command,
+		.view = triad_perf_view(service->perf)};
+	const char *trouble = triad_service_trouble(service);
+	int status = TRIAD_CONTROL_DONE;
+
+	if (!list.view)
+		return triad_command_no_view(service, output);
+	if (trouble)
+		triad_output_message(output, TRIAD_FRAME_MESSAGE,
+			"these links are as they were: %s\n", trouble);
+	if (!find_cables(&list)) {
+		triad_output_message(output, TRIAD_FRAME_MESSAGE,
+			"links: not enough memory to list them; try again\n");
+		status = TRIAD_CONTROL_FAILED;
+	} else {
+		if (list.n || command->json)
+			put_cables(&list, output);
+		if (!list.n)
+			status = put_none(&list, output);
+	}
+	free(list.cables);
+	free(list.gone);
+	triad_view_unref(list.view);
+	return status;
+}

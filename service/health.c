@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "service/health.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool is_worse(
+	const struct triad_health_finding *a, const struct triad_health_finding *b)
+{
+	if (a->severity != b->severity)
+		return triad_severity_is_worse(a->severity, b->severity);
+	if (a->weight != b->weight)
+		return a->weight > b->weight;
+	return a->since_us > b->since_us;
+}
+
+void triad_health_add(
+	struct triad_health *health, const struct triad_health_finding *finding)
+{
+	uint32_t at = health->n_findings, n_behind;
+
+	health->n_of[finding->severity]++;
+	if (triad_severity_is_worse(finding->severity, health->verdict))
+		health->verdict = finding->severity;
+	while (at && is_worse(finding, &health->findings[at - 1]))
+		at--;
+	if (at == TRIAD_HEALTH_MAX_FINDINGS)
+		return;
+	if (health->n_findings < TRIAD_HEALTH_MAX_FINDINGS)
+		health->n_findings++;
+	n_behind = health->n_findings - 1 - at;
+	memmove(&health->findings[at + 1], &health->findings[at],
+		n_behind * sizeof(health->findings[0]));
+	health->findings[at] = *finding;
+}
+
+void triad_health_add_trouble(struct triad_health *health, enum triad_severity severity,
+	const char *at, const char *what, const char *advice)
+{
+	struct triad_health_finding finding = {.severity = severity};
+
+	snprintf(finding.at, sizeof(finding.at), "%s", at);
+	snprintf(finding.what, sizeof(finding.what), "%s", what);
+	snprintf(finding.advice, sizeof(finding.advice), "%s", advice);
+	triad_health_add(health, &finding);
+}
+
+static struct triad_health_line *add_line(
+	struct triad_health *health, const char *name, const char *title)
+{
+	struct triad_health_line *line = &health->lines[TRIAD_HEALTH_MAX_LINES - 1];
+
+	if (health->n_lines < TRIAD_HEALTH_MAX_LINES)
+		line = &health->lines[health->n_lines++];
+	*line = (struct triad_health_line){.name = name, .title = title};
+	return line;
+}
+
+void triad_health_line(struct triad_health *health, const char *name, const char *title,
+	enum triad_severity severity, const char *format, ...)
+{
+	struct triad_health_line *line = add_line(health, name, title);
+	va_list args;
+
+	line->severity = severity;
+	va_start(args, format);
+	vsnprintf(line->text, sizeof(line->text), format, args);
+	va_end(args);
+}
+
+void triad_health_line_off(struct triad_health *health, const char *name,
+	const char *title, const char *why)
+{
+	struct triad_health_line *line = add_line(health, name, title);
+
+	line->is_off = true;
+	snprintf(line->text, sizeof(line->text), "%s", why);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Whether all is well: a verdict, what is wrong, and a line for each part.
+ *
+ * Model: each part adds one line, and a finding for each thing that somebody should do
+ * something about.  The verdict is the worst finding's.  The worst findings are kept,
+ * at most TRIAD_HEALTH_MAX_FINDINGS; others are counted.  'health', 'status', Prometheus
+ * and monitoring plugins show the same.
+ *
+ * Thread-safety: none; a struct of the caller's.  Memory: no allocation. */
+#ifndef TRIAD_SERVICE_HEALTH_H
+#define TRIAD_SERVICE_HEALTH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "triad/severity.h"
+
+#define TRIAD_HEALTH_MAX_FINDINGS 10u
+#define TRIAD_HEALTH_MAX_LINES 16u
+#define TRIAD_HEALTH_PLACE_SIZE 96
+
+struct triad_service;
+
+struct triad_health_finding {
+	enum triad_severity severity;
+	/* What counts among those of one severity: nodes and links that are concerned. */
+	uint32_t weight;
+	uint64_t since_us; /* monotonic; 0: not known */
+	uint64_t alert;    /* its number; 0: it is none */
+	char at[TRIAD_HEALTH_PLACE_SIZE], far_end[TRIAD_HEALTH_PLACE_SIZE]; /* or "" */
+	char what[256];
+	char advice[256]; /* or "" */
+};
+
+struct triad_health_line {
+	const char *name, *title; /* for programs, for people; constants */
+	enum triad_severity severity;
+	bool is_off; /* the part is not in use */
+	char text[192];
+};
+
+struct triad_health {
+	enum triad_severity verdict;
+	uint32_t n_of[TRIAD_N_SEVERITIES]; /* findings of each */
+	uint32_t n_findings;               /* kept, the worst first */
+	struct triad_health_finding findings[TRIAD_HEALTH_MAX_FINDINGS];
+	uint32_t n_lines;
+	struct triad_health_line lines[TRIAD_HEALTH_MAX_LINES];
+	/* For performance data of monitoring plugins. */
+	uint32_t n_ports, n_unanswered, n_links_down, n_alerts;
+	uint64_t sweep_us; /* the last sweep took */
+};
+
+/* Adds a finding; it is copied. */
+void triad_health_add(
+	struct triad_health *health, const struct triad_health_finding *finding);
+
+/* The same about a part of Triad, with its place in the part's name. */
+void triad_health_add_trouble(struct triad_health *health, enum triad_severity severity,
+	const char *at, const char *what, const char *advice);
+
+/* Adds a line; 'format' makes its text. */
+void triad_health_line(struct triad_health *health, const char *name, const char *title,
+	enum triad_severity severity, const char *format, ...)
+	__attribute__((format(printf, 5, 6)));
+
+/* The same for a part that is off, or not needed here. */
+void triad_health_line_off(struct triad_health *health, const char *name,
+	const char *title, const char *why);
+
+/* Looks at all parts of a service and of its owner.  'health' is filled in.  Any
+ * thread. */
+void triad_service_health(struct triad_service *service, struct triad_health *health);
+
+#endif

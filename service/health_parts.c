@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The health of the service's own parts. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "perfmgr/watch/alert_text.h"
+#include "service/health.h"
+#include "service/service.h"
+#include "triad/clock.h"
+
+/* A sweep that is this many periods late is missing. */
+#define MISSING_PERIODS 3
+#define SLACK_US (10 * TRIAD_US_PER_S)
+
+static const char *plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+static void format_place(
+	char *text, size_t size, const char *name, unsigned port, bool has_port)
+{
+	if (has_port)
+		snprintf(text, size, "%s/P%u", name, port);
+	else
+		snprintf(text, size, "%s", name);
+}
+
+/* --- configuration --- */
+
+static void add_conf(struct triad_health *health, struct triad_service *service)
+{
+	char what[TRIAD_DIAG_TEXT_SIZE * 2 + 128];
+	enum triad_conf_state state;
+	struct triad_diags diags;
+	char path[sizeof(service->conf_path)];
+
+	pthread_mutex_lock(&service->conf_lock);
+	state = service->conf_state;
+	diags = service->conf_diags;
+	memcpy(path, service->conf_path, sizeof(path));
+	pthread_mutex_unlock(&service->conf_lock);
+	if (state == TRIAD_CONF_BROKEN) {
+		snprintf(what, sizeof(what), "%zu mistake%s in %s, so nothing runs",
+			diags.n, plural(diags.n), path);
+		triad_health_add_trouble(health, TRIAD_CRITICAL, "configuration", what,
+			"mend what 'triadctl status --all' shows at its end, then "
+			"'triadctl reload'");
+		triad_health_line(health, "configuration", "Configuration",
+			TRIAD_CRITICAL, "%s", what);
+	} else if (diags.n) {
+		snprintf(what, sizeof(what),
+			"%s, as it is now, has %zu mistake%s and is not in force", path,
+			diags.n, plural(diags.n));
+		triad_health_add_trouble(health, TRIAD_WARNING, "configuration", what,
+			"mend it, then 'triadctl reload'");
+		triad_health_line(health, "configuration", "Configuration",
+			TRIAD_WARNING, "%s", what);
+	} else {
+		triad_health_line(health, "configuration", "Configuration", TRIAD_OK,
+			"%s",
+			state == TRIAD_CONF_LOADED ? path : "defaults, without a file");
+	}
+}
+
+/* --- sweeps and ports --- */
+
+static void add_missing_sweep(struct triad_health *health,
+	const struct triad_collector_status *status, uint64_t ago_us)
+{
+	char what[128], ago[TRIAD_CLOCK_TEXT_SIZE];
+
+	triad_clock_format_length(ago_us, ago);
+	snprintf(what, sizeof(what), "no sweep has ended for %s", ago);
+	triad_health_add_trouble(health, TRIAD_CRITICAL, "sweep", what,
+		status->send_errors
+			? "MADs can't be sent: look at the local port and at the log"
+			: "look at the log");
+	triad_health_line(health, "sweep", "Sweep", TRIAD_CRITICAL, "%s", what);
+}
+
+/* 'is_round': agents read, and a period of their reports counts as a sweep. */
+static void add_running_sweep(struct triad_health *health,
+	const struct triad_collector_status *status, bool is_round, uint64_t now_us)
+{
+	uint64_t ago_us = now_us - status->finished_us;
+	bool is_late = !is_round && status->duration_us > status->period_us;
+	char ago[TRIAD_CLOCK_TEXT_SIZE];
+
+	if (ago_us > MISSING_PERIODS * status->period_us + SLACK_US) {
+		add_missing_sweep(health, status, ago_us);
+		return;
+	}
+	if (is_late)
+		triad_health_add_trouble(health, TRIAD_WARNING, "sweep",
+			"the last sweep took longer than perfmgr.sweep_period",
+			"raise perfmgr.sweep_period or perfmgr.window, or let agents "
+			"read");
+	triad_clock_format_length(ago_us, ago);
+	triad_health_line(health, "sweep", "Sweep", is_late ? TRIAD_WARNING : TRIAD_OK,
+		"%s ago, took %.2f s; every %" PRIu64 " s, %" PRIu64 " so far", ago,
+		(double)status->duration_us / 1e6, status->period_us / TRIAD_US_PER_S,
+		status->n_sweeps);
+}
+
+static void add_sweep(struct triad_health *health, struct triad_service *service)
+{
+	struct triad_collector_status status = triad_perf_status(service->perf);
+	enum triad_perf_state state = triad_perf_state(service->perf);
+	const char *trouble = triad_service_trouble(service);
+	uint64_t now_us = triad_clock_now_us();
+
+	if (state == TRIAD_PERF_DISABLED || state == TRIAD_PERF_OTHER_ROLE) {
+		/* As it is configured. */
+		triad_health_line_off(health, "sweep", "Sweep", trouble);
+	} else if (trouble) {
+		triad_health_add_trouble(health,
+			state == TRIAD_PERF_NO_TRANSPORT ? TRIAD_CRITICAL
+							 : TRIAD_UNKNOWN,
+			"sweep", "no counters are read", trouble);
+		triad_health_line(
+			health, "sweep", "Sweep", TRIAD_UNKNOWN, "%s", trouble);
+	} else if (!status.n_sweeps) {
+		triad_health_add_trouble(health, TRIAD_UNKNOWN, "sweep",
+			"no sweep has ended yet", "wait for the first");
+		triad_health_line(health, "sweep", "Sweep", TRIAD_UNKNOWN,
+			"the first is under way");
+	} else {
+		add_running_sweep(health, &status,
+			triad_collect_is_manager(service->collect), now_us);
+	}
+	health->sweep_us = status.duration_us;
+	health->n_ports = status.last.n_ports;
+	health->n_unanswered = status.last.n_unanswered;
+}
+
+static void add_ports(struct triad_health *health, struct triad_service *service)
+{
+	struct triad_watch *watch = triad_perf_watch(service->perf);
+	struct triad_links_counts links = triad_watch_status(watch).links;
+	struct triad_view *view = triad_perf_view(service->perf);
+	struct triad_fabric_counts counts = {0};
+	enum triad_severity severity = TRIAD_OK;
+
+	health->n_links_down = links.n_down;
+	if (!view) {
+		triad_health_line_off(health, "ports", "Ports", "none known yet");
+		return;
+	}
+	counts = triad_fabric_count(view->fabric);
+	triad_view_unref(view);
+	if (links.n_down || health->n_unanswered)
+		severity = TRIAD_WARNING;
+	triad_health_line(health, "ports", "Ports", severity,
+		"%" PRIu32 " links up, %" PRIu32 " down that were up; %" PRIu32
+		" ports read, %" PRIu32 " unanswered",
+		counts.n_links, links.n_down, health->n_ports, health->n_unanswered);
+}
+
+/* --- alerts --- */
+
+static void describe_alert(
+	struct triad_health_finding *finding, const struct triad_alert *alert)
+{
+	bool is_gone = alert->findings[0].cause == TRIAD_ALERT_NODE_GONE;
+	const char *advice = triad_alert_advice(alert);
+	char text[200];
+
+	*finding = (struct triad_health_finding){
+		.severity = triad_alert_severity(alert),
+		.weight = alert->n_nodes > alert->n_links ? alert->n_nodes
+							  : alert->n_links,
+		.since_us = alert->findings[0].since_us,
+		.alert = alert->id,
+	};
+	format_place(finding->at, sizeof(finding->at), alert->ends[0].node_name,
+		alert->ends[0].port,
+		!is_gone && alert->ends[0].port != TRIAD_ALERT_NO_PORT);
+	if (alert->n_ends > 1)
+		format_place(finding->far_end, sizeof(finding->far_end),
+			alert->ends[1].node_name, alert->ends[1].port,
+			alert->ends[1].port != TRIAD_ALERT_NO_PORT);
+	triad_alert_finding_format(alert, &alert->findings[0], text, sizeof(text));
+	snprintf(finding->what, sizeof(finding->what), "%s", text);
+	if (alert->n_findings > 1)
+		snprintf(finding->what, sizeof(finding->what), "%s, and %u more", text,
+			alert->n_findings - 1);
+	snprintf(finding->advice, sizeof(finding->advice), "%s", advice ? advice : "");
+}
+
+static void add_alerts(struct triad_health *health, struct triad_service *service)
+{
+	struct triad_watch *watch = triad_perf_watch(service->perf);
+	uint32_t cursor = 0, n_of[TRIAD_N_SEVERITIES] = {0};
+	enum triad_severity worst = TRIAD_OK;
+	struct triad_health_finding finding;
+	struct triad_alert alert;
+
+	while (triad_watch_next_alert(watch, &cursor, &alert)) {
+		if (alert.state != TRIAD_ALERT_ACTIVE)
+			continue;
+		describe_alert(&finding, &alert);
+		triad_health_add(health, &finding);
+		n_of[finding.severity]++;
+		if (triad_severity_is_worse(finding.severity, worst))
+			worst = finding.severity;
+	}
+	health->n_alerts = n_of[TRIAD_WARNING] + n_of[TRIAD_CRITICAL];
+	triad_health_line(health, "alerts", "Alerts", worst,
+		"%" PRIu32 " critical, %" PRIu32 " warning%s; %" PRIu64
+		" raised since the start",
+		n_of[TRIAD_CRITICAL], n_of[TRIAD_WARNING], plural(n_of[TRIAD_WARNING]),
+		triad_watch_status(watch).alerts.n_raised);
+}
+
+/* Where no alerts tell of links, these do. */
+static void add_links(struct triad_health *health, struct triad_service *service)
+{
+	struct triad_watch *watch = triad_perf_watch(service->perf);
+	struct triad_health_finding finding;
+	struct triad_link link;
+	uint32_t cursor = 0;
+
+	while (triad_watch_next_link(watch, &cursor, &link)) {
+		if (link.state != TRIAD_LINK_DOWN)
+			continue;
+		finding = (struct triad_health_finding){.severity = TRIAD_WARNING,
+			.weight = 1,
+			.since_us = link.down_us,
+			.what = "link down",
+			.advice = "check the cable and its plugs"};
+		format_place(finding.at, sizeof(finding.at), link.ends[0].node_name,
+			link.ends[0].port, true);
+		format_place(finding.far_end, sizeof(finding.far_end),
+			link.ends[1].node_name, link.ends[1].port, true);
+		triad_health_add(health, &finding);
+	}
+}
+
+static void add_watch(struct triad_health *health, struct triad_service *service)
+{
+	const struct triad_conf *conf = triad_service_conf(service);
+
+	if (conf->alerts.enabled)
+		add_alerts(health, service);
+	else
+		triad_health_line_off(health, "alerts", "Alerts",
+			"off: alerts.enabled is false; counters are not compared with "
+			"thresholds");
+	if (!conf->alerts.enabled || !conf->alerts.links)
+		add_links(health, service);
+	triad_conf_unref(conf);
+}
+
+/* --- agents --- */
+
+static void add_manager(
+	struct triad_health *health, const struct triad_collect_status *status)
+{
+	uint32_t n_dead = status->n_agents - status->n_alive;
+	enum triad_severity severity = TRIAD_OK;
+	char what[160];
+
+	if (status->n_unowned > status->n_apart) {
+		severity = TRIAD_CRITICAL;
+		snprintf(what, sizeof(what), "%" PRIu32 " node%s read by no agent",
+			status->n_unowned, plural(status->n_unowned));
+		triad_health_add_trouble(health, severity, "agents", what,
+			"start agents: 'triadctl agents' shows those that there were");
+	} else if (n_dead) {
+		severity = TRIAD_WARNING;
+		snprintf(what, sizeof(what), "%" PRIu32 " agent%s not heard", n_dead,
+			plural(n_dead));
+		triad_health_add_trouble(health, severity, "agents", what,
+			"'triadctl agents' shows which, and on which hosts");
+	}
+	triad_health_line(health, "agents", "Agents", severity,
+		"%" PRIu32 " of %" PRIu32 " alive; %" PRIu32 " nodes, %" PRIu32
+		" without an owner",
+		status->n_alive, status->n_agents, status->n_nodes, status->n_unowned);
+}
+
+static void add_agent(
+	struct triad_health *health, const struct triad_collect_status *status)
+{
+	bool is_heard = status->n_managers || status->master;
+
+	if (!is_heard)
+		triad_health_add_trouble(health, TRIAD_WARNING, "agents",
+			"no manager is heard, so nobody shows what this agent reads",
+			"look whether the plugin in the master's OpenSM has "
+			"collect.mode = manager");
+	triad_health_line(health, "agents", "Agents",
+		is_heard ? TRIAD_OK : TRIAD_WARNING,
+		"this one reads %" PRIu32 " of %" PRIu32 " nodes%s; %" PRIu32
+		" manager%s heard",
+		status->n_owned, status->n_nodes,
+		status->is_draining ? ", draining" : "", status->n_managers,
+		plural(status->n_managers));
+}
+
+static void add_agents(struct triad_health *health, struct triad_service *service)
+{
+	struct triad_collect_status status = triad_collect_status(service->collect);
+	char what[192];
+
+	if (status.mode == TRIAD_COLLECT_LOCAL) {
+		triad_health_line_off(
+			health, "agents", "Agents", "none: counters are read here");
+		return;
+	}
+	if (!status.bus.is_connected) {
+		snprintf(what, sizeof(what), "not connected to a broker: %.120s",
+			status.bus.reason[0] ? status.bus.reason : "not yet");
+		triad_health_add_trouble(health, TRIAD_CRITICAL, "agents", what,
+			"look at nats-server and collect.servers");
+		triad_health_line(
+			health, "agents", "Agents", TRIAD_CRITICAL, "%s", what);
+	} else if (status.mode == TRIAD_COLLECT_MANAGER) {
+		add_manager(health, &status);
+	} else {
+		add_agent(health, &status);
+	}
+}
+
+/* --- exports --- */
+
+static bool add_output(struct triad_health *health, const char *at, const char *what,
+	const char *advice)
+{
+	if (!*what)
+		return false;
+	triad_health_add_trouble(health, TRIAD_WARNING, at, what, advice);
+	return true;
+}
+
+static bool is_sflow_failing(const struct triad_sflow_sender_status *status)
+{
+	bool is_failing = false;
+
+	for (unsigned i = 0; i < status->n_collectors; i++)
+		is_failing |= status->collectors[i].failing;
+	return is_failing;
+}
+
+static void add_exports(struct triad_health *health, struct triad_service *service)
+{
+	struct triad_http_status http = triad_exports_http_status(service->exports);
+	struct triad_profile_status profile =
+		triad_exports_profile_status(service->exports);
+	struct triad_sflow_sender_status sflow =
+		triad_exports_sflow_status(service->exports);
+	struct triad_alert_log_status log = triad_alert_log_status(service->alert_log);
+	char listen[TRIAD_ADDRESS_TEXT_SIZE] = "";
+	bool is_bad;
+
+	if (http.listening)
+		triad_address_format(&http.listen, listen);
+	is_bad = add_output(health, "prometheus", http.reason,
+		"mend it in [prometheus], then 'triadctl reload'");
+	is_bad |= http.failed &&
+		add_output(health, "prometheus", "the HTTP server gave up",
+			"'triadctl reload' starts it again");
+	is_bad |= profile.error &&
+		add_output(health, "profile", profile.reason,
+			"look at the disk and at profile.file");
+	is_bad |= log.file_error &&
+		add_output(health, "alerts.file", strerror(log.file_error),
+			"look at the disk and at alerts.file");
+	is_bad |= is_sflow_failing(&sflow) &&
+		add_output(health, "sflow", "a collector can't be sent to",
+			"'triadctl status --all' shows which and why");
+	triad_health_line(health, "exports", "Exports",
+		is_bad ? TRIAD_WARNING : TRIAD_OK,
+		"Prometheus %s%s; sFlow %u collector%s; profile file %s",
+		http.listening ? "at " : "off", listen, sflow.n_collectors,
+		plural(sflow.n_collectors), profile.n_files ? "written" : "off");
+}
+
+void triad_service_health(struct triad_service *service, struct triad_health *health)
+{
+	*health = (struct triad_health){.verdict = TRIAD_OK};
+	service->owner->add_health(service->owner->context, health);
+	add_sweep(health, service);
+	add_ports(health, service);
+	add_watch(health, service);
+	add_agents(health, service);
+	add_exports(health, service);
+	add_conf(health, service);
+}

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""The verdict, links and the one screen of status, in each role; faults and their
+ends."""
+
+import json
+import re
+import signal
+
+import pytest
+
+from agentlib import (Broker, manager_lab, near_and_far, triadctl,
+                      wait_until_settled)
+from checks import wait_until
+from triadlib import ask, ask_json, status, triad_lab, wait_for_sweep
+
+OK, WARNING, CRITICAL, UNKNOWN = range(4)
+CONF = """\
+[perfmgr]
+sweep_period = 1
+[alerts]
+clear_after = 0
+"""
+HOST, SWITCH = "0x0000000000100006", "0x0000000000200000"  # Hca3, Switch1
+
+
+def health(lab, *words, **options):
+    """The exit status, and what stands in the answer."""
+    process = lab.triad("health", "--json", *words, **options)
+    answer = json.loads(process.stdout)
+    assert ["OK", "WARNING", "CRITICAL", "UNKNOWN"][process.returncode] == \
+        answer["verdict"], "exit status and verdict"
+    return process.returncode, answer
+
+
+def wait_for_verdict(lab, verdict, **options):
+    """Returns the answer that has it."""
+    last = []
+
+    def has_it():
+        last[:] = health(lab, **options)
+        return last[0] == verdict
+
+    try:
+        wait_until(has_it, 60, f"verdict {verdict}")
+    except AssertionError as error:
+        raise AssertionError(f"{error}: {last[1]}") from None
+    return last[1]
+
+
+def part(answer, name):
+    return next(part for part in answer["parts"] if part["part"] == name)
+
+
+def links(lab, *words):
+    return ask_json(lab, "links", *words)
+
+
+def names(link):
+    return {end["node_name"] for end in link["ends"]}
+
+
+def fits_screen(text, n_lines=24):
+    return len(text.splitlines()) <= n_lines and \
+        all(len(line) <= 80 for line in text.splitlines())
+
+
+# --- master ---------------------------------------------------------------------
+
+def test_link_that_dies_is_a_finding_until_it_is_back():
+    with triad_lab(CONF) as lab:
+        wait_for_sweep(lab)
+        answer = wait_for_verdict(lab, OK)
+        assert answer["findings"] == [], "findings at first"
+        assert part(answer, "sm")["text"].startswith("master"), "the SM's line"
+        assert lab.triad("links", "--down").stdout == "no link is like that\n"
+        lab.sim('Unlink "Hca3"')
+        answer = wait_for_verdict(lab, WARNING)
+        finding = answer["findings"][0]
+        assert (finding["at"], finding["far_end"]) == ("Hca3", "Switch1/P2"), finding
+        assert finding["advice"] and finding["since"] and finding["alert"], finding
+        assert part(answer, "ports")["severity"] == "WARNING", "the line of ports"
+        [down] = links(lab, "--down")
+        assert down["state"] == "down" and down["downs"] == 1, down
+        assert {(end["node_guid"], end["port"]) for end in down["ends"]} == \
+            {(HOST, 1), (SWITCH, 2)}, "its last known ends"
+        for words in (["health"], ["status"]):
+            assert fits_screen(lab.triad(*words).stdout), lab.triad(*words).stdout
+        plugin = lab.triad("health", "--plugin")
+        assert plugin.returncode == WARNING and re.fullmatch(
+            r"TRIAD WARNING - Hca3 - Switch1/P2: left the fabric \| ports=\d+;;;0 .*"
+            r"links_down=1;;;0 .*\n", plugin.stdout), plugin.stdout
+        lab.sim('Link "Hca3"[1] "Switch1"[2]')
+        wait_for_verdict(lab, OK)
+        assert links(lab, "--down") == [], "links that are down"
+        [flapped] = links(lab, "--flapped")
+        assert flapped["state"] == "active" and flapped["last_up"], flapped
+        assert flapped["last_down"] == down["last_down"], "when it went down"
+
+
+def test_links_show_each_cable_once_and_what_is_wrong():
+    with triad_lab(CONF) as lab:
+        wait_for_sweep(lab)
+        cables = links(lab)
+        assert len(cables) == status(lab)["topology"]["links"], "each cable once"
+        assert {link["rate"] for link in cables} == {"4x SDR"}, "what they run at"
+        # ibsim's ports could do more than they run at.
+        assert links(lab, "--slow") == cables, "slow links"
+        assert links(lab, "--errors") == [], "links with errors"
+        lab.sim('PerformanceSet "Switch1"[3] PortCounters.SymbolErrorCounter=5')
+        ask(lab, "perf", "sweep")
+        [bad] = links(lab, "--errors")
+        assert names(bad) == {"Switch1", "Switch2"}, bad
+        assert links(lab)[0] == bad or links(lab)[0]["slow"], "the worst on top"
+        of_host = links(lab, "--node", "Hca3")
+        assert [names(link) for link in of_host] == [{"Hca3", "Switch1"}], of_host
+        process = lab.triad("links", "--node", "nobody")
+        assert process.returncode == 1 and "nobody" in process.stderr, process.stderr
+        text = ask(lab, "links")
+        assert text.splitlines()[0].split()[:3] == ["END", "FAR", "END"], text
+
+
+def test_link_counts_downs_that_topology_did_not_see():
+    with triad_lab(CONF) as lab:
+        wait_for_sweep(lab)
+        lab.sim('PerformanceSet "Switch1"[3] PortCounters.LinkDownedCounter=3')
+        ask(lab, "perf", "sweep")
+        [flapped] = links(lab, "--flapped")
+        assert names(flapped) == {"Switch1", "Switch2"} and flapped["downs"] == 3, flapped
+        lab.sim('PerformanceSet "Switch2"[3] PortCounters.LinkDownedCounter=3')
+        ask(lab, "perf", "sweep")
+        [flapped] = links(lab, "--flapped")
+        assert flapped["downs"] == 3, "the same three, counted by the other end"
+
+
+# --- what keeps Triad from working ----------------------------------------------
+
+def test_broken_configuration_is_critical_until_it_is_mended():
+    with triad_lab("[perfmgr]\nsweep_period = 0\n") as lab:
+        code, answer = health(lab)
+        assert code == CRITICAL, answer
+        assert any(finding["at"] == "configuration" for finding in answer["findings"])
+        assert lab.triad("status").returncode == 1, "status"
+        assert lab.triad("status", "--json").returncode == 1, "status as JSON"
+        path = lab.folder / "sm-0" / "triad.conf"
+        text = path.read_text(encoding="utf-8").replace("= 0", "= 1")
+        path.write_text(text, encoding="utf-8")
+        ask(lab, "reload")
+        wait_for_verdict(lab, OK)
+        assert lab.triad("status").returncode == 0, "status"
+        path.write_text(text + "[perfmgr]\nnothing = 1\n", encoding="utf-8")
+        assert lab.triad("reload").returncode == 1, "reload of a mistake"
+        code, answer = health(lab)
+        assert code == WARNING and "not in force" in answer["findings"][0]["what"], answer
+
+
+def test_output_that_fails_is_a_warning(tmp_path):
+    conf = f"{CONF}[profile]\nfile = {tmp_path}/nowhere/profile.csv.zst\n"
+    with triad_lab(conf) as lab:
+        answer = wait_for_verdict(lab, WARNING)
+        assert "profile" in {finding["at"] for finding in answer["findings"]}, answer
+        ask(lab, "set", "profile.file", str(tmp_path / "profile.csv.zst"))
+        wait_for_verdict(lab, OK)
+
+
+@pytest.mark.plain
+def test_without_a_plugin_nothing_is_known(tmp_path):
+    nowhere = ("--socket", str(tmp_path / "no.sock"))
+    for words in (["health"], ["health", "--json"], ["health", "--bogus"]):
+        process = triadctl(*nowhere, *words)
+        assert process.returncode == UNKNOWN and process.stderr, words
+    process = triadctl(*nowhere, "health", "--plugin")
+    assert process.returncode == UNKNOWN, "exit status"
+    assert process.stdout.startswith("TRIAD UNKNOWN - "), process.stdout
+    assert len(process.stdout.splitlines()) == 1 and not process.stderr, process.stderr
+
+
+# --- other roles ----------------------------------------------------------------
+
+def test_standby_without_counters_of_its_own_is_well():
+    with triad_lab(CONF, sms=["Hca1", "Hca2"]) as lab:
+        wait_for_sweep(lab)
+        answer = wait_for_verdict(lab, OK, sm=1)
+        assert part(answer, "sm")["text"].startswith("standby"), answer
+        assert part(answer, "sweep")["off"], "its sweeps"
+
+
+def test_manager_and_agents_have_verdicts_and_links(scratch):
+    broker = Broker(scratch)
+    with manager_lab(scratch, broker) as lab:
+        near, far = near_and_far(scratch, lab, broker)
+        wait_until_settled(lab, 2)
+        wait_for_verdict(lab, OK)
+        assert "2 of 2 alive" in part(health(lab)[1], "agents")["text"], "agents"
+        lab.sim('PerformanceSet "host-0005"[1] PortCounters.LinkDownedCounter=2')
+        wait_until(lambda: links(lab, "--flapped"), 40, "a flap that an agent read")
+        [flapped] = links(lab, "--flapped")
+        assert flapped["downs"] == 2 and any(
+            name.startswith("host-0005") for name in names(flapped)), flapped
+        # An agent knows the whole fabric, and reads its part.
+        assert len(near.ask("links")) >= 1, "links at an agent"
+        wait_until(lambda: near.control("health").returncode == OK, 40, "a well agent")
+        far.end(signal.SIGKILL)
+        wait_for_verdict(lab, WARNING)
+        broker.process.send_signal(signal.SIGSTOP)
+        wait_for_verdict(lab, CRITICAL)
+        broker.process.send_signal(signal.SIGCONT)
+        far.start()
+        wait_until_settled(lab, 2)
+        wait_for_verdict(lab, OK)
