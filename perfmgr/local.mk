@@ -7,6 +7,7 @@ libtriad_la_SOURCES += \
 	perfmgr/formats/change_filter.c perfmgr/formats/change_filter.h \
 	perfmgr/formats/exposition.c perfmgr/formats/exposition.h \
 	perfmgr/formats/http_request.c perfmgr/formats/http_request.h \
+	perfmgr/formats/lost_links.c perfmgr/formats/lost_links.h \
 	perfmgr/formats/metrics.c perfmgr/formats/metrics.h \
 	perfmgr/formats/profile.c perfmgr/formats/profile.h \
 	perfmgr/formats/sampled_request.c perfmgr/formats/sampled_request.h \

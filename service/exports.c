@@ -30,6 +30,13 @@ static struct triad_view *give_view(void *context)
 	return triad_perf_view(exports->perf);
 }
 
+static struct triad_link *give_links(void *context, uint32_t *n)
+{
+	const struct triad_exports *exports = context;
+
+	return triad_watch_copy_links(triad_perf_watch(exports->perf), n);
+}
+
 static size_t give_own(void *context, struct triad_metric *room, size_t n)
 {
 	struct triad_exports *exports = context;
@@ -45,7 +52,10 @@ struct triad_exports *triad_exports_new(struct triad_perf *perf, uint64_t port_g
 {
 	struct triad_exports *exports = calloc(1, sizeof(*exports));
 	const struct triad_http_callbacks callbacks = {
-		.view = give_view, .own = give_own, .context = exports};
+		.view = give_view,
+		.links = give_links,
+		.own = give_own,
+		.context = exports};
 
 	if (!exports)
 		return NULL;

@@ -13,11 +13,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "perfmgr/watch/alert_text.h"
 #include "triad/severity.h"
 
 #define TRIAD_HEALTH_MAX_FINDINGS 10u
 #define TRIAD_HEALTH_MAX_LINES 16u
 #define TRIAD_HEALTH_PLACE_SIZE 96
+
+enum triad_health_output {
+	TRIAD_HEALTH_PROMETHEUS,
+	TRIAD_HEALTH_PROFILE,
+	TRIAD_HEALTH_ALERTS_FILE,
+	TRIAD_HEALTH_SFLOW,
+	TRIAD_HEALTH_N_OUTPUTS
+};
 
 struct triad_service;
 
@@ -49,6 +58,9 @@ struct triad_health {
 	/* For performance data of monitoring plugins. */
 	uint32_t n_ports, n_unanswered, n_links_down, n_alerts;
 	uint64_t sweep_us; /* the last sweep took */
+	/* For Prometheus: active alerts, and outputs that fail. */
+	uint32_t n_alerts_of[TRIAD_ALERT_N_KINDS][TRIAD_N_SEVERITIES];
+	bool is_failing[TRIAD_HEALTH_N_OUTPUTS];
 };
 
 /* Adds a finding; it is copied. */
@@ -67,6 +79,9 @@ void triad_health_line(struct triad_health *health, const char *name, const char
 /* The same for a part that is off, or not needed here. */
 void triad_health_line_off(struct triad_health *health, const char *name,
 	const char *title, const char *why);
+
+/* "prometheus", "profile", "alerts_file", "sflow". */
+const char *triad_health_output_name(enum triad_health_output output);
 
 /* Looks at all parts of a service and of its owner.  'health' is filled in.  Any
  * thread. */

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "perfmgr/watch/alert_text.h"
 #include "service/health.h"
 #include "service/service.h"
 #include "triad/clock.h"
@@ -203,6 +202,7 @@ static void add_alerts(struct triad_health *health, struct triad_service *servic
 		describe_alert(&finding, &alert);
 		triad_health_add(health, &finding);
 		n_of[finding.severity]++;
+		health->n_alerts_of[triad_alert_kind(&alert)][finding.severity]++;
 		if (triad_severity_is_worse(finding.severity, worst))
 			worst = finding.severity;
 	}
@@ -326,13 +326,27 @@ static void add_agents(struct triad_health *health, struct triad_service *servic
 
 /* --- exports --- */
 
-static bool add_output(struct triad_health *health, const char *at, const char *what,
-	const char *advice)
+const char *triad_health_output_name(enum triad_health_output output)
 {
-	if (!*what)
-		return false;
-	triad_health_add_trouble(health, TRIAD_WARNING, at, what, advice);
-	return true;
+	static const char *const names[TRIAD_HEALTH_N_OUTPUTS] = {
+		[TRIAD_HEALTH_PROMETHEUS] = "prometheus",
+		[TRIAD_HEALTH_PROFILE] = "profile",
+		[TRIAD_HEALTH_ALERTS_FILE] = "alerts_file",
+		[TRIAD_HEALTH_SFLOW] = "sflow",
+	};
+
+	return names[output];
+}
+
+static void add_output(struct triad_health *health, enum triad_health_output output,
+	const char *what, const char *advice)
+{
+	static const char *const sections[TRIAD_HEALTH_N_OUTPUTS] = {
+		"prometheus", "profile", "alerts.file", "sflow"};
+
+	health->is_failing[output] = true;
+	triad_health_add_trouble(
+		health, TRIAD_WARNING, sections[output], what, advice);
 }
 
 static bool is_sflow_failing(const struct triad_sflow_sender_status *status)
@@ -353,24 +367,27 @@ static void add_exports(struct triad_health *health, struct triad_service *servi
 		triad_exports_sflow_status(service->exports);
 	struct triad_alert_log_status log = triad_alert_log_status(service->alert_log);
 	char listen[TRIAD_ADDRESS_TEXT_SIZE] = "";
-	bool is_bad;
+	bool is_bad = false;
 
 	if (http.listening)
 		triad_address_format(&http.listen, listen);
-	is_bad = add_output(health, "prometheus", http.reason,
-		"mend it in [prometheus], then 'triadctl reload'");
-	is_bad |= http.failed &&
-		add_output(health, "prometheus", "the HTTP server gave up",
+	if (http.reason[0])
+		add_output(health, TRIAD_HEALTH_PROMETHEUS, http.reason,
+			"mend it in [prometheus], then 'triadctl reload'");
+	else if (http.failed)
+		add_output(health, TRIAD_HEALTH_PROMETHEUS, "the HTTP server gave up",
 			"'triadctl reload' starts it again");
-	is_bad |= profile.error &&
-		add_output(health, "profile", profile.reason,
+	if (profile.error)
+		add_output(health, TRIAD_HEALTH_PROFILE, profile.reason,
 			"look at the disk and at profile.file");
-	is_bad |= log.file_error &&
-		add_output(health, "alerts.file", strerror(log.file_error),
+	if (log.file_error)
+		add_output(health, TRIAD_HEALTH_ALERTS_FILE, strerror(log.file_error),
 			"look at the disk and at alerts.file");
-	is_bad |= is_sflow_failing(&sflow) &&
-		add_output(health, "sflow", "a collector can't be sent to",
+	if (is_sflow_failing(&sflow))
+		add_output(health, TRIAD_HEALTH_SFLOW, "a collector can't be sent to",
 			"'triadctl status --all' shows which and why");
+	for (unsigned i = 0; i < TRIAD_HEALTH_N_OUTPUTS; i++)
+		is_bad |= health->is_failing[i];
 	triad_health_line(health, "exports", "Exports",
 		is_bad ? TRIAD_WARNING : TRIAD_OK,
 		"Prometheus %s%s; sFlow %u collector%s; profile file %s",

@@ -2,6 +2,7 @@
 #include "service/own_metrics.h"
 
 #include "service/facts.h"
+#include "service/health.h"
 #include "service/service.h"
 #include "triad/clock.h"
 
@@ -85,6 +86,64 @@ static void add_alerts(struct triad_own_metrics *list, struct triad_service *ser
 	triad_own_facts(list, triad_watch_facts, &status);
 }
 
+static struct triad_metric *add_labelled(struct triad_own_metrics *list,
+	const char *name, const char *help, double value, const char *label,
+	const char *label_value)
+{
+	struct triad_metric *metric =
+		triad_own_add(list, TRIAD_METRIC_GAUGE, name, help, value);
+
+	triad_metric_add_label(metric, label, label_value);
+	return metric;
+}
+
+/* The verdict that 'triadctl health' gives, and what leads to it. */
+static void add_health(struct triad_own_metrics *list, struct triad_service *service)
+{
+	static const enum triad_severity severities[] = {TRIAD_WARNING, TRIAD_CRITICAL};
+	struct triad_health health;
+
+	triad_service_health(service, &health);
+	triad_own_gauge(list, "triad_health",
+		"0: OK, 1: WARNING, 2: CRITICAL, 3: UNKNOWN, as triadctl health says.",
+		health.verdict);
+	for (unsigned i = TRIAD_WARNING; i < TRIAD_N_SEVERITIES; i++)
+		add_labelled(list, "triad_health_findings",
+			"Findings of triadctl health.", health.n_of[i], "severity",
+			triad_severity_name((enum triad_severity)i));
+	for (unsigned i = 0; i < TRIAD_ALERT_N_KINDS * 2; i++) {
+		enum triad_severity severity = severities[i % 2];
+		struct triad_metric *metric = add_labelled(list, "triad_alerts",
+			"Alerts at present, by kind and severity.",
+			health.n_alerts_of[i / 2][severity], "kind",
+			triad_alert_kind_name((enum triad_alert_kind)(i / 2)));
+
+		triad_metric_add_label(
+			metric, "severity", triad_severity_name(severity));
+	}
+	for (unsigned i = 0; i < TRIAD_HEALTH_N_OUTPUTS; i++)
+		add_labelled(list, "triad_output_failing",
+			"1 while an output can't be written or served.",
+			health.is_failing[i], "output",
+			triad_health_output_name((enum triad_health_output)i));
+}
+
+static void add_conf(struct triad_own_metrics *list, struct triad_service *service)
+{
+	size_t n_mistakes;
+	bool is_broken;
+
+	pthread_mutex_lock(&service->conf_lock);
+	is_broken = service->conf_state == TRIAD_CONF_BROKEN;
+	n_mistakes = service->conf_diags.n;
+	pthread_mutex_unlock(&service->conf_lock);
+	triad_own_gauge(list, "triad_configuration_broken",
+		"1 while nothing runs because triad.conf had mistakes at the start.",
+		is_broken);
+	triad_own_gauge(list, "triad_configuration_mistakes",
+		"Mistakes of triad.conf when it was read last.", (double)n_mistakes);
+}
+
 static void add_http(struct triad_own_metrics *list, struct triad_service *service)
 {
 	struct triad_http_status status = triad_exports_http_status(service->exports);
@@ -146,6 +205,8 @@ size_t triad_own_metrics(
 	add_sweeps(&list, service);
 	add_source(&list, service);
 	add_alerts(&list, service);
+	add_health(&list, service);
+	add_conf(&list, service);
 	add_collect(&list, service);
 	add_http(&list, service);
 	add_sflow(&list, service);

@@ -39,7 +39,7 @@
 #include "triad/lists.h"
 #include "triad/log.h"
 
-#define TRIAD_HTTP_MAX_OWN 128
+#define TRIAD_HTTP_MAX_OWN 192
 #define TRIAD_HTTP_MIN_TOKEN 16
 
 struct triad_http;
@@ -47,6 +47,9 @@ struct triad_http;
 struct triad_http_callbacks {
 	/* The view to show, referenced; NULL: none, and only what own() gives. */
 	struct triad_view *(*view)(void *context);
+	/* Links that went down, '*n' of them, to be freed; see triad_links_copy().  May
+	 * be NULL. */
+	struct triad_link *(*links)(void *context, uint32_t *n);
 	/* Fills 'room' with at most 'n' metrics and returns how many.  May be NULL. */
 	size_t (*own)(void *context, struct triad_metric *room, size_t n);
 	void *context;

@@ -158,6 +158,7 @@ static struct triad_metrics *begin_metrics(struct triad_http_server *server,
 	struct triad_metric *own = calloc(TRIAD_HTTP_MAX_OWN, sizeof(*own));
 	struct triad_metrics_params params = {
 		.format = format, .filter = *filter, .own = own};
+	struct triad_link *links = NULL;
 	struct triad_metrics *metrics;
 
 	if (!own)
@@ -166,7 +167,11 @@ static struct triad_metrics *begin_metrics(struct triad_http_server *server,
 		params.n_own =
 			callbacks->own(callbacks->context, own, TRIAD_HTTP_MAX_OWN);
 	params.view = callbacks->view(callbacks->context);
+	if (callbacks->links)
+		params.links = links =
+			callbacks->links(callbacks->context, &params.n_links);
 	metrics = triad_metrics_new(&params);
+	free(links);
 	triad_view_unref(params.view);
 	free(own);
 	return metrics;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "perfmgr/formats/lost_links.h"
 #include "perfmgr/groups.h"
 
 /* The most that one step writes: a header and a line with two node names, each octet of
@@ -25,7 +26,19 @@ static const struct kind {
 #define N_KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
 /* Of each kind: a family for each counter, then these. */
-enum { RATE = TRIAD_N_COUNTERS, RAW_RATE, INFO, UPLINK_INFO, TIMEOUT, N_FAMILIES };
+enum {
+	RATE = TRIAD_N_COUNTERS,
+	RAW_RATE,
+	BEST_RATE,
+	STATE,
+	PHYS_STATE,
+	FLAPS,
+	UP,
+	INFO,
+	UPLINK_INFO,
+	TIMEOUT,
+	N_FAMILIES
+};
 
 static const struct family {
 	enum triad_metric_type type;
@@ -36,6 +49,17 @@ static const struct family {
 		{"Data that the link of a ", " port carries each way."}},
 	[RAW_RATE] = {TRIAD_METRIC_GAUGE, "raw_rate_bytes_per_second",
 		{"Data and coding that the link of a ", " port carries each way."}},
+	[BEST_RATE] = {TRIAD_METRIC_GAUGE, "port_best_rate_bytes_per_second",
+		{"Data that both ends of the link of a ", " port could carry."}},
+	[STATE] = {TRIAD_METRIC_GAUGE, "port_state",
+		{"1 down, 2 init, 3 armed, 4 active; 0: not known, of a ", " port."}},
+	[PHYS_STATE] = {TRIAD_METRIC_GAUGE, "port_physical_state",
+		{"1 sleep, 2 polling, 3 disabled, 4 training, 5 link up, 6 recovery, of a ",
+			" port."}},
+	[FLAPS] = {TRIAD_METRIC_COUNTER, "port_flaps",
+		{"Times that the link of a ", " port went down, as far as was seen."}},
+	[UP] = {TRIAD_METRIC_GAUGE, "up",
+		{"1 while the ", " is in the fabric, 0 after it left."}},
 	[INFO] = {TRIAD_METRIC_INFO, "", {"Name and LID of a ", "."}},
 	[UPLINK_INFO] = {TRIAD_METRIC_INFO, "uplink",
 		{"What a ", " port is connected to."}},
@@ -44,12 +68,13 @@ static const struct family {
 };
 
 /* Where the text is. */
-enum stage { OWN, PORTS, TOTALS, END, DONE };
+enum stage { OWN, PORTS, GONE_PORTS, TOTALS, END, DONE };
 
 struct triad_metrics {
 	enum triad_exposition_format format;
 	struct triad_view *view;
 	struct triad_metrics_filter filter;
+	struct triad_lost_links lost;
 	uint8_t *wanted; /* bit for each node of the fabric; NULL: all */
 	struct triad_metric *own;
 	size_t n_own;
@@ -57,7 +82,7 @@ struct triad_metrics {
 	enum stage stage;
 	size_t next_own;
 	unsigned kind, family;
-	uint32_t port;
+	uint32_t port, gone; /* of the fabric; of 'lost' */
 	bool has_header;      /* of the family */
 	char name[NAME_SIZE]; /* of the family */
 	uint64_t guid;        /* that 'prefix' has, when it has a length */
@@ -89,11 +114,13 @@ static void put_uint_label(
 }
 
 /* A node's name without the blanks around it. */
-static void put_name_label(struct triad_exposition *writer, const char *before,
-	const struct triad_fabric_node *node)
+static void put_name_label(
+	struct triad_exposition *writer, const char *before, const char *name)
 {
-	const char *name = node->name + strspn(node->name, " ");
-	size_t length = strlen(name);
+	size_t length;
+
+	name += strspn(name, " ");
+	length = strlen(name);
 
 	while (length && name[length - 1] == ' ')
 		length--;
@@ -142,7 +169,7 @@ static void begin_family(struct triad_metrics *metrics)
 	const char *kind = kinds[metrics->kind].name;
 	unsigned family = metrics->family;
 
-	metrics->port = 0;
+	metrics->port = metrics->gone = 0;
 	metrics->has_header = false;
 	metrics->prefix_length = 0;
 	if (family < TRIAD_N_COUNTERS)
@@ -216,49 +243,110 @@ static void put_rate(struct triad_metrics *metrics, struct triad_exposition *wri
 	triad_exposition_put(writer, "\n", 1);
 }
 
-static void put_info(struct triad_metrics *metrics, struct triad_exposition *writer,
-	const struct triad_fabric_port *port, const struct triad_fabric_node *node)
+/* "guid,port} value" of a family whose values are whole numbers. */
+static void put_value(struct triad_metrics *metrics, struct triad_exposition *writer,
+	uint64_t guid, unsigned port, uint64_t value)
 {
 	put_header_of_family(metrics, writer);
-	put_prefix(metrics, writer, port->guid, "_info");
-	put_uint_label(writer, ",lid=\"", port->lid);
+	put_prefix(metrics, writer, guid, metrics->family == FLAPS ? "_total" : "");
+	put_uint_label(writer, ",port=\"", port);
+	triad_exposition_puts(writer, "\"} ");
+	triad_exposition_uint(writer, value);
+	triad_exposition_put(writer, "\n", 1);
+}
+
+static void put_up(struct triad_metrics *metrics, struct triad_exposition *writer,
+	uint64_t guid, bool is_up)
+{
+	put_header_of_family(metrics, writer);
+	put_prefix(metrics, writer, guid, "");
+	triad_exposition_puts(writer, is_up ? "} 1\n" : "} 0\n");
+}
+
+static void put_best_rate(struct triad_metrics *metrics,
+	struct triad_exposition *writer, const struct triad_fabric_port *port)
+{
+	const struct triad_fabric_port *ports = metrics->view->fabric->ports;
+	uint64_t bps = 0;
+
+	if (port->remote != TRIAD_FABRIC_NONE)
+		bps = triad_link_rate_bps(
+			triad_link_rate_best(port, &ports[port->remote]));
+	if (bps)
+		put_value(metrics, writer, port->guid, port->number, bps / 8);
+}
+
+static void put_info(struct triad_metrics *metrics, struct triad_exposition *writer,
+	uint64_t guid, uint16_t lid, const char *name)
+{
+	put_header_of_family(metrics, writer);
+	put_prefix(metrics, writer, guid, "_info");
+	put_uint_label(writer, ",lid=\"", lid);
 	triad_exposition_puts(writer, "\",");
 	triad_exposition_puts(writer, kinds[metrics->kind].name);
-	put_name_label(writer, "=\"", node);
+	put_name_label(writer, "=\"", name);
 	triad_exposition_puts(writer, "\"} 1\n");
 }
 
 /* As ibnetdiscover has it. */
-static const char *short_type(const struct triad_fabric_node *node)
+static const char *short_type(unsigned type)
 {
 	static const char *const names[] = {"??", "CA", "SW", "RT"};
 
-	return names[node->type <= TRIAD_NODE_ROUTER ? node->type : 0];
+	return names[type <= TRIAD_NODE_ROUTER ? type : 0];
 }
 
 static void put_uplink(struct triad_metrics *metrics, struct triad_exposition *writer,
-	const struct triad_fabric_port *port, const struct triad_fabric_node *node)
+	const struct triad_link_end *near, const struct triad_link_end *far)
 {
-	const struct triad_fabric *fabric = metrics->view->fabric;
-	const struct triad_fabric_port *far;
-
-	if (port->remote == TRIAD_FABRIC_NONE)
-		return;
-	far = &fabric->ports[port->remote];
 	put_header_of_family(metrics, writer);
-	put_prefix(metrics, writer, port->guid, "_info");
-	put_uint_label(writer, ",port=\"", port->number);
+	put_prefix(metrics, writer, near->port_guid, "_info");
+	put_uint_label(writer, ",port=\"", near->port);
 	triad_exposition_puts(writer, "\",");
 	triad_exposition_puts(writer, kinds[metrics->kind].name);
-	put_name_label(writer, "=\"", node);
-	put_name_label(writer, "\",uplink=\"", &fabric->nodes[far->node]);
+	put_name_label(writer, "=\"", near->node_name);
+	put_name_label(writer, "\",uplink=\"", far->node_name);
 	triad_exposition_puts(writer, "\",uplink_guid=\"");
-	triad_exposition_guid(writer, far->guid);
+	triad_exposition_guid(writer, far->port_guid);
 	put_uint_label(writer, "\",uplink_lid=\"", far->lid);
-	put_uint_label(writer, "\",uplink_port=\"", far->number);
+	put_uint_label(writer, "\",uplink_port=\"", far->port);
 	triad_exposition_puts(writer, "\",uplink_type=\"");
-	triad_exposition_puts(writer, short_type(&fabric->nodes[far->node]));
+	triad_exposition_puts(writer, short_type(far->node_type));
 	triad_exposition_puts(writer, "\"} 1\n");
+}
+
+/* What is plugged in at a port, or was when its link went down. */
+static void put_uplink_of(struct triad_metrics *metrics,
+	struct triad_exposition *writer, const struct triad_fabric_port *port)
+{
+	const struct triad_fabric *fabric = metrics->view->fabric;
+	const struct triad_lost_end *lost;
+	struct triad_link_end near, far;
+
+	if (port->remote != TRIAD_FABRIC_NONE) {
+		triad_link_end_describe(&near, fabric, port);
+		triad_link_end_describe(&far, fabric, &fabric->ports[port->remote]);
+		put_uplink(metrics, writer, &near, &far);
+		return;
+	}
+	lost = triad_lost_links_find(
+		&metrics->lost, fabric->nodes[port->node].guid, port->number);
+	if (lost)
+		put_uplink(metrics, writer, triad_lost_end_near(lost),
+			triad_lost_end_far(lost));
+}
+
+static void put_flaps(struct triad_metrics *metrics, struct triad_exposition *writer,
+	const struct triad_fabric_port *port)
+{
+	uint64_t guid = metrics->view->fabric->nodes[port->node].guid;
+	const struct triad_lost_end *lost =
+		triad_lost_links_find(&metrics->lost, guid, port->number);
+
+	/* A counter must be there before it counts: so it is 0 for each link. */
+	if (lost || port->remote != TRIAD_FABRIC_NONE)
+		put_value(metrics, writer, port->guid, port->number,
+			lost ? triad_link_n_downs(lost->link) : 0);
 }
 
 /* About 'n' ports from 'port' on. */
@@ -298,16 +386,53 @@ static void put_port(
 	bool is_whole = node->type == TRIAD_NODE_SWITCH;
 	bool is_first = !is_whole || index == node->first_port;
 
+	/* A switch's port 0 has no link. */
+	bool has_link = !is_whole || port->number;
+
 	if (metrics->family < TRIAD_N_COUNTERS)
 		put_counter(metrics, writer, port, index);
 	else if (metrics->family == RATE || metrics->family == RAW_RATE)
 		put_rate(metrics, writer, port);
+	else if (metrics->family == BEST_RATE)
+		put_best_rate(metrics, writer, port);
+	else if (metrics->family == STATE && has_link)
+		put_value(metrics, writer, port->guid, port->number, port->state);
+	else if (metrics->family == PHYS_STATE && has_link)
+		put_value(metrics, writer, port->guid, port->number, port->phys_state);
+	else if (metrics->family == FLAPS)
+		put_flaps(metrics, writer, port);
 	else if (metrics->family == UPLINK_INFO)
-		put_uplink(metrics, writer, port, node);
+		put_uplink_of(metrics, writer, port);
+	else if (metrics->family == UP && is_first)
+		put_up(metrics, writer, port->guid, true);
 	else if (metrics->family == INFO && is_first)
-		put_info(metrics, writer, port, node);
+		put_info(metrics, writer, port->guid, port->lid, node->name);
 	else if (metrics->family == TIMEOUT && is_first)
 		put_timeout(metrics, writer, index, is_whole ? node->n_ports : 1);
+}
+
+/* The end of a link whose port left the fabric; 'is_first': of its node. */
+static void put_gone(struct triad_metrics *metrics, struct triad_exposition *writer,
+	const struct triad_lost_end *gone, bool is_first)
+{
+	const struct triad_link_end *near = triad_lost_end_near(gone);
+	bool is_whole = near->node_type == TRIAD_NODE_SWITCH;
+	bool is_node_gone = triad_fabric_find_node(metrics->view->fabric,
+				    near->node_guid) == TRIAD_FABRIC_NONE;
+
+	if (metrics->family == STATE)
+		put_value(metrics, writer, near->port_guid, near->port,
+			gone->link->state == TRIAD_LINK_DOWN ? TRIAD_PORT_DOWN
+							     : TRIAD_PORT_NOP);
+	else if (metrics->family == FLAPS)
+		put_value(metrics, writer, near->port_guid, near->port,
+			triad_link_n_downs(gone->link));
+	else if (metrics->family == UPLINK_INFO)
+		put_uplink(metrics, writer, near, triad_lost_end_far(gone));
+	else if (metrics->family == UP && is_node_gone && (is_first || !is_whole))
+		put_up(metrics, writer, near->port_guid, false);
+	else if (metrics->family == INFO && is_node_gone && (is_first || !is_whole))
+		put_info(metrics, writer, near->port_guid, near->lid, near->node_name);
 }
 
 static bool is_wanted(const struct triad_metrics *metrics, uint32_t node)
@@ -357,11 +482,52 @@ static void step_ports(struct triad_metrics *metrics, struct triad_exposition *w
 	uint32_t port = next_wanted(metrics, metrics->port);
 
 	if (port == metrics->view->fabric->n_ports) {
-		go_to_family(metrics, metrics->family + 1);
+		metrics->stage = GONE_PORTS;
 		return;
 	}
 	metrics->port = port + 1;
 	put_port(metrics, writer, port);
+}
+
+static bool is_gone_wanted(
+	const struct triad_metrics *metrics, const struct triad_link_end *end)
+{
+	const struct triad_metrics_filter *filter = &metrics->filter;
+
+	if (end->node_type != kinds[metrics->kind].type ||
+		(filter->types && !(filter->types >> end->node_type & 1)))
+		return false;
+	for (unsigned i = 0; i < filter->n_nodes; i++) {
+		const struct triad_metrics_node *item = &filter->nodes[i];
+
+		if (item->is_switch && end->node_type != TRIAD_NODE_SWITCH)
+			continue;
+		if (item->guid ? item->guid == end->node_guid ||
+					item->guid == end->port_guid
+			       : !fnmatch(item->pattern, end->node_name, 0))
+			return true;
+	}
+	return !filter->n_nodes;
+}
+
+/* Behind the ports that are there, in each family, those that are not any more. */
+static void step_gone(struct triad_metrics *metrics, struct triad_exposition *writer)
+{
+	const struct triad_lost_end *gone = &metrics->lost.gone[metrics->gone];
+	const struct triad_link_end *near;
+	bool is_first;
+
+	if (metrics->gone == metrics->lost.n_gone) {
+		metrics->stage = PORTS;
+		go_to_family(metrics, metrics->family + 1);
+		return;
+	}
+	near = triad_lost_end_near(gone);
+	is_first = !metrics->gone ||
+		triad_lost_end_near(gone - 1)->node_guid != near->node_guid;
+	if (is_gone_wanted(metrics, near))
+		put_gone(metrics, writer, gone, is_first);
+	metrics->gone++;
 }
 
 static void step_totals(struct triad_metrics *metrics, struct triad_exposition *writer)
@@ -421,6 +587,9 @@ static void step(struct triad_metrics *metrics, struct triad_exposition *writer)
 		break;
 	case PORTS:
 		step_ports(metrics, writer);
+		break;
+	case GONE_PORTS:
+		step_gone(metrics, writer);
 		break;
 	case TOTALS:
 		step_totals(metrics, writer);
@@ -538,7 +707,9 @@ struct triad_metrics *triad_metrics_new(const struct triad_metrics_params *param
 	if (metrics->own && metrics->n_own)
 		memcpy(metrics->own, params->own,
 			metrics->n_own * sizeof(*metrics->own));
-	if (!metrics->own || !choose_nodes(metrics)) {
+	if (!metrics->own || !choose_nodes(metrics) ||
+		!triad_lost_links_init(&metrics->lost, params->links, params->n_links,
+			params->view ? params->view->fabric : NULL)) {
 		triad_metrics_free(metrics);
 		return NULL;
 	}
@@ -550,6 +721,7 @@ void triad_metrics_free(struct triad_metrics *metrics)
 	if (!metrics)
 		return;
 	triad_view_unref(metrics->view);
+	triad_lost_links_clear(&metrics->lost);
 	free(metrics->wanted);
 	free(metrics->own);
 	free(metrics);

@@ -19,7 +19,19 @@
  *     infiniband_switch_collect_timeout{collector,guid}  a port of it did not answer
  *     infiniband_exporter_collect_timeouts{collector}    how many of these there are
  *
- * and the same with 'hca' for 'switch', whose rates have no port.  'guid' is the GUID
+ * Triad's own are these:
+ *
+ *     infiniband_switch_up{guid}                 0: it left the fabric
+ *     infiniband_switch_port_state{guid,port}    as PortInfo:PortState; 0: its node is
+ *                                                gone with a part of the fabric
+ *     infiniband_switch_port_physical_state{guid,port}
+ *     infiniband_switch_port_best_rate_bytes_per_second{guid,port}  both ends can
+ *     infiniband_switch_port_flaps_total{guid,port}  times that its link went down
+ *
+ * State, flaps, and the information on names and far ends stay when a link or a node
+ * goes, with what was known last, until it is forgotten (perfmgr/watch/links.h).
+ *
+ * There is the same with 'hca' for 'switch', whose rates have no port.  'guid' is the GUID
  * of the port, which at a switch is that of port 0, as with ibnetdiscover.  Counters
  * are 64-bit totals; data is in octets.
  *
@@ -43,6 +55,7 @@
 
 #include "perfmgr/formats/exposition.h"
 #include "perfmgr/view.h"
+#include "perfmgr/watch/links.h"
 
 #define TRIAD_METRIC_LABELS_SIZE 256
 #define TRIAD_METRICS_MAX_NODES 8 /* items of a filter */
@@ -78,6 +91,8 @@ struct triad_metrics_params {
 	struct triad_view *view; /* referenced; NULL: there is none */
 	const struct triad_metric *own;
 	size_t n_own; /* copied; names and help are borrowed */
+	const struct triad_link *links; /* that went down some time; copied */
+	uint32_t n_links;
 	struct triad_metrics_filter filter;
 };
 

@@ -167,6 +167,32 @@ const char *triad_alert_advice(const struct triad_alert *alert)
 	}
 }
 
+enum triad_alert_kind triad_alert_kind(const struct triad_alert *alert)
+{
+	switch (alert->findings[0].cause) {
+	case TRIAD_ALERT_UNANSWERED:
+		return TRIAD_ALERT_KIND_UNANSWERED;
+	case TRIAD_ALERT_LINK_DOWN:
+		return TRIAD_ALERT_KIND_LINK_DOWN;
+	case TRIAD_ALERT_NODE_GONE:
+		return TRIAD_ALERT_KIND_NODE_GONE;
+	default:
+		return TRIAD_ALERT_KIND_COUNTER;
+	}
+}
+
+const char *triad_alert_kind_name(enum triad_alert_kind kind)
+{
+	static const char *const names[TRIAD_ALERT_N_KINDS] = {
+		[TRIAD_ALERT_KIND_COUNTER] = "counter",
+		[TRIAD_ALERT_KIND_UNANSWERED] = "unanswered",
+		[TRIAD_ALERT_KIND_LINK_DOWN] = "link_down",
+		[TRIAD_ALERT_KIND_NODE_GONE] = "node_gone",
+	};
+
+	return names[kind];
+}
+
 enum triad_severity triad_alert_severity(const struct triad_alert *alert)
 {
 	const struct triad_alert_finding *finding = &alert->findings[0];

@@ -28,6 +28,19 @@ void triad_alert_location_format(
 /* What somebody may do about it: "check the cable and its plugs". */
 const char *triad_alert_advice(const struct triad_alert *alert);
 
+/* What an alert is about, by its first finding, in few kinds. */
+enum triad_alert_kind {
+	TRIAD_ALERT_KIND_COUNTER,
+	TRIAD_ALERT_KIND_UNANSWERED,
+	TRIAD_ALERT_KIND_LINK_DOWN,
+	TRIAD_ALERT_KIND_NODE_GONE,
+	TRIAD_ALERT_N_KINDS
+};
+
+enum triad_alert_kind triad_alert_kind(const struct triad_alert *alert);
+/* "counter", "unanswered", "link_down", "node_gone". */
+const char *triad_alert_kind_name(enum triad_alert_kind kind);
+
 /* How bad it is: what took a switch, a router or many nodes with it is critical, others
  * are warnings. */
 enum triad_severity triad_alert_severity(const struct triad_alert *alert);

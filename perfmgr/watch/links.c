@@ -91,15 +91,16 @@ static struct record *find(
 	return NULL;
 }
 
-static void describe_end(struct triad_link_end *end, const struct triad_fabric *fabric,
-	const struct triad_fabric_port *port)
+void triad_link_end_describe(struct triad_link_end *end,
+	const struct triad_fabric *fabric, const struct triad_fabric_port *port)
 {
 	const struct triad_fabric_node *node = &fabric->nodes[port->node];
 
-	end->node_guid = node->guid;
-	end->lid = port->lid;
-	end->node_type = node->type;
-	end->port = port->number;
+	*end = (struct triad_link_end){.node_guid = node->guid,
+		.port_guid = port->guid,
+		.lid = port->lid,
+		.node_type = node->type,
+		.port = port->number};
 	memcpy(end->node_name, node->name, sizeof(end->node_name));
 }
 
@@ -126,8 +127,8 @@ static struct record *need(
 	record = &links->records[links->n];
 	*record = (struct record){.link.rate = triad_link_rate_active(first)};
 	/* A fabric's ports are sorted by node GUID and number. */
-	describe_end(&record->link.ends[0], fabric, first);
-	describe_end(&record->link.ends[1], fabric, &fabric->ports[first->remote]);
+	triad_link_end_describe(&record->link.ends[0], fabric, first);
+	triad_link_end_describe(&record->link.ends[1], fabric, &fabric->ports[first->remote]);
 	index_record(links, links->n++);
 	return record;
 }
@@ -208,6 +209,19 @@ static uint32_t find_port(
 		: triad_fabric_find_port(fabric, node, end->port);
 }
 
+/* LIDs and names may be others now. */
+static void refresh_ends(struct triad_link *link, const struct triad_fabric *fabric,
+	const uint32_t *ports)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		uint32_t n_counted = link->ends[i].n_counted;
+
+		triad_link_end_describe(
+			&link->ends[i], fabric, &fabric->ports[ports[i]]);
+		link->ends[i].n_counted = n_counted;
+	}
+}
+
 /* What the new fabric says about a link that has a record. */
 static void look_at(struct record *record, const struct adoption *adoption)
 {
@@ -228,8 +242,7 @@ static void look_at(struct record *record, const struct adoption *adoption)
 			link->up_us = adoption->now_us;
 		link->state = TRIAD_LINK_UP;
 		link->rate = triad_link_rate_active(&fabric->ports[ports[0]]);
-		for (unsigned i = 0; i < 2; i++)
-			describe_end(&link->ends[i], fabric, &fabric->ports[ports[i]]);
+		refresh_ends(link, fabric, ports);
 	} else if (n_plugged) {
 		record->is_over = true; /* the cable is elsewhere */
 	} else if (link->state == TRIAD_LINK_UNREACHABLE && n_present) {
@@ -331,6 +344,16 @@ bool triad_links_find(const struct triad_links *links, uint64_t node_guid, uint8
 	if (record)
 		*copy = record->link;
 	return record;
+}
+
+struct triad_link *triad_links_copy(const struct triad_links *links, uint32_t *n)
+{
+	struct triad_link *copy = calloc(links->n + 1, sizeof(*copy));
+
+	*n = 0;
+	while (copy && triad_links_next(links, n, &copy[*n]))
+		;
+	return copy;
 }
 
 struct triad_links_counts triad_links_counts(const struct triad_links *links)

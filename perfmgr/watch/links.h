@@ -40,7 +40,7 @@ enum triad_link_state {
 };
 
 struct triad_link_end {
-	uint64_t node_guid;
+	uint64_t node_guid, port_guid;
 	uint32_t n_counted; /* times that it counted since we know of the link */
 	uint16_t lid;
 	uint8_t node_type;
@@ -58,6 +58,10 @@ struct triad_link {
 	uint64_t up_us;      /* when it came back last */
 	uint64_t counted_us; /* when an end was seen to have counted last */
 };
+
+/* Describes a port of a fabric; 'n_counted' is 0. */
+void triad_link_end_describe(struct triad_link_end *end,
+	const struct triad_fabric *fabric, const struct triad_fabric_port *port);
 
 struct triad_links_counts {
 	uint32_t n_down, n_unreachable;
@@ -96,6 +100,10 @@ bool triad_links_next(
 /* The record of the link at a port; false: it has none, so it never went down. */
 bool triad_links_find(const struct triad_links *links, uint64_t node_guid, uint8_t port,
 	struct triad_link *copy);
+
+/* A copy of all records, '*n' of them, for the caller to free; NULL when memory is
+ * short. */
+struct triad_link *triad_links_copy(const struct triad_links *links, uint32_t *n);
 
 struct triad_links_counts triad_links_counts(const struct triad_links *links);
 size_t triad_links_octets(const struct triad_links *links);

@@ -273,6 +273,16 @@ bool triad_watch_find_link(struct triad_watch *watch, uint64_t node_guid, uint8_
 	return found;
 }
 
+struct triad_link *triad_watch_copy_links(struct triad_watch *watch, uint32_t *n)
+{
+	struct triad_link *copy;
+
+	pthread_mutex_lock(&watch->lock);
+	copy = triad_links_copy(watch->links, n);
+	pthread_mutex_unlock(&watch->lock);
+	return copy;
+}
+
 struct triad_watch_status triad_watch_status(struct triad_watch *watch)
 {
 	struct triad_watch_status status;

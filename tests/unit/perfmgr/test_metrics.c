@@ -7,7 +7,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "ib/link.h"
 #include "perfmgr/formats/metrics.h"
+#include "perfmgr/watch/links.h"
 #include "tests/sim/fabrics.h"
 #include "tests/sim/views.h"
 #include "tests/unit/run.h"
@@ -239,6 +241,74 @@ static void oracle_rate(struct oracle *oracle, const char *name, bool raw)
 	}
 }
 
+/* Families of whole numbers, a line for each port but port 0 of switches. */
+enum { BEST_RATE, STATE, PHYS_STATE, FLAPS };
+
+static bool oracle_value(
+	const struct triad_fabric_port *port, unsigned what, uint64_t *value)
+{
+	bool has_link = port->remote != TRIAD_FABRIC_NONE;
+
+	switch (what) {
+	case BEST_RATE:
+		*value = has_link ? triad_link_rate_bps(triad_link_rate_best(
+					    port, &fabric->ports[port->remote])) /
+				8
+				  : 0;
+		return *value;
+	case STATE:
+		*value = port->state;
+		return true;
+	case PHYS_STATE:
+		*value = port->phys_state;
+		return true;
+	default:
+		*value = 0;
+		return has_link;
+	}
+}
+
+static void oracle_values(struct oracle *oracle, unsigned what, const char *name,
+	const char *type, const char *unit)
+{
+	char family[128];
+	uint64_t value;
+
+	snprintf(family, sizeof(family), "infiniband_%s_port_%s", oracle->kind, name);
+	oracle->begun = false;
+	for (uint32_t i = 0; i < fabric->n_ports; i++) {
+		const struct triad_fabric_port *port = &fabric->ports[i];
+
+		if (!oracle_wants(oracle, i) ||
+			(oracle->type == TRIAD_NODE_SWITCH && !port->number) ||
+			!oracle_value(port, what, &value))
+			continue;
+		oracle_header(oracle, family, type, unit);
+		fprintf(oracle->out,
+			"%s%s{guid=\"0x%016" PRIx64 "\",port=\"%u\"} %" PRIu64 "\n",
+			family, strcmp(type, "counter") ? "" : "_total", port->guid,
+			port->number, value);
+	}
+}
+
+static void oracle_up(struct oracle *oracle)
+{
+	char family[128];
+
+	snprintf(family, sizeof(family), "infiniband_%s_up", oracle->kind);
+	oracle->begun = false;
+	for (uint32_t i = 0; i < fabric->n_ports; i++) {
+		const struct triad_fabric_port *port = &fabric->ports[i];
+
+		if (!oracle_wants(oracle, i) ||
+			(oracle->type == TRIAD_NODE_SWITCH && port->number))
+			continue;
+		oracle_header(oracle, family, "gauge", NULL);
+		fprintf(oracle->out, "%s{guid=\"0x%016" PRIx64 "\"} 1\n", family,
+			port->guid);
+	}
+}
+
 static void oracle_infos(struct oracle *oracle)
 {
 	char family[128];
@@ -340,6 +410,12 @@ static void oracle_write(struct oracle *oracle)
 			continue;
 		oracle_rate(oracle, "rate_bytes_per_second", false);
 		oracle_rate(oracle, "raw_rate_bytes_per_second", true);
+		oracle_values(oracle, BEST_RATE, "best_rate_bytes_per_second", "gauge",
+			"bytes_per_second");
+		oracle_values(oracle, STATE, "state", "gauge", NULL);
+		oracle_values(oracle, PHYS_STATE, "physical_state", "gauge", NULL);
+		oracle_values(oracle, FLAPS, "flaps", "counter", NULL);
+		oracle_up(oracle);
 		oracle_infos(oracle);
 		oracle_uplinks(oracle);
 		oracle_timeouts(oracle, &n[k], &n_silent[k]);
@@ -629,6 +705,54 @@ START_TEST(test_metrics_names_with_quotes_are_escaped)
 }
 END_TEST
 
+/* The host of a pair leaves: what was known of it and of its link stays. */
+START_TEST(test_metrics_of_a_node_that_left_stay)
+{
+	struct triad_metrics_params params = {0};
+	struct triad_links *links = triad_links_new();
+	struct triad_fabric *pair = make_pair("leaf", "host HCA-1");
+	uint64_t host = 2;
+	char *text;
+
+	tear_down();
+	set_up_fabric(fabric_without(pair, &host, 1, 0, 0));
+	ck_assert_int_eq(triad_links_adopt(links, pair, 1), 0);
+	ck_assert_int_eq(triad_links_adopt(links, fabric, 2), 0);
+	params.view = view;
+	params.links = triad_links_copy(links, &params.n_links);
+	ck_assert_uint_eq(params.n_links, 1);
+	text = generate(&params, 1000);
+	check_has(text, "infiniband_hca_up{guid=\"0x0000000000000def\"} 0\n");
+	check_has(text,
+		"infiniband_hca_port_state{guid=\"0x0000000000000def\",port=\"1\"} 1\n");
+	check_has(text,
+		"infiniband_hca_info{guid=\"0x0000000000000def\",lid=\"6\","
+		"hca=\"host HCA-1\"} 1\n");
+	check_has(text,
+		"infiniband_hca_uplink_info{guid=\"0x0000000000000def\",port=\"1\","
+		"hca=\"host HCA-1\",uplink=\"leaf\",");
+	check_has(text,
+		"infiniband_switch_uplink_info{guid=\"0x0000000000000abc\","
+		"port=\"36\",switch=\"leaf\",uplink=\"host HCA-1\",");
+	check_has(text,
+		"infiniband_switch_port_flaps_total{guid=\"0x0000000000000abc\","
+		"port=\"36\"} 1\n");
+	check_has(text,
+		"infiniband_hca_port_flaps_total{guid=\"0x0000000000000def\","
+		"port=\"1\"} 1\n");
+	free(text);
+	/* A filter that fits another node leaves it out. */
+	params.filter.n_nodes = 1;
+	strcpy(params.filter.nodes[0].pattern, "leaf");
+	text = generate(&params, 1000);
+	ck_assert_ptr_null(strstr(text, "infiniband_hca"));
+	free(text);
+	free((void *)params.links);
+	triad_links_free(links);
+	triad_fabric_unref(pair);
+}
+END_TEST
+
 START_TEST(test_metrics_longest_names_fit)
 {
 	char name[TRIAD_NODE_NAME_SIZE], line[256];
@@ -778,6 +902,7 @@ int main(void)
 	tcase_add_test(cases, test_metrics_skipped_port_has_no_counters);
 	tcase_add_test(cases, test_metrics_row_of_another_port_has_no_counters);
 	tcase_add_test(cases, test_metrics_names_with_quotes_are_escaped);
+	tcase_add_test(cases, test_metrics_of_a_node_that_left_stay);
 	tcase_add_test(cases, test_metrics_longest_names_fit);
 	tcase_add_test(cases, test_metrics_data_of_over_64_bits_keeps_its_digits);
 	tcase_add_test(cases, test_metrics_own_without_view_are_all);
